@@ -4,7 +4,7 @@
  *
  * A program that the kernel runs at the tracepoint itself has no record, only what the tracepoint was
  * called with. A recipe has a step for each field: it takes an argument, follows pointers from there, and
- * puts what it comes to where the event's format has that field. user/record/tracepoint/recipe.c makes recipes.
+ * puts what it comes to where the event's format has that field. user/record/tracepoint/field_extract.c makes recipes.
  */
 #ifndef D9_PROF_RECIPE_H
 #define D9_PROF_RECIPE_H

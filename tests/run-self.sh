@@ -150,7 +150,7 @@ includes() { # pass|fail FILE LINE [FILE LINE]
 includes pass user/record/capture/rings.c '"prof_abi.h"'
 includes pass user/symbol/dwarf/dwarf.c '<elfutils/libdw.h>'
 includes pass user/cmd/record/record.c '"record/recorder.h"'
-includes pass user/cmd/record/record.c '"record/control/gate.h"'
+includes pass user/cmd/record/record.c '"record/control/pause.h"'
 includes pass user/formats/heph/scan.c '"formats/heph/wire.h"'
 includes pass user/formats/heph/scan.c '"formats/foreign.h"'
 includes pass user/record/symbols/frames.c '"record/symbols/frames_impl.h"'

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "tests/bpf/fault.h"
 #include "kernel/proc.h"
+#include "tests/bpf/fault.h"
 
 TestSuite(fault_workers, .fini = live_cleanup, .timeout = 60);
 

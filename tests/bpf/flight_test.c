@@ -16,9 +16,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tests/bpf/control.h"
 #include "kernel/proc.h"
 #include "profile/sched/intervals.h"
+#include "tests/bpf/control.h"
 #include "tests/bpf/support.h"
 
 TestSuite(flight, .fini = live_cleanup, .timeout = 120);

@@ -271,7 +271,7 @@ Test(full, the_oldest_files_make_room)
 }
 
 /* One file after the other gets so many bytes, and each waits for symbols. */
-static void fill_waiting(struct outlet *out, void **files, size_t cnt, size_t sz)
+static void fill_waiting(struct segment_ops *out, void **files, size_t cnt, size_t sz)
 {
 	char *data = calloc(1, sz);
 
@@ -291,7 +291,7 @@ Test(full, files_that_wait_for_symbols_make_room_when_no_other_is_left)
 	struct output_cfg cfg = { .set = true, .on_full = OUTPUT_DROP_OLDEST };
 	unsigned long lowest, highest;
 	void *files[CNT];
-	struct outlet out;
+	struct segment_ops out;
 	char *name;
 
 	make_disk("size=3500k");
@@ -313,7 +313,7 @@ Test(full, symbols_that_find_no_room_end_their_file_without_a_message)
 	struct output_cfg cfg = { .set = true, .on_full = OUTPUT_DROP_OLDEST };
 	FILE *said = tmpfile();
 	void *files[2];
-	struct outlet out;
+	struct segment_ops out;
 	char text[1024];
 	struct stat st;
 	char *name;

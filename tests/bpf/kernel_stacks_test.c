@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "kernel/kallsyms.h"
-#include "record/capture/capture_orc.h"
 #include "prof_abi.h"
+#include "record/capture/capture_orc.h"
 #include "tests/bpf/support.h"
 
 TestSuite(kernel_stacks, .fini = live_cleanup, .timeout = 60);

@@ -4,9 +4,9 @@
 #include <poll.h>
 #include <string.h>
 
-#include "tests/bpf/own_capture.h"
 #include "prof_abi.h"
 #include "record/capture/ring.h"
+#include "tests/bpf/own_capture.h"
 #include "tests/bpf/support.h"
 
 TestSuite(loss, .fini = live_cleanup, .timeout = 60);

@@ -16,8 +16,8 @@
 
 #include "base/buf.h"
 #include "base/hash.h"
-#include "tests/bpf/control.h"
 #include "prof_abi.h"
+#include "tests/bpf/control.h"
 #include "tests/bpf/support.h"
 
 TestSuite(offcpu, .fini = live_cleanup, .timeout = 60);

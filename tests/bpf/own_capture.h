@@ -10,7 +10,7 @@
 #include "record/capture/capture.h"
 #include "record/tracepoint/eventset.h"
 
-static struct eventset *events;
+static struct eventset *own_events;
 static struct capture *capture;
 static struct capture_unwind *unwind; /* NULL: stacks are not unwound */
 
@@ -20,9 +20,9 @@ static inline void own_capture_open(const struct eventset_cfg *events_cfg, struc
 	int tracefs_fd;
 
 	cr_assert_eq(tracefs_open(&tracefs_fd), 0);
-	cr_assert_eq(eventset_new(tracefs_fd, events_cfg, &events), 0);
+	cr_assert_eq(eventset_new(tracefs_fd, events_cfg, &own_events), 0);
 	close(tracefs_fd);
-	cfg->events = events;
+	cfg->events = own_events;
 	cr_assert_eq(capture_new(cfg, &capture), 0);
 	cr_assert_eq(capture_attach(capture), 0);
 	unwind = capture_unwind(capture);
@@ -32,7 +32,7 @@ static inline void own_capture_close(void)
 {
 	capture_stop(capture);
 	capture_free(capture);
-	eventset_free(events);
+	eventset_free(own_events);
 }
 
 #endif /* D9_TESTS_BPF_OWN_CAPTURE_H */

@@ -14,10 +14,10 @@
 
 #include "base/alloc.h"
 #include "kernel/format.h"
-#include "record/tracepoint/recipe.h"
 #include "kernel/tracefs.h"
 #include "record/capture/capture.h"
 #include "record/tracepoint/eventset.h"
+#include "record/tracepoint/field_extract.h"
 #include "tests/bpf/side.h"
 #include "tests/bpf/support.h"
 
@@ -212,7 +212,7 @@ static void record_counted(struct side *s, const char *pattern, uint32_t stacks,
 	cr_assert_lt(s->events->cnt, EVENTS_MAX);
 	capture_add_target(s->capture, ticks.pid, 0);
 	for (i = 0; i < s->events->cnt; i++) {
-		cr_assert(recipe_is_known(s->events->defs[i]->format), "%s",
+		cr_assert(field_extract_is_known(s->events->defs[i]->format), "%s",
 			  s->events->defs[i]->name);
 		fds[i] = count_by_perf(s->events->defs[i]->format->id, ticks.pid);
 		cr_assert_eq(ioctl(fds[i], PERF_EVENT_IOC_ENABLE, 0), 0);

@@ -17,10 +17,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/cmd/run_cmd.h"
-#include "tests/bpf/own_capture.h"
 #include "prof_abi.h"
+#include "tests/bpf/own_capture.h"
 #include "tests/bpf/support.h"
+#include "tests/cmd/run_cmd.h"
 
 TestSuite(refusal, .fini = live_cleanup, .timeout = 60);
 

@@ -8,8 +8,8 @@
 
 #include "base/alloc.h"
 #include "record/capture/capture.h"
-#include "record/tracepoint/eventset.h"
 #include "record/capture/ring.h"
+#include "record/tracepoint/eventset.h"
 
 struct side {
 	struct eventset *events;

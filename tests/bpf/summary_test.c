@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profile/sums/summed.h"
+#include "profile/sums/offcpu_sums.h"
 #include "tests/bpf/support.h"
 
 TestSuite(summary, .fini = live_cleanup, .timeout = 60);
@@ -17,12 +17,12 @@ TestSuite(summary, .fini = live_cleanup, .timeout = 60);
 enum { NAPS = 150, NAP_US = 5000, NAP_BUCKET = 22 /* from 4.19 ms on */, CHAIN = 300 };
 
 /* All sums of the processes of @pid, or of everybody: 0. Every event is checked by itself. */
-static void read_sums(const char *path, int64_t pid, struct summed *s)
+static void read_sums(const char *path, int64_t pid, struct offcpu_sums *s)
 {
 	struct live_trace lt;
 	struct trace_event ev;
 
-	*s = (struct summed){ 0 };
+	*s = (struct offcpu_sums){ 0 };
 	live_open(&lt, path, false);
 	cr_expect_eq(lt.produced, 0, "a recording of sums has no events");
 	while (live_event(&lt, &ev)) {
@@ -31,16 +31,16 @@ static void read_sums(const char *path, int64_t pid, struct summed *s)
 			continue;
 		cr_expect_geq(live_int(&ev, PROF_F_SUM_NS), live_int(&ev, PROF_F_MAX_NS));
 		if (!pid || live_int(&ev, PROF_F_PID) == pid)
-			summed_add(s, lt.names, lt.trace, &ev);
+			offcpu_sums_add(s, lt.names, lt.trace, &ev);
 	}
 	live_close(&lt);
 }
 
-static uint64_t powers_from(const struct summed_hist *h, unsigned int k)
+static uint64_t powers_from(const struct offcpu_sums_hist *h, unsigned int k)
 {
 	uint64_t cnt = 0;
 
-	for (; k < SUMMED_POWERS; k++)
+	for (; k < OFFCPU_SUMS_POWERS; k++)
 		cnt += h->powers[k];
 	return cnt;
 }
@@ -81,10 +81,10 @@ static void start_pinned(struct live_proc *p, const char *name, const char *arg,
 Test(summary, every_sleep_and_every_switch_is_counted_in_its_bucket)
 {
 	struct live_switches before, after;
-	const struct summed_hist *run, *blocked, *wait;
+	const struct offcpu_sums_hist *run, *blocked, *wait;
 	struct live_proc sleeper;
 	struct live_rec rec;
-	struct summed s;
+	struct offcpu_sums s;
 
 	live_stimulus(&sleeper, "sleeper", live_number(NAPS), live_number(NAP_US), NULL);
 	live_record(&rec, "-p", live_number(sleeper.pid), "--summary=300ms", NULL);
@@ -107,7 +107,7 @@ Test(summary, every_sleep_and_every_switch_is_counted_in_its_bucket)
 	cr_expect_geq(wait->cnt, blocked->cnt);
 	cr_expect_leq(s.all.unknown, NAPS / 20);
 	cr_expect_eq(powers_from(run, 0), run->cnt);
-	summed_fini(&s);
+	offcpu_sums_fini(&s);
 	live_end(&sleeper);
 }
 
@@ -126,7 +126,7 @@ Test(summary, cpus_that_share_a_ring_are_summed_up_each)
 	const char *const argv[] = { live_built("stimuli/sleeper"), "100", "2000", NULL };
 	struct live_proc sleeper;
 	struct live_rec rec;
-	struct summed s;
+	struct offcpu_sums s;
 
 	live_spawn(&sleeper, argv, pin_to_last);
 	live_read_until(&sleeper, "ready");
@@ -136,7 +136,7 @@ Test(summary, cpus_that_share_a_ring_are_summed_up_each)
 	cr_assert_eq(live_stop(&rec), 0);
 	read_sums(rec.path, sleeper.pid, &s);
 	expect_nearly_all(s.all.hists[PROF_SUMMARY_BLOCKED].cnt, 100);
-	summed_fini(&s);
+	offcpu_sums_fini(&s);
 	live_end(&sleeper);
 }
 
@@ -171,7 +171,7 @@ Test(summary, waits_are_as_long_as_the_kernel_says)
 {
 	struct live_proc hog, victim;
 	struct live_rec rec;
-	struct summed s;
+	struct offcpu_sums s;
 	double waited;
 
 	start_pinned(&hog, "stimuli/spinner", "70", "1000000", NULL);
@@ -187,7 +187,7 @@ Test(summary, waits_are_as_long_as_the_kernel_says)
 			   "%llu of %.0f ns",
 			   (unsigned long long)s.all.hists[PROF_SUMMARY_WAIT].sum_ns, waited);
 	cr_expect_gt(waited, 1e6);
-	summed_fini(&s);
+	offcpu_sums_fini(&s);
 	live_end(&victim);
 	live_kill(&hog);
 }
@@ -251,7 +251,7 @@ Test(summary, processes_beyond_the_table_are_summed_up_together)
 	uint64_t others = 0, rows = 0, ends = 0;
 	struct live_proc chain;
 	struct live_rec rec;
-	struct summed s;
+	struct offcpu_sums s;
 
 	start_pinned(&chain, "stimuli/forkchain", live_number(CHAIN), NULL, NULL);
 	live_record(&rec, "-p", live_number(chain.pid), "--summary=10m", NULL);
@@ -260,7 +260,7 @@ Test(summary, processes_beyond_the_table_are_summed_up_together)
 	cr_assert_eq(live_stop(&rec), 0);
 	read_sums(rec.path, 0, &s);
 	for (size_t i = 0; i < s.cnt; i++) {
-		const struct summed_hist *run = &s.rows[i].hists[PROF_SUMMARY_RUN];
+		const struct offcpu_sums_hist *run = &s.rows[i].hists[PROF_SUMMARY_RUN];
 
 		others += s.rows[i].other ? run->cnt : 0;
 		rows += !s.rows[i].other;
@@ -271,7 +271,7 @@ Test(summary, processes_beyond_the_table_are_summed_up_together)
 	cr_expect_gt(rows, 128);
 	cr_expect_geq(others, CHAIN - rows);
 	cr_expect_geq(ends, CHAIN);
-	summed_fini(&s);
+	offcpu_sums_fini(&s);
 	live_end(&chain);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* `top` on a terminal, with a recorder on the live kernel behind it: what it shows, and how it ends. */
-#include "tests/cmd/pty.h"
 #include "tests/bpf/support.h"
+#include "tests/cmd/pty.h"
 
 #include <signal.h>
 #include <stdlib.h>

@@ -10,10 +10,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/support/chance.h"
-#include "tests/bpf/own_capture.h"
 #include "record/capture/ring.h"
+#include "tests/bpf/own_capture.h"
 #include "tests/bpf/support.h"
+#include "tests/support/chance.h"
 
 TestSuite(unwind_hostile, .fini = live_cleanup, .timeout = 120);
 

@@ -12,8 +12,8 @@
 
 #include "kernel/tracefs.h"
 #include "record/capture/capture.h"
-#include "record/tracepoint/eventset.h"
 #include "record/capture/ring.h"
+#include "record/tracepoint/eventset.h"
 #include "tests/bpf/support.h"
 
 TestSuite(unwind_reuse, .fini = live_cleanup, .timeout = 60);

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/stimuli/unwind_maze.h"
 #include "base/str.h"
 #include "tests/bpf/workload.h"
+#include "tests/stimuli/unwind_maze.h"
 
 TestSuite(unwind_stress, .fini = live_cleanup, .timeout = 3600);
 

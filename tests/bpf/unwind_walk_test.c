@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tests/bpf/own_capture.h"
-#include "record/unwind_maps/copied.h"
 #include "record/capture/ring.h"
+#include "record/unwind_maps/stack_copy_unwind.h"
+#include "tests/bpf/own_capture.h"
 #include "tests/bpf/support.h"
 
 TestSuite(unwind_walk, .fini = live_cleanup, .timeout = 60);
@@ -278,15 +278,15 @@ static struct prof_rec *walk(const char *name, enum how how, struct truth *t)
 /* A copy is walked as the drain does it; all that it knows is the list. */
 static struct prof_rec *walk_copy(struct prof_rec *rec, enum how how)
 {
-	struct copied *copied = copied_new(unwind, 0);
+	struct stack_copy_unwind *copied = stack_copy_unwind_new(unwind, 0);
 	const struct prof_rec *out;
 
-	out = copied_walk(copied, rec, &unwind->maps[FIRST_MAP],
-			  how == WITHOUT_MAPPING ? 0 : 3 * DECOYS + 2);
+	out = stack_copy_unwind_walk(copied, rec, &unwind->maps[FIRST_MAP],
+				     how == WITHOUT_MAPPING ? 0 : 3 * DECOYS + 2);
 	free(rec);
 	rec = malloc(out->size);
 	memcpy(rec, out, out->size);
-	copied_free(copied);
+	stack_copy_unwind_free(copied);
 	return rec;
 }
 

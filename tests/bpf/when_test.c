@@ -9,8 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tests/bpf/control.h"
 #include "profile/sched/intervals.h"
+#include "tests/bpf/control.h"
 #include "tests/bpf/support.h"
 
 TestSuite(when, .fini = live_cleanup, .timeout = 60);

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "tests/support/make_trace.h"
 #include "cmd/common/cmd.h"
+#include "tests/support/make_trace.h"
 
 typedef int (*run_fn)(int argc, char **argv);
 

@@ -5,10 +5,10 @@
 /* What the tests of symbolize share: programs, traces of places in them, and the names that these have. */
 #include "tests/cmd/run_cmd.h"
 
-#include "tests/support/read_trace.h"
-#include "tests/symbol/support.h"
 #include "base/buf.h"
 #include "base/str.h"
+#include "tests/support/read_trace.h"
+#include "tests/symbol/support.h"
 
 #define PLACES_MAX 256
 

@@ -6,9 +6,9 @@
  */
 #include <stdlib.h>
 
-#include "tests/support/read_bytes.h"
 #include "base/log.h"
 #include "profile/sched/intervals.h"
+#include "tests/support/read_bytes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz);
 

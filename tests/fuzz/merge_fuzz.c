@@ -10,9 +10,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "dial9.h"
 #include "base/log.h"
 #include "cmd/common/cmd.h"
+#include "dial9.h"
 #include "rewrite/merge/merge.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz);

@@ -16,17 +16,17 @@
 #include <string.h>
 
 #include "dial9.h"
+#include "events/emit.h"
 #include "kernel/format.h"
 #include "kernel/perf_side.h"
 #include "prof_abi.h"
-#include "events/emit.h"
+#include "record/capture/ring.h"
+#include "record/encode/translate.h"
+#include "record/process/tasks.h"
+#include "record/symbols/frames.h"
+#include "record/symbols/stacks.h"
 #include "record/tracepoint/event.h"
 #include "record/tracepoint/eventset.h"
-#include "record/symbols/frames.h"
-#include "record/capture/ring.h"
-#include "record/symbols/stacks.h"
-#include "record/process/tasks.h"
-#include "record/encode/translate.h"
 
 enum { RING_SZ = 1 << 16, NO_SUCH_TID = 5000000 };
 

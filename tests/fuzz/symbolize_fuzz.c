@@ -45,8 +45,8 @@ static void answer(struct symbolize_find *find, uint8_t how)
 
 	for (size_t i = 0; i < cnt; i++)
 		for (size_t k = 0; v[i]->why == SYMBOLIZE_FIND_FILE && k < v[i]->cnt; k++) {
-			struct symbroker_answer a = {
-				.kind = SYMBROKER_NAME,
+			struct sym_client_answer a = {
+				.kind = SYM_CLIENT_NAME,
 				.module_id = (uint32_t)i + 1,
 				.offset = v[i]->frames[k] & PROF_FRAME_OFFSET_MASK,
 				.size = how & 4,
@@ -60,7 +60,7 @@ static void answer(struct symbolize_find *find, uint8_t how)
 			symbolize_find_take(find, &a);
 			if (!(how & 1))
 				continue;
-			a.kind = SYMBROKER_FRAME;
+			a.kind = SYM_CLIENT_FRAME;
 			a.depth = how & 2 ? 3 : 1;
 			a.file = "f.c";
 			a.file_len = 3;

@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "tests/kernel/format_check.h"
 #include "kernel/format.h"
 #include "kernel/tracefs.h"
+#include "tests/kernel/format_check.h"
 #include "tests/kernel/need_root.h"
 
 struct walk {

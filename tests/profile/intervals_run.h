@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tests/support/read_trace.h"
 #include "base/buf.h"
 #include "profile/sched/intervals.h"
+#include "tests/support/read_trace.h"
 
 struct run {
 	struct intervals *iv;

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "dial9.h"
+#include "events/emit.h"
 #include "kernel/format.h"
 #include "record/tracepoint/annotate.h"
-#include "events/emit.h"
 #include "record/tracepoint/eventset.h"
 #include "trace/read/tp_symbols.h"
 

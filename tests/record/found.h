@@ -10,19 +10,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/target/needed.h"
+#include "record/target/elf_deps.h"
 
 struct found {
-	struct needed_file v[NEEDED_FILES_MAX];
+	struct elf_deps_file v[ELF_DEPS_FILES_MAX];
 	size_t cnt;
 };
 
-/* A needed_found_fn; ctx is a struct found. */
-static inline void found_add(void *ctx, const struct needed_file *file)
+/* A elf_deps_found_fn; ctx is a struct found. */
+static inline void found_add(void *ctx, const struct elf_deps_file *file)
 {
 	struct found *f = ctx;
 
-	cr_assert_lt(f->cnt, NEEDED_FILES_MAX);
+	cr_assert_lt(f->cnt, ELF_DEPS_FILES_MAX);
 	f->v[f->cnt] = *file;
 	f->v[f->cnt++].path = strdup(file->path);
 }

@@ -14,15 +14,15 @@
 #include <unistd.h>
 
 #include "dial9.h"
+#include "events/emit.h"
 #include "kernel/format.h"
 #include "kernel/perf_side.h"
 #include "prof_abi.h"
-#include "events/emit.h"
-#include "record/tracepoint/event.h"
+#include "record/encode/translate.h"
+#include "record/process/tasks.h"
 #include "record/symbols/frames.h"
 #include "record/symbols/stacks.h"
-#include "record/process/tasks.h"
-#include "record/encode/translate.h"
+#include "record/tracepoint/event.h"
 
 /* ---- files -------------------------------------------------------------------------------------- */
 

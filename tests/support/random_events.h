@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/support/chance.h"
 #include "dial9.h"
+#include "tests/support/chance.h"
 
 /* ---- text --------------------------------------------------------------------------------------- */
 

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "tests/symbol/support.h"
 #include "symbol/ranges.h"
+#include "tests/symbol/support.h"
 
 /* By size, as functions are. */
 static void add(struct ranges *r, uint64_t lo, uint64_t hi, uint64_t id)

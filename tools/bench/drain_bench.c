@@ -20,7 +20,7 @@
 #include "events/emit.h"
 #include "record/tracepoint/eventset.h"
 #include "record/symbols/frames.h"
-#include "record/capture/merge.h"
+#include "record/capture/ring_merge.h"
 #include "record/capture/ring.h"
 #include "record/symbols/stacks.h"
 #include "record/process/tasks.h"
@@ -131,7 +131,7 @@ static void set_up(struct bench *b)
 
 static void run(struct bench *b, size_t want, size_t frame_cnt)
 {
-	const struct merge_sink sink = { .record = on_record, .ctx = b };
+	const struct ring_merge_sink sink = { .record = on_record, .ctx = b };
 	uint64_t bytes = dial9_enc_bytes(b->enc), start, spent = 0;
 	size_t per_pass = fill(b, frame_cnt), done = 0;
 
@@ -142,13 +142,13 @@ static void run(struct bench *b, size_t want, size_t frame_cnt)
 			.producer = &b->producer,
 			.sz = 2 * RING_BYTES,
 		};
-		struct merge *merge = merge_new(&ring, 1, NULL, 0);
+		struct ring_merge *merge = ring_merge_new(&ring, 1, NULL, 0);
 
 		start = cpu_ns();
-		if (merge_pass(merge, UINT64_MAX, SIZE_MAX, &sink) < 0)
+		if (ring_merge_pass(merge, UINT64_MAX, SIZE_MAX, &sink) < 0)
 			exit(1);
 		spent += cpu_ns() - start;
-		merge_free(merge);
+		ring_merge_free(merge);
 		done += per_pass;
 	}
 	printf("%2zu frames: %6.1f ns/record, %5.1f B/record\n", frame_cnt, (double)spent / done,

@@ -12,8 +12,8 @@
 
 #include "base/str.h"
 #include "export/formats.h"
+#include "export/name_text.h"
 #include "export/stack_tree.h"
-#include "export/text.h"
 #include "profile/sched/intervals.h"
 
 /* Numbers of processes are far below on Linux, and readers want them in 32 bits. */
@@ -111,11 +111,11 @@ static void chrome_thread(struct export *x, const struct export_thread *t)
 	/* what is of the idle threads is on the row of their CPU */
 	if (!t->tid)
 		return;
-	text_name(&c->text, x->names, t->comm);
+	name_text_name(&c->text, x->names, t->comm);
 	put_row_name(x, process(t), t->tid, "thread_name");
 	if (t->pid != t->tid)
 		return;
-	text_name(&c->text, x->names, t->comm);
+	name_text_name(&c->text, x->names, t->comm);
 	put_row_name(x, process(t), t->tid, "process_name");
 }
 
@@ -152,7 +152,7 @@ static void put_on_cpu(struct export *x, const struct export_interval *i)
 	know_cpu(x, i->thread->part, raw->cpu);
 	begin_event(x, 'X', process_of(i->thread->part, 0), raw->cpu);
 	put_span(x, raw);
-	text_name(&c->text, x->names, i->thread->comm);
+	name_text_name(&c->text, x->names, i->thread->comm);
 	buf_addch(&c->text, '/');
 	buf_addu(&c->text, i->thread->tid);
 	buf_addstr(&x->out, ",\"cat\":\"cpu\",\"name\":");
@@ -199,7 +199,7 @@ static void put_args(struct export *x, const struct export_interval *i)
 	if (raw->waker) {
 		buf_addstr(&x->out, sep);
 		buf_addstr(&x->out, "\"waker\":");
-		text_waker(&c->text, x->names, raw->waker);
+		name_text_waker(&c->text, x->names, raw->waker);
 		put_string(x);
 		sep = ",";
 	}
@@ -219,7 +219,7 @@ static void chrome_interval(struct export *x, const struct export_interval *i)
 	begin_event(x, 'X', process(i->thread), i->thread->tid);
 	put_span(x, raw);
 	buf_addstr(&x->out, ",\"cat\":\"state\",\"name\":\"");
-	buf_addstr(&x->out, text_state(raw->state));
+	buf_addstr(&x->out, name_text_state(raw->state));
 	buf_addch(&x->out, '"');
 	put_stack(x, i->frames, i->frame_cnt);
 	put_args(x, i);
@@ -261,9 +261,9 @@ static void put_fields(struct export *x, const struct trace_event *ev)
 		if ((int32_t)i == ev->schema->role[ROLE_CALLCHAIN])
 			continue;
 		buf_addstr(&x->out, sep);
-		text_json_name(&x->out, x->names, ev->schema->field_names[i]);
+		name_text_json_name(&x->out, x->names, ev->schema->field_names[i]);
 		buf_addch(&x->out, ':');
-		text_json_field(&x->out, reader_trace(x->reader), ev, i);
+		name_text_json_field(&x->out, reader_trace(x->reader), ev, i);
 		sep = ",";
 	}
 	buf_addch(&x->out, '}');
@@ -279,7 +279,7 @@ static void chrome_event(struct export *x, const struct export_thread *t,
 	begin_mark(x, t, ev->part, ev->cpu);
 	put_ts(x, ev->ts);
 	buf_printf(&x->out, ",\"s\":\"%s\",\"cat\":\"event\",\"name\":", t ? "t" : "g");
-	text_json_name(&x->out, x->names, ev->schema->name);
+	name_text_json_name(&x->out, x->names, ev->schema->name);
 	put_stack(x, ev->frames, ev->frame_cnt);
 	put_fields(x, ev);
 	buf_addch(&x->out, '}');
@@ -296,10 +296,10 @@ static void put_frame(struct export *x, size_t i)
 	buf_addstr(&x->out, i ? ",\n\"" : "\n\"");
 	buf_addu(&x->out, i);
 	buf_addstr(&x->out, "\":{\"name\":");
-	text_function(&c->text, x->names, f->sym, f->inlined);
+	name_text_function(&c->text, x->names, f->sym, f->inlined);
 	put_string(x);
 	buf_addstr(&x->out, ",\"category\":");
-	text_module(&c->text, x->names, f->module);
+	name_text_module(&c->text, x->names, f->module);
 	put_string(x);
 	if (node->parent != STACK_TREE_NONE) {
 		buf_addstr(&x->out, ",\"parent\":");

@@ -8,10 +8,10 @@
  */
 #include <string.h>
 
-#include "base/memo.h"
+#include "base/bytes_cache.h"
 #include "export/formats.h"
+#include "export/name_text.h"
 #include "export/script_line.h"
-#include "export/text.h"
 #include "profile/sched/intervals.h"
 
 #define STACKS_KEPT (1u << 14)
@@ -19,7 +19,7 @@
 
 struct csv {
 	struct buf text;
-	struct memo stacks; /* frames -> their cell */
+	struct bytes_cache stacks; /* frames -> their cell */
 };
 
 static void csv_begin(struct export *x)
@@ -82,7 +82,7 @@ static void put_thread(struct export *x, uint32_t cpu, const struct export_threa
 	put_id(x, t ? t->pid : TRACE_NONE);
 	put_id(x, t ? t->tid : TRACE_NONE);
 	if (t && t->comm != NAMES_NONE)
-		text_name(&c->text, x->names, t->comm);
+		name_text_name(&c->text, x->names, t->comm);
 	put_cell(x);
 }
 
@@ -102,8 +102,9 @@ static void put_functions(struct buf *out, const struct names *n, const uint64_t
 			if (out->len)
 				buf_addch(out, ';');
 			from = out->len;
-			text_function(out, n, sym ? sym->frames[depth].name : NAMES_NONE, depth);
-			text_fold(out, from);
+			name_text_function(out, n, sym ? sym->frames[depth].name : NAMES_NONE,
+					   depth);
+			name_text_fold(out, from);
 		}
 	}
 }
@@ -113,11 +114,11 @@ static void put_stack(struct export *x, const uint64_t *frames, uint32_t cnt)
 	const size_t sz = cnt * sizeof(*frames), before = x->out.len;
 	struct csv *c = x->state;
 
-	if (cnt && !memo_get(&c->stacks, frames, sz, x->names->symbols_version, &x->out)) {
+	if (cnt && !bytes_cache_get(&c->stacks, frames, sz, x->names->symbols_version, &x->out)) {
 		put_functions(&c->text, x->names, frames, cnt);
 		put_text(&x->out, buf_cstr(&c->text), c->text.len);
 		buf_clear(&c->text);
-		memo_put(&c->stacks, frames, sz, x->out.data + before, x->out.len - before);
+		bytes_cache_put(&c->stacks, frames, sz, x->out.data + before, x->out.len - before);
 	}
 	buf_addstr(&x->out, "\r\n");
 }
@@ -142,7 +143,7 @@ static void csv_interval(struct export *x, const struct export_interval *i)
 	const struct interval *raw = i->raw;
 	struct csv *c = x->state;
 
-	buf_addstr(&x->out, text_state(raw->state));
+	buf_addstr(&x->out, name_text_state(raw->state));
 	buf_addch(&x->out, ',');
 	put_number(x, raw->start);
 	put_number(x, raw->end);
@@ -152,7 +153,7 @@ static void csv_interval(struct export *x, const struct export_interval *i)
 		buf_addch(&c->text, interval_letter(raw->prev_state));
 	put_cell(x);
 	if (raw->waker)
-		text_waker(&c->text, x->names, raw->waker);
+		name_text_waker(&c->text, x->names, raw->waker);
 	put_cell(x);
 	put_id(x, i->waker ? i->waker->tid : TRACE_NONE);
 	buf_addch(&x->out, ',');
@@ -173,7 +174,7 @@ static void csv_event(struct export *x, const struct export_thread *t, const str
 	if (ev->kind == TRACE_SAMPLE)
 		buf_addstr(&c->text, script_line_stack_name(ev) ?: PROF_EV_CPU_SAMPLE);
 	else
-		text_name(&c->text, x->names, ev->schema->name);
+		name_text_name(&c->text, x->names, ev->schema->name);
 	put_cell(x);
 	if (ev->has_ts) {
 		put_number(x, ev->ts);
@@ -189,9 +190,9 @@ static void csv_event(struct export *x, const struct export_thread *t, const str
 			continue;
 		if (c->text.len)
 			buf_addch(&c->text, ' ');
-		text_name(&c->text, x->names, ev->schema->field_names[i]);
+		name_text_name(&c->text, x->names, ev->schema->field_names[i]);
 		buf_addch(&c->text, '=');
-		text_field_exact(&c->text, trace, ev, i);
+		name_text_field_exact(&c->text, trace, ev, i);
 	}
 	put_cell(x);
 	put_stack(x, ev->frames, ev->frame_cnt);
@@ -202,7 +203,7 @@ static void csv_fini(struct export *x)
 	struct csv *c = x->state;
 
 	buf_free(&c->text);
-	memo_fini(&c->stacks);
+	bytes_cache_fini(&c->stacks);
 }
 
 const struct exporter export_csv = {

@@ -11,8 +11,8 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
-#include "profile/sums/cpu_time.h"
 #include "profile/sched/intervals.h"
+#include "profile/sums/cpu_time.h"
 #include "profile/sums/off_stack.h"
 
 /* Output is handed on in pieces of about this size. */

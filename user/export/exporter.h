@@ -23,8 +23,8 @@
  * threads, stacks and symbols, never with the number of events: what must be kept for the end is
  * interned (struct stack_table of profile/sched/stack_table.h, names' string ids, thread->idx).
  *
- * Names in a trace are hostile, and a format must stay within its grammar whatever they are: text_name()
- * and text_json_name() of export/text.h, str_json() of base/str.h. Times are CLOCK_MONOTONIC nanoseconds;
+ * Names in a trace are hostile, and a format must stay within its grammar whatever they are: name_text_name()
+ * and name_text_json_name() of export/name_text.h, str_json() of base/str.h. Times are CLOCK_MONOTONIC nanoseconds;
  * those of parts of the stream on other clocks (names_part()) do not compare.
  */
 #include "base/buf.h"
@@ -123,7 +123,7 @@ struct exporter {
 	void (*interval)(struct export *x, const struct export_interval *i);
 	/*
 	 * An event that is no CPU sample, in the order of the trace: tracepoints with typed fields
-	 * (ev->schema->field_names, ev->values, text_json_field()), stacks of switches and wakings, losses,
+	 * (ev->schema->field_names, ev->values, name_text_json_field()), stacks of switches and wakings, losses,
 	 * events of applications; none that only names things. @t: the current thread, NULL: unknown.
 	 */
 	void (*event)(struct export *x, const struct export_thread *t,

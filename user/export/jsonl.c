@@ -6,8 +6,8 @@
  */
 #include "base/str.h"
 #include "export/formats.h"
+#include "export/name_text.h"
 #include "export/script_stream.h"
-#include "export/text.h"
 #include "profile/sched/intervals.h"
 
 struct jsonl {
@@ -64,11 +64,11 @@ static void put_waker(struct export *x, struct buf *out, const struct export_int
 	struct jsonl *j = x->state;
 
 	buf_clear(&j->text);
-	text_waker(&j->text, x->names, w);
+	name_text_waker(&j->text, x->names, w);
 	buf_addstr(out, ",\"waker\":{\"name\":");
 	str_json(out, buf_cstr(&j->text), j->text.len);
-	text_json_id(out, ",\"tid\":", i->waker ? w->tid : TRACE_NONE);
-	text_json_id(out, ",\"cpu\":", w->cpu);
+	name_text_json_id(out, ",\"tid\":", i->waker ? w->tid : TRACE_NONE);
+	name_text_json_id(out, ",\"cpu\":", w->cpu);
 	buf_addstr(out, ",\"ts\":");
 	buf_addu(out, w->ts);
 	buf_addch(out, '}');
@@ -81,20 +81,20 @@ static void jsonl_interval(struct export *x, const struct export_interval *i)
 	struct jsonl *j = x->state;
 	struct buf *out = &j->later;
 
-	text_json_begin(out);
+	name_text_json_begin(out);
 	buf_addstr(out, ",\"ts\":");
 	buf_addu(out, raw->start);
 	buf_addstr(out, ",\"end\":");
 	buf_addu(out, raw->end);
 	if (x->names->parts.cnt > 1)
-		text_json_id(out, ",\"part\":", raw->part + 1);
+		name_text_json_id(out, ",\"part\":", raw->part + 1);
 	buf_addstr(out, ",\"event\":\"interval\",\"state\":\"");
-	buf_addstr(out, text_state(raw->state));
+	buf_addstr(out, name_text_state(raw->state));
 	buf_addstr(out, "\",\"comm\":");
-	text_json_name(out, x->names, i->thread->comm);
-	text_json_id(out, ",\"pid\":", i->thread->pid);
-	text_json_id(out, ",\"tid\":", i->thread->tid);
-	text_json_id(out, ",\"cpu\":", raw->cpu);
+	name_text_json_name(out, x->names, i->thread->comm);
+	name_text_json_id(out, ",\"pid\":", i->thread->pid);
+	name_text_json_id(out, ",\"tid\":", i->thread->tid);
+	name_text_json_id(out, ",\"cpu\":", raw->cpu);
 	if (raw->state == INTERVAL_BLOCKED) {
 		buf_addstr(out, ",\"letter\":\"");
 		buf_addch(out, interval_blocked_letter(raw->flags, raw->prev_state));

@@ -14,10 +14,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/memo.h"
+#include "base/bytes_cache.h"
 #include "base/str.h"
-#include "export/ends.h"
-#include "export/text.h"
+#include "export/name_text.h"
+#include "export/unwind_status.h"
 
 #define STACKS_KEPT (1u << 16)
 #define STACK_BYTES_KEPT (32u << 20)
@@ -61,7 +61,7 @@ struct script_line {
 	const struct names *names;
 	struct hmap plans[2]; /* schema -> struct plan: text, JSON */
 	struct plan *last[2];
-	struct memo stacks, frames, texts;
+	struct bytes_cache stacks, frames, texts;
 	struct buf stack, frame; /* being made */
 	struct task_text tasks[TASKS_KEPT];
 };
@@ -97,9 +97,9 @@ void script_line_free(struct script_line *l)
 		}
 		hmap_fini(&l->plans[i]);
 	}
-	memo_fini(&l->stacks);
-	memo_fini(&l->frames);
-	memo_fini(&l->texts);
+	bytes_cache_fini(&l->stacks);
+	bytes_cache_fini(&l->frames);
+	bytes_cache_fini(&l->texts);
 	buf_free(&l->stack);
 	buf_free(&l->frame);
 	free(l);
@@ -129,9 +129,9 @@ static struct plan *plan_new(const struct names *n, const struct trace_schema *s
 
 	p->schema = schema;
 	if (json)
-		text_json_name(&p->bytes, n, schema->name);
+		name_text_json_name(&p->bytes, n, schema->name);
 	else
-		text_name(&p->bytes, n, schema->name);
+		name_text_name(&p->bytes, n, schema->name);
 	if (!json)
 		buf_addch(&p->bytes, ':');
 	lead_end(p, &p->name);
@@ -141,9 +141,9 @@ static struct plan *plan_new(const struct names *n, const struct trace_schema *s
 		lead->shown = field_shown(schema, i);
 		buf_addch(&p->bytes, json ? ',' : ' ');
 		if (json)
-			text_json_name(&p->bytes, n, schema->field_names[i]);
+			name_text_json_name(&p->bytes, n, schema->field_names[i]);
 		else
-			text_name(&p->bytes, n, schema->field_names[i]);
+			name_text_name(&p->bytes, n, schema->field_names[i]);
 		buf_addch(&p->bytes, json ? ':' : '=');
 		lead_end(p, lead);
 	}
@@ -234,7 +234,7 @@ static void mark_aside(struct buf *out, size_t at)
 static void put_comm(struct buf *out, const char *s, size_t len, size_t width, bool aside)
 {
 	const bool escaped = len && (*s == ' ' || *s == '#');
-	const size_t cols = text_width(s, len) + (escaped ? 3 : 0);
+	const size_t cols = name_text_width(s, len) + (escaped ? 3 : 0);
 
 	buf_fill(out, ' ', cols < width ? width - cols : aside);
 	if (escaped)
@@ -250,7 +250,7 @@ static void make_task(struct script_line *l, struct buf *out, const struct trace
 
 	if (has(l, F_COMM)) {
 		if (ev->comm != NAMES_NONE)
-			text_name(&name, l->names, ev->comm);
+			name_text_name(&name, l->names, ev->comm);
 		else if (ev->tid != TRACE_NONE)
 			buf_printf(&name, ":%u", ev->tid);
 		put_comm(out, buf_cstr(&name), name.len, width, aside);
@@ -325,7 +325,7 @@ static void add_event_name(struct buf *out, const struct trace_event *ev, const 
 		return;
 	}
 	sample_name = script_line_stack_name(ev) ?: sample_name;
-	text_clean(out, sample_name, strlen(sample_name));
+	name_text_clean(out, sample_name, strlen(sample_name));
 	buf_addch(out, ':');
 }
 
@@ -340,13 +340,13 @@ static void add_field(struct script_line *l, struct buf *out, const struct trace
 
 	if (!syms || !(v->type == DIAL9_VARINT || v->type == DIAL9_I64 ||
 		       (v->type >= DIAL9_U8 && v->type <= DIAL9_U32))) {
-		text_field(out, l->trace, ev, i);
+		name_text_field(out, l->trace, ev, i);
 		return;
 	}
-	if (memo_get(&l->texts, key, sizeof(key), l->names->tp_symbols_version, out))
+	if (bytes_cache_get(&l->texts, key, sizeof(key), l->names->tp_symbols_version, out))
 		return;
-	text_field(out, l->trace, ev, i);
-	memo_put(&l->texts, key, sizeof(key), out->data + before, out->len - before);
+	name_text_field(out, l->trace, ev, i);
+	bytes_cache_put(&l->texts, key, sizeof(key), out->data + before, out->len - before);
 }
 
 /* " a=1 b=2", or " (a=1 b=2)". */
@@ -410,7 +410,7 @@ static void text_frame(const struct script_line *l, struct buf *out, uint64_t fr
 		buf_addx_padded(out, addr, 16, ' ');
 	if (has(l, F_SYM)) {
 		buf_addch(out, ' ');
-		text_name(out, l->names, f ? f->name : NAMES_NONE);
+		name_text_name(out, l->names, f ? f->name : NAMES_NONE);
 		if (f && has(l, F_SYMOFF) && !inlined && f->base <= frame &&
 		    names_frame_module(f->base) == module) {
 			buf_addstr(out, "+0x");
@@ -422,13 +422,13 @@ static void text_frame(const struct script_line *l, struct buf *out, uint64_t fr
 		if (inlined)
 			buf_addstr(out, "inlined");
 		else
-			text_module(out, l->names, module);
+			name_text_module(out, l->names, module);
 		buf_addch(out, ')');
 	}
 	buf_addch(out, '\n');
 	if (has(l, F_SRCLINE) && f && f->file != NAMES_NONE) {
 		buf_addstr(out, "  ");
-		text_name(out, l->names, f->file);
+		name_text_name(out, l->names, f->file);
 		buf_addch(out, ':');
 		buf_addu(out, f->line);
 		buf_addch(out, '\n');
@@ -444,14 +444,14 @@ static void json_frame(const struct script_line *l, struct buf *out, uint64_t fr
 	buf_addstr(out, ",{\"addr\":\"0x");
 	buf_addx(out, names_frame_addr(l->names, frame));
 	buf_addstr(out, "\",\"sym\":");
-	text_json_name(out, l->names, f ? f->name : NAMES_NONE);
+	name_text_json_name(out, l->names, f ? f->name : NAMES_NONE);
 	if (f && f->base <= frame && names_frame_module(f->base) == module) {
 		buf_addstr(out, ",\"off\":");
 		buf_addu(out, frame - f->base);
 	}
 	buf_addstr(out, ",\"dso\":");
 	if (names_module(l->names, module)->announced) {
-		text_module(&path, l->names, module);
+		name_text_module(&path, l->names, module);
 		str_json(out, buf_cstr(&path), path.len);
 	} else {
 		buf_addstr(out, "null");
@@ -459,7 +459,7 @@ static void json_frame(const struct script_line *l, struct buf *out, uint64_t fr
 	buf_free(&path);
 	if (f && f->file != NAMES_NONE) {
 		buf_addstr(out, ",\"file\":");
-		text_json_name(out, l->names, f->file);
+		name_text_json_name(out, l->names, f->file);
 		buf_addstr(out, ",\"line\":");
 		buf_addu(out, f->line);
 	}
@@ -482,7 +482,7 @@ static void add_frame(struct script_line *l, struct buf *out, uint64_t frame, fr
 	const struct names_symbol *sym;
 	struct names_frame f;
 
-	if (memo_get(&l->frames, &frame, sizeof(frame), l->names->symbols_version, out))
+	if (bytes_cache_get(&l->frames, &frame, sizeof(frame), l->names->symbols_version, out))
 		return;
 	buf_clear(&l->frame);
 	sym = names_symbol(l->names, frame);
@@ -493,7 +493,7 @@ static void add_frame(struct script_line *l, struct buf *out, uint64_t frame, fr
 	}
 	if (!sym || sym->frames[0].name == NAMES_NONE)
 		make(l, &l->frame, frame, NULL, false);
-	memo_put(&l->frames, &frame, sizeof(frame), l->frame.data, l->frame.len);
+	bytes_cache_put(&l->frames, &frame, sizeof(frame), l->frame.data, l->frame.len);
 	buf_add(out, l->frame.data, l->frame.len);
 }
 
@@ -502,12 +502,12 @@ static void add_stack(struct script_line *l, struct buf *out, const struct trace
 {
 	size_t key_sz = ev->frame_cnt * sizeof(ev->frames[0]);
 
-	if (memo_get(&l->stacks, ev->frames, key_sz, l->names->symbols_version, out))
+	if (bytes_cache_get(&l->stacks, ev->frames, key_sz, l->names->symbols_version, out))
 		return;
 	buf_clear(&l->stack);
 	for (uint32_t i = 0; i < ev->frame_cnt; i++)
 		add_frame(l, &l->stack, ev->frames[i], make);
-	memo_put(&l->stacks, ev->frames, key_sz, buf_cstr(&l->stack), l->stack.len);
+	bytes_cache_put(&l->stacks, ev->frames, key_sz, buf_cstr(&l->stack), l->stack.len);
 	buf_add(out, l->stack.data, l->stack.len);
 }
 
@@ -520,7 +520,7 @@ void script_line_stack(struct script_line *l, struct buf *out, const struct trac
 		buf_addstr(out, "  [the leaf has no frame: its caller is a guess]\n");
 	/* below the outermost frame, when the stack does not reach its root */
 	if (has(l, F_END) && end != PROF_END_COMPLETE && end != PROF_END_NOT_WALKED)
-		buf_printf(out, "  [ends here: %s]\n", ends_text(end));
+		buf_printf(out, "  [ends here: %s]\n", unwind_status_text(end));
 	buf_addch(out, '\n');
 }
 
@@ -542,7 +542,7 @@ void script_line_json_stack(struct script_line *l, struct buf *out, const struct
 	if (end == PROF_END_NOT_WALKED)
 		return;
 	buf_addstr(out, ",\"user_end\":\"");
-	buf_addstr(out, ends_word(end));
+	buf_addstr(out, unwind_status_word(end));
 	buf_addch(out, '"');
 	if (stack_ends_is_guessed(ev))
 		buf_addstr(out, ",\"guessed_caller\":true");
@@ -559,7 +559,7 @@ static void json_fields(struct script_line *l, struct buf *out, const struct tra
 			continue;
 		add_lead(out, p, &p->fields[i], skip);
 		skip = 0;
-		text_json_field(out, l->trace, ev, i);
+		name_text_json_field(out, l->trace, ev, i);
 	}
 	buf_addch(out, '}');
 }
@@ -574,9 +574,9 @@ static void json_texts(struct script_line *l, struct buf *out, const struct trac
 	for (size_t i = 0; i < ev->schema->field_cnt; i++) {
 		buf_clear(text);
 		if (!trace_field_text(l->trace, ev, i, text)) {
-			if (!text_field_has_unit(ev, i))
+			if (!name_text_field_has_unit(ev, i))
 				continue;
-			text_field(text, l->trace, ev, i);
+			name_text_field(text, l->trace, ev, i);
 		}
 		if (!any)
 			buf_addstr(out, ",\"text\":{");
@@ -603,21 +603,21 @@ void script_line_json(struct script_line *l, struct buf *out, const struct trace
 {
 	const struct plan *p = plan_of(l, ev->schema, true);
 
-	text_json_begin(out);
+	name_text_json_begin(out);
 	buf_addstr(out, ",\"ts\":");
 	if (ev->has_ts)
 		buf_addu(out, ev->ts);
 	else
 		buf_addstr(out, "null");
 	if (l->names->parts.cnt > 1)
-		text_json_id(out, ",\"part\":", ev->part + 1);
+		name_text_json_id(out, ",\"part\":", ev->part + 1);
 	buf_addstr(out, ",\"event\":");
 	json_event_name(out, ev, p, sample_name);
 	buf_addstr(out, ",\"comm\":");
-	text_json_name(out, l->names, ev->comm);
-	text_json_id(out, ",\"pid\":", ev->pid);
-	text_json_id(out, ",\"tid\":", ev->tid);
-	text_json_id(out, ",\"cpu\":", ev->cpu);
+	name_text_json_name(out, l->names, ev->comm);
+	name_text_json_id(out, ",\"pid\":", ev->pid);
+	name_text_json_id(out, ",\"tid\":", ev->tid);
+	name_text_json_id(out, ",\"cpu\":", ev->cpu);
 	json_fields(l, out, ev, p);
 	json_texts(l, out, ev, p);
 	if (ev->frames)

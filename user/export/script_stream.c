@@ -5,7 +5,7 @@
  */
 #include "export/script_stream.h"
 
-#include "export/text.h"
+#include "export/name_text.h"
 
 void script_stream_init(struct script_stream *s, const struct script_line_opts *opts, bool json,
 			const struct reader *r)
@@ -112,7 +112,7 @@ static void put_part(struct script_stream *s, struct buf *out, const struct trac
 	buf_printf(out, "# part %u", ev->part + 1);
 	if (part->host != NAMES_NONE) {
 		buf_addstr(out, " (");
-		text_name(out, s->names, part->host);
+		name_text_name(out, s->names, part->host);
 		buf_addch(out, ')');
 	}
 	if (part->merged && part->base == last->base && part->clock != last->clock)

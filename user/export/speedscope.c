@@ -15,7 +15,7 @@
 #include "base/alloc.h"
 #include "base/str.h"
 #include "export/formats.h"
-#include "export/text.h"
+#include "export/name_text.h"
 #include "profile/sched/intervals.h"
 
 /* Frames that stand for a state, with EXPORT_WALL. */
@@ -169,7 +169,7 @@ static void put_thread(struct export *x, const struct order *o, uint32_t i)
 	struct speedscope *s = x->state;
 
 	buf_clear(&s->text);
-	text_name(&s->text, x->names, comm_of(x, o, v));
+	name_text_name(&s->text, x->names, comm_of(x, o, v));
 	if (pid != TRACE_NONE)
 		buf_printf(&s->text, " %u/%u", pid, v->tid);
 	else if (v->tid != TRACE_NONE)
@@ -236,18 +236,18 @@ static void put_frame(struct export *x, const struct frame *frame)
 	struct speedscope *s = x->state;
 
 	if (frame->state != INTERVAL_STATE_CNT) {
-		buf_printf(&x->out, "{\"name\":\"[%s]\"}", text_state(frame->state));
+		buf_printf(&x->out, "{\"name\":\"[%s]\"}", name_text_state(frame->state));
 		return;
 	}
 	buf_clear(&s->text);
-	text_function(&s->text, x->names, f->sym, f->inlined);
+	name_text_function(&s->text, x->names, f->sym, f->inlined);
 	buf_addstr(&x->out, "{\"name\":");
 	str_json(&x->out, buf_cstr(&s->text), s->text.len);
 	buf_clear(&s->text);
 	if (f->file != NAMES_NONE)
-		text_name(&s->text, x->names, f->file);
+		name_text_name(&s->text, x->names, f->file);
 	else if (f->module)
-		text_module(&s->text, x->names, f->module);
+		name_text_module(&s->text, x->names, f->module);
 	if (s->text.len) {
 		buf_addstr(&x->out, ",\"file\":");
 		str_json(&x->out, buf_cstr(&s->text), s->text.len);
@@ -262,7 +262,7 @@ static void speedscope_profile(struct export *x, struct profile *p)
 	buf_addstr(&x->out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",");
 	buf_addstr(&x->out, "\"exporter\":\"dial9-prof\",\"name\":");
 	buf_clear(&s->text);
-	text_clean(&s->text, x->file, strlen(x->file));
+	name_text_clean(&s->text, x->file, strlen(x->file));
 	str_json(&x->out, buf_cstr(&s->text), s->text.len);
 	buf_addstr(&x->out, ",\"profiles\":[");
 	put_profiles(x, p);

@@ -22,46 +22,46 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/out_file.h"
 #include "base/str.h"
+#include "base/sudo_user.h"
 #include "dial9.h"
+#include "events/emit.h"
 #include "kernel/perf_side.h"
 #include "kernel/privileges.h"
 #include "kernel/proc.h"
+#include "kernel/realtime.h"
 #include "kernel/tracefs.h"
-#include "record/announce.h"
 #include "record/capture/capture.h"
 #include "record/capture/capture_cpus.h"
-#include "events/emit.h"
-#include "record/symbols/frames.h"
-#include "record/encode/early_records.h"
-#include "record/unwind_maps/early_stacks.h"
-#include "base/invoker.h"
-#include "record/symbols/kallsyms_thread.h"
-#include "record/last_names.h"
-#include "record/target/launch.h"
-#include "record/unwind_maps/lookout.h"
+#include "record/capture/ring_merge.h"
+#include "record/control/drain_timer.h"
+#include "record/control/load_shedding.h"
 #include "record/control/memory.h"
-#include "record/capture/merge.h"
 #include "record/control/notify.h"
+#include "record/control/trigger_window.h"
+#include "record/encode/kernel_summary.h"
+#include "record/encode/segments.h"
+#include "record/encode/startup_queue.h"
+#include "record/encode/translate.h"
+#include "record/name_drain.h"
+#include "record/output/stream.h"
 #include "record/process/proc_reader.h"
-#include "kernel/realtime.h"
+#include "record/process/tasks.h"
 #include "record/recorder_capture.h"
 #include "record/recorder_target.h"
-#include "record/target/rights.h"
-#include "record/target/scout.h"
-#include "record/encode/segments.h"
-#include "base/sink.h"
+#include "record/symbols/frames.h"
+#include "record/symbols/kallsyms_thread.h"
 #include "record/symbols/stacks.h"
-#include "record/output/stream.h"
-#include "record/encode/summary.h"
+#include "record/target/exec_probe.h"
+#include "record/target/launch.h"
+#include "record/target/recorder_caps.h"
 #include "record/target/targets.h"
-#include "record/process/tasks.h"
-#include "record/control/thin.h"
-#include "record/control/tick.h"
-#include "record/encode/translate.h"
-#include "record/unwind_maps/unwinding.h"
-#include "record/control/when.h"
-#include "symbol/broker/symbroker.h"
+#include "record/unwind_maps/sideband_reader.h"
+#include "record/unwind_maps/unwind_loader.h"
+#include "record/unwind_maps/unwind_prefetch.h"
+#include "record/write_targets.h"
+#include "symbol/broker/sym_client.h"
 
 #define MS_NS 1000000ULL
 
@@ -87,7 +87,7 @@ enum {
 	FILLING_PART = 16,
 };
 
-_Static_assert((int)PROF_HELPERS_MAX == (int)SYMBROKER_PIDS_MAX, "room for all");
+_Static_assert((int)PROF_HELPERS_MAX == (int)SYM_CLIENT_PIDS_MAX, "room for all");
 
 struct recorder {
 	const struct recorder_cfg *cfg;
@@ -98,31 +98,31 @@ struct recorder {
 	struct prof_select select;
 	struct notify *notify;
 	struct launch *launch;
-	struct scout *scout; /* NULL: none is of use */
+	struct exec_probe *scout; /* NULL: none is of use */
 	struct segments *segments;
 	struct capture *capture;
 	struct kallsyms_thread *kallsyms; /* NULL: not begun */
 	bool identified; /* build-ids are not waited for any longer */
-	struct early_records *early; /* what comes until then */
+	struct startup_queue *early; /* what comes until then */
 	bool releasing; /* that */
 	bool finishing; /* recording is over */
 	bool full; /* the last pass ended for want of room */
 	bool cut; /* the last pass ended where the next segment has to begin */
 	bool take_all; /* however large the last segment becomes */
-	struct symbroker *broker;
+	struct sym_client *broker;
 	uint32_t helpers[PROF_HELPERS_MAX]; /* as the trace has them; 0: no more */
 	struct proc_reader *proc_reader; /* NULL: none */
 	struct tasks *tasks;
 	struct frames *frames;
-	struct unwinding *unwinding; /* NULL: user stacks are not unwound */
-	struct lookout *sides; /* in its place, to be woken by; NULL: none */
+	struct unwind_loader *unwinding; /* NULL: user stacks are not unwound */
+	struct sideband_reader *sides; /* in its place, to be woken by; NULL: none */
 	struct stacks *stacks;
 	struct translate *translate;
 	struct status *status;
-	struct merge *merge;
-	struct when when;
-	struct thin thin;
-	struct summary *summary; /* NULL: events */
+	struct ring_merge *merge;
+	struct trigger_window when;
+	struct load_shedding thin;
+	struct kernel_summary *summary; /* NULL: events */
 	struct flight *flight; /* NULL: all is written as it comes */
 	struct trigger *trigger; /* likewise */
 	struct realtime realtime;
@@ -142,10 +142,10 @@ static int open_output(struct recorder *r)
 		.told = r->select.told || recorder_target_has_family(r->cfg),
 		.pool_bytes_max = memory_pool_max(r->cfg->mem_max),
 	};
-	struct invoker user;
+	struct sudo_user user;
 	int err;
 
-	err = invoker_read(&user);
+	err = sudo_user_read(&user);
 	if (err)
 		return err;
 	err = flight_open(&r->cfg->flight, &r->cfg->output, &user, &cfg.outlet, &r->flight,
@@ -167,12 +167,13 @@ static int prepare_targets(struct recorder *r)
 
 	if (!cfg->command)
 		return targets_new(cfg->pids, cfg->pid_cnt, cfg->tids, cfg->tid_cnt, &r->targets);
-	err = launch_new(cfg->command, cfg->as_root, sink_is_stdout(cfg->output.path), &r->launch);
+	err = launch_new(cfg->command, cfg->as_root, out_file_is_stdout(cfg->output.path),
+			 &r->launch);
 	if (err)
 		return err;
 	recorder_capture_cfg(cfg, NULL, NULL, &capture_cfg);
 	if (capture_cfg.call_graph == PROF_CALL_GRAPH_AUTO &&
-	    scout_new(cfg->command[0], cfg->as_root, &r->scout))
+	    exec_probe_new(cfg->command[0], cfg->as_root, &r->scout))
 		log_info("record: nothing looks ahead for the files of the command");
 	pid = launch_pid(r->launch);
 	r->result->command_pid = pid;
@@ -197,7 +198,7 @@ static int prepare_capture(struct recorder *r)
 
 static int prepare_frames(struct recorder *r)
 {
-	struct unwinding_cfg cfg = {
+	struct unwind_loader_cfg cfg = {
 		.memory = capture_unwind(r->capture),
 		.tasks = r->tasks,
 		.broker = r->broker,
@@ -216,8 +217,8 @@ static int prepare_frames(struct recorder *r)
 	cfg.frames = r->frames;
 	cfg.sides = capture_sides(r->capture, &cfg.side_cnt);
 	if (!cfg.memory)
-		return lookout_new(cfg.sides, cfg.side_cnt, &r->sides);
-	err = unwinding_new(&cfg, &r->unwinding);
+		return sideband_reader_new(cfg.sides, cfg.side_cnt, &r->sides);
+	err = unwind_loader_new(&cfg, &r->unwinding);
 	if (err)
 		log_error("record: cannot start: %s", strerror(-err));
 	return err;
@@ -250,10 +251,10 @@ static void prepare_translation(struct recorder *r)
 		.stacks = r->stacks,
 		.frames = r->frames,
 		.tells_family = !r->select.told && recorder_target_has_family(r->cfg),
-		.walk = r->unwinding ? unwinding_walk : NULL,
+		.walk = r->unwinding ? unwind_loader_walk : NULL,
 		.unwinding = r->unwinding,
 	});
-	r->merge = merge_new(rings, ring_cnt, sides, side_cnt);
+	r->merge = ring_merge_new(rings, ring_cnt, sides, side_cnt);
 	r->trigger = trigger_new(&r->cfg->trigger, r->events, &self, r->capture, r->flight);
 	r->when.trigger = r->trigger;
 }
@@ -261,13 +262,13 @@ static void prepare_translation(struct recorder *r)
 /* First of all, while there is one thread, little memory and no open file that they would inherit. */
 static int prepare_helpers(struct recorder *r)
 {
-	const struct symbroker_cfg cfg = { 0 };
-	int err = symbroker_new(&cfg, &r->broker);
+	const struct sym_client_cfg cfg = { 0 };
+	int err = sym_client_new(&cfg, &r->broker);
 
 	if (err)
 		log_error("record: cannot fork: %s", strerror(-err));
 	else if (recorder_target_pid())
-		symbroker_pids(r->broker, r->helpers);
+		sym_client_pids(r->broker, r->helpers);
 	return err;
 }
 
@@ -276,7 +277,7 @@ static int prepare(struct recorder *r)
 	int err = notify_new(&r->cfg->notify, &r->notify);
 
 	if (!err)
-		err = rights_check(!r->cfg->no_names, r->cfg->btf);
+		err = recorder_caps_check(!r->cfg->no_names, r->cfg->btf);
 	if (err)
 		return err;
 	err = prepare_helpers(r);
@@ -290,7 +291,7 @@ static int prepare(struct recorder *r)
 		err = eventset_new(r->tracefs_fd, &r->cfg->events, &r->events);
 	if (err)
 		return err;
-	err = when_prepare(&r->when, &r->cfg->when);
+	err = trigger_window_prepare(&r->when, &r->cfg->when);
 	if (!err)
 		err = open_output(r);
 	if (err)
@@ -299,7 +300,8 @@ static int prepare(struct recorder *r)
 	 * command and the helper processes are made before. */
 	realtime_begin(&r->realtime, &r->cfg->realtime);
 	err = prepare_capture(r);
-	return err ? err : rights_reduce(r->capture, r->cfg->realtime.priority, &r->privileges);
+	return err ? err :
+		     recorder_caps_reduce(r->capture, r->cfg->realtime.priority, &r->privileges);
 }
 
 /* ---- start -------------------------------------------------------------------------------------- */
@@ -324,9 +326,9 @@ static int write_head(void *ctx)
 	int err = write_metadata(r);
 
 	notify_reloaded(r->notify);
-	summary_begin_segment(r->summary, segments_emit(r->segments));
-	err = err ? err : thin_write(&r->thin, r->status);
-	return err ? err : announce_targets(r->targets, r->tasks, r->translate, r->cfg);
+	kernel_summary_begin_segment(r->summary, segments_emit(r->segments));
+	err = err ? err : load_shedding_write(&r->thin, r->status);
+	return err ? err : write_targets_targets(r->targets, r->tasks, r->translate, r->cfg);
 }
 
 static int begin_trace(struct recorder *r)
@@ -374,7 +376,7 @@ static int start(struct recorder *r)
 		return err;
 	if (r->cfg->system_wide && !r->cfg->summary_ns)
 		tasks_scan_all(r->tasks);
-	early_stacks_prepare(&(struct early_stacks){
+	unwind_prefetch_prepare(&(struct unwind_prefetch){
 		.tasks = r->tasks,
 		.frames = r->frames,
 		.unwinding = r->unwinding,
@@ -383,8 +385,8 @@ static int start(struct recorder *r)
 		.settle = !r->cfg->system_wide,
 	});
 	r->start_ns = clock_mono_ns();
-	when_begin(&r->when, r->capture, r->start_ns);
-	r->early = early_records_new(memory_early_max(r->cfg->mem_max));
+	trigger_window_begin(&r->when, r->capture, r->start_ns);
+	r->early = startup_queue_new(memory_early_max(r->cfg->mem_max));
 	r->kallsyms = kallsyms_thread_new(NULL, NULL);
 	if (r->launch) {
 		err = launch_go(r->launch);
@@ -392,7 +394,8 @@ static int start(struct recorder *r)
 			return err;
 	}
 	prepare_translation(r);
-	r->summary = summary_new(capture_summary(r->capture), r->cfg->summary_ns, r->start_ns);
+	r->summary =
+		kernel_summary_new(capture_summary(r->capture), r->cfg->summary_ns, r->start_ns);
 	err = begin_trace(r);
 	if (!err)
 		err = privileges_drop_all_but(r->privileges);
@@ -407,20 +410,20 @@ static int on_record(void *ctx, const struct prof_rec *rec)
 
 	if ((!r->early || r->releasing) && !r->take_all && segments_is_full(r->segments)) {
 		r->cut = true;
-		return MERGE_LATER;
+		return RING_MERGE_LATER;
 	}
 	segments_note(r->segments, rec->ts);
-	if (r->unwinding && unwinding_lacks_list(rec))
-		unwinding_missed(r->unwinding, rec->pid);
+	if (r->unwinding && unwind_loader_lacks_list(rec))
+		unwind_loader_missed(r->unwinding, rec->pid);
 	if (r->unwinding && ++r->record_cnt % LOOK_EVERY == 0)
-		unwinding_look(r->unwinding);
+		unwind_loader_look(r->unwinding);
 	if (r->unwinding)
-		rec = unwinding_record(r->unwinding, rec);
+		rec = unwind_loader_record(r->unwinding, rec);
 	if (!r->early || r->releasing) {
 		trigger_see(r->trigger, rec);
 		return translate_record(r->translate, rec);
 	}
-	early_records_add(r->early, rec);
+	startup_queue_add(r->early, rec);
 	return 0;
 }
 
@@ -430,11 +433,11 @@ static int on_side(void *ctx, const struct perf_side *side)
 	struct perf_side early;
 
 	if (r->unwinding)
-		unwinding_side(r->unwinding, side);
+		unwind_loader_side(r->unwinding, side);
 	if (r->early && !r->releasing) {
 		early = *side;
 		early.looked = true;
-		early_records_add_side(r->early, &early);
+		startup_queue_add_side(r->early, &early);
 		return 0;
 	}
 	tasks_side(r->tasks, side);
@@ -448,15 +451,15 @@ static int on_side(void *ctx, const struct perf_side *side)
  */
 static bool is_prepared(struct recorder *r)
 {
-	if (!symbroker_identifying(r->broker) ||
+	if (!sym_client_identifying(r->broker) ||
 	    clock_mono_ns() - r->start_ns > IDENTIFY_MS * MS_NS)
 		r->identified = true;
 	return r->identified && kallsyms_thread_is_done(r->kallsyms);
 }
 
 /* Waits for the kernel's symbols, if it has to, and goes through what was kept for want of them.
- * MERGE_LATER: up to a record that waits on. */
-static int release_early(struct recorder *r, const struct merge_sink *sink)
+ * RING_MERGE_LATER: up to a record that waits on. */
+static int release_early(struct recorder *r, const struct ring_merge_sink *sink)
 {
 	int err;
 
@@ -464,11 +467,11 @@ static int release_early(struct recorder *r, const struct merge_sink *sink)
 		return 0;
 	frames_set_kallsyms(r->frames, kallsyms_thread_get(r->kallsyms));
 	r->releasing = true;
-	err = early_records_release(r->early, sink);
+	err = startup_queue_release(r->early, sink);
 	r->releasing = false;
-	if (err == MERGE_LATER)
+	if (err == RING_MERGE_LATER)
 		return err;
-	early_records_free(r->early);
+	startup_queue_free(r->early);
 	r->early = NULL;
 	return err;
 }
@@ -476,7 +479,7 @@ static int release_early(struct recorder *r, const struct merge_sink *sink)
 /* For more records: in memory before the start is over, and with who writes until the end. */
 static bool has_room(const struct recorder *r)
 {
-	if (r->early && early_records_are_full(r->early))
+	if (r->early && startup_queue_are_full(r->early))
 		return false;
 	return r->finishing || segments_have_room(r->segments);
 }
@@ -487,17 +490,18 @@ static bool has_room(const struct recorder *r)
  */
 static int drain(struct recorder *r, uint64_t *mark, uint64_t deadline)
 {
-	const struct merge_sink sink = { .record = on_record, .side = on_side, .ctx = r };
+	const struct ring_merge_sink sink = { .record = on_record, .side = on_side, .ctx = r };
 	uint64_t now;
 	long n = 0;
 
-	symbroker_step(r->broker);
+	sym_client_step(r->broker);
 	kallsyms_thread_renew(r->kallsyms, r->frames);
 	n = has_room(r) ? frames_take_names(r->frames, NAMES_MAX) : 0;
 	if (r->unwinding) {
-		unwinding_look(r->unwinding);
-		unwinding_step(r->unwinding);
-		unwinding_be_patient(r->unwinding, !capture_is_filled(r->capture, PATIENT_PART));
+		unwind_loader_look(r->unwinding);
+		unwind_loader_step(r->unwinding);
+		unwind_loader_be_patient(r->unwinding,
+					 !capture_is_filled(r->capture, PATIENT_PART));
 	}
 	if (r->early && kallsyms_thread_is_done(r->kallsyms))
 		capture_take_kallsyms(r->capture, kallsyms_thread_get(r->kallsyms));
@@ -509,18 +513,18 @@ static int drain(struct recorder *r, uint64_t *mark, uint64_t deadline)
 		/* What there is no room for stays in the rings, where what is lost is counted. */
 		r->full = !has_room(r);
 		if (r->full) {
-			*mark = merge_reached(r->merge);
+			*mark = ring_merge_reached(r->merge);
 			break;
 		}
-		n = merge_pass(r->merge, *mark, PASS_MAX, &sink);
+		n = ring_merge_pass(r->merge, *mark, PASS_MAX, &sink);
 		now = clock_mono_ns();
 		realtime_within_pass(&r->realtime, now);
-	} while (n == PASS_MAX && now < deadline && !merge_waits(r->merge));
+	} while (n == PASS_MAX && now < deadline && !ring_merge_waits(r->merge));
 	if (n < 0)
 		return n;
-	if (n == PASS_MAX || merge_waits(r->merge))
-		*mark = merge_reached(r->merge);
-	symbroker_step(r->broker);
+	if (n == PASS_MAX || ring_merge_waits(r->merge))
+		*mark = ring_merge_reached(r->merge);
+	sym_client_step(r->broker);
 	if (!r->early)
 		tasks_expire(r->tasks, *mark);
 	memory_check(&r->memory);
@@ -535,7 +539,7 @@ static bool is_over(struct recorder *r, uint64_t now)
 		r->result->end = RECORDER_STOPPED;
 		return true;
 	}
-	if (now >= when_ends(&r->when)) {
+	if (now >= trigger_window_ends(&r->when)) {
 		r->result->end = RECORDER_DURATION;
 		return true;
 	}
@@ -557,11 +561,11 @@ static bool is_over(struct recorder *r, uint64_t now)
  */
 static bool is_calm(struct recorder *r, uint64_t now)
 {
-	const struct thin_cfg *thin = &r->cfg->thin;
+	const struct load_shedding_cfg *thin = &r->cfg->thin;
 
 	return now - r->start_ns > BEGIN_MS * MS_NS && !r->early && !r->full && !r->trigger &&
 	       !r->when.control && r->when.gate.open && !thin->max_ppm && thin->one_in <= 1 &&
-	       !merge_waits(r->merge) && !capture_is_filled(r->capture, CALM_PART);
+	       !ring_merge_waits(r->merge) && !capture_is_filled(r->capture, CALM_PART);
 }
 
 static void wait_tick(struct recorder *r, uint64_t now)
@@ -570,7 +574,7 @@ static void wait_tick(struct recorder *r, uint64_t now)
 	 * ring would be full before an ordinary tick is over. */
 	const bool rush = capture_is_filled(r->capture, RUSH_PART);
 	const bool calm = !r->summary && is_calm(r, now);
-	const struct tick_cfg cfg = {
+	const struct drain_timer_cfg cfg = {
 		.targets = r->targets,
 		.broker = r->broker,
 		.unwinding = r->unwinding,
@@ -579,16 +583,16 @@ static void wait_tick(struct recorder *r, uint64_t now)
 		.hurry_ns = calm ? now + TICK_MS * MS_NS : 0,
 	};
 	uint64_t ms = rush ? RUSH_MS : r->summary ? SUMMARY_TICK_MS : calm ? CALM_TICK_MS : TICK_MS;
-	uint64_t until = now + ms * MS_NS, end = when_ends(&r->when);
+	uint64_t until = now + ms * MS_NS, end = trigger_window_ends(&r->when);
 
-	tick_wait(&cfg, now, end > now && end < until ? end : until);
+	drain_timer_wait(&cfg, now, end > now && end < until ? end : until);
 }
 
 static void report_progress(struct recorder *r, uint64_t now)
 {
 	struct status_totals totals;
 
-	if (!r->cfg->progress || !tick_is_due(&r->progress_due_ns, now, PROGRESS_MS * MS_NS))
+	if (!r->cfg->progress || !drain_timer_is_due(&r->progress_due_ns, now, PROGRESS_MS * MS_NS))
 		return;
 	status_totals(r->status, now, &totals);
 	r->cfg->progress(r->cfg->progress_ctx, &totals);
@@ -612,8 +616,8 @@ static int record_until_over(struct recorder *r)
 	uint64_t now = clock_mono_ns(), before, mark;
 	int err;
 
-	thin_begin(&r->thin, &r->cfg->thin, r->capture, r->status, now);
-	err = thin_write(&r->thin, r->status);
+	load_shedding_begin(&r->thin, &r->cfg->thin, r->capture, r->status, now);
+	err = load_shedding_write(&r->thin, r->status);
 	if (!err)
 		notify_ready(r->notify, r->result->file);
 	while (!err && !is_over(r, now)) {
@@ -632,16 +636,16 @@ static int record_until_over(struct recorder *r)
 		if (!err && !r->full && (r->when.gate.open || r->when.gate.thinned))
 			err = status_tick(r->status, mark);
 		if (!err && !r->full)
-			err = summary_step(r->summary, now);
+			err = kernel_summary_step(r->summary, now);
 		if (!err)
-			err = when_step(&r->when, r->status);
+			err = trigger_window_step(&r->when, r->status);
 		if (!err)
 			err = trigger_step(r->trigger, r->status, mark);
 		if (!err)
-			err = thin_turn(&r->thin, &r->when.gate, r->status, now);
+			err = load_shedding_turn(&r->thin, &r->when.gate, r->status, now);
 		if (!err)
 			err = step_segments(r, mark);
-		if (tick_is_due(&r->cpus_due_ns, now, CPUS_MS * MS_NS))
+		if (drain_timer_is_due(&r->cpus_due_ns, now, CPUS_MS * MS_NS))
 			capture_follow_cpus(r->capture);
 		report_progress(r, now);
 		notify_step(r->notify, now, r->status);
@@ -655,7 +659,7 @@ static int record_until_over(struct recorder *r)
 
 static int finish_names(struct recorder *r)
 {
-	const struct last_names_cfg cfg = {
+	const struct name_drain_cfg cfg = {
 		.broker = r->broker,
 		.frames = r->frames,
 		.wait_ns = r->cfg->names_wait_ns,
@@ -665,7 +669,7 @@ static int finish_names(struct recorder *r)
 		.notify = r->notify,
 	};
 
-	return last_names(&cfg, &r->result->names_cut);
+	return name_drain(&cfg, &r->result->names_cut);
 }
 
 /* A recording may be over before what it waits for is there. */
@@ -675,7 +679,7 @@ static int finish_identifying(struct recorder *r)
 
 	kallsyms_thread_get(r->kallsyms);
 	while (n >= 0 && !is_prepared(r)) {
-		symbroker_wait(r->broker, clock_mono_ns() + NAMES_STEP_MS * MS_NS);
+		sym_client_wait(r->broker, clock_mono_ns() + NAMES_STEP_MS * MS_NS);
 		n = frames_take_names(r->frames, NAMES_MAX);
 	}
 	return n < 0 ? n : 0;
@@ -691,13 +695,13 @@ static int finish_records(struct recorder *r, uint64_t now)
 	uint64_t mark = now;
 	int err = drain(r, &mark, UINT64_MAX);
 
-	while (!err && (r->early || merge_waits(r->merge))) {
+	while (!err && (r->early || ring_merge_waits(r->merge))) {
 		if (r->cut) {
 			err = step_segments(r, mark);
 			r->take_all = !r->cut;
 			r->cut = false;
 		} else {
-			symbroker_wait(r->broker, clock_mono_ns() + TABLES_STEP_MS * MS_NS);
+			sym_client_wait(r->broker, clock_mono_ns() + TABLES_STEP_MS * MS_NS);
 		}
 		mark = now;
 		err = err ? err : drain(r, &mark, UINT64_MAX);
@@ -719,9 +723,9 @@ static int finish(struct recorder *r)
 	if (!err)
 		err = finish_records(r, now);
 	if (!err)
-		err = summary_finish(r->summary, now);
+		err = kernel_summary_finish(r->summary, now);
 	if (!err)
-		err = gate_end(&r->when.gate, r->status);
+		err = pause_end(&r->when.gate, r->status);
 	if (!err)
 		err = trigger_end(r->trigger, r->status, now);
 	if (!err)
@@ -742,28 +746,28 @@ static int finish(struct recorder *r)
 
 static void cleanup(struct recorder *r)
 {
-	early_records_free(r->early);
-	merge_free(r->merge);
-	summary_free(r->summary);
+	startup_queue_free(r->early);
+	ring_merge_free(r->merge);
+	kernel_summary_free(r->summary);
 	status_free(r->status);
 	translate_free(r->translate);
 	trigger_free(r->trigger);
 	stacks_free(r->stacks);
-	unwinding_free(r->unwinding);
-	lookout_free(r->sides);
+	unwind_loader_free(r->unwinding);
+	sideband_reader_free(r->sides);
 	frames_free(r->frames);
 	proc_reader_free(r->proc_reader);
 	tasks_free(r->tasks);
 	capture_free(r->capture);
 	kallsyms_thread_free(r->kallsyms);
 	targets_free(r->targets);
-	scout_free(r->scout);
+	exec_probe_free(r->scout);
 	launch_free(r->launch);
 	eventset_free(r->events);
 	if (r->tracefs_fd >= 0)
 		close(r->tracefs_fd);
-	symbroker_free(r->broker);
-	when_fini(&r->when);
+	sym_client_free(r->broker);
+	trigger_window_fini(&r->when);
 	notify_free(r->notify);
 }
 

@@ -7,21 +7,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "record/tracepoint/eventset.h"
-#include "record/output/flight.h"
-#include "record/control/notify.h"
-#include "record/output/output.h"
 #include "kernel/realtime.h"
-#include "record/target/selection.h"
-#include "record/encode/status.h"
-#include "record/control/thin.h"
+#include "record/control/load_shedding.h"
+#include "record/control/notify.h"
 #include "record/control/trigger.h"
-#include "record/control/when.h"
+#include "record/control/trigger_window.h"
+#include "record/encode/status.h"
+#include "record/output/flight.h"
+#include "record/output/output.h"
+#include "record/target/selection.h"
+#include "record/tracepoint/eventset.h"
 
 /* Called a few times a second while recording. */
 typedef void (*recorder_progress_fn)(void *ctx, const struct status_totals *totals);
 
-struct meta_user;
+struct user_metadata_entry;
 
 struct recorder_cfg {
 	/* whom: one of system_wide, pids, tids, command; or all, while the command runs */
@@ -35,7 +35,7 @@ struct recorder_cfg {
 	bool no_inherit;
 	struct selection_cfg selection; /* which of these */
 	bool include_self; /* samples and stacks of the recorder, too */
-	struct thin_cfg thin;
+	struct load_shedding_cfg thin;
 	uint64_t summary_ns; /* sums of so long in place of events; 0: events */
 
 	/* what */
@@ -61,7 +61,7 @@ struct recorder_cfg {
 	struct output_cfg output;
 	struct flight_cfg flight;
 	struct trigger_cfg trigger; /* of that */
-	struct when_cfg when;
+	struct trigger_window_cfg when;
 	struct notify_cfg notify;
 	struct realtime_cfg realtime;
 	size_t ring_bytes; /* of each ring, a power of two */
@@ -69,7 +69,7 @@ struct recorder_cfg {
 	size_t mem_max; /* bytes that it may remember, symbolizer apart */
 	bool level4; /* of the spec, 0.4: pooled stacks, annotations */
 	const char *command_line;
-	const struct meta_user *meta; /* what else metadata is to hold */
+	const struct user_metadata_entry *meta; /* what else metadata is to hold */
 	size_t meta_cnt;
 
 	const volatile sig_atomic_t *stop; /* 1: finish; more: at once, without waiting for names */

@@ -4,7 +4,7 @@
 
 #include "record/capture/capture.h"
 #include "record/recorder.h"
-#include "record/unwind_maps/unwinding.h"
+#include "record/unwind_maps/unwind_loader.h"
 
 /* Where no user stacks are recorded, no process's mappings are needed in time. */
 static uint32_t call_graph(const struct recorder_cfg *cfg)
@@ -42,7 +42,7 @@ void recorder_capture_cfg(const struct recorder_cfg *cfg, const struct eventset 
 		.offcpu_ns = cfg->trigger.offcpu_ns,
 		.runq_ns = cfg->trigger.runq_ns,
 	};
-	unwinding_size(cfg->system_wide, cfg->unwind_mem, &out->unwind);
+	unwind_loader_size(cfg->system_wide, cfg->unwind_mem, &out->unwind);
 	if (!(cfg->switch_stacks & PROF_STACKS_USER))
 		out->unwind.known_cnt = 0;
 }

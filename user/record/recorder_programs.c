@@ -7,10 +7,10 @@
 #include "kernel/tracefs.h"
 #include "prof_select.h"
 #include "record/capture/capture.h"
-#include "record/tracepoint/eventset.h"
 #include "record/recorder.h"
 #include "record/recorder_capture.h"
 #include "record/target/selection.h"
+#include "record/tracepoint/eventset.h"
 
 int recorder_programs(const struct recorder_cfg *cfg, bool alternatives, struct verdicts *verdicts,
 		      capture_program_fn fn, void *ctx)

@@ -6,8 +6,8 @@
 
 #include "base/buf.h"
 #include "events/emit.h"
-#include "record/recorder.h"
 #include "record/encode/status.h"
+#include "record/recorder.h"
 #include "record/target/targets.h"
 
 void recorder_target(const struct recorder_cfg *cfg, struct buf *out)

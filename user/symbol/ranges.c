@@ -138,7 +138,7 @@ int ranges_settle(struct ranges *r, struct budget *budget)
 	int err = 0;
 
 	if (!r->sorted) {
-		err = slicesort_run(&r->sort, &array, r->cnt, sizeof(*r->v), compare, budget);
+		err = resumable_sort_run(&r->sort, &array, r->cnt, sizeof(*r->v), compare, budget);
 		r->v = array;
 		r->sorted = !err;
 	}
@@ -173,7 +173,7 @@ const struct range *ranges_find(const struct ranges *r, uint64_t addr)
 
 void ranges_free(struct ranges *r, struct budget *budget)
 {
-	slicesort_free(&r->sort, r->cnt, sizeof(*r->v), budget);
+	resumable_sort_free(&r->sort, r->cnt, sizeof(*r->v), budget);
 	budget_free(budget, r->heap, r->heap_cap, sizeof(*r->heap));
 	budget_free(budget, r->spans, r->span_cap, sizeof(*r->spans));
 	budget_free(budget, r->v, r->cap, sizeof(*r->v));

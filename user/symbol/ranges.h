@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "symbol/slicesort.h"
+#include "symbol/resumable_sort.h"
 
 struct budget;
 
@@ -31,7 +31,7 @@ struct ranges {
 	size_t span_cnt, span_cap;
 
 	/* where settling goes on */
-	struct slicesort sort;
+	struct resumable_sort sort;
 	size_t *heap; /* ranges that reach over `at`, the owner first */
 	size_t heap_cnt, heap_cap;
 	size_t next;

@@ -3,8 +3,8 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "tests/profile/app.h"
 #include "cmd/common/callchain.h"
+#include "tests/profile/app.h"
 
 #define KERNEL(off) (at(3, off) | PROF_FRAME_KERNEL)
 

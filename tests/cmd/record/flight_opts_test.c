@@ -5,8 +5,8 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "record/output/flight.h"
 #include "record/control/trigger.h"
+#include "record/output/flight.h"
 
 #define MS 1000000ULL
 

@@ -13,7 +13,7 @@
 #include <zlib.h>
 
 #include "cmd/common/live_view.h"
-#include "cmd/common/text.h"
+#include "cmd/common/report_text.h"
 
 TestSuite(top, .timeout = 60);
 
@@ -204,7 +204,7 @@ static size_t widest(const struct pty_screen *s, size_t *lines)
 		at = home + 3;
 	*lines = 0;
 	while ((end = strstr(at, "\033[K"))) {
-		cols = text_width(at, (size_t)(end - at));
+		cols = name_text_width(at, (size_t)(end - at));
 		most = cols > most ? cols : most;
 		(*lines)++;
 		at = end + 3;

@@ -3,9 +3,9 @@
  * What `report` prints, to the byte. The trace is run_make_app()'s: 8 samples, 6 of them in leaf
  * inlined into hot under work under main, 2 at an address of libc without a name.
  */
+#include "base/str.h"
 #include "tests/cmd/pty.h"
 #include "tests/cmd/run_cmd.h"
-#include "base/str.h"
 #include <sys/wait.h>
 
 /* clang-format off */

@@ -7,8 +7,8 @@
 #include "tests/cmd/event_lines.h"
 #include "tests/cmd/run_cmd.h"
 
-#include "tests/support/random_events.h"
 #include "base/buf.h"
+#include "tests/support/random_events.h"
 
 TestSuite(cut, .timeout = 60);
 

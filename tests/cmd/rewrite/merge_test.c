@@ -8,10 +8,10 @@
 #include "tests/cmd/event_lines.h"
 #include "tests/cmd/run_cmd.h"
 
-#include "tests/support/random_events.h"
-#include "tests/support/read_trace.h"
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "tests/support/random_events.h"
+#include "tests/support/read_trace.h"
 
 TestSuite(merge, .timeout = 60);
 

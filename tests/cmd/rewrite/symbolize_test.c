@@ -5,8 +5,8 @@
  */
 #include "tests/cmd/symbolize_run.h"
 
-#include "tests/support/debug_server.h"
 #include "symbol/elf/debuginfod.h"
+#include "tests/support/debug_server.h"
 
 #include <sched.h>
 

@@ -6,7 +6,7 @@
 #include "tests/cmd/pty.h"
 #include "tests/cmd/run_cmd.h"
 
-#include "cmd/common/text.h"
+#include "cmd/common/report_text.h"
 
 static int input(void)
 {

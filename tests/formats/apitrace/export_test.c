@@ -4,8 +4,8 @@
  * become, what is said to be lost, and apitrace's own tool as the judge of both directions where it is
  * installed.
  */
-#include "tests/formats/apitrace/support.h"
 #include "tests/formats/apitrace/json_tree.h"
+#include "tests/formats/apitrace/support.h"
 
 #include <sys/stat.h>
 #include <sys/wait.h>

@@ -4,8 +4,8 @@
  * that dial9 gives the same call stream back, at both levels, by two passes and by one; and that damage
  * costs what is damaged and no more.
  */
-#include "tests/formats/apitrace/support.h"
 #include "tests/formats/apitrace/json_tree.h"
+#include "tests/formats/apitrace/support.h"
 
 TestSuite(apitrace, .init = quiet, .timeout = 300);
 

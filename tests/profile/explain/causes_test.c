@@ -7,8 +7,8 @@
 
 #include <criterion/criterion.h>
 
-#include "tests/support/read_trace.h"
 #include "base/buf.h"
+#include "tests/support/read_trace.h"
 
 TestSuite(causes, .timeout = 60);
 

@@ -5,8 +5,8 @@
 #include <criterion/criterion.h>
 #include <inttypes.h>
 
-#include "tests/support/read_trace.h"
 #include "base/buf.h"
+#include "tests/support/read_trace.h"
 
 TestSuite(spans, .timeout = 60);
 

@@ -3,8 +3,8 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-#include "tests/profile/app.h"
 #include "profile/sums/cpu_time.h"
+#include "tests/profile/app.h"
 
 static void take(struct cpu_time *c, uint32_t tid, uint32_t pid, uint32_t cpu, uint64_t ns,
 		 enum interval_state state, unsigned int flags)

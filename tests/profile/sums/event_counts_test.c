@@ -3,8 +3,8 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
-#include "tests/support/read_trace.h"
 #include "profile/sums/event_counts.h"
+#include "tests/support/read_trace.h"
 
 static struct reader *run(struct make *m, struct event_counts *c)
 {
@@ -70,15 +70,16 @@ Test(event_counts, loss_by_kind_with_estimates_apart)
 	make_stats(&m, 50, 1000, 14);
 	make_stats(&m, 60, 2000, 14);
 	r = run(&m, &c);
-	cr_assert_eq(account_lost(&c.account), 14);
-	cr_assert_eq(c.account.lost[ACCOUNT_ESTIMATE], 100);
+	cr_assert_eq(loss_accounting_lost(&c.account), 14);
+	cr_assert_eq(c.account.lost[LOSS_ACCOUNTING_ESTIMATE], 100);
 	cr_assert_eq(event_counts_part(&c, 0)->losses[0].count, 12);
 	cr_assert_eq(event_counts_part(&c, 0)->losses[0].first_ns, 3);
 	cr_assert_eq(event_counts_part(&c, 0)->losses[0].last_ns, 19);
 	cr_assert_eq(event_counts_part(&c, 0)->stats.figures.produced, 2000,
 		     "the last account holds");
 	cr_assert_eq(event_counts_part(&c, 0)->stats.figures.written, 1986);
-	cr_assert_eq(account_verdict(&event_counts_part(&c, 0)->stats.figures), ACCOUNT_BALANCED);
+	cr_assert_eq(loss_accounting_verdict(&event_counts_part(&c, 0)->stats.figures),
+		     LOSS_ACCOUNTING_BALANCED);
 	event_counts_fini(&c);
 	reader_free(r);
 	make_fini(&m);
@@ -98,17 +99,18 @@ Test(event_counts, any_number_of_kinds_stays_small)
 	}
 	r = run(&m, &c);
 	cr_assert_leq(event_counts_part(&c, 0)->loss_cnt, 64);
-	cr_assert_eq(account_lost(&c.account), 1000);
+	cr_assert_eq(loss_accounting_lost(&c.account), 1000);
 	event_counts_fini(&c);
 	reader_free(r);
 	make_fini(&m);
 }
 
-static enum account_verdict verdict_of(struct make *m)
+static enum loss_accounting_verdict verdict_of(struct make *m)
 {
 	struct event_counts c = { 0 };
 	struct reader *r = run(m, &c);
-	enum account_verdict verdict = account_verdict(&event_counts_part(&c, 0)->stats.figures);
+	enum loss_accounting_verdict verdict =
+		loss_accounting_verdict(&event_counts_part(&c, 0)->stats.figures);
 
 	event_counts_fini(&c);
 	reader_free(r);
@@ -123,14 +125,15 @@ Test(event_counts, figures_that_differ_are_wrong_only_at_the_end_of_a_recording)
 	make_init(&m, NULL);
 	make_figures(&m, 10, 314, 0, 0, false);
 	make_clock(&m, 11, 1000);
-	cr_expect_eq(verdict_of(&m), ACCOUNT_OPEN, "the recorder had not said that it was done");
+	cr_expect_eq(verdict_of(&m), LOSS_ACCOUNTING_OPEN,
+		     "the recorder had not said that it was done");
 	make_init(&m, NULL);
 	make_figures(&m, 10, 314, 0, 0, false);
 	make_figures(&m, 20, 314, 300, 0, true);
 	make_clock(&m, 21, 1000);
-	cr_expect_eq(verdict_of(&m), ACCOUNT_WRONG);
+	cr_expect_eq(verdict_of(&m), LOSS_ACCOUNTING_WRONG);
 	make_init(&m, NULL);
-	cr_expect_eq(verdict_of(&m), ACCOUNT_UNKNOWN);
+	cr_expect_eq(verdict_of(&m), LOSS_ACCOUNTING_UNKNOWN);
 }
 
 /* Figures as they were before they told which are the last. */
@@ -145,22 +148,23 @@ Test(event_counts, old_recordings_end_with_the_wall_clock_behind_their_figures)
 
 	make_init(&m, NULL);
 	old_figures(&m, 10, 314, 0);
-	cr_expect_eq(verdict_of(&m), ACCOUNT_OPEN, "nothing behind them");
+	cr_expect_eq(verdict_of(&m), LOSS_ACCOUNTING_OPEN, "nothing behind them");
 	make_init(&m, NULL);
 	old_figures(&m, 10, 314, 0);
 	make_lost(&m, 10, "sample_estimate", 3, 1, 10);
 	make_clock(&m, 11, 1000);
 	make_module(&m, 11, 1, "/bin/a", PROF_MODULE_ELF);
-	cr_expect_eq(verdict_of(&m), ACCOUNT_WRONG, "the clock behind them ends a recording");
+	cr_expect_eq(verdict_of(&m), LOSS_ACCOUNTING_WRONG,
+		     "the clock behind them ends a recording");
 	make_init(&m, NULL);
 	old_figures(&m, 10, 314, 0);
 	make_clock(&m, 11, 1000);
 	make_switch(&m, 12, 0, "a", 1, 0, "b", 2);
-	cr_expect_eq(verdict_of(&m), ACCOUNT_OPEN, "but it went on");
+	cr_expect_eq(verdict_of(&m), LOSS_ACCOUNTING_OPEN, "but it went on");
 	make_init(&m, NULL);
 	old_figures(&m, 10, 314, 314);
 	make_clock(&m, 11, 1000);
-	cr_expect_eq(verdict_of(&m), ACCOUNT_BALANCED);
+	cr_expect_eq(verdict_of(&m), LOSS_ACCOUNTING_BALANCED);
 }
 
 /* A writer that tells less than ours: what it leaves out is zero, not a guess. */
@@ -240,7 +244,7 @@ Test(event_counts, spans_are_from_the_first_to_the_last_in_whatever_order)
 	cr_expect(part->has_ts && part->first_ts == 300 && part->last_ts == 900);
 	cr_assert_eq(part->loss_cnt, 2);
 	cr_expect(part->losses[0].count == 7 && part->losses[0].first_ns == 30 &&
-		  part->losses[0].last_ns == 70 && part->losses[0].cls == ACCOUNT_EVENTS);
+		  part->losses[0].last_ns == 70 && part->losses[0].cls == LOSS_ACCOUNTING_EVENTS);
 	cr_expect(part->losses[1].count == 8 && part->losses[1].first_ns == 1 &&
 		  part->losses[1].last_ns == 2);
 	cr_expect_eq(part->events, 8);

@@ -2,8 +2,8 @@
 /* Sums of periods: what falls into each, by function and by thread, with times written out here. */
 #include <criterion/criterion.h>
 
-#include "tests/support/read_trace.h"
 #include "profile/sums/live.h"
+#include "tests/support/read_trace.h"
 
 #define MS 1000000ULL
 
@@ -122,7 +122,7 @@ Test(live, blocked_time_counts_from_the_start_of_the_period)
 	cr_assert_eq(live_period(f.l), 30 * MS);
 	cr_assert_eq(live_all(f.l)->off_ns, 20 * MS);
 	cr_assert_eq(live_all(f.l)->wait_ns, 5 * MS);
-	cr_assert_eq(account_lost(live_lost(f.l)), 3);
+	cr_assert_eq(loss_accounting_lost(live_lost(f.l)), 3);
 	/* for the function of the user's, not the kernel's */
 	live_functions(f.l, &rows);
 	cr_assert_eq(rows.cnt, 1);

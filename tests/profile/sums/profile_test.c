@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/profile/app.h"
 #include "profile/sched/intervals.h"
 #include "profile/sums/profile.h"
+#include "tests/profile/app.h"
 
 static const struct profile_row *row(const struct names *n, const struct profile_rows *rows,
 				     const char *sym)

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/profile/app.h"
 #include "profile/sums/stack_ends.h"
+#include "tests/profile/app.h"
 
 static void end_at(struct stack_ends *e, const struct names *n, uint64_t last, uint8_t user_end)
 {

@@ -2,8 +2,8 @@
 /* Run, wait and off-CPU time from switches and wakings; times are written out beside each event. */
 #include <criterion/criterion.h>
 
-#include "tests/support/read_trace.h"
 #include "profile/sums/thread_times.h"
+#include "tests/support/read_trace.h"
 
 /* Reads what was made in one pass, or with the gaps first. */
 static void run(struct make *m, struct thread_times *s, bool gaps_first)

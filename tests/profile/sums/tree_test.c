@@ -3,8 +3,8 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
-#include "tests/profile/app.h"
 #include "profile/sums/tree.h"
+#include "tests/profile/app.h"
 
 /* Prints a tree as "depth name self/total" lines. */
 static void render(struct profile *p, const struct names *n, bool inverted, uint64_t min, char *out)

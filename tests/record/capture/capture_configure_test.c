@@ -10,7 +10,7 @@
 #include "prof_select.h"
 #include "prof.skel.h"
 #include "record/capture/capture.h"
-#include "record/capture/capture_recipes.h"
+#include "record/capture/capture_field_extract.h"
 #include "record/capture/capture_rings.h"
 #include "record/capture/capture_unwind.h"
 #include "record/tracepoint/eventset.h"
@@ -26,7 +26,7 @@ static struct prof *configured(uint32_t call_graph)
 		.ring_bytes = 1 << 16,
 	};
 	struct capture_rings rings = { 0 };
-	struct capture_recipes recipes = { 0 };
+	struct capture_field_extract recipes = { 0 };
 	const struct capture_configure how = {
 		.cfg = &cfg,
 		.cpu_cnt = 1,
@@ -37,7 +37,7 @@ static struct prof *configured(uint32_t call_graph)
 
 	cr_assert_not_null(skel);
 	cr_assert_eq(capture_configure(skel, &how), 0);
-	capture_recipes_fini(&recipes);
+	capture_field_extract_fini(&recipes);
 	return skel;
 }
 

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/record/membuf.h"
 #include "prof_abi.h"
+#include "tests/record/membuf.h"
 
 static const struct prof_rec plain = { .size = sizeof(plain), .kind = PROF_REC_TRACEPOINT };
 

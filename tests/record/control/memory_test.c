@@ -10,11 +10,11 @@
 
 #include "kernel/perf_side.h"
 #include "prof_abi.h"
+#include "record/process/tasks.h"
 #include "record/symbols/frames.h"
 #include "record/symbols/stacks.h"
-#include "record/process/tasks.h"
+#include "symbol/broker/sym_client.h"
 #include "tests/record/support.h"
-#include "symbol/broker/symbroker.h"
 
 #define A NO_SUCH_TID
 #define MAX (32UL << 20)
@@ -81,12 +81,12 @@ Test(memory, who_has_most_mappings_loses_them_first)
 	cr_expect_eq(tasks_forget(t, SIZE_MAX), 0);
 	cr_expect_eq(tasks_forget(t, before + 500000), 1);
 	cr_expect_lt(tasks_memory(t), before + 500000);
-	cr_expect_null(maps_find(&tasks_process(t, A + 1)->maps, 0x400000));
-	cr_expect_not_null(maps_find(&tasks_process(t, A)->maps, 0x400000));
+	cr_expect_null(proc_maps_find(&tasks_process(t, A + 1)->maps, 0x400000));
+	cr_expect_not_null(proc_maps_find(&tasks_process(t, A)->maps, 0x400000));
 	cr_expect_eq(tasks_forget(t, 0), 1, "and then the others");
-	cr_expect_null(maps_find(&tasks_process(t, A)->maps, 0x400000));
+	cr_expect_null(proc_maps_find(&tasks_process(t, A)->maps, 0x400000));
 	rig_map(&rig, A, 0x500000, 0x501000, 0, "/lib/since");
-	cr_expect_not_null(maps_find(&tasks_process(t, A)->maps, 0x500000));
+	cr_expect_not_null(proc_maps_find(&tasks_process(t, A)->maps, 0x500000));
 }
 
 /* Each mapping is met once, and so is each module. */
@@ -175,7 +175,7 @@ Test(memory, an_exec_costs_no_more_when_there_are_many_other_tasks, .timeout = 1
 
 #define PLACES_MAX (2UL << 20)
 
-static struct symbroker *broker;
+static struct sym_client *broker;
 
 static void meet_places(uint32_t pid, uint64_t cnt)
 {
@@ -190,27 +190,27 @@ static void meet_places(uint32_t pid, uint64_t cnt)
 
 static bool is_asked(uint32_t pid)
 {
-	size_t before = symbroker_questions(broker);
+	size_t before = sym_client_questions(broker);
 
 	rig_task(&rig, pid, pid, "innocent");
 	rig_map(&rig, pid, 0x400000, 0x401000, 0, "/nowhere/innocent");
 	frames_user(rig.frames, tasks_process(rig.tasks, pid), 0x400000 + pid % 0x1000);
-	return symbroker_questions(broker) == before + 1;
+	return sym_client_questions(broker) == before + 1;
 }
 
 /* What the suite prepares, with a broker. */
 static void name_with_broker(void)
 {
-	const struct symbroker_cfg cfg = { .no_dwarf = true };
+	const struct sym_client_cfg cfg = { .no_dwarf = true };
 
 	frames_free(rig.frames);
-	cr_assert_eq(symbroker_new(&cfg, &broker), 0);
+	cr_assert_eq(sym_client_new(&cfg, &broker), 0);
 	cr_assert_eq(frames_new(rig.emit, broker, true, &rig.frames), 0);
 }
 
 static void end_broker(void)
 {
-	symbroker_free(broker);
+	sym_client_free(broker);
 }
 
 Test(memory, places_of_one_program_leave_room_for_those_of_others, .init = name_with_broker,
@@ -224,7 +224,7 @@ Test(memory, places_of_one_program_leave_room_for_those_of_others, .init = name_
 	cr_expect_str_eq(said, "dial9-prof: record: process 5000000 has code at more than 524,288 "
 			       "places: not all of them get names (--switch-stacks none or a "
 			       "shorter recording meets fewer)\n");
-	cr_expect_eq(symbroker_questions(broker), PLACES_MAX / 4);
+	cr_expect_eq(sym_client_questions(broker), PLACES_MAX / 4);
 	cr_expect_not_null(
 		strstr(rig_text(&rig, "ModuleStatus"),
 		       "status=\"not_asked\" detail=\"too many places in one process\""));
@@ -241,7 +241,7 @@ Test(memory, places_of_many_programs_are_asked_again_once_answered, .init = name
 	cr_expect_not(is_asked(A + 10), "too much is asked already");
 	cr_expect_not_null(strstr(rig_text(&rig, "ModuleStatus"),
 				  "status=\"not_asked\" detail=\"too many places at a time\""));
-	symbroker_close_questions(broker);
+	sym_client_close_questions(broker);
 	cr_expect(frames_generation(rig.frames) == 0);
 	frames_user(rig.frames, tasks_process(rig.tasks, A + 10), 0x400001);
 	cr_expect(frames_generation(rig.frames) == 1, "what was passed over is met again");

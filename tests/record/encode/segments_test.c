@@ -12,20 +12,20 @@
 #include <string.h>
 
 #include "dial9.h"
+#include "events/emit.h"
+#include "kernel/realtime.h"
 #include "prof_abi.h"
 #include "record/capture/capture.h"
-#include "events/emit.h"
-#include "record/tracepoint/event.h"
+#include "record/control/memory.h"
+#include "record/encode/status.h"
+#include "record/encode/translate.h"
+#include "record/process/tasks.h"
 #include "record/symbols/frames.h"
 #include "record/symbols/frames_impl.h"
-#include "record/control/memory.h"
-#include "kernel/realtime.h"
 #include "record/symbols/stacks.h"
-#include "record/encode/status.h"
-#include "record/process/tasks.h"
-#include "record/encode/translate.h"
+#include "record/tracepoint/event.h"
+#include "symbol/broker/sym_client.h"
 #include "tests/record/support.h"
-#include "symbol/broker/symbroker.h"
 
 #define START 1000000000000ULL
 #define TID NO_SUCH_TID
@@ -79,7 +79,7 @@ static struct store {
 	bool ended;
 } store[SEGMENTS_MAX];
 static size_t begun;
-static enum outlet_wish wish;
+static enum segment_ops_wish wish;
 static int begin_err;
 
 static int store_begin(void *ctx, void **segment)
@@ -106,7 +106,7 @@ static int store_end(void *segment)
 	return 0;
 }
 
-static enum outlet_wish store_wish(void *ctx, uint64_t now_ns, uint64_t bytes)
+static enum segment_ops_wish store_wish(void *ctx, uint64_t now_ns, uint64_t bytes)
 {
 	return wish;
 }
@@ -125,7 +125,7 @@ static struct memory memory;
 static struct realtime realtime;
 static struct status *status;
 static struct segments *segments;
-static struct symbroker *broker;
+static struct sym_client *broker;
 static uint16_t event;
 
 static int head(void *ctx)
@@ -151,7 +151,7 @@ static void setup(void)
 	cr_assert_eq(segments_new(&cfg, &segments), 0);
 	rig.enc = segments_enc(segments);
 	rig.emit = segments_emit(segments);
-	cr_assert_eq(symbroker_new(&(struct symbroker_cfg){ .no_dwarf = true }, &broker), 0);
+	cr_assert_eq(sym_client_new(&(struct sym_client_cfg){ .no_dwarf = true }, &broker), 0);
 	cr_assert_eq(frames_new(rig.emit, broker, true, &rig.frames), 0);
 	frames_keep_names(rig.frames);
 	rig.tasks = tasks_new(true);
@@ -196,7 +196,7 @@ static void teardown(void)
 	stacks_free(rig.stacks);
 	frames_free(rig.frames);
 	tasks_free(rig.tasks);
-	symbroker_free(broker);
+	sym_client_free(broker);
 	cr_expect_eq(segments_close(segments), 0);
 	for (i = 0; i < begun; i++) {
 		cr_expect(store[i].ended);
@@ -229,7 +229,7 @@ static void record(uint32_t seq)
 	free(rec);
 }
 
-static void step(enum outlet_wish now, uint64_t seq)
+static void step(enum segment_ops_wish now, uint64_t seq)
 {
 	wish = now;
 	cr_assert_eq(segments_step(segments, START + 1000 + seq), 0);
@@ -278,10 +278,10 @@ Test(segments, each_is_a_trace_that_says_everything_itself)
 
 	for (i = 0; i < 3; i++) {
 		record(i);
-		step(OUTLET_NEXT, i);
+		step(SEGMENT_OPS_NEXT, i);
 	}
 	record(3);
-	step(OUTLET_GO_ON, 3);
+	step(SEGMENT_OPS_GO_ON, 3);
 	cr_assert_eq(begun, 4);
 	for (i = 0; i < 4; i++)
 		for (k = 0; k < sizeof(names) / sizeof(names[0]); k++)
@@ -297,7 +297,7 @@ Test(segments, every_event_is_in_one_of_them_once)
 	for (i = 0; i < 20; i++) {
 		for (n = 0; n < i; n++)
 			record(seq++);
-		step(i % 3 == 1 ? OUTLET_NEXT : OUTLET_GO_ON, seq);
+		step(i % 3 == 1 ? SEGMENT_OPS_NEXT : SEGMENT_OPS_GO_ON, seq);
 	}
 	cr_assert_eq(begun, 8);
 	for (i = 0; i < begun; i++) {
@@ -312,8 +312,8 @@ Test(segments, every_event_is_in_one_of_them_once)
 Test(segments, only_a_wish_begins_another)
 {
 	record(0);
-	step(OUTLET_GO_ON, 0);
-	step(OUTLET_STOP, 0);
+	step(SEGMENT_OPS_GO_ON, 0);
+	step(SEGMENT_OPS_STOP, 0);
 	cr_expect_eq(begun, 1);
 	cr_expect(segments_is_over(segments));
 }
@@ -325,14 +325,14 @@ Test(segments, one_is_full_as_soon_as_it_has_what_it_may)
 	uint32_t seq = 0;
 
 	segment_max = LARGE;
-	step(OUTLET_GO_ON, 0);
+	step(SEGMENT_OPS_GO_ON, 0);
 	while (!segments_is_full(segments))
 		record(seq++);
-	step(OUTLET_GO_ON, seq);
+	step(SEGMENT_OPS_GO_ON, seq);
 	cr_expect_leq(store[0].bytes.len, LARGE);
 	cr_expect_geq(store[0].bytes.len, LARGE - 1000);
 	cr_expect(segments_is_full(segments));
-	step(OUTLET_NEXT, seq);
+	step(SEGMENT_OPS_NEXT, seq);
 	cr_expect(!segments_is_full(segments));
 	cr_expect_eq(begun, 2);
 }
@@ -343,11 +343,11 @@ Test(segments, one_has_something_of_its_own_after_its_head)
 	uint32_t seq = 0;
 
 	segment_max = 1;
-	step(OUTLET_NEXT, 0);
+	step(SEGMENT_OPS_NEXT, 0);
 	cr_expect_eq(begun, 2);
 	while (!segments_is_full(segments))
 		record(seq++);
-	step(OUTLET_GO_ON, seq);
+	step(SEGMENT_OPS_GO_ON, seq);
 	cr_expect_geq(store[1].bytes.len, OWN_BYTES);
 	cr_expect_leq(store[1].bytes.len, 2 * OWN_BYTES);
 }
@@ -358,7 +358,7 @@ Test(segments, names_that_are_to_come_have_their_room)
 	uint64_t before;
 
 	record(0);
-	step(OUTLET_GO_ON, 0);
+	step(SEGMENT_OPS_GO_ON, 0);
 	before = frames_pending_bytes(rig.frames);
 	frames_tell(rig.frames, other);
 	cr_expect_gt(frames_pending_bytes(rig.frames), before + 50);
@@ -386,12 +386,12 @@ Test(segments, the_last_event_of_one_says_which_time_it_has)
 	segments_note(segments, START + 1005);
 	segments_note(segments, START + 900);
 	segments_note(segments, START + 1000);
-	step(OUTLET_GO_ON, 5);
+	step(SEGMENT_OPS_GO_ON, 5);
 	cr_expect_eq(has(0, PROF_EV_SEGMENT_END), 0, "more may come");
-	step(OUTLET_NEXT, 5);
+	step(SEGMENT_OPS_NEXT, 5);
 	record(6);
 	segments_note(segments, START + 1006);
-	step(OUTLET_GO_ON, 6);
+	step(SEGMENT_OPS_GO_ON, 6);
 	cr_expect_eq(end_field(0, PROF_F_FIRST_NS), START + 900);
 	cr_expect_geq(end_field(0, PROF_F_LAST_NS), START + 1005);
 	cr_expect_lt(end_field(0, PROF_F_BYTES_BEFORE), s->bytes.len - PROF_SEGMENT_END_SIZE);
@@ -406,9 +406,9 @@ Test(segments, the_last_event_of_one_says_which_time_it_has)
 Test(segments, the_end_of_one_tells_figures_and_the_wall_clock)
 {
 	record(0);
-	step(OUTLET_GO_ON, 0);
+	step(SEGMENT_OPS_GO_ON, 0);
 	cr_expect_eq(has(0, PROF_EV_STATS), 0);
-	step(OUTLET_NEXT, 0);
+	step(SEGMENT_OPS_NEXT, 0);
 	cr_expect_eq(has(0, PROF_EV_STATS), 1);
 	cr_expect_eq(has(0, PROF_EV_CLOCK_SYNC), 2);
 }
@@ -417,7 +417,7 @@ Test(segments, what_the_outlet_cannot_begin_ends_the_recording)
 {
 	record(0);
 	begin_err = -ENOSPC;
-	wish = OUTLET_NEXT;
+	wish = SEGMENT_OPS_NEXT;
 	cr_expect_eq(segments_step(segments, START), -ENOSPC);
 	begin_err = 0;
 	cr_expect_eq(has(0, "made:made"), 1);
@@ -449,25 +449,25 @@ Test(segments, a_name_is_written_to_those_that_have_the_frame)
 
 	record(0);
 	addr = frame();
-	wish = OUTLET_NEXT;
+	wish = SEGMENT_OPS_NEXT;
 	name(addr, 0, "outer");
 	name(addr, 1, "inlined");
-	step(OUTLET_NEXT, 0);
+	step(SEGMENT_OPS_NEXT, 0);
 	cr_expect_eq(has(0, PROF_EV_SYMBOL), 2);
-	step(OUTLET_NEXT, 0);
+	step(SEGMENT_OPS_NEXT, 0);
 	cr_expect_eq(has(1, PROF_EV_SYMBOL), 0, "nobody was there");
 	record(1);
-	step(OUTLET_NEXT, 1);
+	step(SEGMENT_OPS_NEXT, 1);
 	cr_expect_eq(has(2, PROF_EV_SYMBOL), 2);
 }
 
 Test(segments, what_gets_no_name_has_a_label_in_each)
 {
 	record(0);
-	step(OUTLET_NEXT, 0);
+	step(SEGMENT_OPS_NEXT, 0);
 	record(1);
-	step(OUTLET_NEXT, 1);
-	step(OUTLET_GO_ON, 1);
+	step(SEGMENT_OPS_NEXT, 1);
+	step(SEGMENT_OPS_GO_ON, 1);
 	cr_expect(store[0].ended && store[1].ended, "nobody said that names may come");
 	cr_expect_eq(has(0, PROF_EV_SYMBOL), 1);
 	cr_expect_eq(has(1, PROF_EV_SYMBOL), 1);

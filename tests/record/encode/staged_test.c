@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/record/membuf.h"
 #include "prof_abi.h"
-#include "record/capture/merge.h"
 #include "record/capture/ring.h"
+#include "record/capture/ring_merge.h"
+#include "tests/record/membuf.h"
 
 enum { CPU = 5, OTHER_CPU = 6, RING_SZ = 1 << 16 };
 
@@ -222,10 +222,10 @@ static int on_record(void *ctx, const struct prof_rec *rec)
 
 Test(staged, single_records_and_batches_of_one_ring_come_out_by_time)
 {
-	const struct merge_sink sink = { .record = on_record };
+	const struct ring_merge_sink sink = { .record = on_record };
 	struct bench *b = bench_new();
 	struct ring readers[2];
-	struct merge *m;
+	struct ring_merge *m;
 	size_t i;
 
 	stage(b, 1, 0);
@@ -240,13 +240,13 @@ Test(staged, single_records_and_batches_of_one_ring_come_out_by_time)
 	ring_close(&b->staged);
 	readers[0].next = NULL;
 	ring_open_staged(&readers[0], &b->stage, CPU, &readers[1]);
-	m = merge_new(readers, 2, NULL, 0);
-	cr_assert_eq(merge_pass(m, 4, 100, &sink), 4);
-	cr_assert_eq(merge_pass(m, 100, 100, &sink), 3);
+	m = ring_merge_new(readers, 2, NULL, 0);
+	cr_assert_eq(ring_merge_pass(m, 4, 100, &sink), 4);
+	cr_assert_eq(ring_merge_pass(m, 100, 100, &sink), 3);
 	for (i = 0; i < 7; i++)
 		cr_expect_eq(seen[i], i + 1);
 	cr_expect_eq(b->m.consumer, b->m.producer);
-	merge_free(m);
+	ring_merge_free(m);
 	ring_close(&readers[1]);
 	membuf_fini(&b->m);
 }

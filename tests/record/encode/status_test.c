@@ -17,16 +17,16 @@
 
 #include "base/clock.h"
 #include "dial9.h"
+#include "events/emit.h"
 #include "kernel/perf_side.h"
+#include "kernel/realtime.h"
 #include "prof_abi.h"
 #include "prof_events.h"
-#include "events/emit.h"
+#include "record/capture/ring.h"
+#include "record/control/memory.h"
+#include "record/encode/translate.h"
 #include "record/tracepoint/event.h"
 #include "record/tracepoint/eventset.h"
-#include "record/control/memory.h"
-#include "kernel/realtime.h"
-#include "record/capture/ring.h"
-#include "record/encode/translate.h"
 #include "tests/record/support.h"
 
 #define START 1000000000000ULL

@@ -16,8 +16,8 @@
 #include "dial9.h"
 #include "kernel/perf_side.h"
 #include "prof_events.h"
-#include "record/tracepoint/event.h"
 #include "record/process/tasks.h"
+#include "record/tracepoint/event.h"
 #include "tests/record/support.h"
 
 static const char *const captured[] = {

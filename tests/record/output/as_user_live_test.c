@@ -8,10 +8,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/out_file.h"
+#include "record/target/exec_probe.h"
 #include "tests/record/command.h"
 #include "tests/record/found.h"
-#include "record/target/scout.h"
-#include "base/sink.h"
 
 __attribute__((constructor)) static void need_root(void)
 {
@@ -50,7 +50,7 @@ Test(as_user, a_look_ahead_has_the_rights_of_the_user)
 {
 	char dir[] = "/tmp/d9-scout-XXXXXX", path[64];
 	struct found f = { 0 };
-	struct scout *s;
+	struct exec_probe *s;
 	siginfo_t info;
 	int turn;
 
@@ -60,10 +60,10 @@ Test(as_user, a_look_ahead_has_the_rights_of_the_user)
 	setenv("SUDO_UID", "1234", 1);
 	setenv("SUDO_GID", "5678", 1);
 	for (turn = 0; turn < 2; turn++) {
-		cr_assert_eq(scout_new(path, turn == 1, &s), 0);
+		cr_assert_eq(exec_probe_new(path, turn == 1, &s), 0);
 		cr_assert_eq(waitid(P_ALL, 0, &info, WEXITED | WNOWAIT), 0);
-		scout_hear(s, found_add, &f);
-		scout_free(s);
+		exec_probe_hear(s, found_add, &f);
+		exec_probe_free(s);
 		cr_expect(turn == 1 ? f.cnt > 2 : f.cnt == 0, "as %s: %zu files",
 			  turn ? "root" : "the user", f.cnt);
 		found_fini(&f);
@@ -75,14 +75,14 @@ Test(as_user, a_look_ahead_has_the_rights_of_the_user)
 Test(as_user, the_file_belongs_to_the_user_behind_sudo)
 {
 	char dir[] = "/tmp/d9-sink-XXXXXX";
-	struct sink *s = NULL;
+	struct out_file *s = NULL;
 	struct stat st;
 
 	cr_assert_not_null(mkdtemp(dir));
 	cr_assert_eq(chdir(dir), 0);
-	cr_assert_eq(sink_open("t.bin", 1234, 5678, &s), 0);
-	cr_assert_eq(sink_write(s, "trace", 5), 0);
-	cr_assert_eq(sink_close(s), 0);
+	cr_assert_eq(out_file_open("t.bin", 1234, 5678, &s), 0);
+	cr_assert_eq(out_file_write(s, "trace", 5), 0);
+	cr_assert_eq(out_file_close(s), 0);
 	cr_assert_eq(stat("t.bin", &st), 0);
 	cr_expect_eq(st.st_uid, 1234);
 	cr_expect_eq(st.st_gid, 5678);

@@ -20,7 +20,7 @@ enum { MIB = 1 << 20 };
 static struct buf files; /* "[bytes][bytes]" */
 static bool room = true;
 static int closed;
-static struct outlet out;
+static struct segment_ops out;
 static struct flight *flight;
 
 static int files_begin(void *ctx, void **segment)
@@ -55,11 +55,11 @@ static int files_close(void *ctx)
 
 static void open_flight(const struct flight_cfg *cfg)
 {
-	const struct outlet to_files = { .begin = files_begin,
-					 .write = files_write,
-					 .end = files_end,
-					 .has_room = files_have_room,
-					 .close = files_close };
+	const struct segment_ops to_files = { .begin = files_begin,
+					      .write = files_write,
+					      .end = files_end,
+					      .has_room = files_have_room,
+					      .close = files_close };
 
 	flight = flight_new(cfg, &to_files, &out);
 }
@@ -139,7 +139,7 @@ Test(flight, a_snapshot_has_what_was_there_and_the_next_one_what_came_behind)
 	late = begin();
 	put(late, "b");
 	snapshot();
-	cr_expect_eq(out.wish(out.ctx, clock_mono_ns(), 0), OUTLET_NEXT);
+	cr_expect_eq(out.wish(out.ctx, clock_mono_ns(), 0), SEGMENT_OPS_NEXT);
 	now = begin();
 	put(now, "c");
 	cr_expect_eq(out.idle(out.ctx), 0);
@@ -147,7 +147,7 @@ Test(flight, a_snapshot_has_what_was_there_and_the_next_one_what_came_behind)
 	put(late, "B");
 	cr_assert_eq(out.end(late), 0);
 	cr_expect_str_eq(files.data, "[abB]");
-	cr_expect_eq(out.wish(out.ctx, clock_mono_ns(), 0), OUTLET_GO_ON, "asked once");
+	cr_expect_eq(out.wish(out.ctx, clock_mono_ns(), 0), SEGMENT_OPS_GO_ON, "asked once");
 	cr_assert_eq(out.end(now), 0);
 	close_flight();
 	cr_expect_str_eq(files.data, "[abB][c]");
@@ -226,12 +226,12 @@ Test(flight, a_segment_is_over_by_its_part_of_the_time_or_of_the_memory)
 
 	open_flight(&cfg);
 	segment = begin();
-	cr_expect_eq(out.wish(out.ctx, now + 9 * SECOND, 0), OUTLET_GO_ON);
-	cr_expect_eq(out.wish(out.ctx, now + 11 * SECOND, 0), OUTLET_NEXT);
+	cr_expect_eq(out.wish(out.ctx, now + 9 * SECOND, 0), SEGMENT_OPS_GO_ON);
+	cr_expect_eq(out.wish(out.ctx, now + 11 * SECOND, 0), SEGMENT_OPS_NEXT);
 	put_many(segment, 'x', MIB - 1);
-	cr_expect_eq(out.wish(out.ctx, now, 0), OUTLET_GO_ON);
+	cr_expect_eq(out.wish(out.ctx, now, 0), SEGMENT_OPS_GO_ON);
 	put_many(segment, 'x', 1);
-	cr_expect_eq(out.wish(out.ctx, now, 0), OUTLET_NEXT);
+	cr_expect_eq(out.wish(out.ctx, now, 0), SEGMENT_OPS_NEXT);
 	cr_assert_eq(out.end(segment), 0);
 	close_flight();
 	buf_free(&files);
@@ -344,7 +344,7 @@ Test(flight, what_is_kept_packed_is_as_readable_as_what_is_not)
 	char text[64] = "";
 	z_stream z = { 0 };
 
-	cfg.pack = PACK_GZIP;
+	cfg.pack = COMPRESS_GZIP;
 	open_flight(&cfg);
 	whole("first ");
 	whole("second");

@@ -22,7 +22,7 @@ enum { NOBODY = (uid_t)-1, MIB = 1 << 20 };
 
 static char dir[] = "/tmp/d9-output-XXXXXX";
 static struct output_cfg cfg;
-static struct outlet out;
+static struct segment_ops out;
 static char *name;
 static volatile sig_atomic_t asked, stop;
 
@@ -97,13 +97,13 @@ static void put(void *segment, size_t sz)
 	free(data);
 }
 
-static enum outlet_wish wish(uint64_t now_ns)
+static enum segment_ops_wish wish(uint64_t now_ns)
 {
 	return out.wish(out.ctx, now_ns, 0);
 }
 
 /* What the thread has written counts: it is waited for. */
-static void wait_for_wish(enum outlet_wish expected)
+static void wait_for_wish(enum segment_ops_wish expected)
 {
 	while (wish(0) != expected)
 		usleep(1000);
@@ -186,7 +186,7 @@ Test(output, packed_files_say_so_and_one_file_keeps_its_name)
 	void *a;
 
 	cfg.set = true;
-	cfg.pack = PACK_GZIP;
+	cfg.pack = COMPRESS_GZIP;
 	open_output();
 	a = begin();
 	put(a, 1);
@@ -194,7 +194,7 @@ Test(output, packed_files_say_so_and_one_file_keeps_its_name)
 	cr_expect_str_eq(names(), "a.0.bin.gz ");
 	free(name);
 	cfg.set = false;
-	cfg.pack = PACK_ZSTD;
+	cfg.pack = COMPRESS_ZSTD;
 	open_output();
 	a = begin();
 	put(a, MIB);
@@ -210,7 +210,7 @@ Test(output, what_is_packed_is_packed_worse_and_sooner_when_much_waits)
 	void *a;
 	int i;
 
-	cfg.pack = PACK_GZIP;
+	cfg.pack = COMPRESS_GZIP;
 	for (i = 0; i < 3; i++) {
 		open_output();
 		a = begin();
@@ -235,14 +235,14 @@ Test(output, another_file_is_wished_for_by_size_time_and_when_asked)
 	open_output();
 	a = begin();
 	put(a, 999);
-	cr_expect_eq(wish(0), OUTLET_GO_ON);
+	cr_expect_eq(wish(0), SEGMENT_OPS_GO_ON);
 	asked++;
-	cr_expect_eq(wish(0), OUTLET_NEXT);
-	cr_expect_eq(wish(0), OUTLET_GO_ON, "asked once");
+	cr_expect_eq(wish(0), SEGMENT_OPS_NEXT);
+	cr_expect_eq(wish(0), SEGMENT_OPS_GO_ON, "asked once");
 	put(a, 1);
-	wait_for_wish(OUTLET_NEXT);
+	wait_for_wish(SEGMENT_OPS_NEXT);
 	b = begin();
-	cr_expect_eq(wish(0), OUTLET_GO_ON, "what was written to another does not count");
+	cr_expect_eq(wish(0), SEGMENT_OPS_GO_ON, "what was written to another does not count");
 	out.end(a);
 	end_all(b);
 	free(name);
@@ -252,8 +252,8 @@ Test(output, another_file_is_wished_for_by_size_time_and_when_asked)
 	cfg.switch_ns = HOUR_NS;
 	open_output();
 	a = begin();
-	cr_expect_eq(wish(clock_mono_ns()), OUTLET_GO_ON);
-	cr_expect_eq(wish(clock_mono_ns() + HOUR_NS), OUTLET_NEXT);
+	cr_expect_eq(wish(clock_mono_ns()), SEGMENT_OPS_GO_ON);
+	cr_expect_eq(wish(clock_mono_ns() + HOUR_NS), SEGMENT_OPS_NEXT);
 	end_all(a);
 }
 
@@ -265,9 +265,9 @@ Test(output, no_more_is_wished_for_than_may_be_written)
 	open_output();
 	a = begin();
 	put(a, 999);
-	cr_expect_eq(wish(0), OUTLET_GO_ON);
+	cr_expect_eq(wish(0), SEGMENT_OPS_GO_ON);
 	put(a, 1);
-	wait_for_wish(OUTLET_STOP);
+	wait_for_wish(SEGMENT_OPS_STOP);
 	end_all(a);
 }
 
@@ -387,9 +387,9 @@ Test(output, a_part_of_the_budget_begins_another_file)
 	open_output();
 	a = begin();
 	put(a, 999);
-	cr_expect_eq(wish(0), OUTLET_GO_ON);
+	cr_expect_eq(wish(0), SEGMENT_OPS_GO_ON);
 	put(a, 1);
-	wait_for_wish(OUTLET_NEXT);
+	wait_for_wish(SEGMENT_OPS_NEXT);
 	end_all(a);
 }
 
@@ -468,7 +468,7 @@ Test(output, where_the_budget_is_used_up_a_recording_may_wait)
 	while (size_of("a.2.bin.active") < 0)
 		usleep(1000);
 	asked++;
-	while (wish(0) != OUTLET_GO_ON)
+	while (wish(0) != SEGMENT_OPS_GO_ON)
 		usleep(1000);
 	cr_expect_leq(sum(), 10000);
 	cr_assert_eq(unlink("a.0.bin"), 0);
@@ -504,10 +504,12 @@ static void expect_segment_end(const char *path, off_t after)
 }
 
 static const struct {
-	enum pack_kind pack;
+	enum compress_kind pack;
 	const char *suffix;
 	off_t after;
-} packings[] = { { PACK_NONE, "", 0 }, { PACK_GZIP, ".gz", 8 }, { PACK_ZSTD, ".zst", 0 } };
+} packings[] = { { COMPRESS_NONE, "", 0 },
+		 { COMPRESS_GZIP, ".gz", 8 },
+		 { COMPRESS_ZSTD, ".zst", 0 } };
 
 static void expect_end_of_file(size_t packing, int number)
 {
@@ -567,8 +569,8 @@ Test(output, a_switch_that_was_asked_for_before_is_honoured)
 	cfg.set = true;
 	open_output();
 	a = begin();
-	cr_expect_eq(wish(0), OUTLET_NEXT);
-	cr_expect_eq(wish(0), OUTLET_GO_ON);
+	cr_expect_eq(wish(0), SEGMENT_OPS_NEXT);
+	cr_expect_eq(wish(0), SEGMENT_OPS_GO_ON);
 	end_all(a);
 }
 

@@ -14,7 +14,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "base/sink.h"
+#include "base/out_file.h"
 #include "tests/record/support.h"
 
 #define SECOND_NS 1000000000ULL
@@ -48,7 +48,7 @@ static int listen_unix(void)
 }
 
 /* A pair of ends: what is sent to *sink arrives at what is returned. */
-static int connect_pair(struct sink **sink)
+static int connect_pair(struct out_file **sink)
 {
 	int at = listen_unix(), fd = -1, far;
 
@@ -56,7 +56,7 @@ static int connect_pair(struct sink **sink)
 	far = accept(at, NULL, NULL);
 	cr_assert_geq(far, 0);
 	close(at);
-	*sink = sink_take(fd, path);
+	*sink = out_file_take(fd, path);
 	return far;
 }
 
@@ -93,13 +93,13 @@ Test(stream, names_that_cannot_be_meant_are_told_before_anything_is_done)
 Test(stream, what_is_written_arrives)
 {
 	volatile bool give_up = false;
-	struct sink *sink;
+	struct out_file *sink;
 	char text[8] = "";
 	int far = connect_pair(&sink);
 
-	sink_wait_until(sink, &give_up);
-	cr_assert_eq(sink_write(sink, "trace", 5), 0);
-	cr_assert_eq(sink_close(sink), 0);
+	out_file_wait_until(sink, &give_up);
+	cr_assert_eq(out_file_write(sink, "trace", 5), 0);
+	cr_assert_eq(out_file_close(sink), 0);
 	cr_expect_eq(read(far, text, sizeof(text)), 5);
 	cr_expect_str_eq(text, "trace");
 	cr_expect_eq(read(far, text, sizeof(text)), 0);
@@ -154,17 +154,17 @@ Test(stream, an_answer_is_not_waited_for_without_end)
 Test(stream, who_has_gone_is_an_error_and_told)
 {
 	volatile bool give_up = false;
-	struct sink *sink;
+	struct out_file *sink;
 	int far = connect_pair(&sink), err = 0;
 
-	sink_wait_until(sink, &give_up);
+	out_file_wait_until(sink, &give_up);
 	close(far);
 	support_catch_stderr();
 	for (int i = 0; i < 3 && !err; i++)
-		err = sink_write(sink, "trace", 5);
+		err = out_file_write(sink, "trace", 5);
 	cr_expect_eq(err, -ECONNRESET);
 	cr_expect(strstr(support_stderr(), "the other end has closed it"));
-	cr_assert_eq(sink_close(sink), 0);
+	cr_assert_eq(out_file_close(sink), 0);
 }
 
 static volatile bool given_up;
@@ -178,17 +178,17 @@ Test(stream, who_does_not_read_is_waited_for_until_it_is_given_up)
 {
 	static char block[1 << 20];
 	const struct itimerval soon = { .it_value.tv_usec = 200000 };
-	struct sink *sink;
+	struct out_file *sink;
 	int far = connect_pair(&sink), err = 0;
 
-	sink_wait_until(sink, &given_up);
+	out_file_wait_until(sink, &given_up);
 	signal(SIGALRM, on_alarm);
 	setitimer(ITIMER_REAL, &soon, NULL);
 	support_catch_stderr();
 	for (int i = 0; i < 64 && !err; i++)
-		err = sink_write(sink, block, sizeof(block));
+		err = out_file_write(sink, block, sizeof(block));
 	cr_expect_eq(err, -ETIMEDOUT);
 	cr_expect(strstr(support_stderr(), "the other end does not take it"));
-	cr_assert_eq(sink_close(sink), 0);
+	cr_assert_eq(out_file_close(sink), 0);
 	close(far);
 }

@@ -71,25 +71,25 @@ static int behind_close(void *ctx)
 
 static volatile sig_atomic_t stop;
 
-static struct outlet open_writer(size_t max, uint64_t patience_ns)
+static struct segment_ops open_writer(size_t max, uint64_t patience_ns)
 {
-	const struct outlet inner = { .begin = behind_begin,
-				      .write = behind_write,
-				      .end = behind_end,
-				      .waits = behind_waits,
-				      .close = behind_close };
+	const struct segment_ops inner = { .begin = behind_begin,
+					   .write = behind_write,
+					   .end = behind_end,
+					   .waits = behind_waits,
+					   .close = behind_close };
 	const struct writer_cfg cfg = { .nice = NICE,
 					.max = max,
 					.stop = &stop,
 					.give_up = &behind.give_up,
 					.patience_ns = patience_ns };
-	struct outlet out;
+	struct segment_ops out;
 
 	cr_assert_eq(writer_new(&cfg, &inner, &out), 0);
 	return out;
 }
 
-static void *begin(const struct outlet *out)
+static void *begin(const struct segment_ops *out)
 {
 	void *segment = NULL;
 
@@ -106,7 +106,7 @@ static void expect_text(const char *text)
 
 Test(writer, what_is_handed_over_is_written_in_its_order)
 {
-	struct outlet out = open_writer(1 << 20, 0);
+	struct segment_ops out = open_writer(1 << 20, 0);
 	void *a = begin(&out), *b;
 
 	cr_assert_eq(out.write(a, "one ", 4), 0);
@@ -122,7 +122,7 @@ Test(writer, what_is_handed_over_is_written_in_its_order)
 
 Test(writer, who_hands_over_does_not_wait_and_is_told_when_there_is_no_room)
 {
-	struct outlet out = open_writer(16, 0);
+	struct segment_ops out = open_writer(16, 0);
 	void *a = begin(&out);
 
 	pthread_mutex_lock(&behind.held);
@@ -141,7 +141,7 @@ Test(writer, who_hands_over_does_not_wait_and_is_told_when_there_is_no_room)
 /* The first piece is written before it is known what comes behind it. */
 Test(writer, who_writes_is_told_how_much_waits)
 {
-	struct outlet out = open_writer(40, 0);
+	struct segment_ops out = open_writer(40, 0);
 	void *a = begin(&out);
 	int i;
 
@@ -162,7 +162,7 @@ Test(writer, who_writes_is_told_how_much_waits)
 Test(writer, an_error_comes_back_and_nothing_is_written_behind_it)
 {
 	const struct timespec step = { .tv_nsec = 1000000 };
-	struct outlet out = open_writer(1 << 20, 0);
+	struct segment_ops out = open_writer(1 << 20, 0);
 	void *a = begin(&out);
 
 	behind.err = -ENOSPC;
@@ -177,7 +177,7 @@ Test(writer, an_error_comes_back_and_nothing_is_written_behind_it)
 
 Test(writer, an_error_of_the_last_bytes_comes_at_the_end)
 {
-	struct outlet out = open_writer(1 << 20, 0);
+	struct segment_ops out = open_writer(1 << 20, 0);
 	void *a = begin(&out);
 
 	behind.err = -EPIPE;
@@ -189,7 +189,7 @@ Test(writer, an_error_of_the_last_bytes_comes_at_the_end)
 
 Test(writer, what_cannot_be_begun_is_told_at_once)
 {
-	struct outlet out = open_writer(1 << 20, 0);
+	struct segment_ops out = open_writer(1 << 20, 0);
 	void *a;
 
 	behind.err = -ENOENT;
@@ -200,7 +200,7 @@ Test(writer, what_cannot_be_begun_is_told_at_once)
 
 Test(writer, who_does_not_read_is_given_up_when_patience_ends)
 {
-	struct outlet out = open_writer(1 << 20, 1);
+	struct segment_ops out = open_writer(1 << 20, 1);
 	void *a = begin(&out);
 
 	pthread_mutex_lock(&behind.held);
@@ -213,7 +213,7 @@ Test(writer, who_does_not_read_is_given_up_when_patience_ends)
 
 Test(writer, who_does_not_read_is_given_up_at_the_second_stop)
 {
-	struct outlet out = open_writer(1 << 20, 0);
+	struct segment_ops out = open_writer(1 << 20, 0);
 	void *a = begin(&out);
 
 	pthread_mutex_lock(&behind.held);

@@ -17,7 +17,7 @@
 
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t gate_moved = PTHREAD_COND_INITIALIZER;
-static bool gate_open;
+static bool pause_open;
 static int hanging;
 
 static void wait_at_gate(void)
@@ -25,7 +25,7 @@ static void wait_at_gate(void)
 	pthread_mutex_lock(&gate);
 	hanging++;
 	pthread_cond_broadcast(&gate_moved);
-	while (!gate_open)
+	while (!pause_open)
 		pthread_cond_wait(&gate_moved, &gate);
 	hanging--;
 	pthread_cond_broadcast(&gate_moved);
@@ -43,7 +43,7 @@ static void wait_until_hanging(int cnt)
 static void open_gate(void)
 {
 	pthread_mutex_lock(&gate);
-	gate_open = true;
+	pause_open = true;
 	pthread_cond_broadcast(&gate_moved);
 	pthread_mutex_unlock(&gate);
 }

@@ -39,7 +39,7 @@ struct snapshot *__wrap_snapshot_read(uint32_t pid, bool with_maps)
 
 static const struct map *own_code(void)
 {
-	return maps_find(&tasks_process(t, getpid())->maps, (uintptr_t)&own_code);
+	return proc_maps_find(&tasks_process(t, getpid())->maps, (uintptr_t)&own_code);
 }
 
 /* Drains until /proc has answered. */
@@ -83,7 +83,7 @@ Test(tasks_scan, it_keeps_no_other_from_being_read, .init = setup, .fini = teard
 	pthread_mutex_lock(&locks);
 	tasks_scan_all(t);
 	await_answer(getppid());
-	cr_expect_not_null(maps_next(&tasks_process(t, getppid())->maps, 0));
+	cr_expect_not_null(proc_maps_next(&tasks_process(t, getppid())->maps, 0));
 	cr_assert_not_null(tasks_process(t, getpid()));
 	cr_expect_null(own_code());
 	pthread_mutex_unlock(&locks);

@@ -19,10 +19,10 @@ Test(tasks, a_child_has_its_parents_name_program_and_mappings, .init = setup, .f
 	cr_expect_str_eq(known(B)->comm, "parent");
 	cr_expect_eq(known(B)->proc->ppid, A);
 	cr_expect_str_eq(known(B)->proc->exe, "/bin/parent");
-	cr_assert_not_null(maps_find(&known(B)->proc->maps, 0x400000));
+	cr_assert_not_null(proc_maps_find(&known(B)->proc->maps, 0x400000));
 	cr_expect_neq(known(B)->proc->serial, known(A)->proc->serial);
 	map(B, 0x400000, "/lib/other");
-	cr_expect_str_eq(maps_find(&known(A)->proc->maps, 0x400000)->path, "/bin/parent");
+	cr_expect_str_eq(proc_maps_find(&known(A)->proc->maps, 0x400000)->path, "/bin/parent");
 }
 
 Test(tasks, a_thread_is_in_its_process_and_has_the_name_of_its_maker, .init = setup,
@@ -52,7 +52,7 @@ Test(tasks, told_twice_is_told_once, .init = setup, .fini = teardown)
 	comm(B, B, "two", false);
 	cr_expect(tasks_is_announced(t, B), "nothing new");
 	cr_expect_str_eq(known(B)->comm, "two");
-	cr_expect_str_eq(maps_find(&known(B)->proc->maps, 0x400000)->path, "/bin/two");
+	cr_expect_str_eq(proc_maps_find(&known(B)->proc->maps, 0x400000)->path, "/bin/two");
 }
 
 Test(tasks, a_name_may_come_before_anything_else, .init = setup, .fini = teardown)
@@ -102,7 +102,7 @@ Test(tasks, mappings_are_kept_of_those_wanted_only)
 	fork_of(getpid(), getpid(), B, B);
 	map(B, 0x400000, "/bin/x");
 	cr_expect_null(tasks_process(t, A)->maps.table);
-	cr_expect_not_null(maps_find(&tasks_process(t, B)->maps, 0x400000),
+	cr_expect_not_null(proc_maps_find(&tasks_process(t, B)->maps, 0x400000),
 			   "a child of one wanted is wanted");
 	teardown();
 }
@@ -127,20 +127,21 @@ Test(tasks, code_made_at_run_time_stays_one_module, .init = setup, .fini = teard
 	fork_of(1, 1, A, A);
 	map(A, 0x400000, "//anon");
 	map(A, 0x600000, "/usr/lib/x.so");
-	m = maps_edit(&tasks_process(t, A)->maps, 0x400000);
+	m = proc_maps_edit(&tasks_process(t, A)->maps, 0x400000);
 	m->module_id = 7;
 	m->announced = 11;
-	maps_edit(&tasks_process(t, A)->maps, 0x600000)->module_id = 8;
+	proc_maps_edit(&tasks_process(t, A)->maps, 0x600000)->module_id = 8;
 	map(A, 0x400000, "//anon");
-	m = maps_edit(&tasks_process(t, A)->maps, 0x400000);
+	m = proc_maps_edit(&tasks_process(t, A)->maps, 0x400000);
 	cr_expect_eq(m->module_id, 7);
 	cr_expect_eq(m->announced, 11);
 	map(A, 0x400800, "//anon");
-	cr_expect_eq(maps_find(&tasks_process(t, A)->maps, 0x400800)->module_id, 0, "elsewhere");
+	cr_expect_eq(proc_maps_find(&tasks_process(t, A)->maps, 0x400800)->module_id, 0,
+		     "elsewhere");
 	map(A, 0x400000, "/usr/lib/y.so");
-	cr_expect_eq(maps_find(&tasks_process(t, A)->maps, 0x400000)->module_id, 0);
+	cr_expect_eq(proc_maps_find(&tasks_process(t, A)->maps, 0x400000)->module_id, 0);
 	map(A, 0x600000, "/usr/lib/x.so");
-	cr_expect_eq(maps_find(&tasks_process(t, A)->maps, 0x600000)->module_id, 0,
+	cr_expect_eq(proc_maps_find(&tasks_process(t, A)->maps, 0x600000)->module_id, 0,
 		     "a file may be another one by now");
 }
 
@@ -157,18 +158,18 @@ Test(tasks, a_flood_of_mappings_costs_its_own_process_its_names, .init = setup, 
 	cr_expect_not(tasks_take_loss(t, TASKS_LOST_MAPS, &loss));
 	for (i = 0; i < 100000; i++)
 		map_at_time(10 + i, A, 0x7f0000000000 - i * 0x1000, "/tmp/x");
-	cr_expect_not_null(maps_find(&tasks_process(t, B)->maps, 0x400000));
-	cr_expect_null(maps_find(&tasks_process(t, A)->maps, 0x400000),
+	cr_expect_not_null(proc_maps_find(&tasks_process(t, B)->maps, 0x400000));
+	cr_expect_null(proc_maps_find(&tasks_process(t, A)->maps, 0x400000),
 		       "what it has there now is not known");
 	cr_expect_null(
-		maps_find(tasks_maps_at(tasks_process(t, A), 0x7f0000000000), 0x7f0000000000));
+		proc_maps_find(tasks_maps_at(tasks_process(t, A), 0x7f0000000000), 0x7f0000000000));
 	cr_assert(tasks_take_loss(t, TASKS_LOST_MAPS, &loss));
 	cr_expect_eq(loss.cnt, 100000 - 20000 + 1 + 1,
 		     "those beyond its budget, and one beyond what is kept of a process");
 	cr_expect_eq(loss.last_ns, 10 + 100000 - 1);
 	cr_expect_not(tasks_take_loss(t, TASKS_LOST_MAPS, &loss), "told once");
 	map_at_time(2 * SECOND, A, 0x500000, "/lib/new");
-	cr_expect_not_null(maps_find(&tasks_process(t, A)->maps, 0x500000),
+	cr_expect_not_null(proc_maps_find(&tasks_process(t, A)->maps, 0x500000),
 			   "what it tells a second later is taken in");
 }
 
@@ -275,7 +276,7 @@ Test(tasks, the_dead_are_known_for_a_second, .init = setup, .fini = teardown)
 	exit_at(5 * SECOND, A, A);
 	tasks_expire(t, 6 * SECOND);
 	cr_expect_str_eq(known(A)->comm, "mortal");
-	cr_expect_not_null(maps_find(&tasks_process(t, A)->maps, 0x400000));
+	cr_expect_not_null(proc_maps_find(&tasks_process(t, A)->maps, 0x400000));
 	tasks_expire(t, 6 * SECOND + 1);
 	cr_expect_null(tasks_process(t, A));
 	cr_expect_not(tasks_is_announced(t, A), "the number is free for another");
@@ -299,7 +300,7 @@ Test(tasks, a_leader_may_end_before_its_threads, .init = setup, .fini = teardown
 	tasks_expire(t, 10 * SECOND);
 	cr_assert_not_null(tasks_process(t, A));
 	cr_expect_eq(known(A + 1)->proc, tasks_process(t, A));
-	cr_expect_not_null(maps_find(&tasks_process(t, A)->maps, 0x400000));
+	cr_expect_not_null(proc_maps_find(&tasks_process(t, A)->maps, 0x400000));
 	exit_at(11 * SECOND, A, A + 1);
 	tasks_expire(t, 20 * SECOND);
 	cr_expect_null(tasks_process(t, A));

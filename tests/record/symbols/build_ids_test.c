@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* LINK: -Wl,--wrap=symbroker_add_module */
+/* LINK: -Wl,--wrap=sym_client_add_module */
 /*
  * Which files are identified, and what is known of them afterwards. The broker is a list of what it was
  * asked, which the linker puts in place of its own.
@@ -12,25 +12,25 @@
 #include <string.h>
 
 #include "prof_events.h"
+#include "record/process/string_pool.h"
 #include "record/process/tasks.h"
-#include "record/process/texts.h"
-#include "symbol/broker/symbroker.h"
+#include "symbol/broker/sym_client.h"
 
 /* ---- the broker ----------------------------------------------------------------------------------- */
 
-struct symbroker {
+struct sym_client {
 	size_t cnt;
 	uint32_t last_id;
-	struct symbroker_module last;
+	struct sym_client_module last;
 	char path[64];
 	int refuse_with;
 };
 
-int __wrap_symbroker_add_module(struct symbroker *b, uint32_t module_id,
-				const struct symbroker_module *module);
+int __wrap_sym_client_add_module(struct sym_client *b, uint32_t module_id,
+				 const struct sym_client_module *module);
 
-int __wrap_symbroker_add_module(struct symbroker *b, uint32_t module_id,
-				const struct symbroker_module *module)
+int __wrap_sym_client_add_module(struct sym_client *b, uint32_t module_id,
+				 const struct sym_client_module *module)
 {
 	cr_assert(!b->cnt || module_id >= b->last_id, "an id for each");
 	b->cnt++;
@@ -42,26 +42,26 @@ int __wrap_symbroker_add_module(struct symbroker *b, uint32_t module_id,
 
 /* ---- the tests --------------------------------------------------------------------------------------- */
 
-static struct symbroker broker;
-static struct texts *texts;
+static struct sym_client broker;
+static struct string_pool *texts;
 static size_t memory;
 static struct process proc;
 static struct build_ids *ids;
 
 static void setup(void)
 {
-	broker = (struct symbroker){ .cnt = 0 };
-	texts = texts_new();
+	broker = (struct sym_client){ .cnt = 0 };
+	texts = string_pool_new();
 	proc = (struct process){ .pid = 77 };
-	maps_init(&proc.maps, texts, &memory);
+	proc_maps_init(&proc.maps, texts, &memory);
 	ids = build_ids_new(&broker);
 }
 
 static void teardown(void)
 {
 	build_ids_free(ids);
-	maps_free(&proc.maps);
-	texts_free(texts);
+	proc_maps_free(&proc.maps);
+	string_pool_free(texts);
 }
 
 TestSuite(build_ids, .init = setup, .fini = teardown, .timeout = 60);
@@ -75,20 +75,20 @@ static struct map mapping(uint64_t start, const char *path, uint64_t dev, uint64
 
 static void map(uint64_t start, const char *path, uint64_t dev, uint64_t inode)
 {
-	struct map m = mapping(start, texts_get(texts, path, strlen(path)), dev, inode);
+	struct map m = mapping(start, string_pool_get(texts, path, strlen(path)), dev, inode);
 
-	cr_assert(maps_insert(&proc.maps, &m));
-	texts_unref(texts, m.path);
+	cr_assert(proc_maps_insert(&proc.maps, &m));
+	string_pool_unref(texts, m.path);
 }
 
 static uint64_t version = 7;
 
 static void answer(uint32_t id, const char *build_id, size_t sz)
 {
-	build_ids_answer(ids, &(struct symbroker_answer){ .module_id = id,
-							  .version = version,
-							  .build_id = (const uint8_t *)build_id,
-							  .build_id_sz = sz });
+	build_ids_answer(ids, &(struct sym_client_answer){ .module_id = id,
+							   .version = version,
+							   .build_id = (const uint8_t *)build_id,
+							   .build_id_sz = sz });
 }
 
 /* Its path may be another file by the time that it is opened. */
@@ -108,7 +108,7 @@ Test(build_ids, a_file_is_asked_about_once)
 	build_ids_expect(ids, &proc);
 	cr_assert_eq(broker.cnt, 1);
 	cr_expect_gt(broker.last_id, PROF_FRAME_MODULE_MAX, "modules have the numbers up to there");
-	cr_expect_eq(broker.last.kind, SYMBROKER_IDENTIFY);
+	cr_expect_eq(broker.last.kind, SYM_CLIENT_IDENTIFY);
 	cr_expect_eq(broker.last.pid, 77);
 	cr_expect_str_eq(broker.path, "/bin/a");
 	cr_expect_eq(broker.last.map_start, 0x400000);
@@ -125,29 +125,29 @@ Test(build_ids, a_file_is_asked_about_once)
 
 Test(build_ids, only_files_that_are_not_known_are_asked_about)
 {
-	struct map known = mapping(0x800000, texts_get(texts, "/bin/k", 6), 8, 100);
+	struct map known = mapping(0x800000, string_pool_get(texts, "/bin/k", 6), 8, 100);
 
 	map(0x400000, "[vdso]", 8, 100);
 	map(0x500000, "//anon", 8, 100);
 	map(0x600000, "/bin/a", 0, 0);
 	known.build_id_known = true;
-	maps_insert(&proc.maps, &known);
-	texts_unref(texts, known.path);
+	proc_maps_insert(&proc.maps, &known);
+	string_pool_unref(texts, known.path);
 	build_ids_expect(ids, &proc);
 	cr_expect_eq(broker.cnt, 0);
-	cr_expect(build_ids_find(ids, maps_edit(&proc.maps, 0x400000), false),
+	cr_expect(build_ids_find(ids, proc_maps_edit(&proc.maps, 0x400000), false),
 		  "there is no more to know");
-	cr_expect(build_ids_find(ids, maps_edit(&proc.maps, 0x600000), false));
+	cr_expect(build_ids_find(ids, proc_maps_edit(&proc.maps, 0x600000), false));
 }
 
 static void expect_memory_file(uint64_t start, int error, bool has_file)
 {
 	map(start, "/memfd:x", 1, start);
 	build_ids_expect(ids, &proc);
-	build_ids_answer(ids, &(struct symbroker_answer){
+	build_ids_answer(ids, &(struct sym_client_answer){
 				      .module_id = broker.last_id, .version = 7, .error = error });
-	cr_assert(build_ids_find(ids, maps_edit(&proc.maps, start), false));
-	cr_expect_eq(maps_has_file(maps_find(&proc.maps, start)), has_file);
+	cr_assert(build_ids_find(ids, proc_maps_edit(&proc.maps, start), false));
+	cr_expect_eq(proc_maps_has_file(proc_maps_find(&proc.maps, start)), has_file);
 }
 
 /* A program's, or room for code that one makes. */
@@ -165,18 +165,18 @@ Test(build_ids, an_answer_is_for_all_mappings_of_the_file)
 	map(0x400000, "/bin/a", 8, 100);
 	map(0x500000, "/bin/b", 8, 101);
 	build_ids_expect(ids, &proc);
-	cr_expect_not(build_ids_find(ids, maps_edit(&proc.maps, 0x400000), false), "not yet");
+	cr_expect_not(build_ids_find(ids, proc_maps_edit(&proc.maps, 0x400000), false), "not yet");
 	answer(broker.last_id, "\x12\x34\x56", 3);
-	cr_expect_not(build_ids_find(ids, maps_edit(&proc.maps, 0x400000), false),
+	cr_expect_not(build_ids_find(ids, proc_maps_edit(&proc.maps, 0x400000), false),
 		      "that was another's");
 	answer(broker.last_id - 1, "\xab\xcd", 2);
-	m = maps_edit(&proc.maps, 0x400000);
+	m = proc_maps_edit(&proc.maps, 0x400000);
 	cr_assert(build_ids_find(ids, m, false));
 	cr_expect(m->build_id_known);
 	cr_expect_eq(m->build_id_sz, 2);
 	cr_expect_eq(m->build_id[1], 0xcd);
 	map(0x600000, "/bin/b", 8, 101);
-	m = maps_edit(&proc.maps, 0x600000);
+	m = proc_maps_edit(&proc.maps, 0x600000);
 	cr_assert(build_ids_find(ids, m, false));
 	cr_expect_eq(m->build_id_sz, 3);
 	cr_expect_eq(m->build_id[2], 0x56);
@@ -190,13 +190,13 @@ Test(build_ids, a_file_without_one_is_known_to_have_none)
 	map(0x400000, "/bin/a", 8, 100);
 	build_ids_expect(ids, &proc);
 	answer(broker.last_id, NULL, 0);
-	m = maps_edit(&proc.maps, 0x400000);
+	m = proc_maps_edit(&proc.maps, 0x400000);
 	cr_expect(build_ids_find(ids, m, false));
 	cr_expect_eq(m->build_id_sz, 0);
 	map(0x500000, "/bin/b", 8, 101);
 	build_ids_expect(ids, &proc);
 	answer(broker.last_id, longer, sizeof(longer));
-	m = maps_edit(&proc.maps, 0x500000);
+	m = proc_maps_edit(&proc.maps, 0x500000);
 	cr_expect(build_ids_find(ids, m, false), "it is longer than what the kernel compares");
 	cr_expect_eq(m->build_id_sz, 0);
 	answer(broker.last_id, longer, PERF_BUILD_ID_MAX);
@@ -206,7 +206,7 @@ Test(build_ids, a_file_without_one_is_known_to_have_none)
 	broker.refuse_with = -EINVAL;
 	map(0x600000, "/bin/c", 8, 102);
 	build_ids_expect(ids, &proc);
-	cr_expect(build_ids_find(ids, maps_edit(&proc.maps, 0x600000), false),
+	cr_expect(build_ids_find(ids, proc_maps_edit(&proc.maps, 0x600000), false),
 		  "nobody will answer");
 }
 
@@ -215,7 +215,7 @@ Test(build_ids, a_file_that_is_written_anew_is_another_one, .timeout = 20)
 	struct map *m;
 
 	map(0x400000, "/bin/a", 8, 100);
-	m = maps_edit(&proc.maps, 0x400000);
+	m = proc_maps_edit(&proc.maps, 0x400000);
 	build_ids_expect_map(ids, 77, 1, m);
 	cr_assert_eq(broker.cnt, 1);
 	cr_expect_not(build_ids_find(ids, m, true));
@@ -255,7 +255,7 @@ Test(build_ids, answers_about_nothing_are_ignored)
 	answer(broker.last_id + 1, "\xab", 1);
 	answer(broker.last_id - 1, "\xab", 1);
 	answer(0, "\xab", 1);
-	cr_expect_not(build_ids_find(ids, maps_edit(&proc.maps, 0x400000), false));
+	cr_expect_not(build_ids_find(ids, proc_maps_edit(&proc.maps, 0x400000), false));
 }
 
 Test(build_ids, files_made_up_without_end_have_a_bound)
@@ -268,7 +268,7 @@ Test(build_ids, files_made_up_without_end_have_a_bound)
 		build_ids_expect(ids, &proc);
 	}
 	cr_expect_eq(broker.cnt, 65536);
-	cr_expect_not(build_ids_find(ids, maps_edit(&proc.maps, 0x400000), false),
+	cr_expect_not(build_ids_find(ids, proc_maps_edit(&proc.maps, 0x400000), false),
 		      "it was never asked");
 }
 
@@ -295,7 +295,7 @@ Test(build_ids, without_a_broker_nothing_is_known)
 
 	map(0x400000, "/bin/a", 8, 100);
 	build_ids_expect(none, &proc);
-	cr_expect_not(build_ids_find(none, maps_edit(&proc.maps, 0x400000), false));
+	cr_expect_not(build_ids_find(none, proc_maps_edit(&proc.maps, 0x400000), false));
 	build_ids_free(none);
 	build_ids_free(NULL);
 }

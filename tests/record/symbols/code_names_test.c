@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "kernel/kallsyms.h"
-#include "record/symbols/frames.h"
 #include "record/encode/translate.h"
+#include "record/symbols/frames.h"
 #include "tests/record/support.h"
 
 static const char syms[] = "ffffffff81000000 T _stext\n"

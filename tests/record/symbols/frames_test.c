@@ -48,7 +48,7 @@ static void map_build(uint32_t pid, uint64_t start, uint8_t build)
 
 static uint32_t identify(uint32_t pid, uint64_t addr)
 {
-	struct map m = *maps_find(&tasks_process(rig.tasks, pid)->maps, addr);
+	struct map m = *proc_maps_find(&tasks_process(rig.tasks, pid)->maps, addr);
 	uint32_t id = 0;
 
 	cr_assert(frames_identify(rig.frames, &(struct frames_from){ .pid = pid }, &m, true, &id));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* LINK: -Wl,--wrap=symbroker_add_module,--wrap=symbroker_ask,--wrap=symbroker_asking */
-/* LINK: -Wl,--wrap=symbroker_drop */
+/* LINK: -Wl,--wrap=sym_client_add_module,--wrap=sym_client_ask,--wrap=sym_client_asking */
+/* LINK: -Wl,--wrap=sym_client_drop */
 /*
  * Which code of a program's own making waits for a name, and who gets room for that. The broker is a list of what was asked, behind
  * the functions that it is asked through, which the linker puts in place of its own.
@@ -18,7 +18,7 @@
 #include "base/clock.h"
 #include "prof_events.h"
 #include "record/process/tasks.h"
-#include "symbol/broker/symbroker.h"
+#include "symbol/broker/sym_client.h"
 
 #define SECOND 1000000000ULL
 #define NO_SUCH_PID 5000000u /* above every pid_max */
@@ -28,7 +28,7 @@
 
 enum { MODULES_MAX = 1000 };
 
-struct symbroker {
+struct sym_client {
 	uint32_t ids[MODULES_MAX];
 	pid_t pids[MODULES_MAX];
 	char path[64]; /* of the last module */
@@ -40,29 +40,29 @@ struct symbroker {
 	size_t dropped;
 };
 
-int __wrap_symbroker_add_module(struct symbroker *b, uint32_t module_id,
-				const struct symbroker_module *module);
-bool __wrap_symbroker_ask(struct symbroker *b, uint32_t module_id, uint64_t offset);
-bool __wrap_symbroker_asking(const struct symbroker *b, uint32_t module_id);
-bool __wrap_symbroker_drop(struct symbroker *b, uint32_t module_id, symbroker_take_fn fn,
-			   void *ctx);
+int __wrap_sym_client_add_module(struct sym_client *b, uint32_t module_id,
+				 const struct sym_client_module *module);
+bool __wrap_sym_client_ask(struct sym_client *b, uint32_t module_id, uint64_t offset);
+bool __wrap_sym_client_asking(const struct sym_client *b, uint32_t module_id);
+bool __wrap_sym_client_drop(struct sym_client *b, uint32_t module_id, sym_client_take_fn fn,
+			    void *ctx);
 
-int __wrap_symbroker_add_module(struct symbroker *b, uint32_t module_id,
-				const struct symbroker_module *module)
+int __wrap_sym_client_add_module(struct sym_client *b, uint32_t module_id,
+				 const struct sym_client_module *module)
 {
 	size_t i;
 
 	cr_assert_lt(b->module_cnt, MODULES_MAX);
 	for (i = 0; i < b->module_cnt; i++)
 		cr_assert_neq(b->ids[i], module_id, "an id for each");
-	cr_expect_eq(module->kind, SYMBROKER_PERFMAP);
+	cr_expect_eq(module->kind, SYM_CLIENT_PERFMAP);
 	b->ids[b->module_cnt] = module_id;
 	b->pids[b->module_cnt++] = module->pid;
 	snprintf(b->path, sizeof(b->path), "%s", module->path);
 	return 0;
 }
 
-bool __wrap_symbroker_ask(struct symbroker *b, uint32_t module_id, uint64_t offset)
+bool __wrap_sym_client_ask(struct sym_client *b, uint32_t module_id, uint64_t offset)
 {
 	b->asked++;
 	b->asked_id = module_id;
@@ -70,17 +70,18 @@ bool __wrap_symbroker_ask(struct symbroker *b, uint32_t module_id, uint64_t offs
 	return true;
 }
 
-bool __wrap_symbroker_asking(const struct symbroker *b, uint32_t module_id)
+bool __wrap_sym_client_asking(const struct sym_client *b, uint32_t module_id)
 {
 	return b->asking;
 }
 
-bool __wrap_symbroker_drop(struct symbroker *b, uint32_t module_id, symbroker_take_fn fn, void *ctx)
+bool __wrap_sym_client_drop(struct sym_client *b, uint32_t module_id, sym_client_take_fn fn,
+			    void *ctx)
 {
-	const struct symbroker_answer last = {
-		.kind = SYMBROKER_STATUS,
+	const struct sym_client_answer last = {
+		.kind = SYM_CLIENT_STATUS,
 		.module_id = module_id,
-		.status = SYMBROKER_GONE,
+		.status = SYM_CLIENT_GONE,
 	};
 
 	if (b->asking)
@@ -92,12 +93,12 @@ bool __wrap_symbroker_drop(struct symbroker *b, uint32_t module_id, symbroker_ta
 
 /* ---- the tests --------------------------------------------------------------------------------------- */
 
-static struct symbroker broker;
+static struct sym_client broker;
 static struct jit *jit;
 
 static void setup(void)
 {
-	broker = (struct symbroker){ .module_cnt = 0 };
+	broker = (struct sym_client){ .module_cnt = 0 };
 	jit = jit_new(&broker);
 }
 
@@ -124,14 +125,14 @@ static size_t questions(void)
 }
 
 /* An answer about the program of this number, in the order in which they were met. */
-static struct symbroker_answer answer(size_t program, uint64_t addr)
+static struct sym_client_answer answer(size_t program, uint64_t addr)
 {
-	return (struct symbroker_answer){ .module_id = broker.ids[program], .offset = addr };
+	return (struct sym_client_answer){ .module_id = broker.ids[program], .offset = addr };
 }
 
 static uint64_t name(size_t program, uint64_t addr)
 {
-	const struct symbroker_answer a = answer(program, addr);
+	const struct sym_client_answer a = answer(program, addr);
 	uint64_t frame;
 
 	cr_expect(jit_is_answer(&a));
@@ -156,7 +157,7 @@ Test(jit, a_program_is_asked_for_by_its_map_and_addresses)
 
 Test(jit, a_name_is_for_one_frame_once)
 {
-	struct symbroker_answer unknown;
+	struct sym_client_answer unknown;
 	uint64_t frame;
 
 	ask(77, 0x1234, FRAME(5, 0x34));
@@ -177,7 +178,7 @@ struct modules {
 	size_t cnt;
 };
 
-static void note(void *ctx, uint32_t module_id, const struct symbroker_answer *a)
+static void note(void *ctx, uint32_t module_id, const struct sym_client_answer *a)
 {
 	struct modules *m = ctx;
 
@@ -188,7 +189,7 @@ static void note(void *ctx, uint32_t module_id, const struct symbroker_answer *a
 
 Test(jit, what_is_said_of_a_map_is_said_of_all_its_modules)
 {
-	struct symbroker_answer a;
+	struct sym_client_answer a;
 	struct modules m = { .cnt = 0 };
 
 	ask(77, 0x1000, FRAME(5, 1));
@@ -312,9 +313,9 @@ static bool meet(uint32_t pid, uint64_t owner)
 	return jit_ask(jit, &proc, 0x1000, FRAME(serial, 0));
 }
 
-static void count_told(void *ctx, uint32_t module_id, const struct symbroker_answer *a)
+static void count_told(void *ctx, uint32_t module_id, const struct sym_client_answer *a)
 {
-	cr_assert_eq(a->status, SYMBROKER_GONE);
+	cr_assert_eq(a->status, SYM_CLIENT_GONE);
 	told++;
 }
 

@@ -13,8 +13,8 @@
 #include "kernel/perf_side.h"
 #include "prof_abi.h"
 #include "prof_events.h"
-#include "record/symbols/frames.h"
 #include "record/process/tasks.h"
+#include "record/symbols/frames.h"
 #include "tests/record/support.h"
 
 #define PID NO_SUCH_TID

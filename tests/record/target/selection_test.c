@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tests/support/chance.h"
 #include "base/buf.h"
 #include "base/log.h"
 #include "record/target/selection.h"
+#include "tests/support/chance.h"
 
 static void quiet(void)
 {

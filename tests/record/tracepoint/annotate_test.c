@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "tests/kernel/format_text.h"
 #include "tests/record/annotate_check.h"
-#include "base/alloc.h"
 
 #define assert_said(f, event, field, key, want)                                                    \
 	do {                                                                                       \

@@ -10,12 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tests/kernel/need_root.h"
-#include "tests/record/annotate_check.h"
 #include "base/buf.h"
 #include "kernel/format.h"
 #include "kernel/tracefs.h"
 #include "prof_events.h"
+#include "tests/kernel/need_root.h"
+#include "tests/record/annotate_check.h"
 
 struct walk {
 	int dirfd;

@@ -6,9 +6,9 @@
 #include "tests/cmd/event_lines.h"
 #include "tests/cmd/symbolize_run.h"
 
+#include "rewrite/symbolize/symbolize_copy.h"
 #include "tests/support/chance.h"
 #include "tests/support/random_events.h"
-#include "rewrite/symbolize/symbolize_copy.h"
 
 TestSuite(symbolize_copy, .timeout = 100);
 

@@ -16,9 +16,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tests/symbol/forge.h"
 #include "symbol/budget.h"
 #include "symbol/cfi/cfitable.h"
+#include "tests/symbol/forge.h"
 #include "unwind/table.h"
 
 #define LIBRARIES "/usr/aarch64-linux-gnu/lib"

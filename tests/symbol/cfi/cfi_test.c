@@ -8,9 +8,9 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "tests/symbol/forge.h"
 #include "symbol/budget.h"
 #include "symbol/cfi/cfitable.h"
+#include "tests/symbol/forge.h"
 #include "unwind/table.h"
 
 #define CODE_SZ 0x3000

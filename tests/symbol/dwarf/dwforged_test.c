@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/symbol/forge.h"
 #include "symbol/budget.h"
 #include "symbol/dwarf/dwinfo.h"
 #include "symbol/elf/elfimg.h"
+#include "tests/symbol/forge.h"
 
 #define F FORGE_CODE
 

@@ -6,9 +6,9 @@
 #include <errno.h>
 #include <limits.h>
 
-#include "tests/support/debug_server.h"
 #include "base/buf.h"
 #include "base/clock.h"
+#include "tests/support/debug_server.h"
 #include "tests/symbol/support.h"
 
 TestSuite(debuginfod, .timeout = 60);

@@ -3,8 +3,8 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-#include "tests/symbol/support.h"
 #include "symbol/elf/symtab.h"
+#include "tests/symbol/support.h"
 
 static void add(struct symtab *t, uint64_t addr, uint64_t size, const char *name, uint32_t rank)
 {

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "symbol/broker/sym_client.h"
 #include "tests/symbol/support.h"
-#include "symbol/broker/symbroker.h"
 
 #define SECOND 1000000000ull
 
@@ -19,7 +19,7 @@ struct got {
 	size_t answers, names, frames, modules, statuses, stop_after;
 	int error;
 	size_t build_id_sz;
-	enum symbroker_status status;
+	enum sym_client_status status;
 	char detail[128];
 	uint64_t last_name_at, first_frame_at; /* position among the answers */
 	char *text; /* frames, one a line */
@@ -27,88 +27,88 @@ struct got {
 	FILE *out;
 };
 
-static int on_answer(void *ctx, const struct symbroker_answer *a)
+static int on_answer(void *ctx, const struct sym_client_answer *a)
 {
 	struct got *g = ctx;
 
 	g->answers++;
 	switch (a->kind) {
-	case SYMBROKER_MODULE:
+	case SYM_CLIENT_MODULE:
 		g->modules++;
 		g->error = a->error;
 		g->build_id_sz = a->build_id_sz;
 		break;
-	case SYMBROKER_STATUS:
+	case SYM_CLIENT_STATUS:
 		g->statuses++;
 		g->status = a->status;
 		snprintf(g->detail, sizeof(g->detail), "%s", a->detail);
 		break;
-	case SYMBROKER_NAME:
+	case SYM_CLIENT_NAME:
 		cr_assert_eq(strlen(a->name), a->name_len);
 		g->names++;
 		g->last_name_at = g->answers;
 		break;
-	case SYMBROKER_FRAME:
+	case SYM_CLIENT_FRAME:
 		cr_assert_eq(strlen(a->name), a->name_len);
 		cr_assert_eq(a->file ? strlen(a->file) : 0, a->file_len);
 		if (!g->frames++)
 			g->first_frame_at = g->answers;
 		break;
-	case SYMBROKER_TABLE:
+	case SYM_CLIENT_TABLE:
 		cr_assert_fail("nobody asked for a table");
 		break;
 	}
-	if (g->out && a->kind == SYMBROKER_FRAME)
+	if (g->out && a->kind == SYM_CLIENT_FRAME)
 		fprintf(g->out, "%u %" PRIx64 " %u %s %s:%u\n", a->module_id, a->offset, a->depth,
 			a->name, a->file ? a->file : "", a->line);
 	return g->stop_after && g->answers == g->stop_after;
 }
 
-static struct symbroker *start(const struct symbroker_cfg *cfg)
+static struct sym_client *start(const struct sym_client_cfg *cfg)
 {
-	static const struct symbroker_cfg plain;
-	struct symbroker *w;
+	static const struct sym_client_cfg plain;
+	struct sym_client *w;
 
-	cr_assert_eq(symbroker_new(cfg ? cfg : &plain, &w), 0);
+	cr_assert_eq(sym_client_new(cfg ? cfg : &plain, &w), 0);
 	return w;
 }
 
-static void add(struct symbroker *w, uint32_t id, const char *path)
+static void add(struct sym_client *w, uint32_t id, const char *path)
 {
-	const struct symbroker_module m = { .pid = getpid(), .path = path };
+	const struct sym_client_module m = { .pid = getpid(), .path = path };
 
-	cr_assert_eq(symbroker_add_module(w, id, &m), 0);
+	cr_assert_eq(sym_client_add_module(w, id, &m), 0);
 }
 
-static size_t ask_text(struct symbroker *w, uint32_t id, const char *path, unsigned int step)
+static size_t ask_text(struct sym_client *w, uint32_t id, const char *path, unsigned int step)
 {
 	struct section text = section_of(path, ".text");
 	size_t cnt = 0, i;
 
 	for (i = 0; i < text.size; i += step, cnt++)
-		symbroker_ask(w, id, text.off + i);
+		sym_client_ask(w, id, text.off + i);
 	return cnt;
 }
 
-static void finish(struct symbroker *w, struct got *g)
+static void finish(struct sym_client *w, struct got *g)
 {
 	uint64_t deadline = clock_mono_ns() + 30 * SECOND;
 
-	while (!symbroker_idle(w)) {
+	while (!sym_client_idle(w)) {
 		cr_assert_lt(clock_mono_ns(), deadline, "no answers for 30 s");
-		symbroker_wait(w, deadline);
-		cr_assert_geq(symbroker_take(w, on_answer, g, SIZE_MAX), 0);
+		sym_client_wait(w, deadline);
+		cr_assert_geq(sym_client_take(w, on_answer, g, SIZE_MAX), 0);
 	}
 }
 
 /* Until all answers wait to be taken. */
-static void collect(struct symbroker *w, size_t asked)
+static void collect(struct sym_client *w, size_t asked)
 {
 	uint64_t deadline = clock_mono_ns() + 30 * SECOND;
 
-	while (symbroker_answered(w) < 2 * asked) {
+	while (sym_client_answered(w) < 2 * asked) {
 		cr_assert_lt(clock_mono_ns(), deadline, "no answers for 30 s");
-		symbroker_step(w);
+		sym_client_step(w);
 	}
 }
 
@@ -130,7 +130,7 @@ TestSuite(symworker, .timeout = 60);
 
 Test(symworker, answers_names_and_frames)
 {
-	struct symbroker *w = start(NULL);
+	struct sym_client *w = start(NULL);
 	struct got g = { 0 };
 	size_t asked;
 
@@ -138,11 +138,11 @@ Test(symworker, answers_names_and_frames)
 	asked = ask_text(w, 3, stimulus("c-gcc"), 16);
 	finish(w, &g);
 	cr_expect_eq(g.modules, 0u);
-	cr_expect_eq(g.status, SYMBROKER_NAMED);
+	cr_expect_eq(g.status, SYM_CLIENT_NAMED);
 	cr_expect_gt(g.names, asked / 2);
 	cr_expect_gt(g.frames, asked / 2);
-	cr_expect_eq(symbroker_restarts(w), 0u);
-	symbroker_free(w);
+	cr_expect_eq(sym_client_restarts(w), 0u);
+	sym_client_free(w);
 }
 
 static int compare_lines(const void *a, const void *b)
@@ -165,7 +165,7 @@ static size_t sorted_lines(char *text, char ***lines)
 	return cnt;
 }
 
-static char *answers_for(struct symbroker *w)
+static char *answers_for(struct sym_client *w)
 {
 	struct got g = { 0 };
 
@@ -182,7 +182,7 @@ Test(symworker, answers_what_the_symbolizer_says)
 	const char *path = stimulus("c-gcc");
 	struct section text = section_of(path, ".text");
 	struct symbolizer_frame f[64];
-	struct symbroker *w = start(NULL);
+	struct sym_client *w = start(NULL);
 	char *expected, *got, **lines[2];
 	struct opened o;
 	size_t sz, cnt, i, k;
@@ -208,14 +208,14 @@ Test(symworker, answers_what_the_symbolizer_says)
 	free(got);
 	free(expected);
 	symbolizer_free(o.sym);
-	symbroker_free(w);
+	sym_client_free(w);
 }
 
 /* Inlined functions come from files that only openers can open; without them names and one note are left. */
 Test(symworker, asks_for_the_files_that_debug_information_is_split_over)
 {
 	const char *top = getenv("D9_TOP") ? getenv("D9_TOP") : ".";
-	struct symbroker *w;
+	struct sym_client *w;
 	struct got with = { 0 }, without = { 0 };
 	char path[128], src[PATH_MAX];
 	size_t asked;
@@ -229,33 +229,33 @@ Test(symworker, asks_for_the_files_that_debug_information_is_split_over)
 	add(w, 1, path);
 	asked = ask_text(w, 1, path, 4);
 	finish(w, &with);
-	cr_expect_eq(with.status, SYMBROKER_NAMED);
+	cr_expect_eq(with.status, SYM_CLIENT_NAMED);
 	cr_expect_str_eq(with.detail, "");
 	cr_expect_gt(with.frames, asked);
-	cr_expect_eq(symbroker_restarts(w), 0u);
-	symbroker_free(w);
+	cr_expect_eq(sym_client_restarts(w), 0u);
+	sym_client_free(w);
 	/* a FIFO that nobody writes to */
 	shell("cd %s && rm split.dwo && mkfifo split.dwo", scratch());
 	w = start(NULL);
 	add(w, 1, path);
 	ask_text(w, 1, path, 4);
 	finish(w, &without);
-	cr_expect_eq(without.status, SYMBROKER_NAMED);
+	cr_expect_eq(without.status, SYM_CLIENT_NAMED);
 	cr_expect_str_eq(
 		without.detail,
 		".dwo files of it are not where they were made, beside it or in PROGRAM.dwp");
 	cr_expect_eq(without.names, with.names, "nothing else is lost");
 	cr_expect_gt(without.frames, asked / 2, "lines stay");
 	cr_expect_lt(without.frames, with.frames);
-	cr_expect_eq(symbroker_restarts(w), 0u);
-	symbroker_free(w);
+	cr_expect_eq(sym_client_restarts(w), 0u);
+	sym_client_free(w);
 }
 
 /* Frames of the program "two" in scratch(), without the files of these units. */
 static size_t frames_of_two(const char *units, const char *detail)
 {
 	struct got g = { 0 };
-	struct symbroker *w;
+	struct sym_client *w;
 	char path[128];
 
 	snprintf(path, sizeof(path), "%s/two", scratch());
@@ -266,8 +266,8 @@ static size_t frames_of_two(const char *units, const char *detail)
 	ask_text(w, 1, path, 4);
 	finish(w, &g);
 	cr_expect_str_eq(g.detail, detail);
-	cr_expect_eq(symbroker_restarts(w), 0u);
-	symbroker_free(w);
+	cr_expect_eq(sym_client_restarts(w), 0u);
+	sym_client_free(w);
 	return g.frames;
 }
 
@@ -297,70 +297,70 @@ Test(symworker, asks_for_each_file_whatever_became_of_the_others)
 Test(symworker, says_why_a_module_has_no_names)
 {
 	const uint8_t id[20] = { 1 };
-	struct symbroker_module m = { .path = stimulus("c-gcc"),
-				      .build_id = id,
-				      .build_id_sz = 20 };
-	struct symbroker *w = start(NULL);
+	struct sym_client_module m = { .path = stimulus("c-gcc"),
+				       .build_id = id,
+				       .build_id_sz = 20 };
+	struct sym_client *w = start(NULL);
 	struct got g = { 0 };
 
-	cr_assert_eq(symbroker_add_module(w, 1, &m), 0);
-	symbroker_ask(w, 1, 0x1200);
+	cr_assert_eq(sym_client_add_module(w, 1, &m), 0);
+	sym_client_ask(w, 1, 0x1200);
 	finish(w, &g);
-	cr_expect_eq(g.status, SYMBROKER_REPLACED);
+	cr_expect_eq(g.status, SYM_CLIENT_REPLACED);
 
 	add(w, 2, "/nonexistent");
-	symbroker_ask(w, 2, 0x1200);
+	sym_client_ask(w, 2, 0x1200);
 	finish(w, &g);
-	cr_expect_eq(g.status, SYMBROKER_GONE);
+	cr_expect_eq(g.status, SYM_CLIENT_GONE);
 
 	add(w, 3, "/etc/passwd");
-	symbroker_ask(w, 3, 0);
+	sym_client_ask(w, 3, 0);
 	finish(w, &g);
-	cr_expect_eq(g.status, SYMBROKER_NOT_ELF);
+	cr_expect_eq(g.status, SYM_CLIENT_NOT_ELF);
 
 	add(w, 4, "/dev/zero");
-	symbroker_ask(w, 4, 0);
+	sym_client_ask(w, 4, 0);
 	finish(w, &g);
-	cr_expect_eq(g.status, SYMBROKER_NOT_ELF);
+	cr_expect_eq(g.status, SYM_CLIENT_NOT_ELF);
 	cr_expect_eq(g.statuses, 4u);
 	cr_expect_eq(g.answers, 4u);
 	m.build_id_sz = SYMBOLIZER_BUILD_ID_MAX + 1;
-	cr_expect_eq(symbroker_add_module(w, 5, &m), -EINVAL);
-	cr_expect_eq(symbroker_add_module(w, 4, &(struct symbroker_module){ .path = "/x" }),
+	cr_expect_eq(sym_client_add_module(w, 5, &m), -EINVAL);
+	cr_expect_eq(sym_client_add_module(w, 4, &(struct sym_client_module){ .path = "/x" }),
 		     -EEXIST);
-	symbroker_free(w);
+	sym_client_free(w);
 }
 
 Test(symworker, knows_a_file_by_its_build_id_alone)
 {
-	const struct symbroker_module m = { .kind = SYMBROKER_IDENTIFY,
-					    .pid = getpid(),
-					    .path = stimulus("c-gcc") };
-	const struct symbroker_module none = { .kind = SYMBROKER_IDENTIFY,
-					       .pid = getpid(),
-					       .path = "/etc/passwd" };
-	struct symbroker *w = start(NULL);
+	const struct sym_client_module m = { .kind = SYM_CLIENT_IDENTIFY,
+					     .pid = getpid(),
+					     .path = stimulus("c-gcc") };
+	const struct sym_client_module none = { .kind = SYM_CLIENT_IDENTIFY,
+						.pid = getpid(),
+						.path = "/etc/passwd" };
+	struct sym_client *w = start(NULL);
 	struct got g = { 0 };
 
-	cr_assert_eq(symbroker_add_module(w, 9, &m), 0);
-	cr_expect_eq(symbroker_identifying(w), 1u);
+	cr_assert_eq(sym_client_add_module(w, 9, &m), 0);
+	cr_expect_eq(sym_client_identifying(w), 1u);
 	finish(w, &g);
-	cr_expect_eq(symbroker_identifying(w), 0u);
+	cr_expect_eq(sym_client_identifying(w), 0u);
 	cr_expect_eq(g.modules, 1u);
 	cr_expect_eq(g.error, 0);
 	cr_expect_eq(g.build_id_sz, 20u);
-	cr_assert_eq(symbroker_add_module(w, 10, &none), 0);
+	cr_assert_eq(sym_client_add_module(w, 10, &none), 0);
 	finish(w, &g);
 	cr_expect_eq(g.error, -ENOEXEC);
 	cr_expect_eq(g.build_id_sz, 0u);
 	cr_expect_eq(g.answers, 2u);
-	symbroker_free(w);
+	sym_client_free(w);
 }
 
 Test(symworker, gives_names_only_when_told)
 {
-	const struct symbroker_cfg cfg = { .no_dwarf = true };
-	struct symbroker *w = start(&cfg);
+	const struct sym_client_cfg cfg = { .no_dwarf = true };
+	struct sym_client *w = start(&cfg);
 	struct got g = { 0 };
 
 	add(w, 0, stimulus("c-gcc"));
@@ -368,49 +368,49 @@ Test(symworker, gives_names_only_when_told)
 	finish(w, &g);
 	cr_expect_gt(g.names, 10u);
 	cr_expect_eq(g.frames, 0u);
-	symbroker_free(w);
+	sym_client_free(w);
 }
 
 Test(symworker, hands_out_no_more_than_was_asked_for)
 {
-	struct symbroker *w = start(NULL);
+	struct sym_client *w = start(NULL);
 	struct got g = { 0 };
 
 	add(w, 0, stimulus("c-gcc"));
 	collect(w, ask_text(w, 0, stimulus("c-gcc"), 16));
-	cr_expect_eq(symbroker_take(w, on_answer, &g, 5), 5);
+	cr_expect_eq(sym_client_take(w, on_answer, &g, 5), 5);
 	cr_expect_eq(g.answers, 5u);
-	cr_expect(!symbroker_idle(w));
+	cr_expect(!sym_client_idle(w));
 	g.stop_after = 7;
-	cr_expect_eq(symbroker_take(w, on_answer, &g, 100), 2);
+	cr_expect_eq(sym_client_take(w, on_answer, &g, 100), 2);
 	cr_expect_eq(g.answers, 7u);
 	finish(w, &g);
-	cr_expect_eq(symbroker_take(w, on_answer, &g, 100), 0);
-	symbroker_free(w);
+	cr_expect_eq(sym_client_take(w, on_answer, &g, 100), 0);
+	sym_client_free(w);
 }
 
 Test(symworker, ignores_offsets_of_unknown_modules)
 {
-	struct symbroker *w = start(NULL);
+	struct sym_client *w = start(NULL);
 	struct got g = { 0 };
 
-	symbroker_ask(w, 77, 0x1000);
+	sym_client_ask(w, 77, 0x1000);
 	finish(w, &g);
 	cr_expect_eq(g.answers, 0u);
-	symbroker_free(w);
+	sym_client_free(w);
 }
 
 /* Three modules share little memory: each answer is still what it would be with a lot. */
 Test(symworker, answers_the_same_within_little_memory)
 {
 	static const char *const programs[] = { "rust", "cxx-gcc", "c-gz" };
-	const struct symbroker_cfg little = { .dwarf_mem_max = 3 << 20 };
+	const struct sym_client_cfg little = { .dwarf_mem_max = 3 << 20 };
 	char *texts[2], **lines[2];
 	size_t cnt[2], n;
 	int i, k;
 
 	for (i = 0; i < 2; i++) {
-		struct symbroker *w = start(i ? &little : NULL);
+		struct sym_client *w = start(i ? &little : NULL);
 
 		for (k = 0; k < 3; k++)
 			add(w, k, stimulus(programs[k]));
@@ -418,7 +418,7 @@ Test(symworker, answers_the_same_within_little_memory)
 			ask_text(w, k, stimulus(programs[k]), 64);
 		texts[i] = answers_for(w);
 		cnt[i] = sorted_lines(texts[i], &lines[i]);
-		symbroker_free(w);
+		sym_client_free(w);
 	}
 	cr_assert_eq(cnt[0], cnt[1]);
 	for (n = 0; n < cnt[0]; n++)
@@ -445,24 +445,24 @@ static size_t mapped_by(pid_t pid, const char *path)
 	return found;
 }
 
-static void add_with_build_id(struct symbroker *w, uint32_t id, const char *path)
+static void add_with_build_id(struct sym_client *w, uint32_t id, const char *path)
 {
 	uint8_t build_id[SYMBOLIZER_BUILD_ID_MAX];
-	struct symbroker_module m = { .path = path, .build_id = build_id };
+	struct sym_client_module m = { .path = path, .build_id = build_id };
 	int fd = open(path, O_RDONLY);
 
 	cr_assert_eq(symbolizer_build_id(fd, build_id, &m.build_id_sz), 0);
 	cr_assert_gt(m.build_id_sz, 0u);
 	close(fd);
-	cr_assert_eq(symbroker_add_module(w, id, &m), 0);
+	cr_assert_eq(sym_client_add_module(w, id, &m), 0);
 }
 
 /* Asks of three files by turns, and counts those held at the end. */
 static char *answers_by_turns(size_t open_max, size_t *held)
 {
 	const char *paths[] = { stimulus("c-gcc"), stimulus("cxx-gcc"), stimulus("c-gz") };
-	const struct symbroker_cfg cfg = { .open_max = open_max };
-	struct symbroker *w = start(&cfg);
+	const struct sym_client_cfg cfg = { .open_max = open_max };
+	struct sym_client *w = start(&cfg);
 	struct got g = { 0 };
 	uint32_t i;
 
@@ -472,14 +472,14 @@ static char *answers_by_turns(size_t open_max, size_t *held)
 	for (i = 0; i < 30; i++) {
 		struct section text = section_of(paths[i % 3], ".text");
 
-		symbroker_ask(w, i % 3, text.off + text.size / 30 * i);
+		sym_client_ask(w, i % 3, text.off + text.size / 30 * i);
 		finish(w, &g);
 	}
 	for (i = 0, *held = 0; i < 3; i++)
 		*held += mapped_by(find_worker("d9-names"), paths[i]);
 	fclose(g.out);
 	cr_expect_gt(g.frames, 10u);
-	symbroker_free(w);
+	sym_client_free(w);
 	return g.text;
 }
 
@@ -502,7 +502,7 @@ Test(symworker, answers_the_same_with_few_files_open)
 /* Names of what is asked later do not wait for frames of what was asked before. */
 Test(symworker, answers_new_names_before_old_frames)
 {
-	struct symbroker *w = start(NULL);
+	struct sym_client *w = start(NULL);
 	struct got g = { 0 };
 	size_t old_names;
 
@@ -510,15 +510,15 @@ Test(symworker, answers_new_names_before_old_frames)
 	add(w, 1, stimulus("c-gcc"));
 	ask_text(w, 0, stimulus("rust"), 2);
 	while (!g.frames) {
-		symbroker_wait(w, clock_mono_ns() + SECOND);
-		cr_assert_geq(symbroker_take(w, on_answer, &g, SIZE_MAX), 0);
+		sym_client_wait(w, clock_mono_ns() + SECOND);
+		cr_assert_geq(sym_client_take(w, on_answer, &g, SIZE_MAX), 0);
 	}
 	old_names = g.names;
 	ask_text(w, 1, stimulus("c-gcc"), 16);
 	finish(w, &g);
 	cr_expect_gt(g.names, old_names);
 	cr_expect_lt(g.last_name_at, g.answers - 1000);
-	symbroker_free(w);
+	sym_client_free(w);
 }
 
 static size_t memory_of(pid_t pid)
@@ -537,8 +537,8 @@ static size_t memory_of(pid_t pid)
 /* Six modules that take more than the bound together: all but the last one are given back. */
 Test(symworker, gives_memory_back_module_by_module)
 {
-	const struct symbroker_cfg cfg = { .dwarf_mem_max = 5 << 20 };
-	struct symbroker *w;
+	const struct sym_client_cfg cfg = { .dwarf_mem_max = 5 << 20 };
+	struct sym_client *w;
 	size_t held[6];
 	struct got g = { 0 };
 	uint32_t id;
@@ -554,13 +554,13 @@ Test(symworker, gives_memory_back_module_by_module)
 		held[id] = memory_of(find_worker("d9-lines"));
 	}
 	cr_expect_leq(held[5], 3 * held[0]);
-	symbroker_free(w);
+	sym_client_free(w);
 }
 
 /* A library may be overwritten in place while it is mapped. */
 Test(symworker, survives_a_file_that_shrinks)
 {
-	struct symbroker *w = start(NULL);
+	struct sym_client *w = start(NULL);
 	struct got g = { 0 };
 	struct section text;
 	char path[128];
@@ -569,28 +569,28 @@ Test(symworker, survives_a_file_that_shrinks)
 	shell("cp %s %s", stimulus("rust"), path);
 	text = section_of(path, ".text");
 	add(w, 0, path);
-	symbroker_ask(w, 0, text.off);
+	sym_client_ask(w, 0, text.off);
 	finish(w, &g);
-	cr_assert_eq(g.status, SYMBROKER_NAMED);
+	cr_assert_eq(g.status, SYM_CLIENT_NAMED);
 	cr_assert_eq(truncate(path, 100), 0);
 	ask_text(w, 0, stimulus("rust"), 256);
 	finish(w, &g);
-	cr_expect_eq(g.status, SYMBROKER_NAMED);
-	cr_expect_eq(symbroker_restarts(w), 0u);
-	symbroker_free(w);
+	cr_expect_eq(g.status, SYM_CLIENT_NAMED);
+	cr_expect_eq(sym_client_restarts(w), 0u);
+	sym_client_free(w);
 }
 
 Test(symworker, can_be_freed_with_work_left)
 {
-	struct symbroker *w = start(NULL);
+	struct sym_client *w = start(NULL);
 	uint64_t begin;
 
 	add(w, 0, stimulus("rust"));
 	ask_text(w, 0, stimulus("rust"), 1);
-	symbroker_wait(w, clock_mono_ns());
-	cr_expect(!symbroker_idle(w));
+	sym_client_wait(w, clock_mono_ns());
+	cr_expect(!sym_client_idle(w));
 	begin = clock_mono_ns();
-	symbroker_free(w);
+	sym_client_free(w);
 	cr_expect_lt(clock_mono_ns() - begin, 2 * SECOND);
-	symbroker_free(NULL);
+	sym_client_free(NULL);
 }

@@ -8,8 +8,8 @@
 #include <sys/wait.h>
 #include <zlib.h>
 
-#include "tests/support/make_trace.h"
 #include "base/log.h"
+#include "tests/support/make_trace.h"
 #include "trace/read/reader.h"
 
 #define SEC 1000000000ULL

@@ -3,9 +3,9 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 
+#include "base/buf.h"
 #include "tests/support/make_trace.h"
 #include "tests/support/read_bytes.h"
-#include "base/buf.h"
 #include "trace/read/trace.h"
 
 /* A trace over what was made, learning names. */

@@ -13,8 +13,8 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "tests/support/make_trace.h"
 #include "base/log.h"
+#include "tests/support/make_trace.h"
 #include "trace/source/source.h"
 
 static void quiet(void)

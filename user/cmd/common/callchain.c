@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "cmd/common/shorten.h"
-#include "cmd/common/text.h"
+#include "cmd/common/report_text.h"
+#include "cmd/common/symbol_fit.h"
 
 /* One function of a stack; name NAMES_NONE: unknown. */
 struct callee {
@@ -64,18 +64,18 @@ static void put_line(struct buf *out, const struct style *s, const struct callee
 	struct buf name = { 0 }, behind = { 0 };
 	size_t taken;
 
-	text_name(&name, s->names, c->name);
+	name_text_name(&name, s->names, c->name);
 	buf_addstr(&behind, c->inlined ? " (inlined)" : " (");
 	if (!c->inlined) {
-		text_module_base(&behind, s->names, names_frame_module(c->frame));
+		name_text_module_base(&behind, s->names, names_frame_module(c->frame));
 		buf_addch(&behind, ')');
 	}
-	taken = s->indent + text_width(buf_cstr(&behind), behind.len);
+	taken = s->indent + name_text_width(buf_cstr(&behind), behind.len);
 	buf_fill(out, ' ', s->indent);
-	shorten_name(out, buf_cstr(&name), name.len,
-		     !s->cols	     ? 0 :
-		     s->cols > taken ? s->cols - taken :
-				       1);
+	symbol_fit_name(out, buf_cstr(&name), name.len,
+			!s->cols	? 0 :
+			s->cols > taken ? s->cols - taken :
+					  1);
 	buf_add(out, behind.data, behind.len);
 	buf_addch(out, '\n');
 	buf_free(&behind);
@@ -99,8 +99,8 @@ static void put_folded(struct buf *out, const struct style *s, const struct call
 	if (out->len > s->begin)
 		buf_addch(out, ';');
 	from = out->len;
-	text_function(out, s->names, c->name, c->inlined);
-	text_fold(out, from);
+	name_text_function(out, s->names, c->name, c->inlined);
+	name_text_fold(out, from);
 }
 
 void callchain_folded(struct buf *out, const struct names *n, const uint64_t *frames, uint32_t cnt,
@@ -117,10 +117,10 @@ static void put_json(struct buf *out, const struct style *s, const struct callee
 	struct buf path = { 0 };
 
 	buf_addstr(out, out->len > s->begin ? ",{\"sym\":" : "{\"sym\":");
-	text_json_name(out, s->names, c->name);
+	name_text_json_name(out, s->names, c->name);
 	buf_addstr(out, ",\"dso\":");
 	if (names_module(s->names, module)->announced) {
-		text_module(&path, s->names, module);
+		name_text_module(&path, s->names, module);
 		str_json(out, buf_cstr(&path), path.len);
 	} else {
 		buf_addstr(out, "null");

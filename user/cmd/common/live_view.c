@@ -19,9 +19,9 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "cmd/common/cmd.h"
+#include "cmd/common/report_text.h"
 #include "cmd/common/screen.h"
-#include "cmd/common/shorten.h"
-#include "cmd/common/text.h"
+#include "cmd/common/symbol_fit.h"
 #include "profile/sums/live.h"
 #include "trace/source/source.h"
 
@@ -68,7 +68,7 @@ static ssize_t read_now(void *ctx, void *buf, size_t sz)
 	}
 	v->eof = !n;
 	v->any |= n > 0;
-	if (n && v->opts->sink && sink_write(v->opts->sink, buf, (size_t)n))
+	if (n && v->opts->sink && out_file_write(v->opts->sink, buf, (size_t)n))
 		v->write_failed = true;
 	return n;
 }
@@ -116,17 +116,17 @@ static double cpu_percent(const struct live_view *v, const struct live_sum *sum)
 	return 100 * per_second(v, (double)sum->samples * (double)each);
 }
 
-static void end_line(struct live_view *v, struct buf *line, enum paint_as as, size_t cols)
+static void end_line(struct live_view *v, struct buf *line, enum color_as as, size_t cols)
 {
 	struct buf cut = { 0 };
 
 	if (cols)
-		text_column(&cut, buf_cstr(line), line->len, cols, true);
+		report_text_column(&cut, buf_cstr(line), line->len, cols, true);
 	else
 		buf_add(&cut, buf_cstr(line), line->len);
 	while (cut.len && cut.data[cut.len - 1] == ' ')
 		cut.len--;
-	paint_put(&v->text, v->color, as, buf_cstr(&cut), cut.len);
+	color_put(&v->text, v->color, as, buf_cstr(&cut), cut.len);
 	buf_addch(&v->text, '\n');
 	buf_free(&cut);
 	buf_clear(line);
@@ -134,27 +134,27 @@ static void end_line(struct live_view *v, struct buf *line, enum paint_as as, si
 
 static void put_head(struct live_view *v, size_t cols)
 {
-	const struct account *lost = live_lost(v->live);
+	const struct loss_accounting *lost = live_lost(v->live);
 	struct buf line = { 0 };
 
-	text_clean(&line, v->opts->title, strlen(v->opts->title));
+	name_text_clean(&line, v->opts->title, strlen(v->opts->title));
 	buf_printf(&line, "  %.1f s  ", (double)v->period_ns / 1e9);
 	str_counted(&line, v->all.samples, "sample");
 	buf_printf(&line, "  CPU %.1f%%", cpu_percent(v, &v->all));
 	if (v->paused)
 		buf_addstr(&line, "  (paused)");
-	end_line(v, &line, PAINT_PLAIN, cols);
+	end_line(v, &line, COLOR_PLAIN, cols);
 	buf_addstr(&line, "lost: ");
-	text_lost(&line, lost);
+	report_text_lost(&line, lost);
 	if (screen_is_terminal(v->screen))
 		buf_addstr(&line, "    q quit  t threads  o off-CPU  c CPU  space pause");
-	end_line(v, &line, account_lost(lost) ? PAINT_WARN : PAINT_DIM, cols);
+	end_line(v, &line, loss_accounting_lost(lost) ? COLOR_WARN : COLOR_DIM, cols);
 	if (v->threads)
 		buf_printf(&line, "    CPU  Wait ms/s   Off ms/s      Tid  Thread            %s",
 			   v->off ? "Blocked in" : "Function");
 	else
 		buf_addstr(&line, "    CPU   Off ms/s  Function");
-	end_line(v, &line, PAINT_TITLE, cols);
+	end_line(v, &line, COLOR_TITLE, cols);
 	buf_free(&line);
 }
 
@@ -165,10 +165,10 @@ static void add_function(const struct live_view *v, struct buf *line, const stru
 	struct buf name = { 0 }, module = { 0 };
 	size_t w;
 
-	text_module_base(&module, v->names, f->module);
-	w = text_width(buf_cstr(&module), module.len) + strlen(" ()");
+	name_text_module_base(&module, v->names, f->module);
+	w = name_text_width(buf_cstr(&module), module.len) + strlen(" ()");
 	if (f->sym != NAMES_NONE) {
-		text_name(&name, v->names, f->sym);
+		name_text_name(&name, v->names, f->sym);
 	} else {
 		buf_addstr(&name, module.len && module.data[0] == '[' ? "" : "[");
 		buf_add(&name, buf_cstr(&module), module.len);
@@ -177,7 +177,10 @@ static void add_function(const struct live_view *v, struct buf *line, const stru
 	if (names_is_label(buf_cstr(&name), name.len)) {
 		buf_add(line, buf_cstr(&name), name.len);
 	} else {
-		shorten_name(line, buf_cstr(&name), name.len, !room ? 0 : room > w ? room - w : 1);
+		symbol_fit_name(line, buf_cstr(&name), name.len,
+				!room	 ? 0 :
+				room > w ? room - w :
+					   1);
 		buf_printf(line, " (%s)", buf_cstr(&module));
 	}
 	buf_free(&name);
@@ -194,19 +197,19 @@ static void put_row(struct live_view *v, const struct live_row *row, size_t cols
 	if (v->threads) {
 		buf_printf(&line, " %10.1f %10.1f %8u  ",
 			   1e3 * per_second(v, (double)row->sum.wait_ns), off, row->tid);
-		text_name(&comm, v->names, row->comm);
-		text_column(&line, buf_cstr(&comm), comm.len, 16, true);
+		name_text_name(&comm, v->names, row->comm);
+		report_text_column(&line, buf_cstr(&comm), comm.len, 16, true);
 		buf_addstr(&line, "  ");
 	} else {
 		buf_printf(&line, " %10.1f  ", off);
 	}
-	used = text_width(buf_cstr(&line), line.len);
+	used = name_text_width(buf_cstr(&line), line.len);
 	if (!v->threads || (v->off ? row->blocked : row->sum.samples))
 		add_function(v, &line, v->threads && v->off ? &row->off_at : &row->at,
 			     !cols	 ? 0 :
 			     cols > used ? cols - used :
 					   NAME_MIN);
-	end_line(v, &line, paint_percent(cpu), cols);
+	end_line(v, &line, color_percent(cpu), cols);
 	buf_free(&line);
 	buf_free(&comm);
 }
@@ -411,7 +414,7 @@ enum live_view_end live_view_run(const struct live_view_opts *opts)
 		release(&v);
 		return end;
 	}
-	v.color = paint_wanted((enum paint_when)opts->color);
+	v.color = color_wanted((enum color_when)opts->color);
 	v.screen = screen_open();
 	v.next_ns = clock_mono_ns() + opts->delay_ns;
 	end = loop(&v, &draw_err);

@@ -3,8 +3,8 @@
 #define D9_CMD_COMMON_LIVE_VIEW_H
 
 #include "base/buf.h"
+#include "base/out_file.h"
 #include "cmd/common/view.h"
-#include "base/sink.h"
 
 /* How a trace that is still being written is shown. */
 struct live_view_opts {
@@ -15,8 +15,8 @@ struct live_view_opts {
 	uint64_t limit; /* rows of a picture at most; 0: what fits */
 	bool threads,
 		off; /* rows are threads; ordered by time off the CPU: until keys say otherwise */
-	int color; /* enum paint_when */
-	struct sink *sink; /* all of it goes there, too; NULL: nowhere */
+	int color; /* enum color_when */
+	struct out_file *sink; /* all of it goes there, too; NULL: nowhere */
 	int messages_fd; /* of the one who writes it; -1: none */
 	struct buf *messages; /* the last of them */
 };

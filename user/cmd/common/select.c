@@ -20,7 +20,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "cmd/common/cmd.h"
-#include "cmd/common/text.h"
+#include "cmd/common/report_text.h"
 #include "profile/sched/intervals.h"
 
 #define NS_PER_SEC 1000000000ULL
@@ -373,9 +373,9 @@ bool select_put_outside(const struct select *sel, struct buf *out)
 		if (!w->seen || !w->resolved)
 			continue;
 		buf_addstr(out, *join ? join : "it goes from ");
-		text_time(out, w->first_ts, 0);
+		report_text_time(out, w->first_ts, 0);
 		buf_addstr(out, " to ");
-		text_time(out, w->last_ts, 0);
+		report_text_time(out, w->last_ts, 0);
 		join = " and from ";
 	}
 	if (!*join)

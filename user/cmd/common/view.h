@@ -3,12 +3,12 @@
 #define D9_CMD_COMMON_VIEW_H
 
 #include "base/opts.h"
-#include "cmd/common/page.h"
-#include "cmd/common/paint.h"
+#include "cmd/common/color.h"
+#include "cmd/common/pager.h"
 
 /* How text is shown: the options that all reading commands share beside those of select.h. */
 struct view_opts {
-	int color; /* enum paint_when */
+	int color; /* enum color_when */
 	bool no_pager;
 };
 
@@ -37,7 +37,7 @@ extern const char *const view_color_choices[];
 struct view {
 	bool color; /* see paint.h */
 	size_t width; /* columns of the terminal, to cut lines and shorten names to; 0: neither */
-	struct page *page;
+	struct pager *page;
 };
 
 /*

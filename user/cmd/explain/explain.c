@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "cmd/common/cmd.h"
-#include "rewrite/copy/reread.h"
+#include "rewrite/copy/spool.h"
 
 #define SLOWEST_DEFAULT 10
 
@@ -87,7 +87,7 @@ static void see(void *ctx, const struct trace *t, const struct trace_event *ev)
 
 	(void)t;
 	if (ev->kind == TRACE_SAMPLE && ev->source == PROF_SOURCE_SAMPLE && ev->has_ts &&
-	    timeline_has_time(&x->timeline, ev))
+	    interval_reader_has_time(&x->timeline, ev))
 		explain_add_sample(&x->numbers, ev);
 }
 
@@ -132,7 +132,7 @@ static int narrow(struct explained *x)
 	to = th->worst_to ? th->worst_to : th->last;
 	x->chosen = th->tid;
 	x->numbers.sums_only = false;
-	return timeline_again(&x->timeline, clock, from, to);
+	return interval_reader_again(&x->timeline, clock, from, to);
 }
 
 static void choose_threads(struct explained *x)
@@ -165,20 +165,20 @@ static void tell(struct explained *x)
 
 static int explain_file(struct explained *x, const char *path)
 {
-	struct timeline_opts t = { .sel = &x->opts->sel,
-				   .fn = take,
-				   .event = see,
-				   .reset = drop,
-				   .ctx = x,
-				   .each_switch = true };
+	struct interval_reader_opts t = { .sel = &x->opts->sel,
+					  .fn = take,
+					  .event = see,
+					  .reset = drop,
+					  .ctx = x,
+					  .each_switch = true };
 	const bool worst = x->opts->worst || !x->opts->sel.time;
 	struct buf outside = { 0 };
 	int code;
 
-	if (worst && !reread_is_regular(path) && reread_open("explain", path, &t.src))
+	if (worst && !spool_is_regular(path) && spool_open("explain", path, &t.src))
 		return CMD_INPUT;
 	x->numbers.sums_only = worst;
-	code = timeline_run(&x->timeline, &t, path);
+	code = interval_reader_run(&x->timeline, &t, path);
 	/* its threads would seem to do one thing all the while */
 	if (code == CMD_OK && !x->timeline.switches)
 		explain_fini(&x->numbers);
@@ -192,7 +192,7 @@ static int explain_file(struct explained *x, const char *path)
 		explain_json(x);
 	else
 		explain_print(x);
-	code = timeline_end(&x->timeline, &x->view);
+	code = interval_reader_end(&x->timeline, &x->view);
 	if (code != CMD_OK || x->thread || !x->timeline.switches)
 		return code;
 	if (select_put_outside(&x->timeline.sel, &outside))
@@ -285,7 +285,7 @@ int cmd_explain(int argc, char **argv)
 	free(x.steps);
 	free(x.threads);
 	explain_fini(&x.numbers);
-	timeline_fini(&x.timeline);
+	interval_reader_fini(&x.timeline);
 	opts_fini(&explain_spec, &opts);
 	return code;
 }

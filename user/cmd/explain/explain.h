@@ -2,13 +2,13 @@
 #ifndef D9_CMD_EXPLAIN_EXPLAIN_H
 #define D9_CMD_EXPLAIN_EXPLAIN_H
 
-#include "cmd/common/timeline.h"
+#include "cmd/common/interval_reader.h"
 #include "cmd/common/view.h"
 #include "profile/explain/causes.h"
 #include "profile/explain/explain.h"
-#include "profile/sched/gaps.h"
-#include "profile/explain/polled.h"
 #include "profile/explain/spans.h"
+#include "profile/explain/tokio_polls.h"
+#include "profile/sched/gaps.h"
 
 /* A piece that is shorter than this part of the window is told together with its neighbours. */
 #define EXPLAIN_SMALL_PART 40
@@ -26,7 +26,7 @@ struct explain_opts {
 /* What was found out, for the printers. */
 struct explained {
 	const struct explain_opts *opts;
-	struct timeline timeline;
+	struct interval_reader timeline;
 	struct view view;
 	struct explain numbers;
 	uint32_t id; /* of the thread or process asked for; 0: of all */
@@ -76,7 +76,7 @@ struct explain_slowest {
 	uint32_t last_part; /* of the last event of an application, and its time */
 	uint64_t last_ts;
 	bool wants_polled; /* what the application says of its polls; and only what is told is summed */
-	struct polled polled;
+	struct tokio_polls polled;
 	struct spans_pattern *patterns; /* owned, as their strings are */
 	size_t pattern_cnt;
 	struct spans

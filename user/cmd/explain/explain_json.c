@@ -4,8 +4,8 @@
 #include <stdio.h>
 
 #include "cmd/common/callchain.h"
+#include "cmd/common/report_text.h"
 #include "cmd/explain/explain.h"
-#include "cmd/common/text.h"
 
 static const char *const states[INTERVAL_STATE_CNT] = {
 	[INTERVAL_UNKNOWN] = "unknown",
@@ -17,10 +17,10 @@ static const char *const states[INTERVAL_STATE_CNT] = {
 void explain_json_thread(struct buf *out, const struct explained *x, uint32_t tid, uint32_t pid,
 			 uint32_t comm)
 {
-	text_json_id(out, "\"tid\":", tid);
-	text_json_id(out, ",\"pid\":", pid);
+	name_text_json_id(out, "\"tid\":", tid);
+	name_text_json_id(out, ",\"pid\":", pid);
 	buf_addstr(out, ",\"comm\":");
-	text_json_name(out, x->timeline.names, comm);
+	name_text_json_name(out, x->timeline.names, comm);
 }
 
 void explain_json_times(struct buf *out, const uint64_t ns[INTERVAL_STATE_CNT], uint64_t absent)
@@ -56,11 +56,11 @@ static void put_behind(struct buf *out, const struct explained *x, const struct 
 	for (size_t k = 0; k < s->rival_cnt; k++) {
 		const struct interval_behind *r = &s->rivals[k];
 
-		text_json_id(out, k ? ",{\"tid\":" : "{\"tid\":", r->tid);
+		name_text_json_id(out, k ? ",{\"tid\":" : "{\"tid\":", r->tid);
 		buf_addstr(out, ",\"comm\":");
-		text_json_name(out, x->timeline.names,
-			       explain_print_comm(x, s->longest[INTERVAL_RUNNABLE]->part, r->tid,
-						  r->comm));
+		name_text_json_name(out, x->timeline.names,
+				    explain_print_comm(x, s->longest[INTERVAL_RUNNABLE]->part,
+						       r->tid, r->comm));
 		buf_printf(out, ",\"ns\":%" PRIu64 "}", r->ns);
 	}
 	buf_printf(out, "],\"behind_others_ns\":%" PRIu64 ",\"behind_unknown_ns\":%" PRIu64,
@@ -85,14 +85,14 @@ static void put_blocked(struct buf *out, const struct explained *x, const struct
 		   ",\"longest_blocked\":{\"start_ns\":%" PRIu64 ",\"ns\":%" PRIu64
 		   ",\"state\":\"%c\"",
 		   from, to - from, interval_blocked_letter(p->flags, p->prev_state));
-	timeline_json_stack(out, &x->timeline, "stack", p->stack, CALLCHAIN_BOTH);
+	interval_reader_json_stack(out, &x->timeline, "stack", p->stack, CALLCHAIN_BOTH);
 	buf_addstr(out, ",\"waker\":");
-	timeline_json_waker(out, &x->timeline, p->woken ? &p->waker : NULL);
+	interval_reader_json_waker(out, &x->timeline, p->woken ? &p->waker : NULL);
 	if (by)
-		text_json_id(out, ",\"waker_tid\":", by);
+		name_text_json_id(out, ",\"waker_tid\":", by);
 	if (p->woken)
-		timeline_json_stack(out, &x->timeline, "waker_stack", p->waker.stack,
-				    CALLCHAIN_BOTH);
+		interval_reader_json_stack(out, &x->timeline, "waker_stack", p->waker.stack,
+					   CALLCHAIN_BOTH);
 	if (depth && by && by != p->tid &&
 	    explain_meanwhile(&x->numbers, p->part, by, from, to, &s)) {
 		buf_addstr(out, ",\"meanwhile\":");
@@ -138,9 +138,9 @@ void explain_json(const struct explained *x)
 {
 	struct buf out = { 0 };
 
-	timeline_json_head(&out, &x->timeline);
+	interval_reader_json_head(&out, &x->timeline);
 	if (x->thread) {
-		text_json_id(&out, ",\"tid\":", x->thread->tid);
+		name_text_json_id(&out, ",\"tid\":", x->thread->tid);
 		buf_printf(&out, ",\"from_ns\":%" PRIu64 ",\"to_ns\":%" PRIu64, x->from, x->to);
 	}
 	buf_printf(&out, ",\"whole\":%s,\"threads\":[", x->numbers.left_out_at ? "false" : "true");

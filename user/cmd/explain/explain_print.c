@@ -6,8 +6,8 @@
 
 #include "base/str.h"
 #include "cmd/common/callchain.h"
+#include "cmd/common/report_text.h"
 #include "cmd/explain/explain.h"
-#include "cmd/common/text.h"
 
 /* Columns of the times in front of the story, functions of a stack, and columns that a table with exact times needs. */
 enum { TIMES = 14, FRAMES_MAX = 16, EXACT_FROM = 100 };
@@ -29,7 +29,7 @@ void explain_print_name(struct buf *out, const struct explained *x, uint32_t com
 
 	if (comm == NAMES_NONE && th)
 		comm = th->comm;
-	text_name(out, x->timeline.names, comm);
+	name_text_name(out, x->timeline.names, comm);
 	buf_addch(out, ' ');
 	buf_addu(out, tid);
 }
@@ -37,7 +37,7 @@ void explain_print_name(struct buf *out, const struct explained *x, uint32_t com
 static void put_waker(struct buf *out, const struct explained *x, const struct explain_piece *p)
 {
 	buf_addstr(out, ", woken by ");
-	timeline_put_waker(out, &x->timeline, &p->waker);
+	interval_reader_put_waker(out, &x->timeline, &p->waker);
 	if (explain_waker_tid(p)) {
 		buf_addch(out, ' ');
 		buf_addu(out, p->waker.tid);
@@ -101,7 +101,7 @@ static void put_running(struct buf *out, const struct explained *x, const struct
 	const uint64_t *frames;
 
 	buf_addstr(out, "ran ");
-	text_duration(out, s->ns[INTERVAL_RUNNING], 0);
+	name_text_duration(out, s->ns[INTERVAL_RUNNING], 0);
 	if (n > 1) {
 		put_pieces(out, n);
 	} else {
@@ -138,7 +138,7 @@ static void put_others(struct buf *out, const char *behind, uint64_t ns, size_t 
 		return;
 	buf_fill(out, ' ', indent);
 	buf_printf(out, "%s ", behind);
-	text_duration(out, ns, 0);
+	name_text_duration(out, ns, 0);
 	buf_addch(out, '\n');
 }
 
@@ -156,12 +156,13 @@ static void put_behind(struct buf *out, const struct explained *x, const struct 
 			explain_print_name(out, x, explain_print_comm(x, part, r->tid, r->comm),
 					   r->tid);
 		buf_addch(out, ' ');
-		text_duration(out, r->ns, 0);
+		name_text_duration(out, r->ns, 0);
 		buf_addch(out, '\n');
 	}
 	if (s->rival_cnt)
 		put_others(out, "behind others", s->other_ns, indent);
-	put_others(out, timeline_behind_unknown(&x->timeline, part), s->behind_unknown_ns, indent);
+	put_others(out, interval_reader_behind_unknown(&x->timeline, part), s->behind_unknown_ns,
+		   indent);
 }
 
 static void put_waiting(struct buf *out, const struct explained *x, const struct explain_step *s,
@@ -171,7 +172,7 @@ static void put_waiting(struct buf *out, const struct explained *x, const struct
 	const uint64_t n = s->cnt[INTERVAL_RUNNABLE];
 
 	buf_addstr(out, "waited ");
-	text_duration(out, s->ns[INTERVAL_RUNNABLE], 0);
+	name_text_duration(out, s->ns[INTERVAL_RUNNABLE], 0);
 	buf_addstr(out, " for ");
 	if (n > 1) {
 		buf_addstr(out, "a CPU");
@@ -214,12 +215,12 @@ static void put_blocked(struct buf *out, const struct explained *x, const struct
 	uint64_t from, to;
 
 	buf_addstr(out, "blocked ");
-	text_duration(out, s->ns[INTERVAL_BLOCKED], 0);
+	name_text_duration(out, s->ns[INTERVAL_BLOCKED], 0);
 	explain_within(s, p, &from, &to);
 	if (n > 1) {
 		put_pieces(out, n);
 		buf_addstr(out, ", the longest ");
-		text_duration(out, to - from, 0);
+		name_text_duration(out, to - from, 0);
 	}
 	if (!(p->flags & INTERVAL_EDGE_START))
 		buf_printf(out, " (%c)", interval_letter(p->prev_state));
@@ -244,7 +245,7 @@ static void put_unknown(struct buf *out, const struct explained *x, const struct
 	struct buf line = { 0 };
 
 	buf_addstr(&line, "unknown for ");
-	text_duration(&line, s->ns[INTERVAL_UNKNOWN], 0);
+	name_text_duration(&line, s->ns[INTERVAL_UNKNOWN], 0);
 	if (p->flags & INTERVAL_NEIGHBOUR)
 		buf_addstr(&line, ": not among what was recorded");
 	else if (p->flags & INTERVAL_UNSURE && !(p->flags & (INTERVAL_LOSS | INTERVAL_HOLE)))
@@ -252,7 +253,7 @@ static void put_unknown(struct buf *out, const struct explained *x, const struct
 			   ": waiting for a CPU, or blocked: its waking is not in the trace");
 	else
 		buf_addstr(&line, ": events are missing");
-	paint_put(out, x->view.color, PAINT_WARN, buf_cstr(&line), line.len);
+	color_put(out, x->view.color, COLOR_WARN, buf_cstr(&line), line.len);
 	buf_addch(out, '\n');
 	buf_free(&line);
 }
@@ -306,7 +307,7 @@ void explain_print_times(struct buf *out, const struct explained *x,
 		if (is_exact(x))
 			explain_print_ms(out, all[k]);
 		else
-			text_duration(out, all[k], 11);
+			name_text_duration(out, all[k], 11);
 }
 
 void explain_print_times_head(struct buf *out, const struct explained *x, const char *noun)
@@ -324,7 +325,7 @@ void explain_print_end(struct buf *out, const struct explained *x, size_t start)
 	if (x->view.width) {
 		buf_add(&line, buf_cstr(out) + start, out->len - start);
 		out->len = start;
-		text_fit(out, buf_cstr(&line), line.len, x->view.width);
+		report_text_fit(out, buf_cstr(&line), line.len, x->view.width);
 		buf_free(&line);
 	}
 	buf_addch(out, '\n');
@@ -341,7 +342,7 @@ void explain_print_window(struct buf *out, uint64_t from, uint64_t to)
 static void put_table(struct buf *out, const struct explained *x)
 {
 	const uint64_t span = x->to - x->from;
-	const size_t limit = text_rows(x->opts->limit, 0, x->thread_cnt);
+	const size_t limit = report_text_rows(x->opts->limit, 0, x->thread_cnt);
 
 	explain_print_times_head(out, x, "thread");
 	for (size_t k = 0; k < limit; k++) {
@@ -370,7 +371,7 @@ static void put_head(struct buf *out, const struct explained *x)
 	buf_addstr(&what, "what ");
 	explain_print_name(&what, x, x->thread->comm, x->thread->tid);
 	buf_addstr(&what, " did");
-	timeline_put_head(out, &x->timeline, buf_cstr(&what), x->view.color);
+	interval_reader_put_head(out, &x->timeline, buf_cstr(&what), x->view.color);
 	buf_free(&what);
 	buf_addstr(out, "# ");
 	explain_print_window(out, x->from, x->to);
@@ -380,7 +381,7 @@ static void put_head(struct buf *out, const struct explained *x)
 void explain_print_at(struct buf *out, uint64_t ns)
 {
 	buf_addstr(out, "\n+");
-	text_duration(out, ns, TIMES - 3);
+	name_text_duration(out, ns, TIMES - 3);
 	buf_addstr(out, "  ");
 }
 
@@ -404,8 +405,8 @@ void explain_print_story(struct buf *out, const struct explained *x)
 	if (!x->numbers.left_out_at || x->numbers.left_out_at >= x->to)
 		return;
 	buf_addstr(out, "\n# the story is not whole: too much happened in this time; from +");
-	text_duration(out, x->numbers.left_out_at > x->from ? x->numbers.left_out_at - x->from : 0,
-		      0);
+	name_text_duration(
+		out, x->numbers.left_out_at > x->from ? x->numbers.left_out_at - x->from : 0, 0);
 	buf_addstr(out, " on pieces are missing. Give a shorter --time.\n");
 }
 
@@ -418,7 +419,7 @@ void explain_print(const struct explained *x)
 		if (!x->timeline.switches)
 			printf("Nothing to explain of %s %" PRIu32 " in %s: %s.\n",
 			       x->opts->tid ? "thread" : "thread or process", x->id, file,
-			       timeline_no_switches(&x->timeline));
+			       interval_reader_no_switches(&x->timeline));
 		return;
 	}
 	put_head(&out, x);

@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "cmd/common/cmd.h"
 #include "cmd/explain/explain.h"
-#include "rewrite/copy/reread.h"
+#include "rewrite/copy/spool.h"
 
 /* ---- what --span means ------------------------------------------------------------------------- */
 
@@ -198,7 +198,7 @@ static bool is_told(const struct explain_slowest *s, const struct trace_event *e
 	return ev->kind == TRACE_SAMPLE && ev->has_ts &&
 	       (ev->source == PROF_SOURCE_SAMPLE ||
 		(ev->source == PROF_SOURCE_SWITCH_OUT &&
-		 !timeline_has_switches(&s->x->timeline, ev->part)));
+		 !interval_reader_has_switches(&s->x->timeline, ev->part)));
 }
 
 /* The recorder's events are in order; an application's come in batches of its threads. */
@@ -218,13 +218,13 @@ static void see(void *ctx, const struct trace *t, const struct trace_event *ev)
 
 	if (s->telling) {
 		if (s->wants_polled)
-			polled_add(&s->polled, s->x->timeline.names, t, ev);
+			tokio_polls_add(&s->polled, s->x->timeline.names, t, ev);
 		w = is_told(s, ev) ? windows_of(s, ev->part) : NULL;
 		if (w && gaps_touch(w, ev->ts, ev->ts))
 			explain_add_sample(&s->x->numbers, ev);
 		return;
 	}
-	if (ev->has_ts && ev->kind != TRACE_LOST && !timeline_has_time(&s->x->timeline, ev))
+	if (ev->has_ts && ev->kind != TRACE_LOST && !interval_reader_has_time(&s->x->timeline, ev))
 		return;
 	see_order(s, ev);
 	spans_add(&s->spans, t, ev);
@@ -330,8 +330,8 @@ static int tell(struct explain_slowest *s)
 	s->switches = x->timeline.switches > 0;
 	mark_windows(s);
 	if (s->wants_polled)
-		polled_init(&s->polled, s->spans.v, s->spans.cnt);
-	code = timeline_reread(&x->timeline);
+		tokio_polls_init(&s->polled, s->spans.v, s->spans.cnt);
+	code = interval_reader_reread(&x->timeline);
 	if (code != CMD_OK)
 		return code;
 	explain_finish(&x->numbers, x->timeline.names);
@@ -343,13 +343,13 @@ static int tell(struct explain_slowest *s)
 int explain_slowest_find(struct explain_slowest *s, const char *path, struct source *src)
 {
 	struct explained *x = s->x;
-	const struct timeline_opts t = { .sel = &x->opts->sel,
-					 .fn = take,
-					 .event = see,
-					 .reset = drop,
-					 .ctx = s,
-					 .src = src,
-					 .each_switch = true };
+	const struct interval_reader_opts t = { .sel = &x->opts->sel,
+						.fn = take,
+						.event = see,
+						.reset = drop,
+						.ctx = s,
+						.src = src,
+						.each_switch = true };
 	int code;
 
 	s->spans.opts.patterns = s->patterns;
@@ -357,13 +357,13 @@ int explain_slowest_find(struct explain_slowest *s, const char *path, struct sou
 	s->spans.opts.wants = wants;
 	s->spans.opts.by_thread = x->id || select_opts_are_used(&x->opts->sel);
 	s->spans.opts.ctx = s;
-	code = timeline_run(&x->timeline, &t, path);
+	code = interval_reader_run(&x->timeline, &t, path);
 	/* of what a later format has no more can be sorted than was read */
 	s->unsorted &= s->wants_order && code == CMD_OK && !reader_is_newer(x->timeline.reader);
 	if (s->unsorted)
 		return CMD_OK;
 	if (code == CMD_OK && spans_wants_again(&s->spans))
-		code = timeline_reread(&x->timeline);
+		code = interval_reader_reread(&x->timeline);
 	if (code != CMD_OK)
 		return code;
 	spans_finish(&s->spans);
@@ -382,7 +382,7 @@ void explain_slowest_fini(struct explain_slowest *s)
 		gaps_fini(&s->windows[k]);
 	free(s->windows);
 	free(s->told);
-	polled_fini(&s->polled);
+	tokio_polls_fini(&s->polled);
 	causes_fini(&s->causes);
 	spans_fini(&s->spans);
 	free((char *)s->spans.opts.field);
@@ -398,7 +398,7 @@ static int print(struct explain_slowest *s)
 		explain_slowest_json(s);
 	else
 		explain_slowest_print(s);
-	code = timeline_end(&x->timeline, &x->view);
+	code = interval_reader_end(&x->timeline, &x->view);
 	if (code != CMD_OK || s->spans.cnt)
 		return code;
 	explain_slowest_tell_nothing(s);
@@ -415,7 +415,7 @@ int explain_slowest(struct explained *x, const char *path)
 	for (size_t k = 0; code == CMD_OK && k < x->opts->spans.cnt; k++)
 		if (explain_slowest_add(&s, x->opts->spans.v[k]))
 			code = CMD_USAGE;
-	if (code == CMD_OK && !reread_is_regular(path) && reread_open("explain", path, &src))
+	if (code == CMD_OK && !spool_is_regular(path) && spool_open("explain", path, &src))
 		code = CMD_INPUT;
 	if (code == CMD_OK)
 		code = explain_slowest_find(&s, path, src);

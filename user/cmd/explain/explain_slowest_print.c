@@ -7,8 +7,8 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "cmd/common/callchain.h"
+#include "cmd/common/report_text.h"
 #include "cmd/explain/explain.h"
-#include "cmd/common/text.h"
 
 #define SYSCALL_ENTER "syscalls:sys_enter_"
 #define SPAN_ENTER "SpanEnter:"
@@ -22,7 +22,7 @@ void explain_slowest_put_spans(struct buf *out, const struct explained *x)
 {
 	for (size_t k = 0; k < x->opts->spans.cnt; k++) {
 		buf_addstr(out, k ? " and " : "");
-		text_clean(out, x->opts->spans.v[k], strlen(x->opts->spans.v[k]));
+		name_text_clean(out, x->opts->spans.v[k], strlen(x->opts->spans.v[k]));
 	}
 }
 
@@ -50,11 +50,11 @@ static void put_event(struct buf *out, const struct explain_slowest *s, const st
 		len -= strlen(SYSCALL_ENTER);
 	}
 	if (!put_call(out, s->x->timeline.names, p))
-		text_clean(out, name, len);
+		name_text_clean(out, name, len);
 	if (!p->has_id)
 		return;
 	buf_addch(out, ' ');
-	text_clean(out, field, strlen(field));
+	name_text_clean(out, field, strlen(field));
 	buf_addch(out, '=');
 	buf_addu(out, p->id);
 }
@@ -116,7 +116,7 @@ void explain_slowest_put_kind(struct buf *out, const struct names *names, uint32
 			at += text[at] == ':' ? 2 : 1;
 		len = at < len ? at : len;
 	}
-	text_clean(out, text, len);
+	name_text_clean(out, text, len);
 }
 
 static void put_kinds(struct buf *out, const struct names *names, const struct spans *s)
@@ -157,11 +157,11 @@ void explain_slowest_put_counts(struct buf *out, const struct names *names, cons
 void explain_slowest_put_lengths(struct buf *out, const struct spans *s)
 {
 	buf_addstr(out, "# all: ");
-	text_duration(out, s->ns, 0);
+	name_text_duration(out, s->ns, 0);
 	buf_addstr(out, ", median ");
-	text_duration(out, (uint64_t)quantile_at(&s->lengths, 0.5), 0);
+	name_text_duration(out, (uint64_t)quantile_at(&s->lengths, 0.5), 0);
 	buf_addstr(out, ", p99 ");
-	text_duration(out, (uint64_t)quantile_at(&s->lengths, 0.99), 0);
+	name_text_duration(out, (uint64_t)quantile_at(&s->lengths, 0.99), 0);
 }
 
 static void put_head(struct buf *out, const struct explain_slowest *s)
@@ -173,7 +173,7 @@ static void put_head(struct buf *out, const struct explain_slowest *s)
 	str_counted(&what, p->pairs, "pair");
 	buf_addstr(&what, " of ");
 	explain_slowest_put_spans(&what, s->x);
-	timeline_put_head(out, &s->x->timeline, buf_cstr(&what), s->x->view.color);
+	interval_reader_put_head(out, &s->x->timeline, buf_cstr(&what), s->x->view.color);
 	buf_free(&what);
 	explain_slowest_put_lengths(out, p);
 	buf_addch(out, '\n');
@@ -206,11 +206,11 @@ void explain_slowest_put_cause(struct buf *out, const struct explain_slowest *s,
 		buf_addstr(out, c->fault ? "blocked by a page fault" : "blocked");
 		if (c->function != NAMES_NONE) {
 			buf_addstr(out, " in ");
-			text_name(out, s->x->timeline.names, c->function);
+			name_text_name(out, s->x->timeline.names, c->function);
 		}
 		if (c->under != NAMES_NONE) {
 			buf_addstr(out, " under ");
-			text_name(out, s->x->timeline.names, c->under);
+			name_text_name(out, s->x->timeline.names, c->under);
 		}
 		break;
 	case CAUSE_UNKNOWN:
@@ -235,7 +235,7 @@ static void put_causes(struct buf *out, const struct explain_slowest *s)
 		const size_t start = out->len;
 
 		if (limit && (k == limit || c->ns * SMALL_CAUSE < s->causes.ns)) {
-			text_more_rows(out, s->causes.cnt - k, "");
+			report_text_more_rows(out, s->causes.cnt - k, "");
 			break;
 		}
 		buf_printf(out, "  %7.2f%%", 100.0 * (double)c->ns / (double)s->causes.ns);
@@ -302,7 +302,7 @@ static void put_seen(struct buf *out, const struct explain_slowest *s, const str
 		explain_print_at(out, seen[k].ts - p->start);
 		buf_addstr(out, seen[k].out ? "left its CPU; " : "was sampled; ");
 		buf_addstr(out, k + 1 < cnt ? "seen again " : "the end came ");
-		text_duration(out, next - seen[k].ts, 0);
+		name_text_duration(out, next - seen[k].ts, 0);
 		buf_addstr(out, " later\n");
 		explain_print_sample(out, s->x, &seen[k]);
 	}
@@ -355,7 +355,7 @@ void explain_slowest_tell_nothing(const struct explain_slowest *s)
 
 	explain_slowest_put_spans(&out, s->x);
 	buf_addstr(&out, " in ");
-	text_clean(&out, file, strlen(file));
+	name_text_clean(&out, file, strlen(file));
 	if (select_is_used(&s->x->timeline.sel) || s->x->id)
 		buf_addstr(&out, known ? " in what was selected" : " in that time");
 	if (!known)
@@ -401,7 +401,7 @@ static void json_kinds(struct buf *out, const struct names *names, const struct 
 	buf_printf(out, ",\"inside\":%" PRIu64 ",\"kinds\":[", s->inside);
 	for (size_t k = 0; k < s->kind_cnt; k++) {
 		buf_addstr(out, k ? ",\n{\"event\":" : "\n{\"event\":");
-		text_json_name(out, names, s->kinds[k].name);
+		name_text_json_name(out, names, s->kinds[k].name);
 		buf_printf(out, ",\"pairs\":%" PRIu64 ",\"ns\":%" PRIu64 "}", s->kinds[k].pairs,
 			   s->kinds[k].ns);
 	}
@@ -439,9 +439,9 @@ static void json_cause(struct buf *out, const struct explain_slowest *s, const s
 		buf_addstr(out, ",\"behind\":null");
 	} else if (c->kind == CAUSE_BLOCKED) {
 		buf_addstr(out, ",\"function\":");
-		text_json_name(out, s->x->timeline.names, c->function);
+		name_text_json_name(out, s->x->timeline.names, c->function);
 		buf_addstr(out, ",\"under\":");
-		text_json_name(out, s->x->timeline.names, c->under);
+		name_text_json_name(out, s->x->timeline.names, c->under);
 		buf_printf(out, ",\"page_fault\":%s", c->fault ? "true" : "false");
 	}
 	buf_addch(out, '}');
@@ -477,7 +477,7 @@ static void json_moment(struct buf *out, struct explain_slowest *s, const struct
 	if (p->tid != TRACE_NONE)
 		names_task_fill(s->x->timeline.names, p->part, p->tid, &pid, &comm);
 	buf_addstr(out, "{\"event\":");
-	text_json_name(out, s->x->timeline.names, p->name);
+	name_text_json_name(out, s->x->timeline.names, p->name);
 	if (put_call(&call, s->x->timeline.names, p)) {
 		buf_addstr(out, ",\"call\":");
 		str_json(out, buf_cstr(&call), call.len);
@@ -527,7 +527,7 @@ void explain_slowest_json(struct explain_slowest *s)
 {
 	struct buf out = { 0 };
 
-	timeline_json_head(&out, &s->x->timeline);
+	interval_reader_json_head(&out, &s->x->timeline);
 	explain_slowest_json_counts(&out, s->x->timeline.names, &s->spans);
 	explain_slowest_json_causes(&out, s);
 	explain_slowest_json_pairs(&out, s, s->spans.cnt);

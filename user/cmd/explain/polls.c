@@ -12,8 +12,8 @@
 
 #include "base/log.h"
 #include "cmd/common/cmd.h"
+#include "rewrite/copy/spool.h"
 #include "rewrite/merge/merge.h"
-#include "rewrite/copy/reread.h"
 
 #define O(m) offsetof(struct polls_opts, m)
 
@@ -86,7 +86,7 @@ static int print(struct explain_slowest *s)
 		polls_print_json(s);
 	else if (s->spans.pairs)
 		polls_print(s);
-	code = timeline_end(&x->timeline, &x->view);
+	code = interval_reader_end(&x->timeline, &x->view);
 	if (code != CMD_OK || s->spans.pairs)
 		return code;
 	tell_nothing(s);
@@ -128,7 +128,7 @@ static int tell(const struct polls_opts *opts, const char *path, struct source *
 	explain_slowest_fini(&s);
 	free(x.steps);
 	explain_fini(&x.numbers);
-	timeline_fini(&x.timeline);
+	interval_reader_fini(&x.timeline);
 	return code;
 }
 
@@ -147,7 +147,7 @@ static void put_name(struct buf *out, const char *const *paths, size_t cnt)
 static int merge(const char *const *paths, size_t cnt, struct source **src)
 {
 	const struct merge_opts opts = { .word = "polls" };
-	const int fd = reread_temp("polls");
+	const int fd = spool_temp("polls");
 	struct buf name = { 0 };
 	struct merge_sum sum;
 	int code, err;
@@ -208,7 +208,7 @@ static int tell_all(const struct polls_opts *opts, const char *const *paths, siz
 		return CMD_USAGE;
 	}
 	input = input ? input : cnt ? paths[0] : CMD_DEFAULT_FILE;
-	if (cnt > 1 || !reread_is_regular(input))
+	if (cnt > 1 || !spool_is_regular(input))
 		return tell_merged(opts, cnt ? paths : &input, cnt ? cnt : 1);
 	return tell_one(opts, input);
 }

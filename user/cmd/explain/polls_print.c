@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "cmd/common/report_text.h"
 #include "cmd/explain/polls.h"
-#include "cmd/common/text.h"
 
 static size_t rows(const struct explain_slowest *s, size_t cnt)
 {
-	return text_rows(s->x->opts->limit, 0, cnt);
+	return report_text_rows(s->x->opts->limit, 0, cnt);
 }
 
 /* A span is entered many times: what is looked at is one stretch, from an enter to its exit. */
@@ -26,11 +26,12 @@ static const char *nouns(const struct explain_slowest *s)
 }
 
 /* What the application says of one; NULL: nothing. */
-static const struct polled_poll *polled_of(const struct explain_slowest *s, const struct span *p)
+static const struct tokio_polls_poll *polled_of(const struct explain_slowest *s,
+						const struct span *p)
 {
 	const uint32_t part = s->told ? s->told[p - s->spans.v].part : p->part;
 
-	return polled_get(&s->polled, part, p);
+	return tokio_polls_get(&s->polled, part, p);
 }
 
 /* Where there are no switches at all, no recording has its thread. */
@@ -47,11 +48,11 @@ static uint64_t untold_cnt(const struct explain_slowest *s, int why)
 /* ---- one poll ---------------------------------------------------------------------------------- */
 
 static void put_spans(struct buf *out, const struct explain_slowest *s,
-		      const struct polled_poll *poll)
+		      const struct tokio_polls_poll *poll)
 {
 	for (uint32_t k = 0; k < poll->span_cnt; k++) {
 		buf_addstr(out, k ? ", " : ", in ");
-		text_name(out, s->x->timeline.names, poll->spans[k]);
+		name_text_name(out, s->x->timeline.names, poll->spans[k]);
 	}
 	if (poll->more_spans)
 		buf_addstr(out, ", ...");
@@ -60,7 +61,7 @@ static void put_spans(struct buf *out, const struct explain_slowest *s,
 /* "task 17 by worker 0, app 4711, spawned at src/main.rs:7, in query" */
 void polls_print_title(struct buf *out, const struct explain_slowest *s, const struct span *p)
 {
-	const struct polled_poll *poll = polled_of(s, p);
+	const struct tokio_polls_poll *poll = polled_of(s, p);
 
 	if (poll && poll->has_task)
 		buf_printf(out, "task %" PRIu64, poll->task);
@@ -74,7 +75,7 @@ void polls_print_title(struct buf *out, const struct explain_slowest *s, const s
 	explain_slowest_put_thread(out, s, p->part, p->tid, p->comm);
 	if (poll && poll->spawned != NAMES_NONE) {
 		buf_addstr(out, ", spawned at ");
-		text_name(out, s->x->timeline.names, poll->spawned);
+		name_text_name(out, s->x->timeline.names, poll->spawned);
 	}
 	if (poll)
 		put_spans(out, s, poll);
@@ -90,18 +91,18 @@ static const char *const untold_names[EXPLAIN_UNTOLD_CNT] = {
 void polls_print_members(struct buf *out, const struct explain_slowest *s, const struct span *p)
 {
 	const struct names *names = s->x->timeline.names;
-	const struct polled_poll *poll = polled_of(s, p);
+	const struct tokio_polls_poll *poll = polled_of(s, p);
 	const enum explain_untold why = untold(s, p);
 
-	text_json_id(out, ",\"worker\":", p->worker);
+	name_text_json_id(out, ",\"worker\":", p->worker);
 	if (poll && poll->has_task)
 		buf_printf(out, ",\"task\":%" PRIu64, poll->task);
 	buf_addstr(out, ",\"spawned\":");
-	text_json_name(out, names, poll ? poll->spawned : NAMES_NONE);
+	name_text_json_name(out, names, poll ? poll->spawned : NAMES_NONE);
 	buf_addstr(out, ",\"spans\":[");
 	for (uint32_t k = 0; poll && k < poll->span_cnt; k++) {
 		buf_addstr(out, k ? "," : "");
-		text_json_name(out, names, poll->spans[k]);
+		name_text_json_name(out, names, poll->spans[k]);
 	}
 	buf_addch(out, ']');
 	if (why != EXPLAIN_TOLD)
@@ -158,7 +159,7 @@ static void put_how_many(struct buf *out, const struct explain_slowest *s)
 	}
 	if (p->opts.min_ns) {
 		buf_addstr(out, " took ");
-		text_duration(out, p->opts.min_ns, 0);
+		name_text_duration(out, p->opts.min_ns, 0);
 		buf_addstr(out, " or longer");
 	}
 	buf_addch(out, ',');
@@ -170,17 +171,19 @@ static void put_head(struct buf *out, const struct explain_slowest *s)
 	struct buf what = { 0 };
 
 	put_how_many(&what, s);
-	timeline_put_head(out, &s->x->timeline, buf_cstr(&what), s->x->view.color);
+	interval_reader_put_head(out, &s->x->timeline, buf_cstr(&what), s->x->view.color);
 	buf_free(&what);
 	explain_slowest_put_lengths(out, p);
 	buf_addstr(out, "; the slow ones: ");
-	text_duration(out, p->slow_ns, 0);
+	name_text_duration(out, p->slow_ns, 0);
 	buf_addch(out, '\n');
 	explain_slowest_put_counts(out, s->x->timeline.names, p);
 	put_untold(out, s);
-	if (p->cnt && timeline_stays(&s->x->timeline, NULL, NULL))
-		buf_addstr(out, "# of what threads did meanwhile there is nothing: " TIMELINE_STAYS
-				"\n");
+	if (p->cnt && interval_reader_stays(&s->x->timeline, NULL, NULL))
+		buf_addstr(
+			out,
+			"# of what threads did meanwhile there is nothing: " INTERVAL_READER_STAYS
+			"\n");
 	else if (p->cnt && !s->switches)
 		buf_addstr(out,
 			   "# only the application's side is in this file: of what threads did "
@@ -228,14 +231,14 @@ static void put_causes(struct buf *out, const struct explain_slowest *s)
 		explain_slowest_put_cause(out, s, c);
 		explain_print_end(out, s->x, start);
 	}
-	text_more_rows(out, s->causes.cnt - cnt, " with less time");
+	report_text_more_rows(out, s->causes.cnt - cnt, " with less time");
 	buf_addstr(out, "#\n");
 }
 
 static void put_places(struct buf *out, const struct explain_slowest *s)
 {
 	size_t all, cnt;
-	struct polled_place *v = polled_places(&s->polled, &all);
+	struct tokio_polls_place *v = tokio_polls_places(&s->polled, &all);
 	uint64_t ns = 0;
 
 	cnt = rows(s, all);
@@ -246,10 +249,10 @@ static void put_places(struct buf *out, const struct explain_slowest *s)
 		for (size_t k = 0; k < cnt; k++) {
 			put_share(out, v[k].ns, ns);
 			buf_printf(out, " %6" PRIu64 "  ", v[k].polls);
-			text_name(out, s->x->timeline.names, v[k].spawned);
+			name_text_name(out, s->x->timeline.names, v[k].spawned);
 			buf_addch(out, '\n');
 		}
-		text_more_rows(out, all - cnt, " with less time");
+		report_text_more_rows(out, all - cnt, " with less time");
 		buf_addstr(out, "#\n");
 	}
 	free(v);
@@ -269,7 +272,7 @@ void polls_print(struct explain_slowest *s)
 		explain_slowest_put_pairs(&out, s, cnt, noun(s));
 	if (cnt < s->spans.cnt)
 		buf_addch(&out, '\n');
-	text_more_rows(&out, s->spans.cnt - cnt, " which took less time");
+	report_text_more_rows(&out, s->spans.cnt - cnt, " which took less time");
 	fwrite(buf_cstr(&out), 1, out.len, stdout);
 	buf_free(&out);
 }
@@ -279,13 +282,13 @@ void polls_print(struct explain_slowest *s)
 static void json_places(struct buf *out, const struct explain_slowest *s)
 {
 	size_t cnt;
-	struct polled_place *v = polled_places(&s->polled, &cnt);
+	struct tokio_polls_place *v = tokio_polls_places(&s->polled, &cnt);
 
 	buf_addstr(out, ",\"places\":[");
 	for (size_t k = 0; k < cnt; k++) {
 		buf_addstr(out, k ? ",\n" : "\n");
 		buf_addstr(out, "{\"spawned\":");
-		text_json_name(out, s->x->timeline.names, v[k].spawned);
+		name_text_json_name(out, s->x->timeline.names, v[k].spawned);
 		buf_printf(out, ",\"polls\":%" PRIu64 ",\"ns\":%" PRIu64 "}", v[k].polls, v[k].ns);
 	}
 	buf_addch(out, ']');
@@ -297,7 +300,7 @@ void polls_print_json(struct explain_slowest *s)
 	const size_t cnt = rows(s, s->spans.cnt);
 	struct buf out = { 0 };
 
-	timeline_json_head(&out, &s->x->timeline);
+	interval_reader_json_head(&out, &s->x->timeline);
 	explain_slowest_json_counts(&out, s->x->timeline.names, &s->spans);
 	buf_printf(&out,
 		   ",\"min_ns\":%" PRIu64 ",\"slow\":%" PRIu64 ",\"slow_ns\":%" PRIu64

@@ -9,11 +9,11 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/out_file.h"
 #include "cmd/common/cmd.h"
-#include "cmd/common/timeline.h"
-#include "cmd/rewrite/whole.h"
+#include "cmd/common/interval_reader.h"
+#include "cmd/rewrite/trace_bytes.h"
 #include "export/formats.h"
-#include "base/sink.h"
 
 struct export_cmd_opts {
 	struct select_opts sel;
@@ -59,9 +59,9 @@ static const struct opt_spec export_spec = {
 struct export_cmd {
 	const struct export_cmd_opts *opts;
 	const struct exporter *format;
-	struct timeline timeline;
+	struct interval_reader timeline;
 	struct export *x;
-	struct sink *sink;
+	struct out_file *sink;
 	const char *file; /* of a format that takes the trace itself */
 };
 
@@ -73,9 +73,9 @@ static int write_out(void *ctx, const void *data, size_t sz)
 	int err = 0;
 
 	if (!c->sink)
-		err = sink_open(c->opts->output ? c->opts->output : "-", (uid_t)-1, (gid_t)-1,
-				&c->sink);
-	return err ? err : sink_write(c->sink, data, sz);
+		err = out_file_open(c->opts->output ? c->opts->output : "-", (uid_t)-1, (gid_t)-1,
+				    &c->sink);
+	return err ? err : out_file_write(c->sink, data, sz);
 }
 
 static enum export_kind kind_of(const struct export_cmd *c)
@@ -112,7 +112,7 @@ static void take_event(void *ctx, const struct trace *t, const struct trace_even
 static void take_interval(void *ctx, const struct interval *i)
 {
 	struct export_cmd *c = ctx;
-	const struct timeline *t = &c->timeline;
+	const struct interval_reader *t = &c->timeline;
 	const struct names_task task = select_interval_task(t->reader, t->part, i);
 	const bool wanted = select_match_task(&t->sel, t->names, &task, i->cpu);
 
@@ -161,10 +161,10 @@ static int finish(struct export_cmd *c)
 	struct export *x = export_of(c);
 	int err, close_err;
 
-	x->span_start = timeline_start_ns(&c->timeline);
-	x->span_ns = timeline_span_ns(&c->timeline);
+	x->span_start = interval_reader_start_ns(&c->timeline);
+	x->span_ns = interval_reader_span_ns(&c->timeline);
 	err = export_end(x);
-	close_err = sink_close(c->sink);
+	close_err = out_file_close(c->sink);
 	if ((err && err != -EPIPE) || close_err)
 		return CMD_OUTPUT;
 	return say_what_is_missing(c,
@@ -175,26 +175,26 @@ static int export_file(const struct export_cmd_opts *opts, const struct exporter
 		       const char *path)
 {
 	struct export_cmd c = { .opts = opts, .format = format };
-	const struct timeline_opts t = { .sel = &opts->sel,
-					 .fn = take_interval,
-					 .event = take_event,
-					 .reset = export_is_sum(format) ? drop : NULL,
-					 .ctx = &c,
-					 .no_stacks = kind_of(&c) == EXPORT_CPU };
-	int code = timeline_run(&c.timeline, &t, path);
+	const struct interval_reader_opts t = { .sel = &opts->sel,
+						.fn = take_interval,
+						.event = take_event,
+						.reset = export_is_sum(format) ? drop : NULL,
+						.ctx = &c,
+						.no_stacks = kind_of(&c) == EXPORT_CPU };
+	int code = interval_reader_run(&c.timeline, &t, path);
 
 	if (code == CMD_OK && c.opts->kind == EXPORT_WALL &&
-	    timeline_stays(&c.timeline, NULL, NULL)) {
-		log_error("export: --kind wall of %s: " TIMELINE_STAYS,
+	    interval_reader_stays(&c.timeline, NULL, NULL)) {
+		log_error("export: --kind wall of %s: " INTERVAL_READER_STAYS,
 			  reader_input(c.timeline.reader));
 		code = CMD_USAGE;
 	}
 	if (code == CMD_OK)
 		code = finish(&c);
 	else
-		sink_close(c.sink);
+		out_file_close(c.sink);
 	export_free(c.x);
-	timeline_fini(&c.timeline);
+	interval_reader_fini(&c.timeline);
 	return code;
 }
 
@@ -218,11 +218,11 @@ static int export_itself(const struct export_cmd_opts *opts, const struct export
 {
 	struct export_cmd c = { .opts = opts, .format = format, .file = path };
 	const struct cut_out out = { take_bytes, &c };
-	int code = whole_write("export", &opts->sel, path, &out);
+	int code = trace_bytes_write("export", &opts->sel, path, &out);
 
 	if (code == CMD_OK && c.x && export_end(c.x))
 		code = CMD_OUTPUT;
-	if (sink_close(c.sink) && code == CMD_OK)
+	if (out_file_close(c.sink) && code == CMD_OK)
 		code = CMD_OUTPUT;
 	export_free(c.x);
 	return code;
@@ -275,7 +275,7 @@ static bool is_fit_for_kind(const struct exporter *format, int kind)
 
 static bool is_fit_for_output(const struct exporter *format, const char *output)
 {
-	if (!format->binary || (output && !sink_is_stdout(output)) || !isatty(STDOUT_FILENO))
+	if (!format->binary || (output && !out_file_is_stdout(output)) || !isatty(STDOUT_FILENO))
 		return true;
 	log_error("export: %s is nothing for a terminal: give -o FILE, or pipe it", format->name);
 	return false;
@@ -309,7 +309,7 @@ int cmd_export(int argc, char **argv)
 		path = format ? select_input(&opts.sel, argc, argv, first + 1) : NULL;
 		if (path && is_fit_for_kind(format, opts.kind) &&
 		    is_fit_for_output(format, opts.output) &&
-		    !sink_is_input("export", opts.output, path))
+		    !out_file_is_input("export", opts.output, path))
 			code = (format->bytes ? export_itself : export_file)(&opts, format, path);
 	}
 	opts_fini(&spec, &opts);

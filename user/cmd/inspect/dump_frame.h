@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
+#include "base/bytes_cache.h"
 #include "base/hmap.h"
-#include "base/memo.h"
 
 struct buf;
 struct dial9_dec;
@@ -23,7 +23,7 @@ struct dump_tally {
  */
 struct dump_cache {
 	struct hmap plans; /* type id + 1 -> what is the same in all events of it */
-	struct memo stacks;
+	struct bytes_cache stacks;
 };
 
 void dump_cache_init(struct dump_cache *cache);

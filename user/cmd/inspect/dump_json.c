@@ -232,7 +232,7 @@ static const struct plan *plan_of(struct dump_cache *cache, const struct dial9_e
 void dump_cache_init(struct dump_cache *cache)
 {
 	hmap_init(&cache->plans);
-	cache->stacks = (struct memo){ .slot_cnt = 1u << 16, .bytes_max = 32u << 20 };
+	cache->stacks = (struct bytes_cache){ .slot_cnt = 1u << 16, .bytes_max = 32u << 20 };
 }
 
 void dump_cache_fini(struct dump_cache *cache)
@@ -243,7 +243,7 @@ void dump_cache_fini(struct dump_cache *cache)
 	while (hmap_next(&cache->plans, &pos, NULL, &value))
 		plan_free(value);
 	hmap_fini(&cache->plans);
-	memo_fini(&cache->stacks);
+	bytes_cache_fini(&cache->stacks);
 }
 
 void dump_cache_stack(struct buf *out, struct dump_cache *cache, const struct value_style *how,
@@ -251,10 +251,10 @@ void dump_cache_stack(struct buf *out, struct dump_cache *cache, const struct va
 {
 	size_t sz = (size_t)cnt * 8, before = out->len;
 
-	if (memo_get(&cache->stacks, le, sz, 0, out))
+	if (bytes_cache_get(&cache->stacks, le, sz, 0, out))
 		return;
 	value_print_frames(out, how, le, cnt);
-	memo_put(&cache->stacks, le, sz, out->data + before, out->len - before);
+	bytes_cache_put(&cache->stacks, le, sz, out->data + before, out->len - before);
 }
 
 static void put_event(struct buf *out, struct dump_cache *cache, const struct dial9_dec *dec,

@@ -12,7 +12,7 @@
 
 #include "base/buf.h"
 #include "base/str.h"
-#include "cmd/common/text.h"
+#include "cmd/common/report_text.h"
 #include "dial9.h"
 #include "trace/read/value.h"
 
@@ -38,7 +38,7 @@ static const char *const type_names[16] = {
 
 static void put_name(struct buf *out, struct dial9_str s)
 {
-	text_clean(out, s.ptr, s.len);
+	name_text_clean(out, s.ptr, s.len);
 }
 
 /* As JSON, which leaves the controls beyond ASCII as they are. */
@@ -51,7 +51,7 @@ static void put_quoted(struct buf *out, struct dial9_str s)
 		return;
 	}
 	str_json(&json, s.ptr, s.len);
-	text_clean(out, json.data, json.len);
+	name_text_clean(out, json.data, json.len);
 	buf_free(&json);
 }
 

@@ -11,15 +11,15 @@
 #include <time.h>
 
 #include "base/str.h"
-#include "cmd/common/cause.h"
 #include "cmd/common/cmd.h"
-#include "cmd/inspect/info.h"
 #include "cmd/common/input.h"
 #include "cmd/common/progress.h"
-#include "cmd/common/text.h"
+#include "cmd/common/report_text.h"
+#include "cmd/common/unnamed_reason.h"
+#include "cmd/inspect/info.h"
 #include "cmd/inspect/show_foreign.h"
-#include "export/ends.h"
-#include "profile/sched/stay.h"
+#include "export/unwind_status.h"
+#include "profile/sched/offcpu_interval.h"
 
 #define O(m) offsetof(struct info_opts, m)
 
@@ -114,7 +114,7 @@ static void put_meta_more(struct info *in, uint32_t part, const char *key)
 
 	if (!strcmp(key, PROF_META_SAMPLE_EVENT) && hz) {
 		buf_addstr(&in->out, " at ");
-		text_clean(&in->out, hz, strlen(hz));
+		name_text_clean(&in->out, hz, strlen(hz));
 		buf_addstr(&in->out, " Hz");
 	}
 	if (!strcmp(key, PROF_META_CUT) && left_out && !str_parse_u64(left_out, UINT64_MAX, &cnt)) {
@@ -135,13 +135,13 @@ static void put_meta(struct info *in, uint32_t part)
 		if (!value || !*value)
 			continue;
 		put_label(in, meta_lines[i].label);
-		text_clean(&in->out, value, strlen(value));
+		name_text_clean(&in->out, value, strlen(value));
 		put_meta_more(in, part, meta_lines[i].key);
 		buf_addch(&in->out, '\n');
 	}
-	if (stay_is_told(in->names, part, &min_ns, &max_ns)) {
+	if (offcpu_interval_is_told(in->names, part, &min_ns, &max_ns)) {
 		put_label(in, "switches");
-		text_stays(&in->out, min_ns, max_ns, "\n");
+		report_text_stays(&in->out, min_ns, max_ns, "\n");
 	}
 	for (size_t i = 0; i < p->meta_cnt; i++) {
 		const struct parts_meta *m = &p->meta[i];
@@ -149,9 +149,9 @@ static void put_meta(struct info *in, uint32_t part)
 
 		if (meta_has_line(names_str(in->names, m->key, NULL)))
 			continue;
-		text_name(&label, in->names, m->key);
+		name_text_name(&label, in->names, m->key);
 		put_label(in, buf_cstr(&label));
-		text_name(&in->out, in->names, m->value);
+		name_text_name(&in->out, in->names, m->value);
 		buf_addch(&in->out, '\n');
 		buf_free(&label);
 	}
@@ -199,14 +199,15 @@ static void put_ends(struct info *in)
 	if (!e->stacks)
 		return;
 	put_label(in, "user stacks");
-	ends_put_sum(&in->out, e);
+	unwind_status_put_sum(&in->out, e);
 	buf_addch(&in->out, '\n');
 	cnt = stack_ends_early(e, early);
 	for (size_t i = 0; i < cnt; i++) {
 		str_count(stacks, e->by_end[early[i]]);
 		put_label(in, "");
 		buf_printf(&in->out, "%s (%.2f%%): %s\n", stacks,
-			   ends_percent(e, e->by_end[early[i]]), ends_text(early[i]));
+			   unwind_status_percent(e, e->by_end[early[i]]),
+			   unwind_status_text(early[i]));
 	}
 }
 
@@ -278,7 +279,7 @@ static void put_kind(struct info *in, const struct event_counts_loss *l)
 	struct buf name = { 0 };
 	char count[32];
 
-	text_name(&name, in->names, l->kind);
+	name_text_name(&name, in->names, l->kind);
 	for (i = 0; i < cnt && strcmp(buf_cstr(&name), loss_texts[i].kind); i++)
 		;
 	if (i < cnt) {
@@ -306,8 +307,9 @@ static void put_kinds(struct info *in, const struct event_counts_part *c, const 
 	for (size_t i = 0; i < c->loss_cnt; i++) {
 		const struct event_counts_loss *l = &c->losses[i];
 
-		if (account_is_sideband(l->cls) != sideband || l->cls == ACCOUNT_PAUSES ||
-		    l->cls == ACCOUNT_STACKS || l->cls == ACCOUNT_THINNED)
+		if (loss_accounting_is_sideband(l->cls) != sideband ||
+		    l->cls == LOSS_ACCOUNTING_PAUSES || l->cls == LOSS_ACCOUNTING_STACKS ||
+		    l->cls == LOSS_ACCOUNTING_THINNED)
 			continue;
 		put_label(in, label);
 		label = "";
@@ -319,7 +321,7 @@ static void put_kinds(struct info *in, const struct event_counts_part *c, const 
 static void put_thinned(struct info *in, const struct event_counts_part *c)
 {
 	for (size_t i = 0; i < c->loss_cnt; i++) {
-		if (c->losses[i].cls != ACCOUNT_STACKS)
+		if (c->losses[i].cls != LOSS_ACCOUNTING_STACKS)
 			continue;
 		put_label(in, "left out");
 		put_kind(in, &c->losses[i]);
@@ -334,9 +336,9 @@ static void put_pauses(struct info *in, const struct event_counts_part *c)
 		const char *kind = names_str(in->names, l->kind, NULL);
 		const bool kept = strcmp(kind, PROF_LOST_NOT_KEPT);
 
-		if (l->cls != ACCOUNT_PAUSES && l->cls != ACCOUNT_THINNED)
+		if (l->cls != LOSS_ACCOUNTING_PAUSES && l->cls != LOSS_ACCOUNTING_THINNED)
 			continue;
-		if (l->cls == ACCOUNT_THINNED)
+		if (l->cls == LOSS_ACCOUNTING_THINNED)
 			put_label(in, "thinned");
 		else
 			put_label(in, kept ? "paused" : "not kept");
@@ -356,7 +358,7 @@ static void paint_from(struct info *in, size_t from)
 	buf_add(&lines, in->out.data + from, in->out.len - from);
 	in->out.len = from;
 	for (s = buf_cstr(&lines); (end = strchr(s, '\n')); s = end + 1) {
-		paint_put(&in->out, in->view.color, PAINT_WARN, s, (size_t)(end - s));
+		color_put(&in->out, in->view.color, COLOR_WARN, s, (size_t)(end - s));
 		buf_addch(&in->out, '\n');
 	}
 	buf_free(&lines);
@@ -365,21 +367,21 @@ static void paint_from(struct info *in, size_t from)
 static void put_loss(struct info *in, uint32_t part)
 {
 	const struct event_counts_part *c = event_counts_part(&in->counts, part);
-	const struct account *a = &c->account;
+	const struct loss_accounting *a = &c->account;
 	struct buf sideband = { 0 };
 	size_t from;
 
 	info_account(in, &c->stats.figures, names_meta(in->names, part, PROF_META_CUT), a->at_most);
-	if (!account_lacks(a)) {
+	if (!loss_accounting_lacks(a)) {
 		put_label(in, "lost");
 		buf_addstr(&in->out, c->stats.figures.known ? "nothing\n" :
 							      "nothing that the trace tells of\n");
 	}
 	from = in->out.len;
-	if (account_lacks(a)) {
+	if (loss_accounting_lacks(a)) {
 		put_kinds(in, c, "lost", false);
 	}
-	if (text_sideband(&sideband, a)) {
+	if (report_text_sideband(&sideband, a)) {
 		put_label(in, "side-band");
 		buf_printf(&in->out, "%s\n", buf_cstr(&sideband));
 		put_kinds(in, c, "", true);
@@ -406,7 +408,7 @@ static void put_types(struct info *in)
 		str_count(events, t->events);
 		buf_printf(&in->out, "%10s %8.1f %13s  ", bytes,
 			   (double)t->bytes / (double)t->events, events);
-		text_name(&in->out, in->names, t->name);
+		name_text_name(&in->out, in->names, t->name);
 		buf_addch(&in->out, '\n');
 	}
 	str_bytes(bytes, in->overhead_bytes);
@@ -426,11 +428,12 @@ static void put_unnamed_module(struct info *in, const struct event_counts_module
 	str_count(unnamed, m->unnamed);
 	str_count(frames, m->frames);
 	buf_printf(&in->out, "  %s of %s  ", unnamed, frames);
-	text_module(&path, in->names, m->module);
-	text_path(&in->out, buf_cstr(&path), path.len, in->opts->modules ? SIZE_MAX : PATH_COLS);
+	name_text_module(&path, in->names, m->module);
+	report_text_path(&in->out, buf_cstr(&path), path.len,
+			 in->opts->modules ? SIZE_MAX : PATH_COLS);
 	buf_free(&path);
 	buf_addstr(&in->out, ": ");
-	cause_of_unnamed(&in->out, in->names, &in->counts, m->module);
+	unnamed_reason_of_unnamed(&in->out, in->names, &in->counts, m->module);
 	buf_addch(&in->out, '\n');
 }
 
@@ -462,9 +465,10 @@ static void put_ends_by_module(struct info *in)
 		if (!i)
 			buf_addstr(&in->out, "\nUser stacks that end early, by module:\n");
 		str_count(stacks, v[i].stacks);
-		buf_printf(&in->out, "  %s (%.2f%%)  ", stacks, ends_percent(e, v[i].stacks));
-		text_module(&in->out, in->names, v[i].module);
-		buf_printf(&in->out, ": %s\n", ends_text(v[i].end));
+		buf_printf(&in->out, "  %s (%.2f%%)  ", stacks,
+			   unwind_status_percent(e, v[i].stacks));
+		name_text_module(&in->out, in->names, v[i].module);
+		buf_printf(&in->out, ": %s\n", unwind_status_text(v[i].end));
 	}
 	free(v);
 }
@@ -499,7 +503,7 @@ static void put_modules(struct info *in)
 		if (!m->announced || m->group != i)
 			continue;
 		buf_printf(&in->out, "  %6u  ", m->id);
-		text_module(&in->out, n, (uint32_t)i);
+		name_text_module(&in->out, n, (uint32_t)i);
 		if (m->build_id_sz)
 			buf_addstr(&in->out, "  ");
 		str_hex(&in->out, m->build_id, m->build_id_sz);
@@ -508,9 +512,9 @@ static void put_modules(struct info *in)
 }
 
 /* What the trace says of a field: " (counter, ns)". */
-static void put_meaning(struct info *in, const struct meaning *m)
+static void put_meaning(struct info *in, const struct field_units *m)
 {
-	const char *kind = m->kind_said ? meaning_kind_name(m->kind) : NULL;
+	const char *kind = m->kind_said ? field_units_kind_name(m->kind) : NULL;
 	const char *sep = " (";
 
 	if (kind) {
@@ -519,7 +523,7 @@ static void put_meaning(struct info *in, const struct meaning *m)
 	}
 	if (m->unit_said && m->unit != NAMES_NONE) {
 		buf_addstr(&in->out, sep);
-		text_name(&in->out, in->names, m->unit);
+		name_text_name(&in->out, in->names, m->unit);
 		sep = ", ";
 	}
 	if (m->names != NAMES_NONE) {
@@ -541,10 +545,10 @@ static void put_schemas(struct info *in)
 		if (!trace_schema_is_real(v[i]))
 			continue;
 		buf_addstr(&in->out, "  ");
-		text_name(&in->out, in->names, v[i]->name);
+		name_text_name(&in->out, in->names, v[i]->name);
 		for (size_t f = 0; f < v[i]->field_cnt; f++) {
 			buf_addstr(&in->out, f ? ", " : "  {");
-			text_name(&in->out, in->names, v[i]->field_names[f]);
+			name_text_name(&in->out, in->names, v[i]->field_names[f]);
 			buf_printf(&in->out, " %s",
 				   dial9_type_name(dial9_schema_field_type(v[i]->schema, f)));
 			put_meaning(in, trace_field_meaning(v[i], f));
@@ -584,7 +588,7 @@ static void put_sums(struct info *in)
 		buf_printf(&in->out, "%zu clocks: times of different clocks do not compare\n",
 			   clocks);
 	put_label(in, "lost");
-	text_lost(&in->out, &in->counts.account);
+	report_text_lost(&in->out, &in->counts.account);
 	buf_addch(&in->out, '\n');
 }
 
@@ -647,7 +651,7 @@ static void put_text(struct info *in)
 	bool single = in->names->parts.cnt == 1;
 
 	put_label(in, "trace");
-	text_clean(&in->out, reader_input(in->reader), strlen(reader_input(in->reader)));
+	name_text_clean(&in->out, reader_input(in->reader), strlen(reader_input(in->reader)));
 	buf_addch(&in->out, '\n');
 	info_files_before(in);
 	put_level(in);

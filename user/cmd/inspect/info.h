@@ -56,9 +56,9 @@ void info_stacks(struct info *in, const struct event_counts_stats *s);
  * Its line about the figures of a recorder. @cut: the trace is what `cut` took out of the recording; @at_most: of
  * what was lost some need not have been wanted.
  */
-void info_account(struct info *in, const struct account_figures *f, bool cut, bool at_most);
+void info_account(struct info *in, const struct loss_accounting_figures *f, bool cut, bool at_most);
 /* A line when another number of events, @here, was read than they say was written. */
-void info_written_here(struct info *in, const struct account_figures *f, uint64_t here);
+void info_written_here(struct info *in, const struct loss_accounting_figures *f, uint64_t here);
 
 /* A line when the files of a set do not begin with number 0: the oldest are removed by --switch-max-files. */
 void info_files_before(struct info *in);

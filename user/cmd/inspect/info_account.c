@@ -6,7 +6,7 @@
 #include "cmd/inspect/info.h"
 
 /* Figures are of all of a recording, of which this need not be all that there was. */
-void info_written_here(struct info *in, const struct account_figures *f, uint64_t here)
+void info_written_here(struct info *in, const struct loss_accounting_figures *f, uint64_t here)
 {
 	char count[32], written[32];
 
@@ -25,9 +25,9 @@ void info_written_here(struct info *in, const struct account_figures *f, uint64_
 }
 
 /* What was produced last was neither written nor lost yet. */
-static void put_under_way(struct info *in, const struct account_figures *f)
+static void put_under_way(struct info *in, const struct loss_accounting_figures *f)
 {
-	const uint64_t cnt = account_under_way(f);
+	const uint64_t cnt = loss_accounting_under_way(f);
 	char text[32];
 
 	str_count(text, cnt);
@@ -37,13 +37,13 @@ static void put_under_way(struct info *in, const struct account_figures *f)
 }
 
 /* The figures of a cut file are the recording's, and speak of what was left out, too. */
-void info_account(struct info *in, const struct account_figures *f, bool cut, bool at_most)
+void info_account(struct info *in, const struct loss_accounting_figures *f, bool cut, bool at_most)
 {
 	const char *up_to = at_most ? "up to " : "";
-	enum account_verdict verdict = account_verdict(f);
+	enum loss_accounting_verdict verdict = loss_accounting_verdict(f);
 	char produced[32], written[32], lost[32];
 
-	if (verdict == ACCOUNT_UNKNOWN)
+	if (verdict == LOSS_ACCOUNTING_UNKNOWN)
 		return;
 	str_count(produced, f->produced);
 	str_count(written, f->written);
@@ -51,9 +51,9 @@ void info_account(struct info *in, const struct account_figures *f, bool cut, bo
 	buf_printf(&in->out, "%-15s ", "account");
 	if (cut)
 		buf_addstr(&in->out, "before the cut: ");
-	if (verdict == ACCOUNT_GOES_ON || verdict == ACCOUNT_OPEN) {
+	if (verdict == LOSS_ACCOUNTING_GOES_ON || verdict == LOSS_ACCOUNTING_OPEN) {
 		buf_printf(&in->out, "%s produced %s, written %s, lost %s%s",
-			   verdict == ACCOUNT_OPEN ?
+			   verdict == LOSS_ACCOUNTING_OPEN ?
 				   "open: the file ends before its last RecorderStats; so far" :
 				   "whole, one file of several; from the start of the recording to "
 				   "its end",
@@ -62,7 +62,7 @@ void info_account(struct info *in, const struct account_figures *f, bool cut, bo
 	} else {
 		buf_printf(&in->out, "produced %s%s = written %s + lost %s%s%s\n", up_to, produced,
 			   written, up_to, lost,
-			   verdict == ACCOUNT_WRONG ? "  (DOES NOT ADD UP)" : "");
+			   verdict == LOSS_ACCOUNTING_WRONG ? "  (DOES NOT ADD UP)" : "");
 	}
 }
 

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "export/ends.h"
+#include "cmd/common/report_text.h"
 #include "cmd/inspect/info.h"
-#include "cmd/common/text.h"
+#include "export/unwind_status.h"
 
 static void json_meta(struct info *in, uint32_t part)
 {
@@ -18,9 +18,9 @@ static void json_meta(struct info *in, uint32_t part)
 	buf_addstr(&in->out, "\"metadata\":{");
 	for (size_t i = 0; i < p->meta_cnt; i++) {
 		buf_addstr(&in->out, i ? "," : "");
-		text_json_name(&in->out, in->names, p->meta[i].key);
+		name_text_json_name(&in->out, in->names, p->meta[i].key);
 		buf_addch(&in->out, ':');
-		text_json_name(&in->out, in->names, p->meta[i].value);
+		name_text_json_name(&in->out, in->names, p->meta[i].value);
 	}
 	buf_addch(&in->out, '}');
 }
@@ -44,7 +44,7 @@ static void json_loss(struct info *in, const struct event_counts_part *c)
 	buf_addstr(&in->out, ",\"lost\":[");
 	for (size_t i = 0; i < c->loss_cnt; i++) {
 		buf_addstr(&in->out, i ? ",{\"kind\":" : "{\"kind\":");
-		text_json_name(&in->out, in->names, c->losses[i].kind);
+		name_text_json_name(&in->out, in->names, c->losses[i].kind);
 		buf_printf(&in->out,
 			   ",\"count\":%" PRIu64 ",\"first_ns\":%" PRIu64 ",\"last_ns\":%" PRIu64
 			   "}",
@@ -56,21 +56,22 @@ static void json_loss(struct info *in, const struct event_counts_part *c)
 static void json_account(struct info *in, const struct event_counts_part *c)
 {
 	static const char *const verdicts[] = {
-		[ACCOUNT_UNKNOWN] = "unknown", [ACCOUNT_BALANCED] = "balanced",
-		[ACCOUNT_GOES_ON] = "goes_on", [ACCOUNT_OPEN] = "open",
-		[ACCOUNT_WRONG] = "wrong",
+		[LOSS_ACCOUNTING_UNKNOWN] = "unknown", [LOSS_ACCOUNTING_BALANCED] = "balanced",
+		[LOSS_ACCOUNTING_GOES_ON] = "goes_on", [LOSS_ACCOUNTING_OPEN] = "open",
+		[LOSS_ACCOUNTING_WRONG] = "wrong",
 	};
-	const struct account_figures *f = &c->stats.figures;
+	const struct loss_accounting_figures *f = &c->stats.figures;
 
-	buf_printf(&in->out, ",\"account\":{\"verdict\":\"%s\",", verdicts[account_verdict(f)]);
-	text_json_account(&in->out, &c->account);
+	buf_printf(&in->out, ",\"account\":{\"verdict\":\"%s\",",
+		   verdicts[loss_accounting_verdict(f)]);
+	report_text_json_account(&in->out, &c->account);
 	buf_addch(&in->out, '}');
 }
 
 static void json_stats(struct info *in, const struct event_counts_part *c)
 {
 	const struct event_counts_stats *s = &c->stats;
-	const struct account_figures *f = &s->figures;
+	const struct loss_accounting_figures *f = &s->figures;
 
 	if (!f->known)
 		return;
@@ -82,8 +83,9 @@ static void json_stats(struct info *in, const struct event_counts_part *c)
 		   ",\"cpu_ns\":%" PRIu64 ",\"realtime_ns\":%" PRIu64 ",\"end_cpu_ns\":%" PRIu64
 		   ",\"rss_bytes\":%" PRIu64 ",\"ring_fill_max_bytes\":%" PRIu64
 		   ",\"bytes_written\":%" PRIu64,
-		   s->elapsed_ns, f->produced, f->written, f->lost, account_under_way(f),
-		   c->tracepoints, account_verdict(f) == ACCOUNT_BALANCED ? "true" : "false",
+		   s->elapsed_ns, f->produced, f->written, f->lost, loss_accounting_under_way(f),
+		   c->tracepoints,
+		   loss_accounting_verdict(f) == LOSS_ACCOUNTING_BALANCED ? "true" : "false",
 		   s->samples, s->bpf_ns, s->bpf_runs, s->cpu_ns, s->realtime_ns, s->end_cpu_ns,
 		   s->rss_bytes, s->ring_fill_max_bytes, s->bytes_written);
 	if (s->unwinds)
@@ -115,7 +117,7 @@ static void json_types(struct info *in)
 	buf_addstr(&in->out, ",\"types\":[");
 	for (size_t i = 0; i < c->type_cnt; i++) {
 		buf_addstr(&in->out, i ? ",{\"name\":" : "{\"name\":");
-		text_json_name(&in->out, in->names, c->types[i].name);
+		name_text_json_name(&in->out, in->names, c->types[i].name);
 		buf_printf(&in->out, ",\"events\":%" PRIu64 ",\"bytes\":%" PRIu64 "}",
 			   c->types[i].events, c->types[i].bytes);
 	}
@@ -132,15 +134,15 @@ static void json_modules(struct info *in)
 		const struct names_module *m = names_module(in->names, v[i].module);
 
 		buf_addstr(&in->out, i ? ",{\"path\":" : "{\"path\":");
-		text_json_name(&in->out, in->names, v[i].module ? m->path : NAMES_NONE);
+		name_text_json_name(&in->out, in->names, v[i].module ? m->path : NAMES_NONE);
 		buf_addstr(&in->out, ",\"build_id\":\"");
 		str_hex(&in->out, m->build_id, m->build_id_sz);
 		buf_printf(&in->out, "\",\"addresses\":%" PRIu64 ",\"unnamed\":%" PRIu64,
 			   v[i].frames, v[i].unnamed);
 		buf_addstr(&in->out, ",\"status\":");
-		text_json_name(&in->out, in->names, v[i].module ? m->status : NAMES_NONE);
+		name_text_json_name(&in->out, in->names, v[i].module ? m->status : NAMES_NONE);
 		buf_addstr(&in->out, ",\"detail\":");
-		text_json_name(&in->out, in->names, v[i].module ? m->detail : NAMES_NONE);
+		name_text_json_name(&in->out, in->names, v[i].module ? m->detail : NAMES_NONE);
 		buf_addch(&in->out, '}');
 	}
 	buf_addch(&in->out, ']');
@@ -148,9 +150,9 @@ static void json_modules(struct info *in)
 }
 
 /* What the trace says of a field; nothing when that is nothing. */
-static void json_meaning(struct info *in, const struct meaning *m)
+static void json_meaning(struct info *in, const struct field_units *m)
 {
-	const char *kind = m->kind_said ? meaning_kind_name(m->kind) : NULL;
+	const char *kind = m->kind_said ? field_units_kind_name(m->kind) : NULL;
 	const bool unit = m->unit_said && m->unit != NAMES_NONE;
 	const bool names = m->names != NAMES_NONE;
 
@@ -161,11 +163,11 @@ static void json_meaning(struct info *in, const struct meaning *m)
 		buf_printf(&in->out, "\"kind\":\"%s\"%s", kind, unit || names ? "," : "");
 	if (unit) {
 		buf_addstr(&in->out, "\"unit\":");
-		text_json_name(&in->out, in->names, m->unit);
+		name_text_json_name(&in->out, in->names, m->unit);
 	}
 	if (names) {
 		buf_addstr(&in->out, unit ? ",\"enum\":" : "\"enum\":");
-		text_json_name(&in->out, in->names, m->names);
+		name_text_json_name(&in->out, in->names, m->names);
 	}
 	buf_addch(&in->out, '}');
 }
@@ -183,12 +185,12 @@ static void json_schemas(struct info *in)
 			continue;
 		buf_printf(&in->out, "%s{\"name\":", sep);
 		sep = ",";
-		text_json_name(&in->out, in->names, v[i]->name);
+		name_text_json_name(&in->out, in->names, v[i]->name);
 		buf_printf(&in->out, ",\"has_ts\":%s,\"fields\":[",
 			   dial9_schema_has_timestamp(v[i]->schema) ? "true" : "false");
 		for (size_t f = 0; f < v[i]->field_cnt; f++) {
 			buf_addstr(&in->out, f ? ",[" : "[");
-			text_json_name(&in->out, in->names, v[i]->field_names[f]);
+			name_text_json_name(&in->out, in->names, v[i]->field_names[f]);
 			buf_printf(&in->out, ",\"%s\"",
 				   dial9_type_name(dial9_schema_field_type(v[i]->schema, f)));
 			json_meaning(in, trace_field_meaning(v[i], f));
@@ -259,7 +261,7 @@ void info_json(struct info *in)
 	const char *file = reader_input(in->reader);
 	bool newer = reader_is_newer(in->reader);
 
-	text_json_begin(&in->out);
+	name_text_json_begin(&in->out);
 	buf_addstr(&in->out, ",\"file\":");
 	str_json(&in->out, file, strlen(file));
 	if (reader_first_number(in->reader))
@@ -280,7 +282,7 @@ void info_json(struct info *in)
 	}
 	if (in->counts.ends.stacks) {
 		buf_addstr(&in->out, ",\"user_stacks\":");
-		ends_json(&in->out, &in->counts.ends, in->names);
+		unwind_status_json(&in->out, &in->counts.ends, in->names);
 	}
 	info_triggers_json(in);
 	json_types(in);

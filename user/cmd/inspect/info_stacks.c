@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* info_stacks.c - how a recording took its stacks: by which tables, and in which way */
 #include "base/str.h"
+#include "cmd/common/report_text.h"
 #include "cmd/inspect/info.h"
-#include "cmd/common/text.h"
 
 static void put_left_out(struct info *in, uint64_t cnt, const char *noun)
 {

@@ -3,9 +3,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "cmd/common/report_text.h"
 #include "cmd/inspect/info.h"
-#include "cmd/common/text.h"
-#include "export/text.h"
+#include "export/name_text.h"
 #include "trace/read/trace.h"
 
 static bool is_trigger(const struct trace_event *ev)
@@ -59,25 +59,25 @@ static void put_one(struct info *in, const struct info_trigger *t)
 	if (t->reason == NAMES_NONE)
 		buf_addch(&in->out, '?');
 	else
-		text_name(&in->out, in->names, t->reason);
+		name_text_name(&in->out, in->names, t->reason);
 	if (*event) {
 		buf_addch(&in->out, ' ');
-		text_name(&in->out, in->names, t->event);
+		name_text_name(&in->out, in->names, t->event);
 	}
 	if (t->ns) {
 		buf_addch(&in->out, ' ');
-		text_duration(&in->out, t->ns, 0);
+		name_text_duration(&in->out, t->ns, 0);
 	}
 	if (t->tid) {
 		buf_printf(&in->out, " of thread %" PRIu64, t->tid);
 		if (t->comm != NAMES_NONE) {
 			buf_addstr(&in->out, " (");
-			text_name(&in->out, in->names, t->comm);
+			name_text_name(&in->out, in->names, t->comm);
 			buf_addch(&in->out, ')');
 		}
 	}
 	buf_addstr(&in->out, " at ");
-	text_time(&in->out, t->ts, 0);
+	report_text_time(&in->out, t->ts, 0);
 	buf_addch(&in->out, '\n');
 }
 
@@ -108,7 +108,7 @@ static void json_name(struct info *in, const char *key, uint32_t name)
 	if (name == NAMES_NONE || !*names_str(in->names, name, NULL))
 		return;
 	buf_printf(&in->out, ",\"%s\":", key);
-	text_json_name(&in->out, in->names, name);
+	name_text_json_name(&in->out, in->names, name);
 }
 
 void info_triggers_json(struct info *in)

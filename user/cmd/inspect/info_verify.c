@@ -13,10 +13,10 @@
 
 #include "base/log.h"
 #include "cmd/common/cmd.h"
+#include "cmd/common/report_text.h"
 #include "cmd/inspect/dump.h"
 #include "cmd/inspect/dump_frame.h"
 #include "cmd/inspect/info.h"
-#include "cmd/common/text.h"
 #include "trace/source/source.h"
 
 static int count_event(void *ctx, const struct dial9_dec *dec, const struct dial9_event *ev)
@@ -37,7 +37,7 @@ static int count_frame(void *ctx, const struct dial9_dec *dec, const struct dial
 static void put_verdict(struct buf *out, const struct source *src, const struct dial9_dec *dec,
 			const struct dump_tally *tally, const char *verdict)
 {
-	text_clean(out, source_name(src), strlen(source_name(src)));
+	name_text_clean(out, source_name(src), strlen(source_name(src)));
 	buf_printf(out,
 		   ": %s: %" PRIu64 " frames, %" PRIu64 " of them events, in %" PRIu64 " bytes\n",
 		   verdict, tally->frames, tally->events, dial9_dec_consumed(dec));
@@ -65,7 +65,7 @@ static int verify(struct source *src, struct dial9_dec *dec, bool json)
 	}
 	fwrite(buf_cstr(&out), 1, out.len, stdout);
 	buf_free(&out);
-	written = text_finish();
+	written = report_text_finish();
 	code = dump_conclude("info", src, dec, err);
 	/* who asks whether all of it is there is told no by the exit status too */
 	if (code == CMD_OK && (err || source_is_cut(src) || source_has_holes(src)))

@@ -15,8 +15,8 @@
 #include "base/str.h"
 #include "cmd/common/cmd.h"
 #include "cmd/common/progress.h"
+#include "cmd/common/report_text.h"
 #include "cmd/common/select.h"
-#include "cmd/common/text.h"
 #include "cmd/common/view.h"
 #include "export/script_stream.h"
 #include "trace/source/source.h"
@@ -189,7 +189,7 @@ static bool write_out(struct script *s)
 	return false;
 }
 
-/* As text_finish() has it. */
+/* As report_text_finish() has it. */
 static int write_code(const struct script *s, int code)
 {
 	if (!s->write_err || s->write_err == EPIPE)

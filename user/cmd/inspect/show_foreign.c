@@ -16,7 +16,7 @@
 #include "base/str.h"
 #include "cmd/common/cmd.h"
 #include "cmd/common/input.h"
-#include "cmd/common/text.h"
+#include "cmd/common/report_text.h"
 #include "trace/source/source.h"
 
 static int write_out(void *ctx, const void *data, size_t sz)
@@ -29,7 +29,7 @@ static void put_facts(struct buf *out, const char *name, const struct foreign_fa
 	char count[32];
 
 	buf_printf(out, "%-15s ", "trace");
-	text_clean(out, name, strlen(name));
+	name_text_clean(out, name, strlen(name));
 	buf_addch(out, '\n');
 	for (size_t i = 0; i < facts->cnt; i++) {
 		const struct foreign_fact *f = &facts->v[i];

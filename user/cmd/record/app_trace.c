@@ -30,10 +30,10 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "base/sudo_user.h"
 #include "cmd/common/cmd.h"
-#include "rewrite/merge/merge.h"
 #include "kernel/privileges.h"
-#include "base/invoker.h"
+#include "rewrite/merge/merge.h"
 
 #define WORD "record"
 #define NOBODY 65534
@@ -73,13 +73,13 @@ static int write_fd(void *ctx, const void *data, size_t sz)
 /* Nothing is left that its input could misuse. */
 static bool give_up_rights(void)
 {
-	struct invoker user;
+	struct sudo_user user;
 
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || invoker_read(&user))
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || sudo_user_read(&user))
 		return false;
 	if (!geteuid()) {
 		if (!user.known)
-			user = (struct invoker){ .known = true, .uid = NOBODY, .gid = NOBODY };
+			user = (struct sudo_user){ .known = true, .uid = NOBODY, .gid = NOBODY };
 		if (setgroups(0, NULL) || setgid(user.gid) || setuid(user.uid))
 			return false;
 	}

@@ -9,10 +9,10 @@
 #include "base/log.h"
 #include "base/opts.h"
 #include "base/str.h"
-#include "cmd/record/check.h"
-#include "cmd/record/check_programs.h"
 #include "cmd/common/cmd.h"
 #include "cmd/common/view.h"
+#include "cmd/record/check.h"
+#include "cmd/record/check_programs.h"
 #include "record/capture/given_btf.h"
 
 struct check_opts {

@@ -18,9 +18,9 @@
 #include "cmd/record/check_programs.h"
 #include "record/capture/capture_features.h"
 #include "record/capture/capture_load.h"
+#include "record/capture/verdicts.h"
 #include "record/recorder_programs.h"
 #include "record/target/selection.h"
-#include "record/capture/verdicts.h"
 
 #define EVENT "irq:softirq_entry"
 

@@ -20,8 +20,8 @@
 #include "cmd/common/cmd.h"
 #include "cmd/record/record.h"
 #include "record/capture/capture_load.h"
-#include "record/recorder_programs.h"
 #include "record/capture/verdicts.h"
+#include "record/recorder_programs.h"
 
 #define EVENTS "irq:*,timer:*,syscalls:sys_enter_openat,syscalls:sys_exit_openat"
 #define FILTER "prev_state != 0 && next_comm ~ \"a*\""

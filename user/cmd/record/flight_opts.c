@@ -8,8 +8,8 @@
 
 #include "base/alloc.h"
 #include "base/str.h"
-#include "record/output/flight.h"
 #include "record/control/trigger.h"
+#include "record/output/flight.h"
 
 #define KEEP_MIN_NS 1000000000ULL
 #define REARM_NS 1000000000ULL

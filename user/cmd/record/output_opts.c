@@ -12,19 +12,19 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/out_file.h"
 #include "base/str.h"
 #include "record/output/output.h"
-#include "base/sink.h"
 #include "record/output/stream.h"
 
 enum { SWITCH_BYTES_MIN = 64 << 10, SWITCH_NS_MIN = 10000000 };
 
 const char *const output_opts_on_full[] = { "stop", "pause", "drop-oldest", NULL };
 
-static bool is_kind(const char *text, enum pack_kind *kind)
+static bool is_kind(const char *text, enum compress_kind *kind)
 {
 	static const char *const names[] = { "none", "gzip", "zstd" };
-	static const enum pack_kind kinds[] = { PACK_NONE, PACK_GZIP, PACK_ZSTD };
+	static const enum compress_kind kinds[] = { COMPRESS_NONE, COMPRESS_GZIP, COMPRESS_ZSTD };
 	int at = opts_word(text, strlen(text), names, sizeof(names) / sizeof(names[0]));
 
 	if (at >= 0)
@@ -34,13 +34,13 @@ static bool is_kind(const char *text, enum pack_kind *kind)
 
 static const char *read_packing(const struct output_opts *o, struct output_cfg *cfg)
 {
-	cfg->pack = o->level ? PACK_GZIP : PACK_NONE;
+	cfg->pack = o->level ? COMPRESS_GZIP : COMPRESS_NONE;
 	cfg->level = o->level;
 	if (o->compress && !is_kind(o->compress, &cfg->pack))
 		return "--compress takes gzip, zstd or none";
-	if (o->level && cfg->pack == PACK_NONE)
+	if (o->level && cfg->pack == COMPRESS_NONE)
 		return "-z and --compress none exclude each other";
-	if (o->level > pack_level_max(cfg->pack))
+	if (o->level > compress_level_max(cfg->pack))
 		return "levels of gzip are 1 to 9: --compress zstd has more";
 	return NULL;
 }
@@ -107,7 +107,7 @@ bool output_opts_is_loose_value(const struct output_opts *o, const char *word)
 
 bool output_opts_is_stream(const struct output_opts *o)
 {
-	return sink_is_stdout(o->path) || stream_is(o->path);
+	return out_file_is_stdout(o->path) || stream_is(o->path);
 }
 
 const char *output_opts_read(const struct output_opts *o, const volatile sig_atomic_t *switch_asked,

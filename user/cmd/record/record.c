@@ -18,22 +18,22 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/opts.h"
+#include "base/out_file.h"
+#include "cmd/common/cmd.h"
 #include "cmd/record/app_trace.h"
 #include "cmd/record/block_opts.h"
-#include "cmd/common/cmd.h"
+#include "cmd/record/end_summary.h"
 #include "cmd/record/flight_opts.h"
 #include "cmd/record/output_opts.h"
 #include "cmd/record/record.h"
 #include "cmd/record/record_signals.h"
 #include "cmd/record/start_at.h"
-#include "cmd/record/summary.h"
 #include "cmd/record/target.h"
 #include "cmd/record/thin_opts.h"
 #include "record/control/control.h"
-#include "record/encode/meta.h"
-#include "record/recorder.h"
-#include "base/sink.h"
+#include "record/encode/user_metadata.h"
 #include "record/output/stream.h"
+#include "record/recorder.h"
 
 #define SUMMARY_MIN_NS 200000000ULL
 #define SUMMARY_MAX_NS 600000000000ULL
@@ -64,7 +64,7 @@ struct record_opts {
 	struct block_opts block;
 	struct capture_off_cpu off_cpu; /* what these come to */
 	struct thin_opts thinning;
-	struct thin_cfg thin; /* what these come to */
+	struct load_shedding_cfg thin; /* what these come to */
 	struct opt_list events;
 	struct opt_list filters; /* of the events */
 	bool sched;
@@ -93,8 +93,8 @@ struct record_opts {
 	int clock;
 	struct opt_list meta;
 	/* what these come to */
-	struct when_cfg when;
-	struct meta_user entries[META_USER_MAX];
+	struct trigger_window_cfg when;
+	struct user_metadata_entry entries[USER_METADATA_MAX];
 	struct flight_cfg keep;
 	struct trigger_cfg trigger;
 	struct flight_events triggers;
@@ -398,9 +398,9 @@ static int check(const struct record_opts *o, bool command)
 		return usage_error("--summary sums up what threads do on all CPUs: not with -C");
 	if (o->neighbours && o->target.cpus.cnt)
 		return usage_error("--neighbours goes where targets wait, -C to some CPUs alone");
-	if (sink_is_stdout(o->output.path) && isatty(STDOUT_FILENO))
+	if (out_file_is_stdout(o->output.path) && isatty(STDOUT_FILENO))
 		return usage_error("standard output is a terminal: -o - wants a pipe or a file");
-	if (o->ready_fd && sink_is_descriptor(o->output.path, (int)o->ready_fd))
+	if (o->ready_fd && out_file_is_descriptor(o->output.path, (int)o->ready_fd))
 		return usage_error("--ready-fd is where the trace goes: choose another descriptor");
 	if (o->app_trace && (output_opts_is_stream(&o->output) || o->output.switching ||
 			     o->output.stamp || o->output.level || o->output.compress))
@@ -449,7 +449,7 @@ static int check_block(struct record_opts *o)
 
 static int check_when(struct record_opts *o)
 {
-	struct when_cfg *when = &o->when;
+	struct trigger_window_cfg *when = &o->when;
 	int err;
 
 	if (o->delay && o->start_at)
@@ -476,12 +476,13 @@ static int check_when(struct record_opts *o)
 
 static int check_meta(struct record_opts *o)
 {
-	struct meta_user *meta = o->entries;
+	struct user_metadata_entry *meta = o->entries;
 	const char *why = "there are too many";
 	size_t i;
 
 	for (i = 0; i < o->meta.cnt; i++)
-		if (i == META_USER_MAX || meta_parse(o->meta.v[i], meta, i, &meta[i], &why))
+		if (i == USER_METADATA_MAX ||
+		    user_metadata_parse(o->meta.v[i], meta, i, &meta[i], &why))
 			return bad_value("--meta", o->meta.v[i], why);
 	return 0;
 }
@@ -521,7 +522,7 @@ static int check_flight(struct record_opts *o)
 	if (wrong)
 		return usage_error(wrong);
 	if (o->flight.keep && (o->output.switching || o->output.max_bytes || o->app_trace ||
-			       sink_is_stdout(o->output.path) || stream_is(o->output.path)))
+			       out_file_is_stdout(o->output.path) || stream_is(o->output.path)))
 		return usage_error("--flight writes files of its own: to no stream, and "
 				   "without --switch-output, --max-size and --app-trace");
 	if (o->output.disk_budget && o->output.disk_budget < o->keep.bytes)
@@ -681,7 +682,7 @@ static bool has_stack(void)
 static int record(struct record_opts *o, char **command, const char *command_line)
 {
 	bool show = !o->quiet && !o->no_progress && (o->progress || isatty(STDERR_FILENO));
-	struct summary summary = { .on_terminal = isatty(STDERR_FILENO) };
+	struct end_summary summary = { .on_terminal = isatty(STDERR_FILENO) };
 	struct recorder_cfg cfg;
 	struct recorder_result result;
 	struct app_trace *app = NULL;
@@ -693,20 +694,20 @@ static int record(struct record_opts *o, char **command, const char *command_lin
 		return CMD_START;
 	make_cfg(o, command, &cfg);
 	cfg.command_line = command_line;
-	cfg.progress = show && summary.on_terminal ? summary_progress : NULL;
-	cfg.waiting = show && summary.on_terminal ? summary_waiting : NULL;
+	cfg.progress = show && summary.on_terminal ? end_summary_progress : NULL;
+	cfg.waiting = show && summary.on_terminal ? end_summary_waiting : NULL;
 	cfg.progress_ctx = &summary;
 	if (cfg.flight.ns && !o->quiet)
-		summary_flight(&cfg.flight);
+		end_summary_flight(&cfg.flight);
 	err = recorder_run(&cfg, &result);
 	free_cfg(&cfg);
 	if (summary.on_terminal && cfg.progress)
-		summary_clear_progress();
+		end_summary_clear_progress();
 	summary.file = result.file;
 	if (!err && show)
-		summary_print(&summary, &cfg, &result);
+		end_summary_print(&summary, &cfg, &result);
 	if (!err && o->verify_stacks)
-		summary_tell_stacks(&result.totals, o->quiet);
+		end_summary_tell_stacks(&result.totals, o->quiet);
 	code = exit_code(err, &result);
 	free(result.file);
 	if (err)
@@ -760,9 +761,8 @@ int record_configured(int argc, char **argv, int (*use)(const struct recorder_cf
 {
 	struct record_opts o;
 	struct recorder_cfg cfg;
-	int first, err;
+	int first, err = parse(argc, argv, &o, &first);
 
-	err = parse(argc, argv, &o, &first);
 	if (!err) {
 		make_cfg(&o, first < argc ? argv + first : NULL, &cfg);
 		err = use(&cfg, ctx);

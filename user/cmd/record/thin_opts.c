@@ -10,7 +10,7 @@
 
 #include "base/log.h"
 #include "base/str.h"
-#include "record/control/thin.h"
+#include "record/control/load_shedding.h"
 
 enum { SAMPLE_MAX = 1000 };
 
@@ -44,7 +44,7 @@ static int read_sample(const char *text, uint32_t *one_in)
 	return 0;
 }
 
-int thin_opts_read(const struct thin_opts *o, struct thin_cfg *out)
+int thin_opts_read(const struct thin_opts *o, struct load_shedding_cfg *out)
 {
 	int err = 0;
 

@@ -6,7 +6,7 @@
 
 #include "base/opts.h"
 
-struct thin_cfg;
+struct load_shedding_cfg;
 
 /* --sched-sample and --max-overhead; zeros: neither is given. */
 struct thin_opts {
@@ -29,6 +29,6 @@ struct thin_opts {
 	}
 
 /* Sets one_in and max_ppm. 0, or -EINVAL after one printed line. */
-int thin_opts_read(const struct thin_opts *o, struct thin_cfg *out);
+int thin_opts_read(const struct thin_opts *o, struct load_shedding_cfg *out);
 
 #endif /* D9_CMD_RECORD_THIN_OPTS_H */

@@ -18,11 +18,11 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/opts.h"
+#include "base/out_file.h"
+#include "base/sudo_user.h"
 #include "cmd/common/cmd.h"
 #include "cmd/common/live_view.h"
 #include "cmd/record/target.h"
-#include "base/invoker.h"
-#include "base/sink.h"
 
 /* How long the recorder may take to end before it is made to. */
 #define END_MS 15000
@@ -234,13 +234,13 @@ static void nap(void)
 }
 
 /* What it still has to say goes to the file, or nowhere; a full pipe would stop it. */
-static bool drain(struct recorder *r, struct sink *sink)
+static bool drain(struct recorder *r, struct out_file *sink)
 {
 	char buf[65536];
 	ssize_t n;
 
 	while ((n = read(r->trace, buf, sizeof(buf))) > 0)
-		if (sink && sink_write(sink, buf, (size_t)n))
+		if (sink && out_file_write(sink, buf, (size_t)n))
 			return false;
 	while ((n = read(r->messages, buf, sizeof(buf))) > 0)
 		if (r->said.len < sizeof(buf))
@@ -249,7 +249,7 @@ static bool drain(struct recorder *r, struct sink *sink)
 }
 
 /* Ends it, and the command that it may have started. */
-static void end_recorder(struct recorder *r, struct sink *sink, bool stop)
+static void end_recorder(struct recorder *r, struct out_file *sink, bool stop)
 {
 	bool good = true;
 
@@ -315,7 +315,7 @@ static void put_messages(const struct buf *said)
 	}
 }
 
-static int show(const struct top_opts *o, char **command, struct recorder *r, struct sink *sink)
+static int show(const struct top_opts *o, char **command, struct recorder *r, struct out_file *sink)
 {
 	struct buf title = { 0 };
 	struct live_view_opts view = {
@@ -344,14 +344,14 @@ static int show(const struct top_opts *o, char **command, struct recorder *r, st
 static int top(const struct top_opts *o, char **command)
 {
 	struct recorder r = { .pid = -1 };
-	struct invoker user = { .uid = (uid_t)-1, .gid = (gid_t)-1 };
+	struct sudo_user user = { .uid = (uid_t)-1, .gid = (gid_t)-1 };
 	struct words words = { 0 };
-	struct sink *sink = NULL;
+	struct out_file *sink = NULL;
 	int code = CMD_START, err;
 
-	if (invoker_read(&user))
+	if (sudo_user_read(&user))
 		return CMD_START;
-	if (o->output && sink_open(o->output, user.uid, user.gid, &sink))
+	if (o->output && out_file_open(o->output, user.uid, user.gid, &sink))
 		return CMD_OUTPUT;
 	make_words(o, command, &words);
 	err = start_recorder(&r, &words);
@@ -359,7 +359,7 @@ static int top(const struct top_opts *o, char **command)
 		log_error("top: cannot start a recorder: %s", strerror(-err));
 	else
 		code = show(o, command, &r, sink);
-	if (sink_close(sink) && code == CMD_OK)
+	if (out_file_close(sink) && code == CMD_OK)
 		code = CMD_OUTPUT;
 	buf_free(&r.said);
 	words_fini(&words);
@@ -372,7 +372,7 @@ static const char *complaint(const struct top_opts *o, bool command)
 
 	if (why)
 		return why;
-	if (o->output && sink_is_stdout(o->output))
+	if (o->output && out_file_is_stdout(o->output))
 		return "standard output is for the picture: -o wants a file";
 	if (o->events.cnt && !o->output)
 		return "-e is for the file of -o";

@@ -4,11 +4,11 @@
 
 #include "cmd/common/select.h"
 #include "cmd/common/view.h"
+#include "profile/sched/intervals.h"
+#include "profile/sched/recorded_time.h"
+#include "profile/sched/stack_table.h"
 #include "profile/sums/delta.h"
 #include "profile/sums/event_counts.h"
-#include "profile/sched/intervals.h"
-#include "profile/sched/observed.h"
-#include "profile/sched/stack_table.h"
 
 /* The words of the options in their order. */
 enum diff_kind { DIFF_CPU, DIFF_OFFCPU, DIFF_LATENCY };
@@ -32,7 +32,7 @@ struct diff_side {
 	struct select sel;
 	struct event_counts counts; /* the loss only */
 	uint64_t observed; /* samples, or intervals */
-	struct observed_sum time; /* that was recorded in the window */
+	struct recorded_time_sum time; /* that was recorded in the window */
 	double sum; /* of what was observed: ns, where it is timed */
 	bool timed; /* all samples stand for times that are known */
 	bool whole; /* each part is a command from its start to its end, and all of it is looked at */
@@ -41,8 +41,8 @@ struct diff_side {
 	struct hmap sums; /* part << 32 | stack -> struct delta_sum */
 	struct stack_table stacks;
 	struct intervals *intervals;
-	struct observed observed_time;
-	double *weights; /* of sums by part: see struct observed_opts */
+	struct recorded_time observed_time;
+	double *weights; /* of sums by part: see struct recorded_time_opts */
 	struct diff_part *parts; /* by part */
 	size_t part_cap;
 	uint8_t *windows; /* by clock: told to the intervals */

@@ -11,10 +11,10 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "cmd/common/report_text.h"
+#include "cmd/common/symbol_fit.h"
 #include "cmd/report/diff.h"
-#include "cmd/common/shorten.h"
-#include "cmd/common/text.h"
-#include "profile/sched/stay.h"
+#include "profile/sched/offcpu_interval.h"
 
 const char *const diff_kinds[] = { "cpu", "offcpu", "latency", NULL };
 const char *const diff_normals[] = { "samples", "time", "none", NULL };
@@ -24,7 +24,7 @@ const char *const diff_normals[] = { "samples", "time", "none", NULL };
 
 static size_t shown(const struct diff *d)
 {
-	return text_rows(d->opts->limit, 0, d->change_cnt);
+	return report_text_rows(d->opts->limit, 0, d->change_cnt);
 }
 
 /* "%", "ms/s" and so on: what values are, and how many of them make one that is shown. */
@@ -48,12 +48,12 @@ static const char *unit(const struct diff *d, double *by)
 
 /* ---- what the reader must know before the numbers ---------------------------------------------- */
 
-static void say(const struct diff *d, enum paint_as as, struct buf *text)
+static void say(const struct diff *d, enum color_as as, struct buf *text)
 {
 	struct buf line = { 0 };
 
 	buf_addstr(&line, "# ");
-	paint_put(&line, d->view.color, as, buf_cstr(text), text->len);
+	color_put(&line, d->view.color, as, buf_cstr(text), text->len);
 	puts(buf_cstr(&line));
 	buf_free(&line);
 	buf_clear(text);
@@ -64,7 +64,7 @@ static const char *name_of(enum delta_side side)
 	return side == DELTA_OLD ? "old" : "new";
 }
 
-static void add_time(struct buf *text, const struct observed_sum *time)
+static void add_time(struct buf *text, const struct recorded_time_sum *time)
 {
 	buf_printf(text, ", over %.3f s", (double)time->span_ns / 1e9);
 	if (time->ns < time->span_ns)
@@ -74,7 +74,7 @@ static void add_time(struct buf *text, const struct observed_sum *time)
 /* What was left out is in no rate; but what reaches into it is in no sum either. */
 static void say_left_out(const struct diff *d, enum delta_side side)
 {
-	const struct observed_sum *time = &d->sides[side].time;
+	const struct recorded_time_sum *time = &d->sides[side].time;
 	const char *name = name_of(side);
 	struct buf text = { 0 };
 
@@ -83,14 +83,14 @@ static void say_left_out(const struct diff *d, enum delta_side side)
 			   "%s left out: %.3f s in stretches; what was under way as one began or "
 			   "ended is missing, most of all what takes long",
 			   name, (double)(time->span_ns - time->ns) / 1e9);
-		say(d, PAINT_WARN, &text);
+		say(d, COLOR_WARN, &text);
 	}
 	if (time->parts_ns > time->ns && d->normal == DIFF_BY_TIME) {
 		buf_printf(&text,
 			   "%s: recordings lie side by side, %.3f s one by one: what one of them "
 			   "has is by its own time",
 			   name, (double)time->parts_ns / 1e9);
-		say(d, PAINT_WARN, &text);
+		say(d, COLOR_WARN, &text);
 	}
 	buf_free(&text);
 }
@@ -98,21 +98,21 @@ static void say_left_out(const struct diff *d, enum delta_side side)
 /* Which parts have what is compared. */
 static void say_told(const struct diff *d, enum delta_side side)
 {
-	const struct text_told_opts opts = { diff_tells, &d->sides[side], true };
+	const struct report_text_told_opts opts = { diff_tells, &d->sides[side], true };
 	struct buf text = { 0 };
 
 	buf_printf(&text, "%s switches: ", name_of(side));
-	if (d->opts->kind != DIFF_CPU && text_told(&text, d->sides[side].names, &opts))
-		say(d, PAINT_WARN, &text);
+	if (d->opts->kind != DIFF_CPU && report_text_told(&text, d->sides[side].names, &opts))
+		say(d, COLOR_WARN, &text);
 	buf_free(&text);
 }
 
-/* Of the first part that has stays off the CPU in place of switches, as stay_is_told(); false: none has. */
+/* Of the first part that has stays off the CPU in place of switches, as offcpu_interval_is_told(); false: none has. */
 static bool has_stays(const struct diff_side *s, uint64_t *min_ns, uint64_t *max_ns)
 {
 	*min_ns = *max_ns = 0;
 	for (uint32_t i = 0; i < s->names->parts.cnt; i++)
-		if (stay_is_told(s->names, i, min_ns, max_ns))
+		if (offcpu_interval_is_told(s->names, i, min_ns, max_ns))
 			return true;
 	return false;
 }
@@ -130,7 +130,7 @@ static void say_unlike(const struct diff *d)
 		return;
 	buf_addstr(&text, "not alike: stays off the CPU that one of both was not to have seem to "
 			  "be a change");
-	say(d, PAINT_WARN, &text);
+	say(d, COLOR_WARN, &text);
 	buf_free(&text);
 }
 
@@ -141,17 +141,17 @@ static void say_side(const struct diff *d, enum delta_side side)
 	struct buf text = { 0 }, lost = { 0 };
 
 	buf_printf(&text, "%s: ", name_of(side));
-	text_clean(&text, reader_input(s->reader), strlen(reader_input(s->reader)));
+	name_text_clean(&text, reader_input(s->reader), strlen(reader_input(s->reader)));
 	buf_addstr(&text, ": ");
 	str_counted(&text, s->observed, nouns[d->opts->kind]);
 	if (d->timed && s->observed)
 		buf_printf(&text, ", %.3g s", s->sum / 1e9);
 	add_time(&text, &s->time);
-	say(d, PAINT_PLAIN, &text);
-	if (account_lacks(&s->counts.account)) {
-		text_lost(&lost, &s->counts.account);
+	say(d, COLOR_PLAIN, &text);
+	if (loss_accounting_lacks(&s->counts.account)) {
+		report_text_lost(&lost, &s->counts.account);
 		buf_printf(&text, "%s lost: %s", name_of(side), buf_cstr(&lost));
-		say(d, PAINT_WARN, &text);
+		say(d, COLOR_WARN, &text);
 	}
 	say_left_out(d, side);
 	say_told(d, side);
@@ -177,7 +177,7 @@ static void say_header(const struct diff *d)
 							  "");
 	buf_addstr(&text, "; +-: two standard deviations of the difference; ~: it may be chance; "
 			  "?: cannot tell");
-	say(d, PAINT_PLAIN, &text);
+	say(d, COLOR_PLAIN, &text);
 	if (d->opts->kind == DIFF_OFFCPU && d->opts->normal == DIFF_BY_DEFAULT) {
 		buf_addstr(&text,
 			   d->normal == DIFF_BY_NONE ?
@@ -185,7 +185,7 @@ static void say_header(const struct diff *d)
 				   "are; --normalize time: by time of recording" :
 				   "by time of recording, as for what goes on and on; --normalize "
 				   "none: times as they are");
-		say(d, PAINT_PLAIN, &text);
+		say(d, COLOR_PLAIN, &text);
 	}
 	puts("#");
 	buf_free(&text);
@@ -284,22 +284,22 @@ static void add_place(struct buf *line, const struct diff *d, const struct delta
 	if (d->view.width)
 		room = d->view.width > used + NAME_MIN ? d->view.width - used : NAME_MIN;
 	s = delta_str(d->delta, p->name, &len);
-	text_clean(&name, s, len);
+	name_text_clean(&name, s, len);
 	s = delta_str(d->delta, p->module, &len);
 	/* a label names the module itself */
 	if (len && !names_is_label(buf_cstr(&name), name.len)) {
 		buf_addstr(&module, " (");
-		text_clean(&module, s, len);
+		name_text_clean(&module, s, len);
 		buf_addch(&module, ')');
 	}
-	tail = text_width(buf_cstr(&module), module.len);
-	shorten_name(&whole, buf_cstr(&name), name.len,
-		     !d->view.width ? 0 :
-		     room > tail    ? room - tail :
-				      1);
+	tail = name_text_width(buf_cstr(&module), module.len);
+	symbol_fit_name(&whole, buf_cstr(&name), name.len,
+			!d->view.width ? 0 :
+			room > tail    ? room - tail :
+					 1);
 	buf_add(&whole, buf_cstr(&module), module.len);
-	if (d->view.width && text_width(buf_cstr(&whole), whole.len) > room)
-		text_column(line, buf_cstr(&whole), whole.len, room, true);
+	if (d->view.width && name_text_width(buf_cstr(&whole), whole.len) > room)
+		report_text_column(line, buf_cstr(&whole), whole.len, room, true);
 	else
 		buf_add(line, buf_cstr(&whole), whole.len);
 	buf_free(&name);
@@ -321,10 +321,10 @@ static void put_row(const struct diff *d, const struct delta_change *c)
 			buf_addstr(&line, "  ");
 		add_place(&line, d, &c->row->places[i], used);
 	}
-	paint_put(&painted, d->view.color,
-		  c->verdict != DELTA_CHANGED ? PAINT_DIM :
-		  c->telling_delta > 0	      ? PAINT_HOT :
-						PAINT_WARM,
+	color_put(&painted, d->view.color,
+		  c->verdict != DELTA_CHANGED ? COLOR_DIM :
+		  c->telling_delta > 0	      ? COLOR_HOT :
+						COLOR_WARM,
 		  buf_cstr(&line), line.len);
 	puts(buf_cstr(&painted));
 	buf_free(&line);
@@ -383,7 +383,7 @@ static void json_side(struct buf *out, const struct diff *d, enum delta_side sid
 		   s->observed, s->time.span_ns, s->time.ns);
 	json_number(out, "sum_ns", s->sum, d->timed);
 	buf_addch(out, ',');
-	text_json_account(out, &s->counts.account);
+	report_text_json_account(out, &s->counts.account);
 	buf_addch(out, '}');
 }
 
@@ -472,7 +472,7 @@ void diff_print_json(const struct diff *d)
 	struct buf out = { 0 };
 	size_t n = shown(d);
 
-	text_json_begin(&out);
+	name_text_json_begin(&out);
 	buf_printf(&out, ",\"kind\":\"%s\",\"unit\":\"%s\"", diff_kinds[d->opts->kind],
 		   json_unit(d));
 	if (d->opts->kind == DIFF_LATENCY)
@@ -481,7 +481,7 @@ void diff_print_json(const struct diff *d)
 		buf_printf(&out, ",\"normalize\":\"%s\"", diff_normals[d->normal]);
 	json_side(&out, d, DELTA_OLD);
 	json_side(&out, d, DELTA_NEW);
-	text_json_rows(&out, d->change_cnt - n);
+	report_text_json_rows(&out, d->change_cnt - n);
 	for (size_t i = 0; i < n; i++) {
 		if (i)
 			buf_addch(&out, ',');

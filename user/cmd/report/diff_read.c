@@ -12,9 +12,9 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "cmd/common/cmd.h"
-#include "cmd/report/diff.h"
+#include "cmd/common/interval_reader.h"
 #include "cmd/common/progress.h"
-#include "cmd/common/timeline.h"
+#include "cmd/report/diff.h"
 
 struct diff_part {
 	bool seen; /* something happened in the window */
@@ -138,7 +138,7 @@ static void see_part(const struct diff *d, struct diff_side *s, const struct tra
 	if (!ev->has_ts || trace_is_naming(ev->kind) || ev->kind == TRACE_STATS ||
 	    ev->kind == TRACE_SEGMENT_END || ev->kind == TRACE_LOST)
 		return;
-	observed_event(&s->observed_time, ev);
+	recorded_time_event(&s->observed_time, ev);
 	s->parts = array_reserve(s->parts, &s->part_cap, (size_t)ev->part + 1, sizeof(*s->parts));
 	part = &s->parts[ev->part];
 	part->tells |= is_observation(d, ev);
@@ -155,7 +155,7 @@ static void see_event(struct diff *d, struct diff_side *s, const struct trace_ev
 	s->part = ev->part;
 	select_see(&s->sel, s->reader, ev);
 	see_part(d, s, ev);
-	observed_loss(&s->observed_time, reader_trace(s->reader), ev);
+	recorded_time_loss(&s->observed_time, reader_trace(s->reader), ev);
 	if (ev->kind != TRACE_LOST ||
 	    select_overlaps(&s->sel, s->reader, ev->part, trace_u64_or(ev, ROLE_FIRST_NS, ev->ts),
 			    trace_u64_or(ev, ROLE_LAST_NS, ev->ts)))
@@ -222,15 +222,15 @@ static bool window_of(const void *ctx, uint32_t clock, uint64_t *from, uint64_t 
 static void sum_up(const struct diff *d, struct diff_side *s)
 {
 	double *weights = xcalloc(s->names->parts.cnt, sizeof(*weights));
-	const struct observed_opts opts = { .names = s->names,
-					    .ctx = s,
-					    .window = window_of,
-					    .tells = diff_tells,
-					    .cpu = TRACE_NONE,
-					    .weights = weights };
+	const struct recorded_time_opts opts = { .names = s->names,
+						 .ctx = s,
+						 .window = window_of,
+						 .tells = diff_tells,
+						 .cpu = TRACE_NONE,
+						 .weights = weights };
 
 	s->weights = weights;
-	s->time = observed_sum(&s->observed_time, &opts);
+	s->time = recorded_time_sum(&s->observed_time, &opts);
 	s->timed = true;
 	s->whole = s->part_cap && !s->sel.has_time;
 	for (uint32_t i = 0; i < s->part_cap; i++) {
@@ -255,7 +255,8 @@ static bool has_sums_alone(const struct diff *d, const struct diff_side *s)
 		sums |= names_meta(s->names, i, PROF_META_SUMMARY_NS) != NULL;
 	}
 	if (sums && d->opts->kind != DIFF_CPU)
-		log_error("diff: %s cannot be compared: " TIMELINE_SUMS, reader_input(s->reader));
+		log_error("diff: %s cannot be compared: " INTERVAL_READER_SUMS,
+			  reader_input(s->reader));
 	return sums && d->opts->kind != DIFF_CPU;
 }
 
@@ -325,7 +326,7 @@ void diff_side_fini(struct diff_side *s)
 	if (s->intervals)
 		intervals_free(s->intervals);
 	event_counts_fini(&s->counts);
-	observed_fini(&s->observed_time);
+	recorded_time_fini(&s->observed_time);
 	select_fini(&s->sel);
 	reader_free(s->reader);
 	free(s->parts);

@@ -20,10 +20,10 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "cmd/common/cmd.h"
+#include "cmd/common/interval_reader.h"
 #include "cmd/common/live_view.h"
 #include "cmd/common/progress.h"
-#include "cmd/common/text.h"
-#include "cmd/common/timeline.h"
+#include "cmd/common/report_text.h"
 
 #define O(m) offsetof(struct report_opts, m)
 
@@ -337,9 +337,9 @@ static void say_nothing_there(const struct report *r)
 			  "longer";
 
 	if (names_meta(r->names, 0, PROF_META_SUMMARY_NS))
-		why = TIMELINE_SUMS;
+		why = INTERVAL_READER_SUMS;
 	else if (r->wall && names_meta(r->names, 0, PROF_META_OFF_MIN_NS))
-		why = TIMELINE_STAYS;
+		why = INTERVAL_READER_STAYS;
 	else if (r->wall && !r->switched)
 		why = "it has no switches, from which --wall takes its times: record without "
 		      "--no-sched";

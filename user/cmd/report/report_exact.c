@@ -12,8 +12,8 @@
 
 #include "base/alloc.h"
 #include "base/str.h"
+#include "cmd/common/report_text.h"
 #include "cmd/report/report.h"
-#include "cmd/common/text.h"
 
 /* False when nothing is left of it in the window. */
 static bool clip(const struct report *r, struct interval *i)
@@ -142,7 +142,7 @@ static int recount(struct report *r)
 	struct trace_event ev;
 	int ret = 0;
 
-	if (!account_lost(&r->counts.account) || reader_rewind(r->reader))
+	if (!loss_accounting_lost(&r->counts.account) || reader_rewind(r->reader))
 		return 0;
 	cpu_time_fini(&r->cpu_time);
 	intervals_restart(r->intervals);
@@ -186,9 +186,9 @@ bool report_exact_doubt(const struct report *r, struct buf *out)
 {
 	if (!r->cpu_time.doubtful_ns)
 		return false;
-	text_duration(out, r->cpu_time.doubtful_ns, 0);
+	name_text_duration(out, r->cpu_time.doubtful_ns, 0);
 	buf_addstr(out, " more may have been on a CPU, or not: ");
-	text_why_unknown(out, &r->counts.account, r->names);
+	report_text_why_unknown(out, &r->counts.account, r->names);
 	return true;
 }
 

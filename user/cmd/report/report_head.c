@@ -10,25 +10,25 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "cmd/common/cause.h"
+#include "cmd/common/report_text.h"
+#include "cmd/common/unnamed_reason.h"
 #include "cmd/report/report.h"
-#include "cmd/common/text.h"
-#include "export/ends.h"
+#include "export/unwind_status.h"
 
 /* On a terminal in lines of its width. */
-static void say_as(const struct report *r, enum paint_as as, const char *fmt, va_list ap)
+static void say_as(const struct report *r, enum color_as as, const char *fmt, va_list ap)
 	__attribute__((format(printf, 3, 0)));
 
-static void say_as(const struct report *r, enum paint_as as, const char *fmt, va_list ap)
+static void say_as(const struct report *r, enum color_as as, const char *fmt, va_list ap)
 {
 	struct buf text = { 0 }, line = { 0 };
 	size_t cols = r->view.width > 20 ? r->view.width - 4 : SIZE_MAX, at, n;
 
 	buf_vprintf(&text, fmt, ap);
 	for (at = 0; !at || at < text.len; at += n) {
-		n = text_line(buf_cstr(&text) + at, text.len - at, cols);
+		n = report_text_line(buf_cstr(&text) + at, text.len - at, cols);
 		buf_addstr(&line, at ? "#   " : "# ");
-		paint_put(&line, r->view.color, as, buf_cstr(&text) + at, n);
+		color_put(&line, r->view.color, as, buf_cstr(&text) + at, n);
 		report_end_line(&line);
 		if (!n)
 			break;
@@ -45,7 +45,7 @@ static void say(const struct report *r, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	say_as(r, PAINT_PLAIN, fmt, ap);
+	say_as(r, COLOR_PLAIN, fmt, ap);
 	va_end(ap);
 }
 
@@ -58,7 +58,7 @@ static void warn(const struct report *r, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	say_as(r, PAINT_WARN, fmt, ap);
+	say_as(r, COLOR_WARN, fmt, ap);
 	va_end(ap);
 }
 
@@ -73,7 +73,7 @@ static void add_clock(struct buf *line, const struct report *r, uint32_t part)
 	str_counted(line, samples, "sample");
 	if (event && *event) {
 		buf_addstr(line, " of ");
-		text_clean(line, event, strlen(event));
+		name_text_clean(line, event, strlen(event));
 	}
 	if (hz && !str_parse_u64(hz, UINT64_MAX, &ns))
 		buf_printf(line, " at %" PRIu64 " Hz", ns);
@@ -107,7 +107,7 @@ static void say_parts(const struct report *r)
 		buf_printf(&line, "part %u", i + 1);
 		if (host != NAMES_NONE) {
 			buf_addstr(&line, " (");
-			text_name(&line, r->names, host);
+			name_text_name(&line, r->names, host);
 			buf_addch(&line, ')');
 		}
 		buf_printf(&line, " over %.3f s: ", (double)r->parts[i].span_ns / 1e9);
@@ -155,31 +155,31 @@ static bool has_switches(const void *ctx, uint32_t part)
 
 static void say_loss(const struct report *r)
 {
-	const struct account *a = &r->counts.account;
-	const struct text_told_opts told = { has_switches, r, false };
+	const struct loss_accounting *a = &r->counts.account;
+	const struct report_text_told_opts told = { has_switches, r, false };
 	struct buf line = { 0 };
 	uint64_t span = 0;
 
 	for (uint32_t i = 0; i < r->part_cnt; i++)
 		span += r->parts[i].span_ns;
-	text_lost(&line, a);
-	if (account_lacks(a))
+	report_text_lost(&line, a);
+	if (loss_accounting_lacks(a))
 		warn(r, "lost: %s (see dial9-prof info)", buf_cstr(&line));
 	else
 		say(r, "lost: %s", buf_cstr(&line));
 	buf_clear(&line);
-	if (text_thinned(&line, a, r->names, span))
+	if (report_text_thinned(&line, a, r->names, span))
 		warn(r, "thinned: %s", buf_cstr(&line));
 	buf_clear(&line);
-	if (r->wall && text_told(&line, r->names, &told))
+	if (r->wall && report_text_told(&line, r->names, &told))
 		warn(r, "switches: %s", buf_cstr(&line));
-	for (int of = 0; (r->wall || r->exact) && of < TEXT_FILTER_CNT; of++) {
+	for (int of = 0; (r->wall || r->exact) && of < REPORT_TEXT_FILTER_CNT; of++) {
 		buf_clear(&line);
-		if (text_filtered(&line, r->names, of))
+		if (report_text_filtered(&line, r->names, of))
 			warn(r, "%s", buf_cstr(&line));
 	}
 	buf_clear(&line);
-	if (text_sideband(&line, a))
+	if (report_text_sideband(&line, a))
 		warn(r, "side-band: %s", buf_cstr(&line));
 	buf_free(&line);
 }
@@ -197,10 +197,10 @@ static void say_wall(const struct report *r)
 	    (double)ns[INTERVAL_BLOCKED] / 1e9);
 	say(r,
 	    "below, running is what samples stand for, the rest exact, by the stack of the switch");
-	if (text_unknown(&line, &r->counts.account, r->names, &r->untold))
+	if (report_text_unknown(&line, &r->counts.account, r->names, &r->untold))
 		warn(r, "%s", buf_cstr(&line));
 	buf_clear(&line);
-	if (text_unsure(&line, &r->untold))
+	if (report_text_unsure(&line, &r->untold))
 		say(r, "%s", buf_cstr(&line));
 	buf_free(&line);
 }
@@ -212,10 +212,10 @@ static void say_remedy(const struct report *r, const struct profile_rows *unname
 	uint64_t weight = 0;
 
 	for (size_t i = 0; i < unnamed->cnt; i++)
-		if (cause_may_be_mended(r->names, unnamed->v[i].module))
+		if (unnamed_reason_may_be_mended(r->names, unnamed->v[i].module))
 			weight += unnamed->v[i].self_weight;
 	if (report_share(r, weight) >= 1) {
-		cause_put_remedy(&line, reader_input(r->reader));
+		unnamed_reason_put_remedy(&line, reader_input(r->reader));
 		say(r, "%.1f%% of samples have no name: %s", report_share(r, weight),
 		    buf_cstr(&line));
 	}
@@ -235,9 +235,9 @@ static void say_unnamed(const struct report *r)
 		if (share < 1)
 			break;
 		buf_clear(&line);
-		text_module(&line, r->names, rows.v[i].module);
+		name_text_module(&line, r->names, rows.v[i].module);
 		buf_addstr(&line, ": ");
-		cause_of_unnamed(&line, r->names, &r->counts, rows.v[i].module);
+		unnamed_reason_of_unnamed(&line, r->names, &r->counts, rows.v[i].module);
 		warn(r, "no names for %.1f%% of samples, in %s", share, buf_cstr(&line));
 	}
 	say_remedy(r, &rows);
@@ -254,18 +254,19 @@ static void say_ends(const struct report *r)
 
 	if (!r->ends.stacks)
 		return;
-	ends_put_sum(&line, &r->ends);
+	unwind_status_put_sum(&line, &r->ends);
 	if (r->ends.by_end[PROF_END_COMPLETE] < r->ends.stacks) {
 		buf_addstr(&line, "; the others: ");
-		ends_put_reasons(&line, &r->ends);
+		unwind_status_put_reasons(&line, &r->ends);
 	}
 	say(r, "user stacks: %s", buf_cstr(&line));
 	v = stack_ends_modules(&r->ends, &cnt);
-	for (size_t i = 0; i < cnt && i < 3 && ends_percent(&r->ends, v[i].stacks) >= 1; i++) {
+	for (size_t i = 0; i < cnt && i < 3 && unwind_status_percent(&r->ends, v[i].stacks) >= 1;
+	     i++) {
 		buf_clear(&line);
-		text_module_base(&line, r->names, v[i].module);
+		name_text_module_base(&line, r->names, v[i].module);
 		say(r, "%s: %.1f%% of user stacks end here: %s", buf_cstr(&line),
-		    ends_percent(&r->ends, v[i].stacks), ends_text(v[i].end));
+		    unwind_status_percent(&r->ends, v[i].stacks), unwind_status_text(v[i].end));
 	}
 	free(v);
 	buf_free(&line);
@@ -298,7 +299,7 @@ static void say_what(const struct report *r)
 	const uint64_t span = r->part_cnt ? r->parts[0].span_ns : 0;
 	struct buf input = { 0 };
 
-	text_clean(&input, reader_input(r->reader), strlen(reader_input(r->reader)));
+	name_text_clean(&input, reader_input(r->reader), strlen(reader_input(r->reader)));
 	if (parts->cnt > 1) {
 		buf_printf(&input, ": CPU samples of %zu recordings, on ", parts->cnt);
 		str_counted(&input, parts_clocks(parts), "clock");

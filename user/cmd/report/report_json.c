@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "cmd/common/report_text.h"
 #include "cmd/report/report.h"
-#include "cmd/common/text.h"
-#include "export/ends.h"
+#include "export/unwind_status.h"
 #include "profile/sums/tree.h"
 
 static void json_text(struct buf *out, const char *key, const char *s)
@@ -28,7 +28,7 @@ static void json_module(struct buf *out, const struct names *n, uint32_t index)
 {
 	const struct names_module *m = names_module(n, index);
 
-	text_json_name(out, n, m->announced ? m->path : NAMES_NONE);
+	name_text_json_name(out, n, m->announced ? m->path : NAMES_NONE);
 }
 
 static void json_srcline(struct buf *out, const struct names *n, const struct profile_row *row)
@@ -38,7 +38,7 @@ static void json_srcline(struct buf *out, const struct names *n, const struct pr
 		return;
 	}
 	buf_addstr(out, "{\"file\":");
-	text_json_name(out, n, row->file);
+	name_text_json_name(out, n, row->file);
 	buf_printf(out, ",\"line\":%u}", row->line);
 }
 
@@ -47,24 +47,24 @@ static void json_cell(struct buf *out, const struct report *r, const struct prof
 {
 	buf_printf(out, ",\"%s\":", report_key_names[key]);
 	if (key == PROFILE_SYM)
-		text_json_name(out, r->names, row->sym);
+		name_text_json_name(out, r->names, row->sym);
 	else if (key == PROFILE_COMM)
-		text_json_name(out, r->names, row->comm);
+		name_text_json_name(out, r->names, row->comm);
 	else if (key == PROFILE_CGROUP)
-		text_json_name(out, r->names, row->cgroup);
+		name_text_json_name(out, r->names, row->cgroup);
 	else if (key == PROFILE_DSO)
 		json_module(out, r->names, row->module);
 	else if (key == PROFILE_SRCLINE)
 		json_srcline(out, r->names, row);
 	else if (key == PROFILE_STATE)
-		buf_printf(out, "\"%s\"", text_state(row->state));
+		buf_printf(out, "\"%s\"", name_text_state(row->state));
 	else if (key == PROFILE_PART)
 		buf_printf(out, "%u", row->part + 1);
 	else
-		text_json_id(out, "",
-			     key == PROFILE_PID ? row->pid :
-			     key == PROFILE_TID ? row->tid :
-						  row->cpu);
+		name_text_json_id(out, "",
+				  key == PROFILE_PID ? row->pid :
+				  key == PROFILE_TID ? row->tid :
+						       row->cpu);
 	if (key == PROFILE_SYM && row->inlined)
 		buf_addstr(out, ",\"inlined\":true");
 }
@@ -93,7 +93,7 @@ static void json_rows(struct buf *out, const struct report *r)
 	struct profile_rows rows = { 0 };
 	size_t all, n = report_rows(r, &rows, &all);
 
-	text_json_rows(out, all - n);
+	report_text_json_rows(out, all - n);
 	for (size_t i = 0; i < n; i++) {
 		const struct profile_row *row = &rows.v[i];
 		const struct report_numbers numbers = report_row_numbers(r, row);
@@ -124,7 +124,7 @@ static void json_place(struct buf *out, const struct report *r, const struct tre
 		return;
 	}
 	buf_addstr(out, ",\"sym\":");
-	text_json_name(out, r->names, node->sym);
+	name_text_json_name(out, r->names, node->sym);
 	buf_addstr(out, ",\"dso\":");
 	json_module(out, r->names, node->module);
 	if (node->inlined)
@@ -214,7 +214,7 @@ void report_print_json(const struct report *r)
 {
 	struct buf out = { 0 };
 
-	text_json_begin(&out);
+	name_text_json_begin(&out);
 	buf_addch(&out, ',');
 	json_text(&out, "file", reader_input(r->reader));
 	if (r->names->parts.cnt == 1)
@@ -222,10 +222,10 @@ void report_print_json(const struct report *r)
 	else
 		json_parts(&out, r);
 	buf_printf(&out, "\"samples\":%" PRIu64 ",\"lost\":%" PRIu64 ",",
-		   profile_samples(r->profile), account_lost(&r->counts.account));
-	text_json_account(&out, &r->counts.account);
+		   profile_samples(r->profile), loss_accounting_lost(&r->counts.account));
+	report_text_json_account(&out, &r->counts.account);
 	for (uint32_t i = 0; r->wall && i < INTERVAL_STATE_CNT; i++)
-		buf_printf(&out, ",\"%s_ns\":%" PRIu64, text_state(i), r->state_ns[i]);
+		buf_printf(&out, ",\"%s_ns\":%" PRIu64, name_text_state(i), r->state_ns[i]);
 	if (r->wall)
 		buf_printf(&out, ",\"unsure_ns\":%" PRIu64, r->untold.unsure_ns);
 	if (r->exact)
@@ -233,7 +233,7 @@ void report_print_json(const struct report *r)
 			   r->cpu_time.run_ns, r->cpu_time.doubtful_ns);
 	if (r->ends.stacks) {
 		buf_addstr(&out, ",\"user_stacks\":");
-		ends_json(&out, &r->ends, r->names);
+		unwind_status_json(&out, &r->ends, r->names);
 	}
 	if (r->graph == REPORT_FLAT)
 		json_rows(&out, r);

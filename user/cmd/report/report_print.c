@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "cmd/common/report_text.h"
+#include "cmd/common/symbol_fit.h"
 #include "cmd/report/report.h"
-#include "cmd/common/shorten.h"
-#include "cmd/common/text.h"
 
 /* Names get at least so much of a narrow terminal. */
 #define COLUMN_MIN 12
@@ -74,7 +74,7 @@ static void put_percent(struct buf *line, const struct report *r, int width, boo
 	int n = snprintf(text, sizeof(text), "%*.2f%%", width, percent);
 
 	if (known)
-		paint_put(line, r->view.color, paint_percent(percent), text, (size_t)n);
+		color_put(line, r->view.color, color_percent(percent), text, (size_t)n);
 	else
 		buf_printf(line, "%*s", width + 1, "-");
 }
@@ -154,8 +154,8 @@ void report_put_sym(struct buf *out, const struct report *r, uint32_t sym, bool 
 	size_t len = inlined ? sizeof(mark) - 1 : 0;
 	struct buf name = { 0 };
 
-	text_name(&name, r->names, sym);
-	shorten_name(out, buf_cstr(&name), name.len, !cols ? 0 : cols > len ? cols - len : 1);
+	name_text_name(&name, r->names, sym);
+	symbol_fit_name(out, buf_cstr(&name), name.len, !cols ? 0 : cols > len ? cols - len : 1);
 	buf_add(out, mark, len);
 	buf_free(&name);
 }
@@ -181,9 +181,9 @@ static void put_srcline(struct buf *out, const struct report *r, const struct pr
 	s = names_str(r->names, row->file, &len);
 	slash = memrchr(s, '/', len);
 	if (slash && slash[1])
-		text_clean(out, slash + 1, len - (size_t)(slash + 1 - s));
+		name_text_clean(out, slash + 1, len - (size_t)(slash + 1 - s));
 	else
-		text_clean(out, s, len);
+		name_text_clean(out, s, len);
 	buf_printf(out, ":%u", row->line);
 }
 
@@ -195,10 +195,10 @@ void report_put_cell(struct buf *out, const struct report *r, const struct profi
 		report_put_sym(out, r, row->sym, row->inlined, cols);
 		break;
 	case PROFILE_DSO:
-		text_module_base(out, r->names, row->module);
+		name_text_module_base(out, r->names, row->module);
 		break;
 	case PROFILE_COMM:
-		text_name(out, r->names, row->comm);
+		name_text_name(out, r->names, row->comm);
 		break;
 	case PROFILE_PID:
 		put_id(out, row->pid);
@@ -213,13 +213,13 @@ void report_put_cell(struct buf *out, const struct report *r, const struct profi
 		put_id(out, row->cpu);
 		break;
 	case PROFILE_CGROUP:
-		text_name(out, r->names, row->cgroup);
+		name_text_name(out, r->names, row->cgroup);
 		break;
 	case PROFILE_SRCLINE:
 		put_srcline(out, r, row);
 		break;
 	case PROFILE_STATE:
-		buf_addstr(out, text_state(row->state));
+		buf_addstr(out, name_text_state(row->state));
 		break;
 	case PROFILE_KEY_CNT:
 		break;
@@ -270,7 +270,7 @@ size_t report_rows(const struct report *r, struct profile_rows *rows, size_t *al
 			continue;
 		rows->v[n++] = rows->v[i];
 	}
-	return text_rows(r->opts->limit, 0, n);
+	return report_text_rows(r->opts->limit, 0, n);
 }
 
 /* How wide each key's column is; on a terminal what is left after the others goes to the widest. */
@@ -287,7 +287,7 @@ static void column_widths(const struct report *r, const struct profile_rows *row
 
 			buf_clear(&cell);
 			report_put_cell(&cell, r, &rows->v[i], r->key_order[k], 0);
-			w = text_width(buf_cstr(&cell), cell.len);
+			w = name_text_width(buf_cstr(&cell), cell.len);
 			if (w > width[k])
 				width[k] = w;
 		}
@@ -316,7 +316,7 @@ static void print_row(const struct report *r, const struct profile_row *row, con
 		buf_clear(&cell);
 		report_put_cell(&cell, r, row, r->key_order[k], cut ? width[k] : 0);
 		buf_addstr(&line, "  ");
-		text_column(&line, buf_cstr(&cell), cell.len, width[k], cut);
+		report_text_column(&line, buf_cstr(&cell), cell.len, width[k], cut);
 	}
 	report_end_line(&line);
 	fwrite(buf_cstr(&line), 1, line.len, stdout);
@@ -337,7 +337,7 @@ void report_print_flat(const struct report *r)
 	for (size_t k = 0; k < r->key_cnt; k++) {
 		title = titles[r->key_order[k]];
 		buf_addstr(&line, "  ");
-		text_column(&line, title, strlen(title), width[k], false);
+		report_text_column(&line, title, strlen(title), width[k], false);
 	}
 	report_end_line(&line);
 	fwrite(buf_cstr(&line), 1, line.len, stdout);

@@ -10,8 +10,8 @@
 
 #include "base/alloc.h"
 #include "base/str.h"
+#include "cmd/common/report_text.h"
 #include "cmd/report/report.h"
-#include "cmd/common/text.h"
 #include "export/folded/folded_lines.h"
 #include "profile/sums/tree.h"
 
@@ -66,8 +66,8 @@ static void put_place(struct buf *out, const struct report *r, const struct tree
 		put_group(out, r, &t->groups.rows.v[node->group]);
 		return;
 	}
-	text_module_base(&dso, r->names, node->module);
-	w = text_width(buf_cstr(&dso), dso.len) + strlen(" ()");
+	name_text_module_base(&dso, r->names, node->module);
+	w = name_text_width(buf_cstr(&dso), dso.len) + strlen(" ()");
 	report_put_sym(out, r, node->sym, node->inlined,
 		       !r->view.width ? 0 :
 		       cols > w	      ? cols - w :
@@ -84,7 +84,7 @@ static void print_place(const struct report *r, const struct tree *t, const stru
 	struct buf place = { 0 };
 
 	put_place(&place, r, t, node, left);
-	text_column(line, buf_cstr(&place), place.len, left, r->view.width);
+	report_text_column(line, buf_cstr(&place), place.len, left, r->view.width);
 	report_end_line(line);
 	fwrite(buf_cstr(line), 1, line->len, stdout);
 	buf_clear(line);
@@ -190,7 +190,7 @@ static void put_folded(struct buf *line, const struct report *r, const struct tr
 		put_group(line, r, &t->groups.rows.v[t->nodes[at].group]);
 	else
 		report_put_sym(line, r, t->nodes[at].sym, t->nodes[at].inlined, 0);
-	text_fold(line, from);
+	name_text_fold(line, from);
 }
 
 void report_print_folded(const struct report *r)

@@ -17,10 +17,10 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/opts.h"
+#include "base/out_file.h"
 #include "cmd/common/cmd.h"
 #include "cmd/common/input.h"
 #include "formats/foreign.h"
-#include "base/sink.h"
 #include "trace/source/source.h"
 
 /* How often a stop was asked for: the one thing a signal handler may touch. */
@@ -89,7 +89,7 @@ static const struct opt_spec convert_spec = {
 
 struct output {
 	const char *path;
-	struct sink *sink;
+	struct out_file *sink;
 	bool failed; /* the sink has said why */
 };
 
@@ -114,9 +114,9 @@ static int output_write(void *ctx, const void *data, size_t sz)
 	int err = 0;
 
 	if (!out->sink)
-		err = sink_open(out->path, (uid_t)-1, (gid_t)-1, &out->sink);
+		err = out_file_open(out->path, (uid_t)-1, (gid_t)-1, &out->sink);
 	if (!err)
-		err = sink_write(out->sink, data, sz);
+		err = out_file_write(out->sink, data, sz);
 	out->failed |= err != 0;
 	return err;
 }
@@ -336,7 +336,7 @@ static void print_notes(const struct convert *cv)
 
 static int exit_code(struct convert *cv, int err)
 {
-	int close_err = sink_close(cv->out.sink);
+	int close_err = out_file_close(cv->out.sink);
 
 	if (cv->out.failed)
 		return err == -EPIPE ? CMD_OK : CMD_OUTPUT;
@@ -393,7 +393,7 @@ static const char *complaint(const struct convert_opts *opts, int word_cnt)
 		return "what file? (dial9-prof convert IN -o OUT)";
 	if (!opts->output)
 		return "where to? (-o FILE, or -o - for standard output)";
-	if (sink_is_stdout(opts->output) && isatty(STDOUT_FILENO))
+	if (out_file_is_stdout(opts->output) && isatty(STDOUT_FILENO))
 		return "standard output is a terminal: -o - wants a pipe or a file";
 	if (opts->follow && word_cnt > 1)
 		return "only one input can be followed";
@@ -405,7 +405,7 @@ static bool is_any_input(const char *output, char *const *inputs, int cnt)
 	bool any = false;
 
 	for (int i = 0; i < cnt && !any; i++)
-		any = sink_is_input("convert", output, inputs[i]);
+		any = out_file_is_input("convert", output, inputs[i]);
 	return any;
 }
 

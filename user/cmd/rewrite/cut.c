@@ -20,18 +20,18 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/out_file.h"
 #include "base/str.h"
 #include "cmd/common/cmd.h"
-#include "cmd/rewrite/cut.h"
-#include "rewrite/copy/cut_copy.h"
-#include "rewrite/cut/cut_needs.h"
 #include "cmd/common/input.h"
 #include "cmd/common/progress.h"
-#include "rewrite/copy/reread.h"
+#include "cmd/common/report_text.h"
 #include "cmd/common/select.h"
-#include "cmd/common/text.h"
+#include "cmd/rewrite/cut.h"
 #include "export/script_line.h"
-#include "base/sink.h"
+#include "rewrite/copy/cut_copy.h"
+#include "rewrite/copy/spool.h"
+#include "rewrite/cut/cut_needs.h"
 
 #define NOWHERE UINT64_MAX
 
@@ -108,7 +108,7 @@ struct cut {
 	uint32_t above_tid;
 	struct anonymize anonymize;
 	struct cut_copy copy;
-	struct sink *sink;
+	struct out_file *sink;
 	const struct cut_out *out; /* in place of the sink; NULL: the sink */
 	int level; /* of the output's format */
 	uint64_t segment; /* that is being written */
@@ -435,7 +435,7 @@ static int write_kept(struct cut *c, const struct trace_event *ev)
 static int write_out(void *ctx, const void *data, size_t sz)
 {
 	struct cut *c = ctx;
-	int err = c->out ? c->out->write(c->out->ctx, data, sz) : sink_write(c->sink, data, sz);
+	int err = c->out ? c->out->write(c->out->ctx, data, sz) : out_file_write(c->sink, data, sz);
 
 	c->write_failed |= err != 0;
 	return err;
@@ -503,7 +503,7 @@ static int write_all(struct cut *c)
 				       .ctx = c,
 				       .level = c->level,
 				       .first_type_id = 256 };
-	int err = c->out ? 0 : sink_open(c->opts->output, (uid_t)-1, (gid_t)-1, &c->sink);
+	int err = c->out ? 0 : out_file_open(c->opts->output, (uid_t)-1, (gid_t)-1, &c->sink);
 
 	if (err)
 		return CMD_OUTPUT;
@@ -598,7 +598,7 @@ static int say_summary(const struct cut *c)
 static int open_pipe(const char *path, struct reader **out)
 {
 	struct source *src;
-	int err = reread_open("cut", path, &src);
+	int err = spool_open("cut", path, &src);
 
 	return err ? err : reader_new(src, READER_ONE_PASS, out);
 }
@@ -616,7 +616,7 @@ static int run(struct cut *c)
 	code = write_all(c);
 	if (code == CMD_OK)
 		code = say_summary(c);
-	close_err = sink_close(c->sink);
+	close_err = out_file_close(c->sink);
 	if (code == CMD_OK && close_err)
 		code = CMD_OUTPUT;
 	if (code == CMD_OK && (reader_is_incomplete(c->reader) || c->refused))
@@ -632,8 +632,8 @@ static int cut_file(const struct cut_opts *opts, const char *path, const struct 
 
 	if (select_init(&c.sel, &opts->sel))
 		return CMD_USAGE;
-	err = reread_is_regular(path) ? progress_open(path, READER_ONE_PASS, &c.reader, &progress) :
-					open_pipe(path, &c.reader);
+	err = spool_is_regular(path) ? progress_open(path, READER_ONE_PASS, &c.reader, &progress) :
+				       open_pipe(path, &c.reader);
 	if (!err) {
 		c.names = reader_names(c.reader);
 		say_how(&c.how, opts);
@@ -663,7 +663,7 @@ static const char *complaint(const struct cut_opts *opts)
 {
 	if (!opts->output)
 		return "where to? (-o FILE, or -o - for standard output)";
-	if (sink_is_stdout(opts->output) && isatty(STDOUT_FILENO))
+	if (out_file_is_stdout(opts->output) && isatty(STDOUT_FILENO))
 		return "standard output is a terminal: -o - wants a pipe or a file";
 	return NULL;
 }
@@ -682,7 +682,7 @@ int cmd_cut(int argc, char **argv)
 		if (why)
 			log_error("cut: %s; see dial9-prof cut --help", why);
 		path = why ? NULL : select_input(&opts.sel, argc, argv, first);
-		if (path && !sink_is_input("cut", opts.output, path))
+		if (path && !out_file_is_input("cut", opts.output, path))
 			code = cut_file(&opts, path, NULL);
 	}
 	opts_fini(&cut_spec, &opts);

@@ -11,9 +11,9 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/opts.h"
+#include "base/out_file.h"
 #include "base/str.h"
 #include "cmd/common/cmd.h"
-#include "base/sink.h"
 
 struct merge_args {
 	const char *output, *align;
@@ -95,7 +95,7 @@ static const char *complaint(const struct merge_args *args, const char *const *p
 		return "standard input is one trace, and can be named once";
 	if (!args->output)
 		return "where to? (-o FILE, or -o - for standard output)";
-	if (sink_is_stdout(args->output) && isatty(STDOUT_FILENO))
+	if (out_file_is_stdout(args->output) && isatty(STDOUT_FILENO))
 		return "standard output is a terminal: -o - wants a pipe or a file";
 	if (args->align && !parse_align(args->align, opts))
 		return "--align takes auto, mono, real, or offset= and a number of nanoseconds";
@@ -115,18 +115,18 @@ static void say_summary(const struct merge_sum *sum)
 	buf_free(&line);
 }
 
-/* As sink_write(), into a sink that is opened when there is something to write. */
+/* As out_file_write(), into a sink that is opened when there is something to write. */
 struct lazy_sink {
 	const char *path;
-	struct sink *sink;
+	struct out_file *sink;
 };
 
 static int write_lazily(void *ctx, const void *data, size_t sz)
 {
 	struct lazy_sink *l = ctx;
-	int err = l->sink ? 0 : sink_open(l->path, (uid_t)-1, (gid_t)-1, &l->sink);
+	int err = l->sink ? 0 : out_file_open(l->path, (uid_t)-1, (gid_t)-1, &l->sink);
 
-	return err ? err : sink_write(l->sink, data, sz);
+	return err ? err : out_file_write(l->sink, data, sz);
 }
 
 static int merge(const struct merge_args *args, const struct merge_opts *opts,
@@ -135,7 +135,7 @@ static int merge(const struct merge_args *args, const struct merge_opts *opts,
 	struct lazy_sink lazy = { .path = args->output };
 	const struct cut_out out = { .write = write_lazily, .ctx = &lazy };
 	struct merge_sum sum;
-	int code = merge_to(opts, paths, cnt, &out, &sum), err = sink_close(lazy.sink);
+	int code = merge_to(opts, paths, cnt, &out, &sum), err = out_file_close(lazy.sink);
 
 	if (err && code == CMD_OK)
 		code = CMD_OUTPUT;
@@ -154,7 +154,7 @@ static bool is_input(const char *output, char **paths, int cnt)
 	bool is = false;
 
 	for (int i = 0; i < cnt && !is; i++)
-		is = sink_is_input("merge", output, paths[i]);
+		is = out_file_is_input("merge", output, paths[i]);
 	return is;
 }
 

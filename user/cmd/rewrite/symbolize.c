@@ -17,15 +17,15 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/out_file.h"
 #include "base/str.h"
 #include "cmd/common/cmd.h"
 #include "cmd/common/progress.h"
-#include "rewrite/copy/reread.h"
+#include "cmd/common/report_text.h"
+#include "cmd/rewrite/trace_bytes.h"
+#include "rewrite/copy/spool.h"
 #include "rewrite/symbolize/symbolize_copy.h"
 #include "rewrite/symbolize/symbolize_paths.h"
-#include "cmd/common/text.h"
-#include "cmd/rewrite/whole.h"
-#include "base/sink.h"
 #include "symbol/elf/debuginfod.h"
 
 struct symbolize_opts {
@@ -170,7 +170,7 @@ static void tell_fetch(void *ctx, uint32_t index, size_t which, size_t of)
 
 	buf_clear(&s->fetching);
 	buf_printf(&s->fetching, "fetching %zu of %zu, for ", which, of);
-	text_module_base(&s->fetching, reader_names(s->reader), index);
+	name_text_module_base(&s->fetching, reader_names(s->reader), index);
 	if (s->tells)
 		fprintf(stderr, "%s\033[K\r", buf_cstr(&s->fetching));
 }
@@ -188,31 +188,31 @@ static void tell_bytes(void *ctx, uint64_t done, uint64_t all)
 		all ? b : "");
 }
 
-static const char *file_cause(enum symbroker_status status)
+static const char *file_cause(enum sym_client_status status)
 {
-	static const char *const words[SYMBROKER_STATUS_CNT] = {
-		[SYMBROKER_UNKNOWN] = "nobody looked for its file",
-		[SYMBROKER_NAMED] = "its file has no symbols there",
-		[SYMBROKER_STRIPPED] = "its file has no symbols",
-		[SYMBROKER_GONE] = "no file here has its build-id",
-		[SYMBROKER_REPLACED] = "the file here is of another build",
-		[SYMBROKER_DENIED] = "its file may not be read",
-		[SYMBROKER_NOT_ELF] = "its file is no ELF file",
-		[SYMBROKER_GAVE_UP] = "reading its file reached a limit",
-		[SYMBROKER_CRASHED] = "the process that reads files crashed over it",
-		[SYMBROKER_HUNG] = "the process that reads files hung over it",
-		[SYMBROKER_NO_ANSWER] = "opening its file never returned",
-		[SYMBROKER_NO_WORKER] = "no process was left to read its file",
-		[SYMBROKER_PENDING] = "reading its file took too long",
+	static const char *const words[SYM_CLIENT_STATUS_CNT] = {
+		[SYM_CLIENT_UNKNOWN] = "nobody looked for its file",
+		[SYM_CLIENT_NAMED] = "its file has no symbols there",
+		[SYM_CLIENT_STRIPPED] = "its file has no symbols",
+		[SYM_CLIENT_GONE] = "no file here has its build-id",
+		[SYM_CLIENT_REPLACED] = "the file here is of another build",
+		[SYM_CLIENT_DENIED] = "its file may not be read",
+		[SYM_CLIENT_NOT_ELF] = "its file is no ELF file",
+		[SYM_CLIENT_GAVE_UP] = "reading its file reached a limit",
+		[SYM_CLIENT_CRASHED] = "the process that reads files crashed over it",
+		[SYM_CLIENT_HUNG] = "the process that reads files hung over it",
+		[SYM_CLIENT_NO_ANSWER] = "opening its file never returned",
+		[SYM_CLIENT_NO_WORKER] = "no process was left to read its file",
+		[SYM_CLIENT_PENDING] = "reading its file took too long",
 	};
 
 	return words[status];
 }
 
-static bool may_help(enum symbroker_status status)
+static bool may_help(enum sym_client_status status)
 {
-	return status == SYMBROKER_STRIPPED || status == SYMBROKER_GONE ||
-	       status == SYMBROKER_REPLACED;
+	return status == SYM_CLIENT_STRIPPED || status == SYM_CLIENT_GONE ||
+	       status == SYM_CLIENT_REPLACED;
 }
 
 static const char *remedy(const struct symbolize_opts *o, bool kernel)
@@ -254,7 +254,7 @@ static void say_files(const struct symbolize *s, struct symbolize_find_module *c
 		buf_clear(&line);
 		str_counted(&line, left, "place");
 		buf_addstr(&line, " in ");
-		text_module(&line, reader_names(s->reader), v[i]->index);
+		name_text_module(&line, reader_names(s->reader), v[i]->index);
 		log_warn("symbolize: %s: %s%s", buf_cstr(&line), file_cause(v[i]->status),
 			 may_help(v[i]->status) ? remedy(s->opts, v[i]->base & PROF_FRAME_KERNEL) :
 						  "");
@@ -276,11 +276,11 @@ static void say_inlined(const struct symbolize *s, struct symbolize_find_module 
 		buf_clear(&line);
 		str_counted(&line, v[i]->inlined, "place");
 		buf_addstr(&line, " in ");
-		text_module(&line, reader_names(s->reader), v[i]->index);
+		name_text_module(&line, reader_names(s->reader), v[i]->index);
 		if (v[i]->inlined)
 			log_warn("symbolize: %s got inlined functions", buf_cstr(&line));
 		buf_clear(&line);
-		text_module(&line, reader_names(s->reader), v[i]->index);
+		name_text_module(&line, reader_names(s->reader), v[i]->index);
 		if (lacks)
 			log_warn("symbolize: without inlined functions: %s (%s)", buf_cstr(&line),
 				 lacks);
@@ -383,10 +383,10 @@ static int open_source(const struct symbolize *s, struct source **out)
 /* Of a pipe, as a file without a name. An exit code. */
 static int spool(struct symbolize *s)
 {
-	s->temp = reread_temp("symbolize");
+	s->temp = spool_temp("symbolize");
 	if (s->temp < 0)
 		return CMD_INPUT;
-	return whole_to_file("symbolize", &s->opts->sel, s->path, s->temp);
+	return trace_bytes_to_file("symbolize", &s->opts->sel, s->path, s->temp);
 }
 
 /* An exit code. */
@@ -395,7 +395,7 @@ static int open_input(struct symbolize *s)
 	struct source *src;
 	int code;
 
-	if (reread_has_name(s->path))
+	if (spool_has_name(s->path))
 		return progress_open(s->path, READER_ONE_PASS, &s->reader, &s->progress) ?
 			       CMD_INPUT :
 			       CMD_OK;
@@ -409,7 +409,7 @@ static int open_input(struct symbolize *s)
 /* ---- output ------------------------------------------------------------------------------------ */
 
 /* The trace itself keeps its owner, be it that root names the places. */
-static int open_output(const struct symbolize *s, struct sink **out)
+static int open_output(const struct symbolize *s, struct out_file **out)
 {
 	const char *path = s->opts->output;
 	uid_t uid = (uid_t)-1;
@@ -424,15 +424,15 @@ static int open_output(const struct symbolize *s, struct sink **out)
 			gid = st.st_gid;
 		}
 	}
-	err = sink_open(path, uid, gid, out);
+	err = out_file_open(path, uid, gid, out);
 	if (!err)
-		sink_hold(*out);
+		out_file_hold(*out);
 	return err;
 }
 
-static int write_trace(struct symbolize *s, struct sink *sink)
+static int write_trace(struct symbolize *s, struct out_file *sink)
 {
-	const struct symbolize_copy_out out = { sink_write, sink };
+	const struct symbolize_copy_out out = { out_file_write, sink };
 	struct source *src;
 	bool told = false;
 	int err = open_source(s, &src);
@@ -450,7 +450,7 @@ static int write_trace(struct symbolize *s, struct sink *sink)
 	if (err && err != -EINTR && !told)
 		log_error("symbolize: cannot copy %s: %s", s->path,
 			  err == -ESTALE ? "it changed meanwhile" : strerror(-err));
-	if (!err && sink_commit(sink))
+	if (!err && out_file_commit(sink))
 		err = -EIO;
 	return err ? CMD_OUTPUT : CMD_OK;
 }
@@ -458,13 +458,13 @@ static int write_trace(struct symbolize *s, struct sink *sink)
 /* An exit code. */
 static int put_output(struct symbolize *s)
 {
-	struct sink *sink;
+	struct out_file *sink;
 	int code, err;
 
 	if (open_output(s, &sink))
 		return CMD_OUTPUT;
 	code = write_trace(s, sink);
-	err = sink_close(sink);
+	err = out_file_close(sink);
 	return code == CMD_OK && err ? CMD_OUTPUT : code;
 }
 
@@ -588,11 +588,11 @@ static const char *complaint(const struct symbolize_opts *opts, const char *path
 	bool packed = false;
 	char byte;
 
-	if (opts->output && sink_is_stdout(opts->output) && isatty(STDOUT_FILENO))
+	if (opts->output && out_file_is_stdout(opts->output) && isatty(STDOUT_FILENO))
 		return "standard output is a terminal: -o - wants a pipe or a file";
 	if (opts->output || (strcmp(path, "-") != 0 && access(path, F_OK)))
 		return NULL;
-	if (!reread_has_name(path))
+	if (!spool_has_name(path))
 		return "where to? (-o FILE, or -o - for standard output)";
 	if (!source_open(path, &src)) {
 		source_read(src, &byte, 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * `dial9-prof offcpu`: where threads were blocked, for how long, and who woke them. Owns the options
- * and the text; intervals come from the engine, sums from user/profile/sums/waits.c.
+ * and the text; intervals come from the engine, sums from user/profile/sums/blocked.c.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -11,14 +11,14 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "cmd/common/callchain.h"
-#include "cmd/common/cause.h"
 #include "cmd/common/cmd.h"
-#include "cmd/sched/summed_print.h"
-#include "cmd/common/text.h"
-#include "cmd/common/timeline.h"
+#include "cmd/common/interval_reader.h"
+#include "cmd/common/report_text.h"
+#include "cmd/common/unnamed_reason.h"
 #include "cmd/common/view.h"
+#include "cmd/sched/offcpu_sums_print.h"
 #include "export/folded/folded_lines.h"
-#include "profile/sums/waits.h"
+#include "profile/sums/blocked.h"
 
 struct offcpu_opts {
 	struct select_opts sel;
@@ -30,13 +30,13 @@ struct offcpu_opts {
 
 struct offcpu {
 	const struct offcpu_opts *opts;
-	struct timeline timeline;
+	struct interval_reader timeline;
 	struct view view;
-	struct waits waits;
+	struct blocked waits;
 	enum callchain_part part;
 	struct intervals_untold untold; /* of threads that are wanted */
 	uint64_t all; /* waits before --min, --max and --state */
-	struct summed sums; /* of a trace that has these in place of events */
+	struct offcpu_sums sums; /* of a trace that has these in place of events */
 };
 
 /* Rows of a table, unless --limit says otherwise. */
@@ -95,7 +95,7 @@ static const struct opt offcpu_opts[] = {
 	  .arg = "N",
 	  .help = "at most N rows (default 20, with --json all; 0: all)" },
 	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "one JSON object" },
-	TIMELINE_SELF_OPT(struct offcpu_opts, include_self),
+	INTERVAL_READER_SELF_OPT(struct offcpu_opts, include_self),
 	VIEW_OPTS(struct offcpu_opts, view),
 	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
 };
@@ -113,14 +113,14 @@ static const struct opt_spec offcpu_spec = {
 };
 
 /* NULL: not for this command. */
-static const char *const key_names[WAITS_KEY_CNT] = {
-	[WAITS_STACK] = "stack",
-	[WAITS_COMM] = "comm",
-	[WAITS_PID] = "pid",
-	[WAITS_TID] = "tid",
-	[WAITS_STATE] = "state",
-	[WAITS_WAKER] = "waker",
-	[WAITS_WAKER_STACK] = "wstack",
+static const char *const key_names[BLOCKED_KEY_CNT] = {
+	[BLOCKED_STACK] = "stack",
+	[BLOCKED_COMM] = "comm",
+	[BLOCKED_PID] = "pid",
+	[BLOCKED_TID] = "tid",
+	[BLOCKED_STATE] = "state",
+	[BLOCKED_WAKER] = "waker",
+	[BLOCKED_WAKER_STACK] = "wstack",
 };
 
 static int parse_keys(const char *s, unsigned int *out)
@@ -130,7 +130,7 @@ static int parse_keys(const char *s, unsigned int *out)
 
 	for (*out = 0;; s += n + 1) {
 		n = strcspn(s, ",");
-		k = opts_word(s, n, key_names, WAITS_KEY_CNT);
+		k = opts_word(s, n, key_names, BLOCKED_KEY_CNT);
 		if (k < 0) {
 			log_error(
 				"offcpu: unknown key '%.*s' in --by (known: stack, comm, pid, tid, "
@@ -155,7 +155,7 @@ static int check_states(const char *s)
 static int parse_opts(struct offcpu *o)
 {
 	const struct offcpu_opts *opts = o->opts;
-	struct waits_opts *w = &o->waits.opts;
+	struct blocked_opts *w = &o->waits.opts;
 
 	if (opts->kernel && opts->user) {
 		log_error("offcpu: -K and -U leave nothing of a stack: give one of them");
@@ -169,7 +169,7 @@ static int parse_opts(struct offcpu *o)
 	    check_states(opts->states))
 		return -EINVAL;
 	if (opts->folded && !opts->by)
-		w->keys = 1u << WAITS_STACK | 1u << WAITS_COMM;
+		w->keys = 1u << BLOCKED_STACK | 1u << BLOCKED_COMM;
 	w->buckets = opts->hist || opts->json;
 	o->part = opts->kernel ? CALLCHAIN_KERNEL : opts->user ? CALLCHAIN_USER : CALLCHAIN_BOTH;
 	return 0;
@@ -185,7 +185,7 @@ static void take(void *ctx, const struct interval *i)
 
 	if (i->flags & INTERVAL_NEIGHBOUR || !i->tid ||
 	    (i->state != INTERVAL_BLOCKED && i->state != INTERVAL_UNKNOWN) ||
-	    !timeline_wants(&o->timeline, i, i->cpu))
+	    !interval_reader_wants(&o->timeline, i, i->cpu))
 		return;
 	if (i->state == INTERVAL_UNKNOWN) {
 		intervals_untold_add(&o->untold, i);
@@ -195,7 +195,7 @@ static void take(void *ctx, const struct interval *i)
 	if (whole < opts->min_ns || (opts->max_ns && whole > opts->max_ns) ||
 	    (opts->states && !strchr(opts->states, interval_letter(i->prev_state))))
 		return;
-	waits_add(&o->waits, i);
+	blocked_add(&o->waits, i);
 }
 
 static void take_event(void *ctx, const struct trace *t, const struct trace_event *ev)
@@ -203,31 +203,31 @@ static void take_event(void *ctx, const struct trace *t, const struct trace_even
 	struct offcpu *o = ctx;
 
 	if (ev->kind == TRACE_SUMMARY)
-		summed_print_take(&o->sums, &o->timeline, t, ev);
+		offcpu_sums_print_take(&o->sums, &o->timeline, t, ev);
 }
 
 static void drop(void *ctx)
 {
 	struct offcpu *o = ctx;
 
-	waits_fini(&o->waits);
-	summed_fini(&o->sums);
+	blocked_fini(&o->waits);
+	offcpu_sums_fini(&o->sums);
 	o->untold = (struct intervals_untold){ 0 };
 	o->all = 0;
 }
 
 /* ---- text -------------------------------------------------------------------------------------- */
 
-static bool has(const struct offcpu *o, enum waits_key key)
+static bool has(const struct offcpu *o, enum blocked_key key)
 {
 	return o->waits.opts.keys & 1u << key;
 }
 
-static void put_waker(struct buf *out, const struct offcpu *o, const struct waits_row *r)
+static void put_waker(struct buf *out, const struct offcpu *o, const struct blocked_row *r)
 {
-	const struct interval_waker by = waits_waker(r);
+	const struct interval_waker by = blocked_waker(r);
 
-	timeline_put_waker(out, &o->timeline, r->woken ? &by : NULL);
+	interval_reader_put_waker(out, &o->timeline, r->woken ? &by : NULL);
 }
 
 static void put_id(struct buf *out, uint32_t id)
@@ -239,23 +239,23 @@ static void put_id(struct buf *out, uint32_t id)
 }
 
 /* "worker 12/13 S <- timer": what the row is, apart from its stacks. */
-static void put_group(struct buf *out, const struct offcpu *o, const struct waits_row *r)
+static void put_group(struct buf *out, const struct offcpu *o, const struct blocked_row *r)
 {
-	if (has(o, WAITS_COMM)) {
+	if (has(o, BLOCKED_COMM)) {
 		buf_addstr(out, "  ");
-		text_name(out, o->timeline.names, r->comm);
+		name_text_name(out, o->timeline.names, r->comm);
 	}
-	if (has(o, WAITS_PID)) {
+	if (has(o, BLOCKED_PID)) {
 		buf_addstr(out, "  pid ");
 		put_id(out, r->pid);
 	}
-	if (has(o, WAITS_TID)) {
+	if (has(o, BLOCKED_TID)) {
 		buf_addstr(out, "  tid ");
 		put_id(out, r->tid);
 	}
-	if (has(o, WAITS_STATE))
+	if (has(o, BLOCKED_STATE))
 		buf_printf(out, "  %c", r->state);
-	if (has(o, WAITS_WAKER)) {
+	if (has(o, BLOCKED_WAKER)) {
 		buf_addstr(out, "  woken by ");
 		put_waker(out, o, r);
 	}
@@ -275,21 +275,21 @@ static void put_stack(struct buf *out, const struct offcpu *o, uint32_t stack, s
 	buf_addstr(out, "[no stack]\n");
 }
 
-static void put_row(struct buf *out, const struct offcpu *o, const struct waits_row *r)
+static void put_row(struct buf *out, const struct offcpu *o, const struct blocked_row *r)
 {
-	timeline_put_waits(out, r, o->waits.ns, o->view.color);
+	interval_reader_put_waits(out, r, o->waits.ns, o->view.color);
 	put_group(out, o, r);
 	buf_addch(out, '\n');
 	if (o->opts->hist)
-		text_powers(out, r->buckets, 22, 8);
-	if (has(o, WAITS_STACK))
+		report_text_powers(out, r->buckets, 22, 8);
+	if (has(o, BLOCKED_STACK))
 		put_stack(out, o, r->stack, 12);
-	if (has(o, WAITS_WAKER_STACK) && r->woken) {
+	if (has(o, BLOCKED_WAKER_STACK) && r->woken) {
 		buf_fill(out, ' ', 12);
 		buf_addstr(out, "-- woken from\n");
 		put_stack(out, o, r->waker_stack, 12);
 	}
-	if (has(o, WAITS_STACK) || has(o, WAITS_WAKER_STACK) || o->opts->hist)
+	if (has(o, BLOCKED_STACK) || has(o, BLOCKED_WAKER_STACK) || o->opts->hist)
 		buf_addch(out, '\n');
 }
 
@@ -297,11 +297,11 @@ static void put_head(struct buf *out, const struct offcpu *o)
 {
 	struct buf line = { 0 };
 
-	timeline_put_head(out, &o->timeline, "blocked time", o->view.color);
+	interval_reader_put_head(out, &o->timeline, "blocked time", o->view.color);
 	buf_addstr(&line, "# ");
 	str_counted(&line, o->waits.waits, "wait");
 	buf_addstr(&line, ", ");
-	text_duration(&line, o->waits.ns, 0);
+	name_text_duration(&line, o->waits.ns, 0);
 	buf_addstr(&line, " together");
 	if (o->waits.cut) {
 		buf_addstr(&line, "; *: the trace has only a part of some, ");
@@ -310,7 +310,7 @@ static void put_head(struct buf *out, const struct offcpu *o)
 	}
 	buf_addch(&line, '\n');
 	buf_add(out, line.data, line.len);
-	timeline_put_unknown(out, &o->timeline, &o->untold, o->view.color);
+	interval_reader_put_unknown(out, &o->timeline, &o->untold, o->view.color);
 	buf_free(&line);
 }
 
@@ -323,13 +323,13 @@ static void say_nothing_there(const struct offcpu *o)
 	if (o->all)
 		return;
 	if (!o->timeline.switches)
-		why = timeline_no_switches(&o->timeline);
+		why = interval_reader_no_switches(&o->timeline);
 	else if (o->untold.ns || o->untold.unsure_ns)
 		why = "of what there may be it does not tell from beginning to end";
-	else if (timeline_is_chosen(&o->timeline))
+	else if (interval_reader_is_chosen(&o->timeline))
 		return;
 	printf("No blocked time in %s: %s.\n", reader_input(o->timeline.reader), why);
-	timeline_put_unknown(&out, &o->timeline, &o->untold, o->view.color);
+	interval_reader_put_unknown(&out, &o->timeline, &o->untold, o->view.color);
 	fwrite(buf_cstr(&out), 1, out.len, stdout);
 	buf_free(&out);
 }
@@ -343,7 +343,7 @@ static bool lacks_names(const struct offcpu *o, uint32_t stack)
 
 	for (uint32_t i = 0; i < cnt; i++)
 		if (!names_is_named(n, frames[i]) &&
-		    cause_may_be_mended(n, names_frame_module(frames[i])))
+		    unnamed_reason_may_be_mended(n, names_frame_module(frames[i])))
 			return true;
 	return false;
 }
@@ -353,20 +353,20 @@ static void put_remedy(struct buf *out, const struct offcpu *o)
 {
 	uint64_t ns = 0;
 
-	for (size_t i = 0; has(o, WAITS_STACK) && i < o->waits.cnt; i++)
+	for (size_t i = 0; has(o, BLOCKED_STACK) && i < o->waits.cnt; i++)
 		if (lacks_names(o, o->waits.rows[i].stack))
 			ns += o->waits.rows[i].ns;
 	if (!ns || ns < o->waits.ns / 100)
 		return;
 	buf_printf(out, "# calls without a name in %.1f%% of blocked time: ",
 		   100.0 * (double)ns / (double)o->waits.ns);
-	cause_put_remedy(out, reader_input(o->timeline.reader));
+	unnamed_reason_put_remedy(out, reader_input(o->timeline.reader));
 	buf_addch(out, '\n');
 }
 
 static void print_text(const struct offcpu *o)
 {
-	const size_t n = text_rows(o->opts->limit, LIMIT_TEXT, o->waits.cnt);
+	const size_t n = report_text_rows(o->opts->limit, LIMIT_TEXT, o->waits.cnt);
 	struct buf out = { 0 };
 
 	if (!o->waits.cnt) {
@@ -380,7 +380,7 @@ static void print_text(const struct offcpu *o)
 		fwrite(buf_cstr(&out), 1, out.len, stdout);
 		buf_clear(&out);
 	}
-	text_more_rows(&out, o->waits.cnt - n, " with less time");
+	report_text_more_rows(&out, o->waits.cnt - n, " with less time");
 	put_remedy(&out, o);
 	fwrite(buf_cstr(&out), 1, out.len, stdout);
 	buf_free(&out);
@@ -393,14 +393,14 @@ static void print_folded(const struct offcpu *o)
 	uint32_t cnt;
 
 	for (size_t i = 0; i < o->waits.cnt; i++) {
-		const struct waits_row *r = &o->waits.rows[i];
+		const struct blocked_row *r = &o->waits.rows[i];
 		const uint64_t *frames = intervals_stack(o->timeline.intervals, r->stack, &cnt);
 		size_t from = 0;
 
 		buf_clear(&out);
-		if (has(o, WAITS_COMM)) {
-			text_name(&out, o->timeline.names, r->comm);
-			text_fold(&out, from);
+		if (has(o, BLOCKED_COMM)) {
+			name_text_name(&out, o->timeline.names, r->comm);
+			name_text_fold(&out, from);
 			buf_addch(&out, ';');
 		}
 		from = out.len;
@@ -418,15 +418,15 @@ static void print_folded(const struct offcpu *o)
 
 /* ---- JSON -------------------------------------------------------------------------------------- */
 
-static void json_waker(struct buf *out, const struct offcpu *o, const struct waits_row *r)
+static void json_waker(struct buf *out, const struct offcpu *o, const struct blocked_row *r)
 {
-	const struct interval_waker by = waits_waker(r);
+	const struct interval_waker by = blocked_waker(r);
 
 	buf_addstr(out, ",\"waker\":");
-	timeline_json_waker(out, &o->timeline, r->woken ? &by : NULL);
+	interval_reader_json_waker(out, &o->timeline, r->woken ? &by : NULL);
 }
 
-static void json_row(struct buf *out, const struct offcpu *o, const struct waits_row *r)
+static void json_row(struct buf *out, const struct offcpu *o, const struct blocked_row *r)
 {
 	bool first = true;
 
@@ -434,24 +434,25 @@ static void json_row(struct buf *out, const struct offcpu *o, const struct waits
 		   r->cut);
 	buf_printf(out, ",\"max_ns\":%" PRIu64 ",\"max_start_ns\":%" PRIu64, r->max_ns,
 		   r->max_start);
-	if (has(o, WAITS_COMM)) {
+	if (has(o, BLOCKED_COMM)) {
 		buf_addstr(out, ",\"comm\":");
-		text_json_name(out, o->timeline.names, r->comm);
+		name_text_json_name(out, o->timeline.names, r->comm);
 	}
-	if (has(o, WAITS_PID))
-		text_json_id(out, ",\"pid\":", r->pid);
-	if (has(o, WAITS_TID))
-		text_json_id(out, ",\"tid\":", r->tid);
-	if (has(o, WAITS_STATE))
+	if (has(o, BLOCKED_PID))
+		name_text_json_id(out, ",\"pid\":", r->pid);
+	if (has(o, BLOCKED_TID))
+		name_text_json_id(out, ",\"tid\":", r->tid);
+	if (has(o, BLOCKED_STATE))
 		buf_printf(out, ",\"state\":\"%c\"", r->state);
-	if (has(o, WAITS_WAKER))
+	if (has(o, BLOCKED_WAKER))
 		json_waker(out, o, r);
-	if (has(o, WAITS_STACK))
-		timeline_json_stack(out, &o->timeline, "stack", r->stack, o->part);
-	if (has(o, WAITS_WAKER_STACK))
-		timeline_json_stack(out, &o->timeline, "waker_stack", r->waker_stack, o->part);
+	if (has(o, BLOCKED_STACK))
+		interval_reader_json_stack(out, &o->timeline, "stack", r->stack, o->part);
+	if (has(o, BLOCKED_WAKER_STACK))
+		interval_reader_json_stack(out, &o->timeline, "waker_stack", r->waker_stack,
+					   o->part);
 	buf_addstr(out, ",\"log2_ns\":{");
-	for (unsigned int k = 0; k < WAITS_BUCKETS; k++) {
+	for (unsigned int k = 0; k < BLOCKED_BUCKETS; k++) {
 		if (!r->buckets[k])
 			continue;
 		buf_printf(out, "%s\"%u\":%" PRIu64, first ? "" : ",", k, r->buckets[k]);
@@ -462,14 +463,14 @@ static void json_row(struct buf *out, const struct offcpu *o, const struct waits
 
 static void print_json(const struct offcpu *o)
 {
-	const size_t n = text_rows(o->opts->limit, 0, o->waits.cnt);
+	const size_t n = report_text_rows(o->opts->limit, 0, o->waits.cnt);
 	struct buf out = { 0 };
 
-	timeline_json_head(&out, &o->timeline);
+	interval_reader_json_head(&out, &o->timeline);
 	buf_printf(&out, ",\"waits\":%" PRIu64 ",\"cut\":%" PRIu64 ",\"ns\":%" PRIu64,
 		   o->waits.waits, o->waits.cut, o->waits.ns);
-	timeline_json_unknown(&out, &o->untold);
-	text_json_rows(&out, o->waits.cnt - n);
+	interval_reader_json_unknown(&out, &o->untold);
+	report_text_json_rows(&out, o->waits.cnt - n);
 	for (size_t i = 0; i < n; i++) {
 		buf_addstr(&out, i ? ",\n" : "\n");
 		json_row(&out, o, &o->waits.rows[i]);
@@ -490,13 +491,14 @@ static bool asks_more(const struct offcpu *o)
 	const unsigned int keys = o->waits.opts.keys;
 
 	return opts->min_ns || opts->max_ns || opts->states || opts->folded ||
-	       (opts->by && (keys | 1u << WAITS_COMM) != (1u << WAITS_PID | 1u << WAITS_COMM));
+	       (opts->by &&
+		(keys | 1u << BLOCKED_COMM) != (1u << BLOCKED_PID | 1u << BLOCKED_COMM));
 }
 
 static int print_sums(struct offcpu *o)
 {
 	const struct offcpu_opts *opts = o->opts;
-	const struct summed_print p = {
+	const struct offcpu_sums_print p = {
 		.timeline = &o->timeline,
 		.sums = &o->sums,
 		.limit = opts->limit,
@@ -505,24 +507,24 @@ static int print_sums(struct offcpu *o)
 	};
 
 	view_begin(&o->view, &opts->view, opts->json);
-	summed_print_blocked(&o->sums);
+	offcpu_sums_print_blocked(&o->sums);
 	if (opts->json)
-		summed_print_blocked_json(&p);
+		offcpu_sums_print_blocked_json(&p);
 	else
-		summed_print_blocked_text(&p);
-	return timeline_end(&o->timeline, &o->view);
+		offcpu_sums_print_blocked_text(&p);
+	return interval_reader_end(&o->timeline, &o->view);
 }
 
 static int print_all(struct offcpu *o)
 {
 	int code;
 
-	if (summed_print_lacks("offcpu", &o->timeline, asks_more(o),
-			       ", --min, --max, --state, --folded, and --by of other than pid"))
+	if (offcpu_sums_print_lacks("offcpu", &o->timeline, asks_more(o),
+				    ", --min, --max, --state, --folded, and --by of other than pid"))
 		return CMD_USAGE;
 	if (o->sums.cnt && !o->waits.cnt)
 		return print_sums(o);
-	waits_finish(&o->waits, o->timeline.names);
+	blocked_finish(&o->waits, o->timeline.names);
 	view_begin(&o->view, &o->opts->view, o->opts->json || o->opts->folded);
 	if (o->opts->json)
 		print_json(o);
@@ -530,20 +532,20 @@ static int print_all(struct offcpu *o)
 		print_folded(o);
 	else
 		print_text(o);
-	code = timeline_end(&o->timeline, &o->view);
+	code = interval_reader_end(&o->timeline, &o->view);
 	if (code == CMD_OK && o->all && !o->waits.cnt) {
 		log_error("no blocked time in %s: no wait is as --min, --max and --state want it",
 			  reader_input(o->timeline.reader));
 		code = CMD_USAGE;
 	}
-	return o->all ? code : timeline_tell_nothing(&o->timeline, "blocked time", code);
+	return o->all ? code : interval_reader_tell_nothing(&o->timeline, "blocked time", code);
 }
 
 static int offcpu_file(const void *arg, const char *path)
 {
 	const struct offcpu_opts *opts = arg;
 	struct offcpu o = { .opts = opts };
-	const struct timeline_opts t = {
+	const struct interval_reader_opts t = {
 		.sel = &opts->sel,
 		.fn = take,
 		.event = take_event,
@@ -556,18 +558,18 @@ static int offcpu_file(const void *arg, const char *path)
 
 	if (parse_opts(&o))
 		return CMD_USAGE;
-	code = timeline_run(&o.timeline, &t, path);
+	code = interval_reader_run(&o.timeline, &t, path);
 	if (code == CMD_OK)
 		code = print_all(&o);
-	waits_fini(&o.waits);
-	summed_fini(&o.sums);
-	timeline_fini(&o.timeline);
+	blocked_fini(&o.waits);
+	offcpu_sums_fini(&o.sums);
+	interval_reader_fini(&o.timeline);
 	return code;
 }
 
 int cmd_offcpu(int argc, char **argv)
 {
-	struct offcpu_opts opts = { .limit = TEXT_LIMIT_UNSAID };
+	struct offcpu_opts opts = { .limit = REPORT_TEXT_LIMIT_UNSAID };
 
 	return select_run(&offcpu_spec, argc, argv, &opts, &opts.sel, offcpu_file);
 }

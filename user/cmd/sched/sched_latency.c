@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * `dial9-prof sched latency`: how long tasks were runnable without a CPU. Owns the options and the
- * text; intervals come from the engine, sums from user/profile/sums/delays.c.
+ * text; intervals come from the engine, sums from user/profile/sums/runq_delays.c.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,12 +10,12 @@
 #include "base/str.h"
 #include "cmd/common/callchain.h"
 #include "cmd/common/cmd.h"
-#include "cmd/sched/sched.h"
-#include "cmd/sched/summed_print.h"
-#include "cmd/common/text.h"
-#include "cmd/common/timeline.h"
+#include "cmd/common/interval_reader.h"
+#include "cmd/common/report_text.h"
 #include "cmd/common/view.h"
-#include "profile/sums/delays.h"
+#include "cmd/sched/offcpu_sums_print.h"
+#include "cmd/sched/sched.h"
+#include "profile/sums/runq_delays.h"
 
 struct latency_opts {
 	struct select_opts sel;
@@ -27,11 +27,11 @@ struct latency_opts {
 
 struct latency {
 	const struct latency_opts *opts;
-	struct timeline timeline;
+	struct interval_reader timeline;
 	struct view view;
-	struct delays delays;
-	struct delays_heap worst;
-	struct summed sums; /* of a trace that has these in place of events */
+	struct runq_delays delays;
+	struct runq_delays_heap worst;
+	struct offcpu_sums sums; /* of a trace that has these in place of events */
 };
 
 /* Rows of a table, unless --limit says otherwise. */
@@ -39,7 +39,7 @@ struct latency {
 
 #define O(m) offsetof(struct latency_opts, m)
 
-/* As enum delays_order and enum delays_by. */
+/* As enum runq_delays_order and enum runq_delays_by. */
 static const char *const sort_words[] = { "max", "avg", "p99", "runtime", "switch", "wait", NULL };
 static const char *const by_words[] = { "tid", "pid", "comm", NULL };
 
@@ -74,7 +74,7 @@ static const struct opt latency_opts[] = {
 	  .arg = "N",
 	  .help = "at most N rows (default 30, with --json all; 0: all)" },
 	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "one JSON object" },
-	TIMELINE_SELF_OPT(struct latency_opts, include_self),
+	INTERVAL_READER_SELF_OPT(struct latency_opts, include_self),
 	VIEW_OPTS(struct latency_opts, view),
 	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
 };
@@ -94,11 +94,12 @@ static void take(void *ctx, const struct interval *i)
 {
 	struct latency *l = ctx;
 
-	if (i->flags & INTERVAL_NEIGHBOUR || !i->tid || !timeline_wants(&l->timeline, i, i->cpu))
+	if (i->flags & INTERVAL_NEIGHBOUR || !i->tid ||
+	    !interval_reader_wants(&l->timeline, i, i->cpu))
 		return;
-	delays_add(&l->delays, i);
+	runq_delays_add(&l->delays, i);
 	if (i->state == INTERVAL_RUNNABLE)
-		delays_heap_add(&l->worst, l->timeline.intervals, i);
+		runq_delays_heap_add(&l->worst, l->timeline.intervals, i);
 }
 
 static void take_event(void *ctx, const struct trace *t, const struct trace_event *ev)
@@ -106,31 +107,31 @@ static void take_event(void *ctx, const struct trace *t, const struct trace_even
 	struct latency *l = ctx;
 
 	if (ev->kind == TRACE_SUMMARY)
-		summed_print_take(&l->sums, &l->timeline, t, ev);
+		offcpu_sums_print_take(&l->sums, &l->timeline, t, ev);
 }
 
 static void drop_waits(struct latency *l)
 {
-	delays_fini(&l->delays);
-	delays_heap_fini(&l->worst);
+	runq_delays_fini(&l->delays);
+	runq_delays_heap_fini(&l->worst);
 }
 
 static void drop(void *ctx)
 {
 	struct latency *l = ctx;
 
-	summed_fini(&l->sums);
+	offcpu_sums_fini(&l->sums);
 	drop_waits(l);
 }
 
 /* ---- text -------------------------------------------------------------------------------------- */
 
-static void put_task(struct buf *out, const struct latency *l, const struct delays_row *r)
+static void put_task(struct buf *out, const struct latency *l, const struct runq_delays_row *r)
 {
-	text_name(out, l->timeline.names, r->comm);
-	if (l->opts->by == DELAYS_BY_TID)
+	name_text_name(out, l->timeline.names, r->comm);
+	if (l->opts->by == RUNQ_DELAYS_BY_TID)
 		buf_printf(out, " %u", r->tid);
-	else if (l->opts->by == DELAYS_BY_PID && r->pid != TRACE_NONE)
+	else if (l->opts->by == RUNQ_DELAYS_BY_PID && r->pid != TRACE_NONE)
 		buf_printf(out, " %u", r->pid);
 }
 
@@ -142,54 +143,54 @@ static bool has_room(const struct latency *l, size_t from)
 	return !l->view.width || l->view.width >= from;
 }
 
-static void put_max_at(struct buf *out, const struct delays_row *r)
+static void put_max_at(struct buf *out, const struct runq_delays_row *r)
 {
 	struct buf at = { 0 };
 
 	buf_addstr(out, "  ");
 	if (r->max_ns)
-		text_time(&at, r->max_start, 0);
+		report_text_time(&at, r->max_start, 0);
 	else
 		buf_addch(&at, '-');
-	text_column(out, buf_cstr(&at), at.len, 16, false);
+	report_text_column(out, buf_cstr(&at), at.len, 16, false);
 	buf_free(&at);
 }
 
 /* Of threads of which there are stays off the CPU alone it is not known how long they ran. */
 static bool is_timed(const struct latency *l, uint64_t switches)
 {
-	return switches || !timeline_stays(&l->timeline, NULL, NULL);
+	return switches || !interval_reader_stays(&l->timeline, NULL, NULL);
 }
 
-static void put_row(struct buf *out, const struct latency *l, const struct delays_row *r)
+static void put_row(struct buf *out, const struct latency *l, const struct runq_delays_row *r)
 {
 	const struct quantile *q = &r->waits;
 	struct buf task = { 0 };
 
 	if (is_timed(l, r->switches)) {
-		text_duration(out, r->run_ns, 11);
+		name_text_duration(out, r->run_ns, 11);
 		buf_printf(out, " %9" PRIu64, r->switches);
 	} else {
 		buf_addstr(out, "          -         -");
 	}
 	buf_printf(out, " %7" PRIu64 "%c", q->cnt + r->cut, r->cut ? '*' : ' ');
 	if (has_room(l, AVG_FROM))
-		text_duration(out, q->cnt ? (uint64_t)(q->sum / (double)q->cnt) : 0, 11);
+		name_text_duration(out, q->cnt ? (uint64_t)(q->sum / (double)q->cnt) : 0, 11);
 	if (has_room(l, P50_FROM))
-		text_duration(out, (uint64_t)quantile_at(q, 0.5), 11);
-	text_duration(out, (uint64_t)quantile_at(q, 0.99), 11);
-	text_duration(out, r->max_ns, 11);
+		name_text_duration(out, (uint64_t)quantile_at(q, 0.5), 11);
+	name_text_duration(out, (uint64_t)quantile_at(q, 0.99), 11);
+	name_text_duration(out, r->max_ns, 11);
 	if (has_room(l, MAX_AT_FROM))
 		put_max_at(out, r);
 	buf_addstr(out, "  ");
 	put_task(&task, l, r);
-	text_fit(out, buf_cstr(&task), task.len, l->view.width ? TASK_COLS : SIZE_MAX);
+	report_text_fit(out, buf_cstr(&task), task.len, l->view.width ? TASK_COLS : SIZE_MAX);
 	buf_free(&task);
 	buf_addch(out, '\n');
 }
 
 /* What the star says, if one of the first @n rows has it. */
-static void put_cut(struct buf *out, const struct delays *d, size_t n)
+static void put_cut(struct buf *out, const struct runq_delays *d, size_t n)
 {
 	bool shown = false;
 	uint64_t cut = 0;
@@ -207,8 +208,8 @@ static void put_cut(struct buf *out, const struct delays *d, size_t n)
 
 static void put_rows(struct buf *out, const struct latency *l)
 {
-	const struct delays *d = &l->delays;
-	const size_t n = text_rows(l->opts->limit, LIMIT_TEXT, d->cnt);
+	const struct runq_delays *d = &l->delays;
+	const size_t n = report_text_rows(l->opts->limit, LIMIT_TEXT, d->cnt);
 
 	put_cut(out, d, n);
 	buf_printf(out, "#\n#   Runtime  Switches   Waits  %s%s       P99        Max  %sTask\n",
@@ -217,17 +218,17 @@ static void put_rows(struct buf *out, const struct latency *l)
 		   has_room(l, MAX_AT_FROM) ? "Max at            " : "");
 	for (size_t i = 0; i < n; i++)
 		put_row(out, l, &d->rows[i]);
-	text_more_rows(out, d->cnt - n, "");
+	report_text_more_rows(out, d->cnt - n, "");
 }
 
 static void put_hist(struct buf *out, const struct quantile *q)
 {
-	uint64_t counts[TEXT_POWERS];
+	uint64_t counts[REPORT_TEXT_POWERS];
 
-	for (unsigned int k = 0; k < TEXT_POWERS; k++)
+	for (unsigned int k = 0; k < REPORT_TEXT_POWERS; k++)
 		counts[k] = quantile_power(q, k);
 	buf_addstr(out, "#\n# All waits, by powers of two\n");
-	text_powers(out, counts, 12, 10);
+	report_text_powers(out, counts, 12, 10);
 }
 
 static const char *why_text(enum interval_why why)
@@ -244,14 +245,14 @@ static const char *why_text(enum interval_why why)
 	return texts[why];
 }
 
-static bool has_waker(const struct delays_worst *w)
+static bool has_waker(const struct runq_delays_worst *w)
 {
 	return w->why == INTERVAL_WHY_WOKEN || w->why == INTERVAL_WHY_WOKEN_EARLY ||
 	       w->why == INTERVAL_WHY_NEW;
 }
 
 /* Also where its name was not known yet when it ran. */
-static uint32_t name_of(const struct latency *l, const struct delays_worst *w,
+static uint32_t name_of(const struct latency *l, const struct runq_delays_worst *w,
 			const struct interval_behind *b)
 {
 	uint32_t pid = b->pid, comm = b->comm;
@@ -260,16 +261,16 @@ static uint32_t name_of(const struct latency *l, const struct delays_worst *w,
 	return comm;
 }
 
-static void put_behind(struct buf *out, const struct latency *l, const struct delays_worst *w)
+static void put_behind(struct buf *out, const struct latency *l, const struct runq_delays_worst *w)
 {
 	for (size_t k = 0; k < w->sum.n; k++) {
 		const struct interval_behind *b = &w->behind[k];
 
 		buf_addstr(out, "      ");
-		text_duration(out, b->ns, 10);
+		name_text_duration(out, b->ns, 10);
 		if (b->tid) {
 			buf_addstr(out, "  behind ");
-			text_name(out, l->timeline.names, name_of(l, w, b));
+			name_text_name(out, l->timeline.names, name_of(l, w, b));
 			buf_printf(out, " %u on CPU %u\n", b->tid, b->cpu);
 		} else {
 			buf_printf(out, "  CPU %u was idle\n", b->cpu);
@@ -277,32 +278,32 @@ static void put_behind(struct buf *out, const struct latency *l, const struct de
 	}
 	if (w->sum.other_ns) {
 		buf_addstr(out, "      ");
-		text_duration(out, w->sum.other_ns, 10);
+		name_text_duration(out, w->sum.other_ns, 10);
 		buf_addstr(out, "  behind others\n");
 	}
 	if (w->sum.unknown_ns) {
 		buf_addstr(out, "      ");
-		text_duration(out, w->sum.unknown_ns, 10);
-		buf_printf(out, "  %s\n", timeline_behind_unknown(&l->timeline, w->part));
+		name_text_duration(out, w->sum.unknown_ns, 10);
+		buf_printf(out, "  %s\n", interval_reader_behind_unknown(&l->timeline, w->part));
 	}
 }
 
-static void put_worst(struct buf *out, const struct latency *l, const struct delays_worst *w)
+static void put_worst(struct buf *out, const struct latency *l, const struct runq_delays_worst *w)
 {
 	const uint64_t *frames;
 	uint32_t cnt;
 
-	text_time(out, w->start, 0);
+	report_text_time(out, w->start, 0);
 	buf_addstr(out, "  ");
-	text_duration(out, w->ns, 0);
+	name_text_duration(out, w->ns, 0);
 	buf_addstr(out, w->flags & INTERVAL_CUT ? "*  " : "  ");
-	text_name(out, l->timeline.names, w->comm);
+	name_text_name(out, l->timeline.names, w->comm);
 	buf_printf(out, " %u", w->tid);
 	if (w->cpu != TRACE_NONE)
 		buf_printf(out, "  CPU %u", w->cpu);
 	buf_printf(out, "  %s", why_text(w->why));
 	if (has_waker(w))
-		timeline_put_waker(out, &l->timeline, w->woken ? &w->waker : NULL);
+		interval_reader_put_waker(out, &l->timeline, w->woken ? &w->waker : NULL);
 	buf_addch(out, '\n');
 	put_behind(out, l, w);
 	frames = intervals_stack(l->timeline.intervals, w->stack, &cnt);
@@ -318,14 +319,14 @@ static void print_text(const struct latency *l)
 	struct buf out = { 0 };
 
 	if (!l->delays.cnt && !l->delays.untold.ns) {
-		if (!timeline_is_chosen(&l->timeline))
+		if (!interval_reader_is_chosen(&l->timeline))
 			printf("No waits for a CPU in %s: %s.\n", reader_input(l->timeline.reader),
 			       l->timeline.switches ? "no thread ran" :
-						      timeline_no_switches(&l->timeline));
+						      interval_reader_no_switches(&l->timeline));
 		return;
 	}
-	timeline_put_head(&out, &l->timeline, "waits for a CPU", l->view.color);
-	timeline_put_unknown(&out, &l->timeline, &l->delays.untold, l->view.color);
+	interval_reader_put_head(&out, &l->timeline, "waits for a CPU", l->view.color);
+	interval_reader_put_unknown(&out, &l->timeline, &l->delays.untold, l->view.color);
 	put_rows(&out, l);
 	if (l->opts->hist && l->delays.waits.cnt)
 		put_hist(&out, &l->delays.waits);
@@ -347,16 +348,16 @@ static void json_times(struct buf *out, const struct latency *l, uint64_t run_ns
 		buf_addstr(out, ",\"run_ns\":null,\"switches\":null");
 }
 
-static void json_row(struct buf *out, const struct latency *l, const struct delays_row *r)
+static void json_row(struct buf *out, const struct latency *l, const struct runq_delays_row *r)
 {
 	const struct quantile *q = &r->waits;
 
 	buf_addstr(out, "{\"comm\":");
-	text_json_name(out, l->timeline.names, r->comm);
-	if (l->opts->by == DELAYS_BY_TID)
-		text_json_id(out, ",\"tid\":", r->tid);
-	if (l->opts->by != DELAYS_BY_COMM)
-		text_json_id(out, ",\"pid\":", r->pid);
+	name_text_json_name(out, l->timeline.names, r->comm);
+	if (l->opts->by == RUNQ_DELAYS_BY_TID)
+		name_text_json_id(out, ",\"tid\":", r->tid);
+	if (l->opts->by != RUNQ_DELAYS_BY_COMM)
+		name_text_json_id(out, ",\"pid\":", r->pid);
 	json_times(out, l, r->run_ns, r->switches);
 	buf_printf(out,
 		   ",\"waits\":%" PRIu64 ",\"cut\":%" PRIu64 ",\"wait_ns\":%" PRIu64
@@ -366,42 +367,42 @@ static void json_row(struct buf *out, const struct latency *l, const struct dela
 		   r->max_ns, r->max_start);
 }
 
-static void json_worst(struct buf *out, const struct latency *l, const struct delays_worst *w)
+static void json_worst(struct buf *out, const struct latency *l, const struct runq_delays_worst *w)
 {
 	buf_printf(out,
 		   "{\"start_ns\":%" PRIu64 ",\"ns\":%" PRIu64 ",\"cut\":%s,\"comm\":", w->start,
 		   w->ns, w->flags & INTERVAL_CUT ? "true" : "false");
-	text_json_name(out, l->timeline.names, w->comm);
-	text_json_id(out, ",\"tid\":", w->tid);
-	text_json_id(out, ",\"pid\":", w->pid);
-	text_json_id(out, ",\"cpu\":", w->cpu);
+	name_text_json_name(out, l->timeline.names, w->comm);
+	name_text_json_id(out, ",\"tid\":", w->tid);
+	name_text_json_id(out, ",\"pid\":", w->pid);
+	name_text_json_id(out, ",\"cpu\":", w->cpu);
 	buf_addstr(out, ",\"waker\":");
-	timeline_json_waker(out, &l->timeline, w->woken ? &w->waker : NULL);
+	interval_reader_json_waker(out, &l->timeline, w->woken ? &w->waker : NULL);
 	buf_addstr(out, ",\"behind\":[");
 	for (size_t k = 0; k < w->sum.n; k++) {
 		buf_printf(out,
 			   "%s{\"ns\":%" PRIu64 ",\"cpu\":%u,\"tid\":%u,\"comm\":", k ? "," : "",
 			   w->behind[k].ns, w->behind[k].cpu, w->behind[k].tid);
-		text_json_name(out, l->timeline.names, name_of(l, w, &w->behind[k]));
+		name_text_json_name(out, l->timeline.names, name_of(l, w, &w->behind[k]));
 		buf_addch(out, '}');
 	}
 	buf_printf(out, "],\"behind_others_ns\":%" PRIu64 ",\"behind_unknown_ns\":%" PRIu64,
 		   w->sum.other_ns, w->sum.unknown_ns);
-	timeline_json_stack(out, &l->timeline, "stack", w->stack, CALLCHAIN_BOTH);
+	interval_reader_json_stack(out, &l->timeline, "stack", w->stack, CALLCHAIN_BOTH);
 	buf_addch(out, '}');
 }
 
 static void print_json(const struct latency *l)
 {
-	const struct delays *d = &l->delays;
-	const size_t n = text_rows(l->opts->limit, 0, d->cnt);
+	const struct runq_delays *d = &l->delays;
+	const size_t n = report_text_rows(l->opts->limit, 0, d->cnt);
 	struct buf out = { 0 };
 
-	timeline_json_head(&out, &l->timeline);
+	interval_reader_json_head(&out, &l->timeline);
 	json_times(&out, l, d->run_ns, d->switches);
 	buf_printf(&out, ",\"wait_ns\":%" PRIu64, d->wait_ns);
-	timeline_json_unknown(&out, &d->untold);
-	text_json_rows(&out, d->cnt - n);
+	interval_reader_json_unknown(&out, &d->untold);
+	report_text_json_rows(&out, d->cnt - n);
 	for (size_t i = 0; i < n; i++) {
 		buf_addstr(&out, i ? ",\n" : "\n");
 		json_row(&out, l, &d->rows[i]);
@@ -420,7 +421,7 @@ static void print_json(const struct latency *l)
 
 static void print(struct latency *l)
 {
-	const struct summed_print p = {
+	const struct offcpu_sums_print p = {
 		.timeline = &l->timeline,
 		.sums = &l->sums,
 		.limit = l->opts->limit,
@@ -435,52 +436,52 @@ static void print(struct latency *l)
 			print_text(l);
 		return;
 	}
-	summed_print_latency(&l->sums, l->opts->sort);
+	offcpu_sums_print_latency(&l->sums, l->opts->sort);
 	if (l->opts->json)
-		summed_print_latency_json(&p);
+		offcpu_sums_print_latency_json(&p);
 	else
-		summed_print_latency_text(&p);
+		offcpu_sums_print_latency_text(&p);
 }
 
 static int latency_file(const void *arg, const char *path)
 {
 	const struct latency_opts *opts = arg;
 	struct latency l = { .opts = opts,
-			     .delays.by = (enum delays_by)opts->by,
+			     .delays.by = (enum runq_delays_by)opts->by,
 			     .worst.max = opts->worst,
-			     .sums.by_comm = opts->by == DELAYS_BY_COMM };
-	const struct timeline_opts t = { .sel = &opts->sel,
-					 .fn = take,
-					 .event = take_event,
-					 .reset = drop,
-					 .ctx = &l,
-					 .hide_recorder = !opts->include_self,
-					 .no_stacks = !opts->worst };
-	int code = timeline_run(&l.timeline, &t, path);
+			     .sums.by_comm = opts->by == RUNQ_DELAYS_BY_COMM };
+	const struct interval_reader_opts t = { .sel = &opts->sel,
+						.fn = take,
+						.event = take_event,
+						.reset = drop,
+						.ctx = &l,
+						.hide_recorder = !opts->include_self,
+						.no_stacks = !opts->worst };
+	int code = interval_reader_run(&l.timeline, &t, path);
 
 	if (code == CMD_OK &&
-	    summed_print_lacks("sched latency", &l.timeline, opts->worst, " and --worst"))
+	    offcpu_sums_print_lacks("sched latency", &l.timeline, opts->worst, " and --worst"))
 		code = CMD_USAGE;
 	if (code == CMD_OK) {
 		/* its threads would seem to do one thing all the while */
 		if (!l.timeline.switches)
 			drop_waits(&l);
-		delays_finish(&l.delays, l.timeline.names, (enum delays_order)opts->sort);
-		delays_heap_sort(&l.worst);
+		runq_delays_finish(&l.delays, l.timeline.names, (enum runq_delays_order)opts->sort);
+		runq_delays_heap_sort(&l.worst);
 		view_begin(&l.view, &opts->view, opts->json);
 		print(&l);
-		code = timeline_end(&l.timeline, &l.view);
+		code = interval_reader_end(&l.timeline, &l.view);
 		if (!l.delays.cnt && !l.sums.cnt)
-			code = timeline_tell_nothing(&l.timeline, "waits for a CPU", code);
+			code = interval_reader_tell_nothing(&l.timeline, "waits for a CPU", code);
 	}
 	drop(&l);
-	timeline_fini(&l.timeline);
+	interval_reader_fini(&l.timeline);
 	return code;
 }
 
 int sched_latency(int argc, char **argv)
 {
-	struct latency_opts opts = { .limit = TEXT_LIMIT_UNSAID };
+	struct latency_opts opts = { .limit = REPORT_TEXT_LIMIT_UNSAID };
 
 	return select_run(&latency_spec, argc, argv, &opts, &opts.sel, latency_file);
 }

@@ -10,10 +10,10 @@
 
 #include "base/log.h"
 #include "cmd/common/cmd.h"
-#include "cmd/sched/sched.h"
-#include "cmd/common/text.h"
-#include "cmd/common/timeline.h"
+#include "cmd/common/interval_reader.h"
+#include "cmd/common/report_text.h"
 #include "cmd/common/view.h"
+#include "cmd/sched/sched.h"
 #include "profile/sums/cpu_strip.h"
 
 struct map_opts {
@@ -25,7 +25,7 @@ struct map_opts {
 
 struct map {
 	const struct map_opts *opts;
-	struct timeline timeline;
+	struct interval_reader timeline;
 	struct view view;
 	struct cpu_strip strip;
 };
@@ -66,10 +66,10 @@ static void take(void *ctx, const struct interval *i)
 	struct map *m = ctx;
 
 	if (i->state != INTERVAL_RUNNING || i->flags & INTERVAL_NEIGHBOUR || !i->tid ||
-	    !timeline_wants(&m->timeline, i, i->cpu))
+	    !interval_reader_wants(&m->timeline, i, i->cpu))
 		return;
 	if (!m->strip.width_ns)
-		m->strip.start = timeline_start_ns(&m->timeline);
+		m->strip.start = interval_reader_start_ns(&m->timeline);
 	cpu_strip_add(&m->strip, i);
 }
 
@@ -91,7 +91,7 @@ static char letter_of(const struct map *m, uint32_t tid)
 /* Up to the end of what is looked at. */
 static uint32_t used_columns(const struct map *m)
 {
-	const uint64_t span = timeline_span_ns(&m->timeline);
+	const uint64_t span = interval_reader_span_ns(&m->timeline);
 	const uint64_t used = span ? (span - 1) / m->strip.width_ns + 1 : 1;
 
 	return used < m->strip.cols ? (uint32_t)used : m->strip.cols;
@@ -118,9 +118,9 @@ static void put_legend(struct buf *out, const struct map *m)
 		const struct cpu_strip_thread *t = &m->strip.threads[k];
 
 		buf_printf(out, "# %c ", letters[k]);
-		text_duration(out, t->ns, 10);
+		name_text_duration(out, t->ns, 10);
 		buf_addstr(out, "  ");
-		text_name(out, m->timeline.names, t->comm);
+		name_text_name(out, m->timeline.names, t->comm);
 		buf_printf(out, " %u\n", t->tid);
 	}
 	if (m->strip.thread_cnt > LETTER_CNT)
@@ -132,15 +132,15 @@ static void print_map(const struct map *m)
 	struct buf out = { 0 };
 
 	if (!m->strip.cnt) {
-		if (!timeline_is_chosen(&m->timeline))
+		if (!interval_reader_is_chosen(&m->timeline))
 			printf("Nothing ran in %s: %s.\n", reader_input(m->timeline.reader),
 			       m->timeline.switches ? "all CPUs were idle" :
-						      timeline_no_switches(&m->timeline));
+						      interval_reader_no_switches(&m->timeline));
 		return;
 	}
-	timeline_put_head(&out, &m->timeline, "who ran on which CPU", m->view.color);
+	interval_reader_put_head(&out, &m->timeline, "who ran on which CPU", m->view.color);
 	buf_addstr(&out, "# a column is ");
-	text_duration(&out, m->strip.width_ns, 0);
+	name_text_duration(&out, m->strip.width_ns, 0);
 	buf_addstr(&out,
 		   "; letters are of the thread that ran longest in it, . is idle or unknown\n#\n");
 	for (uint32_t cpu = 0; cpu < m->strip.cpus; cpu++)
@@ -162,7 +162,7 @@ static void json_cpu(struct buf *out, const struct map *m, uint32_t cpu)
 	buf_printf(out, "{\"cpu\":%u,\"tids\":", cpu);
 	for (uint32_t col = 0; col < used_columns(m); col++) {
 		tid = cpu_strip_top(&m->strip, cpu, col, &busy);
-		text_json_id(out, col ? "," : "[", tid);
+		name_text_json_id(out, col ? "," : "[", tid);
 	}
 	buf_addstr(out, "],\"busy_ns\":");
 	for (uint32_t col = 0; col < used_columns(m); col++) {
@@ -176,7 +176,7 @@ static void print_json(const struct map *m)
 {
 	struct buf out = { 0 };
 
-	timeline_json_head(&out, &m->timeline);
+	interval_reader_json_head(&out, &m->timeline);
 	buf_printf(&out, ",\"start_ns\":%" PRIu64 ",\"column_ns\":%" PRIu64 ",\"cpus\":[",
 		   m->strip.start, m->strip.width_ns);
 	for (uint32_t cpu = 0; m->strip.cnt && cpu < m->strip.cpus; cpu++) {
@@ -188,7 +188,7 @@ static void print_json(const struct map *m)
 		const struct cpu_strip_thread *t = &m->strip.threads[k];
 
 		buf_printf(&out, "%s\n{\"tid\":%u,\"comm\":", k ? "," : "", t->tid);
-		text_json_name(&out, m->timeline.names, t->comm);
+		name_text_json_name(&out, m->timeline.names, t->comm);
 		buf_printf(&out, ",\"ns\":%" PRIu64 "}", t->ns);
 	}
 	buf_addstr(&out, "]}\n");
@@ -201,7 +201,7 @@ static void print_json(const struct map *m)
 /* An even number; 0: the option makes no sense. */
 static uint32_t columns(const struct map_opts *opts)
 {
-	size_t width = opts->json ? 0 : text_terminal_width();
+	size_t width = opts->json ? 0 : report_text_terminal_width();
 
 	if (opts->cols)
 		return opts->cols % 2 || opts->cols < COLS_MIN || opts->cols > CPU_STRIP_COLS_MAX ?
@@ -217,12 +217,12 @@ static int map_file(const void *arg, const char *path)
 {
 	const struct map_opts *opts = arg;
 	struct map m = { .opts = opts, .strip.cols = columns(opts) };
-	const struct timeline_opts t = { .sel = &opts->sel,
-					 .fn = take,
-					 .reset = drop,
-					 .ctx = &m,
-					 .no_stacks = true,
-					 .each_switch = true };
+	const struct interval_reader_opts t = { .sel = &opts->sel,
+						.fn = take,
+						.reset = drop,
+						.ctx = &m,
+						.no_stacks = true,
+						.each_switch = true };
 	int code;
 
 	if (!m.strip.cols) {
@@ -230,7 +230,7 @@ static int map_file(const void *arg, const char *path)
 			  (unsigned long long)opts->cols, COLS_MIN, CPU_STRIP_COLS_MAX);
 		return CMD_USAGE;
 	}
-	code = timeline_run(&m.timeline, &t, path);
+	code = interval_reader_run(&m.timeline, &t, path);
 	if (code == CMD_OK) {
 		cpu_strip_finish(&m.strip);
 		view_begin(&m.view, &opts->view, opts->json);
@@ -238,12 +238,12 @@ static int map_file(const void *arg, const char *path)
 			print_json(&m);
 		else
 			print_map(&m);
-		code = timeline_end(&m.timeline, &m.view);
+		code = interval_reader_end(&m.timeline, &m.view);
 		if (!m.strip.cnt)
-			code = timeline_tell_nothing(&m.timeline, "threads that ran", code);
+			code = interval_reader_tell_nothing(&m.timeline, "threads that ran", code);
 	}
 	cpu_strip_fini(&m.strip);
-	timeline_fini(&m.timeline);
+	interval_reader_fini(&m.timeline);
 	return code;
 }
 

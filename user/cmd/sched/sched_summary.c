@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "cmd/common/cmd.h"
-#include "cmd/sched/sched.h"
-#include "cmd/common/text.h"
-#include "cmd/common/timeline.h"
+#include "cmd/common/interval_reader.h"
+#include "cmd/common/report_text.h"
 #include "cmd/common/view.h"
+#include "cmd/sched/sched.h"
 #include "profile/sums/cpu_load.h"
 
 struct summary_opts {
@@ -22,7 +22,7 @@ struct summary_opts {
 
 struct cpus {
 	const struct summary_opts *opts;
-	struct timeline timeline;
+	struct interval_reader timeline;
 	struct view view;
 	struct cpu_load load;
 	struct intervals_untold untold;
@@ -56,7 +56,8 @@ static void take(void *ctx, const struct interval *i)
 {
 	struct cpus *c = ctx;
 
-	if (i->flags & INTERVAL_NEIGHBOUR || !i->tid || !timeline_wants(&c->timeline, i, i->cpu))
+	if (i->flags & INTERVAL_NEIGHBOUR || !i->tid ||
+	    !interval_reader_wants(&c->timeline, i, i->cpu))
 		return;
 	cpu_load_add(&c->load, i);
 	intervals_untold_add(&c->untold, i);
@@ -74,11 +75,11 @@ static void drop(void *ctx)
 enum { PARTS_TOLD_APART = 64, CPUS_TOLD_APART = 1024 };
 
 /* How long a CPU was recorded; @all: the same of any of them. */
-static uint64_t recorded_ns(const struct cpus *c, const struct observed_sum *all, size_t cpu)
+static uint64_t recorded_ns(const struct cpus *c, const struct recorded_time_sum *all, size_t cpu)
 {
 	if (all->parts < 2 || all->parts > PARTS_TOLD_APART || cpu >= CPUS_TOLD_APART)
 		return all->ns;
-	return timeline_observed(&c->timeline, (uint32_t)cpu).ns;
+	return interval_reader_observed(&c->timeline, (uint32_t)cpu).ns;
 }
 
 /* From so many columns on there is room for which wait was the longest. */
@@ -88,35 +89,36 @@ static void put_row(struct buf *out, const struct cpu_load_row *r, uint64_t span
 {
 	const double span = span_ns ? (double)span_ns : 1;
 
-	text_duration(out, r->busy_ns, 11);
+	name_text_duration(out, r->busy_ns, 11);
 	buf_printf(out, " %6.2f%% %9" PRIu64 " %9" PRIu64 " ", 100.0 * (double)r->busy_ns / span,
 		   r->switches, r->arrivals);
-	text_duration(out, r->wait_ns, 11);
+	name_text_duration(out, r->wait_ns, 11);
 	buf_printf(out, " %7.3f ", (double)r->wait_ns / span);
-	text_duration(out, r->wait_max_ns, 10);
+	name_text_duration(out, r->wait_max_ns, 10);
 	if (r->wait_max_ns && (!width || width >= LONGEST_FROM)) {
 		buf_printf(out, " of %u at ", r->wait_max_tid);
-		text_time(out, r->wait_max_start, 0);
+		report_text_time(out, r->wait_max_start, 0);
 	}
 	buf_addch(out, '\n');
 }
 
 static void print_text(const struct cpus *c)
 {
-	const struct observed_sum time = timeline_observed(&c->timeline, TRACE_NONE);
+	const struct recorded_time_sum time = interval_reader_observed(&c->timeline, TRACE_NONE);
 	const struct cpu_load_row sum = cpu_load_sum(&c->load);
 	struct buf out = { 0 };
 
 	if (!sum.seen) {
-		if (!timeline_is_chosen(&c->timeline))
+		if (!interval_reader_is_chosen(&c->timeline))
 			printf("Nothing ran in %s: %s.\n", reader_input(c->timeline.reader),
 			       c->timeline.switches ? "all CPUs were idle" :
-						      timeline_no_switches(&c->timeline));
+						      interval_reader_no_switches(&c->timeline));
 		return;
 	}
-	timeline_put_head(&out, &c->timeline, "the work of CPUs", c->view.color);
-	timeline_put_unknown(&out, &c->timeline, &c->untold, c->view.color);
-	if (time.ns < time.span_ns || (time.parts > 1 && time.ns != timeline_span_ns(&c->timeline)))
+	interval_reader_put_head(&out, &c->timeline, "the work of CPUs", c->view.color);
+	interval_reader_put_unknown(&out, &c->timeline, &c->untold, c->view.color);
+	if (time.ns < time.span_ns ||
+	    (time.parts > 1 && time.ns != interval_reader_span_ns(&c->timeline)))
 		buf_printf(&out, "# Busy %% and Queue are of the %.3f s that were recorded\n",
 			   (double)time.ns / 1e9);
 	buf_addstr(&out, "#\n#CPU       Busy   Busy %  Switches  Migrated     Waiting   Queue    "
@@ -149,15 +151,15 @@ static void json_row(struct buf *out, const struct cpu_load_row *r, uint64_t rec
 
 static void print_json(const struct cpus *c)
 {
-	const struct observed_sum time = timeline_observed(&c->timeline, TRACE_NONE);
+	const struct recorded_time_sum time = interval_reader_observed(&c->timeline, TRACE_NONE);
 	const struct cpu_load_row sum = cpu_load_sum(&c->load);
 	struct buf out = { 0 };
 	bool first = true;
 
-	timeline_json_head(&out, &c->timeline);
+	interval_reader_json_head(&out, &c->timeline);
 	buf_addch(&out, ',');
 	json_row(&out, &sum, time.ns);
-	timeline_json_unknown(&out, &c->untold);
+	interval_reader_json_unknown(&out, &c->untold);
 	buf_addstr(&out, ",\"cpus\":[");
 	for (size_t k = 0; k < c->load.cnt; k++) {
 		if (!c->load.cpus[k].seen)
@@ -176,13 +178,13 @@ static int summary_file(const void *arg, const char *path)
 {
 	const struct summary_opts *opts = arg;
 	struct cpus c = { .opts = opts };
-	const struct timeline_opts t = { .sel = &opts->sel,
-					 .fn = take,
-					 .reset = drop,
-					 .ctx = &c,
-					 .no_stacks = true,
-					 .each_switch = true };
-	int code = timeline_run(&c.timeline, &t, path);
+	const struct interval_reader_opts t = { .sel = &opts->sel,
+						.fn = take,
+						.reset = drop,
+						.ctx = &c,
+						.no_stacks = true,
+						.each_switch = true };
+	int code = interval_reader_run(&c.timeline, &t, path);
 
 	if (code == CMD_OK) {
 		view_begin(&c.view, &opts->view, opts->json);
@@ -190,12 +192,12 @@ static int summary_file(const void *arg, const char *path)
 			print_json(&c);
 		else
 			print_text(&c);
-		code = timeline_end(&c.timeline, &c.view);
+		code = interval_reader_end(&c.timeline, &c.view);
 		if (!cpu_load_sum(&c.load).seen)
-			code = timeline_tell_nothing(&c.timeline, "threads that ran", code);
+			code = interval_reader_tell_nothing(&c.timeline, "threads that ran", code);
 	}
 	cpu_load_fini(&c.load);
-	timeline_fini(&c.timeline);
+	interval_reader_fini(&c.timeline);
 	return code;
 }
 

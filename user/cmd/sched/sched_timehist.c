@@ -9,13 +9,13 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/bytes_cache.h"
 #include "base/hash.h"
-#include "base/memo.h"
 #include "cmd/common/cmd.h"
-#include "cmd/sched/sched.h"
-#include "cmd/common/text.h"
-#include "cmd/common/timeline.h"
+#include "cmd/common/interval_reader.h"
+#include "cmd/common/report_text.h"
 #include "cmd/common/view.h"
+#include "cmd/sched/sched.h"
 
 struct timehist_opts {
 	struct select_opts sel;
@@ -32,7 +32,7 @@ struct before {
 
 struct timehist {
 	const struct timehist_opts *opts;
-	struct timeline timeline;
+	struct interval_reader timeline;
 	struct view view;
 	struct hmap threads; /* tid -> struct before */
 	/* of the switch at hand: */
@@ -40,7 +40,7 @@ struct timehist {
 	uint64_t lines;
 	struct intervals_untold untold; /* of threads that are wanted */
 	size_t name_cols;
-	struct memo tasks; /* columns by what they are made of */
+	struct bytes_cache tasks; /* columns by what they are made of */
 	struct buf out, task;
 };
 
@@ -89,16 +89,16 @@ static void put_task(struct buf *out, struct timehist *h, const struct interval 
 	struct buf *name = &h->task;
 	const size_t at = out->len;
 
-	if (memo_get(&h->tasks, key, sizeof(key), 0, out))
+	if (bytes_cache_get(&h->tasks, key, sizeof(key), 0, out))
 		return;
 	buf_clear(name);
-	text_name(name, h->timeline.names, i->comm);
+	name_text_name(name, h->timeline.names, i->comm);
 	buf_printf(name, "[%u", i->tid);
 	if (i->pid != TRACE_NONE && i->pid != i->tid)
 		buf_printf(name, "/%u", i->pid);
 	buf_addch(name, ']');
-	text_column(out, buf_cstr(name), name->len, h->name_cols, h->view.width);
-	memo_put(&h->tasks, key, sizeof(key), out->data + at, out->len - at);
+	report_text_column(out, buf_cstr(name), name->len, h->name_cols, h->view.width);
+	bytes_cache_put(&h->tasks, key, sizeof(key), out->data + at, out->len - at);
 }
 
 /* To the microsecond, in eleven columns. */
@@ -136,7 +136,7 @@ static void put_next(struct buf *out, const struct timehist *h, const struct int
 	next = trace_task(reader_trace(h->timeline.reader), (uint32_t)h->next_tid);
 	buf_addstr(out, "  next: ");
 	if (next && next->comm != NAMES_NONE)
-		text_name(out, h->timeline.names, next->comm);
+		name_text_name(out, h->timeline.names, next->comm);
 	buf_printf(out, "[%" PRIu64 "]", h->next_tid);
 }
 
@@ -149,7 +149,7 @@ static void put_line(struct timehist *h, const struct interval *i, const struct 
 {
 	struct buf *out = &h->out;
 
-	text_time(out, i->end, 16);
+	report_text_time(out, i->end, 16);
 	buf_addstr(out, " [");
 	buf_addu_padded(out, i->cpu, 4, '0');
 	buf_addstr(out, "]  ");
@@ -197,12 +197,12 @@ static void take(void *ctx, const struct interval *i)
 	struct before *b;
 
 	if (i->flags & INTERVAL_NEIGHBOUR || !i->tid || !h->timeline.switches ||
-	    !timeline_wants(&h->timeline, i, TRACE_NONE))
+	    !interval_reader_wants(&h->timeline, i, TRACE_NONE))
 		return;
 	b = before_of(h, i->tid);
 	if (i->state == INTERVAL_UNKNOWN) {
 		b->left = false;
-		if (timeline_wants(&h->timeline, i, i->cpu))
+		if (interval_reader_wants(&h->timeline, i, i->cpu))
 			intervals_untold_add(&h->untold, i);
 	} else if (i->state != INTERVAL_RUNNING &&
 		   i->given_to != TRACE_NONE) { /* it left its CPU */
@@ -213,7 +213,7 @@ static void take(void *ctx, const struct interval *i)
 		b->delay_ns = i->end - i->start;
 	if (i->state != INTERVAL_RUNNING)
 		return;
-	if (timeline_wants(&h->timeline, i, i->cpu) &&
+	if (interval_reader_wants(&h->timeline, i, i->cpu) &&
 	    (!h->opts->limit || h->lines < h->opts->limit))
 		put_line(h, i, b);
 	*b = (struct before){ 0 };
@@ -241,11 +241,11 @@ static void put_lost(struct timehist *h)
 {
 	struct buf lost = { 0 };
 
-	text_lost(&lost, &h->timeline.losses.account);
+	report_text_lost(&lost, &h->timeline.losses.account);
 	buf_printf(&h->out, "# lost: %s\n", buf_cstr(&lost));
 	buf_free(&lost);
-	timeline_put_filtered(&h->out, &h->timeline, h->view.color);
-	timeline_put_unknown(&h->out, &h->timeline, &h->untold, h->view.color);
+	interval_reader_put_filtered(&h->out, &h->timeline, h->view.color);
+	interval_reader_put_unknown(&h->out, &h->timeline, &h->untold, h->view.color);
 }
 
 /* The last that it prints. Heads of columns alone would say nothing. */
@@ -253,12 +253,12 @@ static void put_rest(struct timehist *h, bool whole)
 {
 	if (whole && !h->timeline.switches) {
 		printf("No turns on a CPU in %s: %s.\n", reader_input(h->timeline.reader),
-		       timeline_no_switches(&h->timeline));
+		       interval_reader_no_switches(&h->timeline));
 		return;
 	}
 	if (whole)
 		put_lost(h);
-	if (h->lines || (whole && !timeline_is_chosen(&h->timeline)))
+	if (h->lines || (whole && !interval_reader_is_chosen(&h->timeline)))
 		fwrite(buf_cstr(&h->out), 1, h->out.len, stdout);
 }
 
@@ -267,12 +267,12 @@ static int timehist_file(const void *arg, const char *path)
 	const struct timehist_opts *opts = arg;
 	struct timehist h = { .opts = opts,
 			      .tasks = { .slot_cnt = 4096, .bytes_max = (size_t)1 << 20 } };
-	const struct timeline_opts t = { .sel = &opts->sel,
-					 .fn = take,
-					 .event = see,
-					 .ctx = &h,
-					 .no_stacks = true,
-					 .each_switch = true };
+	const struct interval_reader_opts t = { .sel = &opts->sel,
+						.fn = take,
+						.event = see,
+						.ctx = &h,
+						.no_stacks = true,
+						.each_switch = true };
 	size_t pos = 0;
 	uint64_t tid;
 	void *b;
@@ -280,18 +280,18 @@ static int timehist_file(const void *arg, const char *path)
 
 	view_begin(&h.view, &opts->view, false);
 	put_columns(&h);
-	code = timeline_run(&h.timeline, &t, path);
+	code = interval_reader_run(&h.timeline, &t, path);
 	put_rest(&h, code == CMD_OK);
-	end = code == CMD_OK ? timeline_end(&h.timeline, &h.view) : view_end(&h.view);
+	end = code == CMD_OK ? interval_reader_end(&h.timeline, &h.view) : view_end(&h.view);
 	if (!h.lines && code == CMD_OK)
-		end = timeline_tell_nothing(&h.timeline, "threads that ran", end);
+		end = interval_reader_tell_nothing(&h.timeline, "threads that ran", end);
 	while (hmap_next(&h.threads, &pos, &tid, &b))
 		free(b);
 	hmap_fini(&h.threads);
-	memo_fini(&h.tasks);
+	bytes_cache_fini(&h.tasks);
 	buf_free(&h.task);
 	buf_free(&h.out);
-	timeline_fini(&h.timeline);
+	interval_reader_fini(&h.timeline);
 	return end != CMD_OK ? end : code;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * `dial9-prof wakeup`: who woke whom, how often, and how long those were blocked before. Owns the options
- * and the table; sums come from user/profile/sums/waits.c, the path to one waking from wakeup_chain.c.
+ * and the table; sums come from user/profile/sums/blocked.c, the path to one waking from wakeup_chain.c.
  */
 #include "cmd/sched/wakeup.h"
 
@@ -11,15 +11,15 @@
 #include "base/str.h"
 #include "cmd/common/callchain.h"
 #include "cmd/common/cmd.h"
-#include "cmd/common/text.h"
-#include "cmd/common/timeline.h"
-#include "profile/sums/waits.h"
+#include "cmd/common/interval_reader.h"
+#include "cmd/common/report_text.h"
+#include "profile/sums/blocked.h"
 
 struct wakeup {
 	const struct wakeup_opts *opts;
-	struct timeline timeline;
+	struct interval_reader timeline;
 	struct view view;
-	struct waits edges;
+	struct blocked edges;
 };
 
 /* Rows of a table, unless --limit says otherwise. */
@@ -58,7 +58,7 @@ static const struct opt wakeup_opts[] = {
 	  .arg = "N",
 	  .help = "at most N rows (default 20, with --json all; 0: all)" },
 	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "one JSON object" },
-	TIMELINE_SELF_OPT(struct wakeup_opts, include_self),
+	INTERVAL_READER_SELF_OPT(struct wakeup_opts, include_self),
 	VIEW_OPTS(struct wakeup_opts, view),
 	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
 };
@@ -81,20 +81,21 @@ static void take(void *ctx, const struct interval *i)
 {
 	struct wakeup *w = ctx;
 
-	if (i->state == INTERVAL_BLOCKED && i->waker && timeline_wants(&w->timeline, i, i->cpu))
-		waits_add(&w->edges, i);
+	if (i->state == INTERVAL_BLOCKED && i->waker &&
+	    interval_reader_wants(&w->timeline, i, i->cpu))
+		blocked_add(&w->edges, i);
 }
 
 static void drop(void *ctx)
 {
 	struct wakeup *w = ctx;
 
-	waits_fini(&w->edges);
+	blocked_fini(&w->edges);
 }
 
 /* ---- text -------------------------------------------------------------------------------------- */
 
-static bool has_tid(const struct wakeup *w, const struct waits_row *r)
+static bool has_tid(const struct wakeup *w, const struct blocked_row *r)
 {
 	return w->opts->by_tid && r->waker_tid != TRACE_NONE && interval_by_thread(r->context);
 }
@@ -102,23 +103,23 @@ static bool has_tid(const struct wakeup *w, const struct waits_row *r)
 /* Columns before it, and what it gets of a narrow terminal. */
 enum { EDGE_AT = 53, EDGE_MIN = 12 };
 
-static void put_edge(struct buf *out, const struct wakeup *w, const struct waits_row *r)
+static void put_edge(struct buf *out, const struct wakeup *w, const struct blocked_row *r)
 {
-	const struct interval_waker by = waits_waker(r);
+	const struct interval_waker by = blocked_waker(r);
 	struct buf edge = { 0 };
 
-	timeline_put_waker(&edge, &w->timeline, &by);
+	interval_reader_put_waker(&edge, &w->timeline, &by);
 	if (has_tid(w, r))
 		buf_printf(&edge, " %u", r->waker_tid);
 	buf_addstr(&edge, " -> ");
-	text_name(&edge, w->timeline.names, r->comm);
+	name_text_name(&edge, w->timeline.names, r->comm);
 	if (w->opts->by_tid)
 		buf_printf(&edge, " %u", r->tid);
 	buf_addstr(out, "  ");
-	text_fit(out, buf_cstr(&edge), edge.len,
-		 !w->view.width			    ? SIZE_MAX :
-		 w->view.width > EDGE_AT + EDGE_MIN ? w->view.width - EDGE_AT :
-						      EDGE_MIN);
+	report_text_fit(out, buf_cstr(&edge), edge.len,
+			!w->view.width			   ? SIZE_MAX :
+			w->view.width > EDGE_AT + EDGE_MIN ? w->view.width - EDGE_AT :
+							     EDGE_MIN);
 	buf_addch(out, '\n');
 	buf_free(&edge);
 }
@@ -135,9 +136,9 @@ static void put_stack(struct buf *out, const struct wakeup *w, const char *title
 	callchain_lines(out, w->timeline.names, frames, cnt, CALLCHAIN_BOTH, 12, w->view.width);
 }
 
-static void put_row(struct buf *out, const struct wakeup *w, const struct waits_row *r)
+static void put_row(struct buf *out, const struct wakeup *w, const struct blocked_row *r)
 {
-	timeline_put_waits(out, r, w->edges.ns, w->view.color);
+	interval_reader_put_waits(out, r, w->edges.ns, w->view.color);
 	put_edge(out, w, r);
 	if (!w->opts->stacks)
 		return;
@@ -148,21 +149,22 @@ static void put_row(struct buf *out, const struct wakeup *w, const struct waits_
 
 static void print_text(const struct wakeup *w)
 {
-	const size_t n = text_rows(w->opts->limit, LIMIT_TEXT, w->edges.cnt);
+	const size_t n = report_text_rows(w->opts->limit, LIMIT_TEXT, w->edges.cnt);
 	struct buf out = { 0 };
 
 	if (!w->edges.cnt) {
-		if (!timeline_is_chosen(&w->timeline))
+		if (!interval_reader_is_chosen(&w->timeline))
 			printf("No wakings in %s%s%s.\n", reader_input(w->timeline.reader),
 			       w->timeline.switches ? "" : ": ",
-			       w->timeline.switches ? "" : timeline_no_switches(&w->timeline));
+			       w->timeline.switches ? "" :
+						      interval_reader_no_switches(&w->timeline));
 		return;
 	}
-	timeline_put_head(&out, &w->timeline, "who woke whom", w->view.color);
+	interval_reader_put_head(&out, &w->timeline, "who woke whom", w->view.color);
 	buf_addstr(&out, "# ");
 	str_counted(&out, w->edges.waits, "waking");
 	buf_addstr(&out, " after ");
-	text_duration(&out, w->edges.ns, 0);
+	name_text_duration(&out, w->edges.ns, 0);
 	buf_addstr(&out, " blocked, all together");
 	if (w->edges.cut)
 		buf_addstr(&out, "; *: the trace has only a part of some");
@@ -173,45 +175,45 @@ static void print_text(const struct wakeup *w)
 		fwrite(buf_cstr(&out), 1, out.len, stdout);
 		buf_clear(&out);
 	}
-	text_more_rows(&out, w->edges.cnt - n, " with less time");
+	report_text_more_rows(&out, w->edges.cnt - n, " with less time");
 	fwrite(buf_cstr(&out), 1, out.len, stdout);
 	buf_free(&out);
 }
 
 /* ---- JSON -------------------------------------------------------------------------------------- */
 
-static void json_row(struct buf *out, const struct wakeup *w, const struct waits_row *r)
+static void json_row(struct buf *out, const struct wakeup *w, const struct blocked_row *r)
 {
-	const struct interval_waker by = waits_waker(r);
+	const struct interval_waker by = blocked_waker(r);
 
 	buf_printf(out,
 		   "{\"ns\":%" PRIu64 ",\"wakings\":%" PRIu64 ",\"cut\":%" PRIu64
 		   ",\"max_ns\":%" PRIu64 ",\"max_start_ns\":%" PRIu64 ",\"waker\":",
 		   r->ns, r->cnt, r->cut, r->max_ns, r->max_start);
-	timeline_json_waker(out, &w->timeline, &by);
+	interval_reader_json_waker(out, &w->timeline, &by);
 	if (has_tid(w, r))
 		buf_printf(out, ",\"waker_tid\":%" PRIu32, r->waker_tid);
 	buf_addstr(out, ",\"comm\":");
-	text_json_name(out, w->timeline.names, r->comm);
+	name_text_json_name(out, w->timeline.names, r->comm);
 	if (w->opts->by_tid)
 		buf_printf(out, ",\"tid\":%" PRIu32, r->tid);
 	if (w->opts->stacks) {
-		timeline_json_stack(out, &w->timeline, "stack", r->stack, CALLCHAIN_BOTH);
-		timeline_json_stack(out, &w->timeline, "waker_stack", r->waker_stack,
-				    CALLCHAIN_BOTH);
+		interval_reader_json_stack(out, &w->timeline, "stack", r->stack, CALLCHAIN_BOTH);
+		interval_reader_json_stack(out, &w->timeline, "waker_stack", r->waker_stack,
+					   CALLCHAIN_BOTH);
 	}
 	buf_addch(out, '}');
 }
 
 static void print_json(const struct wakeup *w)
 {
-	const size_t n = text_rows(w->opts->limit, 0, w->edges.cnt);
+	const size_t n = report_text_rows(w->opts->limit, 0, w->edges.cnt);
 	struct buf out = { 0 };
 
-	timeline_json_head(&out, &w->timeline);
+	interval_reader_json_head(&out, &w->timeline);
 	buf_printf(&out, ",\"wakings\":%" PRIu64 ",\"cut\":%" PRIu64 ",\"ns\":%" PRIu64,
 		   w->edges.waits, w->edges.cut, w->edges.ns);
-	text_json_rows(&out, w->edges.cnt - n);
+	report_text_json_rows(&out, w->edges.cnt - n);
 	for (size_t i = 0; i < n; i++) {
 		buf_addstr(&out, i ? ",\n" : "\n");
 		json_row(&out, w, &w->edges.rows[i]);
@@ -227,19 +229,19 @@ static void print_json(const struct wakeup *w)
 
 static unsigned int keys_of(const struct wakeup_opts *o)
 {
-	unsigned int keys = 1u << WAITS_COMM | 1u << WAITS_WAKER;
+	unsigned int keys = 1u << BLOCKED_COMM | 1u << BLOCKED_WAKER;
 
 	if (o->by_tid)
-		keys |= 1u << WAITS_TID | 1u << WAITS_WAKER_TID;
+		keys |= 1u << BLOCKED_TID | 1u << BLOCKED_WAKER_TID;
 	if (o->stacks)
-		keys |= 1u << WAITS_STACK | 1u << WAITS_WAKER_STACK;
+		keys |= 1u << BLOCKED_STACK | 1u << BLOCKED_WAKER_STACK;
 	return keys;
 }
 
 static int edges_file(const struct wakeup_opts *opts, const char *path)
 {
 	struct wakeup w = { .opts = opts, .edges = { .opts = { .keys = keys_of(opts) } } };
-	const struct timeline_opts t = {
+	const struct interval_reader_opts t = {
 		.sel = &opts->sel,
 		.fn = take,
 		.reset = drop,
@@ -247,21 +249,21 @@ static int edges_file(const struct wakeup_opts *opts, const char *path)
 		.hide_recorder = !opts->include_self,
 		.no_stacks = !opts->stacks,
 	};
-	int code = timeline_run(&w.timeline, &t, path);
+	int code = interval_reader_run(&w.timeline, &t, path);
 
 	if (code == CMD_OK) {
-		waits_finish(&w.edges, w.timeline.names);
+		blocked_finish(&w.edges, w.timeline.names);
 		view_begin(&w.view, &opts->view, opts->json);
 		if (opts->json)
 			print_json(&w);
 		else
 			print_text(&w);
-		code = timeline_end(&w.timeline, &w.view);
+		code = interval_reader_end(&w.timeline, &w.view);
 		if (!w.edges.cnt)
-			code = timeline_tell_nothing(&w.timeline, "wakings", code);
+			code = interval_reader_tell_nothing(&w.timeline, "wakings", code);
 	}
-	waits_fini(&w.edges);
-	timeline_fini(&w.timeline);
+	blocked_fini(&w.edges);
+	interval_reader_fini(&w.timeline);
 	return code;
 }
 
@@ -274,7 +276,7 @@ static int wakeup_file(const void *arg, const char *path)
 
 int cmd_wakeup(int argc, char **argv)
 {
-	struct wakeup_opts opts = { .limit = TEXT_LIMIT_UNSAID, .depth = 16 };
+	struct wakeup_opts opts = { .limit = REPORT_TEXT_LIMIT_UNSAID, .depth = 16 };
 
 	return select_run(&wakeup_spec, argc, argv, &opts, &opts.sel, wakeup_file);
 }

@@ -13,8 +13,8 @@
 #include "base/str.h"
 #include "cmd/common/callchain.h"
 #include "cmd/common/cmd.h"
-#include "cmd/common/text.h"
-#include "cmd/common/timeline.h"
+#include "cmd/common/interval_reader.h"
+#include "cmd/common/report_text.h"
 #include "cmd/sched/wakeup.h"
 #include "profile/explain/explain.h"
 
@@ -29,7 +29,7 @@ struct link {
 struct chain {
 	const struct wakeup_opts *opts;
 	struct select_opts sel; /* with the time of --chain */
-	struct timeline timeline;
+	struct interval_reader timeline;
 	struct view view;
 	uint32_t tid;
 	bool latest; /* the last time blocked; else the longest */
@@ -125,7 +125,7 @@ static void put_stack(struct buf *out, const struct chain *c, uint32_t stack, si
 
 static void put_name(struct buf *out, const struct chain *c, const struct link *l)
 {
-	text_name(out, c->timeline.names, l->comm);
+	name_text_name(out, c->timeline.names, l->comm);
 	buf_addch(out, ' ');
 	buf_addu(out, l->tid);
 }
@@ -149,7 +149,7 @@ static void put_did(struct buf *out, const struct explain_step *s)
 		if (!s->cnt[order[k]])
 			continue;
 		buf_clear(&time);
-		text_duration(&time, s->ns[order[k]], 0);
+		name_text_duration(&time, s->ns[order[k]], 0);
 		buf_addstr(out, any ? ", " : "");
 		buf_add(out, word, (size_t)(hole - word));
 		buf_addstr(out, buf_cstr(&time));
@@ -167,13 +167,13 @@ static void put_woken(struct buf *out, const struct chain *c, const struct link 
 	const struct explain_piece *p = l->blocked;
 
 	buf_addstr(out, " woken by ");
-	timeline_put_waker(out, &c->timeline, p->woken ? &p->waker : NULL);
+	interval_reader_put_waker(out, &c->timeline, p->woken ? &p->waker : NULL);
 	if (explain_waker_tid(p)) {
 		buf_addch(out, ' ');
 		buf_addu(out, p->waker.tid);
 	}
 	buf_addstr(out, ", blocked ");
-	text_duration(out, p->end - p->start, 0);
+	name_text_duration(out, p->end - p->start, 0);
 	if (p->flags & INTERVAL_CLIP_START)
 		buf_addstr(out, " of this time");
 	buf_printf(out, " (%c)\n", interval_blocked_letter(p->flags, p->prev_state));
@@ -187,7 +187,7 @@ static void put_woken(struct buf *out, const struct chain *c, const struct link 
 static void put_link(struct buf *out, const struct chain *c, const struct link *l)
 {
 	buf_addstr(out, "\n-");
-	text_duration(out, c->to - l->from, 11);
+	name_text_duration(out, c->to - l->from, 11);
 	buf_addstr(out, "  ");
 	put_name(out, c, l);
 	if (l->blocked) {
@@ -207,10 +207,10 @@ static void print_text(const struct chain *c)
 
 	buf_addstr(&what, "what woke ");
 	put_name(&what, c, c->links);
-	timeline_put_head(&out, &c->timeline, buf_cstr(&what), c->view.color);
+	interval_reader_put_head(&out, &c->timeline, buf_cstr(&what), c->view.color);
 	buf_printf(&out, "# at %" PRIu64 ".%09" PRIu64 ", blocked for ", c->to / 1000000000,
 		   c->to % 1000000000);
-	text_duration(&out, c->to - c->from, 0);
+	name_text_duration(&out, c->to - c->from, 0);
 	buf_addstr(&out, "; from there back:\n");
 	for (size_t k = 0; k < c->cnt; k++)
 		put_link(&out, c, &c->links[k]);
@@ -230,20 +230,20 @@ static void json_blocked(struct buf *out, const struct chain *c, const struct ex
 	buf_printf(out,
 		   ",\"blocked_start_ns\":%" PRIu64 ",\"blocked_ns\":%" PRIu64 ",\"state\":\"%c\"",
 		   p->start, p->end - p->start, interval_blocked_letter(p->flags, p->prev_state));
-	timeline_json_stack(out, &c->timeline, "stack", p->stack, CALLCHAIN_BOTH);
+	interval_reader_json_stack(out, &c->timeline, "stack", p->stack, CALLCHAIN_BOTH);
 	buf_addstr(out, ",\"waker\":");
-	timeline_json_waker(out, &c->timeline, p->woken ? &p->waker : NULL);
+	interval_reader_json_waker(out, &c->timeline, p->woken ? &p->waker : NULL);
 	if (by)
 		buf_printf(out, ",\"waker_tid\":%" PRIu32, by);
-	timeline_json_stack(out, &c->timeline, "waker_stack",
-			    p->woken ? p->waker.stack : INTERVAL_NO_STACK, CALLCHAIN_BOTH);
+	interval_reader_json_stack(out, &c->timeline, "waker_stack",
+				   p->woken ? p->waker.stack : INTERVAL_NO_STACK, CALLCHAIN_BOTH);
 }
 
 static void print_json(const struct chain *c)
 {
 	struct buf out = { 0 };
 
-	timeline_json_head(&out, &c->timeline);
+	interval_reader_json_head(&out, &c->timeline);
 	if (c->cnt)
 		buf_printf(&out, ",\"from_ns\":%" PRIu64 ",\"to_ns\":%" PRIu64, c->from, c->to);
 	buf_addstr(&out, ",\"chain\":[");
@@ -251,7 +251,7 @@ static void print_json(const struct chain *c)
 		const struct link *l = &c->links[k];
 
 		buf_printf(&out, "%s\n{\"tid\":%" PRIu32 ",\"comm\":", k ? "," : "", l->tid);
-		text_json_name(&out, c->timeline.names, l->comm);
+		name_text_json_name(&out, c->timeline.names, l->comm);
 		buf_printf(&out,
 			   ",\"woken_ns\":%" PRIu64 ",\"woke_ns\":%" PRIu64
 			   ",\"running_ns\":%" PRIu64 ",\"waiting_ns\":%" PRIu64
@@ -290,23 +290,23 @@ static int print_all(struct chain *c)
 		print_text(c);
 	else if (!c->timeline.switches)
 		printf("Thread %" PRIu32 " was not woken in %s: %s.\n", c->tid,
-		       reader_input(c->timeline.reader), timeline_no_switches(&c->timeline));
-	code = timeline_end(&c->timeline, &c->view);
+		       reader_input(c->timeline.reader), interval_reader_no_switches(&c->timeline));
+	code = interval_reader_end(&c->timeline, &c->view);
 	return code == CMD_OK && !c->cnt && c->timeline.switches ? tell_nothing(c) : code;
 }
 
 static int read_twice(struct chain *c, const char *path)
 {
-	const struct timeline_opts t = {
+	const struct interval_reader_opts t = {
 		.sel = &c->sel, .fn = take, .reset = drop, .ctx = c, .each_switch = true
 	};
-	int code = timeline_run(&c->timeline, &t, path);
+	int code = interval_reader_run(&c->timeline, &t, path);
 
 	if (code != CMD_OK || !c->found)
 		return code;
 	c->second = true;
-	code = timeline_again(&c->timeline, names_part(c->timeline.names, c->part)->clock, c->from,
-			      c->to);
+	code = interval_reader_again(&c->timeline, names_part(c->timeline.names, c->part)->clock,
+				     c->from, c->to);
 	if (code != CMD_OK)
 		return code;
 	explain_finish(&c->numbers, c->timeline.names);
@@ -357,7 +357,7 @@ int wakeup_chain(const struct wakeup_opts *opts, const char *path)
 		code = print_all(&c);
 	free(c.links);
 	explain_fini(&c.numbers);
-	timeline_fini(&c.timeline);
+	interval_reader_fini(&c.timeline);
 	buf_free(&window);
 	return code;
 }

@@ -14,8 +14,8 @@
 #include "base/str.h"
 #include "export/firefox/firefox_tables.h"
 #include "export/formats.h"
-#include "export/spill.h"
-#include "export/text.h"
+#include "export/name_text.h"
+#include "export/temp_lists.h"
 #include "profile/sched/intervals.h"
 
 /* Fields in the line that stands for an event. */
@@ -44,7 +44,7 @@ struct type {
 };
 
 struct firefox {
-	struct spill *records; /* by thread: list_of() */
+	struct temp_lists *records; /* by thread: list_of() */
 	struct firefox_tables tables;
 	struct strtab texts; /* of wakers */
 	struct export_thread *threads; /* as they were told of last */
@@ -69,7 +69,7 @@ static void firefox_begin(struct export *x)
 {
 	struct firefox *f = x->state;
 
-	f->records = spill_new();
+	f->records = temp_lists_new();
 }
 
 static void firefox_thread(struct export *x, const struct export_thread *t)
@@ -90,7 +90,7 @@ static void firefox_sample(struct export *x, const struct export_sample *s)
 							  s->frame_cnt),
 				  .what = A_SAMPLE };
 
-	spill_add(f->records, list_of(s->thread), &r, sizeof(r));
+	temp_lists_add(f->records, list_of(s->thread), &r, sizeof(r));
 }
 
 static void firefox_interval(struct export *x, const struct export_interval *i)
@@ -109,13 +109,13 @@ static void firefox_interval(struct export *x, const struct export_interval *i)
 		return;
 	if (i->raw->waker) {
 		buf_clear(&f->text);
-		text_waker(&f->text, x->names, i->raw->waker);
+		name_text_waker(&f->text, x->names, i->raw->waker);
 		r.waker = strtab_add(&f->texts, buf_cstr(&f->text), f->text.len);
 	}
-	spill_add(f->records, list_of(i->thread), &r, sizeof(r));
+	temp_lists_add(f->records, list_of(i->thread), &r, sizeof(r));
 }
 
-static const char *format_of(const struct export *x, const struct meaning *m)
+static const char *format_of(const struct export *x, const struct field_units *m)
 {
 	const char *unit = names_str(x->names, m->unit, NULL);
 
@@ -156,8 +156,8 @@ static void add_fields(struct export *x, const struct trace_event *ev)
 		buf_addstr(&f->record, ",\"f");
 		buf_addu(&f->record, i);
 		buf_addstr(&f->record, "\":");
-		text_json_field(&f->record, reader_trace(x->reader), ev, i);
-		if (f->record.len > SPILL_RECORD_MAX) {
+		name_text_json_field(&f->record, reader_trace(x->reader), ev, i);
+		if (f->record.len > TEMP_LISTS_RECORD_MAX) {
 			f->record.len = whole;
 			return;
 		}
@@ -179,7 +179,7 @@ static void firefox_event(struct export *x, const struct export_thread *t,
 	buf_clear(&f->record);
 	buf_add(&f->record, &r, offsetof(struct record, fields));
 	add_fields(x, ev);
-	spill_add(f->records, list_of(t), f->record.data, f->record.len);
+	temp_lists_add(f->records, list_of(t), f->record.data, f->record.len);
 }
 
 /* ---- columns ----------------------------------------------------------------------------------- */
@@ -238,7 +238,7 @@ static void put_columns(struct export *x, uint32_t list, bool samples, const str
 	for (size_t i = 0; i < cnt; i++) {
 		each.put = columns[i].put;
 		firefox_tables_column(x, &f->tables, columns[i].name);
-		spill_each(f->records, list, put_value, &each);
+		temp_lists_each(f->records, list, put_value, &each);
 		firefox_tables_end_column(x);
 	}
 	buf_addch(&x->out, '}');
@@ -277,9 +277,9 @@ static void put_name(struct export *x, const struct record *r, size_t sz)
 
 	buf_clear(&f->text);
 	if (r->what == AN_EVENT)
-		text_name(&f->text, x->names, f->types[r->type].name);
+		name_text_name(&f->text, x->names, f->types[r->type].name);
 	else
-		buf_addstr(&f->text, text_state(r->state));
+		buf_addstr(&f->text, name_text_state(r->state));
 	buf_addu(&x->out, firefox_tables_string(&f->tables, buf_cstr(&f->text), f->text.len));
 }
 
@@ -308,7 +308,7 @@ static void put_wait(struct export *x, const struct record *r)
 	const char *waker;
 	size_t len;
 
-	buf_printf(&x->out, "{\"type\":\"offcpu\",\"state\":\"%s", text_state(r->state));
+	buf_printf(&x->out, "{\"type\":\"offcpu\",\"state\":\"%s", name_text_state(r->state));
 	if (r->state == INTERVAL_BLOCKED)
 		buf_printf(&x->out, " %c", r->letter);
 	buf_addch(&x->out, '"');
@@ -355,7 +355,7 @@ static void put_string(struct export *x, uint32_t name)
 	struct firefox *f = x->state;
 
 	buf_clear(&f->text);
-	text_name(&f->text, x->names, name);
+	name_text_name(&f->text, x->names, name);
 	str_json(&x->out, buf_cstr(&f->text), f->text.len);
 }
 
@@ -372,7 +372,7 @@ static void put_label(struct export *x, const struct type *type)
 		if (!strncmp(name, "common_", 7) || strpbrk(name, "{}"))
 			continue;
 		buf_addstr(&f->text, told++ ? " " : "");
-		text_name(&f->text, x->names, type->fields[i]);
+		name_text_name(&f->text, x->names, type->fields[i]);
 		buf_printf(&f->text, "={marker.data.f%zu}", i);
 	}
 	str_json(&x->out, buf_cstr(&f->text), f->text.len);
@@ -478,7 +478,7 @@ static void firefox_end(struct export *x)
 		t = i ? &f->threads[i - 1] : NULL;
 		firefox_tables_thread(&f->tables);
 		f->samples = f->markers = 0;
-		spill_each(f->records, list_of(t), learn, f);
+		temp_lists_each(f->records, list_of(t), learn, f);
 		if (!f->samples && !f->markers)
 			continue;
 		buf_addstr(&x->out, sep);
@@ -486,8 +486,9 @@ static void firefox_end(struct export *x)
 		put_thread(x, t);
 	}
 	put_meta(x);
-	if (spill_error(f->records))
-		export_fail(x, "a temporary file (TMPDIR says where)", spill_error(f->records));
+	if (temp_lists_error(f->records))
+		export_fail(x, "a temporary file (TMPDIR says where)",
+			    temp_lists_error(f->records));
 }
 
 static void firefox_fini(struct export *x)
@@ -500,7 +501,7 @@ static void firefox_fini(struct export *x)
 	}
 	free(f->types);
 	hmap_fini(&f->type_index);
-	spill_free(f->records);
+	temp_lists_free(f->records);
 	firefox_tables_fini(&f->tables);
 	strtab_fini(&f->texts);
 	free(f->threads);

@@ -13,10 +13,10 @@
 
 #include "base/alloc.h"
 #include "export/formats.h"
+#include "export/name_text.h"
 #include "export/perfetto/perfetto_stacks.h"
 #include "export/perfetto/perfetto_tracks.h"
 #include "export/proto.h"
-#include "export/text.h"
 
 enum { PACKET_FTRACE = 1, PACKET_PROCESS_TREE = 2, PACKET_CLOCKS = 6, PACKET_SYSTEM = 45 };
 enum { PACKET_SAMPLE = 66 };
@@ -148,10 +148,10 @@ static void put_system(struct export *x)
 	system = proto_begin(&x->out, PACKET_SYSTEM);
 	uts = proto_begin(&x->out, SYSTEM_UTSNAME);
 	proto_bytes(&x->out, UTSNAME_SYSNAME, "Linux", 5);
-	text_clean(&p->text, release, strlen(release));
+	name_text_clean(&p->text, release, strlen(release));
 	perfetto_put_text(x, UTSNAME_RELEASE);
 	if (arch)
-		text_clean(&p->text, arch, strlen(arch));
+		name_text_clean(&p->text, arch, strlen(arch));
 	perfetto_put_text(x, UTSNAME_MACHINE);
 	proto_end(&x->out, uts);
 	proto_end(&x->out, system);
@@ -268,7 +268,7 @@ static void put_value(struct export *x, const struct trace_event *ev, size_t i, 
 		proto_u64(&x->out, field, number(&ev->values[i]));
 		return;
 	}
-	text_field(&p->text, reader_trace(x->reader), ev, i);
+	name_text_field(&p->text, reader_trace(x->reader), ev, i);
 	perfetto_put_text(x, field);
 }
 

@@ -5,8 +5,8 @@
  */
 #include "export/perfetto/perfetto_tracks.h"
 
+#include "export/name_text.h"
 #include "export/perfetto/perfetto_stacks.h"
-#include "export/text.h"
 #include "profile/sched/intervals.h"
 
 enum { PACKET_TRACK_EVENT = 11, PACKET_TRACK = 60 };
@@ -120,7 +120,7 @@ static void put_annotations(struct export *x, const struct interval *raw, uint32
 	if (raw->cpu != TRACE_NONE)
 		annotate_u64(x, "cpu", ANNOTATION_UINT, raw->cpu);
 	if (raw->waker) {
-		text_waker(&p->text, x->names, raw->waker);
+		name_text_waker(&p->text, x->names, raw->waker);
 		annotate_text(x, "waker");
 	}
 	if (raw->flags & INTERVAL_CUT)
@@ -141,7 +141,7 @@ static void put_begin(struct export *x, const struct export_interval *i)
 	proto_u64(&x->out, EVENT_TYPE, TYPE_BEGIN);
 	proto_u64(&x->out, EVENT_TRACK, track_of(i->thread, OF_WAITS));
 	put_string(&x->out, EVENT_CATEGORY, "off-CPU");
-	put_string(&x->out, EVENT_NAME, text_state(i->raw->state));
+	put_string(&x->out, EVENT_NAME, name_text_state(i->raw->state));
 	put_annotations(x, i->raw, leaf);
 	if (leaf != STACK_TREE_NONE)
 		proto_u64(&x->out, EVENT_STACK, perfetto_stack_id(leaf));
@@ -169,7 +169,7 @@ void perfetto_slice(struct export *x, const struct export_interval *i)
 
 /* ---- counters ---------------------------------------------------------------------------------- */
 
-static void put_unit(struct export *x, const struct meaning *m)
+static void put_unit(struct export *x, const struct field_units *m)
 {
 	size_t counter = proto_begin(&x->out, TRACK_COUNTER);
 
@@ -194,9 +194,9 @@ static void put_counter_track(struct export *x, uint64_t id, const struct export
 	proto_u64(&x->out, TRACK_ID, id);
 	if (t)
 		proto_u64(&x->out, TRACK_PARENT, track_of(t, OF_THREAD));
-	text_name(&p->text, x->names, ev->schema->name);
+	name_text_name(&p->text, x->names, ev->schema->name);
 	buf_addch(&p->text, ' ');
-	text_name(&p->text, x->names, ev->schema->field_names[field]);
+	name_text_name(&p->text, x->names, ev->schema->field_names[field]);
 	perfetto_put_text(x, TRACK_NAME);
 	put_unit(x, trace_field_meaning(ev->schema, field));
 	proto_end(&x->out, track);
@@ -251,11 +251,11 @@ static void put_count(struct export *x, uint64_t id, uint64_t ts, const struct d
 
 static bool is_counter(const struct trace_event *ev, size_t field)
 {
-	const struct meaning *m = trace_field_meaning(ev->schema, field);
+	const struct field_units *m = trace_field_meaning(ev->schema, field);
 	const struct dial9_value *v = &ev->values[field];
 	uint64_t n;
 
-	return (m->kind == MEANING_COUNTER || m->kind == MEANING_GAUGE) &&
+	return (m->kind == FIELD_UNITS_COUNTER || m->kind == FIELD_UNITS_GAUGE) &&
 	       (v->type == DIAL9_F64 || v->type == DIAL9_I64 || trace_value_u64(v, &n));
 }
 

@@ -18,9 +18,9 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "formats/apitrace/emit.h"
+#include "formats/apitrace/layout.h"
 #include "formats/apitrace/signatures.h"
 #include "formats/apitrace/stream.h"
-#include "formats/apitrace/layout.h"
 
 #define OPEN_MAX 65536
 #define OPEN_BYTES_MAX ((size_t)128 << 20)

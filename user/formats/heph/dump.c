@@ -16,9 +16,9 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "formats/heph/attributes.h"
 #include "formats/heph/counters.h"
 #include "formats/heph/scan.h"
-#include "formats/heph/attributes.h"
 
 #define OUT_SZ (64u << 10)
 

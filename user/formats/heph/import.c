@@ -22,10 +22,10 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "formats/heph/attributes.h"
 #include "formats/heph/counters.h"
 #include "formats/heph/layout.h"
 #include "formats/heph/scan.h"
-#include "formats/heph/attributes.h"
 
 /* Text of up to this length is pooled, as long as an attribute has few of them. */
 #define POOLED_LEN_MAX 256

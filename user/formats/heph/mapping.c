@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "formats/heph/layout.h"
 #include "formats/heph/attributes.h"
+#include "formats/heph/layout.h"
 
 static bool is(struct dial9_str s, const char *word)
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "profile/sched/rivals.h"
+#include "profile/sched/preemptors.h"
 
 static uint64_t key_of(uint32_t part, uint32_t tid)
 {
@@ -73,7 +73,7 @@ static void add_rivals(struct explain *e, const struct intervals *iv, const stru
 		       struct explain_piece *p)
 {
 	const size_t room = EXPLAIN_RIVALS_MAX - e->rival_cnt,
-		     max = room < RIVALS_MAX ? room : RIVALS_MAX;
+		     max = room < PREEMPTORS_MAX ? room : PREEMPTORS_MAX;
 	struct interval_behind_sum sum;
 
 	e->rivals = array_reserve(e->rivals, &e->rival_cap, e->rival_cnt + max, sizeof(*e->rivals));
@@ -347,20 +347,20 @@ static void find_hottest(const struct explain *e, const struct explain_piece *p,
 }
 
 /* On whichever CPU. */
-static void count_rival(struct rivals *r, struct interval_behind one)
+static void count_rival(struct preemptors *r, struct interval_behind one)
 {
 	one.cpu = TRACE_NONE;
-	rivals_add(r, &one);
+	preemptors_add(r, &one);
 }
 
-static void end_step(const struct explain *e, struct explain_step *s, struct rivals *r,
+static void end_step(const struct explain *e, struct explain_step *s, struct preemptors *r,
 		     explain_step_fn fn, void *ctx)
 {
 	if (s->longest[INTERVAL_RUNNING])
 		find_hottest(e, s->longest[INTERVAL_RUNNING], s);
-	s->rival_cnt = rivals_top(r, s->rivals, EXPLAIN_RIVALS);
+	s->rival_cnt = preemptors_top(r, s->rivals, EXPLAIN_RIVALS);
 	s->other_ns = r->other_ns;
-	*r = (struct rivals){ 0 };
+	*r = (struct preemptors){ 0 };
 	fn(ctx, s);
 }
 
@@ -380,7 +380,7 @@ static uint64_t length_within(const struct explain_step *s, const struct explain
 }
 
 static void join(const struct explain *e, struct explain_step *s, const struct explain_piece *p,
-		 uint64_t from, uint64_t to, struct rivals *r)
+		 uint64_t from, uint64_t to, struct preemptors *r)
 {
 	const struct explain_piece **longest = &s->longest[p->state];
 
@@ -404,7 +404,7 @@ static void join(const struct explain *e, struct explain_step *s, const struct e
 void explain_each_step(const struct explain *e, uint32_t part, uint32_t tid, uint64_t from,
 		       uint64_t to, uint64_t small, explain_step_fn fn, void *ctx)
 {
-	struct rivals rivals = { 0 };
+	struct preemptors rivals = { 0 };
 	struct explain_step s = { 0 };
 	bool was_small = false, open = false;
 

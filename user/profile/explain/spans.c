@@ -13,7 +13,7 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/str.h"
-#include "profile/sched/account.h"
+#include "profile/sched/loss_accounting.h"
 
 #define CALLS_MAX 4096 /* numbers of system calls that are remembered; there are fewer */
 
@@ -487,7 +487,7 @@ void spans_add(struct spans *s, const struct trace *t, const struct trace_event 
 
 	if (ev->kind == TRACE_LOST)
 		s->losses += trace_str(t, ev, ROLE_KIND, &lost) &&
-			     account_hides_switches(lost.ptr, lost.len);
+			     loss_accounting_hides_switches(lost.ptr, lost.len);
 	if (!ev->has_ts || trace_is_naming(ev->kind))
 		return;
 	worker_threads_add(&s->workers, ev);

@@ -10,7 +10,7 @@
  * - a field, if one is asked for: of equal value, in whichever threads;
  * - else span_id, where the events have that;
  * - else the thread in which both happened; of Tokio's events, which name a worker, that worker. Which threads
- *   workers were is told by profile/explain/workers.h, after all events.
+ *   workers were is told by profile/explain/tokio_workers.h, after all events.
  * A start that is an end of a system call (syscalls:*, raw_syscalls:*) gives way to the next in its thread,
  * since these never lie within each other, and a call's start and end are of the same number. A call that has
  * events of its own (syscalls:*) is not taken from raw_syscalls by its name as well. Of all others
@@ -20,8 +20,8 @@
  * Memory by threads, SPANS_OPEN_MAX and the number of pairs that are kept; never by the number of events.
  */
 #include "base/hash.h"
+#include "profile/explain/tokio_workers.h"
 #include "profile/sums/quantile.h"
-#include "profile/explain/workers.h"
 
 #define SPANS_OPEN_MAX 65536 /* pairs that may be open at a time */
 #define SPANS_MAX 1000 /* that can be asked for */

@@ -9,17 +9,17 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "profile/sched/account.h"
-#include "profile/sched/machine.h"
-#include "profile/sched/stay.h"
+#include "profile/sched/loss_accounting.h"
+#include "profile/sched/offcpu_interval.h"
+#include "profile/sched/thread_state.h"
 
 struct intervals {
-	struct machine_shared all;
-	struct machine *own; /* of parts that are their own base */
-	struct machine **merged; /* by part, of others */
+	struct thread_state_shared all;
+	struct thread_state *own; /* of parts that are their own base */
+	struct thread_state **merged; /* by part, of others */
 	size_t merged_cap;
 	/* The last stay off the CPU that was told as a whole: handed out with the next event, as its stack may come. */
-	struct stay stay;
+	struct offcpu_interval stay;
 };
 
 struct intervals *intervals_new(const struct intervals_opts *opts)
@@ -27,14 +27,14 @@ struct intervals *intervals_new(const struct intervals_opts *opts)
 	struct intervals *iv = xcalloc(1, sizeof(*iv));
 
 	iv->all.opts = *opts;
-	iv->own = machine_new(&iv->all);
+	iv->own = thread_state_new(&iv->all);
 	return iv;
 }
 
 static void forget_merged(struct intervals *iv)
 {
 	for (size_t i = 0; i < iv->merged_cap; i++)
-		machine_free(iv->merged[i]);
+		thread_state_free(iv->merged[i]);
 	free(iv->merged);
 	iv->merged = NULL;
 	iv->merged_cap = 0;
@@ -45,7 +45,7 @@ void intervals_free(struct intervals *iv)
 	if (!iv)
 		return;
 	forget_merged(iv);
-	machine_free(iv->own);
+	thread_state_free(iv->own);
 	for (size_t i = 0; i < iv->all.gaps_cap; i++)
 		gaps_fini(&iv->all.gaps[i]);
 	free(iv->all.gaps);
@@ -57,7 +57,7 @@ void intervals_free(struct intervals *iv)
 void intervals_restart(struct intervals *iv)
 {
 	forget_merged(iv);
-	machine_restart(iv->own);
+	thread_state_restart(iv->own);
 	iv->stay.cnt = 0;
 }
 
@@ -68,25 +68,25 @@ void intervals_skip_stacks(struct intervals *iv)
 
 void intervals_window(struct intervals *iv, uint32_t clock, uint64_t from, uint64_t to)
 {
-	struct machine_shared *all = &iv->all;
+	struct thread_state_shared *all = &iv->all;
 
 	all->windows = array_reserve(all->windows, &all->window_cap, (size_t)clock + 1,
 				     sizeof(*all->windows));
-	all->windows[clock] = (struct machine_window){ from, to, true };
-	machine_window(iv->own, clock);
+	all->windows[clock] = (struct thread_state_window){ from, to, true };
+	thread_state_window(iv->own, clock);
 	for (size_t i = 0; i < iv->merged_cap; i++)
 		if (iv->merged[i])
-			machine_window(iv->merged[i], clock);
+			thread_state_window(iv->merged[i], clock);
 }
 
 void intervals_add_gaps(struct intervals *iv, const struct trace *t, const struct trace_event *ev)
 {
-	struct machine_shared *all = &iv->all;
+	struct thread_state_shared *all = &iv->all;
 	uint64_t first, last;
 	struct dial9_str kind;
 
 	if (ev->kind != TRACE_LOST || !trace_str(t, ev, ROLE_KIND, &kind) ||
-	    !account_hides_switches(kind.ptr, kind.len))
+	    !loss_accounting_hides_switches(kind.ptr, kind.len))
 		return;
 	if (!trace_u64(ev, ROLE_FIRST_NS, &first) || !trace_u64(ev, ROLE_LAST_NS, &last))
 		return;
@@ -95,27 +95,27 @@ void intervals_add_gaps(struct intervals *iv, const struct trace *t, const struc
 	gaps_add(&all->gaps[ev->part], first, last);
 }
 
-static struct machine *machine_of(struct intervals *iv, uint32_t part)
+static struct thread_state *machine_of(struct intervals *iv, uint32_t part)
 {
 	if (names_part(iv->all.opts.names, part)->base == part)
 		return iv->own;
 	iv->merged = array_reserve(iv->merged, &iv->merged_cap, (size_t)part + 1,
-				   sizeof(struct machine *));
+				   sizeof(struct thread_state *));
 	if (!iv->merged[part])
-		iv->merged[part] = machine_new(&iv->all);
+		iv->merged[part] = thread_state_new(&iv->all);
 	return iv->merged[part];
 }
 
 static void flush_stay(struct intervals *iv)
 {
-	const struct machine_shared *all = &iv->all;
-	const struct machine_window none = { 0 };
+	const struct thread_state_shared *all = &iv->all;
+	const struct thread_state_window none = { 0 };
 	uint32_t clock;
 
 	for (size_t i = 0; i < iv->stay.cnt; i++) {
 		clock = names_part(all->opts.names, iv->stay.v[i].part)->clock;
-		if (machine_clip(clock < all->window_cap ? &all->windows[clock] : &none,
-				 &iv->stay.v[i]))
+		if (thread_state_clip(clock < all->window_cap ? &all->windows[clock] : &none,
+				      &iv->stay.v[i]))
 			all->opts.fn(all->opts.ctx, &iv->stay.v[i]);
 	}
 	iv->stay.cnt = 0;
@@ -124,13 +124,13 @@ static void flush_stay(struct intervals *iv)
 static void take_stay(struct intervals *iv, const struct trace *t, const struct trace_event *ev)
 {
 	if (ev->kind == TRACE_SAMPLE && ev->source == PROF_SOURCE_EVENT && !iv->all.skip_stacks &&
-	    stay_is_of(&iv->stay, ev))
-		stay_set_stack(&iv->stay,
-			       stack_table_add(&iv->all.stacks, ev->frames, ev->frame_cnt));
+	    offcpu_interval_is_of(&iv->stay, ev))
+		offcpu_interval_set_stack(&iv->stay, stack_table_add(&iv->all.stacks, ev->frames,
+								     ev->frame_cnt));
 	if (iv->stay.cnt && !trace_is_naming(ev->kind))
 		flush_stay(iv);
 	if (ev->kind == TRACE_OFF_CPU)
-		stay_read(&iv->stay, t, ev);
+		offcpu_interval_read(&iv->stay, t, ev);
 }
 
 void intervals_add(struct intervals *iv, const struct trace *t, const struct trace_event *ev)
@@ -138,17 +138,17 @@ void intervals_add(struct intervals *iv, const struct trace *t, const struct tra
 	if (!ev->has_ts)
 		return;
 	take_stay(iv, t, ev);
-	machine_add(machine_of(iv, ev->part), t, ev);
+	thread_state_add(machine_of(iv, ev->part), t, ev);
 	intervals_add_gaps(iv, t, ev);
 }
 
 void intervals_finish(struct intervals *iv)
 {
 	flush_stay(iv);
-	machine_finish(iv->own);
+	thread_state_finish(iv->own);
 	for (size_t i = 0; i < iv->merged_cap; i++)
 		if (iv->merged[i])
-			machine_finish(iv->merged[i]);
+			thread_state_finish(iv->merged[i]);
 }
 
 const uint64_t *intervals_stack(const struct intervals *iv, uint32_t stack, uint32_t *cnt)
@@ -164,7 +164,7 @@ uint32_t intervals_stack_cnt(const struct intervals *iv)
 struct interval_behind_sum intervals_behind(const struct intervals *iv, const struct interval *i,
 					    struct interval_behind *out, size_t max)
 {
-	return machine_behind(iv->all.telling ? iv->all.telling : iv->own, i, out, max);
+	return thread_state_behind(iv->all.telling ? iv->all.telling : iv->own, i, out, max);
 }
 
 void intervals_untold_add(struct intervals_untold *u, const struct interval *i)

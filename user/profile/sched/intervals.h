@@ -108,7 +108,7 @@ struct interval_waker {
 	/* Softirq: its vector (0 HI, 1 TIMER, ...; see interval_softirq()). Hard irq: its line. Timer: the
 	 * softirq that ran it, -1 in the timer's own interrupt. Else, and when it is unknown: -1. */
 	int32_t number;
-	uint64_t said; /* as the trace has it (PROF_F_CONTEXT), for text_waker() */
+	uint64_t said; /* as the trace has it (PROF_F_CONTEXT), for name_text_waker() */
 	/* The thread that was current. With INTERVAL_BY_TASK the waker; else one that was interrupted
 	 * and has nothing to do with it. */
 	uint32_t tid, pid, comm;

@@ -3,8 +3,8 @@
 #define D9_PROFILE_SCHED_THREAD_H
 
 /* One thread as machine.c knows it: what it does, since when, and what of that its interval will say. */
-#include "profile/sched/hops.h"
 #include "profile/sched/intervals.h"
+#include "profile/sched/runqueue_moves.h"
 
 enum life {
 	LIFE_UNSEEN, /* no switch or waking yet */
@@ -26,7 +26,7 @@ struct thread {
 	uint64_t since;
 	uint64_t from; /* of LIFE_UNSEEN: what its first event says is true since then, or the start */
 	uint32_t cpu, prev_state, stack, given_to;
-	struct hops hops; /* of the open interval, if runnable */
+	struct runqueue_moves hops; /* of the open interval, if runnable */
 	struct interval_exec execs[INTERVAL_EXECS_MAX]; /* of the open interval, if running */
 	uint32_t exec_cnt;
 	struct interval_waker waker; /* of the open interval, or of the waking that came early */

@@ -141,7 +141,7 @@ static void see_more(struct event_counts_stats *s, const struct trace_event *ev)
 /* A recorder knows a handful of kinds; a file may claim any number. */
 #define EVENT_COUNTS_KINDS_MAX 64
 
-static void add_lost(struct event_counts_part *c, uint32_t kind, enum account_class cls,
+static void add_lost(struct event_counts_part *c, uint32_t kind, enum loss_accounting_class cls,
 		     const struct trace_event *ev)
 {
 	uint64_t first = trace_u64_or(ev, ROLE_FIRST_NS, ev->ts);
@@ -168,7 +168,7 @@ static void add_lost(struct event_counts_part *c, uint32_t kind, enum account_cl
 		l->last_ns = last;
 }
 
-static void add_thinned(struct account *a, const struct trace_event *ev)
+static void add_thinned(struct loss_accounting *a, const struct trace_event *ev)
 {
 	const uint64_t first = trace_u64_or(ev, ROLE_FIRST_NS, ev->ts);
 	const uint64_t last = trace_u64_or(ev, ROLE_LAST_NS, ev->ts);
@@ -202,14 +202,14 @@ void event_counts_add_notice(struct event_counts *c, const struct trace *t, stru
 		c->open_figures |= !part->stats.says_closed;
 	} else if (ev->kind == TRACE_LOST && trace_str(t, ev, ROLE_KIND, &kind)) {
 		count = trace_u64_or(ev, ROLE_COUNT, 0);
-		account_add(&c->account, kind.ptr, kind.len, count);
-		account_add(&part->account, kind.ptr, kind.len, count);
-		if (account_class(kind.ptr, kind.len) == ACCOUNT_THINNED) {
+		loss_accounting_add(&c->account, kind.ptr, kind.len, count);
+		loss_accounting_add(&part->account, kind.ptr, kind.len, count);
+		if (loss_accounting_class(kind.ptr, kind.len) == LOSS_ACCOUNTING_THINNED) {
 			add_thinned(&c->account, ev);
 			add_thinned(&part->account, ev);
 		}
-		add_lost(part, names_add(n, kind.ptr, kind.len), account_class(kind.ptr, kind.len),
-			 ev);
+		add_lost(part, names_add(n, kind.ptr, kind.len),
+			 loss_accounting_class(kind.ptr, kind.len), ev);
 	} else {
 		see_end(&part->stats, ev);
 		if (ev->kind == TRACE_MODULE_STATUS && trace_str(t, ev, ROLE_STATUS, &kind))

@@ -2,7 +2,7 @@
 #ifndef D9_PROFILE_SUMS_EVENT_COUNTS_H
 #define D9_PROFILE_SUMS_EVENT_COUNTS_H
 
-#include "profile/sched/account.h"
+#include "profile/sched/loss_accounting.h"
 #include "profile/sums/stack_ends.h"
 #include "trace/read/trace.h"
 
@@ -17,12 +17,12 @@ struct event_counts_loss {
 	uint32_t kind; /* string id */
 	uint64_t count, first_ns, last_ns;
 	uint64_t ns; /* the sum of the times between the first and the last of each */
-	enum account_class cls;
+	enum loss_accounting_class cls;
 };
 
 /* The newest RecorderStats. Cumulative since the start of the recording. */
 struct event_counts_stats {
-	struct account_figures figures;
+	struct loss_accounting_figures figures;
 	bool says_closed; /* they have a field that tells the last ones */
 	uint64_t segment; /* that they stand in */
 	uint64_t elapsed_ns, samples, bpf_ns, bpf_runs;
@@ -48,7 +48,7 @@ struct event_counts_module {
 struct event_counts_part {
 	struct event_counts_loss *losses;
 	size_t loss_cnt, loss_cap;
-	struct account account; /* the sum of losses */
+	struct loss_accounting account; /* the sum of losses */
 	struct event_counts_stats stats;
 	uint64_t statuses; /* times that it says how naming a module went */
 	uint64_t events, samples, switch_stacks;
@@ -64,7 +64,7 @@ struct event_counts {
 	struct hmap by_name; /* string id -> index + 1 */
 	struct event_counts_part *parts; /* up to the last one that has anything */
 	size_t part_cnt, part_cap;
-	struct account account; /* the sum over the parts */
+	struct loss_accounting account; /* the sum over the parts */
 	uint64_t crashes, hangs; /* files that cost a symbol worker its life */
 	struct hmap frames; /* distinct frames of stacks */
 	uint64_t events;

@@ -192,7 +192,7 @@ const struct live_sum *live_all(const struct live *l)
 	return &l->all;
 }
 
-const struct account *live_lost(const struct live *l)
+const struct loss_accounting *live_lost(const struct live *l)
 {
 	return &l->counts.account;
 }

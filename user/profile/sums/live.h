@@ -46,7 +46,7 @@ void live_add(struct live *l, const struct trace *t, const struct trace_event *e
 uint64_t live_period(const struct live *l);
 const struct live_sum *live_all(const struct live *l);
 /* What was lost since the beginning. */
-const struct account *live_lost(const struct live *l);
+const struct loss_accounting *live_lost(const struct live *l);
 
 /*
  * Rows of the period, by function or by thread; named now. Blocks count for the first function of user

@@ -29,19 +29,19 @@
 #include "record/capture/capture_configure.h"
 #include "record/capture/capture_cpus.h"
 #include "record/capture/capture_features.h"
+#include "record/capture/capture_field_extract.h"
 #include "record/capture/capture_files.h"
 #include "record/capture/capture_filter.h"
 #include "record/capture/capture_load.h"
 #include "record/capture/capture_offcpu.h"
 #include "record/capture/capture_orc.h"
-#include "record/capture/capture_recipes.h"
 #include "record/capture/capture_rings.h"
 #include "record/capture/capture_select.h"
 #include "record/capture/detach.h"
-#include "record/tracepoint/eventset.h"
 #include "record/capture/given_btf.h"
 #include "record/capture/refusal.h"
 #include "record/capture/ring.h"
+#include "record/tracepoint/eventset.h"
 
 struct capture {
 	struct capture_cfg cfg;
@@ -55,7 +55,7 @@ struct capture {
 	struct capture_rings rings;
 	struct capture_unwind unwind;
 	struct capture_summary summary;
-	struct capture_recipes recipes;
+	struct capture_field_extract recipes;
 	bool orc; /* programs that walk kernel stacks are loaded */
 	bool orc_begun; /* and were told how, if that is known */
 	uint64_t lost_seen[PROF_CPUS_MAX][CAPTURE_LOSS_CNT];
@@ -122,8 +122,8 @@ static bool can_do_without(struct capture *c, const struct capture_refusal *why)
 	c->orc = c->orc && !c->cfg.no_orc;
 	prof__destroy(c->skel);
 	c->skel = NULL;
-	capture_recipes_fini(&c->recipes);
-	c->recipes = (struct capture_recipes){ 0 };
+	capture_field_extract_fini(&c->recipes);
+	c->recipes = (struct capture_field_extract){ 0 };
 	return true;
 }
 
@@ -163,7 +163,7 @@ int capture_new(const struct capture_cfg *cfg, struct capture **out)
 	if (!err)
 		err = fill_event_cfgs(c);
 	if (!err)
-		err = capture_recipes_fill(c->skel, &c->recipes);
+		err = capture_field_extract_fill(c->skel, &c->recipes);
 	if (!err)
 		err = capture_filter_fill(c->skel, cfg->events);
 	/* c->cfg: a refused program may have changed it */
@@ -215,8 +215,8 @@ static int attach_event(struct capture *c, size_t idx)
 	struct bpf_link *link;
 	int fd, err;
 
-	if (capture_recipes_has(&c->recipes, idx)) {
-		err = capture_recipes_attach(c->skel, &c->recipes, idx, def->format->name);
+	if (capture_field_extract_has(&c->recipes, idx)) {
+		err = capture_field_extract_attach(c->skel, &c->recipes, idx, def->format->name);
 		if (err)
 			log_error("record: cannot attach %s: %s", def->name, strerror(-err));
 		return err;
@@ -308,7 +308,7 @@ bool capture_can_count(const struct capture *c)
 static uint64_t count_nested(struct capture *c)
 {
 	struct bpf_program *prog;
-	uint64_t misses = capture_recipes_refused(c->skel, &c->recipes);
+	uint64_t misses = capture_field_extract_refused(c->skel, &c->recipes);
 
 	bpf_object__for_each_program(prog, c->skel->obj) {
 		enum bpf_prog_type type = bpf_program__type(prog);
@@ -424,7 +424,7 @@ void capture_free(struct capture *c)
 	capture_cpus_fini(&c->cpus);
 	capture_rings_fini(&c->rings);
 	capture_unwind_fini(&c->unwind);
-	capture_recipes_fini(&c->recipes);
+	capture_field_extract_fini(&c->recipes);
 	capture_summary_fini(&c->summary);
 	prof__destroy(c->skel);
 	free(c->links);

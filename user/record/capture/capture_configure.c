@@ -16,23 +16,23 @@
 #include "prof_select.h"
 #include "prof.skel.h"
 #include "record/capture/capture.h"
+#include "record/capture/capture_field_extract.h"
 #include "record/capture/capture_filter.h"
 #include "record/capture/capture_layout.h"
 #include "record/capture/capture_offcpu.h"
 #include "record/capture/capture_orc.h"
-#include "record/capture/capture_recipes.h"
 #include "record/capture/capture_rings.h"
 #include "record/capture/capture_select.h"
 #include "record/capture/capture_summary.h"
 #include "record/capture/capture_unwind.h"
 #include "record/tracepoint/eventset.h"
 
-static bool needs_generic(const struct eventset *set, const struct capture_recipes *recipes)
+static bool needs_generic(const struct eventset *set, const struct capture_field_extract *recipes)
 {
 	size_t i;
 
 	for (i = 0; i < set->cnt; i++)
-		if (!eventset_is_hot(set, i) && !capture_recipes_has(recipes, i))
+		if (!eventset_is_hot(set, i) && !capture_field_extract_has(recipes, i))
 			return true;
 	return false;
 }
@@ -155,7 +155,7 @@ int capture_configure(struct prof *s, const struct capture_configure *c)
 	s->rodata->cfg_verify_stacks = cfg->verify_stacks;
 	s->rodata->cfg_event_stacks = cfg->event_stacks;
 	bpf_program__set_autoload(s->progs.prof_sample, cfg->samples);
-	capture_recipes_choose(s, cfg->events, cfg->no_recipes, c->recipes);
+	capture_field_extract_choose(s, cfg->events, cfg->no_recipes, c->recipes);
 	bpf_program__set_autoload(s->progs.prof_tracepoint, needs_generic(cfg->events, c->recipes));
 	if (cfg->follow && !cfg->system_wide) {
 		bpf_program__set_autoload(s->progs.prof_follow_fork, true);

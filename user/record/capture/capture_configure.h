@@ -7,7 +7,7 @@
 
 struct bpf_program;
 struct capture_cfg;
-struct capture_recipes;
+struct capture_field_extract;
 struct capture_rings;
 struct prof;
 
@@ -16,8 +16,8 @@ struct capture_configure {
 	size_t cpu_cnt; /* the highest number of a CPU that is online, and one */
 	bool orc; /* programs walk kernel stacks themselves */
 	struct capture_rings *rings; /* sized here */
-	struct capture_recipes
-		*recipes; /* chosen here; ended with capture_recipes_fini(), also on errors */
+	struct capture_field_extract
+		*recipes; /* chosen here; ended with capture_field_extract_fini(), also on errors */
 };
 
 /* Chooses the programs to load, and their constants. Prints one line and returns -errno. */

@@ -22,10 +22,10 @@
 #include "record/capture/capture.h"
 #include "record/capture/capture_configure.h"
 #include "record/capture/capture_cpus.h"
+#include "record/capture/capture_field_extract.h"
 #include "record/capture/capture_files.h"
 #include "record/capture/capture_load.h"
 #include "record/capture/capture_orc.h"
-#include "record/capture/capture_recipes.h"
 #include "record/capture/capture_rings.h"
 #include "record/capture/given_btf.h"
 #include "record/capture/refusal.h"
@@ -95,7 +95,7 @@ static int fail(const char *btf, const struct capture_refusal *why)
 static struct prof *open_configured(const struct judge *j, struct capture_refusal *why)
 {
 	struct capture_rings rings = { 0 };
-	struct capture_recipes recipes = { 0 };
+	struct capture_field_extract recipes = { 0 };
 	const struct capture_configure how = {
 		.cfg = j->cfg,
 		.cpu_cnt = j->cpu_cnt,
@@ -113,7 +113,7 @@ static struct prof *open_configured(const struct judge *j, struct capture_refusa
 	err = capture_configure(skel, &how);
 	if (!err && capture_files_check(skel, &how, why))
 		err = fail(j->cfg->btf, why);
-	capture_recipes_fini(&recipes);
+	capture_field_extract_fini(&recipes);
 	if (!err)
 		return skel;
 	prof__destroy(skel);

@@ -20,7 +20,7 @@
 #include "prof_select.h"
 #include "prof.skel.h"
 
-enum { MAPS_MAX = 64, VARS_MAX = 64 };
+enum { PROC_MAPS_MAX = 64, VARS_MAX = 64 };
 
 #define FACTOR 0x9e3779b97f4a7c15ULL /* so that the order of two hashes counts */
 
@@ -92,9 +92,9 @@ static void refer(const struct prof *skel, const struct bpf_insn *insn, struct r
 	int i = 0;
 
 	bpf_object__for_each_map(map, skel->obj) {
-		if (bpf_map__fd(map) == insn->imm && i < MAPS_MAX)
+		if (bpf_map__fd(map) == insn->imm && i < PROC_MAPS_MAX)
 			r->maps |= 1ULL << i;
-		r->all |= ++i > MAPS_MAX;
+		r->all |= ++i > PROC_MAPS_MAX;
 	}
 	if (insn->src_reg == BPF_PSEUDO_MAP_VALUE && bpf_map__fd(skel->maps.rodata) == insn->imm)
 		refer_to_constant(skel, insn[1].imm, r);
@@ -132,7 +132,7 @@ static uint64_t make_key(const struct references *r, const struct prof *skel)
 	bpf_object__for_each_map(map, skel->obj) {
 		const uint32_t size = bpf_map__max_entries(map);
 
-		if (i >= MAPS_MAX || r->maps >> i & 1)
+		if (i >= PROC_MAPS_MAX || r->maps >> i & 1)
 			key = FACTOR * key + hash_bytes(&size, sizeof(size));
 		i++;
 	}

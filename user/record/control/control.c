@@ -21,7 +21,7 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/str.h"
-#include "base/invoker.h"
+#include "base/sudo_user.h"
 
 enum { LINE_MAX_LEN = 64, READ_MAX = 4096, FORM_FIFO = 5, FORM_FD = 3 };
 
@@ -113,10 +113,10 @@ int control_check(const char *text)
 
 static int check_fifo(const char *path, int fd)
 {
-	struct invoker user;
+	struct sudo_user user;
 	struct stat st;
 
-	if (invoker_read(&user) || fstat(fd, &st))
+	if (sudo_user_read(&user) || fstat(fd, &st))
 		return -EINVAL;
 	if (!S_ISFIFO(st.st_mode)) {
 		log_error("record: --control: %s is no FIFO (mkfifo makes one)", path);

@@ -10,10 +10,10 @@
 
 #include <malloc.h>
 
+#include "record/process/tasks.h"
 #include "record/symbols/frames.h"
 #include "record/symbols/stacks.h"
-#include "record/process/tasks.h"
-#include "record/unwind_maps/unwinding.h"
+#include "record/unwind_maps/unwind_loader.h"
 
 /* In 64ths of the whole. */
 enum {
@@ -54,7 +54,7 @@ static size_t less(size_t part)
 
 static size_t unwinding_held(const struct memory *m)
 {
-	return m->unwinding ? unwinding_memory(m->unwinding) : 0;
+	return m->unwinding ? unwind_loader_memory(m->unwinding) : 0;
 }
 
 /* The mappings of now cost as much as those of the time that is drained. */
@@ -63,7 +63,7 @@ static void forget_unwinding(struct memory *m, size_t max)
 	int n;
 
 	for (n = 0; n < FORGET_MAX && m->unwinding && tasks_memory(m->tasks) > max; n++)
-		m->forgotten += unwinding_forget(m->unwinding);
+		m->forgotten += unwind_loader_forget(m->unwinding);
 }
 
 static void give_back(void)
@@ -82,7 +82,7 @@ void memory_check(struct memory *m)
 	if (tasks_memory(m->tasks) > tasks)
 		m->forgotten += tasks_forget(m->tasks, less(tasks));
 	if (frames_memory(m->frames) > frames && m->unwinding)
-		unwinding_touch(m->unwinding);
+		unwind_loader_touch(m->unwinding);
 	if (frames_memory(m->frames) > frames)
 		m->forgotten += frames_forget(m->frames, less(frames));
 	if (stacks_memory(m->stacks) > share(m->max, SHARE_STACKS))

@@ -8,7 +8,7 @@
 struct frames;
 struct stacks;
 struct tasks;
-struct unwinding;
+struct unwind_loader;
 
 /*
  * A cap on what the recorder remembers, whatever the recorded programs make up. Each part has a share
@@ -19,7 +19,7 @@ struct memory {
 	struct tasks *tasks; /* all borrowed */
 	struct frames *frames;
 	struct stacks *stacks;
-	struct unwinding *unwinding; /* NULL: none */
+	struct unwind_loader *unwinding; /* NULL: none */
 	size_t held; /* bytes, when it was last checked */
 	uint64_t forgotten; /* modules, and processes whose mappings went */
 };

@@ -13,15 +13,15 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/str.h"
+#include "events/emit.h"
 #include "prof_abi.h"
 #include "prof_events.h"
 #include "record/capture/capture.h"
-#include "events/emit.h"
+#include "record/encode/status.h"
+#include "record/output/flight.h"
+#include "record/process/tasks.h"
 #include "record/tracepoint/event.h"
 #include "record/tracepoint/eventset.h"
-#include "record/output/flight.h"
-#include "record/encode/status.h"
-#include "record/process/tasks.h"
 
 struct trigger {
 	struct trigger_cfg cfg;

@@ -17,10 +17,10 @@
 #include "base/log.h"
 #include "dial9.h"
 #include "events/emit.h"
-#include "record/symbols/frames.h"
 #include "record/encode/status.h"
 #include "record/encode/translate.h"
-#include "symbol/broker/symbroker.h"
+#include "record/symbols/frames.h"
+#include "symbol/broker/sym_client.h"
 
 #define SEAL_NS 2000000000ULL /* that a segment waits for names */
 
@@ -248,7 +248,7 @@ static int seal_those_done(struct segments *s)
 
 	while (!err && s->sealing_cnt &&
 	       (now - s->sealing[0].over_ns >= SEAL_NS || !s->writers.broker ||
-		symbroker_idle(s->writers.broker)))
+		sym_client_idle(s->writers.broker)))
 		err = seal(s);
 	return err;
 }
@@ -266,7 +266,7 @@ int segments_flush(struct segments *s)
 
 int segments_step(struct segments *s, uint64_t mark_ns)
 {
-	enum outlet_wish wish;
+	enum segment_ops_wish wish;
 	int err = segments_flush(s);
 
 	if (err || !s->cfg.outlet.wish)
@@ -279,8 +279,8 @@ int segments_step(struct segments *s, uint64_t mark_ns)
 	if (err || s->sealing_cnt == FRAMES_SEALING_MAX)
 		return err;
 	wish = s->cfg.outlet.wish(s->cfg.outlet.ctx, clock_mono_ns(), bytes_to_be(s));
-	s->over |= wish == OUTLET_STOP;
-	if (wish == OUTLET_NEXT)
+	s->over |= wish == SEGMENT_OPS_STOP;
+	if (wish == SEGMENT_OPS_NEXT)
 		err = next(s, mark_ns);
 	set_full(s);
 	return err;

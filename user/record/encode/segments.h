@@ -6,13 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "record/output/outlet.h"
+#include "record/output/segment_ops.h"
 
 struct dial9_enc;
 struct emit;
 struct frames;
 struct status;
-struct symbroker;
+struct sym_client;
 struct translate;
 
 /*
@@ -23,7 +23,7 @@ struct translate;
 struct segments;
 
 struct segments_cfg {
-	struct outlet outlet;
+	struct segment_ops outlet;
 	bool level4; /* of the spec */
 	bool told; /* tasks say whether they are followed */
 	size_t pool_bytes_max; /* of each table of an encoder */
@@ -41,7 +41,7 @@ struct segments_writers {
 	struct translate *translate;
 	struct frames *frames; /* with frames_keep_names(), if the outlet may wish for segments */
 	struct status *status;
-	const struct symbroker *broker; /* NULL: no names come late */
+	const struct sym_client *broker; /* NULL: no names come late */
 	/* Writes what a segment begins with. 0 or -errno. */
 	int (*head)(void *ctx);
 	void *ctx;

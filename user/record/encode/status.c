@@ -23,20 +23,20 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "dial9.h"
+#include "events/emit.h"
 #include "kernel/format.h"
 #include "kernel/perf_side.h"
 #include "kernel/proc.h"
-#include "record/tracepoint/annotate.h"
-#include "events/emit.h"
-#include "record/tracepoint/eventset.h"
 #include "kernel/realtime.h"
-#include "record/encode/meta.h"
 #include "record/capture/ring.h"
-#include "record/target/selection.h"
-#include "record/process/tasks.h"
 #include "record/encode/translate.h"
-#include "record/unwind_maps/unwinding.h"
-#include "record/tracepoint/words.h"
+#include "record/encode/user_metadata.h"
+#include "record/process/tasks.h"
+#include "record/target/selection.h"
+#include "record/tracepoint/annotate.h"
+#include "record/tracepoint/enum_names.h"
+#include "record/tracepoint/eventset.h"
+#include "record/unwind_maps/unwind_loader.h"
 
 #define SECOND_NS 1000000000ULL
 #define CLOCK_SYNC_NS (10 * SECOND_NS)
@@ -106,7 +106,7 @@ void status_free(struct status *s)
 
 /* ---- head ------------------------------------------------------------------------------------- */
 
-enum { META_MAX = 32 + META_USER_MAX };
+enum { META_MAX = 32 + USER_METADATA_MAX };
 
 struct meta {
 	struct dial9_str kv[META_MAX][2];
@@ -303,13 +303,13 @@ static int write_words(struct status *s, const struct eventset *events, bool sum
 
 	for (size_t i = 0; i < events->cnt && !err; i++)
 		if (events->defs[i]->has_context || events->defs[i]->is_stay)
-			err = words_context(write_word,
-					    &(struct named){ s->cfg.emit, events->defs[i]->name,
-							     PROF_F_CONTEXT });
+			err = enum_names_context(write_word, &(struct named){ s->cfg.emit,
+									      events->defs[i]->name,
+									      PROF_F_CONTEXT });
 	if (summary && !err)
-		err = words_summary_kind(write_word, &(struct named){ s->cfg.emit, PROF_EV_SUMMARY,
-								      PROF_F_KIND });
-	return err ? err : words_user_end(write_word, &to);
+		err = enum_names_summary_kind(
+			write_word, &(struct named){ s->cfg.emit, PROF_EV_SUMMARY, PROF_F_KIND });
+	return err ? err : enum_names_user_end(write_word, &to);
 }
 
 int status_write_head(struct status *s, const struct status_head *head)
@@ -529,11 +529,11 @@ void status_totals(struct status *s, uint64_t now_ns, struct status_totals *out)
 
 static void fill_unwinding(const struct status *s, struct emit_stats *stats)
 {
-	struct unwinding_counts c;
+	struct unwind_loader_counts c;
 
 	if (!s->cfg.unwinding)
 		return;
-	unwinding_count(s->cfg.unwinding, &c);
+	unwind_loader_count(s->cfg.unwinding, &c);
 	stats->unwind_tables = c.store.put;
 	stats->unwind_evicted = c.store.evicted;
 	stats->unwind_tables_left_out = c.store.left_out;

@@ -11,13 +11,13 @@ struct dial9_enc;
 struct emit;
 struct emit_trigger;
 struct eventset;
-struct meta_user;
+struct user_metadata_entry;
 struct perf_side;
 struct realtime;
 struct selection_cfg;
 struct tasks;
 struct translate;
-struct unwinding;
+struct unwind_loader;
 
 /* What a recording has come to, so far or at its end. */
 struct status_totals {
@@ -54,7 +54,7 @@ struct status_cfg {
 	const struct realtime *realtime;
 	const size_t *memory_bytes; /* held, and */
 	const uint64_t *forgotten; /* dropped for want of it: struct memory */
-	const struct unwinding *unwinding; /* NULL: no stacks are unwound */
+	const struct unwind_loader *unwinding; /* NULL: no stacks are unwound */
 	uint64_t start_ns;
 };
 
@@ -82,7 +82,7 @@ struct status_head {
 	uint32_t waking_stacks;
 	uint32_t call_graph; /* enum prof_call_graph */
 	uint64_t ring_bytes;
-	const struct meta_user *user; /* what else is to be said of it */
+	const struct user_metadata_entry *user; /* what else is to be said of it */
 	size_t user_cnt;
 	bool annotate; /* say what fields are: needs an encoder of level 4 */
 };

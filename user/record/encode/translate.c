@@ -18,13 +18,13 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "dial9.h"
-#include "record/symbols/code_names.h"
 #include "events/emit.h"
+#include "record/capture/ring_merge.h"
+#include "record/process/tasks.h"
+#include "record/symbols/code_names.h"
+#include "record/symbols/stacks.h"
 #include "record/tracepoint/event.h"
 #include "record/tracepoint/eventset.h"
-#include "record/capture/merge.h"
-#include "record/symbols/stacks.h"
-#include "record/process/tasks.h"
 
 enum {
 	TEXT_SLOTS = 1024,
@@ -455,7 +455,7 @@ int translate_record(struct translate *t, const struct prof_rec *rec)
 	if (rec->flags & PROF_REC_COPIED && t->cfg.walk)
 		rec = t->cfg.walk(t->cfg.unwinding, rec, tasks_process(t->cfg.tasks, rec->pid));
 	if (!rec)
-		return MERGE_LATER;
+		return RING_MERGE_LATER;
 	if (rec->flags & PROF_REC_STACKS)
 		frames = resolve(t, rec, &cnt);
 	if (!is_sample)

@@ -13,12 +13,13 @@ struct eventset;
 struct frames;
 struct stacks;
 struct tasks;
-struct unwinding;
+struct unwind_loader;
 
 struct process;
 
-/* unwinding_walk(), which is not named here so that what translates alone needs nothing else. NULL: later. */
-typedef const struct prof_rec *(*translate_walk_fn)(struct unwinding *u, const struct prof_rec *rec,
+/* unwind_loader_walk(), which is not named here so that what translates alone needs nothing else. NULL: later. */
+typedef const struct prof_rec *(*translate_walk_fn)(struct unwind_loader *u,
+						    const struct prof_rec *rec,
 						    struct process *proc);
 
 struct translate_cfg {
@@ -30,7 +31,7 @@ struct translate_cfg {
 	const struct frames *frames; /* names addresses in fields of events */
 	bool tells_family; /* processes whose mappings are kept are targets: TaskEvents say so */
 	translate_walk_fn walk; /* a stack that comes as a copy; NULL: none does */
-	struct unwinding *unwinding;
+	struct unwind_loader *unwinding;
 };
 
 /* Kernel records to dial9 events. */
@@ -46,7 +47,7 @@ void translate_next_segment(struct translate *t, struct dial9_enc *enc, struct e
 /*
  * Writes one record, whose lengths agree with each other, as an event; what it refers to and the
  * trace does not have yet goes before it. Returns 0 or the encoder's -errno, in which case nothing
- * of the record is written; or MERGE_LATER when its stack cannot be walked yet.
+ * of the record is written; or RING_MERGE_LATER when its stack cannot be walked yet.
  */
 int translate_record(struct translate *t, const struct prof_rec *rec);
 

@@ -28,7 +28,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/str.h"
-#include "record/output/pack.h"
+#include "record/output/compress.h"
 
 #define SUFFIX ".bin"
 #define TRACE_MAGIC "TRC"
@@ -68,18 +68,18 @@ struct member {
 	char stamp[STAMP_LEN + 1];
 	uint64_t number;
 	enum kind kind; /* KIND_OTHER: has a number, but is no file that we write */
-	enum pack_kind pack; /* of a finished one */
+	enum compress_kind pack; /* of a finished one */
 };
 
-static const enum pack_kind packs[] = { PACK_NONE, PACK_GZIP, PACK_ZSTD };
+static const enum compress_kind packs[] = { COMPRESS_NONE, COMPRESS_GZIP, COMPRESS_ZSTD };
 
 #define PACKS (sizeof(packs) / sizeof(packs[0]))
 
-static enum kind kind_of(const char *end, enum pack_kind *pack)
+static enum kind kind_of(const char *end, enum compress_kind *pack)
 {
 	for (size_t i = 0; i < PACKS; i++) {
 		*pack = packs[i];
-		if (!strcmp(end, pack_suffix(packs[i])))
+		if (!strcmp(end, compress_suffix(packs[i])))
 			return KIND_FINISHED;
 	}
 	return strcmp(end, FILE_SET_ACTIVE) ? KIND_OTHER : KIND_ACTIVE;
@@ -207,7 +207,7 @@ static void add_finished(struct file_set *s, const struct member *m, const char 
 
 	if (fd < 0)
 		return;
-	if (pack_peek(m->pack, fd, head, sizeof(head)) == sizeof(head) &&
+	if (compress_peek(m->pack, fd, head, sizeof(head)) == sizeof(head) &&
 	    !memcmp(head, TRACE_MAGIC, sizeof(head)))
 		add_file(s, m, xstrdup(name), &st);
 	close(fd);
@@ -227,15 +227,15 @@ static int rename_new(const struct file_set *s, const char *from, const char *to
 }
 
 /* What is packed need not reach far enough to be unpacked. */
-static bool is_trace(int fd, enum pack_kind *pack)
+static bool is_trace(int fd, enum compress_kind *pack)
 {
 	char head[sizeof(TRACE_MAGIC)];
 	size_t n;
 
-	*pack = pack_kind_of(fd);
-	if (*pack != PACK_NONE)
+	*pack = compress_kind_of(fd);
+	if (*pack != COMPRESS_NONE)
 		return true;
-	n = pack_peek(PACK_NONE, fd, head, sizeof(head));
+	n = compress_peek(COMPRESS_NONE, fd, head, sizeof(head));
 	return n && !memcmp(head, TRACE_MAGIC, n);
 }
 
@@ -258,7 +258,7 @@ static void recover(struct file_set *s, const struct member *m, const char *name
 		log_warn("record: %s%s is not a dial9 trace; it stays", s->dir, name);
 		return;
 	}
-	to = name_of(s, m->stamp, m->number, pack_suffix(finished.pack));
+	to = name_of(s, m->stamp, m->number, compress_suffix(finished.pack));
 	err = rename_new(s, name, to);
 	if (err) {
 		log_warn("record: cannot rename %s%s to %s: %s", s->dir, name, to, strerror(-err));
@@ -376,7 +376,7 @@ static bool is_free(const struct file_set *s, const char *name, int fd, uint64_t
 	    !is_same(&st, &now))
 		return false;
 	for (size_t i = 0; i < PACKS && !taken; i++) {
-		char *other = name_of(s, s->stamp, number, pack_suffix(packs[i]));
+		char *other = name_of(s, s->stamp, number, compress_suffix(packs[i]));
 
 		taken = !fstatat(s->dirfd, other, &now, AT_SYMLINK_NOFOLLOW);
 		free(other);

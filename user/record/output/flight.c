@@ -24,7 +24,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/invoker.h"
+#include "base/sudo_user.h"
 #include "record/output/output.h"
 #include "record/output/writer.h"
 
@@ -50,7 +50,7 @@ struct segment {
 	struct chunk *first, *last;
 	size_t bytes;
 	uint64_t begun_ns;
-	struct pack *pack; /* NULL: bytes are kept as they are */
+	struct compress *pack; /* NULL: bytes are kept as they are */
 	bool ended; /* no more will come */
 	bool dropped; /* it is not in the list any more */
 	bool taken; /* by a snapshot, */
@@ -59,7 +59,7 @@ struct segment {
 
 struct flight {
 	struct flight_cfg cfg;
-	struct outlet files;
+	struct segment_ops files;
 	void *file; /* of the snapshot that is being written; NULL: none */
 	pthread_mutex_t lock; /* of all below */
 	struct segment *oldest, *newest;
@@ -98,7 +98,7 @@ static void free_chunks(struct flight *f, struct segment *s)
 
 static void segment_free(struct segment *s)
 {
-	pack_free(s->pack);
+	compress_free(s->pack);
 	free(s);
 }
 
@@ -340,7 +340,7 @@ static int flight_begin(void *ctx, void **segment)
 
 	s->flight = f;
 	s->begun_ns = clock_mono_ns();
-	s->pack = pack_new(f->cfg.pack, f->cfg.level, store, s);
+	s->pack = compress_new(f->cfg.pack, f->cfg.level, store, s);
 	pthread_mutex_lock(&f->lock);
 	if (f->asked) {
 		take_snapshot(f);
@@ -365,14 +365,14 @@ static int flight_write(void *segment, const void *data, size_t sz)
 
 	if (err || has_given_up(s->flight))
 		return err;
-	return s->pack ? pack_put(s->pack, data, sz) : store(s, data, sz);
+	return s->pack ? compress_put(s->pack, data, sz) : store(s, data, sz);
 }
 
 static int flight_end(void *segment)
 {
 	struct segment *s = segment;
 	struct flight *f = s->flight;
-	int err = s->pack ? pack_end(s->pack) : 0;
+	int err = s->pack ? compress_end(s->pack) : 0;
 	bool dropped;
 
 	pthread_mutex_lock(&f->lock);
@@ -390,7 +390,7 @@ static int flight_idle(void *ctx)
 }
 
 /* Segments are short enough that what is kept too long, or goes too early, is a small part. */
-static enum outlet_wish flight_wish(void *ctx, uint64_t now_ns, uint64_t bytes)
+static enum segment_ops_wish flight_wish(void *ctx, uint64_t now_ns, uint64_t bytes)
 {
 	struct flight *f = ctx;
 	bool next;
@@ -399,7 +399,7 @@ static enum outlet_wish flight_wish(void *ctx, uint64_t now_ns, uint64_t bytes)
 	next = f->asked || now_ns >= f->newest->begun_ns + f->cfg.ns / FLIGHT_PARTS ||
 	       f->newest->bytes >= f->cfg.bytes / FLIGHT_PARTS;
 	pthread_mutex_unlock(&f->lock);
-	return next ? OUTLET_NEXT : OUTLET_GO_ON;
+	return next ? SEGMENT_OPS_NEXT : SEGMENT_OPS_GO_ON;
 }
 
 static bool flight_has_room(void *ctx)
@@ -454,8 +454,8 @@ static int flight_close(void *ctx)
 
 /* ---- */
 
-struct flight *flight_new(const struct flight_cfg *cfg, const struct outlet *files,
-			  struct outlet *out)
+struct flight *flight_new(const struct flight_cfg *cfg, const struct segment_ops *files,
+			  struct segment_ops *out)
 {
 	struct flight *f = xcalloc(1, sizeof(*f));
 	pthread_mutexattr_t attr;
@@ -467,7 +467,7 @@ struct flight *flight_new(const struct flight_cfg *cfg, const struct outlet *fil
 	pthread_mutexattr_setprotocol(&attr, PTHREAD_PRIO_INHERIT);
 	pthread_mutex_init(&f->lock, &attr);
 	pthread_mutexattr_destroy(&attr);
-	*out = (struct outlet){
+	*out = (struct segment_ops){
 		.ctx = f,
 		.many = true,
 		.begin = flight_begin,
@@ -482,12 +482,13 @@ struct flight *flight_new(const struct flight_cfg *cfg, const struct outlet *fil
 }
 
 int flight_open(const struct flight_cfg *cfg, const struct output_cfg *output,
-		const struct invoker *user, struct outlet *out, struct flight **flight, char **name)
+		const struct sudo_user *user, struct segment_ops *out, struct flight **flight,
+		char **name)
 {
 	const struct writer_cfg writer = { .max = WAITING_MAX, .stop = cfg->stop };
 	struct output_cfg files = *output;
 	struct flight_cfg kept = *cfg;
-	struct outlet to_files, keeps;
+	struct segment_ops to_files, keeps;
 	char *told;
 	int err;
 

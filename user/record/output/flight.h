@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "record/output/outlet.h"
-#include "record/output/pack.h"
+#include "record/output/compress.h"
+#include "record/output/segment_ops.h"
 
 enum {
 	FLIGHT_PARTS = 8, /* segments that what is kept is made of */
@@ -18,12 +18,12 @@ enum {
 struct flight_cfg {
 	uint64_t ns; /* that are kept; 0: this is no flight recorder */
 	size_t bytes; /* of memory for that, at most */
-	enum pack_kind pack; /* of what is kept: as struct output_cfg has it */
+	enum compress_kind pack; /* of what is kept: as struct output_cfg has it */
 	unsigned int level;
 	const volatile sig_atomic_t *stop; /* 2: what is not written yet is given up */
 };
 
-struct invoker;
+struct sudo_user;
 struct output_cfg;
 
 /* Keeps the last segments of a recording in memory, until a snapshot of them is asked for. */
@@ -35,8 +35,8 @@ struct flight;
  * given is not kept: no event is in two snapshots. @out's write(), end() and idle() may be another thread's than
  * its begin() and wish(). Never fails.
  */
-struct flight *flight_new(const struct flight_cfg *cfg, const struct outlet *files,
-			  struct outlet *out);
+struct flight *flight_new(const struct flight_cfg *cfg, const struct segment_ops *files,
+			  struct segment_ops *out);
 
 /*
  * The same in front of files of @output's names, which *name is as output_open() has it, with threads that pack
@@ -44,7 +44,7 @@ struct flight *flight_new(const struct flight_cfg *cfg, const struct outlet *fil
  * and *flight is left alone.
  */
 int flight_open(const struct flight_cfg *cfg, const struct output_cfg *output,
-		const struct invoker *user, struct outlet *out, struct flight **flight,
+		const struct sudo_user *user, struct segment_ops *out, struct flight **flight,
 		char **name);
 
 /*

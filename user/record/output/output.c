@@ -25,10 +25,10 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/out_file.h"
 #include "base/str.h"
 #include "prof_events.h"
 #include "record/output/file_set.h"
-#include "base/sink.h"
 #include "record/output/stream.h"
 #include "record/output/writer.h"
 
@@ -49,11 +49,11 @@ struct output;
 
 struct file {
 	struct output *output;
-	struct sink *sink; /* NULL: not opened yet */
+	struct out_file *sink; /* NULL: not opened yet */
 	struct file_set_file member; /* of a set */
-	struct pack *pack;
-	unsigned char
-		last[PACK_TAIL_MAX]; /* of a packed file: the SegmentEnd event, stored at the end */
+	struct compress *pack;
+	unsigned char last
+		[COMPRESS_TAIL_MAX]; /* of a packed file: the SegmentEnd event, stored at the end */
 	size_t last_sz; /* 0: not written yet */
 	size_t unflushed; /* bytes put into it since its last flush */
 	uint64_t flushed; /* bytes of the file up to there */
@@ -81,7 +81,7 @@ struct output {
 
 	/* the thread's */
 	bool started;
-	enum pack_pace pace;
+	enum compress_pace pace;
 	struct file **open;
 	size_t open_cnt, open_cap;
 	const struct file *writing; /* is inside its packer */
@@ -198,7 +198,7 @@ static int end_oldest_early(struct output *o)
 	return oldest == o->writing ? -ECANCELED : file_finish(oldest);
 }
 
-/* The file system has no room. 0 to try again. A sink_full_fn. */
+/* The file system has no room. 0 to try again. A out_file_full_fn. */
 static int make_room(void *ctx, int err)
 {
 	struct output *o = ctx;
@@ -249,7 +249,7 @@ static int write_packed(void *ctx, const void *data, size_t sz)
 	int err = keep_budget(o, sz);
 
 	if (!err)
-		err = sink_write(f->sink, data, sz);
+		err = out_file_write(f->sink, data, sz);
 	if (!err) {
 		f->bytes += sz;
 		o->bytes += sz;
@@ -266,7 +266,7 @@ static struct file *file_new(struct output *o)
 	f->begun_ns = clock_mono_ns();
 	f->member.fd = -1;
 	if (!o->cfg.packed)
-		f->pack = pack_new(o->cfg.pack, o->cfg.level, write_packed, f);
+		f->pack = compress_new(o->cfg.pack, o->cfg.level, write_packed, f);
 	return f;
 }
 
@@ -274,7 +274,7 @@ static char *finished_path(const struct file *f)
 {
 	const struct output *o = f->output;
 
-	return file_set_path(o->set, f->member.number, pack_suffix(o->cfg.pack));
+	return file_set_path(o->set, f->member.number, compress_suffix(o->cfg.pack));
 }
 
 /* NAME.7.bin.active, also when it will be NAME.7.bin.gz. Messages use the name that it will have. */
@@ -293,7 +293,7 @@ static int open_active(struct file *f)
 		return err;
 	}
 	path = finished_path(f);
-	f->sink = sink_take_file(f->member.fd, path);
+	f->sink = out_file_take_file(f->member.fd, path);
 	free(path);
 	return 0;
 }
@@ -303,7 +303,7 @@ static int open_stream(struct file *f)
 	int fd, err = stream_connect(f->output->path, PATIENCE_NS, &fd);
 
 	if (!err)
-		f->sink = sink_take(fd, f->output->path);
+		f->sink = out_file_take(fd, f->output->path);
 	return err;
 }
 
@@ -312,13 +312,13 @@ static int file_open(struct file *f)
 	struct output *o = f->output;
 	int err = o->set	     ? open_active(f) :
 		  stream_is(o->path) ? open_stream(f) :
-				       sink_open(o->path, o->uid, o->gid, &f->sink);
+				       out_file_open(o->path, o->uid, o->gid, &f->sink);
 
 	if (err)
 		return err;
-	sink_wait_until(f->sink, &o->give_up);
+	out_file_wait_until(f->sink, &o->give_up);
 	if (o->cfg.on_full != OUTPUT_STOP)
-		sink_set_full(f->sink, make_room, o);
+		out_file_set_full(f->sink, make_room, o);
 	o->open = array_reserve(o->open, &o->open_cap, o->open_cnt + 1, sizeof(*o->open));
 	o->open[o->open_cnt++] = f;
 	return 0;
@@ -337,14 +337,14 @@ static void forget_open(struct output *o, const struct file *f)
 /* The file ends with what was flushed last, as a whole stream. */
 static void file_cut(struct file *f)
 {
-	unsigned char end[PACK_ENDING_MAX];
+	unsigned char end[COMPRESS_ENDING_MAX];
 	struct output *o = f->output;
 	const uint64_t before = f->bytes;
-	size_t n = f->pack && f->flushed ? pack_ending(f->pack, end) : 0;
+	size_t n = f->pack && f->flushed ? compress_ending(f->pack, end) : 0;
 
 	if (o->cfg.disk_budget && bytes_of_set(o) - before + f->flushed + n > o->cfg.disk_budget)
 		n = 0;
-	sink_cut(f->sink, f->flushed, end, n);
+	out_file_cut(f->sink, f->flushed, end, n);
 	f->bytes = f->flushed + n;
 	f->broken = true;
 }
@@ -361,12 +361,12 @@ static int name_finished(struct file *f)
 		return 0;
 	}
 	do {
-		err = file_set_finish(o->set, &f->member, pack_suffix(o->cfg.pack), f->bytes);
+		err = file_set_finish(o->set, &f->member, compress_suffix(o->cfg.pack), f->bytes);
 	} while (is_no_room(err) && !make_room(o, err));
 	path = finished_path(f);
 	if (err)
 		log_error("cannot rename %s" FILE_SET_ACTIVE ": %s", path, strerror(-err));
-	else if (sink_is_good(f->sink))
+	else if (out_file_is_good(f->sink))
 		log_info("record: %s is complete", path);
 	free(path);
 	return err;
@@ -385,7 +385,7 @@ static int file_finish(struct file *f)
 	forget_open(o, f);
 	if (o->set)
 		err = name_finished(f);
-	closed = sink_close(f->sink);
+	closed = out_file_close(f->sink);
 	f->sink = NULL;
 	f->is_over = true;
 	return err ? err : closed;
@@ -395,7 +395,7 @@ static int file_close(struct file *f)
 {
 	int err = file_finish(f);
 
-	pack_free(f->pack);
+	compress_free(f->pack);
 	free(f);
 	return err;
 }
@@ -425,10 +425,10 @@ static int output_begin(void *ctx, void **segment)
 static int file_pack(struct file *f, const void *data, size_t sz)
 {
 	struct output *o = f->output;
-	int err = pack_set_pace(f->pack, o->pace);
+	int err = compress_set_pace(f->pack, o->pace);
 
 	if (!err)
-		err = pack_put(f->pack, data, sz);
+		err = compress_put(f->pack, data, sz);
 	f->put += sz;
 	o->put += sz;
 	return err;
@@ -447,7 +447,7 @@ static bool is_segment_end(const void *data, size_t sz)
 {
 	const uint64_t mark = htole64(PROF_SEGMENT_END_MARK);
 
-	return sz >= PROF_SEGMENT_END_SIZE && sz <= PACK_TAIL_MAX &&
+	return sz >= PROF_SEGMENT_END_SIZE && sz <= COMPRESS_TAIL_MAX &&
 	       !memcmp((const char *)data + sz - sizeof(mark), &mark, sizeof(mark));
 }
 
@@ -475,7 +475,7 @@ static int file_flush(struct file *f)
 	if (f->broken)
 		return 0;
 	f->output->writing = f;
-	err = f->pack ? pack_flush(f->pack) : 0;
+	err = f->pack ? compress_flush(f->pack) : 0;
 	f->output->writing = outer;
 	if (err)
 		return err;
@@ -541,11 +541,11 @@ static void output_waits(void *ctx, unsigned int quarters)
 	struct output *o = ctx;
 
 	if (!quarters)
-		o->pace = PACK_AS_ASKED;
+		o->pace = COMPRESS_AS_ASKED;
 	else if (quarters >= 3)
-		o->pace = PACK_STORE;
-	else if (o->pace == PACK_AS_ASKED)
-		o->pace = PACK_QUICK;
+		o->pace = COMPRESS_STORE;
+	else if (o->pace == COMPRESS_AS_ASKED)
+		o->pace = COMPRESS_QUICK;
 }
 
 static int output_idle(void *ctx)
@@ -567,7 +567,8 @@ static int output_end(void *segment)
 
 	if (f->pack && f->sink && !f->broken) {
 		o->writing = f;
-		err = f->last_sz ? pack_end_with(f->pack, f->last, f->last_sz) : pack_end(f->pack);
+		err = f->last_sz ? compress_end_with(f->pack, f->last, f->last_sz) :
+				   compress_end(f->pack);
 		o->writing = NULL;
 		if (!err)
 			f->unflushed = 0;
@@ -593,7 +594,7 @@ static double ratio(const struct output *o)
 {
 	const uint64_t put = o->put, packed = o->bytes;
 
-	return o->cfg.pack == PACK_NONE || put < FLUSH_BYTES ? 1 : (double)packed / (double)put;
+	return o->cfg.pack == COMPRESS_NONE || put < FLUSH_BYTES ? 1 : (double)packed / (double)put;
 }
 
 /* What @bytes of a segment will be in the file: those that are not packed yet become as small as others did. */
@@ -602,7 +603,7 @@ static uint64_t expect_bytes(const struct output *o, uint64_t bytes)
 	const struct file *f = o->newest;
 	const uint64_t put = f->put, packed = f->bytes;
 
-	if (o->cfg.pack == PACK_NONE)
+	if (o->cfg.pack == COMPRESS_NONE)
 		return bytes > packed ? bytes : packed;
 	return packed + (bytes > put ? (uint64_t)((double)(bytes - put) * ratio(o)) : 0);
 }
@@ -615,20 +616,20 @@ static uint64_t output_left(void *ctx, uint64_t bytes)
 	return expected < o->file_max ? (uint64_t)((double)(o->file_max - expected) / ratio(o)) : 0;
 }
 
-static enum outlet_wish output_wish(void *ctx, uint64_t now_ns, uint64_t bytes)
+static enum segment_ops_wish output_wish(void *ctx, uint64_t now_ns, uint64_t bytes)
 {
 	struct output *o = ctx;
 	const struct output_cfg *cfg = &o->cfg;
 
 	if (cfg->max_bytes && o->bytes >= cfg->max_bytes)
-		return OUTLET_STOP;
+		return SEGMENT_OPS_STOP;
 	/* where there is no room another file would only add what this one says already */
 	if (!cfg->set || o->paused_ns)
-		return OUTLET_GO_ON;
+		return SEGMENT_OPS_GO_ON;
 	if (is_asked(o) || (o->file_max && expect_bytes(o, bytes) >= o->file_max) ||
 	    (cfg->switch_ns && now_ns - o->newest->begun_ns >= cfg->switch_ns))
-		return OUTLET_NEXT;
-	return OUTLET_GO_ON;
+		return SEGMENT_OPS_NEXT;
+	return SEGMENT_OPS_GO_ON;
 }
 
 static int output_close(void *ctx)
@@ -646,7 +647,7 @@ static int output_close(void *ctx)
 
 /* ---- opening ---------------------------------------------------------------------------------------- */
 
-static int put_thread_before(struct output *o, struct outlet *out)
+static int put_thread_before(struct output *o, struct segment_ops *out)
 {
 	const uint64_t names = 1ULL << CAP_DAC_OVERRIDE | 1ULL << CAP_FOWNER | 1ULL << CAP_CHOWN;
 	const struct writer_cfg cfg = {
@@ -659,7 +660,7 @@ static int put_thread_before(struct output *o, struct outlet *out)
 		.patience_ns =
 			stream_is(o->path) || o->cfg.on_full != OUTPUT_STOP ? PATIENCE_NS : 0,
 	};
-	const struct outlet inner = {
+	const struct segment_ops inner = {
 		.ctx = o,
 		.many = o->cfg.set,
 		.ends = o->cfg.set && !o->cfg.packed,
@@ -668,8 +669,8 @@ static int put_thread_before(struct output *o, struct outlet *out)
 		.end = output_end,
 		.wish = o->cfg.set || o->cfg.max_bytes ? output_wish : NULL,
 		.left = o->file_max ? output_left : NULL,
-		.waits = o->cfg.pack == PACK_NONE ? NULL : output_waits,
-		.idle = o->cfg.pack == PACK_NONE ? NULL : output_idle,
+		.waits = o->cfg.pack == COMPRESS_NONE ? NULL : output_waits,
+		.idle = o->cfg.pack == COMPRESS_NONE ? NULL : output_idle,
 		.close = output_close,
 	};
 
@@ -728,7 +729,8 @@ static int open_first(struct output *o)
 	return !err && o->cfg.later ? take_back_first(o) : err;
 }
 
-int output_open(const struct output_cfg *cfg, uid_t uid, gid_t gid, struct outlet *out, char **name)
+int output_open(const struct output_cfg *cfg, uid_t uid, gid_t gid, struct segment_ops *out,
+		char **name)
 {
 	struct output *o = xcalloc(1, sizeof(*o));
 	char stamp[32] = "", *told;

@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "record/output/outlet.h"
-#include "record/output/pack.h"
+#include "record/output/compress.h"
+#include "record/output/segment_ops.h"
 
 /* When the disk is full, or the disk budget used up. */
 enum output_on_full {
@@ -21,8 +21,8 @@ enum output_on_full {
 /* Where a recording is written, and in which pieces. */
 struct output_cfg {
 	const char *
-		path; /* as sink_open() or stream_connect() has it; of a set, what its names are made of */
-	enum pack_kind pack;
+		path; /* as out_file_open() or stream_connect() has it; of a set, what its names are made of */
+	enum compress_kind pack;
 	unsigned int level; /* 0: the library's own */
 
 	bool set; /* several files, NAME.N.bin; the next begins by any of: */
@@ -46,7 +46,7 @@ struct output_cfg {
  * opened at once: prints one line and returns -errno. *name is what the recording can be read by, a file or
  * what the files of the set begin with; the caller frees.
  */
-int output_open(const struct output_cfg *cfg, uid_t uid, gid_t gid, struct outlet *out,
+int output_open(const struct output_cfg *cfg, uid_t uid, gid_t gid, struct segment_ops *out,
 		char **name);
 
 #endif

@@ -47,7 +47,7 @@ struct request {
 
 struct writer {
 	struct writer_cfg cfg;
-	struct outlet inner;
+	struct segment_ops inner;
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t news, done; /* there is something to do; all was done */
@@ -224,7 +224,7 @@ static int writer_end(void *segment)
 	return 0;
 }
 
-static enum outlet_wish writer_wish(void *ctx, uint64_t now_ns, uint64_t bytes)
+static enum segment_ops_wish writer_wish(void *ctx, uint64_t now_ns, uint64_t bytes)
 {
 	struct writer *w = ctx;
 
@@ -318,7 +318,8 @@ static void prepare(struct writer *w)
 	make_room(&w->worked, w->cfg.max + KEEP_BYTES);
 }
 
-int writer_new(const struct writer_cfg *cfg, const struct outlet *inner, struct outlet *out)
+int writer_new(const struct writer_cfg *cfg, const struct segment_ops *inner,
+	       struct segment_ops *out)
 {
 	struct writer *w = xcalloc(1, sizeof(*w));
 	sigset_t all, before;
@@ -336,7 +337,7 @@ int writer_new(const struct writer_cfg *cfg, const struct outlet *inner, struct 
 		destroy(w);
 		return -err;
 	}
-	*out = (struct outlet){
+	*out = (struct segment_ops){
 		.ctx = w,
 		.many = inner->many,
 		.ends = inner->ends,

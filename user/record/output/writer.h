@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "record/output/outlet.h"
+#include "record/output/segment_ops.h"
 
 struct writer_cfg {
 	int nice; /* the thread's nice value: who hands over must not be quicker than it for long */
@@ -27,6 +27,7 @@ struct writer_cfg {
  * close(). Its errors come back with the next call. *out is the outlet to use; *inner is taken over: out->close()
  * closes it. 0 or -errno, where nothing was taken.
  */
-int writer_new(const struct writer_cfg *cfg, const struct outlet *inner, struct outlet *out);
+int writer_new(const struct writer_cfg *cfg, const struct segment_ops *inner,
+	       struct segment_ops *out);
 
 #endif

@@ -14,7 +14,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "kernel/proc.h"
-#include "record/process/maps.h"
+#include "record/process/proc_maps.h"
 
 enum { TEXTS_MAX = 16 << 20 };
 
@@ -38,7 +38,7 @@ static int add_map(const struct proc_map *pm, void *ctx)
 
 	if (!pm->exec)
 		return 0;
-	s->maps_cut = s->map_cnt == MAPS_MAX || s->texts.len > TEXTS_MAX;
+	s->maps_cut = s->map_cnt == PROC_MAPS_MAX || s->texts.len > TEXTS_MAX;
 	if (s->maps_cut)
 		return 1;
 	s->maps = array_reserve(s->maps, &s->map_cap, s->map_cnt + 1, sizeof(*s->maps));

@@ -26,8 +26,8 @@
 #include "kernel/perf_side.h"
 #include "kernel/proc.h"
 #include "prof_abi.h"
+#include "record/process/string_pool.h"
 #include "record/process/tasks_impl.h"
-#include "record/process/texts.h"
 
 enum {
 	LINGER_NS = 1000000000,
@@ -52,10 +52,10 @@ static void side_fork(struct tasks *t, const struct perf_side *side)
 		if (parent)
 			proc->wanted |= parent->wanted;
 		if (!proc->stale) {
-			tasks_set_text(t, &proc->exe, texts_ref(parent->exe));
-			tasks_set_text(t, &proc->cgroup, texts_ref(parent->cgroup));
+			tasks_set_text(t, &proc->exe, string_pool_ref(parent->exe));
+			tasks_set_text(t, &proc->cgroup, string_pool_ref(parent->cgroup));
 			proc->cgroup_known = parent->cgroup_known;
-			maps_copy(&proc->maps, &parent->maps);
+			proc_maps_copy(&proc->maps, &parent->maps);
 		}
 	} else if (!proc) {
 		proc = tasks_add_process(t, side->pid);
@@ -106,8 +106,8 @@ static void side_comm(struct tasks *t, const struct perf_side *side)
 	if (!side->comm_exec)
 		return;
 	exec_alone(t, task, side->time);
-	maps_clear(&task->proc->maps);
-	maps_clear(&task->proc->before);
+	proc_maps_clear(&task->proc->maps);
+	proc_maps_clear(&task->proc->before);
 	task->proc->serial = ++t->serial;
 	task->proc->owner = 0;
 	tasks_set_text(t, &task->proc->exe, "");
@@ -121,9 +121,9 @@ static void side_comm(struct tasks *t, const struct perf_side *side)
 /* Code made at run time: what flips between writable and executable is told of each time. */
 static void keep_module(const struct process *proc, struct map *m)
 {
-	const struct map *old = maps_find(&proc->maps, m->start);
+	const struct map *old = proc_maps_find(&proc->maps, m->start);
 
-	if (!old || old->start != m->start || maps_has_file(m) || maps_has_file(old) ||
+	if (!old || old->start != m->start || proc_maps_has_file(m) || proc_maps_has_file(old) ||
 	    strcmp(old->path, m->path))
 		return;
 	m->module_id = old->module_id;
@@ -137,7 +137,7 @@ static void lose_map(struct tasks *t, struct process *proc, uint64_t time)
 	if (!proc->stale || proc->maps.table)
 		tasks_make_stale(t, proc);
 	if (proc->before.table) {
-		maps_clear(&proc->before);
+		proc_maps_clear(&proc->before);
 		proc->maps.generation++;
 	}
 }
@@ -148,7 +148,7 @@ static void take_exe(struct tasks *t, struct process *proc, const char *path)
 	if (!proc->exe_from_map)
 		return;
 	proc->exe_from_map = false;
-	tasks_set_text(t, &proc->exe, texts_ref(path));
+	tasks_set_text(t, &proc->exe, string_pool_ref(path));
 	tasks_renounce(t, proc->pid);
 }
 
@@ -162,18 +162,18 @@ static void side_mmap(struct tasks *t, const struct perf_side *side)
 	if (!proc->wanted && !proc->exe_from_map)
 		return;
 	proc->changed_ns = side->time;
-	if (!maps_may_tell(&proc->maps_budget, side->time)) {
+	if (!proc_maps_may_tell(&proc->maps_budget, side->time)) {
 		lose_map(t, proc, side->time);
 		return;
 	}
-	m = maps_from_side(t->texts, side);
+	m = proc_maps_from_side(t->texts, side);
 	take_exe(t, proc, m.path);
 	if (proc->wanted) {
 		keep_module(proc, &m);
-		if (!maps_insert(&proc->maps, &m))
+		if (!proc_maps_insert(&proc->maps, &m))
 			lose_map(t, proc, side->time);
 	}
-	texts_unref(t->texts, m.path);
+	string_pool_unref(t->texts, m.path);
 }
 
 static void side_exit(struct tasks *t, const struct perf_side *side)
@@ -278,8 +278,8 @@ void tasks_each_process(struct tasks *t, void (*fn)(struct process *proc, void *
 
 size_t tasks_memory(const struct tasks *t)
 {
-	return t->maps_memory + texts_memory(t->texts) + t->by_pid.cnt * sizeof(struct process) +
-	       t->by_tid.cnt * sizeof(struct task) +
+	return t->maps_memory + string_pool_memory(t->texts) +
+	       t->by_pid.cnt * sizeof(struct process) + t->by_tid.cnt * sizeof(struct task) +
 	       (t->by_pid.cap + t->by_tid.cap) * sizeof(struct hmap_slot) +
 	       t->dead.cap * sizeof(*t->dead.v) + PROF_TASK_WORDS * sizeof(*t->announced);
 }
@@ -306,14 +306,14 @@ size_t tasks_forget(struct tasks *t, size_t keep)
 	while (hmap_next(&t->by_pid, &pos, &key, &value)) {
 		struct process *proc = value;
 
-		all[cnt++] = (struct weight){ proc, maps_weight(&proc->maps) +
-							    maps_weight(&proc->before) };
+		all[cnt++] = (struct weight){ proc, proc_maps_weight(&proc->maps) +
+							    proc_maps_weight(&proc->before) };
 	}
 	qsort(all, cnt, sizeof(*all), heaviest_first);
 	for (n = 0; n < cnt && all[n].bytes && tasks_memory(t) > keep; n++) {
 		tasks_make_stale(t, all[n].proc);
-		maps_clear(&all[n].proc->maps);
-		maps_clear(&all[n].proc->before);
+		proc_maps_clear(&all[n].proc->maps);
+		proc_maps_clear(&all[n].proc->before);
 	}
 	free(all);
 	return n;

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "record/process/maps.h"
+#include "record/process/proc_maps.h"
 
 struct perf_side;
 struct proc_reader;
@@ -22,18 +22,18 @@ struct process {
 	uint64_t named_serial; /* frames.c: the serial that named and place_steps belong to */
 	uint32_t named; /* places in its code that names were asked for */
 	uint32_t place_steps; /* likewise: mappings looked at, in search of modules */
-	struct maps maps; /* those that are known for certain */
+	struct proc_maps maps; /* those that are known for certain */
 	bool wanted; /* its mappings are kept */
 	bool exe_from_map; /* an exec was seen, and its first mapping is the program */
 	const char *exe; /* texts of the tables, "" unknown */
 	const char *cgroup;
 	bool cgroup_known;
-	struct maps_budget maps_budget;
+	struct proc_maps_budget maps_budget;
 
 	/* The side-band may have lost a word about it. */
 	uint64_t gap; /* the last gap that has been considered for it */
 	bool stale; /* the program is not known, nor mappings but those told of since */
-	struct maps
+	struct proc_maps
 		before; /* the mappings from before that, or as last read: they may have changed */
 	bool asked; /* of /proc, and not answered yet */
 	uint64_t gap_asked; /* the last gap at that time */
@@ -93,8 +93,8 @@ void tasks_scan_all(struct tasks *t);
 /* Applies what the side-band says. */
 void tasks_side(struct tasks *t, const struct perf_side *side);
 /* For sets of mappings beside those of processes: an empty one, and whose texts its paths are. */
-void tasks_init_maps(struct tasks *t, struct maps *maps);
-struct texts *tasks_texts(struct tasks *t);
+void tasks_init_maps(struct tasks *t, struct proc_maps *maps);
+struct string_pool *tasks_texts(struct tasks *t);
 /* What was counted since the last call: false when there was nothing. */
 bool tasks_take_loss(struct tasks *t, enum tasks_loss_kind kind, struct tasks_loss *out);
 /*
@@ -114,7 +114,7 @@ struct process *tasks_process(struct tasks *t, uint32_t pid);
  * The mappings of proc that addr is to be looked up in: those that are certain, or the last ones known
  * where these say nothing. Borrowed until the next call with t.
  */
-struct maps *tasks_maps_at(struct process *proc, uint64_t addr);
+struct proc_maps *tasks_maps_at(struct process *proc, uint64_t addr);
 /* To be called for each stack of proc that is resolved; time is the record's. */
 void tasks_count_stack(struct tasks *t, const struct process *proc, uint64_t time);
 /* Who answers for it, see proc_owner(); looked up once for each program. */

@@ -5,7 +5,7 @@
 #include "base/hmap.h"
 #include "record/process/tasks.h"
 
-struct texts;
+struct string_pool;
 
 /* Private to tasks_table.c, tasks_truth.c and tasks.c, which use each other in this order. */
 
@@ -13,7 +13,7 @@ struct tasks {
 	bool all_maps;
 	struct hmap by_tid;
 	struct hmap by_pid;
-	struct texts *texts;
+	struct string_pool *texts;
 	size_t maps_memory;
 	struct tasks_loss losses[TASKS_LOSS_CNT]; /* since they were last asked for */
 	uint64_t serial;

@@ -18,8 +18,8 @@
 #include "kernel/perf_side.h"
 #include "kernel/proc.h"
 #include "prof_abi.h"
+#include "record/process/string_pool.h"
 #include "record/process/tasks_impl.h"
-#include "record/process/texts.h"
 
 struct tasks *tasks_new(bool all_maps)
 {
@@ -27,7 +27,7 @@ struct tasks *tasks_new(bool all_maps)
 
 	t->all_maps = all_maps;
 	t->announced = xcalloc(PROF_TASK_WORDS, sizeof(*t->announced));
-	t->texts = texts_new();
+	t->texts = string_pool_new();
 	return t;
 }
 
@@ -36,12 +36,12 @@ void tasks_set_reader(struct tasks *t, struct proc_reader *reader)
 	t->reader = reader;
 }
 
-void tasks_init_maps(struct tasks *t, struct maps *maps)
+void tasks_init_maps(struct tasks *t, struct proc_maps *maps)
 {
-	maps_init(maps, t->texts, &t->maps_memory);
+	proc_maps_init(maps, t->texts, &t->maps_memory);
 }
 
-struct texts *tasks_texts(struct tasks *t)
+struct string_pool *tasks_texts(struct tasks *t)
 {
 	return t->texts;
 }
@@ -78,7 +78,7 @@ void tasks_follow(struct tasks *t, struct task *task, bool followed)
 /* Takes the reference to text. */
 void tasks_set_text(struct tasks *t, const char **at, const char *text)
 {
-	texts_unref(t->texts, *at);
+	string_pool_unref(t->texts, *at);
 	*at = text;
 }
 
@@ -103,8 +103,8 @@ struct process *tasks_add_process(struct tasks *t, uint32_t pid)
 	proc->gap = t->gap;
 	proc->stale = pid != 0;
 	proc->cgroup_known = pid == 0;
-	maps_init(&proc->maps, t->texts, &t->maps_memory);
-	maps_init(&proc->before, t->texts, &t->maps_memory);
+	proc_maps_init(&proc->maps, t->texts, &t->maps_memory);
+	proc_maps_init(&proc->before, t->texts, &t->maps_memory);
 	hmap_set(&t->by_pid, pid, proc);
 	return proc;
 }
@@ -136,8 +136,8 @@ struct task *tasks_add_task(struct tasks *t, uint32_t tid, struct process *proc)
 
 static void process_free(struct tasks *t, struct process *proc)
 {
-	maps_free(&proc->maps);
-	maps_free(&proc->before);
+	proc_maps_free(&proc->maps);
+	proc_maps_free(&proc->before);
 	tasks_set_text(t, &proc->exe, "");
 	tasks_set_text(t, &proc->cgroup, "");
 	free(proc);
@@ -189,7 +189,7 @@ void tasks_free(struct tasks *t)
 	free(t->dead.v);
 	hmap_fini(&t->by_tid);
 	hmap_fini(&t->by_pid);
-	texts_free(t->texts);
+	string_pool_free(t->texts);
 	free(t->announced);
 	free(t);
 }
@@ -221,7 +221,7 @@ void tasks_need_cgroup(struct tasks *t, struct process *proc)
 		return;
 	proc->cgroup_known = true;
 	if (!proc_read_cgroup(proc->pid, &b))
-		tasks_set_text(t, &proc->cgroup, texts_get(t->texts, buf_cstr(&b), b.len));
+		tasks_set_text(t, &proc->cgroup, string_pool_get(t->texts, buf_cstr(&b), b.len));
 	buf_free(&b);
 }
 

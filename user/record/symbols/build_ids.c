@@ -17,9 +17,9 @@
 #include "base/hmap.h"
 #include "base/strtab.h"
 #include "prof_events.h"
-#include "record/process/maps.h"
+#include "record/process/proc_maps.h"
 #include "record/process/tasks.h"
-#include "symbol/broker/symbroker.h"
+#include "symbol/broker/sym_client.h"
 
 /* Above the ids of modules, since the broker has one space of ids. */
 #define FIRST_ID (PROF_FRAME_MODULE_MAX + 1)
@@ -42,7 +42,7 @@ struct file {
 };
 
 struct build_ids {
-	struct symbroker *broker;
+	struct sym_client *broker;
 	struct strtab keys;
 	struct hmap shares; /* owner -> what he has used */
 	struct file *files; /* by the number of its key */
@@ -50,7 +50,7 @@ struct build_ids {
 	uint32_t changes;
 };
 
-struct build_ids *build_ids_new(struct symbroker *broker)
+struct build_ids *build_ids_new(struct sym_client *broker)
 {
 	struct build_ids *b = xcalloc(1, sizeof(*b));
 
@@ -77,7 +77,8 @@ void build_ids_free(struct build_ids *b)
 
 static bool is_unknown_file(const struct map *m)
 {
-	return !m->build_id_known && m->inode && (maps_is_file(m->path) || maps_is_memfd(m->path));
+	return !m->build_id_known && m->inode &&
+	       (proc_maps_is_file(m->path) || proc_maps_is_memfd(m->path));
 }
 
 static void make_key(const struct map *m, struct buf *key)
@@ -136,13 +137,13 @@ static void end_question(struct file *f)
 
 static void expect(struct build_ids *b, uint32_t pid, uint64_t owner, const struct map *m)
 {
-	const struct symbroker_module module = {
-		.kind = SYMBROKER_IDENTIFY,
+	const struct sym_client_module module = {
+		.kind = SYM_CLIENT_IDENTIFY,
 		.pid = (pid_t)pid,
 		.path = m->path,
 		.map_start = m->start,
 		.map_end = m->end,
-		.dev = maps_dev(m),
+		.dev = proc_maps_dev(m),
 		.inode = m->inode,
 		.owner = owner,
 	};
@@ -151,16 +152,16 @@ static void expect(struct build_ids *b, uint32_t pid, uint64_t owner, const stru
 	if (!f || f->asked || is_recent(f))
 		return;
 	f->asked = true;
-	if (symbroker_add_module(b->broker, FIRST_ID + (uint32_t)(f - b->files), &module))
+	if (sym_client_add_module(b->broker, FIRST_ID + (uint32_t)(f - b->files), &module))
 		end_question(f);
 }
 
-static void expect_all(struct build_ids *b, struct process *proc, const struct maps *maps)
+static void expect_all(struct build_ids *b, struct process *proc, const struct proc_maps *maps)
 {
 	const struct map *m;
 	uint64_t addr = 0;
 
-	while ((m = maps_next(maps, addr))) {
+	while ((m = proc_maps_next(maps, addr))) {
 		if (is_unknown_file(m))
 			expect(b, proc->pid, tasks_owner(proc), m);
 		addr = m->end;
@@ -197,7 +198,7 @@ bool build_ids_find(struct build_ids *b, struct map *m, bool recent)
 		return false;
 	m->build_id_sz = f->sz;
 	memcpy(m->build_id, f->build_id, m->build_id_sz);
-	m->version = f->sz || (maps_is_memfd(m->path) && !f->elf) ? 0 : f->version;
+	m->version = f->sz || (proc_maps_is_memfd(m->path) && !f->elf) ? 0 : f->version;
 	m->build_id_known = true;
 	return true;
 }
@@ -208,7 +209,7 @@ uint32_t build_ids_changes(const struct build_ids *b)
 }
 
 /* Longer ones than the kernel's are none to us: nothing could be compared to them. */
-void build_ids_answer(struct build_ids *b, const struct symbroker_answer *answer)
+void build_ids_answer(struct build_ids *b, const struct sym_client_answer *answer)
 {
 	uint32_t idx = answer->module_id - FIRST_ID;
 	size_t sz = answer->build_id_sz <= PERF_BUILD_ID_MAX ? answer->build_id_sz : 0;

@@ -8,8 +8,8 @@
 
 struct map;
 struct process;
-struct symbroker;
-struct symbroker_answer;
+struct sym_client;
+struct sym_client_answer;
 
 /*
  * The build-ids of files that /proc listed as mapped: the kernel says them of new mappings, and of
@@ -20,7 +20,7 @@ struct symbroker_answer;
 struct build_ids;
 
 /* broker is borrowed; NULL: nothing is ever known. Never fails. */
-struct build_ids *build_ids_new(struct symbroker *broker);
+struct build_ids *build_ids_new(struct sym_client *broker);
 void build_ids_free(struct build_ids *b);
 
 /* Asks about all files that a process has mapped and that are not known. */
@@ -38,6 +38,6 @@ bool build_ids_find(struct build_ids *b, struct map *m, bool recent);
 uint32_t build_ids_changes(const struct build_ids *b);
 
 /* Takes the broker's answer to what was asked here. */
-void build_ids_answer(struct build_ids *b, const struct symbroker_answer *answer);
+void build_ids_answer(struct build_ids *b, const struct sym_client_answer *answer);
 
 #endif

@@ -15,8 +15,8 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/hash.h"
-#include "prof_events.h"
 #include "events/emit.h"
+#include "prof_events.h"
 #include "record/symbols/frames.h"
 
 enum {

@@ -22,13 +22,13 @@
 #include "base/hmap.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "events/emit.h"
 #include "prof_unwind.h"
 #include "record/symbols/build_ids.h"
-#include "events/emit.h"
 #include "record/symbols/frames_impl.h"
 #include "record/symbols/jit.h"
 #include "record/symbols/modules.h"
-#include "symbol/broker/symbroker.h"
+#include "symbol/broker/sym_client.h"
 
 /*
  * Distinct places in user code: a program that makes them up must take neither the machine's memory
@@ -45,7 +45,7 @@ enum { NAMING_BYTES = 512, NAMING_AGAIN_NS = 200000000 };
 /* Programs and modules together that are remembered, and mappings that are looked at for one program. */
 enum { PLACED_MAX = 1 << 18, PLACE_STEPS_MAX = 1 << 20 };
 
-int frames_new(struct emit *emit, struct symbroker *broker, bool names, struct frames **out)
+int frames_new(struct emit *emit, struct sym_client *broker, bool names, struct frames **out)
 {
 	struct frames *f = xcalloc(1, sizeof(*f));
 
@@ -155,21 +155,21 @@ uint32_t frames_module_id(struct frames *f, const char *path, const void *build_
 	return id <= PROF_FRAME_MODULE_MAX ? id : 0;
 }
 
-static const char *status_word(enum symbroker_status status)
+static const char *status_word(enum sym_client_status status)
 {
-	static const char *const words[SYMBROKER_STATUS_CNT] = {
-		[SYMBROKER_NAMED] = PROF_STATUS_NAMED,
-		[SYMBROKER_STRIPPED] = PROF_STATUS_STRIPPED,
-		[SYMBROKER_GONE] = PROF_STATUS_GONE,
-		[SYMBROKER_REPLACED] = PROF_STATUS_REPLACED,
-		[SYMBROKER_DENIED] = PROF_STATUS_DENIED,
-		[SYMBROKER_NOT_ELF] = PROF_STATUS_NOT_ELF,
-		[SYMBROKER_GAVE_UP] = PROF_STATUS_GAVE_UP,
-		[SYMBROKER_CRASHED] = PROF_STATUS_CRASHED,
-		[SYMBROKER_HUNG] = PROF_STATUS_HUNG,
-		[SYMBROKER_NO_ANSWER] = PROF_STATUS_NO_ANSWER,
-		[SYMBROKER_NO_WORKER] = PROF_STATUS_NO_WORKER,
-		[SYMBROKER_PENDING] = PROF_STATUS_PENDING,
+	static const char *const words[SYM_CLIENT_STATUS_CNT] = {
+		[SYM_CLIENT_NAMED] = PROF_STATUS_NAMED,
+		[SYM_CLIENT_STRIPPED] = PROF_STATUS_STRIPPED,
+		[SYM_CLIENT_GONE] = PROF_STATUS_GONE,
+		[SYM_CLIENT_REPLACED] = PROF_STATUS_REPLACED,
+		[SYM_CLIENT_DENIED] = PROF_STATUS_DENIED,
+		[SYM_CLIENT_NOT_ELF] = PROF_STATUS_NOT_ELF,
+		[SYM_CLIENT_GAVE_UP] = PROF_STATUS_GAVE_UP,
+		[SYM_CLIENT_CRASHED] = PROF_STATUS_CRASHED,
+		[SYM_CLIENT_HUNG] = PROF_STATUS_HUNG,
+		[SYM_CLIENT_NO_ANSWER] = PROF_STATUS_NO_ANSWER,
+		[SYM_CLIENT_NO_WORKER] = PROF_STATUS_NO_WORKER,
+		[SYM_CLIENT_PENDING] = PROF_STATUS_PENDING,
 	};
 
 	return words[status];
@@ -178,20 +178,20 @@ static const char *status_word(enum symbroker_status status)
 static void tell_broker(struct frames *f, const struct frames_from *from, uint32_t id,
 			const struct map *m)
 {
-	const struct symbroker_module module = {
-		.kind = maps_is_vdso(m->path) ? SYMBROKER_VDSO : SYMBROKER_ELF,
+	const struct sym_client_module module = {
+		.kind = proc_maps_is_vdso(m->path) ? SYM_CLIENT_VDSO : SYM_CLIENT_ELF,
 		.pid = (pid_t)from->pid,
 		.path = m->path,
 		.map_start = m->start,
 		.map_end = m->end,
-		.dev = maps_dev(m),
+		.dev = proc_maps_dev(m),
 		.inode = m->inode,
 		.build_id = m->build_id,
 		.build_id_sz = m->build_id_sz,
 		.owner = from->owner,
 	};
 
-	symbroker_add_module(f->broker, id, &module);
+	sym_client_add_module(f->broker, id, &module);
 }
 
 /* perf and /proc have different names for what has none. */
@@ -207,7 +207,7 @@ static bool may_be_told(struct frames *f, const struct map *m)
 
 	if (sz > f->naming_left && f->broker && clock_mono_ns() >= f->naming_again_ns) {
 		f->naming_again_ns = clock_mono_ns() + NAMING_AGAIN_NS;
-		f->naming_left += symbroker_forget(f->broker, NAMING_BYTES);
+		f->naming_left += sym_client_forget(f->broker, NAMING_BYTES);
 	}
 	if (sz > f->naming_left)
 		return false;
@@ -219,9 +219,9 @@ static bool may_be_told(struct frames *f, const struct map *m)
 static bool make_known(struct frames *f, const struct frames_from *from, uint32_t id,
 		       const struct map *m)
 {
-	struct symbroker_answer answer;
+	struct sym_client_answer answer;
 
-	if (f->broker && symbroker_get(f->broker, id, &answer))
+	if (f->broker && sym_client_get(f->broker, id, &answer))
 		return true;
 	if (!may_be_told(f, m))
 		return false;
@@ -238,7 +238,7 @@ static struct frames_file file_of(const struct map *m)
 bool frames_identify(struct frames *f, const struct frames_from *from, struct map *m, bool recent,
 		     uint32_t *module_id)
 {
-	bool fresh, known = m->build_id_sz || maps_is_vdso(m->path);
+	bool fresh, known = m->build_id_sz || proc_maps_is_vdso(m->path);
 
 	if (!known && !build_ids_find(f->build_ids, m, recent)) {
 		build_ids_expect_map(f->build_ids, from->pid, from->owner, m);
@@ -246,7 +246,7 @@ bool frames_identify(struct frames *f, const struct frames_from *from, struct ma
 	}
 	known |= m->build_id_sz != 0;
 	*module_id = 0;
-	if (!known && !maps_has_file(m))
+	if (!known && !proc_maps_has_file(m))
 		return true;
 	*module_id = frames_module_id(f, m->path, m->build_id, m->build_id_sz,
 				      known ? (struct frames_file){ 0 } : file_of(m), &fresh);
@@ -266,19 +266,20 @@ static int write_status(struct frames *f, uint32_t module_id, const char *word, 
 /* Writes how naming a module has gone so far, which was not of interest before. */
 static void write_status_so_far(struct frames *f, uint32_t id)
 {
-	struct symbroker_answer answer;
+	struct sym_client_answer answer;
 
-	if (f->names && symbroker_get(f->broker, id, &answer) && answer.status != SYMBROKER_UNKNOWN)
+	if (f->names && sym_client_get(f->broker, id, &answer) &&
+	    answer.status != SYM_CLIENT_UNKNOWN)
 		write_status(f, id, status_word(answer.status), answer.detail);
 }
 
 /* Of a program that made its code; no map is all that a file that is not there tells of it. */
-static void write_jit_status(void *ctx, uint32_t module_id, const struct symbroker_answer *answer)
+static void write_jit_status(void *ctx, uint32_t module_id, const struct sym_client_answer *answer)
 {
 	struct frames *f = ctx;
-	const char *word = answer->status == SYMBROKER_GONE    ? PROF_STATUS_NO_MAP :
-			   answer->status == SYMBROKER_NOT_ELF ? PROF_STATUS_DENIED :
-								 status_word(answer->status);
+	const char *word = answer->status == SYM_CLIENT_GONE	? PROF_STATUS_NO_MAP :
+			   answer->status == SYM_CLIENT_NOT_ELF ? PROF_STATUS_DENIED :
+								  status_word(answer->status);
 
 	write_status(f, module_id, word, answer->detail);
 }
@@ -286,7 +287,7 @@ static void write_jit_status(void *ctx, uint32_t module_id, const struct symbrok
 /* Of one that comes again in another segment. */
 static void write_jit_status_so_far(struct frames *f, const struct process *proc, uint32_t id)
 {
-	struct symbroker_answer answer;
+	struct sym_client_answer answer;
 
 	if (f->kept && jit_status(f->jit, proc, &answer))
 		write_jit_status(f, id, &answer);
@@ -301,9 +302,9 @@ static struct frames_from from_process(struct process *proc)
 static void announce_module(struct frames *f, struct process *proc, uint32_t id,
 			    const struct map *m)
 {
-	enum prof_module_kind kind = maps_has_file(m)	   ? PROF_MODULE_ELF :
-				     maps_is_vdso(m->path) ? PROF_MODULE_VDSO :
-							     PROF_MODULE_ANON;
+	enum prof_module_kind kind = proc_maps_has_file(m)	? PROF_MODULE_ELF :
+				     proc_maps_is_vdso(m->path) ? PROF_MODULE_VDSO :
+								  PROF_MODULE_ANON;
 	struct frames_from from;
 
 	if (!module_set_add(&f->now.modules, id))
@@ -331,9 +332,9 @@ static void find_module(struct frames *f, struct process *proc, struct map *m)
 	bool fresh, identified = false;
 	uint32_t id = 0;
 
-	if (maps_is_file(m->path) || maps_is_vdso(m->path) || maps_is_memfd(m->path))
+	if (proc_maps_is_file(m->path) || proc_maps_is_vdso(m->path) || proc_maps_is_memfd(m->path))
 		identified = frames_identify(f, &from, m, false, &id);
-	if (!maps_has_file(m) && !maps_is_vdso(m->path))
+	if (!proc_maps_has_file(m) && !proc_maps_is_vdso(m->path))
 		id = frames_module_id(f, m->path, NULL, 0,
 				      (struct frames_file){ .inode = ++f->anon_serial }, &fresh);
 	else if (!identified)
@@ -390,13 +391,13 @@ bool frames_is_named(struct frames *f, uint64_t frame)
 /* A place of the module stays without a name, whatever becomes of others. */
 static void pass_over(struct frames *f, uint32_t module_id, const char *why)
 {
-	struct symbroker_answer last = { .status = SYMBROKER_UNKNOWN };
+	struct sym_client_answer last = { .status = SYM_CLIENT_UNKNOWN };
 
 	if (hmap_get(&f->not_asked, module_id))
 		return;
 	hmap_set(&f->not_asked, module_id, (void *)why);
-	symbroker_get(f->broker, module_id, &last);
-	if (last.status == SYMBROKER_UNKNOWN || last.status == SYMBROKER_NAMED)
+	sym_client_get(f->broker, module_id, &last);
+	if (last.status == SYM_CLIENT_UNKNOWN || last.status == SYM_CLIENT_NAMED)
 		emit_module_status(f->now.emit, EMIT_NOW, module_id, PROF_STATUS_NOT_ASKED, why);
 }
 
@@ -406,14 +407,14 @@ static void ask_name(struct frames *f, struct process *proc, const struct map *m
 	struct frames_from from = from_process(proc);
 	uint32_t id = frame >> PROF_FRAME_MODULE_SHIFT;
 
-	if (!maps_is_vdso(m->path) && !maps_has_file(m)) {
+	if (!proc_maps_is_vdso(m->path) && !proc_maps_has_file(m)) {
 		if (!jit_ask(f->jit, proc, addr, frame))
 			pass_over(f, id, "too many programs, or places in this one");
 		return;
 	}
 	/* it may have been forgotten meanwhile, and has its turn again */
 	if (make_known(f, &from, id, m))
-		symbroker_ask(f->broker, id, frame & PROF_FRAME_OFFSET_MASK);
+		sym_client_ask(f->broker, id, frame & PROF_FRAME_OFFSET_MASK);
 }
 
 static void tell_over(struct frames *f, const struct process *proc, int max)
@@ -434,7 +435,7 @@ static bool has_room(struct frames *f)
 {
 	if (f->named.cnt < NAMED_MAX)
 		return true;
-	if (symbroker_questions(f->broker) >= NAMED_MAX) {
+	if (sym_client_questions(f->broker) >= NAMED_MAX) {
 		f->passed_over = true;
 		return false;
 	}
@@ -479,14 +480,14 @@ static void name_user_frame(struct frames *f, struct process *proc, const struct
 
 uint64_t frames_user(struct frames *f, struct process *proc, uint64_t addr)
 {
-	struct maps *maps = proc ? tasks_maps_at(proc, addr) : NULL;
-	const struct map *m = maps ? maps_find(maps, addr) : NULL;
+	struct proc_maps *maps = proc ? tasks_maps_at(proc, addr) : NULL;
+	const struct map *m = maps ? proc_maps_find(maps, addr) : NULL;
 	uint64_t off, frame;
 
 	if (!m)
 		return frames_pack(0, addr);
 	if (!m->module_id || m->announced != announced(f, proc))
-		m = introduce_map(f, proc, maps_edit(maps, addr));
+		m = introduce_map(f, proc, proc_maps_edit(maps, addr));
 	off = addr - m->start + m->pgoff;
 	if (!m->module_id || off > PROF_FRAME_OFFSET_MASK)
 		return frames_pack(0, addr);
@@ -520,12 +521,12 @@ static bool is_of_module(struct frames *f, const struct map *m, const struct map
  */
 static bool tell_mappings(struct frames *f, struct process *proc, uint32_t id, struct map *module)
 {
-	const struct maps *maps = proc->maps.table ? &proc->maps : &proc->before;
+	const struct proc_maps *maps = proc->maps.table ? &proc->maps : &proc->before;
 	uint64_t addr = 0;
 	const struct map *m;
 
 	renew_budgets(proc);
-	while (proc->place_steps < PLACE_STEPS_MAX && (m = maps_next(maps, addr))) {
+	while (proc->place_steps < PLACE_STEPS_MAX && (m = proc_maps_next(maps, addr))) {
 		proc->place_steps++;
 		addr = m->end;
 		if (!is_of_module(f, m, module))
@@ -581,7 +582,7 @@ uint64_t frames_walked(struct frames *f, struct process *proc, uint64_t frame)
 
 /* ---- what the broker says ------------------------------------------------------------------------- */
 
-static int write_name(struct frames *f, const struct symbroker_answer *answer)
+static int write_name(struct frames *f, const struct sym_client_answer *answer)
 {
 	uint64_t frame = frames_pack(answer->module_id, answer->offset), start = answer->start;
 	struct emit_symbol event = {
@@ -611,24 +612,24 @@ static int write_name(struct frames *f, const struct symbroker_answer *answer)
 	return frames_write_name(f, &event);
 }
 
-static int take_answer(void *ctx, const struct symbroker_answer *answer)
+static int take_answer(void *ctx, const struct sym_client_answer *answer)
 {
 	struct frames *f = ctx;
 
 	switch (answer->kind) {
-	case SYMBROKER_NAME:
-	case SYMBROKER_FRAME:
+	case SYM_CLIENT_NAME:
+	case SYM_CLIENT_FRAME:
 		return write_name(f, answer);
-	case SYMBROKER_MODULE:
+	case SYM_CLIENT_MODULE:
 		build_ids_answer(f->build_ids, answer);
 		if (f->listen)
 			f->listen(f->listen_ctx, answer);
 		return 0;
-	case SYMBROKER_TABLE:
+	case SYM_CLIENT_TABLE:
 		if (f->listen)
 			f->listen(f->listen_ctx, answer);
 		return 0;
-	case SYMBROKER_STATUS:
+	case SYM_CLIENT_STATUS:
 		if (jit_is_answer(answer)) {
 			jit_each_module(f->jit, answer, write_jit_status, f);
 			return 0;
@@ -645,7 +646,7 @@ long frames_take_names(struct frames *f, size_t max)
 		return 0;
 	jit_ask_again(f->jit, clock_mono_ns(), false);
 	jit_sweep(f->jit, clock_mono_ns(), write_jit_status, f);
-	return symbroker_take(f->broker, take_answer, f, max);
+	return sym_client_take(f->broker, take_answer, f, max);
 }
 
 void frames_listen(struct frames *f, frames_listen_fn fn, void *ctx)
@@ -671,7 +672,7 @@ struct unnamed {
 	size_t cnt;
 };
 
-static void add_told(struct unnamed *u, const struct symbroker_answer *answer, const char *reason)
+static void add_told(struct unnamed *u, const struct sym_client_answer *answer, const char *reason)
 {
 	if (u->cnt++ >= UNNAMED_TOLD_MAX)
 		return;
@@ -680,15 +681,15 @@ static void add_told(struct unnamed *u, const struct symbroker_answer *answer, c
 }
 
 /* Files that are as they are (stripped, gone) are no news at the end of a recording. */
-static int add_unnamed(void *ctx, const struct symbroker_answer *answer)
+static int add_unnamed(void *ctx, const struct sym_client_answer *answer)
 {
-	static const char *const reasons[SYMBROKER_STATUS_CNT] = {
-		[SYMBROKER_GAVE_UP] = "takes too much",
-		[SYMBROKER_CRASHED] = "its reader crashed",
-		[SYMBROKER_HUNG] = "its reader hung",
-		[SYMBROKER_NO_ANSWER] = "its file system does not answer",
-		[SYMBROKER_NO_WORKER] = "no process was left to read it",
-		[SYMBROKER_PENDING] = "not waited for",
+	static const char *const reasons[SYM_CLIENT_STATUS_CNT] = {
+		[SYM_CLIENT_GAVE_UP] = "takes too much",
+		[SYM_CLIENT_CRASHED] = "its reader crashed",
+		[SYM_CLIENT_HUNG] = "its reader hung",
+		[SYM_CLIENT_NO_ANSWER] = "its file system does not answer",
+		[SYM_CLIENT_NO_WORKER] = "no process was left to read it",
+		[SYM_CLIENT_PENDING] = "not waited for",
 	};
 	const char *reason = reasons[answer->status];
 
@@ -698,9 +699,9 @@ static int add_unnamed(void *ctx, const struct symbroker_answer *answer)
 }
 
 /* What has names may lack something else. */
-static int add_lacking(void *ctx, const struct symbroker_answer *answer)
+static int add_lacking(void *ctx, const struct sym_client_answer *answer)
 {
-	if (answer->status == SYMBROKER_NAMED && *answer->detail)
+	if (answer->status == SYM_CLIENT_NAMED && *answer->detail)
 		add_told(ctx, answer, "");
 	return 0;
 }
@@ -719,24 +720,24 @@ void frames_tell_unnamed(struct frames *f)
 {
 	struct unnamed unnamed = { 0 }, lacking = { 0 };
 
-	symbroker_each(f->broker, add_unnamed, &unnamed);
-	symbroker_each(f->broker, add_lacking, &lacking);
+	sym_client_each(f->broker, add_unnamed, &unnamed);
+	sym_client_each(f->broker, add_lacking, &lacking);
 	tell(&unnamed, "names, or without file and line");
 	tell(&lacking, "inlined functions");
 }
 
 /* Mappings that were first met after the status was told. */
-static int settle_jit(void *ctx, const struct symbroker_answer *answer)
+static int settle_jit(void *ctx, const struct sym_client_answer *answer)
 {
 	struct frames *f = ctx;
 
-	if (jit_is_answer(answer) && answer->status != SYMBROKER_UNKNOWN)
+	if (jit_is_answer(answer) && answer->status != SYM_CLIENT_UNKNOWN)
 		jit_each_module(f->jit, answer, write_jit_status, f);
 	return 0;
 }
 
 int frames_label_unnamed(struct frames *f)
 {
-	symbroker_each(f->broker, settle_jit, f);
+	sym_client_each(f->broker, settle_jit, f);
 	return frames_label_all(f);
 }

@@ -12,8 +12,8 @@ struct kallsyms;
 struct map;
 struct perf_side;
 struct process;
-struct symbroker;
-struct symbroker_answer;
+struct sym_client;
+struct sym_client_answer;
 
 /*
  * Addresses become frames of the trace, which are the same in every process and boot: kernel bit,
@@ -26,7 +26,7 @@ struct frames;
  * Both are borrowed. broker NULL: neither names for user code nor build-ids of what is mapped
  * already; names false: no names.
  */
-int frames_new(struct emit *emit, struct symbroker *broker, bool names, struct frames **out);
+int frames_new(struct emit *emit, struct sym_client *broker, bool names, struct frames **out);
 /* Borrowed. Without it the kernel's code has no names, and all of it is in module 0. */
 void frames_set_kallsyms(struct frames *f, const struct kallsyms *kallsyms);
 /* Whether an address of the kernel was met that is in nothing that it is known to have, since the last call. */
@@ -75,7 +75,7 @@ void frames_touch(struct frames *f, uint32_t module_id);
 /* Changes when modules may get other numbers: some were forgotten, or their files have changed. */
 uint32_t frames_forgets(const struct frames *f);
 /* Who is told of each file that was identified and of each table, while answers are taken. */
-typedef void (*frames_listen_fn)(void *ctx, const struct symbroker_answer *answer);
+typedef void (*frames_listen_fn)(void *ctx, const struct sym_client_answer *answer);
 void frames_listen(struct frames *f, frames_listen_fn fn, void *ctx);
 
 /* Asks for the build-ids of what a process has mapped, which is soon needed. */

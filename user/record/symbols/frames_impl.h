@@ -4,15 +4,15 @@
 
 #include "base/hmap.h"
 #include "prof_events.h"
+#include "record/process/tasks.h"
 #include "record/symbols/frames.h"
 #include "record/symbols/modules.h"
-#include "record/process/tasks.h"
 
 struct build_ids;
 struct emit_symbol;
 struct jit;
 struct kallsyms;
-struct kept_names;
+struct name_cache;
 
 /* What frames.c, frames_kernel.c and frames_segment.c share, and nobody else includes. */
 
@@ -37,8 +37,8 @@ struct frames {
 		sealing[FRAMES_SEALING_MAX]; /* those that still wait for names, oldest first */
 	size_t sealing_cnt;
 	uint64_t segment; /* how many there were */
-	struct kept_names *kept; /* NULL: there is one segment, and names are written once */
-	struct symbroker *broker;
+	struct name_cache *kept; /* NULL: there is one segment, and names are written once */
+	struct sym_client *broker;
 	bool names;
 	struct build_ids *build_ids;
 	struct jit *jit;

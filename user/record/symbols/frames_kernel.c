@@ -12,9 +12,9 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "events/emit.h"
 #include "kernel/kallsyms.h"
 #include "kernel/perf_side.h"
-#include "events/emit.h"
 #include "record/symbols/frames_impl.h"
 
 /* From the notes that the kernel carries: name "GNU", type 3. */

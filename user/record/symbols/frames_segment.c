@@ -15,14 +15,14 @@
 #include "dial9.h"
 #include "events/emit.h"
 #include "record/symbols/frames_impl.h"
-#include "record/symbols/kept_names.h"
+#include "record/symbols/name_cache.h"
 
 /* NAME_BYTES: what naming a frame adds to a segment, by recordings of busy machines. */
 enum { TOLD_MAX = 2 << 20, NAME_BYTES = 150 };
 
 void frames_keep_names(struct frames *f)
 {
-	f->kept = kept_names_new();
+	f->kept = name_cache_new();
 }
 
 static void segment_fini(struct frames_segment *s)
@@ -39,7 +39,7 @@ void frames_drop_segments(struct frames *f)
 		segment_fini(&f->sealing[i]);
 	f->sealing_cnt = 0;
 	segment_fini(&f->now);
-	kept_names_free(f->kept);
+	name_cache_free(f->kept);
 	f->kept = NULL;
 }
 
@@ -54,14 +54,14 @@ size_t frames_segments_memory(const struct frames *f)
 
 	for (i = 0; i < f->sealing_cnt; i++)
 		sum += segment_memory(&f->sealing[i]);
-	return sum + (f->kept ? kept_names_memory(f->kept) : 0);
+	return sum + (f->kept ? name_cache_memory(f->kept) : 0);
 }
 
 void frames_forget_names(struct frames *f)
 {
 	if (!f->kept)
 		return;
-	kept_names_clear(f->kept);
+	name_cache_clear(f->kept);
 	hmap_fini(&f->named);
 	hmap_fini(&f->now.told);
 }
@@ -80,7 +80,7 @@ void frames_tell(struct frames *f, uint64_t frame)
 {
 	if (f->now.told.cnt >= TOLD_MAX)
 		hmap_fini(&f->now.told);
-	if (kept_names_write(f->kept, frame, f->now.emit) > 0) {
+	if (name_cache_write(f->kept, frame, f->now.emit) > 0) {
 		hmap_set(&f->now.told, frame, &frames_answered);
 		return;
 	}
@@ -112,7 +112,7 @@ int frames_write_name(struct frames *f, const struct emit_symbol *name)
 
 	if (!f->kept)
 		return emit_symbol(f->now.emit, name);
-	kept_names_put(f->kept, name);
+	name_cache_put(f->kept, name);
 	err = write_name_to(&f->now, name);
 	for (i = 0; i < f->sealing_cnt && !err; i++)
 		err = write_name_to(&f->sealing[i], name);
@@ -151,7 +151,7 @@ static void label_of(const struct frames *f, uint32_t module_id, struct buf *out
 		m = frames_map_of_key(key, len);
 	if (*m.path == '[')
 		buf_addstr(out, m.path);
-	else if (maps_has_file(&m))
+	else if (proc_maps_has_file(&m))
 		buf_printf(out, "[%s]", strrchr(m.path, '/') + 1);
 	else
 		buf_addstr(out, "[jit]");

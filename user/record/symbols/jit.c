@@ -19,7 +19,7 @@
 #include "base/hmap.h"
 #include "prof_events.h"
 #include "record/process/tasks.h"
-#include "symbol/broker/symbroker.h"
+#include "symbol/broker/sym_client.h"
 
 /* Above the ids of modules and of files that are identified: the broker has one space of ids. */
 #define FIRST_ID 0x80000000u
@@ -48,7 +48,7 @@ struct program {
 };
 
 struct jit {
-	struct symbroker *broker;
+	struct sym_client *broker;
 	struct hmap by_serial; /* of a process -> program */
 	struct program *programs[PROGRAMS_MAX];
 	size_t cnt;
@@ -57,7 +57,7 @@ struct jit {
 	uint64_t sweep_ns; /* when to look for room the next time */
 };
 
-struct jit *jit_new(struct symbroker *broker)
+struct jit *jit_new(struct sym_client *broker)
 {
 	struct jit *j = xcalloc(1, sizeof(*j));
 
@@ -94,7 +94,7 @@ struct retire {
 	void *ctx;
 };
 
-static int tell_last(void *ctx, const struct symbroker_answer *answer)
+static int tell_last(void *ctx, const struct sym_client_answer *answer)
 {
 	const struct retire *r = ctx;
 	size_t i;
@@ -120,7 +120,7 @@ void jit_sweep(struct jit *j, uint64_t now_ns, jit_module_fn fn, void *ctx)
 		struct program *p = j->programs[i];
 		struct retire r = { p, fn, ctx };
 
-		if (!is_gone(p) || !symbroker_drop(j->broker, p->id, tell_last, &r)) {
+		if (!is_gone(p) || !sym_client_drop(j->broker, p->id, tell_last, &r)) {
 			i++;
 			continue;
 		}
@@ -153,8 +153,8 @@ static void note_gone(struct jit *j, pid_t pid)
 static struct program *new_program(struct jit *j, struct process *proc)
 {
 	char path[40];
-	const struct symbroker_module module = {
-		.kind = SYMBROKER_PERFMAP,
+	const struct sym_client_module module = {
+		.kind = SYM_CLIENT_PERFMAP,
 		.pid = proc->pid,
 		.path = path,
 		.owner = tasks_owner(proc),
@@ -164,7 +164,7 @@ static struct program *new_program(struct jit *j, struct process *proc)
 	snprintf(path, sizeof(path), "/tmp/perf-%u.map", proc->pid);
 	note_gone(j, (pid_t)proc->pid);
 	if (!has_room(j, tasks_owner(proc)) ||
-	    symbroker_add_module(j->broker, j->last_id + 1, &module))
+	    sym_client_add_module(j->broker, j->last_id + 1, &module))
 		return NULL;
 	p = xcalloc(1, sizeof(*p));
 	p->id = ++j->last_id;
@@ -207,17 +207,17 @@ bool jit_ask(struct jit *j, struct process *proc, uint64_t addr, uint64_t frame)
 		return false;
 	note_module(p, frame >> PROF_FRAME_MODULE_SHIFT & PROF_FRAME_MODULE_MAX);
 	hmap_set(&p->frames, addr, (void *)(uintptr_t)frame);
-	symbroker_ask(j->broker, p->id, addr);
+	sym_client_ask(j->broker, p->id, addr);
 	return true;
 }
 
-bool jit_is_answer(const struct symbroker_answer *answer)
+bool jit_is_answer(const struct sym_client_answer *answer)
 {
 	return answer->module_id >= FIRST_ID;
 }
 
 /* NULL: it has made room since. */
-static struct program *program_of(const struct jit *j, const struct symbroker_answer *answer)
+static struct program *program_of(const struct jit *j, const struct sym_client_answer *answer)
 {
 	size_t i;
 
@@ -227,7 +227,7 @@ static struct program *program_of(const struct jit *j, const struct symbroker_an
 	return NULL;
 }
 
-bool jit_take_name(struct jit *j, const struct symbroker_answer *answer, uint64_t *frame)
+bool jit_take_name(struct jit *j, const struct sym_client_answer *answer, uint64_t *frame)
 {
 	struct program *p = program_of(j, answer);
 
@@ -237,14 +237,14 @@ bool jit_take_name(struct jit *j, const struct symbroker_answer *answer, uint64_
 	return *frame != 0;
 }
 
-bool jit_status(const struct jit *j, const struct process *proc, struct symbroker_answer *out)
+bool jit_status(const struct jit *j, const struct process *proc, struct sym_client_answer *out)
 {
 	const struct program *p = hmap_get(&j->by_serial, proc->serial);
 
-	return p && symbroker_get(j->broker, p->id, out) && out->status != SYMBROKER_UNKNOWN;
+	return p && sym_client_get(j->broker, p->id, out) && out->status != SYM_CLIENT_UNKNOWN;
 }
 
-void jit_each_module(const struct jit *j, const struct symbroker_answer *answer, jit_module_fn fn,
+void jit_each_module(const struct jit *j, const struct sym_client_answer *answer, jit_module_fn fn,
 		     void *ctx)
 {
 	const struct program *p = program_of(j, answer);
@@ -263,10 +263,10 @@ static void ask_program_again(struct jit *j, struct program *p, uint64_t now_ns)
 	p->wait_ns = p->named || p->wait_ns >= AGAIN_MAX_NS ? AGAIN_NS : 2 * p->wait_ns;
 	p->again_ns = now_ns + p->wait_ns;
 	p->named = 0;
-	if (symbroker_asking(j->broker, p->id))
+	if (sym_client_asking(j->broker, p->id))
 		return;
 	while (hmap_next(&p->frames, &pos, &addr, &frame))
-		symbroker_ask(j->broker, p->id, addr);
+		sym_client_ask(j->broker, p->id, addr);
 }
 
 void jit_ask_again(struct jit *j, uint64_t now_ns, bool now)

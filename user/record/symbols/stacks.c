@@ -17,8 +17,8 @@
 #include "base/hash.h"
 #include "prof_abi.h"
 #include "prof_unwind.h"
-#include "record/symbols/frames.h"
 #include "record/process/tasks.h"
+#include "record/symbols/frames.h"
 
 enum { SLOTS = 8192 };
 

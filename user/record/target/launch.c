@@ -19,8 +19,8 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/sudo_user.h"
 #include "kernel/privileges.h"
-#include "base/invoker.h"
 
 enum { START_MS = 1000 }; /* that an exec is waited for */
 
@@ -35,7 +35,7 @@ struct launch {
 	int status;
 };
 
-static void run_child(char *const *argv, const struct invoker *user, int go_fd, int err_fd)
+static void run_child(char *const *argv, const struct sudo_user *user, int go_fd, int err_fd)
 {
 	sigset_t none;
 	char c;
@@ -48,7 +48,7 @@ static void run_child(char *const *argv, const struct invoker *user, int go_fd, 
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	if (read(go_fd, &c, 1) != 1)
 		_exit(0);
-	err = user->known ? invoker_become(user) : 0;
+	err = user->known ? sudo_user_become(user) : 0;
 	/* what the file of our program gave is not for finding the command's */
 	if (!err && geteuid())
 		err = privileges_suspend(UINT64_MAX);
@@ -63,12 +63,12 @@ static void run_child(char *const *argv, const struct invoker *user, int go_fd, 
 
 int launch_new(char *const *argv, bool as_root, bool stdout_taken, struct launch **out)
 {
-	struct invoker user = { .known = false };
+	struct sudo_user user = { .known = false };
 	int go[2], err[2], e;
 	struct launch *l;
 	pid_t pid;
 
-	e = as_root ? 0 : invoker_read(&user);
+	e = as_root ? 0 : sudo_user_read(&user);
 	if (e)
 		return e;
 	if (pipe2(go, O_CLOEXEC))

@@ -15,13 +15,13 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "dial9.h"
+#include "events/emit.h"
 #include "kernel/format.h"
 #include "prof_events.h"
-#include "events/emit.h"
+#include "record/tracepoint/enum_names.h"
 #include "record/tracepoint/event.h"
 #include "record/tracepoint/eventset.h"
 #include "record/tracepoint/field_notes.h"
-#include "record/tracepoint/words.h"
 
 /* The annotations of one schema while they are put together. */
 struct notes {
@@ -147,9 +147,9 @@ static void note_words(struct notes *n, const char *name, size_t field)
 		return;
 	l = begin_enum(n);
 	if (!strcmp(name, PROF_F_CONTEXT))
-		words_context(add_line, &l);
+		enum_names_context(add_line, &l);
 	else
-		words_user_end(add_line, &l);
+		enum_names_user_end(add_line, &l);
 	end_enum(n, field, &l);
 }
 

@@ -125,7 +125,7 @@ enum anonymize_as anonymize_field(const struct names *n, const struct trace_even
 
 notes_copy_may anonymize_notes(enum trace_kind kind)
 {
-	return kind == TRACE_OTHER ? meaning_is_common : NULL;
+	return kind == TRACE_OTHER ? field_units_is_common : NULL;
 }
 
 enum anonymize_as anonymize_meta(const char *key, size_t len)

@@ -10,8 +10,8 @@
 #include "base/alloc.h"
 #include "base/exit_code.h"
 #include "base/log.h"
+#include "rewrite/copy/spool.h"
 #include "rewrite/merge/merge_impl.h"
-#include "rewrite/copy/reread.h"
 
 #define SORT_BYTES (64 << 20)
 
@@ -408,7 +408,7 @@ int merge_beside(const struct merge_opts *opts, const struct merge_input *inputs
 int merge_to_file(const struct merge_opts *opts, const char *const *paths, size_t cnt, int fd,
 		  struct merge_sum *sum)
 {
-	const struct cut_out out = { .write = reread_write, .ctx = &fd };
+	const struct cut_out out = { .write = spool_write, .ctx = &fd };
 
 	return merge_to(opts, paths, cnt, &out, sum);
 }

@@ -4,9 +4,9 @@
 
 /* What the files of merging share: inputs, the plan, and events on their way. */
 #include "base/buf.h"
-#include "rewrite/merge/merge.h"
+#include "profile/explain/tokio_workers.h"
 #include "rewrite/copy/notes_copy.h"
-#include "profile/explain/workers.h"
+#include "rewrite/merge/merge.h"
 #include "trace/read/reader.h"
 
 #define MERGE_FILES_MAX 4096

@@ -16,8 +16,8 @@
 #include "base/exit_code.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "rewrite/copy/spool.h"
 #include "rewrite/merge/merge_impl.h"
-#include "rewrite/copy/reread.h"
 
 #define ROOM                                                                                       \
 	24 /* descriptors for all else: inherited ones, one more reader, temporary files, the output */
@@ -71,7 +71,7 @@ static int open_one(struct merge_plan *p, const char *path, size_t arg)
 
 	if (!has_room(p))
 		return CMD_USAGE;
-	if (reread_open(p->opts.word, path, &src))
+	if (spool_open(p->opts.word, path, &src))
 		return CMD_INPUT;
 	fd = fcntl(source_fd(src), F_DUPFD_CLOEXEC, 3);
 	if (fd >= 0)

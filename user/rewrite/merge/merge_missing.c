@@ -10,8 +10,8 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/exit_code.h"
+#include "rewrite/copy/spool.h"
 #include "rewrite/merge/merge_impl.h"
-#include "rewrite/copy/reread.h"
 #include "trace/source/source.h"
 #include "trace/source/source_set.h"
 
@@ -91,8 +91,8 @@ static int put(void *ctx, const void *data, size_t sz)
 	struct missing *m = ctx;
 
 	if (m->fd < 0)
-		m->fd = reread_temp(m->word);
-	return m->fd < 0 ? m->fd : reread_write(&m->fd, data, sz);
+		m->fd = spool_temp(m->word);
+	return m->fd < 0 ? m->fd : spool_write(&m->fd, data, sz);
 }
 
 static int add_missing(struct merge_plan *p, size_t cnt, size_t i, struct stem stem)

@@ -13,8 +13,8 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
-#include "rewrite/merge/merge_impl.h"
 #include "prof_events.h"
+#include "rewrite/merge/merge_impl.h"
 
 static uint64_t hash_text(const struct names *n, uint32_t id)
 {
@@ -33,7 +33,7 @@ static uint64_t hash_schema(const struct names *n, const struct trace_schema *ts
 	uint64_t h = hash_text(n, ts->name);
 
 	for (size_t i = 0; i < ts->field_cnt; i++) {
-		const struct meaning *m = trace_field_meaning(ts, i);
+		const struct field_units *m = trace_field_meaning(ts, i);
 
 		if ((int32_t)i == ts->role[ROLE_PART])
 			continue;

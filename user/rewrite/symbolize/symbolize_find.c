@@ -169,7 +169,7 @@ void symbolize_find_mapping(struct symbolize_find *f, uint32_t index, uint64_t o
 /* ---- what is found ----------------------------------------------------------------------------- */
 
 static void learn(struct symbolize_find *f, uint64_t frame, uint32_t depth,
-		  const struct symbroker_answer *a)
+		  const struct sym_client_answer *a)
 {
 	uint64_t off = frame & PROF_FRAME_OFFSET_MASK;
 	struct names_frame row = { .file = NAMES_NONE, .line = a->line, .size = a->size };
@@ -185,7 +185,7 @@ static void learn(struct symbolize_find *f, uint64_t frame, uint32_t depth,
 	names_symbol_set(f->found, frame, depth, &row);
 }
 
-int symbolize_find_take(void *ctx, const struct symbroker_answer *a)
+int symbolize_find_take(void *ctx, const struct sym_client_answer *a)
 {
 	struct symbolize_find *f = ctx;
 	struct symbolize_find_module *m;
@@ -193,13 +193,13 @@ int symbolize_find_take(void *ctx, const struct symbroker_answer *a)
 	if (!a->module_id || a->module_id > f->cnt)
 		return 0;
 	m = f->v[a->module_id - 1];
-	if (a->kind == SYMBROKER_STATUS) {
+	if (a->kind == SYM_CLIENT_STATUS) {
 		/* a round that finds no file says nothing of the one that was found before */
-		if (a->status == SYMBROKER_GONE && m->status != SYMBROKER_UNKNOWN)
+		if (a->status == SYM_CLIENT_GONE && m->status != SYM_CLIENT_UNKNOWN)
 			return 0;
 		m->status = a->status;
 		snprintf(m->detail, sizeof(m->detail), "%s", a->detail);
-	} else if (a->kind == SYMBROKER_NAME || a->kind == SYMBROKER_FRAME) {
+	} else if (a->kind == SYM_CLIENT_NAME || a->kind == SYM_CLIENT_FRAME) {
 		learn(f, m->base | a->offset, a->depth, a);
 	}
 	return 0;
@@ -224,7 +224,7 @@ static void count_named(struct symbolize_find *f)
 		m->named = m->again = m->inlined = 0;
 		for (size_t k = 0; k < m->cnt; k++) {
 			/* a look at the file tells all that there is to be had */
-			bool again = m->status != SYMBROKER_UNKNOWN &&
+			bool again = m->status != SYM_CLIENT_UNKNOWN &&
 				     may_lack_inlined(f->cfg.names, m->frames[k]);
 			bool news = is_news(f, m->frames[k]);
 
@@ -273,7 +273,7 @@ const char *symbolize_find_lacks(const struct symbolize_find *f, uint32_t index)
 	const struct symbolize_find_module *m =
 		hmap_get(&f->by_index, (uint64_t)index << PROF_FRAME_MODULE_SHIFT);
 
-	return m && m->status == SYMBROKER_NAMED && *m->detail ? m->detail : NULL;
+	return m && m->status == SYM_CLIENT_NAMED && *m->detail ? m->detail : NULL;
 }
 
 struct symbolize_find_module **symbolize_find_modules(const struct symbolize_find *f, size_t *cnt)
@@ -290,7 +290,7 @@ static void name_kernel_frame(struct symbolize_find *f, const struct kallsyms *k
 	uint64_t off = frame & PROF_FRAME_OFFSET_MASK;
 	bool bare = !names_module(f->cfg.names, names_frame_module(frame))->announced;
 	uint64_t addr = bare ? (image->start & ~PROF_FRAME_OFFSET_MASK) | off : image->start + off;
-	struct symbroker_answer a = { 0 };
+	struct sym_client_answer a = { 0 };
 	struct kallsyms_sym sym;
 
 	/* modules and programs come and go while the kernel runs */
@@ -370,21 +370,21 @@ static bool kernel_path(const struct symbolize_find *f, const struct symbolize_f
 	return true;
 }
 
-static enum symbroker_kind broker_kind(const struct symbolize_find_module *m,
-				       const struct names_module *mod)
+static enum sym_client_kind broker_kind(const struct symbolize_find_module *m,
+					const struct names_module *mod)
 {
 	if (is_kernel(m))
-		return SYMBROKER_KERNEL;
-	return mod->kind == PROF_MODULE_VDSO ? SYMBROKER_VDSO : SYMBROKER_ELF;
+		return SYM_CLIENT_KERNEL;
+	return mod->kind == PROF_MODULE_VDSO ? SYM_CLIENT_VDSO : SYM_CLIENT_ELF;
 }
 
-static void ask_module(struct symbolize_find *f, struct symbroker *b, size_t i)
+static void ask_module(struct symbolize_find *f, struct sym_client *b, size_t i)
 {
 	const struct symbolize_find_module *m = f->v[i];
 	const struct names_module *mod = names_module(f->cfg.names, m->index);
 	bool vdso = mod->kind == PROF_MODULE_VDSO;
 	struct buf path = { 0 };
-	const struct symbroker_module module = {
+	const struct sym_client_module module = {
 		.kind = broker_kind(m, mod),
 		.path = !is_kernel(m)		 ? names_str(f->cfg.names, mod->path, NULL) :
 			kernel_path(f, m, &path) ? buf_cstr(&path) :
@@ -397,32 +397,32 @@ static void ask_module(struct symbolize_find *f, struct symbroker *b, size_t i)
 	};
 	const bool asks = m->why == SYMBOLIZE_FIND_FILE && !(vdso && !same_boot(f, m->index)) &&
 			  (is_kernel(m) || !f->kernel_place) &&
-			  !symbroker_add_module(b, (uint32_t)i + 1, &module);
+			  !sym_client_add_module(b, (uint32_t)i + 1, &module);
 
 	buf_free(&path);
 	for (size_t k = 0; asks && k < m->cnt; k++) {
 		if (is_news(f, m->frames[k]))
 			continue;
-		symbroker_ask(b, (uint32_t)i + 1, m->frames[k] & PROF_FRAME_OFFSET_MASK);
+		sym_client_ask(b, (uint32_t)i + 1, m->frames[k] & PROF_FRAME_OFFSET_MASK);
 		f->asked++;
 	}
 }
 
-static int wait_for_answers(struct symbolize_find *f, struct symbroker *b)
+static int wait_for_answers(struct symbolize_find *f, struct sym_client *b)
 {
 	uint64_t heard = clock_mono_ns(), answered = 0, now;
 
-	while (!symbroker_idle(b)) {
-		symbroker_wait(b, clock_mono_ns() + STEP_NS);
-		symbroker_take(b, symbolize_find_take, f, TAKE_MAX);
+	while (!sym_client_idle(b)) {
+		sym_client_wait(b, clock_mono_ns() + STEP_NS);
+		sym_client_take(b, symbolize_find_take, f, TAKE_MAX);
 		now = clock_mono_ns();
-		if (symbroker_answered(b) != answered)
+		if (sym_client_answered(b) != answered)
 			heard = now;
-		answered = symbroker_answered(b);
+		answered = sym_client_answered(b);
 		if (*f->cfg.stop)
 			return -EINTR;
 		if (now - heard > SILENT_NS)
-			symbroker_close_questions(b);
+			sym_client_close_questions(b);
 		/* each place is asked for its name, and then for its lines */
 		if (f->cfg.tell)
 			f->cfg.tell(f->cfg.ctx, answered / 2, f->asked);
@@ -432,19 +432,19 @@ static int wait_for_answers(struct symbolize_find *f, struct symbroker *b)
 
 static int ask_all(struct symbolize_find *f, const struct symopen_dirs *dirs)
 {
-	const struct symbroker_cfg cfg = { .dirs = dirs };
-	struct symbroker *b;
+	const struct sym_client_cfg cfg = { .dirs = dirs };
+	struct sym_client *b;
 	int err;
 
-	err = symbroker_new(&cfg, &b);
+	err = sym_client_new(&cfg, &b);
 	if (err)
 		return err;
 	f->asked = 0;
 	for (size_t i = 0; i < f->cnt; i++)
 		ask_module(f, b, i);
-	symbroker_hurry(b);
+	sym_client_hurry(b);
 	err = wait_for_answers(f, b);
-	symbroker_free(b);
+	sym_client_free(b);
 	return err;
 }
 
@@ -519,8 +519,8 @@ static bool wants_file(const struct symbolize_find *f, const struct symbolize_fi
 	/* a kernel's executed file has no symbols */
 	if (is_kernel(m))
 		return file == DEBUGINFOD_DEBUGINFO;
-	return file == DEBUGINFOD_DEBUGINFO || m->status == SYMBROKER_GONE ||
-	       m->status == SYMBROKER_REPLACED;
+	return file == DEBUGINFOD_DEBUGINFO || m->status == SYM_CLIENT_GONE ||
+	       m->status == SYM_CLIENT_REPLACED;
 }
 
 /* Asks for files of all that has no names by now, and looks again if there are any. */

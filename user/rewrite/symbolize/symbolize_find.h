@@ -4,7 +4,7 @@
 
 #include <signal.h>
 
-#include "symbol/broker/symbroker.h"
+#include "symbol/broker/sym_client.h"
 #include "symbol/sandbox/symopen.h"
 #include "trace/read/names.h"
 
@@ -57,7 +57,7 @@ struct symbolize_find_module {
 	size_t named; /* of them, by symbolize_find_run(), or before */
 	size_t again; /* of them, that have a name and a line and may lack inlined functions */
 	size_t inlined; /* of these, that have some now */
-	enum symbroker_status status;
+	enum sym_client_status status;
 	char detail[80];
 };
 
@@ -73,10 +73,10 @@ void symbolize_find_mapping(struct symbolize_find *f, uint32_t index, uint64_t o
 int symbolize_find_run(struct symbolize_find *f);
 
 /*
- * What symbolize_find_run() does with an answer, for those who have others: a symbroker_take_fn, whose ctx is the
+ * What symbolize_find_run() does with an answer, for those who have others: a sym_client_take_fn, whose ctx is the
  * find. Its module_id is 1 + the module's place in symbolize_find_modules().
  */
-int symbolize_find_take(void *ctx, const struct symbroker_answer *a);
+int symbolize_find_take(void *ctx, const struct sym_client_answer *a);
 
 /*
  * Places of a frame as they are to be written, outermost first, or NULL: nothing new is known of it. A name

@@ -10,7 +10,7 @@
 #define CFI_PROGRAM_MAX (1u << 20)
 
 struct cfi_state;
-struct cfiknown;
+struct cfi_patterns;
 struct elfimg;
 
 /* What call frame information of a machine has of its own: cfiarch.h. */
@@ -18,9 +18,9 @@ struct cfi_arch {
 	uint16_t machine; /* EM_* */
 	uint8_t fp, sp, ra; /* registers by DWARF's numbers */
 	bool signs_ra; /* return addresses may be signed, which programs and augmentations mention */
-	/* cfirow_of() and cfiknown_find() of that machine */
+	/* cfirow_of() and cfi_patterns_find() of that machine */
 	uint32_t (*row)(const struct cfi_state *state, uint32_t *big);
-	size_t (*known)(const struct elfimg *img, struct cfiknown *out);
+	size_t (*known)(const struct elfimg *img, struct cfi_patterns *out);
 	/* Whether what `known` finds is all that there is to say of the file, which has no section. */
 	bool (*is_bare)(const struct elfimg *img);
 };

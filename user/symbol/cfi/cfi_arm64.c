@@ -10,10 +10,10 @@
 #include <string.h>
 
 #include "prof_unwind.h"
+#include "symbol/cfi/cfi_patterns.h"
 #include "symbol/cfi/cfiarch.h"
-#include "symbol/cfi/cfiknown.h"
-#include "symbol/elf/arm64.h"
 #include "symbol/cfi/cfirow.h"
+#include "symbol/elf/arm64.h"
 #include "symbol/elf/elfimg.h"
 
 #define REG_FP 29
@@ -125,7 +125,7 @@ static uint32_t sp_row(uint32_t n, uint32_t low)
 }
 
 /* What starts a program clears the frame pointer and the return address first. */
-static void add_entry(const struct elfimg *img, struct cfiknown *out, size_t *cnt)
+static void add_entry(const struct elfimg *img, struct cfi_patterns *out, size_t *cnt)
 {
 	uint64_t off, at;
 	uint32_t insn;
@@ -136,7 +136,7 @@ static void add_entry(const struct elfimg *img, struct cfiknown *out, size_t *cn
 	at = insn == ARM64_BTI_C || insn == NOP ? off + ARM64_INSN_SZ : off;
 	if (arm64_insn(img->bytes, img->size, at) == MOV_FP_0 &&
 	    arm64_insn(img->bytes, img->size, at + ARM64_INSN_SZ) == MOV_LR_0)
-		cfiknown_add(out, cnt, off, cfirow_special(PROF_UNWIND_END));
+		cfi_patterns_add(out, cnt, off, cfirow_special(PROF_UNWIND_END));
 }
 
 /* A section's code, and its offset in the file. */
@@ -153,7 +153,7 @@ static const uint8_t *find_code(const struct elfimg *img, const char *name, size
 }
 
 /* Functions in pieces, which the linker puts together: they keep the pair at their start. */
-static void add_section(const struct elfimg *img, const char *name, struct cfiknown *out,
+static void add_section(const struct elfimg *img, const char *name, struct cfi_patterns *out,
 			size_t *cnt)
 {
 	size_t size = 0, start, end;
@@ -170,14 +170,15 @@ static void add_section(const struct elfimg *img, const char *name, struct cfikn
 	    arm64_insn(code, size, end) != POP_FP_LR ||
 	    arm64_insn(code, size, size - ARM64_INSN_SZ) != RET)
 		return;
-	cfiknown_add(out, cnt, off, sp_row(0, 0));
-	cfiknown_add(out, cnt, off + start + ARM64_INSN_SZ, sp_row(2, PROF_UNWIND_A64_PAIR | 1));
-	cfiknown_add(out, cnt, off + end + ARM64_INSN_SZ, sp_row(0, 0));
-	cfiknown_add(out, cnt, off + size, cfirow_special(PROF_UNWIND_NONE));
+	cfi_patterns_add(out, cnt, off, sp_row(0, 0));
+	cfi_patterns_add(out, cnt, off + start + ARM64_INSN_SZ,
+			 sp_row(2, PROF_UNWIND_A64_PAIR | 1));
+	cfi_patterns_add(out, cnt, off + end + ARM64_INSN_SZ, sp_row(0, 0));
+	cfi_patterns_add(out, cnt, off + size, cfirow_special(PROF_UNWIND_NONE));
 }
 
 /* Stubs leave all as it is, but for the first one, which looks their functions up. */
-static void add_plt(const struct elfimg *img, struct cfiknown *out, size_t *cnt)
+static void add_plt(const struct elfimg *img, struct cfi_patterns *out, size_t *cnt)
 {
 	enum { FIRST_SZ = 32 };
 	size_t size = 0, start;
@@ -189,10 +190,10 @@ static void add_plt(const struct elfimg *img, struct cfiknown *out, size_t *cnt)
 	start = arm64_insn(code, size, 0) == ARM64_BTI_C ? ARM64_INSN_SZ : 0;
 	if (arm64_insn(code, size, start) != PUSH_X16_LR)
 		return;
-	cfiknown_add(out, cnt, off, sp_row(0, 0));
-	cfiknown_add(out, cnt, off + start + ARM64_INSN_SZ, sp_row(2, PROF_UNWIND_A64_LR | 1));
-	cfiknown_add(out, cnt, off + FIRST_SZ, sp_row(0, 0));
-	cfiknown_add(out, cnt, off + size, cfirow_special(PROF_UNWIND_NONE));
+	cfi_patterns_add(out, cnt, off, sp_row(0, 0));
+	cfi_patterns_add(out, cnt, off + start + ARM64_INSN_SZ, sp_row(2, PROF_UNWIND_A64_LR | 1));
+	cfi_patterns_add(out, cnt, off + FIRST_SZ, sp_row(0, 0));
+	cfi_patterns_add(out, cnt, off + size, cfirow_special(PROF_UNWIND_NONE));
 }
 
 /* Where a vDSO's code returns from a signal; SIZE_MAX: it is none. */
@@ -223,7 +224,7 @@ static bool keeps_pair(uint32_t insn)
 }
 
 /* A caller's place is the address before the one that is returned to: from the padding before it on. */
-static void add_vdso(const struct elfimg *img, struct cfiknown *out, size_t *cnt)
+static void add_vdso(const struct elfimg *img, struct cfi_patterns *out, size_t *cnt)
 {
 	size_t size = 0, at, frame = 0;
 	uint64_t off;
@@ -234,13 +235,14 @@ static void add_vdso(const struct elfimg *img, struct cfiknown *out, size_t *cnt
 	at = find_sigreturn(code, size);
 	while (frame < size && !keeps_pair(arm64_insn(code, size, frame)))
 		frame += ARM64_INSN_SZ;
-	cfiknown_add(out, cnt, off, sp_row(0, 0));
-	cfiknown_add(out, cnt, off + at - ARM64_INSN_SZ, cfirow_special(PROF_UNWIND_SIGNAL));
-	cfiknown_add(out, cnt, off + at + 2 * ARM64_INSN_SZ, sp_row(0, 0));
-	cfiknown_add(out, cnt, off + (frame < at ? size : frame), cfirow_special(PROF_UNWIND_NONE));
+	cfi_patterns_add(out, cnt, off, sp_row(0, 0));
+	cfi_patterns_add(out, cnt, off + at - ARM64_INSN_SZ, cfirow_special(PROF_UNWIND_SIGNAL));
+	cfi_patterns_add(out, cnt, off + at + 2 * ARM64_INSN_SZ, sp_row(0, 0));
+	cfi_patterns_add(out, cnt, off + (frame < at ? size : frame),
+			 cfirow_special(PROF_UNWIND_NONE));
 }
 
-static size_t find_known(const struct elfimg *img, struct cfiknown *out)
+static size_t find_known(const struct elfimg *img, struct cfi_patterns *out)
 {
 	size_t cnt = 0;
 

@@ -2,8 +2,8 @@
 /* x86-64: its rows are cfirow.c's, its known code is cfiknown.c's. */
 #include <elf.h>
 
+#include "symbol/cfi/cfi_patterns.h"
 #include "symbol/cfi/cfiarch.h"
-#include "symbol/cfi/cfiknown.h"
 #include "symbol/cfi/cfirow.h"
 
 const struct cfi_arch cfi_x86_64 = {
@@ -12,5 +12,5 @@ const struct cfi_arch cfi_x86_64 = {
 	.sp = 7,
 	.ra = 16,
 	.row = cfirow_of,
-	.known = cfiknown_find,
+	.known = cfi_patterns_find,
 };

@@ -243,8 +243,8 @@ static int sort_ranges(struct cfitable *c)
 
 	if (c->sorted)
 		return 0;
-	err = slicesort_run(&c->sort, &ranges, c->range_cnt, sizeof(*c->ranges), compare,
-			    c->budget);
+	err = resumable_sort_run(&c->sort, &ranges, c->range_cnt, sizeof(*c->ranges), compare,
+				 c->budget);
 	c->ranges = ranges;
 	return err == -ENOMEM ? out_of_memory(c) : err;
 }
@@ -259,7 +259,7 @@ static void put_special(struct cfitable *c, uint64_t off, uint32_t special)
 /* What lies between the last function and one that starts at `to`. */
 static void put_gap(struct cfitable *c, uint64_t to)
 {
-	const struct cfiknown *k = c->known;
+	const struct cfi_patterns *k = c->known;
 
 	if (to > c->done && to - c->done >= GAP_MIN)
 		put_special(c, c->done, PROF_UNWIND_NONE);
@@ -298,7 +298,7 @@ static void run_range(struct cfitable *c, const struct cfitable_range *range)
 	put_gap(c, range->start);
 	if (c->done < range->start)
 		c->done = range->start;
-	if (c->machine == EM_X86_64 && cfiknown_is_goexit(c->img, range->start, range->end))
+	if (c->machine == EM_X86_64 && cfi_patterns_is_goexit(c->img, range->start, range->end))
 		put_special(c, c->done, PROF_UNWIND_END);
 	else
 		cfi_run(&c->section, &c->cies[range->cie], &fde, put_state, &r);
@@ -358,7 +358,7 @@ void cfitable_fini(struct cfitable *c)
 	if (c->heap)
 		budget_give_back(c->budget, c->section.size);
 	free(c->heap);
-	slicesort_free(&c->sort, c->range_cnt, sizeof(*c->ranges), c->budget);
+	resumable_sort_free(&c->sort, c->range_cnt, sizeof(*c->ranges), c->budget);
 	budget_free(c->budget, c->cies, c->cie_cap, sizeof(*c->cies));
 	budget_free(c->budget, c->ranges, c->range_cap, sizeof(*c->ranges));
 	cfipages_fini(&c->pages);

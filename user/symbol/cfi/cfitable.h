@@ -7,10 +7,10 @@
 #include <stdint.h>
 
 #include "symbol/cfi/cfi.h"
-#include "symbol/cfi/cfiknown.h"
+#include "symbol/cfi/cfi_patterns.h"
 #include "symbol/cfi/cfipages.h"
 #include "symbol/elf/elfimg.h"
-#include "symbol/slicesort.h"
+#include "symbol/resumable_sort.h"
 
 struct budget;
 struct unpack;
@@ -43,8 +43,8 @@ struct cfitable {
 	size_t range_cnt, range_cap, next;
 	bool sorted;
 	bool bare; /* known code is all there is */
-	struct slicesort sort;
-	struct cfiknown known[CFIKNOWN_MAX];
+	struct resumable_sort sort;
+	struct cfi_patterns known[CFI_PATTERNS_MAX];
 	size_t known_cnt;
 	uint64_t done; /* file offset up to which there are rows */
 	struct cfipages pages;

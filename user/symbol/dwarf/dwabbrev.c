@@ -161,8 +161,8 @@ int dwabbrev_load(struct dwabbrev_table *t)
 		err = add_abbrev(t);
 	if (!err && t->unsorted && !t->loaded) {
 		array = t->abbrevs;
-		err = slicesort_run(&t->sort, &array, t->cnt, sizeof(*t->abbrevs), compare,
-				    t->budget);
+		err = resumable_sort_run(&t->sort, &array, t->cnt, sizeof(*t->abbrevs), compare,
+					 t->budget);
 		t->abbrevs = array;
 	}
 	t->loaded = !err;
@@ -198,7 +198,7 @@ const struct dwabbrev *dwabbrev_find(const struct dwabbrev_table *t, uint64_t co
 
 void dwabbrev_fini(struct dwabbrev_table *t)
 {
-	slicesort_free(&t->sort, t->cnt, sizeof(*t->abbrevs), t->budget);
+	resumable_sort_free(&t->sort, t->cnt, sizeof(*t->abbrevs), t->budget);
 	budget_free(t->budget, t->abbrevs, t->cap, sizeof(*t->abbrevs));
 	budget_free(t->budget, t->specs, t->spec_cap, sizeof(*t->specs));
 	*t = (struct dwabbrev_table){ .budget = t->budget };

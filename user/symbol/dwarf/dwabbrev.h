@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "symbol/dwarf/dwread.h"
-#include "symbol/slicesort.h"
+#include "symbol/resumable_sort.h"
 
 struct budget;
 
@@ -60,7 +60,7 @@ struct dwabbrev_table {
 	size_t cnt, cap;
 	struct dwabbrev_spec *specs;
 	size_t spec_cnt, spec_cap;
-	struct slicesort sort;
+	struct resumable_sort sort;
 	bool unsorted, read, loaded;
 };
 

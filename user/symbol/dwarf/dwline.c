@@ -365,7 +365,7 @@ int dwline_load(struct dwline *l, const struct dwunits *us, const struct dwunit 
 		l->read = true;
 	}
 	array = l->rows;
-	err = slicesort_run(&l->sort, &array, l->cnt, sizeof(*l->rows), compare, budget);
+	err = resumable_sort_run(&l->sort, &array, l->cnt, sizeof(*l->rows), compare, budget);
 	l->rows = array;
 	l->loaded = !err;
 	return err;
@@ -417,7 +417,7 @@ bool dwline_path(const struct dwline *l, const struct dwunit *u, uint64_t number
 
 void dwline_free(struct dwline *l, struct budget *budget)
 {
-	slicesort_free(&l->sort, l->cnt, sizeof(*l->rows), budget);
+	resumable_sort_free(&l->sort, l->cnt, sizeof(*l->rows), budget);
 	budget_free(budget, l->rows, l->cap, sizeof(*l->rows));
 	budget_free(budget, l->dirs.v, l->dirs.cap, sizeof(*l->dirs.v));
 	budget_free(budget, l->files.v, l->files.cap, sizeof(*l->files.v));

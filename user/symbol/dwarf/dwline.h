@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "symbol/dwarf/dwunit.h"
-#include "symbol/slicesort.h"
+#include "symbol/resumable_sort.h"
 
 struct buf;
 struct elfimg;
@@ -50,7 +50,7 @@ struct dwline {
 	const uint8_t *opcode_lens;
 	struct dwline_state state;
 	size_t sequence; /* the first row of the sequence that is being read */
-	struct slicesort sort;
+	struct resumable_sort sort;
 	bool opened, read, loaded;
 };
 

@@ -8,8 +8,8 @@
 
 #include "base/hmap.h"
 #include "symbol/dwarf/dwfile.h"
-#include "symbol/elf/elfimg.h"
 #include "symbol/dwarf/symbolizer.h"
+#include "symbol/elf/elfimg.h"
 
 struct dwofile;
 

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "symbol/slicesort.h"
+#include "symbol/resumable_sort.h"
 
 struct elfimg;
 struct symtab;
@@ -21,7 +21,7 @@ struct plt {
 	size_t slot_cnt, slot_cap;
 	uint32_t section, table; /* the table whose entries are read */
 	uint64_t entry; /* the next one in it */
-	struct slicesort sort;
+	struct resumable_sort sort;
 	int stage;
 };
 

@@ -348,15 +348,16 @@ static int sort(struct symtab *t)
 
 	budget_give_back(t->budget, t->spare);
 	t->spare = 0;
-	err = slicesort_run(&t->sort, &array, t->sym_cnt, sizeof(*t->syms), compare, t->budget);
+	err = resumable_sort_run(&t->sort, &array, t->sym_cnt, sizeof(*t->syms), compare,
+				 t->budget);
 
 	t->syms = array;
 	if (err == -EAGAIN)
 		return err;
 	if (err) {
-		size_t sorted = slicesort_sorted(&t->sort, t->sym_cnt);
+		size_t sorted = resumable_sort_sorted(&t->sort, t->sym_cnt);
 
-		slicesort_free(&t->sort, t->sym_cnt, sizeof(*t->syms), t->budget);
+		resumable_sort_free(&t->sort, t->sym_cnt, sizeof(*t->syms), t->budget);
 		t->sym_cnt = sorted;
 	}
 	t->sorted = true;
@@ -406,7 +407,7 @@ const struct symtab_span *symtab_find(const struct symtab *t, uint64_t addr)
 
 void symtab_free(struct symtab *t)
 {
-	slicesort_free(&t->sort, t->sym_cnt, sizeof(*t->syms), t->budget);
+	resumable_sort_free(&t->sort, t->sym_cnt, sizeof(*t->syms), t->budget);
 	budget_free(t->budget, t->open, t->open_cap, sizeof(*t->open));
 	budget_free(t->budget, t->syms, t->sym_cap, sizeof(*t->syms));
 	budget_free(t->budget, t->spans, t->span_cap, sizeof(*t->spans));

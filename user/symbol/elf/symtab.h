@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "symbol/slicesort.h"
+#include "symbol/resumable_sort.h"
 
 struct budget;
 struct elfimg;
@@ -38,7 +38,7 @@ struct symtab {
 	/* where work that was cut short goes on */
 	uint32_t section;
 	uint64_t entry;
-	struct slicesort sort;
+	struct resumable_sort sort;
 	size_t *open, open_cnt, open_cap, kept, next;
 	uint64_t settled;
 	bool sorted, chosen, finished;

@@ -23,12 +23,12 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/hmap.h"
-#include "symbol/sandbox/busguard.h"
+#include "symbol/cfi/cfi_job.h"
+#include "symbol/dwarf/symbolizer.h"
 #include "symbol/elf/perfmap.h"
 #include "symbol/sandbox/sandbox.h"
-#include "symbol/dwarf/symbolizer.h"
+#include "symbol/sandbox/sigbus_guard.h"
 #include "symbol/sandbox/symproto.h"
-#include "symbol/cfi/symtable.h"
 #include "unwind/table.h"
 
 #define DWARF_MEM_DEFAULT (256ull << 20)
@@ -51,7 +51,7 @@ struct module {
 	struct worker *w;
 	uint32_t id;
 	struct symbolizer *sym; /* NULL: could not be opened, or it is one of these: */
-	struct symtable *table;
+	struct cfi_job *table;
 	struct perfmap *map;
 	int map_fd;
 	struct want wants[WANT_CNT];
@@ -194,7 +194,7 @@ static void free_module(struct module *m)
 	size_t i;
 
 	symbolizer_free(m->sym);
-	symtable_free(m->table);
+	cfi_job_free(m->table);
 	if (m->map)
 		close(m->map_fd);
 	perfmap_free(m->map);
@@ -252,8 +252,8 @@ static int open_symbolizer(struct worker *w, struct module *m, const struct symp
 static int open_table(struct module *m, const struct symproto_msg *msg, int fd)
 {
 	if (msg->what == SYMPROTO_VDSO)
-		return symtable_open_vdso(&m->table);
-	return symtable_open(fd, msg->build_id, msg->build_id_sz, &m->table);
+		return cfi_job_open_vdso(&m->table);
+	return cfi_job_open(fd, msg->build_id, msg->build_id_sz, &m->table);
 }
 
 static void open_map(struct worker *w, uint32_t id, int fd)
@@ -469,7 +469,7 @@ static void put_table(struct module *m, int error, const struct unwind_table *t)
 static void answer_with_table(struct module *m)
 {
 	struct unwind_table t = { 0 };
-	int err = symtable_build(m->table, TABLES_SLICE_NS, &t);
+	int err = cfi_job_build(m->table, TABLES_SLICE_NS, &t);
 
 	if (err == -EAGAIN)
 		return;
@@ -536,7 +536,7 @@ void symworker_serve(int sock, enum symworker_role role, const struct symworker_
 	/* the elfutils libraries ask servers when this is set */
 	unsetenv("DEBUGINFOD_URLS");
 	prctl(PR_SET_NAME, names[role]);
-	busguard_enter();
+	sigbus_guard_enter();
 	if (sandbox_filter())
 		return;
 	for (;;) {

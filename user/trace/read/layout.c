@@ -184,9 +184,10 @@ static void describe_fields(struct names *n, struct trace_schema *ts, struct dia
 		ts->notes.pos = xmemdup(notes.pos, sz);
 		ts->notes.end = ts->notes.pos + sz;
 	}
-	ts->meanings = meaning_said(n, ts->field_cnt, ts->notes);
+	ts->meanings = field_units_said(n, ts->field_cnt, ts->notes);
 	for (size_t i = 0; i < ts->field_cnt; i++)
-		meaning_know(n, name, dial9_schema_field_name_n(ts->schema, i), &ts->meanings[i]);
+		field_units_know(n, name, dial9_schema_field_name_n(ts->schema, i),
+				 &ts->meanings[i]);
 }
 
 static struct trace_schema *schema_describe(struct names *n, const struct dial9_schema *schema,
@@ -317,7 +318,7 @@ void layout_set_add(struct layout_set *set, struct names *n, uint16_t type_id,
 	if (slot->turns)
 		set->said_cost += SCHEMA_COST + notes.left;
 	if (set->said_cost < SAID_COST_MAX)
-		notes = meaning_compact(notes, &bytes);
+		notes = field_units_compact(notes, &bytes);
 	else
 		notes = none;
 	slot->schema = intern(set, n, schema, notes);

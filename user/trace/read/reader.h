@@ -2,8 +2,8 @@
 #ifndef D9_TRACE_READ_READER_H
 #define D9_TRACE_READ_READER_H
 
-#include "trace/source/source.h"
 #include "trace/read/trace.h"
+#include "trace/source/source.h"
 
 /* When names are wanted, for they may stand behind the events that they name. */
 enum reader_mode {

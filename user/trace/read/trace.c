@@ -17,8 +17,8 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "trace/read/format_level.h"
 #include "trace/read/layout.h"
-#include "trace/read/uses.h"
 
 enum { RECENT_CNT = 512 };
 
@@ -52,7 +52,7 @@ struct trace {
 	uint64_t *frames; /* of the current event */
 	size_t frame_cap;
 	uint64_t event_bytes;
-	struct uses uses;
+	struct format_level uses;
 	uint32_t swapper; /* string id */
 };
 
@@ -701,7 +701,7 @@ int trace_next(struct trace *t, struct trace_event *ev)
 			return ret;
 		if (f.kind == DIAL9_FRAME_EVENT)
 			return event(t, &f, ev);
-		uses_see(&t->uses, &f);
+		format_level_see(&t->uses, &f);
 		if (f.kind == DIAL9_FRAME_HEADER || f.kind == DIAL9_FRAME_MIDHEADER)
 			segment(t, f.offset);
 		else if (f.kind == DIAL9_FRAME_SCHEMA)
@@ -741,7 +741,7 @@ struct trace_schema *const *trace_schemas(const struct trace *t, size_t *cnt)
 static const struct tp_symbols *find_symbols(const struct trace *t, const struct trace_schema *ts,
 					     size_t i)
 {
-	const struct meaning *m = &ts->meanings[i];
+	const struct field_units *m = &ts->meanings[i];
 	const struct tp_symbols *syms = NULL;
 	const char *text;
 
@@ -749,7 +749,7 @@ static const struct tp_symbols *find_symbols(const struct trace *t, const struct
 		syms = names_enum(t->names, m->names);
 	if (!syms)
 		syms = names_tp_symbols(t->names, t->part, ts->name, ts->field_names[i]);
-	text = syms ? NULL : meaning_default_names(m);
+	text = syms ? NULL : field_units_default_names(m);
 	return text ? names_enum(t->names, names_add(t->names, text, strlen(text))) : syms;
 }
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "dial9.h"
-#include "trace/read/meaning.h"
+#include "trace/read/field_units.h"
 #include "trace/read/names.h"
 
 struct buf;
@@ -169,7 +169,7 @@ struct trace_schema {
 	const struct tp_symbols **syms; /* per field, NULL: print the number */
 	uint64_t syms_version;
 	uint32_t syms_part; /* of which these are */
-	struct meaning *meanings; /* per field */
+	struct field_units *meanings; /* per field */
 	struct dial9_iter notes; /* all that was said of its fields: walk a copy of it */
 	bool seen; /* in an event */
 	bool outdated; /* more was said of its fields; without an event it is none of the stream's */
@@ -179,7 +179,8 @@ struct trace_schema {
 int32_t trace_field_at(const struct trace_schema *schema, const char *name);
 
 /* What field @i means: kind, unit and who says so. Borrowed, like the schema. */
-static inline const struct meaning *trace_field_meaning(const struct trace_schema *schema, size_t i)
+static inline const struct field_units *trace_field_meaning(const struct trace_schema *schema,
+							    size_t i)
 {
 	return &schema->meanings[i];
 }

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Intervals of recordings that do not have all that a thread does: who is a target is told and changes, or
+ * only some CPUs were recorded.
+ */
+#include "tests/profile/intervals_run.h"
+
+TestSuite(cpu_filter, .timeout = 60);
+
+static void migrate(struct make *m, uint64_t ts, uint32_t tid, uint32_t from, uint32_t to)
+{
+	MAKE_NUMBERS(m, ts, "sched:sched_migrate_task", { "common_cpu", from }, { "common_pid", 0 },
+		     { "pid", tid }, { "orig_cpu", from }, { "dest_cpu", to });
+}
+
+static void make_target(struct make *m, const char *target, const char *key, const char *value)
+{
+	const char *const kv[] = { "target", target, key, value, NULL };
+
+	make_init(m, NULL);
+	make_metadata(m, 1000, kv);
+}
+
+static void tell_followed(struct make *m, uint64_t ts, uint32_t pid, uint32_t tid, bool followed)
+{
+	struct dial9_schema *s = MAKE_SCHEMA("TaskEvent", { "pid", DIAL9_U32 },
+					     { "tid", DIAL9_U32 }, { "followed", DIAL9_U8 });
+
+	cr_assert_eq(dial9_enc_begin(m->enc, s, ts), 0);
+	dial9_enc_put_u64(m->enc, pid);
+	dial9_enc_put_u64(m->enc, tid);
+	dial9_enc_put_u64(m->enc, followed);
+	make_end(m);
+	dial9_schema_free(s);
+}
+
+Test(cpu_filter, who_is_told_to_be_followed_is_known_from_then_on)
+{
+	struct run r = { .tid = 5 };
+	struct make m;
+
+	make_target(&m, "system", "followed", "told");
+	make_switch(&m, 1100, 0, "y", 9, 1, "a", 5);
+	tell_followed(&m, 1200, 5, 5, true);
+	make_switch(&m, 1300, 0, "a", 5, 1, "x", 8);
+	make_waking(&m, 1400, 0, 8, "a", 5);
+	make_switch(&m, 1500, 0, "x", 8, 1, "a", 5);
+	tell_followed(&m, 1600, 5, 5, false);
+	make_switch(&m, 1700, 0, "x", 8, 1, "y", 9);
+	run_expect(&r, &m,
+		   "5 unknown (runnable) 1000-1100 to cpu cpu 0 edge-start neighbour unsure\n"
+		   "5 unknown (running) 1100-1200 to nothing cpu 0 neighbour\n"
+		   "5 running 1200-1300 to block cpu 0 edge-start\n"
+		   "5 blocked 1300-1400 to waking cpu 0 by 8 at 1400 S\n"
+		   "5 runnable 1400-1500 to cpu cpu 0 woken by 8 at 1400\n"
+		   "5 running 1500-1600 to nothing cpu 0 edge-end\n"
+		   "5 unknown 1600-1700 to nothing edge-end neighbour\n");
+}
+
+Test(cpu_filter, of_what_is_told_within_a_cut_both_count)
+{
+	const char *const kv[] = { "target", "pid 5", "followed", "within", "inherit", "no", NULL };
+	struct run r = { 0 };
+	struct make m;
+
+	make_init(&m, NULL);
+	make_metadata(&m, 1000, kv);
+	tell_followed(&m, 1000, 5, 5, true);
+	tell_followed(&m, 1000, 6, 6, true);
+	make_switch(&m, 1100, 0, "a", 5, 1, "b", 6);
+	run_expect(&r, &m,
+		   "5 running 1000-1100 to block cpu 0 edge-start\n"
+		   "6 unknown (runnable) 1000-1100 to cpu cpu 0 edge-start neighbour unsure\n"
+		   "5 blocked 1100-1100 to nothing cpu 0 S edge-end\n"
+		   "6 unknown (running) 1100-1100 to nothing cpu 0 edge-end neighbour\n");
+}
+
+Test(cpu_filter, a_child_that_is_told_is_known_from_its_birth)
+{
+	struct run r = { .tid = 6 };
+	struct make m;
+
+	make_target(&m, "system", "followed", "told");
+	make_clock(&m, 1000, 1);
+	tell_followed(&m, 1090, 6, 6, true);
+	make_wakeup_new(&m, 1100, 5, 6);
+	make_switch(&m, 1200, 0, "a", 5, 0, "a", 6);
+	make_switch(&m, 1300, 0, "a", 6, 0x10, "a", 5);
+	run_expect(&r, &m,
+		   "6 runnable 1100-1200 to cpu cpu 0 new by 5 at 1100\n"
+		   "6 running 1200-1300 to exit cpu 0\n");
+}
+
+Test(cpu_filter, on_a_cpu_that_is_not_recorded_nothing_is_known)
+{
+	struct run r = { .tid = 5 };
+	struct make m;
+
+	make_target(&m, "system", "recorded_cpus", "0,2-3");
+	make_switch(&m, 1100, 0, "a", 5, 0x100, "x", 8);
+	migrate(&m, 1200, 5, 0, 1);
+	migrate(&m, 1500, 5, 1, 2);
+	make_switch(&m, 1600, 2, "x", 9, 0, "a", 5);
+	make_switch(&m, 1700, 2, "a", 5, 1, "x", 9);
+	/* woken where nobody saw it */
+	make_switch(&m, 1800, 2, "x", 9, 0, "a", 5);
+	run_expect(&r, &m,
+		   "5 running 1000-1100 to preempted cpu 0 edge-start\n"
+		   "5 runnable 1100-1200 to nothing cpu 0 preempted R edge-end\n"
+		   "5 unknown 1200-1500 to nothing neighbour\n"
+		   "5 runnable 1500-1600 to cpu cpu 2 edge-start\n"
+		   "5 running 1600-1700 to block cpu 2\n"
+		   "5 blocked 1700-1800 to cpu cpu 2 S no-waking\n"
+		   "5 running 1800-1800 to nothing cpu 2 edge-end\n");
+}
+
+Test(cpu_filter, of_who_never_was_on_a_recorded_cpu_nothing_is_known)
+{
+	struct run r = { 0 };
+	struct make m;
+
+	make_target(&m, "system", "recorded_cpus", "0");
+	make_task(&m, 1000, 5, 5, "a");
+	make_waking(&m, 1100, 1, 0, "b", 6);
+	make_switch(&m, 1300, 0, "swapper", 0, 0, "c", 7);
+	make_clock(&m, 1500, 1);
+	run_expect(
+		&r, &m,
+		"6 unknown (blocked) 1000-1100 to waking by 0 at 1100 edge-start neighbour\n"
+		"7 unknown 1000-1300 to cpu edge-start neighbour\n"
+		"5 unknown (blocked) 1000-1500 to nothing edge-start edge-end neighbour\n"
+		"6 unknown (runnable) 1100-1500 to nothing cpu 1 woken by 0 at 1100 edge-end neighbour\n"
+		"7 running 1300-1500 to nothing cpu 0 edge-end\n");
+}

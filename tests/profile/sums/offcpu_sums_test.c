@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Sums over periods: every number follows from the events that the test itself makes. */
+#include "profile/sums/offcpu_sums.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+#include "tests/support/make_trace.h"
+#include "trace/source/source.h"
+
+TestSuite(offcpu_sums, .timeout = 60);
+
+struct event {
+	uint32_t pid;
+	const char *comm;
+	uint8_t kind;
+	uint64_t cnt, sum, max;
+	const char *power, *n;
+};
+
+static void add(struct make *m, const struct dial9_schema *schema, const struct event *e)
+{
+	const struct dial9_str kv[][2] = { { { e->power, strlen(e->power) },
+					     { e->n, strlen(e->n) } } };
+
+	dial9_enc_begin(m->enc, schema, 100);
+	dial9_enc_put_u64(m->enc, e->pid);
+	make_str(m, e->comm);
+	dial9_enc_put_u64(m->enc, e->kind);
+	dial9_enc_put_u64(m->enc, e->cnt);
+	dial9_enc_put_u64(m->enc, e->sum);
+	dial9_enc_put_u64(m->enc, e->max);
+	dial9_enc_put_u64(m->enc, 1);
+	dial9_enc_put_u64(m->enc, 2);
+	dial9_enc_put_map(m->enc, kv, 1);
+	make_end(m);
+}
+
+static void sum(const struct event *events, size_t cnt, struct offcpu_sums *s)
+{
+	struct dial9_schema *schema =
+		MAKE_SCHEMA("SchedSummary", { "pid", DIAL9_U32 }, { "comm", DIAL9_POOLED_STRING },
+			    { "kind", DIAL9_U8 }, { "count", DIAL9_VARINT },
+			    { "sum_ns", DIAL9_VARINT }, { "max_ns", DIAL9_VARINT },
+			    { "involuntary", DIAL9_VARINT }, { "unknown", DIAL9_VARINT },
+			    { "log2_ns", DIAL9_STRING_MAP });
+	struct trace_opts opts = { .read = source_read, .learn = true };
+	struct trace_event ev;
+	struct source *src;
+	struct trace *t;
+	struct make m;
+	char path[32];
+
+	make_init(&m, NULL);
+	for (size_t i = 0; i < cnt; i++)
+		add(&m, schema, &events[i]);
+	snprintf(path, sizeof(path), "/dev/fd/%d", make_file(&m));
+	cr_assert_eq(names_new(&opts.names), 0);
+	cr_assert_eq(source_open(path, &src), 0);
+	opts.ctx = src;
+	cr_assert_eq(trace_new(&opts, &t), 0);
+	while (trace_next(t, &ev) == 1)
+		if (ev.kind == TRACE_SUMMARY)
+			offcpu_sums_add(s, opts.names, t, &ev);
+	trace_free(t);
+	source_close(src);
+	names_free(opts.names);
+	dial9_schema_free(schema);
+	close(atoi(path + strlen("/dev/fd/")));
+	make_fini(&m);
+}
+
+static double by_pid(const struct offcpu_sums_row *r, int order)
+{
+	return -(double)r->pid;
+}
+
+static const struct event events[] = {
+	{ 7, "a", PROF_SUMMARY_WAIT, 10, 1000, 200, "6", "10" },
+	{ 9, "a", PROF_SUMMARY_WAIT, 1, 5, 5, "2", "1" },
+	{ 7, "a", PROF_SUMMARY_WAIT, 2, 50, 40, "5", "2" },
+	{ 7, "a", PROF_SUMMARY_RUN, 3, 60, 30, "4", "3" },
+	/* what nobody writes */
+	{ 7, "a", 77, 3, 60, 30, "4", "3" },
+	{ 7, "a", PROF_SUMMARY_BLOCKED, 0, 0, 0, "64", "3" },
+	{ 7, "a", PROF_SUMMARY_BLOCKED, 0, 0, 0, "4x", "3" },
+	{ 7, "a", PROF_SUMMARY_BLOCKED, 0, 0, 0, "4", "-3" },
+};
+
+Test(offcpu_sums, periods_add_up_by_process)
+{
+	struct offcpu_sums s = { 0 };
+
+	sum(events, sizeof(events) / sizeof(events[0]), &s);
+	offcpu_sums_sort(&s, by_pid, 0);
+	cr_assert_eq(s.cnt, 2);
+	cr_expect_eq(s.rows[0].pid, 7);
+	cr_expect_eq(s.rows[0].hists[PROF_SUMMARY_WAIT].cnt, 12);
+	cr_expect_eq(s.rows[0].hists[PROF_SUMMARY_WAIT].sum_ns, 1050);
+	cr_expect_eq(s.rows[0].hists[PROF_SUMMARY_WAIT].max_ns, 200);
+	cr_expect_eq(s.rows[0].hists[PROF_SUMMARY_WAIT].powers[6], 10);
+	cr_expect_eq(s.rows[0].hists[PROF_SUMMARY_WAIT].powers[5], 2);
+	cr_expect_eq(s.rows[0].hists[PROF_SUMMARY_RUN].cnt, 3);
+	cr_expect_eq(s.rows[1].hists[PROF_SUMMARY_WAIT].cnt, 1);
+	cr_expect_eq(s.all.hists[PROF_SUMMARY_WAIT].cnt, 13);
+	for (int k = 0; k < OFFCPU_SUMS_POWERS; k++)
+		cr_expect_eq(s.rows[0].hists[PROF_SUMMARY_BLOCKED].powers[k], 0);
+	offcpu_sums_fini(&s);
+}
+
+Test(offcpu_sums, or_by_name)
+{
+	struct offcpu_sums s = { .by_comm = true };
+
+	sum(events, 4, &s);
+	cr_assert_eq(s.cnt, 1);
+	cr_expect_eq(s.rows[0].hists[PROF_SUMMARY_WAIT].cnt, 13);
+	offcpu_sums_fini(&s);
+	cr_expect(s.by_comm);
+}
+
+Test(offcpu_sums, a_percentile_is_the_end_of_its_bucket_or_the_longest)
+{
+	struct offcpu_sums_hist h = { .max_ns = 150, .powers = { [3] = 98, [5] = 1, [7] = 1 } };
+
+	cr_expect_eq(offcpu_sums_at_most(&h, 0.5), 16);
+	cr_expect_eq(offcpu_sums_at_most(&h, 0.98), 16);
+	cr_expect_eq(offcpu_sums_at_most(&h, 0.99), 64);
+	cr_expect_eq(offcpu_sums_at_most(&h, 1), 150, "not 256");
+	h = (struct offcpu_sums_hist){ .max_ns = UINT64_MAX, .powers = { [63] = 1 } };
+	cr_expect_eq(offcpu_sums_at_most(&h, 0.5), UINT64_MAX);
+	h = (struct offcpu_sums_hist){ 0 };
+	cr_expect_eq(offcpu_sums_at_most(&h, 0.5), 0);
+}

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* LINK: -Wl,--wrap=sym_client_step,--wrap=sym_client_send,--wrap=sym_client_fd */
+/* LINK: -Wl,--wrap=sym_client_has_table,--wrap=unwind_loader_look,--wrap=unwind_loader_fd */
+/* LINK: -Wl,--wrap=targets_pollfds,--wrap=capture_wakeups_fd,--wrap=capture_take_wakeups */
+/* LINK: -Wl,--wrap=sideband_reader_fd */
+/*
+ * What has its turn between two passes of the drain, and what ends the wait. Broker, news and targets are pipes
+ * and counters here: the linker puts them in place of the real ones.
+ */
+#include "record/control/drain_timer.h"
+
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "record/capture/capture.h"
+#include "record/target/targets.h"
+#include "record/unwind_maps/sideband_reader.h"
+#include "record/unwind_maps/unwind_loader.h"
+#include "symbol/broker/sym_client.h"
+
+#define MS 1000000ULL
+#define LONG (50000 * MS) /* longer than a test may take */
+
+enum { BROKER, NEWS, RINGS, TARGET, PIPES };
+
+static int pipes[PIPES][2];
+static int steps, sends, looks;
+static uint64_t look_again; /* after the first look; 0: only with news */
+static bool has_table, was_woken;
+static size_t target_cnt;
+
+void __wrap_sym_client_step(struct sym_client *b);
+void __wrap_sym_client_send(struct sym_client *b);
+int __wrap_sym_client_fd(const struct sym_client *b);
+bool __wrap_sym_client_has_table(const struct sym_client *b);
+uint64_t __wrap_unwind_loader_look(struct unwind_loader *u);
+int __wrap_unwind_loader_fd(const struct unwind_loader *u);
+size_t __wrap_targets_pollfds(const struct targets *t, struct pollfd *fds, size_t max);
+int __wrap_capture_wakeups_fd(const struct capture *c);
+int __wrap_sideband_reader_fd(const struct sideband_reader *l);
+bool __wrap_capture_take_wakeups(const struct capture *c);
+
+int __wrap_sideband_reader_fd(const struct sideband_reader *l)
+{
+	return pipes[NEWS][0];
+}
+
+int __wrap_capture_wakeups_fd(const struct capture *c)
+{
+	return pipes[RINGS][0];
+}
+
+bool __wrap_capture_take_wakeups(const struct capture *c)
+{
+	bool was = was_woken;
+	char byte;
+
+	was_woken = false;
+	cr_assert_eq(read(pipes[RINGS][0], &byte, 1), 1);
+	return was;
+}
+
+void __wrap_sym_client_step(struct sym_client *b)
+{
+	steps++;
+}
+
+void __wrap_sym_client_send(struct sym_client *b)
+{
+	sends++;
+}
+
+int __wrap_sym_client_fd(const struct sym_client *b)
+{
+	return pipes[BROKER][0];
+}
+
+bool __wrap_sym_client_has_table(const struct sym_client *b)
+{
+	return has_table;
+}
+
+uint64_t __wrap_unwind_loader_look(struct unwind_loader *u)
+{
+	return looks++ || !look_again ? UINT64_MAX : clock_mono_ns() + look_again;
+}
+
+int __wrap_unwind_loader_fd(const struct unwind_loader *u)
+{
+	return pipes[NEWS][0];
+}
+
+size_t __wrap_targets_pollfds(const struct targets *t, struct pollfd *fds, size_t max)
+{
+	size_t i;
+
+	for (i = 0; i < target_cnt && i < max; i++)
+		fds[i] = (struct pollfd){ .fd = pipes[TARGET][0], .events = POLLIN };
+	return target_cnt;
+}
+
+static void setup(void)
+{
+	int i;
+
+	for (i = 0; i < PIPES; i++)
+		cr_assert_eq(pipe2(pipes[i], O_CLOEXEC), 0);
+}
+
+static void teardown(void)
+{
+	int i;
+
+	for (i = 0; i < PIPES; i++) {
+		close(pipes[i][0]);
+		close(pipes[i][1]);
+	}
+}
+
+TestSuite(drain_timer, .init = setup, .fini = teardown, .timeout = 40);
+
+/* It stays so. */
+static void make_readable(int which)
+{
+	cr_assert_eq(write(pipes[which][1], "+", 1), 1);
+}
+
+/* Returns whether the time was over when it returned. */
+static bool wait_for(uint64_t ns, bool unwinds)
+{
+	const struct drain_timer_cfg cfg = { .unwinding = unwinds ? (struct unwind_loader *)pipes :
+								    NULL };
+	uint64_t now = clock_mono_ns();
+
+	drain_timer_wait(&cfg, now, now + ns);
+	return clock_mono_ns() >= now + ns;
+}
+
+Test(drain_timer, lasts_until_its_end_when_nothing_happens)
+{
+	cr_expect(wait_for(20 * MS, true));
+	cr_expect_eq(looks, 1, "what came before");
+	cr_expect_eq(sends, 1, "which may have asked for tables");
+	cr_expect_eq(steps, 0, "of which none came");
+}
+
+Test(drain_timer, of_a_recording_that_does_not_unwind_looks_at_no_news)
+{
+	make_readable(NEWS);
+	cr_expect(wait_for(5 * MS, false));
+	cr_expect_eq(looks, 0);
+}
+
+Test(drain_timer, ends_with_the_only_target)
+{
+	target_cnt = 1;
+	make_readable(TARGET);
+	cr_expect_not(wait_for(LONG, true));
+}
+
+Test(drain_timer, goes_on_when_one_of_several_targets_ends)
+{
+	target_cnt = 2;
+	make_readable(TARGET);
+	cr_expect(wait_for(20 * MS, true));
+}
+
+Test(drain_timer, gives_the_broker_a_number_of_turns)
+{
+	make_readable(BROKER);
+	cr_expect(wait_for(50 * MS, false));
+	cr_expect_eq(steps, 16);
+}
+
+Test(drain_timer, ends_when_a_table_is_there)
+{
+	has_table = true;
+	make_readable(BROKER);
+	cr_expect_not(wait_for(LONG, true));
+	cr_expect_eq(steps, 1);
+}
+
+Test(drain_timer, of_a_recording_that_does_not_unwind_waits_for_no_table)
+{
+	has_table = true;
+	make_readable(BROKER);
+	cr_expect(wait_for(5 * MS, false));
+}
+
+Test(drain_timer, looks_at_news_without_end_now_and_then)
+{
+	uint64_t start = clock_mono_ns(), took;
+
+	make_readable(NEWS);
+	cr_expect(wait_for(20 * MS, true));
+	took = clock_mono_ns() - start;
+	cr_expect_geq(looks, 2);
+	cr_expect_leq((uint64_t)looks, 2 + took / (MS / 2));
+}
+
+Test(drain_timer, looks_again_when_that_is_due)
+{
+	look_again = 5 * MS;
+	cr_expect(wait_for(50 * MS, true));
+	cr_expect_eq(looks, 2);
+}
+
+/* As wait_for() does, of a tick that rings may end, and that is only this long once something came. */
+static bool wait_calmly_for(uint64_t ns, uint64_t hurry_ns)
+{
+	const uint64_t now = clock_mono_ns();
+	const struct drain_timer_cfg cfg = {
+		.unwinding = (struct unwind_loader *)pipes,
+		.rings = (struct capture *)pipes,
+		.hurry_ns = now + hurry_ns,
+	};
+
+	drain_timer_wait(&cfg, now, now + ns);
+	return clock_mono_ns() >= now + ns;
+}
+
+Test(drain_timer, that_is_calm_ends_when_rings_fill_up)
+{
+	was_woken = true;
+	make_readable(RINGS);
+	cr_expect_not(wait_calmly_for(LONG, LONG));
+	cr_expect_not(was_woken);
+}
+
+Test(drain_timer, that_is_calm_goes_on_when_it_was_woken_for_nothing)
+{
+	make_readable(RINGS);
+	cr_expect(wait_calmly_for(20 * MS, 20 * MS));
+}
+
+Test(drain_timer, that_is_not_calm_is_not_ended_by_rings)
+{
+	was_woken = true;
+	make_readable(RINGS);
+	cr_expect(wait_for(5 * MS, true));
+	cr_expect(was_woken);
+}
+
+Test(drain_timer, that_is_calm_ends_sooner_after_news)
+{
+	make_readable(NEWS);
+	cr_expect_not(wait_calmly_for(LONG, 5 * MS));
+	cr_expect_geq(looks, 2);
+}
+
+Test(drain_timer, that_is_calm_ends_sooner_after_an_answer)
+{
+	make_readable(BROKER);
+	cr_expect_not(wait_calmly_for(LONG, 5 * MS));
+	cr_expect_geq(steps, 1);
+}
+
+Test(drain_timer, that_is_calm_lasts_until_its_end_when_nothing_happens)
+{
+	cr_expect(wait_calmly_for(20 * MS, MS));
+}
+
+Test(drain_timer, is_due_at_first_and_then_once_in_a_period)
+{
+	uint64_t due_ns = 0;
+
+	cr_expect(drain_timer_is_due(&due_ns, 1000, 50));
+	cr_expect_not(drain_timer_is_due(&due_ns, 1049, 50));
+	cr_expect(drain_timer_is_due(&due_ns, 1050, 50));
+	cr_expect(drain_timer_is_due(&due_ns, 5000, 50), "late");
+	cr_expect_not(drain_timer_is_due(&due_ns, 5049, 50), "what was missed is not made up for");
+}
+
+Test(drain_timer, that_is_calm_is_shortened_once_by_news_that_nobody_looks_at)
+{
+	const uint64_t now = clock_mono_ns();
+	const struct drain_timer_cfg cfg = {
+		.sides = (struct sideband_reader *)pipes,
+		.hurry_ns = now + 20 * MS,
+	};
+
+	make_readable(NEWS);
+	drain_timer_wait(&cfg, now, now + LONG);
+	cr_expect_geq(clock_mono_ns(), now + 20 * MS, "it ended too soon");
+	cr_expect_lt(clock_mono_ns(), now + LONG);
+	cr_expect_eq(looks, 0);
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* How much is left out, by costs that the test makes up. The kernel side and the trace are counters here. */
+#include "record/control/load_shedding.h"
+
+#include <criterion/criterion.h>
+#include <unistd.h>
+
+#include "record/capture/capture.h"
+#include "record/control/pause.h"
+#include "record/encode/status.h"
+
+TestSuite(load_shedding, .timeout = 60);
+
+#define MS 1000000ULL
+#define SECOND 1000000000ULL
+
+struct capture {
+	bool stacks;
+};
+
+struct status {
+	int told, asked;
+	uint64_t spent;
+	uint64_t one_in, ppm;
+	bool stacks;
+};
+
+void capture_take_stacks(struct capture *c, bool take)
+{
+	c->stacks = take;
+}
+
+int status_thinning(struct status *s, uint64_t one_in, bool stacks, uint64_t ppm)
+{
+	s->told++;
+	s->one_in = one_in;
+	s->stacks = stacks;
+	s->ppm = ppm;
+	return 0;
+}
+
+void status_totals(struct status *s, uint64_t now_ns, struct status_totals *out)
+{
+	*out = (struct status_totals){ .bpf_ns = s->spent / 2, .cpu_ns = s->spent - s->spent / 2 };
+	s->asked++;
+}
+
+/* As gate.c has it, without a kernel. */
+void pause_thin(struct pause *g)
+{
+	g->thinned = g->open;
+	g->open = false;
+}
+
+int pause_thin_over(struct pause *g, struct status *status)
+{
+	g->thinned = false;
+	g->open = true;
+	return 0;
+}
+
+struct bench {
+	struct capture capture;
+	struct status status;
+	struct pause gate;
+	struct load_shedding thin;
+	uint64_t now, open_ns;
+};
+
+static void bench_init(struct bench *b, uint32_t max_ppm, bool stacks)
+{
+	*b = (struct bench){ .capture.stacks = true, .gate.open = true, .now = 77 * SECOND };
+	load_shedding_begin(&b->thin, &(struct load_shedding_cfg){ 1, max_ppm, stacks },
+			    &b->capture, &b->status, b->now);
+}
+
+static uint64_t cpus(void)
+{
+	return (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+/* A recording that costs so much of all CPUs while it is open, and so much more for stacks. */
+static void run(struct bench *b, uint64_t ns, uint32_t ppm, uint32_t stacks_ppm)
+{
+	const uint64_t step = 10 * MS, end = b->now + ns;
+
+	while (b->now < end) {
+		b->now += step;
+		if (b->gate.open) {
+			b->status.spent += step * cpus() *
+					   (ppm + (b->capture.stacks ? stacks_ppm : 0)) / 1000000;
+			b->open_ns += step;
+		}
+		cr_assert_eq(load_shedding_turn(&b->thin, &b->gate, &b->status, b->now), 0);
+	}
+}
+
+Test(load_shedding, what_costs_less_than_it_may_is_left_alone)
+{
+	struct bench b;
+
+	bench_init(&b, 20000, true);
+	run(&b, 20 * SECOND, 15000, 4000);
+	cr_expect_geq(b.status.asked, 20);
+	cr_expect_eq(b.status.told, 0);
+	cr_expect_eq(b.open_ns, 20 * SECOND);
+}
+
+Test(load_shedding, without_a_limit_nobody_looks)
+{
+	struct bench b;
+
+	bench_init(&b, 0, true);
+	run(&b, 5 * SECOND, 900000, 0);
+	cr_expect_eq(b.status.asked, 1, "at the start");
+	cr_expect_eq(b.open_ns, 5 * SECOND);
+}
+
+Test(load_shedding, stacks_go_first_and_alone_if_that_is_enough)
+{
+	struct bench b;
+
+	bench_init(&b, 20000, true);
+	run(&b, 10 * SECOND, 15000, 50000);
+	cr_expect_eq(b.status.told, 1);
+	cr_expect_eq(b.status.one_in, 1);
+	cr_expect(!b.status.stacks);
+	cr_expect(!b.capture.stacks);
+	cr_expect_eq(b.status.ppm, 65000);
+	cr_expect_eq(b.open_ns, 10 * SECOND);
+}
+
+Test(load_shedding, then_as_many_slices_as_it_takes)
+{
+	struct bench b;
+	uint64_t open, now;
+
+	bench_init(&b, 10000, true);
+	run(&b, 10 * SECOND, 60000, 50000);
+	/* 6% is 8 times as much as the highest power of two below 1% */
+	cr_expect_eq(b.status.one_in, 8);
+	open = b.open_ns;
+	now = b.now;
+	run(&b, 16 * SECOND, 60000, 50000);
+	cr_expect_float_eq((double)(b.open_ns - open) / (double)(b.now - now), 1. / 8, 0.02);
+	cr_expect_eq(b.status.told, 2, "once for stacks, once for slices");
+}
+
+Test(load_shedding, there_is_an_end_to_it)
+{
+	struct bench b;
+
+	bench_init(&b, 100, false);
+	run(&b, 60 * SECOND, 900000, 0);
+	cr_expect_eq(b.status.one_in, 1u << (LOAD_SHEDDING_LEVEL_MAX - 1));
+	cr_expect(b.capture.stacks, "there were none");
+}
+
+Test(load_shedding, when_it_is_calm_all_comes_back_and_stays)
+{
+	struct bench b;
+
+	bench_init(&b, 10000, true);
+	run(&b, 20 * SECOND, 60000, 50000);
+	cr_expect_eq(b.status.one_in, 8);
+	run(&b, 60 * SECOND, 100, 200);
+	cr_expect_eq(b.thin.level, 0);
+	cr_expect_eq(b.status.one_in, 1);
+	cr_expect(b.status.stacks);
+	cr_expect(b.capture.stacks);
+	cr_expect(b.gate.open);
+	b.open_ns = 0;
+	run(&b, 10 * SECOND, 100, 200);
+	cr_expect_eq(b.open_ns, 10 * SECOND);
+}
+
+/* What seems calm only because stacks are left out is tried again, but less and less often. */
+Test(load_shedding, it_does_not_swing)
+{
+	struct bench b;
+	int told;
+
+	bench_init(&b, 20000, true);
+	run(&b, 100 * SECOND, 1000, 50000);
+	told = b.status.told;
+	cr_expect_leq(told, 12, "%d changes", told);
+	run(&b, 300 * SECOND, 1000, 50000);
+	cr_expect_leq(b.status.told - told, 12, "%d changes", b.status.told - told);
+}
+
+Test(load_shedding, a_segment_says_at_its_start_what_holds)
+{
+	struct bench b;
+	int told;
+
+	bench_init(&b, 20000, true);
+	cr_expect_eq(load_shedding_write(&b.thin, &b.status), 0);
+	cr_expect_eq(b.status.told, 0);
+	run(&b, 10 * SECOND, 15000, 50000);
+	told = b.status.told;
+	cr_expect_eq(load_shedding_write(&b.thin, &b.status), 0);
+	cr_expect_eq(b.status.told, told + 1);
+	cr_expect_eq(b.status.one_in, 1);
+}
+
+Test(load_shedding, what_is_asked_for_is_left_out_whatever_it_costs)
+{
+	const struct load_shedding_cfg cfg = { .one_in = 4, .has_stacks = true };
+	struct bench b;
+
+	bench_init(&b, 0, true);
+	load_shedding_begin(&b.thin, &cfg, &b.capture, &b.status, b.now);
+	cr_expect_eq(load_shedding_one_in(&b.thin), 4);
+	run(&b, 8 * SECOND, 900000, 0);
+	cr_expect_eq(load_shedding_one_in(&b.thin), 4);
+	cr_expect(b.capture.stacks);
+	cr_expect_float_eq((double)b.open_ns / (8 * SECOND), 0.25, 0.02);
+}

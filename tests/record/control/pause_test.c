@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* When records flow, and what is told of the times when they do not. The kernel side is three counters here. */
+#include "record/control/pause.h"
+
+#include <criterion/criterion.h>
+
+#include "base/clock.h"
+#include "record/capture/capture.h"
+#include "record/encode/status.h"
+
+#define MS 1000000ULL
+
+struct capture {
+	int starts, pauses, resumes;
+};
+
+struct status {
+	int told, thinned;
+	uint64_t from, to;
+};
+
+void capture_start(struct capture *c)
+{
+	c->starts++;
+}
+
+void capture_pause(struct capture *c)
+{
+	c->pauses++;
+}
+
+void capture_resume(struct capture *c)
+{
+	c->resumes++;
+}
+
+int status_paused(struct status *s, bool thinned, uint64_t from_ns, uint64_t to_ns)
+{
+	s->told++;
+	s->thinned += thinned;
+	s->from = from_ns;
+	s->to = to_ns;
+	return 0;
+}
+
+Test(pause, without_a_wish_it_is_open_at_once_and_nothing_is_told)
+{
+	struct capture c = { 0 };
+	struct status s = { 0 };
+	struct pause g;
+
+	pause_begin(&g, &(struct pause_cfg){ .capture = &c }, 1000);
+	cr_expect(g.open);
+	cr_expect_eq(g.opened_ns, 1000);
+	cr_expect_eq(c.starts, 1);
+	cr_expect_eq(pause_step(&g, &s), 0);
+	cr_expect_eq(pause_end(&g, &s), 0);
+	cr_expect_eq(s.told, 0);
+}
+
+Test(pause, a_delay_ends_by_itself_and_is_told_from_end_to_end)
+{
+	struct capture c = { 0 };
+	struct status s = { 0 };
+	uint64_t began = clock_mono_ns();
+	struct pause g;
+
+	pause_begin(&g, &(struct pause_cfg){ .capture = &c, .delay_ns = 5 * MS }, began);
+	cr_expect_eq(c.starts, 0);
+	while (!g.open)
+		cr_assert_eq(pause_step(&g, &s), 0);
+	cr_expect_eq(s.told, 1);
+	cr_expect_eq(s.from, began);
+	cr_expect_geq(s.to, began + 5 * MS);
+	cr_expect_eq(g.opened_ns, s.to);
+	cr_expect_eq(c.resumes, 1);
+}
+
+Test(pause, a_time_of_the_wall_clock_is_waited_for)
+{
+	struct capture c = { 0 };
+	struct status s = { 0 };
+	struct pause_cfg cfg = { .capture = &c, .at_real_ns = clock_real_ns() + 3600000 * MS };
+	struct pause g;
+
+	pause_begin(&g, &cfg, clock_mono_ns());
+	cr_expect_eq(pause_step(&g, &s), 0);
+	cr_expect(!g.open);
+	g.cfg.at_real_ns = clock_real_ns();
+	cr_expect_eq(pause_step(&g, &s), 0);
+	cr_expect(g.open);
+}
+
+Test(pause, what_holds_opens_only_when_asked_and_what_is_paused_does_not_open_by_itself)
+{
+	struct capture c = { 0 };
+	struct status s = { 0 };
+	struct pause g;
+
+	pause_begin(&g, &(struct pause_cfg){ .capture = &c, .hold = true }, clock_mono_ns());
+	cr_expect_eq(pause_step(&g, &s), 0);
+	cr_expect(!g.open);
+	cr_expect_eq(pause_open(&g, &s), 0);
+	cr_expect_eq(pause_open(&g, &s), 0);
+	cr_expect_eq(c.resumes, 1);
+	cr_expect_eq(s.told, 1);
+	pause_close(&g);
+	pause_close(&g);
+	cr_expect_eq(c.pauses, 1);
+	cr_expect_eq(pause_step(&g, &s), 0);
+	cr_expect(!g.open);
+	cr_expect_eq(s.told, 1, "told when it is over");
+	cr_expect_eq(pause_open(&g, &s), 0);
+	cr_expect_eq(s.told, 2);
+	cr_expect_geq(s.to, s.from);
+}
+
+Test(pause, a_delay_that_is_cut_short_by_a_pause_is_over)
+{
+	struct capture c = { 0 };
+	struct status s = { 0 };
+	struct pause g;
+
+	pause_begin(&g, &(struct pause_cfg){ .capture = &c, .delay_ns = 1 }, clock_mono_ns() - 10);
+	pause_close(&g);
+	cr_expect_eq(pause_step(&g, &s), 0);
+	cr_expect(!g.open, "asked not to");
+	cr_expect_eq(pause_end(&g, &s), 0);
+	cr_expect_eq(s.told, 1, "the end is told of, too");
+}
+
+Test(pause, a_slice_that_is_left_out_is_told_as_such_and_gives_way_to_who_asks)
+{
+	struct capture c = { 0 };
+	struct status s = { 0 };
+	struct pause g;
+
+	pause_begin(&g, &(struct pause_cfg){ .capture = &c }, 1000);
+	pause_thin(&g);
+	cr_expect(!g.open);
+	cr_expect_eq(pause_thin_over(&g, &s), 0);
+	cr_expect(g.open);
+	cr_expect_eq(s.told, 1);
+	cr_expect_eq(s.thinned, 1);
+	/* closed by who asks, in the midst of one: it stays so, and is a pause */
+	pause_thin(&g);
+	pause_close(&g);
+	cr_expect_eq(pause_thin_over(&g, &s), 0);
+	cr_expect(!g.open);
+	pause_thin(&g);
+	cr_expect_eq(pause_open(&g, &s), 0);
+	cr_expect_eq(s.told, 2);
+	cr_expect_eq(s.thinned, 1);
+	cr_expect_eq(c.pauses, 2);
+}

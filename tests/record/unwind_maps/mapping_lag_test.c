@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Which frames of a walk are true when code had been mapped over code. */
+#include <criterion/criterion.h>
+
+#include "prof_unwind.h"
+#include "record/unwind_maps/mapping_lag.h"
+
+#define AT(module) ((uint64_t)(module) << PROF_FRAME_MODULE_SHIFT | 0x10)
+
+static const uint64_t stack[] = { AT(1), AT(7), AT(2), AT(7) };
+
+static size_t true_at(const struct mapping_lag *s, uint32_t pid, uint64_t ts)
+{
+	return mapping_lag_true(s, pid, ts, stack, 4);
+}
+
+Test(mapping_lag, frames_are_true_up_to_the_module_that_was_gone)
+{
+	struct mapping_lag *s = mapping_lag_new();
+
+	cr_assert_eq(true_at(s, 10, 100), 4);
+	mapping_lag_begin(s, 10, 7, 100);
+	cr_assert_eq(true_at(s, 10, 99), 4, "it was there");
+	cr_assert_eq(true_at(s, 10, 100), 1);
+	cr_assert_eq(true_at(s, 10, 1000), 1, "until the list is new");
+	cr_assert_eq(true_at(s, 11, 100), 4, "another process");
+	mapping_lag_end(s, 10, 200);
+	cr_assert_eq(true_at(s, 10, 200), 1);
+	cr_assert_eq(true_at(s, 10, 201), 4);
+	cr_assert_eq(true_at(s, 10, 150), 1, "the past stays what it was");
+	mapping_lag_begin(s, 10, 1, 300);
+	cr_assert_eq(true_at(s, 10, 300), 0);
+	mapping_lag_free(s);
+}
+
+Test(mapping_lag, addresses_are_not_frames_of_a_module)
+{
+	const uint64_t raw = PROF_UNWIND_RAW | AT(7);
+	struct mapping_lag *s = mapping_lag_new();
+
+	mapping_lag_begin(s, 10, 7, 100);
+	cr_assert_eq(mapping_lag_true(s, 10, 100, &raw, 1), 1);
+	mapping_lag_begin(s, 11, 0, 100);
+	cr_assert_eq(mapping_lag_true(s, 11, 100, &raw, 1), 1);
+	cr_assert_eq(true_at(s, 11, 100), 0, "a module that is not known may be any");
+	mapping_lag_free(s);
+}
+
+Test(mapping_lag, a_child_has_its_parents_list_of_the_time_of_the_fork)
+{
+	struct mapping_lag *s = mapping_lag_new();
+
+	cr_assert_not(mapping_lag_fork(s, 10, 20, 50));
+	mapping_lag_begin(s, 10, 7, 100);
+	cr_assert_not(mapping_lag_fork(s, 10, 21, 99));
+	cr_assert(mapping_lag_fork(s, 10, 22, 150));
+	mapping_lag_end(s, 10, 200);
+	cr_assert(mapping_lag_fork(s, 10, 23, 180), "told late");
+	cr_assert_not(mapping_lag_fork(s, 10, 24, 201));
+	cr_assert_eq(true_at(s, 21, 150), 4);
+	cr_assert_eq(true_at(s, 22, 1000), 1, "its own list is still the old one");
+	cr_assert_eq(true_at(s, 23, 1000), 1);
+	cr_assert_eq(true_at(s, 24, 1000), 4);
+	mapping_lag_end(s, 22, 300);
+	cr_assert_eq(true_at(s, 22, 301), 4);
+	mapping_lag_free(s);
+}
+
+/* No process makes this cost more than it is worth. */
+Test(mapping_lag, many_windows_become_one)
+{
+	struct mapping_lag *s = mapping_lag_new();
+	size_t one;
+
+	mapping_lag_begin(s, 10, 7, 100);
+	one = mapping_lag_memory(s);
+	for (uint32_t i = 0; i < 1000; i++)
+		mapping_lag_begin(s, 10, 100 + i % 50, 101 + i);
+	cr_assert_eq(mapping_lag_memory(s), one);
+	cr_assert_eq(true_at(s, 10, 99), 4);
+	cr_assert_eq(true_at(s, 10, 1200), 0, "any module");
+	mapping_lag_end(s, 10, 2000);
+	cr_assert_eq(true_at(s, 10, 2001), 4);
+	mapping_lag_free(s);
+}
+
+Test(mapping_lag, what_nobody_asks_for_is_forgotten)
+{
+	struct mapping_lag *s = mapping_lag_new();
+	size_t none;
+
+	mapping_lag_begin(s, 9, 7, 1);
+	mapping_lag_end(s, 9, 2);
+	mapping_lag_forget(s, 3);
+	none = mapping_lag_memory(s);
+	for (uint32_t pid = 10; pid < 1000; pid++) {
+		mapping_lag_begin(s, pid, 7, 100);
+		if (pid != 500)
+			mapping_lag_end(s, pid, pid);
+	}
+	mapping_lag_forget(s, 990);
+	cr_assert_eq(true_at(s, 995, 150), 1);
+	cr_assert_eq(true_at(s, 500, 150), 1, "not over");
+	cr_assert_eq(true_at(s, 15, 12), 4);
+	mapping_lag_end(s, 500, 2000);
+	mapping_lag_forget(s, 3000);
+	cr_assert_eq(mapping_lag_memory(s), none);
+	mapping_lag_free(s);
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* LINK: -Wl,--wrap=perf_ring_look,--wrap=perf_ring_fd */
+/* Side-band records of two rings that are played here: in which order they are handed over. */
+#include "record/unwind_maps/sideband_reader.h"
+
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "kernel/perf_ring.h"
+#include "kernel/perf_side.h"
+
+enum { RINGS = 2, RECORDS = 4 };
+
+struct perf_ring {
+	uint64_t times[RECORDS];
+	size_t cnt, at;
+	int pipe[2];
+};
+
+static struct perf_ring rings[RINGS];
+static struct sideband_reader *lookout;
+static uint64_t heard[RINGS * RECORDS];
+static size_t heard_cnt;
+
+int __wrap_perf_ring_fd(const struct perf_ring *r);
+int __wrap_perf_ring_look(struct perf_ring *r, struct perf_side *out);
+
+int __wrap_perf_ring_fd(const struct perf_ring *r)
+{
+	return r->pipe[0];
+}
+
+int __wrap_perf_ring_look(struct perf_ring *r, struct perf_side *out)
+{
+	if (r->at == r->cnt)
+		return 0;
+	*out = (struct perf_side){ .time = r->times[r->at++], .name = "x", .name_len = 1 };
+	return 1;
+}
+
+static void setup(void)
+{
+	struct perf_ring *both[RINGS] = { &rings[0], &rings[1] };
+	size_t i;
+
+	for (i = 0; i < RINGS; i++)
+		cr_assert_eq(pipe2(rings[i].pipe, O_CLOEXEC), 0);
+	cr_assert_eq(sideband_reader_new(both, RINGS, &lookout), 0);
+}
+
+static void teardown(void)
+{
+	size_t i;
+
+	sideband_reader_free(lookout);
+	for (i = 0; i < RINGS; i++) {
+		close(rings[i].pipe[0]);
+		close(rings[i].pipe[1]);
+	}
+}
+
+TestSuite(sideband_reader, .init = setup, .fini = teardown);
+
+static void hear(void *ctx, const struct perf_side *side)
+{
+	heard[heard_cnt++] = side->time;
+}
+
+static void put(size_t ring, uint64_t time)
+{
+	rings[ring].times[rings[ring].cnt++] = time;
+}
+
+Test(sideband_reader, records_of_all_rings_come_by_time)
+{
+	bool more;
+
+	put(0, 10);
+	put(0, 30);
+	put(1, 20);
+	cr_expect_eq(sideband_reader_pass(lookout, 8, hear, NULL, &more), 3);
+	cr_expect_not(more);
+	cr_expect_eq(heard[0], 10);
+	cr_expect_eq(heard[1], 20);
+	cr_expect_eq(heard[2], 30);
+}
+
+Test(sideband_reader, records_of_the_last_moment_wait)
+{
+	uint64_t later = clock_mono_ns() + 3600000000000;
+	bool more;
+
+	put(0, 10);
+	put(0, later);
+	cr_expect_eq(sideband_reader_pass(lookout, 8, hear, NULL, &more), 1);
+	cr_expect(more);
+	sideband_reader_pass_held(lookout, later - 1, hear, NULL);
+	cr_expect_eq(heard_cnt, 1);
+	sideband_reader_pass_held(lookout, later, hear, NULL);
+	cr_expect_eq(heard_cnt, 2);
+	cr_expect_eq(heard[1], later);
+}
+
+Test(sideband_reader, what_is_held_is_handed_over_by_time_and_once)
+{
+	bool more;
+
+	put(0, 10);
+	put(0, 40);
+	put(1, 30);
+	cr_expect_eq(sideband_reader_pass(lookout, 1, hear, NULL, &more), 1);
+	cr_expect(more);
+	/* the pass holds 30; the drain is at 50 by now */
+	sideband_reader_pass_held(lookout, 50, hear, NULL);
+	cr_expect_eq(heard_cnt, 2);
+	cr_expect_eq(heard[1], 30);
+	cr_expect_eq(sideband_reader_pass(lookout, 8, hear, NULL, &more), 1);
+	cr_expect_eq(heard[2], 40);
+}

@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * sink.c - bytes to a file or a pipe
+ *
+ * The recorder runs as root in directories that belong to others, so a file is always made anew:
+ * an old one is renamed, a link is never followed, and what is made is the caller's own (O_EXCL).
+ * It gets its name with the first bytes: a recording that cannot start costs no older one. Until then it has
+ * none at all where the file system can do that, so that nothing is left of one that is killed.
+ */
+#include "base/out_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/str.h"
+
+enum { LOOK_MS = 100, TRIES = 8 };
+
+struct out_file {
+	int fd;
+	char *path;
+	bool fresh; /* a new file that has not taken its name yet; until then it is called */
+	char *made; /* this; NULL: nothing */
+	uid_t uid; /* whose it will be; -1: ours */
+	gid_t gid;
+	bool named; /* a file of ours, which should have a name */
+	bool held; /* it takes the name when it is whole */
+	bool written; /* some of it is there */
+	bool failed;
+	bool is_socket;
+	out_file_full_fn full; /* NULL: no room is an error at once */
+	void *full_ctx;
+	const volatile bool *give_up; /* NULL: who reads is waited for without end */
+};
+
+static int output_error(const char *path, int err)
+{
+	if (err == -EIDRM) {
+		log_error("%s was removed while it was being written: the recording is lost", path);
+		return err;
+	}
+	if (err == -ETIMEDOUT || err == -ECONNRESET) {
+		log_error("cannot write %s: %s; what was sent before reads up to there", path,
+			  err == -ETIMEDOUT ? "the other end does not take it" :
+					      "the other end has closed it");
+		return err;
+	}
+	log_error("cannot write %s: %s%s", path, strerror(-err),
+		  err == -EACCES || err == -EROFS || err == -ENOENT || err == -EISDIR ?
+			  "; choose another file with -o" :
+			  "");
+	return err;
+}
+
+/* Told when the file is opened, since it will be renamed then only when there is something to keep. */
+static int check_old(const char *path)
+{
+	struct buf old = { 0 };
+	struct stat st;
+	int err = 0;
+
+	buf_printf(&old, "%s.old", path);
+	if (!lstat(buf_cstr(&old), &st) && S_ISDIR(st.st_mode))
+		err = output_error(buf_cstr(&old), -EISDIR);
+	buf_free(&old);
+	return err;
+}
+
+static int keep_old(const char *path)
+{
+	struct buf old = { 0 };
+	int err;
+
+	buf_printf(&old, "%s.old", path);
+	err = rename(path, buf_cstr(&old)) && errno != ENOENT ? -errno : 0;
+	buf_free(&old);
+	return err;
+}
+
+static int open_nameless(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *dir = slash ? xstrndup(path, slash - path + 1) : xstrdup(".");
+	int fd = open(dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+
+	free(dir);
+	return fd;
+}
+
+static int make_named(struct out_file *s)
+{
+	struct buf name = { 0 };
+
+	buf_printf(&name, "%s.XXXXXX", s->path);
+	buf_cstr(&name);
+	s->fd = mkostemp(name.data, O_CLOEXEC);
+	if (s->fd < 0) {
+		int err = -errno;
+
+		buf_free(&name);
+		return err;
+	}
+	s->made = buf_steal(&name);
+	return 0;
+}
+
+static int give(const struct out_file *s)
+{
+	return s->uid != (uid_t)-1 && fchown(s->fd, s->uid, s->gid) ? -errno : 0;
+}
+
+/* What a file system says that does not know files without names is not the same everywhere. */
+static int make_new(struct out_file *s)
+{
+	int err = 0;
+
+	s->fresh = s->named = true;
+	s->fd = open_nameless(s->path);
+	if (s->fd < 0)
+		err = make_named(s);
+	return err ? err : give(s);
+}
+
+bool out_file_is_stdout(const char *path)
+{
+	return !strcmp(path, "-") || !strcmp(path, "/dev/stdout");
+}
+
+static bool look_at(const char *path, int fd, struct stat *st)
+{
+	return !(fd >= 0 ? fstat(fd, st) : stat(path, st)) && S_ISREG(st->st_mode);
+}
+
+bool out_file_is_input(const char *word, const char *output, const char *input)
+{
+	const bool to_stdout = !output || out_file_is_stdout(output);
+	struct stat in, out;
+
+	if (!look_at(input, strcmp(input, "-") ? -1 : STDIN_FILENO, &in) ||
+	    !look_at(output, to_stdout ? STDOUT_FILENO : -1, &out) || in.st_dev != out.st_dev ||
+	    in.st_ino != out.st_ino)
+		return false;
+	log_error(
+		"%s: the output would take the place of the input, %s; choose another file with -o",
+		word, strcmp(input, "-") ? input : "which is standard input");
+	return true;
+}
+
+bool out_file_is_descriptor(const char *path, int fd)
+{
+	struct stat out, other;
+
+	if ((out_file_is_stdout(path) ? fstat(STDOUT_FILENO, &out) : stat(path, &out)) ||
+	    fstat(fd, &other))
+		return false;
+	return out.st_dev == other.st_dev && out.st_ino == other.st_ino &&
+	       (S_ISREG(out.st_mode) || S_ISFIFO(out.st_mode) || S_ISSOCK(out.st_mode));
+}
+
+/*
+ * Names of what is open already. Those of the system are links, so they would be renamed otherwise;
+ * a shell's >(COMMAND) is one of them as well.
+ */
+static bool names_descriptor(const char *path, int *fd)
+{
+	static const char *const dirs[] = { "/dev/fd/", "/proc/self/fd/" };
+	uint64_t n;
+	size_t i;
+
+	*fd = -1;
+	if (out_file_is_stdout(path))
+		*fd = STDOUT_FILENO;
+	if (!strcmp(path, "/dev/stderr"))
+		*fd = STDERR_FILENO;
+	for (i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++) {
+		if (strncmp(path, dirs[i], strlen(dirs[i])))
+			continue;
+		if (!str_parse_u64(path + strlen(dirs[i]), INT_MAX, &n))
+			*fd = n;
+		return true;
+	}
+	return *fd >= 0;
+}
+
+/* What was a pipe a moment ago may be a link by now: it is looked at again when it is open. */
+static int open_present(const char *path, int *fd)
+{
+	struct stat st;
+
+	*fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW);
+	if (*fd < 0)
+		return -errno;
+	if (!fstat(*fd, &st) && !S_ISREG(st.st_mode))
+		return 0;
+	close(*fd);
+	return -EEXIST;
+}
+
+static int open_path(struct out_file *s)
+{
+	struct stat st;
+	int named;
+
+	if (names_descriptor(s->path, &named)) {
+		s->fd = fcntl(named, F_DUPFD_CLOEXEC, 3);
+		return s->fd < 0 ? -errno : 0;
+	}
+	if (lstat(s->path, &st))
+		return errno == ENOENT ? make_new(s) : -errno;
+	if (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode))
+		return make_new(s);
+	return open_present(s->path, &s->fd);
+}
+
+static void sink_free(struct out_file *s)
+{
+	if (s->made)
+		unlink(s->made);
+	free(s->made);
+	free(s->path);
+	free(s);
+}
+
+int out_file_open(const char *path, uid_t uid, gid_t gid, struct out_file **out)
+{
+	struct out_file *s = xcalloc(1, sizeof(*s));
+	int err;
+
+	s->fd = -1;
+	s->path = xstrdup(path);
+	s->uid = uid;
+	s->gid = gid;
+	err = open_path(s);
+	if (err)
+		output_error(path, err);
+	else if (s->fresh)
+		err = check_old(path);
+	if (err) {
+		if (s->fd >= 0)
+			close(s->fd);
+		sink_free(s);
+		return err;
+	}
+	*out = s;
+	return 0;
+}
+
+static int link_as(int fd, const char *path)
+{
+	char own[32];
+
+	snprintf(own, sizeof(own), "/proc/self/fd/%d", fd);
+	return linkat(AT_FDCWD, own, AT_FDCWD, path, AT_SYMLINK_FOLLOW) ? -errno : 0;
+}
+
+/* Somebody may make another one meanwhile, which is old then, too. */
+static int put_in_place(const struct out_file *s)
+{
+	int tries = TRIES, err;
+
+	do {
+		err = keep_old(s->path);
+		if (!err && s->made)
+			err = rename(s->made, s->path) ? -errno : 0;
+		else if (!err)
+			err = link_as(s->fd, s->path);
+	} while (err == -EEXIST && --tries);
+	return err;
+}
+
+/* Where a file without a name can be made, but cannot be given one, another takes its place. */
+static int take_name(struct out_file *s)
+{
+	int err = put_in_place(s);
+
+	if (err && !s->made && !s->written) {
+		close(s->fd);
+		err = make_named(s);
+		if (!err)
+			err = give(s);
+		if (!err)
+			err = put_in_place(s);
+	}
+	if (err)
+		return err;
+	free(s->made);
+	s->made = NULL;
+	s->fresh = false;
+	return 0;
+}
+
+static bool is_full(int err)
+{
+	return err == -ENOSPC || err == -EDQUOT || err == -EFBIG;
+}
+
+static int write_failed(struct out_file *s, int err)
+{
+	const char *name = strcmp(s->path, "-") ? s->path : "standard output";
+
+	if (s->is_socket && err == -EPIPE)
+		err = -ECONNRESET;
+	if (!s->failed && is_full(err) && s->named && s->written && !s->held)
+		log_error("cannot write %s: %s; the file reads up to its last flush", name,
+			  strerror(-err));
+	else if (!s->failed && err != -EPIPE)
+		output_error(name, err);
+	s->failed = true;
+	return err;
+}
+
+/* Writing to a file that nobody can open any more is of no use to anybody, and succeeds. */
+static int check_named(const struct out_file *s)
+{
+	struct stat st;
+
+	return s->named && (!s->fresh || s->made) && !fstat(s->fd, &st) && !st.st_nlink ? -EIDRM :
+											  0;
+}
+
+void out_file_wait_until(struct out_file *s, const volatile bool *give_up)
+{
+	struct stat st;
+
+	if (!fstat(s->fd, &st) && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)))
+		s->give_up = give_up;
+}
+
+struct out_file *out_file_take(int fd, const char *name)
+{
+	struct out_file *s = xcalloc(1, sizeof(*s));
+
+	s->fd = fd;
+	s->path = xstrdup(name);
+	s->is_socket = true;
+	return s;
+}
+
+struct out_file *out_file_take_file(int fd, const char *path)
+{
+	struct out_file *s = xcalloc(1, sizeof(*s));
+
+	s->fd = fd;
+	s->path = xstrdup(path);
+	s->uid = (uid_t)-1;
+	s->named = true;
+	return s;
+}
+
+void out_file_set_full(struct out_file *s, out_file_full_fn fn, void *ctx)
+{
+	s->full = fn;
+	s->full_ctx = ctx;
+}
+
+/* A pipe that poll() finds ready takes so much without waiting, and a socket what it has room for. */
+static ssize_t write_ready(const struct out_file *s, const char *p, size_t sz)
+{
+	struct pollfd pfd = { .fd = s->fd, .events = POLLOUT };
+
+	while (!*s->give_up) {
+		if (poll(&pfd, 1, LOOK_MS) < 1)
+			continue;
+		if (!s->is_socket)
+			return write(s->fd, p, sz < PIPE_BUF ? sz : PIPE_BUF);
+		return send(s->fd, p, sz, MSG_DONTWAIT | MSG_NOSIGNAL);
+	}
+	errno = ETIMEDOUT;
+	return -1;
+}
+
+static ssize_t write_some(const struct out_file *s, const char *p, size_t sz)
+{
+	ssize_t n;
+
+	do {
+		n = s->give_up ? write_ready(s, p, sz) : write(s->fd, p, sz);
+	} while (n < 0 && (errno == EINTR || (s->give_up && errno == EAGAIN)));
+	return n;
+}
+
+/* 0 to try again. */
+static int ask_for_room(struct out_file *s, int err)
+{
+	return s->full && (err == -ENOSPC || err == -EDQUOT) ? s->full(s->full_ctx, err) : err;
+}
+
+int out_file_write(void *ctx, const void *data, size_t sz)
+{
+	struct out_file *s = ctx;
+	const char *p = data;
+	ssize_t n;
+	int err = s->fresh && !s->held ? take_name(s) : 0;
+
+	if (err)
+		return write_failed(s, err);
+	while (sz) {
+		n = write_some(s, p, sz);
+		if (n < 0) {
+			err = ask_for_room(s, -errno);
+			if (err)
+				return err == -ECANCELED ? err : write_failed(s, err);
+			continue;
+		}
+		s->written = true;
+		p += n;
+		sz -= n;
+	}
+	err = check_named(s);
+	return err ? write_failed(s, err) : 0;
+}
+
+/* What cannot be added whole is not added: without it the file reads as one that was cut off. */
+void out_file_cut(struct out_file *s, uint64_t sz, const void *end, size_t end_sz)
+{
+	s->failed = true;
+	if (!s->named || ftruncate(s->fd, (off_t)sz) || !end_sz || !sz)
+		return;
+	if (lseek(s->fd, (off_t)sz, SEEK_SET) < 0 || write(s->fd, end, end_sz) != (ssize_t)end_sz)
+		(void)!ftruncate(s->fd, (off_t)sz);
+}
+
+bool out_file_is_good(const struct out_file *s)
+{
+	return !s->failed;
+}
+
+void out_file_hold(struct out_file *s)
+{
+	s->held = true;
+}
+
+int out_file_commit(struct out_file *s)
+{
+	int err = s->fresh ? take_name(s) : 0;
+
+	return err ? write_failed(s, err) : 0;
+}
+
+int out_file_close(struct out_file *s)
+{
+	int err = 0;
+
+	if (!s)
+		return 0;
+	if (close(s->fd) && !s->failed)
+		err = output_error(s->path, -errno);
+	sink_free(s);
+	return err;
+}

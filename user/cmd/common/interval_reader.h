@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_CMD_COMMON_INTERVAL_READER_H
+#define D9_CMD_COMMON_INTERVAL_READER_H
+
+#include "cmd/common/callchain.h"
+#include "cmd/common/progress.h"
+#include "cmd/common/select.h"
+#include "cmd/common/view.h"
+#include "profile/sched/intervals.h"
+#include "profile/sched/recorded_time.h"
+#include "profile/sched/recorder_tasks.h"
+#include "profile/sums/blocked.h"
+#include "profile/sums/event_counts.h"
+
+/*
+ * A trace read for a command that tells what threads did: its events go through the engine of
+ * intervals, cut to the window of --time, and the command gets the intervals and what it asks for.
+ */
+struct interval_reader_opts {
+	const struct select_opts *sel; /* borrowed */
+	interval_fn
+		fn; /* intervals of all threads of parts with switches: see interval_reader_wants() */
+	/* Each event, before the engine takes it. May be NULL. */
+	void (*event)(void *ctx, const struct trace *t, const struct trace_event *ev);
+	/*
+	 * Drops all that was summed: reading starts over, because a loss was met and the times before it
+	 * are to be looked at again in that light. NULL: the command prints as it reads, so losses are
+	 * looked for before.
+	 */
+	void (*reset)(void *ctx);
+	void *ctx;
+	struct source *src; /* read in place of a path, and taken over; NULL: none */
+	/*
+	 * The command needs to know what threads did all the while: a trace with stays off the CPU in place of switches
+	 * (PROF_EV_OFF_CPU) counts as one without.
+	 */
+	bool each_switch;
+	/*
+	 * Threads of the recorder and its helper processes are left out and counted, unless threads are selected by
+	 * who they are: they would head tables of who was blocked.
+	 */
+	bool hide_recorder;
+	bool no_stacks; /* intervals and events of switches come without: it is faster */
+};
+
+struct interval_reader {
+	struct interval_reader_opts opts;
+	struct select sel;
+	struct reader *reader;
+	struct progress *progress;
+	struct names *names; /* of the reader */
+	struct intervals *intervals;
+	struct event_counts losses; /* in the window: see event_counts_add_loss() */
+	struct recorded_time observed; /* all of the trace: see interval_reader_observed() */
+	bool any; /* something happened in the trace, */
+	uint64_t first_ts, last_ts; /* from when to when; both 0 when nothing did; */
+	uint32_t first_clock; /* on which all that is */
+	/* of interval_reader_again(): */
+	bool narrowed;
+	uint32_t clock;
+	uint64_t from, to;
+	bool learnt; /* losses and names, by a reading before */
+	uint32_t part; /* of the event at hand */
+	uint64_t switches; /* in all of the trace, or stays off the CPU: 0 when it was recorded without */
+	struct hmap hidden; /* threads that opts.hide_recorder left out: clock << 32 | tid */
+	struct recorder_tasks recorder;
+	struct hmap switched; /* see interval_reader_has_switches() */
+};
+
+/*
+ * Reads all of @path, which is NULL with opts->src. CMD_OK, or an exit code after one printed line; interval_reader_fini() must follow either
+ * way. Within fn and event r->intervals and r->reader are at that event.
+ */
+int interval_reader_run(struct interval_reader *r, const struct interval_reader_opts *opts,
+			const char *path);
+/*
+ * Once more, after interval_reader_run() with a reset, and only from @from to @to on one clock: an exit code as
+ * there. A pipe cannot do that.
+ */
+int interval_reader_again(struct interval_reader *r, uint32_t clock, uint64_t from, uint64_t to);
+/* The same of all that was looked at before. */
+int interval_reader_reread(struct interval_reader *r);
+void interval_reader_fini(struct interval_reader *r);
+
+/* Whether a part of the stream has switches, as far as it was ever read. */
+bool interval_reader_has_switches(const struct interval_reader *r, uint32_t part);
+/*
+ * Whether it has stays off the CPU in place of switches, and which, of the first part that does: as offcpu_interval_is_told().
+ * Of these it is not known what threads did in between.
+ */
+bool interval_reader_stays(const struct interval_reader *r, uint64_t *min_ns, uint64_t *max_ns);
+/* Whether opts.hide_recorder leaves this thread out; counts it if so. */
+bool interval_reader_hides(struct interval_reader *r, uint32_t part, uint32_t pid, uint32_t tid);
+/* Whether the time of an event that has one is looked at. */
+bool interval_reader_has_time(const struct interval_reader *r, const struct trace_event *ev);
+
+/*
+ * Ends what the command printed, as view_end(), and says what it exits with: CMD_INPUT behind a newer
+ * writer's frame.
+ */
+int interval_reader_end(const struct interval_reader *r, struct view *view);
+
+/* Whether the trace has what threads did, but what is looked at was chosen by options of select.h. */
+bool interval_reader_is_chosen(const struct interval_reader *r);
+/*
+ * The same exit code behind interval_reader_end(), when nothing of @what was found: where it was chosen, that is said
+ * in one line, and is CMD_USAGE if all went well otherwise.
+ */
+int interval_reader_tell_nothing(const struct interval_reader *r, const char *what, int code);
+
+/* ---- what all such commands print ---- */
+
+/* Why a trace tells nothing of its threads when it has no switches. */
+const char *interval_reader_no_switches(const struct interval_reader *t);
+/* The same of a trace of sums (--summary), for any command. */
+#define INTERVAL_READER_SUMS                                                                       \
+	"it has sums in place of events (--summary): sched latency and offcpu --hist show them"
+
+#define INTERVAL_READER_STAYS                                                                      \
+	"it has whole stays off the CPU in place of switches (--min-block, --max-block): offcpu, " \
+	"sched latency and wakeup show them"
+
+/* Of a wait for a CPU, when who ran on it is not in the trace; and how it would be, if it could. */
+const char *interval_reader_behind_unknown(const struct interval_reader *t, uint32_t part);
+
+/* Start and length of what was looked at: of the window, on the first clock of the trace. */
+uint64_t interval_reader_start_ns(const struct interval_reader *t);
+uint64_t interval_reader_span_ns(const struct interval_reader *t);
+/*
+ * For how long what is looked at was recorded in parts that have switches, on one CPU; TRACE_NONE: on any. Without
+ * losses and pauses, and of a single part, all is interval_reader_span_ns().
+ */
+struct recorded_time_sum interval_reader_observed(const struct interval_reader *t, uint32_t cpu);
+/* "# FILE: WHAT over 1.234 s", and a line each about lost events and hidden rows. */
+void interval_reader_put_head(struct buf *out, const struct interval_reader *t, const char *what,
+			      bool color);
+/*
+ * The first columns of a row of waits: time (a star: some are cut), its share of @all_ns, how many, the average
+ * and the longest.
+ */
+void interval_reader_put_waits(struct buf *out, const struct blocked_row *r, uint64_t all_ns,
+			       bool color);
+/* "# filtered: ..." of report_text_filtered(), a line each, as interval_reader_put_head() has them. */
+void interval_reader_put_filtered(struct buf *out, const struct interval_reader *t, bool color);
+/* "# left out: 1.234 s ..." of report_text_unknown() and of report_text_unsure(), a line each; nothing for 0. */
+void interval_reader_put_unknown(struct buf *out, const struct interval_reader *t,
+				 const struct intervals_untold *u, bool color);
+/* ,"unknown_ns":N,"unsure_ns":N: the second is a part of the first. */
+void interval_reader_json_unknown(struct buf *out, const struct intervals_untold *u);
+/* The head of a JSON object, open, without a comma: version, file, span_ns and what was lost. */
+void interval_reader_json_head(struct buf *out, const struct interval_reader *t);
+/*
+ * Who woke a thread, as what it was: a task by its name, with a question mark where the trace does not
+ * tell whether it was merely interrupted; else as name_text_waker() has it; "-": NULL.
+ */
+void interval_reader_put_waker(struct buf *out, const struct interval_reader *t,
+			       const struct interval_waker *by);
+/* An object with context and name, or null. */
+void interval_reader_json_waker(struct buf *out, const struct interval_reader *t,
+				const struct interval_waker *by);
+
+/* Member @key of a JSON object: a stack of the engine's, as callchain_json() has it. */
+void interval_reader_json_stack(struct buf *out, const struct interval_reader *t, const char *key,
+				uint32_t stack, enum callchain_part part);
+
+/* Whether -p, -t, -C, --comm and --cgroup let an interval through, on this CPU; TRACE_NONE: on any. */
+bool interval_reader_wants(const struct interval_reader *r, const struct interval *i, uint32_t cpu);
+
+/* What shows what opts.hide_recorder hides, for tables of options: @m a bool. */
+#define INTERVAL_READER_SELF_OPT(s, m)                                                             \
+	{                                                                                          \
+		.name = "include-self", .kind = OPT_FLAG, .off = offsetof(s, m),                   \
+		.help = "also show threads of the recorder and its helper processes"               \
+	}
+
+#endif /* D9_CMD_COMMON_INTERVAL_READER_H */

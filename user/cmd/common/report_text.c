@@ -1,0 +1,512 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Pieces of text that several commands print on a terminal: losses, times, columns. Names and values of
+ * a trace are export/name_text.c's.
+ */
+#include "cmd/common/report_text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/str.h"
+#include "cmd/common/cmd.h"
+#include "profile/sched/offcpu_interval.h"
+
+/* ---- loss -------------------------------------------------------------------------------------- */
+
+/* Not lost, but not there either. */
+static void add_left_out(struct buf *out, const struct loss_accounting *a)
+{
+	if (a->lost[LOSS_ACCOUNTING_STACKS]) {
+		buf_addstr(out, "; ");
+		str_counted(out, a->lost[LOSS_ACCOUNTING_STACKS], "stack");
+		buf_addstr(out, " left out");
+	}
+	if (a->lost[LOSS_ACCOUNTING_PAUSES]) {
+		buf_addstr(out, "; ");
+		str_counted(out, a->lost[LOSS_ACCOUNTING_PAUSES], "stretch");
+		buf_addstr(out, " left out on purpose");
+	}
+}
+
+void report_text_lost(struct buf *out, const struct loss_accounting *a)
+{
+	const uint64_t *lost = a->lost;
+
+	if (!loss_accounting_lacks(a)) {
+		buf_addstr(out, "nothing");
+		add_left_out(out, a);
+		return;
+	}
+	if (lost[LOSS_ACCOUNTING_HOLES]) {
+		buf_addstr(out, "whatever was in ");
+		str_counted(out, lost[LOSS_ACCOUNTING_HOLES], "missing stretch");
+		if (!loss_accounting_lost(a) && !lost[LOSS_ACCOUNTING_ESTIMATE]) {
+			add_left_out(out, a);
+			return;
+		}
+		buf_addstr(out, ", and ");
+	}
+	if (a->at_most)
+		buf_addstr(out, "up to ");
+	if (lost[LOSS_ACCOUNTING_EVENTS] || !lost[LOSS_ACCOUNTING_SAMPLES])
+		str_counted(out, lost[LOSS_ACCOUNTING_EVENTS], "event");
+	if (lost[LOSS_ACCOUNTING_EVENTS] && lost[LOSS_ACCOUNTING_SAMPLES])
+		buf_addstr(out, " and ");
+	if (lost[LOSS_ACCOUNTING_SAMPLES])
+		str_counted(out, lost[LOSS_ACCOUNTING_SAMPLES], "sample");
+	if (lost[LOSS_ACCOUNTING_ESTIMATE]) {
+		buf_addstr(out, ", and an estimated ");
+		str_counted(out, lost[LOSS_ACCOUNTING_ESTIMATE], "sample");
+	}
+	add_left_out(out, a);
+}
+
+void report_text_stays(struct buf *out, uint64_t min_ns, uint64_t max_ns, const char *end)
+{
+	buf_addstr(out, "none, but stays off the CPU");
+	if (min_ns || !max_ns) {
+		buf_addstr(out, " of at least ");
+		name_text_duration(out, min_ns, 0);
+	}
+	if (max_ns) {
+		buf_addstr(out, min_ns ? " and at most " : " of at most ");
+		name_text_duration(out, max_ns, 0);
+	}
+	buf_addstr(out, end);
+}
+
+/* What a part has. */
+struct told {
+	enum { TOLD_NOTHING, TOLD_ALL, TOLD_STAYS, TOLD_SUMS } what;
+	uint64_t min_ns, max_ns;
+};
+
+enum { TOLD_MAX = 8 }; /* so many groups of parts are named */
+
+static struct told told_of(const struct names *n, uint32_t part,
+			   const struct report_text_told_opts *opts)
+{
+	struct told t = { 0 };
+
+	if (offcpu_interval_is_told(n, part, &t.min_ns, &t.max_ns))
+		t.what = TOLD_STAYS;
+	else if (names_meta(n, part, PROF_META_SUMMARY_NS))
+		t.what = TOLD_SUMS;
+	else if (opts->has(opts->ctx, part))
+		t.what = TOLD_ALL;
+	return t;
+}
+
+static bool told_alike(const struct told *a, const struct told *b)
+{
+	return a->what == b->what && a->min_ns == b->min_ns && a->max_ns == b->max_ns;
+}
+
+static void put_told(struct buf *out, const struct told *t,
+		     const struct report_text_told_opts *opts)
+{
+	if (t->what == TOLD_ALL)
+		buf_addstr(out, "all");
+	else if (t->what == TOLD_SUMS)
+		buf_addstr(out, "none, but sums (--summary), which are not in this");
+	else
+		report_text_stays(out, t->min_ns, t->max_ns,
+				  opts->stays ? "" : ", which are not in this");
+}
+
+/* From part @i to before the one that is returned all are alike. */
+static uint32_t told_end(const struct names *n, uint32_t i, const struct told *t,
+			 const struct report_text_told_opts *opts)
+{
+	struct told next;
+
+	for (i++; i < n->parts.cnt; i++) {
+		next = told_of(n, i, opts);
+		if (!told_alike(t, &next))
+			break;
+	}
+	return i;
+}
+
+/* Groups of parts that are told alike, each with its parts. */
+static void put_groups(struct buf *out, const struct names *n,
+		       const struct report_text_told_opts *opts)
+{
+	unsigned int groups = 0;
+	uint32_t end;
+
+	for (uint32_t i = 0; i < n->parts.cnt; i = end) {
+		const struct told t = told_of(n, i, opts);
+
+		end = told_end(n, i, &t, opts);
+		if (t.what == TOLD_NOTHING)
+			continue;
+		buf_addstr(out, groups ? "; " : "");
+		if (groups++ == TOLD_MAX) {
+			buf_addstr(out, "and others");
+			break;
+		}
+		if (end == i + 1)
+			buf_printf(out, "part %u: ", end);
+		else
+			buf_printf(out, "parts %u-%u: ", i + 1, end);
+		put_told(out, &t, opts);
+	}
+}
+
+bool report_text_told(struct buf *out, const struct names *n,
+		      const struct report_text_told_opts *opts)
+{
+	struct told first = { 0 };
+	bool mixed = false;
+
+	for (uint32_t i = 0; i < n->parts.cnt; i++) {
+		const struct told t = told_of(n, i, opts);
+
+		if (first.what == TOLD_NOTHING)
+			first = t;
+		mixed |= t.what != TOLD_NOTHING && !told_alike(&first, &t);
+	}
+	if (mixed)
+		put_groups(out, n, opts);
+	else if (first.what == TOLD_STAYS)
+		put_told(out, &first, opts);
+	return mixed || first.what == TOLD_STAYS;
+}
+
+/* By what it cost, and not one in so many from start to end. */
+static bool thinned_by_need(const struct names *n)
+{
+	for (uint32_t i = 0; i < n->parts.cnt; i++)
+		if (names_meta(n, i, PROF_META_MAX_OVERHEAD_PPM))
+			return true;
+	return false;
+}
+
+static void put_slices(struct buf *out, const struct loss_accounting *a, const struct names *n,
+		       uint64_t span_ns)
+{
+	const uint64_t seen = a->thinned_ns < span_ns ? span_ns - a->thinned_ns : 0;
+	const uint64_t within = a->thinned_last - a->thinned_first;
+	const uint64_t within_seen = a->thinned_ns < within ? within - a->thinned_ns : 0;
+
+	buf_printf(out, "%.1f%% of the time was recorded", 100.0 * (double)seen / (double)span_ns);
+	if (!thinned_by_need(n)) {
+		buf_addstr(out, ", in slices: counts and sums are of that");
+		if (seen)
+			buf_printf(out,
+				   ", times %.2f they are about those of all; waits that are not "
+				   "over within a slice are in none",
+				   (double)span_ns / (double)seen);
+		return;
+	}
+	if (parts_clocks(&n->parts) < 2) {
+		buf_addstr(out, ": slices of it from ");
+		report_text_time(out, a->thinned_first, 0);
+		buf_addstr(out, " to ");
+		report_text_time(out, a->thinned_last, 0);
+		buf_printf(out, ", %.1f%% of that, and all else",
+			   100.0 * (double)within_seen / (double)within);
+	}
+	buf_addstr(out, "; counts and sums are of what was recorded");
+}
+
+bool report_text_thinned(struct buf *out, const struct loss_accounting *a, const struct names *n,
+			 uint64_t span_ns)
+{
+	const size_t before = out->len;
+
+	if (a->thinned_ns && span_ns)
+		put_slices(out, a, n, span_ns);
+	if (a->lost[LOSS_ACCOUNTING_STACKS_OFF]) {
+		buf_addstr(out, out->len > before ? "; " : "");
+		str_counted(out, a->lost[LOSS_ACCOUNTING_STACKS_OFF], "stack");
+		buf_addstr(out, " of switches left out");
+	}
+	if (out->len > before)
+		buf_addstr(out, " (--max-overhead, --sched-sample)");
+	return out->len > before;
+}
+
+/* The same key of the first part that has it. */
+static const char *meta_of_any(const struct names *n, const char *key)
+{
+	const char *value = NULL;
+
+	for (uint32_t i = 0; !value && i < n->parts.cnt; i++)
+		value = names_meta(n, i, key);
+	return value;
+}
+
+bool report_text_filtered(struct buf *out, const struct names *n, enum report_text_filter of)
+{
+	const char *expr =
+		meta_of_any(n, of == REPORT_TEXT_FILTER_SWITCHES ? PROF_META_SWITCH_FILTER :
+								   PROF_META_WAKING_FILTER);
+
+	if (!expr)
+		return false;
+	buf_addstr(out, of == REPORT_TEXT_FILTER_SWITCHES ? "filtered: only switches with " :
+							    "filtered: only wakings with ");
+	name_text_clean(out, expr, strlen(expr));
+	buf_addstr(out, of == REPORT_TEXT_FILTER_SWITCHES ?
+				" were recorded: how long threads ran, waited and were blocked "
+				"is not what follows from these" :
+				" were recorded: time blocked may be waits for a CPU, in part");
+	return true;
+}
+
+void report_text_why_unknown(struct buf *out, const struct loss_accounting *a,
+			     const struct names *n)
+{
+	static const struct {
+		enum loss_accounting_class cls;
+		const char *words;
+	} whys[] = {
+		{ LOSS_ACCOUNTING_EVENTS, "events were lost" },
+		{ LOSS_ACCOUNTING_PAUSES, "recording was paused" },
+		{ LOSS_ACCOUNTING_THINNED, "slices of time were left out on purpose" },
+		{ LOSS_ACCOUNTING_HOLES, "files of the recording are missing" },
+	};
+	const size_t before = out->len;
+
+	for (size_t i = 0; i < sizeof(whys) / sizeof(whys[0]); i++) {
+		if (!a->lost[whys[i].cls])
+			continue;
+		buf_addstr(out, out->len > before ? ", and " : "");
+		buf_addstr(out, whys[i].words);
+	}
+	if (meta_of_any(n, PROF_META_SWITCH_FILTER)) {
+		buf_addstr(out, out->len > before ? ", and " : "");
+		buf_addstr(out, "switches were left out by --filter");
+	}
+	/* where it says nothing, those that are there do not fit */
+	if (out->len == before)
+		buf_addstr(out, "switches are missing though none was lost: the kernel did not "
+				"show all of them, as on some virtual machines");
+}
+
+bool report_text_unknown(struct buf *out, const struct loss_accounting *a, const struct names *n,
+			 const struct intervals_untold *u)
+{
+	const uint64_t ns = u->ns - u->unsure_ns;
+
+	if (!ns)
+		return false;
+	buf_addstr(out, "left out: ");
+	name_text_duration(out, ns, 0);
+	buf_addstr(out, ", of all threads together, of which the trace does not tell: ");
+	report_text_why_unknown(out, a, n);
+	return true;
+}
+
+bool report_text_unsure(struct buf *out, const struct intervals_untold *u)
+{
+	if (!u->unsure_ns)
+		return false;
+	buf_addstr(out, "left out: ");
+	name_text_duration(out, u->unsure_ns, 0);
+	buf_addstr(out, " before first switches in: waiting for a CPU, or blocked");
+	return true;
+}
+
+bool report_text_sideband(struct buf *out, const struct loss_accounting *a)
+{
+	static const struct {
+		enum loss_accounting_class cls;
+		const char *noun, *behind;
+	} parts[] = {
+		{ LOSS_ACCOUNTING_SIDEBAND, "record", "" },
+		{ LOSS_ACCOUNTING_STALLS, "stall", "" },
+		{ LOSS_ACCOUNTING_DOUBTS, "stack", " in doubt" },
+	};
+	size_t before = out->len, i;
+
+	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		if (!a->lost[parts[i].cls])
+			continue;
+		if (out->len > before)
+			buf_addstr(out, ", ");
+		str_counted(out, a->lost[parts[i].cls], parts[i].noun);
+		buf_addstr(out, parts[i].behind);
+	}
+	if (out->len == before)
+		return false;
+	buf_printf(out, ": names of some processes may be missing%s",
+		   a->lost[LOSS_ACCOUNTING_DOUBTS] ? " or wrong" : "");
+	return true;
+}
+
+void report_text_json_account(struct buf *out, const struct loss_accounting *a)
+{
+	static const char *const keys[LOSS_ACCOUNTING_CLASS_CNT] = {
+		[LOSS_ACCOUNTING_EVENTS] = "lost_events",
+		[LOSS_ACCOUNTING_SAMPLES] = "lost_samples",
+		[LOSS_ACCOUNTING_ESTIMATE] = "lost_samples_estimate",
+		[LOSS_ACCOUNTING_SIDEBAND] = "lost_sideband",
+		[LOSS_ACCOUNTING_STALLS] = "sideband_stalls",
+		[LOSS_ACCOUNTING_DOUBTS] = "doubtful_stacks",
+		[LOSS_ACCOUNTING_PAUSES] = "pauses",
+		[LOSS_ACCOUNTING_STACKS] = "stacks_left_out",
+	};
+
+	for (size_t i = 0; i < LOSS_ACCOUNTING_CLASS_CNT; i++)
+		if (keys[i])
+			buf_printf(out, "%s\"%s\":%" PRIu64, i ? "," : "", keys[i], a->lost[i]);
+	if (a->lost[LOSS_ACCOUNTING_THINNED])
+		buf_printf(out, ",\"slices_left_out\":%" PRIu64 ",\"left_out_ns\":%" PRIu64,
+			   a->lost[LOSS_ACCOUNTING_THINNED], a->thinned_ns);
+	if (a->lost[LOSS_ACCOUNTING_STACKS_OFF])
+		buf_printf(out, ",\"stacks_left_out\":%" PRIu64,
+			   a->lost[LOSS_ACCOUNTING_STACKS_OFF]);
+	if (a->lost[LOSS_ACCOUNTING_HOLES])
+		buf_printf(out, ",\"holes\":%" PRIu64, a->lost[LOSS_ACCOUNTING_HOLES]);
+	if (a->at_most)
+		buf_printf(out, ",\"lost_events_at_most\":%" PRIu64, a->at_most);
+}
+
+/* ---- rows and numbers -------------------------------------------------------------------------- */
+
+size_t report_text_rows(uint64_t limit, uint64_t otherwise, size_t cnt)
+{
+	if (limit == REPORT_TEXT_LIMIT_UNSAID)
+		limit = otherwise;
+	return limit && limit < cnt ? limit : cnt;
+}
+
+void report_text_more_rows(struct buf *out, size_t more, const char *how)
+{
+	if (more)
+		buf_printf(out, "# %zu more row%s%s: --limit 0 shows all\n", more,
+			   more == 1 ? "" : "s", how);
+}
+
+void report_text_json_rows(struct buf *out, size_t more)
+{
+	buf_printf(out, ",\"rows_left_out\":%zu,\"rows\":[", more);
+}
+
+void report_text_powers(struct buf *out, const uint64_t counts[REPORT_TEXT_POWERS], size_t margin,
+			int width)
+{
+	unsigned int from = REPORT_TEXT_POWERS, to = 0;
+	uint64_t most = 1;
+
+	for (unsigned int k = 0; k < REPORT_TEXT_POWERS; k++) {
+		if (!counts[k])
+			continue;
+		most = counts[k] > most ? counts[k] : most;
+		from = k < from ? k : from;
+		to = k;
+	}
+	for (unsigned int k = from; k <= to; k++) {
+		name_text_duration(out, 1ULL << k, margin);
+		buf_printf(out, " %*" PRIu64 " |", width, counts[k]);
+		buf_fill(out, '*', (size_t)(counts[k] * 40 / most));
+		buf_addch(out, '\n');
+	}
+}
+
+void report_text_time(struct buf *out, uint64_t ns, size_t width)
+{
+	buf_addu_padded(out, ns / 1000000000, width > 7 ? width - 7 : 0, ' ');
+	buf_addch(out, '.');
+	buf_addu_padded(out, ns / 1000 % 1000000, 6, '0');
+}
+
+/* ---- columns ----------------------------------------------------------------------------------- */
+
+static bool starts_code_point(char c)
+{
+	return ((unsigned char)c & 0xc0) != 0x80;
+}
+
+void report_text_column(struct buf *out, const char *s, size_t n, size_t cols, bool cut)
+{
+	size_t w = name_text_width(s, n), keep = 0, seen = 0;
+
+	if (!cut || w <= cols) {
+		buf_add(out, s, n);
+		while (w++ < cols)
+			buf_addch(out, ' ');
+		return;
+	}
+	for (; keep < n; keep++) {
+		if (!starts_code_point(s[keep]))
+			continue;
+		if (seen++ == cols - 1)
+			break;
+	}
+	buf_add(out, s, keep);
+	buf_addstr(out, "…");
+}
+
+size_t report_text_line(const char *s, size_t n, size_t cols)
+{
+	size_t end = 0, blank = 0, w = 0;
+
+	for (; end < n; end++) {
+		w += starts_code_point(s[end]);
+		if (w > cols)
+			return blank ? blank : end;
+		if (s[end] == ' ')
+			blank = end + 1;
+	}
+	return n;
+}
+
+void report_text_fit(struct buf *out, const char *s, size_t n, size_t cols)
+{
+	report_text_column(out, s, n, name_text_width(s, n) < cols ? 0 : cols,
+			   name_text_width(s, n) > cols);
+}
+
+void report_text_path(struct buf *out, const char *s, size_t n, size_t cols)
+{
+	size_t at = n, left = cols - 1;
+	const char *slash;
+
+	if (name_text_width(s, n) <= cols) {
+		buf_add(out, s, n);
+		return;
+	}
+	while (left) {
+		at--;
+		left -= starts_code_point(s[at]);
+	}
+	slash = memchr(s + at, '/', n - at);
+	if (slash && slash + 1 < s + n)
+		at = (size_t)(slash - s);
+	buf_addstr(out, "…");
+	buf_add(out, s + at, n - at);
+}
+
+size_t report_text_terminal_width(void)
+{
+	struct winsize ws;
+
+	if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) || !ws.ws_col)
+		return 0;
+	return ws.ws_col;
+}
+
+int report_text_finish(void)
+{
+	/* where a write before has failed, that was why */
+	const int before = ferror(stdout) ? errno : 0;
+
+	errno = 0;
+	if (!fflush(stdout) && !ferror(stdout))
+		return CMD_OK;
+	errno = errno ? errno : before;
+	if (errno == EPIPE)
+		return CMD_OK;
+	log_error("cannot write to standard output: %s", errno ? strerror(errno) : "write error");
+	return CMD_OUTPUT;
+}

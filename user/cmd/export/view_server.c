@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * `dial9-prof view`: the page of `export html` from a server on this machine alone, for traces that are too large
+ * to stand in a page. Owns the options, the socket, and what is answered.
+ *
+ * Whoever may connect here is not trusted: other users of the machine, and any web page that a browser on it has
+ * open. The address has a token that nobody can guess; the Host header must be the one of this server, so that no
+ * name that somebody points at this machine leads here; and all that is answered is GET of two paths. Each
+ * connection has a process of its own, of which there is a bounded number, each for a bounded time.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "cmd/common/cmd.h"
+#include "cmd/rewrite/trace_bytes.h"
+#include "export/html/page.h"
+#include "rewrite/copy/spool.h"
+
+enum {
+	TOKEN_BYTES = 16,
+	REQUEST_MAX = 8192,
+	REQUEST_SECONDS = 10, /* until all of a request must be there */
+	SEND_SECONDS = 60, /* in which a client must take something */
+	CONNECTIONS_MAX = 24,
+	BLOCK = 1 << 16,
+};
+
+struct view_server_opts {
+	struct select_opts sel;
+	uint64_t port;
+	bool no_open;
+};
+
+struct server {
+	const char *path; /* of the trace */
+	int temp; /* the trace, where it does not stand in a file as it is to be shown; or -1 */
+	int listener;
+	uint16_t port;
+	char token[2 * TOKEN_BYTES + 1];
+	unsigned int children;
+};
+
+#define O(m) offsetof(struct view_server_opts, m)
+
+static const struct opt serve_opts[] = {
+	SELECT_OPT_INPUT(struct view_server_opts, sel),
+	SELECT_OPTS(struct view_server_opts, sel),
+	{ .name = "port",
+	  .kind = OPT_U64,
+	  .off = O(port),
+	  .arg = "N",
+	  .max = 65535,
+	  .help = "where to listen, on 127.0.0.1 (default: any port that is free)",
+	  .group = "Server" },
+	{ .name = "no-open", .kind = OPT_FLAG, .off = O(no_open), .help = "only print the address" },
+	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
+};
+
+static const struct opt_spec serve_spec = {
+	.name = "view",
+	.usage = "dial9-prof view [OPTIONS] [FILE]",
+	.brief = "Show a trace in a browser: timeline, flame graph, tables. Until Ctrl-C.",
+	.opts = serve_opts,
+	.cnt = sizeof(serve_opts) / sizeof(serve_opts[0]),
+	.examples =
+		"  dial9-prof view\n"
+		"  dial9-prof view --time +10,+20 trace.bin\n"
+		"  ssh -L 8000:127.0.0.1:8000 host dial9-prof view --no-open --port 8000 trace.bin\n",
+};
+
+static volatile sig_atomic_t stopped;
+
+static void on_signal(int sig)
+{
+	stopped = 1;
+}
+
+/* ---- answers ----------------------------------------------------------------------------------- */
+
+static int send_all(int fd, const void *data, size_t sz)
+{
+	const char *at = data;
+	ssize_t n;
+
+	for (; sz; at += n, sz -= (size_t)n) {
+		n = send(fd, at, sz, MSG_NOSIGNAL);
+		if (n < 0 && errno == EINTR)
+			n = 0;
+		else if (n <= 0)
+			return -EPIPE;
+	}
+	return 0;
+}
+
+/* Of a body that ends with the connection. */
+static int send_head(int fd, const char *status, const char *type)
+{
+	char head[512];
+	int len = snprintf(
+		head, sizeof(head),
+		"HTTP/1.1 %s\r\nContent-Type: %s\r\nConnection: close\r\nCache-Control: no-store\r\n"
+		"X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n"
+		"Cross-Origin-Resource-Policy: same-origin\r\nX-Frame-Options: DENY\r\n\r\n",
+		status, type);
+
+	return send_all(fd, head, (size_t)len);
+}
+
+static void refuse(int fd, const char *status)
+{
+	if (!send_head(fd, status, "text/plain"))
+		send_all(fd, status, strlen(status));
+}
+
+static void send_page(int fd)
+{
+	struct buf page = { 0 };
+
+	page_put_head(&page, "trace");
+	page_put_tail(&page);
+	if (!send_head(fd, "200 OK", "text/html; charset=utf-8"))
+		send_all(fd, page.data, page.len);
+	buf_free(&page);
+}
+
+/* Another description of the file, whose place is its own. */
+static int open_trace(const struct server *s, struct source **out)
+{
+	int fd;
+
+	if (s->temp < 0)
+		return source_open(s->path, out);
+	fd = file_reopen(s->temp);
+	return fd < 0 ? fd : source_open_fd(fd, s->path, out);
+}
+
+static void send_trace(const struct server *s, int fd)
+{
+	struct source *src;
+	char *block;
+	ssize_t n;
+
+	if (open_trace(s, &src)) {
+		refuse(fd, "500 Internal Server Error");
+		return;
+	}
+	block = xmalloc(BLOCK);
+	if (!send_head(fd, "200 OK", "application/octet-stream"))
+		while ((n = source_read(src, block, BLOCK)) > 0 && !send_all(fd, block, (size_t)n))
+			;
+	free(block);
+	source_close(src);
+}
+
+/* ---- requests ---------------------------------------------------------------------------------- */
+
+/* All of the head of a request: its length, or -1. */
+static ssize_t read_head(int fd, char *buf, size_t max)
+{
+	size_t len = 0;
+	ssize_t n;
+
+	alarm(REQUEST_SECONDS); /* this is a process for one connection */
+	while (len < max) {
+		n = recv(fd, buf + len, max - len, 0);
+		if (n <= 0)
+			return -1;
+		len += (size_t)n;
+		buf[len] = '\0';
+		if (memchr(buf, '\0', len))
+			return -1;
+		if (strstr(buf, "\r\n\r\n")) {
+			alarm(0);
+			return (ssize_t)len;
+		}
+	}
+	return -1;
+}
+
+/* Whether the request is for this server by the name that was told: there is one Host, and it is that. */
+static bool host_fits(const struct server *s, const char *head)
+{
+	static const char *const names[] = { "127.0.0.1", "localhost" };
+	const char *line = strstr(head, "\r\n");
+	unsigned int fits = 0, hosts = 0;
+	char want[32];
+	size_t len;
+
+	for (; line && line[2] != '\r'; line = strstr(line + 2, "\r\n")) {
+		if (strncasecmp(line + 2, "host:", 5))
+			continue;
+		hosts++;
+		line += 7;
+		line += strspn(line, " \t");
+		len = strcspn(line, " \t\r\n");
+		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+			snprintf(want, sizeof(want), "%s:%u", names[i], s->port);
+			fits += len == strlen(want) && !strncmp(line, want, len);
+		}
+		line += len - 2;
+	}
+	return hosts == 1 && fits == 1;
+}
+
+/* In a time that does not tell how much of it is right. */
+static bool token_fits(const struct server *s, const char *path)
+{
+	unsigned char differ = 0;
+
+	if (path[0] != '/' || strlen(path) < 1 + sizeof(s->token))
+		return false;
+	for (size_t i = 0; i < sizeof(s->token) - 1; i++)
+		differ |= (unsigned char)(path[1 + i] ^ s->token[i]);
+	return !differ && path[sizeof(s->token)] == '/';
+}
+
+static void answer(const struct server *s, int fd)
+{
+	char head[REQUEST_MAX + 1], *path, *end;
+	const char *what;
+
+	if (read_head(fd, head, REQUEST_MAX) < 0) {
+		refuse(fd, "400 Bad Request");
+		return;
+	}
+	path = strchr(head, ' ');
+	end = path ? strpbrk(path + 1, " \r\n") : NULL;
+	if (!end || strncmp(end, " HTTP/1.", 8)) {
+		refuse(fd, "400 Bad Request");
+	} else if (!host_fits(s, head)) {
+		refuse(fd, "421 Misdirected Request");
+	} else if (strncmp(head, "GET ", 4)) {
+		refuse(fd, "405 Method Not Allowed");
+	} else {
+		*end = '\0';
+		what = token_fits(s, path + 1) ? path + 2 + sizeof(s->token) - 1 + 1 : "-";
+		if (!strcmp(what, ""))
+			send_page(fd);
+		else if (!strcmp(what, "trace"))
+			send_trace(s, fd);
+		else
+			refuse(fd, "404 Not Found");
+	}
+}
+
+/* ---- the server -------------------------------------------------------------------------------- */
+
+static int listen_at(struct server *s, uint16_t port)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET,
+				  .sin_port = htons(port),
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof(at);
+	int yes = 1;
+
+	s->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (s->listener < 0)
+		return -errno;
+	setsockopt(s->listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+	if (bind(s->listener, (struct sockaddr *)&at, sizeof(at)) || listen(s->listener, 16) ||
+	    getsockname(s->listener, (struct sockaddr *)&at, &len))
+		return -errno;
+	s->port = ntohs(at.sin_port);
+	return 0;
+}
+
+static int make_token(struct server *s)
+{
+	uint8_t bytes[TOKEN_BYTES];
+
+	if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
+		return -EIO;
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		snprintf(s->token + 2 * i, 3, "%02x", bytes[i]);
+	return 0;
+}
+
+static void reap(struct server *s, int flags)
+{
+	while (s->children && waitpid(-1, NULL, flags) > 0) {
+		s->children--;
+		flags = WNOHANG;
+	}
+}
+
+static void take_connection(struct server *s)
+{
+	const struct timeval slow = { .tv_sec = SEND_SECONDS };
+	int fd = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC);
+	pid_t pid;
+
+	if (fd < 0)
+		return;
+	reap(s, s->children < CONNECTIONS_MAX ? WNOHANG : 0);
+	pid = fork();
+	if (!pid) {
+		signal(SIGINT, SIG_DFL);
+		signal(SIGTERM, SIG_DFL);
+		setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &slow, sizeof(slow));
+		answer(s, fd);
+		shutdown(fd, SHUT_WR);
+		_exit(0);
+	}
+	s->children += pid > 0;
+	close(fd);
+}
+
+static void serve(struct server *s)
+{
+	struct pollfd p = { .fd = s->listener, .events = POLLIN };
+	const struct sigaction act = { .sa_handler = on_signal };
+
+	sigaction(SIGINT, &act, NULL);
+	sigaction(SIGTERM, &act, NULL);
+	while (!stopped) {
+		if (poll(&p, 1, 1000) > 0)
+			take_connection(s);
+		reap(s, WNOHANG);
+	}
+}
+
+/* Where there is a desktop, its browser; as root there may be one, but none that should run as root. */
+static void open_browser(const char *url)
+{
+	char word[] = "xdg-open", *address = xstrdup(url), *argv[] = { word, address, NULL };
+	pid_t pid;
+
+	if (geteuid() && (getenv("DISPLAY") || getenv("WAYLAND_DISPLAY")))
+		posix_spawnp(&pid, word, NULL, NULL, argv, environ);
+	free(address);
+}
+
+/* The trace as it is to be shown, in a file: the one that was named, if it is that. */
+static int prepare(struct server *s, const struct view_server_opts *opts)
+{
+	/* what can be read once only is kept */
+	if (!select_opts_are_used(&opts->sel) && spool_has_name(s->path))
+		return trace_bytes_check("view", s->path);
+	s->temp = spool_temp("view");
+	if (s->temp < 0)
+		return CMD_OUTPUT;
+	return trace_bytes_to_file("view", &opts->sel, s->path, s->temp);
+}
+
+static int view_file(const void *arg, const char *path)
+{
+	const struct view_server_opts *opts = arg;
+	struct server s = { .path = path, .temp = -1, .listener = -1 };
+	int code = prepare(&s, opts), err;
+	char url[128];
+
+	if (code == CMD_OK) {
+		err = make_token(&s);
+		err = err ? err : listen_at(&s, (uint16_t)opts->port);
+		if (err) {
+			log_error("view: cannot listen on 127.0.0.1: %s%s", strerror(-err),
+				  err == -EADDRINUSE ?
+					  " (another --port, or none for any that is free)" :
+				  err == -EACCES && opts->port ? " (a --port above 1023)" :
+								 "");
+			code = CMD_START;
+		}
+	}
+	if (code == CMD_OK) {
+		snprintf(url, sizeof(url), "http://127.0.0.1:%u/%s/", s.port, s.token);
+		printf("%s\n", url);
+		fflush(stdout);
+		if (!opts->no_open)
+			open_browser(url);
+		serve(&s);
+	}
+	if (s.listener >= 0)
+		close(s.listener);
+	if (s.temp >= 0)
+		close(s.temp);
+	return code;
+}
+
+int cmd_view(int argc, char **argv)
+{
+	struct view_server_opts opts = { 0 };
+
+	return select_run(&serve_spec, argc, argv, &opts, &opts.sel, view_file);
+}

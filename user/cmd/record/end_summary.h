@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_CMD_RECORD_END_SUMMARY_H
+#define D9_CMD_RECORD_END_SUMMARY_H
+
+#include <stdbool.h>
+
+struct flight_cfg;
+struct recorder_cfg;
+struct recorder_result;
+struct status_totals;
+
+/* What a recording tells whoever waits for it, on standard error. */
+struct end_summary {
+	const char *file;
+	bool on_terminal;
+};
+
+/* The start of a flight recorder: how much it keeps, and what memory that may take. */
+void end_summary_flight(const struct flight_cfg *flight);
+/* A recorder_progress_fn; ctx is a struct end_summary. One line, written over again and again. */
+void end_summary_progress(void *ctx, const struct status_totals *totals);
+/* In place of progress, while the end waits for names; ctx as above. */
+void end_summary_waiting(void *ctx);
+void end_summary_clear_progress(void);
+
+/* The end: figures, the hottest functions, how the target spent its time, and what to type next. */
+void end_summary_print(const struct end_summary *s, const struct recorder_cfg *cfg,
+		       const struct recorder_result *result);
+
+/* What --verify-stacks found: an error if any stack differed; else said unless `quiet`. */
+void end_summary_tell_stacks(const struct status_totals *totals, bool quiet);
+
+#endif

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * How user stacks end, in words. Owns the texts for enum prof_user_end, and the JSON form that
+ * `report` and `info` share; the counting is profile/sums/stack_ends.c's.
+ */
+#include "export/unwind_status.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/str.h"
+#include "export/name_text.h"
+
+static const struct {
+	const char *word, *text;
+} ends[STACK_ENDS_CNT] = {
+	[PROF_END_NOT_WALKED] = { "not_walked", "no user stack" },
+	[PROF_END_COMPLETE] = { "complete", "complete" },
+	[PROF_END_FULL] = { "full", "as many frames as were asked for" },
+	[PROF_END_NO_LIST] = { "no_list", "mappings not known yet" },
+	[PROF_END_NO_MAPPING] = { "no_mapping", "caller in no known code" },
+	[PROF_END_NO_TABLE] = { "no_table", "no unwind information" },
+	[PROF_END_NO_ROW] = { "no_row", "no unwind information for this code" },
+	[PROF_END_UNSUPPORTED] = { "unsupported", "unwind rule not supported" },
+	[PROF_END_READ_FAILED] = { "read_failed", "stack memory not readable" },
+	[PROF_END_NO_PROGRESS] = { "no_progress", "caller's stack not above" },
+	[PROF_END_NO_RETURN] = { "no_return", "return address is 0" },
+	[PROF_END_FRAME_POINTER] = { "frame_pointer", "frame pointer leads nowhere" },
+	[PROF_END_32BIT] = { "32bit", "32-bit program" },
+	[PROF_END_UNCHECKED] = { "unchecked", "by frame pointers, unchecked" },
+	[STACK_ENDS_OTHER] = { "other", "for a reason that this version does not know" },
+};
+
+/* More are not worth a line above a report. */
+#define REASONS_MAX 3
+
+const char *unwind_status_word(uint8_t end)
+{
+	return ends[end].word;
+}
+
+const char *unwind_status_text(uint8_t end)
+{
+	return ends[end].text;
+}
+
+double unwind_status_percent(const struct stack_ends *e, uint64_t stacks)
+{
+	return e->stacks ? 100.0 * (double)stacks / (double)e->stacks : 0;
+}
+
+void unwind_status_put_sum(struct buf *out, const struct stack_ends *e)
+{
+	char all[32], some[32];
+
+	str_count(all, e->stacks);
+	buf_printf(out, "%.2f%% of %s complete",
+		   unwind_status_percent(e, e->by_end[PROF_END_COMPLETE]), all);
+	if (e->frame_pointers) {
+		str_count(some, e->frame_pointers);
+		buf_printf(out, ", %s with steps by frame pointers", some);
+	}
+	if (e->signals) {
+		str_count(some, e->signals);
+		buf_printf(out, ", %s through signal handlers", some);
+	}
+	if (e->guessed) {
+		str_count(some, e->guessed);
+		buf_printf(out, ", %s with a guessed caller of the leaf", some);
+	}
+}
+
+void unwind_status_put_reasons(struct buf *out, const struct stack_ends *e)
+{
+	uint8_t early[STACK_ENDS_CNT];
+	size_t cnt = stack_ends_early(e, early);
+
+	for (size_t i = 0; i < cnt && i < REASONS_MAX; i++)
+		buf_printf(out, "%s%s %.2f%%", i ? ", " : "", unwind_status_text(early[i]),
+			   unwind_status_percent(e, e->by_end[early[i]]));
+}
+
+static void json_modules(struct buf *out, const struct stack_ends *e, const struct names *n)
+{
+	size_t cnt;
+	struct stack_ends_module *v = stack_ends_modules(e, &cnt);
+
+	buf_addstr(out, ",\"modules\":[");
+	for (size_t i = 0; i < cnt; i++) {
+		buf_addstr(out, i ? ",{\"path\":" : "{\"path\":");
+		name_text_json_name(out, n,
+				    v[i].module ? names_module(n, v[i].module)->path : NAMES_NONE);
+		buf_printf(out, ",\"end\":\"%s\",\"stacks\":%" PRIu64 "}",
+			   unwind_status_word(v[i].end), v[i].stacks);
+	}
+	buf_addch(out, ']');
+	free(v);
+}
+
+void unwind_status_json(struct buf *out, const struct stack_ends *e, const struct names *n)
+{
+	bool any = false;
+
+	buf_printf(out, "{\"stacks\":%" PRIu64 ",\"ends\":{", e->stacks);
+	for (uint8_t end = 0; end < STACK_ENDS_CNT; end++) {
+		if (!e->by_end[end])
+			continue;
+		buf_printf(out, "%s\"%s\":%" PRIu64, any ? "," : "", unwind_status_word(end),
+			   e->by_end[end]);
+		any = true;
+	}
+	buf_printf(out,
+		   "},\"frame_pointer_steps\":%" PRIu64 ",\"signal_frames\":%" PRIu64
+		   ",\"guessed_callers\":%" PRIu64,
+		   e->frame_pointers, e->signals, e->guessed);
+	json_modules(out, e, n);
+	buf_addch(out, '}');
+}

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Workers and threads. Owns, for each worker and for each thread, its stays: from when to when it was seen
+ * with the same one on the other side, in order of time. Knows nothing of what workers do.
+ *
+ * Events of one thread come mostly in order, so the stay that was touched last is tried first.
+ */
+#include "profile/explain/tokio_workers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+/* Seen with @other at both times, and with nobody else between them. Soft: not seen then, only until another came. */
+struct offcpu_interval {
+	uint64_t from, to;
+	uint32_t other;
+	bool soft_from, soft_to;
+};
+
+struct stays {
+	struct offcpu_interval *v;
+	size_t cnt, cap, last;
+};
+
+static uint64_t key_of(uint32_t part, uint32_t id)
+{
+	return (uint64_t)part << 32 | id;
+}
+
+/* ---- stays ------------------------------------------------------------------------------------- */
+
+/* How many begin at @ts or before. */
+static size_t stays_until(const struct stays *s, uint64_t ts)
+{
+	size_t lo = 0, hi = s->cnt;
+
+	while (lo < hi) {
+		const size_t mid = lo + (hi - lo) / 2;
+
+		if (s->v[mid].from <= ts)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* Whether the stay holds @ts, or can be made to without passing another one. */
+static bool stretch(struct stays *s, size_t at, uint32_t other, uint64_t ts)
+{
+	struct offcpu_interval *v = &s->v[at];
+
+	if (v->other != other)
+		return false;
+	if (ts > v->to && (at + 1 == s->cnt || ts < s->v[at + 1].from))
+		v->to = ts;
+	else if (ts < v->from && (!at || ts > s->v[at - 1].to))
+		v->from = ts;
+	else if (ts < v->from || ts > v->to)
+		return false;
+	s->last = at;
+	return true;
+}
+
+/* Whether the stay before or behind reaches to @ts, where the one between was not really seen. */
+static bool push_aside(struct stays *s, size_t at, uint32_t other, uint64_t ts)
+{
+	struct offcpu_interval *v = &s->v[at];
+
+	if (ts <= v->from || ts >= v->to)
+		return false;
+	if (v->soft_from && at && v[-1].other == other) {
+		v[-1].to = ts;
+		v->from = ts + 1;
+		return true;
+	}
+	if (v->soft_to && at + 1 < s->cnt && v[1].other == other) {
+		v[1].from = ts;
+		v->to = ts - 1;
+		return true;
+	}
+	return false;
+}
+
+/* True when it takes another stay. */
+static bool needs_stay(struct stays *s, uint32_t other, uint64_t ts)
+{
+	size_t at;
+
+	if (!s->cnt)
+		return true;
+	if (stretch(s, s->last, other, ts))
+		return false;
+	at = stays_until(s, ts);
+	if (at && (stretch(s, at - 1, other, ts) || push_aside(s, at - 1, other, ts)))
+		return false;
+	return at == s->cnt || !stretch(s, at, other, ts);
+}
+
+static void insert(struct stays *s, size_t at, struct offcpu_interval stay)
+{
+	s->v = array_reserve(s->v, &s->cap, s->cnt + 1, sizeof(*s->v));
+	memmove(&s->v[at + 1], &s->v[at], (s->cnt - at) * sizeof(*s->v));
+	s->v[at] = stay;
+	s->cnt++;
+	s->last = at;
+}
+
+/* One that is in the middle of another parts it. */
+static void add_stay(struct stays *s, uint32_t other, uint64_t ts)
+{
+	const size_t at = stays_until(s, ts);
+	struct offcpu_interval before = at ? s->v[at - 1] : (struct offcpu_interval){ 0 };
+
+	if (at && ts > before.from && ts < before.to) {
+		s->v[at - 1].to = ts - 1;
+		s->v[at - 1].soft_to = true;
+		before.from = ts + 1;
+		before.soft_from = true;
+		insert(s, at, before);
+	}
+	insert(s, at, (struct offcpu_interval){ .from = ts, .to = ts, .other = other });
+}
+
+static uint32_t stays_at(const struct stays *s, uint64_t ts)
+{
+	const size_t at = s ? stays_until(s, ts) : 0;
+
+	return s ? s->v[at ? at - 1 : 0].other : TRACE_NONE;
+}
+
+/* ---- learning ---------------------------------------------------------------------------------- */
+
+bool worker_threads_told(const struct trace_event *ev, uint32_t *worker, uint32_t *tid)
+{
+	uint64_t w, t;
+
+	/* a sample's thread need not be a worker's, whatever stands in it */
+	if (ev->kind != TRACE_OTHER || !ev->has_ts || !trace_u64(ev, ROLE_WORKER_ID, &w) ||
+	    !trace_u64(ev, ROLE_TID, &t) || w == PROF_WORKER_NONE || w >= TRACE_NONE || !t ||
+	    t >= TRACE_NONE)
+		return false;
+	*worker = (uint32_t)w;
+	*tid = (uint32_t)t;
+	return true;
+}
+
+static bool learn(struct worker_threads *w, struct hmap *map, uint64_t key, uint32_t other,
+		  uint64_t ts)
+{
+	struct stays *s = hmap_get(map, key);
+
+	if (s && !needs_stay(s, other, ts))
+		return true;
+	if (w->stays + 2 > TOKIO_WORKERS_STAYS_MAX)
+		return false;
+	if (!s) {
+		s = xcalloc(1, sizeof(*s));
+		hmap_set(map, key, s);
+	}
+	w->stays -= s->cnt;
+	add_stay(s, other, ts);
+	w->stays += s->cnt;
+	return true;
+}
+
+static void learn_part(struct worker_threads *w, uint32_t part)
+{
+	for (size_t i = 0; i < w->part_cnt; i++)
+		if (w->parts[i] == part)
+			return;
+	w->parts = array_reserve(w->parts, &w->part_cap, w->part_cnt + 1, sizeof(*w->parts));
+	w->parts[w->part_cnt++] = part;
+}
+
+void worker_threads_learn(struct worker_threads *w, uint32_t part, uint32_t worker, uint32_t tid,
+			  uint64_t ts)
+{
+	learn_part(w, part);
+	if (!learn(w, &w->workers, key_of(part, worker), tid, ts) ||
+	    !learn(w, &w->threads, key_of(part, tid), worker, ts))
+		w->crowded++;
+}
+
+void worker_threads_add(struct worker_threads *w, const struct trace_event *ev)
+{
+	uint32_t worker, tid;
+
+	if (worker_threads_told(ev, &worker, &tid))
+		worker_threads_learn(w, ev->part, worker, tid, ev->ts);
+}
+
+/* ---- asking ------------------------------------------------------------------------------------ */
+
+uint32_t worker_threads_tid(const struct worker_threads *w, uint32_t part, uint32_t worker,
+			    uint64_t ts)
+{
+	return stays_at(hmap_get(&w->workers, key_of(part, worker)), ts);
+}
+
+bool worker_threads_worker(const struct worker_threads *w, const struct names *names, uint32_t part,
+			   uint32_t tid, uint64_t ts, uint32_t *worker, uint32_t *app)
+{
+	const uint32_t clock = names_part(names, part)->clock;
+	uint32_t found;
+
+	for (size_t i = 0; i < w->part_cnt; i++) {
+		if (names_part(names, w->parts[i])->clock != clock)
+			continue;
+		found = stays_at(hmap_get(&w->threads, key_of(w->parts[i], tid)), ts);
+		/* a worker that has moved on took its number along */
+		if (found == TRACE_NONE || worker_threads_tid(w, w->parts[i], found, ts) != tid)
+			continue;
+		*worker = found;
+		*app = w->parts[i];
+		return true;
+	}
+	return false;
+}
+
+static void free_stays(struct hmap *map)
+{
+	size_t pos = 0;
+	uint64_t key;
+	void *s;
+
+	while (hmap_next(map, &pos, &key, &s)) {
+		free(((struct stays *)s)->v);
+		free(s);
+	}
+	hmap_fini(map);
+}
+
+void worker_threads_fini(struct worker_threads *w)
+{
+	free_stays(&w->workers);
+	free_stays(&w->threads);
+	free(w->parts);
+	*w = (struct worker_threads){ 0 };
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_PROFILE_SCHED_CPU_FILTER_H
+#define D9_PROFILE_SCHED_CPU_FILTER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct names;
+
+/* Which CPUs a recording has the events of. {0}: all. */
+struct cpu_filter {
+	uint64_t *bits; /* NULL: all */
+};
+
+/* By the metadata of a part; a list that makes no sense says nothing. Of an @r that knows, nothing changes. */
+void cpu_filter_learn(struct cpu_filter *r, const struct names *n, uint32_t part);
+bool cpu_filter_has(const struct cpu_filter *r, uint64_t cpu);
+void cpu_filter_fini(struct cpu_filter *r);
+
+#endif /* D9_PROFILE_SCHED_CPU_FILTER_H */

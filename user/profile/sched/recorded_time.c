@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * For how long a trace was recorded: what rates and shares of time are to be divided by. Owns the times of each
+ * part and what was left out of them: pauses, slices, and holes. Numbers only.
+ */
+#include "profile/sched/recorded_time.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "profile/sched/cpu_filter.h"
+#include "profile/sched/loss_accounting.h"
+
+struct recorded_time_part *recorded_time_part(struct recorded_time *o, uint32_t part)
+{
+	o->v = array_reserve(o->v, &o->cap, (size_t)part + 1, sizeof(*o->v));
+	return &o->v[part];
+}
+
+/* Nothing at all was recorded meanwhile, on any CPU. */
+static bool is_left_out(enum loss_accounting_class cls)
+{
+	return cls == LOSS_ACCOUNTING_PAUSES || cls == LOSS_ACCOUNTING_THINNED ||
+	       cls == LOSS_ACCOUNTING_HOLES;
+}
+
+void recorded_time_loss(struct recorded_time *o, const struct trace *t,
+			const struct trace_event *ev)
+{
+	uint64_t first, last;
+	struct dial9_str kind;
+	struct recorded_time_part *p;
+
+	if (ev->kind != TRACE_LOST || !trace_str(t, ev, ROLE_KIND, &kind) ||
+	    !is_left_out(loss_accounting_class(kind.ptr, kind.len)) ||
+	    !trace_u64(ev, ROLE_FIRST_NS, &first) || !trace_u64(ev, ROLE_LAST_NS, &last) ||
+	    first >= last || o->out_cnt == RECORDED_TIME_OUT_MAX)
+		return;
+	p = recorded_time_part(o, ev->part);
+	p->out = array_reserve(p->out, &p->cap, p->cnt + 1, sizeof(*p->out));
+	p->out[p->cnt++] = (struct gap){ first, last };
+	o->out_cnt++;
+}
+
+/* Times of the parts on one clock. */
+struct times {
+	struct gap *spans, *seen;
+	size_t span_cnt, span_cap, seen_cnt, seen_cap;
+};
+
+/* Parts that follow each other. */
+struct lane {
+	uint64_t until;
+	struct times times;
+};
+
+/* One of a clock, by when it began. */
+struct member {
+	uint64_t first, last;
+	uint32_t part;
+	size_t lane;
+};
+
+static int by_from(const void *a, const void *b)
+{
+	const struct gap *x = a, *y = b;
+
+	return x->from < y->from ? -1 : x->from > y->from;
+}
+
+static void add(struct gap **v, size_t *cnt, size_t *cap, uint64_t from, uint64_t to)
+{
+	*v = array_reserve(*v, cap, *cnt + 1, sizeof(**v));
+	(*v)[(*cnt)++] = (struct gap){ from, to };
+}
+
+/* How long any of them lasts. */
+static uint64_t together(struct gap *v, size_t cnt)
+{
+	uint64_t ns = 0, until = 0;
+
+	if (cnt)
+		qsort(v, cnt, sizeof(*v), by_from);
+	for (size_t i = 0; i < cnt; i++) {
+		const uint64_t from = v[i].from > until ? v[i].from : until;
+
+		if (v[i].to <= from)
+			continue;
+		ns += v[i].to - from;
+		until = v[i].to;
+	}
+	return ns;
+}
+
+/* From @from to @to but for what was left out; how long that is. */
+static uint64_t add_seen(struct times *t, const struct recorded_time_part *p, uint64_t from,
+			 uint64_t to)
+{
+	uint64_t ns = 0;
+
+	if (p->cnt)
+		qsort(p->out, p->cnt, sizeof(*p->out), by_from);
+	for (size_t i = 0; i <= p->cnt && from < to; i++) {
+		const uint64_t end = i < p->cnt && p->out[i].from < to ? p->out[i].from : to;
+
+		if (end > from) {
+			add(&t->seen, &t->seen_cnt, &t->seen_cap, from, end);
+			ns += end - from;
+		}
+		if (i < p->cnt && p->out[i].to > from)
+			from = p->out[i].to;
+	}
+	return ns;
+}
+
+static bool has_cpu(const struct recorded_time_part *p, const struct recorded_time_opts *opts,
+		    uint32_t part)
+{
+	struct cpu_filter r = { 0 };
+	bool has;
+
+	if (opts->cpu == TRACE_NONE)
+		return true;
+	cpu_filter_learn(&r, opts->names, part);
+	has = cpu_filter_has(&r, opts->cpu) &&
+	      (opts->cpu < p->cpus ||
+	       opts->cpu < names_meta_u64(opts->names, part, PROF_META_CPUS));
+	cpu_filter_fini(&r);
+	return has;
+}
+
+static bool counts(const struct recorded_time *o, const struct recorded_time_opts *opts,
+		   uint32_t part, bool all)
+{
+	return o->v[part].any && (all || !opts->tells || opts->tells(opts->ctx, part)) &&
+	       has_cpu(&o->v[part], opts, part);
+}
+
+/* When a part began and ended, as far as it is looked at; false: not at all. */
+static bool span_of(const struct recorded_time *o, const struct recorded_time_opts *opts,
+		    struct member *m)
+{
+	uint64_t from, to;
+
+	m->first = o->v[m->part].first;
+	m->last = o->v[m->part].last;
+	if (opts->window &&
+	    opts->window(opts->ctx, names_part(opts->names, m->part)->clock, &from, &to)) {
+		m->first = from > m->first ? from : m->first;
+		m->last = to < m->last ? to : m->last;
+	}
+	return m->first < m->last;
+}
+
+static int by_first(const void *a, const void *b)
+{
+	const struct member *x = a, *y = b;
+
+	if (x->first != y->first)
+		return x->first < y->first ? -1 : 1;
+	return x->part < y->part ? -1 : x->part > y->part;
+}
+
+/* Of the parts on the clock of @part, the first of them, those that count. Their number; the caller frees *@out. */
+static size_t members_of(const struct recorded_time *o, const struct recorded_time_opts *opts,
+			 uint32_t part, bool all, struct member **out)
+{
+	struct member m = { 0 };
+	size_t cnt = 0, cap = 0;
+
+	*out = NULL;
+	for (uint32_t i = part; i < o->cap && i < opts->names->parts.cnt; i++) {
+		m.part = i;
+		if (names_part(opts->names, i)->clock != part || !counts(o, opts, i, all) ||
+		    !span_of(o, opts, &m))
+			continue;
+		*out = array_reserve(*out, &cap, cnt + 1, sizeof(**out));
+		(*out)[cnt++] = m;
+	}
+	if (cnt)
+		qsort(*out, cnt, sizeof(**out), by_first);
+	return cnt;
+}
+
+/* The one that ended last of those that did before @m began, or nearly; else a new one. */
+static size_t lane_for(const struct lane *lanes, size_t cnt, const struct member *m)
+{
+	const uint64_t latest = m->first + (m->last - m->first) / 10;
+	size_t best = cnt;
+
+	for (size_t i = 0; i < cnt; i++)
+		if (lanes[i].until <= latest && (best == cnt || lanes[i].until > lanes[best].until))
+			best = i;
+	return best;
+}
+
+static void weigh(const struct recorded_time *o, const struct recorded_time_opts *opts,
+		  struct member *m, size_t cnt, uint64_t ns)
+{
+	struct lane *lanes = xcalloc(cnt, sizeof(*lanes));
+	size_t lane_cnt = 0;
+
+	for (size_t i = 0; i < cnt; i++) {
+		m[i].lane = lane_for(lanes, lane_cnt, &m[i]);
+		lane_cnt += m[i].lane == lane_cnt;
+		if (m[i].last > lanes[m[i].lane].until)
+			lanes[m[i].lane].until = m[i].last;
+		add_seen(&lanes[m[i].lane].times, &o->v[m[i].part], m[i].first, m[i].last);
+	}
+	for (size_t i = 0; i < lane_cnt; i++)
+		lanes[i].until = together(lanes[i].times.seen, lanes[i].times.seen_cnt);
+	for (size_t i = 0; i < cnt; i++)
+		if (lanes[m[i].lane].until)
+			opts->weights[m[i].part] = (double)ns / (double)lanes[m[i].lane].until;
+	for (size_t i = 0; i < lane_cnt; i++)
+		free(lanes[i].times.seen);
+	free(lanes);
+}
+
+static void add_clock(const struct recorded_time *o, const struct recorded_time_opts *opts,
+		      uint32_t part, bool all, struct recorded_time_sum *sum)
+{
+	struct times t = { 0 };
+	struct member *m;
+	const size_t cnt = members_of(o, opts, part, all, &m);
+	uint64_t ns, parts_ns = 0;
+
+	for (size_t i = 0; i < cnt; i++) {
+		add(&t.spans, &t.span_cnt, &t.span_cap, m[i].first, m[i].last);
+		parts_ns += add_seen(&t, &o->v[m[i].part], m[i].first, m[i].last);
+	}
+	ns = together(t.seen, t.seen_cnt);
+	if (opts->weights && parts_ns > ns)
+		weigh(o, opts, m, cnt, ns);
+	sum->parts += cnt;
+	sum->span_ns += together(t.spans, t.span_cnt);
+	sum->ns += ns;
+	sum->parts_ns += parts_ns;
+	free(t.spans);
+	free(t.seen);
+	free(m);
+}
+
+struct recorded_time_sum recorded_time_sum(const struct recorded_time *o,
+					   const struct recorded_time_opts *opts)
+{
+	const size_t cnt = o->cap < opts->names->parts.cnt ? o->cap : opts->names->parts.cnt;
+	struct recorded_time_sum sum = { 0 };
+	bool all = true;
+
+	for (uint32_t i = 0; i < cnt && all && opts->tells; i++)
+		all = !o->v[i].any || !opts->tells(opts->ctx, i);
+	for (size_t i = 0; opts->weights && i < opts->names->parts.cnt; i++)
+		opts->weights[i] = 1;
+	for (uint32_t i = 0; i < cnt; i++)
+		if (names_part(opts->names, i)->clock == i)
+			add_clock(o, opts, i, all, &sum);
+	return sum;
+}
+
+void recorded_time_fini(struct recorded_time *o)
+{
+	for (size_t i = 0; i < o->cap; i++)
+		free(o->v[i].out);
+	free(o->v);
+	*o = (struct recorded_time){ 0 };
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * On which CPUs' queues a thread waited, and who ran there meanwhile. Owns no memory, knows no states of
+ * threads. A wait is told from its end: what lies before the first queue that is remembered is unknown.
+ */
+#include "profile/sched/runqueue_moves.h"
+
+#include <string.h>
+
+void runqueue_moves_add(struct runqueue_moves *h, uint32_t cpu, uint64_t since)
+{
+	if (h->cnt == RUNQUEUE_MOVES_MAX)
+		memmove(&h->v[0], &h->v[1], --h->cnt * sizeof(h->v[0]));
+	h->v[h->cnt++] = (struct hop){ .since = since, .cpu = cpu };
+}
+
+uint32_t runqueue_moves_cpu(const struct runqueue_moves *h)
+{
+	return h->cnt ? h->v[h->cnt - 1].cpu : TRACE_NONE;
+}
+
+struct queue {
+	struct runqueue_moves_behind *behind;
+	uint32_t cpu;
+};
+
+/* Who was switched in last is still there only if his switch out could not be missing. */
+static void add_slice(void *ctx, uint32_t tid, uint64_t from, uint64_t to, bool open)
+{
+	const struct queue *q = ctx;
+	struct runqueue_moves_behind *b = q->behind;
+
+	if (tid == CPU_LOG_NOBODY || (open && !b->stays(b->ctx, tid))) {
+		b->unknown_ns += to - from;
+		return;
+	}
+	preemptors_add(&b->rivals, &(struct interval_behind){ .cpu = q->cpu,
+							      .tid = tid,
+							      .pid = TRACE_NONE,
+							      .comm = NAMES_NONE,
+							      .ns = to - from,
+							      .from = from });
+}
+
+void runqueue_moves_behind(const struct runqueue_moves *h, const struct interval *i,
+			   struct runqueue_moves_behind *b)
+{
+	struct queue q = { .behind = b };
+	uint64_t to = i->end, from;
+
+	for (size_t k = h->cnt; k-- && to > i->start; to = from < to ? from : to) {
+		from = h->v[k].since > i->start ? h->v[k].since : i->start;
+		q.cpu = h->v[k].cpu;
+		/* it was taken from there to another, unseen */
+		if (k + 1u == h->cnt && q.cpu != i->cpu)
+			q.cpu = TRACE_NONE;
+		cpu_log_each(b->cpus, q.cpu, from, to, add_slice, &q);
+	}
+	if (to > i->start)
+		b->unknown_ns += to - i->start;
+}

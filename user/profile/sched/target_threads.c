@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Whom a recording followed, told from its metadata ("system", "pid 1,2", "tid 3", "command ls") and then
+ * from forks as they come. Owns the two sets; numbers only. As the recorder's programs do: a child of a
+ * followed thread is followed with its whole process. Children from before the segment are known by what
+ * TaskEvents say of them.
+ */
+#include "profile/sched/target_threads.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Values of the sets. Who is forked brings its whole process along; who was named does not. */
+static char named, forked;
+
+static void add(struct hmap *set, uint64_t id, void *how)
+{
+	if (id < TRACE_NONE)
+		hmap_set(set, id, how);
+}
+
+/* "12,13" */
+static void add_list(struct hmap *set, const char *s)
+{
+	char *end;
+
+	for (;; s = end + 1) {
+		unsigned long long id = strtoull(s, &end, 10);
+
+		if (end == s)
+			return;
+		add(set, id, &named);
+		if (*end != ',')
+			return;
+	}
+}
+
+void target_threads_init(struct target_threads *f, const struct names *n, uint32_t part)
+{
+	const char *target = names_meta(n, part, PROF_META_TARGET);
+	const char *pids = names_meta(n, part, PROF_META_TARGET_PIDS);
+	const char *inherit = names_meta(n, part, PROF_META_INHERIT);
+	const char *told = names_meta(n, part, PROF_META_FOLLOWED);
+
+	*f = (struct target_threads){ .inherit = !inherit || strcmp(inherit, "no") };
+	f->told = told != NULL;
+	f->within = told && !strcmp(told, "within");
+	f->some = f->told;
+	if (!target || (f->told && !f->within))
+		return;
+	f->command = !strncmp(target, "command ", 8);
+	f->some |= f->command || !strncmp(target, "pid ", 4) || !strncmp(target, "tid ", 4);
+	if (!strncmp(target, "pid ", 4))
+		add_list(&f->pids, target + 4);
+	if (!strncmp(target, "tid ", 4)) {
+		add_list(&f->tids, target + 4);
+		f->inherit = false;
+	}
+	if (f->command && pids) {
+		add_list(&f->awaited, pids);
+		f->command = false;
+	}
+}
+
+static void come(struct target_threads *f, uint64_t pid)
+{
+	if (f->awaited.cnt && hmap_del(&f->awaited, pid))
+		add(&f->pids, pid, &named);
+}
+
+static uint64_t number(const struct trace_event *ev, enum trace_role role)
+{
+	return trace_u64_or(ev, role, TRACE_NONE);
+}
+
+static void see_tracepoint(struct target_threads *f, const struct trace_event *ev)
+{
+	void *how;
+
+	if (ev->schema->role[ROLE_CHILD_PID] >= 0) {
+		if (f->inherit && target_threads_has(f, ev->pid, ev->tid))
+			add(&f->tids, number(ev, ROLE_CHILD_PID), &forked);
+	} else if (ev->schema->role[ROLE_OLD_PID] >= 0) {
+		if (f->command)
+			add(&f->pids, number(ev, ROLE_PID), &named);
+		f->command = false;
+		come(f, number(ev, ROLE_PID));
+		how = hmap_get(&f->tids, number(ev, ROLE_OLD_PID));
+		if (how && f->inherit)
+			add(&f->tids, number(ev, ROLE_PID), how);
+	}
+}
+
+/* Of a trace that was cut to what the target names, nobody else counts. */
+static bool is_told(const struct target_threads *f, const struct trace_event *ev)
+{
+	return f->inherit && !f->told && trace_u64_or(ev, ROLE_FOLLOWED, 0);
+}
+
+void target_threads_see(struct target_threads *f, const struct trace *t,
+			const struct trace_event *ev)
+{
+	const struct names_task *task;
+
+	if (!f->some)
+		return;
+	if (ev->kind == TRACE_TRACEPOINT) {
+		see_tracepoint(f, ev);
+	} else if (ev->kind == TRACE_SAMPLE) {
+		come(f, ev->pid);
+	} else if (ev->kind == TRACE_TASK && ev->tid != TRACE_NONE) {
+		task = trace_task(t, ev->tid);
+		if (task)
+			come(f, task->pid);
+		if (task && (hmap_get(&f->tids, ev->tid) == &forked || is_told(f, ev)))
+			add(&f->pids, task->pid, &forked);
+	}
+}
+
+bool target_threads_has(const struct target_threads *f, uint32_t pid, uint32_t tid)
+{
+	return !f->some || (pid != TRACE_NONE && hmap_get(&f->pids, pid)) ||
+	       hmap_get(&f->tids, tid);
+}
+
+void target_threads_forget(struct target_threads *f, uint32_t tid)
+{
+	if (f->some)
+		hmap_del(&f->tids, tid);
+}
+
+void target_threads_fini(struct target_threads *f)
+{
+	hmap_fini(&f->pids);
+	hmap_fini(&f->awaited);
+	hmap_fini(&f->tids);
+	*f = (struct target_threads){ 0 };
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_PROFILE_SCHED_THREAD_STATE_H
+#define D9_PROFILE_SCHED_THREAD_STATE_H
+
+/*
+ * What the threads of one recording did: see intervals.h, which has one of these for each recording of a merged
+ * stream, and one for all that follow each other.
+ */
+#include "profile/sched/gaps.h"
+#include "profile/sched/intervals.h"
+#include "profile/sched/stack_table.h"
+
+struct thread_state;
+
+struct thread_state_window {
+	uint64_t from, to;
+	bool set;
+};
+
+/* What they have in common. */
+struct thread_state_shared {
+	struct intervals_opts opts;
+	bool skip_stacks;
+	struct stack_table stacks;
+	struct thread_state_window *windows; /* by clock */
+	size_t window_cap;
+	struct gaps *gaps; /* by part */
+	size_t gaps_cap;
+	const struct thread_state *telling; /* while opts.fn runs */
+};
+
+/* Never NULL; free with thread_state_free(). */
+struct thread_state *thread_state_new(struct thread_state_shared *all);
+void thread_state_free(struct thread_state *m);
+/* The window of that clock is another one. */
+void thread_state_window(struct thread_state *m, uint32_t clock);
+/* Cuts to a window, if it is set: false when nothing is left. */
+bool thread_state_clip(const struct thread_state_window *w, struct interval *i);
+/* As intervals_restart() and so on. */
+void thread_state_restart(struct thread_state *m);
+void thread_state_add(struct thread_state *m, const struct trace *t, const struct trace_event *ev);
+void thread_state_finish(struct thread_state *m);
+struct interval_behind_sum thread_state_behind(const struct thread_state *m,
+					       const struct interval *i,
+					       struct interval_behind *out, size_t max);
+
+#endif /* D9_PROFILE_SCHED_THREAD_STATE_H */

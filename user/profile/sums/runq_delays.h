@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_PROFILE_SUMS_RUNQ_DELAYS_H
+#define D9_PROFILE_SUMS_RUNQ_DELAYS_H
+
+#include "base/hash.h"
+#include "profile/sched/intervals.h"
+#include "profile/sums/quantile.h"
+
+enum runq_delays_by { RUNQ_DELAYS_BY_TID, RUNQ_DELAYS_BY_PID, RUNQ_DELAYS_BY_COMM };
+
+/* How long a thread, a process, or all of one name had to wait for a CPU. */
+struct runq_delays_row {
+	uint32_t tid, pid; /* of the first thread of it; TRACE_NONE: unknown */
+	uint32_t comm; /* the last name, of a process that of its main thread; NAMES_NONE: unknown */
+	bool main; /* it is the main thread's */
+	uint64_t named_ns; /* when it was called so */
+	uint32_t part;
+	uint64_t run_ns, switches; /* on a CPU; times switched in */
+	uint64_t wait_ns; /* together */
+	uint64_t cut; /* waits that an edge cut: in wait_ns, and not in the quantiles */
+	uint64_t max_ns, max_start; /* the longest, and when it began */
+	struct quantile waits; /* of those that are whole */
+};
+
+/* Start with { .by = ... }. */
+struct runq_delays {
+	enum runq_delays_by by;
+	struct hmap index; /* key -> row + 1 */
+	struct runq_delays_row *rows;
+	size_t cnt, cap;
+	struct quantile waits; /* of all rows */
+	uint64_t run_ns, wait_ns, switches;
+	struct intervals_untold untold; /* in no row's wait_ns */
+};
+
+enum runq_delays_order {
+	RUNQ_DELAYS_BY_MAX,
+	RUNQ_DELAYS_BY_AVG,
+	RUNQ_DELAYS_BY_P99,
+	RUNQ_DELAYS_BY_RUNTIME,
+	RUNQ_DELAYS_BY_SWITCHES,
+	RUNQ_DELAYS_BY_WAIT,
+};
+
+/* Takes any interval. */
+void runq_delays_add(struct runq_delays *d, const struct interval *i);
+/* Names what was named late, and sorts: most first. Once, after the last interval. */
+void runq_delays_finish(struct runq_delays *d, const struct names *names,
+			enum runq_delays_order order);
+void runq_delays_fini(struct runq_delays *d);
+
+/* One long wait, with all that is known of it. */
+struct runq_delays_worst {
+	uint32_t tid, pid, comm, cpu, stack, part;
+	uint64_t start, ns;
+	unsigned int flags;
+	enum interval_why why;
+	bool woken;
+	struct interval_waker waker;
+	struct interval_behind behind[4]; /* who ran on that CPU meanwhile, longest first */
+	struct interval_behind_sum sum;
+};
+
+/* The longest waits so far: a heap of at most @max. Start with { .max = ... }. */
+struct runq_delays_heap {
+	size_t max, cnt;
+	struct runq_delays_worst *v;
+};
+
+/* Takes a runnable interval within the engine's callback. */
+void runq_delays_heap_add(struct runq_delays_heap *h, const struct intervals *iv,
+			  const struct interval *i);
+/* Longest first. Once, after the last. */
+void runq_delays_heap_sort(struct runq_delays_heap *h);
+void runq_delays_heap_fini(struct runq_delays_heap *h);
+
+#endif /* D9_PROFILE_SUMS_RUNQ_DELAYS_H */

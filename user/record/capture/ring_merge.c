@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * merge.c - many rings, one order
+ *
+ * A step back in time costs nine bytes in dial9, so the rings are merged by time as they are
+ * drained: a binary heap holds each source that has something, keyed by its oldest record's time.
+ * The side-band's rings take part like any other, so that a mapping or an exec is known exactly
+ * when the records around it need it.
+ *
+ * A record that is still being written hides what its ring has behind it; the mark, a few
+ * milliseconds in the past, is what makes that rare. Order is then off by that much and no more.
+ *
+ * A time that cannot be would stop its source for good, or for years: a side-band record from the
+ * future or from long before the last one of its ring is damage, counted and stepped over.
+ */
+#include "record/capture/ring_merge.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "kernel/perf_ring.h"
+#include "prof_abi.h"
+#include "record/capture/ring.h"
+
+enum {
+	PUBLISH_EVERY = 64,
+	AHEAD_NS = 1000000, /* what two readings of the clock on two CPUs may be apart */
+};
+
+#define BEHIND_NS 5000000000ULL
+#define STALL_NS 1000000000ULL
+
+struct source {
+	uint64_t ts;
+	struct ring *ring; /* or: */
+	struct perf_ring *side;
+	const struct prof_rec *rec;
+	struct perf_side next; /* of side, when has_next */
+	bool has_next;
+	uint64_t side_ns; /* of the side's last good record */
+	uint64_t waits_since; /* the clock's time when next was read */
+	unsigned int unpublished;
+};
+
+struct ring_merge {
+	struct source *sources;
+	size_t cnt;
+	struct source **heap;
+	size_t heap_cnt;
+	uint64_t now; /* a lower bound of the clock's time */
+	uint64_t reached; /* the time of the last record handed over */
+	bool waits;
+};
+
+struct ring_merge *ring_merge_new(struct ring *rings, size_t ring_cnt, struct perf_ring **sides,
+				  size_t side_cnt)
+{
+	struct ring_merge *m = xcalloc(1, sizeof(*m));
+	size_t i;
+
+	m->sources = xcalloc(ring_cnt + side_cnt + 1, sizeof(*m->sources));
+	m->heap = xcalloc(ring_cnt + side_cnt + 1, sizeof(*m->heap));
+	for (i = 0; i < side_cnt; i++)
+		m->sources[m->cnt++].side = sides[i];
+	for (i = 0; i < ring_cnt; i++)
+		m->sources[m->cnt++].ring = &rings[i];
+	return m;
+}
+
+void ring_merge_free(struct ring_merge *m)
+{
+	if (!m)
+		return;
+	free(m->heap);
+	free(m->sources);
+	free(m);
+}
+
+/* Whether a record of this source can have been written at that time. */
+static bool is_possible(struct ring_merge *m, const struct source *s, uint64_t time)
+{
+	if (time > m->now + AHEAD_NS)
+		m->now = clock_mono_ns();
+	return time <= m->now + AHEAD_NS && time + BEHIND_NS >= s->side_ns;
+}
+
+/* What stands for a record that cannot be used, at the time of the last that could. */
+static struct perf_side side_notice(const struct source *s, enum perf_side_type type)
+{
+	return (struct perf_side){
+		.type = type,
+		.time = s->side_ns,
+		.since = s->side_ns,
+		.cpu = perf_ring_cpu(s->side),
+		.lost = 1,
+		.name = "",
+	};
+}
+
+static bool refill_side(struct ring_merge *m, struct source *s)
+{
+	int got;
+
+	if (s->has_next)
+		return true;
+	got = perf_ring_next(s->side, &s->next);
+	s->has_next = got != 0;
+	if (!got)
+		return false;
+	if (got > 0 && s->next.type == PERF_SIDE_FULL)
+		s->next.time = s->side_ns; /* behind the last that could be */
+	else if (got < 0 || !is_possible(m, s, s->next.time))
+		s->next = side_notice(s, PERF_SIDE_DAMAGED);
+	s->next.since = s->side_ns;
+	if (s->next.time > s->side_ns)
+		s->side_ns = s->next.time;
+	s->waits_since = m->now;
+	s->ts = s->next.time;
+	return true;
+}
+
+/* Looks up the source's oldest record: false when it has none. */
+static bool refill(struct ring_merge *m, struct source *s)
+{
+	if (s->side)
+		return refill_side(m, s);
+	s->rec = ring_peek(s->ring);
+	if (!s->rec)
+		return false;
+	s->ts = s->rec->ts;
+	return true;
+}
+
+static void sift_down(struct ring_merge *m, size_t i)
+{
+	struct source *s = m->heap[i];
+	size_t child;
+
+	while ((child = 2 * i + 1) < m->heap_cnt) {
+		if (child + 1 < m->heap_cnt && m->heap[child + 1]->ts < m->heap[child]->ts)
+			child++;
+		if (s->ts <= m->heap[child]->ts)
+			break;
+		m->heap[i] = m->heap[child];
+		i = child;
+	}
+	m->heap[i] = s;
+}
+
+static void build_heap(struct ring_merge *m)
+{
+	size_t i;
+
+	m->heap_cnt = 0;
+	for (i = 0; i < m->cnt; i++)
+		if (refill(m, &m->sources[i]))
+			m->heap[m->heap_cnt++] = &m->sources[i];
+	for (i = m->heap_cnt / 2; i-- > 0;)
+		sift_down(m, i);
+}
+
+static int hand_over(struct source *s, const struct ring_merge_sink *sink)
+{
+	int err;
+
+	if (s->side) {
+		s->has_next = false;
+		s->next.looked = s->next.type != PERF_SIDE_DAMAGED &&
+				 s->next.type != PERF_SIDE_FULL && perf_ring_is_looked(s->side);
+		return sink->side(sink->ctx, &s->next);
+	}
+	err = sink->record(sink->ctx, s->rec);
+	if (err == RING_MERGE_LATER)
+		return err;
+	ring_pass(s->ring);
+	if (++s->unpublished >= PUBLISH_EVERY) {
+		ring_publish(s->ring);
+		s->unpublished = 0;
+	}
+	return err;
+}
+
+/* Once for each ring, whose readers of stages have the same space. */
+static void publish_all(struct ring_merge *m)
+{
+	size_t i;
+
+	for (i = 0; i < m->cnt; i++) {
+		if (m->sources[i].ring && !m->sources[i].ring->stage)
+			ring_publish(m->sources[i].ring);
+		m->sources[i].unpublished = 0;
+	}
+}
+
+/* Nothing should keep a record back for so long; if something does, it is told, each second. */
+static int tell_stalls(struct ring_merge *m, const struct ring_merge_sink *sink)
+{
+	struct perf_side notice;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < m->cnt && !err; i++) {
+		struct source *s = &m->sources[i];
+
+		if (!s->side || !s->has_next || s->waits_since + STALL_NS > m->now)
+			continue;
+		notice = side_notice(s, PERF_SIDE_STALLED);
+		notice.time = m->now;
+		s->waits_since = m->now;
+		err = sink->side(sink->ctx, &notice);
+	}
+	return err;
+}
+
+long ring_merge_pass(struct ring_merge *m, uint64_t mark, size_t max,
+		     const struct ring_merge_sink *sink)
+{
+	struct source *top;
+	uint64_t ts;
+	size_t n = 0;
+	int err;
+
+	m->now = clock_mono_ns();
+	m->waits = false;
+	err = tell_stalls(m, sink);
+	build_heap(m);
+	while (m->heap_cnt && n < max && !err) {
+		top = m->heap[0];
+		if (top->ts > mark)
+			break;
+		ts = top->ts;
+		err = hand_over(top, sink);
+		m->waits = err == RING_MERGE_LATER;
+		if (m->waits)
+			break;
+		m->reached = ts;
+		n++;
+		if (!refill(m, top))
+			m->heap[0] = m->heap[--m->heap_cnt];
+		if (m->heap_cnt)
+			sift_down(m, 0);
+	}
+	publish_all(m);
+	return err && !m->waits ? err : (long)n;
+}
+
+uint64_t ring_merge_reached(const struct ring_merge *m)
+{
+	return m->reached;
+}
+
+bool ring_merge_waits(const struct ring_merge *m)
+{
+	return m->waits;
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * thin.c - how much is left out, by what recording costs
+ *
+ * Events are never thinned one by one: a thread whose switch-out is missing would seem to run on. Slices of
+ * time are left out as a whole, and told as gaps, so that in what is there every interval is whole or marked.
+ *
+ * A level is left upwards as soon as it costs too much, by as many levels as it takes if costs follow the part
+ * that is recorded. It is left downwards when for some looks in a row the next one would cost less than is
+ * allowed; if that was wrong, it takes twice as many the next time.
+ */
+#include "record/control/load_shedding.h"
+
+#include <unistd.h>
+
+#include "record/capture/capture.h"
+#include "record/control/pause.h"
+#include "record/encode/status.h"
+
+#define SLICE_NS (LOAD_SHEDDING_SLICE_MS * 1000000ULL)
+#define LOOK_NS 1000000000ULL
+
+enum {
+	CYCLES = 2, /* of slices, that a look is about at least */
+	PATIENCE_MIN = 3,
+	PATIENCE_MAX = 60,
+	REGRET = 5, /* looks after which a lower level was right */
+	STACKS_FACTOR = 4, /* what they make of costs, until it is known better */
+};
+
+uint32_t load_shedding_one_in(const struct load_shedding *t)
+{
+	return t->one_in << (t->level < 2 ? 0 : t->level - 1);
+}
+
+/* By its programs in the kernel and by the recorder itself. */
+static uint64_t spent(struct status *status, uint64_t now_ns)
+{
+	struct status_totals t;
+
+	status_totals(status, now_ns, &t);
+	return t.bpf_ns + t.cpu_ns;
+}
+
+void load_shedding_begin(struct load_shedding *t, const struct load_shedding_cfg *cfg,
+			 struct capture *capture, struct status *status, uint64_t now_ns)
+{
+	*t = (struct load_shedding){
+		.capture = capture,
+		.one_in = cfg->one_in,
+		.max_ppm = cfg->max_ppm,
+		.cpu_cnt = sysconf(_SC_NPROCESSORS_ONLN),
+		.has_stacks = cfg->has_stacks,
+		.patience = PATIENCE_MIN,
+		.since_eased = REGRET,
+		.slice_ns = now_ns,
+		.looked_ns = now_ns,
+		.spent_ns = spent(status, now_ns),
+	};
+}
+
+/* Between two cycles, since in the midst of one the part that is recorded is another. */
+static bool is_due(const struct load_shedding *t, const struct pause *gate, uint64_t now_ns)
+{
+	const uint64_t cycles = (uint64_t)CYCLES * load_shedding_one_in(t) * SLICE_NS;
+
+	if (!t->max_ppm || now_ns - t->looked_ns < (cycles > LOOK_NS ? cycles : LOOK_NS))
+		return false;
+	return load_shedding_one_in(t) == 1 ||
+	       (gate->thinned && now_ns - t->slice_ns >= (load_shedding_one_in(t) - 1) * SLICE_NS);
+}
+
+int load_shedding_write(const struct load_shedding *t, struct status *status)
+{
+	return t->level || t->one_in > 1 ?
+		       status_thinning(status, load_shedding_one_in(t), !t->level, t->ppm) :
+		       0;
+}
+
+static int set_level(struct load_shedding *t, struct status *status, unsigned int level)
+{
+	if (level == t->level)
+		return 0;
+	if (!level != !t->level && t->has_stacks)
+		capture_take_stacks(t->capture, !level);
+	t->level = level;
+	t->calm = 0;
+	return status_thinning(status, load_shedding_one_in(t), !level, t->ppm);
+}
+
+static unsigned int higher(const struct load_shedding *t)
+{
+	uint64_t ppm = t->ppm;
+	unsigned int level = t->level;
+
+	if (!level && t->has_stacks)
+		return 1;
+	if (!level)
+		level = 1;
+	while (level < LOAD_SHEDDING_LEVEL_MAX && ppm > t->max_ppm) {
+		level++;
+		ppm /= 2;
+	}
+	return level;
+}
+
+static unsigned int lower(const struct load_shedding *t)
+{
+	return t->level == 2 && !t->has_stacks ? 0 : t->level - 1;
+}
+
+static bool is_calm(const struct load_shedding *t)
+{
+	const uint64_t factor = lower(t) == 0 && t->has_stacks ? STACKS_FACTOR : 2;
+
+	return t->ppm * factor < t->max_ppm;
+}
+
+static int look(struct load_shedding *t, struct status *status, uint64_t now_ns)
+{
+	const uint64_t elapsed = now_ns - t->looked_ns, all = spent(status, now_ns);
+	/* programs are measured by some of their runs */
+	const uint64_t cost = all > t->spent_ns ? all - t->spent_ns : 0;
+
+	t->ppm = (double)cost * 1e6 / ((double)elapsed * t->cpu_cnt);
+	t->looked_ns = now_ns;
+	t->spent_ns = all;
+	t->since_eased++;
+	if (t->ppm > t->max_ppm) {
+		if (t->since_eased <= REGRET && t->patience < PATIENCE_MAX)
+			t->patience *= 2;
+		return set_level(t, status, higher(t));
+	}
+	if (!t->level || !is_calm(t)) {
+		t->calm = 0;
+		return 0;
+	}
+	if (++t->calm < t->patience)
+		return 0;
+	t->since_eased = 0;
+	return set_level(t, status, lower(t));
+}
+
+static int step(struct load_shedding *t, struct pause *gate, struct status *status, uint64_t now_ns)
+{
+	const uint64_t rest = (load_shedding_one_in(t) - 1) * SLICE_NS;
+	int err;
+
+	if (gate->thinned && now_ns - t->slice_ns >= rest) {
+		err = pause_thin_over(gate, status);
+		t->slice_ns = now_ns;
+		return err;
+	}
+	if (gate->open && rest && now_ns - t->slice_ns >= SLICE_NS) {
+		pause_thin(gate);
+		t->slice_ns = now_ns;
+	}
+	return 0;
+}
+
+int load_shedding_turn(struct load_shedding *t, struct pause *gate, struct status *status,
+		       uint64_t now_ns)
+{
+	int err = is_due(t, gate, now_ns) ? look(t, status, now_ns) : 0;
+
+	return err ? err : step(t, gate, status, now_ns);
+}

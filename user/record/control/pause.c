@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * gate.c - when records flow
+ *
+ * A pause is told like a loss: what spans it is of no known state. It is told when it is over, before
+ * anything that came behind it, and its two times lie outside of it rather than inside.
+ */
+#include "record/control/pause.h"
+
+#include "base/clock.h"
+#include "record/capture/capture.h"
+#include "record/encode/status.h"
+
+void pause_begin(struct pause *g, const struct pause_cfg *cfg, uint64_t now_ns)
+{
+	const bool waits = cfg->delay_ns || cfg->hold || cfg->at_real_ns;
+
+	*g = (struct pause){
+		.cfg = *cfg,
+		.by_itself = waits && !cfg->hold,
+		.since_ns = now_ns,
+		.opens_ns = now_ns + cfg->delay_ns,
+	};
+	if (waits)
+		return;
+	capture_start(cfg->capture);
+	g->open = true;
+	g->opened_ns = now_ns;
+}
+
+static int tell(struct pause *g, struct status *status, uint64_t now_ns)
+{
+	const bool thinned = g->thinned;
+
+	g->thinned = false;
+	return status_paused(status, thinned, g->since_ns, now_ns);
+}
+
+int pause_open(struct pause *g, struct status *status)
+{
+	uint64_t now;
+
+	g->by_itself = false;
+	if (g->open)
+		return 0;
+	capture_resume(g->cfg.capture);
+	g->open = true;
+	now = clock_mono_ns();
+	if (!g->opened_ns)
+		g->opened_ns = now;
+	return tell(g, status, now);
+}
+
+int pause_step(struct pause *g, struct status *status)
+{
+	if (!g->by_itself || clock_mono_ns() < g->opens_ns || clock_real_ns() < g->cfg.at_real_ns)
+		return 0;
+	return pause_open(g, status);
+}
+
+void pause_close(struct pause *g)
+{
+	g->by_itself = g->thinned = false;
+	if (!g->open)
+		return;
+	g->since_ns = clock_mono_ns();
+	capture_pause(g->cfg.capture);
+	g->open = false;
+}
+
+void pause_thin(struct pause *g)
+{
+	if (!g->open)
+		return;
+	pause_close(g);
+	g->thinned = true;
+}
+
+int pause_thin_over(struct pause *g, struct status *status)
+{
+	return g->thinned ? pause_open(g, status) : 0;
+}
+
+int pause_end(struct pause *g, struct status *status)
+{
+	return g->open ? 0 : tell(g, status, clock_mono_ns());
+}

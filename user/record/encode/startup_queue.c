@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * early_records.c - records that came too early
+ *
+ * Entries of {length, kind} and a copy of the record, each aligned to 8 bytes as records are, in one
+ * growing array. A side-band record's name stands behind it.
+ */
+#include "record/encode/startup_queue.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "kernel/perf_side.h"
+#include "prof_abi.h"
+#include "record/capture/ring_merge.h"
+
+enum { HOLD_RECORD, HOLD_SIDE };
+
+struct entry {
+	uint32_t sz; /* with this header, a multiple of 8 */
+	uint32_t kind;
+};
+
+struct startup_queue {
+	uint64_t *words;
+	size_t first; /* not handed over, in words */
+	size_t used; /* words */
+	size_t cap;
+	size_t max; /* bytes */
+};
+
+struct startup_queue *startup_queue_new(size_t max)
+{
+	struct startup_queue *h = xcalloc(1, sizeof(*h));
+
+	h->max = max;
+	return h;
+}
+
+bool startup_queue_are_full(const struct startup_queue *h)
+{
+	return h->used * sizeof(*h->words) >= h->max;
+}
+
+void startup_queue_free(struct startup_queue *h)
+{
+	if (!h)
+		return;
+	free(h->words);
+	free(h);
+}
+
+/* Room for an entry of sz bytes behind its header. */
+static void *add(struct startup_queue *h, uint32_t kind, size_t sz)
+{
+	size_t words = (sizeof(struct entry) + sz + 7) / 8;
+	struct entry *e;
+
+	h->words = array_reserve(h->words, &h->cap, h->used + words, sizeof(*h->words));
+	e = (struct entry *)&h->words[h->used];
+	e->sz = words * 8;
+	e->kind = kind;
+	h->used += words;
+	return e + 1;
+}
+
+void startup_queue_add(struct startup_queue *h, const struct prof_rec *rec)
+{
+	void *at = add(h, HOLD_RECORD, rec->size);
+
+	memcpy(at, rec, rec->size);
+}
+
+void startup_queue_add_side(struct startup_queue *h, const struct perf_side *side)
+{
+	struct perf_side *at = add(h, HOLD_SIDE, sizeof(*side) + side->name_len + 1);
+	char *name;
+
+	*at = *side;
+	name = (char *)(at + 1);
+	memcpy(name, side->name, side->name_len);
+	name[side->name_len] = '\0';
+}
+
+static int hand_over(struct entry *e, const struct ring_merge_sink *sink)
+{
+	struct perf_side *side;
+
+	if (e->kind == HOLD_RECORD)
+		return sink->record(sink->ctx, (const struct prof_rec *)(e + 1));
+	side = (struct perf_side *)(e + 1);
+	side->name = (const char *)(side + 1);
+	return sink->side(sink->ctx, side);
+}
+
+int startup_queue_release(struct startup_queue *h, const struct ring_merge_sink *sink)
+{
+	struct entry *e;
+	int err = 0;
+
+	for (; h->first < h->used && !err; h->first += e->sz / 8) {
+		e = (struct entry *)&h->words[h->first];
+		err = hand_over(e, sink);
+		if (err == RING_MERGE_LATER)
+			return err;
+	}
+	h->first = h->used = 0;
+	return err;
+}

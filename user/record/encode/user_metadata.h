@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_RECORD_ENCODE_USER_METADATA_H
+#define D9_RECORD_ENCODE_USER_METADATA_H
+
+#include <stddef.h>
+
+enum { USER_METADATA_MAX = 64, USER_METADATA_KEY_MAX = 64, USER_METADATA_VALUE_MAX = 4096 };
+
+/* What somebody wants to be said of a recording. */
+struct user_metadata_entry {
+	char key[USER_METADATA_KEY_MAX + 1];
+	const char *value; /* borrowed */
+};
+
+/*
+ * "KEY=VALUE", both UTF-8, the key neither empty nor one that the recorder uses itself nor among the cnt that
+ * are known. Returns 0, or -EINVAL with *why, static, saying what is wrong.
+ */
+int user_metadata_parse(const char *text, const struct user_metadata_entry *known, size_t cnt,
+			struct user_metadata_entry *out, const char **why);
+
+#endif

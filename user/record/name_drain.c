@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* name_drain.c - the end of naming: large programs take a while */
+#include "record/name_drain.h"
+
+#include <stddef.h>
+
+#include "base/clock.h"
+#include "record/control/notify.h"
+#include "record/symbols/frames.h"
+#include "symbol/broker/sym_client.h"
+
+#define MS_NS 1000000ULL
+
+enum { STEP_MS = 50, SILENT_MS = 1000, TELL_MS = 300, TAKE_MAX = 4096 };
+
+static long wait_for_names(const struct name_drain_cfg *cfg)
+{
+	uint64_t start = clock_mono_ns(), now = start, heard = start;
+	uint64_t answered = sym_client_answered(cfg->broker);
+	bool told = !cfg->waiting;
+	long n = 0;
+
+	while (n >= 0 && !sym_client_idle(cfg->broker) && now - start < cfg->wait_ns &&
+	       now - heard < SILENT_MS * MS_NS && *cfg->stop < 2) {
+		if (!told && now - start > TELL_MS * MS_NS) {
+			cfg->waiting(cfg->ctx);
+			told = true;
+		}
+		sym_client_wait(cfg->broker, now + STEP_MS * MS_NS);
+		n = frames_take_names(cfg->frames, TAKE_MAX);
+		now = clock_mono_ns();
+		notify_step(cfg->notify, now, NULL);
+		if (answered != sym_client_answered(cfg->broker))
+			heard = now;
+		answered = sym_client_answered(cfg->broker);
+	}
+	return n;
+}
+
+int name_drain(const struct name_drain_cfg *cfg, bool *cut)
+{
+	long n;
+
+	sym_client_hurry(cfg->broker);
+	frames_ask_again(cfg->frames);
+	n = wait_for_names(cfg);
+	*cut = !sym_client_idle(cfg->broker);
+	sym_client_close_questions(cfg->broker);
+	/* what has come, and no more: build-ids that are still asked for never will */
+	while (n >= 0 && (n = frames_take_names(cfg->frames, TAKE_MAX)) > 0)
+		;
+	frames_tell_unnamed(cfg->frames);
+	return n < 0 ? n : frames_label_unnamed(cfg->frames);
+}

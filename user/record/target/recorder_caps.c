@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * rights.c - what the recorder may do, and what of that it gives up
+ */
+#include "record/target/recorder_caps.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "kernel/privileges.h"
+#include "record/capture/capture.h"
+#include "record/capture/capture_cpus.h"
+#include "record/capture/capture_load.h"
+#include "record/capture/probe.h"
+#include "record/capture/refusal.h"
+#include "symbol/sandbox/sandbox.h"
+
+static int check_kernel(const char *btf)
+{
+	const struct capture_refusal why = { .err = probe_bpf() };
+	struct refusal_facts facts;
+
+	refusal_read(btf, &facts);
+	if (!why.err && !facts.denial.confidential && facts.has_btf)
+		return 0;
+	refusal_report("record", &facts, &why, NULL);
+	return why.err ? why.err : -ENOTSUP;
+}
+
+/* Told at once and in one line, rather than by whatever fails first. */
+int recorder_caps_check(bool names, const char *btf)
+{
+	uint64_t caps;
+	size_t i;
+
+	if (privileges_get(&caps))
+		return 0;
+	for (i = 0; i < privilege_cnt; i++) {
+		if (privileges_have(caps, privileges[i].cap))
+			continue;
+		if (privileges[i].need == PRIVILEGE_REQUIRED) {
+			log_error(
+				"record: recording needs privileges: run it with sudo, or give the "
+				"program " PRIVILEGES_TEXT "; dial9-prof check tells more");
+			return -EPERM;
+		}
+		log_info("record: without %s: %s", privileges[i].name, privileges[i].costs);
+	}
+	if (names && !sandbox_has_landlock())
+		log_info("record: without landlock: one wall less around the processes that read "
+			 "untrusted files");
+	return check_kernel(btf);
+}
+
+/*
+ * What stays for good reads /proc and the trace, and takes real-time priority; files that hold names are
+ * opened by others. What opens events for a CPU that comes back is only used then. Until the start is over, the output takes its name in a directory that may be
+ * another's, the kernel's symbols are read, and a thread is made that keeps what room for unwind tables
+ * takes.
+ */
+int recorder_caps_reduce(const struct capture *capture, bool realtime, uint64_t *keep)
+{
+	const uint64_t start = 1ULL << CAP_DAC_OVERRIDE | 1ULL << CAP_FOWNER | 1ULL << CAP_SYSLOG |
+			       1ULL << CAP_BPF;
+	int err;
+
+	*keep = 1ULL << CAP_SYS_PTRACE | 1ULL << CAP_DAC_READ_SEARCH | CAPTURE_CPUS_RIGHTS;
+	if (realtime)
+		*keep |= 1ULL << CAP_SYS_NICE;
+	err = privileges_suspend(~*keep);
+	if (!err && !capture_can_count(capture))
+		*keep |= 1ULL << CAP_BPF;
+	if (!err)
+		err = privileges_resume(UINT64_MAX);
+	if (!err)
+		err = privileges_drop_all_but(*keep | start);
+	if (err)
+		log_error("record: cannot give up privileges: %s", strerror(-err));
+	return err;
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * copied.c - the walk of a copied stack
+ *
+ * prof_walk_step.h on what a program read, instead of on what it would read: tables are the programs' own,
+ * the mappings are given, and memory beyond the copy is not there. One walk at a time.
+ */
+#include "record/unwind_maps/stack_copy_unwind.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "prof_abi.h"
+#include "prof_walk.h"
+#include "record/capture/capture_unwind.h"
+
+struct stack_copy_unwind {
+	struct capture_unwind *memory;
+	uint32_t max_stack;
+	uint64_t code_mask; /* of return addresses */
+	const uint64_t *regs, *stack; /* of the record */
+	size_t stack_cnt; /* words */
+	bool leaf_bare; /* has no frame: its return address is the first word of the stack, or in a register */
+	const struct prof_unwind_map *maps;
+	uint32_t map_cnt;
+	struct prof_walk walk;
+	uint64_t walked[(UINT16_MAX + 1) / 8]; /* a record's size is 16 bits */
+};
+
+struct stack_copy_unwind *stack_copy_unwind_new(struct capture_unwind *memory, uint32_t max_stack)
+{
+	struct stack_copy_unwind *c = xcalloc(1, sizeof(*c));
+
+	c->memory = memory;
+	c->code_mask = capture_unwind_code_mask();
+	c->max_stack = max_stack && max_stack < PROF_STACK_MAX ? max_stack : PROF_STACK_MAX;
+	return c;
+}
+
+void stack_copy_unwind_free(struct stack_copy_unwind *c)
+{
+	free(c);
+}
+
+size_t stack_copy_unwind_memory(const struct stack_copy_unwind *c)
+{
+	return sizeof(*c);
+}
+
+/* ---- what a step stands on ----------------------------------------------------------------------- */
+
+static const struct stack_copy_unwind *of_walk(const struct prof_walk *w)
+{
+	return (const struct stack_copy_unwind *)((const char *)w -
+						  offsetof(struct stack_copy_unwind, walk));
+}
+
+static const __u32 *prof_walk_block(const struct prof_walk *w, __u32 block)
+{
+	const struct capture_unwind *m = of_walk(w)->memory;
+	uint32_t chunk = block / PROF_UNWIND_CHUNK_BLOCKS;
+	const uint32_t *words = chunk < m->cnt.chunk_cnt ? m->chunks[chunk] : NULL;
+
+	return words ? words + block % PROF_UNWIND_CHUNK_BLOCKS * PROF_UNWIND_BLOCK_WORDS : NULL;
+}
+
+static const struct prof_unwind_map *prof_walk_map_at(const struct prof_walk *w, __u32 i)
+{
+	const struct stack_copy_unwind *c = of_walk(w);
+
+	return i < c->map_cnt ? &c->maps[i] : NULL;
+}
+
+static struct prof_unwind_module *prof_walk_module_at(const struct prof_walk *w, __u32 slot)
+{
+	const struct capture_unwind *m = of_walk(w)->memory;
+
+	return slot < m->cnt.module_cnt ? &m->modules[slot] : NULL;
+}
+
+static int prof_walk_fill(struct prof_walk *w, __u64 addr)
+{
+	const struct stack_copy_unwind *c = of_walk(w);
+	uint64_t word = (addr - c->regs[PROF_REG_SP]) / 8, cnt;
+
+	if (addr < c->regs[PROF_REG_SP] || word >= c->stack_cnt)
+		return -1;
+	cnt = c->stack_cnt - word < PROF_WALK_WORDS ? c->stack_cnt - word : PROF_WALK_WORDS;
+	memcpy(w->words, c->stack + word, 8 * cnt);
+	w->words_at = addr;
+	w->words_sz = 8 * cnt;
+	return 0;
+}
+
+static int prof_walk_leaf(const struct prof_walk *w)
+{
+	return of_walk(w)->leaf_bare ? 0 : -1;
+}
+
+#ifdef PROF_MACHINE_ARM64
+static __u64 prof_walk_code_mask(const struct prof_walk *w)
+{
+	return of_walk(w)->code_mask;
+}
+#else
+static int prof_walk_register(struct prof_walk *w, __u32 word, __u64 *val)
+{
+	*val = of_walk(w)->regs[word];
+	return 0;
+}
+#endif
+
+#define PROF_WALK_HERE
+#include "prof_walk_step.h"
+
+/* ---- walks ----------------------------------------------------------------------------------------- */
+
+static uint8_t walk(struct stack_copy_unwind *c, struct prof_rec *out, uint64_t *frames)
+{
+	struct prof_walk *w = &c->walk;
+	uint32_t cnt = 0;
+
+	prof_walk_start(w, c->regs[PROF_REG_IP], c->regs[PROF_REG_SP], c->regs[PROF_REG_FP],
+			PROF_REGS_LR(c->regs), c->map_cnt, *c->memory->generation);
+	while (cnt < c->max_stack && !prof_walk_step(w))
+		frames[cnt++] = w->frame;
+	if (cnt == c->max_stack && !prof_walk_step(w)) {
+		w->end = PROF_END_FULL;
+		out->flags |= PROF_REC_USTACK_CUT;
+	}
+	out->ustack_cnt = cnt;
+	return w->end | w->flags;
+}
+
+const struct prof_rec *stack_copy_unwind_walk(struct stack_copy_unwind *c,
+					      const struct prof_rec *rec,
+					      const struct prof_unwind_map *maps, uint32_t map_cnt)
+{
+	size_t head = sizeof(*rec) + (rec->raw_len + 7UL) / 8 * 8 + 8UL * rec->kstack_cnt;
+	struct prof_rec *out = (struct prof_rec *)c->walked;
+	uint64_t *frames = c->walked + head / 8;
+
+	c->walk.end = PROF_END_NOT_WALKED;
+	memcpy(out, rec, head);
+	out->flags = (rec->flags & ~PROF_REC_COPIED) | PROF_REC_WALKED;
+	out->user_end &= ~PROF_USER_GUESSED;
+	out->ustack_cnt = 0;
+	if (rec->ustack_cnt >= PROF_COPY_REGS &&
+	    head + 8 * PROF_STACK_MAX <= sizeof(c->walked) - 8) {
+		c->regs = (const uint64_t *)((const uint8_t *)rec + head);
+		c->stack = c->regs + PROF_COPY_REGS;
+		c->stack_cnt = rec->ustack_cnt - PROF_COPY_REGS;
+		c->leaf_bare = rec->user_end & PROF_USER_GUESSED;
+		c->maps = maps;
+		c->map_cnt = map_cnt;
+		frames[0] = PROF_UNWIND_RAW | c->regs[PROF_REG_IP];
+		out->ustack_cnt = 1;
+		if (map_cnt)
+			out->user_end = walk(c, out, frames);
+	}
+	out->size = head + 8 * out->ustack_cnt;
+	return out;
+}
+
+bool stack_copy_unwind_lacks_table(const struct stack_copy_unwind *c, uint32_t *slot)
+{
+	*slot = c->walk.in.map.slot;
+	return c->walk.end == PROF_END_NO_TABLE;
+}

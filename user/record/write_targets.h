@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_RECORD_WRITE_TARGETS_H
+#define D9_RECORD_WRITE_TARGETS_H
+
+struct recorder_cfg;
+struct targets;
+struct tasks;
+struct translate;
+
+/*
+ * Writes who the targets are, which each segment says at its start: also those that never run. A command is told
+ * by its exec. 0 or the encoder's -errno.
+ */
+int write_targets_targets(const struct targets *targets, struct tasks *tasks,
+			  struct translate *translate, const struct recorder_cfg *cfg);
+
+#endif

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * x86-64's code that has no FDE by custom, and is the same everywhere: it is known by its bytes.
+ *
+ * Where the kernel starts a file there is nobody to go back to. The sections .init and .fini are
+ * functions in pieces, which the linker puts together.
+ */
+#include "symbol/cfi/cfi_patterns.h"
+
+#include <string.h>
+
+#include "prof_unwind.h"
+#include "symbol/cfi/cfirow.h"
+#include "symbol/elf/elfimg.h"
+
+static const uint8_t endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+
+/* Whether code has these bytes at pos. */
+static bool is_at(const uint8_t *code, size_t size, size_t pos, const uint8_t *bytes, size_t sz)
+{
+	return pos <= size && sz <= size - pos && !memcmp(code + pos, bytes, sz);
+}
+
+void cfi_patterns_add(struct cfi_patterns *out, size_t *cnt, uint64_t off, uint32_t row)
+{
+	size_t i = (*cnt)++;
+
+	for (; i && out[i - 1].off > off; i--)
+		out[i] = out[i - 1];
+	out[i] = (struct cfi_patterns){ off, row };
+}
+
+/*
+ * Whether the code clears the frame pointer or takes the stack pointer first, as what starts a program
+ * does. Of libraries that nobody starts linkers say that they start where their code begins.
+ */
+static bool starts_program(const struct elfimg *img, uint64_t off)
+{
+	static const uint8_t first[][3] = { { 0x31, 0xed },
+					    { 0x48, 0x31, 0xed },
+					    { 0x48, 0x89, 0xe7 } };
+	static const size_t sizes[] = { 2, 3, 3 };
+	size_t i;
+
+	if (is_at(img->bytes, img->size, off, endbr, sizeof(endbr)))
+		off += sizeof(endbr);
+	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		if (is_at(img->bytes, img->size, off, first[i], sizes[i]))
+			return true;
+	return false;
+}
+
+static void add_entry(const struct elfimg *img, struct cfi_patterns *out, size_t *cnt)
+{
+	uint64_t off;
+
+	if (img->entry && elfimg_off(img, img->entry, &off) && starts_program(img, off))
+		cfi_patterns_add(out, cnt, off, cfirow_special(PROF_UNWIND_END));
+}
+
+/* They make room for 8 bytes at their start, which aligns the stack, and give it back at their end. */
+static void add_section(const struct elfimg *img, const char *name, struct cfi_patterns *out,
+			size_t *cnt)
+{
+	static const uint8_t push[] = { 0x48, 0x83, 0xec, 0x08 };
+	static const uint8_t pop_ret[] = { 0x48, 0x83, 0xc4, 0x08, 0xc3 };
+	struct elfimg_sec sec;
+	const uint8_t *code;
+	size_t size = 0, at;
+	uint64_t off;
+
+	code = elfimg_find(img, name, &sec) ? elfimg_data(img, &sec, &size) : NULL;
+	if (!code || !elfimg_off(img, sec.addr, &off) || off != sec.off)
+		return;
+	at = is_at(code, size, 0, endbr, sizeof(endbr)) ? sizeof(endbr) : 0;
+	if (!is_at(code, size, at, push, sizeof(push)) ||
+	    size < at + sizeof(push) + sizeof(pop_ret) ||
+	    !is_at(code, size, size - sizeof(pop_ret), pop_ret, sizeof(pop_ret)))
+		return;
+	cfi_patterns_add(out, cnt, off, cfirow_sp(8));
+	cfi_patterns_add(out, cnt, off + at + sizeof(push), cfirow_sp(16));
+	cfi_patterns_add(out, cnt, off + size - 1, cfirow_sp(8));
+	cfi_patterns_add(out, cnt, off + size, cfirow_special(PROF_UNWIND_NONE));
+}
+
+bool cfi_patterns_is_goexit(const struct elfimg *img, uint64_t start, uint64_t end)
+{
+	enum { CALL = 0xe8, NOP = 0x90, SIZE = 7 };
+	struct elfimg_sec sec;
+
+	return end - start == SIZE && end <= img->size && img->bytes[start] == NOP &&
+	       img->bytes[start + 1] == CALL && img->bytes[end - 1] == NOP &&
+	       elfimg_find(img, ".gopclntab", &sec);
+}
+
+size_t cfi_patterns_find(const struct elfimg *img, struct cfi_patterns *out)
+{
+	size_t cnt = 0;
+
+	add_entry(img, out, &cnt);
+	add_section(img, ".init", out, &cnt);
+	add_section(img, ".fini", out, &cnt);
+	return cnt;
+}

@@ -1,0 +1,506 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Keeping a few workers alive that anything may happen to.
+ *
+ * A worker says which module it is at before it touches it, so whatever ends it is that module's
+ * doing. One that owes an answer and says nothing is looked at ten times a second: CPU time that it
+ * uses in silence counts against it, and so does time in which it neither runs nor wants to (it is
+ * stopped, or waits for a page of a dead file system). Time in which it wants a CPU and gets none
+ * does not, since its priority may be the lowest there is.
+ *
+ * Symbol tables are read at nice 19 (a name takes microseconds, and should come on a machine without
+ * an idle CPU too), debug information with SCHED_IDLE until the recording is over. Unwind tables are
+ * built beside everything else: as long as one is missing, stacks have no callers.
+ */
+#include "symbol/sandbox/worker_pool.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/log.h"
+#include "kernel/proc.h"
+#include "symbol/sandbox/fork_server.h"
+#include "symbol/sandbox/sandbox.h"
+
+#define LOOK_NS 100000000ull
+#define CAUSE_NS 500000000ull
+#define PARCEL_NS 1000000000ull
+#define SILENT_DEATHS_MAX 10
+#define UNHEARD_MAX 65536 /* packets; a socket holds less */
+#define NOT_MEASURED UINT64_MAX
+
+/* A message that waits for room. */
+struct parcel {
+	struct parcel *next;
+	struct buf packet;
+	struct symproto_msg without; /* what to send when fd cannot be */
+	int fd;
+	uint64_t since;
+};
+
+struct worker {
+	enum { GONE, ASKED, LIVE, DYING, OVER } state;
+	pid_t pid;
+	int sock;
+	uint32_t module_id; /* that it said it is at; 0 = none */
+	bool spoke; /* since it was born */
+	unsigned int silent_deaths; /* of those before it, in a row */
+	unsigned int restarts;
+	struct parcel *first, **last;
+	uint64_t looked_ns, heard_ns;
+	uint64_t cpu_mark, cpu_last, sleep_ns; /* while silent */
+	uint64_t dying_ns;
+};
+
+struct worker_pool {
+	struct worker_pool_cfg cfg;
+	struct fork_server *spawner;
+	struct worker v[SYMWORKER_ROLE_CNT];
+	bool hurry;
+	bool alone; /* the spawner is gone */
+	char *packet;
+};
+
+/* ---- life and death ----------------------------------------------------------------------------- */
+
+static void ask_for(struct worker_pool *w, enum symworker_role role)
+{
+	struct worker *wk = &w->v[role];
+
+	wk->state = fork_server_ask(w->spawner, role) ? OVER : ASKED;
+}
+
+int worker_pool_start(const struct worker_pool_cfg *cfg, struct worker_pool **out)
+{
+	struct worker_pool *w = xcalloc(1, sizeof(*w));
+	const struct fork_server_cfg spawner_cfg = {
+		.confine = sandbox_drop_all,
+		.child = cfg->child,
+		.ctx = cfg->child_ctx,
+	};
+	int err, i;
+
+	w->cfg = *cfg;
+	err = fork_server_start(&spawner_cfg, &w->spawner);
+	if (err) {
+		free(w);
+		return err;
+	}
+	w->packet = xmalloc(SYMPROTO_PACKET_MAX);
+	epoll_ctl(cfg->epoll_fd, EPOLL_CTL_ADD, fork_server_fd(w->spawner),
+		  &(struct epoll_event){ .events = EPOLLIN });
+	for (i = 0; i < SYMWORKER_ROLE_CNT; i++) {
+		w->v[i].last = &w->v[i].first;
+		ask_for(w, i);
+	}
+	*out = w;
+	return 0;
+}
+
+size_t worker_pool_pids(const struct worker_pool *w, uint32_t *pids)
+{
+	return fork_server_pids(w->spawner, pids);
+}
+
+static void drop_parcel(struct worker *wk)
+{
+	struct parcel *p = wk->first;
+
+	wk->first = p->next;
+	if (!p->next)
+		wk->last = &wk->first;
+	if (p->fd >= 0)
+		close(p->fd);
+	buf_free(&p->packet);
+	free(p);
+}
+
+void worker_pool_stop(struct worker_pool *w)
+{
+	int i;
+
+	if (!w)
+		return;
+	for (i = 0; i < SYMWORKER_ROLE_CNT; i++) {
+		if (w->v[i].state == LIVE)
+			close(w->v[i].sock);
+		while (w->v[i].first)
+			drop_parcel(&w->v[i]);
+	}
+	fork_server_stop(w->spawner);
+	free(w->packet);
+	free(w);
+}
+
+bool worker_pool_live(const struct worker_pool *w, enum symworker_role role)
+{
+	return w->v[role].state == LIVE;
+}
+
+bool worker_pool_over(const struct worker_pool *w, enum symworker_role role)
+{
+	return w->v[role].state == OVER;
+}
+
+unsigned int worker_pool_restarts(const struct worker_pool *w)
+{
+	unsigned int sum = 0, i;
+
+	for (i = 0; i < SYMWORKER_ROLE_CNT; i++)
+		sum += w->v[i].restarts;
+	return sum;
+}
+
+/* A new one is asked for at once, unless too many have died, or one after the other unheard. */
+static void lose(struct worker_pool *w, enum symworker_role role, enum worker_pool_loss loss,
+		 const char *detail)
+{
+	struct worker *wk = &w->v[role];
+	uint32_t module_id = wk->module_id;
+
+	if (wk->state == LIVE)
+		close(wk->sock);
+	while (wk->first)
+		drop_parcel(wk);
+	wk->silent_deaths = wk->spoke ? 0 : wk->silent_deaths + 1;
+	wk->spoke = false;
+	wk->module_id = 0;
+	wk->state = OVER;
+	if (++wk->restarts <= WORKER_POOL_RESTARTS_MAX && wk->silent_deaths < SILENT_DEATHS_MAX)
+		ask_for(w, role);
+	w->cfg.lost(w->cfg.ctx, role, loss, module_id, detail);
+}
+
+static void kill_worker(struct worker_pool *w, enum symworker_role role, enum worker_pool_loss loss,
+			const char *detail)
+{
+	fork_server_kill(w->spawner, w->v[role].pid);
+	lose(w, role, loss, detail);
+}
+
+static void set_pace(struct worker_pool *w, enum symworker_role role)
+{
+	enum fork_server_pace pace = FORK_SERVER_LOW;
+
+	if (role == SYMWORKER_TABLES)
+		pace = FORK_SERVER_EQUAL;
+	else if (role == SYMWORKER_LINES && !w->hurry)
+		pace = FORK_SERVER_IDLE;
+	fork_server_set_pace(w->spawner, w->v[role].pid, pace);
+}
+
+void worker_pool_hurry(struct worker_pool *w)
+{
+	int i;
+
+	w->hurry = true;
+	for (i = 0; i < SYMWORKER_ROLE_CNT; i++)
+		if (w->v[i].state == LIVE)
+			set_pace(w, i);
+}
+
+static void on_born(struct worker_pool *w, const struct fork_server_event *ev, uint64_t now)
+{
+	struct worker *wk = ev->arg < SYMWORKER_ROLE_CNT ? &w->v[ev->arg] : NULL;
+
+	if (!wk || wk->state != ASKED) {
+		if (ev->sock >= 0)
+			close(ev->sock);
+		return;
+	}
+	if (ev->sock < 0) {
+		lose(w, ev->arg, WORKER_POOL_DIED, strerror(-ev->error));
+		return;
+	}
+	wk->state = LIVE;
+	wk->pid = ev->pid;
+	wk->sock = ev->sock;
+	wk->heard_ns = now;
+	epoll_ctl(w->cfg.epoll_fd, EPOLL_CTL_ADD, wk->sock,
+		  &(struct epoll_event){ .events = EPOLLIN });
+	set_pace(w, ev->arg);
+}
+
+/* ---- talking ------------------------------------------------------------------------------------ */
+
+int worker_pool_send(struct worker_pool *w, enum symworker_role role, const struct buf *packet)
+{
+	if (w->v[role].state != LIVE || w->v[role].first)
+		return -EAGAIN;
+	return symproto_send(w->v[role].sock, packet, -1, MSG_DONTWAIT) ? -EAGAIN : 0;
+}
+
+/*
+ * Descriptors cannot be sent while too many of ours are on their way: that passes, or the message
+ * goes without. Any other error is the worker's end, which is heard of elsewhere.
+ */
+static void send_parcels(struct worker_pool *w, enum symworker_role role, uint64_t now)
+{
+	struct worker *wk = &w->v[role];
+
+	while (wk->first && wk->state == LIVE) {
+		struct parcel *p = wk->first;
+		int err = symproto_send(wk->sock, &p->packet, p->fd, MSG_DONTWAIT);
+
+		if (err == -ETOOMANYREFS && now - p->since > PARCEL_NS && p->fd >= 0) {
+			close(p->fd);
+			p->fd = -1;
+			buf_clear(&p->packet);
+			symproto_put(&p->packet, &p->without);
+			continue;
+		}
+		if (err == -EAGAIN || err == -ETOOMANYREFS)
+			return;
+		drop_parcel(wk);
+	}
+}
+
+void worker_pool_post(struct worker_pool *w, enum symworker_role role,
+		      const struct symproto_msg *msg, int fd)
+{
+	struct worker *wk = &w->v[role];
+	struct parcel *p;
+
+	if (wk->state != LIVE) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	p = xcalloc(1, sizeof(*p));
+	symproto_put(&p->packet, msg);
+	p->fd = fd;
+	p->since = wk->looked_ns;
+	p->without = (struct symproto_msg){
+		.kind = msg->kind,
+		.what = msg->what,
+		.id = msg->id,
+		.error = -ETOOMANYREFS,
+	};
+	*wk->last = p;
+	wk->last = &p->next;
+	send_parcels(w, role, wk->looked_ns);
+}
+
+/* Returns false when the worker is not there any more. */
+static bool hear_packet(struct worker_pool *w, enum symworker_role role, size_t sz)
+{
+	struct worker *wk = &w->v[role];
+	struct symproto_msg msg;
+	size_t pos = 0;
+	int ret;
+
+	while ((ret = symproto_get(w->packet, sz, &pos, SYMPROTO_FROM_WORKER, &msg)) == 1) {
+		if (!w->cfg.heard(w->cfg.ctx, role, &msg)) {
+			ret = -EBADMSG;
+			break;
+		}
+		if (msg.kind == SYMPROTO_WORKING)
+			wk->module_id = msg.id;
+	}
+	if (ret)
+		kill_worker(w, role, WORKER_POOL_LIED, "the worker's answers made no sense");
+	return !ret;
+}
+
+static void hear(struct worker_pool *w, enum symworker_role role, uint64_t now, size_t max)
+{
+	struct worker *wk = &w->v[role];
+	ssize_t n;
+	int fd;
+
+	while (max-- && wk->state == LIVE) {
+		n = symproto_receive(wk->sock, w->packet, &fd, MSG_DONTWAIT);
+		if (fd >= 0)
+			close(fd);
+		if (n == -EAGAIN)
+			return;
+		if (n == -EBADMSG) {
+			kill_worker(w, role, WORKER_POOL_LIED,
+				    "the worker's answers made no sense");
+			return;
+		}
+		if (n <= 0) {
+			/* its spawner will say why */
+			close(wk->sock);
+			wk->state = DYING;
+			wk->dying_ns = now;
+			return;
+		}
+		wk->spoke = true;
+		wk->heard_ns = now;
+		wk->cpu_mark = NOT_MEASURED;
+		wk->sleep_ns = 0;
+		if (!hear_packet(w, role, n))
+			return;
+	}
+}
+
+/* What it said last tells what it was at. */
+static void on_died(struct worker_pool *w, const struct fork_server_event *ev, uint64_t now)
+{
+	char detail[64];
+	int i;
+
+	for (i = 0; i < SYMWORKER_ROLE_CNT; i++) {
+		struct worker *wk = &w->v[i];
+
+		if ((wk->state != LIVE && wk->state != DYING) || wk->pid != ev->pid)
+			continue;
+		hear(w, i, now, UNHEARD_MAX);
+		if (wk->state != LIVE && wk->state != DYING)
+			continue;
+		if (WIFSIGNALED(ev->status))
+			snprintf(detail, sizeof(detail), "the worker died of signal %d (%s)",
+				 WTERMSIG(ev->status), strsignal(WTERMSIG(ev->status)));
+		else
+			snprintf(detail, sizeof(detail), "the worker ended with code %d",
+				 WEXITSTATUS(ev->status));
+		lose(w, i, WORKER_POOL_DIED, detail);
+	}
+}
+
+/* Without it no worker can be had, and those there are died with it, of no fault of a module. */
+static void lose_all(struct worker_pool *w)
+{
+	int i;
+
+	for (i = 0; i < SYMWORKER_ROLE_CNT; i++) {
+		w->v[i].module_id = 0;
+		if (w->v[i].state != OVER)
+			lose(w, i, WORKER_POOL_DIED, "");
+	}
+}
+
+static void replace_spawner(struct worker_pool *w)
+{
+	if (w->alone)
+		return;
+	/* a dead socket is always readable */
+	epoll_ctl(w->cfg.epoll_fd, EPOLL_CTL_DEL, fork_server_fd(w->spawner), NULL);
+	if (!fork_server_renew(w->spawner)) {
+		log_info("record: the process that starts the readers of symbols was replaced");
+		epoll_ctl(w->cfg.epoll_fd, EPOLL_CTL_ADD, fork_server_fd(w->spawner),
+			  &(struct epoll_event){ .events = EPOLLIN });
+	} else {
+		w->alone = true;
+		log_warn(
+			"record: the process that starts the readers of symbols is gone: code that is new "
+			"from here on has no names");
+	}
+	lose_all(w);
+}
+
+static void hear_spawner(struct worker_pool *w, uint64_t now)
+{
+	struct fork_server_event ev;
+	int ret;
+
+	while ((ret = fork_server_next(w->spawner, &ev)) > 0) {
+		if (ev.kind == FORK_SERVER_BORN)
+			on_born(w, &ev, now);
+		else
+			on_died(w, &ev, now);
+	}
+	if (ret < 0)
+		replace_spawner(w);
+}
+
+/* ---- watching ----------------------------------------------------------------------------------- */
+
+static uint64_t cpu_time(pid_t pid)
+{
+	struct timespec ts;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &ts))
+		return 0;
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+static bool wants_cpu(pid_t pid)
+{
+	struct proc_stat stat;
+
+	return !proc_read_stat(pid, &stat) && stat.state == 'R';
+}
+
+/* Bytes that are the process's own, as opposed to those of files. */
+static uint64_t memory_of(pid_t pid)
+{
+	unsigned long long size, resident, shared;
+	char path[32];
+	FILE *f;
+	int n;
+
+	snprintf(path, sizeof(path), "/proc/%d/statm", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	n = fscanf(f, "%llu %llu %llu", &size, &resident, &shared);
+	fclose(f);
+	return n == 3 && resident > shared ? (resident - shared) * sysconf(_SC_PAGESIZE) : 0;
+}
+
+static void look_at(struct worker_pool *w, enum symworker_role role, uint64_t now)
+{
+	struct worker *wk = &w->v[role];
+	uint64_t cpu = cpu_time(wk->pid), passed = now - wk->looked_ns;
+
+	if (memory_of(wk->pid) > w->cfg.mem_max) {
+		kill_worker(w, role, WORKER_POOL_GREW, "memory");
+		return;
+	}
+	if (wk->cpu_mark == NOT_MEASURED)
+		wk->cpu_mark = cpu;
+	else if (cpu == wk->cpu_last && !wants_cpu(wk->pid))
+		wk->sleep_ns += passed < 2 * LOOK_NS ? passed : 2 * LOOK_NS;
+	else
+		wk->sleep_ns = 0;
+	wk->cpu_last = cpu;
+	if (cpu - wk->cpu_mark > w->cfg.silent_cpu_ns)
+		kill_worker(w, role, WORKER_POOL_HUNG, "no word for seconds of CPU time");
+	else if (wk->sleep_ns > w->cfg.silent_sleep_ns)
+		kill_worker(w, role, WORKER_POOL_HUNG, "reading its file did not return");
+}
+
+static void watch(struct worker_pool *w, enum symworker_role role, uint64_t now, bool owes)
+{
+	struct worker *wk = &w->v[role];
+
+	if (wk->state == DYING && now - wk->dying_ns > CAUSE_NS) {
+		kill_worker(w, role, WORKER_POOL_DIED, "the worker went away");
+		return;
+	}
+	if (now - wk->looked_ns < LOOK_NS)
+		return;
+	if (wk->state == LIVE && owes && now - wk->heard_ns >= LOOK_NS) {
+		look_at(w, role, now);
+	} else {
+		wk->cpu_mark = NOT_MEASURED;
+		wk->sleep_ns = 0;
+	}
+	wk->looked_ns = now;
+}
+
+void worker_pool_step(struct worker_pool *w, uint64_t now_ns, size_t max,
+		      const bool owes[SYMWORKER_ROLE_CNT])
+{
+	int i;
+
+	hear_spawner(w, now_ns);
+	for (i = 0; i < SYMWORKER_ROLE_CNT; i++) {
+		hear(w, i, now_ns, max);
+		send_parcels(w, i, now_ns);
+		watch(w, i, now_ns, owes[i] && max);
+	}
+}

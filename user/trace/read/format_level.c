@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What of the format a stream uses, by its frames: a reader of level 0.3 does not get past some of them, whether events
+ * refer to them or not. Owns no frame and no event.
+ */
+#include "trace/read/format_level.h"
+
+#include "trace/read/layout.h"
+
+static void see_stacks(struct format_level *u, struct dial9_iter it)
+{
+	const uint8_t *le;
+	uint32_t id, cnt;
+
+	u->level4 |= TRACE_USES_STACK_POOL;
+	while (dial9_stacks_next(&it, &id, &le, &cnt) == 1)
+		u->long_stacks += cnt > TRACE_STACK_MAX;
+}
+
+void format_level_see(struct format_level *u, const struct dial9_frame *f)
+{
+	if (f->kind == DIAL9_FRAME_SCHEMA)
+		u->level4 |= layout_uses(f->schema.schema);
+	else if (f->kind == DIAL9_FRAME_ANNOTATIONS)
+		u->level4 |= TRACE_USES_ANNOTATIONS;
+	else if (f->kind == DIAL9_FRAME_STACKS)
+		see_stacks(u, f->pool.iter);
+}
