@@ -141,7 +141,7 @@ $(O)/gen/meta_keys.h: include/prof_events.h
 	$(call msg,GEN,$@)
 	@mkdir -p $(@D)
 	$(Q)sed -n 's/^#define \(PROF_META_[A-Z_]*\).*/\1,/p' $< > $@.$$$$ && mv $@.$$$$ $@
-$(O)/obj/user/record/encode/meta.o: $(O)/gen/meta_keys.h
+$(O)/obj/user/record/encode/user_metadata.o: $(O)/gen/meta_keys.h
 
 GENERATED := $(addprefix $(O)/gen/,syscall_names.h errno_names.h meta_keys.h page_html.h)
 $(O)/gen/page_html.h: tools/page/embed.sh $(PAGE_PARTS) $(O)/flags
