@@ -55,8 +55,7 @@ SRCS_all := $(foreach l,$(LAYERS),$(call below,user/$(l)))
 BPF_LAST := $(addprefix bpf/,offcpu.bpf.c latency.bpf.c recipe.bpf.c summary.bpf.c)
 BPF_SRCS := $(filter-out $(BPF_LAST),$(sort $(wildcard bpf/*.bpf.c))) $(BPF_LAST)
 # What `export html` and `view` show.
-PAGE_PARTS := $(addprefix tools/page/,assemble.sh page.html style.css) $(addprefix tools/js/,decode.js lean.js) \
-	$(wildcard tools/page/*.js)
+PAGE_PARTS := user/web/assemble.sh $(wildcard user/web/*/*.js user/web/view/page.html user/web/view/style.css)
 
 # ---- what is needed -----------------------------------------------------------------------------
 # Asked before anything is compiled. A C compiler is enough for libdial9.
@@ -144,10 +143,10 @@ $(O)/gen/meta_keys.h: include/prof_events.h
 $(O)/obj/user/record/encode/user_metadata.o: $(O)/gen/meta_keys.h
 
 GENERATED := $(addprefix $(O)/gen/,syscall_names.h errno_names.h meta_keys.h page_html.h)
-$(O)/gen/page_html.h: tools/page/embed.sh $(PAGE_PARTS) $(O)/flags
+$(O)/gen/page_html.h: user/web/embed.sh $(PAGE_PARTS) $(O)/flags
 	$(call msg,GEN,$@)
 	@mkdir -p $(@D)
-	$(Q)sh tools/page/embed.sh > $@.$$$$ && mv $@.$$$$ $@
+	$(Q)sh user/web/embed.sh > $@.$$$$ && mv $@.$$$$ $@
 $(O)/obj/user/export/html/page.o: $(O)/gen/page_html.h
 
 $(LIB_A): $(OBJS_lib)
@@ -191,7 +190,7 @@ lint: all fmt-check
 	$(Q)sh tools/check-symbols.sh $(O)
 	$(Q)sh tools/check-circles.sh $(O)
 	$(Q)sh tools/check-sizes.sh
-	$(Q)shellcheck -s sh $(wildcard tools/*.sh tools/*/*.sh tools/package/*/*.sh tests/*.sh tests/kernels/*.sh tests/systemd/*.sh) tests/kernels/init \
+	$(Q)shellcheck -s sh $(wildcard user/web/*.sh tools/*.sh tools/*/*.sh tools/package/*/*.sh tests/*.sh tests/kernels/*.sh tests/systemd/*.sh) tests/kernels/init \
 		tests/systemd/init .ci/run tools/package/debian/tests/record tools/package/debian/tests/library
 
 # For what the other compiler warns of: nothing is built.

@@ -179,6 +179,18 @@ includes fail user/shed/x.c '"base/str.h"'
 includes fail user/base/x.c '"shed/x.h"'
 includes fail user/record/encode/x.c '"record/symbols/x.h"' user/record/symbols/y.c '"record/encode/y.h"'
 
+# The page's modules.
+requires() { # pass|fail FOLDER OF
+	rm -rf "$dir/tree"
+	mkdir -p "$dir/tree/user/web/$2" "$dir/tree/bpf" "$dir/tree/include"
+	echo "const { a } = require('../$3/a.js');" >"$dir/tree/user/web/$2/b.js"
+	if sh "$top/tools/check-includes.sh" "$dir/tree" 2>/dev/null; then got=pass; else got=fail; fi
+	[ "$got" = "$1" ] || { echo "self: web/$2 requiring $3: expected a $1" >&2; bad=1; }
+}
+requires pass view model
+requires fail read model
+requires fail model view
+
 # Circles between files of a folder, also of those that share a private header.
 circle() { # pass|fail LINE-OF-a.c LINE-OF-b.c
 	rm -rf "$dir/tree"
@@ -199,4 +211,4 @@ if [ "$bad" -ne 0 ]; then
 	echo "FAILED self: the harness lets faults through" >&2
 	exit 1
 fi
-echo "self: 50 checks of the harness passed"
+echo "self: 53 checks of the harness passed"

@@ -107,7 +107,7 @@ libraries() {
 }
 
 edges=$(mktemp) || exit 1
-trap 'rm -f "$edges"' EXIT
+trap 'rm -f "$edges" "$edges.js"' EXIT
 
 # The quotes hold awk.
 # shellcheck disable=SC2016
@@ -210,6 +210,15 @@ trap 'rm -f "$edges"' EXIT
 	END { exit bad }
 ' >&2
 bad=$?
+
+# The page: read, then model, then view.
+for rule in 'read model' 'read view' 'model view'; do
+	for js in user/web/"${rule% *}"/*.js; do
+		[ -e "$js" ] || continue
+		grep -n "require('\.\./${rule#* }/" "$js" | sed "s,^,$js: ${rule% *} may not require ,"
+	done
+done >"$edges.js"
+[ ! -s "$edges.js" ] || { cat "$edges.js" >&2; bad=1; }
 
 circles=$(sort -u "$edges" | tsort 2>&1 >/dev/null)
 if [ -n "$circles" ]; then

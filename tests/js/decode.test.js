@@ -10,7 +10,7 @@ const fs = require('node:fs');
 const path = require('node:path');
 const { test } = require('node:test');
 
-const { Decoder } = require('../../tools/js/decode.js');
+const { Decoder } = require('../../user/web/read/decode.js');
 const { Tally } = require('./lines.js');
 
 const GOLDEN = path.join(__dirname, '..', 'golden', 'dial9');

@@ -10,7 +10,7 @@ const { spawnSync } = require('node:child_process');
 const path = require('node:path');
 const { test } = require('node:test');
 
-const { Decoder } = require('../../tools/js/decode.js');
+const { Decoder } = require('../../user/web/read/decode.js');
 const { Tally } = require('./lines.js');
 
 const BUILD = process.env.D9_BUILD || path.join(__dirname, '..', '..', 'build');

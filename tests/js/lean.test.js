@@ -9,8 +9,8 @@ const path = require('node:path');
 const { test } = require('node:test');
 const zlib = require('node:zlib');
 
-const { Decoder, TYPE } = require('../../tools/js/decode.js');
-const { LeanDecoder, eventAt } = require('../../tools/js/lean.js');
+const { Decoder, TYPE } = require('../../user/web/read/decode.js');
+const { LeanDecoder, eventAt } = require('../../user/web/read/lean.js');
 
 const BUILD = process.env.D9_BUILD || path.join(__dirname, '..', '..', 'build');
 const GOLDEN = path.join(__dirname, '..', 'golden', 'dial9');

@@ -5,7 +5,7 @@
  */
 'use strict';
 
-const { TYPE, BadText } = require('../../tools/js/decode.js');
+const { TYPE, BadText } = require('../../user/web/read/decode.js');
 
 function hex(bytes) {
 	return `{"hex":"${Buffer.from(bytes).toString('hex')}"}`;

@@ -12,14 +12,14 @@ const os = require('node:os');
 const path = require('node:path');
 const { after, before, test } = require('node:test');
 
-const { NONE, upperBound } = require('../../tools/page/columns.js');
-const { Flame } = require('../../tools/page/flame.js');
-const { STATE, END, WHY, FLAG, CUT, NOBODY } = require('../../tools/page/states.js');
-const { load } = require('../../tools/page/load.js');
-const { makeGroups } = require('../../tools/page/rows.js');
-const { canHaveTold, meanwhile, stateText } = require('../../tools/page/story.js');
-const { UNKNOWN } = require('../../tools/page/symbols.js');
-const { byFunction, sumStates, sumTask, weigh } = require('../../tools/page/weigh.js');
+const { NONE, upperBound } = require('../../user/web/read/columns.js');
+const { Flame } = require('../../user/web/model/flame.js');
+const { STATE, END, WHY, FLAG, CUT, NOBODY } = require('../../user/web/read/states.js');
+const { load } = require('../../user/web/model/load.js');
+const { makeGroups } = require('../../user/web/model/rows.js');
+const { canHaveTold, meanwhile, stateText } = require('../../user/web/model/story.js');
+const { UNKNOWN } = require('../../user/web/read/symbols.js');
+const { byFunction, sumStates, sumTask, weigh } = require('../../user/web/model/weigh.js');
 
 const BUILD = process.env.D9_BUILD || path.join(__dirname, '..', '..', 'build');
 const PROGRAM = path.join(BUILD, 'dial9-prof');

@@ -7,10 +7,10 @@ const fs = require('node:fs');
 const path = require('node:path');
 const { test } = require('node:test');
 
-const { TYPE } = require('../../tools/js/decode.js');
-const { Notes } = require('../../tools/page/notes.js');
-const { Trace } = require('../../tools/page/trace.js');
-const { Values } = require('../../tools/page/values.js');
+const { TYPE } = require('../../user/web/read/decode.js');
+const { Notes } = require('../../user/web/read/notes.js');
+const { Trace } = require('../../user/web/read/trace.js');
+const { Values } = require('../../user/web/read/values.js');
 const { HEADER, event, le, schema, str } = require('./bytes.js');
 
 const GOLDEN = path.join(__dirname, '..', 'golden', 'dial9', 'ext', 'annotations.bin');

@@ -12,12 +12,12 @@ const os = require('node:os');
 const path = require('node:path');
 const { test } = require('node:test');
 
-const { TYPE } = require('../../tools/js/decode.js');
-const { SLICE } = require('../../tools/page/lanes.js');
-const { load } = require('../../tools/page/load.js');
-const { makeGroups } = require('../../tools/page/rows.js');
-const { placeParts } = require('../../tools/page/spaces.js');
-const { pieces } = require('../../tools/page/story.js');
+const { TYPE } = require('../../user/web/read/decode.js');
+const { SLICE } = require('../../user/web/model/lanes.js');
+const { load } = require('../../user/web/model/load.js');
+const { makeGroups } = require('../../user/web/model/rows.js');
+const { placeParts } = require('../../user/web/read/spaces.js');
+const { pieces } = require('../../user/web/model/story.js');
 const { HEADER, event, le, schema, str } = require('./bytes.js');
 
 const BUILD = process.env.D9_BUILD || path.join(__dirname, '..', '..', 'build');

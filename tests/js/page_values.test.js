@@ -7,8 +7,8 @@ const { spawnSync } = require('node:child_process');
 const path = require('node:path');
 const { test } = require('node:test');
 
-const { TYPE } = require('../../tools/js/decode.js');
-const { load } = require('../../tools/page/load.js');
+const { TYPE } = require('../../user/web/read/decode.js');
+const { load } = require('../../user/web/model/load.js');
 const { HEADER, event, le, schema, str } = require('./bytes.js');
 
 const BUILD = process.env.D9_BUILD || path.join(__dirname, '..', '..', 'build');

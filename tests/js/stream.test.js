@@ -11,7 +11,7 @@ const { test } = require('node:test');
 const vm = require('node:vm');
 const zlib = require('node:zlib');
 
-const { read } = require('../../tools/js/decode.js');
+const { read } = require('../../user/web/read/decode.js');
 
 const GOLDEN = path.join(__dirname, '..', 'golden', 'dial9');
 const SERVICE = path.join(GOLDEN, 'tokio-service.bin.gz');
@@ -119,7 +119,7 @@ test('stops reading where the caller stops', async () => {
 
 test('is one script without module system, in a browser', async () => {
 	const scope = vm.createContext({ TextDecoder, DecompressionStream, setTimeout });
-	const file = path.join(__dirname, '..', '..', 'tools', 'js', 'decode.js');
+	const file = path.join(__dirname, '..', '..', 'user', 'web', 'read', 'decode.js');
 	vm.runInContext(fs.readFileSync(file, 'utf8'), scope);
 	assert.strictEqual(typeof vm.runInContext('dial9.read', scope), 'function');
 	assert.deepStrictEqual(Object.keys(scope).sort(),

@@ -7,7 +7,7 @@
 const assert = require('node:assert');
 const { test } = require('node:test');
 
-const { Decoder, TYPE, BadText, Entries } = require('../../tools/js/decode.js');
+const { Decoder, TYPE, BadText, Entries } = require('../../user/web/read/decode.js');
 const { HEADER, event, le, schema, str, strings } = require('./bytes.js');
 
 function open(bytes, options) {

@@ -12,7 +12,7 @@ const os = require('node:os');
 const path = require('node:path');
 const { after, afterEach, before, test } = require('node:test');
 
-const { TYPE } = require('../../tools/js/decode.js');
+const { TYPE } = require('../../user/web/read/decode.js');
 const { HEADER, le, str } = require('../js/bytes.js');
 const { Browser, findBrowser } = require('./browser.js');
 

@@ -49,7 +49,7 @@ install: all
 	ln -sf libdial9.so.$(VERSION) $(D)$(libdir)/libdial9.so.$(SOVER)
 	ln -sf libdial9.so.$(SOVER) $(D)$(libdir)/libdial9.so
 	printf '%s\n' "$$PC" > $(D)$(libdir)/pkgconfig/libdial9.pc
-	$(INSTALL) -m 644 tools/js/decode.js $(D)$(datadir)/dial9-prof/
+	$(INSTALL) -m 644 user/web/read/decode.js $(D)$(datadir)/dial9-prof/
 	$(INSTALL) -m 644 user/libdial9/FORMAT.md $(D)$(docdir)/
 	$(foreach m,$(MANS),$(INSTALL) -m 644 $(m) $(D)$(mandir)/man$(patsubst .%,%,$(suffix $(m)))/ &&) :
 	$(INSTALL) -m 644 tools/completion/dial9-prof.bash \

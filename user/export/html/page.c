@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The page as it was put together when this was built (tools/page/assemble.sh), with its holes filled in. */
+/* The page as it was put together when this was built (user/web/assemble.sh), with its holes filled in. */
 #include "export/html/page.h"
 
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "base/buf.h"
 
 /*
- * The page of tools/page, in one file, up to the place of its trace. @from: the address at which the server of
+ * The page of user/web, in one file, up to the place of its trace. @from: the address at which the server of
  * the page has the trace, a name without characters that mean something in HTML; NULL: it stands in the page, as
  * base64, which the caller appends.
  */

@@ -5,7 +5,7 @@
  */
 'use strict';
 
-const dial9 = require('../js/decode.js');
+const dial9 = require('./decode.js');
 const { errnoName } = require('./errno.js');
 const { duration } = require('./format.js');
 

@@ -5,8 +5,8 @@
  */
 'use strict';
 
-const { NONE, pick } = require('./columns.js');
-const { NOBODY, STATE } = require('./states.js');
+const { NONE, pick } = require('../read/columns.js');
+const { NOBODY, STATE } = require('../read/states.js');
 const { NOT_A_WORKER } = require('./lanes.js');
 const { Lane } = require('./lod.js');
 

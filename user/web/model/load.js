@@ -3,7 +3,7 @@
 'use strict';
 
 const { Model } = require('./model.js');
-const { Trace } = require('./trace.js');
+const { Trace } = require('../read/trace.js');
 
 const FRAMES_AT_ONCE = 50000;
 

@@ -6,8 +6,8 @@
  */
 'use strict';
 
-const { NONE } = require('./columns.js');
-const { END, EVENT, FLAG, SOURCE, STATE, TID_MAX, WHY, howOut, isBlocked } = require('./states.js');
+const { NONE } = require('../read/columns.js');
+const { END, EVENT, FLAG, SOURCE, STATE, TID_MAX, WHY, howOut, isBlocked } = require('../read/states.js');
 
 /*
  * Of one part { space, start } of a trace { taskOf(), stays }, stays a table of STAY_COLUMNS. Feed it the part's events in order by

@@ -5,11 +5,11 @@
  */
 'use strict';
 
-const { NONE, groupBy, lowerBound, pick } = require('./columns.js');
+const { NONE, groupBy, lowerBound, pick } = require('../read/columns.js');
 const { Intervals } = require('./intervals.js');
 const { findLanes } = require('./lanes.js');
 const { Lane } = require('./lod.js');
-const { STATE, FLAG, NOBODY } = require('./states.js');
+const { STATE, FLAG, NOBODY } = require('../read/states.js');
 
 /* States of the lane of a thread: those of STATE, and two more. What is not followed counts in no sum. */
 const LANE = { ...STATE, DISK: 4, NEIGHBOUR: 5, COUNT: 6 };

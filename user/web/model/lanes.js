@@ -6,7 +6,7 @@
  */
 'use strict';
 
-const { NONE, Table, pick } = require('./columns.js');
+const { NONE, Table, pick } = require('../read/columns.js');
 
 const SPANS_MAX = 12; /* lanes of spans inside each other, for one worker */
 const SLICE = { POLL: 1, PARK: 2, SPAN: 3, SLOW: 4 };

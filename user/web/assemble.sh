@@ -23,7 +23,7 @@ trap 'rm -rf "$tmp"' EXIT
 	echo '	}'
 	echo '	return made[name].exports;'
 	echo '};'
-	for file in ../js/decode.js ../js/lean.js ./*.js; do
+	for file in read/*.js model/*.js view/*.js; do
 		echo "makers['${file##*/}'] = (module, require) => {"
 		cat "$file"
 		echo '};'
@@ -31,7 +31,7 @@ trap 'rm -rf "$tmp"' EXIT
 	echo "need('./main.js');"
 	echo '})();'
 } >"$tmp/script"
-cat style.css >"$tmp/style"
+cat view/style.css >"$tmp/style"
 
 # The text of an element ends at its end tag, whatever stands around it.
 if grep -n -i '</script\|<!--' "$tmp/script" || grep -n -i '</style' "$tmp/style"; then
@@ -73,4 +73,4 @@ awk -v script="$tmp/script" -v style="$tmp/style" \
 		} else {
 			print
 		}
-	}' page.html
+	}' view/page.html

@@ -2,8 +2,8 @@
 /* Stacks with their weights, of a range of time and of some threads. As `report`, `offcpu` and `report --wall`. */
 'use strict';
 
-const { NONE, lowerBound } = require('./columns.js');
-const { STATE, FLAG } = require('./states.js');
+const { NONE, lowerBound } = require('../read/columns.js');
+const { STATE, FLAG } = require('../read/states.js');
 const { LANE } = require('./model.js');
 
 const KINDS = { cpu: 'CPU', offcpu: 'Off-CPU', wall: 'Wall clock' };

@@ -6,9 +6,9 @@
  */
 'use strict';
 
-const { NONE, Table } = require('./columns.js');
+const { NONE, Table } = require('../read/columns.js');
 const { Followed } = require('./followed.js');
-const { STATE, END, WHY, FLAG, EVENT, WATCH, SOURCE, NOBODY, TID_MAX, howOut } = require('./states.js');
+const { STATE, END, WHY, FLAG, EVENT, WATCH, SOURCE, NOBODY, TID_MAX, howOut } = require('../read/states.js');
 const { Stays } = require('./stays.js');
 
 const HOPS_MAX = 4;

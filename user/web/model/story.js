@@ -2,8 +2,8 @@
 /* What can be told of an interval in words: why it began, how it ended, who ran meanwhile. Text, no elements. */
 'use strict';
 
-const { NONE, lowerBound, upperBound } = require('./columns.js');
-const { END, FLAG, NOBODY, STATE, WHY } = require('./states.js');
+const { NONE, lowerBound, upperBound } = require('../read/columns.js');
+const { END, FLAG, NOBODY, STATE, WHY } = require('../read/states.js');
 
 const LETTERS = 'SDTtXZPI';
 const LETTER_WORDS = { S: 'asleep', D: 'uninterruptible', T: 'stopped', t: 'traced', X: 'dead', Z: 'zombie', P: 'parked',

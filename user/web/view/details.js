@@ -2,13 +2,13 @@
 /* The panel that tells of what was selected: an interval of a thread, a turn on a CPU, a slice, an event. */
 'use strict';
 
-const { NONE, upperBound } = require('./columns.js');
+const { NONE, upperBound } = require('../read/columns.js');
 const { el, button } = require('./dom.js');
-const { counted, duration, moment, percent } = require('./format.js');
-const { NOBODY, STATE, FLAG } = require('./states.js');
-const { NOT_A_WORKER, SLICE } = require('./lanes.js');
-const { ENDS, WHYS, canHaveTold, gist, meanwhile, pieces, stateText, wakerText } = require('./story.js');
-const { sumTask } = require('./weigh.js');
+const { counted, duration, moment, percent } = require('../read/format.js');
+const { NOBODY, STATE, FLAG } = require('../read/states.js');
+const { NOT_A_WORKER, SLICE } = require('../model/lanes.js');
+const { ENDS, WHYS, canHaveTold, gist, meanwhile, pieces, stateText, wakerText } = require('../model/story.js');
+const { sumTask } = require('../model/weigh.js');
 
 const RIVALS_MAX = 8, FIELDS_MAX = 200, STEPS_MAX = 30, STEP_RIVALS_MAX = 3, SPAN_NAMES_MAX = 20;
 

@@ -2,11 +2,11 @@
 /* The same numbers for those who read: tables of functions and of threads, and what the trace says of itself. */
 'use strict';
 
-const { NONE } = require('./columns.js');
+const { NONE } = require('../read/columns.js');
 const { el, button } = require('./dom.js');
-const { count, duration, percent, weight } = require('./format.js');
-const { STATE } = require('./states.js');
-const { sumTask } = require('./weigh.js');
+const { count, duration, percent, weight } = require('../read/format.js');
+const { STATE } = require('../read/states.js');
+const { sumTask } = require('../model/weigh.js');
 
 const ROWS_MAX = 400;
 

@@ -6,7 +6,7 @@
 'use strict';
 
 const { fitCanvas } = require('./dom.js');
-const { Flame, FN } = require('./flame.js');
+const { Flame, FN } = require('../model/flame.js');
 const { css } = require('./palette.js');
 const { fitText } = require('./timeline.js');
 

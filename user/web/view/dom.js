@@ -5,7 +5,7 @@
  */
 'use strict';
 
-const { shown } = require('./format.js');
+const { shown } = require('../read/format.js');
 
 /* el('td', { class: 'number', onclick: fn }, 'text', child, ...): null children are left out. */
 function el(tag, attributes = {}, ...children) {

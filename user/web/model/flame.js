@@ -2,7 +2,7 @@
 /* A tree of calls and where each of its boxes lies. Numbers only: no text, no colours, no pixels. */
 'use strict';
 
-const { NONE } = require('./columns.js');
+const { NONE } = require('../read/columns.js');
 
 /* Functions that are none: the root, stacks that are not known, and the states of threads. */
 const FN = { ROOT: -1, NO_STACK: -2, STATE: -10 };

@@ -5,7 +5,7 @@
  */
 'use strict';
 
-const { NONE } = require('./columns.js');
+const { NONE } = require('../read/columns.js');
 
 const NAMED = 1, FORKED = 2;
 

@@ -5,13 +5,13 @@
  */
 'use strict';
 
-const { lowerBound, upperBound } = require('./columns.js');
+const { lowerBound, upperBound } = require('../read/columns.js');
 const { fitCanvas } = require('./dom.js');
-const { moment, duration, shown } = require('./format.js');
-const { countPoints } = require('./lod.js');
+const { moment, duration, shown } = require('../read/format.js');
+const { countPoints } = require('../model/lod.js');
 const { RowPainter } = require('./paint_rows.js');
 const { css } = require('./palette.js');
-const { makeGroups, visibleRows, BUSY } = require('./rows.js');
+const { makeGroups, visibleRows, BUSY } = require('../model/rows.js');
 
 const GUTTER = 186, RULER = 22, OVERVIEW = 26; /* CSS pixels */
 const LABEL_FROM = 46; /* a slice as wide as this has a text */

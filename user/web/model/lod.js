@@ -5,7 +5,7 @@
  */
 'use strict';
 
-const { gallop, lowerBound, upperBound } = require('./columns.js');
+const { gallop, lowerBound, upperBound } = require('../read/columns.js');
 
 class Lane {
 	#sums = null;

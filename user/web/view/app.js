@@ -2,21 +2,21 @@
 /* The page's state, and who is told when it changes: timeline, flame graph, tables, details, search. */
 'use strict';
 
-const { NONE } = require('./columns.js');
+const { NONE } = require('../read/columns.js');
 const { Details } = require('./details.js');
 const { byId, el, say } = require('./dom.js');
 const { FlameView } = require('./flameview.js');
-const { duration, moment, percent, shown, weight, counted } = require('./format.js');
-const { NOBODY, STATE } = require('./states.js');
+const { duration, moment, percent, shown, weight, counted } = require('../read/format.js');
+const { NOBODY, STATE } = require('../read/states.js');
 const { Palette } = require('./palette.js');
-const { SLICE } = require('./lanes.js');
-const { gist, stateText } = require('./story.js');
+const { SLICE } = require('../model/lanes.js');
+const { gist, stateText } = require('../model/story.js');
 const { functionTable, threadTable, traceFacts } = require('./tables.js');
 const { onTheme } = require('./theme.js');
 const { Timeline } = require('./timeline.js');
 const { TimelineInput } = require('./timeline_input.js');
 const { Tip } = require('./tip.js');
-const { KINDS, byFunction, sumStates, unitOf, weigh } = require('./weigh.js');
+const { KINDS, byFunction, sumStates, unitOf, weigh } = require('../model/weigh.js');
 
 const TITLE_MAX = 200;
 const WEIGH_SHARE = 5; /* of so many parts of the time the flame graph of a dragged range takes one */

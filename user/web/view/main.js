@@ -3,9 +3,9 @@
 'use strict';
 
 const { byId, say } = require('./dom.js');
-const { load } = require('./load.js');
+const { load } = require('../model/load.js');
 const { Page } = require('./app.js');
-const { traceOf } = require('./source.js');
+const { traceOf } = require('../read/source.js');
 const { initTheme } = require('./theme.js');
 
 const DRAW_EACH_MS = 60;

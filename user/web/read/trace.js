@@ -6,8 +6,8 @@
  */
 'use strict';
 
-const dial9 = require('../js/decode.js');
-const { LeanDecoder, eventAt } = require('../js/lean.js');
+const dial9 = require('./decode.js');
+const { LeanDecoder, eventAt } = require('./lean.js');
 const { NONE, Table } = require('./columns.js');
 const { Gaps, hidesSwitches } = require('./gaps.js');
 const { EVENT, EVENT_COLUMNS, SOURCE, STAY_COLUMNS, TID_MAX } = require('./states.js');
