@@ -279,7 +279,7 @@ struct dial9_str emit_text(struct buf *tmp, const char *s, size_t len)
 }
 
 /* The put functions remember the first error until dial9_enc_end(), so their results can wait. */
-static void begin(struct emit *e, enum schema_id id, uint64_t ts)
+static void begin_event(struct emit *e, enum schema_id id, uint64_t ts)
 {
 	if (ts == EMIT_NOW)
 		ts = dial9_enc_last_ts(e->enc);
@@ -329,7 +329,7 @@ int emit_sample(struct emit *e, const struct emit_sample *s)
 {
 	if (!s->thread_name && !e->pooled_stacks && s->ts != EMIT_NOW)
 		return emit_bare_sample(e, s);
-	begin(e, SCHEMA_SAMPLE, s->ts);
+	begin_event(e, SCHEMA_SAMPLE, s->ts);
 	dial9_enc_put_u64(e->enc, PROF_WORKER_NONE);
 	dial9_enc_put_u64(e->enc, s->tid);
 	dial9_enc_put_u64(e->enc, s->source);
@@ -347,7 +347,7 @@ int emit_sample(struct emit *e, const struct emit_sample *s)
 
 int emit_task(struct emit *e, uint64_t ts, const struct emit_task *t)
 {
-	begin(e, SCHEMA_TASK, ts);
+	begin_event(e, SCHEMA_TASK, ts);
 	dial9_enc_put_u64(e->enc, t->pid);
 	dial9_enc_put_u64(e->enc, t->tid);
 	dial9_enc_put_u64(e->enc, t->ppid);
@@ -362,7 +362,7 @@ int emit_task(struct emit *e, uint64_t ts, const struct emit_task *t)
 int emit_module(struct emit *e, uint64_t ts, uint32_t id, const char *path, const uint8_t *build_id,
 		size_t build_id_sz, enum prof_module_kind kind)
 {
-	begin(e, SCHEMA_MODULE, ts);
+	begin_event(e, SCHEMA_MODULE, ts);
 	dial9_enc_put_u64(e->enc, id);
 	put_name(e, path);
 	dial9_enc_put_bytes(e->enc, build_id, build_id_sz);
@@ -373,7 +373,7 @@ int emit_module(struct emit *e, uint64_t ts, uint32_t id, const char *path, cons
 int emit_module_status(struct emit *e, uint64_t ts, uint32_t id, const char *status,
 		       const char *detail)
 {
-	begin(e, SCHEMA_MODULE_STATUS, ts);
+	begin_event(e, SCHEMA_MODULE_STATUS, ts);
 	dial9_enc_put_u64(e->enc, id);
 	put_name(e, status);
 	put_name(e, detail);
@@ -382,7 +382,7 @@ int emit_module_status(struct emit *e, uint64_t ts, uint32_t id, const char *sta
 
 int emit_map(struct emit *e, uint64_t ts, const struct emit_map *m)
 {
-	begin(e, SCHEMA_MAP, ts);
+	begin_event(e, SCHEMA_MAP, ts);
 	dial9_enc_put_u64(e->enc, m->pid);
 	dial9_enc_put_u64(e->enc, m->start);
 	dial9_enc_put_u64(e->enc, m->end);
@@ -393,7 +393,7 @@ int emit_map(struct emit *e, uint64_t ts, const struct emit_map *m)
 
 int emit_symbol(struct emit *e, const struct emit_symbol *s)
 {
-	begin(e, SCHEMA_SYMBOL, EMIT_NOW);
+	begin_event(e, SCHEMA_SYMBOL, EMIT_NOW);
 	dial9_enc_put_u64(e->enc, s->addr);
 	dial9_enc_put_u64(e->enc, s->size);
 	put_text(e, s->name, s->name_len);
@@ -406,14 +406,14 @@ int emit_symbol(struct emit *e, const struct emit_symbol *s)
 
 int emit_clock_sync(struct emit *e, uint64_t ts, uint64_t realtime_ns)
 {
-	begin(e, SCHEMA_CLOCK, ts);
+	begin_event(e, SCHEMA_CLOCK, ts);
 	dial9_enc_put_u64(e->enc, realtime_ns);
 	return dial9_enc_end(e->enc);
 }
 
 int emit_metadata(struct emit *e, uint64_t ts, const struct dial9_str (*kv)[2], size_t cnt)
 {
-	begin(e, SCHEMA_METADATA, ts);
+	begin_event(e, SCHEMA_METADATA, ts);
 	dial9_enc_put_map(e->enc, kv, cnt);
 	return dial9_enc_end(e->enc);
 }
@@ -421,7 +421,7 @@ int emit_metadata(struct emit *e, uint64_t ts, const struct dial9_str (*kv)[2], 
 int emit_tp_symbol(struct emit *e, uint64_t ts, const char *event, const char *field, uint8_t kind,
 		   uint64_t value, const char *name)
 {
-	begin(e, SCHEMA_TP_SYMBOL, ts);
+	begin_event(e, SCHEMA_TP_SYMBOL, ts);
 	put_name(e, event);
 	put_name(e, field);
 	dial9_enc_put_u64(e->enc, kind);
@@ -433,7 +433,7 @@ int emit_tp_symbol(struct emit *e, uint64_t ts, const char *event, const char *f
 int emit_lost(struct emit *e, uint64_t ts, uint32_t cpu, const char *kind, uint64_t cnt,
 	      uint64_t first_ns, uint64_t last_ns)
 {
-	begin(e, SCHEMA_LOST, ts);
+	begin_event(e, SCHEMA_LOST, ts);
 	dial9_enc_put_u64(e->enc, cpu);
 	put_name(e, kind);
 	dial9_enc_put_u64(e->enc, cnt);
@@ -444,7 +444,7 @@ int emit_lost(struct emit *e, uint64_t ts, uint32_t cpu, const char *kind, uint6
 
 int emit_trigger(struct emit *e, const struct emit_trigger *t)
 {
-	begin(e, SCHEMA_TRIGGER, t->ts);
+	begin_event(e, SCHEMA_TRIGGER, t->ts);
 	put_name(e, t->reason);
 	put_name(e, t->event ? t->event : "");
 	dial9_enc_put_u64(e->enc, t->pid);
@@ -494,7 +494,7 @@ int emit_stats(struct emit *e, uint64_t ts, const struct emit_stats *s)
 	};
 	size_t i;
 
-	begin(e, SCHEMA_STATS, ts);
+	begin_event(e, SCHEMA_STATS, ts);
 	for (i = 0; i < sizeof(values) / sizeof(values[0]); i++)
 		dial9_enc_put_u64(e->enc, values[i]);
 	return dial9_enc_end(e->enc);
@@ -502,7 +502,7 @@ int emit_stats(struct emit *e, uint64_t ts, const struct emit_stats *s)
 
 int emit_thinning(struct emit *e, uint64_t ts, uint64_t one_in, bool stacks, uint64_t overhead_ppm)
 {
-	begin(e, SCHEMA_THINNING, ts);
+	begin_event(e, SCHEMA_THINNING, ts);
 	dial9_enc_put_u64(e->enc, one_in);
 	dial9_enc_put_bool(e->enc, stacks);
 	dial9_enc_put_u64(e->enc, overhead_ppm);
@@ -513,7 +513,7 @@ int emit_segment_end(struct emit *e, uint64_t first_ns, uint64_t last_ns)
 {
 	const uint64_t bytes = dial9_enc_bytes(e->enc);
 
-	begin(e, SCHEMA_SEGMENT_END, EMIT_NOW);
+	begin_event(e, SCHEMA_SEGMENT_END, EMIT_NOW);
 	dial9_enc_put_i64(e->enc, (int64_t)first_ns);
 	dial9_enc_put_i64(e->enc, (int64_t)last_ns);
 	dial9_enc_put_i64(e->enc, (int64_t)bytes);
@@ -536,7 +536,7 @@ int emit_summary(struct emit *e, uint64_t ts, const struct emit_summary *s)
 		kv[cnt][1].ptr = text[cnt][1];
 		cnt++;
 	}
-	begin(e, SCHEMA_SUMMARY, ts);
+	begin_event(e, SCHEMA_SUMMARY, ts);
 	dial9_enc_put_u64(e->enc, s->pid);
 	put_name(e, s->comm);
 	dial9_enc_put_u64(e->enc, s->kind);

@@ -132,7 +132,7 @@ void export_reset(struct export *x)
 }
 
 /* Not before the first event: only then the trace's own description is known. */
-static void begin(struct export *x)
+static void begin_output(struct export *x)
 {
 	if (x->run->begun)
 		return;
@@ -224,7 +224,7 @@ static void take_sample(struct export *x, const struct trace_event *ev)
 	}
 	if (!x->format->sample)
 		return;
-	begin(x);
+	begin_output(x);
 	s.thread = thread_of(x, ev->part, ev->tid, ev->pid, ev->comm);
 	s.ns = period_of(x, ev->part);
 	if (s.thread)
@@ -242,7 +242,7 @@ void export_event(struct export *x, const struct trace_event *ev)
 		return;
 	if (ev->has_ts)
 		see_time(x, ev->ts, ev->ts);
-	begin(x);
+	begin_output(x);
 	x->format->event(x, thread_of(x, ev->part, ev->tid, ev->pid, ev->comm), ev);
 	export_flush(x);
 }
@@ -292,7 +292,7 @@ static void tell_interval(struct export *x, const struct interval *i, const uint
 	const struct export_thread *t;
 	struct export_thread thread;
 
-	begin(x);
+	begin_output(x);
 	t = thread_of(x, i->part, i->tid, i->pid, i->comm);
 	if (!t)
 		return;
@@ -386,7 +386,7 @@ static void tell_sums(struct export *x)
 
 int export_bytes(struct export *x, const void *data, size_t sz)
 {
-	begin(x);
+	begin_output(x);
 	x->format->bytes(x, data, sz);
 	export_flush(x);
 	return x->run->err;
@@ -405,7 +405,7 @@ static void tell_clocks(const struct export *x)
 
 int export_end(struct export *x)
 {
-	begin(x);
+	begin_output(x);
 	if (x->run->profile)
 		tell_sums(x);
 	if (x->format->end)

@@ -119,7 +119,7 @@ static void skip_blanks(struct parser *p)
 		p->at++;
 }
 
-static bool take(struct parser *p, const char *word)
+static bool accept_word(struct parser *p, const char *word)
 {
 	skip_blanks(p);
 	if (strncmp(p->at, word, strlen(word)))
@@ -409,7 +409,7 @@ static int parse_oper(struct parser *p, enum oper *out)
 
 	skip_blanks(p);
 	for (i = 0; i < sizeof(opers) / sizeof(opers[0]); i++)
-		if (strncmp(p->at, "&&", 2) && take(p, opers[i].text)) {
+		if (strncmp(p->at, "&&", 2) && accept_word(p, opers[i].text)) {
 			*out = opers[i].oper;
 			return 0;
 		}
@@ -468,13 +468,13 @@ static int parse_one(struct parser *p, int *node)
 	if (p->depth == DEPTH_MAX)
 		return fail(p, "parentheses and ! are more than %d deep", DEPTH_MAX);
 	p->depth++;
-	if (take(p, "!")) {
+	if (accept_word(p, "!")) {
 		err = parse_one(p, node);
 		if (!err)
 			p->nodes[*node].inverted = !p->nodes[*node].inverted;
-	} else if (take(p, "(")) {
+	} else if (accept_word(p, "(")) {
 		err = parse_either(p, node);
-		if (!err && !take(p, ")"))
+		if (!err && !accept_word(p, ")"))
 			err = fail_here(p, "&&, || or a closing parenthesis");
 	} else {
 		err = parse_term(p, node);
@@ -489,7 +489,7 @@ static int parse_joined(struct parser *p, int *node, enum node_kind kind)
 	int left, right, err;
 
 	err = kind == NODE_BOTH ? parse_one(p, &left) : parse_joined(p, &left, NODE_BOTH);
-	while (!err && take(p, word)) {
+	while (!err && accept_word(p, word)) {
 		err = kind == NODE_BOTH ? parse_one(p, &right) : parse_joined(p, &right, NODE_BOTH);
 		if (!err)
 			left = add_node(p, (struct node){ .kind = kind,

@@ -15,7 +15,7 @@
 
 enum { NAMES_MAX = 4096 };
 
-static int tell(int dirfd_, const char *irq, irqs_fn fn, void *ctx, struct buf *text)
+static int report_irq(int dirfd_, const char *irq, irqs_fn fn, void *ctx, struct buf *text)
 {
 	struct buf path = { 0 };
 	uint64_t n;
@@ -44,7 +44,7 @@ int irqs_each(const char *dir, irqs_fn fn, void *ctx)
 	if (!d)
 		return 0;
 	while (!err && cnt++ < IRQS_MAX && (ent = readdir(d)))
-		err = tell(dirfd(d), ent->d_name, fn, ctx, &text);
+		err = report_irq(dirfd(d), ent->d_name, fn, ctx, &text);
 	closedir(d);
 	buf_free(&text);
 	return err;

@@ -65,7 +65,7 @@ struct body {
 	size_t sz;
 };
 
-static int take(struct body *b, void *to, size_t sz)
+static int read_bytes(struct body *b, void *to, size_t sz)
 {
 	if (b->sz < sz)
 		return -EBADMSG;
@@ -94,7 +94,7 @@ static int take_trailer(struct body *b, struct perf_side *out)
 {
 	struct side_trailer t;
 
-	if (take(b, &t, sizeof(t)))
+	if (read_bytes(b, &t, sizeof(t)))
 		return -EBADMSG;
 	out->time = t.time;
 	out->cpu = t.cpu;
@@ -110,7 +110,7 @@ static int parse_mmap2(struct body *b, uint16_t misc, struct perf_side *out)
 {
 	struct side_mmap2 m;
 
-	if (take(b, &m, sizeof(m)))
+	if (read_bytes(b, &m, sizeof(m)))
 		return -EBADMSG;
 	out->type = PERF_SIDE_MMAP;
 	out->pid = m.pid;
@@ -137,7 +137,7 @@ static int parse_comm(struct body *b, uint16_t misc, struct perf_side *out)
 {
 	uint32_t ids[2];
 
-	if (take(b, ids, sizeof(ids)))
+	if (read_bytes(b, ids, sizeof(ids)))
 		return -EBADMSG;
 	out->type = PERF_SIDE_COMM;
 	out->pid = ids[0];
@@ -150,7 +150,7 @@ static int parse_task(struct body *b, enum perf_side_type type, struct perf_side
 {
 	struct side_task t;
 
-	if (take(b, &t, sizeof(t)))
+	if (read_bytes(b, &t, sizeof(t)))
 		return -EBADMSG;
 	out->type = type;
 	out->pid = t.pid;
@@ -164,7 +164,7 @@ static int parse_ksymbol(struct body *b, struct perf_side *out)
 {
 	struct side_ksymbol k;
 
-	if (take(b, &k, sizeof(k)))
+	if (read_bytes(b, &k, sizeof(k)))
 		return -EBADMSG;
 	out->type = PERF_SIDE_KSYMBOL;
 	out->addr = k.addr;
@@ -177,7 +177,7 @@ static int parse_lost(struct body *b, struct perf_side *out)
 {
 	uint64_t words[2]; /* the event's id, the count */
 
-	if (take(b, words, sizeof(words)))
+	if (read_bytes(b, words, sizeof(words)))
 		return -EBADMSG;
 	out->type = PERF_SIDE_LOST;
 	out->lost = words[1];
@@ -215,7 +215,7 @@ int perf_side_parse(const void *rec, size_t sz, struct perf_side *out)
 	struct body body = { .at = rec, .sz = sz };
 	int err;
 
-	if (take(&body, &header, sizeof(header)) || header.size != sz)
+	if (read_bytes(&body, &header, sizeof(header)) || header.size != sz)
 		return -EBADMSG;
 	*out = (struct perf_side){ .name = "" };
 	err = parse_body(header.type, header.misc, &body, out);

@@ -293,7 +293,7 @@ static int refuse_level(struct dial9_enc *enc, const struct dial9_schema *s)
 			    dial9_type_name(s->types[i]));
 }
 
-static int begin(struct dial9_enc *enc, const struct dial9_schema *s, uint64_t ts)
+static int begin_event(struct dial9_enc *enc, const struct dial9_schema *s, uint64_t ts)
 {
 	int err = 0;
 
@@ -340,7 +340,7 @@ int dial9_enc_begin(struct dial9_enc *enc, const struct dial9_schema *s, uint64_
 
 	if (err)
 		return err;
-	err = begin(enc, s, ts);
+	err = begin_event(enc, s, ts);
 	return err ? encode_poison(enc, err) : 0;
 }
 
@@ -389,7 +389,7 @@ uint8_t *dial9_enc_reserve(struct dial9_enc *enc, struct dial9_event_type *type,
 				    inline_abi, DIAL9_INLINE_ABI);
 		return NULL;
 	}
-	*err = begin(enc, type->schema, ts);
+	*err = begin_event(enc, type->schema, ts);
 	if (!*err)
 		*err = explain(enc, type->schema, encode_ensure(enc, sz));
 	if (*err) {

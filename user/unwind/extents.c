@@ -18,7 +18,7 @@ void extents_fini(struct extents *e)
 	*e = (struct extents){ 0 };
 }
 
-static void drop(struct extents *e, size_t i)
+static void remove_extent(struct extents *e, size_t i)
 {
 	e->cnt--;
 	memmove(&e->v[i], &e->v[i + 1], (e->cnt - i) * sizeof(*e->v));
@@ -39,7 +39,7 @@ bool extents_take(struct extents *e, uint32_t cnt, uint32_t *first)
 	e->v[i].cnt -= cnt;
 	e->free -= cnt;
 	if (!e->v[i].cnt)
-		drop(e, i);
+		remove_extent(e, i);
 	return true;
 }
 
@@ -71,7 +71,7 @@ void extents_give(struct extents *e, uint32_t first, uint32_t cnt)
 		e->v[i - 1].cnt += cnt;
 		if (joins_next) {
 			e->v[i - 1].cnt += e->v[i].cnt;
-			drop(e, i);
+			remove_extent(e, i);
 		}
 	} else if (joins_next) {
 		e->v[i].first = first;

@@ -107,7 +107,7 @@ static struct prof_unwind_proc *find(const struct lists *l, uint32_t tgid)
 }
 
 /* A fork may take the same place for another process at the same time. */
-static struct prof_unwind_proc *take(struct lists *l, uint32_t tgid)
+static struct prof_unwind_proc *claim_place(struct lists *l, uint32_t tgid)
 {
 	struct prof_unwind_proc *p;
 	uint32_t i, none;
@@ -154,7 +154,7 @@ bool lists_shares_memory(const struct lists *l, uint32_t tgid)
 
 bool lists_claim(struct lists *l, uint32_t tgid)
 {
-	return find(l, tgid) || take(l, tgid);
+	return find(l, tgid) || claim_place(l, tgid);
 }
 
 bool lists_has_list(const struct lists *l, uint32_t tgid)
@@ -393,7 +393,7 @@ int lists_publish(struct lists *l, uint32_t tgid, uint64_t owner, uint32_t *exec
 	uint32_t first;
 
 	if (!p) {
-		p = take(l, tgid);
+		p = claim_place(l, tgid);
 		*execs = 0;
 	}
 	if (!p)

@@ -341,7 +341,8 @@ static size_t read_head(struct input *in, char *head, bool *whole)
 	return sz;
 }
 
-static const struct foreign_format *look(struct input *in, const char *head, size_t sz, bool whole)
+static const struct foreign_format *detect_format(struct input *in, const char *head, size_t sz,
+						  bool whole)
 {
 	in->is_empty = !sz;
 	in->is_dial9 = is_dial9(head, sz);
@@ -363,7 +364,7 @@ static const struct foreign_format *look_inside(struct input *in, char *head)
 		return NULL;
 	in->foreign.read = unpack_read;
 	sz = read_head(in, head, &whole);
-	format = look(in, head, sz, whole);
+	format = detect_format(in, head, sz, whole);
 	if (format || in->is_dial9)
 		return format;
 	source_close(in->source);
@@ -381,10 +382,10 @@ const struct foreign_format *input_detect(struct input *in)
 	size_t sz;
 
 	if (in->following)
-		return look(in, in->head, in->head_sz, false);
+		return detect_format(in, in->head, in->head_sz, false);
 	head = xmalloc(HEAD_SIZE);
 	sz = read_head(in, head, &whole);
-	format = look(in, head, sz, whole);
+	format = detect_format(in, head, sz, whole);
 	if (!format && is_packed(head, sz))
 		format = look_inside(in, head);
 	free(head);

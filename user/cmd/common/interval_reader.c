@@ -127,7 +127,7 @@ static void set_window(struct interval_reader *r, const struct trace_event *ev)
 		intervals_window(r->intervals, clock, from, to);
 }
 
-static void take(struct interval_reader *r, const struct trace_event *ev)
+static void add_event(struct interval_reader *r, const struct trace_event *ev)
 {
 	const struct trace *t = reader_trace(r->reader);
 
@@ -184,7 +184,7 @@ static int read_all(struct interval_reader *r)
 				return ret;
 			continue;
 		}
-		take(r, &ev);
+		add_event(r, &ev);
 	}
 	return ret;
 }

@@ -80,7 +80,7 @@ static void release(struct progress *p)
 	free(p);
 }
 
-static struct progress *begin(const struct source *src)
+static struct progress *start_progress(const struct source *src)
 {
 	int fd = -1;
 	pthread_condattr_t attr;
@@ -127,7 +127,7 @@ int progress_read(struct source *src, enum reader_mode mode, struct reader **out
 
 	*progress = NULL;
 	if (mode != READER_FOLLOW)
-		*progress = begin(src);
+		*progress = start_progress(src);
 	err = reader_new(src, mode, out);
 	if (err) {
 		progress_end(*progress);

@@ -74,14 +74,14 @@ static const struct opt_spec explain_spec = {
 
 /* ---- reading ----------------------------------------------------------------------------------- */
 
-static void take(void *ctx, const struct interval *i)
+static void add_interval(void *ctx, const struct interval *i)
 {
 	struct explained *x = ctx;
 
 	explain_add(&x->numbers, x->timeline.intervals, i);
 }
 
-static void see(void *ctx, const struct trace *t, const struct trace_event *ev)
+static void add_event(void *ctx, const struct trace *t, const struct trace_event *ev)
 {
 	struct explained *x = ctx;
 
@@ -91,7 +91,7 @@ static void see(void *ctx, const struct trace *t, const struct trace_event *ev)
 		explain_add_sample(&x->numbers, ev);
 }
 
-static void drop(void *ctx)
+static void reset_sums(void *ctx)
 {
 	struct explained *x = ctx;
 
@@ -148,7 +148,7 @@ static void choose_threads(struct explained *x)
 	x->thread_cnt = 1;
 }
 
-static void tell(struct explained *x)
+static void print_result(struct explained *x)
 {
 	explain_finish(&x->numbers, x->timeline.names);
 	x->thread = some_thread(x);
@@ -166,9 +166,9 @@ static void tell(struct explained *x)
 static int explain_file(struct explained *x, const char *path)
 {
 	struct interval_reader_opts t = { .sel = &x->opts->sel,
-					  .fn = take,
-					  .event = see,
-					  .reset = drop,
+					  .fn = add_interval,
+					  .event = add_event,
+					  .reset = reset_sums,
 					  .ctx = x,
 					  .each_switch = true };
 	const bool worst = x->opts->worst || !x->opts->sel.time;
@@ -186,7 +186,7 @@ static int explain_file(struct explained *x, const char *path)
 		code = narrow(x);
 	if (code != CMD_OK)
 		return code;
-	tell(x);
+	print_result(x);
 	view_begin(&x->view, &x->opts->view, x->opts->json);
 	if (x->opts->json)
 		explain_json(x);

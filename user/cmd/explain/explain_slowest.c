@@ -183,7 +183,7 @@ static struct gaps *windows_of(const struct explain_slowest *s, uint32_t part)
 	return clock < s->window_cap ? &s->windows[clock] : NULL;
 }
 
-static void take(void *ctx, const struct interval *i)
+static void add_interval(void *ctx, const struct interval *i)
 {
 	struct explain_slowest *s = ctx;
 	const struct gaps *w = s->telling && s->switches ? windows_of(s, i->part) : NULL;
@@ -211,7 +211,7 @@ static void see_order(struct explain_slowest *s, const struct trace_event *ev)
 	s->last_ts = ev->ts;
 }
 
-static void see(void *ctx, const struct trace *t, const struct trace_event *ev)
+static void add_event(void *ctx, const struct trace *t, const struct trace_event *ev)
 {
 	struct explain_slowest *s = ctx;
 	const struct gaps *w;
@@ -230,7 +230,7 @@ static void see(void *ctx, const struct trace *t, const struct trace_event *ev)
 	spans_add(&s->spans, t, ev);
 }
 
-static void drop(void *ctx)
+static void reset_sums(void *ctx)
 {
 	struct explain_slowest *s = ctx;
 
@@ -321,7 +321,7 @@ static void sum_up(struct explain_slowest *s)
 	causes_finish(&s->causes);
 }
 
-static int tell(struct explain_slowest *s)
+static int print_result(struct explain_slowest *s)
 {
 	struct explained *x = s->x;
 	int code;
@@ -344,9 +344,9 @@ int explain_slowest_find(struct explain_slowest *s, const char *path, struct sou
 {
 	struct explained *x = s->x;
 	const struct interval_reader_opts t = { .sel = &x->opts->sel,
-						.fn = take,
-						.event = see,
-						.reset = drop,
+						.fn = add_interval,
+						.event = add_event,
+						.reset = reset_sums,
 						.ctx = s,
 						.src = src,
 						.each_switch = true };
@@ -367,7 +367,7 @@ int explain_slowest_find(struct explain_slowest *s, const char *path, struct sou
 	if (code != CMD_OK)
 		return code;
 	spans_finish(&s->spans);
-	return s->spans.cnt ? tell(s) : CMD_OK;
+	return s->spans.cnt ? print_result(s) : CMD_OK;
 }
 
 void explain_slowest_fini(struct explain_slowest *s)

@@ -104,7 +104,8 @@ static int add_spans(struct explain_slowest *s, const struct opt_list *spans)
 }
 
 /* An exit code; @unsorted, if it is given, receives whether nothing was told because events are in no order. */
-static int tell(const struct polls_opts *opts, const char *path, struct source *src, bool *unsorted)
+static int report_slowest(const struct polls_opts *opts, const char *path, struct source *src,
+			  bool *unsorted)
 {
 	struct explained x = { .opts = &opts->explain };
 	struct explain_slowest s = { .x = &x,
@@ -171,7 +172,7 @@ static int tell_merged(const struct polls_opts *opts, const char *const *paths, 
 {
 	struct source *src;
 	const int merged = merge(paths, cnt, &src);
-	const int code = src ? tell(opts, NULL, src, NULL) : merged;
+	const int code = src ? report_slowest(opts, NULL, src, NULL) : merged;
 
 	return code == CMD_OK ? merged : code;
 }
@@ -182,7 +183,7 @@ static int tell_one(const struct polls_opts *opts, const char *path)
 	const off_t at = lseek(STDIN_FILENO, 0, SEEK_CUR);
 	const enum log_level level = log_get_level();
 	bool unsorted;
-	int code = tell(opts, path, NULL, &unsorted);
+	int code = report_slowest(opts, path, NULL, &unsorted);
 
 	if (!unsorted)
 		return code;

@@ -119,7 +119,7 @@ static void take_interval(void *ctx, const struct interval *i)
 	export_interval(export_of(c), t->intervals, i, task.cgroup, wanted);
 }
 
-static void drop(void *ctx)
+static void reset_output(void *ctx)
 {
 	struct export_cmd *c = ctx;
 
@@ -178,7 +178,8 @@ static int export_file(const struct export_cmd_opts *opts, const struct exporter
 	const struct interval_reader_opts t = { .sel = &opts->sel,
 						.fn = take_interval,
 						.event = take_event,
-						.reset = export_is_sum(format) ? drop : NULL,
+						.reset =
+							export_is_sum(format) ? reset_output : NULL,
 						.ctx = &c,
 						.no_stacks = kind_of(&c) == EXPORT_CPU };
 	int code = interval_reader_run(&c.timeline, &t, path);

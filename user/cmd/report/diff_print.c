@@ -48,7 +48,7 @@ static const char *unit(const struct diff *d, double *by)
 
 /* ---- what the reader must know before the numbers ---------------------------------------------- */
 
-static void say(const struct diff *d, enum color_as as, struct buf *text)
+static void note(const struct diff *d, enum color_as as, struct buf *text)
 {
 	struct buf line = { 0 };
 
@@ -83,14 +83,14 @@ static void say_left_out(const struct diff *d, enum delta_side side)
 			   "%s left out: %.3f s in stretches; what was under way as one began or "
 			   "ended is missing, most of all what takes long",
 			   name, (double)(time->span_ns - time->ns) / 1e9);
-		say(d, COLOR_WARN, &text);
+		note(d, COLOR_WARN, &text);
 	}
 	if (time->parts_ns > time->ns && d->normal == DIFF_BY_TIME) {
 		buf_printf(&text,
 			   "%s: recordings lie side by side, %.3f s one by one: what one of them "
 			   "has is by its own time",
 			   name, (double)time->parts_ns / 1e9);
-		say(d, COLOR_WARN, &text);
+		note(d, COLOR_WARN, &text);
 	}
 	buf_free(&text);
 }
@@ -103,7 +103,7 @@ static void say_told(const struct diff *d, enum delta_side side)
 
 	buf_printf(&text, "%s switches: ", name_of(side));
 	if (d->opts->kind != DIFF_CPU && report_text_told(&text, d->sides[side].names, &opts))
-		say(d, COLOR_WARN, &text);
+		note(d, COLOR_WARN, &text);
 	buf_free(&text);
 }
 
@@ -130,7 +130,7 @@ static void say_unlike(const struct diff *d)
 		return;
 	buf_addstr(&text, "not alike: stays off the CPU that one of both was not to have seem to "
 			  "be a change");
-	say(d, COLOR_WARN, &text);
+	note(d, COLOR_WARN, &text);
 	buf_free(&text);
 }
 
@@ -147,11 +147,11 @@ static void say_side(const struct diff *d, enum delta_side side)
 	if (d->timed && s->observed)
 		buf_printf(&text, ", %.3g s", s->sum / 1e9);
 	add_time(&text, &s->time);
-	say(d, COLOR_PLAIN, &text);
+	note(d, COLOR_PLAIN, &text);
 	if (loss_accounting_lacks(&s->counts.account)) {
 		report_text_lost(&lost, &s->counts.account);
 		buf_printf(&text, "%s lost: %s", name_of(side), buf_cstr(&lost));
-		say(d, COLOR_WARN, &text);
+		note(d, COLOR_WARN, &text);
 	}
 	say_left_out(d, side);
 	say_told(d, side);
@@ -177,7 +177,7 @@ static void say_header(const struct diff *d)
 							  "");
 	buf_addstr(&text, "; +-: two standard deviations of the difference; ~: it may be chance; "
 			  "?: cannot tell");
-	say(d, COLOR_PLAIN, &text);
+	note(d, COLOR_PLAIN, &text);
 	if (d->opts->kind == DIFF_OFFCPU && d->opts->normal == DIFF_BY_DEFAULT) {
 		buf_addstr(&text,
 			   d->normal == DIFF_BY_NONE ?
@@ -185,7 +185,7 @@ static void say_header(const struct diff *d)
 				   "are; --normalize time: by time of recording" :
 				   "by time of recording, as for what goes on and on; --normalize "
 				   "none: times as they are");
-		say(d, COLOR_PLAIN, &text);
+		note(d, COLOR_PLAIN, &text);
 	}
 	puts("#");
 	buf_free(&text);

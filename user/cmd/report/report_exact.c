@@ -61,7 +61,7 @@ static void take_piece(struct report *r, const struct interval *i, const struct 
 }
 
 /* Cut where it became another program, and to the selection, and counted. */
-static void take(void *ctx, const struct interval *i)
+static void add_interval(void *ctx, const struct interval *i)
 {
 	struct report *r = ctx;
 	struct interval piece;
@@ -91,7 +91,7 @@ static void take(void *ctx, const struct interval *i)
 /* Where switches happened is asked for by --wall alone. */
 static struct intervals *engine(struct report *r)
 {
-	struct intervals *iv = intervals_new(&(struct intervals_opts){ r->names, take, r });
+	struct intervals *iv = intervals_new(&(struct intervals_opts){ r->names, add_interval, r });
 
 	if (!r->wall)
 		intervals_skip_stacks(iv);

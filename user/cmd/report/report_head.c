@@ -38,9 +38,10 @@ static void say_as(const struct report *r, enum color_as as, const char *fmt, va
 	buf_free(&line);
 }
 
-static void say(const struct report *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void note(const struct report *r, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 
-static void say(const struct report *r, const char *fmt, ...)
+static void note(const struct report *r, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -89,7 +90,7 @@ static void say_clock(const struct report *r, uint32_t part)
 	struct buf line = { 0 };
 
 	add_clock(&line, r, part);
-	say(r, "%s", buf_cstr(&line));
+	note(r, "%s", buf_cstr(&line));
 	buf_free(&line);
 }
 
@@ -112,7 +113,7 @@ static void say_parts(const struct report *r)
 		}
 		buf_printf(&line, " over %.3f s: ", (double)r->parts[i].span_ns / 1e9);
 		add_clock(&line, r, i);
-		say(r, "%s", buf_cstr(&line));
+		note(r, "%s", buf_cstr(&line));
 	}
 	buf_free(&line);
 }
@@ -121,28 +122,28 @@ static void say_parts(const struct report *r)
 static void say_shares(const struct report *r)
 {
 	if (r->exact)
-		say(r, "shares are of these seconds");
+		note(r, "shares are of these seconds");
 	else if (r->wall)
-		say(r, "shares are of the time of all threads together");
+		note(r, "shares are of the time of all threads together");
 	else if (r->weighed)
-		say(r, "shares are of CPU time: a sample counts as much as its part says");
+		note(r, "shares are of CPU time: a sample counts as much as its part says");
 	else if (r->no_rate)
-		say(r,
-		    "shares are of samples: a part does not say for how much CPU time one stands");
+		note(r,
+		     "shares are of samples: a part does not say for how much CPU time one stands");
 	for (uint32_t i = 0; i < r->part_cnt; i++) {
 		const bool switches = i < r->switch_cap && r->switches[i];
 
 		if (!r->parts[i].samples)
 			continue;
 		if (r->exact && !switches)
-			say(r,
-			    "part %u has no switches: its samples have neither seconds nor a share",
-			    i + 1);
+			note(r,
+			     "part %u has no switches: its samples have neither seconds nor a share",
+			     i + 1);
 		else if (r->wall && r->parts[i].untimed)
-			say(r,
-			    "part %u does not say for how much time a sample stands: its samples have "
-			    "neither seconds nor a share",
-			    i + 1);
+			note(r,
+			     "part %u does not say for how much time a sample stands: its samples have "
+			     "neither seconds nor a share",
+			     i + 1);
 	}
 }
 
@@ -166,7 +167,7 @@ static void say_loss(const struct report *r)
 	if (loss_accounting_lacks(a))
 		warn(r, "lost: %s (see dial9-prof info)", buf_cstr(&line));
 	else
-		say(r, "lost: %s", buf_cstr(&line));
+		note(r, "lost: %s", buf_cstr(&line));
 	buf_clear(&line);
 	if (report_text_thinned(&line, a, r->names, span))
 		warn(r, "thinned: %s", buf_cstr(&line));
@@ -191,17 +192,17 @@ static void say_wall(const struct report *r)
 
 	if (!r->wall)
 		return;
-	say(r,
-	    "threads together: running %.3f s, waiting for a CPU %.3f s, blocked or asleep %.3f s",
-	    (double)ns[INTERVAL_RUNNING] / 1e9, (double)ns[INTERVAL_RUNNABLE] / 1e9,
-	    (double)ns[INTERVAL_BLOCKED] / 1e9);
-	say(r,
-	    "below, running is what samples stand for, the rest exact, by the stack of the switch");
+	note(r,
+	     "threads together: running %.3f s, waiting for a CPU %.3f s, blocked or asleep %.3f s",
+	     (double)ns[INTERVAL_RUNNING] / 1e9, (double)ns[INTERVAL_RUNNABLE] / 1e9,
+	     (double)ns[INTERVAL_BLOCKED] / 1e9);
+	note(r,
+	     "below, running is what samples stand for, the rest exact, by the stack of the switch");
 	if (report_text_unknown(&line, &r->counts.account, r->names, &r->untold))
 		warn(r, "%s", buf_cstr(&line));
 	buf_clear(&line);
 	if (report_text_unsure(&line, &r->untold))
-		say(r, "%s", buf_cstr(&line));
+		note(r, "%s", buf_cstr(&line));
 	buf_free(&line);
 }
 
@@ -216,8 +217,8 @@ static void say_remedy(const struct report *r, const struct profile_rows *unname
 			weight += unnamed->v[i].self_weight;
 	if (report_share(r, weight) >= 1) {
 		unnamed_reason_put_remedy(&line, reader_input(r->reader));
-		say(r, "%.1f%% of samples have no name: %s", report_share(r, weight),
-		    buf_cstr(&line));
+		note(r, "%.1f%% of samples have no name: %s", report_share(r, weight),
+		     buf_cstr(&line));
 	}
 	buf_free(&line);
 }
@@ -259,14 +260,14 @@ static void say_ends(const struct report *r)
 		buf_addstr(&line, "; the others: ");
 		unwind_status_put_reasons(&line, &r->ends);
 	}
-	say(r, "user stacks: %s", buf_cstr(&line));
+	note(r, "user stacks: %s", buf_cstr(&line));
 	v = stack_ends_modules(&r->ends, &cnt);
 	for (size_t i = 0; i < cnt && i < 3 && unwind_status_percent(&r->ends, v[i].stacks) >= 1;
 	     i++) {
 		buf_clear(&line);
 		name_text_module_base(&line, r->names, v[i].module);
-		say(r, "%s: %.1f%% of user stacks end here: %s", buf_cstr(&line),
-		    unwind_status_percent(&r->ends, v[i].stacks), unwind_status_text(v[i].end));
+		note(r, "%s: %.1f%% of user stacks end here: %s", buf_cstr(&line),
+		     unwind_status_percent(&r->ends, v[i].stacks), unwind_status_text(v[i].end));
 	}
 	free(v);
 	buf_free(&line);
@@ -285,8 +286,8 @@ static void say_exact(const struct report *r)
 		warn(r, "shares are of samples: the switches tell of %.3f s alone",
 		     (double)r->cpu_time.run_ns / 1e9);
 	else
-		say(r, "seconds are %sfrom the switches: %.3f s in all", doubtful ? "" : "exact, ",
-		    (double)r->cpu_time.run_ns / 1e9);
+		note(r, "seconds are %sfrom the switches: %.3f s in all", doubtful ? "" : "exact, ",
+		     (double)r->cpu_time.run_ns / 1e9);
 	if (doubtful)
 		warn(r, "%s", buf_cstr(&doubt));
 	buf_free(&doubt);
@@ -303,11 +304,11 @@ static void say_what(const struct report *r)
 	if (parts->cnt > 1) {
 		buf_printf(&input, ": CPU samples of %zu recordings, on ", parts->cnt);
 		str_counted(&input, parts_clocks(parts), "clock");
-		say(r, "%s", buf_cstr(&input));
+		note(r, "%s", buf_cstr(&input));
 	} else if (span) {
-		say(r, "%s: %s over %.3f s", buf_cstr(&input), what, (double)span / 1e9);
+		note(r, "%s: %s over %.3f s", buf_cstr(&input), what, (double)span / 1e9);
 	} else {
-		say(r, "%s: %s", buf_cstr(&input), what);
+		note(r, "%s: %s", buf_cstr(&input), what);
 	}
 	buf_free(&input);
 }

@@ -477,7 +477,7 @@ static bool needs_level4(const struct cut *c)
 	return false;
 }
 
-static int look(struct cut *c)
+static int scan_input(struct cut *c)
 {
 	int err = select_scan(&c->sel, c->reader);
 
@@ -607,7 +607,7 @@ static int open_pipe(const char *path, struct reader **out)
 
 static int run(struct cut *c)
 {
-	int code, err = look(c), close_err;
+	int code, err = scan_input(c), close_err;
 
 	if (select_is_reversed(&c->sel))
 		return CMD_USAGE;

@@ -177,7 +177,7 @@ static int parse_opts(struct offcpu *o)
 
 /* ---- reading ----------------------------------------------------------------------------------- */
 
-static void take(void *ctx, const struct interval *i)
+static void add_interval(void *ctx, const struct interval *i)
 {
 	struct offcpu *o = ctx;
 	const struct offcpu_opts *opts = o->opts;
@@ -206,7 +206,7 @@ static void take_event(void *ctx, const struct trace *t, const struct trace_even
 		offcpu_sums_print_take(&o->sums, &o->timeline, t, ev);
 }
 
-static void drop(void *ctx)
+static void reset_sums(void *ctx)
 {
 	struct offcpu *o = ctx;
 
@@ -547,9 +547,9 @@ static int offcpu_file(const void *arg, const char *path)
 	struct offcpu o = { .opts = opts };
 	const struct interval_reader_opts t = {
 		.sel = &opts->sel,
-		.fn = take,
+		.fn = add_interval,
 		.event = take_event,
-		.reset = drop,
+		.reset = reset_sums,
 		.ctx = &o,
 		/* a flame graph has no place to say so */
 		.hide_recorder = !opts->include_self && !opts->folded,

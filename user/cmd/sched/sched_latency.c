@@ -90,7 +90,7 @@ static const struct opt_spec latency_spec = {
 		    "  dial9-prof sched latency --by comm -s p99 --hist\n",
 };
 
-static void take(void *ctx, const struct interval *i)
+static void add_interval(void *ctx, const struct interval *i)
 {
 	struct latency *l = ctx;
 
@@ -116,7 +116,7 @@ static void drop_waits(struct latency *l)
 	runq_delays_heap_fini(&l->worst);
 }
 
-static void drop(void *ctx)
+static void reset_sums(void *ctx)
 {
 	struct latency *l = ctx;
 
@@ -451,9 +451,9 @@ static int latency_file(const void *arg, const char *path)
 			     .worst.max = opts->worst,
 			     .sums.by_comm = opts->by == RUNQ_DELAYS_BY_COMM };
 	const struct interval_reader_opts t = { .sel = &opts->sel,
-						.fn = take,
+						.fn = add_interval,
 						.event = take_event,
-						.reset = drop,
+						.reset = reset_sums,
 						.ctx = &l,
 						.hide_recorder = !opts->include_self,
 						.no_stacks = !opts->worst };
@@ -474,7 +474,7 @@ static int latency_file(const void *arg, const char *path)
 		if (!l.delays.cnt && !l.sums.cnt)
 			code = interval_reader_tell_nothing(&l.timeline, "waits for a CPU", code);
 	}
-	drop(&l);
+	reset_sums(&l);
 	interval_reader_fini(&l.timeline);
 	return code;
 }

@@ -61,7 +61,7 @@ static const struct opt_spec map_spec = {
 		    "  dial9-prof sched map --json --cols 1000\n",
 };
 
-static void take(void *ctx, const struct interval *i)
+static void add_interval(void *ctx, const struct interval *i)
 {
 	struct map *m = ctx;
 
@@ -73,7 +73,7 @@ static void take(void *ctx, const struct interval *i)
 	cpu_strip_add(&m->strip, i);
 }
 
-static void drop(void *ctx)
+static void reset_sums(void *ctx)
 {
 	struct map *m = ctx;
 
@@ -218,8 +218,8 @@ static int map_file(const void *arg, const char *path)
 	const struct map_opts *opts = arg;
 	struct map m = { .opts = opts, .strip.cols = columns(opts) };
 	const struct interval_reader_opts t = { .sel = &opts->sel,
-						.fn = take,
-						.reset = drop,
+						.fn = add_interval,
+						.reset = reset_sums,
 						.ctx = &m,
 						.no_stacks = true,
 						.each_switch = true };

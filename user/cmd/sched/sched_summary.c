@@ -52,7 +52,7 @@ static const struct opt_spec summary_spec = {
 		    "  dial9-prof sched summary --time 50%,100%\n",
 };
 
-static void take(void *ctx, const struct interval *i)
+static void add_interval(void *ctx, const struct interval *i)
 {
 	struct cpus *c = ctx;
 
@@ -63,7 +63,7 @@ static void take(void *ctx, const struct interval *i)
 	intervals_untold_add(&c->untold, i);
 }
 
-static void drop(void *ctx)
+static void reset_sums(void *ctx)
 {
 	struct cpus *c = ctx;
 
@@ -179,8 +179,8 @@ static int summary_file(const void *arg, const char *path)
 	const struct summary_opts *opts = arg;
 	struct cpus c = { .opts = opts };
 	const struct interval_reader_opts t = { .sel = &opts->sel,
-						.fn = take,
-						.reset = drop,
+						.fn = add_interval,
+						.reset = reset_sums,
 						.ctx = &c,
 						.no_stacks = true,
 						.each_switch = true };

@@ -179,7 +179,7 @@ static struct before *before_of(struct timehist *h, uint32_t tid)
 	return b;
 }
 
-static void see(void *ctx, const struct trace *t, const struct trace_event *ev)
+static void add_event(void *ctx, const struct trace *t, const struct trace_event *ev)
 {
 	struct timehist *h = ctx;
 
@@ -191,7 +191,7 @@ static void see(void *ctx, const struct trace *t, const struct trace_event *ev)
 	h->next_tid = trace_u64_or(ev, ROLE_NEXT_PID, TRACE_NONE);
 }
 
-static void take(void *ctx, const struct interval *i)
+static void add_interval(void *ctx, const struct interval *i)
 {
 	struct timehist *h = ctx;
 	struct before *b;
@@ -268,8 +268,8 @@ static int timehist_file(const void *arg, const char *path)
 	struct timehist h = { .opts = opts,
 			      .tasks = { .slot_cnt = 4096, .bytes_max = (size_t)1 << 20 } };
 	const struct interval_reader_opts t = { .sel = &opts->sel,
-						.fn = take,
-						.event = see,
+						.fn = add_interval,
+						.event = add_event,
 						.ctx = &h,
 						.no_stacks = true,
 						.each_switch = true };

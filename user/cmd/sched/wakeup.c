@@ -77,7 +77,7 @@ static const struct opt_spec wakeup_spec = {
 
 /* ---- reading ----------------------------------------------------------------------------------- */
 
-static void take(void *ctx, const struct interval *i)
+static void add_interval(void *ctx, const struct interval *i)
 {
 	struct wakeup *w = ctx;
 
@@ -86,7 +86,7 @@ static void take(void *ctx, const struct interval *i)
 		blocked_add(&w->edges, i);
 }
 
-static void drop(void *ctx)
+static void reset_sums(void *ctx)
 {
 	struct wakeup *w = ctx;
 
@@ -243,8 +243,8 @@ static int edges_file(const struct wakeup_opts *opts, const char *path)
 	struct wakeup w = { .opts = opts, .edges = { .opts = { .keys = keys_of(opts) } } };
 	const struct interval_reader_opts t = {
 		.sel = &opts->sel,
-		.fn = take,
-		.reset = drop,
+		.fn = add_interval,
+		.reset = reset_sums,
 		.ctx = &w,
 		.hide_recorder = !opts->include_self,
 		.no_stacks = !opts->stacks,

@@ -54,7 +54,7 @@ static bool is_better(const struct chain *c, const struct interval *i)
 	return cut == c->cut ? i->ended - i->began > c->to - c->from : c->cut;
 }
 
-static void take(void *ctx, const struct interval *i)
+static void add_interval(void *ctx, const struct interval *i)
 {
 	struct chain *c = ctx;
 
@@ -72,7 +72,7 @@ static void take(void *ctx, const struct interval *i)
 	c->to = i->ended;
 }
 
-static void drop(void *ctx)
+static void reset_sums(void *ctx)
 {
 	struct chain *c = ctx;
 
@@ -297,9 +297,11 @@ static int print_all(struct chain *c)
 
 static int read_twice(struct chain *c, const char *path)
 {
-	const struct interval_reader_opts t = {
-		.sel = &c->sel, .fn = take, .reset = drop, .ctx = c, .each_switch = true
-	};
+	const struct interval_reader_opts t = { .sel = &c->sel,
+						.fn = add_interval,
+						.reset = reset_sums,
+						.ctx = c,
+						.each_switch = true };
 	int code = interval_reader_run(&c->timeline, &t, path);
 
 	if (code != CMD_OK || !c->found)

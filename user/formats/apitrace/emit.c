@@ -52,7 +52,7 @@ static uint64_t time_of(const struct apitrace_emit *e, uint64_t seq)
 	return e->tick && seq > UINT64_MAX / e->tick ? UINT64_MAX : seq * e->tick;
 }
 
-static int begin(struct apitrace_emit *e, enum apitrace_word word, uint64_t seq)
+static int begin_event(struct apitrace_emit *e, enum apitrace_word word, uint64_t seq)
 {
 	int err = 0;
 
@@ -148,7 +148,7 @@ static int write_trace(struct apitrace_emit *e)
 {
 	int64_t version = apitrace_parse_version(e->trace->parser);
 	int64_t semantic = apitrace_parse_semantic_version(e->trace->parser);
-	int err = begin(e, APITRACE_WORD_TRACE, 0);
+	int err = begin_event(e, APITRACE_WORD_TRACE, 0);
 
 	if (err)
 		return err;
@@ -216,7 +216,7 @@ static int write_enum(struct apitrace_emit *e, const struct apitrace_sig *sig, u
 		const struct apitrace_entry *v = &sig->v[i];
 		bool neg = v->tag == APITRACE_NEG;
 
-		err = begin(e, APITRACE_WORD_ENUM, seq);
+		err = begin_event(e, APITRACE_WORD_ENUM, seq);
 		if (err)
 			break;
 		if (neg && (!v->value || v->value > (uint64_t)1 << 63))
@@ -241,7 +241,7 @@ static int write_mask(struct apitrace_emit *e, const struct apitrace_sig *sig, u
 	int err = 0;
 
 	for (size_t i = 0; i < sig->cnt && !err; i++) {
-		err = begin(e, APITRACE_WORD_FLAG, seq);
+		err = begin_event(e, APITRACE_WORD_FLAG, seq);
 		if (err)
 			break;
 		dial9_enc_put_u64(e->enc, sig->id);
@@ -257,7 +257,7 @@ static int write_struct(struct apitrace_emit *e, const struct apitrace_sig *sig,
 	struct apitrace_json json = { .max = SIZE_MAX };
 	const struct apitrace_sink_ops *ops = &apitrace_json_ops;
 	struct dial9_str name;
-	int err = begin(e, APITRACE_WORD_STRUCT, seq);
+	int err = begin_event(e, APITRACE_WORD_STRUCT, seq);
 
 	if (err)
 		return err;
@@ -289,7 +289,7 @@ static int write_symbol(struct apitrace_emit *e, const struct apitrace_sig *sig,
 	const struct apitrace_frame *f = sig->frame;
 	struct dial9_str module = f->text[APITRACE_FRAME_MODULE];
 	struct buf name = { 0 };
-	int err = begin(e, APITRACE_WORD_SYMBOL, seq);
+	int err = begin_event(e, APITRACE_WORD_SYMBOL, seq);
 
 	if (err)
 		return err;
@@ -315,7 +315,7 @@ static int write_symbol(struct apitrace_emit *e, const struct apitrace_sig *sig,
 static int write_frame(struct apitrace_emit *e, const struct apitrace_sig *sig, uint64_t seq)
 {
 	const struct apitrace_frame *f = sig->frame;
-	int err = begin(e, APITRACE_WORD_FRAME, seq);
+	int err = begin_event(e, APITRACE_WORD_FRAME, seq);
 
 	if (err)
 		return err;
@@ -362,7 +362,7 @@ static int write_function(struct apitrace_emit *e, const struct apitrace_layout 
 	static const struct apitrace_slot any = { .base = APITRACE_BASE_ANY };
 	const struct apitrace_sig *fn = layout->fn;
 	struct buf kind = { 0 };
-	int err = begin(e, APITRACE_WORD_FUNCTION, seq);
+	int err = begin_event(e, APITRACE_WORD_FUNCTION, seq);
 
 	if (err)
 		return err;
@@ -574,7 +574,7 @@ static int write_fields(struct apitrace_emit *e, const struct apitrace_layout *l
 static int write_generic(struct apitrace_emit *e, const struct apitrace_layout *layout,
 			 const struct apitrace_call *call, uint64_t seq)
 {
-	int err = begin(e, APITRACE_WORD_CALL, seq);
+	int err = begin_event(e, APITRACE_WORD_CALL, seq);
 
 	if (err)
 		return err;
@@ -590,7 +590,7 @@ int apitrace_emit_enter(struct apitrace_emit *e, const struct apitrace_event *ev
 
 	if (!e->tick)
 		return 0;
-	err = begin(e, APITRACE_WORD_SPAN_ENTER, seq);
+	err = begin_event(e, APITRACE_WORD_SPAN_ENTER, seq);
 	if (err)
 		return err;
 	dial9_enc_put_u64(e->enc, ev->thread);
@@ -603,7 +603,7 @@ int apitrace_emit_enter(struct apitrace_emit *e, const struct apitrace_event *ev
 static int write_exit(struct apitrace_emit *e, const struct apitrace_layout *layout,
 		      const struct apitrace_call *call, uint64_t seq)
 {
-	int err = begin(e, APITRACE_WORD_SPAN_EXIT, seq);
+	int err = begin_event(e, APITRACE_WORD_SPAN_EXIT, seq);
 
 	if (err)
 		return err;
@@ -635,7 +635,7 @@ int apitrace_emit_call(struct apitrace_emit *e, const struct apitrace_layout *la
 int apitrace_emit_leave(struct apitrace_emit *e, const struct apitrace_event *ev, uint64_t seq)
 {
 	struct apitrace_cur c = { ev->details, ev->details + ev->details_sz };
-	int err = begin(e, APITRACE_WORD_LEAVE, seq);
+	int err = begin_event(e, APITRACE_WORD_LEAVE, seq);
 
 	if (err)
 		return err;
@@ -647,7 +647,7 @@ int apitrace_emit_leave(struct apitrace_emit *e, const struct apitrace_event *ev
 
 int apitrace_emit_finish(struct apitrace_emit *e, const struct apitrace_emit_end *end)
 {
-	int err = begin(e, APITRACE_WORD_END, end->events);
+	int err = begin_event(e, APITRACE_WORD_END, end->events);
 
 	if (err)
 		return err;

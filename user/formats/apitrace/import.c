@@ -237,7 +237,7 @@ static int all_events(struct import *im, int *parse_err)
 }
 
 /* The first pass of two: only layouts. What is wrong will be met, and told, again. */
-static int look(struct import *im, const struct foreign_input *in)
+static int scan_input(struct import *im, const struct foreign_input *in)
 {
 	int parse_err, err = apitrace_open(in, NULL, NULL, &im->trace);
 
@@ -292,7 +292,7 @@ int apitrace_import(const struct foreign_input *in, size_t cnt, const struct for
 		err = -EINVAL;
 	}
 	if (!err && in->rewind && !opts->follow)
-		err = look(&im, in);
+		err = scan_input(&im, in);
 	if (!err)
 		err = convert(&im, in, opts, enc);
 	apitrace_emit_free(im.emit);

@@ -29,7 +29,7 @@ void apitrace_json_flush(struct apitrace_json *j)
 }
 
 /* True when there is room for a piece, with the comma before it. */
-static bool begin(struct apitrace_json *j)
+static bool begin_value(struct apitrace_json *j)
 {
 	if (j->write && j->out.len >= FLUSH_AT)
 		apitrace_json_flush(j);
@@ -53,7 +53,7 @@ static void json_null(void *s)
 {
 	struct apitrace_json *j = s;
 
-	if (begin(j))
+	if (begin_value(j))
 		buf_addstr(&j->out, "null");
 }
 
@@ -61,7 +61,7 @@ static void json_boolean(void *s, bool v)
 {
 	struct apitrace_json *j = s;
 
-	if (begin(j))
+	if (begin_value(j))
 		buf_addstr(&j->out, v ? "true" : "false");
 }
 
@@ -69,7 +69,7 @@ static void json_uint(void *s, uint64_t v)
 {
 	struct apitrace_json *j = s;
 
-	if (begin(j))
+	if (begin_value(j))
 		buf_printf(&j->out, "%" PRIu64, v);
 }
 
@@ -77,7 +77,7 @@ static void json_neg(void *s, uint64_t magnitude)
 {
 	struct apitrace_json *j = s;
 
-	if (begin(j))
+	if (begin_value(j))
 		buf_printf(&j->out, "-%" PRIu64, magnitude);
 }
 
@@ -87,7 +87,7 @@ static void json_real(void *s, double v)
 	struct apitrace_json *j = s;
 	char text[40];
 
-	if (!begin(j))
+	if (!begin_value(j))
 		return;
 	for (int digits = 15; digits <= 17; digits++) {
 		snprintf(text, sizeof(text), "%.*g", digits, v);
@@ -103,7 +103,7 @@ static void json_text(void *s, const char *p, size_t len)
 {
 	struct apitrace_json *j = s;
 
-	if (begin(j))
+	if (begin_value(j))
 		str_json(&j->out, p, len);
 }
 
@@ -111,7 +111,7 @@ static void json_key(void *s, const char *key)
 {
 	struct apitrace_json *j = s;
 
-	if (!begin(j))
+	if (!begin_value(j))
 		return;
 	str_json(&j->out, key, strlen(key));
 	buf_addch(&j->out, ':');
@@ -123,7 +123,7 @@ static void json_bytes(void *s, const uint8_t *p, size_t sz)
 	static const char digits[] = "0123456789abcdef";
 	struct apitrace_json *j = s;
 
-	if (!begin(j))
+	if (!begin_value(j))
 		return;
 	if (!j->write && sz * 2 > j->max - j->out.len) {
 		j->over = true;
@@ -146,7 +146,7 @@ static void json_open(void *s, bool map)
 {
 	struct apitrace_json *j = s;
 
-	if (begin(j)) {
+	if (begin_value(j)) {
 		buf_addch(&j->out, map ? '{' : '[');
 		j->comma = false;
 	}

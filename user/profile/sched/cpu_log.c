@@ -45,7 +45,7 @@ uint32_t cpu_log_on(const struct cpu_log *log, uint32_t cpu)
 	return last ? last->tid : CPU_LOG_NOBODY;
 }
 
-static void begin(struct cpu_log *log, uint32_t cpu, uint64_t ts, uint32_t tid)
+static void begin_slice(struct cpu_log *log, uint32_t cpu, uint64_t ts, uint32_t tid)
 {
 	const struct cpu_log_slice *last = latest(log, cpu);
 
@@ -68,7 +68,7 @@ uint32_t cpu_log_switch(struct cpu_log *log, uint32_t cpu, uint64_t ts, uint32_t
 		if (was != prev || !sure)
 			last->tid = CPU_LOG_NOBODY;
 	}
-	begin(log, cpu, ts, next);
+	begin_slice(log, cpu, ts, next);
 	return was;
 }
 
@@ -78,7 +78,7 @@ void cpu_log_begin(struct cpu_log *log, uint32_t cpu, uint64_t ts, uint32_t tid)
 
 	if (last)
 		last->tid = CPU_LOG_NOBODY;
-	begin(log, cpu, ts, tid);
+	begin_slice(log, cpu, ts, tid);
 }
 
 void cpu_log_rename(struct cpu_log *log, uint32_t cpu, uint32_t from, uint32_t to)

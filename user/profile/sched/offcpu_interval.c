@@ -11,8 +11,8 @@
 
 enum { LETTERS = 0xff }; /* of the state: none is set in one that could run on */
 
-static struct interval begin(const struct offcpu_interval *s, const struct trace *t,
-			     const struct trace_event *ev, bool woken)
+static struct interval make_interval(const struct offcpu_interval *s, const struct trace *t,
+				     const struct trace_event *ev, bool woken)
 {
 	const struct names_task *task = trace_task(t, ev->tid);
 	const bool unfinished = trace_u64_or(ev, ROLE_UNFINISHED, 0);
@@ -95,7 +95,7 @@ void offcpu_interval_read(struct offcpu_interval *s, const struct trace *t,
 		return;
 	if (woken)
 		read_waker(s, t, ev, from + blocked);
-	i = begin(s, t, ev, woken);
+	i = make_interval(s, t, ev, woken);
 	if (!(i.prev_state & LETTERS)) {
 		i.waker = NULL;
 		add_runnable(s, i, ev,

@@ -128,7 +128,7 @@ static bool well_formed(const struct prof_rec *rec, size_t len)
 }
 
 /* What is read next, record by record. */
-static void begin(struct ring *r, const void *at, size_t sz, uint16_t cnt, bool in_ring)
+static void begin_batch(struct ring *r, const void *at, size_t sz, uint16_t cnt, bool in_ring)
 {
 	r->at = at;
 	r->end = r->at + sz;
@@ -146,7 +146,7 @@ static void give_up(struct ring *r, unsigned long end)
 	r->torn = true;
 	do {
 		if (other->in_ring)
-			begin(other, NULL, 0, 0, false);
+			begin_batch(other, NULL, 0, 0, false);
 		other->pos = other->peeked = end;
 		other->late_cnt = 0;
 		other = other->next;
@@ -320,7 +320,7 @@ static enum found find_batch(struct ring *r, const struct prof_batch **out, uint
 enum took { TOOK_NOTHING, TOOK_COPY, TOOK_TOO_LATE };
 
 /* What has gathered so far. TOOK_TOO_LATE: a program is passing it on, or has just done so. */
-static enum took take(struct ring *r)
+static enum took take_staged(struct ring *r)
 {
 	__u64 from = __atomic_load_n(&r->stage->taken, __ATOMIC_ACQUIRE);
 	__u64 to = __atomic_load_n(&r->stage->head, __ATOMIC_ACQUIRE);
@@ -353,7 +353,7 @@ static void finish(struct ring *r)
 		r->pos += frame_size(*header_at(r));
 	else
 		r->copy_sz = 0;
-	begin(r, NULL, 0, 0, false);
+	begin_batch(r, NULL, 0, 0, false);
 }
 
 /*
@@ -374,14 +374,14 @@ static bool next_piece(struct ring *r)
 			continue;
 		if (found == FOUND_FRAME &&
 		    (!r->copy_sz || (int32_t)(batch->seq - r->copy_seq) < 0)) {
-			begin(r, batch + 1, len - sizeof(*batch), batch->cnt, true);
+			begin_batch(r, batch + 1, len - sizeof(*batch), batch->cnt, true);
 			return true;
 		}
 		if (r->copy_sz) {
-			begin(r, r->copy, r->copy_sz, r->copy_cnt, false);
+			begin_batch(r, r->copy, r->copy_sz, r->copy_cnt, false);
 			return true;
 		}
-		took = take(r);
+		took = take_staged(r);
 		if (took == TOOK_NOTHING)
 			break;
 	}

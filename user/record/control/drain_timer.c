@@ -46,7 +46,7 @@ static void hurry(struct wait *w)
 		w->until = w->cfg->hurry_ns;
 }
 
-static void look(struct wait *w)
+static void poll_sources(struct wait *w)
 {
 	w->due_ns = unwind_loader_look(w->cfg->unwinding);
 	sym_client_send(w->cfg->broker); /* it may have been asked for tables */
@@ -84,7 +84,7 @@ static bool wait_once(struct wait *w, uint64_t now)
 	}
 	if ((looks && w->fds[FD_NEWS].revents) ||
 	    (w->cfg->unwinding && clock_mono_ns() >= w->due_ns))
-		look(w);
+		poll_sources(w);
 	return w->fd_cnt == FD_TARGET || !w->fds[FD_TARGET].revents;
 }
 
@@ -99,7 +99,7 @@ void drain_timer_wait(const struct drain_timer_cfg *cfg, uint64_t now_ns, uint64
 	/* Of several targets the others' ends are no news. */
 	w.fd_cnt = FD_TARGET + (target_cnt == 1);
 	if (cfg->unwinding)
-		look(&w);
+		poll_sources(&w);
 	for (; now_ns < w.until; now_ns = clock_mono_ns())
 		if (!wait_once(&w, now_ns))
 			return;

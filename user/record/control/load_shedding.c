@@ -116,7 +116,7 @@ static bool is_calm(const struct load_shedding *t)
 	return t->ppm * factor < t->max_ppm;
 }
 
-static int look(struct load_shedding *t, struct status *status, uint64_t now_ns)
+static int measure_cost(struct load_shedding *t, struct status *status, uint64_t now_ns)
 {
 	const uint64_t elapsed = now_ns - t->looked_ns, all = spent(status, now_ns);
 	/* programs are measured by some of their runs */
@@ -161,7 +161,7 @@ static int step(struct load_shedding *t, struct pause *gate, struct status *stat
 int load_shedding_turn(struct load_shedding *t, struct pause *gate, struct status *status,
 		       uint64_t now_ns)
 {
-	int err = is_due(t, gate, now_ns) ? look(t, status, now_ns) : 0;
+	int err = is_due(t, gate, now_ns) ? measure_cost(t, status, now_ns) : 0;
 
 	return err ? err : step(t, gate, status, now_ns);
 }

@@ -28,7 +28,7 @@ void pause_begin(struct pause *g, const struct pause_cfg *cfg, uint64_t now_ns)
 	g->opened_ns = now_ns;
 }
 
-static int tell(struct pause *g, struct status *status, uint64_t now_ns)
+static int write_pause(struct pause *g, struct status *status, uint64_t now_ns)
 {
 	const bool thinned = g->thinned;
 
@@ -48,7 +48,7 @@ int pause_open(struct pause *g, struct status *status)
 	now = clock_mono_ns();
 	if (!g->opened_ns)
 		g->opened_ns = now;
-	return tell(g, status, now);
+	return write_pause(g, status, now);
 }
 
 int pause_step(struct pause *g, struct status *status)
@@ -83,5 +83,5 @@ int pause_thin_over(struct pause *g, struct status *status)
 
 int pause_end(struct pause *g, struct status *status)
 {
-	return g->open ? 0 : tell(g, status, clock_mono_ns());
+	return g->open ? 0 : write_pause(g, status, clock_mono_ns());
 }

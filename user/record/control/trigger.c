@@ -165,7 +165,7 @@ static bool take_any(struct trigger *t, struct emit_trigger *out)
 	return event || too_long || by_signal || by_control;
 }
 
-static int tell(struct trigger *t, struct status *status, struct emit_trigger by)
+static int write_trigger(struct trigger *t, struct status *status, struct emit_trigger by)
 {
 	by.too_soon = t->too_soon;
 	t->too_soon = 0;
@@ -195,14 +195,14 @@ int trigger_step(struct trigger *t, struct status *status, uint64_t mark_ns)
 	if (err || !take_any(t, &by) || t->due_ns)
 		return err;
 	t->due_ns = by.ts + t->cfg.post_ns + 1;
-	return tell(t, status, by);
+	return write_trigger(t, status, by);
 }
 
 int trigger_end(struct trigger *t, struct status *status, uint64_t now_ns)
 {
 	const struct emit_trigger by = { .ts = now_ns, .reason = PROF_TRIGGER_END };
 
-	int err = t ? tell(t, status, by) : 0;
+	int err = t ? write_trigger(t, status, by) : 0;
 
 	return t && !err ? take_snapshot(t, status) : err;
 }

@@ -706,7 +706,7 @@ static int add_lacking(void *ctx, const struct sym_client_answer *answer)
 	return 0;
 }
 
-static void tell(struct unnamed *u, const char *without)
+static void warn_unnamed(struct unnamed *u, const char *without)
 {
 	if (u->cnt > UNNAMED_TOLD_MAX)
 		log_warn("record: without %s: %s, and %zu more", without, buf_cstr(&u->text),
@@ -722,8 +722,8 @@ void frames_tell_unnamed(struct frames *f)
 
 	sym_client_each(f->broker, add_unnamed, &unnamed);
 	sym_client_each(f->broker, add_lacking, &lacking);
-	tell(&unnamed, "names, or without file and line");
-	tell(&lacking, "inlined functions");
+	warn_unnamed(&unnamed, "names, or without file and line");
+	warn_unnamed(&lacking, "inlined functions");
 }
 
 /* Mappings that were first met after the status was told. */

@@ -132,7 +132,7 @@ bool kallsyms_thread_is_done(struct kallsyms_thread *t)
 }
 
 /* With the lock held. */
-static bool take(struct kallsyms_thread *t)
+static bool use_fresh(struct kallsyms_thread *t)
 {
 	if (t->busy || !t->fresh || t->stale)
 		return false;
@@ -149,7 +149,7 @@ const struct kallsyms *kallsyms_thread_get(struct kallsyms_thread *t)
 	while (t->busy)
 		pthread_cond_wait(&t->changed, &t->lock);
 	if (!t->kallsyms)
-		take(t);
+		use_fresh(t);
 	pthread_mutex_unlock(&t->lock);
 	return t->kallsyms;
 }
@@ -161,7 +161,7 @@ void kallsyms_thread_renew(struct kallsyms_thread *t, struct frames *frames)
 	if (!t->kallsyms)
 		return;
 	pthread_mutex_lock(&t->lock);
-	if (take(t))
+	if (use_fresh(t))
 		frames_set_kallsyms(frames, t->kallsyms);
 	if (!t->busy && !t->fresh && now - t->looked_ns >= LOOK_NS &&
 	    frames_missed_kernel(frames)) {

@@ -132,7 +132,7 @@ static int by_use(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void drop(struct modules *m, struct module *mod)
+static void remove_module(struct modules *m, struct module *mod)
 {
 	struct module **at = &m->slots[mod->hash & (m->slot_cnt - 1)];
 
@@ -155,7 +155,7 @@ size_t modules_forget(struct modules *m, size_t keep)
 			all[cnt++] = mod;
 	qsort(all, cnt, sizeof(struct module *), by_use);
 	while (n < cnt && modules_memory(m) > keep)
-		drop(m, all[n++]);
+		remove_module(m, all[n++]);
 	free(all);
 	return n;
 }

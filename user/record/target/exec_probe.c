@@ -50,7 +50,7 @@ struct packet {
 
 /* ---- in the process --------------------------------------------------------------------------------- */
 
-static void tell(void *ctx, const struct elf_deps_file *file)
+static void send_file(void *ctx, const struct elf_deps_file *file)
 {
 	struct packet p = { .dev = file->dev, .inode = file->inode, .sz = file->sz };
 	size_t len = strlen(file->path);
@@ -62,9 +62,9 @@ static void tell(void *ctx, const struct elf_deps_file *file)
 		_exit(1);
 }
 
-static void look(const void *ctx, int sock)
+static void find_files(const void *ctx, int sock)
 {
-	elf_deps_find(ctx, tell, &sock);
+	elf_deps_find(ctx, send_file, &sock);
 }
 
 static void run(const void *ctx, int sock)
@@ -103,7 +103,7 @@ int exec_probe_new(const char *command, bool as_root, struct exec_probe **out)
 	struct sudo_user user = { .known = false };
 	int err = as_root ? 0 : sudo_user_read(&user);
 
-	return err ? err : exec_probe_start(look, command, &user, out);
+	return err ? err : exec_probe_start(find_files, command, &user, out);
 }
 
 /* Whether there is something to receive, the end included, before its time is over. */

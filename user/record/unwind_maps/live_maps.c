@@ -131,7 +131,7 @@ void live_maps_each(struct live_maps *m, void (*fn)(void *ctx, struct live_maps_
 		fn(ctx, p);
 }
 
-static void tell(struct live_maps *m, struct live_maps_proc *p, enum live_maps_news what)
+static void report_news(struct live_maps *m, struct live_maps_proc *p, enum live_maps_news what)
 {
 	m->cfg.news(m->cfg.ctx, p, what);
 }
@@ -159,7 +159,7 @@ struct live_maps_proc *live_maps_follow(struct live_maps *m, uint32_t pid,
 	return p;
 }
 
-static void drop(struct live_maps *m, struct live_maps_proc *p)
+static void remove_process(struct live_maps *m, struct live_maps_proc *p)
 {
 	hmap_del(&m->by_pid, p->pid);
 	proc_free(m, p);
@@ -214,7 +214,7 @@ void live_maps_forget(struct live_maps *m, struct live_maps_proc *p)
 {
 	proc_maps_clear(&p->maps);
 	p->known = false;
-	tell(m, p, LIVE_MAPS_UNKNOWN);
+	report_news(m, p, LIVE_MAPS_UNKNOWN);
 }
 
 /* ---- side-band ------------------------------------------------------------------------------------ */
@@ -228,7 +228,7 @@ static void side_fork(struct live_maps *m, const struct perf_side *side)
 		return;
 	p = live_maps_find(m, side->pid);
 	if (p)
-		drop(m, p);
+		remove_process(m, p);
 	parent = live_maps_find(m, side->ppid);
 	if (!parent && !m->cfg.all)
 		return;
@@ -241,7 +241,7 @@ static void side_fork(struct live_maps *m, const struct perf_side *side)
 	} else {
 		doubt(m, p);
 	}
-	tell(m, p, LIVE_MAPS_FORKED);
+	report_news(m, p, LIVE_MAPS_FORKED);
 }
 
 static struct live_maps_proc *get(struct live_maps *m, uint32_t pid)
@@ -264,7 +264,7 @@ static void side_exec(struct live_maps *m, const struct perf_side *side)
 	p->ended = false;
 	p->ask_wait_ns = 0;
 	leave_memory(m, p);
-	tell(m, p, LIVE_MAPS_EXECED);
+	report_news(m, p, LIVE_MAPS_EXECED);
 }
 
 /* The same bytes of a file, as when the protection of a mapping changes. */
@@ -314,7 +314,7 @@ static void put_map(struct live_maps *m, struct live_maps_proc *p, const struct 
 	kept = proc_maps_insert(&p->maps, &map);
 	string_pool_unref(tasks_texts(m->cfg.tasks), map.path);
 	if (kept)
-		tell(m, p, LIVE_MAPS_CHANGED);
+		report_news(m, p, LIVE_MAPS_CHANGED);
 	else
 		live_maps_forget(m, p);
 }
@@ -461,7 +461,7 @@ static void hand_on(struct live_maps *m, struct live_maps_proc *p, uint64_t time
 		tell_unmapped(m, sharer, &p->maps, time);
 		proc_maps_copy(&sharer->maps, &p->maps);
 		sharer->known = p->known;
-		tell(m, sharer, p->known ? LIVE_MAPS_CHANGED : LIVE_MAPS_UNKNOWN);
+		report_news(m, sharer, p->known ? LIVE_MAPS_CHANGED : LIVE_MAPS_UNKNOWN);
 	}
 }
 
@@ -496,7 +496,7 @@ static void take_answer(struct live_maps *m, const struct snapshot *s, uint64_t 
 	if (!whole)
 		live_maps_forget(m, p); /* what is known to be part of it only is none to walk by */
 	else if (!same)
-		tell(m, p, LIVE_MAPS_CHANGED);
+		report_news(m, p, LIVE_MAPS_CHANGED);
 	if (!same && p->memory)
 		hand_on(m, p, s->from_ns);
 }
@@ -538,8 +538,8 @@ static void drop_ended(struct live_maps *m)
 		if (!p || !p->checked)
 			continue;
 		if (kill((pid_t)p->pid, 0) && errno == ESRCH) {
-			tell(m, p, LIVE_MAPS_GONE);
-			drop(m, p);
+			report_news(m, p, LIVE_MAPS_GONE);
+			remove_process(m, p);
 		} else if (p->ended) {
 			again[kept++] = p->pid;
 		} else {

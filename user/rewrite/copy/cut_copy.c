@@ -282,7 +282,7 @@ static int schema_of(struct cut_copy *c, const struct trace_schema *ts,
 	return 0;
 }
 
-static int begin(struct cut_copy *c, const struct trace_event *ev, uint64_t ts)
+static int begin_event(struct cut_copy *c, const struct trace_event *ev, uint64_t ts)
 {
 	const struct dial9_schema *s;
 	int err = schema_of(c, ev->schema, &s);
@@ -297,7 +297,7 @@ int cut_copy_event(struct cut_copy *c, const struct trace_event *ev, uint64_t ts
 		   const struct cut_entry *entries, size_t cnt)
 {
 	struct how how = { .metadata = ev->kind == TRACE_METADATA };
-	int err = begin(c, ev, ts), end;
+	int err = begin_event(c, ev, ts), end;
 
 	if (err)
 		return err;
@@ -317,7 +317,7 @@ int cut_copy_event(struct cut_copy *c, const struct trace_event *ev, uint64_t ts
 int cut_copy_clock(struct cut_copy *c, const struct trace_event *ev, uint64_t ts)
 {
 	int32_t real = ev->schema->role[ROLE_REALTIME_NS];
-	int err = begin(c, ev, ts), end;
+	int err = begin_event(c, ev, ts), end;
 	const struct how how = { .as = ANONYMIZE_KEEP };
 
 	if (err)

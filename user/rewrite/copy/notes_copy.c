@@ -39,7 +39,7 @@ static int flush(struct way *w)
 }
 
 /* @unsay: all of it is no longer so, which is what an empty value stands for. */
-static int say(struct way *w, const struct dial9_iter *from, bool unsay, notes_copy_may may)
+static int write_notes(struct way *w, const struct dial9_iter *from, bool unsay, notes_copy_may may)
 {
 	struct dial9_iter it = *from;
 	struct dial9_annotation a;
@@ -85,9 +85,9 @@ int notes_copy(struct notes_copy *c, struct dial9_enc *enc, const struct dial9_s
 		from = &silence;
 	hmap_set(&c->told, (uintptr_t)to, (void *)from);
 	if (told)
-		err = say(&w, told, true, may);
+		err = write_notes(&w, told, true, may);
 	if (!err)
-		err = say(&w, from, false, may);
+		err = write_notes(&w, from, false, may);
 	if (!err)
 		err = flush(&w);
 	return err == -ENOTSUP ? 0 : err;

@@ -123,7 +123,7 @@ static void see_time(struct look *l, const struct trace_event *ev, struct merge_
 	part->has_ts = true;
 }
 
-static void see(struct look *l, const struct trace_event *ev)
+static void scan_event(struct look *l, const struct trace_event *ev)
 {
 	struct merge_part *part = part_at(l->plan, l->file->part + ev->part);
 	uint32_t worker, tid;
@@ -221,7 +221,7 @@ static int look_at(struct merge_plan *p, struct merge_file *f)
 	f->sorted = true;
 	f->part = (uint32_t)p->names->parts.cnt;
 	while ((ret = reader_next(l.reader, &ev)) == 1)
-		see(&l, &ev);
+		scan_event(&l, &ev);
 	p->incomplete |= ret < 0 || reader_is_incomplete(l.reader);
 	f->level4 = trace_uses(reader_trace(l.reader)) != 0;
 	part_at(p, f->part + (uint32_t)reader_names(l.reader)->parts.cnt);

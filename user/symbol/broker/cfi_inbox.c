@@ -101,7 +101,7 @@ void cfi_inbox_end(struct sym_client *b, struct module_queue *m)
 	s->busy[i] = s->busy[--s->busy_cnt];
 }
 
-static bool begin(struct symtables *s, const struct symproto_msg *msg)
+static bool begin_table(struct symtables *s, const struct symproto_msg *msg)
 {
 	if (s->begun || !msg->error == !msg->size)
 		return false;
@@ -144,7 +144,7 @@ static bool finish(struct sym_client *b, const struct symproto_msg *msg)
 bool cfi_inbox_on_message(struct sym_client *b, const struct symproto_msg *msg)
 {
 	if (msg->kind == SYMPROTO_TABLE)
-		return begin(&b->tables, msg);
+		return begin_table(&b->tables, msg);
 	if (msg->kind == SYMPROTO_WORDS)
 		return go_on(&b->tables, msg);
 	return msg->kind == SYMPROTO_DONE && finish(b, msg);

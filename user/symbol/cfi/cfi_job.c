@@ -25,7 +25,7 @@ struct cfi_job {
 	struct cfitable building;
 };
 
-static void begin(struct cfi_job *t)
+static void start_job(struct cfi_job *t)
 {
 	const struct budget_max max = {
 		.cpu_ns = CPU_MAX_NS,
@@ -53,7 +53,7 @@ int cfi_job_open(int fd, const uint8_t *build_id, size_t build_id_sz, struct cfi
 	const uint8_t *id = NULL;
 	int err;
 
-	begin(t);
+	start_job(t);
 	err = elfimg_open(&t->img, fd, 0);
 	if (!err && build_id_sz &&
 	    (elfimg_build_id(&t->img, &id) != build_id_sz || memcmp(id, build_id, build_id_sz)))
@@ -65,7 +65,7 @@ int cfi_job_open_vdso(struct cfi_job **out)
 {
 	struct cfi_job *t = xcalloc(1, sizeof(*t));
 
-	begin(t);
+	start_job(t);
 	return finish_open(t, elfimg_open_vdso(&t->img), out);
 }
 
@@ -79,7 +79,7 @@ int cfi_job_build(struct cfi_job *t, uint64_t cpu_ns, struct unwind_table *out)
 	budget_leave(&t->budget);
 	if (err != -EAGAIN) {
 		cfitable_fini(&t->building);
-		begin(t);
+		start_job(t);
 	}
 	return err;
 }

@@ -116,7 +116,7 @@ static bool load(struct library *lib)
 	return all;
 }
 
-static void say(const struct report *r)
+static void send_report(const struct report *r)
 {
 	ssize_t n = write(fetching.pipe, r, sizeof(*r));
 
@@ -133,7 +133,7 @@ static int on_progress(struct client *client, long done, long all)
 	const struct report r = { .done = done < 0 ? 0 : (uint64_t)done,
 				  .all = all < 0 ? 0 : (uint64_t)all };
 
-	say(&r);
+	send_report(&r);
 	if (*d->stop)
 		fetching.why = -EINTR;
 	else if (r.done > max || r.all > max)
@@ -189,7 +189,7 @@ static void serve(const struct debuginfod *d, int to, enum debuginfod_file file,
 	fetching.pipe = to;
 	fetching.begin_ns = clock_mono_ns();
 	r.error = fetch(file, build_id, sz);
-	say(&r);
+	send_report(&r);
 }
 
 /* ---- and who waits for it ------------------------------------------------------------------------ */

@@ -68,7 +68,7 @@ struct server {
 	size_t cnt;
 };
 
-static void tell(const struct server *s, const struct fork_server_event *ev, int fd)
+static void send_event(const struct server *s, const struct fork_server_event *ev, int fd)
 {
 	struct buf packet = { .data = (char *)ev, .len = sizeof(*ev) };
 
@@ -113,7 +113,7 @@ static void do_fork(struct server *s, uint32_t arg)
 		ev.error = -errno;
 	if (ev.pid > 0)
 		s->children[s->cnt++] = ev.pid;
-	tell(s, &ev, ev.error ? -1 : pair[0]);
+	send_event(s, &ev, ev.error ? -1 : pair[0]);
 	if (pair[0] >= 0) {
 		close(pair[0]);
 		close(pair[1]);
@@ -166,7 +166,7 @@ static void bury(struct server *s)
 		for (i = 0; i < s->cnt; i++)
 			if (s->children[i] == ev.pid)
 				s->children[i] = s->children[--s->cnt];
-		tell(s, &ev, -1);
+		send_event(s, &ev, -1);
 	}
 }
 

@@ -143,8 +143,8 @@ static void set_unit(struct names *n, struct field_units *m, struct dial9_str un
 	m->ns = ns_of(unit);
 }
 
-static void say(struct names *n, struct field_units *m, struct dial9_str key,
-		struct dial9_str value)
+static void set_note(struct names *n, struct field_units *m, struct dial9_str key,
+		     struct dial9_str value)
 {
 	if (str_is(key, PROF_NOTE_UNIT) && value.len <= UNIT_MAX) {
 		set_unit(n, m, value);
@@ -167,7 +167,7 @@ struct field_units *field_units_said(struct names *n, size_t field_cnt, struct d
 		m[i] = FIELD_UNITS_UNKNOWN;
 	while (dial9_annotations_next(&notes, &field, &key, &value) == 1)
 		if (field < field_cnt)
-			say(n, &m[field], key, value);
+			set_note(n, &m[field], key, value);
 	return m;
 }
 

@@ -233,7 +233,7 @@ static void see_copy(struct set_walk *w, size_t at)
 	f->good = 0;
 }
 
-static void look(struct set_walk *w, size_t at)
+static void read_file(struct set_walk *w, size_t at)
 {
 	struct dial9_dec_opts opts = { .sz = sizeof(opts), .read = w->ops->read };
 	const char *path = w->set.files[at].path;
@@ -400,7 +400,7 @@ static int give_names(struct set_walk *w, struct set_piece *out)
 	int fd;
 
 	*f = (struct found){ 0 };
-	look(w, w->at++);
+	read_file(w, w->at++);
 	end.good = f->good;
 	dial9_event_free(f->metadata);
 	*f = end;
@@ -431,7 +431,7 @@ int set_walk_next(struct set_walk *w, struct set_piece *out)
 		if (w->hole && f->by_end)
 			*f = (struct found){ .told = f->told };
 		if (w->set.cnt > 1)
-			look(w, w->at);
+			read_file(w, w->at);
 		if (f->bad && !f->good) {
 			w->hole |= !f->begun;
 			w->at++;

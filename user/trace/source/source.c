@@ -319,7 +319,7 @@ static ssize_t read_packed(struct source *src, void *buf, size_t sz)
 }
 
 /* What is unpacked begins anew. */
-static void begin(struct source *src)
+static void start_member(struct source *src)
 {
 	end_unpacking(src);
 	src->in_member = false;
@@ -340,7 +340,7 @@ static int next_piece(struct source *src)
 	src->piece_at = 0;
 	src->piece = next;
 	src->fd = next.fd;
-	begin(src);
+	start_member(src);
 	return 1;
 }
 
@@ -493,7 +493,7 @@ int source_rewind(struct source *src)
 	} else if (lseek(src->fd, src->start, SEEK_SET) < 0) {
 		return -errno;
 	}
-	begin(src);
+	start_member(src);
 	src->any = false;
 	return 0;
 }

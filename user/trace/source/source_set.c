@@ -153,7 +153,7 @@ static bool is_any(const struct members *m)
 	return false;
 }
 
-static int take(const char *dir, struct members *m, struct source_set *out)
+static int fill_set(const char *dir, struct members *m, struct source_set *out)
 {
 	size_t complete = 0, i;
 	struct buf path = { 0 };
@@ -209,7 +209,7 @@ int source_set_find(const char *path, struct source_set *out)
 		return 0;
 	dir = stat(path, &st) ? split(path, &stem, &len) : xstrdup(path);
 	if (!collect(dir, stem, len, &m) && is_any(&m))
-		err = take(dir, &m, out);
+		err = fill_set(dir, &m, out);
 	members_fini(&m);
 	free(dir);
 	return err;
