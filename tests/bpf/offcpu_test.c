@@ -102,10 +102,28 @@ static void ask(const char *path, const char *min, uint64_t *waits, uint64_t *ns
 	buf_free(&out);
 }
 
+/* Of a thread that was switched out more often than in. */
+static uint64_t hidden_switches_in(const char *path, pid_t tid)
+{
+	uint64_t out = 0, in = 0;
+	struct live_trace lt;
+	struct trace_event ev;
+
+	live_open(&lt, path, false);
+	while (live_event(&lt, &ev)) {
+		if (ev.kind != TRACE_SCHED_SWITCH)
+			continue;
+		out += live_int(&ev, PROF_F_PREV_PID) == tid;
+		in += live_int(&ev, PROF_F_NEXT_PID) == tid;
+	}
+	live_close(&lt);
+	return out > in ? out - in : 0;
+}
+
 /* 100 naps of 1 ms and 50 of 20 ms: whatever delays a thread makes none of these shorter. */
 Test(offcpu, a_recording_of_long_stays_has_those_that_a_whole_one_has)
 {
-	uint64_t waits, ns, all, all_ns, most, least, unused;
+	uint64_t waits, ns, all, all_ns, most, least, hidden, unused;
 	struct live_rec some, whole;
 	struct live_proc p;
 	struct stays s;
@@ -133,8 +151,11 @@ Test(offcpu, a_recording_of_long_stays_has_those_that_a_whole_one_has)
 	ask(whole.path, "10ms", &all, &all_ns);
 	ask(whole.path, "9ms", &most, &unused);
 	ask(whole.path, "11ms", &least, &unused);
+	/* the kernel may hide a switch in: a reader then ends the interval with the wakeup, the recorder does not */
+	hidden = hidden_switches_in(whole.path, p.pid);
 	cr_expect_geq(waits, MOST_OF_50, "%d", (int)waits);
-	cr_expect_geq(waits, least, "%d of %d", (int)waits, (int)least);
+	cr_expect_geq(waits + hidden, least, "%d of %d, %d hidden", (int)waits, (int)least,
+		      (int)hidden);
 	cr_expect_leq(waits, most, "%d of %d", (int)waits, (int)most);
 	if (waits == all) {
 		cr_expect_geq(ns, all_ns - all_ns / 50, "%d of %d us", (int)(ns / 1000),
