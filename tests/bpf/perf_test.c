@@ -42,21 +42,21 @@ struct hop {
 };
 
 /* The switches of one CPU, in order. */
-struct runqueue_moves {
+struct hops {
 	struct hop *v;
 	size_t cnt, cap;
 };
 
-static void hop_add(struct runqueue_moves *cpus, unsigned int cpu, struct hop hop)
+static void hop_add(struct hops *cpus, unsigned int cpu, struct hop hop)
 {
-	struct runqueue_moves *h = &cpus[cpu];
+	struct hops *h = &cpus[cpu];
 
 	cr_assert_lt(cpu, CPUS_MAX);
 	h->v = array_reserve(h->v, &h->cap, h->cnt + 1, sizeof(*h->v));
 	h->v[h->cnt++] = hop;
 }
 
-static void free_hops(struct runqueue_moves *cpus)
+static void free_hops(struct hops *cpus)
 {
 	int i;
 
@@ -64,7 +64,7 @@ static void free_hops(struct runqueue_moves *cpus)
 		free(cpus[i].v);
 }
 
-static void read_ours(const char *path, bool with_idle, struct runqueue_moves *cpus)
+static void read_ours(const char *path, bool with_idle, struct hops *cpus)
 {
 	struct live_trace lt;
 	struct trace_event ev;
@@ -95,7 +95,7 @@ static uint64_t field_after(const char *line, const char *key)
 }
 
 /* "[000]  2888.153482028: sched:sched_switch: prev_comm=..." */
-static void read_line(const char *line, struct runqueue_moves *cpus)
+static void read_line(const char *line, struct hops *cpus)
 {
 	unsigned long long cpu, seconds, ns;
 	struct hop hop;
@@ -110,7 +110,7 @@ static void read_line(const char *line, struct runqueue_moves *cpus)
 		hop_add(cpus, cpu, hop);
 }
 
-static void read_perfs(const char *data, struct runqueue_moves *cpus)
+static void read_perfs(const char *data, struct hops *cpus)
 {
 	const char *argv[] = {
 		perf_path, "script", "-i", data, "--ns", "-F", "trace:cpu,time,event,trace", NULL
@@ -168,7 +168,7 @@ static bool same_hop(const struct hop *a, const struct hop *b)
  * A task that was switched in and never out again is a hole in perf's own record: whoever came next
  * ran on the same CPU. Idle is apart, since perf is not always given switches out of it.
  */
-static bool perf_has_hole(const struct runqueue_moves *perfs, size_t i)
+static bool perf_has_hole(const struct hops *perfs, size_t i)
 {
 	return i && perfs->v[i - 1].next && perfs->v[i - 1].next != perfs->v[i].prev;
 }
@@ -177,8 +177,7 @@ static bool perf_has_hole(const struct runqueue_moves *perfs, size_t i)
  * perf's switches are a contiguous part of ours, but for what perf can be seen to lack. A hypervisor may take
  * the CPU away between perf's look at the clock and ours: few times are apart, and no switch is.
  */
-static void check_cpu(int cpu, const struct runqueue_moves *perfs,
-		      const struct runqueue_moves *ours)
+static void check_cpu(int cpu, const struct hops *perfs, const struct hops *ours)
 {
 	size_t at = 0, i, holes = 0, late = 0;
 
@@ -203,7 +202,7 @@ static void check_cpu(int cpu, const struct runqueue_moves *perfs,
 
 Test(perf, record_of_switches_is_the_same_as_ours_on_every_cpu)
 {
-	static struct runqueue_moves perfs[CPUS_MAX], ours[CPUS_MAX];
+	static struct hops perfs[CPUS_MAX], ours[CPUS_MAX];
 	struct live_rec rec;
 	char data[128];
 	size_t total = 0;
@@ -265,7 +264,7 @@ static void take_reading(int cpu, int fd, struct reading *best)
 }
 
 /* Whether a switch is missing behind h->v[i], as somebody leaves who never came. */
-static bool is_gap(const struct runqueue_moves *h, size_t i)
+static bool is_gap(const struct hops *h, size_t i)
 {
 	return i + 1 < h->cnt && h->v[i].next != h->v[i + 1].prev;
 }
@@ -279,7 +278,7 @@ static bool is_thread_of_init(int tid)
 }
 
 /* On some VMs what init does is hidden from all tracing: its switches show as gaps, each of at least one. */
-static void check_count(int cpu, const struct runqueue_moves *h, const struct reading *first,
+static void check_count(int cpu, const struct hops *h, const struct reading *first,
 			const struct reading *last)
 {
 	uint64_t seen = 0, gaps = 0, counted = last->cnt - first->cnt;
@@ -302,7 +301,7 @@ static void check_count(int cpu, const struct runqueue_moves *h, const struct re
 
 Test(perf, count_of_all_switches_is_the_same_as_ours_idle_included)
 {
-	static struct runqueue_moves ours[CPUS_MAX];
+	static struct hops ours[CPUS_MAX];
 	struct reading first[CPUS_MAX], last[CPUS_MAX];
 	int fds[CPUS_MAX], cpus = sysconf(_SC_NPROCESSORS_ONLN), cpu;
 	struct live_proc sleeper;

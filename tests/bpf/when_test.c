@@ -22,7 +22,7 @@ enum { SLEEPERS = 4, NAPS = 40, SLEEPING = 1, PAUSES_MAX = 8 };
 
 /* ---- the trace ----------------------------------------------------------------------------------- */
 
-struct pause {
+struct gate {
 	uint64_t from, to;
 };
 
@@ -30,7 +30,7 @@ struct seen {
 	uint32_t tids[SLEEPERS];
 	uint64_t naps[SLEEPERS]; /* switches out to sleep */
 	uint64_t switches[SLEEPERS]; /* out and in */
-	struct pause pauses[PAUSES_MAX];
+	struct gate pauses[PAUSES_MAX];
 	size_t pause_cnt;
 	uint64_t first_switch; /* of anybody */
 	uint64_t over_pause, blocked_over_pause; /* intervals */
@@ -61,7 +61,7 @@ static void see_event(struct seen *s, const struct live_trace *lt, const struct 
 	cr_assert_lt(s->pause_cnt, PAUSES_MAX);
 	cr_expect_eq(live_int(ev, PROF_F_COUNT), 1);
 	s->pauses[s->pause_cnt++] =
-		(struct pause){ live_int(ev, PROF_F_FIRST_NS), live_int(ev, PROF_F_LAST_NS) };
+		(struct gate){ live_int(ev, PROF_F_FIRST_NS), live_int(ev, PROF_F_LAST_NS) };
 }
 
 static void see_interval(void *ctx, const struct interval *i)

@@ -16,7 +16,7 @@
 
 #include "base/buf.h"
 
-struct proc_maps {
+struct maps {
 	struct proc_map v[16];
 	char paths[16][128];
 	size_t cnt;
@@ -24,7 +24,7 @@ struct proc_maps {
 
 static int collect(const struct proc_map *map, void *ctx)
 {
-	struct proc_maps *m = ctx;
+	struct maps *m = ctx;
 
 	cr_assert_lt(m->cnt, 16);
 	cr_assert_eq(strlen(map->path), map->path_len);
@@ -63,7 +63,7 @@ Test(proc, maps_of_every_kind)
 		{ "[vdso]", PROC_MAP_VDSO, false, true },
 		{ "[vsyscall]", PROC_MAP_ANON, false, true },
 	};
-	struct proc_maps m = { .cnt = 0 };
+	struct maps m = { .cnt = 0 };
 	size_t bad = 9;
 
 	cr_assert_eq(proc_parse_maps(maps_text, sizeof(maps_text) - 1, collect, &m, &bad), 0);
@@ -98,7 +98,7 @@ Test(proc, lines_that_are_no_maps_are_counted_and_skipped)
 		"1000-11111111111111111 r-xp 0 0:0 0",
 		"g000-2000 r-xp 0 0:0 0",
 	};
-	struct proc_maps m = { .cnt = 0 };
+	struct maps m = { .cnt = 0 };
 	struct buf text = { 0 };
 	size_t bad = 0;
 
@@ -304,7 +304,7 @@ Test(proc, numbers_end_where_their_type_does)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct proc_maps m = { .cnt = 0 };
+		struct maps m = { .cnt = 0 };
 		size_t bad = 9;
 
 		cr_assert_eq(proc_parse_maps(cases[i].line, strlen(cases[i].line), collect, &m,
@@ -318,7 +318,7 @@ Test(proc, numbers_end_where_their_type_does)
 Test(proc, a_byte_that_ends_strings_ends_no_path)
 {
 	static const char text[] = "1000-2000 r-xp 0 0:0 1 /a\0b\n2000-3000 r-xp 0 0:0 1 /c";
-	struct proc_maps m = { .cnt = 0 };
+	struct maps m = { .cnt = 0 };
 	size_t bad = 0;
 
 	cr_assert_eq(proc_parse_maps(text, sizeof(text) - 1, collect, &m, &bad), 0);
@@ -373,7 +373,7 @@ Test(proc, marks_in_paths_are_exact)
 	char line[128];
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct proc_maps m = { .cnt = 0 };
+		struct maps m = { .cnt = 0 };
 
 		snprintf(line, sizeof(line), "1000-2000 r-xp 0 0:0 1 %s", cases[i].text);
 		cr_assert_eq(proc_parse_maps(line, strlen(line), collect, &m, NULL), 0);

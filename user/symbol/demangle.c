@@ -28,7 +28,7 @@ int rust_demangle_callback(const char *mangled, int opts, demangle_callbackref f
 
 #include "base/buf.h"
 
-struct out_file {
+struct sink {
 	struct buf *out;
 	size_t start;
 	jmp_buf too_long;
@@ -36,7 +36,7 @@ struct out_file {
 
 static void on_text(const char *s, size_t n, void *opaque)
 {
-	struct out_file *sink = opaque;
+	struct sink *sink = opaque;
 
 	if (n > DEMANGLE_MAX - (sink->out->len - sink->start))
 		longjmp(sink->too_long, 1);
@@ -47,7 +47,7 @@ static void on_text(const char *s, size_t n, void *opaque)
 static bool demangle(struct buf *out, const char *mangled)
 {
 	const int opts = DMGL_PARAMS | DMGL_ANSI;
-	struct out_file sink = { .out = out, .start = out->len };
+	struct sink sink = { .out = out, .start = out->len };
 
 	if (!setjmp(sink.too_long)) {
 		if (rust_demangle_callback(mangled, opts, on_text, &sink))

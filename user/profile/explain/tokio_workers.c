@@ -13,14 +13,14 @@
 #include "base/alloc.h"
 
 /* Seen with @other at both times, and with nobody else between them. Soft: not seen then, only until another came. */
-struct offcpu_interval {
+struct binding {
 	uint64_t from, to;
 	uint32_t other;
 	bool soft_from, soft_to;
 };
 
 struct stays {
-	struct offcpu_interval *v;
+	struct binding *v;
 	size_t cnt, cap, last;
 };
 
@@ -50,7 +50,7 @@ static size_t stays_until(const struct stays *s, uint64_t ts)
 /* Whether the stay holds @ts, or can be made to without passing another one. */
 static bool stretch(struct stays *s, size_t at, uint32_t other, uint64_t ts)
 {
-	struct offcpu_interval *v = &s->v[at];
+	struct binding *v = &s->v[at];
 
 	if (v->other != other)
 		return false;
@@ -67,7 +67,7 @@ static bool stretch(struct stays *s, size_t at, uint32_t other, uint64_t ts)
 /* Whether the stay before or behind reaches to @ts, where the one between was not really seen. */
 static bool push_aside(struct stays *s, size_t at, uint32_t other, uint64_t ts)
 {
-	struct offcpu_interval *v = &s->v[at];
+	struct binding *v = &s->v[at];
 
 	if (ts <= v->from || ts >= v->to)
 		return false;
@@ -99,7 +99,7 @@ static bool needs_stay(struct stays *s, uint32_t other, uint64_t ts)
 	return at == s->cnt || !stretch(s, at, other, ts);
 }
 
-static void insert(struct stays *s, size_t at, struct offcpu_interval stay)
+static void insert(struct stays *s, size_t at, struct binding stay)
 {
 	s->v = array_reserve(s->v, &s->cap, s->cnt + 1, sizeof(*s->v));
 	memmove(&s->v[at + 1], &s->v[at], (s->cnt - at) * sizeof(*s->v));
@@ -112,7 +112,7 @@ static void insert(struct stays *s, size_t at, struct offcpu_interval stay)
 static void add_stay(struct stays *s, uint32_t other, uint64_t ts)
 {
 	const size_t at = stays_until(s, ts);
-	struct offcpu_interval before = at ? s->v[at - 1] : (struct offcpu_interval){ 0 };
+	struct binding before = at ? s->v[at - 1] : (struct binding){ 0 };
 
 	if (at && ts > before.from && ts < before.to) {
 		s->v[at - 1].to = ts - 1;
@@ -121,7 +121,7 @@ static void add_stay(struct stays *s, uint32_t other, uint64_t ts)
 		before.soft_from = true;
 		insert(s, at, before);
 	}
-	insert(s, at, (struct offcpu_interval){ .from = ts, .to = ts, .other = other });
+	insert(s, at, (struct binding){ .from = ts, .to = ts, .other = other });
 }
 
 static uint32_t stays_at(const struct stays *s, uint64_t ts)

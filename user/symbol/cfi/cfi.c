@@ -269,7 +269,7 @@ static struct cfi_rule expression_rule(const struct cfi_arch *arch, struct dwrea
 
 /* ---- programs ----------------------------------------------------------------------------------- */
 
-struct thread_state {
+struct machine {
 	struct dwread r;
 	const struct cfi_section *s;
 	const struct cfi_cie *cie;
@@ -278,7 +278,7 @@ struct thread_state {
 	struct cfi_state remembered[REMEMBERED_MAX];
 };
 
-static void set_rule(struct thread_state *m, uint64_t reg, enum cfi_where where, int64_t off)
+static void set_rule(struct machine *m, uint64_t reg, enum cfi_where where, int64_t off)
 {
 	const struct cfi_arch *arch = m->s->arch;
 	const struct cfi_rule rule = { where, off };
@@ -291,7 +291,7 @@ static void set_rule(struct thread_state *m, uint64_t reg, enum cfi_where where,
 		m->now->ra = rule;
 }
 
-static void restore_rule(struct thread_state *m, uint64_t reg)
+static void restore_rule(struct machine *m, uint64_t reg)
 {
 	const struct cfi_state *initial = &m->cie->initial;
 	const struct cfi_arch *arch = m->s->arch;
@@ -304,20 +304,20 @@ static void restore_rule(struct thread_state *m, uint64_t reg)
 		m->now->ra = initial->ra;
 }
 
-static int64_t scaled(const struct thread_state *m, uint64_t factor)
+static int64_t scaled(const struct machine *m, uint64_t factor)
 {
 	return factor * (uint64_t)m->cie->data_align;
 }
 
 /* The offset of a CFA of another form cannot be changed alone. */
-static void set_cfa_off(struct thread_state *m, int64_t off)
+static void set_cfa_off(struct machine *m, int64_t off)
 {
 	if (m->now->cfa != CFI_CFA_REG)
 		m->now->cfa = CFI_CFA_OTHER;
 	m->now->off = off;
 }
 
-static void set_cfa_reg(struct thread_state *m, uint64_t reg)
+static void set_cfa_reg(struct machine *m, uint64_t reg)
 {
 	if (m->now->cfa != CFI_CFA_REG)
 		m->now->cfa = CFI_CFA_OTHER;
@@ -325,7 +325,7 @@ static void set_cfa_reg(struct thread_state *m, uint64_t reg)
 }
 
 /* An instruction about the CFA; false when it is none. */
-static bool do_cfa(struct thread_state *m, uint8_t op)
+static bool do_cfa(struct machine *m, uint8_t op)
 {
 	switch (op) {
 	case DW_CFA_def_cfa:
@@ -353,7 +353,7 @@ static bool do_cfa(struct thread_state *m, uint8_t op)
 }
 
 /* An instruction about a register; false when it is unknown. */
-static bool do_register(struct thread_state *m, uint8_t op)
+static bool do_register(struct machine *m, uint8_t op)
 {
 	uint64_t reg = dwread_uleb(&m->r);
 
@@ -400,7 +400,7 @@ static bool do_register(struct thread_state *m, uint8_t op)
 }
 
 /* An instruction that changes the state; false when it cannot be done. */
-static bool do_state(struct thread_state *m, uint8_t op)
+static bool do_state(struct machine *m, uint8_t op)
 {
 	switch (op) {
 	case DW_CFA_nop:
@@ -431,7 +431,7 @@ static bool do_state(struct thread_state *m, uint8_t op)
 }
 
 /* Whether the instruction moves on to another address. */
-static bool moves(struct thread_state *m, uint8_t op, uint64_t *addr)
+static bool moves(struct machine *m, uint8_t op, uint64_t *addr)
 {
 	uint64_t delta;
 
@@ -458,7 +458,7 @@ static bool moves(struct thread_state *m, uint8_t op, uint64_t *addr)
 static void run(const struct cfi_section *s, const struct cfi_cie *cie, const struct cfi_fde *fde,
 		struct cfi_state *now, cfi_state_fn fn, void *ctx)
 {
-	struct thread_state m;
+	struct machine m;
 	uint64_t addr = fde->start, next;
 	bool sound = true;
 

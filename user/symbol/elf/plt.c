@@ -31,7 +31,7 @@ struct stub {
 	uint64_t slot;
 };
 
-struct thread_state {
+struct machine {
 	uint16_t machine; /* EM_* */
 	uint32_t jump_slot, glob_dat; /* types of relocations */
 	uint32_t step; /* where instructions begin */
@@ -77,7 +77,7 @@ static const char *symbol_name(const struct elfimg *img, const struct elfimg_sec
 }
 
 static int read_slots(struct plt *p, struct budget *budget, const struct elfimg *img,
-		      const struct thread_state *m)
+		      const struct machine *m)
 {
 	struct elfimg_sec sec;
 
@@ -155,9 +155,9 @@ static bool read_arm64(const struct elfimg_sec *sec, const uint8_t *code, size_t
 	return true;
 }
 
-static const struct thread_state *find_machine(const struct elfimg *img)
+static const struct machine *find_machine(const struct elfimg *img)
 {
-	static const struct thread_state all[] = {
+	static const struct machine all[] = {
 		{ EM_X86_64, R_X86_64_JUMP_SLOT, R_X86_64_GLOB_DAT, 1, X86_JUMP_SZ, read_x86_64 },
 		{ EM_AARCH64, R_AARCH64_JUMP_SLOT, R_AARCH64_GLOB_DAT, ARM64_INSN_SZ,
 		  2 * ARM64_INSN_SZ, read_arm64 },
@@ -171,7 +171,7 @@ static const struct thread_state *find_machine(const struct elfimg *img)
 }
 
 static int add_stub(struct plt *p, struct symtab *t, const struct elfimg_sec *sec,
-		    const struct thread_state *m, const struct stub *stub)
+		    const struct machine *m, const struct stub *stub)
 {
 	struct symtab_sym sym = { .plt = true };
 	const struct plt_slot *slot;
@@ -188,7 +188,7 @@ static int add_stub(struct plt *p, struct symtab *t, const struct elfimg_sec *se
 }
 
 static int find_stubs(struct plt *p, struct symtab *t, const struct elfimg *img,
-		      const struct thread_state *m)
+		      const struct machine *m)
 {
 	static const char *const tables[] = { ".plt", ".plt.sec", ".plt.got" };
 
@@ -218,7 +218,7 @@ static int find_stubs(struct plt *p, struct symtab *t, const struct elfimg *img,
 
 int plt_add_symbols(struct plt *p, struct symtab *t, const struct elfimg *img)
 {
-	const struct thread_state *m = find_machine(img);
+	const struct machine *m = find_machine(img);
 	void *array = p->slots;
 	int err = 0;
 
