@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Workers and threads. Owns, for each worker and for each thread, its stays: from when to when it was seen
+ * Workers and threads. Owns, for each worker and for each thread, its bindings: from when to when it was seen
  * with the same one on the other side, in order of time. Knows nothing of what workers do.
  *
- * Events of one thread come mostly in order, so the stay that was touched last is tried first.
+ * Events of one thread come mostly in order, so the binding that was touched last is tried first.
  */
 #include "profile/explain/tokio_workers.h"
 
