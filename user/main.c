@@ -24,29 +24,25 @@ struct command {
 
 static const struct command commands[] = {
 	{ "record", cmd_record, "record a process, a command or the system (the default)", true },
-	{ "top", cmd_top, "functions and threads that use the CPU or wait, live", true },
-	{ "report", cmd_report, "where the CPU time went, by function", false },
-	{ "offcpu", cmd_offcpu, "where threads were blocked, and who woke them", false },
-	{ "sched", cmd_sched, "how long tasks waited for a CPU, and behind whom", false },
-	{ "wakeup", cmd_wakeup, "who woke whom, and over whom a waking came", false },
-	{ "explain", cmd_explain, "what a thread did in some moment, and what held it up", false },
-	{ "polls", cmd_polls, "why polls of a Tokio service were slow", false },
-	{ "script", cmd_script, "the events, one a line", false },
-	{ "info", cmd_info, "what a trace holds, and what it lost", false },
-	{ "dump", cmd_dump, "the frames of a trace as they are in the file", false },
-	{ "convert", cmd_convert, "Tonbandgeraet, Heph and apitrace traces to dial9, and back",
-	  false },
-	{ "diff", cmd_diff, "what changed from one trace to another, and what may be chance",
-	  false },
-	{ "export", cmd_export, "a trace for other tools: flame graphs and viewers", false },
-	{ "view", cmd_view, "a trace in a browser: timeline, flame graph, tables", false },
-	{ "cut", cmd_cut, "a smaller trace of some of the events, and without real names", false },
-	{ "symbolize", cmd_symbolize,
-	  "the names that a trace had not, from files that are here now", false },
-	{ "merge", cmd_merge, "several traces as one: recordings, and what applications wrote",
-	  false },
-	{ "list", cmd_list, "the tracepoints of this kernel, with their fields", true },
-	{ "check", cmd_check, "whether a recording can start here, and what is missing", true },
+	{ "top", cmd_top, "show functions and threads by CPU and run-queue time, live", true },
+	{ "report", cmd_report, "show CPU time by function", false },
+	{ "offcpu", cmd_offcpu, "show where threads blocked, and who woke them", false },
+	{ "sched", cmd_sched, "show run-queue latency, and who ran instead", false },
+	{ "wakeup", cmd_wakeup, "show who woke whom, and the chain of wakeups before it", false },
+	{ "explain", cmd_explain, "explain what a thread did in a time range, and why", false },
+	{ "polls", cmd_polls, "explain the slowest polls of a Tokio service", false },
+	{ "script", cmd_script, "print events, one per line", false },
+	{ "info", cmd_info, "print what a trace contains, and what was lost", false },
+	{ "dump", cmd_dump, "print the frames of a trace file", false },
+	{ "convert", cmd_convert, "convert Tonbandgeraet, Heph and apitrace traces", false },
+	{ "diff", cmd_diff, "compare two traces, with significance", false },
+	{ "export", cmd_export, "write a trace for flame graphs and other viewers", false },
+	{ "view", cmd_view, "open a trace in a browser: timeline, flame graph, tables", false },
+	{ "cut", cmd_cut, "write a smaller trace of selected events, or an anonymous one", false },
+	{ "symbolize", cmd_symbolize, "add missing symbols from debug files or debuginfod", false },
+	{ "merge", cmd_merge, "merge recordings and traces that applications wrote", false },
+	{ "list", cmd_list, "list the tracepoints of this kernel and their fields", true },
+	{ "check", cmd_check, "check whether a recording can start here", true },
 };
 
 enum { COMMAND_CNT = sizeof(commands) / sizeof(commands[0]) };
@@ -73,14 +69,14 @@ static void print_help(FILE *out)
 	for (i = 0; i < COMMAND_CNT; i++)
 		fprintf(out, "  %-9s  %s\n", commands[i].name, commands[i].brief);
 	fputs("\nFirst steps:\n"
-	      "  sudo dial9-prof -p PID -d 10      everything about one process, for 10 seconds\n"
-	      "  sudo dial9-prof -- make -j4       a command, from its first instruction\n"
-	      "  dial9-prof report                 where the CPU went\n"
-	      "  dial9-prof offcpu                 where threads waited, and who woke them\n"
-	      "  dial9-prof sched latency          who waited for a CPU, and behind whom\n"
-	      "  dial9-prof script | less          what happened, line by line\n\n"
-	      "dial9-prof SUBCOMMAND --help tells the options of each; dial9-prof record --help those\n"
-	      "of recording.\n",
+	      "  sudo dial9-prof -p PID -d 10      record one process for 10 seconds\n"
+	      "  sudo dial9-prof -- make -j4       record a command from its first instruction\n"
+	      "  dial9-prof report                 CPU time by function\n"
+	      "  dial9-prof offcpu                 where threads blocked, and who woke them\n"
+	      "  dial9-prof sched latency          run-queue latency, and who ran instead\n"
+	      "  dial9-prof script | less          events, one per line\n\n"
+	      "dial9-prof SUBCOMMAND --help prints the options of a subcommand, and\n"
+	      "dial9-prof record --help those of recording.\n",
 	      out);
 }
 
