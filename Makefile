@@ -48,9 +48,9 @@ BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g -Wall -Werror -D__TARGET_ARCH_$(BPFARC
 DEPFLAGS = -MMD -MP
 
 # ---- sources ------------------------------------------------------------------------------------
-below     = $(sort $(wildcard $(1)/*.c $(1)/*/*.c))
+below     = $(sort $(wildcard $(1)/$(2) $(1)/*/$(2) $(1)/*/*/$(2)))
 LAYERS   := libdial9 base kernel unwind symbol events record trace profile export formats rewrite cmd
-SRCS_all := $(foreach l,$(LAYERS),$(call below,user/$(l)))
+SRCS_all := $(foreach l,$(LAYERS),$(call below,user/$(l),*.c))
 # libbpf's linker wants maps defined before a file that declares them extern.
 BPF_LAST := $(addprefix bpf/,offcpu.bpf.c latency.bpf.c recipe.bpf.c summary.bpf.c)
 BPF_SRCS := $(filter-out $(BPF_LAST),$(sort $(wildcard bpf/*.bpf.c))) $(BPF_LAST)
@@ -67,7 +67,7 @@ endif
 
 # ---- derived ------------------------------------------------------------------------------------
 obj       = $(patsubst %.c,$(O)/obj/%.o,$(1))
-OBJS_lib := $(call obj,$(call below,user/libdial9))
+OBJS_lib := $(call obj,$(call below,user/libdial9,*.c))
 OBJS_all := $(call obj,$(SRCS_all))
 OBJS_main := $(call obj,user/main.c)
 BPF_OBJS := $(patsubst %.bpf.c,$(O)/%.bpf.o,$(BPF_SRCS))
@@ -108,7 +108,7 @@ $(O)/obj/%.o: %.c $(O)/flags
 	$(Q)$(CC) $(ALL_CFLAGS) $(CPPFLAGS) $(DEPFLAGS) -c -o $@ $<
 
 # Only the recorder includes the skeleton, and it must exist before the first dependency file does.
-$(call obj,$(call below,user/record)): | $(SKEL)
+$(call obj,$(call below,user/record,*.c)): | $(SKEL)
 
 $(O)/bpf/%.bpf.o: bpf/%.bpf.c $(O)/flags
 	$(call msg,BPF,$<)
@@ -195,7 +195,7 @@ lint: all fmt-check
 
 # For what the other compiler warns of: nothing is built.
 check-clang: $(SKEL) $(GENERATED)
-	$(Q)printf '%s\n' $(SRCS_all) user/main.c $(filter-out tests/stimuli/% tests/fixtures/%,$(call deep,tests,*.c)) | \
+	$(Q)printf '%s\n' $(SRCS_all) user/main.c $(filter-out tests/stimuli/% tests/fixtures/%,$(call below,tests,*.c)) | \
 		xargs -n 16 -P $$(nproc) $(CLANG) -fsyntax-only -std=gnu11 -Werror $(WARN) $(CPPFLAGS) -I.
 
 fmt:

@@ -3,14 +3,12 @@
 # tests/bpf, and those called X_live_test.c, need root and a kernel with BTF. Linker flags that a test needs are in its
 # source: /* LINK: FLAGS */.
 
-deep       = $(sort $(wildcard $(1)/$(2) $(1)/*/$(2) $(1)/*/*/$(2)))
-ALL_TESTS  := $(call deep,tests,*_test.c)
+ALL_TESTS  := $(call below,tests,*_test.c)
 TESTS_ROOT := $(filter tests/bpf/% %_live_test.c,$(ALL_TESTS))
 TESTS      := $(filter-out $(TESTS_ROOT),$(ALL_TESTS))
-HELPERS    := $(filter-out %_test.c tests/stimuli/% tests/fixtures/% tests/fuzz/% tests/js/% tests/support/limit.c,$(call deep,tests,*.c))
+HELPERS    := $(filter-out %_test.c tests/stimuli/% tests/fixtures/% tests/fuzz/% tests/js/% tests/support/limit.c,$(call below,tests,*.c))
 
 # Workloads of known truth; X.c -> $(O)/stimuli/X (X.cpp by $(CXX)).
-# Those that begin in lower case by themselves; inlined.c, cxx.cpp and crate.rs are built in several ways.
 STIMULI := $(filter-out tests/stimuli/crate.rs,$(wildcard tests/stimuli/*.c tests/stimuli/*.cpp tests/stimuli/*.rs))
 # inlined.c, cxx.cpp and crate.rs as several compilers and linkers leave them, for the symbolizer.
 STIMULI_SYMBOL := c-gcc c-dwarf4 c-dwarf64 c-nopie c-gz c-zstd c-clang c-clang4 c-link c-dynsym cxx-gcc cxx-clang4 \

@@ -7,6 +7,8 @@ set -u
 
 out=${1:-build}
 bad=0
+objects_of=
+objects=
 
 # "|X" for each struct X that a header of the layer declares.
 objects() {
@@ -24,9 +26,13 @@ for src in $(find user -mindepth 2 -name '*.c' | sort); do
 	user/base/alloc.c) ok='^(x[a-z]*(alloc|allocarray|dup)$|array_)' ;;
 	user/libdial9/*) ok="^(${base}|dial9)_" ;;
 	*)
+		if [ "$layer" != "$objects_of" ]; then
+			objects=$(objects "$layer")
+			objects_of=$layer
+		fi
 		# One folder has a long name and a short prefix.
 		[ "$folder" = tonbandgeraet ] && folder=tonband
-		ok="^($base|$folder|$layer$(objects "$layer"))(_|\$)"
+		ok="^($base|$folder|$layer$objects)(_|\$)"
 		;;
 	esac
 	if [ ! -f "$obj" ]; then
