@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * sink.c - bytes to a file or a pipe
+ * out_file.c - bytes to a file or a pipe
  *
  * The recorder runs as root in directories that belong to others, so a file is always made anew:
  * an old one is renamed, a link is never followed, and what is made is the caller's own (O_EXCL).

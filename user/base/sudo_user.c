@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * invoker.c - who called sudo
+ * sudo_user.c - the user who called sudo
  *
  * The command runs as this user and the output belongs to him. Both ask here, so that they cannot
  * come to different answers.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * announce.c - who the targets are, at the start of a segment
+ * write_targets.c - writes the targets at the start of a segment
  */
 #include "record/write_targets.h"
 

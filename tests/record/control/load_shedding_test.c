@@ -45,7 +45,7 @@ void status_totals(struct status *s, uint64_t now_ns, struct status_totals *out)
 	s->asked++;
 }
 
-/* As gate.c has it, without a kernel. */
+/* As pause.c has it, without a kernel. */
 void pause_thin(struct pause *g)
 {
 	g->thinned = g->open;

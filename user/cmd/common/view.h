@@ -35,7 +35,7 @@ extern const char *const view_color_choices[];
 
 /* Where text goes and what may be done to it. {0}: a pipe, plain and whole. */
 struct view {
-	bool color; /* see paint.h */
+	bool color; /* see color.h */
 	size_t width; /* columns of the terminal, to cut lines and shorten names to; 0: neither */
 	struct pager *page;
 };

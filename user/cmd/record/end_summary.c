@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * summary.c - what a recording says on the terminal while it runs and when it ends
+ * end_summary.c - messages on the terminal while recording, and the summary at the end
  *
  * Figures of the recording itself come from the recorder; what the target did is read back from the
  * file, as any reader would.

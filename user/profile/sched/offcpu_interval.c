@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * stay.c - intervals from events that tell of a whole stay off the CPU (PROF_EV_OFF_CPU)
+ * offcpu_interval.c - intervals from events of --min-block, which cover a whole off-CPU interval (PROF_EV_OFF_CPU)
  *
  * Such a recording has no switches: of a stay both ends are known, of the time between two of them nothing. Each
  * is true by itself, whatever was lost before and behind it.

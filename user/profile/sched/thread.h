@@ -2,7 +2,7 @@
 #ifndef D9_PROFILE_SCHED_THREAD_H
 #define D9_PROFILE_SCHED_THREAD_H
 
-/* One thread as machine.c knows it: what it does, since when, and what of that its interval will say. */
+/* One thread as thread_state.c knows it: what it does, since when, and what of that its interval will say. */
 #include "profile/sched/intervals.h"
 #include "profile/sched/runqueue_moves.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * capture_recipes.c - events whose records are made from the tracepoint's arguments
+ * capture_field_extract.c - events whose records are made from the tracepoint's arguments
  *
  * Owns their recipes and the attachments of the programs of bpf/recipe.bpf.c. The attachments are made
  * by the system call itself: libbpf knows their cookies since 1.5 only.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * tick.c - between two passes of the drain
+ * drain_timer.c - waits for the next pass of the drain
  *
  * News is looked at as soon as it comes, but not more often than every so many microseconds: who
  * makes news without end has it looked at in larger pieces.

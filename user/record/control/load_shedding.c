@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * thin.c - how much is left out, by what recording costs
+ * load_shedding.c - drops stacks and time slices when recording costs too much
  *
  * Events are never thinned one by one: a thread whose switch-out is missing would seem to run on. Slices of
  * time are left out as a whole, and told as gaps, so that in what is there every interval is whole or marked.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * gate.c - when records flow
+ * pause.c - starts and pauses the flow of records
  *
  * A pause is told like a loss: what spans it is of no known state. It is told when it is over, before
  * anything that came behind it, and its two times lie outside of it rather than inside.

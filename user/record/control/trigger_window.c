@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* when.c - when is recorded: what the clock and others ask for becomes turns of the gate */
+/* trigger_window.c - turns delays, time windows and requests into starts and pauses */
 #include "record/control/trigger_window.h"
 
 #include <stddef.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * summary.c - the tables of --summary become events, a period at a time
+ * kernel_summary.c - writes the tables of --summary as events, once per period
  *
  * Each CPU has two tables. At the end of a period programs are sent to the other ones. A program that had
  * begun before may still write to the old ones for microseconds, or on a virtual machine for as long as its

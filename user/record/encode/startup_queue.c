@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * early_records.c - records that came too early
+ * startup_queue.c - keeps records that arrive before recording is ready
  *
  * Entries of {length, kind} and a copy of the record, each aligned to 8 bytes as records are, in one
  * growing array. A side-band record's name stands behind it.

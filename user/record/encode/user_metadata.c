@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* meta.c - what users say of a recording, beside what it says itself: keys of its own are not theirs. */
+/* user_metadata.c - metadata that users add to a recording; keys of the recorder are refused. */
 #include "record/encode/user_metadata.h"
 
 #include <errno.h>

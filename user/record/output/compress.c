@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * pack.c - gzip and zstd as a trace wants them: flushed often
+ * compress.c - gzip and zstd as a trace wants them: flushed often
  *
  * Owns the libraries' states. Both are driven alike: input is handed over, and output is taken a block at a
  * time until there is no more. With memory at hand neither can fail.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * maps.c - what is mapped where in one process
+ * proc_maps.c - the mappings of one process
  *
  * The kernel tells of new mappings but not of those that go: a new one simply lies on top of
  * whatever was there, cutting it at both ends, and that is how they are kept here.

@@ -24,9 +24,9 @@ struct map {
 	uint8_t build_id_sz;
 	bool build_id_known; /* even if it is empty */
 	uint64_t dev, inode; /* of a file that /proc listed; 0: not known */
-	uint64_t version; /* of a file without build-id: see symbroker.h; 0: not known, or memory that is no ELF file */
+	uint64_t version; /* of a file without build-id: see sym_client.h; 0: not known, or memory that is no ELF file */
 	uint32_t module_id; /* 0: not looked up yet */
-	uint32_t slot; /* of its unwind table; unwinding.c's, in sets of its own */
+	uint32_t slot; /* of its unwind table; unwind_loader.c's, in sets of its own */
 };
 
 /* Its device as the kernel numbers it: 12 bits major, 20 minor. */

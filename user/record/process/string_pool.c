@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * texts.c - strings that are stored once and counted
+ * string_pool.c - strings that are stored once, with reference counts
  *
  * What a hostile program can make up without end must be forgotten when nothing refers to it any
  * more, so each string carries its number of references in front of it. They hang in chains off a

@@ -7,7 +7,7 @@
 
 struct string_pool;
 
-/* Private to tasks_table.c, tasks_truth.c and tasks.c, which use each other in this order. */
+/* Private to tasks_table.c, tasks_proc.c and tasks.c, which use each other in this order. */
 
 struct tasks {
 	bool all_maps;

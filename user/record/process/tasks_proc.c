@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * tasks_truth.c - what is known of tasks from /proc, and when it stops being known
+ * tasks_proc.c - tasks as /proc describes them, and when that becomes uncertain
  *
  * When records of the side-band are lost, that is a gap: who is met again behind it is in doubt. A
  * process in doubt is read again, and the answer counts when the drain has come to the time of the

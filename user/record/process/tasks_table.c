@@ -2,7 +2,7 @@
 /*
  * tasks_table.c - the tables of tasks and processes: adding, finding, naming and ending them
  *
- * What is true of them is decided elsewhere: tasks_truth.c asks /proc, tasks.c follows perf's side-band.
+ * What is true of them is decided elsewhere: tasks_proc.c asks /proc, tasks.c follows perf's side-band.
  */
 #include "record/process/tasks.h"
 

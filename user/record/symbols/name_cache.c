@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * kept_names.c - names of frames, to be written once more
+ * name_cache.c - symbols of frames, kept for the next segment
  *
  * Each segment of a recording names its frames itself, and the file that a name came from may be gone by
  * then. Owns a list for each address: a function and those that were inlined into it, one for each depth.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * needed.c - what a program will map, before it does
+ * elf_deps.c - the libraries that a program will map
  *
  * Reads the few structures of an ELF file that the loader reads first. The files may be anybody's, so each
  * number is a place to read from and no more: what is not there is not needed.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * scout.c - a process that looks ahead, and what is believed of it
+ * exec_probe.c - a process that finds the libraries of a program before it starts, and checks of its answers
  *
  * The command's files may be anybody's, on a file system that never answers, so the recorder neither opens them
  * nor asks for their attributes. One packet of a SOCK_SEQPACKET pair is one file: it comes whole or not at all.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * rights.c - what the recorder may do, and what of that it gives up
+ * recorder_caps.c - capabilities of the recorder, and those it drops
  */
 #include "record/target/recorder_caps.h"
 

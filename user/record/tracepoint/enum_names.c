@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * words.c - names for the values of the recorder's own fields
+ * enum_names.c - names of values in the recorder's own fields
  *
  * For readers that know nothing of how stacks end or what a waking comes from, and for all of them, since
  * lines of interrupts have other names on each machine.

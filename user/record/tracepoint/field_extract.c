@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * recipe.c - rules for an event's fields become a recipe for this kernel
+ * field_extract.c - compiles rules for an event's fields for this kernel
  *
  * Offsets and sizes come from the kernel's BTF and from the event's format file, at load: rules know names
  * alone. Names of arguments are those of __traceiter_EVENT, which calls the programs. What is not as the

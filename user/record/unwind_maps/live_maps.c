@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * mapped.c - who has mapped what, ahead of the drain
+ * live_maps.c - mappings of running processes, ahead of the drain
  *
  * The side-band tells of new executable mappings and of programs; what is unmapped it does not tell,
  * and a mapping on top of others takes their place. After loss, and where a walk met code that nobody

@@ -23,7 +23,7 @@ struct live_maps_proc {
 	struct proc_maps maps; /* executable ones; module_id and slot are whose who listens */
 	bool known; /* all of them are, as far as anybody has told */
 
-	/* mapped.c's own */
+	/* live_maps.c's own */
 	uint64_t exec_time; /* of the record that told of its program */
 	uint64_t heard_time; /* of the last record about its mappings, or of its fork */
 	struct proc_maps_budget budget;

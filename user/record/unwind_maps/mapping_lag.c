@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * stale.c - times of which lists of mappings were not true
+ * mapping_lag.c - times when mapping lists were out of date
  *
  * Kept for the few processes that map code over code, and only until the drain has gone by. A process
  * that does it all the time has one window for all of its modules.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * lookout.c - side-band records ahead of the drain
+ * sideband_reader.c - reads side-band records ahead of the drain
  *
  * A record has its time a moment before it is in its ring. One process's records may lie in several
  * rings, and applied out of order they would leave it with wrong mappings, so the last moment's wait

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * copied.c - the walk of a copied stack
+ * stack_copy_unwind.c - unwinds copied stacks
  *
  * prof_walk_step.h on what a program read, instead of on what it would read: tables are the programs' own,
  * the mappings are given, and memory beyond the copy is not there. One walk at a time.

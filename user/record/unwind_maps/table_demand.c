@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * awaited.c - how long stacks wait for tables
+ * table_demand.c - how long stacks wait for unwind tables
  *
  * Two bounds: a stack waits for this long at most, since all that came behind it waits as well; and a table
  * that has not come for so long is not waited for by any.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * tables.c - whose table is whose
+ * table_keys.c - which file an unwind table belongs to
  *
  * A process chooses the path that it is told to have mapped (a mount namespace or a chroot of its own), and
  * who writes a file chooses its build-id. So neither says that a table is right for others. A table that

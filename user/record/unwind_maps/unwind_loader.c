@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * unwinding.c - from what is mapped to lists and tables in the programs' reach
+ * unwind_loader.c - gives mapping lists and unwind tables to the BPF programs
  *
  * A change of mappings is published at once, and the next one of that process after a while that
  * grows with its list: who maps all the time costs itself whole stacks, and nobody else anything.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * early_stacks.c - what is made before the first stack is walked
+ * unwind_prefetch.c - makes unwind tables before the first stack is unwound
  *
  * Of processes that are there it is read what they map; of a command that has not begun its files tell what
  * it will map. Tables that come within some milliseconds are waited for.

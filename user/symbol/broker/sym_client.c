@@ -2,7 +2,7 @@
 /*
  * What the recorder asks of the workers, and takes from them.
  *
- * A module has a side for each worker (symside.c): whether its file is open there, and the offsets
+ * A module has a side for each worker (module_worker.c): whether its file is open there, and the offsets
  * asked. Files are closed, and modules forgotten, when they have not been asked about for the
  * longest time. Answers stay the bytes that came, until they are taken.
  */

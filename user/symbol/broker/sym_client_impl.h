@@ -10,7 +10,7 @@
 #include "symbol/sandbox/worker_pool.h"
 #include "unwind/table.h"
 
-/* What symbroker.c, symside.c and symtables.c share, and nobody else includes. */
+/* What sym_client.c, module_worker.c and cfi_inbox.c share, and nobody else includes. */
 
 struct role {
 	struct module_queue_queue queue;
@@ -101,7 +101,7 @@ bool cfi_inbox_have_room(const struct sym_client *b);
 /* The next answer, lent until the one behind it. */
 bool cfi_inbox_next(struct sym_client *b, struct sym_client_answer *out);
 
-/* What openers.h and workers.h call; ctx is the broker. */
+/* What file_openers.h and worker_pool.h call; ctx is the broker. */
 void module_worker_on_opened(void *ctx, const struct file_openers_result *result);
 bool module_worker_on_message(void *ctx, enum symworker_role r, const struct symproto_msg *msg);
 void module_worker_on_lost(void *ctx, enum symworker_role r, enum worker_pool_loss loss,

@@ -5,7 +5,7 @@
  * FDEs come in any order, so they are gathered and sorted; then each runs once, by rising file offset,
  * and what it says becomes rows. Where two overlap, the first has it. Between functions the row of
  * the one before goes on when only padding can lie there, or a call that never returns would lose
- * its frame; behind a larger gap nothing is known, but for what cfiknown.c knows.
+ * its frame; behind a larger gap nothing is known, but for what cfi_patterns.c knows.
  *
  * Of this machine's 64-bit files only: other code never runs in the mode that walks know.
  */
