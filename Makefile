@@ -190,6 +190,7 @@ lint: all fmt-check
 	$(Q)sh tools/check-symbols.sh $(O)
 	$(Q)sh tools/check-circles.sh $(O)
 	$(Q)sh tools/check-sizes.sh
+	$(Q)sh tools/check-words.sh
 	$(Q)shellcheck -s sh $(wildcard user/web/*.sh tools/*.sh tools/*/*.sh tools/package/*/*.sh tests/*.sh tests/kernels/*.sh tests/systemd/*.sh) tests/kernels/init \
 		tests/systemd/init .ci/run tools/package/debian/tests/record tools/package/debian/tests/library
 
@@ -234,7 +235,7 @@ help:
 ##H make rpm-check     rpm can read the spec
 ##H make check-packages  builds and tests all packages (root)
 ##H make check-clang   clang compiles everything without a warning
-##H make lint          layering, symbol names, headers, sizes, shell scripts, formatting
+##H make lint          layering, symbol names, headers, sizes, plain English, shell scripts, formatting
 ##H make fuzz          libFuzzer on each target for FUZZ_TIME seconds (60)
 ##H make fmt           reformat with clang-format 14
 ##H make bench-codec   events a second through libdial9

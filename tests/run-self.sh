@@ -207,8 +207,36 @@ circle() { # pass|fail LINE-OF-a.c LINE-OF-b.c
 circle pass 'void a(void) { b(); }' 'void b(void) {}'
 circle fail 'void a(void) { b(); }' 'void b(void) { a(); }'
 
+# The check of English: words in comments, strings, documents and messages of scripts, and long sentences.
+english() { # pass|fail FILE TEXT [EXPECTED-FINDING]
+	rm -rf "$dir/tree"
+	mkdir -p "$dir/tree/$(dirname "$2")"
+	printf '%b\n' "$3" >"$dir/tree/$2"
+	if sh "$top/tools/check-words.sh" "$dir/tree" 2>"$dir/log"; then got=pass; else got=fail; fi
+	[ "$got" = "$1" ] || { echo "self: $2 with '$3': expected a $1" >&2; bad=1; }
+	[ -z "${4:-}" ] || said "$4"
+}
+english pass user/x/x.c '/* Waits for the worker. */\nint told = 1; /* the index */'
+english fail user/x/x.c 'int a; /* what the\n * kernel is so\n * long about */' 'user/x/x.c:2: "so long": write: '
+english fail user/x/x.c 'int a = f("/*"); // the bytes behind it' 'write: after'
+english pass user/x/x.c 'const char *key = "told";'
+english fail user/x/x.c 'f("the value %s is "\n  "not told", x);' 'user/x/x.c:2: "told": write: reports'
+english pass bpf/x.h '#define P(c) ((c) == 39) /* fine */'
+english fail user/x/x.h "char c = '\"'; /* whoever reads it */" '"whoever"'
+english pass tools/man/x.1 'The program prints\n.B told\nand skips it.'
+english fail tools/man/x.1 'The files take\nturns.' 'tools/man/x.1:1: "take turns"'
+english fail README.md 'The program tells more.\n' 'README.md:1: "tells"'
+# shellcheck disable=SC2016
+english pass README.md '```\ntells\n```\nThe option `tells` is fine.\n'
+english fail tools/x.sh 'echo "x: is told" >&2' 'tools/x.sh:1: "told"'
+english pass tools/x.sh '# A comment that is told.\necho "x: fine"'
+long='The program reads each of the files that the user named one after the other and then prints a table of them.'
+english pass tools/man/x.1 "$long\nIt ends. Then it prints a line."
+english fail tools/man/x.1 "$long" 'tools/man/x.1: 22.0 words per sentence'
+english pass tools/man/x.1 "Short text here.\n.EX\n$long\n.EE"
+
 if [ "$bad" -ne 0 ]; then
 	echo "FAILED self: the harness lets faults through" >&2
 	exit 1
 fi
-echo "self: 53 checks of the harness passed"
+echo "self: 69 checks of the harness passed"

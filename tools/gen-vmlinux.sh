@@ -9,7 +9,7 @@ out=${1:-build/vmlinux-full.h}
 btf=/sys/kernel/btf/vmlinux
 PATH=$PATH:/usr/sbin:/sbin
 
-[ -r "$btf" ] || { echo "gen-vmlinux: $btf is not there: this kernel has no BTF" >&2; exit 1; }
+[ -r "$btf" ] || { echo "gen-vmlinux: $btf is missing: this kernel has no BTF" >&2; exit 1; }
 command -v bpftool >/dev/null || { echo "gen-vmlinux: bpftool is not installed" >&2; exit 1; }
 mkdir -p "$(dirname "$out")"
 bpftool btf dump file "$btf" format c >"$out.tmp"

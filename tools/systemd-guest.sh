@@ -73,7 +73,7 @@ chmod 700 "$root/var/lib/private"
 
 systemd-analyze verify --man=no --root="$root" dial9-prof.service dial9-prof@victim.service >"$out/verify" 2>&1 || true
 if [ -s "$out/verify" ]; then
-	echo "systemd: systemd-analyze verify says:" >&2
+	echo "systemd: systemd-analyze verify reports:" >&2
 	cat "$out/verify" >&2
 	exit 1
 fi
@@ -109,12 +109,12 @@ boot() { # NUMBER
 
 failed=0
 for number in 1 2; do
-	said=$(boot "$number")
-	printf '%s\n' "$said" | grep -v '^end$' || true
-	case $said in
+	output=$(boot "$number")
+	printf '%s\n' "$output" | grep -v '^end$' || true
+	case $output in
 	*"not ok"*) failed=1 ;;
 	esac
-	case $said in
+	case $output in
 	*end) ;;
 	*)
 		echo "systemd: boot $number did not come to its end: $out/boot$number" >&2

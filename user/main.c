@@ -75,8 +75,8 @@ static void print_help(FILE *out)
 	      "  dial9-prof offcpu                 where threads blocked, and who woke them\n"
 	      "  dial9-prof sched latency          run-queue latency, and who ran instead\n"
 	      "  dial9-prof script | less          events, one per line\n\n"
-	      "dial9-prof SUBCOMMAND --help prints the options of a subcommand, and\n"
-	      "dial9-prof record --help those of recording.\n",
+	      "dial9-prof SUBCOMMAND --help prints the options of a subcommand;\n"
+	      "dial9-prof record --help prints the options of a recording.\n",
 	      out);
 }
 

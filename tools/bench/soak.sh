@@ -124,8 +124,8 @@ awk -v packed=$packed -v files=$files '
 		printf "%-34s %15d\n", "samples, by the recorder", sampled
 		printf "%-34s %15d\n", "samples, by readers", samples
 		printf "%-34s %15d\n", "samples lost", samples_lost
-		printf "%-34s %15.1f\n", "bytes an event", raw / events
-		printf "%-34s %15.1f\n", "bytes an event, gzipped", packed / events
+		printf "%-34s %15.1f\n", "bytes per event", raw / events
+		printf "%-34s %15.1f\n", "bytes per event, gzipped", packed / events
 		printf "%-34s %14.1f%%\n", "CPU of the recorder", 100 * cpu / (elapsed + 1)
 		printf "%-34s %14.1f%%\n", "CPU of its programs", 100 * bpf / (elapsed + 1)
 		printf "%-34s %15d\n", "fullest ring, bytes", fill

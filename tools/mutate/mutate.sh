@@ -67,7 +67,7 @@ done
 # shellcheck disable=SC2086
 build $programs || { tail log; exit 1; }
 for t in $tests; do
-	run_test "$t" && { tail log; echo "mutate: $t fails as it is: mend it, or name it in MUTATE_SKIP" >&2; exit 1; }
+	run_test "$t" && { tail log; echo "mutate: $t fails without a change; fix it, or name it in MUTATE_SKIP" >&2; exit 1; }
 done
 
 # The changed file's own test first.

@@ -9,7 +9,7 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 version=$(sed -n 's/^.define DIAL9_VERSION_[MP][A-Z]* *//p' "$top/include/dial9.h" | paste -sd.)
 named=$(sed -n '1s/.*(\(.*\)).*/\1/p' "$top/tools/package/debian/changelog")
 if [ "$version" != "$named" ]; then
-	echo "deb: include/dial9.h says version $version, tools/package/debian/changelog $named: add an entry there" >&2
+	echo "deb: include/dial9.h has version $version, tools/package/debian/changelog has $named; add an entry there" >&2
 	exit 1
 fi
 command -v dh >/dev/null 2>&1 || { echo "deb: no debhelper here; run: sh tools/deps.sh packages" >&2; exit 1; }

@@ -35,7 +35,7 @@ struct emit_sample {
 	uint32_t pid;
 	uint32_t cpu;
 	enum prof_sample_source source;
-	const char *thread_name; /* NULL: left out */
+	const char *thread_name; /* NULL: not written */
 	const uint64_t *frames; /* packed */
 	size_t frame_cnt;
 	uint8_t flags; /* PROF_SAMPLE_* */
@@ -113,7 +113,7 @@ struct emit_stats {
 };
 int emit_stats(struct emit *e, uint64_t ts, const struct emit_stats *s);
 
-/* one_in: one slice of time in so many is recorded. */
+/* Of @one_in time slices one is recorded. */
 int emit_thinning(struct emit *e, uint64_t ts, uint64_t one_in, bool stacks, uint64_t overhead_ppm);
 
 /* The last event of a file. first_ns, last_ns: between them lie the times of all its events. */

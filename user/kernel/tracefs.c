@@ -88,8 +88,8 @@ static void tell_error(int err, bool mounted)
 			  "CAP_DAC_READ_SEARCH)",
 			  strerror(-err));
 	else if (err == -EPERM || err == -EACCES)
-		log_error("cannot open tracefs: it is not mounted, and only CAP_SYS_ADMIN can do "
-			  "without: run as root, with sudo, or first \"mount -t tracefs tracefs "
+		log_error("cannot open tracefs: it is not mounted, and a private mount needs "
+			  "CAP_SYS_ADMIN; run as root, with sudo, or first \"mount -t tracefs tracefs "
 			  "/sys/kernel/tracing\"");
 	else
 		log_error("cannot open tracefs: %s (needs a kernel with tracing; try "

@@ -18,7 +18,7 @@
 
 #define STATES_MAX 16 /* times that it may say what it has */
 /* What a module's detail says that has names. */
-#define LACKS_SPLIT ".dwo files of it are not where they were made, beside it or in PROGRAM.dwp"
+#define LACKS_SPLIT ".dwo files are missing (searched: build directory, own directory, PROGRAM.dwp)"
 #define TURNS_MAX 10000 /* of a worker without a word in them */
 
 /* What an opener has been asked for. */
