@@ -391,7 +391,7 @@ Test(symbolize, inlined_functions_of_files_that_were_missing_are_had_later)
 /* A program whose .dwo files are gone: the trace says so, and so does who looks. */
 Test(symbolize, tells_of_inlined_functions_that_cannot_be_had)
 {
-	static const char lacks[] = ".dwo files of it are not where";
+	static const char lacks[] = ".dwo files are missing";
 	const char *top = getenv("D9_TOP") ? getenv("D9_TOP") : ".";
 	static struct program p;
 	struct bytes in, out, again;

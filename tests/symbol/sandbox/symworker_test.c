@@ -244,7 +244,7 @@ Test(symworker, asks_for_the_files_that_debug_information_is_split_over)
 	cr_expect_eq(without.status, SYM_CLIENT_NAMED);
 	cr_expect_str_eq(
 		without.detail,
-		".dwo files of it are not where they were made, beside it or in PROGRAM.dwp");
+		".dwo files are missing (searched: build directory, own directory, PROGRAM.dwp)");
 	cr_expect_eq(without.names, with.names, "nothing else is lost");
 	cr_expect_gt(without.frames, asked / 2, "lines stay");
 	cr_expect_lt(without.frames, with.frames);
@@ -276,7 +276,7 @@ static size_t frames_of_two(const char *units, const char *detail)
 Test(symworker, asks_for_each_file_whatever_became_of_the_others)
 {
 	static const char missing[] =
-		".dwo files of it are not where they were made, beside it or in PROGRAM.dwp";
+		".dwo files are missing (searched: build directory, own directory, PROGRAM.dwp)";
 	const char *top = getenv("D9_TOP") ? getenv("D9_TOP") : ".";
 	size_t all, none, a, b;
 	char src[PATH_MAX];
