@@ -88,9 +88,10 @@ static void tell_error(int err, bool mounted)
 			  "CAP_DAC_READ_SEARCH)",
 			  strerror(-err));
 	else if (err == -EPERM || err == -EACCES)
-		log_error("cannot open tracefs: it is not mounted, and a private mount needs "
-			  "CAP_SYS_ADMIN; run as root, with sudo, or first \"mount -t tracefs tracefs "
-			  "/sys/kernel/tracing\"");
+		log_error(
+			"cannot open tracefs: it is not mounted, and a private mount needs "
+			"CAP_SYS_ADMIN; run as root, with sudo, or first \"mount -t tracefs tracefs "
+			"/sys/kernel/tracing\"");
 	else
 		log_error("cannot open tracefs: %s (needs a kernel with tracing; try "
 			  "\"mount -t tracefs tracefs /sys/kernel/tracing\")",
