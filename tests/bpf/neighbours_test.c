@@ -95,8 +95,8 @@ static bool is_hog(const struct told *t, uint32_t tid)
 
 static void take(void *ctx, const struct interval *i)
 {
-	struct interval_behind v[16];
-	struct interval_behind_sum sum;
+	struct interval_preemptor v[16];
+	struct interval_preemptor_sum sum;
 	struct told *t = ctx;
 	bool moved = false;
 
@@ -108,7 +108,7 @@ static void take(void *ctx, const struct interval *i)
 		t->blocked_ns += i->end - i->start;
 	if (i->state != INTERVAL_RUNNABLE || i->flags & INTERVAL_CUT)
 		return;
-	sum = intervals_behind(t->iv, i, v, sizeof(v) / sizeof(v[0]));
+	sum = intervals_preemptors(t->iv, i, v, sizeof(v) / sizeof(v[0]));
 	t->waits++;
 	t->waited_ns += i->end - i->start;
 	t->unknown_ns += sum.unknown_ns;

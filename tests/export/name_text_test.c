@@ -33,7 +33,7 @@ static void waker(const struct names *n, enum interval_context context, int32_t 
 		  uint64_t said, const char *want)
 {
 	const struct interval_waker w = {
-		.context = context, .number = number, .said = said, .tid = 7, .comm = NAMES_NONE
+		.context = context, .number = number, .raw = said, .tid = 7, .comm = NAMES_NONE
 	};
 	struct buf b = { 0 };
 

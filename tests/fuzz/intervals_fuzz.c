@@ -30,8 +30,8 @@ static void must(bool ok)
 static void take(void *ctx, const struct interval *i)
 {
 	struct check *c = ctx;
-	struct interval_behind behind[4];
-	struct interval_behind_sum sum;
+	struct interval_preemptor behind[4];
+	struct interval_preemptor_sum sum;
 	uintptr_t before;
 	uint32_t cnt;
 
@@ -48,7 +48,7 @@ static void take(void *ctx, const struct interval *i)
 	intervals_stack(c->iv, i->stack, &cnt);
 	if (i->state != INTERVAL_RUNNABLE)
 		return;
-	sum = intervals_behind(c->iv, i, behind, 4);
+	sum = intervals_preemptors(c->iv, i, behind, 4);
 	must(sum.n <= 4 && sum.told_ns + sum.other_ns + sum.unknown_ns == i->end - i->start);
 }
 

@@ -37,8 +37,8 @@ static inline void run_print_flags(struct run *r, unsigned int flags)
 
 static inline void run_print_behind(struct run *r, const struct interval *i)
 {
-	struct interval_behind v[3];
-	struct interval_behind_sum sum = intervals_behind(r->iv, i, v, 3);
+	struct interval_preemptor v[3];
+	struct interval_preemptor_sum sum = intervals_preemptors(r->iv, i, v, 3);
 
 	for (size_t k = 0; k < sum.n; k++)
 		buf_printf(&r->out, " %" PRIu64 " behind %u on %u", v[k].ns, v[k].tid, v[k].cpu);
@@ -46,7 +46,7 @@ static inline void run_print_behind(struct run *r, const struct interval *i)
 		buf_printf(&r->out, " %" PRIu64 " behind others", sum.other_ns);
 	if (sum.unknown_ns)
 		buf_printf(&r->out, " %" PRIu64 " unknown", sum.unknown_ns);
-	cr_expect_eq(sum.told_ns + sum.other_ns + sum.unknown_ns, i->end - i->start);
+	cr_expect_eq(sum.listed_ns + sum.other_ns + sum.unknown_ns, i->end - i->start);
 }
 
 /* "5 running 1000-1100 to block cpu 0 ..." */

@@ -281,7 +281,7 @@ static void sum_interval(struct export *x, const struct interval *i, const uint6
 	if (wants_state(x, i->state))
 		profile_add_time(x->run->profile, &ev, i->state, i->end - i->start);
 	else if (x->kind == EXPORT_WALL)
-		cpu_time_take(&x->run->cpu_time, i, cgroup);
+		cpu_time_add(&x->run->cpu_time, i, cgroup);
 }
 
 static void tell_interval(struct export *x, const struct interval *i, const uint64_t *frames,

@@ -178,7 +178,7 @@ void export_reset(struct export *x);
 /* An event that was selected. @ev->kind TRACE_SAMPLE of any source among them. */
 void export_event(struct export *x, const struct trace_event *ev);
 /*
- * An interval that was selected; @cgroup as in cpu_time_take(); @iv, from which it comes, is at it. Also
+ * An interval that was selected; @cgroup as in cpu_time_add(); @iv, from which it comes, is at it. Also
  * those that were not must be told of, with @wanted false: stacks are inherited.
  */
 void export_interval(struct export *x, const struct intervals *iv, const struct interval *i,

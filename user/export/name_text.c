@@ -111,7 +111,7 @@ static bool put_said(struct buf *out, const struct names *n, const struct interv
 
 	if (!syms)
 		syms = context_words(n, w->part, PROF_EV_OFF_CPU);
-	said = syms && tp_symbols_render(syms, w->said, &raw) && raw.len &&
+	said = syms && tp_symbols_render(syms, w->raw, &raw) && raw.len &&
 	       strncmp(buf_cstr(&raw), "0x", 2);
 	if (said)
 		name_text_clean(out, raw.data, raw.len);

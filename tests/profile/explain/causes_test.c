@@ -133,8 +133,8 @@ Test(causes, blocked_times_go_by_function)
 	cr_assert_eq(f.c.cnt, 6);
 	is(&f, 0, CAUSE_BLOCKED, "pthread_mutex_lock", 200);
 	is(&f, 1, CAUSE_RAN, "", 145);
-	cr_expect_eq(f.c.v[0].moments, 1);
-	cr_expect_eq(f.c.v[1].moments, 2);
+	cr_expect_eq(f.c.v[0].ranges, 1);
+	cr_expect_eq(f.c.v[1].ranges, 2);
 	/* of equal time: in whichever order */
 	for (size_t k = 2; k < 6; k++) {
 		const char *name = function_of(&f, &f.c.v[k]);
@@ -149,7 +149,7 @@ Test(causes, blocked_times_go_by_function)
 	}
 	cr_expect_eq(found, 1 | 2 | 4 | 8);
 	cr_expect_eq(f.c.ns, 745 * 1000);
-	cr_expect_eq(f.c.moments, 2);
+	cr_expect_eq(f.c.ranges, 2);
 	done(&f);
 }
 
@@ -260,10 +260,10 @@ Test(causes, waits_go_by_who_ran_and_nothing_is_left_out)
 	cr_assert_eq(f.c.cnt, 4);
 	is(&f, 0, CAUSE_ABSENT, "", 80);
 	is(&f, 1, CAUSE_RAN, "", 50 + 20 + 5);
-	is(&f, 2, CAUSE_WAITED, "", 50);
+	is(&f, 2, CAUSE_RUNNABLE, "", 50);
 	cr_expect_eq(f.c.v[2].tid, 20);
 	/* also where it was short */
-	is(&f, 3, CAUSE_WAITED, "", 30 + 15);
+	is(&f, 3, CAUSE_RUNNABLE, "", 30 + 15);
 	cr_expect_eq(f.c.v[3].tid, 21);
 	for (size_t k = 0; k < f.c.cnt; k++)
 		sum += f.c.v[k].ns;
@@ -302,7 +302,7 @@ Test(causes, everyone_who_ran_is_counted_under_his_name)
 	for (uint32_t k = 0, row = 0; k < 9; k++, row++) {
 		if (f.c.v[row].tid == TRACE_NONE)
 			row++;
-		is(&f, row, CAUSE_WAITED, "", 9 - k);
+		is(&f, row, CAUSE_RUNNABLE, "", 9 - k);
 		cr_expect_eq(f.c.v[row].tid, 100 + k);
 	}
 	cr_assert_eq(f.c.v[2].ns + f.c.v[3].ns, 2 * 7 * 1000);

@@ -62,12 +62,12 @@ Test(profile_explain, sums_and_the_longest_stretch_without_a_cpu)
 	/* longer, but cut: by the start of the recording, and by a loss */
 	add(&f, 7, INTERVAL_BLOCKED, 0, 500, INTERVAL_TO_CPU, INTERVAL_EDGE_START);
 	add(&f, 7, INTERVAL_RUNNING, 500, 510, INTERVAL_TO_BLOCK, 0);
-	add(&f, 7, INTERVAL_BLOCKED, 510, 540, INTERVAL_TO_WAKING, 0);
+	add(&f, 7, INTERVAL_BLOCKED, 510, 540, INTERVAL_TO_WAKEUP, 0);
 	add(&f, 7, INTERVAL_RUNNABLE, 540, 550, INTERVAL_TO_CPU, 0);
 	add(&f, 7, INTERVAL_RUNNING, 550, 560, INTERVAL_TO_BLOCK, 0);
 	add(&f, 7, INTERVAL_BLOCKED, 560, 595, INTERVAL_TO_CPU, 0);
 	add(&f, 7, INTERVAL_RUNNING, 595, 600, INTERVAL_TO_BLOCK, 0);
-	add(&f, 7, INTERVAL_BLOCKED, 600, 800, INTERVAL_TO_WAKING, 0);
+	add(&f, 7, INTERVAL_BLOCKED, 600, 800, INTERVAL_TO_WAKEUP, 0);
 	add(&f, 7, INTERVAL_UNKNOWN, 800, 900, INTERVAL_TO_CPU, INTERVAL_LOSS);
 	add(&f, 8, INTERVAL_RUNNING, 100, 1000, INTERVAL_TO_NOTHING, INTERVAL_EDGE_END);
 	explain_finish(&f.e, f.names);
@@ -115,7 +115,7 @@ Test(profile_explain, who_was_on_no_cpu)
 	struct fixture f = setup();
 
 	add(&f, 7, INTERVAL_RUNNING, 0, 10, INTERVAL_TO_BLOCK, 0);
-	add(&f, 7, INTERVAL_BLOCKED, 10, 30, INTERVAL_TO_WAKING, 0);
+	add(&f, 7, INTERVAL_BLOCKED, 10, 30, INTERVAL_TO_WAKEUP, 0);
 	add(&f, 7, INTERVAL_RUNNABLE, 30, 40, INTERVAL_TO_CPU, 0);
 	add(&f, 7, INTERVAL_UNKNOWN, 40, 50, INTERVAL_TO_CPU, INTERVAL_LOSS);
 	/* there is nothing from here to 60 */

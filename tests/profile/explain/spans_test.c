@@ -97,7 +97,7 @@ static void expect_found(struct spans *s, const char *want)
 		       { s->exits, "exits" },	      { s->nested, "nested" },
 		       { s->inside, "inside" },	      { s->unended, "unended" },
 		       { s->unstarted, "unstarted" }, { s->untied, "untied" },
-		       { s->crowded, "crowded" } };
+		       { s->dropped, "crowded" } };
 	const char *sep = "";
 	struct buf got = { 0 };
 
@@ -378,17 +378,17 @@ Test(spans, a_call_that_two_kinds_of_events_tell_of_counts_once)
 	struct spans s = { .opts = { .patterns = fsyncs, .pattern_cnt = 2, .max = 10 } };
 
 	find_both(&s, true);
-	cr_assert(spans_wants_again(&s));
+	cr_assert(spans_needs_rerun(&s));
 	spans_restart(&s);
 	find_both(&s, true);
-	cr_expect_not(spans_wants_again(&s));
+	cr_expect_not(spans_needs_rerun(&s));
 	expect_found(&s, "11-17 of 7 call 74\n"
 			 "21-27 of 7 call 74\n"
 			 "31-37 of 7 call 74\n"
 			 "3 pairs, 3 enters, 3 exits");
 	/* without an end they do not tell of it */
 	find_both(&s, false);
-	cr_expect_not(spans_wants_again(&s));
+	cr_expect_not(spans_needs_rerun(&s));
 	expect_found(&s, "10-15 of 7 call 74\n"
 			 "20-25 of 7 call 74\n"
 			 "30-35 of 7 call 74\n"
@@ -464,7 +464,7 @@ Test(spans, those_of_one_worker_are_found_at_the_second_look)
 	struct spans s = { .opts = { .patterns = polls,
 				     .pattern_cnt = 1,
 				     .max = 9,
-				     .wants = wants_71,
+				     .is_wanted = wants_71,
 				     .by_thread = true } };
 	struct trace_event ev;
 	struct reader *r;
@@ -480,7 +480,7 @@ Test(spans, those_of_one_worker_are_found_at_the_second_look)
 	while (reader_next(r, &ev) == 1)
 		spans_add(&s, reader_trace(r), &ev);
 	cr_expect_eq(s.pairs, 0);
-	cr_assert(spans_wants_again(&s));
+	cr_assert(spans_needs_rerun(&s));
 	spans_restart(&s);
 	cr_assert_eq(reader_rewind(r), 0);
 	while (reader_next(r, &ev) == 1)
@@ -600,7 +600,7 @@ Test(spans, no_more_are_open_than_there_is_room_for)
 		tracepoint(&m, "SpanEnter:a", 10 + id, 7, "span_id", id);
 	tracepoint(&m, "SpanExit:a", 10 + SPANS_OPEN_MAX + 3, 7, "span_id", 0);
 	find(&s, &m);
-	cr_expect_eq(s.crowded, 3);
+	cr_expect_eq(s.dropped, 3);
 	cr_expect_eq(s.pairs, 1);
 	cr_expect_eq(s.unended, SPANS_OPEN_MAX - 1);
 	spans_fini(&s);
@@ -620,7 +620,7 @@ Test(spans, what_others_begin_and_end_with_the_same_field_ends_no_pair)
 				     .pattern_cnt = 1,
 				     .field = "request",
 				     .max = 10,
-				     .wants = only_8 } };
+				     .is_wanted = only_8 } };
 	struct make m;
 
 	make_init(&m, NULL);
@@ -642,7 +642,7 @@ Test(spans, what_others_begin_and_end_with_the_same_field_ends_no_pair)
 Test(spans, only_those_of_some_threads)
 {
 	struct spans s = {
-		.opts = { .patterns = work, .pattern_cnt = 1, .max = 10, .wants = only_8 }
+		.opts = { .patterns = work, .pattern_cnt = 1, .max = 10, .is_wanted = only_8 }
 	};
 	struct make m;
 

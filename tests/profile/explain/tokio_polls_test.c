@@ -106,9 +106,9 @@ Test(tokio_polls, spans_beyond_four_are_only_known_to_be_there)
 	}
 	r = learn(&p, &m, polls, 2);
 	is(r, tokio_polls_get(&p, 0, &polls[0]), 7, "x", "a b c d ");
-	cr_expect(tokio_polls_get(&p, 0, &polls[0])->more_spans);
+	cr_expect(tokio_polls_get(&p, 0, &polls[0])->has_more_spans);
 	is(r, tokio_polls_get(&p, 0, &polls[1]), 7, "x", "a b c d ");
-	cr_expect_not(tokio_polls_get(&p, 0, &polls[1])->more_spans);
+	cr_expect_not(tokio_polls_get(&p, 0, &polls[1])->has_more_spans);
 	tokio_polls_fini(&p);
 	reader_free(r);
 }

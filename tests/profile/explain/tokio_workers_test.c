@@ -84,10 +84,10 @@ Test(tokio_workers, what_does_not_fit_is_counted_and_takes_no_memory)
 {
 	struct worker_threads w = { 0 };
 
-	for (uint32_t i = 0; i < TOKIO_WORKERS_STAYS_MAX; i++)
+	for (uint32_t i = 0; i < TOKIO_WORKERS_BINDINGS_MAX; i++)
 		worker_threads_learn(&w, 0, i, i + 1, i);
-	cr_assert_leq(w.stays, TOKIO_WORKERS_STAYS_MAX);
-	cr_assert_gt(w.crowded, TOKIO_WORKERS_STAYS_MAX / 3);
+	cr_assert_leq(w.bindings, TOKIO_WORKERS_BINDINGS_MAX);
+	cr_assert_gt(w.dropped, TOKIO_WORKERS_BINDINGS_MAX / 3);
 	cr_assert_eq(worker_threads_tid(&w, 0, 5, 5), 6);
 	worker_threads_fini(&w);
 }
@@ -110,7 +110,7 @@ Test(tokio_workers, only_parking_and_unparking_tell)
 	while (reader_next(r, &ev) == 1)
 		worker_threads_add(&w, &ev);
 	cr_assert_eq(worker_threads_tid(&w, 0, 3, 10), 77);
-	cr_assert_eq(w.stays, 2);
+	cr_assert_eq(w.bindings, 2);
 	worker_threads_fini(&w);
 	reader_free(r);
 }
@@ -132,7 +132,7 @@ Test(tokio_workers, the_workers_of_a_tokio_service_are_found)
 		worker_threads_add(&w, &ev);
 		ts = ev.ts ? ev.ts : ts;
 	}
-	cr_assert_eq(w.stays, 4);
+	cr_assert_eq(w.bindings, 4);
 	cr_assert_eq(worker_threads_tid(&w, 0, 0, ts), 31710);
 	cr_assert_eq(worker_threads_tid(&w, 0, 1, ts), 31711);
 	cr_assert(worker_threads_worker(&w, reader_names(r), 0, 31711, ts, &worker, &app));

@@ -46,8 +46,8 @@ Test(intervals, from_birth_to_death)
 static void see_neighbours(struct run *r, const struct interval *i)
 {
 	if (i->tid == 5 && i->state == INTERVAL_RUNNABLE) {
-		cr_expect_eq(i->given_to, 6);
-		cr_expect_eq(i->taken_from, 7);
+		cr_expect_eq(i->next_tid, 6);
+		cr_expect_eq(i->prev_tid, 7);
 	}
 }
 
@@ -622,7 +622,7 @@ static void see_waker(struct run *r, const struct interval *i)
 	cr_assert(i->waker);
 	cr_expect_eq(i->waker->context, froms[k].context, "%zu", k);
 	cr_expect_eq(i->waker->number, froms[k].number, "%zu", k);
-	cr_expect_eq(i->waker->said, froms[k].said);
+	cr_expect_eq(i->waker->raw, froms[k].said);
 	cr_expect_eq(i->waker->tid, 9);
 	cr_expect_eq(i->waker->cpu, 3);
 }

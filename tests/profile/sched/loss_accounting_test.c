@@ -81,10 +81,10 @@ Test(loss_accounting, a_hole_is_no_event_but_nobody_may_say_that_nothing_is_lost
 {
 	struct loss_accounting a = { .at_most = 0 };
 
-	cr_expect_not(loss_accounting_lacks(&a));
+	cr_expect_not(loss_accounting_is_incomplete(&a));
 	loss_accounting_add(&a, PROF_LOST_HOLE, strlen(PROF_LOST_HOLE), 1);
 	cr_expect_eq(loss_accounting_lost(&a), 0);
-	cr_expect(loss_accounting_lacks(&a));
+	cr_expect(loss_accounting_is_incomplete(&a));
 	cr_expect(loss_accounting_hides_switches(PROF_LOST_HOLE, strlen(PROF_LOST_HOLE)));
 }
 
@@ -100,13 +100,13 @@ Test(loss_accounting, only_last_figures_must_agree)
 	f.written = 300;
 	f.lost = 14;
 	cr_expect_eq(loss_accounting_verdict(&f), LOSS_ACCOUNTING_BALANCED);
-	f.goes_on = true;
-	cr_expect_eq(loss_accounting_verdict(&f), LOSS_ACCOUNTING_GOES_ON);
-	cr_expect_eq(loss_accounting_under_way(&f), 0);
+	f.continues = true;
+	cr_expect_eq(loss_accounting_verdict(&f), LOSS_ACCOUNTING_CONTINUES);
+	cr_expect_eq(loss_accounting_in_flight(&f), 0);
 	f.produced = 320;
-	cr_expect_eq(loss_accounting_under_way(&f), 6);
+	cr_expect_eq(loss_accounting_in_flight(&f), 6);
 	f.written = UINT64_MAX;
-	cr_expect_eq(loss_accounting_under_way(&f), 0, "it makes no sense");
+	cr_expect_eq(loss_accounting_in_flight(&f), 0, "it makes no sense");
 	f.closed = false;
 	cr_expect_eq(loss_accounting_verdict(&f), LOSS_ACCOUNTING_OPEN,
 		     "the rest of the file is missing");

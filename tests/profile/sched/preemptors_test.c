@@ -8,13 +8,13 @@ TestSuite(preemptors, .timeout = 60);
 
 static void add(struct preemptors *r, uint32_t cpu, uint32_t tid, uint64_t from, uint64_t ns)
 {
-	preemptors_add(r,
-		       &(struct interval_behind){ .cpu = cpu, .tid = tid, .from = from, .ns = ns });
+	preemptors_add(
+		r, &(struct interval_preemptor){ .cpu = cpu, .tid = tid, .from = from, .ns = ns });
 }
 
 Test(preemptors, one_thread_on_one_cpu_is_one_since_its_first_time)
 {
-	struct interval_behind top[4];
+	struct interval_preemptor top[4];
 	struct preemptors r = { 0 };
 
 	add(&r, 0, 7, 50, 10);
@@ -34,7 +34,7 @@ Test(preemptors, one_thread_on_one_cpu_is_one_since_its_first_time)
 
 Test(preemptors, equal_times_come_by_number_and_the_rest_is_others)
 {
-	struct interval_behind top[2];
+	struct interval_preemptor top[2];
 	struct preemptors r = { .other_ns = 3 };
 
 	add(&r, 0, 9, 0, 5);
@@ -49,7 +49,7 @@ Test(preemptors, equal_times_come_by_number_and_the_rest_is_others)
 
 Test(preemptors, those_without_room_are_others)
 {
-	struct interval_behind top[PREEMPTORS_MAX];
+	struct interval_preemptor top[PREEMPTORS_MAX];
 	struct preemptors r = { 0 };
 
 	for (uint32_t tid = 1; tid <= PREEMPTORS_MAX + 2; tid++)

@@ -14,7 +14,7 @@ static bool only_6_stays(const void *ctx, uint32_t tid)
 
 /* Who ran on CPU 0: 5 from 100 on, 6 from 150; on CPU 1: 7 from 100, 8 from 180. */
 static void behind(const struct runqueue_moves *h, uint64_t start, uint64_t end, uint32_t cpu,
-		   struct runqueue_moves_behind *b)
+		   struct runqueue_moves_preemptors *b)
 {
 	const struct interval i = { .start = start, .end = end, .cpu = cpu };
 	struct cpu_log log = { 0 };
@@ -23,12 +23,12 @@ static void behind(const struct runqueue_moves *h, uint64_t start, uint64_t end,
 	cpu_log_switch(&log, 0, 150, 5, 6, true);
 	cpu_log_switch(&log, 1, 100, 0, 7, true);
 	cpu_log_switch(&log, 1, 180, 7, 8, true);
-	*b = (struct runqueue_moves_behind){ .cpus = &log, .stays = only_6_stays };
-	runqueue_moves_behind(h, &i, b);
+	*b = (struct runqueue_moves_preemptors){ .cpus = &log, .is_running = only_6_stays };
+	runqueue_moves_preemptors(h, &i, b);
 	cpu_log_fini(&log);
 }
 
-static void is(const struct interval_behind *r, uint32_t cpu, uint32_t tid, uint64_t from,
+static void is(const struct interval_preemptor *r, uint32_t cpu, uint32_t tid, uint64_t from,
 	       uint64_t ns)
 {
 	cr_expect_eq(r->cpu, cpu);
@@ -39,16 +39,16 @@ static void is(const struct interval_behind *r, uint32_t cpu, uint32_t tid, uint
 
 Test(runqueue_moves, behind_who_ran_on_each_queue_while_it_was_in_it)
 {
-	struct interval_behind top[4];
+	struct interval_preemptor top[4];
 	struct runqueue_moves h = { 0 };
-	struct runqueue_moves_behind b;
+	struct runqueue_moves_preemptors b;
 
 	cr_expect_eq(runqueue_moves_cpu(&h), TRACE_NONE);
 	runqueue_moves_add(&h, 1, 110);
 	runqueue_moves_add(&h, 0, 140);
 	cr_expect_eq(runqueue_moves_cpu(&h), 0);
 	behind(&h, 110, 200, 0, &b);
-	cr_assert_eq(preemptors_top(&b.rivals, top, 4), 3);
+	cr_assert_eq(preemptors_top(&b.preemptors, top, 4), 3);
 	is(&top[0], 0, 6, 150, 50);
 	is(&top[1], 1, 7, 110, 30);
 	is(&top[2], 0, 5, 140, 10);
@@ -58,42 +58,42 @@ Test(runqueue_moves, behind_who_ran_on_each_queue_while_it_was_in_it)
 /* 8 was switched in last and may have left; nobody knows of times before the log. */
 Test(runqueue_moves, who_may_have_left_is_unknown)
 {
-	struct interval_behind top[4];
+	struct interval_preemptor top[4];
 	struct runqueue_moves h = { 0 };
-	struct runqueue_moves_behind b;
+	struct runqueue_moves_preemptors b;
 
 	runqueue_moves_add(&h, 1, 90);
 	behind(&h, 90, 200, 1, &b);
-	cr_assert_eq(preemptors_top(&b.rivals, top, 4), 1);
+	cr_assert_eq(preemptors_top(&b.preemptors, top, 4), 1);
 	is(&top[0], 1, 7, 100, 80);
 	cr_expect_eq(b.unknown_ns, 10 + 20);
 }
 
 Test(runqueue_moves, a_queue_that_it_left_unseen_is_unknown)
 {
-	struct interval_behind top[4];
+	struct interval_preemptor top[4];
 	struct runqueue_moves h = { 0 };
-	struct runqueue_moves_behind b;
+	struct runqueue_moves_preemptors b;
 
 	runqueue_moves_add(&h, 0, 120);
 	runqueue_moves_add(&h, 1, 130);
 	behind(&h, 120, 170, 0, &b);
-	cr_assert_eq(preemptors_top(&b.rivals, top, 4), 1);
+	cr_assert_eq(preemptors_top(&b.preemptors, top, 4), 1);
 	is(&top[0], 0, 5, 120, 10);
 	cr_expect_eq(b.unknown_ns, 40);
 }
 
 Test(runqueue_moves, only_the_latest_queues_are_remembered)
 {
-	struct interval_behind top[4];
+	struct interval_preemptor top[4];
 	struct runqueue_moves h = { 0 };
-	struct runqueue_moves_behind b;
+	struct runqueue_moves_preemptors b;
 
 	for (uint64_t k = 0; k < RUNQUEUE_MOVES_MAX + 2; k++)
 		runqueue_moves_add(&h, k % 2, 110 + k);
 	cr_expect_eq(runqueue_moves_cpu(&h), 1);
 	behind(&h, 110, 110 + RUNQUEUE_MOVES_MAX + 2, 1, &b);
-	cr_assert_eq(preemptors_top(&b.rivals, top, 4), 2);
+	cr_assert_eq(preemptors_top(&b.preemptors, top, 4), 2);
 	is(&top[0], 0, 5, 112, RUNQUEUE_MOVES_MAX / 2);
 	is(&top[1], 1, 7, 113, RUNQUEUE_MOVES_MAX / 2);
 	cr_expect_eq(b.unknown_ns, 2);

@@ -24,7 +24,7 @@ static void read_all(struct make *m, struct target_threads *f)
 	while (reader_next(r, &ev) == 1) {
 		if (ev.kind == TRACE_METADATA)
 			target_threads_init(f, reader_names(r), 0);
-		target_threads_see(f, reader_trace(r), &ev);
+		target_threads_event(f, reader_trace(r), &ev);
 	}
 	reader_free(r);
 }

@@ -56,7 +56,7 @@ Test(blocked, one_row_a_stack_with_sum_and_longest)
 	cr_expect_eq(w.rows[0].max_start, 200);
 	cr_expect_eq(w.rows[1].ns, 35);
 	cr_expect_eq(w.ns, 95);
-	cr_expect_eq(w.waits, 4);
+	cr_expect_eq(w.intervals, 4);
 	blocked_fini(&w);
 }
 
@@ -92,7 +92,7 @@ Test(blocked, what_an_edge_cut_is_counted)
 	struct interval i = { .end = 5, .flags = INTERVAL_EDGE_END, .prev_state = 2 };
 
 	blocked_add(&w, &i);
-	i.flags = INTERVAL_NO_WAKING;
+	i.flags = INTERVAL_NO_WAKEUP;
 	blocked_add(&w, &i);
 	i.flags = INTERVAL_EDGE_START;
 	i.end = 1;

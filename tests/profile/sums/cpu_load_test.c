@@ -37,7 +37,7 @@ Test(cpu_load, work_waits_and_moves)
 	cr_expect_not(l.cpus[1].seen);
 	cr_expect_eq(l.cpus[2].busy_ns, 23);
 	cr_expect_eq(l.cpus[2].switches, 3);
-	cr_expect_eq(l.cpus[2].arrivals, 1, "5 came from CPU 0, once; 6 was new");
+	cr_expect_eq(l.cpus[2].migrations, 1, "5 came from CPU 0, once; 6 was new");
 	cr_expect_eq(l.cpus[2].wait_ns, 16);
 	cr_expect_eq(l.cpus[2].wait_max_ns, 9);
 	cr_expect_eq(l.cpus[2].wait_max_tid, 6);
@@ -74,7 +74,7 @@ Test(cpu_load, waits_for_a_cpu_that_is_not_known_count_in_all)
 	cr_expect_eq(sum.wait_ns, 40);
 	cr_expect_eq(sum.wait_max_ns, 30);
 	cr_expect_eq(sum.wait_max_tid, 6);
-	cr_expect_eq(l.nowhere.wait_ns, 30);
+	cr_expect_eq(l.unknown_cpu.wait_ns, 30);
 	cr_expect_eq(l.cpus[1].wait_ns, 10);
 	cr_expect_not(l.cpus[0].seen);
 	cpu_load_fini(&l);

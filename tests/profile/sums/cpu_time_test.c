@@ -19,7 +19,7 @@ static void take(struct cpu_time *c, uint32_t tid, uint32_t pid, uint32_t cpu, u
 				    .end = 1000 + ns,
 				    .cpu = cpu };
 
-	cpu_time_take(c, &i, NAMES_NONE);
+	cpu_time_add(c, &i, NAMES_NONE);
 }
 
 Test(cpu_time, counts_what_ran_and_tells_what_is_in_doubt)
@@ -32,7 +32,7 @@ Test(cpu_time, counts_what_ran_and_tells_what_is_in_doubt)
 	take(&c, 1, 1, 0, 3000, INTERVAL_UNKNOWN, INTERVAL_LOSS);
 	take(&c, 9, 9, 0, 50000, INTERVAL_UNKNOWN, INTERVAL_NEIGHBOUR);
 	cr_expect_eq(c.run_ns, 10);
-	cr_expect_eq(c.doubtful_ns, 3000);
+	cr_expect_eq(c.uncertain_ns, 3000);
 	cr_expect_eq(c.tasks.rows.cnt, 1);
 	cpu_time_fini(&c);
 }
@@ -49,12 +49,12 @@ Test(cpu_time, who_left_a_cpu_was_on_it)
 			      .end_by = INTERVAL_TO_BLOCK,
 			      .end = 70 };
 
-	cpu_time_take(&c, &i, NAMES_NONE);
-	cr_expect_eq(c.doubtful_ns, 70);
+	cpu_time_add(&c, &i, NAMES_NONE);
+	cr_expect_eq(c.uncertain_ns, 70);
 	i.began_as = INTERVAL_BLOCKED;
 	i.end_by = INTERVAL_TO_CPU;
-	cpu_time_take(&c, &i, NAMES_NONE);
-	cr_expect_eq(c.doubtful_ns, 70);
+	cpu_time_add(&c, &i, NAMES_NONE);
+	cr_expect_eq(c.uncertain_ns, 70);
 	cpu_time_fini(&c);
 }
 
@@ -65,11 +65,11 @@ Test(cpu_time, doubts_no_more_than_there_can_have_been)
 	take(&c, 1, 1, 0, 10, INTERVAL_RUNNING, 0);
 	take(&c, 1, 1, 0, 3000, INTERVAL_UNKNOWN, INTERVAL_LOSS);
 	cpu_time_bound(&c, 3010);
-	cr_expect_eq(c.doubtful_ns, 3000);
+	cr_expect_eq(c.uncertain_ns, 3000);
 	cpu_time_bound(&c, 2010);
-	cr_expect_eq(c.doubtful_ns, 2000);
+	cr_expect_eq(c.uncertain_ns, 2000);
 	cpu_time_bound(&c, 9);
-	cr_expect_eq(c.doubtful_ns, 0);
+	cr_expect_eq(c.uncertain_ns, 0);
 	cr_expect_eq(c.run_ns, 10);
 	cpu_time_fini(&c);
 }
@@ -95,7 +95,7 @@ Test(cpu_time, joins_rows_of_samples_and_adds_those_without)
 	take(&c, 12, NAMES_NONE, 1, 100, INTERVAL_RUNNING, 0);
 	names_task_learn(n, 0, &late);
 	profile_flat(p, 1u << PROFILE_TID | 1u << PROFILE_PID, &rows);
-	cpu_time_put(&c, n, 1u << PROFILE_TID | 1u << PROFILE_PID, &rows);
+	cpu_time_add_to_rows(&c, n, 1u << PROFILE_TID | 1u << PROFILE_PID, &rows);
 	cr_assert_eq(rows.cnt, 2);
 	cr_expect_eq(rows.v[0].tid, 12);
 	cr_expect_eq(rows.v[0].pid, 30, "told later");
@@ -106,7 +106,7 @@ Test(cpu_time, joins_rows_of_samples_and_adds_those_without)
 	cr_expect_eq(rows.v[1].self, 3);
 	free(rows.v);
 	profile_flat(p, 1u << PROFILE_CPU, &rows);
-	cpu_time_put(&c, n, 1u << PROFILE_CPU, &rows);
+	cpu_time_add_to_rows(&c, n, 1u << PROFILE_CPU, &rows);
 	cr_assert_eq(rows.cnt, 3, "CPUs 1 and 0, and the samples of no known one");
 	cr_expect_eq(rows.v[0].run_ns, 107);
 	cr_expect_eq(rows.v[1].run_ns, 5);

@@ -202,7 +202,7 @@ Test(delta, counts_have_the_error_of_poisson)
 	cr_assert_float_eq(c.ratio, 1.44, 1e-9);
 	cr_assert_float_eq(c.ratio_error, 1.44 * 2 * sqrt(1 / 100.0 + 1 / 144.0), 1e-9);
 	c = compare(100, 1000, 120, 1000, false);
-	cr_assert_eq(c.verdict, DELTA_CHANCE);
+	cr_assert_eq(c.verdict, DELTA_NOISE);
 }
 
 Test(delta, shares_have_the_error_of_a_binomial)
@@ -215,7 +215,7 @@ Test(delta, shares_have_the_error_of_a_binomial)
 	cr_assert_eq(c.verdict, DELTA_CHANGED);
 	/* all of all has no error but that of one */
 	c = compare(100, 100, 100, 100, true);
-	cr_assert_eq(c.verdict, DELTA_CHANCE);
+	cr_assert_eq(c.verdict, DELTA_NOISE);
 	cr_assert_eq(c.delta, 0);
 }
 
@@ -224,7 +224,7 @@ Test(delta, of_what_was_not_seen_there_may_be_one)
 	/* 2 of 100 against 0 of 50: the one that may be is 2% */
 	struct delta_change c = compare(2, 100, 0, 50, true);
 
-	cr_assert_eq(c.verdict, DELTA_CHANCE);
+	cr_assert_eq(c.verdict, DELTA_NOISE);
 	cr_assert_float_eq(c.error, 2 * sqrt(0.02 * 0.98 / 100 + 1.0 / 2500), 1e-9);
 	cr_assert_eq(c.ratio, 0);
 	/* against nothing at all nothing can be said */
@@ -290,12 +290,12 @@ Test(delta, waits_that_all_got_longer_are_no_chance)
 	cr_expect_float_eq(c.error, 2 * sqrt(2) * sqrt(50 * 50.0 / 49), 1e-6, "%g", c.error);
 	/* of counts alone it may be chance; so it is where there are more, but none longer; or too few */
 	scale.lengths = false;
-	cr_expect_eq(delta_change_sum(&d, &row, false, &scale).verdict, DELTA_CHANCE);
+	cr_expect_eq(delta_change_sum(&d, &row, false, &scale).verdict, DELTA_NOISE);
 	scale.lengths = true;
 	row.self[DELTA_NEW] = more;
-	cr_expect_eq(delta_change_sum(&d, &row, false, &scale).verdict, DELTA_CHANCE);
+	cr_expect_eq(delta_change_sum(&d, &row, false, &scale).verdict, DELTA_NOISE);
 	row.self[DELTA_OLD] = row.self[DELTA_NEW] = few;
-	cr_expect_eq(delta_change_sum(&d, &row, false, &scale).verdict, DELTA_CHANCE);
+	cr_expect_eq(delta_change_sum(&d, &row, false, &scale).verdict, DELTA_NOISE);
 }
 
 Test(delta, waits_are_compared_by_a_percentile)
@@ -345,8 +345,8 @@ Test(delta, a_median_may_have_changed_where_the_percentile_is_not_known)
 	cr_expect_float_eq(c.median_delta, 1450, 20);
 	cr_expect_gt(c.median_error, 0);
 	cr_expect_eq(c.verdict, DELTA_CHANGED);
-	cr_expect_float_eq(c.telling_delta, 1450, 20);
-	cr_expect_float_eq(c.telling_ratio, 1510.0 / 60, 1);
+	cr_expect_float_eq(c.verdict_delta, 1450, 20);
+	cr_expect_float_eq(c.verdict_ratio, 1510.0 / 60, 1);
 	c = delta_change_quantile(&b.d->rows[1], 0.99);
 	cr_expect_lt(c.error, 0);
 	cr_expect_eq(c.verdict, DELTA_UNSURE);

@@ -184,7 +184,7 @@ Test(event_counts, figures_that_a_writer_leaves_out_are_zero)
 	cr_assert_eq(stats->figures.produced, 0);
 	cr_assert_eq(stats->figures.lost, 0);
 	cr_assert_not(stats->figures.closed);
-	cr_assert_not(stats->says_closed);
+	cr_assert_not(stats->has_closed);
 	cr_assert_eq(stats->elapsed_ns | stats->samples | stats->bpf_ns | stats->bpf_runs, 0);
 	cr_assert_eq(stats->cpu_ns | stats->rss_bytes | stats->ring_fill_max_bytes, 0);
 	cr_assert_eq(stats->bytes_written, 0);

@@ -60,14 +60,14 @@ Test(runq_delays, by_thread)
 	cr_expect_eq(d.rows[0].wait_ns, 40);
 	cr_expect_eq(d.rows[0].max_ns, 30);
 	cr_expect_eq(d.rows[0].max_start, 1150);
-	cr_expect_eq(d.rows[0].waits.cnt, 2);
-	cr_expect_eq(d.rows[0].waits.sum, 40);
+	cr_expect_eq(d.rows[0].latencies.cnt, 2);
+	cr_expect_eq(d.rows[0].latencies.sum, 40);
 	cr_expect_eq(d.rows[1].tid, 61);
 	cr_expect_eq(d.wait_ns, 60);
 	cr_expect_eq(d.run_ns, 115);
 	cr_expect_eq(d.switches, 3);
-	cr_expect_eq(d.untold.ns, 9);
-	cr_expect_eq(d.waits.cnt, 3);
+	cr_expect_eq(d.unknown.ns, 9);
+	cr_expect_eq(d.latencies.cnt, 3);
 	runq_delays_fini(&d);
 }
 
@@ -83,7 +83,7 @@ Test(runq_delays, by_process_and_name)
 	finish(&comm, RUNQ_DELAYS_BY_WAIT);
 	cr_assert_eq(comm.cnt, 2, "1 and 2");
 	cr_expect_eq(comm.rows[0].wait_ns, 60);
-	cr_expect_eq(comm.rows[0].waits.cnt, 3);
+	cr_expect_eq(comm.rows[0].latencies.cnt, 3);
 	runq_delays_fini(&pid);
 	runq_delays_fini(&comm);
 }
@@ -101,7 +101,7 @@ Test(runq_delays, cut_waits_are_in_sums_and_not_in_quantiles)
 	runq_delays_add(&d, &i);
 	finish(&d, RUNQ_DELAYS_BY_MAX);
 	cr_expect_eq(d.rows[0].cut, 1);
-	cr_expect_eq(d.rows[0].waits.cnt, 0);
+	cr_expect_eq(d.rows[0].latencies.cnt, 0);
 	cr_expect_eq(d.rows[0].wait_ns, 7);
 	cr_expect_eq(d.rows[0].max_ns, 7);
 	cr_expect_eq(d.rows[0].switches, 0, "it was switched in before the trace began");
@@ -117,13 +117,13 @@ Test(runq_delays, before_the_first_event_of_a_thread_it_need_not_have_waited)
 	i.cpu = TRACE_NONE;
 	i.flags = INTERVAL_EDGE_START | INTERVAL_UNSURE;
 	runq_delays_add(&d, &i);
-	cr_expect_eq(d.untold.ns, 7);
-	cr_expect_eq(d.untold.unsure_ns, 7);
+	cr_expect_eq(d.unknown.ns, 7);
+	cr_expect_eq(d.unknown.unsure_ns, 7);
 	cr_expect_eq(d.cnt, 0);
 	i.flags |= INTERVAL_LOSS;
 	runq_delays_add(&d, &i);
-	cr_expect_eq(d.untold.ns, 14);
-	cr_expect_eq(d.untold.unsure_ns, 7, "of the other a loss is the cause");
+	cr_expect_eq(d.unknown.ns, 14);
+	cr_expect_eq(d.unknown.unsure_ns, 7, "of the other a loss is the cause");
 	runq_delays_fini(&d);
 }
 
@@ -145,7 +145,7 @@ Test(runq_delays, threads_that_were_named_late_join_their_name)
 	runq_delays_finish(&d, names, RUNQ_DELAYS_BY_MAX);
 	cr_assert_eq(d.cnt, 1);
 	cr_expect_eq(d.rows[0].comm, task.comm);
-	cr_expect_eq(d.rows[0].waits.cnt, 2);
+	cr_expect_eq(d.rows[0].latencies.cnt, 2);
 	cr_expect_eq(d.rows[0].max_start, 0);
 	runq_delays_fini(&d);
 	names_free(names);

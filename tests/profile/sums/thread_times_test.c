@@ -12,7 +12,7 @@ static void run(struct make *m, struct thread_times *s, bool gaps_first)
 	struct trace_event ev;
 	struct intervals *iv;
 
-	iv = intervals_new(&(struct intervals_opts){ reader_names(r), thread_times_take, s });
+	iv = intervals_new(&(struct intervals_opts){ reader_names(r), thread_times_add, s });
 	if (gaps_first) {
 		while (reader_next(r, &ev) == 1)
 			intervals_add_gaps(iv, reader_trace(r), &ev);
@@ -110,16 +110,16 @@ Test(thread_times, edges_count_when_they_are_asked_for)
 	cr_expect_eq(s.cnt, 7, "50 to 54, 60, and 9");
 	expect(&s, 50, 100, 700, 200);
 	expect(&s, 51, 150, 750, 0);
-	cr_expect_eq(task(&s, 51)->spoilt, 100);
+	cr_expect_eq(task(&s, 51)->unknown, 100);
 	expect(&s, 52, 0, 600, 400);
 	expect(&s, 53, 1000, 0, 0);
 	expect(&s, 54, 0, 0, 1000);
 	expect(&s, 9, 750, 0, 0);
-	cr_expect_eq(task(&s, 9)->spoilt, 250);
+	cr_expect_eq(task(&s, 9)->unknown, 250);
 	hmap_set(&pids, 5, &pids);
 	thread_times_sum(&s, &pids, &sum);
 	hmap_fini(&pids);
-	cr_expect_eq(sum.run + sum.wait + sum.off + sum.spoilt, 5 * 1000);
+	cr_expect_eq(sum.run + sum.wait + sum.off + sum.unknown, 5 * 1000);
 	thread_times_fini(&s);
 }
 
@@ -158,7 +158,7 @@ Test(thread_times, intervals_across_a_gap_are_put_aside)
 		run(&m, pass ? &two : &one, pass);
 	}
 	expect(&two, 5, 290, 10, 0);
-	cr_assert_eq(task(&two, 5)->spoilt, 400);
+	cr_assert_eq(task(&two, 5)->unknown, 400);
 	expect(&one, 5, 290, 10, 400);
 	thread_times_fini(&one);
 	thread_times_fini(&two);
@@ -203,7 +203,7 @@ static uint64_t spoilt(uint64_t from, uint64_t to)
 	make_lost(&m, to, "ring_full", 7, 1200, 1300);
 	make_lost(&m, to, "ring_full", 7, 2200, 2300);
 	run(&m, &s, true);
-	n = task(&s, 5)->spoilt;
+	n = task(&s, 5)->unknown;
 	cr_expect_eq(n + task(&s, 5)->run, to - from);
 	thread_times_fini(&s);
 	return n;
@@ -274,7 +274,7 @@ Test(thread_times, before_its_birth_a_thread_did_nothing)
 	expect(&s, 51, 600, 100, 0);
 	/* what 52 did after it was woken is unknown: it was never switched in, and then out */
 	expect(&s, 52, 0, 0, 300);
-	cr_expect_eq(task(&s, 52)->spoilt, 100);
+	cr_expect_eq(task(&s, 52)->unknown, 100);
 	thread_times_fini(&s);
 }
 
@@ -314,9 +314,9 @@ Test(thread_times, numbers_that_are_no_thread_are_passed_over)
 Test(thread_times, a_sum_has_every_figure)
 {
 	struct thread_times_task v[] = {
-		{ .tid = 1, .pid = 5, .run = 1, .wait = 20, .off = 300, .spoilt = 4000 },
-		{ .tid = 2, .pid = 6, .run = 7, .wait = 70, .off = 700, .spoilt = 7000 },
-		{ .tid = 3, .pid = 5, .run = 2, .wait = 30, .off = 400, .spoilt = 5000 },
+		{ .tid = 1, .pid = 5, .run = 1, .wait = 20, .off = 300, .unknown = 4000 },
+		{ .tid = 2, .pid = 6, .run = 7, .wait = 70, .off = 700, .unknown = 7000 },
+		{ .tid = 3, .pid = 5, .run = 2, .wait = 30, .off = 400, .unknown = 5000 },
 	};
 	const struct thread_times s = { .tasks = v, .cnt = 3 };
 	struct thread_times_task sum;
@@ -329,11 +329,11 @@ Test(thread_times, a_sum_has_every_figure)
 	hmap_set(&pids, 5, &pids);
 	thread_times_sum(&s, &pids, &sum);
 	hmap_fini(&pids);
-	cr_expect(sum.run == 3 && sum.wait == 50 && sum.off == 700 && sum.spoilt == 9000);
+	cr_expect(sum.run == 3 && sum.wait == 50 && sum.off == 700 && sum.unknown == 9000);
 	cr_expect(sum.switches == 22 && sum.preempted == 4);
 	cr_expect(sum.tid == TRACE_NONE && sum.pid == TRACE_NONE && sum.comm == NAMES_NONE);
 	thread_times_sum(&s, NULL, &sum);
-	cr_expect(sum.run == 10 && sum.wait == 120 && sum.off == 1400 && sum.spoilt == 16000);
+	cr_expect(sum.run == 10 && sum.wait == 120 && sum.off == 1400 && sum.unknown == 16000);
 }
 
 Test(thread_times, a_thread_keeps_its_first_name_and_gets_its_process_when_that_is_told)
@@ -351,7 +351,7 @@ Test(thread_times, a_thread_keeps_its_first_name_and_gets_its_process_when_that_
 	make_task(&m, 250, 50, 5, "b"); /* another program */
 	make_switch(&m, 300, 0, "swapper", 0, 0, "b", 5);
 	r = read_trace(make_done(&m));
-	iv = intervals_new(&(struct intervals_opts){ reader_names(r), thread_times_take, &s });
+	iv = intervals_new(&(struct intervals_opts){ reader_names(r), thread_times_add, &s });
 	while (reader_next(r, &ev) == 1)
 		intervals_add(iv, reader_trace(r), &ev);
 	intervals_finish(iv);

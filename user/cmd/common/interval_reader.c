@@ -384,9 +384,11 @@ static bool part_tells(const void *ctx, uint32_t part)
 
 struct recorded_time_sum interval_reader_observed(const struct interval_reader *t, uint32_t cpu)
 {
-	const struct recorded_time_opts opts = {
-		.names = t->names, .ctx = t, .window = part_window, .tells = part_tells, .cpu = cpu
-	};
+	const struct recorded_time_opts opts = { .names = t->names,
+						 .ctx = t,
+						 .window = part_window,
+						 .has_data = part_tells,
+						 .cpu = cpu };
 
 	return recorded_time_sum(&t->observed, &opts);
 }
@@ -394,7 +396,7 @@ struct recorded_time_sum interval_reader_observed(const struct interval_reader *
 bool interval_reader_stays(const struct interval_reader *t, uint64_t *min_ns, uint64_t *max_ns)
 {
 	for (uint32_t part = 0; part <= t->part; part++)
-		if (offcpu_interval_is_told(t->names, part, min_ns, max_ns))
+		if (offcpu_interval_is_recorded(t->names, part, min_ns, max_ns))
 			return true;
 	return false;
 }
@@ -442,9 +444,9 @@ void interval_reader_put_head(struct buf *out, const struct interval_reader *t, 
 	interval_reader_put_filtered(out, t, color);
 	buf_addstr(&line, "# lost: ");
 	report_text_lost(&line, a);
-	buf_addstr(&line, loss_accounting_lacks(a) ? " (see dial9-prof info)\n" : "\n");
-	color_put(out, color, loss_accounting_lacks(a) ? COLOR_WARN : COLOR_PLAIN, buf_cstr(&line),
-		  line.len);
+	buf_addstr(&line, loss_accounting_is_incomplete(a) ? " (see dial9-prof info)\n" : "\n");
+	color_put(out, color, loss_accounting_is_incomplete(a) ? COLOR_WARN : COLOR_PLAIN,
+		  buf_cstr(&line), line.len);
 	buf_clear(&line);
 	if (report_text_thinned(&line, a, t->names, interval_reader_span_ns(t))) {
 		buf_addch(&line, '\n');
@@ -460,7 +462,7 @@ void interval_reader_put_head(struct buf *out, const struct interval_reader *t, 
 }
 
 void interval_reader_put_unknown(struct buf *out, const struct interval_reader *t,
-				 const struct intervals_untold *u, bool color)
+				 const struct intervals_unknown *u, bool color)
 {
 	struct buf line = { 0 };
 
@@ -475,7 +477,7 @@ void interval_reader_put_unknown(struct buf *out, const struct interval_reader *
 	buf_free(&line);
 }
 
-void interval_reader_json_unknown(struct buf *out, const struct intervals_untold *u)
+void interval_reader_json_unknown(struct buf *out, const struct intervals_unknown *u)
 {
 	buf_printf(out, ",\"unknown_ns\":%" PRIu64 ",\"unsure_ns\":%" PRIu64, u->ns, u->unsure_ns);
 }

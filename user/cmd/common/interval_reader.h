@@ -85,7 +85,7 @@ void interval_reader_fini(struct interval_reader *r);
 /* Whether a part of the stream has switches, as far as it was ever read. */
 bool interval_reader_has_switches(const struct interval_reader *r, uint32_t part);
 /*
- * Whether it has stays off the CPU in place of switches, and which, of the first part that does: as offcpu_interval_is_told().
+ * Whether it has stays off the CPU in place of switches, and which, of the first part that does: as offcpu_interval_is_recorded().
  * Of these it is not known what threads did in between.
  */
 bool interval_reader_stays(const struct interval_reader *r, uint64_t *min_ns, uint64_t *max_ns);
@@ -144,9 +144,9 @@ void interval_reader_put_waits(struct buf *out, const struct blocked_row *r, uin
 void interval_reader_put_filtered(struct buf *out, const struct interval_reader *t, bool color);
 /* "# left out: 1.234 s ..." of report_text_unknown() and of report_text_unsure(), a line each; nothing for 0. */
 void interval_reader_put_unknown(struct buf *out, const struct interval_reader *t,
-				 const struct intervals_untold *u, bool color);
+				 const struct intervals_unknown *u, bool color);
 /* ,"unknown_ns":N,"unsure_ns":N: the second is a part of the first. */
-void interval_reader_json_unknown(struct buf *out, const struct intervals_untold *u);
+void interval_reader_json_unknown(struct buf *out, const struct intervals_unknown *u);
 /* The head of a JSON object, open, without a comma: version, file, span_ns and what was lost. */
 void interval_reader_json_head(struct buf *out, const struct interval_reader *t);
 /*

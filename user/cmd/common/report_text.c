@@ -38,7 +38,7 @@ void report_text_lost(struct buf *out, const struct loss_accounting *a)
 {
 	const uint64_t *lost = a->lost;
 
-	if (!loss_accounting_lacks(a)) {
+	if (!loss_accounting_is_incomplete(a)) {
 		buf_addstr(out, "nothing");
 		add_left_out(out, a);
 		return;
@@ -94,7 +94,7 @@ static struct told told_of(const struct names *n, uint32_t part,
 {
 	struct told t = { 0 };
 
-	if (offcpu_interval_is_told(n, part, &t.min_ns, &t.max_ns))
+	if (offcpu_interval_is_recorded(n, part, &t.min_ns, &t.max_ns))
 		t.what = TOLD_STAYS;
 	else if (names_meta(n, part, PROF_META_SUMMARY_NS))
 		t.what = TOLD_SUMS;
@@ -192,9 +192,9 @@ static bool thinned_by_need(const struct names *n)
 static void put_slices(struct buf *out, const struct loss_accounting *a, const struct names *n,
 		       uint64_t span_ns)
 {
-	const uint64_t seen = a->thinned_ns < span_ns ? span_ns - a->thinned_ns : 0;
-	const uint64_t within = a->thinned_last - a->thinned_first;
-	const uint64_t within_seen = a->thinned_ns < within ? within - a->thinned_ns : 0;
+	const uint64_t seen = a->skipped_ns < span_ns ? span_ns - a->skipped_ns : 0;
+	const uint64_t within = a->skipped_last - a->skipped_first;
+	const uint64_t within_seen = a->skipped_ns < within ? within - a->skipped_ns : 0;
 
 	buf_printf(out, "%.1f%% of the time was recorded", 100.0 * (double)seen / (double)span_ns);
 	if (!thinned_by_need(n)) {
@@ -208,9 +208,9 @@ static void put_slices(struct buf *out, const struct loss_accounting *a, const s
 	}
 	if (parts_clocks(&n->parts) < 2) {
 		buf_addstr(out, ": slices of it from ");
-		report_text_time(out, a->thinned_first, 0);
+		report_text_time(out, a->skipped_first, 0);
 		buf_addstr(out, " to ");
-		report_text_time(out, a->thinned_last, 0);
+		report_text_time(out, a->skipped_last, 0);
 		buf_printf(out, ", %.1f%% of that, and all else",
 			   100.0 * (double)within_seen / (double)within);
 	}
@@ -222,7 +222,7 @@ bool report_text_thinned(struct buf *out, const struct loss_accounting *a, const
 {
 	const size_t before = out->len;
 
-	if (a->thinned_ns && span_ns)
+	if (a->skipped_ns && span_ns)
 		put_slices(out, a, n, span_ns);
 	if (a->lost[LOSS_ACCOUNTING_STACKS_OFF]) {
 		buf_addstr(out, out->len > before ? "; " : "");
@@ -271,7 +271,7 @@ void report_text_why_unknown(struct buf *out, const struct loss_accounting *a,
 	} whys[] = {
 		{ LOSS_ACCOUNTING_EVENTS, "events were lost" },
 		{ LOSS_ACCOUNTING_PAUSES, "recording was paused" },
-		{ LOSS_ACCOUNTING_THINNED, "slices of time were left out on purpose" },
+		{ LOSS_ACCOUNTING_SLICES, "slices of time were left out on purpose" },
 		{ LOSS_ACCOUNTING_HOLES, "files of the recording are missing" },
 	};
 	const size_t before = out->len;
@@ -293,7 +293,7 @@ void report_text_why_unknown(struct buf *out, const struct loss_accounting *a,
 }
 
 bool report_text_unknown(struct buf *out, const struct loss_accounting *a, const struct names *n,
-			 const struct intervals_untold *u)
+			 const struct intervals_unknown *u)
 {
 	const uint64_t ns = u->ns - u->unsure_ns;
 
@@ -306,7 +306,7 @@ bool report_text_unknown(struct buf *out, const struct loss_accounting *a, const
 	return true;
 }
 
-bool report_text_unsure(struct buf *out, const struct intervals_untold *u)
+bool report_text_unsure(struct buf *out, const struct intervals_unknown *u)
 {
 	if (!u->unsure_ns)
 		return false;
@@ -359,9 +359,9 @@ void report_text_json_account(struct buf *out, const struct loss_accounting *a)
 	for (size_t i = 0; i < LOSS_ACCOUNTING_CLASS_CNT; i++)
 		if (keys[i])
 			buf_printf(out, "%s\"%s\":%" PRIu64, i ? "," : "", keys[i], a->lost[i]);
-	if (a->lost[LOSS_ACCOUNTING_THINNED])
+	if (a->lost[LOSS_ACCOUNTING_SLICES])
 		buf_printf(out, ",\"slices_left_out\":%" PRIu64 ",\"left_out_ns\":%" PRIu64,
-			   a->lost[LOSS_ACCOUNTING_THINNED], a->thinned_ns);
+			   a->lost[LOSS_ACCOUNTING_SLICES], a->skipped_ns);
 	if (a->lost[LOSS_ACCOUNTING_STACKS_OFF])
 		buf_printf(out, ",\"stacks_left_out\":%" PRIu64,
 			   a->lost[LOSS_ACCOUNTING_STACKS_OFF]);

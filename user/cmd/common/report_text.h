@@ -55,9 +55,9 @@ void report_text_why_unknown(struct buf *out, const struct loss_accounting *a,
  * be more than the trace is long. False, and nothing, for 0.
  */
 bool report_text_unknown(struct buf *out, const struct loss_accounting *a, const struct names *n,
-			 const struct intervals_untold *u);
+			 const struct intervals_unknown *u);
 /* "left out: 1.234 s before first switches in: waiting for a CPU ..."; false, and nothing, for none. */
-bool report_text_unsure(struct buf *out, const struct intervals_untold *u);
+bool report_text_unsure(struct buf *out, const struct intervals_unknown *u);
 /* "12 records, 1 stall: names of some processes may be missing"; false, and nothing, without loss. */
 bool report_text_sideband(struct buf *out, const struct loss_accounting *a);
 /* Members of a JSON object: lost_events, lost_samples, lost_samples_estimate, lost_sideband, ... */

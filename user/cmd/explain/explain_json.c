@@ -53,8 +53,8 @@ static void put_frames(struct buf *out, const struct explained *x, const char *k
 static void put_behind(struct buf *out, const struct explained *x, const struct explain_step *s)
 {
 	buf_addstr(out, ",\"behind\":[");
-	for (size_t k = 0; k < s->rival_cnt; k++) {
-		const struct interval_behind *r = &s->rivals[k];
+	for (size_t k = 0; k < s->preemptor_cnt; k++) {
+		const struct interval_preemptor *r = &s->preemptors[k];
 
 		name_text_json_id(out, k ? ",{\"tid\":" : "{\"tid\":", r->tid);
 		buf_addstr(out, ",\"comm\":");
@@ -64,7 +64,7 @@ static void put_behind(struct buf *out, const struct explained *x, const struct 
 		buf_printf(out, ",\"ns\":%" PRIu64 "}", r->ns);
 	}
 	buf_printf(out, "],\"behind_others_ns\":%" PRIu64 ",\"behind_unknown_ns\":%" PRIu64,
-		   s->other_ns, s->behind_unknown_ns);
+		   s->other_ns, s->unknown_ns);
 }
 
 static void put_step(struct buf *out, const struct explained *x, const struct explain_step *s,
@@ -93,8 +93,7 @@ static void put_blocked(struct buf *out, const struct explained *x, const struct
 	if (p->woken)
 		interval_reader_json_stack(out, &x->timeline, "waker_stack", p->waker.stack,
 					   CALLCHAIN_BOTH);
-	if (depth && by && by != p->tid &&
-	    explain_meanwhile(&x->numbers, p->part, by, from, to, &s)) {
+	if (depth && by && by != p->tid && explain_range(&x->numbers, p->part, by, from, to, &s)) {
 		buf_addstr(out, ",\"meanwhile\":");
 		put_step(out, x, &s, depth - 1);
 	}
@@ -143,7 +142,7 @@ void explain_json(const struct explained *x)
 		name_text_json_id(&out, ",\"tid\":", x->thread->tid);
 		buf_printf(&out, ",\"from_ns\":%" PRIu64 ",\"to_ns\":%" PRIu64, x->from, x->to);
 	}
-	buf_printf(&out, ",\"whole\":%s,\"threads\":[", x->numbers.left_out_at ? "false" : "true");
+	buf_printf(&out, ",\"whole\":%s,\"threads\":[", x->numbers.dropped_from ? "false" : "true");
 	for (size_t k = 0; k < x->thread_cnt; k++) {
 		buf_addstr(&out, k ? ",\n" : "\n");
 		put_thread(&out, x, x->threads[k]);

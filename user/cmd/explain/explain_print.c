@@ -123,7 +123,7 @@ static void put_why(struct buf *out, const struct explained *x, const struct exp
 {
 	if (p->why == INTERVAL_WHY_PREEMPTED)
 		buf_addstr(out, ", preempted");
-	else if (p->why == INTERVAL_WHY_GAVE_WAY)
+	else if (p->why == INTERVAL_WHY_RESCHED)
 		buf_addstr(out, ", made way");
 	else if (p->why == INTERVAL_WHY_NEW)
 		buf_addstr(out, ", just born");
@@ -147,8 +147,8 @@ static void put_behind(struct buf *out, const struct explained *x, const struct 
 {
 	const uint32_t part = s->longest[INTERVAL_RUNNABLE]->part;
 
-	for (size_t k = 0; k < s->rival_cnt; k++) {
-		const struct interval_behind *r = &s->rivals[k];
+	for (size_t k = 0; k < s->preemptor_cnt; k++) {
+		const struct interval_preemptor *r = &s->preemptors[k];
 
 		buf_fill(out, ' ', indent);
 		buf_addstr(out, r->tid ? "behind " : "CPU idle");
@@ -159,10 +159,9 @@ static void put_behind(struct buf *out, const struct explained *x, const struct 
 		name_text_duration(out, r->ns, 0);
 		buf_addch(out, '\n');
 	}
-	if (s->rival_cnt)
+	if (s->preemptor_cnt)
 		put_others(out, "behind others", s->other_ns, indent);
-	put_others(out, interval_reader_behind_unknown(&x->timeline, part), s->behind_unknown_ns,
-		   indent);
+	put_others(out, interval_reader_behind_unknown(&x->timeline, part), s->unknown_ns, indent);
 }
 
 static void put_waiting(struct buf *out, const struct explained *x, const struct explain_step *s,
@@ -196,8 +195,7 @@ static void put_meanwhile(struct buf *out, const struct explained *x, const stru
 	const uint32_t by = explain_waker_tid(p);
 	struct explain_step s = { 0 };
 
-	if (!depth || !by || by == p->tid ||
-	    !explain_meanwhile(&x->numbers, p->part, by, from, to, &s))
+	if (!depth || !by || by == p->tid || !explain_range(&x->numbers, p->part, by, from, to, &s))
 		return;
 	buf_fill(out, ' ', indent);
 	buf_addstr(out, "meanwhile ");
@@ -226,7 +224,7 @@ static void put_blocked(struct buf *out, const struct explained *x, const struct
 		buf_printf(out, " (%c)", interval_letter(p->prev_state));
 	if (p->woken)
 		put_waker(out, x, p);
-	else if (p->flags & INTERVAL_NO_WAKING)
+	else if (p->flags & INTERVAL_NO_WAKEUP)
 		buf_addstr(out, ", its waking is not in the trace");
 	put_edges(out, p);
 	buf_addch(out, '\n');
@@ -402,11 +400,11 @@ void explain_print_story(struct buf *out, const struct explained *x)
 		explain_print_at(out, s->from - x->from);
 		put_parts(out, x, s, TIMES, x->opts->depth);
 	}
-	if (!x->numbers.left_out_at || x->numbers.left_out_at >= x->to)
+	if (!x->numbers.dropped_from || x->numbers.dropped_from >= x->to)
 		return;
 	buf_addstr(out, "\n# the story is not whole: too much happened in this time; from +");
 	name_text_duration(
-		out, x->numbers.left_out_at > x->from ? x->numbers.left_out_at - x->from : 0, 0);
+		out, x->numbers.dropped_from > x->from ? x->numbers.dropped_from - x->from : 0, 0);
 	buf_addstr(out, " on pieces are missing. Give a shorter --time.\n");
 }
 

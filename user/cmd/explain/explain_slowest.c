@@ -288,7 +288,7 @@ static enum explain_untold why_untold(const struct explain_slowest *s, const str
 
 	if (p->tid == TRACE_NONE)
 		return EXPLAIN_NO_THREAD;
-	if (e->left_out_at && e->left_out_at < p->end)
+	if (e->dropped_from && e->dropped_from < p->end)
 		return EXPLAIN_NOT_KEPT;
 	if (!tells_of(s, p->part, p))
 		return EXPLAIN_NOT_RECORDED;
@@ -354,7 +354,7 @@ int explain_slowest_find(struct explain_slowest *s, const char *path, struct sou
 
 	s->spans.opts.patterns = s->patterns;
 	s->spans.opts.pattern_cnt = s->pattern_cnt;
-	s->spans.opts.wants = wants;
+	s->spans.opts.is_wanted = wants;
 	s->spans.opts.by_thread = x->id || select_opts_are_used(&x->opts->sel);
 	s->spans.opts.ctx = s;
 	code = interval_reader_run(&x->timeline, &t, path);
@@ -362,7 +362,7 @@ int explain_slowest_find(struct explain_slowest *s, const char *path, struct sou
 	s->unsorted &= s->wants_order && code == CMD_OK && !reader_is_newer(x->timeline.reader);
 	if (s->unsorted)
 		return CMD_OK;
-	if (code == CMD_OK && spans_wants_again(&s->spans))
+	if (code == CMD_OK && spans_needs_rerun(&s->spans))
 		code = interval_reader_reread(&x->timeline);
 	if (code != CMD_OK)
 		return code;

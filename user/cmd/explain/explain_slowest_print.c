@@ -151,7 +151,7 @@ void explain_slowest_put_counts(struct buf *out, const struct names *names, cons
 	put_count(out, s->unended, "start", " without an end");
 	put_count(out, s->unstarted, "end", " without a start");
 	put_count(out, s->untied, "event", " left out: nothing tells to which other they belong");
-	put_count(out, s->crowded, "start", " left out: too many were open at a time");
+	put_count(out, s->dropped, "start", " left out: too many were open at a time");
 }
 
 void explain_slowest_put_lengths(struct buf *out, const struct spans *s)
@@ -190,7 +190,7 @@ void explain_slowest_put_cause(struct buf *out, const struct explain_slowest *s,
 	case CAUSE_RAN:
 		buf_addstr(out, "ran");
 		break;
-	case CAUSE_WAITED:
+	case CAUSE_RUNNABLE:
 		buf_addstr(out, "waited for a CPU");
 		if (c->tid == TRACE_NONE)
 			buf_addstr(out, ", not told behind whom");
@@ -240,7 +240,7 @@ static void put_causes(struct buf *out, const struct explain_slowest *s)
 		}
 		buf_printf(out, "  %7.2f%%", 100.0 * (double)c->ns / (double)s->causes.ns);
 		explain_print_ms(out, c->ns);
-		buf_printf(out, " %6" PRIu64 "  ", c->moments);
+		buf_printf(out, " %6" PRIu64 "  ", c->ranges);
 		explain_slowest_put_cause(out, s, c);
 		explain_print_end(out, s->x, start);
 	}
@@ -415,14 +415,14 @@ void explain_slowest_json_counts(struct buf *out, const struct names *names, con
 		   ",\"nested\":%" PRIu64 ",\"unended\":%" PRIu64 ",\"unstarted\":%" PRIu64
 		   ",\"untied\":%" PRIu64 ",\"crowded\":%" PRIu64,
 		   s->pairs, s->ns, quantile_at(&s->lengths, 0.5), quantile_at(&s->lengths, 0.99),
-		   s->nested, s->unended, s->unstarted, s->untied, s->crowded);
+		   s->nested, s->unended, s->unstarted, s->untied, s->dropped);
 	json_kinds(out, names, s);
 }
 
 static void json_cause(struct buf *out, const struct explain_slowest *s, const struct cause *c)
 {
 	static const char *const kinds[] = {
-		[CAUSE_RAN] = "running",	   [CAUSE_WAITED] = "waiting",
+		[CAUSE_RAN] = "running",	   [CAUSE_RUNNABLE] = "waiting",
 		[CAUSE_BLOCKED] = "blocked",	   [CAUSE_UNKNOWN] = "unknown",
 		[CAUSE_ABSENT] = "absent",	   [CAUSE_OTHERS] = "waiting",
 		[CAUSE_UNRECORDED] = "unrecorded",
@@ -430,8 +430,8 @@ static void json_cause(struct buf *out, const struct explain_slowest *s, const s
 
 	buf_printf(out,
 		   "{\"kind\":\"%s\",\"ns\":%" PRIu64 ",\"pairs\":%" PRIu64 ",\"mostly\":%" PRIu64,
-		   kinds[c->kind], c->ns, c->moments, c->mostly);
-	if (c->kind == CAUSE_WAITED) {
+		   kinds[c->kind], c->ns, c->ranges, c->mostly);
+	if (c->kind == CAUSE_RUNNABLE) {
 		buf_addstr(out, ",\"behind\":{");
 		explain_json_thread(out, s->x, c->tid, TRACE_NONE, c->comm);
 		buf_addch(out, '}');
@@ -505,7 +505,7 @@ static void json_moment(struct buf *out, struct explain_slowest *s, const struct
 void explain_slowest_json_causes(struct buf *out, const struct explain_slowest *s)
 {
 	buf_printf(out, ",\"switches\":%s,\"whole\":%s,\"causes\":[",
-		   s->switches ? "true" : "false", s->x->numbers.left_out_at ? "false" : "true");
+		   s->switches ? "true" : "false", s->x->numbers.dropped_from ? "false" : "true");
 	for (size_t k = 0; k < s->causes.cnt; k++) {
 		buf_addstr(out, k ? ",\n" : "\n");
 		json_cause(out, s, &s->causes.v[k]);

@@ -54,7 +54,7 @@ static void put_spans(struct buf *out, const struct explain_slowest *s,
 		buf_addstr(out, k ? ", " : ", in ");
 		name_text_name(out, s->x->timeline.names, poll->spans[k]);
 	}
-	if (poll->more_spans)
+	if (poll->has_more_spans)
 		buf_addstr(out, ", ...");
 }
 
@@ -210,7 +210,7 @@ static void put_first_cause(struct buf *out, const struct explain_slowest *s)
 		if (s->causes.v[k].mostly > first->mostly)
 			first = &s->causes.v[k];
 	buf_printf(out, "# %.0f%% of the slow %s: mostly ",
-		   100.0 * (double)first->mostly / (double)s->causes.moments, nouns(s));
+		   100.0 * (double)first->mostly / (double)s->causes.ranges, nouns(s));
 	explain_slowest_put_cause(out, s, first);
 	buf_addstr(out, "\n#\n");
 }
@@ -227,7 +227,7 @@ static void put_causes(struct buf *out, const struct explain_slowest *s)
 		const size_t start = out->len;
 
 		put_share(out, c->ns, s->causes.ns);
-		buf_printf(out, " %4" PRIu64 " %7" PRIu64 "  ", c->moments, c->mostly);
+		buf_printf(out, " %4" PRIu64 " %7" PRIu64 "  ", c->ranges, c->mostly);
 		explain_slowest_put_cause(out, s, c);
 		explain_print_end(out, s->x, start);
 	}

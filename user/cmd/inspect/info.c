@@ -139,7 +139,7 @@ static void put_meta(struct info *in, uint32_t part)
 		put_meta_more(in, part, meta_lines[i].key);
 		buf_addch(&in->out, '\n');
 	}
-	if (offcpu_interval_is_told(in->names, part, &min_ns, &max_ns)) {
+	if (offcpu_interval_is_recorded(in->names, part, &min_ns, &max_ns)) {
 		put_label(in, "switches");
 		report_text_stays(&in->out, min_ns, max_ns, "\n");
 	}
@@ -309,7 +309,7 @@ static void put_kinds(struct info *in, const struct event_counts_part *c, const 
 
 		if (loss_accounting_is_sideband(l->cls) != sideband ||
 		    l->cls == LOSS_ACCOUNTING_PAUSES || l->cls == LOSS_ACCOUNTING_STACKS ||
-		    l->cls == LOSS_ACCOUNTING_THINNED)
+		    l->cls == LOSS_ACCOUNTING_SLICES)
 			continue;
 		put_label(in, label);
 		label = "";
@@ -336,9 +336,9 @@ static void put_pauses(struct info *in, const struct event_counts_part *c)
 		const char *kind = names_str(in->names, l->kind, NULL);
 		const bool kept = strcmp(kind, PROF_LOST_NOT_KEPT);
 
-		if (l->cls != LOSS_ACCOUNTING_PAUSES && l->cls != LOSS_ACCOUNTING_THINNED)
+		if (l->cls != LOSS_ACCOUNTING_PAUSES && l->cls != LOSS_ACCOUNTING_SLICES)
 			continue;
-		if (l->cls == LOSS_ACCOUNTING_THINNED)
+		if (l->cls == LOSS_ACCOUNTING_SLICES)
 			put_label(in, "thinned");
 		else
 			put_label(in, kept ? "paused" : "not kept");
@@ -372,13 +372,13 @@ static void put_loss(struct info *in, uint32_t part)
 	size_t from;
 
 	info_account(in, &c->stats.figures, names_meta(in->names, part, PROF_META_CUT), a->at_most);
-	if (!loss_accounting_lacks(a)) {
+	if (!loss_accounting_is_incomplete(a)) {
 		put_label(in, "lost");
 		buf_addstr(&in->out, c->stats.figures.known ? "nothing\n" :
 							      "nothing that the trace tells of\n");
 	}
 	from = in->out.len;
-	if (loss_accounting_lacks(a)) {
+	if (loss_accounting_is_incomplete(a)) {
 		put_kinds(in, c, "lost", false);
 	}
 	if (report_text_sideband(&sideband, a)) {

@@ -27,7 +27,7 @@ void info_written_here(struct info *in, const struct loss_accounting_figures *f,
 /* What was produced last was neither written nor lost yet. */
 static void put_under_way(struct info *in, const struct loss_accounting_figures *f)
 {
-	const uint64_t cnt = loss_accounting_under_way(f);
+	const uint64_t cnt = loss_accounting_in_flight(f);
 	char text[32];
 
 	str_count(text, cnt);
@@ -51,7 +51,7 @@ void info_account(struct info *in, const struct loss_accounting_figures *f, bool
 	buf_printf(&in->out, "%-15s ", "account");
 	if (cut)
 		buf_addstr(&in->out, "before the cut: ");
-	if (verdict == LOSS_ACCOUNTING_GOES_ON || verdict == LOSS_ACCOUNTING_OPEN) {
+	if (verdict == LOSS_ACCOUNTING_CONTINUES || verdict == LOSS_ACCOUNTING_OPEN) {
 		buf_printf(&in->out, "%s produced %s, written %s, lost %s%s",
 			   verdict == LOSS_ACCOUNTING_OPEN ?
 				   "open: the file ends before its last RecorderStats; so far" :

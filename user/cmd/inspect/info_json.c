@@ -56,8 +56,8 @@ static void json_loss(struct info *in, const struct event_counts_part *c)
 static void json_account(struct info *in, const struct event_counts_part *c)
 {
 	static const char *const verdicts[] = {
-		[LOSS_ACCOUNTING_UNKNOWN] = "unknown", [LOSS_ACCOUNTING_BALANCED] = "balanced",
-		[LOSS_ACCOUNTING_GOES_ON] = "goes_on", [LOSS_ACCOUNTING_OPEN] = "open",
+		[LOSS_ACCOUNTING_UNKNOWN] = "unknown",	 [LOSS_ACCOUNTING_BALANCED] = "balanced",
+		[LOSS_ACCOUNTING_CONTINUES] = "goes_on", [LOSS_ACCOUNTING_OPEN] = "open",
 		[LOSS_ACCOUNTING_WRONG] = "wrong",
 	};
 	const struct loss_accounting_figures *f = &c->stats.figures;
@@ -83,12 +83,12 @@ static void json_stats(struct info *in, const struct event_counts_part *c)
 		   ",\"cpu_ns\":%" PRIu64 ",\"realtime_ns\":%" PRIu64 ",\"end_cpu_ns\":%" PRIu64
 		   ",\"rss_bytes\":%" PRIu64 ",\"ring_fill_max_bytes\":%" PRIu64
 		   ",\"bytes_written\":%" PRIu64,
-		   s->elapsed_ns, f->produced, f->written, f->lost, loss_accounting_under_way(f),
+		   s->elapsed_ns, f->produced, f->written, f->lost, loss_accounting_in_flight(f),
 		   c->tracepoints,
 		   loss_accounting_verdict(f) == LOSS_ACCOUNTING_BALANCED ? "true" : "false",
 		   s->samples, s->bpf_ns, s->bpf_runs, s->cpu_ns, s->realtime_ns, s->end_cpu_ns,
 		   s->rss_bytes, s->ring_fill_max_bytes, s->bytes_written);
-	if (s->unwinds)
+	if (s->has_unwinding)
 		buf_printf(&in->out,
 			   ",\"unwind_tables\":%" PRIu64 ",\"unwind_evicted\":%" PRIu64
 			   ",\"unwind_tables_left_out\":%" PRIu64 ",\"unwind_bytes\":%" PRIu64

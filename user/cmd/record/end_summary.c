@@ -281,7 +281,7 @@ static void print_story(const struct end_summary *s, const struct recorder_cfg *
 	if (names_new(&story.names))
 		return;
 	story.intervals = intervals_new(
-		&(struct intervals_opts){ story.names, thread_times_take, &story.times });
+		&(struct intervals_opts){ story.names, thread_times_add, &story.times });
 	if (result->totals.lost)
 		read_back(s->file, &story, learn_gaps);
 	if (!profile_new(story.names, &story.profile) && !read_back(s->file, &story, learn_all)) {

@@ -81,10 +81,10 @@ static const struct opt_spec diff_spec = {
 static double weight(const struct diff *d, const struct delta_change *c)
 {
 	if (d->opts->compute == DIFF_DELTA)
-		return c->telling_delta;
+		return c->verdict_delta;
 	if (d->opts->compute == DIFF_DELTA_ABS)
-		return fabs(c->telling_delta);
-	return c->telling_ratio >= 1 ? c->telling_ratio : 1 / c->telling_ratio;
+		return fabs(c->verdict_delta);
+	return c->verdict_ratio >= 1 ? c->verdict_ratio : 1 / c->verdict_ratio;
 }
 
 static int by_places(const struct diff *d, const struct delta_row *x, const struct delta_row *y)
@@ -114,8 +114,8 @@ static int by_change(const void *a, const void *b, void *ctx)
 	if (x->verdict != y->verdict && d->opts->compute != DIFF_DELTA)
 		return x->verdict < y->verdict ? -1 : 1;
 	if (wx == wy) {
-		wx = fabs(x->telling_delta);
-		wy = fabs(y->telling_delta);
+		wx = fabs(x->verdict_delta);
+		wy = fabs(y->verdict_delta);
 	}
 	if (wx == wy) {
 		wx = x->v[DELTA_NEW];

@@ -107,12 +107,12 @@ static void say_told(const struct diff *d, enum delta_side side)
 	buf_free(&text);
 }
 
-/* Of the first part that has stays off the CPU in place of switches, as offcpu_interval_is_told(); false: none has. */
+/* Of the first part that has stays off the CPU in place of switches, as offcpu_interval_is_recorded(); false: none has. */
 static bool has_stays(const struct diff_side *s, uint64_t *min_ns, uint64_t *max_ns)
 {
 	*min_ns = *max_ns = 0;
 	for (uint32_t i = 0; i < s->names->parts.cnt; i++)
-		if (offcpu_interval_is_told(s->names, i, min_ns, max_ns))
+		if (offcpu_interval_is_recorded(s->names, i, min_ns, max_ns))
 			return true;
 	return false;
 }
@@ -148,7 +148,7 @@ static void say_side(const struct diff *d, enum delta_side side)
 		buf_printf(&text, ", %.3g s", s->sum / 1e9);
 	add_time(&text, &s->time);
 	note(d, COLOR_PLAIN, &text);
-	if (loss_accounting_lacks(&s->counts.account)) {
+	if (loss_accounting_is_incomplete(&s->counts.account)) {
 		report_text_lost(&lost, &s->counts.account);
 		buf_printf(&text, "%s lost: %s", name_of(side), buf_cstr(&lost));
 		note(d, COLOR_WARN, &text);
@@ -222,7 +222,7 @@ static void add_ratio(struct buf *line, const struct delta_change *c)
 
 static void add_waits(struct buf *line, const struct delta_change *c, double by)
 {
-	const struct quantile *const *waits = (const struct quantile *const *)c->row->waits;
+	const struct quantile *const *waits = (const struct quantile *const *)c->row->latencies;
 
 	for (int side = 0; side < DELTA_SIDES; side++)
 		buf_printf(line, " %7" PRIu64, waits[side] ? waits[side]->cnt : 0);
@@ -237,7 +237,7 @@ static void add_waits(struct buf *line, const struct delta_change *c, double by)
 static bool one_sided(const struct diff *d, const struct delta_change *c)
 {
 	return d->opts->kind == DIFF_LATENCY &&
-	       !(c->row->waits[DELTA_OLD] && c->row->waits[DELTA_NEW]);
+	       !(c->row->latencies[DELTA_OLD] && c->row->latencies[DELTA_NEW]);
 }
 
 static void add_numbers(struct buf *line, const struct diff *d, const struct delta_change *c)
@@ -253,7 +253,7 @@ static void add_numbers(struct buf *line, const struct diff *d, const struct del
 	if (d->opts->kind == DIFF_LATENCY)
 		add_waits(line, c, by);
 	for (int side = 0; side < DELTA_SIDES; side++)
-		if (d->opts->kind == DIFF_LATENCY && !c->row->waits[side])
+		if (d->opts->kind == DIFF_LATENCY && !c->row->latencies[side])
 			buf_printf(line, " %10s", "-");
 		else
 			buf_printf(line, " %*.*f%s", width, digits, c->v[side] * by, tail);
@@ -323,7 +323,7 @@ static void put_row(const struct diff *d, const struct delta_change *c)
 	}
 	color_put(&painted, d->view.color,
 		  c->verdict != DELTA_CHANGED ? COLOR_DIM :
-		  c->telling_delta > 0	      ? COLOR_HOT :
+		  c->verdict_delta > 0	      ? COLOR_HOT :
 						COLOR_WARM,
 		  buf_cstr(&line), line.len);
 	puts(buf_cstr(&painted));
@@ -422,14 +422,14 @@ static void json_row(struct buf *out, const struct diff *d, const struct delta_c
 {
 	static const char *const sides[] = { "old", "new" };
 	static const char *const inside[] = {
-		[DELTA_CHANGED] = "false", [DELTA_CHANCE] = "true", [DELTA_UNSURE] = "null"
+		[DELTA_CHANGED] = "false", [DELTA_NOISE] = "true", [DELTA_UNSURE] = "null"
 	};
 	char key[32];
 
 	buf_addch(out, '{');
 	json_places(out, d, c->row);
 	for (int side = 0; side < DELTA_SIDES; side++) {
-		const struct quantile *waits = c->row->waits[side];
+		const struct quantile *waits = c->row->latencies[side];
 		const struct delta_sum *sum = d->total ? &c->row->total[side] : &c->row->self[side];
 
 		if (d->opts->kind == DIFF_LATENCY) {

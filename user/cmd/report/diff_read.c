@@ -225,7 +225,7 @@ static void sum_up(const struct diff *d, struct diff_side *s)
 	const struct recorded_time_opts opts = { .names = s->names,
 						 .ctx = s,
 						 .window = window_of,
-						 .tells = diff_tells,
+						 .has_data = diff_tells,
 						 .cpu = TRACE_NONE,
 						 .weights = weights };
 

@@ -70,7 +70,7 @@ struct report {
 	bool wall; /* stacks of all states, not only of running threads */
 	struct off_stack off_stack; /* with wall */
 	uint64_t state_ns[INTERVAL_STATE_CNT]; /* of what was selected; with wall */
-	struct intervals_untold untold; /* likewise */
+	struct intervals_unknown untold; /* likewise */
 	uint64_t all_samples;
 	struct report_part *parts; /* up to that of the last event */
 	size_t part_cnt, part_cap;

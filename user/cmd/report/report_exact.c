@@ -38,7 +38,7 @@ static void take_wall(struct report *r, const struct interval *i, const struct n
 				  .cpu = i->cpu };
 
 	r->state_ns[i->state] += i->end - i->start;
-	intervals_untold_add(&r->untold, i);
+	intervals_unknown_add(&r->untold, i);
 	if (i->state == INTERVAL_RUNNING)
 		return;
 	if (stack != INTERVAL_NO_STACK)
@@ -55,7 +55,7 @@ static void take_piece(struct report *r, const struct interval *i, const struct 
 	if (i->end < i->start || !select_match_task(&r->sel, r->names, task, i->cpu) ||
 	    !clip(r, &cut))
 		return;
-	cpu_time_take(&r->cpu_time, &cut, task->cgroup);
+	cpu_time_add(&r->cpu_time, &cut, task->cgroup);
 	if (r->wall && !(i->flags & INTERVAL_NEIGHBOUR))
 		take_wall(r, &cut, task, stack);
 }
@@ -148,7 +148,7 @@ static int recount(struct report *r)
 	intervals_restart(r->intervals);
 	profile_forget_times(r->profile);
 	memset(r->state_ns, 0, sizeof(r->state_ns));
-	r->untold = (struct intervals_untold){ 0 };
+	r->untold = (struct intervals_unknown){ 0 };
 	off_stack_fini(&r->off_stack);
 	while (!ret && (ret = reader_next(r->reader, &ev)) == 1) {
 		report_exact_add(r, &ev);
@@ -170,7 +170,7 @@ int report_exact_end(struct report *r, uint64_t ns)
 		cpu_time_to_profile(&r->cpu_time, r->profile);
 	/* where there is nothing but doubt, samples say more */
 	r->exact = !r->wall && (r->cpu_time.run_ns ||
-				(r->cpu_time.doubtful_ns && !profile_samples(r->profile)));
+				(r->cpu_time.uncertain_ns && !profile_samples(r->profile)));
 	return ret;
 }
 
@@ -178,15 +178,16 @@ void report_exact_weigh(struct report *r)
 {
 	const struct cpu_time *c = &r->cpu_time;
 
-	r->inexact = r->exact && r->timed && c->doubtful_ns > c->run_ns && r->whole / 2 > c->run_ns;
+	r->inexact =
+		r->exact && r->timed && c->uncertain_ns > c->run_ns && r->whole / 2 > c->run_ns;
 	r->exact &= !r->inexact;
 }
 
 bool report_exact_doubt(const struct report *r, struct buf *out)
 {
-	if (!r->cpu_time.doubtful_ns)
+	if (!r->cpu_time.uncertain_ns)
 		return false;
-	name_text_duration(out, r->cpu_time.doubtful_ns, 0);
+	name_text_duration(out, r->cpu_time.uncertain_ns, 0);
 	buf_addstr(out, " more may have been on a CPU, or not: ");
 	report_text_why_unknown(out, &r->counts.account, r->names);
 	return true;

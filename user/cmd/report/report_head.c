@@ -164,7 +164,7 @@ static void say_loss(const struct report *r)
 	for (uint32_t i = 0; i < r->part_cnt; i++)
 		span += r->parts[i].span_ns;
 	report_text_lost(&line, a);
-	if (loss_accounting_lacks(a))
+	if (loss_accounting_is_incomplete(a))
 		warn(r, "lost: %s (see dial9-prof info)", buf_cstr(&line));
 	else
 		note(r, "lost: %s", buf_cstr(&line));

@@ -230,7 +230,7 @@ void report_print_json(const struct report *r)
 		buf_printf(&out, ",\"unsure_ns\":%" PRIu64, r->untold.unsure_ns);
 	if (r->exact)
 		buf_printf(&out, ",\"run_ns\":%" PRIu64 ",\"doubtful_ns\":%" PRIu64,
-			   r->cpu_time.run_ns, r->cpu_time.doubtful_ns);
+			   r->cpu_time.run_ns, r->cpu_time.uncertain_ns);
 	if (r->ends.stacks) {
 		buf_addstr(&out, ",\"user_stacks\":");
 		unwind_status_json(&out, &r->ends, r->names);

@@ -257,7 +257,7 @@ size_t report_rows(const struct report *r, struct profile_rows *rows, size_t *al
 
 	profile_flat(r->profile, r->keys, rows);
 	if (r->exact)
-		cpu_time_put(&r->cpu_time, r->names, r->keys, rows);
+		cpu_time_add_to_rows(&r->cpu_time, r->names, r->keys, rows);
 	else if (columns_of(r) == REPORT_TOTAL_SELF)
 		profile_sort_total(r->profile, rows);
 	*all = 0;

@@ -34,7 +34,7 @@ struct offcpu {
 	struct view view;
 	struct blocked waits;
 	enum callchain_part part;
-	struct intervals_untold untold; /* of threads that are wanted */
+	struct intervals_unknown untold; /* of threads that are wanted */
 	uint64_t all; /* waits before --min, --max and --state */
 	struct offcpu_sums sums; /* of a trace that has these in place of events */
 };
@@ -188,7 +188,7 @@ static void add_interval(void *ctx, const struct interval *i)
 	    !interval_reader_wants(&o->timeline, i, i->cpu))
 		return;
 	if (i->state == INTERVAL_UNKNOWN) {
-		intervals_untold_add(&o->untold, i);
+		intervals_unknown_add(&o->untold, i);
 		return;
 	}
 	o->all++;
@@ -212,7 +212,7 @@ static void reset_sums(void *ctx)
 
 	blocked_fini(&o->waits);
 	offcpu_sums_fini(&o->sums);
-	o->untold = (struct intervals_untold){ 0 };
+	o->untold = (struct intervals_unknown){ 0 };
 	o->all = 0;
 }
 
@@ -299,7 +299,7 @@ static void put_head(struct buf *out, const struct offcpu *o)
 
 	interval_reader_put_head(out, &o->timeline, "blocked time", o->view.color);
 	buf_addstr(&line, "# ");
-	str_counted(&line, o->waits.waits, "wait");
+	str_counted(&line, o->waits.intervals, "wait");
 	buf_addstr(&line, ", ");
 	name_text_duration(&line, o->waits.ns, 0);
 	buf_addstr(&line, " together");
@@ -468,7 +468,7 @@ static void print_json(const struct offcpu *o)
 
 	interval_reader_json_head(&out, &o->timeline);
 	buf_printf(&out, ",\"waits\":%" PRIu64 ",\"cut\":%" PRIu64 ",\"ns\":%" PRIu64,
-		   o->waits.waits, o->waits.cut, o->waits.ns);
+		   o->waits.intervals, o->waits.cut, o->waits.ns);
 	interval_reader_json_unknown(&out, &o->untold);
 	report_text_json_rows(&out, o->waits.cnt - n);
 	for (size_t i = 0; i < n; i++) {

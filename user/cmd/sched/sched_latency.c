@@ -164,7 +164,7 @@ static bool is_timed(const struct latency *l, uint64_t switches)
 
 static void put_row(struct buf *out, const struct latency *l, const struct runq_delays_row *r)
 {
-	const struct quantile *q = &r->waits;
+	const struct quantile *q = &r->latencies;
 	struct buf task = { 0 };
 
 	if (is_timed(l, r->switches)) {
@@ -238,7 +238,7 @@ static const char *why_text(enum interval_why why)
 		[INTERVAL_WHY_WOKEN] = "woken by ",
 		[INTERVAL_WHY_WOKEN_EARLY] = "woken, before it had left its CPU, by ",
 		[INTERVAL_WHY_PREEMPTED] = "preempted",
-		[INTERVAL_WHY_GAVE_WAY] = "made way",
+		[INTERVAL_WHY_RESCHED] = "made way",
 		[INTERVAL_WHY_NEW] = "started by ",
 	};
 
@@ -253,7 +253,7 @@ static bool has_waker(const struct runq_delays_worst *w)
 
 /* Also where its name was not known yet when it ran. */
 static uint32_t name_of(const struct latency *l, const struct runq_delays_worst *w,
-			const struct interval_behind *b)
+			const struct interval_preemptor *b)
 {
 	uint32_t pid = b->pid, comm = b->comm;
 
@@ -264,7 +264,7 @@ static uint32_t name_of(const struct latency *l, const struct runq_delays_worst 
 static void put_behind(struct buf *out, const struct latency *l, const struct runq_delays_worst *w)
 {
 	for (size_t k = 0; k < w->sum.n; k++) {
-		const struct interval_behind *b = &w->behind[k];
+		const struct interval_preemptor *b = &w->preemptors[k];
 
 		buf_addstr(out, "      ");
 		name_text_duration(out, b->ns, 10);
@@ -318,7 +318,7 @@ static void print_text(const struct latency *l)
 {
 	struct buf out = { 0 };
 
-	if (!l->delays.cnt && !l->delays.untold.ns) {
+	if (!l->delays.cnt && !l->delays.unknown.ns) {
 		if (!interval_reader_is_chosen(&l->timeline))
 			printf("No waits for a CPU in %s: %s.\n", reader_input(l->timeline.reader),
 			       l->timeline.switches ? "no thread ran" :
@@ -326,10 +326,10 @@ static void print_text(const struct latency *l)
 		return;
 	}
 	interval_reader_put_head(&out, &l->timeline, "waits for a CPU", l->view.color);
-	interval_reader_put_unknown(&out, &l->timeline, &l->delays.untold, l->view.color);
+	interval_reader_put_unknown(&out, &l->timeline, &l->delays.unknown, l->view.color);
 	put_rows(&out, l);
-	if (l->opts->hist && l->delays.waits.cnt)
-		put_hist(&out, &l->delays.waits);
+	if (l->opts->hist && l->delays.latencies.cnt)
+		put_hist(&out, &l->delays.latencies);
 	if (l->opts->worst)
 		buf_addstr(&out, "#\n# The longest waits\n");
 	for (size_t i = 0; i < l->worst.cnt; i++)
@@ -350,7 +350,7 @@ static void json_times(struct buf *out, const struct latency *l, uint64_t run_ns
 
 static void json_row(struct buf *out, const struct latency *l, const struct runq_delays_row *r)
 {
-	const struct quantile *q = &r->waits;
+	const struct quantile *q = &r->latencies;
 
 	buf_addstr(out, "{\"comm\":");
 	name_text_json_name(out, l->timeline.names, r->comm);
@@ -382,8 +382,8 @@ static void json_worst(struct buf *out, const struct latency *l, const struct ru
 	for (size_t k = 0; k < w->sum.n; k++) {
 		buf_printf(out,
 			   "%s{\"ns\":%" PRIu64 ",\"cpu\":%u,\"tid\":%u,\"comm\":", k ? "," : "",
-			   w->behind[k].ns, w->behind[k].cpu, w->behind[k].tid);
-		name_text_json_name(out, l->timeline.names, name_of(l, w, &w->behind[k]));
+			   w->preemptors[k].ns, w->preemptors[k].cpu, w->preemptors[k].tid);
+		name_text_json_name(out, l->timeline.names, name_of(l, w, &w->preemptors[k]));
 		buf_addch(out, '}');
 	}
 	buf_printf(out, "],\"behind_others_ns\":%" PRIu64 ",\"behind_unknown_ns\":%" PRIu64,
@@ -401,7 +401,7 @@ static void print_json(const struct latency *l)
 	interval_reader_json_head(&out, &l->timeline);
 	json_times(&out, l, d->run_ns, d->switches);
 	buf_printf(&out, ",\"wait_ns\":%" PRIu64, d->wait_ns);
-	interval_reader_json_unknown(&out, &d->untold);
+	interval_reader_json_unknown(&out, &d->unknown);
 	report_text_json_rows(&out, d->cnt - n);
 	for (size_t i = 0; i < n; i++) {
 		buf_addstr(&out, i ? ",\n" : "\n");

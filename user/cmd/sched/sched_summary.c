@@ -25,7 +25,7 @@ struct cpus {
 	struct interval_reader timeline;
 	struct view view;
 	struct cpu_load load;
-	struct intervals_untold untold;
+	struct intervals_unknown untold;
 };
 
 #define O(m) offsetof(struct summary_opts, m)
@@ -60,7 +60,7 @@ static void add_interval(void *ctx, const struct interval *i)
 	    !interval_reader_wants(&c->timeline, i, i->cpu))
 		return;
 	cpu_load_add(&c->load, i);
-	intervals_untold_add(&c->untold, i);
+	intervals_unknown_add(&c->untold, i);
 }
 
 static void reset_sums(void *ctx)
@@ -68,7 +68,7 @@ static void reset_sums(void *ctx)
 	struct cpus *c = ctx;
 
 	cpu_load_fini(&c->load);
-	c->untold = (struct intervals_untold){ 0 };
+	c->untold = (struct intervals_unknown){ 0 };
 }
 
 /* Of more recordings in a trace, or more CPUs, than so many each CPU is taken to have been in all of them. */
@@ -91,7 +91,7 @@ static void put_row(struct buf *out, const struct cpu_load_row *r, uint64_t span
 
 	name_text_duration(out, r->busy_ns, 11);
 	buf_printf(out, " %6.2f%% %9" PRIu64 " %9" PRIu64 " ", 100.0 * (double)r->busy_ns / span,
-		   r->switches, r->arrivals);
+		   r->switches, r->migrations);
 	name_text_duration(out, r->wait_ns, 11);
 	buf_printf(out, " %7.3f ", (double)r->wait_ns / span);
 	name_text_duration(out, r->wait_max_ns, 10);
@@ -129,9 +129,9 @@ static void print_text(const struct cpus *c)
 		buf_printf(&out, "%4zu", k);
 		put_row(&out, &c->load.cpus[k], recorded_ns(c, &time, k), c->view.width);
 	}
-	if (c->load.nowhere.seen) {
+	if (c->load.unknown_cpu.seen) {
 		buf_addstr(&out, "   ?");
-		put_row(&out, &c->load.nowhere, time.ns, c->view.width);
+		put_row(&out, &c->load.unknown_cpu, time.ns, c->view.width);
 	}
 	buf_addstr(&out, " all");
 	put_row(&out, &sum, time.ns, c->view.width);
@@ -145,7 +145,7 @@ static void json_row(struct buf *out, const struct cpu_load_row *r, uint64_t rec
 		   "\"recorded_ns\":%" PRIu64 ",\"busy_ns\":%" PRIu64 ",\"switches\":%" PRIu64
 		   ",\"migrated\":%" PRIu64 ",\"wait_ns\":%" PRIu64 ",\"wait_max_ns\":%" PRIu64
 		   ",\"wait_max_start_ns\":%" PRIu64 ",\"wait_max_tid\":%u",
-		   recorded, r->busy_ns, r->switches, r->arrivals, r->wait_ns, r->wait_max_ns,
+		   recorded, r->busy_ns, r->switches, r->migrations, r->wait_ns, r->wait_max_ns,
 		   r->wait_max_start, r->wait_max_tid);
 }
 

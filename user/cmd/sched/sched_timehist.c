@@ -38,7 +38,7 @@ struct timehist {
 	/* of the switch at hand: */
 	uint64_t switch_ns, prev_state, next_tid;
 	uint64_t lines;
-	struct intervals_untold untold; /* of threads that are wanted */
+	struct intervals_unknown untold; /* of threads that are wanted */
 	size_t name_cols;
 	struct bytes_cache tasks; /* columns by what they are made of */
 	struct buf out, task;
@@ -203,9 +203,9 @@ static void add_interval(void *ctx, const struct interval *i)
 	if (i->state == INTERVAL_UNKNOWN) {
 		b->left = false;
 		if (interval_reader_wants(&h->timeline, i, i->cpu))
-			intervals_untold_add(&h->untold, i);
+			intervals_unknown_add(&h->untold, i);
 	} else if (i->state != INTERVAL_RUNNING &&
-		   i->given_to != TRACE_NONE) { /* it left its CPU */
+		   i->next_tid != TRACE_NONE) { /* it left its CPU */
 		*b = (struct before){ !(i->flags & INTERVAL_CLIP_START), i->start, 0 };
 	}
 	if (i->state == INTERVAL_RUNNABLE &&

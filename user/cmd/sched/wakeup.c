@@ -162,7 +162,7 @@ static void print_text(const struct wakeup *w)
 	}
 	interval_reader_put_head(&out, &w->timeline, "who woke whom", w->view.color);
 	buf_addstr(&out, "# ");
-	str_counted(&out, w->edges.waits, "waking");
+	str_counted(&out, w->edges.intervals, "waking");
 	buf_addstr(&out, " after ");
 	name_text_duration(&out, w->edges.ns, 0);
 	buf_addstr(&out, " blocked, all together");
@@ -212,7 +212,7 @@ static void print_json(const struct wakeup *w)
 
 	interval_reader_json_head(&out, &w->timeline);
 	buf_printf(&out, ",\"wakings\":%" PRIu64 ",\"cut\":%" PRIu64 ",\"ns\":%" PRIu64,
-		   w->edges.waits, w->edges.cut, w->edges.ns);
+		   w->edges.intervals, w->edges.cut, w->edges.ns);
 	report_text_json_rows(&out, w->edges.cnt - n);
 	for (size_t i = 0; i < n; i++) {
 		buf_addstr(&out, i ? ",\n" : "\n");

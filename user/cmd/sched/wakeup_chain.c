@@ -96,7 +96,7 @@ static struct link *add_link(struct chain *c, uint32_t tid, uint64_t until)
 			    .blocked = p,
 			    .from = p ? p->end : c->from,
 			    .to = until };
-	explain_meanwhile(&c->numbers, c->part, tid, l->from, until, &l->did);
+	explain_range(&c->numbers, c->part, tid, l->from, until, &l->did);
 	return l;
 }
 

@@ -24,7 +24,7 @@ static bool is_schedule(const char *name)
 }
 
 /* Of one half of a stack, the kernel's or the program's, the function that says most; @at receives where. */
-static uint32_t told_function(const struct names *names, const uint64_t *frames, uint32_t cnt,
+static uint32_t best_function(const struct names *names, const uint64_t *frames, uint32_t cnt,
 			      bool kernel, uint32_t *at)
 {
 	uint32_t first = NAMES_NONE;
@@ -107,11 +107,11 @@ static struct cause blocked_at(const struct intervals *iv, const struct names *n
 	uint32_t cnt, at;
 
 	frames = intervals_stack(iv, stack, &cnt);
-	c.function = told_function(names, frames, cnt, false, &at);
+	c.function = best_function(names, frames, cnt, false, &at);
 	if (c.function != NAMES_NONE)
 		c.under = caller_of(names, frames, cnt, at);
 	else
-		c.function = told_function(names, frames, cnt, true, &at);
+		c.function = best_function(names, frames, cnt, true, &at);
 	c.fault = is_fault(names, frames, cnt);
 	return c;
 }
@@ -141,7 +141,7 @@ static struct cause *find(const struct causes *c, const struct cause *one, uint6
 }
 
 /* One of a kind that has neither thread nor function. */
-static struct cause plain(enum cause_kind kind)
+static struct cause cause_of_kind(enum cause_kind kind)
 {
 	return (struct cause){
 		.kind = kind, .comm = NAMES_NONE, .function = NAMES_NONE, .under = NAMES_NONE
@@ -150,14 +150,14 @@ static struct cause plain(enum cause_kind kind)
 
 static void add(struct causes *c, const struct cause *one, uint64_t ns)
 {
-	const struct cause others = plain(CAUSE_OTHERS);
+	const struct cause others = cause_of_kind(CAUSE_OTHERS);
 	struct cause *row;
 	uint64_t hash;
 
 	if (!ns)
 		return;
 	row = find(c, one, &hash);
-	if (!row && one->kind == CAUSE_WAITED && c->waited == CAUSES_WAITED_MAX) {
+	if (!row && one->kind == CAUSE_RUNNABLE && c->runnable_rows == CAUSES_RUNNABLE_MAX) {
 		one = &others;
 		row = find(c, one, &hash);
 	}
@@ -165,13 +165,13 @@ static void add(struct causes *c, const struct cause *one, uint64_t ns)
 		c->v = array_reserve(c->v, &c->cap, c->cnt + 1, sizeof(*c->v));
 		row = &c->v[c->cnt++];
 		*row = *one;
-		c->waited += one->kind == CAUSE_WAITED;
+		c->runnable_rows += one->kind == CAUSE_RUNNABLE;
 		hmap_set(&c->index, hash, (void *)(uintptr_t)c->cnt);
 	}
 	row->ns += ns;
-	row->last_ns = row->last == c->moments ? row->last_ns + ns : ns;
-	row->moments += row->last != c->moments;
-	row->last = c->moments;
+	row->last_ns = row->last == c->ranges ? row->last_ns + ns : ns;
+	row->ranges += row->last != c->ranges;
+	row->last = c->ranges;
 	if (row->last_ns > c->longest_ns) {
 		c->longest_ns = row->last_ns;
 		c->longest = (size_t)(row - c->v);
@@ -179,27 +179,27 @@ static void add(struct causes *c, const struct cause *one, uint64_t ns)
 }
 
 /* A step of one piece: all that is known of it, while the step names but some. */
-static void add_waiting(struct causes *c, const struct explain *e, const struct explain_step *s)
+static void add_runnable(struct causes *c, const struct explain *e, const struct explain_step *s)
 {
 	const struct explain_piece *p = s->longest[INTERVAL_RUNNABLE];
-	const struct cause others = plain(CAUSE_OTHERS);
-	struct cause one = plain(CAUSE_WAITED);
+	const struct cause others = cause_of_kind(CAUSE_OTHERS);
+	struct cause one = cause_of_kind(CAUSE_RUNNABLE);
 
 	if (p->start < s->from || p->end > s->to) {
 		/* who ran in which part of it is not kept */
 		one.tid = TRACE_NONE;
-		add(c, p->rivals_unknown_ns ? &one : &others, s->to - s->from);
+		add(c, p->preemptors_unknown_ns ? &one : &others, s->to - s->from);
 		return;
 	}
-	for (size_t k = 0; k < p->rival_cnt; k++) {
-		one.tid = e->rivals[p->rivals + k].tid;
-		one.comm = e->rivals[p->rivals + k].comm;
-		add(c, &one, e->rivals[p->rivals + k].ns);
+	for (size_t k = 0; k < p->preemptor_cnt; k++) {
+		one.tid = e->preemptors[p->preemptors + k].tid;
+		one.comm = e->preemptors[p->preemptors + k].comm;
+		add(c, &one, e->preemptors[p->preemptors + k].ns);
 	}
 	one.tid = TRACE_NONE;
 	one.comm = NAMES_NONE;
-	add(c, &others, p->rivals_other_ns);
-	add(c, &one, p->rivals_unknown_ns);
+	add(c, &others, p->preemptors_other_ns);
+	add(c, &one, p->preemptors_unknown_ns);
 }
 
 struct adding {
@@ -216,16 +216,16 @@ static void add_step(void *ctx, const struct explain_step *s)
 	struct adding *a = ctx;
 	struct causes *c = a->c;
 	const struct explain_piece *dark = s->longest[INTERVAL_UNKNOWN];
-	const bool left_out = s->cnt[INTERVAL_UNKNOWN] && dark->flags & INTERVAL_NEIGHBOUR;
-	const struct cause ran = plain(CAUSE_RAN);
-	const struct cause unknown = plain(left_out ? CAUSE_UNRECORDED : CAUSE_UNKNOWN);
+	const bool unrecorded = s->cnt[INTERVAL_UNKNOWN] && dark->flags & INTERVAL_NEIGHBOUR;
+	const struct cause ran = cause_of_kind(CAUSE_RAN);
+	const struct cause unknown = cause_of_kind(unrecorded ? CAUSE_UNRECORDED : CAUSE_UNKNOWN);
 	struct cause blocked;
 
 	a->there += s->to - s->from;
 	add(c, &ran, s->ns[INTERVAL_RUNNING]);
 	add(c, &unknown, s->ns[INTERVAL_UNKNOWN]);
 	if (s->cnt[INTERVAL_RUNNABLE])
-		add_waiting(c, a->e, s);
+		add_runnable(c, a->e, s);
 	if (s->cnt[INTERVAL_BLOCKED]) {
 		blocked = blocked_at(a->iv, a->names, s->longest[INTERVAL_BLOCKED]->stack);
 		add(c, &blocked, s->ns[INTERVAL_BLOCKED]);
@@ -235,10 +235,10 @@ static void add_step(void *ctx, const struct explain_step *s)
 void causes_add(struct causes *c, const struct explain *e, const struct intervals *iv,
 		const struct names *names, uint32_t part, uint32_t tid, uint64_t from, uint64_t to)
 {
-	const struct cause absent = plain(CAUSE_ABSENT);
+	const struct cause absent = cause_of_kind(CAUSE_ABSENT);
 	struct adding a = { .c = c, .e = e, .iv = iv, .names = names };
 
-	c->moments++;
+	c->ranges++;
 	c->ns += to - from;
 	c->longest_ns = 0;
 	explain_each_step(e, part, tid, from, to, 0, add_step, &a);

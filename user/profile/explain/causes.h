@@ -6,7 +6,7 @@
 
 enum cause_kind {
 	CAUSE_RAN,
-	CAUSE_WAITED, /* for a CPU */
+	CAUSE_RUNNABLE, /* for a CPU */
 	CAUSE_OTHERS, /* likewise, behind threads that found no room in this table or the one below */
 	CAUSE_BLOCKED,
 	CAUSE_UNKNOWN, /* events are missing */
@@ -15,7 +15,7 @@ enum cause_kind {
 };
 
 /* So many rows; waits that would need one more go to CAUSE_OTHERS, and only those. */
-#define CAUSES_WAITED_MAX 4096
+#define CAUSES_RUNNABLE_MAX 4096
 
 /* Time of one kind that had one cause. */
 struct cause {
@@ -33,7 +33,7 @@ struct cause {
 	 */
 	uint32_t under;
 	bool fault; /* blocked in a page fault in that function */
-	uint64_t ns, moments; /* together; in how many of the moments that were added */
+	uint64_t ns, ranges; /* together; in how many of the moments that were added */
 	uint64_t mostly; /* in how many of these nothing took longer */
 	uint64_t last, last_ns; /* of these, the one counted last, and the time in it */
 };
@@ -43,8 +43,8 @@ struct causes {
 	struct hmap index; /* hash -> row + 1 */
 	struct cause *v;
 	size_t cnt, cap;
-	size_t waited; /* rows of CAUSE_WAITED */
-	uint64_t ns, moments; /* together */
+	size_t runnable_rows; /* rows of CAUSE_RUNNABLE */
+	uint64_t ns, ranges; /* together */
 	size_t longest; /* of the moment at hand: its row, if longest_ns is not 0 */
 	uint64_t longest_ns;
 };

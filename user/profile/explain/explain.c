@@ -69,20 +69,21 @@ static void follow_stretch(struct explain_thread *th, const struct interval *i)
 	}
 }
 
-static void add_rivals(struct explain *e, const struct intervals *iv, const struct interval *i,
-		       struct explain_piece *p)
+static void add_preemptors(struct explain *e, const struct intervals *iv, const struct interval *i,
+			   struct explain_piece *p)
 {
-	const size_t room = EXPLAIN_RIVALS_MAX - e->rival_cnt,
+	const size_t room = EXPLAIN_PREEMPTORS_MAX - e->preemptor_cnt,
 		     max = room < PREEMPTORS_MAX ? room : PREEMPTORS_MAX;
-	struct interval_behind_sum sum;
+	struct interval_preemptor_sum sum;
 
-	e->rivals = array_reserve(e->rivals, &e->rival_cap, e->rival_cnt + max, sizeof(*e->rivals));
-	sum = intervals_behind(iv, i, e->rivals + e->rival_cnt, max);
-	p->rivals = (uint32_t)e->rival_cnt;
-	p->rival_cnt = (uint8_t)sum.n;
-	p->rivals_other_ns = sum.other_ns;
-	p->rivals_unknown_ns = sum.unknown_ns;
-	e->rival_cnt += sum.n;
+	e->preemptors = array_reserve(e->preemptors, &e->preemptor_cap, e->preemptor_cnt + max,
+				      sizeof(*e->preemptors));
+	sum = intervals_preemptors(iv, i, e->preemptors + e->preemptor_cnt, max);
+	p->preemptors = (uint32_t)e->preemptor_cnt;
+	p->preemptor_cnt = (uint8_t)sum.n;
+	p->preemptors_other_ns = sum.other_ns;
+	p->preemptors_unknown_ns = sum.unknown_ns;
+	e->preemptor_cnt += sum.n;
 }
 
 static void add_piece(struct explain *e, const struct intervals *iv, const struct interval *i)
@@ -90,8 +91,8 @@ static void add_piece(struct explain *e, const struct intervals *iv, const struc
 	struct explain_piece *p;
 
 	if (e->piece_cnt == EXPLAIN_MAX) {
-		if (!e->left_out_at || i->start < e->left_out_at)
-			e->left_out_at = i->start;
+		if (!e->dropped_from || i->start < e->dropped_from)
+			e->dropped_from = i->start;
 		return;
 	}
 	e->pieces = array_reserve(e->pieces, &e->piece_cap, e->piece_cnt + 1, sizeof(*e->pieces));
@@ -112,7 +113,7 @@ static void add_piece(struct explain *e, const struct intervals *iv, const struc
 	if (i->waker)
 		p->waker = *i->waker;
 	if (i->state == INTERVAL_RUNNABLE)
-		add_rivals(e, iv, i, p);
+		add_preemptors(e, iv, i, p);
 }
 
 void explain_add(struct explain *e, const struct intervals *iv, const struct interval *i)
@@ -195,7 +196,7 @@ void explain_fini(struct explain *e)
 		free(th);
 	hmap_fini(&e->index);
 	free(e->pieces);
-	free(e->rivals);
+	free(e->preemptors);
 	free(e->samples);
 	stack_table_fini(&e->stacks);
 	*e = (struct explain){ .sums_only = e->sums_only };
@@ -347,7 +348,7 @@ static void find_hottest(const struct explain *e, const struct explain_piece *p,
 }
 
 /* On whichever CPU. */
-static void count_rival(struct preemptors *r, struct interval_behind one)
+static void count_preemptor(struct preemptors *r, struct interval_preemptor one)
 {
 	one.cpu = TRACE_NONE;
 	preemptors_add(r, &one);
@@ -358,7 +359,7 @@ static void end_step(const struct explain *e, struct explain_step *s, struct pre
 {
 	if (s->longest[INTERVAL_RUNNING])
 		find_hottest(e, s->longest[INTERVAL_RUNNING], s);
-	s->rival_cnt = preemptors_top(r, s->rivals, EXPLAIN_RIVALS);
+	s->preemptor_cnt = preemptors_top(r, s->preemptors, EXPLAIN_PREEMPTORS);
 	s->other_ns = r->other_ns;
 	*r = (struct preemptors){ 0 };
 	fn(ctx, s);
@@ -379,8 +380,9 @@ static uint64_t length_within(const struct explain_step *s, const struct explain
 	return to - from;
 }
 
-static void join(const struct explain *e, struct explain_step *s, const struct explain_piece *p,
-		 uint64_t from, uint64_t to, struct preemptors *r)
+static void join_step(const struct explain *e, struct explain_step *s,
+		      const struct explain_piece *p, uint64_t from, uint64_t to,
+		      struct preemptors *r)
 {
 	const struct explain_piece **longest = &s->longest[p->state];
 
@@ -392,19 +394,19 @@ static void join(const struct explain *e, struct explain_step *s, const struct e
 	if (from > p->start || to < p->end) {
 		/* who ran in which part of it is not kept */
 		if (p->state == INTERVAL_RUNNABLE)
-			*(p->rivals_unknown_ns ? &s->behind_unknown_ns : &r->other_ns) += to - from;
+			*(p->preemptors_unknown_ns ? &s->unknown_ns : &r->other_ns) += to - from;
 		return;
 	}
-	for (size_t k = 0; k < p->rival_cnt; k++)
-		count_rival(r, e->rivals[p->rivals + k]);
-	r->other_ns += p->rivals_other_ns;
-	s->behind_unknown_ns += p->rivals_unknown_ns;
+	for (size_t k = 0; k < p->preemptor_cnt; k++)
+		count_preemptor(r, e->preemptors[p->preemptors + k]);
+	r->other_ns += p->preemptors_other_ns;
+	s->unknown_ns += p->preemptors_unknown_ns;
 }
 
 void explain_each_step(const struct explain *e, uint32_t part, uint32_t tid, uint64_t from,
 		       uint64_t to, uint64_t small, explain_step_fn fn, void *ctx)
 {
-	struct preemptors rivals = { 0 };
+	struct preemptors preemptors = { 0 };
 	struct explain_step s = { 0 };
 	bool was_small = false, open = false;
 
@@ -419,15 +421,15 @@ void explain_each_step(const struct explain *e, uint32_t part, uint32_t tid, uin
 		/* a thread that was gone for a while begins anew */
 		if (!open || !is_small || !was_small || s.to != start) {
 			if (open)
-				end_step(e, &s, &rivals, fn, ctx);
+				end_step(e, &s, &preemptors, fn, ctx);
 			s = (struct explain_step){ .from = start, .hottest = INTERVAL_NO_STACK };
 			open = true;
 		}
-		join(e, &s, p, start, end, &rivals);
+		join_step(e, &s, p, start, end, &preemptors);
 		was_small = is_small;
 	}
 	if (open)
-		end_step(e, &s, &rivals, fn, ctx);
+		end_step(e, &s, &preemptors, fn, ctx);
 }
 
 struct steps {
@@ -456,7 +458,7 @@ struct first_step {
 	bool found;
 };
 
-static void take_first(void *ctx, const struct explain_step *s)
+static void take_first_stack(void *ctx, const struct explain_step *s)
 {
 	struct first_step *first = ctx;
 
@@ -465,12 +467,12 @@ static void take_first(void *ctx, const struct explain_step *s)
 	first->found = true;
 }
 
-bool explain_meanwhile(const struct explain *e, uint32_t part, uint32_t tid, uint64_t from,
-		       uint64_t to, struct explain_step *out)
+bool explain_range(const struct explain *e, uint32_t part, uint32_t tid, uint64_t from, uint64_t to,
+		   struct explain_step *out)
 {
 	struct first_step first = { .s = out };
 
-	explain_each_step(e, part, tid, from, to, UINT64_MAX, take_first, &first);
+	explain_each_step(e, part, tid, from, to, UINT64_MAX, take_first_stack, &first);
 	return first.found;
 }
 

@@ -8,15 +8,15 @@
  *
  * Sums of threads are exact whatever the length of the window. Pieces and samples are kept up to
  * EXPLAIN_MAX of each; what comes later is in the sums alone. Of those behind whom pieces waited
- * EXPLAIN_RIVALS_MAX are kept; later ones are others.
+ * EXPLAIN_PREEMPTORS_MAX are kept; later ones are others.
  */
 #include "base/hash.h"
 #include "profile/sched/intervals.h"
 #include "profile/sched/stack_table.h"
 
 #define EXPLAIN_MAX ((size_t)1 << 19)
-#define EXPLAIN_RIVALS 4 /* that a step names */
-#define EXPLAIN_RIVALS_MAX (2 * EXPLAIN_MAX) /* that are kept of all pieces */
+#define EXPLAIN_PREEMPTORS 4 /* that a step names */
+#define EXPLAIN_PREEMPTORS_MAX (2 * EXPLAIN_MAX) /* that are kept of all pieces */
 
 /* A thread within the window. */
 struct explain_thread {
@@ -39,12 +39,12 @@ struct explain_piece {
 	struct interval_waker waker; /* only if woken */
 	uint32_t tid, part;
 	uint32_t cpu, prev_state, stack; /* as in struct interval */
-	uint32_t rivals; /* index of the first, in explain.rivals */
-	uint8_t rival_cnt, state, why;
+	uint32_t preemptors; /* index of the first, in explain.rivals */
+	uint8_t preemptor_cnt, state, why;
 	bool woken;
 	uint16_t flags;
-	uint64_t rivals_other_ns; /* of those who found no room */
-	uint64_t rivals_unknown_ns; /* when the trace does not tell who ran */
+	uint64_t preemptors_other_ns; /* of those who found no room */
+	uint64_t preemptors_unknown_ns; /* when the trace does not tell who ran */
 };
 
 struct explain_sample {
@@ -59,12 +59,12 @@ struct explain {
 	struct hmap index; /* part << 32 | tid -> struct explain_thread */
 	struct explain_piece *pieces;
 	size_t piece_cnt, piece_cap;
-	struct interval_behind *rivals;
-	size_t rival_cnt, rival_cap;
+	struct interval_preemptor *preemptors;
+	size_t preemptor_cnt, preemptor_cap;
 	struct explain_sample *samples;
 	size_t sample_cnt, sample_cap;
 	struct stack_table stacks;
-	uint64_t left_out_at; /* from when on pieces are not kept; 0: all are there */
+	uint64_t dropped_from; /* from when on pieces are not kept; 0: all are there */
 };
 
 /* Takes an interval, within the callback of the engine. */
@@ -93,9 +93,9 @@ struct explain_step {
 	uint64_t ns[INTERVAL_STATE_CNT], cnt[INTERVAL_STATE_CNT];
 	const struct explain_piece *longest[INTERVAL_STATE_CNT]; /* NULL: none of that state */
 	/* Behind whom it waited, longest first; behind others; and when the trace does not tell behind whom. */
-	struct interval_behind rivals[EXPLAIN_RIVALS];
-	size_t rival_cnt;
-	uint64_t other_ns, behind_unknown_ns;
+	struct interval_preemptor preemptors[EXPLAIN_PREEMPTORS];
+	size_t preemptor_cnt;
+	uint64_t other_ns, unknown_ns;
 	/* Of samples in it: how many, and of the stack that most of them have. */
 	uint64_t samples, hottest_cnt;
 	uint32_t hottest; /* in explain.stacks; INTERVAL_NO_STACK: no samples */
@@ -116,8 +116,8 @@ void explain_steps(const struct explain *e, uint32_t part, uint32_t tid, uint64_
 /*
  * What a thread did meanwhile, in one step, which the caller zeroed. False: the trace says nothing of it.
  */
-bool explain_meanwhile(const struct explain *e, uint32_t part, uint32_t tid, uint64_t from,
-		       uint64_t to, struct explain_step *out);
+bool explain_range(const struct explain *e, uint32_t part, uint32_t tid, uint64_t from, uint64_t to,
+		   struct explain_step *out);
 /*
  * How long it did what from @from to @to, into @ns; returns the time of which the trace says nothing. These
  * together are the whole.

@@ -71,7 +71,7 @@ static bool is_own(const struct spans *s, uint64_t name)
 }
 
 /* One half of a call's own events. */
-static void learn_own(struct spans *s, const char *name)
+static void add_own_call(struct spans *s, const char *name)
 {
 	static const char enter[] = "syscalls:sys_enter_", exit[] = "syscalls:sys_exit_";
 	const bool is_enter = has_prefix(name, enter);
@@ -108,7 +108,7 @@ static const struct kind *kind_of(struct spans *s, const struct trace_schema *ts
 	k->by_call = (k->role == ENTER || k->role == EXIT) && k->number >= 0 &&
 		     s->opts.patterns[k->pattern].call;
 	if (k->role == ENTER || k->role == EXIT)
-		learn_own(s, name);
+		add_own_call(s, name);
 	hmap_set(&s->schemas, key, k);
 	return k;
 }
@@ -293,7 +293,7 @@ static int most_time_first(const void *a, const void *b)
 	return (x->name > y->name) - (x->name < y->name);
 }
 
-static void keep(struct spans *s, const struct span *p)
+static void keep_longest(struct spans *s, const struct span *p)
 {
 	s->pairs++;
 	count_kind(s, p);
@@ -322,9 +322,9 @@ static int longest_first(const void *a, const void *b)
 
 /* ---- events ------------------------------------------------------------------------------------ */
 
-static bool wants(const struct spans *s, uint32_t tid, uint32_t cpu)
+static bool is_wanted(const struct spans *s, uint32_t tid, uint32_t cpu)
 {
-	return !s->opts.wants || s->opts.wants(s->opts.ctx, tid, cpu);
+	return !s->opts.is_wanted || s->opts.is_wanted(s->opts.ctx, tid, cpu);
 }
 
 /* ---- what is open in a thread, one within the other --------------------------------------------- */
@@ -343,7 +343,7 @@ static void put_innermost(struct spans *s, struct open *o)
 	hmap_set(&s->last_open, o->place, o);
 }
 
-static void take_out(struct spans *s, struct open *o)
+static void remove_open(struct spans *s, struct open *o)
 {
 	if (o->outer)
 		o->outer->inner = o->inner;
@@ -367,11 +367,11 @@ static bool is_inside(const struct spans *s, const struct open *o, const struct 
 	       place_of(end) == o->place;
 }
 
-static void enter(struct spans *s, const struct trace *t, const struct trace_event *ev,
-		  const struct kind *k, uint32_t pattern)
+static void begin_span(struct spans *s, const struct trace *t, const struct trace_event *ev,
+		       const struct kind *k, uint32_t pattern)
 {
 	const uint32_t tid = thread_of(s, ev);
-	const bool wanted = wants(s, tid, ev->cpu);
+	const bool wanted = is_wanted(s, tid, ev->cpu);
 	struct tie tie;
 	struct open *o;
 
@@ -380,7 +380,7 @@ static void enter(struct spans *s, const struct trace *t, const struct trace_eve
 		s->untied++;
 		return;
 	}
-	s->blind |= s->opts.by_thread && ev->tid == TRACE_NONE;
+	s->workers_incomplete |= s->opts.by_thread && ev->tid == TRACE_NONE;
 	/* what a field ties may end in any thread */
 	if (!wanted && (tie.by == BY_THREAD || tie.by == BY_WORKER))
 		return;
@@ -394,9 +394,9 @@ static void enter(struct spans *s, const struct trace *t, const struct trace_eve
 	if (o) {
 		s->unended += o->wanted;
 		s->open_others -= !o->wanted;
-		take_out(s, o);
+		remove_open(s, o);
 	} else if (s->open.cnt >= SPANS_OPEN_MAX) {
-		s->crowded += wanted;
+		s->dropped += wanted;
 		return;
 	} else {
 		o = xmalloc(sizeof(*o));
@@ -423,8 +423,8 @@ static void enter(struct spans *s, const struct trace *t, const struct trace_eve
 	put_innermost(s, o);
 }
 
-static void leave(struct spans *s, const struct trace *t, const struct trace_event *ev,
-		  const struct kind *k, uint32_t pattern)
+static void end_span(struct spans *s, const struct trace *t, const struct trace_event *ev,
+		     const struct kind *k, uint32_t pattern)
 {
 	const uint32_t tid = thread_of(s, ev);
 	struct tie tie;
@@ -437,7 +437,7 @@ static void leave(struct spans *s, const struct trace *t, const struct trace_eve
 	}
 	o = hmap_get(&s->open, tie.hash);
 	if (!o) {
-		s->unstarted += wants(s, tid, ev->cpu);
+		s->unstarted += is_wanted(s, tid, ev->cpu);
 		return;
 	}
 	if (o->depth && o->losses == s->losses) {
@@ -445,7 +445,7 @@ static void leave(struct spans *s, const struct trace *t, const struct trace_eve
 		return;
 	}
 	hmap_del(&s->open, tie.hash);
-	take_out(s, o);
+	remove_open(s, o);
 	s->open_others -= !o->wanted;
 	if (!o->wanted) {
 		free(o);
@@ -459,7 +459,7 @@ static void leave(struct spans *s, const struct trace *t, const struct trace_eve
 		o->span.end_tid = tid;
 		o->span.end_worker = ev->tid == TRACE_NONE ? worker_of(ev) : TRACE_NONE;
 		s->inside += is_inside(s, o, ev);
-		keep(s, &o->span);
+		keep_longest(s, &o->span);
 	}
 	free(o);
 }
@@ -474,7 +474,7 @@ static void forget_thread(struct spans *s, const struct trace_event *ev)
 		if (!o)
 			continue;
 		s->unended++;
-		take_out(s, o);
+		remove_open(s, o);
 		free(o);
 	}
 }
@@ -496,9 +496,9 @@ void spans_add(struct spans *s, const struct trace *t, const struct trace_event 
 	if (pattern == s->opts.pattern_cnt)
 		return;
 	if (k->role == ENTER)
-		enter(s, t, ev, k, pattern);
+		begin_span(s, t, ev, k, pattern);
 	else if (k->role == EXIT)
-		leave(s, t, ev, k, pattern);
+		end_span(s, t, ev, k, pattern);
 	else if (k->role == THREAD_EXIT)
 		forget_thread(s, ev);
 }
@@ -536,13 +536,13 @@ static void free_values(struct hmap *m)
 	hmap_fini(m);
 }
 
-bool spans_wants_again(const struct spans *s)
+bool spans_needs_rerun(const struct spans *s)
 {
 	uint64_t name;
 	size_t pos = 0;
 	void *v;
 
-	if (s->blind)
+	if (s->workers_incomplete)
 		return true;
 	while (hmap_next(&s->raw_calls, &pos, &name, &v))
 		if (is_own(s, name))

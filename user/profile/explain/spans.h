@@ -39,7 +39,7 @@ struct spans_opts {
 	size_t max; /* how many are kept */
 	uint64_t min_ns; /* and of which length or longer */
 	/* Whether a pair is looked for that begins in a thread (TRACE_NONE: unknown). NULL: all. */
-	bool (*wants)(void *ctx, uint32_t tid, uint32_t cpu);
+	bool (*is_wanted)(void *ctx, uint32_t tid, uint32_t cpu);
 	bool by_thread; /* it chooses by the thread */
 	void *ctx;
 };
@@ -75,7 +75,7 @@ struct spans {
 	 * and of those taken from raw_syscalls. */
 	struct hmap own_calls, raw_calls;
 	struct worker_threads workers;
-	bool blind; /* wants() was asked before all workers were known */
+	bool workers_incomplete; /* wants() was asked before all workers were known */
 	struct hmap open; /* hash of what ties -> open pair */
 	size_t open_others; /* of these: of threads that are not looked for */
 	struct hmap last_open; /* thread or worker -> the open pair that began in it last */
@@ -93,7 +93,7 @@ struct spans {
 	uint64_t inside; /* whole pairs within another one of their thread: both count */
 	uint64_t unended, unstarted; /* starts without an end, ends without a start */
 	uint64_t untied; /* events that say neither thread nor what else would tie them */
-	uint64_t crowded; /* starts that found no room */
+	uint64_t dropped; /* starts that found no room */
 };
 
 /* Takes any event. */
@@ -104,7 +104,7 @@ void spans_finish(struct spans *s);
  * Whether spans_restart() and all events once more would find others: calls were taken both from raw_syscalls and
  * from events of their own, which came later; or pairs were chosen by threads before these were known.
  */
-bool spans_wants_again(const struct spans *s);
+bool spans_needs_rerun(const struct spans *s);
 /* Forgets all but which calls have events of their own, and which threads are workers. */
 void spans_restart(struct spans *s);
 /* Leaves it as at the start, with its options. */

@@ -111,7 +111,7 @@ static void add_span(struct tokio_polls_poll *poll, struct names *names, const s
 	if (poll->span_cnt < TOKIO_POLLS_SPANS_MAX)
 		poll->spans[poll->span_cnt++] = name;
 	else
-		poll->more_spans = true;
+		poll->has_more_spans = true;
 }
 
 void tokio_polls_add(struct tokio_polls *p, struct names *names, const struct trace *t,

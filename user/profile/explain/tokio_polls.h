@@ -19,7 +19,7 @@ struct tokio_polls_poll {
 	uint32_t spawned; /* "src/main.rs:7": string id; NAMES_NONE: it is not told */
 	uint32_t spans[TOKIO_POLLS_SPANS_MAX]; /* names, each once, as they were entered: string ids */
 	uint32_t span_cnt;
-	bool more_spans; /* than there is room for */
+	bool has_more_spans; /* than there is room for */
 };
 
 /* Slow polls of tasks that were spawned at one place. */

@@ -19,7 +19,7 @@ struct binding {
 	bool soft_from, soft_to;
 };
 
-struct stays {
+struct bindings {
 	struct binding *v;
 	size_t cnt, cap, last;
 };
@@ -32,7 +32,7 @@ static uint64_t key_of(uint32_t part, uint32_t id)
 /* ---- stays ------------------------------------------------------------------------------------- */
 
 /* How many begin at @ts or before. */
-static size_t stays_until(const struct stays *s, uint64_t ts)
+static size_t bindings_until(const struct bindings *s, uint64_t ts)
 {
 	size_t lo = 0, hi = s->cnt;
 
@@ -48,7 +48,7 @@ static size_t stays_until(const struct stays *s, uint64_t ts)
 }
 
 /* Whether the stay holds @ts, or can be made to without passing another one. */
-static bool stretch(struct stays *s, size_t at, uint32_t other, uint64_t ts)
+static bool extend_binding(struct bindings *s, size_t at, uint32_t other, uint64_t ts)
 {
 	struct binding *v = &s->v[at];
 
@@ -65,7 +65,7 @@ static bool stretch(struct stays *s, size_t at, uint32_t other, uint64_t ts)
 }
 
 /* Whether the stay before or behind reaches to @ts, where the one between was not really seen. */
-static bool push_aside(struct stays *s, size_t at, uint32_t other, uint64_t ts)
+static bool extend_neighbour(struct bindings *s, size_t at, uint32_t other, uint64_t ts)
 {
 	struct binding *v = &s->v[at];
 
@@ -85,33 +85,33 @@ static bool push_aside(struct stays *s, size_t at, uint32_t other, uint64_t ts)
 }
 
 /* True when it takes another stay. */
-static bool needs_stay(struct stays *s, uint32_t other, uint64_t ts)
+static bool needs_binding(struct bindings *s, uint32_t other, uint64_t ts)
 {
 	size_t at;
 
 	if (!s->cnt)
 		return true;
-	if (stretch(s, s->last, other, ts))
+	if (extend_binding(s, s->last, other, ts))
 		return false;
-	at = stays_until(s, ts);
-	if (at && (stretch(s, at - 1, other, ts) || push_aside(s, at - 1, other, ts)))
+	at = bindings_until(s, ts);
+	if (at && (extend_binding(s, at - 1, other, ts) || extend_neighbour(s, at - 1, other, ts)))
 		return false;
-	return at == s->cnt || !stretch(s, at, other, ts);
+	return at == s->cnt || !extend_binding(s, at, other, ts);
 }
 
-static void insert(struct stays *s, size_t at, struct binding stay)
+static void insert(struct bindings *s, size_t at, struct binding added)
 {
 	s->v = array_reserve(s->v, &s->cap, s->cnt + 1, sizeof(*s->v));
 	memmove(&s->v[at + 1], &s->v[at], (s->cnt - at) * sizeof(*s->v));
-	s->v[at] = stay;
+	s->v[at] = added;
 	s->cnt++;
 	s->last = at;
 }
 
 /* One that is in the middle of another parts it. */
-static void add_stay(struct stays *s, uint32_t other, uint64_t ts)
+static void add_binding(struct bindings *s, uint32_t other, uint64_t ts)
 {
-	const size_t at = stays_until(s, ts);
+	const size_t at = bindings_until(s, ts);
 	struct binding before = at ? s->v[at - 1] : (struct binding){ 0 };
 
 	if (at && ts > before.from && ts < before.to) {
@@ -124,16 +124,16 @@ static void add_stay(struct stays *s, uint32_t other, uint64_t ts)
 	insert(s, at, (struct binding){ .from = ts, .to = ts, .other = other });
 }
 
-static uint32_t stays_at(const struct stays *s, uint64_t ts)
+static uint32_t bindings_at(const struct bindings *s, uint64_t ts)
 {
-	const size_t at = s ? stays_until(s, ts) : 0;
+	const size_t at = s ? bindings_until(s, ts) : 0;
 
 	return s ? s->v[at ? at - 1 : 0].other : TRACE_NONE;
 }
 
 /* ---- learning ---------------------------------------------------------------------------------- */
 
-bool worker_threads_told(const struct trace_event *ev, uint32_t *worker, uint32_t *tid)
+bool worker_threads_parse(const struct trace_event *ev, uint32_t *worker, uint32_t *tid)
 {
 	uint64_t w, t;
 
@@ -147,26 +147,26 @@ bool worker_threads_told(const struct trace_event *ev, uint32_t *worker, uint32_
 	return true;
 }
 
-static bool learn(struct worker_threads *w, struct hmap *map, uint64_t key, uint32_t other,
-		  uint64_t ts)
+static bool add_worker_thread(struct worker_threads *w, struct hmap *map, uint64_t key,
+			      uint32_t other, uint64_t ts)
 {
-	struct stays *s = hmap_get(map, key);
+	struct bindings *s = hmap_get(map, key);
 
-	if (s && !needs_stay(s, other, ts))
+	if (s && !needs_binding(s, other, ts))
 		return true;
-	if (w->stays + 2 > TOKIO_WORKERS_STAYS_MAX)
+	if (w->bindings + 2 > TOKIO_WORKERS_BINDINGS_MAX)
 		return false;
 	if (!s) {
 		s = xcalloc(1, sizeof(*s));
 		hmap_set(map, key, s);
 	}
-	w->stays -= s->cnt;
-	add_stay(s, other, ts);
-	w->stays += s->cnt;
+	w->bindings -= s->cnt;
+	add_binding(s, other, ts);
+	w->bindings += s->cnt;
 	return true;
 }
 
-static void learn_part(struct worker_threads *w, uint32_t part)
+static void add_part(struct worker_threads *w, uint32_t part)
 {
 	for (size_t i = 0; i < w->part_cnt; i++)
 		if (w->parts[i] == part)
@@ -178,17 +178,17 @@ static void learn_part(struct worker_threads *w, uint32_t part)
 void worker_threads_learn(struct worker_threads *w, uint32_t part, uint32_t worker, uint32_t tid,
 			  uint64_t ts)
 {
-	learn_part(w, part);
-	if (!learn(w, &w->workers, key_of(part, worker), tid, ts) ||
-	    !learn(w, &w->threads, key_of(part, tid), worker, ts))
-		w->crowded++;
+	add_part(w, part);
+	if (!add_worker_thread(w, &w->workers, key_of(part, worker), tid, ts) ||
+	    !add_worker_thread(w, &w->threads, key_of(part, tid), worker, ts))
+		w->dropped++;
 }
 
 void worker_threads_add(struct worker_threads *w, const struct trace_event *ev)
 {
 	uint32_t worker, tid;
 
-	if (worker_threads_told(ev, &worker, &tid))
+	if (worker_threads_parse(ev, &worker, &tid))
 		worker_threads_learn(w, ev->part, worker, tid, ev->ts);
 }
 
@@ -197,7 +197,7 @@ void worker_threads_add(struct worker_threads *w, const struct trace_event *ev)
 uint32_t worker_threads_tid(const struct worker_threads *w, uint32_t part, uint32_t worker,
 			    uint64_t ts)
 {
-	return stays_at(hmap_get(&w->workers, key_of(part, worker)), ts);
+	return bindings_at(hmap_get(&w->workers, key_of(part, worker)), ts);
 }
 
 bool worker_threads_worker(const struct worker_threads *w, const struct names *names, uint32_t part,
@@ -209,7 +209,7 @@ bool worker_threads_worker(const struct worker_threads *w, const struct names *n
 	for (size_t i = 0; i < w->part_cnt; i++) {
 		if (names_part(names, w->parts[i])->clock != clock)
 			continue;
-		found = stays_at(hmap_get(&w->threads, key_of(w->parts[i], tid)), ts);
+		found = bindings_at(hmap_get(&w->threads, key_of(w->parts[i], tid)), ts);
 		/* a worker that has moved on took its number along */
 		if (found == TRACE_NONE || worker_threads_tid(w, w->parts[i], found, ts) != tid)
 			continue;
@@ -220,14 +220,14 @@ bool worker_threads_worker(const struct worker_threads *w, const struct names *n
 	return false;
 }
 
-static void free_stays(struct hmap *map)
+static void free_bindings(struct hmap *map)
 {
 	size_t pos = 0;
 	uint64_t key;
 	void *s;
 
 	while (hmap_next(map, &pos, &key, &s)) {
-		free(((struct stays *)s)->v);
+		free(((struct bindings *)s)->v);
 		free(s);
 	}
 	hmap_fini(map);
@@ -235,8 +235,8 @@ static void free_stays(struct hmap *map)
 
 void worker_threads_fini(struct worker_threads *w)
 {
-	free_stays(&w->workers);
-	free_stays(&w->threads);
+	free_bindings(&w->workers);
+	free_bindings(&w->threads);
 	free(w->parts);
 	*w = (struct worker_threads){ 0 };
 }

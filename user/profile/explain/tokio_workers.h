@@ -8,12 +8,12 @@
  * thread, so they may be given in any order of time. A worker's number is its application's own: what tells
  * applications apart is the part of the stream. A worker may move from one thread to another.
  *
- * Memory by moves of workers between threads, TOKIO_WORKERS_STAYS_MAX of them; never by the number of events.
+ * Memory by moves of workers between threads, TOKIO_WORKERS_BINDINGS_MAX of them; never by the number of events.
  */
 #include "base/hash.h"
 #include "trace/read/trace.h"
 
-#define TOKIO_WORKERS_STAYS_MAX 16384
+#define TOKIO_WORKERS_BINDINGS_MAX 16384
 
 /* {0} is empty. */
 struct worker_threads {
@@ -21,12 +21,12 @@ struct worker_threads {
 	struct hmap threads; /* part << 32 | tid -> what it was */
 	uint32_t *parts; /* that have any */
 	size_t part_cnt, part_cap;
-	size_t stays;
-	uint64_t crowded; /* events that found no room */
+	size_t bindings;
+	uint64_t dropped; /* events that found no room */
 };
 
 /* Whether the event names a worker and its thread, and which. */
-bool worker_threads_told(const struct trace_event *ev, uint32_t *worker, uint32_t *tid);
+bool worker_threads_parse(const struct trace_event *ev, uint32_t *worker, uint32_t *tid);
 /* Takes any event, in any order, also of a trace that is read for its names only. */
 void worker_threads_add(struct worker_threads *w, const struct trace_event *ev);
 /* The same of an event at @ts, in part @part, that tells that. */

@@ -19,7 +19,7 @@ struct intervals {
 	struct thread_state **merged; /* by part, of others */
 	size_t merged_cap;
 	/* The last stay off the CPU that was told as a whole: handed out with the next event, as its stack may come. */
-	struct offcpu_interval stay;
+	struct offcpu_interval offcpu;
 };
 
 struct intervals *intervals_new(const struct intervals_opts *opts)
@@ -58,7 +58,7 @@ void intervals_restart(struct intervals *iv)
 {
 	forget_merged(iv);
 	thread_state_restart(iv->own);
-	iv->stay.cnt = 0;
+	iv->offcpu.cnt = 0;
 }
 
 void intervals_skip_stacks(struct intervals *iv)
@@ -95,7 +95,7 @@ void intervals_add_gaps(struct intervals *iv, const struct trace *t, const struc
 	gaps_add(&all->gaps[ev->part], first, last);
 }
 
-static struct thread_state *machine_of(struct intervals *iv, uint32_t part)
+static struct thread_state *thread_state_of(struct intervals *iv, uint32_t part)
 {
 	if (names_part(iv->all.opts.names, part)->base == part)
 		return iv->own;
@@ -106,45 +106,45 @@ static struct thread_state *machine_of(struct intervals *iv, uint32_t part)
 	return iv->merged[part];
 }
 
-static void flush_stay(struct intervals *iv)
+static void flush_offcpu(struct intervals *iv)
 {
 	const struct thread_state_shared *all = &iv->all;
 	const struct thread_state_window none = { 0 };
 	uint32_t clock;
 
-	for (size_t i = 0; i < iv->stay.cnt; i++) {
-		clock = names_part(all->opts.names, iv->stay.v[i].part)->clock;
+	for (size_t i = 0; i < iv->offcpu.cnt; i++) {
+		clock = names_part(all->opts.names, iv->offcpu.v[i].part)->clock;
 		if (thread_state_clip(clock < all->window_cap ? &all->windows[clock] : &none,
-				      &iv->stay.v[i]))
-			all->opts.fn(all->opts.ctx, &iv->stay.v[i]);
+				      &iv->offcpu.v[i]))
+			all->opts.fn(all->opts.ctx, &iv->offcpu.v[i]);
 	}
-	iv->stay.cnt = 0;
+	iv->offcpu.cnt = 0;
 }
 
-static void take_stay(struct intervals *iv, const struct trace *t, const struct trace_event *ev)
+static void handle_offcpu(struct intervals *iv, const struct trace *t, const struct trace_event *ev)
 {
 	if (ev->kind == TRACE_SAMPLE && ev->source == PROF_SOURCE_EVENT && !iv->all.skip_stacks &&
-	    offcpu_interval_is_of(&iv->stay, ev))
-		offcpu_interval_set_stack(&iv->stay, stack_table_add(&iv->all.stacks, ev->frames,
-								     ev->frame_cnt));
-	if (iv->stay.cnt && !trace_is_naming(ev->kind))
-		flush_stay(iv);
+	    offcpu_interval_is_of(&iv->offcpu, ev))
+		offcpu_interval_set_stack(&iv->offcpu, stack_table_add(&iv->all.stacks, ev->frames,
+								       ev->frame_cnt));
+	if (iv->offcpu.cnt && !trace_is_naming(ev->kind))
+		flush_offcpu(iv);
 	if (ev->kind == TRACE_OFF_CPU)
-		offcpu_interval_read(&iv->stay, t, ev);
+		offcpu_interval_read(&iv->offcpu, t, ev);
 }
 
 void intervals_add(struct intervals *iv, const struct trace *t, const struct trace_event *ev)
 {
 	if (!ev->has_ts)
 		return;
-	take_stay(iv, t, ev);
-	thread_state_add(machine_of(iv, ev->part), t, ev);
+	handle_offcpu(iv, t, ev);
+	thread_state_add(thread_state_of(iv, ev->part), t, ev);
 	intervals_add_gaps(iv, t, ev);
 }
 
 void intervals_finish(struct intervals *iv)
 {
-	flush_stay(iv);
+	flush_offcpu(iv);
 	thread_state_finish(iv->own);
 	for (size_t i = 0; i < iv->merged_cap; i++)
 		if (iv->merged[i])
@@ -161,13 +161,15 @@ uint32_t intervals_stack_cnt(const struct intervals *iv)
 	return (uint32_t)iv->all.stacks.cnt;
 }
 
-struct interval_behind_sum intervals_behind(const struct intervals *iv, const struct interval *i,
-					    struct interval_behind *out, size_t max)
+struct interval_preemptor_sum intervals_preemptors(const struct intervals *iv,
+						   const struct interval *i,
+						   struct interval_preemptor *out, size_t max)
 {
-	return thread_state_behind(iv->all.telling ? iv->all.telling : iv->own, i, out, max);
+	return thread_state_preemptors(iv->all.reporting ? iv->all.reporting : iv->own, i, out,
+				       max);
 }
 
-void intervals_untold_add(struct intervals_untold *u, const struct interval *i)
+void intervals_unknown_add(struct intervals_unknown *u, const struct interval *i)
 {
 	const uint64_t ns = i->end - i->start;
 

@@ -39,10 +39,10 @@ enum interval_state {
 enum interval_end {
 	INTERVAL_TO_NOTHING, /* it did not: the recording or the trace of this thread did */
 	INTERVAL_TO_CPU, /* switched in */
-	INTERVAL_TO_WAKING, /* woken, or born */
+	INTERVAL_TO_WAKEUP, /* woken, or born */
 	INTERVAL_TO_BLOCK, /* switched out, to sleep or to block */
 	INTERVAL_TO_PREEMPTED, /* switched out by another, in the kernel */
-	INTERVAL_TO_GIVE_WAY, /* switched out while runnable, on its way to user mode, or it yielded */
+	INTERVAL_TO_RESCHED, /* switched out while runnable, on its way to user mode, or it yielded */
 	INTERVAL_TO_EXIT, /* switched out for the last time */
 };
 
@@ -54,7 +54,7 @@ enum interval_why {
 	 * spent blocked; the waking is told, and lies before the start. */
 	INTERVAL_WHY_WOKEN_EARLY,
 	INTERVAL_WHY_PREEMPTED,
-	INTERVAL_WHY_GAVE_WAY,
+	INTERVAL_WHY_RESCHED,
 	INTERVAL_WHY_NEW, /* born */
 };
 
@@ -67,7 +67,7 @@ enum interval_why {
 #define INTERVAL_CLIP_START 0x10 /* it began before the window */
 #define INTERVAL_CLIP_END 0x20 /* it ended behind the window */
 /* Blocked, and then switched in without a waking: how much of its end was runnable is unknown. */
-#define INTERVAL_NO_WAKING 0x40
+#define INTERVAL_NO_WAKEUP 0x40
 /*
  * Not of a thread that the recording followed (-p and its like), but of one that was met beside it; or of
  * a time that it spent on CPUs that the recording left out (-C). The trace has few of its switches: state is
@@ -108,7 +108,7 @@ struct interval_waker {
 	/* Softirq: its vector (0 HI, 1 TIMER, ...; see interval_softirq()). Hard irq: its line. Timer: the
 	 * softirq that ran it, -1 in the timer's own interrupt. Else, and when it is unknown: -1. */
 	int32_t number;
-	uint64_t said; /* as the trace has it (PROF_F_CONTEXT), for name_text_waker() */
+	uint64_t raw; /* as the trace has it (PROF_F_CONTEXT), for name_text_waker() */
 	/* The thread that was current. With INTERVAL_BY_TASK the waker; else one that was interrupted
 	 * and has nothing to do with it. */
 	uint32_t tid, pid, comm;
@@ -145,7 +145,7 @@ struct interval {
 	uint32_t stack;
 	/* Who was switched in at that switch-out; and at the end of a runnable interval: who left the
 	 * CPU for it. 0: idle, TRACE_NONE: unknown. */
-	uint32_t given_to, taken_from;
+	uint32_t next_tid, prev_tid;
 	enum interval_why why; /* of a runnable one */
 	/*
 	 * Blocked: who ended it. Runnable: who began the wait. NULL: nobody, or unknown.
@@ -157,13 +157,13 @@ struct interval {
 };
 
 /* Time of INTERVAL_UNKNOWN, together. */
-struct intervals_untold {
+struct intervals_unknown {
 	uint64_t ns;
 	uint64_t unsure_ns; /* of that, with INTERVAL_UNSURE and neither a loss nor a hole */
 };
 
 /* Takes any interval. */
-void intervals_untold_add(struct intervals_untold *u, const struct interval *i);
+void intervals_unknown_add(struct intervals_unknown *u, const struct interval *i);
 
 /* @i and what it points to are borrowed until the function returns. */
 typedef void (*interval_fn)(void *ctx, const struct interval *i);
@@ -209,16 +209,16 @@ const uint64_t *intervals_stack(const struct intervals *iv, uint32_t stack, uint
 uint32_t intervals_stack_cnt(const struct intervals *iv);
 
 /* One who ran while a thread waited for that CPU. */
-struct interval_behind {
+struct interval_preemptor {
 	uint32_t cpu, tid, pid, comm; /* tid 0: the CPU was idle */
 	uint64_t ns; /* together */
 	uint64_t from; /* first */
 };
 
 /* Of a wait: ns of the n that were returned, of others, and of times of which the trace does not say. */
-struct interval_behind_sum {
+struct interval_preemptor_sum {
 	size_t n;
-	uint64_t told_ns, other_ns, unknown_ns;
+	uint64_t listed_ns, other_ns, unknown_ns;
 };
 
 /*
@@ -228,8 +228,9 @@ struct interval_behind_sum {
  * the switches between others are not in the trace: then it is unknown who ran, unless it was one of those
  * processes, or their CPUs were watched (--neighbours). That X was switched in and later X out proves nothing.
  */
-struct interval_behind_sum intervals_behind(const struct intervals *iv, const struct interval *i,
-					    struct interval_behind *out, size_t max);
+struct interval_preemptor_sum intervals_preemptors(const struct intervals *iv,
+						   const struct interval *i,
+						   struct interval_preemptor *out, size_t max);
 
 /* The letter by which ps and perf call a state: R, S, D, T, t, X, Z, P, I; '?' for another. */
 char interval_letter(uint32_t prev_state);

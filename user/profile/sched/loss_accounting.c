@@ -33,7 +33,7 @@ static const struct {
 	{ PROF_LOST_PAUSED, LOSS_ACCOUNTING_PAUSES, true },
 	{ PROF_LOST_NOT_KEPT, LOSS_ACCOUNTING_PAUSES, true },
 	{ PROF_LOST_STACKS_THINNED, LOSS_ACCOUNTING_STACKS, false },
-	{ PROF_LOST_THINNED, LOSS_ACCOUNTING_THINNED, true },
+	{ PROF_LOST_THINNED, LOSS_ACCOUNTING_SLICES, true },
 	{ PROF_LOST_STACKS_OFF, LOSS_ACCOUNTING_STACKS_OFF, false },
 };
 
@@ -91,7 +91,7 @@ uint64_t loss_accounting_lost(const struct loss_accounting *a)
 	return a->lost[LOSS_ACCOUNTING_EVENTS] + a->lost[LOSS_ACCOUNTING_SAMPLES];
 }
 
-bool loss_accounting_lacks(const struct loss_accounting *a)
+bool loss_accounting_is_incomplete(const struct loss_accounting *a)
 {
 	return loss_accounting_lost(a) || a->lost[LOSS_ACCOUNTING_ESTIMATE] ||
 	       a->lost[LOSS_ACCOUNTING_HOLES];
@@ -103,15 +103,15 @@ enum loss_accounting_verdict loss_accounting_verdict(const struct loss_accountin
 		return LOSS_ACCOUNTING_UNKNOWN;
 	if (!f->closed)
 		return LOSS_ACCOUNTING_OPEN;
-	if (f->goes_on)
-		return LOSS_ACCOUNTING_GOES_ON;
+	if (f->continues)
+		return LOSS_ACCOUNTING_CONTINUES;
 	return f->produced == f->written + f->lost ? LOSS_ACCOUNTING_BALANCED :
 						     LOSS_ACCOUNTING_WRONG;
 }
 
-uint64_t loss_accounting_under_way(const struct loss_accounting_figures *f)
+uint64_t loss_accounting_in_flight(const struct loss_accounting_figures *f)
 {
-	if (f->closed && !f->goes_on)
+	if (f->closed && !f->continues)
 		return 0;
 	if (f->written > f->produced || f->lost > f->produced - f->written)
 		return 0;

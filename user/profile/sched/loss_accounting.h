@@ -16,7 +16,7 @@ enum loss_accounting_class {
 	LOSS_ACCOUNTING_ESTIMATE, /* samples that nobody could count */
 	LOSS_ACCOUNTING_PAUSES, /* stretches left out on purpose: nothing is lost, switches are missing */
 	LOSS_ACCOUNTING_STACKS, /* stacks left out on purpose, of events that are there */
-	LOSS_ACCOUNTING_THINNED, /* slices of time left out on purpose, to cost less: as pauses */
+	LOSS_ACCOUNTING_SLICES, /* slices of time left out on purpose, to cost less: as pauses */
 	LOSS_ACCOUNTING_HOLES, /* stretches that no file tells of: who knows how many events */
 	LOSS_ACCOUNTING_STACKS_OFF, /* stacks of switches and wakings left out for the same */
 	LOSS_ACCOUNTING_CLASS_CNT,
@@ -26,7 +26,7 @@ enum loss_accounting_class {
 enum loss_accounting_verdict {
 	LOSS_ACCOUNTING_UNKNOWN, /* it left no figures */
 	LOSS_ACCOUNTING_BALANCED,
-	LOSS_ACCOUNTING_GOES_ON, /* they are the last of this file, and the recording has another one */
+	LOSS_ACCOUNTING_CONTINUES, /* they are the last of this file, and the recording has another one */
 	LOSS_ACCOUNTING_OPEN, /* the file ends before the last figures: those before it need not agree */
 	LOSS_ACCOUNTING_WRONG,
 };
@@ -35,19 +35,19 @@ enum loss_accounting_verdict {
 struct loss_accounting_figures {
 	bool known;
 	bool closed; /* they are the last of the file, */
-	bool goes_on; /* but not of the recording: some events were under way */
+	bool continues; /* but not of the recording: some events were under way */
 	uint64_t produced, written, lost;
 };
 
 /* How many events were neither written nor lost yet when the figures were taken; 0 for last ones. */
-uint64_t loss_accounting_under_way(const struct loss_accounting_figures *f);
+uint64_t loss_accounting_in_flight(const struct loss_accounting_figures *f);
 
 /* What is missing, by class. {0} is "nothing". */
 struct loss_accounting {
 	uint64_t lost[LOSS_ACCOUNTING_CLASS_CNT];
 	uint64_t at_most; /* in LOSS_ACCOUNTING_EVENTS: events of which some need not have been wanted */
-	uint64_t thinned_ns; /* of LOSS_ACCOUNTING_THINNED, together; when it is not 0: */
-	uint64_t thinned_first, thinned_last; /* from when to when there were such slices */
+	uint64_t skipped_ns; /* of LOSS_ACCOUNTING_SLICES, together; when it is not 0: */
+	uint64_t skipped_first, skipped_last; /* from when to when there were such slices */
 };
 
 /* The class of a kind, PROF_LOST_*. A kind that is not known counts as events. */
@@ -69,7 +69,7 @@ void loss_accounting_add(struct loss_accounting *a, const char *kind, size_t len
 uint64_t loss_accounting_lost(const struct loss_accounting *a);
 
 /* True when some event, sample or estimate of them is missing, or nobody knows how many. */
-bool loss_accounting_lacks(const struct loss_accounting *a);
+bool loss_accounting_is_incomplete(const struct loss_accounting *a);
 
 enum loss_accounting_verdict loss_accounting_verdict(const struct loss_accounting_figures *f);
 

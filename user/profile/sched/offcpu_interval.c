@@ -25,8 +25,8 @@ static struct interval make_interval(const struct offcpu_interval *s, const stru
 		.part = ev->part,
 		.prev_state = (uint32_t)trace_u64_or(ev, ROLE_PREV_STATE, 0),
 		.stack = INTERVAL_NO_STACK,
-		.given_to = TRACE_NONE,
-		.taken_from = TRACE_NONE,
+		.next_tid = TRACE_NONE,
+		.prev_tid = TRACE_NONE,
 		.cpu = cpu < TRACE_NONE ? (uint32_t)cpu : TRACE_NONE,
 		.end_by = unfinished ? INTERVAL_TO_NOTHING : INTERVAL_TO_CPU,
 		.flags = unfinished ? INTERVAL_EDGE_END : 0,
@@ -66,13 +66,13 @@ static void read_waker(struct offcpu_interval *s, const struct trace *t,
 static void add_blocked(struct offcpu_interval *s, struct interval i, const struct trace_event *ev,
 			uint64_t from, uint64_t woken)
 {
-	struct interval waits = i;
+	struct interval runnable = i;
 
-	i.end_by = INTERVAL_TO_WAKING;
+	i.end_by = INTERVAL_TO_WAKEUP;
 	i.flags = 0;
 	add(s, i, INTERVAL_BLOCKED, from, woken);
-	waits.prev_state = 0;
-	add_runnable(s, waits, ev, INTERVAL_WHY_WOKEN, woken);
+	runnable.prev_state = 0;
+	add_runnable(s, runnable, ev, INTERVAL_WHY_WOKEN, woken);
 }
 
 /* Times of a file that cannot be are none. */
@@ -98,15 +98,15 @@ void offcpu_interval_read(struct offcpu_interval *s, const struct trace *t,
 	i = make_interval(s, t, ev, woken);
 	if (!(i.prev_state & LETTERS)) {
 		i.waker = NULL;
-		add_runnable(s, i, ev,
-			     i.prev_state ? INTERVAL_WHY_PREEMPTED : INTERVAL_WHY_GAVE_WAY, from);
+		add_runnable(s, i, ev, i.prev_state ? INTERVAL_WHY_PREEMPTED : INTERVAL_WHY_RESCHED,
+			     from);
 	} else if (woken && !blocked) {
 		add_runnable(s, i, ev, INTERVAL_WHY_WOKEN_EARLY, from);
 	} else if (woken) {
 		add_blocked(s, i, ev, from, from + blocked);
 	} else {
 		if (i.end_by == INTERVAL_TO_CPU)
-			i.flags |= INTERVAL_NO_WAKING;
+			i.flags |= INTERVAL_NO_WAKEUP;
 		add(s, i, INTERVAL_BLOCKED, from, ev->ts);
 	}
 }
@@ -121,8 +121,8 @@ void offcpu_interval_set_stack(struct offcpu_interval *s, uint32_t stack)
 	s->v[0].stack = stack;
 }
 
-bool offcpu_interval_is_told(const struct names *names, uint32_t part, uint64_t *min_ns,
-			     uint64_t *max_ns)
+bool offcpu_interval_is_recorded(const struct names *names, uint32_t part, uint64_t *min_ns,
+				 uint64_t *max_ns)
 {
 	if (min_ns)
 		*min_ns = names_meta_u64(names, part, PROF_META_OFF_MIN_NS);

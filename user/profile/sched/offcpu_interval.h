@@ -27,7 +27,7 @@ void offcpu_interval_set_stack(struct offcpu_interval *s, uint32_t stack);
  * Whether a part of a trace has stays in place of switches, and which: none shorter than *min_ns, and none longer
  * than *max_ns, unless that is 0. Either may be NULL.
  */
-bool offcpu_interval_is_told(const struct names *names, uint32_t part, uint64_t *min_ns,
-			     uint64_t *max_ns);
+bool offcpu_interval_is_recorded(const struct names *names, uint32_t part, uint64_t *min_ns,
+				 uint64_t *max_ns);
 
 #endif /* D9_PROFILE_SCHED_OFFCPU_INTERVAL_H */

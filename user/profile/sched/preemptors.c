@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-void preemptors_add(struct preemptors *r, const struct interval_behind *one)
+void preemptors_add(struct preemptors *r, const struct interval_preemptor *one)
 {
 	size_t k = 0;
 
@@ -25,14 +25,14 @@ void preemptors_add(struct preemptors *r, const struct interval_behind *one)
 
 static int longest_first(const void *a, const void *b)
 {
-	const struct interval_behind *x = a, *y = b;
+	const struct interval_preemptor *x = a, *y = b;
 
 	if (x->ns != y->ns)
 		return x->ns < y->ns ? 1 : -1;
 	return (x->tid > y->tid) - (x->tid < y->tid);
 }
 
-size_t preemptors_top(struct preemptors *r, struct interval_behind *out, size_t max)
+size_t preemptors_top(struct preemptors *r, struct interval_preemptor *out, size_t max)
 {
 	size_t n = 0;
 

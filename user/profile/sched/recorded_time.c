@@ -18,9 +18,9 @@ struct recorded_time_part *recorded_time_part(struct recorded_time *o, uint32_t 
 }
 
 /* Nothing at all was recorded meanwhile, on any CPU. */
-static bool is_left_out(enum loss_accounting_class cls)
+static bool is_skipped(enum loss_accounting_class cls)
 {
-	return cls == LOSS_ACCOUNTING_PAUSES || cls == LOSS_ACCOUNTING_THINNED ||
+	return cls == LOSS_ACCOUNTING_PAUSES || cls == LOSS_ACCOUNTING_SLICES ||
 	       cls == LOSS_ACCOUNTING_HOLES;
 }
 
@@ -32,20 +32,20 @@ void recorded_time_loss(struct recorded_time *o, const struct trace *t,
 	struct recorded_time_part *p;
 
 	if (ev->kind != TRACE_LOST || !trace_str(t, ev, ROLE_KIND, &kind) ||
-	    !is_left_out(loss_accounting_class(kind.ptr, kind.len)) ||
+	    !is_skipped(loss_accounting_class(kind.ptr, kind.len)) ||
 	    !trace_u64(ev, ROLE_FIRST_NS, &first) || !trace_u64(ev, ROLE_LAST_NS, &last) ||
-	    first >= last || o->out_cnt == RECORDED_TIME_OUT_MAX)
+	    first >= last || o->skipped_cnt == RECORDED_TIME_SKIPPED_MAX)
 		return;
 	p = recorded_time_part(o, ev->part);
-	p->out = array_reserve(p->out, &p->cap, p->cnt + 1, sizeof(*p->out));
-	p->out[p->cnt++] = (struct gap){ first, last };
-	o->out_cnt++;
+	p->skipped = array_reserve(p->skipped, &p->cap, p->cnt + 1, sizeof(*p->skipped));
+	p->skipped[p->cnt++] = (struct gap){ first, last };
+	o->skipped_cnt++;
 }
 
 /* Times of the parts on one clock. */
 struct times {
-	struct gap *spans, *seen;
-	size_t span_cnt, span_cap, seen_cnt, seen_cap;
+	struct gap *spans, *recorded;
+	size_t span_cnt, span_cap, recorded_cnt, recorded_cap;
 };
 
 /* Parts that follow each other. */
@@ -75,7 +75,7 @@ static void add(struct gap **v, size_t *cnt, size_t *cap, uint64_t from, uint64_
 }
 
 /* How long any of them lasts. */
-static uint64_t together(struct gap *v, size_t cnt)
+static uint64_t total_length(struct gap *v, size_t cnt)
 {
 	uint64_t ns = 0, until = 0;
 
@@ -93,22 +93,23 @@ static uint64_t together(struct gap *v, size_t cnt)
 }
 
 /* From @from to @to but for what was left out; how long that is. */
-static uint64_t add_seen(struct times *t, const struct recorded_time_part *p, uint64_t from,
-			 uint64_t to)
+static uint64_t add_recorded(struct times *t, const struct recorded_time_part *p, uint64_t from,
+			     uint64_t to)
 {
 	uint64_t ns = 0;
 
 	if (p->cnt)
-		qsort(p->out, p->cnt, sizeof(*p->out), by_from);
+		qsort(p->skipped, p->cnt, sizeof(*p->skipped), by_from);
 	for (size_t i = 0; i <= p->cnt && from < to; i++) {
-		const uint64_t end = i < p->cnt && p->out[i].from < to ? p->out[i].from : to;
+		const uint64_t end =
+			i < p->cnt && p->skipped[i].from < to ? p->skipped[i].from : to;
 
 		if (end > from) {
-			add(&t->seen, &t->seen_cnt, &t->seen_cap, from, end);
+			add(&t->recorded, &t->recorded_cnt, &t->recorded_cap, from, end);
 			ns += end - from;
 		}
-		if (i < p->cnt && p->out[i].to > from)
-			from = p->out[i].to;
+		if (i < p->cnt && p->skipped[i].to > from)
+			from = p->skipped[i].to;
 	}
 	return ns;
 }
@@ -129,10 +130,10 @@ static bool has_cpu(const struct recorded_time_part *p, const struct recorded_ti
 	return has;
 }
 
-static bool counts(const struct recorded_time *o, const struct recorded_time_opts *opts,
-		   uint32_t part, bool all)
+static bool is_counted(const struct recorded_time *o, const struct recorded_time_opts *opts,
+		       uint32_t part, bool all)
 {
-	return o->v[part].any && (all || !opts->tells || opts->tells(opts->ctx, part)) &&
+	return o->v[part].any && (all || !opts->has_data || opts->has_data(opts->ctx, part)) &&
 	       has_cpu(&o->v[part], opts, part);
 }
 
@@ -171,7 +172,7 @@ static size_t members_of(const struct recorded_time *o, const struct recorded_ti
 	*out = NULL;
 	for (uint32_t i = part; i < o->cap && i < opts->names->parts.cnt; i++) {
 		m.part = i;
-		if (names_part(opts->names, i)->clock != part || !counts(o, opts, i, all) ||
+		if (names_part(opts->names, i)->clock != part || !is_counted(o, opts, i, all) ||
 		    !span_of(o, opts, &m))
 			continue;
 		*out = array_reserve(*out, &cap, cnt + 1, sizeof(**out));
@@ -194,8 +195,8 @@ static size_t lane_for(const struct lane *lanes, size_t cnt, const struct member
 	return best;
 }
 
-static void weigh(const struct recorded_time *o, const struct recorded_time_opts *opts,
-		  struct member *m, size_t cnt, uint64_t ns)
+static void set_weights(const struct recorded_time *o, const struct recorded_time_opts *opts,
+			struct member *m, size_t cnt, uint64_t ns)
 {
 	struct lane *lanes = xcalloc(cnt, sizeof(*lanes));
 	size_t lane_cnt = 0;
@@ -205,15 +206,15 @@ static void weigh(const struct recorded_time *o, const struct recorded_time_opts
 		lane_cnt += m[i].lane == lane_cnt;
 		if (m[i].last > lanes[m[i].lane].until)
 			lanes[m[i].lane].until = m[i].last;
-		add_seen(&lanes[m[i].lane].times, &o->v[m[i].part], m[i].first, m[i].last);
+		add_recorded(&lanes[m[i].lane].times, &o->v[m[i].part], m[i].first, m[i].last);
 	}
 	for (size_t i = 0; i < lane_cnt; i++)
-		lanes[i].until = together(lanes[i].times.seen, lanes[i].times.seen_cnt);
+		lanes[i].until = total_length(lanes[i].times.recorded, lanes[i].times.recorded_cnt);
 	for (size_t i = 0; i < cnt; i++)
 		if (lanes[m[i].lane].until)
 			opts->weights[m[i].part] = (double)ns / (double)lanes[m[i].lane].until;
 	for (size_t i = 0; i < lane_cnt; i++)
-		free(lanes[i].times.seen);
+		free(lanes[i].times.recorded);
 	free(lanes);
 }
 
@@ -227,17 +228,17 @@ static void add_clock(const struct recorded_time *o, const struct recorded_time_
 
 	for (size_t i = 0; i < cnt; i++) {
 		add(&t.spans, &t.span_cnt, &t.span_cap, m[i].first, m[i].last);
-		parts_ns += add_seen(&t, &o->v[m[i].part], m[i].first, m[i].last);
+		parts_ns += add_recorded(&t, &o->v[m[i].part], m[i].first, m[i].last);
 	}
-	ns = together(t.seen, t.seen_cnt);
+	ns = total_length(t.recorded, t.recorded_cnt);
 	if (opts->weights && parts_ns > ns)
-		weigh(o, opts, m, cnt, ns);
+		set_weights(o, opts, m, cnt, ns);
 	sum->parts += cnt;
-	sum->span_ns += together(t.spans, t.span_cnt);
+	sum->span_ns += total_length(t.spans, t.span_cnt);
 	sum->ns += ns;
 	sum->parts_ns += parts_ns;
 	free(t.spans);
-	free(t.seen);
+	free(t.recorded);
 	free(m);
 }
 
@@ -248,8 +249,8 @@ struct recorded_time_sum recorded_time_sum(const struct recorded_time *o,
 	struct recorded_time_sum sum = { 0 };
 	bool all = true;
 
-	for (uint32_t i = 0; i < cnt && all && opts->tells; i++)
-		all = !o->v[i].any || !opts->tells(opts->ctx, i);
+	for (uint32_t i = 0; i < cnt && all && opts->has_data; i++)
+		all = !o->v[i].any || !opts->has_data(opts->ctx, i);
 	for (size_t i = 0; opts->weights && i < opts->names->parts.cnt; i++)
 		opts->weights[i] = 1;
 	for (uint32_t i = 0; i < cnt; i++)
@@ -261,7 +262,7 @@ struct recorded_time_sum recorded_time_sum(const struct recorded_time *o,
 void recorded_time_fini(struct recorded_time *o)
 {
 	for (size_t i = 0; i < o->cap; i++)
-		free(o->v[i].out);
+		free(o->v[i].skipped);
 	free(o->v);
 	*o = (struct recorded_time){ 0 };
 }

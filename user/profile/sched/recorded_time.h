@@ -6,20 +6,20 @@
 #include "trace/read/trace.h"
 
 /* Stretches left out that are remembered, of all parts together; what is left out beyond counts as recorded. */
-#define RECORDED_TIME_OUT_MAX (1 << 20)
+#define RECORDED_TIME_SKIPPED_MAX (1 << 20)
 
 struct recorded_time_part {
 	bool any; /* something happened in it, */
 	uint64_t first, last; /* from when to when, */
 	uint32_t cpus; /* on CPUs below this number */
-	struct gap *out; /* what was left out, as it was told */
+	struct gap *skipped; /* what was left out, as it was told */
 	size_t cnt, cap;
 };
 
 /* For how long a trace was recorded. {0} is empty; grows with parts and with stretches left out. */
 struct recorded_time {
 	struct recorded_time_part *v; /* by part */
-	size_t cap, out_cnt;
+	size_t cap, skipped_cnt;
 };
 
 /* Takes an event that happened: any but those that trace_is_naming() tells and losses. */
@@ -34,7 +34,7 @@ struct recorded_time_opts {
 	/* What is looked at on a clock, both ends included; false: all of it. NULL: all. */
 	bool (*window)(const void *ctx, uint32_t clock, uint64_t *from, uint64_t *to);
 	/* Whether a part tells of what is measured; where none does, all count. NULL: all do. */
-	bool (*tells)(const void *ctx, uint32_t part);
+	bool (*has_data)(const void *ctx, uint32_t part);
 	uint32_t cpu; /* parts that this CPU was recorded in; TRACE_NONE: all */
 	/*
 	 * NULL, or an array by part, of as many as there are: what sums of a part are to be multiplied by before they

@@ -11,7 +11,7 @@ void runqueue_moves_add(struct runqueue_moves *h, uint32_t cpu, uint64_t since)
 {
 	if (h->cnt == RUNQUEUE_MOVES_MAX)
 		memmove(&h->v[0], &h->v[1], --h->cnt * sizeof(h->v[0]));
-	h->v[h->cnt++] = (struct hop){ .since = since, .cpu = cpu };
+	h->v[h->cnt++] = (struct runqueue_move){ .since = since, .cpu = cpu };
 }
 
 uint32_t runqueue_moves_cpu(const struct runqueue_moves *h)
@@ -19,33 +19,33 @@ uint32_t runqueue_moves_cpu(const struct runqueue_moves *h)
 	return h->cnt ? h->v[h->cnt - 1].cpu : TRACE_NONE;
 }
 
-struct queue {
-	struct runqueue_moves_behind *behind;
+struct slice_sums {
+	struct runqueue_moves_preemptors *behind;
 	uint32_t cpu;
 };
 
 /* Who was switched in last is still there only if his switch out could not be missing. */
 static void add_slice(void *ctx, uint32_t tid, uint64_t from, uint64_t to, bool open)
 {
-	const struct queue *q = ctx;
-	struct runqueue_moves_behind *b = q->behind;
+	const struct slice_sums *q = ctx;
+	struct runqueue_moves_preemptors *b = q->behind;
 
-	if (tid == CPU_LOG_NOBODY || (open && !b->stays(b->ctx, tid))) {
+	if (tid == CPU_LOG_NOBODY || (open && !b->is_running(b->ctx, tid))) {
 		b->unknown_ns += to - from;
 		return;
 	}
-	preemptors_add(&b->rivals, &(struct interval_behind){ .cpu = q->cpu,
-							      .tid = tid,
-							      .pid = TRACE_NONE,
-							      .comm = NAMES_NONE,
-							      .ns = to - from,
-							      .from = from });
+	preemptors_add(&b->preemptors, &(struct interval_preemptor){ .cpu = q->cpu,
+								     .tid = tid,
+								     .pid = TRACE_NONE,
+								     .comm = NAMES_NONE,
+								     .ns = to - from,
+								     .from = from });
 }
 
-void runqueue_moves_behind(const struct runqueue_moves *h, const struct interval *i,
-			   struct runqueue_moves_behind *b)
+void runqueue_moves_preemptors(const struct runqueue_moves *h, const struct interval *i,
+			       struct runqueue_moves_preemptors *b)
 {
-	struct queue q = { .behind = b };
+	struct slice_sums q = { .behind = b };
 	uint64_t to = i->end, from;
 
 	for (size_t k = h->cnt; k-- && to > i->start; to = from < to ? from : to) {

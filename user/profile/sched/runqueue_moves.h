@@ -9,14 +9,14 @@
 #define RUNQUEUE_MOVES_MAX 4
 
 /* A CPU on whose queue a thread waits, from a time on; TRACE_NONE: unknown which. */
-struct hop {
+struct runqueue_move {
 	uint64_t since;
 	uint32_t cpu;
 };
 
 /* The queues on which a thread waits, one after the other. {0} is empty. */
 struct runqueue_moves {
-	struct hop v[RUNQUEUE_MOVES_MAX];
+	struct runqueue_move v[RUNQUEUE_MOVES_MAX];
 	uint8_t cnt;
 };
 
@@ -26,19 +26,19 @@ void runqueue_moves_add(struct runqueue_moves *h, uint32_t cpu, uint64_t since);
 uint32_t runqueue_moves_cpu(const struct runqueue_moves *h);
 
 /* Whether @tid, who was switched in last on a CPU, is known to be there still. */
-typedef bool (*runqueue_moves_stays_fn)(const void *ctx, uint32_t tid);
+typedef bool (*runqueue_moves_running_fn)(const void *ctx, uint32_t tid);
 
-struct runqueue_moves_behind {
+struct runqueue_moves_preemptors {
 	const struct cpu_log *cpus; /* borrowed */
-	runqueue_moves_stays_fn stays;
+	runqueue_moves_running_fn is_running;
 	const void *ctx;
 	/* added to: */
-	struct preemptors rivals; /* who ran; pid and comm are not known */
+	struct preemptors preemptors; /* who ran; pid and comm are not known */
 	uint64_t unknown_ns; /* when it is not known who did */
 };
 
 /* Behind whom a thread waited during the interval @i, of which @h are the queues. */
-void runqueue_moves_behind(const struct runqueue_moves *h, const struct interval *i,
-			   struct runqueue_moves_behind *b);
+void runqueue_moves_preemptors(const struct runqueue_moves *h, const struct interval *i,
+			       struct runqueue_moves_preemptors *b);
 
 #endif /* D9_PROFILE_SCHED_RUNQUEUE_MOVES_H */

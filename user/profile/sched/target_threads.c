@@ -40,16 +40,16 @@ void target_threads_init(struct target_threads *f, const struct names *n, uint32
 	const char *target = names_meta(n, part, PROF_META_TARGET);
 	const char *pids = names_meta(n, part, PROF_META_TARGET_PIDS);
 	const char *inherit = names_meta(n, part, PROF_META_INHERIT);
-	const char *told = names_meta(n, part, PROF_META_FOLLOWED);
+	const char *followed = names_meta(n, part, PROF_META_FOLLOWED);
 
 	*f = (struct target_threads){ .inherit = !inherit || strcmp(inherit, "no") };
-	f->told = told != NULL;
-	f->within = told && !strcmp(told, "within");
-	f->some = f->told;
-	if (!target || (f->told && !f->within))
+	f->from_task_events = followed != NULL;
+	f->within = followed && !strcmp(followed, "within");
+	f->not_all = f->from_task_events;
+	if (!target || (f->from_task_events && !f->within))
 		return;
 	f->command = !strncmp(target, "command ", 8);
-	f->some |= f->command || !strncmp(target, "pid ", 4) || !strncmp(target, "tid ", 4);
+	f->not_all |= f->command || !strncmp(target, "pid ", 4) || !strncmp(target, "tid ", 4);
 	if (!strncmp(target, "pid ", 4))
 		add_list(&f->pids, target + 4);
 	if (!strncmp(target, "tid ", 4)) {
@@ -57,14 +57,14 @@ void target_threads_init(struct target_threads *f, const struct names *n, uint32
 		f->inherit = false;
 	}
 	if (f->command && pids) {
-		add_list(&f->awaited, pids);
+		add_list(&f->pending, pids);
 		f->command = false;
 	}
 }
 
-static void come(struct target_threads *f, uint64_t pid)
+static void activate_pending(struct target_threads *f, uint64_t pid)
 {
-	if (f->awaited.cnt && hmap_del(&f->awaited, pid))
+	if (f->pending.cnt && hmap_del(&f->pending, pid))
 		add(&f->pids, pid, &named);
 }
 
@@ -73,7 +73,7 @@ static uint64_t number(const struct trace_event *ev, enum trace_role role)
 	return trace_u64_or(ev, role, TRACE_NONE);
 }
 
-static void see_tracepoint(struct target_threads *f, const struct trace_event *ev)
+static void handle_tracepoint(struct target_threads *f, const struct trace_event *ev)
 {
 	void *how;
 
@@ -84,7 +84,7 @@ static void see_tracepoint(struct target_threads *f, const struct trace_event *e
 		if (f->command)
 			add(&f->pids, number(ev, ROLE_PID), &named);
 		f->command = false;
-		come(f, number(ev, ROLE_PID));
+		activate_pending(f, number(ev, ROLE_PID));
 		how = hmap_get(&f->tids, number(ev, ROLE_OLD_PID));
 		if (how && f->inherit)
 			add(&f->tids, number(ev, ROLE_PID), how);
@@ -92,47 +92,47 @@ static void see_tracepoint(struct target_threads *f, const struct trace_event *e
 }
 
 /* Of a trace that was cut to what the target names, nobody else counts. */
-static bool is_told(const struct target_threads *f, const struct trace_event *ev)
+static bool is_reported_target(const struct target_threads *f, const struct trace_event *ev)
 {
-	return f->inherit && !f->told && trace_u64_or(ev, ROLE_FOLLOWED, 0);
+	return f->inherit && !f->from_task_events && trace_u64_or(ev, ROLE_FOLLOWED, 0);
 }
 
-void target_threads_see(struct target_threads *f, const struct trace *t,
-			const struct trace_event *ev)
+void target_threads_event(struct target_threads *f, const struct trace *t,
+			  const struct trace_event *ev)
 {
 	const struct names_task *task;
 
-	if (!f->some)
+	if (!f->not_all)
 		return;
 	if (ev->kind == TRACE_TRACEPOINT) {
-		see_tracepoint(f, ev);
+		handle_tracepoint(f, ev);
 	} else if (ev->kind == TRACE_SAMPLE) {
-		come(f, ev->pid);
+		activate_pending(f, ev->pid);
 	} else if (ev->kind == TRACE_TASK && ev->tid != TRACE_NONE) {
 		task = trace_task(t, ev->tid);
 		if (task)
-			come(f, task->pid);
-		if (task && (hmap_get(&f->tids, ev->tid) == &forked || is_told(f, ev)))
+			activate_pending(f, task->pid);
+		if (task && (hmap_get(&f->tids, ev->tid) == &forked || is_reported_target(f, ev)))
 			add(&f->pids, task->pid, &forked);
 	}
 }
 
 bool target_threads_has(const struct target_threads *f, uint32_t pid, uint32_t tid)
 {
-	return !f->some || (pid != TRACE_NONE && hmap_get(&f->pids, pid)) ||
+	return !f->not_all || (pid != TRACE_NONE && hmap_get(&f->pids, pid)) ||
 	       hmap_get(&f->tids, tid);
 }
 
 void target_threads_forget(struct target_threads *f, uint32_t tid)
 {
-	if (f->some)
+	if (f->not_all)
 		hmap_del(&f->tids, tid);
 }
 
 void target_threads_fini(struct target_threads *f)
 {
 	hmap_fini(&f->pids);
-	hmap_fini(&f->awaited);
+	hmap_fini(&f->pending);
 	hmap_fini(&f->tids);
 	*f = (struct target_threads){ 0 };
 }

@@ -17,11 +17,11 @@ void thread_begin(struct thread *th, enum interval_state state, uint64_t ts)
 	th->woken_early = false;
 	th->exec_cnt = 0;
 	th->comm_was = th->comm;
-	th->hops.cnt = 0;
+	th->queues.cnt = 0;
 	th->cpu = TRACE_NONE;
 	th->prev_state = 0;
 	th->stack = INTERVAL_NO_STACK;
-	th->given_to = TRACE_NONE;
+	th->next_tid = TRACE_NONE;
 }
 
 struct interval thread_ended(const struct thread *th, uint32_t part, uint64_t ts,
@@ -45,8 +45,8 @@ struct interval thread_ended(const struct thread *th, uint32_t part, uint64_t ts
 		.cpu = cpu,
 		.prev_state = th->prev_state,
 		.stack = th->stack,
-		.given_to = th->given_to,
-		.taken_from = taken_from,
+		.next_tid = th->next_tid,
+		.prev_tid = taken_from,
 		.why = th->state == INTERVAL_RUNNABLE ? th->why : INTERVAL_WHY_UNKNOWN,
 		.waker = th->has_waker ? &th->waker : NULL,
 		.execs = th->execs,

@@ -19,14 +19,14 @@ struct thread {
 	enum interval_state state;
 	enum interval_why why;
 	unsigned int flags;
-	bool followed; /* it was so once; where that is told, it is so now */
-	bool away; /* on a CPU that is not recorded, as far as is known */
+	bool is_target; /* it was so once; where that is told, it is so now */
+	bool unrecorded_cpu; /* on a CPU that is not recorded, as far as is known */
 	bool on_cpu; /* some event happened in it */
 	bool has_waker, woken_early;
 	uint64_t since;
 	uint64_t from; /* of LIFE_UNSEEN: what its first event says is true since then, or the start */
-	uint32_t cpu, prev_state, stack, given_to;
-	struct runqueue_moves hops; /* of the open interval, if runnable */
+	uint32_t cpu, prev_state, stack, next_tid;
+	struct runqueue_moves queues; /* of the open interval, if runnable */
 	struct interval_exec execs[INTERVAL_EXECS_MAX]; /* of the open interval, if running */
 	uint32_t exec_cnt;
 	struct interval_waker waker; /* of the open interval, or of the waking that came early */

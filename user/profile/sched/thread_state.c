@@ -37,18 +37,18 @@ enum { RECENT_CNT = 512, TID_MAX = 4194304 /* Linux gives none above */ };
 struct thread_state {
 	struct thread_state_shared *all; /* borrowed */
 	/* of the part at hand: */
-	bool begun, told; /* an event; whom the recording followed */
-	bool stays; /* it has whole stays off the CPU alone: there is nothing to tell here */
+	bool has_events, has_targets; /* an event; whom the recording followed */
+	bool offcpu_only; /* it has whole stays off the CPU alone: there is nothing to tell here */
 	bool neighbours; /* and it watched the CPUs that those waited for: PROF_EV_CPU_WATCH */
 	uint32_t part;
 	uint64_t start, last; /* times of its first event, and of the latest */
 	struct thread_state_window window;
-	struct target_threads followed;
-	struct cpu_filter recorded;
+	struct target_threads targets;
+	struct cpu_filter cpu_filter;
 	struct cpu_log cpus;
 	struct hmap threads; /* tid -> struct thread */
 	struct thread *recent[RECENT_CNT]; /* of them, by the number's low bits */
-	const struct thread *told_of; /* while the callback runs */
+	const struct thread *reporting; /* while the callback runs */
 	/* The one that was woken last: its block is handed out with the next event, as the waker's stack
 	 * may come first. */
 	struct thread *woken;
@@ -65,7 +65,7 @@ struct thread_state *thread_state_new(struct thread_state_shared *all)
 
 void thread_state_window(struct thread_state *iv, uint32_t clock)
 {
-	if (iv->begun && names_part(iv->all->opts.names, iv->part)->clock == clock)
+	if (iv->has_events && names_part(iv->all->opts.names, iv->part)->clock == clock)
 		iv->window = iv->all->windows[clock];
 }
 
@@ -93,35 +93,35 @@ bool thread_state_clip(const struct thread_state_window *w, struct interval *i)
 	return true;
 }
 
-static void hand_out(struct thread_state *iv, struct thread *th, struct interval *i)
+static void emit_interval(struct thread_state *iv, struct thread *th, struct interval *i)
 {
-	if (iv->stays || !thread_state_clip(&iv->window, i))
+	if (iv->offcpu_only || !thread_state_clip(&iv->window, i))
 		return;
-	if (!th->followed && !iv->followed.told)
-		th->followed = target_threads_has(&iv->followed, th->pid, th->tid);
-	if (!th->followed || th->away)
+	if (!th->is_target && !iv->targets.from_task_events)
+		th->is_target = target_threads_has(&iv->targets, th->pid, th->tid);
+	if (!th->is_target || th->unrecorded_cpu)
 		i->flags |= INTERVAL_NEIGHBOUR;
 	if (spans_loss(iv, i->began, i->ended))
 		i->flags |= INTERVAL_LOSS;
 	if (i->flags & (INTERVAL_LOSS | INTERVAL_HOLE | INTERVAL_NEIGHBOUR | INTERVAL_UNSURE))
 		i->state = INTERVAL_UNKNOWN;
 	/* what does not fit together, or has no beginning, happened where nobody recorded */
-	if (i->state == INTERVAL_UNKNOWN && iv->recorded.bits && !(i->flags & INTERVAL_LOSS))
+	if (i->state == INTERVAL_UNKNOWN && iv->cpu_filter.bits && !(i->flags & INTERVAL_LOSS))
 		i->flags |= INTERVAL_NEIGHBOUR;
-	iv->told_of = th;
-	iv->all->telling = iv;
+	iv->reporting = th;
+	iv->all->reporting = iv;
 	iv->all->opts.fn(iv->all->opts.ctx, i);
-	iv->told_of = NULL;
-	iv->all->telling = NULL;
+	iv->reporting = NULL;
+	iv->all->reporting = NULL;
 }
 
 /* Ends it and hands it out. */
-static void end(struct thread_state *iv, struct thread *th, uint64_t ts, enum interval_end end_by,
-		uint32_t cpu, uint32_t taken_from)
+static void end_interval(struct thread_state *iv, struct thread *th, uint64_t ts,
+			 enum interval_end end_by, uint32_t cpu, uint32_t taken_from)
 {
 	struct interval i = thread_ended(th, iv->part, ts, end_by, cpu, taken_from);
 
-	hand_out(iv, th, &i);
+	emit_interval(iv, th, &i);
 }
 
 static void flush_woken(struct thread_state *iv)
@@ -130,11 +130,12 @@ static void flush_woken(struct thread_state *iv)
 
 	iv->woken = NULL;
 	if (th && iv->woken_from.waker)
-		hand_out(iv, th, &iv->woken_from);
+		emit_interval(iv, th, &iv->woken_from);
 }
 
 /* The first event of a thread says what it did until then. */
-static void begin_unseen(struct thread_state *iv, struct thread *th, enum interval_state before)
+static void begin_first_interval(struct thread_state *iv, struct thread *th,
+				 enum interval_state before)
 {
 	thread_begin(th, before, th->from > iv->start ? th->from : iv->start);
 	th->flags = INTERVAL_EDGE_START;
@@ -166,7 +167,7 @@ static struct thread *thread_of(struct thread_state *iv, const struct trace *t, 
 	th->tid = (uint32_t)tid;
 	th->pid = TRACE_NONE;
 	th->comm = NAMES_NONE;
-	th->away = iv->recorded.bits;
+	th->unrecorded_cpu = iv->cpu_filter.bits;
 	thread_name(th, t);
 	hmap_set(&iv->threads, tid, th);
 	iv->recent[tid % RECENT_CNT] = th;
@@ -176,113 +177,112 @@ static struct thread *thread_of(struct thread_state *iv, const struct trace *t, 
 /* ---- what is recorded of a thread ---------------------------------------------------------------- */
 
 /* From here on all of its switches are there: its next event will say what it is doing. */
-static void arrive(struct thread_state *iv, struct thread *th, uint64_t ts)
+static void start_thread(struct thread_state *iv, struct thread *th, uint64_t ts)
 {
 	if (th->life == LIFE_ON)
-		end(iv, th, ts, INTERVAL_TO_NOTHING, th->cpu, TRACE_NONE);
+		end_interval(iv, th, ts, INTERVAL_TO_NOTHING, th->cpu, TRACE_NONE);
 	th->life = LIFE_UNSEEN;
 	th->on_cpu = false;
 	th->from = ts;
 }
 
 /* From here on nothing is known of it. */
-static void depart(struct thread_state *iv, struct thread *th, uint64_t ts)
+static void stop_thread(struct thread_state *iv, struct thread *th, uint64_t ts)
 {
 	if (th->life == LIFE_GONE)
 		return;
 	if (th->life == LIFE_UNSEEN)
-		begin_unseen(iv, th, th->on_cpu ? INTERVAL_RUNNING : INTERVAL_UNKNOWN);
+		begin_first_interval(iv, th, th->on_cpu ? INTERVAL_RUNNING : INTERVAL_UNKNOWN);
 	th->flags |= INTERVAL_EDGE_END;
-	end(iv, th, ts, INTERVAL_TO_NOTHING, th->cpu, TRACE_NONE);
+	end_interval(iv, th, ts, INTERVAL_TO_NOTHING, th->cpu, TRACE_NONE);
 	thread_begin(th, INTERVAL_UNKNOWN, ts);
 }
 
 /* A thread is on the queue of this CPU, or was there last. */
-static void place(struct thread_state *iv, struct thread *th, uint64_t cpu, uint64_t ts)
+static void set_cpu(struct thread_state *iv, struct thread *th, uint64_t cpu, uint64_t ts)
 {
-	const bool away = !cpu_filter_has(&iv->recorded, cpu);
+	const bool away = !cpu_filter_has(&iv->cpu_filter, cpu);
 
-	if (th->away == away)
+	if (th->unrecorded_cpu == away)
 		return;
 	if (away)
-		depart(iv, th, ts);
+		stop_thread(iv, th, ts);
 	else if (th->life == LIFE_ON)
-		arrive(iv, th, ts);
-	th->away = away;
+		start_thread(iv, th, ts);
+	th->unrecorded_cpu = away;
 }
 
 /* What a TaskEvent says of it. */
-static void tell_followed(struct thread_state *iv, struct thread *th, const struct trace_event *ev)
+static void update_target(struct thread_state *iv, struct thread *th, const struct trace_event *ev)
 {
-	bool followed =
-		trace_u64_or(ev, ROLE_FOLLOWED, 0) &&
-		(!iv->followed.within || target_threads_has(&iv->followed, th->pid, th->tid));
+	bool followed = trace_u64_or(ev, ROLE_FOLLOWED, 0) &&
+			(!iv->targets.within || target_threads_has(&iv->targets, th->pid, th->tid));
 
-	if (!iv->followed.told || th->followed == followed)
+	if (!iv->targets.from_task_events || th->is_target == followed)
 		return;
 	if (followed)
-		arrive(iv, th, ev->ts);
+		start_thread(iv, th, ev->ts);
 	else
-		depart(iv, th, ev->ts);
-	th->followed = followed;
+		stop_thread(iv, th, ev->ts);
+	th->is_target = followed;
 }
 
 /* ---- transitions ------------------------------------------------------------------------------- */
 
-static enum interval_end how_out(uint64_t state)
+static enum interval_end end_of_switch(uint64_t state)
 {
 	if (state & (STATE_DEAD | STATE_ZOMBIE))
 		return INTERVAL_TO_EXIT;
 	if (state & STATE_LETTERS)
 		return INTERVAL_TO_BLOCK;
-	return state ? INTERVAL_TO_PREEMPTED : INTERVAL_TO_GIVE_WAY;
+	return state ? INTERVAL_TO_PREEMPTED : INTERVAL_TO_RESCHED;
 }
 
 /* @fits: by the CPU's own switches the thread was there. */
 static void switched_out(struct thread_state *iv, struct thread *th, const struct trace_event *ev,
 			 uint64_t state, uint32_t next, bool fits)
 {
-	enum interval_end how = how_out(state);
+	enum interval_end how = end_of_switch(state);
 	struct interval_waker early = th->waker;
 	bool woken_early = th->woken_early;
 
-	place(iv, th, ev->cpu, ev->ts);
+	set_cpu(iv, th, ev->cpu, ev->ts);
 	if (th->life == LIFE_UNSEEN) {
-		begin_unseen(iv, th, INTERVAL_RUNNING);
+		begin_first_interval(iv, th, INTERVAL_RUNNING);
 		th->cpu = ev->cpu;
 	}
 	if (th->life == LIFE_ON) {
 		if (!fits || th->state != INTERVAL_RUNNING || th->cpu != ev->cpu)
 			th->flags |= INTERVAL_HOLE;
-		end(iv, th, ev->ts, how, ev->cpu, TRACE_NONE);
+		end_interval(iv, th, ev->ts, how, ev->cpu, TRACE_NONE);
 	}
 	thread_begin(th, how == INTERVAL_TO_BLOCK ? INTERVAL_BLOCKED : INTERVAL_RUNNABLE, ev->ts);
 	th->cpu = ev->cpu;
 	th->prev_state = (uint32_t)state;
-	th->given_to = next;
+	th->next_tid = next;
 	if (how == INTERVAL_TO_EXIT) {
 		th->life = LIFE_GONE;
-		target_threads_forget(&iv->followed, th->tid);
-		th->followed = false;
+		target_threads_forget(&iv->targets, th->tid);
+		th->is_target = false;
 	} else if (how == INTERVAL_TO_BLOCK) {
 		th->waker = early;
 		th->woken_early = woken_early;
 	} else {
 		th->why = how == INTERVAL_TO_PREEMPTED ? INTERVAL_WHY_PREEMPTED :
-							 INTERVAL_WHY_GAVE_WAY;
-		runqueue_moves_add(&th->hops, ev->cpu, th->since);
+							 INTERVAL_WHY_RESCHED;
+		runqueue_moves_add(&th->queues, ev->cpu, th->since);
 	}
 }
 
 static void switched_in(struct thread_state *iv, struct thread *th, const struct trace_event *ev,
 			uint32_t prev)
 {
-	place(iv, th, ev->cpu, ev->ts);
+	set_cpu(iv, th, ev->cpu, ev->ts);
 	/* on a CPU that is not recorded it may have run */
-	if (th->life == LIFE_UNSEEN && iv->recorded.bits) {
-		begin_unseen(iv, th, INTERVAL_UNKNOWN);
+	if (th->life == LIFE_UNSEEN && iv->cpu_filter.bits) {
+		begin_first_interval(iv, th, INTERVAL_UNKNOWN);
 	} else if (th->life == LIFE_UNSEEN) {
-		begin_unseen(iv, th, INTERVAL_RUNNABLE);
+		begin_first_interval(iv, th, INTERVAL_RUNNABLE);
 		th->flags |= INTERVAL_UNSURE;
 	}
 	if (th->life == LIFE_ON) {
@@ -293,10 +293,10 @@ static void switched_in(struct thread_state *iv, struct thread *th, const struct
 			th->why = INTERVAL_WHY_WOKEN_EARLY;
 			th->has_waker = true;
 		} else if (th->state == INTERVAL_BLOCKED) {
-			th->flags |= INTERVAL_NO_WAKING;
+			th->flags |= INTERVAL_NO_WAKEUP;
 		}
-		end(iv, th, ev->ts, INTERVAL_TO_CPU,
-		    th->state == INTERVAL_RUNNABLE ? ev->cpu : th->cpu, prev);
+		end_interval(iv, th, ev->ts, INTERVAL_TO_CPU,
+			     th->state == INTERVAL_RUNNABLE ? ev->cpu : th->cpu, prev);
 	}
 	thread_begin(th, INTERVAL_RUNNING, ev->ts);
 	th->cpu = ev->cpu;
@@ -306,25 +306,26 @@ static void switched_in(struct thread_state *iv, struct thread *th, const struct
  * A thread that execs while others of its process are left takes over the leader's number: what it did
  * goes on under that, and the old number is nobody's.
  */
-static void go_on_as(struct thread_state *iv, struct thread *old, struct thread *th, uint64_t ts)
+static void continue_as(struct thread_state *iv, struct thread *old, struct thread *th, uint64_t ts)
 {
 	if (old->life != LIFE_ON || old->state != INTERVAL_RUNNING || th->life == LIFE_ON)
 		return;
-	end(iv, old, ts, INTERVAL_TO_NOTHING, old->cpu, TRACE_NONE);
+	end_interval(iv, old, ts, INTERVAL_TO_NOTHING, old->cpu, TRACE_NONE);
 	old->life = LIFE_GONE;
 	cpu_log_rename(&iv->cpus, old->cpu, old->tid, th->tid);
 	thread_begin(th, INTERVAL_RUNNING, ts);
 	th->cpu = old->cpu;
 }
 
-static void take_exec(struct thread_state *iv, const struct trace *t, const struct trace_event *ev)
+static void handle_exec(struct thread_state *iv, const struct trace *t,
+			const struct trace_event *ev)
 {
 	uint64_t old_tid = trace_u64_or(ev, ROLE_OLD_PID, TRACE_NONE);
 	uint64_t tid = trace_u64_or(ev, ROLE_PID, TRACE_NONE);
 	struct thread *old = find(iv, old_tid), *th = thread_of(iv, t, tid);
 
 	if (old_tid != tid && old && th)
-		go_on_as(iv, old, th, ev->ts);
+		continue_as(iv, old, th, ev->ts);
 	if (!th || th->life != LIFE_ON || th->state != INTERVAL_RUNNING)
 		return;
 	if (th->exec_cnt < INTERVAL_EXECS_MAX)
@@ -333,8 +334,8 @@ static void take_exec(struct thread_state *iv, const struct trace *t, const stru
 }
 
 /* It has the leader's number before the kernel tells of the exec, and may be switched out in between. */
-static void foresee_exec(struct thread_state *iv, const struct trace *t, struct thread *leader,
-			 const struct trace_event *ev)
+static void handle_switch_before_exec(struct thread_state *iv, const struct trace *t,
+				      struct thread *leader, const struct trace_event *ev)
 {
 	struct thread *on = find(iv, cpu_log_on(&iv->cpus, ev->cpu));
 
@@ -342,41 +343,41 @@ static void foresee_exec(struct thread_state *iv, const struct trace *t, struct 
 		return;
 	thread_name(on, t);
 	if (on->pid == leader->tid)
-		go_on_as(iv, on, leader, ev->ts);
+		continue_as(iv, on, leader, ev->ts);
 }
 
 /* All of its switches are there. */
-static bool is_followed(const struct thread_state *iv, const struct thread *th)
+static bool is_target(const struct thread_state *iv, const struct thread *th)
 {
-	if (iv->followed.told)
-		return th && th->followed;
-	return th && (th->followed || target_threads_has(&iv->followed, th->pid, th->tid));
+	if (iv->targets.from_task_events)
+		return th && th->is_target;
+	return th && (th->is_target || target_threads_has(&iv->targets, th->pid, th->tid));
 }
 
 /* So are those of each CPU that is waited for. */
-static bool sees_all(const struct thread_state *iv)
+static bool has_all_switches(const struct thread_state *iv)
 {
-	return !iv->followed.some || iv->neighbours;
+	return !iv->targets.not_all || iv->neighbours;
 }
 
-static void take_switch(struct thread_state *iv, const struct trace *t,
-			const struct trace_event *ev)
+static void handle_switch(struct thread_state *iv, const struct trace *t,
+			  const struct trace_event *ev)
 {
 	uint64_t prev = trace_u64_or(ev, ROLE_PREV_PID, TRACE_NONE);
 	uint64_t next = trace_u64_or(ev, ROLE_NEXT_PID, TRACE_NONE);
-	struct thread *out = thread_of(iv, t, prev), *in = thread_of(iv, t, next), *stays;
+	struct thread *out = thread_of(iv, t, prev), *in = thread_of(iv, t, next), *was_running;
 	uint32_t prev_tid = prev < TRACE_NONE ? (uint32_t)prev : TRACE_NONE, was;
 	uint32_t next_tid = next < TRACE_NONE ? (uint32_t)next : TRACE_NONE;
-	bool sure = sees_all(iv) || is_followed(iv, out);
+	bool sure = has_all_switches(iv) || is_target(iv, out);
 
 	if (out && out->life == LIFE_GONE)
-		foresee_exec(iv, t, out, ev);
+		handle_switch_before_exec(iv, t, out, ev);
 	was = cpu_log_switch(&iv->cpus, ev->cpu, ev->ts, prev_tid, next_tid, sure);
 	if (was != CPU_LOG_NOBODY && was != prev_tid) {
-		stays = find(iv, was);
-		if (stays && stays->life == LIFE_ON && stays->state == INTERVAL_RUNNING &&
-		    stays->cpu == ev->cpu)
-			stays->flags |= INTERVAL_HOLE;
+		was_running = find(iv, was);
+		if (was_running && was_running->life == LIFE_ON &&
+		    was_running->state == INTERVAL_RUNNING && was_running->cpu == ev->cpu)
+			was_running->flags |= INTERVAL_HOLE;
 	}
 	if (out)
 		switched_out(iv, out, ev, trace_u64_or(ev, ROLE_PREV_STATE, 0), next_tid,
@@ -389,12 +390,12 @@ static void take_switch(struct thread_state *iv, const struct trace *t,
  * Of a CPU that one who is followed runs on it tells nothing new: he is there until the switch that says he
  * leaves, also where that is under way.
  */
-static void take_watch(struct thread_state *iv, const struct trace_event *ev)
+static void handle_cpu_watch(struct thread_state *iv, const struct trace_event *ev)
 {
 	const uint64_t kind = trace_u64_or(ev, ROLE_WATCH, PROF_WATCH_ENDED);
 	uint32_t tid = CPU_LOG_NOBODY;
 
-	if (is_followed(iv, find(iv, cpu_log_on(&iv->cpus, ev->cpu))))
+	if (is_target(iv, find(iv, cpu_log_on(&iv->cpus, ev->cpu))))
 		return;
 	if (kind == PROF_WATCH_BEGUN && ev->tid <= TID_MAX)
 		tid = ev->tid;
@@ -404,25 +405,25 @@ static void take_watch(struct thread_state *iv, const struct trace_event *ev)
 }
 
 /* Its name is that of its parent until it is told. */
-static void born(struct thread_state *iv, struct thread *th, const struct trace_event *ev)
+static void handle_birth(struct thread_state *iv, struct thread *th, const struct trace_event *ev)
 {
 	if (th->life == LIFE_ON) {
 		/* one of the same number, whose end is not there */
 		th->flags |= INTERVAL_HOLE;
-		end(iv, th, ev->ts, INTERVAL_TO_NOTHING, th->cpu, TRACE_NONE);
+		end_interval(iv, th, ev->ts, INTERVAL_TO_NOTHING, th->cpu, TRACE_NONE);
 	}
 	if (th->life != LIFE_UNSEEN)
 		th->pid = th->comm = NAMES_NONE;
 	if (th->comm == NAMES_NONE)
 		th->comm = ev->comm;
-	if (!iv->followed.told)
-		th->followed = false;
+	if (!iv->targets.from_task_events)
+		th->is_target = false;
 	thread_begin(th, INTERVAL_RUNNABLE, ev->ts);
 	th->why = INTERVAL_WHY_NEW;
 }
 
-static void take_waking(struct thread_state *iv, const struct trace *t,
-			const struct trace_event *ev)
+static void handle_wakeup(struct thread_state *iv, const struct trace *t,
+			  const struct trace_event *ev)
 {
 	struct thread *th = thread_of(iv, t, trace_u64_or(ev, ROLE_PID, 0));
 	struct thread *current = thread_of(iv, t, ev->tid);
@@ -434,12 +435,12 @@ static void take_waking(struct thread_state *iv, const struct trace *t,
 	if (!th)
 		return;
 	if (!birth || th->life == LIFE_UNSEEN)
-		place(iv, th, cpu, ev->ts);
+		set_cpu(iv, th, cpu, ev->ts);
 	/* the first one counts */
 	if (!birth && th->life == LIFE_ON && th->state == INTERVAL_RUNNABLE)
 		return;
 	if (th->life == LIFE_UNSEEN && !birth)
-		begin_unseen(iv, th, INTERVAL_BLOCKED);
+		begin_first_interval(iv, th, INTERVAL_BLOCKED);
 	iv->woken = th;
 	iv->woken_from.waker = NULL;
 	if (!birth && th->life == LIFE_ON && th->state == INTERVAL_RUNNING) {
@@ -448,12 +449,12 @@ static void take_waking(struct thread_state *iv, const struct trace *t,
 		return;
 	}
 	if (birth) {
-		born(iv, th, ev);
-		th->away = !cpu_filter_has(&iv->recorded, cpu);
+		handle_birth(iv, th, ev);
+		th->unrecorded_cpu = !cpu_filter_has(&iv->cpu_filter, cpu);
 	} else {
 		if (th->life == LIFE_ON) {
 			th->has_waker = true;
-			iv->woken_from = thread_ended(th, iv->part, ev->ts, INTERVAL_TO_WAKING,
+			iv->woken_from = thread_ended(th, iv->part, ev->ts, INTERVAL_TO_WAKEUP,
 						      th->cpu, TRACE_NONE);
 		}
 		thread_begin(th, INTERVAL_RUNNABLE, ev->ts);
@@ -461,14 +462,15 @@ static void take_waking(struct thread_state *iv, const struct trace *t,
 	}
 	th->waker = waker_of(ev);
 	th->has_waker = true;
-	runqueue_moves_add(&th->hops, cpu < TRACE_NONE ? (uint32_t)cpu : TRACE_NONE, th->since);
+	runqueue_moves_add(&th->queues, cpu < TRACE_NONE ? (uint32_t)cpu : TRACE_NONE, th->since);
 }
 
-static void take_stack(struct thread_state *iv, const struct trace *t, const struct trace_event *ev)
+static void handle_stack(struct thread_state *iv, const struct trace *t,
+			 const struct trace_event *ev)
 {
 	struct thread *th = thread_of(iv, t, ev->tid);
 
-	target_threads_see(&iv->followed, t, ev);
+	target_threads_event(&iv->targets, t, ev);
 	if (!th)
 		return;
 	if (ev->source == PROF_SOURCE_SAMPLE)
@@ -485,20 +487,21 @@ static void take_stack(struct thread_state *iv, const struct trace *t, const str
 }
 
 /* To another CPU. It waits there: sleepers are moved when they are woken. */
-static void moved(struct thread_state *iv, struct thread *th, uint64_t cpu, uint64_t ts)
+static void handle_migration(struct thread_state *iv, struct thread *th, uint64_t cpu, uint64_t ts)
 {
-	const bool was_away = th->away;
+	const bool was_unrecorded = th->unrecorded_cpu;
 
-	if (was_away && th->life == LIFE_UNSEEN)
-		begin_unseen(iv, th, INTERVAL_UNKNOWN);
-	place(iv, th, cpu, ts);
-	if (!was_away || th->away)
+	if (was_unrecorded && th->life == LIFE_UNSEEN)
+		begin_first_interval(iv, th, INTERVAL_UNKNOWN);
+	set_cpu(iv, th, cpu, ts);
+	if (!was_unrecorded || th->unrecorded_cpu)
 		return;
 	thread_begin(th, INTERVAL_RUNNABLE, ts);
 	th->flags = INTERVAL_EDGE_START;
 }
 
-static void take_other(struct thread_state *iv, const struct trace *t, const struct trace_event *ev)
+static void handle_tracepoint(struct thread_state *iv, const struct trace *t,
+			      const struct trace_event *ev)
 {
 	uint64_t cpu = trace_u64_or(ev, ROLE_DEST_CPU, TRACE_NONE);
 	struct thread *th = find(iv, ev->tid);
@@ -506,20 +509,20 @@ static void take_other(struct thread_state *iv, const struct trace *t, const str
 	if (th)
 		th->on_cpu = true;
 	if (ev->schema->role[ROLE_OLD_PID] >= 0)
-		take_exec(iv, t, ev);
+		handle_exec(iv, t, ev);
 	if (cpu >= TRACE_NONE)
 		return;
 	th = find(iv, trace_u64_or(ev, ROLE_PID, TRACE_NONE));
-	if (th && iv->recorded.bits)
-		moved(iv, th, cpu, ev->ts);
+	if (th && iv->cpu_filter.bits)
+		handle_migration(iv, th, cpu, ev->ts);
 	if (th && th->life == LIFE_ON && th->state == INTERVAL_RUNNABLE)
-		runqueue_moves_add(&th->hops, (uint32_t)cpu,
+		runqueue_moves_add(&th->queues, (uint32_t)cpu,
 				   ev->ts > th->since ? ev->ts : th->since);
 }
 
 /* ---- parts ------------------------------------------------------------------------------------- */
 
-static void forget_part(struct thread_state *iv)
+static void reset_part(struct thread_state *iv)
 {
 	uint64_t tid;
 	size_t pos = 0;
@@ -530,15 +533,15 @@ static void forget_part(struct thread_state *iv)
 	hmap_fini(&iv->threads);
 	memset(iv->recent, 0, sizeof(iv->recent));
 	cpu_log_fini(&iv->cpus);
-	target_threads_fini(&iv->followed);
-	cpu_filter_fini(&iv->recorded);
-	iv->begun = iv->told = iv->neighbours = iv->stays = false;
+	target_threads_fini(&iv->targets);
+	cpu_filter_fini(&iv->cpu_filter);
+	iv->has_events = iv->has_targets = iv->neighbours = iv->offcpu_only = false;
 	iv->woken = NULL;
 }
 
 void thread_state_restart(struct thread_state *iv)
 {
-	forget_part(iv);
+	reset_part(iv);
 }
 
 /* Known threads without any event did one thing all the while: not switched in, they never ran. */
@@ -547,10 +550,11 @@ static void end_thread(struct thread_state *iv, struct thread *th)
 	if (th->life == LIFE_GONE)
 		return;
 	if (th->life == LIFE_UNSEEN)
-		begin_unseen(iv, th, th->on_cpu ? INTERVAL_RUNNING : INTERVAL_BLOCKED);
+		begin_first_interval(iv, th, th->on_cpu ? INTERVAL_RUNNING : INTERVAL_BLOCKED);
 	th->flags |= INTERVAL_EDGE_END;
-	end(iv, th, iv->last, INTERVAL_TO_NOTHING,
-	    th->state == INTERVAL_RUNNABLE ? runqueue_moves_cpu(&th->hops) : th->cpu, TRACE_NONE);
+	end_interval(iv, th, iv->last, INTERVAL_TO_NOTHING,
+		     th->state == INTERVAL_RUNNABLE ? runqueue_moves_cpu(&th->queues) : th->cpu,
+		     TRACE_NONE);
 }
 
 static int by_tid(const void *a, const void *b)
@@ -567,7 +571,7 @@ static void end_part(struct thread_state *iv)
 	uint64_t tid;
 	void *th;
 
-	if (!iv->begun)
+	if (!iv->has_events)
 		return;
 	flush_woken(iv);
 	all = xcalloc(iv->threads.cnt + 1, sizeof(struct thread *));
@@ -577,7 +581,7 @@ static void end_part(struct thread_state *iv)
 	for (size_t k = 0; k < n; k++)
 		end_thread(iv, all[k]);
 	free(all);
-	forget_part(iv);
+	reset_part(iv);
 }
 
 static void begin_part(struct thread_state *iv, const struct trace_event *ev)
@@ -585,7 +589,7 @@ static void begin_part(struct thread_state *iv, const struct trace_event *ev)
 	uint32_t clock = names_part(iv->all->opts.names, ev->part)->clock;
 
 	end_part(iv);
-	iv->begun = true;
+	iv->has_events = true;
 	iv->part = ev->part;
 	iv->start = iv->last = ev->ts;
 	iv->window = (struct thread_state_window){ 0 };
@@ -594,19 +598,19 @@ static void begin_part(struct thread_state *iv, const struct trace_event *ev)
 }
 
 /* Metadata stands first, and once more in each segment. */
-static void learn_targets(struct thread_state *iv)
+static void read_targets(struct thread_state *iv)
 {
 	const char *neighbours;
 
-	if (iv->told)
+	if (iv->has_targets)
 		return;
-	target_threads_fini(&iv->followed);
-	target_threads_init(&iv->followed, iv->all->opts.names, iv->part);
+	target_threads_fini(&iv->targets);
+	target_threads_init(&iv->targets, iv->all->opts.names, iv->part);
 	neighbours = names_meta(iv->all->opts.names, iv->part, PROF_META_NEIGHBOURS);
 	iv->neighbours = neighbours && !strcmp(neighbours, "yes");
-	iv->stays = offcpu_interval_is_told(iv->all->opts.names, iv->part, NULL, NULL);
-	cpu_filter_learn(&iv->recorded, iv->all->opts.names, iv->part);
-	iv->told = names_meta(iv->all->opts.names, iv->part, PROF_META_TARGET);
+	iv->offcpu_only = offcpu_interval_is_recorded(iv->all->opts.names, iv->part, NULL, NULL);
+	cpu_filter_learn(&iv->cpu_filter, iv->all->opts.names, iv->part);
+	iv->has_targets = names_meta(iv->all->opts.names, iv->part, PROF_META_TARGET);
 }
 
 void thread_state_finish(struct thread_state *iv)
@@ -618,21 +622,22 @@ void thread_state_free(struct thread_state *iv)
 {
 	if (!iv)
 		return;
-	forget_part(iv);
+	reset_part(iv);
 	free(iv);
 }
 
 /* ---- events ------------------------------------------------------------------------------------ */
 
-static void take_task(struct thread_state *iv, const struct trace *t, const struct trace_event *ev)
+static void handle_task(struct thread_state *iv, const struct trace *t,
+			const struct trace_event *ev)
 {
 	struct thread *th = thread_of(iv, t, ev->tid);
 
-	target_threads_see(&iv->followed, t, ev);
+	target_threads_event(&iv->targets, t, ev);
 	if (!th)
 		return;
 	thread_name(th, t);
-	tell_followed(iv, th, ev);
+	update_target(iv, th, ev);
 }
 
 /* Names of other things stand where they are needed, at any time: some at 0, some on another part's clock. */
@@ -645,40 +650,40 @@ void thread_state_add(struct thread_state *iv, const struct trace *t, const stru
 {
 	if (!ev->has_ts || !is_of_part(ev->kind))
 		return;
-	if (!iv->begun || ev->part != iv->part)
+	if (!iv->has_events || ev->part != iv->part)
 		begin_part(iv, ev);
 	if (ev->kind == TRACE_SAMPLE)
-		take_stack(iv, t, ev);
+		handle_stack(iv, t, ev);
 	if (!trace_is_naming(ev->kind))
 		flush_woken(iv);
 	if (ev->ts > iv->last && !trace_is_naming(ev->kind))
 		iv->last = ev->ts;
 	if (ev->kind == TRACE_SCHED_SWITCH) {
-		take_switch(iv, t, ev);
+		handle_switch(iv, t, ev);
 	} else if (ev->kind == TRACE_SCHED_WAKING) {
-		take_waking(iv, t, ev);
+		handle_wakeup(iv, t, ev);
 	} else if (ev->kind == TRACE_CPU_WATCH) {
-		take_watch(iv, ev);
+		handle_cpu_watch(iv, ev);
 	} else if (ev->kind == TRACE_TRACEPOINT) {
-		target_threads_see(&iv->followed, t, ev);
-		take_other(iv, t, ev);
+		target_threads_event(&iv->targets, t, ev);
+		handle_tracepoint(iv, t, ev);
 	} else if (ev->kind == TRACE_TASK) {
-		take_task(iv, t, ev);
+		handle_task(iv, t, ev);
 	} else if (ev->kind == TRACE_METADATA) {
-		learn_targets(iv);
+		read_targets(iv);
 	}
 }
 
 /* ---- behind whom ------------------------------------------------------------------------------- */
 
-static bool stays(const void *ctx, uint32_t tid)
+static bool is_still_running(const void *ctx, uint32_t tid)
 {
 	const struct thread_state *iv = ctx;
 
-	return sees_all(iv) || is_followed(iv, hmap_get(&iv->threads, tid));
+	return has_all_switches(iv) || is_target(iv, hmap_get(&iv->threads, tid));
 }
 
-static void name_rival(const struct thread_state *iv, struct interval_behind *r)
+static void name_preemptor(const struct thread_state *iv, struct interval_preemptor *r)
 {
 	const struct thread *th = hmap_get(&iv->threads, r->tid);
 
@@ -690,24 +695,26 @@ static void name_rival(const struct thread_state *iv, struct interval_behind *r)
 	r->comm = th->comm;
 }
 
-struct interval_behind_sum thread_state_behind(const struct thread_state *iv,
-					       const struct interval *i,
-					       struct interval_behind *out, size_t max)
+struct interval_preemptor_sum thread_state_preemptors(const struct thread_state *iv,
+						      const struct interval *i,
+						      struct interval_preemptor *out, size_t max)
 {
-	const struct thread *th = iv->told_of;
-	struct interval_behind_sum sum = { 0 };
-	struct runqueue_moves_behind b = { .cpus = &iv->cpus, .stays = stays, .ctx = iv };
+	const struct thread *th = iv->reporting;
+	struct interval_preemptor_sum sum = { 0 };
+	struct runqueue_moves_preemptors b = { .cpus = &iv->cpus,
+					       .is_running = is_still_running,
+					       .ctx = iv };
 
 	if (th && i->state == INTERVAL_RUNNABLE)
-		runqueue_moves_behind(&th->hops, i, &b);
+		runqueue_moves_preemptors(&th->queues, i, &b);
 	else if (i->end > i->start)
 		b.unknown_ns = i->end - i->start;
-	sum.n = preemptors_top(&b.rivals, out, max);
+	sum.n = preemptors_top(&b.preemptors, out, max);
 	for (size_t k = 0; k < sum.n; k++) {
-		name_rival(iv, &out[k]);
-		sum.told_ns += out[k].ns;
+		name_preemptor(iv, &out[k]);
+		sum.listed_ns += out[k].ns;
 	}
-	sum.other_ns = b.rivals.other_ns;
+	sum.other_ns = b.preemptors.other_ns;
 	sum.unknown_ns = b.unknown_ns;
 	return sum;
 }

@@ -26,7 +26,7 @@ struct thread_state_shared {
 	size_t window_cap;
 	struct gaps *gaps; /* by part */
 	size_t gaps_cap;
-	const struct thread_state *telling; /* while opts.fn runs */
+	const struct thread_state *reporting; /* while opts.fn runs */
 };
 
 /* Never NULL; free with thread_state_free(). */
@@ -40,8 +40,8 @@ bool thread_state_clip(const struct thread_state_window *w, struct interval *i);
 void thread_state_restart(struct thread_state *m);
 void thread_state_add(struct thread_state *m, const struct trace *t, const struct trace_event *ev);
 void thread_state_finish(struct thread_state *m);
-struct interval_behind_sum thread_state_behind(const struct thread_state *m,
-					       const struct interval *i,
-					       struct interval_behind *out, size_t max);
+struct interval_preemptor_sum thread_state_preemptors(const struct thread_state *m,
+						      const struct interval *i,
+						      struct interval_preemptor *out, size_t max);
 
 #endif /* D9_PROFILE_SCHED_THREAD_STATE_H */

@@ -13,7 +13,7 @@ struct interval_waker waker_of(const struct trace_event *ev)
 		[PROF_CONTEXT_IPI] = INTERVAL_BY_IPI,
 		[PROF_CONTEXT_TIMER] = INTERVAL_BY_TIMER,
 	};
-	uint64_t context = trace_u64_or(ev, ROLE_CONTEXT, PROF_CONTEXT_UNKNOWN), said = context;
+	uint64_t context = trace_u64_or(ev, ROLE_CONTEXT, PROF_CONTEXT_UNKNOWN), raw = context;
 	uint64_t number = context >> PROF_CONTEXT_SHIFT;
 
 	/* what this softirq runs are the callbacks of timers, too */
@@ -22,7 +22,7 @@ struct interval_waker waker_of(const struct trace_event *ev)
 	return (struct interval_waker){
 		.context = contexts[context & PROF_CONTEXT_MASK],
 		.number = number <= INT32_MAX ? (int32_t)number - 1 : -1,
-		.said = said,
+		.raw = raw,
 		.part = ev->part,
 		.tid = ev->tid,
 		.pid = ev->pid,

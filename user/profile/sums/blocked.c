@@ -77,7 +77,7 @@ static struct blocked_row row_from(const struct interval *i)
 		r.woken = true;
 		r.context = waker->context;
 		r.number = waker->number;
-		r.said = waker->said;
+		r.said = waker->raw;
 		r.waker_comm = waker->comm;
 		r.waker_tid = waker->tid;
 		r.waker_stack = waker->stack;
@@ -135,7 +135,7 @@ void blocked_add(struct blocked *w, const struct interval *i)
 	}
 	if (r->buckets)
 		r->buckets[blocked_bucket(one.ns)]++;
-	w->waits++;
+	w->intervals++;
 	w->cut += one.cut;
 	w->ns += one.ns;
 }
@@ -144,7 +144,7 @@ struct interval_waker blocked_waker(const struct blocked_row *r)
 {
 	return (struct interval_waker){ .context = r->context,
 					.number = r->number,
-					.said = r->said,
+					.raw = r->said,
 					.part = r->part,
 					.tid = r->waker_tid,
 					.comm = r->waker_comm,

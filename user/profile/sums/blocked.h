@@ -50,7 +50,7 @@ struct blocked {
 	struct blocked_row *rows;
 	struct blocked_id *ids; /* of the rows, by which they are found */
 	size_t cnt, cap, id_cap;
-	uint64_t waits, cut, ns; /* of all rows */
+	uint64_t intervals, cut, ns; /* of all rows */
 };
 
 /* Takes an interval that is INTERVAL_BLOCKED. */

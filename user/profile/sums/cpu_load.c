@@ -28,7 +28,7 @@ static void run(struct cpu_load *l, struct cpu_load_row *r, const struct interva
 	/* it was on its CPU already when the trace or the window began */
 	if (!(i->flags & (INTERVAL_EDGE_START | INTERVAL_CLIP_START))) {
 		r->switches++;
-		r->arrivals += before && before != (uintptr_t)i->cpu + 1;
+		r->migrations += before && before != (uintptr_t)i->cpu + 1;
 	}
 	hmap_set(&l->last, key, (void *)((uintptr_t)i->cpu + 1));
 }
@@ -40,7 +40,8 @@ void cpu_load_add(struct cpu_load *l, const struct interval *i)
 
 	if (i->state != INTERVAL_RUNNING && i->state != INTERVAL_RUNNABLE)
 		return;
-	r = i->cpu == TRACE_NONE && i->state == INTERVAL_RUNNABLE ? &l->nowhere : row_of(l, i->cpu);
+	r = i->cpu == TRACE_NONE && i->state == INTERVAL_RUNNABLE ? &l->unknown_cpu :
+								    row_of(l, i->cpu);
 	if (!r)
 		return;
 	r->seen = true;
@@ -58,7 +59,7 @@ void cpu_load_add(struct cpu_load *l, const struct interval *i)
 
 struct cpu_load_row cpu_load_sum(const struct cpu_load *l)
 {
-	struct cpu_load_row sum = l->nowhere;
+	struct cpu_load_row sum = l->unknown_cpu;
 
 	for (size_t k = 0; k < l->cnt; k++) {
 		const struct cpu_load_row *r = &l->cpus[k];
@@ -67,7 +68,7 @@ struct cpu_load_row cpu_load_sum(const struct cpu_load *l)
 		sum.busy_ns += r->busy_ns;
 		sum.wait_ns += r->wait_ns;
 		sum.switches += r->switches;
-		sum.arrivals += r->arrivals;
+		sum.migrations += r->migrations;
 		if (r->wait_max_ns > sum.wait_max_ns) {
 			sum.wait_max_ns = r->wait_max_ns;
 			sum.wait_max_start = r->wait_max_start;

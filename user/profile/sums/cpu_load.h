@@ -11,7 +11,7 @@ struct cpu_load_row {
 	uint64_t busy_ns; /* a thread ran on it */
 	uint64_t wait_ns; /* that threads waited for it, together */
 	uint64_t switches; /* threads switched in */
-	uint64_t arrivals; /* of those, threads that had run on another CPU before */
+	uint64_t migrations; /* of those, threads that had run on another CPU before */
 	uint64_t wait_max_ns, wait_max_start; /* the longest wait that ended on it */
 	uint32_t wait_max_tid;
 };
@@ -20,7 +20,7 @@ struct cpu_load_row {
 struct cpu_load {
 	struct cpu_load_row *cpus; /* by number */
 	size_t cnt, cap;
-	struct cpu_load_row nowhere; /* waits of which it is not known for which CPU */
+	struct cpu_load_row unknown_cpu; /* waits of which it is not known for which CPU */
 	struct hmap last; /* part << 32 | tid -> CPU + 1 on which it ran last */
 };
 

@@ -29,14 +29,14 @@ static bool was_on_cpu(const struct interval *i)
 	return i->began_as == INTERVAL_RUNNING || i->end_by >= INTERVAL_TO_BLOCK;
 }
 
-void cpu_time_take(struct cpu_time *c, const struct interval *i, uint32_t cgroup)
+void cpu_time_add(struct cpu_time *c, const struct interval *i, uint32_t cgroup)
 {
 	uint64_t ns = i->end > i->start ? i->end - i->start : 0;
 
 	if (i->flags & INTERVAL_NEIGHBOUR)
 		return;
 	if (i->state == INTERVAL_UNKNOWN && was_on_cpu(i))
-		c->doubtful_ns += ns;
+		c->uncertain_ns += ns;
 	if (i->state == INTERVAL_RUNNING)
 		add_run(c, i, cgroup, ns);
 }
@@ -45,8 +45,8 @@ void cpu_time_bound(struct cpu_time *c, uint64_t ns)
 {
 	const uint64_t left = ns > c->run_ns ? ns - c->run_ns : 0;
 
-	if (c->doubtful_ns > left)
-		c->doubtful_ns = left;
+	if (c->uncertain_ns > left)
+		c->uncertain_ns = left;
 }
 
 static int by_run(const void *a, const void *b)
@@ -63,8 +63,8 @@ static int by_run(const void *a, const void *b)
 	return 0;
 }
 
-void cpu_time_put(const struct cpu_time *c, const struct names *n, unsigned int keys,
-		  struct profile_rows *rows)
+void cpu_time_add_to_rows(const struct cpu_time *c, const struct names *n, unsigned int keys,
+			  struct profile_rows *rows)
 {
 	const struct profile_rows *tasks = &c->tasks.rows;
 	struct row_table all = { 0 };

@@ -9,14 +9,14 @@
 struct cpu_time {
 	struct row_table tasks; /* told apart by all keys of tasks */
 	uint64_t run_ns;
-	uint64_t doubtful_ns; /* on a CPU at its start or end, and who knows how long; not in run_ns */
+	uint64_t uncertain_ns; /* on a CPU at its start or end, and who knows how long; not in run_ns */
 };
 
 /*
  * Counts an interval of a thread in that control group (string id), if it was one on a CPU. The caller
  * has cut it to what it wants.
  */
-void cpu_time_take(struct cpu_time *c, const struct interval *i, uint32_t cgroup);
+void cpu_time_add(struct cpu_time *c, const struct interval *i, uint32_t cgroup);
 
 /* When all was counted: no more than @ns of time on a CPU can have been, so the rest is in no doubt. */
 void cpu_time_bound(struct cpu_time *c, uint64_t ns);
@@ -25,8 +25,8 @@ void cpu_time_bound(struct cpu_time *c, uint64_t ns);
  * Adds the times to rows told apart by @keys, of PROFILE_TASK_KEYS, in run_ns; tasks that have no row
  * there get one. Most time first. When the trace has ended: what was told late counts.
  */
-void cpu_time_put(const struct cpu_time *c, const struct names *n, unsigned int keys,
-		  struct profile_rows *rows);
+void cpu_time_add_to_rows(const struct cpu_time *c, const struct names *n, unsigned int keys,
+			  struct profile_rows *rows);
 
 /*
  * Adds the times to a profile as those of running threads, without stacks: where there are no samples,

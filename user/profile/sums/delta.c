@@ -31,9 +31,9 @@ void delta_free(struct delta *d)
 	for (size_t i = 0; i < d->cnt; i++) {
 		free(d->rows[i].places);
 		for (int side = 0; side < DELTA_SIDES; side++) {
-			if (d->rows[i].waits[side])
-				quantile_fini(d->rows[i].waits[side]);
-			free(d->rows[i].waits[side]);
+			if (d->rows[i].latencies[side])
+				quantile_fini(d->rows[i].latencies[side]);
+			free(d->rows[i].latencies[side]);
 		}
 	}
 	free(d->rows);
@@ -122,7 +122,7 @@ static void add_place(struct delta *d, uint32_t *cnt, const char *name, size_t l
 }
 
 /* Code that a program waits in, whatever it waits for. */
-static bool is_plumbing(const struct names *n, uint64_t frame)
+static bool is_wait_code(const struct names *n, uint64_t frame)
 {
 	static const char *const modules[] = { "libc.",	  "libc-",  "libpthread", "ld-linux",
 					       "ld-musl", "ld-2.",  "ld.so",	  "libstdc++",
@@ -137,14 +137,14 @@ static bool is_plumbing(const struct names *n, uint64_t frame)
 }
 
 /* How much a frame says of why a thread waits: the kernel's least, and the scheduler's nothing. */
-static int says(const struct names *n, uint64_t frame)
+static int frame_rank(const struct names *n, uint64_t frame)
 {
 	const struct names_symbol *sym = names_symbol(n, frame);
 
 	if (frame & PROF_FRAME_KERNEL)
 		return sym && sym->cnt &&
 		       !strstr(names_str(n, sym->frames[0].name, NULL), "schedule");
-	return is_plumbing(n, frame) ? 2 : 3;
+	return is_wait_code(n, frame) ? 2 : 3;
 }
 
 /* The functions at an address, innermost first. */
@@ -233,7 +233,7 @@ void delta_add_stack(struct delta *d, enum delta_side side, const struct names *
 	sum_add(&d->all[side], sum);
 	d->stacks++;
 	for (uint32_t i = 0; i < cnt; i++) {
-		says_now = d->own ? says(n, frames[i]) : 0;
+		says_now = d->own ? frame_rank(n, frames[i]) : 0;
 		if (says_now > best) {
 			best = says_now;
 			self = places;
@@ -252,9 +252,9 @@ void delta_add_stack(struct delta *d, enum delta_side side, const struct names *
 		row = row_of(d, side, &d->places[i], 1);
 		if (i == self)
 			sum_add(&row->self[side], sum);
-		if (row->seen != d->stacks)
+		if (row->last_stack != d->stacks)
 			sum_add(&row->total[side], sum);
-		row->seen = d->stacks;
+		row->last_stack = d->stacks;
 	}
 }
 
@@ -267,9 +267,9 @@ void delta_add_wait(struct delta *d, enum delta_side side, const char *comm, siz
 
 	sum_add(&d->all[side], &one);
 	sum_add(&row->total[side], &one);
-	if (!row->waits[side])
-		row->waits[side] = xcalloc(1, sizeof(*row->waits[side]));
-	quantile_add(row->waits[side], ns);
+	if (!row->latencies[side])
+		row->latencies[side] = xcalloc(1, sizeof(*row->latencies[side]));
+	quantile_add(row->latencies[side], ns);
 }
 
 /* Of fewer the spread says little. */
@@ -287,16 +287,16 @@ static void find_ratio(struct delta_change *c, const double error[DELTA_SIDES])
 }
 
 /* From what each side is off by: what the difference is, unless c->error says that nobody knows. */
-static void judge(struct delta_change *c, const double error[DELTA_SIDES])
+static void set_verdict(struct delta_change *c, const double error[DELTA_SIDES])
 {
 	if (c->error >= 0)
 		c->error = hypot(error[DELTA_OLD], error[DELTA_NEW]);
 	c->verdict = c->error < 0		? DELTA_UNSURE :
-		     fabs(c->delta) <= c->error ? DELTA_CHANCE :
+		     fabs(c->delta) <= c->error ? DELTA_NOISE :
 						  DELTA_CHANGED;
 	find_ratio(c, error);
-	c->telling_delta = c->delta;
-	c->telling_ratio = c->ratio;
+	c->verdict_delta = c->delta;
+	c->verdict_ratio = c->ratio;
 }
 
 /* Two standard deviations of a sum; negative when nothing at all was seen. */
@@ -317,8 +317,8 @@ static double sum_error(const struct delta_sum *sum, const struct delta_sum *all
  * Whether the mean changed by more than its error, and the sum with it. Then @error becomes that of the sums
  * for as many observations as there were.
  */
-static bool all_changed(const struct delta_sum *sum, const struct delta_scale *scale, double delta,
-			double error[DELTA_SIDES])
+static bool mean_changed(const struct delta_sum *sum, const struct delta_scale *scale, double delta,
+			 double error[DELTA_SIDES])
 {
 	double mean[DELTA_SIDES], variance, of_mean = 0;
 
@@ -350,11 +350,11 @@ struct delta_change delta_change_sum(const struct delta *d, const struct delta_r
 		error[side] *= scale->by[side];
 	}
 	c.delta = c.v[DELTA_NEW] - c.v[DELTA_OLD];
-	judge(&c, error);
+	set_verdict(&c, error);
 	if (c.verdict != DELTA_CHANGED && scale->lengths && !scale->share &&
-	    all_changed(sum, scale, c.delta, error)) {
+	    mean_changed(sum, scale, c.delta, error)) {
 		c.error = 0;
-		judge(&c, error);
+		set_verdict(&c, error);
 	}
 	return c;
 }
@@ -365,7 +365,7 @@ static struct delta_change change_of_quantile(const struct delta_row *row, doubl
 	double error[DELTA_SIDES] = { 0, 0 }, low, high;
 
 	for (int side = 0; side < DELTA_SIDES; side++) {
-		const struct quantile *waits = row->waits[side];
+		const struct quantile *waits = row->latencies[side];
 
 		if (!waits) {
 			c.error = -1;
@@ -377,9 +377,9 @@ static struct delta_change change_of_quantile(const struct delta_row *row, doubl
 		else
 			c.error = -1;
 	}
-	if (row->waits[DELTA_OLD] && row->waits[DELTA_NEW])
+	if (row->latencies[DELTA_OLD] && row->latencies[DELTA_NEW])
 		c.delta = c.v[DELTA_NEW] - c.v[DELTA_OLD];
-	judge(&c, error);
+	set_verdict(&c, error);
 	return c;
 }
 
@@ -392,8 +392,8 @@ struct delta_change delta_change_quantile(const struct delta_row *row, double q)
 	c.median_error = median.error;
 	if (median.verdict == DELTA_CHANGED && c.verdict != DELTA_CHANGED) {
 		c.verdict = DELTA_CHANGED;
-		c.telling_delta = median.delta;
-		c.telling_ratio = median.ratio;
+		c.verdict_delta = median.delta;
+		c.verdict_ratio = median.ratio;
 	}
 	return c;
 }

@@ -28,8 +28,8 @@ struct delta_row {
 	uint32_t place_cnt;
 	struct delta_sum self[DELTA_SIDES]; /* where it is the leaf; or see delta.own */
 	struct delta_sum total[DELTA_SIDES]; /* where it is in the stack, each stack counted once */
-	struct quantile *waits[DELTA_SIDES]; /* of threads; NULL: none */
-	uint64_t seen; /* private: the stack counted last */
+	struct quantile *latencies[DELTA_SIDES]; /* of threads; NULL: none */
+	uint64_t last_stack; /* private: the stack counted last */
 };
 
 /*
@@ -79,7 +79,7 @@ struct delta_scale {
 };
 
 /* What a difference is when its error is known, or is not. */
-enum delta_verdict { DELTA_CHANGED, DELTA_CHANCE, DELTA_UNSURE };
+enum delta_verdict { DELTA_CHANGED, DELTA_NOISE, DELTA_UNSURE };
 
 /* A row of a table: what it was, what it is, and how much of the difference may be chance. */
 struct delta_change {
@@ -92,7 +92,7 @@ struct delta_change {
 	/* Of waits the same of their medians, which may have changed where the quantile has not. */
 	double median_delta, median_error;
 	/* The difference and the ratio that the verdict is of: the median's where that alone has changed. */
-	double telling_delta, telling_ratio;
+	double verdict_delta, verdict_ratio;
 	/* Changed: larger than its error, or the median's is than its own. */
 	enum delta_verdict verdict;
 };

@@ -104,10 +104,10 @@ static void add_stats(struct event_counts_stats *s, const struct trace_event *ev
 	*s = (struct event_counts_stats){
 		.figures.known = true,
 		.figures.closed = trace_u64_or(ev, ROLE_CLOSED, 0),
-		.figures.goes_on = trace_u64_or(ev, ROLE_CLOSED, 0) == PROF_CLOSED_SEGMENT,
-		.says_closed = ev->schema->role[ROLE_CLOSED] >= 0,
+		.figures.continues = trace_u64_or(ev, ROLE_CLOSED, 0) == PROF_CLOSED_SEGMENT,
+		.has_closed = ev->schema->role[ROLE_CLOSED] >= 0,
 		.segment = ev->segment,
-		.unwinds = ev->schema->role[ROLE_UNWIND_TABLES] >= 0,
+		.has_unwinding = ev->schema->role[ROLE_UNWIND_TABLES] >= 0,
 	};
 	for (i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
 		*(uint64_t *)((char *)s + figures[i].at) = trace_u64_or(ev, figures[i].role, 0);
@@ -117,9 +117,9 @@ static void add_stats(struct event_counts_stats *s, const struct trace_event *ev
  * Figures of old recorders do not say that they are the last. But a recording ends with the wall
  * clock behind them, and without another event.
  */
-static void see_end(struct event_counts_stats *s, const struct trace_event *ev)
+static void update_closed(struct event_counts_stats *s, const struct trace_event *ev)
 {
-	if (s->says_closed || !s->figures.known)
+	if (s->has_closed || !s->figures.known)
 		return;
 	if (ev->kind == TRACE_CLOCK_SYNC)
 		s->figures.closed = true;
@@ -131,11 +131,11 @@ static void see_end(struct event_counts_stats *s, const struct trace_event *ev)
  * Figures that close a file speak for nothing behind them: be it the next file, or what somebody put
  * together.
  */
-static void see_more(struct event_counts_stats *s, const struct trace_event *ev)
+static void update_continues(struct event_counts_stats *s, const struct trace_event *ev)
 {
-	if (s->figures.goes_on && (ev->segment != s->segment ||
-				   (ev->kind >= TRACE_TRACEPOINT && ev->kind <= TRACE_SAMPLE)))
-		s->figures.closed = s->figures.goes_on = false;
+	if (s->figures.continues && (ev->segment != s->segment ||
+				     (ev->kind >= TRACE_TRACEPOINT && ev->kind <= TRACE_SAMPLE)))
+		s->figures.closed = s->figures.continues = false;
 }
 
 /* A recorder knows a handful of kinds; a file may claim any number. */
@@ -168,18 +168,18 @@ static void add_lost(struct event_counts_part *c, uint32_t kind, enum loss_accou
 		l->last_ns = last;
 }
 
-static void add_thinned(struct loss_accounting *a, const struct trace_event *ev)
+static void add_skipped_slices(struct loss_accounting *a, const struct trace_event *ev)
 {
 	const uint64_t first = trace_u64_or(ev, ROLE_FIRST_NS, ev->ts);
 	const uint64_t last = trace_u64_or(ev, ROLE_LAST_NS, ev->ts);
 
 	if (last <= first)
 		return;
-	if (!a->thinned_ns || first < a->thinned_first)
-		a->thinned_first = first;
-	if (!a->thinned_ns || last > a->thinned_last)
-		a->thinned_last = last;
-	a->thinned_ns += last - first;
+	if (!a->skipped_ns || first < a->skipped_first)
+		a->skipped_first = first;
+	if (!a->skipped_ns || last > a->skipped_last)
+		a->skipped_last = last;
+	a->skipped_ns += last - first;
 }
 
 static void add_status(struct event_counts *c, struct event_counts_part *part,
@@ -199,19 +199,19 @@ void event_counts_add_notice(struct event_counts *c, const struct trace *t, stru
 
 	if (ev->kind == TRACE_STATS) {
 		add_stats(&part->stats, ev);
-		c->open_figures |= !part->stats.says_closed;
+		c->unclosed_stats |= !part->stats.has_closed;
 	} else if (ev->kind == TRACE_LOST && trace_str(t, ev, ROLE_KIND, &kind)) {
 		count = trace_u64_or(ev, ROLE_COUNT, 0);
 		loss_accounting_add(&c->account, kind.ptr, kind.len, count);
 		loss_accounting_add(&part->account, kind.ptr, kind.len, count);
-		if (loss_accounting_class(kind.ptr, kind.len) == LOSS_ACCOUNTING_THINNED) {
-			add_thinned(&c->account, ev);
-			add_thinned(&part->account, ev);
+		if (loss_accounting_class(kind.ptr, kind.len) == LOSS_ACCOUNTING_SLICES) {
+			add_skipped_slices(&c->account, ev);
+			add_skipped_slices(&part->account, ev);
 		}
 		add_lost(part, names_add(n, kind.ptr, kind.len),
 			 loss_accounting_class(kind.ptr, kind.len), ev);
 	} else {
-		see_end(&part->stats, ev);
+		update_closed(&part->stats, ev);
 		if (ev->kind == TRACE_MODULE_STATUS && trace_str(t, ev, ROLE_STATUS, &kind))
 			add_status(c, part, kind);
 	}
@@ -225,7 +225,7 @@ void event_counts_add(struct event_counts *c, const struct trace *t, struct name
 	add_type(c, ev);
 	part->events++;
 	part->tracepoints += ev->schema->role[ROLE_COMMON_PID] >= 0;
-	see_more(&part->stats, ev);
+	update_continues(&part->stats, ev);
 	if (ev->has_ts && !trace_is_naming(ev->kind))
 		add_time(part, ev->ts);
 	if (ev->kind == TRACE_SAMPLE) {

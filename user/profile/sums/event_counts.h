@@ -23,14 +23,14 @@ struct event_counts_loss {
 /* The newest RecorderStats. Cumulative since the start of the recording. */
 struct event_counts_stats {
 	struct loss_accounting_figures figures;
-	bool says_closed; /* they have a field that tells the last ones */
+	bool has_closed; /* they have a field that tells the last ones */
 	uint64_t segment; /* that they stand in */
 	uint64_t elapsed_ns, samples, bpf_ns, bpf_runs;
 	uint64_t cpu_ns; /* of the recorder while recording, */
 	uint64_t realtime_ns; /* of that, at real-time priority, */
 	uint64_t end_cpu_ns; /* and after the end of recording */
 	uint64_t rss_bytes, ring_fill_max_bytes, bytes_written;
-	bool unwinds; /* it says how stacks were unwound: */
+	bool has_unwinding; /* it says how stacks were unwound: */
 	uint64_t unwind_tables, unwind_evicted, unwind_tables_left_out, unwind_bytes;
 	uint64_t unwind_lists, unwind_lists_left_out, unwind_modules_left_out;
 	uint64_t kernel_stacks_walked, kernel_stacks_helped, user_stacks_reused;
@@ -71,7 +71,7 @@ struct event_counts {
 	uint64_t samples, switch_stacks, waking_stacks, event_stacks;
 	uint64_t user_truncated, kernel_truncated; /* samples whose stack was cut */
 	struct stack_ends ends; /* of samples and of switches out */
-	bool open_figures; /* some do not say whether they are the last: what comes behind them does */
+	bool unclosed_stats; /* some do not say whether they are the last: what comes behind them does */
 };
 
 void event_counts_add(struct event_counts *c, const struct trace *t, struct names *n,
@@ -86,7 +86,7 @@ void event_counts_add_notice(struct event_counts *c, const struct trace *t, stru
 static inline void event_counts_add_loss(struct event_counts *c, const struct trace *t,
 					 struct names *n, const struct trace_event *ev)
 {
-	if (ev->kind >= TRACE_MODULE || c->open_figures)
+	if (ev->kind >= TRACE_MODULE || c->unclosed_stats)
 		event_counts_add_notice(c, t, n, ev);
 }
 void event_counts_fini(struct event_counts *c);

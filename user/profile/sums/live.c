@@ -84,7 +84,7 @@ static void add_number(struct hmap *m, uint64_t frame, uint64_t n)
 	hmap_set(m, frame, (void *)((uintptr_t)hmap_get(m, frame) + (uintptr_t)n));
 }
 
-static void take_interval(void *ctx, const struct interval *i)
+static void add_interval(void *ctx, const struct interval *i)
 {
 	struct live *l = ctx;
 	uint64_t start = i->start > l->from ? i->start : l->from, ns, frame;
@@ -112,14 +112,14 @@ static void take_interval(void *ctx, const struct interval *i)
 struct live *live_new(struct names *names)
 {
 	struct live *l = xcalloc(1, sizeof(*l));
-	struct intervals_opts opts = { .names = names, .fn = take_interval, .ctx = l };
+	struct intervals_opts opts = { .names = names, .fn = add_interval, .ctx = l };
 
 	l->names = names;
 	l->intervals = intervals_new(&opts);
 	return l;
 }
 
-static void forget(struct live *l)
+static void reset_period(struct live *l)
 {
 	struct live_thread *t;
 	size_t pos = 0;
@@ -144,13 +144,13 @@ void live_free(struct live *l)
 {
 	if (!l)
 		return;
-	forget(l);
+	reset_period(l);
 	intervals_free(l->intervals);
 	event_counts_fini(&l->counts);
 	free(l);
 }
 
-static void take_sample(struct live *l, const struct trace_event *ev)
+static void add_sample(struct live *l, const struct trace_event *ev)
 {
 	struct live_thread *t = thread_at(l, ev->part, ev->tid);
 
@@ -179,7 +179,7 @@ void live_add(struct live *l, const struct trace *t, const struct trace_event *e
 	event_counts_add_loss(&l->counts, t, l->names, ev);
 	intervals_add(l->intervals, t, ev);
 	if (ev->kind == TRACE_SAMPLE && ev->source == PROF_SOURCE_SAMPLE)
-		take_sample(l, ev);
+		add_sample(l, ev);
 }
 
 uint64_t live_period(const struct live *l)
@@ -199,7 +199,7 @@ const struct loss_accounting *live_lost(const struct live *l)
 
 void live_next(struct live *l)
 {
-	forget(l);
+	reset_period(l);
 	l->from = l->to;
 }
 

@@ -354,11 +354,11 @@ static void flat_stack(struct row_table *t, struct profile *p, size_t i, unsigne
 			row->self += s->samples;
 			row->self_weight += weight;
 		}
-		if (row->seen != i + 1) {
+		if (row->last_stack != i + 1) {
 			row->total += s->samples;
 			row->total_weight += weight;
 		}
-		row->seen = i + 1;
+		row->last_stack = i + 1;
 	}
 }
 

@@ -49,7 +49,7 @@ struct profile_row {
 	uint64_t total; /* samples that passed through here, each counted once */
 	uint64_t self_weight, total_weight; /* the same by weight: see profile_weigh() */
 	uint64_t run_ns; /* on a CPU, from the switches: see cpu_time.h; 0 in a flat profile */
-	uint64_t seen; /* private: the stack counted last */
+	uint64_t last_stack; /* private: the stack counted last */
 };
 
 struct profile_rows {

@@ -94,15 +94,15 @@ static void add_wait(struct runq_delays *d, struct runq_delays_row *r, const str
 		r->cut++;
 		return;
 	}
-	quantile_add(&r->waits, ns);
-	quantile_add(&d->waits, ns);
+	quantile_add(&r->latencies, ns);
+	quantile_add(&d->latencies, ns);
 }
 
 void runq_delays_add(struct runq_delays *d, const struct interval *i)
 {
 	struct runq_delays_row *r;
 
-	intervals_untold_add(&d->untold, i);
+	intervals_unknown_add(&d->unknown, i);
 	if (i->state == INTERVAL_BLOCKED || i->state == INTERVAL_UNKNOWN)
 		return;
 	r = row_of(d, i);
@@ -130,8 +130,8 @@ static void merge(struct runq_delays_row *into, struct runq_delays_row *r)
 		into->max_ns = r->max_ns;
 		into->max_start = r->max_start;
 	}
-	quantile_merge(&into->waits, &r->waits);
-	quantile_fini(&r->waits);
+	quantile_merge(&into->latencies, &r->latencies);
+	quantile_fini(&r->latencies);
 }
 
 static void name_rows(struct runq_delays *d, const struct names *names)
@@ -165,9 +165,9 @@ static double weight_of(const struct runq_delays_row *r, enum runq_delays_order 
 	case RUNQ_DELAYS_BY_MAX:
 		return (double)r->max_ns;
 	case RUNQ_DELAYS_BY_AVG:
-		return r->waits.cnt ? r->waits.sum / (double)r->waits.cnt : 0;
+		return r->latencies.cnt ? r->latencies.sum / (double)r->latencies.cnt : 0;
 	case RUNQ_DELAYS_BY_P99:
-		return quantile_at(&r->waits, 0.99);
+		return quantile_at(&r->latencies, 0.99);
 	case RUNQ_DELAYS_BY_RUNTIME:
 		return (double)r->run_ns;
 	case RUNQ_DELAYS_BY_SWITCHES:
@@ -200,10 +200,10 @@ void runq_delays_finish(struct runq_delays *d, const struct names *names,
 void runq_delays_fini(struct runq_delays *d)
 {
 	for (size_t i = 0; i < d->cnt; i++)
-		quantile_fini(&d->rows[i].waits);
+		quantile_fini(&d->rows[i].latencies);
 	free(d->rows);
 	hmap_fini(&d->index);
-	quantile_fini(&d->waits);
+	quantile_fini(&d->latencies);
 	*d = (struct runq_delays){ .by = d->by };
 }
 
@@ -250,7 +250,8 @@ static struct runq_delays_worst describe(const struct intervals *iv, const struc
 
 	if (i->waker)
 		w.waker = *i->waker;
-	w.sum = intervals_behind(iv, i, w.behind, sizeof(w.behind) / sizeof(w.behind[0]));
+	w.sum = intervals_preemptors(iv, i, w.preemptors,
+				     sizeof(w.preemptors) / sizeof(w.preemptors[0]));
 	return w;
 }
 

@@ -19,7 +19,7 @@ struct runq_delays_row {
 	uint64_t wait_ns; /* together */
 	uint64_t cut; /* waits that an edge cut: in wait_ns, and not in the quantiles */
 	uint64_t max_ns, max_start; /* the longest, and when it began */
-	struct quantile waits; /* of those that are whole */
+	struct quantile latencies; /* of those that are whole */
 };
 
 /* Start with { .by = ... }. */
@@ -28,9 +28,9 @@ struct runq_delays {
 	struct hmap index; /* key -> row + 1 */
 	struct runq_delays_row *rows;
 	size_t cnt, cap;
-	struct quantile waits; /* of all rows */
+	struct quantile latencies; /* of all rows */
 	uint64_t run_ns, wait_ns, switches;
-	struct intervals_untold untold; /* in no row's wait_ns */
+	struct intervals_unknown unknown; /* in no row's wait_ns */
 };
 
 enum runq_delays_order {
@@ -57,8 +57,8 @@ struct runq_delays_worst {
 	enum interval_why why;
 	bool woken;
 	struct interval_waker waker;
-	struct interval_behind behind[4]; /* who ran on that CPU meanwhile, longest first */
-	struct interval_behind_sum sum;
+	struct interval_preemptor preemptors[4]; /* who ran on that CPU meanwhile, longest first */
+	struct interval_preemptor_sum sum;
 };
 
 /* The longest waits so far: a heap of at most @max. Start with { .max = ... }. */

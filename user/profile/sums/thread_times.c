@@ -23,7 +23,7 @@ static struct thread_times_task *task_of(struct thread_times *s, uint32_t tid)
 	return &s->tasks[s->cnt - 1];
 }
 
-static void spend(struct thread_times_task *task, enum interval_state state, uint64_t ns)
+static void add_time(struct thread_times_task *task, enum interval_state state, uint64_t ns)
 {
 	switch (state) {
 	case INTERVAL_RUNNING:
@@ -37,12 +37,12 @@ static void spend(struct thread_times_task *task, enum interval_state state, uin
 		break;
 	case INTERVAL_UNKNOWN:
 	case INTERVAL_STATE_CNT:
-		task->spoilt += ns;
+		task->unknown += ns;
 		break;
 	}
 }
 
-void thread_times_take(void *ctx, const struct interval *i)
+void thread_times_add(void *ctx, const struct interval *i)
 {
 	struct thread_times *s = ctx;
 	struct thread_times_task *task;
@@ -55,9 +55,9 @@ void thread_times_take(void *ctx, const struct interval *i)
 	if (task->comm == NAMES_NONE)
 		task->comm = i->comm;
 	task->switches += i->end_by >= INTERVAL_TO_BLOCK;
-	task->preempted += i->end_by == INTERVAL_TO_PREEMPTED || i->end_by == INTERVAL_TO_GIVE_WAY;
+	task->preempted += i->end_by == INTERVAL_TO_PREEMPTED || i->end_by == INTERVAL_TO_RESCHED;
 	if (s->edges || !(i->flags & (INTERVAL_EDGE_START | INTERVAL_EDGE_END)))
-		spend(task, i->state, i->end - i->start);
+		add_time(task, i->state, i->end - i->start);
 }
 
 void thread_times_finish(struct thread_times *s, const struct names *n)
@@ -83,7 +83,7 @@ void thread_times_sum(const struct thread_times *s, const struct hmap *pids,
 		out->run += task->run;
 		out->wait += task->wait;
 		out->off += task->off;
-		out->spoilt += task->spoilt;
+		out->unknown += task->unknown;
 		out->switches += task->switches;
 		out->preempted += task->preempted;
 	}

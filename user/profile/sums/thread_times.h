@@ -8,7 +8,7 @@
 struct thread_times_task {
 	uint32_t tid, pid, comm; /* pid TRACE_NONE and comm NAMES_NONE: unknown */
 	uint64_t run, wait, off;
-	uint64_t spoilt; /* of which the trace does not say how it was spent */
+	uint64_t unknown; /* of which the trace does not say how it was spent */
 	uint64_t switches, preempted; /* switches out; those of them while runnable */
 };
 
@@ -21,7 +21,7 @@ struct thread_times {
 };
 
 /* An interval_fn; @ctx is a struct thread_times. Threads that were only met beside others count not. */
-void thread_times_take(void *ctx, const struct interval *i);
+void thread_times_add(void *ctx, const struct interval *i);
 /* The sum over threads of the processes that are keys of @pids, or over all when it is NULL. */
 void thread_times_sum(const struct thread_times *s, const struct hmap *pids,
 		      struct thread_times_task *out);

@@ -147,7 +147,7 @@ static void scan_event(struct look *l, const struct trace_event *ev)
 		see_frame(l, ev->segment, addr);
 	else
 		see_frames(l, ev);
-	if (worker_threads_told(ev, &worker, &tid))
+	if (worker_threads_parse(ev, &worker, &tid))
 		worker_threads_learn(&l->plan->workers, l->file->part + ev->part, worker, tid,
 				     ev->ts);
 }
