@@ -16,11 +16,10 @@
  *
  *   - the trace itself: the format has bytes(). It is told of nothing else.
  *
- * To add a format NAME: write user/export/NAME.c with `const struct exporter export_NAME`, declare
- * it in formats.h, put it into the table of formats.c and into the Makefile's SRCS_export, its test
- * into TESTS. What it writes it appends to x->out: that is written out between calls. Within a loop
- * over tables that may be large it calls export_flush() now and then. Memory may grow with distinct
- * threads, stacks and symbols, never with the number of events: what must be kept for the end is
+ * To add a format NAME: write user/export/NAME.c with `const struct exporter export_NAME`, and add a row to formats.h.
+ * A format appends its output to x->out, which is written out between calls. Within a loop over tables that may be
+ * large it calls export_flush() now and then. Memory may grow with distinct threads, stacks and symbols, never with
+ * the number of events: what must be kept for the end is
  * interned (struct stack_table of profile/sched/stack_table.h, names' string ids, thread->idx).
  *
  * Names in a trace are hostile, and a format must stay within its grammar whatever they are: name_text_name()

@@ -4,11 +4,8 @@
 
 #include <string.h>
 
-const struct exporter *const export_formats[] = {
-	&export_html, /* the first that people try */
-	&export_folded, &export_perfetto, &export_perf_script, &export_pprof, &export_speedscope,
-	&export_chrome, &export_firefox,  &export_jsonl,       &export_csv,   NULL,
-};
+#define ROW(name) &export_##name,
+const struct exporter *const export_formats[] = { EXPORT_FORMATS(ROW) NULL };
 
 const struct exporter *export_find(const char *name)
 {

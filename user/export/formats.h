@@ -4,20 +4,30 @@
 
 #include "export/exporter.h"
 
+/*
+ * The formats in the order of the help: FORMAT(NAME). A row declares export_NAME, which user/export/NAME.c or a folder
+ * of that name defines; help, completions and fuzzers list it.
+ */
+/* clang-format off */
+#define EXPORT_FORMATS(FORMAT) \
+	FORMAT(html) \
+	FORMAT(folded) \
+	FORMAT(perfetto) \
+	FORMAT(perf_script) \
+	FORMAT(pprof) \
+	FORMAT(speedscope) \
+	FORMAT(chrome) \
+	FORMAT(firefox) \
+	FORMAT(jsonl) \
+	FORMAT(csv)
+/* clang-format on */
+
+#define EXPORT_DECLARE(name) extern const struct exporter export_##name;
+EXPORT_FORMATS(EXPORT_DECLARE)
+
 /* All formats in the order of the help; NULL ends. */
 extern const struct exporter *const export_formats[];
 /* By name; NULL: there is none. */
 const struct exporter *export_find(const char *name);
-
-extern const struct exporter export_chrome;
-extern const struct exporter export_csv;
-extern const struct exporter export_firefox;
-extern const struct exporter export_folded;
-extern const struct exporter export_html;
-extern const struct exporter export_jsonl;
-extern const struct exporter export_perf_script;
-extern const struct exporter export_perfetto;
-extern const struct exporter export_pprof;
-extern const struct exporter export_speedscope;
 
 #endif /* D9_EXPORT_FORMATS_H */
