@@ -22,28 +22,8 @@ struct command {
 	bool asks_kernel; /* and needs privileges for that */
 };
 
-static const struct command commands[] = {
-	{ "record", cmd_record, "record a process, a command or the system (the default)", true },
-	{ "top", cmd_top, "show functions and threads by CPU and run-queue time, live", true },
-	{ "report", cmd_report, "show CPU time by function", false },
-	{ "offcpu", cmd_offcpu, "show where threads blocked, and who woke them", false },
-	{ "sched", cmd_sched, "show run-queue latency, and who ran instead", false },
-	{ "wakeup", cmd_wakeup, "show who woke whom, and the chain of wakeups before it", false },
-	{ "explain", cmd_explain, "explain what a thread did in a time range, and why", false },
-	{ "polls", cmd_polls, "explain the slowest polls of a Tokio service", false },
-	{ "script", cmd_script, "print events, one per line", false },
-	{ "info", cmd_info, "print what a trace contains, and what was lost", false },
-	{ "dump", cmd_dump, "print the frames of a trace file", false },
-	{ "convert", cmd_convert, "convert Tonbandgeraet, Heph and apitrace traces", false },
-	{ "diff", cmd_diff, "compare two traces, with significance", false },
-	{ "export", cmd_export, "write a trace for flame graphs and other viewers", false },
-	{ "view", cmd_view, "open a trace in a browser: timeline, flame graph, tables", false },
-	{ "cut", cmd_cut, "write a smaller trace of selected events, or an anonymous one", false },
-	{ "symbolize", cmd_symbolize, "add missing symbols from debug files or debuginfod", false },
-	{ "merge", cmd_merge, "merge recordings and traces that applications wrote", false },
-	{ "list", cmd_list, "list the tracepoints of this kernel and their fields", true },
-	{ "check", cmd_check, "check whether a recording can start here", true },
-};
+#define ROW(name, asks_kernel, brief) { #name, cmd_##name, brief, asks_kernel },
+static const struct command commands[] = { CMD_LIST(ROW) };
 
 enum { COMMAND_CNT = sizeof(commands) / sizeof(commands[0]) };
 
@@ -78,6 +58,14 @@ static void print_help(FILE *out)
 	      "dial9-prof SUBCOMMAND --help prints the options of a subcommand;\n"
 	      "dial9-prof record --help prints the options of a recording.\n",
 	      out);
+}
+
+/* The words that may come first, and the options of record. */
+static int print_completion(int argc, char **argv)
+{
+	for (size_t i = 0; i < COMMAND_CNT; i++)
+		opts_print_word(commands[i].name, commands[i].brief);
+	return cmd_record(argc, argv);
 }
 
 static int unknown(const char *word)
@@ -172,6 +160,8 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
 		return help(argc, argv);
+	if (opts_is_completion(argc, argv))
+		return print_completion(argc, argv);
 	if (argv[1][0] == '-')
 		return cmd_record(argc, argv);
 	command = find(argv[1]);

@@ -375,6 +375,36 @@ Test(opts, help_goes_to_standard_output_in_columns, .init = cr_redirect_stdout)
 	cr_assert_str_eq(got, help_text);
 }
 
+static const char completion_text[] =
+	"-p\t--pid\tPID,...\trecord these processes\n"
+	"-a\t--all-cpus\t-\trecord everything\n"
+	"-C\t--cpu\tCPUS\tonly these CPUs\n"
+	"-F\t--freq\tHZ\ttake this many samples a second on each CPU, which is a long sentence that "
+	"has to be wrapped\n"
+	"-c\t--count\tN\tperiod\n"
+	"-e\t--event\tEVENT\tadd a tracepoint\n"
+	"-\t--switch-stacks\tnone|user|both\tstacks of switches\n"
+	"-\t--no-callchain\t-\tno stacks\n"
+	"-m\t--ring-size\tSIZE\tring size\n"
+	"-d\t--duration\tDUR\thow long\n"
+	"-o\t--output\tFILE\twhere to\n"
+	"-z\t--compress\t[LEVEL]\tcompress\n"
+	"-v\t--verbose\t-\tsay more\n"
+	"-h\t--help\t-\tthis text\n";
+
+Test(opts, completion_prints_a_line_for_each_option_but_hidden_ones, .init = cr_redirect_stdout)
+{
+	char *argv[] = ARGS("--completion", "--nonsense");
+	char got[4096];
+	struct demo d;
+	int first;
+
+	cr_assert_eq(parse(&spec, ARGC(argv), argv, &d, &first), 1);
+	fflush(stdout);
+	read_stream(cr_get_redirected_stdout(), got, sizeof(got));
+	cr_assert_str_eq(got, completion_text);
+}
+
 Test(opts, a_word_is_found_whole_and_not_by_its_beginning)
 {
 	static const char *const words[] = { "sym", NULL, "symoff" };

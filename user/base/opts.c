@@ -37,6 +37,7 @@ struct typed {
 
 /* Usage, options by group in two columns of at most 80, examples. */
 static void print_help(const struct opt_spec *spec, FILE *out);
+static void print_completion(const struct opt_spec *spec);
 
 /* False for flags and their like. */
 static bool takes_value(enum opt_kind kind)
@@ -375,6 +376,10 @@ int opts_parse(const struct opt_spec *spec, int argc, char **argv, void *dst, in
 	char **words = xcalloc((size_t)argc + 1, sizeof(*words));
 	int word_cnt = 0, opt_cnt = 1, err = 0;
 
+	if (opts_is_completion(argc, argv)) {
+		print_completion(spec);
+		err = 1;
+	}
 	while (p.next < argc && !err) {
 		int start = p.next++;
 		char *word = argv[start];
@@ -591,4 +596,37 @@ static void print_help(const struct opt_spec *spec, FILE *out)
 	if (spec->examples)
 		fprintf(out, "\nExamples:\n%s", spec->examples);
 	buf_free(&left);
+}
+
+/* ---- completion -------------------------------------------------------------------------------- */
+
+bool opts_is_completion(int argc, char **argv)
+{
+	return argc > 1 && !strcmp(argv[1], "--completion");
+}
+
+void opts_print_word(const char *word, const char *brief)
+{
+	printf("-\t%s\t-\t%s\n", word, brief);
+}
+
+static void print_completion(const struct opt_spec *spec)
+{
+	struct buf arg = { 0 };
+
+	for (size_t i = 0; i < spec->cnt; i++) {
+		const struct opt *o = &spec->opts[i];
+		const char key[] = { '-', o->key, '\0' };
+
+		if (!o->help)
+			continue;
+		buf_clear(&arg);
+		if (takes_value(o->kind))
+			add_arg(&arg, o);
+		else
+			buf_addch(&arg, '-');
+		printf("%s\t%s%s\t", key, o->name ? "--" : "-", o->name ? o->name : "");
+		printf(o->implied ? "[%s]\t%s\n" : "%s\t%s\n", buf_cstr(&arg), o->help);
+	}
+	buf_free(&arg);
 }

@@ -71,11 +71,21 @@ struct opt_spec {
  * -k VALUE, clustered flags, and options between positional words; "--" ends options. argv is
  * reordered so that the positional words come last; *first_positional is the index of the first
  * (argc when none).
- * Returns 0, 1 when help was asked for and printed to standard output, or -EINVAL after one line
+ * Returns 0, 1 when help or completions were asked for and printed to standard output, or -EINVAL after one line
  * on standard error. opts_fini() frees in all three cases.
  */
 int opts_parse(const struct opt_spec *spec, int argc, char **argv, void *dst,
 	       int *first_positional);
+
+/*
+ * Completions and tests get their lists from `dial9-prof [SUBCOMMAND] --completion`: for each option and each word one
+ * line "KEY\tNAME\tVALUE\tHELP". KEY, NAME and VALUE are "-" if there is none. "[VALUE]" is optional. The NAME of an
+ * option starts with dashes, that of a word does not. opts_parse() prints the options; commands with words of their
+ * own print these first.
+ */
+bool opts_is_completion(int argc, char **argv);
+/* Prints the line of a word, such as a subcommand or an export format. */
+void opts_print_word(const char *word, const char *brief);
 
 /* Frees what lists in dst hold. */
 void opts_fini(const struct opt_spec *spec, void *dst);

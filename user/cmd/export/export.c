@@ -300,6 +300,8 @@ int cmd_export(int argc, char **argv)
 	const struct exporter *format;
 	const char *path;
 
+	for (size_t i = 0; export_formats[i] && opts_is_completion(argc, argv); i++)
+		opts_print_word(export_formats[i]->name, export_formats[i]->brief);
 	put_formats(&tail);
 	spec.examples = buf_cstr(&tail);
 	ret = opts_parse(&spec, argc, argv, &opts, &first);

@@ -49,6 +49,11 @@ int cmd_sched(int argc, char **argv)
 		print_help();
 		return CMD_OK;
 	}
+	if (opts_is_completion(argc, argv)) {
+		for (size_t i = 0; i < WORD_CNT; i++)
+			opts_print_word(words[i].name, words[i].brief);
+		return CMD_OK;
+	}
 	for (size_t i = 0; i < WORD_CNT; i++) {
 		names[i] = words[i].name;
 		if (word && !strcmp(word, words[i].name))
