@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # The documentation against the program: tests/run-docs.sh PROGRAM
-#   - the manual page of each command has the options of its --help, and no others
-#   - bash completion offers the same options; zsh's and fish's know the same commands
+#   - each subcommand has a manual page, and each page documents the options of its subcommand, with their arguments,
+#     and no others; dial9-prof(1) and README.md list each subcommand and export format, and no others
+#   - bash completion offers the program's options and words
 #   - the manual pages format without a warning
 #   - README's example of libdial9 compiles and links with nothing but libdial9
 set -u
@@ -22,41 +23,95 @@ fail() {
 	bad=1
 }
 
-same() { # WHAT FILE-OF-THE-HELP OTHER-FILE
+same() { # WHAT FILE-OF-THE-PROGRAM OTHER-FILE
 	checks=$((checks + 1))
 	if ! diff "$2" "$3" >"$dir/diff"; then
-		fail "$1 (< the program's --help, > what is documented):"
-		cat "$dir/diff" >&2
+		fail "$1 (< only in the program, > only there):"
+		sed -n '/^[<>]/p' "$dir/diff" >&2
 	fi
 }
 
-# Options as words, from lines whose margin holds them.
-help_options() { # COMMAND
-	limited "$prog" "$1" --help | sed -n 's/^ \{2,6\}\(-.*\)/\1/p' | sed 's/  .*//' | only_options
+# What the program has, by its own account: words, and options as "-p, --pid=LIST".
+listing() { # [SUBCOMMAND [WORD]]
+	limited "$prog" "$@" --completion 2>/dev/null
 }
-man_options() { # PAGE
-	awk 'tag { print; tag = 0 } /^\.T[PQ]/ { tag = 1 }' "$1" | sed 's/\\-/-/g; s/\\f.//g; s/[,"]/ /g' |
-		sed 's/^\.[A-Z]* *//; s/ -\([a-z-]\)/\n-\1/g; s/^ *//' | only_options
+words() { # [SUBCOMMAND]
+	listing "$@" | cut -f 2 | sed '/^-/d'
 }
-only_options() {
-	tr ' ' '\n' | tr ',' '\n' | sed -n 's/^\(--\{0,1\}[A-Za-z][a-z0-9-]*\).*/\1/p' | sort -u
+# A subcommand's options, or those of all its words that have some.
+options() { # SUBCOMMAND
+	listing "$1" | grep -q "	--help	" && listing "$1"
+	for word in $(words "$1"); do
+		listing "$1" "$word"
+	done
+}
+forms() { # lines of the completion
+	awk -F '\t' '$2 ~ /^-/ {
+		name = $2 == "-" ? $1 : ($1 == "-" ? "" : $1 ", ") $2
+		mark = $2 == "-" ? " " : "="
+		if ($3 ~ /^\[/)
+			name = name "[" mark substr($3, 2)
+		else if ($3 != "-")
+			name = name mark $3
+		print name
+	}' | sort -u
 }
 
-for page in "$top"/tools/man/dial9-prof-*.1; do
-	command=${page##*/dial9-prof-}
-	command=${command%.1}
-	help_options "$command" >"$dir/help"
-	[ -s "$dir/help" ] || fail "$command --help has no options"
-	man_options "$page" >"$dir/man"
-	same "dial9-prof-$command.1" "$dir/help" "$dir/man"
-	limited "$prog" help 2>/dev/null | grep -qw "$command" || limited "$prog" --help | grep -qw "$command" ||
-		fail "--help does not name the command $command"
-	for shell in dial9-prof.bash _dial9-prof dial9-prof.fish; do
-		checks=$((checks + 1))
-		grep -qw "$command" "$top/tools/completion/$shell" || fail "$shell: no $command"
-	done
-	grep -q '^--' "$dir/help" || continue
-	grep '^--' "$dir/help" >"$dir/long"
+# A page without its bodies at the margin: headings, entries at column 3 or 7, and their text further right.
+plain() { # PAGE
+	awk '{ print } tag { print ".br" } { tag = /^\.T[PQ]/ }' "$1" | groff -man -Tascii -P-cbou -rLL=200n 2>/dev/null
+}
+section() { # PAGE NAME
+	plain "$1" | sed -n "/^$2\$/,/^[A-Z]/p"
+}
+# Options of a page in the same form. Where the program lists choices, the page may have a word for them.
+page_forms() { # PAGE FORMS
+	section "$1" OPTIONS | sed -n 's/^ \{7\}-/-/p' | sed 's/^\(-.\)\[[^]]*\], --/\1, --/; s/\(=[^ ]*\), --/\1\n--/' |
+		awk -v forms="$2" '
+			BEGIN {
+				while ((getline line < forms) > 0)
+					if (match(line, /=[^=]*\|/))
+						choices[substr(line, 1, RSTART)] = line
+			}
+			{ at = index($0, "="); start = substr($0, 1, at) }
+			at && start in choices { $0 = choices[start] }
+			{ print }' | sort -u
+}
+entries() { # PAGE SECTION
+	section "$1" "$2" | sed -n 's/^ \{3,7\}\([a-z][a-z-]*\)\( .*\)\{0,1\}$/\1/p' | sort -u
+}
+
+readme_has() { # WORD
+	checks=$((checks + 1))
+	grep -qE "(\`|dial9-prof[- ]|export )$1[\` (]" "$top/README.md" || fail "README.md: no table has $1"
+}
+
+man=$top/tools/man
+words | sort >"$dir/words"
+[ -s "$dir/words" ] || fail "--completion prints no subcommands"
+find "$man" -name 'dial9-prof-*.1' | sed 's/.*dial9-prof-\(.*\)\.1$/\1/' | sort >"$dir/pages"
+same "subcommands and pages tools/man/dial9-prof-SUBCOMMAND.1" "$dir/words" "$dir/pages"
+entries "$man/dial9-prof.1" SUBCOMMANDS >"$dir/entries"
+same "tools/man/dial9-prof.1: SUBCOMMANDS" "$dir/words" "$dir/entries"
+words export | sort >"$dir/formats"
+entries "$man/dial9-prof-export.1" FORMATS >"$dir/entries"
+same "tools/man/dial9-prof-export.1: FORMATS" "$dir/formats" "$dir/entries"
+words sched | sort >"$dir/tables"
+entries "$man/dial9-prof-sched.1" SUBCOMMANDS >"$dir/entries"
+same "tools/man/dial9-prof-sched.1: SUBCOMMANDS" "$dir/tables" "$dir/entries"
+for word in $(words) $(words export); do
+	readme_has "$word"
+done
+
+while read -r command; do
+	page=$man/dial9-prof-$command.1
+	[ -f "$page" ] || continue
+	options "$command" | forms >"$dir/forms"
+	[ -s "$dir/forms" ] || fail "$command --completion prints no options"
+	page_forms "$page" "$dir/forms" >"$dir/man"
+	same "tools/man/dial9-prof-$command.1: OPTIONS" "$dir/forms" "$dir/man"
+	listing "$command" | cut -f 2 | sed -n '/^--/p' | sort -u >"$dir/long"
+	[ -s "$dir/long" ] || continue
 	# The program is bash's.
 	# shellcheck disable=SC2016
 	limited env "PATH=$(dirname "$prog"):$PATH" bash -c '
@@ -66,7 +121,7 @@ for page in "$top"/tools/man/dial9-prof-*.1; do
 		printf "%s\n" "${COMPREPLY[@]}"
 	' sh "$top" "$command" | sort -u >"$dir/bash"
 	same "bash completion of $command" "$dir/long" "$dir/bash"
-done
+done <"$dir/words"
 
 # What bash offers in place of the last word, on one line.
 offers() { # WORD...
@@ -87,11 +142,15 @@ offered() { # WANT WORD...
 	got=$(offers "$@")
 	[ "$got" = "$want" ] || fail "bash completion of '$*': '$got', not '$want'"
 }
+offered "$(words | tr '\n' ' ' | sed 's/ $//')" ''
+offered "$(words export | tr '\n' ' ' | sed 's/ $//')" export ''
 offered 'latency timehist map summary' sched ''
+offered '--kind' export folded --k
+offered 'cpu offcpu runq wall' export folded --kind = ''
 offered 'summary' sched s
 offered 'tid pid comm' sched latency --by ''
-offered '--no-pager --next' sched timehist --n
-offered '--cgroup --color --cols --comm --cpu' sched map --c
+offered '--next --no-pager' sched timehist --n
+offered '--comm --cgroup --cpu --cols --color' sched map --c
 offered 'comm,pid comm,part' report -s comm,p
 offered 'stack state' offcpu --by st
 offered 'offcpu' diff --kind o

@@ -89,20 +89,5 @@ $ dial9-prof help reprot
 $ dial9-prof -V
 dial9-prof <N>.<N>
 #
-# Every command tells its options, on standard output, with status 0.
-$ for c in record top report script info dump convert diff cut merge list check; do dial9-prof $c --help | head -n 1; done
-Usage: dial9-prof [record] [OPTIONS] [-- COMMAND [ARG...]]
-Usage: dial9-prof top [OPTIONS] [-- COMMAND [ARG...]]
-Usage: dial9-prof report [OPTIONS] [FILE]
-Usage: dial9-prof script [OPTIONS] [FILE]
-Usage: dial9-prof info [OPTIONS] [FILE]
-Usage: dial9-prof dump [OPTIONS] [FILE]
-Usage: dial9-prof convert [OPTIONS] IN[@CORE]... -o OUT
-Usage: dial9-prof diff [OPTIONS] OLD NEW
-Usage: dial9-prof cut [OPTIONS] [FILE] -o OUT
-Usage: dial9-prof merge [OPTIONS] FILE|DIRECTORY... -o OUT
-Usage: dial9-prof list [OPTIONS] [GLOB...]
-Usage: dial9-prof check [OPTIONS]
-#
-# Help fits a terminal.
-$ for c in record top report script info dump convert diff cut merge list check; do dial9-prof $c --help; done | awk 'length > 100'
+# Every subcommand prints its usage and options on standard output, with status 0, and help fits a terminal.
+$ for c in $(dial9-prof --completion | cut -f 2 | sed '/^-/d'); do dial9-prof $c --help >help || echo "$c: status $?"; grep -q "^Usage: dial9-prof \[*$c\]* " help || echo "$c: no usage"; awk -v c=$c 'length > 100 { print c ": " $0 }' help; done

@@ -1,86 +1,77 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
-# bash completion for dial9-prof. Options and the words they take are read from the program's own
-# --help, so nothing here goes stale; only the commands are listed.
-
-_dial9_prof_commands="record top report offcpu sched wakeup explain polls script info dump convert diff export view cut symbolize merge list check"
-
-# "-p --pid PID,..." a line: key or "-", name or "-", value or "-".
-_dial9_prof_options() { # PROGRAM COMMAND [WORD]
-	"$@" --help 2>/dev/null | sed -n \
-		-e 's/^  -\([^-]\), --\([a-z0-9-]*\)\(\[\{0,1\}=\([^] ]*\)]\{0,1\}\)\{0,1\}.*/-\1 --\2 \4/p' \
-		-e 's/^      --\([a-z0-9-]*\)\(\[\{0,1\}=\([^] ]*\)]\{0,1\}\)\{0,1\}.*/- --\1 \3/p' \
-		-e 's/^  -\([^-]\)\( \([A-Z][^ ]*\)\)\{0,1\}\( .*\)\{0,1\}$/-\1 - \3/p'
-}
-
-# The words of a command that has some of its own, by its help: "  latency   how long ...".
-_dial9_prof_words() { # PROGRAM COMMAND
-	"$1" "$2" --help 2>/dev/null | sed -n 's/^  \([a-z-]*\)  .*/\1/p'
-}
-
-# Of an option that takes several words with commas between, all that its help names: "any of comm,pid,tid".
-_dial9_prof_keys() { # KEY NAME PROGRAM COMMAND [WORD]
-	local key=$1 name=$2
-	shift 2
-	"$@" --help 2>/dev/null | awk -v key="-$key," -v name="$name=" '
-		/^  *-/ { on = index($0, "  " key " ") == 1 || index($0, name) > 0 }
-		/^$/ { on = 0 }
-		on { text = text " " $0 }
-		END { if (match(text, /[a-z]+(,[a-z]+)(,[a-z]+)+/)) print substr(text, RSTART, RLENGTH) }'
-}
+# bash completion for dial9-prof. All words and options come from `dial9-prof [SUBCOMMAND] --completion`: lines of
+# KEY, NAME, VALUE and HELP, separated by tabs, "-" for none. Words, such as subcommands, have names without dashes.
 
 _dial9_prof() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-	local program=${COMP_WORDS[0]} command="" sub="" word i key name value words=""
+	local program=${COMP_WORDS[0]} lines more words options="" equals="" word i at=1 key name value text
+	local -a path=()
 
+	lines=$("$program" --completion 2>/dev/null)
+	words=$(_dial9_prof_words "$lines")
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		word=${COMP_WORDS[i]}
 		if [ "$word" = -- ]; then
 			mapfile -t COMPREPLY < <(compgen -c -f -- "$cur")
 			return
 		fi
-		if [ -z "$command" ] && [[ " $_dial9_prof_commands " = *" $word "* ]]; then
-			command=$word
-		elif [ "$command" = sched ] && [ -z "$sub" ] && [[ " latency timehist map summary " = *" $word "* ]]; then
-			sub=$word
+		if ((i == at)) && [[ " $words " = *" $word "* ]]; then
+			at=$((i + 1))
+			words=""
+			# A word without options of its own, such as a format, has those of the word before it.
+			if more=$("$program" "${path[@]}" "$word" --completion 2>/dev/null); then
+				path+=("$word")
+				lines=$more
+				words=$(_dial9_prof_words "$lines")
+			fi
 		fi
 	done
 
 	# bash breaks words at "=": --name = value
 	if [ "$cur" = = ]; then
 		cur=
+		equals=1
 	elif [ "$prev" = = ]; then
 		prev=${COMP_WORDS[COMP_CWORD - 2]}
+		equals=1
 	fi
 
-	while read -r key name value; do
-		if [ "$name" = - ]; then words="$words $key"; else words="$words $name"; fi
-		if [ -n "$value" ] && { [ "$prev" = "$key" ] || [ "$prev" = "$name" ]; }; then
-			case $value in
-			KEYS | LIST) _dial9_prof_list "$cur" "$(_dial9_prof_keys "${key#-}" "$name" \
-				"$program" "${command:-record}" ${sub:+"$sub"})" ;;
-			*) _dial9_prof_value "$value" "$cur" ;;
-			esac
-			return
+	while IFS=$'\t' read -r key name value text; do
+		[[ $name = -* ]] || continue
+		if [ "$name" = - ]; then options="$options $key"; else options="$options $name"; fi
+		[ "$value" != - ] && { [ "$prev" = "$key" ] || [ "$prev" = "$name" ]; } || continue
+		if [[ $value = \[* ]]; then
+			[ -n "$equals" ] || continue
+			value=${value#[}
+			value=${value%]}
 		fi
-	done < <(_dial9_prof_options "$program" "${command:-record}" ${sub:+"$sub"} | sort -u)
+		case $value in
+		KEYS | LIST) _dial9_prof_list "$cur" "$text" ;;
+		*) _dial9_prof_value "$value" "$cur" ;;
+		esac
+		return
+	done <<<"$lines"
 
 	if [[ $cur = -* ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
+	elif [ -n "$words" ] && ((COMP_CWORD == at)); then
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
-	elif [ -z "$command" ] && [ "$COMP_CWORD" -eq 1 ]; then
-		mapfile -t COMPREPLY < <(compgen -W "$_dial9_prof_commands" -- "$cur")
-	elif [ "$COMP_CWORD" -eq 2 ] && { [ "$prev" = export ] || [ "$prev" = sched ]; }; then
-		mapfile -t COMPREPLY < <(compgen -W "$(_dial9_prof_words "$program" "$prev")" -- "$cur")
 	else
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 	fi
 }
 
-# The last of some words with commas between.
-_dial9_prof_list() { # TYPED WORDS
-	local before=""
+_dial9_prof_words() { # LINES
+	cut -f 2 <<<"$1" | sed '/^-/d' | tr '\n' ' '
+}
+
+# The last of some words with commas between, of those that the help names: "comm,pid,tid".
+_dial9_prof_list() { # TYPED HELP
+	local before="" list='[a-z]+(,[a-z]+)(,[a-z]+)+'
 	[[ $1 = *,* ]] && before=${1%,*},
-	mapfile -t COMPREPLY < <(compgen -P "$before" -W "${2//,/ }" -- "${1##*,}")
+	[[ $2 =~ $list ]] || return
+	mapfile -t COMPREPLY < <(compgen -P "$before" -W "${BASH_REMATCH[0]//,/ }" -- "${1##*,}")
 	compopt -o nospace 2>/dev/null
 }
 
