@@ -13,8 +13,8 @@ Options:
                          verifier processed; for bug reports (default *)
       --btf=FILE         Read the types of this kernel from FILE, if
                          /sys/kernel/btf/vmlinux is hidden
-  -v, --verbose          Also print the verifier's log of refused programs; -vv
-                         adds libbpf's messages
+  -v, --verbose          With --programs, also print the verifier's log of
+                         refused programs; -vv adds libbpf's messages
 
 Display:
       --no-pager         print everything at once, also what is longer than the

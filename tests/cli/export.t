@@ -21,6 +21,9 @@ $ dial9-prof export folded nothing.bin
 $ dial9-prof export folded $T/run.sh
 ! dial9-prof: <*>
 ? 5
+# Which formats take no --kind stands in the help.
+$ for f in $(dial9-prof export --completion | cut -f 2 | sed '/^-/d'); do dial9-prof export $f --kind runq $T/golden/dial9/mixed_1k.bin -o /dev/null 2>&1 | grep -q "leave out --kind" && echo $f; done >refused; dial9-prof export --help | sed -n 's/^  \([a-z-]*\) .*(no --kind)$/\1/p' | cmp - refused; cat refused
+html
 #
 # The trace is another implementation's.
 $ cp $T/golden/dial9/tokio-service.bin.gz t.gz; dial9-prof export folded t.gz | awk '{ sum += $NF } END { print sum }'

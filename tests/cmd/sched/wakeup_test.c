@@ -129,6 +129,35 @@ Test(wakeup, the_path_at_a_time)
 		   "dial9-prof: thread 11 was not woken in standard input before that time\n");
 }
 
+/* A pipe that ends after the trace. */
+static int input_pipe(void)
+{
+	char data[4096];
+	const int file = input();
+	int fd[2];
+	ssize_t n;
+
+	cr_assert_eq(pipe(fd), 0);
+	n = read(file, data, sizeof(data));
+	cr_assert(n > 0 && n < (ssize_t)sizeof(data));
+	cr_assert_eq(write(fd[1], data, (size_t)n), n);
+	close(file);
+	close(fd[1]);
+	return fd[0];
+}
+
+Test(wakeup, the_path_needs_a_regular_file)
+{
+	static const char refused[] =
+		"dial9-prof: a pipe cannot be read twice: give a regular file\n";
+
+	run_expect(run_cmd(cmd_wakeup, input_pipe(), "wakeup", "-", "--chain", "11", NULL),
+		   CMD_USAGE, "", refused);
+	run_expect(run_cmd(cmd_wakeup, input_pipe(), "wakeup", "-", "--chain", "11", "--time",
+			   "0s,1s", NULL),
+		   CMD_USAGE, "", refused);
+}
+
 Test(wakeup, nothing_there_says_why)
 {
 	run_expect(WAKEUP("-p", "99"), CMD_USAGE, "",

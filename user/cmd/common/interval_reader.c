@@ -202,13 +202,12 @@ static int learn(struct interval_reader *r)
 	return ret ? ret : reader_rewind(r->reader);
 }
 
-/* @instead: what to do where that cannot be. */
 static int read_again(struct interval_reader *r, const char *instead)
 {
 	int err = reader_can_rewind(r->reader) ? reader_rewind(r->reader) : -ESPIPE;
 
 	if (err == -ESPIPE) {
-		log_error("a pipe cannot be read twice: name a file%s", instead);
+		log_error("a pipe cannot be read twice: give a regular file%s", instead);
 		return CMD_USAGE;
 	}
 	r->opts.reset(r->opts.ctx);
@@ -227,13 +226,14 @@ int interval_reader_reread(struct interval_reader *r)
 	return read_again(r, "");
 }
 
-int interval_reader_again(struct interval_reader *r, uint32_t clock, uint64_t from, uint64_t to)
+int interval_reader_again(struct interval_reader *r, uint32_t clock, uint64_t from, uint64_t to,
+			  const char *instead)
 {
 	r->narrowed = true;
 	r->clock = clock;
 	r->from = from;
 	r->to = to;
-	return read_again(r, ", or give --time");
+	return read_again(r, instead);
 }
 
 /* Names must be there at once for a command that prints as it reads; a file is read twice for that. */

@@ -75,9 +75,10 @@ int interval_reader_run(struct interval_reader *r, const struct interval_reader_
 			const char *path);
 /*
  * Once more, after interval_reader_run() with a reset, and only from @from to @to on one clock: an exit code as
- * there. A pipe cannot do that.
+ * there. A pipe cannot do that; the line then ends with @instead, such as ", or ...".
  */
-int interval_reader_again(struct interval_reader *r, uint32_t clock, uint64_t from, uint64_t to);
+int interval_reader_again(struct interval_reader *r, uint32_t clock, uint64_t from, uint64_t to,
+			  const char *instead);
 /* The same of all that was looked at before. */
 int interval_reader_reread(struct interval_reader *r);
 void interval_reader_fini(struct interval_reader *r);

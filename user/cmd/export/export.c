@@ -30,8 +30,9 @@ static const struct opt export_opts[] = {
 	  .kind = OPT_CHOICE,
 	  .off = O(kind),
 	  .choices = export_kind_names,
-	  .help = "only CPU samples (cpu), times blocked (offcpu), waits for a CPU (runq), or these "
-		  "three (wall); formats that sum stacks take cpu unless told, others all there is",
+	  .help = "Export only CPU samples (cpu), blocked time (offcpu), run-queue latency (runq), or "
+		  "these three (wall); default: cpu for formats that sum stacks, everything for "
+		  "others; not for formats marked \"no --kind\"",
 	  .group = "Output" },
 	{ .name = "output",
 	  .key = 'o',
@@ -288,7 +289,9 @@ static void put_formats(struct buf *out)
 	buf_addstr(out, export_spec.examples);
 	buf_addstr(out, "\nFormats:\n");
 	for (size_t i = 0; export_formats[i]; i++)
-		buf_printf(out, "  %-11s  %s\n", export_formats[i]->name, export_formats[i]->brief);
+		buf_printf(out, "  %-11s  %s%s\n", export_formats[i]->name,
+			   export_formats[i]->brief,
+			   export_formats[i]->bytes ? " (no --kind)" : "");
 }
 
 int cmd_export(int argc, char **argv)

@@ -54,8 +54,8 @@ static const struct opt script_opts[] = {
 	  .kind = OPT_LIST,
 	  .off = O(events),
 	  .arg = "GLOB",
-	  .help = "only such events, as in 'sched:*', cpu-clock (samples) or switch-out (stacks of "
-		  "switches); may be repeated" },
+	  .help = "only such events, as in 'sched:*', cpu-clock (samples), or the stacks " SCRIPT_SWITCH_OUT
+		  ", " SCRIPT_WAKER " and " SCRIPT_EVENT_STACK "; may be repeated" },
 	{ .name = "all",
 	  .kind = OPT_FLAG,
 	  .off = O(all),

@@ -44,7 +44,8 @@ static const struct opt check_table[] = {
 	  .key = 'v',
 	  .kind = OPT_COUNT,
 	  .off = offsetof(struct check_opts, verbose),
-	  .help = "Also print the verifier's log of refused programs; -vv adds libbpf's messages" },
+	  .help = "With --programs, also print the verifier's log of refused programs; -vv adds "
+		  "libbpf's messages" },
 	VIEW_OPT_PAGER(struct check_opts, view),
 	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
 };

@@ -64,8 +64,8 @@ static const struct opt cut_opts[] = {
 	  .kind = OPT_LIST,
 	  .off = O(events),
 	  .arg = "GLOB",
-	  .help = "only such events, as in 'sched:*', cpu-clock, switch-out or waker; may be "
-		  "repeated" },
+	  .help = "only such events, as in 'sched:*', cpu-clock (samples), or the stacks " SCRIPT_SWITCH_OUT
+		  ", " SCRIPT_WAKER " and " SCRIPT_EVENT_STACK "; may be repeated" },
 	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
 };
 

@@ -81,7 +81,7 @@ static const struct opt symbolize_opts[] = {
 	  .off = O(output),
 	  .arg = "FILE",
 	  .help = "where to write; - is standard output (default: the trace itself, which is "
-		  "kept as .old)",
+		  "kept as .old); required if the trace is a pipe or compressed",
 	  .group = "Output" },
 	{ .name = "quiet", .key = 'q', .kind = OPT_FLAG, .off = O(quiet), .help = "no summary" },
 	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },

@@ -308,7 +308,7 @@ static int read_twice(struct chain *c, const char *path)
 		return code;
 	c->second = true;
 	code = interval_reader_again(&c->timeline, names_part(c->timeline.names, c->part)->clock,
-				     c->from, c->to);
+				     c->from, c->to, "");
 	if (code != CMD_OK)
 		return code;
 	explain_finish(&c->numbers, c->timeline.names);
