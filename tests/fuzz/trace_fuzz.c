@@ -7,12 +7,14 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "cmd/common/cmd.h"
 #include "cmd/sched/sched.h"
+#include "export/formats.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz);
 
@@ -52,15 +54,16 @@ static const struct {
 	{ sched_summary, { "summary", "-", "--json" } },
 	{ cmd_report, { "report", "-", "--wall", "-sstate,comm" } },
 	{ cmd_report, { "report", "-", "--live=3600", "--limit=5" } },
-	{ cmd_export, { "export", "folded", "-", "-o/dev/null", "--kind=wall" } },
-	{ cmd_export, { "export", "pprof", "/proc/self/fd/0", "-o/dev/null" } },
-	{ cmd_export, { "export", "speedscope", "-", "-o/dev/null", "--kind=wall" } },
-	{ cmd_export, { "export", "perf-script", "-", "-o/dev/null", "--kind=wall" } },
-	{ cmd_export, { "export", "jsonl", "/proc/self/fd/0", "-o/dev/null" } },
-	{ cmd_export, { "export", "csv", "-", "-o/dev/null", "--time=10%,90%" } },
-	{ cmd_export, { "export", "chrome", "/proc/self/fd/0", "-o/dev/null" } },
-	{ cmd_export, { "export", "firefox", "-", "-o/dev/null" } },
-	{ cmd_export, { "export", "perfetto", "/proc/self/fd/0", "-o/dev/null" } },
+};
+
+enum { RUN_CNT = sizeof(runs) / sizeof(runs[0]) };
+
+/* How each format is exported. */
+static const char *const exports[][3] = {
+	{ "-", "-o/dev/null" },
+	{ "/proc/self/fd/0", "-o/dev/null" },
+	{ "-", "-o/dev/null", "--kind=wall" },
+	{ "/proc/self/fd/0", "-o/dev/null", "--time=10%,90%" },
 };
 
 /* Output goes nowhere, by way of the real streams, so that all of the printing is run. */
@@ -76,18 +79,37 @@ static void mute(void)
 		abort();
 }
 
+/* Half of the choices are exports: all formats in turn. */
+static int (*choose(uint8_t choice, const char *words[5]))(int argc, char **argv)
+{
+	const size_t k = choice % (2 * RUN_CNT), way = choice / (2 * RUN_CNT);
+	size_t formats = 0;
+
+	if (k < RUN_CNT) {
+		memcpy(words, runs[k].words, sizeof(runs[k].words));
+		return runs[k].fn;
+	}
+	while (export_formats[formats])
+		formats++;
+	words[0] = "export";
+	words[1] = export_formats[(k - RUN_CNT) % formats]->name;
+	memcpy(words + 2, exports[way % 4], 3 * sizeof(*words));
+	return cmd_export;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz)
 {
 	char words[5][40], *argv[6] = { NULL };
+	const char *chosen[5] = { NULL };
+	int (*run)(int, char **);
 	int argc, fd, code;
-	size_t k;
 
 	mute();
 	if (!sz)
 		return 0;
-	k = data[0] % (sizeof(runs) / sizeof(runs[0]));
-	for (argc = 0; argc < 5 && runs[k].words[argc]; argc++) {
-		snprintf(words[argc], sizeof(words[argc]), "%s", runs[k].words[argc]);
+	run = choose(data[0], chosen);
+	for (argc = 0; argc < 5 && chosen[argc]; argc++) {
+		snprintf(words[argc], sizeof(words[argc]), "%s", chosen[argc]);
 		argv[argc] = words[argc];
 	}
 	fd = memfd_create("trace", MFD_CLOEXEC);
@@ -96,7 +118,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz)
 	lseek(fd, 0, SEEK_SET);
 	dup2(fd, STDIN_FILENO);
 	close(fd);
-	code = runs[k].fn(argc, argv);
+	code = run(argc, argv);
 	/* a window of time may turn out to end before it begins */
 	if (code != CMD_OK && code != CMD_INPUT && code != CMD_USAGE)
 		abort();

@@ -13,7 +13,6 @@ events=${2:-10000000}
 ops=${3:-200000}
 build=${D9_BUILD:-build}
 programs=${D9_PROGRAMS:-$build/dial9-prof}
-formats="folded pprof speedscope perf-script csv jsonl chrome firefox perfetto html"
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
@@ -22,6 +21,7 @@ trap 'rm -rf "$dir"' EXIT
 for prog in $programs; do
 	[ -x "$prog" ] || { echo "bench: no $prog: run make" >&2; exit 1; }
 done
+formats=$("${programs%% *}" export --completion | cut -f 2 | sed '/^-/d')
 
 count() { # FILE
 	"${programs%% *}" info "$1" | awk '$1 == "events" { gsub(",", "", $2); print $2 }'

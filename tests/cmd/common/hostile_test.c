@@ -8,13 +8,14 @@
 
 #include <dirent.h>
 #include "cmd/sched/sched.h"
+#include "export/formats.h"
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-static const struct {
+static const struct row {
 	run_fn fn;
 	const char *word, *opt;
-} commands[] = {
+} fixed[] = {
 	{ cmd_report, "report", "--json" },	  { cmd_report, "report", "-g" },
 	{ cmd_script, "script", "-F+srcline" },	  { cmd_script, "script", "--json" },
 	{ cmd_info, "info", "--schemas" },	  { cmd_info, "info", "--json" },
@@ -28,15 +29,26 @@ static const struct {
 	{ sched_map, "map", "--cols=10" },	  { cmd_explain, "explain", "-t11" },
 	{ cmd_explain, "explain", "-p10" },	  { cmd_wakeup, "wakeup", "--by-tid" },
 	{ cmd_wakeup, "wakeup", "--chain=11" },	  { cmd_explain, "explain", "--span=*S*,*" },
-	{ cmd_explain, "explain", "--span=*,x" }, { cmd_export, "export", "folded" },
-	{ cmd_export, "export", "pprof" },	  { cmd_export, "export", "speedscope" },
-	{ cmd_export, "export", "perf-script" },  { cmd_export, "export", "jsonl" },
-	{ cmd_export, "export", "csv" },	  { cmd_export, "export", "chrome" },
-	{ cmd_export, "export", "firefox" },	  { cmd_export, "export", "perfetto" },
-	{ cmd_polls, "polls", "--min=1ns" },	  { cmd_polls, "polls", "--span=*S*,*" },
+	{ cmd_explain, "explain", "--span=*,x" }, { cmd_polls, "polls", "--min=1ns" },
+	{ cmd_polls, "polls", "--span=*S*,*" },
 };
 
-#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
+enum { FIXED = sizeof(fixed) / sizeof(fixed[0]), ROWS_MAX = FIXED + 100 };
+
+static struct row commands[ROWS_MAX];
+static size_t command_cnt;
+
+/* The fixed ones, and all export formats. */
+static void list_commands(void)
+{
+	memcpy(commands, fixed, sizeof(fixed));
+	command_cnt = FIXED;
+	for (size_t i = 0; export_formats[i] && command_cnt < ROWS_MAX; i++)
+		commands[command_cnt++] =
+			(struct row){ cmd_export, "export", export_formats[i]->name };
+}
+
+TestSuite(hostile, .init = list_commands);
 
 static int lines(const char *s)
 {
@@ -108,11 +120,11 @@ Test(hostile, every_truncation_through_every_command)
 	run_make_app(&m);
 	data = dial9_enc_data(m.enc, &sz);
 	for (size_t cut = 0; cut <= sz; cut++)
-		cr_assert_eq(run_one(cut % COMMANDS, data, cut), cut < 5 ? CMD_INPUT : CMD_OK,
+		cr_assert_eq(run_one(cut % command_cnt, data, cut), cut < 5 ? CMD_INPUT : CMD_OK,
 			     "cut at %zu", cut);
 	/* the region in which metadata stands, through all of them */
 	for (size_t cut = sz - 200; cut <= sz; cut++)
-		for (size_t i = 0; i < COMMANDS; i++)
+		for (size_t i = 0; i < command_cnt; i++)
 			cr_assert_eq(run_one(i, data, cut), CMD_OK);
 	make_fini(&m);
 }
@@ -138,7 +150,7 @@ Test(hostile, flipped_bytes_through_every_command)
 			was[k] = data[at[k]];
 			data[at[k]] = (char)(x >> 40);
 		}
-		run_one((size_t)round % COMMANDS, data, sz);
+		run_one((size_t)round % command_cnt, data, sz);
 		for (int k = 2; k >= 0; k--)
 			data[at[k]] = was[k];
 	}
@@ -167,7 +179,7 @@ static int run_vectors(const char *dir)
 		data = malloc((size_t)st.st_size + 1);
 		cr_assert_eq(read(fd, data, (size_t)st.st_size), st.st_size);
 		close(fd);
-		for (size_t i = 0; i < COMMANDS; i++)
+		for (size_t i = 0; i < command_cnt; i++)
 			run_one(i, data, (size_t)st.st_size);
 		free(data);
 		n++;
