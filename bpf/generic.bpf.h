@@ -26,7 +26,7 @@ extern struct event_cfg_map event_cfgs SEC(".maps");
 enum { COMMON_SIZE = 8 };
 
 /* Whether one of the pid fields names a target. @from: the record, or what has the same layout. */
-static __always_inline bool names_in(const void *from, const struct prof_event_cfg *cfg)
+static __always_inline bool names_target(const void *from, const struct prof_event_cfg *cfg)
 {
 	__u32 pid, i;
 
@@ -34,7 +34,7 @@ static __always_inline bool names_in(const void *from, const struct prof_event_c
 		if (i >= cfg->pid_cnt)
 			break;
 		if (!bpf_probe_read_kernel(&pid, sizeof(pid), from + cfg->pid_off[i]) &&
-		    (cfg_select.told ? is_told_target(pid) : task_bit(target_tids, pid)))
+		    (cfg_select.by_task ? is_followed(pid) : task_bit(target_tids, pid)))
 			return true;
 	}
 	return false;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * latency.bpf.c - who was blocked, or waited for a CPU, for too long: --trigger-latency
+ * latency.bpf.c - finds threads that were blocked or runnable for too long: --trigger-latency
  *
- * Beside the programs that record, and loaded only when asked for. A thread's times lie with the thread, so
- * that they go when it does. They are kept while recording is paused, too: else what spans a pause would
- * look like a wait.
+ * Loaded next to the programs that record, if asked for. The times are in task storage, which is freed with the
+ * task. They are updated while recording is paused, too: otherwise an interval across a pause would be wrong.
  */
 #include "prof.bpf.h"
 
@@ -12,8 +11,8 @@
 enum { LATENCY_CREATE = 1, LATENCY_NO_PREALLOC = 1 };
 
 struct latency_times {
-	__u64 blocked_ns; /* since when; 0: it is not, or was when nobody looked */
-	__u64 ready_ns; /* likewise: ready to run, without a CPU */
+	__u64 blocked_ns; /* start of the block; 0: not blocked, or unknown */
+	__u64 ready_ns; /* likewise, of the time runnable without a CPU */
 };
 
 struct {
@@ -40,8 +39,8 @@ static __always_inline bool is_helper(__u32 tgid)
 }
 
 /*
- * The recorder, its helper processes and their children. They wait for work most of the time. Other children of it
- * are not its own: some were there before the exec.
+ * The recorder, its helper processes and their children, which are blocked most of the time. Other children of the
+ * recorder are not excluded: some existed before its exec.
  */
 static __always_inline bool is_recorder(const struct task_struct *task)
 {
@@ -49,14 +48,14 @@ static __always_inline bool is_recorder(const struct task_struct *task)
 	       is_helper(task->real_parent->tgid);
 }
 
-static __always_inline bool is_looked_at(const struct task_struct *task)
+static __always_inline bool is_watched(const struct task_struct *task)
 {
 	return task->pid && is_target(task->pid, task->tgid) && !is_recorder(task);
 }
 
-/* One at a time: the loader takes it, and makes room for the next. */
-static __always_inline void hit(enum prof_latency_kind kind, const struct task_struct *task,
-				__u64 ts, __u64 ns)
+/* One hit at a time: the recorder reads it and resets the state. */
+static __always_inline void report_latency(enum prof_latency_kind kind,
+					   const struct task_struct *task, __u64 ts, __u64 ns)
 {
 	if (!recording || latency_hit.state ||
 	    __sync_val_compare_and_swap(&latency_hit.state, PROF_LATENCY_NONE,
@@ -70,7 +69,7 @@ static __always_inline void hit(enum prof_latency_kind kind, const struct task_s
 	__sync_val_compare_and_swap(&latency_hit.state, PROF_LATENCY_WRITING, PROF_LATENCY_THERE);
 }
 
-static __always_inline void leaves(struct task_struct *task, bool runnable, __u64 now)
+static __always_inline void on_switch_out(struct task_struct *task, bool runnable, __u64 now)
 {
 	struct latency_times *t = bpf_task_storage_get(&latency_times, task, 0, LATENCY_CREATE);
 
@@ -80,7 +79,7 @@ static __always_inline void leaves(struct task_struct *task, bool runnable, __u6
 	t->ready_ns = runnable ? now : 0;
 }
 
-static __always_inline void comes(struct task_struct *task, __u64 now)
+static __always_inline void on_switch_in(struct task_struct *task, __u64 now)
 {
 	struct latency_times *t = bpf_task_storage_get(&latency_times, task, 0, 0);
 	__u64 blocked, ready;
@@ -91,11 +90,11 @@ static __always_inline void comes(struct task_struct *task, __u64 now)
 	ready = t->ready_ns;
 	t->blocked_ns = t->ready_ns = 0;
 	if (cfg_latency_ready_ns && ready && now - ready > cfg_latency_ready_ns)
-		hit(PROF_LATENCY_RUNQ, task, now, now - ready);
+		report_latency(PROF_LATENCY_RUNQ, task, now, now - ready);
 	if (!ready)
 		ready = now;
 	if (cfg_latency_blocked_ns && blocked && ready - blocked > cfg_latency_blocked_ns)
-		hit(PROF_LATENCY_OFFCPU, task, now, ready - blocked);
+		report_latency(PROF_LATENCY_OFFCPU, task, now, ready - blocked);
 }
 
 SEC("?tp_btf/sched_switch")
@@ -106,21 +105,21 @@ int prof_latency_switch(__u64 *ctx)
 	bool preempt = ctx[0];
 	__u64 now = clock_now();
 
-	if (is_looked_at(prev))
-		leaves(prev, preempt || !state, now);
-	if (is_looked_at(next))
-		comes(next, now);
+	if (is_watched(prev))
+		on_switch_out(prev, preempt || !state, now);
+	if (is_watched(next))
+		on_switch_in(next, now);
 	return 0;
 }
 
-/* One that has not left its CPU yet was not blocked, either. */
+/* A thread that has not left its CPU yet was not blocked. */
 SEC("?tp_btf/sched_waking")
-int prof_latency_waking(__u64 *ctx)
+int prof_latency_wakeup(__u64 *ctx)
 {
 	struct task_struct *task = (void *)ctx[0];
 	struct latency_times *t;
 
-	if (!is_looked_at(task))
+	if (!is_watched(task))
 		return 0;
 	t = bpf_task_storage_get(&latency_times, task, 0, 0);
 	if (t && t->blocked_ns && !t->ready_ns)
@@ -134,7 +133,7 @@ int prof_latency_new(__u64 *ctx)
 	struct task_struct *task = (void *)ctx[0];
 	struct latency_times *t;
 
-	if (!is_looked_at(task))
+	if (!is_watched(task))
 		return 0;
 	t = bpf_task_storage_get(&latency_times, task, 0, LATENCY_CREATE);
 	if (t)

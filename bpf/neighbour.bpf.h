@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * neighbour.bpf.h - which CPUs a target waits for, so that all of their switches are recorded
+ * neighbour.bpf.h - the CPUs on which a target is runnable: all of their switches are recorded
  *
- * A target waits from its waking, or from being switched out while runnable, until it is switched in; a
- * migration takes its wait to another CPU. A thread has one slot that says where it waits, and a CPU
- * counts the slots that name it: who changes a slot gives back what it said before, so that no order of
- * events leaves a wait behind. Should one stay all the same, since some machines hide switches from
- * tracers, WATCH_MAX_NS later the CPU's count starts anew under another generation, to which older slots
- * do not belong.
+ * A target waits for a CPU from its wakeup, or from a switch out while runnable, until its switch in; a migration
+ * moves the wait to another CPU. A thread has one slot with the CPU it waits for, and a CPU counts the slots that
+ * name it. A program that changes a slot releases the old CPU, so that no order of events leaves a wait. Some
+ * machines hide switches from tracers: after WATCH_MAX_NS the CPU's count starts at 0 in a new generation, and
+ * slots of older generations do not count.
  *
- * What began to run before the CPU was watched nobody would know: each CPU has a note of who is on it. A
- * switch first changes the note and then looks whether its CPU is watched; a wait first makes the CPU
- * watched and then reads the note. So either the one or the other tells of that switch.
+ * Each CPU also stores its running task, which may have started before the watch. A switch first stores the task
+ * and then reads whether its CPU is watched; a wait first makes the CPU watched and then reads the task. So one
+ * of the two records that switch.
  *
- * A record of its own says when the watch of a CPU begins, and that it was not watched when a target gets
- * it without; readers may believe in each other switch that it is the next one of its CPU.
+ * A record reports the begin of a CPU's watch, and a target that got its CPU without a watch. All switches in
+ * between are complete.
  */
 #ifndef D9_NEIGHBOUR_BPF_H
 #define D9_NEIGHBOUR_BPF_H
@@ -44,7 +43,7 @@ struct wait_map {
 
 extern struct wait_map waits SEC(".maps");
 
-/* NULL for a CPU that has no place of its own: it is never watched. */
+/* NULL for a CPU without a place: it is never watched. */
 static __always_inline struct prof_cpu_watch *watch_of(__u32 cpu)
 {
 	return cpu < PROF_CPUS_MAX ? &cpu_watches[PROF_BOUND_INDEX(cpu, PROF_CPUS_MAX)] : NULL;
@@ -63,11 +62,11 @@ static __always_inline __u64 wait_entry(__u32 tid, __u64 waiting, __u32 cpu)
 }
 
 /*
- * Of a CPU, which need not be this one: its record names it, and @running where that is known. @ts is as
- * good as one read in here: interrupts are off wherever a wait begins or ends.
+ * @watched: the CPU, not always this one. @running: its task, if known. The caller's @ts is accurate: interrupts are
+ * off where a wait begins or ends.
  */
-static __noinline int watch_tell(__u32 watched, enum prof_cpu_watch_kind kind, __u64 ts,
-				 __u64 running)
+static __noinline int watch_report(__u32 watched, enum prof_cpu_watch_kind kind, __u64 ts,
+				   __u64 running)
 {
 	__u64 pid_tgid =
 		running & RUNNING_KNOWN ? running & ~RUNNING_KNOWN : bpf_get_current_pid_tgid();
@@ -88,8 +87,8 @@ static __noinline int watch_tell(__u32 watched, enum prof_cpu_watch_kind kind, _
 	return 0;
 }
 
-/* Takes back what a slot said. Returns whether that was the last wait of its CPU. */
-static __always_inline bool wait_take_back(__u64 entry)
+/* Ends the wait of a slot. Returns whether it was the last one of its CPU. */
+static __always_inline bool wait_release(__u64 entry)
 {
 	struct prof_cpu_watch *w = watch_of((entry & 0xffff) - 1);
 	__u64 old;
@@ -107,8 +106,8 @@ static __always_inline bool wait_take_back(__u64 entry)
 	return false;
 }
 
-/* @tell: unless a switch of that CPU, which is being recorded, tells who is on it. */
-static __always_inline void wait_begin(__u32 tid, __u32 cpu, bool tell)
+/* @report: false if a switch that is being recorded shows which task runs on that CPU. */
+static __always_inline void wait_begin(__u32 tid, __u32 cpu, bool report)
 {
 	struct prof_cpu_watch *w = watch_of(cpu);
 	__u64 *slot = wait_slot(tid), old, was, running, ts;
@@ -117,20 +116,20 @@ static __always_inline void wait_begin(__u32 tid, __u32 cpu, bool tell)
 		return;
 	old = __sync_fetch_and_add(&w->waiting, 1);
 	was = __sync_lock_test_and_set(slot, wait_entry(tid, old, cpu));
-	/* of another thread, whose wait is not heeded any longer */
-	if (wait_take_back(was) && was >> 32 != tid)
-		watch_tell((was & 0xffff) - 1, PROF_WATCH_ENDED, clock_now(), 0);
+	/* the slot of another thread with the same hash, whose wait no longer counts */
+	if (wait_release(was) && was >> 32 != tid)
+		watch_report((was & 0xffff) - 1, PROF_WATCH_ENDED, clock_now(), 0);
 	if ((__u32)old)
 		return;
 	ts = clock_now();
 	w->since = ts;
 	running = w->running;
-	/* the switch out of a target is recorded anyway */
-	if (tell && !((running & RUNNING_KNOWN) &&
-		      is_target((__u32)running, (running & ~RUNNING_KNOWN) >> 32)))
-		watch_tell(cpu,
-			   running & RUNNING_KNOWN ? PROF_WATCH_BEGUN : PROF_WATCH_BEGUN_UNSEEN, ts,
-			   running);
+	/* the switch out of a target is recorded in any case */
+	if (report && !((running & RUNNING_KNOWN) &&
+			is_target((__u32)running, (running & ~RUNNING_KNOWN) >> 32)))
+		watch_report(cpu,
+			     running & RUNNING_KNOWN ? PROF_WATCH_BEGUN : PROF_WATCH_BEGUN_UNSEEN,
+			     ts, running);
 }
 
 static __always_inline void wait_end(__u32 tid)
@@ -141,10 +140,10 @@ static __always_inline void wait_end(__u32 tid)
 		return;
 	entry = *slot;
 	if (entry >> 32 == tid && __sync_val_compare_and_swap(slot, entry, 0) == entry)
-		wait_take_back(entry);
+		wait_release(entry);
 }
 
-static __always_inline bool on_a_cpu(const struct task_struct *task)
+static __always_inline bool is_on_cpu(const struct task_struct *task)
 {
 	return bpf_core_field_exists(task->on_cpu) ? task->on_cpu :
 						     task == bpf_get_current_task_btf();
@@ -157,17 +156,17 @@ static __always_inline __s32 task_cpu(const struct task_struct *task)
 	return task->cpu;
 }
 
-/* A target is about to be put on a queue; one that has not left its CPU yet stays there. */
-static __always_inline void neighbours_waking(const struct task_struct *task)
+/* A target is about to be queued. If it has not left its CPU yet, it remains there. */
+static __always_inline void neighbours_wakeup(const struct task_struct *task)
 {
-	if (is_target(task->pid, task->tgid) && !(task->on_rq && on_a_cpu(task)))
+	if (is_target(task->pid, task->tgid) && !(task->on_rq && is_on_cpu(task)))
 		wait_begin(task->pid, task_cpu(task), true);
 }
 
-/* It has been put there. */
+/* It has been queued. */
 static __always_inline void neighbours_woken(const struct task_struct *task)
 {
-	if (is_target(task->pid, task->tgid) && !on_a_cpu(task))
+	if (is_target(task->pid, task->tgid) && !is_on_cpu(task))
 		wait_begin(task->pid, task_cpu(task), true);
 }
 
@@ -179,8 +178,8 @@ static __always_inline void neighbours_migrate(const struct task_struct *task, _
 		wait_begin(task->pid, to, true);
 }
 
-/* Who is on this CPU from now on. To be called before the time of the switch is taken. */
-static __always_inline void neighbours_note(__u32 cpu, const struct task_struct *next)
+/* @next runs on this CPU from now on. Call it before reading the time of the switch. */
+static __always_inline void neighbours_set_running(__u32 cpu, const struct task_struct *next)
 {
 	struct prof_cpu_watch *w = watch_of(cpu);
 
@@ -189,7 +188,7 @@ static __always_inline void neighbours_note(__u32 cpu, const struct task_struct 
 							      (__u32)next->pid);
 }
 
-/* What the waits of those two become. Returns whether the CPU was watched until now. */
+/* Updates the waits of both tasks. Returns whether the CPU was watched until now. */
 static __always_inline bool neighbours_switch(__u32 cpu, const struct task_struct *prev,
 					      bool prev_runnable, const struct task_struct *next)
 {
@@ -204,7 +203,7 @@ static __always_inline bool neighbours_switch(__u32 cpu, const struct task_struc
 		else
 			wait_end(prev->pid);
 	} else if (!watched && is_target(next->pid, next->tgid)) {
-		watch_tell(cpu, PROF_WATCH_ENDED, clock_now(), 0);
+		watch_report(cpu, PROF_WATCH_ENDED, clock_now(), 0);
 	}
 	return watched;
 }
@@ -220,7 +219,7 @@ static __always_inline void neighbours_end_old_watch(__u32 cpu, __u64 ts)
 	old = w->waiting;
 	if ((__u32)old &&
 	    __sync_val_compare_and_swap(&w->waiting, old, ((old >> 32) + 1) << 32) == old)
-		watch_tell(cpu, PROF_WATCH_ENDED, ts, 0);
+		watch_report(cpu, PROF_WATCH_ENDED, ts, 0);
 }
 
 #endif

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * offcpu.bpf.c - whole stays off the CPU, and of these those of some lengths: --min-block, --max-block
+ * offcpu.bpf.c - one record per off-CPU interval of some length: --min-block, --max-block
  *
- * How long a thread stays off its CPU is known when it comes back, and its stack can only be walked when it
- * leaves. So the record that says both is begun at the switch out and lies in a table by thread, is told who
- * wakes the thread, and is written at the switch in, when it is wanted. Of who is off when recording ends or
- * pauses an iterator writes what there is so far.
+ * The duration is known at the switch in, but the stack can only be walked at the switch out. So the record
+ * is started at the switch out and kept in a map by thread. The wakeup adds the waker, and the switch in writes
+ * the record if its duration is wanted. When recording ends or pauses, an iterator writes the open intervals.
  *
- * These programs stand in for those of sched.bpf.c, whose events would tell of pieces only. A thread's place
- * in the table stays its own until it dies: what wakes it while it has not left its CPU yet is told there, too.
- * A thread's switches out and in follow each other and its wakings are before the switch in, so nobody writes
- * to a place at the same time, but a waking as the thread leaves: which was first their times tell.
+ * These programs replace those of sched.bpf.c. A thread keeps its place in the map until it dies: a wakeup
+ * before the thread has left its CPU is stored there, too. A thread's switches alternate and its wakeups come
+ * before the switch in, so there is one writer at a time. The exception is a wakeup during the switch out:
+ * the two times show which was first.
  */
 #define SCRATCH off_cpu_scratch
 #include "context.bpf.h"
@@ -33,8 +32,8 @@ struct {
 } off_held SEC(".maps");
 
 /*
- * By thread, records whose user stack could not be walked when the thread left, but was copied: for the loader. Few, as
- * only processes that are milliseconds old have such; of one that finds no room the leaf alone is told.
+ * By thread: records with a copied user stack, which the recorder unwinds. Few: only processes that are milliseconds
+ * old need a copy. If there is no room, the record keeps the leaf only.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -43,7 +42,7 @@ struct {
 	__type(value, __u8[PROF_REC_MAX]);
 } off_copies SEC(".maps");
 
-/* One that says nothing. */
+/* An empty record. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -51,17 +50,16 @@ struct {
 	__type(value, struct prof_off_held);
 } off_empty SEC(".maps");
 
-/* A record that is held: its user stack was walked. */
+/* A record in off_held: its user stack was walked. */
 enum {
 	HELD_MAX = sizeof(struct prof_off_held) - offsetof(struct prof_off_held, rec),
 };
 
-/* Since when recording is on: a stay that began before is none. */
+/* Start of recording: intervals that began before are skipped. */
 volatile __u64 off_cpu_since = 0;
 
-/* A copied stack is too long to be held: of that only where it stands. */
-static __always_inline void keep_leaf_alone(struct prof_rec *rec, struct task_struct *task,
-					    __u64 *frames)
+/* A copied stack is too long for off_held: keep its leaf. */
+static __always_inline void keep_leaf(struct prof_rec *rec, struct task_struct *task, __u64 *frames)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 
@@ -82,25 +80,24 @@ static __always_inline void put_stacks(void *ctx, struct prof_rec *rec, struct t
 		user_stack(rec, task, frames, UNWIND_OF_SWITCH);
 }
 
-/* Of all parts of a record. */
 static __always_inline __u32 rec_size(const struct prof_rec *rec)
 {
 	return sizeof(*rec) + sizeof(struct prof_off_raw) +
 	       8 * (kstack_words(rec) + ustack_words(rec));
 }
 
-/* Whether the copy is there for when the stay ends. The record is then without it. */
+/* Moves the copied stack to off_copies. Returns whether there was room. */
 static __always_inline bool keep_copy(struct prof_rec *rec, struct task_struct *task)
 {
 	__u32 tid = rec->tid;
 	bool kept = !bpf_map_update_elem(&off_copies, &tid, rec, BPF_ANY);
 	__u64 *frames = (void *)(rec + 1) + sizeof(struct prof_off_raw);
 
-	keep_leaf_alone(rec, task, frames + kstack_words(rec));
+	keep_leaf(rec, task, frames + kstack_words(rec));
 	return kept;
 }
 
-/* The place of a thread, which it gets when it first leaves its CPU; NULL: there are no more. */
+/* The place of a thread, made at its first switch out; NULL: the map is full. */
 static __always_inline struct prof_off_held *place_of(__u32 tid)
 {
 	struct prof_off_held *held = bpf_map_lookup_elem(&off_held, &tid), *empty;
@@ -120,8 +117,8 @@ static __always_inline void put_comm(__u8 *to, const char *comm)
 	((__u64 *)to)[1] = ((const __u64 *)comm)[1];
 }
 
-static __always_inline void leaves(void *ctx, struct task_struct *task, __u64 state, __u32 cpu,
-				   bool orc)
+static __always_inline void on_switch_out(void *ctx, struct task_struct *task, __u64 state,
+					  __u32 cpu, bool orc)
 {
 	__u64 start = clock_now();
 	struct prof_rec *rec = scratch_get();
@@ -154,7 +151,7 @@ static __always_inline bool is_wanted(__u64 from, __u64 ns)
 	       (!cfg_off_max_ns || ns <= cfg_off_max_ns);
 }
 
-/* Of one that was not blocked no waking counts. */
+/* If the thread was not blocked, wakeups do not count. */
 static __always_inline void put_times(struct prof_off_raw *raw, const struct prof_off_held *held,
 				      __u64 from, __u64 ns)
 {
@@ -171,8 +168,8 @@ static __always_inline void put_times(struct prof_off_raw *raw, const struct pro
 	put_comm(raw->waker_comm, (const char *)held->waker_comm);
 }
 
-/* What was held of a thread, with the stack that was copied, if that is still there. */
-static __always_inline void put_held(struct prof_off_held *held)
+/* Writes the record of a thread, with the copied stack if there is one. */
+static __always_inline void output_held(struct prof_off_held *held)
 {
 	__u32 tid = held->rec.tid;
 	struct prof_rec *rec = held->copied ? bpf_map_lookup_elem(&off_copies, &tid) : NULL;
@@ -196,9 +193,9 @@ static __always_inline void forget_copy(struct prof_off_held *held)
 	held->copied = 0;
 }
 
-/* The thread comes back now; @unfinished: it does not, but nobody will see when it does. */
-static __always_inline void ends(struct prof_off_held *held, __u32 cpu, bool wanted,
-				 bool unfinished)
+/* @unfinished: recording ends while the thread is still off its CPU. */
+static __always_inline void end_interval(struct prof_off_held *held, __u32 cpu, bool wanted,
+					 bool unfinished)
 {
 	__u64 from = held->out_ns, now = clock_now();
 
@@ -208,24 +205,24 @@ static __always_inline void ends(struct prof_off_held *held, __u32 cpu, bool wan
 		held->rec.cpu = cpu;
 		held->raw.unfinished = unfinished;
 		put_times(&held->raw, held, from, now - from);
-		put_held(held);
+		output_held(held);
 	}
 	forget_copy(held);
 	held->woken_ns = 0;
 }
 
-/* A thread that has ceased to be a target still has its place. */
-static __always_inline void comes(struct task_struct *task, __u32 cpu)
+/* A thread that is no longer a target still has its place. */
+static __always_inline void on_switch_in(struct task_struct *task, __u32 cpu)
 {
 	bool target = is_target(task->pid, task->tgid);
 	struct prof_off_held *held;
 	__u32 tid = task->pid;
 
-	if (!tid || (!target && !cfg_select.told))
+	if (!tid || (!target && !cfg_select.by_task))
 		return;
 	held = bpf_map_lookup_elem(&off_held, &tid);
 	if (held)
-		ends(held, cpu, target && recording, false);
+		end_interval(held, cpu, target && recording, false);
 }
 
 static __always_inline int on_switch(__u64 *ctx, bool orc)
@@ -234,17 +231,17 @@ static __always_inline int on_switch(__u64 *ctx, bool orc)
 	__u32 state = cfg_switch_state_arg ? ctx[3] : prev->__state;
 	__u32 tid = prev->pid, cpu = bpf_get_smp_processor_id();
 
-	if (recording && cfg_select.told) {
-		select_look(prev);
-		select_look(next);
+	if (recording && cfg_select.by_task) {
+		select_update(prev);
+		select_update(next);
 	}
-	comes(next, cpu);
+	on_switch_in(next, cpu);
 	if (state & TASK_DEAD) {
 		bpf_map_delete_elem(&off_held, &tid);
 		bpf_map_delete_elem(&off_copies, &tid);
 		forget_dead(prev, state);
 	} else if (recording && tid && is_cpu_wanted(cpu) && is_target(tid, prev->tgid)) {
-		leaves(ctx, prev, report_state(ctx[0], state, prev->exit_state), cpu, orc);
+		on_switch_out(ctx, prev, report_state(ctx[0], state, prev->exit_state), cpu, orc);
 	}
 	return 0;
 }
@@ -255,16 +252,16 @@ int prof_off_cpu_switch(__u64 *ctx)
 	return on_switch(ctx, false);
 }
 
-/* The same, which walks kernel stacks. */
+/* The same, with kernel stacks by ORC. */
 SEC("?tp_btf/sched_switch")
 int prof_off_cpu_switch_orc(__u64 *ctx)
 {
 	return on_switch(ctx, true);
 }
 
-/* Of those while a thread is off its CPU the first counts, of those before that the last. */
+/* While the thread is off its CPU the first wakeup counts, before that the last one. */
 SEC("?tp_btf/sched_waking")
-int prof_off_cpu_waking(__u64 *ctx)
+int prof_off_cpu_wakeup(__u64 *ctx)
 {
 	struct task_struct *task = (void *)ctx[0];
 	struct prof_off_held *held;
@@ -273,8 +270,8 @@ int prof_off_cpu_waking(__u64 *ctx)
 
 	if (!recording)
 		return 0;
-	if (cfg_select.told)
-		select_look(task);
+	if (cfg_select.by_task)
+		select_update(task);
 	if (!is_target(tid, task->tgid))
 		return 0;
 	held = bpf_map_lookup_elem(&off_held, &tid);
@@ -289,7 +286,7 @@ int prof_off_cpu_waking(__u64 *ctx)
 	return 0;
 }
 
-/* When recording has ended, or paused: those who are off. */
+/* Runs after recording ended or paused: writes the open intervals. */
 SEC("?iter/task")
 int prof_off_cpu_all(struct bpf_iter__task *ctx)
 {
@@ -303,9 +300,9 @@ int prof_off_cpu_all(struct bpf_iter__task *ctx)
 	held = bpf_map_lookup_elem(&off_held, &tid);
 	if (!held)
 		return 0;
-	/* who sleeps was not woken: that was before, while it was about to leave its CPU, and stayed */
+	/* the thread sleeps, so the wakeup came before it left its CPU */
 	if (task->__state && task->__state != TASK_WAKING)
 		held->woken_ns = 0;
-	ends(held, bpf_get_smp_processor_id(), is_target(tid, task->tgid), true);
+	end_interval(held, bpf_get_smp_processor_id(), is_target(tid, task->tgid), true);
 	return 0;
 }

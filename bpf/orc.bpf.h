@@ -26,7 +26,7 @@
 /* Whose stacks are taken. */
 enum orc_from {
 	ORC_OF_SWITCH,
-	ORC_OF_WAKING,
+	ORC_OF_WAKEUP,
 	ORC_OF_SAMPLE, /* by the registers of its context */
 	ORC_FROM_CNT,
 };

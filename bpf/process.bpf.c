@@ -19,7 +19,7 @@ static __always_inline bool is_condemned(__u64 list)
 }
 
 /* A place for a process that has none; NULL: all of its places are others'. */
-static __always_inline struct prof_unwind_proc *take_place(__u32 tgid)
+static __always_inline struct prof_unwind_proc *claim_place(__u32 tgid)
 {
 	struct prof_unwind_proc *p;
 	__u32 i;
@@ -36,8 +36,8 @@ static __always_inline struct prof_unwind_proc *take_place(__u32 tgid)
  * The place of a process of the same id that is gone, of which the loader is about to hear: it may be
  * freed, and be another's, at any time. False: it was.
  */
-static __always_inline bool put_over(struct prof_unwind_proc *p, __u32 tgid, __u32 execs,
-				     __u64 list)
+static __always_inline bool replace_place(struct prof_unwind_proc *p, __u32 tgid, __u32 execs,
+					  __u64 list)
 {
 	__u64 old = p->list;
 
@@ -66,9 +66,9 @@ int prof_unwind_fork(__u64 *ctx)
 	if (list && is_condemned(list))
 		list = 0;
 	to = unwind_proc_find(child->tgid);
-	if (to && put_over(to, child->tgid, execs, list))
+	if (to && replace_place(to, child->tgid, execs, list))
 		return 0;
-	to = list || (from && execs) ? take_place(child->tgid) : NULL;
+	to = list || (from && execs) ? claim_place(child->tgid) : NULL;
 	if (to) {
 		to->execs = execs;
 		to->list = list;

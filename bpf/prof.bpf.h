@@ -28,7 +28,7 @@ extern const volatile __u32 cfg_event_bytes;
 extern const volatile __u32 cfg_wake_bytes;
 extern const volatile __u32 cfg_self_tgid;
 extern const volatile __u32 cfg_switch_stacks;
-extern const volatile __u32 cfg_waking_stacks;
+extern const volatile __u32 cfg_wakeup_stacks;
 extern const volatile __u32 cfg_event_stacks;
 extern const volatile __u32 cfg_call_graph;
 extern const volatile __u32 cfg_max_stack;
@@ -37,12 +37,12 @@ extern const volatile __u32 cfg_unwind_knowns;
 extern const volatile __u64 cfg_code_mask; /* of return addresses, what is not a signature */
 extern const volatile bool cfg_switch_state_arg;
 extern const volatile struct prof_switch_layout cfg_switch;
-extern const volatile struct prof_wakeup_layout cfg_waking;
+extern const volatile struct prof_wakeup_layout cfg_wakeup;
 extern const volatile struct prof_wakeup_layout cfg_wakeup_new;
 extern const volatile struct prof_migrate_layout cfg_migrate;
 
 extern volatile bool recording;
-extern volatile bool stacks_off; /* those of switches and wakings are left out, to cost less */
+extern volatile bool stacks_off; /* no stacks of switches and wakeups, to reduce the overhead */
 extern __u64 target_tids[PROF_TASK_WORDS];
 extern __u64 target_tgids[PROF_TASK_WORDS];
 extern struct prof_cpu_stat cpu_stats[PROF_CPUS_MAX];
@@ -67,7 +67,7 @@ struct ring_maps {
 
 extern struct ring_maps rings SEC(".maps");
 
-/* By task id / 64, with cfg_select.told alone. */
+/* By task id / 64; used with cfg_select.by_task only. */
 struct select_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -100,14 +100,14 @@ static __always_inline struct prof_select_word *select_word(__u32 id)
 	return bpf_map_lookup_elem(&selects, &idx);
 }
 
-/* By the numbers on the command line, and by forks: who may be a target. */
-static __always_inline bool is_asked_for(__u32 tid, __u32 tgid)
+/* Whether the command line, or a fork of a target, makes the task a candidate. */
+static __always_inline bool is_requested(__u32 tid, __u32 tgid)
 {
 	return cfg_system_wide || task_bit(target_tids, tid) || task_bit(target_tgids, tgid);
 }
 
-/* Of the thread itself, as it was when it was last looked at: select.bpf.h. */
-static __always_inline bool is_told_target(__u32 tid)
+/* The result of the last select_update() of the thread. */
+static __always_inline bool is_followed(__u32 tid)
 {
 	const struct prof_select_word *w = select_word(tid);
 
@@ -116,7 +116,7 @@ static __always_inline bool is_told_target(__u32 tid)
 
 static __always_inline bool is_target(__u32 tid, __u32 tgid)
 {
-	return cfg_select.told ? is_told_target(tid) : is_asked_for(tid, tgid);
+	return cfg_select.by_task ? is_followed(tid) : is_requested(tid, tgid);
 }
 
 /* Whether events of a CPU are wanted. */
@@ -139,7 +139,7 @@ static __always_inline __u32 ring_number(__u32 cpu)
 	return cpu < cfg_ring_cnt ? cpu : cpu % cfg_ring_cnt;
 }
 
-/* The ring of a CPU, NULL only where the loader forgot to make one. */
+/* The ring of a CPU; NULL only if the recorder made none. */
 static __always_inline void *ring_of(__u32 cpu)
 {
 	__u32 idx = ring_number(cpu);
@@ -163,7 +163,7 @@ static __always_inline void count_lost(__u32 cpu, enum prof_class class, __u32 c
 	s->lost_last = last;
 }
 
-/* A tracepoint's record that could not be read: produced, and lost. */
+/* A tracepoint's record that could not be read counts as produced and lost. */
 static __always_inline void count_read_failed(__u32 cpu, __u64 ts)
 {
 	struct prof_cpu_stat *s = cpu_stat(cpu);
@@ -175,8 +175,8 @@ static __always_inline void count_read_failed(__u32 cpu, __u64 ts)
 	s->read_failed_last = ts;
 }
 
-/* Every PROF_TIMED_RUNS-th run that wrote a record measures itself; a clock read costs more than
- * all other bookkeeping. @start: when the run began. */
+/* Measures each PROF_TIMED_RUNS-th run that wrote a record: a clock read costs more than all other
+ * bookkeeping. @start: start of the run. */
 static __always_inline void count_run(__u32 cpu, enum prof_prog prog, __u64 start)
 {
 	struct prof_prog_stat *s = &cpu_stat(cpu)->progs[prog];
@@ -207,15 +207,15 @@ static __always_inline void raw_init(void *raw, __u16 type, __u32 tid)
 	*(__u64 *)raw = type | (__u64)tid << 32;
 }
 
-/* Whether an event may take so much: the last part of a ring is for samples alone. */
-static __always_inline bool may_take(__u64 fill, __u32 size)
+/* Whether an event of that size may enter: the last part of a ring is reserved for samples. */
+static __always_inline bool ring_has_room(__u64 fill, __u32 size)
 {
 	return fill + size <= cfg_event_bytes;
 }
 
 /*
- * Whether to wake who reads: once each time that the ring fills up, since it sleeps for long while little comes. A
- * wakeup for each record would cost many times what the record does.
+ * Flags that wake the recorder once each time the ring fills up, since it sleeps long at low rates. A wakeup for each
+ * record would cost many times what the record does.
  */
 static __always_inline __u64 wakeup_of(__u32 cpu, __u64 fill)
 {
@@ -228,9 +228,12 @@ static __always_inline __u64 wakeup_of(__u32 cpu, __u64 fill)
 	return filled ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
 }
 
-/* @fill: of the ring. @max: a constant. True when there was no room: then nobody was woken either. */
-static __always_inline bool put_fails(void *ring, __u32 cpu, __u64 fill, void *data, __u32 size,
-				      __u32 max)
+/*
+ * Writes to the ring, and returns whether that failed: no room, and no wakeup. @fill: bytes in the ring. @max: a
+ * constant, at least @size.
+ */
+static __always_inline bool ring_output(void *ring, __u32 cpu, __u64 fill, void *data, __u32 size,
+					__u32 max)
 {
 	__u64 wakeup = wakeup_of(cpu, fill + size);
 
@@ -240,7 +243,7 @@ static __always_inline bool put_fails(void *ring, __u32 cpu, __u64 fill, void *d
 	return true;
 }
 
-/* @max: bytes of the memory that the record lies in, a constant. */
+/* @max: size of the record's memory, a constant. */
 static __always_inline void rec_output(struct prof_rec *rec, __u32 size, __u32 max,
 				       enum prof_class class)
 {
@@ -249,8 +252,8 @@ static __always_inline void rec_output(struct prof_rec *rec, __u32 size, __u32 m
 
 	count_produced(rec->cpu, class);
 	rec->size = size;
-	if (!ring || (class == PROF_CLASS_TRACEPOINT && !may_take(fill, size)) ||
-	    put_fails(ring, rec->cpu, fill, rec, size, max))
+	if (!ring || (class == PROF_CLASS_TRACEPOINT && !ring_has_room(fill, size)) ||
+	    ring_output(ring, rec->cpu, fill, rec, size, max))
 		count_lost(rec->cpu, class, 1, rec->ts, rec->ts);
 }
 

@@ -186,7 +186,7 @@ static __always_inline __u32 take_event(void *ctx, struct recipe_place *p, __u32
 		return 0;
 	}
 	raw_init(rec + 1, cfg->type, pid_tgid);
-	if (!is_current && !names_in(rec + 1, cfg))
+	if (!is_current && !names_target(rec + 1, cfg))
 		return 0;
 	return p->end;
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * sched.bpf.c - the scheduler's hot events, and who belongs to the targets
+ * sched.bpf.c - the scheduler's hot events, and which tasks are targets
  *
  * tp_btf programs: they see every event, also those that happen while another program runs, and
  * are cheaper than the generic program. They write the record that the kernel would have written,
- * field by field at the offsets of its format file, so that nothing behind them can tell.
+ * field by field at the offsets of its format file: nothing after them can see the difference.
  *
- * Threads and children of a target become targets in the fork, before they first run, and cease to
- * be at their last switch-out.
+ * Threads and children of a target become targets in the fork, before they first run, until their last
+ * switch-out.
  */
 #include "context.bpf.h"
 #include "filter.bpf.h"
@@ -16,7 +16,6 @@
 #include "stack.bpf.h"
 #include "switch.bpf.h"
 
-/* Returns where the record ends after it. @end: where it ended before. */
 /* Fields of PREEMPT_RT kernels are aligned to 4 bytes, and the verifier rejects unaligned stores to the stack. */
 static __always_inline void put_words(__u32 *to, __u64 val)
 {
@@ -24,6 +23,7 @@ static __always_inline void put_words(__u32 *to, __u64 val)
 	to[1] = val >> 32;
 }
 
+/* @end: end of the record. Returns its new end. */
 static __always_inline __u32 put_comm(void *raw, __u32 off, bool dynamic, __u32 end,
 				      struct task_struct *task)
 {
@@ -59,7 +59,7 @@ static __always_inline __u32 put_switch(void *raw, bool preempt, struct task_str
 	return end;
 }
 
-/* Builds the record once more, on the stack: only filters of switches cost this. */
+/* Builds the record a second time, on the stack: only filters of switches cost this. */
 static __attribute__((noinline)) bool switch_is_wanted(bool preempt, struct task_struct *prev,
 						       struct task_struct *next, __u32 state)
 {
@@ -69,7 +69,7 @@ static __attribute__((noinline)) bool switch_is_wanted(bool preempt, struct task
 				  cfg_switch.filter);
 }
 
-/* The record of a hot event, to be written by who has entered the stage. */
+/* The record of a hot event. The caller has entered the stage. */
 static __always_inline struct prof_rec *rec_begin(struct prof_stage *s, __u32 cpu, __u32 event,
 						  __u64 pid_tgid)
 {
@@ -80,22 +80,22 @@ static __always_inline struct prof_rec *rec_begin(struct prof_stage *s, __u32 cp
 	return rec;
 }
 
-/* Whether a record goes without the stacks that were asked for, since the ring fills up. */
-static __always_inline bool is_thinned(const struct prof_stage *s, struct prof_rec *rec)
+/* Whether the record is written without stacks because the ring fills up. Marks it. */
+static __always_inline bool mark_if_dropped(const struct prof_stage *s, struct prof_rec *rec)
 {
-	if (!s->thin)
+	if (!s->drop_stacks)
 		return false;
 	rec->flags = PROF_REC_THINNED;
 	return true;
 }
 
-/* Of the raw part, with what aligns what comes after it. */
+/* Size of the raw part with padding. */
 static __always_inline __u32 staged_raw_size(const struct prof_rec *rec)
 {
 	return PROF_BOUND_INDEX(rec->raw_len + 7, PROF_STAGE_RAW_MAX + 8) & -8U;
 }
 
-/* Of @task, which is the current one, behind the raw part. Returns the record's size. */
+/* Adds the stacks of @task, the current one, after the raw part. Returns the record's size. */
 static __always_inline __u32 rec_add_stacks(void *ctx, struct prof_rec *rec,
 					    struct task_struct *task, __u32 which,
 					    enum orc_from from, bool orc)
@@ -104,7 +104,7 @@ static __always_inline __u32 rec_add_stacks(void *ctx, struct prof_rec *rec,
 	__u64 *frames = (void *)(rec + 1) + raw_sz;
 
 	if (stacks_off) {
-		__sync_fetch_and_add(&cpu_stat(rec->cpu)->stacks_left_out, 1);
+		__sync_fetch_and_add(&cpu_stat(rec->cpu)->stacks_dropped, 1);
 		return sizeof(*rec) + raw_sz;
 	}
 	rec->flags = PROF_REC_STACKS;
@@ -126,22 +126,22 @@ static __always_inline int on_switch(__u64 *ctx, bool orc)
 	__u64 start;
 
 	if (cfg_neighbours)
-		neighbours_note(cpu, next);
+		neighbours_set_running(cpu, next);
 	state = cfg_switch_state_arg ? ctx[3] : prev->__state;
 	if (!recording || !is_cpu_wanted(cpu)) {
 		forget_dead(prev, state);
 		return 0;
 	}
-	if (cfg_select.told) {
-		select_look(prev);
-		select_look(next);
+	if (cfg_select.by_task) {
+		select_update(prev);
+		select_update(next);
 	}
 	if (cfg_neighbours)
 		watched = neighbours_switch(cpu, prev, preempt || !state, next);
 	stacks = cfg_switch_stacks && prev->pid && prev->tgid != cfg_self_tgid;
 	if (!is_target(prev->pid, prev->tgid)) {
 		if (!is_target(next->pid, next->tgid) && !watched) {
-			if (cfg_select.told)
+			if (cfg_select.by_task)
 				forget_dead(prev, state);
 			return 0;
 		}
@@ -155,7 +155,7 @@ static __always_inline int on_switch(__u64 *ctx, bool orc)
 	rec = rec_begin(stage, cpu, cfg_switch.event, (__u64)prev->tgid << 32 | (__u32)prev->pid);
 	start = rec->ts;
 	rec->raw_len = put_switch(rec + 1, preempt, prev, next, state);
-	if (stacks && !is_thinned(stage, rec))
+	if (stacks && !mark_if_dropped(stage, rec))
 		size = rec_add_stacks(ctx, rec, prev, cfg_switch_stacks, ORC_OF_SWITCH, orc);
 	else
 		size = sizeof(*rec) + staged_raw_size(rec);
@@ -174,20 +174,20 @@ int prof_sched_switch(__u64 *ctx)
 	return on_switch(ctx, false);
 }
 
-/* The same, which walks kernel stacks. */
+/* The same, with kernel stacks by ORC. */
 SEC("?tp_btf/sched_switch")
 int prof_sched_switch_orc(__u64 *ctx)
 {
 	return on_switch(ctx, true);
 }
 
-/* Whether this CPU's events are wanted, and if so who @task is now. @to: its CPU to be, if that counts too. */
+/* Whether this CPU's events, or those of CPU @to, are wanted. If so, updates the selection of @task. */
 static __always_inline bool begin_about(struct task_struct *task, __u32 to)
 {
 	if (!recording || (!is_cpu_wanted(bpf_get_smp_processor_id()) && !is_cpu_wanted(to)))
 		return false;
-	if (cfg_select.told)
-		select_look(task);
+	if (cfg_select.by_task)
+		select_update(task);
 	return true;
 }
 
@@ -199,7 +199,7 @@ static __always_inline bool is_about_target(struct task_struct *task)
 	return is_target(pid_tgid, pid_tgid >> 32) || is_target(task->pid, task->tgid);
 }
 
-/* The stage for a record about @task, if that or the current task is a target. */
+/* The stage for a record about @task, if @task or the current task is a target. */
 static __always_inline struct prof_stage *stage_about(struct task_struct *task, __u32 cpu)
 {
 	return is_about_target(task) ? stage_enter(cpu) : NULL;
@@ -227,9 +227,9 @@ static __always_inline __u32 put_wakeup(void *raw, __u32 tid, struct task_struct
 	return end;
 }
 
-/* For events with a filter: as switch_is_wanted(), of those about targets. */
-static __always_inline bool wakeup_is_wanted(struct task_struct *task,
-					     const volatile struct prof_wakeup_layout *at)
+/* For events with a filter: as switch_is_wanted(), for events about targets. */
+static __always_inline bool wakeup_passes_filter(struct task_struct *task,
+						 const volatile struct prof_wakeup_layout *at)
 {
 	struct filter_short raw = { 0 };
 
@@ -238,14 +238,14 @@ static __always_inline bool wakeup_is_wanted(struct task_struct *task,
 				  at->filter);
 }
 
-static __attribute__((noinline)) bool waking_is_wanted(struct task_struct *task)
+static __attribute__((noinline)) bool wakeup_is_wanted(struct task_struct *task)
 {
-	return wakeup_is_wanted(task, &cfg_waking);
+	return wakeup_passes_filter(task, &cfg_wakeup);
 }
 
 static __attribute__((noinline)) bool wakeup_new_is_wanted(struct task_struct *task)
 {
-	return wakeup_is_wanted(task, &cfg_wakeup_new);
+	return wakeup_passes_filter(task, &cfg_wakeup_new);
 }
 
 static __always_inline int emit_wakeup(struct task_struct *task,
@@ -265,28 +265,27 @@ static __always_inline int emit_wakeup(struct task_struct *task,
 }
 
 /*
- * With the stacks of the current task, which is the waker. It and a switch on its CPU keep each other
- * off: they share the stage, and the place of the walk. Of a task that is no target the loader knows no
- * mappings.
+ * With the stacks of the current task, the waker. This program and a switch on its CPU exclude each other: they
+ * share the stage and the memory of the walk. If the waker is not a target, its mappings are unknown.
  */
-static __always_inline int waking_with_stacks(void *ctx, struct task_struct *task, bool orc)
+static __always_inline int wakeup_with_stacks(void *ctx, struct task_struct *task, bool orc)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
-	__u32 cpu = bpf_get_smp_processor_id(), which = cfg_waking_stacks, size;
+	__u32 cpu = bpf_get_smp_processor_id(), which = cfg_wakeup_stacks, size;
 	struct prof_stage *s = stage_about(task, cpu);
 	struct prof_rec *rec;
 
 	if (!s)
 		return 0;
-	rec = rec_begin(s, cpu, cfg_waking.event, pid_tgid);
-	rec->raw_len = put_wakeup(rec + 1, rec->tid, task, &cfg_waking);
+	rec = rec_begin(s, cpu, cfg_wakeup.event, pid_tgid);
+	rec->raw_len = put_wakeup(rec + 1, rec->tid, task, &cfg_wakeup);
 	if (!is_target(pid_tgid, pid_tgid >> 32))
 		which &= ~PROF_STACKS_USER;
-	if (is_thinned(s, rec)) {
+	if (mark_if_dropped(s, rec)) {
 		rec->context = PROF_CONTEXT_TASK;
 		size = sizeof(*rec) + staged_raw_size(rec);
 	} else {
-		size = rec_add_stacks(ctx, rec, bpf_get_current_task_btf(), which, ORC_OF_WAKING,
+		size = rec_add_stacks(ctx, rec, bpf_get_current_task_btf(), which, ORC_OF_WAKEUP,
 				      orc);
 		if (!(rec->flags & PROF_REC_STACKS))
 			rec->context = PROF_CONTEXT_TASK;
@@ -295,32 +294,32 @@ static __always_inline int waking_with_stacks(void *ctx, struct task_struct *tas
 	return 0;
 }
 
-static __always_inline int on_waking(__u64 *ctx, bool orc)
+static __always_inline int on_wakeup(__u64 *ctx, bool orc)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
 
 	if (!begin_about((void *)ctx[0], bpf_get_smp_processor_id()))
 		return 0;
 	if (cfg_neighbours)
-		neighbours_waking((void *)ctx[0]);
-	if (cfg_waking.filter && !waking_is_wanted((void *)ctx[0]))
+		neighbours_wakeup((void *)ctx[0]);
+	if (cfg_wakeup.filter && !wakeup_is_wanted((void *)ctx[0]))
 		return 0;
-	if (cfg_waking_stacks && (__u32)pid_tgid && pid_tgid >> 32 != cfg_self_tgid &&
+	if (cfg_wakeup_stacks && (__u32)pid_tgid && pid_tgid >> 32 != cfg_self_tgid &&
 	    context_now(bpf_get_smp_processor_id()) == PROF_CONTEXT_TASK)
-		return waking_with_stacks(ctx, (void *)ctx[0], orc);
-	return emit_wakeup((void *)ctx[0], &cfg_waking);
+		return wakeup_with_stacks(ctx, (void *)ctx[0], orc);
+	return emit_wakeup((void *)ctx[0], &cfg_wakeup);
 }
 
 SEC("?tp_btf/sched_waking")
 int prof_sched_waking(__u64 *ctx)
 {
-	return on_waking(ctx, false);
+	return on_wakeup(ctx, false);
 }
 
 SEC("?tp_btf/sched_waking")
 int prof_sched_waking_orc(__u64 *ctx)
 {
-	return on_waking(ctx, true);
+	return on_wakeup(ctx, true);
 }
 
 SEC("?tp_btf/sched_wakeup_new")
@@ -337,7 +336,7 @@ int prof_sched_wakeup_new(__u64 *ctx)
 	return emit_wakeup(task, &cfg_wakeup_new);
 }
 
-/* Not recorded: of a target that was woken just before it left its CPU the waking is no beginning. */
+/* Not recorded. For --neighbours: a target woken just before it left its CPU was not yet runnable at sched_waking. */
 SEC("?tp_btf/sched_wakeup")
 int prof_wait_wakeup(__u64 *ctx)
 {
@@ -377,7 +376,7 @@ int prof_sched_migrate(__u64 *ctx)
 	struct prof_stage *s;
 	struct prof_rec *rec;
 
-	/* from or to a CPU that is wanted, wherever it is done: so readers know who is there */
+	/* from or to a CPU that is wanted, wherever the program runs: readers then know which tasks are there */
 	if (!begin_about(task, is_cpu_wanted(task_cpu(task)) ? task_cpu(task) : ctx[1]))
 		return 0;
 	if (cfg_neighbours)
@@ -398,14 +397,14 @@ int prof_follow_fork(__u64 *ctx)
 {
 	struct task_struct *parent = (void *)ctx[0], *child = (void *)ctx[1];
 
-	if (!is_asked_for(parent->pid, parent->tgid))
+	if (!is_requested(parent->pid, parent->tgid))
 		return 0;
 	task_bit_set(target_tids, child->pid);
 	task_bit_set(target_tgids, child->tgid);
 	return 0;
 }
 
-/* For recordings without switches: the last that is heard of a task. */
+/* For recordings without switches: the last event of a task. */
 SEC("?tp_btf/sched_process_free")
 int prof_forget_freed(__u64 *ctx)
 {

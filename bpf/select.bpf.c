@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * select.bpf.c - tasks come to be, or are called something else: are they targets now?
+ * select.bpf.c - forks and renames: updates what the selection knows of a task
  *
- * These programs run while recording is prepared, too: the names of who is there already are judged by the
- * iterator, of others by the hooks.
+ * These programs also run before recording starts: the iterator matches the names of tasks that exist, the hooks
+ * those of new ones.
  */
 #include "select.bpf.h"
 
@@ -26,8 +26,8 @@ static __always_inline void put_bit(__u64 *word, __u32 id, bool on)
 		__sync_fetch_and_and(word, ~(1ULL << (id & 63)));
 }
 
-/* @name: PROF_COMM_SIZE bytes, which the task is about to have. */
-static __always_inline void judge_name(const struct task_struct *task, const char *name)
+/* @name: the new name, PROF_COMM_SIZE bytes. */
+static __always_inline void update_name_bits(const struct task_struct *task, const char *name)
 {
 	struct prof_select_word *w = select_word(task->pid);
 
@@ -43,15 +43,15 @@ static __always_inline void judge_name(const struct task_struct *task, const cha
 				!matches_any(cfg_select.no_comms, cfg_select.no_comm_cnt, name));
 }
 
-static __always_inline void judge_own_name(const struct task_struct *task)
+static __always_inline void update_own_name_bits(const struct task_struct *task)
 {
 	char name[PROF_COMM_SIZE] = "";
 
 	bpf_probe_read_kernel_str(name, sizeof(name), task->comm);
-	judge_name(task, name);
+	update_name_bits(task, name);
 }
 
-/* In the parent, before the child runs: what its number said of another is over. */
+/* Runs in the parent, before the child runs. Clears the bit of an earlier task with this id. */
 SEC("?tp_btf/sched_process_fork")
 int prof_select_fork(__u64 *ctx)
 {
@@ -60,13 +60,13 @@ int prof_select_fork(__u64 *ctx)
 
 	if (w)
 		put_bit(&w->followed, child->pid, false);
-	if (cfg_follow && !cfg_system_wide && is_asked_for(parent->pid, parent->tgid)) {
+	if (cfg_follow && !cfg_system_wide && is_requested(parent->pid, parent->tgid)) {
 		task_bit_set(target_tids, child->pid);
 		task_bit_set(target_tgids, child->tgid);
 	}
-	judge_own_name(child);
+	update_own_name_bits(child);
 	if (recording)
-		select_look(child);
+		select_update(child);
 	return 0;
 }
 
@@ -77,13 +77,13 @@ int prof_select_rename(__u64 *ctx)
 	char name[PROF_COMM_SIZE] = "";
 
 	bpf_probe_read_kernel_str(name, sizeof(name), (const void *)ctx[1]);
-	judge_name(task, name);
+	update_name_bits(task, name);
 	if (recording)
-		select_look(task);
+		select_update(task);
 	return 0;
 }
 
-/* All who are there: their names before recording starts, and who is a target when it has. */
+/* All tasks: matches their names before recording starts, and selects them after that. */
 SEC("?iter/task")
 int prof_select_all(struct bpf_iter__task *ctx)
 {
@@ -91,8 +91,8 @@ int prof_select_all(struct bpf_iter__task *ctx)
 
 	if (!task)
 		return 0;
-	judge_own_name(task);
+	update_own_name_bits(task);
 	if (recording)
-		select_look(task);
+		select_update(task);
 	return 0;
 }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * select.bpf.h - who is a target by what it is: its cgroup, user, name
+ * select.bpf.h - selects targets by cgroup, user, name
  *
- * A task is looked at at each of its switches and wakings, and when it is born or renamed; what came out is
- * a bit, by which everything else goes. Names cost more to judge than the rest, so theirs are bits as well,
- * set where a name comes to be: at forks, and when a task is renamed, as by an exec.
+ * Each switch, wakeup, fork and rename of a task updates one bit, `followed`, which everything else uses. Names cost
+ * more to match than the rest. Their results are bits, too, set at forks and renames (an exec renames).
  *
- * When the bit changes the trace is told, so that readers know since when and until when they have all
- * switches of a thread. If there is no room to tell it the bit stays, and the next look tries again.
+ * A change of the bit is recorded, so that readers know the time range in which they have all switches of a
+ * thread. If there is no room for that record, the bit is restored and the next update tries again.
  */
 #ifndef D9_SELECT_BPF_H
 #define D9_SELECT_BPF_H
@@ -16,7 +15,7 @@
 
 #define CGROUP_WANTED (1ULL << 63)
 
-/* By id: the id, and whether it is wanted. What is above a cgroup never changes, nor is an id used again. */
+/* By id: the id, and CGROUP_WANTED. The parents of a cgroup never change, and ids are not reused. */
 extern __u64 known_cgroups[PROF_SELECT_CGROUP_SLOTS];
 
 static __always_inline bool is_named_cgroup(__u64 id)
@@ -45,7 +44,7 @@ static __always_inline bool is_below_named(struct cgroup *cgroup)
 	return false;
 }
 
-static __always_inline bool in_cgroups(struct task_struct *task)
+static __always_inline bool is_cgroup_selected(struct task_struct *task)
 {
 	struct cgroup *cgroup = task->cgroups->dfl_cgrp;
 	__u64 id = cgroup->kn->id & ~CGROUP_WANTED;
@@ -58,7 +57,7 @@ static __always_inline bool in_cgroups(struct task_struct *task)
 	return was & CGROUP_WANTED;
 }
 
-static __always_inline bool is_of_users(const struct task_struct *task)
+static __always_inline bool is_user_selected(const struct task_struct *task)
 {
 	__u32 uid = task->real_cred->uid.val, i;
 
@@ -82,10 +81,10 @@ static __always_inline bool is_thread_named(__u32 tid)
 	return w && w->thread >> (tid & 63) & 1;
 }
 
-/* Whether a task is a target, as of now. The idle tasks are nobody's. */
+/* Whether a task is a target now. Idle tasks never are. */
 static __always_inline bool is_selected(struct task_struct *task)
 {
-	if (!task->pid || !is_asked_for(task->pid, task->tgid))
+	if (!task->pid || !is_requested(task->pid, task->tgid))
 		return false;
 	if (cfg_select.no_kthread && task->flags & PF_KTHREAD)
 		return false;
@@ -93,26 +92,26 @@ static __always_inline bool is_selected(struct task_struct *task)
 		return false;
 	if (cfg_select.thread_cnt && !is_thread_named(task->pid))
 		return false;
-	if (cfg_select.user_cnt && !is_of_users(task))
+	if (cfg_select.user_cnt && !is_user_selected(task))
 		return false;
-	return !cfg_select.cgroup_cnt || in_cgroups(task);
+	return !cfg_select.cgroup_cnt || is_cgroup_selected(task);
 }
 
-/* It may have become something else since it was switched in. */
+/* Evaluated anew: the task may have changed since it was switched in. */
 static __always_inline bool is_current_target(__u64 pid_tgid)
 {
-	return cfg_select.told ? is_selected(bpf_get_current_task_btf()) :
-				 is_asked_for(pid_tgid, pid_tgid >> 32);
+	return cfg_select.by_task ? is_selected(bpf_get_current_task_btf()) :
+				    is_requested(pid_tgid, pid_tgid >> 32);
 }
 
-/* False: there was no room. */
-static __always_inline bool select_tell(const struct task_struct *task, bool followed)
+/* Returns false if there was no room. */
+static __always_inline bool select_report(const struct task_struct *task, bool followed)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	void *ring = ring_of(cpu);
 	struct prof_rec *rec;
 
-	if (!ring || !may_take(bpf_ringbuf_query(ring, RING_AVAIL_DATA), sizeof(*rec)))
+	if (!ring || !ring_has_room(bpf_ringbuf_query(ring, RING_AVAIL_DATA), sizeof(*rec)))
 		return false;
 	rec = bpf_ringbuf_reserve(ring, sizeof(*rec), 0);
 	if (!rec)
@@ -126,7 +125,7 @@ static __always_inline bool select_tell(const struct task_struct *task, bool fol
 	return true;
 }
 
-/* It is gone, which its last switch tells. */
+/* The task is dead: its last switch shows that in the trace. */
 static __always_inline void select_forget(__u32 tid)
 {
 	struct prof_select_word *w = select_word(tid);
@@ -135,8 +134,8 @@ static __always_inline void select_forget(__u32 tid)
 		__sync_fetch_and_and(&w->followed, ~(1ULL << (tid & 63)));
 }
 
-/* Looks at a task, and tells what has changed. Not before recording, or nobody would hear of it. */
-static __always_inline void select_look(struct task_struct *task)
+/* Updates the bit of a task, and records a change. Only while recording, or the record would be missing. */
+static __always_inline void select_update(struct task_struct *task)
 {
 	bool selected = is_selected(task);
 	struct prof_select_word *w = select_word(task->pid);
@@ -144,11 +143,11 @@ static __always_inline void select_look(struct task_struct *task)
 
 	if (!w || selected == !!(w->followed & bit))
 		return;
-	/* of two that see it at once one tells it */
+	/* if two CPUs see the change at once, one records it */
 	if (selected) {
-		if (!(__sync_fetch_and_or(&w->followed, bit) & bit) && !select_tell(task, true))
+		if (!(__sync_fetch_and_or(&w->followed, bit) & bit) && !select_report(task, true))
 			__sync_fetch_and_and(&w->followed, ~bit);
-	} else if (__sync_fetch_and_and(&w->followed, ~bit) & bit && !select_tell(task, false)) {
+	} else if (__sync_fetch_and_and(&w->followed, ~bit) & bit && !select_report(task, false)) {
 		__sync_fetch_and_or(&w->followed, bit);
 	}
 }

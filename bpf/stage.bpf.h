@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * stage.bpf.h - where a CPU's hot events gather before they pass to its ring (prof_abi.h: struct prof_stage)
+ * stage.bpf.h - collects a CPU's hot events before they enter its ring (prof_abi.h: struct prof_stage)
  *
- * A reservation in a ring costs more than all else that is done for a switch. So records are written in
- * place, one behind the other, in mapped memory (Linux 5.5), and a ring's room is asked for once in 4 KiB.
+ * A reservation in a ring costs more than everything else done for a switch. So records are written in place,
+ * one after the other, in mapped memory (Linux 5.5), and enter the ring 4 KiB at a time.
  *
- * Whoever writes holds the busy word, from before it reads the clock, so that times only grow. A program of
- * another event that interrupts it finds the word set and counts itself as lost: only wakings of the current
- * task run with interrupts on. Programs run to their end where they began, with preemption off: a nested
- * one is over when its outer one goes on, and plain loads and stores of the word do. With PREEMPT_RT a
- * kernel may preempt programs, though not migrate them: there the word is exchanged.
+ * A program holds the busy word from before it reads the clock, so that times only grow. A program of another
+ * event that interrupts it finds the word set and counts its event as lost: only wakeups of the current task
+ * run with interrupts on. Programs run to their end on one CPU with preemption off: a
+ * nested program ends before the outer one continues, so plain loads and stores of the word suffice. With
+ * PREEMPT_RT the kernel may preempt programs, but not migrate them: there the word is exchanged.
  *
- * A reader that is late costs stacks first, then events, samples last: of the CPUs' rings the first part is
- * for all, the next for events without stacks, the last for samples alone. How full it is, is looked at once
- * for each batch.
+ * If the recorder is late, stacks are dropped first, then events, samples last: the first part of a ring takes
+ * everything, the next part events without stacks, the last part samples only. The fill level is read once for
+ * each batch.
  *
- * The loader reads on other CPUs. x86 keeps stores in order, and the compiler is told to. Elsewhere
- * places are published by atomic exchanges, which order what is before and behind them for everybody;
- * BPF has no weaker store that would do before Linux 6.15.
+ * The recorder reads on other CPUs. x86 keeps stores in order, and barrier() stops the compiler from moving
+ * them. Elsewhere positions are published by atomic exchanges, which order the accesses before and after them.
+ * BPF has no weaker store that suffices before Linux 6.15.
  */
 #ifndef D9_STAGE_BPF_H
 #define D9_STAGE_BPF_H
@@ -35,19 +35,19 @@ struct stage_map {
 extern struct stage_map stages SEC(".maps");
 extern const volatile bool cfg_preemptible;
 extern const volatile __u32 cfg_batch_bytes;
-extern const volatile __u32 cfg_thin_bytes;
+extern const volatile __u32 cfg_stack_bytes;
 
 #ifndef barrier
 #define barrier() asm volatile("" ::: "memory")
 #endif
 #define STAGE_PLAIN(word) (*(volatile __typeof__(word) *)&(word))
 
-/* The stage to write one record to, until stage_leave(); NULL: it has been counted as nested. */
+/* The stage for one record, until stage_leave(); NULL: the event was counted as nested. */
 static __always_inline struct prof_stage *stage_enter(__u32 cpu)
 {
 	struct prof_stage *s = bpf_map_lookup_elem(&stages, &cpu);
 
-	/* there is one for each CPU that can be */
+	/* there is one for each possible CPU */
 	if (!s)
 		return NULL;
 	if (cfg_preemptible ? __sync_lock_test_and_set(&s->busy, 1) : STAGE_PLAIN(s->busy)) {
@@ -59,13 +59,13 @@ static __always_inline struct prof_stage *stage_enter(__u32 cpu)
 	return s;
 }
 
-/* Where in its data: a multiple of 8. */
+/* An offset in its data, a multiple of 8. */
 static __always_inline __u64 stage_offset(__u64 at)
 {
 	return PROF_BOUND_INDEX(at, PROF_STAGE_BYTES) & -8ULL;
 }
 
-/* Where the record is to be written: PROF_STAGE_REC_MAX bytes. */
+/* The place of the next record: PROF_STAGE_REC_MAX bytes. */
 static __always_inline struct prof_rec *stage_place(struct prof_stage *s)
 {
 	return (void *)s->data + stage_offset(s->head);
@@ -82,7 +82,7 @@ static __always_inline void stage_publish(struct prof_stage *s, __u64 head)
 #endif
 }
 
-/* All that the loader has not taken goes to the ring, or is lost. @head: where it ends. */
+/* Writes what the recorder has not read to the ring, or counts it as lost. @head: its end. */
 static __noinline int stage_pass_on(struct prof_stage *s, __u32 cpu, __u64 head)
 {
 	__u64 next = PROF_STAGE_AT(PROF_STAGE_SEQ(head) + 1, 0, 0);
@@ -93,7 +93,7 @@ static __noinline int stage_pass_on(struct prof_stage *s, __u32 cpu, __u64 head)
 	void *ring = ring_of(cpu);
 	__u64 fill = ring ? bpf_ringbuf_query(ring, RING_AVAIL_DATA) : 0;
 
-	s->thin = fill > cfg_thin_bytes;
+	s->drop_stacks = fill > cfg_stack_bytes;
 	*batch = (struct prof_batch){
 		.size = sizeof(*batch),
 		.kind = PROF_REC_BATCH,
@@ -101,9 +101,9 @@ static __noinline int stage_pass_on(struct prof_stage *s, __u32 cpu, __u64 head)
 		.cnt = cnt,
 		.seq = PROF_STAGE_SEQ(head),
 	};
-	if (!ring || !may_take(fill, sizeof(*batch) + len) ||
-	    put_fails(ring, cpu, fill, batch, sizeof(*batch) + len,
-		      sizeof(*batch) + PROF_STAGE_BYTES + PROF_STAGE_REC_MAX))
+	if (!ring || !ring_has_room(fill, sizeof(*batch) + len) ||
+	    ring_output(ring, cpu, fill, batch, sizeof(*batch) + len,
+			sizeof(*batch) + PROF_STAGE_BYTES + PROF_STAGE_REC_MAX))
 		count_lost(cpu, PROF_CLASS_TRACEPOINT, cnt, ((struct prof_rec *)(batch + 1))->ts,
 			   s->last_ts);
 	stage_publish(s, next);

@@ -2,13 +2,12 @@
 /*
  * summary.bpf.c - --summary: histograms in place of events
  *
- * A waking leaves its time in the thread's place. All else happens when a thread comes to a CPU: its time in
- * that place and the time that it left a CPU say how long it was blocked and how long it then waited. Only that
- * CPU's programs write to its rows, with interrupts off, so that nothing here needs an atomic operation but the
- * taking of a place.
+ * A wakeup stores its time in the thread's place. The switch in computes the rest from that time and the time of
+ * the switch out: how long the thread was blocked, and its run-queue latency. Only programs of the CPU write to its
+ * rows, with interrupts off. Therefore only claiming a place needs an atomic operation.
  *
- * A waking that comes before the thread has left its CPU counts only if no other follows: the kernel may have
- * taken back the blocking that it belongs to.
+ * A wakeup before the thread has left its CPU counts only if no other follows: the kernel may have cancelled the
+ * block that it belongs to.
  */
 #include "prof.bpf.h"
 #include "prof_events.h"
@@ -17,9 +16,9 @@
 extern const volatile __u32 cfg_summary_cpus;
 extern const volatile __u32 cfg_summary_sets;
 
-/* Which of its two tables each CPU writes to: 0 or 1. */
-volatile __u32 summary_turn;
-/* When recording began, or went on: nothing that was seen before it says what happened meanwhile. */
+/* The table, of two, that each CPU writes to: 0 or 1. */
+volatile __u32 summary_active;
+/* Start or resume of recording: times before it are not used. */
 volatile __u64 summary_since;
 struct prof_summary_cpu summary_cpus[PROF_CPUS_MAX] __attribute__((aligned(64)));
 
@@ -38,7 +37,7 @@ struct {
 	__type(value, struct prof_summary_set);
 } summary_tasks SEC(".maps");
 
-/* The place of a thread. @make: takes a free one if it has none. NULL: it has none. */
+/* The place of a thread. @make: claims a free one if it has none. NULL: it has none. */
 static __noinline struct prof_summary_task *task_of(__u32 tid, bool make)
 {
 	__u32 idx = PROF_BOUND_MASK(tid, cfg_summary_sets - 1);
@@ -66,7 +65,7 @@ static __always_inline void free_place(struct prof_summary_task *t)
 	t->tid = 0;
 }
 
-/* A program of its own for the verifier, which would follow each way through it at each call. */
+/* A global function: the verifier checks it once, not at each call. */
 __noinline __u32 summary_bucket(__u64 ns)
 {
 	__u32 k = 0;
@@ -106,7 +105,7 @@ static __always_inline void hist_add(struct prof_summary_hist *h, __u64 ns)
 		h->max_ns = ns;
 }
 
-/* It may be called something else since the row was made: by an exec above all. */
+/* An exec, above all, changes the name after the row was made. */
 static __always_inline void name_row(struct prof_summary_row *row, struct task_struct *task,
 				     __u64 now)
 {
@@ -120,7 +119,7 @@ static __always_inline void name_row(struct prof_summary_row *row, struct task_s
 /* The row of a task's process in the table of this CPU. */
 static __noinline struct prof_summary_row *row_of(__u32 cpu, struct task_struct *task)
 {
-	__u32 table = ((summary_turn & 1) * cfg_summary_cpus + cpu) * PROF_SUMMARY_TABLE;
+	__u32 table = ((summary_active & 1) * cfg_summary_cpus + cpu) * PROF_SUMMARY_TABLE;
 	__u32 tgid = task->tgid, hash = tgid * 0x9e3779b1U >> 16, idx;
 	struct prof_summary_row *row;
 
@@ -141,9 +140,9 @@ static __noinline struct prof_summary_row *row_of(__u32 cpu, struct task_struct 
 	return bpf_map_lookup_elem(&summary_rows, &idx);
 }
 
-/* The time on the CPU that ends. It is known if this CPU saw it begin. */
-static __always_inline void leaves(struct task_struct *task, bool blocks, bool dead, __u32 cpu,
-				   __u64 now)
+/* Time on the CPU counts if this CPU saw its start. */
+static __always_inline void on_switch_out(struct task_struct *task, bool blocks, bool dead,
+					  __u32 cpu, __u64 now)
 {
 	struct prof_summary_cpu *on = &summary_cpus[PROF_BOUND_INDEX(cpu, PROF_CPUS_MAX)];
 	struct prof_summary_row *row = row_of(cpu, task);
@@ -171,7 +170,7 @@ static __always_inline __u64 since(__u64 now, __u64 then)
 	return now > then ? now - then : 0;
 }
 
-static __always_inline void comes(struct task_struct *task, __u32 cpu, __u64 now)
+static __always_inline void on_switch_in(struct task_struct *task, __u32 cpu, __u64 now)
 {
 	struct prof_summary_cpu *on = &summary_cpus[PROF_BOUND_INDEX(cpu, PROF_CPUS_MAX)];
 	struct prof_summary_row *row = row_of(cpu, task);
@@ -187,7 +186,7 @@ static __always_inline void comes(struct task_struct *task, __u32 cpu, __u64 now
 		row->unknown++;
 		return;
 	}
-	/* where the next switch-out is not shown, this one's time is none of its wait */
+	/* if the next switch out is hidden, these times must not count again */
 	t->out_ns = t->woken_ns = 0;
 	if (!from || (t->blocked && woken > from)) {
 		if (from)
@@ -207,9 +206,9 @@ int prof_summary_switch(__u64 *ctx)
 
 	if (!recording || cpu >= cfg_summary_cpus)
 		return 0;
-	if (cfg_select.told) {
-		select_look(prev);
-		select_look(next);
+	if (cfg_select.by_task) {
+		select_update(prev);
+		select_update(next);
 	}
 	out = prev->pid && is_target(prev->pid, prev->tgid);
 	in = next->pid && is_target(next->pid, next->tgid);
@@ -220,16 +219,16 @@ int prof_summary_switch(__u64 *ctx)
 	now = clock_now();
 	state = cfg_switch_state_arg ? ctx[3] : prev->__state;
 	if (out)
-		leaves(prev, !ctx[0] && state, state & TASK_DEAD, cpu, now);
+		on_switch_out(prev, !ctx[0] && state, state & TASK_DEAD, cpu, now);
 	if (in)
-		comes(next, cpu, now);
+		on_switch_in(next, cpu, now);
 	else
 		summary_cpus[PROF_BOUND_INDEX(cpu, PROF_CPUS_MAX)].tid = 0;
 	count_run(cpu, PROF_PROG_SWITCH, now);
 	return 0;
 }
 
-/* @is_new: whoever had its id before has nothing to do with it. */
+/* @is_new: the times of an earlier thread with this id do not count. */
 static __always_inline int woken(struct task_struct *task, bool is_new)
 {
 	struct prof_summary_task *t;
@@ -237,8 +236,8 @@ static __always_inline int woken(struct task_struct *task, bool is_new)
 
 	if (!recording)
 		return 0;
-	if (cfg_select.told)
-		select_look(task);
+	if (cfg_select.by_task)
+		select_update(task);
 	if (!is_target(task->pid, task->tgid))
 		return 0;
 	now = clock_now();
@@ -252,7 +251,7 @@ static __always_inline int woken(struct task_struct *task, bool is_new)
 }
 
 SEC("?tp_btf/sched_waking")
-int prof_summary_waking(__u64 *ctx)
+int prof_summary_wakeup(__u64 *ctx)
 {
 	return woken((void *)ctx[0], false);
 }

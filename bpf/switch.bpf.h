@@ -39,7 +39,7 @@ static __always_inline void forget_dead(struct task_struct *prev, __u32 state)
 {
 	if (!(state & TASK_DEAD))
 		return;
-	if (cfg_select.told)
+	if (cfg_select.by_task)
 		select_forget(prev->pid);
 	if (cfg_system_wide)
 		return;

@@ -75,7 +75,7 @@ int prof_tracepoint(void *ctx)
 		return 1;
 	cfg = bpf_map_lookup_elem(&event_cfgs, &idx);
 	rec = scratch_get();
-	if (!cfg || !rec || (!is_current_target(pid_tgid) && !names_in(ctx, cfg)))
+	if (!cfg || !rec || (!is_current_target(pid_tgid) && !names_target(ctx, cfg)))
 		return 1;
 	start = clock_now();
 	rec_init(rec, PROF_REC_TRACEPOINT, cpu, start, pid_tgid);

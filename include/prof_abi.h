@@ -125,7 +125,7 @@ struct prof_stage {
 	__u64 produced; /* records, whatever became of them */
 	__u64 nested; /* events that came while a record was being written: not produced */
 	__u32 busy; /* a record is being written */
-	__u32 thin; /* the ring fills up: records go without stacks */
+	__u32 drop_stacks; /* the ring fills up: records go without stacks */
 	__u64 spare2[3];
 	__u64 taken; /* PROF_STAGE_AT of the first record that the loader has not taken */
 	__u64 spare3[5];
@@ -228,7 +228,7 @@ struct prof_cpu_stat {
 	struct prof_kstack_stat kstacks[2]; /* of tracepoints, of samples */
 	__u64 reused_compared; /* of stacks_reused, walked all the same */
 	__u64 reused_differing;
-	__u64 stacks_left_out; /* of switches and wakings, to cost less */
+	__u64 stacks_dropped; /* of switches and wakeups, to reduce the overhead */
 	__u64 woken; /* of the ring of this number, not CPU: it is so full that who reads it was woken */
 	__u64 spare[6];
 };
@@ -279,7 +279,7 @@ struct prof_watch_raw {
 
 /*
  * --summary: what threads did, summed up per process. Each CPU has two tables of its own; its programs write
- * to the one and the loader reads the other, and changes them over (summary_turn). A row is of the process that
+ * to the one and the loader reads the other, and changes them over (summary_active). A row is of the process that
  * wrote to it first; behind the rows of a table stands one for all processes that found none.
  */
 enum prof_summary_limits {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * prof_select.h - who of those that were asked for is a target: what the loader tells the BPF programs
+ * prof_select.h - which tasks are targets: the selection that the recorder hands to the BPF programs
  *
  * Kinds narrow each other, what is named within one kind adds up: a task is a target if it is in one of the
  * cgroups, and of one of the users, and its process has one of the names. A kind of which nothing is named
@@ -16,21 +16,20 @@ enum prof_select_limits {
 	PROF_SELECT_USERS = 16,
 	PROF_SELECT_GLOBS = 8, /* of each kind */
 	PROF_SELECT_CGROUP_DEPTH = 64, /* those below are in none */
-	PROF_SELECT_CGROUP_SLOTS =
-		256, /* cgroups of which it is remembered whether they are wanted */
+	PROF_SELECT_CGROUP_SLOTS = 256, /* cgroups whose result is cached */
 };
 
 /*
  * A pattern for names of tasks. Its letters and question marks are numbered, up to 15 of them, since a name
- * has no more; state i says that i of them have been taken.
+ * has no more; state i means that i of them have matched.
  */
 struct prof_glob {
-	__u16 takes[256]; /* by character: the states that may take it */
-	__u16 stays; /* the states in front of a star */
+	__u16 accepts[256]; /* by character: the states that accept it */
+	__u16 repeats; /* the states before a star */
 	__u16 end; /* the last state */
 };
 
-/* Whether all of a name is taken. It ends at a NUL or after PROF_COMM_SIZE - 1 characters. */
+/* Whether a whole name matches. It ends at a NUL or after PROF_COMM_SIZE - 1 characters. */
 static inline int prof_glob_matches(const volatile struct prof_glob *glob, const char *name)
 {
 	__u32 states = 1, i;
@@ -40,17 +39,17 @@ static inline int prof_glob_matches(const volatile struct prof_glob *glob, const
 
 		if (!c)
 			break;
-		states = (states & glob->takes[c]) << 1 | (states & glob->stays);
+		states = (states & glob->accepts[c]) << 1 | (states & glob->repeats);
 	}
 	return states >> (glob->end & 15) & 1;
 }
 
 struct prof_select {
-	/* Who is a target changes while recording, so PROF_REC_FOLLOWED tells of each that becomes one or
-	 * ceases to be. What follows narrows only if this is set. */
-	__u8 told;
+	/* Tasks are selected one by one, and the result can change during the recording: PROF_REC_FOLLOWED
+	 * reports each change. Everything below but by_cpu counts only if this is set. */
+	__u8 by_task;
 	__u8 no_kthread;
-	__u8 by_cpu; /* only on CPUs in cpus, with or without `told` */
+	__u8 by_cpu; /* only on CPUs in cpus, with or without `by_task` */
 	__u8 cgroup_cnt, user_cnt;
 	__u8 comm_cnt, no_comm_cnt; /* of processes, by their first thread's name */
 	__u8 thread_cnt;
@@ -62,11 +61,11 @@ struct prof_select {
 	struct prof_glob threads[PROF_SELECT_GLOBS];
 };
 
-/* Of 64 tasks, a bit each. */
+/* 64 tasks, one bit each. */
 struct prof_select_word {
-	__u64 followed; /* is a target, and that was told */
-	__u64 process; /* by process id: its name is one that is wanted */
-	__u64 thread; /* likewise, of threads */
+	__u64 followed; /* is a target, and that was reported */
+	__u64 process; /* by process id: its name is selected */
+	__u64 thread; /* by thread id, likewise */
 };
 
 #endif

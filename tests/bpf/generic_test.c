@@ -155,6 +155,6 @@ Test(generic, program_writes_what_the_schedulers_own_programs_write)
 		cr_assert_lt(++tries, TRIES, "programs of others run all the time");
 	cr_assert_geq(seen[EVENTSET_SWITCH], 20);
 	cr_assert_geq(seen[EVENTSET_WAKEUP_NEW], 10);
-	cr_assert_geq(seen[EVENTSET_WAKING], 1);
+	cr_assert_geq(seen[EVENTSET_WAKEUP], 1);
 	close(tracefs_fd);
 }

@@ -139,7 +139,7 @@ static int open_output(struct recorder *r)
 {
 	struct segments_cfg cfg = {
 		.level4 = r->cfg->level4,
-		.told = r->select.told || recorder_target_has_family(r->cfg),
+		.told = r->select.by_task || recorder_target_has_family(r->cfg),
 		.pool_bytes_max = memory_pool_max(r->cfg->mem_max),
 	};
 	struct sudo_user user;
@@ -250,7 +250,7 @@ static void prepare_translation(struct recorder *r)
 		.tasks = r->tasks,
 		.stacks = r->stacks,
 		.frames = r->frames,
-		.tells_family = !r->select.told && recorder_target_has_family(r->cfg),
+		.tells_family = !r->select.by_task && recorder_target_has_family(r->cfg),
 		.walk = r->unwinding ? unwind_loader_walk : NULL,
 		.unwinding = r->unwinding,
 	});
@@ -313,7 +313,7 @@ static int write_metadata(struct recorder *r)
 						  .command_pid = r->result->command_pid,
 						  .recorder_pid = recorder_target_pid(),
 						  .helpers = r->helpers,
-						  .told = r->select.told,
+						  .told = r->select.by_task,
 						  .events = r->events,
 						  .call_graph =
 							  capture_config(r->capture)->call_graph,
@@ -642,7 +642,7 @@ static int record_until_over(struct recorder *r)
 		if (!err)
 			err = trigger_step(r->trigger, r->status, mark);
 		if (!err)
-			err = load_shedding_turn(&r->thin, &r->when.gate, r->status, now);
+			err = load_shedding_step(&r->thin, &r->when.gate, r->status, now);
 		if (!err)
 			err = step_segments(r, mark);
 		if (drain_timer_is_due(&r->cpus_due_ns, now, CPUS_MS * MS_NS))

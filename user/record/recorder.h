@@ -45,7 +45,7 @@ struct recorder_cfg {
 	bool force_cycles;
 	uint32_t hz;
 	uint32_t switch_stacks; /* enum prof_stacks */
-	uint32_t waking_stacks; /* likewise: of threads that wake others */
+	uint32_t wakeup_stacks; /* likewise: of threads that wake others */
 	struct capture_off_cpu off_cpu; /* with events.off_cpu */
 	uint32_t event_stacks; /* likewise: of tracepoints named by a pattern */
 	uint32_t call_graph; /* enum prof_call_graph */

@@ -9,7 +9,7 @@
 /* Where no user stacks are recorded, no process's mappings are needed in time. */
 static uint32_t call_graph(const struct recorder_cfg *cfg)
 {
-	const uint32_t stacks = cfg->switch_stacks | cfg->waking_stacks | cfg->event_stacks;
+	const uint32_t stacks = cfg->switch_stacks | cfg->wakeup_stacks | cfg->event_stacks;
 
 	return cfg->samples || stacks & PROF_STACKS_USER ? cfg->call_graph : PROF_CALL_GRAPH_NO;
 }
@@ -28,7 +28,7 @@ void recorder_capture_cfg(const struct recorder_cfg *cfg, const struct eventset 
 		.force_cycles = cfg->force_cycles,
 		.hz = cfg->hz,
 		.switch_stacks = cfg->switch_stacks,
-		.waking_stacks = cfg->waking_stacks,
+		.wakeup_stacks = cfg->wakeup_stacks,
 		.event_stacks = cfg->event_stacks,
 		.off_cpu = cfg->off_cpu,
 		.call_graph = call_graph(cfg),

@@ -55,7 +55,7 @@ int recorder_target_write_head(const struct recorder_cfg *cfg, struct status *st
 	head.off_cpu = cfg->events.off_cpu ? &cfg->off_cpu : NULL;
 	head.max_overhead_ppm = cfg->thin.max_ppm;
 	head.switch_stacks = cfg->switch_stacks;
-	head.waking_stacks = cfg->waking_stacks;
+	head.wakeup_stacks = cfg->wakeup_stacks;
 	head.ring_bytes = cfg->ring_bytes;
 	head.user = cfg->meta;
 	head.user_cnt = cfg->meta_cnt;

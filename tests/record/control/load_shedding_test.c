@@ -91,7 +91,7 @@ static void run(struct bench *b, uint64_t ns, uint32_t ppm, uint32_t stacks_ppm)
 					   (ppm + (b->capture.stacks ? stacks_ppm : 0)) / 1000000;
 			b->open_ns += step;
 		}
-		cr_assert_eq(load_shedding_turn(&b->thin, &b->gate, &b->status, b->now), 0);
+		cr_assert_eq(load_shedding_step(&b->thin, &b->gate, &b->status, b->now), 0);
 	}
 }
 

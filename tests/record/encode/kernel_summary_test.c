@@ -19,7 +19,7 @@ enum { CPUS = 2 };
 
 struct bench {
 	struct rig rig;
-	uint32_t turn;
+	uint32_t active;
 	struct capture_summary tables;
 	struct kernel_summary *summary;
 };
@@ -31,7 +31,7 @@ static void bench_init(struct bench *b)
 	b->tables = (struct capture_summary){
 		.rows = calloc(2 * CPUS * PROF_SUMMARY_TABLE, sizeof(struct prof_summary_row)),
 		.cpu_cnt = CPUS,
-		.turn = &b->turn,
+		.active = &b->active,
 	};
 	b->summary = kernel_summary_new(&b->tables, 1000 * MS, 5);
 	kernel_summary_begin_segment(b->summary, b->rig.emit);
@@ -47,7 +47,7 @@ static void bench_fini(struct bench *b)
 static struct prof_summary_row *put(struct bench *b, uint32_t cpu, uint32_t at, uint32_t tgid,
 				    enum prof_summary_kind kind, uint32_t cnt, uint64_t ns)
 {
-	struct prof_summary_row *row = &capture_summary_table(&b->tables, b->turn, cpu)[at];
+	struct prof_summary_row *row = &capture_summary_table(&b->tables, b->active, cpu)[at];
 
 	row->tgid = tgid;
 	snprintf(row->comm, sizeof(row->comm), "p%u", tgid);
@@ -92,9 +92,9 @@ Test(kernel_summary, what_is_written_is_not_written_again_and_nothing_comes_too_
 	cr_expect_str_eq(end_period(&b, 800 * MS), "");
 	cr_assert_eq(kernel_summary_step(b.summary, 1100 * MS), 0);
 	/* a program that had begun before the tables changed */
-	b.turn = !b.turn;
+	b.active = !b.active;
 	put(&b, 0, 0, 5000009, PROF_SUMMARY_RUN, 1, 8);
-	b.turn = !b.turn;
+	b.active = !b.active;
 	cr_assert_eq(kernel_summary_step(b.summary, 1150 * MS), 0);
 	cr_expect_str_eq(rig_text(&b.rig, "SchedSummary"), "", "its programs may still write");
 	put(&b, 1, 0, 5000009, PROF_SUMMARY_RUN, 5, 8);

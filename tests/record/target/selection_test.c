@@ -88,7 +88,7 @@ Test(selection, users_are_looked_up)
 	cr_expect_eq(s.users[0], 0);
 	cr_expect_eq(s.users[1], 4242);
 	cr_expect_eq(s.users[2], getpwnam("nobody")->pw_uid);
-	cr_expect(s.told);
+	cr_expect(s.by_task);
 	cfg.users = (struct selection_words){ unknown, 1 };
 	cr_expect_eq(make(&cfg, &s), -ENOENT);
 }
@@ -103,9 +103,9 @@ Test(selection, cpus_become_bits_and_those_that_are_none_are_refused)
 	cr_expect(s.by_cpu);
 	cr_expect_eq(s.cpus[0], 1);
 	/* of all that there is nobody needs to be told who is a target */
-	cr_expect_not(s.told);
+	cr_expect_not(s.by_task);
 	cr_assert_eq(selection_make(&cfg, false, &s), 0);
-	cr_expect(s.told);
+	cr_expect(s.by_task);
 	cfg.cpus = none;
 	cfg.cpu_cnt = 2;
 	cr_expect_eq(make(&cfg, &s), -ENODEV);

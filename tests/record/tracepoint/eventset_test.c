@@ -137,7 +137,7 @@ Test(eventset, four_of_them_have_programs_of_their_own, .init = setup, .fini = t
 
 	cr_assert_eq(make_set(true, "block:block_plug", NULL, &set), 0);
 	cr_expect_eq(set->hot[EVENTSET_SWITCH], 0);
-	cr_expect_eq(set->hot[EVENTSET_WAKING], 1);
+	cr_expect_eq(set->hot[EVENTSET_WAKEUP], 1);
 	cr_expect_eq(set->hot[EVENTSET_WAKEUP_NEW], 2);
 	cr_expect_eq(set->hot[EVENTSET_MIGRATE], 3);
 	for (i = 0; i < set->cnt; i++)

@@ -71,7 +71,7 @@ struct record_opts {
 	bool samples;
 	uint32_t hz;
 	int switch_stacks;
-	int waking_stacks;
+	int wakeup_stacks;
 	int event_stacks;
 	int call_graph;
 	uint32_t max_stack;
@@ -163,12 +163,12 @@ static const struct opt record_table[] = {
 	  .help = "stacks of threads that leave the CPU (default both)" },
 	{ .name = "waker-stacks",
 	  .kind = OPT_CHOICE,
-	  .off = AT(waking_stacks),
+	  .off = AT(wakeup_stacks),
 	  .choices = stack_choices,
 	  .help = "stacks of threads that wake others (default none)" },
 	{ .name = "waking-stacks",
 	  .kind = OPT_CHOICE,
-	  .off = AT(waking_stacks),
+	  .off = AT(wakeup_stacks),
 	  .choices = stack_choices },
 	{ .name = "event-stacks",
 	  .kind = OPT_CHOICE,
@@ -376,7 +376,7 @@ static bool is_some(const struct record_opts *o, bool command)
 {
 	const struct selection_cfg selection = target_selection(&o->target);
 
-	return !target_is_system(&o->target, command) || selection_is_told(&selection);
+	return !target_is_system(&o->target, command) || selection_is_by_task(&selection);
 }
 
 static int check(const struct record_opts *o, bool command)
@@ -423,7 +423,7 @@ static int bad_value(const char *option, const char *value, const char *why)
 
 static int check_thin(struct record_opts *o)
 {
-	o->thin.has_stacks = o->switch_stacks || o->waking_stacks;
+	o->thin.has_stacks = o->switch_stacks || o->wakeup_stacks;
 	if (thin_opts_read(&o->thinning, &o->thin))
 		return -EINVAL;
 	if (o->thin.one_in > 1 && o->summary_ns)
@@ -437,7 +437,7 @@ static int check_block(struct record_opts *o)
 {
 	if (!block_opts_are_used(&o->block))
 		return 0;
-	if (!o->sched || o->neighbours || o->summary_ns || o->waking_stacks)
+	if (!o->sched || o->neighbours || o->summary_ns || o->wakeup_stacks)
 		return usage_error("--min-block and --max-block record whole stays in place of "
 				   "switches and wakings: not with --no-sched, --neighbours, "
 				   "--summary or --waker-stacks");
@@ -552,7 +552,7 @@ static int exit_code(int err, const struct recorder_result *res)
 static void take_stacks(const struct record_opts *o, struct recorder_cfg *cfg)
 {
 	cfg->switch_stacks = stacks_of(o->switch_stacks);
-	cfg->waking_stacks = stacks_of(o->waking_stacks);
+	cfg->wakeup_stacks = stacks_of(o->wakeup_stacks);
 	cfg->event_stacks = stacks_of(o->event_stacks);
 	cfg->off_cpu = o->off_cpu;
 	cfg->call_graph = call_graphs[o->call_graph];
@@ -612,7 +612,7 @@ static void take_summary(const struct record_opts *o, struct recorder_cfg *cfg)
 	cfg->summary_ns = o->summary_ns;
 	cfg->events.sched = false;
 	cfg->samples = false;
-	cfg->switch_stacks = cfg->waking_stacks = cfg->event_stacks = 0;
+	cfg->switch_stacks = cfg->wakeup_stacks = cfg->event_stacks = 0;
 	cfg->call_graph = PROF_CALL_GRAPH_NO;
 	cfg->no_names = true;
 	cfg->ring_bytes = RING_MIN;

@@ -542,7 +542,7 @@ void capture_count(struct capture *c, struct capture_counts *out)
 			out->kstacks[i].compared += s->kstacks[i].compared;
 			out->kstacks[i].differing += s->kstacks[i].differing;
 		}
-		out->stacks_left_out += s->stacks_left_out;
+		out->stacks_dropped += s->stacks_dropped;
 		for (i = 0; i < PROF_PROG_CNT; i++) {
 			out->prog_runs[i] += s->progs[i].runs;
 			timed_ns[i] += s->progs[i].timed_ns;

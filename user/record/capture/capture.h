@@ -34,7 +34,7 @@ struct capture_cfg {
 	bool force_cycles;
 	uint32_t hz;
 	uint32_t switch_stacks; /* enum prof_stacks */
-	uint32_t waking_stacks; /* likewise: of wakers */
+	uint32_t wakeup_stacks; /* likewise: of wakers */
 	bool no_recipes; /* events but the scheduler's hot ones are the kernel's own records */
 	bool no_marks; /* interrupts are not noted for events that they cause */
 	bool no_forget; /* targets that end stay in the bitmaps */
@@ -62,7 +62,7 @@ struct capture_counts {
 	uint64_t stacks_reused; /* of switch-outs, walked before and still true */
 	uint64_t reused_compared, reused_differing;
 	struct prof_kstack_stat kstacks[2]; /* of tracepoints, of samples */
-	uint64_t stacks_left_out; /* of switches and wakings, while capture_take_stacks() said so */
+	uint64_t stacks_dropped; /* of switches and wakings, while capture_take_stacks() said so */
 	uint64_t prog_runs[PROF_PROG_CNT];
 	uint64_t prog_ns[PROF_PROG_CNT]; /* extrapolated from the runs that measured themselves */
 };

@@ -151,7 +151,7 @@ int capture_configure(struct prof *s, const struct capture_configure *c)
 	s->rodata->cfg_self_tgid = cfg->include_self ? UINT32_MAX : (uint32_t)getpid();
 	s->rodata->cfg_boot_clock = clock_mono_id() == CLOCK_BOOTTIME;
 	s->rodata->cfg_switch_stacks = cfg->switch_stacks;
-	s->rodata->cfg_waking_stacks = cfg->waking_stacks;
+	s->rodata->cfg_wakeup_stacks = cfg->wakeup_stacks;
 	s->rodata->cfg_verify_stacks = cfg->verify_stacks;
 	s->rodata->cfg_event_stacks = cfg->event_stacks;
 	bpf_program__set_autoload(s->progs.prof_sample, cfg->samples);

@@ -158,9 +158,9 @@ int capture_layout(struct prof *s, const struct eventset *set)
 		bpf_program__set_autoload(s->progs.prof_sched_switch, true);
 		err = configure_switch(&s->rodata->cfg_switch, set);
 	}
-	if (!err && set->hot[EVENTSET_WAKING] >= 0) {
+	if (!err && set->hot[EVENTSET_WAKEUP] >= 0) {
 		bpf_program__set_autoload(s->progs.prof_sched_waking, true);
-		err = configure_wakeup(&s->rodata->cfg_waking, set, EVENTSET_WAKING);
+		err = configure_wakeup(&s->rodata->cfg_wakeup, set, EVENTSET_WAKEUP);
 	}
 	if (!err && set->hot[EVENTSET_WAKEUP_NEW] >= 0) {
 		bpf_program__set_autoload(s->progs.prof_sched_wakeup_new, true);

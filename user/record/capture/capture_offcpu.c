@@ -47,7 +47,7 @@ int capture_offcpu_configure(struct prof *s, const struct eventset *set,
 	s->rodata->cfg_off_min_ns = which->min_ns;
 	s->rodata->cfg_off_max_ns = which->max_ns;
 	bpf_program__set_autoload(s->progs.prof_off_cpu_switch, true);
-	bpf_program__set_autoload(s->progs.prof_off_cpu_waking, true);
+	bpf_program__set_autoload(s->progs.prof_off_cpu_wakeup, true);
 	bpf_program__set_autoload(s->progs.prof_off_cpu_all, true);
 	err = bpf_map__set_max_entries(s->maps.off_copies, PROF_OFF_COPIES);
 	return err ? err : bpf_map__set_max_entries(s->maps.off_held, place_cnt());

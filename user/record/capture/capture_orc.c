@@ -94,7 +94,7 @@ void capture_orc_choose(struct prof *s, bool walk)
 	choose(s->progs.prof_sched_switch_orc, s->progs.prof_sched_switch,
 	       walk && s->rodata->cfg_switch_stacks & PROF_STACKS_KERNEL);
 	choose(s->progs.prof_sched_waking_orc, s->progs.prof_sched_waking,
-	       walk && s->rodata->cfg_waking_stacks & PROF_STACKS_KERNEL);
+	       walk && s->rodata->cfg_wakeup_stacks & PROF_STACKS_KERNEL);
 	choose(s->progs.prof_off_cpu_switch_orc, s->progs.prof_off_cpu_switch,
 	       walk && s->rodata->cfg_switch_stacks & PROF_STACKS_KERNEL);
 	choose(s->progs.prof_sample_orc, s->progs.prof_sample, walk);

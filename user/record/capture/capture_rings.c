@@ -58,7 +58,7 @@ int capture_rings_size(struct prof *skel, const struct capture_rings_cfg *cfg,
 	skel->rodata->cfg_batch_bytes = cfg->ring_bytes / BATCHES_MIN < PROF_STAGE_BYTES ?
 						cfg->ring_bytes / BATCHES_MIN :
 						PROF_STAGE_BYTES;
-	skel->rodata->cfg_thin_bytes = cfg->ring_bytes / PARTS * PARTS_WITH_STACKS;
+	skel->rodata->cfg_stack_bytes = cfg->ring_bytes / PARTS * PARTS_WITH_STACKS;
 	skel->rodata->cfg_event_bytes =
 		cfg->samples ? cfg->ring_bytes / PARTS * PARTS_OF_EVENTS : cfg->ring_bytes;
 	skel->rodata->cfg_wake_bytes = cfg->ring_bytes / PARTS;

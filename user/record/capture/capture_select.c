@@ -17,14 +17,14 @@
 
 void capture_select_configure(struct prof *skel, const struct prof_select *select, bool follow)
 {
-	const bool told = select && select->told;
+	const bool by_task = select && select->by_task;
 
 	if (select)
 		skel->rodata->cfg_select = *select;
 	else
 		memset(&skel->rodata->cfg_select, 0, sizeof(skel->rodata->cfg_select));
 	skel->rodata->cfg_follow = follow;
-	if (!told)
+	if (!by_task)
 		return;
 	bpf_program__set_autoload(skel->progs.prof_follow_fork, false);
 	bpf_program__set_autoload(skel->progs.prof_select_fork, true);
@@ -52,7 +52,7 @@ int capture_select_walk(const struct bpf_link *link)
 
 int capture_select_all(struct prof *skel, struct bpf_link **link)
 {
-	if (!skel->rodata->cfg_select.told)
+	if (!skel->rodata->cfg_select.by_task)
 		return 0;
 	if (!*link)
 		*link = bpf_program__attach_iter(skel->progs.prof_select_all, NULL);

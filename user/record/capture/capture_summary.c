@@ -36,7 +36,7 @@ int capture_summary_configure(struct prof *skel, uint32_t cpu_cnt)
 	int err;
 
 	bpf_program__set_autoload(skel->progs.prof_summary_switch, true);
-	bpf_program__set_autoload(skel->progs.prof_summary_waking, true);
+	bpf_program__set_autoload(skel->progs.prof_summary_wakeup, true);
 	bpf_program__set_autoload(skel->progs.prof_summary_wakeup_new, true);
 	skel->rodata->cfg_summary_cpus = cpu_cnt;
 	skel->rodata->cfg_summary_sets = sets;
@@ -65,7 +65,7 @@ int capture_summary_init(const struct prof *skel, struct capture_summary *out)
 	*out = (struct capture_summary){
 		.rows = p,
 		.cpu_cnt = cpu_cnt,
-		.turn = &skel->bss->summary_turn,
+		.active = &skel->bss->summary_active,
 	};
 	return 0;
 }

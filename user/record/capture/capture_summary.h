@@ -13,7 +13,7 @@ struct prof;
 struct capture_summary {
 	struct prof_summary_row *rows; /* NULL: there are none */
 	uint32_t cpu_cnt;
-	volatile uint32_t *turn; /* which of its two tables each CPU writes to: 0 or 1 */
+	volatile uint32_t *active; /* which of its two tables each CPU writes to: 0 or 1 */
 };
 
 /* Before the load: for that many CPUs. 0 or -errno. */
@@ -22,11 +22,11 @@ int capture_summary_configure(struct prof *skel, uint32_t cpu_cnt);
 int capture_summary_init(const struct prof *skel, struct capture_summary *out);
 void capture_summary_fini(struct capture_summary *s);
 
-/* The PROF_SUMMARY_TABLE rows of a CPU for one turn. */
+/* The PROF_SUMMARY_TABLE rows of a CPU of one of the two tables. */
 static inline struct prof_summary_row *capture_summary_table(const struct capture_summary *s,
-							     uint32_t turn, uint32_t cpu)
+							     uint32_t which, uint32_t cpu)
 {
-	return &s->rows[((size_t)turn * s->cpu_cnt + cpu) * PROF_SUMMARY_TABLE];
+	return &s->rows[((size_t)which * s->cpu_cnt + cpu) * PROF_SUMMARY_TABLE];
 }
 
 #endif

@@ -158,7 +158,7 @@ static int step(struct load_shedding *t, struct pause *gate, struct status *stat
 	return 0;
 }
 
-int load_shedding_turn(struct load_shedding *t, struct pause *gate, struct status *status,
+int load_shedding_step(struct load_shedding *t, struct pause *gate, struct status *status,
 		       uint64_t now_ns)
 {
 	int err = is_due(t, gate, now_ns) ? measure_cost(t, status, now_ns) : 0;

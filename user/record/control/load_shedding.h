@@ -43,7 +43,7 @@ void load_shedding_begin(struct load_shedding *t, const struct load_shedding_cfg
  * Looks at what recording cost when it is time to, which may lead to another level and writes that, and opens and
  * closes the gate. To be called often. 0 or the encoder's -errno.
  */
-int load_shedding_turn(struct load_shedding *t, struct pause *gate, struct status *status,
+int load_shedding_step(struct load_shedding *t, struct pause *gate, struct status *status,
 		       uint64_t now_ns);
 /* One slice in so many is recorded. */
 uint32_t load_shedding_one_in(const struct load_shedding *t);

@@ -140,11 +140,11 @@ static void add_row(struct kernel_summary *s, const struct prof_summary_row *row
 		add_hist(&m->hists[k], &row->hists[k]);
 }
 
-/* What the tables of one turn hold, which are empty after it. */
-static void add_tables(struct kernel_summary *s, uint32_t turn)
+/* Adds up one table of each CPU, and empties it. */
+static void add_tables(struct kernel_summary *s, uint32_t which)
 {
 	for (uint32_t cpu = 0; cpu < s->tables->cpu_cnt; cpu++) {
-		struct prof_summary_row *row = capture_summary_table(s->tables, turn, cpu);
+		struct prof_summary_row *row = capture_summary_table(s->tables, which, cpu);
 
 		for (uint32_t i = 0; i < PROF_SUMMARY_TABLE; i++, row++) {
 			/* that of others has no id */
@@ -234,7 +234,7 @@ static int write_merged(struct kernel_summary *s)
 
 static void end_period(struct kernel_summary *s, uint64_t now)
 {
-	__atomic_store_n(s->tables->turn, !*s->tables->turn, __ATOMIC_SEQ_CST);
+	__atomic_store_n(s->tables->active, !*s->tables->active, __ATOMIC_SEQ_CST);
 	s->pending = true;
 	s->pending_from_ns = s->began_ns;
 	s->began_ns = s->ended_ns = now;
@@ -244,7 +244,7 @@ static int write_period(struct kernel_summary *s)
 {
 	s->pending = false;
 	s->asked = 0;
-	add_tables(s, !*s->tables->turn);
+	add_tables(s, !*s->tables->active);
 	return write_merged(s);
 }
 

@@ -52,7 +52,7 @@ struct status {
 	uint64_t nested, nested_sched;
 	uint64_t thinned;
 	uint64_t malformed;
-	uint64_t stacks_left_out;
+	uint64_t stacks_dropped;
 	uint64_t side_lost, side_stalls, doubts;
 	uint64_t output_full_ns;
 	uint64_t waited_base_ns;
@@ -228,7 +228,7 @@ static int write_metadata(struct status *s, const struct status_head *head)
 	meta_text(&m, PROF_META_VERSION, PROF_VERSION);
 	meta_targets(&m, head, texts);
 	meta_filter(&m, PROF_META_SWITCH_FILTER, head->events, EVENTSET_SWITCH, &filters[0]);
-	meta_filter(&m, PROF_META_WAKING_FILTER, head->events, EVENTSET_WAKING, &filters[1]);
+	meta_filter(&m, PROF_META_WAKING_FILTER, head->events, EVENTSET_WAKEUP, &filters[1]);
 	if (head->max_overhead_ppm)
 		meta_number(&m, PROF_META_MAX_OVERHEAD_PPM, head->max_overhead_ppm);
 	meta_text(&m, PROF_META_CLOCK, suspend ? "CLOCK_BOOTTIME" : "CLOCK_MONOTONIC");
@@ -241,8 +241,8 @@ static int write_metadata(struct status *s, const struct status_head *head)
 			meta_number(&m, PROF_META_SAMPLE_PERIOD_NS, SECOND_NS / hz);
 	}
 	meta_text(&m, PROF_META_SWITCH_STACKS, stacks_name(head->switch_stacks));
-	if (head->waking_stacks)
-		meta_text(&m, PROF_META_WAKING_STACKS, stacks_name(head->waking_stacks));
+	if (head->wakeup_stacks)
+		meta_text(&m, PROF_META_WAKING_STACKS, stacks_name(head->wakeup_stacks));
 	if (head->off_cpu)
 		meta_off_cpu(&m, head->off_cpu);
 	if (capture->event_stacks)
@@ -403,10 +403,10 @@ static int write_other_loss(struct status *s, const struct capture_counts *count
 	if (!err && malformed != s->malformed)
 		err = emit_lost(s->cfg.emit, s->last_ns, PROF_LOST_ANY_CPU, PROF_LOST_MALFORMED,
 				malformed - s->malformed, since, s->last_ns);
-	if (!err && counts->stacks_left_out != s->stacks_left_out)
+	if (!err && counts->stacks_dropped != s->stacks_dropped)
 		err = emit_lost(s->cfg.emit, s->last_ns, PROF_LOST_ANY_CPU, PROF_LOST_STACKS_OFF,
-				counts->stacks_left_out - s->stacks_left_out, since, s->last_ns);
-	s->stacks_left_out = counts->stacks_left_out;
+				counts->stacks_dropped - s->stacks_dropped, since, s->last_ns);
+	s->stacks_dropped = counts->stacks_dropped;
 	s->nested = counts->nested;
 	s->nested_sched = counts->nested_sched;
 	s->malformed = malformed;

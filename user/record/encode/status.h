@@ -79,7 +79,7 @@ struct status_head {
 	uint32_t max_overhead_ppm; /* 0: it may cost what it costs */
 	const struct eventset *events;
 	uint32_t switch_stacks;
-	uint32_t waking_stacks;
+	uint32_t wakeup_stacks;
 	uint32_t call_graph; /* enum prof_call_graph */
 	uint64_t ring_bytes;
 	const struct user_metadata_entry *user; /* what else is to be said of it */

@@ -25,7 +25,7 @@
 #include "base/str.h"
 #include "kernel/cpus.h"
 
-bool selection_is_told(const struct selection_cfg *cfg)
+bool selection_is_by_task(const struct selection_cfg *cfg)
 {
 	return cfg->cgroups.cnt || cfg->users.cnt || cfg->comms.cnt || cfg->no_comms.cnt ||
 	       cfg->threads.cnt || cfg->no_kthread;
@@ -41,14 +41,14 @@ int selection_glob(const char *pattern, struct prof_glob *out)
 	memset(out, 0, sizeof(*out));
 	for (c = pattern; *c; c++) {
 		if (*c == '*') {
-			out->stays |= 1 << out->end;
+			out->repeats |= 1 << out->end;
 			continue;
 		}
 		if (out->end == PROF_COMM_SIZE - 1)
 			return -E2BIG;
 		for (i = 1; i < 256; i++)
 			if (*c == '?' || i == (unsigned char)*c)
-				out->takes[i] |= 1 << out->end;
+				out->accepts[i] |= 1 << out->end;
 		out->end++;
 	}
 	return 0;
@@ -252,8 +252,8 @@ int selection_make(const struct selection_cfg *cfg, bool system_wide, struct pro
 	int err;
 
 	/* by what is done on some CPUs alone readers do not see each child come to be */
-	*out = (struct prof_select){ .told = selection_is_told(cfg) ||
-					     (cfg->cpu_cnt && !system_wide),
+	*out = (struct prof_select){ .by_task = selection_is_by_task(cfg) ||
+						(cfg->cpu_cnt && !system_wide),
 				     .no_kthread = cfg->no_kthread };
 	err = make_cpus(cfg, out);
 	if (!err)

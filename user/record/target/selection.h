@@ -27,7 +27,7 @@ struct selection_cfg {
 };
 
 /* Whether tasks are told apart by more than their numbers: who is a target may change at any time. */
-bool selection_is_told(const struct selection_cfg *cfg);
+bool selection_is_by_task(const struct selection_cfg *cfg);
 
 /*
  * Looks up what was named. @system_wide: of all that there is. -ENOENT, -EINVAL, -E2BIG or what looking up

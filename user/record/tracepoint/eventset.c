@@ -31,7 +31,7 @@ enum { SCHED_TIMES = 4 }; /* so many of these tell when threads run */
 
 static const char *const hot_events[EVENTSET_HOT_CNT] = {
 	[EVENTSET_SWITCH] = PROF_EV_SCHED_SWITCH,
-	[EVENTSET_WAKING] = PROF_EV_SCHED_WAKING,
+	[EVENTSET_WAKEUP] = PROF_EV_SCHED_WAKING,
 	[EVENTSET_WAKEUP_NEW] = PROF_EV_SCHED_WAKEUP_NEW,
 	[EVENTSET_MIGRATE] = PROF_EV_SCHED_MIGRATE_TASK,
 	[EVENTSET_CPU_WATCH] = PROF_EV_CPU_WATCH,
@@ -286,7 +286,7 @@ static int check_filters(const struct eventset *set)
 static int check_off_cpu(const struct eventset *set)
 {
 	if (set->hot[EVENTSET_OFF_CPU] < 0 ||
-	    (set->hot[EVENTSET_SWITCH] < 0 && set->hot[EVENTSET_WAKING] < 0))
+	    (set->hot[EVENTSET_SWITCH] < 0 && set->hot[EVENTSET_WAKEUP] < 0))
 		return 0;
 	log_error("record: --min-block and --max-block record whole stays in place of switches and "
 		  "wakings: not with " PROF_EV_SCHED_SWITCH " or " PROF_EV_SCHED_WAKING);

@@ -10,7 +10,7 @@
 /* The events that have a program of their own; all others share the generic one. */
 enum eventset_hot {
 	EVENTSET_SWITCH,
-	EVENTSET_WAKING,
+	EVENTSET_WAKEUP,
 	EVENTSET_WAKEUP_NEW,
 	EVENTSET_MIGRATE,
 	EVENTSET_CPU_WATCH, /* no tracepoint of the kernel's, but recorded like one */
