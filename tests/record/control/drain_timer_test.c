@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* LINK: -Wl,--wrap=sym_client_step,--wrap=sym_client_send,--wrap=sym_client_fd */
-/* LINK: -Wl,--wrap=sym_client_has_table,--wrap=unwind_loader_look,--wrap=unwind_loader_fd */
+/* LINK: -Wl,--wrap=sym_client_has_table,--wrap=unwind_loader_poll,--wrap=unwind_loader_fd */
 /* LINK: -Wl,--wrap=targets_pollfds,--wrap=capture_wakeups_fd,--wrap=capture_take_wakeups */
 /* LINK: -Wl,--wrap=sideband_reader_fd */
 /*
@@ -37,7 +37,7 @@ void __wrap_sym_client_step(struct sym_client *b);
 void __wrap_sym_client_send(struct sym_client *b);
 int __wrap_sym_client_fd(const struct sym_client *b);
 bool __wrap_sym_client_has_table(const struct sym_client *b);
-uint64_t __wrap_unwind_loader_look(struct unwind_loader *u);
+uint64_t __wrap_unwind_loader_poll(struct unwind_loader *u);
 int __wrap_unwind_loader_fd(const struct unwind_loader *u);
 size_t __wrap_targets_pollfds(const struct targets *t, struct pollfd *fds, size_t max);
 int __wrap_capture_wakeups_fd(const struct capture *c);
@@ -84,7 +84,7 @@ bool __wrap_sym_client_has_table(const struct sym_client *b)
 	return has_table;
 }
 
-uint64_t __wrap_unwind_loader_look(struct unwind_loader *u)
+uint64_t __wrap_unwind_loader_poll(struct unwind_loader *u)
 {
 	return looks++ || !look_again ? UINT64_MAX : clock_mono_ns() + look_again;
 }

@@ -83,7 +83,7 @@ static void see_of(struct trigger *t, uint16_t event, uint64_t ts, uint32_t pid)
 		.kind = PROF_REC_TRACEPOINT, .event = event, .ts = ts, .pid = pid, .tid = 8
 	};
 
-	trigger_see(t, &rec);
+	trigger_check(t, &rec);
 }
 
 static void see(struct trigger *t, uint16_t event, uint64_t ts)
@@ -96,7 +96,7 @@ Test(trigger, without_a_flight_recorder_there_is_none_and_nobody_minds)
 	const struct trigger_cfg cfg = { .asked = &asked };
 
 	cr_expect_null(trigger_new(&cfg, &events, &self, NULL, NULL));
-	trigger_see(NULL, NULL);
+	trigger_check(NULL, NULL);
 	trigger_ask(NULL);
 	cr_expect_eq(trigger_step(NULL, NULL, 1), 0);
 	cr_expect_eq(trigger_end(NULL, NULL, 1), 0);

@@ -118,7 +118,7 @@ static void count_exec(uint32_t tgid)
 /* How many mappings its list has when all that is known is published. */
 static uint32_t listed(uint32_t tgid)
 {
-	while (unwind_loader_look(u) != UINT64_MAX)
+	while (unwind_loader_poll(u) != UINT64_MAX)
 		sched_yield();
 	return (uint32_t)place(tgid)->list;
 }
@@ -134,7 +134,7 @@ static void follow_new_program(void)
 Test(unwind_loader, an_exec_that_was_over_before_it_was_heard_of_is_counted_once)
 {
 	follow_new_program();
-	unwind_loader_look(u);
+	unwind_loader_poll(u);
 	cr_expect_eq((uint32_t)place(A)->list, 1, "at once");
 }
 
@@ -143,7 +143,7 @@ Test(unwind_loader, a_list_that_is_ready_before_the_exec_is_over_waits_for_it)
 	unwind_loader_follow(u, A, NULL);
 	hear_exec(A);
 	hear_map(A, 0x400000);
-	unwind_loader_look(u);
+	unwind_loader_poll(u);
 	cr_expect_eq(place(A)->list, 0);
 	count_exec(A);
 	cr_expect_eq(listed(A), 1);
@@ -194,12 +194,14 @@ Test(unwind_loader, what_a_child_with_the_same_memory_maps_its_parent_has_too)
 	cr_expect_eq(listed(A), 2);
 }
 
-Test(unwind_loader, an_exec_that_nobody_heard_of_does_not_leave_it_without_a_list)
+Test(unwind_loader, a_walk_without_a_list_requests_one_after_a_lost_exec)
 {
+	const struct prof_rec rec = { .pid = A, .user_end = PROF_END_NO_LIST };
+
 	follow_new_program();
 	cr_assert_eq(listed(A), 1);
 	count_exec(A);
-	unwind_loader_missed(u, A);
+	unwind_loader_record(u, &rec, true);
 	cr_expect_eq(listed(A), 1);
 }
 
@@ -220,7 +222,7 @@ Test(unwind_loader, a_process_that_finds_no_room_is_counted_once)
 		hear_map(A, 0x500000 + 0x2000 * (uint64_t)i);
 	until = clock_mono_ns() + 900000000; /* it is tried again at 0.2 and 0.6 s */
 	while (clock_mono_ns() < until) {
-		unwind_loader_look(u);
+		unwind_loader_poll(u);
 		sched_yield();
 	}
 	unwind_loader_count(u, &counts);
@@ -264,7 +266,7 @@ Test(unwind_loader, slots_of_programs_that_are_gone_are_used_again, .timeout = 3
 	cr_expect_eq(lists[place(A)->list >> 32].slot, PROF_UNWIND_NO_SLOT, "all are taken");
 	while (!last || last->slot == PROF_UNWIND_NO_SLOT) {
 		unwind_loader_step(u);
-		unwind_loader_look(u);
+		unwind_loader_poll(u);
 		sched_yield();
 		last = &lists[place(A)->list >> 32];
 	}
@@ -301,7 +303,7 @@ static struct copy copy_in(uint64_t addr, uint64_t time, const struct perf_side 
 
 static uint8_t walked_end(const struct copy *c)
 {
-	const struct prof_rec *rec = unwind_loader_walk(u, &c->rec, tasks_process(tasks, A));
+	const struct prof_rec *rec = unwind_loader_record(u, &c->rec, true);
 
 	return rec ? rec->user_end : PROF_END_NOT_WALKED;
 }

@@ -48,7 +48,7 @@ static void hurry(struct wait *w)
 
 static void poll_sources(struct wait *w)
 {
-	w->due_ns = unwind_loader_look(w->cfg->unwinding);
+	w->due_ns = unwind_loader_poll(w->cfg->unwinding);
 	sym_client_send(w->cfg->broker); /* it may have been asked for tables */
 	w->look_ns = clock_mono_ns() + LOOK_NS;
 }

@@ -98,7 +98,7 @@ static bool is_own(const struct trigger *t, const struct prof_rec *rec)
 	       is_helper(t, tasks_get(t->self.tasks, pid, pid)->proc->ppid);
 }
 
-void trigger_see(struct trigger *t, const struct prof_rec *rec)
+void trigger_check(struct trigger *t, const struct prof_rec *rec)
 {
 	if (!t || !t->is_trigger || rec->kind != PROF_REC_TRACEPOINT || t->has_event ||
 	    !t->is_trigger[rec->event] || is_own(t, rec))

@@ -42,7 +42,7 @@ struct trigger *trigger_new(const struct trigger_cfg *cfg, const struct eventset
 void trigger_free(struct trigger *t);
 
 /* Each record, in order. t: may be NULL. */
-void trigger_see(struct trigger *t, const struct prof_rec *rec);
+void trigger_check(struct trigger *t, const struct prof_rec *rec);
 /* Somebody asks for a snapshot, by --control. t: may be NULL. */
 void trigger_ask(struct trigger *t);
 /*

@@ -19,7 +19,6 @@
 #include "base/hash.h"
 #include "dial9.h"
 #include "events/emit.h"
-#include "record/capture/ring_merge.h"
 #include "record/process/tasks.h"
 #include "record/symbols/code_names.h"
 #include "record/symbols/stacks.h"
@@ -452,10 +451,6 @@ int translate_record(struct translate *t, const struct prof_rec *rec)
 		if (err)
 			return err;
 	}
-	if (rec->flags & PROF_REC_COPIED && t->cfg.walk)
-		rec = t->cfg.walk(t->cfg.unwinding, rec, tasks_process(t->cfg.tasks, rec->pid));
-	if (!rec)
-		return RING_MERGE_LATER;
 	if (rec->flags & PROF_REC_STACKS)
 		frames = resolve(t, rec, &cnt);
 	if (!is_sample)

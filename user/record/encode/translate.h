@@ -13,14 +13,6 @@ struct eventset;
 struct frames;
 struct stacks;
 struct tasks;
-struct unwind_loader;
-
-struct process;
-
-/* unwind_loader_walk(), which is not named here so that what translates alone needs nothing else. NULL: later. */
-typedef const struct prof_rec *(*translate_walk_fn)(struct unwind_loader *u,
-						    const struct prof_rec *rec,
-						    struct process *proc);
 
 struct translate_cfg {
 	struct dial9_enc *enc; /* all borrowed */
@@ -30,8 +22,6 @@ struct translate_cfg {
 	struct stacks *stacks;
 	const struct frames *frames; /* names addresses in fields of events */
 	bool tells_family; /* processes whose mappings are kept are targets: TaskEvents say so */
-	translate_walk_fn walk; /* a stack that comes as a copy; NULL: none does */
-	struct unwind_loader *unwinding;
 };
 
 /* Kernel records to dial9 events. */
@@ -45,9 +35,8 @@ void translate_free(struct translate *t);
 void translate_next_segment(struct translate *t, struct dial9_enc *enc, struct emit *emit);
 
 /*
- * Writes one record, whose lengths agree with each other, as an event; what it refers to and the
- * trace does not have yet goes before it. Returns 0 or the encoder's -errno, in which case nothing
- * of the record is written; or RING_MERGE_LATER when its stack cannot be walked yet.
+ * Writes a record with valid lengths as an event. What it refers to is written before it, unless the trace has it.
+ * Returns 0 or the encoder's -errno: then nothing of the record is written.
  */
 int translate_record(struct translate *t, const struct prof_rec *rec);
 

@@ -40,7 +40,7 @@ struct live_maps_proc {
 	uint64_t room_wait_ns; /* until the list is tried again that there was no room for */
 	uint64_t owner; /* proc_owner(); 0: not asked */
 	uint32_t execs; /* heard of since it had its place */
-	uint64_t overtaken_ns; /* since when that and the place do not agree; 0: they do */
+	uint64_t exec_lag_ns; /* since when that and the place do not agree; 0: they do */
 	uint64_t published_ns; /* behind its last list */
 	uint64_t due_ns; /* when the list may be made again */
 };

@@ -2,14 +2,14 @@
 /*
  * unwind_loader.c - gives mapping lists and unwind tables to the BPF programs
  *
- * A change of mappings is published at once, and the next one of that process after a while that
- * grows with its list: who maps all the time costs itself whole stacks, and nobody else anything.
- * Files get the trace's numbers here. One whose build-id is not known yet is published without, and
- * again when it is.
+ * A change of mappings is published at once. The next change of the same process is delayed by a time
+ * that grows with its list: a process that maps all the time loses stacks of its own only. Files get the
+ * trace's module ids here. A file whose build-id is not known yet is published without an id, and again
+ * when it is known.
  *
- * A new program's list may be ready before the exec is over, which empties the place: the count of
- * execs there must be what was heard, and where it stays behind or ahead for long, the place is right,
- * since records can be lost.
+ * A new program's list may be ready before the exec is over, and the exec empties the process's place. So the
+ * place counts execs, and the loader compares that count with the execs it has seen. If they differ for long, a
+ * side-band record was lost, and the place is right.
  */
 #include "record/unwind_maps/unwind_loader.h"
 
@@ -34,15 +34,17 @@
 #include "record/unwind_maps/stack_copy_unwind.h"
 #include "record/unwind_maps/table_demand.h"
 #include "record/unwind_maps/table_keys.h"
+#include "record/unwind_maps/unused_slots.h"
 #include "symbol/broker/sym_client.h"
 #include "unwind/waiter.h"
 
 enum {
 	BLOCK_SZ = 4 * PROF_UNWIND_BLOCK_WORDS,
-	SIDES_MAX = 512, /* records that one look takes in */
-	PUBLISH_MAX = 64, /* lists that one look makes */
-	PUBLISH_MAPS = 1 << 14, /* mappings in them, beyond which the next list waits */
-	NEEDED_MAX = 16, /* tables that one step asks for */
+	SIDES_MAX = 512, /* side-band records per poll */
+	POLL_EVERY = 256, /* records of the drain between two polls */
+	PUBLISH_MAX = 64, /* lists per poll */
+	PUBLISH_MAPS = 1 << 14, /* mappings in these lists */
+	NEEDED_MAX = 16, /* tables requested per step */
 	ANSWERS_MAX = 4096,
 	MAPS_CNT = 1 << 16, /* in all lists */
 	MAPS_CNT_ALL = 1 << 18,
@@ -52,26 +54,26 @@ enum {
 };
 
 #define MS_NS 1000000ULL
-#define SOON_NS 40000 /* until news of the last moment is no longer that */
-#define LOOK_NS (MS_NS / 2) /* where it comes all the time */
-#define AGAIN_NS (MS_NS / 5) /* for an exec that is not over */
-#define OVERTAKEN_NS (4 * MS_NS)
+#define SOON_NS 40000 /* between two polls while nothing comes */
+#define POLL_NS (MS_NS / 2) /* likewise, under a steady stream of records */
+#define AGAIN_NS (MS_NS / 5) /* until an exec is over */
+#define EXEC_LAG_NS (4 * MS_NS)
 #define FORK_NS MS_NS /* until a child has its parent's list */
 #define NO_ROOM_NS (200 * MS_NS)
 #define NO_ROOM_MAX_NS (16 * NO_ROOM_NS)
 #define MAP_NS 20000 /* between two lists of a process, for each mapping */
 #define SWEEP_NS (100 * MS_NS)
-#define RELEASE_NS (1000 * MS_NS) /* between two looks for slots that nobody has */
-#define IDLE_NS (10 * RELEASE_NS) /* likewise, to spare memory alone */
+#define RELEASE_NS (1000 * MS_NS) /* between two searches for unused slots */
+#define IDLE_NS (10 * RELEASE_NS) /* likewise, if only memory is to be saved */
 #define SETTLE_NS (5 * MS_NS)
-#define DRAINED_NS (10000 * MS_NS) /* nobody drains what is older */
+#define DRAINED_NS (10000 * MS_NS) /* the drain is never later than this */
 
-/* A file whose table is wanted before anybody maps it. */
-struct head {
+/* A file whose table is requested before a process maps it. */
+struct expected {
 	struct frames_from from;
 	struct map map; /* with a path of its own */
-	uint64_t sz; /* of the file: a small one's table is not to wait for a large one's */
-	bool asked;
+	uint64_t sz; /* of the file: small files come first */
+	bool requested;
 };
 
 struct unwind_loader {
@@ -79,25 +81,26 @@ struct unwind_loader {
 	struct waiter *waiter;
 	struct store *store;
 	struct lists *lists;
-	struct sideband_reader *lookout;
+	struct sideband_reader *sideband;
 	struct proc_reader *reader; /* NULL: none */
-	struct live_maps *mapped;
-	struct stack_copy_unwind *copied;
-	struct mapping_lag *stale;
+	struct live_maps *processes;
+	struct stack_copy_unwind *copy_unwind;
+	struct mapping_lag *lag;
 	struct table_keys *tables;
-	struct table_demand *awaited;
+	struct table_demand *demand;
 	bool patient;
-	uint32_t *queue; /* processes whose list is to be made */
+	uint32_t *queue; /* processes whose list is due */
 	size_t queue_cnt, queue_cap;
-	struct prof_unwind_map *entries; /* of the list that is being made */
+	struct prof_unwind_map *entries; /* of the current list */
 	size_t entry_cap;
-	struct head *heads;
-	size_t head_cnt, head_cap;
-	bool identified; /* files were, since lists were made */
-	uint32_t forgets; /* frames_forgets() when they were */
+	struct expected *expected;
+	size_t expected_cnt, expected_cap;
+	bool identified; /* files, after the last lists were made */
+	uint32_t forgets; /* frames_forgets() at that time */
 	uint64_t swept_ns, released_ns;
-	uint32_t frees, moves; /* store_frees() and table_keys_moves() when lists were made */
-	uint64_t left_out; /* processes */
+	uint32_t frees, moves; /* store_frees() and table_keys_moves() at that time */
+	uint64_t without_list; /* processes, each counted once */
+	uint64_t record_cnt;
 };
 
 void unwind_loader_size(bool all, size_t table_bytes, struct capture_unwind_cfg *out)
@@ -138,16 +141,16 @@ static struct frames_from from_process(struct live_maps_proc *p)
 static void ask_table(struct unwind_loader *u, uint32_t slot)
 {
 	table_keys_ask(u->tables, slot);
-	table_demand_ask(u->awaited, slot);
+	table_demand_ask(u->demand, slot);
 }
 
-/* What a list is made of. */
-struct listed {
+/* The source of a list. */
+struct list_source {
 	struct frames_from from;
 	struct proc_maps *maps;
-	bool renew; /* numbers that modules had */
-	bool past; /* of a time that is gone */
-	bool waits; /* some file is not identified yet */
+	bool renew; /* look up all module ids again */
+	bool past; /* the mappings of an earlier time */
+	bool waits; /* for a file that is not identified yet */
 };
 
 static void note_source(struct unwind_loader *u, const struct frames_from *from,
@@ -160,8 +163,8 @@ static void note_source(struct unwind_loader *u, const struct frames_from *from,
 		ask_table(u, m->slot);
 }
 
-/* Its module and slot, once they can be known. */
-static const struct map *resolve(struct unwind_loader *u, struct listed *l, uint64_t start)
+/* Looks up the module and the slot of a mapping. */
+static const struct map *resolve(struct unwind_loader *u, struct list_source *l, uint64_t start)
 {
 	struct map *m = proc_maps_edit(l->maps, start);
 	/* a file in memory has another number each time */
@@ -202,7 +205,7 @@ static bool may_have_module(const char *path)
 	return proc_maps_is_file(path) || proc_maps_is_vdso(path) || proc_maps_is_memfd(path);
 }
 
-static uint32_t make_list(struct unwind_loader *u, struct listed *l)
+static uint32_t make_list(struct unwind_loader *u, struct list_source *l)
 {
 	const struct map *m;
 	uint64_t addr = 0;
@@ -219,27 +222,26 @@ static uint32_t make_list(struct unwind_loader *u, struct listed *l)
 	return cnt;
 }
 
-/* The place counts other execs than were heard of: one side will follow, or a record was lost. */
-static void be_overtaken(struct unwind_loader *u, struct live_maps_proc *p, uint64_t now)
+/* The place's count of execs differs from ours: one of them is late, or a record was lost. */
+static void retry_exec(struct unwind_loader *u, struct live_maps_proc *p, uint64_t now)
 {
-	if (!p->overtaken_ns)
-		p->overtaken_ns = now;
-	if (now - p->overtaken_ns >= OVERTAKEN_NS)
+	if (!p->exec_lag_ns)
+		p->exec_lag_ns = now;
+	if (now - p->exec_lag_ns >= EXEC_LAG_NS)
 		lists_find(u->lists, p->pid, &p->execs);
 	enqueue(u, p, now + AGAIN_NS);
 }
 
-/* Each process counts once. */
-static void note_left_out(struct unwind_loader *u, struct live_maps_proc *p)
+static void count_without_list(struct unwind_loader *u, struct live_maps_proc *p)
 {
-	u->left_out += !p->left_out;
+	u->without_list += !p->left_out;
 	p->left_out = true;
 }
 
-/* It is tried again, less and less. */
-static void leave_out(struct unwind_loader *u, struct live_maps_proc *p, uint64_t now)
+/* Tries again, at growing intervals. */
+static void retry_without_room(struct unwind_loader *u, struct live_maps_proc *p, uint64_t now)
 {
-	note_left_out(u, p);
+	count_without_list(u, p);
 	p->room_wait_ns = !p->room_wait_ns		    ? NO_ROOM_NS :
 			  p->room_wait_ns >= NO_ROOM_MAX_NS ? NO_ROOM_MAX_NS :
 							      2 * p->room_wait_ns;
@@ -249,7 +251,7 @@ static void leave_out(struct unwind_loader *u, struct live_maps_proc *p, uint64_
 static void publish(struct unwind_loader *u, struct live_maps_proc *p, uint64_t now)
 {
 	bool has_list = p->fresh && lists_has_list(u->lists, p->pid);
-	struct listed l = { .maps = &p->maps, .renew = p->renew };
+	struct list_source l = { .maps = &p->maps, .renew = p->renew };
 	uint32_t cnt;
 	int err;
 
@@ -262,30 +264,30 @@ static void publish(struct unwind_loader *u, struct live_maps_proc *p, uint64_t 
 	p->waits = l.waits;
 	err = cnt ? lists_publish(u->lists, p->pid, l.from.owner, &p->execs, u->entries, cnt) : 0;
 	if (err == -EAGAIN) {
-		be_overtaken(u, p, now);
+		retry_exec(u, p, now);
 		return;
 	}
-	p->overtaken_ns = 0;
+	p->exec_lag_ns = 0;
 	p->published_ns = clock_mono_ns();
 	p->due_ns = now + cnt * MAP_NS;
 	if (err == -ENOSPC)
-		lists_withdraw(u->lists, p->pid); /* what it has is no longer true */
+		lists_withdraw(u->lists, p->pid); /* its old list is wrong */
 	if (cnt)
-		mapping_lag_end(u->stale, p->pid, clock_mono_ns());
+		mapping_lag_end(u->lag, p->pid, clock_mono_ns());
 	if (err)
-		leave_out(u, p, now);
+		retry_without_room(u, p, now);
 	else
 		p->room_wait_ns = 0;
 }
 
-/* Returns when the next one is due. */
+/* Returns the time at which the next list is due. */
 static uint64_t publish_due(struct unwind_loader *u, uint64_t now)
 {
 	size_t i, cnt = u->queue_cnt, kept = 0, n = 0, map_cnt = 0;
 	uint64_t next = UINT64_MAX;
 
 	for (i = 0; i < cnt; i++) {
-		struct live_maps_proc *p = live_maps_find(u->mapped, u->queue[i]);
+		struct live_maps_proc *p = live_maps_find(u->processes, u->queue[i]);
 
 		if (!p || !p->queued)
 			continue;
@@ -297,7 +299,7 @@ static uint64_t publish_due(struct unwind_loader *u, uint64_t now)
 		publish(u, p, now);
 	}
 	for (i = 0; i < u->queue_cnt; i++) {
-		struct live_maps_proc *p = live_maps_find(u->mapped, u->queue[i]);
+		struct live_maps_proc *p = live_maps_find(u->processes, u->queue[i]);
 
 		if (!p || !p->queued)
 			continue;
@@ -318,20 +320,20 @@ static void on_news(void *ctx, struct live_maps_proc *p, enum live_maps_news wha
 
 	switch (what) {
 	case LIVE_MAPS_FORKED:
-		parent = live_maps_find(u->mapped, p->ppid);
-		/* what the parent had not published by then the child has not got from it */
-		p->fresh = !mapping_lag_fork(u->stale, p->ppid, p->pid, p->heard_time) &&
+		parent = live_maps_find(u->processes, p->ppid);
+		/* the child copied the parent's list: changes not yet published are missing in it */
+		p->fresh = !mapping_lag_fork(u->lag, p->ppid, p->pid, p->heard_time) &&
 			   (!parent || (!parent->queued && parent->published_ns < p->heard_time));
 		enqueue(u, p, now + FORK_NS);
 		if (parent && lists_shares_memory(u->lists, p->pid))
-			live_maps_share(u->mapped, parent, p);
+			live_maps_share(u->processes, parent, p);
 		break;
 	case LIVE_MAPS_EXECED:
 		p->fresh = false;
 		p->owner = 0;
-		mapping_lag_end(u->stale, p->pid, now);
-		p->overtaken_ns = 0;
-		/* what the place counts is one more as soon as the exec is over */
+		mapping_lag_end(u->lag, p->pid, now);
+		p->exec_lag_ns = 0;
+		/* the place counts one more as soon as the exec is over */
 		if (!lists_find(u->lists, p->pid, &counted) && lists_claim(u->lists, p->pid))
 			p->execs = 0;
 		p->execs++;
@@ -341,13 +343,13 @@ static void on_news(void *ctx, struct live_maps_proc *p, enum live_maps_news wha
 		enqueue(u, p, now);
 		break;
 	case LIVE_MAPS_UNKNOWN:
-		note_left_out(u, p);
+		count_without_list(u, p);
 		lists_withdraw(u->lists, p->pid);
-		mapping_lag_end(u->stale, p->pid, clock_mono_ns());
+		mapping_lag_end(u->lag, p->pid, clock_mono_ns());
 		break;
 	case LIVE_MAPS_GONE:
 		lists_remove(u->lists, p->pid);
-		mapping_lag_end(u->stale, p->pid, clock_mono_ns());
+		mapping_lag_end(u->lag, p->pid, clock_mono_ns());
 		break;
 	}
 }
@@ -357,24 +359,24 @@ static void on_replaced(void *ctx, const struct live_maps_proc *p, uint32_t modu
 {
 	struct unwind_loader *u = ctx;
 
-	mapping_lag_begin(u->stale, p->pid, module_id, time);
+	mapping_lag_begin(u->lag, p->pid, module_id, time);
 }
 
-/* ---- what comes -------------------------------------------------------------------------------------- */
+/* ---- records -------------------------------------------------------------------------------------- */
 
 static void on_side(void *ctx, const struct perf_side *side)
 {
 	struct unwind_loader *u = ctx;
 
-	live_maps_side(u->mapped, side);
+	live_maps_side(u->processes, side);
 }
 
-uint64_t unwind_loader_look(struct unwind_loader *u)
+uint64_t unwind_loader_poll(struct unwind_loader *u)
 {
 	bool more;
-	size_t n = sideband_reader_pass(u->lookout, SIDES_MAX, on_side, u, &more);
+	size_t n = sideband_reader_pass(u->sideband, SIDES_MAX, on_side, u, &more);
 	uint64_t now = clock_mono_ns(), next = publish_due(u, now);
-	uint64_t again = now + (n ? LOOK_NS : SOON_NS);
+	uint64_t again = now + (n ? POLL_NS : SOON_NS);
 
 	return more && again < next ? again : next;
 }
@@ -383,24 +385,20 @@ void unwind_loader_side(struct unwind_loader *u, const struct perf_side *side)
 {
 	if (side->looked)
 		return;
-	sideband_reader_pass_held(u->lookout, side->time, on_side, u);
-	live_maps_side(u->mapped, side);
+	sideband_reader_pass_held(u->sideband, side->time, on_side, u);
+	live_maps_side(u->processes, side);
 }
 
-void unwind_loader_missed(struct unwind_loader *u, uint32_t pid)
+/* A walk ended because of a missing list, or outside of all known mappings. */
+static void request_list(struct unwind_loader *u, uint32_t pid)
 {
 	uint64_t now = clock_mono_ns();
-	struct live_maps_proc *p = live_maps_find(u->mapped, pid);
+	struct live_maps_proc *p = live_maps_find(u->processes, pid);
 
-	/* an exec that was not heard of may have emptied its place */
+	/* an exec whose side-band record was lost may have emptied the place */
 	if (p && p->known && !lists_has_list(u->lists, pid))
 		enqueue(u, p, now);
-	live_maps_doubt(u->mapped, pid, now);
-}
-
-const struct prof_rec *unwind_loader_record(struct unwind_loader *u, const struct prof_rec *rec)
-{
-	return mapping_lag_record(u->stale, rec);
+	live_maps_doubt(u->processes, pid, now);
 }
 
 static void on_answer(void *ctx, const struct sym_client_answer *answer)
@@ -419,7 +417,7 @@ static void ask_needed(struct unwind_loader *u)
 	uint32_t pos = 0, slot, n;
 
 	for (n = 0; n < NEEDED_MAX && store_next_needed(u->store, &pos, &slot); n++) {
-		if (!live_maps_find(u->mapped, table_keys_pid(u->tables, slot)))
+		if (!live_maps_find(u->processes, table_keys_pid(u->tables, slot)))
 			table_keys_note(u->tables, slot, &nobody, NULL);
 		ask_table(u, slot);
 	}
@@ -440,7 +438,7 @@ static void renew(void *ctx, struct live_maps_proc *p)
 		enqueue(r->u, p, r->now);
 }
 
-/* Files that were identified; modules that have other numbers now; other slots, or some for those without. */
+/* Makes lists again after files were identified, or module ids or slots changed. */
 static void renew_lists(struct unwind_loader *u, uint64_t now)
 {
 	struct renewal r = { .u = u, .now = now };
@@ -453,21 +451,22 @@ static void renew_lists(struct unwind_loader *u, uint64_t now)
 	u->frees = store_frees(u->store);
 	u->moves = table_keys_moves(u->tables);
 	u->identified = false;
-	live_maps_each(u->mapped, renew, &r);
+	live_maps_each(u->processes, renew, &r);
 }
 
-/* Once their build-ids are known. */
-static void ask_heads(struct unwind_loader *u)
+/* Requests tables of expected files whose build-ids are known. */
+static void ask_expected(struct unwind_loader *u)
 {
 	size_t i;
 
-	for (i = 0; i < u->head_cnt; i++) {
-		struct head *h = &u->heads[i];
+	for (i = 0; i < u->expected_cnt; i++) {
+		struct expected *h = &u->expected[i];
 		struct map *m = &h->map;
 
-		if (h->asked || !frames_identify(u->cfg.frames, &h->from, m, true, &m->module_id))
+		if (h->requested ||
+		    !frames_identify(u->cfg.frames, &h->from, m, true, &m->module_id))
 			continue;
-		h->asked = true;
+		h->requested = true;
 		m->slot = m->module_id ? table_keys_slot(u->tables, &h->from, m) :
 					 PROF_UNWIND_NO_SLOT;
 		if (!store_expect(u->store, m->slot))
@@ -477,57 +476,24 @@ static void ask_heads(struct unwind_loader *u)
 	}
 }
 
-/* ---- slots that nobody has ----------------------------------------------------------------------- */
-
-struct held {
-	bool *v; /* by slot */
-	uint32_t cnt;
-};
-
-/* There may be none, or none yet. */
-static void hold(const struct held *h, uint32_t slot)
-{
-	if (slot < h->cnt)
-		h->v[slot] = true;
-}
-
-static void hold_listed(void *ctx, const struct prof_unwind_map *m)
-{
-	hold(ctx, m->slot);
-}
-
-static void hold_mapped(void *ctx, struct live_maps_proc *p)
-{
-	const struct map *m;
-	uint64_t addr;
-
-	for (addr = 0; (m = proc_maps_next(&p->maps, addr)); addr = m->end)
-		if (m->module_id)
-			hold(ctx, m->slot);
-}
-
 static void release_slots(struct unwind_loader *u, uint64_t now)
 {
 	const bool is_short = store_is_short(u->store);
-	struct held held = { .cnt = u->cfg.memory->cnt.module_cnt };
 
 	if ((!is_short && !store_is_crowded(u->store)) ||
 	    now - u->released_ns < (is_short ? RELEASE_NS : IDLE_NS))
 		return;
 	u->released_ns = now;
-	held.v = xcalloc(held.cnt, sizeof(*held.v));
-	lists_each_map(u->lists, hold_listed, &held);
-	live_maps_each(u->mapped, hold_mapped, &held);
-	store_release(u->store, held.v, !is_short);
-	free(held.v);
+	unused_slots_release(u->store, u->lists, u->processes, u->cfg.memory->cnt.module_cnt,
+			     !is_short);
 }
 
 void unwind_loader_step(struct unwind_loader *u)
 {
 	uint64_t now = clock_mono_ns();
 
-	ask_heads(u);
-	live_maps_step(u->mapped, now);
+	ask_expected(u);
+	live_maps_step(u->processes, now);
 	renew_lists(u, now);
 	publish_due(u, now);
 	store_step(u->store, now);
@@ -536,17 +502,17 @@ void unwind_loader_step(struct unwind_loader *u)
 	if (now - u->swept_ns >= SWEEP_NS) {
 		u->swept_ns = now;
 		lists_step(u->lists);
-		mapping_lag_forget(u->stale, now - DRAINED_NS);
+		mapping_lag_forget(u->lag, now - DRAINED_NS);
 	}
 }
 
-/* Of the stack that was walked last. */
+/* Whether the last walk ended at a table that will come soon. */
 static bool waits_for_table(const struct unwind_loader *u, uint64_t time)
 {
 	uint32_t slot;
 
-	return u->patient && stack_copy_unwind_lacks_table(u->copied, &slot) &&
-	       table_demand_is(u->awaited, slot, time);
+	return u->patient && stack_copy_unwind_lacks_table(u->copy_unwind, &slot) &&
+	       table_demand_is(u->demand, slot, time);
 }
 
 void unwind_loader_be_patient(struct unwind_loader *u, bool patient)
@@ -554,24 +520,45 @@ void unwind_loader_be_patient(struct unwind_loader *u, bool patient)
 	u->patient = patient;
 }
 
-const struct prof_rec *unwind_loader_walk(struct unwind_loader *u, const struct prof_rec *rec,
-					  struct process *proc)
+/*
+ * Unwinds a copied stack, with the mappings of the time that the drain has reached. NULL: a table is missing that
+ * will come soon.
+ */
+static const struct prof_rec *walk_copy(struct unwind_loader *u, const struct prof_rec *rec,
+					struct process *proc)
 {
-	struct listed l = { .from = { .pid = rec->pid }, .renew = true, .past = true };
+	struct list_source l = { .from = { .pid = rec->pid }, .renew = true, .past = true };
 	const struct prof_rec *walked;
 	struct proc_maps maps;
 	uint32_t cnt;
 
 	tasks_init_maps(u->cfg.tasks, &maps);
 	l.maps = &maps;
-	if (proc) {
-		l.from.owner = tasks_owner(proc);
-		proc_maps_copy(&maps, &proc->maps);
-	}
+	l.from.owner = tasks_owner(proc);
+	proc_maps_copy(&maps, &proc->maps);
 	cnt = make_list(u, &l);
-	walked = stack_copy_unwind_walk(u->copied, rec, u->entries, cnt);
+	walked = stack_copy_unwind_walk(u->copy_unwind, rec, u->entries, cnt);
 	proc_maps_free(&maps);
 	return waits_for_table(u, rec->ts) ? NULL : walked;
+}
+
+static bool lacks_list(const struct prof_rec *rec)
+{
+	const uint8_t end = rec->user_end & PROF_USER_END_MASK;
+
+	return end == PROF_END_NO_LIST || end == PROF_END_NO_MAPPING;
+}
+
+const struct prof_rec *unwind_loader_record(struct unwind_loader *u, const struct prof_rec *rec,
+					    bool walk)
+{
+	if (lacks_list(rec))
+		request_list(u, rec->pid);
+	if (++u->record_cnt % POLL_EVERY == 0)
+		unwind_loader_poll(u);
+	if (walk && rec->flags & PROF_REC_COPIED)
+		return walk_copy(u, rec, tasks_get(u->cfg.tasks, rec->tid, rec->pid)->proc);
+	return mapping_lag_record(u->lag, rec);
 }
 
 /* ---- from start to end --------------------------------------------------------------------------- */
@@ -585,7 +572,7 @@ static int start(struct unwind_loader *u)
 {
 	struct capture_unwind *mem = u->cfg.memory;
 	const struct waiter_cfg waiter_cfg = { make_chunk, mem, u->cfg.capabilities };
-	struct live_maps_cfg mapped_cfg = {
+	struct live_maps_cfg processes_cfg = {
 		.tasks = u->cfg.tasks,
 		.all = u->cfg.all,
 		.news = on_news,
@@ -595,7 +582,7 @@ static int start(struct unwind_loader *u)
 	int err = waiter_new(&waiter_cfg, &u->waiter);
 
 	if (!err)
-		err = sideband_reader_new(u->cfg.sides, u->cfg.side_cnt, &u->lookout);
+		err = sideband_reader_new(u->cfg.sides, u->cfg.side_cnt, &u->sideband);
 	if (err)
 		return err;
 	u->store = store_new(&(struct store_cfg){
@@ -617,10 +604,10 @@ static int start(struct unwind_loader *u)
 	});
 	if (proc_reader_new(&u->reader))
 		u->reader = NULL;
-	u->copied = stack_copy_unwind_new(mem, u->cfg.max_stack);
-	u->awaited = table_demand_new(mem->modules, mem->cnt.module_cnt);
-	mapped_cfg.reader = u->reader;
-	u->mapped = live_maps_new(&mapped_cfg);
+	u->copy_unwind = stack_copy_unwind_new(mem, u->cfg.max_stack);
+	u->demand = table_demand_new(mem->modules, mem->cnt.module_cnt);
+	processes_cfg.reader = u->reader;
+	u->processes = live_maps_new(&processes_cfg);
 	frames_listen(u->cfg.frames, on_answer, u);
 	store_step(u->store, clock_mono_ns());
 	return 0;
@@ -632,7 +619,7 @@ int unwind_loader_new(const struct unwind_loader_cfg *cfg, struct unwind_loader 
 	int err;
 
 	u->cfg = *cfg;
-	u->stale = mapping_lag_new();
+	u->lag = mapping_lag_new();
 	err = start(u);
 	if (err)
 		unwind_loader_free(u);
@@ -647,20 +634,20 @@ void unwind_loader_free(struct unwind_loader *u)
 
 	if (!u)
 		return;
-	for (i = 0; i < u->head_cnt; i++)
-		free((char *)u->heads[i].map.path);
-	free(u->heads);
+	for (i = 0; i < u->expected_cnt; i++)
+		free((char *)u->expected[i].map.path);
+	free(u->expected);
 	frames_listen(u->cfg.frames, NULL, NULL);
 	waiter_free(u->waiter);
-	live_maps_free(u->mapped);
-	stack_copy_unwind_free(u->copied);
+	live_maps_free(u->processes);
+	stack_copy_unwind_free(u->copy_unwind);
 	proc_reader_free(u->reader);
-	sideband_reader_free(u->lookout);
+	sideband_reader_free(u->sideband);
 	lists_free(u->lists);
 	table_keys_free(u->tables);
 	store_free(u->store);
-	mapping_lag_free(u->stale);
-	table_demand_free(u->awaited);
+	mapping_lag_free(u->lag);
+	table_demand_free(u->demand);
 	free(u->queue);
 	free(u->entries);
 	free(u);
@@ -668,7 +655,7 @@ void unwind_loader_free(struct unwind_loader *u)
 
 int unwind_loader_fd(const struct unwind_loader *u)
 {
-	return sideband_reader_fd(u->lookout);
+	return sideband_reader_fd(u->sideband);
 }
 
 void unwind_loader_follow(struct unwind_loader *u, uint32_t pid, const struct proc_maps *maps)
@@ -677,7 +664,7 @@ void unwind_loader_follow(struct unwind_loader *u, uint32_t pid, const struct pr
 	struct proc_maps none;
 
 	tasks_init_maps(u->cfg.tasks, &none);
-	p = live_maps_follow(u->mapped, pid, maps ? maps : &none);
+	p = live_maps_follow(u->processes, pid, maps ? maps : &none);
 	if (!maps)
 		lists_claim(u->lists, pid);
 	else
@@ -689,10 +676,11 @@ void unwind_loader_expect(struct unwind_loader *u, const struct elf_deps_file *f
 {
 	size_t i;
 
-	u->heads = array_reserve(u->heads, &u->head_cap, u->head_cnt + 1, sizeof(*u->heads));
-	for (i = u->head_cnt++; i && u->heads[i - 1].sz > file->sz; i--)
-		u->heads[i] = u->heads[i - 1];
-	u->heads[i] = (struct head){
+	u->expected = array_reserve(u->expected, &u->expected_cap, u->expected_cnt + 1,
+				    sizeof(*u->expected));
+	for (i = u->expected_cnt++; i && u->expected[i - 1].sz > file->sz; i--)
+		u->expected[i] = u->expected[i - 1];
+	u->expected[i] = (struct expected){
 		.from = *from,
 		.sz = file->sz,
 		.map = { .path = xstrdup(file->path), .dev = file->dev, .inode = file->inode },
@@ -711,9 +699,9 @@ static bool is_settled(struct unwind_loader *u)
 	struct renewal r = { .u = u };
 	size_t i;
 
-	live_maps_each(u->mapped, note_waiting, &r);
-	for (i = 0; i < u->head_cnt; i++)
-		r.waiting |= !u->heads[i].asked;
+	live_maps_each(u->processes, note_waiting, &r);
+	for (i = 0; i < u->expected_cnt; i++)
+		r.waiting |= !u->expected[i].requested;
 	return !r.waiting && !u->queue_cnt && store_is_settled(u->store);
 }
 
@@ -736,7 +724,7 @@ void unwind_loader_count(const struct unwind_loader *u, struct unwind_loader_cou
 {
 	store_count(u->store, &out->store);
 	lists_count(u->lists, &out->lists);
-	out->left_out = u->left_out;
+	out->left_out = u->without_list;
 }
 
 /* ---- memory --------------------------------------------------------------------------------------------- */
@@ -754,10 +742,11 @@ void unwind_loader_touch(struct unwind_loader *u)
 
 size_t unwind_loader_memory(const struct unwind_loader *u)
 {
-	return sizeof(*u) + stack_copy_unwind_memory(u->copied) + live_maps_memory(u->mapped) +
-	       store_memory(u->store) + mapping_lag_memory(u->stale) +
-	       table_keys_memory(u->tables) + table_demand_memory(u->awaited) +
-	       u->queue_cap * sizeof(*u->queue) + u->entry_cap * sizeof(*u->entries);
+	return sizeof(*u) + stack_copy_unwind_memory(u->copy_unwind) +
+	       live_maps_memory(u->processes) + store_memory(u->store) +
+	       mapping_lag_memory(u->lag) + table_keys_memory(u->tables) +
+	       table_demand_memory(u->demand) + u->queue_cap * sizeof(*u->queue) +
+	       u->entry_cap * sizeof(*u->entries);
 }
 
 struct heaviest {
@@ -778,8 +767,8 @@ bool unwind_loader_forget(struct unwind_loader *u)
 {
 	struct heaviest h = { 0 };
 
-	live_maps_each(u->mapped, weigh, &h);
+	live_maps_each(u->processes, weigh, &h);
 	if (h.p)
-		live_maps_forget(u->mapped, h.p);
+		live_maps_forget(u->processes, h.p);
 	return h.p != NULL;
 }

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* LINK: -Wl,--wrap=capture_rings,--wrap=capture_sides,--wrap=capture_is_filled */
+/* LINK: -Wl,--wrap=capture_take_kallsyms,--wrap=ring_merge_pass,--wrap=ring_merge_waits */
+/* LINK: -Wl,--wrap=ring_merge_reached,--wrap=sym_client_step,--wrap=sym_client_identifying */
+/* LINK: -Wl,--wrap=sym_client_wait,--wrap=kallsyms_thread_is_done */
+/* LINK: -Wl,--wrap=kallsyms_thread_get,--wrap=kallsyms_thread_renew */
+/* LINK: -Wl,--wrap=frames_set_kallsyms,--wrap=frames_take_names,--wrap=unwind_loader_poll */
+/* LINK: -Wl,--wrap=unwind_loader_step,--wrap=unwind_loader_be_patient */
+/* LINK: -Wl,--wrap=unwind_loader_record,--wrap=trigger_check,--wrap=translate_record */
+/* LINK: -Wl,--wrap=segments_is_full,--wrap=segments_have_room,--wrap=segments_note */
+/* LINK: -Wl,--wrap=segments_step,--wrap=segments_flush,--wrap=tasks_expire */
+/* LINK: -Wl,--wrap=memory_check,--wrap=realtime_within_pass,--wrap=notify_step */
+/* The order of the stages, and what stops a pass. The stages are stubs that write down their calls. */
+#include "record/pipeline.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "prof_abi.h"
+#include "record/capture/capture.h"
+#include "record/capture/ring_merge.h"
+#include "record/control/memory.h"
+#include "record/control/notify.h"
+#include "record/control/trigger.h"
+#include "record/encode/segments.h"
+#include "record/encode/translate.h"
+#include "record/process/tasks.h"
+#include "record/symbols/frames.h"
+#include "record/symbols/kallsyms_thread.h"
+#include "record/unwind_maps/unwind_loader.h"
+#include "symbol/broker/sym_client.h"
+
+enum { RECORDS = 4 }; /* of times 0 to 3, and these tids */
+
+static struct buf stages;
+static int at, full_at;
+static bool waits, identifying, table_missing, has_room;
+static struct pipeline *p;
+
+struct ring *__wrap_capture_rings(struct capture *c, size_t *cnt);
+struct perf_ring **__wrap_capture_sides(struct capture *c, size_t *cnt);
+bool __wrap_capture_is_filled(struct capture *c, size_t parts);
+void __wrap_capture_take_kallsyms(struct capture *c, const struct kallsyms *kallsyms);
+long __wrap_ring_merge_pass(struct ring_merge *m, uint64_t mark, size_t max,
+			    const struct ring_merge_sink *sink);
+bool __wrap_ring_merge_waits(const struct ring_merge *m);
+uint64_t __wrap_ring_merge_reached(const struct ring_merge *m);
+void __wrap_sym_client_step(struct sym_client *b);
+bool __wrap_sym_client_identifying(const struct sym_client *b);
+void __wrap_sym_client_wait(struct sym_client *b, uint64_t until_ns);
+bool __wrap_kallsyms_thread_is_done(struct kallsyms_thread *t);
+const struct kallsyms *__wrap_kallsyms_thread_get(struct kallsyms_thread *t);
+void __wrap_kallsyms_thread_renew(struct kallsyms_thread *t, struct frames *f);
+void __wrap_frames_set_kallsyms(struct frames *f, const struct kallsyms *k);
+long __wrap_frames_take_names(struct frames *f, size_t max);
+uint64_t __wrap_unwind_loader_poll(struct unwind_loader *u);
+void __wrap_unwind_loader_step(struct unwind_loader *u);
+void __wrap_unwind_loader_be_patient(struct unwind_loader *u, bool patient);
+const struct prof_rec *__wrap_unwind_loader_record(struct unwind_loader *u,
+						   const struct prof_rec *rec, bool walk);
+void __wrap_trigger_check(struct trigger *t, const struct prof_rec *rec);
+int __wrap_translate_record(struct translate *t, const struct prof_rec *rec);
+bool __wrap_segments_is_full(const struct segments *s);
+bool __wrap_segments_have_room(const struct segments *s);
+void __wrap_segments_note(struct segments *s, uint64_t ts);
+int __wrap_segments_step(struct segments *s, uint64_t mark_ns);
+int __wrap_segments_flush(struct segments *s);
+void __wrap_tasks_expire(struct tasks *t, uint64_t before_ns);
+void __wrap_memory_check(struct memory *m);
+void __wrap_realtime_within_pass(struct realtime *rt, uint64_t now_ns);
+void __wrap_notify_step(struct notify *n, uint64_t now_ns, struct status *s);
+
+struct ring *__wrap_capture_rings(struct capture *c, size_t *cnt)
+{
+	*cnt = 0;
+	return NULL;
+}
+
+struct perf_ring **__wrap_capture_sides(struct capture *c, size_t *cnt)
+{
+	*cnt = 0;
+	return NULL;
+}
+
+bool __wrap_capture_is_filled(struct capture *c, size_t parts)
+{
+	return false;
+}
+
+void __wrap_capture_take_kallsyms(struct capture *c, const struct kallsyms *kallsyms)
+{
+}
+
+long __wrap_ring_merge_pass(struct ring_merge *m, uint64_t mark, size_t max,
+			    const struct ring_merge_sink *sink)
+{
+	long n = 0;
+	int err = 0;
+
+	for (waits = false; at < RECORDS && (uint64_t)at < mark && !err;
+	     at += !waits, n += !waits) {
+		const struct prof_rec rec = { .size = sizeof(rec), .ts = at, .tid = at };
+
+		err = sink->record(sink->ctx, &rec);
+		waits = err == RING_MERGE_LATER;
+	}
+	return err && !waits ? err : n;
+}
+
+bool __wrap_ring_merge_waits(const struct ring_merge *m)
+{
+	return waits;
+}
+
+uint64_t __wrap_ring_merge_reached(const struct ring_merge *m)
+{
+	return at ? at - 1 : 0;
+}
+
+void __wrap_sym_client_step(struct sym_client *b)
+{
+}
+
+bool __wrap_sym_client_identifying(const struct sym_client *b)
+{
+	return identifying;
+}
+
+void __wrap_sym_client_wait(struct sym_client *b, uint64_t until_ns)
+{
+	identifying = false;
+	table_missing = false;
+}
+
+bool __wrap_kallsyms_thread_is_done(struct kallsyms_thread *t)
+{
+	return true;
+}
+
+const struct kallsyms *__wrap_kallsyms_thread_get(struct kallsyms_thread *t)
+{
+	return NULL;
+}
+
+void __wrap_kallsyms_thread_renew(struct kallsyms_thread *t, struct frames *f)
+{
+}
+
+void __wrap_frames_set_kallsyms(struct frames *f, const struct kallsyms *k)
+{
+}
+
+long __wrap_frames_take_names(struct frames *f, size_t max)
+{
+	return 0;
+}
+
+uint64_t __wrap_unwind_loader_poll(struct unwind_loader *u)
+{
+	return UINT64_MAX;
+}
+
+void __wrap_unwind_loader_step(struct unwind_loader *u)
+{
+}
+
+void __wrap_unwind_loader_be_patient(struct unwind_loader *u, bool patient)
+{
+}
+
+const struct prof_rec *__wrap_unwind_loader_record(struct unwind_loader *u,
+						   const struct prof_rec *rec, bool walk)
+{
+	buf_printf(&stages, walk ? "walk%u " : "hold%u ", rec->tid);
+	return walk && table_missing && rec->tid == 2 ? NULL : rec;
+}
+
+void __wrap_trigger_check(struct trigger *t, const struct prof_rec *rec)
+{
+	buf_printf(&stages, "trigger%u ", rec->tid);
+}
+
+int __wrap_translate_record(struct translate *t, const struct prof_rec *rec)
+{
+	buf_printf(&stages, "write%u ", rec->tid);
+	return 0;
+}
+
+bool __wrap_segments_is_full(const struct segments *s)
+{
+	return at == full_at;
+}
+
+bool __wrap_segments_have_room(const struct segments *s)
+{
+	return has_room;
+}
+
+void __wrap_segments_note(struct segments *s, uint64_t ts)
+{
+}
+
+int __wrap_segments_step(struct segments *s, uint64_t mark_ns)
+{
+	buf_addstr(&stages, "segment ");
+	full_at = -1;
+	return 0;
+}
+
+int __wrap_segments_flush(struct segments *s)
+{
+	buf_addstr(&stages, "flush ");
+	return 0;
+}
+
+void __wrap_tasks_expire(struct tasks *t, uint64_t before_ns)
+{
+}
+
+void __wrap_memory_check(struct memory *m)
+{
+}
+
+void __wrap_realtime_within_pass(struct realtime *rt, uint64_t now_ns)
+{
+}
+
+void __wrap_notify_step(struct notify *n, uint64_t now_ns, struct status *s)
+{
+}
+
+static void setup(void)
+{
+	char unwind;
+
+	full_at = -1;
+	has_room = true;
+	/* started now, so that build-ids are waited for */
+	p = pipeline_new(&(struct pipeline_cfg){ .unwind = (struct unwind_loader *)&unwind,
+						 .startup_bytes = 1 << 16,
+						 .start_ns = clock_mono_ns() });
+}
+
+static void teardown(void)
+{
+	pipeline_free(p);
+	buf_free(&stages);
+}
+
+static void expect_pass(uint64_t mark, const char *want)
+{
+	buf_clear(&stages);
+	cr_assert_eq(pipeline_pass(p, &mark, UINT64_MAX), 0);
+	cr_expect_str_eq(buf_cstr(&stages), want);
+}
+
+TestSuite(pipeline, .init = setup, .fini = teardown);
+
+Test(pipeline, a_record_passes_each_stage_once_in_order)
+{
+	expect_pass(2, "walk0 trigger0 write0 walk1 trigger1 write1 ");
+	cr_expect(pipeline_is_drained(p));
+}
+
+Test(pipeline, records_are_held_until_files_are_identified)
+{
+	identifying = true;
+	expect_pass(2, "hold0 hold1 ");
+	cr_expect_not(pipeline_is_drained(p));
+	identifying = false;
+	expect_pass(3, "walk0 trigger0 write0 walk1 trigger1 write1 walk2 trigger2 write2 ");
+	cr_expect(pipeline_is_drained(p));
+}
+
+Test(pipeline, a_record_that_waits_for_a_table_fires_a_trigger_once)
+{
+	table_missing = true;
+	expect_pass(4, "walk0 trigger0 write0 walk1 trigger1 write1 walk2 ");
+	cr_expect_not(pipeline_is_drained(p));
+	table_missing = false;
+	expect_pass(4, "walk2 trigger2 write2 walk3 trigger3 write3 ");
+}
+
+Test(pipeline, a_full_segment_ends_the_pass_and_the_next_one_begins_at_once)
+{
+	full_at = 1;
+	expect_pass(4, "walk0 trigger0 write0 ");
+	cr_expect(pipeline_is_cut(p));
+	buf_clear(&stages);
+	cr_assert_eq(pipeline_flush(p, 1), 0);
+	cr_expect_str_eq(buf_cstr(&stages), "segment ");
+	cr_expect(pipeline_is_cut(p));
+	expect_pass(4, "walk1 trigger1 write1 walk2 trigger2 write2 walk3 trigger3 write3 ");
+	cr_expect_not(pipeline_is_cut(p));
+}
+
+Test(pipeline, without_room_records_stay_where_they_are)
+{
+	uint64_t mark = 4;
+
+	expect_pass(2, "walk0 trigger0 write0 walk1 trigger1 write1 ");
+	has_room = false;
+	buf_clear(&stages);
+	cr_assert_eq(pipeline_pass(p, &mark, UINT64_MAX), 0);
+	cr_expect_eq(stages.len, 0);
+	cr_expect_eq(mark, 1, "the last record written");
+	cr_expect(pipeline_is_blocked(p));
+}
+
+Test(pipeline, the_end_writes_what_waits_with_or_without_room)
+{
+	uint64_t end;
+
+	identifying = table_missing = true;
+	has_room = false;
+	cr_assert_eq(pipeline_finish(p, NULL, &end), 0);
+	cr_expect(strstr(buf_cstr(&stages), "walk3 trigger3 write3 "));
+	cr_expect_eq(at, RECORDS);
+}

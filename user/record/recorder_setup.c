@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * recorder_setup.c - makes the parts of a recording and connects them
+ *
+ * The order matters: helper processes fork while there is one thread and no open file, the output is opened before
+ * privileges are dropped, and the clock of the recording starts after the programs are attached.
+ */
+#include "record/recorder_setup.h"
+
+#include <linux/capability.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/out_file.h"
+#include "base/sudo_user.h"
+#include "kernel/privileges.h"
+#include "kernel/realtime.h"
+#include "kernel/tracefs.h"
+#include "record/capture/capture.h"
+#include "record/capture/capture_cpus.h"
+#include "record/control/load_shedding.h"
+#include "record/control/memory.h"
+#include "record/control/notify.h"
+#include "record/control/trigger.h"
+#include "record/control/trigger_window.h"
+#include "record/encode/kernel_summary.h"
+#include "record/encode/segments.h"
+#include "record/encode/status.h"
+#include "record/encode/translate.h"
+#include "record/pipeline.h"
+#include "record/process/proc_reader.h"
+#include "record/process/tasks.h"
+#include "record/recorder_capture.h"
+#include "record/recorder_impl.h"
+#include "record/recorder_target.h"
+#include "record/symbols/frames.h"
+#include "record/symbols/kallsyms_thread.h"
+#include "record/symbols/stacks.h"
+#include "record/target/exec_probe.h"
+#include "record/target/launch.h"
+#include "record/target/recorder_caps.h"
+#include "record/target/targets.h"
+#include "record/unwind_maps/sideband_reader.h"
+#include "record/unwind_maps/unwind_loader.h"
+#include "record/unwind_maps/unwind_prefetch.h"
+#include "record/write_targets.h"
+#include "symbol/broker/sym_client.h"
+
+_Static_assert((int)PROF_HELPERS_MAX == (int)SYM_CLIENT_PIDS_MAX, "room for all");
+
+/* ---- prepare ------------------------------------------------------------------------------------ */
+
+/* The output belongs to the user behind sudo, so that reading it needs no sudo. */
+static int open_output(struct recorder *r)
+{
+	struct segments_cfg cfg = {
+		.level4 = r->cfg->level4,
+		.told = r->select.by_task || recorder_target_has_family(r->cfg),
+		.pool_bytes_max = memory_pool_max(r->cfg->mem_max),
+	};
+	struct sudo_user user;
+	int err;
+
+	err = sudo_user_read(&user);
+	if (err)
+		return err;
+	err = flight_open(&r->cfg->flight, &r->cfg->output, &user, &cfg.outlet, &r->flight,
+			  &r->result->file);
+	if (!err)
+		err = segments_new(&cfg, &r->segments);
+	if (err)
+		r->result->output_failed = true;
+	return err;
+}
+
+/* A command exists as a process before anything else does, and waits. */
+static int prepare_targets(struct recorder *r)
+{
+	const struct recorder_cfg *cfg = r->cfg;
+	struct capture_cfg capture_cfg;
+	uint32_t pid;
+	int err;
+
+	if (!cfg->command)
+		return targets_new(cfg->pids, cfg->pid_cnt, cfg->tids, cfg->tid_cnt, &r->targets);
+	err = launch_new(cfg->command, cfg->as_root, out_file_is_stdout(cfg->output.path),
+			 &r->launch);
+	if (err)
+		return err;
+	recorder_capture_cfg(cfg, NULL, NULL, &capture_cfg);
+	if (capture_cfg.call_graph == PROF_CALL_GRAPH_AUTO &&
+	    exec_probe_new(cfg->command[0], cfg->as_root, &r->exec_probe))
+		log_info("record: nothing looks ahead for the files of the command");
+	pid = launch_pid(r->launch);
+	r->result->command_pid = pid;
+	return targets_new(&pid, 1, NULL, 0, &r->targets);
+}
+
+static int prepare_capture(struct recorder *r)
+{
+	struct capture_cfg cfg;
+	int err;
+
+	recorder_capture_cfg(r->cfg, r->events, &r->select, &cfg);
+	memcpy(cfg.helpers, r->helpers, sizeof(cfg.helpers));
+	if (cfg.call_graph == PROF_CALL_GRAPH_AUTO && !targets_numbers_are_kernels()) {
+		log_warn("record: inside a pid namespace (a container) user stacks are walked by "
+			 "frame pointers only: record on the host for whole ones");
+		cfg.call_graph = PROF_CALL_GRAPH_FP;
+	}
+	err = capture_new(&cfg, &r->capture);
+	return err ? err : capture_attach(r->capture);
+}
+
+static int prepare_frames(struct recorder *r)
+{
+	struct unwind_loader_cfg cfg = {
+		.memory = capture_unwind(r->capture),
+		.tasks = r->tasks,
+		.broker = r->broker,
+		.all = r->cfg->system_wide,
+		.table_bytes = r->cfg->unwind_mem,
+		.max_stack = r->cfg->max_stack,
+		.capabilities = 1ULL << CAP_BPF,
+	};
+	int err = frames_new(segments_emit(r->segments), r->broker, !r->cfg->no_names, &r->frames);
+
+	if (err)
+		return err;
+	if (segments_may_be_many(r->segments))
+		frames_keep_names(r->frames);
+	frames_limit_naming(r->frames, memory_naming_max(r->cfg->mem_max));
+	cfg.frames = r->frames;
+	cfg.sides = capture_sides(r->capture, &cfg.side_cnt);
+	if (!cfg.memory)
+		return sideband_reader_new(cfg.sides, cfg.side_cnt, &r->sideband);
+	err = unwind_loader_new(&cfg, &r->unwind);
+	if (err)
+		log_error("record: cannot start: %s", strerror(-err));
+	return err;
+}
+
+static void prepare_translation(struct recorder *r)
+{
+	struct trigger_self self = {
+		.tasks = r->tasks,
+		.pid = r->cfg->include_self ? 0 : recorder_target_pid(),
+	};
+
+	memcpy(self.helpers, r->helpers, sizeof(self.helpers));
+	r->stacks = stacks_new(r->frames);
+	r->memory = (struct memory){
+		.max = r->cfg->mem_max,
+		.tasks = r->tasks,
+		.frames = r->frames,
+		.stacks = r->stacks,
+		.unwinding = r->unwind,
+	};
+	r->translate = translate_new(&(struct translate_cfg){
+		.enc = segments_enc(r->segments),
+		.emit = segments_emit(r->segments),
+		.events = r->events,
+		.tasks = r->tasks,
+		.stacks = r->stacks,
+		.frames = r->frames,
+		.tells_family = !r->select.by_task && recorder_target_has_family(r->cfg),
+	});
+	r->trigger = trigger_new(&r->cfg->trigger, r->events, &self, r->capture, r->flight);
+	r->window.trigger = r->trigger;
+}
+
+/* First of all, while there is one thread, little memory and no open file that they would inherit. */
+static int prepare_helpers(struct recorder *r)
+{
+	const struct sym_client_cfg cfg = { 0 };
+	int err = sym_client_new(&cfg, &r->broker);
+
+	if (err)
+		log_error("record: cannot fork: %s", strerror(-err));
+	else if (recorder_target_pid())
+		sym_client_pids(r->broker, r->helpers);
+	return err;
+}
+
+int recorder_prepare(struct recorder *r)
+{
+	int err = notify_new(&r->cfg->notify, &r->notify);
+
+	if (!err)
+		err = recorder_caps_check(!r->cfg->no_names, r->cfg->btf);
+	if (err)
+		return err;
+	err = prepare_helpers(r);
+	if (!err)
+		err = selection_make(&r->cfg->selection, r->cfg->system_wide, &r->select);
+	if (!err)
+		err = prepare_targets(r);
+	if (!err)
+		err = tracefs_open(&r->tracefs_fd);
+	if (!err)
+		err = eventset_new(r->tracefs_fd, &r->cfg->events, &r->events);
+	if (err)
+		return err;
+	err = trigger_window_prepare(&r->window, &r->cfg->when);
+	if (!err)
+		err = open_output(r);
+	if (err)
+		return err;
+	/* From here on at real-time priority. Threads inherit it, so the command and the helper processes were
+	 * started before. */
+	realtime_begin(&r->realtime, &r->cfg->realtime);
+	err = prepare_capture(r);
+	return err ? err :
+		     recorder_caps_reduce(r->capture, r->cfg->realtime.priority, &r->capabilities);
+}
+
+/* ---- start -------------------------------------------------------------------------------------- */
+
+static int write_metadata(struct recorder *r)
+{
+	return recorder_target_write_head(r->cfg, r->status,
+					  &(struct status_head){
+						  .command_pid = r->result->command_pid,
+						  .recorder_pid = recorder_target_pid(),
+						  .helpers = r->helpers,
+						  .told = r->select.by_task,
+						  .events = r->events,
+						  .call_graph =
+							  capture_config(r->capture)->call_graph,
+					  });
+}
+
+static int write_head(void *ctx)
+{
+	struct recorder *r = ctx;
+	int err = write_metadata(r);
+
+	notify_reloaded(r->notify);
+	kernel_summary_begin_segment(r->summary, segments_emit(r->segments));
+	err = err ? err : load_shedding_write(&r->shedding, r->status);
+	return err ? err : write_targets_targets(r->targets, r->tasks, r->translate, r->cfg);
+}
+
+static int begin_trace(struct recorder *r)
+{
+	int err;
+
+	r->status = status_new(&(struct status_cfg){
+		.capture = r->capture,
+		.translate = r->translate,
+		.emit = segments_emit(r->segments),
+		.tasks = r->tasks,
+		.enc = segments_enc(r->segments),
+		.realtime = &r->realtime,
+		.memory_bytes = &r->memory.held,
+		.forgotten = &r->memory.forgotten,
+		.unwinding = r->unwind,
+		.start_ns = r->start_ns,
+	});
+	r->pipeline = pipeline_new(&(struct pipeline_cfg){
+		.capture = r->capture,
+		.unwind = r->unwind,
+		.tasks = r->tasks,
+		.frames = r->frames,
+		.trigger = r->trigger,
+		.translate = r->translate,
+		.status = r->status,
+		.segments = r->segments,
+		.broker = r->broker,
+		.kallsyms = r->kallsyms,
+		.realtime = &r->realtime,
+		.memory = &r->memory,
+		.startup_bytes = memory_early_max(r->cfg->mem_max),
+		.start_ns = r->start_ns,
+	});
+	segments_serve(r->segments, &(struct segments_writers){
+					    .translate = r->translate,
+					    .frames = r->frames,
+					    .status = r->status,
+					    .broker = r->broker,
+					    .head = write_head,
+					    .ctx = r,
+				    });
+	segments_note(r->segments, r->start_ns);
+	err = write_head(r);
+	return err ? err : segments_flush(r->segments);
+}
+
+int recorder_start(struct recorder *r)
+{
+	int err;
+
+	r->tasks = tasks_new(r->cfg->system_wide);
+	if (proc_reader_new(&r->proc_reader))
+		log_warn("record: no thread reads /proc: a process that hangs may delay the start");
+	tasks_set_reader(r->tasks, r->proc_reader);
+	err = targets_seed(r->targets, r->capture, r->tasks,
+			   r->cfg->pid_cnt && !r->cfg->no_inherit);
+	if (!err)
+		err = prepare_frames(r);
+	if (err)
+		return err;
+	if (r->cfg->system_wide && !r->cfg->summary_ns)
+		tasks_scan_all(r->tasks);
+	unwind_prefetch_prepare(&(struct unwind_prefetch){
+		.tasks = r->tasks,
+		.frames = r->frames,
+		.unwinding = r->unwind,
+		.launch = r->launch,
+		.scout = r->exec_probe,
+		.settle = !r->cfg->system_wide,
+	});
+	r->start_ns = clock_mono_ns();
+	trigger_window_begin(&r->window, r->capture, r->start_ns);
+	r->kallsyms = kallsyms_thread_new(NULL, NULL);
+	if (r->launch) {
+		err = launch_go(r->launch);
+		if (err)
+			return err;
+	}
+	prepare_translation(r);
+	r->summary =
+		kernel_summary_new(capture_summary(r->capture), r->cfg->summary_ns, r->start_ns);
+	err = begin_trace(r);
+	if (!err)
+		err = privileges_drop_all_but(r->capabilities);
+	return err ? err : privileges_suspend(CAPTURE_CPUS_RIGHTS);
+}
+
+/* ---- the end ------------------------------------------------------------------------------------ */
+
+void recorder_cleanup(struct recorder *r)
+{
+	pipeline_free(r->pipeline);
+	kernel_summary_free(r->summary);
+	status_free(r->status);
+	translate_free(r->translate);
+	trigger_free(r->trigger);
+	stacks_free(r->stacks);
+	unwind_loader_free(r->unwind);
+	sideband_reader_free(r->sideband);
+	frames_free(r->frames);
+	proc_reader_free(r->proc_reader);
+	tasks_free(r->tasks);
+	capture_free(r->capture);
+	kallsyms_thread_free(r->kallsyms);
+	targets_free(r->targets);
+	exec_probe_free(r->exec_probe);
+	launch_free(r->launch);
+	eventset_free(r->events);
+	if (r->tracefs_fd >= 0)
+		close(r->tracefs_fd);
+	sym_client_free(r->broker);
+	trigger_window_fini(&r->window);
+	notify_free(r->notify);
+}
