@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "kernel/realtime.h"
+#include "record/capture/capture.h"
 #include "record/control/load_shedding.h"
 #include "record/control/notify.h"
 #include "record/control/trigger.h"
@@ -24,8 +25,12 @@ typedef void (*recorder_progress_fn)(void *ctx, const struct status_totals *tota
 struct user_metadata_entry;
 
 struct recorder_cfg {
-	/* whom: one of system_wide, pids, tids, command; or all, while the command runs */
-	bool system_wide;
+	/*
+	 * What the BPF programs record. The recorder sets what it finds out: events, select, follow, helpers, unwind.
+	 */
+	struct capture_cfg capture;
+
+	/* targets: one of capture.system_wide, pids, tids, command; or all while the command runs */
 	const uint32_t *pids;
 	size_t pid_cnt;
 	const uint32_t *tids;
@@ -33,27 +38,13 @@ struct recorder_cfg {
 	char *const *command; /* NULL-terminated */
 	bool as_root;
 	bool no_inherit;
-	struct selection_cfg selection; /* which of these */
-	bool include_self; /* samples and stacks of the recorder, too */
+	struct selection_cfg selection; /* narrows these */
 	struct load_shedding_cfg thin;
-	uint64_t summary_ns; /* sums of so long in place of events; 0: events */
+	uint64_t summary_ns; /* interval of summaries, with capture.summary */
 
 	/* what */
 	struct eventset_cfg events;
-	bool samples;
-	bool force_cpu_clock;
-	bool force_cycles;
-	uint32_t hz;
-	uint32_t switch_stacks; /* enum prof_stacks */
-	uint32_t wakeup_stacks; /* likewise: of threads that wake others */
-	struct capture_off_cpu off_cpu; /* with events.off_cpu */
-	uint32_t event_stacks; /* likewise: of tracepoints named by a pattern */
-	uint32_t call_graph; /* enum prof_call_graph */
-	uint32_t max_stack; /* user frames, 1 to PROF_STACK_MAX */
-	size_t unwind_mem; /* bytes, for unwind tables */
-	const char *btf; /* as capture_cfg has it, and so */
-	bool no_orc;
-	bool verify_stacks;
+	uint64_t unwind_mem; /* bytes, for unwind tables */
 	bool no_names;
 	uint64_t names_wait_ns; /* for names, at the end, at most */
 
@@ -64,9 +55,7 @@ struct recorder_cfg {
 	struct trigger_window_cfg when;
 	struct notify_cfg notify;
 	struct realtime_cfg realtime;
-	size_t ring_bytes; /* of each ring, a power of two */
-	uint32_t ring_max; /* rings; CPUs beyond share; 0: as many as can be */
-	size_t mem_max; /* bytes that it may remember, symbolizer apart */
+	uint64_t mem_max; /* bytes that the recorder may keep, without the symbolizer */
 	bool level4; /* of the spec, 0.4: pooled stacks, annotations */
 	const char *command_line;
 	const struct user_metadata_entry *meta; /* what else metadata is to hold */

@@ -20,7 +20,7 @@ int recorder_programs(const struct recorder_cfg *cfg, bool alternatives, struct 
 	struct capture_cfg capture;
 	int fd = -1, err;
 
-	err = selection_make(&cfg->selection, cfg->system_wide, &select);
+	err = selection_make(&cfg->selection, cfg->capture.system_wide, &select);
 	if (!err)
 		err = tracefs_open(&fd);
 	if (!err)

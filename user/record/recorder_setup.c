@@ -57,7 +57,7 @@ static int open_output(struct recorder *r)
 {
 	struct segments_cfg cfg = {
 		.level4 = r->cfg->level4,
-		.told = r->select.by_task || recorder_target_has_family(r->cfg),
+		.followed = r->select.by_task || recorder_target_has_family(r->cfg),
 		.pool_bytes_max = memory_pool_max(r->cfg->mem_max),
 	};
 	struct sudo_user user;
@@ -120,9 +120,9 @@ static int prepare_frames(struct recorder *r)
 		.memory = capture_unwind(r->capture),
 		.tasks = r->tasks,
 		.broker = r->broker,
-		.all = r->cfg->system_wide,
+		.all = r->cfg->capture.system_wide,
 		.table_bytes = r->cfg->unwind_mem,
-		.max_stack = r->cfg->max_stack,
+		.max_stack = r->cfg->capture.max_stack,
 		.capabilities = 1ULL << CAP_BPF,
 	};
 	int err = frames_new(segments_emit(r->segments), r->broker, !r->cfg->no_names, &r->frames);
@@ -146,7 +146,7 @@ static void prepare_translation(struct recorder *r)
 {
 	struct trigger_self self = {
 		.tasks = r->tasks,
-		.pid = r->cfg->include_self ? 0 : recorder_target_pid(),
+		.pid = r->cfg->capture.include_self ? 0 : recorder_target_pid(),
 	};
 
 	memcpy(self.helpers, r->helpers, sizeof(self.helpers));
@@ -165,7 +165,7 @@ static void prepare_translation(struct recorder *r)
 		.tasks = r->tasks,
 		.stacks = r->stacks,
 		.frames = r->frames,
-		.tells_family = !r->select.by_task && recorder_target_has_family(r->cfg),
+		.family_followed = !r->select.by_task && recorder_target_has_family(r->cfg),
 	});
 	r->trigger = trigger_new(&r->cfg->trigger, r->events, &self, r->capture, r->flight);
 	r->window.trigger = r->trigger;
@@ -189,12 +189,12 @@ int recorder_prepare(struct recorder *r)
 	int err = notify_new(&r->cfg->notify, &r->notify);
 
 	if (!err)
-		err = recorder_caps_check(!r->cfg->no_names, r->cfg->btf);
+		err = recorder_caps_check(!r->cfg->no_names, r->cfg->capture.btf);
 	if (err)
 		return err;
 	err = prepare_helpers(r);
 	if (!err)
-		err = selection_make(&r->cfg->selection, r->cfg->system_wide, &r->select);
+		err = selection_make(&r->cfg->selection, r->cfg->capture.system_wide, &r->select);
 	if (!err)
 		err = prepare_targets(r);
 	if (!err)
@@ -225,10 +225,8 @@ static int write_metadata(struct recorder *r)
 						  .command_pid = r->result->command_pid,
 						  .recorder_pid = recorder_target_pid(),
 						  .helpers = r->helpers,
-						  .told = r->select.by_task,
+						  .by_task = r->select.by_task,
 						  .events = r->events,
-						  .call_graph =
-							  capture_config(r->capture)->call_graph,
 					  });
 }
 
@@ -292,7 +290,7 @@ int recorder_start(struct recorder *r)
 {
 	int err;
 
-	r->tasks = tasks_new(r->cfg->system_wide);
+	r->tasks = tasks_new(r->cfg->capture.system_wide);
 	if (proc_reader_new(&r->proc_reader))
 		log_warn("record: no thread reads /proc: a process that hangs may delay the start");
 	tasks_set_reader(r->tasks, r->proc_reader);
@@ -302,7 +300,7 @@ int recorder_start(struct recorder *r)
 		err = prepare_frames(r);
 	if (err)
 		return err;
-	if (r->cfg->system_wide && !r->cfg->summary_ns)
+	if (r->cfg->capture.system_wide && !r->cfg->summary_ns)
 		tasks_scan_all(r->tasks);
 	unwind_prefetch_prepare(&(struct unwind_prefetch){
 		.tasks = r->tasks,
@@ -310,7 +308,7 @@ int recorder_start(struct recorder *r)
 		.unwinding = r->unwind,
 		.launch = r->launch,
 		.scout = r->exec_probe,
-		.settle = !r->cfg->system_wide,
+		.settle = !r->cfg->capture.system_wide,
 	});
 	r->start_ns = clock_mono_ns();
 	trigger_window_begin(&r->window, r->capture, r->start_ns);

@@ -15,7 +15,7 @@ void recorder_target(const struct recorder_cfg *cfg, struct buf *out)
 	const uint32_t *ids = cfg->pid_cnt ? cfg->pids : cfg->tids;
 	size_t cnt = cfg->pid_cnt ? cfg->pid_cnt : cfg->tid_cnt, i;
 
-	if (cfg->system_wide) {
+	if (cfg->capture.system_wide) {
 		buf_addstr(out, "system");
 		return;
 	}
@@ -30,7 +30,7 @@ void recorder_target(const struct recorder_cfg *cfg, struct buf *out)
 
 bool recorder_target_has_family(const struct recorder_cfg *cfg)
 {
-	return !cfg->system_wide && !cfg->tid_cnt && !cfg->no_inherit;
+	return !cfg->capture.system_wide && !cfg->tid_cnt && !cfg->no_inherit;
 }
 
 uint32_t recorder_target_pid(void)
@@ -52,11 +52,7 @@ int recorder_target_write_head(const struct recorder_cfg *cfg, struct status *st
 	head.selection = &cfg->selection;
 	head.neighbours = cfg->events.neighbours;
 	head.summary_ns = cfg->summary_ns;
-	head.off_cpu = cfg->events.off_cpu ? &cfg->off_cpu : NULL;
 	head.max_overhead_ppm = cfg->thin.max_ppm;
-	head.switch_stacks = cfg->switch_stacks;
-	head.wakeup_stacks = cfg->wakeup_stacks;
-	head.ring_bytes = cfg->ring_bytes;
 	head.user = cfg->meta;
 	head.user_cnt = cfg->meta_cnt;
 	head.annotate = cfg->level4;

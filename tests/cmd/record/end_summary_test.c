@@ -12,7 +12,7 @@
 static void expect(const struct recorder_result *result, const char *want)
 {
 	const struct end_summary summary = { .file = "-" };
-	const struct recorder_cfg cfg = { .ring_bytes = 4 << 20 };
+	const struct recorder_cfg cfg = { .capture.ring_bytes = 4 << 20 };
 	int saved = dup(STDERR_FILENO);
 	FILE *said = tmpfile();
 	char text[1024];

@@ -201,13 +201,13 @@ static const char *entry(const struct metadata *m, const char *key)
 
 static void write_head(uint32_t switch_stacks, struct metadata *out)
 {
+	capture.cfg.switch_stacks = switch_stacks;
+	capture.cfg.ring_bytes = 65536;
 	cr_assert_eq(status_write_head(status,
 				       &(struct status_head){
 					       .command_line = "dial9-prof -p 1 \xff",
 					       .target = "process 1",
 					       .events = &rig.events,
-					       .switch_stacks = switch_stacks,
-					       .ring_bytes = 65536,
 				       }),
 		     0);
 	read_metadata(out);

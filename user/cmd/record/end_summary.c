@@ -91,7 +91,7 @@ void end_summary_clear_progress(void)
 /* Four times the buffer that was too small, as -m takes it. */
 static void larger_ring(const struct recorder_cfg *cfg, char *out, size_t sz)
 {
-	uint64_t kib = cfg->ring_bytes / 1024 * 4;
+	uint64_t kib = cfg->capture.ring_bytes / 1024 * 4;
 
 	if (kib < 1024)
 		snprintf(out, sz, "%" PRIu64 "K", kib);

@@ -58,51 +58,30 @@ enum {
 };
 
 struct record_opts {
+	struct recorder_cfg
+		cfg; /* options go here as they are, or become part of it when all are known */
 	struct target_opts target;
 	bool neighbours;
-	uint64_t summary_ns;
 	struct block_opts block;
-	struct capture_off_cpu off_cpu; /* what these come to */
 	struct thin_opts thinning;
-	struct load_shedding_cfg thin; /* what these come to */
 	struct opt_list events;
 	struct opt_list filters; /* of the events */
 	bool sched;
-	bool samples;
-	uint32_t hz;
 	int switch_stacks;
 	int wakeup_stacks;
 	int event_stacks;
 	int call_graph;
-	uint32_t max_stack;
-	uint64_t unwind_mem;
-	bool names;
-	uint64_t names_wait_ns;
 	struct output_opts output;
 	struct flight_opts flight;
+	struct flight_events triggers;
 	const char *app_trace;
 	int spec;
-	uint64_t ring_bytes;
-	uint32_t rings;
-	uint64_t mem_max;
-	uint64_t duration_ns;
 	const char *delay;
 	const char *start_at;
-	const char *control;
 	uint32_t ready_fd;
 	int clock;
 	struct opt_list meta;
-	/* what these come to */
-	struct trigger_window_cfg when;
 	struct user_metadata_entry entries[USER_METADATA_MAX];
-	struct flight_cfg keep;
-	struct trigger_cfg trigger;
-	struct flight_events triggers;
-	uint32_t priority;
-	int nice;
-	const char *btf;
-	bool orc;
-	bool verify_stacks;
 	bool quiet;
 	bool habit;
 	int verbose;
@@ -140,18 +119,21 @@ static const struct opt record_table[] = {
 	  .help = "leave out the scheduler's events" },
 	{ .name = "summary",
 	  .kind = OPT_DURATION,
-	  .off = AT(summary_ns),
+	  .off = AT(cfg.summary_ns),
 	  .arg = "SEC",
 	  .implied = "1",
 	  .min = 1,
 	  .help = "no events: how long threads waited, were blocked and ran, per process, "
 		  "summed up by the kernel each second" },
 	BLOCK_OPTS(struct record_opts, block),
-	{ .name = "no-samples", .kind = OPT_NOT, .off = AT(samples), .help = "take no CPU samples" },
+	{ .name = "no-samples",
+	  .kind = OPT_NOT,
+	  .off = AT(cfg.capture.samples),
+	  .help = "take no CPU samples" },
 	{ .name = "freq",
 	  .key = 'F',
 	  .kind = OPT_U32,
-	  .off = AT(hz),
+	  .off = AT(cfg.capture.hz),
 	  .arg = "HZ",
 	  .min = 1,
 	  .max = HZ_MAX,
@@ -183,24 +165,24 @@ static const struct opt record_table[] = {
 		  "pointers alone, no: not at all (default auto)" },
 	{ .name = "max-stack",
 	  .kind = OPT_U32,
-	  .off = AT(max_stack),
+	  .off = AT(cfg.capture.max_stack),
 	  .arg = "N",
 	  .min = 1,
 	  .max = PROF_STACK_MAX,
 	  .help = "frames of a user stack at most (default 127)" },
 	{ .name = "unwind-mem",
 	  .kind = OPT_SIZE,
-	  .off = AT(unwind_mem),
+	  .off = AT(cfg.unwind_mem),
 	  .min = UNWIND_MEM_MIN,
 	  .max = UNWIND_MEM_MAX,
 	  .help = "memory for unwind tables in the kernel (default 128M)" },
 	{ .name = "no-names",
-	  .kind = OPT_NOT,
-	  .off = AT(names),
+	  .kind = OPT_FLAG,
+	  .off = AT(cfg.no_names),
 	  .help = "do not look up functions of user code" },
 	{ .name = "names-wait",
 	  .kind = OPT_DURATION,
-	  .off = AT(names_wait_ns),
+	  .off = AT(cfg.names_wait_ns),
 	  .arg = "SEC",
 	  .help = "wait so long at the end for names that keep coming (default 10)" },
 
@@ -218,7 +200,7 @@ static const struct opt record_table[] = {
 	{ .name = "duration",
 	  .key = 'd',
 	  .kind = OPT_DURATION,
-	  .off = AT(duration_ns),
+	  .off = AT(cfg.when.duration_ns),
 	  .min = 1,
 	  .help = "stop after so long: 10 (seconds), 500ms, 5m, 1h" },
 	{ .name = "delay",
@@ -240,7 +222,7 @@ static const struct opt record_table[] = {
 	  .help = "of the trace: boot also counts while the machine is suspended (default mono)" },
 	{ .name = "control",
 	  .kind = OPT_STR,
-	  .off = AT(control),
+	  .off = AT(cfg.when.control),
 	  .arg = "fifo:PATH[,PATH]|fd:N[,N]",
 	  .help = "take enable, disable, snapshot, ping and stop from there, as perf does, and answer to the second with ack" },
 	{ .name = "ready-fd",
@@ -258,20 +240,20 @@ static const struct opt record_table[] = {
 	{ .name = "ring-size",
 	  .key = 'm',
 	  .kind = OPT_SIZE,
-	  .off = AT(ring_bytes),
+	  .off = AT(cfg.capture.ring_bytes),
 	  .min = RING_MIN,
 	  .max = RING_MAX,
 	  .help = "buffer for each CPU (default 4M)" },
 	{ .name = "rings",
 	  .kind = OPT_U32,
-	  .off = AT(rings),
+	  .off = AT(cfg.capture.ring_max),
 	  .arg = "N",
 	  .min = 1,
 	  .max = PROF_RINGS_MAX,
 	  .help = "so many buffers at most, which CPUs share (default and most 64)" },
 	{ .name = "mem-max",
 	  .kind = OPT_SIZE,
-	  .off = AT(mem_max),
+	  .off = AT(cfg.mem_max),
 	  .min = MEM_MIN,
 	  .help = "memory for what is remembered of programs (default 512M)" },
 
@@ -279,14 +261,14 @@ static const struct opt record_table[] = {
 	{ .name = "realtime",
 	  .key = 'r',
 	  .kind = OPT_U32,
-	  .off = AT(priority),
+	  .off = AT(cfg.realtime.priority),
 	  .arg = "PRIO",
 	  .max = PRIORITY_MAX,
 	  .group = "Recorder",
 	  .help = "real-time priority while buffers fill (default 1; 0 for none)" },
 	{ .name = "nice",
 	  .kind = OPT_INT,
-	  .off = AT(nice),
+	  .off = AT(cfg.realtime.nice),
 	  .int_min = -20,
 	  .int_max = 19,
 	  .help = "its nice value otherwise (default -15)" },
@@ -294,16 +276,16 @@ static const struct opt record_table[] = {
 	THIN_OPTS(struct record_opts, thinning),
 	{ .name = "btf",
 	  .kind = OPT_STR,
-	  .off = AT(btf),
+	  .off = AT(cfg.capture.btf),
 	  .arg = "FILE",
 	  .help = "Read the types of this kernel from FILE, if /sys/kernel/btf/vmlinux is hidden" },
 	{ .name = "no-orc",
-	  .kind = OPT_NOT,
-	  .off = AT(orc),
+	  .kind = OPT_FLAG,
+	  .off = AT(cfg.capture.no_orc),
 	  .help = "take kernel stacks by the kernel's own helper: the same ones, but slowly" },
 	{ .name = "verify-stacks",
 	  .kind = OPT_FLAG,
-	  .off = AT(verify_stacks),
+	  .off = AT(cfg.capture.verify_stacks),
 	  .help = "compare each stack that is walked or reused with what the slow way finds" },
 
 	{ .name = "quiet",
@@ -389,12 +371,13 @@ static int check(const struct record_opts *o, bool command)
 	if (o->neighbours && (!is_some(o, command) || !o->sched))
 		return usage_error(
 			"--neighbours adds to the scheduler's events of -p, -t or a COMMAND");
-	if (o->summary_ns && (o->events.cnt || o->neighbours || !o->sched || o->app_trace))
+	if (o->cfg.summary_ns && (o->events.cnt || o->neighbours || !o->sched || o->app_trace))
 		return usage_error("--summary records no events: not with -e, --no-sched, "
 				   "--neighbours or --app-trace");
-	if (o->summary_ns && (o->summary_ns < SUMMARY_MIN_NS || o->summary_ns > SUMMARY_MAX_NS))
+	if (o->cfg.summary_ns &&
+	    (o->cfg.summary_ns < SUMMARY_MIN_NS || o->cfg.summary_ns > SUMMARY_MAX_NS))
 		return usage_error("--summary wants 200ms to 10m");
-	if (o->summary_ns && o->target.cpus.cnt)
+	if (o->cfg.summary_ns && o->target.cpus.cnt)
 		return usage_error("--summary sums up what threads do on all CPUs: not with -C");
 	if (o->neighbours && o->target.cpus.cnt)
 		return usage_error("--neighbours goes where targets wait, -C to some CPUs alone");
@@ -408,7 +391,7 @@ static int check(const struct record_opts *o, bool command)
 	wrong = output_opts_read(&o->output, NULL, &output);
 	if (wrong)
 		return usage_error(wrong);
-	if (!o->sched && !o->samples && !o->events.cnt)
+	if (!o->sched && !o->cfg.capture.samples && !o->events.cnt)
 		return usage_error("--no-sched and --no-samples leave nothing to record; name "
 				   "events with -e");
 	return check_filters(o);
@@ -423,10 +406,10 @@ static int bad_value(const char *option, const char *value, const char *why)
 
 static int check_thin(struct record_opts *o)
 {
-	o->thin.has_stacks = o->switch_stacks || o->wakeup_stacks;
-	if (thin_opts_read(&o->thinning, &o->thin))
+	o->cfg.thin.has_stacks = o->switch_stacks || o->wakeup_stacks;
+	if (thin_opts_read(&o->thinning, &o->cfg.thin))
 		return -EINVAL;
-	if (o->thin.one_in > 1 && o->summary_ns)
+	if (o->cfg.thin.one_in > 1 && o->cfg.summary_ns)
 		return usage_error(
 			"--sched-sample leaves out time, of which --summary has no events");
 	return 0;
@@ -437,19 +420,19 @@ static int check_block(struct record_opts *o)
 {
 	if (!block_opts_are_used(&o->block))
 		return 0;
-	if (!o->sched || o->neighbours || o->summary_ns || o->wakeup_stacks)
+	if (!o->sched || o->neighbours || o->cfg.summary_ns || o->wakeup_stacks)
 		return usage_error("--min-block and --max-block record whole stays in place of "
 				   "switches and wakings: not with --no-sched, --neighbours, "
 				   "--summary or --waker-stacks");
-	if (o->thin.one_in > 1 || o->thin.max_ppm)
+	if (o->cfg.thin.one_in > 1 || o->cfg.thin.max_ppm)
 		return usage_error("--min-block and --max-block record whole stays, which "
 				   "--sched-sample and --max-overhead would cut");
-	return block_opts_read(&o->block, &o->off_cpu);
+	return block_opts_read(&o->block, &o->cfg.capture.off_cpu);
 }
 
 static int check_when(struct record_opts *o)
 {
-	struct trigger_window_cfg *when = &o->when;
+	struct trigger_window_cfg *when = &o->cfg.when;
 	int err;
 
 	if (o->delay && o->start_at)
@@ -457,7 +440,7 @@ static int check_when(struct record_opts *o)
 	if (o->delay && start_at_delay(o->delay, &when->delay_ns, &when->hold))
 		return bad_value("-D", o->delay,
 				 "want milliseconds, such as 500, a time with a unit, or -1");
-	if (when->hold && !o->control)
+	if (when->hold && !o->cfg.when.control)
 		return usage_error("-D -1 waits for --control, and there is none");
 	err = o->start_at ? start_at_parse(o->start_at, clock_real_ns(), &when->start_real_ns,
 					   &when->start_period_ns) :
@@ -467,10 +450,9 @@ static int check_when(struct record_opts *o)
 	if (err)
 		return bad_value("--start-at", o->start_at,
 				 "want a time such as 03:00, 2030-01-31T23:59:00Z or /10s");
-	if (o->control && control_check(o->control))
-		return bad_value("--control", o->control, "want fifo:PATH[,ANOTHER] or fd:N[,N]");
-	when->control = o->control;
-	when->duration_ns = o->duration_ns;
+	if (o->cfg.when.control && control_check(o->cfg.when.control))
+		return bad_value("--control", o->cfg.when.control,
+				 "want fifo:PATH[,ANOTHER] or fd:N[,N]");
 	return 0;
 }
 
@@ -515,17 +497,18 @@ static int check_command(const struct record_opts *o, const char *command)
 
 static int check_flight(struct record_opts *o)
 {
-	const char *wrong = flight_opts_read(&o->flight, &o->keep, &o->trigger, &o->triggers);
+	const char *wrong =
+		flight_opts_read(&o->flight, &o->cfg.flight, &o->cfg.trigger, &o->triggers);
 
-	o->keep.stop = &record_signals_stops;
-	o->trigger.asked = &record_signals_switches;
+	o->cfg.flight.stop = &record_signals_stops;
+	o->cfg.trigger.asked = &record_signals_switches;
 	if (wrong)
 		return usage_error(wrong);
 	if (o->flight.keep && (o->output.switching || o->output.max_bytes || o->app_trace ||
 			       out_file_is_stdout(o->output.path) || stream_is(o->output.path)))
 		return usage_error("--flight writes files of its own: to no stream, and "
 				   "without --switch-output, --max-size and --app-trace");
-	if (o->output.disk_budget && o->output.disk_budget < o->keep.bytes)
+	if (o->output.disk_budget && o->output.disk_budget < o->cfg.flight.bytes)
 		return usage_error("--disk-budget is less than the memory of --flight, and so less "
 				   "than one of its files");
 	return 0;
@@ -549,22 +532,17 @@ static int exit_code(int err, const struct recorder_result *res)
 	return res->command_ended ? res->command_status : CMD_OK;
 }
 
-static void take_stacks(const struct record_opts *o, struct recorder_cfg *cfg)
+static void set_stacks(const struct record_opts *o, struct capture_cfg *capture)
 {
-	cfg->switch_stacks = stacks_of(o->switch_stacks);
-	cfg->wakeup_stacks = stacks_of(o->wakeup_stacks);
-	cfg->event_stacks = stacks_of(o->event_stacks);
-	cfg->off_cpu = o->off_cpu;
-	cfg->call_graph = call_graphs[o->call_graph];
-	cfg->max_stack = o->max_stack;
-	cfg->unwind_mem = o->unwind_mem;
-	cfg->btf = o->btf;
-	cfg->no_orc = !o->orc;
-	cfg->verify_stacks = o->verify_stacks;
+	capture->switch_stacks = stacks_of(o->switch_stacks);
+	capture->wakeup_stacks = stacks_of(o->wakeup_stacks);
+	capture->event_stacks = stacks_of(o->event_stacks);
+	capture->call_graph = call_graphs[o->call_graph];
+	capture->ring_bytes = power_of_two(capture->ring_bytes);
 }
 
 /* Events that are tracepoints, with their filters: two arrays as long as the options', to be freed. */
-static void take_events(const struct record_opts *o, struct recorder_cfg *cfg)
+static void set_events(const struct record_opts *o, struct recorder_cfg *cfg)
 {
 	const size_t max = o->events.cnt + o->triggers.cnt + 1;
 	const char **patterns = xcalloc(max, sizeof(*patterns));
@@ -573,9 +551,9 @@ static void take_events(const struct record_opts *o, struct recorder_cfg *cfg)
 
 	for (i = 0; i < o->events.cnt; i++) {
 		if (!strcmp(o->events.v[i], "cycles"))
-			cfg->force_cycles = true;
+			cfg->capture.force_cycles = true;
 		else if (!strcmp(o->events.v[i], "cpu-clock"))
-			cfg->force_cpu_clock = true;
+			cfg->capture.force_cpu_clock = true;
 		else {
 			filters[kept] = filter_of(o, i);
 			patterns[kept++] = o->events.v[i];
@@ -595,33 +573,31 @@ static void take_events(const struct record_opts *o, struct recorder_cfg *cfg)
 	};
 }
 
-static void take_output(const struct record_opts *o, struct recorder_cfg *cfg)
+static void set_output(const struct record_opts *o, struct recorder_cfg *cfg)
 {
 	output_opts_read(&o->output, &record_signals_switches, &cfg->output);
 	cfg->output.stop = &record_signals_stops;
-	cfg->output.nice = o->nice;
-	cfg->flight = o->keep;
-	cfg->trigger = o->trigger;
+	cfg->output.nice = cfg->realtime.nice;
 }
 
 /* Sums need no rings, stacks or names. */
-static void take_summary(const struct record_opts *o, struct recorder_cfg *cfg)
+static void set_summary(struct recorder_cfg *cfg)
 {
-	if (!o->summary_ns)
-		return;
-	cfg->summary_ns = o->summary_ns;
+	struct capture_cfg *capture = &cfg->capture;
+
+	capture->summary = true;
 	cfg->events.sched = false;
-	cfg->samples = false;
-	cfg->switch_stacks = cfg->wakeup_stacks = cfg->event_stacks = 0;
-	cfg->call_graph = PROF_CALL_GRAPH_NO;
+	capture->samples = false;
+	capture->switch_stacks = capture->wakeup_stacks = capture->event_stacks = 0;
+	capture->call_graph = PROF_CALL_GRAPH_NO;
 	cfg->no_names = true;
-	cfg->ring_bytes = RING_MIN;
+	capture->ring_bytes = RING_MIN;
 }
 
-/* Of a cfg that has its command. */
-static void take_target(const struct target_opts *o, struct recorder_cfg *cfg)
+/* @cfg has its command. */
+static void set_target(const struct target_opts *o, struct recorder_cfg *cfg)
 {
-	cfg->system_wide = target_is_system(o, cfg->command != NULL);
+	cfg->capture.system_wide = target_is_system(o, cfg->command != NULL);
 	cfg->pids = o->pids.v;
 	cfg->pid_cnt = o->pids.cnt;
 	cfg->tids = o->tids.v;
@@ -629,36 +605,26 @@ static void take_target(const struct target_opts *o, struct recorder_cfg *cfg)
 	cfg->as_root = o->as_root;
 	cfg->no_inherit = o->no_inherit;
 	cfg->selection = target_selection(o);
-	cfg->include_self = o->include_self;
+	cfg->capture.include_self = o->include_self;
 }
 
 /* To be ended with free_cfg(). */
 static void make_cfg(const struct record_opts *o, char **command, struct recorder_cfg *cfg)
 {
-	*cfg = (struct recorder_cfg){
-		.command = command,
-		.samples = o->samples,
-		.hz = o->hz,
-		.thin = o->thin,
-		.no_names = !o->names,
-		.names_wait_ns = o->names_wait_ns,
-		.when = o->when,
-		.notify = { .ready_fd = (int)o->ready_fd,
-			    .reload_asked = &record_signals_switches },
-		.meta = o->entries,
-		.meta_cnt = o->meta.cnt,
-		.ring_bytes = power_of_two(o->ring_bytes),
-		.ring_max = o->rings,
-		.mem_max = o->mem_max,
-		.level4 = o->spec == 1,
-		.realtime = { .priority = o->priority, .nice = o->nice },
-		.stop = &record_signals_stops,
-	};
-	take_target(&o->target, cfg);
-	take_stacks(o, cfg);
-	take_events(o, cfg);
-	take_output(o, cfg);
-	take_summary(o, cfg);
+	*cfg = o->cfg;
+	cfg->command = command;
+	cfg->notify = (struct notify_cfg){ .ready_fd = (int)o->ready_fd,
+					   .reload_asked = &record_signals_switches };
+	cfg->meta = o->entries;
+	cfg->meta_cnt = o->meta.cnt;
+	cfg->level4 = o->spec == 1;
+	cfg->stop = &record_signals_stops;
+	set_target(&o->target, cfg);
+	set_stacks(o, &cfg->capture);
+	set_events(o, cfg);
+	set_output(o, cfg);
+	if (cfg->summary_ns)
+		set_summary(cfg);
 }
 
 static void free_cfg(struct recorder_cfg *cfg)
@@ -706,7 +672,7 @@ static int record(struct record_opts *o, char **command, const char *command_lin
 	summary.file = result.file;
 	if (!err && show)
 		end_summary_print(&summary, &cfg, &result);
-	if (!err && o->verify_stacks)
+	if (!err && o->cfg.capture.verify_stacks)
 		end_summary_tell_stacks(&result.totals, o->quiet);
 	code = exit_code(err, &result);
 	free(result.file);
@@ -718,21 +684,22 @@ static int record(struct record_opts *o, char **command, const char *command_lin
 }
 
 static const struct record_opts defaults = {
-	.hz = 99,
+	.cfg = {
+		.capture = {
+			.samples = true,
+			.hz = 99,
+			.max_stack = PROF_STACK_MAX,
+			.ring_bytes = 4 << 20,
+		},
+		.names_wait_ns = 10000000000ULL,
+		.unwind_mem = 128 << 20,
+		.mem_max = 512 << 20,
+		.realtime = { .priority = 1, .nice = -15 },
+	},
 	.sched = true,
-	.samples = true,
-	.names = true,
-	.orc = true,
-	.names_wait_ns = 10000000000ULL,
 	.switch_stacks = STACKS_BOTH,
-	.max_stack = PROF_STACK_MAX,
-	.unwind_mem = 128 << 20,
 	.output = { .path = CMD_DEFAULT_FILE, .on_full = OUTPUT_OPTS_DEFAULT },
 	.flight.rearm_ns = FLIGHT_REARM_UNSAID,
-	.ring_bytes = 4 << 20,
-	.mem_max = 512 << 20,
-	.priority = 1,
-	.nice = -15,
 };
 
 /* As opts_parse(), with what options together come to. To be ended with end(). */

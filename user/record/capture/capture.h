@@ -48,7 +48,7 @@ struct capture_cfg {
 	struct capture_unwind_cfg unwind; /* of PROF_CALL_GRAPH_AUTO */
 	uint64_t offcpu_ns,
 		runq_ns; /* how long a wait is too long: capture_latency(); 0: none is */
-	size_t ring_bytes; /* of each ring; a power of two of at least a page */
+	uint64_t ring_bytes; /* of each ring; a power of two of at least a page */
 	uint32_t ring_max; /* CPUs beyond share; 0: as many as can be */
 	bool summary; /* sums in place of events: there is no side-band */
 };

@@ -25,7 +25,7 @@ struct segments;
 struct segments_cfg {
 	struct segment_ops outlet;
 	bool level4; /* of the spec */
-	bool told; /* tasks say whether they are followed */
+	bool followed; /* TaskEvents say which tasks are followed */
 	size_t pool_bytes_max; /* of each table of an encoder */
 };
 

@@ -169,7 +169,7 @@ static void meta_targets(struct meta *m, const struct status_head *head, struct 
 		meta_text(m, PROF_META_NEIGHBOURS, "yes");
 	if (head->summary_ns)
 		meta_number(m, PROF_META_SUMMARY_NS, head->summary_ns);
-	if (head->told)
+	if (head->by_task)
 		meta_text(m, PROF_META_FOLLOWED, "told");
 	if (!head->selection)
 		return;
@@ -191,6 +191,13 @@ static void meta_filter(struct meta *m, const char *key, const struct eventset *
 
 	if (expr)
 		meta_text(m, key, emit_text(text, expr, strlen(expr)).ptr);
+}
+
+static bool has_off_cpu_events(const struct eventset *set)
+{
+	const int i = set->hot[EVENTSET_OFF_CPU];
+
+	return i >= 0 && (size_t)i < set->cnt && set->defs[i]->is_stay;
 }
 
 static void meta_off_cpu(struct meta *m, const struct capture_off_cpu *off)
@@ -240,15 +247,15 @@ static int write_metadata(struct status *s, const struct status_head *head)
 		if (!strcmp(sampler, "cpu-clock"))
 			meta_number(&m, PROF_META_SAMPLE_PERIOD_NS, SECOND_NS / hz);
 	}
-	meta_text(&m, PROF_META_SWITCH_STACKS, stacks_name(head->switch_stacks));
-	if (head->wakeup_stacks)
-		meta_text(&m, PROF_META_WAKING_STACKS, stacks_name(head->wakeup_stacks));
-	if (head->off_cpu)
-		meta_off_cpu(&m, head->off_cpu);
+	meta_text(&m, PROF_META_SWITCH_STACKS, stacks_name(capture->switch_stacks));
+	if (capture->wakeup_stacks)
+		meta_text(&m, PROF_META_WAKING_STACKS, stacks_name(capture->wakeup_stacks));
+	if (has_off_cpu_events(head->events))
+		meta_off_cpu(&m, &capture->off_cpu);
 	if (capture->event_stacks)
 		meta_text(&m, PROF_META_EVENT_STACKS, stacks_name(capture->event_stacks));
-	meta_text(&m, PROF_META_CALL_GRAPH, call_graph_name(head->call_graph));
-	meta_number(&m, PROF_META_RING_BYTES, head->ring_bytes);
+	meta_text(&m, PROF_META_CALL_GRAPH, call_graph_name(capture->call_graph));
+	meta_number(&m, PROF_META_RING_BYTES, capture->ring_bytes);
 	meta_number(&m, PROF_META_START_REALTIME_NS, s->start_real_ns);
 	for (size_t i = 0; i < head->user_cnt && m.cnt < META_MAX; i++)
 		meta_text(&m, head->user[i].key, head->user[i].value);

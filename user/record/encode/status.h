@@ -72,16 +72,11 @@ struct status_head {
 	const uint32_t *helpers; /* of the recorder, PROF_HELPERS_MAX; 0: no more */
 	bool no_inherit;
 	const struct selection_cfg *selection; /* NULL: none */
-	bool told; /* tasks say whether they are followed */
+	bool by_task; /* records say which tasks are followed */
 	bool neighbours;
 	uint64_t summary_ns; /* 0: events are recorded */
-	const struct capture_off_cpu *off_cpu; /* stays in place of switches, or NULL */
 	uint32_t max_overhead_ppm; /* 0: it may cost what it costs */
 	const struct eventset *events;
-	uint32_t switch_stacks;
-	uint32_t wakeup_stacks;
-	uint32_t call_graph; /* enum prof_call_graph */
-	uint64_t ring_bytes;
 	const struct user_metadata_entry *user; /* what else is to be said of it */
 	size_t user_cnt;
 	bool annotate; /* say what fields are: needs an encoder of level 4 */

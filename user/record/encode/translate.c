@@ -108,7 +108,7 @@ int translate_task(struct translate *t, uint64_t ts, uint32_t tid, uint32_t pid)
 		.comm = task->comm,
 		.exe = task->proc->exe,
 		.cgroup = task->proc->cgroup,
-		.followed = task->followed || (t->cfg.tells_family && task->proc->wanted),
+		.followed = task->followed || (t->cfg.family_followed && task->proc->wanted),
 	};
 	return emit_task(t->cfg.emit, ts, &event);
 }

@@ -21,7 +21,7 @@ struct translate_cfg {
 	struct tasks *tasks;
 	struct stacks *stacks;
 	const struct frames *frames; /* names addresses in fields of events */
-	bool tells_family; /* processes whose mappings are kept are targets: TaskEvents say so */
+	bool family_followed; /* TaskEvents mark processes with known mappings as followed */
 };
 
 /* Kernel records to dial9 events. */
