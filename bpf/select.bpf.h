@@ -81,12 +81,18 @@ static __always_inline bool is_thread_named(__u32 tid)
 	return w && w->thread >> (tid & 63) & 1;
 }
 
+/* The filters of struct prof_select_task. */
+static __always_inline bool passes_task_filters(const struct task_struct *task)
+{
+	return !cfg_select.task.no_kthread || !(task->flags & PF_KTHREAD);
+}
+
 /* Whether a task is a target now. Idle tasks never are. */
 static __always_inline bool is_selected(struct task_struct *task)
 {
 	if (!task->pid || !is_requested(task->pid, task->tgid))
 		return false;
-	if (cfg_select.no_kthread && task->flags & PF_KTHREAD)
+	if (!passes_task_filters(task))
 		return false;
 	if (cfg_select.comm_cnt + cfg_select.no_comm_cnt && !is_process_named(task->tgid))
 		return false;

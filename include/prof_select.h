@@ -44,12 +44,17 @@ static inline int prof_glob_matches(const volatile struct prof_glob *glob, const
 	return states >> (glob->end & 15) & 1;
 }
 
+/* Filters by single properties of a task. Options of record write here directly; 0: no filter. */
+struct prof_select_task {
+	__u8 no_kthread;
+};
+
 struct prof_select {
 	/* Tasks are selected one by one, and the result can change during the recording: PROF_REC_FOLLOWED
 	 * reports each change. Everything below but by_cpu counts only if this is set. */
 	__u8 by_task;
-	__u8 no_kthread;
-	__u8 by_cpu; /* only on CPUs in cpus, with or without `by_task` */
+	struct prof_select_task task;
+	__u8 by_cpu; /* only on CPUs in cpus, with or without by_task */
 	__u8 cgroup_cnt, user_cnt;
 	__u8 comm_cnt, no_comm_cnt; /* of processes, by their first thread's name */
 	__u8 thread_cnt;

@@ -151,7 +151,7 @@ Test(selection, it_is_described_in_words)
 		.no_comms = { b, 1 },
 		.threads = { b, 1 },
 		.users = { b, 1 },
-		.no_kthread = true,
+		.task.no_kthread = true,
 	};
 	struct buf out = { 0 };
 

@@ -47,7 +47,7 @@ const char *target_complaint(const struct target_opts *o, bool command)
 			       NULL;
 	if (o->include_self)
 		return "--include-self is for -a: the recorder is none of -p, -t or a COMMAND";
-	if (o->no_kthread)
+	if (o->task.no_kthread)
 		return "--no-kthread is for -a: of -p, -t and a COMMAND you know what they are";
 	return NULL;
 }
@@ -67,7 +67,7 @@ struct selection_cfg target_selection(const struct target_opts *o)
 		.comms = words(&o->comms),
 		.no_comms = words(&o->no_comms),
 		.threads = words(&o->threads),
-		.no_kthread = o->no_kthread,
+		.task = o->task,
 	};
 }
 
@@ -92,51 +92,59 @@ void target_describe(const struct target_opts *o, struct buf *out)
 	buf_free(&cpus);
 }
 
-struct giver {
+struct option_writer {
 	void (*word)(void *ctx, const char *word);
 	void *ctx;
 };
 
-static void give_numbers(const struct giver *g, const char *option, const struct opt_u32s *numbers)
+static void write_value(const struct option_writer *w, const struct opt *opt, const char *value)
 {
-	char text[32];
+	struct buf text = { 0 };
 
-	for (size_t i = 0; i < numbers->cnt; i++) {
-		snprintf(text, sizeof(text), "%s%u", option, numbers->v[i]);
-		g->word(g->ctx, text);
-	}
+	if (opt->key)
+		buf_printf(&text, "-%c", opt->key);
+	else
+		buf_printf(&text, "--%s", opt->name);
+	if (value)
+		buf_printf(&text, "%s%s", opt->key ? "" : "=", value);
+	w->word(w->ctx, buf_cstr(&text));
+	buf_free(&text);
 }
 
-static void give_list(const struct giver *g, const char *option, const struct opt_list *list)
+static void write_number(const struct option_writer *w, const struct opt *opt, uint32_t number)
 {
-	for (size_t i = 0; i < list->cnt; i++) {
-		g->word(g->ctx, option);
-		g->word(g->ctx, list->v[i]);
-	}
+	char text[16];
+
+	snprintf(text, sizeof(text), "%u", number);
+	write_value(w, opt, text);
+}
+
+static void write_option(const struct option_writer *w, const struct opt *opt, const void *at)
+{
+	const bool is_list = opt->kind == OPT_LIST, is_flag = opt->kind == OPT_FLAG;
+	const bool are_numbers = opt->kind == OPT_PIDS || opt->kind == OPT_CPUS;
+	const struct opt_list *list = is_list ? at : NULL;
+	const struct opt_u32s *numbers = are_numbers ? at : NULL;
+
+	if (is_flag && *(const bool *)at)
+		write_value(w, opt, NULL);
+	if (opt->kind == OPT_U32 && *(const uint32_t *)at)
+		write_number(w, opt, *(const uint32_t *)at);
+	for (size_t i = 0; list && i < list->cnt; i++)
+		write_value(w, opt, list->v[i]);
+	for (size_t i = 0; numbers && i < numbers->cnt; i++)
+		write_number(w, opt, numbers->v[i]);
 }
 
 void target_each_word(const struct target_opts *o, void (*word)(void *ctx, const char *word),
 		      void *ctx)
 {
-	const struct giver g = { word, ctx };
-	const struct {
-		bool given;
-		const char *word;
-	} flags[] = { { o->all, "-a" },
-		      { o->no_inherit, "--no-inherit" },
-		      { o->as_root, "--as-root" },
-		      { o->no_kthread, "--no-kthread" },
-		      { o->include_self, "--include-self" } };
+	struct holder {
+		struct target_opts target;
+	};
+	static const struct opt rows[] = { TARGET_OPTS(struct holder, target) };
+	const struct option_writer w = { word, ctx };
 
-	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
-		if (flags[i].given)
-			word(ctx, flags[i].word);
-	give_numbers(&g, "-p", &o->pids);
-	give_numbers(&g, "-t", &o->tids);
-	give_numbers(&g, "-C", &o->cpus);
-	give_list(&g, "-G", &o->cgroups);
-	give_list(&g, "-u", &o->users);
-	give_list(&g, "--comm", &o->comms);
-	give_list(&g, "--no-comm", &o->no_comms);
-	give_list(&g, "--thread", &o->threads);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		write_option(&w, &rows[i], (const char *)o + rows[i].off);
 }

@@ -9,7 +9,8 @@ struct buf;
 
 /* Whom to record, beside a command: the options that record and top share. */
 struct target_opts {
-	bool all, as_root, no_inherit, no_kthread, include_self;
+	bool all, as_root, no_inherit, include_self;
+	struct prof_select_task task;
 	struct opt_u32s pids, tids, cpus;
 	struct opt_list cgroups, users, comms, no_comms, threads;
 };
@@ -65,7 +66,7 @@ struct target_opts {
 		  .help = "no processes of this name; repeatable" },                                \
 		{ .name = "no-kthread",                                                             \
 		  .kind = OPT_FLAG,                                                                 \
-		  .off = offsetof(s, m.no_kthread),                                                 \
+		  .off = offsetof(s, m.task.no_kthread),                                            \
 		  .help = "no kernel threads" },                                                    \
 		{ .name = "include-self",                                                           \
 		  .kind = OPT_FLAG,                                                                 \

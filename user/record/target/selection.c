@@ -25,10 +25,17 @@
 #include "base/str.h"
 #include "kernel/cpus.h"
 
+static bool has_task_filter(const struct prof_select_task *task)
+{
+	static const struct prof_select_task none;
+
+	return memcmp(task, &none, sizeof(none)) != 0;
+}
+
 bool selection_is_by_task(const struct selection_cfg *cfg)
 {
 	return cfg->cgroups.cnt || cfg->users.cnt || cfg->comms.cnt || cfg->no_comms.cnt ||
-	       cfg->threads.cnt || cfg->no_kthread;
+	       cfg->threads.cnt || has_task_filter(&cfg->task);
 }
 
 /* ---- globs -------------------------------------------------------------------------------------- */
@@ -254,7 +261,7 @@ int selection_make(const struct selection_cfg *cfg, bool system_wide, struct pro
 	/* by what is done on some CPUs alone readers do not see each child come to be */
 	*out = (struct prof_select){ .by_task = selection_is_by_task(cfg) ||
 						(cfg->cpu_cnt && !system_wide),
-				     .no_kthread = cfg->no_kthread };
+				     .task = cfg->task };
 	err = make_cpus(cfg, out);
 	if (!err)
 		err = make_users(&cfg->users, out);
@@ -284,7 +291,7 @@ void selection_describe(const struct selection_cfg *cfg, struct buf *out)
 	describe_words(out, "process", &cfg->comms);
 	describe_words(out, "not process", &cfg->no_comms);
 	describe_words(out, "thread", &cfg->threads);
-	if (cfg->no_kthread)
+	if (cfg->task.no_kthread)
 		buf_printf(out, "%sno kernel threads", out->len ? ", " : "");
 }
 

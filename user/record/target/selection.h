@@ -16,17 +16,17 @@ struct selection_words {
 	size_t cnt;
 };
 
-/* Which of those that were asked for are targets, as the command line says it. {0}: all. */
+/* Narrows the targets, as on the command line. {0}: does not. */
 struct selection_cfg {
 	const uint32_t *cpus;
 	size_t cpu_cnt;
 	struct selection_words cgroups; /* paths: absolute, or below where cgroups are mounted */
 	struct selection_words users; /* names or numbers; comma lists */
 	struct selection_words comms, no_comms, threads; /* globs */
-	bool no_kthread;
+	struct prof_select_task task;
 };
 
-/* Whether tasks are told apart by more than their numbers: who is a target may change at any time. */
+/* Whether a task can become a target, or cease to be one, at any time. */
 bool selection_is_by_task(const struct selection_cfg *cfg);
 
 /*
