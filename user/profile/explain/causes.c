@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Where the time of several moments went, summed by cause. Numbers and names, no text. */
+/* Sums the time of several ranges by cause. Numbers and names, no text. */
 #include "profile/explain/causes.h"
 
 #include <stdlib.h>
@@ -7,9 +7,9 @@
 
 #include "base/alloc.h"
 
-/* ---- which function ---------------------------------------------------------------------------- */
+/* ---- functions ------------------------------------------------------------------------------- */
 
-/* The function at an address, and none that was inlined into it; NAMES_NONE: unknown. */
+/* The function at an address, ignoring inlined ones; NAMES_NONE: unknown. */
 static uint32_t function_at(const struct names *names, uint64_t frame)
 {
 	const struct names_symbol *sym = names_symbol(names, frame);
@@ -17,13 +17,13 @@ static uint32_t function_at(const struct names *names, uint64_t frame)
 	return sym && sym->cnt && !sym->frames[0].label ? sym->frames[0].name : NAMES_NONE;
 }
 
-/* What the scheduler's own functions are called that every stack of a switch begins with. */
+/* Scheduler functions at the start of every switch-out stack. */
 static bool is_schedule(const char *name)
 {
 	return strstr(name, "schedule") != NULL;
 }
 
-/* Of one half of a stack, the kernel's or the program's, the function that says most; @at receives where. */
+/* The most informative function of one half of a stack, kernel or user; @at receives its index. */
 static uint32_t best_function(const struct names *names, const uint64_t *frames, uint32_t cnt,
 			      bool kernel, uint32_t *at)
 {
@@ -48,7 +48,7 @@ static uint32_t best_function(const struct names *names, const uint64_t *frames,
 	return first;
 }
 
-/* What says no more than that a system call was wrapped, or a thread began. */
+/* Functions that only wrap a system call, or start a thread. */
 static bool is_wrapper(const char *name)
 {
 	static const char *const own[] = { "std::", "core::", "alloc::", "start_thread", "clone" };
@@ -68,7 +68,7 @@ static bool is_in_library(const struct names *names, uint64_t frame)
 	return strstr(slash ? slash : path, ".so") != NULL;
 }
 
-/* Who called the function at @at of a library, from another file. */
+/* If the function at @at is in a library: its innermost caller from another file. */
 static uint32_t caller_of(const struct names *names, const uint64_t *frames, uint32_t cnt,
 			  uint32_t at)
 {
@@ -86,7 +86,10 @@ static uint32_t caller_of(const struct names *names, const uint64_t *frames, uin
 	return NAMES_NONE;
 }
 
-/* The kernel calls it that on all machines: asm_exc_page_fault, do_page_fault, el0_da's handle_mm_fault. */
+/*
+ * The names of page fault handlers: asm_exc_page_fault, do_page_fault; on arm64 handle_mm_fault
+ * below el0_da.
+ */
 static bool is_fault(const struct names *names, const uint64_t *frames, uint32_t cnt)
 {
 	for (uint32_t k = 0; k < cnt && frames[k] & PROF_FRAME_KERNEL; k++) {
@@ -124,7 +127,7 @@ static bool is_same(const struct cause *a, const struct cause *b)
 	       a->under == b->under && a->fault == b->fault;
 }
 
-/* The row of that cause, or where one would be put: @hash. */
+/* The row of that cause, or the free slot for it: @hash. */
 static struct cause *find(const struct causes *c, const struct cause *one, uint64_t *hash)
 {
 	const uint32_t key[] = { one->kind, one->tid, one->function, one->under, one->fault };
@@ -140,7 +143,7 @@ static struct cause *find(const struct causes *c, const struct cause *one, uint6
 	return NULL;
 }
 
-/* One of a kind that has neither thread nor function. */
+/* A cause without thread or function. */
 static struct cause cause_of_kind(enum cause_kind kind)
 {
 	return (struct cause){
@@ -178,7 +181,7 @@ static void add(struct causes *c, const struct cause *one, uint64_t ns)
 	}
 }
 
-/* A step of one piece: all that is known of it, while the step names but some. */
+/* Adds a step of one piece with all its preemptors; the step itself has only some. */
 static void add_runnable(struct causes *c, const struct explain *e, const struct explain_step *s)
 {
 	const struct explain_piece *p = s->longest[INTERVAL_RUNNABLE];
@@ -186,7 +189,7 @@ static void add_runnable(struct causes *c, const struct explain *e, const struct
 	struct cause one = cause_of_kind(CAUSE_RUNNABLE);
 
 	if (p->start < s->from || p->end > s->to) {
-		/* who ran in which part of it is not kept */
+		/* the fragments of the piece per preemptor are not kept */
 		one.tid = TRACE_NONE;
 		add(c, p->preemptors_unknown_ns ? &one : &others, s->to - s->from);
 		return;
@@ -210,7 +213,7 @@ struct adding {
 	uint64_t there;
 };
 
-/* A step of one piece. */
+/* Adds a step of one piece. */
 static void add_step(void *ctx, const struct explain_step *s)
 {
 	struct adding *a = ctx;
@@ -242,7 +245,7 @@ void causes_add(struct causes *c, const struct explain *e, const struct interval
 	c->ns += to - from;
 	c->longest_ns = 0;
 	explain_each_step(e, part, tid, from, to, 0, add_step, &a);
-	/* of a damaged trace pieces may overlap */
+	/* pieces of a damaged trace may overlap */
 	add(c, &absent, a.there < to - from ? to - from - a.there : 0);
 	if (c->longest_ns)
 		c->v[c->longest].mostly++;

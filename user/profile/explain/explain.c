@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What threads did in a window, kept piece by piece, and told in steps. Numbers only. */
+/* What threads did in a window: pieces, grouped into steps. Numbers only. */
 #include "profile/explain/explain.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static uint64_t key_of(uint32_t part, uint32_t tid)
 	return (uint64_t)part << 32 | tid;
 }
 
-/* ---- taking ------------------------------------------------------------------------------------ */
+/* ---- intervals and samples ------------------------------------------------------------------- */
 
 static struct explain_thread *thread_of(struct explain *e, const struct interval *i)
 {
@@ -144,7 +144,7 @@ void explain_add_sample(struct explain *e, const struct trace_event *ev)
 	};
 }
 
-/* ---- in order ---------------------------------------------------------------------------------- */
+/* ---- sorting --------------------------------------------------------------------------------- */
 
 static int compare(uint64_t a, uint64_t b)
 {
@@ -269,7 +269,7 @@ void explain_bounds(const struct explain *e, uint32_t part, uint64_t *from, uint
 
 /* ---- steps ------------------------------------------------------------------------------------- */
 
-/* The first piece of a thread that ends behind a time. */
+/* The first piece of a thread that ends after a time. */
 static size_t first_piece(const struct explain *e, uint32_t part, uint32_t tid, uint64_t from)
 {
 	size_t lo = 0, hi = e->piece_cnt;
@@ -347,7 +347,7 @@ static void find_hottest(const struct explain *e, const struct explain_piece *p,
 	free(stacks);
 }
 
-/* On whichever CPU. */
+/* Sums over CPUs. */
 static void count_preemptor(struct preemptors *r, struct interval_preemptor one)
 {
 	one.cpu = TRACE_NONE;
@@ -392,7 +392,7 @@ static void join_step(const struct explain *e, struct explain_step *s,
 	if (!*longest || length_within(s, *longest) < to - from)
 		*longest = p;
 	if (from > p->start || to < p->end) {
-		/* who ran in which part of it is not kept */
+		/* the fragments of the piece per preemptor are not kept */
 		if (p->state == INTERVAL_RUNNABLE)
 			*(p->preemptors_unknown_ns ? &s->unknown_ns : &r->other_ns) += to - from;
 		return;
@@ -418,7 +418,7 @@ void explain_each_step(const struct explain *e, uint32_t part, uint32_t tid, uin
 
 		if (p->part != part || p->tid != tid || p->start >= to)
 			break;
-		/* a thread that was gone for a while begins anew */
+		/* a thread without pieces for some time starts a new step */
 		if (!open || !is_small || !was_small || s.to != start) {
 			if (open)
 				end_step(e, &s, &preemptors, fn, ctx);
@@ -485,7 +485,7 @@ static void add_step(void *ctx, const struct explain_step *s)
 	struct sums *sums = ctx;
 	const uint64_t there = s->to - s->from;
 
-	/* of a damaged trace they may overlap */
+	/* pieces of a damaged trace may overlap */
 	sums->absent = sums->absent > there ? sums->absent - there : 0;
 	for (int state = 0; state < INTERVAL_STATE_CNT; state++)
 		sums->ns[state] += s->ns[state];

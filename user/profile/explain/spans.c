@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Pairs of events and the longest of them. Owns what is open, by a hash of what ties start and end, and a
- * heap of the longest with the shortest on top. Numbers only.
+ * Pairs of events and the longest of them. Owns the open ones, by a hash of the key that ties start
+ * and end, and a heap of the longest with the shortest on top. Numbers only.
  *
- * What an event is to the search is found once for each layout of events, not for each event.
+ * The role of an event is found once per schema, not per event.
  */
 #include "profile/explain/spans.h"
 
@@ -15,31 +15,31 @@
 #include "base/str.h"
 #include "profile/sched/loss_accounting.h"
 
-#define CALLS_MAX 4096 /* numbers of system calls that are remembered; there are fewer */
+#define CALLS_MAX 4096 /* cache of system call numbers; there are fewer */
 
 enum role { NEITHER, ENTER, EXIT, THREAD_EXIT };
 
-/* What events of one layout are. */
+/* The role of events of one schema. */
 struct kind {
 	enum role role;
 	uint32_t pattern;
-	int32_t tie; /* field that ties; -1: the thread */
-	int32_t number; /* field with the number of a system call that begins or ends, or -1 */
-	bool by_call; /* the pattern is that of the number */
-	bool syscall, lacks_field; /* the field that was asked for is not there */
+	int32_t tie; /* tie field; -1: the thread */
+	int32_t number; /* field with the system call number of a start or end, or -1 */
+	bool by_call; /* the pattern depends on the number */
+	bool syscall, lacks_field; /* lacks_field: the requested field is missing */
 };
 
 struct open {
 	struct span span; /* without its end */
 	uint64_t losses; /* before it */
-	uint64_t depth; /* of pairs within it */
-	bool wanted; /* else it is there only for what ends it not to end another's */
+	uint64_t depth; /* number of pairs within it */
+	bool wanted; /* false: kept only so that its end does not close another one */
 	bool syscall;
-	uint64_t place; /* hash of the thread in which it began */
-	struct open *outer, *inner; /* that began there before and after it, and are open as well */
+	uint64_t place; /* hash of the thread of its start */
+	struct open *outer, *inner; /* open ones of the same thread, started before and after it */
 };
 
-/* ---- layouts ----------------------------------------------------------------------------------- */
+/* ---- schemas --------------------------------------------------------------------------------- */
 
 static enum role role_of(const struct spans *s, const char *name, uint32_t *pattern)
 {
@@ -70,7 +70,7 @@ static bool is_own(const struct spans *s, uint64_t name)
 	return (uintptr_t)hmap_get(&s->own_calls, name) == OWN_BOTH;
 }
 
-/* One half of a call's own events. */
+/* Notes a call that has events of its own: one half of them. */
 static void add_own_call(struct spans *s, const char *name)
 {
 	static const char enter[] = "syscalls:sys_enter_", exit[] = "syscalls:sys_exit_";
@@ -99,7 +99,7 @@ static const struct kind *kind_of(struct spans *s, const struct trace_schema *ts
 	k->lacks_field = s->opts.field && k->tie < 0;
 	k->syscall = has_prefix(name, "syscalls:") || has_prefix(name, "raw_syscalls:");
 	k->number = -1;
-	/* what lies between two calls has no number */
+	/* the number ties an enter to its exit, not an exit to the next enter */
 	if (k->syscall && strstr(name, k->role == ENTER ? ":sys_enter" : ":sys_exit")) {
 		k->number = trace_field_at(ts, "id");
 		if (k->number < 0)
@@ -122,7 +122,10 @@ static uint64_t number_of(const struct trace_event *ev, const struct kind *k)
 										    UINT64_MAX;
 }
 
-/* The first pattern that wants a call of that name from this event of raw_syscalls; else how many there are. */
+/*
+ * The first pattern that matches a system call of that name from raw_syscalls; pattern_cnt if there
+ * is none.
+ */
 static uint32_t pattern_by_name(const struct spans *s, const struct kind *k, const char *event,
 				const char *call)
 {
@@ -139,7 +142,7 @@ static uint32_t pattern_by_name(const struct spans *s, const struct kind *k, con
 	return at;
 }
 
-/* The pattern of a system call by its name; the number of patterns: none wants it. */
+/* The pattern of a system call; pattern_cnt if none matches it. */
 static uint32_t pattern_of_call(struct spans *s, const struct trace *t,
 				const struct trace_event *ev, const struct kind *k)
 {
@@ -151,7 +154,7 @@ static uint32_t pattern_of_call(struct spans *s, const struct trace *t,
 
 	if (known)
 		return (uint32_t)(known - 1);
-	/* what numbers mean may be told later */
+	/* the names of numbers may come later */
 	if (!trace_field_text(t, ev, (size_t)k->number, &text))
 		return none;
 	known = pattern_by_name(s, k, name, buf_cstr(&text));
@@ -172,7 +175,7 @@ static uint32_t worker_of(const struct trace_event *ev)
 	return worker == PROF_WORKER_NONE || worker >= TRACE_NONE ? TRACE_NONE : (uint32_t)worker;
 }
 
-/* As far as it is known by now. */
+/* As far as it is known now. */
 static uint32_t thread_of(const struct spans *s, const struct trace_event *ev)
 {
 	const uint32_t worker = worker_of(ev);
@@ -182,12 +185,12 @@ static uint32_t thread_of(const struct spans *s, const struct trace_event *ev)
 		       worker_threads_tid(&s->workers, ev->part, worker, ev->ts);
 }
 
-/* ---- what ties --------------------------------------------------------------------------------- */
+/* ---- ties ------------------------------------------------------------------------------------ */
 
 enum by { BY_THREAD, BY_WORKER, BY_NUMBER, BY_TEXT };
 
 struct tie {
-	uint64_t hash; /* equal of what belongs together */
+	uint64_t hash; /* equal for a start and its end */
 	uint64_t id; /* BY_NUMBER */
 	enum by by;
 };
@@ -199,7 +202,7 @@ static uint64_t tie_hash(uint32_t part, uint32_t pattern, enum by by, uint64_t v
 	return hash_bytes(all, sizeof(all));
 }
 
-/* False: nothing ties it. */
+/* False: no key. */
 static bool tie_of(const struct trace *t, const struct trace_event *ev, const struct kind *k,
 		   uint32_t pattern, struct tie *tie)
 {
@@ -237,7 +240,7 @@ static uint64_t length(const struct span *p)
 	return p->end - p->start;
 }
 
-/* Whether @a comes before @b where the longest is first. */
+/* Whether @a comes before @b, longest first. */
 static bool is_before(const struct span *a, const struct span *b)
 {
 	if (length(a) != length(b))
@@ -327,7 +330,7 @@ static bool is_wanted(const struct spans *s, uint32_t tid, uint32_t cpu)
 	return !s->opts.is_wanted || s->opts.is_wanted(s->opts.ctx, tid, cpu);
 }
 
-/* ---- what is open in a thread, one within the other --------------------------------------------- */
+/* ---- nesting of open pairs in a thread ------------------------------------------------------- */
 
 static uint64_t place_of(const struct trace_event *ev)
 {
@@ -356,8 +359,8 @@ static void remove_open(struct spans *s, struct open *o)
 }
 
 /*
- * What it began in is still open as it ends, in the same thread. Not so where a loss may hide an end; system calls never
- * lie within each other, and what an asked-for field ties goes on in other threads.
+ * Whether another pair of the same thread is open around it. Not if a loss may hide an end. System
+ * calls never nest, and a requested field ties events across threads.
  */
 static bool is_inside(const struct spans *s, const struct open *o, const struct trace_event *end)
 {
@@ -381,11 +384,11 @@ static void begin_span(struct spans *s, const struct trace *t, const struct trac
 		return;
 	}
 	s->workers_incomplete |= s->opts.by_thread && ev->tid == TRACE_NONE;
-	/* what a field ties may end in any thread */
+	/* with a tie field it may end in any thread */
 	if (!wanted && (tie.by == BY_THREAD || tie.by == BY_WORKER))
 		return;
 	o = hmap_get(&s->open, tie.hash);
-	/* after a loss it may be that the end was lost */
+	/* after a loss the end of the open pair may be lost */
 	if (o && !k->syscall && o->losses == s->losses) {
 		o->depth++;
 		s->nested += wanted || o->wanted;
@@ -464,7 +467,7 @@ static void end_span(struct spans *s, const struct trace *t, const struct trace_
 	free(o);
 }
 
-/* Its number may be another thread's soon, and what it was in has no end. */
+/* The TID may be reused, and the pairs open in it have no end. */
 static void forget_thread(struct spans *s, const struct trace_event *ev)
 {
 	struct open *o;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What an application says of its own polls. Owns a row for each poll, which is found by part, worker and time:
- * polls of one worker follow each other, so that an event in between belongs to the last one that began. Knows
- * upstream's names of events and fields, and prints nothing.
+ * What an application records about its polls. Owns a row for each poll, found by part, worker and
+ * time. Polls of one worker do not overlap, so an event belongs to the latest poll before it. Knows
+ * Tokio's names of events and fields; prints nothing.
  */
 #include "profile/explain/tokio_polls.h"
 
@@ -47,7 +47,7 @@ void tokio_polls_fini(struct tokio_polls *p)
 	*p = (struct tokio_polls){ 0 };
 }
 
-/* The last poll of a worker that begins at @ts or before; NULL: none that lasts so long. */
+/* The last poll of a worker that starts at @ts or before; NULL: none that lasts until @ts. */
 static struct tokio_polls_poll *find(const struct tokio_polls *p, uint32_t part, uint32_t worker,
 				     uint64_t ts)
 {
@@ -77,7 +77,7 @@ static const struct dial9_value *field(const struct trace_event *ev, const char 
 	return at >= 0 ? &ev->values[at] : NULL;
 }
 
-/* The text of a field as a string id; NAMES_NONE: there is none. */
+/* The text of a field as a string id; NAMES_NONE: none. */
 static uint32_t text_of(struct names *names, const struct trace *t, const struct trace_event *ev,
 			const char *name)
 {
@@ -137,7 +137,7 @@ void tokio_polls_add(struct tokio_polls *p, struct names *names, const struct tr
 		add_start(poll, names, t, ev);
 }
 
-/* ---- asking ------------------------------------------------------------------------------------ */
+/* ---- queries --------------------------------------------------------------------------------- */
 
 const struct tokio_polls_poll *tokio_polls_get(const struct tokio_polls *p, uint32_t part,
 					       const struct span *poll)

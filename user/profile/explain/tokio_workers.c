@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Workers and threads. Owns, for each worker and for each thread, its bindings: from when to when it was seen
- * with the same one on the other side, in order of time. Knows nothing of what workers do.
+ * Workers and threads. Owns for each worker and each thread its bindings: time ranges with the same
+ * counterpart, in order. Does not know what workers do.
  *
- * Events of one thread come mostly in order, so the binding that was touched last is tried first.
+ * Events of one thread are mostly in order, so the last binding used is tried first.
  */
 #include "profile/explain/tokio_workers.h"
 
@@ -12,7 +12,10 @@
 
 #include "base/alloc.h"
 
-/* Seen with @other at both times, and with nobody else between them. Soft: not seen then, only until another came. */
+/*
+ * Observed with @other at both times, and with no other in between. Soft: not observed then, only
+ * inferred from the next binding.
+ */
 struct binding {
 	uint64_t from, to;
 	uint32_t other;
@@ -29,9 +32,9 @@ static uint64_t key_of(uint32_t part, uint32_t id)
 	return (uint64_t)part << 32 | id;
 }
 
-/* ---- stays ------------------------------------------------------------------------------------- */
+/* ---- bindings -------------------------------------------------------------------------------- */
 
-/* How many begin at @ts or before. */
+/* The number of bindings that start at @ts or before. */
 static size_t bindings_until(const struct bindings *s, uint64_t ts)
 {
 	size_t lo = 0, hi = s->cnt;
@@ -47,7 +50,7 @@ static size_t bindings_until(const struct bindings *s, uint64_t ts)
 	return lo;
 }
 
-/* Whether the stay holds @ts, or can be made to without passing another one. */
+/* Whether the binding covers @ts, or can be extended to it without passing another one. */
 static bool extend_binding(struct bindings *s, size_t at, uint32_t other, uint64_t ts)
 {
 	struct binding *v = &s->v[at];
@@ -64,7 +67,10 @@ static bool extend_binding(struct bindings *s, size_t at, uint32_t other, uint64
 	return true;
 }
 
-/* Whether the stay before or behind reaches to @ts, where the one between was not really seen. */
+/*
+ * Whether the binding before or after can be extended to @ts, where the one between was only
+ * inferred.
+ */
 static bool extend_neighbour(struct bindings *s, size_t at, uint32_t other, uint64_t ts)
 {
 	struct binding *v = &s->v[at];
@@ -84,7 +90,7 @@ static bool extend_neighbour(struct bindings *s, size_t at, uint32_t other, uint
 	return false;
 }
 
-/* True when it takes another stay. */
+/* Whether a new binding is needed. */
 static bool needs_binding(struct bindings *s, uint32_t other, uint64_t ts)
 {
 	size_t at;
@@ -108,7 +114,7 @@ static void insert(struct bindings *s, size_t at, struct binding added)
 	s->last = at;
 }
 
-/* One that is in the middle of another parts it. */
+/* Adds a binding; splits the one that it lies in. */
 static void add_binding(struct bindings *s, uint32_t other, uint64_t ts)
 {
 	const size_t at = bindings_until(s, ts);
@@ -131,13 +137,13 @@ static uint32_t bindings_at(const struct bindings *s, uint64_t ts)
 	return s ? s->v[at ? at - 1 : 0].other : TRACE_NONE;
 }
 
-/* ---- learning ---------------------------------------------------------------------------------- */
+/* ---- adding ---------------------------------------------------------------------------------- */
 
 bool worker_threads_parse(const struct trace_event *ev, uint32_t *worker, uint32_t *tid)
 {
 	uint64_t w, t;
 
-	/* a sample's thread need not be a worker's, whatever stands in it */
+	/* a sample's thread may differ from its worker's */
 	if (ev->kind != TRACE_OTHER || !ev->has_ts || !trace_u64(ev, ROLE_WORKER_ID, &w) ||
 	    !trace_u64(ev, ROLE_TID, &t) || w == PROF_WORKER_NONE || w >= TRACE_NONE || !t ||
 	    t >= TRACE_NONE)
@@ -192,7 +198,7 @@ void worker_threads_add(struct worker_threads *w, const struct trace_event *ev)
 		worker_threads_learn(w, ev->part, worker, tid, ev->ts);
 }
 
-/* ---- asking ------------------------------------------------------------------------------------ */
+/* ---- queries --------------------------------------------------------------------------------- */
 
 uint32_t worker_threads_tid(const struct worker_threads *w, uint32_t part, uint32_t worker,
 			    uint64_t ts)
@@ -210,7 +216,7 @@ bool worker_threads_worker(const struct worker_threads *w, const struct names *n
 		if (names_part(names, w->parts[i])->clock != clock)
 			continue;
 		found = bindings_at(hmap_get(&w->threads, key_of(w->parts[i], tid)), ts);
-		/* a worker that has moved on took its number along */
+		/* the worker has moved to another thread */
 		if (found == TRACE_NONE || worker_threads_tid(w, w->parts[i], found, ts) != tid)
 			continue;
 		*worker = found;

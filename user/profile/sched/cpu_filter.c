@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Which CPUs were recorded, told from the metadata. Owns the set. */
+/* Which CPUs a recording covers, from its metadata. Owns the set. */
 #include "profile/sched/cpu_filter.h"
 
 #include <stdlib.h>

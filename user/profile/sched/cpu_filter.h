@@ -7,12 +7,15 @@
 
 struct names;
 
-/* Which CPUs a recording has the events of. {0}: all. */
+/* CPUs that a recording has events of. {0}: all. */
 struct cpu_filter {
 	uint64_t *bits; /* NULL: all */
 };
 
-/* By the metadata of a part; a list that makes no sense says nothing. Of an @r that knows, nothing changes. */
+/*
+ * Reads the filter of a recording from its metadata; ignores a malformed list. Does nothing if @r
+ * is already set.
+ */
 void cpu_filter_learn(struct cpu_filter *r, const struct names *n, uint32_t part);
 bool cpu_filter_has(const struct cpu_filter *r, uint64_t cpu);
 void cpu_filter_fini(struct cpu_filter *r);

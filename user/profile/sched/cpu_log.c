@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Who ran on each CPU, as far back as a ring of slices reaches. Owns the rings; knows of threads only
- * their numbers. A CPU's switches form a chain, each naming who leaves and who comes: where a link does
- * not fit, a switch is missing, and the slice before it is nobody's.
+ * Who ran on each CPU, as far back as a ring of slices reaches. Owns the rings; knows only thread
+ * numbers. Each switch names the thread before and the thread after. If a switch does not continue
+ * the one before it, a switch is missing, and the slice between them has no owner.
  */
 #include "profile/sched/cpu_log.h"
 
@@ -22,7 +22,7 @@ static void append(struct cpu_log_cpu *c, uint64_t ts, uint32_t tid)
 {
 	size_t cap = c->cap ? c->cap * 2 : SLICES_FIRST;
 
-	/* as long as it grows nothing has been written over, so that places stay what they are */
+	/* While the ring grows, no slice has been overwritten, so indices stay valid. */
 	if (c->cnt == c->cap && cap <= CPU_LOG_SLICES) {
 		c->v = xreallocarray(c->v, cap, sizeof(*c->v));
 		c->cap = cap;
@@ -30,7 +30,7 @@ static void append(struct cpu_log_cpu *c, uint64_t ts, uint32_t tid)
 	*slice(c, c->cnt++) = (struct cpu_log_slice){ ts, tid };
 }
 
-/* The latest slice of a CPU; NULL: none, or there are too many CPUs. */
+/* The latest slice of a CPU. NULL: none, or the CPU number is too large. */
 static struct cpu_log_slice *latest(const struct cpu_log *log, uint32_t cpu)
 {
 	const struct cpu_log_cpu *c = cpu < log->cpu_cap ? &log->cpus[cpu] : NULL;

@@ -6,14 +6,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Slices that are remembered of a CPU, and CPUs that are told apart. */
+/* Slices kept per CPU, and CPUs kept. */
 #define CPU_LOG_SLICES 4096
 #define CPU_LOG_CPUS 4096
 
-#define CPU_LOG_NOBODY UINT32_MAX /* it is not known who ran */
-#define CPU_LOG_LATER (UINT32_MAX - 1) /* the next switch tells */
+#define CPU_LOG_NOBODY UINT32_MAX /* unknown */
+#define CPU_LOG_LATER (UINT32_MAX - 1) /* unknown until the next switch */
 
-/* From this time on, to that of the next one, this thread was on the CPU. */
+/* @tid was on the CPU from @from until the next slice. */
 struct cpu_log_slice {
 	uint64_t from;
 	uint32_t tid;
@@ -23,7 +23,7 @@ struct cpu_log_slice {
 struct cpu_log_cpu {
 	struct cpu_log_slice *v;
 	size_t cap; /* a power of two */
-	uint64_t cnt; /* ever: the newest is at (cnt - 1) % cap */
+	uint64_t cnt; /* since the start; the newest is at (cnt - 1) % cap */
 };
 
 /* Who ran on each CPU. {0} is empty. */
@@ -33,32 +33,35 @@ struct cpu_log {
 };
 
 /*
- * A switch on @cpu. Returns who was on it until now by the switch before, CPU_LOG_NOBODY when that is
- * unknown. When it is not @prev the slice between the two is nobody's. @sure: @prev was there all the
- * time since; else others may have been there, too.
+ * Adds a switch on @cpu. Returns the thread that ran there according to the switch before,
+ * CPU_LOG_NOBODY if unknown. If that is not @prev, the slice between the two switches becomes
+ * CPU_LOG_NOBODY. @sure: @prev ran all the time since; otherwise other threads may have run too.
  */
 uint32_t cpu_log_switch(struct cpu_log *log, uint32_t cpu, uint64_t ts, uint32_t prev,
 			uint32_t next, bool sure);
 
-/* Who is on @cpu, as far as is known: CPU_LOG_NOBODY or CPU_LOG_LATER where it is not. */
+/* The thread on @cpu; CPU_LOG_NOBODY or CPU_LOG_LATER if unknown. */
 uint32_t cpu_log_on(const struct cpu_log *log, uint32_t cpu);
 
 /*
- * From @ts on @tid is on @cpu, a number or one of those above, and no switch is missing from there on; who
- * was there from the last switch until @ts is not known.
+ * From @ts on, @tid (a TID or one of the constants above) is on @cpu and every switch is recorded.
+ * The time from the last switch to @ts becomes CPU_LOG_NOBODY.
  */
 void cpu_log_begin(struct cpu_log *log, uint32_t cpu, uint64_t ts, uint32_t tid);
 
-/* From the newest switch of @cpu on it is another number that stands for the same thread. */
+/* The thread of the newest slice got another TID (exec). */
 void cpu_log_rename(struct cpu_log *log, uint32_t cpu, uint32_t from, uint32_t to);
 
 /*
- * Who ran how long: called for pieces of one CPU's time, latest first. @open: no switch has told yet that
- * @tid was there all the time.
+ * Called for slices of one CPU, latest first. @open: no later switch confirms yet that @tid ran all
+ * the time.
  */
 typedef void (*cpu_log_fn)(void *ctx, uint32_t tid, uint64_t from, uint64_t to, bool open);
 
-/* Pieces that together make up the time from @from to @to; CPU_LOG_NOBODY for what is not known. */
+/*
+ * Calls @fn for slices that cover the time from @from to @to; CPU_LOG_NOBODY where the thread is
+ * unknown.
+ */
 void cpu_log_each(const struct cpu_log *log, uint32_t cpu, uint64_t from, uint64_t to,
 		  cpu_log_fn fn, void *ctx);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A process and all that descend from it. Each process is walked up to the first ancestor of which
- * the answer is known, and the answer is written down for all on the way, so that a long chain of
- * forks costs no more than a broad one.
+ * A process and its descendants. The walk from each process up stops at the first ancestor with a
+ * known answer, and stores the answer for every process on the way. So a long chain of forks costs
+ * no more than a flat one.
  */
 #include "profile/sched/descendants.h"
 
@@ -11,7 +11,7 @@
 #include "base/alloc.h"
 #include "trace/read/names.h"
 
-/* Values of the map of verdicts. */
+/* Values of the map of answers. */
 static char inside, outside;
 
 struct walk {
@@ -21,7 +21,7 @@ struct walk {
 	size_t cnt, cap;
 };
 
-/* A process that is met again on its own way up has a number that was used twice: it is outside. */
+/* If a process is its own ancestor, its PID was reused: it is outside. */
 static void *verdict_of(struct walk *w, uint32_t pid)
 {
 	void *verdict;

@@ -9,8 +9,8 @@
 struct names;
 
 /*
- * The process with its descendants, as far as the trace names their parents: pids become keys of
- * out, whose values mean nothing. Takes one pass over the tasks. The caller frees with hmap_fini().
+ * Finds a process and its descendants, as far as the trace names parents. PIDs become keys of @out;
+ * the values have no meaning. One pass over the tasks. The caller frees @out with hmap_fini().
  */
 void descendants_of(const struct names *n, uint32_t pid, struct hmap *out);
 

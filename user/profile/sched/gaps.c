@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A set of spans of time, kept sorted and apart. Owns nothing else and knows nothing of events. Its
- * size is bounded, because a file may tell of any number of losses.
+ * A set of time ranges, sorted and disjoint. Its size is bounded, because a file may report any
+ * number of losses.
  */
 #include "profile/sched/gaps.h"
 

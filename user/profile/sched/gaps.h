@@ -7,21 +7,21 @@
 #include <stdint.h>
 
 struct gap {
-	uint64_t from, to; /* both ends belong to it */
+	uint64_t from, to; /* inclusive */
 };
 
-/* Times during which something may be missing: sorted, apart from each other. {0} is empty. */
+/* Times during which events may be missing: sorted, disjoint. {0} is empty. */
 struct gaps {
 	struct gap *v;
 	size_t cnt, cap;
 };
 
-/* Beyond so many the two that lie closest become one, which only widens doubt. */
+/* Beyond this number, the two closest gaps are joined, which only makes a gap larger. */
 #define GAPS_MAX 4096
 
-/* Joins what it touches; one that ends before it begins is passed over. */
+/* Adds a gap and joins it with those it touches. Ignores a gap that ends before it starts. */
 void gaps_add(struct gaps *g, uint64_t from, uint64_t to);
-/* Whether the time from one to the other, ends included, meets a gap. */
+/* Whether the range from @from to @to, inclusive, overlaps a gap. */
 bool gaps_touch(const struct gaps *g, uint64_t from, uint64_t to);
 void gaps_fini(struct gaps *g);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The words for what an interval says in numbers: states of threads, vectors of softirqs. */
+/* Names for the numbers in an interval: thread states, softirq vectors. */
 #include "profile/sched/intervals.h"
 
 #include <stddef.h>
 
-/* The letters of ps lie in the low byte; 0x100 above them says preempted. */
+/* The low byte has the states that ps shows; 0x100 means preempted. */
 #define STATE_LETTERS 0xff
 
 char interval_letter(uint32_t prev_state)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Which recording an event belongs to, and so which machine takes it. Owns these, and what they have in
- * common: stacks, windows, and when events were lost. Recordings that follow each other share one machine, which
- * starts over with each; those of a merged stream lie within each other and have one each.
+ * Passes each event to the thread_state of its recording. Owns these, and what they share: stacks,
+ * windows, and gaps. Successive recordings share one thread_state, which restarts with each.
+ * Recordings of a merged stream overlap and have one each.
  */
 #include "profile/sched/intervals.h"
 
@@ -15,10 +15,13 @@
 
 struct intervals {
 	struct thread_state_shared all;
-	struct thread_state *own; /* of parts that are their own base */
-	struct thread_state **merged; /* by part, of others */
+	struct thread_state *own; /* of recordings that are not merged */
+	struct thread_state **merged; /* of merged ones, by part */
 	size_t merged_cap;
-	/* The last stay off the CPU that was told as a whole: handed out with the next event, as its stack may come. */
+	/*
+	 * The last complete off-CPU interval. It is emitted with the next event, because its stack
+	 * follows it.
+	 */
 	struct offcpu_interval offcpu;
 };
 

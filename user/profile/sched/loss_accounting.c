@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What "lost" means. Owns the table of kinds of loss, the one number that all commands print, and
- * the verdict on a recorder's figures; knows nothing of where kinds and figures come from, so that
- * the recorder's last line and a report of the file say the same. Numbers only.
+ * What "lost" means. Owns the table of kinds of loss, the total that all commands print, and the
+ * check of a recorder's counters. Recorder and readers share it, so both print the same result.
+ * Numbers only.
  *
- * Side-band records are no events: without them a process may lack its name, but nothing that
- * happened is missing. Estimates are no count, and what a pause left out was not to be recorded. A
- * switch whose stack was left out for want of room is there. None of them is added to the events.
+ * Four classes do not count as lost events. Without sideband records a process may lack its name,
+ * but no event is missing. Estimates are not counts. A pause excludes time on purpose. A switch
+ * whose stack was dropped is itself in the trace.
  */
 #include "profile/sched/loss_accounting.h"
 
@@ -49,7 +49,7 @@ static size_t find(const char *kind, size_t len)
 	return i;
 }
 
-/* "sideband" and whatever a recorder tells apart below it: "sideband_damaged" and so on. */
+/* "sideband" and its subkinds, such as "sideband_damaged". */
 static bool is_sideband(const char *kind, size_t len)
 {
 	size_t n = strlen(PROF_LOST_SIDEBAND);

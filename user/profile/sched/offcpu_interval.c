@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * offcpu_interval.c - intervals from events of --min-block, which cover a whole off-CPU interval (PROF_EV_OFF_CPU)
+ * offcpu_interval.c - intervals from --min-block events, each of which covers one off-CPU interval
+ * (PROF_EV_OFF_CPU)
  *
- * Such a recording has no switches: of a stay both ends are known, of the time between two of them nothing. Each
- * is true by itself, whatever was lost before and behind it.
+ * Such a recording has no switches. Both ends of an off-CPU interval are known, the time between
+ * two of them is not. A loss before or after an interval does not affect it.
  */
 #include "profile/sched/offcpu_interval.h"
 
 #include "profile/sched/waker.h"
 
-enum { LETTERS = 0xff }; /* of the state: none is set in one that could run on */
+enum { LETTERS = 0xff }; /* none of these bits is set if the thread was runnable */
 
 static struct interval make_interval(const struct offcpu_interval *s, const struct trace *t,
 				     const struct trace_event *ev, bool woken)
@@ -62,7 +63,7 @@ static void read_waker(struct offcpu_interval *s, const struct trace *t,
 	s->waker.comm = trace_str_id(t, ev, ROLE_WAKER_COMM);
 }
 
-/* One that was blocked, and woken. */
+/* Adds a blocked interval that a wakeup ended, and the runnable one after it. */
 static void add_blocked(struct offcpu_interval *s, struct interval i, const struct trace_event *ev,
 			uint64_t from, uint64_t woken)
 {
@@ -75,7 +76,7 @@ static void add_blocked(struct offcpu_interval *s, struct interval i, const stru
 	add_runnable(s, runnable, ev, INTERVAL_WHY_WOKEN, woken);
 }
 
-/* Times of a file that cannot be are none. */
+/* Limits impossible times of a file. */
 static uint64_t at_most(uint64_t ns, uint64_t most)
 {
 	return ns < most ? ns : most;

@@ -8,7 +8,10 @@
 #include "profile/sched/intervals.h"
 #include "trace/read/trace.h"
 
-/* A stay off the CPU that one event tells of: blocked, runnable, or the one and then the other. {0}: none. */
+/*
+ * An off-CPU interval from one event: blocked, runnable, or first blocked and then runnable. {0}:
+ * none.
+ */
 struct offcpu_interval {
 	struct interval v[2];
 	size_t cnt;
@@ -16,16 +19,19 @@ struct offcpu_interval {
 	struct interval_waker waker;
 };
 
-/* Reads an event of kind TRACE_OFF_CPU; one that names no thread is none. Intervals point into @s. */
+/*
+ * Reads an event of kind TRACE_OFF_CPU; without a thread the result is empty. Intervals point into
+ * @s.
+ */
 void offcpu_interval_read(struct offcpu_interval *s, const struct trace *t,
 			  const struct trace_event *ev);
-/* Whether the stack @ev is that of the stay, with which its thread left. */
+/* Whether @ev has the switch-out stack of this off-CPU interval. */
 bool offcpu_interval_is_of(const struct offcpu_interval *s, const struct trace_event *ev);
 void offcpu_interval_set_stack(struct offcpu_interval *s, uint32_t stack);
 
 /*
- * Whether a part of a trace has stays in place of switches, and which: none shorter than *min_ns, and none longer
- * than *max_ns, unless that is 0. Either may be NULL.
+ * Whether a recording has off-CPU intervals instead of switches. They last *min_ns or longer, and
+ * at most *max_ns unless that is 0. Either pointer may be NULL.
  */
 bool offcpu_interval_is_recorded(const struct names *names, uint32_t part, uint64_t *min_ns,
 				 uint64_t *max_ns);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Who ran while others waited, summed by thread and CPU, and the longest of them. Owns no memory. */
+/* Threads that ran while others waited, summed by thread and CPU. Owns no memory. */
 #include "profile/sched/preemptors.h"
 
 #include <stdlib.h>

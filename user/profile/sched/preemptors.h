@@ -4,21 +4,21 @@
 
 #include "profile/sched/intervals.h"
 
-/* So many are told apart while they are summed. */
+/* distinct threads kept while summing */
 #define PREEMPTORS_MAX 64
 
-/* Those who ran while others waited. {0} is empty. */
+/* Threads that ran while others waited. {0} is empty. */
 struct preemptors {
 	struct interval_preemptor v[PREEMPTORS_MAX];
 	size_t cnt;
-	uint64_t other_ns; /* of those who found no room, or were told of as others */
+	uint64_t other_ns; /* of threads beyond PREEMPTORS_MAX, or reported as others */
 };
 
-/* Adds a time to that of the same thread on the same CPU. */
+/* Adds to the row of the same thread and CPU. */
 void preemptors_add(struct preemptors *r, const struct interval_preemptor *one);
 /*
- * Hands out those who ran longest, at most @max, longest first, and returns how many; the time of all
- * that are left joins r->other_ns.
+ * Copies at most @max threads to @out, longest first, and returns how many. The time of the others
+ * is added to r->other_ns.
  */
 size_t preemptors_top(struct preemptors *r, struct interval_preemptor *out, size_t max);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * For how long a trace was recorded: what rates and shares of time are to be divided by. Owns the times of each
- * part and what was left out of them: pauses, slices, and holes. Numbers only.
+ * For how long a trace was recorded: the divisor for rates and percentages. Owns the time range of
+ * each recording and what was skipped in it: pauses, slices, gaps. Numbers only.
  */
 #include "profile/sched/recorded_time.h"
 
@@ -17,7 +17,7 @@ struct recorded_time_part *recorded_time_part(struct recorded_time *o, uint32_t 
 	return &o->v[part];
 }
 
-/* Nothing at all was recorded meanwhile, on any CPU. */
+/* Nothing was recorded on any CPU. */
 static bool is_skipped(enum loss_accounting_class cls)
 {
 	return cls == LOSS_ACCOUNTING_PAUSES || cls == LOSS_ACCOUNTING_SLICES ||
@@ -42,19 +42,19 @@ void recorded_time_loss(struct recorded_time *o, const struct trace *t,
 	o->skipped_cnt++;
 }
 
-/* Times of the parts on one clock. */
+/* Time ranges of the recordings on one clock. */
 struct times {
 	struct gap *spans, *recorded;
 	size_t span_cnt, span_cap, recorded_cnt, recorded_cap;
 };
 
-/* Parts that follow each other. */
+/* Recordings one after the other. */
 struct lane {
 	uint64_t until;
 	struct times times;
 };
 
-/* One of a clock, by when it began. */
+/* A recording, sorted by start time. */
 struct member {
 	uint64_t first, last;
 	uint32_t part;
@@ -74,7 +74,7 @@ static void add(struct gap **v, size_t *cnt, size_t *cap, uint64_t from, uint64_
 	(*v)[(*cnt)++] = (struct gap){ from, to };
 }
 
-/* How long any of them lasts. */
+/* The length of the union of ranges. */
 static uint64_t total_length(struct gap *v, size_t cnt)
 {
 	uint64_t ns = 0, until = 0;
@@ -92,7 +92,7 @@ static uint64_t total_length(struct gap *v, size_t cnt)
 	return ns;
 }
 
-/* From @from to @to but for what was left out; how long that is. */
+/* Adds the range without what was skipped, and returns its length. */
 static uint64_t add_recorded(struct times *t, const struct recorded_time_part *p, uint64_t from,
 			     uint64_t to)
 {
@@ -137,7 +137,7 @@ static bool is_counted(const struct recorded_time *o, const struct recorded_time
 	       has_cpu(&o->v[part], opts, part);
 }
 
-/* When a part began and ended, as far as it is looked at; false: not at all. */
+/* The range of a recording within the window; false: empty. */
 static bool span_of(const struct recorded_time *o, const struct recorded_time_opts *opts,
 		    struct member *m)
 {
@@ -162,7 +162,10 @@ static int by_first(const void *a, const void *b)
 	return x->part < y->part ? -1 : x->part > y->part;
 }
 
-/* Of the parts on the clock of @part, the first of them, those that count. Their number; the caller frees *@out. */
+/*
+ * Collects the recordings on the clock of @part that count, and returns their number. @part is the
+ * first on that clock. The caller frees *@out.
+ */
 static size_t members_of(const struct recorded_time *o, const struct recorded_time_opts *opts,
 			 uint32_t part, bool all, struct member **out)
 {
@@ -183,7 +186,10 @@ static size_t members_of(const struct recorded_time *o, const struct recorded_ti
 	return cnt;
 }
 
-/* The one that ended last of those that did before @m began, or nearly; else a new one. */
+/*
+ * The lane that ended last before @m started, with a tolerance of a tenth; a new lane if there is
+ * none.
+ */
 static size_t lane_for(const struct lane *lanes, size_t cnt, const struct member *m)
 {
 	const uint64_t latest = m->first + (m->last - m->first) / 10;

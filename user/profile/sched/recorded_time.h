@@ -5,50 +5,54 @@
 #include "profile/sched/gaps.h"
 #include "trace/read/trace.h"
 
-/* Stretches left out that are remembered, of all parts together; what is left out beyond counts as recorded. */
+/* Skipped ranges kept, over all recordings; further ones count as recorded. */
 #define RECORDED_TIME_SKIPPED_MAX (1 << 20)
 
 struct recorded_time_part {
-	bool any; /* something happened in it, */
-	uint64_t first, last; /* from when to when, */
-	uint32_t cpus; /* on CPUs below this number */
-	struct gap *skipped; /* what was left out, as it was told */
+	bool any; /* any event */
+	uint64_t first, last; /* its time range */
+	uint32_t cpus; /* highest CPU number + 1 */
+	struct gap *skipped; /* pauses, slices and gaps, in the order of the trace */
 	size_t cnt, cap;
 };
 
-/* For how long a trace was recorded. {0} is empty; grows with parts and with stretches left out. */
+/* For how long a trace was recorded. {0} is empty; grows with recordings and skipped ranges. */
 struct recorded_time {
 	struct recorded_time_part *v; /* by part */
 	size_t cap, skipped_cnt;
 };
 
-/* Takes an event that happened: any but those that trace_is_naming() tells and losses. */
+/*
+ * Adds an event that happened: anything except losses and events for which trace_is_naming() is
+ * true.
+ */
 static inline void recorded_time_event(struct recorded_time *o, const struct trace_event *ev);
-/* Takes a LostEvents, wherever it stands: a pause, a slice, a hole, or another, of which time is not left out. */
+/* Adds a LostEvents event, at any position; kinds that do not skip time are ignored. */
 void recorded_time_loss(struct recorded_time *o, const struct trace *t,
 			const struct trace_event *ev);
 
 struct recorded_time_opts {
 	const struct names *names;
 	const void *ctx;
-	/* What is looked at on a clock, both ends included; false: all of it. NULL: all. */
+	/* Gets the window on a clock, inclusive; false: no window. NULL: none at all. */
 	bool (*window)(const void *ctx, uint32_t clock, uint64_t *from, uint64_t *to);
-	/* Whether a part tells of what is measured; where none does, all count. NULL: all do. */
+	/* Whether a recording has the measured data; if none has, all count. NULL: all have. */
 	bool (*has_data)(const void *ctx, uint32_t part);
-	uint32_t cpu; /* parts that this CPU was recorded in; TRACE_NONE: all */
+	uint32_t cpu; /* only recordings of this CPU; TRACE_NONE: all */
 	/*
-	 * NULL, or an array by part, of as many as there are: what sums of a part are to be multiplied by before they
-	 * are divided by recorded_time_sum.ns, so that what lies side by side has a rate by its own time. 1 where nothing
-	 * does. Parts that overlap by no more than a tenth follow each other.
+	 * NULL, or an array by part of parts.cnt elements. Sums of a recording are multiplied by
+	 * its weight before they are divided by recorded_time_sum.ns. So a recording that overlaps
+	 * others gets a rate over its own time; without overlap the weight is 1. Recordings that
+	 * overlap by at most a tenth count as successive.
 	 */
 	double *weights;
 };
 
-/* Times that several parts on one clock have count once; those of several clocks are added up. */
+/* Time that several recordings on one clock cover counts once; different clocks are added up. */
 struct recorded_time_sum {
-	uint64_t span_ns; /* with what was left out meanwhile, */
-	uint64_t ns; /* and without: what was recorded */
-	uint64_t parts_ns; /* the same of all parts one by one: more, where some lie within each other */
+	uint64_t span_ns; /* including skipped ranges */
+	uint64_t ns; /* recorded, without them */
+	uint64_t parts_ns; /* sum over recordings: more than ns if some overlap */
 	size_t parts;
 };
 

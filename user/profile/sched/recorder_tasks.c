@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The recorder's own processes, told from its metadata and from who forked whom. Helpers are fork servers that it
- * names, and what those fork.
+ * The recorder's own processes, from its metadata and from parent PIDs. Helpers are the fork
+ * servers that the metadata names, and their children.
  */
 #include "profile/sched/recorder_tasks.h"
 
@@ -12,8 +12,8 @@
 enum { HELPERS_MAX = 16 };
 
 struct recorder_tasks_part {
-	uint64_t version; /* of the metadata that it was read from, and 1; 0: not read */
-	uint64_t recorder; /* a process ID; 0: unknown */
+	uint64_t version; /* of the metadata read, plus 1; 0: not read */
+	uint64_t recorder; /* PID; 0: unknown */
 	uint32_t helpers[HELPERS_MAX];
 	size_t helper_cnt;
 };
@@ -28,7 +28,7 @@ static uint32_t parent_of(const struct trace *t, const struct names *n, uint32_t
 	return task && task->told ? task->ppid : 0;
 }
 
-/* Numbers with commas between them. */
+/* Comma-separated PIDs. */
 static void read_helpers(struct recorder_tasks_part *p, const char *list)
 {
 	char *end;
@@ -79,7 +79,7 @@ bool recorder_tasks_has(struct recorder_tasks *r, const struct trace *t, const s
 	if (!p->helper_cnt)
 		return false;
 	parent = parent_of(t, n, now, part, pid);
-	/* a number that was given to another process since has another parent */
+	/* a reused PID has another parent */
 	if (is_named(p, pid))
 		return !parent || parent == p->recorder;
 	return is_named(p, parent);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * On which CPUs' queues a thread waited, and who ran there meanwhile. Owns no memory, knows no states of
- * threads. A wait is told from its end: what lies before the first queue that is remembered is unknown.
+ * Run queues that a thread was on while runnable, and who ran on those CPUs. Owns no memory, knows
+ * no thread states. Only the last queues are kept; time before the first of them is unknown.
  */
 #include "profile/sched/runqueue_moves.h"
 
@@ -24,7 +24,7 @@ struct slice_sums {
 	uint32_t cpu;
 };
 
-/* Who was switched in last is still there only if his switch out could not be missing. */
+/* The thread switched in last is still running only if its switch-out cannot be missing. */
 static void add_slice(void *ctx, uint32_t tid, uint64_t from, uint64_t to, bool open)
 {
 	const struct slice_sums *q = ctx;
@@ -51,7 +51,7 @@ void runqueue_moves_preemptors(const struct runqueue_moves *h, const struct inte
 	for (size_t k = h->cnt; k-- && to > i->start; to = from < to ? from : to) {
 		from = h->v[k].since > i->start ? h->v[k].since : i->start;
 		q.cpu = h->v[k].cpu;
-		/* it was taken from there to another, unseen */
+		/* moved to another CPU without an event */
 		if (k + 1u == h->cnt && q.cpu != i->cpu)
 			q.cpu = TRACE_NONE;
 		cpu_log_each(b->cpus, q.cpu, from, to, add_slice, &q);

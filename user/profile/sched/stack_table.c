@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Each distinct stack once, by number. Owns the frames; knows nothing of what they mean.
- */
+/* Distinct stacks by number. Owns the frames; does not interpret them. */
 #include "profile/sched/stack_table.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 
 #include "base/hash.h"
 
-/* Frames of a stack beyond this are dropped at the root end. */
+/* Frames beyond this are dropped at the root end. */
 #define STACK_TABLE_DEPTH_MAX 1024
 
 struct stack_table_row {
@@ -12,7 +12,7 @@ struct stack_table_row {
 	uint32_t len;
 };
 
-/* Distinct stacks, numbered from 0 in the order of their coming. {0} is empty. */
+/* Distinct stacks, numbered from 0 in order of arrival. {0} is empty. */
 struct stack_table {
 	struct hmap index; /* hash of content -> row + 1 */
 	struct stack_table_row *rows;
@@ -21,9 +21,12 @@ struct stack_table {
 	size_t arena_len, arena_cap;
 };
 
-/* The number of a stack, which joins the table if it is not there. */
+/* The number of a stack; adds it if it is new. */
 uint32_t stack_table_add(struct stack_table *t, const uint64_t *frames, uint32_t cnt);
-/* NULL and 0 for an empty stack, and for a number that none has. Borrowed until the next stack_table_add(). */
+/*
+ * NULL and *cnt = 0 for an empty stack or an unknown number. Borrowed until the next
+ * stack_table_add().
+ */
 const uint64_t *stack_table_get(const struct stack_table *t, uint32_t id, uint32_t *cnt);
 void stack_table_fini(struct stack_table *t);
 

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Whom a recording followed, told from its metadata ("system", "pid 1,2", "tid 3", "command ls") and then
- * from forks as they come. Owns the two sets; numbers only. As the recorder's programs do: a child of a
- * followed thread is followed with its whole process. Children from before the segment are known by what
- * TaskEvents say of them.
+ * Targets of a recording, from its metadata ("system", "pid 1,2", "tid 3", "command ls") and then
+ * from forks. Owns the two sets; numbers only. As in the BPF programs, a child of a target thread
+ * is a target with its whole process. Children from before the segment are known from TaskEvents.
  */
 #include "profile/sched/target_threads.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Values of the sets. Who is forked brings its whole process along; who was named does not. */
+/*
+ * Values of the sets. With a forked thread its whole process is a target; with a named one only the
+ * thread.
+ */
 static char named, forked;
 
 static void add(struct hmap *set, uint64_t id, void *how)
@@ -91,7 +93,7 @@ static void handle_tracepoint(struct target_threads *f, const struct trace_event
 	}
 }
 
-/* Of a trace that was cut to what the target names, nobody else counts. */
+/* In a trace that was cut to the named targets, no other thread counts. */
 static bool is_reported_target(const struct target_threads *f, const struct trace_event *ev)
 {
 	return f->inherit && !f->from_task_events && trace_u64_or(ev, ROLE_FOLLOWED, 0);

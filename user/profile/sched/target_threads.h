@@ -5,28 +5,31 @@
 #include "trace/read/trace.h"
 
 /*
- * Which threads a recording followed: only of these the trace has every switch and waking. {0} is "all
- * of them".
+ * Target threads of a recording: only these have every switch and wakeup in the trace. {0}: all
+ * threads.
  */
 struct target_threads {
-	bool not_all; /* not all */
-	bool command; /* the first program that is started */
-	bool inherit; /* and what they fork */
-	/* TaskEvents say who is followed, PROF_F_FOLLOWED; of those that the target names, if within is set */
+	bool not_all; /* only some threads are targets */
+	bool command; /* the first program that is exec'ed */
+	bool inherit; /* and its children */
+	/* TaskEvents name targets (PROF_F_FOLLOWED); if within is set, only among the named PIDs */
 	bool from_task_events, within;
 	struct hmap pids, tids; /* keys */
-	/* The command, by number, before the trace tells of it: until then it is the recorder's own code. */
+	/*
+	 * PIDs of the command until the trace mentions them; before that the process runs the
+	 * recorder's code.
+	 */
 	struct hmap pending;
 };
 
-/* By the metadata of a part. A part that says nothing of its targets is taken to have all. */
+/* Reads the metadata of a recording. Without targets there, all threads are targets. */
 void target_threads_init(struct target_threads *f, const struct names *n, uint32_t part);
-/* Forks, execs, TaskEvents and samples: who belongs to whom. */
+/* Handles forks, execs, TaskEvents and samples, which add targets. */
 void target_threads_event(struct target_threads *f, const struct trace *t,
 			  const struct trace_event *ev);
 /* @pid may be TRACE_NONE: unknown. */
 bool target_threads_has(const struct target_threads *f, uint32_t pid, uint32_t tid);
-/* The thread has ended: its number may be another's soon. */
+/* The thread has exited: its TID may be reused. */
 void target_threads_forget(struct target_threads *f, uint32_t tid);
 void target_threads_fini(struct target_threads *f);
 

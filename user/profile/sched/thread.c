@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The open interval of a thread: how it begins, and what it is when it has ended. Owns no memory; which
- * event begins and ends what is thread_state.c's.
+ * The open interval of a thread. Owns no memory; thread_state.c decides which event starts and ends
+ * it.
  */
 #include "profile/sched/thread.h"
 

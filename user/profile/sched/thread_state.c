@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What threads did, from switches and wakings. Owns the one state machine of threads that there is:
+ * What threads did, from switches and wakeups. The only state machine of threads:
  *
  *   switched in            -> running
  *   switched out, runnable -> runnable     (state 0, or 0x100: preempted)
  *   switched out, dead     -> gone
- *   switched out, else     -> blocked, until a waking makes it runnable
+ *   switched out, other    -> blocked, until a wakeup makes it runnable
  *
- * A thread keeps its open interval; the event that ends it completes it and hands it out. A thread's
- * first event also says what it did before, back to the start of the recording.
+ * A thread has one open interval; the event that ends it completes and emits it. A thread's first
+ * event also defines its state before it, back to the start of the recording.
  *
- * Nothing is guessed. An event that does not fit the state, or a CPU's switch that does not fit the one
- * before it, says that something is missing in between; a gap that LostEvents told of, that something
- * may be. Such an interval has no state. The next event of the thread is true again.
+ * Nothing is guessed. If an event does not fit the state, or a CPU's switch does not fit the one
+ * before it, events are missing in between. In a gap reported by LostEvents, events may be missing.
+ * Such an interval has no state. The thread's next event is valid again.
  */
 #include "profile/sched/thread_state.h"
 
@@ -27,30 +27,32 @@
 #include "profile/sched/thread.h"
 #include "profile/sched/waker.h"
 
-/* The letters of ps lie in the low byte; 0x100 above them says preempted. */
+/* The low byte has the states that ps shows; 0x100 means preempted. */
 #define STATE_LETTERS 0xff
 #define STATE_DEAD 0x10
 #define STATE_ZOMBIE 0x20
 
-enum { RECENT_CNT = 512, TID_MAX = 4194304 /* Linux gives none above */ };
+enum { RECENT_CNT = 512, TID_MAX = 4194304 /* the kernel's limit */ };
 
 struct thread_state {
 	struct thread_state_shared *all; /* borrowed */
-	/* of the part at hand: */
-	bool has_events, has_targets; /* an event; whom the recording followed */
-	bool offcpu_only; /* it has whole stays off the CPU alone: there is nothing to tell here */
-	bool neighbours; /* and it watched the CPUs that those waited for: PROF_EV_CPU_WATCH */
+	/* of the current recording: */
+	bool has_events, has_targets; /* any event; its targets are known */
+	bool offcpu_only; /* off-CPU intervals only (--min-block): nothing to do here */
+	bool neighbours; /* CPUs that targets waited for were watched: PROF_EV_CPU_WATCH */
 	uint32_t part;
-	uint64_t start, last; /* times of its first event, and of the latest */
+	uint64_t start, last; /* time of the first and the latest event */
 	struct thread_state_window window;
 	struct target_threads targets;
 	struct cpu_filter cpu_filter;
 	struct cpu_log cpus;
 	struct hmap threads; /* tid -> struct thread */
-	struct thread *recent[RECENT_CNT]; /* of them, by the number's low bits */
-	const struct thread *reporting; /* while the callback runs */
-	/* The one that was woken last: its block is handed out with the next event, as the waker's stack
-	 * may come first. */
+	struct thread *recent[RECENT_CNT]; /* cache, by the low bits of the TID */
+	const struct thread *reporting; /* during the callback */
+	/*
+	 * The thread woken last. Its blocked interval is emitted with the next event, because the
+	 * waker's stack may come first.
+	 */
 	struct thread *woken;
 	struct interval woken_from;
 };
@@ -69,7 +71,7 @@ void thread_state_window(struct thread_state *iv, uint32_t clock)
 		iv->window = iv->all->windows[clock];
 }
 
-/* ---- handing out ------------------------------------------------------------------------------- */
+/* ---- emitting intervals ---------------------------------------------------------------------- */
 
 static bool spans_loss(const struct thread_state *iv, uint64_t from, uint64_t to)
 {
@@ -105,7 +107,7 @@ static void emit_interval(struct thread_state *iv, struct thread *th, struct int
 		i->flags |= INTERVAL_LOSS;
 	if (i->flags & (INTERVAL_LOSS | INTERVAL_HOLE | INTERVAL_NEIGHBOUR | INTERVAL_UNSURE))
 		i->state = INTERVAL_UNKNOWN;
-	/* what does not fit together, or has no beginning, happened where nobody recorded */
+	/* contradictions, and intervals without a start, come from CPUs that are not recorded */
 	if (i->state == INTERVAL_UNKNOWN && iv->cpu_filter.bits && !(i->flags & INTERVAL_LOSS))
 		i->flags |= INTERVAL_NEIGHBOUR;
 	iv->reporting = th;
@@ -115,7 +117,6 @@ static void emit_interval(struct thread_state *iv, struct thread *th, struct int
 	iv->all->reporting = NULL;
 }
 
-/* Ends it and hands it out. */
 static void end_interval(struct thread_state *iv, struct thread *th, uint64_t ts,
 			 enum interval_end end_by, uint32_t cpu, uint32_t taken_from)
 {
@@ -133,7 +134,7 @@ static void flush_woken(struct thread_state *iv)
 		emit_interval(iv, th, &iv->woken_from);
 }
 
-/* The first event of a thread says what it did until then. */
+/* The first event of a thread defines its state until then. */
 static void begin_first_interval(struct thread_state *iv, struct thread *th,
 				 enum interval_state before)
 {
@@ -143,7 +144,7 @@ static void begin_first_interval(struct thread_state *iv, struct thread *th,
 
 /* ---- threads ----------------------------------------------------------------------------------- */
 
-/* NULL: it is not known. Most that are asked for were so not long ago. */
+/* NULL: unknown. Most lookups are for recent threads. */
 static struct thread *find(struct thread_state *iv, uint64_t tid)
 {
 	struct thread **recent = &iv->recent[tid % RECENT_CNT];
@@ -153,7 +154,7 @@ static struct thread *find(struct thread_state *iv, uint64_t tid)
 	return *recent;
 }
 
-/* NULL for the idle threads, which all share tid 0, and for what is no thread's number. */
+/* NULL for the idle threads, which share TID 0, and for numbers that are not TIDs. */
 static struct thread *thread_of(struct thread_state *iv, const struct trace *t, uint64_t tid)
 {
 	struct thread *th;
@@ -174,9 +175,9 @@ static struct thread *thread_of(struct thread_state *iv, const struct trace *t, 
 	return th;
 }
 
-/* ---- what is recorded of a thread ---------------------------------------------------------------- */
+/* ---- targets and recorded CPUs --------------------------------------------------------------- */
 
-/* From here on all of its switches are there: its next event will say what it is doing. */
+/* From here on all of its switches are recorded: its next event defines its state. */
 static void start_thread(struct thread_state *iv, struct thread *th, uint64_t ts)
 {
 	if (th->life == LIFE_ON)
@@ -186,7 +187,7 @@ static void start_thread(struct thread_state *iv, struct thread *th, uint64_t ts
 	th->from = ts;
 }
 
-/* From here on nothing is known of it. */
+/* From here on its state is unknown. */
 static void stop_thread(struct thread_state *iv, struct thread *th, uint64_t ts)
 {
 	if (th->life == LIFE_GONE)
@@ -198,7 +199,7 @@ static void stop_thread(struct thread_state *iv, struct thread *th, uint64_t ts)
 	thread_begin(th, INTERVAL_UNKNOWN, ts);
 }
 
-/* A thread is on the queue of this CPU, or was there last. */
+/* The thread is on the run queue of this CPU, or was on it last. */
 static void set_cpu(struct thread_state *iv, struct thread *th, uint64_t cpu, uint64_t ts)
 {
 	const bool away = !cpu_filter_has(&iv->cpu_filter, cpu);
@@ -212,7 +213,7 @@ static void set_cpu(struct thread_state *iv, struct thread *th, uint64_t cpu, ui
 	th->unrecorded_cpu = away;
 }
 
-/* What a TaskEvent says of it. */
+/* Applies a TaskEvent. */
 static void update_target(struct thread_state *iv, struct thread *th, const struct trace_event *ev)
 {
 	bool followed = trace_u64_or(ev, ROLE_FOLLOWED, 0) &&
@@ -238,7 +239,7 @@ static enum interval_end end_of_switch(uint64_t state)
 	return state ? INTERVAL_TO_PREEMPTED : INTERVAL_TO_RESCHED;
 }
 
-/* @fits: by the CPU's own switches the thread was there. */
+/* @fits: the CPU's own switches agree that the thread was running. */
 static void switched_out(struct thread_state *iv, struct thread *th, const struct trace_event *ev,
 			 uint64_t state, uint32_t next, bool fits)
 {
@@ -278,7 +279,7 @@ static void switched_in(struct thread_state *iv, struct thread *th, const struct
 			uint32_t prev)
 {
 	set_cpu(iv, th, ev->cpu, ev->ts);
-	/* on a CPU that is not recorded it may have run */
+	/* it may have run on a CPU that is not recorded */
 	if (th->life == LIFE_UNSEEN && iv->cpu_filter.bits) {
 		begin_first_interval(iv, th, INTERVAL_UNKNOWN);
 	} else if (th->life == LIFE_UNSEEN) {
@@ -303,8 +304,8 @@ static void switched_in(struct thread_state *iv, struct thread *th, const struct
 }
 
 /*
- * A thread that execs while others of its process are left takes over the leader's number: what it did
- * goes on under that, and the old number is nobody's.
+ * If a thread other than the leader execs, it takes over the leader's TID. Its interval continues
+ * under that TID, and the old TID is free.
  */
 static void continue_as(struct thread_state *iv, struct thread *old, struct thread *th, uint64_t ts)
 {
@@ -333,7 +334,7 @@ static void handle_exec(struct thread_state *iv, const struct trace *t,
 	th->comm_was = th->comm;
 }
 
-/* It has the leader's number before the kernel tells of the exec, and may be switched out in between. */
+/* The thread gets the leader's TID before the exec event, and may be switched out in between. */
 static void handle_switch_before_exec(struct thread_state *iv, const struct trace *t,
 				      struct thread *leader, const struct trace_event *ev)
 {
@@ -346,7 +347,7 @@ static void handle_switch_before_exec(struct thread_state *iv, const struct trac
 		continue_as(iv, on, leader, ev->ts);
 }
 
-/* All of its switches are there. */
+/* Whether all of its switches are recorded. */
 static bool is_target(const struct thread_state *iv, const struct thread *th)
 {
 	if (iv->targets.from_task_events)
@@ -354,7 +355,7 @@ static bool is_target(const struct thread_state *iv, const struct thread *th)
 	return th && (th->is_target || target_threads_has(&iv->targets, th->pid, th->tid));
 }
 
-/* So are those of each CPU that is waited for. */
+/* Whether all switches of each CPU that threads wait for are recorded. */
 static bool has_all_switches(const struct thread_state *iv)
 {
 	return !iv->targets.not_all || iv->neighbours;
@@ -387,8 +388,8 @@ static void handle_switch(struct thread_state *iv, const struct trace *t,
 }
 
 /*
- * Of a CPU that one who is followed runs on it tells nothing new: he is there until the switch that says he
- * leaves, also where that is under way.
+ * If a target runs on the CPU, the event adds nothing: the target runs there until its own
+ * switch-out.
  */
 static void handle_cpu_watch(struct thread_state *iv, const struct trace_event *ev)
 {
@@ -404,11 +405,11 @@ static void handle_cpu_watch(struct thread_state *iv, const struct trace_event *
 	cpu_log_begin(&iv->cpus, ev->cpu, ev->ts, tid);
 }
 
-/* Its name is that of its parent until it is told. */
+/* Until it is named, its name is its parent's. */
 static void handle_birth(struct thread_state *iv, struct thread *th, const struct trace_event *ev)
 {
 	if (th->life == LIFE_ON) {
-		/* one of the same number, whose end is not there */
+		/* an earlier thread of the same TID, whose exit is missing */
 		th->flags |= INTERVAL_HOLE;
 		end_interval(iv, th, ev->ts, INTERVAL_TO_NOTHING, th->cpu, TRACE_NONE);
 	}
@@ -436,7 +437,7 @@ static void handle_wakeup(struct thread_state *iv, const struct trace *t,
 		return;
 	if (!birth || th->life == LIFE_UNSEEN)
 		set_cpu(iv, th, cpu, ev->ts);
-	/* the first one counts */
+	/* only the first wakeup counts */
 	if (!birth && th->life == LIFE_ON && th->state == INTERVAL_RUNNABLE)
 		return;
 	if (th->life == LIFE_UNSEEN && !birth)
@@ -486,7 +487,7 @@ static void handle_stack(struct thread_state *iv, const struct trace *t,
 		th->stack = stack_table_add(&iv->all->stacks, ev->frames, ev->frame_cnt);
 }
 
-/* To another CPU. It waits there: sleepers are moved when they are woken. */
+/* The thread was migrated and is runnable: the kernel migrates sleepers when it wakes them. */
 static void handle_migration(struct thread_state *iv, struct thread *th, uint64_t cpu, uint64_t ts)
 {
 	const bool was_unrecorded = th->unrecorded_cpu;
@@ -544,7 +545,7 @@ void thread_state_restart(struct thread_state *iv)
 	reset_part(iv);
 }
 
-/* Known threads without any event did one thing all the while: not switched in, they never ran. */
+/* A thread without any event was in one state all the time. Without a switch in, it never ran. */
 static void end_thread(struct thread_state *iv, struct thread *th)
 {
 	if (th->life == LIFE_GONE)
@@ -597,7 +598,7 @@ static void begin_part(struct thread_state *iv, const struct trace_event *ev)
 		iv->window = iv->all->windows[clock];
 }
 
-/* Metadata stands first, and once more in each segment. */
+/* Metadata comes first, and again in each segment. */
 static void read_targets(struct thread_state *iv)
 {
 	const char *neighbours;
@@ -640,7 +641,10 @@ static void handle_task(struct thread_state *iv, const struct trace *t,
 	update_target(iv, th, ev);
 }
 
-/* Names of other things stand where they are needed, at any time: some at 0, some on another part's clock. */
+/*
+ * Other naming events come where they are needed, with any time: some at 0, some on another
+ * recording's clock.
+ */
 static bool is_of_part(enum trace_kind kind)
 {
 	return !trace_is_naming(kind) || kind == TRACE_TASK || kind == TRACE_METADATA;
@@ -674,7 +678,7 @@ void thread_state_add(struct thread_state *iv, const struct trace *t, const stru
 	}
 }
 
-/* ---- behind whom ------------------------------------------------------------------------------- */
+/* ---- preemptors ------------------------------------------------------------------------------ */
 
 static bool is_still_running(const void *ctx, uint32_t tid)
 {

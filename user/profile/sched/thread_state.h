@@ -3,8 +3,8 @@
 #define D9_PROFILE_SCHED_THREAD_STATE_H
 
 /*
- * What the threads of one recording did: see intervals.h, which has one of these for each recording of a merged
- * stream, and one for all that follow each other.
+ * What the threads of one recording did. intervals.h has one of these for each recording of a
+ * merged stream, and one for all successive recordings.
  */
 #include "profile/sched/gaps.h"
 #include "profile/sched/intervals.h"
@@ -17,7 +17,7 @@ struct thread_state_window {
 	bool set;
 };
 
-/* What they have in common. */
+/* Shared by all recordings. */
 struct thread_state_shared {
 	struct intervals_opts opts;
 	bool skip_stacks;
@@ -26,17 +26,17 @@ struct thread_state_shared {
 	size_t window_cap;
 	struct gaps *gaps; /* by part */
 	size_t gaps_cap;
-	const struct thread_state *reporting; /* while opts.fn runs */
+	const struct thread_state *reporting; /* during opts.fn */
 };
 
 /* Never NULL; free with thread_state_free(). */
 struct thread_state *thread_state_new(struct thread_state_shared *all);
 void thread_state_free(struct thread_state *m);
-/* The window of that clock is another one. */
+/* The window of @clock has changed. */
 void thread_state_window(struct thread_state *m, uint32_t clock);
-/* Cuts to a window, if it is set: false when nothing is left. */
+/* Clips to a window, if it is set. False: nothing is left. */
 bool thread_state_clip(const struct thread_state_window *w, struct interval *i);
-/* As intervals_restart() and so on. */
+/* See intervals_restart() and the functions of the same name. */
 void thread_state_restart(struct thread_state *m);
 void thread_state_add(struct thread_state *m, const struct trace *t, const struct trace_event *ev);
 void thread_state_finish(struct thread_state *m);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What a waking came from, as its event says. Pure. */
+/* The context of a wakeup, from its event. No state. */
 #include "profile/sched/waker.h"
 
 enum { SOFTIRQ_TIMER = 1 };
@@ -16,7 +16,7 @@ struct interval_waker waker_of(const struct trace_event *ev)
 	uint64_t context = trace_u64_or(ev, ROLE_CONTEXT, PROF_CONTEXT_UNKNOWN), raw = context;
 	uint64_t number = context >> PROF_CONTEXT_SHIFT;
 
-	/* what this softirq runs are the callbacks of timers, too */
+	/* this softirq runs timer callbacks, too */
 	if (context == (PROF_CONTEXT_SOFTIRQ | (SOFTIRQ_TIMER + 1) << PROF_CONTEXT_SHIFT))
 		context = PROF_CONTEXT_TIMER;
 	return (struct interval_waker){

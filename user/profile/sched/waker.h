@@ -4,7 +4,7 @@
 
 #include "profile/sched/intervals.h"
 
-/* What a waking came from, by its event; without a stack. */
+/* The context of a wakeup, without a stack. */
 struct interval_waker waker_of(const struct trace_event *ev);
 
 #endif /* D9_PROFILE_SCHED_WAKER_H */

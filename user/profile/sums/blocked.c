@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Sums of the times that threads were blocked, by stack, thread, state and waker. Numbers only. */
+/* Blocked time by stack, thread, state and waker. Numbers only. */
 #include "profile/sums/blocked.h"
 
 #include <stdlib.h>
@@ -7,13 +7,13 @@
 
 #include "base/alloc.h"
 
-/* What rows are told apart by; a member that was not asked for is 0. */
+/* What rows are grouped by; members that are not in the keys are 0. */
 struct blocked_id {
 	uint64_t said;
 	uint32_t stack, waker_stack, comm, pid, tid, waker_comm, waker_tid;
 	int32_t number;
 	uint8_t state, woken, context,
-		pad[5]; /* to a whole of eight bytes: keys are compared as such */
+		pad[5]; /* explicit padding to eight bytes: ids are compared as bytes */
 };
 
 static bool by(const struct blocked *w, enum blocked_key key)
@@ -31,7 +31,7 @@ static struct blocked_id id_of(const struct blocked *w, const struct blocked_row
 		k.comm = r->comm;
 	if (by(w, BLOCKED_PID))
 		k.pid = r->pid;
-	/* a thread without a name is not yet known to be of one name with another */
+	/* without a name it is unknown whether it has the same name as another thread */
 	if (by(w, BLOCKED_TID) || (by(w, BLOCKED_COMM) && r->comm == NAMES_NONE))
 		k.tid = r->tid;
 	if (by(w, BLOCKED_STATE))
@@ -39,7 +39,7 @@ static struct blocked_id id_of(const struct blocked *w, const struct blocked_row
 	if (by(w, BLOCKED_WAKER) && r->woken) {
 		k.woken = true;
 		k.context = (uint8_t)r->context;
-		/* of a timer it is not told what ran it */
+		/* a timer's number is not recorded */
 		if (r->context == INTERVAL_BY_SOFTIRQ || r->context == INTERVAL_BY_HARDIRQ) {
 			k.number = r->number;
 			k.said = r->said;
@@ -54,7 +54,7 @@ static struct blocked_id id_of(const struct blocked *w, const struct blocked_row
 	return k;
 }
 
-/* A row of this wait alone, without its buckets. */
+/* A row of one interval, without buckets. */
 static struct blocked_row row_from(const struct interval *i)
 {
 	const struct interval_waker *waker = i->waker;
@@ -85,7 +85,7 @@ static struct blocked_row row_from(const struct interval *i)
 	return r;
 }
 
-/* The row of one key with another; NULL: it has become one itself. */
+/* The row with the same key. NULL: @r was added as a new row. */
 static struct blocked_row *find_or_add(struct blocked *w, const struct blocked_row *r)
 {
 	const struct blocked_id k = id_of(w, r);

@@ -5,37 +5,40 @@
 #include "base/hash.h"
 #include "profile/sched/intervals.h"
 
-/* What rows are told apart by. */
+/* Keys to group rows by. */
 enum blocked_key {
 	BLOCKED_STACK, /* of the switch-out */
 	BLOCKED_COMM,
 	BLOCKED_PID,
 	BLOCKED_TID,
 	BLOCKED_STATE,
-	BLOCKED_WAKER, /* the context, and of a task its name */
+	BLOCKED_WAKER, /* the context; for tasks the name */
 	BLOCKED_WAKER_STACK,
-	BLOCKED_WAKER_TID, /* of a task that woke */
+	BLOCKED_WAKER_TID, /* of a waking task */
 	BLOCKED_KEY_CNT,
 };
 
-/* Lengths of waits by powers of two: bucket k counts those of 2^k up to 2^(k+1) ns, 0 also the empty ones. */
+/* Durations by powers of two: bucket k has 2^k up to 2^(k+1) ns; bucket 0 also 0 ns. */
 #define BLOCKED_BUCKETS 64
 
-/* Waits of one kind. Members of keys that were not asked for are as in the first of them. */
+/*
+ * Blocked intervals of one group. Members that are not in the keys have the values of the first
+ * interval.
+ */
 struct blocked_row {
-	uint32_t stack, waker_stack; /* of the engine, or INTERVAL_NO_STACK */
+	uint32_t stack, waker_stack; /* ids of the engine, or INTERVAL_NO_STACK */
 	uint32_t comm, pid, tid; /* comm: string id or NAMES_NONE; TRACE_NONE: unknown */
-	uint32_t part; /* of the stream; of the first wait */
-	char state; /* see interval_letter(); '?': it was blocked when the trace began */
-	bool woken; /* false: nobody, as far as the trace tells, and the next ones say nothing */
+	uint32_t part; /* recording of the first interval */
+	char state; /* see interval_letter(); '?': blocked since before the trace */
+	bool woken; /* false: no waker recorded; ignore the next members */
 	enum interval_context context;
 	int32_t number; /* as in struct interval_waker */
 	uint64_t said;
 	uint32_t waker_comm, waker_tid; /* waker_tid TRACE_NONE: unknown */
-	uint64_t cnt, cut; /* waits; those of them that an edge of the trace or window cut */
-	uint64_t ns, max_ns; /* together; the longest */
-	uint64_t max_start; /* of the longest */
-	uint64_t *buckets; /* NULL unless asked for */
+	uint64_t cnt, cut; /* intervals; those of them clipped by an edge of the trace or window */
+	uint64_t ns, max_ns; /* total; the longest */
+	uint64_t max_start; /* start of the longest */
+	uint64_t *buckets; /* NULL unless requested */
 };
 
 struct blocked_opts {
@@ -43,29 +46,29 @@ struct blocked_opts {
 	bool buckets;
 };
 
-/* Blocked intervals, summed. Start with { .opts = ... }; grows with the distinct rows. */
+/* Sums of blocked intervals. Start with { .opts = ... }; grows with distinct rows. */
 struct blocked {
 	struct blocked_opts opts;
 	struct hmap index; /* hash -> row + 1 */
 	struct blocked_row *rows;
-	struct blocked_id *ids; /* of the rows, by which they are found */
+	struct blocked_id *ids; /* keys of the rows */
 	size_t cnt, cap, id_cap;
 	uint64_t intervals, cut, ns; /* of all rows */
 };
 
-/* Takes an interval that is INTERVAL_BLOCKED. */
+/* Adds an INTERVAL_BLOCKED interval. */
 void blocked_add(struct blocked *w, const struct interval *i);
 /*
- * Names threads that the trace named only later, which may make two rows one, and sorts: most time
- * first, then by what rows are told apart by. Once, after the last one.
+ * Sets the names of threads that the trace named late, which may merge rows, and sorts: most time
+ * first, then by key. Call it once, at the end.
  */
 void blocked_finish(struct blocked *w, const struct names *names);
 void blocked_fini(struct blocked *w);
 
-/* Who woke the threads of a row that says woken, as far as rows are told apart by it; no time or CPU. */
+/* The waker of a row with woken set, as far as the keys have it; no time or CPU. */
 struct interval_waker blocked_waker(const struct blocked_row *r);
 
-/* The bucket of a length. */
+/* The bucket of a duration. */
 unsigned int blocked_bucket(uint64_t ns);
 
 #endif /* D9_PROFILE_SUMS_BLOCKED_H */

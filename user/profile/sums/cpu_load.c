@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* How busy CPUs were, how many waited for them, and who moved between them. Numbers only. */
+/* Busy time, run-queue latency and migrations by CPU. Numbers only. */
 #include "profile/sums/cpu_load.h"
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static void run(struct cpu_load *l, struct cpu_load_row *r, const struct interva
 	const uintptr_t before = (uintptr_t)hmap_get(&l->last, key);
 
 	r->busy_ns += i->end - i->start;
-	/* it was on its CPU already when the trace or the window began */
+	/* not if it was on the CPU before the trace or window */
 	if (!(i->flags & (INTERVAL_EDGE_START | INTERVAL_CLIP_START))) {
 		r->switches++;
 		r->migrations += before && before != (uintptr_t)i->cpu + 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Time on CPUs in columns. How long a trace is shows only at its end, so columns begin narrow, and two
- * become one whenever time runs out of the last. Numbers only.
+ * CPU time in columns. The length of a trace is known only at its end. So columns start narrow, and
+ * pairs are merged when time exceeds the last column. Numbers only.
  */
 #include "profile/sums/cpu_strip.h"
 
@@ -30,7 +30,7 @@ static struct cpu_strip_cell *cell_at(struct cpu_strip *s, uint32_t cpu, uint32_
 	return &s->cells[s->cnt - 1];
 }
 
-/* Each two columns become one. */
+/* Merges each pair of columns. */
 static void widen(struct cpu_strip *s)
 {
 	struct cpu_strip_cell *cells = s->cells;

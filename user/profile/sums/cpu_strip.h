@@ -7,21 +7,21 @@
 
 #define CPU_STRIP_COLS_MAX 4096
 
-/* How long one thread ran on one CPU within one column of time. */
+/* How long a thread ran on a CPU within a column. */
 struct cpu_strip_cell {
 	uint32_t cpu, col, tid;
 	uint64_t ns;
 };
 
-/* A thread of the strip. */
 struct cpu_strip_thread {
 	uint32_t tid, comm; /* comm: string id or NAMES_NONE */
 	uint64_t ns;
 };
 
 /*
- * Who ran on which CPU, in columns of equal time that get wider as the trace gets longer, always by two.
- * Start with { .cols = ..., .start = ... }: an even number of columns, at most CPU_STRIP_COLS_MAX.
+ * Which thread ran on which CPU, in columns of equal time. Their width doubles as the trace gets
+ * longer. Start with { .cols = ..., .start = ... }: an even number of columns, at most
+ * CPU_STRIP_COLS_MAX.
  */
 struct cpu_strip {
 	uint32_t cols;
@@ -36,11 +36,14 @@ struct cpu_strip {
 	uint32_t cpus; /* one more than the highest number */
 };
 
-/* Takes an interval that is INTERVAL_RUNNING. */
+/* Adds an INTERVAL_RUNNING interval. */
 void cpu_strip_add(struct cpu_strip *s, const struct interval *i);
-/* Sorts the threads: those that ran longest first. Once, after the last one. */
+/* Sorts the threads: longest running first. Call it once, at the end. */
 void cpu_strip_finish(struct cpu_strip *s);
-/* The thread that ran longest in a column, and how long all did; TRACE_NONE and 0: none did. */
+/*
+ * The thread that ran longest in a column, and the total of all threads; TRACE_NONE and 0: none
+ * ran.
+ */
 uint32_t cpu_strip_top(const struct cpu_strip *s, uint32_t cpu, uint32_t col, uint64_t *busy_ns);
 void cpu_strip_fini(struct cpu_strip *s);
 

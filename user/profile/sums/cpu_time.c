@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * CPU time of tasks. Owns the sums by task and CPU, which are made less when all names are known: a
- * sample every 10 ms says little of a thread that runs for 1, but the switches say all.
+ * CPU time of tasks. Owns the sums by task and CPU, which are regrouped when all names are known. A
+ * sample every 10 ms says little about a thread that runs for 1 ms; switches are exact.
  */
 #include "profile/sums/cpu_time.h"
 
@@ -23,7 +23,10 @@ static void add_run(struct cpu_time *c, const struct interval *i, uint32_t cgrou
 	c->run_ns += ns;
 }
 
-/* At one of its ends: who is switched out ran before, though the switch in is not there. */
+/*
+ * At an edge of the recording: the thread of a switch-out was running before, although its
+ * switch-in is missing.
+ */
 static bool was_on_cpu(const struct interval *i)
 {
 	return i->began_as == INTERVAL_RUNNING || i->end_by >= INTERVAL_TO_BLOCK;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Two traces side by side. Owns rows that are matched by names, and the arithmetic of differences;
- * where observations come from, and how rows are shown, is others' business. Numbers only.
+ * Compares two traces. Owns rows matched by name, and the arithmetic of differences and errors.
+ * Numbers only; callers supply observations and print rows.
  *
- * A row's key is its text without what changes from build to build. A key's number in the table of keys
- * is the row's index.
+ * A row's key is its text without the parts that change between builds. A key's number in the table
+ * of keys is the row's index.
  */
 #include "profile/sums/delta.h"
 
@@ -50,9 +50,9 @@ const char *delta_str(const struct delta *d, uint32_t id, size_t *len)
 	return s ? s : "";
 }
 
-/* ---- names without what a build gives them ----------------------------------------------------- */
+/* ---- names without build-specific parts ------------------------------------------------------ */
 
-/* "::h" and 16 digits, which older Rust puts behind names: a hash of the crate. */
+/* "::h" and 16 digits, which older Rust appends to names: a hash of the crate. */
 static size_t without_hash(const char *s, size_t len)
 {
 	if (len < 19 || memcmp(s + len - 19, "::h", 3) != 0)
@@ -63,7 +63,7 @@ static size_t without_hash(const char *s, size_t len)
 	return len - 19;
 }
 
-/* Up to ".isra.0", ".constprop.1" and so on. */
+/* Up to ".isra.0", ".constprop.1" and others. */
 static size_t without_suffixes(const char *s, size_t len)
 {
 	static const char *const suffixes[] = { ".isra.", ".constprop.", ".part.", ".cold",
@@ -78,7 +78,7 @@ static size_t without_suffixes(const char *s, size_t len)
 	return without_hash(s, len);
 }
 
-/* "libc.so.6" and "libc-2.36.so" are libc.so: digits and dots, and a dash before them. */
+/* "libc.so.6" and "libc-2.36.so" become libc.so: removes digits, dots, and a dash before them. */
 static void add_module_key(struct buf *key, const char *s, size_t len)
 {
 	const char *so = memmem(s, len, ".so", 3);
@@ -121,7 +121,7 @@ static void add_place(struct delta *d, uint32_t *cnt, const char *name, size_t l
 						    strtab_add(&d->strs, module, module_len) };
 }
 
-/* Code that a program waits in, whatever it waits for. */
+/* Runtime libraries: on the stack of a blocked thread whatever it waits for. */
 static bool is_wait_code(const struct names *n, uint64_t frame)
 {
 	static const char *const modules[] = { "libc.",	  "libc-",  "libpthread", "ld-linux",
@@ -136,7 +136,10 @@ static bool is_wait_code(const struct names *n, uint64_t frame)
 	return false;
 }
 
-/* How much a frame says of why a thread waits: the kernel's least, and the scheduler's nothing. */
+/*
+ * How much a frame tells about the reason for blocking: scheduler 0, other kernel code 1, runtime
+ * libraries 2, other code 3.
+ */
 static int frame_rank(const struct names *n, uint64_t frame)
 {
 	const struct names_symbol *sym = names_symbol(n, frame);
@@ -183,7 +186,7 @@ static void add_place_key(const struct delta *d, struct buf *key, const struct d
 
 	name = delta_str(d, p->name, &len);
 	module = delta_str(d, p->module, &module_len);
-	/* a label holds the module's name, with its version */
+	/* a label has the module's name with its version */
 	if (!names_is_label(name, len))
 		buf_add(key, name, without_suffixes(name, len));
 	buf_addch(key, '\0');
@@ -191,7 +194,7 @@ static void add_place_key(const struct delta *d, struct buf *key, const struct d
 	buf_addch(key, '\0');
 }
 
-/* What is shown is what the new trace calls it. */
+/* The text shown is that of the new trace. */
 static struct delta_row *row_of(struct delta *d, enum delta_side side,
 				const struct delta_place *places, uint32_t cnt)
 {
@@ -272,7 +275,7 @@ void delta_add_wait(struct delta *d, enum delta_side side, const char *comm, siz
 	quantile_add(row->latencies[side], ns);
 }
 
-/* Of fewer the spread says little. */
+/* With fewer observations the variance is not reliable. */
 #define OBSERVED_MIN 8
 
 /* ---- differences ------------------------------------------------------------------------------- */
@@ -286,7 +289,7 @@ static void find_ratio(struct delta_change *c, const double error[DELTA_SIDES])
 				 -1;
 }
 
-/* From what each side is off by: what the difference is, unless c->error says that nobody knows. */
+/* Sets the difference and its error from the errors of both sides; c->error < 0: unknown. */
 static void set_verdict(struct delta_change *c, const double error[DELTA_SIDES])
 {
 	if (c->error >= 0)
@@ -299,7 +302,7 @@ static void set_verdict(struct delta_change *c, const double error[DELTA_SIDES])
 	c->verdict_ratio = c->ratio;
 }
 
-/* Two standard deviations of a sum; negative when nothing at all was seen. */
+/* Two standard deviations of a sum; negative if nothing was observed. */
 static double sum_error(const struct delta_sum *sum, const struct delta_sum *all, bool share)
 {
 	double one, in, p;
@@ -314,8 +317,8 @@ static double sum_error(const struct delta_sum *sum, const struct delta_sum *all
 }
 
 /*
- * Whether the mean changed by more than its error, and the sum with it. Then @error becomes that of the sums
- * for as many observations as there were.
+ * Whether the mean changed by more than its error, and the sum in the same direction. If so, @error
+ * becomes that of the sums for a fixed number of observations.
  */
 static bool mean_changed(const struct delta_sum *sum, const struct delta_scale *scale, double delta,
 			 double error[DELTA_SIDES])

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What a trace consists of: events and bytes by type, the time it spans, what was lost, and the last
- * account that the recorder gave of itself. Numbers only; grows with distinct event names and kinds
- * of loss. Other commands use the loss part alone, because whatever is reported must say how much
- * of the truth is missing.
+ * Contents of a trace: events and bytes by type, its time range, losses, and the recorder's last
+ * statistics. Numbers only; grows with distinct event names and kinds of loss. Other commands use
+ * only the loss part, because every report prints what is missing.
  */
 #include "profile/sums/event_counts.h"
 
@@ -58,7 +57,7 @@ static void add_time(struct event_counts_part *c, uint64_t ts)
 	c->has_ts = true;
 }
 
-/* What is taken from RecorderStats as it stands there; 0 where it is not. */
+/* Copied from RecorderStats; 0 if the field is missing. */
 static const struct figure {
 	enum trace_role role;
 	size_t at;
@@ -114,8 +113,8 @@ static void add_stats(struct event_counts_stats *s, const struct trace_event *ev
 }
 
 /*
- * Figures of old recorders do not say that they are the last. But a recording ends with the wall
- * clock behind them, and without another event.
+ * Statistics of old recorders do not mark the last ones. But the last ones are followed by the wall
+ * clock, and by no other event.
  */
 static void update_closed(struct event_counts_stats *s, const struct trace_event *ev)
 {
@@ -128,8 +127,8 @@ static void update_closed(struct event_counts_stats *s, const struct trace_event
 }
 
 /*
- * Figures that close a file speak for nothing behind them: be it the next file, or what somebody put
- * together.
+ * Statistics that close a file do not cover events after them: of the next file, or of files that
+ * were concatenated.
  */
 static void update_continues(struct event_counts_stats *s, const struct trace_event *ev)
 {
@@ -138,7 +137,7 @@ static void update_continues(struct event_counts_stats *s, const struct trace_ev
 		s->figures.closed = s->figures.continues = false;
 }
 
-/* A recorder knows a handful of kinds; a file may claim any number. */
+/* A recorder has a few kinds; a file may have any number. */
 #define EVENT_COUNTS_KINDS_MAX 64
 
 static void add_lost(struct event_counts_part *c, uint32_t kind, enum loss_accounting_class cls,

@@ -16,21 +16,21 @@ struct event_counts_type {
 struct event_counts_loss {
 	uint32_t kind; /* string id */
 	uint64_t count, first_ns, last_ns;
-	uint64_t ns; /* the sum of the times between the first and the last of each */
+	uint64_t ns; /* total of last - first of each loss */
 	enum loss_accounting_class cls;
 };
 
-/* The newest RecorderStats. Cumulative since the start of the recording. */
+/* The latest RecorderStats. Cumulative since the start of the recording. */
 struct event_counts_stats {
 	struct loss_accounting_figures figures;
-	bool has_closed; /* they have a field that tells the last ones */
-	uint64_t segment; /* that they stand in */
+	bool has_closed; /* has the field that marks the last ones */
+	uint64_t segment; /* its segment */
 	uint64_t elapsed_ns, samples, bpf_ns, bpf_runs;
-	uint64_t cpu_ns; /* of the recorder while recording, */
-	uint64_t realtime_ns; /* of that, at real-time priority, */
-	uint64_t end_cpu_ns; /* and after the end of recording */
+	uint64_t cpu_ns; /* of the recorder, while recording */
+	uint64_t realtime_ns; /* of cpu_ns, at real-time priority */
+	uint64_t end_cpu_ns; /* after the end of the recording */
 	uint64_t rss_bytes, ring_fill_max_bytes, bytes_written;
-	bool has_unwinding; /* it says how stacks were unwound: */
+	bool has_unwinding; /* has fields about stack unwinding: */
 	uint64_t unwind_tables, unwind_evicted, unwind_tables_left_out, unwind_bytes;
 	uint64_t unwind_lists, unwind_lists_left_out, unwind_modules_left_out;
 	uint64_t kernel_stacks_walked, kernel_stacks_helped, user_stacks_reused;
@@ -38,50 +38,51 @@ struct event_counts_stats {
 	uint64_t waited_ns, output_full_ns; /* see PROF_F_WAITED_NS */
 };
 
-/* One module and the distinct addresses in it that stacks hold. */
+/* A module and the distinct addresses in it that appear in stacks. */
 struct event_counts_module {
 	uint32_t module; /* index; 0: addresses in no known module */
 	uint64_t frames, unnamed;
 };
 
-/* What one part of the stream holds: see struct part. Its times are on its own clock. */
+/* One recording of the stream: see struct part. Times are on its own clock. */
 struct event_counts_part {
 	struct event_counts_loss *losses;
 	size_t loss_cnt, loss_cap;
-	struct loss_accounting account; /* the sum of losses */
+	struct loss_accounting account; /* total losses */
 	struct event_counts_stats stats;
-	uint64_t statuses; /* times that it says how naming a module went */
+	uint64_t statuses; /* statuses of symbol lookup in modules */
 	uint64_t events, samples, switch_stacks;
-	uint64_t tracepoints; /* what the figures count as written, as far as it is here */
+	/* tracepoint records present in the trace, to compare with the counters */
+	uint64_t tracepoints;
 	bool has_ts;
 	uint64_t first_ts, last_ts; /* of events that happened: see trace_is_naming() */
 };
 
-/* What a trace consists of. {0} is empty; string ids belong to the names of the trace. */
+/* Contents of a trace. {0} is empty; string ids are those of the trace's names. */
 struct event_counts {
 	struct event_counts_type *types;
 	size_t type_cnt, type_cap;
 	struct hmap by_name; /* string id -> index + 1 */
-	struct event_counts_part *parts; /* up to the last one that has anything */
+	struct event_counts_part *parts; /* up to the last one with any event */
 	size_t part_cnt, part_cap;
-	struct loss_accounting account; /* the sum over the parts */
-	uint64_t crashes, hangs; /* files that cost a symbol worker its life */
+	struct loss_accounting account; /* total over the recordings */
+	uint64_t crashes, hangs; /* files that crashed or hung a symbol worker */
 	struct hmap frames; /* distinct frames of stacks */
 	uint64_t events;
 	uint64_t samples, switch_stacks, waking_stacks, event_stacks;
-	uint64_t user_truncated, kernel_truncated; /* samples whose stack was cut */
-	struct stack_ends ends; /* of samples and of switches out */
-	bool unclosed_stats; /* some do not say whether they are the last: what comes behind them does */
+	uint64_t user_truncated, kernel_truncated; /* samples with truncated stacks */
+	struct stack_ends ends; /* of samples and switch-outs */
+	bool unclosed_stats; /* some statistics do not mark the last ones: later events decide */
 };
 
 void event_counts_add(struct event_counts *c, const struct trace *t, struct names *n,
 		      const struct trace_event *ev);
-/* What event_counts_add_loss() does with the few events that tell of the recording itself. */
+/* The part of event_counts_add_loss() for the few events about the recording itself. */
 void event_counts_add_notice(struct event_counts *c, const struct trace *t, struct names *n,
 			     const struct trace_event *ev);
 /*
- * Counts only what is needed to say what was lost and why names are missing: for commands that look
- * at some of the events.
+ * Counts only what is needed for losses and missing symbols: for commands that look at a part of
+ * the events.
  */
 static inline void event_counts_add_loss(struct event_counts *c, const struct trace *t,
 					 struct names *n, const struct trace_event *ev)
@@ -91,15 +92,15 @@ static inline void event_counts_add_loss(struct event_counts *c, const struct tr
 }
 void event_counts_fini(struct event_counts *c);
 
-/* Never NULL: a part of which nothing was counted is empty. Borrowed until the next event. */
+/* Never NULL: empty if nothing was counted. Borrowed until the next event. */
 const struct event_counts_part *event_counts_part(const struct event_counts *c, uint32_t part);
 
-/* Orders the types by bytes, largest first. Nothing may be added afterwards. */
+/* Sorts the types by bytes, largest first. Add nothing afterwards. */
 void event_counts_sort(struct event_counts *c, const struct names *n);
 
 /*
- * Modules that stacks pass through, most addresses without a name first; names are looked up now.
- * Returns an array of *@cnt that the caller frees, NULL when there are none.
+ * Modules in stacks, most unresolved addresses first; symbols are looked up now. Returns an array
+ * of *@cnt that the caller frees, NULL if there are none.
  */
 struct event_counts_module *event_counts_modules(const struct event_counts *c,
 						 const struct names *n, size_t *cnt);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What `top` shows: samples and blocked time of a short period, by address and by thread. Owns the sums;
- * intervals come from intervals.c. Names may come after what they name, so addresses become functions
- * only when rows are asked for. Numbers only.
+ * What `top` shows: samples and off-CPU time of a short period, by address and by thread. Owns the
+ * sums; intervals come from intervals.c. Symbols may arrive after the addresses, so addresses
+ * become functions only when rows are requested. Numbers only.
  */
 #include "profile/sums/live.h"
 
@@ -15,14 +15,14 @@
 struct live_thread {
 	uint32_t tid, pid, comm;
 	struct live_sum sum;
-	struct hmap leaves; /* frame -> samples, as a number in a pointer */
-	struct hmap blocks; /* frame -> ns blocked, likewise */
+	struct hmap leaves; /* frame -> samples, as integers */
+	struct hmap blocks; /* frame -> ns blocked, as integers */
 };
 
 struct live {
 	struct names *names;
 	struct intervals *intervals;
-	struct event_counts counts; /* the loss only */
+	struct event_counts counts; /* losses only */
 	struct hmap frames; /* frame -> struct live_sum */
 	struct hmap threads; /* part << 32 | tid -> struct live_thread */
 	struct live_sum all;
@@ -249,7 +249,7 @@ static struct live_row *append(struct live_rows *rows)
 	return &rows->v[rows->cnt++];
 }
 
-/* The innermost function at an address: what executes there. */
+/* The innermost function at an address, inlined or not. */
 static struct live_function function_at(const struct names *n, uint64_t frame)
 {
 	const struct names_symbol *known = names_symbol(n, frame);
@@ -262,7 +262,7 @@ static struct live_function function_at(const struct names *n, uint64_t frame)
 	return f;
 }
 
-/* The frame with most; false: there is none. */
+/* The frame with the largest count; false: none. */
 static bool most_of(const struct hmap *m, uint64_t *out)
 {
 	uintptr_t most = 0;

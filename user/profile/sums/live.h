@@ -4,11 +4,11 @@
 
 #include "profile/sums/event_counts.h"
 
-/* What happened in one period. */
+/* Sums of one period. */
 struct live_sum {
-	uint64_t samples; /* of the CPU */
-	uint64_t wait_ns; /* for a CPU, of waits that ended in it */
-	uint64_t off_ns; /* blocked, of blocks that ended in it */
+	uint64_t samples; /* CPU samples */
+	uint64_t wait_ns; /* run-queue latency that ended in the period */
+	uint64_t off_ns; /* blocked time that ended in the period */
 };
 
 /* String id, or NAMES_NONE; index, or 0. */
@@ -16,12 +16,12 @@ struct live_function {
 	uint32_t sym, module;
 };
 
-/* One function, or one thread. */
+/* A function or a thread. */
 struct live_row {
-	struct live_function at; /* of a thread: its hottest one */
-	struct live_function off_at; /* of a thread: the one in which it was blocked longest */
-	bool blocked; /* there is that one */
-	uint32_t tid, pid, comm; /* of a thread */
+	struct live_function at; /* threads: the function with most samples */
+	struct live_function off_at; /* threads: the function with most blocked time */
+	bool blocked; /* off_at is set */
+	uint32_t tid, pid, comm; /* threads only */
 	struct live_sum sum;
 };
 
@@ -31,33 +31,33 @@ struct live_rows {
 };
 
 /*
- * Sums of a trace that is still being written, one period after the other. A period begins where the
- * one before ended, at the time of the last event; what began before it counts from there.
+ * Sums of a trace that is still being written, period by period. A period starts where the one
+ * before ended, at the time of the last event. What started before it counts from there.
  */
 struct live;
 
-/* @names is borrowed, and that of the trace that events come from. Never NULL. */
+/* @names is borrowed, and belongs to the trace that events come from. Never NULL. */
 struct live *live_new(struct names *names);
 void live_free(struct live *l);
 
 void live_add(struct live *l, const struct trace *t, const struct trace_event *ev);
 
-/* The period so far: ns by the clock of the trace, and the sum of all in it. */
+/* Length of the period so far in ns of the trace's clock, and the total of everything in it. */
 uint64_t live_period(const struct live *l);
 const struct live_sum *live_all(const struct live *l);
-/* What was lost since the beginning. */
+/* Losses since the start. */
 const struct loss_accounting *live_lost(const struct live *l);
 
 /*
- * Rows of the period, by function or by thread; named now. Blocks count for the first function of user
- * code, and nowhere when there is none. Free rows->v.
+ * Rows of the period by function or thread, with the current names. Blocked time counts for the
+ * innermost function of user code; without one it is not counted. Free rows->v.
  */
 void live_functions(const struct live *l, struct live_rows *rows);
 void live_threads(const struct live *l, struct live_rows *rows);
-/* Most blocked first, or most samples. */
+/* Sorts by blocked time or samples, largest first. */
 void live_sort(struct live_rows *rows, bool off);
 
-/* Ends the period and begins the next. */
+/* Ends the period and starts the next. */
 void live_next(struct live *l);
 
 #endif /* D9_PROFILE_SUMS_LIVE_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Stacks of threads that do not run. Owns which one each thread left its CPU with last. */
+/* Stacks of threads off the CPU. Owns the last switch-out stack of each thread. */
 #include "profile/sums/off_stack.h"
 
 uint32_t off_stack_of(struct off_stack *o, const struct interval *i)

@@ -4,15 +4,15 @@
 
 #include "profile/sched/intervals.h"
 
-/* Where threads are while they do not run. {0} is empty; grows with distinct threads. */
+/* Switch-out stacks of threads. {0} is empty; grows with distinct threads. */
 struct off_stack {
 	struct hmap last; /* part << 32 | tid -> stack of its switch-out + 1 */
 };
 
 /*
- * The stack (of the engine) at which a thread was all through an interval, or INTERVAL_NO_STACK: a
- * thread that was woken and waits for a CPU is still where it was switched out. Takes all intervals of
- * a thread in order.
+ * The stack (of the engine) of a thread during an interval, or INTERVAL_NO_STACK. A thread that was
+ * woken and waits for a CPU still has its switch-out stack. Accepts all intervals of a thread, in
+ * order.
  */
 uint32_t off_stack_of(struct off_stack *o, const struct interval *i);
 void off_stack_fini(struct off_stack *o);

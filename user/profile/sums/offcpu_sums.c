@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Sums that the recorder made in place of events, over periods and processes. Counts of a trace are anybody's
- * numbers: they may overflow, and agree with nothing.
+ * Sums that the recorder wrote instead of events (--summary), over periods and processes. Counts in
+ * a file are untrusted: they may overflow and contradict each other.
  */
 #include "profile/sums/offcpu_sums.h"
 
@@ -11,10 +11,10 @@
 
 #include "base/alloc.h"
 
-/* The key of the row for those that find none. */
+/* Key of the row for all others. */
 #define OTHERS UINT64_MAX
 
-/* Decimal digits and nothing else; UINT64_MAX: not so. */
+/* Decimal digits only; otherwise UINT64_MAX. */
 static uint64_t number_of(const struct dial9_value *v)
 {
 	uint64_t n = 0;
@@ -62,7 +62,7 @@ static void add_to(struct offcpu_sums_row *r, const struct trace_event *ev, uint
 static struct offcpu_sums_row *row_at(struct offcpu_sums *s, const struct names *n, uint32_t part,
 				      uint32_t pid, uint32_t comm)
 {
-	/* part 0 and pid 0 are keys, too */
+	/* + 1, because part 0 and PID 0 are valid keys */
 	uint64_t key = (s->by_comm ? comm : names_task_key(n, part, pid)) + 1;
 	uintptr_t at = (uintptr_t)hmap_get(&s->index, key);
 

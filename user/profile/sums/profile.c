@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * CPU samples summed. Owns the distinct (stack, thread) pairs with their counts; everything else is
- * derived from these at the end, when all names are known. Numbers only, no text.
+ * Sums of CPU samples. Owns the distinct (stack, thread) pairs with their counts. Everything else
+ * is derived at the end, when all symbols are known. Numbers only, no text.
  *
- * Self is where a stack ends, total is what it passes through. A function that recurses stands in a
- * stack many times and still counts once in its total, so each row remembers the stack that it
- * counted last. Inlined functions are frames like any other here.
+ * Self counts the leaf, total every function in a stack. A recursive function is in a stack many
+ * times but counts once in its total. So each row remembers the stack that it counted last. Inlined
+ * functions are frames like any other.
  */
 #include "profile/sums/profile.h"
 
@@ -26,9 +26,9 @@ struct profile {
 	uint64_t samples;
 	uint64_t *weight; /* by part; NULL: 1 */
 	size_t weight_cnt;
-	bool by_cpu, by_cgroup, by_state; /* stacks are told apart by these, too */
+	bool by_cpu, by_cgroup, by_state; /* also keys of stacks */
 	bool fold; /* inlined functions */
-	struct profile_frame *expanded; /* by the last profile_expand() */
+	struct profile_frame *expanded; /* of the last profile_expand() */
 	size_t expanded_cap;
 };
 
@@ -76,7 +76,7 @@ static uint32_t cgroup_kept(const struct profile *p, const struct trace_event *e
 	return p->by_cgroup ? ev->cgroup : NAMES_NONE;
 }
 
-/* What is looked for: a stack of a thread, sampled or in an interval. */
+/* The key of a stack: of a sample or an interval of a thread. */
 struct wanted {
 	const struct trace_event *ev;
 	uint32_t len, state;
@@ -215,7 +215,7 @@ const uint64_t *profile_stack_frames(const struct profile *p, const struct profi
 	return s->len ? p->arena + s->at : NULL;
 }
 
-/* The name of the thread of a stack: string id, or NAMES_NONE. */
+/* The name of a stack's thread: string id, or NAMES_NONE. */
 static uint32_t comm_of(const struct profile *p, const struct profile_stack *s)
 {
 	const struct names_task *task;
@@ -226,7 +226,7 @@ static uint32_t comm_of(const struct profile *p, const struct profile_stack *s)
 	return task ? task->comm : NAMES_NONE;
 }
 
-/* Who is born waits before it is told whose it is. */
+/* A new thread waits for a CPU before the trace has its process. */
 static uint32_t pid_of(const struct profile *p, const struct profile_stack *s)
 {
 	const struct names_task *task;
@@ -247,7 +247,7 @@ static uint32_t cgroup_of(const struct profile *p, const struct profile_stack *s
 	return task ? task->cgroup : NAMES_NONE;
 }
 
-/* Modules that nobody announced have nothing to tell them apart by. */
+/* Modules without a record cannot be told apart. */
 static uint32_t known_module(const struct names *n, uint64_t frame)
 {
 	uint32_t idx = names_frame_module(frame);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Quantiles from a histogram whose buckets grow with what they hold. Owns the counts; a power of two is
- * a row of buckets, and a row is there when something fell into it.
+ * Quantiles from a histogram with buckets that grow with the value. Owns the counts: one row of
+ * buckets per power of two, allocated on first use.
  */
 #include "profile/sums/quantile.h"
 
@@ -22,7 +22,7 @@ void quantile_add(struct quantile *q, uint64_t v)
 {
 	unsigned int width = v ? 64 - (unsigned int)__builtin_clzll(v) : 0, row;
 
-	/* the first row has all that is below, exactly */
+	/* the first row is exact */
 	row = width > QUANTILE_SUB_BITS ? width - QUANTILE_SUB_BITS : 0;
 	if (!q->rows[row])
 		q->rows[row] = xcalloc(QUANTILE_SUBS, sizeof(*q->rows[row]));
@@ -78,7 +78,7 @@ static double middle(unsigned int row, unsigned int sub)
 	       2;
 }
 
-/* The value of the one of that rank, from 1. */
+/* The value of a rank, from 1. */
 static double at_rank(const struct quantile *q, double rank)
 {
 	const double min = (double)q->min, max = (double)q->max;

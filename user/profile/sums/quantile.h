@@ -11,9 +11,9 @@
 #define QUANTILE_ROWS (64 - QUANTILE_SUB_BITS + 1)
 
 /*
- * Quantiles of any number of values in little memory: counts in buckets of which each is 1/64 wide of
- * where it stands, so a quantile is right to 0.8% (below 64: exact). The least and the greatest value are
- * exact, and no quantile lies outside of them. {0} is empty.
+ * Quantiles of any number of values in little memory. Each bucket is 1/64 as wide as its value, so
+ * a quantile is accurate to 0.8% (below 64: exact). Minimum and maximum are exact, and limit the
+ * quantiles. {0} is empty.
  */
 struct quantile {
 	uint64_t cnt, min, max;
@@ -23,17 +23,17 @@ struct quantile {
 
 void quantile_fini(struct quantile *q);
 void quantile_add(struct quantile *q, uint64_t v);
-/* Adds all of @from, which stays as it is. */
+/* Adds @from, which does not change. */
 void quantile_merge(struct quantile *q, const struct quantile *from);
-/* How many are of 2^@power up to 2^(@power + 1); of power 0 also those that are 0. */
+/* The number of values from 2^@power up to 2^(@power + 1); power 0 includes 0. */
 uint64_t quantile_power(const struct quantile *q, unsigned int power);
 
-/* The value that the share @p (0 to 1) of all are not above; 0 of none. */
+/* The quantile @p (0 to 1); 0 without values. */
 double quantile_at(const struct quantile *q, double p);
 
 /*
- * Between which two the true quantile lies, with two standard deviations of chance: the ranks of a
- * sample scatter binomially. False when there are too few values to say.
+ * The confidence range of a quantile, two standard deviations: the ranks of a sample have a
+ * binomial distribution. False: too few values.
  */
 bool quantile_range(const struct quantile *q, double p, double *low, double *high);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Rows by their keys. Owns how keys are compared: field by field, as numbers. */
+/* Rows by key. Keys are compared field by field, as numbers. */
 #include "profile/sums/row_table.h"
 
 #include <stdlib.h>

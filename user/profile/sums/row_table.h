@@ -5,22 +5,22 @@
 #include "base/hmap.h"
 #include "profile/sums/profile.h"
 
-/* Rows that are found by their keys. {0} is empty. */
+/* Rows found by key. {0} is empty. */
 struct row_table {
 	struct profile_rows rows;
 	struct hmap index; /* hash of the keys -> row + 1 */
 };
 
-/* A key for rows told apart by nothing: every field is what an unknown one is. */
+/* A key without any field: all are unknown. */
 extern const struct profile_row row_table_no_keys;
 
-/* The row of these keys, which is added with numbers of 0 when there is none. Borrowed until the next. */
+/* The row of a key; added with zero numbers if it is new. Borrowed until the next call. */
 struct profile_row *row_table_at(struct row_table *t, const struct profile_row *key);
 
-/* Leaves of a key what @keys (a mask of 1 << enum profile_key) tell apart. */
+/* Clears the fields of a key that are not in @keys (a mask of 1 << enum profile_key). */
 void row_table_mask(struct profile_row *key, unsigned int keys);
 
-/* Frees all; row_table_steal() leaves the rows to the caller, who frees their v. */
+/* Frees everything. row_table_steal() instead hands the rows to the caller, who frees their v. */
 void row_table_fini(struct row_table *t);
 struct profile_rows row_table_steal(struct row_table *t);
 

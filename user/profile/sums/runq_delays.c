@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * How long threads waited for a CPU: sums and quantiles by thread, process or name, and the longest
- * waits one by one. Numbers only.
+ * Run-queue latency: sums and quantiles by thread, process or name, and the longest intervals.
+ * Numbers only.
  */
 #include "profile/sums/runq_delays.h"
 
@@ -15,7 +15,7 @@
 static uint64_t key_of(const struct runq_delays *d, uint32_t part, uint32_t tid, uint32_t pid,
 		       uint32_t comm)
 {
-	/* what has no process or name yet is a row by itself */
+	/* without a process or name it has a row of its own */
 	const uint64_t alone = 1ULL << 32 | tid;
 	uint64_t key = tid;
 
@@ -52,7 +52,7 @@ static struct runq_delays_row *append_empty(struct runq_delays *d, uint64_t key,
 	return append(d, key, &r);
 }
 
-/* The last name is the one that people know it by; a process is known by its main thread. */
+/* The last name counts; a process has the name of its main thread. */
 static void name_row(struct runq_delays_row *r, uint32_t comm, bool main, uint64_t ns)
 {
 	if (comm == NAMES_NONE)
@@ -81,7 +81,7 @@ static void add_wait(struct runq_delays *d, struct runq_delays_row *r, const str
 {
 	const uint64_t ns = i->end - i->start;
 
-	/* one that the edge leaves nothing of */
+	/* nothing is left after clipping */
 	if (i->flags & INTERVAL_CUT && !ns)
 		return;
 	r->wait_ns += ns;
@@ -112,7 +112,7 @@ void runq_delays_add(struct runq_delays *d, const struct interval *i)
 	}
 	r->run_ns += i->end - i->start;
 	d->run_ns += i->end - i->start;
-	/* one that was on its CPU when the trace or the window began was switched in before */
+	/* not if it was on its CPU before the trace or window */
 	if (!(i->flags & (INTERVAL_EDGE_START | INTERVAL_CLIP_START))) {
 		r->switches++;
 		d->switches++;
@@ -209,7 +209,7 @@ void runq_delays_fini(struct runq_delays *d)
 
 /* ---- the longest ------------------------------------------------------------------------------- */
 
-/* A heap with the shortest of them on top. */
+/* A heap with the shortest on top. */
 static void sift_down(struct runq_delays_heap *h, size_t at)
 {
 	const struct runq_delays_worst w = h->v[at];

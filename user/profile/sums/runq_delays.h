@@ -8,18 +8,18 @@
 
 enum runq_delays_by { RUNQ_DELAYS_BY_TID, RUNQ_DELAYS_BY_PID, RUNQ_DELAYS_BY_COMM };
 
-/* How long a thread, a process, or all of one name had to wait for a CPU. */
+/* Run-queue latency of a thread, of a process, or of all threads of a name. */
 struct runq_delays_row {
-	uint32_t tid, pid; /* of the first thread of it; TRACE_NONE: unknown */
-	uint32_t comm; /* the last name, of a process that of its main thread; NAMES_NONE: unknown */
-	bool main; /* it is the main thread's */
-	uint64_t named_ns; /* when it was called so */
+	uint32_t tid, pid; /* of its first thread; TRACE_NONE: unknown */
+	uint32_t comm; /* the last name, of a process its main thread's; NAMES_NONE: unknown */
+	bool main; /* comm is the main thread's */
+	uint64_t named_ns; /* time of that name */
 	uint32_t part;
-	uint64_t run_ns, switches; /* on a CPU; times switched in */
-	uint64_t wait_ns; /* together */
-	uint64_t cut; /* waits that an edge cut: in wait_ns, and not in the quantiles */
-	uint64_t max_ns, max_start; /* the longest, and when it began */
-	struct quantile latencies; /* of those that are whole */
+	uint64_t run_ns, switches; /* CPU time; times switched in */
+	uint64_t wait_ns; /* total run-queue latency */
+	uint64_t cut; /* clipped by an edge: in wait_ns, not in the quantiles */
+	uint64_t max_ns, max_start; /* the longest, and its start */
+	struct quantile latencies; /* without clipped ones */
 };
 
 /* Start with { .by = ... }. */
@@ -42,14 +42,14 @@ enum runq_delays_order {
 	RUNQ_DELAYS_BY_WAIT,
 };
 
-/* Takes any interval. */
+/* Accepts any interval. */
 void runq_delays_add(struct runq_delays *d, const struct interval *i);
-/* Names what was named late, and sorts: most first. Once, after the last interval. */
+/* Sets names that came late, and sorts, largest first. Call it once, after the last interval. */
 void runq_delays_finish(struct runq_delays *d, const struct names *names,
 			enum runq_delays_order order);
 void runq_delays_fini(struct runq_delays *d);
 
-/* One long wait, with all that is known of it. */
+/* One long runnable interval, with all its details. */
 struct runq_delays_worst {
 	uint32_t tid, pid, comm, cpu, stack, part;
 	uint64_t start, ns;
@@ -57,20 +57,21 @@ struct runq_delays_worst {
 	enum interval_why why;
 	bool woken;
 	struct interval_waker waker;
-	struct interval_preemptor preemptors[4]; /* who ran on that CPU meanwhile, longest first */
+	struct interval_preemptor
+		preemptors[4]; /* threads that ran on that CPU during it, longest first */
 	struct interval_preemptor_sum sum;
 };
 
-/* The longest waits so far: a heap of at most @max. Start with { .max = ... }. */
+/* The longest intervals so far: a heap of at most @max. Start with { .max = ... }. */
 struct runq_delays_heap {
 	size_t max, cnt;
 	struct runq_delays_worst *v;
 };
 
-/* Takes a runnable interval within the engine's callback. */
+/* Adds a runnable interval within the engine's callback. */
 void runq_delays_heap_add(struct runq_delays_heap *h, const struct intervals *iv,
 			  const struct interval *i);
-/* Longest first. Once, after the last. */
+/* Sorts, longest first. Call it once, at the end. */
 void runq_delays_heap_sort(struct runq_delays_heap *h);
 void runq_delays_heap_fini(struct runq_delays_heap *h);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * How user stacks end: counts by reason, and by the module in which those that end early do so.
- * Numbers only; grows with the modules that stacks end in.
+ * Where unwinding of user stacks ended: counts by reason, and by module for incomplete stacks.
+ * Numbers only; grows with those modules.
  */
 #include "profile/sums/stack_ends.h"
 
@@ -22,7 +22,7 @@ bool stack_ends_is_guessed(const struct trace_event *ev)
 	return ev->user_end & PROF_USER_GUESSED;
 }
 
-/* Whether the code of the last frame is the reason, and not the process, the task or an option. */
+/* Whether the reason is the code of the last frame, and not the process, the task or an option. */
 static bool is_of_module(uint8_t end)
 {
 	return end >= PROF_END_NO_MAPPING && end <= PROF_END_FRAME_POINTER;

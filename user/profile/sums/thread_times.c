@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Where the time of threads went: on a CPU, waiting for one, or neither. Owns the sums; the intervals
- * come from intervals.c. Numbers only.
+ * Time of threads: running, runnable, or neither. Owns the sums; intervals come from intervals.c.
+ * Numbers only.
  */
 #include "profile/sums/thread_times.h"
 

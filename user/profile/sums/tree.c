@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The call tree of a profile. Owns the nodes, which lie in one array and name each other by index,
- * so that growing moves nothing that matters. Numbers only; who prints it walks with tree_next(),
- * which needs no recursion: a stack from a file may be as deep as it likes.
+ * The call tree of a profile. Owns the nodes: one array, linked by index, so that it can be moved.
+ * Numbers only. tree_next() walks the tree without recursion, because a stack from a file can have
+ * any depth.
  */
 #include "profile/sums/tree.h"
 
@@ -11,7 +11,7 @@
 
 #include "base/alloc.h"
 
-/* What tells the children of a node apart. */
+/* The key of a child within its parent. */
 struct child_key {
 	uint32_t sym, module, group;
 	bool inlined;
@@ -95,7 +95,6 @@ static int by_total(const void *a, const void *b, void *ctx)
 	return x->group < y->group ? -1 : x->group > y->group;
 }
 
-/* Puts the children of each node in order. */
 static void sort_children(struct tree *t, const struct names *names)
 {
 	struct order o = { t, names };
@@ -158,7 +157,7 @@ static void tree_add(struct build *b, const struct profile_stack *s)
 		key = (struct child_key){ f->sym, f->module, TREE_NONE, f->inlined };
 		at = node_child(b, at, &key);
 		count(&b->tree->nodes[at], s->samples, weight);
-		/* inverted, the function that ran stands at the top */
+		/* inverted: the leaf is at the top */
 		if (i == (inverted ? 0 : cnt - 1))
 			count_self(&b->tree->nodes[at], s->samples, weight);
 	}
@@ -190,7 +189,7 @@ void tree_free(struct tree *t)
 	free(t);
 }
 
-/* Siblings are in order of weight, so the first that is too small ends the list. */
+/* Siblings are sorted by weight, so the first that is too small ends the list. */
 static bool shown(const struct tree *t, uint32_t node, uint64_t min)
 {
 	return node != TREE_NONE && t->nodes[node].total_weight >= min;
