@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Trace events as JSON, which chrome://tracing, Perfetto and others read. Owns how a trace is laid out in
- * it: a row for each CPU with who ran, a row for each thread with what it did, arrows from wakers to those
- * that they woke, marks for samples and events, and one table of stack frames behind all.
+ * Trace Event JSON, for chrome://tracing, Perfetto and others. Owns the layout: a row per CPU with
+ * the running threads, a row per thread with its states, arrows from wakers to the threads they
+ * woke, marks for samples and events, and one table of stack frames at the end.
  *
- * A row is a process and a thread. Those of a CPU are of a process 0; several clocks in a trace have
- * processes far apart. Times are microseconds, with three digits behind the point.
+ * A row is a process and a thread. CPU rows belong to process 0; with several clocks in a trace,
+ * their PIDs are offset by PART_STEP. Times are microseconds with three decimals.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,19 +16,19 @@
 #include "export/stack_tree.h"
 #include "profile/sched/intervals.h"
 
-/* Numbers of processes are far below on Linux, and readers want them in 32 bits. */
+/* PIDs on Linux are far below, and readers expect them in 32 bits. */
 #define PART_STEP 10000000ULL
 #define PARTS_APART 200u
 
 struct chrome {
 	struct stack_tree stacks;
-	struct hmap cpus; /* part << 32 | cpu of the rows that were told of */
+	struct hmap cpus; /* part << 32 | cpu of the rows written so far */
 	struct buf text;
 	uint64_t flows; /* arrows so far */
 	bool any;
 };
 
-/* ---- pieces ------------------------------------------------------------------------------------ */
+/* ---- parts of an event ----------------------------------------------------------------------- */
 
 static void put_us(struct buf *out, uint64_t ns)
 {
@@ -42,7 +42,7 @@ static uint64_t process_of(uint32_t part, uint32_t pid)
 	return part % PARTS_APART * PART_STEP + pid;
 }
 
-/* A process that is not known is its thread. */
+/* If the process is unknown, the thread stands for it. */
 static uint64_t process(const struct export_thread *t)
 {
 	return process_of(t->part, t->pid != TRACE_NONE ? t->pid : t->tid);
@@ -79,7 +79,7 @@ static void put_stack(struct export *x, const uint64_t *frames, uint32_t cnt)
 	buf_addu(&x->out, node);
 }
 
-/* The text of the state as a JSON string, and none of it any more. */
+/* Writes the state's text as a JSON string, and empties it. */
 static void put_string(struct export *x)
 {
 	struct chrome *c = x->state;
@@ -90,7 +90,7 @@ static void put_string(struct export *x)
 
 /* ---- rows -------------------------------------------------------------------------------------- */
 
-/* {"ph":"M",...,"name":WHAT,"args":{"name":the text of the state}} */
+/* {"ph":"M",...,"name":WHAT,"args":{"name":the state's text}} */
 static void put_row_name(struct export *x, uint64_t pid, uint32_t tid, const char *what)
 {
 	begin_event(x, 'M', pid, tid);
@@ -108,7 +108,7 @@ static void chrome_thread(struct export *x, const struct export_thread *t)
 {
 	struct chrome *c = x->state;
 
-	/* what is of the idle threads is on the row of their CPU */
+	/* idle threads are on the row of their CPU */
 	if (!t->tid)
 		return;
 	name_text_name(&c->text, x->names, t->comm);
@@ -135,7 +135,7 @@ static void know_cpu(struct export *x, uint32_t part, uint32_t cpu)
 	buf_addstr(&x->out, ",\"name\":\"process_sort_index\",\"args\":{\"sort_index\":-1}}");
 }
 
-/* ---- what threads did -------------------------------------------------------------------------- */
+/* ---- intervals ------------------------------------------------------------------------------- */
 
 static void put_span(struct export *x, const struct interval *i)
 {
@@ -160,7 +160,7 @@ static void put_on_cpu(struct export *x, const struct export_interval *i)
 	buf_addch(&x->out, '}');
 }
 
-/* From the waker, which runs then, to the wait for a CPU that begins. */
+/* From the waker, which is running, to the runnable interval that starts. */
 static void put_arrow(struct export *x, const struct export_interval *i)
 {
 	static const char ends[] = { 's', 'f' };
@@ -230,7 +230,7 @@ static void chrome_interval(struct export *x, const struct export_interval *i)
 
 /* ---- marks ------------------------------------------------------------------------------------- */
 
-/* Where a thread has its row; else that of the CPU. */
+/* On the thread's row, if it has one; otherwise on its CPU's. */
 static void begin_mark(struct export *x, const struct export_thread *t, uint32_t part, uint32_t cpu)
 {
 	if (t && t->tid) {
@@ -269,7 +269,10 @@ static void put_fields(struct export *x, const struct trace_event *ev)
 	buf_addch(&x->out, '}');
 }
 
-/* Switches, wakings and stays off the CPU are what the rows are made of, and accounts are no events. */
+/*
+ * Switches, wakeups and off-CPU intervals are the rows themselves; recorder information is not an
+ * event.
+ */
 static void chrome_event(struct export *x, const struct export_thread *t,
 			 const struct trace_event *ev)
 {
@@ -285,7 +288,7 @@ static void chrome_event(struct export *x, const struct export_thread *t,
 	buf_addch(&x->out, '}');
 }
 
-/* ---- the end ----------------------------------------------------------------------------------- */
+/* ---- end ------------------------------------------------------------------------------------- */
 
 static void put_frame(struct export *x, size_t i)
 {

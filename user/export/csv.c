@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Comma-separated values (RFC 4180, one heading): a row for each sample, each interval and each event. Owns
- * the columns; what a row has no value for is empty.
+ * Comma-separated values (RFC 4180, one header): a row for each sample, interval and event. Owns
+ * the columns; missing values are empty.
  *
- * A program that shows tables takes a cell that begins with one of "=+-@" for a formula, and whoever names
- * threads could write one: such text gets an apostrophe in front.
+ * A spreadsheet treats a cell that begins with one of "=+-@" as a formula, and thread names are
+ * untrusted: such text gets a leading apostrophe.
  */
 #include <string.h>
 
@@ -51,7 +51,7 @@ static void put_text(struct buf *out, const char *s, size_t n)
 	buf_addch(out, '"');
 }
 
-/* What was put into the state's text: ends its cell. */
+/* Ends the cell that was built in the state's text. */
 static void put_cell(struct export *x)
 {
 	struct csv *c = x->state;
@@ -86,7 +86,7 @@ static void put_thread(struct export *x, uint32_t cpu, const struct export_threa
 	put_cell(x);
 }
 
-/* Functions, outermost first, with semicolons between. */
+/* Functions, outermost first, separated by semicolons. */
 static void put_functions(struct buf *out, const struct names *n, const uint64_t *frames,
 			  uint32_t cnt)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What every export has in common. Owns who was told of which threads, and what is
- * summed for formats that want sums; knows nothing of how any of them looks.
+ * Shared by all exports. Owns which threads were announced to the format, and the sums for formats
+ * that need them; does not know how any format looks.
  */
 #include "export/exporter.h"
 
@@ -15,7 +15,7 @@
 #include "profile/sums/cpu_time.h"
 #include "profile/sums/off_stack.h"
 
-/* Output is handed on in pieces of about this size. */
+/* approximate size of output pieces */
 #define EXPORT_BLOCK (128u << 10)
 
 const char *const export_kind_names[] = { "cpu", "offcpu", "runq", "wall", NULL };
@@ -27,9 +27,9 @@ struct export_run {
 	struct hmap threads; /* clock << 32 | tid -> struct export_thread */
 	uint32_t thread_cnt;
 	struct off_stack off_stack;
-	struct profile *profile; /* of sums */
+	struct profile *profile; /* sums */
 	struct cpu_time cpu_time; /* of running threads, with EXPORT_WALL */
-	uint32_t part; /* whose samples stand for: */
+	uint32_t part; /* of these samples: */
 	uint64_t period_ns;
 };
 
@@ -60,7 +60,7 @@ bool export_is_sum(const struct exporter *format)
 	return format->profile;
 }
 
-/* ---- life -------------------------------------------------------------------------------------- */
+/* ---- start ----------------------------------------------------------------------------------- */
 
 static void begin_sums(struct export *x)
 {
@@ -131,7 +131,7 @@ void export_reset(struct export *x)
 	x->any = false;
 }
 
-/* Not before the first event: only then the trace's own description is known. */
+/* Not before the first event: the trace's metadata is known only then. */
 static void begin_output(struct export *x)
 {
 	if (x->run->begun)
@@ -152,7 +152,7 @@ static void see_time(struct export *x, uint64_t from, uint64_t to)
 
 /* ---- threads ----------------------------------------------------------------------------------- */
 
-/* Tells the format of a thread when there is something to tell. NULL for none. */
+/* Finds the thread, and announces it to the format if it is new or changed. NULL: no thread. */
 static const struct export_thread *thread_of(struct export *x, uint32_t part, uint32_t tid,
 					     uint32_t pid, uint32_t comm)
 {
@@ -165,7 +165,7 @@ static const struct export_thread *thread_of(struct export *x, uint32_t part, ui
 	if (tid == TRACE_NONE)
 		return NULL;
 	names_task_fill(x->names, part, tid, &pid, &comm);
-	/* a number is used again */
+	/* the TID was reused */
 	other = !t || (pid != TRACE_NONE && t->pid != TRACE_NONE && pid != t->pid);
 	if (other) {
 		free(t);
@@ -259,7 +259,7 @@ static bool wants_state(const struct export *x, enum interval_state state)
 	case EXPORT_RUNQ:
 		return state == INTERVAL_RUNNABLE;
 	case EXPORT_WALL:
-		return state != INTERVAL_RUNNING; /* samples tell where that was */
+		return state != INTERVAL_RUNNING; /* samples have the stack of running threads */
 	case EXPORT_ALL:
 		return true;
 	}
@@ -296,7 +296,7 @@ static void tell_interval(struct export *x, const struct interval *i, const uint
 	t = thread_of(x, i->part, i->tid, i->pid, i->comm);
 	if (!t)
 		return;
-	/* the waker's number may be that of this thread in an earlier life */
+	/* the waker's TID may be an earlier use of this thread's */
 	thread = *t;
 	e.thread = &thread;
 	if (w && interval_by_thread(w->context) && w->tid)
@@ -342,9 +342,9 @@ void export_interval(struct export *x, const struct intervals *iv, const struct 
 		tell_interval(x, i, frames, cnt);
 }
 
-/* ---- the end ----------------------------------------------------------------------------------- */
+/* ---- end ------------------------------------------------------------------------------------- */
 
-/* A part at a time: one line each. */
+/* One line per part. */
 static void warn_of_untimed(const struct export *x, const struct profile *p)
 {
 	const char *words = x->format->untimed[x->kind];
@@ -352,7 +352,7 @@ static void warn_of_untimed(const struct export *x, const struct profile *p)
 	const struct profile_stack *v;
 	size_t cnt;
 
-	/* where all are alike they are counted */
+	/* if no sample has a weight, they are counted */
 	if (!words || (x->kind == EXPORT_CPU && !profile_weight(p)))
 		return;
 	samples = xcalloc(x->names->parts.cnt, sizeof(*samples));

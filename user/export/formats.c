@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Which formats there are to export to. */
+/* The list of export formats. */
 #include "export/formats.h"
 
 #include <string.h>

@@ -27,7 +27,7 @@ EXPORT_FORMATS(EXPORT_DECLARE)
 
 /* All formats in the order of the help; NULL ends. */
 extern const struct exporter *const export_formats[];
-/* By name; NULL: there is none. */
+/* By name; NULL: unknown. */
 const struct exporter *export_find(const char *name);
 
 #endif /* D9_EXPORT_FORMATS_H */

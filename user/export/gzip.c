@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* gzip for the formats that are packed. Owns zlib's stream; nothing but memory can be wrong with it. */
+/* gzip for the compressed formats. Owns zlib's stream; only memory can fail. */
 #include "export/gzip.h"
 
 #include <stdint.h>

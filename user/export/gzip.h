@@ -4,19 +4,19 @@
 
 #include <stddef.h>
 
-/* Bytes packed as they come. Memory is what zlib takes, whatever their number. */
+/* Compresses a stream. Memory is constant: zlib's. */
 struct gzip;
 
-/* Gets the packed bytes, piece by piece. */
+/* Receives compressed bytes, in pieces. */
 typedef void (*gzip_fn)(void *ctx, const void *data, size_t sz);
 
 /* Never NULL; free with gzip_free(). */
 struct gzip *gzip_new(gzip_fn fn, void *ctx);
 void gzip_free(struct gzip *g);
 
-/* More bytes, less than 4 GiB of them; fn is called when enough are packed. */
+/* Adds less than 4 GiB; calls fn when enough is compressed. */
 void gzip_put(struct gzip *g, const void *data, size_t sz);
-/* Once, after the last: fn gets all that is left. */
+/* Call it once, at the end: passes the rest to fn. */
 void gzip_end(struct gzip *g);
 
 #endif /* D9_EXPORT_GZIP_H */

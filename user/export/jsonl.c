@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * One JSON object a line: events as `dial9-prof script --json` prints them, and what threads did from when
- * to when as objects of the same keys. Owns those, and when they come: not within the object of a switch
- * whose stack is still to follow.
+ * One JSON object per line: events as `dial9-prof script --json` prints them, and intervals of
+ * threads as objects with the same keys. Owns the intervals and their position: not within the
+ * object of a switch whose stack follows.
  */
 #include "base/str.h"
 #include "export/formats.h"
@@ -12,7 +12,7 @@
 
 struct jsonl {
 	struct script_stream stream;
-	struct buf later; /* intervals, until the object at hand is complete */
+	struct buf later; /* intervals, until the current object is complete */
 	struct buf text;
 };
 
@@ -57,7 +57,10 @@ static void jsonl_event(struct export *x, const struct export_thread *t,
 	put_event(x, ev);
 }
 
-/* Its tid is that of a task: what a timer or an interrupt was in front of has nothing to do with it. */
+/*
+ * The tid is that of a waking task; a thread that a timer or an interrupt interrupted is not a
+ * waker.
+ */
 static void put_waker(struct export *x, struct buf *out, const struct export_interval *i)
 {
 	const struct interval_waker *w = i->raw->waker;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Names and values of a trace as text and as JSON, for everything that prints them. Knows how they look
- * and nothing of what they mean.
+ * Names and values of a trace as text and as JSON, for everything that prints them.
  *
- * Names in a trace come from anywhere, so nothing of them gets out unchecked: a thread may call itself
- * an escape sequence.
+ * Names in a trace are untrusted, so nothing is printed unchecked: a thread name may contain an
+ * escape sequence.
  */
 #include "export/name_text.h"
 
@@ -15,7 +14,7 @@
 #include "base/str.h"
 #include "trace/read/value.h"
 
-/* Nested lists of foreign traces are shown to this depth. */
+/* Nested lists of foreign traces are printed to this depth. */
 #define TEXT_DEPTH_MAX 8
 
 void name_text_clean(struct buf *out, const char *s, size_t n)
@@ -102,7 +101,7 @@ static const struct tp_symbols *context_words(const struct names *n, uint32_t pa
 		       names_tp_symbols(n, part, event_id, field_id);
 }
 
-/* As the recorder named the interrupt, of a waking or of a stay that it ended: false when it did not. */
+/* The recorder's name of the interrupt behind a wakeup: false if there is none. */
 static bool put_said(struct buf *out, const struct names *n, const struct interval_waker *w)
 {
 	const struct tp_symbols *syms = context_words(n, w->part, PROF_EV_SCHED_WAKING);
@@ -180,7 +179,7 @@ void name_text_module_base(struct buf *out, const struct names *n, uint32_t inde
 	}
 	s = names_str(n, m->path, &len);
 	slash = *s == '[' ? NULL : memrchr(s, '/', len);
-	/* a file "[kernel.kallsyms]" is not to look like the kernel */
+	/* a file "[kernel.kallsyms]" must not look like the kernel */
 	if (slash && slash[1] && slash[1] != '[')
 		name_text_clean(out, slash + 1, len - (size_t)(slash + 1 - s));
 	else
@@ -194,7 +193,7 @@ void name_text_duration(struct buf *out, uint64_t ns, size_t width)
 	uint64_t unit = 1000;
 	size_t i = 0;
 
-	/* what would be rounded up to 1000 takes the next unit */
+	/* a value that would be rounded up to 1000 uses the next unit */
 	while (i < 2 && ns >= unit * 1000 - unit / 2000) {
 		unit *= 1000;
 		i++;
@@ -288,7 +287,7 @@ static void add_value(struct buf *out, const struct trace *t, const struct dial9
 		buf_addi(out, v->i64);
 		break;
 	case DIAL9_F64:
-		/* JSON has no word for infinities and NaN */
+		/* JSON has no infinities and NaN */
 		if (json && !__builtin_isfinite(v->f64))
 			buf_addstr(out, "null");
 		else
@@ -330,7 +329,7 @@ bool name_text_field_has_unit(const struct trace_event *ev, size_t i)
 	       (v->type == DIAL9_F64 || trace_value_u64(v, &x));
 }
 
-/* A length of time; false when that has more nanoseconds than fit. */
+/* A duration; false if its nanoseconds overflow. */
 static bool add_time(struct buf *out, const struct field_units *m, const struct dial9_value *v)
 {
 	const bool negative = v->type == DIAL9_I64 && v->i64 < 0;

@@ -7,40 +7,40 @@
 #include "trace/read/trace.h"
 
 /*
- * Text from a trace made fit for a terminal: invalid UTF-8 and control characters become \xHH. All
+ * Text from a trace made safe for a terminal: invalid UTF-8 and control characters become \xHH. All
  * functions append to @out.
  */
 void name_text_clean(struct buf *out, const char *s, size_t n);
-/* The same for a string of the names; "[unknown]" for NAMES_NONE. */
+/* The same for a string id; "[unknown]" for NAMES_NONE. */
 void name_text_name(struct buf *out, const struct names *n, uint32_t id);
 
-/* A function as it stands in a stack: "f", or "f (inlined)". */
+/* A function in a stack: "f", or "f (inlined)". */
 void name_text_function(struct buf *out, const struct names *n, uint32_t sym, bool inlined);
 /*
- * What stands in @out from @from on is one function or task of a folded stack: a semicolon in it would
- * end it, and becomes a colon.
+ * The text in @out from @from on is one function or task of a folded stack. Semicolons, which
+ * separate these, become colons.
  */
 void name_text_fold(struct buf *out, size_t from);
 
 /*
- * Begins the object that --json prints, with the version of its layout: "{"version":1". A key that
- * goes or means something else takes the next number; a key that is added does not.
+ * Starts the object that --json prints, with its layout version: "{"version":1". Removing a key or
+ * changing its meaning needs a new version; adding one does not.
  */
 void name_text_json_begin(struct buf *out);
 
 /* A name as a JSON string; null for NAMES_NONE. */
 void name_text_json_name(struct buf *out, const struct names *n, uint32_t id);
 
-/* A number of a process, thread or CPU behind @lead; null for TRACE_NONE. */
+/* @lead, then the number of a process, thread or CPU; null for TRACE_NONE. */
 void name_text_json_id(struct buf *out, const char *lead, uint32_t id);
 
 /*
- * What a waking came from: "timer", "softirq NET_RX", "irq 24 (virtio0-input)", or the thread, as in
- * "comm/tid".
+ * What a wakeup came from: "timer", "softirq NET_RX", "irq 24 (virtio0-input)", or the thread, as
+ * in "comm/tid".
  */
 void name_text_waker(struct buf *out, const struct names *n, const struct interval_waker *w);
 
-/* "running" and so on of enum interval_state; what is none: "unknown". */
+/* The name of an enum interval_state, such as "running"; "unknown" for other values. */
 const char *name_text_state(uint32_t state);
 
 /* The path of a module, or "[unknown]". */
@@ -49,27 +49,27 @@ void name_text_module(struct buf *out, const struct names *n, uint32_t index);
 void name_text_module_base(struct buf *out, const struct names *n, uint32_t index);
 
 /*
- * A length of time in the unit that fits, right-aligned in @width columns: "1.234 s", "45.678 ms", "9.000 us",
- * "12 ns".
+ * A duration in a suitable unit, right-aligned in @width columns: "1.234 s", "45.678 ms", "9.000
+ * us", "12 ns".
  */
 void name_text_duration(struct buf *out, uint64_t ns, size_t width);
 
 /*
- * Field @i of an event as script shows it: flags and symbols by name where the trace says how, and where it
- * says of which unit the numbers are, times as lengths of time and others with their unit.
+ * Field @i of an event as script prints it: flags and symbols by name if the trace has names. With
+ * a known unit, times are durations, and other numbers have their unit.
  */
 void name_text_field(struct buf *out, const struct trace *t, const struct trace_event *ev,
 		     size_t i);
-/* The same with numbers of any unit as they are, for programs that count on. */
+/* The same with plain numbers, for programs. */
 void name_text_field_exact(struct buf *out, const struct trace *t, const struct trace_event *ev,
 			   size_t i);
-/* Whether name_text_field() has a unit to tell of that number. */
+/* Whether name_text_field() prints the number with a unit. */
 bool name_text_field_has_unit(const struct trace_event *ev, size_t i);
-/* The same as a JSON value; numbers keep their exact value. */
+/* The same as a JSON value; numbers are exact. */
 void name_text_json_field(struct buf *out, const struct trace *t, const struct trace_event *ev,
 			  size_t i);
 
-/* Columns that a string takes on a terminal, counting each code point as one. */
+/* Terminal columns of a string, one for each code point. */
 size_t name_text_width(const char *s, size_t n);
 
 #endif /* D9_EXPORT_NAME_TEXT_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The text of perf script, line by line as `dial9-prof script` prints it. Owns how times are told in it: as
- * samples with a period of so many nanoseconds, which perf's own scripts take for their weight.
+ * The text of perf script, line by line as `dial9-prof script` prints it. Intervals become samples
+ * with their length in ns as period, which perf's scripts use as weight.
  */
 #include "export/formats.h"
 #include "export/script_stream.h"
@@ -21,7 +21,10 @@ static void perf_script_begin(struct export *x)
 	script_stream_init(&s->stream, &opts, false, x->reader);
 }
 
-/* "10101010 cpu-clock"; where there is no stack, an empty one, or the line would look like a frame. */
+/*
+ * "10101010 cpu-clock". Without a stack it appends an empty one, because otherwise the line would
+ * look like a frame.
+ */
 static void put_weighed(struct export *x, struct trace_event ev, uint64_t ns, const char *what)
 {
 	static const uint64_t no_frames[1];
@@ -55,7 +58,7 @@ static void perf_script_interval(struct export *x, const struct export_interval 
 		[INTERVAL_BLOCKED] = "offcpu",
 	};
 
-	/* beside the events, that would be the same time once more */
+	/* together with the events, that time would be counted twice */
 	if (x->kind != EXPORT_ALL)
 		put_weighed(x, export_interval_event(i), i->raw->end - i->raw->start,
 			    names[i->raw->state]);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * pprof's profile.proto, gzipped. Owns its tables: places (an address with the functions at it),
- * functions, mappings and strings, each thing once; samples name places by number.
+ * pprof's profile.proto, gzipped. Owns its tables of distinct locations (an address with the
+ * functions at it), functions, mappings and strings; samples refer to locations by id.
  *
- * Fields of a message come in any order, so samples are written as they are met, and the tables that
- * they have filled behind them. A mapping begins at the frame address of its module's offset 0, so that
- * addresses less the start are offsets in the file.
+ * Fields of a message may be in any order, so samples are written as they come, and the tables
+ * after them. A mapping begins at the frame address of its module's offset 0, so an address minus
+ * the start is an offset in the file.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -45,21 +45,21 @@ enum { LOCATION_ID = 1, LOCATION_MAPPING, LOCATION_ADDRESS, LOCATION_LINE };
 enum { LINE_FUNCTION = 1, LINE_LINE };
 enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME, FUNCTION_FILE };
 
-/* The raw message is packed in pieces of this size. */
+/* The raw message is compressed in pieces of this size. */
 #define RAW_BLOCK (64u << 10)
 
-/* Stands for the stack of what has none: samples without a place would not be counted. */
+/* Stands for an empty stack: samples without a location would not be counted. */
 #define NO_STACK UINT64_MAX
 
-/* A module that samples have frames in. */
+/* A module with frames in samples. */
 struct mapping {
 	uint64_t key; /* a frame without its offset */
-	uint64_t most; /* offset */
+	uint64_t most; /* largest offset */
 	bool functions, files, inlined;
 };
 
 struct pprof {
-	struct buf raw; /* of the message, not yet packed */
+	struct buf raw; /* of the message, not yet compressed */
 	struct buf text;
 	struct gzip *gzip;
 	struct strtab strings;
@@ -70,7 +70,7 @@ struct pprof {
 	struct hmap mappings; /* key -> id */
 	struct mapping *maps; /* by id - 1 */
 	size_t map_cnt, map_cap;
-	uint64_t *ids; /* of the stack at hand */
+	uint64_t *ids; /* of the current stack */
 	size_t ids_cap;
 };
 
@@ -90,7 +90,7 @@ static void pack(struct pprof *p)
 	buf_clear(&p->raw);
 }
 
-/* After each field of the profile. */
+/* Call it after each field of the profile. */
 static void pass_on(struct export *x)
 {
 	struct pprof *p = x->state;
@@ -141,7 +141,7 @@ static uint64_t function_of(struct export *x, const struct names_frame *f)
 	return id;
 }
 
-/* 0 when it lies in no known module. */
+/* 0: in no known module. */
 static uint64_t mapping_of(struct export *x, uint64_t frame)
 {
 	const uint64_t offset_mask = (1ULL << PROF_FRAME_MODULE_SHIFT) - 1;
@@ -213,7 +213,7 @@ static void put_sample(struct export *x, struct profile *profile, const struct p
 	pass_on(x);
 }
 
-/* ---- what stands behind them ------------------------------------------------------------------- */
+/* ---- tables after the samples ---------------------------------------------------------------- */
 
 static void put_line(struct export *x, struct mapping *map, const struct names_frame *f,
 		     uint64_t function)
@@ -231,7 +231,7 @@ static void put_line(struct export *x, struct mapping *map, const struct names_f
 	map->files |= f->file != NAMES_NONE;
 }
 
-/* Innermost first. Functions are messages of their own, so these come before. */
+/* Innermost first. Writes the functions first, because they are messages of their own. */
 static void put_location(struct export *x, uint64_t id)
 {
 	struct pprof *p = x->state;
@@ -242,7 +242,7 @@ static void put_location(struct export *x, uint64_t id)
 	uint32_t cnt = sym ? sym->cnt : 0;
 	size_t begun;
 
-	/* two lines of one function would be a call of itself */
+	/* two lines of one function would look like recursion */
 	for (uint32_t depth = 0; depth < cnt; depth++)
 		functions[depth] =
 			sym->frames[depth].name != NAMES_NONE && names_symbol_tells(sym, depth) ?
@@ -289,7 +289,7 @@ static void put_locations(struct export *x)
 		else
 			put_location(x, i + 1);
 	}
-	/* when all other functions have their numbers */
+	/* after all other functions have their ids */
 	if (no_stack)
 		put_no_stack(p, no_stack);
 }
@@ -317,7 +317,7 @@ static void put_mapping(struct export *x, size_t i)
 	proto_end(&p->raw, begun);
 }
 
-/* Readers take the first one for the program. */
+/* Readers assume that the first mapping is the program. */
 static bool is_program(const struct export *x, const struct mapping *map)
 {
 	const struct names_module *m = names_module(x->names, names_frame_module(map->key));

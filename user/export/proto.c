@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The wire format of Protocol Buffers, as much as writing takes. Knows numbers of fields and nothing of
- * any message. The length of a message stands in front of it and is known behind it, so the message is
- * moved up when its length takes more than the one byte that is kept for it.
+ * Writes the wire format of Protocol Buffers. Knows field numbers, not messages. A message follows
+ * its length, which is known only at its end. So one byte is reserved, and the message is moved if
+ * its length needs more.
  */
 #include "export/proto.h"
 
@@ -28,7 +28,7 @@ static void put_varint(struct buf *out, uint64_t v)
 {
 	uint8_t bytes[VARINT_MAX];
 
-	/* as most are */
+	/* the common case */
 	if (v < 0x80) {
 		buf_addch(out, (char)v);
 		return;

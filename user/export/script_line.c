@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * An event as a line of `script`: perf script's layout, or JSON. Owns the layout of lines and stacks, and
- * what it has rendered of them; which events are wanted, and where lines go, is script.c's.
+ * An event as a line of `script`: perf script's layout, or JSON. Owns the layout of lines and
+ * stacks, and a cache of rendered text; script.c decides which events are printed, and where.
  *
- * A trace has far fewer distinct stacks than events, so the text of a stack is kept by its frames, and
- * that of a frame for stacks that are new. It holds until a symbol changes. What stands around the
- * values of an event is put together once for its schema, and what stands for a task once for that.
+ * A trace has far fewer distinct stacks than events. So the text of a stack is cached by its
+ * frames, and that of a frame for new stacks, until a symbol changes. The text around the values of
+ * an event is built once per schema, and that of a task once per task.
  */
 #include "export/script_line.h"
 
@@ -28,7 +28,7 @@
 #define TASKS_KEPT 256u
 #define TASK_TEXT_MAX 48
 
-/* When a field is not printed, because the line or the stack shows it already. */
+/* Whether a field is printed, or the line or stack shows it already. */
 enum shown {
 	SHOWN_NOT,
 	SHOWN_WITH_STACK,
@@ -40,7 +40,7 @@ struct lead {
 	enum shown shown;
 };
 
-/* What is the same in all lines of a schema. */
+/* Text that is the same in all lines of a schema. */
 struct plan {
 	const struct trace_schema *schema;
 	struct buf bytes;
@@ -48,7 +48,7 @@ struct plan {
 	struct lead fields[]; /* " prev_pid=", or ",\"prev_pid\":" */
 };
 
-/* The text for a task, in a place that others share. */
+/* The text of a task; other tasks share the slot. */
 struct task_text {
 	uint32_t comm, pid, tid;
 	uint8_t width, len; /* len 0: free */
@@ -62,7 +62,7 @@ struct script_line {
 	struct hmap plans[2]; /* schema -> struct plan: text, JSON */
 	struct plan *last[2];
 	struct bytes_cache stacks, frames, texts;
-	struct buf stack, frame; /* being made */
+	struct buf stack, frame; /* being built */
 	struct task_text tasks[TASKS_KEPT];
 };
 
@@ -176,7 +176,7 @@ static bool is_shown(const struct lead *lead, const struct trace_event *ev)
 	return lead->shown == SHOWN_ALWAYS || (lead->shown == SHOWN_WITH_STACK && ev->frames);
 }
 
-/* ---- text: what stands in front ---------------------------------------------------------------- */
+/* ---- text: before the fields ----------------------------------------------------------------- */
 
 static bool has(const struct script_line *l, enum script_field f)
 {
@@ -184,8 +184,8 @@ static bool has(const struct script_line *l, enum script_field f)
 }
 
 /*
- * perf pads the name unless a stack may stand below the line, and stackcollapse-perf.pl goes by the
- * first character: a line that starts with a blank is a frame to it.
+ * perf pads the name unless a stack may follow the line. stackcollapse-perf.pl looks at the first
+ * character: a line that starts with a blank is a frame.
  */
 static size_t comm_width(const struct script_line *l, const struct trace_event *ev, bool aside)
 {
@@ -194,7 +194,7 @@ static size_t comm_width(const struct script_line *l, const struct trace_event *
 	return ev->frames || ev->kind == TRACE_SCHED_SWITCH ? 0 : 16;
 }
 
-/* As "%7d" and "%-7d"; -1 is what perf prints for a process that it does not know. */
+/* As "%7d" and "%-7d"; perf prints -1 for an unknown process. */
 static void add_id(struct buf *out, uint32_t id, bool left)
 {
 	size_t before = out->len, len;
@@ -219,7 +219,7 @@ static bool is_aside(const struct script_line *l, const struct trace_event *ev)
 	return l->opts.asides && (ev->kind != TRACE_SAMPLE || ev->source != PROF_SOURCE_SAMPLE);
 }
 
-/* What has no word in front would be no frame either: then the line is a comment. */
+/* Without a word in front it would not be a frame either: then the line is a comment. */
 static void mark_aside(struct buf *out, size_t at)
 {
 	size_t i = at + strspn(out->data + at, " ");
@@ -230,7 +230,7 @@ static void mark_aside(struct buf *out, size_t at)
 		out->data[at] = '#';
 }
 
-/* A blank or a # of the name's own would make the line a frame or a comment: it stands there as its code. */
+/* A blank or # at the start of the name would make the line a frame or a comment: it is escaped. */
 static void put_comm(struct buf *out, const char *s, size_t len, size_t width, bool aside)
 {
 	const bool escaped = len && (*s == ' ' || *s == '#');
@@ -329,7 +329,7 @@ static void add_event_name(struct buf *out, const struct trace_event *ev, const 
 	buf_addch(out, ':');
 }
 
-/* A field with names for its values may have hundreds: what was found is kept by the value. */
+/* A field with names for its values may have hundreds: results are cached by value. */
 static void add_field(struct script_line *l, struct buf *out, const struct trace_event *ev,
 		      size_t i)
 {
@@ -353,7 +353,7 @@ static void add_field(struct script_line *l, struct buf *out, const struct trace
 static void add_fields(struct script_line *l, struct buf *out, const struct trace_event *ev,
 		       const struct plan *p, bool aside)
 {
-	size_t skip = aside; /* the blank in front of the first */
+	size_t skip = aside; /* the blank before the first */
 
 	if (aside)
 		buf_addstr(out, " (");
@@ -393,7 +393,7 @@ void script_line_text(struct script_line *l, struct buf *out, const struct trace
 
 /* ---- stacks ------------------------------------------------------------------------------------ */
 
-/* Appends one function of a frame; depth 0 is the outermost, the only one that may lack a name. */
+/* Appends one function of a frame; depth 0 is the outermost, the only one that may have no name. */
 typedef void frame_fn(const struct script_line *l, struct buf *out, uint64_t frame,
 		      const struct names_frame *f, bool inlined);
 
@@ -466,7 +466,7 @@ static void json_frame(const struct script_line *l, struct buf *out, uint64_t fr
 	buf_addstr(out, inlined ? ",\"inlined\":true}" : "}");
 }
 
-/* What is known of one of the functions at an address. */
+/* The function at an address and depth. */
 static struct names_frame function_at(const struct names_symbol *sym, uint32_t depth)
 {
 	struct names_frame f = sym->frames[depth];
@@ -476,7 +476,7 @@ static struct names_frame function_at(const struct names_symbol *sym, uint32_t d
 	return f;
 }
 
-/* All functions at an address, the innermost first. */
+/* All functions at an address, innermost first. */
 static void add_frame(struct script_line *l, struct buf *out, uint64_t frame, frame_fn *make)
 {
 	const struct names_symbol *sym;
@@ -518,7 +518,7 @@ void script_line_stack(struct script_line *l, struct buf *out, const struct trac
 	add_stack(l, out, ev, text_frame);
 	if (has(l, F_END) && stack_ends_is_guessed(ev))
 		buf_addstr(out, "  [the leaf has no frame: its caller is a guess]\n");
-	/* below the outermost frame, when the stack does not reach its root */
+	/* after the outermost frame, if the stack is incomplete */
 	if (has(l, F_END) && end != PROF_END_COMPLETE && end != PROF_END_NOT_WALKED)
 		buf_printf(out, "  [ends here: %s]\n", unwind_status_text(end));
 	buf_addch(out, '\n');
@@ -533,7 +533,7 @@ void script_line_json_stack(struct script_line *l, struct buf *out, const struct
 
 	buf_addstr(out, ",\"stack\":");
 	at = out->len;
-	/* each frame brings a comma along: the first one's becomes the bracket */
+	/* each frame starts with a comma: the first one's becomes the bracket */
 	if (!ev->frame_cnt)
 		buf_addch(out, '[');
 	add_stack(l, out, ev, json_frame);
@@ -551,7 +551,7 @@ void script_line_json_stack(struct script_line *l, struct buf *out, const struct
 static void json_fields(struct script_line *l, struct buf *out, const struct trace_event *ev,
 			const struct plan *p)
 {
-	size_t skip = 1; /* the comma in front of the first */
+	size_t skip = 1; /* the comma before the first */
 
 	buf_addstr(out, ",\"fields\":{");
 	for (size_t i = 0; i < ev->schema->field_cnt; i++) {
@@ -564,7 +564,10 @@ static void json_fields(struct script_line *l, struct buf *out, const struct tra
 	buf_addch(out, '}');
 }
 
-/* Beside the exact numbers, what the kernel prints for those that have a name, or with their unit. */
+/*
+ * In addition to the exact numbers: the kernel's text for values with names, or numbers with their
+ * unit.
+ */
 static void json_texts(struct script_line *l, struct buf *out, const struct trace_event *ev,
 		       const struct plan *p)
 {

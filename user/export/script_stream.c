@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What stands between the lines of script_line.c. Owns which stack belongs below which event, and when an
- * object of JSON is complete; which events are wanted is the caller's.
+ * The order of the lines from script_line.c. Owns which stack belongs to which event, and when a
+ * JSON object is complete; the caller selects events.
  */
 #include "export/script_stream.h"
 
@@ -34,7 +34,7 @@ bool script_stream_is_below(const struct script_stream *s, const struct trace_ev
 	       s->last_tid == ev->tid && s->last_ts == ev->ts;
 }
 
-/* What the stack of an event says as its source; that of a sample: none is expected. */
+/* The source of the stack that an event may have; that of a sample: none expected. */
 static uint8_t source_of(enum trace_kind kind)
 {
 	return kind == TRACE_SCHED_SWITCH ? PROF_SOURCE_SWITCH_OUT :
@@ -68,7 +68,7 @@ static void put_text(struct script_stream *s, struct buf *out, const struct trac
 	if (stack)
 		script_line_stack(s->lines, out, ev);
 	else if (s->opts.asides && ev->kind == TRACE_SAMPLE)
-		buf_addch(out, '\n'); /* or the next stack would be this one's */
+		buf_addch(out, '\n'); /* otherwise the next stack would belong to this event */
 	remember(s, ev);
 }
 
@@ -94,7 +94,7 @@ static void put_json(struct script_stream *s, struct buf *out, const struct trac
 		script_stream_end(s, out);
 }
 
-/* What is above and below may come from two hosts. */
+/* Events before and after may come from two hosts. */
 static void put_part(struct script_stream *s, struct buf *out, const struct trace_event *ev)
 {
 	const struct part *part = names_part(s->names, ev->part);
@@ -105,7 +105,7 @@ static void put_part(struct script_stream *s, struct buf *out, const struct trac
 		return;
 	s->part = ev->part;
 	s->last_tid = TRACE_NONE;
-	/* parts that lie within each other are told of once, as long as threads mean the same in them */
+	/* overlapping parts are announced once, if their thread ids have the same meaning */
 	if (s->json || (told && part->base == last->base && part->clock == last->clock))
 		return;
 	s->told[ev->part / 8 % sizeof(s->told)] |= 1u << ev->part % 8;

@@ -5,21 +5,21 @@
 #include "export/script_line.h"
 
 /*
- * Events one behind the other, as `script` prints them: the stack of a switch-out, of a waker or of
- * another event is one of its own behind that, at the same time and thread; it is printed below the
- * line of its event when it follows at once, as perf has it, or as part of the same object.
+ * Events in order, as `script` prints them. The stack of a switch-out, of a waker or of another
+ * event is a separate event after it, with the same time and thread. If it follows immediately, it
+ * is printed after the line of its event, as in perf, or as part of the same object.
  */
 struct script_stream {
 	struct script_line_opts opts;
-	bool json; /* an object a line, instead of text */
+	bool json; /* one JSON object per line, instead of text */
 	struct script_line *lines;
 	const struct names *names;
-	bool open; /* an object of JSON */
+	bool open; /* inside a JSON object */
 	uint32_t part; /* of the event printed last */
-	uint8_t told[PARTS_MAX / 8]; /* a bit for each part that a line told of */
+	uint8_t told[PARTS_MAX / 8]; /* a bit for each part that a line announced */
 	uint64_t last_ts; /* of the event printed last, */
-	uint32_t last_tid; /* and its thread; TRACE_NONE: it cannot get a stack any more */
-	uint8_t last_source; /* what its stack says as source */
+	uint32_t last_tid; /* and its thread; TRACE_NONE: no stack can follow it */
+	uint8_t last_source; /* the source of its stack */
 };
 
 /* As script_line_new(). */
@@ -27,14 +27,16 @@ void script_stream_init(struct script_stream *s, const struct script_line_opts *
 			const struct reader *r);
 void script_stream_fini(struct script_stream *s);
 
-/* What samples of a part are called: the clock that takes them. Borrowed from the names. */
+/* The name of a part's samples: the clock that triggers them. Borrowed from the names. */
 const char *script_stream_sample_name(const struct names *n, uint32_t part);
 
-/* The stack of the switch or of the waking that was printed last. */
+/* Whether it is the stack of the switch or wakeup printed last. */
 bool script_stream_is_below(const struct script_stream *s, const struct trace_event *ev);
-/* Appends an event. In text, where another recording begins, a line that perf's scripts skip says so. */
+/*
+ * Appends an event. In text, a line that perf's scripts skip marks the start of another recording.
+ */
 void script_stream_put(struct script_stream *s, struct buf *out, const struct trace_event *ev);
-/* The event put last is complete: no stack of it follows. */
+/* The event put last is complete: no stack follows. */
 void script_stream_end(struct script_stream *s, struct buf *out);
 
 #endif /* D9_EXPORT_SCRIPT_STREAM_H */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * speedscope's file format: a sampled profile for each thread, over one table of frames. Owns that table,
- * which is written behind the profiles that fill it.
+ * speedscope's file format: a sampled profile for each thread, over one table of frames. Owns that
+ * table, which is written after the profiles.
  *
- * Samples that do not say for how much time they stand are counted, in a profile of their own beside that of the
- * thread's times. Each distinct stack is one sample with all its weight, heaviest first: what speedscope calls the time
- * order is not that of the trace, the left-heavy and the sandwich views are whole. Frames are functions, not
- * lines, or a function would be as many as it has lines.
+ * Samples with an unknown period are counted, in a separate profile next to the one with times.
+ * Each distinct stack is one sample with its total weight, heaviest first. So speedscope's "time
+ * order" view is not the order of the trace; the left-heavy and sandwich views are correct. Frames
+ * are functions, not lines: otherwise a function would have as many frames as lines.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -76,13 +76,13 @@ static void put_stack(struct export *x, struct profile *p, const struct profile_
 
 /* ---- profiles ---------------------------------------------------------------------------------- */
 
-/* Stacks in the order in which they are written. */
+/* Stacks in the order of writing. */
 struct order {
 	const struct names *names;
 	struct profile *p;
 	const struct profile_stack *v;
 	bool timed;
-	struct hmap pids; /* names_task_key() -> pid + 1, where a stack says it */
+	struct hmap pids; /* names_task_key() -> pid + 1, if a stack has it */
 };
 
 static void learn_pids(struct order *o, size_t cnt)
@@ -93,7 +93,7 @@ static void learn_pids(struct order *o, size_t cnt)
 				 (void *)(uintptr_t)((uint64_t)s->pid + 1));
 }
 
-/* The process of a thread, also of what it did before the trace had told it. */
+/* The process of a thread, also for its stacks before the trace named it. */
 static uint32_t pid_of(const struct order *o, const struct profile_stack *s)
 {
 	uint32_t pid = s->pid, comm = NAMES_NONE;
@@ -106,7 +106,7 @@ static uint32_t pid_of(const struct order *o, const struct profile_stack *s)
 	return said ? (uint32_t)(said - 1) : TRACE_NONE;
 }
 
-/* What stands for no known time is counted: in profiles of its own where others have times. */
+/* Samples with an unknown period are counted: in profiles of their own if others have times. */
 static bool is_counted(const struct order *o, uint32_t i)
 {
 	return !o->timed || profile_stack_is_weightless(o->p, &o->v[i]);
@@ -122,7 +122,7 @@ static int by_number(uint32_t a, uint32_t b)
 	return a < b ? -1 : a > b;
 }
 
-/* Parts of one boot share their threads; names come and go. */
+/* Parts of one boot share their threads; names change. */
 static int by_thread(const struct order *o, uint32_t a, uint32_t b)
 {
 	const struct profile_stack *x = &o->v[a], *y = &o->v[b];
@@ -149,7 +149,7 @@ static int by_weight(const void *a, const void *b, void *ctx)
 	return x < y ? -1 : x > y;
 }
 
-/* The last one that it had, if the trace still knows it, else that of its heaviest stack. */
+/* Its last name, if the trace still has it; otherwise that of its heaviest stack. */
 static uint32_t comm_of(const struct export *x, const struct order *o,
 			const struct profile_stack *v)
 {

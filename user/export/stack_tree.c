@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Stacks as a tree of functions, for formats that name a stack by one number. Owns the tree; a stack that
- * was met before costs one look-up, however deep it is. Functions have the names that are known when
- * their stack is first met.
+ * Stacks as a tree of functions, for formats that refer to a stack by number. Owns the tree; a
+ * known stack costs one lookup, however deep it is. Functions have the names that are known when
+ * their stack is first added.
  */
 #include "export/stack_tree.h"
 

@@ -7,7 +7,7 @@
 
 #define STACK_TREE_NONE UINT32_MAX
 
-/* A function, as formats have it that do not ask for addresses. */
+/* A function, without addresses. */
 struct stack_tree_func {
 	uint32_t sym; /* string id, or NAMES_NONE */
 	uint32_t module; /* index; 0: unknown */
@@ -15,15 +15,16 @@ struct stack_tree_func {
 	bool kernel, inlined;
 };
 
-/* A function called by those above it. */
+/* A function called by its ancestors. */
 struct stack_tree_node {
 	uint32_t parent; /* index, or STACK_TREE_NONE: the outermost */
 	uint32_t func; /* index */
 };
 
 /*
- * Stacks of which each is a leaf in a tree of functions, outermost at the root. {0} is empty. Grows with
- * distinct stacks; nodes and functions keep their numbers, and a parent stands before its children.
+ * A tree of functions with the outermost at the root; each stack is a leaf. {0} is empty. Grows
+ * with distinct stacks; nodes and functions keep their numbers, and a parent comes before its
+ * children.
  */
 struct stack_tree {
 	struct stack_table stacks;
@@ -37,7 +38,9 @@ struct stack_tree {
 	size_t func_cnt, func_cap;
 };
 
-/* The leaf of a stack (frames leaf first, see names_symbol()), or STACK_TREE_NONE for an empty one. */
+/*
+ * The leaf of a stack (frames leaf first, see names_symbol()), or STACK_TREE_NONE for an empty one.
+ */
 uint32_t stack_tree_add(struct stack_tree *t, const struct names *n, const uint64_t *frames,
 			uint32_t cnt);
 void stack_tree_fini(struct stack_tree *t);

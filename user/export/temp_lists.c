@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Records by list in a temporary file. Owns that file, which has blocks of whole records of one list each, one behind the
- * other as they became full, and for each list where its blocks are and the block that is not full yet,
- * which grows with what is in it: most lists are short.
+ * Lists of records in a temporary file. Owns that file, which has blocks of complete records of one
+ * list each, in the order in which they became full. For each list it keeps the positions of its
+ * blocks and the last block, which is not full yet. That block grows as needed, because most lists
+ * are short.
  */
 #include "export/temp_lists.h"
 
@@ -14,10 +15,10 @@
 #include "base/alloc.h"
 #include "base/file.h"
 
-/* A list begins with room for so many bytes. */
+/* initial capacity of a list in bytes */
 #define FIRST_ROOM 128u
 
-/* In front of each record, which begins at a multiple of 8; 0 ends a block that is not full. */
+/* Before each record, which begins at a multiple of 8; 0 ends a block that is not full. */
 struct head {
 	uint64_t sz;
 };
@@ -26,7 +27,7 @@ struct list {
 	uint32_t *blocks; /* in the file */
 	size_t block_cnt, block_cap;
 	char *last; /* NULL: nothing yet */
-	uint32_t used, room; /* bytes in it, and for how many it has room */
+	uint32_t used, room; /* bytes used, and capacity */
 };
 
 struct temp_lists {
@@ -63,7 +64,7 @@ int temp_lists_error(const struct temp_lists *s)
 	return s->err;
 }
 
-/* Opened when it is needed: most exports fit into the blocks of their lists. */
+/* Opens the file on first use: most exports fit into the blocks in memory. */
 static void write_block(struct temp_lists *s, struct list *l)
 {
 	ssize_t n;

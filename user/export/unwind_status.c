@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * How user stacks end, in words. Owns the texts for enum prof_user_end, and the JSON form that
- * `report` and `info` share; the counting is profile/sums/stack_ends.c's.
+ * Text for the reasons why unwinding of user stacks ended (enum prof_user_end), and the JSON form
+ * that `report` and `info` share. profile/sums/stack_ends.c counts them.
  */
 #include "export/unwind_status.h"
 
@@ -31,7 +31,7 @@ static const struct {
 	[STACK_ENDS_OTHER] = { "other", "for a reason that this version does not know" },
 };
 
-/* More are not worth a line above a report. */
+/* number of reasons in a report's header */
 #define REASONS_MAX 3
 
 const char *unwind_status_word(uint8_t end)

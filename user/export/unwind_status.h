@@ -5,19 +5,24 @@
 #include "base/buf.h"
 #include "profile/sums/stack_ends.h"
 
-/* A reason of struct stack_ends as one word, such as "no_table". */
+/* A reason of struct stack_ends as an identifier, such as "no_table". */
 const char *unwind_status_word(uint8_t end);
-/* The same for people, such as "no unwind information". */
+/* The same as text, such as "no unwind information". */
 const char *unwind_status_text(uint8_t end);
 
-/* "97.50% of 1,204 complete", and what some of them needed. */
+/* "97.50% of 1,204 complete", and the methods that some of them needed. */
 void unwind_status_put_sum(struct buf *out, const struct stack_ends *e);
-/* "no unwind information 2.31%" of the most frequent reasons. Nothing when all are complete. */
+/*
+ * "no unwind information 2.31%" for the most frequent reasons. Nothing if all stacks are complete.
+ */
 void unwind_status_put_reasons(struct buf *out, const struct stack_ends *e);
-/* What share of the stacks. */
+/* Percentage of the stacks. */
 double unwind_status_percent(const struct stack_ends *e, uint64_t stacks);
 
-/* A JSON object: stacks, ends by word, frame_pointer_steps, signal_frames, guessed_callers, modules. */
+/*
+ * A JSON object: stacks, ends by identifier, frame_pointer_steps, signal_frames, guessed_callers,
+ * modules.
+ */
 void unwind_status_json(struct buf *out, const struct stack_ends *e, const struct names *n);
 
 #endif /* D9_EXPORT_UNWIND_STATUS_H */

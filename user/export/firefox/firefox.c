@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The processed profile of the Firefox Profiler: each thread has its tables (firefox_tables.c), and its samples and
- * markers as columns. Owns what waits to be written, and what the profile says of itself, which stands last.
+ * The processed profile of the Firefox Profiler: each thread has its tables (firefox_tables.c), and
+ * its samples and markers as columns. Owns the pending records, and the profile's metadata, which
+ * is written last.
  *
- * A column needs all of a thread at once, and threads come mixed: so samples, times and events wait in a temporary
- * file, by thread, and are written column by column at the end. Times off the CPU are markers with the stack of the
- * switch, and so are events, of which each type has a schema with its fields.
+ * A column needs all data of a thread at once, and threads come interleaved. So samples, intervals
+ * and events go to a temporary file by thread, and are written column by column at the end. Off-CPU
+ * intervals are markers with the stack of the switch. Events are markers too; each type has a
+ * schema with its fields.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,21 +20,21 @@
 #include "export/temp_lists.h"
 #include "profile/sched/intervals.h"
 
-/* Fields in the line that stands for an event. */
+/* Fields in an event's label. */
 #define LABEL_FIELDS 4
 
 enum record_what { A_SAMPLE, A_WAIT, AN_EVENT };
 
 struct record {
 	uint64_t start;
-	uint64_t end; /* of a time */
+	uint64_t end; /* of an interval */
 	uint32_t stack; /* leaf, or STACK_TREE_NONE */
 	uint32_t type; /* of an event */
-	uint32_t waker; /* of the texts; NAMES_NONE: unknown */
+	uint32_t waker; /* in texts; NAMES_NONE: unknown */
 	uint8_t what; /* enum record_what */
 	uint8_t state; /* enum interval_state */
 	char letter;
-	char fields[]; /* of an event: members of a JSON object, each with a comma in front */
+	char fields[]; /* of an event: members of a JSON object, each with a leading comma */
 };
 
 /* Events of one schema. */
@@ -47,19 +49,19 @@ struct firefox {
 	struct temp_lists *records; /* by thread: list_of() */
 	struct firefox_tables tables;
 	struct strtab texts; /* of wakers */
-	struct export_thread *threads; /* as they were told of last */
+	struct export_thread *threads; /* as announced last */
 	size_t thread_cnt, thread_cap;
 	struct hmap type_index; /* schema -> number + 1 */
 	struct type *types;
 	size_t type_cnt, type_cap;
 	struct buf text, record;
-	/* of the thread that is being written */
+	/* of the thread being written */
 	uint64_t samples, markers;
 };
 
-/* ---- reading ----------------------------------------------------------------------------------- */
+/* ---- collecting ------------------------------------------------------------------------------ */
 
-/* What belongs to no thread comes first. */
+/* Records without a thread come first. */
 static uint32_t list_of(const struct export_thread *t)
 {
 	return t ? t->idx + 1 : 0;
@@ -143,7 +145,7 @@ static uint32_t type_of(struct export *x, const struct trace_schema *schema)
 	return (uint32_t)(f->type_cnt - 1);
 }
 
-/* As many as one record holds. */
+/* As many as fit into one record. */
 static void add_fields(struct export *x, const struct trace_event *ev)
 {
 	struct firefox *f = x->state;
@@ -164,7 +166,10 @@ static void add_fields(struct export *x, const struct trace_event *ev)
 	}
 }
 
-/* Switches, wakings and stays off the CPU are what times are made of, and accounts are no events. */
+/*
+ * Switches, wakeups and off-CPU intervals are drawn as intervals; recorder information is not an
+ * event.
+ */
 static void firefox_event(struct export *x, const struct export_thread *t,
 			  const struct trace_event *ev)
 {
@@ -214,7 +219,7 @@ struct column {
 struct each {
 	struct export *x;
 	put_fn put;
-	bool samples; /* of these, or of the others */
+	bool samples; /* column of samples, or of markers */
 };
 
 static void put_value(void *ctx, const void *record, size_t sz)
@@ -291,7 +296,7 @@ static void put_end(struct export *x, const struct record *r, size_t sz)
 		put_ms(&x->out, r->end - x->first_ts);
 }
 
-/* At a time, or from start to end. */
+/* An instant, or a start and an end. */
 static void put_phase(struct export *x, const struct record *r, size_t sz)
 {
 	buf_addch(&x->out, r->what == AN_EVENT ? '0' : '1');
@@ -348,7 +353,7 @@ static void put_markers(struct export *x, uint32_t list)
 	put_columns(x, list, false, columns, sizeof(columns) / sizeof(columns[0]));
 }
 
-/* ---- what the profile says of itself -------------------------------------------------------------- */
+/* ---- metadata -------------------------------------------------------------------------------- */
 
 static void put_string(struct export *x, uint32_t name)
 {
@@ -359,7 +364,10 @@ static void put_string(struct export *x, uint32_t name)
 	str_json(&x->out, buf_cstr(&f->text), f->text.len);
 }
 
-/* "prio={marker.data.f3} ...": of those that are the event's own. Braces in a name would be others. */
+/*
+ * "prio={marker.data.f3} ...", for the event's own fields. Braces in a field name would be
+ * placeholders.
+ */
 static void put_label(struct export *x, const struct type *type)
 {
 	struct firefox *f = x->state;
@@ -431,7 +439,7 @@ static void put_meta(struct export *x)
 	put_ms(&x->out, names_period_ns(x->names, 0));
 	buf_addstr(&x->out, ",\"startTime\":");
 	put_ms(&x->out, part->synced ? part->real + (x->first_ts - part->mono) : 0);
-	/* or it would begin with the first sample */
+	/* otherwise the profile would begin at the first sample */
 	buf_addstr(&x->out, ",\"profilingStartTime\":0,\"profilingEndTime\":");
 	put_ms(&x->out, x->last_ts - x->first_ts);
 	buf_addstr(&x->out, "}}\n");
@@ -439,7 +447,7 @@ static void put_meta(struct export *x)
 
 /* ---- threads ----------------------------------------------------------------------------------- */
 
-/* @t NULL: what belongs to none. */
+/* @t NULL: records without a thread. */
 static void put_thread(struct export *x, const struct export_thread *t)
 {
 	const struct export_thread none = { .comm = NAMES_NONE };

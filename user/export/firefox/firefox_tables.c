@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Tables of a thread in a profile of the Firefox Profiler. Owns which stacks and functions the thread has used, and by
- * which numbers.
+ * Tables of a thread in a Firefox profile. Owns the numbers of the stacks and functions that the
+ * thread uses.
  */
 #include "export/firefox/firefox_tables.h"
 
@@ -57,7 +57,7 @@ static void use_func(struct firefox_tables *f, uint32_t func)
 	f->func_ids[func] = f->func_cnt;
 }
 
-/* Gives numbers to a stack and those above it, the outermost first. */
+/* Numbers a stack and its ancestors, outermost first. */
 void firefox_tables_use(struct firefox_tables *f, uint32_t leaf)
 {
 	uint32_t depth = 0, end;
@@ -157,7 +157,7 @@ static void put_stacks(struct export *x, struct firefox_tables *f)
 	buf_addch(&x->out, '}');
 }
 
-/* A frame for each function: they are told apart by nothing else. */
+/* A frame for each function. */
 static void put_frames(struct export *x, struct firefox_tables *f)
 {
 	static const char *const none[] = { "nativeSymbol", "innerWindowID", "implementation",

@@ -3,8 +3,8 @@
 #define D9_EXPORT_FIREFOX_FIREFOX_TABLES_H
 
 /*
- * The tables of one thread of a profile of the Firefox Profiler, and how columns are written. Stacks and functions are
- * numbered as they are used; strings also while columns are written, so their table comes last.
+ * The tables of one thread in a Firefox profile, and its columns. Stacks and functions are numbered
+ * on first use; strings also while columns are written, so the string table comes last.
  */
 #include "base/strtab.h"
 #include "export/exporter.h"
@@ -23,27 +23,26 @@ enum firefox_category {
 struct firefox_tables {
 	struct stack_tree stacks; /* of all threads */
 	struct buf text;
-	/* of the thread that is being written */
+	/* of the thread being written */
 	struct strtab strings, resources;
-	uint32_t *stack_ids,
-		*func_ids; /* by number in stacks: one more than in the thread's table */
-	uint32_t *stack_order, *func_order; /* the other way round */
+	uint32_t *stack_ids, *func_ids; /* by number in stacks: the thread's number + 1 */
+	uint32_t *stack_order, *func_order; /* inverse of the ids */
 	uint32_t stack_cnt, func_cnt;
 	const char *sep;
 };
 
-/* When all stacks are there, and before the first thread. */
+/* After all stacks are added, and before the first thread. */
 void firefox_tables_begin(struct firefox_tables *t);
-/* Empties what is of a thread. */
+/* Clears the tables of a thread. */
 void firefox_tables_thread(struct firefox_tables *t);
 void firefox_tables_fini(struct firefox_tables *t);
 
-/* Gives numbers to a stack and those above it, unless they have some. STACK_TREE_NONE is none. */
+/* Numbers a stack and its ancestors, if they are new. Ignores STACK_TREE_NONE. */
 void firefox_tables_use(struct firefox_tables *t, uint32_t leaf);
 /* Its number, or null. */
 void firefox_tables_put_stack(struct firefox_tables *t, struct buf *out, uint32_t stack);
 uint32_t firefox_tables_string(struct firefox_tables *t, const char *s, size_t len);
-/* All tables, each with a comma in front. */
+/* All tables, each with a leading comma. */
 void firefox_tables_put(struct export *x, struct firefox_tables *t);
 
 /* ,"NAME":[ */

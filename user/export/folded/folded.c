@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Folded stacks: "thread;outermost;...;innermost count", one stack a line, as flame graphs take them.
- * Counts are samples of the CPU, of all other kinds microseconds. Owns what stands in a line: of all kinds
- * together the state stands behind the thread.
+ * Folded stacks: "thread;outermost;...;innermost count", one stack per line, as flame graph tools
+ * read them. Counts are CPU samples, for all other kinds microseconds. Owns the content of a line:
+ * with several kinds, the state follows the thread.
  */
 #include "export/folded/folded_lines.h"
 #include "export/formats.h"

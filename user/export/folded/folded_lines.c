@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Lines of folded stacks and their weights. Owns which are one, their order, and how weights are rounded. */
+/* Lines of folded stacks with their weights. Owns merging, order and rounding. */
 #include "export/folded/folded_lines.h"
 
 #include <stdlib.h>

@@ -8,11 +8,11 @@
 #include "base/strtab.h"
 
 /*
- * Folded stacks by their text: those that look the same are one line, whatever their addresses.
- * {0} is a valid empty set. Memory: the text of each line once.
+ * Folded stacks by text: equal texts are one line, whatever their addresses. {0} is empty. Memory:
+ * the text of each line once.
  */
 struct folded_lines {
-	struct strtab lines; /* without their weights */
+	struct strtab lines; /* without weights */
 	uint64_t *weights; /* by id */
 	size_t cap;
 };
@@ -23,9 +23,9 @@ void folded_lines_fini(struct folded_lines *f);
 void folded_lines_add(struct folded_lines *f, const struct buf *text, uint64_t weight);
 
 /*
- * "line weight\n" for each, in the order of the text, appended to @out; @flush, called after each
- * with @ctx, may take what stands there (NULL: all of it stays). Weights are told in units of @unit,
- * rounded so that their sum is the whole's; a line for which nothing is left over is not there.
+ * Appends "line weight\n" for each line to @out, sorted by text; @flush is called after each with
+ * @ctx, and may empty @out (NULL: never). Weights are in multiples of @unit, rounded so that their
+ * sum is that of the whole; a line that rounds to 0 is not printed.
  */
 void folded_lines_print(const struct folded_lines *f, uint64_t unit, struct buf *out,
 			void (*flush)(void *ctx), void *ctx);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The page, with the trace in it: gzip, as base64, whose characters mean nothing in HTML. Owns the base64.
+ * The page with the trace in it: gzip as base64, whose characters have no meaning in HTML. Owns the
+ * base64.
  */
 #include "export/formats.h"
 #include "export/gzip.h"
@@ -8,7 +9,7 @@
 
 struct html {
 	struct gzip *gzip;
-	uint8_t rest[3]; /* bytes that are no three yet */
+	uint8_t rest[3]; /* incomplete group of three bytes */
 	size_t rest_cnt;
 };
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The page as it was put together when this was built (user/web/assemble.sh), with its holes filled in. */
+/* The page as built by user/web/assemble.sh, with its placeholders filled in. */
 #include "export/html/page.h"
 
 #include <string.h>
 
 #include "page_html.h"
 
-/* What stands in the page up to @hole, from *at on; *at moves behind it. */
+/* Appends the page from *at up to @hole, and sets *at to the text after the hole. */
 static void put_up_to(struct buf *out, const char **at, const char *hole)
 {
 	const char *end = strstr(*at, hole);

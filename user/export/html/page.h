@@ -5,12 +5,12 @@
 #include "base/buf.h"
 
 /*
- * The page of user/web, in one file, up to the place of its trace. @from: the address at which the server of
- * the page has the trace, a name without characters that mean something in HTML; NULL: it stands in the page, as
- * base64, which the caller appends.
+ * The page of user/web, in one file, up to the place of its trace. @from: the address of the trace
+ * on the page's server, without characters that have a meaning in HTML. NULL: the trace is in the
+ * page, as base64 that the caller appends.
  */
 void page_put_head(struct buf *out, const char *from);
-/* The rest of it. */
+/* The rest of the page. */
 void page_put_tail(struct buf *out);
 
 #endif /* D9_EXPORT_HTML_PAGE_H */

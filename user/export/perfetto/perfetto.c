@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Perfetto's trace: a stream of packets of Protocol Buffers. Owns which event becomes which packet; the
- * words of the format are the numbers of its fields.
+ * Perfetto's trace: a stream of Protocol Buffers packets. Owns the mapping from events to packets;
+ * enums have the field numbers of the format.
  *
- * Tracepoints are ftrace events: those of the scheduler and a few more under fields of their own, from which
- * Perfetto makes slices, thread states, wakeups and counters, any other one as a generic event with typed
- * fields. Samples name stacks that stand, the first time, in the same packet. Blocked times, of which ftrace has no
- * stack, are also slices on a track of their own. Times are the trace's clock's: see put_clocks().
+ * Tracepoints are ftrace events. Those of the scheduler and a few more have typed fields, from
+ * which Perfetto makes slices, thread states, wakeups and counters; any other is a generic event. A
+ * stack is written in the first packet that uses it. Blocked intervals, for which ftrace has no
+ * stack, are also slices on a track of their own. Times are on the trace's clock: see put_clocks().
  */
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ enum { FIELD_NAME = 1, FIELD_STR = 3, FIELD_INT = 4, FIELD_UINT = 5 };
 enum { SAMPLE_CPU = 1, SAMPLE_PID, SAMPLE_TID, SAMPLE_STACK, SAMPLE_MODE };
 enum { MODE_KERNEL = 1, MODE_USER = 2 };
 
-/* Tracepoints with fields of their own. */
+/* Tracepoints with an ftrace message of their own. */
 struct known {
 	const char *event;
 	uint32_t field; /* of an ftrace event */
@@ -74,10 +74,10 @@ static const struct known known[] = {
 
 enum { KNOWN_CNT = sizeof(known) / sizeof(known[0]), FIELDS_MAX = 8 };
 
-/* What becomes of the events of one schema. */
+/* How to write the events of one schema. */
 struct plan {
 	const struct known *known; /* NULL: a generic event */
-	uint32_t fields[]; /* of the ftrace event, by place in the schema; 0: none */
+	uint32_t fields[]; /* of the ftrace event, by position in the schema; 0: none */
 };
 
 /* ---- clocks -------------------------------------------------------------------------------------- */
@@ -92,8 +92,9 @@ static void put_clock(struct export *x, uint64_t id, uint64_t ts)
 }
 
 /*
- * The trace's own clock is CLOCK_MONOTONIC, or CLOCK_BOOTTIME, as its metadata says. The events of ftrace have no
- * word for the former: theirs is the latter, which such a trace does not have, and is therefore told to be the same.
+ * The trace's clock is CLOCK_MONOTONIC, or CLOCK_BOOTTIME, according to its metadata. Perfetto's
+ * ftrace events are always on CLOCK_BOOTTIME. A trace on CLOCK_MONOTONIC does not have that clock,
+ * so both are declared equal.
  */
 static void put_clocks(struct export *x, uint64_t mono, const uint64_t *real)
 {
@@ -111,7 +112,7 @@ static void put_clocks(struct export *x, uint64_t mono, const uint64_t *real)
 	proto_end(&x->out, packet);
 }
 
-/* Before anything else, as it says what times are. */
+/* First of all packets, because it defines the clocks. */
 static void put_first_clocks(struct export *x)
 {
 	const struct part *part = names_part(x->names, 0);
@@ -123,7 +124,7 @@ static void put_first_clocks(struct export *x)
 	put_clocks(x, part->synced ? part->mono : x->first_ts, part->synced ? &part->real : NULL);
 }
 
-/* Of another boot there is no time in common. */
+/* Other boots have no clock in common. */
 static void put_later_clocks(struct export *x, const struct trace_event *ev)
 {
 	uint64_t real;
@@ -133,7 +134,7 @@ static void put_later_clocks(struct export *x, const struct trace_event *ev)
 		put_clocks(x, ev->ts, &real);
 }
 
-/* By the release Perfetto knows what the bits of a state mean. */
+/* Perfetto decodes state bits by kernel release. */
 static void put_system(struct export *x)
 {
 	const char *kernel = names_meta(x->names, 0, PROF_META_KERNEL), *release;
@@ -171,7 +172,7 @@ static void put_process(struct export *x, const struct export_thread *t)
 	struct perfetto *p = x->state;
 	size_t process;
 
-	/* its first thread names it, whichever comes first */
+	/* the main thread names the process, whichever thread comes first */
 	if (hmap_get(&p->processes, (uint64_t)t->pid + 1) && t->pid != t->tid)
 		return;
 	hmap_set(&p->processes, (uint64_t)t->pid + 1, p);
@@ -186,7 +187,7 @@ static void perfetto_thread(struct export *x, const struct export_thread *t)
 {
 	size_t packet, tree, thread;
 
-	/* the idle threads are known */
+	/* Perfetto knows the idle threads */
 	if (!t->tid)
 		return;
 	packet = proto_begin(&x->out, TRACE_PACKET);
@@ -222,7 +223,7 @@ static uint32_t known_field(const struct known *k, const char *name)
 	return 0;
 }
 
-/* Looked up by names once for each schema. */
+/* Looked up by name once per schema. */
 static const struct plan *plan_of(struct export *x, const struct trace_schema *schema)
 {
 	struct perfetto *p = x->state;
@@ -366,7 +367,10 @@ static void perfetto_interval(struct export *x, const struct export_interval *i)
 	const struct perfetto *p = x->state;
 	const bool between = state == INTERVAL_RUNNABLE && p->stays != 1 + i->raw->part;
 
-	/* how long it waited for a CPU is between the switches, if there are any, but not that some are missing */
+	/*
+	 * run-queue latency is visible between switches if there are any, but missing switches are
+	 * not
+	 */
 	if (x->kind != EXPORT_ALL || (state != INTERVAL_RUNNING && !between))
 		perfetto_slice(x, i);
 }

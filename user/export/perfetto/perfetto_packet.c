@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What all packets of Perfetto's trace have in common. Knows nothing of what they say. */
+/* Functions common to all packets of Perfetto's trace. */
 #include "export/perfetto/perfetto_packet.h"
 
 #include "export/name_text.h"
@@ -7,7 +7,7 @@
 enum { PACKET_TIME = 8, PACKET_SEQUENCE = 10, PACKET_FLAGS = 13, PACKET_CLOCK = 58 };
 enum { FLAG_CLEARED = 1, FLAG_NEEDS_STATE = 2 };
 
-/* There is but one sequence. */
+/* There is one sequence. */
 enum { SEQUENCE = 1 };
 
 size_t perfetto_packet_in_sequence(struct export *x, uint64_t ts)

@@ -3,8 +3,8 @@
 #define D9_EXPORT_PERFETTO_PERFETTO_PACKET_H
 
 /*
- * Pieces of Perfetto's packets that its exporter's files share: the packet with its time, texts in it, and the
- * state of the export.
+ * Parts of Perfetto packets that the exporter's files share: the packet with its time, text fields,
+ * and the state of the export.
  */
 #include "export/exporter.h"
 #include "export/proto.h"
@@ -16,11 +16,11 @@ enum { CLOCK_REALTIME_ID = 1, CLOCK_MONOTONIC_ID = 3, CLOCK_BOOTTIME_ID = 6 };
 
 struct perfetto {
 	struct buf text; /* see perfetto_put_text() */
-	bool begun; /* the sequence of packets */
+	bool begun; /* the sequence has started */
 	uint32_t clock; /* CLOCK_*_ID: of all times */
 	struct hmap plans; /* schema -> struct plan of perfetto.c */
-	struct hmap processes; /* pid + 1 of those that were told of */
-	uint32_t stays; /* 1 + the part that told last of a whole stay off the CPU */
+	struct hmap processes; /* pid + 1 of processes written so far */
+	uint32_t stays; /* 1 + the last part with off-CPU intervals instead of switches */
 	/* perfetto_stacks.c */
 	struct stack_tree stacks;
 	struct hmap modules; /* index + 1, likewise */
@@ -33,12 +33,15 @@ struct perfetto {
 	struct hmap counters; /* event << 32 | field, of names -> from 1 on */
 };
 
-/* A packet at that time, which may refer to stacks and tracks that were told of before; proto_end() ends it. */
+/*
+ * Starts a packet at that time, which may refer to stacks and tracks already written; proto_end()
+ * ends it.
+ */
 size_t perfetto_packet_in_sequence(struct export *x, uint64_t ts);
 
-/* Field @field is the text of the state, and that is empty again. */
+/* Writes the state's text as field @field, and empties it. */
 void perfetto_put_text(struct export *x, uint32_t field);
-/* Field @field is a string of the names. */
+/* Writes a string id as field @field. */
 void perfetto_put_name(struct export *x, uint32_t field, uint32_t name);
 
 #endif /* D9_EXPORT_PERFETTO_PERFETTO_PACKET_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Stacks as packets of Perfetto's trace name them: by a number, once they were told of with their functions and
- * modules. Owns what was told of so far.
+ * Stacks in packets of Perfetto's trace: written once with functions and modules, then referred to
+ * by id. Owns what was written so far.
  */
 #include "export/perfetto/perfetto_stacks.h"
 
@@ -31,7 +31,7 @@ static void put_string(struct export *x, uint32_t table, uint64_t id)
 	proto_end(&x->out, string);
 }
 
-/* Ids are one more than the module's index: 0 is none, and an unknown module is one as well. */
+/* Ids are the module's index + 1: 0 is none, and an unknown module needs an id too. */
 static void put_mapping(struct export *x, uint32_t module)
 {
 	const struct names_module *m = names_module(x->names, module);
@@ -44,7 +44,7 @@ static void put_mapping(struct export *x, uint32_t module)
 	hmap_set(&p->modules, id, p);
 	name_text_module(&p->text, x->names, module);
 	put_string(x, INTERNED_PATH, id);
-	/* bytes as they are, not as digits */
+	/* raw bytes, not hex digits */
 	buf_add(&p->text, m->build_id, m->announced ? m->build_id_sz : 0);
 	put_string(x, INTERNED_BUILD_ID, id);
 	mapping = proto_begin(&x->out, INTERNED_MAPPING);
@@ -70,13 +70,13 @@ static void put_functions(struct export *x)
 		proto_u64(&x->out, FRAME_ID, id);
 		proto_u64(&x->out, FRAME_FUNCTION, id);
 		proto_u64(&x->out, FRAME_MAPPING, (uint64_t)f->module + 1);
-		/* functions of a module are told apart by this */
+		/* distinguishes the functions of a module */
 		proto_u64(&x->out, FRAME_PC, id);
 		proto_end(&x->out, frame);
 	}
 }
 
-/* Numbers of functions, outermost first; how many. */
+/* Function numbers, outermost first; returns how many. */
 static size_t path_of(struct perfetto *p, uint32_t leaf)
 {
 	size_t cnt = 0, i;

@@ -5,11 +5,11 @@
 #include "export/perfetto/perfetto_packet.h"
 
 /*
- * Within a packet of the sequence: tells of a stack (its leaf, of stack_tree_add()) what was not told before.
- * @text: also of its text, for who shows no stacks.
+ * Within a packet of the sequence: writes the new parts of a stack (its leaf, of stack_tree_add()).
+ * @text: also its text, for viewers without stacks.
  */
 void perfetto_intern(struct export *x, uint32_t leaf, bool text);
-/* By which number the sequence's packets call a stack and its text. The leaf is one. */
+/* The id of a stack and its text in packets. It is the leaf. */
 uint64_t perfetto_stack_id(uint32_t leaf);
 
 void perfetto_stacks_fini(struct perfetto *p);

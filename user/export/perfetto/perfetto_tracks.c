@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Tracks of Perfetto's trace that hold what ftrace has no events for: times off the CPU, with their stacks, and
- * counters. Owns the numbers of tracks, which are told of before they are first used.
+ * Tracks of Perfetto's trace for data without ftrace events: off-CPU intervals with their stacks,
+ * and counters. Owns the ids of tracks, which are written before first use.
  */
 #include "export/perfetto/perfetto_tracks.h"
 
@@ -20,7 +20,7 @@ enum { UNIT_TIME_NS = 1, UNIT_SIZE_BYTES = 3 };
 enum { ANNOTATION_BOOL = 2, ANNOTATION_UINT = 3, ANNOTATION_STRING = 6, ANNOTATION_NAME = 10 };
 enum { ANNOTATION_STRING_ID = 17 };
 
-/* What a track is of its thread; in the low bits of its number. Above it is the thread, and above that the counter. */
+/* The kind of a track, in the low bits of its id; then the thread, and above that the counter. */
 enum { OF_THREAD = 1, OF_WAITS = 2, OF_COUNTER = 3, OF_BITS = 2, COUNTER_SHIFT = 34 };
 
 static uint64_t track_of(const struct export_thread *t, unsigned int what)
@@ -42,7 +42,7 @@ static void put_thread_track(struct export *x, const struct export_thread *t, ui
 
 	proto_u64(&x->out, TRACK_ID, track_of(t, OF_THREAD));
 	thread = proto_begin(&x->out, TRACK_THREAD);
-	/* a process that is not known is its thread */
+	/* if the process is unknown, the thread stands for it */
 	proto_u64(&x->out, THREAD_PID, t->pid != TRACE_NONE ? t->pid : t->tid);
 	proto_u64(&x->out, THREAD_TID, t->tid);
 	proto_end(&x->out, thread);
@@ -203,7 +203,7 @@ static void put_counter_track(struct export *x, uint64_t id, const struct export
 	proto_end(&x->out, packet);
 }
 
-/* Of a thread, where there is one: two threads may well count apart. */
+/* Per thread, if there is one: two threads may have separate counters. */
 static uint64_t know_counter(struct export *x, const struct export_thread *t,
 			     const struct trace_event *ev, size_t field)
 {

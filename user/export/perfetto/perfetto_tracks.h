@@ -4,11 +4,11 @@
 
 #include "export/perfetto/perfetto_packet.h"
 
-/* An interval as a slice on a track of the thread: with its state as name, its stack, and who ended it. */
+/* An interval as a slice on a track of the thread: with state, stack, and waker. */
 void perfetto_slice(struct export *x, const struct export_interval *i);
 /*
- * The fields of an event that count something or are a level of it, by what the trace says of them, as values of
- * counters of the thread, or of no thread.
+ * Writes the fields of an event that are counters or gauges, according to the trace's annotations,
+ * as counters of the thread, or of no thread.
  */
 void perfetto_counters(struct export *x, const struct export_thread *t,
 		       const struct trace_event *ev);
