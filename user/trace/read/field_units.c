@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What the numbers of a field mean: what the trace's annotations say of it, and where they do not, what is known
- * of the events that this program writes and of some of the kernel's. Owns that order, and which keys and
- * units there are; how a meaning looks in print is told elsewhere.
+ * Units and kinds of field values: from the annotations of the trace, otherwise from what is known
+ * of this program's events and some kernel events. Owns that order, and the list of keys and units;
+ * printing is done elsewhere.
  *
- * Annotations are anybody's: any bytes, any field. What is not known here is left alone, and is no error.
+ * Annotations come from any writer, with any bytes and fields. Unknown ones are ignored without an
+ * error.
  */
 #include "trace/read/field_units.h"
 
@@ -14,9 +15,9 @@
 #include "base/alloc.h"
 #include "prof_events.h"
 
-/* A unit is a word. */
+/* maximum length of a unit */
 #define UNIT_MAX 64
-/* A schema has at most so many fields. */
+/* maximum number of annotations of a schema */
 #define ENTRIES_MAX (4u << 16)
 
 static const char *const kinds[FIELD_UNITS_CNT] = {
@@ -34,7 +35,7 @@ static const struct {
 #undef KNOWN
 };
 
-/* ---- which of them count ----------------------------------------------------------------------- */
+/* ---- effective annotations ------------------------------------------------------------------- */
 
 struct entry {
 	struct dial9_str key, value;
@@ -42,7 +43,7 @@ struct entry {
 	uint16_t field;
 };
 
-/* The order of fields and keys. */
+/* By field, then key. */
 static int by_key(const struct entry *a, const struct entry *b)
 {
 	const size_t len = a->key.len < b->key.len ? a->key.len : b->key.len;
@@ -101,7 +102,7 @@ struct dial9_iter field_units_compact(struct dial9_iter notes, struct buf *out)
 	return kept;
 }
 
-/* ---- what they say ----------------------------------------------------------------------------- */
+/* ---- keys and units -------------------------------------------------------------------------- */
 
 static bool str_is(struct dial9_str s, const char *text)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What of the format a stream uses, by its frames: a reader of level 0.3 does not get past some of them, whether events
- * refer to them or not. Owns no frame and no event.
+ * The format features that a stream uses, by frame: a reader of level 0.3 fails at some of them,
+ * whether events refer to them or not. Owns no frame and no event.
  */
 #include "trace/read/format_level.h"
 

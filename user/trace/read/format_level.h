@@ -6,13 +6,13 @@
 
 #include "dial9.h"
 
-/* What a stream has had so far, of which a reader may want to know. {0} before its first frame. */
+/* Format features of a stream so far. {0} before its first frame. */
 struct format_level {
 	unsigned int level4; /* TRACE_USES_* */
 	uint64_t long_stacks; /* trace_long_stacks() */
 };
 
-/* Takes note of a frame that is no event. */
+/* Adds a frame that is not an event. */
 void format_level_see(struct format_level *u, const struct dial9_frame *f);
 
 #endif /* D9_TRACE_READ_FORMAT_LEVEL_H */

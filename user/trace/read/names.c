@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The tables behind every name that is printed. Owns strings, modules, symbols and first names of
- * tasks; knows nothing of the decoder that feeds it, nor of how anything is shown.
+ * The tables behind every printed name. Owns strings, modules, symbols and first names of tasks;
+ * knows neither decoder nor output.
  *
- * Module ids are only valid within a segment: two recordings in one file number their modules
- * independently. So modules are interned by what they are, and frames are rewritten to the index
- * on reading (trace.c). What has no content to know it by stays apart by its id. Streams without
- * ModuleEvents hold plain addresses; they go through the same path, bits 40 to 62 posing as an id
- * that was never announced, and come out unchanged.
+ * Module ids are valid only within a segment: two recordings in one file number their modules
+ * independently. So modules are interned by content, and trace.c rewrites frames to the index when
+ * reading. Modules without a content to compare are identified by their id. Streams without
+ * ModuleEvents have plain addresses; these take the same path with bits 40 to 62 as the id of a raw
+ * module, and come out unchanged.
  */
 #include "trace/read/names.h"
 
@@ -17,7 +17,7 @@
 #include "base/alloc.h"
 #include "base/str.h"
 
-/* Nobody samples once an hour; sums of more would not fit. */
+/* more than any real sampling period; sums of longer ones would overflow */
 #define PERIOD_MAX_NS 3600000000000ULL
 
 int names_new(struct names **out)
@@ -115,7 +115,10 @@ static uint32_t module_append(struct names *n, const struct names_module *m)
 	return (uint32_t)n->module_cnt++;
 }
 
-/* Nothing says what code is at an offset: all have one path, or the file is another elsewhere. */
+/*
+ * Whether the code at an offset is unknown: all have the same path, or the file differs on other
+ * machines.
+ */
 static bool module_without_content(const struct names_module *m)
 {
 	return m->kind == PROF_MODULE_ANON || (m->kind == PROF_MODULE_ELF && !m->build_id_sz);
@@ -150,7 +153,7 @@ uint32_t names_module_add(struct names *n, const struct names_module *m)
 	h = hash_u64(h ^ hash_u64((uint64_t)m->path << 8 | m->kind));
 	if (module_without_content(m))
 		h = hash_u64(h ^ ((uint64_t)m->part << 32 | m->id));
-	/* a collision of the whole hash moves on to the next key */
+	/* on a collision of the full hash use the next key */
 	for (;; h++) {
 		at = (uintptr_t)hmap_get(&n->module_by_hash, h);
 		if (!at)
@@ -311,7 +314,7 @@ void names_task_learn(struct names *n, uint32_t part, const struct names_task *t
 	struct names_task *first = hmap_get(&n->tasks, key);
 
 	if (first) {
-		/* what a switch let us guess gives way to what the recorder says */
+		/* a name from a switch yields to a recorded TaskEvent */
 		if (!first->told && t->told)
 			*first = *t;
 		return;

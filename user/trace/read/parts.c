@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Where one recording ends in a stream and the next one begins. Owns the parts with their metadata and
- * clocks; knows nothing of frames, and strings only by their ids.
+ * Where one recording ends in a stream and the next begins. Owns the parts with their metadata and
+ * clocks; knows no frames, and strings only by id.
  *
- * A header begins a segment, and not always a part: an application writes a segment for each of its
- * buffers, most of them without metadata. What tells recordings apart is what they say of themselves:
+ * A header begins a segment, but not always a part. An application writes a segment for each of its
+ * buffers, mostly without metadata. A new part begins:
  *
- *   the recorder's segments begin with the same metadata each: any other beginning is another part;
- *   metadata that contradict the part's, in any segment, begin another one;
- *   so does a wall clock that differs by more than a second at the start of an application's segment.
+ *   at a segment of this recorder that begins with different metadata: all of its segments repeat them;
+ *   at metadata in any segment that contradicts the part's;
+ *   at an application's segment whose wall clock differs by more than a second.
  *
- * A merged stream says itself what its parts are (MergedPart), and each event of which it is.
+ * A merged stream lists its parts (MergedPart), and each event has its part.
  *
- * A part begins at its segment's header if the first event of the segment tells of it, else at the
- * event that does. Two parts are on one clock when they are of one boot, by their boot id or, where
- * one does not have that, because their wall clocks agree and their hosts do not differ. In doubt they
- * are not.
+ * A part begins at its segment's header if the first event of the segment starts it, otherwise at
+ * the event that does. Two parts share a clock if they have the same boot id. If one has no boot
+ * id, their wall clocks must agree and their hosts must not differ. In doubt they do not share one.
  */
 #include "trace/read/parts.h"
 
@@ -30,7 +29,7 @@ static struct part *last(struct parts *p)
 	return &p->v[p->last];
 }
 
-/* No more parts than this: what cannot be told apart gets no rate, no host and no clock. */
+/* Beyond the maximum, all further parts are one, without rate, host and clock. */
 static void part_overflow(struct parts *p)
 {
 	struct part *part = last(p);
@@ -104,7 +103,7 @@ static bool both(uint32_t a, uint32_t b)
 	return a != NAMES_NONE && b != NAMES_NONE;
 }
 
-/* Of one stream whether they are of one clock is told; those of different ones were moved apart. */
+/* In one merged stream the clocks are recorded; those of different streams were moved apart. */
 static bool contradict(const struct part *x, const struct part *y)
 {
 	if (x->merged && y->merged && x->base == y->base)
@@ -123,7 +122,7 @@ static bool wall_clocks_agree(const struct part *x, const struct part *y)
 	return x->synced && y->synced && (apart <= PARTS_CLOCK_NS || -apart <= PARTS_CLOCK_NS);
 }
 
-/* A part may join no clock of which any part is known to be another boot's. */
+/* A part must not join a clock that any part of another boot is on. */
 static bool may_join(const struct parts *p, uint32_t at, uint32_t clock)
 {
 	for (size_t i = 0; i < at; i++)
@@ -132,7 +131,7 @@ static bool may_join(const struct parts *p, uint32_t at, uint32_t clock)
 	return true;
 }
 
-/* Whether nothing but a look at wall clocks is needed. */
+/* Whether only the wall clocks must be compared. */
 static bool is_of_one_clock(const struct part *x, const struct part *y)
 {
 	if (x->merged && y->merged && x->base == y->base)
@@ -140,7 +139,7 @@ static bool is_of_one_clock(const struct part *x, const struct part *y)
 	return both(x->boot_id, y->boot_id) && !contradict(x, y);
 }
 
-/* Wall clocks that agree with those of two boots tell nothing. */
+/* Wall clocks that agree with two boots prove nothing. */
 void parts_find_clock(struct parts *p, uint32_t at)
 {
 	struct part *part = &p->v[at];
@@ -162,7 +161,7 @@ void parts_find_clock(struct parts *p, uint32_t at)
 	part->clock = doubt || !may_join(p, at, found) ? at : found;
 }
 
-/* In what cannot be told apart any more nothing agrees. */
+/* The overflow part shares no clock. */
 static void find_clock(struct parts *p, uint32_t at)
 {
 	if (!p->more || at != p->last)
@@ -178,7 +177,7 @@ size_t parts_clocks(const struct parts *p)
 	return n;
 }
 
-/* ---- learning ---------------------------------------------------------------------------------- */
+/* ---- starting parts -------------------------------------------------------------------------- */
 
 void parts_segment(struct parts *p, uint64_t offset)
 {
@@ -187,7 +186,7 @@ void parts_segment(struct parts *p, uint64_t offset)
 	p->segment_synced = false;
 }
 
-/* Another part begins with the event at hand. */
+/* The current event starts a new part. */
 static void begin_at(struct parts *p, uint64_t offset)
 {
 	part_begin(p, p->fresh ? p->segment : offset);
@@ -200,7 +199,7 @@ void parts_first_event(struct parts *p, uint64_t offset)
 	p->fresh = false;
 }
 
-/* How many of these entries the part has with this value, and with another one. */
+/* Counts the entries that the part has with the same value, and with another value. */
 static void compare(const struct parts *p, const struct parts_meta *meta, size_t cnt, size_t *same,
 		    size_t *other)
 {

@@ -10,7 +10,7 @@
 
 #define PARTS_MAX 4096
 #define PARTS_META_MAX 256 /* of one part */
-/* Clocks of one boot agree to this: wall clocks are set now and then, but hosts take longer to boot. */
+/* Clocks of one boot agree within this: wall clocks are adjusted, but rebooting takes longer. */
 #define PARTS_CLOCK_NS 1000000000ULL
 
 /* String ids of the names that the parts belong to. */
@@ -19,20 +19,20 @@ struct parts_meta {
 };
 
 /*
- * One recording in a stream. Its metadata and its clock hold for its events alone. Times of two parts
- * may be compared when their clock is the same number. Parts follow each other, but those of a merged stream
- * lie within each other: all but its first have that as their base.
+ * One recording in a stream, called a part. Its metadata and clock are valid for its events only.
+ * Times of two parts can be compared if their clock is the same number. Parts follow each other,
+ * except in a merged stream, where they overlap. There the first part is the base of the others.
  */
 struct part {
 	uint64_t begin; /* offset in the stream */
 	uint64_t events; /* so far */
 	uint32_t clock; /* index of the first part on this clock */
-	uint32_t base; /* index of the part that begins its stream: its own, unless it is merged into that */
-	uint32_t next; /* index of the next one that does; 0: none */
-	bool merged; /* by a MergedPart event, which says: */
+	uint32_t base; /* index of the first part of its stream: itself, unless merged */
+	uint32_t next; /* index of the next part that is its own base; 0: none */
+	bool merged; /* from a MergedPart event, with: */
 	uint64_t number, told_clock;
 	int64_t shift_ns;
-	bool ours; /* written by the recorder, whose segments all begin with the same metadata */
+	bool ours; /* written by this recorder, whose segments all begin with the same metadata */
 	bool synced; /* at least one ClockSyncEvent, the first of which was: */
 	uint64_t mono, real;
 	uint32_t host, boot_id; /* string ids; NAMES_NONE: unknown */
@@ -40,17 +40,17 @@ struct part {
 	size_t meta_cnt, meta_cap;
 };
 
-/* The parts of a stream in their order; there is always one. */
+/* The parts of a stream, in order; at least one. */
 struct parts {
 	struct part *v;
 	size_t cnt, cap;
-	uint32_t last; /* index of the last one that is its own base */
-	struct hmap merged; /* base << 32 | number -> index + 1, of others */
-	bool more; /* than PARTS_MAX: the last one holds them all, and no metadata */
+	uint32_t last; /* index of the last part that is its own base */
+	struct hmap merged; /* base << 32 | number -> index + 1, of merged parts */
+	bool more; /* more than PARTS_MAX: the last one has the rest, without metadata */
 	uint32_t host, boot_id, start; /* string ids of keys */
-	uint64_t segment; /* offset of the header at hand */
-	bool fresh; /* no event after that header */
-	uint64_t meta_version; /* moves when metadata of a part changes */
+	uint64_t segment; /* offset of the current header */
+	bool fresh; /* no event since that header */
+	uint64_t meta_version; /* changes when metadata of a part changes */
 	bool segment_synced; /* a ClockSyncEvent in this segment */
 };
 
@@ -61,13 +61,13 @@ void parts_fini(struct parts *p);
 /* ---- learning: all frames of a stream in order ---- */
 
 void parts_segment(struct parts *p, uint64_t offset);
-/* A SegmentMetadataEvent at @offset. Of two entries of one key the later one counts. */
+/* Handles a SegmentMetadataEvent at @offset. If a key occurs twice, the later entry counts. */
 void parts_metadata(struct parts *p, uint64_t offset, const struct parts_meta *meta, size_t cnt);
-/* A ClockSyncEvent. */
+/* Handles a ClockSyncEvent. */
 void parts_clock(struct parts *p, uint64_t offset, uint64_t mono, uint64_t real);
-/* Any other event that is the first behind its header. */
+/* Handles any other event that is the first after its header. */
 void parts_first_event(struct parts *p, uint64_t offset);
-/* Any other event. */
+/* Handles any other event. */
 static inline void parts_event(struct parts *p, uint64_t offset)
 {
 	if (p->fresh)
@@ -75,33 +75,33 @@ static inline void parts_event(struct parts *p, uint64_t offset)
 	p->v[p->last].events++;
 }
 
-/* What a MergedPart event at @offset says. */
+/* Handles a MergedPart event at @offset. */
 void parts_merged(struct parts *p, uint64_t offset, uint64_t number, uint64_t clock,
 		  int64_t shift_ns);
-/* The same of an event that says of which part it is, at index @part, as parts_of() has it. */
+/* Handles metadata and clock events that name their part: index @part, from parts_of(). */
 void parts_merged_metadata(struct parts *p, uint32_t part, const struct parts_meta *meta,
 			   size_t cnt);
 void parts_merged_clock(struct parts *p, uint32_t part, uint64_t mono, uint64_t real);
 
-/* Finds the clock of part @at among those before it, all of which have theirs. */
+/* Finds the clock of part @at among the parts before it, which have theirs. */
 void parts_find_clock(struct parts *p, uint32_t at);
 
 /* ---- asking ---- */
 
-/* The part that holds @offset, or the base of those that do; @from is it or one before it. */
+/* The part at @offset, or the base of merged parts there; @from is that part or one before it. */
 static inline uint32_t parts_at(const struct parts *p, uint32_t from, uint64_t offset)
 {
 	while (p->v[from].next && p->v[p->v[from].next].begin <= offset)
 		from = p->v[from].next;
 	return from;
 }
-/* Of those with that base the one with that number; the base if there is none. */
+/* The part with that base and number; the base if there is none. */
 uint32_t parts_of(const struct parts *p, uint32_t base, uint64_t number);
-/* NAMES_NONE when there is no such entry. */
+/* NAMES_NONE if there is no such entry. */
 uint32_t parts_get(const struct parts *p, uint32_t part, uint32_t key);
-/* How many clocks there are. */
+/* Number of clocks. */
 size_t parts_clocks(const struct parts *p);
-/* Whether all parts are of one merged stream, each wall clock where the first one's is. */
+/* Whether all parts are of one merged stream, aligned to the first one's wall clock. */
 bool parts_are_aligned(const struct parts *p);
 
 #endif /* D9_TRACE_READ_PARTS_H */

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * One input, read so that names are there when they are wanted. Owns the source, the names and one
- * or two traces over the same bytes; prints the lines about bad input, because only here are both
- * the file's name and the decoder's verdict known. Knows nothing of what events mean.
+ * Reads one input so that names are known when they are needed. Owns the source, the names and one
+ * or two traces over the same bytes. Prints the messages about bad input, because only this file
+ * knows both the file name and the decoder's error. Does not interpret events.
  *
- * A name may stand up to seconds behind the first event that needs it. A regular file is simply
- * read twice. A pipe cannot be, so two decoders run over it at a distance: the one ahead learns the
- * names, the one behind hands out events, and the bytes between them wait in a queue that is bounded
- * in trace time and in size. Queueing bytes and not events keeps this at one copy and no bookkeeping.
+ * A name may follow the first event that needs it by seconds. A regular file is simply read twice.
+ * For a pipe, two decoders run over the bytes at a distance. The one ahead learns names, the other
+ * one returns events, and the bytes between them are in a queue that is limited in trace time and
+ * in size. Queueing bytes instead of events needs one copy and no bookkeeping.
  */
 #include "trace/read/reader.h"
 
@@ -19,7 +19,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 
-/* How long a file that is followed may stand still before what is held back is let go. */
+/* How long a growing file may stand still before held events are returned. */
 #define FOLLOW_STEP_US 100000
 #define FOLLOW_PATIENCE 20
 
@@ -28,20 +28,20 @@ struct reader {
 	struct names *names;
 	enum reader_mode mode;
 	bool skip_stacks;
-	struct trace *behind; /* hands out events */
-	struct trace *ahead; /* learns names; NULL when one pass does */
+	struct trace *behind; /* returns events */
+	struct trace *ahead; /* learns names; NULL: not needed */
 	bool ahead_done;
 	bool torn, newer, told_long;
-	int read_err; /* what the source itself failed with */
+	int read_err; /* error of the source itself */
 	uint64_t ahead_ts;
 	int idle;
-	uint8_t *queue; /* what ahead has read and behind has not: pos..len */
+	uint8_t *queue; /* read by the trace ahead, not yet by the other: pos..len */
 	size_t pos, len, cap;
 };
 
-/* ---- verdicts --------------------------------------------------------------------------------- */
+/* ---- errors ---------------------------------------------------------------------------------- */
 
-/* Where in the file @name a byte of all that is read lies: bad ones are of the file that is read last. */
+/* The offset within the file @name of a byte of the stream: errors are in the file read last. */
 static unsigned long long place(const struct reader *r, uint64_t offset, const char **name)
 {
 	uint64_t before;
@@ -81,7 +81,7 @@ static int complain(struct reader *r, const struct trace *t, int err)
 	return err;
 }
 
-/* The rest is of a format that came later than this program. */
+/* The rest is in a later format. */
 static int end_at_newer(struct reader *r, const struct trace *t)
 {
 	struct dial9_error de;
@@ -99,7 +99,7 @@ static int end_at_newer(struct reader *r, const struct trace *t)
 	return 0;
 }
 
-/* Once, be it read again. */
+/* Once, even if read twice. */
 static void tell_long_stacks(struct reader *r, const struct trace *t)
 {
 	const uint64_t cnt = trace_long_stacks(t);
@@ -112,7 +112,7 @@ static void tell_long_stacks(struct reader *r, const struct trace *t)
 		 cnt == 1 ? "stack has" : "stacks have", TRACE_STACK_MAX);
 }
 
-/* An end that is not clean: 0 when what came before it is good, the error otherwise. */
+/* The end after an error: 0 if everything before it is good, the error otherwise. */
 static int end(struct reader *r, const struct trace *t, int ret)
 {
 	const char *name;
@@ -120,7 +120,7 @@ static int end(struct reader *r, const struct trace *t, int ret)
 	const bool cut = source_is_cut(r->src);
 
 	tell_long_stacks(r, t);
-	/* behind a queue the decoder only sees that the bytes stop; the reason lies at the source */
+	/* with a queue the decoder sees only the end of bytes; the source has the reason */
 	if (r->read_err)
 		return complain(r, t, r->read_err);
 	if (ret == -EPROTONOSUPPORT)
@@ -144,7 +144,7 @@ static int end(struct reader *r, const struct trace *t, int ret)
 	return 0;
 }
 
-/* ---- two decoders at a distance --------------------------------------------------------------- */
+/* ---- look-ahead ------------------------------------------------------------------------------ */
 
 static ssize_t read_source(void *ctx, void *buf, size_t sz)
 {
@@ -187,7 +187,7 @@ static ssize_t read_behind(void *ctx, void *buf, size_t sz)
 	return (ssize_t)n;
 }
 
-/* Moves the leading decoder by one event. */
+/* Advances the trace ahead by one event. */
 static void step_ahead(struct reader *r)
 {
 	struct trace_event ev;
@@ -205,7 +205,7 @@ static void step_ahead(struct reader *r)
 			r->idle++;
 		return;
 	}
-	/* whatever it was, the one behind will meet it too and say so */
+	/* the other trace will meet the same error and report it */
 	r->ahead_done = true;
 }
 
@@ -235,7 +235,7 @@ static int next_behind(struct reader *r, struct trace_event *ev)
 	return 1;
 }
 
-/* ---- life ------------------------------------------------------------------------------------- */
+/* ---- open and close -------------------------------------------------------------------------- */
 
 enum purpose {
 	EVENTS,
@@ -255,7 +255,7 @@ static int open_trace(struct reader *r, dial9_read_fn read, enum purpose purpose
 	return trace_new(&opts, out);
 }
 
-/* A regular file: one pass for the names, then from the start. */
+/* A regular file: one pass for names, then from the start. */
 static int learn_names(struct reader *r)
 {
 	struct trace_event ev;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Values of tracepoint fields as the kernel's print fmt shows them, from the rows that the trace
- * carries. Owns one field's rows; knows nothing of format text, which readers never parse, and
- * nothing of dial9.
+ * Symbolic values of tracepoint fields, as in the kernel's print fmt, from rows in the trace. Owns
+ * the rows of one field; readers never parse format text.
  *
- * The rows are a tiny program (include/prof_events.h gives the rules): a MASK row starts a piece,
- * each piece is a list of symbols or of flags, and the texts of the pieces are joined. prev_state
- * of a switch needs two: the state letters under mask 0xff, and "+" for bit 0x100.
+ * The rows are a small program (see include/prof_events.h): a MASK row starts a piece, each piece
+ * is a list of symbols or flags, and the texts of the pieces are joined. prev_state of a switch has
+ * two: the state letters under mask 0xff, and "+" for bit 0x100.
  */
 #include "trace/read/tp_symbols.h"
 
@@ -19,9 +18,9 @@
 #include "base/str.h"
 #include "prof_events.h"
 
-/* Far above what any kernel has (the longest list in 6.18 has some 500 names). */
+/* more than any kernel has (the longest list in 6.18 has about 500 names) */
 #define TPSYM_ROWS_MAX 65536
-/* Of longer lists nobody looks whether they have a value. */
+/* longer lists are not searched for a value */
 #define TPSYM_LOOK_MAX 4096
 
 static bool row_equal(const struct tp_symbols_row *a, const struct tp_symbols_row *b)
@@ -30,7 +29,10 @@ static bool row_equal(const struct tp_symbols_row *a, const struct tp_symbols_ro
 	       !memcmp(a->name, b->name, a->name_len);
 }
 
-/* Of another telling than the first: what is printed is known then, and some values may still want names. */
+/*
+ * If the row comes from another source than the first, whether it is redundant: the text is known
+ * and no value lacks a name.
+ */
 static bool is_told(const struct tp_symbols *ts, const struct tp_symbols_row *row)
 {
 	if (row->kind != PROF_TP_SYMBOL)
@@ -67,7 +69,7 @@ bool tp_symbols_add(struct tp_symbols *ts, uint64_t segment, const struct tp_sym
 
 /* ---- lines of an enum ------------------------------------------------------------------------- */
 
-/* Decimal or 0x hexadecimal, which may be negative. */
+/* Decimal or 0x hexadecimal, with optional sign. */
 static bool parse_number(const char *s, size_t len, uint64_t *out)
 {
 	const bool negative = len && *s == '-';
@@ -86,13 +88,13 @@ static bool parse_number(const char *s, size_t len, uint64_t *out)
 	return true;
 }
 
-/* What stands in front of the "=" of a line. */
+/* The text before the "=" of a line. */
 static bool parse_key(const char *s, size_t len, struct tp_symbols_row *row)
 {
 	static const struct {
 		const char *word;
 		enum prof_tp_symbol_kind kind;
-		bool number; /* behind it */
+		bool number; /* of the text after it */
 	} keys[] = {
 		{ "|", PROF_TP_FLAG, true },	       { "&", PROF_TP_MASK, true },
 		{ ">>", PROF_TP_SHIFT, true },	       { "array", PROF_TP_ARRAY, true },
@@ -118,7 +120,7 @@ void tp_symbols_parse(struct tp_symbols *ts, const char *text, size_t len)
 {
 	const char *const end = text + len;
 	const char *line, *next, *equals;
-	struct tp_symbols_row row = { 0 }; /* one telling */
+	struct tp_symbols_row row = { 0 }; /* all rows of one text */
 
 	for (line = text; line < end; line = next) {
 		next = memchr(line, '\n', (size_t)(end - line));
@@ -143,10 +145,10 @@ static void add_hex(struct buf *out, uint64_t x)
 	buf_addx(out, x);
 }
 
-/* "-2 ENOENT"; false, and nothing, for what is no error. */
+/* "-2 ENOENT"; false and no text if it is not an error number. */
 static bool add_errno(struct buf *out, int64_t x)
 {
-	/* what the kernel tells itself, and tracers */
+	/* internal error numbers of the kernel, visible to tracers */
 	static const char *const restarts[] = { "ERESTARTSYS", "ERESTARTNOINTR", "ERESTARTNOHAND",
 						"ENOIOCTLCMD", "ERESTART_RESTARTBLOCK" };
 	const char *name = NULL;
@@ -165,7 +167,7 @@ static bool add_errno(struct buf *out, int64_t x)
 	return true;
 }
 
-/* One piece while its rows are gone through. */
+/* The current piece while walking the rows. */
 struct piece {
 	uint64_t x, start;
 	const char *delim;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The walk over a value of dial9, for whatever prints one.
+ * Prints a value of dial9 in a given style.
  *
- * Owns which types there are and how they nest; a style says how each looks. Knows the codec's values and
- * a buffer, and nothing of traces. Lists and maps nest as deep as the decoder lets them, which bounds the
- * recursion.
+ * Owns the list of types and their nesting; a style defines how each looks. Knows the codec's
+ * values and a buffer, not traces. The decoder limits how deep lists and maps nest, so recursion is
+ * bounded.
  */
 #include "trace/read/value.h"
 

@@ -10,8 +10,8 @@ struct value_brackets {
 };
 
 /*
- * How one output form writes the values of dial9. Integers and booleans look the same in all of them.
- * Where nothing is said of a function, it must be there.
+ * How an output format writes values of dial9. Integers and booleans are the same in all formats.
+ * Functions are required unless noted.
  */
 struct value_style {
 	const char *absent; /* an optional field without a value */
@@ -19,31 +19,31 @@ struct value_style {
 	struct value_brackets list, map, string_map;
 	struct value_brackets pair; /* around key and value of a map */
 	const char *colon; /* between them */
-	bool hex_frames; /* addresses as 0x... and not in decimal */
-	size_t max; /* stop soon after out is that long; 0: never */
+	bool hex_frames; /* addresses as 0x... instead of decimal */
+	size_t max; /* stop soon after out reaches this length; 0: never */
 
 	void (*f64)(struct buf *out, double v);
 	void (*text)(struct buf *out, struct dial9_str s, bool nested); /* any bytes */
 	void (*bytes)(struct buf *out, const void *p, size_t sz);
-	/* The key of a map that is not of strings; NULL: like any value. */
+	/* A key of a map without string keys; NULL: like a value. */
 	void (*key)(struct buf *out, const struct dial9_value *key);
 	/*
-	 * What stands in front of a pooled value: its id, if at all; when it is not defined, also what
-	 * stands for it.
+	 * Text before a pooled value: its id, if any. If the id is not defined, also the
+	 * replacement for the value.
 	 */
 	void (*pooled)(struct buf *out, const struct dial9_value *v, bool defined);
-	const char *pooled_close; /* what stands behind it */
+	const char *pooled_close; /* text after it */
 };
 
-/* What styles have in common that write values for people: first in an initialiser, the rest behind it. */
+/* Common members of styles for people: put it first in an initialiser. */
 #define VALUE_STYLE_PLAIN                                                                          \
 	.list = { "[", "]" }, .map = { "{", "}" }, .string_map = { "{", "}" }, .pair = { "", "" }, \
 	.pooled_close = ""
 
-/* A value_style's f64: in decimal, with as many digits as it takes to get the same bits back. */
+/* A value_style's f64: decimal, with enough digits to restore the same bits. */
 void value_print_f64(struct buf *out, double v);
 
-/* Appends a value. dec resolves pool ids; NULL: none is defined. */
+/* Appends a value. @dec resolves pool ids; NULL: none is defined. */
 void value_print(struct buf *out, const struct value_style *style, const struct dial9_dec *dec,
 		 const struct dial9_value *v);
 

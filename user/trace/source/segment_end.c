@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * segment_end.c - the last event of a rotated file, without reading the file
+ * segment_end.c - reads the last event of a rotated file without reading the file
  *
- * Its fields have fixed sizes and stand as they are also in a packed file (dial9-trace(5)). Whoever wrote them wrote
- * the events too, so a lie hides no more than leaving events out does. The sizes guard against files that were cut,
- * appended to or put together.
+ * Its fields have fixed sizes and are uncompressed even in a compressed file (dial9-trace(5)). The
+ * writer of the file wrote the events too, so a false value can hide no more than missing events
+ * would. The sizes protect against files that were truncated, appended to or concatenated.
  */
 #include "trace/source/segment_end.h"
 
@@ -30,7 +30,7 @@ static bool is_size(uint64_t total, uint64_t before)
 	return total >= before + PROF_SEGMENT_END_SIZE && total - before <= PROF_SEGMENT_END_MAX;
 }
 
-/* zstd does not say how much a stream unpacks to. */
+/* zstd does not record the unpacked size of a stream. */
 static bool agrees(const unsigned char *head, const unsigned char *tail, uint64_t file_size,
 		   uint64_t before)
 {

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * The times of all events of a finished rotated file, read from its last bytes. False: it is not finished, or its
- * last bytes do not agree with its size.
+ * Time range of all events of a finished rotated file, from its last bytes. False: the file is not
+ * finished, or the last bytes do not match its size.
  */
 bool segment_end_read(int fd, uint64_t *first_ns, uint64_t *last_ns);
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * set_walk.c - the files of a recording one behind the other, though one of them may be bad
+ * set_walk.c - the files of a recording in order, although some may be bad
  *
- * Each file of a set is a trace of its own, so what is wrong with one says nothing of the next. A file is looked
- * through before it is read: what a decoder takes of it is good, and the rest is left out. Where something was left out,
- * a segment is put in that says so: with the metadata that the recorder's segments begin with, or it would pass for
- * another recording, and a loss that spans the time from the last good event to the first one behind it. So every
- * command that knows of losses knows of these.
+ * Each file of a set is a trace of its own, so an error in one does not affect the next. A file is
+ * checked before it is read: the part that decodes is good, the rest is skipped. For what was
+ * skipped, a generated segment is inserted. It has the metadata at the start of the recorder's
+ * segments, or it would count as another recording. Its loss event spans from the last good event
+ * to the first one after the gap. So every command that handles losses handles these.
  */
 #include "trace/source/set_walk.h"
 
@@ -24,34 +24,34 @@
 #include "prof_events.h"
 #include "trace/source/segment_end.h"
 
-/* What was found in a file. */
+/* Result of checking a file. */
 struct found {
 	bool known, bad; /* bad: not all of it is good */
-	bool elsewhere; /* it has nothing of the time that is wanted, */
-	bool names; /* but may have symbols of it */
-	bool by_end; /* known by its last event alone */
-	bool ended; /* the recorder has said that it goes on in the next one */
-	bool torn; /* behind that, where nothing of the recording is */
-	bool told; /* that numbers before its own are not there */
-	bool begun; /* the last one, which has no byte yet */
+	bool elsewhere; /* no events in the requested range, */
+	bool names; /* but possibly symbols for it */
+	bool by_end; /* checked by its last event only */
+	bool ended; /* the recorder noted that the next file continues it */
+	bool torn; /* truncated after that, where there are no events */
+	bool told; /* missing numbers before its own were reported */
+	bool begun; /* the last file, still empty */
 	bool has_ts;
 	uint64_t good; /* bytes */
 	uint64_t first_ts, last_ts;
-	struct dial9_event *metadata; /* its first event; NULL when that is another one */
+	struct dial9_event *metadata; /* its first event; NULL: another type */
 };
 
 struct set_walk {
 	const struct set_walk_ops *ops;
 	struct source_set set;
-	struct found *found; /* of each file */
-	size_t at; /* the file that is next */
-	size_t last; /* the one before it that had something good; set.cnt: none */
-	uint64_t number; /* of the one before it */
-	bool any; /* there was one */
-	bool hole; /* something is missing since the last good one */
+	struct found *found; /* by file */
+	size_t at; /* the next file */
+	size_t last; /* the last good file before it; set.cnt: none */
+	uint64_t number; /* of the file before it */
+	bool any; /* a file before it exists */
+	bool hole; /* something is missing since the last good file */
 	bool holes, damaged;
-	bool again; /* rewound: the symbols are known */
-	struct dial9_enc *told; /* the last hole */
+	bool again; /* rewound: symbols are known */
+	struct dial9_enc *told; /* segment for the last gap */
 };
 
 struct set_walk *set_walk_new(struct source_set *set, const struct set_walk_ops *ops)
@@ -101,9 +101,11 @@ bool set_walk_is_damaged(const struct set_walk *w)
 	return w->damaged;
 }
 
-/* ---- looking through a file -------------------------------------------------------------------- */
+/* ---- checking a file ------------------------------------------------------------------------- */
 
-/* A descriptor, or -1 after one line. Never waits: a FIFO has no writer, and what it gives is no file. */
+/*
+ * A descriptor, or -1 after one line. Never blocks: a FIFO may have no writer, and is not a file.
+ */
 static int open_file(const struct source_file *f)
 {
 	const char *path = f->path;
@@ -134,7 +136,7 @@ static void see_time(struct found *f, uint64_t first, uint64_t last)
 	f->has_ts = true;
 }
 
-/* How far the recorder got: the last that it said of itself. */
+/* Reads the recorder's latest statistics. */
 static void see_stats(struct found *f, const struct dial9_event *ev)
 {
 	const int at = dial9_schema_find(ev->schema, PROF_F_CLOSED);
@@ -194,7 +196,7 @@ static void tell_bad(const struct set_walk_ops *ops, const char *name, const str
 			 at, of, strerror(-err));
 }
 
-/* The last file may be one that is being written: that it is cut is for who reads it to say. */
+/* The last file may still be growing: the reader reports if it is cut. */
 static void decode(struct set_walk *w, size_t at, struct dial9_dec *dec, const struct source *src)
 {
 	const bool is_last = at + 1 == w->set.cnt;
@@ -218,7 +220,7 @@ static void decode(struct set_walk *w, size_t at, struct dial9_dec *dec, const s
 		tell_bad(w->ops, path, dec, src, err);
 }
 
-/* Somebody put one file in the place of another: it would count twice. */
+/* A file that is a copy of the one before would count twice. */
 static void see_copy(struct set_walk *w, size_t at)
 {
 	struct found *f = &w->found[at];
@@ -294,7 +296,7 @@ bool set_walk_restrict(struct set_walk *w, uint64_t from_ns, uint64_t to_ns)
 	return false;
 }
 
-/* ---- what is missing --------------------------------------------------------------------------- */
+/* ---- gaps ------------------------------------------------------------------------------------ */
 
 static void put_str(struct dial9_enc *enc, const char *text)
 {
@@ -330,7 +332,10 @@ static int put_hole(struct dial9_enc *enc, const struct dial9_event *metadata, u
 	return dial9_enc_end(enc);
 }
 
-/* Between two files; the second is set.cnt when there is none. One of them has times. */
+/*
+ * Segment for the gap between two files; @behind is set.cnt if there is none. One of them has
+ * times.
+ */
 static int tell_hole(struct set_walk *w, size_t before, size_t behind, struct set_piece *out)
 {
 	const struct dial9_enc_opts opts = { .sz = sizeof(opts), .level = DIAL9_LEVEL_4 };
@@ -353,7 +358,7 @@ static int tell_hole(struct set_walk *w, size_t before, size_t behind, struct se
 	return 1;
 }
 
-/* Whether the numbers before this one are all there; those before the first may have been let go. */
+/* Checks for missing numbers before this one; before the first, rotation may have deleted files. */
 static void see_number(struct set_walk *w, const struct source_file *f, struct found *found)
 {
 	const unsigned long long first = w->number + 1, last = f->number - 1;
@@ -392,7 +397,9 @@ static int give(struct set_walk *w, struct set_piece *out)
 	return 1;
 }
 
-/* Of a file with no event of the wanted time, what is good: 1, or 0 if nothing is. */
+/*
+ * Returns the good part of a file without events in the requested range: 1, or 0 if there is none.
+ */
 static int give_names(struct set_walk *w, struct set_piece *out)
 {
 	const struct source_file *file = &w->set.files[w->at];
@@ -427,7 +434,7 @@ int set_walk_next(struct set_walk *w, struct set_piece *out)
 			w->at++;
 			continue;
 		}
-		/* what is told of a hole takes metadata of the file after it */
+		/* the gap segment needs metadata of the file after it */
 		if (w->hole && f->by_end)
 			*f = (struct found){ .told = f->told };
 		if (w->set.cnt > 1)

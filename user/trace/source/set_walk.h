@@ -9,12 +9,12 @@
 
 #include "trace/source/source_set.h"
 
-/* The files of a set in turn, of each what is good of it; and what to read where something is not there. */
+/* The files of a set in order, the good part of each; and generated segments for missing data. */
 struct set_walk;
 
 struct source;
 
-/* How one file is read: what source.h has of these names, since sources in turn are made of walks. */
+/* How to read one file: source.h's functions, passed in because sources themselves use set_walk. */
 struct set_walk_ops {
 	int (*open_fd)(int fd, const char *name, struct source **out);
 	ssize_t (*read)(void *src, void *buf, size_t sz);
@@ -25,34 +25,36 @@ struct set_walk_ops {
 	const char *(*packing)(const struct source *src);
 };
 
-/* What comes next: a file, or bytes of a trace. */
+/* The next piece: a file, or bytes of a trace. */
 struct set_piece {
-	int fd; /* the caller's; -1: bytes */
+	int fd; /* owned by the caller; -1: bytes */
 	const char *path; /* of the file; borrowed */
-	uint64_t limit; /* so many of its bytes, unpacked; UINT64_MAX: all, and what may be added */
+	uint64_t limit; /* unpacked bytes to read; UINT64_MAX: all, including data appended later */
 	const void *data;
 	size_t sz;
-	bool names_only; /* no event of it is wanted */
+	bool names_only; /* none of its events are requested */
 };
 
-/* Takes the files over; @ops stay the caller's. Of a set of one, nothing is looked into. */
+/* Owns the files of @set; @ops belongs to the caller. A set of one file is not checked. */
 struct set_walk *set_walk_new(struct source_set *set, const struct set_walk_ops *ops);
 /* NULL is fine. */
 void set_walk_free(struct set_walk *w);
 
 /*
- * 1 and a piece, or 0 behind the last. Prints one line for each file that is damaged, cut, empty or not there, once.
- * In place of what is missing comes a segment that tells of it as a loss (PROF_LOST_HOLE) from the end of what was
- * before to the start of what is behind. The last file is not looked into for being cut: it may still grow.
+ * 1 and a piece, or 0 after the last. Prints one line, once, for each file that is damaged,
+ * truncated, empty or missing. For missing data it returns a generated segment with a loss
+ * (PROF_LOST_HOLE) from the end of the data before to the start of the data after. The last file is
+ * not checked for truncation, because it may still grow.
  */
 int set_walk_next(struct set_walk *w, struct set_piece *out);
-/* The number of the first file: so many before it are not there, if there ever were. */
+/* Number of the first file: earlier ones, if there were any, do not exist. */
 uint64_t set_walk_first(const struct set_walk *w);
 
 /*
- * From here on only files that may have events between these times, as the last event of each says. Before the first
- * rewind also files that begin within SET_WALK_NAMES_NS after @to_ns: a symbol that was found late is in these. False:
- * nothing is known to be elsewhere, or everything is, and all files are read.
+ * From now on returns only files that may have events in this time range, as far as their last
+ * event shows. Before the first rewind also files that begin within SET_WALK_NAMES_NS after @to_ns,
+ * which have symbols that were found late. False: no file, or every file, can be skipped, so all
+ * are read.
  */
 #define SET_WALK_NAMES_NS 30000000000ULL
 bool set_walk_restrict(struct set_walk *w, uint64_t from_ns, uint64_t to_ns);
@@ -60,9 +62,11 @@ bool set_walk_restrict(struct set_walk *w, uint64_t from_ns, uint64_t to_ns);
 /* Back to the first. */
 void set_walk_rewind(struct set_walk *w);
 
-/* True when something was found to be missing so far, but for files that were there before the first. */
+/* Whether data was found missing so far, except files before the first. */
 bool set_walk_has_holes(const struct set_walk *w);
-/* True when one of the files so far was damaged, or no trace: more than cut, empty or not there. */
+/*
+ * Whether a file so far was damaged or not a trace; truncated, empty or missing files do not count.
+ */
 bool set_walk_is_damaged(const struct set_walk *w);
 
 #endif /* D9_TRACE_SOURCE_SET_WALK_H */

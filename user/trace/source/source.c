@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Where trace bytes come from. Owns the file descriptor and the state of what unpacks; knows
- * nothing of dial9, so that `dump`, the trace reader and tests can all put a decoder behind it.
+ * Reads the bytes of a trace. Owns the file descriptor and the decompressor's state. Does not know
+ * dial9, so that `dump`, the trace reader and tests can all put a decoder on top.
  *
- * Compression is told by the first bytes and not by the name, because traces arrive through
- * pipes too. Those bytes are read into our own buffer first; a plain file is then read straight
- * into the caller's buffer once that is empty. A gzip input may be several members in a row, as
- * rotated segments that were concatenated are. The end of input is never final: a caller that
- * follows a growing file simply asks again, so what unpacks is kept where it stopped. The pieces of a set
- * (set_walk.c) are read one behind the other as if they were one.
+ * Compression is detected by the first bytes instead of the name, because traces also arrive
+ * through pipes. These bytes are read into the source's buffer; after that, a plain file is read
+ * directly into the caller's buffer. A gzip input may have several members, such as concatenated
+ * rotated segments. The end of input is never final: a caller that follows a growing file simply
+ * reads again, so the decompressor keeps its state. The pieces of a set (set_walk.c) are read like
+ * one file.
  */
 #include "trace/source/source.h"
 
@@ -35,19 +35,19 @@ enum source_mode { SOURCE_UNKNOWN, SOURCE_PLAIN, SOURCE_GZIP, SOURCE_ZSTD };
 struct source {
 	int fd;
 	bool regular;
-	off_t start; /* standard input may have been read from before us */
-	bool in_member; /* a member has begun, and its end was not seen */
+	off_t start; /* standard input may have been partly read before */
+	bool in_member; /* inside a member whose end was not read */
 	struct set_walk *walk; /* NULL: one file */
-	struct set_piece piece; /* of it, which is read */
-	uint64_t piece_at, before; /* bytes handed out of it, and of those before it */
-	bool keeps; /* what is read of the set, for the next time */
-	bool has_all; /* of it */
-	bool replays; /* it is the next time */
+	struct set_piece piece; /* the current piece */
+	uint64_t piece_at, before; /* bytes returned of the current piece, and of those before it */
+	bool keeps; /* the bytes of the set are cached, */
+	bool has_all; /* all of them are in the cache, */
+	bool replays; /* reading from the cache */
 	uint8_t *kept;
 	size_t kept_len, kept_cap, kept_at;
 	enum source_mode mode;
-	bool any; /* some byte has been handed out */
-	int failed; /* an error that came with the last good bytes, for the next call */
+	bool any; /* some byte was returned */
+	int failed; /* an error after the last good bytes, for the next call */
 	char *name;
 	z_stream z;
 	ZSTD_DCtx *zstd;
@@ -103,7 +103,7 @@ static const struct set_walk_ops file_ops = {
 	source_is_packed, source_is_empty, source_packing,
 };
 
-/* A set of files; there is no descriptor before the first of them is read. */
+/* A set of files; without a descriptor until the first of them is read. */
 static int open_set(const char *path, struct source_set *set, struct source **out)
 {
 	struct source *src = xcalloc(1, sizeof(*src));
@@ -175,7 +175,7 @@ static ssize_t read_retry(int fd, void *buf, size_t sz)
 	return n < 0 ? -errno : n;
 }
 
-/* Adds to the buffer behind what is unread; 1 got some, 0 end for now, -errno. */
+/* Appends to the unread bytes in the buffer; 1 got some, 0 end for now, -errno. */
 static int fill(struct source *src)
 {
 	ssize_t n;
@@ -196,7 +196,7 @@ static bool begins_with(const struct source *src, const char *magic)
 	return n >= sz && !memcmp(src->buf + src->pos, magic, sz);
 }
 
-/* Too little is buffered to tell whether it does. */
+/* Whether more bytes are needed to compare. */
 static bool may_begin_with(const struct source *src, const char *magic)
 {
 	size_t n = src->len - src->pos;
@@ -205,8 +205,8 @@ static bool may_begin_with(const struct source *src, const char *magic)
 }
 
 /*
- * Pipes hand over single bytes if they like, so ask until there are enough or no more. 1 when the
- * mode is known, 0 when there is nothing yet, -errno.
+ * Pipes may return single bytes, so read until there are enough or no more. 1 if the mode is known,
+ * 0 if there is nothing yet, -errno.
  */
 static int detect(struct source *src)
 {
@@ -250,7 +250,7 @@ static ssize_t read_plain(struct source *src, void *buf, size_t sz)
 	return (ssize_t)sz;
 }
 
-/* One call of inflate over what is buffered; bytes produced, or -errno. */
+/* One call of inflate on the buffer; bytes produced, or -errno. */
 static ssize_t inflate_some(struct source *src, void *buf, size_t sz)
 {
 	int ret;
@@ -276,7 +276,7 @@ static ssize_t inflate_some(struct source *src, void *buf, size_t sz)
 	return (ssize_t)(sz - src->z.avail_out);
 }
 
-/* The same of zstd, which by itself refuses windows beyond 128 MiB. */
+/* The same for zstd, which by default refuses windows above 128 MiB. */
 static ssize_t unzstd_some(struct source *src, void *buf, size_t sz)
 {
 	ZSTD_inBuffer in = { src->buf + src->pos, src->len - src->pos, 0 };
@@ -304,7 +304,7 @@ static ssize_t read_packed(struct source *src, void *buf, size_t sz)
 	if (sz > UINT32_MAX / 2)
 		sz = UINT32_MAX / 2;
 	for (;;) {
-		/* output may be held back, so a member in progress is asked without input too */
+		/* zstd may still hold output, so call it without input, too */
 		if (src->in_member || src->pos < src->len) {
 			n = src->zstd ? unzstd_some(src, buf, sz) : inflate_some(src, buf, sz);
 			if (n)
@@ -318,7 +318,7 @@ static ssize_t read_packed(struct source *src, void *buf, size_t sz)
 	}
 }
 
-/* What is unpacked begins anew. */
+/* Resets the decompressor. */
 static void start_member(struct source *src)
 {
 	end_unpacking(src);
@@ -327,7 +327,10 @@ static void start_member(struct source *src)
 	src->pos = src->len = 0;
 }
 
-/* The end of one piece: the next one, which may be packed otherwise. 1, or 0 when there is none. */
+/*
+ * After the end of a piece: the next one, which may use another compression. 1, or 0 if there is
+ * none.
+ */
 static int next_piece(struct source *src)
 {
 	struct set_piece next;
@@ -356,7 +359,7 @@ static ssize_t read_file(struct source *src, void *buf, size_t sz)
 	return src->mode == SOURCE_PLAIN ? read_plain(src, buf, sz) : read_packed(src, buf, sz);
 }
 
-/* Of the piece of a set that is open, as much as is good. */
+/* Reads the good part of the current piece. */
 static ssize_t read_piece(struct source *src, void *buf, size_t sz)
 {
 	const bool bytes = src->fd < 0;

@@ -8,85 +8,89 @@
 #include <sys/types.h>
 
 /*
- * Bytes of a trace from a file, a pipe or standard input ("-"), plain, gzip or zstd (told by its magic,
- * any number of members), or of the files of a set (source_set.h) one behind the other. Constant memory. One
- * thread at a time.
+ * Bytes of a trace from a file, a pipe or standard input ("-"), plain, gzip or zstd (detected by
+ * magic, any number of members), or of the files of a set (source_set.h) in order. Constant memory.
+ * One thread at a time.
  */
 struct source;
 
 /*
- * Opens @path for reading. Refuses a terminal, and directories that hold no set. On failure prints one line that
- * names the file and the remedy. 0, or -errno. Free with source_close().
+ * Opens @path for reading. Refuses a terminal, and directories without a set. On failure prints one
+ * line with the file and what to do. 0, or -errno. Free with source_close().
  */
 int source_open(const char *path, struct source **out);
 
-/* Takes over @fd (closed by source_close()); @name is copied and used in messages only. */
+/* Owns @fd (closed by source_close()); @name is copied and used in messages only. */
 int source_open_fd(int fd, const char *name, struct source **out);
 
-/* Closes the file. NULL is fine. */
+/* Closes the file. NULL is ignored. */
 void source_close(struct source *src);
 
 /*
- * Has the signature of dial9_read_fn; @src is a struct source. Up to @sz plain bytes into @buf:
- * > 0 count, 0 at the end for now (a growing file may give more later), -EBADMSG when the packed
- * data is damaged, other -errno from the kernel.
+ * Has the signature of dial9_read_fn; @src is a struct source. Up to @sz plain bytes into @buf: > 0
+ * count, 0 at the end for now (a growing file may have more later), -EBADMSG if compressed data is
+ * damaged, other -errno from the kernel.
  */
 ssize_t source_read(void *src, void *buf, size_t sz);
 
-/* What to call the input in a message: the path, or "standard input". Borrowed. */
+/* The input's name in messages: the path, or "standard input". Borrowed. */
 const char *source_name(const struct source *src);
 
 /*
- * What to call the file that is read, and how many plain bytes came before it: those of a set are read one behind the
- * other. Of anything else as source_name(), and 0.
+ * The name of the file being read, and the number of plain bytes before it in a set. For other
+ * inputs source_name(), and 0.
  */
 const char *source_place(const struct source *src, uint64_t *before);
 
-/* True when it is a set of files of which one was missing or bad, as far as that was met: what is read tells of it. */
+/*
+ * Whether it is a set in which a file was missing or bad so far; the bytes read include a loss for
+ * it.
+ */
 bool source_has_holes(const struct source *src);
-/* True when one of the files that were met was damaged or no trace, which was told. */
+/* Whether a file so far was damaged or not a trace, which was printed. */
 bool source_is_damaged(const struct source *src);
 
 /*
- * Only what is missing in a set and between its files: to @put, as segments of a trace that tell of it, and lines as
- * source_read() prints them. Takes the files of @set over. 0, or the first that @put returned.
+ * Only the gaps in a set and between its files: passes them to @put as generated segments, and
+ * prints the lines of source_read(). Owns the files of @set. 0, or the first nonzero result of
+ * @put.
  */
 struct source_set;
 typedef int (*source_put_fn)(void *ctx, const void *data, size_t sz);
 int source_missing(struct source_set *set, source_put_fn put, void *ctx);
 
-/* The number of the first file of a set; 0 of anything else. */
+/* The number of the first file of a set; 0 for other inputs. */
 uint64_t source_first_number(const struct source *src);
 
-/* True when source_rewind() can work: the input is a regular file, or a set of them. */
+/* Whether source_rewind() works: the input is a regular file, or a set of them. */
 bool source_is_regular(const struct source *src);
 
-/* The descriptor that bytes are read from: its offset tells how far reading has got. Borrowed. -1 of a set. */
+/* The descriptor of the input: its offset is the reading position. Borrowed. -1 for a set. */
 int source_fd(const struct source *src);
 
 /*
- * Before the first byte: of a set, read only files that may have events between these times, and each only once if they
- * are small. Until source_rewind() files of the 30 seconds after @to_ns are read too, for their symbols. False: all files
- * are read.
+ * Call it before the first read. In a set, reads only files that may have events in this time
+ * range, and small ones only once. Until source_rewind() files of the 30 seconds after @to_ns are
+ * read too, for their symbols. False: all files are read.
  */
 bool source_restrict(struct source *src, uint64_t from_ns, uint64_t to_ns);
 
 /* Back to the first byte. 0, or -errno (-ESPIPE on pipes). */
 int source_rewind(struct source *src);
 
-/* True when the input is packed and ends inside a member: the rest was cut off. */
+/* Whether compressed input ended inside a member: it is truncated. */
 bool source_is_cut(const struct source *src);
 
-/* What it is packed with, for messages: "gzip" or "zstd". */
+/* The compression, for messages: "gzip" or "zstd". */
 const char *source_packing(const struct source *src);
 
-/* True when the bytes are packed, so that offsets of the trace are not offsets of the file. */
+/* Whether the input is compressed, so that offsets of the trace are not offsets of the file. */
 bool source_is_packed(const struct source *src);
 
-/* After an end: true when there was not a byte before it. */
+/* After the end: whether there was no byte before it. */
 bool source_is_empty(const struct source *src);
 
-/* The one line that every command has for an input of no bytes. */
+/* Prints the message of every command for an empty input. */
 void source_tell_empty(const char *name);
 
 #endif /* D9_TRACE_SOURCE_SOURCE_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Which files make up a recording that was written to several. Owns the form of their names; knows nothing of what is
- * in them.
+ * Finds the files of a recording that was rotated. Owns the form of their names; does not read
+ * them.
  */
 #include "trace/source/source_set.h"
 
@@ -72,7 +72,7 @@ static bool is_stem(const struct member *m, const char *name, const char *stem, 
 	return m->stem_len == len && !memcmp(name, stem, len);
 }
 
-/* Those of a stem, or all when it is NULL. */
+/* Collects the members of a stem; NULL: of all stems. */
 static int collect(const char *dir, const char *stem, size_t stem_len, struct members *out)
 {
 	DIR *d = opendir(dir);
@@ -118,7 +118,7 @@ static bool are_one(const struct members *m)
 	return true;
 }
 
-/* One of the same number that is taken: names are in order, so that those that are not packed come first. */
+/* The member of the same number that is used: sorted by name, so uncompressed ones come first. */
 static const char *taken(const struct members *m, size_t i)
 {
 	const uint64_t number = m->v[i].number;
@@ -179,7 +179,7 @@ static int fill_set(const char *dir, struct members *m, struct source_set *out)
 	return 0;
 }
 
-/* The directory of a path, and what it calls the set there. */
+/* The directory of a path, and the stem of the set in it. */
 static char *split(const char *path, const char **stem, size_t *len)
 {
 	const char *slash = strrchr(path, '/');

@@ -6,29 +6,35 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The files of one recording that take turns, in their order. {0} has none. */
+/* The rotated files of one recording, in order. {0}: none. */
 struct source_set {
 	struct source_file {
 		char *path;
 		uint64_t number;
-		bool left_out; /* this is none of them, but nothing is missing for that */
-		bool open; /* it is read by this descriptor, the caller's, whatever has that name by now */
+		bool left_out; /* not used, and nothing is missing because of it */
+		/* read from this descriptor of the caller, whatever file has the name now */
+		bool open;
 		int fd;
 	} * files;
 	size_t cnt;
-	bool told; /* somebody else says what is wrong with one of them */
+	bool told; /* errors in the files are reported elsewhere */
 };
 
 /*
- * What @path stands for when it is no file: the set in that directory, or the one that is called so: NAME, or NAME.bin, of
- * NAME.0.bin and so on, with .gz, .zst or .active behind it. Files that are still active count only behind all others:
- * before these they were left behind by who was killed. Of two files of one number, packed and not, the latter counts;
- * a directory of such a name is left out. One line tells of each but these. 0, also when there are none; -errno after one line.
+ * Finds the set that @path stands for if it is not a file: the set in that directory, or the one
+ * with that name. NAME or NAME.bin stands for NAME.0.bin and so on, with .gz, .zst or .active at
+ * the end. Active files count only after all others; earlier ones are left from a killed recorder.
+ * If a number has a compressed and an uncompressed file, the uncompressed one is used; a directory
+ * with such a name is skipped. Prints one line for each other skipped file. 0, also if there is
+ * none; -errno after one line.
  */
 int source_set_find(const char *path, struct source_set *out);
-/* True for the path of a file of a set: its number, and the length of what the paths of all of them begin with. */
+/*
+ * Whether @path is a file of a set: its number, and the length of the common prefix of all its
+ * paths.
+ */
 bool source_set_parse(const char *path, size_t *stem_len, uint64_t *number);
-/* True for the name of a file that is being written, or was when its recorder was killed. */
+/* Whether the name is that of a file being written, or left by a killed recorder. */
 bool source_set_is_active(const char *path);
 void source_set_fini(struct source_set *s);
 
