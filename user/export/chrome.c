@@ -119,7 +119,7 @@ static void chrome_thread(struct export *x, const struct export_thread *t)
 	put_row_name(x, process(t), t->tid, "process_name");
 }
 
-static void know_cpu(struct export *x, uint32_t part, uint32_t cpu)
+static void announce_cpu(struct export *x, uint32_t part, uint32_t cpu)
 {
 	const uint64_t key = (uint64_t)part << 32 | cpu, pid = process_of(part, 0);
 	struct chrome *c = x->state;
@@ -149,7 +149,7 @@ static void put_on_cpu(struct export *x, const struct export_interval *i)
 	const struct interval *raw = i->raw;
 	struct chrome *c = x->state;
 
-	know_cpu(x, i->thread->part, raw->cpu);
+	announce_cpu(x, i->thread->part, raw->cpu);
 	begin_event(x, 'X', process_of(i->thread->part, 0), raw->cpu);
 	put_span(x, raw);
 	name_text_name(&c->text, x->names, i->thread->comm);
@@ -239,7 +239,7 @@ static void begin_mark(struct export *x, const struct export_thread *t, uint32_t
 	}
 	cpu = cpu != TRACE_NONE ? cpu : 0;
 	part = names_part(x->names, part)->clock;
-	know_cpu(x, part, cpu);
+	announce_cpu(x, part, cpu);
 	begin_event(x, 'i', process_of(part, 0), cpu);
 }
 
@@ -277,7 +277,8 @@ static void chrome_event(struct export *x, const struct export_thread *t,
 			 const struct trace_event *ev)
 {
 	if (!ev->has_ts || ev->kind == TRACE_SCHED_SWITCH || ev->kind == TRACE_SCHED_WAKING ||
-	    ev->kind == TRACE_OFF_CPU || ev->kind == TRACE_SAMPLE || trace_is_account(ev->kind))
+	    ev->kind == TRACE_OFF_CPU || ev->kind == TRACE_SAMPLE ||
+	    trace_is_recorder_info(ev->kind))
 		return;
 	begin_mark(x, t, ev->part, ev->cpu);
 	put_ts(x, ev->ts);

@@ -97,7 +97,7 @@ static void put_functions(struct buf *out, const struct names *n, const uint64_t
 		const uint32_t depths = sym ? sym->cnt : 1;
 
 		for (uint32_t depth = 0; depth < depths; depth++) {
-			if (depth && !names_symbol_tells(sym, depth))
+			if (depth && !names_symbol_is_printed(sym, depth))
 				continue;
 			if (out->len)
 				buf_addch(out, ';');

@@ -99,7 +99,7 @@ struct export *export_new(const struct export_opts *opts)
 	return x;
 }
 
-static void forget_threads(struct export *x)
+static void free_threads(struct export *x)
 {
 	size_t pos = 0;
 	void *t;
@@ -116,7 +116,7 @@ void export_free(struct export *x)
 	if (x->format->fini)
 		x->format->fini(x);
 	end_sums(x);
-	forget_threads(x);
+	free_threads(x);
 	buf_free(&x->out);
 	free(x->state);
 	free(x->run);
@@ -141,7 +141,7 @@ static void begin_output(struct export *x)
 		x->format->begin(x);
 }
 
-static void see_time(struct export *x, uint64_t from, uint64_t to)
+static void extend_time_range(struct export *x, uint64_t from, uint64_t to)
 {
 	if (!x->any || from < x->first_ts)
 		x->first_ts = from;
@@ -205,7 +205,7 @@ static bool wants_samples(const struct export *x)
 	return x->kind == EXPORT_CPU || x->kind == EXPORT_WALL || x->kind == EXPORT_ALL;
 }
 
-static void take_sample(struct export *x, const struct trace_event *ev)
+static void add_sample(struct export *x, const struct trace_event *ev)
 {
 	struct export_sample s = {
 		.ts = ev->ts,
@@ -217,7 +217,7 @@ static void take_sample(struct export *x, const struct trace_event *ev)
 
 	if (!wants_samples(x))
 		return;
-	see_time(x, ev->ts, ev->ts);
+	extend_time_range(x, ev->ts, ev->ts);
 	if (x->run->profile) {
 		profile_add(x->run->profile, ev);
 		return;
@@ -235,13 +235,13 @@ static void take_sample(struct export *x, const struct trace_event *ev)
 void export_event(struct export *x, const struct trace_event *ev)
 {
 	if (ev->kind == TRACE_SAMPLE && ev->source == PROF_SOURCE_SAMPLE) {
-		take_sample(x, ev);
+		add_sample(x, ev);
 		return;
 	}
 	if (x->kind != EXPORT_ALL || !x->format->event || trace_is_naming(ev->kind))
 		return;
 	if (ev->has_ts)
-		see_time(x, ev->ts, ev->ts);
+		extend_time_range(x, ev->ts, ev->ts);
 	begin_output(x);
 	x->format->event(x, thread_of(x, ev->part, ev->tid, ev->pid, ev->comm), ev);
 	export_flush(x);
@@ -284,8 +284,8 @@ static void sum_interval(struct export *x, const struct interval *i, const uint6
 		cpu_time_add(&x->run->cpu_time, i, cgroup);
 }
 
-static void tell_interval(struct export *x, const struct interval *i, const uint64_t *frames,
-			  uint32_t cnt)
+static void write_interval(struct export *x, const struct interval *i, const uint64_t *frames,
+			   uint32_t cnt)
 {
 	const struct interval_waker *w = i->waker;
 	struct export_interval e = { .raw = i, .frames = frames, .frame_cnt = cnt };
@@ -335,11 +335,11 @@ void export_interval(struct export *x, const struct intervals *iv, const struct 
 	if (stack != INTERVAL_NO_STACK)
 		frames = intervals_stack(iv, stack, &cnt);
 	if (wants_state(x, i->state))
-		see_time(x, i->start, i->end);
+		extend_time_range(x, i->start, i->end);
 	if (x->run->profile)
 		sum_interval(x, i, frames, cnt, cgroup);
 	else if (x->format->interval && wants_state(x, i->state))
-		tell_interval(x, i, frames, cnt);
+		write_interval(x, i, frames, cnt);
 }
 
 /* ---- end ------------------------------------------------------------------------------------- */
@@ -368,7 +368,7 @@ static void warn_of_untimed(const struct export *x, const struct profile *p)
 	free(samples);
 }
 
-static void tell_sums(struct export *x)
+static void write_sums(struct export *x)
 {
 	size_t cnt = x->names->parts.cnt;
 	uint64_t *periods = xcalloc(cnt, sizeof(*periods));
@@ -392,7 +392,7 @@ int export_bytes(struct export *x, const void *data, size_t sz)
 	return x->run->err;
 }
 
-static void tell_clocks(const struct export *x)
+static void report_clocks(const struct export *x)
 {
 	const struct parts *p = x->names ? &x->names->parts : NULL;
 	const size_t clocks = p && x->format->one_axis ? parts_clocks(p) : 1;
@@ -407,10 +407,10 @@ int export_end(struct export *x)
 {
 	begin_output(x);
 	if (x->run->profile)
-		tell_sums(x);
+		write_sums(x);
 	if (x->format->end)
 		x->format->end(x);
 	write_out(x);
-	tell_clocks(x);
+	report_clocks(x);
 	return x->run->err;
 }

@@ -48,7 +48,7 @@ void gzip_free(struct gzip *g)
 	free(g);
 }
 
-static void run(struct gzip *g, int flush)
+static void compress_input(struct gzip *g, int flush)
 {
 	int ret;
 
@@ -65,10 +65,10 @@ void gzip_put(struct gzip *g, const void *data, size_t sz)
 {
 	g->z.next_in = (Bytef *)data;
 	g->z.avail_in = (uInt)sz;
-	run(g, Z_NO_FLUSH);
+	compress_input(g, Z_NO_FLUSH);
 }
 
 void gzip_end(struct gzip *g)
 {
-	run(g, Z_FINISH);
+	compress_input(g, Z_FINISH);
 }

@@ -38,7 +38,7 @@ static void put_event(struct export *x, const struct trace_event *ev)
 {
 	struct jsonl *j = x->state;
 
-	if (!script_stream_is_below(&j->stream, ev)) {
+	if (!script_stream_is_stack_of_last(&j->stream, ev)) {
 		script_stream_end(&j->stream, &x->out);
 		put_later(x);
 	}

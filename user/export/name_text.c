@@ -89,7 +89,7 @@ void name_text_json_id(struct buf *out, const char *lead, uint32_t id)
 		buf_addu(out, id);
 }
 
-static const struct tp_symbols *context_words(const struct names *n, uint32_t part,
+static const struct tp_symbols *context_names(const struct names *n, uint32_t part,
 					      const char *event)
 {
 	static const char field[] = PROF_F_CONTEXT;
@@ -102,20 +102,21 @@ static const struct tp_symbols *context_words(const struct names *n, uint32_t pa
 }
 
 /* The recorder's name of the interrupt behind a wakeup: false if there is none. */
-static bool put_said(struct buf *out, const struct names *n, const struct interval_waker *w)
+static bool put_recorded_context(struct buf *out, const struct names *n,
+				 const struct interval_waker *w)
 {
-	const struct tp_symbols *syms = context_words(n, w->part, PROF_EV_SCHED_WAKING);
+	const struct tp_symbols *syms = context_names(n, w->part, PROF_EV_SCHED_WAKING);
 	struct buf raw = { 0 };
-	bool said;
+	bool found;
 
 	if (!syms)
-		syms = context_words(n, w->part, PROF_EV_OFF_CPU);
-	said = syms && tp_symbols_render(syms, w->raw, &raw) && raw.len &&
-	       strncmp(buf_cstr(&raw), "0x", 2);
-	if (said)
+		syms = context_names(n, w->part, PROF_EV_OFF_CPU);
+	found = syms && tp_symbols_render(syms, w->raw, &raw) && raw.len &&
+		strncmp(buf_cstr(&raw), "0x", 2);
+	if (found)
 		name_text_clean(out, raw.data, raw.len);
 	buf_free(&raw);
-	return said;
+	return found;
 }
 
 static void put_interrupt(struct buf *out, const struct interval_waker *w)
@@ -143,7 +144,7 @@ void name_text_waker(struct buf *out, const struct names *n, const struct interv
 			name_text_name(out, n, w->comm);
 		buf_addch(out, '/');
 		buf_addu(out, w->tid);
-	} else if (w->context != INTERVAL_BY_HARDIRQ || !put_said(out, n, w)) {
+	} else if (w->context != INTERVAL_BY_HARDIRQ || !put_recorded_context(out, n, w)) {
 		put_interrupt(out, w);
 	}
 }
@@ -321,11 +322,11 @@ static void add_value(struct buf *out, const struct trace *t, const struct dial9
 
 bool name_text_field_has_unit(const struct trace_event *ev, size_t i)
 {
-	const struct field_units *m = trace_field_meaning(ev->schema, i);
+	const struct field_units *m = trace_field_units(ev->schema, i);
 	const struct dial9_value *v = &ev->values[i];
 	uint64_t x;
 
-	return m->unit_said && m->unit != NAMES_NONE &&
+	return m->unit_declared && m->unit != NAMES_NONE &&
 	       (v->type == DIAL9_F64 || trace_value_u64(v, &x));
 }
 
@@ -347,7 +348,7 @@ static bool add_time(struct buf *out, const struct field_units *m, const struct 
 static void add_with_unit(struct buf *out, const struct trace *t, const struct trace_event *ev,
 			  size_t i)
 {
-	const struct field_units *m = trace_field_meaning(ev->schema, i);
+	const struct field_units *m = trace_field_units(ev->schema, i);
 
 	if (add_time(out, m, &ev->values[i]))
 		return;

@@ -15,7 +15,7 @@ struct perf_script {
 static void perf_script_begin(struct export *x)
 {
 	const struct script_line_opts opts = { .fields = FIELDS_DEFAULT,
-					       .asides = x->kind == EXPORT_ALL };
+					       .comment_asides = x->kind == EXPORT_ALL };
 	struct perf_script *s = x->state;
 
 	script_stream_init(&s->stream, &opts, false, x->reader);
@@ -69,7 +69,7 @@ static void perf_script_event(struct export *x, const struct export_thread *t,
 {
 	struct perf_script *s = x->state;
 
-	if (!trace_is_account(ev->kind))
+	if (!trace_is_recorder_info(ev->kind))
 		script_stream_put(&s->stream, &x->out, ev);
 }
 

@@ -84,19 +84,19 @@ static void put_packed(void *ctx, const void *data, size_t sz)
 	export_flush(x);
 }
 
-static void pack(struct pprof *p)
+static void compress_raw(struct pprof *p)
 {
 	gzip_put(p->gzip, p->raw.data, p->raw.len);
 	buf_clear(&p->raw);
 }
 
 /* Call it after each field of the profile. */
-static void pass_on(struct export *x)
+static void flush_raw(struct export *x)
 {
 	struct pprof *p = x->state;
 
 	if (p->raw.len >= RAW_BLOCK)
-		pack(p);
+		compress_raw(p);
 }
 
 /* ---- tables ------------------------------------------------------------------------------------ */
@@ -210,7 +210,7 @@ static void put_sample(struct export *x, struct profile *profile, const struct p
 	if (x->kind == EXPORT_WALL)
 		put_label(p, "state", LABEL_STR, string_of(p, name_text_state(s->state)));
 	proto_end(&p->raw, begun);
-	pass_on(x);
+	flush_raw(x);
 }
 
 /* ---- tables after the samples ---------------------------------------------------------------- */
@@ -244,10 +244,10 @@ static void put_location(struct export *x, uint64_t id)
 
 	/* two lines of one function would look like recursion */
 	for (uint32_t depth = 0; depth < cnt; depth++)
-		functions[depth] =
-			sym->frames[depth].name != NAMES_NONE && names_symbol_tells(sym, depth) ?
-				function_of(x, names_symbol_line(sym, depth)) :
-				0;
+		functions[depth] = sym->frames[depth].name != NAMES_NONE &&
+						   names_symbol_is_printed(sym, depth) ?
+					   function_of(x, names_symbol_line(sym, depth)) :
+					   0;
 	begun = proto_begin(&p->raw, PROFILE_LOCATION);
 	proto_u64(&p->raw, LOCATION_ID, id);
 	if (mapping)
@@ -261,7 +261,7 @@ static void put_location(struct export *x, uint64_t id)
 			map->inlined |= cnt > 0;
 	}
 	proto_end(&p->raw, begun);
-	pass_on(x);
+	flush_raw(x);
 }
 
 static void put_no_stack(struct pprof *p, uint64_t id)
@@ -395,7 +395,7 @@ static void put_strings(struct export *x)
 	for (uint32_t i = 0; i < p->strings.cnt; i++) {
 		s = strtab_get(&p->strings, i, &len);
 		proto_bytes(&p->raw, PROFILE_STRING, s, len);
-		pass_on(x);
+		flush_raw(x);
 	}
 }
 
@@ -415,7 +415,7 @@ static void pprof_profile(struct export *x, struct profile *profile)
 	put_mappings(x);
 	put_times(x);
 	put_strings(x);
-	pack(p);
+	compress_raw(p);
 	gzip_end(p->gzip);
 }
 

@@ -214,13 +214,14 @@ static void add_id(struct buf *out, uint32_t id, bool left)
 	buf_addstr(out, digits);
 }
 
-static bool is_aside(const struct script_line *l, const struct trace_event *ev)
+static bool is_commented(const struct script_line *l, const struct trace_event *ev)
 {
-	return l->opts.asides && (ev->kind != TRACE_SAMPLE || ev->source != PROF_SOURCE_SAMPLE);
+	return l->opts.comment_asides &&
+	       (ev->kind != TRACE_SAMPLE || ev->source != PROF_SOURCE_SAMPLE);
 }
 
 /* Without a word in front it would not be a frame either: then the line is a comment. */
-static void mark_aside(struct buf *out, size_t at)
+static void comment_out(struct buf *out, size_t at)
 {
 	size_t i = at + strspn(out->data + at, " ");
 	char c = out->data[i] | 0x20;
@@ -266,7 +267,7 @@ static void make_task(struct script_line *l, struct buf *out, const struct trace
 	if (has(l, F_PID) || has(l, F_TID))
 		buf_addch(out, ' ');
 	if (aside && out->len > before)
-		mark_aside(out, before);
+		comment_out(out, before);
 }
 
 static void add_task(struct script_line *l, struct buf *out, const struct trace_event *ev,
@@ -373,7 +374,7 @@ void script_line_text(struct script_line *l, struct buf *out, const struct trace
 		      const char *sample_name)
 {
 	const struct plan *p = plan_of(l, ev->schema, false);
-	bool aside = is_aside(l, ev);
+	bool aside = is_commented(l, ev);
 
 	add_task(l, out, ev, aside);
 	if (has(l, F_CPU) && ev->cpu != TRACE_NONE) {
@@ -488,7 +489,7 @@ static void add_frame(struct script_line *l, struct buf *out, uint64_t frame, fr
 	sym = names_symbol(l->names, frame);
 	for (uint32_t depth = sym ? sym->cnt : 0; depth--;) {
 		f = function_at(sym, depth);
-		if (f.name != NAMES_NONE && names_symbol_tells(sym, depth))
+		if (f.name != NAMES_NONE && names_symbol_is_printed(sym, depth))
 			make(l, &l->frame, frame, &f, depth);
 	}
 	if (!sym || sym->frames[0].name == NAMES_NONE)
@@ -542,7 +543,7 @@ void script_line_json_stack(struct script_line *l, struct buf *out, const struct
 	if (end == PROF_END_NOT_WALKED)
 		return;
 	buf_addstr(out, ",\"user_end\":\"");
-	buf_addstr(out, unwind_status_word(end));
+	buf_addstr(out, unwind_status_id(end));
 	buf_addch(out, '"');
 	if (stack_ends_is_guessed(ev))
 		buf_addstr(out, ",\"guessed_caller\":true");

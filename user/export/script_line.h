@@ -43,7 +43,7 @@ struct script_line_opts {
 	 * parentheses: stackcollapse-perf.pl and similar scripts ignore these lines and the stacks
 	 * after them.
 	 */
-	bool asides;
+	bool comment_asides;
 };
 
 struct script_line;

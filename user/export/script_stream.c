@@ -12,7 +12,7 @@ void script_stream_init(struct script_stream *s, const struct script_line_opts *
 {
 	*s = (struct script_stream){ .opts = *opts, .json = json, .last_tid = TRACE_NONE };
 	s->names = reader_names((struct reader *)r);
-	s->told[0] = 1;
+	s->announced[0] = 1;
 	s->lines = script_line_new(opts, r);
 }
 
@@ -28,7 +28,7 @@ const char *script_stream_sample_name(const struct names *n, uint32_t part)
 	return clock && *clock ? clock : PROF_EV_CPU_SAMPLE;
 }
 
-bool script_stream_is_below(const struct script_stream *s, const struct trace_event *ev)
+bool script_stream_is_stack_of_last(const struct script_stream *s, const struct trace_event *ev)
 {
 	return ev->part == s->part && ev->kind == TRACE_SAMPLE && s->last_source == ev->source &&
 	       s->last_tid == ev->tid && s->last_ts == ev->ts;
@@ -44,7 +44,7 @@ static uint8_t source_of(enum trace_kind kind)
 					    PROF_SOURCE_SAMPLE;
 }
 
-static void remember(struct script_stream *s, const struct trace_event *ev)
+static void set_last_event(struct script_stream *s, const struct trace_event *ev)
 {
 	s->last_source = source_of(ev->kind);
 	s->last_tid = s->last_source != PROF_SOURCE_SAMPLE ? ev->tid : TRACE_NONE;
@@ -59,7 +59,7 @@ static const char *sample_name(const struct script_stream *s, const struct trace
 static void put_text(struct script_stream *s, struct buf *out, const struct trace_event *ev)
 {
 	bool stack = ev->frames && s->opts.fields & FIELDS_STACK;
-	bool below = script_stream_is_below(s, ev);
+	bool below = script_stream_is_stack_of_last(s, ev);
 
 	if (below && !stack)
 		return;
@@ -67,9 +67,9 @@ static void put_text(struct script_stream *s, struct buf *out, const struct trac
 		script_line_text(s->lines, out, ev, sample_name(s, ev));
 	if (stack)
 		script_line_stack(s->lines, out, ev);
-	else if (s->opts.asides && ev->kind == TRACE_SAMPLE)
+	else if (s->opts.comment_asides && ev->kind == TRACE_SAMPLE)
 		buf_addch(out, '\n'); /* otherwise the next stack would belong to this event */
-	remember(s, ev);
+	set_last_event(s, ev);
 }
 
 void script_stream_end(struct script_stream *s, struct buf *out)
@@ -81,7 +81,7 @@ void script_stream_end(struct script_stream *s, struct buf *out)
 
 static void put_json(struct script_stream *s, struct buf *out, const struct trace_event *ev)
 {
-	if (script_stream_is_below(s, ev)) {
+	if (script_stream_is_stack_of_last(s, ev)) {
 		if (ev->frames)
 			script_line_json_stack(s->lines, out, ev);
 	} else {
@@ -89,7 +89,7 @@ static void put_json(struct script_stream *s, struct buf *out, const struct trac
 		script_line_json(s->lines, out, ev, sample_name(s, ev));
 	}
 	s->open = true;
-	remember(s, ev);
+	set_last_event(s, ev);
 	if (s->last_tid == TRACE_NONE)
 		script_stream_end(s, out);
 }
@@ -99,16 +99,17 @@ static void put_part(struct script_stream *s, struct buf *out, const struct trac
 {
 	const struct part *part = names_part(s->names, ev->part);
 	const struct part *last = names_part(s->names, s->part);
-	const bool told = s->told[ev->part / 8 % sizeof(s->told)] & 1u << ev->part % 8;
+	const bool announced =
+		s->announced[ev->part / 8 % sizeof(s->announced)] & 1u << ev->part % 8;
 
 	if (ev->part == s->part)
 		return;
 	s->part = ev->part;
 	s->last_tid = TRACE_NONE;
 	/* overlapping parts are announced once, if their thread ids have the same meaning */
-	if (s->json || (told && part->base == last->base && part->clock == last->clock))
+	if (s->json || (announced && part->base == last->base && part->clock == last->clock))
 		return;
-	s->told[ev->part / 8 % sizeof(s->told)] |= 1u << ev->part % 8;
+	s->announced[ev->part / 8 % sizeof(s->announced)] |= 1u << ev->part % 8;
 	buf_printf(out, "# part %u", ev->part + 1);
 	if (part->host != NAMES_NONE) {
 		buf_addstr(out, " (");

@@ -16,7 +16,7 @@ struct script_stream {
 	const struct names *names;
 	bool open; /* inside a JSON object */
 	uint32_t part; /* of the event printed last */
-	uint8_t told[PARTS_MAX / 8]; /* a bit for each part that a line announced */
+	uint8_t announced[PARTS_MAX / 8]; /* a bit for each part that a line announced */
 	uint64_t last_ts; /* of the event printed last, */
 	uint32_t last_tid; /* and its thread; TRACE_NONE: no stack can follow it */
 	uint8_t last_source; /* the source of its stack */
@@ -31,7 +31,7 @@ void script_stream_fini(struct script_stream *s);
 const char *script_stream_sample_name(const struct names *n, uint32_t part);
 
 /* Whether it is the stack of the switch or wakeup printed last. */
-bool script_stream_is_below(const struct script_stream *s, const struct trace_event *ev);
+bool script_stream_is_stack_of_last(const struct script_stream *s, const struct trace_event *ev);
 /*
  * Appends an event. In text, a line that perf's scripts skip marks the start of another recording.
  */

@@ -85,7 +85,7 @@ struct order {
 	struct hmap pids; /* names_task_key() -> pid + 1, if a stack has it */
 };
 
-static void learn_pids(struct order *o, size_t cnt)
+static void collect_pids(struct order *o, size_t cnt)
 {
 	for (const struct profile_stack *s = o->v; s < o->v + cnt; s++)
 		if (s->pid != TRACE_NONE)
@@ -97,13 +97,13 @@ static void learn_pids(struct order *o, size_t cnt)
 static uint32_t pid_of(const struct order *o, const struct profile_stack *s)
 {
 	uint32_t pid = s->pid, comm = NAMES_NONE;
-	uintptr_t said;
+	uintptr_t pid_and_1;
 
 	names_task_fill(o->names, s->part, s->tid, &pid, &comm);
 	if (pid != TRACE_NONE)
 		return pid;
-	said = (uintptr_t)hmap_get(&o->pids, names_task_key(o->names, s->part, s->tid));
-	return said ? (uint32_t)(said - 1) : TRACE_NONE;
+	pid_and_1 = (uintptr_t)hmap_get(&o->pids, names_task_key(o->names, s->part, s->tid));
+	return pid_and_1 ? (uint32_t)(pid_and_1 - 1) : TRACE_NONE;
 }
 
 /* Samples with an unknown period are counted: in profiles of their own if others have times. */
@@ -211,7 +211,7 @@ static void put_profiles(struct export *x, struct profile *p)
 	uint32_t *ids;
 
 	o.v = profile_stacks(p, &all);
-	learn_pids(&o, all);
+	collect_pids(&o, all);
 	ids = xcalloc(all, sizeof(*ids));
 	for (uint32_t i = 0; i < all; i++)
 		if (weight_of(&o, i))

@@ -48,7 +48,7 @@ static uint32_t add_frame(struct stack_tree *t, const struct names *n, uint32_t 
 				     .kernel = frame & PROF_FRAME_KERNEL };
 
 	for (uint32_t depth = 0; depth < cnt; depth++) {
-		if (depth && !names_symbol_tells(sym, depth))
+		if (depth && !names_symbol_is_printed(sym, depth))
 			continue;
 		if (sym && sym->cnt) {
 			f.sym = sym->frames[depth].name;

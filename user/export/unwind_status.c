@@ -34,7 +34,7 @@ static const struct {
 /* number of reasons in a report's header */
 #define REASONS_MAX 3
 
-const char *unwind_status_word(uint8_t end)
+const char *unwind_status_id(uint8_t end)
 {
 	return ends[end].word;
 }
@@ -91,7 +91,7 @@ static void json_modules(struct buf *out, const struct stack_ends *e, const stru
 		name_text_json_name(out, n,
 				    v[i].module ? names_module(n, v[i].module)->path : NAMES_NONE);
 		buf_printf(out, ",\"end\":\"%s\",\"stacks\":%" PRIu64 "}",
-			   unwind_status_word(v[i].end), v[i].stacks);
+			   unwind_status_id(v[i].end), v[i].stacks);
 	}
 	buf_addch(out, ']');
 	free(v);
@@ -105,7 +105,7 @@ void unwind_status_json(struct buf *out, const struct stack_ends *e, const struc
 	for (uint8_t end = 0; end < STACK_ENDS_CNT; end++) {
 		if (!e->by_end[end])
 			continue;
-		buf_printf(out, "%s\"%s\":%" PRIu64, any ? "," : "", unwind_status_word(end),
+		buf_printf(out, "%s\"%s\":%" PRIu64, any ? "," : "", unwind_status_id(end),
 			   e->by_end[end]);
 		any = true;
 	}

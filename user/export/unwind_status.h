@@ -6,7 +6,7 @@
 #include "profile/sums/stack_ends.h"
 
 /* A reason of struct stack_ends as an identifier, such as "no_table". */
-const char *unwind_status_word(uint8_t end);
+const char *unwind_status_id(uint8_t end);
 /* The same as text, such as "no unwind information". */
 const char *unwind_status_text(uint8_t end);
 

@@ -15,7 +15,7 @@ static void told(struct names *n, uint32_t tid, uint32_t pid, uint32_t ppid)
 					       .comm = NAMES_NONE,
 					       .exe = NAMES_NONE,
 					       .cgroup = NAMES_NONE,
-					       .told = true });
+					       .recorded = true });
 }
 
 static bool has(const struct hmap *pids, uint32_t pid)

@@ -34,7 +34,7 @@ Test(cpu_load, work_waits_and_moves)
 	cr_assert_eq(l.cnt, 3);
 	cr_expect_eq(l.cpus[0].busy_ns, 10);
 	cr_expect_eq(l.cpus[0].switches, 0, "it was there when the trace began");
-	cr_expect_not(l.cpus[1].seen);
+	cr_expect_not(l.cpus[1].used);
 	cr_expect_eq(l.cpus[2].busy_ns, 23);
 	cr_expect_eq(l.cpus[2].switches, 3);
 	cr_expect_eq(l.cpus[2].migrations, 1, "5 came from CPU 0, once; 6 was new");
@@ -57,7 +57,7 @@ Test(cpu_load, numbers_beyond_all_cpus_are_passed_over)
 	add(&l, 5, TRACE_NONE, INTERVAL_RUNNING, 0, 10, 0);
 	add(&l, 5, 1u << 20, INTERVAL_RUNNABLE, 0, 10, 0);
 	cr_expect_eq(l.cnt, 0);
-	cr_expect_not(cpu_load_sum(&l).seen);
+	cr_expect_not(cpu_load_sum(&l).used);
 	cpu_load_fini(&l);
 }
 
@@ -70,12 +70,12 @@ Test(cpu_load, waits_for_a_cpu_that_is_not_known_count_in_all)
 	add(&l, 5, 1, INTERVAL_RUNNABLE, 0, 10, 0);
 	add(&l, 6, TRACE_NONE, INTERVAL_RUNNABLE, 0, 30, 0);
 	sum = cpu_load_sum(&l);
-	cr_expect(sum.seen);
+	cr_expect(sum.used);
 	cr_expect_eq(sum.wait_ns, 40);
 	cr_expect_eq(sum.wait_max_ns, 30);
 	cr_expect_eq(sum.wait_max_tid, 6);
 	cr_expect_eq(l.unknown_cpu.wait_ns, 30);
 	cr_expect_eq(l.cpus[1].wait_ns, 10);
-	cr_expect_not(l.cpus[0].seen);
+	cr_expect_not(l.cpus[0].used);
 	cpu_load_fini(&l);
 }

@@ -83,7 +83,7 @@ Test(cpu_time, joins_rows_of_samples_and_adds_those_without)
 				   .comm = name(n, "late"),
 				   .exe = NAMES_NONE,
 				   .cgroup = NAMES_NONE,
-				   .told = true };
+				   .recorded = true };
 	struct profile_rows rows = { 0 };
 	struct cpu_time c = { 0 };
 	struct profile *p;

@@ -531,7 +531,7 @@ Test(profile, the_control_group_of_a_thread_may_be_told_later)
 				   .comm = NAMES_NONE,
 				   .exe = NAMES_NONE,
 				   .cgroup = name(n, "/late"),
-				   .told = true };
+				   .recorded = true };
 	struct profile_rows rows = { 0 };
 	struct profile *p;
 

@@ -112,19 +112,19 @@ Test(field_units, what_the_trace_says_comes_before_what_is_known)
 	put(&f, 1, 2);
 	open_trace(&f);
 	ev = next(&f);
-	m = trace_field_meaning(ev.schema, 0);
+	m = trace_field_units(ev.schema, 0);
 	expect(&f, m, FIELD_UNITS_COUNTER, "ns", 1);
-	cr_expect_not(m->kind_said || m->unit_said);
-	m = trace_field_meaning(ev.schema, 1);
+	cr_expect_not(m->kind_declared || m->unit_declared);
+	m = trace_field_units(ev.schema, 1);
 	expect(&f, m, FIELD_UNITS_GAUGE, "bytes", 0);
-	cr_expect_not(m->kind_said || m->unit_said);
+	cr_expect_not(m->kind_declared || m->unit_declared);
 	ev = next(&f);
-	m = trace_field_meaning(ev.schema, 0);
+	m = trace_field_units(ev.schema, 0);
 	expect(&f, m, FIELD_UNITS_COUNTER, "ms", 1000000);
-	cr_expect(m->unit_said && !m->kind_said);
-	m = trace_field_meaning(ev.schema, 1);
+	cr_expect(m->unit_declared && !m->kind_declared);
+	m = trace_field_units(ev.schema, 1);
 	expect(&f, m, FIELD_UNITS_COUNTER, "bytes", 0);
-	cr_expect(m->kind_said && !m->unit_said);
+	cr_expect(m->kind_declared && !m->unit_declared);
 	finish(&f);
 }
 
@@ -147,8 +147,8 @@ Test(field_units, fields_are_known_with_their_event_only)
 		put(&f, 1, 2);
 		open_trace(&f);
 		ev = next(&f);
-		cr_expect_eq(trace_field_meaning(ev.schema, 0)->kind, cases[i].state);
-		cr_expect_eq(trace_field_meaning(ev.schema, 1)->kind, cases[i].pid);
+		cr_expect_eq(trace_field_units(ev.schema, 0)->kind, cases[i].state);
+		cr_expect_eq(trace_field_units(ev.schema, 1)->kind, cases[i].pid);
 		finish(&f);
 	}
 }
@@ -174,7 +174,7 @@ Test(field_units, units_of_time_are_so_many_nanoseconds)
 		put(&f, 1, 0);
 		open_trace(&f);
 		ev = next(&f);
-		expect(&f, trace_field_meaning(ev.schema, 0), FIELD_UNITS_NONE, cases[i].unit,
+		expect(&f, trace_field_units(ev.schema, 0), FIELD_UNITS_NONE, cases[i].unit,
 		       cases[i].ns);
 		finish(&f);
 	}
@@ -196,7 +196,7 @@ Test(field_units, all_kinds_have_their_word_and_others_none)
 		put(&f, 1, 0);
 		open_trace(&f);
 		ev = next(&f);
-		m = trace_field_meaning(ev.schema, 0);
+		m = trace_field_units(ev.schema, 0);
 		cr_expect_eq(m->kind, i < 7 ? i + 1 : FIELD_UNITS_NONE);
 		cr_expect(i < 7 ? !strcmp(field_units_kind_name(m->kind), words[i]) :
 				  !field_units_kind_name(m->kind));
@@ -256,7 +256,7 @@ Test(field_units, a_schema_that_another_segment_leaves_bare_is_bare_there)
 	for (int i = 1; i < 6; i++) {
 		ev = next(&f);
 		cr_expect_eq(ev.schema == first, i % 2 == 0);
-		cr_expect_eq(trace_field_meaning(ev.schema, 0)->unit_said, i % 2 == 0);
+		cr_expect_eq(trace_field_units(ev.schema, 0)->unit_declared, i % 2 == 0);
 	}
 	trace_schemas(f.t, &cnt);
 	cr_expect_eq(cnt, 2);
@@ -283,7 +283,7 @@ Test(field_units, a_type_that_never_stops_to_change_is_not_listened_to)
 		ev = next(&f);
 	trace_schemas(f.t, &cnt);
 	cr_expect_eq(cnt, 65, "%zu", cnt);
-	cr_expect_str_eq(names_str(f.names, trace_field_meaning(ev.schema, 0)->unit, NULL), "u63");
+	cr_expect_str_eq(names_str(f.names, trace_field_units(ev.schema, 0)->unit, NULL), "u63");
 	finish(&f);
 }
 
@@ -332,8 +332,8 @@ Test(field_units, what_is_out_of_place_is_left_alone)
 
 	open_bytes(&f, p, sizeof(p));
 	ev = next(&f);
-	expect(&f, trace_field_meaning(ev.schema, 0), FIELD_UNITS_NONE, "\xff\xfe", 0);
-	expect(&f, trace_field_meaning(ev.schema, 1), FIELD_UNITS_NONE, "ns", 1);
+	expect(&f, trace_field_units(ev.schema, 0), FIELD_UNITS_NONE, "\xff\xfe", 0);
+	expect(&f, trace_field_units(ev.schema, 1), FIELD_UNITS_NONE, "ns", 1);
 	cr_expect_eq(trace_next(f.t, &ev), 0);
 	trace_free(f.t);
 	names_free(f.names);

@@ -138,8 +138,8 @@ Test(names, inline_depths_may_come_in_any_order_and_are_bounded)
 Test(names, the_first_name_of_a_task_stands_but_a_guess_gives_way)
 {
 	struct names_task guess = { .tid = 5, .pid = NAMES_NONE };
-	struct names_task told = { .tid = 5, .pid = 4, .told = true };
-	struct names_task later = { .tid = 5, .pid = 3, .told = true };
+	struct names_task told = { .tid = 5, .pid = 4, .recorded = true };
+	struct names_task later = { .tid = 5, .pid = 3, .recorded = true };
 	struct names *n;
 
 	names_new(&n);

@@ -183,7 +183,7 @@ Test(parts, beyond_the_limit_nothing_is_taken_for_what_it_is_not)
 	for (uint32_t i = 0; i < PARTS_MAX + 10; i++)
 		recording(&p, 100 * i, BOX, 0, 1000);
 	cr_expect_eq(p.cnt, PARTS_MAX);
-	cr_expect(p.more);
+	cr_expect(p.overflow);
 	cr_expect_eq(p.v[PARTS_MAX - 2].clock, 0);
 	cr_expect_eq(p.v[PARTS_MAX - 1].clock, PARTS_MAX - 1);
 	cr_expect_eq(parts_get(&p, PARTS_MAX - 1, HOST), NAMES_NONE);
@@ -192,8 +192,8 @@ Test(parts, beyond_the_limit_nothing_is_taken_for_what_it_is_not)
 	cr_expect_not(p.v[PARTS_MAX - 1].synced);
 	cr_expect_eq(p.v[PARTS_MAX - 1].host, NAMES_NONE);
 	cr_expect_eq(p.v[PARTS_MAX - 2].host, BOX);
-	cr_expect_not(p.v[PARTS_MAX - 1].ours);
-	cr_expect(p.v[PARTS_MAX - 2].synced && p.v[PARTS_MAX - 2].ours);
+	cr_expect_not(p.v[PARTS_MAX - 1].by_recorder);
+	cr_expect(p.v[PARTS_MAX - 2].synced && p.v[PARTS_MAX - 2].by_recorder);
 	parts_fini(&p);
 }
 
@@ -247,7 +247,7 @@ Test(parts, a_clock_at_the_start_of_a_segment_is_not_the_recorders)
 	parts_clock(&p, 205, 100 * SEC, 1000 * SEC);
 	cr_assert_eq(p.cnt, 2);
 	cr_expect_eq(p.v[1].begin, 200);
-	cr_expect(p.v[1].synced && !p.v[1].ours);
+	cr_expect(p.v[1].synced && !p.v[1].by_recorder);
 	parts_fini(&p);
 }
 

@@ -157,7 +157,7 @@ static int count(struct source *src, enum reader_mode mode, int *ret, bool *torn
 	cr_assert_eq(reader_new(src, mode, &r), 0);
 	while ((*ret = reader_next(r, &ev)) == 1)
 		n++;
-	*torn = reader_is_torn(r);
+	*torn = reader_is_truncated(r);
 	reader_free(r);
 	return n;
 }

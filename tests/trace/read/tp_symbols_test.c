@@ -270,7 +270,7 @@ Test(tp_symbols, in_one_segment_the_first_who_tells_is_believed)
 {
 	struct tp_symbols state = { 0 }, code = { 0 };
 	struct tp_symbols_row row = {
-		.kind = PROF_TP_FLAG, .value = 1, .name = "other", .name_len = 5, .telling = 7
+		.kind = PROF_TP_FLAG, .value = 1, .name = "other", .name_len = 5, .source = 7
 	};
 
 	add_prev_state(&state, 1);

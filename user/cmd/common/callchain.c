@@ -43,7 +43,7 @@ static void put_frame(struct buf *out, const struct style *s, uint64_t frame)
 								    NAMES_NONE,
 					  .inlined = depth > 0 };
 
-		if (!depth || names_symbol_tells(sym, depth))
+		if (!depth || names_symbol_is_printed(sym, depth))
 			s->put(out, s, &c);
 	}
 }

@@ -308,7 +308,7 @@ static enum live_view_end tell_empty(const struct live_view *v)
 	if (v->any)
 		log_error("%s: no dial9 trace: it ends inside the 5-byte header", v->opts->name);
 	else
-		source_tell_empty(v->opts->name);
+		source_print_empty(v->opts->name);
 	return LIVE_VIEW_BAD;
 }
 

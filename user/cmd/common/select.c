@@ -525,7 +525,7 @@ struct names_task select_interval_task(const struct reader *r, uint32_t now,
 
 	if (i->part == now)
 		known = trace_task(reader_trace(r), i->tid);
-	if (!known || (!known->told && first))
+	if (!known || (!known->recorded && first))
 		known = first;
 	if (!known)
 		return task;

@@ -144,7 +144,7 @@ static int say_what_is_missing(const struct export_cmd *c, int code)
 	const bool chosen = select_is_used(&c->timeline.sel);
 
 	/* of a torn one that was said */
-	if (c->x->any || reader_is_torn(c->timeline.reader))
+	if (c->x->any || reader_is_truncated(c->timeline.reader))
 		return code;
 	if ((kind == EXPORT_OFFCPU || kind == EXPORT_RUNQ) && !c->timeline.switches)
 		log_warn("export: %s has no switches, from which --kind %s takes its times",

@@ -143,7 +143,7 @@ int dump_conclude(const char *cmd, const struct source *src, const struct dial9_
 		return CMD_OK;
 	case -ENODATA:
 		if (source_is_empty(src)) {
-			source_tell_empty(name);
+			source_print_empty(name);
 			return CMD_INPUT;
 		}
 		log_warn("%s: %s: torn after %" PRIu64 " bytes: %s", cmd, name, e.offset, e.reason);

@@ -229,8 +229,8 @@ static void put_size(struct info *in)
 	put_label(in, "stacks");
 	str_counted(&in->out, c->samples, "sample");
 	buf_printf(&in->out, ", %s of switches out", stacks);
-	str_count(stacks, c->waking_stacks);
-	if (c->waking_stacks)
+	str_count(stacks, c->wakeup_stacks);
+	if (c->wakeup_stacks)
 		buf_printf(&in->out, ", %s of wakers", stacks);
 	str_count(stacks, c->event_stacks);
 	if (c->event_stacks)
@@ -514,14 +514,14 @@ static void put_modules(struct info *in)
 /* What the trace says of a field: " (counter, ns)". */
 static void put_meaning(struct info *in, const struct field_units *m)
 {
-	const char *kind = m->kind_said ? field_units_kind_name(m->kind) : NULL;
+	const char *kind = m->kind_declared ? field_units_kind_name(m->kind) : NULL;
 	const char *sep = " (";
 
 	if (kind) {
 		buf_printf(&in->out, "%s%s", sep, kind);
 		sep = ", ";
 	}
-	if (m->unit_said && m->unit != NAMES_NONE) {
+	if (m->unit_declared && m->unit != NAMES_NONE) {
 		buf_addstr(&in->out, sep);
 		name_text_name(&in->out, in->names, m->unit);
 		sep = ", ";
@@ -551,7 +551,7 @@ static void put_schemas(struct info *in)
 			name_text_name(&in->out, in->names, v[i]->field_names[f]);
 			buf_printf(&in->out, " %s",
 				   dial9_type_name(dial9_schema_field_type(v[i]->schema, f)));
-			put_meaning(in, trace_field_meaning(v[i], f));
+			put_meaning(in, trace_field_units(v[i], f));
 		}
 		buf_addstr(&in->out, v[i]->field_cnt ? "}" : "  {}");
 		if (!dial9_schema_has_timestamp(v[i]->schema))
@@ -575,7 +575,7 @@ static void put_sums(struct info *in)
 	size_t clocks = parts_clocks(p);
 
 	put_label(in, "parts");
-	buf_printf(&in->out, "%s%zu recordings in one file, on ", p->more ? "more than " : "",
+	buf_printf(&in->out, "%s%zu recordings in one file, on ", p->overflow ? "more than " : "",
 		   p->cnt);
 	if (clocks == 1)
 		buf_addstr(&in->out, "one clock\n");
@@ -698,7 +698,7 @@ static int info_dial9(const struct info_opts *opts, const char *path)
 		event_counts_sort(&in.counts, in.names);
 		in.bytes = trace_consumed(reader_trace(in.reader));
 		in.overhead_bytes = trace_overhead_bytes(reader_trace(in.reader));
-		in.torn = reader_is_torn(in.reader);
+		in.torn = reader_is_truncated(in.reader);
 		view_begin(&in.view, &opts->view, opts->json);
 		if (opts->json)
 			info_json(&in);

@@ -152,8 +152,8 @@ static void json_modules(struct info *in)
 /* What the trace says of a field; nothing when that is nothing. */
 static void json_meaning(struct info *in, const struct field_units *m)
 {
-	const char *kind = m->kind_said ? field_units_kind_name(m->kind) : NULL;
-	const bool unit = m->unit_said && m->unit != NAMES_NONE;
+	const char *kind = m->kind_declared ? field_units_kind_name(m->kind) : NULL;
+	const bool unit = m->unit_declared && m->unit != NAMES_NONE;
 	const bool names = m->names != NAMES_NONE;
 
 	if (!kind && !unit && !names)
@@ -193,7 +193,7 @@ static void json_schemas(struct info *in)
 			name_text_json_name(&in->out, in->names, v[i]->field_names[f]);
 			buf_printf(&in->out, ",\"%s\"",
 				   dial9_type_name(dial9_schema_field_type(v[i]->schema, f)));
-			json_meaning(in, trace_field_meaning(v[i], f));
+			json_meaning(in, trace_field_units(v[i], f));
 			buf_addch(&in->out, ']');
 		}
 		buf_addstr(&in->out, "]}");

@@ -139,7 +139,7 @@ static int parse_fields(const char *s, unsigned int *mask)
 /* Names and accounts are not what happened; but loss is, and it is shown unasked. */
 static bool is_background(enum trace_kind kind)
 {
-	return trace_is_naming(kind) || trace_is_account(kind);
+	return trace_is_naming(kind) || trace_is_recorder_info(kind);
 }
 
 static bool event_wanted(const struct script *s, const struct trace_event *ev)
@@ -165,7 +165,7 @@ static bool event_wanted(const struct script *s, const struct trace_event *ev)
 		     str_glob(globs->v[i], SCRIPT_WAKER)))
 			return true;
 		if (ev->kind == TRACE_SAMPLE && ev->source == PROF_SOURCE_EVENT &&
-		    (script_stream_is_below(&s->stream, ev) ||
+		    (script_stream_is_stack_of_last(&s->stream, ev) ||
 		     str_glob(globs->v[i], SCRIPT_EVENT_STACK)))
 			return true;
 	}
@@ -211,7 +211,7 @@ static int run(struct script *s)
 			s->sample_name = script_stream_sample_name(s->names, ev.part);
 		if (!event_wanted(s, &ev) || !select_match(&s->sel, s->reader, &ev))
 			continue;
-		below = script_stream_is_below(&s->stream, &ev);
+		below = script_stream_is_stack_of_last(&s->stream, &ev);
 		if (s->printed == limit && !below)
 			return 0;
 		script_stream_put(&s->stream, &s->out, &ev);
@@ -269,7 +269,7 @@ static int script_once(const struct script_opts *opts, const char *path, bool *r
 	s.line_opts = (struct script_line_opts){ .fields = FIELDS_DEFAULT, .ns = opts->ns };
 	if (opts->fields && parse_fields(opts->fields, &s.line_opts.fields))
 		return CMD_USAGE;
-	s.line_opts.asides = !opts->events.cnt && s.line_opts.fields & FIELDS_STACK;
+	s.line_opts.comment_asides = !opts->events.cnt && s.line_opts.fields & FIELDS_STACK;
 	if (select_init(&s.sel, &opts->sel))
 		return CMD_USAGE;
 	err = open_reader(&s, path, &some, &progress);

@@ -160,7 +160,7 @@ bool show_foreign(const char *path, int from, enum show_what what, const struct 
 	if (from != INPUT_AUTO)
 		format = foreign_find(input_from_names[from]);
 	if (format && input_is_empty(in))
-		source_tell_empty(input_foreign(in)->name);
+		source_print_empty(input_foreign(in)->name);
 	else if (format)
 		*code = show(in, format, what, shown);
 	else if (input_may_be_dial9(in))

@@ -346,7 +346,7 @@ static void say_nothing_there(const struct report *r)
 	else if (ours && !sampled)
 		why = "it was recorded with --no-samples: record again without";
 	else if (!sampled)
-		why = reader_is_torn(r->reader) ?
+		why = reader_is_truncated(r->reader) ?
 			      "it is cut off before the first" :
 			      "it was not recorded by dial9-prof: see dial9-prof info for what is in it";
 	printf("No %s in %s: %s.\n", r->wall ? "times" : "CPU samples", reader_input(r->reader),

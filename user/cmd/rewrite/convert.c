@@ -212,7 +212,7 @@ static int look_at(struct convert *cv, size_t i, const struct foreign_format **f
 	*format = input_detect(cv->ins[i]);
 	if (!input_is_empty(cv->ins[i]))
 		return 0;
-	source_tell_empty(cv->files[i].name);
+	source_print_empty(cv->files[i].name);
 	return -EBADMSG;
 }
 

@@ -151,7 +151,7 @@ static bool glob_matches(const struct cut *c, const struct trace_event *ev, cons
 /* Something that happened, and not what the recorder says of it. */
 static bool happens(enum trace_kind kind)
 {
-	return !trace_is_naming(kind) && !trace_is_account(kind) && kind != TRACE_LOST;
+	return !trace_is_naming(kind) && !trace_is_recorder_info(kind) && kind != TRACE_LOST;
 }
 
 /* A waking or another event is kept with its stack, also where its waker is not selected. Each event once a pass, in order. */
@@ -398,7 +398,7 @@ static int write_event(struct cut *c, const struct trace_event *ev, uint64_t ts)
 
 	if (ev->kind == TRACE_CLOCK_SYNC && ts != ev->ts)
 		return cut_copy_clock(&c->copy, ev, ts);
-	if (ev->kind != TRACE_METADATA || !names_part(c->names, ev->part)->ours)
+	if (ev->kind != TRACE_METADATA || !names_part(c->names, ev->part)->by_recorder)
 		return cut_copy_event(&c->copy, ev, ts, cut_needs_module(c->reader, ev), NULL, 0);
 	if (before)
 		str_parse_u64(before, UINT64_MAX, &left_out);

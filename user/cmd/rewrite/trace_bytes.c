@@ -47,7 +47,7 @@ static int copy(const char *word, struct source *src, const struct cut_out *out)
 			  n == -EBADMSG ? "damaged compressed data" : strerror((int)-n));
 		code = CMD_INPUT;
 	} else if (!n && first) {
-		source_tell_empty(source_name(src));
+		source_print_empty(source_name(src));
 		code = CMD_INPUT;
 	}
 	free(block);

@@ -108,7 +108,7 @@ static void print_text(const struct cpus *c)
 	const struct cpu_load_row sum = cpu_load_sum(&c->load);
 	struct buf out = { 0 };
 
-	if (!sum.seen) {
+	if (!sum.used) {
 		if (!interval_reader_is_chosen(&c->timeline))
 			printf("Nothing ran in %s: %s.\n", reader_input(c->timeline.reader),
 			       c->timeline.switches ? "all CPUs were idle" :
@@ -124,12 +124,12 @@ static void print_text(const struct cpus *c)
 	buf_addstr(&out, "#\n#CPU       Busy   Busy %  Switches  Migrated     Waiting   Queue    "
 			 "Longest\n");
 	for (size_t k = 0; k < c->load.cnt; k++) {
-		if (!c->load.cpus[k].seen)
+		if (!c->load.cpus[k].used)
 			continue;
 		buf_printf(&out, "%4zu", k);
 		put_row(&out, &c->load.cpus[k], recorded_ns(c, &time, k), c->view.width);
 	}
-	if (c->load.unknown_cpu.seen) {
+	if (c->load.unknown_cpu.used) {
 		buf_addstr(&out, "   ?");
 		put_row(&out, &c->load.unknown_cpu, time.ns, c->view.width);
 	}
@@ -162,7 +162,7 @@ static void print_json(const struct cpus *c)
 	interval_reader_json_unknown(&out, &c->untold);
 	buf_addstr(&out, ",\"cpus\":[");
 	for (size_t k = 0; k < c->load.cnt; k++) {
-		if (!c->load.cpus[k].seen)
+		if (!c->load.cpus[k].used)
 			continue;
 		buf_printf(&out, "%s\n{\"cpu\":%zu,", first ? "" : ",", k);
 		json_row(&out, &c->load.cpus[k], recorded_ns(c, &time, k));
@@ -193,7 +193,7 @@ static int summary_file(const void *arg, const char *path)
 		else
 			print_text(&c);
 		code = interval_reader_end(&c.timeline, &c.view);
-		if (!cpu_load_sum(&c.load).seen)
+		if (!cpu_load_sum(&c.load).used)
 			code = interval_reader_tell_nothing(&c.timeline, "threads that ran", code);
 	}
 	cpu_load_fini(&c.load);

@@ -140,7 +140,7 @@ static uint32_t type_of(struct export *x, const struct trace_schema *schema)
 	type->fields = xmemdup(schema->field_names, type->field_cnt * sizeof(*type->fields));
 	type->formats = xcalloc(type->field_cnt, sizeof(*type->formats));
 	for (size_t i = 0; i < type->field_cnt; i++)
-		type->formats[i] = format_of(x, trace_field_meaning(schema, i));
+		type->formats[i] = format_of(x, trace_field_units(schema, i));
 	hmap_set(&f->type_index, (uintptr_t)schema, (void *)f->type_cnt);
 	return (uint32_t)(f->type_cnt - 1);
 }
@@ -177,7 +177,8 @@ static void firefox_event(struct export *x, const struct export_thread *t,
 	struct record r = { .start = ev->ts, .what = AN_EVENT };
 
 	if (!ev->has_ts || ev->kind == TRACE_SCHED_SWITCH || ev->kind == TRACE_SCHED_WAKING ||
-	    ev->kind == TRACE_OFF_CPU || ev->kind == TRACE_SAMPLE || trace_is_account(ev->kind))
+	    ev->kind == TRACE_OFF_CPU || ev->kind == TRACE_SAMPLE ||
+	    trace_is_recorder_info(ev->kind))
 		return;
 	r.stack = stack_tree_add(&f->tables.stacks, x->names, ev->frames, ev->frame_cnt);
 	r.type = type_of(x, ev->schema);
@@ -196,7 +197,7 @@ static void put_ms(struct buf *out, uint64_t ns)
 	buf_addu_padded(out, ns % 1000000, 6, '0');
 }
 
-static void learn(void *ctx, const void *record, size_t sz)
+static void add_type_fields(void *ctx, const void *record, size_t sz)
 {
 	const struct record *r = record;
 	struct firefox *f = ctx;
@@ -371,15 +372,15 @@ static void put_string(struct export *x, uint32_t name)
 static void put_label(struct export *x, const struct type *type)
 {
 	struct firefox *f = x->state;
-	size_t told = 0;
+	size_t label_cnt = 0;
 	const char *name;
 
 	buf_clear(&f->text);
-	for (size_t i = 0; i < type->field_cnt && told < LABEL_FIELDS; i++) {
+	for (size_t i = 0; i < type->field_cnt && label_cnt < LABEL_FIELDS; i++) {
 		name = names_str(x->names, type->fields[i], NULL);
 		if (!strncmp(name, "common_", 7) || strpbrk(name, "{}"))
 			continue;
-		buf_addstr(&f->text, told++ ? " " : "");
+		buf_addstr(&f->text, label_cnt++ ? " " : "");
 		name_text_name(&f->text, x->names, type->fields[i]);
 		buf_printf(&f->text, "={marker.data.f%zu}", i);
 	}
@@ -486,7 +487,7 @@ static void firefox_end(struct export *x)
 		t = i ? &f->threads[i - 1] : NULL;
 		firefox_tables_thread(&f->tables);
 		f->samples = f->markers = 0;
-		temp_lists_each(f->records, list_of(t), learn, f);
+		temp_lists_each(f->records, list_of(t), add_type_fields, f);
 		if (!f->samples && !f->markers)
 			continue;
 		buf_addstr(&x->out, sep);

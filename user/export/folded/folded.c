@@ -8,7 +8,7 @@
 #include "export/formats.h"
 #include "export/name_text.h"
 
-static void put_word(struct buf *out, const struct names *n, uint32_t id, bool inlined)
+static void put_text(struct buf *out, const struct names *n, uint32_t id, bool inlined)
 {
 	size_t from = out->len;
 
@@ -23,7 +23,7 @@ static void put_stack(struct export *x, struct buf *line, struct profile *p,
 	const struct profile_frame *frames;
 	size_t cnt;
 
-	put_word(line, x->names, row.comm, false);
+	put_text(line, x->names, row.comm, false);
 	if (x->kind == EXPORT_WALL) {
 		buf_addch(line, ';');
 		buf_addstr(line, name_text_state(s->state));
@@ -33,7 +33,7 @@ static void put_stack(struct export *x, struct buf *line, struct profile *p,
 		buf_addstr(line, ";[no stack]");
 	while (cnt--) {
 		buf_addch(line, ';');
-		put_word(line, x->names, frames[cnt].sym, frames[cnt].inlined);
+		put_text(line, x->names, frames[cnt].sym, frames[cnt].inlined);
 	}
 }
 

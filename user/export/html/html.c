@@ -13,7 +13,7 @@ struct html {
 	size_t rest_cnt;
 };
 
-static void put_three(struct buf *out, const uint8_t *three, size_t cnt)
+static void put_triple(struct buf *out, const uint8_t *three, size_t cnt)
 {
 	static const char digits[] =
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -35,7 +35,7 @@ static void put_base64(void *ctx, const void *packed, size_t sz)
 		h->rest[h->rest_cnt++] = data[i];
 		if (h->rest_cnt < sizeof(h->rest))
 			continue;
-		put_three(&x->out, h->rest, h->rest_cnt);
+		put_triple(&x->out, h->rest, h->rest_cnt);
 		h->rest_cnt = 0;
 	}
 	export_flush(x);
@@ -64,7 +64,7 @@ static void html_end(struct export *x)
 	if (h->rest_cnt) {
 		for (size_t i = h->rest_cnt; i < sizeof(h->rest); i++)
 			h->rest[i] = 0;
-		put_three(&x->out, h->rest, h->rest_cnt);
+		put_triple(&x->out, h->rest, h->rest_cnt);
 	}
 	page_put_tail(&x->out);
 }

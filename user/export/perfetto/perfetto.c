@@ -240,7 +240,7 @@ static const struct plan *plan_of(struct export *x, const struct trace_schema *s
 	return plan;
 }
 
-static void forget_plans(struct perfetto *p)
+static void free_plans(struct perfetto *p)
 {
 	size_t pos = 0;
 	void *plan;
@@ -314,12 +314,12 @@ static void perfetto_event(struct export *x, const struct export_thread *t,
 	if (!ev->has_ts || ev->kind == TRACE_SAMPLE)
 		return;
 	if (ev->kind == TRACE_OFF_CPU)
-		p->stays = 1 + ev->part;
+		p->offcpu_part = 1 + ev->part;
 	if (ev->kind == TRACE_CLOCK_SYNC)
 		put_later_clocks(x, ev);
 	else if (!plan->known)
 		perfetto_counters(x, t, ev);
-	if (trace_is_account(ev->kind))
+	if (trace_is_recorder_info(ev->kind))
 		return;
 	packet = proto_begin(&x->out, TRACE_PACKET);
 	bundle = proto_begin(&x->out, PACKET_FTRACE);
@@ -365,7 +365,7 @@ static void perfetto_interval(struct export *x, const struct export_interval *i)
 {
 	const enum interval_state state = i->raw->state;
 	const struct perfetto *p = x->state;
-	const bool between = state == INTERVAL_RUNNABLE && p->stays != 1 + i->raw->part;
+	const bool between = state == INTERVAL_RUNNABLE && p->offcpu_part != 1 + i->raw->part;
 
 	/*
 	 * run-queue latency is visible between switches if there are any, but missing switches are
@@ -381,7 +381,7 @@ static void perfetto_fini(struct export *x)
 
 	perfetto_stacks_fini(p);
 	perfetto_tracks_fini(p);
-	forget_plans(p);
+	free_plans(p);
 	hmap_fini(&p->processes);
 	buf_free(&p->text);
 }

@@ -18,8 +18,8 @@ size_t perfetto_packet_in_sequence(struct export *x, uint64_t ts)
 	proto_u64(&x->out, PACKET_TIME, ts);
 	proto_u64(&x->out, PACKET_CLOCK, p->clock);
 	proto_u64(&x->out, PACKET_SEQUENCE, SEQUENCE);
-	proto_u64(&x->out, PACKET_FLAGS, p->begun ? FLAG_NEEDS_STATE : FLAG_CLEARED);
-	p->begun = true;
+	proto_u64(&x->out, PACKET_FLAGS, p->has_sequence ? FLAG_NEEDS_STATE : FLAG_CLEARED);
+	p->has_sequence = true;
 	return packet;
 }
 

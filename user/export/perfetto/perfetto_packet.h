@@ -16,11 +16,11 @@ enum { CLOCK_REALTIME_ID = 1, CLOCK_MONOTONIC_ID = 3, CLOCK_BOOTTIME_ID = 6 };
 
 struct perfetto {
 	struct buf text; /* see perfetto_put_text() */
-	bool begun; /* the sequence has started */
+	bool has_sequence; /* the sequence has started */
 	uint32_t clock; /* CLOCK_*_ID: of all times */
 	struct hmap plans; /* schema -> struct plan of perfetto.c */
 	struct hmap processes; /* pid + 1 of processes written so far */
-	uint32_t stays; /* 1 + the last part with off-CPU intervals instead of switches */
+	uint32_t offcpu_part; /* 1 + the last part with off-CPU intervals instead of switches */
 	/* perfetto_stacks.c */
 	struct stack_tree stacks;
 	struct hmap modules; /* index + 1, likewise */

@@ -21,7 +21,7 @@ enum { ANNOTATION_BOOL = 2, ANNOTATION_UINT = 3, ANNOTATION_STRING = 6, ANNOTATI
 enum { ANNOTATION_STRING_ID = 17 };
 
 /* The kind of a track, in the low bits of its id; then the thread, and above that the counter. */
-enum { OF_THREAD = 1, OF_WAITS = 2, OF_COUNTER = 3, OF_BITS = 2, COUNTER_SHIFT = 34 };
+enum { OF_THREAD = 1, OF_OFFCPU = 2, OF_COUNTER = 3, OF_BITS = 2, COUNTER_SHIFT = 34 };
 
 static uint64_t track_of(const struct export_thread *t, unsigned int what)
 {
@@ -50,12 +50,12 @@ static void put_thread_track(struct export *x, const struct export_thread *t, ui
 	proto_end(&x->out, packet);
 }
 
-static void put_waits_track(struct export *x, const struct export_thread *t, uint64_t ts)
+static void put_offcpu_track(struct export *x, const struct export_thread *t, uint64_t ts)
 {
 	size_t packet = perfetto_packet_in_sequence(x, ts);
 	size_t track = proto_begin(&x->out, PACKET_TRACK);
 
-	proto_u64(&x->out, TRACK_ID, track_of(t, OF_WAITS));
+	proto_u64(&x->out, TRACK_ID, track_of(t, OF_OFFCPU));
 	proto_u64(&x->out, TRACK_PARENT, track_of(t, OF_THREAD));
 	put_string(&x->out, TRACK_NAME, "off-CPU");
 	proto_end(&x->out, track);
@@ -70,17 +70,17 @@ static bool is_new(struct perfetto *p, uint64_t track)
 	return true;
 }
 
-static void know_thread(struct export *x, const struct export_thread *t, uint64_t ts)
+static void announce_thread(struct export *x, const struct export_thread *t, uint64_t ts)
 {
 	if (is_new(x->state, track_of(t, OF_THREAD)))
 		put_thread_track(x, t, ts);
 }
 
-static void know_waits(struct export *x, const struct export_thread *t, uint64_t ts)
+static void announce_offcpu_track(struct export *x, const struct export_thread *t, uint64_t ts)
 {
-	know_thread(x, t, ts);
-	if (is_new(x->state, track_of(t, OF_WAITS)))
-		put_waits_track(x, t, ts);
+	announce_thread(x, t, ts);
+	if (is_new(x->state, track_of(t, OF_OFFCPU)))
+		put_offcpu_track(x, t, ts);
 }
 
 /* ---- slices ------------------------------------------------------------------------------------ */
@@ -139,7 +139,7 @@ static void put_begin(struct export *x, const struct export_interval *i)
 		perfetto_intern(x, leaf, true);
 	event = proto_begin(&x->out, PACKET_TRACK_EVENT);
 	proto_u64(&x->out, EVENT_TYPE, TYPE_BEGIN);
-	proto_u64(&x->out, EVENT_TRACK, track_of(i->thread, OF_WAITS));
+	proto_u64(&x->out, EVENT_TRACK, track_of(i->thread, OF_OFFCPU));
 	put_string(&x->out, EVENT_CATEGORY, "off-CPU");
 	put_string(&x->out, EVENT_NAME, name_text_state(i->raw->state));
 	put_annotations(x, i->raw, leaf);
@@ -155,14 +155,14 @@ static void put_end(struct export *x, const struct export_interval *i)
 	size_t event = proto_begin(&x->out, PACKET_TRACK_EVENT);
 
 	proto_u64(&x->out, EVENT_TYPE, TYPE_END);
-	proto_u64(&x->out, EVENT_TRACK, track_of(i->thread, OF_WAITS));
+	proto_u64(&x->out, EVENT_TRACK, track_of(i->thread, OF_OFFCPU));
 	proto_end(&x->out, event);
 	proto_end(&x->out, packet);
 }
 
 void perfetto_slice(struct export *x, const struct export_interval *i)
 {
-	know_waits(x, i->thread, i->raw->start);
+	announce_offcpu_track(x, i->thread, i->raw->start);
 	put_begin(x, i);
 	put_end(x, i);
 }
@@ -198,14 +198,14 @@ static void put_counter_track(struct export *x, uint64_t id, const struct export
 	buf_addch(&p->text, ' ');
 	name_text_name(&p->text, x->names, ev->schema->field_names[field]);
 	perfetto_put_text(x, TRACK_NAME);
-	put_unit(x, trace_field_meaning(ev->schema, field));
+	put_unit(x, trace_field_units(ev->schema, field));
 	proto_end(&x->out, track);
 	proto_end(&x->out, packet);
 }
 
 /* Per thread, if there is one: two threads may have separate counters. */
-static uint64_t know_counter(struct export *x, const struct export_thread *t,
-			     const struct trace_event *ev, size_t field)
+static uint64_t announce_counter(struct export *x, const struct export_thread *t,
+				 const struct trace_event *ev, size_t field)
 {
 	const uint64_t what = (uint64_t)ev->schema->name << 32 | ev->schema->field_names[field];
 	struct perfetto *p = x->state;
@@ -217,7 +217,7 @@ static uint64_t know_counter(struct export *x, const struct export_thread *t,
 	}
 	id = counter << COUNTER_SHIFT | (t ? track_of(t, OF_COUNTER) : OF_COUNTER);
 	if (t)
-		know_thread(x, t, ev->ts);
+		announce_thread(x, t, ev->ts);
 	if (is_new(p, id))
 		put_counter_track(x, id, t, ev, field);
 	return id;
@@ -251,7 +251,7 @@ static void put_count(struct export *x, uint64_t id, uint64_t ts, const struct d
 
 static bool is_counter(const struct trace_event *ev, size_t field)
 {
-	const struct field_units *m = trace_field_meaning(ev->schema, field);
+	const struct field_units *m = trace_field_units(ev->schema, field);
 	const struct dial9_value *v = &ev->values[field];
 	uint64_t n;
 
@@ -266,7 +266,7 @@ void perfetto_counters(struct export *x, const struct export_thread *t,
 	t = t && t->tid ? t : NULL;
 	for (size_t i = 0; i < ev->schema->field_cnt; i++)
 		if (is_counter(ev, i))
-			put_count(x, know_counter(x, t, ev, i), ev->ts, &ev->values[i]);
+			put_count(x, announce_counter(x, t, ev, i), ev->ts, &ev->values[i]);
 }
 
 void perfetto_tracks_fini(struct perfetto *p)

@@ -53,7 +53,7 @@ void descendants_of(const struct names *n, uint32_t pid, struct hmap *out)
 	while (hmap_next(&n->tasks, &pos, &key, &value)) {
 		const struct names_task *task = value;
 
-		if (task->told && task->pid != NAMES_NONE)
+		if (task->recorded && task->pid != NAMES_NONE)
 			hmap_set(&parents, task->pid, (void *)((uintptr_t)task->ppid + 1));
 	}
 	hmap_set(&w.verdicts, pid, &inside);

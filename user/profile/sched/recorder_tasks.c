@@ -23,9 +23,9 @@ static uint32_t parent_of(const struct trace *t, const struct names *n, uint32_t
 {
 	const struct names_task *task = part == now ? trace_task(t, pid) : NULL;
 
-	if (!task || !task->told)
+	if (!task || !task->recorded)
 		task = names_task_first(n, part, pid);
-	return task && task->told ? task->ppid : 0;
+	return task && task->recorded ? task->ppid : 0;
 }
 
 /* Comma-separated PIDs. */

@@ -20,7 +20,7 @@ uint32_t runqueue_moves_cpu(const struct runqueue_moves *h)
 }
 
 struct slice_sums {
-	struct runqueue_moves_preemptors *behind;
+	struct runqueue_moves_preemptors *sums;
 	uint32_t cpu;
 };
 
@@ -28,7 +28,7 @@ struct slice_sums {
 static void add_slice(void *ctx, uint32_t tid, uint64_t from, uint64_t to, bool open)
 {
 	const struct slice_sums *q = ctx;
-	struct runqueue_moves_preemptors *b = q->behind;
+	struct runqueue_moves_preemptors *b = q->sums;
 
 	if (tid == CPU_LOG_NOBODY || (open && !b->is_running(b->ctx, tid))) {
 		b->unknown_ns += to - from;
@@ -45,7 +45,7 @@ static void add_slice(void *ctx, uint32_t tid, uint64_t from, uint64_t to, bool 
 void runqueue_moves_preemptors(const struct runqueue_moves *h, const struct interval *i,
 			       struct runqueue_moves_preemptors *b)
 {
-	struct slice_sums q = { .behind = b };
+	struct slice_sums q = { .sums = b };
 	uint64_t to = i->end, from;
 
 	for (size_t k = h->cnt; k-- && to > i->start; to = from < to ? from : to) {

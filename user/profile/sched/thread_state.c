@@ -429,7 +429,7 @@ static void handle_wakeup(struct thread_state *iv, const struct trace *t,
 	struct thread *th = thread_of(iv, t, trace_u64_or(ev, ROLE_PID, 0));
 	struct thread *current = thread_of(iv, t, ev->tid);
 	uint64_t cpu = trace_u64_or(ev, ROLE_TARGET_CPU, TRACE_NONE);
-	bool birth = ev->schema->tells_birth;
+	bool birth = ev->schema->is_birth;
 
 	if (current)
 		current->on_cpu = true;

@@ -9,7 +9,7 @@
 
 /* What rows are grouped by; members that are not in the keys are 0. */
 struct blocked_id {
-	uint64_t said;
+	uint64_t raw;
 	uint32_t stack, waker_stack, comm, pid, tid, waker_comm, waker_tid;
 	int32_t number;
 	uint8_t state, woken, context,
@@ -42,7 +42,7 @@ static struct blocked_id id_of(const struct blocked *w, const struct blocked_row
 		/* a timer's number is not recorded */
 		if (r->context == INTERVAL_BY_SOFTIRQ || r->context == INTERVAL_BY_HARDIRQ) {
 			k.number = r->number;
-			k.said = r->said;
+			k.raw = r->raw;
 		}
 		if (interval_by_thread(r->context))
 			k.waker_comm = r->waker_comm;
@@ -77,7 +77,7 @@ static struct blocked_row row_from(const struct interval *i)
 		r.woken = true;
 		r.context = waker->context;
 		r.number = waker->number;
-		r.said = waker->raw;
+		r.raw = waker->raw;
 		r.waker_comm = waker->comm;
 		r.waker_tid = waker->tid;
 		r.waker_stack = waker->stack;
@@ -144,7 +144,7 @@ struct interval_waker blocked_waker(const struct blocked_row *r)
 {
 	return (struct interval_waker){ .context = r->context,
 					.number = r->number,
-					.raw = r->said,
+					.raw = r->raw,
 					.part = r->part,
 					.tid = r->waker_tid,
 					.comm = r->waker_comm,

@@ -33,7 +33,7 @@ struct blocked_row {
 	bool woken; /* false: no waker recorded; ignore the next members */
 	enum interval_context context;
 	int32_t number; /* as in struct interval_waker */
-	uint64_t said;
+	uint64_t raw;
 	uint32_t waker_comm, waker_tid; /* waker_tid TRACE_NONE: unknown */
 	uint64_t cnt, cut; /* intervals; those of them clipped by an edge of the trace or window */
 	uint64_t ns, max_ns; /* total; the longest */

@@ -44,7 +44,7 @@ void cpu_load_add(struct cpu_load *l, const struct interval *i)
 								    row_of(l, i->cpu);
 	if (!r)
 		return;
-	r->seen = true;
+	r->used = true;
 	if (i->state == INTERVAL_RUNNING) {
 		run(l, r, i);
 		return;
@@ -64,7 +64,7 @@ struct cpu_load_row cpu_load_sum(const struct cpu_load *l)
 	for (size_t k = 0; k < l->cnt; k++) {
 		const struct cpu_load_row *r = &l->cpus[k];
 
-		sum.seen |= r->seen;
+		sum.used |= r->used;
 		sum.busy_ns += r->busy_ns;
 		sum.wait_ns += r->wait_ns;
 		sum.switches += r->switches;

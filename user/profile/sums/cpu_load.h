@@ -7,7 +7,7 @@
 
 /* What threads of the trace did on one CPU. Nanoseconds. */
 struct cpu_load_row {
-	bool seen;
+	bool used;
 	uint64_t busy_ns; /* a thread was running */
 	uint64_t wait_ns; /* total run-queue latency */
 	uint64_t switches; /* threads switched in */

@@ -163,7 +163,7 @@ static void add_frame(struct delta *d, const struct names *n, uint64_t frame, ui
 	for (uint32_t depth = sym ? sym->cnt : 0; depth--;) {
 		const struct names_frame *f = &sym->frames[depth];
 
-		if (f->name == NAMES_NONE || f->label || !names_symbol_tells(sym, depth))
+		if (f->name == NAMES_NONE || f->label || !names_symbol_is_printed(sym, depth))
 			continue;
 		name = names_str(n, f->name, &len);
 		add_place(d, cnt, name, len, module, module_len);

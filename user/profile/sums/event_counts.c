@@ -229,15 +229,15 @@ void event_counts_add(struct event_counts *c, const struct trace *t, struct name
 		add_time(part, ev->ts);
 	if (ev->kind == TRACE_SAMPLE) {
 		bool off = ev->source == PROF_SOURCE_SWITCH_OUT;
-		bool waking = ev->source == PROF_SOURCE_WAKING;
+		bool is_wakeup = ev->source == PROF_SOURCE_WAKING;
 		bool event = ev->source == PROF_SOURCE_EVENT;
 
 		c->switch_stacks += off;
-		c->waking_stacks += waking;
+		c->wakeup_stacks += is_wakeup;
 		c->event_stacks += event;
-		c->samples += !off && !waking && !event;
+		c->samples += !off && !is_wakeup && !event;
 		part->switch_stacks += off;
-		part->samples += !off && !waking && !event;
+		part->samples += !off && !is_wakeup && !event;
 		for (uint32_t i = 0; i < ev->frame_cnt; i++)
 			hmap_set(&c->frames, ev->frames[i], c);
 		c->user_truncated += !!(ev->flags & PROF_SAMPLE_USER_TRUNCATED);

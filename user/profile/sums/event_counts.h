@@ -69,7 +69,7 @@ struct event_counts {
 	uint64_t crashes, hangs; /* files that crashed or hung a symbol worker */
 	struct hmap frames; /* distinct frames of stacks */
 	uint64_t events;
-	uint64_t samples, switch_stacks, waking_stacks, event_stacks;
+	uint64_t samples, switch_stacks, wakeup_stacks, event_stacks;
 	uint64_t user_truncated, kernel_truncated; /* samples with truncated stacks */
 	struct stack_ends ends; /* of samples and switch-outs */
 	bool unclosed_stats; /* some statistics do not mark the last ones: later events decide */

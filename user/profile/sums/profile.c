@@ -264,7 +264,7 @@ static size_t expand_frame(const struct profile *p, uint64_t frame, struct profi
 	size_t n = 0;
 
 	for (uint32_t depth = sym ? sym->cnt : 1; depth--;) {
-		if (depth && (p->fold || !names_symbol_tells(sym, depth)))
+		if (depth && (p->fold || !names_symbol_is_printed(sym, depth)))
 			continue;
 		f = sym ? &sym->frames[depth] : NULL;
 		line = sym ? names_symbol_line(sym, depth) : NULL;

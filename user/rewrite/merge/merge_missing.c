@@ -65,7 +65,8 @@ static void drop_doubles(struct source_set *set)
 
 static struct source_set collect(const struct merge_plan *p, size_t cnt, struct stem stem)
 {
-	struct source_set set = { .files = xcalloc(cnt, sizeof(*set.files)), .told = true };
+	struct source_set set = { .files = xcalloc(cnt, sizeof(*set.files)),
+				  .errors_reported = true };
 	struct stem other;
 	uint64_t number;
 

@@ -257,10 +257,10 @@ static bool are_one(const struct merge_plan *p, uint32_t a, uint32_t b)
 	const struct merge_file *f = &p->files[p->parts[a].file], *g = &p->files[p->parts[b].file];
 	size_t same, other;
 
-	if (x->clock != y->clock || x->shift_ns != y->shift_ns || x->ours != y->ours)
+	if (x->clock != y->clock || x->shift_ns != y->shift_ns || x->by_recorder != y->by_recorder)
 		return false;
 	compare(p->names, a, b, &same, &other);
-	if (x->ours)
+	if (x->by_recorder)
 		return same == x->meta_cnt && same == y->meta_cnt;
 	return f != g && !other && (same || (f->found && g->found && f->arg == g->arg));
 }

@@ -155,7 +155,7 @@ static uint64_t worker_of(const struct merge_feed *f, const struct trace_event *
 	uint32_t worker, app;
 	uint64_t tid;
 
-	if (was != PROF_WORKER_NONE || !names_part(f->plan->names, part)->ours ||
+	if (was != PROF_WORKER_NONE || !names_part(f->plan->names, part)->by_recorder ||
 	    !trace_u64(ev, ROLE_TID, &tid) || tid >= TRACE_NONE ||
 	    !worker_threads_worker(&f->plan->workers, f->plan->names, part, (uint32_t)tid, ev->ts,
 				   &worker, &app))

@@ -33,7 +33,7 @@ static uint64_t hash_schema(const struct names *n, const struct trace_schema *ts
 	uint64_t h = hash_text(n, ts->name);
 
 	for (size_t i = 0; i < ts->field_cnt; i++) {
-		const struct field_units *m = trace_field_meaning(ts, i);
+		const struct field_units *m = trace_field_units(ts, i);
 
 		if ((int32_t)i == ts->role[ROLE_PART])
 			continue;
@@ -142,7 +142,7 @@ static bool may_be_same(const struct merge_plan *p, uint32_t a, uint32_t b)
 {
 	const struct part *x = names_part(p->names, a), *y = names_part(p->names, b);
 
-	if (x->ours != y->ours)
+	if (x->by_recorder != y->by_recorder)
 		return false;
 	for (size_t i = 0; i < x->meta_cnt; i++) {
 		const uint32_t value = parts_get(&p->names->parts, b, x->meta[i].key);
@@ -302,7 +302,7 @@ static bool are_beside(const struct merge_plan *p, uint32_t a, uint32_t b)
 	const uint64_t first = v->first_ts > w->first_ts ? v->first_ts : w->first_ts;
 	const uint64_t last = v->last_ts < w->last_ts ? v->last_ts : w->last_ts;
 
-	return v->file != w->file && x->ours && y->ours && x->boot_id != NAMES_NONE &&
+	return v->file != w->file && x->by_recorder && y->by_recorder && x->boot_id != NAMES_NONE &&
 	       x->boot_id == y->boot_id && last > first && last - first > BESIDE_NS &&
 	       follow_some_alike(p, a, b);
 }

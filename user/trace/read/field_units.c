@@ -149,16 +149,16 @@ static void set_note(struct names *n, struct field_units *m, struct dial9_str ke
 {
 	if (str_is(key, PROF_NOTE_UNIT) && value.len <= UNIT_MAX) {
 		set_unit(n, m, value);
-		m->unit_said = true;
+		m->unit_declared = true;
 	} else if (str_is(key, PROF_NOTE_KIND)) {
 		m->kind = kind_of(value);
-		m->kind_said = true;
+		m->kind_declared = true;
 	} else if (str_is(key, PROF_NOTE_ENUM)) {
 		m->names = value.len ? names_add(n, value.ptr, value.len) : NAMES_NONE;
 	}
 }
 
-struct field_units *field_units_said(struct names *n, size_t field_cnt, struct dial9_iter notes)
+struct field_units *field_units_declared(struct names *n, size_t field_cnt, struct dial9_iter notes)
 {
 	struct field_units *m = xcalloc(field_cnt, sizeof(*m));
 	struct dial9_str key, value;
@@ -172,17 +172,17 @@ struct field_units *field_units_said(struct names *n, size_t field_cnt, struct d
 	return m;
 }
 
-void field_units_know(struct names *n, struct dial9_str event, struct dial9_str field,
-		      struct field_units *m)
+void field_units_fill_known(struct names *n, struct dial9_str event, struct dial9_str field,
+			    struct field_units *m)
 {
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
 		if (!str_is(field, known[i].field) ||
 		    !(known[i].event ? str_is(event, known[i].event) :
 				       memchr(event.ptr, ':', event.len) != NULL))
 			continue;
-		if (!m->unit_said && known[i].unit)
+		if (!m->unit_declared && known[i].unit)
 			set_unit(n, m, (struct dial9_str){ known[i].unit, strlen(known[i].unit) });
-		if (!m->kind_said && known[i].kind)
+		if (!m->kind_declared && known[i].kind)
 			m->kind = (uint8_t)kind_of(
 				(struct dial9_str){ known[i].kind, strlen(known[i].kind) });
 		return;
@@ -198,7 +198,7 @@ bool field_units_is_common(struct dial9_str key, struct dial9_str value)
 
 const char *field_units_default_names(const struct field_units *m)
 {
-	if (!m->kind_said)
+	if (!m->kind_declared)
 		return NULL;
 	if (m->kind == FIELD_UNITS_STATE)
 		return "&0xff\nzero=R\n|0x1=S\n|0x2=D\n|0x4=T\n|0x8=t\n|0x10=X\n|0x20=Z\n|0x40=P\n|0x80=I\n"

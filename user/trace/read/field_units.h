@@ -26,7 +26,8 @@ enum field_units_kind {
 /* What the values of a field mean. {0}, except for unit and names: unknown. */
 struct field_units {
 	uint8_t kind; /* enum field_units_kind */
-	bool kind_said, unit_said; /* declared by the trace, not known from the field's name */
+	/* declared by the trace, not known from the field's name */
+	bool kind_declared, unit_declared;
 	uint32_t unit; /* string id, NAMES_NONE: none; any text if declared */
 	uint32_t names; /* string id of the text of PROF_NOTE_ENUM, NAMES_NONE: none */
 	uint64_t ns; /* nanoseconds per unit; 0: not a time */
@@ -47,10 +48,11 @@ struct dial9_iter field_units_compact(struct dial9_iter notes, struct buf *out);
  * Units from annotations: an array of field_cnt, which the caller frees. The last annotation of a
  * field and key counts.
  */
-struct field_units *field_units_said(struct names *n, size_t field_cnt, struct dial9_iter notes);
+struct field_units *field_units_declared(struct names *n, size_t field_cnt,
+					 struct dial9_iter notes);
 /* Fills in what the names of the field and its event imply, if it was not declared. */
-void field_units_know(struct names *n, struct dial9_str event, struct dial9_str field,
-		      struct field_units *m);
+void field_units_fill_known(struct names *n, struct dial9_str event, struct dial9_str field,
+			    struct field_units *m);
 
 /* Whether an annotation is a known kind, or a unit of time or bytes. */
 bool field_units_is_common(struct dial9_str key, struct dial9_str value);

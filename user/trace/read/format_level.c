@@ -7,7 +7,7 @@
 
 #include "trace/read/layout.h"
 
-static void see_stacks(struct format_level *u, struct dial9_iter it)
+static void add_stack_pool(struct format_level *u, struct dial9_iter it)
 {
 	const uint8_t *le;
 	uint32_t id, cnt;
@@ -17,12 +17,12 @@ static void see_stacks(struct format_level *u, struct dial9_iter it)
 		u->long_stacks += cnt > TRACE_STACK_MAX;
 }
 
-void format_level_see(struct format_level *u, const struct dial9_frame *f)
+void format_level_add_frame(struct format_level *u, const struct dial9_frame *f)
 {
 	if (f->kind == DIAL9_FRAME_SCHEMA)
 		u->level4 |= layout_uses(f->schema.schema);
 	else if (f->kind == DIAL9_FRAME_ANNOTATIONS)
 		u->level4 |= TRACE_USES_ANNOTATIONS;
 	else if (f->kind == DIAL9_FRAME_STACKS)
-		see_stacks(u, f->pool.iter);
+		add_stack_pool(u, f->pool.iter);
 }

@@ -13,6 +13,6 @@ struct format_level {
 };
 
 /* Adds a frame that is not an event. */
-void format_level_see(struct format_level *u, const struct dial9_frame *f);
+void format_level_add_frame(struct format_level *u, const struct dial9_frame *f);
 
 #endif /* D9_TRACE_READ_FORMAT_LEVEL_H */

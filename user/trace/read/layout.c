@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Schemas as readers need them: what kind of event this is, and where the fields sit that readers
- * look at. Owns those descriptions; the layouts themselves stay with libdial9.
+ * Schemas as readers need them: the kind of event, and the positions of the fields that readers
+ * use. Owns these descriptions; libdial9 owns the layouts.
  *
- * Found once per distinct schema and not per event, because one event name may have several layouts
- * (narrow and wide integers) and a type id means something else in each segment. A file of many
- * segments repeats its schemas in each of them, so they are interned by content: layout and annotations.
+ * They are found once per distinct schema, not per event. An event name may have several layouts
+ * (narrow and wide integers), and a type id has another meaning in each segment. A file with many
+ * segments repeats its schemas in each, so they are interned by content: layout and annotations.
  */
 #include "trace/read/layout.h"
 
@@ -14,11 +14,11 @@
 
 #include "base/alloc.h"
 
-/* What is spent on annotations: a schema of no fields counts as so many fields. */
+/* cost of a schema's annotations, counted in fields, if it has no fields */
 #define SCHEMA_COST 32
-#define SAID_COST_MAX (8u << 20)
-/* How often those of one type may come behind its events, in a segment. */
-#define TURNS_MAX 64
+#define NOTES_COST_MAX (8u << 20)
+/* How often annotations of a type may follow its events, per segment. */
+#define LATE_NOTES_MAX 64
 
 static const char *const role_names[TRACE_ROLE_CNT] = {
 	[ROLE_COMMON_CPU] = PROF_TP_COMMON_CPU,
@@ -154,7 +154,7 @@ static enum trace_kind kind_of(struct dial9_str name, const int32_t *role)
 	return TRACE_OTHER;
 }
 
-/* What trace_schema.number is for field @i. */
+/* The value of trace_schema.number for field @i. */
 static int32_t number_of(const struct dial9_schema *schema, int32_t i)
 {
 	const uint8_t type = i < 0 ? DIAL9_BYTES : dial9_schema_field_type(schema, (size_t)i);
@@ -164,7 +164,7 @@ static int32_t number_of(const struct dial9_schema *schema, int32_t i)
 	case DIAL9_U8:
 	case DIAL9_U16:
 	case DIAL9_U32:
-	case DIAL9_I64: /* its bits stand in the same place */
+	case DIAL9_I64: /* its bits are at the same place */
 		return (int32_t)((size_t)i * sizeof(struct dial9_value) +
 				 offsetof(struct dial9_value, u64));
 	case DIAL9_BOOL:
@@ -184,10 +184,10 @@ static void describe_fields(struct names *n, struct trace_schema *ts, struct dia
 		ts->notes.pos = xmemdup(notes.pos, sz);
 		ts->notes.end = ts->notes.pos + sz;
 	}
-	ts->meanings = field_units_said(n, ts->field_cnt, ts->notes);
+	ts->units = field_units_declared(n, ts->field_cnt, ts->notes);
 	for (size_t i = 0; i < ts->field_cnt; i++)
-		field_units_know(n, name, dial9_schema_field_name_n(ts->schema, i),
-				 &ts->meanings[i]);
+		field_units_fill_known(n, name, dial9_schema_field_name_n(ts->schema, i),
+				       &ts->units[i]);
 }
 
 static struct trace_schema *schema_describe(struct names *n, const struct dial9_schema *schema,
@@ -215,7 +215,7 @@ static struct trace_schema *schema_describe(struct names *n, const struct dial9_
 	for (size_t r = 0; r < TRACE_ROLE_CNT; r++)
 		ts->number[r] = number_of(schema, ts->role[r]);
 	ts->kind = kind_of(name, ts->role);
-	ts->tells_birth = str_is(name, PROF_EV_SCHED_WAKEUP_NEW);
+	ts->is_birth = str_is(name, PROF_EV_SCHED_WAKEUP_NEW);
 	describe_fields(n, ts, notes);
 	return ts;
 }
@@ -268,7 +268,7 @@ static bool same_notes(const struct trace_schema *ts, const struct dial9_iter *n
 				 !memcmp(ts->notes.pos, notes->pos, sz)));
 }
 
-/* NULL when there is none; *hash is then where it goes. */
+/* NULL if there is none; *hash is then its free slot. */
 static struct trace_schema *find(const struct layout_set *set, const struct dial9_schema *schema,
 				 struct dial9_iter notes, uint64_t *hash)
 {
@@ -282,7 +282,9 @@ static struct trace_schema *find(const struct layout_set *set, const struct dial
 	return ts;
 }
 
-/* The description of a schema of which that is said. Those of one layout have one schema. */
+/*
+ * The description of a schema with these annotations. Descriptions of one layout share the schema.
+ */
 static struct trace_schema *intern(struct layout_set *set, struct names *n,
 				   const struct dial9_schema *schema, struct dial9_iter notes)
 {
@@ -295,8 +297,8 @@ static struct trace_schema *intern(struct layout_set *set, struct names *n,
 	if (ts)
 		return ts;
 	if (notes.left)
-		set->said_cost += SCHEMA_COST + dial9_schema_field_cnt(schema) +
-				  (size_t)(notes.end - notes.pos) / 8;
+		set->notes_cost += SCHEMA_COST + dial9_schema_field_cnt(schema) +
+				   (size_t)(notes.end - notes.pos) / 8;
 	ts = schema_describe(n, bare ? bare->schema : schema, notes);
 	hmap_set(&set->by_content, h, ts);
 	set->all = array_reserve(set->all, &set->cap, set->cnt + 1, sizeof(*set->all));
@@ -314,10 +316,10 @@ void layout_set_add(struct layout_set *set, struct names *n, uint16_t type_id,
 	if (!set->by_type)
 		set->by_type = xcalloc(UINT16_MAX + 1, sizeof(*set->by_type));
 	slot = &set->by_type[type_id];
-	/* hostile words have no end */
-	if (slot->turns)
-		set->said_cost += SCHEMA_COST + notes.left;
-	if (set->said_cost < SAID_COST_MAX)
+	/* limits a hostile number of annotations */
+	if (slot->late_notes)
+		set->notes_cost += SCHEMA_COST + notes.left;
+	if (set->notes_cost < NOTES_COST_MAX)
 		notes = field_units_compact(notes, &bytes);
 	else
 		notes = none;
@@ -343,9 +345,9 @@ void layout_set_outdate(struct layout_set *set, uint16_t type_id)
 {
 	struct layout_slot *slot = set->by_type ? &set->by_type[type_id] : NULL;
 
-	if (!slot || !slot->schema || slot->turns == TURNS_MAX)
+	if (!slot || !slot->schema || slot->late_notes == LATE_NOTES_MAX)
 		return;
-	slot->turns++;
+	slot->late_notes++;
 	slot->schema->outdated = true;
 	slot->schema = NULL;
 }
@@ -362,7 +364,7 @@ void layout_set_fini(struct layout_set *set)
 		dial9_schema_free((struct dial9_schema *)set->all[i]->schema);
 		free(set->all[i]->field_names);
 		free(set->all[i]->syms);
-		free(set->all[i]->meanings);
+		free(set->all[i]->units);
 		if (set->all[i]->notes.left)
 			free((uint8_t *)set->all[i]->notes.pos);
 		free(set->all[i]);

@@ -315,7 +315,7 @@ void names_task_learn(struct names *n, uint32_t part, const struct names_task *t
 
 	if (first) {
 		/* a name from a switch yields to a recorded TaskEvent */
-		if (!first->told && t->told)
+		if (!first->recorded && t->recorded)
 			*first = *t;
 		return;
 	}

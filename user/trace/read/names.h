@@ -49,7 +49,7 @@ struct names_symbol {
 struct names_task {
 	uint32_t tid, pid, ppid; /* pid NAMES_NONE: unknown */
 	uint32_t comm, exe, cgroup;
-	bool told; /* from a TaskEvent, not guessed from a switch */
+	bool recorded; /* from a TaskEvent, not guessed from a switch */
 };
 
 /*
@@ -129,7 +129,7 @@ const struct names_symbol *names_symbol(const struct names *n, uint64_t frame);
  * information may contain one function twice. A function inlined into itself is printed once, as
  * the outer entry, with the line of the innermost. Inlined entries without a name are not printed.
  */
-static inline bool names_symbol_tells(const struct names_symbol *sym, uint32_t depth)
+static inline bool names_symbol_is_printed(const struct names_symbol *sym, uint32_t depth)
 {
 	return !depth || (sym->frames[depth].name != NAMES_NONE &&
 			  sym->frames[depth].name != sym->frames[depth - 1].name);

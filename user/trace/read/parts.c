@@ -24,7 +24,7 @@
 #include "base/alloc.h"
 #include "trace/read/names.h"
 
-static struct part *last(struct parts *p)
+static struct part *last_part(struct parts *p)
 {
 	return &p->v[p->last];
 }
@@ -32,12 +32,12 @@ static struct part *last(struct parts *p)
 /* Beyond the maximum, all further parts are one, without rate, host and clock. */
 static void part_overflow(struct parts *p)
 {
-	struct part *part = last(p);
+	struct part *part = last_part(p);
 
-	p->more = true;
+	p->overflow = true;
 	part->meta_cnt = 0;
 	p->meta_version++;
-	part->synced = part->ours = false;
+	part->synced = part->by_recorder = false;
 	part->host = part->boot_id = NAMES_NONE;
 	part->merged = false;
 	part->clock = p->last;
@@ -67,7 +67,7 @@ static void part_begin(struct parts *p, uint64_t offset)
 	}
 	at = part_add(p, offset, (uint32_t)p->cnt);
 	if (at)
-		last(p)->next = at;
+		last_part(p)->next = at;
 	p->last = at;
 }
 
@@ -98,21 +98,21 @@ uint32_t parts_get(const struct parts *p, uint32_t part, uint32_t key)
 
 /* ---- clocks ------------------------------------------------------------------------------------ */
 
-static bool both(uint32_t a, uint32_t b)
+static bool are_known(uint32_t a, uint32_t b)
 {
 	return a != NAMES_NONE && b != NAMES_NONE;
 }
 
 /* In one merged stream the clocks are recorded; those of different streams were moved apart. */
-static bool contradict(const struct part *x, const struct part *y)
+static bool is_contradiction(const struct part *x, const struct part *y)
 {
 	if (x->merged && y->merged && x->base == y->base)
 		return x->told_clock != y->told_clock;
 	if (x->shift_ns != y->shift_ns)
 		return true;
-	if (both(x->boot_id, y->boot_id))
+	if (are_known(x->boot_id, y->boot_id))
 		return x->boot_id != y->boot_id;
-	return both(x->host, y->host) && x->host != y->host;
+	return are_known(x->host, y->host) && x->host != y->host;
 }
 
 static bool wall_clocks_agree(const struct part *x, const struct part *y)
@@ -126,7 +126,7 @@ static bool wall_clocks_agree(const struct part *x, const struct part *y)
 static bool may_join(const struct parts *p, uint32_t at, uint32_t clock)
 {
 	for (size_t i = 0; i < at; i++)
-		if (p->v[i].clock == clock && contradict(&p->v[i], &p->v[at]))
+		if (p->v[i].clock == clock && is_contradiction(&p->v[i], &p->v[at]))
 			return false;
 	return true;
 }
@@ -136,7 +136,7 @@ static bool is_of_one_clock(const struct part *x, const struct part *y)
 {
 	if (x->merged && y->merged && x->base == y->base)
 		return x->told_clock == y->told_clock;
-	return both(x->boot_id, y->boot_id) && !contradict(x, y);
+	return are_known(x->boot_id, y->boot_id) && !is_contradiction(x, y);
 }
 
 /* Wall clocks that agree with two boots prove nothing. */
@@ -153,7 +153,7 @@ void parts_find_clock(struct parts *p, uint32_t at)
 			part->clock = other->clock;
 			return;
 		}
-		if (contradict(part, other) || !wall_clocks_agree(part, other))
+		if (is_contradiction(part, other) || !wall_clocks_agree(part, other))
 			continue;
 		doubt |= found != at && found != other->clock;
 		found = other->clock;
@@ -164,7 +164,7 @@ void parts_find_clock(struct parts *p, uint32_t at)
 /* The overflow part shares no clock. */
 static void find_clock(struct parts *p, uint32_t at)
 {
-	if (!p->more || at != p->last)
+	if (!p->overflow || at != p->last)
 		parts_find_clock(p, at);
 }
 
@@ -182,21 +182,21 @@ size_t parts_clocks(const struct parts *p)
 void parts_segment(struct parts *p, uint64_t offset)
 {
 	p->segment = offset;
-	p->fresh = true;
+	p->at_header = true;
 	p->segment_synced = false;
 }
 
 /* The current event starts a new part. */
 static void begin_at(struct parts *p, uint64_t offset)
 {
-	part_begin(p, p->fresh ? p->segment : offset);
+	part_begin(p, p->at_header ? p->segment : offset);
 }
 
 void parts_first_event(struct parts *p, uint64_t offset)
 {
-	if (last(p)->ours || last(p)->merged)
+	if (last_part(p)->by_recorder || last_part(p)->merged)
 		begin_at(p, offset);
-	p->fresh = false;
+	p->at_header = false;
 }
 
 /* Counts the entries that the part has with the same value, and with another value. */
@@ -212,17 +212,17 @@ static void compare(const struct parts *p, const struct parts_meta *meta, size_t
 	}
 }
 
-static bool belongs(struct parts *p, const struct parts_meta *meta, size_t cnt, bool ours)
+static bool belongs(struct parts *p, const struct parts_meta *meta, size_t cnt, bool by_recorder)
 {
-	const struct part *part = last(p);
+	const struct part *part = last_part(p);
 	size_t same, other;
 
 	if (part->merged)
-		return !p->fresh;
+		return !p->at_header;
 	if (!part->meta_cnt)
-		return !ours || !part->events;
+		return !by_recorder || !part->events;
 	compare(p, meta, cnt, &same, &other);
-	if (ours || part->ours)
+	if (by_recorder || part->by_recorder)
 		return same == cnt && cnt == part->meta_cnt;
 	return same && !other;
 }
@@ -249,19 +249,19 @@ static void meta_set(struct parts *p, struct part *part, const struct parts_meta
 
 static bool is_ours(const struct parts *p, const struct parts_meta *meta, size_t cnt)
 {
-	bool ours = false;
+	bool by_recorder = false;
 
 	for (size_t i = 0; i < cnt; i++)
-		ours |= meta[i].key == p->start;
-	return ours;
+		by_recorder |= meta[i].key == p->start;
+	return by_recorder;
 }
 
-static void take_metadata(struct parts *p, uint32_t at, const struct parts_meta *meta, size_t cnt)
+static void add_metadata(struct parts *p, uint32_t at, const struct parts_meta *meta, size_t cnt)
 {
 	struct part *part = &p->v[at];
 	const uint32_t host = part->host, boot_id = part->boot_id;
 
-	part->ours |= is_ours(p, meta, cnt);
+	part->by_recorder |= is_ours(p, meta, cnt);
 	for (size_t i = 0; i < cnt; i++)
 		meta_set(p, part, &meta[i]);
 	if (part->host != host || part->boot_id != boot_id)
@@ -272,18 +272,18 @@ void parts_metadata(struct parts *p, uint64_t offset, const struct parts_meta *m
 {
 	if (!belongs(p, meta, cnt, is_ours(p, meta, cnt)))
 		begin_at(p, offset);
-	p->fresh = false;
-	last(p)->events++;
-	if (!p->more)
-		take_metadata(p, p->last, meta, cnt);
+	p->at_header = false;
+	last_part(p)->events++;
+	if (!p->overflow)
+		add_metadata(p, p->last, meta, cnt);
 }
 
-static void take_clock(struct parts *p, uint32_t at, uint64_t mono, uint64_t real)
+static void set_first_clock(struct parts *p, uint32_t at, uint64_t mono, uint64_t real)
 {
 	struct part *part = &p->v[at];
 
 	part->events++;
-	if (part->synced || (p->more && at == p->last))
+	if (part->synced || (p->overflow && at == p->last))
 		return;
 	part->synced = true;
 	part->mono = mono;
@@ -293,17 +293,17 @@ static void take_clock(struct parts *p, uint32_t at, uint64_t mono, uint64_t rea
 
 void parts_clock(struct parts *p, uint64_t offset, uint64_t mono, uint64_t real)
 {
-	const struct part *part = last(p);
+	const struct part *part = last_part(p);
 	uint64_t apart = (real - mono) - (part->real - part->mono);
 
-	if (p->fresh && (part->ours || part->merged))
+	if (p->at_header && (part->by_recorder || part->merged))
 		begin_at(p, offset);
-	else if (!part->ours && !part->merged && part->synced && !p->segment_synced &&
+	else if (!part->by_recorder && !part->merged && part->synced && !p->segment_synced &&
 		 apart > PARTS_CLOCK_NS && -apart > PARTS_CLOCK_NS)
 		begin_at(p, offset);
-	p->fresh = false;
+	p->at_header = false;
 	p->segment_synced = true;
-	take_clock(p, p->last, mono, real);
+	set_first_clock(p, p->last, mono, real);
 }
 
 /* ---- merged streams ---------------------------------------------------------------------------- */
@@ -328,18 +328,18 @@ void parts_merged(struct parts *p, uint64_t offset, uint64_t number, uint64_t cl
 	struct part *part;
 	uint32_t at;
 
-	if (!number && (last(p)->events || last(p)->merged))
+	if (!number && (last_part(p)->events || last_part(p)->merged))
 		begin_at(p, offset);
-	p->fresh = false;
+	p->at_header = false;
 	at = parts_of(p, p->last, number);
-	if (number && number < PARTS_MAX && at == p->last && last(p)->merged &&
+	if (number && number < PARTS_MAX && at == p->last && last_part(p)->merged &&
 	    p->cnt < PARTS_MAX) {
 		at = part_add(p, offset, p->last);
 		hmap_set(&p->merged, merged_key(p->last, number), (void *)((uintptr_t)at + 1));
 	}
 	part = &p->v[at];
 	part->events++;
-	if (part->merged || (number && at == p->last) || p->more)
+	if (part->merged || (number && at == p->last) || p->overflow)
 		return;
 	part->merged = true;
 	part->number = number;
@@ -352,12 +352,12 @@ void parts_merged_metadata(struct parts *p, uint32_t part, const struct parts_me
 			   size_t cnt)
 {
 	p->v[part].events++;
-	take_metadata(p, part, meta, cnt);
+	add_metadata(p, part, meta, cnt);
 }
 
 void parts_merged_clock(struct parts *p, uint32_t part, uint64_t mono, uint64_t real)
 {
-	take_clock(p, part, mono, real);
+	set_first_clock(p, part, mono, real);
 }
 
 bool parts_are_aligned(const struct parts *p)

@@ -32,7 +32,8 @@ struct part {
 	bool merged; /* from a MergedPart event, with: */
 	uint64_t number, told_clock;
 	int64_t shift_ns;
-	bool ours; /* written by this recorder, whose segments all begin with the same metadata */
+	/* written by this recorder, whose segments all begin with the same metadata */
+	bool by_recorder;
 	bool synced; /* at least one ClockSyncEvent, the first of which was: */
 	uint64_t mono, real;
 	uint32_t host, boot_id; /* string ids; NAMES_NONE: unknown */
@@ -46,10 +47,10 @@ struct parts {
 	size_t cnt, cap;
 	uint32_t last; /* index of the last part that is its own base */
 	struct hmap merged; /* base << 32 | number -> index + 1, of merged parts */
-	bool more; /* more than PARTS_MAX: the last one has the rest, without metadata */
+	bool overflow; /* more than PARTS_MAX: the last one has the rest, without metadata */
 	uint32_t host, boot_id, start; /* string ids of keys */
 	uint64_t segment; /* offset of the current header */
-	bool fresh; /* no event since that header */
+	bool at_header; /* no event since that header */
 	uint64_t meta_version; /* changes when metadata of a part changes */
 	bool segment_synced; /* a ClockSyncEvent in this segment */
 };
@@ -70,7 +71,7 @@ void parts_first_event(struct parts *p, uint64_t offset);
 /* Handles any other event. */
 static inline void parts_event(struct parts *p, uint64_t offset)
 {
-	if (p->fresh)
+	if (p->at_header)
 		parts_first_event(p, offset);
 	p->v[p->last].events++;
 }

@@ -28,8 +28,8 @@ struct reader {
 	struct names *names;
 	enum reader_mode mode;
 	bool skip_stacks;
-	struct trace *behind; /* returns events */
-	struct trace *ahead; /* learns names; NULL: not needed */
+	struct trace *events; /* returns events */
+	struct trace *lookahead; /* learns names; NULL: not needed */
 	bool ahead_done;
 	bool torn, newer, told_long;
 	int read_err; /* error of the source itself */
@@ -42,7 +42,7 @@ struct reader {
 /* ---- errors ---------------------------------------------------------------------------------- */
 
 /* The offset within the file @name of a byte of the stream: errors are in the file read last. */
-static unsigned long long place(const struct reader *r, uint64_t offset, const char **name)
+static unsigned long long file_offset(const struct reader *r, uint64_t offset, const char **name)
 {
 	uint64_t before;
 
@@ -50,7 +50,7 @@ static unsigned long long place(const struct reader *r, uint64_t offset, const c
 	return offset > before ? offset - before : 0;
 }
 
-static int complain(struct reader *r, const struct trace *t, int err)
+static int print_error(struct reader *r, const struct trace *t, int err)
 {
 	const char *gz = source_is_packed(r->src) ? " of the uncompressed data" : "";
 	unsigned long long consumed, at;
@@ -58,8 +58,8 @@ static int complain(struct reader *r, const struct trace *t, int err)
 	const char *name;
 
 	trace_error(t, &de);
-	consumed = place(r, trace_consumed(t), &name);
-	at = place(r, de.offset, &name);
+	consumed = file_offset(r, trace_consumed(t), &name);
+	at = file_offset(r, de.offset, &name);
 	if (r->read_err == -EBADMSG)
 		log_error("%s: damaged %s data after byte %llu%s (copy the file again)", name,
 			  source_packing(r->src), consumed, gz);
@@ -89,7 +89,7 @@ static int end_at_newer(struct reader *r, const struct trace *t)
 	const char *name;
 
 	trace_error(t, &de);
-	at = place(r, de.offset, &name);
+	at = file_offset(r, de.offset, &name);
 	if (!r->newer)
 		log_error("%s: stopped at byte %llu%s: %s; everything before it is used (a later "
 			  "dial9-prof may read on)",
@@ -100,7 +100,7 @@ static int end_at_newer(struct reader *r, const struct trace *t)
 }
 
 /* Once, even if read twice. */
-static void tell_long_stacks(struct reader *r, const struct trace *t)
+static void print_long_stacks(struct reader *r, const struct trace *t)
 {
 	const uint64_t cnt = trace_long_stacks(t);
 
@@ -116,20 +116,20 @@ static void tell_long_stacks(struct reader *r, const struct trace *t)
 static int end(struct reader *r, const struct trace *t, int ret)
 {
 	const char *name;
-	const unsigned long long at = place(r, trace_consumed(t), &name);
+	const unsigned long long at = file_offset(r, trace_consumed(t), &name);
 	const bool cut = source_is_cut(r->src);
 
-	tell_long_stacks(r, t);
+	print_long_stacks(r, t);
 	/* with a queue the decoder sees only the end of bytes; the source has the reason */
 	if (r->read_err)
-		return complain(r, t, r->read_err);
+		return print_error(r, t, r->read_err);
 	if (ret == -EPROTONOSUPPORT)
 		return end_at_newer(r, t);
 	if (ret < 0 && ret != -ENODATA)
-		return complain(r, t, ret);
+		return print_error(r, t, ret);
 	if (ret == -ENODATA && !trace_consumed(t)) {
 		if (source_is_empty(r->src))
-			source_tell_empty(source_name(r->src));
+			source_print_empty(source_name(r->src));
 		else
 			log_error("%s: no dial9 trace: it ends inside the 5-byte header (was it "
 				  "copied whole?)",
@@ -173,7 +173,7 @@ static ssize_t read_ahead(void *ctx, void *buf, size_t sz)
 	return n;
 }
 
-static ssize_t read_behind(void *ctx, void *buf, size_t sz)
+static ssize_t read_queue(void *ctx, void *buf, size_t sz)
 {
 	struct reader *r = ctx;
 	size_t n = r->len - r->pos;
@@ -191,7 +191,7 @@ static ssize_t read_behind(void *ctx, void *buf, size_t sz)
 static void step_ahead(struct reader *r)
 {
 	struct trace_event ev;
-	int ret = trace_next(r->ahead, &ev);
+	int ret = trace_next(r->lookahead, &ev);
 
 	if (ret == 1) {
 		r->idle = 0;
@@ -218,12 +218,12 @@ static bool may_hand_out(const struct reader *r, const struct trace_event *ev)
 	return ev->has_ts && r->ahead_ts >= ev->ts && r->ahead_ts - ev->ts >= READER_HOLD_NS;
 }
 
-static int next_behind(struct reader *r, struct trace_event *ev)
+static int next_queued(struct reader *r, struct trace_event *ev)
 {
 	int ret;
 
 	for (;;) {
-		ret = trace_next(r->behind, ev);
+		ret = trace_next(r->events, ev);
 		if (ret == 1)
 			break;
 		if ((ret != 0 && ret != -ENODATA) || r->ahead_done)
@@ -270,7 +270,7 @@ static int learn_names(struct reader *r)
 	} while (ret == 1);
 	trace_free(t);
 	ret = source_rewind(r->src);
-	return ret ? ret : open_trace(r, read_source, EVENTS, &r->behind);
+	return ret ? ret : open_trace(r, read_source, EVENTS, &r->events);
 }
 
 static int start(struct reader *r)
@@ -278,11 +278,11 @@ static int start(struct reader *r)
 	int err;
 
 	if (r->mode == READER_ONE_PASS)
-		return open_trace(r, read_source, BOTH, &r->behind);
+		return open_trace(r, read_source, BOTH, &r->events);
 	if (r->mode == READER_NAMES_AHEAD && source_is_regular(r->src))
 		return learn_names(r);
-	err = open_trace(r, read_ahead, NAMES, &r->ahead);
-	return err ? err : open_trace(r, read_behind, EVENTS, &r->behind);
+	err = open_trace(r, read_ahead, NAMES, &r->lookahead);
+	return err ? err : open_trace(r, read_queue, EVENTS, &r->events);
 }
 
 int reader_new(struct source *src, enum reader_mode mode, struct reader **out)
@@ -316,8 +316,8 @@ void reader_free(struct reader *r)
 {
 	if (!r)
 		return;
-	trace_free(r->behind);
-	trace_free(r->ahead);
+	trace_free(r->events);
+	trace_free(r->lookahead);
 	names_free(r->names);
 	source_close(r->src);
 	free(r->queue);
@@ -326,11 +326,11 @@ void reader_free(struct reader *r)
 
 int reader_next(struct reader *r, struct trace_event *ev)
 {
-	int ret = r->ahead ? next_behind(r, ev) : trace_next(r->behind, ev);
+	int ret = r->lookahead ? next_queued(r, ev) : trace_next(r->events, ev);
 
 	if (ret == 1)
 		return 1;
-	return end(r, r->behind, ret);
+	return end(r, r->events, ret);
 }
 
 bool reader_can_rewind(const struct reader *r)
@@ -344,38 +344,38 @@ int reader_rewind(struct reader *r)
 
 	if (err)
 		return err;
-	trace_free(r->behind);
-	r->behind = NULL;
-	err = open_trace(r, read_source, EVENTS, &r->behind);
+	trace_free(r->events);
+	r->events = NULL;
+	err = open_trace(r, read_source, EVENTS, &r->events);
 	if (!err && r->skip_stacks)
-		trace_skip_stacks(r->behind);
+		trace_skip_stacks(r->events);
 	return err;
 }
 
 void reader_skip_stacks(struct reader *r)
 {
 	r->skip_stacks = true;
-	trace_skip_stacks(r->behind);
+	trace_skip_stacks(r->events);
 }
 
 void reader_skip_kinds(struct reader *r, unsigned int kinds)
 {
-	trace_skip_kinds(r->behind, kinds);
+	trace_skip_kinds(r->events, kinds);
 }
 
 void reader_skip_tasks(struct reader *r)
 {
-	trace_names_only(r->behind);
+	trace_names_only(r->events);
 }
 
 uint64_t reader_frame(struct reader *r, uint64_t addr)
 {
-	return trace_frame(r->behind, addr);
+	return trace_frame(r->events, addr);
 }
 
 const struct trace *reader_trace(const struct reader *r)
 {
-	return r->behind;
+	return r->events;
 }
 
 struct names *reader_names(const struct reader *r)
@@ -393,7 +393,7 @@ uint64_t reader_first_number(const struct reader *r)
 	return source_first_number(r->src);
 }
 
-bool reader_is_torn(const struct reader *r)
+bool reader_is_truncated(const struct reader *r)
 {
 	return r->torn;
 }

@@ -64,11 +64,11 @@ const char *reader_input(const struct reader *r);
 /* source_first_number() of the input. */
 uint64_t reader_first_number(const struct reader *r);
 /* Whether the input ended before the trace: truncated, or a frame of a later format. */
-bool reader_is_torn(const struct reader *r);
+bool reader_is_truncated(const struct reader *r);
 /* Whether there was a frame of a later format: everything before it is good. */
 bool reader_is_newer(const struct reader *r);
 /*
- * Whether reader_is_torn(), or a file of the set was damaged or not a trace: what was read is good,
+ * Whether reader_is_truncated(), or a file of the set was damaged or not a trace: what was read is good,
  * but incomplete.
  */
 bool reader_is_incomplete(const struct reader *r);

@@ -33,7 +33,7 @@ static bool row_equal(const struct tp_symbols_row *a, const struct tp_symbols_ro
  * If the row comes from another source than the first, whether it is redundant: the text is known
  * and no value lacks a name.
  */
-static bool is_told(const struct tp_symbols *ts, const struct tp_symbols_row *row)
+static bool is_redundant(const struct tp_symbols *ts, const struct tp_symbols_row *row)
 {
 	if (row->kind != PROF_TP_SYMBOL)
 		return true;
@@ -54,8 +54,8 @@ bool tp_symbols_add(struct tp_symbols *ts, uint64_t segment, const struct tp_sym
 	if (ts->cursor >= TPSYM_ROWS_MAX)
 		return false;
 	if (!ts->cursor)
-		ts->telling = row->telling;
-	else if (row->telling != ts->telling && is_told(ts, row))
+		ts->source = row->source;
+	else if (row->source != ts->source && is_redundant(ts, row))
 		return false;
 	fresh = ts->cursor == ts->cnt || !row_equal(&ts->rows[ts->cursor], row);
 	if (fresh) {

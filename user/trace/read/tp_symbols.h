@@ -14,7 +14,7 @@ struct tp_symbols_row {
 	uint64_t value;
 	const char *name;
 	size_t name_len;
-	uint64_t telling; /* equal for rows from one source */
+	uint64_t source; /* equal for rows from one source */
 };
 
 /* The kernel's texts for the values of one field: rows in file order. {0} is empty. */
@@ -23,7 +23,7 @@ struct tp_symbols {
 	size_t cnt, cap;
 	size_t cursor; /* rows read in this segment */
 	uint64_t segment; /* segment number of cursor */
-	uint64_t telling; /* of the first row in it */
+	uint64_t source; /* of the first row in it */
 };
 
 /*

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The pull iterator over a dial9 stream: frames in, events with thread, CPU and stack out. Owns the
- * decoder, the schemas and what is known of each thread at the current position; the tables of
- * names are lent, so that a look-ahead over the same bytes can fill them. Knows nothing of files,
+ * The iterator over a dial9 stream: frames in, events with thread, CPU and stack out. Owns the
+ * decoder, the schemas and the state of each thread at the current position. The tables of names
+ * are borrowed, so that a look-ahead over the same bytes can fill them. Knows nothing of files,
  * profiles or text.
  *
- * Metadata events are absorbed and then handed out like any other: `info` counts them, the rest
- * skips them by kind. Everything that a header resets is reset here in time proportional to what
- * was used, or a file of nothing but headers would take forever.
+ * Metadata events are absorbed and then returned like any other: `info` counts them, other callers
+ * skip them by kind. A header resets state in time proportional to what was used; otherwise a file
+ * with only headers would take forever.
  */
 #include "trace/read/trace.h"
 
@@ -22,13 +22,13 @@
 
 enum { RECENT_CNT = 512 };
 
-/* What was found of a thread the last time. */
+/* Cache of the last lookup of a thread. */
 struct recent_task {
 	uint64_t key; /* as in trace.tasks */
 	const struct names_task *task; /* NULL: free */
 };
 
-/* Of an entry of trace.modules: nobody announced it, so it ends with the part. */
+/* In trace.modules: a raw module, removed at the end of the part. */
 #define MODULE_RAW (1u << 31)
 
 struct trace {
@@ -39,15 +39,15 @@ struct trace {
 	struct dial9_skipped *skipped; /* by part */
 	size_t skipped_cnt, skipped_cap;
 	struct layout_set schemas;
-	uint32_t part, base; /* at the current event */
+	uint32_t part, base; /* of the current event */
 	uint64_t segments; /* headers so far */
 	struct hmap tasks; /* clock << 32 | tid -> struct names_task, as of the current event */
-	struct recent_task *recent; /* by the key's low bits: nearly all look-ups end here */
-	uint32_t *modules; /* id in this segment -> index + 1, perhaps with MODULE_RAW */
+	struct recent_task *recent; /* by the low bits of the key: almost all lookups end here */
+	uint32_t *modules; /* id in this segment -> index + 1, possibly with MODULE_RAW */
 	size_t module_cap;
 	uint32_t *module_used;
 	size_t module_used_cnt, module_used_cap;
-	uint32_t *raw_used; /* of those with MODULE_RAW */
+	uint32_t *raw_used; /* those with MODULE_RAW */
 	size_t raw_used_cnt, raw_used_cap;
 	uint64_t *frames; /* of the current event */
 	size_t frame_cap;
@@ -114,7 +114,7 @@ static void skip_type(struct trace *t, uint16_t type_id)
 {
 	const struct trace_schema *s = layout_set_get(&t->schemas, type_id);
 
-	/* of which part of a merged stream they are is known by their values alone */
+	/* in a merged stream the part is one of the values, so these must be decoded */
 	if (s && t->skip_kinds & 1u << s->kind && s->role[ROLE_PART] < 0)
 		dial9_dec_skip(t->dec, type_id);
 }
@@ -185,7 +185,7 @@ bool trace_str(const struct trace *t, const struct trace_event *ev, enum trace_r
 	return v && trace_value_str(t, v, out);
 }
 
-/* String id of a role's text; NAMES_NONE when there is none or it is empty. */
+/* String id of a role's text; NAMES_NONE if there is none or it is empty. */
 uint32_t trace_str_id(const struct trace *t, const struct trace_event *ev, enum trace_role role)
 {
 	struct dial9_str s;
@@ -208,7 +208,7 @@ static void module_map(struct trace *t, uint32_t id, uint32_t index)
 	t->modules[id] = index + 1;
 }
 
-/* Known until the part ends. */
+/* Valid until the part ends. */
 static uint32_t module_raw(struct trace *t, uint32_t id)
 {
 	t->modules = array_reserve(t->modules, &t->module_cap, (size_t)id + 1, sizeof(*t->modules));
@@ -342,7 +342,7 @@ static void task_set(struct trace *t, const struct names_task *task)
 		cur = xmemdup(task, sizeof(*task));
 		hmap_set(&t->tasks, key, cur);
 	}
-	/* until now it may have been the first name that stood for it */
+	/* the cache may have had its first name */
 	t->recent[key % RECENT_CNT] = (struct recent_task){ key, cur };
 	if (t->learn)
 		names_task_learn(t->names, t->part, task);
@@ -357,7 +357,7 @@ static void absorb_task(struct trace *t, const struct trace_event *ev)
 		.comm = trace_str_id(t, ev, ROLE_COMM),
 		.exe = trace_str_id(t, ev, ROLE_EXE),
 		.cgroup = trace_str_id(t, ev, ROLE_CGROUP),
-		.told = true,
+		.recorded = true,
 	};
 
 	if (task.tid != TRACE_NONE)
@@ -372,7 +372,7 @@ static bool is_named(const struct trace *t, const struct names_task *task, struc
 	return len == name.len && !memcmp(now, name.ptr, len);
 }
 
-/* A thread that nobody introduced still has the name that the switch itself gives. */
+/* A thread without a TaskEvent gets its name from the switch. */
 static __attribute__((noinline)) void guess_task(struct trace *t, const struct trace_event *ev,
 						 uint32_t tid, enum trace_role comm)
 {
@@ -390,8 +390,8 @@ static __attribute__((noinline)) void guess_task(struct trace *t, const struct t
 	task_set(t, &task);
 }
 
-/* So has one that nobody introduced but its samples. */
-static void see_sampled(struct trace *t, const struct trace_event *ev)
+/* A thread without a TaskEvent gets its process from its samples. */
+static void guess_task_by_sample(struct trace *t, const struct trace_event *ev)
 {
 	const struct dial9_value *v = role_value(ev, ROLE_THREAD_NAME);
 	const struct names_task *cur;
@@ -413,8 +413,8 @@ static void see_sampled(struct trace *t, const struct trace_event *ev)
 		task_set(t, &task);
 }
 
-static inline void see_switched(struct trace *t, const struct trace_event *ev, enum trace_role pid,
-				enum trace_role comm)
+static inline void guess_tasks_by_switch(struct trace *t, const struct trace_event *ev,
+					 enum trace_role pid, enum trace_role comm)
 {
 	const uint32_t tid = role_u32(ev, pid);
 	const struct names_task *cur;
@@ -422,7 +422,7 @@ static inline void see_switched(struct trace *t, const struct trace_event *ev, e
 	if (tid == TRACE_NONE || !tid)
 		return;
 	cur = task_of(t, tid);
-	if (!cur || !cur->told)
+	if (!cur || !cur->recorded)
 		guess_task(t, ev, tid, comm);
 }
 
@@ -431,14 +431,14 @@ const struct names_task *trace_task(const struct trace *t, uint32_t tid)
 	return task_of(t, tid);
 }
 
-static void attribute_none(struct trace_event *ev)
+static void clear_event_task(struct trace_event *ev)
 {
 	ev->tid = ev->pid = ev->cpu = TRACE_NONE;
 	ev->comm = ev->cgroup = NAMES_NONE;
 }
 
-/* Who this event happened to. */
-static void attribute(struct trace *t, struct trace_event *ev)
+/* Finds the thread of this event. */
+static void find_event_task(struct trace *t, struct trace_event *ev)
 {
 	const struct names_task *task;
 	bool tp = ev->schema->role[ROLE_COMMON_PID] >= 0;
@@ -467,28 +467,29 @@ static void attribute(struct trace *t, struct trace_event *ev)
 
 static void absorb_tp_symbol(struct trace *t, const struct trace_event *ev)
 {
-	uint32_t event = trace_str_id(t, ev, ROLE_EVENT), field = trace_str_id(t, ev, ROLE_FIELD);
+	uint32_t fill_event = trace_str_id(t, ev, ROLE_EVENT),
+		 field = trace_str_id(t, ev, ROLE_FIELD);
 	uint32_t name = trace_str_id(t, ev, ROLE_NAME);
 	uint64_t kind = trace_u64_or(ev, ROLE_KIND, UINT64_MAX);
 	struct tp_symbols_row row = { .kind = (uint8_t)kind };
 
-	if (event == NAMES_NONE || field == NAMES_NONE || kind > UINT8_MAX ||
+	if (fill_event == NAMES_NONE || field == NAMES_NONE || kind > UINT8_MAX ||
 	    !trace_u64(ev, ROLE_VALUE, &row.value))
 		return;
 	row.name = names_str(t->names, name, &row.name_len);
-	row.telling = hash_u64(ev->ts + t->part);
-	names_add_tp_symbol(t->names, t->part, event, field, &row);
+	row.source = hash_u64(ev->ts + t->part);
+	names_add_tp_symbol(t->names, t->part, fill_event, field, &row);
 }
 
 static inline void absorb(struct trace *t, const struct trace_event *ev)
 {
 	if (ev->kind == TRACE_SCHED_SWITCH) {
-		see_switched(t, ev, ROLE_PREV_PID, ROLE_PREV_COMM);
-		see_switched(t, ev, ROLE_NEXT_PID, ROLE_NEXT_COMM);
+		guess_tasks_by_switch(t, ev, ROLE_PREV_PID, ROLE_PREV_COMM);
+		guess_tasks_by_switch(t, ev, ROLE_NEXT_PID, ROLE_NEXT_COMM);
 	} else if (ev->kind == TRACE_SAMPLE) {
-		see_sampled(t, ev);
+		guess_task_by_sample(t, ev);
 	} else if (ev->kind == TRACE_OFF_CPU) {
-		see_switched(t, ev, ROLE_COMMON_PID, ROLE_COMM);
+		guess_tasks_by_switch(t, ev, ROLE_COMMON_PID, ROLE_COMM);
 	} else if (!trace_is_naming(ev->kind)) {
 		return;
 	} else if (ev->kind == TRACE_MODULE) {
@@ -560,8 +561,8 @@ static void learn_part(struct trace *t, const struct trace_event *ev)
 		parts_event(p, ev->offset);
 }
 
-/* Addresses without a module are another program's in another part. */
-static void forget_raw_modules(struct trace *t)
+/* Addresses without a module belong to another program in the next part. */
+static void drop_raw_modules(struct trace *t)
 {
 	while (t->raw_used_cnt) {
 		const uint32_t id = t->raw_used[--t->raw_used_cnt];
@@ -580,17 +581,17 @@ static void find_part(struct trace *t, const struct trace_event *ev)
 	t->base = parts_at(&t->names->parts, t->base, ev->offset);
 	part = parts_of(&t->names->parts, t->base, trace_u64_or(ev, ROLE_PART, 0));
 	if (part != t->part)
-		forget_raw_modules(t);
+		drop_raw_modules(t);
 	t->part = part;
 }
 
 /* ---- iteration --------------------------------------------------------------------------------- */
 
-static void segment(struct trace *t, uint64_t offset)
+static void begin_segment(struct trace *t, uint64_t offset)
 {
 	t->segments++;
 	layout_set_segment(&t->schemas);
-	forget_raw_modules(t);
+	drop_raw_modules(t);
 	while (t->module_used_cnt)
 		t->modules[t->module_used[--t->module_used_cnt]] = 0;
 	if (t->learn) {
@@ -599,7 +600,7 @@ static void segment(struct trace *t, uint64_t offset)
 	}
 }
 
-/* What a sample says of itself. */
+/* Reads the fields of a sample. */
 static void load_sample(struct trace_event *ev)
 {
 	ev->source = (uint8_t)trace_u64_or(ev, ROLE_SOURCE, PROF_SOURCE_SAMPLE);
@@ -616,21 +617,21 @@ static void learn_schema(struct trace *t, uint16_t type_id, const struct dial9_s
 	skip_type(t, type_id);
 }
 
-/* The schema of an event of whose fields something was said before it. */
-static struct trace_schema *renew(struct trace *t, const struct dial9_frame *f)
+/* The schema of an event whose annotations changed before it. */
+static struct trace_schema *rebuild_schema(struct trace *t, const struct dial9_frame *f)
 {
 	learn_schema(t, f->event.type_id, f->event.schema);
 	return layout_set_get(&t->schemas, f->event.type_id);
 }
 
-/* Member by member: clearing it whole first would cost as much as all the rest. */
-static int event(struct trace *t, const struct dial9_frame *f, struct trace_event *ev)
+/* Sets each member: clearing the struct first would cost as much as everything else. */
+static int fill_event(struct trace *t, const struct dial9_frame *f, struct trace_event *ev)
 {
 	struct trace_schema *schema = layout_set_get(&t->schemas, f->event.type_id);
 
 	if (!schema)
-		schema = renew(t, f);
-	schema->seen = true;
+		schema = rebuild_schema(t, f);
+	schema->has_events = true;
 	ev->schema = schema;
 	ev->kind = schema->kind;
 	ev->has_ts = f->event.has_ts;
@@ -647,10 +648,10 @@ static int event(struct trace *t, const struct dial9_frame *f, struct trace_even
 	ev->part = t->part;
 	absorb(t, ev);
 	if (t->names_only) {
-		attribute_none(ev);
+		clear_event_task(ev);
 		return 1;
 	}
-	attribute(t, ev);
+	find_event_task(t, ev);
 	if (ev->kind == TRACE_SAMPLE)
 		load_sample(ev);
 	if (ev->source == PROF_SOURCE_SAMPLE || !t->skip_stacks)
@@ -658,8 +659,8 @@ static int event(struct trace *t, const struct dial9_frame *f, struct trace_even
 	return 1;
 }
 
-/* Those that the decoder has passed over lie before the frame at @offset, and behind the one before it. */
-static void see_skipped(struct trace *t, uint64_t offset)
+/* Adds the events that the decoder skipped: between the previous frame and the one at @offset. */
+static void add_skipped(struct trace *t, uint64_t offset)
 {
 	struct parts *parts = &t->names->parts;
 	struct dial9_skipped s, *sum;
@@ -696,14 +697,14 @@ int trace_next(struct trace *t, struct trace_event *ev)
 	for (;;) {
 		ret = dial9_dec_next(t->dec, &f);
 		if (t->skip_kinds)
-			see_skipped(t, ret == 1 ? f.offset : trace_consumed(t));
+			add_skipped(t, ret == 1 ? f.offset : trace_consumed(t));
 		if (ret != 1)
 			return ret;
 		if (f.kind == DIAL9_FRAME_EVENT)
-			return event(t, &f, ev);
-		format_level_see(&t->uses, &f);
+			return fill_event(t, &f, ev);
+		format_level_add_frame(&t->uses, &f);
 		if (f.kind == DIAL9_FRAME_HEADER || f.kind == DIAL9_FRAME_MIDHEADER)
-			segment(t, f.offset);
+			begin_segment(t, f.offset);
 		else if (f.kind == DIAL9_FRAME_SCHEMA)
 			learn_schema(t, f.schema.type_id, f.schema.schema);
 		else if (f.kind == DIAL9_FRAME_ANNOTATIONS)
@@ -737,11 +738,14 @@ struct trace_schema *const *trace_schemas(const struct trace *t, size_t *cnt)
 	return t->schemas.all;
 }
 
-/* The names that were said with the schema; those of the event's name; those of the field's kind. */
+/*
+ * Sources in order: the schema's annotations, the rows for the event's name, the defaults of the
+ * field's kind.
+ */
 static const struct tp_symbols *find_symbols(const struct trace *t, const struct trace_schema *ts,
 					     size_t i)
 {
-	const struct field_units *m = &ts->meanings[i];
+	const struct field_units *m = &ts->units[i];
 	const struct tp_symbols *syms = NULL;
 	const char *text;
 

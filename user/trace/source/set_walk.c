@@ -27,13 +27,13 @@
 /* Result of checking a file. */
 struct found {
 	bool known, bad; /* bad: not all of it is good */
-	bool elsewhere; /* no events in the requested range, */
+	bool outside_range; /* no events in the requested range, */
 	bool names; /* but possibly symbols for it */
 	bool by_end; /* checked by its last event only */
-	bool ended; /* the recorder noted that the next file continues it */
+	bool continued; /* the recorder noted that the next file continues it */
 	bool torn; /* truncated after that, where there are no events */
-	bool told; /* missing numbers before its own were reported */
-	bool begun; /* the last file, still empty */
+	bool gap_reported; /* missing numbers before its own were reported */
+	bool is_empty; /* the last file, still empty */
 	bool has_ts;
 	uint64_t good; /* bytes */
 	uint64_t first_ts, last_ts;
@@ -48,10 +48,10 @@ struct set_walk {
 	size_t last; /* the last good file before it; set.cnt: none */
 	uint64_t number; /* of the file before it */
 	bool any; /* a file before it exists */
-	bool hole; /* something is missing since the last good file */
+	bool gap; /* something is missing since the last good file */
 	bool holes, damaged;
-	bool again; /* rewound: symbols are known */
-	struct dial9_enc *told; /* segment for the last gap */
+	bool rewound; /* rewound: symbols are known */
+	struct dial9_enc *gap_enc; /* segment for the last gap */
 };
 
 struct set_walk *set_walk_new(struct source_set *set, const struct set_walk_ops *ops)
@@ -72,7 +72,7 @@ void set_walk_free(struct set_walk *w)
 		return;
 	for (size_t i = 0; i < w->set.cnt; i++)
 		dial9_event_free(w->found[i].metadata);
-	dial9_enc_free(w->told);
+	dial9_enc_free(w->gap_enc);
 	free(w->found);
 	source_set_fini(&w->set);
 	free(w);
@@ -82,8 +82,8 @@ void set_walk_rewind(struct set_walk *w)
 {
 	w->at = 0;
 	w->last = w->set.cnt;
-	w->any = w->hole = false;
-	w->again = true;
+	w->any = w->gap = false;
+	w->rewound = true;
 }
 
 uint64_t set_walk_first(const struct set_walk *w)
@@ -127,7 +127,7 @@ static int open_file(const struct source_file *f)
 	return -1;
 }
 
-static void see_time(struct found *f, uint64_t first, uint64_t last)
+static void extend_time_range(struct found *f, uint64_t first, uint64_t last)
 {
 	if (!f->has_ts)
 		f->first_ts = first;
@@ -137,23 +137,23 @@ static void see_time(struct found *f, uint64_t first, uint64_t last)
 }
 
 /* Reads the recorder's latest statistics. */
-static void see_stats(struct found *f, const struct dial9_event *ev)
+static void read_stats(struct found *f, const struct dial9_event *ev)
 {
 	const int at = dial9_schema_find(ev->schema, PROF_F_CLOSED);
 
-	f->ended = at >= 0 && ev->values[at].type == DIAL9_VARINT &&
-		   ev->values[at].u64 == PROF_CLOSED_SEGMENT;
+	f->continued = at >= 0 && ev->values[at].type == DIAL9_VARINT &&
+		       ev->values[at].u64 == PROF_CLOSED_SEGMENT;
 }
 
-static void see_frame(struct found *f, struct dial9_dec *dec, const struct dial9_frame *frame,
-		      uint64_t *events)
+static void check_frame(struct found *f, struct dial9_dec *dec, const struct dial9_frame *frame,
+			uint64_t *events)
 {
 	struct dial9_skipped skipped;
 
 	if (dial9_dec_skipped(dec, &skipped)) {
 		*events += skipped.cnt;
 		if (skipped.first_ts <= skipped.last_ts)
-			see_time(f, skipped.first_ts, skipped.last_ts);
+			extend_time_range(f, skipped.first_ts, skipped.last_ts);
 	}
 	if (!frame)
 		return;
@@ -164,15 +164,15 @@ static void see_frame(struct found *f, struct dial9_dec *dec, const struct dial9
 	if (frame->kind != DIAL9_FRAME_EVENT)
 		return;
 	if (!strcmp(dial9_schema_name(frame->event.schema), PROF_EV_STATS))
-		see_stats(f, &frame->event);
+		read_stats(f, &frame->event);
 	if (!(*events)++ && dial9_event_copy(dec, &frame->event, &f->metadata))
 		f->metadata = NULL;
 	if (frame->event.has_ts)
-		see_time(f, frame->event.ts, frame->event.ts);
+		extend_time_range(f, frame->event.ts, frame->event.ts);
 }
 
-static void tell_bad(const struct set_walk_ops *ops, const char *name, const struct dial9_dec *dec,
-		     const struct source *src, int err)
+static void print_damage(const struct set_walk_ops *ops, const char *name,
+			 const struct dial9_dec *dec, const struct source *src, int err)
 {
 	const char *of = ops->is_packed(src) ? " of the uncompressed data" : "";
 	unsigned long long at = dial9_dec_consumed(dec);
@@ -207,21 +207,21 @@ static void decode(struct set_walk *w, size_t at, struct dial9_dec *dec, const s
 	int err;
 
 	while ((err = dial9_dec_next(dec, &frame)) == 1)
-		see_frame(f, dec, &frame, &events);
-	see_frame(f, dec, NULL, &events);
+		check_frame(f, dec, &frame, &events);
+	check_frame(f, dec, NULL, &events);
 	f->good = dial9_dec_consumed(dec);
 	f->bad = err || w->ops->is_cut(src);
-	f->begun = is_last && w->ops->is_empty(src) && source_set_is_active(path);
-	f->torn = f->bad && f->ended && (!err || err == -ENODATA);
+	f->is_empty = is_last && w->ops->is_empty(src) && source_set_is_active(path);
+	f->torn = f->bad && f->continued && (!err || err == -ENODATA);
 	if (f->torn || (is_last && f->good && (!err || err == -ENODATA || err == -EPROTONOSUPPORT)))
 		f->bad = false;
 	w->damaged |= f->bad && err && err != -ENODATA;
-	if (f->bad && !f->begun && !w->set.told)
-		tell_bad(w->ops, path, dec, src, err);
+	if (f->bad && !f->is_empty && !w->set.errors_reported)
+		print_damage(w->ops, path, dec, src, err);
 }
 
 /* A file that is a copy of the one before would count twice. */
-static void see_copy(struct set_walk *w, size_t at)
+static void check_copy(struct set_walk *w, size_t at)
 {
 	struct found *f = &w->found[at];
 	const struct found *last = &w->found[w->last < w->set.cnt ? w->last : at];
@@ -254,7 +254,7 @@ static void read_file(struct set_walk *w, size_t at)
 	if (!dial9_dec_new(&opts, &dec)) {
 		decode(w, at, dec, src);
 		dial9_dec_free(dec);
-		see_copy(w, at);
+		check_copy(w, at);
 	}
 	w->ops->close(src);
 }
@@ -263,7 +263,7 @@ static void read_file(struct set_walk *w, size_t at)
 
 static bool read_end(const struct source_file *file, struct found *f)
 {
-	int fd = file->left_out || file->open || source_set_is_active(file->path) ?
+	int fd = file->skipped || file->open || source_set_is_active(file->path) ?
 			 -1 :
 			 open(file->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	const bool yes = fd >= 0 && segment_end_read(fd, &f->first_ts, &f->last_ts);
@@ -275,21 +275,21 @@ static bool read_end(const struct source_file *file, struct found *f)
 
 bool set_walk_restrict(struct set_walk *w, uint64_t from_ns, uint64_t to_ns)
 {
-	size_t elsewhere = 0, left_out = 0;
+	size_t outside = 0, skipped = 0;
 
 	for (size_t i = 0; i < w->set.cnt; i++) {
 		struct found *f = &w->found[i];
 
-		left_out += w->set.files[i].left_out;
+		skipped += w->set.files[i].skipped;
 		if (!read_end(&w->set.files[i], f))
 			continue;
-		f->known = f->has_ts = f->ended = f->by_end = true;
+		f->known = f->has_ts = f->continued = f->by_end = true;
 		f->good = 1;
-		f->elsewhere = f->last_ts < from_ns || f->first_ts > to_ns;
+		f->outside_range = f->last_ts < from_ns || f->first_ts > to_ns;
 		f->names = f->first_ts > to_ns && f->first_ts - to_ns <= SET_WALK_NAMES_NS;
-		elsewhere += f->elsewhere;
+		outside += f->outside_range;
 	}
-	if (elsewhere && elsewhere + left_out < w->set.cnt)
+	if (outside && outside + skipped < w->set.cnt)
 		return true;
 	for (size_t i = 0; i < w->set.cnt; i++)
 		w->found[i] = (struct found){ 0 };
@@ -303,8 +303,8 @@ static void put_str(struct dial9_enc *enc, const char *text)
 	dial9_enc_put_str(enc, text, strlen(text));
 }
 
-static int put_hole(struct dial9_enc *enc, const struct dial9_event *metadata, uint64_t from,
-		    uint64_t to)
+static int encode_gap(struct dial9_enc *enc, const struct dial9_event *metadata, uint64_t from,
+		      uint64_t to)
 {
 	static const struct dial9_field fields[] = { { PROF_F_CPU, DIAL9_U32 },
 						     { PROF_F_KIND, DIAL9_POOLED_STRING },
@@ -336,39 +336,39 @@ static int put_hole(struct dial9_enc *enc, const struct dial9_event *metadata, u
  * Segment for the gap between two files; @behind is set.cnt if there is none. One of them has
  * times.
  */
-static int tell_hole(struct set_walk *w, size_t before, size_t behind, struct set_piece *out)
+static int make_gap_segment(struct set_walk *w, size_t before, size_t after, struct set_piece *out)
 {
 	const struct dial9_enc_opts opts = { .sz = sizeof(opts), .level = DIAL9_LEVEL_4 };
-	const struct found *a = before < w->set.cnt ? &w->found[before] : &w->found[behind];
-	const struct found *b = behind < w->set.cnt ? &w->found[behind] : a;
+	const struct found *a = before < w->set.cnt ? &w->found[before] : &w->found[after];
+	const struct found *b = after < w->set.cnt ? &w->found[after] : a;
 	uint64_t from = before < w->set.cnt ? a->last_ts : a->first_ts;
-	uint64_t to = behind < w->set.cnt ? b->first_ts : from;
+	uint64_t to = after < w->set.cnt ? b->first_ts : from;
 
-	w->hole = false;
+	w->gap = false;
 	w->holes = true;
 	if (!a->has_ts)
 		return 0;
-	dial9_enc_free(w->told);
-	w->told = NULL;
-	if (dial9_enc_new(&opts, &w->told) ||
-	    put_hole(w->told, b->metadata, from, to > from ? to : from))
+	dial9_enc_free(w->gap_enc);
+	w->gap_enc = NULL;
+	if (dial9_enc_new(&opts, &w->gap_enc) ||
+	    encode_gap(w->gap_enc, b->metadata, from, to > from ? to : from))
 		return 0;
 	*out = (struct set_piece){ .fd = -1 };
-	out->data = dial9_enc_data(w->told, &out->sz);
+	out->data = dial9_enc_data(w->gap_enc, &out->sz);
 	return 1;
 }
 
 /* Checks for missing numbers before this one; before the first, rotation may have deleted files. */
-static void see_number(struct set_walk *w, const struct source_file *f, struct found *found)
+static void check_number(struct set_walk *w, const struct source_file *f, struct found *found)
 {
 	const unsigned long long first = w->number + 1, last = f->number - 1;
 
 	if (w->any && f->number > w->number && f->number - w->number > 1) {
-		if (!found->told && first == last)
+		if (!found->gap_reported && first == last)
 			log_warn("file %llu is missing before %s", first, f->path);
-		else if (!found->told)
+		else if (!found->gap_reported)
 			log_warn("files %llu to %llu are missing before %s", first, last, f->path);
-		found->told = w->hole = true;
+		found->gap_reported = w->gap = true;
 	}
 	w->any = true;
 	w->number = f->number;
@@ -376,21 +376,21 @@ static void see_number(struct set_walk *w, const struct source_file *f, struct f
 
 /* ---- the walk ---------------------------------------------------------------------------------- */
 
-static int give(struct set_walk *w, struct set_piece *out)
+static int next_good(struct set_walk *w, struct set_piece *out)
 {
 	const struct found *f = &w->found[w->at];
 	const char *path = w->set.files[w->at].path;
 	int fd = open_file(&w->set.files[w->at]);
 
 	if (fd < 0) {
-		w->hole = true;
+		w->gap = true;
 		w->at++;
 		return 0;
 	}
 	if (f->has_ts)
 		w->last = w->at;
 	w->at++;
-	w->hole = f->bad;
+	w->gap = f->bad;
 	*out = (struct set_piece){ .fd = fd,
 				   .path = path,
 				   .limit = f->bad || f->torn ? f->good : UINT64_MAX };
@@ -400,7 +400,7 @@ static int give(struct set_walk *w, struct set_piece *out)
 /*
  * Returns the good part of a file without events in the requested range: 1, or 0 if there is none.
  */
-static int give_names(struct set_walk *w, struct set_piece *out)
+static int next_names_only(struct set_walk *w, struct set_piece *out)
 {
 	const struct source_file *file = &w->set.files[w->at];
 	struct found *f = &w->found[w->at], end = *f;
@@ -424,29 +424,29 @@ int set_walk_next(struct set_walk *w, struct set_piece *out)
 		const struct source_file *file = &w->set.files[w->at];
 		struct found *f = &w->found[w->at];
 
-		see_number(w, file, f);
-		if (f->names && !w->again) {
-			if (give_names(w, out))
+		check_number(w, file, f);
+		if (f->names && !w->rewound) {
+			if (next_names_only(w, out))
 				return 1;
 			continue;
 		}
-		if (file->left_out || f->elsewhere) {
+		if (file->skipped || f->outside_range) {
 			w->at++;
 			continue;
 		}
 		/* the gap segment needs metadata of the file after it */
-		if (w->hole && f->by_end)
-			*f = (struct found){ .told = f->told };
+		if (w->gap && f->by_end)
+			*f = (struct found){ .gap_reported = f->gap_reported };
 		if (w->set.cnt > 1)
 			read_file(w, w->at);
 		if (f->bad && !f->good) {
-			w->hole |= !f->begun;
+			w->gap |= !f->is_empty;
 			w->at++;
-		} else if (w->hole && tell_hole(w, w->last, w->at, out)) {
+		} else if (w->gap && make_gap_segment(w, w->last, w->at, out)) {
 			return 1;
-		} else if (give(w, out)) {
+		} else if (next_good(w, out)) {
 			return 1;
 		}
 	}
-	return w->hole && w->last < w->set.cnt ? tell_hole(w, w->last, w->set.cnt, out) : 0;
+	return w->gap && w->last < w->set.cnt ? make_gap_segment(w, w->last, w->set.cnt, out) : 0;
 }

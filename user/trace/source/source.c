@@ -40,9 +40,9 @@ struct source {
 	struct set_walk *walk; /* NULL: one file */
 	struct set_piece piece; /* the current piece */
 	uint64_t piece_at, before; /* bytes returned of the current piece, and of those before it */
-	bool keeps; /* the bytes of the set are cached, */
-	bool has_all; /* all of them are in the cache, */
-	bool replays; /* reading from the cache */
+	bool caching; /* the bytes of the set are cached, */
+	bool cache_complete; /* all of them are in the cache, */
+	bool from_cache; /* reading from the cache */
 	uint8_t *kept;
 	size_t kept_len, kept_cap, kept_at;
 	enum source_mode mode;
@@ -376,25 +376,25 @@ static ssize_t read_piece(struct source *src, void *buf, size_t sz)
 	return n;
 }
 
-static void keep(struct source *src, const void *buf, ssize_t n)
+static void cache_bytes(struct source *src, const void *buf, ssize_t n)
 {
-	src->has_all = !n;
+	src->cache_complete = !n;
 	if (src->piece.names_only)
 		return;
-	src->keeps = n >= 0 && src->kept_len + (size_t)n <= KEPT_MAX;
-	if (!src->keeps) {
+	src->caching = n >= 0 && src->kept_len + (size_t)n <= KEPT_MAX;
+	if (!src->caching) {
 		free(src->kept);
 		src->kept = NULL;
 		src->kept_len = src->kept_cap = 0;
 	}
-	if (!src->keeps || !n)
+	if (!src->caching || !n)
 		return;
 	src->kept = array_reserve(src->kept, &src->kept_cap, src->kept_len + (size_t)n, 1);
 	memcpy(src->kept + src->kept_len, buf, (size_t)n);
 	src->kept_len += (size_t)n;
 }
 
-static ssize_t read_kept(struct source *src, void *buf, size_t sz)
+static ssize_t read_cached(struct source *src, void *buf, size_t sz)
 {
 	const size_t left = src->kept_len - src->kept_at;
 
@@ -411,13 +411,13 @@ ssize_t source_read(void *ctx, void *buf, size_t sz)
 
 	if (!sz)
 		return 0;
-	if (src->replays)
-		return read_kept(src, buf, sz);
+	if (src->from_cache)
+		return read_cached(src, buf, sz);
 	do {
 		n = src->walk ? read_piece(src, buf, sz) : read_file(src, buf, sz);
 	} while (!n && next_piece(src));
-	if (src->keeps)
-		keep(src, buf, n);
+	if (src->caching)
+		cache_bytes(src, buf, n);
 	src->any |= n > 0;
 	return n;
 }
@@ -475,15 +475,15 @@ int source_fd(const struct source *src)
 
 bool source_restrict(struct source *src, uint64_t from_ns, uint64_t to_ns)
 {
-	src->keeps = src->walk && set_walk_restrict(src->walk, from_ns, to_ns);
-	return src->keeps;
+	src->caching = src->walk && set_walk_restrict(src->walk, from_ns, to_ns);
+	return src->caching;
 }
 
 int source_rewind(struct source *src)
 {
 	src->kept_at = 0;
-	src->replays = src->keeps && src->has_all;
-	if (src->replays)
+	src->from_cache = src->caching && src->cache_complete;
+	if (src->from_cache)
 		return 0;
 	src->kept_len = 0;
 	if (src->walk) {
@@ -521,7 +521,7 @@ bool source_is_empty(const struct source *src)
 	return !src->any && !src->failed && !source_is_cut(src);
 }
 
-void source_tell_empty(const char *name)
+void source_print_empty(const char *name)
 {
 	log_error("%s is empty (was anything recorded?)", name);
 }

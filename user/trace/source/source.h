@@ -91,6 +91,6 @@ bool source_is_packed(const struct source *src);
 bool source_is_empty(const struct source *src);
 
 /* Prints the message of every command for an empty input. */
-void source_tell_empty(const char *name);
+void source_print_empty(const char *name);
 
 #endif /* D9_TRACE_SOURCE_SOURCE_H */

@@ -110,7 +110,7 @@ static int by_number(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static bool are_one(const struct members *m)
+static bool is_same_number(const struct members *m)
 {
 	for (size_t i = 1; i < m->cnt; i++)
 		if (!is_stem(&m->v[i], m->v[i].name, m->v[0].name, m->v[0].stem_len))
@@ -119,7 +119,7 @@ static bool are_one(const struct members *m)
 }
 
 /* The member of the same number that is used: sorted by name, so uncompressed ones come first. */
-static const char *taken(const struct members *m, size_t i)
+static const char *used_member(const struct members *m, size_t i)
 {
 	const uint64_t number = m->v[i].number;
 
@@ -129,13 +129,13 @@ static const char *taken(const struct members *m, size_t i)
 	return NULL;
 }
 
-static bool is_left_out(const char *dir, const struct members *m, size_t i, size_t complete)
+static bool is_skipped(const char *dir, const struct members *m, size_t i, size_t complete)
 {
 	const char *other;
 
 	if (m->v[i].dir)
 		return true;
-	other = taken(m, i);
+	other = used_member(m, i);
 	if (other) {
 		log_warn("%s/%s has the number of %s, and is left out", dir, m->v[i].name, other);
 		return true;
@@ -158,7 +158,7 @@ static int fill_set(const char *dir, struct members *m, struct source_set *out)
 	size_t complete = 0, i;
 	struct buf path = { 0 };
 
-	if (!are_one(m)) {
+	if (!is_same_number(m)) {
 		log_error("cannot read %s: it holds several recordings; name one of them, such as "
 			  "%s/%.*s",
 			  dir, dir, (int)m->v[0].stem_len, m->v[0].name);
@@ -174,7 +174,7 @@ static int fill_set(const char *dir, struct members *m, struct source_set *out)
 		out->files[out->cnt++] =
 			(struct source_file){ .path = buf_steal(&path),
 					      .number = m->v[i].number,
-					      .left_out = is_left_out(dir, m, i, complete) };
+					      .skipped = is_skipped(dir, m, i, complete) };
 	}
 	return 0;
 }

@@ -11,13 +11,13 @@ struct source_set {
 	struct source_file {
 		char *path;
 		uint64_t number;
-		bool left_out; /* not used, and nothing is missing because of it */
+		bool skipped; /* not used, and nothing is missing because of it */
 		/* read from this descriptor of the caller, whatever file has the name now */
 		bool open;
 		int fd;
 	} * files;
 	size_t cnt;
-	bool told; /* errors in the files are reported elsewhere */
+	bool errors_reported; /* errors in the files are reported elsewhere */
 };
 
 /*
