@@ -17,20 +17,20 @@ const { Flame } = require('../../user/web/model/flame.js');
 const { STATE, END, WHY, FLAG, CUT, NOBODY } = require('../../user/web/read/states.js');
 const { load } = require('../../user/web/model/load.js');
 const { makeGroups } = require('../../user/web/model/rows.js');
-const { canHaveTold, meanwhile, stateText } = require('../../user/web/model/story.js');
+const { canBeItsThread, ranInstead, stateText } = require('../../user/web/model/interval_text.js');
 const { UNKNOWN } = require('../../user/web/read/symbols.js');
-const { byFunction, sumStates, sumTask, weigh } = require('../../user/web/model/weigh.js');
+const { byFunction, sumStates, sumTask, weigh } = require('../../user/web/model/weights.js');
 
 const BUILD = process.env.D9_BUILD || path.join(__dirname, '..', '..', 'build');
 const PROGRAM = path.join(BUILD, 'dial9-prof');
 const MAKE = path.join(BUILD, 'tests', 'js', 'sched_trace');
 const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 14, 17, 18, 20, 45];
-const STAYS = [100, 103, 105, 109]; /* stays off the CPU in place of switches */
+const OFF_CPU_SEEDS = [100, 103, 105, 109]; /* stays off the CPU in place of switches */
 const STEPS = '2500';
 const ALL = { from: -Infinity, to: Infinity, tasks: null };
 
 let dir;
-const traces = [], stays = []; /* { file, model } */
+const traces = [], offCpu = []; /* { file, model } */
 
 function run(file, ...args) {
 	return JSON.parse(execFileSync(PROGRAM, [...args, file], { encoding: 'utf8', maxBuffer: 1 << 28 }));
@@ -44,11 +44,11 @@ function clockTime(model, ts) {
 
 before(async () => {
 	dir = fs.mkdtempSync(path.join(os.tmpdir(), 'd9-page-'));
-	for (const seed of [...SEEDS, ...STAYS]) {
+	for (const seed of [...SEEDS, ...OFF_CPU_SEEDS]) {
 		const bytes = execFileSync(MAKE, [String(seed), STEPS], { maxBuffer: 1 << 28 });
 		const file = path.join(dir, `${seed}.bin`);
 		fs.writeFileSync(file, bytes);
-		(STAYS.includes(seed) ? stays : traces).push({ file, bytes, model: await load(bytes) });
+		(OFF_CPU_SEEDS.includes(seed) ? offCpu : traces).push({ file, bytes, model: await load(bytes) });
 	}
 });
 
@@ -57,7 +57,7 @@ after(() => fs.rmSync(dir, { recursive: true }));
 /* What no trace shows is not tested by any. */
 test('the traces have intervals of each state, with each flag', () => {
 	const states = new Set(), flags = new Set();
-	for (const { model: { rows } } of [...traces, ...stays])
+	for (const { model: { rows } } of [...traces, ...offCpu])
 		for (let i = 0; i < rows.length; i++) {
 			states.add(rows.state[i]);
 			for (const flag of Object.values(FLAG))
@@ -71,13 +71,13 @@ test('the traces have intervals of each state, with each flag', () => {
 
 test('all threads together spend as much in each state as report --wall says', () => {
 	for (const { file, model } of traces) {
-		const sums = sumStates(model, ALL), told = run(file, 'report', '--wall', '--json');
-		assert.deepStrictEqual(sums, [told.unknown_ns, told.running_ns, told.runnable_ns, told.blocked_ns]);
+		const sums = sumStates(model, ALL), expected = run(file, 'report', '--wall', '--json');
+		assert.deepStrictEqual(sums, [expected.unknown_ns, expected.running_ns, expected.runnable_ns, expected.blocked_ns]);
 	}
 });
 
 test('intervals of a thread leave no time out', () => {
-	for (const { model } of [...traces, ...stays])
+	for (const { model } of [...traces, ...offCpu])
 		for (const { rows } of model.tasks)
 			for (let i = 1; i < rows.length; i++)
 				assert(model.rows.start[rows[i]] >= model.rows.end[rows[i - 1]]);
@@ -110,24 +110,24 @@ function latencies(model) {
 }
 
 test('each thread ran, waited and was switched as sched latency says', () => {
-	for (const { file, model } of [...traces, ...stays]) {
-		const told = run(file, 'sched', 'latency', '--limit', '0', '--json').rows, mine = latencies(model);
-		assert.deepStrictEqual(told.map((row) => row.tid).sort(), [...mine.keys()].sort());
-		for (const { tid, run_ns, switches, wait_ns, max_ns, cut } of told)
+	for (const { file, model } of [...traces, ...offCpu]) {
+		const expected = run(file, 'sched', 'latency', '--limit', '0', '--json').rows, mine = latencies(model);
+		assert.deepStrictEqual(expected.map((row) => row.tid).sort(), [...mine.keys()].sort());
+		for (const { tid, run_ns, switches, wait_ns, max_ns, cut } of expected)
 			assert.deepStrictEqual({ run_ns: run_ns ?? 0, switches: switches ?? 0, wait_ns, max_ns, cut }, mine.get(tid), `${file} ${tid}`);
 	}
 });
 
 /* Neither running nor waiting: nobody looked. */
 test('of what is between stays off the CPU nothing is known, and of no thread time is left out', () => {
-	for (const { file, model: { rows, tasks, trace, wakes } } of stays) {
+	for (const { file, model: { rows, tasks, trace, wakes } } of offCpu) {
 		let between = 0, known = 0;
 		for (const { rows: mine, tid } of tasks)
 			mine.forEach((row, i) => {
 				const unknown = rows.state[row] === STATE.UNKNOWN;
 				assert.notStrictEqual(rows.state[row], STATE.RUNNING);
 				assert.strictEqual((rows.flags[row] & FLAG.BETWEEN) !== 0, unknown);
-				assert.strictEqual(stateText(rows, row).startsWith('unknown: only stays'), unknown);
+				assert.strictEqual(stateText(rows, row).startsWith('unknown: only some off-CPU'), unknown);
 				assert(!i || rows.endBy[mine[i - 1]] === END.EXIT || rows.start[row] === rows.end[mine[i - 1]], `${file} ${tid}`);
 				assert(!unknown || rows.end[row] > rows.start[row]);
 				between += unknown ? 1 : 0;
@@ -141,7 +141,7 @@ test('of what is between stays off the CPU nothing is known, and of no thread ti
 });
 
 test('processes with stays off the CPU are unfolded', () => {
-	for (const { model } of stays) {
+	for (const { model } of offCpu) {
 		const groups = makeGroups(model).filter(({ rows }) => rows.some(({ type }) => type === 'thread'));
 		assert(groups.length > 3 && groups.every(({ open }) => open));
 	}
@@ -149,10 +149,10 @@ test('processes with stays off the CPU are unfolded', () => {
 
 /* The program cuts stays by --time, too. */
 test('a range of time has as much of stays as offcpu --time says', () => {
-	for (const { file, model } of stays) {
+	for (const { file, model } of offCpu) {
 		const span = model.last - model.first, from = Math.round(model.first + span * 0.3), to = Math.round(model.first + span * 0.6);
-		const told = run(file, 'offcpu', '--json', '--time', `${clockTime(model, from)},${clockTime(model, to)}`);
-		assert.strictEqual(sumStates(model, { from, to, tasks: null })[STATE.BLOCKED], told.ns);
+		const expected = run(file, 'offcpu', '--json', '--time', `${clockTime(model, from)},${clockTime(model, to)}`);
+		assert.strictEqual(sumStates(model, { from, to, tasks: null })[STATE.BLOCKED], expected.ns);
 	}
 });
 
@@ -171,31 +171,31 @@ function behindOf(wait, model, row) {
 	const mine = new Map([['others', 0], [NOBODY, 0]]);
 	for (const { tid, ns } of wait.behind)
 		theirs.set(tid, (theirs.get(tid) || 0) + ns);
-	for (const { tid, ns } of meanwhile(model, row))
+	for (const { tid, ns } of ranInstead(model, row))
 		mine.set(theirs.has(tid) ? tid : 'others', (mine.get(theirs.has(tid) ? tid : 'others') || 0) + ns);
 	return [[...theirs].sort(), [...mine].sort()];
 }
 
 /* Of a queue that a thread left, or was lost sight of in, the program knows less: who is on that CPU may turn out later. */
 test('each wait for a CPU was behind those of whom sched latency tells', () => {
-	let told = 0, unknown = 0, watched = 0, later = 0;
-	for (const { file, model } of [...traces, ...stays]) {
+	let expected = 0, unknown = 0, watched = 0, later = 0;
+	for (const { file, model } of [...traces, ...offCpu]) {
 		const rows = waitsOf(model);
 		for (const wait of run(file, 'sched', 'latency', '--worst', '1000', '--json').worst) {
 			const start = Number(BigInt(wait.start_ns) - model.trace.origin), at = `${wait.tid} ${start} ${wait.ns}`;
 			const row = rows.get(at), [theirs, mine] = behindOf(wait, model, row);
-			if (model.rows.hops[row] === NONE && model.rows.endBy[row] !== END.NOTHING || JSON.stringify(mine) === JSON.stringify(theirs))
+			if (model.rows.queues[row] === NONE && model.rows.endBy[row] !== END.NOTHING || JSON.stringify(mine) === JSON.stringify(theirs))
 				assert.deepStrictEqual(mine, theirs, `${file} ${at}`);
 			else
 				later++;
 			assert.strictEqual(mine.reduce((sum, [, ns]) => sum + ns, 0), wait.ns);
-			told += wait.behind.length;
+			expected += wait.behind.length;
 			unknown += wait.behind_unknown_ns ? 1 : 0;
 			watched += model.trace.parts[0].meta.get('neighbours') === 'yes' ? wait.behind.length : 0;
 		}
 	}
-	assert(told > 500 && unknown > 1000 && watched > 100, `${told} ${unknown} ${watched}`);
-	assert(later < told / 100, `${later}`);
+	assert(expected > 500 && unknown > 1000 && watched > 100, `${expected} ${unknown} ${watched}`);
+	assert(later < expected / 100, `${later}`);
 });
 
 function stackText(model, stack) {
@@ -208,12 +208,12 @@ function stackText(model, stack) {
 /* A key for what a blocked interval waited for, and who woke it: as rows of offcpu --json are told apart. */
 function waitOf(model, row) {
 	const { rows, wakers } = model, waker = rows.waker[row];
-	const task = waker === NONE || (wakers.said[waker] & 7) > 1 ? NONE : wakers.tid[waker];
+	const task = waker === NONE || (wakers.raw[waker] & 7) > 1 ? NONE : wakers.tid[waker];
 	return `${stackText(model, rows.stack[row])}|${waker === NONE ? 'none' : task === NONE ? 'irq' : task}`;
 }
 
 test('each blocked stretch has the stack and the waker that offcpu tells', () => {
-	for (const { file, model } of [...traces, ...stays]) {
+	for (const { file, model } of [...traces, ...offCpu]) {
 		const sums = new Map();
 		for (let row = 0; row < model.rows.length; row++) {
 			if (model.rows.state[row] !== STATE.BLOCKED)
@@ -221,9 +221,9 @@ test('each blocked stretch has the stack and the waker that offcpu tells', () =>
 			const key = `${model.trace.tasks[model.rows.task[row]].tid}|${waitOf(model, row)}`;
 			sums.set(key, (sums.get(key) || 0) + model.rows.end[row] - model.rows.start[row]);
 		}
-		const told = run(file, 'offcpu', '--by', 'tid,stack,waker', '--limit', '0', '--json');
+		const expected = run(file, 'offcpu', '--by', 'tid,stack,waker', '--limit', '0', '--json');
 		const wakers = run(file, 'offcpu', '--by', 'tid,waker', '--limit', '0', '--json');
-		assert.strictEqual([...sums.values()].reduce((a, b) => a + b, 0), told.ns);
+		assert.strictEqual([...sums.values()].reduce((a, b) => a + b, 0), expected.ns);
 		const byStack = (rows) => {
 			const all = new Map();
 			for (const [key, ns] of rows)
@@ -232,7 +232,7 @@ test('each blocked stretch has the stack and the waker that offcpu tells', () =>
 		};
 		assert.deepStrictEqual(
 			byStack([...sums].map(([key, ns]) => [key.split('|').slice(0, 2).join('|'), ns])),
-			byStack(told.rows.map((row) => [`${row.tid}|${row.stack.map((f) => f.sym || UNKNOWN).join(' ')}`, row.ns])));
+			byStack(expected.rows.map((row) => [`${row.tid}|${row.stack.map((f) => f.sym || UNKNOWN).join(' ')}`, row.ns])));
 		assert.deepStrictEqual(
 			byStack([...sums].map(([key, ns]) => [`${key.split('|')[0]} ${key.endsWith('none')}`, ns])),
 			byStack(wakers.rows.map((row) => [`${row.tid} ${row.waker === null}`, row.ns])));
@@ -241,19 +241,19 @@ test('each blocked stretch has the stack and the waker that offcpu tells', () =>
 
 test('functions have the samples that report gives them', () => {
 	for (const { file, model } of traces) {
-		const told = run(file, 'report', '--json').rows;
+		const expected = run(file, 'report', '--json').rows;
 		const mine = byFunction(model, weigh(model, 'cpu', ALL)).map((row) => {
 			const { name, path: dso, inlined } = model.trace.symbols.functions[row.fn];
 			return { self: row.selfCount, total: row.totalCount, self_ns: row.self, total_ns: row.total, sym: name === UNKNOWN ? null : name, dso,
 				...inlined && { inlined } };
 		});
 		const order = (rows) => rows.map((row) => JSON.stringify(row, Object.keys(row).sort())).sort();
-		assert.deepStrictEqual(order(mine), order(told), file);
+		assert.deepStrictEqual(order(mine), order(expected), file);
 	}
 });
 
 test('flame graphs hold all weight at every depth, as report --wall and offcpu --folded', () => {
-	for (const { file, model } of [...traces, ...stays])
+	for (const { file, model } of [...traces, ...offCpu])
 		for (const kind of ['cpu', 'offcpu', 'wall'])
 			for (const inverted of [false, true]) {
 				const weights = weigh(model, kind, ALL), flame = new Flame(model, weights, { inverted, byState: true });
@@ -274,9 +274,9 @@ test('a range of time has the sums of report --wall --time', () => {
 	for (const { file, model } of traces.slice(0, 4)) {
 		const span = model.last - model.first;
 		const from = Math.round(model.first + span * 0.3), to = Math.round(model.first + span * 0.6);
-		const told = run(file, 'report', '--wall', '--json', '--time', `${clockTime(model, from)},${clockTime(model, to)}`);
+		const expected = run(file, 'report', '--wall', '--json', '--time', `${clockTime(model, from)},${clockTime(model, to)}`);
 		assert.deepStrictEqual(sumStates(model, { from, to, tasks: null }),
-			[told.unknown_ns, told.running_ns, told.runnable_ns, told.blocked_ns]);
+			[expected.unknown_ns, expected.running_ns, expected.runnable_ns, expected.blocked_ns]);
 	}
 });
 
@@ -306,7 +306,7 @@ function pollsOf(model) {
 	for (const { space, tid, polls } of model.lanes.workers)
 		for (let i = 0; i < polls.start.length; i++) {
 			const span = { from: polls.start[i], to: polls.end[i] }, task = model.taskOfTid(tid, space);
-			const is = task && canHaveTold(model, task, span);
+			const is = task && canBeItsThread(model, task, span);
 			all.push([Number(origin) + span.from, Number(origin) + span.to, !task || is ? tid : null,
 				...is ? sumTask(model, task, span).slice(1) : [0, 0, 0]]);
 		}
@@ -314,15 +314,15 @@ function pollsOf(model) {
 }
 
 test('each poll is on the lane of its thread, which did in it what explain tells', () => {
-	let told = 0;
+	let expected = 0;
 	for (const { file, model } of traces.filter(({ model: { lanes } }) => lanes.workers.length)) {
 		const { slowest, unended } = run(file, 'explain', '--span', 'poll', '--slowest', '1000', '--json'), mine = pollsOf(model);
 		const theirs = slowest.map((poll) => [poll.from_ns, poll.to_ns, poll.tid, poll.running_ns, poll.waiting_ns, poll.blocked_ns]);
 		assert.deepStrictEqual(theirs.map(String).sort().filter((poll) => !mine.includes(poll)), [], file);
 		assert.strictEqual(mine.length, slowest.length + unended);
-		told += theirs.filter(([,, tid, ran, , blocked]) => tid !== null && ran && blocked).length;
+		expected += theirs.filter(([,, tid, ran, , blocked]) => tid !== null && ran && blocked).length;
 	}
-	assert(told > 20, `${told}`);
+	assert(expected > 20, `${expected}`);
 });
 
 test('what a trace ends inside of is told, and the rest is shown', async () => {

@@ -51,33 +51,33 @@ test('what is out of place is left alone', () => {
 		notes(1, [1, 'unit', 's'], [65535, 'kind', 'addr'], [0, '__proto__', 'x'], [0, 'kind', 'constructor'],
 			[0, 'unit', [0xff, 0xfe]], [0, 'unit', 'x'.repeat(65)], [0, 'enum', 'no line\n\n=x']),
 		notes(7, [0, 'unit', 's']), event(1, [0, 0, 0], [9])]), [[['x', '9']]]);
-	const unit = (text) => new Values().tell('E', 'x', 9, { unit: text });
+	const unit = (text) => new Values().text('E', 'x', 9, { unit: text });
 	assert.strictEqual(unit('__proto__'), '9 __proto__');
 	assert.strictEqual(unit('constructor'), '9 constructor');
 });
 
 /* The texts of tests/trace/read/tp_symbols_test.c. */
 test('lines of an enum are the rows that they are in C', () => {
-	const tell = (text, value) => new Values().tell('E', 'x', value, { enum: text });
+	const enumText = (text, value) => new Values().text('E', 'x', value, { enum: text });
 	const state = '&0xff=\nzero=R\n|0x1=S\n|0x2=D\n|0x10=X\n&0x100=\nnonzero=+';
-	assert.strictEqual(tell('0=HI\n1=TIMER\n-1=none', 1), 'TIMER');
-	assert.strictEqual(tell('0=HI\n1=TIMER\n-1=none', -1n), 'none');
-	assert.strictEqual(tell('0=HI\n1=TIMER', 2), '0x2');
-	assert.strictEqual(tell('0x10=a=b', 16), 'a=b');
-	assert.strictEqual(tell('delim=, \n|1=a\n|2=b', 7), 'a, b, 0x4');
-	assert.strictEqual(tell('hex', 255), '0xff');
-	assert.strictEqual(tell('&0xfff\n>>20\ndec\n&0xfffff=:\ndec', 259 * 2 ** 20 + 7), '259:7');
+	assert.strictEqual(enumText('0=HI\n1=TIMER\n-1=none', 1), 'TIMER');
+	assert.strictEqual(enumText('0=HI\n1=TIMER\n-1=none', -1n), 'none');
+	assert.strictEqual(enumText('0=HI\n1=TIMER', 2), '0x2');
+	assert.strictEqual(enumText('0x10=a=b', 16), 'a=b');
+	assert.strictEqual(enumText('delim=, \n|1=a\n|2=b', 7), 'a, b, 0x4');
+	assert.strictEqual(enumText('hex', 255), '0xff');
+	assert.strictEqual(enumText('&0xfff\n>>20\ndec\n&0xfffff=:\ndec', 259 * 2 ** 20 + 7), '259:7');
 	for (const [value, text] of [[0, 'R'], [0x100, 'R+'], [3, 'S|D'], [0x101, 'S+']])
-		assert.strictEqual(tell(state, value), text);
-	assert.strictEqual(new Values().tell('E', 'x', 0x102, { kind: 'state' }), 'D+');
+		assert.strictEqual(enumText(state, value), text);
+	assert.strictEqual(new Values().text('E', 'x', 0x102, { kind: 'state' }), 'D+');
 	for (const none of ['', '=x', 'x=y', '1.5=x', '0x=x', '--1=x', '| 1=x', 'hex1=', '|=x', '&', '>>x'])
-		assert.strictEqual(tell(none, 1), '1', none);
+		assert.strictEqual(enumText(none, 1), '1', none);
 });
 
 test('TracepointSymbol names what no enum names, before the kind does', () => {
 	const values = new Values();
 	values.learn('E', 'x', 0, 5n, 'five');
-	assert.strictEqual(values.tell('E', 'x', 5, { kind: 'addr' }), 'five');
-	assert.strictEqual(values.tell('E', 'x', 5, { enum: '5=annotated' }), 'annotated');
+	assert.strictEqual(values.text('E', 'x', 5, { kind: 'addr' }), 'five');
+	assert.strictEqual(values.text('E', 'x', 5, { enum: '5=annotated' }), 'annotated');
 	assert.strictEqual(new Notes().of(1, 0), undefined);
 });

@@ -16,8 +16,8 @@ const { TYPE } = require('../../user/web/read/decode.js');
 const { SLICE } = require('../../user/web/model/lanes.js');
 const { load } = require('../../user/web/model/load.js');
 const { makeGroups } = require('../../user/web/model/rows.js');
-const { placeParts } = require('../../user/web/read/spaces.js');
-const { pieces } = require('../../user/web/model/story.js');
+const { placeParts } = require('../../user/web/read/time_axis.js');
+const { pieces } = require('../../user/web/model/interval_text.js');
 const { HEADER, event, le, schema, str } = require('./bytes.js');
 
 const BUILD = process.env.D9_BUILD || path.join(__dirname, '..', '..', 'build');

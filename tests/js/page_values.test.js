@@ -26,11 +26,11 @@ test('errors have their names, and what is no error has none', async () => {
 		values.map((v) => timed(2, 0, 9, le(BigInt.asUintN(64, BigInt(v)), 8)))].flat(9));
 	const { status, stdout } = spawnSync(path.join(BUILD, 'dial9-prof'), ['script', '-'], { input: bytes, encoding: 'utf8' });
 	assert.strictEqual(status, 0);
-	const told = stdout.trim().split('\n').map((line) => /ret=(.*)\)$/.exec(line)?.[1]);
+	const expected = stdout.trim().split('\n').map((line) => /ret=(.*)\)$/.exec(line)?.[1]);
 	const { lanes, trace } = await load(bytes);
 	const mine = Array.from(lanes.marks[0].row, (row) => trace.details(row).find(([field]) => field === 'ret')[1]);
 	assert.strictEqual(mine.length, values.length);
-	assert.deepStrictEqual(mine, told);
+	assert.deepStrictEqual(mine, expected);
 	assert.strictEqual(mine[3], '-2 ENOENT');
 });
 
@@ -44,7 +44,7 @@ test('bytes of an array of numbers are told as these', async () => {
 			event(1, str('a:b', 4), str('v', 4), ARRAY, unit, str('', 4)),
 			[2, ...le(2, 2), ...le(1, 3), 0, 9, ...le(data.length, 4), ...data]].flat(9));
 		const { stdout } = spawnSync(path.join(BUILD, 'dial9-prof'), ['script', '-'], { input: bytes, encoding: 'utf8' });
-		const { lanes, trace } = await load(bytes), told = /v=(.*?)\)?$/m.exec(stdout)?.[1];
-		assert.strictEqual(trace.details(lanes.marks[0].row[0])[2][1], told, stdout);
+		const { lanes, trace } = await load(bytes), expected = /v=(.*?)\)?$/m.exec(stdout)?.[1];
+		assert.strictEqual(trace.details(lanes.marks[0].row[0])[2][1], expected, stdout);
 	}
 });

@@ -96,9 +96,9 @@ after(async () => {
 afterEach(() => skip || assert.deepStrictEqual(browser.errors.splice(0), []));
 
 test('opens, and shows the sums that report --wall tells', { skip }, async () => {
-	const told = JSON.parse(execFileSync(PROGRAM, ['report', '--wall', '--json', plain.trace], { encoding: 'utf8' }));
+	const expected = JSON.parse(execFileSync(PROGRAM, ['report', '--wall', '--json', plain.trace], { encoding: 'utf8' }));
 	const sums = await tab.evaluate('page.model.tasks.reduce((sum, task) => sum.map((ns, i) => ns + task.total[i]), [0, 0, 0, 0])');
-	assert.deepStrictEqual(sums, [told.unknown_ns, told.running_ns, told.runnable_ns, told.blocked_ns]);
+	assert.deepStrictEqual(sums, [expected.unknown_ns, expected.running_ns, expected.runnable_ns, expected.blocked_ns]);
 	assert.match(await tab.evaluate("document.getElementById('sums').textContent"), /running [\d.]+ m?s/);
 	assert.match(await tab.evaluate("document.getElementById('total').textContent"), /in \d+ samples/);
 	assert(await tab.evaluate(`(() => {
@@ -168,9 +168,9 @@ test('takes a dragged range, whose flame graph has what report has of that time'
 		const ns = BigInt(origin) + BigInt(ts);
 		return `${ns / 1000000000n}.${String(ns % 1000000000n).padStart(9, '0')}`;
 	};
-	const told = JSON.parse(execFileSync(PROGRAM, ['report', '--json', '--time', `${at(from)},${at(to)}`, plain.trace],
+	const expected = JSON.parse(execFileSync(PROGRAM, ['report', '--json', '--time', `${at(from)},${at(to)}`, plain.trace],
 		{ encoding: 'utf8' }));
-	assert.strictEqual(await tab.evaluate('page.weights.count.reduce((a, b) => a + b, 0)'), told.samples);
+	assert.strictEqual(await tab.evaluate('page.weights.count.reduce((a, b) => a + b, 0)'), expected.samples);
 	await shot(tab, 'range');
 	await tab.evaluate("document.getElementById('lanes').focus()");
 	await tab.key('Escape');
@@ -182,11 +182,11 @@ test('tells of a blocked stretch: stack, waker, and what ran instead', { skip },
 	assert(place, 'one is wide enough');
 	await tab.click(place.x, place.y);
 	const text = await tab.evaluate("document.getElementById('details').textContent");
-	for (const part of [place.name, 'blocked (', 'woken by', 'ran instead', 'Stack'])
+	for (const part of [place.name, 'blocked (', 'woken by', 'Ran on CPU', 'Stack'])
 		assert(text.includes(part), `${part} in: ${text}`);
 	assert(!text.includes('[object'), text);
 	assert(await tab.evaluate("document.querySelectorAll('#details .stack li').length") > 0);
-	assert.match(await tab.evaluate("document.getElementById('said').textContent"), /blocked/);
+	assert.match(await tab.evaluate("document.getElementById('announced').textContent"), /blocked/);
 	await shot(tab, 'details');
 	const link = await tab.evaluate("document.querySelectorAll('#details dd .link').length");
 	if (link) {
@@ -216,7 +216,7 @@ test('is used by keys alone, and shows where the focus is', { skip }, async () =
 	const lanes = await tab.evaluate('page.timeline.rows.length');
 	await tab.key(' ');
 	assert(await tab.evaluate('page.timeline.rows.length') < lanes);
-	assert.match(await tab.evaluate("document.getElementById('said').textContent"), /^CPUs, folded/);
+	assert.match(await tab.evaluate("document.getElementById('announced').textContent"), /^CPUs, folded/);
 	await tab.key(' ');
 	assert.strictEqual(await tab.evaluate('page.timeline.rows.length'), lanes);
 	for (let i = 0; i < 5; i++)
@@ -402,7 +402,7 @@ test('tells of a poll what its thread did in it', { skip }, async () => {
 	assert(found > 2);
 	assert.strictEqual(await polls.evaluate("document.querySelectorAll('#details .steps tr').length"), found);
 	const text = await polls.evaluate("document.querySelector('#details').textContent");
-	for (const part of ['What its thread did in it', 'ran on CPU', 'waited for CPU', 'behind', 'blocked ('])
+	for (const part of ['Thread states', 'ran on CPU', 'waited for CPU', 'ran instead: ', 'blocked ('])
 		assert(text.includes(part), `${part} in: ${text}`);
 	await shot(polls, 'polls');
 	await polls.evaluate("document.querySelector('#details .steps .link').click()");

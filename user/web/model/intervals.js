@@ -7,11 +7,11 @@
 'use strict';
 
 const { NONE, Table } = require('../read/columns.js');
-const { Followed } = require('./followed.js');
-const { STATE, END, WHY, FLAG, EVENT, WATCH, SOURCE, NOBODY, TID_MAX, howOut } = require('../read/states.js');
-const { Stays } = require('./stays.js');
+const { TargetThreads } = require('./target_threads.js');
+const { STATE, END, WHY, FLAG, EVENT, WATCH, SOURCE, NOBODY, TID_MAX, endOfSwitch } = require('../read/states.js');
+const { OffCpuIntervals } = require('./offcpu_intervals.js');
 
-const HOPS_MAX = 4;
+const QUEUES_MAX = 4;
 const FEW = 4096; /* CPUs, and ends of recordings */
 const LIFE = { UNSEEN: 0, ON: 1, GONE: 2 };
 /* Who runs on a CPU of which the next switch will tell. */
@@ -19,17 +19,17 @@ const LATER = 0xfffffffd;
 
 const INTERVAL_COLUMNS = { task: Uint32Array, state: Uint8Array, beganAs: Uint8Array, flags: Uint16Array,
 	endBy: Uint8Array, why: Uint8Array, start: Float64Array, end: Float64Array, cpu: Uint32Array,
-	prevState: Uint32Array, stack: Uint32Array, givenTo: Uint32Array, takenFrom: Uint32Array, waker: Uint32Array,
-	hops: Uint32Array, hopCount: Uint8Array };
-const HOP_COLUMNS = { since: Float64Array, cpu: Uint32Array };
-const WAKER_COLUMNS = { ts: Float64Array, tid: Uint32Array, cpu: Uint32Array, said: Uint32Array, stack: Uint32Array };
+	prevState: Uint32Array, stack: Uint32Array, nextTid: Uint32Array, prevTid: Uint32Array, waker: Uint32Array,
+	queues: Uint32Array, queueCount: Uint8Array };
+const QUEUE_COLUMNS = { since: Float64Array, cpu: Uint32Array };
+const WAKER_COLUMNS = { ts: Float64Array, tid: Uint32Array, cpu: Uint32Array, raw: Uint32Array, stack: Uint32Array };
 const SLICE_COLUMNS = { cpu: Uint32Array, space: Uint16Array, start: Float64Array, tid: Uint32Array };
 
 function newThread(tid, task) {
 	return { tid, task, life: LIFE.UNSEEN, state: STATE.UNKNOWN, why: WHY.UNKNOWN, flags: 0, pid: NONE,
-		followed: false, away: false, from: 0, onCpu: false, hasWaker: false, wokenEarly: false, since: 0,
-		cpu: NONE, prevState: 0, stack: NONE, givenTo: NONE, waker: NONE,
-		hopCount: 0, hopSince: new Float64Array(HOPS_MAX), hopCpu: new Uint32Array(HOPS_MAX) };
+		isTarget: false, away: false, from: 0, onCpu: false, hasWaker: false, wokenEarly: false, since: 0,
+		cpu: NONE, prevState: 0, stack: NONE, nextTid: NONE, waker: NONE,
+		queueCount: 0, queueSince: new Float64Array(QUEUES_MAX), queueCpu: new Uint32Array(QUEUES_MAX) };
 }
 
 /* Opens the next interval. Times that step back are no time. */
@@ -41,14 +41,14 @@ function begin(th, state, ts) {
 	th.flags = 0;
 	th.why = WHY.UNKNOWN;
 	th.hasWaker = th.wokenEarly = false;
-	th.hopCount = 0;
-	th.cpu = th.stack = th.givenTo = NONE;
+	th.queueCount = 0;
+	th.cpu = th.stack = th.nextTid = NONE;
 	th.prevState = 0;
 }
 
 /* Whether it waited for that CPU alone. */
 function waitedOn(th, cpu) {
-	return th.hopCount === 1 && th.hopCpu[0] === cpu && th.hopSince[0] <= th.since;
+	return th.queueCount === 1 && th.queueCpu[0] === cpu && th.queueSince[0] <= th.since;
 }
 
 /* Those of a list, "0,2-3"; null where there is none, or none that makes sense. */
@@ -65,14 +65,14 @@ function cpuSet(list) {
 }
 
 /* The last ones are kept. */
-function addHop(th, cpu, ts) {
-	if (th.hopCount === HOPS_MAX) {
-		th.hopSince.copyWithin(0, 1);
-		th.hopCpu.copyWithin(0, 1);
-		th.hopCount--;
+function addQueue(th, cpu, ts) {
+	if (th.queueCount === QUEUES_MAX) {
+		th.queueSince.copyWithin(0, 1);
+		th.queueCpu.copyWithin(0, 1);
+		th.queueCount--;
 	}
-	th.hopSince[th.hopCount] = ts;
-	th.hopCpu[th.hopCount++] = cpu;
+	th.queueSince[th.queueCount] = ts;
+	th.queueCpu[th.queueCount++] = cpu;
 }
 
 /*
@@ -91,48 +91,48 @@ class Intervals {
 	#space = 0;
 	#start = 0;
 	#last = 0;
-	#followed = null;
+	#targets = null;
 	#neighbours = false; /* CPUs that those who are followed waited for were watched */
 	#recorded = null; /* a Set of CPUs; null: all */
-	#stays = null; /* of a part that has these in place of switches */
+	#offCpu = null; /* of a part that has these in place of switches */
 	#threads = new Map();
 	#cpus = new Map(); /* who is on each: the tid, or NOBODY, and its slice's row */
 	#woken = null; /* the thread that was woken last, whose waker's stack may come next */
 	#pending = -1; /* the row of its block */
 
 	/* Of so many events there will be. */
-	constructor(trace, { switches = 0, wakings = 0 } = {}) {
+	constructor(trace, { switches = 0, wakeups = 0 } = {}) {
 		this.#trace = trace;
-		this.rows = new Table(INTERVAL_COLUMNS, 2 * switches + wakings);
-		this.wakers = new Table(WAKER_COLUMNS, wakings);
+		this.rows = new Table(INTERVAL_COLUMNS, 2 * switches + wakeups);
+		this.wakers = new Table(WAKER_COLUMNS, wakeups);
 		this.slices = new Table(SLICE_COLUMNS, switches + FEW);
-		this.hops = new Table(HOP_COLUMNS);
+		this.queues = new Table(QUEUE_COLUMNS);
 	}
 
 	add(ev, i) {
 		const kind = ev.kind[i];
 		if (ev.part[i] !== this.#part)
 			this.#beginPart(ev.part[i]);
-		if (this.#stays)
-			this.#stays.add(ev, i);
+		if (this.#offCpu)
+			this.#offCpu.add(ev, i);
 		if (kind !== EVENT.TASK && ev.ts[i] > this.#last)
 			this.#last = ev.ts[i];
-		if (this.#stays)
+		if (this.#offCpu)
 			return;
 		if (kind === EVENT.SAMPLE)
-			this.#takeStack(ev, i);
+			this.#handleStack(ev, i);
 		if (kind !== EVENT.TASK)
 			this.#flushWoken();
 		if (kind === EVENT.SWITCH)
-			this.#takeSwitch(ev, i);
-		else if (kind === EVENT.WAKING || kind === EVENT.BIRTH)
-			this.#takeWaking(ev, i);
+			this.#handleSwitch(ev, i);
+		else if (kind === EVENT.WAKEUP || kind === EVENT.BIRTH)
+			this.#handleWakeup(ev, i);
 		else if (kind === EVENT.TRACEPOINT || kind === EVENT.EXIT)
-			this.#takeOther(ev, i);
+			this.#handleTracepoint(ev, i);
 		else if (kind === EVENT.TASK)
-			this.#takeTask(ev, i);
+			this.#handleTask(ev, i);
 		else if (kind === EVENT.WATCH)
-			this.#takeWatch(ev, i);
+			this.#handleCpuWatch(ev, i);
 	}
 
 	finish() {
@@ -143,9 +143,9 @@ class Intervals {
 
 	#judge(row, th) {
 		const rows = this.rows;
-		if (!this.#followed.told)
-			th.followed ||= this.#followed.has(th.pid, th.tid);
-		if (!th.followed || th.away)
+		if (!this.#targets.fromTaskEvents)
+			th.isTarget ||= this.#targets.has(th.pid, th.tid);
+		if (!th.isTarget || th.away)
 			rows.flags[row] |= FLAG.NEIGHBOUR;
 		const gaps = this.#trace.gaps[this.#part];
 		if (gaps && gaps.touch(rows.start[row], rows.end[row]))
@@ -157,7 +157,7 @@ class Intervals {
 			rows.flags[row] |= FLAG.NEIGHBOUR;
 	}
 
-	#put(th, ts, endBy, cpu, takenFrom) {
+	#put(th, ts, endBy, cpu, prevTid) {
 		const rows = this.rows, row = rows.add();
 		rows.task[row] = th.task;
 		rows.state[row] = rows.beganAs[row] = th.state;
@@ -169,28 +169,28 @@ class Intervals {
 		rows.cpu[row] = cpu;
 		rows.prevState[row] = th.prevState;
 		rows.stack[row] = th.stack;
-		rows.givenTo[row] = th.givenTo;
-		rows.takenFrom[row] = takenFrom;
+		rows.nextTid[row] = th.nextTid;
+		rows.prevTid[row] = prevTid;
 		rows.waker[row] = th.hasWaker ? th.waker : NONE;
-		rows.hops[row] = NONE;
+		rows.queues[row] = NONE;
 		if (th.state === STATE.RUNNABLE && !waitedOn(th, cpu))
 			this.#putHops(th, row);
 		return row;
 	}
 
 	#putHops(th, row) {
-		const { rows, hops } = this;
-		rows.hops[row] = hops.length;
-		rows.hopCount[row] = th.hopCount;
-		for (let i = 0; i < th.hopCount; i++) {
-			const hop = hops.add();
-			hops.since[hop] = th.hopSince[i];
-			hops.cpu[hop] = th.hopCpu[i];
+		const { rows, queues } = this;
+		rows.queues[row] = queues.length;
+		rows.queueCount[row] = th.queueCount;
+		for (let i = 0; i < th.queueCount; i++) {
+			const queue = queues.add();
+			queues.since[queue] = th.queueSince[i];
+			queues.cpu[queue] = th.queueCpu[i];
 		}
 	}
 
-	#end(th, ts, endBy, cpu, takenFrom) {
-		this.#judge(this.#put(th, ts, endBy, cpu, takenFrom), th);
+	#end(th, ts, endBy, cpu, prevTid) {
+		this.#judge(this.#put(th, ts, endBy, cpu, prevTid), th);
 	}
 
 	#flushWoken() {
@@ -201,7 +201,7 @@ class Intervals {
 	}
 
 	/* The first event of a thread says what it did until then. */
-	#beginUnseen(th, before) {
+	#beginFirstInterval(th, before) {
 		begin(th, before, Math.max(th.from, this.#start));
 		th.flags = FLAG.EDGE_START;
 	}
@@ -227,13 +227,13 @@ class Intervals {
 	}
 
 	/* All of its switches are there. */
-	#isFollowed(tid) {
+	#isTarget(tid) {
 		const th = this.#threads.get(tid);
-		return th !== undefined && (th.followed || !this.#followed.told && this.#followed.has(th.pid, tid));
+		return th !== undefined && (th.isTarget || !this.#targets.fromTaskEvents && this.#targets.has(th.pid, tid));
 	}
 
 	/* So are those of each CPU that is waited for. */
-	get #seesAll() { return !this.#followed.some || this.#neighbours; }
+	get #hasAllSwitches() { return !this.#targets.some || this.#neighbours; }
 
 	/* Makes `next` the one on a CPU, and tells who was there. */
 	#toCpu(cpu, ts, prev, next, sure) {
@@ -264,9 +264,9 @@ class Intervals {
 	}
 
 	/* From here on all switches of a CPU are there, or not: who was on it since the last one is not known. */
-	#takeWatch(ev, i) {
+	#handleCpuWatch(ev, i) {
 		const cpu = ev.cpu[i], kind = ev.a[i], on = this.#cpus.get(cpu);
-		if (cpu === NONE || on && this.#isFollowed(on.tid))
+		if (cpu === NONE || on && this.#isTarget(on.tid))
 			return;
 		if (on)
 			this.slices.tid[on.slice] = NOBODY;
@@ -279,7 +279,7 @@ class Intervals {
 	#isRecorded(cpu) { return this.#recorded === null || this.#recorded.has(cpu); }
 
 	/* From here on all of its switches are there: its next event will say what it is doing. */
-	#arrive(th, ts) {
+	#startThread(th, ts) {
 		if (th.life === LIFE.ON)
 			this.#end(th, ts, END.NOTHING, th.cpu, NONE);
 		th.life = LIFE.UNSEEN;
@@ -288,34 +288,34 @@ class Intervals {
 	}
 
 	/* From here on nothing is known of it. */
-	#depart(th, ts) {
+	#stopThread(th, ts) {
 		if (th.life === LIFE.GONE)
 			return;
 		if (th.life === LIFE.UNSEEN)
-			this.#beginUnseen(th, th.onCpu ? STATE.RUNNING : STATE.UNKNOWN);
+			this.#beginFirstInterval(th, th.onCpu ? STATE.RUNNING : STATE.UNKNOWN);
 		th.flags |= FLAG.EDGE_END;
 		this.#end(th, ts, END.NOTHING, th.cpu, NONE);
 		begin(th, STATE.UNKNOWN, ts);
 	}
 
 	/* A thread is on the queue of this CPU, or was there last. */
-	#place(th, cpu, ts) {
+	#setCpu(th, cpu, ts) {
 		const away = !this.#isRecorded(cpu);
 		if (th.away === away)
 			return;
 		if (away)
-			this.#depart(th, ts);
+			this.#stopThread(th, ts);
 		else if (th.life === LIFE.ON)
-			this.#arrive(th, ts);
+			this.#startThread(th, ts);
 		th.away = away;
 	}
 
 	/* To another CPU. It waits there: sleepers are moved when they are woken. */
-	#moved(th, cpu, ts) {
+	#migrate(th, cpu, ts) {
 		const wasAway = th.away;
 		if (wasAway && th.life === LIFE.UNSEEN)
-			this.#beginUnseen(th, STATE.UNKNOWN);
-		this.#place(th, cpu, ts);
+			this.#beginFirstInterval(th, STATE.UNKNOWN);
+		this.#setCpu(th, cpu, ts);
 		if (!wasAway || th.away)
 			return;
 		begin(th, STATE.RUNNABLE, ts);
@@ -323,30 +323,30 @@ class Intervals {
 	}
 
 	/* What a TaskEvent says of it. */
-	#tellFollowed(th, said, ts) {
-		const followed = said && (!this.#followed.within || this.#followed.has(th.pid, th.tid));
-		if (!this.#followed.told || th.followed === followed)
+	#updateTarget(th, raw, ts) {
+		const isTarget = raw && (!this.#targets.within || this.#targets.has(th.pid, th.tid));
+		if (!this.#targets.fromTaskEvents || th.isTarget === isTarget)
 			return;
-		if (followed)
-			this.#arrive(th, ts);
+		if (isTarget)
+			this.#startThread(th, ts);
 		else
-			this.#depart(th, ts);
-		th.followed = followed;
+			this.#stopThread(th, ts);
+		th.isTarget = isTarget;
 	}
 
 	/* ---- transitions ---- */
 
-	#takeSwitch(ev, i) {
+	#handleSwitch(ev, i) {
 		const ts = ev.ts[i], cpu = ev.cpu[i], prev = ev.a[i], next = ev.b[i], state = ev.c[i];
 		const out = this.#thread(prev), into = this.#thread(next);
-		const sure = this.#seesAll || out !== null && this.#isFollowed(prev);
+		const sure = this.#hasAllSwitches || out !== null && this.#isTarget(prev);
 		if (out && out.life === LIFE.GONE)
-			this.#foreseeExec(out, cpu, ts);
+			this.#handleSwitchBeforeExec(out, cpu, ts);
 		const was = this.#toCpu(cpu, ts, prev, next, sure);
 		if (was !== NOBODY && was !== prev) {
-			const stays = this.#threads.get(was);
-			if (stays && stays.life === LIFE.ON && stays.state === STATE.RUNNING && stays.cpu === cpu)
-				stays.flags |= FLAG.HOLE;
+			const running = this.#threads.get(was);
+			if (running && running.life === LIFE.ON && running.state === STATE.RUNNING && running.cpu === cpu)
+				running.flags |= FLAG.HOLE;
 		}
 		if (out)
 			this.#switchedOut(out, ts, cpu, state, next, was === NOBODY || was === prev);
@@ -355,10 +355,10 @@ class Intervals {
 	}
 
 	#switchedOut(th, ts, cpu, state, next, fits) {
-		const how = howOut(state), early = th.wokenEarly;
-		this.#place(th, cpu, ts);
+		const how = endOfSwitch(state), early = th.wokenEarly;
+		this.#setCpu(th, cpu, ts);
 		if (th.life === LIFE.UNSEEN) {
-			this.#beginUnseen(th, STATE.RUNNING);
+			this.#beginFirstInterval(th, STATE.RUNNING);
 			th.cpu = cpu;
 		}
 		if (th.life === LIFE.ON) {
@@ -369,26 +369,26 @@ class Intervals {
 		begin(th, how === END.BLOCK ? STATE.BLOCKED : STATE.RUNNABLE, ts);
 		th.cpu = cpu;
 		th.prevState = state;
-		th.givenTo = next;
+		th.nextTid = next;
 		if (how === END.EXIT) {
 			th.life = LIFE.GONE;
-			this.#followed.forget(th.tid);
-			th.followed = false;
+			this.#targets.forget(th.tid);
+			th.isTarget = false;
 		} else if (how === END.BLOCK) {
 			th.wokenEarly = early;
 		} else {
-			th.why = how === END.PREEMPTED ? WHY.PREEMPTED : WHY.GAVE_WAY;
-			addHop(th, cpu, th.since);
+			th.why = how === END.PREEMPTED ? WHY.PREEMPTED : WHY.RESCHED;
+			addQueue(th, cpu, th.since);
 		}
 	}
 
 	#switchedIn(th, ts, cpu, prev) {
-		this.#place(th, cpu, ts);
+		this.#setCpu(th, cpu, ts);
 		/* on a CPU that is not recorded it may have run */
 		if (th.life === LIFE.UNSEEN && this.#recorded) {
-			this.#beginUnseen(th, STATE.UNKNOWN);
+			this.#beginFirstInterval(th, STATE.UNKNOWN);
 		} else if (th.life === LIFE.UNSEEN) {
-			this.#beginUnseen(th, STATE.RUNNABLE);
+			this.#beginFirstInterval(th, STATE.RUNNABLE);
 			th.flags |= FLAG.UNSURE; /* it waited, or was blocked and its waking is not there */
 		}
 		if (th.life === LIFE.ON) {
@@ -399,7 +399,7 @@ class Intervals {
 				th.why = WHY.WOKEN_EARLY;
 				th.hasWaker = true;
 			} else if (th.state === STATE.BLOCKED) {
-				th.flags |= FLAG.NO_WAKING;
+				th.flags |= FLAG.NO_WAKEUP;
 			}
 			this.#end(th, ts, END.CPU, th.state === STATE.RUNNABLE ? cpu : th.cpu, prev);
 		}
@@ -412,23 +412,23 @@ class Intervals {
 		wakers.ts[row] = ev.ts[i];
 		wakers.tid[row] = ev.tid[i];
 		wakers.cpu[row] = ev.cpu[i];
-		wakers.said[row] = ev.c[i];
+		wakers.raw[row] = ev.c[i];
 		wakers.stack[row] = NONE;
 		return row;
 	}
 
-	#takeWaking(ev, i) {
+	#handleWakeup(ev, i) {
 		const th = this.#thread(ev.a[i]), current = this.#thread(ev.tid[i]);
 		const birth = ev.kind[i] === EVENT.BIRTH, ts = ev.ts[i];
 		if (current)
 			current.onCpu = true;
 		if (th && (!birth || th.life === LIFE.UNSEEN))
-			this.#place(th, ev.b[i], ts);
+			this.#setCpu(th, ev.b[i], ts);
 		/* the first one counts */
 		if (!th || !birth && th.life === LIFE.ON && th.state === STATE.RUNNABLE)
 			return;
 		if (th.life === LIFE.UNSEEN && !birth)
-			this.#beginUnseen(th, STATE.BLOCKED);
+			this.#beginFirstInterval(th, STATE.BLOCKED);
 		this.#woken = th;
 		this.#pending = -1;
 		const waker = this.#waker(ev, i);
@@ -438,27 +438,27 @@ class Intervals {
 			return;
 		}
 		if (birth) {
-			this.#born(th, ts);
+			this.#handleBirth(th, ts);
 			th.away = !this.#isRecorded(ev.b[i]);
 		} else {
 			this.#wake(th, ts, waker);
 		}
 		th.waker = waker;
 		th.hasWaker = true;
-		addHop(th, ev.b[i], th.since);
+		addQueue(th, ev.b[i], th.since);
 	}
 
 	#wake(th, ts, waker) {
 		if (th.life === LIFE.ON) {
 			th.hasWaker = true;
 			th.waker = waker;
-			this.#pending = this.#put(th, ts, END.WAKING, th.cpu, NONE);
+			this.#pending = this.#put(th, ts, END.WAKEUP, th.cpu, NONE);
 		}
 		begin(th, STATE.RUNNABLE, ts);
 		th.why = WHY.WOKEN;
 	}
 
-	#born(th, ts) {
+	#handleBirth(th, ts) {
 		if (th.life === LIFE.ON) {
 			/* one of the same number, whose end is not there */
 			th.flags |= FLAG.HOLE;
@@ -466,20 +466,20 @@ class Intervals {
 		}
 		if (th.life !== LIFE.UNSEEN)
 			th.pid = NONE;
-		if (!this.#followed.told)
-			th.followed = false;
+		if (!this.#targets.fromTaskEvents)
+			th.isTarget = false;
 		begin(th, STATE.RUNNABLE, ts);
 		th.why = WHY.NEW;
 	}
 
-	#takeStack(ev, i) {
+	#handleStack(ev, i) {
 		const th = this.#thread(ev.tid[i]), source = ev.c[i], woken = this.#woken, wakers = this.wakers;
-		this.#followed.come(ev.b[i]);
+		this.#targets.activatePending(ev.b[i]);
 		if (!th)
 			return;
 		if (source === SOURCE.SAMPLE) {
 			th.onCpu = true;
-		} else if (source === SOURCE.WAKING) {
+		} else if (source === SOURCE.WAKEUP) {
 			if (woken && wakers.tid[woken.waker] === ev.tid[i] && wakers.ts[woken.waker] === ev.ts[i])
 				wakers.stack[woken.waker] = ev.a[i];
 		} else if (source === SOURCE.SWITCH_OUT && th.life === LIFE.ON && th.state !== STATE.RUNNING &&
@@ -488,40 +488,40 @@ class Intervals {
 		}
 	}
 
-	#takeTask(ev, i) {
+	#handleTask(ev, i) {
 		const th = this.#thread(ev.tid[i]);
-		this.#followed.task(ev.a[i], ev.tid[i], ev.b[i] === 1);
+		this.#targets.task(ev.a[i], ev.tid[i], ev.b[i] === 1);
 		if (th && ev.a[i] !== NONE)
 			th.pid = ev.a[i];
 		if (th)
-			this.#tellFollowed(th, ev.b[i] === 1, ev.ts[i]);
+			this.#updateTarget(th, ev.b[i] === 1, ev.ts[i]);
 	}
 
-	#takeOther(ev, i) {
+	#handleTracepoint(ev, i) {
 		const current = this.#threads.get(ev.tid[i]);
 		if (ev.b[i] !== NONE)
-			this.#followed.fork(this.#pidOf(ev.tid[i]), ev.tid[i], ev.b[i]);
+			this.#targets.fork(this.#pidOf(ev.tid[i]), ev.tid[i], ev.b[i]);
 		else if (ev.c[i] !== NONE)
-			this.#followed.exec(ev.a[i], ev.c[i]);
+			this.#targets.exec(ev.a[i], ev.c[i]);
 		if (current)
 			current.onCpu = true;
 		if (ev.c[i] !== NONE)
-			this.#takeExec(ev, i);
+			this.#handleExec(ev, i);
 		const th = ev.d[i] === NONE ? null : this.#threads.get(ev.a[i]);
 		if (th && this.#recorded)
-			this.#moved(th, ev.d[i], ev.ts[i]);
+			this.#migrate(th, ev.d[i], ev.ts[i]);
 		if (th && th.life === LIFE.ON && th.state === STATE.RUNNABLE)
-			addHop(th, ev.d[i], Math.max(ev.ts[i], th.since));
+			addQueue(th, ev.d[i], Math.max(ev.ts[i], th.since));
 	}
 
 	/* A thread that execs while others of its process are left takes over the leader's number. */
-	#takeExec(ev, i) {
+	#handleExec(ev, i) {
 		const old = this.#threads.get(ev.c[i]), th = this.#thread(ev.a[i]);
 		if (ev.a[i] !== ev.c[i] && old && th)
-			this.#goOnAs(old, th, ev.ts[i]);
+			this.#continueAs(old, th, ev.ts[i]);
 	}
 
-	#goOnAs(old, th, ts) {
+	#continueAs(old, th, ts) {
 		if (old.life !== LIFE.ON || old.state !== STATE.RUNNING || th.life === LIFE.ON)
 			return;
 		this.#end(old, ts, END.NOTHING, old.cpu, NONE);
@@ -536,14 +536,14 @@ class Intervals {
 	}
 
 	/* It has the leader's number before the kernel tells of the exec, and may be switched out in between. */
-	#foreseeExec(leader, cpu, ts) {
+	#handleSwitchBeforeExec(leader, cpu, ts) {
 		const on = this.#cpus.get(cpu), th = on && this.#threads.get(on.tid);
 		if (!th)
 			return;
 		if (th.pid === NONE)
 			th.pid = this.#trace.firstPid(th.task);
 		if (th.pid === leader.tid)
-			this.#goOnAs(th, leader, ts);
+			this.#continueAs(th, leader, ts);
 	}
 
 	/* ---- parts ---- */
@@ -554,20 +554,20 @@ class Intervals {
 		this.#part = part;
 		this.#space = space;
 		this.#start = this.#last = start;
-		this.#followed = new Followed(this.#trace.parts[part].meta);
+		this.#targets = new TargetThreads(this.#trace.parts[part].meta);
 		this.#neighbours = this.#trace.parts[part].meta.get('neighbours') === 'yes';
 		this.#recorded = cpuSet(this.#trace.parts[part].meta.get('recorded_cpus'));
-		this.#stays = this.#trace.parts[part].stays ? new Stays(this.#trace, this.#trace.parts[part], this) : null;
+		this.#offCpu = this.#trace.parts[part].offCpu ? new OffCpuIntervals(this.#trace, this.#trace.parts[part], this) : null;
 	}
 
 	#endPart() {
-		if (this.#stays)
-			this.#stays.finish(this.#last);
-		this.#stays = null;
+		if (this.#offCpu)
+			this.#offCpu.finish(this.#last);
+		this.#offCpu = null;
 		this.#flushWoken();
 		for (const [cpu, on] of this.#cpus)
 			this.#toCpu(cpu, this.#last, on.tid === LATER ? NOBODY : on.tid, NOBODY,
-				this.#seesAll || this.#isFollowed(on.tid));
+				this.#hasAllSwitches || this.#isTarget(on.tid));
 		for (const th of this.#threads.values())
 			this.#endThread(th);
 		this.#threads.clear();
@@ -579,9 +579,9 @@ class Intervals {
 		if (th.life === LIFE.GONE)
 			return;
 		if (th.life === LIFE.UNSEEN)
-			this.#beginUnseen(th, th.onCpu ? STATE.RUNNING : STATE.BLOCKED);
+			this.#beginFirstInterval(th, th.onCpu ? STATE.RUNNING : STATE.BLOCKED);
 		th.flags |= FLAG.EDGE_END;
-		const waited = th.hopCount ? th.hopCpu[th.hopCount - 1] : NONE;
+		const waited = th.queueCount ? th.queueCpu[th.queueCount - 1] : NONE;
 		this.#end(th, this.#last, END.NOTHING, th.state === STATE.RUNNABLE ? waited : th.cpu, NONE);
 	}
 }

@@ -8,7 +8,7 @@
 const { NONE, groupBy, lowerBound, pick } = require('../read/columns.js');
 const { Intervals } = require('./intervals.js');
 const { findLanes } = require('./lanes.js');
-const { Lane } = require('./lod.js');
+const { Lane } = require('./pixel_columns.js');
 const { STATE, FLAG, NOBODY } = require('../read/states.js');
 
 /* States of the lane of a thread: those of STATE, and two more. What is not followed counts in no sum. */
@@ -128,7 +128,7 @@ class Model {
 	#task(task, mine) {
 		const { rows } = this.intervals, { tid, pid, comm, exe, space } = this.trace.tasks[task];
 		const total = [0, 0, 0, 0], ends = new Float64Array(mine.length);
-		let followed = !mine.length, stack = NONE, between = false;
+		let isTarget = !mine.length, stack = NONE, between = false;
 		for (let i = 0; i < mine.length; i++) {
 			const row = mine[i], state = rows.state[row];
 			ends[i] = rows.end[row];
@@ -139,13 +139,13 @@ class Model {
 			this.offStack[row] = stack;
 			if (rows.flags[row] & FLAG.NEIGHBOUR)
 				continue;
-			followed = true;
+			isTarget = true;
 			between ||= (rows.flags[row] & FLAG.BETWEEN) !== 0;
 			total[state] += rows.end[row] - rows.start[row];
 		}
 		const lane = new Lane(pick(Float64Array, rows.start, mine), ends, LANE.COUNT, (i) => laneState(rows, mine[i]));
-		return { task, tid, pid, space, comm, exe, rows: mine, ends, lane, total, followed, sampled: !mine.length,
-			stays: between && total[STATE.BLOCKED] + total[STATE.RUNNABLE] > 0 };
+		return { task, tid, pid, space, comm, exe, rows: mine, ends, lane, total, isTarget, sampled: !mine.length,
+			offCpu: between && total[STATE.BLOCKED] + total[STATE.RUNNABLE] > 0 };
 	}
 
 	#cpus() {
@@ -181,7 +181,7 @@ class Model {
 				row[n++] = woken[waker];
 			}
 		const out = { row: row.subarray(0, n), ts: ts.subarray(0, n) };
-		if (this.trace.spaces.length === 1 && !this.trace.parts.some(({ stays }) => stays))
+		if (this.trace.spaces.length === 1 && !this.trace.parts.some(({ offCpu }) => offCpu))
 			return out;
 		const order = Uint32Array.from(out.ts, (_, i) => i).sort((a, b) => ts[a] - ts[b]);
 		return { row: pick(Uint32Array, out.row, order), ts: pick(Float64Array, out.ts, order) };

@@ -8,7 +8,7 @@
 const { NONE, pick } = require('../read/columns.js');
 const { NOBODY, STATE } = require('../read/states.js');
 const { NOT_A_WORKER } = require('./lanes.js');
-const { Lane } = require('./lod.js');
+const { Lane } = require('./pixel_columns.js');
 
 const HEIGHT = { group: 20, cpu: 22, thread: 22, polls: 18, spans: 16, marks: 16 };
 const BUSY = { IDLE: 0, RUNS: 1, UNKNOWN: 2 };
@@ -85,17 +85,17 @@ function threadRows(model, tasks, samples, lanes) {
 
 function processGroup(model, pid, tasks, samples, lanes) {
 	const { trace } = model, leader = pid < 0 ? tasks[0] : trace.tasks[trace.taskOf(tasks[0].space, pid)];
-	const busy = tasks.some((task) => task.total[STATE.RUNNING] || task.stays || samples.has(task.task));
+	const busy = tasks.some((task) => task.total[STATE.RUNNING] || task.offCpu || samples.has(task.task));
 	tasks.sort((a, b) => b.total[STATE.RUNNING] - a.total[STATE.RUNNING] ||
 		b.total[STATE.BLOCKED] - a.total[STATE.BLOCKED] || a.tid - b.tid);
-	return group(pid < 0 ? 'process unknown' : `${leader.comm || tasks[0].comm || 'process'} ${pid}`,
+	return group(pid < 0 ? 'unknown process' : `${leader.comm || tasks[0].comm || 'process'} ${pid}`,
 		`${tasks.length} thread${tasks.length === 1 ? '' : 's'}`, threadRows(model, tasks, samples, lanes), busy);
 }
 
 function processes(model, space, samples, lanes) {
 	const by = new Map();
 	for (const task of model.tasks) {
-		if (!task.followed || task.space !== space)
+		if (!task.isTarget || task.space !== space)
 			continue;
 		const key = task.pid === NONE ? -1 : task.pid;
 		if (!by.has(key))
@@ -120,7 +120,7 @@ function groupsOf(model, space, samples) {
 	const threads = processes(model, space, samples, byThread);
 	for (const one of byThread.values())
 		all.push(group(one.tid !== NONE ? model.nameOfTid(one.tid, space) : one.workers.includes(NOT_A_WORKER) ?
-			'threads that are no workers' : `worker ${one.workers.join(', ')}`, '', lanesOf(one)));
+			'threads without a worker' : `worker ${one.workers.join(', ')}`, '', lanesOf(one)));
 	all.push(...threads);
 	if (marks.length)
 		all.push(group('Events', '', marks.map((one) => new Row('marks', one.name, null, { marks: one }))));

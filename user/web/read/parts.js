@@ -13,7 +13,7 @@ const CLOCK_NS = 1000000000;
 
 /* base: the part that begins its stream; its own, unless it is merged into that. */
 function newPart(at, base) {
-	return { at, clock: at, base, merged: false, toldClock: 0, movedNs: 0, ours: false, sync: null, meta: new Map(), events: 0 };
+	return { at, clock: at, base, merged: false, recordedClock: 0, movedNs: 0, ours: false, sync: null, meta: new Map(), events: 0 };
 }
 
 function differ(x, y, key) {
@@ -28,7 +28,7 @@ function ofOneStream(x, y) {
 /* Of one stream whether they are of one clock is told; those of different ones were moved apart. */
 function contradict(x, y) {
 	if (ofOneStream(x, y))
-		return x.toldClock !== y.toldClock;
+		return x.recordedClock !== y.recordedClock;
 	if (x.movedNs !== y.movedNs)
 		return true;
 	if (x.meta.has('boot_id') && y.meta.has('boot_id'))
@@ -39,7 +39,7 @@ function contradict(x, y) {
 /* Whether nothing but a look at wall clocks is needed. */
 function areOfOneClock(x, y) {
 	if (ofOneStream(x, y))
-		return x.toldClock === y.toldClock;
+		return x.recordedClock === y.recordedClock;
 	return x.meta.has('boot_id') && x.meta.get('boot_id') === y.meta.get('boot_id') && !contradict(x, y);
 }
 
@@ -79,7 +79,7 @@ class Parts {
 		part.events++;
 		if (part.merged || number && at === this.last.at)
 			return;
-		Object.assign(part, { merged: true, toldClock: clock, movedNs });
+		Object.assign(part, { merged: true, recordedClock: clock, movedNs });
 		this.#findClock(part);
 	}
 

@@ -3,17 +3,17 @@
 'use strict';
 
 const STATE = { UNKNOWN: 0, RUNNING: 1, RUNNABLE: 2, BLOCKED: 3 };
-const END = { NOTHING: 0, CPU: 1, WAKING: 2, BLOCK: 3, PREEMPTED: 4, GIVE_WAY: 5, EXIT: 6 };
-const WHY = { UNKNOWN: 0, WOKEN: 1, WOKEN_EARLY: 2, PREEMPTED: 3, GAVE_WAY: 4, NEW: 5 };
+const END = { NOTHING: 0, CPU: 1, WAKEUP: 2, BLOCK: 3, PREEMPTED: 4, RESCHED: 5, EXIT: 6 };
+const WHY = { UNKNOWN: 0, WOKEN: 1, WOKEN_EARLY: 2, PREEMPTED: 3, RESCHED: 4, NEW: 5 };
 /* BETWEEN: nobody looked, as only stays off the CPU were recorded. UNSURE: until it was switched in first. */
-const FLAG = { LOSS: 1, HOLE: 2, EDGE_START: 4, EDGE_END: 8, BETWEEN: 0x10, NO_WAKING: 0x40, NEIGHBOUR: 0x80,
+const FLAG = { LOSS: 1, HOLE: 2, EDGE_START: 4, EDGE_END: 8, BETWEEN: 0x10, NO_WAKEUP: 0x40, NEIGHBOUR: 0x80,
 	UNSURE: 0x100 };
 const CUT = FLAG.LOSS | FLAG.HOLE | FLAG.EDGE_START | FLAG.EDGE_END;
 /* Kinds of events that it is fed; other kinds only move time on. */
-const EVENT = { OTHER: 0, SWITCH: 1, WAKING: 2, BIRTH: 3, SAMPLE: 4, TRACEPOINT: 5, TASK: 6, WATCH: 7,
-	STAY: 8, EXIT: 9 };
+const EVENT = { OTHER: 0, SWITCH: 1, WAKEUP: 2, BIRTH: 3, SAMPLE: 4, TRACEPOINT: 5, TASK: 6, WATCH: 7,
+	OFF_CPU: 8, EXIT: 9 };
 const WATCH = { ENDED: 0, BEGUN: 1, BEGUN_UNSEEN: 2 };
-const SOURCE = { SAMPLE: 0, SWITCH_OUT: 1, WAKING: 2, EVENT: 3 };
+const SOURCE = { SAMPLE: 0, SWITCH_OUT: 1, WAKEUP: 2, EVENT: 3 };
 
 /* Who runs on a CPU where a switch is missing. */
 const NOBODY = 0xfffffffe, TID_MAX = 4194304;
@@ -32,7 +32,7 @@ const LETTERS_MASK = 0xff, DEAD_OR_ZOMBIE = 0x30;
  */
 const EVENT_COLUMNS = { ts: Float64Array, kind: Uint8Array, part: Uint16Array, tid: Uint32Array, cpu: Uint32Array,
 	a: Uint32Array, b: Uint32Array, c: Uint32Array, d: Uint32Array, schema: Uint16Array, offset: Float64Array };
-const STAY_COLUMNS = { offNs: Float64Array, blockedNs: Float64Array, prevState: Uint32Array, fromCpu: Uint32Array,
+const OFF_CPU_COLUMNS = { offNs: Float64Array, blockedNs: Float64Array, prevState: Uint32Array, fromCpu: Uint32Array,
 	waker: Uint32Array, context: Uint32Array, woken: Uint8Array, unfinished: Uint8Array };
 
 /* Whether a thread that left its CPU in a state cannot go on by itself. */
@@ -40,12 +40,12 @@ function isBlocked(state) {
 	return (state & LETTERS_MASK) !== 0;
 }
 
-function howOut(state) {
+function endOfSwitch(state) {
 	if (state & DEAD_OR_ZOMBIE)
 		return END.EXIT;
 	if (isBlocked(state))
 		return END.BLOCK;
-	return state ? END.PREEMPTED : END.GIVE_WAY;
+	return state ? END.PREEMPTED : END.RESCHED;
 }
 
-module.exports = { STATE, END, WHY, FLAG, CUT, EVENT, WATCH, SOURCE, NOBODY, TID_MAX, EVENT_COLUMNS, STAY_COLUMNS, isBlocked, howOut };
+module.exports = { STATE, END, WHY, FLAG, CUT, EVENT, WATCH, SOURCE, NOBODY, TID_MAX, EVENT_COLUMNS, OFF_CPU_COLUMNS, isBlocked, endOfSwitch };

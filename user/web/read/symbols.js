@@ -158,7 +158,7 @@ class Stacks {
 	constructor() {
 		this.at = [0]; /* where each begins in .frames; one more than there are */
 		this.frames = [];
-		this.said = []; /* by stack, for whoever looks for a word on it */
+		this.gists = []; /* by stack, for whoever looks for a word on it */
 	}
 
 	get length() { return this.at.length - 1; }

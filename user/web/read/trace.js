@@ -10,10 +10,10 @@ const dial9 = require('./decode.js');
 const { LeanDecoder, eventAt } = require('./lean.js');
 const { NONE, Table } = require('./columns.js');
 const { Gaps, hidesSwitches } = require('./gaps.js');
-const { EVENT, EVENT_COLUMNS, SOURCE, STAY_COLUMNS, TID_MAX } = require('./states.js');
+const { EVENT, EVENT_COLUMNS, SOURCE, OFF_CPU_COLUMNS, TID_MAX } = require('./states.js');
 const { Notes } = require('./notes.js');
 const { Parts } = require('./parts.js');
-const { placeParts } = require('./spaces.js');
+const { placeParts } = require('./time_axis.js');
 const { Symbols, Stacks } = require('./symbols.js');
 const { Values } = require('./values.js');
 
@@ -24,10 +24,10 @@ const EVENT_BYTES = 20; /* an event has at least that many, mostly */
 const TRACEPOINT = { kind: EVENT.TRACEPOINT, fields: ['pid', 'child_pid', 'old_pid', 'dest_cpu'] };
 const HOT = new Map([
 	['sched:sched_switch', { kind: EVENT.SWITCH, fields: ['prev_pid', 'next_pid', 'prev_state'] }],
-	['sched:sched_waking', { kind: EVENT.WAKING, fields: ['pid', 'target_cpu', 'context'] }],
+	['sched:sched_waking', { kind: EVENT.WAKEUP, fields: ['pid', 'target_cpu', 'context'] }],
 	['sched:sched_wakeup_new', { kind: EVENT.BIRTH, fields: ['pid', 'target_cpu', 'context'] }],
 	['dial9:cpu_watch', { kind: EVENT.WATCH, fields: ['watch'] }],
-	['dial9:off_cpu', { kind: EVENT.STAY, fields: ['off_ns', 'blocked_ns', 'prev_state', 'from_cpu', 'waker_pid', 'context',
+	['dial9:off_cpu', { kind: EVENT.OFF_CPU, fields: ['off_ns', 'blocked_ns', 'prev_state', 'from_cpu', 'waker_pid', 'context',
 		'woken', 'unfinished'] }],
 	['sched:sched_process_exit', { ...TRACEPOINT, kind: EVENT.EXIT }],
 ]);
@@ -41,7 +41,7 @@ const APPLICATION = [
 	[/^Span(Enter|Exit):/, ['worker_id', 'span_id', 'span_name']],
 ];
 /* Events that tell of the trace and its names; each has a method below. */
-const TELLING = ['MergedPart', 'CpuSampleEvent', 'ModuleEvent', 'TaskEvent', 'SymbolTableEntry', 'LostEvents', 'ClockSyncEvent',
+const HANDLED = ['MergedPart', 'CpuSampleEvent', 'ModuleEvent', 'TaskEvent', 'SymbolTableEntry', 'LostEvents', 'ClockSyncEvent',
 	'SegmentMetadataEvent', 'TracepointSymbol'];
 /* Of those and others, such as only name things: their time is that of writing. */
 const NAMING = ['MergedPart', 'ModuleEvent', 'ModuleStatus', 'ProcMapsEntry', 'TaskEvent', 'SymbolTableEntry',
@@ -84,7 +84,7 @@ class Layout {
 		this.name = text(schema.name);
 		this.fields = schema.fields.map((field) => text(field.name));
 		this.tracepoint = schema.find('common_pid') >= 0 && this.name.includes(':');
-		this.telling = TELLING.includes(this.name) ? `tell${this.name}` : null;
+		this.handler = HANDLED.includes(this.name) ? `handle${this.name}` : null;
 		this.part = schema.find('dial9:part');
 		this.naming = NAMING.includes(this.name);
 		this.shown = !UNSEEN.includes(this.name);
@@ -99,14 +99,14 @@ class Layout {
 		const fields = this.application ? this.application[1] : this.tracepoint ? hot.fields : SAMPLE;
 		this.places = fields.map((name) => schema.find(name));
 		this.shown &&= !this.application;
-		this.comm = this.kind === EVENT.SWITCH ? schema.find('next_comm') : this.kind === EVENT.STAY ? schema.find('comm') : -1;
+		this.comm = this.kind === EVENT.SWITCH ? schema.find('next_comm') : this.kind === EVENT.OFF_CPU ? schema.find('comm') : -1;
 		this.prevComm = this.kind === EVENT.SWITCH ? schema.find('prev_comm') : -1;
 	}
 
 	/* As Decoder's want(). */
 	get wanted() {
 		const places = [this.tid, this.cpu, this.comm, this.prevComm, this.part, ...this.places];
-		return this.fields.map((_, i) => this.telling !== null || places.includes(i));
+		return this.fields.map((_, i) => this.handler !== null || places.includes(i));
 	}
 }
 
@@ -135,7 +135,7 @@ class Trace {
 	/* By part, stacks as they are written, whose frames mean the same within a segment, and their numbers in .stacks. */
 	#raws = [];
 	#raw = null;
-	#told = []; /* what is told of threads, in order */
+	#taskEvents = []; /* what is told of threads, in order */
 	#guessed = new Map(); /* by part: tid -> name */
 	#guessedIn = new Uint16Array(TID_MAX + 1); /* by tid: the last part with such a guess, + 1 */
 	#labels = new Map();
@@ -165,9 +165,9 @@ class Trace {
 		this.partStarts = [];
 		this.partSpans = [];
 		this.partSwitches = [];
-		this.partStays = [];
-		this.stays = new Table(STAY_COLUMNS);
-		this.wakings = 0;
+		this.partOffCpu = [];
+		this.offCpu = new Table(OFF_CPU_COLUMNS);
+		this.wakeups = 0;
 		this.#seePart(0);
 	}
 
@@ -195,12 +195,12 @@ class Trace {
 
 	finish() {
 		this.parts = this.#parts.all.map((part, i) => ({ ...part, ...this.partSpans[i], start: this.partStarts[i] || 0,
-			switches: this.partSwitches[i] || this.partStays[i] || 0, stays: isOfStays(part, this.partSwitches[i], this.partStays[i]),
+			switches: this.partSwitches[i] || this.partOffCpu[i] || 0, offCpu: hasOffCpuEvents(part, this.partSwitches[i], this.partOffCpu[i]),
 			periodNs: periodOf(part.meta) }));
 		Object.assign(this, placeParts(this.parts));
 		this.#toAxis();
-		for (const told of this.#told)
-			Object.assign(this.tasks[this.taskOf(this.parts[told.part].space, told.tid)], told.names);
+		for (const event of this.#taskEvents)
+			Object.assign(this.tasks[this.taskOf(this.parts[event.part].space, event.tid)], event.names);
 		for (const [part, guessed] of this.#guessed)
 			for (const [tid, comm] of guessed)
 				this.tasks[this.taskOf(this.parts[part].space, tid)].comm ||= comm;
@@ -247,7 +247,7 @@ class Trace {
 		const { scope, notes } = this.scopes.findLast((segment) => segment.at <= offset);
 		const frame = eventAt(this.bytes, offset, scope), name = text(frame.schema.name);
 		return frame.schema.fields.map((field, i) =>
-			[text(field.name), this.values.tell(name, text(field.name), frame.values[i],
+			[text(field.name), this.values.text(name, text(field.name), frame.values[i],
 				notes.of(frame.typeId, i))]);
 	}
 
@@ -295,22 +295,22 @@ class Trace {
 			if (frame.ts > this.#span.last)
 				this.#span.last = frame.ts;
 		}
-		if (layout.telling)
-			this[layout.telling](frame, layout);
+		if (layout.handler)
+			this[layout.handler](frame, layout);
 		else if (frame.ts !== null && !layout.naming)
 			this.#put(frame, layout);
 	}
 
 	#findPart(frame, layout) {
 		const parts = this.#parts, number = layout.part < 0 ? 0 : Number(frame.values[layout.part]);
-		switch (layout.telling) {
-		case 'tellMergedPart':
+		switch (layout.handler) {
+		case 'handleMergedPart':
 			parts.merge(number, Number(frame.get('clock')), Number(frame.get('shift_ns')));
 			break;
-		case 'tellSegmentMetadataEvent':
+		case 'handleSegmentMetadataEvent':
 			parts.metadata(entriesOf(frame), number);
 			break;
-		case 'tellClockSyncEvent':
+		case 'handleClockSyncEvent':
 			parts.clock(Number(BigInt(frame.get('realtime_ns') || 0) - this.origin) - (frame.ts || 0), number);
 			break;
 		default:
@@ -351,28 +351,28 @@ class Trace {
 			this.partSwitches[this.#part] = (this.partSwitches[this.#part] || 0) + 1;
 			this.#guess(events.a[row], values[layout.prevComm]);
 			this.#guess(events.b[row], values[layout.comm]);
-		} else if (layout.kind === EVENT.WAKING || layout.kind === EVENT.BIRTH) {
-			this.wakings++;
-		} else if (layout.kind === EVENT.STAY) {
-			this.#putStay(row, values, layout);
+		} else if (layout.kind === EVENT.WAKEUP || layout.kind === EVENT.BIRTH) {
+			this.wakeups++;
+		} else if (layout.kind === EVENT.OFF_CPU) {
+			this.#putOffCpu(row, values, layout);
 		}
 		return row;
 	}
 
 	/* Its numbers are too large for a column of an event. */
-	#putStay(row, values, { places, comm }) {
-		const { events, stays } = this, stay = stays.add(), [off, blocked, state, cpu, waker, context, woken, unfinished] = places;
-		this.partStays[this.#part] = (this.partStays[this.#part] || 0) + 1;
+	#putOffCpu(row, values, { places, comm }) {
+		const { events, offCpu } = this, entry = offCpu.add(), [off, blocked, state, cpu, waker, context, woken, unfinished] = places;
+		this.partOffCpu[this.#part] = (this.partOffCpu[this.#part] || 0) + 1;
 		this.#guess(events.tid[row], values[comm]);
-		events.a[row] = stay;
-		stays.offNs[stay] = amount(values[off]);
-		stays.blockedNs[stay] = amount(values[blocked]);
-		stays.prevState[stay] = bits32(values[state]);
-		stays.fromCpu[stay] = u32(values[cpu]);
-		stays.waker[stay] = u32(values[waker]);
-		stays.context[stay] = bits32(values[context]);
-		stays.woken[stay] = amount(values[woken]) ? 1 : 0;
-		stays.unfinished[stay] = amount(values[unfinished]) ? 1 : 0;
+		events.a[row] = entry;
+		offCpu.offNs[entry] = amount(values[off]);
+		offCpu.blockedNs[entry] = amount(values[blocked]);
+		offCpu.prevState[entry] = bits32(values[state]);
+		offCpu.fromCpu[entry] = u32(values[cpu]);
+		offCpu.waker[entry] = u32(values[waker]);
+		offCpu.context[entry] = bits32(values[context]);
+		offCpu.woken[entry] = amount(values[woken]) ? 1 : 0;
+		offCpu.unfinished[entry] = amount(values[unfinished]) ? 1 : 0;
 	}
 
 	#label(v) {
@@ -406,7 +406,7 @@ class Trace {
 		return numbers[raw] = this.stacks.add(frames);
 	}
 
-	tellCpuSampleEvent(frame, layout) {
+	handleCpuSampleEvent(frame, layout) {
 		if (frame.ts === null)
 			return;
 		const row = this.#put(frame, layout), events = this.events, { values } = frame;
@@ -420,13 +420,13 @@ class Trace {
 		this.#guess(events.tid[row], values[name]);
 	}
 
-	tellModuleEvent(frame) {
+	handleModuleEvent(frame) {
 		if (this.symbols.addModule(this.#part, frame.get('module_id'), text(frame.get('path')),
 			hex(frame.get('build_id')), frame.get('kind')))
 			this.#forgetRaw();
 	}
 
-	tellTaskEvent(frame) {
+	handleTaskEvent(frame) {
 		const tid = u32(frame.get('tid')), pid = u32(frame.get('pid')), names = {};
 		if (tid === NONE)
 			return;
@@ -435,7 +435,7 @@ class Trace {
 				names[key] = text(frame.get(key));
 		if (pid !== NONE)
 			names.pid = pid;
-		this.#told.push({ part: this.#part, tid, names });
+		this.#taskEvents.push({ part: this.#part, tid, names });
 		if (frame.ts === null)
 			return;
 		const events = this.events, row = events.add();
@@ -448,7 +448,7 @@ class Trace {
 		events.b[row] = frame.get('followed') ? 1 : 0;
 	}
 
-	tellSymbolTableEntry(frame) {
+	handleSymbolTableEntry(frame) {
 		const addr = frame.get('addr');
 		if (typeof addr !== 'number' && typeof addr !== 'bigint')
 			return;
@@ -460,7 +460,7 @@ class Trace {
 			Number(frame.get('source_line') || 0));
 	}
 
-	tellLostEvents(frame) {
+	handleLostEvents(frame) {
 		const kind = text(frame.get('kind')), count = Number(frame.get('count') || 0);
 		const [first, last] = ['first_ns', 'last_ns'].map((name) =>
 			Number(BigInt(frame.get(name) || 0) - this.origin));
@@ -468,19 +468,19 @@ class Trace {
 	}
 
 	/* findPart() has taken these. */
-	tellMergedPart() {}
-	tellClockSyncEvent() {}
-	tellSegmentMetadataEvent() {}
+	handleMergedPart() {}
+	handleClockSyncEvent() {}
+	handleSegmentMetadataEvent() {}
 
-	tellTracepointSymbol(frame) {
+	handleTracepointSymbol(frame) {
 		this.values.learn(text(frame.get('event')), text(frame.get('field')), frame.get('kind'),
 			frame.get('value'), text(frame.get('name')));
 	}
 }
 
 /* Whether it has stays off the CPU in place of switches. */
-function isOfStays({ meta }, switches, stays) {
-	return meta.has('off_cpu_min_ns') || !switches && stays > 0;
+function hasOffCpuEvents({ meta }, switches, offCpu) {
+	return meta.has('off_cpu_min_ns') || !switches && offCpu > 0;
 }
 
 /* Nanoseconds of CPU time that a sample stands for; 0: the part does not say. */

@@ -186,7 +186,7 @@ class Values {
 	}
 
 	/* The text of a value of a field of an event. @note: what the trace says of it, as Notes has it. */
-	tell(event, field, value, note = {}) {
+	text(event, field, value, note = {}) {
 		const isNumber = typeof value === 'number' && Number.isInteger(value) || typeof value === 'bigint';
 		const rows = this.#enumRows(note.enum) || this.#rows.get(`${event}\0${field}`) ||
 			this.#enumRows(Object.hasOwn(OF_KIND, note.kind || '') ? OF_KIND[note.kind] : '');

@@ -10,19 +10,19 @@ const { duration, moment, percent, shown, weight, counted } = require('../read/f
 const { NOBODY, STATE } = require('../read/states.js');
 const { Palette } = require('./palette.js');
 const { SLICE } = require('../model/lanes.js');
-const { gist, stateText } = require('../model/story.js');
+const { gist, stateText } = require('../model/interval_text.js');
 const { functionTable, threadTable, traceFacts } = require('./tables.js');
 const { onTheme } = require('./theme.js');
 const { Timeline } = require('./timeline.js');
 const { TimelineInput } = require('./timeline_input.js');
 const { Tip } = require('./tip.js');
-const { KINDS, byFunction, sumStates, unitOf, weigh } = require('../model/weigh.js');
+const { KINDS, byFunction, sumStates, unitOf, weigh } = require('../model/weights.js');
 
 const TITLE_MAX = 200;
 const WEIGH_SHARE = 5; /* of so many parts of the time the flame graph of a dragged range takes one */
 const SETTLED_MS = 120; /* after the last change of a range its tables follow */
-const STATE_WORDS = [[STATE.RUNNING, 'run', 'running'], [STATE.RUNNABLE, 'wait', 'waiting for a CPU'],
-	[STATE.BLOCKED, 'sleep', 'blocked or asleep'], [STATE.UNKNOWN, 'unknown', 'unknown']];
+const STATE_WORDS = [[STATE.RUNNING, 'run', 'running'], [STATE.RUNNABLE, 'wait', 'runnable'],
+	[STATE.BLOCKED, 'sleep', 'blocked'], [STATE.UNKNOWN, 'unknown', 'unknown']];
 
 /* "src/rt/tokio.rs:115:9" as "tokio.rs:115:9": there is little room. */
 function lastOfPath(text) {
@@ -79,7 +79,7 @@ class Page {
 		const { model, palette } = this;
 		this.flame = new FlameView({ scroller: byId('flame'), canvas: byId('flame-canvas'), spacer: byId('flame-spacer'),
 			model, palette, on: {
-				focused: (node) => this.#say(this.#flameText(node)),
+				focused: (node) => this.#announce(this.#flameText(node)),
 				hovered: (node, event) => this.tip.show(node < 0 ? null : this.#flameText(node), event),
 			} });
 	}
@@ -94,8 +94,8 @@ class Page {
 
 	#title() {
 		const { first, last, trace } = this.model;
-		const told = (key) => [...new Set(trace.parts.map(({ meta }) => meta.get(key)).filter(Boolean))].join(', ');
-		const what = told('target') || told('service'), host = told('host');
+		const metaOf = (key) => [...new Set(trace.parts.map(({ meta }) => meta.get(key)).filter(Boolean))].join(', ');
+		const what = metaOf('target') || metaOf('service'), host = metaOf('host');
 		say('subtitle', [what, host && `on ${host}`, duration(last - first), counted(trace.count, 'event')]
 			.filter(Boolean).join(' · '));
 		document.title = `dial9-prof: ${shown(what || 'a trace', TITLE_MAX)}`;
@@ -104,16 +104,16 @@ class Page {
 	#legend() {
 		const { model } = this, keys = [];
 		if (model.rows.length)
-			keys.push(['run', 'running'], ['wait', 'waiting for a CPU'], ['sleep', 'asleep'],
-				['disk', 'blocked, uninterruptible'], ['unknown', 'unknown']);
+			keys.push(['run', 'running'], ['wait', 'runnable: waiting for a CPU'], ['sleep', 'blocked: sleeping'],
+				['disk', 'blocked: uninterruptible'], ['unknown', 'unknown']);
 		if (model.lanes.workers.length)
-			keys.push(['poll', 'poll'], ['slow', 'poll of 1 ms or more'], ['park', 'parked'], ['span', 'span']);
+			keys.push(['poll', 'poll'], ['slow', 'poll of 1 ms or longer'], ['park', 'parked'], ['span', 'span']);
 		if (model.lanes.marks.length)
 			keys.push(['mark', 'event']);
 		byId('legend').replaceChildren(...keys.map(([name, word]) =>
 			el('li', {}, el('span', { class: `swatch ${name}` }), word)),
 		model.samples.ts.length ? el('li', {}, el('span', { class: 'tick' }), 'sample') : '',
-		model.wakes.row.length ? el('li', {}, el('span', { class: 'arrow' }, '↓'), 'wakes (zoom in)') : '');
+		model.wakes.row.length ? el('li', {}, el('span', { class: 'arrow' }, '↓'), 'wakeup (zoom in)') : '');
 	}
 
 	/* ---- drawing ---- */
@@ -143,7 +143,7 @@ class Page {
 			return row.slices.state[index] === SLICE.PARK ? '' : lastOfPath(labels[events.c[event]] || '');
 		}
 		const i = row.task.rows[index], { state, cpu } = model.rows, where = cpu[i] === NONE ? 'a CPU' : `CPU ${cpu[i]}`;
-		return state[i] === STATE.RUNNING ? where : state[i] === STATE.RUNNABLE ? `waits for ${where}` :
+		return state[i] === STATE.RUNNING ? where : state[i] === STATE.RUNNABLE ? `waiting for ${where}` :
 			gist(model, model.stackOf(i));
 	}
 
@@ -153,7 +153,7 @@ class Page {
 		this.state.selected = { row, index };
 		this.details.show(row, index);
 		this.#tab('details');
-		this.#say(this.details.summary());
+		this.#announce(this.details.summary());
 		const threads = row.task && index < 0 ? new Set([row.task.task]) : this.state.tasks;
 		if (threads !== this.state.tasks)
 			this.#onlyTasks(threads);
@@ -220,7 +220,7 @@ class Page {
 			if (now > this.#weighedAt + WEIGH_SHARE * this.#weighingMs)
 				this.#weighed();
 			else
-				this.#tellRange(this.range);
+				this.#showRange(this.range);
 		});
 	}
 
@@ -231,15 +231,15 @@ class Page {
 		this.flame.set(this.weights, { inverted, byState: kind === 'wall' });
 		const unit = unitOf(model, kind), { total } = this.weights;
 		const counts = this.weights.count.reduce((sum, n) => sum + n, 0);
-		byId('total').textContent = !total ? 'nothing here' : unit === 'samples' || kind === 'offcpu' ?
-			`${weight(total, unit)}${kind === 'offcpu' ? ` in ${counted(counts, 'stretch').replace('stretchs', 'stretches')}` : ''}` :
+		byId('total').textContent = !total ? 'no data' : unit === 'samples' || kind === 'offcpu' ?
+			`${weight(total, unit)}${kind === 'offcpu' ? ` in ${counted(counts, 'interval')}` : ''}` :
 			`${weight(total, unit)}${kind === 'cpu' ? ` in ${counted(counts, 'sample')}` : ''}`;
-		this.#tellRange(range);
+		this.#showRange(range);
 		this.#weighedAt = performance.now();
 		this.#weighingMs = this.#weighedAt - begun;
 	}
 
-	#tellRange({ from, to, tasks }) {
+	#showRange({ from, to, tasks }) {
 		const { first } = this.model, sums = sumStates(this.model, { from, to, tasks });
 		const all = sums.reduce((sum, ns) => sum + ns, 0);
 		byId('range').textContent = this.state.range ?
@@ -273,8 +273,8 @@ class Page {
 		const { flame } = this.flame, fn = this.flame.functionOf(node), unit = unitOf(this.model, this.kind);
 		return [this.flame.nameOf(node), fn ? fn.path || fn.module : '',
 			`${weight(flame.total[node], unit)}, ${percent(flame.total[node], flame.total[0])} of all` +
-			(node && flame.parent[node] > 0 ? `, ${percent(flame.total[node], flame.total[flame.parent[node]])} of ${this.inverted ? 'what it was called by' : 'its caller'}` : ''),
-			flame.self[node] && fn ? `itself ${weight(flame.self[node], unit)}` : ''];
+			(node && flame.parent[node] > 0 ? `, ${percent(flame.total[node], flame.total[flame.parent[node]])} of ${this.inverted ? 'its callee' : 'its caller'}` : ''),
+			flame.self[node] && fn ? `self ${weight(flame.self[node], unit)}` : ''];
 	}
 
 	/* ---- search ---- */
@@ -305,7 +305,7 @@ class Page {
 			byId('found').textContent = '';
 			return;
 		}
-		const threads = this.model.tasks.filter((task) => task.followed && find(`${task.comm} ${task.tid}`)).length;
+		const threads = this.model.tasks.filter((task) => task.isTarget && find(`${task.comm} ${task.tid}`)).length;
 		const sum = flame.matched((fn) => fn >= 0 && this.flame.search(fn));
 		byId('found').textContent = `${percent(sum, flame.total[0])} of the flame graph, ${counted(threads, 'thread')}`;
 	}
@@ -436,8 +436,8 @@ class Page {
 	}
 
 	/* To those who hear the page. */
-	#say(text) {
-		say('said', Array.isArray(text) ? text.filter(Boolean).join(', ') : text);
+	#announce(text) {
+		say('announced', Array.isArray(text) ? text.filter(Boolean).join(', ') : text);
 	}
 }
 

@@ -7,10 +7,10 @@ const { el, button } = require('./dom.js');
 const { counted, duration, moment, percent } = require('../read/format.js');
 const { NOBODY, STATE, FLAG } = require('../read/states.js');
 const { NOT_A_WORKER, SLICE } = require('../model/lanes.js');
-const { ENDS, WHYS, canHaveTold, gist, meanwhile, pieces, stateText, wakerText } = require('../model/story.js');
-const { sumTask } = require('../model/weigh.js');
+const { ENDS, WHYS, canBeItsThread, gist, ranInstead, pieces, stateText, wakerText } = require('../model/interval_text.js');
+const { sumTask } = require('../model/weights.js');
 
-const RIVALS_MAX = 8, FIELDS_MAX = 200, STEPS_MAX = 30, STEP_RIVALS_MAX = 3, SPAN_NAMES_MAX = 20;
+const PREEMPTORS_MAX = 8, FIELDS_MAX = 200, STEPS_MAX = 30, STEP_PREEMPTORS_MAX = 3, SPAN_NAMES_MAX = 20;
 
 class Details {
 	/* on: { toThread(task number, ts), zoom(span), range(span) } */
@@ -20,13 +20,13 @@ class Details {
 
 	clear() {
 		this.panel.replaceChildren(el('p', { class: 'muted' },
-			'Click a stretch of a thread, a turn on a CPU or an event to see what it was. Drag over the timeline to take a range for the flame graph.'));
+			'Click an interval of a thread or a CPU, or an event, for its details. Drag over the timeline to select a time range for the flame graph.'));
 	}
 
 	show(row, index) {
-		this.panel.replaceChildren(...index < 0 ? this.#whole(row) : {
+		this.panel.replaceChildren(...index < 0 ? this.#rowDetails(row) : {
 			thread: () => this.#interval(row, index),
-			cpu: () => this.#turn(row, index),
+			cpu: () => this.#cpuSlice(row, index),
 			polls: () => this.#slice(row, index),
 			spans: () => this.#slice(row, index),
 			marks: () => this.#event(row.marks.row[index]),
@@ -45,8 +45,8 @@ class Details {
 	}
 
 	#actions(span) {
-		return el('p', { class: 'actions' }, button('Zoom to it (F)', () => this.on.zoom(span)),
-			button('Take as range (Enter)', () => this.on.range(span)));
+		return el('p', { class: 'actions' }, button('Zoom (F)', () => this.on.zoom(span)),
+			button('Use as time range (Enter)', () => this.on.range(span)));
 	}
 
 	#list(pairs) {
@@ -56,15 +56,15 @@ class Details {
 	/* A link to a thread at a time, or its name alone. */
 	#thread(tid, space, ts) {
 		const task = this.model.taskOfTid(tid, space), name = this.model.nameOfTid(tid, space);
-		return task && task.followed ? button(name, () => this.on.toThread(task.task, ts), { class: 'link' }) : name;
+		return task && task.isTarget ? button(name, () => this.on.toThread(task.task, ts), { class: 'link' }) : name;
 	}
 
 	/* ---- threads ---- */
 
-	#whole(row) {
+	#rowDetails(row) {
 		if (row.type === 'group')
 			return [el('h2', {}, `${row.name}, ${row.open ? 'unfolded' : 'folded'}`),
-				el('p', { class: 'muted' }, `${counted(row.rows.length, 'lane')}; Space folds and unfolds them`)];
+				el('p', { class: 'muted' }, `${counted(row.rows.length, 'lane')}; press Space to fold or unfold them`)];
 		if (!row.task)
 			return [el('h2', {}, row.name)];
 		const { task } = row, all = task.total.reduce((sum, ns) => sum + ns, 0);
@@ -76,7 +76,7 @@ class Details {
 	}
 
 	#states(sums, all) {
-		return [[STATE.RUNNING, 'ran'], [STATE.RUNNABLE, 'waited for a CPU'], [STATE.BLOCKED, 'blocked or asleep'],
+		return [[STATE.RUNNING, 'running'], [STATE.RUNNABLE, 'runnable'], [STATE.BLOCKED, 'blocked'],
 			[STATE.UNKNOWN, 'unknown']].filter(([state]) => sums[state] > 0)
 			.map(([state, word]) => [word, `${duration(sums[state])} (${percent(sums[state], all)})`]);
 	}
@@ -90,17 +90,17 @@ class Details {
 			this.#list([
 				...this.#when(span),
 				rows.cpu[i] === NONE ? null : ['CPU', String(rows.cpu[i])],
-				rows.flags[i] & FLAG.EDGE_START ? ['began', 'before the recording'] :
-					WHYS[rows.why[i]] ? ['because', WHYS[rows.why[i]]] : null,
-				['then', ENDS[rows.endBy[i]]],
-				rows.flags[i] & FLAG.NO_WAKING ? ['note', 'its waking is not in the trace: part of this was a wait for a CPU'] : null,
+				rows.flags[i] & FLAG.EDGE_START ? ['started', 'before the recording'] :
+					WHYS[rows.why[i]] ? ['started', WHYS[rows.why[i]]] : null,
+				['ended', ENDS[rows.endBy[i]]],
+				rows.flags[i] & FLAG.NO_WAKEUP ? ['note', 'the wakeup is not in the trace: a part of this interval was run-queue latency'] : null,
 				...this.#woken(i, space),
-				rows.givenTo[i] === NONE ? null : ['CPU went to', this.#thread(rows.givenTo[i], space, span.from)],
-				rows.takenFrom[i] === NONE ? null : ['CPU came from', this.#thread(rows.takenFrom[i], space, span.to)],
+				rows.nextTid[i] === NONE ? null : ['next on the CPU', this.#thread(rows.nextTid[i], space, span.from)],
+				rows.prevTid[i] === NONE ? null : ['previous on the CPU', this.#thread(rows.prevTid[i], space, span.to)],
 			]),
-			...this.#meanwhile(i, space, span),
+			...this.#ranInstead(i, space, span),
 			...this.#stack('Stack', stack),
-			...rows.waker[i] === NONE ? [] : this.#stack('Stack of the waker', this.model.wakers.stack[rows.waker[i]]),
+			...rows.waker[i] === NONE ? [] : this.#stack('Waker stack', this.model.wakers.stack[rows.waker[i]]),
 		];
 	}
 
@@ -114,23 +114,23 @@ class Details {
 			['woken at', moment(wakers.ts[waker] - this.model.first, 1)]];
 	}
 
-	#meanwhile(i, space, span) {
+	#ranInstead(i, space, span) {
 		const { rows } = this.model;
 		if (rows.state[i] !== STATE.RUNNABLE && rows.state[i] !== STATE.BLOCKED || rows.cpu[i] === NONE)
 			return [];
-		const ran = meanwhile(this.model, i), length = span.to - span.from;
-		const title = rows.state[i] === STATE.RUNNABLE ? 'Behind whom it waited' : `What CPU ${rows.cpu[i]} ran instead`;
+		const ran = ranInstead(this.model, i), length = span.to - span.from;
+		const title = rows.state[i] === STATE.RUNNABLE ? 'Ran instead' : `Ran on CPU ${rows.cpu[i]} in this time`;
 		return ran.length ? [el('h3', {}, title), this.#table(ran, length, space, span)] : [];
 	}
 
 	#table(ran, length, space, span) {
-		const rest = ran.slice(RIVALS_MAX).reduce((sum, { ns }) => sum + ns, 0);
+		const rest = ran.slice(PREEMPTORS_MAX).reduce((sum, { ns }) => sum + ns, 0);
 		return el('table', { class: 'plain' }, el('tbody', {},
-			ran.slice(0, RIVALS_MAX).map(({ tid, ns }) => el('tr', {},
+			ran.slice(0, PREEMPTORS_MAX).map(({ tid, ns }) => el('tr', {},
 				el('td', { class: 'number' }, duration(ns)), el('td', { class: 'number' }, percent(ns, length)),
 				el('td', {}, tid === NOBODY ? 'unknown' : this.#thread(tid, space, span.from)))),
 			rest ? el('tr', {}, el('td', { class: 'number' }, duration(rest)), el('td', { class: 'number' }, percent(rest, length)),
-				el('td', {}, `${ran.length - RIVALS_MAX} others`)) : null));
+				el('td', {}, `${ran.length - PREEMPTORS_MAX} others`)) : null));
 	}
 
 	#stack(title, stack) {
@@ -148,16 +148,16 @@ class Details {
 	/* Names of threads, idle and unknown among them, with commas between. */
 	#threads(ran, space, ts) {
 		return ran.flatMap(({ tid, ns }, i) => [i ? ', ' : '',
-			tid === NOBODY ? 'somebody unknown' : tid ? this.#thread(tid, space, ts) : 'nobody', ` (${duration(ns)})`]);
+			tid === NOBODY ? 'unknown' : tid ? this.#thread(tid, space, ts) : 'idle', ` (${duration(ns)})`]);
 	}
 
-	#words({ row, from, to }, task) {
+	#stepText({ row, from, to }, task) {
 		const { rows, wakers } = this.model, cpu = rows.cpu[row] === NONE ? '' : ` CPU ${rows.cpu[row]}`;
 		if (rows.state[row] === STATE.RUNNING)
 			return [`ran${cpu && ' on'}${cpu}`];
 		if (rows.state[row] === STATE.RUNNABLE)
-			return [`waited for${cpu || ' a CPU'} behind `,
-				...this.#threads(meanwhile(this.model, row, from, to).slice(0, STEP_RIVALS_MAX), task.space, from)];
+			return [`waited for${cpu || ' a CPU'}; ran instead: `,
+				...this.#threads(ranInstead(this.model, row, from, to).slice(0, STEP_PREEMPTORS_MAX), task.space, from)];
 		if (rows.state[row] !== STATE.BLOCKED)
 			return [stateText(rows, row)];
 		const where = gist(this.model, this.model.stackOf(row)), waker = rows.waker[row];
@@ -167,26 +167,26 @@ class Details {
 	}
 
 	/* Of a poll or a span; parked a worker is off its CPU. */
-	#did(row, span, parked) {
-		const task = this.model.taskOfTid(row.tid, row.space), title = el('h3', {}, 'What its thread did in it');
-		if (!task || !task.rows.length || !task.followed)
-			return [title, el('p', { class: 'muted' }, 'The trace does not say: it has no switches of this thread.')];
-		if (!parked && !canHaveTold(this.model, task, span))
-			return [title, el('p', { class: 'muted' }, 'Unknown: the thread of that number was on no CPU then, so it is another ' +
-				'one. Is the service in a pid namespace of its own?')];
+	#threadStates(row, span, parked) {
+		const task = this.model.taskOfTid(row.tid, row.space), title = el('h3', {}, 'Thread states');
+		if (!task || !task.rows.length || !task.isTarget)
+			return [title, el('p', { class: 'muted' }, 'Unknown: the trace has no switches of this thread.')];
+		if (!parked && !canBeItsThread(this.model, task, span))
+			return [title, el('p', { class: 'muted' }, 'Unknown: the thread with this TID was off the CPU at that time, so ' +
+				'it is another thread. Does the service run in its own PID namespace?')];
 		const { pieces: steps, left, leftNs } = pieces(this.model, task, span, STEPS_MAX), sums = sumTask(this.model, task, span);
 		return [title, this.#list(this.#states(sums, span.to - span.from)), el('table', { class: 'plain steps' }, el('tbody', {},
 			steps.map((step) => el('tr', {},
 				el('td', { class: 'number' }, button(`+${duration(step.from - span.from)}`,
 					() => this.on.toThread(task.task, (step.from + step.to) / 2), { class: 'link' })),
-				el('td', { class: 'number' }, duration(step.to - step.from)), el('td', {}, this.#words(step, task)))),
+				el('td', { class: 'number' }, duration(step.to - step.from)), el('td', {}, this.#stepText(step, task)))),
 			left ? el('tr', {}, el('td'), el('td', { class: 'number' }, duration(leftNs)),
-				el('td', {}, `${left} shorter pieces`)) : null))];
+				el('td', {}, `${left} shorter intervals`)) : null))];
 	}
 
 	/* ---- others ---- */
 
-	#turn(row, index) {
+	#cpuSlice(row, index) {
 		const { cpu, space, start, end, tid } = row.cpu, span = { from: start[index], to: end[index] };
 		const who = tid[index] === NOBODY ? 'unknown' : this.model.nameOfTid(tid[index], space);
 		return [el('h2', {}, `CPU ${cpu}: ${who}, ${duration(span.to - span.from)}`), this.#actions(span),
@@ -202,7 +202,7 @@ class Details {
 				row.workers.includes(NOT_A_WORKER) ? null : ['worker', row.workers.join(', ')],
 				row.tid === NONE ? null : ['thread', this.#thread(row.tid, row.space, span.from)],
 				what === 'poll' && label ? ['task spawned at', label] : null, ...this.#spansIn(row, span, what)]),
-			...this.#did(row, span, what === 'parked'), ...this.#fields(event)];
+			...this.#threadStates(row, span, what === 'parked'), ...this.#fields(event)];
 	}
 
 	/* In which spans a poll was. */

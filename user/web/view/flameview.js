@@ -11,7 +11,7 @@ const { css } = require('./palette.js');
 const { fitText } = require('./timeline.js');
 
 const BOX = 18; /* CSS pixels */
-const STATES = ['unknown', 'running', 'waiting for a CPU', 'blocked'];
+const STATES = ['unknown', 'running', 'runnable', 'blocked'];
 const STATE_COLORS = ['unknown', 'run', 'wait', 'sleep'];
 
 class FlameView {

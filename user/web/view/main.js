@@ -28,7 +28,7 @@ async function open() {
 	});
 	const { count, outcome } = model.trace;
 	if (!count)
-		throw new Error(outcome.reason || 'it holds no events');
+		throw new Error(outcome.reason || 'it has no events');
 	status.textContent = '';
 	document.body.classList.add('open');
 	const page = new Page(model);

@@ -6,7 +6,7 @@
 'use strict';
 
 const { COLORS } = require('../model/rows.js');
-const { countPoints } = require('../model/lod.js');
+const { countPoints } = require('../model/pixel_columns.js');
 
 const MARK_FULL = 3; /* so many events in one column have the full colour */
 /* A state that takes little of a column is to be seen all the same. */

@@ -6,7 +6,7 @@ const { NONE } = require('../read/columns.js');
 const { el, button } = require('./dom.js');
 const { count, duration, percent, weight } = require('../read/format.js');
 const { STATE } = require('../read/states.js');
-const { sumTask } = require('../model/weigh.js');
+const { sumTask } = require('../model/weights.js');
 
 const ROWS_MAX = 400;
 
@@ -54,7 +54,7 @@ class SortedTable {
 				column.onclick && column.onclick(row) ?
 					button(column.text(row), column.onclick(row), { class: 'link' }) : column.text(row))))));
 		this.more.textContent = kept.length > shown.length ? `and ${count(kept.length - shown.length)} more` :
-			kept.length ? '' : 'nothing';
+			kept.length ? '' : 'no rows';
 	}
 }
 
@@ -82,27 +82,27 @@ function functionTable(model, toSearch) {
 function threadTable(model, toThread) {
 	const column = (title, state) => ({ title, value: (row) => row.sums[state], text: (row) => duration(row.sums[state]) });
 	const table = new SortedTable('Threads in the range', [
-		column('Ran', STATE.RUNNING),
-		column('Waited', STATE.RUNNABLE),
+		column('Running', STATE.RUNNING),
+		column('Runnable', STATE.RUNNABLE),
 		column('Blocked', STATE.BLOCKED),
 		column('Unknown', STATE.UNKNOWN),
 		{ title: 'Process', value: null, text: (row) => row.task.pid === NONE ? '?' : String(row.task.pid) },
 		{ title: 'Thread', value: null, text: (row) => `${row.task.comm || 'thread'} ${row.task.tid}`,
 			onclick: (row) => () => toThread(row.task.task) },
 	], 0);
-	table.show = (range, keep) => table.set(model.tasks.filter((task) => task.followed && task.rows.length &&
+	table.show = (range, keep) => table.set(model.tasks.filter((task) => task.isTarget && task.rows.length &&
 		(!range.tasks || range.tasks.has(task.task))).map((task) => ({ task, sums: sumTask(model, task, range) }))
 		.filter(({ sums }) => sums.some((ns) => ns)), keep);
 	return table;
 }
 
 const META = [['host', 'host'], ['kernel', 'kernel'], ['arch', 'machine'], ['cpus', 'CPUs'], ['command_line', 'command'],
-	['target', 'target'], ['version', 'recorder'], ['sample_event', 'sampled by'], ['sample_hz', 'samples a second'],
-	['switch_stacks', 'stacks of switches'], ['waking_stacks', 'stacks of wakers'],
-	['switch_filter', 'only switches with'], ['waking_filter', 'only wakings with'],
-	['off_cpu_min_ns', 'no switches, but stays off the CPU of at least (ns)'],
-	['off_cpu_max_ns', 'and of at most (ns)'], ['cut', 'cut by'],
-	['cut_left_out', 'events cut away']];
+	['target', 'target'], ['version', 'recorder'], ['sample_event', 'sample event'], ['sample_hz', 'samples per second'],
+	['switch_stacks', 'switch stacks'], ['waking_stacks', 'waker stacks'],
+	['switch_filter', 'switch filter'], ['waking_filter', 'wakeup filter'],
+	['off_cpu_min_ns', 'off-CPU intervals only, minimum (ns)'],
+	['off_cpu_max_ns', 'off-CPU intervals only, maximum (ns)'], ['cut', 'cut by'],
+	['cut_left_out', 'events removed by cut']];
 
 /* No losses: recording was off, or a flight recorder had no reason to write. */
 const LEFT_OUT = ['paused', 'not_kept'];
@@ -120,21 +120,21 @@ function traceFacts({ trace, rows, first, last }) {
 	const losses = trace.losses.filter((loss) => !LEFT_OUT.includes(loss.kind));
 	const lost = losses.reduce((sum, loss) => sum + loss.count, 0);
 	const meta = parts.flatMap((part, i) => META.filter(([key]) => part.meta.has(key)).map(([key, word]) =>
-		[parts.length > 1 ? `${word}, part ${i + 1}` : word, part.meta.get(key)]));
+		[parts.length > 1 ? `${word}, recording ${i + 1}` : word, part.meta.get(key)]));
 	const sync = parts.find((part) => part.sync !== null);
 	return el('dl', {}, [
 		['events', count(trace.count)],
-		['span', duration(last - first)],
-		sync ? ['began', new Date((Number(trace.origin) + sync.sync + first) / 1e6).toISOString()] : null,
+		['duration', duration(last - first)],
+		sync ? ['start', new Date((Number(trace.origin) + sync.sync + first) / 1e6).toISOString()] : null,
 		['intervals', count(rows.length)],
 		['samples', count(trace.samples.length)],
 		['lost', losses.length ? lossesByKind(losses).slice(0, 20).join(', ') : 'nothing'],
-		paused.length ? ['left out on purpose', `${count(paused.length)} stretches, ${
-			duration(paused.reduce((sum, { first: from, last: to }) => sum + Math.max(to - from, 0), 0))} in all`] : null,
-		lost || paused.length ? ['', 'intervals in which switches may be missing are shown as unknown'] : null,
-		['read', outcome.status === 'ok' ? 'to its end' : `${outcome.status} at byte ${count(outcome.offset)}: ${outcome.reason}`],
-		axis === 'one' ? null : ['note', `recordings of several boots are in it, whose times cannot be compared: they stand ${
-			axis === 'wall' ? 'beside each other as their wall clocks say' : 'one behind the other'}`],
+		paused.length ? ['skipped on purpose', `${count(paused.length)} time ranges, ${
+			duration(paused.reduce((sum, { first: from, last: to }) => sum + Math.max(to - from, 0), 0))} in total`] : null,
+		lost || paused.length ? ['', 'intervals with possibly missing switches are shown as unknown'] : null,
+		['read', outcome.status === 'ok' ? 'completely' : `${outcome.status} at byte ${count(outcome.offset)}: ${outcome.reason}`],
+		axis === 'one' ? null : ['note', `it has recordings of several boots, whose times cannot be compared: they are shown ${
+			axis === 'wall' ? 'aligned by their wall clocks' : 'one after the other'}`],
 		...meta,
 	].filter(Boolean).map(([name, value]) => [el('dt', {}, name), el('dd', {}, value)]));
 }

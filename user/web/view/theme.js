@@ -32,7 +32,7 @@ function isDark() {
 	return (document.documentElement.dataset.theme || system()) === 'dark';
 }
 
-function tell() {
+function notify() {
 	const other = isDark() ? 'light' : 'dark';
 	byId('theme').textContent = other === 'dark' ? '☾ Dark' : '☀ Light';
 	byId('theme').setAttribute('aria-label', `Switch to ${other} colours`);
@@ -44,13 +44,13 @@ function initTheme() {
 	const theme = remembered();
 	if (theme === 'dark' || theme === 'light')
 		document.documentElement.dataset.theme = theme;
-	matchMedia('(prefers-color-scheme: dark)').addEventListener('change', tell);
+	matchMedia('(prefers-color-scheme: dark)').addEventListener('change', notify);
 	byId('theme').addEventListener('click', () => {
 		document.documentElement.dataset.theme = isDark() ? 'light' : 'dark';
 		remember(document.documentElement.dataset.theme);
-		tell();
+		notify();
 	});
-	tell();
+	notify();
 }
 
 /* fn is called after each change. */

@@ -8,7 +8,7 @@
 const { lowerBound, upperBound } = require('../read/columns.js');
 const { fitCanvas } = require('./dom.js');
 const { moment, duration, shown } = require('../read/format.js');
-const { countPoints } = require('../model/lod.js');
+const { countPoints } = require('../model/pixel_columns.js');
 const { RowPainter } = require('./paint_rows.js');
 const { css } = require('./palette.js');
 const { makeGroups, visibleRows, BUSY } = require('../model/rows.js');
@@ -238,7 +238,7 @@ class Timeline {
 		context.fillRect(right, top, 1, height);
 	}
 
-	/* From who woke to whom, when there are few enough to tell apart; else those of the selected thread. */
+	/* From who woke to woken, when there are few enough to tell apart; else those of the selected thread. */
 	#arrows(context) {
 		const { wakes } = this.model, { from, to } = this.state.view;
 		const first = lowerBound(wakes.ts, from, 0, wakes.ts.length), last = upperBound(wakes.ts, to, first, wakes.ts.length);
@@ -253,13 +253,13 @@ class Timeline {
 
 	#arrow(context, row, all, task) {
 		const { rows, wakers, trace } = this.model, waker = rows.waker[row];
-		const whom = rows.task[row], { space } = trace.tasks[whom], byTask = (wakers.said[waker] & 7) <= 1;
+		const woken = rows.task[row], { space } = trace.tasks[woken], byTask = (wakers.raw[waker] & 7) <= 1;
 		const who = byTask && wakers.tid[waker] ? trace.taskOf(space, wakers.tid[waker]) : -1;
-		const a = this.byTask.get(who), b = this.byTask.get(whom);
-		if (!b || !all && who !== task && whom !== task)
+		const a = this.byTask.get(who), b = this.byTask.get(woken);
+		if (!b || !all && who !== task && woken !== task)
 			return 0;
 		const x = this.xAt(wakers.ts[waker]), y = b.top + b.height / 2;
-		context.strokeStyle = context.fillStyle = css(this.palette.rgb.accent, who === task || whom === task ? 1 : 0.65);
+		context.strokeStyle = context.fillStyle = css(this.palette.rgb.accent, who === task || woken === task ? 1 : 0.65);
 		if (!a || a === b) {
 			context.beginPath();
 			context.arc(x, y, 2.5, 0, 7);

@@ -33,7 +33,7 @@ class TimelineInput {
 		ruler.addEventListener('pointerup', () => this.#endRuler());
 	}
 
-	#place(event, element = this.timeline.scroller) {
+	#setCpu(event, element = this.timeline.scroller) {
 		const box = element.getBoundingClientRect();
 		return { x: event.clientX - box.left, y: event.clientY - box.top };
 	}
@@ -41,7 +41,7 @@ class TimelineInput {
 	/* ---- pointer ---- */
 
 	#down(event) {
-		const { x, y } = this.#place(event), { timeline } = this, row = timeline.rowAt(y);
+		const { x, y } = this.#setCpu(event), { timeline } = this, row = timeline.rowAt(y);
 		if (event.button > 1 || x > timeline.scroller.clientWidth)
 			return;
 		if (row && row.type === 'group') {
@@ -56,7 +56,7 @@ class TimelineInput {
 	}
 
 	#move(event) {
-		const { x, y } = this.#place(event), { timeline } = this, drag = this.#drag;
+		const { x, y } = this.#setCpu(event), { timeline } = this, drag = this.#drag;
 		timeline.state.hover = x >= GUTTER ? timeline.timeAt(x) : null;
 		if (drag && !drag.label && Math.abs(x - drag.x) >= DRAG_FROM)
 			drag.moved = true;
@@ -86,7 +86,7 @@ class TimelineInput {
 	}
 
 	#up(event) {
-		const drag = this.#drag, { x } = this.#place(event), { timeline } = this;
+		const drag = this.#drag, { x } = this.#setCpu(event), { timeline } = this;
 		this.#drag = null;
 		if (!drag)
 			return;
@@ -111,7 +111,7 @@ class TimelineInput {
 
 	/* Zooms to the slice. */
 	#double(event) {
-		const { x, y } = this.#place(event), { timeline } = this, row = timeline.rowAt(y);
+		const { x, y } = this.#setCpu(event), { timeline } = this, row = timeline.rowAt(y);
 		const index = row && x >= GUTTER ? timeline.indexAt(row, timeline.timeAt(x)) : -1;
 		if (index >= 0)
 			this.zoomTo(timeline.spanOf(row, index));
@@ -127,7 +127,7 @@ class TimelineInput {
 
 	/* Zooms where there is nothing to scroll, or with Ctrl or Alt; sideways, or with Shift, it pans. */
 	#wheel(event) {
-		const { timeline } = this, { scroller } = timeline, { x } = this.#place(event);
+		const { timeline } = this, { scroller } = timeline, { x } = this.#setCpu(event);
 		const scrolls = scroller.scrollHeight > scroller.clientHeight + 1;
 		if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
 			event.preventDefault();
@@ -147,13 +147,13 @@ class TimelineInput {
 
 	#rulerWheel(event) {
 		event.preventDefault();
-		this.#zoomWheel(event, this.#place(event, this.timeline.ruler).x);
+		this.#zoomWheel(event, this.#setCpu(event, this.timeline.ruler).x);
 	}
 
 	/* ---- the ruler: the overview moves the view, the scale below it takes a range ---- */
 
 	#rulerDown(event) {
-		const { x, y } = this.#place(event, this.timeline.ruler);
+		const { x, y } = this.#setCpu(event, this.timeline.ruler);
 		if (x < GUTTER)
 			return;
 		this.timeline.ruler.setPointerCapture(event.pointerId);
@@ -162,7 +162,7 @@ class TimelineInput {
 	}
 
 	#rulerMove(event) {
-		const drag = this.#drag, { x } = this.#place(event, this.timeline.ruler), { timeline } = this;
+		const drag = this.#drag, { x } = this.#setCpu(event, this.timeline.ruler), { timeline } = this;
 		if (!drag)
 			return;
 		if (drag.overview) {

@@ -36,8 +36,8 @@ function findSpaces(parts) {
 /* What tells them apart for people: hosts, if that is enough. */
 function nameSpaces(spaces, parts) {
 	const hosts = spaces.map((_, space) => {
-		const told = parts.find((part) => part.space === space && part.meta.has('host'));
-		return told ? told.meta.get('host') : 'unknown host';
+		const named = parts.find((part) => part.space === space && part.meta.has('host'));
+		return named ? named.meta.get('host') : 'unknown host';
 	});
 	spaces.forEach((one, space) => {
 		const same = hosts.reduce((all, host, i) => host === hosts[space] ? [...all, i] : all, []);

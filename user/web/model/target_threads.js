@@ -13,13 +13,13 @@ function numbers(text) {
 	return Array.from(text.matchAll(/(\d+)(?:,|$)/gy), ([, id]) => Number(id));
 }
 
-class Followed {
+class TargetThreads {
 	#pids = new Map();
 	#tids = new Map();
-	#awaited = new Set(); /* processes that are the command's once it has begun */
+	#pending = new Set(); /* processes that are the command's once it has begun */
 	#inherit;
 	#command = false;
-	told = false;
+	fromTaskEvents = false;
 	within = false;
 
 	/* meta: a Map of the part's metadata. */
@@ -28,13 +28,13 @@ class Followed {
 		this.#inherit = meta.get('inherit') !== 'no';
 		this.#command = target.startsWith('command ');
 		/* TaskEvents say who is followed; of those that the target names, if the trace was cut to it */
-		this.told = meta.has('followed');
+		this.fromTaskEvents = meta.has('followed');
 		this.within = meta.get('followed') === 'within';
-		if (this.told && !this.within) {
+		if (this.fromTaskEvents && !this.within) {
 			this.some = true;
 			return;
 		}
-		this.some = this.told || this.#command || target.startsWith('pid ') || target.startsWith('tid ');
+		this.some = this.fromTaskEvents || this.#command || target.startsWith('pid ') || target.startsWith('tid ');
 		if (target.startsWith('pid '))
 			numbers(target.slice(4)).forEach((pid) => this.#pids.set(pid, NAMED));
 		if (target.startsWith('tid ')) {
@@ -42,14 +42,14 @@ class Followed {
 			this.#inherit = false;
 		}
 		if (this.#command && pids !== undefined) {
-			this.#awaited = new Set(numbers(pids));
+			this.#pending = new Set(numbers(pids));
 			this.#command = false;
 		}
 	}
 
 	/* A sign of life of a process. */
-	come(pid) {
-		if (this.#awaited.size && this.#awaited.delete(pid))
+	activatePending(pid) {
+		if (this.#pending.size && this.#pending.delete(pid))
 			this.#pids.set(pid, NAMED);
 	}
 
@@ -70,18 +70,18 @@ class Followed {
 		if (this.#command && tid !== NONE)
 			this.#pids.set(tid, NAMED);
 		this.#command = false;
-		this.come(tid);
+		this.activatePending(tid);
 		const how = this.#tids.get(old);
 		if (how && this.#inherit && tid !== NONE)
 			this.#tids.set(tid, how);
 	}
 
 	/* A thread is told to be of that process, which is followed or of which nothing is said. */
-	task(pid, tid, followed) {
+	task(pid, tid, isTarget) {
 		if (!this.some)
 			return;
-		this.come(pid);
-		if (pid !== NONE && (this.#tids.get(tid) === FORKED || followed && this.#inherit && !this.told))
+		this.activatePending(pid);
+		if (pid !== NONE && (this.#tids.get(tid) === FORKED || isTarget && this.#inherit && !this.fromTaskEvents))
 			this.#pids.set(pid, FORKED);
 	}
 
@@ -90,4 +90,4 @@ class Followed {
 	}
 }
 
-module.exports = { Followed };
+module.exports = { TargetThreads };

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Intervals of a recording that has whole stays off the CPU in place of switches. As user/profile/sched/stay.c; and what is
+ * Intervals of a recording that has whole stays off the CPU in place of switches. As user/profile/sched/entry.c; and what is
  * between two stays of a thread is an interval, too, of which nothing is known: it ran, or was off for a time that
  * was not wanted.
  */
 'use strict';
 
 const { NONE } = require('../read/columns.js');
-const { END, EVENT, FLAG, SOURCE, STATE, TID_MAX, WHY, howOut, isBlocked } = require('../read/states.js');
+const { END, EVENT, FLAG, SOURCE, STATE, TID_MAX, WHY, endOfSwitch, isBlocked } = require('../read/states.js');
 
 /*
  * Of one part { space, start } of a trace { taskOf(), stays }, stays a table of STAY_COLUMNS. Feed it the part's events in order by
  * add(), then finish(). Rows and wakers are put in tables of those names, as Intervals has them.
  */
-class Stays {
+class OffCpuIntervals {
 	#trace;
 	#part;
 	/*
 	 * tid -> { task, until, gone, seen }: up to when there is something to show of it, null: nothing yet; whether it
-	 * exits; and whether a stay or a sample was its own. Of others nothing is shown.
+	 * exits; and whether a entry or a sample was its own. Of others nothing is shown.
 	 */
 	#threads = new Map();
-	#last = null; /* { tid, ts, row } of a stay whose stack may come next */
+	#last = null; /* { tid, ts, row } of a entry whose stack may come next */
 
 	constructor(trace, part, { rows, wakers }) {
 		this.#trace = trace;
@@ -37,8 +37,8 @@ class Stays {
 		if (kind === EVENT.SAMPLE && ev.c[i] === SOURCE.EVENT && last && last.tid === ev.tid[i] && last.ts === ev.ts[i])
 			this.rows.stack[last.row] = ev.a[i];
 		this.#last = null;
-		if (kind === EVENT.STAY)
-			this.#stay(ev, i);
+		if (kind === EVENT.OFF_CPU)
+			this.#addInterval(ev, i);
 		else if (kind === EVENT.EXIT)
 			this.#exit(ev.tid[i], ev.ts[i]);
 		else if (kind === EVENT.TRACEPOINT)
@@ -70,13 +70,13 @@ class Stays {
 	/* A fork, or an exec, by which a thread takes over the number of its process. */
 	#tracepoint(ev, i) {
 		if (ev.b[i] !== NONE)
-			this.#born(ev.b[i], ev.ts[i]);
+			this.#handleBirth(ev.b[i], ev.ts[i]);
 		else if (ev.c[i] !== NONE && ev.c[i] !== ev.a[i])
-			this.#born(ev.a[i], ev.ts[i]);
+			this.#handleBirth(ev.a[i], ev.ts[i]);
 	}
 
 	/* Its number was nobody's until then, or that of one whose end is not there. */
-	#born(tid, ts) {
+	#handleBirth(tid, ts) {
 		const th = this.#thread(tid);
 		if (!th)
 			return;
@@ -95,7 +95,7 @@ class Stays {
 		th.gone = true;
 	}
 
-	/* What is from its last stay on, or from the beginning of the part, until then. */
+	/* What is from its last entry on, or from the beginning of the part, until then. */
 	#unknown(th, ts, endBy, flags) {
 		const start = th.until ?? this.#part.start;
 		if (ts > start)
@@ -116,46 +116,46 @@ class Stays {
 		rows.cpu[row] = cpu;
 		rows.prevState[row] = prevState;
 		rows.waker[row] = waker;
-		rows.stack[row] = rows.givenTo[row] = rows.takenFrom[row] = rows.hops[row] = NONE;
+		rows.stack[row] = rows.nextTid[row] = rows.prevTid[row] = rows.queues[row] = NONE;
 		return row;
 	}
 
-	#waker(ts, stay) {
-		const { wakers } = this, { stays } = this.#trace, row = wakers.add();
+	#waker(ts, entry) {
+		const { wakers } = this, { offCpu } = this.#trace, row = wakers.add();
 		wakers.ts[row] = ts;
-		wakers.tid[row] = stays.waker[stay];
-		wakers.said[row] = stays.context[stay];
+		wakers.tid[row] = offCpu.waker[entry];
+		wakers.raw[row] = offCpu.context[entry];
 		wakers.cpu[row] = wakers.stack[row] = NONE;
 		return row;
 	}
 
-	#stay(ev, i) {
-		const { stays } = this.#trace, ts = ev.ts[i], stay = ev.a[i], th = this.#see(ev.tid[i]);
+	#addInterval(ev, i) {
+		const { offCpu } = this.#trace, ts = ev.ts[i], entry = ev.a[i], th = this.#see(ev.tid[i]);
 		if (!th)
 			return;
-		const off = stays.offNs[stay], from = ts - off, blocked = Math.min(stays.blockedNs[stay], off);
-		const prevState = stays.prevState[stay], fromCpu = stays.fromCpu[stay], unfinished = stays.unfinished[stay] !== 0;
+		const off = offCpu.offNs[entry], from = ts - off, blocked = Math.min(offCpu.blockedNs[entry], off);
+		const prevState = offCpu.prevState[entry], fromCpu = offCpu.fromCpu[entry], unfinished = offCpu.unfinished[entry] !== 0;
 		const flags = unfinished ? FLAG.EDGE_END : 0, endBy = unfinished ? END.NOTHING : END.CPU;
 		const waits = { state: STATE.RUNNABLE, start: from, end: ts, endBy, flags, prevState, cpu: unfinished ? fromCpu : ev.cpu[i] };
-		const woken = stays.woken[stay] !== 0 && isBlocked(prevState), waker = woken ? this.#waker(from + blocked, stay) : NONE;
-		this.#unknown(th, from, howOut(prevState), 0);
+		const woken = offCpu.woken[entry] !== 0 && isBlocked(prevState), waker = woken ? this.#waker(from + blocked, entry) : NONE;
+		this.#unknown(th, from, endOfSwitch(prevState), 0);
 		const row = this.rows.length;
 		if (!isBlocked(prevState))
-			this.#put(th, { ...waits, why: prevState ? WHY.PREEMPTED : WHY.GAVE_WAY });
+			this.#put(th, { ...waits, why: prevState ? WHY.PREEMPTED : WHY.RESCHED });
 		else if (woken && !blocked)
 			this.#put(th, { ...waits, why: WHY.WOKEN_EARLY, waker });
 		else if (woken)
 			this.#blocked(th, { ...waits, waker }, from + blocked, fromCpu);
 		else
-			this.#put(th, { ...waits, state: STATE.BLOCKED, cpu: fromCpu, flags: flags | (unfinished ? 0 : FLAG.NO_WAKING) });
+			this.#put(th, { ...waits, state: STATE.BLOCKED, cpu: fromCpu, flags: flags | (unfinished ? 0 : FLAG.NO_WAKEUP) });
 		this.#last = { tid: ev.tid[i], ts, row };
 	}
 
 	/* One that was woken at a time, and waited then. */
 	#blocked(th, waits, woken, fromCpu) {
-		this.#put(th, { ...waits, state: STATE.BLOCKED, end: woken, endBy: END.WAKING, flags: 0, cpu: fromCpu });
+		this.#put(th, { ...waits, state: STATE.BLOCKED, end: woken, endBy: END.WAKEUP, flags: 0, cpu: fromCpu });
 		this.#put(th, { ...waits, start: woken, why: WHY.WOKEN, prevState: 0 });
 	}
 }
 
-module.exports = { Stays };
+module.exports = { OffCpuIntervals };

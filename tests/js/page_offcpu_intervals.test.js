@@ -7,13 +7,13 @@ const { test } = require('node:test');
 
 const { NONE, Table } = require('../../user/web/read/columns.js');
 const { Intervals } = require('../../user/web/model/intervals.js');
-const { EVENT, EVENT_COLUMNS, SOURCE, STATE, STAY_COLUMNS } = require('../../user/web/read/states.js');
+const { EVENT, EVENT_COLUMNS, SOURCE, STATE, OFF_CPU_COLUMNS } = require('../../user/web/read/states.js');
 
 const ASLEEP = 1;
 
 /* Of events [{ ts, kind, tid, ... }], stays with their own columns among them: "tid state from-to" of each interval. */
-function told(list) {
-	const events = new Table(EVENT_COLUMNS), stays = new Table(STAY_COLUMNS);
+function intervalsOf(list) {
+	const events = new Table(EVENT_COLUMNS), offCpu = new Table(OFF_CPU_COLUMNS);
 	for (const { ts, kind, tid, ...more } of list) {
 		const i = events.add();
 		events.ts[i] = ts;
@@ -21,14 +21,14 @@ function told(list) {
 		events.tid[i] = tid;
 		for (const name of ['a', 'b', 'c', 'd'])
 			events[name][i] = more[name] ?? NONE;
-		if (kind !== EVENT.STAY)
+		if (kind !== EVENT.OFF_CPU)
 			continue;
-		events.a[i] = stays.add();
-		for (const name of Object.keys(STAY_COLUMNS))
-			stays[name][events.a[i]] = more[name] ?? 0;
+		events.a[i] = offCpu.add();
+		for (const name of Object.keys(OFF_CPU_COLUMNS))
+			offCpu[name][events.a[i]] = more[name] ?? 0;
 	}
-	const part = { space: 0, start: 100, meta: new Map(), stays: true };
-	const intervals = new Intervals({ parts: [part], gaps: [], stays, taskOf: (space, tid) => tid, firstPid: () => NONE });
+	const part = { space: 0, start: 100, meta: new Map(), offCpu: true };
+	const intervals = new Intervals({ parts: [part], gaps: [], offCpu, taskOf: (space, tid) => tid, firstPid: () => NONE });
 	for (let i = 0; i < events.length; i++)
 		intervals.add(events, i);
 	intervals.finish();
@@ -37,33 +37,33 @@ function told(list) {
 		rows.stack[i] === NONE ? '' : ` stack ${rows.stack[i]}`}`).sort();
 }
 
-function stay(ts, offNs, more = {}) {
-	return { ts, kind: EVENT.STAY, tid: 5, offNs, blockedNs: offNs, prevState: ASLEEP, ...more };
+function offCpuEvent(ts, offNs, more = {}) {
+	return { ts, kind: EVENT.OFF_CPU, tid: 5, offNs, blockedNs: offNs, prevState: ASLEEP, ...more };
 }
 
 test('stays that overlap are cut short, and one longer than time begins where it says', () => {
-	assert.deepStrictEqual(told([stay(300, 100), stay(350, 120), stay(340, 1000, { woken: 1, blockedNs: 5000 }), stay(400, 10)]),
+	assert.deepStrictEqual(intervalsOf([offCpuEvent(300, 100), offCpuEvent(350, 120), offCpuEvent(340, 1000, { woken: 1, blockedNs: 5000 }), offCpuEvent(400, 10)]),
 		['5 BLOCKED 200-300', '5 BLOCKED 300-350', '5 BLOCKED 350-350', '5 BLOCKED 390-400', '5 RUNNABLE 350-350',
 			'5 UNKNOWN 100-200', '5 UNKNOWN 350-390']);
-	assert.deepStrictEqual(told([stay(300, 1e15)]), [`5 BLOCKED ${300 - 1e15}-300`]);
+	assert.deepStrictEqual(intervalsOf([offCpuEvent(300, 1e15)]), [`5 BLOCKED ${300 - 1e15}-300`]);
 });
 
 test('a stack is that of the stay right before it, of its thread', () => {
 	const stack = (tid, a) => ({ ts: 300, kind: EVENT.SAMPLE, tid, a, c: SOURCE.EVENT });
-	assert.deepStrictEqual(told([stay(300, 200), { ts: 300, kind: EVENT.TASK, tid: 5 }, stack(5, 7), stack(5, 8)]),
+	assert.deepStrictEqual(intervalsOf([offCpuEvent(300, 200), { ts: 300, kind: EVENT.TASK, tid: 5 }, stack(5, 7), stack(5, 8)]),
 		['5 BLOCKED 100-300 stack 7']);
-	assert.deepStrictEqual(told([stay(300, 200), stack(6, 7), stack(5, 8)]), ['5 BLOCKED 100-300']);
+	assert.deepStrictEqual(intervalsOf([offCpuEvent(300, 200), stack(6, 7), stack(5, 8)]), ['5 BLOCKED 100-300']);
 });
 
 test('a thread is unknown from its birth to its end, and one without a stay or a sample is not shown', () => {
 	const fork = { ts: 200, kind: EVENT.TRACEPOINT, tid: 9, b: 5 }, exit = { ts: 600, kind: EVENT.EXIT, tid: 5 };
-	assert.deepStrictEqual(told([fork, exit, { ts: 700, kind: EVENT.OTHER, tid: 0 }]), []);
-	assert.deepStrictEqual(told([fork, { ts: 700, kind: EVENT.OTHER, tid: 0 }]), []);
-	assert.deepStrictEqual(told([fork, stay(400, 100), exit, { ts: 700, kind: EVENT.OTHER, tid: 0 }]),
+	assert.deepStrictEqual(intervalsOf([fork, exit, { ts: 700, kind: EVENT.OTHER, tid: 0 }]), []);
+	assert.deepStrictEqual(intervalsOf([fork, { ts: 700, kind: EVENT.OTHER, tid: 0 }]), []);
+	assert.deepStrictEqual(intervalsOf([fork, offCpuEvent(400, 100), exit, { ts: 700, kind: EVENT.OTHER, tid: 0 }]),
 		['5 BLOCKED 300-400', '5 UNKNOWN 200-300', '5 UNKNOWN 400-600']);
-	assert.deepStrictEqual(told([{ ts: 300, kind: EVENT.SAMPLE, tid: 5, a: 7, c: SOURCE.SAMPLE }, { ts: 700, kind: EVENT.OTHER, tid: 0 }]),
+	assert.deepStrictEqual(intervalsOf([{ ts: 300, kind: EVENT.SAMPLE, tid: 5, a: 7, c: SOURCE.SAMPLE }, { ts: 700, kind: EVENT.OTHER, tid: 0 }]),
 		['5 UNKNOWN 100-700']);
 	/* the same number once more */
-	assert.deepStrictEqual(told([stay(400, 300), exit, { ...fork, ts: 650 }, stay(700, 20), { ts: 800, kind: EVENT.OTHER, tid: 0 }]),
+	assert.deepStrictEqual(intervalsOf([offCpuEvent(400, 300), exit, { ...fork, ts: 650 }, offCpuEvent(700, 20), { ts: 800, kind: EVENT.OTHER, tid: 0 }]),
 		['5 BLOCKED 100-400', '5 BLOCKED 680-700', '5 UNKNOWN 400-600', '5 UNKNOWN 650-680', '5 UNKNOWN 700-800']);
 });

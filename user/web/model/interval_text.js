@@ -6,13 +6,13 @@ const { NONE, lowerBound, upperBound } = require('../read/columns.js');
 const { END, FLAG, NOBODY, STATE, WHY } = require('../read/states.js');
 
 const LETTERS = 'SDTtXZPI';
-const LETTER_WORDS = { S: 'asleep', D: 'uninterruptible', T: 'stopped', t: 'traced', X: 'dead', Z: 'zombie', P: 'parked',
+const LETTER_WORDS = { S: 'sleeping', D: 'uninterruptible', T: 'stopped', t: 'traced', X: 'dead', Z: 'zombie', P: 'parked',
 	I: 'idle' };
 const SOFTIRQS = ['HI', 'TIMER', 'NET_TX', 'NET_RX', 'BLOCK', 'IRQ_POLL', 'TASKLET', 'SCHED', 'HRTIMER', 'RCU'];
-const ENDS = { [END.NOTHING]: 'the recording ended', [END.CPU]: 'got a CPU', [END.WAKING]: 'was woken',
-	[END.BLOCK]: 'blocked', [END.PREEMPTED]: 'was preempted', [END.GIVE_WAY]: 'gave way', [END.EXIT]: 'exited' };
-const WHYS = { [WHY.WOKEN]: 'it was woken', [WHY.WOKEN_EARLY]: 'it was woken before it had left its CPU',
-	[WHY.PREEMPTED]: 'it was preempted', [WHY.GAVE_WAY]: 'its turn was over', [WHY.NEW]: 'it was born' };
+const ENDS = { [END.NOTHING]: 'with the recording', [END.CPU]: 'switched in', [END.WAKEUP]: 'woken',
+	[END.BLOCK]: 'blocked', [END.PREEMPTED]: 'preempted', [END.RESCHED]: 'time slice over, or yielded', [END.EXIT]: 'exited' };
+const WHYS = { [WHY.WOKEN]: 'woken', [WHY.WOKEN_EARLY]: 'woken before it left its CPU',
+	[WHY.PREEMPTED]: 'preempted', [WHY.RESCHED]: 'time slice over, or yielded', [WHY.NEW]: 'new thread' };
 /* The letter by which ps calls a state. */
 function letter(prevState) {
 	if (!(prevState & 0xff))
@@ -27,30 +27,30 @@ function stateText(rows, row) {
 	case STATE.RUNNING:
 		return 'running';
 	case STATE.RUNNABLE:
-		return 'waiting for a CPU';
+		return 'runnable';
 	case STATE.BLOCKED: {
 		const as = letter(rows.prevState[row]);
-		return flags & FLAG.EDGE_START ? 'blocked or asleep' : `blocked (${as}: ${LETTER_WORDS[as] || 'blocked'})`;
+		return flags & FLAG.EDGE_START ? 'blocked' : `blocked (${as}: ${LETTER_WORDS[as] || 'blocked'})`;
 	}
 	default:
-		return flags & FLAG.BETWEEN ? 'unknown: only stays off the CPU are recorded, of some lengths' :
-			flags & FLAG.NEIGHBOUR ? 'not among what was recorded' :
+		return flags & FLAG.BETWEEN ? 'unknown: only some off-CPU intervals are recorded' :
+			flags & FLAG.NEIGHBOUR ? 'not recorded' :
 			flags & FLAG.LOSS ? 'unknown: events were lost' :
-			flags & FLAG.UNSURE && !(flags & FLAG.HOLE) ? 'unknown: waiting for a CPU, or blocked' :
+			flags & FLAG.UNSURE && !(flags & FLAG.HOLE) ? 'unknown: runnable or blocked' :
 			'unknown: events are missing';
 	}
 }
 
 /* From what a waking came: { by: a tid or NONE, text }. */
 function wakerText(model, waker, space) {
-	const { wakers } = model, said = wakers.said[waker], number = (said >>> 3) - 1;
-	switch (said & 7) {
+	const { wakers } = model, raw = wakers.raw[waker], number = (raw >>> 3) - 1;
+	switch (raw & 7) {
 	case 2:
 		return { by: NONE, text: number === 1 ? 'a timer' : `softirq ${SOFTIRQS[number] || (number >= 0 ? number : '')}`.trim() };
 	case 3:
 		return { by: NONE, text: `interrupt${number >= 0 ? ` ${number}` : ''}` };
 	case 4:
-		return { by: NONE, text: 'an interrupt of the kernel (IPI)' };
+		return { by: NONE, text: 'an inter-processor interrupt (IPI)' };
 	case 5:
 		return { by: NONE, text: 'a timer' };
 	default:
@@ -61,18 +61,18 @@ function wakerText(model, waker, space) {
 /* Adds to `sums` who ran on a CPU from when to when. */
 function whoRan(model, space, cpu, from, to, sums) {
 	const lane = cpu === NONE ? undefined : model.cpuOf(space, cpu);
-	let told = 0;
+	let knownNs = 0;
 	if (lane) {
 		const { start, end, tid } = lane, first = upperBound(end, from, 0, end.length);
 		const last = lowerBound(start, to, first, start.length);
 		for (let i = first; i < last; i++) {
 			const ns = Math.min(end[i], to) - Math.max(start[i], from);
 			sums.set(tid[i], (sums.get(tid[i]) || 0) + ns);
-			told += ns;
+			knownNs += ns;
 		}
 	}
-	if (to - from > told)
-		sums.set(NOBODY, (sums.get(NOBODY) || 0) + to - from - told);
+	if (to - from > knownNs)
+		sums.set(NOBODY, (sums.get(NOBODY) || 0) + to - from - knownNs);
 }
 
 /*
@@ -80,22 +80,22 @@ function whoRan(model, space, cpu, from, to, sums) {
  * when of its interval: [{ tid, ns }], longest first. tid 0: idle, NOBODY: unknown. As intervals_behind() of
  * user/profile/sched/intervals.c.
  */
-function meanwhile(model, row, start = model.rows.start[row], end = model.rows.end[row]) {
-	const { rows } = model, { hops } = model.intervals, cpu = rows.cpu[row], sums = new Map();
-	const { space } = model.trace.tasks[rows.task[row]], first = rows.hops[row];
+function ranInstead(model, row, start = model.rows.start[row], end = model.rows.end[row]) {
+	const { rows } = model, { queues } = model.intervals, cpu = rows.cpu[row], sums = new Map();
+	const { space } = model.trace.tasks[rows.task[row]], first = rows.queues[row];
 	let to = end;
 	if (rows.state[row] !== STATE.RUNNABLE || first === NONE) {
 		whoRan(model, space, cpu, start, to, sums);
 		to = start;
 	}
-	for (let i = rows.hopCount[row] - 1; i >= 0 && to > start; i--) {
-		const since = hops.since[first + i], from = Math.max(since, start);
+	for (let i = rows.queueCount[row] - 1; i >= 0 && to > start; i--) {
+		const since = queues.since[first + i], from = Math.max(since, start);
 		/* one that came to another CPU in the end was moved there, who knows when */
-		const known = i < rows.hopCount[row] - 1 || hops.cpu[first + i] === cpu;
+		const known = i < rows.queueCount[row] - 1 || queues.cpu[first + i] === cpu;
 		if (since >= end)
 			continue;
 		if (from < to)
-			whoRan(model, space, known ? hops.cpu[first + i] : NONE, from, to, sums);
+			whoRan(model, space, known ? queues.cpu[first + i] : NONE, from, to, sums);
 		to = Math.min(from, to);
 	}
 	if (to > start)
@@ -116,7 +116,7 @@ function wasOff({ rows }, { rows: mine, ends }, ts) {
  * Whether a thread (one of model.tasks) can be the one that told when a stretch began and ended: who reads a clock is
  * on a CPU. One that was not is another, of another pid namespace or born later. As user/cmd/explain/explain_slowest.c.
  */
-function canHaveTold(model, task, { from, to }) {
+function canBeItsThread(model, task, { from, to }) {
 	return !wasOff(model, task, from) && !wasOff(model, task, to);
 }
 
@@ -139,7 +139,7 @@ function pieces(model, task, { from, to }, most) {
 }
 
 /* Of one half of a stack, the kernel's or the program's, the function that says most, or null. */
-function toldFunction({ stacks, symbols }, stack, kernel) {
+function bestFunction({ stacks, symbols }, stack, kernel) {
 	let first = null;
 	for (const frame of stacks.get(stack)) {
 		const name = symbols.isKernel(frame) === kernel ? symbols.nameOf(frame) : null;
@@ -154,7 +154,7 @@ function toldFunction({ stacks, symbols }, stack, kernel) {
 function gist({ trace }, stack) {
 	if (stack === NONE)
 		return '';
-	return trace.stacks.said[stack] ??= toldFunction(trace, stack, false) || toldFunction(trace, stack, true) || '';
+	return trace.stacks.gists[stack] ??= bestFunction(trace, stack, false) || bestFunction(trace, stack, true) || '';
 }
 
-module.exports = { stateText, wakerText, meanwhile, canHaveTold, pieces, gist, letter, ENDS, WHYS };
+module.exports = { stateText, wakerText, ranInstead, canBeItsThread, pieces, gist, letter, ENDS, WHYS };
