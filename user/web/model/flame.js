@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* A tree of calls and where each of its boxes lies. Numbers only: no text, no colours, no pixels. */
+/* A call tree and the position of its boxes. Numbers only: no text, no colours, no pixels. */
 'use strict';
 
 const { NONE } = require('../read/columns.js');
 
-/* Functions that are none: the root, stacks that are not known, and the states of threads. */
+/* Nodes without a function: the root, unknown stacks, and thread states. */
 const FN = { ROOT: -1, NO_STACK: -2, STATE: -10 };
 
 /*
- * Nodes by number, 0 the root: parent, fn (an index of symbols.functions, or one of FN: of a state,
- * FN.STATE - state), depth, self, total, count, and x, the sum of what lies to the left. levels[d] are the
- * nodes of a depth from left to right. Callers first, or inverted: leaves first.
+ * Nodes by number, 0 is the root: parent, fn (an index of symbols.functions, or one of FN; for a
+ * state, FN.STATE - state), depth, self, total, count, and x, the total of everything to its left.
+ * levels[d] has the nodes of a depth from left to right. Callers first, or inverted: leaves first.
  */
 class Flame {
 	#index = new Map();
@@ -64,7 +64,7 @@ class Flame {
 		return node;
 	}
 
-	/* Nodes stand behind their parents, siblings by weight. */
+	/* Nodes come after their parents, siblings by weight. */
 	#layOut() {
 		let level = [0];
 		while (level.length) {
@@ -95,7 +95,7 @@ class Flame {
 		return lo < level.length && this.x[level[lo]] <= x ? level[lo] : -1;
 	}
 
-	/* From the node up to the root, itself included. */
+	/* From the node to the root, both included. */
 	path(node) {
 		const path = [];
 		for (; node >= 0; node = this.parent[node])
@@ -103,7 +103,7 @@ class Flame {
 		return path;
 	}
 
-	/* The weight of all stacks with a function in them of which is() holds. */
+	/* The weight of all stacks with at least one function for which is() is true. */
 	matched(is) {
 		let sum = 0;
 		const open = [0];

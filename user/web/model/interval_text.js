@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What can be told of an interval in words: why it began, how it ended, who ran meanwhile. Text, no elements. */
+/*
+ * An interval in words: why it started, how it ended, which threads ran instead. Text, no elements.
+ */
 'use strict';
 
 const { NONE, lowerBound, upperBound } = require('../read/columns.js');
@@ -13,7 +15,7 @@ const ENDS = { [END.NOTHING]: 'with the recording', [END.CPU]: 'switched in', [E
 	[END.BLOCK]: 'blocked', [END.PREEMPTED]: 'preempted', [END.RESCHED]: 'time slice over, or yielded', [END.EXIT]: 'exited' };
 const WHYS = { [WHY.WOKEN]: 'woken', [WHY.WOKEN_EARLY]: 'woken before it left its CPU',
 	[WHY.PREEMPTED]: 'preempted', [WHY.RESCHED]: 'time slice over, or yielded', [WHY.NEW]: 'new thread' };
-/* The letter by which ps calls a state. */
+/* The letter of a state as in ps. */
 function letter(prevState) {
 	if (!(prevState & 0xff))
 		return 'R';
@@ -41,7 +43,7 @@ function stateText(rows, row) {
 	}
 }
 
-/* From what a waking came: { by: a tid or NONE, text }. */
+/* The waker: { by: a tid or NONE, text }. */
 function wakerText(model, waker, space) {
 	const { wakers } = model, raw = wakers.raw[waker], number = (raw >>> 3) - 1;
 	switch (raw & 7) {
@@ -58,7 +60,7 @@ function wakerText(model, waker, space) {
 	}
 }
 
-/* Adds to `sums` who ran on a CPU from when to when. */
+/* Adds to `sums` the threads that ran on a CPU in a time range. */
 function whoRan(model, space, cpu, from, to, sums) {
 	const lane = cpu === NONE ? undefined : model.cpuOf(space, cpu);
 	let knownNs = 0;
@@ -76,9 +78,9 @@ function whoRan(model, space, cpu, from, to, sums) {
 }
 
 /*
- * Who ran on the CPUs on whose queues a runnable thread was, or on the CPU that a blocked one left, from when to
- * when of its interval: [{ tid, ns }], longest first. tid 0: idle, NOBODY: unknown. As intervals_behind() of
- * user/profile/sched/intervals.c.
+ * Threads that ran on the CPUs whose run queues a runnable thread was on, or on the CPU that a
+ * blocked one left, in a range of its interval: [{ tid, ns }], longest first. tid 0: idle, NOBODY:
+ * unknown. As intervals_preemptors() of user/profile/sched/intervals.c.
  */
 function ranInstead(model, row, start = model.rows.start[row], end = model.rows.end[row]) {
 	const { rows } = model, { queues } = model.intervals, cpu = rows.cpu[row], sums = new Map();
@@ -90,7 +92,7 @@ function ranInstead(model, row, start = model.rows.start[row], end = model.rows.
 	}
 	for (let i = rows.queueCount[row] - 1; i >= 0 && to > start; i--) {
 		const since = queues.since[first + i], from = Math.max(since, start);
-		/* one that came to another CPU in the end was moved there, who knows when */
+		/* if it was switched in on another CPU, it was migrated at an unknown time */
 		const known = i < rows.queueCount[row] - 1 || queues.cpu[first + i] === cpu;
 		if (since >= end)
 			continue;
@@ -103,7 +105,7 @@ function ranInstead(model, row, start = model.rows.start[row], end = model.rows.
 	return [...sums].map(([tid, ns]) => ({ tid, ns })).filter(({ ns }) => ns > 0).sort((a, b) => b.ns - a.ns);
 }
 
-/* By that much an application's clock and the recorder's may differ in what they saw first. */
+/* Tolerance between the clock readings of the application and the recorder. */
 const OFF_SLACK_NS = 50000;
 
 function wasOff({ rows }, { rows: mine, ends }, ts) {
@@ -113,16 +115,17 @@ function wasOff({ rows }, { rows: mine, ends }, ts) {
 }
 
 /*
- * Whether a thread (one of model.tasks) can be the one that told when a stretch began and ended: who reads a clock is
- * on a CPU. One that was not is another, of another pid namespace or born later. As user/cmd/explain/explain_slowest.c.
+ * Whether a thread (one of model.tasks) can be the one that wrote the start and end of a range: it
+ * reads the clock on a CPU. If it was off the CPU, the TID belongs to another thread, in another
+ * PID namespace or created later. As user/cmd/explain/explain_slowest.c.
  */
 function canBeItsThread(model, task, { from, to }) {
 	return !wasOff(model, task, from) && !wasOff(model, task, to);
 }
 
 /*
- * What a thread (one of model.tasks) did from when to when: { pieces: [{ row, from, to }], left, leftNs }, in order
- * of time; of many the `most` longest.
+ * What a thread (one of model.tasks) did in a range: { pieces: [{ row, from, to }], left, leftNs },
+ * in order of time; at most the `most` longest ones.
  */
 function pieces(model, task, { from, to }, most) {
 	const { rows } = model, all = [];
@@ -138,7 +141,7 @@ function pieces(model, task, { from, to }, most) {
 		leftNs: left.reduce((sum, piece) => sum + piece.to - piece.from, 0) };
 }
 
-/* Of one half of a stack, the kernel's or the program's, the function that says most, or null. */
+/* The most informative function of one half of a stack, kernel or user, or null. */
 function bestFunction({ stacks, symbols }, stack, kernel) {
 	let first = null;
 	for (const frame of stacks.get(stack)) {
@@ -150,7 +153,7 @@ function bestFunction({ stacks, symbols }, stack, kernel) {
 	return first;
 }
 
-/* What a stack of a blocked thread is about, in one name. As user/profile/explain/causes.c. */
+/* The name that best describes the stack of a blocked thread. As user/profile/explain/causes.c. */
 function gist({ trace }, stack) {
 	if (stack === NONE)
 		return '';

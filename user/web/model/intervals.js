@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What each thread did from when to when: running, runnable, blocked, or unknown. The state machine of
- * user/profile/sched/intervals.c, which says what it does in doubt, over rows of events; what it hands out are
- * rows, too. Times are numbers of nanoseconds since any origin.
+ * What each thread did: running, runnable, blocked, or unknown. The state machine of
+ * user/profile/sched/thread_state.c, over rows of events; the output is rows, too. Times are
+ * numbers of nanoseconds since any origin.
  */
 'use strict';
 
@@ -14,7 +14,7 @@ const { OffCpuIntervals } = require('./offcpu_intervals.js');
 const QUEUES_MAX = 4;
 const FEW = 4096; /* CPUs, and ends of recordings */
 const LIFE = { UNSEEN: 0, ON: 1, GONE: 2 };
-/* Who runs on a CPU of which the next switch will tell. */
+/* The thread on a CPU, if the next switch will show it. */
 const LATER = 0xfffffffd;
 
 const INTERVAL_COLUMNS = { task: Uint32Array, state: Uint8Array, beganAs: Uint8Array, flags: Uint16Array,
@@ -32,7 +32,7 @@ function newThread(tid, task) {
 		queueCount: 0, queueSince: new Float64Array(QUEUES_MAX), queueCpu: new Uint32Array(QUEUES_MAX) };
 }
 
-/* Opens the next interval. Times that step back are no time. */
+/* Starts the next interval. If time goes backwards, the old start stays. */
 function begin(th, state, ts) {
 	if (ts > th.since || th.life !== LIFE.ON)
 		th.since = ts;
@@ -46,12 +46,12 @@ function begin(th, state, ts) {
 	th.prevState = 0;
 }
 
-/* Whether it waited for that CPU alone. */
+/* Whether it was on the run queue of that CPU only. */
 function waitedOn(th, cpu) {
 	return th.queueCount === 1 && th.queueCpu[0] === cpu && th.queueSince[0] <= th.since;
 }
 
-/* Those of a list, "0,2-3"; null where there is none, or none that makes sense. */
+/* The CPUs of a list, "0,2-3"; null if there is none or it is malformed. */
 function cpuSet(list) {
 	const cpus = new Set();
 	for (const range of list ? list.split(',') : []) {
@@ -64,7 +64,7 @@ function cpuSet(list) {
 	return cpus.size ? cpus : null;
 }
 
-/* The last ones are kept. */
+/* Only the last ones are kept. */
 function addQueue(th, cpu, ts) {
 	if (th.queueCount === QUEUES_MAX) {
 		th.queueSince.copyWithin(0, 1);
@@ -76,14 +76,15 @@ function addQueue(th, cpu, ts) {
 }
 
 /*
- * trace: { parts: [{ space, meta, start, stays }], gaps: [Gaps by part], stays (see stays.js),
+ * trace: { parts: [{ space, meta, start, offCpu }], gaps: [Gaps by part], offCpu (see
+ * offcpu_intervals.js),
  *	taskOf(space, tid) -> the index of a task, firstPid(task) -> its process, or NONE }
- * Feed it rows of a table of EVENT_COLUMNS in order by add(), then finish(). Then there are
- *	.rows		a table of INTERVAL_COLUMNS; those of one task are in order, and leave no time out
- *	.wakers		what a row's `waker` is the index in
- *	.slices		who came onto which CPU when; those of one CPU are in order
- *	.hops		a table of HOP_COLUMNS: on whose queues a runnable thread was, as far as is known: hopCount of them
- *			from the row's `hops` on; where that is NONE it was on the queue of its CPU all the while
+ * Call add() for rows of a table of EVENT_COLUMNS in order, then finish(). Then there are
+ *	.rows		a table of INTERVAL_COLUMNS; those of one task are in order, without gaps
+ *	.wakers		a row's `waker` is an index in it
+ *	.slices		which thread came onto which CPU when; those of one CPU are in order
+ *	.queues		a table of QUEUE_COLUMNS: run queues of a runnable thread, as far as known: queueCount of them
+ *			from the row's `queues` on; NONE: it was on the queue of its CPU all the time
  */
 class Intervals {
 	#trace;
@@ -92,15 +93,15 @@ class Intervals {
 	#start = 0;
 	#last = 0;
 	#targets = null;
-	#neighbours = false; /* CPUs that those who are followed waited for were watched */
+	#neighbours = false; /* CPUs that targets waited for were watched */
 	#recorded = null; /* a Set of CPUs; null: all */
-	#offCpu = null; /* of a part that has these in place of switches */
+	#offCpu = null; /* for a part with off-CPU intervals instead of switches */
 	#threads = new Map();
-	#cpus = new Map(); /* who is on each: the tid, or NOBODY, and its slice's row */
-	#woken = null; /* the thread that was woken last, whose waker's stack may come next */
-	#pending = -1; /* the row of its block */
+	#cpus = new Map(); /* the thread on each CPU: the tid, or NOBODY, and its slice's row */
+	#woken = null; /* the thread woken last, whose waker's stack may come next */
+	#pending = -1; /* the row of its blocked interval */
 
-	/* Of so many events there will be. */
+	/* Expected numbers of events. */
 	constructor(trace, { switches = 0, wakeups = 0 } = {}) {
 		this.#trace = trace;
 		this.rows = new Table(INTERVAL_COLUMNS, 2 * switches + wakeups);
@@ -152,7 +153,10 @@ class Intervals {
 			rows.flags[row] |= FLAG.LOSS;
 		if (rows.flags[row] & (FLAG.LOSS | FLAG.HOLE | FLAG.NEIGHBOUR | FLAG.UNSURE))
 			rows.state[row] = STATE.UNKNOWN;
-		/* what does not fit together, or has no beginning, happened where nobody recorded */
+		/*
+		 * contradictions, and intervals without a start, come from CPUs that are not
+		 * recorded
+		 */
 		if (rows.state[row] === STATE.UNKNOWN && this.#recorded && !(rows.flags[row] & FLAG.LOSS))
 			rows.flags[row] |= FLAG.NEIGHBOUR;
 	}
@@ -200,7 +204,7 @@ class Intervals {
 		this.#pending = -1;
 	}
 
-	/* The first event of a thread says what it did until then. */
+	/* The first event of a thread defines its state until then. */
 	#beginFirstInterval(th, before) {
 		begin(th, before, Math.max(th.from, this.#start));
 		th.flags = FLAG.EDGE_START;
@@ -208,7 +212,7 @@ class Intervals {
 
 	/* ---- threads ---- */
 
-	/* null for the idle threads, which all share tid 0, and for what is no thread's number. */
+	/* null for the idle threads, which share tid 0, and for numbers that are not TIDs. */
 	#thread(tid) {
 		let th = this.#threads.get(tid);
 		if (th || !tid || tid > TID_MAX)
@@ -226,16 +230,16 @@ class Intervals {
 		return th ? th.pid : this.#trace.firstPid(this.#trace.taskOf(this.#space, tid));
 	}
 
-	/* All of its switches are there. */
+	/* Whether all of its switches are recorded. */
 	#isTarget(tid) {
 		const th = this.#threads.get(tid);
 		return th !== undefined && (th.isTarget || !this.#targets.fromTaskEvents && this.#targets.has(th.pid, tid));
 	}
 
-	/* So are those of each CPU that is waited for. */
+	/* Whether all switches of each CPU that threads wait for are recorded. */
 	get #hasAllSwitches() { return !this.#targets.some || this.#neighbours; }
 
-	/* Makes `next` the one on a CPU, and tells who was there. */
+	/* Sets the thread on a CPU, and returns the one before it. */
 	#toCpu(cpu, ts, prev, next, sure) {
 		const slices = this.slices, on = this.#cpus.get(cpu);
 		if (cpu === NONE)
@@ -263,7 +267,10 @@ class Intervals {
 		}
 	}
 
-	/* From here on all switches of a CPU are there, or not: who was on it since the last one is not known. */
+	/*
+	 * From here on all switches of a CPU are recorded, or not: the thread on it since the last
+	 * one is unknown.
+	 */
 	#handleCpuWatch(ev, i) {
 		const cpu = ev.cpu[i], kind = ev.a[i], on = this.#cpus.get(cpu);
 		if (cpu === NONE || on && this.#isTarget(on.tid))
@@ -278,7 +285,7 @@ class Intervals {
 
 	#isRecorded(cpu) { return this.#recorded === null || this.#recorded.has(cpu); }
 
-	/* From here on all of its switches are there: its next event will say what it is doing. */
+	/* From here on all of its switches are recorded: its next event defines its state. */
 	#startThread(th, ts) {
 		if (th.life === LIFE.ON)
 			this.#end(th, ts, END.NOTHING, th.cpu, NONE);
@@ -287,7 +294,7 @@ class Intervals {
 		th.from = ts;
 	}
 
-	/* From here on nothing is known of it. */
+	/* From here on its state is unknown. */
 	#stopThread(th, ts) {
 		if (th.life === LIFE.GONE)
 			return;
@@ -298,7 +305,7 @@ class Intervals {
 		begin(th, STATE.UNKNOWN, ts);
 	}
 
-	/* A thread is on the queue of this CPU, or was there last. */
+	/* The thread is on the run queue of this CPU, or was on it last. */
 	#setCpu(th, cpu, ts) {
 		const away = !this.#isRecorded(cpu);
 		if (th.away === away)
@@ -310,7 +317,9 @@ class Intervals {
 		th.away = away;
 	}
 
-	/* To another CPU. It waits there: sleepers are moved when they are woken. */
+	/*
+	 * The thread was migrated and is runnable: the kernel migrates sleepers when it wakes them.
+	 */
 	#migrate(th, cpu, ts) {
 		const wasAway = th.away;
 		if (wasAway && th.life === LIFE.UNSEEN)
@@ -322,7 +331,7 @@ class Intervals {
 		th.flags = FLAG.EDGE_START;
 	}
 
-	/* What a TaskEvent says of it. */
+	/* Applies a TaskEvent. */
 	#updateTarget(th, raw, ts) {
 		const isTarget = raw && (!this.#targets.within || this.#targets.has(th.pid, th.tid));
 		if (!this.#targets.fromTaskEvents || th.isTarget === isTarget)
@@ -384,12 +393,12 @@ class Intervals {
 
 	#switchedIn(th, ts, cpu, prev) {
 		this.#setCpu(th, cpu, ts);
-		/* on a CPU that is not recorded it may have run */
+		/* it may have run on a CPU that is not recorded */
 		if (th.life === LIFE.UNSEEN && this.#recorded) {
 			this.#beginFirstInterval(th, STATE.UNKNOWN);
 		} else if (th.life === LIFE.UNSEEN) {
 			this.#beginFirstInterval(th, STATE.RUNNABLE);
-			th.flags |= FLAG.UNSURE; /* it waited, or was blocked and its waking is not there */
+			th.flags |= FLAG.UNSURE; /* it was runnable, or was blocked and its wakeup is missing */
 		}
 		if (th.life === LIFE.ON) {
 			if (th.state === STATE.RUNNING) {
@@ -424,7 +433,7 @@ class Intervals {
 			current.onCpu = true;
 		if (th && (!birth || th.life === LIFE.UNSEEN))
 			this.#setCpu(th, ev.b[i], ts);
-		/* the first one counts */
+		/* only the first wakeup counts */
 		if (!th || !birth && th.life === LIFE.ON && th.state === STATE.RUNNABLE)
 			return;
 		if (th.life === LIFE.UNSEEN && !birth)
@@ -460,7 +469,7 @@ class Intervals {
 
 	#handleBirth(th, ts) {
 		if (th.life === LIFE.ON) {
-			/* one of the same number, whose end is not there */
+			/* an earlier thread of the same TID, whose exit is missing */
 			th.flags |= FLAG.HOLE;
 			this.#end(th, ts, END.NOTHING, th.cpu, NONE);
 		}
@@ -514,7 +523,7 @@ class Intervals {
 			addQueue(th, ev.d[i], Math.max(ev.ts[i], th.since));
 	}
 
-	/* A thread that execs while others of its process are left takes over the leader's number. */
+	/* If a thread other than the leader execs, it takes over the leader's TID. */
 	#handleExec(ev, i) {
 		const old = this.#threads.get(ev.c[i]), th = this.#thread(ev.a[i]);
 		if (ev.a[i] !== ev.c[i] && old && th)
@@ -535,7 +544,10 @@ class Intervals {
 		th.cpu = old.cpu;
 	}
 
-	/* It has the leader's number before the kernel tells of the exec, and may be switched out in between. */
+	/*
+	 * The thread gets the leader's TID before the exec event, and may be switched out in
+	 * between.
+	 */
 	#handleSwitchBeforeExec(leader, cpu, ts) {
 		const on = this.#cpus.get(cpu), th = on && this.#threads.get(on.tid);
 		if (!th)
@@ -574,7 +586,10 @@ class Intervals {
 		this.#cpus.clear();
 	}
 
-	/* Threads without any event did one thing all the while: not switched in, they never ran. */
+	/*
+	 * A thread without any event was in one state all the time. Without a switch in, it never
+	 * ran.
+	 */
 	#endThread(th) {
 		if (th.life === LIFE.GONE)
 			return;

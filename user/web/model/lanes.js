@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Lanes of an application's own events: what each Tokio worker polled, which spans it was in; and marks, one
- * lane for each other event by name. An application writes a batch for each thread, so events are not in
- * order of time. A worker is the thread in which it was parked or unparked last: only these events name it.
+ * Lanes of an application's own events: polls and spans of each Tokio worker; and marks, one lane
+ * for each other event by name. An application writes a batch per thread, so events are not in
+ * order of time. A worker's thread is the one in which it was parked or unparked last: only these
+ * events name both.
  */
 'use strict';
 
 const { NONE, Table, pick } = require('../read/columns.js');
 
-const SPANS_MAX = 12; /* lanes of spans inside each other, for one worker */
+const SPANS_MAX = 12; /* lanes of nested spans per worker */
 const SLICE = { POLL: 1, PARK: 2, SPAN: 3, SLOW: 4 };
-const SLOW_NS = 1e6; /* a poll as long as this keeps others waiting */
+const SLOW_NS = 1e6; /* a poll this long delays other tasks noticeably */
 const NOT_A_WORKER = 255;
 
 function byTime(rows, ts) {
@@ -20,7 +21,7 @@ function byTime(rows, ts) {
 	return rows;
 }
 
-/* Slices of one worker at one depth, that do not overlap; each with the thread it was in. */
+/* Slices of one worker at one depth, which do not overlap; each with its thread. */
 class Slices {
 	#open = false;
 
@@ -39,7 +40,7 @@ class Slices {
 		this.#open = true;
 	}
 
-	/* Of any state, or only of that. */
+	/* Ends a slice of any state, or only of that one. */
 	end(ts, state = 0) {
 		const { table } = this, i = table.length - 1;
 		if (!this.#open || state && table.state[i] !== state)
@@ -53,7 +54,7 @@ class Slices {
 
 class Worker {
 	#tid = NONE;
-	#stack = []; /* of spans that are entered */
+	#stack = []; /* of entered spans */
 
 	constructor(space, number) {
 		Object.assign(this, { space, number, firstTid: NONE, polls: new Slices(), spans: [] });
@@ -95,7 +96,10 @@ class Worker {
 	}
 }
 
-/* All slices of one thread at one depth as sorted arrays; what overlaps, since workers change, is cut short. */
+/*
+ * All slices of one thread at one depth as sorted arrays; overlaps from a change of workers are
+ * cut.
+ */
 function joined(parts) {
 	const columns = { start: [], end: [], state: [], row: [] };
 	for (const { table, rows } of parts)
@@ -121,7 +125,10 @@ function concat(arrays) {
 	return out;
 }
 
-/* Of a worker's slices those of each thread: tid -> rows of the table; what came before the first is of that. */
+/*
+ * A worker's slices by thread: tid -> rows of the table; slices before the first known thread
+ * belong to it.
+ */
 function byThread({ table }, firstTid) {
 	const rows = new Map();
 	let all = true;
@@ -185,9 +192,10 @@ function findWorkers({ events, layouts, parts, last }, rows) {
 }
 
 /*
- * { workers: [{ space, tid, workers, polls, spans: [lane by depth] }], marks: [{ space, name, ts, row }] }: a lane is
- * { start, end, state (of SLICE), row }, sorted arrays; a row is one of trace.events; `workers` are the numbers that
- * the thread had, NOT_A_WORKER for threads that are none and do not say which.
+ * { workers: [{ space, tid, workers, polls, spans: [lane by depth] }], marks: [{ space, name, ts,
+ * row }] }: a lane is { start, end, state (of SLICE), row }, sorted arrays; a row is one of
+ * trace.events; `workers` are the worker numbers of the thread, NOT_A_WORKER for spans outside of
+ * workers.
  */
 function findLanes(trace) {
 	const { events, layouts } = trace, shown = layouts.map((layout) => layout.shown), mine = [];

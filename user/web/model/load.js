@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* From the bytes of a trace to a Model, in steps that leave the page time to draw. */
+/* From the bytes of a trace to a Model, in steps, so that the page can draw in between. */
 'use strict';
 
 const { Model } = require('./model.js');
@@ -7,7 +7,7 @@ const { Trace } = require('../read/trace.js');
 
 const FRAMES_AT_ONCE = 50000;
 
-/* progress(share of the bytes) is called now and then, and may be slow: it is awaited. */
+/* progress(share of the bytes) is called now and then, and awaited. */
 async function load(bytes, progress = () => {}) {
 	const trace = new Trace(bytes);
 	while (trace.take(FRAMES_AT_ONCE))

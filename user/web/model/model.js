@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What the page shows of a trace: for each thread its intervals in order, the CPUs' turns, samples and
- * wakings by time. Made once from a Trace; never changed.
+ * What the page shows of a trace: the intervals of each thread in order, slices of CPUs, samples
+ * and wakeups by time. Built once from a Trace, then constant.
  */
 'use strict';
 
@@ -11,7 +11,10 @@ const { findLanes } = require('./lanes.js');
 const { Lane } = require('./pixel_columns.js');
 const { STATE, FLAG, NOBODY } = require('../read/states.js');
 
-/* States of the lane of a thread: those of STATE, and two more. What is not followed counts in no sum. */
+/*
+ * States in the lane of a thread: those of STATE, and two more. NEIGHBOUR (not a target) is in no
+ * sum.
+ */
 const LANE = { ...STATE, DISK: 4, NEIGHBOUR: 5, COUNT: 6 };
 const UNINTERRUPTIBLE = 2;
 
@@ -27,13 +30,13 @@ function cpuKey(space, cpu) {
 
 /*
  *	trace		the Trace
- *	rows		all intervals; `row` below is an index of theirs
- *	tasks		[{ task, tid, pid, comm, rows, lane, total, followed, stays }] of threads that have something to show:
+ *	rows		all intervals; `row` below is an index in it
+ *	tasks		[{ task, tid, pid, comm, rows, lane, total, isTarget, offCpu }] of threads with anything to show:
  *			rows, a Uint32Array in order of time; lane, a Lane of the same with the states of LANE; total,
- *			nanoseconds by STATE; stays: it has stays off the CPU, which were asked for
+ *			nanoseconds by STATE; offCpu: it has recorded off-CPU intervals
  *	cpus		[{ space, cpu, start, end, tid }], sorted arrays; tid 0: idle, NOBODY: unknown
- *	wakes		{ ts, row }: by time, of each waking the runnable row that it began
- *	samples		{ ts, stack, task, cpu, ns }, by time; ns 0 where a sample has no weight
+ *	wakes		{ ts, row }: by time, for each wakeup the runnable row that it starts
+ *	samples		{ ts, stack, task, cpu, ns }, by time; ns 0 if a sample has no weight
  *	lanes		of an application: see lanes.js
  */
 class Model {
@@ -62,7 +65,7 @@ class Model {
 			this.byTask.get(this.trace.taskOf(space, tid)) || null;
 	}
 
-	/* What a thread is called, even one that has nothing else to show. */
+	/* The name of a thread, even without anything else to show. */
 	nameOfTid(tid, space) {
 		if (tid === NONE || tid === NOBODY)
 			return 'unknown';
@@ -84,14 +87,14 @@ class Model {
 	}
 
 	/*
-	 * The stack of the switch-out since which a thread has been off the CPU; NONE while it runs. One that was
-	 * woken and waits for a CPU is still where it was switched out.
+	 * The switch-out stack since which a thread has been off the CPU; NONE while it runs. A
+	 * thread that was woken and waits for a CPU still has its switch-out stack.
 	 */
 	stackOf(row) {
 		return this.offStack[row];
 	}
 
-	/* Parts without switches tell nothing of what threads did. Those of a merged trace lie within each other. */
+	/* Parts without switches have no intervals. Parts of a merged trace overlap. */
 	#run() {
 		const { events, parts } = this.trace, first = new Array(parts.length), last = new Array(parts.length);
 		for (let i = 0, part = -1; i < events.length; i++) {
@@ -167,7 +170,10 @@ class Model {
 		}).sort((a, b) => a.space - b.space || a.cpu - b.cpu);
 	}
 
-	/* Wakers of one space stand in the order of time, but those that stays tell of when they end. */
+	/*
+	 * Wakers of one space are in order of time, except those from off-CPU events, which come at
+	 * the end of their interval.
+	 */
 	#wakes() {
 		const { rows, wakers } = this.intervals, woken = new Uint32Array(wakers.length).fill(NONE);
 		for (let row = 0; row < rows.length; row++)

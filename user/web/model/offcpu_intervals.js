@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Intervals of a recording that has whole stays off the CPU in place of switches. As user/profile/sched/entry.c; and what is
- * between two stays of a thread is an interval, too, of which nothing is known: it ran, or was off for a time that
- * was not wanted.
+ * Intervals of a recording that has off-CPU intervals instead of switches. As
+ * user/profile/sched/offcpu_interval.c; and the time between two of a thread is an unknown
+ * interval: it ran, or was off the CPU for a time that the filter excludes.
  */
 'use strict';
 
@@ -10,18 +10,20 @@ const { NONE } = require('../read/columns.js');
 const { END, EVENT, FLAG, SOURCE, STATE, TID_MAX, WHY, endOfSwitch, isBlocked } = require('../read/states.js');
 
 /*
- * Of one part { space, start } of a trace { taskOf(), stays }, stays a table of STAY_COLUMNS. Feed it the part's events in order by
- * add(), then finish(). Rows and wakers are put in tables of those names, as Intervals has them.
+ * For one part { space, start } of a trace { taskOf(), offCpu }, offCpu a table of OFF_CPU_COLUMNS.
+ * Call add() for the part's events in order, then finish(). Rows and wakers go into tables of those
+ * names, as in Intervals.
  */
 class OffCpuIntervals {
 	#trace;
 	#part;
 	/*
-	 * tid -> { task, until, gone, seen }: up to when there is something to show of it, null: nothing yet; whether it
-	 * exits; and whether a entry or a sample was its own. Of others nothing is shown.
+	 * tid -> { task, until, gone, seen }. until: end of the intervals so far, null: none yet;
+	 * gone: it exits; seen: it has an off-CPU interval or a sample. Threads without one are not
+	 * shown.
 	 */
 	#threads = new Map();
-	#last = null; /* { tid, ts, row } of a entry whose stack may come next */
+	#last = null; /* { tid, ts, row } of an off-CPU interval whose stack may come next */
 
 	constructor(trace, part, { rows, wakers }) {
 		this.#trace = trace;
@@ -67,7 +69,7 @@ class OffCpuIntervals {
 		return th;
 	}
 
-	/* A fork, or an exec, by which a thread takes over the number of its process. */
+	/* A fork, or an exec, with which a thread takes over the TID of its process. */
 	#tracepoint(ev, i) {
 		if (ev.b[i] !== NONE)
 			this.#handleBirth(ev.b[i], ev.ts[i]);
@@ -75,7 +77,7 @@ class OffCpuIntervals {
 			this.#handleBirth(ev.a[i], ev.ts[i]);
 	}
 
-	/* Its number was nobody's until then, or that of one whose end is not there. */
+	/* The TID was free until then, or belonged to a thread whose exit is missing. */
 	#handleBirth(tid, ts) {
 		const th = this.#thread(tid);
 		if (!th)
@@ -84,7 +86,7 @@ class OffCpuIntervals {
 		th.gone = false;
 	}
 
-	/* It may still be off its CPU before it is gone. */
+	/* It may be off the CPU once more before it is gone. */
 	#exit(tid, ts) {
 		const th = this.#thread(tid);
 		if (!th || th.gone)
@@ -95,7 +97,7 @@ class OffCpuIntervals {
 		th.gone = true;
 	}
 
-	/* What is from its last entry on, or from the beginning of the part, until then. */
+	/* From its last off-CPU interval, or from the start of the part, until then. */
 	#unknown(th, ts, endBy, flags) {
 		const start = th.until ?? this.#part.start;
 		if (ts > start)
@@ -103,7 +105,7 @@ class OffCpuIntervals {
 				flags: flags | FLAG.BETWEEN | (th.until === null ? FLAG.EDGE_START : 0) });
 	}
 
-	/* Those of a thread do not overlap, whatever a file says. */
+	/* Intervals of a thread must not overlap, whatever a file has. */
 	#put(th, { state, start, end, endBy, flags, why = WHY.UNKNOWN, cpu = NONE, prevState = 0, waker = NONE }) {
 		const { rows } = this, row = rows.add();
 		rows.task[row] = th.task;
@@ -151,7 +153,7 @@ class OffCpuIntervals {
 		this.#last = { tid: ev.tid[i], ts, row };
 	}
 
-	/* One that was woken at a time, and waited then. */
+	/* A blocked interval that a wakeup ended, and the runnable one after it. */
 	#blocked(th, waits, woken, fromCpu) {
 		this.#put(th, { ...waits, state: STATE.BLOCKED, end: woken, endBy: END.WAKEUP, flags: 0, cpu: fromCpu });
 		this.#put(th, { ...waits, start: woken, why: WHY.WOKEN, prevState: 0 });

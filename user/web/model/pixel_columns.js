@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Slices of time as columns of pixels: of each column, which share every state has. By sums up to each slice
- * and a search for each column, so that it costs the width, whatever lies in it.
+ * Slices of time as columns of pixels: the share of each state in each column. Prefix sums and one
+ * search per column make the cost proportional to the width, not to the number of slices.
  */
 'use strict';
 
@@ -11,7 +11,7 @@ class Lane {
 	#sums = null;
 	#stateAt;
 
-	/* Sorted slices that do not overlap; stateAt(i) < states. The arrays stay the caller's. */
+	/* Sorted slices that do not overlap; stateAt(i) < states. The arrays are borrowed. */
 	constructor(start, end, states, stateAt) {
 		Object.assign(this, { start, end, states });
 		this.#stateAt = stateAt;
@@ -38,7 +38,7 @@ class Lane {
 		return sums;
 	}
 
-	/* Adds to out[state] the time that is spent in it from one time to the other. */
+	/* Adds the time in each state between two times to out[state]. */
 	addTimes(from, to, out) {
 		const { start, end, states, length } = this, sums = this.#before;
 		const i = upperBound(end, from, 0, length), last = Math.max(i, lowerBound(start, to, i, length));
@@ -51,8 +51,8 @@ class Lane {
 	}
 
 	/*
-	 * For each of `width` columns of the time from `from` on, each `step` long: out[column * states + state] is
-	 * the state's share of it, and first[column], if given, the first slice in it, or -1.
+	 * For each of `width` columns from time `from` on, each `step` long: out[column * states +
+	 * state] is the state's share; first[column], if given, is the first slice in it, or -1.
 	 */
 	columns(from, step, width, out, first) {
 		const { start, end, states, length } = this, sums = this.#before;
@@ -76,7 +76,7 @@ class Lane {
 	}
 }
 
-/* Of points in time, sorted: how many lie in each column. */
+/* Counts sorted points in time per column. */
 function countPoints(ts, from, step, width, out) {
 	let i = upperBound(ts, from - 1e-9, 0, ts.length);
 	for (let column = 0; column < width; column++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The rows of the timeline from top to bottom: CPUs, processes with their threads, an application's workers,
- * other events. A row has the lane that is drawn in it, and says what a column's colour is.
+ * The rows of the timeline from top to bottom: CPUs, processes with their threads, an application's
+ * workers, other events. A row has its lane, and the colours for the states of columns.
  */
 'use strict';
 
@@ -13,7 +13,7 @@ const { Lane } = require('./pixel_columns.js');
 const HEIGHT = { group: 20, cpu: 22, thread: 22, polls: 18, spans: 16, marks: 16 };
 const BUSY = { IDLE: 0, RUNS: 1, UNKNOWN: 2 };
 
-/* Colours by state of each kind of row, names of the palette; null: none. */
+/* Colours by state for each kind of row, names of the palette; null: none. */
 const COLORS = {
 	thread: ['unknown', 'run', 'wait', 'sleep', 'disk', 'unknown'], /* by LANE of model.js */
 	cpu: [null, 'run', 'unknown'],
@@ -29,7 +29,7 @@ function sliceLane({ start, end, state }) {
 	return new Lane(start, end, 5, (i) => state[i]);
 }
 
-/* { type, name, depth, height, lane() }; of a group: key, and the rows below it. */
+/* { type, name, depth, height, lane() }; for a group: key, and the rows below it. */
 class Row {
 	#make;
 	#lane = null;
@@ -39,7 +39,7 @@ class Row {
 		this.#make = make;
 	}
 
-	/* Made when it is first seen. */
+	/* Created on first use. */
 	lane() {
 		return this.#lane ||= this.#make();
 	}
@@ -59,7 +59,7 @@ function samplesByTask({ samples }) {
 	return by;
 }
 
-/* Where an application's lanes stand: below the thread that its worker is, or in a group of their own. */
+/* Where an application's lanes are: below the thread of the worker, or in a group of their own. */
 function laneKey(space, tid) {
 	return `${space} ${tid}`;
 }
@@ -134,7 +134,7 @@ function makeGroups(model) {
 	return model.trace.spaces.flatMap((_, space) => groupsOf(model, space, samples));
 }
 
-/* Those rows that are not folded away, with .top in pixels; and their height together. */
+/* The rows that are not folded, with .top in pixels; and their total height. */
 function visibleRows(groups) {
 	const rows = [];
 	let top = 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Which threads a recording followed: only of these the trace has every switch and waking. As
- * user/profile/sched/followed.c: by the metadata, then by forks as they come, and by what TaskEvents say of children from before.
+ * Target threads of a recording: only these have every switch and wakeup in the trace. As
+ * user/profile/sched/target_threads.c: from the metadata, from forks, and for earlier children from
+ * TaskEvents.
  */
 'use strict';
 
@@ -16,7 +17,7 @@ function numbers(text) {
 class TargetThreads {
 	#pids = new Map();
 	#tids = new Map();
-	#pending = new Set(); /* processes that are the command's once it has begun */
+	#pending = new Set(); /* PIDs of the command until it runs */
 	#inherit;
 	#command = false;
 	fromTaskEvents = false;
@@ -27,7 +28,9 @@ class TargetThreads {
 		const target = meta.get('target') || '', pids = meta.get('target_pids');
 		this.#inherit = meta.get('inherit') !== 'no';
 		this.#command = target.startsWith('command ');
-		/* TaskEvents say who is followed; of those that the target names, if the trace was cut to it */
+		/*
+		 * TaskEvents name targets; only among the named PIDs if the trace was cut to them
+		 */
 		this.fromTaskEvents = meta.has('followed');
 		this.within = meta.get('followed') === 'within';
 		if (this.fromTaskEvents && !this.within) {
@@ -47,13 +50,13 @@ class TargetThreads {
 		}
 	}
 
-	/* A sign of life of a process. */
+	/* An event shows that the process runs. */
 	activatePending(pid) {
 		if (this.#pending.size && this.#pending.delete(pid))
 			this.#pids.set(pid, NAMED);
 	}
 
-	/* Any of these may be NONE. */
+	/* Either may be NONE. */
 	has(pid, tid) {
 		return !this.some || pid !== NONE && this.#pids.has(pid) || this.#tids.has(tid);
 	}
@@ -63,7 +66,7 @@ class TargetThreads {
 			this.#tids.set(child, FORKED);
 	}
 
-	/* The thread `old` has executed a program, and is `tid` from now on. */
+	/* The thread `old` has exec'ed, and is `tid` from now on. */
 	exec(tid, old) {
 		if (!this.some)
 			return;
@@ -76,7 +79,7 @@ class TargetThreads {
 			this.#tids.set(tid, how);
 	}
 
-	/* A thread is told to be of that process, which is followed or of which nothing is said. */
+	/* A thread belongs to that process, which is a target or not named. */
 	task(pid, tid, isTarget) {
 		if (!this.some)
 			return;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Stacks with their weights, of a range of time and of some threads. As `report`, `offcpu` and `report --wall`. */
+/*
+ * Stacks with their weights, for a time range and some threads. As `report`, `offcpu` and `report
+ * --wall`.
+ */
 'use strict';
 
 const { NONE, lowerBound } = require('../read/columns.js');
@@ -8,7 +11,7 @@ const { LANE } = require('./model.js');
 
 const KINDS = { cpu: 'CPU', offcpu: 'Off-CPU', wall: 'Wall clock' };
 
-/* Sums by state and stack; a stack is NONE where none is known. */
+/* Sums by state and stack; stack NONE: unknown. */
 class Weights {
 	#index = new Map();
 
@@ -38,7 +41,7 @@ class Weights {
 	}
 }
 
-/* In what the weights of a kind are: 'ns', or 'samples' where a sample's share of time is not known. */
+/* The unit of a kind: 'ns', or 'samples' if the time per sample is unknown. */
 function unitOf(model, kind) {
 	return kind === 'cpu' && model.samples.ns.some((ns) => !ns) ? 'samples' : 'ns';
 }
@@ -50,7 +53,7 @@ function addSamples(out, model, { from, to, tasks }, unit) {
 			out.add(STATE.RUNNING, stack[i], unit === 'ns' ? ns[i] : 1);
 }
 
-/* Each interval counts as much as of it lies in the range. */
+/* Each interval counts with its part in the range. */
 function addIntervals(out, model, { from, to, tasks }, wanted) {
 	const { rows } = model;
 	for (const { task, rows: mine, ends } of model.tasks) {
@@ -67,8 +70,8 @@ function addIntervals(out, model, { from, to, tasks }, wanted) {
 }
 
 /*
- * kind: one of KINDS. range: { from, to, tasks }, tasks a Set of tasks' numbers, or null: all. Weights of
- * state RUNNING are of samples, those of others of intervals.
+ * kind: one of KINDS. range: { from, to, tasks }, tasks a Set of task numbers, or null: all.
+ * Weights of state RUNNING are samples, those of other states intervals.
  */
 function weigh(model, kind, range) {
 	const out = new Weights(), unit = unitOf(model, kind);
@@ -81,7 +84,7 @@ function weigh(model, kind, range) {
 	return out;
 }
 
-/* Sums by LANE as those by STATE. */
+/* Sums by LANE as sums by STATE. */
 function byState(times) {
 	return [times[LANE.UNKNOWN], times[LANE.RUNNING], times[LANE.RUNNABLE], times[LANE.BLOCKED] + times[LANE.DISK]];
 }
@@ -95,7 +98,7 @@ function sumStates(model, { from, to, tasks }) {
 	return byState(times);
 }
 
-/* Of one of model.tasks. */
+/* The same for one of model.tasks. */
 function sumTask(model, { lane }, { from, to }) {
 	const times = new Float64Array(LANE.COUNT);
 	lane.addTimes(from, to, times);

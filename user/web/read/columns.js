@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Rows of numbers in typed arrays that grow, and searches in sorted ones. Knows nothing of traces. */
+/* Rows of numbers in growing typed arrays, and searches in sorted ones. Knows nothing of traces. */
 'use strict';
 
 const FIRST = 1024;
 
-/* NONE stands for a number of 32 bits that is not known. */
+/* NONE: an unknown 32-bit number. */
 const NONE = 0xffffffff;
 
 /*
- * A table: new Table({ ts: Float64Array, cpu: Uint32Array }) has the columns .ts and .cpu, and add() makes
- * a row of zeros and gives its index. A column is another array after add(): look it up each time.
+ * A table: new Table({ ts: Float64Array, cpu: Uint32Array }) has the columns .ts and .cpu; add()
+ * appends a row of zeros and returns its index. add() may replace the arrays: do not keep
+ * references to columns.
  */
 class Table {
 	#types;
 	#capacity;
 
-	/* `expected` rows are room enough at first. */
+	/* Initial capacity: `expected` rows. */
 	constructor(types, expected = FIRST) {
 		this.#types = Object.entries(types);
 		this.#capacity = Math.max(FIRST, expected);
@@ -64,7 +65,7 @@ function upperBound(sorted, v, from, to) {
 	return from;
 }
 
-/* As upperBound(), by steps that double from `from` on: cheap where the answer is near. */
+/* As upperBound(), in steps that double from `from` on: fast if the result is near. */
 function gallop(sorted, v, from, to) {
 	let step = 1;
 	while (from + step < to && sorted[from + step] <= v)
@@ -72,7 +73,10 @@ function gallop(sorted, v, from, to) {
 	return upperBound(sorted, v, from, Math.min(from + step, to));
 }
 
-/* The order of rows by a column of small numbers, equal ones as they stood, and where each number begins. */
+/*
+ * The order of rows by a column of small numbers, equal ones in their order, and the start of each
+ * number's group.
+ */
 function groupBy(column, length, groups) {
 	const begin = new Uint32Array(groups + 1), order = new Uint32Array(length);
 	for (let i = 0; i < length; i++)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * A reader of dial9 traces for browsers and Node: one file, no dependency. `require('./decode.js')`, or
- * a <script> tag, which leaves it in `dial9`. user/libdial9/FORMAT.md describes the bytes.
+ * a <script> tag, which defines `dial9`. user/libdial9/FORMAT.md describes the bytes.
  *
  *	const trace = dial9.read(input);		a Uint8Array, Blob, Response, or any stream of
  *	for await (const frame of trace)		Uint8Array; gzip is recognized
@@ -9,13 +9,11 @@
  *			console.log(frame.ts, frame.schema.name, frame.get('pid'));
  *	trace.outcome					{ status: 'ok', 'truncated', 'newer' or 'corrupt', offset, reason }
  *
- * Beneath it, Decoder takes bytes by push() in pieces of any size, and gives frames by next(). It keeps the
- * frame that is not complete yet, the schemas and the pools, and nothing else. What it gives is the
- * caller's: no frame changes when more is read.
+ * The class below it, Decoder, accepts bytes in pieces of any size. It keeps only the incomplete frame, the
+ * schemas and the pools. Frames belong to the caller and do not change when more is read.
  *
- * The C decoder (user/libdial9/decode.c) is the model: the same outcomes, offsets, reasons and limits. A
- * frame that is not complete changes nothing and is parsed again from its first byte once the bytes that
- * it is known to lack are there.
+ * The C decoder (user/libdial9/decode.c) is the model: the same outcomes, offsets, reasons and limits. An
+ * incomplete frame changes no state. It is parsed again from its first byte when the missing bytes are there.
  *
  * A value's JavaScript type follows from its field's type alone:
  *
@@ -29,7 +27,8 @@
  *	List, Map		Entries of { type, value }, and of pairs of such
  *	absent optional		null
  *
- * With the option f64Bits, an F64 is a BigInt of its bits: engines may change those of a NaN. Timestamps are BigInt, null where the event has none.
+ * With the option f64Bits, an F64 is a BigInt of its bits: engines may change those of a NaN. Timestamps are
+ * BigInt, null if the event has none.
  */
 'use strict';
 
@@ -45,18 +44,18 @@ const VERSION = 1;
 const STOPS = ['corrupt', 'newer']; /* outcomes that no more bytes change */
 const DEPTH_MAX = 64;
 const TS_MAX = 0xffffffffffffffffn;
-/* Bytes on the wire of each type that has a fixed size; 0 of others. */
+/* Size on the wire of each type with a fixed size; 0 for others. */
 const FIXED = [0, 8, 8, 1, 0, 0, 4, 4, 0, 0, 0, 1, 2, 4, 0, 0];
-/* What a limit charges for one schema field, or one entry of a pool, beside its bytes. */
+/* Charged against limits for one schema field or pool entry, in addition to its bytes. */
 const ITEM_COST = 128;
-/* Frames beyond this are parsed again only after a quarter more has come, lest small pieces cost the square. */
+/* A larger incomplete frame is parsed again only after it grew by a quarter: many small pieces would be slow. */
 const PATIENT_FROM = 1 << 20;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const utf8Lossy = new TextDecoder('utf-8', { ignoreBOM: true });
 const hostIsLittle = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
 
-/* Text whose bytes are not UTF-8. As a string it has U+FFFD in the places that are wrong. */
+/* Text that is not valid UTF-8. As a string it has U+FFFD at the invalid places. */
 class BadText {
 	constructor(bytes) {
 		this.bytes = bytes;
@@ -66,21 +65,21 @@ class BadText {
 	}
 }
 
-/* The input ends here; `by` more bytes are needed at least. */
+/* The input ends here; at least `by` more bytes are needed. */
 class Short {
 	constructor(by) {
 		this.by = by;
 	}
 }
 
-/* No more bytes could make this right; `at` is a place in the cursor's bytes, `status` that of the outcome. */
+/* More bytes cannot fix this; `at` is an index in the cursor's bytes, `status` that of the outcome. */
 class Fault {
 	constructor(at, reason, status = 'corrupt') {
 		Object.assign(this, { at, reason, status });
 	}
 }
 
-/* A tag that 0.4 does not have is of a later format. Tag 0 is damage: lost data reads as zeros. */
+/* A tag that 0.4 does not define belongs to a later format. Tag 0 is damage: lost data reads as zeros. */
 function unknownTag(at, tag) {
 	const hex = tag.toString(16).padStart(2, '0');
 	return tag ? new Fault(at, `frame tag 0x${hex}: a newer writer (format later than 0.4)`, 'newer') :
@@ -109,10 +108,7 @@ function asBytes(data) {
 		new Uint8Array(data.buffer, data.byteOffset, data.byteLength) : new Uint8Array(data);
 }
 
-/*
- * A place in some bytes, and all that can be read from there. Each method moves `at` behind what it read,
- * throws Short at `end`, or Fault.
- */
+/* A position in some bytes, and methods to read there. They advance `at`, and throw Short at `end`, or Fault. */
 class Cursor {
 	constructor(bytes, end) {
 		this.reset(bytes, end);
@@ -130,7 +126,7 @@ class Cursor {
 			throw new Short(size - (this.end - this.at));
 	}
 
-	/* Past so many bytes; returns where they began. */
+	/* Skips `size` bytes; returns where they began. */
 	pass(size) {
 		this.need(size);
 		this.at += size;
@@ -146,7 +142,7 @@ class Cursor {
 		return asBits ? this.u64() : this.view.getFloat64(this.pass(8), true);
 	}
 
-	/* Seven groups fit a Number, which costs less than BigInt; then come up to three more. */
+	/* Seven groups fit into a Number, which is faster than a BigInt; up to three more follow. */
 	varint(complaint = 'varint beyond 64 bits') {
 		const start = this.at;
 		let low = 0, high = 0, scale = 1, byte;
@@ -168,7 +164,7 @@ class Cursor {
 		return BigInt(low) | BigInt(high) << 49n;
 	}
 
-	/* Whether an optional value is there. */
+	/* Whether an optional value is present. */
 	presence() {
 		const present = this.u8();
 		if (present > 1)
@@ -176,7 +172,7 @@ class Cursor {
 		return present === 1;
 	}
 
-	/* A count, with at least `each` bytes behind it for each that it counts. */
+	/* A count; checks that at least `each` bytes per element follow. */
 	count(each) {
 		const cnt = this.u32();
 		this.need(cnt * each);
@@ -207,7 +203,7 @@ class Cursor {
 		return type;
 	}
 
-	/* Past one value, with all checks; lists may be nested `depth` deep in it. note() is told pool ids. */
+	/* Skips one value with all checks; lists may nest `depth` levels. Calls note() with pool ids. */
 	skip(type, depth, note) {
 		if (type === TYPE.POOLED_STRING || type === TYPE.POOLED_STACK)
 			note(type, this.u32());
@@ -234,7 +230,7 @@ class Cursor {
 			this.skip(this.tag(), depth - 1, note);
 	}
 
-	/* One value; `defs` has the strings and stacks that ids stand for. Frequent ones first. */
+	/* One value; `defs` has the strings and stacks of pool ids. Frequent types first. */
 	value(type, depth, defs) {
 		switch (type) {
 		case TYPE.VARINT:
@@ -266,7 +262,7 @@ class Cursor {
 		}
 	}
 
-	/* What lean.js reads otherwise, besides varint(). `name` is "text" or "frames". */
+	/* The reads that lean.js overrides, besides varint(). `name` is "text" or "frames". */
 	i64() { return BigInt.asIntN(64, this.u64()); }
 	frames(cnt) { return this.stack(cnt); }
 
@@ -275,7 +271,7 @@ class Cursor {
 		return { id, [name]: known === undefined ? null : known };
 	}
 
-	/* The definitions that its ids have now go with it, because it is looked into later. */
+	/* Keeps a reference to the current definitions, because entries are decoded later. */
 	entries(type, depth, defs) {
 		const start = this.at;
 		const used = { strings: new Map(), stacks: new Map(), f64Bits: defs.f64Bits };
@@ -289,8 +285,8 @@ class Cursor {
 }
 
 /*
- * What is in a StringMap, List or Map: `length` entries, and iteration over them. They are kept as bytes,
- * checked already, and become values one by one, so that a trace cannot make much of little.
+ * The contents of a StringMap, List or Map: `length` entries, and iteration over them. They are kept as checked bytes
+ * and decoded one by one, so that a small trace cannot need much memory.
  */
 class Entries {
 	#bytes;
@@ -363,7 +359,7 @@ class Schema {
 	}
 }
 
-/* What next() gives for an event; other frames are plain objects. */
+/* An event as next() returns it; other frames are plain objects. */
 class EventFrame {
 	constructor(offset, typeId, schema, ts, values) {
 		this.kind = 'event';
@@ -381,9 +377,9 @@ class EventFrame {
 }
 
 /*
- * Bytes in by push(), frames out by next(), until it gives null: then `outcome` tells what that means.
+ * push() adds bytes and next() returns frames, or null: then `outcome` has the reason.
  *
- *	kind		beside `kind` and `offset`, of its first byte in the stream
+ *	kind		in addition to `kind` and `offset`, of its first byte in the stream
  *	header		version: the first frame of every stream
  *	midheader	version: a new trace begins; schemas, pools and time base are forgotten
  *	schema		typeId, schema
@@ -398,7 +394,7 @@ class EventFrame {
 class Decoder {
 	#cursor;
 	#pos = 0; /* the cursor's bytes before it are consumed */
-	#base = 0; /* of the cursor's first byte in the stream */
+	#base = 0; /* offset in the stream of the cursor's first byte */
 	#wanted = 0; /* with fewer bytes no frame can be complete */
 	#ended = false;
 	#started = false;
@@ -411,7 +407,7 @@ class Decoder {
 	#limits;
 	#eventOf;
 
-	/* lean: { cursor, eventOf }, of lean.js, which makes its own of events. */
+	/* lean: { cursor, eventOf }, from lean.js, which builds its own events. */
 	constructor({ limits = {}, f64Bits = false, lean = null } = {}) {
 		this.#eventOf = lean && lean.eventOf;
 		this.#cursor = lean ? lean.cursor : new Cursor(new Uint8Array(0), 0);
@@ -424,7 +420,7 @@ class Decoder {
 		this.#defs = { strings: new Map(), stacks: new Map(), f64Bits };
 	}
 
-	/* More of the stream, which is copied. */
+	/* Adds bytes of the stream, which are copied. */
 	push(data) {
 		const chunk = asBytes(data), cursor = this.#cursor;
 		this.#ended = false;
@@ -434,21 +430,20 @@ class Decoder {
 		cursor.end += chunk.length;
 	}
 
-	/* No more will come, for now: what is there is all that next() has to go by. */
+	/* No more bytes for now: next() works with those it has. */
 	end() {
 		this.#ended = true;
 	}
 
-	/* Of the events given since the last header: their schemas, and what pool ids stand for, so far. */
+	/* For the events since the last header: their schemas, and the pool definitions so far. */
 	get scope() { return { schemas: this.#schemas, defs: this.#defs }; }
 
-	/* The bytes of all frames given so far. */
+	/* Size of all frames returned so far. */
 	get consumed() { return this.#base + this.#pos; }
 
 	/*
-	 * Once next() has given null: 'ok', the bytes end where a frame does; 'truncated', inside one, or before
-	 * the header is complete (both may change with the next push()); 'corrupt' and 'newer', at byte
-	 * `offset`, for ever.
+	 * After next() returned null: 'ok', the bytes end with a frame; 'truncated', inside one, or before the header
+	 * is complete (both may change with the next push()); 'corrupt' and 'newer', at byte `offset`, are final.
 	 */
 	get outcome() {
 		if (this.#fault)
@@ -488,7 +483,7 @@ class Decoder {
 		this.#pos = 0;
 	}
 
-	/* Why there is no frame, although `left` bytes are there. */
+	/* Sets the outcome when there is no frame although `left` bytes are there. */
 	#note(err, left) {
 		if (err instanceof Fault) {
 			this.#fault = { status: err.status, offset: this.#base + err.at, reason: err.reason };
@@ -562,7 +557,7 @@ class Decoder {
 		return { kind: 'schema', offset, typeId, schema: known || schema };
 	}
 
-	/* Entries of an id and `unit` bytes for each of a count, which take() reads. First the check, then all. */
+	/* Reads a count of entries, each an id and `unit` bytes, with take(). Checks all of them first. */
 	#pool(cursor, offset, kind, unit, take) {
 		const cnt = cursor.count(8), start = cursor.at;
 		for (let left = cnt; left; left--) {
@@ -582,7 +577,7 @@ class Decoder {
 		return { kind, offset, entries };
 	}
 
-	/* An id defined anew is charged again, as in C, where the old bytes may still be in use. */
+	/* A redefined id is charged again, as in C, where the old bytes may still be in use. */
 	#define(defs, id, value, size, at) {
 		this.#poolBytes += size + (defs.has(id) ? 0 : ITEM_COST);
 		if (this.#poolBytes > this.#limits.poolBytes)
@@ -645,7 +640,7 @@ async function* fromReader(reader) {
 	}
 }
 
-/* Whatever the input is, in pieces. */
+/* Any input, in pieces. */
 async function* pieces(input) {
 	if (input instanceof Uint8Array || input instanceof ArrayBuffer)
 		input = [input];
@@ -658,8 +653,8 @@ async function* pieces(input) {
 }
 
 /*
- * An inflater: write(piece) and close() give what came out so far; then `fault` is null, 'cut' when the data
- * stops too early, or 'damaged'. By zlib where that is at hand, which knows one member from the next.
+ * An inflater: write(piece) and close() return the output so far; then `fault` is null, 'cut' if the data ends too
+ * early, or 'damaged'. Uses zlib if available, which handles several members.
  */
 function inflateByZlib(zlib) {
 	const gunzip = zlib.createGunzip();
@@ -671,13 +666,13 @@ function inflateByZlib(zlib) {
 			self.fault = err.code === 'Z_BUF_ERROR' ? 'cut' : 'damaged';
 		});
 	});
-	self.write = (piece) => /* whose callback does not come after an error */
+	self.write = (piece) => /* which does not call back after an error */
 		Promise.race([ended, new Promise((resolve) => gunzip.write(piece, resolve))]);
 	self.close = () => gunzip.end() && ended;
 	return self;
 }
 
-/* By what browsers have, which takes one member and hardly says what it dislikes. */
+/* The browser's own, which handles one member and reports few details of errors. */
 function inflateByStream() {
 	const { writable, readable } = new DecompressionStream('gzip');
 	const writer = writable.getWriter();
@@ -700,7 +695,7 @@ function newInflater(web) {
 	return isNode && !web ? inflateByZlib(require('zlib')) : inflateByStream();
 }
 
-const INFLATE_STEP = 16 * 1024; /* of compressed bytes at a time, of which a thousand times as many may come */
+const INFLATE_STEP = 16 * 1024; /* compressed bytes per step, which may expand a thousandfold */
 
 async function* inflate(chunks, inflater) {
 	for await (const chunk of chunks) {
@@ -728,7 +723,7 @@ class Trace {
 		this.#decoder = new Decoder(options);
 	}
 
-	/* The decoder's; damage to the gzip data around it counts like damage to the trace. */
+	/* The decoder's outcome; damage of the gzip data counts as damage of the trace. */
 	get outcome() {
 		const outcome = this.#decoder.outcome;
 		const fault = this.#inflater && this.#inflater.fault;
@@ -757,7 +752,7 @@ class Trace {
 			yield frame;
 	}
 
-	/* Two bytes tell gzip, and may come one by one. */
+	/* gzip is detected by two bytes, which may arrive one by one. */
 	async *#plain() {
 		const chunks = pieces(this.#input);
 		const head = [];
@@ -784,8 +779,8 @@ async function* chain(first, rest) {
 }
 
 /*
- * options: limits and f64Bits, as for Decoder; web: inflate as a browser does, under Node too. A browser
- * takes gzip of one member only.
+ * options: limits and f64Bits, as for Decoder; web: inflate as a browser does, also under Node. A browser handles
+ * gzip of one member only.
  */
 function read(input, options = {}) {
 	return new Trace(input, options);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Names of errors as Linux numbers them, and of those that the kernel tells itself and tracers. */
+/* Names of Linux error numbers, including the kernel's internal ones, which tracers see. */
 'use strict';
 
 const NAMES = `EPERM ENOENT ESRCH EINTR EIO ENXIO E2BIG ENOEXEC EBADF ECHILD EAGAIN ENOMEM EACCES EFAULT ENOTBLK EBUSY EEXIST
@@ -15,7 +15,7 @@ EHWPOISON`.split(/\s/);
 const RESTARTS = ['ERESTARTSYS', 'ERESTARTNOINTR', 'ERESTARTNOHAND', 'ENOIOCTLCMD', 'ERESTART_RESTARTBLOCK'];
 const RESTARTS_FROM = 512;
 
-/* Of 2 "ENOENT"; undefined: none is known. */
+/* 2 gives "ENOENT"; undefined: unknown. */
 function errnoName(number) {
 	const name = number >= RESTARTS_FROM ? RESTARTS[number - RESTARTS_FROM] : NAMES[number - 1];
 	return name === '-' ? undefined : name;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Numbers as people read them. */
+/* Numbers in readable form. */
 'use strict';
 
 const UNITS = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, 'ns']];
@@ -8,13 +8,13 @@ function digits(v, most) {
 	return v >= 1000 ? v.toFixed(0) : v.toFixed(Math.max(0, most - Math.max(1, Math.floor(Math.log10(Math.max(v, 1))) + 1)));
 }
 
-/* Nanoseconds, four digits: "12.34 ms". */
+/* Nanoseconds with four digits: "12.34 ms". */
 function duration(ns) {
 	const [unit, name] = UNITS.find(([size]) => Math.abs(ns) >= size) || UNITS[3];
 	return `${ns < 0 ? '-' : ''}${name === 'ns' ? Math.abs(ns).toFixed(0) : digits(Math.abs(ns) / unit, 4)} ${name}`;
 }
 
-/* A time since the start of the trace, as exact as a step on the axis needs. */
+/* A time since the start of the trace, with the precision that a step on the axis needs. */
 function moment(ns, step = 1000) {
 	const decimals = Math.max(0, Math.min(9, Math.ceil(-Math.log10(step / 1e9) - 1e-9)));
 	return `${(ns / 1e9).toFixed(decimals)} s`;
@@ -30,10 +30,16 @@ function count(n) {
 }
 
 const TEXT_MAX = 4000;
-/* Controls, what turns the direction of text or has no shape, halves of pairs; not what joins letters. */
+/*
+ * Control characters, those that change text direction or are invisible, unpaired surrogates; not
+ * those that join letters.
+ */
 const UNSEEN = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
-/* A text of the trace as it can be shown anywhere: it changes nothing beside it, and hides nothing. */
+/*
+ * Text of the trace that can be shown anywhere: invisible characters are escaped, and long text is
+ * cut.
+ */
 function shown(text, most = TEXT_MAX) {
 	const cut = text.length > most ? `${text.slice(0, most)}…` : text;
 	return cut.replace(UNSEEN, (c) => `\\u{${c.codePointAt(0).toString(16)}}`);

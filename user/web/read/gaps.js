@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Spans of time in which events were lost. As user/profile/sched/gaps.c and the kinds of user/profile/sched/account.c. */
+/*
+ * Time ranges in which events were lost. As user/profile/sched/gaps.c and the kinds of
+ * user/profile/sched/loss_accounting.c.
+ */
 'use strict';
 
 const { lowerBound } = require('./columns.js');
 
 const HARMLESS = ['nested', 'nested_at_most', 'sample_ring_full', 'sample_estimate', 'stacks_thinned', 'stacks_off'];
 
-/* Whether a loss of that kind may be one of switches and wakings. */
+/* Whether switches or wakeups may be missing because of a loss of that kind. */
 function hidesSwitches(kind) {
 	return !HARMLESS.includes(kind) && kind !== 'sideband' && !kind.startsWith('sideband_');
 }
@@ -22,7 +25,7 @@ class Gaps {
 		this.#to = null;
 	}
 
-	/* Whether the time from one to the other, ends included, meets a gap. */
+	/* Whether the range, inclusive, overlaps a gap. */
 	touch(from, to) {
 		if (!this.#spans.length)
 			return false;

@@ -19,16 +19,16 @@ const { Cursor, EventFrame, Fault, readValues, asBytes, DEPTH_MAX, TS_MAX } = pa
 
 const SAFE_MAX = BigInt(Number.MAX_SAFE_INTEGER);
 const FIRSTS_MAX = 1024;
-const COPY_FROM = 8; /* a stack of as many frames is copied faster at once */
+const COPY_FROM = 8; /* longer stacks are faster to copy with set() */
 const HOST_IS_LITTLE = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
 
 function asNumber(big) {
 	return big <= SAFE_MAX && big >= -SAFE_MAX ? Number(big) : big;
 }
 
-/* For the stacks of one event. */
+/* Buffer for the stacks of one event. */
 let room = new Uint32Array(1024), roomBytes = new Uint8Array(room.buffer), used = 0;
-let firsts = []; /* by length: the beginning of the room, for the first stack of an event */
+let firsts = []; /* by length: views of the start of the buffer, for the first stack of an event */
 
 function take(halves) {
 	if (room.length - used < halves) {
@@ -44,7 +44,7 @@ function take(halves) {
 	return firsts[halves] ||= room.subarray(0, halves);
 }
 
-/* Of a stack in the pool. */
+/* For a stack in the pool. */
 function halvesOf(frames) {
 	if (HOST_IS_LITTLE)
 		return new Uint32Array(frames.buffer, frames.byteOffset, frames.length * 2);
@@ -98,8 +98,8 @@ class LeanCursor extends Cursor {
 function ignore() {}
 
 /*
- * As Decoder, whose options it takes, and want: a function that gives for a schema an array of truths, one for
- * each field.
+ * As Decoder, with its options and want: a function that returns for a schema an array of booleans,
+ * one per field.
  */
 class LeanDecoder extends Decoder {
 	#want;
@@ -108,8 +108,8 @@ class LeanDecoder extends Decoder {
 	#depth;
 	#origin = null;
 	#base = 0n; /* of the last reset */
-	#ts = 0; /* the time base, since the origin */
-	#left = Number(TS_MAX); /* so much later is the end of time */
+	#ts = 0; /* the time base, relative to the origin */
+	#left = Number(TS_MAX); /* time left until the maximum timestamp */
 
 	constructor({ want = null, limits = {}, ...options } = {}) {
 		super({ ...options, limits, lean: { cursor: new LeanCursor(new Uint8Array(0), 0),
@@ -158,7 +158,7 @@ class LeanDecoder extends Decoder {
 		return frame;
 	}
 
-	/* One for each type: a million new ones would cost more than all else. */
+	/* One per type: creating millions would dominate the cost. */
 	#frameOf(typeId, schema) {
 		let frame = this.#frames.get(schema);
 		if (!frame) {
@@ -197,9 +197,10 @@ class LeanDecoder extends Decoder {
 }
 
 /*
- * The event at that offset of a stream, once more and with all values as Decoder gives them, but without its
- * time. `bytes` are those of the stream from its start; `scope` is the decoder's when it gave the event, or
- * later before the next header. For places where an event was: others throw or give nonsense.
+ * The event at that offset of a stream, with all values as Decoder gives them, but without its
+ * time. `bytes` are those of the stream from its start; `scope` is the decoder's when it returned
+ * the event, or later before the next header. Only for offsets of events: others throw or return
+ * garbage.
  */
 function eventAt(bytes, offset, scope) {
 	const cursor = new Cursor(asBytes(bytes), bytes.length);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What a trace says of the fields of its events: annotations of units, kinds and names of values, as
- * user/libdial9/FORMAT.md lists them. They are anybody's: what is not known here is left alone.
+ * Annotations of a trace's fields: units, kinds and names of values, as in user/libdial9/FORMAT.md.
+ * Any writer may add some: unknown ones are ignored.
  */
 'use strict';
 
@@ -9,11 +9,14 @@ const KEYS = ['unit', 'kind', 'enum'];
 const WORD_MAX = 64; /* of a unit */
 const ENUM_MAX = 1 << 20;
 
-/* Those of the types of one segment. */
+/* Annotations of the types of one segment. */
 class Notes {
 	#types = new Map(); /* type id -> by field: { unit, kind, enum } */
 
-	/* Entries of a frame about a type of so many fields: of the same field and key the last one counts. */
+	/*
+	 * Adds the entries of a frame for a type with so many fields: for the same field and key
+	 * the last one counts.
+	 */
 	learn(typeId, fieldCount, entries) {
 		for (const [field, key, value] of entries) {
 			const most = key === 'enum' ? ENUM_MAX : WORD_MAX;
@@ -26,7 +29,7 @@ class Notes {
 		}
 	}
 
-	/* What was said of a field, or undefined. */
+	/* The annotations of a field, or undefined. */
 	of(typeId, field) {
 		const notes = this.#types.get(typeId);
 		return notes && notes[field];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Where one recording ends in a stream and the next begins, and which of them share a clock. As
- * user/trace/read/parts.c, which says why: the recorder's segments all begin with the same metadata, any other
- * beginning is another part, and so are metadata that contradict the part's. A merged stream says itself what its
- * parts are (MergedPart), and each of its events of which it is.
+ * user/trace/read/parts.c, which has the rules. The recorder's segments all begin with the same
+ * metadata; any other start is a new part, and so is metadata that contradicts the part's. A merged
+ * stream lists its parts (MergedPart), and each event has its part.
  */
 'use strict';
 
@@ -11,7 +11,7 @@ const PARTS_MAX = 4096;
 const META_MAX = 256;
 const CLOCK_NS = 1000000000;
 
-/* base: the part that begins its stream; its own, unless it is merged into that. */
+/* base: the first part of its stream; itself, unless merged. */
 function newPart(at, base) {
 	return { at, clock: at, base, merged: false, recordedClock: 0, movedNs: 0, ours: false, sync: null, meta: new Map(), events: 0 };
 }
@@ -25,7 +25,7 @@ function ofOneStream(x, y) {
 	return x.merged && y.merged && x.base === y.base;
 }
 
-/* Of one stream whether they are of one clock is told; those of different ones were moved apart. */
+/* In one merged stream the clocks are recorded; those of different streams were moved apart. */
 function contradict(x, y) {
 	if (ofOneStream(x, y))
 		return x.recordedClock !== y.recordedClock;
@@ -36,7 +36,7 @@ function contradict(x, y) {
 	return differ(x, y, 'host');
 }
 
-/* Whether nothing but a look at wall clocks is needed. */
+/* Whether only the wall clocks must be compared. */
 function areOfOneClock(x, y) {
 	if (ofOneStream(x, y))
 		return x.recordedClock === y.recordedClock;
@@ -46,11 +46,11 @@ function areOfOneClock(x, y) {
 class Parts {
 	#fresh = false; /* no event since the last header */
 	#segmentSynced = false;
-	#merged = new Map(); /* base's index * PARTS_MAX + number -> index, of others */
+	#merged = new Map(); /* base's index * PARTS_MAX + number -> index, of merged parts */
 
 	constructor() {
 		this.all = [newPart(0, 0)];
-		this.last = this.all[0]; /* that is its own base */
+		this.last = this.all[0]; /* the last one that is its own base */
 		this.index = 0;
 	}
 
@@ -59,13 +59,13 @@ class Parts {
 		this.#segmentSynced = false;
 	}
 
-	/* The index of the part with that number in the stream at hand. */
+	/* The index of the part with that number in the current stream. */
 	of(number) {
 		const at = number > 0 && number < PARTS_MAX ? this.#merged.get(this.last.at * PARTS_MAX + number) : undefined;
 		return at === undefined ? this.last.at : at;
 	}
 
-	/* What a MergedPart says. */
+	/* Handles a MergedPart event. */
 	merge(number, clock, movedNs) {
 		if (!number && (this.last.events || this.last.merged))
 			this.#begin();
@@ -83,7 +83,10 @@ class Parts {
 		this.#findClock(part);
 	}
 
-	/* Of entries, pairs of texts, of a SegmentMetadataEvent; `number` as the event says it. */
+	/*
+	 * Handles the entries of a SegmentMetadataEvent, pairs of texts; `number`: the event's
+	 * part.
+	 */
 	metadata(entries, number) {
 		const meta = new Map(entries.slice(0, META_MAX)), ours = meta.has('start_realtime_ns');
 		const merged = this.of(number) !== this.last.at;
@@ -97,7 +100,10 @@ class Parts {
 		this.#findClock(part);
 	}
 
-	/* Of a ClockSyncEvent: how far wall-clock time is ahead of the trace's, in nanoseconds. */
+	/*
+	 * Handles a ClockSyncEvent: how far wall-clock time is ahead of the trace's, in
+	 * nanoseconds.
+	 */
 	clock(ahead, number) {
 		const { last } = this, far = last.sync !== null && Math.abs(ahead - last.sync) > CLOCK_NS;
 		const merged = this.of(number) !== last.at, known = last.ours || last.merged;
@@ -112,7 +118,7 @@ class Parts {
 		this.#findClock(part);
 	}
 
-	/* Of any other event. */
+	/* Handles any other event. */
 	event(number) {
 		const previous = this.last.at, at = number ? this.of(number) : previous;
 		if (at === previous && this.#fresh)
@@ -155,7 +161,10 @@ class Parts {
 		return same > 0 && same === known.length;
 	}
 
-	/* By the boot, or else by wall clocks that agree; those that agree with two clocks tell nothing. */
+	/*
+	 * By boot id, or otherwise by wall clocks that agree; agreement with two clocks proves
+	 * nothing.
+	 */
 	#findClock(part) {
 		const { at } = part, before = this.all.slice(0, at), found = new Set();
 		const twin = before.find((other) => areOfOneClock(part, other));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Where the trace comes from: the page itself, as base64, or the server that gave the page. */
+/* Gets the trace: from the page itself, as base64, or from the page's server. */
 'use strict';
 
 const BYTES_MAX = 0x7fffffff; /* of a trace, inflated */
@@ -14,7 +14,9 @@ function fromBase64(text) {
 	return bytes;
 }
 
-/* What is in a stream of gzip; what comes before a fault is kept: the reader tells where it ends. */
+/*
+ * Inflates a gzip stream; keeps what comes before an error, and the reader reports where it ends.
+ */
 async function inflate(stream) {
 	const reader = stream.pipeThrough(new DecompressionStream('gzip')).getReader(), chunks = [];
 	let size = 0;
@@ -38,12 +40,12 @@ async function inflate(stream) {
 	return bytes;
 }
 
-/* The bytes of a trace that may be gzipped. */
+/* Inflates the bytes of a trace if they are gzipped. */
 async function plain(bytes) {
 	return bytes[0] === 0x1f && bytes[1] === 0x8b ? inflate(new Blob([bytes]).stream()) : bytes;
 }
 
-/* Of the element that holds the trace, or says in data-from which path does. */
+/* From the element that has the trace, or its path in data-from. */
 async function traceOf(element) {
 	if (!element.dataset.from)
 		return plain(fromBase64(element.textContent.trim()));

@@ -1,41 +1,45 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What threads can be in, and from what that is known: the words in which intervals.js and stays.js tell it. */
+/*
+ * States of threads, and the events and constants that intervals.js and offcpu_intervals.js share.
+ */
 'use strict';
 
 const STATE = { UNKNOWN: 0, RUNNING: 1, RUNNABLE: 2, BLOCKED: 3 };
 const END = { NOTHING: 0, CPU: 1, WAKEUP: 2, BLOCK: 3, PREEMPTED: 4, RESCHED: 5, EXIT: 6 };
 const WHY = { UNKNOWN: 0, WOKEN: 1, WOKEN_EARLY: 2, PREEMPTED: 3, RESCHED: 4, NEW: 5 };
-/* BETWEEN: nobody looked, as only stays off the CPU were recorded. UNSURE: until it was switched in first. */
+/*
+ * BETWEEN: not recorded, because only off-CPU intervals were. UNSURE: before the first switch in.
+ */
 const FLAG = { LOSS: 1, HOLE: 2, EDGE_START: 4, EDGE_END: 8, BETWEEN: 0x10, NO_WAKEUP: 0x40, NEIGHBOUR: 0x80,
 	UNSURE: 0x100 };
 const CUT = FLAG.LOSS | FLAG.HOLE | FLAG.EDGE_START | FLAG.EDGE_END;
-/* Kinds of events that it is fed; other kinds only move time on. */
+/* Kinds of events that change states; others only advance the time. */
 const EVENT = { OTHER: 0, SWITCH: 1, WAKEUP: 2, BIRTH: 3, SAMPLE: 4, TRACEPOINT: 5, TASK: 6, WATCH: 7,
 	OFF_CPU: 8, EXIT: 9 };
 const WATCH = { ENDED: 0, BEGUN: 1, BEGUN_UNSEEN: 2 };
 const SOURCE = { SAMPLE: 0, SWITCH_OUT: 1, WAKEUP: 2, EVENT: 3 };
 
-/* Who runs on a CPU where a switch is missing. */
+/* The thread on a CPU if a switch is missing. */
 const NOBODY = 0xfffffffe, TID_MAX = 4194304;
 const LETTERS_MASK = 0xff, DEAD_OR_ZOMBIE = 0x30;
 
 /*
- * Columns of events. What a to d mean depends on the kind:
+ * Columns of events. The meaning of a to d depends on the kind:
  *	SWITCH			prev pid, next pid, prev state
- *	WAKING, BIRTH		pid, target CPU, context
+ *	WAKEUP, BIRTH		pid, target CPU, context
  *	SAMPLE			stack, pid, source
- *	TRACEPOINT		pid, child pid, old pid, destination CPU; NONE where there is no such field
+ *	TRACEPOINT		pid, child pid, old pid, destination CPU; NONE without such a field
  *	TASK			pid
  *	WATCH			one of WATCH
  *	EXIT			as TRACEPOINT
- *	STAY			the row in a table of STAY_COLUMNS
+ *	OFF_CPU			the row in a table of OFF_CPU_COLUMNS
  */
 const EVENT_COLUMNS = { ts: Float64Array, kind: Uint8Array, part: Uint16Array, tid: Uint32Array, cpu: Uint32Array,
 	a: Uint32Array, b: Uint32Array, c: Uint32Array, d: Uint32Array, schema: Uint16Array, offset: Float64Array };
 const OFF_CPU_COLUMNS = { offNs: Float64Array, blockedNs: Float64Array, prevState: Uint32Array, fromCpu: Uint32Array,
 	waker: Uint32Array, context: Uint32Array, woken: Uint8Array, unfinished: Uint8Array };
 
-/* Whether a thread that left its CPU in a state cannot go on by itself. */
+/* Whether a thread with this prev_state needs a wakeup to continue. */
 function isBlocked(state) {
 	return (state & LETTERS_MASK) !== 0;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Modules, frames and the functions at them. A frame as written holds the number of a module that means
- * something in its segment alone; here each distinct frame has one small number for the whole trace. As
+ * Modules, frames and their functions. A frame in the trace has a module number that is valid only
+ * within its segment; here each distinct frame has one small number for the whole trace. As
  * user/trace/read/names.c and user/profile/sums/profile.c.
  */
 'use strict';
@@ -12,7 +12,7 @@ const KIND_ELF = 0, KIND_ANON = 5;
 const UNKNOWN = '[unknown]';
 const HASHED = 16, HASHED_EACH = 7; /* of a stack's frames */
 
-/* "[libc.so.6]": where an address lies that has no name. */
+/* "[libc.so.6]": the location of an address without symbol. */
 function isLabel(name) {
 	return /^\[[^[\]]+\]$/.test(name);
 }
@@ -22,8 +22,8 @@ function baseName(path) {
 }
 
 class Symbols {
-	#ids = new Map(); /* id in this segment -> index of a module that was announced */
-	#raw = new Map(); /* likewise, of others, in this part */
+	#ids = new Map(); /* id in this segment -> index of a module with a ModuleEvent */
+	#raw = new Map(); /* the same for modules without one, in this part */
 	#byContent = new Map();
 	#frames = new Map(); /* module's index * 2 + kernel -> Map of offset -> frame */
 	#functions = new Map(); /* name and module -> function */
@@ -36,18 +36,18 @@ class Symbols {
 		this.functions = []; /* by number: { name, path, module, named, kernel } */
 	}
 
-	/* Ids of modules mean something else from here on. */
+	/* A new segment: ids of modules change their meaning. */
 	segment() {
 		this.#ids.clear();
 		this.#raw.clear();
 	}
 
-	/* Addresses without a module are another program's in another part. */
+	/* A new part: addresses without a module belong to another program. */
 	part() {
 		this.#raw.clear();
 	}
 
-	/* Whether frames with that id mean something else from now on. */
+	/* Returns whether frames with that id change their meaning. */
 	addModule(part, id, path, buildId, kind) {
 		if (!(id > 0 && id <= MODULE_MAX))
 			return false;
@@ -68,7 +68,7 @@ class Symbols {
 		return index;
 	}
 
-	/* The number of a frame as written, by its halves. */
+	/* The number of a frame from the trace, given as two halves. */
 	frame(part, low, high) {
 		const id = high >>> 8 & MODULE_MAX, kernel = high >>> 31;
 		let index = this.#ids.get(id) ?? this.#raw.get(id);
@@ -89,7 +89,7 @@ class Symbols {
 		return frame;
 	}
 
-	/* A later row wins, but a label never ousts a name. */
+	/* A later row replaces an earlier one, but a label never replaces a name. */
 	setSymbol(frame, depth, name, size, file, line) {
 		if (!(depth >= 0 && depth < DEPTH_MAX) || !name)
 			return;
@@ -101,8 +101,8 @@ class Symbols {
 	}
 
 	/*
-	 * [row, depth] of each function at a frame, innermost first; the row of an unknown one is null. Of two
-	 * halves of one function, the one inlined into the other, it is once.
+	 * [row, depth] of each function at a frame, innermost first; row null: unknown. A function
+	 * inlined into itself is listed once.
 	 */
 	*#functionsAt(frame) {
 		const rows = this.symbols[frame] || [];
@@ -112,13 +112,16 @@ class Symbols {
 		yield [rows[0] || null, 0];
 	}
 
-	/* The numbers of the functions at a frame, innermost first. When all symbols are known. */
+	/*
+	 * The numbers of the functions at a frame, innermost first. Call it when all symbols are
+	 * known.
+	 */
 	expand(frame) {
 		return this.#expanded[frame] ||=
 			Array.from(this.#functionsAt(frame), ([row, depth]) => this.#function(frame, row, depth > 0));
 	}
 
-	/* Inlined or not, a function of one name in one module is one row. */
+	/* One number per name and module, inlined or not. */
 	#function(frame, row, inlined) {
 		const key = this.frameModule[frame], module = this.modules[key >> 1];
 		const name = row ? row.name : UNKNOWN, id = `${inlined ? 1 : 0}${name}\0${module.path}\0${key & 1}`;
@@ -136,13 +139,15 @@ class Symbols {
 		return (this.frameModule[frame] & 1) === 1;
 	}
 
-	/* The name of the function at a frame into which others may be inlined, or null. */
+	/*
+	 * The name of the outermost function at a frame, into which others may be inlined, or null.
+	 */
 	nameOf(frame) {
 		const row = this.symbols[frame] && this.symbols[frame][0];
 		return row && !row.label ? row.name : null;
 	}
 
-	/* The function at a frame that is executed there, with its line: for lists of stacks. */
+	/* The functions at a frame, with lines: for lists of stacks. */
 	lines(frame) {
 		const module = baseName(this.modules[this.frameModule[frame] >> 1].path);
 		return Array.from(this.#functionsAt(frame), ([row, depth]) => ({
@@ -156,16 +161,16 @@ class Stacks {
 	#index = new Map(); /* hash -> number, or several */
 
 	constructor() {
-		this.at = [0]; /* where each begins in .frames; one more than there are */
+		this.at = [0]; /* start of each in .frames; one more than there are stacks */
 		this.frames = [];
-		this.gists = []; /* by stack, for whoever looks for a word on it */
+		this.gists = []; /* by stack: cached text for blocked threads */
 	}
 
 	get length() { return this.at.length - 1; }
 
 	add(frames) {
 		let hash = frames.length;
-		/* callers of deep stacks are much the same: not all of them are looked at */
+		/* callers of deep stacks are mostly the same: hash only some of them */
 		for (let i = 0; i < frames.length; i += i < HASHED ? 1 : HASHED_EACH)
 			hash = Math.imul(hash ^ frames[i], 0x9e3779b1) + (hash >>> 15) | 0;
 		const same = this.#index.get(hash);

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Which parts of a trace share their threads and CPUs, and where each lies on the one axis of time. Times of
- * different boots do not compare: by their wall clocks they are put beside each other, or one behind the other where
- * that leaves hardly anything to see.
+ * Which parts of a trace share their threads and CPUs, and where each is on the time axis. Times of
+ * different boots cannot be compared: parts are aligned by wall clock, or put one after the other
+ * if too little would be visible.
  */
 'use strict';
 
-const SEEN_LEAST = 0.1; /* of the axis: less of it filled is no picture */
-const GAP = 0.03; /* of all times together, between recordings put behind each other */
+const SEEN_LEAST = 0.1; /* minimum share of the axis that recordings must fill */
+const GAP = 0.03; /* share of the total time, between recordings put one after the other */
 
 function overlap(a, b) {
 	return a.first < b.last && b.first < a.last;
 }
 
 /*
- * The parts that have switches of one boot at one time tell of the same threads twice: the second one gets threads of
- * its own. Fills part.space.
+ * Parts with switches of one boot at one time have the same threads twice: the second part gets
+ * threads of its own. Sets part.space.
  */
 function findSpaces(parts) {
 	const spaces = [];
@@ -33,7 +33,7 @@ function findSpaces(parts) {
 	return spaces.map(({ clock }) => ({ clock, name: '' }));
 }
 
-/* What tells them apart for people: hosts, if that is enough. */
+/* Names that distinguish them: hosts, if these are enough. */
 function nameSpaces(spaces, parts) {
 	const hosts = spaces.map((_, space) => {
 		const named = parts.find((part) => part.space === space && part.meta.has('host'));
@@ -48,8 +48,9 @@ function nameSpaces(spaces, parts) {
 }
 
 /*
- * Times that compare: of one clock, or, if `joined`, of clocks that a merged stream has put beside each other. [{ parts, first, last,
- * ahead, shift }], ahead of the trace's time the wall's, or null.
+ * Groups of parts with comparable times: on one clock or, if `joined`, on clocks that a merged
+ * stream aligned. [{ parts, first, last, ahead, shift }]; ahead: wall-clock time minus the trace's
+ * time, or null.
  */
 function findFrames(parts, joined) {
 	const byClock = new Map(), byBase = new Map(), frames = [];
@@ -68,7 +69,7 @@ function findFrames(parts, joined) {
 	return frames.filter((one) => one.first <= one.last);
 }
 
-/* Whether they make a picture where they are. */
+/* Whether they are visible at their places. */
 function areSeen(frames) {
 	const length = frames.reduce((sum, one) => sum + one.last - one.first, 0);
 	const first = Math.min(...frames.map((one) => one.first + one.shift));
@@ -96,9 +97,10 @@ function shiftBehind(frames) {
 }
 
 /*
- * parts: [{ clock, merged, base, meta, sync, switches, first, last }], as of parts.js; first and last Infinity and less
- * where a part has no time. Fills .space and .shift, which is to be added to its times, and returns { spaces: [{ clock, name }], axis }: axis
- * "one" (clock), "wall" or "behind".
+ * parts: [{ clock, merged, base, meta, sync, switches, first, last }], from parts.js; first is
+ * Infinity and last below it if a part has no time. Sets .space and .shift, which is to be added to
+ * its times. Returns { spaces: [{ clock, name }], axis }; axis: "one" (clock), "wall" or "behind"
+ * (one after the other).
  */
 function placeParts(parts) {
 	const spaces = findSpaces(parts), apart = findFrames(parts, false), frames = areSeen(apart) ? findFrames(parts, true) : apart;

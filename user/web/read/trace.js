@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A trace in memory: from frames of the reader to rows of events, names of threads, modules and functions.
- * Knows which fields of which events it needs; what it does not read stays in the bytes, where details()
- * finds it again.
+ * A trace in memory: from frames of the reader to rows of events, names of threads, modules and
+ * functions. Knows the fields it needs; others stay in the bytes, where details() finds them.
  */
 'use strict';
 
@@ -19,8 +18,10 @@ const { Values } = require('./values.js');
 
 const PERIOD_MAX_NS = 3600e9;
 const SCHEMAS_MAX = 0xffff;
-const EVENT_BYTES = 20; /* an event has at least that many, mostly */
-/* What the columns a to d of an event's row are: fields by name. Other tracepoints have those of TRACEPOINT. */
+const EVENT_BYTES = 20; /* minimum size of most events */
+/*
+ * The columns a to d of an event's row: fields by name. Other tracepoints have those of TRACEPOINT.
+ */
 const TRACEPOINT = { kind: EVENT.TRACEPOINT, fields: ['pid', 'child_pid', 'old_pid', 'dest_cpu'] };
 const HOT = new Map([
 	['sched:sched_switch', { kind: EVENT.SWITCH, fields: ['prev_pid', 'next_pid', 'prev_state'] }],
@@ -32,24 +33,27 @@ const HOT = new Map([
 	['sched:sched_process_exit', { ...TRACEPOINT, kind: EVENT.EXIT }],
 ]);
 const OTHERS = [EVENT.TRACEPOINT, EVENT.EXIT];
-/* What #put() puts of a sample is put right behind it. */
+/* The fields of a sample; #put() stores their values in this order. */
 const SAMPLE = ['callchain', 'source', 'pid', 'thread_name'];
-/* Of an application's: as HOT, but b may be any number, of which the low bits must do, and c is a text's. */
+/*
+ * Application events: as HOT, but b may be any number, of which the low bits are stored, and c is a
+ * text.
+ */
 const APPLICATION = [
 	[/^Poll(Start|End)Event$/, ['worker_id', 'task_id', 'spawn_loc']],
 	[/^Worker(Park|Unpark)Event$/, ['worker_id']],
 	[/^Span(Enter|Exit):/, ['worker_id', 'span_id', 'span_name']],
 ];
-/* Events that tell of the trace and its names; each has a method below. */
+/* Events about the trace and its names; each has a method below. */
 const HANDLED = ['MergedPart', 'CpuSampleEvent', 'ModuleEvent', 'TaskEvent', 'SymbolTableEntry', 'LostEvents', 'ClockSyncEvent',
 	'SegmentMetadataEvent', 'TracepointSymbol'];
-/* Of those and others, such as only name things: their time is that of writing. */
+/* Events that only name things: their time is that of writing. */
 const NAMING = ['MergedPart', 'ModuleEvent', 'ModuleStatus', 'ProcMapsEntry', 'TaskEvent', 'SymbolTableEntry',
 	'SegmentMetadataEvent', 'TracepointSymbol'];
-/* Nothing to look at, or shown otherwise. */
+/* Events without a row in the timeline. */
 const UNSEEN = [...NAMING, 'CpuSampleEvent', 'ClockSyncEvent', 'RecorderStats', 'LostEvents', 'SegmentEnd'];
 
-/* The number of a field as one of 32 bits. */
+/* A field's number in 32 bits. */
 function u32(v) {
 	return typeof v === 'number' && v >= 0 && v < NONE ? v : NONE;
 }
@@ -58,7 +62,7 @@ function bits32(v) {
 	return typeof v === 'number' ? v : typeof v === 'bigint' ? Number(v & 0xffffffffn) : 0;
 }
 
-/* Of a count; more than is exact is near enough. */
+/* A count; a number beyond 2^53 is rounded. */
 function amount(v) {
 	return typeof v === 'number' || typeof v === 'bigint' ? Math.max(Number(v), 0) : 0;
 }
@@ -71,14 +75,14 @@ function hex(bytes) {
 	return Array.from(bytes || [], (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/* Of a SegmentMetadataEvent: pairs of texts. */
+/* Entries of a SegmentMetadataEvent: pairs of texts. */
 function entriesOf(frame) {
 	const entries = frame.get('entries');
 	return entries && entries.type === dial9.TYPE.STRING_MAP ?
 		Array.from(entries, ([key, value]) => [text(key), text(value)]) : [];
 }
 
-/* What is to be read of a schema's events. */
+/* Which fields of a schema's events are read. */
 class Layout {
 	constructor(schema) {
 		this.name = text(schema.name);
@@ -88,7 +92,7 @@ class Layout {
 		this.part = schema.find('dial9:part');
 		this.naming = NAMING.includes(this.name);
 		this.shown = !UNSEEN.includes(this.name);
-		this.number = NONE; /* among those in trace.layouts, once there is an event */
+		this.number = NONE; /* index in trace.layouts, once there is an event */
 		const hot = HOT.get(this.name) || TRACEPOINT;
 		this.kind = this.tracepoint ? hot.kind : EVENT.OTHER;
 		this.other = OTHERS.includes(this.kind);
@@ -111,19 +115,20 @@ class Layout {
 }
 
 /*
- * Feed it frames by take(), then finish(). Then it has, with times in nanoseconds since `origin`, a BigInt:
+ * Call take() for frames, then finish(). Then it has, with times in nanoseconds since `origin`, a
+ * BigInt:
  *
  *	events		a Table of EVENT_COLUMNS, and .schema the index in `layouts`
  *	samples		rows of `events` that are CPU samples
  *	layouts		[{ name, fields, shown }]
- *	labels		texts that the column c of an application's events counts
+ *	labels		texts; column c of an application's events is an index
  *	tasks		[{ space, tid, pid, comm, exe, cgroup }]
- *	parts		[{ clock, space, shift, meta, start, switches, stays }], gaps: [Gaps] by part; stays: it has whole stays off
- *			the CPU in place of switches, which `switches` counts then
- *	stays		a Table of STAY_COLUMNS
- *	spaces		[{ clock, name }]: threads and CPUs of two are never the same; axis: see spaces.js
- *	symbols, stacks, values (how values of fields are told)
- *	first, last	the time that it spans
+ *	parts		[{ clock, space, shift, meta, start, switches, offCpu }], gaps: [Gaps] by part; offCpu: it has off-CPU
+ *			intervals instead of switches, which `switches` counts then
+ *	offCpu		a Table of OFF_CPU_COLUMNS
+ *	spaces		[{ clock, name }]: threads and CPUs of two are never the same; axis: see time_axis.js
+ *	symbols, stacks, values (text of field values)
+ *	first, last	its time range
  *	losses		[{ kind, cpu, count, first, last }]
  */
 class Trace {
@@ -132,10 +137,13 @@ class Trace {
 	#byContent = new Map();
 	#parts = new Parts();
 	#part = 0;
-	/* By part, stacks as they are written, whose frames mean the same within a segment, and their numbers in .stacks. */
+	/*
+	 * By part: stacks as in the trace, whose frames are valid within a segment, and their
+	 * numbers in .stacks.
+	 */
 	#raws = [];
 	#raw = null;
-	#taskEvents = []; /* what is told of threads, in order */
+	#taskEvents = []; /* TaskEvents, in order */
 	#guessed = new Map(); /* by part: tid -> name */
 	#guessedIn = new Uint16Array(TID_MAX + 1); /* by tid: the last part with such a guess, + 1 */
 	#labels = new Map();
@@ -176,7 +184,7 @@ class Trace {
 	get outcome() { return this.#decoder.outcome; }
 	get consumed() { return this.#decoder.consumed; }
 
-	/* Reads at most so many frames; false when there are no more. */
+	/* Reads at most `most` frames; false if there are no more. */
 	take(most) {
 		const decoder = this.#decoder;
 		for (let left = most; left; left--) {
@@ -206,7 +214,7 @@ class Trace {
 				this.tasks[this.taskOf(this.parts[part].space, tid)].comm ||= comm;
 	}
 
-	/* Times of each part as they are on the one axis. */
+	/* Converts the times of each part to the common axis. */
 	#toAxis() {
 		const { events, parts } = this;
 		if (parts.some((part) => part.shift))
@@ -241,7 +249,7 @@ class Trace {
 		return this.tasks[task].pid;
 	}
 
-	/* Of a row of `events`: [[name, text], ...] of all its fields. */
+	/* All fields of a row of `events`: [[name, text], ...]. */
 	details(row) {
 		const offset = this.events.offset[row];
 		const { scope, notes } = this.scopes.findLast((segment) => segment.at <= offset);
@@ -251,7 +259,7 @@ class Trace {
 				notes.of(frame.typeId, i))]);
 	}
 
-	/* What is said of a type before its schema does not count. */
+	/* Annotations of a type before its schema do not count. */
 	#annotate({ typeId, entries }) {
 		const { scope, notes } = this.scopes[this.scopes.length - 1], schema = scope.schemas.get(typeId);
 		if (schema)
@@ -271,7 +279,7 @@ class Trace {
 		this.#raw = this.#raws[this.#part] = { stacks: new Stacks(), numbers: [] };
 	}
 
-	/* Of each distinct schema there is one. */
+	/* One layout per distinct schema. */
 	#layoutOf(schema) {
 		let layout = this.#layouts.get(schema);
 		if (!layout) {
@@ -359,7 +367,7 @@ class Trace {
 		return row;
 	}
 
-	/* Its numbers are too large for a column of an event. */
+	/* In a table of its own: the numbers are too large for a column of `events`. */
 	#putOffCpu(row, values, { places, comm }) {
 		const { events, offCpu } = this, entry = offCpu.add(), [off, blocked, state, cpu, waker, context, woken, unfinished] = places;
 		this.partOffCpu[this.#part] = (this.partOffCpu[this.#part] || 0) + 1;
@@ -386,7 +394,7 @@ class Trace {
 		return number;
 	}
 
-	/* A thread that nobody introduces still has the name that a switch gives. */
+	/* A thread without a TaskEvent gets its name from a switch. */
 	#guess(tid, comm) {
 		if (tid > TID_MAX || !tid || !comm || this.#guessedIn[tid] === this.#part + 1)
 			return;
@@ -467,7 +475,7 @@ class Trace {
 		this.losses.push({ part: this.#part, kind, count, cpu: frame.get('cpu'), first, last });
 	}
 
-	/* findPart() has taken these. */
+	/* findPart() handles these. */
 	handleMergedPart() {}
 	handleClockSyncEvent() {}
 	handleSegmentMetadataEvent() {}
@@ -478,12 +486,12 @@ class Trace {
 	}
 }
 
-/* Whether it has stays off the CPU in place of switches. */
+/* Whether it has off-CPU intervals instead of switches. */
 function hasOffCpuEvents({ meta }, switches, offCpu) {
 	return meta.has('off_cpu_min_ns') || !switches && offCpu > 0;
 }
 
-/* Nanoseconds of CPU time that a sample stands for; 0: the part does not say. */
+/* CPU time in ns that a sample stands for; 0: unknown. */
 function periodOf(meta) {
 	const ns = Number(meta.get('sample_period_ns') || 0), hz = Number(meta.get('sample_hz') || 0);
 	const period = ns || (hz ? Math.floor(1e9 / hz) : 0);

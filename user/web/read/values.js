@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Values as text. Those of tracepoints as the kernel prints them, by the rows of TracepointSymbol: a tiny
- * program for each field, whose rules are in include/prof_events.h. As user/trace/read/tp_symbols.c.
+ * Values as text. Those of tracepoints as the kernel prints them, from the rows of
+ * TracepointSymbol: a small program for each field, with rules in include/prof_events.h. As
+ * user/trace/read/tp_symbols.c.
  */
 'use strict';
 
@@ -12,23 +13,23 @@ const { duration } = require('./format.js');
 const ROW = { SYMBOL: 0, FLAG: 1, MASK: 2, SHIFT: 3, DELIM: 4, ZERO: 5, NONZERO: 6, HEX: 7, DECIMAL: 8, ERRNO: 9,
 	ARRAY: 10 };
 const ROWS_MAX = 4096; /* of one field */
-/* What the lines of an annotated enum begin with; a number alone is a symbol. */
+/* Prefixes of the lines of an annotated enum; a number without prefix is a symbol. */
 const LINES = [['|', ROW.FLAG, true], ['&', ROW.MASK, true], ['>>', ROW.SHIFT, true], ['array', ROW.ARRAY, true],
 	['delim', ROW.DELIM], ['zero', ROW.ZERO], ['nonzero', ROW.NONZERO], ['hex', ROW.HEX], ['dec', ROW.DECIMAL],
 	['errno', ROW.ERRNO]];
-/* The names of values of some kinds, when nobody gives others. */
+/* Default names for the values of some kinds. */
 const OF_KIND = {
 	addr: 'hex',
 	state: '&0xff\nzero=R\n|0x1=S\n|0x2=D\n|0x4=T\n|0x8=t\n|0x10=X\n|0x20=Z\n|0x40=P\n|0x80=I\n&0x100\nnonzero=+',
 };
 const NS = { ns: 1, us: 1e3, 'µs': 1e3, 'μs': 1e3, ms: 1e6, s: 1e9 };
-const ITEMS_MAX = 64; /* of a list, a map or bytes that are shown */
+const ITEMS_MAX = 64; /* of a list, a map or bytes: elements shown */
 
 function asHex(x) {
 	return `0x${x.toString(16)}`;
 }
 
-/* One piece of a field's text, while its rows are gone through. */
+/* The current piece of a field's text, while walking its rows. */
 class Piece {
 	constructor(x) {
 		Object.assign(this, { x, start: x, delim: '|', flags: false, symbols: false, done: false });
@@ -99,7 +100,7 @@ function render(rows, x) {
 	return out + piece.end();
 }
 
-/* "[0x1,0x2]": bytes as numbers of so many bytes each; "" if they are none. As script tells them. */
+/* "[0x1,0x2]": bytes as numbers of `unit` bytes each; "" if the size does not fit. As `script`. */
 function array(bytes, unit) {
 	const numbers = [];
 	if (![2, 4, 8].includes(unit) || bytes.length % unit)
@@ -113,7 +114,7 @@ function array(bytes, unit) {
 	return `[${numbers.join(',')}${bytes.length > ITEMS_MAX * unit ? ',…' : ''}]`;
 }
 
-/* Any value of the reader's, without a kernel's word for it. */
+/* Any value of the reader, without names. */
 function plain(v) {
 	if (v === null || v === undefined)
 		return '–';
@@ -146,7 +147,10 @@ function number(text) {
 		BigInt.asUintN(64, text[0] === '-' ? -BigInt(text.slice(1)) : BigInt(text)) : null;
 }
 
-/* A line of an enum as a row; null if it is none. As tp_symbols_parse() of user/trace/read/tp_symbols.c. */
+/*
+ * A line of an enum as a row; null if malformed. As tp_symbols_parse() of
+ * user/trace/read/tp_symbols.c.
+ */
 function lineRow(line) {
 	const at = line.indexOf('='), key = at < 0 ? line : line.slice(0, at), name = at < 0 ? '' : line.slice(at + 1);
 	const [word, kind, counted] = LINES.find(([head, , numbered]) =>
@@ -155,7 +159,7 @@ function lineRow(line) {
 	return value === null ? null : { kind, value, name };
 }
 
-/* Unit by unit, so that times are told as such. */
+/* By unit; times as durations. */
 function withUnit(value, unit) {
 	return Object.hasOwn(NS, unit) ? duration(Number(value) * NS[unit]) : `${plain(value)} ${unit}`;
 }
@@ -164,7 +168,7 @@ class Values {
 	#rows = new Map(); /* event and field -> rows */
 	#enums = new Map(); /* text -> rows */
 
-	/* A row of TracepointSymbol. */
+	/* Adds a row of TracepointSymbol. */
 	learn(event, field, kind, value, name) {
 		const key = `${event}\0${field}`, rows = this.#rows.get(key) || [];
 		const row = { kind, value: BigInt.asUintN(64, BigInt(value || 0)), name };
@@ -185,7 +189,7 @@ class Values {
 		return this.#enums.get(text);
 	}
 
-	/* The text of a value of a field of an event. @note: what the trace says of it, as Notes has it. */
+	/* The text of a field's value. @note: the trace's annotations, as in Notes. */
 	text(event, field, value, note = {}) {
 		const isNumber = typeof value === 'number' && Number.isInteger(value) || typeof value === 'bigint';
 		const rows = this.#enumRows(note.enum) || this.#rows.get(`${event}\0${field}`) ||

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The page's state, and who is told when it changes: timeline, flame graph, tables, details, search. */
+/* The page's state, and its updates of timeline, flame graph, tables, details and search. */
 'use strict';
 
 const { NONE } = require('../read/columns.js');
@@ -19,12 +19,12 @@ const { Tip } = require('./tip.js');
 const { KINDS, byFunction, sumStates, unitOf, weigh } = require('../model/weights.js');
 
 const TITLE_MAX = 200;
-const WEIGH_SHARE = 5; /* of so many parts of the time the flame graph of a dragged range takes one */
-const SETTLED_MS = 120; /* after the last change of a range its tables follow */
+const WEIGH_SHARE = 5; /* the flame graph may use one of this many parts of the time while a range is dragged */
+const SETTLED_MS = 120; /* delay of the tables after the last change of a range */
 const STATE_WORDS = [[STATE.RUNNING, 'run', 'running'], [STATE.RUNNABLE, 'wait', 'runnable'],
 	[STATE.BLOCKED, 'sleep', 'blocked'], [STATE.UNKNOWN, 'unknown', 'unknown']];
 
-/* "src/rt/tokio.rs:115:9" as "tokio.rs:115:9": there is little room. */
+/* "src/rt/tokio.rs:115:9" becomes "tokio.rs:115:9", to save space. */
 function lastOfPath(text) {
 	return text.slice(text.lastIndexOf('/') + 1);
 }
@@ -35,7 +35,7 @@ class Page {
 	#settling = 0;
 	#weighedAt = 0;
 	#weighingMs = 0;
-	#find = null; /* a function on text, while something is searched for */
+	#find = null; /* while searching: whether a text matches */
 
 	constructor(model) {
 		this.model = model;
@@ -118,7 +118,7 @@ class Page {
 
 	/* ---- drawing ---- */
 
-	/* Once before the next picture. */
+	/* Once per frame. */
 	redraw() {
 		this.#frame ||= requestAnimationFrame(() => {
 			this.#frame = 0;
@@ -160,7 +160,7 @@ class Page {
 		this.redraw();
 	}
 
-	/* Threads whose stacks the flame graph holds; null: all. */
+	/* Threads whose stacks the flame graph shows; null: all. */
 	#onlyTasks(tasks) {
 		this.state.tasks = tasks;
 		this.#weighed();
@@ -213,7 +213,7 @@ class Page {
 		return { from: range ? range.from : first, to: range ? range.to : last, tasks };
 	}
 
-	/* While a range is dragged: as often as leaves time for drawing. */
+	/* While a range is dragged: as often as drawing leaves time for it. */
 	#weighSoon() {
 		this.#flameFrame ||= requestAnimationFrame((now) => {
 			this.#flameFrame = 0;
@@ -258,7 +258,7 @@ class Page {
 		this.#settling = setTimeout(() => this.#settled(), SETTLED_MS);
 	}
 
-	/* What takes long follows when a drag has come to rest. */
+	/* Slow updates, after a drag has ended. */
 	#settled() {
 		this.#weighed();
 		const { model, kind, weights } = this;
@@ -310,7 +310,7 @@ class Page {
 		byId('found').textContent = `${percent(sum, flame.total[0])} of the flame graph, ${counted(threads, 'thread')}`;
 	}
 
-	/* To the next thread whose name is searched for. */
+	/* Selects the next thread that matches the search. */
 	#nextFound() {
 		const { selected } = this.state, find = this.#find;
 		const rows = this.timeline.groups.flatMap((one) => one.rows).filter((row) => find && row.task && find(row.name));
@@ -369,7 +369,7 @@ class Page {
 			this.#searchFor('');
 	}
 
-	/* Keys that are good everywhere, but in fields. */
+	/* Keys that work everywhere except in input fields. */
 	#key(event) {
 		const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName) && event.target.type !== 'radio' &&
 			event.target.type !== 'checkbox';
@@ -435,7 +435,7 @@ class Page {
 		this.#resized();
 	}
 
-	/* To those who hear the page. */
+	/* For screen readers. */
 	#announce(text) {
 		say('announced', Array.isArray(text) ? text.filter(Boolean).join(', ') : text);
 	}

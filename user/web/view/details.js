@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The panel that tells of what was selected: an interval of a thread, a turn on a CPU, a slice, an event. */
+/* The panel with details of the selection: an interval of a thread or CPU, a slice, an event. */
 'use strict';
 
 const { NONE, upperBound } = require('../read/columns.js');
@@ -33,7 +33,7 @@ class Details {
 		}[row.type]());
 	}
 
-	/* One line of it, for those who do not see the panel change. */
+	/* Its title, for screen readers. */
 	summary() {
 		return this.panel.querySelector('h2') ? this.panel.querySelector('h2').textContent : '';
 	}
@@ -53,7 +53,7 @@ class Details {
 		return el('dl', {}, pairs.filter(Boolean).map(([name, value]) => [el('dt', {}, name), el('dd', {}, value)]));
 	}
 
-	/* A link to a thread at a time, or its name alone. */
+	/* A link to a thread at a time, or only its name. */
 	#thread(tid, space, ts) {
 		const task = this.model.taskOfTid(tid, space), name = this.model.nameOfTid(tid, space);
 		return task && task.isTarget ? button(name, () => this.on.toThread(task.task, ts), { class: 'link' }) : name;
@@ -145,7 +145,7 @@ class Details {
 
 	/* ---- what a thread did in a stretch that an application tells of ---- */
 
-	/* Names of threads, idle and unknown among them, with commas between. */
+	/* Names of threads, including idle and unknown, separated by commas. */
 	#threads(ran, space, ts) {
 		return ran.flatMap(({ tid, ns }, i) => [i ? ', ' : '',
 			tid === NOBODY ? 'unknown' : tid ? this.#thread(tid, space, ts) : 'idle', ` (${duration(ns)})`]);
@@ -166,7 +166,7 @@ class Details {
 			by === NONE ? text : this.#thread(by, task.space, wakers.ts[waker])];
 	}
 
-	/* Of a poll or a span; parked a worker is off its CPU. */
+	/* For a poll or a span. While parked, a worker is off its CPU. */
 	#threadStates(row, span, parked) {
 		const task = this.model.taskOfTid(row.tid, row.space), title = el('h3', {}, 'Thread states');
 		if (!task || !task.rows.length || !task.isTarget)
@@ -205,7 +205,7 @@ class Details {
 			...this.#threadStates(row, span, what === 'parked'), ...this.#fields(event)];
 	}
 
-	/* In which spans a poll was. */
+	/* The spans around a poll. */
 	#spansIn(row, { from, to }, what) {
 		const { lanes, trace } = this.model, names = new Set();
 		const mine = lanes.workers.find((one) => one.space === row.space && one.tid === row.tid && row.tid !== NONE);

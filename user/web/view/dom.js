@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Elements of the page. Names in a trace may be anything: they become text nodes and attributes here, and
+ * Elements of the page. Names in a trace are untrusted: here they become text nodes and attributes,
  * never markup.
  */
 'use strict';
 
 const { shown } = require('../read/format.js');
 
-/* el('td', { class: 'number', onclick: fn }, 'text', child, ...): null children are left out. */
+/* el('td', { class: 'number', onclick: fn }, 'text', child, ...): null children are skipped. */
 function el(tag, attributes = {}, ...children) {
 	const element = document.createElement(tag);
 	for (const [name, value] of Object.entries(attributes)) {
@@ -34,7 +34,7 @@ function button(text, onclick, attributes = {}) {
 	return el('button', { type: 'button', onclick, ...attributes }, text);
 }
 
-/* Makes a canvas as large as its box, in device pixels, and gives that: { width, height, ratio }, in CSS pixels. */
+/* Resizes a canvas to its box in device pixels. Returns { width, height, ratio }, in CSS pixels. */
 function fitCanvas(canvas) {
 	const ratio = window.devicePixelRatio || 1, { width, height } = canvas.getBoundingClientRect();
 	const across = Math.max(1, Math.round(width * ratio)), down = Math.max(1, Math.round(height * ratio));

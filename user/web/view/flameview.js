@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A flame graph on a canvas: boxes of a Flame, root at the top, as wide as their weight. A click zooms to a box,
- * arrows walk the tree.
+ * A flame graph on a canvas: boxes of a Flame, root at the top, as wide as their weight. A click
+ * zooms to a box, arrow keys move in the tree.
  */
 'use strict';
 
@@ -27,7 +27,9 @@ class FlameView {
 		scroller.addEventListener('keydown', (event) => this.#key(event));
 	}
 
-	/* Another tree; the box that was zoomed to stays so, if it is there by its path of functions. */
+	/*
+	 * Sets another tree; the box that was zoomed stays zoomed if its path of functions exists.
+	 */
 	set(weights, options) {
 		const path = this.flame ? this.flame.path(this.focus).reverse().slice(1).map((node) => this.flame.fn[node]) : [];
 		this.flame = new Flame(this.model, weights, options);
@@ -52,7 +54,7 @@ class FlameView {
 		return fn <= FN.STATE ? STATES[FN.STATE - fn] : this.model.trace.symbols.functions[fn].name;
 	}
 
-	/* null: no function of a module. */
+	/* null: not a function of a module. */
 	functionOf(node) {
 		const fn = this.flame.fn[node];
 		return fn >= 0 ? this.model.trace.symbols.functions[fn] : null;
@@ -158,7 +160,7 @@ class FlameView {
 			this.zoomTo(node);
 	}
 
-	/* Up to the caller, down to the heaviest callee, sideways to siblings. */
+	/* Up: caller; down: heaviest callee; left and right: siblings. */
 	#key(event) {
 		const { flame, focus } = this;
 		if (!flame || event.ctrlKey || event.altKey || event.metaKey)

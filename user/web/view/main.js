@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Opens the trace, and ties the parts of the page to each other. */
+/* Opens the trace, and connects the parts of the page. */
 'use strict';
 
 const { byId, say } = require('./dom.js');
@@ -37,7 +37,7 @@ async function open() {
 }
 
 initTheme();
-/* For tests, and for the curious at a console. null: there is nothing to show. */
+/* For tests, and for use in the console. null: there is nothing to show. */
 window.dial9Page = open().catch((err) => {
 	say('status', `This trace cannot be shown: ${err.message}`);
 	return null;

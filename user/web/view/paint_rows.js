@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Lanes as pixels: one line of pixels for each visible row, in which a column's colour mixes those of its
- * states by their share, stretched to the row's height. The cost is that of the pixels, not of the slices.
+ * Lanes as pixels: one line of pixels for each visible row, stretched to the row's height. A
+ * column's colour mixes those of its states by share. The cost depends on the pixels, not on the
+ * slices.
  */
 'use strict';
 
 const { COLORS } = require('../model/rows.js');
 const { countPoints } = require('../model/pixel_columns.js');
 
-const MARK_FULL = 3; /* so many events in one column have the full colour */
-/* A state that takes little of a column is to be seen all the same. */
+const MARK_FULL = 3; /* number of events in a column for the full colour */
+/* Minimum weight of a state in a column, so that short ones are visible. */
 const LEAST = 0.12;
 const STATES_MAX = 6;
 
@@ -21,7 +22,7 @@ class RowPainter {
 	#first = new Int32Array(0);
 	#counts = new Uint32Array(0);
 
-	/* Of rows, the columns from `from` on, each `step` long. Then draw() has them. */
+	/* The columns of rows from `from` on, each `step` long. Call it before draw(). */
 	paint(rows, palette, from, step, width) {
 		const height = Math.max(1, rows.length), context = this.#strip.getContext('2d');
 		if (!this.#image || this.#strip.width !== width || this.#strip.height < height) {
@@ -43,7 +44,7 @@ class RowPainter {
 		context.putImageData(this.#image, 0, 0, 0, 0, width, height);
 	}
 
-	/* The row of that index, as large as asked for. */
+	/* Draws the row of that index, stretched to the given size. */
 	draw(context, i, x, y, width, height) {
 		context.drawImage(this.#strip, 0, i, width, 1, x, y, width, height);
 	}

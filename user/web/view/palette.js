@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The colours of canvases: those of the style sheet, light or dark, as numbers; and colours by name. */
+/*
+ * The colours of canvases: those of the style sheet, light or dark, as numbers; and colours by
+ * name.
+ */
 'use strict';
 
 const { isDark } = require('./theme.js');
@@ -32,7 +35,10 @@ class Palette {
 		this.read();
 	}
 
-	/* Once more, after the theme changed. Colours in the style sheet are light-dark(#rrggbb, #rrggbb). */
+	/*
+	 * Call it again when the theme changes. Colours in the style sheet are light-dark(#rrggbb,
+	 * #rrggbb).
+	 */
 	read() {
 		const style = getComputedStyle(document.documentElement);
 		this.dark = isDark();
@@ -48,13 +54,13 @@ class Palette {
 		this.modules = new Map();
 	}
 
-	/* A thread's, by its number. */
+	/* By thread number. */
 	thread(tid) {
 		return this.#known(this.threads, tid, () =>
 			fromHsl(tid * 137.508 % 360, this.dark ? 0.38 : 0.48, this.dark ? 0.46 : 0.64));
 	}
 
-	/* A function's, by its module and its name: warm; those of the kernel cool. */
+	/* By module and function name: warm; kernel functions cool. */
 	function({ name, module, named, kernel }) {
 		return this.#known(this.modules, `${kernel ? 1 : 0}${named ? 1 : 0}${module}\0${name}`, () => {
 			const h = hash(module), light = (hash(name) % 100 / 100 - 0.5) * 0.1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The same numbers for those who read: tables of functions and of threads, and what the trace says of itself. */
+/* The numbers as text: tables of functions and threads, and information about the trace. */
 'use strict';
 
 const { NONE } = require('../read/columns.js');
@@ -11,8 +11,8 @@ const { sumTask } = require('../model/weights.js');
 const ROWS_MAX = 400;
 
 /*
- * A table that sorts by its columns: [{ title, text(row), value(row) or null: text, onclick(row) or none }]. By the
- * column `by`, most first.
+ * A table that sorts by its columns: [{ title, text(row), value(row) or null: text, onclick(row) or
+ * none }]. Initially by the column `by`, largest first.
  */
 class SortedTable {
 	constructor(caption, columns, by) {
@@ -58,7 +58,7 @@ class SortedTable {
 	}
 }
 
-/* toSearch(name): look for that function. */
+/* toSearch(name): searches for that function. */
 function functionTable(model, toSearch) {
 	const named = (row) => row.fn < 0 ? '[no stack]' : model.trace.symbols.functions[row.fn].name;
 	const of = (row) => row.fn < 0 ? '' : model.trace.symbols.functions[row.fn].module;
@@ -78,7 +78,7 @@ function functionTable(model, toSearch) {
 	return table;
 }
 
-/* Of the range: how long each thread did what. toThread(task's number). */
+/* Time of each thread by state, within the range. toThread(task number). */
 function threadTable(model, toThread) {
 	const column = (title, state) => ({ title, value: (row) => row.sums[state], text: (row) => duration(row.sums[state]) });
 	const table = new SortedTable('Threads in the range', [
@@ -104,7 +104,7 @@ const META = [['host', 'host'], ['kernel', 'kernel'], ['arch', 'machine'], ['cpu
 	['off_cpu_max_ns', 'off-CPU intervals only, maximum (ns)'], ['cut', 'cut by'],
 	['cut_left_out', 'events removed by cut']];
 
-/* No losses: recording was off, or a flight recorder had no reason to write. */
+/* Not losses: recording was paused, or a flight recorder had no reason to write. */
 const LEFT_OUT = ['paused', 'not_kept'];
 
 function lossesByKind(losses) {
@@ -114,7 +114,7 @@ function lossesByKind(losses) {
 	return Array.from(sums, ([kind, lost]) => `${count(lost)} ${kind}`);
 }
 
-/* What the trace is, and how far it can be trusted. */
+/* Information about the trace, and how complete it is. */
 function traceFacts({ trace, rows, first, last }) {
 	const { outcome, parts, axis } = trace, paused = trace.losses.filter((loss) => LEFT_OUT.includes(loss.kind));
 	const losses = trace.losses.filter((loss) => !LEFT_OUT.includes(loss.kind));

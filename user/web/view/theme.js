@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Light or dark: as the system has it, until the switch says otherwise. */
+/* Light or dark: the system's setting, unless the button was used. */
 'use strict';
 
 const { byId } = require('./dom.js');
@@ -11,7 +11,7 @@ function system() {
 	return matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
 }
 
-/* Pages from files may not be allowed to remember. */
+/* Pages from files may have no storage. */
 function remembered() {
 	try {
 		return localStorage.getItem(KEY);
@@ -24,7 +24,7 @@ function remember(theme) {
 	try {
 		localStorage.setItem(KEY, theme);
 	} catch {
-		/* then it is as the system has it next time */
+		/* without storage the choice is not kept */
 	}
 }
 
@@ -53,7 +53,7 @@ function initTheme() {
 	notify();
 }
 
-/* fn is called after each change. */
+/* Calls fn after each change. */
 function onTheme(fn) {
 	changed.push(fn);
 }

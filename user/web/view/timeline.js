@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The timeline: rows of lanes on a canvas as large as what is seen of them, below a ruler with an overview of
- * the whole trace. Draws what the state says; timeline_input.js changes that.
+ * The timeline: rows of lanes on a canvas of the visible size, below a ruler with an overview of
+ * the whole trace. Draws the state; timeline_input.js changes it.
  */
 'use strict';
 
@@ -14,21 +14,22 @@ const { css } = require('./palette.js');
 const { makeGroups, visibleRows, BUSY } = require('../model/rows.js');
 
 const GUTTER = 186, RULER = 22, OVERVIEW = 26; /* CSS pixels */
-const LABEL_FROM = 46; /* a slice as wide as this has a text */
+const LABEL_FROM = 46; /* minimum width of a slice with text */
 const ARROWS_MAX = 250, FIT_MAX = 300;
-const NEAREST = 20; /* nanoseconds that the whole width shows at least */
+const NEAREST = 20; /* minimum time range of the view, in ns */
 
 class Timeline {
 	#painter = new RowPainter();
 	#overview = null;
 	#still = document.createElement('canvas'); /* what does not change while a range is dragged */
-	#stillOf = ''; /* what it shows */
+	#stillOf = ''; /* the state that it shows */
 	#size = null;
-	#arranged = 0; /* how often */
+	#arranged = 0; /* number of calls of arrange() */
 
 	/*
-	 * state: { view: { from, to }, range: { from, to } or null, selected: { row, index } or null, hover: ts or
-	 * null, search: a function on names, or null }; text(row, index): what stands in a slice.
+	 * state: { view: { from, to }, range: { from, to } or null, selected: { row, index } or
+	 * null, hover: ts or null, search: a function on names, or null }; text(row, index): the
+	 * text in a slice.
 	 */
 	constructor({ scroller, canvas, spacer, ruler, model, palette, state, text }) {
 		Object.assign(this, { scroller, canvas, spacer, ruler, model, palette, state, text, gutter: GUTTER });
@@ -37,7 +38,7 @@ class Timeline {
 		this.arrange();
 	}
 
-	/* After its box or the colours have changed. */
+	/* After a change of its size or the colours. */
 	fit() {
 		this.ruler.style.width = `${this.canvas.clientWidth}px`;
 		fitCanvas(this.ruler);
@@ -46,7 +47,7 @@ class Timeline {
 		this.#overview = null;
 	}
 
-	/* After a group was folded. */
+	/* After a group was folded or unfolded. */
 	arrange() {
 		Object.assign(this, visibleRows(this.groups));
 		this.#arranged++;
@@ -68,7 +69,7 @@ class Timeline {
 		return GUTTER + (ts - from) / (to - from) * this.plotWidth;
 	}
 
-	/* Of a place in the scroller. */
+	/* At a position in the scroller. */
 	rowAt(y) {
 		const at = y + this.scroller.scrollTop;
 		return this.rows.find((row) => at >= row.top && at < row.top + row.height) || null;
@@ -91,19 +92,19 @@ class Timeline {
 		return Math.min(after, before) > reach ? -1 : after <= before ? i : i - 1;
 	}
 
-	/* The first slice or mark that ends behind a time, or the last one. */
+	/* The first slice or mark that ends after a time, or the last one. */
 	nextIndex(row, ts) {
 		const end = row.marks ? row.marks.ts : row.lane().end;
 		return Math.min(upperBound(end, ts, 0, end.length), end.length - 1);
 	}
 
-	/* From when to when a slice lasts. */
+	/* The time range of a slice. */
 	spanOf(row, index) {
 		const of = row.marks ? { start: row.marks.ts, end: row.marks.ts } : row.lane();
 		return { from: of.start[index], to: of.end[index] };
 	}
 
-	/* Zooms so that what was at `around` stays there. */
+	/* Zooms and keeps the time `around` in its place. */
 	zoom(factor, around) {
 		const { from, to } = this.state.view;
 		this.show(around - (around - from) * factor, around + (to - around) * factor);
@@ -114,7 +115,7 @@ class Timeline {
 		this.show(from + (to - from) * share, to + (to - from) * share);
 	}
 
-	/* As near to that as the trace allows. */
+	/* Shows a time range, limited to the trace. */
 	show(from, to) {
 		const { first, last } = this.model, length = Math.min(Math.max(to - from, NEAREST), last - first);
 		const middle = (from + to) / 2;
@@ -151,7 +152,7 @@ class Timeline {
 		this.#drawRuler(ratio);
 	}
 
-	/* Lanes with their texts, unless they are as they were. */
+	/* Lanes with their texts, unless nothing changed. */
 	#drawStill(seen, scrollTop) {
 		const { from, to } = this.state.view, of = [from, to, scrollTop, this.#arranged].join();
 		if (of === this.#stillOf)
@@ -195,7 +196,10 @@ class Timeline {
 				continue;
 			const { start, end } = row.lane();
 			const first = upperBound(end, from, 0, end.length), last = lowerBound(start, to, first, start.length);
-			/* of many slices only few can be wide: each step finds the next by the time that it would take */
+			/*
+			 * few of many slices can be wide: each step searches for the next by the
+			 * minimum duration
+			 */
 			for (let i = first, n = 0; i < last && n < 40 * most; i++, n++)
 				if (Math.min(end[i], to) - Math.max(start[i], from) >= least)
 					this.#text(context, row, i, start[i], end[i]);
@@ -212,7 +216,7 @@ class Timeline {
 		context.fillText(fitText(context, text, right - left), left, row.top + row.height / 2 + 0.5);
 	}
 
-	/* At the foot of a thread's row: where it was sampled. */
+	/* Samples, at the bottom of a thread's row. */
 	#marksOfSamples(context, seen) {
 		const width = Math.ceil(this.plotWidth), { from, to } = this.state.view, counts = new Uint32Array(width);
 		context.fillStyle = this.palette.css.text;
@@ -238,7 +242,7 @@ class Timeline {
 		context.fillRect(right, top, 1, height);
 	}
 
-	/* From who woke to woken, when there are few enough to tell apart; else those of the selected thread. */
+	/* From waker to woken thread if there are few; otherwise only for the selected thread. */
 	#arrows(context) {
 		const { wakes } = this.model, { from, to } = this.state.view;
 		const first = lowerBound(wakes.ts, from, 0, wakes.ts.length), last = upperBound(wakes.ts, to, first, wakes.ts.length);
@@ -401,7 +405,7 @@ class Timeline {
 		return canvas;
 	}
 
-	/* What share of the CPUs ran something; of a trace without switches, how dense its events are. */
+	/* Share of busy CPUs; for a trace without switches, density of events. */
 	#busy(width) {
 		const sum = new Float64Array(width), shares = new Float64Array(width * 4), { first, last } = this.model;
 		const step = (last - first) / width;
@@ -427,7 +431,7 @@ class Timeline {
 	}
 }
 
-/* 1, 2 or 5 times a power of ten, at least as large. */
+/* 1, 2 or 5 times a power of ten, at least `least`. */
 function niceStep(least) {
 	const power = 10 ** Math.floor(Math.log10(Math.max(least, 1)));
 	return [1, 2, 5, 10].map((n) => n * power).find((step) => step >= least);

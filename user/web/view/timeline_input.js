@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Pointer, wheel and keys on the timeline. Changes its state, and says so by `changed` and what was chosen. */
+/*
+ * Pointer, wheel and keys on the timeline. Changes its state, and reports changes and selections.
+ */
 'use strict';
 
 const { GUTTER, OVERVIEW } = require('./timeline.js');
@@ -11,8 +13,8 @@ class TimelineInput {
 	#drag = null;
 
 	/*
-	 * on: { changed(), ranged(range or null, done), selected(row, index), hovered(row, index, event) }; ranged is
-	 * also called while a range is dragged, with done false.
+	 * on: { changed(), ranged(range or null, done), selected(row, index), hovered(row, index,
+	 * event) }; ranged is also called while a range is dragged, with done false.
 	 */
 	constructor(timeline, on) {
 		this.timeline = timeline;
@@ -125,7 +127,9 @@ class TimelineInput {
 
 	/* ---- wheel ---- */
 
-	/* Zooms where there is nothing to scroll, or with Ctrl or Alt; sideways, or with Shift, it pans. */
+	/*
+	 * Zooms if there is nothing to scroll, or with Ctrl or Alt; pans sideways, or with Shift.
+	 */
 	#wheel(event) {
 		const { timeline } = this, { scroller } = timeline, { x } = this.#setCpu(event);
 		const scrolls = scroller.scrollHeight > scroller.clientHeight + 1;
@@ -219,7 +223,7 @@ class TimelineInput {
 		Escape: () => this.on.ranged(null, true),
 	};
 
-	/* About what is selected, or the middle. */
+	/* Around the selection, or the middle. */
 	zoomBy(steps) {
 		const { state } = this.timeline, { from, to } = state.view;
 		const span = state.selected && state.selected.index >= 0 ?
@@ -238,7 +242,9 @@ class TimelineInput {
 		this.timeline.arrange();
 	}
 
-	/* The group that is selected, or in which the selected lane is: that is selected then. */
+	/*
+	 * Folds the selected group, or the group of the selected lane, which becomes the selection.
+	 */
 	#fold() {
 		const { timeline } = this, { selected } = timeline.state;
 		const group = selected && timeline.groups.find((one) => one === selected.row || one.rows.includes(selected.row));
@@ -261,7 +267,7 @@ class TimelineInput {
 		timeline.reveal(row);
 	}
 
-	/* To the slice before or after the selected one, in the same row. */
+	/* Selects the slice before or after the selected one, in the same row. */
 	stepSlice(by) {
 		const { timeline } = this, { selected, view } = timeline.state;
 		if (!selected || selected.row.type === 'group')

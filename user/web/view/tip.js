@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The small text beside the pointer. */
+/* The tooltip at the pointer. */
 'use strict';
 
 const { el } = require('./dom.js');
@@ -11,7 +11,7 @@ class Tip {
 		this.element = element;
 	}
 
-	/* lines: texts, the first one in bold; null: nothing. */
+	/* lines: texts, the first in bold; null: hide it. */
 	show(lines, event) {
 		const { element } = this;
 		element.hidden = !lines || !event;
