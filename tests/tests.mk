@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Tests, workloads and fuzz targets. tests/DIR/X_test.c mirrors user/DIR/X.c and is one criterion program; those in
-# tests/bpf, and those called X_live_test.c, need root and a kernel with BTF. Linker flags that a test needs are in its
-# source: /* LINK: FLAGS */.
+# Tests, workloads and fuzz targets. tests/DIR/X_test.c mirrors user/DIR/X.c. The tests of a folder are one criterion
+# program, DIR/all_tests. A program of its own has each test in tests/bpf and each X_live_test.c, which need root and a
+# kernel with BTF, and each test that replaces functions of user/: by linker flags in its source (/* LINK: FLAGS */), or
+# by defining them (/* ALONE: WHICH */).
 
 ALL_TESTS  := $(call below,tests,*_test.c)
 TESTS_ROOT := $(filter tests/bpf/% %_live_test.c,$(ALL_TESTS))
@@ -20,7 +21,12 @@ CORPUS_decode_fuzz := tests/fuzz/corpus/decode_fuzz $(addprefix tests/golden/dia
 CORPUS_intervals_fuzz := tests/fuzz/corpus/trace_fuzz
 corpus = $(or $(CORPUS_$(1)),tests/fuzz/corpus/$(1))
 
-TEST_BINS := $(patsubst %.c,$(O)/%,$(TESTS))
+ALONE     := $(shell grep -lE '^/[*] (LINK|ALONE): ' $(TESTS))
+TOGETHER  := $(filter-out $(ALONE),$(TESTS))
+TEST_DIRS := $(patsubst %/,%,$(sort $(dir $(TOGETHER))))
+# What takes longest begins first.
+TEST_BINS := $(patsubst %,$(O)/%/all_tests,tests/symbol/dwarf $(filter-out tests/symbol/dwarf,$(TEST_DIRS))) \
+	$(patsubst %.c,$(O)/%,$(ALONE))
 ROOT_BINS := $(patsubst %.c,$(O)/%,$(TESTS_ROOT))
 STIM_BINS := $(patsubst tests/stimuli/%,$(O)/stimuli/%,$(basename $(STIMULI))) \
 	$(addprefix $(O)/stimuli/symbol/,$(STIMULI_SYMBOL)) $(addprefix $(O)/stimuli/unwind_maze_,a.so b.so c.so)
@@ -38,7 +44,9 @@ stimuli: $(STIM_BINS)
 tests: $(TEST_BINS) $(ROOT_BINS) $(STIM_BINS)
 replay: $(REPLAY_BINS)
 
+# Tests are compiled without optimization: half of the time of a build was theirs.
 $(O)/obj/tests/%.o: private CPPFLAGS += -I.
+$(O)/obj/tests/%.o: private OPT := -O0
 $(call obj,$(filter tests/record/%,$(ALL_TESTS))): | $(SKEL)
 
 $(TESTS_A): $(call obj,$(HELPERS))
@@ -50,6 +58,17 @@ $(O)/tests/%: $(O)/obj/tests/%.o $(O)/obj/tests/support/limit.o $(TESTS_A) $(ALL
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ -lcriterion $(LIBS) \
 		$$(sed -n 's,^/\* LINK: \(.*\) \*/$$,\1,p' tests/$*.c)
+
+# All of the archive: a test that defines what it holds is found here.
+define folder_tests
+$(O)/$(1)/all_tests: $(call obj,$(foreach t,$(TOGETHER),$(if $(filter $(1)/,$(dir $(t))),$(t)))) \
+		$(O)/obj/tests/support/limit.o $(TESTS_A) $(ALL_A)
+	$$(call msg,LD,$$@)
+	@mkdir -p $$(@D)
+	$$(Q)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$(filter-out $(ALL_A),$$^) -Wl,--whole-archive $(ALL_A) \
+		-Wl,--no-whole-archive -lcriterion $$(LIBS)
+endef
+$(foreach d,$(TEST_DIRS),$(eval $(call folder_tests,$(d))))
 
 # ---- workloads ----------------------------------------------------------------------------------
 STIM_CFLAGS := -g -O1 -fno-omit-frame-pointer -Wall -Wextra -pthread -D_GNU_SOURCE

@@ -3,6 +3,7 @@
  * No allocation for an event, on either side, once the first of each type has passed. Allocations are
  * counted by replacing malloc, and under AddressSanitizer by its hooks.
  */
+/* ALONE: malloc(), calloc(), realloc() */
 #include "tests/libdial9/support.h"
 
 /* Volatile: a compiler takes it that malloc() changes no variable of ours. */

@@ -3,6 +3,7 @@
  * Many rings, one order. The rings are in plain memory; the side-band's rings, which the kernel
  * would fill, are lists here, behind the two functions that the merge reads them through.
  */
+/* ALONE: perf_ring_*() */
 #include "record/capture/ring_merge.h"
 
 #include <criterion/criterion.h>

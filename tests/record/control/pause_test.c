@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* When records flow, and what is told of the times when they do not. The kernel side is three counters here. */
+/* ALONE: capture_*(), status_paused() */
 #include "record/control/pause.h"
 
 #include <criterion/criterion.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* When a snapshot is taken, and who is told to have asked. Kernel, trace and memory are variables here. */
+/* ALONE: capture_latency(), flight_snapshot(), status_*() */
 #include "record/control/trigger.h"
 
 #include <criterion/criterion.h>

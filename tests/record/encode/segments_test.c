@@ -3,6 +3,7 @@
  * A recording in segments: each is a trace by itself, and together they hold every event once. The kernel
  * side, which counts, is nothing here.
  */
+/* ALONE: capture_*() */
 #include "record/encode/segments.h"
 
 #include <criterion/criterion.h>

@@ -3,6 +3,7 @@
  * What a trace says of its own making. The kernel side, which counts, is figures here, behind the
  * functions that they are read through.
  */
+/* ALONE: capture_*() */
 #include "record/encode/status.h"
 
 #include <criterion/criterion.h>

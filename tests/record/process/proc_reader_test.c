@@ -3,6 +3,7 @@
  * Questions and answers between threads. The reading itself is a stand-in here, because a process
  * that never answers is hard to have: some numbers hang until they are let go.
  */
+/* ALONE: snapshot_*() */
 #include "record/process/proc_reader.h"
 
 #include <criterion/criterion.h>
