@@ -24,8 +24,10 @@ for prog in "$@"; do
 	number=$((number + 1))
 	printf '%s\0%s\0' "$prog" "$logs/$number"
 done | D9_TEST_TIMEOUT=${D9_TEST_TIMEOUT:-300} xargs -0 -n 2 -P "${D9_JOBS:-1}" sh -c '
+	began=$(date +%s%N)
 	timeout -k 10 "$D9_TEST_TIMEOUT" "$0" >"$1.log" 2>&1 </dev/null
 	echo $? >"$1.rc"
+	echo $((($(date +%s%N) - began) / 1000000)) "${0#*tests/}" >"$1.ms"
 '
 
 passed=0
@@ -60,6 +62,9 @@ for prog in "$@"; do
 done
 
 echo "$name: $passed programs passed, $failed failed, $skipped skipped"
+if [ "$number" -gt 20 ]; then
+	echo "$name: slowest, in ms: $(sort -rn "$logs"/*.ms | head -n "${D9_SLOWEST:-5}" | paste -sd ' ')"
+fi
 if [ "$failed" -ne 0 ]; then
 	echo "FAILED $name:$bad" >&2
 	exit 1
