@@ -14,6 +14,7 @@
 # that would start with one of "$!?#" is written with a backslash before it.
 set -u
 
+script=$0
 prog=$(realpath "$1")
 shift
 top=$(realpath "${D9_TOP:-.}")
@@ -25,6 +26,30 @@ export T
 [ $# -gt 0 ] || set -- "$T"/cli/*.t
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
+
+# Of several files D9_JOBS run at a time, each by its own run of this script.
+run_files() {
+	# $0, $1 and $2 belong to the inner shell.
+	# shellcheck disable=SC2016
+	printf '%s\0' "$@" | xargs -0 -n 1 -P "${D9_JOBS:-$(nproc)}" sh -c '
+		sh "$0" "$1" "$3" >"$2/${3##*/}.log" 2>&1' "$script" "$prog" "$work"
+	awk '
+	FNR == 1 { files++ }
+	/^cli: [0-9]+ cases passed, [0-9]+ failed$/ { passed += $2; failed += $5; summed++; next }
+	!/^FAILED cli$/
+	END {
+		print "cli: " passed + 0 " cases passed, " failed + 0 " failed"
+		exit failed || !passed || summed != '$#'
+	}' "$work"/*.log || {
+		echo "FAILED cli" >&2
+		exit 1
+	}
+}
+if [ $# -gt 1 ]; then
+	run_files "$@"
+	exit
+fi
+
 mkdir "$work/bin"
 ln -s "$prog" "$work/bin/dial9-prof"
 PATH=$work/bin:$PATH

@@ -98,7 +98,7 @@ expect fail does-not-exist
 printf '#!/bin/sh\necho up\n' >"$dir/program"
 chmod +x "$dir/program"
 cli() { # pass|fail
-	if limited env D9_CASE_TIMEOUT=1 sh "$top/tests/run-cli.sh" "$dir/program" "$dir/case.t" >"$dir/log" 2>&1
+	if limited env D9_CASE_TIMEOUT=1 sh "$top/tests/run-cli.sh" "$dir/program" "$dir/"*.t >"$dir/log" 2>&1
 	then got=pass; else got=fail; fi
 	[ "$got" = "$1" ] || {
 		echo "self: a case of the command line: expected a $1:"
@@ -112,6 +112,14 @@ printf '$ sleep 1000 | cat\n$ dial9-prof\nup\n' >"$dir/case.t"
 cli fail
 said "took longer than 1 s and was killed: sh -c sleep 1000 | cat"
 said "cli: 1 cases passed, 1 failed"
+printf '$ dial9-prof\nup\n' >"$dir/other.t"
+cli fail
+said "took longer than 1 s and was killed: sh -c sleep 1000 | cat"
+said "cli: 2 cases passed, 1 failed"
+printf '$ dial9-prof\nup\n$ dial9-prof\nup\n' >"$dir/case.t"
+cli pass
+said "cli: 3 cases passed, 0 failed"
+rm "$dir/other.t"
 
 # The check of bounds in BPF code: each raw form is found, and what is bounded passes.
 bounds() { # pass|fail LINE
