@@ -11,10 +11,6 @@ jobs=-j$(nproc)
 PATH=$PATH:/usr/sbin:/sbin
 WERROR=1
 export PATH WERROR
-# One test program at a time: a test of the order of answers (symworker_test) fails now and then beside another one.
-D9_JOBS=1
-export D9_JOBS
-
 if [ "$(id -u)" -eq 0 ]; then
 	sudo=
 elif command -v sudo >/dev/null 2>&1; then
@@ -58,17 +54,17 @@ step() {
 	echo "== $(($(date +%s) - began)) s"
 }
 
-# Everything is built before anything runs: the tests measure time and get the machine to themselves.
+# Everything is built before anything runs.
 step make "$jobs" all tests replay
 step make check-clang
 step make "$jobs" O=build/san SAN=address,undefined tests
 step make "$jobs" aarch64
 step make "$jobs" lint
-# Other kernels, in an emulator, on the CPU that the tests leave idle: these run one after the other.
+# Other kernels, in an emulator, on the CPU time that the tests leave idle.
 setsid nice -n 19 make check-kernels-quick >build/kernels.log 2>&1 &
 kernels=$!
 trap 'kill -- -$kernels 2>/dev/null || :' EXIT
-step make check-cli check-docs check-install check-tutorial check-js check-page check-consumers check-aarch64 check-deps rpm-check check-musl check-self fuzz-replay
+step make "$jobs" -Otarget check-cli check-docs check-install check-tutorial check-js check-page check-consumers check-aarch64 check-deps rpm-check check-musl check-self fuzz-replay
 step make check-unit
 kernels_end() {
 	wait $kernels || code=$?
@@ -78,5 +74,6 @@ kernels_end() {
 step kernels_end
 trap - EXIT
 step make check-san
+# The tests on the live kernel run alone.
 step $sudo env "D9_REQUIRE_ROOT=$D9_REQUIRE_ROOT" WERROR=1 "PATH=$PATH" make check-root
 echo "all checks passed"
