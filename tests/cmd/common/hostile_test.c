@@ -29,8 +29,8 @@ static const struct row {
 	{ sched_map, "map", "--cols=10" },	  { cmd_explain, "explain", "-t11" },
 	{ cmd_explain, "explain", "-p10" },	  { cmd_wakeup, "wakeup", "--by-tid" },
 	{ cmd_wakeup, "wakeup", "--chain=11" },	  { cmd_explain, "explain", "--span=*S*,*" },
-	{ cmd_explain, "explain", "--span=*,x" }, { cmd_polls, "polls", "--min=1ns" },
-	{ cmd_polls, "polls", "--span=*S*,*" },
+	{ cmd_explain, "explain", "--span=*,x" }, { cmd_dump, "dump", "--json" },
+	{ cmd_polls, "polls", "--min=1ns" },	  { cmd_polls, "polls", "--span=*S*,*" },
 };
 
 enum { FIXED = sizeof(fixed) / sizeof(fixed[0]), ROWS_MAX = FIXED + 100 };
@@ -49,6 +49,25 @@ static void list_commands(void)
 }
 
 TestSuite(hostile, .init = list_commands);
+
+#define ROW(name, asks_kernel, brief) { cmd_##name, #name, NULL },
+static const struct row all[] = { CMD_LIST(ROW) };
+
+/* view waits for a browser, and what it sends comes from cut. symbolize refuses damaged traces, and has its own fuzzer. */
+Test(hostile, every_subcommand_that_reads_a_trace_has_a_row)
+{
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		struct run r =
+			run_cmd(all[i].fn, make_fd("", 0), all[i].word, "--completion", NULL);
+		bool found = !strstr(r.out, "\t--input\t") || all[i].fn == cmd_view ||
+			     all[i].fn == cmd_symbolize;
+
+		for (size_t k = 0; k < command_cnt; k++)
+			found |= commands[k].fn == all[i].fn;
+		cr_expect(found, "no row for %s", all[i].word);
+		run_free(&r);
+	}
+}
 
 static int lines(const char *s)
 {
