@@ -17,14 +17,14 @@ static long wait_for_names(const struct name_drain_cfg *cfg)
 {
 	uint64_t start = clock_mono_ns(), now = start, heard = start;
 	uint64_t answered = sym_client_answered(cfg->broker);
-	bool told = !cfg->waiting;
+	bool reported = !cfg->waiting;
 	long n = 0;
 
 	while (n >= 0 && !sym_client_idle(cfg->broker) && now - start < cfg->wait_ns &&
 	       now - heard < SILENT_MS * MS_NS && *cfg->stop < 2) {
-		if (!told && now - start > TELL_MS * MS_NS) {
+		if (!reported && now - start > TELL_MS * MS_NS) {
 			cfg->waiting(cfg->ctx);
-			told = true;
+			reported = true;
 		}
 		sym_client_wait(cfg->broker, now + STEP_MS * MS_NS);
 		n = frames_take_names(cfg->frames, TAKE_MAX);
@@ -49,6 +49,6 @@ int name_drain(const struct name_drain_cfg *cfg, bool *cut)
 	/* what has come, and no more: build-ids that are still asked for never will */
 	while (n >= 0 && (n = frames_take_names(cfg->frames, TAKE_MAX)) > 0)
 		;
-	frames_tell_unnamed(cfg->frames);
+	frames_report_unnamed(cfg->frames);
 	return n < 0 ? n : frames_label_unnamed(cfg->frames);
 }

@@ -307,7 +307,7 @@ int recorder_start(struct recorder *r)
 		.frames = r->frames,
 		.unwinding = r->unwind,
 		.launch = r->launch,
-		.scout = r->exec_probe,
+		.exec_probe = r->exec_probe,
 		.settle = !r->cfg->capture.system_wide,
 	});
 	r->start_ns = clock_mono_ns();

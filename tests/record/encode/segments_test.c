@@ -361,7 +361,7 @@ Test(segments, names_that_are_to_come_have_their_room)
 	record(0);
 	step(SEGMENT_OPS_GO_ON, 0);
 	before = frames_pending_bytes(rig.frames);
-	frames_tell(rig.frames, other);
+	frames_add_to_segment(rig.frames, other);
 	cr_expect_gt(frames_pending_bytes(rig.frames), before + 50);
 	cr_assert_eq(frames_write_name(rig.frames, &(struct emit_symbol){ .addr = other,
 									  .name = "f",

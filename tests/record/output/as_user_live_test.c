@@ -62,7 +62,7 @@ Test(as_user, a_look_ahead_has_the_rights_of_the_user)
 	for (turn = 0; turn < 2; turn++) {
 		cr_assert_eq(exec_probe_new(path, turn == 1, &s), 0);
 		cr_assert_eq(waitid(P_ALL, 0, &info, WEXITED | WNOWAIT), 0);
-		exec_probe_hear(s, found_add, &f);
+		exec_probe_receive(s, found_add, &f);
 		exec_probe_free(s);
 		cr_expect(turn == 1 ? f.cnt > 2 : f.cnt == 0, "as %s: %zu files",
 			  turn ? "root" : "the user", f.cnt);

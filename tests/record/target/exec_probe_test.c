@@ -26,7 +26,7 @@ static void hear(exec_probe_life_fn life, const void *ctx, struct found *f)
 	struct exec_probe *s;
 
 	cr_assert_eq(exec_probe_start(life, ctx, &nobody_else, &s), 0);
-	exec_probe_hear(s, found_add, f);
+	exec_probe_receive(s, found_add, f);
 	exec_probe_free(s);
 	cr_expect_lt(clock_mono_ns() - start, SOON_NS);
 }
@@ -46,7 +46,7 @@ Test(exec_probe, finds_what_a_look_of_our_own_would)
 
 	cr_assert_eq(exec_probe_new("/proc/self/exe", true, &s), 0);
 	await_end();
-	exec_probe_hear(s, found_add, &f);
+	exec_probe_receive(s, found_add, &f);
 	exec_probe_free(s);
 	found_expect_mine(&f);
 	found_fini(&f);
@@ -59,7 +59,7 @@ Test(exec_probe, a_command_that_is_not_there_is_nothing)
 	struct exec_probe *s;
 
 	cr_assert_eq(exec_probe_new("/no/such/command", true, &s), 0);
-	exec_probe_hear(s, found_add, &f);
+	exec_probe_receive(s, found_add, &f);
 	exec_probe_free(s);
 	cr_expect_eq(f.cnt, 0);
 }
@@ -123,7 +123,7 @@ Test(exec_probe, is_believed_up_to_the_first_thing_that_is_no_file)
 
 		cr_assert_eq(exec_probe_start(say_between, &texts[i], &nobody_else, &s), 0);
 		await_end();
-		exec_probe_hear(s, found_add, &f);
+		exec_probe_receive(s, found_add, &f);
 		exec_probe_free(s);
 		cr_assert_eq(f.cnt, 1, "text %zu: %zu files", i, f.cnt);
 		cr_expect_str_eq(f.v[0].path, "/before");

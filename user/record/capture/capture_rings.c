@@ -131,7 +131,7 @@ static int map_stages(const struct prof *skel, struct capture_rings *r)
 }
 
 /* Before it is taken: it may be too much. */
-static void tell_memory(const struct capture_rings *r)
+static void report_memory(const struct capture_rings *r)
 {
 	size_t bytes = r->ring_cnt * r->ring_bytes + stages_size(r);
 	void (*tell)(const char *, ...) = bytes > TOLD_BYTES ? log_warn : log_info;
@@ -152,7 +152,7 @@ int capture_rings_init(const struct prof *skel, struct capture_rings *r)
 		log_error("record: nothing to wait for rings with: %s", strerror(-err));
 		return err;
 	}
-	tell_memory(r);
+	report_memory(r);
 	err = make_rings(skel, r);
 	return err ? err : map_stages(skel, r);
 }

@@ -225,7 +225,7 @@ static void note_time(struct ring *r, uint64_t ts)
 }
 
 /* No further than as many of them as can be noted. */
-static void look_ahead(struct ring *r)
+static void scan_ahead(struct ring *r)
 {
 	unsigned long end = __atomic_load_n(r->producer, __ATOMIC_ACQUIRE);
 	const struct prof_rec *rec;
@@ -275,7 +275,7 @@ static const struct prof_rec *peek_single(struct ring *r)
 
 	if (!first)
 		return NULL;
-	look_ahead(r);
+	scan_ahead(r);
 	r->peeked = r->pos;
 	ts = first->ts;
 	for (i = 0; i < r->late_cnt; i++) {

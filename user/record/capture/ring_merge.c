@@ -194,7 +194,7 @@ static void publish_all(struct ring_merge *m)
 }
 
 /* Nothing should keep a record back for so long; if something does, it is told, each second. */
-static int tell_stalls(struct ring_merge *m, const struct ring_merge_sink *sink)
+static int report_stalls(struct ring_merge *m, const struct ring_merge_sink *sink)
 {
 	struct perf_side notice;
 	size_t i;
@@ -223,7 +223,7 @@ long ring_merge_pass(struct ring_merge *m, uint64_t mark, size_t max,
 
 	m->now = clock_mono_ns();
 	m->waits = false;
-	err = tell_stalls(m, sink);
+	err = report_stalls(m, sink);
 	build_heap(m);
 	while (m->heap_cnt && n < max && !err) {
 		top = m->heap[0];

@@ -44,7 +44,7 @@ struct control {
 	char line[LINE_MAX_LEN];
 	size_t len; /* of the line so far; LINE_MAX_LEN: too long, up to its end */
 	bool has_read; /* since the last CONTROL_NONE */
-	bool told; /* that something was no command */
+	bool unknown_reported; /* that something was no command */
 };
 
 /* ---- opening ------------------------------------------------------------------------------------- */
@@ -232,14 +232,14 @@ static bool fill(struct control *c)
 	return c->cnt;
 }
 
-static void tell_unknown(struct control *c)
+static void report_unknown(struct control *c)
 {
 	struct buf text = { 0 };
 	size_t i;
 
-	if (c->told)
+	if (c->unknown_reported)
 		return;
-	c->told = true;
+	c->unknown_reported = true;
 	for (i = 0; i < c->len && i < LINE_MAX_LEN - 1; i++)
 		buf_addch(&text, c->line[i] >= ' ' && c->line[i] <= '~' ? c->line[i] : '?');
 	log_warn("record: --control: '%s%s' is none of enable, disable, snapshot, ping, stop",
@@ -259,7 +259,7 @@ static enum control_command command_of(struct control *c)
 	for (i = 0; len < LINE_MAX_LEN && i < sizeof(words) / sizeof(words[0]); i++)
 		if (len == strlen(words[i].word) && !memcmp(c->line, words[i].word, len))
 			return words[i].command;
-	tell_unknown(c);
+	report_unknown(c);
 	return CONTROL_NONE;
 }
 

@@ -403,7 +403,7 @@ static void learn_comm(struct translate *t, const struct prof_rec *rec)
 }
 
 /* The switch by which the thread leaves its CPU comes later, and may name whom nobody else does. */
-static bool is_told_later(struct translate *t, const struct prof_rec *rec)
+static bool is_named_later(struct translate *t, const struct prof_rec *rec)
 {
 	return rec->kind == PROF_REC_TRACEPOINT && t->cfg.events->defs[rec->event]->is_watch &&
 	       !tasks_get(t->cfg.tasks, rec->tid, rec->pid)->comm[0];
@@ -446,7 +446,7 @@ int translate_record(struct translate *t, const struct prof_rec *rec)
 		return -EBADMSG;
 	if (!is_sample && !tasks_is_announced(t->cfg.tasks, rec->tid))
 		learn_comm(t, rec);
-	if (!is_told_later(t, rec)) {
+	if (!is_named_later(t, rec)) {
 		err = translate_task(t, rec->ts, rec->tid, rec->pid);
 		if (err)
 			return err;

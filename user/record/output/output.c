@@ -215,7 +215,7 @@ static int make_room(void *ctx, int err)
 	return pause_for_room(o, err, strerror(-err));
 }
 
-static int tell_too_small(const struct output *o)
+static int report_too_small(const struct output *o)
 {
 	log_error("record: --disk-budget %llu is too small for one file of this recording",
 		  (unsigned long long)o->cfg.disk_budget);
@@ -234,7 +234,7 @@ static int keep_budget(struct output *o, size_t sz)
 		} else if (o->cfg.on_full == OUTPUT_PAUSE) {
 			err = pause_for_room(o, -EDQUOT, "--disk-budget is used up");
 		} else if (!file_set_drop_oldest(o->set)) {
-			err = o->open_cnt > 1 ? end_oldest_early(o) : tell_too_small(o);
+			err = o->open_cnt > 1 ? end_oldest_early(o) : report_too_small(o);
 		}
 	}
 	return err;

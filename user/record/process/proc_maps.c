@@ -416,7 +416,7 @@ bool proc_maps_is_same(const struct map *a, const struct map *b)
 	       !strcmp(a->path, b->path);
 }
 
-bool proc_maps_may_tell(struct proc_maps_budget *budget, uint64_t time)
+bool proc_maps_may_report(struct proc_maps_budget *budget, uint64_t time)
 {
 	if (time - budget->since >= BUDGET_NS)
 		*budget = (struct proc_maps_budget){ .since = time };

@@ -93,7 +93,7 @@ struct map proc_maps_from_snapshot(struct string_pool *texts, const struct snaps
 bool proc_maps_is_same(const struct map *a, const struct map *b);
 
 /* Whether a process may tell of one more mapping at that time: of so many in a second, and then of none. */
-bool proc_maps_may_tell(struct proc_maps_budget *budget, uint64_t time);
+bool proc_maps_may_report(struct proc_maps_budget *budget, uint64_t time);
 
 /* A path that names a file, not "[vdso]", "//anon" or such. */
 bool proc_maps_is_file(const char *path);

@@ -162,7 +162,7 @@ static void side_mmap(struct tasks *t, const struct perf_side *side)
 	if (!proc->wanted && !proc->exe_from_map)
 		return;
 	proc->changed_ns = side->time;
-	if (!proc_maps_may_tell(&proc->maps_budget, side->time)) {
+	if (!proc_maps_may_report(&proc->maps_budget, side->time)) {
 		lose_map(t, proc, side->time);
 		return;
 	}
@@ -190,7 +190,7 @@ static void side_exit(struct tasks *t, const struct perf_side *side)
  * was quicker. One that was met before it is the ghost of a task that stayed in its last switch for
  * longer than the dead are kept, as tasks of SCHED_IDLE do.
  */
-static void forget_twin(struct tasks *t, const struct perf_side *side)
+static void forget_reused_tid(struct tasks *t, const struct perf_side *side)
 {
 	struct task *old = hmap_get(&t->by_tid, side->tid);
 
@@ -206,7 +206,7 @@ void tasks_side(struct tasks *t, const struct perf_side *side)
 {
 	switch (side->type) {
 	case PERF_SIDE_FORK:
-		forget_twin(t, side);
+		forget_reused_tid(t, side);
 		side_fork(t, side);
 		break;
 	case PERF_SIDE_COMM:

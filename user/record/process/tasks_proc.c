@@ -130,7 +130,7 @@ void tasks_count_stack(struct tasks *t, const struct process *proc, uint64_t tim
 }
 
 /* Ends whose word was lost: a few tasks at a time are looked for, and each once behind a gap. */
-static void check_lives(struct tasks *t, uint64_t now)
+static void check_alive(struct tasks *t, uint64_t now)
 {
 	uint64_t key;
 	void *value;
@@ -265,7 +265,7 @@ void tasks_catch_up(struct tasks *t, uint64_t now_ns)
 	struct snapshot *s;
 	int n;
 
-	check_lives(t, now_ns);
+	check_alive(t, now_ns);
 	for (n = 0; t->reader && n < ANSWERS_MAX; n++) {
 		s = proc_reader_take(t->reader, now_ns);
 		if (!s)

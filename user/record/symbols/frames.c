@@ -175,8 +175,8 @@ static const char *status_word(enum sym_client_status status)
 	return words[status];
 }
 
-static void tell_broker(struct frames *f, const struct frames_from *from, uint32_t id,
-			const struct map *m)
+static void send_to_broker(struct frames *f, const struct frames_from *from, uint32_t id,
+			   const struct map *m)
 {
 	const struct sym_client_module module = {
 		.kind = proc_maps_is_vdso(m->path) ? SYM_CLIENT_VDSO : SYM_CLIENT_ELF,
@@ -201,7 +201,7 @@ static const char *module_path(const char *path)
 }
 
 /* Whether there is memory for what the broker keeps of one more module. */
-static bool may_be_told(struct frames *f, const struct map *m)
+static bool has_naming_memory(struct frames *f, const struct map *m)
 {
 	size_t sz = NAMING_BYTES + strlen(m->path);
 
@@ -223,10 +223,10 @@ static bool make_known(struct frames *f, const struct frames_from *from, uint32_
 
 	if (f->broker && sym_client_get(f->broker, id, &answer))
 		return true;
-	if (!may_be_told(f, m))
+	if (!has_naming_memory(f, m))
 		return false;
 	if (f->broker)
-		tell_broker(f, from, id, m);
+		send_to_broker(f, from, id, m);
 	return true;
 }
 
@@ -375,16 +375,16 @@ static const struct map *introduce_map(struct frames *f, struct process *proc, s
 	return m;
 }
 
-static bool is_told(const struct frames *f, uint64_t frame)
+static bool is_requested(const struct frames *f, uint64_t frame)
 {
-	return hmap_get(f->kept ? &f->now.told : &f->named, frame) != NULL;
+	return hmap_get(f->kept ? &f->now.requested : &f->named, frame) != NULL;
 }
 
 bool frames_is_named(struct frames *f, uint64_t frame)
 {
-	if (is_told(f, frame))
+	if (is_requested(f, frame))
 		return true;
-	hmap_set(f->kept ? &f->now.told : &f->named, frame, &frames_asked);
+	hmap_set(f->kept ? &f->now.requested : &f->named, frame, &frames_asked);
 	return false;
 }
 
@@ -417,13 +417,13 @@ static void ask_name(struct frames *f, struct process *proc, const struct map *m
 		sym_client_ask(f->broker, id, frame & PROF_FRAME_OFFSET_MASK);
 }
 
-static void tell_over(struct frames *f, const struct process *proc, int max)
+static void warn_naming_limit(struct frames *f, const struct process *proc, int max)
 {
 	char count[32];
 
-	if (f->over_told)
+	if (f->naming_limit_warned)
 		return;
-	f->over_told = true;
+	f->naming_limit_warned = true;
 	str_count(count, (uint64_t)max);
 	log_warn("record: process %u has code at more than %s places: not all of them get names "
 		 "(--switch-stacks none or a shorter recording meets fewer)",
@@ -458,18 +458,18 @@ static void renew_budgets(struct process *proc)
 static void name_user_frame(struct frames *f, struct process *proc, const struct map *m,
 			    uint64_t addr, uint64_t frame)
 {
-	if (!f->names || is_told(f, frame))
+	if (!f->names || is_requested(f, frame))
 		return;
 	if (f->kept)
-		frames_tell(f, frame);
+		frames_add_to_segment(f, frame);
 	if (hmap_get(&f->named, frame))
 		return;
 	renew_budgets(proc);
 	if (proc->named == NAMED_OF_ONE_MAX) {
-		tell_over(f, proc, NAMED_OF_ONE_MAX);
+		warn_naming_limit(f, proc, NAMED_OF_ONE_MAX);
 		pass_over(f, frame >> PROF_FRAME_MODULE_SHIFT, "too many places in one process");
 	} else if (!has_room(f)) {
-		tell_over(f, proc, NAMED_MAX);
+		warn_naming_limit(f, proc, NAMED_MAX);
 		pass_over(f, frame >> PROF_FRAME_MODULE_SHIFT, "too many places at a time");
 	} else {
 		proc->named++;
@@ -519,7 +519,7 @@ static bool is_of_module(struct frames *f, const struct map *m, const struct map
  * Tells of a program's mappings of a module; the first of them is where the broker finds the file. False:
  * there is none.
  */
-static bool tell_mappings(struct frames *f, struct process *proc, uint32_t id, struct map *module)
+static bool send_mappings(struct frames *f, struct process *proc, uint32_t id, struct map *module)
 {
 	const struct proc_maps *maps = proc->maps.table ? &proc->maps : &proc->before;
 	uint64_t addr = 0;
@@ -548,7 +548,7 @@ static bool tell_mappings(struct frames *f, struct process *proc, uint32_t id, s
 /* Once for each program, as soon as its mappings are known. */
 static void place_module(struct frames *f, struct process *proc, uint32_t id, struct map *module)
 {
-	if (!tell_mappings(f, proc, id, module))
+	if (!send_mappings(f, proc, id, module))
 		return;
 	if (f->placed.cnt >= PLACED_MAX)
 		hmap_fini(&f->placed);
@@ -567,7 +567,7 @@ uint64_t frames_walked(struct frames *f, struct process *proc, uint64_t frame)
 		return frames_user(f, proc, frame & ~PROF_UNWIND_RAW);
 	proc = proc ? proc : &f->nobody;
 	placed = hmap_get(&f->placed, place_key(proc, id)) != NULL;
-	if (placed && (!f->names || is_told(f, frame)))
+	if (placed && (!f->names || is_requested(f, frame)))
 		return frame;
 	key = modules_key(f->modules, id, &sz);
 	if (!key)
@@ -672,7 +672,8 @@ struct unnamed {
 	size_t cnt;
 };
 
-static void add_told(struct unnamed *u, const struct sym_client_answer *answer, const char *reason)
+static void add_reason(struct unnamed *u, const struct sym_client_answer *answer,
+		       const char *reason)
 {
 	if (u->cnt++ >= UNNAMED_TOLD_MAX)
 		return;
@@ -694,7 +695,7 @@ static int add_unnamed(void *ctx, const struct sym_client_answer *answer)
 	const char *reason = reasons[answer->status];
 
 	if (reason)
-		add_told(ctx, answer, reason);
+		add_reason(ctx, answer, reason);
 	return 0;
 }
 
@@ -702,7 +703,7 @@ static int add_unnamed(void *ctx, const struct sym_client_answer *answer)
 static int add_lacking(void *ctx, const struct sym_client_answer *answer)
 {
 	if (answer->status == SYM_CLIENT_NAMED && *answer->detail)
-		add_told(ctx, answer, "");
+		add_reason(ctx, answer, "");
 	return 0;
 }
 
@@ -716,7 +717,7 @@ static void warn_unnamed(struct unnamed *u, const char *without)
 	buf_free(&u->text);
 }
 
-void frames_tell_unnamed(struct frames *f)
+void frames_report_unnamed(struct frames *f)
 {
 	struct unnamed unnamed = { 0 }, lacking = { 0 };
 

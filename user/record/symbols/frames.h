@@ -112,7 +112,7 @@ int frames_seal(struct frames *f);
 int frames_label_unnamed(struct frames *f);
 
 /* Says in one line which modules the end of the recording leaves unnamed, and why. */
-void frames_tell_unnamed(struct frames *f);
+void frames_report_unnamed(struct frames *f);
 
 /* Modules beyond so many bytes are not named, and the trace says so. Without this all are. */
 void frames_limit_naming(struct frames *f, size_t bytes);

@@ -16,10 +16,10 @@ struct name_cache;
 
 /* What frames.c, frames_kernel.c and frames_segment.c share, and nobody else includes. */
 
-/* What a segment of the trace was told. */
+/* What a segment of the trace has. */
 struct frames_segment {
 	struct emit *emit;
-	struct hmap told; /* frames, whether they got a name: only where names are kept */
+	struct hmap requested; /* frames, whether they got a name: only where names are kept */
 	size_t asked_cnt; /* of these, those that did not */
 	struct module_set modules;
 };
@@ -49,8 +49,8 @@ struct frames {
 	size_t naming_left; /* bytes that naming may still keep of modules */
 	struct hmap named; /* frames that were given to naming, and whether they got a name */
 	struct hmap not_asked; /* module id -> why some of its places are not asked about, in words */
-	struct hmap placed; /* program and module -> whether its mappings were told */
-	bool over_told; /* that some places stay without names */
+	struct hmap placed; /* program and module -> whether its mappings were sent */
+	bool naming_limit_warned; /* that some places stay without names */
 	bool passed_over; /* a place was, for want of room in named */
 	struct hmap kernel_ids; /* kallsyms module -> id */
 	struct image *images;
@@ -75,7 +75,7 @@ uint32_t frames_module_id(struct frames *f, const char *path, const void *build_
 			  struct frames_file file, bool *fresh);
 /* What a module's key says of it. Borrows the path from it. */
 struct map frames_map_of_key(const uint8_t *key, size_t sz);
-/* Whether the segment was told of the frame before; it counts as such from here on. */
+/* Whether the frame was requested in this segment before. Marks it as requested. */
 bool frames_is_named(struct frames *f, uint64_t frame);
 
 /* What frames are marked with: whether a name was written. */
@@ -89,10 +89,10 @@ void frames_forget_names(struct frames *f);
 /* Labels for what has no name, in all segments: none waits any longer. 0 or -errno. */
 int frames_label_all(struct frames *f);
 /*
- * A frame of user code that the segment at hand was not told of, where names are kept: it is now, and of its
- * name if that is known.
+ * Adds a user frame that the current segment does not have yet, and its name if that is known. Only where names
+ * are kept.
  */
-void frames_tell(struct frames *f, uint64_t frame);
+void frames_add_to_segment(struct frames *f, uint64_t frame);
 /* Writes a name to all segments that have the frame, and one's module's status to those that have the module. */
 int frames_write_name(struct frames *f, const struct emit_symbol *name);
 int frames_write_status(struct frames *f, uint32_t module_id, const char *word, const char *detail);

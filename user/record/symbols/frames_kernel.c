@@ -50,8 +50,8 @@ static size_t kernel_build_id(uint8_t *out, size_t max)
 }
 
 /* Tells the segment of a module with that id, 0 when it has none yet. Returns the id. */
-static uint32_t tell_kernel_module(struct frames *f, uint32_t id, const char *name,
-				   enum prof_module_kind kind)
+static uint32_t announce_kernel_module(struct frames *f, uint32_t id, const char *name,
+				       enum prof_module_kind kind)
 {
 	uint8_t build_id[PERF_BUILD_ID_MAX];
 	size_t sz;
@@ -77,12 +77,12 @@ static uint32_t kernel_module_id(struct frames *f, const struct kallsyms_module 
 	uint32_t id = (uintptr_t)hmap_get(&f->kernel_ids, (uintptr_t)mod);
 
 	if (!id) {
-		id = tell_kernel_module(f, 0, mod->name, kinds[mod->kind]);
+		id = announce_kernel_module(f, 0, mod->name, kinds[mod->kind]);
 		if (id)
 			hmap_set(&f->kernel_ids, (uintptr_t)mod, (void *)(uintptr_t)id);
 		return id;
 	}
-	return tell_kernel_module(f, id, mod->name, kinds[mod->kind]);
+	return announce_kernel_module(f, id, mod->name, kinds[mod->kind]);
 }
 
 static uint64_t image_frame(struct frames *f, struct image *image, uint64_t addr)
@@ -93,7 +93,8 @@ static uint64_t image_frame(struct frames *f, struct image *image, uint64_t addr
 		.size = image->end - image->start,
 	};
 
-	image->module_id = tell_kernel_module(f, image->module_id, image->name, PROF_MODULE_BPF);
+	image->module_id =
+		announce_kernel_module(f, image->module_id, image->name, PROF_MODULE_BPF);
 	sym.base = PROF_FRAME_KERNEL | frames_pack(image->module_id, 0);
 	sym.addr = sym.base + (addr - image->start);
 	if (!frames_is_named(f, sym.addr))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * frames_segment.c - what each segment of the trace was told of modules and frames
+ * frames_segment.c - the modules and frames that each segment of the trace has
  *
- * A segment is complete in itself, so everything is told again in each, when it is met there. A name is
+ * A segment is complete in itself, so modules and frames are written again in each, at first use. A name is
  * asked for once and kept. It may come when the next segment has begun: the one before waits for it a
  * while, with its own emitter, and gets labels for what has no name then.
  */
@@ -18,7 +18,7 @@
 #include "record/symbols/name_cache.h"
 
 /* NAME_BYTES: what naming a frame adds to a segment, by recordings of busy machines. */
-enum { TOLD_MAX = 2 << 20, NAME_BYTES = 150 };
+enum { REQUESTED_MAX = 2 << 20, NAME_BYTES = 150 };
 
 void frames_keep_names(struct frames *f)
 {
@@ -27,7 +27,7 @@ void frames_keep_names(struct frames *f)
 
 static void segment_fini(struct frames_segment *s)
 {
-	hmap_fini(&s->told);
+	hmap_fini(&s->requested);
 	module_set_fini(&s->modules);
 }
 
@@ -45,7 +45,7 @@ void frames_drop_segments(struct frames *f)
 
 static size_t segment_memory(const struct frames_segment *s)
 {
-	return s->told.cap * sizeof(struct hmap_slot) + s->modules.cap;
+	return s->requested.cap * sizeof(struct hmap_slot) + s->modules.cap;
 }
 
 size_t frames_segments_memory(const struct frames *f)
@@ -63,7 +63,7 @@ void frames_forget_names(struct frames *f)
 		return;
 	name_cache_clear(f->kept);
 	hmap_fini(&f->named);
-	hmap_fini(&f->now.told);
+	hmap_fini(&f->now.requested);
 }
 
 void frames_next_segment(struct frames *f, struct emit *emit)
@@ -76,15 +76,15 @@ void frames_next_segment(struct frames *f, struct emit *emit)
 	f->generation++;
 }
 
-void frames_tell(struct frames *f, uint64_t frame)
+void frames_add_to_segment(struct frames *f, uint64_t frame)
 {
-	if (f->now.told.cnt >= TOLD_MAX)
-		hmap_fini(&f->now.told);
+	if (f->now.requested.cnt >= REQUESTED_MAX)
+		hmap_fini(&f->now.requested);
 	if (name_cache_write(f->kept, frame, f->now.emit) > 0) {
-		hmap_set(&f->now.told, frame, &frames_answered);
+		hmap_set(&f->now.requested, frame, &frames_answered);
 		return;
 	}
-	hmap_set(&f->now.told, frame, &frames_asked);
+	hmap_set(&f->now.requested, frame, &frames_asked);
 	f->now.asked_cnt++;
 }
 
@@ -95,13 +95,13 @@ uint64_t frames_pending_bytes(const struct frames *f)
 
 static int write_name_to(struct frames_segment *s, const struct emit_symbol *name)
 {
-	const void *mark = hmap_get(&s->told, name->addr);
+	const void *mark = hmap_get(&s->requested, name->addr);
 
 	if (!mark)
 		return 0;
 	if (mark == &frames_asked && s->asked_cnt)
 		s->asked_cnt--;
-	hmap_set(&s->told, name->addr, &frames_answered);
+	hmap_set(&s->requested, name->addr, &frames_answered);
 	return emit_symbol(s->emit, name);
 }
 
@@ -184,7 +184,7 @@ static int label_unnamed(const struct frames *f, const struct hmap *frames, stru
 int frames_seal(struct frames *f)
 {
 	struct frames_segment oldest = f->sealing[0];
-	int err = label_unnamed(f, &oldest.told, oldest.emit);
+	int err = label_unnamed(f, &oldest.requested, oldest.emit);
 
 	f->sealing_cnt--;
 	memmove(f->sealing, f->sealing + 1, f->sealing_cnt * sizeof(*f->sealing));
@@ -198,5 +198,5 @@ int frames_label_all(struct frames *f)
 
 	while (f->sealing_cnt && !err)
 		err = frames_seal(f);
-	return err ? err : label_unnamed(f, f->kept ? &f->now.told : &f->named, f->now.emit);
+	return err ? err : label_unnamed(f, f->kept ? &f->now.requested : &f->named, f->now.emit);
 }

@@ -94,7 +94,7 @@ struct retire {
 	void *ctx;
 };
 
-static int tell_last(void *ctx, const struct sym_client_answer *answer)
+static int send_last_name(void *ctx, const struct sym_client_answer *answer)
 {
 	const struct retire *r = ctx;
 	size_t i;
@@ -104,7 +104,7 @@ static int tell_last(void *ctx, const struct sym_client_answer *answer)
 	return 0;
 }
 
-static bool is_gone(const struct program *p)
+static bool has_exited(const struct program *p)
 {
 	return p->gone || (kill(p->pid, 0) && errno == ESRCH);
 }
@@ -120,7 +120,7 @@ void jit_sweep(struct jit *j, uint64_t now_ns, jit_module_fn fn, void *ctx)
 		struct program *p = j->programs[i];
 		struct retire r = { p, fn, ctx };
 
-		if (!is_gone(p) || !sym_client_drop(j->broker, p->id, tell_last, &r)) {
+		if (!has_exited(p) || !sym_client_drop(j->broker, p->id, send_last_name, &r)) {
 			i++;
 			continue;
 		}
@@ -142,7 +142,7 @@ static bool has_room(const struct jit *j, uint64_t owner)
 /* ---- programs ----------------------------------------------------------------------------------- */
 
 /* Whoever had that number before is gone. */
-static void note_gone(struct jit *j, pid_t pid)
+static void mark_exited(struct jit *j, pid_t pid)
 {
 	size_t i;
 
@@ -162,7 +162,7 @@ static struct program *new_program(struct jit *j, struct process *proc)
 	struct program *p;
 
 	snprintf(path, sizeof(path), "/tmp/perf-%u.map", proc->pid);
-	note_gone(j, (pid_t)proc->pid);
+	mark_exited(j, (pid_t)proc->pid);
 	if (!has_room(j, tasks_owner(proc)) ||
 	    sym_client_add_module(j->broker, j->last_id + 1, &module))
 		return NULL;

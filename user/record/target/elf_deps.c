@@ -255,7 +255,7 @@ static void add_interpreter(struct elf_deps *n, const struct file *f)
 		add_command(n, word);
 }
 
-static void look_into(struct elf_deps *n, const char *path)
+static void scan_word(struct elf_deps *n, const char *path)
 {
 	struct file *f = xcalloc(1, sizeof(*f));
 
@@ -279,7 +279,7 @@ void elf_deps_find(const char *command, elf_deps_found_fn found, void *ctx)
 
 	add_command(&n, command);
 	for (i = 0; i < n.cnt; i++) {
-		look_into(&n, n.v[i].path);
+		scan_word(&n, n.v[i].path);
 		found(ctx, &n.v[i]);
 	}
 	for (i = 0; i < n.cnt; i++)

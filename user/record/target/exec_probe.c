@@ -142,7 +142,7 @@ static void end(struct exec_probe *s)
 		s->pid = 0;
 }
 
-void exec_probe_hear(struct exec_probe *s, elf_deps_found_fn found, void *ctx)
+void exec_probe_receive(struct exec_probe *s, elf_deps_found_fn found, void *ctx)
 {
 	struct packet p;
 	int n;

@@ -19,7 +19,7 @@ int exec_probe_new(const char *command, bool as_root, struct exec_probe **out);
  * Hands over what it has found and finds until its time is over, or it says something that cannot be; ELF_DEPS_FILES_MAX
  * files at most, valid during the call. Once. Ends it.
  */
-void exec_probe_hear(struct exec_probe *s, elf_deps_found_fn found, void *ctx);
+void exec_probe_receive(struct exec_probe *s, elf_deps_found_fn found, void *ctx);
 /* Never waits: a process that cannot end is left behind. NULL is allowed. */
 void exec_probe_free(struct exec_probe *s);
 

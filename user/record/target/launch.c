@@ -126,7 +126,7 @@ static int check_start(struct launch *l, int patience_ms)
 	return err;
 }
 
-static void tell_error(const struct launch *l, int err)
+static void report_error(const struct launch *l, int err)
 {
 	if (err)
 		log_error("record: cannot start '%s': %s", l->name, strerror(-err));
@@ -142,7 +142,7 @@ int launch_go(struct launch *l)
 	l->starting = !err;
 	if (!err)
 		err = check_start(l, START_MS);
-	tell_error(l, err);
+	report_error(l, err);
 	return err;
 }
 
@@ -155,7 +155,7 @@ bool launch_ended(struct launch *l, int *status)
 		l->status = WIFSIGNALED(ws) ? 128 + WTERMSIG(ws) : WEXITSTATUS(ws);
 	}
 	if (l->starting)
-		tell_error(l, check_start(l, 0));
+		report_error(l, check_start(l, 0));
 	*status = l->status;
 	return l->ended;
 }

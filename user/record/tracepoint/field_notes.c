@@ -118,7 +118,7 @@ static const char *by_rules(const struct rule *rules, size_t cnt, const char *ev
 }
 
 /* The unit that print fmt shows behind a number: "12ns", "12 [ns]", "12 (bytes)". */
-static const char *unit_behind(const char *s)
+static const char *unit_after(const char *s)
 {
 	static const struct {
 		const char *word, *unit;
@@ -159,7 +159,7 @@ struct field_note field_notes_of(const struct format_event *ev, const struct for
 		note.kind = by_rules(kind_rules, sizeof(kind_rules) / sizeof(kind_rules[0]),
 				     buf_cstr(&event), f);
 	if (!note.unit && !note.kind)
-		note.unit = unit_behind(f->behind);
+		note.unit = unit_after(f->behind);
 	if (!note.unit && !note.kind)
 		note.unit = by_rules(unit_rules, sizeof(unit_rules) / sizeof(unit_rules[0]),
 				     buf_cstr(&event), f);

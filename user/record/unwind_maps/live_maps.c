@@ -234,7 +234,7 @@ static void side_fork(struct live_maps *m, const struct perf_side *side)
 		return;
 	p = add(m, side->pid);
 	p->ppid = side->ppid;
-	p->heard_time = side->time;
+	p->side_time = side->time;
 	if (parent && parent->known) {
 		proc_maps_copy(&p->maps, &parent->maps);
 		p->known = true;
@@ -259,7 +259,7 @@ static void side_exec(struct live_maps *m, const struct perf_side *side)
 		return;
 	proc_maps_clear(&p->maps);
 	p->known = true;
-	p->exec_time = p->heard_time = side->time;
+	p->exec_time = p->side_time = side->time;
 	p->asked = false; /* what is answered now is about the program before */
 	p->ended = false;
 	p->ask_wait_ns = 0;
@@ -277,8 +277,8 @@ static bool is_same_code(const struct map *a, const struct map *b)
 }
 
 /* A child may have the list with it that its parent had not when it was told of. */
-static void tell_replaced(struct live_maps *m, const struct live_maps_proc *p,
-			  const struct map *old, uint64_t time)
+static void report_replaced(struct live_maps *m, const struct live_maps_proc *p,
+			    const struct map *old, uint64_t time)
 {
 	if (m->cfg.replaced && (old->module_id || proc_maps_is_file(old->path)))
 		m->cfg.replaced(m->cfg.ctx, p, old->module_id, time);
@@ -300,7 +300,7 @@ static void cover(struct live_maps *m, const struct live_maps_proc *p, struct ma
 			map->module_id = old->module_id;
 			map->slot = old->slot;
 		} else {
-			tell_replaced(m, p, old, time);
+			report_replaced(m, p, old, time);
 		}
 	}
 }
@@ -342,9 +342,9 @@ static void side_mmap(struct live_maps *m, const struct perf_side *side)
 	}
 	if (!p || side->time < p->exec_time)
 		return;
-	may = proc_maps_may_tell(&p->budget, side->time);
+	may = proc_maps_may_report(&p->budget, side->time);
 	while ((sharer = next_sharer(p, &i))) {
-		sharer->heard_time = side->time;
+		sharer->side_time = side->time;
 		if (may)
 			put_map(m, sharer, side);
 		else
@@ -424,7 +424,7 @@ static bool read_maps(struct live_maps *m, const struct live_maps_proc *p, const
 		const struct map *old = proc_maps_find(&p->maps, map.start);
 		const char *path = map.path;
 
-		cover(m, p, &map, p->heard_time);
+		cover(m, p, &map, p->side_time);
 		if (proc_maps_is_same(old, &map))
 			map = *old;
 		else
@@ -436,8 +436,8 @@ static bool read_maps(struct live_maps *m, const struct live_maps_proc *p, const
 }
 
 /* What was unmapped, which the side-band does not tell: other code may be there from now on. */
-static void tell_unmapped(struct live_maps *m, const struct live_maps_proc *p,
-			  const struct proc_maps *now, uint64_t time)
+static void report_unmapped(struct live_maps *m, const struct live_maps_proc *p,
+			    const struct proc_maps *now, uint64_t time)
 {
 	const struct map *old, *map;
 	uint64_t addr;
@@ -445,7 +445,7 @@ static void tell_unmapped(struct live_maps *m, const struct live_maps_proc *p,
 	for (addr = 0; (old = proc_maps_next(&p->maps, addr)); addr = old->end) {
 		map = proc_maps_find(now, old->start);
 		if (!map || map->end < old->end || !is_same_code(old, map))
-			tell_replaced(m, p, old, time);
+			report_replaced(m, p, old, time);
 	}
 }
 
@@ -458,7 +458,7 @@ static void hand_on(struct live_maps *m, struct live_maps_proc *p, uint64_t time
 	while ((sharer = next_sharer(p, &i))) {
 		if (sharer == p)
 			continue;
-		tell_unmapped(m, sharer, &p->maps, time);
+		report_unmapped(m, sharer, &p->maps, time);
 		proc_maps_copy(&sharer->maps, &p->maps);
 		sharer->known = p->known;
 		report_news(m, sharer, p->known ? LIVE_MAPS_CHANGED : LIVE_MAPS_UNKNOWN);
@@ -481,7 +481,7 @@ static void take_answer(struct live_maps *m, const struct snapshot *s, uint64_t 
 		check(m, p);
 		return;
 	}
-	if (p->heard_time >= s->from_ns || s->from_ns + p->ask_wait_ns < p->ask_ns) {
+	if (p->side_time >= s->from_ns || s->from_ns + p->ask_wait_ns < p->ask_ns) {
 		doubt(m, p); /* it may be of another time than what was heard */
 		return;
 	}
@@ -489,7 +489,7 @@ static void take_answer(struct live_maps *m, const struct snapshot *s, uint64_t 
 	if (!same && p->known)
 		p->ask_wait_ns = ASK_NS;
 	p->ask_ns = now_ns + p->ask_wait_ns;
-	tell_unmapped(m, p, &maps, s->from_ns);
+	report_unmapped(m, p, &maps, s->from_ns);
 	proc_maps_free(&p->maps);
 	p->maps = maps;
 	p->known = whole;

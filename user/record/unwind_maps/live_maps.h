@@ -25,7 +25,7 @@ struct live_maps_proc {
 
 	/* live_maps.c's own */
 	uint64_t exec_time; /* of the record that told of its program */
-	uint64_t heard_time; /* of the last record about its mappings, or of its fork */
+	uint64_t side_time; /* of the last record about its mappings, or of its fork */
 	struct proc_maps_budget budget;
 	uint64_t ask_ns, ask_wait_ns; /* /proc is not to be asked before, and how long after that */
 	bool asked; /* and not answered */

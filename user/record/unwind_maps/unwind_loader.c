@@ -322,8 +322,8 @@ static void on_news(void *ctx, struct live_maps_proc *p, enum live_maps_news wha
 	case LIVE_MAPS_FORKED:
 		parent = live_maps_find(u->processes, p->ppid);
 		/* the child copied the parent's list: changes not yet published are missing in it */
-		p->fresh = !mapping_lag_fork(u->lag, p->ppid, p->pid, p->heard_time) &&
-			   (!parent || (!parent->queued && parent->published_ns < p->heard_time));
+		p->fresh = !mapping_lag_fork(u->lag, p->ppid, p->pid, p->side_time) &&
+			   (!parent || (!parent->queued && parent->published_ns < p->side_time));
 		enqueue(u, p, now + FORK_NS);
 		if (parent && lists_shares_memory(u->lists, p->pid))
 			live_maps_share(u->processes, parent, p);

@@ -57,8 +57,8 @@ static void expect_command(const struct unwind_prefetch *e)
 	struct expecting x = { e->unwinding, { (uint32_t)pid, proc_owner(pid) } };
 
 	unwind_loader_follow(e->unwinding, x.from.pid, NULL);
-	if (e->scout)
-		exec_probe_hear(e->scout, expect_file, &x);
+	if (e->exec_probe)
+		exec_probe_receive(e->exec_probe, expect_file, &x);
 }
 
 void unwind_prefetch_prepare(const struct unwind_prefetch *e)

@@ -16,7 +16,7 @@ struct unwind_prefetch {
 	struct frames *frames;
 	struct unwind_loader *unwinding; /* NULL: stacks are not unwound by tables */
 	struct launch *launch; /* the command that has not begun; NULL: none */
-	struct exec_probe *scout; /* of its files; NULL: none */
+	struct exec_probe *exec_probe; /* of its files; NULL: none */
 	bool settle; /* wait for tables, a while */
 };
 
