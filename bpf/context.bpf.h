@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * context.bpf.h - in what context a program runs: a task's, or that of an interrupt which knows nothing
- * of the task it interrupted
+ * context.bpf.h - the context in which a program runs: a task, or an interrupt, which has nothing to do with the
+ * interrupted task
  *
  * The kernel's own count of it is out of reach where its kallsyms leave out data. So programs at the entry
  * and the exit of interrupts write down for their CPU where it is: interrupt.bpf.c.
@@ -16,7 +16,7 @@ enum { CONTEXT_NUMBER_MAX = 0x1fff };
 
 extern struct prof_cpu_interrupt cpu_interrupts[PROF_CPUS_MAX];
 
-/* NULL for a CPU that has no place of its own. */
+/* NULL for a CPU without a place. */
 static __always_inline struct prof_cpu_interrupt *context_interrupt(__u32 cpu)
 {
 	return cpu < PROF_CPUS_MAX ? &cpu_interrupts[PROF_BOUND_INDEX(cpu, PROF_CPUS_MAX)] : NULL;

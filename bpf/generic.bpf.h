@@ -2,8 +2,8 @@
 /*
  * generic.bpf.h - what the programs for any tracepoint share
  *
- * The attach cookie is the index of the event's prof_event_cfg, which says how long the record is, where
- * its pid fields lie, and which word ends it.
+ * The attach cookie is the index of the event's prof_event_cfg: length of the record, offsets of its pid fields, and
+ * the word that ends it.
  */
 #ifndef D9_GENERIC_BPF_H
 #define D9_GENERIC_BPF_H
@@ -25,7 +25,7 @@ extern struct event_cfg_map event_cfgs SEC(".maps");
 /* The first bytes of a record, which raw_init() makes. */
 enum { COMMON_SIZE = 8 };
 
-/* Whether one of the pid fields names a target. @from: the record, or what has the same layout. */
+/* Whether a pid field names a target. @from: the record, or data with its layout. */
 static __always_inline bool names_target(const void *from, const struct prof_event_cfg *cfg)
 {
 	__u32 pid, i;
@@ -41,9 +41,9 @@ static __always_inline bool names_target(const void *from, const struct prof_eve
 }
 
 /*
- * The stacks of an event behind its record, of which they begin at @raw_sz. User code has to do with what a
- * task does, but not with what interrupts it; of a task that is no target the loader knows no mappings.
- * @user: the place of @walker's walk is ours. @skip: leaf frames that are the tracing's own.
+ * Writes the stacks of an event after its record, at @raw_sz. No user stack in interrupts, which have nothing to do
+ * with user code, nor for a task that is not a target, whose mappings are unknown. @user: the memory of @walker's
+ * walk is free. @skip: leaf frames of the tracing itself.
  */
 static __always_inline __u32 add_stacks(void *ctx, struct prof_rec *rec, __u32 raw_sz, __u32 skip,
 					bool user, enum unwind_walker walker)

@@ -2,12 +2,12 @@
 /*
  * interrupt.bpf.c - which interrupt a CPU is in
  *
- * Wakings by interrupts tell it; see context.bpf.h. Nothing is written to a ring. On one CPU lines do
- * not interrupt each other, nor do softirqs; a timer's callback may run in either.
+ * Wakeups by interrupts record it; see context.bpf.h. Nothing is written to a ring. On one CPU interrupt lines do
+ * not interrupt each other, nor do softirqs. A timer's callback may run in either.
  */
 #include "context.bpf.h"
 
-/* What this costs is counted like that of other programs, though with fewer reads of the clock. */
+/* The cost is counted as for other programs, with fewer reads of the clock. */
 static __always_inline __u64 mark_start(__u32 cpu)
 {
 	struct prof_prog_stat *s = &cpu_stat(cpu)->progs[PROF_PROG_MARK];
@@ -25,7 +25,7 @@ static __always_inline void mark_end(__u32 cpu, __u64 start)
 	s->timed_runs++;
 }
 
-/* A program at a tracepoint, whose body is what follows: it notes in *at what it heard. */
+/* A program at a tracepoint. The block after MARK() is its body, which updates *at. */
 #define MARK(tracepoint)                                                                           \
 	static __always_inline void note_##tracepoint(struct prof_cpu_interrupt *at,               \
 						      const __u64 *ctx);                           \

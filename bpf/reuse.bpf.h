@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * reuse.bpf.h - user stacks that were walked before
+ * reuse.bpf.h - reuses the user stack of an earlier walk
  *
  * Most threads leave the CPU where they left it before, with the same stack. What a walk finds follows from
  * the registers that it starts with, the list of mappings, the tables, and the words of the stack that it
@@ -25,7 +25,7 @@ enum {
 	KNOWN_NS = 500000000,
 };
 
-/* What is read of the stack at once. */
+/* A part of the stack, read at once. */
 struct unwind_piece {
 	__u64 from;
 	__u32 sz, at; /* bytes; word in what is read of all pieces */
@@ -43,7 +43,7 @@ struct unwind_known {
 	__u64 frames[KNOWN_FRAMES];
 };
 
-/* Of switches alone, which interrupt no other. */
+/* Only for switches, which do not interrupt each other. */
 struct unwind_known_map {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -51,7 +51,7 @@ struct unwind_known_map {
 	__type(value, struct unwind_known);
 };
 
-/* What is read of all pieces; the last may be as long as all may be together. */
+/* The words of all pieces; the last piece may have the size of all together. */
 struct unwind_stack {
 	__u64 words[2 * KNOWN_STACK];
 };
@@ -66,14 +66,14 @@ struct unwind_stack_map {
 extern struct unwind_known_map unwind_knowns SEC(".maps");
 extern struct unwind_stack_map unwind_stacks SEC(".maps");
 
-/* Whether the words of the stack are still what the walk took: 1 or 0. */
+/* Whether the words of the stack are unchanged since the walk: 1 or 0. */
 int unwind_is_unchanged(const struct unwind_known *known, struct unwind_stack *stack);
-/* Whether a stack that was walked now is the one that is kept: 1 or 0. */
+/* Whether a new walk found the stored stack: 1 or 0. */
 int unwind_is_same(const struct unwind_known *known, const struct orc_frames *frames, __u32 cnt);
-/* Notes the next word that the walk took. 0, or -1 where there is no room for it. */
+/* Stores the next word that the walk used. 0, or -1 if there is no room. */
 int unwind_note_word(struct unwind_known *known, __u64 addr, __u64 word);
 
-/* Where a walk of this thread from here is kept, or another with which it shares the place. */
+/* The place of a walk of this thread from here. Others may share it. */
 static __always_inline struct unwind_known *unwind_known(struct pt_regs *regs, __u32 tid)
 {
 	__u64 hash = (PTREGS_IP(regs) * 31 + PTREGS_SP(regs)) * 31 + tid;
@@ -82,7 +82,7 @@ static __always_inline struct unwind_known *unwind_known(struct pt_regs *regs, _
 	return bpf_map_lookup_elem(&unwind_knowns, &idx);
 }
 
-/* What a walk would find, if that is known. */
+/* Writes the stored stack, if it is still valid. */
 static __always_inline bool reuse_walk(struct prof_rec *rec, struct pt_regs *regs, __u64 list,
 				       const struct unwind_known *known, __u64 *frames)
 {

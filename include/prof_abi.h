@@ -81,7 +81,7 @@ struct prof_rec {
 			__u8 user_end; /* enum prof_user_end and PROF_USER_* (prof_events.h) */
 			__u8 spare;
 		};
-		__u16 context; /* of a waking without stacks: see PROF_F_CONTEXT */
+		__u16 context; /* of a wakeup without stacks: see PROF_F_CONTEXT */
 	};
 };
 
@@ -302,7 +302,7 @@ struct prof_summary_hist {
 struct prof_summary_row {
 	__u32 tgid; /* 0: free */
 	__u32 involuntary; /* of the times on a CPU: those that ended though the thread could go on */
-	__u32 unknown; /* waits whose beginning, or whose waking, was not seen */
+	__u32 unknown; /* waits whose start, or whose wakeup, was not seen */
 	__u32 spare;
 	char comm[PROF_COMM_SIZE]; /* of the main thread, */
 	__u64 named_ns; /* when it was called so last */

@@ -62,7 +62,7 @@ struct capture_counts {
 	uint64_t stacks_reused; /* of switch-outs, walked before and still true */
 	uint64_t reused_compared, reused_differing;
 	struct prof_kstack_stat kstacks[2]; /* of tracepoints, of samples */
-	uint64_t stacks_dropped; /* of switches and wakings, while capture_take_stacks() said so */
+	uint64_t stacks_dropped; /* of switches and wakeups, while capture_take_stacks() said so */
 	uint64_t prog_runs[PROF_PROG_CNT];
 	uint64_t prog_ns[PROF_PROG_CNT]; /* extrapolated from the runs that measured themselves */
 };
@@ -106,7 +106,7 @@ void capture_follow_cpus(struct capture *c);
 /* Marks a thread (tid) or a whole thread group (tgid) as target; 0 for none. */
 void capture_add_target(struct capture *c, pid_t tid, pid_t tgid);
 
-/* Whether switches and wakings come with the stacks that were asked for; they do at first. */
+/* Whether switches and wakeups come with the stacks that were asked for; they do at first. */
 void capture_take_stacks(struct capture *c, bool take);
 
 /* The memory that stacks are unwound by, borrowed; NULL unless call_graph is PROF_CALL_GRAPH_AUTO. */

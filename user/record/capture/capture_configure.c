@@ -37,7 +37,7 @@ static bool needs_generic(const struct eventset *set, const struct capture_field
 	return false;
 }
 
-/* What notes which interrupt a CPU is in, for wakings. */
+/* What notes which interrupt a CPU is in, for wakeups. */
 static bool is_mark(const struct bpf_program *prog)
 {
 	return !strncmp(bpf_program__name(prog), "prof_mark_", strlen("prof_mark_"));

@@ -19,7 +19,7 @@ struct load_shedding {
 	uint32_t one_in; /* slices that is recorded, whatever it costs; 1: each */
 	uint32_t max_ppm; /* of the CPU time of all CPUs; 0: it may cost what it costs */
 	uint32_t cpu_cnt;
-	bool has_stacks; /* of switches or wakings */
+	bool has_stacks; /* of switches or wakeups */
 	unsigned int level;
 	uint32_t ppm; /* what was measured last */
 	uint64_t looked_ns, spent_ns; /* the last look, and what recording had cost by then */
@@ -33,7 +33,7 @@ enum { LOAD_SHEDDING_LEVEL_MAX = 7, LOAD_SHEDDING_SLICE_MS = 50 };
 
 struct load_shedding_cfg {
 	uint32_t one_in, max_ppm; /* see struct load_shedding */
-	bool has_stacks; /* switches or wakings come with some */
+	bool has_stacks; /* switches or wakeups come with some */
 };
 
 /* The capture is borrowed. now_ns: CLOCK_MONOTONIC; what was spent until then does not count. */

@@ -2,7 +2,7 @@
 /*
  * enum_names.c - names of values in the recorder's own fields
  *
- * For readers that know nothing of how stacks end or what a waking comes from, and for all of them, since
+ * For readers that know nothing of how stacks end or what a wakeup comes from, and for all of them, since
  * lines of interrupts have other names on each machine.
  */
 #include "record/tracepoint/enum_names.h"

@@ -72,7 +72,7 @@ struct event_def {
 	bool any_code;
 	struct dial9_schema *compact;
 	struct dial9_schema *wide; /* NULL without signed fields */
-	bool has_context; /* a waking: see PROF_F_CONTEXT, which is its last field */
+	bool has_context; /* a wakeup: see PROF_F_CONTEXT, which is its last field */
 	bool is_watch; /* of a CPU: see PROF_EV_CPU_WATCH */
 	bool is_stay; /* off the CPU: see PROF_EV_OFF_CPU */
 	const struct event_field *current_comm; /* the field that names the current task, or NULL */

@@ -31,7 +31,7 @@ struct eventset {
 struct eventset_cfg {
 	bool sched; /* the scheduler's seven */
 	bool neighbours; /* PROF_EV_CPU_WATCH */
-	bool off_cpu; /* PROF_EV_OFF_CPU in place of switches and wakings */
+	bool off_cpu; /* PROF_EV_OFF_CPU in place of switches and wakeups */
 	const char *const *patterns; /* system:event, globs, comma lists */
 	const char *const *filters; /* of each pattern's events, or NULL: all; may be NULL itself */
 	size_t pattern_cnt;
