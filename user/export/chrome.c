@@ -8,7 +8,6 @@
  * their PIDs are offset by PART_STEP. Times are microseconds with three decimals.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/str.h"
 #include "export/formats.h"
@@ -261,7 +260,7 @@ static void put_fields(struct export *x, const struct trace_event *ev)
 		if ((int32_t)i == ev->schema->role[ROLE_CALLCHAIN])
 			continue;
 		buf_addstr(&x->out, sep);
-		name_text_json_name(&x->out, x->names, ev->schema->field_names[i]);
+		name_text_json_name(&x->out, NULL, x->names, ev->schema->field_names[i]);
 		buf_addch(&x->out, ':');
 		name_text_json_field(&x->out, reader_trace(x->reader), ev, i);
 		sep = ",";
@@ -283,7 +282,7 @@ static void chrome_event(struct export *x, const struct export_thread *t,
 	begin_mark(x, t, ev->part, ev->cpu);
 	put_ts(x, ev->ts);
 	buf_printf(&x->out, ",\"s\":\"%s\",\"cat\":\"event\",\"name\":", t ? "t" : "g");
-	name_text_json_name(&x->out, x->names, ev->schema->name);
+	name_text_json_name(&x->out, NULL, x->names, ev->schema->name);
 	put_stack(x, ev->frames, ev->frame_cnt);
 	put_fields(x, ev);
 	buf_addch(&x->out, '}');

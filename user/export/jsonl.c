@@ -4,7 +4,7 @@
  * threads as objects with the same keys. Owns the intervals and their position: not within the
  * object of a switch whose stack follows.
  */
-#include "base/str.h"
+#include "base/json.h"
 #include "export/formats.h"
 #include "export/name_text.h"
 #include "export/script_stream.h"
@@ -68,13 +68,12 @@ static void put_waker(struct export *x, struct buf *out, const struct export_int
 
 	buf_clear(&j->text);
 	name_text_waker(&j->text, x->names, w);
-	buf_addstr(out, ",\"waker\":{\"name\":");
-	str_json(out, buf_cstr(&j->text), j->text.len);
-	name_text_json_id(out, ",\"tid\":", i->waker ? w->tid : TRACE_NONE);
-	name_text_json_id(out, ",\"cpu\":", w->cpu);
-	buf_addstr(out, ",\"ts\":");
-	buf_addu(out, w->ts);
-	buf_addch(out, '}');
+	json_object(out, "waker");
+	json_text(out, "name", buf_cstr(&j->text), j->text.len);
+	name_text_json_id(out, "tid", i->waker ? w->tid : TRACE_NONE);
+	name_text_json_id(out, "cpu", w->cpu);
+	json_u64(out, "ts", w->ts);
+	json_end(out, "}");
 }
 
 static void jsonl_interval(struct export *x, const struct export_interval *i)
@@ -85,30 +84,25 @@ static void jsonl_interval(struct export *x, const struct export_interval *i)
 	struct buf *out = &j->later;
 
 	name_text_json_begin(out);
-	buf_addstr(out, ",\"ts\":");
-	buf_addu(out, raw->start);
-	buf_addstr(out, ",\"end\":");
-	buf_addu(out, raw->end);
+	json_u64(out, "ts", raw->start);
+	json_u64(out, "end", raw->end);
 	if (x->names->parts.cnt > 1)
-		name_text_json_id(out, ",\"part\":", raw->part + 1);
+		name_text_json_id(out, "part", raw->part + 1);
 	buf_addstr(out, ",\"event\":\"interval\",\"state\":\"");
 	buf_addstr(out, name_text_state(raw->state));
-	buf_addstr(out, "\",\"comm\":");
-	name_text_json_name(out, x->names, i->thread->comm);
-	name_text_json_id(out, ",\"pid\":", i->thread->pid);
-	name_text_json_id(out, ",\"tid\":", i->thread->tid);
-	name_text_json_id(out, ",\"cpu\":", raw->cpu);
-	if (raw->state == INTERVAL_BLOCKED) {
-		buf_addstr(out, ",\"letter\":\"");
-		buf_addch(out, interval_blocked_letter(raw->flags, raw->prev_state));
-		buf_addch(out, '"');
-	}
+	buf_addch(out, '"');
+	name_text_json_name(out, "comm", x->names, i->thread->comm);
+	name_text_json_id(out, "pid", i->thread->pid);
+	name_text_json_id(out, "tid", i->thread->tid);
+	name_text_json_id(out, "cpu", raw->cpu);
+	if (raw->state == INTERVAL_BLOCKED)
+		json_char(out, "letter", interval_blocked_letter(raw->flags, raw->prev_state));
 	buf_addstr(out, raw->flags & INTERVAL_CUT ? ",\"cut\":true" : ",\"cut\":false");
 	if (raw->waker)
 		put_waker(x, out, i);
 	if (i->frames)
 		script_line_json_stack(j->stream.lines, out, &ev);
-	buf_addstr(out, "}\n");
+	json_end(out, "}\n");
 	put_later(x);
 }
 

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/str.h"
 #include "trace/read/value.h"
 
@@ -69,24 +70,28 @@ void name_text_json_begin(struct buf *out)
 	buf_addstr(out, "{\"version\":1");
 }
 
-void name_text_json_name(struct buf *out, const struct names *n, uint32_t id)
+void name_text_json_name(struct buf *out, const char *key, const struct names *n, uint32_t id)
 {
 	size_t len;
 	const char *s = names_str(n, id, &len);
 
 	if (id == NAMES_NONE)
-		buf_addstr(out, "null");
+		json_null(out, key);
 	else
-		str_json(out, s, len);
+		json_text(out, key, s, len);
 }
 
-void name_text_json_id(struct buf *out, const char *lead, uint32_t id)
+void name_text_json_module(struct buf *out, const char *key, const struct names *n, uint32_t module)
 {
-	buf_addstr(out, lead);
-	if (id == TRACE_NONE)
-		buf_addstr(out, "null");
-	else
-		buf_addu(out, id);
+	struct buf path = { 0 };
+
+	if (names_module(n, module)->announced) {
+		name_text_module(&path, n, module);
+		json_text(out, key, buf_cstr(&path), path.len);
+	} else {
+		json_null(out, key);
+	}
+	buf_free(&path);
 }
 
 static const struct tp_symbols *context_names(const struct names *n, uint32_t part,

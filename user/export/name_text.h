@@ -2,7 +2,7 @@
 #ifndef D9_EXPORT_NAME_TEXT_H
 #define D9_EXPORT_NAME_TEXT_H
 
-#include "base/buf.h"
+#include "base/json.h"
 #include "profile/sched/intervals.h"
 #include "trace/read/trace.h"
 
@@ -28,11 +28,21 @@ void name_text_fold(struct buf *out, size_t from);
  */
 void name_text_json_begin(struct buf *out);
 
-/* A name as a JSON string; null for NAMES_NONE. */
-void name_text_json_name(struct buf *out, const struct names *n, uint32_t id);
+/* Members of base/json.h: a name, null for NAMES_NONE; */
+void name_text_json_name(struct buf *out, const char *key, const struct names *n, uint32_t id);
 
-/* @lead, then the number of a process, thread or CPU; null for TRACE_NONE. */
-void name_text_json_id(struct buf *out, const char *lead, uint32_t id);
+/* the number of a process, thread or CPU, null for TRACE_NONE. */
+static inline void name_text_json_id(struct buf *out, const char *key, uint32_t id)
+{
+	if (id == TRACE_NONE)
+		json_null(out, key);
+	else
+		json_u64(out, key, id);
+}
+
+/* The path of a module as name_text_module() has it, null if it is not known. */
+void name_text_json_module(struct buf *out, const char *key, const struct names *n,
+			   uint32_t module);
 
 /*
  * What a wakeup came from: "timer", "softirq NET_RX", "irq 24 (virtio0-input)", or the thread, as

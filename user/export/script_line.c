@@ -15,6 +15,7 @@
 
 #include "base/alloc.h"
 #include "base/bytes_cache.h"
+#include "base/json.h"
 #include "base/str.h"
 #include "export/name_text.h"
 #include "export/unwind_status.h"
@@ -129,7 +130,7 @@ static struct plan *plan_new(const struct names *n, const struct trace_schema *s
 
 	p->schema = schema;
 	if (json)
-		name_text_json_name(&p->bytes, n, schema->name);
+		name_text_json_name(&p->bytes, NULL, n, schema->name);
 	else
 		name_text_name(&p->bytes, n, schema->name);
 	if (!json)
@@ -141,7 +142,7 @@ static struct plan *plan_new(const struct names *n, const struct trace_schema *s
 		lead->shown = field_shown(schema, i);
 		buf_addch(&p->bytes, json ? ',' : ' ');
 		if (json)
-			name_text_json_name(&p->bytes, n, schema->field_names[i]);
+			name_text_json_name(&p->bytes, NULL, n, schema->field_names[i]);
 		else
 			name_text_name(&p->bytes, n, schema->field_names[i]);
 		buf_addch(&p->bytes, json ? ':' : '=');
@@ -440,29 +441,18 @@ static void json_frame(const struct script_line *l, struct buf *out, uint64_t fr
 		       const struct names_frame *f, bool inlined)
 {
 	uint32_t module = names_frame_module(frame);
-	struct buf path = { 0 };
 
 	buf_addstr(out, ",{\"addr\":\"0x");
 	buf_addx(out, names_frame_addr(l->names, frame));
 	buf_addstr(out, "\",\"sym\":");
-	name_text_json_name(out, l->names, f ? f->name : NAMES_NONE);
+	name_text_json_name(out, NULL, l->names, f ? f->name : NAMES_NONE);
 	if (f && f->base <= frame && names_frame_module(f->base) == module) {
-		buf_addstr(out, ",\"off\":");
-		buf_addu(out, frame - f->base);
+		json_u64(out, "off", frame - f->base);
 	}
-	buf_addstr(out, ",\"dso\":");
-	if (names_module(l->names, module)->announced) {
-		name_text_module(&path, l->names, module);
-		str_json(out, buf_cstr(&path), path.len);
-	} else {
-		buf_addstr(out, "null");
-	}
-	buf_free(&path);
+	name_text_json_module(out, "dso", l->names, module);
 	if (f && f->file != NAMES_NONE) {
-		buf_addstr(out, ",\"file\":");
-		name_text_json_name(out, l->names, f->file);
-		buf_addstr(out, ",\"line\":");
-		buf_addu(out, f->line);
+		name_text_json_name(out, "file", l->names, f->file);
+		json_u64(out, "line", f->line);
 	}
 	buf_addstr(out, inlined ? ",\"inlined\":true}" : "}");
 }
@@ -608,20 +598,18 @@ void script_line_json(struct script_line *l, struct buf *out, const struct trace
 	const struct plan *p = plan_of(l, ev->schema, true);
 
 	name_text_json_begin(out);
-	buf_addstr(out, ",\"ts\":");
 	if (ev->has_ts)
-		buf_addu(out, ev->ts);
+		json_u64(out, "ts", ev->ts);
 	else
-		buf_addstr(out, "null");
+		json_null(out, "ts");
 	if (l->names->parts.cnt > 1)
-		name_text_json_id(out, ",\"part\":", ev->part + 1);
+		name_text_json_id(out, "part", ev->part + 1);
 	buf_addstr(out, ",\"event\":");
 	json_event_name(out, ev, p, sample_name);
-	buf_addstr(out, ",\"comm\":");
-	name_text_json_name(out, l->names, ev->comm);
-	name_text_json_id(out, ",\"pid\":", ev->pid);
-	name_text_json_id(out, ",\"tid\":", ev->tid);
-	name_text_json_id(out, ",\"cpu\":", ev->cpu);
+	name_text_json_name(out, "comm", l->names, ev->comm);
+	name_text_json_id(out, "pid", ev->pid);
+	name_text_json_id(out, "tid", ev->tid);
+	name_text_json_id(out, "cpu", ev->cpu);
 	json_fields(l, out, ev, p);
 	json_texts(l, out, ev, p);
 	if (ev->frames)

@@ -8,11 +8,11 @@
  * order" view is not the order of the trace; the left-heavy and sandwich views are correct. Frames
  * are functions, not lines: otherwise a function would have as many frames as lines.
  */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/json.h"
 #include "base/str.h"
 #include "export/formats.h"
 #include "export/name_text.h"
@@ -185,23 +185,26 @@ static void put_profile(struct export *x, const struct order *o, const uint32_t 
 
 	for (size_t i = 0; i < cnt; i++)
 		sum += weight_of(o, ids[i]);
-	buf_addstr(&x->out, "{\"type\":\"sampled\",\"name\":");
+	json_object(&x->out, NULL);
+	json_str(&x->out, "type", "sampled");
+	json_key(&x->out, "name");
 	put_thread(x, o, ids[0]);
-	buf_printf(&x->out, ",\"unit\":\"%s\",\"startValue\":0,\"endValue\":%" PRIu64,
-		   is_counted(o, ids[0]) ? "none" : "nanoseconds", sum);
-	buf_addstr(&x->out, ",\"samples\":[");
+	json_str(&x->out, "unit", is_counted(o, ids[0]) ? "none" : "nanoseconds");
+	json_u64s(&x->out, { "startValue", 0 }, { "endValue", sum });
+	json_array(&x->out, "samples");
 	for (size_t i = 0; i < cnt; i++) {
 		buf_addstr(&x->out, i ? "," : "");
 		put_stack(x, o->p, &o->v[ids[i]]);
 		export_flush(x);
 	}
-	buf_addstr(&x->out, "],\"weights\":[");
+	json_end(&x->out, "]");
+	json_array(&x->out, "weights");
 	for (size_t i = 0; i < cnt; i++) {
 		buf_addstr(&x->out, i ? "," : "");
 		buf_addu(&x->out, weight_of(o, ids[i]));
 		export_flush(x);
 	}
-	buf_addstr(&x->out, "]}");
+	json_end(&x->out, "]}");
 }
 
 static void put_profiles(struct export *x, struct profile *p)
@@ -241,38 +244,41 @@ static void put_frame(struct export *x, const struct frame *frame)
 	}
 	buf_clear(&s->text);
 	name_text_function(&s->text, x->names, f->sym, f->inlined);
-	buf_addstr(&x->out, "{\"name\":");
-	str_json(&x->out, buf_cstr(&s->text), s->text.len);
+	json_object(&x->out, NULL);
+	json_text(&x->out, "name", buf_cstr(&s->text), s->text.len);
 	buf_clear(&s->text);
 	if (f->file != NAMES_NONE)
 		name_text_name(&s->text, x->names, f->file);
 	else if (f->module)
 		name_text_module(&s->text, x->names, f->module);
-	if (s->text.len) {
-		buf_addstr(&x->out, ",\"file\":");
-		str_json(&x->out, buf_cstr(&s->text), s->text.len);
-	}
-	buf_addch(&x->out, '}');
+	if (s->text.len)
+		json_text(&x->out, "file", buf_cstr(&s->text), s->text.len);
+	json_end(&x->out, "}");
 }
 
 static void speedscope_profile(struct export *x, struct profile *p)
 {
 	struct speedscope *s = x->state;
 
-	buf_addstr(&x->out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",");
-	buf_addstr(&x->out, "\"exporter\":\"dial9-prof\",\"name\":");
+	json_object(&x->out, NULL);
+	json_str(&x->out, "$schema", "https://www.speedscope.app/file-format-schema.json");
+	json_str(&x->out, "exporter", "dial9-prof");
+	json_key(&x->out, "name");
 	buf_clear(&s->text);
 	name_text_clean(&s->text, x->file, strlen(x->file));
 	str_json(&x->out, buf_cstr(&s->text), s->text.len);
-	buf_addstr(&x->out, ",\"profiles\":[");
+	json_array(&x->out, "profiles");
 	put_profiles(x, p);
-	buf_addstr(&x->out, "],\n\"shared\":{\"frames\":[");
+	json_end(&x->out, "]");
+	json_line(&x->out);
+	json_object(&x->out, "shared");
+	json_array(&x->out, "frames");
 	for (size_t i = 0; i < s->cnt; i++) {
 		buf_addstr(&x->out, i ? ",\n" : "\n");
 		put_frame(x, &s->frames[i]);
 		export_flush(x);
 	}
-	buf_addstr(&x->out, "]}}\n");
+	json_end(&x->out, "]}}\n");
 }
 
 static void speedscope_fini(struct export *x)

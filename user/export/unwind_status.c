@@ -5,9 +5,9 @@
  */
 #include "export/unwind_status.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/json.h"
 #include "base/str.h"
 #include "export/name_text.h"
 
@@ -85,34 +85,32 @@ static void json_modules(struct buf *out, const struct stack_ends *e, const stru
 	size_t cnt;
 	struct stack_ends_module *v = stack_ends_modules(e, &cnt);
 
-	buf_addstr(out, ",\"modules\":[");
+	json_array(out, "modules");
 	for (size_t i = 0; i < cnt; i++) {
-		buf_addstr(out, i ? ",{\"path\":" : "{\"path\":");
-		name_text_json_name(out, n,
+		json_object(out, NULL);
+		name_text_json_name(out, "path", n,
 				    v[i].module ? names_module(n, v[i].module)->path : NAMES_NONE);
-		buf_printf(out, ",\"end\":\"%s\",\"stacks\":%" PRIu64 "}",
-			   unwind_status_id(v[i].end), v[i].stacks);
+		json_str(out, "end", unwind_status_id(v[i].end));
+		json_u64(out, "stacks", v[i].stacks);
+		json_end(out, "}");
 	}
-	buf_addch(out, ']');
+	json_end(out, "]");
 	free(v);
 }
 
-void unwind_status_json(struct buf *out, const struct stack_ends *e, const struct names *n)
+void unwind_status_json(struct buf *out, const char *key, const struct stack_ends *e,
+			const struct names *n)
 {
-	bool any = false;
-
-	buf_printf(out, "{\"stacks\":%" PRIu64 ",\"ends\":{", e->stacks);
+	json_object(out, key);
+	json_u64(out, "stacks", e->stacks);
+	json_object(out, "ends");
 	for (uint8_t end = 0; end < STACK_ENDS_CNT; end++) {
-		if (!e->by_end[end])
-			continue;
-		buf_printf(out, "%s\"%s\":%" PRIu64, any ? "," : "", unwind_status_id(end),
-			   e->by_end[end]);
-		any = true;
+		if (e->by_end[end])
+			json_u64(out, unwind_status_id(end), e->by_end[end]);
 	}
-	buf_printf(out,
-		   "},\"frame_pointer_steps\":%" PRIu64 ",\"signal_frames\":%" PRIu64
-		   ",\"guessed_callers\":%" PRIu64,
-		   e->frame_pointers, e->signals, e->guessed);
+	json_end(out, "}");
+	json_u64s(out, { "frame_pointer_steps", e->frame_pointers },
+		  { "signal_frames", e->signals }, { "guessed_callers", e->guessed });
 	json_modules(out, e, n);
-	buf_addch(out, '}');
+	json_end(out, "}");
 }

@@ -20,9 +20,10 @@ void unwind_status_put_reasons(struct buf *out, const struct stack_ends *e);
 double unwind_status_percent(const struct stack_ends *e, uint64_t stacks);
 
 /*
- * A JSON object: stacks, ends by identifier, frame_pointer_steps, signal_frames, guessed_callers,
+ * A JSON object: stacks, ends by identifier, frame_pointer_steps, signal_frames, uncertain_callers,
  * modules.
  */
-void unwind_status_json(struct buf *out, const struct stack_ends *e, const struct names *n);
+void unwind_status_json(struct buf *out, const char *key, const struct stack_ends *e,
+			const struct names *n);
 
 #endif /* D9_EXPORT_UNWIND_STATUS_H */

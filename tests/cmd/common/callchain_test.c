@@ -80,7 +80,7 @@ Test(callchain, as_json)
 	struct names *n = make();
 	struct buf out = { 0 };
 
-	callchain_json(&out, n, frames, 4, CALLCHAIN_USER);
+	callchain_json(&out, NULL, n, frames, 4, CALLCHAIN_USER);
 	cr_expect_str_eq(
 		buf_cstr(&out),
 		"[{\"sym\":\"in;lined\",\"dso\":\"/lib/libc.so\",\"inlined\":true},"
@@ -88,7 +88,7 @@ Test(callchain, as_json)
 		"{\"sym\":null,\"dso\":\"/bin/app\"},{\"sym\":\"main\",\"dso\":\"/bin/app\"}]",
 		"%s", buf_cstr(&out));
 	buf_clear(&out);
-	callchain_json(&out, n, frames, 0, CALLCHAIN_BOTH);
+	callchain_json(&out, NULL, n, frames, 0, CALLCHAIN_BOTH);
 	cr_expect_str_eq(buf_cstr(&out), "[]");
 	buf_free(&out);
 	names_free(n);

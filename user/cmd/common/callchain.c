@@ -2,9 +2,7 @@
 /* Stacks as text, folded and as JSON: one walk over functions, inlined ones too, and three printers. */
 #include "cmd/common/callchain.h"
 
-#include <string.h>
-
-#include "base/str.h"
+#include "base/json.h"
 #include "cmd/common/report_text.h"
 #include "cmd/common/symbol_fit.h"
 
@@ -113,28 +111,20 @@ void callchain_folded(struct buf *out, const struct names *n, const uint64_t *fr
 
 static void put_json(struct buf *out, const struct style *s, const struct callee *c)
 {
-	const uint32_t module = names_frame_module(c->frame);
-	struct buf path = { 0 };
-
-	buf_addstr(out, out->len > s->begin ? ",{\"sym\":" : "{\"sym\":");
-	name_text_json_name(out, s->names, c->name);
-	buf_addstr(out, ",\"dso\":");
-	if (names_module(s->names, module)->announced) {
-		name_text_module(&path, s->names, module);
-		str_json(out, buf_cstr(&path), path.len);
-	} else {
-		buf_addstr(out, "null");
-	}
-	buf_addstr(out, c->inlined ? ",\"inlined\":true}" : "}");
-	buf_free(&path);
+	json_object(out, NULL);
+	name_text_json_name(out, "sym", s->names, c->name);
+	name_text_json_module(out, "dso", s->names, names_frame_module(c->frame));
+	if (c->inlined)
+		json_bool(out, "inlined", true);
+	json_end(out, "}");
 }
 
-void callchain_json(struct buf *out, const struct names *n, const uint64_t *frames, uint32_t cnt,
-		    enum callchain_part part)
+void callchain_json(struct buf *out, const char *key, const struct names *n, const uint64_t *frames,
+		    uint32_t cnt, enum callchain_part part)
 {
 	struct style s = { .names = n, .part = part, .put = put_json };
 
-	buf_addch(out, '[');
+	json_array(out, key);
 	walk(out, &s, frames, cnt);
-	buf_addch(out, ']');
+	json_end(out, "]");
 }

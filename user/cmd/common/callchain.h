@@ -25,7 +25,7 @@ void callchain_folded(struct buf *out, const struct names *n, const uint64_t *fr
 		      enum callchain_part part);
 
 /* An array of objects, leaf first: sym (null: unknown), dso (null: unknown), inlined when it is. */
-void callchain_json(struct buf *out, const struct names *n, const uint64_t *frames, uint32_t cnt,
-		    enum callchain_part part);
+void callchain_json(struct buf *out, const char *key, const struct names *n, const uint64_t *frames,
+		    uint32_t cnt, enum callchain_part part);
 
 #endif /* D9_CMD_COMMON_CALLCHAIN_H */

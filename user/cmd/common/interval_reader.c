@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/json.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "cmd/common/cmd.h"
@@ -479,7 +480,7 @@ void interval_reader_put_unknown(struct buf *out, const struct interval_reader *
 
 void interval_reader_json_unknown(struct buf *out, const struct intervals_unknown *u)
 {
-	buf_printf(out, ",\"unknown_ns\":%" PRIu64 ",\"unsure_ns\":%" PRIu64, u->ns, u->unsure_ns);
+	json_u64s(out, { "unknown_ns", u->ns }, { "unsure_ns", u->unsure_ns });
 }
 
 void interval_reader_put_waits(struct buf *out, const struct blocked_row *r, uint64_t all_ns,
@@ -527,12 +528,11 @@ void interval_reader_json_head(struct buf *out, const struct interval_reader *t)
 	const char *file = reader_input(t->reader);
 
 	name_text_json_begin(out);
-	buf_addstr(out, ",\"file\":");
-	str_json(out, file, strlen(file));
-	buf_printf(out, ",\"span_ns\":%" PRIu64 ",", interval_reader_span_ns(t));
+	json_str(out, "file", file);
+	json_u64(out, "span_ns", interval_reader_span_ns(t));
 	report_text_json_account(out, &t->losses.account);
 	if (t->hidden.cnt)
-		buf_printf(out, ",\"recorder_threads_hidden\":%zu", t->hidden.cnt);
+		json_u64(out, "recorder_threads_hidden", t->hidden.cnt);
 }
 
 void interval_reader_put_waker(struct buf *out, const struct interval_reader *t,
@@ -548,7 +548,7 @@ void interval_reader_put_waker(struct buf *out, const struct interval_reader *t,
 	}
 }
 
-void interval_reader_json_waker(struct buf *out, const struct interval_reader *t,
+void interval_reader_json_waker(struct buf *out, const char *key, const struct interval_reader *t,
 				const struct interval_waker *by)
 {
 	static const char *const contexts[] = {
@@ -559,13 +559,14 @@ void interval_reader_json_waker(struct buf *out, const struct interval_reader *t
 	struct buf name = { 0 };
 
 	if (!by) {
-		buf_addstr(out, "null");
+		json_null(out, key);
 		return;
 	}
 	interval_reader_put_waker(&name, t, by);
-	buf_printf(out, "{\"context\":\"%s\",\"name\":", contexts[by->context]);
-	str_json(out, buf_cstr(&name), name.len);
-	buf_addch(out, '}');
+	json_object(out, key);
+	json_str(out, "context", contexts[by->context]);
+	json_text(out, "name", buf_cstr(&name), name.len);
+	json_end(out, "}");
 	buf_free(&name);
 }
 
@@ -575,6 +576,5 @@ void interval_reader_json_stack(struct buf *out, const struct interval_reader *t
 	uint32_t cnt;
 	const uint64_t *frames = intervals_stack(t->intervals, stack, &cnt);
 
-	buf_printf(out, ",\"%s\":", key);
-	callchain_json(out, t->names, frames, cnt, part);
+	callchain_json(out, key, t->names, frames, cnt, part);
 }

@@ -157,7 +157,7 @@ void interval_reader_json_head(struct buf *out, const struct interval_reader *t)
 void interval_reader_put_waker(struct buf *out, const struct interval_reader *t,
 			       const struct interval_waker *by);
 /* An object with context and name, or null. */
-void interval_reader_json_waker(struct buf *out, const struct interval_reader *t,
+void interval_reader_json_waker(struct buf *out, const char *key, const struct interval_reader *t,
 				const struct interval_waker *by);
 
 /* Member @key of a JSON object: a stack of the engine's, as callchain_json() has it. */

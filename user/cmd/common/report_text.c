@@ -12,6 +12,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "cmd/common/cmd.h"
@@ -358,17 +359,16 @@ void report_text_json_account(struct buf *out, const struct loss_accounting *a)
 
 	for (size_t i = 0; i < LOSS_ACCOUNTING_CLASS_CNT; i++)
 		if (keys[i])
-			buf_printf(out, "%s\"%s\":%" PRIu64, i ? "," : "", keys[i], a->lost[i]);
+			json_u64(out, keys[i], a->lost[i]);
 	if (a->lost[LOSS_ACCOUNTING_SLICES])
-		buf_printf(out, ",\"slices_left_out\":%" PRIu64 ",\"left_out_ns\":%" PRIu64,
-			   a->lost[LOSS_ACCOUNTING_SLICES], a->skipped_ns);
+		json_u64s(out, { "slices_left_out", a->lost[LOSS_ACCOUNTING_SLICES] },
+			  { "left_out_ns", a->skipped_ns });
 	if (a->lost[LOSS_ACCOUNTING_STACKS_OFF])
-		buf_printf(out, ",\"stacks_left_out\":%" PRIu64,
-			   a->lost[LOSS_ACCOUNTING_STACKS_OFF]);
+		json_u64(out, "stacks_left_out", a->lost[LOSS_ACCOUNTING_STACKS_OFF]);
 	if (a->lost[LOSS_ACCOUNTING_HOLES])
-		buf_printf(out, ",\"holes\":%" PRIu64, a->lost[LOSS_ACCOUNTING_HOLES]);
+		json_u64(out, "holes", a->lost[LOSS_ACCOUNTING_HOLES]);
 	if (a->at_most)
-		buf_printf(out, ",\"lost_events_at_most\":%" PRIu64, a->at_most);
+		json_u64(out, "lost_events_at_most", a->at_most);
 }
 
 /* ---- rows and numbers -------------------------------------------------------------------------- */
@@ -389,7 +389,20 @@ void report_text_more_rows(struct buf *out, size_t more, const char *how)
 
 void report_text_json_rows(struct buf *out, size_t more)
 {
-	buf_printf(out, ",\"rows_left_out\":%zu,\"rows\":[", more);
+	json_u64(out, "rows_left_out", more);
+	json_array(out, "rows");
+}
+
+void report_text_json_powers(struct buf *out, const uint64_t counts[REPORT_TEXT_POWERS])
+{
+	json_object(out, "log2_ns");
+	for (unsigned int k = 0; k < REPORT_TEXT_POWERS; k++) {
+		if (!counts[k])
+			continue;
+		json_key_printf(out, "%u", k);
+		json_u64(out, NULL, counts[k]);
+	}
+	json_end(out, "}");
 }
 
 void report_text_powers(struct buf *out, const uint64_t counts[REPORT_TEXT_POWERS], size_t margin,

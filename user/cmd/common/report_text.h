@@ -79,6 +79,8 @@ void report_text_more_rows(struct buf *out, size_t more, const char *how);
  */
 void report_text_powers(struct buf *out, const uint64_t counts[REPORT_TEXT_POWERS], size_t margin,
 			int width);
+/* "log2_ns": an object with the counts that are not 0, by power of two. */
+void report_text_json_powers(struct buf *out, const uint64_t counts[REPORT_TEXT_POWERS]);
 
 /* Seconds with six decimals, as script has them, right-aligned in @width columns. */
 void report_text_time(struct buf *out, uint64_t ns, size_t width);

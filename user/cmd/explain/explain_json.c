@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* `dial9-prof explain --json`. */
-#include <inttypes.h>
 #include <stdio.h>
 
+#include "base/json.h"
 #include "cmd/common/callchain.h"
 #include "cmd/common/report_text.h"
 #include "cmd/explain/explain.h"
@@ -17,17 +17,22 @@ static const char *const states[INTERVAL_STATE_CNT] = {
 void explain_json_thread(struct buf *out, const struct explained *x, uint32_t tid, uint32_t pid,
 			 uint32_t comm)
 {
-	name_text_json_id(out, "\"tid\":", tid);
-	name_text_json_id(out, ",\"pid\":", pid);
-	buf_addstr(out, ",\"comm\":");
-	name_text_json_name(out, x->timeline.names, comm);
+	name_text_json_id(out, "tid", tid);
+	name_text_json_id(out, "pid", pid);
+	name_text_json_name(out, "comm", x->timeline.names, comm);
+}
+
+static void json_state_ns(struct buf *out, int state, uint64_t ns)
+{
+	json_key_printf(out, "%s_ns", states[state]);
+	json_u64(out, NULL, ns);
 }
 
 void explain_json_times(struct buf *out, const uint64_t ns[INTERVAL_STATE_CNT], uint64_t absent)
 {
 	for (int k = 0; k < INTERVAL_STATE_CNT; k++)
-		buf_printf(out, ",\"%s_ns\":%" PRIu64, states[k], ns[k]);
-	buf_printf(out, ",\"absent_ns\":%" PRIu64, absent);
+		json_state_ns(out, k, ns[k]);
+	json_u64(out, "absent_ns", absent);
 }
 
 static void put_thread(struct buf *out, const struct explained *x, const struct explain_thread *th)
@@ -43,28 +48,22 @@ static void put_thread(struct buf *out, const struct explained *x, const struct 
 	buf_addch(out, '}');
 }
 
-static void put_frames(struct buf *out, const struct explained *x, const char *key,
-		       const uint64_t *frames, uint32_t cnt)
-{
-	buf_printf(out, ",\"%s\":", key);
-	callchain_json(out, x->timeline.names, frames, cnt, CALLCHAIN_BOTH);
-}
-
 static void put_behind(struct buf *out, const struct explained *x, const struct explain_step *s)
 {
-	buf_addstr(out, ",\"behind\":[");
+	json_array(out, "behind");
 	for (size_t k = 0; k < s->preemptor_cnt; k++) {
 		const struct interval_preemptor *r = &s->preemptors[k];
 
-		name_text_json_id(out, k ? ",{\"tid\":" : "{\"tid\":", r->tid);
-		buf_addstr(out, ",\"comm\":");
-		name_text_json_name(out, x->timeline.names,
+		json_object(out, NULL);
+		name_text_json_id(out, "tid", r->tid);
+		name_text_json_name(out, "comm", x->timeline.names,
 				    explain_print_comm(x, s->longest[INTERVAL_RUNNABLE]->part,
 						       r->tid, r->comm));
-		buf_printf(out, ",\"ns\":%" PRIu64 "}", r->ns);
+		json_u64(out, "ns", r->ns);
+		json_end(out, "}");
 	}
-	buf_printf(out, "],\"behind_others_ns\":%" PRIu64 ",\"behind_unknown_ns\":%" PRIu64,
-		   s->other_ns, s->unknown_ns);
+	json_end(out, "]");
+	json_u64s(out, { "behind_others_ns", s->other_ns }, { "behind_unknown_ns", s->unknown_ns });
 }
 
 static void put_step(struct buf *out, const struct explained *x, const struct explain_step *s,
@@ -81,23 +80,21 @@ static void put_blocked(struct buf *out, const struct explained *x, const struct
 
 	explain_within(in, p, &from, &to);
 
-	buf_printf(out,
-		   ",\"longest_blocked\":{\"start_ns\":%" PRIu64 ",\"ns\":%" PRIu64
-		   ",\"state\":\"%c\"",
-		   from, to - from, interval_blocked_letter(p->flags, p->prev_state));
+	json_object(out, "longest_blocked");
+	json_u64s(out, { "start_ns", from }, { "ns", to - from });
+	json_char(out, "state", interval_blocked_letter(p->flags, p->prev_state));
 	interval_reader_json_stack(out, &x->timeline, "stack", p->stack, CALLCHAIN_BOTH);
-	buf_addstr(out, ",\"waker\":");
-	interval_reader_json_waker(out, &x->timeline, p->woken ? &p->waker : NULL);
+	interval_reader_json_waker(out, "waker", &x->timeline, p->woken ? &p->waker : NULL);
 	if (by)
-		name_text_json_id(out, ",\"waker_tid\":", by);
+		name_text_json_id(out, "waker_tid", by);
 	if (p->woken)
 		interval_reader_json_stack(out, &x->timeline, "waker_stack", p->waker.stack,
 					   CALLCHAIN_BOTH);
 	if (depth && by && by != p->tid && explain_range(&x->numbers, p->part, by, from, to, &s)) {
-		buf_addstr(out, ",\"meanwhile\":");
+		json_key(out, "meanwhile");
 		put_step(out, x, &s, depth - 1);
 	}
-	buf_addch(out, '}');
+	json_end(out, "}");
 }
 
 static void put_step(struct buf *out, const struct explained *x, const struct explain_step *s,
@@ -106,31 +103,33 @@ static void put_step(struct buf *out, const struct explained *x, const struct ex
 	uint32_t cnt;
 	const uint64_t *frames = stack_table_get(&x->numbers.stacks, s->hottest, &cnt);
 
-	buf_printf(out, "{\"start_ns\":%" PRIu64 ",\"ns\":%" PRIu64, s->from, s->to - s->from);
-	for (int k = 0; k < INTERVAL_STATE_CNT; k++)
-		if (s->cnt[k])
-			buf_printf(out, ",\"%s_ns\":%" PRIu64 ",\"%s\":%" PRIu64, states[k],
-				   s->ns[k], states[k], s->cnt[k]);
+	json_object(out, NULL);
+	json_u64s(out, { "start_ns", s->from }, { "ns", s->to - s->from });
+	for (int k = 0; k < INTERVAL_STATE_CNT; k++) {
+		if (!s->cnt[k])
+			continue;
+		json_state_ns(out, k, s->ns[k]);
+		json_u64(out, states[k], s->cnt[k]);
+	}
 	if (s->samples) {
-		buf_printf(out, ",\"samples\":%" PRIu64 ",\"hottest_samples\":%" PRIu64, s->samples,
-			   s->hottest_cnt);
-		put_frames(out, x, "hottest", frames, cnt);
+		json_u64s(out, { "samples", s->samples }, { "hottest_samples", s->hottest_cnt });
+		callchain_json(out, "hottest", x->timeline.names, frames, cnt, CALLCHAIN_BOTH);
 	}
 	if (s->cnt[INTERVAL_RUNNABLE])
 		put_behind(out, x, s);
 	if (s->cnt[INTERVAL_BLOCKED])
 		put_blocked(out, x, s, depth);
-	buf_addch(out, '}');
+	json_end(out, "}");
 }
 
 void explain_json_story(struct buf *out, const struct explained *x)
 {
-	buf_addstr(out, "\"story\":[");
+	json_array(out, "story");
 	for (size_t k = 0; k < x->step_cnt; k++) {
-		buf_addstr(out, k ? ",\n" : "\n");
+		json_line(out);
 		put_step(out, x, &x->steps[k], x->opts->depth);
 	}
-	buf_addch(out, ']');
+	json_end(out, "]");
 }
 
 void explain_json(const struct explained *x)
@@ -139,17 +138,18 @@ void explain_json(const struct explained *x)
 
 	interval_reader_json_head(&out, &x->timeline);
 	if (x->thread) {
-		name_text_json_id(&out, ",\"tid\":", x->thread->tid);
-		buf_printf(&out, ",\"from_ns\":%" PRIu64 ",\"to_ns\":%" PRIu64, x->from, x->to);
+		name_text_json_id(&out, "tid", x->thread->tid);
+		json_u64s(&out, { "from_ns", x->from }, { "to_ns", x->to });
 	}
-	buf_printf(&out, ",\"whole\":%s,\"threads\":[", x->numbers.dropped_from ? "false" : "true");
+	json_bool(&out, "whole", !x->numbers.dropped_from);
+	json_array(&out, "threads");
 	for (size_t k = 0; k < x->thread_cnt; k++) {
-		buf_addstr(&out, k ? ",\n" : "\n");
+		json_line(&out);
 		put_thread(&out, x, x->threads[k]);
 	}
-	buf_addstr(&out, "],");
+	json_end(&out, "]");
 	explain_json_story(&out, x);
-	buf_addstr(&out, "}\n");
+	json_end(&out, "}\n");
 	fwrite(buf_cstr(&out), 1, out.len, stdout);
 	buf_free(&out);
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The slowest of pairs of events, as text and as JSON: where their time went, then one after the other. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "cmd/common/callchain.h"
@@ -398,24 +400,24 @@ void explain_slowest_print(struct explain_slowest *s)
 
 static void json_kinds(struct buf *out, const struct names *names, const struct spans *s)
 {
-	buf_printf(out, ",\"inside\":%" PRIu64 ",\"kinds\":[", s->inside);
+	json_u64(out, "inside", s->inside);
+	json_array(out, "kinds");
 	for (size_t k = 0; k < s->kind_cnt; k++) {
-		buf_addstr(out, k ? ",\n{\"event\":" : "\n{\"event\":");
-		name_text_json_name(out, names, s->kinds[k].name);
-		buf_printf(out, ",\"pairs\":%" PRIu64 ",\"ns\":%" PRIu64 "}", s->kinds[k].pairs,
-			   s->kinds[k].ns);
+		json_line_object(out);
+		name_text_json_name(out, "event", names, s->kinds[k].name);
+		json_u64s(out, { "pairs", s->kinds[k].pairs }, { "ns", s->kinds[k].ns });
+		json_end(out, "}");
 	}
-	buf_addch(out, ']');
+	json_end(out, "]");
 }
 
 void explain_slowest_json_counts(struct buf *out, const struct names *names, const struct spans *s)
 {
-	buf_printf(out,
-		   ",\"pairs\":%" PRIu64 ",\"pairs_ns\":%" PRIu64 ",\"p50_ns\":%.0f,\"p99_ns\":%.0f"
-		   ",\"nested\":%" PRIu64 ",\"unended\":%" PRIu64 ",\"unstarted\":%" PRIu64
-		   ",\"untied\":%" PRIu64 ",\"crowded\":%" PRIu64,
-		   s->pairs, s->ns, quantile_at(&s->lengths, 0.5), quantile_at(&s->lengths, 0.99),
-		   s->nested, s->unended, s->unstarted, s->untied, s->dropped);
+	json_u64s(out, { "pairs", s->pairs }, { "pairs_ns", s->ns },
+		  { "p50_ns", (uint64_t)rint(quantile_at(&s->lengths, 0.5)) },
+		  { "p99_ns", (uint64_t)rint(quantile_at(&s->lengths, 0.99)) },
+		  { "nested", s->nested }, { "unended", s->unended }, { "unstarted", s->unstarted },
+		  { "untied", s->untied }, { "crowded", s->dropped });
 	json_kinds(out, names, s);
 }
 
@@ -428,23 +430,21 @@ static void json_cause(struct buf *out, const struct explain_slowest *s, const s
 		[CAUSE_UNRECORDED] = "unrecorded",
 	};
 
-	buf_printf(out,
-		   "{\"kind\":\"%s\",\"ns\":%" PRIu64 ",\"pairs\":%" PRIu64 ",\"mostly\":%" PRIu64,
-		   kinds[c->kind], c->ns, c->ranges, c->mostly);
+	json_object(out, NULL);
+	json_str(out, "kind", kinds[c->kind]);
+	json_u64s(out, { "ns", c->ns }, { "pairs", c->ranges }, { "mostly", c->mostly });
 	if (c->kind == CAUSE_RUNNABLE) {
-		buf_addstr(out, ",\"behind\":{");
+		json_object(out, "behind");
 		explain_json_thread(out, s->x, c->tid, TRACE_NONE, c->comm);
-		buf_addch(out, '}');
+		json_end(out, "}");
 	} else if (c->kind == CAUSE_OTHERS) {
-		buf_addstr(out, ",\"behind\":null");
+		json_null(out, "behind");
 	} else if (c->kind == CAUSE_BLOCKED) {
-		buf_addstr(out, ",\"function\":");
-		name_text_json_name(out, s->x->timeline.names, c->function);
-		buf_addstr(out, ",\"under\":");
-		name_text_json_name(out, s->x->timeline.names, c->under);
-		buf_printf(out, ",\"page_fault\":%s", c->fault ? "true" : "false");
+		name_text_json_name(out, "function", s->x->timeline.names, c->function);
+		name_text_json_name(out, "under", s->x->timeline.names, c->under);
+		json_bool(out, "page_fault", c->fault);
 	}
-	buf_addch(out, '}');
+	json_end(out, "}");
 }
 
 static void json_seen(struct buf *out, const struct explain_slowest *s, const struct span *p)
@@ -453,19 +453,20 @@ static void json_seen(struct buf *out, const struct explain_slowest *s, const st
 	const struct explain_sample *seen =
 		explain_samples(&s->x->numbers, p->part, p->tid, p->start, p->end, &cnt);
 
-	buf_addstr(out, ",\"seen\":[");
+	json_array(out, "seen");
 	for (size_t k = 0; k < cnt; k++) {
 		uint32_t frame_cnt;
 		const uint64_t *frames =
 			stack_table_get(&s->x->numbers.stacks, seen[k].stack, &frame_cnt);
 
-		buf_printf(out,
-			   "%s{\"at_ns\":%" PRIu64 ",\"off_cpu\":%s,\"stack\":", k ? ",\n" : "\n",
-			   seen[k].ts, seen[k].out ? "true" : "false");
-		callchain_json(out, s->x->timeline.names, frames, frame_cnt, CALLCHAIN_BOTH);
-		buf_addch(out, '}');
+		json_line_object(out);
+		json_u64(out, "at_ns", seen[k].ts);
+		json_bool(out, "off_cpu", seen[k].out);
+		callchain_json(out, "stack", s->x->timeline.names, frames, frame_cnt,
+			       CALLCHAIN_BOTH);
+		json_end(out, "}");
 	}
-	buf_addch(out, ']');
+	json_end(out, "]");
 }
 
 static void json_moment(struct buf *out, struct explain_slowest *s, const struct span *p)
@@ -476,51 +477,49 @@ static void json_moment(struct buf *out, struct explain_slowest *s, const struct
 
 	if (p->tid != TRACE_NONE)
 		names_task_fill(s->x->timeline.names, p->part, p->tid, &pid, &comm);
-	buf_addstr(out, "{\"event\":");
-	name_text_json_name(out, s->x->timeline.names, p->name);
+	json_object(out, NULL);
+	name_text_json_name(out, "event", s->x->timeline.names, p->name);
 	if (put_call(&call, s->x->timeline.names, p)) {
-		buf_addstr(out, ",\"call\":");
-		str_json(out, buf_cstr(&call), call.len);
+		json_text(out, "call", buf_cstr(&call), call.len);
 		buf_free(&call);
 	}
 	if (p->has_id)
-		buf_printf(out, ",\"id\":%" PRIu64, p->id);
-	buf_addch(out, ',');
+		json_u64(out, "id", p->id);
 	explain_json_thread(out, s->x, p->tid, pid, comm);
 	if (p->end_tid != p->tid)
-		buf_printf(out, ",\"end_tid\":%" PRIu32, p->end_tid);
+		json_u64(out, "end_tid", p->end_tid);
 	if (s->members)
 		s->members(out, s, p);
-	buf_printf(out, ",\"from_ns\":%" PRIu64 ",\"to_ns\":%" PRIu64, p->start, p->end);
+	json_u64s(out, { "from_ns", p->start }, { "to_ns", p->end });
 	absent = explain_sums(&s->x->numbers, p->part, p->tid, p->start, p->end, ns);
 	explain_json_times(out, ns, absent);
-	buf_addch(out, ',');
 	find_steps(s, p);
 	explain_json_story(out, s->x);
 	if (!has_story(s, p))
 		json_seen(out, s, p);
-	buf_addch(out, '}');
+	json_end(out, "}");
 }
 
 void explain_slowest_json_causes(struct buf *out, const struct explain_slowest *s)
 {
-	buf_printf(out, ",\"switches\":%s,\"whole\":%s,\"causes\":[",
-		   s->switches ? "true" : "false", s->x->numbers.dropped_from ? "false" : "true");
+	json_bool(out, "switches", s->switches);
+	json_bool(out, "whole", !s->x->numbers.dropped_from);
+	json_array(out, "causes");
 	for (size_t k = 0; k < s->causes.cnt; k++) {
-		buf_addstr(out, k ? ",\n" : "\n");
+		json_line(out);
 		json_cause(out, s, &s->causes.v[k]);
 	}
-	buf_addch(out, ']');
+	json_end(out, "]");
 }
 
 void explain_slowest_json_pairs(struct buf *out, struct explain_slowest *s, size_t cnt)
 {
-	buf_addstr(out, ",\"slowest\":[");
+	json_array(out, "slowest");
 	for (size_t k = 0; k < cnt; k++) {
-		buf_addstr(out, k ? ",\n" : "\n");
+		json_line(out);
 		json_moment(out, s, &s->spans.v[k]);
 	}
-	buf_addch(out, ']');
+	json_end(out, "]");
 }
 
 void explain_slowest_json(struct explain_slowest *s)
@@ -531,7 +530,7 @@ void explain_slowest_json(struct explain_slowest *s)
 	explain_slowest_json_counts(&out, s->x->timeline.names, &s->spans);
 	explain_slowest_json_causes(&out, s);
 	explain_slowest_json_pairs(&out, s, s->spans.cnt);
-	buf_addstr(&out, "}\n");
+	json_end(&out, "}\n");
 	fwrite(buf_cstr(&out), 1, out.len, stdout);
 	buf_free(&out);
 }

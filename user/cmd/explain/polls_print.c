@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The slow polls of a service, as text and as JSON: where their time went, and what each of them was. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "base/json.h"
 #include "base/str.h"
 #include "cmd/common/report_text.h"
 #include "cmd/explain/polls.h"
@@ -94,19 +95,16 @@ void polls_print_members(struct buf *out, const struct explain_slowest *s, const
 	const struct tokio_polls_poll *poll = polled_of(s, p);
 	const enum explain_untold why = untold(s, p);
 
-	name_text_json_id(out, ",\"worker\":", p->worker);
+	name_text_json_id(out, "worker", p->worker);
 	if (poll && poll->has_task)
-		buf_printf(out, ",\"task\":%" PRIu64, poll->task);
-	buf_addstr(out, ",\"spawned\":");
-	name_text_json_name(out, names, poll ? poll->spawned : NAMES_NONE);
-	buf_addstr(out, ",\"spans\":[");
-	for (uint32_t k = 0; poll && k < poll->span_cnt; k++) {
-		buf_addstr(out, k ? "," : "");
-		name_text_json_name(out, names, poll->spans[k]);
-	}
-	buf_addch(out, ']');
+		json_u64(out, "task", poll->task);
+	name_text_json_name(out, "spawned", names, poll ? poll->spawned : NAMES_NONE);
+	json_array(out, "spans");
+	for (uint32_t k = 0; poll && k < poll->span_cnt; k++)
+		name_text_json_name(out, NULL, names, poll->spans[k]);
+	json_end(out, "]");
 	if (why != EXPLAIN_TOLD)
-		buf_printf(out, ",\"untold\":\"%s\"", untold_names[why]);
+		json_str(out, "untold", untold_names[why]);
 }
 
 /* ---- the head ---------------------------------------------------------------------------------- */
@@ -284,14 +282,14 @@ static void json_places(struct buf *out, const struct explain_slowest *s)
 	size_t cnt;
 	struct tokio_polls_place *v = tokio_polls_places(&s->polled, &cnt);
 
-	buf_addstr(out, ",\"places\":[");
+	json_array(out, "places");
 	for (size_t k = 0; k < cnt; k++) {
-		buf_addstr(out, k ? ",\n" : "\n");
-		buf_addstr(out, "{\"spawned\":");
-		name_text_json_name(out, s->x->timeline.names, v[k].spawned);
-		buf_printf(out, ",\"polls\":%" PRIu64 ",\"ns\":%" PRIu64 "}", v[k].polls, v[k].ns);
+		json_line_object(out);
+		name_text_json_name(out, "spawned", s->x->timeline.names, v[k].spawned);
+		json_u64s(out, { "polls", v[k].polls }, { "ns", v[k].ns });
+		json_end(out, "}");
 	}
-	buf_addch(out, ']');
+	json_end(out, "]");
 	free(v);
 }
 
@@ -302,17 +300,15 @@ void polls_print_json(struct explain_slowest *s)
 
 	interval_reader_json_head(&out, &s->x->timeline);
 	explain_slowest_json_counts(&out, s->x->timeline.names, &s->spans);
-	buf_printf(&out,
-		   ",\"min_ns\":%" PRIu64 ",\"slow\":%" PRIu64 ",\"slow_ns\":%" PRIu64
-		   ",\"told\":%" PRIu64,
-		   s->spans.opts.min_ns, s->spans.slow, s->spans.slow_ns, s->untold[EXPLAIN_TOLD]);
+	json_u64s(&out, { "min_ns", s->spans.opts.min_ns }, { "slow", s->spans.slow },
+		  { "slow_ns", s->spans.slow_ns }, { "told", s->untold[EXPLAIN_TOLD] });
 	for (int k = EXPLAIN_NO_THREAD; k < EXPLAIN_UNTOLD_CNT; k++)
-		buf_printf(&out, ",\"%s\":%" PRIu64, untold_names[k], untold_cnt(s, k));
+		json_u64(&out, untold_names[k], untold_cnt(s, k));
 	explain_slowest_json_causes(&out, s);
 	json_places(&out, s);
-	buf_printf(&out, ",\"rows_left_out\":%zu", s->spans.cnt - cnt);
+	json_u64(&out, "rows_left_out", s->spans.cnt - cnt);
 	explain_slowest_json_pairs(&out, s, cnt);
-	buf_addstr(&out, "}\n");
+	json_end(&out, "}\n");
 	fwrite(buf_cstr(&out), 1, out.len, stdout);
 	buf_free(&out);
 }

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "cmd/common/report_text.h"
 #include "cmd/inspect/info.h"
 #include "export/name_text.h"
@@ -107,8 +108,7 @@ static void json_name(struct info *in, const char *key, uint32_t name)
 {
 	if (name == NAMES_NONE || !*names_str(in->names, name, NULL))
 		return;
-	buf_printf(&in->out, ",\"%s\":", key);
-	name_text_json_name(&in->out, in->names, name);
+	name_text_json_name(&in->out, key, in->names, name);
 }
 
 void info_triggers_json(struct info *in)
@@ -117,21 +117,23 @@ void info_triggers_json(struct info *in)
 
 	if (!shown)
 		return;
-	buf_printf(&in->out, ",\"triggers\":{\"count\":%zu,\"too_soon\":%" PRIu64 ",\"first\":[",
-		   in->trigger_cnt, in->too_soon);
+	json_object(&in->out, "triggers");
+	json_u64s(&in->out, { "count", in->trigger_cnt }, { "too_soon", in->too_soon });
+	json_array(&in->out, "first");
 	for (size_t i = 0; i < shown; i++) {
 		const struct info_trigger *t = &in->triggers[i];
 
-		buf_printf(&in->out, "%s{\"ts_ns\":%" PRIu64, i ? "," : "", t->ts);
+		json_object(&in->out, NULL);
+		json_u64(&in->out, "ts_ns", t->ts);
 		json_name(in, "reason", t->reason);
 		json_name(in, "event", t->event);
 		if (t->ns)
-			buf_printf(&in->out, ",\"duration_ns\":%" PRIu64, t->ns);
+			json_u64(&in->out, "duration_ns", t->ns);
 		if (t->tid) {
-			buf_printf(&in->out, ",\"tid\":%" PRIu64, t->tid);
+			json_u64(&in->out, "tid", t->tid);
 			json_name(in, "comm", t->comm);
 		}
-		buf_addch(&in->out, '}');
+		json_end(&in->out, "}");
 	}
-	buf_addstr(&in->out, "]}");
+	json_end(&in->out, "]}");
 }

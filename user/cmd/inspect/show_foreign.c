@@ -7,11 +7,12 @@
 #include "cmd/inspect/show_foreign.h"
 
 #include <errno.h>
-#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/json.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "cmd/common/cmd.h"
@@ -42,29 +43,28 @@ static void put_facts(struct buf *out, const char *name, const struct foreign_fa
 static void put_json(struct buf *out, const char *name, const struct foreign_facts *facts,
 		     const struct foreign_notes *notes)
 {
-	buf_addstr(out, "{\"trace\":");
-	str_json(out, name, strlen(name));
+	json_object(out, NULL);
+	json_str(out, "trace", name);
 	for (size_t i = 0; i < facts->cnt; i++) {
 		const struct foreign_fact *f = &facts->v[i];
 
-		buf_addch(out, ',');
-		str_json(out, f->label, strlen(f->label));
-		buf_addch(out, ':');
+		json_key_text(out, f->label, strlen(f->label));
 		if (f->text)
 			str_json(out, f->text, strlen(f->text));
 		else
-			buf_printf(out, "%" PRIu64, f->count);
+			json_u64(out, NULL, f->count);
 	}
-	buf_addstr(out, ",\"notes\":[");
+	json_array(out, "notes");
 	for (size_t i = 0; i < notes->cnt; i++) {
 		const struct foreign_note *n = &notes->v[i];
 
-		buf_printf(out, "%s{\"class\":\"%s\",\"kind\":", i ? "," : "",
-			   foreign_note_class_name(n->cls));
-		str_json(out, n->kind, strlen(n->kind));
-		buf_printf(out, ",\"count\":%" PRIu64 "}", n->count);
+		json_object(out, NULL);
+		json_str(out, "class", foreign_note_class_name(n->cls));
+		json_text(out, "kind", n->kind, strlen(n->kind));
+		json_u64(out, "count", n->count);
+		json_end(out, "}");
 	}
-	buf_addstr(out, "]}\n");
+	json_end(out, "]}\n");
 }
 
 static int show_info(struct input *in, const struct foreign_format *format, bool json,

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/opts.h"
-#include "base/str.h"
 #include "cmd/common/cmd.h"
 #include "cmd/common/view.h"
 #include "cmd/record/check.h"
@@ -116,33 +116,27 @@ void check_print_text(const struct check *c)
 	print_verdict(c);
 }
 
-static void json_member(struct buf *out, const char *key, const char *value)
-{
-	buf_printf(out, ",\"%s\":", key);
-	if (value)
-		str_json(out, value, strlen(value));
-	else
-		buf_addstr(out, "null");
-}
-
 void check_print_json(const struct check *c)
 {
 	struct buf out = { 0 };
 
-	buf_printf(&out, "{\"can_record\":%s,\"checks\":[", check_can_record(c) ? "true" : "false");
+	json_object(&out, NULL);
+	json_bool(&out, "can_record", check_can_record(c));
+	json_array(&out, "checks");
 	for (size_t i = 0; i < c->cnt; i++) {
 		const struct check_row *row = &c->rows[i];
 
-		buf_printf(&out, "%s{\"state\":\"%s\"", i ? "," : "", states[row->state]);
-		json_member(&out, "name", row->name);
-		json_member(&out, "detail", row->detail);
-		json_member(&out, "option", need_option(row) ? row->option : NULL);
-		json_member(&out, "costs", row->costs);
-		json_member(&out, "mend", row->mend);
-		buf_addch(&out, '}');
+		json_object(&out, NULL);
+		json_str(&out, "state", states[row->state]);
+		json_str(&out, "name", row->name);
+		json_str(&out, "detail", row->detail);
+		json_str(&out, "option", need_option(row) ? row->option : NULL);
+		json_str(&out, "costs", row->costs);
+		json_str(&out, "mend", row->mend);
+		json_end(&out, "}");
 	}
-	buf_addstr(&out, "]}");
-	puts(buf_cstr(&out));
+	json_end(&out, "]}\n");
+	fputs(buf_cstr(&out), stdout);
 	buf_free(&out);
 }
 

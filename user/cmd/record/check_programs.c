@@ -15,8 +15,8 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/log.h"
-#include "base/str.h"
 #include "cmd/common/cmd.h"
 #include "cmd/record/record.h"
 #include "record/capture/capture_load.h"
@@ -106,19 +106,21 @@ static void add_json(struct results *r, const struct capture_program *p)
 {
 	struct buf *out = &r->rows;
 
-	buf_printf(out, "%s{\"configuration\":\"%s\",\"program\":\"%s\",\"loaded\":%s",
-		   out->len ? ",\n" : "", r->configuration, p->name, p->refusal ? "false" : "true");
+	if (out->len)
+		json_line(out);
+	json_object(out, NULL);
+	json_str(out, "configuration", r->configuration);
+	json_str(out, "program", p->name);
+	json_bool(out, "loaded", !p->refusal);
 	if (p->insns)
-		buf_printf(out, ",\"insns\":%u", p->insns);
+		json_u64(out, "insns", p->insns);
 	if (p->refusal) {
-		buf_printf(out, ",\"error\":\"%s\",\"reason\":", strerror(-p->refusal->err));
-		str_json(out, p->refusal->reason, strlen(p->refusal->reason));
+		json_str(out, "error", strerror(-p->refusal->err));
+		json_text(out, "reason", p->refusal->reason, strlen(p->refusal->reason));
 	}
-	if (p->refusal && p->refusal->log) {
-		buf_addstr(out, ",\"log\":");
-		str_json(out, p->refusal->log, strlen(p->refusal->log));
-	}
-	buf_addch(out, '}');
+	if (p->refusal && p->refusal->log)
+		json_text(out, "log", p->refusal->log, strlen(p->refusal->log));
+	json_end(out, "}");
 }
 
 static void print_text(const struct results *r, const struct capture_program *p)

@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/opts.h"
 #include "base/str.h"
@@ -125,22 +126,17 @@ static void show_text(const struct event_def *def)
 	buf_free(&note);
 }
 
-static void json_text(struct buf *out, const char *s)
-{
-	str_json(out, s, strlen(s));
-}
-
 /* A last element of those of which something is known. */
 static void json_note(struct buf *out, struct field_note note)
 {
 	if (!note.kind && !note.unit)
 		return;
-	buf_addstr(out, ",{");
+	json_object(out, NULL);
 	if (note.kind)
-		buf_printf(out, "\"kind\":\"%s\"%s", note.kind, note.unit ? "," : "");
+		json_str(out, "kind", note.kind);
 	if (note.unit)
-		buf_printf(out, "\"unit\":\"%s\"", note.unit);
-	buf_addch(out, '}');
+		json_str(out, "unit", note.unit);
+	json_end(out, "}");
 }
 
 static void show_json(const char *name, const struct event_def *def, const char *why)
@@ -148,31 +144,26 @@ static void show_json(const char *name, const struct event_def *def, const char 
 	size_t i, cnt = def ? dial9_schema_field_cnt(def->compact) : 0;
 	struct buf out = { 0 }, type = { 0 };
 
-	buf_addstr(&out, "{\"event\":");
-	json_text(&out, name);
+	json_object(&out, NULL);
+	json_str(&out, "event", name);
 	if (why) {
-		buf_addstr(&out, ",\"error\":");
-		json_text(&out, why);
+		json_str(&out, "error", why);
 	} else {
-		buf_addstr(&out, ",\"fields\":[");
+		json_array(&out, "fields");
 		for (i = 0; i < cnt; i++) {
 			buf_clear(&type);
 			type_text(&type, def, i);
-			buf_addstr(&out, i ? ",[" : "[");
-			json_text(&out, dial9_schema_field_name(def->compact, i));
-			buf_addch(&out, ',');
-			json_text(&out, buf_cstr(&type));
-			buf_addch(&out, ',');
-			if (c_type(def, i))
-				json_text(&out, c_type(def, i));
-			else
-				buf_addstr(&out, "null");
+			json_array(&out, NULL);
+			json_str(&out, NULL, dial9_schema_field_name(def->compact, i));
+			json_str(&out, NULL, buf_cstr(&type));
+			json_str(&out, NULL, c_type(def, i));
 			json_note(&out, note_of(def, i));
-			buf_addch(&out, ']');
+			json_end(&out, "]");
 		}
-		buf_addch(&out, ']');
+		json_end(&out, "]");
 	}
-	printf("%s}\n", buf_cstr(&out));
+	json_end(&out, "}\n");
+	fputs(buf_cstr(&out), stdout);
 	buf_free(&out);
 	buf_free(&type);
 }

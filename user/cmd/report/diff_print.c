@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/str.h"
 #include "cmd/common/report_text.h"
 #include "cmd/common/symbol_fit.h"
@@ -366,9 +367,9 @@ void diff_print_text(const struct diff *d)
 static void json_number(struct buf *out, const char *key, double v, bool known)
 {
 	if (known && isfinite(v))
-		buf_printf(out, ",\"%s\":%.9g", key, v);
+		json_double(out, key, v);
 	else
-		buf_printf(out, ",\"%s\":null", key);
+		json_null(out, key);
 }
 
 static void json_side(struct buf *out, const struct diff *d, enum delta_side side)
@@ -376,15 +377,13 @@ static void json_side(struct buf *out, const struct diff *d, enum delta_side sid
 	const struct diff_side *s = &d->sides[side];
 	const char *input = reader_input(s->reader);
 
-	buf_printf(out, ",\"%s\":{\"file\":", name_of(side));
-	str_json(out, input, strlen(input));
-	buf_printf(out,
-		   ",\"observed\":%" PRIu64 ",\"span_ns\":%" PRIu64 ",\"recorded_ns\":%" PRIu64,
-		   s->observed, s->time.span_ns, s->time.ns);
+	json_object(out, name_of(side));
+	json_str(out, "file", input);
+	json_u64s(out, { "observed", s->observed }, { "span_ns", s->time.span_ns },
+		  { "recorded_ns", s->time.ns });
 	json_number(out, "sum_ns", s->sum, d->timed);
-	buf_addch(out, ',');
 	report_text_json_account(out, &s->counts.account);
-	buf_addch(out, '}');
+	json_end(out, "}");
 }
 
 static void json_place(struct buf *out, const struct diff *d, const struct delta_place *p)
@@ -399,8 +398,7 @@ static void json_place(struct buf *out, const struct diff *d, const struct delta
 	if (thread)
 		return;
 	s = delta_str(d->delta, p->module, &len);
-	buf_addstr(out, ",\"dso\":");
-	str_json(out, s, len);
+	json_text(out, "dso", s, len);
 }
 
 static void json_places(struct buf *out, const struct diff *d, const struct delta_row *row)
@@ -409,13 +407,13 @@ static void json_places(struct buf *out, const struct diff *d, const struct delt
 		json_place(out, d, &row->places[0]);
 		return;
 	}
-	buf_addstr(out, "\"stack\":[");
+	json_array(out, "stack");
 	for (uint32_t i = 0; i < row->place_cnt; i++) {
-		buf_addstr(out, i ? ",{" : "{");
+		json_object(out, NULL);
 		json_place(out, d, &row->places[i]);
-		buf_addch(out, '}');
+		json_end(out, "}");
 	}
-	buf_addch(out, ']');
+	json_end(out, "]");
 }
 
 static void json_row(struct buf *out, const struct diff *d, const struct delta_change *c)
@@ -426,7 +424,7 @@ static void json_row(struct buf *out, const struct diff *d, const struct delta_c
 	};
 	char key[32];
 
-	buf_addch(out, '{');
+	json_object(out, NULL);
 	json_places(out, d, c->row);
 	for (int side = 0; side < DELTA_SIDES; side++) {
 		const struct quantile *waits = c->row->latencies[side];
@@ -473,21 +471,19 @@ void diff_print_json(const struct diff *d)
 	size_t n = shown(d);
 
 	name_text_json_begin(&out);
-	buf_printf(&out, ",\"kind\":\"%s\",\"unit\":\"%s\"", diff_kinds[d->opts->kind],
-		   json_unit(d));
+	json_str(&out, "kind", diff_kinds[d->opts->kind]);
+	json_str(&out, "unit", json_unit(d));
 	if (d->opts->kind == DIFF_LATENCY)
-		buf_printf(&out, ",\"percentile\":%g", d->percentile * 100);
+		json_double(&out, "percentile", d->percentile * 100);
 	else
-		buf_printf(&out, ",\"normalize\":\"%s\"", diff_normals[d->normal]);
+		json_str(&out, "normalize", diff_normals[d->normal]);
 	json_side(&out, d, DELTA_OLD);
 	json_side(&out, d, DELTA_NEW);
 	report_text_json_rows(&out, d->change_cnt - n);
 	for (size_t i = 0; i < n; i++) {
-		if (i)
-			buf_addch(&out, ',');
 		json_row(&out, d, &d->changes[i]);
 	}
-	buf_addstr(&out, "]}\n");
+	json_end(&out, "]}\n");
 	fwrite(buf_cstr(&out), 1, out.len, stdout);
 	buf_free(&out);
 }

@@ -3,85 +3,85 @@
  * The JSON form of `dial9-prof report`: one object, whose layout is the manual page's. Takes finished
  * numbers; whole names, exact counts, nothing that depends on a terminal.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/str.h"
+#include "base/json.h"
 #include "cmd/common/report_text.h"
 #include "cmd/report/report.h"
 #include "export/unwind_status.h"
 #include "profile/sums/tree.h"
 
-static void json_text(struct buf *out, const char *key, const char *s)
+/* How a part of the trace was sampled, where it says so. */
+static void json_meta(struct buf *out, const struct report *r, uint32_t part, const char *key,
+		      const char *meta)
 {
-	if (!s)
-		return;
-	str_json(out, key, strlen(key));
-	buf_addch(out, ':');
-	str_json(out, s, strlen(s));
-	buf_addch(out, ',');
+	const char *s = names_meta(r->names, part, meta);
+
+	if (s)
+		json_str(out, key, s);
 }
 
-static void json_module(struct buf *out, const struct names *n, uint32_t index)
+static void json_module(struct buf *out, const char *key, const struct names *n, uint32_t index)
 {
 	const struct names_module *m = names_module(n, index);
 
-	name_text_json_name(out, n, m->announced ? m->path : NAMES_NONE);
+	name_text_json_name(out, key, n, m->announced ? m->path : NAMES_NONE);
 }
 
-static void json_srcline(struct buf *out, const struct names *n, const struct profile_row *row)
+static void json_srcline(struct buf *out, const char *key, const struct names *n,
+			 const struct profile_row *row)
 {
 	if (row->file == NAMES_NONE) {
-		buf_addstr(out, "null");
+		json_null(out, key);
 		return;
 	}
-	buf_addstr(out, "{\"file\":");
-	name_text_json_name(out, n, row->file);
-	buf_printf(out, ",\"line\":%u}", row->line);
+	json_object(out, key);
+	name_text_json_name(out, "file", n, row->file);
+	json_u64(out, "line", row->line);
+	json_end(out, "}");
 }
 
 static void json_cell(struct buf *out, const struct report *r, const struct profile_row *row,
 		      enum profile_key key)
 {
-	buf_printf(out, ",\"%s\":", report_key_names[key]);
+	const char *name = report_key_names[key];
+
 	if (key == PROFILE_SYM)
-		name_text_json_name(out, r->names, row->sym);
+		name_text_json_name(out, name, r->names, row->sym);
 	else if (key == PROFILE_COMM)
-		name_text_json_name(out, r->names, row->comm);
+		name_text_json_name(out, name, r->names, row->comm);
 	else if (key == PROFILE_CGROUP)
-		name_text_json_name(out, r->names, row->cgroup);
+		name_text_json_name(out, name, r->names, row->cgroup);
 	else if (key == PROFILE_DSO)
-		json_module(out, r->names, row->module);
+		json_module(out, name, r->names, row->module);
 	else if (key == PROFILE_SRCLINE)
-		json_srcline(out, r->names, row);
+		json_srcline(out, name, r->names, row);
 	else if (key == PROFILE_STATE)
-		buf_printf(out, "\"%s\"", name_text_state(row->state));
+		json_str(out, name, name_text_state(row->state));
 	else if (key == PROFILE_PART)
-		buf_printf(out, "%u", row->part + 1);
+		json_u64(out, name, row->part + 1);
 	else
-		name_text_json_id(out, "",
+		name_text_json_id(out, name,
 				  key == PROFILE_PID ? row->pid :
 				  key == PROFILE_TID ? row->tid :
 						       row->cpu);
 	if (key == PROFILE_SYM && row->inlined)
-		buf_addstr(out, ",\"inlined\":true");
+		json_bool(out, "inlined", true);
 }
 
 /* "key":NS, null: nobody knows. */
 static void json_ns(struct buf *out, const char *key, bool known, uint64_t ns)
 {
-	buf_printf(out, ",\"%s\":", key);
 	if (known)
-		buf_addu(out, ns);
+		json_u64(out, key, ns);
 	else
-		buf_addstr(out, "null");
+		json_null(out, key);
 }
 
 static void json_numbers(struct buf *out, const struct report *r, const struct report_numbers *n)
 {
-	buf_printf(out, "\"self\":%" PRIu64 ",\"total\":%" PRIu64, n->self, n->total);
+	json_u64s(out, { "self", n->self }, { "total", n->total });
 	if (!r->timed)
 		return;
 	json_ns(out, "self_ns", report_has_time(r, n, n->self, n->self_weight), n->self_weight);
@@ -98,15 +98,15 @@ static void json_rows(struct buf *out, const struct report *r)
 		const struct profile_row *row = &rows.v[i];
 		const struct report_numbers numbers = report_row_numbers(r, row);
 
-		buf_addstr(out, i ? ",{" : "{");
+		json_object(out, NULL);
 		json_numbers(out, r, &numbers);
 		if (r->exact)
 			json_ns(out, "run_ns", report_has_run_time(&numbers), row->run_ns);
 		for (size_t k = 0; k < r->key_cnt; k++)
 			json_cell(out, r, row, r->key_order[k]);
-		buf_addch(out, '}');
+		json_end(out, "}");
 	}
-	buf_addch(out, ']');
+	json_end(out, "]");
 	free(rows.v);
 }
 
@@ -123,12 +123,10 @@ static void json_place(struct buf *out, const struct report *r, const struct tre
 			json_cell(out, r, &t->groups.rows.v[node->group], PROFILE_COMM);
 		return;
 	}
-	buf_addstr(out, ",\"sym\":");
-	name_text_json_name(out, r->names, node->sym);
-	buf_addstr(out, ",\"dso\":");
-	json_module(out, r->names, node->module);
+	name_text_json_name(out, "sym", r->names, node->sym);
+	json_module(out, "dso", r->names, node->module);
 	if (node->inlined)
-		buf_addstr(out, ",\"inlined\":true");
+		json_bool(out, "inlined", true);
 }
 
 /* A list in the order of printing, each node with its depth: as deep as it is, it nests nothing. */
@@ -139,7 +137,7 @@ static void json_tree(struct buf *out, const struct report *r)
 	size_t n = 0, all = 0;
 	uint32_t depth = 0, at = 0;
 
-	buf_addstr(out, ",\"tree\":[");
+	json_array(out, "tree");
 	while (left-- && (at = tree_next(t, at, report_tree_min(r), &depth)) != TREE_NONE) {
 		const struct tree_node *node = &t->nodes[at];
 		const struct report_numbers numbers = { .self = node->self,
@@ -147,15 +145,18 @@ static void json_tree(struct buf *out, const struct report *r)
 							.self_weight = node->self_weight,
 							.total_weight = node->total_weight };
 
-		buf_printf(out, "%s{\"depth\":%u,", n++ ? "," : "", depth);
+		json_object(out, NULL);
+		json_u64(out, "depth", depth);
 		json_numbers(out, r, &numbers);
 		json_place(out, r, t, at);
-		buf_addch(out, '}');
+		json_end(out, "}");
+		n++;
 	}
 	at = depth = 0;
 	while ((at = tree_next(t, at, 1, &depth)) != TREE_NONE)
 		all++;
-	buf_printf(out, "],\"rows_left_out\":%zu", all - n);
+	json_end(out, "]");
+	json_u64(out, "rows_left_out", all - n);
 	tree_free(t);
 }
 
@@ -168,46 +169,51 @@ static void json_chains(struct buf *out, const struct report *r)
 
 	for (uint32_t i = 1; i < t->cnt; i++)
 		all += t->nodes[i].self > 0;
-	buf_addstr(out, ",\"chains\":[");
+	json_array(out, "chains");
 	for (size_t i = 0; i < cnt; i++) {
 		const struct tree_node *node = &t->nodes[v[i]];
 
-		buf_printf(out, "%s{\"self\":%" PRIu64, i ? "," : "", node->self);
+		json_object(out, NULL);
+		json_u64(out, "self", node->self);
 		if (r->timed)
-			buf_printf(out, ",\"self_ns\":%" PRIu64, node->self_weight);
-		buf_addstr(out, ",\"stack\":[");
+			json_u64(out, "self_ns", node->self_weight);
+		json_array(out, "stack");
 		for (uint32_t at = v[i]; at; at = t->nodes[at].parent) {
-			size_t from;
-
-			buf_addstr(out, at == v[i] ? "" : ",");
-			from = out->len;
+			json_object(out, NULL);
 			json_place(out, r, t, at);
-			out->data[from] = '{';
-			buf_addch(out, '}');
+			json_end(out, "}");
 		}
-		buf_addstr(out, "]}");
+		json_end(out, "]}");
 	}
-	buf_printf(out, "],\"rows_left_out\":%zu", all - cnt);
+	json_end(out, "]");
+	json_u64(out, "rows_left_out", all - cnt);
 	free(v);
 	tree_free(t);
 }
 
 static void json_clock(struct buf *out, const struct report *r, uint32_t part)
 {
-	json_text(out, "sample_event", names_meta(r->names, part, PROF_META_SAMPLE_EVENT));
-	json_text(out, "sample_hz", names_meta(r->names, part, PROF_META_SAMPLE_HZ));
+	json_meta(out, r, part, "sample_event", PROF_META_SAMPLE_EVENT);
+	json_meta(out, r, part, "sample_hz", PROF_META_SAMPLE_HZ);
 }
 
 static void json_parts(struct buf *out, const struct report *r)
 {
-	buf_addstr(out, "\"parts\":[");
+	json_array(out, "parts");
 	for (uint32_t i = 0; i < r->part_cnt; i++) {
-		buf_addstr(out, i ? ",{" : "{");
+		json_object(out, NULL);
 		json_clock(out, r, i);
-		buf_printf(out, "\"part\":%u,\"clock\":%u,\"samples\":%" PRIu64 "}", i + 1,
-			   names_part(r->names, i)->clock + 1, r->parts[i].samples);
+		json_u64s(out, { "part", i + 1 }, { "clock", names_part(r->names, i)->clock + 1 },
+			  { "samples", r->parts[i].samples });
+		json_end(out, "}");
 	}
-	buf_addstr(out, "],");
+	json_end(out, "]");
+}
+
+static void json_state_ns(struct buf *out, uint32_t state, uint64_t ns)
+{
+	json_key_printf(out, "%s_ns", name_text_state(state));
+	json_u64(out, NULL, ns);
 }
 
 void report_print_json(const struct report *r)
@@ -215,33 +221,30 @@ void report_print_json(const struct report *r)
 	struct buf out = { 0 };
 
 	name_text_json_begin(&out);
-	buf_addch(&out, ',');
-	json_text(&out, "file", reader_input(r->reader));
+	json_str(&out, "file", reader_input(r->reader));
 	if (r->names->parts.cnt == 1)
 		json_clock(&out, r, 0);
 	else
 		json_parts(&out, r);
-	buf_printf(&out, "\"samples\":%" PRIu64 ",\"lost\":%" PRIu64 ",",
-		   profile_samples(r->profile), loss_accounting_lost(&r->counts.account));
+	json_u64s(&out, { "samples", profile_samples(r->profile) },
+		  { "lost", loss_accounting_lost(&r->counts.account) });
 	report_text_json_account(&out, &r->counts.account);
 	for (uint32_t i = 0; r->wall && i < INTERVAL_STATE_CNT; i++)
-		buf_printf(&out, ",\"%s_ns\":%" PRIu64, name_text_state(i), r->state_ns[i]);
+		json_state_ns(&out, i, r->state_ns[i]);
 	if (r->wall)
-		buf_printf(&out, ",\"unsure_ns\":%" PRIu64, r->untold.unsure_ns);
+		json_u64(&out, "unsure_ns", r->untold.unsure_ns);
 	if (r->exact)
-		buf_printf(&out, ",\"run_ns\":%" PRIu64 ",\"doubtful_ns\":%" PRIu64,
-			   r->cpu_time.run_ns, r->cpu_time.uncertain_ns);
-	if (r->ends.stacks) {
-		buf_addstr(&out, ",\"user_stacks\":");
-		unwind_status_json(&out, &r->ends, r->names);
-	}
+		json_u64s(&out, { "run_ns", r->cpu_time.run_ns },
+			  { "doubtful_ns", r->cpu_time.uncertain_ns });
+	if (r->ends.stacks)
+		unwind_status_json(&out, "user_stacks", &r->ends, r->names);
 	if (r->graph == REPORT_FLAT)
 		json_rows(&out, r);
 	else if (r->graph == REPORT_CALLER || r->graph == REPORT_CALLEE)
 		json_tree(&out, r);
 	else
 		json_chains(&out, r);
-	buf_addstr(&out, "}\n");
+	json_end(&out, "}\n");
 	fwrite(buf_cstr(&out), 1, out.len, stdout);
 	buf_free(&out);
 }

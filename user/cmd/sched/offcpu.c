@@ -4,10 +4,11 @@
  * and the text; intervals come from the engine, sums from user/profile/sums/blocked.c.
  */
 #include <errno.h>
-#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "cmd/common/callchain.h"
@@ -422,28 +423,22 @@ static void json_waker(struct buf *out, const struct offcpu *o, const struct blo
 {
 	const struct interval_waker by = blocked_waker(r);
 
-	buf_addstr(out, ",\"waker\":");
-	interval_reader_json_waker(out, &o->timeline, r->woken ? &by : NULL);
+	interval_reader_json_waker(out, "waker", &o->timeline, r->woken ? &by : NULL);
 }
 
 static void json_row(struct buf *out, const struct offcpu *o, const struct blocked_row *r)
 {
-	bool first = true;
-
-	buf_printf(out, "{\"ns\":%" PRIu64 ",\"waits\":%" PRIu64 ",\"cut\":%" PRIu64, r->ns, r->cnt,
-		   r->cut);
-	buf_printf(out, ",\"max_ns\":%" PRIu64 ",\"max_start_ns\":%" PRIu64, r->max_ns,
-		   r->max_start);
-	if (has(o, BLOCKED_COMM)) {
-		buf_addstr(out, ",\"comm\":");
-		name_text_json_name(out, o->timeline.names, r->comm);
-	}
+	json_object(out, NULL);
+	json_u64s(out, { "ns", r->ns }, { "waits", r->cnt }, { "cut", r->cut },
+		  { "max_ns", r->max_ns }, { "max_start_ns", r->max_start });
+	if (has(o, BLOCKED_COMM))
+		name_text_json_name(out, "comm", o->timeline.names, r->comm);
 	if (has(o, BLOCKED_PID))
-		name_text_json_id(out, ",\"pid\":", r->pid);
+		name_text_json_id(out, "pid", r->pid);
 	if (has(o, BLOCKED_TID))
-		name_text_json_id(out, ",\"tid\":", r->tid);
+		name_text_json_id(out, "tid", r->tid);
 	if (has(o, BLOCKED_STATE))
-		buf_printf(out, ",\"state\":\"%c\"", r->state);
+		json_char(out, "state", r->state);
 	if (has(o, BLOCKED_WAKER))
 		json_waker(out, o, r);
 	if (has(o, BLOCKED_STACK))
@@ -451,14 +446,8 @@ static void json_row(struct buf *out, const struct offcpu *o, const struct block
 	if (has(o, BLOCKED_WAKER_STACK))
 		interval_reader_json_stack(out, &o->timeline, "waker_stack", r->waker_stack,
 					   o->part);
-	buf_addstr(out, ",\"log2_ns\":{");
-	for (unsigned int k = 0; k < BLOCKED_BUCKETS; k++) {
-		if (!r->buckets[k])
-			continue;
-		buf_printf(out, "%s\"%u\":%" PRIu64, first ? "" : ",", k, r->buckets[k]);
-		first = false;
-	}
-	buf_addstr(out, "}}");
+	report_text_json_powers(out, r->buckets);
+	json_end(out, "}");
 }
 
 static void print_json(const struct offcpu *o)
@@ -467,17 +456,16 @@ static void print_json(const struct offcpu *o)
 	struct buf out = { 0 };
 
 	interval_reader_json_head(&out, &o->timeline);
-	buf_printf(&out, ",\"waits\":%" PRIu64 ",\"cut\":%" PRIu64 ",\"ns\":%" PRIu64,
-		   o->waits.intervals, o->waits.cut, o->waits.ns);
+	json_u64s(&out, { "waits", o->waits.intervals }, { "cut", o->waits.cut },
+		  { "ns", o->waits.ns });
 	interval_reader_json_unknown(&out, &o->untold);
 	report_text_json_rows(&out, o->waits.cnt - n);
 	for (size_t i = 0; i < n; i++) {
-		buf_addstr(&out, i ? ",\n" : "\n");
+		json_line(&out);
 		json_row(&out, o, &o->waits.rows[i]);
-		fwrite(buf_cstr(&out), 1, out.len, stdout);
-		buf_clear(&out);
+		json_flush(&out, stdout);
 	}
-	buf_addstr(&out, "]}\n");
+	json_end(&out, "]}\n");
 	fwrite(buf_cstr(&out), 1, out.len, stdout);
 	buf_free(&out);
 }

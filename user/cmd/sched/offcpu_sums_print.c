@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/json.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "cmd/common/color.h"
@@ -97,38 +98,23 @@ static void flush(struct buf *out)
 	buf_clear(out);
 }
 
-static void json_powers(struct buf *out, const struct offcpu_sums_hist *h)
-{
-	bool first = true;
-
-	buf_addstr(out, ",\"log2_ns\":{");
-	for (unsigned int k = 0; k < OFFCPU_SUMS_POWERS; k++) {
-		if (!h->powers[k])
-			continue;
-		buf_printf(out, "%s\"%u\":%" PRIu64, first ? "" : ",", k, h->powers[k]);
-		first = false;
-	}
-	buf_addstr(out, "}}");
-}
-
 static void json_process(struct buf *out, const struct offcpu_sums_print *p,
 			 const struct offcpu_sums_row *r)
 {
 	if (r->other) {
-		buf_addstr(out, "\"comm\":null,\"pid\":null");
+		json_null(out, "comm");
+		json_null(out, "pid");
 		return;
 	}
-	buf_addstr(out, "\"comm\":");
-	name_text_json_name(out, p->timeline->names, r->comm);
+	name_text_json_name(out, "comm", p->timeline->names, r->comm);
 	if (!p->sums->by_comm)
-		name_text_json_id(out, ",\"pid\":", r->pid);
+		name_text_json_id(out, "pid", r->pid);
 }
 
 static void json_head(struct buf *out, const struct offcpu_sums_print *p)
 {
 	interval_reader_json_head(out, p->timeline);
-	buf_printf(out, ",\"summary_ns\":%" PRIu64,
-		   names_meta_u64(p->timeline->names, 0, PROF_META_SUMMARY_NS));
+	json_u64(out, "summary_ns", names_meta_u64(p->timeline->names, 0, PROF_META_SUMMARY_NS));
 }
 
 static void json_rows(const struct offcpu_sums_print *p, struct buf *out,
@@ -139,9 +125,9 @@ static void json_rows(const struct offcpu_sums_print *p, struct buf *out,
 
 	report_text_json_rows(out, p->sums->cnt - n);
 	for (size_t i = 0; i < n; i++) {
-		buf_addstr(out, i ? ",\n" : "\n");
+		json_line(out);
 		row(out, p, &p->sums->rows[i]);
-		flush(out);
+		json_flush(out, stdout);
 	}
 }
 
@@ -216,16 +202,14 @@ static void json_latency(struct buf *out, const struct offcpu_sums_print *p,
 	const struct offcpu_sums_hist *run = &r->hists[PROF_SUMMARY_RUN];
 	const struct offcpu_sums_hist *w = &r->hists[PROF_SUMMARY_WAIT];
 
-	buf_addch(out, '{');
+	json_object(out, NULL);
 	json_process(out, p, r);
-	buf_printf(out,
-		   ",\"run_ns\":%" PRIu64 ",\"switches\":%" PRIu64 ",\"involuntary\":%" PRIu64
-		   ",\"waits\":%" PRIu64 ",\"unknown\":%" PRIu64 ",\"wait_ns\":%" PRIu64
-		   ",\"p50_at_most_ns\":%" PRIu64 ",\"p99_at_most_ns\":%" PRIu64
-		   ",\"max_ns\":%" PRIu64,
-		   run->sum_ns, run->cnt, r->involuntary, w->cnt, r->unknown, w->sum_ns,
-		   offcpu_sums_at_most(w, 0.5), offcpu_sums_at_most(w, 0.99), w->max_ns);
-	json_powers(out, w);
+	json_u64s(out, { "run_ns", run->sum_ns }, { "switches", run->cnt },
+		  { "involuntary", r->involuntary }, { "waits", w->cnt }, { "unknown", r->unknown },
+		  { "wait_ns", w->sum_ns }, { "p50_at_most_ns", offcpu_sums_at_most(w, 0.5) },
+		  { "p99_at_most_ns", offcpu_sums_at_most(w, 0.99) }, { "max_ns", w->max_ns });
+	report_text_json_powers(out, w->powers);
+	json_end(out, "}");
 }
 
 void offcpu_sums_print_latency_json(const struct offcpu_sums_print *p)
@@ -234,13 +218,14 @@ void offcpu_sums_print_latency_json(const struct offcpu_sums_print *p)
 	struct buf out = { 0 };
 
 	json_head(&out, p);
-	buf_printf(&out,
-		   ",\"run_ns\":%" PRIu64 ",\"wait_ns\":%" PRIu64 ",\"switches\":%" PRIu64
-		   ",\"unknown_waits\":%" PRIu64,
-		   all->hists[PROF_SUMMARY_RUN].sum_ns, all->hists[PROF_SUMMARY_WAIT].sum_ns,
-		   all->hists[PROF_SUMMARY_RUN].cnt, all->unknown);
+	json_u64s(&out, { "run_ns", all->hists[PROF_SUMMARY_RUN].sum_ns },
+		  { "wait_ns", all->hists[PROF_SUMMARY_WAIT].sum_ns },
+		  { "switches", all->hists[PROF_SUMMARY_RUN].cnt },
+		  { "unknown_waits", all->unknown });
 	json_rows(p, &out, json_latency);
-	buf_addstr(&out, "],\"worst\":[]}\n");
+	json_end(&out, "]");
+	json_array(&out, "worst");
+	json_end(&out, "]}\n");
 	flush(&out);
 	buf_free(&out);
 }
@@ -307,10 +292,11 @@ static void json_blocked(struct buf *out, const struct offcpu_sums_print *p,
 {
 	const struct offcpu_sums_hist *h = &r->hists[PROF_SUMMARY_BLOCKED];
 
-	buf_printf(out, "{\"ns\":%" PRIu64 ",\"waits\":%" PRIu64 ",\"max_ns\":%" PRIu64 ",",
-		   h->sum_ns, h->cnt, h->max_ns);
+	json_object(out, NULL);
+	json_u64s(out, { "ns", h->sum_ns }, { "waits", h->cnt }, { "max_ns", h->max_ns });
 	json_process(out, p, r);
-	json_powers(out, h);
+	report_text_json_powers(out, h->powers);
+	json_end(out, "}");
 }
 
 void offcpu_sums_print_blocked_json(const struct offcpu_sums_print *p)
@@ -319,10 +305,10 @@ void offcpu_sums_print_blocked_json(const struct offcpu_sums_print *p)
 	struct buf out = { 0 };
 
 	json_head(&out, p);
-	buf_printf(&out, ",\"waits\":%" PRIu64 ",\"ns\":%" PRIu64 ",\"unknown_waits\":%" PRIu64,
-		   all->cnt, all->sum_ns, p->sums->all.unknown);
+	json_u64s(&out, { "waits", all->cnt }, { "ns", all->sum_ns },
+		  { "unknown_waits", p->sums->all.unknown });
 	json_rows(p, &out, json_blocked);
-	buf_addstr(&out, "]}\n");
+	json_end(&out, "]}\n");
 	flush(&out);
 	buf_free(&out);
 }

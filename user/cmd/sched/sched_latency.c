@@ -4,10 +4,10 @@
  * text; intervals come from the engine, sums from user/profile/sums/runq_delays.c.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "base/str.h"
+#include "base/json.h"
 #include "cmd/common/callchain.h"
 #include "cmd/common/cmd.h"
 #include "cmd/common/interval_reader.h"
@@ -342,54 +342,56 @@ static void print_text(const struct latency *l)
 
 static void json_times(struct buf *out, const struct latency *l, uint64_t run_ns, uint64_t switches)
 {
-	if (is_timed(l, switches))
-		buf_printf(out, ",\"run_ns\":%" PRIu64 ",\"switches\":%" PRIu64, run_ns, switches);
-	else
-		buf_addstr(out, ",\"run_ns\":null,\"switches\":null");
+	if (is_timed(l, switches)) {
+		json_u64s(out, { "run_ns", run_ns }, { "switches", switches });
+	} else {
+		json_null(out, "run_ns");
+		json_null(out, "switches");
+	}
 }
 
 static void json_row(struct buf *out, const struct latency *l, const struct runq_delays_row *r)
 {
 	const struct quantile *q = &r->latencies;
 
-	buf_addstr(out, "{\"comm\":");
-	name_text_json_name(out, l->timeline.names, r->comm);
+	json_object(out, NULL);
+	name_text_json_name(out, "comm", l->timeline.names, r->comm);
 	if (l->opts->by == RUNQ_DELAYS_BY_TID)
-		name_text_json_id(out, ",\"tid\":", r->tid);
+		name_text_json_id(out, "tid", r->tid);
 	if (l->opts->by != RUNQ_DELAYS_BY_COMM)
-		name_text_json_id(out, ",\"pid\":", r->pid);
+		name_text_json_id(out, "pid", r->pid);
 	json_times(out, l, r->run_ns, r->switches);
-	buf_printf(out,
-		   ",\"waits\":%" PRIu64 ",\"cut\":%" PRIu64 ",\"wait_ns\":%" PRIu64
-		   ",\"p50_ns\":%.0f,\"p99_ns\":%.0f"
-		   ",\"max_ns\":%" PRIu64 ",\"max_start_ns\":%" PRIu64 "}",
-		   q->cnt + r->cut, r->cut, r->wait_ns, quantile_at(q, 0.5), quantile_at(q, 0.99),
-		   r->max_ns, r->max_start);
+	json_u64s(out, { "waits", q->cnt + r->cut }, { "cut", r->cut }, { "wait_ns", r->wait_ns },
+		  { "p50_ns", (uint64_t)rint(quantile_at(q, 0.5)) },
+		  { "p99_ns", (uint64_t)rint(quantile_at(q, 0.99)) }, { "max_ns", r->max_ns },
+		  { "max_start_ns", r->max_start });
+	json_end(out, "}");
 }
 
 static void json_worst(struct buf *out, const struct latency *l, const struct runq_delays_worst *w)
 {
-	buf_printf(out,
-		   "{\"start_ns\":%" PRIu64 ",\"ns\":%" PRIu64 ",\"cut\":%s,\"comm\":", w->start,
-		   w->ns, w->flags & INTERVAL_CUT ? "true" : "false");
-	name_text_json_name(out, l->timeline.names, w->comm);
-	name_text_json_id(out, ",\"tid\":", w->tid);
-	name_text_json_id(out, ",\"pid\":", w->pid);
-	name_text_json_id(out, ",\"cpu\":", w->cpu);
-	buf_addstr(out, ",\"waker\":");
-	interval_reader_json_waker(out, &l->timeline, w->woken ? &w->waker : NULL);
-	buf_addstr(out, ",\"behind\":[");
+	json_object(out, NULL);
+	json_u64s(out, { "start_ns", w->start }, { "ns", w->ns });
+	json_bool(out, "cut", w->flags & INTERVAL_CUT);
+	name_text_json_name(out, "comm", l->timeline.names, w->comm);
+	name_text_json_id(out, "tid", w->tid);
+	name_text_json_id(out, "pid", w->pid);
+	name_text_json_id(out, "cpu", w->cpu);
+	interval_reader_json_waker(out, "waker", &l->timeline, w->woken ? &w->waker : NULL);
+	json_array(out, "behind");
 	for (size_t k = 0; k < w->sum.n; k++) {
-		buf_printf(out,
-			   "%s{\"ns\":%" PRIu64 ",\"cpu\":%u,\"tid\":%u,\"comm\":", k ? "," : "",
-			   w->preemptors[k].ns, w->preemptors[k].cpu, w->preemptors[k].tid);
-		name_text_json_name(out, l->timeline.names, name_of(l, w, &w->preemptors[k]));
-		buf_addch(out, '}');
+		json_object(out, NULL);
+		json_u64s(out, { "ns", w->preemptors[k].ns }, { "cpu", w->preemptors[k].cpu },
+			  { "tid", w->preemptors[k].tid });
+		name_text_json_name(out, "comm", l->timeline.names,
+				    name_of(l, w, &w->preemptors[k]));
+		json_end(out, "}");
 	}
-	buf_printf(out, "],\"behind_others_ns\":%" PRIu64 ",\"behind_unknown_ns\":%" PRIu64,
-		   w->sum.other_ns, w->sum.unknown_ns);
+	json_end(out, "]");
+	json_u64s(out, { "behind_others_ns", w->sum.other_ns },
+		  { "behind_unknown_ns", w->sum.unknown_ns });
 	interval_reader_json_stack(out, &l->timeline, "stack", w->stack, CALLCHAIN_BOTH);
-	buf_addch(out, '}');
+	json_end(out, "}");
 }
 
 static void print_json(const struct latency *l)
@@ -400,19 +402,20 @@ static void print_json(const struct latency *l)
 
 	interval_reader_json_head(&out, &l->timeline);
 	json_times(&out, l, d->run_ns, d->switches);
-	buf_printf(&out, ",\"wait_ns\":%" PRIu64, d->wait_ns);
+	json_u64(&out, "wait_ns", d->wait_ns);
 	interval_reader_json_unknown(&out, &d->unknown);
 	report_text_json_rows(&out, d->cnt - n);
 	for (size_t i = 0; i < n; i++) {
-		buf_addstr(&out, i ? ",\n" : "\n");
+		json_line(&out);
 		json_row(&out, l, &d->rows[i]);
 	}
-	buf_addstr(&out, "],\"worst\":[");
+	json_end(&out, "]");
+	json_array(&out, "worst");
 	for (size_t i = 0; i < l->worst.cnt; i++) {
-		buf_addstr(&out, i ? ",\n" : "\n");
+		json_line(&out);
 		json_worst(&out, l, &l->worst.v[i]);
 	}
-	buf_addstr(&out, "]}\n");
+	json_end(&out, "]}\n");
 	fwrite(buf_cstr(&out), 1, out.len, stdout);
 	buf_free(&out);
 }

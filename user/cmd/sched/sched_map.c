@@ -3,11 +3,10 @@
  * `dial9-prof sched map`: a strip of letters for each CPU. Owns the options and the text; who ran when
  * comes from user/profile/sums/cpu_strip.c.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "base/json.h"
 #include "base/log.h"
 #include "cmd/common/cmd.h"
 #include "cmd/common/interval_reader.h"
@@ -159,17 +158,20 @@ static void json_cpu(struct buf *out, const struct map *m, uint32_t cpu)
 	uint64_t busy;
 	uint32_t tid;
 
-	buf_printf(out, "{\"cpu\":%u,\"tids\":", cpu);
+	json_object(out, NULL);
+	json_u64(out, "cpu", cpu);
+	json_array(out, "tids");
 	for (uint32_t col = 0; col < used_columns(m); col++) {
 		tid = cpu_strip_top(&m->strip, cpu, col, &busy);
-		name_text_json_id(out, col ? "," : "[", tid);
+		name_text_json_id(out, NULL, tid);
 	}
-	buf_addstr(out, "],\"busy_ns\":");
+	json_end(out, "]");
+	json_array(out, "busy_ns");
 	for (uint32_t col = 0; col < used_columns(m); col++) {
 		cpu_strip_top(&m->strip, cpu, col, &busy);
-		buf_printf(out, "%s%" PRIu64, col ? "," : "[", busy);
+		json_u64(out, NULL, busy);
 	}
-	buf_addstr(out, "]}");
+	json_end(out, "]}");
 }
 
 static void print_json(const struct map *m)
@@ -177,21 +179,24 @@ static void print_json(const struct map *m)
 	struct buf out = { 0 };
 
 	interval_reader_json_head(&out, &m->timeline);
-	buf_printf(&out, ",\"start_ns\":%" PRIu64 ",\"column_ns\":%" PRIu64 ",\"cpus\":[",
-		   m->strip.start, m->strip.width_ns);
+	json_u64s(&out, { "start_ns", m->strip.start }, { "column_ns", m->strip.width_ns });
+	json_array(&out, "cpus");
 	for (uint32_t cpu = 0; m->strip.cnt && cpu < m->strip.cpus; cpu++) {
-		buf_addstr(&out, cpu ? ",\n" : "\n");
+		json_line(&out);
 		json_cpu(&out, m, cpu);
 	}
-	buf_addstr(&out, "],\"threads\":[");
+	json_end(&out, "]");
+	json_array(&out, "threads");
 	for (size_t k = 0; k < m->strip.thread_cnt; k++) {
 		const struct cpu_strip_thread *t = &m->strip.threads[k];
 
-		buf_printf(&out, "%s\n{\"tid\":%u,\"comm\":", k ? "," : "", t->tid);
-		name_text_json_name(&out, m->timeline.names, t->comm);
-		buf_printf(&out, ",\"ns\":%" PRIu64 "}", t->ns);
+		json_line_object(&out);
+		json_u64(&out, "tid", t->tid);
+		name_text_json_name(&out, "comm", m->timeline.names, t->comm);
+		json_u64(&out, "ns", t->ns);
+		json_end(&out, "}");
 	}
-	buf_addstr(&out, "]}\n");
+	json_end(&out, "]}\n");
 	fwrite(buf_cstr(&out), 1, out.len, stdout);
 	buf_free(&out);
 }

@@ -5,8 +5,8 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
+#include "base/json.h"
 #include "cmd/common/cmd.h"
 #include "cmd/common/interval_reader.h"
 #include "cmd/common/report_text.h"
@@ -141,12 +141,10 @@ static void print_text(const struct cpus *c)
 
 static void json_row(struct buf *out, const struct cpu_load_row *r, uint64_t recorded)
 {
-	buf_printf(out,
-		   "\"recorded_ns\":%" PRIu64 ",\"busy_ns\":%" PRIu64 ",\"switches\":%" PRIu64
-		   ",\"migrated\":%" PRIu64 ",\"wait_ns\":%" PRIu64 ",\"wait_max_ns\":%" PRIu64
-		   ",\"wait_max_start_ns\":%" PRIu64 ",\"wait_max_tid\":%u",
-		   recorded, r->busy_ns, r->switches, r->migrations, r->wait_ns, r->wait_max_ns,
-		   r->wait_max_start, r->wait_max_tid);
+	json_u64s(out, { "recorded_ns", recorded }, { "busy_ns", r->busy_ns },
+		  { "switches", r->switches }, { "migrated", r->migrations },
+		  { "wait_ns", r->wait_ns }, { "wait_max_ns", r->wait_max_ns },
+		  { "wait_max_start_ns", r->wait_max_start }, { "wait_max_tid", r->wait_max_tid });
 }
 
 static void print_json(const struct cpus *c)
@@ -154,22 +152,20 @@ static void print_json(const struct cpus *c)
 	const struct recorded_time_sum time = interval_reader_observed(&c->timeline, TRACE_NONE);
 	const struct cpu_load_row sum = cpu_load_sum(&c->load);
 	struct buf out = { 0 };
-	bool first = true;
 
 	interval_reader_json_head(&out, &c->timeline);
-	buf_addch(&out, ',');
 	json_row(&out, &sum, time.ns);
 	interval_reader_json_unknown(&out, &c->untold);
-	buf_addstr(&out, ",\"cpus\":[");
+	json_array(&out, "cpus");
 	for (size_t k = 0; k < c->load.cnt; k++) {
 		if (!c->load.cpus[k].used)
 			continue;
-		buf_printf(&out, "%s\n{\"cpu\":%zu,", first ? "" : ",", k);
+		json_line_object(&out);
+		json_u64(&out, "cpu", k);
 		json_row(&out, &c->load.cpus[k], recorded_ns(c, &time, k));
-		buf_addch(&out, '}');
-		first = false;
+		json_end(&out, "}");
 	}
-	buf_addstr(&out, "]}\n");
+	json_end(&out, "]}\n");
 	fwrite(buf_cstr(&out), 1, out.len, stdout);
 	buf_free(&out);
 }

@@ -5,9 +5,9 @@
  */
 #include "cmd/sched/wakeup.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
+#include "base/json.h"
 #include "base/str.h"
 #include "cmd/common/callchain.h"
 #include "cmd/common/cmd.h"
@@ -186,23 +186,21 @@ static void json_row(struct buf *out, const struct wakeup *w, const struct block
 {
 	const struct interval_waker by = blocked_waker(r);
 
-	buf_printf(out,
-		   "{\"ns\":%" PRIu64 ",\"wakings\":%" PRIu64 ",\"cut\":%" PRIu64
-		   ",\"max_ns\":%" PRIu64 ",\"max_start_ns\":%" PRIu64 ",\"waker\":",
-		   r->ns, r->cnt, r->cut, r->max_ns, r->max_start);
-	interval_reader_json_waker(out, &w->timeline, &by);
+	json_object(out, NULL);
+	json_u64s(out, { "ns", r->ns }, { "wakings", r->cnt }, { "cut", r->cut },
+		  { "max_ns", r->max_ns }, { "max_start_ns", r->max_start });
+	interval_reader_json_waker(out, "waker", &w->timeline, &by);
 	if (has_tid(w, r))
-		buf_printf(out, ",\"waker_tid\":%" PRIu32, r->waker_tid);
-	buf_addstr(out, ",\"comm\":");
-	name_text_json_name(out, w->timeline.names, r->comm);
+		json_u64(out, "waker_tid", r->waker_tid);
+	name_text_json_name(out, "comm", w->timeline.names, r->comm);
 	if (w->opts->by_tid)
-		buf_printf(out, ",\"tid\":%" PRIu32, r->tid);
+		json_u64(out, "tid", r->tid);
 	if (w->opts->stacks) {
 		interval_reader_json_stack(out, &w->timeline, "stack", r->stack, CALLCHAIN_BOTH);
 		interval_reader_json_stack(out, &w->timeline, "waker_stack", r->waker_stack,
 					   CALLCHAIN_BOTH);
 	}
-	buf_addch(out, '}');
+	json_end(out, "}");
 }
 
 static void print_json(const struct wakeup *w)
@@ -211,16 +209,15 @@ static void print_json(const struct wakeup *w)
 	struct buf out = { 0 };
 
 	interval_reader_json_head(&out, &w->timeline);
-	buf_printf(&out, ",\"wakings\":%" PRIu64 ",\"cut\":%" PRIu64 ",\"ns\":%" PRIu64,
-		   w->edges.intervals, w->edges.cut, w->edges.ns);
+	json_u64s(&out, { "wakings", w->edges.intervals }, { "cut", w->edges.cut },
+		  { "ns", w->edges.ns });
 	report_text_json_rows(&out, w->edges.cnt - n);
 	for (size_t i = 0; i < n; i++) {
-		buf_addstr(&out, i ? ",\n" : "\n");
+		json_line(&out);
 		json_row(&out, w, &w->edges.rows[i]);
-		fwrite(buf_cstr(&out), 1, out.len, stdout);
-		buf_clear(&out);
+		json_flush(&out, stdout);
 	}
-	buf_addstr(&out, "]}\n");
+	json_end(&out, "]}\n");
 	fwrite(buf_cstr(&out), 1, out.len, stdout);
 	buf_free(&out);
 }

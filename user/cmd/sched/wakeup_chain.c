@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "cmd/common/callchain.h"
@@ -227,14 +228,12 @@ static void json_blocked(struct buf *out, const struct chain *c, const struct ex
 {
 	const uint32_t by = explain_waker_tid(p);
 
-	buf_printf(out,
-		   ",\"blocked_start_ns\":%" PRIu64 ",\"blocked_ns\":%" PRIu64 ",\"state\":\"%c\"",
-		   p->start, p->end - p->start, interval_blocked_letter(p->flags, p->prev_state));
+	json_u64s(out, { "blocked_start_ns", p->start }, { "blocked_ns", p->end - p->start });
+	json_char(out, "state", interval_blocked_letter(p->flags, p->prev_state));
 	interval_reader_json_stack(out, &c->timeline, "stack", p->stack, CALLCHAIN_BOTH);
-	buf_addstr(out, ",\"waker\":");
-	interval_reader_json_waker(out, &c->timeline, p->woken ? &p->waker : NULL);
+	interval_reader_json_waker(out, "waker", &c->timeline, p->woken ? &p->waker : NULL);
 	if (by)
-		buf_printf(out, ",\"waker_tid\":%" PRIu32, by);
+		json_u64(out, "waker_tid", by);
 	interval_reader_json_stack(out, &c->timeline, "waker_stack",
 				   p->woken ? p->waker.stack : INTERVAL_NO_STACK, CALLCHAIN_BOTH);
 }
@@ -245,24 +244,23 @@ static void print_json(const struct chain *c)
 
 	interval_reader_json_head(&out, &c->timeline);
 	if (c->cnt)
-		buf_printf(&out, ",\"from_ns\":%" PRIu64 ",\"to_ns\":%" PRIu64, c->from, c->to);
-	buf_addstr(&out, ",\"chain\":[");
+		json_u64s(&out, { "from_ns", c->from }, { "to_ns", c->to });
+	json_array(&out, "chain");
 	for (size_t k = 0; k < c->cnt; k++) {
 		const struct link *l = &c->links[k];
 
-		buf_printf(&out, "%s\n{\"tid\":%" PRIu32 ",\"comm\":", k ? "," : "", l->tid);
-		name_text_json_name(&out, c->timeline.names, l->comm);
-		buf_printf(&out,
-			   ",\"woken_ns\":%" PRIu64 ",\"woke_ns\":%" PRIu64
-			   ",\"running_ns\":%" PRIu64 ",\"waiting_ns\":%" PRIu64
-			   ",\"unknown_ns\":%" PRIu64,
-			   l->from, l->to, l->did.ns[INTERVAL_RUNNING],
-			   l->did.ns[INTERVAL_RUNNABLE], l->did.ns[INTERVAL_UNKNOWN]);
+		json_line_object(&out);
+		json_u64(&out, "tid", l->tid);
+		name_text_json_name(&out, "comm", c->timeline.names, l->comm);
+		json_u64s(&out, { "woken_ns", l->from }, { "woke_ns", l->to },
+			  { "running_ns", l->did.ns[INTERVAL_RUNNING] },
+			  { "waiting_ns", l->did.ns[INTERVAL_RUNNABLE] },
+			  { "unknown_ns", l->did.ns[INTERVAL_UNKNOWN] });
 		if (l->blocked)
 			json_blocked(&out, c, l->blocked);
-		buf_addch(&out, '}');
+		json_end(&out, "}");
 	}
-	buf_addstr(&out, "]}\n");
+	json_end(&out, "]}\n");
 	fwrite(buf_cstr(&out), 1, out.len, stdout);
 	buf_free(&out);
 }

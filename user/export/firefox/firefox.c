@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/json.h"
 #include "base/str.h"
 #include "export/firefox/firefox_tables.h"
 #include "export/formats.h"
@@ -269,9 +270,10 @@ static void put_samples(struct export *x, uint32_t list)
 	static const struct column columns[] = { { "stack", put_stack }, { "time", put_start } };
 	struct firefox *f = x->state;
 
-	buf_addstr(&x->out, ",\"samples\":{\"length\":");
-	buf_addu(&x->out, f->samples);
-	buf_addstr(&x->out, ",\"weight\":null,\"weightType\":\"samples\"");
+	json_object(&x->out, "samples");
+	json_u64(&x->out, "length", f->samples);
+	json_null(&x->out, "weight");
+	json_str(&x->out, "weightType", "samples");
 	put_columns(x, list, true, columns, sizeof(columns) / sizeof(columns[0]));
 }
 
@@ -320,8 +322,7 @@ static void put_wait(struct export *x, const struct record *r)
 	buf_addch(&x->out, '"');
 	if (r->waker != NAMES_NONE) {
 		waker = strtab_get(&f->texts, r->waker, &len);
-		buf_addstr(&x->out, ",\"waker\":");
-		str_json(&x->out, waker, len);
+		json_text(&x->out, "waker", waker, len);
 	}
 }
 
@@ -334,11 +335,12 @@ static void put_data(struct export *x, const struct record *r, size_t sz)
 		put_wait(x, r);
 	}
 	if (r->stack != STACK_TREE_NONE) {
-		buf_addstr(&x->out, ",\"cause\":{\"stack\":");
+		json_object(&x->out, "cause");
+		json_key(&x->out, "stack");
 		put_stack(x, r, sz);
-		buf_addch(&x->out, '}');
+		json_end(&x->out, "}");
 	}
-	buf_addch(&x->out, '}');
+	json_end(&x->out, "}");
 }
 
 static void put_markers(struct export *x, uint32_t list)
@@ -349,8 +351,8 @@ static void put_markers(struct export *x, uint32_t list)
 	};
 	struct firefox *f = x->state;
 
-	buf_addstr(&x->out, ",\"markers\":{\"length\":");
-	buf_addu(&x->out, f->markers);
+	json_object(&x->out, "markers");
+	json_u64(&x->out, "length", f->markers);
 	put_columns(x, list, false, columns, sizeof(columns) / sizeof(columns[0]));
 }
 
@@ -396,15 +398,16 @@ static void put_type(struct export *x, size_t i)
 		   ",{\"name\":\"event%zu\",\"display\":[\"marker-chart\",\"marker-table\"],"
 		   "\"tooltipLabel\":\"{marker.name}\",\"chartLabel\":\"{marker.name}\"",
 		   i);
-	buf_addstr(&x->out, ",\"tableLabel\":");
+	json_key(&x->out, "tableLabel");
 	put_label(x, type);
-	buf_addstr(&x->out, ",\"data\":[");
+	json_array(&x->out, "data");
 	for (size_t k = 0; k < type->field_cnt; k++) {
 		buf_printf(&x->out, "%s{\"key\":\"f%zu\",\"label\":", k ? "," : "", k);
 		put_string(x, type->fields[k]);
-		buf_printf(&x->out, ",\"format\":\"%s\"}", type->formats[k]);
+		json_str(&x->out, "format", type->formats[k]);
+		json_end(&x->out, "}");
 	}
-	buf_addstr(&x->out, "]}");
+	json_end(&x->out, "]}");
 	export_flush(x);
 }
 
@@ -436,14 +439,17 @@ static void put_meta(struct export *x)
 	buf_add(&x->out, head, sizeof(head) - 1);
 	for (size_t i = 0; i < f->type_cnt; i++)
 		put_type(x, i);
-	buf_addstr(&x->out, "],\"product\":\"dial9-prof\",\"interval\":");
+	json_end(&x->out, "]");
+	json_str(&x->out, "product", "dial9-prof");
+	json_key(&x->out, "interval");
 	put_ms(&x->out, names_period_ns(x->names, 0));
-	buf_addstr(&x->out, ",\"startTime\":");
+	json_key(&x->out, "startTime");
 	put_ms(&x->out, part->synced ? part->real + (x->first_ts - part->mono) : 0);
 	/* otherwise the profile would begin at the first sample */
-	buf_addstr(&x->out, ",\"profilingStartTime\":0,\"profilingEndTime\":");
+	json_u64(&x->out, "profilingStartTime", 0);
+	json_key(&x->out, "profilingEndTime");
 	put_ms(&x->out, x->last_ts - x->first_ts);
-	buf_addstr(&x->out, "}}\n");
+	json_end(&x->out, "}}\n");
 }
 
 /* ---- threads ----------------------------------------------------------------------------------- */
@@ -462,8 +468,8 @@ static void put_thread(struct export *x, const struct export_thread *t)
 	if (t)
 		put_string(x, t->comm);
 	else
-		buf_addstr(&x->out, "\"[no thread]\"");
-	buf_addstr(&x->out, ",\"processName\":");
+		json_str(&x->out, NULL, "[no thread]");
+	json_key(&x->out, "processName");
 	put_string(x, process ? process->comm : who->comm);
 	buf_addstr(&x->out, ",\"processType\":\"default\",\"processStartupTime\":0,"
 			    "\"processShutdownTime\":null,\"registerTime\":0,"
@@ -471,7 +477,7 @@ static void put_thread(struct export *x, const struct export_thread *t)
 	put_samples(x, list_of(t));
 	put_markers(x, list_of(t));
 	firefox_tables_put(x, &f->tables);
-	buf_addch(&x->out, '}');
+	json_end(&x->out, "}");
 }
 
 static void firefox_end(struct export *x)

@@ -6,9 +6,9 @@
 #include "export/firefox/firefox_tables.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
+#include "base/json.h"
 #include "base/str.h"
 #include "export/name_text.h"
 
@@ -95,7 +95,7 @@ static enum firefox_category category_of(const struct export *x, const struct st
 
 void firefox_tables_column(struct export *x, struct firefox_tables *t, const char *name)
 {
-	buf_printf(&x->out, ",\"%s\":[", name);
+	json_array(&x->out, name);
 	t->sep = "";
 }
 
@@ -134,7 +134,8 @@ static void put_stacks(struct export *x, struct firefox_tables *f)
 {
 	const struct stack_tree_node *nodes = f->stacks.nodes;
 
-	buf_printf(&x->out, ",\"stackTable\":{\"length\":%u", f->stack_cnt);
+	json_object(&x->out, "stackTable");
+	json_u64(&x->out, "length", f->stack_cnt);
 	firefox_tables_column(x, f, "prefix");
 	for (uint32_t i = 0; i < f->stack_cnt; i++) {
 		firefox_tables_next(x, f);
@@ -154,7 +155,7 @@ static void put_stacks(struct export *x, struct firefox_tables *f)
 	}
 	firefox_tables_end_column(x);
 	put_same(x, f, "subcategory", "0", f->stack_cnt);
-	buf_addch(&x->out, '}');
+	json_end(&x->out, "}");
 }
 
 /* A frame for each function. */
@@ -163,7 +164,8 @@ static void put_frames(struct export *x, struct firefox_tables *f)
 	static const char *const none[] = { "nativeSymbol", "innerWindowID", "implementation",
 					    "line",	    "column",	     "optimizations" };
 
-	buf_printf(&x->out, ",\"frameTable\":{\"length\":%u", f->func_cnt);
+	json_object(&x->out, "frameTable");
+	json_u64(&x->out, "length", f->func_cnt);
 	firefox_tables_column(x, f, "func");
 	for (uint32_t i = 0; i < f->func_cnt; i++) {
 		firefox_tables_next(x, f);
@@ -181,12 +183,13 @@ static void put_frames(struct export *x, struct firefox_tables *f)
 	put_same(x, f, "inlineDepth", "0", f->func_cnt);
 	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
 		put_same(x, f, none[i], "null", f->func_cnt);
-	buf_addch(&x->out, '}');
+	json_end(&x->out, "}");
 }
 
 static void put_funcs(struct export *x, struct firefox_tables *f)
 {
-	buf_printf(&x->out, ",\"funcTable\":{\"length\":%u", f->func_cnt);
+	json_object(&x->out, "funcTable");
+	json_u64(&x->out, "length", f->func_cnt);
 	firefox_tables_column(x, f, "name");
 	for (uint32_t i = 0; i < f->func_cnt; i++) {
 		const struct stack_tree_func *func = &f->stacks.funcs[f->func_order[i]];
@@ -210,7 +213,7 @@ static void put_funcs(struct export *x, struct firefox_tables *f)
 	put_same(x, f, "fileName", "null", f->func_cnt);
 	put_same(x, f, "lineNumber", "null", f->func_cnt);
 	put_same(x, f, "columnNumber", "null", f->func_cnt);
-	buf_addch(&x->out, '}');
+	json_end(&x->out, "}");
 }
 
 static void put_resources(struct export *x, struct firefox_tables *f)
@@ -219,7 +222,8 @@ static void put_resources(struct export *x, struct firefox_tables *f)
 	const char *name;
 	size_t len;
 
-	buf_printf(&x->out, ",\"resourceTable\":{\"length\":%u", cnt);
+	json_object(&x->out, "resourceTable");
+	json_u64(&x->out, "length", cnt);
 	firefox_tables_column(x, f, "name");
 	for (uint32_t i = 0; i < cnt; i++) {
 		firefox_tables_next(x, f);

@@ -10,8 +10,8 @@
 #include "formats/tonbandgeraet/tonband.h"
 
 #include <inttypes.h>
-#include <string.h>
 
+#include "base/json.h"
 #include "base/str.h"
 #include "formats/tonbandgeraet/frames.h"
 #include "formats/tonbandgeraet/state.h"
@@ -38,22 +38,18 @@ static void put_camel(struct buf *out, const char *name)
 static void put_fields(struct buf *out, const struct tonband_event *ev)
 {
 	const struct tonband_type *t = ev->type;
-	const char *sep = "";
 
 	for (int i = 0; i < TONBAND_FIELDS_MAX && t->fields[i].name; i++) {
-		buf_printf(out, "%s\"%s\":", sep, t->fields[i].name);
+		json_key(out, t->fields[i].name);
 		if (t->fields[i].kind == TONBAND_S64)
-			buf_printf(out, "%" PRId64, (int64_t)ev->num[i]);
+			json_i64(out, NULL, (int64_t)ev->num[i]);
 		else if (t->fields[i].kind == TONBAND_QUEUE_KIND)
-			buf_printf(out, "\"%s\"", kind_names[ev->num[i]]);
+			json_str(out, NULL, kind_names[ev->num[i]]);
 		else
-			buf_printf(out, "%" PRIu64, ev->num[i]);
-		sep = ",";
+			json_u64(out, NULL, ev->num[i]);
 	}
-	if (t->str) {
-		buf_printf(out, "%s\"%s\":", sep, t->str);
-		str_json(out, ev->str, ev->str_len);
-	}
+	if (t->str)
+		json_text(out, t->str, ev->str, ev->str_len);
 }
 
 static void put_event(struct buf *out, const struct tonband_event *ev)
@@ -62,8 +58,10 @@ static void put_event(struct buf *out, const struct tonband_event *ev)
 
 	buf_printf(out, "{\"%s%s\":{", t->group == TONBAND_BASE ? "Base" : "FreeRTOS",
 		   t->has_ts ? "" : "Metadata");
-	if (t->has_ts)
-		buf_printf(out, "\"ts\":%" PRIu64 ",\"kind\":{", ev->ts);
+	if (t->has_ts) {
+		json_u64(out, "ts", ev->ts);
+		json_object(out, "kind");
+	}
 	buf_addch(out, '"');
 	put_camel(out, t->name);
 	buf_addstr(out, "\":{");
@@ -104,11 +102,12 @@ static size_t broken_len(const uint8_t *s, size_t n)
 
 static void put_invalid(struct buf *out, const struct tonband_item *item, bool has_ts, uint64_t ts)
 {
-	buf_addstr(out, "{\"Invalid\":{\"ts\":");
+	json_object(out, NULL);
+	json_object(out, "Invalid");
 	if (has_ts)
-		buf_printf(out, "%" PRIu64, ts);
+		json_u64(out, "ts", ts);
 	else
-		buf_addstr(out, "null");
+		json_null(out, "ts");
 	buf_addstr(out, ",\"err\":\"");
 	if (item->why) {
 		buf_addstr(out, item->why);
