@@ -97,7 +97,7 @@ static void ask(const char *path, const char *min, uint64_t *waits, uint64_t *ns
 	const char *args[] = { "offcpu", "--json", "--state", "S", "--min", min, path, NULL };
 	struct buf out = live_output(args);
 
-	*waits = live_said_number(out.data, "\"waits\":");
+	*waits = live_said_number(out.data, "\"intervals\":");
 	*ns = live_said_number(out.data, ",\"ns\":");
 	buf_free(&out);
 }

@@ -543,8 +543,8 @@ static void check_row(const char *row, int tid, const struct task *t)
 	cr_assert_eq(number_after(row, "\"switches\":"), t->turns, "%d", tid);
 	cr_assert_eq(number_after(row, "\"run_ns\":"), t->run[OURS], "%d ran %llu ns: %.200s", tid,
 		     (unsigned long long)t->run[OURS], row);
-	cr_assert_eq(number_after(row, "\"wait_ns\":"), t->wait[OURS], "%d waited %llu ns: %.200s",
-		     tid, (unsigned long long)t->wait[OURS], row);
+	cr_assert_eq(number_after(row, "\"runnable_ns\":"), t->wait[OURS],
+		     "%d waited %llu ns: %.200s", tid, (unsigned long long)t->wait[OURS], row);
 	cr_assert_eq(number_after(row, "\"max_ns\":"), t->max[OURS], "%d: %.200s", tid, row);
 }
 

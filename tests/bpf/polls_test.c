@@ -97,7 +97,7 @@ static void expect_names(const char *row, const struct live_proc *service, const
 		 "\"worker\":%d,\"task\":%d,\"spawned\":\"src/%s.rs:7:9\",\"spans\":[\"%s\"],",
 		 (round + 1) % 2, round * 12 + 2 * (int)s->kind + 2, name, name);
 	cr_expect(strstr(line, want), "no %s in %s", want, line);
-	if (!strstr(line, "\"untold\":"))
+	if (!strstr(line, "\"unexplained\":"))
 		cr_expect_eq(live_said_number(line, "\"tid\":"),
 			     (uint64_t)live_truth(service, "stalled"));
 	free(line);
@@ -143,7 +143,8 @@ static void expect_causes(const struct buf *said)
 	for (const char *at = said->data; (at = strstr(at, "\n{\"kind\":")); at++)
 		causes_ns += live_said_number(at + 1, "\"ns\":");
 	for (const char *at = said->data; (at = stalled_next_row(at)); at++) {
-		const char *end = stalled_line_end(at + 1), *untold = strstr(at, "\"untold\":");
+		const char *end = stalled_line_end(at + 1),
+			   *untold = strstr(at, "\"unexplained\":");
 
 		if (untold && untold < end)
 			continue;
@@ -152,7 +153,7 @@ static void expect_causes(const struct buf *said)
 			   live_said_number(at + 1, "\"from_ns\":");
 	}
 	cr_expect_eq(causes_ns, told_ns, "%s", said->data);
-	cr_expect_eq(told, number(said, "\"told\":"));
+	cr_expect_eq(told, number(said, "\"explained\":"));
 	cr_expect_eq(number(said, "\"no_thread\":"), 0);
 	cr_expect_eq(number(said, "\"not_recorded\":"), 0);
 	cr_expect_eq(number(said, "\"not_kept\":"), 0);
@@ -188,7 +189,7 @@ static void expect_nothing_of_another_host(const char *recording)
 		said = merged ? polls("--json", recording, service) : polls("--json", path, NULL);
 		cr_expect_eq(number(&said, "\"pairs\":"), 36801);
 		cr_expect_eq(number(&said, "\"slow\":"), 3);
-		cr_expect_eq(number(&said, "\"told\":"), 0);
+		cr_expect_eq(number(&said, "\"explained\":"), 0);
 		cr_expect_eq(number(&said, "\"not_recorded\":"), 3);
 		cr_expect(strstr(said.data, "\"causes\":[]"));
 		buf_free(&said);

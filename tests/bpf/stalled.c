@@ -96,7 +96,7 @@ static const char *next_step(const char *at, const char *end)
 
 void stalled_expect_sums(const char *row, const char *at, const char *end, const struct stalled *s)
 {
-	static const char *const states[] = { "\"running_ns\":", "\"waiting_ns\":",
+	static const char *const states[] = { "\"running_ns\":", "\"runnable_ns\":",
 					      "\"blocked_ns\":", "\"unknown_ns\":",
 					      "\"absent_ns\":" };
 	uint64_t until = s->from, row_ns = 0;
@@ -119,7 +119,7 @@ static bool has(const char *line, const char *word)
 static bool step_tells(const char *line, const struct stalled *s)
 {
 	static const char *const states[STALLED_KINDS] = {
-		[STALLED_MUTEX] = "\"blocked_ns\":",   [STALLED_HOG] = "\"waiting_ns\":",
+		[STALLED_MUTEX] = "\"blocked_ns\":",   [STALLED_HOG] = "\"runnable_ns\":",
 		[STALLED_FAULT] = "\"blocked_ns\":",   [STALLED_READ] = "\"blocked_ns\":",
 		[STALLED_COMPUTE] = "\"running_ns\":",
 	};
@@ -128,7 +128,7 @@ static bool step_tells(const char *line, const struct stalled *s)
 
 	/* the one who ran longest comes first */
 	snprintf(helper, sizeof(helper),
-		 s->kind == STALLED_HOG ? "\"behind\":[{\"tid\":%" PRIu64 "," :
+		 s->kind == STALLED_HOG ? "\"ran_instead\":[{\"tid\":%" PRIu64 "," :
 					  "\"waker_tid\":%" PRIu64 ",",
 		 s->helper);
 	return ns && strtoull(strchr(ns, ':') + 1, NULL, 10) >= STALLED_NS / 2 &&
@@ -142,7 +142,7 @@ bool stalled_is_told(const char *at, const char *end, const struct stalled *s)
 
 	for (const char *step = at; !told && (step = next_step(step, end));) {
 		char *copy = strndup(step, (size_t)(stalled_line_end(step) - step));
-		char *meanwhile = strstr(copy, "\"meanwhile\":");
+		char *meanwhile = strstr(copy, "\"waker_activity\":");
 
 		/* what the other did is another story */
 		if (meanwhile)

@@ -237,11 +237,11 @@ Test(summary, it_agrees_with_a_whole_recording)
 	cr_assert_eq(live_stop(&whole), 0);
 	cr_assert_eq(live_stop(&sums), 0);
 	expect_same(&whole, &sums, player.pid, "\"switches\":", 0.002);
-	expect_same(&whole, &sums, player.pid, "\"waits\":", 0.002);
+	expect_same(&whole, &sums, player.pid, "\"intervals\":", 0.002);
 	expect_same(&whole, &sums, player.pid, "\"run_ns\":", 0.25);
-	expect_same(&whole, &sums, player.pid, "\"wait_ns\":", 0.25);
-	v = told("offcpu", NULL, "pid", whole.path, player.pid, "\"waits\":");
-	w = told("offcpu", NULL, "pid", sums.path, player.pid, "\"waits\":");
+	expect_same(&whole, &sums, player.pid, "\"runnable_ns\":", 0.25);
+	v = told("offcpu", NULL, "pid", whole.path, player.pid, "\"intervals\":");
+	w = told("offcpu", NULL, "pid", sums.path, player.pid, "\"intervals\":");
 	cr_expect_float_eq(w, v, v * 0.002 + 6, "%.0f blocked, and %.0f by events", w, v);
 	live_end(&player);
 }

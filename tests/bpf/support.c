@@ -343,7 +343,7 @@ uint64_t live_blocked(const char *path, int64_t tid)
 	struct live_proc p;
 	const int code = live_run(&p, args, NULL);
 	struct buf errors = live_errors(&p);
-	uint64_t cnt = code ? 0 : live_said_number(buf_cstr(&p.said), "\"waits\":");
+	uint64_t cnt = code ? 0 : live_said_number(buf_cstr(&p.said), "\"intervals\":");
 
 	cr_assert(!code || strstr(buf_cstr(&errors), "no blocked time"), "%s", buf_cstr(&errors));
 	buf_free(&errors);

@@ -43,7 +43,7 @@ static int expect_chain(const char *said, const uint64_t *tids, int last)
 			     said);
 		cr_assert_eq(woke, until);
 		cr_assert_eq(woke - woken, live_said_number(at, "\"running_ns\":") +
-						   live_said_number(at, "\"waiting_ns\":") +
+						   live_said_number(at, "\"runnable_ns\":") +
 						   live_said_number(at, "\"unknown_ns\":"));
 		until = woken;
 	}
@@ -56,7 +56,7 @@ static void expect_sums(const char *said)
 {
 	const uint64_t span =
 		live_said_number(said, "\"to_ns\":") - live_said_number(said, "\"from_ns\":");
-	const char *story = strstr(said, "],\"story\":"), *line = strstr(said, "\n{\"tid\":");
+	const char *story = strstr(said, "],\"steps\":"), *line = strstr(said, "\n{\"tid\":");
 	int rows = 0;
 
 	cr_assert(story);
@@ -64,7 +64,7 @@ static void expect_sums(const char *said)
 		const char *at = line + 1;
 
 		cr_expect_eq(live_said_number(at, "\"running_ns\":") +
-				     live_said_number(at, "\"waiting_ns\":") +
+				     live_said_number(at, "\"runnable_ns\":") +
 				     live_said_number(at, "\"blocked_ns\":") +
 				     live_said_number(at, "\"unknown_ns\":") +
 				     live_said_number(at, "\"absent_ns\":"),

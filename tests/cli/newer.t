@@ -6,9 +6,9 @@ events          1,000 in <*>
 note            the rest is of a later format; everything before it is counted
 ! dial9-prof: newer: stopped at byte 37497: frame tag 0x10: a newer writer (format later than 0.4); everything before it is used (a later dial9-prof may read on)
 #
-$ dial9-prof info --json newer >json; echo $?; grep -o '"torn":[a-z]*,"newer":[a-z]*' json
+$ dial9-prof info --json newer >json; echo $?; grep -o '"truncated":[a-z]*,"newer":[a-z]*' json
 5
-"torn":false,"newer":true
+"truncated":false,"newer":true
 ! dial9-prof: newer: stopped at byte 37497: <*>
 #
 $ dial9-prof report newer >text; echo $?; [ -s text ] && echo printed

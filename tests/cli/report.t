@@ -34,7 +34,7 @@ $ dial9-prof report -gfolded -s tid t.gz | awk '{ sum += $NF } END { print sum }
 72
 #
 $ dial9-prof report -s dso --json t.gz
-{"version":1,"file":"t.gz","samples":72,"lost":0,"lost_events":0,"lost_samples":0,"lost_sideband":0,"sideband_stalls":0,"doubtful_stacks":0,"lost_samples_estimate":0,"pauses":0,"stacks_left_out":0,"rows_left_out":0,"rows":[{"self":72,"total":72,"dso":null}]}
+{"version":2,"file":"t.gz","samples":72,"lost":0,"lost_events":0,"lost_samples":0,"lost_sideband":0,"sideband_stalls":0,"doubtful_stacks":0,"lost_samples_estimate":0,"pauses":0,"stacks_skipped":0,"rows_not_shown":0,"rows":[{"self":72,"total":72,"dso":null}]}
 #
 # A window in time, and one that cannot be.
 $ dial9-prof report --time 1s,2s -s dso t.gz | tail -n 1

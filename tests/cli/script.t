@@ -22,10 +22,10 @@ $ dial9-prof script -e nothing t.bin
 #
 # JSON: each line stands alone, and what is not known is null.
 $ dial9-prof script --json -e QueueSampleEvent --limit 1 t.bin
-{"version":1,"ts":503226139919796,"event":"QueueSampleEvent","comm":null,"pid":null,"tid":null,"cpu":null,"fields":{"global_queue":0}}
+{"version":2,"ts":503226139919796,"event":"QueueSampleEvent","comm":null,"pid":null,"tid":null,"cpu":null,"fields":{"global_queue":0}}
 #
 $ dial9-prof script --json -e switch-out --limit 1 t.bin | grep -o '^.*"stack":\[{"addr":"0x[0-9a-f]*","sym":"__schedule"'
-{"version":1,"ts":503226130673264,"event":"switch-out","comm":"tokio-rt-worker","pid":null,"tid":31710,"cpu":2,"fields":{"worker_id":0,"tid":31710,"source":1,"thread_name":null,"cpu":2},"stack":[{"addr":"0xffffffff81a28b97","sym":"__schedule"
+{"version":2,"ts":503226130673264,"event":"switch-out","comm":"tokio-rt-worker","pid":null,"tid":31710,"cpu":2,"fields":{"worker_id":0,"tid":31710,"source":1,"thread_name":null,"cpu":2},"stack":[{"addr":"0xffffffff81a28b97","sym":"__schedule"
 #
 # What the writer says of a field: 5 microseconds.
 $ dial9-prof script $T/golden/dial9/ext/annotations.bin
@@ -33,7 +33,7 @@ $ dial9-prof script $T/golden/dial9/ext/annotations.bin
 \#                     -1/-1      [---]     1.000036: Id300: (v=300)
 #
 $ dial9-prof script --json $T/golden/dial9/ext/annotations.bin | head -n 1
-{"version":1,"ts":1000036967,"event":"Annotated","comm":null,"pid":null,"tid":null,"cpu":null,"fields":{"d":5,"e":1},"text":{"d":"5.000 us"}}
+{"version":2,"ts":1000036967,"event":"Annotated","comm":null,"pid":null,"tid":null,"cpu":null,"fields":{"d":5,"e":1},"text":{"d":"5.000 us"}}
 #
 $ dial9-prof script t.bin --fields time,colour
 ! dial9-prof: script: unknown field 'colour' in -F (known: comm, pid, tid, cpu, time, event, trace, ip, sym, symoff, dso, srcline, end)

@@ -41,7 +41,7 @@ Test(jsonl, a_time_blocked)
 	run_expect(run_cmd(cmd_export, run_app_file(), "export", "jsonl", "-", "--kind=offcpu",
 			   NULL),
 		   CMD_OK,
-		   "{\"version\":1,\"ts\":12001234567,\"end\":13000000000,\"event\":\"interval\","
+		   "{\"version\":2,\"ts\":12001234567,\"end\":13000000000,\"event\":\"interval\","
 		   "\"state\":\"blocked\",\"comm\":\"pool\",\"pid\":10,\"tid\":11,\"cpu\":1,"
 		   "\"letter\":\"S\",\"cut\":false,"
 		   "\"waker\":{\"name\":\"app/10\",\"tid\":10,\"cpu\":0,\"ts\":13000000000},"

@@ -28,7 +28,7 @@ static struct run run_ends(int (*cmd)(int, char **), const char *name, const cha
 
 static const char unwind_status_json[] =
 	",\"user_stacks\":{\"stacks\":200,\"ends\":{\"complete\":150,\"full\":1,\"no_table\":40,"
-	"\"unsupported\":9},\"frame_pointer_steps\":9,\"signal_frames\":10,\"guessed_callers\":7,"
+	"\"unsupported\":9},\"frame_pointer_steps\":9,\"signal_frames\":10,\"uncertain_callers\":7,"
 	"\"modules\":["
 	"{\"path\":\"/lib/b.so\",\"end\":\"no_table\",\"stacks\":40},"
 	"{\"path\":\"/lib/a.so\",\"end\":\"unsupported\",\"stacks\":9}]}";

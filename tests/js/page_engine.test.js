@@ -87,7 +87,7 @@ test('intervals of a thread leave no time out', () => {
 function latencies(model) {
 	const { rows } = model, all = new Map();
 	for (const task of model.tasks) {
-		const sum = { run_ns: 0, switches: 0, wait_ns: 0, max_ns: 0, cut: 0 };
+		const sum = { run_ns: 0, switches: 0, runnable_ns: 0, max_ns: 0, cut: 0 };
 		let seen = false;
 		for (const row of task.rows) {
 			const ns = rows.end[row] - rows.start[row], flags = rows.flags[row];
@@ -98,7 +98,7 @@ function latencies(model) {
 				sum.run_ns += ns;
 				sum.switches += flags & FLAG.EDGE_START ? 0 : 1;
 			} else if (ns || !(flags & CUT)) {
-				sum.wait_ns += ns;
+				sum.runnable_ns += ns;
 				sum.max_ns = Math.max(sum.max_ns, ns);
 				sum.cut += flags & CUT ? 1 : 0;
 			}
@@ -113,8 +113,8 @@ test('each thread ran, waited and was switched as sched latency says', () => {
 	for (const { file, model } of [...traces, ...offCpu]) {
 		const expected = run(file, 'sched', 'latency', '--limit', '0', '--json').rows, mine = latencies(model);
 		assert.deepStrictEqual(expected.map((row) => row.tid).sort(), [...mine.keys()].sort());
-		for (const { tid, run_ns, switches, wait_ns, max_ns, cut } of expected)
-			assert.deepStrictEqual({ run_ns: run_ns ?? 0, switches: switches ?? 0, wait_ns, max_ns, cut }, mine.get(tid), `${file} ${tid}`);
+		for (const { tid, run_ns, switches, runnable_ns, max_ns, cut } of expected)
+			assert.deepStrictEqual({ run_ns: run_ns ?? 0, switches: switches ?? 0, runnable_ns, max_ns, cut }, mine.get(tid), `${file} ${tid}`);
 	}
 });
 
@@ -167,9 +167,9 @@ function waitsOf({ rows, trace }) {
 
 /* Who ran in one of those waits, as sched latency and as the page tell it: [[tid, ns]]. */
 function behindOf(wait, model, row) {
-	const theirs = new Map([['others', wait.behind_others_ns], [NOBODY, wait.behind_unknown_ns]]);
+	const theirs = new Map([['others', wait.ran_instead_others_ns], [NOBODY, wait.ran_instead_unknown_ns]]);
 	const mine = new Map([['others', 0], [NOBODY, 0]]);
-	for (const { tid, ns } of wait.behind)
+	for (const { tid, ns } of wait.ran_instead)
 		theirs.set(tid, (theirs.get(tid) || 0) + ns);
 	for (const { tid, ns } of ranInstead(model, row))
 		mine.set(theirs.has(tid) ? tid : 'others', (mine.get(theirs.has(tid) ? tid : 'others') || 0) + ns);
@@ -189,9 +189,9 @@ test('each wait for a CPU was behind those of whom sched latency tells', () => {
 			else
 				later++;
 			assert.strictEqual(mine.reduce((sum, [, ns]) => sum + ns, 0), wait.ns);
-			expected += wait.behind.length;
-			unknown += wait.behind_unknown_ns ? 1 : 0;
-			watched += model.trace.parts[0].meta.get('neighbours') === 'yes' ? wait.behind.length : 0;
+			expected += wait.ran_instead.length;
+			unknown += wait.ran_instead_unknown_ns ? 1 : 0;
+			watched += model.trace.parts[0].meta.get('neighbours') === 'yes' ? wait.ran_instead.length : 0;
 		}
 	}
 	assert(expected > 500 && unknown > 1000 && watched > 100, `${expected} ${unknown} ${watched}`);
@@ -316,10 +316,10 @@ function pollsOf(model) {
 test('each poll is on the lane of its thread, which did in it what explain tells', () => {
 	let expected = 0;
 	for (const { file, model } of traces.filter(({ model: { lanes } }) => lanes.workers.length)) {
-		const { slowest, unended } = run(file, 'explain', '--span', 'poll', '--slowest', '1000', '--json'), mine = pollsOf(model);
-		const theirs = slowest.map((poll) => [poll.from_ns, poll.to_ns, poll.tid, poll.running_ns, poll.waiting_ns, poll.blocked_ns]);
+		const { slowest, unmatched_starts } = run(file, 'explain', '--span', 'poll', '--slowest', '1000', '--json'), mine = pollsOf(model);
+		const theirs = slowest.map((poll) => [poll.from_ns, poll.to_ns, poll.tid, poll.running_ns, poll.runnable_ns, poll.blocked_ns]);
 		assert.deepStrictEqual(theirs.map(String).sort().filter((poll) => !mine.includes(poll)), [], file);
-		assert.strictEqual(mine.length, slowest.length + unended);
+		assert.strictEqual(mine.length, slowest.length + unmatched_starts);
 		expected += theirs.filter(([,, tid, ran, , blocked]) => tid !== null && ran && blocked).length;
 	}
 	assert(expected > 20, `${expected}`);

@@ -57,7 +57,7 @@ naps() { # RECORDING
 	# A thread that is preempted on its way to sleep may sleep for the rest of the nap only, or not at all.
 	case $(cat "$dir/release") in *-rt-*) fewest=$((naps * 3 / 4)) ;; esac
 	[ "$(jq .stats.lost "$dir/$1.info")" -eq 0 ] || fewest=$((naps / 2))
-	slept='[.rows[] | select(any(.stack[]; .sym == "do_nanosleep")) | select(.cut == 0)] | (map(.waits) | add) as $waits |'
+	slept='[.rows[] | select(any(.stack[]; .sym == "do_nanosleep")) | select(.cut == 0)] | (map(.intervals) | add) as $waits |'
 	holds "$1: off-CPU intervals of the naps" "$dir/$1.offcpu" "$slept \$waits >= $fewest and \$waits <= $naps"
 	holds "$1: each as long as a nap" "$dir/$1.offcpu" \
 		"$slept (map(.ns) | add) as \$ns | \$ns >= \$waits * $(($(truth "$1" nap_us) * 950)) and
@@ -77,7 +77,7 @@ chains() {
 		'[.user_stacks.modules[] | select(.end == "unsupported" and (.path | endswith("unwind_chain")))] == []'
 	"$prof" wakeup --json "$dir/chains.bin" >"$dir/chains.wakeup"
 	holds "chains: a timer ends the naps" "$dir/chains.wakeup" \
-		"([.rows[] | select(.waker.context == \"timer\" and .comm == \"unwind_chain\") | .wakings] | add) >= $(truth chains rounds) * 0.9 and
+		"([.rows[] | select(.waker.context == \"timer\" and .comm == \"unwind_chain\") | .wakeups] | add) >= $(truth chains rounds) * 0.9 and
 		 all(.rows[]; .waker.context != \"irq\" or .comm != \"unwind_chain\")"
 	"$prof" script -F comm,tid,event,sym,end "$dir/chains-fp.bin" | awk -f "$(dirname "$0")/chains.awk" >"$dir/chains-fp.json"
 	# A sample may be between a function's entry and its frame; the others have a frame pointer to follow.

@@ -61,8 +61,8 @@ complain() {
 read_file() { # FILE
 	"$prog" info --verify "$1" >"$dir/verdict" 2>&1 || complain "$(cat "$dir/verdict")"
 	"$prog" info --json "$1" >"$dir/info" || complain "$1 cannot be read"
-	jq -r '[([.types[] | select(.name | contains(":")) | .events] | add), .account.lost_events,
-		.samples, .account.lost_samples, .stats.produced, .stats.written, .stats.lost, .stats.samples,
+	jq -r '[([.types[] | select(.name | contains(":")) | .events] | add), .accounting.lost_events,
+		.samples, .accounting.lost_samples, .stats.produced, .stats.written, .stats.lost, .stats.samples,
 		.stats.elapsed_ns, .stats.cpu_ns, .stats.bpf_ns, .stats.ring_fill_max_bytes,
 		.bytes, .stats.unwind_bytes] | map(. // 0) | @tsv' "$dir/info" >>"$dir/figures"
 	packed=$((packed + $(stat -c %s "$1")))

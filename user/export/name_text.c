@@ -67,7 +67,7 @@ void name_text_fold(struct buf *out, size_t from)
 
 void name_text_json_begin(struct buf *out)
 {
-	buf_addstr(out, "{\"version\":1");
+	buf_addstr(out, "{\"version\":2");
 }
 
 void name_text_json_name(struct buf *out, const char *key, const struct names *n, uint32_t id)

@@ -23,7 +23,7 @@ void name_text_function(struct buf *out, const struct names *n, uint32_t sym, bo
 void name_text_fold(struct buf *out, size_t from);
 
 /*
- * Starts the object that --json prints, with its layout version: "{"version":1". Removing a key or
+ * Starts the object that --json prints, with its layout version: "{"version":2". Removing a key or
  * changing its meaning needs a new version; adding one does not.
  */
 void name_text_json_begin(struct buf *out);

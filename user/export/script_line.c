@@ -536,7 +536,7 @@ void script_line_json_stack(struct script_line *l, struct buf *out, const struct
 	buf_addstr(out, unwind_status_id(end));
 	buf_addch(out, '"');
 	if (stack_ends_is_guessed(ev))
-		buf_addstr(out, ",\"guessed_caller\":true");
+		buf_addstr(out, ",\"uncertain_caller\":true");
 }
 
 static void json_fields(struct script_line *l, struct buf *out, const struct trace_event *ev,

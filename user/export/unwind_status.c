@@ -110,7 +110,7 @@ void unwind_status_json(struct buf *out, const char *key, const struct stack_end
 	}
 	json_end(out, "}");
 	json_u64s(out, { "frame_pointer_steps", e->frame_pointers },
-		  { "signal_frames", e->signals }, { "guessed_callers", e->guessed });
+		  { "signal_frames", e->signals }, { "uncertain_callers", e->guessed });
 	json_modules(out, e, n);
 	json_end(out, "}");
 }

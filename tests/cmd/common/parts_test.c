@@ -177,8 +177,8 @@ Test(parts, script_says_where_another_clock_begins)
 	run_expect_in(r.out, "# part 2 (hare): on the clock of part 1\n");
 	run_free(&r);
 	r = run_both(cmd_script, &slow, &fast, "--json", NULL);
-	run_expect_in(r.out, "{\"version\":1,\"ts\":5290000000,\"part\":1,\"event\":\"cpu-clock\"");
-	run_expect_in(r.out, "{\"version\":1,\"ts\":5099000000,\"part\":2,\"event\":\"cpu-clock\"");
+	run_expect_in(r.out, "{\"version\":2,\"ts\":5290000000,\"part\":1,\"event\":\"cpu-clock\"");
+	run_expect_in(r.out, "{\"version\":2,\"ts\":5099000000,\"part\":2,\"event\":\"cpu-clock\"");
 	cr_expect_null(strstr(r.out, "#"));
 	run_free(&r);
 }

@@ -187,21 +187,21 @@ Test(explain, without_a_time_the_longest_off_cpu)
 
 /* clang-format off */
 static const char json[] =
-	"{\"version\":1,\"file\":\"standard input\",\"span_ns\":9000000,\"lost_events\":0,"
+	"{\"version\":2,\"file\":\"standard input\",\"span_ns\":9000000,\"lost_events\":0,"
 	"\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0,\"doubtful_stacks\":0,"
-	"\"lost_samples_estimate\":0,\"pauses\":0,\"stacks_left_out\":0,\"tid\":11,\"from_ns\":20004000000,\"to_ns\":20013000000,"
-	"\"whole\":true,\"threads\":[\n"
+	"\"lost_samples_estimate\":0,\"pauses\":0,\"stacks_skipped\":0,\"tid\":11,\"from_ns\":20004000000,\"to_ns\":20013000000,"
+	"\"complete\":true,\"threads\":[\n"
 	"{\"tid\":11,\"pid\":11,\"comm\":\"victim\",\"unknown_ns\":0,\"running_ns\":0,"
-	"\"waiting_ns\":3000000,\"blocked_ns\":6000000,\"absent_ns\":0}],\"story\":[\n"
+	"\"runnable_ns\":3000000,\"blocked_ns\":6000000,\"absent_ns\":0}],\"steps\":[\n"
 	"{\"start_ns\":20004000000,\"ns\":6000000,\"blocked_ns\":6000000,\"blocked\":1,"
 	"\"longest_blocked\":{\"start_ns\":20004000000,\"ns\":6000000,\"state\":\"S\","
 	"\"stack\":[{\"sym\":\"lock\",\"dso\":\"/opt/app\"},{\"sym\":\"main\",\"dso\":\"/opt/app\"}],"
 	"\"waker\":{\"context\":\"unknown\",\"name\":\"holder?\"},\"waker_tid\":12,\"waker_stack\":[],"
-	"\"meanwhile\":{\"start_ns\":20004000000,\"ns\":6000000,"
-	"\"running_ns\":2000000,\"running\":2,\"waiting_ns\":4000000,\"waiting\":1,"
-	"\"behind\":[{\"tid\":20,\"comm\":\"hog\",\"ns\":4000000}],\"behind_others_ns\":0,\"behind_unknown_ns\":0}}},\n"
-	"{\"start_ns\":20010000000,\"ns\":3000000,\"waiting_ns\":3000000,\"waiting\":1,"
-	"\"behind\":[{\"tid\":12,\"comm\":\"holder\",\"ns\":3000000}],\"behind_others_ns\":0,\"behind_unknown_ns\":0}]}\n";
+	"\"waker_activity\":{\"start_ns\":20004000000,\"ns\":6000000,"
+	"\"running_ns\":2000000,\"running\":2,\"runnable_ns\":4000000,\"runnable\":1,"
+	"\"ran_instead\":[{\"tid\":20,\"comm\":\"hog\",\"ns\":4000000}],\"ran_instead_others_ns\":0,\"ran_instead_unknown_ns\":0}}},\n"
+	"{\"start_ns\":20010000000,\"ns\":3000000,\"runnable_ns\":3000000,\"runnable\":1,"
+	"\"ran_instead\":[{\"tid\":12,\"comm\":\"holder\",\"ns\":3000000}],\"ran_instead_others_ns\":0,\"ran_instead_unknown_ns\":0}]}\n";
 
 static const char no_hops[] =
 	"# standard input: what victim 11 did over 0.002 s\n"
@@ -461,21 +461,21 @@ static const char of_hog[] =
 	"+       0 ns  ran 500.000 us on CPU 1\n";
 
 static const char slowest_json[] =
-	"{\"version\":1,\"file\":\"standard input\",\"span_ns\":16000000,\"lost_events\":0,"
+	"{\"version\":2,\"file\":\"standard input\",\"span_ns\":16000000,\"lost_events\":0,"
 	"\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0,\"doubtful_stacks\":0,"
-	"\"lost_samples_estimate\":0,\"pauses\":0,\"stacks_left_out\":0,\"pairs\":3,\"pairs_ns\":16400000,\"p50_ns\":4882432,"
-	"\"p99_ns\":11000000,\"nested\":0,\"unended\":1,\"unstarted\":1,\"untied\":0,\"crowded\":0,"
+	"\"lost_samples_estimate\":0,\"pauses\":0,\"stacks_skipped\":0,\"pairs\":3,\"pairs_ns\":16400000,\"p50_ns\":4882432,"
+	"\"p99_ns\":11000000,\"nested\":0,\"unmatched_starts\":1,\"unmatched_ends\":1,\"unassigned\":0,\"dropped\":0,"
 	"\"inside\":0,\"kinds\":[\n"
 	"{\"event\":\"syscalls:sys_enter_fsync\",\"pairs\":3,\"ns\":16400000}],"
-	"\"switches\":true,\"whole\":true,\"causes\":[\n"
-	"{\"kind\":\"blocked\",\"ns\":6000000,\"pairs\":1,\"mostly\":1,"
+	"\"switches\":true,\"complete\":true,\"causes\":[\n"
+	"{\"kind\":\"blocked\",\"ns\":6000000,\"pairs\":1,\"dominant\":1,"
 	"\"function\":\"lock\",\"under\":null,\"page_fault\":false},\n"
-	"{\"kind\":\"waiting\",\"ns\":3000000,\"pairs\":1,\"mostly\":0,"
-	"\"behind\":{\"tid\":12,\"pid\":null,\"comm\":\"holder\"}},\n"
-	"{\"kind\":\"running\",\"ns\":2000000,\"pairs\":1,\"mostly\":0}],\"slowest\":[\n"
+	"{\"kind\":\"runnable\",\"ns\":3000000,\"pairs\":1,\"dominant\":0,"
+	"\"ran_instead\":{\"tid\":12,\"pid\":null,\"comm\":\"holder\"}},\n"
+	"{\"kind\":\"running\",\"ns\":2000000,\"pairs\":1,\"dominant\":0}],\"slowest\":[\n"
 	"{\"event\":\"syscalls:sys_enter_fsync\",\"tid\":11,\"pid\":11,\"comm\":\"victim\","
 	"\"from_ns\":20003000000,\"to_ns\":20014000000,\"unknown_ns\":0,\"running_ns\":2000000,"
-	"\"waiting_ns\":3000000,\"blocked_ns\":6000000,\"absent_ns\":0,\"story\":[\n"
+	"\"runnable_ns\":3000000,\"blocked_ns\":6000000,\"absent_ns\":0,\"steps\":[\n"
 	"{\"start_ns\":20003000000,\"ns\":1000000,\"running_ns\":1000000,\"running\":1,"
 	"\"samples\":1,\"hottest_samples\":1,"
 	"\"hottest\":[{\"sym\":\"hot\",\"dso\":\"/opt/app\"},{\"sym\":\"main\",\"dso\":\"/opt/app\"}]},\n"
@@ -483,8 +483,8 @@ static const char slowest_json[] =
 	"\"longest_blocked\":{\"start_ns\":20004000000,\"ns\":6000000,\"state\":\"S\","
 	"\"stack\":[{\"sym\":\"lock\",\"dso\":\"/opt/app\"},{\"sym\":\"main\",\"dso\":\"/opt/app\"}],"
 	"\"waker\":{\"context\":\"unknown\",\"name\":\"holder?\"},\"waker_tid\":12,\"waker_stack\":[]}},\n"
-	"{\"start_ns\":20010000000,\"ns\":3000000,\"waiting_ns\":3000000,\"waiting\":1,"
-	"\"behind\":[{\"tid\":12,\"comm\":\"holder\",\"ns\":3000000}],\"behind_others_ns\":0,\"behind_unknown_ns\":0},\n"
+	"{\"start_ns\":20010000000,\"ns\":3000000,\"runnable_ns\":3000000,\"runnable\":1,"
+	"\"ran_instead\":[{\"tid\":12,\"comm\":\"holder\",\"ns\":3000000}],\"ran_instead_others_ns\":0,\"ran_instead_unknown_ns\":0},\n"
 	"{\"start_ns\":20013000000,\"ns\":1000000,\"running_ns\":1000000,\"running\":1}]}]}\n";
 /* clang-format on */
 
@@ -755,8 +755,8 @@ Test(explain, pairs_of_a_trace_without_switches_have_stacks)
 	run_expect(run_cmd(cmd_explain, input_of_poll(), "explain", "--span", "poll", "-", NULL),
 		   CMD_OK, polled, "");
 	r = run_cmd(cmd_explain, input_of_poll(), "explain", "--span", "poll", "--json", "-", NULL);
-	run_expect_in(r.out, "\"switches\":false,\"whole\":true,\"causes\":[]");
-	run_expect_in(r.out, "\"story\":[],\"seen\":[\n"
+	run_expect_in(r.out, "\"switches\":false,\"complete\":true,\"causes\":[]");
+	run_expect_in(r.out, "\"steps\":[],\"stacks\":[\n"
 			     "{\"at_ns\":20001000000,\"off_cpu\":false,\"stack\":["
 			     "{\"sym\":\"work\",\"dso\":\"/opt/app\"}]},\n"
 			     "{\"at_ns\":20002000000,\"off_cpu\":true,");

@@ -208,25 +208,25 @@ static const char alone[] =
 	"                [unknown] ([unknown])\n";
 
 static const char json[] =
-	"{\"version\":1,\"file\":\"standard input\",\"span_ns\":16000000,\"lost_events\":0,"
+	"{\"version\":2,\"file\":\"standard input\",\"span_ns\":16000000,\"lost_events\":0,"
 	"\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0,\"doubtful_stacks\":0,"
-	"\"lost_samples_estimate\":0,\"pauses\":0,\"stacks_left_out\":0,\"pairs\":6,\"pairs_ns\":28100000,\"p50_ns\":2998272,"
-	"\"p99_ns\":12000000,\"nested\":0,\"unended\":0,\"unstarted\":0,\"untied\":0,\"crowded\":0,"
+	"\"lost_samples_estimate\":0,\"pauses\":0,\"stacks_skipped\":0,\"pairs\":6,\"pairs_ns\":28100000,\"p50_ns\":2998272,"
+	"\"p99_ns\":12000000,\"nested\":0,\"unmatched_starts\":0,\"unmatched_ends\":0,\"unassigned\":0,\"dropped\":0,"
 	"\"inside\":0,\"kinds\":[\n{\"event\":\"PollStartEvent\",\"pairs\":6,\"ns\":28100000}],"
-	"\"min_ns\":1000000,\"slow\":5,\"slow_ns\":28000000,\"told\":2,\"no_thread\":1,"
-	"\"not_its_thread\":1,\"not_recorded\":1,\"not_kept\":0,\"switches\":true,\"whole\":true,"
+	"\"min_ns\":1000000,\"slow\":5,\"slow_ns\":28000000,\"explained\":2,\"no_thread\":1,"
+	"\"not_its_thread\":1,\"not_recorded\":1,\"not_kept\":0,\"switches\":true,\"complete\":true,"
 	"\"causes\":[\n"
-	"{\"kind\":\"blocked\",\"ns\":10000000,\"pairs\":1,\"mostly\":1,\"function\":\"fsync\","
+	"{\"kind\":\"blocked\",\"ns\":10000000,\"pairs\":1,\"dominant\":1,\"function\":\"fsync\","
 	"\"under\":\"app::write_log\",\"page_fault\":false},\n"
-	"{\"kind\":\"waiting\",\"ns\":5000000,\"pairs\":1,\"mostly\":1,"
-	"\"behind\":{\"tid\":20,\"pid\":null,\"comm\":\"hog\"}},\n"
-	"{\"kind\":\"running\",\"ns\":4000000,\"pairs\":2,\"mostly\":0}],\"places\":[\n"
+	"{\"kind\":\"runnable\",\"ns\":5000000,\"pairs\":1,\"dominant\":1,"
+	"\"ran_instead\":{\"tid\":20,\"pid\":null,\"comm\":\"hog\"}},\n"
+	"{\"kind\":\"running\",\"ns\":4000000,\"pairs\":2,\"dominant\":0}],\"places\":[\n"
 	"{\"spawned\":\"src/net.rs:9\",\"polls\":4,\"ns\":16000000},\n"
-	"{\"spawned\":\"src/main.rs:7\",\"polls\":1,\"ns\":12000000}],\"rows_left_out\":4,\"slowest\":[\n"
+	"{\"spawned\":\"src/main.rs:7\",\"polls\":1,\"ns\":12000000}],\"rows_not_shown\":4,\"slowest\":[\n"
 	"{\"event\":\"PollStartEvent\",\"tid\":11,\"pid\":11,\"comm\":\"app\",\"worker\":0,\"task\":17,"
 	"\"spawned\":\"src/main.rs:7\",\"spans\":[\"write_log\"],"
 	"\"from_ns\":20001000000,\"to_ns\":20013000000,\"unknown_ns\":0,\"running_ns\":2000000,"
-	"\"waiting_ns\":0,\"blocked_ns\":10000000,\"absent_ns\":0,\"story\":[\n"
+	"\"runnable_ns\":0,\"blocked_ns\":10000000,\"absent_ns\":0,\"steps\":[\n"
 	"{\"start_ns\":20001000000,\"ns\":1000000,\"running_ns\":1000000,\"running\":1},\n"
 	"{\"start_ns\":20002000000,\"ns\":10000000,\"blocked_ns\":10000000,\"blocked\":1,"
 	"\"longest_blocked\":{\"start_ns\":20002000000,\"ns\":10000000,\"state\":\"D\","
@@ -260,11 +260,12 @@ Test(polls, no_thread_of_another_boot_is_taken_for_its_own)
 	struct run r =
 		run_cmd(cmd_polls, input_of(KERNEL | APP, elsewhere), "polls", "-", "--json", NULL);
 
-	run_expect_in(r.out, "\"told\":0,\"no_thread\":1,\"not_its_thread\":0,\"not_recorded\":4,");
+	run_expect_in(r.out,
+		      "\"explained\":0,\"no_thread\":1,\"not_its_thread\":0,\"not_recorded\":4,");
 	run_expect_in(r.out, "\"causes\":[],");
 	run_expect_in(r.out, "\"tid\":11,\"pid\":null,\"comm\":null,\"worker\":0,");
 	cr_expect_null(strstr(r.out, "\"running_ns\":2000000"));
-	run_expect_in(r.out, "\"story\":[],\"seen\":[\n"
+	run_expect_in(r.out, "\"steps\":[],\"stacks\":[\n"
 			     "{\"at_ns\":20003000000,\"off_cpu\":false,");
 	run_free(&r);
 }
@@ -286,7 +287,7 @@ Test(polls, those_that_were_selected)
 	expect_slow("--time=20.001500,20.0135", NULL, "\"pairs\":5,");
 	expect_slow("-t77", NULL, "\"pairs\":0,");
 	expect_slow("--min=20ms", NULL, "\"pairs\":6,");
-	expect_slow("--min=20ms", NULL, "\"slow\":0,\"slow_ns\":0,\"told\":0,");
+	expect_slow("--min=20ms", NULL, "\"slow\":0,\"slow_ns\":0,\"explained\":0,");
 }
 
 Test(polls, spans_in_place_of_polls)
@@ -336,7 +337,7 @@ Test(polls, spans_of_two_functions_are_told_apart)
 	r = run_cmd(cmd_polls, two_spans(), "polls", "-", "--json", "--span", "log", NULL);
 	run_expect_in(
 		r.out,
-		"\"nested\":0,\"unended\":0,\"unstarted\":0,\"untied\":0,\"crowded\":0,"
+		"\"nested\":0,\"unmatched_starts\":0,\"unmatched_ends\":0,\"unassigned\":0,\"dropped\":0,"
 		"\"inside\":1,\"kinds\":[\n"
 		"{\"event\":\"SpanEnter:app::log:src/log.rs:3\",\"pairs\":1,\"ns\":11000000},\n"
 		"{\"event\":\"SpanEnter:app::net::log:src/net.rs:9\",\"pairs\":1,\"ns\":2000000}],");
@@ -363,10 +364,10 @@ Test(polls, without_a_recording_none_is_told)
 {
 	struct run r = run_cmd(cmd_polls, input_of(APP, service), "polls", "-", "--json", NULL);
 
-	run_expect_in(r.out, "\"slow\":5,\"slow_ns\":28000000,\"told\":0,\"no_thread\":0,"
+	run_expect_in(r.out, "\"slow\":5,\"slow_ns\":28000000,\"explained\":0,\"no_thread\":0,"
 			     "\"not_its_thread\":0,\"not_recorded\":5,\"not_kept\":0,"
 			     "\"switches\":false,");
-	run_expect_in(r.out, "\"spans\":[\"write_log\"],\"untold\":\"not_recorded\",");
+	run_expect_in(r.out, "\"spans\":[\"write_log\"],\"unexplained\":\"not_recorded\",");
 	run_free(&r);
 }
 

@@ -38,7 +38,7 @@ static const char text[] = "trace           standard input\n"
 		  "Addresses without a name, by module:\n"
 		  "  1 of 1  /lib/libc.so.6: unknown: the trace does not say\n";
 
-static const char json[] = "{\"version\":1,\"file\":\"standard input\",\"level\":\"0.3\",\"level_features\":[],\"torn\":false,\"newer\":false,\"segments\":1,\"events\":33,\"bytes\":2645,\"overhead_bytes\":1435,\"samples\":8,\"switch_stacks\":1,\"metadata\":{\"host\":\"box\",\"kernel\":\"Linux 6.18.0\",\"command_line\":\"dial9-prof -p 10\",\"sample_event\":\"cpu-clock\",\"sample_hz\":\"99\",\"sample_period_ns\":\"10101010\",\"flavour\":\"mint\"},\"first_ns\":10000000000,\"last_ns\":14000000000,\"start_realtime_ns\":1700000000000000000,\"lost\":[{\"kind\":\"ring_full\",\"count\":3,\"first_ns\":13000005000,\"last_ns\":13000007000}],\"account\":{\"verdict\":\"balanced\",\"lost_events\":3,\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0,\"doubtful_stacks\":0,\"lost_samples_estimate\":0,\"pauses\":0,\"stacks_left_out\":0},\"stats\":{\"elapsed_ns\":2000000000,\"produced\":13,\"written\":10,\"lost\":3,\"under_way\":0,\"written_here\":2,\"balanced\":true,\"samples\":20,\"bpf_ns\":10000000,\"bpf_runs\":10000,\"cpu_ns\":30000000,\"realtime_ns\":4000000,\"end_cpu_ns\":250000000,\"rss_bytes\":5000000,\"ring_fill_max_bytes\":65536,\"bytes_written\":123456},\"types\":[{\"name\":\"CpuSampleEvent\",\"events\":9,\"bytes\":425},{\"name\":\"SegmentMetadataEvent\",\"events\":1,\"bytes\":186},{\"name\":\"SymbolTableEntry\",\"events\":6,\"bytes\":182},{\"name\":\"TracepointSymbol\",\"events\":7,\"bytes\":142},{\"name\":\"ModuleEvent\",\"events\":3,\"bytes\":95},{\"name\":\"TaskEvent\",\"events\":2,\"bytes\":60},{\"name\":\"RecorderStats\",\"events\":1,\"bytes\":44},{\"name\":\"LostEvents\",\"events\":1,\"bytes\":25},{\"name\":\"sched:sched_switch\",\"events\":1,\"bytes\":21},{\"name\":\"ClockSyncEvent\",\"events\":1,\"bytes\":15},{\"name\":\"sched:sched_waking\",\"events\":1,\"bytes\":15}],\"modules\":[{\"path\":\"/lib/libc.so.6\",\"build_id\":\"2f6c69622f6c6962632e736f2e36\",\"addresses\":1,\"unnamed\":1,\"status\":null,\"detail\":null},{\"path\":\"/opt/app/bin/app\",\"build_id\":\"2f6f70742f6170702f62696e2f617070\",\"addresses\":3,\"unnamed\":0,\"status\":null,\"detail\":null},{\"path\":\"[kernel.kallsyms]\",\"build_id\":\"5b6b65726e656c2e6b616c6c73796d735d\",\"addresses\":1,\"unnamed\":0,\"status\":null,\"detail\":null}],\"workers\":{\"crashed\":0,\"hung\":0}}\n";
+static const char json[] = "{\"version\":2,\"file\":\"standard input\",\"level\":\"0.3\",\"level_features\":[],\"truncated\":false,\"newer\":false,\"segments\":1,\"events\":33,\"bytes\":2645,\"overhead_bytes\":1435,\"samples\":8,\"switch_stacks\":1,\"metadata\":{\"host\":\"box\",\"kernel\":\"Linux 6.18.0\",\"command_line\":\"dial9-prof -p 10\",\"sample_event\":\"cpu-clock\",\"sample_hz\":\"99\",\"sample_period_ns\":\"10101010\",\"flavour\":\"mint\"},\"first_ns\":10000000000,\"last_ns\":14000000000,\"start_realtime_ns\":1700000000000000000,\"lost\":[{\"kind\":\"ring_full\",\"count\":3,\"first_ns\":13000005000,\"last_ns\":13000007000}],\"accounting\":{\"verdict\":\"balanced\",\"lost_events\":3,\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0,\"doubtful_stacks\":0,\"lost_samples_estimate\":0,\"pauses\":0,\"stacks_skipped\":0},\"stats\":{\"elapsed_ns\":2000000000,\"produced\":13,\"written\":10,\"lost\":3,\"in_flight\":0,\"written_here\":2,\"balanced\":true,\"samples\":20,\"bpf_ns\":10000000,\"bpf_runs\":10000,\"cpu_ns\":30000000,\"realtime_ns\":4000000,\"end_cpu_ns\":250000000,\"rss_bytes\":5000000,\"ring_fill_max_bytes\":65536,\"bytes_written\":123456},\"types\":[{\"name\":\"CpuSampleEvent\",\"events\":9,\"bytes\":425},{\"name\":\"SegmentMetadataEvent\",\"events\":1,\"bytes\":186},{\"name\":\"SymbolTableEntry\",\"events\":6,\"bytes\":182},{\"name\":\"TracepointSymbol\",\"events\":7,\"bytes\":142},{\"name\":\"ModuleEvent\",\"events\":3,\"bytes\":95},{\"name\":\"TaskEvent\",\"events\":2,\"bytes\":60},{\"name\":\"RecorderStats\",\"events\":1,\"bytes\":44},{\"name\":\"LostEvents\",\"events\":1,\"bytes\":25},{\"name\":\"sched:sched_switch\",\"events\":1,\"bytes\":21},{\"name\":\"ClockSyncEvent\",\"events\":1,\"bytes\":15},{\"name\":\"sched:sched_waking\",\"events\":1,\"bytes\":15}],\"modules\":[{\"path\":\"/lib/libc.so.6\",\"build_id\":\"2f6c69622f6c6962632e736f2e36\",\"addresses\":1,\"unnamed\":1,\"status\":null,\"detail\":null},{\"path\":\"/opt/app/bin/app\",\"build_id\":\"2f6f70742f6170702f62696e2f617070\",\"addresses\":3,\"unnamed\":0,\"status\":null,\"detail\":null},{\"path\":\"[kernel.kallsyms]\",\"build_id\":\"5b6b65726e656c2e6b616c6c73796d735d\",\"addresses\":1,\"unnamed\":0,\"status\":null,\"detail\":null}],\"workers\":{\"crashed\":0,\"hung\":0}}\n";
 /* clang-format on */
 
 static struct run run_app(const char *a, const char *b)
@@ -128,7 +128,7 @@ Test(info, figures_before_the_end_are_an_open_account)
 	cr_expect_null(strstr(r.out, "DOES NOT ADD UP"));
 	run_free(&r);
 	r = run_cmd(cmd_info, make_file(&m), "info", "--json", "-", NULL);
-	run_expect_in(r.out, "\"account\":{\"verdict\":\"open\",");
+	run_expect_in(r.out, "\"accounting\":{\"verdict\":\"open\",");
 	run_free(&r);
 	make_fini(&m);
 }
@@ -194,7 +194,7 @@ Test(info, figures_of_one_file_of_several_are_told_apart)
 	run_free(&r);
 	run_make_segment(&m[0], 1000, 1, (const uint64_t[]){ 9, 7, 1, 2 });
 	r = run_segments("--json", m, 1);
-	run_expect_in(r.out, ",\"under_way\":1,\"written_here\":1,\"balanced\":false");
+	run_expect_in(r.out, ",\"in_flight\":1,\"written_here\":1,\"balanced\":false");
 	run_free(&r);
 }
 
@@ -243,7 +243,7 @@ Test(info, stacks_that_were_left_out_are_told_and_not_lost)
 	run_free(&r);
 	r = run_cmd(cmd_info, make_file(&m), "info", "--json", "-", NULL);
 	run_expect_in(r.out, "\"lost_events\":0,\"lost_samples\":0,");
-	run_expect_in(r.out, "\"stacks_left_out\":1235}");
+	run_expect_in(r.out, "\"stacks_skipped\":1235}");
 	run_free(&r);
 	make_fini(&m);
 }
@@ -299,9 +299,9 @@ Test(info, side_band_records_are_not_events)
 	r = run_cmd(cmd_info, make_file(&m), "info", "--json", "-", NULL);
 	run_expect_in(
 		r.out,
-		"\"account\":{\"verdict\":\"balanced\",\"lost_events\":0,"
+		"\"accounting\":{\"verdict\":\"balanced\",\"lost_events\":0,"
 		"\"lost_samples\":0,\"lost_sideband\":1687,\"sideband_stalls\":1,"
-		"\"doubtful_stacks\":12,\"lost_samples_estimate\":0,\"pauses\":0,\"stacks_left_out\":0}");
+		"\"doubtful_stacks\":12,\"lost_samples_estimate\":0,\"pauses\":0,\"stacks_skipped\":0}");
 	run_free(&r);
 	make_fini(&m);
 }

@@ -87,14 +87,14 @@ static const char sched_only[] = "pool      10/11      [001]    12.001234: sched
 		  "\n"
 		  "             app      10/10      [000]    13.000000: sched:sched_waking: comm=pool pid=11 prio=120 target_cpu=0\n";
 
-#define JSON_SWITCH "{\"version\":1,\"ts\":12001234567,\"event\":\"sched:sched_switch\",\"comm\":\"pool\",\"pid\":10,\"tid\":11,\"cpu\":1,\"fields\":{\"prev_comm\":\"pool\",\"prev_pid\":11,\"prev_prio\":120,\"prev_state\":1,\"next_comm\":\"swapper/1\",\"next_pid\":0,\"next_prio\":120},\"text\":{\"prev_state\":\"S\"}"
+#define JSON_SWITCH "{\"version\":2,\"ts\":12001234567,\"event\":\"sched:sched_switch\",\"comm\":\"pool\",\"pid\":10,\"tid\":11,\"cpu\":1,\"fields\":{\"prev_comm\":\"pool\",\"prev_pid\":11,\"prev_prio\":120,\"prev_state\":1,\"next_comm\":\"swapper/1\",\"next_pid\":0,\"next_prio\":120},\"text\":{\"prev_state\":\"S\"}"
 #define JSON_STACK ",\"stack\":[{\"addr\":\"0x8000030000000080\",\"sym\":\"schedule\",\"off\":64,\"dso\":\"[kernel.kallsyms]\"},{\"addr\":\"0x10000000210\",\"sym\":\"work\",\"off\":16,\"dso\":\"/opt/app/bin/app\",\"file\":\"app.c\",\"line\":15},{\"addr\":\"0x10000000110\",\"sym\":\"main\",\"off\":16,\"dso\":\"/opt/app/bin/app\",\"file\":\"app.c\",\"line\":5}]}\n"
 
 static const char json[] = JSON_SWITCH JSON_STACK;
 
-static const char json_stack_alone[] = "{\"version\":1,\"ts\":12001234567,\"event\":\"switch-out\",\"comm\":\"pool\",\"pid\":10,\"tid\":11,\"cpu\":1,\"fields\":{\"worker_id\":255,\"tid\":11,\"source\":1,\"thread_name\":null,\"cpu\":1,\"pid\":10,\"flags\":0}" JSON_STACK;
+static const char json_stack_alone[] = "{\"version\":2,\"ts\":12001234567,\"event\":\"switch-out\",\"comm\":\"pool\",\"pid\":10,\"tid\":11,\"cpu\":1,\"fields\":{\"worker_id\":255,\"tid\":11,\"source\":1,\"thread_name\":null,\"cpu\":1,\"pid\":10,\"flags\":0}" JSON_STACK;
 
-static const char json_lost[] = "{\"version\":1,\"ts\":14000000000,\"event\":\"LostEvents\",\"comm\":null,\"pid\":null,\"tid\":null,\"cpu\":0,\"fields\":{\"cpu\":0,\"kind\":\"ring_full\",\"count\":3,\"first_ns\":13000005000,\"last_ns\":13000007000}}\n";
+static const char json_lost[] = "{\"version\":2,\"ts\":14000000000,\"event\":\"LostEvents\",\"comm\":null,\"pid\":null,\"tid\":null,\"cpu\":0,\"fields\":{\"cpu\":0,\"kind\":\"ring_full\",\"count\":3,\"first_ns\":13000005000,\"last_ns\":13000007000}}\n";
 
 static const char switch_out_only[] = "pool      10/11      [001]    12.001234: switch-out:\n"
 		  "\t              80 schedule+0x40 ([kernel.kallsyms])\n"
@@ -248,7 +248,7 @@ Test(script, prints_every_type_of_value)
 		   "");
 	run_expect(run_cmd(cmd_script, make_file(&m), "script", "-", "--json", "--limit=1", NULL),
 		   0,
-		   "{\"version\":1,\"ts\":null,\"event\":\"Foreign\",\"comm\":null,\"pid\":null,"
+		   "{\"version\":2,\"ts\":null,\"event\":\"Foreign\",\"comm\":null,\"pid\":null,"
 		   "\"tid\":null,\"cpu\":null,\"fields\":{\"i\":-5,\"f\":1.5,\"b\":true,"
 		   "\"s\":\"a\\tb\\\"\",\"y\":\"01ff\",\"st\":[16,32],\"m\":[[\"k\",\"v\"]],"
 		   "\"o\":null,\"l\":[7,\"x\"]}}\n",
@@ -287,7 +287,7 @@ Test(script, says_where_a_stack_ends_when_asked)
 	run_expect_in(r.out, "\"user_end\":1},\"stack\":[");
 	run_expect_in(r.out, "],\"user_end\":\"complete\"}\n");
 	run_expect_in(r.out, "\"user_end\":102},\"stack\":[");
-	run_expect_in(r.out, "],\"user_end\":\"no_row\",\"guessed_caller\":true}\n");
+	run_expect_in(r.out, "],\"user_end\":\"no_row\",\"uncertain_caller\":true}\n");
 	run_free(&r);
 	make_fini(&m);
 }

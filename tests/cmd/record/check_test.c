@@ -57,9 +57,9 @@ Test(check, what_can_be_done_without_is_no_reason_not_to_start)
 	       "A recording can start with --no-samples.\n");
 	expect(check_print_json, rows, 2,
 	       "{\"can_record\":true,\"checks\":[{\"state\":\"ok\",\"name\":\"tracefs\",\"detail\":"
-	       "\"mounted\",\"option\":null,\"costs\":null,\"mend\":null},{\"state\":\"less\","
+	       "\"mounted\",\"option\":null,\"costs\":null,\"fix\":null},{\"state\":\"less\","
 	       "\"name\":\"sampling clock\",\"detail\":\"none\",\"option\":\"--no-samples\",\"costs\":"
-	       "\"no CPU samples\",\"mend\":null}]}\n");
+	       "\"no CPU samples\",\"fix\":null}]}\n");
 }
 
 Test(check, a_command_that_mends_several_things_is_printed_once)
@@ -90,6 +90,6 @@ Test(check, a_command_that_mends_several_things_is_printed_once)
 	       "No recording can start.\n");
 	expect(check_print_json, rows + 3, 1,
 	       "{\"can_record\":false,\"checks\":[{\"state\":\"missing\",\"name\":\"CAP_B\",\"detail\":"
-	       "\"not there\",\"option\":null,\"costs\":\"nothing can be recorded\",\"mend\":"
+	       "\"not there\",\"option\":null,\"costs\":\"nothing can be recorded\",\"fix\":"
 	       "\"sudo setcap x\"}]}\n");
 }

@@ -200,17 +200,17 @@ Test(diff, json_has_exact_numbers)
 	struct run r = diff(old, new, "--json", "-n1", NULL);
 
 	cr_assert_eq(r.code, CMD_OK);
-	cr_assert_eq(strstr(r.out, "{\"version\":1,\"kind\":\"cpu\",\"unit\":\"percent\","), r.out);
+	cr_assert_eq(strstr(r.out, "{\"version\":2,\"kind\":\"cpu\",\"unit\":\"percent\","), r.out);
 	cr_assert_not_null(
 		strstr(r.out, "\"observed\":100,\"span_ns\":1000000000,\"recorded_ns\":1000000000,"
 			      "\"sum_ns\":1e+09,"));
 	cr_assert_not_null(
 		strstr(r.out,
-		       "\"rows_left_out\":1,\"rows\":[{\"sym\":\"rest\",\"dso\":\"app\",\"old_count\":20,\"old\":20,"
+		       "\"rows_not_shown\":1,\"rows\":[{\"sym\":\"rest\",\"dso\":\"app\",\"old_count\":20,\"old\":20,"
 		       "\"new_count\":80,\"new\":80,\"delta\":60,\"error\":11.3137085,"
 		       "\"ratio\":4,\"ratio_error\":1.6492422"),
 		"%s", r.out);
-	cr_assert_not_null(strstr(r.out, "\"inside\":false}]}\n"), "%s", r.out);
+	cr_assert_not_null(strstr(r.out, "\"within_noise\":false}]}\n"), "%s", r.out);
 	run_free(&r);
 }
 
@@ -475,6 +475,6 @@ Test(diff, what_nobody_can_tell_is_not_chance)
 	run_free(&r);
 	r = diff(build_fd(&old_build, 1, MS, 50000), build_fd(&old_build, 1, MS, 40),
 		 "--kind=latency", "--json", NULL);
-	run_expect_in(r.out, "\"p50_error\":null,\"inside\":null}");
+	run_expect_in(r.out, "\"p50_error\":null,\"within_noise\":null}");
 	run_free(&r);
 }

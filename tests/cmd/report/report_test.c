@@ -133,7 +133,7 @@ static const char thread_11[] = "# standard input: CPU samples over 2.000 s\n"
 		  "   100.00%  100.00%        2     0.020  [unknown]  libc.so.6\n"\
 		  "     0.00%  100.00%        0     0.000  main       app\n"
 
-static const char json[] = "{\"version\":1,\"file\":\"standard input\",\"sample_event\":\"cpu-clock\",\"sample_hz\":\"99\",\"samples\":8,\"lost\":3,\"lost_events\":3,\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0,\"doubtful_stacks\":0,\"lost_samples_estimate\":0,\"pauses\":0,\"stacks_left_out\":0,\"rows_left_out\":0,\"rows\":[{\"self\":6,\"total\":6,\"self_ns\":60606060,\"total_ns\":60606060,\"sym\":\"leaf\",\"inlined\":true,\"dso\":\"/opt/app/bin/app\"},{\"self\":2,\"total\":2,\"self_ns\":20202020,\"total_ns\":20202020,\"sym\":null,\"dso\":\"/lib/libc.so.6\"},{\"self\":0,\"total\":8,\"self_ns\":0,\"total_ns\":80808080,\"sym\":\"main\",\"dso\":\"/opt/app/bin/app\"},{\"self\":0,\"total\":6,\"self_ns\":0,\"total_ns\":60606060,\"sym\":\"hot\",\"dso\":\"/opt/app/bin/app\"},{\"self\":0,\"total\":6,\"self_ns\":0,\"total_ns\":60606060,\"sym\":\"work\",\"dso\":\"/opt/app/bin/app\"}]}\n";
+static const char json[] = "{\"version\":2,\"file\":\"standard input\",\"sample_event\":\"cpu-clock\",\"sample_hz\":\"99\",\"samples\":8,\"lost\":3,\"lost_events\":3,\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0,\"doubtful_stacks\":0,\"lost_samples_estimate\":0,\"pauses\":0,\"stacks_skipped\":0,\"rows_not_shown\":0,\"rows\":[{\"self\":6,\"total\":6,\"self_ns\":60606060,\"total_ns\":60606060,\"sym\":\"leaf\",\"inlined\":true,\"dso\":\"/opt/app/bin/app\"},{\"self\":2,\"total\":2,\"self_ns\":20202020,\"total_ns\":20202020,\"sym\":null,\"dso\":\"/lib/libc.so.6\"},{\"self\":0,\"total\":8,\"self_ns\":0,\"total_ns\":80808080,\"sym\":\"main\",\"dso\":\"/opt/app/bin/app\"},{\"self\":0,\"total\":6,\"self_ns\":0,\"total_ns\":60606060,\"sym\":\"hot\",\"dso\":\"/opt/app/bin/app\"},{\"self\":0,\"total\":6,\"self_ns\":0,\"total_ns\":60606060,\"sym\":\"work\",\"dso\":\"/opt/app/bin/app\"}]}\n";
 /* clang-format on */
 
 #define APP(...) run_app((const char *[]){ __VA_ARGS__, NULL })
@@ -191,7 +191,7 @@ Test(report, stacks_as_json)
 			     "{\"sym\":\"hot\",\"dso\":\"/opt/app/bin/app\"},"
 			     "{\"sym\":\"work\",\"dso\":\"/opt/app/bin/app\"},"
 			     "{\"sym\":\"main\",\"dso\":\"/opt/app/bin/app\"}]}],"
-			     "\"rows_left_out\":1}\n");
+			     "\"rows_not_shown\":1}\n");
 	run_free(&r);
 	r = APP("-g", "-spid", "--json");
 	run_expect_in(r.out, ",\"tree\":[{\"depth\":1,\"self\":0,\"total\":8,\"self_ns\":0,"
@@ -200,7 +200,7 @@ Test(report, stacks_as_json)
 	r = APP("-s", "tid", "--json");
 	run_expect_in(
 		r.out,
-		",\"run_ns\":2001234567,\"doubtful_ns\":4000000000,\"rows_left_out\":0,\"rows\":[{"
+		",\"run_ns\":2001234567,\"doubtful_ns\":4000000000,\"rows_not_shown\":0,\"rows\":[{"
 		"\"self\":2,\"total\":2,\"self_ns\":20202020,\"total_ns\":20202020,"
 		"\"run_ns\":2001234567,\"tid\":11},");
 	run_free(&r);
@@ -380,7 +380,7 @@ Test(report, of_all_of_the_time)
 	run_expect_in(
 		r.out,
 		",\"unknown_ns\":5000000000,\"running_ns\":2001234567,"
-		"\"runnable_ns\":0,\"blocked_ns\":998765433,\"unsure_ns\":0,\"rows_left_out\":0,\"rows\":[");
+		"\"runnable_ns\":0,\"blocked_ns\":998765433,\"unsure_ns\":0,\"rows_not_shown\":0,\"rows\":[");
 	run_expect_in(r.out, "\"self_ns\":998765433,\"total_ns\":998765433,"
 			     "\"state\":\"blocked\",\"tid\":11}");
 	run_free(&r);

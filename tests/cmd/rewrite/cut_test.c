@@ -391,7 +391,7 @@ static char *waits(int fd, const char *a, const char *b)
 {
 	struct run r =
 		run_cmd(cmd_offcpu, fd, "offcpu", "-", "--json", "--by=tid", a, a ? b : NULL, NULL);
-	const char *from = strstr(r.out, "\"waits\"");
+	const char *from = strstr(r.out, "\"intervals\"");
 	char *got;
 
 	cr_assert_eq(r.code, CMD_OK, "%s", r.err);

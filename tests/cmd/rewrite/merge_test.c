@@ -364,8 +364,8 @@ Test(merge, a_service_of_another_host_adds_nothing_to_what_threads_did)
 	     *offcpu = said(cmd_offcpu, "offcpu", merged, "--by", "tid"), line[256];
 
 	/* 30 samples 10 us apart until it is switched out for the first time, and 20 turns of 1 us */
-	cr_expect(strstr(latency, "\"run_ns\":320000,\"switches\":20,\"wait_ns\":10000,"), "%.400s",
-		  latency);
+	cr_expect(strstr(latency, "\"run_ns\":320000,\"switches\":20,\"runnable_ns\":10000,"),
+		  "%.400s", latency);
 	cr_expect(line_with(offcpu, " 7", line) && strstr(line, "20.000 ms"), "%s", offcpu);
 	free(latency);
 	free(offcpu);

@@ -66,10 +66,10 @@ static const char hist[] = HEAD
 	"\n";
 
 static const char json[] =
-	"{\"version\":1,\"file\":\"standard input\",\"span_ns\":4000000000,\"lost_events\":0,"
+	"{\"version\":2,\"file\":\"standard input\",\"span_ns\":4000000000,\"lost_events\":0,"
 	"\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0,\"doubtful_stacks\":0,"
-	"\"lost_samples_estimate\":0,\"pauses\":0,\"stacks_left_out\":0,\"waits\":2,\"cut\":0,\"ns\":1500000000,\"unknown_ns\":0,\"unsure_ns\":0,\"rows_left_out\":0,\"rows\":[\n"
-	"{\"ns\":1500000000,\"waits\":2,\"cut\":0,\"max_ns\":1000000000,\"max_start_ns\":20000000000,"
+	"\"lost_samples_estimate\":0,\"pauses\":0,\"stacks_skipped\":0,\"intervals\":2,\"cut\":0,\"ns\":1500000000,\"unknown_ns\":0,\"unsure_ns\":0,\"rows_not_shown\":0,\"rows\":[\n"
+	"{\"ns\":1500000000,\"intervals\":2,\"cut\":0,\"max_ns\":1000000000,\"max_start_ns\":20000000000,"
 	"\"comm\":\"napper\",\"state\":\"S\",\"waker\":{\"context\":\"unknown\",\"name\":\"reader?\"},"
 	"\"stack\":[{\"sym\":\"nap\",\"dso\":\"/opt/app\"},{\"sym\":\"main\",\"dso\":\"/opt/app\"}],"
 	"\"log2_ns\":{\"28\":1,\"29\":1}}]}\n";
@@ -186,11 +186,11 @@ Test(offcpu, json_has_all_rows_unless_limit_says_otherwise)
 	run_expect_in(r.out, "# 5 more rows with less time: --limit 0 shows all\n");
 	run_free(&r);
 	r = run_cmd(cmd_offcpu, many_names(), "offcpu", "-", "--json", NULL);
-	run_expect_in(r.out, ",\"rows_left_out\":0,\"rows\":[");
+	run_expect_in(r.out, ",\"rows_not_shown\":0,\"rows\":[");
 	cr_expect_eq(times_in(r.out, "{\"ns\":1000000000,"), 25);
 	run_free(&r);
 	r = run_cmd(cmd_offcpu, many_names(), "offcpu", "-", "--json", "--limit", "3", NULL);
-	run_expect_in(r.out, ",\"rows_left_out\":22,\"rows\":[");
+	run_expect_in(r.out, ",\"rows_not_shown\":22,\"rows\":[");
 	cr_expect_eq(times_in(r.out, "{\"ns\":1000000000,"), 3);
 	run_free(&r);
 }

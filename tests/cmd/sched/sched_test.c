@@ -95,12 +95,12 @@ Test(sched, one_json_object)
 	run_expect(
 		run_cmd(cmd_sched, input(), "sched", "latency", "-", "--json", "-t", "11", NULL),
 		CMD_OK,
-		"{\"version\":1,\"file\":\"standard input\",\"span_ns\":4000000000,\"lost_events\":0,"
+		"{\"version\":2,\"file\":\"standard input\",\"span_ns\":4000000000,\"lost_events\":0,"
 		"\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0,"
-		"\"doubtful_stacks\":0,\"lost_samples_estimate\":0,\"pauses\":0,\"stacks_left_out\":0,\"run_ns\":2000000000,"
-		"\"switches\":3,\"wait_ns\":750000000,\"unknown_ns\":0,\"unsure_ns\":0,\"rows_left_out\":0,\"rows\":[\n"
+		"\"doubtful_stacks\":0,\"lost_samples_estimate\":0,\"pauses\":0,\"stacks_skipped\":0,\"run_ns\":2000000000,"
+		"\"switches\":3,\"runnable_ns\":750000000,\"unknown_ns\":0,\"unsure_ns\":0,\"rows_not_shown\":0,\"rows\":[\n"
 		"{\"comm\":\"worker\",\"tid\":11,\"pid\":10,\"run_ns\":2000000000,\"switches\":3,"
-		"\"waits\":2,\"cut\":0,\"wait_ns\":750000000,\"p50_ns\":250000000,"
+		"\"intervals\":2,\"cut\":0,\"runnable_ns\":750000000,\"p50_ns\":250000000,"
 		"\"p99_ns\":500000000,\"max_ns\":500000000,\"max_start_ns\":21000000000}],"
 		"\"worst\":[]}\n",
 		"");
@@ -164,10 +164,11 @@ Test(sched, samples_alone_tell_no_times)
 			   NULL),
 		   CMD_OK, "Nothing to explain of thread or process 11" WHY, "");
 	r = run_cmd(cmd_sched, input_of_samples(), "sched", "latency", "-", "--json", NULL);
-	run_expect_in(r.out,
-		      "\"run_ns\":0,\"switches\":0,\"wait_ns\":0,\"unknown_ns\":0,\"unsure_ns\":0,"
+	run_expect_in(
+		r.out,
+		"\"run_ns\":0,\"switches\":0,\"runnable_ns\":0,\"unknown_ns\":0,\"unsure_ns\":0,"
 
-		      "\"rows_left_out\":0,\"rows\":[],\"worst\":[]}");
+		"\"rows_not_shown\":0,\"rows\":[],\"worst\":[]}");
 	run_free(&r);
 #undef WHY
 }
@@ -263,7 +264,7 @@ Test(sched, what_was_before_a_first_switch_in_is_unknown_to_all)
 	run_expect_in(r.out, "\n# " LATE);
 	run_free(&r);
 	r = run_cmd(cmd_sched, late(), "sched", "summary", "-", "--json", NULL);
-	run_expect_in(r.out, ",\"wait_ns\":0,");
+	run_expect_in(r.out, ",\"runnable_ns\":0,");
 	run_expect_in(r.out, ",\"unknown_ns\":2000000000,\"unsure_ns\":2000000000,");
 	run_free(&r);
 	r = run_cmd(cmd_offcpu, late(), "offcpu", "-", NULL);
@@ -434,14 +435,14 @@ Test(sched, summary_of_cpus)
 	run_expect(
 		run_cmd(cmd_sched, input(), "sched", "summary", "--json", "-t", "11", "-", NULL),
 		CMD_OK,
-		"{\"version\":1,\"file\":\"standard input\",\"span_ns\":4000000000,\"lost_events\":0,"
+		"{\"version\":2,\"file\":\"standard input\",\"span_ns\":4000000000,\"lost_events\":0,"
 		"\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0,"
-		"\"doubtful_stacks\":0,\"lost_samples_estimate\":0,\"pauses\":0,\"stacks_left_out\":0,\"recorded_ns\":4000000000,\"busy_ns\":2000000000,"
-		"\"switches\":3,\"migrated\":0,\"wait_ns\":750000000,\"wait_max_ns\":500000000,"
-		"\"wait_max_start_ns\":21000000000,\"wait_max_tid\":11,\"unknown_ns\":0,\"unsure_ns\":0,\"cpus\":[\n"
+		"\"doubtful_stacks\":0,\"lost_samples_estimate\":0,\"pauses\":0,\"stacks_skipped\":0,\"recorded_ns\":4000000000,\"busy_ns\":2000000000,"
+		"\"switches\":3,\"migrated\":0,\"runnable_ns\":750000000,\"runnable_max_ns\":500000000,"
+		"\"runnable_max_start_ns\":21000000000,\"runnable_max_tid\":11,\"unknown_ns\":0,\"unsure_ns\":0,\"cpus\":[\n"
 		"{\"cpu\":0,\"recorded_ns\":4000000000,\"busy_ns\":2000000000,\"switches\":3,\"migrated\":0,"
-		"\"wait_ns\":750000000,\"wait_max_ns\":500000000,"
-		"\"wait_max_start_ns\":21000000000,\"wait_max_tid\":11}]}\n",
+		"\"runnable_ns\":750000000,\"runnable_max_ns\":500000000,"
+		"\"runnable_max_start_ns\":21000000000,\"runnable_max_tid\":11}]}\n",
 		"");
 }
 
@@ -592,9 +593,9 @@ Test(sched, map_of_cpus)
 	run_expect(
 		run_cmd(cmd_sched, input(), "sched", "map", "--cols", "10", "-", "--json", NULL),
 		CMD_OK,
-		"{\"version\":1,\"file\":\"standard input\",\"span_ns\":4000000000,"
+		"{\"version\":2,\"file\":\"standard input\",\"span_ns\":4000000000,"
 		"\"lost_events\":0,\"lost_samples\":0,\"lost_sideband\":0,"
-		"\"sideband_stalls\":0,\"doubtful_stacks\":0,\"lost_samples_estimate\":0,\"pauses\":0,\"stacks_left_out\":0,"
+		"\"sideband_stalls\":0,\"doubtful_stacks\":0,\"lost_samples_estimate\":0,\"pauses\":0,\"stacks_skipped\":0,"
 		"\"start_ns\":20000000000,\"column_ns\":536870912,\"cpus\":[\n"
 		"{\"cpu\":0,\"tids\":[11,11,12,11,12,11,12,12],\"busy_ns\":[536870912,"
 		"536870912,536870912,536870912,536870912,536870912,536870912,241903616]}],"
@@ -729,7 +730,8 @@ Test(sched, who_ran_instead_has_the_name_that_came_later)
 	make_task(&m, t + 9 * ms, 2, 20, "kworker/0:1");
 	r = run_cmd(cmd_explain, make_file(&m), "explain", "11", "--time", "20,", "-", "--json",
 		    NULL);
-	run_expect_in(r.out, "\"behind\":[{\"tid\":20,\"comm\":\"kworker/0:1\",\"ns\":4000000}]");
+	run_expect_in(r.out,
+		      "\"ran_instead\":[{\"tid\":20,\"comm\":\"kworker/0:1\",\"ns\":4000000}]");
 	run_free(&r);
 	r = run_cmd(cmd_explain, make_file(&m), "explain", "11", "--time", "20,", "-", NULL);
 	run_expect_in(r.out, "behind kworker/0:1 20 4.000 ms\n");

@@ -140,7 +140,7 @@ Test(self, is_counted_in_json)
 	struct run r = LATENCY("--json", NULL);
 
 	run_expect_in(r.out,
-		      "\"stacks_left_out\":0,\"recorder_threads_hidden\":3,\"run_ns\":6000000,");
+		      "\"stacks_skipped\":0,\"recorder_threads_hidden\":3,\"run_ns\":6000000,");
 	cr_expect_null(strstr(r.out, "d9-names"));
 	run_free(&r);
 }

@@ -41,7 +41,7 @@ static int input(void)
 
 /* clang-format off */
 #define LOST "\"lost_events\":0,\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0," \
-	"\"doubtful_stacks\":0,\"lost_samples_estimate\":0,\"pauses\":0,\"stacks_left_out\":0,"
+	"\"doubtful_stacks\":0,\"lost_samples_estimate\":0,\"pauses\":0,\"stacks_skipped\":0,"
 
 static const char edges[] =
 	"# standard input: who woke whom over 0.008 s\n"
@@ -66,9 +66,9 @@ static const char stacks[] =
 	"\n";
 
 static const char json[] =
-	"{\"version\":1,\"file\":\"standard input\",\"span_ns\":8000000," LOST
-	"\"wakings\":1,\"cut\":0,\"ns\":4000000,\"rows_left_out\":0,\"rows\":[\n"
-	"{\"ns\":4000000,\"wakings\":1,\"cut\":0,\"max_ns\":4000000,\"max_start_ns\":20002000000,"
+	"{\"version\":2,\"file\":\"standard input\",\"span_ns\":8000000," LOST
+	"\"wakeups\":1,\"cut\":0,\"ns\":4000000,\"rows_not_shown\":0,\"rows\":[\n"
+	"{\"ns\":4000000,\"wakeups\":1,\"cut\":0,\"max_ns\":4000000,\"max_start_ns\":20002000000,"
 	"\"waker\":{\"context\":\"unknown\",\"name\":\"c?\"},\"waker_tid\":13,\"comm\":\"a\",\"tid\":11}]}\n";
 
 #define HEAD \
@@ -92,18 +92,18 @@ static const char short_chain[] = HEAD
 	"# and so on: --depth shows more\n";
 
 static const char chain_json[] =
-	"{\"version\":1,\"file\":\"standard input\",\"span_ns\":4000000," LOST
+	"{\"version\":2,\"file\":\"standard input\",\"span_ns\":4000000," LOST
 	"\"from_ns\":20002000000,\"to_ns\":20006000000,\"chain\":[\n"
 	"{\"tid\":11,\"comm\":\"a\",\"woken_ns\":20006000000,\"woke_ns\":20006000000,\"running_ns\":0,"
-	"\"waiting_ns\":0,\"unknown_ns\":0,\"blocked_start_ns\":20002000000,\"blocked_ns\":4000000,"
+	"\"runnable_ns\":0,\"unknown_ns\":0,\"blocked_start_ns\":20002000000,\"blocked_ns\":4000000,"
 	"\"state\":\"S\",\"stack\":[{\"sym\":\"take\",\"dso\":\"/opt/app\"},{\"sym\":\"main\",\"dso\":\"/opt/app\"}],"
 	"\"waker\":{\"context\":\"unknown\",\"name\":\"c?\"},\"waker_tid\":13,\"waker_stack\":[]},\n"
 	"{\"tid\":13,\"comm\":\"c\",\"woken_ns\":20003000000,\"woke_ns\":20006000000,"
-	"\"running_ns\":2500000,\"waiting_ns\":500000,\"unknown_ns\":0,"
+	"\"running_ns\":2500000,\"runnable_ns\":500000,\"unknown_ns\":0,"
 	"\"blocked_start_ns\":20002000000,\"blocked_ns\":1000000,\"state\":\"?\",\"stack\":[],"
 	"\"waker\":{\"context\":\"unknown\",\"name\":\"b?\"},\"waker_tid\":12,\"waker_stack\":[]},\n"
 	"{\"tid\":12,\"comm\":\"b\",\"woken_ns\":20002000000,\"woke_ns\":20003000000,"
-	"\"running_ns\":1000000,\"waiting_ns\":0,\"unknown_ns\":0}]}\n";
+	"\"running_ns\":1000000,\"runnable_ns\":0,\"unknown_ns\":0}]}\n";
 /* clang-format on */
 
 Test(wakeup, edges_by_time_blocked)

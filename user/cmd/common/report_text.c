@@ -354,17 +354,17 @@ void report_text_json_account(struct buf *out, const struct loss_accounting *a)
 		[LOSS_ACCOUNTING_STALLS] = "sideband_stalls",
 		[LOSS_ACCOUNTING_DOUBTS] = "doubtful_stacks",
 		[LOSS_ACCOUNTING_PAUSES] = "pauses",
-		[LOSS_ACCOUNTING_STACKS] = "stacks_left_out",
+		[LOSS_ACCOUNTING_STACKS] = "stacks_skipped",
 	};
 
 	for (size_t i = 0; i < LOSS_ACCOUNTING_CLASS_CNT; i++)
 		if (keys[i])
 			json_u64(out, keys[i], a->lost[i]);
 	if (a->lost[LOSS_ACCOUNTING_SLICES])
-		json_u64s(out, { "slices_left_out", a->lost[LOSS_ACCOUNTING_SLICES] },
-			  { "left_out_ns", a->skipped_ns });
+		json_u64s(out, { "time_slices_skipped", a->lost[LOSS_ACCOUNTING_SLICES] },
+			  { "skipped_ns", a->skipped_ns });
 	if (a->lost[LOSS_ACCOUNTING_STACKS_OFF])
-		json_u64(out, "stacks_left_out", a->lost[LOSS_ACCOUNTING_STACKS_OFF]);
+		json_u64(out, "stacks_dropped", a->lost[LOSS_ACCOUNTING_STACKS_OFF]);
 	if (a->lost[LOSS_ACCOUNTING_HOLES])
 		json_u64(out, "holes", a->lost[LOSS_ACCOUNTING_HOLES]);
 	if (a->at_most)
@@ -389,7 +389,7 @@ void report_text_more_rows(struct buf *out, size_t more, const char *how)
 
 void report_text_json_rows(struct buf *out, size_t more)
 {
-	json_u64(out, "rows_left_out", more);
+	json_u64(out, "rows_not_shown", more);
 	json_array(out, "rows");
 }
 

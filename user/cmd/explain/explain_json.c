@@ -10,7 +10,7 @@
 static const char *const states[INTERVAL_STATE_CNT] = {
 	[INTERVAL_UNKNOWN] = "unknown",
 	[INTERVAL_RUNNING] = "running",
-	[INTERVAL_RUNNABLE] = "waiting",
+	[INTERVAL_RUNNABLE] = "runnable",
 	[INTERVAL_BLOCKED] = "blocked",
 };
 
@@ -50,7 +50,7 @@ static void put_thread(struct buf *out, const struct explained *x, const struct 
 
 static void put_behind(struct buf *out, const struct explained *x, const struct explain_step *s)
 {
-	json_array(out, "behind");
+	json_array(out, "ran_instead");
 	for (size_t k = 0; k < s->preemptor_cnt; k++) {
 		const struct interval_preemptor *r = &s->preemptors[k];
 
@@ -63,7 +63,8 @@ static void put_behind(struct buf *out, const struct explained *x, const struct 
 		json_end(out, "}");
 	}
 	json_end(out, "]");
-	json_u64s(out, { "behind_others_ns", s->other_ns }, { "behind_unknown_ns", s->unknown_ns });
+	json_u64s(out, { "ran_instead_others_ns", s->other_ns },
+		  { "ran_instead_unknown_ns", s->unknown_ns });
 }
 
 static void put_step(struct buf *out, const struct explained *x, const struct explain_step *s,
@@ -91,7 +92,7 @@ static void put_blocked(struct buf *out, const struct explained *x, const struct
 		interval_reader_json_stack(out, &x->timeline, "waker_stack", p->waker.stack,
 					   CALLCHAIN_BOTH);
 	if (depth && by && by != p->tid && explain_range(&x->numbers, p->part, by, from, to, &s)) {
-		json_key(out, "meanwhile");
+		json_key(out, "waker_activity");
 		put_step(out, x, &s, depth - 1);
 	}
 	json_end(out, "}");
@@ -124,7 +125,7 @@ static void put_step(struct buf *out, const struct explained *x, const struct ex
 
 void explain_json_story(struct buf *out, const struct explained *x)
 {
-	json_array(out, "story");
+	json_array(out, "steps");
 	for (size_t k = 0; k < x->step_cnt; k++) {
 		json_line(out);
 		put_step(out, x, &x->steps[k], x->opts->depth);
@@ -141,7 +142,7 @@ void explain_json(const struct explained *x)
 		name_text_json_id(&out, "tid", x->thread->tid);
 		json_u64s(&out, { "from_ns", x->from }, { "to_ns", x->to });
 	}
-	json_bool(&out, "whole", !x->numbers.dropped_from);
+	json_bool(&out, "complete", !x->numbers.dropped_from);
 	json_array(&out, "threads");
 	for (size_t k = 0; k < x->thread_cnt; k++) {
 		json_line(&out);

@@ -416,29 +416,30 @@ void explain_slowest_json_counts(struct buf *out, const struct names *names, con
 	json_u64s(out, { "pairs", s->pairs }, { "pairs_ns", s->ns },
 		  { "p50_ns", (uint64_t)rint(quantile_at(&s->lengths, 0.5)) },
 		  { "p99_ns", (uint64_t)rint(quantile_at(&s->lengths, 0.99)) },
-		  { "nested", s->nested }, { "unended", s->unended }, { "unstarted", s->unstarted },
-		  { "untied", s->untied }, { "crowded", s->dropped });
+		  { "nested", s->nested }, { "unmatched_starts", s->unended },
+		  { "unmatched_ends", s->unstarted }, { "unassigned", s->untied },
+		  { "dropped", s->dropped });
 	json_kinds(out, names, s);
 }
 
 static void json_cause(struct buf *out, const struct explain_slowest *s, const struct cause *c)
 {
 	static const char *const kinds[] = {
-		[CAUSE_RAN] = "running",	   [CAUSE_RUNNABLE] = "waiting",
+		[CAUSE_RAN] = "running",	   [CAUSE_RUNNABLE] = "runnable",
 		[CAUSE_BLOCKED] = "blocked",	   [CAUSE_UNKNOWN] = "unknown",
-		[CAUSE_ABSENT] = "absent",	   [CAUSE_OTHERS] = "waiting",
+		[CAUSE_ABSENT] = "absent",	   [CAUSE_OTHERS] = "runnable",
 		[CAUSE_UNRECORDED] = "unrecorded",
 	};
 
 	json_object(out, NULL);
 	json_str(out, "kind", kinds[c->kind]);
-	json_u64s(out, { "ns", c->ns }, { "pairs", c->ranges }, { "mostly", c->mostly });
+	json_u64s(out, { "ns", c->ns }, { "pairs", c->ranges }, { "dominant", c->mostly });
 	if (c->kind == CAUSE_RUNNABLE) {
-		json_object(out, "behind");
+		json_object(out, "ran_instead");
 		explain_json_thread(out, s->x, c->tid, TRACE_NONE, c->comm);
 		json_end(out, "}");
 	} else if (c->kind == CAUSE_OTHERS) {
-		json_null(out, "behind");
+		json_null(out, "ran_instead");
 	} else if (c->kind == CAUSE_BLOCKED) {
 		name_text_json_name(out, "function", s->x->timeline.names, c->function);
 		name_text_json_name(out, "under", s->x->timeline.names, c->under);
@@ -453,7 +454,7 @@ static void json_seen(struct buf *out, const struct explain_slowest *s, const st
 	const struct explain_sample *seen =
 		explain_samples(&s->x->numbers, p->part, p->tid, p->start, p->end, &cnt);
 
-	json_array(out, "seen");
+	json_array(out, "stacks");
 	for (size_t k = 0; k < cnt; k++) {
 		uint32_t frame_cnt;
 		const uint64_t *frames =
@@ -503,7 +504,7 @@ static void json_moment(struct buf *out, struct explain_slowest *s, const struct
 void explain_slowest_json_causes(struct buf *out, const struct explain_slowest *s)
 {
 	json_bool(out, "switches", s->switches);
-	json_bool(out, "whole", !s->x->numbers.dropped_from);
+	json_bool(out, "complete", !s->x->numbers.dropped_from);
 	json_array(out, "causes");
 	for (size_t k = 0; k < s->causes.cnt; k++) {
 		json_line(out);

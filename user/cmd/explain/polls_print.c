@@ -104,7 +104,7 @@ void polls_print_members(struct buf *out, const struct explain_slowest *s, const
 		name_text_json_name(out, NULL, names, poll->spans[k]);
 	json_end(out, "]");
 	if (why != EXPLAIN_TOLD)
-		json_str(out, "untold", untold_names[why]);
+		json_str(out, "unexplained", untold_names[why]);
 }
 
 /* ---- the head ---------------------------------------------------------------------------------- */
@@ -301,12 +301,12 @@ void polls_print_json(struct explain_slowest *s)
 	interval_reader_json_head(&out, &s->x->timeline);
 	explain_slowest_json_counts(&out, s->x->timeline.names, &s->spans);
 	json_u64s(&out, { "min_ns", s->spans.opts.min_ns }, { "slow", s->spans.slow },
-		  { "slow_ns", s->spans.slow_ns }, { "told", s->untold[EXPLAIN_TOLD] });
+		  { "slow_ns", s->spans.slow_ns }, { "explained", s->untold[EXPLAIN_TOLD] });
 	for (int k = EXPLAIN_NO_THREAD; k < EXPLAIN_UNTOLD_CNT; k++)
 		json_u64(&out, untold_names[k], untold_cnt(s, k));
 	explain_slowest_json_causes(&out, s);
 	json_places(&out, s);
-	json_u64(&out, "rows_left_out", s->spans.cnt - cnt);
+	json_u64(&out, "rows_not_shown", s->spans.cnt - cnt);
 	explain_slowest_json_pairs(&out, s, cnt);
 	json_end(&out, "}\n");
 	fwrite(buf_cstr(&out), 1, out.len, stdout);

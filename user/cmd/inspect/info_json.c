@@ -51,13 +51,13 @@ static void json_loss(struct info *in, const struct event_counts_part *c)
 static void json_account(struct info *in, const struct event_counts_part *c)
 {
 	static const char *const verdicts[] = {
-		[LOSS_ACCOUNTING_UNKNOWN] = "unknown",	 [LOSS_ACCOUNTING_BALANCED] = "balanced",
-		[LOSS_ACCOUNTING_CONTINUES] = "goes_on", [LOSS_ACCOUNTING_OPEN] = "open",
+		[LOSS_ACCOUNTING_UNKNOWN] = "unknown",	   [LOSS_ACCOUNTING_BALANCED] = "balanced",
+		[LOSS_ACCOUNTING_CONTINUES] = "continued", [LOSS_ACCOUNTING_OPEN] = "open",
 		[LOSS_ACCOUNTING_WRONG] = "wrong",
 	};
 	const struct loss_accounting_figures *f = &c->stats.figures;
 
-	json_object(&in->out, "account");
+	json_object(&in->out, "accounting");
 	json_str(&in->out, "verdict", verdicts[loss_accounting_verdict(f)]);
 	report_text_json_account(&in->out, &c->account);
 	json_end(&in->out, "}");
@@ -73,7 +73,7 @@ static void json_stats(struct info *in, const struct event_counts_part *c)
 	json_object(&in->out, "stats");
 	json_u64s(&in->out, { "elapsed_ns", s->elapsed_ns }, { "produced", f->produced },
 		  { "written", f->written }, { "lost", f->lost },
-		  { "under_way", loss_accounting_in_flight(f) },
+		  { "in_flight", loss_accounting_in_flight(f) },
 		  { "written_here", c->tracepoints });
 	json_bool(&in->out, "balanced", loss_accounting_verdict(f) == LOSS_ACCOUNTING_BALANCED);
 	json_u64s(&in->out, { "samples", s->samples }, { "bpf_ns", s->bpf_ns },
@@ -248,7 +248,7 @@ void info_json(struct info *in)
 	if (reader_first_number(in->reader))
 		json_u64(&in->out, "first_file", reader_first_number(in->reader));
 	json_level(in);
-	json_bool(&in->out, "torn", in->torn && !newer);
+	json_bool(&in->out, "truncated", in->torn && !newer);
 	json_bool(&in->out, "newer", newer);
 	json_u64s(&in->out, { "segments", in->names->segment }, { "events", in->counts.events },
 		  { "bytes", in->bytes }, { "overhead_bytes", in->overhead_bytes },

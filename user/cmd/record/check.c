@@ -132,7 +132,7 @@ void check_print_json(const struct check *c)
 		json_str(&out, "detail", row->detail);
 		json_str(&out, "option", need_option(row) ? row->option : NULL);
 		json_str(&out, "costs", row->costs);
-		json_str(&out, "mend", row->mend);
+		json_str(&out, "fix", row->mend);
 		json_end(&out, "}");
 	}
 	json_end(&out, "]}\n");

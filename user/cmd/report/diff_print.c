@@ -450,7 +450,7 @@ static void json_row(struct buf *out, const struct diff *d, const struct delta_c
 		json_number(out, "p50_delta", c->median_delta, !one_sided(d, c));
 		json_number(out, "p50_error", c->median_error, c->median_error >= 0);
 	}
-	buf_printf(out, ",\"inside\":%s}", inside[c->verdict]);
+	buf_printf(out, ",\"within_noise\":%s}", inside[c->verdict]);
 }
 
 /* Without the factors that text has: seconds are seconds, and waits nanoseconds. */

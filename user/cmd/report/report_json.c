@@ -156,7 +156,7 @@ static void json_tree(struct buf *out, const struct report *r)
 	while ((at = tree_next(t, at, 1, &depth)) != TREE_NONE)
 		all++;
 	json_end(out, "]");
-	json_u64(out, "rows_left_out", all - n);
+	json_u64(out, "rows_not_shown", all - n);
 	tree_free(t);
 }
 
@@ -186,7 +186,7 @@ static void json_chains(struct buf *out, const struct report *r)
 		json_end(out, "]}");
 	}
 	json_end(out, "]");
-	json_u64(out, "rows_left_out", all - cnt);
+	json_u64(out, "rows_not_shown", all - cnt);
 	free(v);
 	tree_free(t);
 }

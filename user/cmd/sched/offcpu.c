@@ -429,7 +429,7 @@ static void json_waker(struct buf *out, const struct offcpu *o, const struct blo
 static void json_row(struct buf *out, const struct offcpu *o, const struct blocked_row *r)
 {
 	json_object(out, NULL);
-	json_u64s(out, { "ns", r->ns }, { "waits", r->cnt }, { "cut", r->cut },
+	json_u64s(out, { "ns", r->ns }, { "intervals", r->cnt }, { "cut", r->cut },
 		  { "max_ns", r->max_ns }, { "max_start_ns", r->max_start });
 	if (has(o, BLOCKED_COMM))
 		name_text_json_name(out, "comm", o->timeline.names, r->comm);
@@ -456,7 +456,7 @@ static void print_json(const struct offcpu *o)
 	struct buf out = { 0 };
 
 	interval_reader_json_head(&out, &o->timeline);
-	json_u64s(&out, { "waits", o->waits.intervals }, { "cut", o->waits.cut },
+	json_u64s(&out, { "intervals", o->waits.intervals }, { "cut", o->waits.cut },
 		  { "ns", o->waits.ns });
 	interval_reader_json_unknown(&out, &o->untold);
 	report_text_json_rows(&out, o->waits.cnt - n);

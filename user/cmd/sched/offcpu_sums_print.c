@@ -205,8 +205,9 @@ static void json_latency(struct buf *out, const struct offcpu_sums_print *p,
 	json_object(out, NULL);
 	json_process(out, p, r);
 	json_u64s(out, { "run_ns", run->sum_ns }, { "switches", run->cnt },
-		  { "involuntary", r->involuntary }, { "waits", w->cnt }, { "unknown", r->unknown },
-		  { "wait_ns", w->sum_ns }, { "p50_at_most_ns", offcpu_sums_at_most(w, 0.5) },
+		  { "involuntary", r->involuntary }, { "intervals", w->cnt },
+		  { "unknown", r->unknown }, { "runnable_ns", w->sum_ns },
+		  { "p50_at_most_ns", offcpu_sums_at_most(w, 0.5) },
 		  { "p99_at_most_ns", offcpu_sums_at_most(w, 0.99) }, { "max_ns", w->max_ns });
 	report_text_json_powers(out, w->powers);
 	json_end(out, "}");
@@ -219,9 +220,9 @@ void offcpu_sums_print_latency_json(const struct offcpu_sums_print *p)
 
 	json_head(&out, p);
 	json_u64s(&out, { "run_ns", all->hists[PROF_SUMMARY_RUN].sum_ns },
-		  { "wait_ns", all->hists[PROF_SUMMARY_WAIT].sum_ns },
+		  { "runnable_ns", all->hists[PROF_SUMMARY_WAIT].sum_ns },
 		  { "switches", all->hists[PROF_SUMMARY_RUN].cnt },
-		  { "unknown_waits", all->unknown });
+		  { "unknown_intervals", all->unknown });
 	json_rows(p, &out, json_latency);
 	json_end(&out, "]");
 	json_array(&out, "worst");
@@ -293,7 +294,7 @@ static void json_blocked(struct buf *out, const struct offcpu_sums_print *p,
 	const struct offcpu_sums_hist *h = &r->hists[PROF_SUMMARY_BLOCKED];
 
 	json_object(out, NULL);
-	json_u64s(out, { "ns", h->sum_ns }, { "waits", h->cnt }, { "max_ns", h->max_ns });
+	json_u64s(out, { "ns", h->sum_ns }, { "intervals", h->cnt }, { "max_ns", h->max_ns });
 	json_process(out, p, r);
 	report_text_json_powers(out, h->powers);
 	json_end(out, "}");
@@ -305,8 +306,8 @@ void offcpu_sums_print_blocked_json(const struct offcpu_sums_print *p)
 	struct buf out = { 0 };
 
 	json_head(&out, p);
-	json_u64s(&out, { "waits", all->cnt }, { "ns", all->sum_ns },
-		  { "unknown_waits", p->sums->all.unknown });
+	json_u64s(&out, { "intervals", all->cnt }, { "ns", all->sum_ns },
+		  { "unknown_intervals", p->sums->all.unknown });
 	json_rows(p, &out, json_blocked);
 	json_end(&out, "]}\n");
 	flush(&out);

@@ -361,8 +361,8 @@ static void json_row(struct buf *out, const struct latency *l, const struct runq
 	if (l->opts->by != RUNQ_DELAYS_BY_COMM)
 		name_text_json_id(out, "pid", r->pid);
 	json_times(out, l, r->run_ns, r->switches);
-	json_u64s(out, { "waits", q->cnt + r->cut }, { "cut", r->cut }, { "wait_ns", r->wait_ns },
-		  { "p50_ns", (uint64_t)rint(quantile_at(q, 0.5)) },
+	json_u64s(out, { "intervals", q->cnt + r->cut }, { "cut", r->cut },
+		  { "runnable_ns", r->wait_ns }, { "p50_ns", (uint64_t)rint(quantile_at(q, 0.5)) },
 		  { "p99_ns", (uint64_t)rint(quantile_at(q, 0.99)) }, { "max_ns", r->max_ns },
 		  { "max_start_ns", r->max_start });
 	json_end(out, "}");
@@ -378,7 +378,7 @@ static void json_worst(struct buf *out, const struct latency *l, const struct ru
 	name_text_json_id(out, "pid", w->pid);
 	name_text_json_id(out, "cpu", w->cpu);
 	interval_reader_json_waker(out, "waker", &l->timeline, w->woken ? &w->waker : NULL);
-	json_array(out, "behind");
+	json_array(out, "ran_instead");
 	for (size_t k = 0; k < w->sum.n; k++) {
 		json_object(out, NULL);
 		json_u64s(out, { "ns", w->preemptors[k].ns }, { "cpu", w->preemptors[k].cpu },
@@ -388,8 +388,8 @@ static void json_worst(struct buf *out, const struct latency *l, const struct ru
 		json_end(out, "}");
 	}
 	json_end(out, "]");
-	json_u64s(out, { "behind_others_ns", w->sum.other_ns },
-		  { "behind_unknown_ns", w->sum.unknown_ns });
+	json_u64s(out, { "ran_instead_others_ns", w->sum.other_ns },
+		  { "ran_instead_unknown_ns", w->sum.unknown_ns });
 	interval_reader_json_stack(out, &l->timeline, "stack", w->stack, CALLCHAIN_BOTH);
 	json_end(out, "}");
 }
@@ -402,7 +402,7 @@ static void print_json(const struct latency *l)
 
 	interval_reader_json_head(&out, &l->timeline);
 	json_times(&out, l, d->run_ns, d->switches);
-	json_u64(&out, "wait_ns", d->wait_ns);
+	json_u64(&out, "runnable_ns", d->wait_ns);
 	interval_reader_json_unknown(&out, &d->unknown);
 	report_text_json_rows(&out, d->cnt - n);
 	for (size_t i = 0; i < n; i++) {

@@ -143,8 +143,9 @@ static void json_row(struct buf *out, const struct cpu_load_row *r, uint64_t rec
 {
 	json_u64s(out, { "recorded_ns", recorded }, { "busy_ns", r->busy_ns },
 		  { "switches", r->switches }, { "migrated", r->migrations },
-		  { "wait_ns", r->wait_ns }, { "wait_max_ns", r->wait_max_ns },
-		  { "wait_max_start_ns", r->wait_max_start }, { "wait_max_tid", r->wait_max_tid });
+		  { "runnable_ns", r->wait_ns }, { "runnable_max_ns", r->wait_max_ns },
+		  { "runnable_max_start_ns", r->wait_max_start },
+		  { "runnable_max_tid", r->wait_max_tid });
 }
 
 static void print_json(const struct cpus *c)

@@ -187,7 +187,7 @@ static void json_row(struct buf *out, const struct wakeup *w, const struct block
 	const struct interval_waker by = blocked_waker(r);
 
 	json_object(out, NULL);
-	json_u64s(out, { "ns", r->ns }, { "wakings", r->cnt }, { "cut", r->cut },
+	json_u64s(out, { "ns", r->ns }, { "wakeups", r->cnt }, { "cut", r->cut },
 		  { "max_ns", r->max_ns }, { "max_start_ns", r->max_start });
 	interval_reader_json_waker(out, "waker", &w->timeline, &by);
 	if (has_tid(w, r))
@@ -209,7 +209,7 @@ static void print_json(const struct wakeup *w)
 	struct buf out = { 0 };
 
 	interval_reader_json_head(&out, &w->timeline);
-	json_u64s(&out, { "wakings", w->edges.intervals }, { "cut", w->edges.cut },
+	json_u64s(&out, { "wakeups", w->edges.intervals }, { "cut", w->edges.cut },
 		  { "ns", w->edges.ns });
 	report_text_json_rows(&out, w->edges.cnt - n);
 	for (size_t i = 0; i < n; i++) {

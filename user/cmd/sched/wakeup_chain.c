@@ -254,7 +254,7 @@ static void print_json(const struct chain *c)
 		name_text_json_name(&out, "comm", c->timeline.names, l->comm);
 		json_u64s(&out, { "woken_ns", l->from }, { "woke_ns", l->to },
 			  { "running_ns", l->did.ns[INTERVAL_RUNNING] },
-			  { "waiting_ns", l->did.ns[INTERVAL_RUNNABLE] },
+			  { "runnable_ns", l->did.ns[INTERVAL_RUNNABLE] },
 			  { "unknown_ns", l->did.ns[INTERVAL_UNKNOWN] });
 		if (l->blocked)
 			json_blocked(&out, c, l->blocked);
