@@ -115,3 +115,18 @@ Test(buf, numbers_are_as_printf_has_them)
 	cr_assert_str_eq(b.data, "---");
 	buf_free(&b);
 }
+
+Test(buf, what_is_printed_is_whole_and_freed)
+{
+	char text[16];
+	FILE *f = fmemopen(text, sizeof(text), "w");
+	struct buf b = { 0 };
+
+	buf_print(&b, f);
+	buf_add(&b, "a\0b", 3);
+	buf_print(&b, f);
+	cr_assert_eq(ftell(f), 3);
+	fclose(f);
+	cr_assert_arr_eq(text, "a\0b", 3);
+	cr_assert_null(b.data);
+}

@@ -160,3 +160,10 @@ void buf_free(struct buf *b)
 	free(b->data);
 	*b = (struct buf){ 0 };
 }
+
+void buf_print(struct buf *b, FILE *f)
+{
+	if (b->len)
+		fwrite(b->data, 1, b->len, f);
+	buf_free(b);
+}

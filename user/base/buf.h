@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 /*
@@ -73,5 +74,7 @@ char *buf_steal(struct buf *b);
 /* Length back to 0, memory kept. */
 void buf_clear(struct buf *b);
 void buf_free(struct buf *b);
+/* Writes all of it, and frees it: for text that was put together to be printed. */
+void buf_print(struct buf *b, FILE *f);
 
 #endif /* D9_BASE_BUF_H */

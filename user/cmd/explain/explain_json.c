@@ -151,6 +151,5 @@ void explain_json(const struct explained *x)
 	json_end(&out, "]");
 	explain_json_story(&out, x);
 	json_end(&out, "}\n");
-	fwrite(buf_cstr(&out), 1, out.len, stdout);
-	buf_free(&out);
+	buf_print(&out, stdout);
 }

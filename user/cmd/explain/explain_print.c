@@ -423,6 +423,5 @@ void explain_print(const struct explained *x)
 	put_head(&out, x);
 	put_table(&out, x);
 	explain_print_story(&out, x);
-	fwrite(buf_cstr(&out), 1, out.len, stdout);
-	buf_free(&out);
+	buf_print(&out, stdout);
 }

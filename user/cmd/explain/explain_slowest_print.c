@@ -392,8 +392,7 @@ void explain_slowest_print(struct explain_slowest *s)
 	} else {
 		explain_slowest_put_counts(&out, s->x->timeline.names, &s->spans);
 	}
-	fwrite(buf_cstr(&out), 1, out.len, stdout);
-	buf_free(&out);
+	buf_print(&out, stdout);
 }
 
 /* ---- JSON -------------------------------------------------------------------------------------- */
@@ -532,6 +531,5 @@ void explain_slowest_json(struct explain_slowest *s)
 	explain_slowest_json_causes(&out, s);
 	explain_slowest_json_pairs(&out, s, s->spans.cnt);
 	json_end(&out, "}\n");
-	fwrite(buf_cstr(&out), 1, out.len, stdout);
-	buf_free(&out);
+	buf_print(&out, stdout);
 }

@@ -271,8 +271,7 @@ void polls_print(struct explain_slowest *s)
 	if (cnt < s->spans.cnt)
 		buf_addch(&out, '\n');
 	report_text_more_rows(&out, s->spans.cnt - cnt, " which took less time");
-	fwrite(buf_cstr(&out), 1, out.len, stdout);
-	buf_free(&out);
+	buf_print(&out, stdout);
 }
 
 /* ---- JSON -------------------------------------------------------------------------------------- */
@@ -309,6 +308,5 @@ void polls_print_json(struct explain_slowest *s)
 	json_u64(&out, "rows_not_shown", s->spans.cnt - cnt);
 	explain_slowest_json_pairs(&out, s, cnt);
 	json_end(&out, "}\n");
-	fwrite(buf_cstr(&out), 1, out.len, stdout);
-	buf_free(&out);
+	buf_print(&out, stdout);
 }

@@ -63,8 +63,7 @@ static int verify(struct source *src, struct dial9_dec *dec, bool json)
 			    err == -EPROTONOSUPPORT	? "newer" :
 							  "damaged");
 	}
-	fwrite(buf_cstr(&out), 1, out.len, stdout);
-	buf_free(&out);
+	buf_print(&out, stdout);
 	written = report_text_finish();
 	code = dump_conclude("info", src, dec, err);
 	/* who asks whether all of it is there is told no by the exit status too */

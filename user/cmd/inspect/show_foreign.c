@@ -83,8 +83,7 @@ static int show_info(struct input *in, const struct foreign_format *format, bool
 		put_facts(&out, name, &facts);
 		foreign_notes_print(notes, &out);
 	}
-	fwrite(buf_cstr(&out), 1, out.len, stdout);
-	buf_free(&out);
+	buf_print(&out, stdout);
 	foreign_facts_fini(&facts);
 	return err;
 }
@@ -102,8 +101,7 @@ static void say_notes(const struct foreign_notes *notes)
 	struct buf out = { 0 };
 
 	foreign_notes_print(notes, &out);
-	fputs(buf_cstr(&out), stderr);
-	buf_free(&out);
+	buf_print(&out, stderr);
 }
 
 /* Pipes with a name would lose what is looked at, and directories have their own message. */

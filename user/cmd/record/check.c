@@ -136,8 +136,7 @@ void check_print_json(const struct check *c)
 		json_end(&out, "}");
 	}
 	json_end(&out, "]}\n");
-	fputs(buf_cstr(&out), stdout);
-	buf_free(&out);
+	buf_print(&out, stdout);
 }
 
 static int print_programs(const struct check_opts *o)

@@ -163,8 +163,7 @@ static void show_json(const char *name, const struct event_def *def, const char 
 		json_end(&out, "]");
 	}
 	json_end(&out, "}\n");
-	fputs(buf_cstr(&out), stdout);
-	buf_free(&out);
+	buf_print(&out, stdout);
 	buf_free(&type);
 }
 

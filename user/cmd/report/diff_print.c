@@ -484,6 +484,5 @@ void diff_print_json(const struct diff *d)
 		json_row(&out, d, &d->changes[i]);
 	}
 	json_end(&out, "]}\n");
-	fwrite(buf_cstr(&out), 1, out.len, stdout);
-	buf_free(&out);
+	buf_print(&out, stdout);
 }

@@ -245,6 +245,5 @@ void report_print_json(const struct report *r)
 	else
 		json_chains(&out, r);
 	json_end(&out, "}\n");
-	fwrite(buf_cstr(&out), 1, out.len, stdout);
-	buf_free(&out);
+	buf_print(&out, stdout);
 }

@@ -319,8 +319,7 @@ static void print_row(const struct report *r, const struct profile_row *row, con
 		report_text_column(&line, buf_cstr(&cell), cell.len, width[k], cut);
 	}
 	report_end_line(&line);
-	fwrite(buf_cstr(&line), 1, line.len, stdout);
-	buf_free(&line);
+	buf_print(&line, stdout);
 	buf_free(&cell);
 }
 

@@ -330,8 +330,7 @@ static void print_notes(const struct convert *cv)
 	if (cv->opts->quiet)
 		return;
 	foreign_notes_print(&cv->notes, &out);
-	fputs(buf_cstr(&out), stderr);
-	buf_free(&out);
+	buf_print(&out, stderr);
 }
 
 static int exit_code(struct convert *cv, int err)

@@ -331,8 +331,7 @@ static void say_nothing_there(const struct offcpu *o)
 		return;
 	printf("No blocked time in %s: %s.\n", reader_input(o->timeline.reader), why);
 	interval_reader_put_unknown(&out, &o->timeline, &o->untold, o->view.color);
-	fwrite(buf_cstr(&out), 1, out.len, stdout);
-	buf_free(&out);
+	buf_print(&out, stdout);
 }
 
 /* Whether a call of the stack has no name that a file with a build-id may give it. */
@@ -383,8 +382,7 @@ static void print_text(const struct offcpu *o)
 	}
 	report_text_more_rows(&out, o->waits.cnt - n, " with less time");
 	put_remedy(&out, o);
-	fwrite(buf_cstr(&out), 1, out.len, stdout);
-	buf_free(&out);
+	buf_print(&out, stdout);
 }
 
 static void print_folded(const struct offcpu *o)
@@ -466,8 +464,7 @@ static void print_json(const struct offcpu *o)
 		json_flush(&out, stdout);
 	}
 	json_end(&out, "]}\n");
-	fwrite(buf_cstr(&out), 1, out.len, stdout);
-	buf_free(&out);
+	buf_print(&out, stdout);
 }
 
 /* ---- the run ----------------------------------------------------------------------------------- */

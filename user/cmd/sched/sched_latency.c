@@ -334,8 +334,7 @@ static void print_text(const struct latency *l)
 		buf_addstr(&out, "#\n# The longest waits\n");
 	for (size_t i = 0; i < l->worst.cnt; i++)
 		put_worst(&out, l, &l->worst.v[i]);
-	fwrite(buf_cstr(&out), 1, out.len, stdout);
-	buf_free(&out);
+	buf_print(&out, stdout);
 }
 
 /* ---- JSON -------------------------------------------------------------------------------------- */
@@ -416,8 +415,7 @@ static void print_json(const struct latency *l)
 		json_worst(&out, l, &l->worst.v[i]);
 	}
 	json_end(&out, "]}\n");
-	fwrite(buf_cstr(&out), 1, out.len, stdout);
-	buf_free(&out);
+	buf_print(&out, stdout);
 }
 
 /* ---- the run ----------------------------------------------------------------------------------- */

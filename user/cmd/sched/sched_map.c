@@ -146,8 +146,7 @@ static void print_map(const struct map *m)
 		put_strip(&out, m, cpu);
 	buf_addstr(&out, "#\n");
 	put_legend(&out, m);
-	fwrite(buf_cstr(&out), 1, out.len, stdout);
-	buf_free(&out);
+	buf_print(&out, stdout);
 }
 
 /* ---- JSON -------------------------------------------------------------------------------------- */
@@ -197,8 +196,7 @@ static void print_json(const struct map *m)
 		json_end(&out, "}");
 	}
 	json_end(&out, "]}\n");
-	fwrite(buf_cstr(&out), 1, out.len, stdout);
-	buf_free(&out);
+	buf_print(&out, stdout);
 }
 
 /* ---- the run ----------------------------------------------------------------------------------- */

@@ -135,8 +135,7 @@ static void print_text(const struct cpus *c)
 	}
 	buf_addstr(&out, " all");
 	put_row(&out, &sum, time.ns, c->view.width);
-	fwrite(buf_cstr(&out), 1, out.len, stdout);
-	buf_free(&out);
+	buf_print(&out, stdout);
 }
 
 static void json_row(struct buf *out, const struct cpu_load_row *r, uint64_t recorded)
@@ -167,8 +166,7 @@ static void print_json(const struct cpus *c)
 		json_end(&out, "}");
 	}
 	json_end(&out, "]}\n");
-	fwrite(buf_cstr(&out), 1, out.len, stdout);
-	buf_free(&out);
+	buf_print(&out, stdout);
 }
 
 static int summary_file(const void *arg, const char *path)

@@ -176,8 +176,7 @@ static void print_text(const struct wakeup *w)
 		buf_clear(&out);
 	}
 	report_text_more_rows(&out, w->edges.cnt - n, " with less time");
-	fwrite(buf_cstr(&out), 1, out.len, stdout);
-	buf_free(&out);
+	buf_print(&out, stdout);
 }
 
 /* ---- JSON -------------------------------------------------------------------------------------- */
@@ -218,8 +217,7 @@ static void print_json(const struct wakeup *w)
 		json_flush(&out, stdout);
 	}
 	json_end(&out, "]}\n");
-	fwrite(buf_cstr(&out), 1, out.len, stdout);
-	buf_free(&out);
+	buf_print(&out, stdout);
 }
 
 /* ---- the run ----------------------------------------------------------------------------------- */

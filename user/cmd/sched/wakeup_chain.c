@@ -261,8 +261,7 @@ static void print_json(const struct chain *c)
 		json_end(&out, "}");
 	}
 	json_end(&out, "]}\n");
-	fwrite(buf_cstr(&out), 1, out.len, stdout);
-	buf_free(&out);
+	buf_print(&out, stdout);
 }
 
 /* ---- the run ----------------------------------------------------------------------------------- */
