@@ -9,7 +9,7 @@
  */
 #include <stdlib.h>
 
-#include "base/str.h"
+#include "base/json.h"
 #include "export/formats.h"
 #include "export/name_text.h"
 #include "export/stack_tree.h"
@@ -55,15 +55,14 @@ static void begin_event(struct export *x, char phase, uint64_t pid, uint32_t tid
 	buf_addstr(&x->out, c->any ? ",\n{\"ph\":\"" : "\n{\"ph\":\"");
 	c->any = true;
 	buf_addch(&x->out, phase);
-	buf_addstr(&x->out, "\",\"pid\":");
-	buf_addu(&x->out, pid);
-	buf_addstr(&x->out, ",\"tid\":");
-	buf_addu(&x->out, tid);
+	buf_addch(&x->out, '"');
+	json_u64(&x->out, "pid", pid);
+	json_u64(&x->out, "tid", tid);
 }
 
 static void put_ts(struct export *x, uint64_t ns)
 {
-	buf_addstr(&x->out, ",\"ts\":");
+	json_key(&x->out, "ts");
 	put_us(&x->out, ns);
 }
 
@@ -72,18 +71,16 @@ static void put_stack(struct export *x, const uint64_t *frames, uint32_t cnt)
 	struct chrome *c = x->state;
 	uint32_t node = stack_tree_add(&c->stacks, x->names, frames, cnt);
 
-	if (node == STACK_TREE_NONE)
-		return;
-	buf_addstr(&x->out, ",\"sf\":");
-	buf_addu(&x->out, node);
+	if (node != STACK_TREE_NONE)
+		json_u64(&x->out, "sf", node);
 }
 
-/* Writes the state's text as a JSON string, and empties it. */
-static void put_string(struct export *x)
+/* The text of the state as a member, and none of it any more. */
+static void put_string(struct export *x, const char *key)
 {
 	struct chrome *c = x->state;
 
-	str_json(&x->out, buf_cstr(&c->text), c->text.len);
+	json_text(&x->out, key, buf_cstr(&c->text), c->text.len);
 	buf_clear(&c->text);
 }
 
@@ -93,9 +90,10 @@ static void put_string(struct export *x)
 static void put_row_name(struct export *x, uint64_t pid, uint32_t tid, const char *what)
 {
 	begin_event(x, 'M', pid, tid);
-	buf_printf(&x->out, ",\"name\":\"%s\",\"args\":{\"name\":", what);
-	put_string(x);
-	buf_addstr(&x->out, "}}");
+	json_str(&x->out, "name", what);
+	json_object(&x->out, "args");
+	put_string(x, "name");
+	json_end(&x->out, "}}");
 }
 
 static void chrome_begin(struct export *x)
@@ -139,7 +137,7 @@ static void announce_cpu(struct export *x, uint32_t part, uint32_t cpu)
 static void put_span(struct export *x, const struct interval *i)
 {
 	put_ts(x, i->start);
-	buf_addstr(&x->out, ",\"dur\":");
+	json_key(&x->out, "dur");
 	put_us(&x->out, i->end - i->start);
 }
 
@@ -154,8 +152,8 @@ static void put_on_cpu(struct export *x, const struct export_interval *i)
 	name_text_name(&c->text, x->names, i->thread->comm);
 	buf_addch(&c->text, '/');
 	buf_addu(&c->text, i->thread->tid);
-	buf_addstr(&x->out, ",\"cat\":\"cpu\",\"name\":");
-	put_string(x);
+	buf_addstr(&x->out, ",\"cat\":\"cpu\"");
+	put_string(x, "name");
 	buf_addch(&x->out, '}');
 }
 
@@ -169,8 +167,8 @@ static void put_arrow(struct export *x, const struct export_interval *i)
 	for (int end = 0; end < 2; end++) {
 		begin_event(x, ends[end], process(t[end]), t[end]->tid);
 		put_ts(x, i->raw->waker->ts);
-		buf_addstr(&x->out, ",\"cat\":\"wakeup\",\"name\":\"wakeup\",\"id\":");
-		buf_addu(&x->out, c->flows);
+		buf_addstr(&x->out, ",\"cat\":\"wakeup\",\"name\":\"wakeup\"");
+		json_u64(&x->out, "id", c->flows);
 		buf_addstr(&x->out, end ? ",\"bp\":\"e\"}" : "}");
 	}
 	c->flows++;
@@ -180,33 +178,19 @@ static void put_args(struct export *x, const struct export_interval *i)
 {
 	const struct interval *raw = i->raw;
 	struct chrome *c = x->state;
-	const char *sep = "";
 
-	buf_addstr(&x->out, ",\"args\":{");
-	if (raw->cpu != TRACE_NONE) {
-		buf_addstr(&x->out, "\"cpu\":");
-		buf_addu(&x->out, raw->cpu);
-		sep = ",";
-	}
-	if (raw->state == INTERVAL_BLOCKED && !(raw->flags & INTERVAL_EDGE_START)) {
-		buf_addstr(&x->out, sep);
-		buf_addstr(&x->out, "\"letter\":\"");
-		buf_addch(&x->out, interval_letter(raw->prev_state));
-		buf_addch(&x->out, '"');
-		sep = ",";
-	}
+	json_object(&x->out, "args");
+	if (raw->cpu != TRACE_NONE)
+		json_u64(&x->out, "cpu", raw->cpu);
+	if (raw->state == INTERVAL_BLOCKED && !(raw->flags & INTERVAL_EDGE_START))
+		json_char(&x->out, "letter", interval_letter(raw->prev_state));
 	if (raw->waker) {
-		buf_addstr(&x->out, sep);
-		buf_addstr(&x->out, "\"waker\":");
 		name_text_waker(&c->text, x->names, raw->waker);
-		put_string(x);
-		sep = ",";
+		put_string(x, "waker");
 	}
-	if (raw->flags & INTERVAL_CUT) {
-		buf_addstr(&x->out, sep);
-		buf_addstr(&x->out, "\"cut\":true");
-	}
-	buf_addch(&x->out, '}');
+	if (raw->flags & INTERVAL_CUT)
+		json_bool(&x->out, "cut", true);
+	json_end(&x->out, "}");
 }
 
 static void chrome_interval(struct export *x, const struct export_interval *i)
@@ -253,19 +237,15 @@ static void chrome_sample(struct export *x, const struct export_sample *s)
 
 static void put_fields(struct export *x, const struct trace_event *ev)
 {
-	const char *sep = "";
-
-	buf_addstr(&x->out, ",\"args\":{");
+	json_object(&x->out, "args");
 	for (size_t i = 0; i < ev->schema->field_cnt; i++) {
 		if ((int32_t)i == ev->schema->role[ROLE_CALLCHAIN])
 			continue;
-		buf_addstr(&x->out, sep);
 		name_text_json_name(&x->out, NULL, x->names, ev->schema->field_names[i]);
 		buf_addch(&x->out, ':');
 		name_text_json_field(&x->out, reader_trace(x->reader), ev, i);
-		sep = ",";
 	}
-	buf_addch(&x->out, '}');
+	json_end(&x->out, "}");
 }
 
 /*
@@ -281,8 +261,9 @@ static void chrome_event(struct export *x, const struct export_thread *t,
 		return;
 	begin_mark(x, t, ev->part, ev->cpu);
 	put_ts(x, ev->ts);
-	buf_printf(&x->out, ",\"s\":\"%s\",\"cat\":\"event\",\"name\":", t ? "t" : "g");
-	name_text_json_name(&x->out, NULL, x->names, ev->schema->name);
+	json_char(&x->out, "s", t ? 't' : 'g');
+	json_str(&x->out, "cat", "event");
+	name_text_json_name(&x->out, "name", x->names, ev->schema->name);
 	put_stack(x, ev->frames, ev->frame_cnt);
 	put_fields(x, ev);
 	buf_addch(&x->out, '}');
@@ -298,16 +279,13 @@ static void put_frame(struct export *x, size_t i)
 
 	buf_addstr(&x->out, i ? ",\n\"" : "\n\"");
 	buf_addu(&x->out, i);
-	buf_addstr(&x->out, "\":{\"name\":");
+	buf_addstr(&x->out, "\":{");
 	name_text_function(&c->text, x->names, f->sym, f->inlined);
-	put_string(x);
-	buf_addstr(&x->out, ",\"category\":");
+	put_string(x, "name");
 	name_text_module(&c->text, x->names, f->module);
-	put_string(x);
-	if (node->parent != STACK_TREE_NONE) {
-		buf_addstr(&x->out, ",\"parent\":");
-		buf_addu(&x->out, node->parent);
-	}
+	put_string(x, "category");
+	if (node->parent != STACK_TREE_NONE)
+		json_u64(&x->out, "parent", node->parent);
 	buf_addch(&x->out, '}');
 }
 
