@@ -391,8 +391,8 @@ static bool says(const char *const *args, const char *words)
 /* Those that can tell of stays do, and which there are; those that need each switch say so. */
 Test(offcpu, commands_tell_what_they_can_and_say_what_they_cannot)
 {
-	static const char limits[] = "none, but stays off the CPU of at least 1.000 ms",
-			  instead[] = "it has whole stays off the CPU in place of switches";
+	static const char limits[] = "only off-CPU intervals of at least 1.000 ms",
+			  instead[] = "it has only off-CPU intervals";
 	struct live_rec rec;
 	char *tid = NULL;
 	struct live_proc p;

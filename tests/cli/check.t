@@ -7,7 +7,7 @@ Tells whether a recording can start here: what is missing, what that costs, and
 what fixes it.
 
 Options:
-      --json             one JSON object
+      --json             Print one JSON object
       --programs[=GLOB]  Load each BPF program alone in each configuration whose
                          name matches GLOB and print the instructions that the
                          verifier processed; for bug reports (default *)
@@ -17,9 +17,9 @@ Options:
                          refused programs; -vv adds libbpf's messages
 
 Display:
-      --no-pager         print everything at once, also what is longer than the
-                         screen
-  -h, --help             this text
+      --no-pager         Print directly to the terminal, also output longer than
+                         the screen
+  -h, --help             Print this help
 
 Examples:
   sudo dial9-prof check

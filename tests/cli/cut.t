@@ -41,7 +41,7 @@ ends: good: <N> frames, 34 of them events, in <N> bytes
 #
 # Nothing passes: the file is valid, and that is said.
 $ dial9-prof cut mixed -p 4 -o none
-! dial9-prof: no events in mixed: it has no process 4
+! dial9-prof: no events in mixed: process 4 is not in the trace
 ? 1
 $ dial9-prof info --verify none
 none: good: 0 frames, 0 of them events, in 5 bytes
@@ -49,7 +49,7 @@ $ dial9-prof cut -q mixed -e 'nope*' -o none
 ! dial9-prof: no events in mixed: there are none that -e lets through
 ? 1
 $ dial9-prof export html mixed -p 4 >none
-! dial9-prof: no events in mixed: it has no process 4
+! dial9-prof: no events in mixed: process 4 is not in the trace
 ? 1
 #
 # A recording by an application of fourteen segments: names without their owners.
@@ -67,9 +67,9 @@ $ dial9-prof cut -q mixed -o all; cmp all all.old
 $ echo hello >text; dial9-prof cut text -o all; ls all*
 all
 all.old
-! dial9-prof: text: no dial9 trace: <*>
+! dial9-prof: text: not a dial9 trace: <*>
 $ cat /dev/zero | timeout 60 dial9-prof cut - -o all
-! dial9-prof: standard input: no dial9 trace: <*>
+! dial9-prof: standard input: not a dial9 trace: <*>
 ? 5
 $ dial9-prof cut mixed -o /dev/full
 ! dial9-prof: cannot write /dev/full: No space left on device

@@ -69,7 +69,7 @@ $ dial9-prof dump /dev/null
 ? 5
 #
 $ dial9-prof dump -i a b
-! dial9-prof: dump: one trace at a time: what about b? (see dial9-prof dump --help)
+! dial9-prof: dump: unexpected argument 'b': only one trace is read; see dial9-prof dump --help
 ? 1
 #
 $ dial9-prof dump $T/golden/dial9/core/small.bin >/dev/full

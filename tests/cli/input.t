@@ -22,7 +22,7 @@ $ dial9-prof dump --json --from dial9 foreign
 ? 5
 #
 $ dial9-prof report one two
-! dial9-prof: report: one trace at a time: what about two? (see dial9-prof report --help)
+! dial9-prof: report: unexpected argument 'two': only one trace is read; see dial9-prof report --help
 ? 1
 #
 # A file, -i, standard input, gzip, and gzip in a pipe are all the same trace.
@@ -75,5 +75,5 @@ $ : | dial9-prof dump -
 ! dial9-prof: standard input is empty (was anything recorded?)
 ? 5
 $ printf TRC >short; dial9-prof report short
-! dial9-prof: short: no dial9 trace: it ends inside the 5-byte header (was it copied whole?)
+! dial9-prof: short: not a dial9 trace: it ends inside the 5-byte header (was it copied whole?)
 ? 5

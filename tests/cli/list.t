@@ -7,11 +7,12 @@ Lists the tracepoints of this kernel; needs root or CAP_DAC_READ_SEARCH.
 
 Options:
   -v, --verbose   with the fields of each, as a trace will have them
-      --json      one JSON object a line
+      --json      Print one JSON object per line
 
 Display:
-      --no-pager  print everything at once, also what is longer than the screen
-  -h, --help      this text
+      --no-pager  Print directly to the terminal, also output longer than the
+                  screen
+  -h, --help      Print this help
 
 Examples:
   dial9-prof list 'sched:*'

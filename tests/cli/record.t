@@ -143,7 +143,7 @@ Messages:
       --progress            show progress and summary also where standard error
                             is no terminal
       --no-progress         do not show them on a terminal either
-  -h, --help                this text
+  -h, --help                Print this help
 
 Examples:
   sudo dial9-prof -p 1234 -d 10

@@ -4,7 +4,7 @@ $ cp $T/golden/dial9/tokio-service.bin.gz t.gz; dial9-prof report --limit 2 t.gz
 \# t.gz: CPU samples over 4.810 s
 \# 72 samples
 \# lost: nothing
-\# no names for 26.4% of samples, in [unknown]: in no mapping that is known
+\# unresolved: 26.4% of samples in [unknown]: in no known mapping
 \#
 \#     Self    Total  Samples  Symbol             Module
     26.39%   29.17%       19  [unknown]          [unknown]
@@ -43,7 +43,7 @@ $ dial9-prof report --time 5s,1s t.gz
 ! dial9-prof: --time 5s,1s ends before it begins
 ? 1
 $ dial9-prof report --wall t.gz
-No times in t.gz: it has no switches, from which --wall takes its times: record without --no-sched.
+No times in t.gz: --wall needs context switches; record without --no-sched.
 #
 # Colours and pagers are for terminals, unless asked for.
 $ PAGER='echo paged' dial9-prof report -s dso t.gz | tail -n 1 | cat -v

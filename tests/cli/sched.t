@@ -1,18 +1,18 @@
 # What the scheduler did with threads: what the command line takes, and traces that have nothing to tell.
 #
 $ dial9-prof sched --help | head -n 9
-Usage: dial9-prof sched WORD [OPTIONS] [FILE]
+Usage: dial9-prof sched SUBCOMMAND [OPTIONS] [FILE]
 
-Shows what the scheduler did with the threads of a trace.
+Print run-queue latency, runs on CPUs, and CPU utilization.
 
-  latency   how long each task waited for a CPU, and behind whom
-  timehist  each time on a CPU, with the wait and the delay before it
-  map       who ran on which CPU, as a strip of letters
-  summary   how busy each CPU was, and how many waited for it
+  latency   run-queue latency of each thread, process or name, and who ran instead
+  timehist  each run of a thread on a CPU, with off-CPU time and run-queue latency before
+  map       a timeline of each CPU, as a strip of letters
+  summary   utilization and run queue of each CPU
 
 #
 $ dial9-prof sched record
-! dial9-prof: sched: unknown word 'record' (known: latency, timehist, map, summary); see dial9-prof sched --help
+! dial9-prof: sched: unknown subcommand 'record' (known: latency, timehist, map, summary); see dial9-prof sched --help
 ? 1
 #
 $ dial9-prof sched latency -i nothere
@@ -20,7 +20,7 @@ $ dial9-prof sched latency -i nothere
 ? 5
 #
 $ dial9-prof sched latency - <$T/golden/dial9/mixed_1k.bin
-No waits for a CPU in standard input: it has no switches: its threads slept, or it was recorded with --no-sched.
+No run-queue latency in standard input: no context switches; its threads slept, or it was recorded with --no-sched.
 #
 $ dial9-prof sched timehist - <$T/golden/dial9/mixed_1k.bin
-No turns on a CPU in standard input: it has no switches: its threads slept, or it was recorded with --no-sched.
+No thread ran in standard input: no context switches; its threads slept, or it was recorded with --no-sched.

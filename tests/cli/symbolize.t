@@ -4,7 +4,7 @@ $ dial9-prof symbolize
 ! dial9-prof: cannot open dial9.bin: No such file or directory (record one first: sudo dial9-prof -p PID)
 ? 5
 $ dial9-prof symbolize a b
-! dial9-prof: symbolize: one trace at a time: what about b? (see dial9-prof symbolize --help)
+! dial9-prof: symbolize: unexpected argument 'b': only one trace is read; see dial9-prof symbolize --help
 ? 1
 $ dial9-prof symbolize --symf=x a
 ! dial9-prof: symbolize: unknown option --symf (did you mean --symfs?); see dial9-prof symbolize --help
@@ -55,7 +55,7 @@ $ dial9-prof symbolize -q mixed.gz -o - | cmp - mixed
 #
 # What is damaged, cut off or no trace costs no file.
 $ echo hello >text; dial9-prof symbolize text -o same
-! dial9-prof: text: no dial9 trace: <*>
+! dial9-prof: text: not a dial9 trace: <*>
 ? 5
 $ head -c 9000 mixed >torn; dial9-prof symbolize -q torn -o part; dial9-prof info --verify part
 part: good: <N> frames, <N> of them events, in <N> bytes

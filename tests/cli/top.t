@@ -25,7 +25,7 @@ lost: nothing
 <*>
 
 $ dial9-prof report --live 1 -g - </dev/null
-! dial9-prof: report: --live shows all that is recorded, without --wall, -s, -g, -G, --json and selections
+! dial9-prof: report: --live cannot be combined with --wall, -s, -g, -G, --json or a selection
 ? 1
 $ dial9-prof report --live 1 - </dev/null
 ! dial9-prof: standard input is empty (was anything recorded?)

@@ -62,16 +62,16 @@ $ dial9-prof report -C 9-3
 #
 # The order of a call tree stands in the word of its option, and a file does not.
 $ dial9-prof report -gtrace.bin
-! dial9-prof: report: -g trace.bin: want one of caller, callee, flat, folded, none, or nothing (-g alone is caller)
+! dial9-prof: report: bad value 'trace.bin' for -g: expected caller, callee, flat, folded or none (-g alone is caller)
 ? 1
 $ dial9-prof report -g callee
-! dial9-prof: report: the order of -g goes with it: -gcallee or --call-graph=callee
+! dial9-prof: report: no space between -g and its mode; use -gcallee or --call-graph=callee
 ? 1
 $ : >callee; : >trace.bin; dial9-prof report -g callee trace.bin
-! dial9-prof: report: the order of -g goes with it: -gcallee or --call-graph=callee
+! dial9-prof: report: no space between -g and its mode; use -gcallee or --call-graph=callee
 ? 1
 $ dial9-prof report -g callee -i trace.bin
-! dial9-prof: report: the order of -g goes with it: -gcallee or --call-graph=callee
+! dial9-prof: report: no space between -g and its mode; use -gcallee or --call-graph=callee
 ? 1
 $ dial9-prof report -g callee; rm callee trace.bin
 ! dial9-prof: callee is empty (was anything recorded?)

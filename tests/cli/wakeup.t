@@ -5,11 +5,11 @@ $ dial9-prof wakeup
 ? 5
 #
 $ dial9-prof wakeup --chain me
-! dial9-prof: wakeup: --chain me: want TID or TID@TIME, as in 4711@123.456
+! dial9-prof: wakeup: bad value 'me' for --chain: expected TID or TID@TIME, such as 4711@123.456
 ? 1
 #
 $ dial9-prof wakeup $T/golden/dial9/mixed_1k.bin | sed 's|in .*/|in |'
-No wakings in mixed_1k.bin: it has no switches: its threads slept, or it was recorded with --no-sched.
+No wakeups in mixed_1k.bin: no context switches; its threads slept, or it was recorded with --no-sched.
 #
 $ dial9-prof wakeup --json - <$T/golden/dial9/mixed_1k.bin
 {"version":2,"file":"standard input","span_ns":599000,"lost_events":0,"lost_samples":0,"lost_sideband":0,"sideband_stalls":0,"doubtful_stacks":0,"lost_samples_estimate":0,"pauses":0,"stacks_skipped":0,"wakeups":0,"cut":0,"ns":0,"rows_not_shown":0,"rows":[]}

@@ -110,18 +110,18 @@ static void put_part(struct script_stream *s, struct buf *out, const struct trac
 	if (s->json || (announced && part->base == last->base && part->clock == last->clock))
 		return;
 	s->announced[ev->part / 8 % sizeof(s->announced)] |= 1u << ev->part % 8;
-	buf_printf(out, "# part %u", ev->part + 1);
+	buf_printf(out, "# recording %u", ev->part + 1);
 	if (part->host != NAMES_NONE) {
 		buf_addstr(out, " (");
 		name_text_name(out, s->names, part->host);
 		buf_addch(out, ')');
 	}
 	if (part->merged && part->base == last->base && part->clock != last->clock)
-		buf_addstr(out, ": another host or boot, its times beside those above\n");
+		buf_addstr(out, ": another host or boot, times aligned with those above\n");
 	else if (part->clock == ev->part)
-		buf_addstr(out, ": its times do not compare with those above\n");
+		buf_addstr(out, ": its times are not comparable with those above\n");
 	else
-		buf_printf(out, ": on the clock of part %u\n", part->clock + 1);
+		buf_printf(out, ": on the clock of recording %u\n", part->clock + 1);
 }
 
 void script_stream_put(struct script_stream *s, struct buf *out, const struct trace_event *ev)

@@ -88,14 +88,13 @@ Test(parts, a_sample_counts_the_time_that_its_own_recording_says)
 {
 	struct run r = run_both(cmd_report, &slow, &fast, NULL, NULL);
 
-	run_expect_in(r.out,
-		      "# standard input: CPU samples of 2 recordings, on 2 clocks\n"
-		      "# part 1 (turtle) over 0.290 s: 30 samples of cpu-clock at 100 Hz, one each "
-		      "10.000 ms of CPU time: 0.3 s in all (no PMU here: a timer, not cycles)\n"
-		      "# part 2 (hare) over 0.099 s: 100 samples of cpu-clock at 1000 Hz, one each "
-		      "1.000 ms of CPU time: 0.1 s in all (no PMU here: a timer, not cycles)\n"
-		      "# shares are of CPU time: a sample counts as much as its part says\n"
-		      "# lost: 130 events (see dial9-prof info)\n");
+	run_expect_in(
+		r.out,
+		"# standard input: CPU samples of 2 recordings on 2 clocks\n"
+		"# recording 1 (turtle) over 0.290 s: 30 samples of cpu-clock at 100 Hz, one per 10.000 ms of CPU time, 0.3 s in total (timer instead of cycles: no PMU)\n"
+		"# recording 2 (hare) over 0.099 s: 100 samples of cpu-clock at 1000 Hz, one per 1.000 ms of CPU time, 0.1 s in total (timer instead of cycles: no PMU)\n"
+		"# shares refer to CPU time: sampling periods differ between recordings\n"
+		"# lost: 130 events (see dial9-prof info)\n");
 	run_expect_in(r.out, "    75.00%   75.00%       30     0.300  f       app\n"
 			     "    25.00%   25.00%      100     0.100  g       other\n");
 	run_free(&r);
@@ -126,9 +125,7 @@ Test(parts, without_a_period_the_rate_gives_it_and_without_a_rate_nothing_does)
 	nothing.period = NULL;
 	nothing.hz = "";
 	r = run_both(cmd_report, &slow, &nothing, NULL, NULL);
-	run_expect_in(r.out,
-		      "# shares are of samples: a part does not say for how much CPU time one "
-		      "stands\n");
+	run_expect_in(r.out, "# shares refer to samples: a recording has no sampling period\n");
 	run_expect_in(r.out, "    76.92%   76.92%      100  g       other\n");
 	run_free(&r);
 }
@@ -158,7 +155,7 @@ Test(parts, threads_of_two_hosts_are_never_one)
 	again.boot = slow.boot;
 	again.first_ns = 6 * RUN_SEC;
 	r = run_both(cmd_report, &slow, &again, "--sort=tid", NULL);
-	run_expect_in(r.out, "# standard input: CPU samples of 2 recordings, on 1 clock\n");
+	run_expect_in(r.out, "# standard input: CPU samples of 2 recordings on 1 clock\n");
 	run_expect_in(r.out, "Samples   Seconds  Tid\n   100.00%  100.00%      130     0.400  7\n");
 	run_free(&r);
 }
@@ -169,12 +166,12 @@ Test(parts, script_says_where_another_clock_begins)
 	struct run r = run_both(cmd_script, &slow, &fast, NULL, NULL);
 
 	run_expect_in(r.out, "alpha       7/7       [000]     5.290000: cpu-clock:\n");
-	run_expect_in(r.out, "# part 2 (hare): its times do not compare with those above\n"
+	run_expect_in(r.out, "# recording 2 (hare): its times are not comparable with those above\n"
 			     "beta       7/7       [000]     5.000000: cpu-clock:\n");
 	run_free(&r);
 	again.boot = slow.boot;
 	r = run_both(cmd_script, &slow, &again, NULL, NULL);
-	run_expect_in(r.out, "# part 2 (hare): on the clock of part 1\n");
+	run_expect_in(r.out, "# recording 2 (hare): on the clock of recording 1\n");
 	run_free(&r);
 	r = run_both(cmd_script, &slow, &fast, "--json", NULL);
 	run_expect_in(r.out, "{\"version\":2,\"ts\":5290000000,\"part\":1,\"event\":\"cpu-clock\"");
@@ -291,10 +288,11 @@ Test(parts, an_applications_trace_does_not_take_our_rate)
 			add_recording(&file, &slow);
 		r = run_cmd(cmd_report, make_fd(file.data, file.len), "report", "-", NULL);
 		run_expect_in(r.out, ": 72 samples\n");
+		run_expect_in(
+			r.out,
+			": 30 samples of cpu-clock at 100 Hz, one per 10.000 ms of CPU time, 0.3 s in total");
 		run_expect_in(r.out,
-			      ": 30 samples of cpu-clock at 100 Hz, one each 10.000 ms of CPU "
-			      "time: 0.3 s in all");
-		run_expect_in(r.out, "# shares are of samples: a part does not say");
+			      "# shares refer to samples: a recording has no sampling period");
 		run_free(&r);
 	}
 	buf_free(&app);
@@ -323,11 +321,12 @@ Test(parts, without_switches_samples_have_no_exact_seconds_and_no_share)
 {
 	struct run r = run_untimed(cmd_report, "--sort=comm,tid", NULL, NULL);
 
-	run_expect_in(r.out,
-		      "# seconds are exact, from the switches: 0.500 s in all\n"
-		      "# shares are of these seconds\n"
-		      "# part 2 has no switches: its samples have neither seconds nor a share\n"
-		      "# lost: ");
+	run_expect_in(
+		r.out,
+		"# seconds are exact, from context switches: 0.500 s in total\n"
+		"# shares refer to these seconds\n"
+		"# recording 2 has no context switches: its samples have no seconds and no share\n"
+		"# lost: ");
 	cr_expect_null(strstr(r.out, "shares are of samples"));
 	run_expect_in(r.out, "#      CPU  Samples   Seconds  Thread  Tid  Part\n"
 			     "   100.00%       30     0.500  alpha   7    1\n"
@@ -343,11 +342,11 @@ Test(parts, beside_times_samples_without_a_rate_have_none)
 {
 	struct run r = run_untimed(cmd_report, "--wall", "--sort=state,comm", NULL);
 
-	run_expect_in(r.out,
-		      "# shares are of the time of all threads together\n"
-		      "# part 2 does not say for how much time a sample stands: its samples have "
-		      "neither seconds nor a share\n"
-		      "# lost: ");
+	run_expect_in(
+		r.out,
+		"# shares refer to the time of all threads\n"
+		"# recording 2 has no sampling period: its samples have no seconds and no share\n"
+		"# lost: ");
 	cr_expect_null(strstr(r.out, "shares are of samples"));
 	cr_expect_null(strstr(r.out, "shares are of CPU time"));
 	run_expect_in(r.out, "       30     0.300  running  alpha\n");

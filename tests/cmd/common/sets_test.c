@@ -274,7 +274,7 @@ Test(sets, script_of_a_time_without_events_says_from_when_to_when_all_files_go)
 	append_end(name(dir, 0), RUN_SEC, RUN_SEC + RUN_SEC / 2, 0);
 	r = run_cmd(cmd_script, make_fd("", 0), "script", "--time", "9,9.5", dir, NULL);
 	cr_expect_eq(r.code, CMD_USAGE);
-	run_expect_in(r.err, "it goes from 1.0");
+	run_expect_in(r.err, "it covers 1.0");
 	run_free(&r);
 	remove_all(dir);
 }

@@ -313,8 +313,8 @@ Test(explain, who_is_not_there_is_said)
 		   "dial9-prof: no thread or process 99 in standard input\n");
 	run_expect(run_cmd(cmd_explain, input(), "explain", "11", "-", "--time", "1s,2s", NULL),
 		   CMD_USAGE, "",
-		   "dial9-prof: nothing to explain in standard input: it goes from 20.000000 to "
-		   "20.016000, and --time 1s,2s has nothing of that\n");
+		   "dial9-prof: nothing to explain in standard input: it covers 20.000000 to "
+		   "20.016000, --time 1s,2s is outside\n");
 	run_expect(run_cmd(cmd_explain, input(), "explain", "-t", "99", "-", "--time", "20,", NULL),
 		   CMD_USAGE, "",
 		   "dial9-prof: no thread 99 in standard input, or not in that time\n");
@@ -692,14 +692,14 @@ Test(explain, behind_whom_it_waited_is_unknown_where_latency_says_so)
 		    NULL);
 	run_expect_in(
 		r.out,
-		"        2.000 ms  behind hog 20 on CPU 0\n"
-		"        2.000 ms  behind whom the trace does not tell (record with -a or --neighbours)\n");
+		"        2.000 ms  ran instead: hog 20 on CPU 0\n"
+		"        2.000 ms  ran instead: unknown task (record with -a or --neighbours)\n");
 	run_free(&r);
 	r = run_cmd(cmd_explain, make_file(&m), "explain", "11", "--time", "20,21", "-", NULL);
 	run_expect_in(
 		r.out,
 		"  behind hog 20 2.000 ms\n"
-		"                behind whom the trace does not tell (record with -a or --neighbours) 2.000 ms\n");
+		"                ran instead: unknown task (record with -a or --neighbours) 2.000 ms\n");
 	run_free(&r);
 	make_fini(&m);
 }

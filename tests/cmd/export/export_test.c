@@ -43,12 +43,12 @@ static int empty(void)
 Test(export, an_empty_output_is_explained)
 {
 	run_expect(EXPORT("folded", "-", "-t12"), CMD_USAGE, "",
-		   "dial9-prof: no CPU samples in standard input: it has no thread 12\n");
+		   "dial9-prof: no CPU samples in standard input: thread 12 is not in the trace\n");
 	run_expect(EXPORT("folded", "-", "--kind=offcpu", "-C5"), CMD_USAGE, "",
-		   "dial9-prof: no blocked time in standard input: it has no CPU 5\n");
-	run_expect(EXPORT("jsonl", "-", "--comm=nobody"), CMD_USAGE, "",
-		   "dial9-prof: no events in standard input: there are none that -p, -t, --comm, "
-		   "--cgroup, -C and --time let through\n");
+		   "dial9-prof: no blocked time in standard input: CPU 5 is not in the trace\n");
+	run_expect(
+		EXPORT("jsonl", "-", "--comm=nobody"), CMD_USAGE, "",
+		"dial9-prof: no events in standard input: none match -p, -t, --comm, --cgroup, -C and --time\n");
 	run_expect(run_cmd(cmd_export, empty(), "export", "folded", "-", NULL), CMD_OK, "",
 		   "dial9-prof: export: nothing to export in standard input; dial9-prof info lists "
 		   "what there is\n");

@@ -36,7 +36,7 @@ static const char text[] = "trace           standard input\n"
 		  "    1.4 kB        -             -  (headers, schemas, pools, resets)\n"
 		  "\n"
 		  "Addresses without a name, by module:\n"
-		  "  1 of 1  /lib/libc.so.6: unknown: the trace does not say\n";
+		  "  1 of 1  /lib/libc.so.6: unknown: not recorded\n";
 
 static const char json[] = "{\"version\":2,\"file\":\"standard input\",\"level\":\"0.3\",\"level_features\":[],\"truncated\":false,\"newer\":false,\"segments\":1,\"events\":33,\"bytes\":2645,\"overhead_bytes\":1435,\"samples\":8,\"switch_stacks\":1,\"metadata\":{\"host\":\"box\",\"kernel\":\"Linux 6.18.0\",\"command_line\":\"dial9-prof -p 10\",\"sample_event\":\"cpu-clock\",\"sample_hz\":\"99\",\"sample_period_ns\":\"10101010\",\"flavour\":\"mint\"},\"first_ns\":10000000000,\"last_ns\":14000000000,\"start_realtime_ns\":1700000000000000000,\"lost\":[{\"kind\":\"ring_full\",\"count\":3,\"first_ns\":13000005000,\"last_ns\":13000007000}],\"accounting\":{\"verdict\":\"balanced\",\"lost_events\":3,\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0,\"doubtful_stacks\":0,\"lost_samples_estimate\":0,\"pauses\":0,\"stacks_skipped\":0},\"stats\":{\"elapsed_ns\":2000000000,\"produced\":13,\"written\":10,\"lost\":3,\"in_flight\":0,\"written_here\":2,\"balanced\":true,\"samples\":20,\"bpf_ns\":10000000,\"bpf_runs\":10000,\"cpu_ns\":30000000,\"realtime_ns\":4000000,\"end_cpu_ns\":250000000,\"rss_bytes\":5000000,\"ring_fill_max_bytes\":65536,\"bytes_written\":123456},\"types\":[{\"name\":\"CpuSampleEvent\",\"events\":9,\"bytes\":425},{\"name\":\"SegmentMetadataEvent\",\"events\":1,\"bytes\":186},{\"name\":\"SymbolTableEntry\",\"events\":6,\"bytes\":182},{\"name\":\"TracepointSymbol\",\"events\":7,\"bytes\":142},{\"name\":\"ModuleEvent\",\"events\":3,\"bytes\":95},{\"name\":\"TaskEvent\",\"events\":2,\"bytes\":60},{\"name\":\"RecorderStats\",\"events\":1,\"bytes\":44},{\"name\":\"LostEvents\",\"events\":1,\"bytes\":25},{\"name\":\"sched:sched_switch\",\"events\":1,\"bytes\":21},{\"name\":\"ClockSyncEvent\",\"events\":1,\"bytes\":15},{\"name\":\"sched:sched_waking\",\"events\":1,\"bytes\":15}],\"modules\":[{\"path\":\"/lib/libc.so.6\",\"build_id\":\"2f6c69622f6c6962632e736f2e36\",\"addresses\":1,\"unnamed\":1,\"status\":null,\"detail\":null},{\"path\":\"/opt/app/bin/app\",\"build_id\":\"2f6f70742f6170702f62696e2f617070\",\"addresses\":3,\"unnamed\":0,\"status\":null,\"detail\":null},{\"path\":\"[kernel.kallsyms]\",\"build_id\":\"5b6b65726e656c2e6b616c6c73796d735d\",\"addresses\":1,\"unnamed\":0,\"status\":null,\"detail\":null}],\"workers\":{\"crashed\":0,\"hung\":0}}\n";
 /* clang-format on */
@@ -217,7 +217,7 @@ Test(info, a_pause_is_no_loss_and_is_told_with_how_long_it_was)
 			     "between 4.000000 and 4.250000\n");
 	run_free(&r);
 	r = run_cmd(cmd_sched, make_file(&m), "sched", "latency", "-", NULL);
-	run_expect_in(r.out, "# lost: nothing; 3 stretches left out on purpose\n");
+	run_expect_in(r.out, "# lost: nothing; 3 pauses\n");
 	run_free(&r);
 	make_fini(&m);
 }
@@ -239,7 +239,7 @@ Test(info, stacks_that_were_left_out_are_told_and_not_lost)
 		      "filled up (stacks_thinned), between 1.000000 and 3.250000\n");
 	run_free(&r);
 	r = run_cmd(cmd_sched, make_file(&m), "sched", "latency", "-", NULL);
-	run_expect_in(r.out, "# lost: nothing; 1,235 stacks left out\n");
+	run_expect_in(r.out, "# lost: nothing; 1,235 stacks dropped under load\n");
 	run_free(&r);
 	r = run_cmd(cmd_info, make_file(&m), "info", "--json", "-", NULL);
 	run_expect_in(r.out, "\"lost_events\":0,\"lost_samples\":0,");
@@ -285,16 +285,16 @@ Test(info, side_band_records_are_not_events)
 	make_lost(&m, 1, "sideband_doubt", 12, 1000000000, 3000000000);
 	make_stats(&m, 1, 5, 0);
 	r = run_cmd(cmd_info, make_file(&m), "info", "-", NULL);
-	run_expect_in(r.out,
-		      "lost            nothing\n"
-		      "side-band       1,687 records, 1 stall, 12 stacks in doubt: names of some "
-		      "processes may be missing or wrong\n"
-		      "                1,687 records that the kernel dropped (sideband), between "
-		      "1.000000 and 2.000000\n"
-		      "                1 stall of reading a CPU's records (sideband_stalled), "
-		      "between 1.000000 and 3.000000\n"
-		      "                12 stacks named by mappings that may have changed "
-		      "(sideband_doubt), between 1.000000 and 3.000000\n");
+	run_expect_in(
+		r.out,
+		"lost            nothing\n"
+		"side-band       1,687 records lost, 1 stall, 12 stacks uncertain; some process names may be missing or wrong\n"
+		"                1,687 records that the kernel dropped (sideband), between "
+		"1.000000 and 2.000000\n"
+		"                1 stall of reading a CPU's records (sideband_stalled), "
+		"between 1.000000 and 3.000000\n"
+		"                12 stacks named by mappings that may have changed "
+		"(sideband_doubt), between 1.000000 and 3.000000\n");
 	run_free(&r);
 	r = run_cmd(cmd_info, make_file(&m), "info", "--json", "-", NULL);
 	run_expect_in(
@@ -431,22 +431,22 @@ static struct run run_statuses(const char *option, bool with_status, bool closed
 Test(info, unnamed_addresses_have_the_cause_that_the_trace_gives)
 {
 	static const char *const lines[] = {
-		"/lib/named: the file has symbols, but none at these addresses: its debug symbols may name them",
-		"/lib/stripped: the file has no symbols: install its debug symbols",
-		"/lib/gone: the file was gone before it could be read",
-		"/lib/replaced: the file had been replaced by another build",
+		"/lib/named: no symbols at these addresses; debug symbols may have them",
+		"/lib/stripped: the file has no symbols; install its debug symbols",
+		"/lib/gone: the file was removed before it was read",
+		"/lib/replaced: the file was replaced by another build",
 		"/lib/denied: no permission to read the file",
-		"/lib/not_elf: the file is no ELF file",
+		"/lib/not_elf: not an ELF file",
 		"/lib/gave_up: reading its debug information reached a limit (2 s of CPU time)",
-		"/lib/crashed: the symbol worker crashed over the file",
-		"/lib/hung: the symbol worker hung over the file and was killed",
+		"/lib/crashed: the symbol worker crashed on this file",
+		"/lib/hung: the symbol worker hung on this file and was killed",
 		"/lib/no_answer: opening the file never returned",
-		"/lib/pending: the recording ended before its names were read",
+		"/lib/pending: the recording ended before its symbols were read",
 		"/lib/anonymous: memory without a file",
-		"/lib/no_map: code made at run time, and no perf map from its program",
-		"/lib/forgotten: forgotten to stay below --mem-max",
-		"/lib/not_asked: not looked up: there was more code than names are sought for",
-		"/lib/no_worker: no process was left to read the file",
+		"/lib/no_map: generated code without a perf map",
+		"/lib/forgotten: symbols dropped to stay below --mem-max",
+		"/lib/not_asked: not looked up: too much code",
+		"/lib/no_worker: no symbol worker was left to read the file",
 		"/lib/new: new",
 	};
 	struct run r = run_statuses("--modules", true, true);
@@ -471,12 +471,12 @@ Test(info, what_a_trace_does_not_say_of_a_module_is_unknown)
 {
 	struct run r = run_statuses("--modules", false, false);
 
-	run_expect_in(r.out, "/lib/named: unknown: the trace does not say\n");
+	run_expect_in(r.out, "/lib/named: unknown: not recorded\n");
 	run_expect_in(r.out, "/lib/anonymous: memory without a file\n");
 	cr_expect_null(strstr(r.out, "symbol worker"));
 	run_free(&r);
 	r = run_statuses("--modules", false, true);
-	run_expect_in(r.out, "/lib/named: unknown: the trace does not say\n");
+	run_expect_in(r.out, "/lib/named: unknown: not recorded\n");
 	run_free(&r);
 }
 
@@ -509,8 +509,8 @@ Test(info, a_file_that_ends_early_has_not_told_of_every_module)
 	make_status(&m, 3, 1, "stripped", "");
 	make_figures(&m, 4, 1, 0, 0, false);
 	r = run_cmd(cmd_info, make_file(&m), "info", "-", NULL);
-	run_expect_in(r.out, "/lib/b: unknown: the file ends before it is told\n");
-	run_expect_in(r.out, "  1 of 1  [unknown]: in no mapping that is known\n");
+	run_expect_in(r.out, "/lib/b: unknown: the file ends before the reason\n");
+	run_expect_in(r.out, "  1 of 1  [unknown]: in no known mapping\n");
 	run_free(&r);
 	make_fini(&m);
 }
@@ -563,7 +563,7 @@ Test(info, of_many_modules_without_names_the_worst_are_listed)
 	make_unnamed(&m, 12, "/usr/lib");
 	r = run_cmd(cmd_info, make_file(&m), "info", "-", NULL);
 	run_expect_in(r.out, "module:\n  12 of 12  /usr/lib/lib1.so: unknown");
-	run_expect_in(r.out, "  3 of 3  /usr/lib/lib10.so: unknown: the trace does not say\n"
+	run_expect_in(r.out, "  3 of 3  /usr/lib/lib10.so: unknown: not recorded\n"
 			     "  and 2 more (--modules)\n");
 	cr_expect_null(strstr(r.out, "lib11"));
 	run_free(&r);

@@ -92,14 +92,14 @@ Test(top, a_thread_stands_beside_what_it_runs_or_what_it_waits_in)
 	run_expect(run_cmd(look_at_threads, make_file(&m), "top", NULL), CMD_OK,
 		   "it  2.0 s  4 samples  CPU 50.0%\n"
 		   "lost: nothing\n"
-		   "    CPU  Wait ms/s   Off ms/s      Tid  Thread            Function\n"
+		   "    CPU  Runq ms/s   Off ms/s      Tid  Thread            Function\n"
 		   "  50.0%        0.0      250.0        7  app               hot (app)\n"
 		   "\n",
 		   "");
 	run_expect(run_cmd(look_at_threads, make_file(&m), "top", "off", NULL), CMD_OK,
 		   "it  2.0 s  4 samples  CPU 50.0%\n"
 		   "lost: nothing\n"
-		   "    CPU  Wait ms/s   Off ms/s      Tid  Thread            Blocked in\n"
+		   "    CPU  Runq ms/s   Off ms/s      Tid  Thread            Blocked in\n"
 		   "  50.0%        0.0      250.0        7  app               cold (app)\n"
 		   "\n",
 		   "");
@@ -151,8 +151,7 @@ Test(top, what_is_live_cannot_be_selected_from)
 {
 	run_expect(
 		run_cmd(cmd_report, make_fd("", 0), "report", "-", "--live=1", "-p5", NULL), 1, "",
-		"dial9-prof: report: --live shows all that is recorded, without --wall, -s, -g, -G, "
-		"--json and selections\n");
+		"dial9-prof: report: --live cannot be combined with --wall, -s, -g, -G, --json or a selection\n");
 }
 
 Test(top, bad_input_is_told)

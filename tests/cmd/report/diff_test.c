@@ -117,10 +117,11 @@ Test(diff, header_says_what_is_compared_and_what_was_lost)
 			     "# new: /dev/fd/",
 			     68),
 		     0, "%s", r.out);
-	cr_assert_not_null(strstr(r.out, ": 1 CPU sample, over 0.000 s\n# new lost: 3 events\n"
-					 "# CPU in % of all; +-: two standard deviations of the "
-					 "difference; ~: it may be chance; ?: cannot tell\n"),
-			   "%s", r.out);
+	cr_assert_not_null(
+		strstr(r.out,
+		       ": 1 CPU sample, over 0.000 s\n# new lost: 3 events\n"
+		       "# CPU in % of the total; +-: two standard deviations; ~: within noise; ?: noise unknown\n"),
+		"%s", r.out);
 	run_free(&r);
 	make_fini(&m);
 }
@@ -184,13 +185,13 @@ Test(diff, selections_hold_for_both)
 	new = build_fd(&new_build, 0, 0, 0);
 	run_expect(
 		diff(old, new, "-p77", NULL, NULL), CMD_USAGE, "",
-		"dial9-prof: nothing to compare: neither trace has CPU samples that -p, -t, --comm, "
-		"--cgroup, -C and --time let through\n");
+		"dial9-prof: nothing to compare: neither trace has CPU samples that match -p, -t, --comm, "
+		"--cgroup, -C and --time\n");
 	old = build_fd(&old_build, 0, 0, 0);
 	new = build_fd(&new_build, 0, 0, 0);
 	r = diff(old, new, "--time=900,901", NULL, NULL);
 	run_expect_in(r.err, "dial9-prof: nothing to compare in ");
-	run_expect_in(r.err, ", and --time 900,901 has nothing of that\n");
+	run_expect_in(r.err, ", --time 900,901 is outside\n");
 	run_free(&r);
 }
 
@@ -250,15 +251,14 @@ Test(diff, blocked_time_of_commands_is_as_it_is)
 	struct run r =
 		diff(command_fd(0, true), command_fd(RUN_SEC, true), "--kind=offcpu", NULL, NULL);
 
-	run_expect_in(r.out, "# both are of a command from start to end, so times are as they are; "
-			     "--normalize time: by time of recording\n");
+	run_expect_in(
+		r.out,
+		"# both traces are whole commands: times are totals (see --normalize time)\n");
 	run_expect_in(r.out, "\n~      0.200      0.200     +0.000      ");
 	run_free(&r);
 	/* of one that goes on nobody knows what it would have slept */
 	r = diff(command_fd(0, true), command_fd(RUN_SEC, false), "--kind=offcpu", NULL, NULL);
-	run_expect_in(r.out,
-		      "# by time of recording, as for what goes on and on; --normalize none: "
-		      "times as they are\n");
+	run_expect_in(r.out, "# times are per second of recorded time (see --normalize none)\n");
 	run_expect_in(r.out, "    1000.000    166.667   -833.333 ");
 	run_free(&r);
 	r = diff(command_fd(0, true), command_fd(RUN_SEC, true), "--kind=offcpu", "--time=0%,90%",
@@ -318,13 +318,12 @@ Test(diff, rates_are_of_what_was_recorded)
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		r = diff(napping_fd(kinds[i], 3 * RUN_SEC), napping_fd(NULL, 0), "--kind=offcpu",
 			 NULL, NULL);
+		run_expect_in(r.out,
+			      ": 100 off-CPU intervals, 0.2 s, over 3.400 s, 0.400 s recorded\n");
 		run_expect_in(
 			r.out,
-			": 100 blocks, 0.2 s, over 3.400 s, of which 0.400 s were recorded\n");
-		run_expect_in(r.out,
-			      "\n# old left out: 3.000 s in stretches; what was under way as one "
-			      "began or ended is missing, most of all what takes long\n");
-		run_expect_in(r.out, ": 100 blocks, 0.2 s, over 0.400 s\n");
+			"\n# old not recorded: 3.000 s; intervals that reach into this time are missing\n");
+		run_expect_in(r.out, ": 100 off-CPU intervals, 0.2 s, over 0.400 s\n");
 		run_expect_in(r.out, "\n~    500.000    500.000     +0.000    ");
 		run_free(&r);
 	}
@@ -375,7 +374,7 @@ Test(diff, recordings_one_behind_the_other_have_no_time_in_between)
 	struct run r = diff(two_fd(7 * RUN_SEC, "napper", 10), napping_fd(NULL, 0), "--kind=offcpu",
 			    NULL, NULL);
 
-	run_expect_in(r.out, ": 200 blocks, 0.4 s, over 0.800 s\n# new: ");
+	run_expect_in(r.out, ": 200 off-CPU intervals, 0.4 s, over 0.800 s\n# new: ");
 	run_expect_in(r.out, "\n~    500.000    500.000     +0.000    ");
 	run_free(&r);
 }
@@ -385,9 +384,9 @@ Test(diff, recordings_side_by_side_have_each_their_own_time)
 	struct run r = diff(two_fd(200 * MS, "sleeper", 20), napping_fd(NULL, 0), "--kind=offcpu",
 			    "--comm=napper", NULL);
 
-	run_expect_in(r.out, ": 100 blocks, 0.2 s, over 0.600 s\n"
-			     "# old: recordings lie side by side, 0.800 s one by one: what one of "
-			     "them has is by its own time\n");
+	run_expect_in(
+		r.out,
+		": 100 off-CPU intervals, 0.2 s, over 0.600 s\n# old: recordings overlap, 0.800 s in total: values are scaled by their own recording\n");
 	run_expect_in(r.out, "\n~    500.000    500.000 ");
 	run_free(&r);
 	/* those that only touch follow each other */
@@ -416,15 +415,12 @@ Test(diff, sums_are_refused)
 	const char *kinds[] = { "--kind=offcpu", "--kind=latency" };
 
 	for (size_t i = 0; i < 2; i++) {
-		run_expect(diff(sums_fd(), napping_fd(NULL, 0), kinds[i], NULL, NULL), CMD_USAGE,
-			   "",
-			   "dial9-prof: diff: standard input cannot be compared: it has sums in "
-			   "place of events (--summary): sched latency and offcpu --hist show "
-			   "them\n");
-		run_expect(diff(sums_fd(), sums_fd(), kinds[i], NULL, NULL), CMD_USAGE, "",
-			   "dial9-prof: diff: standard input cannot be compared: it has sums in "
-			   "place of events (--summary): sched latency and offcpu --hist show "
-			   "them\n");
+		run_expect(
+			diff(sums_fd(), napping_fd(NULL, 0), kinds[i], NULL, NULL), CMD_USAGE, "",
+			"dial9-prof: diff: cannot compare standard input: it has only sums (--summary); use sched latency or offcpu --hist\n");
+		run_expect(
+			diff(sums_fd(), sums_fd(), kinds[i], NULL, NULL), CMD_USAGE, "",
+			"dial9-prof: diff: cannot compare standard input: it has only sums (--summary); use sched latency or offcpu --hist\n");
 	}
 }
 
@@ -444,17 +440,15 @@ static int stays_fd(const char *min_ns)
 
 Test(diff, stays_that_are_not_those_of_the_other_are_told)
 {
-	static const char unlike[] = "\n# not alike: stays off the CPU that one of both was not to "
-				     "have seem to be a change\n";
+	static const char unlike[] =
+		"\n# --min-block or --max-block differ: intervals that only one trace records look like changes\n";
 	struct run r = diff(stays_fd("5000000"), napping_fd(NULL, 0), "--kind=offcpu", NULL, NULL);
 
-	run_expect_in(r.out,
-		      "\n# old switches: none, but stays off the CPU of at least 5.000 ms\n");
+	run_expect_in(r.out, "\n# old switches: only off-CPU intervals of at least 5.000 ms\n");
 	run_expect_in(r.out, unlike);
 	run_free(&r);
 	r = diff(stays_fd("5000000"), stays_fd("6000000"), "--kind=offcpu", NULL, NULL);
-	run_expect_in(r.out,
-		      "\n# new switches: none, but stays off the CPU of at least 6.000 ms\n");
+	run_expect_in(r.out, "\n# new switches: only off-CPU intervals of at least 6.000 ms\n");
 	run_expect_in(r.out, unlike);
 	run_free(&r);
 	r = diff(stays_fd("5000000"), stays_fd("5000000"), "--kind=offcpu", NULL, NULL);

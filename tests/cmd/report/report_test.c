@@ -10,19 +10,19 @@
 
 /* clang-format off */
 #define HEAD "# standard input: CPU samples over 4.000 s\n"\
-		  "# 8 samples of cpu-clock at 99 Hz, one each 10.101 ms of CPU time: 0.0808 s in all (no PMU here: a timer, not cycles)\n"\
+		  "# 8 samples of cpu-clock at 99 Hz, one per 10.101 ms of CPU time, 0.0808 s in total (timer instead of cycles: no PMU)\n"\
 		  "# lost: 3 events (see dial9-prof info)\n"\
-		  "# no names for 25.0% of samples, in /lib/libc.so.6: unknown: the trace does not say\n"\
-		  "# 25.0% of samples have no name: see dial9-prof symbolize\n"\
+		  "# unresolved: 25.0% of samples in /lib/libc.so.6: unknown: not recorded\n"\
+		  "# unresolved: 25.0% of samples: see dial9-prof symbolize\n"\
 		  "#\n"
 
 #define HEAD_EXACT "# standard input: CPU samples over 4.000 s\n"\
-		  "# 8 samples of cpu-clock at 99 Hz, one each 10.101 ms of CPU time: 0.0808 s in all (no PMU here: a timer, not cycles)\n"\
-		  "# seconds are from the switches: 2.001 s in all\n"\
-		  "# 4.000 s more may have been on a CPU, or not: events were lost\n"\
+		  "# 8 samples of cpu-clock at 99 Hz, one per 10.101 ms of CPU time, 0.0808 s in total (timer instead of cycles: no PMU)\n"\
+		  "# seconds are from context switches: 2.001 s in total\n"\
+		  "# 4.000 s of CPU time may be missing: lost events\n"\
 		  "# lost: 3 events (see dial9-prof info)\n"\
-		  "# no names for 25.0% of samples, in /lib/libc.so.6: unknown: the trace does not say\n"\
-		  "# 25.0% of samples have no name: see dial9-prof symbolize\n"\
+		  "# unresolved: 25.0% of samples in /lib/libc.so.6: unknown: not recorded\n"\
+		  "# unresolved: 25.0% of samples: see dial9-prof symbolize\n"\
 		  "#\n"
 
 static const char flat[] = HEAD
@@ -114,7 +114,7 @@ static const char by_line[] = HEAD
 		  "     0.00%   75.00%        0     0.000  app.c:15   work\n";
 
 static const char thread_11[] = "# standard input: CPU samples over 2.000 s\n"
-		  "# 2 samples of cpu-clock at 99 Hz, one each 10.101 ms of CPU time: 0.0202 s in all (no PMU here: a timer, not cycles)\n"
+		  "# 2 samples of cpu-clock at 99 Hz, one per 10.101 ms of CPU time, 0.0202 s in total (timer instead of cycles: no PMU)\n"
 		  "# lost: nothing\n"
 		  "#\n"
 		  "#     Self    Total  Samples   Seconds  Symbol          Module\n"
@@ -124,10 +124,10 @@ static const char thread_11[] = "# standard input: CPU samples over 2.000 s\n"
 		  "     0.00%  100.00%        0     0.000  work            app\n";
 
 #define LAST(over) "# standard input: CPU samples over " over " s\n"\
-		  "# 2 samples of cpu-clock at 99 Hz, one each 10.101 ms of CPU time: 0.0202 s in all (no PMU here: a timer, not cycles)\n"\
+		  "# 2 samples of cpu-clock at 99 Hz, one per 10.101 ms of CPU time, 0.0202 s in total (timer instead of cycles: no PMU)\n"\
 		  "# lost: 3 events (see dial9-prof info)\n"\
-		  "# no names for 100.0% of samples, in /lib/libc.so.6: unknown: the trace does not say\n"\
-		  "# 100.0% of samples have no name: see dial9-prof symbolize\n"\
+		  "# unresolved: 100.0% of samples in /lib/libc.so.6: unknown: not recorded\n"\
+		  "# unresolved: 100.0% of samples: see dial9-prof symbolize\n"\
 		  "#\n"\
 		  "#     Self    Total  Samples   Seconds  Symbol     Module\n"\
 		  "   100.00%  100.00%        2     0.020  [unknown]  libc.so.6\n"\
@@ -259,7 +259,7 @@ Test(report, seconds_of_tasks_are_those_of_the_switches)
 	expect_exact("--limit", "9", false, both);
 	expect_exact("--limit", "9", false,
 		     "# standard input: CPU time over 6.000 s\n"
-		     "# seconds are exact, from the switches: 8.000 s in all\n"
+		     "# seconds are exact, from context switches: 8.000 s in total\n"
 		     "# lost: nothing\n");
 	expect_exact("-C", "0", false, "   100.00%        0     3.000  six\n");
 	expect_exact("--cgroup", "/b", false, "   100.00%        0     5.000  seven\n");
@@ -269,7 +269,7 @@ Test(report, seconds_of_tasks_are_those_of_the_switches)
 	/* of 2 to 8 s, between which something happened */
 	expect_exact("--time", "25%,50%", false, "     1.500  six\n");
 	/* told behind the interval that it spoils */
-	expect_exact("--limit", "9", true, "# 8.000 s more may have been on a CPU, or not");
+	expect_exact("--limit", "9", true, "# 8.000 s of CPU time may be missing");
 }
 
 /* One switch of a thread came through, and then samples alone: of them is what it did. */
@@ -293,9 +293,11 @@ Test(report, samples_go_before_switches_of_which_most_are_missing)
 			make_sample(&m, (6 + i) * RUN_SEC, 6, 6, PROF_SOURCE_SAMPLE, 0, &leaf, 1);
 		make_lost(&m, 10 * RUN_SEC, "ring_full", 1, 6 * RUN_SEC, 9 * RUN_SEC);
 		r = run_cmd(cmd_report, make_file(&m), "report", "-s", "comm", "-", NULL);
-		run_expect_in(r.out, enough ? "# seconds are from the switches: 3.000 s in all\n" :
-					      "# shares are of samples: the switches tell of 1.000 "
-					      "s alone\n");
+		run_expect_in(
+			r.out,
+			enough ?
+				"# seconds are from context switches: 3.000 s in total\n" :
+				"# shares refer to samples: context switches cover only 1.000 s\n");
 		run_expect_in(r.out, enough ? "   100.00%        0     3.000  seven\n" :
 					      "   100.00%  100.00%        3     3.000  six\n");
 		run_free(&r);
@@ -340,10 +342,10 @@ Test(report, doubt_is_no_longer_than_what_the_cpus_had)
 	make_lost(&m, 8 * RUN_SEC, "ring_full", 9, 2 * RUN_SEC, 8 * RUN_SEC);
 	make_waking(&m, 8 * RUN_SEC, 0, 8, "six", 6);
 	r = run_cmd(cmd_report, make_file(&m), "report", "-s", "comm", "-", NULL);
-	run_expect_in(r.out, "# 6.000 s more may have been on a CPU, or not: events were lost");
+	run_expect_in(r.out, "# 6.000 s of CPU time may be missing: lost events");
 	run_free(&r);
 	r = run_cmd(cmd_report, make_file(&m), "report", "-s", "comm", "--time", "5,", "-", NULL);
-	run_expect_in(r.out, "# 3.000 s more may have been on a CPU, or not: events were lost");
+	run_expect_in(r.out, "# 3.000 s of CPU time may be missing: lost events");
 	run_free(&r);
 	make_fini(&m);
 }
@@ -355,12 +357,10 @@ Test(report, doubt_is_no_longer_than_what_the_cpus_had)
 Test(report, of_all_of_the_time)
 {
 	static const char head[] =
-		"# threads together: running 2.001 s, waiting for a CPU 0.000 s, blocked or asleep "
-		"0.999 s\n"
-		"# below, running is what samples stand for, the rest exact, by the stack of the "
-		"switch\n"
-		"# left out: 5.000 s, of all threads together, of which the trace does not tell: "
-		"events were lost\n"
+		"# all threads: running 2.001 s, runnable 0.000 s, blocked 0.999 s\n"
+		"# running is estimated from samples; runnable and blocked are exact, by off-CPU stack\n"
+		"# not counted: 5.000 s (all threads): "
+		"lost events\n"
 		"# lost: 3 events (see dial9-prof info)\n"
 		"#\n"
 		"#    Total     Self    Times   Seconds  Symbol, callees below\n"
@@ -401,10 +401,10 @@ Test(report, without_switches_no_time_is_exact)
 	run_expect_in(r.out, "#     Self    Total  Samples  Tid\n"
 			     "   100.00%  100.00%        2  1\n");
 	run_free(&r);
-	run_expect(run_cmd(cmd_report, make_file(&m), "report", "--wall", "-", NULL), 0,
-		   "No times in standard input: it has no switches, from which --wall takes its "
-		   "times: record without --no-sched.\n",
-		   "");
+	run_expect(
+		run_cmd(cmd_report, make_file(&m), "report", "--wall", "-", NULL), 0,
+		"No times in standard input: --wall needs context switches; record without --no-sched.\n",
+		"");
 	make_fini(&m);
 }
 
@@ -480,9 +480,7 @@ Test(report, who_was_woken_waits_where_it_was)
 	run_free(&r);
 	r = run_cmd(cmd_report, make_file(&m), "report", "-s", "state", "-t6", "-", NULL);
 	/* of what was before its first switch in nothing says whether it waited, too */
-	run_expect_in(
-		r.out,
-		"\n# left out: 1.000 s before first switches in: waiting for a CPU, or blocked\n");
+	run_expect_in(r.out, "\n# not counted: 1.000 s (all threads) before first switch-ins\n");
 	run_expect_in(r.out, "    40.00%   40.00%        1     2.000  runnable\n"
 			     "    20.00%   20.00%        1     1.000  unknown\n"
 			     "    20.00%   20.00%        1     1.000  running\n"
@@ -499,19 +497,19 @@ Test(report, of_a_selection)
 	run_expect(APP("--time", "12,13.000006"), 0, LAST("1.000"), "");
 	run_expect(APP("--time", "2s,"), 0, LAST("2.000"), "");
 	run_expect(APP("--time", "100,200"), CMD_USAGE, "",
-		   "dial9-prof: no CPU samples in standard input: it goes from 10.000000 to "
-		   "14.000000, and --time 100,200 has nothing of that\n");
-	run_expect(APP("--comm", "none*"), CMD_USAGE, "",
-		   "dial9-prof: no CPU samples in standard input: there are none that -p, -t, "
-		   "--comm, --cgroup, -C and --time let through\n");
+		   "dial9-prof: no CPU samples in standard input: it covers 10.000000 to "
+		   "14.000000, --time 100,200 is outside\n");
+	run_expect(
+		APP("--comm", "none*"), CMD_USAGE, "",
+		"dial9-prof: no CPU samples in standard input: none match -p, -t, --comm, --cgroup, -C and --time\n");
 	run_expect(APP("-C", "9"), CMD_USAGE, "",
-		   "dial9-prof: no CPU samples in standard input: it has no CPU 9\n");
+		   "dial9-prof: no CPU samples in standard input: CPU 9 is not in the trace\n");
 	run_expect(APP("-C", "9", "-stid"), CMD_USAGE, "",
-		   "dial9-prof: no CPU samples in standard input: it has no CPU 9\n");
+		   "dial9-prof: no CPU samples in standard input: CPU 9 is not in the trace\n");
 	run_expect(APP("-gfolded", "-t99"), CMD_USAGE, "",
-		   "dial9-prof: no CPU samples in standard input: it has no thread 99\n");
+		   "dial9-prof: no CPU samples in standard input: thread 99 is not in the trace\n");
 	run_expect(APP("--wall", "-p99"), CMD_USAGE, "",
-		   "dial9-prof: no times in standard input: it has no process 99\n");
+		   "dial9-prof: no times in standard input: process 99 is not in the trace\n");
 }
 
 /* ClockSyncEvent: 10 s on the trace's clock was 22:13:20 on 14 November 2023, UTC. */
@@ -557,13 +555,11 @@ Test(report, without_samples_it_says_why_and_what_to_do)
 	static const char *const off[] = { "version", "0.1.0", NULL };
 	static const char *const on[] = { "version", "0.1.0", "sample_hz", "99", NULL };
 
-	expect_empty(off, true, "it was recorded with --no-samples: record again without");
+	expect_empty(off, true, "it was recorded with --no-samples; record without it");
 	expect_empty(
 		on, true,
-		"the target used no CPU, or too little for a sample at this rate: see dial9-prof "
-		"report -s comm,tid and script for what it did, or record for longer");
-	expect_empty(NULL, true,
-		     "it was not recorded by dial9-prof: see dial9-prof info for what is in it");
+		"the target used too little CPU time for a sample; see dial9-prof report -s comm,tid, or record for longer");
+	expect_empty(NULL, true, "it was not recorded by dial9-prof; see dial9-prof info");
 }
 
 Test(report, of_a_stump_it_says_that_it_is_one)
@@ -577,7 +573,7 @@ Test(report, of_a_stump_it_says_that_it_is_one)
 	data = dial9_enc_data(m.enc, &sz);
 	cr_assert_gt(sz, 6);
 	run_expect(run_cmd(cmd_report, make_fd(data, 6), "report", "-", NULL), 0,
-		   "No CPU samples in standard input: it is cut off before the first.\n",
+		   "No CPU samples in standard input: the file ends before the first sample.\n",
 		   "dial9-prof: standard input: the end is cut off after byte 5; everything before "
 		   "it is used\n");
 	make_fini(&m);
@@ -589,25 +585,24 @@ Test(report, bad_command_lines_are_usage_errors)
 		   "dial9-prof: report: unknown sort key 'colour' (known: sym, dso, srcline, "
 		   "comm, pid, tid, cpu, cgroup, part, state)\n");
 	run_expect(APP("--percent-limit", "-1"), 1, "",
-		   "dial9-prof: report: bad value '-1' for --percent-limit: want 0 to 100\n");
+		   "dial9-prof: report: bad value '-1' for --percent-limit: expected 0 to 100\n");
 	run_expect(
 		APP("--time", "noon,"), 1, "",
-		"dial9-prof: bad value 'noon,' for --time: want A,B with seconds, +seconds, 100ms, "
+		"dial9-prof: bad value 'noon,' for --time: expected A,B with seconds, +seconds, 100ms, "
 		"10% or 12:34:56\n");
 	run_expect(APP("--time", "5,1"), 1, "", "dial9-prof: --time 5,1 ends before it begins\n");
 	run_expect(APP("--time", "10%,+0"), 1, "",
 		   "dial9-prof: --time 10%,+0 ends before it begins in this trace\n");
-	run_expect(APP("other.bin"), 1, "",
-		   "dial9-prof: report: one trace at a time: what about other.bin? (see dial9-prof "
-		   "report --help)\n");
+	run_expect(
+		APP("other.bin"), 1, "",
+		"dial9-prof: report: unexpected argument 'other.bin': only one trace is read; see dial9-prof report --help\n");
 }
 
 Test(report, bad_input_is_one_clear_line_and_code_5)
 {
-	run_expect(
-		run_cmd(cmd_report, make_fd("PERFILE2", 8), "report", "-", NULL), 5, "",
-		"dial9-prof: standard input: no dial9 trace: not a dial9 stream at byte 0 (is it "
-		"of another kind? dial9-prof convert reads some)\n");
+	run_expect(run_cmd(cmd_report, make_fd("PERFILE2", 8), "report", "-", NULL), 5, "",
+		   "dial9-prof: standard input: not a dial9 trace: not a dial9 stream at byte 0; "
+		   "dial9-prof convert reads some other formats\n");
 	run_expect(
 		run_cmd(cmd_report, make_fd("TRC\0\1\0", 6), "report", "-", NULL), 5, "",
 		"dial9-prof: standard input: damaged: unknown frame tag at byte 5 (copy it again; "
@@ -668,10 +663,11 @@ Test(report, loss_is_events_and_samples_and_the_side_band_is_apart)
 	make_sample(&m, 2, 1, 1, PROF_SOURCE_SAMPLE, 0, &at, 1);
 	make_lost(&m, 3, "sideband", 1687, 1, 2);
 	r = run_cmd(cmd_report, make_file(&m), "report", "-", NULL);
-	run_expect_in(r.out,
-		      "# 1 sample\n"
-		      "# lost: nothing\n"
-		      "# side-band: 1,687 records: names of some processes may be missing\n");
+	run_expect_in(
+		r.out,
+		"# 1 sample\n"
+		"# lost: nothing\n"
+		"# process metadata incomplete: 1,687 records lost; some process names may be missing\n");
 	run_free(&r);
 	make_lost(&m, 4, "nested", 1, 1, 2);
 	make_lost(&m, 4, "sample_ring_full", 1, 1, 2);
@@ -703,11 +699,10 @@ Test(report, a_label_is_shown_and_is_no_name)
 	make_label(&m, 4, at[2], "[jit]");
 	make_status(&m, 4, 1, "stripped", "");
 	r = run_cmd(cmd_report, make_file(&m), "report", "-", NULL);
-	run_expect_in(r.out,
-		      "# no names for 33.3% of samples, in [unknown]: in no mapping that is "
-		      "known\n"
-		      "# no names for 33.3% of samples, in /lib/a.so: the file has no symbols: "
-		      "install its debug symbols\n");
+	run_expect_in(
+		r.out,
+		"# unresolved: 33.3% of samples in [unknown]: in no known mapping\n"
+		"# unresolved: 33.3% of samples in /lib/a.so: the file has no symbols; install its debug symbols\n");
 	run_expect_in(r.out, "        1  [a.so]  a.so\n");
 	run_expect_in(r.out, "        1  [jit]   [unknown]\n");
 	cr_expect(strstr(r.out, "        1  name    a.so\n"), "a label ousted a name: %s", r.out);
@@ -780,10 +775,10 @@ Test(report, the_remedy_names_what_finds_files_elsewhere)
 	struct run r;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	snprintf(want, sizeof(want),
-		 "# 25.0%% of samples have no name: dial9-prof symbolize %s, when debug symbols "
-		 "are here that were not (or --symfs DIR, --debuginfod)\n",
-		 path);
+	snprintf(
+		want, sizeof(want),
+		"# unresolved: 25.0%% of samples: dial9-prof symbolize %s adds symbols from debug files (see --symfs, --debuginfod)\n",
+		path);
 	r = run_cmd(cmd_report, dup(fd), "report", path, NULL);
 	run_expect_in(r.out, want);
 	run_free(&r);

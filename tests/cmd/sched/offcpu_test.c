@@ -38,10 +38,10 @@ static void make_waits(struct make *m)
 /* clang-format off */
 #define HEAD "# standard input: blocked time over 4.000 s\n" \
 	     "# lost: nothing\n"
-#define COLUMNS "#\n#      Time    Share    Waits        Avg        Max\n"
+#define COLUMNS "#\n#      Time    Share    Count        Avg        Max\n"
 
 static const char all[] = HEAD
-	"# 4 waits, 3.000 s together; *: the trace has only a part of some, 1 in all\n" COLUMNS
+	"# 4 off-CPU intervals, 3.000 s in total; *: includes fragments (1)\n" COLUMNS
 	"    1.500 s   50.00%        2 750.000 ms    1.000 s  napper  S  woken by reader?\n"
 	"            nap (app)\n"
 	"            main (app)\n"
@@ -54,12 +54,12 @@ static const char all[] = HEAD
 	"\n";
 
 static const char by_thread[] = HEAD
-	"# 4 waits, 3.000 s together; *: the trace has only a part of some, 1 in all\n" COLUMNS
+	"# 4 off-CPU intervals, 3.000 s in total; *: includes fragments (1)\n" COLUMNS
 	"    1.500 s   50.00%        2 750.000 ms    1.000 s  pid 10  tid 11\n"
 	"    1.500 s*  50.00%        2 750.000 ms    1.000 s  pid 10  tid 12\n";
 
 static const char hist[] = HEAD
-	"# 2 waits, 1.500 s together\n" COLUMNS
+	"# 2 off-CPU intervals, 1.500 s in total\n" COLUMNS
 	"    1.500 s  100.00%        2 750.000 ms    1.000 s  napper\n"
 	"            268.435 ms        1 |****************************************\n"
 	"            536.871 ms        1 |****************************************\n"
@@ -101,7 +101,7 @@ Test(offcpu, what_is_left_out_does_not_count)
 	run_expect(OFFCPU("--by", "comm", "--max", "600ms", "-q"), CMD_USAGE, "",
 		   "dial9-prof: offcpu: unknown option -q; see dial9-prof offcpu --help\n");
 	run_expect(OFFCPU("--by", "comm", "--max", "600ms", "--limit", "1"), CMD_OK,
-		   HEAD "# 2 waits, 1.000 s together\n" COLUMNS
+		   HEAD "# 2 off-CPU intervals, 1.000 s in total\n" COLUMNS
 			" 500.000 ms   50.00%        1 500.000 ms 500.000 ms  napper\n"
 			"# 1 more row with less time: --limit 0 shows all\n",
 		   "");
@@ -112,8 +112,8 @@ Test(offcpu, a_window_cuts_waits)
 	run_expect(OFFCPU("--by", "comm", "--time", "20.5,20.6"), CMD_OK,
 		   "# standard input: blocked time over 0.100 s\n"
 		   "# lost: nothing\n"
-		   "# 2 waits, 200.000 ms together; *: the trace has only a part of some, 2 in "
-		   "all\n" COLUMNS " 100.000 ms*  50.00%        1 100.000 ms 100.000 ms  napper\n"
+		   "# 2 off-CPU intervals, 200.000 ms in total; *: includes fragments (2)\n" COLUMNS
+		   " 100.000 ms*  50.00%        1 100.000 ms 100.000 ms  napper\n"
 		   " 100.000 ms*  50.00%        1 100.000 ms 100.000 ms  reader\n",
 		   "");
 }
@@ -197,14 +197,15 @@ Test(offcpu, json_has_all_rows_unless_limit_says_otherwise)
 
 Test(offcpu, nothing_there_says_why)
 {
-	run_expect(OFFCPU("--min", "1h"), CMD_USAGE, "",
-		   "dial9-prof: no blocked time in standard input: no wait is as --min, --max and "
-		   "--state want it\n");
-	run_expect(OFFCPU("-p", "99"), CMD_USAGE, "",
-		   "dial9-prof: no blocked time in standard input: it has no process 99\n");
-	run_expect(OFFCPU("--comm", "nobody*"), CMD_USAGE, "",
-		   "dial9-prof: no blocked time in standard input: there are none that -p, -t, "
-		   "--comm, --cgroup, -C and --time let through\n");
+	run_expect(
+		OFFCPU("--min", "1h"), CMD_USAGE, "",
+		"dial9-prof: no blocked time in standard input: no off-CPU interval matches --min, --max and --state\n");
+	run_expect(
+		OFFCPU("-p", "99"), CMD_USAGE, "",
+		"dial9-prof: no blocked time in standard input: process 99 is not in the trace\n");
+	run_expect(
+		OFFCPU("--comm", "nobody*"), CMD_USAGE, "",
+		"dial9-prof: no blocked time in standard input: none match -p, -t, --comm, --cgroup, -C and --time\n");
 }
 
 Test(offcpu, nonsense_is_refused)
@@ -215,18 +216,17 @@ Test(offcpu, nonsense_is_refused)
 		"state, waker, wstack)\n");
 	run_expect(
 		OFFCPU("--state", "Q"), CMD_USAGE, "",
-		"dial9-prof: offcpu: --state Q: want letters of S, D, T, t, X, Z, P, I, R, as in "
-		"S,D\n");
+		"dial9-prof: offcpu: bad value 'Q' for --state: expected letters of RSDTtXZPI, such as S,D\n");
 	run_expect(OFFCPU("-KU"), CMD_USAGE, "",
-		   "dial9-prof: offcpu: -K and -U leave nothing of a stack: give one of them\n");
+		   "dial9-prof: offcpu: -K and -U exclude each other; use only one of them\n");
 	run_expect(OFFCPU("-m", "2ms", "-M", "1ms"), CMD_USAGE, "",
-		   "dial9-prof: offcpu: --min is more than --max: no wait is both\n");
+		   "dial9-prof: offcpu: --min is greater than --max\n");
 }
 
 Test(offcpu, what_may_be_named_later_is_told)
 {
 	static const char told[] =
-		"# calls without a name in 100.0% of blocked time: see dial9-prof symbolize\n";
+		"# unresolved symbols in 100.0% of blocked time: see dial9-prof symbolize\n";
 	const uint64_t leaf = make_frame(1, 0x310);
 
 	for (int has_id = 0; has_id < 2; has_id++) {
@@ -257,12 +257,10 @@ Test(offcpu, who_is_blocked_across_a_gap_is_not_said_to_have_run)
 	make_switch(&m, RUN_SEC, 0, "napper", 11, 1, "swapper/0", 0);
 	make_lost(&m, 4 * RUN_SEC, "paused", 1, RUN_SEC + 1000, 3 * RUN_SEC);
 	make_switch(&m, 4 * RUN_SEC, 0, "swapper/0", 0, 0, "napper", 11);
-	run_expect(
-		run_cmd(cmd_offcpu, make_file(&m), "offcpu", "-", NULL), CMD_OK,
-		"No blocked time in standard input: of what there may be it does not tell from "
-		"beginning to end.\n"
-		"# left out: 3.000 s, of all threads together, of which the trace does not tell: "
-		"recording was paused\n",
-		"");
+	run_expect(run_cmd(cmd_offcpu, make_file(&m), "offcpu", "-", NULL), CMD_OK,
+		   "No blocked time in standard input: all off-CPU intervals are incomplete.\n"
+		   "# not counted: 3.000 s (all threads): "
+		   "pauses\n",
+		   "");
 	make_fini(&m);
 }

@@ -33,16 +33,16 @@ static int input(void)
 }
 
 /* clang-format off */
-#define HEAD "# standard input: waits for a CPU over 4.000 s\n" \
+#define HEAD "# standard input: run-queue latency over 4.000 s\n" \
 	     "# lost: nothing\n" \
 	     "#\n" \
-	     "#   Runtime  Switches   Waits         Avg        P50        P99        Max  Max at            Task\n"
+	     "#   Runtime  Switches   Count         Avg        P50        P99        Max  Max at            Task\n"
 
-#define UNSURE "# standard input: waits for a CPU over 4.000 s\n" \
+#define UNSURE "# standard input: run-queue latency over 4.000 s\n" \
 	       "# lost: nothing\n" \
-	       "# left out: 1.000 s before first switches in: waiting for a CPU, or blocked\n" \
+	       "# not counted: 1.000 s (all threads) before first switch-ins\n" \
 	       "#\n" \
-	       "#   Runtime  Switches   Waits         Avg        P50        P99        Max  Max at            Task\n"
+	       "#   Runtime  Switches   Count         Avg        P50        P99        Max  Max at            Task\n"
 
 static const char latency[] = UNSURE
 	"    2.000 s         3       2  375.000 ms 250.000 ms 500.000 ms 500.000 ms  21.000000         worker 11\n"
@@ -50,16 +50,16 @@ static const char latency[] = UNSURE
 
 static const char worst[] = HEAD
 	"    2.000 s         3       2  375.000 ms 250.000 ms 500.000 ms 500.000 ms  21.000000         worker 11\n"
-	"#\n# The longest waits\n"
-	"21.000000  500.000 ms  worker 11  CPU 0  preempted\n"
-	"      500.000 ms  behind hog 12 on CPU 0\n"
-	"      it had left its CPU at\n"
+	"#\n# Longest run-queue intervals\n"
+	"21.000000  500.000 ms  worker 11  CPU 0  preempted in the kernel\n"
+	"      500.000 ms  ran instead: hog 12 on CPU 0\n"
+	"      off-CPU stack\n"
 	"        work (app)\n"
 	"22.250000  250.000 ms  worker 11  CPU 0  woken by hog?\n"
-	"      250.000 ms  behind hog 12 on CPU 0\n";
+	"      250.000 ms  ran instead: hog 12 on CPU 0\n";
 
 static const char timehist[] =
-	"#           time    cpu  task[tid/pid]                     wait ms   delay ms     run ms   state\n"
+	"#           time    cpu  task[tid/pid]                  off-CPU ms    runq ms     run ms   state\n"
 	"       21.000000 [0000]  worker[11/10]                           -          -   1000.000   R  next: hog[12]\n"
 	"       22.000000 [0000]  worker[11/10]                     500.000      0.000    500.000   S  next: hog[12]\n"
 	"       23.000000 [0000]  worker[11/10]                     500.000    250.000    500.000   S  next: hog[12]\n"
@@ -110,7 +110,7 @@ Test(sched, one_json_object)
 Test(sched, who_and_what_is_not_there_is_said)
 {
 	static const char *const words[][2] = {
-		{ "latency", "waits for a CPU" },
+		{ "latency", "run-queue latency" },
 		{ "timehist", "threads that ran" },
 		{ "map", "threads that ran" },
 		{ "summary", "threads that ran" },
@@ -119,7 +119,8 @@ Test(sched, who_and_what_is_not_there_is_said)
 
 	for (size_t k = 0; k < sizeof(words) / sizeof(words[0]); k++) {
 		snprintf(want, sizeof(want),
-			 "dial9-prof: no %s in standard input: it has no CPU 9\n", words[k][1]);
+			 "dial9-prof: no %s in standard input: CPU 9 is not in the trace\n",
+			 words[k][1]);
 		run_expect(run_cmd(cmd_sched, input(), "sched", words[k][0], "-", "-C", "9", NULL),
 			   CMD_USAGE, "", want);
 	}
@@ -127,8 +128,9 @@ Test(sched, who_and_what_is_not_there_is_said)
 		run_cmd(cmd_sched, input(), "sched", "summary", "-", "-t", "99", "--json", NULL);
 
 	cr_expect_eq(r.code, CMD_USAGE);
-	cr_expect_str_eq(r.err, "dial9-prof: no threads that ran in standard input: it has no "
-				"thread 99\n");
+	cr_expect_str_eq(
+		r.err,
+		"dial9-prof: no threads that ran in standard input: thread 99 is not in the trace\n");
 	run_expect_in(r.out, ",\"cpus\":[]}\n");
 	run_free(&r);
 }
@@ -149,15 +151,15 @@ static int input_of_samples(void)
 Test(sched, samples_alone_tell_no_times)
 {
 #define WHY                                                                                        \
-	" in standard input: it has no switches: its threads slept, or it was recorded with --no-sched.\n"
+	" in standard input: no context switches; its threads slept, or it was recorded with --no-sched.\n"
 	struct run r;
 
 	run_expect(run_cmd(cmd_sched, input_of_samples(), "sched", "latency", "-", NULL), CMD_OK,
-		   "No waits for a CPU" WHY, "");
+		   "No run-queue latency" WHY, "");
 	run_expect(run_cmd(cmd_sched, input_of_samples(), "sched", "timehist", "-", NULL), CMD_OK,
-		   "No turns on a CPU" WHY, "");
+		   "No thread ran" WHY, "");
 	run_expect(run_cmd(cmd_sched, input_of_samples(), "sched", "map", "-", NULL), CMD_OK,
-		   "Nothing ran" WHY, "");
+		   "No thread ran" WHY, "");
 	run_expect(run_cmd(cmd_explain, input_of_samples(), "explain", "11", "-", NULL), CMD_OK,
 		   "Nothing to explain of thread or process 11" WHY, "");
 	run_expect(run_cmd(cmd_explain, input_of_samples(), "explain", "11", "--time", "20,", "-",
@@ -184,11 +186,10 @@ Test(sched, what_the_kernel_did_not_show_is_left_out)
 	make_switch(&m, t, 0, "swapper/0", 0, 0, "worker", 11);
 	make_switch(&m, t + RUN_SEC, 0, "hog", 12, 1, "worker", 11);
 	r = run_cmd(cmd_sched, make_done(&m), "sched", "latency", "-", "-t", "11", NULL);
-	run_expect_in(r.out,
-		      "# lost: nothing\n"
-		      "# left out: 1.000 s, of all threads together, of which the trace does not "
-		      "tell: switches are missing though none was lost: the kernel did not show "
-		      "all of them, as on some virtual machines\n");
+	run_expect_in(
+		r.out,
+		"# lost: nothing\n"
+		"# not counted: 1.000 s (all threads): the kernel did not emit some context switches\n");
 	run_free(&r);
 }
 
@@ -212,7 +213,7 @@ static void expect_why(const char *kind, const char *other, const char *why)
 /* 6 was seen to go twice and to come once: without a word of loss. */
 Test(sched, a_switch_that_was_never_shown_makes_seconds_doubtful)
 {
-	static const char why[] = "switches are missing though none was lost: ";
+	static const char why[] = "the kernel did not emit some context switches";
 	struct make m;
 	struct run r;
 
@@ -221,12 +222,12 @@ Test(sched, a_switch_that_was_never_shown_makes_seconds_doubtful)
 	make_switch(&m, 3 * RUN_SEC, 0, "six", 6, 0, "seven", 7);
 	make_switch(&m, 5 * RUN_SEC, 0, "six", 6, 1, "swapper/0", 0);
 	r = run_cmd(cmd_report, make_file(&m), "report", "-s", "comm", "--comm", "six", "-", NULL);
-	run_expect_in(r.out, "# seconds are from the switches: 1.000 s in all\n"
-			     "# 2.000 s more may have been on a CPU, or not: ");
+	run_expect_in(r.out, "# seconds are from context switches: 1.000 s in total\n"
+			     "# 2.000 s of CPU time may be missing: ");
 	run_expect_in(r.out, why);
 	run_free(&r);
 	r = run_cmd(cmd_sched, make_file(&m), "sched", "timehist", "--comm", "six", "-", NULL);
-	run_expect_in(r.out, "# left out: 2.000 s, of all threads together, ");
+	run_expect_in(r.out, "# not counted: 2.000 s (all threads): ");
 	run_expect_in(r.out, why);
 	run_free(&r);
 	make_fini(&m);
@@ -245,7 +246,7 @@ static int late(void)
 	return make_done(&m);
 }
 
-#define LATE "left out: 2.000 s before first switches in: waiting for a CPU, or blocked\n"
+#define LATE "not counted: 2.000 s (all threads) before first switch-ins\n"
 
 Test(sched, a_first_switch_in_without_a_waking_ends_no_wait)
 {
@@ -271,8 +272,7 @@ Test(sched, what_was_before_a_first_switch_in_is_unknown_to_all)
 	run_expect_in(r.out, "\n# " LATE);
 	run_free(&r);
 	r = run_cmd(cmd_report, late(), "report", "--wall", "-", NULL);
-	run_expect_in(r.out,
-		      ": running 3.000 s, waiting for a CPU 0.000 s, blocked or asleep 1.000 s\n");
+	run_expect_in(r.out, ": running 3.000 s, runnable 0.000 s, blocked 1.000 s\n");
 	run_expect_in(r.out, "\n# " LATE);
 	run_free(&r);
 	r = run_cmd(cmd_export, late(), "export", "csv", "-", "--kind=runq", NULL);
@@ -291,8 +291,7 @@ Test(sched, times_of_switches_that_a_filter_chose_are_doubted)
 	static const char *const kv[] = { "switch_filter", "prev_comm ~ \"w*\"", "waking_filter",
 					  "pid == 11", NULL };
 	static const char told[] =
-		"\n# filtered: only switches with prev_comm ~ \"w*\" were recorded: how long threads "
-		"ran, waited and were blocked is not what follows from these\n";
+		"\n# filtered: only context switches with prev_comm ~ \"w*\"; times per state are unreliable\n";
 	const uint64_t t = 20 * RUN_SEC;
 	struct make m;
 	struct run r;
@@ -303,9 +302,10 @@ Test(sched, times_of_switches_that_a_filter_chose_are_doubted)
 	make_switch(&m, t + RUN_SEC, 0, "worker", 11, 1, "hog", 12);
 	r = run_cmd(cmd_sched, make_file(&m), "sched", "latency", "-", NULL);
 	run_expect_in(r.out, told);
-	run_expect_in(r.out, "\n# filtered: only wakings with pid == 11 were recorded: time "
-			     "blocked may be waits for a CPU, in part\n");
-	run_expect_in(r.out, "the trace does not tell: switches were left out by --filter\n");
+	run_expect_in(
+		r.out,
+		"\n# filtered: only wakeups with pid == 11; blocked time may include run-queue latency\n");
+	run_expect_in(r.out, "(all threads): switches excluded by --filter\n");
 	run_free(&r);
 	r = run_cmd(cmd_sched, make_file(&m), "sched", "timehist", "-", NULL);
 	run_expect_in(r.out, told);
@@ -317,8 +317,7 @@ Test(sched, times_of_switches_that_a_filter_chose_are_doubted)
 	run_expect_in(r.out, told);
 	run_free(&r);
 	r = run_cmd(cmd_report, make_file(&m), "report", "-s", "comm", "-", NULL);
-	run_expect_in(r.out,
-		      "more may have been on a CPU, or not: switches were left out by --filter\n");
+	run_expect_in(r.out, "of CPU time may be missing: switches excluded by --filter\n");
 	run_free(&r);
 	make_fini(&m);
 }
@@ -332,9 +331,7 @@ Test(sched, of_sums_nobody_asks_for_threads_or_cpus)
 	make_init(&m, NULL);
 	make_metadata(&m, RUN_SEC, kv);
 	make_clock(&m, 2 * RUN_SEC, 1);
-#define SUMS                                                                                       \
-	": standard input has sums of processes in place of events (--summary): there is nothing " \
-	"for -t, -C"
+#define SUMS ": standard input has only sums per process (recorded with --summary); remove -t, -C"
 	run_expect(run_cmd(cmd_sched, make_file(&m), "sched", "latency", "-", "-C", "0", NULL),
 		   CMD_USAGE, "", "dial9-prof: sched latency" SUMS " and --worst\n");
 	run_expect(run_cmd(cmd_sched, make_file(&m), "sched", "latency", "-", "--worst", "3", NULL),
@@ -342,27 +339,23 @@ Test(sched, of_sums_nobody_asks_for_threads_or_cpus)
 	run_expect(run_cmd(cmd_offcpu, make_file(&m), "offcpu", "-", "--by", "comm", NULL),
 		   CMD_USAGE, "",
 		   "dial9-prof: offcpu" SUMS
-		   ", --min, --max, --state, --folded, and --by of other than pid\n");
+		   ", --min, --max, --state, --folded, and --by with keys other than pid\n");
 	run_expect(run_cmd(cmd_offcpu, make_file(&m), "offcpu", "-", "-t", "7", NULL), CMD_USAGE,
 		   "",
 		   "dial9-prof: offcpu" SUMS
-		   ", --min, --max, --state, --folded, and --by of other than pid\n");
+		   ", --min, --max, --state, --folded, and --by with keys other than pid\n");
 #undef SUMS
 	make_fini(&m);
 }
 
 Test(sched, what_is_left_out_says_why)
 {
-	expect_why("hole", "hole", "the trace does not tell: files of the recording are missing\n");
-	expect_why("ring_full", "ring_full", "the trace does not tell: events were lost\n");
-	expect_why("paused", "paused", "the trace does not tell: recording was paused\n");
-	expect_why("thinned", "thinned",
-		   "the trace does not tell: slices of time were left out on purpose\n");
-	expect_why("paused", "thinned",
-		   "the trace does not tell: recording was paused, and slices of time were left "
-		   "out on purpose\n");
-	expect_why("ring_full", "paused",
-		   "the trace does not tell: events were lost, and recording was paused\n");
+	expect_why("hole", "hole", "(all threads): missing files\n");
+	expect_why("ring_full", "ring_full", "(all threads): lost events\n");
+	expect_why("paused", "paused", "(all threads): pauses\n");
+	expect_why("thinned", "thinned", "(all threads): skipped time slices\n");
+	expect_why("paused", "thinned", "(all threads): pauses, skipped time slices\n");
+	expect_why("ring_full", "paused", "(all threads): lost events, pauses\n");
 }
 
 /* Of 4 s three slices of half a second are left out, from 2 s on. */
@@ -393,24 +386,22 @@ Test(sched, what_is_left_out_has_a_weight_only_if_it_is_even)
 {
 	expect_thinned(
 		NULL,
-		"# thinned: 62.5% of the time was recorded, in slices: counts and sums are "
-		"of that, times 1.60 they are about those of all; waits that are not over within "
-		"a slice are in none (");
-	expect_thinned("10000",
-		       "# thinned: 62.5% of the time was recorded: slices of it from 22.000000 "
-		       "to 23.833333, 18.2% of that, and all else; counts and sums are of what "
-		       "was recorded (");
+		"# skipped: 37.5% of the time; multiply sums by 1.60; intervals longer than a slice "
+		"are missing\n");
+	expect_thinned(
+		"10000",
+		"# skipped: 37.5% of the time, between 22.000000 and 23.833333 (81.8% of it); "
+		"sums are too low\n");
 }
 
 Test(sched, a_word_is_needed)
 {
 	run_expect(
 		run_cmd(cmd_sched, input(), "sched", NULL), CMD_USAGE, "",
-		"dial9-prof: sched: what of it? (latency, timehist, map or summary); see dial9-prof sched "
-		"--help\n");
-	run_expect(run_cmd(cmd_sched, input(), "sched", "latenzy", NULL), CMD_USAGE, "",
-		   "dial9-prof: sched: unknown word 'latenzy' (did you mean latency?); see "
-		   "dial9-prof sched --help\n");
+		"dial9-prof: sched: no subcommand given (latency, timehist, map or summary); see dial9-prof sched --help\n");
+	run_expect(
+		run_cmd(cmd_sched, input(), "sched", "latenzy", NULL), CMD_USAGE, "",
+		"dial9-prof: sched: unknown subcommand 'latenzy' (did you mean latency?); see dial9-prof sched --help\n");
 	run_expect(run_cmd(cmd_sched, input(), "sched", "latency", "-s", "tid", NULL), CMD_USAGE,
 		   "",
 		   "dial9-prof: sched latency: -s tid: want one of max, avg, p99, runtime, switch, "
@@ -422,11 +413,11 @@ Test(sched, summary_of_cpus)
 {
 	run_expect(
 		run_cmd(cmd_sched, input(), "sched", "summary", "-", NULL), CMD_OK,
-		"# standard input: the work of CPUs over 4.000 s\n"
+		"# standard input: CPU utilization over 4.000 s\n"
 		"# lost: nothing\n"
-		"# left out: 1.000 s before first switches in: waiting for a CPU, or blocked\n"
+		"# not counted: 1.000 s (all threads) before first switch-ins\n"
 		"#\n"
-		"#CPU       Busy   Busy %  Switches  Migrated     Waiting   Queue    Longest\n"
+		"#CPU       Busy   Busy %  Switches  Migrated    Runnable   Queue    Longest\n"
 		"   0    4.000 s 100.00%         6         0     1.750 s   0.438 500.000 ms of 11 "
 		"at 21.000000\n"
 		" all    4.000 s 100.00%         6         0     1.750 s   0.438 500.000 ms of 11 "
@@ -463,7 +454,7 @@ Test(sched, shares_of_cpus_are_of_the_time_that_was_recorded)
 		make_switch(&m, t + 4 * RUN_SEC, 0, "swapper/0", 0, 0, "worker", 11);
 		r = run_cmd(cmd_sched, make_file(&m), "sched", "summary", "-", NULL);
 		run_expect_in(r.out,
-			      "\n# Busy % and Queue are of the 2.000 s that were recorded\n");
+			      "\n# Busy % and Queue refer to the 2.000 s that were recorded\n");
 		run_expect_in(r.out, "\n   0    1.000 s  50.00%         2 ");
 		run_expect_in(r.out, "\n all    1.000 s  50.00%         2 ");
 		run_free(&r);
@@ -508,7 +499,7 @@ Test(sched, shares_of_a_cpu_are_of_the_recordings_that_have_it)
 		memcpy(all + at, data, n[i]);
 	}
 	r = run_cmd(cmd_sched, make_fd(all, n[0] + n[1]), "sched", "summary", "-", NULL);
-	run_expect_in(r.out, "\n# Busy % and Queue are of the 6.000 s that were recorded\n");
+	run_expect_in(r.out, "\n# Busy % and Queue refer to the 6.000 s that were recorded\n");
 	run_expect_in(r.out, "\n   0    1.000 s  50.00% ");
 	run_expect_in(r.out, "\n   1    1.000 s  25.00% ");
 	run_expect_in(r.out, "\n all    2.000 s  33.33% ");
@@ -562,11 +553,11 @@ static void expect_told(run_fn fn, const char *word, const char *option, const c
 Test(sched, parts_that_have_something_else_than_switches_are_told)
 {
 	static const char with[] =
-		"\n# switches: part 1: none, but sums (--summary), which are not in this; parts 2-3: "
-		"none, but stays off the CPU of at least 5.000 ms; part 4: all\n";
+		"\n# switches: recording 1: only sums (--summary), not shown; recordings 2-3: "
+		"only off-CPU intervals of at least 5.000 ms; recording 4: all\n";
 	static const char without[] =
-		"\n# switches: part 1: none, but sums (--summary), which are not in this; parts 2-3: "
-		"none, but stays off the CPU of at least 5.000 ms, which are not in this; part 4: "
+		"\n# switches: recording 1: only sums (--summary), not shown; recordings 2-3: "
+		"only off-CPU intervals of at least 5.000 ms, not shown; recording 4: "
 		"all\n";
 
 	expect_told(cmd_sched, "sched", "latency", with);
@@ -582,9 +573,7 @@ Test(sched, map_of_cpus)
 		run_cmd(cmd_sched, input(), "sched", "map", "--cols", "10", "-", NULL), CMD_OK,
 		"# standard input: who ran on which CPU over 4.000 s\n"
 		"# lost: nothing\n"
-		"# a column is 536.871 ms; letters are of the thread that ran longest in it, . is "
-		"idle or unknown\n"
-		"#\n"
+		"# one column is 536.871 ms; its letter is the thread that ran longest; . is idle or unknown\n#\n"
 		"CPU 0  AABABABB\n"
 		"#\n"
 		"# A    2.000 s  worker 11\n"
@@ -602,8 +591,10 @@ Test(sched, map_of_cpus)
 		"\"threads\":[\n{\"tid\":11,\"comm\":\"worker\",\"ns\":2000000000},\n"
 		"{\"tid\":12,\"comm\":\"hog\",\"ns\":2000000000}]}\n",
 		"");
-	run_expect(run_cmd(cmd_sched, input(), "sched", "map", "--cols", "9", "-", NULL), CMD_USAGE,
-		   "", "dial9-prof: sched map: --cols 9: want an even number of 10 to 4096\n");
+	run_expect(
+		run_cmd(cmd_sched, input(), "sched", "map", "--cols", "9", "-", NULL), CMD_USAGE,
+		"",
+		"dial9-prof: sched map: bad value 9 for --cols: expected an even number from 10 to 4096\n");
 }
 
 /* Thread 11 is told of behind its first turn, as those that start while recording are. */
@@ -651,7 +642,7 @@ Test(sched, timehist_knows_when_somebody_left_who_was_not_seen_to_come)
 	run_expect(
 		run_cmd(cmd_sched, make_done(&m), "sched", "timehist", "-", "-t", "11", NULL),
 		CMD_OK,
-		"#           time    cpu  task[tid/pid]                     wait ms   delay ms     "
+		"#           time    cpu  task[tid/pid]                  off-CPU ms    runq ms     "
 		"run ms\n"
 		"       20.250000 [0000]  worker[11/10]                           -          -    "
 		"250.000\n"
@@ -761,9 +752,8 @@ Test(sched, who_recorded_a_part_of_the_system_is_told_how_to_have_all_of_it)
 		make_switch(&m, 9 * RUN_SEC, 0, "victim", 11, 1, "swapper/0", 0);
 		r = run_cmd(cmd_sched, make_file(&m), "sched", "latency", "-t", "11", "--worst",
 			    "1", "-", NULL);
-		run_expect_in(r.out,
-			      i ? "the trace does not tell (record with -a or --neighbours)\n" :
-				  "the trace does not tell\n");
+		run_expect_in(r.out, i ? "unknown task (record with -a or --neighbours)\n" :
+					 "unknown task\n");
 		run_free(&r);
 		make_fini(&m);
 	}

@@ -52,20 +52,20 @@ static int input(const char *recorder)
 
 /* clang-format off */
 static const char hidden[] =
-	"# standard input: waits for a CPU over 0.007 s\n"
+	"# standard input: run-queue latency over 0.007 s\n"
 	"# lost: nothing\n"
-	"# not shown: dial9-prof itself: 3 threads; --include-self shows them\n"
+	"# hidden: 3 threads of dial9-prof; --include-self shows them\n"
 	"#\n"
-	"#   Runtime  Switches   Waits         Avg        P50        P99        Max  Max at            Task\n"
+	"#   Runtime  Switches   Count         Avg        P50        P99        Max  Max at            Task\n"
 	"   2.000 ms         2       2    1.500 ms   1.000 ms   2.000 ms   2.000 ms  20.005000         command 60\n"
 	"   2.000 ms         2       2    1.500 ms   1.000 ms   2.000 ms   2.000 ms  20.005000         child 61\n"
 	"   2.000 ms         2       2    1.500 ms   1.000 ms   2.000 ms   2.000 ms  20.005000         other 70\n";
 
 static const char shown[] =
-	"# standard input: waits for a CPU over 0.007 s\n"
+	"# standard input: run-queue latency over 0.007 s\n"
 	"# lost: nothing\n"
 	"#\n"
-	"#   Runtime  Switches   Waits         Avg        P50        P99        Max  Max at            Task\n"
+	"#   Runtime  Switches   Count         Avg        P50        P99        Max  Max at            Task\n"
 	"   2.000 ms         2       2    1.500 ms   1.000 ms   2.000 ms   2.000 ms  20.005000         dial9-prof 50\n"
 	"   2.000 ms         2       2    1.500 ms   1.000 ms   2.000 ms   2.000 ms  20.005000         d9-spawner 51\n"
 	"   2.000 ms         2       2    1.500 ms   1.000 ms   2.000 ms   2.000 ms  20.005000         d9-names 52\n"
@@ -74,19 +74,19 @@ static const char shown[] =
 	"   2.000 ms         2       2    1.500 ms   1.000 ms   2.000 ms   2.000 ms  20.005000         other 70\n";
 
 static const char chosen[] =
-	"# standard input: waits for a CPU over 0.007 s\n"
+	"# standard input: run-queue latency over 0.007 s\n"
 	"# lost: nothing\n"
 	"#\n"
-	"#   Runtime  Switches   Waits         Avg        P50        P99        Max  Max at            Task\n"
+	"#   Runtime  Switches   Count         Avg        P50        P99        Max  Max at            Task\n"
 	"   2.000 ms         2       2    1.500 ms   1.000 ms   2.000 ms   2.000 ms  20.005000         d9-names 52\n";
 
 static const char blocked[] =
 	"# standard input: blocked time over 0.007 s\n"
 	"# lost: nothing\n"
-	"# not shown: dial9-prof itself: 3 threads; --include-self shows them\n"
-	"# 9 waits, 9.000 ms together; *: the trace has only a part of some, 6 in all\n"
+	"# hidden: 3 threads of dial9-prof; --include-self shows them\n"
+	"# 9 off-CPU intervals, 9.000 ms in total; *: includes fragments (6)\n"
 	"#\n"
-	"#      Time    Share    Waits        Avg        Max\n"
+	"#      Time    Share    Count        Avg        Max\n"
 	"   3.000 ms*  33.33%        3   1.000 ms   2.000 ms  tid 60\n"
 	"   3.000 ms*  33.33%        3   1.000 ms   2.000 ms  tid 61\n"
 	"   3.000 ms*  33.33%        3   1.000 ms   2.000 ms  tid 70\n";
@@ -94,10 +94,10 @@ static const char blocked[] =
 static const char woken[] =
 	"# standard input: who woke whom over 0.007 s\n"
 	"# lost: nothing\n"
-	"# not shown: dial9-prof itself: 3 threads; --include-self shows them\n"
-	"# 6 wakings after 9.000 ms blocked, all together; *: the trace has only a part of some\n"
+	"# hidden: 3 threads of dial9-prof; --include-self shows them\n"
+	"# 6 wakeups after 9.000 ms blocked in total; *: includes fragments\n"
 	"#\n"
-	"#   Blocked    Share  Wakings        Avg        Max  waker -> wakee\n"
+	"#   Blocked    Share  Wakeups        Avg        Max  waker -> wakee\n"
 	"   3.000 ms*  33.33%        2   1.500 ms   2.000 ms  swapper? -> command\n"
 	"   3.000 ms*  33.33%        2   1.500 ms   2.000 ms  swapper? -> child\n"
 	"   3.000 ms*  33.33%        2   1.500 ms   2.000 ms  swapper? -> other\n";

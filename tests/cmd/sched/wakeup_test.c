@@ -46,9 +46,9 @@ static int input(void)
 static const char edges[] =
 	"# standard input: who woke whom over 0.008 s\n"
 	"# lost: nothing\n"
-	"# 3 wakings after 8.000 ms blocked, all together; *: the trace has only a part of some\n"
+	"# 3 wakeups after 8.000 ms blocked in total; *: includes fragments\n"
 	"#\n"
-	"#   Blocked    Share  Wakings        Avg        Max  waker -> wakee\n"
+	"#   Blocked    Share  Wakeups        Avg        Max  waker -> wakee\n"
 	"   4.000 ms   50.00%        1   4.000 ms   4.000 ms  c? 13 -> a 11\n"
 	"   3.000 ms*  37.50%        1   3.000 ms   3.000 ms  b? 12 -> c 13\n"
 	"   1.000 ms*  12.50%        1   1.000 ms   1.000 ms  a? 11 -> b 12\n";
@@ -56,11 +56,11 @@ static const char edges[] =
 static const char stacks[] =
 	"# standard input: who woke whom over 0.008 s\n"
 	"# lost: nothing\n"
-	"# 1 waking after 4.000 ms blocked, all together\n"
+	"# 1 wakeup after 4.000 ms blocked in total\n"
 	"#\n"
-	"#   Blocked    Share  Wakings        Avg        Max  waker -> wakee\n"
+	"#   Blocked    Share  Wakeups        Avg        Max  waker -> wakee\n"
 	"   4.000 ms  100.00%        1   4.000 ms   4.000 ms  c? -> a\n"
-	"            -- was blocked in\n"
+	"            -- off-CPU stack\n"
 	"            take (app)\n"
 	"            main (app)\n"
 	"\n";
@@ -72,24 +72,24 @@ static const char json[] =
 	"\"waker\":{\"context\":\"unknown\",\"name\":\"c?\"},\"waker_tid\":13,\"comm\":\"a\",\"tid\":11}]}\n";
 
 #define HEAD \
-	"# standard input: what woke a 11 over 0.004 s\n" \
+	"# standard input: chain of wakeups of a 11 over 0.004 s\n" \
 	"# lost: nothing\n" \
-	"# at 20.006000000, blocked for 4.000 ms; from there back:\n" \
+	"# at 20.006000000, blocked for 4.000 ms; latest wakeup first\n" \
 	"\n" \
 	"-       0 ns  a 11 woken by c? 13, blocked 4.000 ms (S)\n" \
 	"                take (app)\n" \
 	"                main (app)\n" \
 	"\n" \
-	"-   3.000 ms  c 13 woken by b? 12, blocked 1.000 ms of this time (?)\n" \
-	"              then it waited 500.000 us for a CPU, ran 2.500 ms\n"
+	"-   3.000 ms  c 13 woken by b? 12, blocked 1.000 ms in this range (?)\n" \
+	"              then: runnable 500.000 us, running 2.500 ms\n"
 
 static const char chain[] = HEAD
 	"\n"
-	"-   4.000 ms  b 12 was not blocked in this time; it ran 1.000 ms\n";
+	"-   4.000 ms  b 12 was not blocked in this range: running 1.000 ms\n";
 
 static const char short_chain[] = HEAD
 	"\n"
-	"# and so on: --depth shows more\n";
+	"# chain continues: --depth shows more\n";
 
 static const char chain_json[] =
 	"{\"version\":2,\"file\":\"standard input\",\"span_ns\":4000000," LOST
@@ -126,7 +126,7 @@ Test(wakeup, the_path_at_a_time)
 	run_expect(WAKEUP("--chain", "11@20.0035"), CMD_OK, chain, "");
 	run_expect(WAKEUP("--chain", "11@7ms"), CMD_OK, chain, "");
 	run_expect(WAKEUP("--chain", "11@20.001"), CMD_USAGE, "",
-		   "dial9-prof: thread 11 was not woken in standard input before that time\n");
+		   "dial9-prof: thread 11 was not woken in standard input before this time\n");
 }
 
 /* A pipe that ends after the trace. */
@@ -161,18 +161,19 @@ Test(wakeup, the_path_needs_a_regular_file)
 Test(wakeup, nothing_there_says_why)
 {
 	run_expect(WAKEUP("-p", "99"), CMD_USAGE, "",
-		   "dial9-prof: no wakings in standard input: it has no process 99\n");
+		   "dial9-prof: no wakeups in standard input: process 99 is not in the trace\n");
 	run_expect(WAKEUP("--chain", "99"), CMD_USAGE, "",
 		   "dial9-prof: thread 99 was not woken in standard input\n");
 }
 
 Test(wakeup, nonsense_is_refused)
 {
-	run_expect(WAKEUP("--chain", "app"), CMD_USAGE, "",
-		   "dial9-prof: wakeup: --chain app: want TID or TID@TIME, as in 4711@123.456\n");
-	run_expect(WAKEUP("--chain", "11@"), CMD_USAGE, "",
-		   "dial9-prof: wakeup: --chain 11@: want TID or TID@TIME, as in 4711@123.456\n");
+	run_expect(
+		WAKEUP("--chain", "app"), CMD_USAGE, "",
+		"dial9-prof: wakeup: bad value 'app' for --chain: expected TID or TID@TIME, such as 4711@123.456\n");
+	run_expect(
+		WAKEUP("--chain", "11@"), CMD_USAGE, "",
+		"dial9-prof: wakeup: bad value '11@' for --chain: expected TID or TID@TIME, such as 4711@123.456\n");
 	run_expect(WAKEUP("--chain", "11@20.1", "--time", "20,21"), CMD_USAGE, "",
-		   "dial9-prof: wakeup: --chain 11@20.1 has a time: --time as well is one too "
-		   "many\n");
+		   "dial9-prof: wakeup: --chain 11@20.1 already has a time; remove --time\n");
 }

@@ -120,7 +120,7 @@ Test(html, refuses_what_is_no_trace)
 	run_expect(
 		run_cmd(cmd_export, make_fd("hello, world", 12), "export", "html", "-", NULL),
 		CMD_INPUT, "",
-		"dial9-prof: export: standard input is no dial9 trace: dial9-prof convert makes one of "
+		"dial9-prof: export: standard input is not a dial9 trace: dial9-prof convert makes one of "
 		"others\n");
 	run_expect(run_cmd(cmd_export, make_some(1), "export", "html", "--kind=cpu", "-", NULL),
 		   CMD_USAGE, "",

@@ -408,12 +408,12 @@ Test(verdict, what_is_no_trace_is_told_so, .init = cr_redirect_stderr)
 		const char *says;
 	} cases[] = {
 		{ "PERFILE2", 8, false,
-		  ": no dial9 trace: not a dial9 stream at byte 0 (is it of another kind? dial9-prof convert reads some)" },
+		  ": not a dial9 trace: not a dial9 stream at byte 0; dial9-prof convert reads some other formats" },
 		{ "TRC", 3, false,
-		  ": no dial9 trace: it ends inside the 5-byte header (was it copied whole?)" },
+		  ": not a dial9 trace: it ends inside the 5-byte header (was it copied whole?)" },
 		{ "TRC\0\11", 5, true,
-		  ": no dial9 trace: unknown version at byte 4 of the uncompressed data (is it of "
-		  "another kind? dial9-prof convert reads some)" },
+		  ": not a dial9 trace: unknown version at byte 4 of the uncompressed data; "
+		  "dial9-prof convert reads some other formats" },
 		{ "", 0, false, " is empty (was anything recorded?)" },
 		{ "", 0, true, " is empty (was anything recorded?)" },
 	};

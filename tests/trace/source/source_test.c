@@ -694,6 +694,6 @@ Test(source_words, bad_files_of_a_set_are_named, .init = make_dir_loud, .fini = 
 	cr_assert_stderr_eq_str(
 		"dial9-prof: ./a.1.bin is empty; what should be in it is missing\n"
 		"dial9-prof: ./a.2.bin is no regular file; what should be in it is missing\n"
-		"dial9-prof: ./a.3.bin: no dial9 trace: not a dial9 stream at byte 0; it is missing\n"
+		"dial9-prof: ./a.3.bin: not a dial9 trace: not a dial9 stream at byte 0; it is missing\n"
 		"dial9-prof: files 4 to 8 are missing before ./a.9.bin\n");
 }

@@ -205,7 +205,7 @@ static int open_fd(const char *path, const char *name, bool following)
 	if (!fstat(fd, &st) && !S_ISDIR(st.st_mode) &&
 	    (!isatty(fd) || (following && strcmp(path, "-"))))
 		return fd;
-	log_error("cannot read %s: it is a %s (name a trace file)", name,
+	log_error("cannot read %s: it is a %s; name a trace file", name,
 		  isatty(fd) ? "terminal" : "directory");
 	close(fd);
 	return -EINVAL;

@@ -208,7 +208,7 @@ static int read_again(struct interval_reader *r, const char *instead)
 	int err = reader_can_rewind(r->reader) ? reader_rewind(r->reader) : -ESPIPE;
 
 	if (err == -ESPIPE) {
-		log_error("a pipe cannot be read twice: give a regular file%s", instead);
+		log_error("cannot read a pipe twice; use a file%s", instead);
 		return CMD_USAGE;
 	}
 	r->opts.reset(r->opts.ctx);
@@ -451,13 +451,13 @@ void interval_reader_put_head(struct buf *out, const struct interval_reader *t, 
 	buf_clear(&line);
 	if (report_text_thinned(&line, a, t->names, interval_reader_span_ns(t))) {
 		buf_addch(&line, '\n');
-		buf_addstr(out, "# thinned: ");
+		buf_addstr(out, "# skipped: ");
 		color_put(out, color, COLOR_WARN, buf_cstr(&line), line.len);
 	}
 	if (t->hidden.cnt) {
-		buf_addstr(out, "# not shown: dial9-prof itself: ");
+		buf_addstr(out, "# hidden: ");
 		str_counted(out, t->hidden.cnt, "thread");
-		buf_addstr(out, "; --include-self shows them\n");
+		buf_addstr(out, " of dial9-prof; --include-self shows them\n");
 	}
 	buf_free(&line);
 }
@@ -507,9 +507,8 @@ const char *interval_reader_no_switches(const struct interval_reader *t)
 	if (interval_reader_stays(t, NULL, NULL))
 		return t->opts.each_switch ?
 			       INTERVAL_READER_STAYS :
-			       "it has only stays off the CPU that are as --min-block and --max-block "
-			       "wanted them, and none ended in it";
-	return "it has no switches: its threads slept, or it was recorded with --no-sched";
+			       "no off-CPU interval matched --min-block and --max-block";
+	return "no context switches; its threads slept, or it was recorded with --no-sched";
 }
 
 const char *interval_reader_behind_unknown(const struct interval_reader *t, uint32_t part)
@@ -519,8 +518,8 @@ const char *interval_reader_behind_unknown(const struct interval_reader *t, uint
 	if (names_meta(t->names, part, PROF_META_NEIGHBOURS) ||
 	    (target && !strcmp(target, "system") &&
 	     !names_meta(t->names, part, PROF_META_SELECTION)))
-		return "behind whom the trace does not tell";
-	return "behind whom the trace does not tell (record with -a or --neighbours)";
+		return "ran instead: unknown task";
+	return "ran instead: unknown task (record with -a or --neighbours)";
 }
 
 void interval_reader_json_head(struct buf *out, const struct interval_reader *t)

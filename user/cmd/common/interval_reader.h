@@ -114,12 +114,11 @@ int interval_reader_tell_nothing(const struct interval_reader *r, const char *wh
 /* Why a trace tells nothing of its threads when it has no switches. */
 const char *interval_reader_no_switches(const struct interval_reader *t);
 /* The same of a trace of sums (--summary), for any command. */
-#define INTERVAL_READER_SUMS                                                                       \
-	"it has sums in place of events (--summary): sched latency and offcpu --hist show them"
+#define INTERVAL_READER_SUMS "it has only sums (--summary); use sched latency or offcpu --hist"
 
 #define INTERVAL_READER_STAYS                                                                      \
-	"it has whole stays off the CPU in place of switches (--min-block, --max-block): offcpu, " \
-	"sched latency and wakeup show them"
+	"it has only off-CPU intervals (--min-block, --max-block); use offcpu, sched latency or "  \
+	"wakeup"
 
 /* Of a wait for a CPU, when who ran on it is not in the trace; and how it would be, if it could. */
 const char *interval_reader_behind_unknown(const struct interval_reader *t, uint32_t part);
@@ -143,7 +142,7 @@ void interval_reader_put_waits(struct buf *out, const struct blocked_row *r, uin
 			       bool color);
 /* "# filtered: ..." of report_text_filtered(), a line each, as interval_reader_put_head() has them. */
 void interval_reader_put_filtered(struct buf *out, const struct interval_reader *t, bool color);
-/* "# left out: 1.234 s ..." of report_text_unknown() and of report_text_unsure(), a line each; nothing for 0. */
+/* "# not counted: 1.234 s ..." of report_text_unknown() and of report_text_unsure(), a line each; nothing for 0. */
 void interval_reader_put_unknown(struct buf *out, const struct interval_reader *t,
 				 const struct intervals_unknown *u, bool color);
 /* ,"unknown_ns":N,"unsure_ns":N: the second is a part of the first. */
@@ -171,7 +170,7 @@ bool interval_reader_wants(const struct interval_reader *r, const struct interva
 #define INTERVAL_READER_SELF_OPT(s, m)                                                             \
 	{                                                                                          \
 		.name = "include-self", .kind = OPT_FLAG, .off = offsetof(s, m),                   \
-		.help = "also show threads of the recorder and its helper processes"               \
+		.help = "Also show threads of the recorder and its helper processes"               \
 	}
 
 #endif /* D9_CMD_COMMON_INTERVAL_READER_H */

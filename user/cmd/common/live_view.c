@@ -150,7 +150,7 @@ static void put_head(struct live_view *v, size_t cols)
 		buf_addstr(&line, "    q quit  t threads  o off-CPU  c CPU  space pause");
 	end_line(v, &line, loss_accounting_lost(lost) ? COLOR_WARN : COLOR_DIM, cols);
 	if (v->threads)
-		buf_printf(&line, "    CPU  Wait ms/s   Off ms/s      Tid  Thread            %s",
+		buf_printf(&line, "    CPU  Runq ms/s   Off ms/s      Tid  Thread            %s",
 			   v->off ? "Blocked in" : "Function");
 	else
 		buf_addstr(&line, "    CPU   Off ms/s  Function");
@@ -306,7 +306,7 @@ static bool turn(struct live_view *v)
 static enum live_view_end tell_empty(const struct live_view *v)
 {
 	if (v->any)
-		log_error("%s: no dial9 trace: it ends inside the 5-byte header", v->opts->name);
+		log_error("%s: not a dial9 trace: it ends inside the 5-byte header", v->opts->name);
 	else
 		source_print_empty(v->opts->name);
 	return LIVE_VIEW_BAD;
@@ -456,8 +456,8 @@ int live_view_show(const char *path, uint64_t delay_ns, uint64_t limit, int colo
 		return CMD_INPUT;
 	}
 	if (isatty(opts.fd)) {
-		log_error("cannot read %s: it is a terminal (pipe a trace in: sudo dial9-prof -a "
-			  "-o - | dial9-prof report - --live 2)",
+		log_error("cannot read %s: it is a terminal; pipe a trace in: sudo dial9-prof -a "
+			  "-o - | dial9-prof report - --live 2",
 			  opts.name);
 		code = CMD_INPUT;
 	} else {

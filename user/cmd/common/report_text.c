@@ -26,12 +26,11 @@ static void add_left_out(struct buf *out, const struct loss_accounting *a)
 	if (a->lost[LOSS_ACCOUNTING_STACKS]) {
 		buf_addstr(out, "; ");
 		str_counted(out, a->lost[LOSS_ACCOUNTING_STACKS], "stack");
-		buf_addstr(out, " left out");
+		buf_addstr(out, " dropped under load");
 	}
 	if (a->lost[LOSS_ACCOUNTING_PAUSES]) {
 		buf_addstr(out, "; ");
-		str_counted(out, a->lost[LOSS_ACCOUNTING_PAUSES], "stretch");
-		buf_addstr(out, " left out on purpose");
+		str_counted(out, a->lost[LOSS_ACCOUNTING_PAUSES], "pause");
 	}
 }
 
@@ -45,8 +44,8 @@ void report_text_lost(struct buf *out, const struct loss_accounting *a)
 		return;
 	}
 	if (lost[LOSS_ACCOUNTING_HOLES]) {
-		buf_addstr(out, "whatever was in ");
-		str_counted(out, lost[LOSS_ACCOUNTING_HOLES], "missing stretch");
+		buf_addstr(out, "all events in ");
+		str_counted(out, lost[LOSS_ACCOUNTING_HOLES], "missing time range");
 		if (!loss_accounting_lost(a) && !lost[LOSS_ACCOUNTING_ESTIMATE]) {
 			add_left_out(out, a);
 			return;
@@ -70,13 +69,13 @@ void report_text_lost(struct buf *out, const struct loss_accounting *a)
 
 void report_text_stays(struct buf *out, uint64_t min_ns, uint64_t max_ns, const char *end)
 {
-	buf_addstr(out, "none, but stays off the CPU");
+	buf_addstr(out, "only off-CPU intervals");
 	if (min_ns || !max_ns) {
-		buf_addstr(out, " of at least ");
+		buf_addstr(out, min_ns && max_ns ? " from " : " of at least ");
 		name_text_duration(out, min_ns, 0);
 	}
 	if (max_ns) {
-		buf_addstr(out, min_ns ? " and at most " : " of at most ");
+		buf_addstr(out, min_ns ? " to " : " of at most ");
 		name_text_duration(out, max_ns, 0);
 	}
 	buf_addstr(out, end);
@@ -115,10 +114,9 @@ static void put_told(struct buf *out, const struct told *t,
 	if (t->what == TOLD_ALL)
 		buf_addstr(out, "all");
 	else if (t->what == TOLD_SUMS)
-		buf_addstr(out, "none, but sums (--summary), which are not in this");
+		buf_addstr(out, "only sums (--summary), not shown");
 	else
-		report_text_stays(out, t->min_ns, t->max_ns,
-				  opts->stays ? "" : ", which are not in this");
+		report_text_stays(out, t->min_ns, t->max_ns, opts->stays ? "" : ", not shown");
 }
 
 /* From part @i to before the one that is returned all are alike. */
@@ -154,9 +152,9 @@ static void put_groups(struct buf *out, const struct names *n,
 			break;
 		}
 		if (end == i + 1)
-			buf_printf(out, "part %u: ", end);
+			buf_printf(out, "recording %u: ", end);
 		else
-			buf_printf(out, "parts %u-%u: ", i + 1, end);
+			buf_printf(out, "recordings %u-%u: ", i + 1, end);
 		put_told(out, &t, opts);
 	}
 }
@@ -197,25 +195,24 @@ static void put_slices(struct buf *out, const struct loss_accounting *a, const s
 	const uint64_t within = a->skipped_last - a->skipped_first;
 	const uint64_t within_seen = a->skipped_ns < within ? within - a->skipped_ns : 0;
 
-	buf_printf(out, "%.1f%% of the time was recorded", 100.0 * (double)seen / (double)span_ns);
+	buf_printf(out, "%.1f%% of the time", 100.0 * (double)(span_ns - seen) / (double)span_ns);
 	if (!thinned_by_need(n)) {
-		buf_addstr(out, ", in slices: counts and sums are of that");
 		if (seen)
 			buf_printf(out,
-				   ", times %.2f they are about those of all; waits that are not "
-				   "over within a slice are in none",
+				   "; multiply sums by %.2f; intervals longer than a slice are "
+				   "missing",
 				   (double)span_ns / (double)seen);
 		return;
 	}
 	if (parts_clocks(&n->parts) < 2) {
-		buf_addstr(out, ": slices of it from ");
+		buf_addstr(out, ", between ");
 		report_text_time(out, a->skipped_first, 0);
-		buf_addstr(out, " to ");
+		buf_addstr(out, " and ");
 		report_text_time(out, a->skipped_last, 0);
-		buf_printf(out, ", %.1f%% of that, and all else",
-			   100.0 * (double)within_seen / (double)within);
+		buf_printf(out, " (%.1f%% of it)",
+			   100.0 * (double)(within - within_seen) / (double)within);
 	}
-	buf_addstr(out, "; counts and sums are of what was recorded");
+	buf_addstr(out, "; sums are too low");
 }
 
 bool report_text_thinned(struct buf *out, const struct loss_accounting *a, const struct names *n,
@@ -227,13 +224,13 @@ bool report_text_thinned(struct buf *out, const struct loss_accounting *a, const
 		put_slices(out, a, n, span_ns);
 	if (a->lost[LOSS_ACCOUNTING_STACKS_OFF]) {
 		buf_addstr(out, out->len > before ? "; " : "");
-		str_counted(out, a->lost[LOSS_ACCOUNTING_STACKS_OFF], "stack");
-		buf_addstr(out, " of switches left out");
+		str_counted(out, a->lost[LOSS_ACCOUNTING_STACKS_OFF], "off-CPU stack");
 	}
-	if (out->len > before)
-		buf_addstr(out, " (--max-overhead, --sched-sample)");
 	return out->len > before;
 }
+
+/* info prints the whole expression. */
+enum { FILTER_COLS = 26 };
 
 /* The same key of the first part that has it. */
 static const char *meta_of_any(const struct names *n, const char *key)
@@ -250,16 +247,19 @@ bool report_text_filtered(struct buf *out, const struct names *n, enum report_te
 	const char *expr =
 		meta_of_any(n, of == REPORT_TEXT_FILTER_SWITCHES ? PROF_META_SWITCH_FILTER :
 								   PROF_META_WAKING_FILTER);
+	struct buf text = { 0 };
 
 	if (!expr)
 		return false;
-	buf_addstr(out, of == REPORT_TEXT_FILTER_SWITCHES ? "filtered: only switches with " :
-							    "filtered: only wakings with ");
-	name_text_clean(out, expr, strlen(expr));
 	buf_addstr(out, of == REPORT_TEXT_FILTER_SWITCHES ?
-				" were recorded: how long threads ran, waited and were blocked "
-				"is not what follows from these" :
-				" were recorded: time blocked may be waits for a CPU, in part");
+				"filtered: only context switches with " :
+				"filtered: only wakeups with ");
+	name_text_clean(&text, expr, strlen(expr));
+	report_text_fit(out, buf_cstr(&text), text.len, FILTER_COLS);
+	buf_addstr(out, of == REPORT_TEXT_FILTER_SWITCHES ?
+				"; times per state are unreliable" :
+				"; blocked time may include run-queue latency");
+	buf_free(&text);
 	return true;
 }
 
@@ -270,27 +270,26 @@ void report_text_why_unknown(struct buf *out, const struct loss_accounting *a,
 		enum loss_accounting_class cls;
 		const char *words;
 	} whys[] = {
-		{ LOSS_ACCOUNTING_EVENTS, "events were lost" },
-		{ LOSS_ACCOUNTING_PAUSES, "recording was paused" },
-		{ LOSS_ACCOUNTING_SLICES, "slices of time were left out on purpose" },
-		{ LOSS_ACCOUNTING_HOLES, "files of the recording are missing" },
+		{ LOSS_ACCOUNTING_EVENTS, "lost events" },
+		{ LOSS_ACCOUNTING_PAUSES, "pauses" },
+		{ LOSS_ACCOUNTING_SLICES, "skipped time slices" },
+		{ LOSS_ACCOUNTING_HOLES, "missing files" },
 	};
 	const size_t before = out->len;
 
 	for (size_t i = 0; i < sizeof(whys) / sizeof(whys[0]); i++) {
 		if (!a->lost[whys[i].cls])
 			continue;
-		buf_addstr(out, out->len > before ? ", and " : "");
+		buf_addstr(out, out->len > before ? ", " : "");
 		buf_addstr(out, whys[i].words);
 	}
 	if (meta_of_any(n, PROF_META_SWITCH_FILTER)) {
-		buf_addstr(out, out->len > before ? ", and " : "");
-		buf_addstr(out, "switches were left out by --filter");
+		buf_addstr(out, out->len > before ? ", " : "");
+		buf_addstr(out, "switches excluded by --filter");
 	}
 	/* where it says nothing, those that are there do not fit */
 	if (out->len == before)
-		buf_addstr(out, "switches are missing though none was lost: the kernel did not "
-				"show all of them, as on some virtual machines");
+		buf_addstr(out, "the kernel did not emit some context switches");
 }
 
 bool report_text_unknown(struct buf *out, const struct loss_accounting *a, const struct names *n,
@@ -300,9 +299,9 @@ bool report_text_unknown(struct buf *out, const struct loss_accounting *a, const
 
 	if (!ns)
 		return false;
-	buf_addstr(out, "left out: ");
+	buf_addstr(out, "not counted: ");
 	name_text_duration(out, ns, 0);
-	buf_addstr(out, ", of all threads together, of which the trace does not tell: ");
+	buf_addstr(out, " (all threads): ");
 	report_text_why_unknown(out, a, n);
 	return true;
 }
@@ -311,9 +310,9 @@ bool report_text_unsure(struct buf *out, const struct intervals_unknown *u)
 {
 	if (!u->unsure_ns)
 		return false;
-	buf_addstr(out, "left out: ");
+	buf_addstr(out, "not counted: ");
 	name_text_duration(out, u->unsure_ns, 0);
-	buf_addstr(out, " before first switches in: waiting for a CPU, or blocked");
+	buf_addstr(out, " (all threads) before first switch-ins");
 	return true;
 }
 
@@ -323,9 +322,9 @@ bool report_text_sideband(struct buf *out, const struct loss_accounting *a)
 		enum loss_accounting_class cls;
 		const char *noun, *behind;
 	} parts[] = {
-		{ LOSS_ACCOUNTING_SIDEBAND, "record", "" },
+		{ LOSS_ACCOUNTING_SIDEBAND, "record", " lost" },
 		{ LOSS_ACCOUNTING_STALLS, "stall", "" },
-		{ LOSS_ACCOUNTING_DOUBTS, "stack", " in doubt" },
+		{ LOSS_ACCOUNTING_DOUBTS, "stack", " uncertain" },
 	};
 	size_t before = out->len, i;
 
@@ -339,7 +338,7 @@ bool report_text_sideband(struct buf *out, const struct loss_accounting *a)
 	}
 	if (out->len == before)
 		return false;
-	buf_printf(out, ": names of some processes may be missing%s",
+	buf_printf(out, "; some process names may be missing%s",
 		   a->lost[LOSS_ACCOUNTING_DOUBTS] ? " or wrong" : "");
 	return true;
 }

@@ -19,7 +19,7 @@ void report_text_lost(struct buf *out, const struct loss_accounting *a);
  */
 bool report_text_thinned(struct buf *out, const struct loss_accounting *a, const struct names *n,
 			 uint64_t span_ns);
-/* "none, but stays off the CPU of at least 10.000 ms and at most 1.000 s", and @end. Limits in ns; @max_ns 0: none. */
+/* "only off-CPU intervals from 10.000 ms to 1.000 s", and @end. Limits in ns; @max_ns 0: none. */
 void report_text_stays(struct buf *out, uint64_t min_ns, uint64_t max_ns, const char *end);
 
 struct report_text_told_opts {
@@ -31,7 +31,7 @@ struct report_text_told_opts {
 
 /*
  * Of a trace of which some parts have whole stays off the CPU or sums in place of switches: which, and which of them are
- * not in what a command shows: "part 1: ...; parts 2-3: all". False, and nothing, where all have switches, or all
+ * not in what a command shows: "recording 1: ...; recordings 2-3: all". False, and nothing, where all have switches, or all
  * the same sums.
  */
 bool report_text_told(struct buf *out, const struct names *n,
@@ -43,22 +43,21 @@ enum report_text_filter {
 };
 
 /*
- * "filtered: only switches with prev_pid == 1 were recorded: " and what that makes of times, where --filter left some
- * out. False, and nothing, where all are there.
+ * "filtered: only context switches with prev_pid == 1; " and the effect on times, if --filter excluded some. False, and nothing, where all are there.
  */
 bool report_text_filtered(struct buf *out, const struct names *n, enum report_text_filter of);
 /* Why switches may be missing, in words, as far as the trace says so. */
 void report_text_why_unknown(struct buf *out, const struct loss_accounting *a,
 			     const struct names *n);
 /*
- * "left out: 1.234 s, of all threads together, of which the trace does not tell: " and why. Threads are many, so that may
+ * "not counted: 1.234 s (all threads): " and why. Threads are many, so that may
  * be more than the trace is long. False, and nothing, for 0.
  */
 bool report_text_unknown(struct buf *out, const struct loss_accounting *a, const struct names *n,
 			 const struct intervals_unknown *u);
-/* "left out: 1.234 s before first switches in: waiting for a CPU ..."; false, and nothing, for none. */
+/* "not counted: 1.234 s (all threads) before first switch-ins"; false, and nothing, for none. */
 bool report_text_unsure(struct buf *out, const struct intervals_unknown *u);
-/* "12 records, 1 stall: names of some processes may be missing"; false, and nothing, without loss. */
+/* "12 records lost, 1 stall; some process names may be missing"; false, and nothing, without loss. */
 bool report_text_sideband(struct buf *out, const struct loss_accounting *a);
 /* Members of a JSON object: lost_events, lost_samples, lost_samples_estimate, lost_sideband, ... */
 void report_text_json_account(struct buf *out, const struct loss_accounting *a);

@@ -28,8 +28,9 @@
 const char *select_input(const struct select_opts *o, int argc, char **argv, int first)
 {
 	if (argc - first > (o->input ? 0 : 1)) {
-		log_error("%s: one trace at a time: what about %s? (see dial9-prof %s --help)",
-			  argv[0], argv[o->input ? first : first + 1], argv[0]);
+		log_error(
+			"%s: unexpected argument '%s': only one trace is read; see dial9-prof %s --help",
+			argv[0], argv[o->input ? first : first + 1], argv[0]);
 		return NULL;
 	}
 	if (o->input)
@@ -164,7 +165,7 @@ static int compile_time(struct select *sel, const struct select_opts *o)
 				!parse_time(comma ? comma + 1 : "", &sel->to);
 	}
 	if (!sel->has_time) {
-		log_error("bad value '%s' for --time: want A,B with seconds, +seconds, 100ms, "
+		log_error("bad value '%s' for --time: expected A,B with seconds, +seconds, 100ms, "
 			  "10%% or 12:34:56",
 			  o->time);
 		return -EINVAL;
@@ -315,7 +316,7 @@ int select_scan(struct select *sel, struct reader *r)
 		return ret;
 	ret = reader_rewind(r);
 	if (ret) {
-		log_error("--time with a percentage needs a regular file, and %s is none",
+		log_error("--time with a percentage needs a regular file, %s is not",
 			  reader_input(r));
 		return ret;
 	}
@@ -372,15 +373,15 @@ bool select_put_outside(const struct select *sel, struct buf *out)
 
 		if (!w->seen || !w->resolved)
 			continue;
-		buf_addstr(out, *join ? join : "it goes from ");
+		buf_addstr(out, *join ? join : "it covers ");
 		report_text_time(out, w->first_ts, 0);
 		buf_addstr(out, " to ");
 		report_text_time(out, w->last_ts, 0);
-		join = " and from ";
+		join = " and ";
 	}
 	if (!*join)
 		return false;
-	buf_printf(out, ", and --time %s has nothing of that", sel->opts->time);
+	buf_printf(out, ", --time %s is outside", sel->opts->time);
 	return true;
 }
 
@@ -394,14 +395,13 @@ int select_tell_nothing(const struct select *sel, const struct reader *r, const 
 	if (select_put_outside(sel, &outside))
 		log_error("no %s in %s: %s", what, file, buf_cstr(&outside));
 	else if (cpus->cnt && sel->cpus_unseen == cpus->cnt)
-		log_error("no %s in %s: it has no CPU %u", what, file, cpus->v[0]);
+		log_error("no %s in %s: CPU %u is not in the trace", what, file, cpus->v[0]);
 	else if (tids->cnt && !has_task(reader_names(r), &none, tids))
-		log_error("no %s in %s: it has no thread %u", what, file, tids->v[0]);
+		log_error("no %s in %s: thread %u is not in the trace", what, file, tids->v[0]);
 	else if (pids->cnt && !has_task(reader_names(r), pids, &none))
-		log_error("no %s in %s: it has no process %u", what, file, pids->v[0]);
+		log_error("no %s in %s: process %u is not in the trace", what, file, pids->v[0]);
 	else
-		log_error("no %s in %s: there are none that " SELECT_NAMES " let through", what,
-			  file);
+		log_error("no %s in %s: none match " SELECT_NAMES, what, file);
 	buf_free(&outside);
 	return CMD_USAGE;
 }

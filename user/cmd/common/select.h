@@ -21,43 +21,43 @@ struct select_opts {
 #define SELECT_OPT_INPUT(s, m)                                                                     \
 	{                                                                                          \
 		.name = "input", .key = 'i', .kind = OPT_STR, .off = offsetof(s, m.input),         \
-		.arg = "FILE", .help = "trace to read; - is standard input (default dial9.bin)",   \
+		.arg = "FILE", .help = "Trace to read; - is standard input (default dial9.bin)",   \
 		.group = "Input"                                                                   \
 	}
-#define SELECT_OPTS(s, m)                                                                           \
-	{ .name = "pid",                                                                            \
-	  .key = 'p',                                                                               \
-	  .kind = OPT_PIDS,                                                                         \
-	  .off = offsetof(s, m.pids),                                                               \
-	  .arg = "LIST",                                                                            \
-	  .help = "only these processes",                                                           \
-	  .group = "Selection" },                                                                   \
-		{ .name = "tid",                                                                    \
-		  .key = 't',                                                                       \
-		  .kind = OPT_PIDS,                                                                 \
-		  .off = offsetof(s, m.tids),                                                       \
-		  .arg = "LIST",                                                                    \
-		  .help = "only these threads" },                                                   \
-		{ .name = "comm",                                                                   \
-		  .kind = OPT_LIST,                                                                 \
-		  .off = offsetof(s, m.comms),                                                      \
-		  .arg = "GLOB",                                                                    \
-		  .help = "only threads of such names; may be repeated" },                          \
-		{ .name = "cgroup",                                                                 \
-		  .kind = OPT_LIST,                                                                 \
-		  .off = offsetof(s, m.cgroups),                                                    \
-		  .arg = "GLOB",                                                                    \
-		  .help = "only threads in such control groups, or below; may be repeated" },       \
-		{ .name = "cpu",                                                                    \
-		  .key = 'C',                                                                       \
-		  .kind = OPT_CPUS,                                                                 \
-		  .off = offsetof(s, m.cpus),                                                       \
-		  .arg = "LIST",                                                                    \
-		  .help = "only these CPUs, as in 0-3,8" },                                         \
-	{                                                                                           \
-		.name = "time", .kind = OPT_STR, .off = offsetof(s, m.time), .arg = "A,B",          \
-		.help = "only from A to B: seconds as script prints them; +1.5, 1500ms or 1s from " \
-			"the start; 10%; or 12:34:56; either may be left out"                       \
+#define SELECT_OPTS(s, m)                                                                             \
+	{ .name = "pid",                                                                              \
+	  .key = 'p',                                                                                 \
+	  .kind = OPT_PIDS,                                                                           \
+	  .off = offsetof(s, m.pids),                                                                 \
+	  .arg = "LIST",                                                                              \
+	  .help = "Only these processes",                                                             \
+	  .group = "Selection" },                                                                     \
+		{ .name = "tid",                                                                      \
+		  .key = 't',                                                                         \
+		  .kind = OPT_PIDS,                                                                   \
+		  .off = offsetof(s, m.tids),                                                         \
+		  .arg = "LIST",                                                                      \
+		  .help = "Only these threads" },                                                     \
+		{ .name = "comm",                                                                     \
+		  .kind = OPT_LIST,                                                                   \
+		  .off = offsetof(s, m.comms),                                                        \
+		  .arg = "GLOB",                                                                      \
+		  .help = "Only threads with a matching name; may be repeated" },                     \
+		{ .name = "cgroup",                                                                   \
+		  .kind = OPT_LIST,                                                                   \
+		  .off = offsetof(s, m.cgroups),                                                      \
+		  .arg = "GLOB",                                                                      \
+		  .help = "Only threads in matching control groups or below them; may be repeated" }, \
+		{ .name = "cpu",                                                                      \
+		  .key = 'C',                                                                         \
+		  .kind = OPT_CPUS,                                                                   \
+		  .off = offsetof(s, m.cpus),                                                         \
+		  .arg = "LIST",                                                                      \
+		  .help = "Only these CPUs, for example 0-3,8" },                                     \
+	{                                                                                             \
+		.name = "time", .kind = OPT_STR, .off = offsetof(s, m.time), .arg = "A,B",            \
+		.help = "Only from A to B: seconds as script prints them; +1.5, 1500ms or 1s from "   \
+			"the start; 10%; or 12:34:56; either may be empty"                            \
 	}
 
 /* One end of a time window before it is known what it means in this trace. */
@@ -124,7 +124,7 @@ bool select_is_reversed(const struct select *sel);
 #define SELECT_NAMES "-p, -t, --comm, --cgroup, -C and --time"
 
 /*
- * "it goes from 1.000000 to 2.000000, and --time 3,4 has nothing of that", after reading: where the window is outside
+ * "it covers 1.000000 to 2.000000, --time 3,4 is outside", after reading: where the window is outside
  * of the trace on all of its clocks. False, and nothing, where it is not.
  */
 bool select_put_outside(const struct select *sel, struct buf *out);

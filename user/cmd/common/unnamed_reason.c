@@ -12,23 +12,22 @@
 static const struct {
 	const char *status, *text;
 } causes[] = {
-	{ PROF_STATUS_NAMED,
-	  "the file has symbols, but none at these addresses: its debug symbols may name them" },
-	{ PROF_STATUS_STRIPPED, "the file has no symbols: install its debug symbols" },
-	{ PROF_STATUS_GONE, "the file was gone before it could be read" },
-	{ PROF_STATUS_REPLACED, "the file had been replaced by another build" },
+	{ PROF_STATUS_NAMED, "no symbols at these addresses; debug symbols may have them" },
+	{ PROF_STATUS_STRIPPED, "the file has no symbols; install its debug symbols" },
+	{ PROF_STATUS_GONE, "the file was removed before it was read" },
+	{ PROF_STATUS_REPLACED, "the file was replaced by another build" },
 	{ PROF_STATUS_DENIED, "no permission to read the file" },
-	{ PROF_STATUS_NOT_ELF, "the file is no ELF file" },
+	{ PROF_STATUS_NOT_ELF, "not an ELF file" },
 	{ PROF_STATUS_GAVE_UP, "reading its debug information reached a limit" },
-	{ PROF_STATUS_CRASHED, "the symbol worker crashed over the file" },
-	{ PROF_STATUS_HUNG, "the symbol worker hung over the file and was killed" },
+	{ PROF_STATUS_CRASHED, "the symbol worker crashed on this file" },
+	{ PROF_STATUS_HUNG, "the symbol worker hung on this file and was killed" },
 	{ PROF_STATUS_NO_ANSWER, "opening the file never returned" },
-	{ PROF_STATUS_PENDING, "the recording ended before its names were read" },
+	{ PROF_STATUS_PENDING, "the recording ended before its symbols were read" },
 	{ PROF_STATUS_ANONYMOUS, "memory without a file" },
-	{ PROF_STATUS_NO_MAP, "code made at run time, and no perf map from its program" },
-	{ PROF_STATUS_FORGOTTEN, "forgotten to stay below --mem-max" },
-	{ PROF_STATUS_NO_WORKER, "no process was left to read the file" },
-	{ PROF_STATUS_NOT_ASKED, "not looked up: there was more code than names are sought for" },
+	{ PROF_STATUS_NO_MAP, "generated code without a perf map" },
+	{ PROF_STATUS_FORGOTTEN, "symbols dropped to stay below --mem-max" },
+	{ PROF_STATUS_NO_WORKER, "no symbol worker was left to read the file" },
+	{ PROF_STATUS_NOT_ASKED, "not looked up: too much code" },
 };
 
 static void put_status(struct buf *out, const struct names *n, const struct names_module *m)
@@ -50,7 +49,7 @@ void unnamed_reason_of_unnamed(struct buf *out, const struct names *n, const str
 	const struct event_counts_part *part = event_counts_part(c, m->part);
 
 	if (!m->announced) {
-		buf_addstr(out, "in no mapping that is known");
+		buf_addstr(out, "in no known mapping");
 	} else if (m->status != NAMES_NONE) {
 		put_status(out, n, m);
 		if (m->detail != NAMES_NONE) {
@@ -63,9 +62,9 @@ void unnamed_reason_of_unnamed(struct buf *out, const struct names *n, const str
 	} else if (part->stats.figures.known && !part->stats.has_closed) {
 		buf_addstr(out, "unknown: recorded by an older version");
 	} else if (part->statuses && !part->stats.figures.closed) {
-		buf_addstr(out, "unknown: the file ends before it is told");
+		buf_addstr(out, "unknown: the file ends before the reason");
 	} else {
-		buf_addstr(out, "unknown: the trace does not say");
+		buf_addstr(out, "unknown: not recorded");
 	}
 }
 
@@ -86,6 +85,5 @@ void unnamed_reason_put_remedy(struct buf *out, const char *input)
 	buf_addstr(out, "dial9-prof symbolize ");
 	name_text_clean(out, input, strlen(input));
 	/* it may have been run, and have said what is missing */
-	buf_addstr(out,
-		   ", when debug symbols are here that were not (or --symfs DIR, --debuginfod)");
+	buf_addstr(out, " adds symbols from debug files (see --symfs, --debuginfod)");
 }

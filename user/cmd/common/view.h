@@ -19,18 +19,18 @@ extern const char *const view_color_choices[];
 	{                                                                                          \
 		.name = "no-pager", .kind = OPT_FLAG, .off = offsetof(s, m.no_pager),              \
 		.group = "Display",                                                                \
-		.help = "print everything at once, also what is longer than the screen"            \
+		.help = "Print directly to the terminal, also output longer than the screen"       \
 	}
 /* Rows for other text. */
-#define VIEW_OPTS(s, m)                                                                            \
-	{ .name = "color",                                                                         \
-	  .kind = OPT_CHOICE,                                                                      \
-	  .off = offsetof(s, m.color),                                                             \
-	  .arg = "WHEN",                                                                           \
-	  .choices = view_color_choices,                                                           \
-	  .implied = "always",                                                                     \
-	  .help = "colours: auto (on a terminal, unless NO_COLOR is set), always, never",          \
-	  .group = "Display" },                                                                    \
+#define VIEW_OPTS(s, m)                                                                                        \
+	{ .name = "color",                                                                                     \
+	  .kind = OPT_CHOICE,                                                                                  \
+	  .off = offsetof(s, m.color),                                                                         \
+	  .arg = "WHEN",                                                                                       \
+	  .choices = view_color_choices,                                                                       \
+	  .implied = "always",                                                                                 \
+	  .help = "Use colours: auto (on a terminal, unless NO_COLOR is set), always or never (default auto)", \
+	  .group = "Display" },                                                                                \
 		VIEW_OPT_PAGER(s, m)
 
 /* Where text goes and what may be done to it. {0}: a pipe, plain and whole. */

@@ -52,9 +52,9 @@ static const struct opt explain_opts[] = {
 	  .off = O(limit),
 	  .arg = "N",
 	  .help = "at most N rows in the table (default 20; 0: all)" },
-	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "one JSON object" },
+	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "Print one JSON object" },
 	VIEW_OPTS(struct explain_opts, view),
-	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
+	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "Print this help" },
 };
 
 static const struct opt_spec explain_spec = {

@@ -45,9 +45,12 @@ static const struct opt polls_opts[] = {
 	  .arg = "N",
 	  .max = 8,
 	  .help = "follow wakers over N hops (default 2, at most 8)" },
-	{ .name = "json", .kind = OPT_FLAG, .off = O(explain.json), .help = "one JSON object" },
+	{ .name = "json",
+	  .kind = OPT_FLAG,
+	  .off = O(explain.json),
+	  .help = "Print one JSON object" },
 	VIEW_OPTS(struct polls_opts, explain.view),
-	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
+	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "Print this help" },
 };
 
 static const struct opt_spec polls_spec = {

@@ -40,7 +40,7 @@ static const struct opt export_opts[] = {
 	  .off = O(output),
 	  .arg = "FILE",
 	  .help = "where to write (default -, standard output)" },
-	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
+	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "Print this help" },
 };
 
 static const struct opt_spec export_spec = {

@@ -68,7 +68,7 @@ static const struct opt serve_opts[] = {
 	  .help = "where to listen, on 127.0.0.1 (default: any port that is free)",
 	  .group = "Server" },
 	{ .name = "no-open", .kind = OPT_FLAG, .off = O(no_open), .help = "only print the address" },
-	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
+	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "Print this help" },
 };
 
 static const struct opt_spec serve_spec = {

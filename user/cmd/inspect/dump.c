@@ -51,7 +51,7 @@ static const struct opt dump_opts[] = {
 	  .arg = "N",
 	  .help = "stop after N frames of a dial9 trace (default 0: never)" },
 	VIEW_OPT_PAGER(struct dump_opts, view),
-	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
+	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "Print this help" },
 };
 
 static const struct opt_spec dump_spec = {

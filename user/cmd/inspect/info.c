@@ -39,13 +39,13 @@ static const struct opt info_opts[] = {
 	  .kind = OPT_FLAG,
 	  .off = O(modules),
 	  .help = "all modules with whole paths and their build-ids" },
-	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "one JSON object" },
+	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "Print one JSON object" },
 	{ .name = "verify",
 	  .kind = OPT_FLAG,
 	  .off = O(verify),
 	  .help = "only say whether all of it is valid dial9, or where the first fault is" },
 	VIEW_OPTS(struct info_opts, view),
-	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
+	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "Print this help" },
 };
 
 static const struct opt_spec info_spec = {
@@ -616,7 +616,7 @@ static void put_parts(struct info *in)
 		if (p->v[i].shift_ns)
 			put_shift(in, p->v[i].shift_ns);
 		if (p->v[i].clock != i)
-			buf_printf(&in->out, ", on the clock of part %u", p->v[i].clock + 1);
+			buf_printf(&in->out, ", on the clock of recording %u", p->v[i].clock + 1);
 		buf_addstr(&in->out, ":\n");
 		put_part(in, i);
 		put_label(in, "events");

@@ -74,9 +74,12 @@ static const struct opt script_opts[] = {
 		  "end; +name and -name change the default (all but srcline and end)",
 	  .group = "Output" },
 	{ .name = "ns", .kind = OPT_FLAG, .off = O(ns), .help = "times to the nanosecond" },
-	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "one JSON object a line" },
+	{ .name = "json",
+	  .kind = OPT_FLAG,
+	  .off = O(json),
+	  .help = "Print one JSON object per line" },
 	VIEW_OPTS(struct script_opts, view),
-	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
+	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "Print this help" },
 };
 
 static const struct opt_spec script_spec = {

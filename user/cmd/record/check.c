@@ -26,7 +26,7 @@ static const struct opt check_table[] = {
 	{ .name = "json",
 	  .kind = OPT_FLAG,
 	  .off = offsetof(struct check_opts, json),
-	  .help = "one JSON object" },
+	  .help = "Print one JSON object" },
 	{ .name = "programs",
 	  .kind = OPT_STR,
 	  .off = offsetof(struct check_opts, programs),
@@ -47,7 +47,7 @@ static const struct opt check_table[] = {
 	  .help = "With --programs, also print the verifier's log of refused programs; -vv adds "
 		  "libbpf's messages" },
 	VIEW_OPT_PAGER(struct check_opts, view),
-	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
+	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "Print this help" },
 };
 
 static const struct opt_spec check_spec = {

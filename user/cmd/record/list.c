@@ -40,9 +40,9 @@ static const struct opt list_table[] = {
 	{ .name = "json",
 	  .kind = OPT_FLAG,
 	  .off = offsetof(struct list_opts, json),
-	  .help = "one JSON object a line" },
+	  .help = "Print one JSON object per line" },
 	VIEW_OPT_PAGER(struct list_opts, view),
-	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
+	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "Print this help" },
 };
 
 static const struct opt_spec list_spec = {

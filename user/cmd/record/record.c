@@ -309,7 +309,7 @@ static const struct opt record_table[] = {
 	  .help = "do not show them on a terminal either" },
 	/* what perf's users type out of habit: stacks are always recorded */
 	{ .key = 'g', .kind = OPT_FLAG, .off = AT(habit) },
-	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
+	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "Print this help" },
 };
 
 static const struct opt_spec record_spec = {

@@ -103,7 +103,7 @@ static const struct opt top_opts[] = {
 	  .arg = "FILE",
 	  .group = "Recorder",
 	  .help = "Read the types of this kernel from FILE, if /sys/kernel/btf/vmlinux is hidden" },
-	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
+	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "Print this help" },
 };
 
 static const struct opt_spec top_spec = {

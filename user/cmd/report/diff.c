@@ -24,51 +24,51 @@ static const struct opt diff_opts[] = {
 	  .kind = OPT_CHOICE,
 	  .off = O(kind),
 	  .choices = diff_kinds,
-	  .help = "what is compared: CPU samples, time blocked, or waits for a CPU (cpu)",
+	  .help = "Value to compare: CPU samples, blocked time or run-queue latency (default cpu)",
 	  .group = "Comparison" },
 	{ .name = "compute",
 	  .key = 'c',
 	  .kind = OPT_CHOICE,
 	  .off = O(compute),
 	  .choices = computes,
-	  .help = "order by the size of the difference (delta-abs), the difference, or the ratio" },
+	  .help = "Sort by the size of the difference, the difference, or the ratio (default delta-abs)" },
 	{ .name = "normalize",
 	  .kind = OPT_CHOICE,
 	  .off = O(normal),
 	  .choices = diff_normals,
-	  .help = "measure by shares of all, by time of recording, or not at all (default samples; "
-		  "of time blocked none if both are whole commands, else time)" },
+	  .help = "Scale values to shares of the total, to recorded time, or not (default samples; "
+		  "for offcpu time, or none if both traces are whole commands)" },
 	{ .name = "percentile",
 	  .kind = OPT_STR,
 	  .off = O(percentile),
 	  .arg = "P",
-	  .help = "of waits: which percentile is compared beside the median (99)" },
+	  .help = "With --kind latency: compare percentile P and the median (default 99)" },
 	{ .name = "call-graph",
 	  .key = 'g',
 	  .kind = OPT_FLAG,
 	  .off = O(stacks),
-	  .help = "rows are whole stacks" },
+	  .help = "Compare whole stacks" },
 	{ .name = "children",
 	  .kind = OPT_FLAG,
 	  .off = O(children),
-	  .help = "count a function also where it is a caller" },
+	  .help = "Count a function also where it is a caller" },
 	SELECT_OPTS(struct diff_opts, sel),
 	{ .name = "limit",
 	  .key = 'n',
 	  .kind = OPT_U64,
 	  .off = O(limit),
 	  .arg = "N",
-	  .help = "at most N rows (default 0: all)",
+	  .help = "Print at most N rows, 0 for all (default 0)",
 	  .group = "Output" },
-	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "one JSON object" },
+	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "Print one JSON object" },
 	VIEW_OPTS(struct diff_opts, view),
-	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
+	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "Print this help" },
 };
 
 static const struct opt_spec diff_spec = {
 	.name = "diff",
 	.usage = "dial9-prof diff [OPTIONS] OLD NEW",
-	.brief = "Show what changed from one trace to another, and what of it may be chance.",
+	.brief = "Compare two traces: CPU, off-CPU and run-queue time, with significance.",
 	.opts = diff_opts,
 	.cnt = sizeof(diff_opts) / sizeof(diff_opts[0]),
 	.examples = "  dial9-prof diff before.bin after.bin\n"
@@ -206,8 +206,7 @@ static int tell_nothing(const struct diff *d)
 			log_error("nothing to compare in %s: %s", d->sides[side].path,
 				  buf_cstr(&outside));
 	if (!outside.len)
-		log_error("nothing to compare: neither trace has %s that " SELECT_NAMES
-			  " let through",
+		log_error("nothing to compare: neither trace has %s that match " SELECT_NAMES,
 			  diff_kind_of_thing(d));
 	buf_free(&outside);
 	return CMD_USAGE;
@@ -237,9 +236,10 @@ static int parse_percentile(struct diff *d)
 	if (s) {
 		percent = strtod(s, &end);
 		if (end == s || *end || !(percent > 0 && percent < 100)) {
-			log_error("diff: bad value '%s' for --percentile: want a number between 0 "
-				  "and 100, such as 99.9",
-				  s);
+			log_error(
+				"diff: bad value '%s' for --percentile: expected a number between 0 "
+				"and 100, such as 99.9",
+				s);
 			return -EINVAL;
 		}
 	}
@@ -277,13 +277,13 @@ static int diff_files(const struct diff_opts *opts, char **paths)
 static const char *complaint(const struct diff_opts *opts, char **words, int cnt)
 {
 	if (cnt != DELTA_SIDES)
-		return "want two traces: dial9-prof diff OLD NEW";
+		return "expected two traces: dial9-prof diff OLD NEW";
 	if (!strcmp(words[0], "-") && !strcmp(words[1], "-"))
 		return "only one of the traces can be standard input";
 	if (opts->kind == DIFF_LATENCY && (opts->stacks || opts->normal != DIFF_BY_DEFAULT))
-		return "waits have no stacks, and percentiles need no --normalize";
+		return "--kind latency cannot be combined with -g or --normalize";
 	if (opts->kind != DIFF_LATENCY && opts->percentile)
-		return "--percentile is of waits: --kind latency";
+		return "--percentile needs --kind latency";
 	return NULL;
 }
 

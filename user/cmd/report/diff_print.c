@@ -69,7 +69,7 @@ static void add_time(struct buf *text, const struct recorded_time_sum *time)
 {
 	buf_printf(text, ", over %.3f s", (double)time->span_ns / 1e9);
 	if (time->ns < time->span_ns)
-		buf_printf(text, ", of which %.3f s were recorded", (double)time->ns / 1e9);
+		buf_printf(text, ", %.3f s recorded", (double)time->ns / 1e9);
 }
 
 /* What was left out is in no rate; but what reaches into it is in no sum either. */
@@ -80,17 +80,17 @@ static void say_left_out(const struct diff *d, enum delta_side side)
 	struct buf text = { 0 };
 
 	if (time->ns < time->span_ns && d->opts->kind != DIFF_CPU) {
-		buf_printf(&text,
-			   "%s left out: %.3f s in stretches; what was under way as one began or "
-			   "ended is missing, most of all what takes long",
-			   name, (double)(time->span_ns - time->ns) / 1e9);
+		buf_printf(
+			&text,
+			"%s not recorded: %.3f s; intervals that reach into this time are missing",
+			name, (double)(time->span_ns - time->ns) / 1e9);
 		note(d, COLOR_WARN, &text);
 	}
 	if (time->parts_ns > time->ns && d->normal == DIFF_BY_TIME) {
-		buf_printf(&text,
-			   "%s: recordings lie side by side, %.3f s one by one: what one of them "
-			   "has is by its own time",
-			   name, (double)time->parts_ns / 1e9);
+		buf_printf(
+			&text,
+			"%s: recordings overlap, %.3f s in total: values are scaled by their own recording",
+			name, (double)time->parts_ns / 1e9);
 		note(d, COLOR_WARN, &text);
 	}
 	buf_free(&text);
@@ -129,15 +129,17 @@ static void say_unlike(const struct diff *d)
 	if (d->opts->kind == DIFF_CPU || (in_old == in_new && min[DELTA_OLD] == min[DELTA_NEW] &&
 					  max[DELTA_OLD] == max[DELTA_NEW]))
 		return;
-	buf_addstr(&text, "not alike: stays off the CPU that one of both was not to have seem to "
-			  "be a change");
+	buf_addstr(
+		&text,
+		"--min-block or --max-block differ: intervals that only one trace records look like changes");
 	note(d, COLOR_WARN, &text);
 	buf_free(&text);
 }
 
 static void say_side(const struct diff *d, enum delta_side side)
 {
-	static const char *const nouns[] = { "CPU sample", "block", "wait" };
+	static const char *const nouns[] = { "CPU sample", "off-CPU interval",
+					     "run-queue interval" };
 	const struct diff_side *s = &d->sides[side];
 	struct buf text = { 0 }, lost = { 0 };
 
@@ -169,23 +171,21 @@ static void say_header(const struct diff *d)
 	say_side(d, DELTA_NEW);
 	say_unlike(d);
 	if (d->opts->kind == DIFF_LATENCY)
-		buf_addstr(&text, "waits for a CPU in us");
+		buf_addstr(&text, "run-queue latency in us");
 	else
-		buf_printf(&text, "%s in %s%s", d->opts->kind == DIFF_CPU ? "CPU" : "time blocked",
+		buf_printf(&text, "%s in %s%s", d->opts->kind == DIFF_CPU ? "CPU" : "blocked time",
 			   unit(d, &by),
-			   d->normal == DIFF_BY_SAMPLES ? " of all" :
-			   d->normal == DIFF_BY_TIME	? " of recording" :
+			   d->normal == DIFF_BY_SAMPLES ? " of the total" :
+			   d->normal == DIFF_BY_TIME	? " of recorded time" :
 							  "");
-	buf_addstr(&text, "; +-: two standard deviations of the difference; ~: it may be chance; "
-			  "?: cannot tell");
+	buf_addstr(&text, "; +-: two standard deviations; ~: within noise; ?: noise unknown");
 	note(d, COLOR_PLAIN, &text);
 	if (d->opts->kind == DIFF_OFFCPU && d->opts->normal == DIFF_BY_DEFAULT) {
-		buf_addstr(&text,
-			   d->normal == DIFF_BY_NONE ?
-				   "both are of a command from start to end, so times are as they "
-				   "are; --normalize time: by time of recording" :
-				   "by time of recording, as for what goes on and on; --normalize "
-				   "none: times as they are");
+		buf_addstr(
+			&text,
+			d->normal == DIFF_BY_NONE ?
+				"both traces are whole commands: times are totals (see --normalize time)" :
+				"times are per second of recorded time (see --normalize none)");
 		note(d, COLOR_PLAIN, &text);
 	}
 	puts("#");
@@ -335,8 +335,8 @@ static void put_row(const struct diff *d, const struct delta_change *c)
 const char *diff_kind_of_thing(const struct diff *d)
 {
 	static const char *const kinds[] = {
-		"CPU samples", "blocked threads (they take sched:sched_switch)",
-		"whole waits for a CPU (they take sched:sched_switch and sched:sched_waking)"
+		"CPU samples", "off-CPU intervals (they need sched:sched_switch)",
+		"run-queue intervals (they need sched:sched_switch and sched:sched_waking)"
 	};
 
 	return kinds[d->opts->kind];

@@ -255,7 +255,7 @@ static bool has_sums_alone(const struct diff *d, const struct diff_side *s)
 		sums |= names_meta(s->names, i, PROF_META_SUMMARY_NS) != NULL;
 	}
 	if (sums && d->opts->kind != DIFF_CPU)
-		log_error("diff: %s cannot be compared: " INTERVAL_READER_SUMS,
+		log_error("diff: cannot compare %s: " INTERVAL_READER_SUMS,
 			  reader_input(s->reader));
 	return sums && d->opts->kind != DIFF_CPU;
 }

@@ -37,7 +37,7 @@ static const struct opt report_opts[] = {
 	  .kind = OPT_STR,
 	  .off = O(sort),
 	  .arg = "KEYS",
-	  .help = "what rows are told apart by, any of sym,dso,srcline,comm,pid,tid,cpu,cgroup,part,state "
+	  .help = "Group rows by any of sym,dso,srcline,comm,pid,tid,cpu,cgroup,part,state "
 		  "(default sym,dso)",
 	  .group = "Output" },
 	{ .name = "call-graph",
@@ -46,63 +46,63 @@ static const struct opt report_opts[] = {
 	  .off = O(graph),
 	  .arg = "MODE[,PCT]",
 	  .implied = "caller",
-	  .help = "stacks: a tree by caller (from main down, default) or callee (from the leaf up), as "
-		  "in -gcallee; flat: each by itself; folded: one a line, for flame graphs; PCT as "
-		  "--percent-limit" },
+	  .help = "Print stacks. MODE: caller (tree from main down, default), callee (tree from the leaf "
+		  "up), flat (each distinct stack), folded (one per line, for flame graphs) or none, "
+		  "written as in -gcallee; PCT as in --percent-limit" },
 	{ .name = "inverted",
 	  .key = 'G',
 	  .kind = OPT_FLAG,
 	  .off = O(inverted),
-	  .help = "the call tree the other way up: alone as -gcallee" },
+	  .help = "Invert the call tree; without -g the same as -gcallee" },
 	{ .name = "children",
 	  .kind = OPT_FLAG,
 	  .off = O(children),
-	  .help = "sort by what functions and all they call take, with samples and seconds of that" },
+	  .help = "In a flat table, sort by total; samples and seconds are totals" },
 	{ .name = "no-children",
 	  .kind = OPT_FLAG,
 	  .off = O(no_children),
-	  .help = "only what functions take themselves" },
+	  .help = "In a flat table, print self values only" },
 	{ .name = "no-inline",
 	  .kind = OPT_FLAG,
 	  .off = O(no_inline),
-	  .help = "count inlined functions as the function that they are in" },
+	  .help = "Count an inlined function as the function that contains it" },
 	{ .name = "wall",
 	  .kind = OPT_FLAG,
 	  .off = O(wall),
-	  .help = "all of the time, not only that on a CPU: running, runnable and blocked in one tree" },
+	  .help = "Show all thread time, not only CPU time: running, runnable and blocked in one tree" },
 	{ .name = "show-nr-samples",
 	  .key = 'n',
 	  .kind = OPT_FLAG,
 	  .off = O(habit),
-	  .help = "accepted; samples are always shown" },
+	  .help = "Accepted for compatibility; samples are always shown" },
 	{ .name = "percent-limit",
 	  .kind = OPT_STR,
 	  .off = O(percent),
 	  .arg = "PCT",
-	  .help = "leave out what has less than PCT percent in total (default 0, in a tree of text 0.5)" },
+	  .help = "Skip rows below PCT percent of the total (default 0; 0.5 in a text tree)" },
 	{ .name = "limit",
 	  .kind = OPT_U64,
 	  .off = O(limit),
 	  .arg = "N",
-	  .help = "at most N rows (default 0: all)" },
+	  .help = "Print at most N rows, 0 for all (default 0)" },
 	{ .name = "live",
 	  .kind = OPT_DURATION,
 	  .off = O(live_ns),
 	  .arg = "SEC",
 	  .min = 100000000,
 	  .max = 3600000000000,
-	  .help = "of a pipe: show each SEC seconds what happened since, as top does" },
+	  .help = "For a trace from a pipe: refresh every SEC seconds, like dial9-prof top" },
 	/* what perf's users type out of habit: it is how it is anyway */
 	{ .name = "stdio", .kind = OPT_FLAG, .off = O(habit) },
-	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "one JSON object" },
+	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "Print one JSON object" },
 	VIEW_OPTS(struct report_opts, view),
-	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
+	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "Print this help" },
 };
 
 static const struct opt_spec report_spec = {
 	.name = "report",
 	.usage = "dial9-prof report [OPTIONS] [FILE]",
-	.brief = "Show where the CPU time went: self and total by function, module or thread.",
+	.brief = "Print the CPU profile: self and total time by function, module or thread.",
 	.opts = report_opts,
 	.cnt = sizeof(report_opts) / sizeof(report_opts[0]),
 	.examples = "  dial9-prof report\n"
@@ -148,7 +148,7 @@ static int parse_percent(const char *s, const char *option, double *out)
 	*out = strtod(s, &end);
 	if (end != s && (!*end || !strcmp(end, "%")) && *out >= 0 && *out <= 100)
 		return 0;
-	log_error("report: bad value '%s' for %s: want 0 to 100", s, option);
+	log_error("report: bad value '%s' for %s: expected 0 to 100", s, option);
 	return -EINVAL;
 }
 
@@ -159,7 +159,7 @@ static int parse_graph(const char *s, struct report *r)
 
 	if (word < 0) {
 		log_error(
-			"report: -g %s: want one of caller, callee, flat, folded, none, or nothing "
+			"report: bad value '%s' for -g: expected caller, callee, flat, folded or none "
 			"(-g alone is caller)",
 			s);
 		return -EINVAL;
@@ -332,23 +332,22 @@ static void say_nothing_there(const struct report *r)
 {
 	bool ours = names_meta(r->names, 0, PROF_META_VERSION);
 	bool sampled = names_meta(r->names, 0, PROF_META_SAMPLE_HZ);
-	const char *why = "the target used no CPU, or too little for a sample at this rate: see "
-			  "dial9-prof report -s comm,tid and script for what it did, or record for "
-			  "longer";
+	const char *why =
+		"the target used too little CPU time for a sample; see dial9-prof report -s "
+		"comm,tid, or record for longer";
 
 	if (names_meta(r->names, 0, PROF_META_SUMMARY_NS))
 		why = INTERVAL_READER_SUMS;
 	else if (r->wall && names_meta(r->names, 0, PROF_META_OFF_MIN_NS))
 		why = INTERVAL_READER_STAYS;
 	else if (r->wall && !r->switched)
-		why = "it has no switches, from which --wall takes its times: record without "
-		      "--no-sched";
+		why = "--wall needs context switches; record without --no-sched";
 	else if (ours && !sampled)
-		why = "it was recorded with --no-samples: record again without";
+		why = "it was recorded with --no-samples; record without it";
 	else if (!sampled)
 		why = reader_is_truncated(r->reader) ?
-			      "it is cut off before the first" :
-			      "it was not recorded by dial9-prof: see dial9-prof info for what is in it";
+			      "the file ends before the first sample" :
+			      "it was not recorded by dial9-prof; see dial9-prof info";
 	printf("No %s in %s: %s.\n", r->wall ? "times" : "CPU samples", reader_input(r->reader),
 	       why);
 }
@@ -453,7 +452,7 @@ static bool order_astray(const char *input, char **words, int cnt)
 	for (int i = 0; i < cnt; i++)
 		for (const char *const *order = graph_words; *order; order++)
 			if (!strcmp(words[i], *order) && (!one || access(words[i], F_OK))) {
-				log_error("report: the order of -g goes with it: -g%s or "
+				log_error("report: no space between -g and its mode; use -g%s or "
 					  "--call-graph=%s",
 					  *order, *order);
 				return true;
@@ -471,8 +470,7 @@ static bool live_astray(const struct report_opts *o)
 			     sel->comms.cnt || sel->cgroups.cnt))
 		return false;
 	log_error(
-		"report: --live shows all that is recorded, without --wall, -s, -g, -G, --json and "
-		"selections");
+		"report: --live cannot be combined with --wall, -s, -g, -G, --json or a selection");
 	return true;
 }
 

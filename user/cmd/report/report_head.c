@@ -79,10 +79,10 @@ static void add_clock(struct buf *line, const struct report *r, uint32_t part)
 	if (hz && !str_parse_u64(hz, UINT64_MAX, &ns))
 		buf_printf(line, " at %" PRIu64 " Hz", ns);
 	if (period && !str_parse_u64(period, UINT64_MAX, &ns) && ns)
-		buf_printf(line, ", one each %.3f ms of CPU time: %.3g s in all", (double)ns / 1e6,
+		buf_printf(line, ", one per %.3f ms of CPU time, %.3g s in total", (double)ns / 1e6,
 			   (double)ns * (double)samples / 1e9);
 	if (event && !strcmp(event, "cpu-clock"))
-		buf_addstr(line, " (no PMU here: a timer, not cycles)");
+		buf_addstr(line, " (timer instead of cycles: no PMU)");
 }
 
 static void say_clock(const struct report *r, uint32_t part)
@@ -105,7 +105,7 @@ static void say_parts(const struct report *r)
 		if (!p->samples)
 			continue;
 		buf_clear(&line);
-		buf_printf(&line, "part %u", i + 1);
+		buf_printf(&line, "recording %u", i + 1);
 		if (host != NAMES_NONE) {
 			buf_addstr(&line, " (");
 			name_text_name(&line, r->names, host);
@@ -122,14 +122,13 @@ static void say_parts(const struct report *r)
 static void say_shares(const struct report *r)
 {
 	if (r->exact)
-		note(r, "shares are of these seconds");
+		note(r, "shares refer to these seconds");
 	else if (r->wall)
-		note(r, "shares are of the time of all threads together");
+		note(r, "shares refer to the time of all threads");
 	else if (r->weighed)
-		note(r, "shares are of CPU time: a sample counts as much as its part says");
+		note(r, "shares refer to CPU time: sampling periods differ between recordings");
 	else if (r->no_rate)
-		note(r,
-		     "shares are of samples: a part does not say for how much CPU time one stands");
+		note(r, "shares refer to samples: a recording has no sampling period");
 	for (uint32_t i = 0; i < r->part_cnt; i++) {
 		const bool switches = i < r->switch_cap && r->switches[i];
 
@@ -137,12 +136,11 @@ static void say_shares(const struct report *r)
 			continue;
 		if (r->exact && !switches)
 			note(r,
-			     "part %u has no switches: its samples have neither seconds nor a share",
+			     "recording %u has no context switches: its samples have no seconds and no share",
 			     i + 1);
 		else if (r->wall && r->parts[i].untimed)
 			note(r,
-			     "part %u does not say for how much time a sample stands: its samples have "
-			     "neither seconds nor a share",
+			     "recording %u has no sampling period: its samples have no seconds and no share",
 			     i + 1);
 	}
 }
@@ -170,7 +168,7 @@ static void say_loss(const struct report *r)
 		note(r, "lost: %s", buf_cstr(&line));
 	buf_clear(&line);
 	if (report_text_thinned(&line, a, r->names, span))
-		warn(r, "thinned: %s", buf_cstr(&line));
+		warn(r, "skipped: %s", buf_cstr(&line));
 	buf_clear(&line);
 	if (r->wall && report_text_told(&line, r->names, &told))
 		warn(r, "switches: %s", buf_cstr(&line));
@@ -181,7 +179,7 @@ static void say_loss(const struct report *r)
 	}
 	buf_clear(&line);
 	if (report_text_sideband(&line, a))
-		warn(r, "side-band: %s", buf_cstr(&line));
+		warn(r, "process metadata incomplete: %s", buf_cstr(&line));
 	buf_free(&line);
 }
 
@@ -192,12 +190,11 @@ static void say_wall(const struct report *r)
 
 	if (!r->wall)
 		return;
-	note(r,
-	     "threads together: running %.3f s, waiting for a CPU %.3f s, blocked or asleep %.3f s",
+	note(r, "all threads: running %.3f s, runnable %.3f s, blocked %.3f s",
 	     (double)ns[INTERVAL_RUNNING] / 1e9, (double)ns[INTERVAL_RUNNABLE] / 1e9,
 	     (double)ns[INTERVAL_BLOCKED] / 1e9);
 	note(r,
-	     "below, running is what samples stand for, the rest exact, by the stack of the switch");
+	     "running is estimated from samples; runnable and blocked are exact, by off-CPU stack");
 	if (report_text_unknown(&line, &r->counts.account, r->names, &r->untold))
 		warn(r, "%s", buf_cstr(&line));
 	buf_clear(&line);
@@ -217,7 +214,7 @@ static void say_remedy(const struct report *r, const struct profile_rows *unname
 			weight += unnamed->v[i].self_weight;
 	if (report_share(r, weight) >= 1) {
 		unnamed_reason_put_remedy(&line, reader_input(r->reader));
-		note(r, "%.1f%% of samples have no name: %s", report_share(r, weight),
+		note(r, "unresolved: %.1f%% of samples: %s", report_share(r, weight),
 		     buf_cstr(&line));
 	}
 	buf_free(&line);
@@ -239,7 +236,7 @@ static void say_unnamed(const struct report *r)
 		name_text_module(&line, r->names, rows.v[i].module);
 		buf_addstr(&line, ": ");
 		unnamed_reason_of_unnamed(&line, r->names, &r->counts, rows.v[i].module);
-		warn(r, "no names for %.1f%% of samples, in %s", share, buf_cstr(&line));
+		warn(r, "unresolved: %.1f%% of samples in %s", share, buf_cstr(&line));
 	}
 	say_remedy(r, &rows);
 	buf_free(&line);
@@ -266,7 +263,7 @@ static void say_ends(const struct report *r)
 	     i++) {
 		buf_clear(&line);
 		name_text_module_base(&line, r->names, v[i].module);
-		note(r, "%s: %.1f%% of user stacks end here: %s", buf_cstr(&line),
+		note(r, "%s: %.1f%% of user stacks end in this module: %s", buf_cstr(&line),
 		     unwind_status_percent(&r->ends, v[i].stacks), unwind_status_text(v[i].end));
 	}
 	free(v);
@@ -283,11 +280,11 @@ static void say_exact(const struct report *r)
 		return;
 	doubtful = report_exact_doubt(r, &doubt);
 	if (r->inexact)
-		warn(r, "shares are of samples: the switches tell of %.3f s alone",
+		warn(r, "shares refer to samples: context switches cover only %.3f s",
 		     (double)r->cpu_time.run_ns / 1e9);
 	else
-		note(r, "seconds are %sfrom the switches: %.3f s in all", doubtful ? "" : "exact, ",
-		     (double)r->cpu_time.run_ns / 1e9);
+		note(r, "seconds are %sfrom context switches: %.3f s in total",
+		     doubtful ? "" : "exact, ", (double)r->cpu_time.run_ns / 1e9);
 	if (doubtful)
 		warn(r, "%s", buf_cstr(&doubt));
 	buf_free(&doubt);
@@ -302,7 +299,7 @@ static void say_what(const struct report *r)
 
 	name_text_clean(&input, reader_input(r->reader), strlen(reader_input(r->reader)));
 	if (parts->cnt > 1) {
-		buf_printf(&input, ": CPU samples of %zu recordings, on ", parts->cnt);
+		buf_printf(&input, ": CPU samples of %zu recordings on ", parts->cnt);
 		str_counted(&input, parts_clocks(parts), "clock");
 		note(r, "%s", buf_cstr(&input));
 	} else if (span) {

@@ -72,7 +72,7 @@ static const struct opt convert_opts[] = {
 	  .off = O(follow),
 	  .help = "convert while the input still grows, in one pass; ends with Ctrl-C" },
 	{ .name = "quiet", .key = 'q', .kind = OPT_FLAG, .off = O(quiet), .help = "no summary" },
-	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
+	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "Print this help" },
 };
 
 static const struct opt_spec convert_spec = {

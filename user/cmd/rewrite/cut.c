@@ -66,7 +66,7 @@ static const struct opt cut_opts[] = {
 	  .arg = "GLOB",
 	  .help = "only such events, as in 'sched:*', cpu-clock (samples), or the stacks " SCRIPT_SWITCH_OUT
 		  ", " SCRIPT_WAKER " and " SCRIPT_EVENT_STACK "; may be repeated" },
-	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
+	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "Print this help" },
 };
 
 static const struct opt_spec cut_spec = {

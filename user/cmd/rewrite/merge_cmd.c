@@ -39,7 +39,7 @@ static const struct opt merge_options[] = {
 		  "wall clocks), mono (as they are), real (all by their wall clocks), offset=NS (inputs "
 		  "behind the first are moved by NS)",
 	  .group = "Time" },
-	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
+	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "Print this help" },
 };
 
 static const struct opt_spec merge_spec = {

@@ -84,7 +84,7 @@ static const struct opt symbolize_opts[] = {
 		  "kept as .old); required if the trace is a pipe or compressed",
 	  .group = "Output" },
 	{ .name = "quiet", .key = 'q', .kind = OPT_FLAG, .off = O(quiet), .help = "no summary" },
-	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
+	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "Print this help" },
 };
 
 static const struct opt_spec symbolize_spec = {

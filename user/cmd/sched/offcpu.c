@@ -52,59 +52,59 @@ static const struct opt offcpu_opts[] = {
 	  .key = 'm',
 	  .kind = OPT_DURATION,
 	  .off = O(min_ns),
-	  .help = "only waits of at least that long, such as 1ms" },
+	  .help = "Only off-CPU intervals of at least TIME, for example 1ms" },
 	{ .name = "max",
 	  .key = 'M',
 	  .kind = OPT_DURATION,
 	  .off = O(max_ns),
-	  .help = "only waits of at most that long" },
+	  .help = "Only off-CPU intervals of at most TIME" },
 	{ .name = "state",
 	  .kind = OPT_STR,
 	  .off = O(states),
 	  .arg = "LETTERS",
-	  .help = "only waits in these states, as in S,D (S sleep, D disk and locks, T stopped, ...)" },
+	  .help = "Only these thread states, for example S,D (S sleep, D disk and locks, T stopped)" },
 	{ .name = "by",
 	  .key = 's',
 	  .kind = OPT_STR,
 	  .off = O(by),
 	  .arg = "KEYS",
-	  .help = "what rows are told apart by, any of stack,comm,pid,tid,state,waker,wstack "
+	  .help = "Group rows by any of stack,comm,pid,tid,state,waker,wstack "
 		  "(default stack,comm,state,waker)",
 	  .group = "Output" },
 	{ .name = "hist",
 	  .kind = OPT_FLAG,
 	  .off = O(hist),
-	  .help = "below each row how long its waits were, by powers of two" },
+	  .help = "Print a histogram of the durations below each row" },
 	{ .name = "folded",
 	  .key = 'f',
 	  .kind = OPT_FLAG,
 	  .off = O(folded),
-	  .help = "one stack a line with its microseconds, for flame graphs" },
+	  .help = "Print one stack per line with its microseconds, for flame graphs" },
 	{ .name = "kernel-stacks",
 	  .key = 'K',
 	  .kind = OPT_FLAG,
 	  .off = O(kernel),
-	  .help = "of stacks only the kernel's part" },
+	  .help = "Print only kernel frames of stacks" },
 	{ .name = "user-stacks",
 	  .key = 'U',
 	  .kind = OPT_FLAG,
 	  .off = O(user),
-	  .help = "of stacks only the program's part" },
+	  .help = "Print only user frames of stacks" },
 	{ .name = "limit",
 	  .kind = OPT_U64,
 	  .off = O(limit),
 	  .arg = "N",
-	  .help = "at most N rows (default 20, with --json all; 0: all)" },
-	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "one JSON object" },
+	  .help = "Print at most N rows, 0 for all (default 20; with --json all)" },
+	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "Print one JSON object" },
 	INTERVAL_READER_SELF_OPT(struct offcpu_opts, include_self),
 	VIEW_OPTS(struct offcpu_opts, view),
-	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
+	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "Print this help" },
 };
 
 static const struct opt_spec offcpu_spec = {
 	.name = "offcpu",
 	.usage = "dial9-prof offcpu [OPTIONS] [FILE]",
-	.brief = "Show where threads were blocked or asleep, for how long, and what woke them.",
+	.brief = "Print where threads were blocked, for how long, and who woke them.",
 	.opts = offcpu_opts,
 	.cnt = sizeof(offcpu_opts) / sizeof(offcpu_opts[0]),
 	.examples = "  dial9-prof offcpu\n"
@@ -149,7 +149,8 @@ static int check_states(const char *s)
 {
 	if (!s || !s[strspn(s, "RSDTtXZPI,")])
 		return 0;
-	log_error("offcpu: --state %s: want letters of S, D, T, t, X, Z, P, I, R, as in S,D", s);
+	log_error("offcpu: bad value '%s' for --state: expected letters of RSDTtXZPI, such as S,D",
+		  s);
 	return -EINVAL;
 }
 
@@ -159,11 +160,11 @@ static int parse_opts(struct offcpu *o)
 	struct blocked_opts *w = &o->waits.opts;
 
 	if (opts->kernel && opts->user) {
-		log_error("offcpu: -K and -U leave nothing of a stack: give one of them");
+		log_error("offcpu: -K and -U exclude each other; use only one of them");
 		return -EINVAL;
 	}
 	if (opts->max_ns && opts->min_ns > opts->max_ns) {
-		log_error("offcpu: --min is more than --max: no wait is both");
+		log_error("offcpu: --min is greater than --max");
 		return -EINVAL;
 	}
 	if (parse_keys(opts->by ? opts->by : "stack,comm,state,waker", &w->keys) ||
@@ -287,7 +288,7 @@ static void put_row(struct buf *out, const struct offcpu *o, const struct blocke
 		put_stack(out, o, r->stack, 12);
 	if (has(o, BLOCKED_WAKER_STACK) && r->woken) {
 		buf_fill(out, ' ', 12);
-		buf_addstr(out, "-- woken from\n");
+		buf_addstr(out, "-- waker stack\n");
 		put_stack(out, o, r->waker_stack, 12);
 	}
 	if (has(o, BLOCKED_STACK) || has(o, BLOCKED_WAKER_STACK) || o->opts->hist)
@@ -300,14 +301,14 @@ static void put_head(struct buf *out, const struct offcpu *o)
 
 	interval_reader_put_head(out, &o->timeline, "blocked time", o->view.color);
 	buf_addstr(&line, "# ");
-	str_counted(&line, o->waits.intervals, "wait");
+	str_counted(&line, o->waits.intervals, "off-CPU interval");
 	buf_addstr(&line, ", ");
 	name_text_duration(&line, o->waits.ns, 0);
-	buf_addstr(&line, " together");
+	buf_addstr(&line, " in total");
 	if (o->waits.cut) {
-		buf_addstr(&line, "; *: the trace has only a part of some, ");
+		buf_addstr(&line, "; *: includes fragments (");
 		buf_addu(&line, o->waits.cut);
-		buf_addstr(&line, " in all");
+		buf_addch(&line, ')');
 	}
 	buf_addch(&line, '\n');
 	buf_add(out, line.data, line.len);
@@ -317,7 +318,7 @@ static void put_head(struct buf *out, const struct offcpu *o)
 
 static void say_nothing_there(const struct offcpu *o)
 {
-	const char *why = "no thread was blocked while it was recorded";
+	const char *why = "no thread was blocked during the recording";
 	struct buf out = { 0 };
 
 	/* that is for print_all() */
@@ -326,7 +327,7 @@ static void say_nothing_there(const struct offcpu *o)
 	if (!o->timeline.switches)
 		why = interval_reader_no_switches(&o->timeline);
 	else if (o->untold.ns || o->untold.unsure_ns)
-		why = "of what there may be it does not tell from beginning to end";
+		why = "all off-CPU intervals are incomplete";
 	else if (interval_reader_is_chosen(&o->timeline))
 		return;
 	printf("No blocked time in %s: %s.\n", reader_input(o->timeline.reader), why);
@@ -358,7 +359,7 @@ static void put_remedy(struct buf *out, const struct offcpu *o)
 			ns += o->waits.rows[i].ns;
 	if (!ns || ns < o->waits.ns / 100)
 		return;
-	buf_printf(out, "# calls without a name in %.1f%% of blocked time: ",
+	buf_printf(out, "# unresolved symbols in %.1f%% of blocked time: ",
 		   100.0 * (double)ns / (double)o->waits.ns);
 	unnamed_reason_put_remedy(out, reader_input(o->timeline.reader));
 	buf_addch(out, '\n');
@@ -374,7 +375,7 @@ static void print_text(const struct offcpu *o)
 		return;
 	}
 	put_head(&out, o);
-	buf_addstr(&out, "#\n#      Time    Share    Waits        Avg        Max\n");
+	buf_addstr(&out, "#\n#      Time    Share    Count        Avg        Max\n");
 	for (size_t i = 0; i < n; i++) {
 		put_row(&out, o, &o->waits.rows[i]);
 		fwrite(buf_cstr(&out), 1, out.len, stdout);
@@ -504,8 +505,9 @@ static int print_all(struct offcpu *o)
 {
 	int code;
 
-	if (offcpu_sums_print_lacks("offcpu", &o->timeline, asks_more(o),
-				    ", --min, --max, --state, --folded, and --by of other than pid"))
+	if (offcpu_sums_print_lacks(
+		    "offcpu", &o->timeline, asks_more(o),
+		    ", --min, --max, --state, --folded, and --by with keys other than pid"))
 		return CMD_USAGE;
 	if (o->sums.cnt && !o->waits.cnt)
 		return print_sums(o);
@@ -519,8 +521,9 @@ static int print_all(struct offcpu *o)
 		print_text(o);
 	code = interval_reader_end(&o->timeline, &o->view);
 	if (code == CMD_OK && o->all && !o->waits.cnt) {
-		log_error("no blocked time in %s: no wait is as --min, --max and --state want it",
-			  reader_input(o->timeline.reader));
+		log_error(
+			"no blocked time in %s: no off-CPU interval matches --min, --max and --state",
+			reader_input(o->timeline.reader));
 		code = CMD_USAGE;
 	}
 	return o->all ? code : interval_reader_tell_nothing(&o->timeline, "blocked time", code);

@@ -49,8 +49,7 @@ bool offcpu_sums_print_lacks(const char *word, const struct interval_reader *t, 
 	if (t->switches || !names_meta(t->names, 0, PROF_META_SUMMARY_NS) ||
 	    !(asked || sel->tids.cnt || sel->cpus.cnt))
 		return false;
-	log_error("%s: %s has sums of processes in place of events (--summary): there is nothing "
-		  "for -t, -C%s",
+	log_error("%s: %s has only sums per process (recorded with --summary); remove -t, -C%s",
 		  word, reader_input(t->reader), options);
 	return true;
 }
@@ -80,14 +79,13 @@ static void put_head(struct buf *out, const struct offcpu_sums_print *p, const c
 	const uint64_t unknown = p->sums->all.unknown;
 
 	interval_reader_put_head(out, p->timeline, what, p->color);
-	buf_addstr(out, "# sums of each ");
+	buf_addstr(out, "# sums per process, recorded every ");
 	name_text_duration(out, period, 0);
-	buf_addstr(out, " (--summary) of what ended in it: percentiles are not above what is "
-			"shown");
+	buf_addstr(out, " (--summary); percentiles are upper bounds");
 	if (unknown) {
 		buf_addstr(out, "; ");
-		str_counted(out, unknown, "wait");
-		buf_addstr(out, " left out, whose beginning was not seen");
+		str_counted(out, unknown, "interval");
+		buf_addstr(out, " with unknown start not counted");
 	}
 	buf_addch(out, '\n');
 }
@@ -182,14 +180,14 @@ void offcpu_sums_print_latency_text(const struct offcpu_sums_print *p)
 	const size_t n = report_text_rows(p->limit, LATENCY_LIMIT, p->sums->cnt);
 	struct buf out = { 0 };
 
-	put_head(&out, p, "waits for a CPU");
-	buf_addstr(&out, "#\n#   Runtime  Switches Preempted   Waits         Avg      P50 <=     "
+	put_head(&out, p, "run-queue latency");
+	buf_addstr(&out, "#\n#   Runtime  Switches Preempted   Count         Avg      P50 <=     "
 			 "P99 <=        Max  Process\n");
 	for (size_t i = 0; i < n; i++)
 		put_latency(&out, p, &p->sums->rows[i]);
 	report_text_more_rows(&out, p->sums->cnt - n, "");
 	if (p->hist) {
-		buf_addstr(&out, "#\n# All waits, by powers of two\n");
+		buf_addstr(&out, "#\n# Histogram of all run-queue intervals\n");
 		report_text_powers(&out, p->sums->all.hists[PROF_SUMMARY_WAIT].powers, 12, 10);
 	}
 	flush(&out);
@@ -271,10 +269,10 @@ void offcpu_sums_print_blocked_text(const struct offcpu_sums_print *p)
 
 	put_head(&out, p, "blocked time");
 	buf_addstr(&out, "# ");
-	str_counted(&out, all->cnt, "wait");
+	str_counted(&out, all->cnt, "off-CPU interval");
 	buf_addstr(&out, ", ");
 	name_text_duration(&out, all->sum_ns, 0);
-	buf_addstr(&out, " together\n#\n#      Time    Share    Waits        Avg        Max\n");
+	buf_addstr(&out, " in total\n#\n#      Time    Share    Count        Avg        Max\n");
 	for (size_t i = 0; i < n; i++) {
 		/* the last rows: those that never were blocked */
 		if (!p->sums->rows[i].hists[PROF_SUMMARY_BLOCKED].cnt)

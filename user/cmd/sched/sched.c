@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* `dial9-prof sched WORD`: which of the scheduler's tables is meant. */
+/* `dial9-prof sched SUBCOMMAND`: selects the scheduler table. */
 #include "cmd/sched/sched.h"
 
 #include <stdio.h>
@@ -14,10 +14,12 @@ static const struct word {
 	int (*run)(int argc, char **argv);
 	const char *brief;
 } words[] = {
-	{ "latency", sched_latency, "how long each task waited for a CPU, and behind whom" },
-	{ "timehist", sched_timehist, "each time on a CPU, with the wait and the delay before it" },
-	{ "map", sched_map, "who ran on which CPU, as a strip of letters" },
-	{ "summary", sched_summary, "how busy each CPU was, and how many waited for it" },
+	{ "latency", sched_latency,
+	  "run-queue latency of each thread, process or name, and who ran instead" },
+	{ "timehist", sched_timehist,
+	  "each run of a thread on a CPU, with off-CPU time and run-queue latency before" },
+	{ "map", sched_map, "a timeline of each CPU, as a strip of letters" },
+	{ "summary", sched_summary, "utilization and run queue of each CPU" },
 };
 
 enum { WORD_CNT = sizeof(words) / sizeof(words[0]) };
@@ -27,8 +29,8 @@ static void print_help(void)
 {
 	char help[] = "--help";
 
-	fputs("Usage: dial9-prof sched WORD [OPTIONS] [FILE]\n\n"
-	      "Shows what the scheduler did with the threads of a trace.\n\n",
+	fputs("Usage: dial9-prof sched SUBCOMMAND [OPTIONS] [FILE]\n\n"
+	      "Print run-queue latency, runs on CPUs, and CPU utilization.\n\n",
 	      stdout);
 	for (size_t i = 0; i < WORD_CNT; i++)
 		printf("  %-8s  %s\n", words[i].name, words[i].brief);
@@ -62,14 +64,14 @@ int cmd_sched(int argc, char **argv)
 	near = word ? opts_nearest(word, names, WORD_CNT) : NULL;
 	if (!word)
 		log_error(
-			"sched: what of it? (latency, timehist, map or summary); see dial9-prof sched --help");
+			"sched: no subcommand given (latency, timehist, map or summary); see dial9-prof sched --help");
 	else if (near)
 		log_error(
-			"sched: unknown word '%s' (did you mean %s?); see dial9-prof sched --help",
+			"sched: unknown subcommand '%s' (did you mean %s?); see dial9-prof sched --help",
 			word, near);
 	else
 		log_error(
-			"sched: unknown word '%s' (known: latency, timehist, map, summary); see dial9-prof sched "
+			"sched: unknown subcommand '%s' (known: latency, timehist, map, summary); see dial9-prof sched "
 			"--help",
 			word);
 	return CMD_USAGE;

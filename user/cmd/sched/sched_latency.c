@@ -51,38 +51,38 @@ static const struct opt latency_opts[] = {
 	  .kind = OPT_CHOICE,
 	  .off = O(sort),
 	  .choices = sort_words,
-	  .help = "which rows come first (default max)",
+	  .help = "Sort rows by KEY (default max)",
 	  .group = "Output" },
 	{ .name = "by",
 	  .kind = OPT_CHOICE,
 	  .off = O(by),
 	  .choices = by_words,
-	  .help = "a row for each thread (default), process or name" },
+	  .help = "Print one row per thread (default), process or name" },
 	{ .name = "worst",
 	  .kind = OPT_U64,
 	  .off = O(worst),
 	  .arg = "N",
 	  .max = 100000,
-	  .help = "the N longest waits one by one: when, on which CPU, behind whom, after which stack" },
+	  .help = "Also print the N longest run-queue intervals, each with the threads that ran instead" },
 	{ .name = "hist",
 	  .kind = OPT_FLAG,
 	  .off = O(hist),
-	  .help = "how long all waits were, by powers of two" },
+	  .help = "Print a histogram of all run-queue intervals, by powers of two" },
 	{ .name = "limit",
 	  .kind = OPT_U64,
 	  .off = O(limit),
 	  .arg = "N",
-	  .help = "at most N rows (default 30, with --json all; 0: all)" },
-	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "one JSON object" },
+	  .help = "Print at most N rows, 0 for all (default 30; with --json all)" },
+	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "Print one JSON object" },
 	INTERVAL_READER_SELF_OPT(struct latency_opts, include_self),
 	VIEW_OPTS(struct latency_opts, view),
-	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
+	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "Print this help" },
 };
 
 static const struct opt_spec latency_spec = {
 	.name = "sched latency",
 	.usage = "dial9-prof sched latency [OPTIONS] [FILE]",
-	.brief = "Show how long tasks were ready to run, and had no CPU.",
+	.brief = "Print run-queue latency: how long threads were runnable before they got a CPU.",
 	.opts = latency_opts,
 	.cnt = sizeof(latency_opts) / sizeof(latency_opts[0]),
 	.examples = "  dial9-prof sched latency\n"
@@ -201,9 +201,9 @@ static void put_cut(struct buf *out, const struct runq_delays *d, size_t n)
 	}
 	if (!shown)
 		return;
-	buf_addstr(out, "# *: the trace has only a part of some, ");
+	buf_addstr(out, "# *: includes fragments (");
 	buf_addu(out, cut);
-	buf_addstr(out, " in all\n");
+	buf_addstr(out, ")\n");
 }
 
 static void put_rows(struct buf *out, const struct latency *l)
@@ -212,7 +212,7 @@ static void put_rows(struct buf *out, const struct latency *l)
 	const size_t n = report_text_rows(l->opts->limit, LIMIT_TEXT, d->cnt);
 
 	put_cut(out, d, n);
-	buf_printf(out, "#\n#   Runtime  Switches   Waits  %s%s       P99        Max  %sTask\n",
+	buf_printf(out, "#\n#   Runtime  Switches   Count  %s%s       P99        Max  %sTask\n",
 		   has_room(l, AVG_FROM) ? "       Avg " : "",
 		   has_room(l, P50_FROM) ? "       P50 " : "",
 		   has_room(l, MAX_AT_FROM) ? "Max at            " : "");
@@ -227,18 +227,18 @@ static void put_hist(struct buf *out, const struct quantile *q)
 
 	for (unsigned int k = 0; k < REPORT_TEXT_POWERS; k++)
 		counts[k] = quantile_power(q, k);
-	buf_addstr(out, "#\n# All waits, by powers of two\n");
+	buf_addstr(out, "#\n# Histogram of all run-queue intervals\n");
 	report_text_powers(out, counts, 12, 10);
 }
 
 static const char *why_text(enum interval_why why)
 {
 	static const char *const texts[] = {
-		[INTERVAL_WHY_UNKNOWN] = "since before the trace",
+		[INTERVAL_WHY_UNKNOWN] = "runnable since before the trace",
 		[INTERVAL_WHY_WOKEN] = "woken by ",
-		[INTERVAL_WHY_WOKEN_EARLY] = "woken, before it had left its CPU, by ",
-		[INTERVAL_WHY_PREEMPTED] = "preempted",
-		[INTERVAL_WHY_RESCHED] = "made way",
+		[INTERVAL_WHY_WOKEN_EARLY] = "woken while about to block, by ",
+		[INTERVAL_WHY_PREEMPTED] = "preempted in the kernel",
+		[INTERVAL_WHY_RESCHED] = "time slice over or yielded",
 		[INTERVAL_WHY_NEW] = "started by ",
 	};
 
@@ -269,7 +269,7 @@ static void put_behind(struct buf *out, const struct latency *l, const struct ru
 		buf_addstr(out, "      ");
 		name_text_duration(out, b->ns, 10);
 		if (b->tid) {
-			buf_addstr(out, "  behind ");
+			buf_addstr(out, "  ran instead: ");
 			name_text_name(out, l->timeline.names, name_of(l, w, b));
 			buf_printf(out, " %u on CPU %u\n", b->tid, b->cpu);
 		} else {
@@ -279,7 +279,7 @@ static void put_behind(struct buf *out, const struct latency *l, const struct ru
 	if (w->sum.other_ns) {
 		buf_addstr(out, "      ");
 		name_text_duration(out, w->sum.other_ns, 10);
-		buf_addstr(out, "  behind others\n");
+		buf_addstr(out, "  ran instead: others\n");
 	}
 	if (w->sum.unknown_ns) {
 		buf_addstr(out, "      ");
@@ -308,7 +308,7 @@ static void put_worst(struct buf *out, const struct latency *l, const struct run
 	put_behind(out, l, w);
 	frames = intervals_stack(l->timeline.intervals, w->stack, &cnt);
 	if (cnt) {
-		buf_addstr(out, "      it had left its CPU at\n");
+		buf_addstr(out, "      off-CPU stack\n");
 		callchain_lines(out, l->timeline.names, frames, cnt, CALLCHAIN_BOTH, 8,
 				l->view.width);
 	}
@@ -320,18 +320,19 @@ static void print_text(const struct latency *l)
 
 	if (!l->delays.cnt && !l->delays.unknown.ns) {
 		if (!interval_reader_is_chosen(&l->timeline))
-			printf("No waits for a CPU in %s: %s.\n", reader_input(l->timeline.reader),
+			printf("No run-queue latency in %s: %s.\n",
+			       reader_input(l->timeline.reader),
 			       l->timeline.switches ? "no thread ran" :
 						      interval_reader_no_switches(&l->timeline));
 		return;
 	}
-	interval_reader_put_head(&out, &l->timeline, "waits for a CPU", l->view.color);
+	interval_reader_put_head(&out, &l->timeline, "run-queue latency", l->view.color);
 	interval_reader_put_unknown(&out, &l->timeline, &l->delays.unknown, l->view.color);
 	put_rows(&out, l);
 	if (l->opts->hist && l->delays.latencies.cnt)
 		put_hist(&out, &l->delays.latencies);
 	if (l->opts->worst)
-		buf_addstr(&out, "#\n# The longest waits\n");
+		buf_addstr(&out, "#\n# Longest run-queue intervals\n");
 	for (size_t i = 0; i < l->worst.cnt; i++)
 		put_worst(&out, l, &l->worst.v[i]);
 	buf_print(&out, stdout);
@@ -473,7 +474,7 @@ static int latency_file(const void *arg, const char *path)
 		print(&l);
 		code = interval_reader_end(&l.timeline, &l.view);
 		if (!l.delays.cnt && !l.sums.cnt)
-			code = interval_reader_tell_nothing(&l.timeline, "waits for a CPU", code);
+			code = interval_reader_tell_nothing(&l.timeline, "run-queue latency", code);
 	}
 	reset_sums(&l);
 	interval_reader_fini(&l.timeline);

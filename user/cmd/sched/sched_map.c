@@ -42,17 +42,17 @@ static const struct opt map_opts[] = {
 	  .kind = OPT_U64,
 	  .off = O(cols),
 	  .arg = "N",
-	  .help = "at most so many columns (default what the terminal has room for, or 100)",
+	  .help = "Print at most N columns (default: the terminal width, or 100)",
 	  .group = "Output" },
-	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "one JSON object" },
+	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "Print one JSON object" },
 	VIEW_OPTS(struct map_opts, view),
-	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
+	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "Print this help" },
 };
 
 static const struct opt_spec map_spec = {
 	.name = "sched map",
 	.usage = "dial9-prof sched map [OPTIONS] [FILE]",
-	.brief = "Show who ran on which CPU, as a strip of letters.",
+	.brief = "Print a timeline of each CPU, as a strip of letters.",
 	.opts = map_opts,
 	.cnt = sizeof(map_opts) / sizeof(map_opts[0]),
 	.examples = "  dial9-prof sched map\n"
@@ -132,16 +132,15 @@ static void print_map(const struct map *m)
 
 	if (!m->strip.cnt) {
 		if (!interval_reader_is_chosen(&m->timeline))
-			printf("Nothing ran in %s: %s.\n", reader_input(m->timeline.reader),
+			printf("No thread ran in %s: %s.\n", reader_input(m->timeline.reader),
 			       m->timeline.switches ? "all CPUs were idle" :
 						      interval_reader_no_switches(&m->timeline));
 		return;
 	}
 	interval_reader_put_head(&out, &m->timeline, "who ran on which CPU", m->view.color);
-	buf_addstr(&out, "# a column is ");
+	buf_addstr(&out, "# one column is ");
 	name_text_duration(&out, m->strip.width_ns, 0);
-	buf_addstr(&out,
-		   "; letters are of the thread that ran longest in it, . is idle or unknown\n#\n");
+	buf_addstr(&out, "; its letter is the thread that ran longest; . is idle or unknown\n#\n");
 	for (uint32_t cpu = 0; cpu < m->strip.cpus; cpu++)
 		put_strip(&out, m, cpu);
 	buf_addstr(&out, "#\n");
@@ -229,8 +228,9 @@ static int map_file(const void *arg, const char *path)
 	int code;
 
 	if (!m.strip.cols) {
-		log_error("sched map: --cols %llu: want an even number of %d to %d",
-			  (unsigned long long)opts->cols, COLS_MIN, CPU_STRIP_COLS_MAX);
+		log_error(
+			"sched map: bad value %llu for --cols: expected an even number from %d to %d",
+			(unsigned long long)opts->cols, COLS_MIN, CPU_STRIP_COLS_MAX);
 		return CMD_USAGE;
 	}
 	code = interval_reader_run(&m.timeline, &t, path);

@@ -36,16 +36,16 @@ static const struct opt summary_opts[] = {
 	{ .name = "json",
 	  .kind = OPT_FLAG,
 	  .off = O(json),
-	  .help = "one JSON object",
+	  .help = "Print one JSON object",
 	  .group = "Output" },
 	VIEW_OPTS(struct summary_opts, view),
-	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
+	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "Print this help" },
 };
 
 static const struct opt_spec summary_spec = {
 	.name = "sched summary",
 	.usage = "dial9-prof sched summary [OPTIONS] [FILE]",
-	.brief = "Show how busy each CPU was, how many waited for it, and who came from another.",
+	.brief = "Print utilization, run queue and migrations of each CPU.",
 	.opts = summary_opts,
 	.cnt = sizeof(summary_opts) / sizeof(summary_opts[0]),
 	.examples = "  dial9-prof sched summary\n"
@@ -110,18 +110,18 @@ static void print_text(const struct cpus *c)
 
 	if (!sum.used) {
 		if (!interval_reader_is_chosen(&c->timeline))
-			printf("Nothing ran in %s: %s.\n", reader_input(c->timeline.reader),
+			printf("No thread ran in %s: %s.\n", reader_input(c->timeline.reader),
 			       c->timeline.switches ? "all CPUs were idle" :
 						      interval_reader_no_switches(&c->timeline));
 		return;
 	}
-	interval_reader_put_head(&out, &c->timeline, "the work of CPUs", c->view.color);
+	interval_reader_put_head(&out, &c->timeline, "CPU utilization", c->view.color);
 	interval_reader_put_unknown(&out, &c->timeline, &c->untold, c->view.color);
 	if (time.ns < time.span_ns ||
 	    (time.parts > 1 && time.ns != interval_reader_span_ns(&c->timeline)))
-		buf_printf(&out, "# Busy %% and Queue are of the %.3f s that were recorded\n",
+		buf_printf(&out, "# Busy %% and Queue refer to the %.3f s that were recorded\n",
 			   (double)time.ns / 1e9);
-	buf_addstr(&out, "#\n#CPU       Busy   Busy %  Switches  Migrated     Waiting   Queue    "
+	buf_addstr(&out, "#\n#CPU       Busy   Busy %  Switches  Migrated    Runnable   Queue    "
 			 "Longest\n");
 	for (size_t k = 0; k < c->load.cnt; k++) {
 		if (!c->load.cpus[k].used)

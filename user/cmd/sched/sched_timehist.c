@@ -52,27 +52,27 @@ static const struct opt timehist_opts[] = {
 	{ .name = "state",
 	  .kind = OPT_FLAG,
 	  .off = O(state),
-	  .help = "also in which state it left the CPU",
+	  .help = "Also print the state in which the thread left the CPU",
 	  .group = "Output" },
 	{ .name = "next",
 	  .key = 'n',
 	  .kind = OPT_FLAG,
 	  .off = O(next),
-	  .help = "also who got the CPU then" },
+	  .help = "Also print the thread that got the CPU next" },
 	{ .name = "limit",
 	  .kind = OPT_U64,
 	  .off = O(limit),
 	  .arg = "N",
-	  .help = "at most N lines (default 0: all)" },
+	  .help = "Print at most N lines, 0 for all (default 0)" },
 	VIEW_OPTS(struct timehist_opts, view),
-	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
+	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "Print this help" },
 };
 
 static const struct opt_spec timehist_spec = {
 	.name = "sched timehist",
 	.usage = "dial9-prof sched timehist [OPTIONS] [FILE]",
 	.brief =
-		"Show each time that a thread was on a CPU, with the wait and the delay before it.",
+		"Print each run of a thread on a CPU, with off-CPU time and run-queue latency before.",
 	.opts = timehist_opts,
 	.cnt = sizeof(timehist_opts) / sizeof(timehist_opts[0]),
 	.examples = "  dial9-prof sched timehist | less\n"
@@ -233,7 +233,7 @@ static void put_columns(struct timehist *h)
 		h->name_cols =
 			h->view.width > others + NAME_MIN ? h->view.width - others : NAME_MIN;
 	buf_printf(&h->out, "#%15s %6s  %-*s %10s %10s %10s%s\n", "time", "cpu", (int)h->name_cols,
-		   "task[tid/pid]", "wait ms", "delay ms", "run ms",
+		   "task[tid/pid]", "off-CPU ms", "runq ms", "run ms",
 		   h->opts->state ? "   state" : "");
 }
 
@@ -252,7 +252,7 @@ static void put_lost(struct timehist *h)
 static void put_rest(struct timehist *h, bool whole)
 {
 	if (whole && !h->timeline.switches) {
-		printf("No turns on a CPU in %s: %s.\n", reader_input(h->timeline.reader),
+		printf("No thread ran in %s: %s.\n", reader_input(h->timeline.reader),
 		       interval_reader_no_switches(&h->timeline));
 		return;
 	}

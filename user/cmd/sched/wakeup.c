@@ -34,8 +34,8 @@ static const struct opt wakeup_opts[] = {
 	  .kind = OPT_STR,
 	  .off = O(chain),
 	  .arg = "TID[@TIME]",
-	  .help = "the path to one waking: who woke this thread, who woke that one meanwhile, ...; of "
-		  "the longest time blocked, or of that at TIME",
+	  .help = "Print the chain of wakeups that ended the longest off-CPU interval of thread TID, or "
+		  "its interval at TIME",
 	  .group = "Output" },
 	{ .name = "depth",
 	  .kind = OPT_U64,
@@ -43,30 +43,31 @@ static const struct opt wakeup_opts[] = {
 	  .arg = "N",
 	  .min = 1,
 	  .max = 1000,
-	  .help = "with --chain: over at most N wakings (default 16)" },
+	  .help = "With --chain: follow at most N wakeups (default 16)" },
 	{ .name = "by-tid",
 	  .kind = OPT_FLAG,
 	  .off = O(by_tid),
-	  .help = "tell threads of one name apart" },
+	  .help = "Group rows by TID instead of name" },
 	{ .name = "stacks",
 	  .kind = OPT_FLAG,
 	  .off = O(stacks),
-	  .help = "and by the stacks of both: where it was blocked, and from where it was woken" },
+	  .help = "Also group by and print both stacks: where the thread was blocked, and the waker stack" },
 	{ .name = "limit",
 	  .kind = OPT_U64,
 	  .off = O(limit),
 	  .arg = "N",
-	  .help = "at most N rows (default 20, with --json all; 0: all)" },
-	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "one JSON object" },
+	  .help = "Print at most N rows, 0 for all (default 20; with --json all)" },
+	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "Print one JSON object" },
 	INTERVAL_READER_SELF_OPT(struct wakeup_opts, include_self),
 	VIEW_OPTS(struct wakeup_opts, view),
-	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
+	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "Print this help" },
 };
 
 static const struct opt_spec wakeup_spec = {
 	.name = "wakeup",
 	.usage = "dial9-prof wakeup [OPTIONS] [FILE]",
-	.brief = "Show who woke whom, and how long those were blocked before.",
+	.brief =
+		"Print who woke whom, how long the woken threads were blocked, and chains of wakeups.",
 	.opts = wakeup_opts,
 	.cnt = sizeof(wakeup_opts) / sizeof(wakeup_opts[0]),
 	.examples = "  dial9-prof wakeup\n"
@@ -142,8 +143,8 @@ static void put_row(struct buf *out, const struct wakeup *w, const struct blocke
 	put_edge(out, w, r);
 	if (!w->opts->stacks)
 		return;
-	put_stack(out, w, "-- woken from\n", r->waker_stack);
-	put_stack(out, w, "-- was blocked in\n", r->stack);
+	put_stack(out, w, "-- waker stack\n", r->waker_stack);
+	put_stack(out, w, "-- off-CPU stack\n", r->stack);
 	buf_addch(out, '\n');
 }
 
@@ -154,7 +155,7 @@ static void print_text(const struct wakeup *w)
 
 	if (!w->edges.cnt) {
 		if (!interval_reader_is_chosen(&w->timeline))
-			printf("No wakings in %s%s%s.\n", reader_input(w->timeline.reader),
+			printf("No wakeups in %s%s%s.\n", reader_input(w->timeline.reader),
 			       w->timeline.switches ? "" : ": ",
 			       w->timeline.switches ? "" :
 						      interval_reader_no_switches(&w->timeline));
@@ -162,13 +163,13 @@ static void print_text(const struct wakeup *w)
 	}
 	interval_reader_put_head(&out, &w->timeline, "who woke whom", w->view.color);
 	buf_addstr(&out, "# ");
-	str_counted(&out, w->edges.intervals, "waking");
+	str_counted(&out, w->edges.intervals, "wakeup");
 	buf_addstr(&out, " after ");
 	name_text_duration(&out, w->edges.ns, 0);
-	buf_addstr(&out, " blocked, all together");
+	buf_addstr(&out, " blocked in total");
 	if (w->edges.cut)
-		buf_addstr(&out, "; *: the trace has only a part of some");
-	buf_addstr(&out, "\n#\n#   Blocked    Share  Wakings        Avg        Max  "
+		buf_addstr(&out, "; *: includes fragments");
+	buf_addstr(&out, "\n#\n#   Blocked    Share  Wakeups        Avg        Max  "
 			 "waker -> wakee\n");
 	for (size_t i = 0; i < n; i++) {
 		put_row(&out, w, &w->edges.rows[i]);
@@ -255,7 +256,7 @@ static int edges_file(const struct wakeup_opts *opts, const char *path)
 			print_text(&w);
 		code = interval_reader_end(&w.timeline, &w.view);
 		if (!w.edges.cnt)
-			code = interval_reader_tell_nothing(&w.timeline, "wakings", code);
+			code = interval_reader_tell_nothing(&w.timeline, "wakeups", code);
 	}
 	blocked_fini(&w.edges);
 	interval_reader_fini(&w.timeline);

@@ -131,15 +131,15 @@ static void put_name(struct buf *out, const struct chain *c, const struct link *
 	buf_addu(out, l->tid);
 }
 
-/* "waited 1.000 ms for a CPU, ran 2.000 ms" */
+/* "runnable 1.000 ms, running 2.000 ms" */
 static void put_did(struct buf *out, const struct explain_step *s)
 {
 	static const enum interval_state order[] = { INTERVAL_RUNNABLE, INTERVAL_RUNNING,
 						     INTERVAL_UNKNOWN };
 	static const char *const words[INTERVAL_STATE_CNT] = {
-		[INTERVAL_UNKNOWN] = "did for %s what the trace does not tell",
-		[INTERVAL_RUNNING] = "ran %s",
-		[INTERVAL_RUNNABLE] = "waited %s for a CPU",
+		[INTERVAL_UNKNOWN] = "unknown %s",
+		[INTERVAL_RUNNING] = "running %s",
+		[INTERVAL_RUNNABLE] = "runnable %s",
 	};
 	struct buf time = { 0 };
 	bool any = false;
@@ -158,7 +158,7 @@ static void put_did(struct buf *out, const struct explain_step *s)
 		any = true;
 	}
 	if (!any)
-		buf_addstr(out, "did nothing that the trace has");
+		buf_addstr(out, "nothing recorded");
 	buf_addch(out, '\n');
 	buf_free(&time);
 }
@@ -176,11 +176,11 @@ static void put_woken(struct buf *out, const struct chain *c, const struct link 
 	buf_addstr(out, ", blocked ");
 	name_text_duration(out, p->end - p->start, 0);
 	if (p->flags & INTERVAL_CLIP_START)
-		buf_addstr(out, " of this time");
+		buf_addstr(out, " in this range");
 	buf_printf(out, " (%c)\n", interval_blocked_letter(p->flags, p->prev_state));
 	put_stack(out, c, p->stack, 16);
 	if (c->opts->stacks && p->woken && p->waker.stack != INTERVAL_NO_STACK) {
-		buf_addstr(out, "              woken from\n");
+		buf_addstr(out, "              waker stack\n");
 		put_stack(out, c, p->waker.stack, 16);
 	}
 }
@@ -195,9 +195,9 @@ static void put_link(struct buf *out, const struct chain *c, const struct link *
 		put_woken(out, c, l);
 		if (l == c->links)
 			return;
-		buf_addstr(out, "              then it ");
+		buf_addstr(out, "              then: ");
 	} else {
-		buf_addstr(out, " was not blocked in this time; it ");
+		buf_addstr(out, " was not blocked in this range: ");
 	}
 	put_did(out, &l->did);
 }
@@ -206,17 +206,17 @@ static void print_text(const struct chain *c)
 {
 	struct buf out = { 0 }, what = { 0 };
 
-	buf_addstr(&what, "what woke ");
+	buf_addstr(&what, "chain of wakeups of ");
 	put_name(&what, c, c->links);
 	interval_reader_put_head(&out, &c->timeline, buf_cstr(&what), c->view.color);
 	buf_printf(&out, "# at %" PRIu64 ".%09" PRIu64 ", blocked for ", c->to / 1000000000,
 		   c->to % 1000000000);
 	name_text_duration(&out, c->to - c->from, 0);
-	buf_addstr(&out, "; from there back:\n");
+	buf_addstr(&out, "; latest wakeup first\n");
 	for (size_t k = 0; k < c->cnt; k++)
 		put_link(&out, c, &c->links[k]);
 	if (c->cnt > c->opts->depth && c->links[c->cnt - 1].blocked)
-		buf_addstr(&out, "\n# and so on: --depth shows more\n");
+		buf_addstr(&out, "\n# chain continues: --depth shows more\n");
 	fwrite(buf_cstr(&out), 1, out.len, stdout);
 	buf_free(&what);
 	buf_free(&out);
@@ -270,8 +270,8 @@ static int tell_nothing(const struct chain *c)
 {
 	log_error("thread %" PRIu32 " was not woken in %s%s", c->tid,
 		  reader_input(c->timeline.reader),
-		  c->latest   ? " before that time" :
-		  c->sel.time ? " in that time" :
+		  c->latest   ? " before this time" :
+		  c->sel.time ? " in this time range" :
 				"");
 	return CMD_USAGE;
 }
@@ -325,13 +325,13 @@ static int parse(struct chain *c, struct buf *window)
 
 	free(number);
 	if (err || !tid || (at && (!at[1] || strchr(at, ',')))) {
-		log_error("wakeup: --chain %s: want TID or TID@TIME, as in 4711@123.456",
-			  opts->chain);
+		log_error(
+			"wakeup: bad value '%s' for --chain: expected TID or TID@TIME, such as 4711@123.456",
+			opts->chain);
 		return CMD_USAGE;
 	}
 	if (at && c->sel.time) {
-		log_error("wakeup: --chain %s has a time: --time as well is one too many",
-			  opts->chain);
+		log_error("wakeup: --chain %s already has a time; remove --time", opts->chain);
 		return CMD_USAGE;
 	}
 	c->tid = (uint32_t)tid;

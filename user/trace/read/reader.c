@@ -67,7 +67,7 @@ static int print_error(struct reader *r, const struct trace *t, int err)
 		log_error("cannot read %s: %s", name, strerror(-r->read_err));
 	else if (err == -EBADMSG && de.offset < 5)
 		log_error(
-			"%s: no dial9 trace: %s at byte %llu%s (is it of another kind? dial9-prof convert reads some)",
+			"%s: not a dial9 trace: %s at byte %llu%s; dial9-prof convert reads some other formats",
 			name, de.reason, at, gz);
 	else if (err == -EBADMSG)
 		log_error("%s: damaged: %s at byte %llu%s (copy it again; dial9-prof dump shows "
@@ -131,7 +131,7 @@ static int end(struct reader *r, const struct trace *t, int ret)
 		if (source_is_empty(r->src))
 			source_print_empty(source_name(r->src));
 		else
-			log_error("%s: no dial9 trace: it ends inside the 5-byte header (was it "
+			log_error("%s: not a dial9 trace: it ends inside the 5-byte header (was it "
 				  "copied whole?)",
 				  source_name(r->src));
 		return -EBADMSG;

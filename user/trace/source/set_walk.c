@@ -189,7 +189,7 @@ static void print_damage(const struct set_walk_ops *ops, const char *name,
 			 ops->packing(src), at, of);
 	else if (*de.reason)
 		log_warn("%s: %s: %s at byte %llu%s; %s missing", name,
-			 at ? "damaged" : "no dial9 trace", de.reason,
+			 at ? "damaged" : "not a dial9 trace", de.reason,
 			 (unsigned long long)de.offset, of, at ? "the rest of it is" : "it is");
 	else
 		log_warn("cannot read %s after byte %llu%s: %s; the rest of it is missing", name,
