@@ -124,8 +124,9 @@ Test(out_file, a_file_that_was_removed_takes_no_more, .init = setup, .fini = tea
 	support_catch_stderr();
 	cr_expect_eq(out_file_write(s, "two", 3), -EIDRM);
 	said = support_stderr();
-	cr_expect_str_eq(said, "dial9-prof: t.bin was removed while it was being written: the "
-			       "recording is lost\n");
+	cr_expect_str_eq(
+		said,
+		"dial9-prof: cannot write t.bin: the file was removed; the recording is lost\n");
 	out_file_close(s);
 }
 
@@ -445,18 +446,18 @@ static void expect_full(rlim_t bytes, bool taken, const char *line)
 
 Test(out_file, a_file_that_grows_no_more_says_what_is_left, .init = setup, .fini = teardown)
 {
-	expect_full(3, false,
-		    "dial9-prof: cannot write t.bin: File too large; the file reads up to its "
-		    "last flush\n");
+	expect_full(
+		3, false,
+		"dial9-prof: cannot write t.bin: File too large; the file is readable up to its last flush\n");
 	cr_expect_str_eq(read_file("t.bin"), "abc");
 }
 
 Test(out_file, a_full_disk_is_told_of_the_file_by_the_name_that_it_gets, .init = setup,
      .fini = teardown)
 {
-	expect_full(3, true,
-		    "dial9-prof: cannot write u.bin: File too large; the file reads up "
-		    "to its last flush\n");
+	expect_full(
+		3, true,
+		"dial9-prof: cannot write u.bin: File too large; the file is readable up to its last flush\n");
 	cr_expect_str_eq(read_file("t.bin"), "abc");
 }
 

@@ -180,7 +180,7 @@ static void expect_check(live_prepare_fn prepare, const char *row, const char *r
 	cr_expect_eq(code, 2, "%d: %s", code, p.said.data);
 	cr_expect(strstr(p.said.data, row), "no %s in: %s", row, p.said.data);
 	cr_expect(strstr(p.said.data, remedy), "no %s in: %s", remedy, p.said.data);
-	cr_expect(strstr(p.said.data, "\nNo recording can start.\n"), "%s", p.said.data);
+	cr_expect(strstr(p.said.data, "\nRecording cannot start.\n"), "%s", p.said.data);
 	live_proc_fini(&p);
 }
 

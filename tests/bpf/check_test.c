@@ -61,7 +61,7 @@ Test(check, root_can_record_here_and_does)
 
 	said = check(NULL, NULL, &code);
 	cr_expect_eq(code, 0, "%s", said.data);
-	cr_expect(strstr(said.data, "\nA recording can start.\n"), "%s", said.data);
+	cr_expect(strstr(said.data, "\nRecording can start.\n"), "%s", said.data);
 	expect_state(&said, "CAP_BPF", "ok ");
 	expect_state(&said, "kernel types (BTF)", "ok ");
 	expect_state(&said, "record -a", "ok ");
@@ -81,7 +81,7 @@ Test(check, nobody_cannot_and_is_told_each_command)
 
 	said = check(NULL, become_nobody, &code);
 	cr_expect_eq(code, 2);
-	cr_expect(strstr(said.data, "\nNo recording can start.\n"), "%s", said.data);
+	cr_expect(strstr(said.data, "\nRecording cannot start.\n"), "%s", said.data);
 	expect_state(&said, "CAP_BPF", "missing ");
 	expect_state(&said, "CAP_SYSLOG", "less ");
 	expect_state(&said, "BPF programs", "missing ");

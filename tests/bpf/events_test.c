@@ -84,10 +84,12 @@ Test(events, one_that_this_kernel_has_not_cannot_be_listed_nor_recorded)
 
 	cr_expect_eq(live_run(&p, list, NULL), 2);
 	live_proc_fini(&p);
-	expect_told(slip, "dial9-prof: list: no event matches 'sched:sched_swich' (did you mean "
-			  "sched:sched_switch?); dial9-prof list shows all\n");
-	expect_told(two, "dial9-prof: list: no event matches 'nosuch:*' nor the 1 behind it; "
-			 "dial9-prof list shows all\n");
+	expect_told(
+		slip,
+		"dial9-prof: list: no event matches 'sched:sched_swich' (did you mean sched:sched_switch?); dial9-prof list prints all\n");
+	expect_told(
+		two,
+		"dial9-prof: list: no event matches 'nosuch:*' or the 1 after it; dial9-prof list prints all\n");
 	cr_expect_eq(live_run(&p, record, NULL), 2);
 	live_proc_fini(&p);
 }

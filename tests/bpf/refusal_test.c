@@ -344,7 +344,7 @@ Test(refusal, check_finds_that_too_few_files_are_allowed)
 	cr_expect(strstr(r.out, "\nmissing  open files             too few are allowed: "
 				"\"ulimit -n\" is 52\n"),
 		  "%s", r.out);
-	cr_expect(strstr(r.out, "\nNo recording can start.\n"), "%s", r.out);
+	cr_expect(strstr(r.out, "\nRecording cannot start.\n"), "%s", r.out);
 	run_free(&r);
 }
 
@@ -387,7 +387,7 @@ Test(refusal, check_names_the_option_whose_program_is_refused, .timeout = 240)
 		  "%s", r.out);
 	cr_expect(strstr(r.out, "\nok       record -a "), "%s", r.out);
 	cr_expect(strstr(r.out, "\nok       --summary "), "%s", r.out);
-	cr_expect(strstr(r.out, "\nA recording can start.\n"), "%s", r.out);
+	cr_expect(strstr(r.out, "\nRecording can start.\n"), "%s", r.out);
 	run_free(&r);
 }
 
@@ -398,14 +398,14 @@ Test(refusal, check_names_the_option_that_can_still_record, .timeout = 240)
 	cr_expect_eq(r.code, CMD_OK);
 	cr_expect(strstr(r.out, "\nless     record -a              refused: prof_sched_switch: "),
 		  "%s", r.out);
-	cr_expect(strstr(r.out, "\nless     --neighbours           refused, as record -a is\n"),
+	cr_expect(strstr(r.out, "\nless     --neighbours           refused, like record -a\n"),
 		  "%s", r.out);
-	cr_expect(strstr(r.out, "\nA recording can start with --no-sched.\n"), "%s", r.out);
+	cr_expect(strstr(r.out, "\nRecording can start with --no-sched.\n"), "%s", r.out);
 	run_free(&r);
 	r = check_without("prof_");
 	cr_expect_eq(r.code, CMD_START);
 	cr_expect(strstr(r.out, "\nmissing  record -a "), "%s", r.out);
-	cr_expect(strstr(r.out, "\nNo recording can start.\n"), "%s", r.out);
+	cr_expect(strstr(r.out, "\nRecording cannot start.\n"), "%s", r.out);
 	run_free(&r);
 }
 
@@ -416,7 +416,7 @@ Test(refusal, check_names_a_feature_that_the_default_goes_without, .timeout = 24
 	cr_expect_eq(r.code, CMD_OK);
 	cr_expect(strstr(r.out, "\nless     record -a              without CPU samples\n"), "%s",
 		  r.out);
-	cr_expect(strstr(r.out, "\nA recording can start.\n"), "%s", r.out);
+	cr_expect(strstr(r.out, "\nRecording can start.\n"), "%s", r.out);
 	run_free(&r);
 }
 

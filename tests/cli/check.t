@@ -3,8 +3,8 @@
 $ dial9-prof check --help
 Usage: dial9-prof check [OPTIONS]
 
-Tells whether a recording can start here: what is missing, what that costs, and
-what fixes it.
+Check whether a recording can start here: what is missing, its effect, and the
+fix.
 
 Options:
       --json             Print one JSON object
@@ -26,7 +26,7 @@ Examples:
   dial9-prof check --json
 #
 $ dial9-prof check now
-! dial9-prof: check: takes no 'now'; see dial9-prof check --help
+! dial9-prof: check: unexpected argument 'now'; see dial9-prof check --help
 ? 1
 $ dial9-prof check --jsom
 ! dial9-prof: check: unknown option --jsom (did you mean --json?); see dial9-prof check --help

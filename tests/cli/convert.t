@@ -83,7 +83,7 @@ dial9-prof: heph: piece: no packet in it
 dial9-prof: piece: not a dial9 trace: not a dial9 stream at byte 0; dial9-prof convert reads some other formats
 dial9-prof: dump: piece: damaged at byte 0: not a dial9 stream
 $ dial9-prof dump --from perf core0.bin 2>&1 | head -n 1
-dial9-prof: dump: --from perf: want one of auto, tonbandgeraet, heph, apitrace, dial9
+dial9-prof: dump: bad value 'perf' for --from: expected one of auto, tonbandgeraet, heph, apitrace, dial9
 #
 $ dial9-prof convert --to tonbandgeraet bad.d9 -o - | cmp - bad.bin
 #

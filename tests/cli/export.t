@@ -10,7 +10,7 @@ $ dial9-prof export frobnicate x.bin
 ! dial9-prof: export: unknown format 'frobnicate' (known: <*>)
 ? 1
 $ dial9-prof export folded --kind gpu
-! dial9-prof: export: --kind gpu: want one of cpu, offcpu, runq, wall
+! dial9-prof: export: bad value 'gpu' for --kind: expected one of cpu, offcpu, runq, wall
 ? 1
 $ dial9-prof export folded a.bin b.bin
 ! dial9-prof: <*>
@@ -92,16 +92,16 @@ $ cp $T/golden/dial9/mixed_1k.bin own; ln own other; ln -s own link; for o in ow
 link
 other
 own
-! dial9-prof: export: the output would take the place of the input, own; choose another file with -o
-! dial9-prof: export: the output would take the place of the input, own; choose another file with -o
-! dial9-prof: export: the output would take the place of the input, own; choose another file with -o
-! dial9-prof: export: the output would take the place of the input, own; choose another file with -o
-! dial9-prof: cut: the output would take the place of the input, own; choose another file with -o
-! dial9-prof: convert: the output would take the place of the input, own; choose another file with -o
-! dial9-prof: merge: the output would take the place of the input, link; choose another file with -o
+! dial9-prof: export: cannot overwrite the input, own; choose another file with -o
+! dial9-prof: export: cannot overwrite the input, own; choose another file with -o
+! dial9-prof: export: cannot overwrite the input, own; choose another file with -o
+! dial9-prof: export: cannot overwrite the input, own; choose another file with -o
+! dial9-prof: cut: cannot overwrite the input, own; choose another file with -o
+! dial9-prof: convert: cannot overwrite the input, own; choose another file with -o
+! dial9-prof: merge: cannot overwrite the input, link; choose another file with -o
 $ dial9-prof export folded - <own >>own; echo $?; cmp own $T/golden/dial9/mixed_1k.bin
 1
-! dial9-prof: export: the output would take the place of the input, which is standard input; choose another file with -o
+! dial9-prof: export: cannot overwrite the input, which is standard input; choose another file with -o
 #
 # Clocks that do not compare lie on one axis where a format has but one, which is told.
 $ dial9-prof merge -q t.gz own --align mono -o two; for f in perfetto firefox chrome csv; do echo $f; dial9-prof export $f two -o /dev/null; dial9-prof export $f t.gz -o /dev/null; done

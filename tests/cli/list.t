@@ -3,10 +3,10 @@
 $ dial9-prof list --help
 Usage: dial9-prof list [OPTIONS] [GLOB...]
 
-Lists the tracepoints of this kernel; needs root or CAP_DAC_READ_SEARCH.
+List the tracepoints of this kernel; needs root or CAP_DAC_READ_SEARCH.
 
 Options:
-  -v, --verbose   with the fields of each, as a trace will have them
+  -v, --verbose   Also print the fields and their types in the trace
       --json      Print one JSON object per line
 
 Display:
@@ -25,5 +25,5 @@ $ dial9-prof list --jsom
 ! dial9-prof: list: unknown option --jsom (did you mean --json?); see dial9-prof list --help
 ? 1
 $ dial9-prof list --json=yes
-! dial9-prof: list: --json takes no value
+! dial9-prof: list: unexpected value for --json
 ? 1

@@ -128,7 +128,7 @@ $ cp mixed same; dial9-prof merge -q mixed -o same; cmp same.old mixed
 $ dial9-prof merge -q same -o ./same; ls same same.old
 same
 same.old
-! dial9-prof: merge: the output would take the place of the input, same; choose another file with -o
+! dial9-prof: merge: cannot overwrite the input, same; choose another file with -o
 $ dial9-prof merge mixed -o /dev/full
 ! dial9-prof: cannot write /dev/full: No space left on device
 ? 3

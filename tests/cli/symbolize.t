@@ -82,5 +82,5 @@ $ env -u HOME -u XDG_CACHE_HOME -u DEBUGINFOD_CACHE_PATH dial9-prof symbolize --
 ! dial9-prof: symbolize: --debuginfod: where to keep what is fetched? ($HOME, or $DEBUGINFOD_CACHE_PATH); see dial9-prof symbolize --help
 ? 1
 $ dial9-prof symbolize --debuginfod-timeout=0 mixed
-! dial9-prof: symbolize: --debuginfod-timeout 0: <*>
+! dial9-prof: symbolize: bad value '0' for --debuginfod-timeout: <*>
 ? 1

@@ -1,19 +1,19 @@
 # A live picture: what it refuses, and what it prints where there is no terminal.
 #
 $ dial9-prof top
-! dial9-prof: top: whom to record? -p PID, -t TID, -a for the whole system, -G, -u, --comm, --thread or -C for a part of it, or -- COMMAND; see dial9-prof top --help
+! dial9-prof: top: no target given; use -p PID, -t TID, -a for the whole system, -G, -u, --comm, --thread or -C for a part of it, or -- COMMAND; see dial9-prof top --help
 ? 1
 $ dial9-prof top -p 1 -- true
-! dial9-prof: top: -p, -t, -a and a COMMAND exclude each other, but for -a -- COMMAND (to stop after a time: --duration 10); see dial9-prof top --help
+! dial9-prof: top: -p, -t, -a and COMMAND exclude each other, except -a -- COMMAND (to stop after a time use --duration 10); see dial9-prof top --help
 ? 1
 $ dial9-prof top -a -o -
-! dial9-prof: top: standard output is for the picture: -o wants a file; see dial9-prof top --help
+! dial9-prof: top: -o needs a file: standard output is used for the display; see dial9-prof top --help
 ? 1
 $ dial9-prof top -a -e 'block:*'
-! dial9-prof: top: -e is for the file of -o; see dial9-prof top --help
+! dial9-prof: top: -e needs -o FILE; see dial9-prof top --help
 ? 1
 $ dial9-prof top -a -d 0
-! dial9-prof: top: -d 0: want a time <*>
+! dial9-prof: top: bad value '0' for -d: expected a time <*>
 ? 1
 #
 # Of a trace in a pipe.

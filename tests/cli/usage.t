@@ -24,19 +24,19 @@ $ dial9-prof -o
 ? 1
 #
 $ dial9-prof -p abc
-! dial9-prof: record: -p abc: want numbers above 0 separated by commas, such as 17 or 17,42
+! dial9-prof: record: bad value 'abc' for -p: expected numbers above 0 separated by commas, such as 17 or 17,42
 ? 1
 #
 $ dial9-prof -d 10x -- true
-! dial9-prof: record: -d 10x: want a time above 0 such as 10 (seconds), 500ms or 5m
+! dial9-prof: record: bad value '10x' for -d: expected a time above 0 such as 10 (seconds), 500ms or 5m
 ? 1
 #
 $ dial9-prof --switch-stacks=all -a
-! dial9-prof: record: --switch-stacks all: want one of none, user, both
+! dial9-prof: record: bad value 'all' for --switch-stacks: expected one of none, user, both
 ? 1
 #
 $ dial9-prof report --limit -1
-! dial9-prof: report: --limit -1: want a number of 0 or more
+! dial9-prof: report: bad value '-1' for --limit: expected a number of 0 or more
 ? 1
 #
 $ dial9-prof report ''
@@ -49,15 +49,15 @@ $ dial9-prof convert '' -o out
 #
 # Bytes are not for terminals, neither to be shown nor typed.
 $ for c in 'record -a -o -' 'record -a -o /dev/stdout' 'convert x -o -' 'convert x -o /dev/stdout' 'report -' 'dump -'; do script -qec "dial9-prof $c" /dev/null </dev/null | tr -d '\r'; done
-dial9-prof: record: standard output is a terminal: -o - wants a pipe or a file; see dial9-prof record --help
-dial9-prof: record: standard output is a terminal: -o - wants a pipe or a file; see dial9-prof record --help
-dial9-prof: convert: standard output is a terminal: -o - wants a pipe or a file
-dial9-prof: convert: standard output is a terminal: -o - wants a pipe or a file
+dial9-prof: record: -o - needs a pipe or a file; standard output is a terminal; see dial9-prof record --help
+dial9-prof: record: -o - needs a pipe or a file; standard output is a terminal; see dial9-prof record --help
+dial9-prof: convert: -o - needs a pipe or a file; standard output is a terminal
+dial9-prof: convert: -o - needs a pipe or a file; standard output is a terminal
 dial9-prof: cannot read standard input: it is a terminal (name a trace file, or pipe one in)
 dial9-prof: cannot read standard input: it is a terminal (name a trace file, or pipe one in)
 #
 $ dial9-prof report -C 9-3
-! dial9-prof: report: -C 9-3: want CPU numbers such as 0-3,8
+! dial9-prof: report: bad value '9-3' for -C: expected CPU numbers such as 0-3,8
 ? 1
 #
 # The order of a call tree stands in the word of its option, and a file does not.

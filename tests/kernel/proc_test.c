@@ -479,7 +479,7 @@ Test(proc, a_kernel_thread_has_no_program)
 	struct buf b = { 0 };
 
 	if (proc_read_status(2, &status) || !status.kthread)
-		cr_skip_test("no kernel threads are seen here");
+		cr_skip_test("With -a: exclude kernel threads are seen here");
 	cr_expect_eq(proc_read_exe(2, &b), geteuid() ? -EACCES : -ENOENT);
 	cr_expect_eq(b.len, 0);
 	buf_free(&b);

@@ -4,7 +4,7 @@
 # and removed as soon as it is complete. At the end it must hold that every file was read whole, that readers
 # counted each event that the recorder says it wrote, that what was produced was written or is told as lost,
 # and that the recorder's memory did not grow after the first minute (of shorter runs, the first third).
-# Exit status: 0 all of that holds, 1 not, 77 it cannot be tried here. Half a minute of it is part of check-root.
+# Exit status: 0 all of that holds, 1 not, 77 it cannot be tested here. Half a minute of it is part of check-root.
 # tools/bench/soak.sh [SECONDS [OPTION...]]   (30; options are the recorder's; needs root, stress-ng and jq)
 set -eu
 

@@ -17,9 +17,9 @@
 static void __attribute__((noreturn)) die(size_t cnt, size_t sz)
 {
 	if (cnt == 1)
-		log_error("out of memory: %zu bytes asked for", sz);
+		log_error("out of memory: cannot allocate %zu bytes", sz);
 	else
-		log_error("out of memory: %zu x %zu bytes asked for", cnt, sz);
+		log_error("out of memory: cannot allocate %zu x %zu bytes", cnt, sz);
 	exit(2);
 }
 

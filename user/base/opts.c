@@ -90,8 +90,8 @@ static int unknown(const struct parser *p, const struct typed *t)
 static int bad_value(const struct parser *p, const struct typed *t, const char *value,
 		     const char *want)
 {
-	log_error("%s: %s%.*s %s: want %s", p->spec->name, t->dashes, t->len, t->text,
-		  *value ? value : "''", want);
+	log_error("%s: bad value '%s' for %s%.*s: expected %s", p->spec->name, value, t->dashes,
+		  t->len, t->text, want);
 	return -EINVAL;
 }
 
@@ -246,9 +246,10 @@ static int set_list_of(const struct parser *p, const struct opt *o, const struct
 	struct opt_list *list = (struct opt_list *)((char *)p->dst + o->off);
 
 	if (!of->cnt || list->cnt == of->cnt) {
-		log_error("%s: %s%.*s belongs to the %s before it%s; see dial9-prof %s --help",
-			  p->spec->name, t->dashes, t->len, t->text, o->of_what,
-			  of->cnt ? ", which has one" : "", p->spec->name);
+		log_error("%s: %s%.*s must follow %s%s; see dial9-prof %s --help", p->spec->name,
+			  t->dashes, t->len, t->text, o->of_what,
+			  of->cnt ? ", and the preceding one already has a value" : "",
+			  p->spec->name);
 		return -EINVAL;
 	}
 	list->v = xreallocarray(list->v, of->cnt, sizeof(*list->v));
@@ -272,7 +273,7 @@ static int set_value(const struct parser *p, const struct opt *o, const struct t
 	struct opt_list *list;
 
 	if ((o->kind == OPT_STR || o->kind == OPT_LIST || o->kind == OPT_LIST_OF) && !*value)
-		return no_value(p, t, ", and '' is none");
+		return no_value(p, t, "; '' is not valid");
 	switch (o->kind) {
 	case OPT_FLAG:
 	case OPT_NOT:
@@ -346,7 +347,7 @@ static int parse_long(struct parser *p, const char *word)
 	if (!o)
 		return unknown(p, &t);
 	if (eq && !takes_value(o->kind)) {
-		log_error("%s: --%s takes no value", p->spec->name, o->name);
+		log_error("%s: unexpected value for --%s", p->spec->name, o->name);
 		return -EINVAL;
 	}
 	return apply(p, o, &t, eq ? eq + 1 : NULL);

@@ -48,13 +48,13 @@ struct out_file {
 static int output_error(const char *path, int err)
 {
 	if (err == -EIDRM) {
-		log_error("%s was removed while it was being written: the recording is lost", path);
+		log_error("cannot write %s: the file was removed; the recording is lost", path);
 		return err;
 	}
 	if (err == -ETIMEDOUT || err == -ECONNRESET) {
-		log_error("cannot write %s: %s; what was sent before reads up to there", path,
-			  err == -ETIMEDOUT ? "the other end does not take it" :
-					      "the other end has closed it");
+		log_error("cannot write %s: %s; the data sent before is readable", path,
+			  err == -ETIMEDOUT ? "the other end does not read" :
+					      "the other end closed the connection");
 		return err;
 	}
 	log_error("cannot write %s: %s%s", path, strerror(-err),
@@ -152,9 +152,8 @@ bool out_file_is_input(const char *word, const char *output, const char *input)
 	    !look_at(output, to_stdout ? STDOUT_FILENO : -1, &out) || in.st_dev != out.st_dev ||
 	    in.st_ino != out.st_ino)
 		return false;
-	log_error(
-		"%s: the output would take the place of the input, %s; choose another file with -o",
-		word, strcmp(input, "-") ? input : "which is standard input");
+	log_error("%s: cannot overwrite the input, %s; choose another file with -o", word,
+		  strcmp(input, "-") ? input : "which is standard input");
 	return true;
 }
 
@@ -313,7 +312,7 @@ static int write_failed(struct out_file *s, int err)
 	if (s->is_socket && err == -EPIPE)
 		err = -ECONNRESET;
 	if (!s->failed && is_full(err) && s->named && s->written && !s->held)
-		log_error("cannot write %s: %s; the file reads up to its last flush", name,
+		log_error("cannot write %s: %s; the file is readable up to its last flush", name,
 			  strerror(-err));
 	else if (!s->failed && err != -EPIPE)
 		output_error(name, err);

@@ -22,7 +22,7 @@ static int read_id(const char *name, const char *text, uint64_t *id)
 {
 	if (!str_parse_u64(text, UINT32_MAX - 1, id))
 		return 0;
-	log_error("record: %s is '%s', which is no number: unset it to act as root, or call sudo "
+	log_error("record: %s is '%s', not a number; unset it to act as root, or call sudo "
 		  "again",
 		  name, text);
 	return -EINVAL;

@@ -329,8 +329,9 @@ Test(explain, nonsense_is_refused)
 		   "dial9-prof: explain: app is no number of a thread or process\n");
 	run_expect(run_cmd(cmd_explain, input(), "explain", "-t1", "-p1", "-", NULL), CMD_USAGE, "",
 		   "dial9-prof: explain: -t and -p: one thread or one process at a time\n");
-	run_expect(run_cmd(cmd_explain, input(), "explain", "1", "--depth", "9", NULL), CMD_USAGE,
-		   "", "dial9-prof: explain: --depth 9: want a number from 0 to 8\n");
+	run_expect(
+		run_cmd(cmd_explain, input(), "explain", "1", "--depth", "9", NULL), CMD_USAGE, "",
+		"dial9-prof: explain: bad value '9' for --depth: expected a number from 0 to 8\n");
 }
 
 static int pipe_of_stall(void)
@@ -786,7 +787,8 @@ Test(explain, nonsense_about_pairs_is_refused)
 				   bad[k].words[1] ? bad[k].words[1] : "--no-pager", "-", NULL),
 			   CMD_USAGE, "", err);
 	}
-	run_expect(run_cmd(cmd_explain, input(), "explain", "--span=a,b", "--slowest=1001", NULL),
-		   CMD_USAGE, "",
-		   "dial9-prof: explain: --slowest 1001: want a number from 1 to 1000\n");
+	run_expect(
+		run_cmd(cmd_explain, input(), "explain", "--span=a,b", "--slowest=1001", NULL),
+		CMD_USAGE, "",
+		"dial9-prof: explain: bad value '1001' for --slowest: expected a number from 1 to 1000\n");
 }

@@ -49,12 +49,12 @@ Test(check, what_can_be_done_without_is_no_reason_not_to_start)
 
 	expect(check_print_text, rows, 1,
 	       "ok       tracefs                mounted\n"
-	       "A recording can start.\n");
+	       "Recording can start.\n");
 	expect(check_print_text, rows, 2,
 	       "ok       tracefs                mounted\n"
 	       "less     sampling clock         none\n"
 	       "         without it: no CPU samples\n"
-	       "A recording can start with --no-samples.\n");
+	       "Recording can start with --no-samples.\n");
 	expect(check_print_json, rows, 2,
 	       "{\"can_record\":true,\"checks\":[{\"state\":\"ok\",\"name\":\"tracefs\",\"detail\":"
 	       "\"mounted\",\"option\":null,\"costs\":null,\"fix\":null},{\"state\":\"less\","
@@ -87,7 +87,7 @@ Test(check, a_command_that_mends_several_things_is_printed_once)
 	       "missing  CAP_D                  not there\n"
 	       "         without it: nothing can be recorded\n"
 	       "         fix: sudo\n"
-	       "No recording can start.\n");
+	       "Recording cannot start.\n");
 	expect(check_print_json, rows + 3, 1,
 	       "{\"can_record\":false,\"checks\":[{\"state\":\"missing\",\"name\":\"CAP_B\",\"detail\":"
 	       "\"not there\",\"option\":null,\"costs\":\"nothing can be recorded\",\"fix\":"

@@ -42,9 +42,10 @@ Test(end_summary, figures_of_a_recording)
 		.hz = 99,
 	};
 
-	expect(&result, "[ dial9-prof: 2.0 s, 999 events (2 lost) and 1 sample in 25.0 kB (25.0 B "
-			"each); cost: BPF 1.0% + recorder 2.0% of one CPU ]\n"
-			"  some were lost: a larger buffer (-m 16M) or fewer events help\n");
+	expect(&result,
+	       "[ dial9-prof: 2.0 s, 999 events (2 lost) and 1 sample in 25.0 kB (25.0 B "
+	       "each); cost: BPF 1.0% + recorder 2.0% of one CPU ]\n"
+	       "  events lost: ring buffer full; use a larger one (-m 16M) or fewer events\n");
 }
 
 Test(end_summary, nothing_has_no_size)

@@ -374,10 +374,8 @@ Test(top, wants_one_target)
 {
 	run_expect(
 		run_cmd(cmd_top, make_fd("", 0), "top", NULL), 1, "",
-		"dial9-prof: top: whom to record? -p PID, -t TID, -a for the whole system, -G, -u, "
-		"--comm, --thread or -C for a part of it, or -- "
-		"COMMAND; see dial9-prof top --help\n");
-	run_expect(run_cmd(cmd_top, make_fd("", 0), "top", "-a", "-p1", NULL), 1, "",
-		   "dial9-prof: top: -p, -t, -a and a COMMAND exclude each other, but for -a "
-		   "-- COMMAND (to stop after a time: --duration 10); see dial9-prof top --help\n");
+		"dial9-prof: top: no target given; use -p PID, -t TID, -a for the whole system, -G, -u, --comm, --thread or -C for a part of it, or -- COMMAND; see dial9-prof top --help\n");
+	run_expect(
+		run_cmd(cmd_top, make_fd("", 0), "top", "-a", "-p1", NULL), 1, "",
+		"dial9-prof: top: -p, -t, -a and COMMAND exclude each other, except -a -- COMMAND (to stop after a time use --duration 10); see dial9-prof top --help\n");
 }

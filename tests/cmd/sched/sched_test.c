@@ -402,10 +402,10 @@ Test(sched, a_word_is_needed)
 	run_expect(
 		run_cmd(cmd_sched, input(), "sched", "latenzy", NULL), CMD_USAGE, "",
 		"dial9-prof: sched: unknown subcommand 'latenzy' (did you mean latency?); see dial9-prof sched --help\n");
-	run_expect(run_cmd(cmd_sched, input(), "sched", "latency", "-s", "tid", NULL), CMD_USAGE,
-		   "",
-		   "dial9-prof: sched latency: -s tid: want one of max, avg, p99, runtime, switch, "
-		   "wait\n");
+	run_expect(
+		run_cmd(cmd_sched, input(), "sched", "latency", "-s", "tid", NULL), CMD_USAGE, "",
+		"dial9-prof: sched latency: bad value 'tid' for -s: expected one of max, avg, p99, runtime, switch, "
+		"wait\n");
 }
 
 /* CPU 0: both threads run 2 s, worker waits twice and hog until its first turn and twice more. */

@@ -148,8 +148,7 @@ static int input_pipe(void)
 
 Test(wakeup, the_path_needs_a_regular_file)
 {
-	static const char refused[] =
-		"dial9-prof: a pipe cannot be read twice: give a regular file\n";
+	static const char refused[] = "dial9-prof: cannot read a pipe twice; use a file\n";
 
 	run_expect(run_cmd(cmd_wakeup, input_pipe(), "wakeup", "-", "--chain", "11", NULL),
 		   CMD_USAGE, "", refused);

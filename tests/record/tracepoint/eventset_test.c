@@ -218,9 +218,9 @@ Test(eventset, an_unknown_event_is_one_line_with_the_nearest_name, .init = setup
 	expect_error("block:block_plug,nvme:nvme_sq", -ENOENT,
 		     "dial9-prof: record: this kernel has no event 'nvme:nvme_sq'; dial9-prof list "
 		     "shows them\n");
-	expect_error("ftrace:function", -ENOENT,
-		     "dial9-prof: record: 'ftrace:function' cannot be recorded: nothing can attach "
-		     "to ftrace's own events\n");
+	expect_error(
+		"ftrace:function", -ENOENT,
+		"dial9-prof: record: 'ftrace:function' cannot be recorded: programs cannot attach to events of ftrace itself\n");
 }
 
 Test(eventset, a_name_without_a_system_is_one_line, .init = setup, .fini = teardown)

@@ -132,7 +132,7 @@ static int narrow(struct explained *x)
 	to = th->worst_to ? th->worst_to : th->last;
 	x->chosen = th->tid;
 	x->numbers.sums_only = false;
-	return interval_reader_again(&x->timeline, clock, from, to, ", or give --time");
+	return interval_reader_again(&x->timeline, clock, from, to, ", or --time");
 }
 
 static void choose_threads(struct explained *x)

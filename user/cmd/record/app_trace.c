@@ -91,8 +91,8 @@ static void say_left_out(const struct merge_sum *sum)
 	struct buf line = { 0 };
 
 	str_counted(&line, sum->inputs - 1, "trace");
-	log_warn(WORD ": %s merged, %" PRIu64 " of another time left out", buf_cstr(&line),
-		 sum->left_out);
+	log_warn(WORD ": %s merged, %" PRIu64 " skipped: not from the time of the recording",
+		 buf_cstr(&line), sum->left_out);
 	buf_free(&line);
 }
 
@@ -104,7 +104,7 @@ static int merger(const struct keeper *k)
 	int code;
 
 	if (!give_up_rights()) {
-		log_error(WORD ": cannot give up the rights of a recording: %s", strerror(errno));
+		log_error(WORD ": cannot drop privileges: %s", strerror(errno));
 		return FAILED;
 	}
 	code = merge_beside(&opts, k->inputs, k->cnt, &out, &sum);
@@ -155,7 +155,7 @@ static bool open_all(struct keeper *k)
 
 	if (fd < 0 || fstat(fd, &k->recording) || !S_ISREG(k->recording.st_mode)) {
 		log_error(WORD ": cannot read %s again: %s", k->output,
-			  fd < 0 ? strerror(errno) : "it is no regular file");
+			  fd < 0 ? strerror(errno) : "not a regular file");
 		return false;
 	}
 	add(k, fd, k->output);
@@ -182,7 +182,7 @@ static bool make_temp(struct keeper *k)
 	if (k->temp_fd >= 0 && !fchown(k->temp_fd, k->recording.st_uid, k->recording.st_gid) &&
 	    !fchmod(k->temp_fd, k->recording.st_mode & 0777))
 		return true;
-	log_error(WORD ": cannot make a file beside %s: %s", k->output, strerror(errno));
+	log_error(WORD ": cannot create a file next to %s: %s", k->output, strerror(errno));
 	if (k->temp_fd >= 0)
 		unlink(k->temp);
 	return false;
@@ -269,7 +269,7 @@ static bool is_directory(const char *dir)
 		return false;
 	}
 	if (!S_ISDIR(st.st_mode))
-		log_error(WORD ": --app-trace %s: it is no directory", dir);
+		log_error(WORD ": --app-trace %s: not a directory", dir);
 	return S_ISDIR(st.st_mode);
 }
 
@@ -336,13 +336,14 @@ int app_trace_finish(struct app_trace *a, bool quiet)
 	const int how = end(a);
 
 	if (how == NOTHING)
-		log_warn(WORD ": no trace in %s is of the time of the recording: nothing is merged",
+		log_warn(WORD ": nothing merged: no trace in %s is from the time of the recording",
 			 a->dir);
 	else if (how != MERGED || !told)
-		log_error(WORD
-			  ": the traces in %s are not merged into %s, which is the recording alone "
-			  "(try dial9-prof merge)",
-			  a->dir, a->output);
+		log_error(
+			WORD
+			": cannot merge the traces in %s into %s; the recording is unchanged; try "
+			"dial9-prof merge",
+			a->dir, a->output);
 	else if (!quiet)
 		fprintf(stderr, "dial9-prof: merged with the traces in %s\n", a->dir);
 	forget(a);

@@ -19,7 +19,9 @@ static int parse(const char *option, const char *s, uint64_t *ns)
 	}
 	if (!str_parse_unit_duration(s, ns))
 		return 0;
-	log_error("record: %s %s: want a time such as 10ms, 1s or 100 (microseconds)", option, s);
+	log_error(
+		"record: bad value '%s' for %s: expected a time such as 10ms, 1s or 100 (microseconds)",
+		s, option);
 	return -EINVAL;
 }
 
@@ -35,7 +37,7 @@ int block_opts_read(const struct block_opts *o, struct capture_off_cpu *out)
 		return -EINVAL;
 	if (!o->max || (out->max_ns && out->max_ns >= out->min_ns))
 		return 0;
-	log_error("record: --max-block %s: no stay is as short%s", o->max,
-		  out->max_ns ? " and as long as --min-block" : "");
+	log_error("record: bad value '%s' for --max-block: %s", o->max,
+		  out->max_ns ? "less than --min-block" : "expected more than 0");
 	return -EINVAL;
 }

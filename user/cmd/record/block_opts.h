@@ -20,11 +20,11 @@ struct block_opts {
 	  .kind = OPT_STR,                                                                         \
 	  .off = offsetof(s, m.min),                                                               \
 	  .arg = "DUR",                                                                            \
-	  .help = "no switches, but whole stays off the CPU, of at least DUR: 10ms, or 100 "       \
-		  "(microseconds)" },                                                              \
+	  .help = "Record one event per off-CPU interval of at least DUR (10ms; 100 is "           \
+		  "microseconds) instead of every context switch" },                               \
 	{                                                                                          \
 		.name = "max-block", .kind = OPT_STR, .off = offsetof(s, m.max), .arg = "DUR",     \
-		.help = "likewise, of at most DUR"                                                 \
+		.help = "The same, for off-CPU intervals of at most DUR"                           \
 	}
 
 bool block_opts_are_used(const struct block_opts *o);

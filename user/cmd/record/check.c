@@ -54,8 +54,7 @@ static const struct opt_spec check_spec = {
 	.name = "check",
 	.usage = "dial9-prof check [OPTIONS]",
 	.brief =
-		"Tells whether a recording can start here: what is missing, what that costs, and what "
-		"fixes it.",
+		"Check whether a recording can start here: what is missing, its effect, and the fix.",
 	.opts = check_table,
 	.cnt = sizeof(check_table) / sizeof(check_table[0]),
 	.examples = "  sudo dial9-prof check\n"
@@ -86,10 +85,10 @@ static void print_verdict(const struct check *c)
 	const char *with = "with ";
 
 	if (!check_can_record(c)) {
-		puts("No recording can start.");
+		puts("Recording cannot start.");
 		return;
 	}
-	fputs("A recording can start", stdout);
+	fputs("Recording can start", stdout);
 	for (size_t i = 0; i < c->cnt; i++)
 		if (need_option(&c->rows[i])) {
 			printf(" %s%s", with, c->rows[i].option);
@@ -191,7 +190,8 @@ int cmd_check(int argc, char **argv)
 	if (err == 1)
 		code = CMD_OK;
 	if (!err && first < argc)
-		log_error("check: takes no '%s'; see dial9-prof check --help", argv[first]);
+		log_error("check: unexpected argument '%s'; see dial9-prof check --help",
+			  argv[first]);
 	else if (!err) {
 		log_set_level(o.verbose > 1 ? LOG_LEVEL_DEBUG :
 			      o.programs    ? LOG_LEVEL_QUIET :

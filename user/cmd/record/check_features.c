@@ -34,7 +34,7 @@ struct feature {
 static const struct feature all = {
 	"record -a",
 	{ .words = { "-a" } },
-	"no recording with the default options",
+	"no recording with default options",
 };
 
 /* What may still be recorded if that is not. */
@@ -47,11 +47,11 @@ static const struct feature features[] = {
 	{ "-p, -t, COMMAND", { .words = { "-p", "1" } }, "only the whole system can be recorded" },
 	{ "--call-graph fp",
 	  { .words = { "-a", "--call-graph", "fp" } },
-	  "no stacks by frame pointers" },
+	  "no stacks with frame pointers" },
 	{ "--switch-stacks none",
 	  { .words = { "-a", "--switch-stacks", "none", "--no-samples" } },
 	  "no recording without stacks" },
-	{ "--waker-stacks", { .words = { "-a", "--waker-stacks", "both" } }, "no stacks of wakers" },
+	{ "--waker-stacks", { .words = { "-a", "--waker-stacks", "both" } }, "no waker stacks" },
 	{ "-e", { .words = { "-a", "-e", EVENT } }, "no tracepoints" },
 	{ "--event-stacks",
 	  { .words = { "-a", "--event-stacks", "both", "-e", EVENT } },
@@ -60,11 +60,11 @@ static const struct feature features[] = {
 	  { .words = { "-p", "1", "--neighbours" } },
 	  "no record of who ran instead" },
 	{ "--min-block", { .words = { "-a", "--min-block", "1ms" } }, "no off-CPU intervals" },
-	{ "--summary", { .words = { "-a", "--summary" } }, "no sums by the kernel" },
+	{ "--summary", { .words = { "-a", "--summary" } }, "no sums computed in the kernel" },
 	{ "--trigger-latency",
 	  { .words = { "-a", "--flight", "10s", "--trigger-latency", "offcpu>10ms",
 		       "--trigger-latency", "runq>10ms" } },
-	  "no triggers by latency" },
+	  "no latency triggers" },
 	{ "-u, --comm",
 	  { .words = { "-a", "-u", "0", "--comm", "a*" } },
 	  "no selection of processes" },
@@ -129,12 +129,12 @@ static void add_row(struct check *c, const struct feature *f, const struct tried
 	const char *const report = "please report the output of dial9-prof check --programs -v";
 
 	if (is_as_all(t))
-		check_add(c, f->name, CHECK_LESS, "refused, as record -a is");
+		check_add(c, f->name, CHECK_LESS, "refused, like record -a");
 	else if (t->refused.len)
 		check_explain(check_add(c, f->name, CHECK_LESS, "refused: %s", t->refused.data),
 			      f->costs, report);
 	else if (!t->cnt)
-		check_explain(check_add(c, f->name, CHECK_LESS, "cannot be tried here"), f->costs,
+		check_explain(check_add(c, f->name, CHECK_LESS, "cannot be tested here"), f->costs,
 			      NULL);
 	else if (t->missing.len)
 		check_explain(check_add(c, f->name, CHECK_LESS, "without %s", t->missing.data),
@@ -178,8 +178,7 @@ static void add_files(struct check *c)
 
 	getrlimit(RLIMIT_NOFILE, &lim);
 	check_explain(check_add(c, "open files", CHECK_BAD,
-				"too few are allowed: \"ulimit -n\" is %ju",
-				(uintmax_t)lim.rlim_cur),
+				"limit is too low: \"ulimit -n\" is %ju", (uintmax_t)lim.rlim_cur),
 		      "nothing can be recorded", "a higher \"ulimit -n\"");
 }
 
@@ -199,7 +198,7 @@ void check_features(struct check *c, const char *btf)
 		buf_add(&t.of_all, t.refused.data, t.refused.len);
 		add_instead(c, &t);
 	}
-	check_add(c, "kernel stacks", CHECK_GOOD, "by %s", t.orc ? "ORC" : "bpf_get_stack()");
+	check_add(c, "kernel stacks", CHECK_GOOD, "with %s", t.orc ? "ORC" : "bpf_get_stack()");
 	for (i = 0; i < sizeof(features) / sizeof(features[0]); i++) {
 		try(&features[i], &t);
 		add_row(c, &features[i], &t);

@@ -82,7 +82,7 @@ static void probe_privileges(struct check *c, uint64_t caps)
 			continue;
 		}
 		row = check_add(c, p->name, p->need == PRIVILEGE_REQUIRED ? CHECK_BAD : CHECK_LESS,
-				"not there");
+				"missing");
 		row->costs = p->costs;
 		row->mend = p->need == PRIVILEGE_USEFUL ? xstrdup("sudo") : setcap_command();
 	}
@@ -97,7 +97,7 @@ static void probe_namespace(struct check *c)
 		return;
 	}
 	check_explain(check_add(c, "pid namespace", CHECK_LESS, "a container's"),
-		      "-p, -t and a COMMAND name other processes than the kernel does; -a works",
+		      "-p, -t and COMMAND see other process IDs than the kernel; -a works",
 		      "record on the host");
 }
 
@@ -116,8 +116,8 @@ static void probe_btf(struct check *c, const char *btf)
 		check_add(c, "kernel types (BTF)", CHECK_BAD, "no " KERNEL_BTF " in Linux %s",
 			  release),
 		"nothing can be recorded",
-		"a kernel of 5.15 or later, built with CONFIG_DEBUG_INFO_BTF=y; or, if it has the "
-		"file but hides it, a copy: --btf FILE");
+		"use Linux 5.15 or later with CONFIG_DEBUG_INFO_BTF=y; if the file is hidden, "
+		"give a copy: --btf FILE");
 }
 
 static void probe_tracefs(struct check *c)
@@ -128,7 +128,7 @@ static void probe_tracefs(struct check *c)
 	err = tracefs_open_quiet(&fd, &mounted);
 	if (!err) {
 		check_add(c, "tracefs", CHECK_GOOD,
-			  mounted ? "mounted" : "mounted for the recorder alone");
+			  mounted ? "mounted" : "mounted for the recorder only");
 		close(fd);
 		return;
 	}
@@ -143,15 +143,14 @@ static void probe_paranoid(struct check *c, uint64_t caps)
 	int64_t level = read_number("/proc/sys/kernel/perf_event_paranoid", INT64_MIN);
 
 	if (level == INT64_MIN)
-		check_explain(check_add(c, "perf events", CHECK_BAD, "this kernel has none"),
-			      "nothing can be recorded",
-			      "a kernel built with CONFIG_PERF_EVENTS=y");
-	else if (level > PARANOID_MAX && !(caps & 1ULL << CAP_SYS_ADMIN))
 		check_explain(
-			check_add(c, "perf events", CHECK_BAD, "perf_event_paranoid is %" PRId64,
-				  level),
-			"nothing can be recorded: kernels that know such a level want CAP_SYS_ADMIN",
-			"sudo sysctl kernel.perf_event_paranoid=2");
+			check_add(c, "perf events", CHECK_BAD, "not supported by this kernel"),
+			"nothing can be recorded", "a kernel built with CONFIG_PERF_EVENTS=y");
+	else if (level > PARANOID_MAX && !(caps & 1ULL << CAP_SYS_ADMIN))
+		check_explain(check_add(c, "perf events", CHECK_BAD,
+					"perf_event_paranoid is %" PRId64, level),
+			      "nothing can be recorded: this level requires CAP_SYS_ADMIN",
+			      "sudo sysctl kernel.perf_event_paranoid=2");
 	else
 		check_add(c, "perf events", CHECK_GOOD, "perf_event_paranoid is %" PRId64, level);
 }
@@ -176,9 +175,9 @@ static void probe_sampler(struct check *c, uint32_t cpu)
 		check_add(c, "sampling clock", CHECK_GOOD, "cycles");
 	else
 		check_explain(check_add(c, "sampling clock", CHECK_LESS,
-					"cpu-clock: no cycle counter here"),
-			      "samples by a timer, none where interrupts are off",
-			      "a virtual machine whose host passes its counters on");
+					"cpu-clock: no cycle counter"),
+			      "samples come from a timer; none while interrupts are off",
+			      "pass the hardware counters to this virtual machine");
 }
 
 static void probe_kallsyms(struct check *c)
@@ -200,7 +199,7 @@ static void probe_kallsyms(struct check *c)
 				      ")" :
 				      "no /proc/kallsyms (kptr_restrict is %" PRId64 ")",
 				  read_number("/proc/sys/kernel/kptr_restrict", 0)),
-			"functions of the kernel have no names",
+			"kernel functions have no symbols",
 			read_number("/proc/sys/kernel/kptr_restrict", 0) > 1 ?
 				"sudo sysctl kernel.kptr_restrict=1" :
 				"sudo");
@@ -227,15 +226,15 @@ static void probe_rings(struct check *c, size_t cpu_cnt, int err)
 	int64_t need = (int64_t)cpu_cnt * (RING_BYTES / 1024), have = available_kib();
 
 	if (err)
-		check_explain(check_add(c, "ring memory", CHECK_BAD, "no ring of 4 MiB: %s",
-					strerror(-err)),
+		check_explain(check_add(c, "ring memory", CHECK_BAD,
+					"cannot allocate a 4 MiB ring buffer: %s", strerror(-err)),
 			      "nothing can be recorded",
-			      err == -EPERM ? "sudo" : "smaller rings: -m 256K");
+			      err == -EPERM ? "sudo" : "smaller ring buffers: -m 256K");
 	else if (have >= 0 && have < 2 * need)
 		check_explain(check_add(c, "ring memory", CHECK_LESS,
-					"%" PRId64 " MiB for rings, %" PRId64 " MiB free",
-					need / 1024, have / 1024),
-			      "recording may run out of memory", "smaller rings: -m 256K");
+					"%" PRId64 " MiB needed, %" PRId64 " MiB free", need / 1024,
+					have / 1024),
+			      "recording may run out of memory", "smaller ring buffers: -m 256K");
 	else
 		check_add(c, "ring memory", CHECK_GOOD, "%" PRId64 " MiB for %zu CPUs", need / 1024,
 			  cpu_cnt);
@@ -262,11 +261,9 @@ static void probe_locked(struct check *c, uint64_t caps, size_t cpu_cnt)
 		return;
 	}
 	snprintf(mend, sizeof(mend), "sudo sysctl kernel.perf_event_mlock_kb=%" PRIu64, each);
-	check_explain(
-		check_add(c, "locked memory", CHECK_LESS,
-			  "%" PRIu64 " KiB allowed, %" PRIu64 " wanted", may, each * cpu_cnt),
-		"smaller buffers for names of processes: some may be lost in a storm of forks",
-		mend);
+	check_explain(check_add(c, "locked memory", CHECK_LESS,
+				"%" PRIu64 " KiB allowed, %" PRIu64 " wanted", may, each * cpu_cnt),
+		      "smaller buffers for process metadata: many forks may lose some names", mend);
 }
 
 /* ---- BPF and what the helper processes are locked up with ------------------------------------------ */
@@ -303,15 +300,15 @@ static void probe_sandbox(struct check *c)
 		check_add(c, "landlock", CHECK_GOOD, "version %ld", abi);
 	else
 		check_explain(
-			check_add(c, "landlock", CHECK_LESS, "not there"),
-			"one wall less around the processes that read untrusted files",
-			"boot with lsm=landlock in front of what is there (CONFIG_SECURITY_LANDLOCK=y)");
+			check_add(c, "landlock", CHECK_LESS, "missing"),
+			"weaker sandbox for the processes that read untrusted files",
+			"add landlock to the front of the lsm= boot option (CONFIG_SECURITY_LANDLOCK=y)");
 	if (!access("/proc/sys/kernel/seccomp/actions_avail", F_OK) ||
 	    prctl(PR_GET_SECCOMP, 0, 0, 0, 0) >= 0)
 		check_add(c, "seccomp", CHECK_GOOD, "filters");
 	else
-		check_explain(check_add(c, "seccomp", CHECK_LESS, "not there"),
-			      "one wall less around the processes that read untrusted files",
+		check_explain(check_add(c, "seccomp", CHECK_LESS, "missing"),
+			      "weaker sandbox for the processes that read untrusted files",
 			      "a kernel built with CONFIG_SECCOMP_FILTER=y");
 }
 

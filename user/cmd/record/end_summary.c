@@ -57,7 +57,7 @@ void end_summary_flight(const struct flight_cfg *flight)
 	str_bytes(kept, flight->bytes);
 	str_bytes(waiting, FLIGHT_WAITING_BYTES);
 	fprintf(stderr,
-		"dial9-prof: keeps the last %.1f s in %s of memory at most, and %s beside it; "
+		"dial9-prof: keeping the last %.1f s in at most %s of memory (and up to %s for writing); "
 		"kill -USR2 %d writes them\n",
 		flight->ns / 1e9, kept, waiting, getpid());
 }
@@ -79,8 +79,7 @@ void end_summary_progress(void *ctx, const struct status_totals *t)
 
 void end_summary_waiting(void *ctx)
 {
-	fputs("\r\033[K[ recorded; finding files and lines of functions ]  Ctrl-C skips the rest",
-	      stderr);
+	fputs("\r\033[K[ recorded; looking up symbols ]  Ctrl-C skips the rest", stderr);
 }
 
 void end_summary_clear_progress(void)
@@ -105,7 +104,7 @@ static void print_cost(const struct status_totals *t)
 	fprintf(stderr, "cost: BPF %.1f%% + recorder %.1f%% of one CPU",
 		percent(t->bpf_ns, t->elapsed_ns), percent(t->cpu_ns, t->elapsed_ns));
 	if (t->end_cpu_ns >= TOLD_NS)
-		fprintf(stderr, ", then %.2f s of CPU time for the end", t->end_cpu_ns / 1e9);
+		fprintf(stderr, ", then %.2f s of CPU time after the end", t->end_cpu_ns / 1e9);
 	fputs(" ]\n", stderr);
 }
 
@@ -119,28 +118,29 @@ static void print_loss(const struct recorder_cfg *cfg, const struct status_total
 		larger_ring(cfg, larger, sizeof(larger));
 		if (t->output_full_ns)
 			fprintf(stderr,
-				"  some were lost: the output was behind for %.1f s; a quicker one, "
-				"--compress=zstd or fewer events help\n",
+				"  events lost: the output was too slow for %.1f s; use faster storage, "
+				"--compress=zstd or fewer events\n",
 				t->output_full_ns / 1e9);
 		else
 			fprintf(stderr,
-				"  some were lost: a larger buffer (-m %s) or fewer events help\n",
+				"  events lost: ring buffer full; use a larger one (-m %s) or fewer events\n",
 				larger);
 		if (t->waited_ns >= t->elapsed_ns / WAITED_PART)
-			fprintf(stderr, "  the recorder waited %.1f s for a CPU\n",
+			fprintf(stderr, "  run-queue latency of the recorder: %.1f s\n",
 				t->waited_ns / 1e9);
 	}
 	str_counted(&line, account->lost[LOSS_ACCOUNTING_STACKS], "stack");
 	if (account->lost[LOSS_ACCOUNTING_STACKS])
-		fprintf(stderr, "  %s left out while a buffer filled up: the events are there\n",
+		fprintf(stderr,
+			"  %s dropped while a ring buffer was nearly full; their events are recorded\n",
 			buf_cstr(&line));
 	buf_clear(&line);
 	if (report_text_sideband(&line, account))
-		fprintf(stderr, "  side-band: %s\n", buf_cstr(&line));
+		fprintf(stderr, "  process metadata incomplete: %s\n", buf_cstr(&line));
 	buf_clear(&line);
 	str_counted(&line, account->lost[LOSS_ACCOUNTING_ESTIMATE], "sample");
 	if (account->lost[LOSS_ACCOUNTING_ESTIMATE])
-		fprintf(stderr, "  an estimated %s hit a running BPF program, and are missing\n",
+		fprintf(stderr, "  about %s missing (estimate): they hit a running BPF program\n",
 			buf_cstr(&line));
 	buf_free(&line);
 }
@@ -166,7 +166,7 @@ static void print_figures(const struct recorder_cfg *cfg, const struct recorder_
 	buf_free(&line);
 	print_loss(cfg, t, &account);
 	if (result->sampler && strcmp(result->sampler, "cycles"))
-		fprintf(stderr, "  sampled by %s at %u Hz: no hardware counters here\n",
+		fprintf(stderr, "  sampled with %s at %u Hz: no hardware counters\n",
 			result->sampler, result->hz);
 }
 
@@ -226,7 +226,7 @@ static void print_hottest(struct story *story)
 	if (!samples)
 		return;
 	profile_flat(story->profile, 1 << PROFILE_SYM | 1 << PROFILE_DSO, &rows);
-	fputs("  hottest functions, by samples:\n", stderr);
+	fputs("  hottest functions by samples:\n", stderr);
 	for (i = 0; i < rows.cnt && i < HOTTEST && rows.v[i].self; i++) {
 		buf_clear(&line);
 		name_text_name(&line, story->names, rows.v[i].sym);
@@ -257,8 +257,8 @@ static void print_times(struct story *story, uint32_t pid, bool children)
 	if (!all)
 		return;
 	fprintf(stderr,
-		"  threads of process %u%s together: running %.3f s (%.1f%%), "
-		"waiting for a CPU %.3f s (%.1f%%), asleep or blocked %.3f s (%.1f%%)\n",
+		"  all threads of process %u%s: running %.3f s (%.1f%%), "
+		"runnable %.3f s (%.1f%%), blocked %.3f s (%.1f%%)\n",
 		pid, children ? " and its children" : "", sum.run / 1e9, percent(sum.run, all),
 		sum.wait / 1e9, percent(sum.wait, all), sum.off / 1e9, percent(sum.off, all));
 }
@@ -324,12 +324,12 @@ void end_summary_tell_stacks(const struct status_totals *t, bool quiet)
 	str_count(differing, t->stacks_differing);
 	if (t->stacks_differing)
 		log_error(
-			"record: %s of %s stacks differ from what the slow way finds, which is in "
-			"the trace; please report this (--no-orc goes without)",
+			"record: %s of %s stacks differ from the slow method; please report this; "
+			"use --no-orc to avoid it",
 			differing, compared);
 	else if (!quiet)
 		fprintf(stderr,
-			"[ %s stacks compared, none differs: %s of the kernel's walked and %s by its "
+			"[ %s stacks checked, no difference: %s kernel stacks walked, %s from the "
 			"helper; %s user stacks reused ]\n",
 			compared, walked, helped, reused);
 }

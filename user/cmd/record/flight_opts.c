@@ -25,9 +25,9 @@ static const char *read_keep(const char *text, struct flight_cfg *cfg)
 	uint64_t bytes = BYTES_DEFAULT;
 
 	if (str_parse_duration(time, &cfg->ns) || (comma && str_parse_size(comma + 1, &bytes)))
-		wrong = "--flight takes a time, and a size behind a comma: 30s,256M";
+		wrong = "bad value for --flight: expected TIME or TIME,SIZE, such as 30s,256M";
 	else if (cfg->ns < KEEP_MIN_NS || bytes < BYTES_MIN)
-		wrong = "--flight takes no less than 1s and 4M";
+		wrong = "bad value for --flight: expected at least 1s and 4M";
 	cfg->bytes = bytes;
 	free(time);
 	return wrong;
@@ -40,9 +40,9 @@ static const char *read_event(const char *text, struct flight_events *events)
 	size_t len = strlen(text), name_len = slash ? (size_t)(slash - text) : len, i;
 
 	if (slash && (text[len - 1] != '/' || slash + 2 > text + len - 1))
-		return "--trigger takes SYS:EVENT or SYS:EVENT/FILTER/";
+		return "bad value for --trigger: expected SYS:EVENT or SYS:EVENT/FILTER/";
 	if (!memchr(text, ':', name_len) || memchr(text, ',', name_len))
-		return "--trigger takes one SYS:EVENT each time";
+		return "bad value for --trigger: expected one SYS:EVENT; repeat the option for others";
 	i = events->cnt++;
 	events->names[i] = xstrndup(text, name_len);
 	if (slash)
@@ -52,8 +52,9 @@ static const char *read_event(const char *text, struct flight_events *events)
 
 static const char *read_latency(const char *text, struct trigger_cfg *cfg)
 {
-	static const char wrong[] = "--trigger-latency takes offcpu>DUR or runq>DUR, such as "
-				    "'runq>20ms', and no time of 0";
+	static const char wrong[] =
+		"bad value for --trigger-latency: expected offcpu>DUR or runq>DUR, "
+		"such as 'runq>20ms'";
 	uint64_t *ns;
 
 	if (str_starts(text, "offcpu>"))
@@ -63,7 +64,7 @@ static const char *read_latency(const char *text, struct trigger_cfg *cfg)
 	else
 		return wrong;
 	if (*ns)
-		return "--trigger-latency takes each of offcpu and runq once";
+		return "--trigger-latency: offcpu and runq may each be given once";
 	return str_parse_duration(strchr(text, '>') + 1, ns) || !*ns ? wrong : NULL;
 }
 
@@ -79,7 +80,7 @@ const char *flight_opts_read(const struct flight_opts *o, struct flight_cfg *fli
 	};
 	if (!o->keep &&
 	    (o->events.cnt || o->latencies.cnt || o->post_ns || o->rearm_ns != FLIGHT_REARM_UNSAID))
-		return "--trigger, --trigger-latency, --post and --rearm are for --flight";
+		return "--trigger, --trigger-latency, --post and --rearm need --flight";
 	if (o->keep)
 		wrong = read_keep(o->keep, flight);
 	for (i = 0; i < o->events.cnt && !wrong; i++)

@@ -26,25 +26,25 @@ struct flight_opts {
 	  .off = offsetof(s, m.keep),                                                              \
 	  .arg = "TIME[,SIZE]",                                                                    \
 	  .group = "Flight recorder",                                                              \
-	  .help = "keep the last 30s, in 256M of memory at most, and write it, as FILE.0.bin, "    \
-		  "FILE.1.bin, at SIGUSR2, at a trigger, and at the end" },                        \
+	  .help = "Keep the last TIME in memory, at most SIZE (default 256M); write it to "        \
+		  "FILE.0.bin, FILE.1.bin, ... at a trigger, on SIGUSR2, and at the end" },        \
 		{ .name = "trigger",                                                               \
 		  .kind = OPT_LIST,                                                                \
 		  .off = offsetof(s, m.events),                                                    \
 		  .arg = "SYS:EVENT[/FILTER/]",                                                    \
-		  .help = "record this tracepoint, and write when it happens; repeatable" },       \
+		  .help = "Record this tracepoint, and write when it occurs; repeatable" },        \
 		{ .name = "trigger-latency",                                                       \
 		  .kind = OPT_LIST,                                                                \
 		  .off = offsetof(s, m.latencies),                                                 \
 		  .arg = "offcpu|runq>DUR",                                                        \
-		  .help = "write when a thread was blocked, or waited for a CPU, for longer" },    \
+		  .help = "Write when a thread was blocked or runnable for longer than DUR" },     \
 		{ .name = "post",                                                                  \
 		  .kind = OPT_DURATION,                                                            \
 		  .off = offsetof(s, m.post_ns),                                                   \
-		  .help = "record so long behind a trigger before it is written (default 0)" },    \
+		  .help = "Record for DUR after a trigger before writing (default 0)" },           \
 	{                                                                                          \
 		.name = "rearm", .kind = OPT_DURATION, .off = offsetof(s, m.rearm_ns),             \
-		.help = "then take no other trigger for so long (default 1s)"                      \
+		.help = "After a write, ignore triggers for DUR (default 1s)"                      \
 	}
 
 /* Events that are to be recorded because they are triggers, and their filters, NULL for none. */

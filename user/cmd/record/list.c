@@ -36,7 +36,7 @@ static const struct opt list_table[] = {
 	  .key = 'v',
 	  .kind = OPT_FLAG,
 	  .off = offsetof(struct list_opts, verbose),
-	  .help = "with the fields of each, as a trace will have them" },
+	  .help = "Also print the fields and their types in the trace" },
 	{ .name = "json",
 	  .kind = OPT_FLAG,
 	  .off = offsetof(struct list_opts, json),
@@ -48,7 +48,7 @@ static const struct opt list_table[] = {
 static const struct opt_spec list_spec = {
 	.name = "list",
 	.usage = "dial9-prof list [OPTIONS] [GLOB...]",
-	.brief = "Lists the tracepoints of this kernel; needs root or CAP_DAC_READ_SEARCH.",
+	.brief = "List the tracepoints of this kernel; needs root or CAP_DAC_READ_SEARCH.",
 	.opts = list_table,
 	.cnt = sizeof(list_table) / sizeof(list_table[0]),
 	.examples = "  dial9-prof list 'sched:*'\n"
@@ -170,7 +170,8 @@ static void show_json(const char *name, const struct event_def *def, const char 
 /* The kernel gives out ftrace's own events through no attachment. */
 static const char *not_attachable(const char *system)
 {
-	return strcmp(system, "ftrace") ? NULL : "nothing can attach to ftrace's own events";
+	return strcmp(system, "ftrace") ? NULL :
+					  "programs cannot attach to events of ftrace itself";
 }
 
 static int load_def(const struct list *list, const char *system, const char *name,
@@ -185,7 +186,7 @@ static int load_def(const struct list *list, const char *system, const char *nam
 		return -ENOTSUP;
 	buf_printf(&path, "events/%s/%s/format", system, name);
 	err = tracefs_read(list->tracefs_fd, buf_cstr(&path), &text);
-	*why = "its format cannot be read";
+	*why = "cannot read its format";
 	if (!err)
 		err = format_parse(buf_cstr(&text), text.len, system, &format, why);
 	if (!err) {
@@ -246,17 +247,19 @@ static int nothing_shown(const struct list *list)
 
 	near = opts_nearest(glob, (const char *const *)list->names, list->cnt);
 	if (list->glob_cnt > 1)
-		snprintf(others, sizeof(others), " nor the %d behind it", list->glob_cnt - 1);
+		snprintf(others, sizeof(others), " or the %d after it", list->glob_cnt - 1);
 	if (!strchr(glob, ':'))
-		log_error("list: no event matches '%s'%s (events are named system:event, such as "
-			  "'irq:*' or '*:sched_switch'); dial9-prof list shows all",
+		log_error("list: no event matches '%s'%s (expected system:event, such as "
+			  "'irq:*' or '*:sched_switch'); dial9-prof list prints all",
 			  glob, others);
 	else if (near)
-		log_error("list: no event matches '%s'%s (did you mean %s?); dial9-prof list shows "
-			  "all",
-			  glob, others, near);
+		log_error(
+			"list: no event matches '%s'%s (did you mean %s?); dial9-prof list prints "
+			"all",
+			glob, others, near);
 	else
-		log_error("list: no event matches '%s'%s; dial9-prof list shows all", glob, others);
+		log_error("list: no event matches '%s'%s; dial9-prof list prints all", glob,
+			  others);
 	return CMD_START;
 }
 

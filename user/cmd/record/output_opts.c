@@ -37,11 +37,11 @@ static const char *read_packing(const struct output_opts *o, struct output_cfg *
 	cfg->pack = o->level ? COMPRESS_GZIP : COMPRESS_NONE;
 	cfg->level = o->level;
 	if (o->compress && !is_kind(o->compress, &cfg->pack))
-		return "--compress takes gzip, zstd or none";
+		return "bad value for --compress: expected gzip, zstd or none";
 	if (o->level && cfg->pack == COMPRESS_NONE)
 		return "-z and --compress none exclude each other";
 	if (o->level > compress_level_max(cfg->pack))
-		return "levels of gzip are 1 to 9: --compress zstd has more";
+		return "gzip has levels 1 to 9; --compress zstd has 1 to 22";
 	return NULL;
 }
 
@@ -59,13 +59,13 @@ static const char *read_switching(const char *text, struct output_cfg *cfg)
 		return NULL;
 	if (ends_in(text, "BKMGT") && !str_parse_size(text, &cfg->switch_bytes))
 		return cfg->switch_bytes < SWITCH_BYTES_MIN ?
-			       "--switch-output takes no less than 64K: each file says everything "
-			       "again that it needs" :
+			       "bad value for --switch-output: expected at least 64K" :
 			       NULL;
 	if (!str_parse_unit_duration(text, &cfg->switch_ns))
-		return cfg->switch_ns < SWITCH_NS_MIN ? "--switch-output takes no less than 10ms" :
-							NULL;
-	return "--switch-output takes a size (500M), a time (30s, 5min, 1h) or the word signal";
+		return cfg->switch_ns < SWITCH_NS_MIN ?
+			       "bad value for --switch-output: expected at least 10ms" :
+			       NULL;
+	return "bad value for --switch-output: expected a size (500M), a time (30s, 5min, 1h) or signal";
 }
 
 /* A device or a FIFO: files that take turns would lie beside it. */
@@ -84,17 +84,16 @@ static const char *read_room(const struct output_opts *o, struct output_cfg *cfg
 	const bool set = o->switching || o->snapshots;
 
 	if (o->max_files && !set)
-		return "--switch-max-files is for --switch-output and --flight";
+		return "--switch-max-files needs --switch-output or --flight";
 	if (o->disk_budget && !set)
-		return "--disk-budget is for --switch-output and --flight; use --max-size for one file";
+		return "--disk-budget needs --switch-output or --flight; use --max-size for one file";
 	if (o->on_full != OUTPUT_OPTS_DEFAULT && output_opts_is_stream(o))
-		return "--on-full is for files: -o FILE";
+		return "--on-full needs a file: -o FILE";
 	cfg->on_full = o->on_full != OUTPUT_OPTS_DEFAULT ? on_full[o->on_full] :
 		       o->disk_budget			 ? OUTPUT_DROP_OLDEST :
 							   OUTPUT_STOP;
 	if (cfg->on_full == OUTPUT_DROP_OLDEST && !set)
-		return "--on-full drop-oldest is for --switch-output and --flight: one file has "
-		       "nothing to delete";
+		return "--on-full drop-oldest needs --switch-output or --flight";
 	return NULL;
 }
 
@@ -131,8 +130,8 @@ const char *output_opts_read(const struct output_opts *o, const volatile sig_ato
 	if (!wrong)
 		wrong = stream_name_is_wrong(o->path);
 	if (!wrong && (cfg->set || o->stamp) && (output_opts_is_stream(o) || is_no_file(o->path)))
-		wrong = "--switch-output and --timestamp-filename are for files: -o FILE";
+		wrong = "--switch-output and --timestamp-filename need a file: -o FILE";
 	if (!wrong && o->snapshots && is_no_file(o->path))
-		wrong = "--flight writes files, whose names begin as that of -o: -o FILE";
+		wrong = "--flight needs a file: -o FILE";
 	return wrong;
 }

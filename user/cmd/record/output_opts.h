@@ -31,63 +31,62 @@ struct output_opts {
 };
 
 /* Rows of an option table for a member `m` of type struct output_opts in struct `s`. */
-#define OUTPUT_OPTS(s, m)                                                                          \
-	{ .name = "output",                                                                        \
-	  .key = 'o',                                                                              \
-	  .kind = OPT_STR,                                                                         \
-	  .off = offsetof(s, m.path),                                                              \
-	  .arg = "FILE",                                                                           \
-	  .group = "Output",                                                                       \
-	  .help = "default dial9.bin; - is standard output; unix:PATH and "                        \
-		  "tcp:HOST:PORT are where somebody listens" },                                    \
-		{ .name = "switch-output",                                                         \
-		  .kind = OPT_STR,                                                                 \
-		  .off = offsetof(s, m.switching),                                                 \
-		  .arg = "SIZE|TIME|signal",                                                       \
-		  .implied = SWITCH_IMPLIED,                                                       \
-		  .help = "rotate the output: start a new file, FILE.N.bin, every SIZE (500M) or " \
-			  "TIME (30s, 5min, 1h), and on SIGUSR2 and SIGHUP" },                     \
-		{ .name = "switch-max-files",                                                      \
-		  .kind = OPT_U32,                                                                 \
-		  .off = offsetof(s, m.max_files),                                                 \
-		  .arg = "N",                                                                      \
-		  .min = 1,                                                                        \
-		  .help = "keep N of these files, those of earlier runs included: delete the "     \
-			  "oldest" },                                                              \
-		{ .name = "disk-budget",                                                           \
-		  .kind = OPT_SIZE,                                                                \
-		  .off = offsetof(s, m.disk_budget),                                               \
-		  .min = OUTPUT_OPTS_BUDGET_MIN,                                                   \
-		  .help = "never let all files of this name together, those of earlier runs "      \
-			  "included, take more than SIZE" },                                       \
-		{ .name = "on-full",                                                               \
-		  .kind = OPT_CHOICE,                                                              \
-		  .off = offsetof(s, m.on_full),                                                   \
-		  .choices = output_opts_on_full,                                                  \
-		  .help = "when the disk is full or the budget is used up: end with an error, "    \
-			  "lose and count events until there is room, or delete the oldest file "  \
-			  "(default stop; drop-oldest with --disk-budget)" },                      \
-		{ .name = "max-size",                                                              \
-		  .kind = OPT_SIZE,                                                                \
-		  .off = offsetof(s, m.max_bytes),                                                 \
-		  .min = 1,                                                                        \
-		  .help = "end when so much was written" },                                        \
-		{ .name = "timestamp-filename",                                                    \
-		  .kind = OPT_FLAG,                                                                \
-		  .off = offsetof(s, m.stamp),                                                     \
-		  .help = "the time of the start becomes part of the name" },                      \
-		{ .name = "compression-level",                                                     \
-		  .key = 'z',                                                                      \
-		  .kind = OPT_U32,                                                                 \
-		  .off = offsetof(s, m.level),                                                     \
-		  .arg = "LEVEL",                                                                  \
-		  .implied = "6",                                                                  \
-		  .min = 1,                                                                        \
-		  .max = 22,                                                                       \
-		  .help = "compress, by gzip if --compress does not say otherwise: 1 is quick" },  \
-	{                                                                                          \
-		.name = "compress", .kind = OPT_STR, .off = offsetof(s, m.compress),               \
-		.arg = "gzip|zstd|none", .help = "compress that way"                               \
+#define OUTPUT_OPTS(s, m)                                                                           \
+	{ .name = "output",                                                                         \
+	  .key = 'o',                                                                               \
+	  .kind = OPT_STR,                                                                          \
+	  .off = offsetof(s, m.path),                                                               \
+	  .arg = "FILE",                                                                            \
+	  .group = "Output",                                                                        \
+	  .help = "Write to FILE (default dial9.bin); - is standard output; unix:PATH and "         \
+		  "tcp:HOST:PORT send to a socket listener" },                                      \
+		{ .name = "switch-output",                                                          \
+		  .kind = OPT_STR,                                                                  \
+		  .off = offsetof(s, m.switching),                                                  \
+		  .arg = "SIZE|TIME|signal",                                                        \
+		  .implied = SWITCH_IMPLIED,                                                        \
+		  .help = "Rotate the output: start a new file, FILE.N.bin, every SIZE (500M) or "  \
+			  "TIME (30s, 5min, 1h), and on SIGUSR2 and SIGHUP" },                      \
+		{ .name = "switch-max-files",                                                       \
+		  .kind = OPT_U32,                                                                  \
+		  .off = offsetof(s, m.max_files),                                                  \
+		  .arg = "N",                                                                       \
+		  .min = 1,                                                                         \
+		  .help = "Keep N of these files, earlier runs included; delete the oldest" },      \
+		{ .name = "disk-budget",                                                            \
+		  .kind = OPT_SIZE,                                                                 \
+		  .off = offsetof(s, m.disk_budget),                                                \
+		  .min = OUTPUT_OPTS_BUDGET_MIN,                                                    \
+		  .help = "Limit all files of this name together, earlier runs included, to SIZE; " \
+			  "delete the oldest" },                                                    \
+		{ .name = "on-full",                                                                \
+		  .kind = OPT_CHOICE,                                                               \
+		  .off = offsetof(s, m.on_full),                                                    \
+		  .choices = output_opts_on_full,                                                   \
+		  .help = "If the disk or the budget is full: end with an error, lose and count "   \
+			  "events until there is space, or delete the oldest file (default stop; "  \
+			  "with --disk-budget drop-oldest)" },                                      \
+		{ .name = "max-size",                                                               \
+		  .kind = OPT_SIZE,                                                                 \
+		  .off = offsetof(s, m.max_bytes),                                                  \
+		  .min = 1,                                                                         \
+		  .help = "Stop after writing SIZE bytes" },                                        \
+		{ .name = "timestamp-filename",                                                     \
+		  .kind = OPT_FLAG,                                                                 \
+		  .off = offsetof(s, m.stamp),                                                      \
+		  .help = "Add the start time to the file name" },                                  \
+		{ .name = "compression-level",                                                      \
+		  .key = 'z',                                                                       \
+		  .kind = OPT_U32,                                                                  \
+		  .off = offsetof(s, m.level),                                                      \
+		  .arg = "LEVEL",                                                                   \
+		  .implied = "6",                                                                   \
+		  .min = 1,                                                                         \
+		  .max = 22,                                                                        \
+		  .help = "Compress, with gzip or as --compress sets: 1 (fast) to 9, zstd to 22" }, \
+	{                                                                                           \
+		.name = "compress", .kind = OPT_STR, .off = offsetof(s, m.compress),                \
+		.arg = "gzip|zstd|none", .help = "Compress with this method"                        \
 	}
 
 /*

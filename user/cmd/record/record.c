@@ -96,7 +96,7 @@ static const struct opt record_table[] = {
 	{ .name = "neighbours",
 	  .kind = OPT_FLAG,
 	  .off = AT(neighbours),
-	  .help = "also who is switched, whoever it is, on a CPU for which a target waits" },
+	  .help = "Also record context switches of all tasks on a CPU while a target is runnable there" },
 
 	{ .name = "event",
 	  .key = 'e',
@@ -104,32 +104,32 @@ static const struct opt record_table[] = {
 	  .off = AT(events),
 	  .arg = "SYS:EVENT",
 	  .group = "Events",
-	  .help = "also this tracepoint; globs, comma lists, repeatable (dial9-prof list)" },
+	  .help = "Also record this tracepoint (see dial9-prof list); globs, comma lists, repeatable" },
 	{ .name = "filter",
 	  .kind = OPT_LIST_OF,
 	  .off = AT(filters),
 	  .of = AT(events),
 	  .of_what = "-e",
 	  .arg = "EXPR",
-	  .help = "of the events of the -e before it only those for which this is true: "
+	  .help = "Record the events of the preceding -e only if EXPR is true: "
 		  "prev_state == 2 && next_comm ~ \"kworker*\"" },
 	{ .name = "no-sched",
 	  .kind = OPT_NOT,
 	  .off = AT(sched),
-	  .help = "leave out the scheduler's events" },
+	  .help = "Do not record scheduler events" },
 	{ .name = "summary",
 	  .kind = OPT_DURATION,
 	  .off = AT(cfg.summary_ns),
 	  .arg = "SEC",
 	  .implied = "1",
 	  .min = 1,
-	  .help = "no events: how long threads waited, were blocked and ran, per process, "
-		  "summed up by the kernel each second" },
+	  .help = "Record no events and no samples, but sums of run-queue, blocked and run time "
+		  "per process, every SEC (default 1; 200ms to 10m)" },
 	BLOCK_OPTS(struct record_opts, block),
 	{ .name = "no-samples",
 	  .kind = OPT_NOT,
 	  .off = AT(cfg.capture.samples),
-	  .help = "take no CPU samples" },
+	  .help = "Do not take CPU samples" },
 	{ .name = "freq",
 	  .key = 'F',
 	  .kind = OPT_U32,
@@ -137,17 +137,17 @@ static const struct opt record_table[] = {
 	  .arg = "HZ",
 	  .min = 1,
 	  .max = HZ_MAX,
-	  .help = "CPU samples a second on each CPU (default 99)" },
+	  .help = "CPU samples per second on each CPU (default 99)" },
 	{ .name = "switch-stacks",
 	  .kind = OPT_CHOICE,
 	  .off = AT(switch_stacks),
 	  .choices = stack_choices,
-	  .help = "stacks of threads that leave the CPU (default both)" },
+	  .help = "Record stacks of threads that leave the CPU (default both)" },
 	{ .name = "waker-stacks",
 	  .kind = OPT_CHOICE,
 	  .off = AT(wakeup_stacks),
 	  .choices = stack_choices,
-	  .help = "stacks of threads that wake others (default none)" },
+	  .help = "Record waker stacks (default none)" },
 	{ .name = "waking-stacks",
 	  .kind = OPT_CHOICE,
 	  .off = AT(wakeup_stacks),
@@ -156,106 +156,106 @@ static const struct opt record_table[] = {
 	  .kind = OPT_CHOICE,
 	  .off = AT(event_stacks),
 	  .choices = stack_choices,
-	  .help = "stacks of the tracepoints that -e names (default none)" },
+	  .help = "Record stacks of the tracepoints of -e (default none)" },
 	{ .name = "call-graph",
 	  .kind = OPT_CHOICE,
 	  .off = AT(call_graph),
 	  .choices = call_graph_choices,
-	  .help = "how user stacks are walked: auto and dwarf by unwind tables, fp by frame "
-		  "pointers alone, no: not at all (default auto)" },
+	  .help = "How to walk user stacks: auto and dwarf with unwind tables, fp with frame "
+		  "pointers only, no: only the current address (default auto)" },
 	{ .name = "max-stack",
 	  .kind = OPT_U32,
 	  .off = AT(cfg.capture.max_stack),
 	  .arg = "N",
 	  .min = 1,
 	  .max = PROF_STACK_MAX,
-	  .help = "frames of a user stack at most (default 127)" },
+	  .help = "Maximum frames of a user stack (default and maximum 127)" },
 	{ .name = "unwind-mem",
 	  .kind = OPT_SIZE,
 	  .off = AT(cfg.unwind_mem),
 	  .min = UNWIND_MEM_MIN,
 	  .max = UNWIND_MEM_MAX,
-	  .help = "memory for unwind tables in the kernel (default 128M)" },
+	  .help = "Kernel memory for unwind tables (default 128M; 1M to 1G)" },
 	{ .name = "no-names",
 	  .kind = OPT_FLAG,
 	  .off = AT(cfg.no_names),
-	  .help = "do not look up functions of user code" },
+	  .help = "Do not look up symbols of user code" },
 	{ .name = "names-wait",
 	  .kind = OPT_DURATION,
 	  .off = AT(cfg.names_wait_ns),
 	  .arg = "SEC",
-	  .help = "wait so long at the end for names that keep coming (default 10)" },
+	  .help = "At the end, wait up to SEC for pending symbol lookups (default 10)" },
 
 	OUTPUT_OPTS(struct record_opts, output),
 	{ .name = "app-trace",
 	  .kind = OPT_STR,
 	  .off = AT(app_trace),
 	  .arg = "DIR",
-	  .help = "at the end merge what the application wrote there meanwhile as dial9" },
+	  .help = "At the end, merge the dial9 traces that the application wrote to DIR" },
 	{ .name = "spec",
 	  .kind = OPT_CHOICE,
 	  .off = AT(spec),
 	  .choices = spec_choices,
-	  .help = "dial9 level; 0.4 pools stacks and says what fields are, which older readers cannot read (default 0.3)" },
+	  .help = "dial9 level of the file (default 0.3); 0.4 is smaller, but older readers cannot read it" },
 	{ .name = "duration",
 	  .key = 'd',
 	  .kind = OPT_DURATION,
 	  .off = AT(cfg.when.duration_ns),
 	  .min = 1,
-	  .help = "stop after so long: 10 (seconds), 500ms, 5m, 1h" },
+	  .help = "Stop after DUR: 10 (seconds), 500ms, 5m, 1h" },
 	{ .name = "delay",
 	  .key = 'D',
 	  .kind = OPT_STR,
 	  .off = AT(delay),
 	  .arg = "MS",
-	  .help = "begin so many milliseconds later; -1: when --control asks for it" },
+	  .help = "Start recording after MS milliseconds; -1: when --control requests it" },
 	{ .name = "start-at",
 	  .kind = OPT_STR,
 	  .off = AT(start_at),
 	  .arg = "TIME",
-	  .help = "begin at 03:00, at 2030-01-31T23:59:00Z, or, as /10s, at the next multiple of that" },
+	  .help = "Start recording at TIME: 03:00, 2030-01-31T23:59:00Z, or /10s for the next multiple" },
 	{ .name = "clockid",
 	  .key = 'k',
 	  .kind = OPT_CHOICE,
 	  .off = AT(clock),
 	  .choices = clock_choices,
-	  .help = "of the trace: boot also counts while the machine is suspended (default mono)" },
+	  .help = "Clock of the trace; boot also counts while the machine is suspended (default mono)" },
 	{ .name = "control",
 	  .kind = OPT_STR,
 	  .off = AT(cfg.when.control),
 	  .arg = "fifo:PATH[,PATH]|fd:N[,N]",
-	  .help = "take enable, disable, snapshot, ping and stop from there, as perf does, and answer to the second with ack" },
+	  .help = "Read enable, disable, snapshot, ping and stop from a FIFO or descriptor, one per line; write ack to the second" },
 	{ .name = "ready-fd",
 	  .kind = OPT_U32,
 	  .off = AT(ready_fd),
 	  .arg = "FD",
 	  .min = NOTIFY_FD_MIN,
 	  .max = INT_MAX,
-	  .help = "write a newline to descriptor FD, and close it, when recording runs" },
+	  .help = "When recording runs, write a newline to descriptor FD and close it" },
 	{ .name = "meta",
 	  .kind = OPT_LIST,
 	  .off = AT(meta),
 	  .arg = "KEY=VALUE",
-	  .help = "also say this of the recording; repeatable" },
+	  .help = "Add this metadata, which info prints; repeatable" },
 	{ .name = "ring-size",
 	  .key = 'm',
 	  .kind = OPT_SIZE,
 	  .off = AT(cfg.capture.ring_bytes),
 	  .min = RING_MIN,
 	  .max = RING_MAX,
-	  .help = "buffer for each CPU (default 4M)" },
+	  .help = "Ring buffer of each CPU (default 4M)" },
 	{ .name = "rings",
 	  .kind = OPT_U32,
 	  .off = AT(cfg.capture.ring_max),
 	  .arg = "N",
 	  .min = 1,
 	  .max = PROF_RINGS_MAX,
-	  .help = "so many buffers at most, which CPUs share (default and most 64)" },
+	  .help = "Use at most N ring buffers, which CPUs share (default and maximum 64)" },
 	{ .name = "mem-max",
 	  .kind = OPT_SIZE,
 	  .off = AT(cfg.mem_max),
 	  .min = MEM_MIN,
-	  .help = "memory for what is remembered of programs (default 512M)" },
+	  .help = "Memory for names, mappings and stacks of programs (default 512M)" },
 
 	FLIGHT_OPTS(struct record_opts, flight),
 	{ .name = "realtime",
@@ -265,13 +265,13 @@ static const struct opt record_table[] = {
 	  .arg = "PRIO",
 	  .max = PRIORITY_MAX,
 	  .group = "Recorder",
-	  .help = "real-time priority while buffers fill (default 1; 0 for none)" },
+	  .help = "Real-time priority while a ring buffer fills (default 1; 0 for none)" },
 	{ .name = "nice",
 	  .kind = OPT_INT,
 	  .off = AT(cfg.realtime.nice),
 	  .int_min = -20,
 	  .int_max = 19,
-	  .help = "its nice value otherwise (default -15)" },
+	  .help = "Nice value of the recorder at other times (default -15)" },
 
 	THIN_OPTS(struct record_opts, thinning),
 	{ .name = "btf",
@@ -282,31 +282,31 @@ static const struct opt record_table[] = {
 	{ .name = "no-orc",
 	  .kind = OPT_FLAG,
 	  .off = AT(cfg.capture.no_orc),
-	  .help = "take kernel stacks by the kernel's own helper: the same ones, but slowly" },
+	  .help = "Take kernel stacks with the kernel's helper: the same frames, but slower" },
 	{ .name = "verify-stacks",
 	  .kind = OPT_FLAG,
 	  .off = AT(cfg.capture.verify_stacks),
-	  .help = "compare each stack that is walked or reused with what the slow way finds" },
+	  .help = "Check each walked or reused stack against the slow method" },
 
 	{ .name = "quiet",
 	  .key = 'q',
 	  .kind = OPT_FLAG,
 	  .off = AT(quiet),
 	  .group = "Messages",
-	  .help = "only errors" },
+	  .help = "Print errors only" },
 	{ .name = "verbose",
 	  .key = 'v',
 	  .kind = OPT_COUNT,
 	  .off = AT(verbose),
-	  .help = "say what it does without; -vv libbpf's messages too" },
+	  .help = "Report which kernel features are missing and what is used instead; -vv adds libbpf's messages" },
 	{ .name = "progress",
 	  .kind = OPT_FLAG,
 	  .off = AT(progress),
-	  .help = "show progress and summary also where standard error is no terminal" },
+	  .help = "Print progress and summary even if standard error is not a terminal" },
 	{ .name = "no-progress",
 	  .kind = OPT_FLAG,
 	  .off = AT(no_progress),
-	  .help = "do not show them on a terminal either" },
+	  .help = "Do not print progress and summary" },
 	/* what perf's users type out of habit: stacks are always recorded */
 	{ .key = 'g', .kind = OPT_FLAG, .off = AT(habit) },
 	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "Print this help" },
@@ -315,7 +315,7 @@ static const struct opt record_table[] = {
 static const struct opt_spec record_spec = {
 	.name = "record",
 	.usage = "dial9-prof [record] [OPTIONS] [-- COMMAND [ARG...]]",
-	.brief = "Records until the target ends, the time is over, or Ctrl-C.",
+	.brief = "Record a process, a command or the system until it ends, -d expires, or Ctrl-C.",
 	.opts = record_table,
 	.cnt = sizeof(record_table) / sizeof(record_table[0]),
 	.stop_at_word = true,
@@ -348,7 +348,7 @@ static int check_filters(const struct record_opts *o)
 
 	for (i = 0; i < o->filters.cnt; i++) {
 		if (o->filters.v[i] && is_clock(o->events.v[i]))
-			return usage_error("--filter is for tracepoints, not for samples");
+			return usage_error("--filter needs a tracepoint, not samples");
 	}
 	return 0;
 }
@@ -369,30 +369,29 @@ static int check(const struct record_opts *o, bool command)
 	if (wrong)
 		return usage_error(wrong);
 	if (o->neighbours && (!is_some(o, command) || !o->sched))
-		return usage_error(
-			"--neighbours adds to the scheduler's events of -p, -t or a COMMAND");
+		return usage_error("--neighbours needs -p, -t or COMMAND, and scheduler events");
 	if (o->cfg.summary_ns && (o->events.cnt || o->neighbours || !o->sched || o->app_trace))
-		return usage_error("--summary records no events: not with -e, --no-sched, "
+		return usage_error("--summary cannot be combined with -e, --no-sched, "
 				   "--neighbours or --app-trace");
 	if (o->cfg.summary_ns &&
 	    (o->cfg.summary_ns < SUMMARY_MIN_NS || o->cfg.summary_ns > SUMMARY_MAX_NS))
-		return usage_error("--summary wants 200ms to 10m");
+		return usage_error("bad value for --summary: expected 200ms to 10m");
 	if (o->cfg.summary_ns && o->target.cpus.cnt)
-		return usage_error("--summary sums up what threads do on all CPUs: not with -C");
+		return usage_error("--summary cannot be combined with -C");
 	if (o->neighbours && o->target.cpus.cnt)
-		return usage_error("--neighbours goes where targets wait, -C to some CPUs alone");
+		return usage_error("--neighbours cannot be combined with -C");
 	if (out_file_is_stdout(o->output.path) && isatty(STDOUT_FILENO))
-		return usage_error("standard output is a terminal: -o - wants a pipe or a file");
+		return usage_error("-o - needs a pipe or a file; standard output is a terminal");
 	if (o->ready_fd && out_file_is_descriptor(o->output.path, (int)o->ready_fd))
-		return usage_error("--ready-fd is where the trace goes: choose another descriptor");
+		return usage_error("--ready-fd and -o use the same descriptor; choose another one");
 	if (o->app_trace && (output_opts_is_stream(&o->output) || o->output.switching ||
 			     o->output.stamp || o->output.level || o->output.compress))
-		return usage_error("--app-trace wants one plain file to merge into: -o FILE");
+		return usage_error("--app-trace needs one uncompressed file: -o FILE");
 	wrong = output_opts_read(&o->output, NULL, &output);
 	if (wrong)
 		return usage_error(wrong);
 	if (!o->sched && !o->cfg.capture.samples && !o->events.cnt)
-		return usage_error("--no-sched and --no-samples leave nothing to record; name "
+		return usage_error("nothing to record with --no-sched and --no-samples; add "
 				   "events with -e");
 	return check_filters(o);
 }
@@ -400,7 +399,7 @@ static int check(const struct record_opts *o, bool command)
 /* Where a value makes no sense one line says so. */
 static int bad_value(const char *option, const char *value, const char *why)
 {
-	log_error("record: %s %s: %s", option, value, why);
+	log_error("record: bad value '%s' for %s: %s", value, option, why);
 	return -EINVAL;
 }
 
@@ -410,8 +409,7 @@ static int check_thin(struct record_opts *o)
 	if (thin_opts_read(&o->thinning, &o->cfg.thin))
 		return -EINVAL;
 	if (o->cfg.thin.one_in > 1 && o->cfg.summary_ns)
-		return usage_error(
-			"--sched-sample leaves out time, of which --summary has no events");
+		return usage_error("--sched-sample cannot be combined with --summary");
 	return 0;
 }
 
@@ -421,12 +419,12 @@ static int check_block(struct record_opts *o)
 	if (!block_opts_are_used(&o->block))
 		return 0;
 	if (!o->sched || o->neighbours || o->cfg.summary_ns || o->wakeup_stacks)
-		return usage_error("--min-block and --max-block record whole stays in place of "
-				   "switches and wakings: not with --no-sched, --neighbours, "
-				   "--summary or --waker-stacks");
+		return usage_error(
+			"--min-block and --max-block cannot be combined with --no-sched, "
+			"--neighbours, --summary or --waker-stacks");
 	if (o->cfg.thin.one_in > 1 || o->cfg.thin.max_ppm)
-		return usage_error("--min-block and --max-block record whole stays, which "
-				   "--sched-sample and --max-overhead would cut");
+		return usage_error("--min-block and --max-block cannot be combined with "
+				   "--sched-sample or --max-overhead");
 	return block_opts_read(&o->block, &o->cfg.capture.off_cpu);
 }
 
@@ -439,27 +437,27 @@ static int check_when(struct record_opts *o)
 		return usage_error("-D and --start-at exclude each other");
 	if (o->delay && start_at_delay(o->delay, &when->delay_ns, &when->hold))
 		return bad_value("-D", o->delay,
-				 "want milliseconds, such as 500, a time with a unit, or -1");
+				 "expected milliseconds, such as 500, a time with a unit, or -1");
 	if (when->hold && !o->cfg.when.control)
-		return usage_error("-D -1 waits for --control, and there is none");
+		return usage_error("-D -1 needs --control");
 	err = o->start_at ? start_at_parse(o->start_at, clock_real_ns(), &when->start_real_ns,
 					   &when->start_period_ns) :
 			    0;
 	if (err == -ERANGE)
-		return bad_value("--start-at", o->start_at, "that is over");
+		return bad_value("--start-at", o->start_at, "this time is in the past");
 	if (err)
 		return bad_value("--start-at", o->start_at,
-				 "want a time such as 03:00, 2030-01-31T23:59:00Z or /10s");
+				 "expected a time such as 03:00, 2030-01-31T23:59:00Z or /10s");
 	if (o->cfg.when.control && control_check(o->cfg.when.control))
 		return bad_value("--control", o->cfg.when.control,
-				 "want fifo:PATH[,ANOTHER] or fd:N[,N]");
+				 "expected fifo:PATH[,PATH] or fd:N[,N]");
 	return 0;
 }
 
 static int check_meta(struct record_opts *o)
 {
 	struct user_metadata_entry *meta = o->entries;
-	const char *why = "there are too many";
+	const char *why = "too many entries";
 	size_t i;
 
 	for (i = 0; i < o->meta.cnt; i++)
@@ -489,8 +487,8 @@ static int check_command(const struct record_opts *o, const char *command)
 {
 	if (!command || !output_opts_is_loose_value(&o->output, command))
 		return 0;
-	log_error("record: the value of --switch-output needs '=': use --switch-output=%s, or "
-		  "./%s if that is the command",
+	log_error("record: --switch-output needs '=' before its value; use --switch-output=%s, or "
+		  "./%s if it is the command",
 		  command, command);
 	return -EINVAL;
 }
@@ -506,11 +504,10 @@ static int check_flight(struct record_opts *o)
 		return usage_error(wrong);
 	if (o->flight.keep && (o->output.switching || o->output.max_bytes || o->app_trace ||
 			       out_file_is_stdout(o->output.path) || stream_is(o->output.path)))
-		return usage_error("--flight writes files of its own: to no stream, and "
-				   "without --switch-output, --max-size and --app-trace");
+		return usage_error("--flight cannot be combined with a stream, --switch-output, "
+				   "--max-size or --app-trace");
 	if (o->output.disk_budget && o->output.disk_budget < o->cfg.flight.bytes)
-		return usage_error("--disk-budget is less than the memory of --flight, and so less "
-				   "than one of its files");
+		return usage_error("--disk-budget is less than the memory of --flight");
 	return 0;
 }
 
@@ -640,7 +637,7 @@ static bool has_stack(void)
 
 	if (getrlimit(RLIMIT_STACK, &lim) || lim.rlim_cur / 1024 >= STACK_KIB_MIN)
 		return true;
-	log_error("record: a stack of %ju KiB is too small; raise \"ulimit -s\" to %d or more",
+	log_error("record: a stack of %ju KiB is too small; raise \"ulimit -s\" to at least %d",
 		  (uintmax_t)lim.rlim_cur / 1024, STACK_KIB_MIN);
 	return false;
 }

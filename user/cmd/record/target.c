@@ -32,23 +32,20 @@ const char *target_complaint(const struct target_opts *o, bool command)
 	int cnt = count(o, command);
 
 	if (!cnt && !is_enough(o))
-		return "whom to record? -p PID, -t TID, -a for the whole system, -G, -u, "
+		return "no target given; use -p PID, -t TID, -a for the whole system, -G, -u, "
 		       "--comm, --thread or -C for a part of it, or -- COMMAND";
 	/* of the whole system a command may say how long */
 	if (cnt > 1 && !(cnt == 2 && o->all && command))
-		return "-p, -t, -a and a COMMAND exclude each other, but for -a -- COMMAND (to stop "
-		       "after a time: --duration 10)";
+		return "-p, -t, -a and COMMAND exclude each other, except -a -- COMMAND (to stop "
+		       "after a time use --duration 10)";
 	if (o->as_root && !command)
-		return "--as-root is for a COMMAND";
+		return "--as-root needs COMMAND";
 	if (target_is_system(o, command))
-		return o->no_inherit ?
-			       "--no-inherit is for -p and a COMMAND: of the whole system whoever "
-			       "matches is a target, new or not" :
-			       NULL;
+		return o->no_inherit ? "--no-inherit needs -p or COMMAND" : NULL;
 	if (o->include_self)
-		return "--include-self is for -a: the recorder is none of -p, -t or a COMMAND";
+		return "--include-self needs -a";
 	if (o->task.no_kthread)
-		return "--no-kthread is for -a: of -p, -t and a COMMAND you know what they are";
+		return "--no-kthread needs -a";
 	return NULL;
 }
 

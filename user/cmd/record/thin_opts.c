@@ -23,7 +23,9 @@ static int read_overhead(const char *text, uint32_t *ppm)
 	if (*end == '%')
 		end++;
 	if (!isdigit((unsigned char)*text) || *end || !(v >= 0.01 && v <= 100)) {
-		log_error("record: --max-overhead %s: want per cent, such as 2 or 0.5", text);
+		log_error(
+			"record: bad value '%s' for --max-overhead: expected 0.01 to 100 percent, such as 2",
+			text);
 		return -EINVAL;
 	}
 	*ppm = (uint32_t)(v * 10000 + 0.5);
@@ -37,7 +39,8 @@ static int read_sample(const char *text, uint32_t *one_in)
 	uint64_t n;
 
 	if (str_parse_u64(n_text, SAMPLE_MAX, &n) || !n) {
-		log_error("record: --sched-sample %s: want 1/N, N up to %d", text, SAMPLE_MAX);
+		log_error("record: bad value '%s' for --sched-sample: expected 1/N, N up to %d",
+			  text, SAMPLE_MAX);
 		return -EINVAL;
 	}
 	*one_in = (uint32_t)n;

@@ -19,13 +19,12 @@ struct thin_opts {
 	  .kind = OPT_STR,                                                                         \
 	  .off = offsetof(s, m.sample),                                                            \
 	  .arg = "1/N",                                                                            \
-	  .help = "record one in N slices of 50 ms, all that happens in it; the trace says which " \
-		  "are left out" },                                                                \
+	  .help = "Record one of N time slices of 50 ms completely, and nothing in the others" },  \
 	{                                                                                          \
 		.name = "max-overhead", .kind = OPT_STR, .off = offsetof(s, m.max_overhead),       \
 		.arg = "PCT",                                                                      \
-		.help = "of the CPU time of all CPUs: beyond that stacks of switches are left "    \
-			"out, then slices of time, which the trace says"                           \
+		.help = "Limit the cost to PCT percent of all CPUs: drop stacks of switches and "  \
+			"wakeups, then skip time slices"                                           \
 	}
 
 /* Sets one_in and max_ppm. 0, or -EINVAL after one printed line. */

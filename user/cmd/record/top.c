@@ -50,13 +50,13 @@ static const struct opt top_opts[] = {
 	  .min = 1,
 	  .max = 100000,
 	  .group = "Events",
-	  .help = "CPU samples a second on each CPU (default 99)" },
+	  .help = "CPU samples per second on each CPU (default 99)" },
 	{ .name = "event",
 	  .key = 'e',
 	  .kind = OPT_LIST,
 	  .off = O(events),
 	  .arg = "SYS:EVENT",
-	  .help = "also this tracepoint, for the file of -o" },
+	  .help = "Also record this tracepoint to the file of -o" },
 	{ .name = "delay",
 	  .key = 'd',
 	  .kind = OPT_DURATION,
@@ -64,39 +64,39 @@ static const struct opt top_opts[] = {
 	  .min = 100000000,
 	  .max = 3600000000000,
 	  .group = "Display",
-	  .help = "Refresh interval: 2 (seconds, the default), 500ms; at least 100ms" },
+	  .help = "Refresh interval: 2 (seconds), 500ms; at least 100ms (default 2)" },
 	{ .name = "duration",
 	  .kind = OPT_DURATION,
 	  .off = O(duration_ns),
 	  .min = 1,
-	  .help = "stop after so long" },
+	  .help = "Stop after DUR: 10 (seconds), 500ms, 5m, 1h" },
 	{ .name = "threads",
 	  .kind = OPT_FLAG,
 	  .off = O(threads),
-	  .help = "rows are threads, not functions (key t)" },
+	  .help = "Show threads instead of functions (key t)" },
 	{ .name = "off-cpu",
 	  .kind = OPT_FLAG,
 	  .off = O(off),
-	  .help = "order by time blocked (keys o and c)" },
+	  .help = "Sort by blocked time (key o; key c sorts by CPU)" },
 	{ .name = "limit",
 	  .kind = OPT_U64,
 	  .off = O(limit),
 	  .arg = "N",
-	  .help = "at most N rows (default: as many as fit)" },
+	  .help = "Print at most N rows (default: as many as fit)" },
 	{ .name = "color",
 	  .kind = OPT_CHOICE,
 	  .off = O(color),
 	  .arg = "WHEN",
 	  .choices = view_color_choices,
 	  .implied = "always",
-	  .help = "colours: auto (on a terminal, unless NO_COLOR is set), always, never" },
+	  .help = "Use colours: auto (on a terminal, unless NO_COLOR is set), always or never (default auto)" },
 	{ .name = "output",
 	  .key = 'o',
 	  .kind = OPT_STR,
 	  .off = O(output),
 	  .arg = "FILE",
 	  .group = "Output",
-	  .help = "also write the trace to a file (default: none is written)" },
+	  .help = "Also write the trace to FILE (default: no file)" },
 	{ .name = "btf",
 	  .kind = OPT_STR,
 	  .off = O(btf),
@@ -109,7 +109,7 @@ static const struct opt top_opts[] = {
 static const struct opt_spec top_spec = {
 	.name = "top",
 	.usage = "dial9-prof top [OPTIONS] [-- COMMAND [ARG...]]",
-	.brief = "Show live which functions and threads use the CPU, and which wait.",
+	.brief = "Show live which functions and threads use the CPU, are runnable, or are blocked.",
 	.opts = top_opts,
 	.cnt = sizeof(top_opts) / sizeof(top_opts[0]),
 	.stop_at_word = true,
@@ -281,7 +281,7 @@ static int exit_code(const struct recorder *r, enum live_view_end end)
 		return CMD_OK;
 	if (WIFEXITED(r->status))
 		return WEXITSTATUS(r->status);
-	log_error("top: the recorder ended by signal %d", WTERMSIG(r->status));
+	log_error("top: the recorder was ended by signal %d", WTERMSIG(r->status));
 	return CMD_START;
 }
 
@@ -373,9 +373,9 @@ static const char *complaint(const struct top_opts *o, bool command)
 	if (why)
 		return why;
 	if (o->output && out_file_is_stdout(o->output))
-		return "standard output is for the picture: -o wants a file";
+		return "-o needs a file: standard output is used for the display";
 	if (o->events.cnt && !o->output)
-		return "-e is for the file of -o";
+		return "-e needs -o FILE";
 	return NULL;
 }
 

@@ -393,7 +393,7 @@ static const char *complaint(const struct convert_opts *opts, int word_cnt)
 	if (!opts->output)
 		return "where to? (-o FILE, or -o - for standard output)";
 	if (out_file_is_stdout(opts->output) && isatty(STDOUT_FILENO))
-		return "standard output is a terminal: -o - wants a pipe or a file";
+		return "-o - needs a pipe or a file; standard output is a terminal";
 	if (opts->follow && word_cnt > 1)
 		return "only one input can be followed";
 	return NULL;

@@ -664,7 +664,7 @@ static const char *complaint(const struct cut_opts *opts)
 	if (!opts->output)
 		return "where to? (-o FILE, or -o - for standard output)";
 	if (out_file_is_stdout(opts->output) && isatty(STDOUT_FILENO))
-		return "standard output is a terminal: -o - wants a pipe or a file";
+		return "-o - needs a pipe or a file; standard output is a terminal";
 	return NULL;
 }
 

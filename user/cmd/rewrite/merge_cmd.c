@@ -96,7 +96,7 @@ static const char *complaint(const struct merge_args *args, const char *const *p
 	if (!args->output)
 		return "where to? (-o FILE, or -o - for standard output)";
 	if (out_file_is_stdout(args->output) && isatty(STDOUT_FILENO))
-		return "standard output is a terminal: -o - wants a pipe or a file";
+		return "-o - needs a pipe or a file; standard output is a terminal";
 	if (args->align && !parse_align(args->align, opts))
 		return "--align takes auto, mono, real, or offset= and a number of nanoseconds";
 	return NULL;

@@ -589,7 +589,7 @@ static const char *complaint(const struct symbolize_opts *opts, const char *path
 	char byte;
 
 	if (opts->output && out_file_is_stdout(opts->output) && isatty(STDOUT_FILENO))
-		return "standard output is a terminal: -o - wants a pipe or a file";
+		return "-o - needs a pipe or a file; standard output is a terminal";
 	if (opts->output || (strcmp(path, "-") != 0 && access(path, F_OK)))
 		return NULL;
 	if (!spool_has_name(path))

@@ -31,7 +31,7 @@ int user_metadata_parse(const char *text, const struct user_metadata_entry *know
 	*why = NULL;
 	if (!key_len || key_len > USER_METADATA_KEY_MAX ||
 	    len - key_len - 1 > USER_METADATA_VALUE_MAX) {
-		*why = "want KEY=VALUE, of up to 64 and 4096 bytes";
+		*why = "expected KEY=VALUE, of up to 64 and 4096 bytes";
 	} else if (dial9_utf8_valid_len(text, len) != len) {
 		*why = "want UTF-8";
 	} else {
@@ -41,7 +41,7 @@ int user_metadata_parse(const char *text, const struct user_metadata_entry *know
 			if (!strcmp(m.key, known[i].key))
 				*why = "the key is given twice";
 		if (is_own(m.key))
-			*why = "the recorder itself says this of a recording";
+			*why = "this key belongs to the recorder";
 	}
 	if (*why)
 		return -EINVAL;
