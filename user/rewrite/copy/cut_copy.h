@@ -4,6 +4,7 @@
 
 #include "rewrite/copy/anonymize.h"
 #include "rewrite/copy/notes_copy.h"
+#include "rewrite/copy/value_record.h"
 #include "trace/read/reader.h"
 
 /* An entry of the metadata that replaces one of the same key, or comes behind the others. */
@@ -19,13 +20,10 @@ struct cut_copy {
 	/* ---- */
 	struct hmap schemas; /* struct dial9_schema -> the same, renamed */
 	struct notes_copy notes;
-	struct buf text, texts;
-	uint64_t *frames;
-	size_t frame_cap;
-	size_t *ends; /* of texts */
-	size_t end_cap;
-	struct dial9_str (*pairs)[2];
-	size_t pair_cap;
+	struct value_record record;
+	struct buf bytes; /* of the values of one event */
+	enum anonymize_as as; /* texts of the field */
+	bool metadata; /* keys of maps say what their values are */
 };
 
 void cut_copy_fini(struct cut_copy *c);

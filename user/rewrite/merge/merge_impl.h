@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "profile/explain/tokio_workers.h"
 #include "rewrite/copy/notes_copy.h"
+#include "rewrite/copy/value_record.h"
 #include "rewrite/merge/merge.h"
 #include "trace/read/reader.h"
 
@@ -174,7 +175,8 @@ struct merge_feed {
 	struct hmap known; /* struct trace_schema and whether it gets a part -> number + 1 */
 	uint64_t *modules; /* id -> segment + 1 << 32 | id in the result */
 	size_t module_cap;
-	struct buf text;
+	struct value_record record;
+	const struct trace_event *event; /* of the record that is made */
 };
 
 /*

@@ -13,37 +13,7 @@
 #include "rewrite/merge/merge_impl.h"
 #include "trace/read/layout.h"
 
-#define UNDEFINED UINT32_MAX /* an id that no pool reaches */
-
 /* ---- into a record ----------------------------------------------------------------------------- */
-
-static void add_u8(struct buf *out, uint8_t v)
-{
-	buf_addch(out, (char)v);
-}
-
-static void add_u32(struct buf *out, uint32_t v)
-{
-	buf_add(out, &v, sizeof(v));
-}
-
-static void add_u64(struct buf *out, uint64_t v)
-{
-	buf_add(out, &v, sizeof(v));
-}
-
-/* Bytes that are not UTF-8 become \xHH: no encoder takes them. */
-static void add_text(struct merge_feed *f, struct buf *out, const char *s, size_t len)
-{
-	if (dial9_utf8_valid_len(s, len) != len) {
-		buf_clear(&f->text);
-		str_escape_invalid(&f->text, s, len);
-		s = buf_cstr(&f->text);
-		len = f->text.len;
-	}
-	add_u32(out, (uint32_t)len);
-	buf_add(out, s, len);
-}
 
 /* Whether the segment has told of a module so far. */
 static bool is_told(const struct merge_feed *f, const struct trace_event *ev, uint64_t id)
@@ -73,68 +43,11 @@ static uint64_t frame_of(const struct merge_feed *f, const struct trace_event *e
 	       (uint64_t)module_of(f, ev, names_frame_module(addr)) << PROF_FRAME_MODULE_SHIFT;
 }
 
-static void add_stack(struct merge_feed *f, const struct trace_event *ev,
-		      const struct dial9_value *v, struct buf *out)
+static uint64_t map_frame(void *ctx, uint64_t addr)
 {
-	const uint8_t *le;
-	uint32_t cnt;
+	const struct merge_feed *f = ctx;
 
-	if (!trace_value_stack(reader_trace(f->reader), v, &le, &cnt)) {
-		add_u8(out, false);
-		return;
-	}
-	add_u8(out, true);
-	add_u32(out, cnt);
-	for (uint32_t i = 0; i < cnt; i++)
-		add_u64(out, frame_of(f, ev, dial9_frame_at(le, i)));
-}
-
-static void add_value(struct merge_feed *f, const struct trace_event *ev,
-		      const struct dial9_value *v, struct buf *out);
-
-static void add_entries(struct merge_feed *f, const struct trace_event *ev,
-			const struct dial9_value *v, struct buf *out)
-{
-	struct dial9_value key, value;
-	struct dial9_iter it;
-
-	add_u32(out, v->map.cnt);
-	dial9_iter_init(&it, v);
-	if (v->type == DIAL9_LIST)
-		while (dial9_list_next(&it, &value) == 1)
-			add_value(f, ev, &value, out);
-	else
-		while (dial9_map_next(&it, &key, &value) == 1) {
-			add_value(f, ev, &key, out);
-			add_value(f, ev, &value, out);
-		}
-}
-
-/* Lists nest no deeper than the decoder allows. */
-static void add_value(struct merge_feed *f, const struct trace_event *ev,
-		      const struct dial9_value *v, struct buf *out)
-{
-	struct dial9_str s;
-
-	add_u8(out, v->type);
-	if (v->type == DIAL9_STRING) {
-		add_text(f, out, v->str.ptr, v->str.len);
-	} else if (v->type == DIAL9_BYTES) {
-		add_u32(out, v->str.len);
-		buf_add(out, v->str.ptr, v->str.len);
-	} else if (v->type == DIAL9_POOLED_STRING) {
-		const bool known = trace_value_str(reader_trace(f->reader), v, &s);
-
-		add_u8(out, known);
-		if (known)
-			add_text(f, out, s.ptr, s.len);
-	} else if (v->type == DIAL9_STACK || v->type == DIAL9_POOLED_STACK) {
-		add_stack(f, ev, v, out);
-	} else if (v->type == DIAL9_STRING_MAP || v->type == DIAL9_LIST || v->type == DIAL9_MAP) {
-		add_entries(f, ev, v, out);
-	} else if (v->type) {
-		add_u64(out, v->type == DIAL9_BOOL ? v->b : v->u64);
-	}
+	return frame_of(f, f->event, addr);
 }
 
 /* ---- what means another thing in the result ------------------------------------------------------ */
@@ -246,6 +159,11 @@ static const struct dial9_schema *add_layout(struct merge_schemas *s, struct dia
 }
 
 static void add_u16(struct buf *out, uint16_t v)
+{
+	buf_add(out, &v, sizeof(v));
+}
+
+static void add_u32(struct buf *out, uint32_t v)
 {
 	buf_add(out, &v, sizeof(v));
 }
@@ -374,6 +292,10 @@ int merge_record_make(struct merge_feed *f, const struct trace_event *ev, struct
 	r.key = key_of(f, ev, r.ts);
 	if (ev->has_ts)
 		f->last_key = r.ts;
+	f->event = ev;
+	f->record.trace = reader_trace(f->reader);
+	f->record.ctx = f;
+	f->record.frame_of = map_frame;
 	buf_clear(out);
 	buf_add(out, &r, sizeof(r));
 	for (size_t i = 0; i < ev->schema->field_cnt; i++) {
@@ -384,12 +306,12 @@ int merge_record_make(struct merge_feed *f, const struct trace_event *ev, struct
 			continue;
 		if (trace_value_u64(&v, &number))
 			v.u64 = number_of(f, ev, i, number);
-		add_value(f, ev, &v, out);
+		value_record_add(&f->record, &v, out);
 	}
-	if (part->out) {
-		add_u8(out, DIAL9_VARINT);
-		add_u64(out, part->out);
-	}
+	if (part->out)
+		value_record_add(&f->record,
+				 &(struct dial9_value){ .type = DIAL9_VARINT, .u64 = part->out },
+				 out);
 	if (out->len > UINT32_MAX)
 		return -E2BIG;
 	((struct merge_record *)out->data)->sz = (uint32_t)out->len;
@@ -400,160 +322,17 @@ void merge_feed_fini(struct merge_feed *f)
 {
 	hmap_fini(&f->known);
 	free(f->modules);
-	buf_free(&f->text);
+	value_record_fini(&f->record);
 	reader_free(f->reader);
 }
 
 /* ---- out of a record --------------------------------------------------------------------------- */
 
-/* What a record holds was put there above, so nothing of it is checked again. */
-struct cursor {
-	const char *pos;
-	struct dial9_enc *enc;
-};
-
-static uint8_t get_u8(struct cursor *c)
-{
-	return (uint8_t)*c->pos++;
-}
-
-static uint32_t get_u32(struct cursor *c)
-{
-	uint32_t v;
-
-	memcpy(&v, c->pos, sizeof(v));
-	c->pos += sizeof(v);
-	return v;
-}
-
-static uint64_t get_u64(struct cursor *c)
-{
-	uint64_t v;
-
-	memcpy(&v, c->pos, sizeof(v));
-	c->pos += sizeof(v);
-	return v;
-}
-
-static struct dial9_str get_text(struct cursor *c)
-{
-	struct dial9_str s;
-
-	s.len = get_u32(c);
-	s.ptr = c->pos;
-	c->pos += s.len;
-	return s;
-}
-
-static int write_pooled_text(struct cursor *c)
-{
-	uint32_t id = UNDEFINED;
-	struct dial9_str s;
-	int err = 0;
-
-	if (get_u8(c)) {
-		s = get_text(c);
-		err = dial9_enc_intern(c->enc, s.ptr, s.len, &id);
-	}
-	return err ? err : dial9_enc_put_str_id(c->enc, id);
-}
-
-static int write_stack(struct cursor *c, bool pooled)
-{
-	uint64_t *frames;
-	uint32_t cnt, id;
-	int err;
-
-	if (!get_u8(c))
-		return dial9_enc_put_stack_id(c->enc, UNDEFINED);
-	cnt = get_u32(c);
-	/* a copy, for the frames may lie anywhere */
-	frames = xmalloc((size_t)cnt * sizeof(*frames));
-	memcpy(frames, c->pos, (size_t)cnt * sizeof(*frames));
-	c->pos += (size_t)cnt * sizeof(*frames);
-	if (pooled) {
-		err = dial9_enc_intern_stack(c->enc, frames, cnt, &id);
-		if (!err)
-			err = dial9_enc_put_stack_id(c->enc, id);
-	} else {
-		err = dial9_enc_put_stack(c->enc, frames, cnt);
-	}
-	free(frames);
-	return err;
-}
-
-static int write_string_map(struct cursor *c)
-{
-	const uint32_t cnt = get_u32(c);
-	struct dial9_str(*pairs)[2] = xcalloc((size_t)cnt + 1, sizeof(*pairs));
-	int err;
-
-	for (uint32_t i = 0; i < cnt; i++)
-		for (int k = 0; k < 2; k++) {
-			get_u8(c);
-			pairs[i][k] = get_text(c);
-		}
-	err = dial9_enc_put_map(c->enc, (const struct dial9_str(*)[2])pairs, cnt);
-	free(pairs);
-	return err;
-}
-
-static int write_value(struct cursor *c);
-
-static int write_entries(struct cursor *c, bool map)
-{
-	uint64_t cnt = get_u32(c);
-	int err = map ? dial9_enc_open_map(c->enc) : dial9_enc_open_list(c->enc);
-
-	for (cnt *= map ? 2 : 1; cnt && !err; cnt--)
-		err = write_value(c);
-	return err ? err : dial9_enc_close(c->enc);
-}
-
-static int write_number(struct cursor *c, uint8_t type)
-{
-	struct dial9_value v = { .type = type };
-
-	v.u64 = get_u64(c);
-	if (type == DIAL9_BOOL)
-		v.b = v.u64;
-	return dial9_enc_put_value(c->enc, &v);
-}
-
-static int write_value(struct cursor *c)
-{
-	const uint8_t type = get_u8(c);
-	struct dial9_str s;
-
-	switch (type) {
-	case 0:
-		return dial9_enc_put_none(c->enc);
-	case DIAL9_STRING:
-		s = get_text(c);
-		return dial9_enc_put_str(c->enc, s.ptr, s.len);
-	case DIAL9_BYTES:
-		s = get_text(c);
-		return dial9_enc_put_bytes(c->enc, s.ptr, s.len);
-	case DIAL9_POOLED_STRING:
-		return write_pooled_text(c);
-	case DIAL9_STACK:
-	case DIAL9_POOLED_STACK:
-		return write_stack(c, type == DIAL9_POOLED_STACK);
-	case DIAL9_STRING_MAP:
-		return write_string_map(c);
-	case DIAL9_LIST:
-	case DIAL9_MAP:
-		return write_entries(c, type == DIAL9_MAP);
-	default:
-		return write_number(c, type);
-	}
-}
-
 /* How many values there are, with its part. */
 int merge_record_write(struct merge_schemas *s, const struct merge_record *r, struct dial9_enc *enc)
 {
 	const struct dial9_schema *schema = s->v[r->schema]->layout;
-	struct cursor c = { .pos = (const char *)(r + 1), .enc = enc };
+	const char *pos = (const char *)(r + 1);
 	int err = notes_copy(&s->notes, enc, schema, &s->v[r->schema]->notes, NULL), end;
 
 	if (!err)
@@ -561,7 +340,7 @@ int merge_record_write(struct merge_schemas *s, const struct merge_record *r, st
 	if (err)
 		return err;
 	for (size_t i = 0; !err && i < dial9_schema_field_cnt(schema); i++)
-		err = write_value(&c);
+		err = value_record_write(&pos, enc);
 	end = dial9_enc_end(enc);
 	return err ? err : end;
 }
