@@ -73,7 +73,7 @@ static void answer(struct symbolize_find *find, uint8_t how)
 static int symbolize(const void *data, size_t sz, uint8_t how, struct buf *out, uint64_t *added)
 {
 	struct symbolize_find_cfg cfg = { .lines = how & 32, .stop = &stop };
-	const struct symbolize_copy_out to = { take, out };
+	const struct cut_out to = { take, out };
 	struct symbolize_copy c = { 0 };
 	struct symbolize_find *find;
 	struct source *src;

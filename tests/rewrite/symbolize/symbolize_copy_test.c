@@ -211,7 +211,7 @@ static int add_bytes(void *ctx, const void *data, size_t sz)
 static int copy_changing(const struct bytes *first, const struct bytes *then, struct buf *out)
 {
 	static const volatile sig_atomic_t stop;
-	const struct symbolize_copy_out to = { add_bytes, out };
+	const struct cut_out to = { add_bytes, out };
 	const int fd = make_fd(first->data, first->sz);
 	struct symbolize_find_cfg cfg = { .stop = &stop };
 	struct symbolize_copy c = { 0 };

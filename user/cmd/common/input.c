@@ -158,36 +158,6 @@ static int rewind_input(void *ctx)
 
 /* ---- opening ----------------------------------------------------------------------------------- */
 
-/*
- * Copies what is left of fd to a temporary file, whose descriptor it returns. No more than the first
- * bytes when they are of no format that can be told: nobody will ask for the rest.
- */
-static int spool(int fd)
-{
-	char *buf = xmalloc(HEAD_SIZE);
-	int temp = file_temp();
-	size_t sz = 0;
-	ssize_t n = 0;
-	int err = temp < 0 ? temp : 0;
-
-	while (!err && sz < HEAD_SIZE && (n = read_once(fd, buf + sz, HEAD_SIZE - sz)) > 0)
-		sz += (size_t)n;
-	if (!err)
-		err = file_write(temp, buf, sz);
-	if (!is_packed(buf, sz) && !foreign_detect(buf, sz, false))
-		n = 0;
-	while (!err && n > 0 && (n = read_once(fd, buf, HEAD_SIZE)) > 0)
-		err = file_write(temp, buf, (size_t)n);
-	free(buf);
-	if (!err && n < 0)
-		err = (int)n;
-	if (!err && lseek(temp, 0, SEEK_SET) < 0)
-		err = -errno;
-	if (err && temp >= 0)
-		close(temp);
-	return err ? err : temp;
-}
-
 /* A serial line is a terminal too, but nobody follows the one they type at. */
 static int open_fd(const char *path, const char *name, bool following)
 {
@@ -433,23 +403,31 @@ static size_t peek_pipe(int fd, char head[DIAL9_MAGIC_SZ])
 
 int input_hold_stdin(void)
 {
-	char head[DIAL9_MAGIC_SZ];
+	char magic[DIAL9_MAGIC_SZ], *head;
+	struct input *in;
 	struct stat st;
+	bool whole;
 	size_t sz;
-	int fd;
+	int err;
 
 	if (fstat(STDIN_FILENO, &st) || !S_ISFIFO(st.st_mode))
 		return 0;
-	sz = peek_pipe(STDIN_FILENO, head);
-	if (!sz || is_dial9(head, sz))
+	sz = peek_pipe(STDIN_FILENO, magic);
+	if (!sz || is_dial9(magic, sz))
 		return 0;
-	fd = spool(STDIN_FILENO);
-	if (fd < 0) {
-		log_error("cannot read standard input: %s", strerror(-fd));
-		return fd;
-	}
-	if (dup2(fd, STDIN_FILENO) < 0)
-		return -errno;
-	close(fd);
-	return 0;
+	err = input_open("-", NULL, &in);
+	if (err)
+		return err;
+	head = xmalloc(HEAD_SIZE);
+	sz = read_head(in, head, &whole);
+	/* if nothing can read it, the head is enough */
+	if (is_packed(head, sz) || foreign_detect(head, sz, false))
+		err = copy_rest(in);
+	free(head);
+	if (!err && (lseek(in->fd, 0, SEEK_SET) < 0 || dup2(in->fd, STDIN_FILENO) < 0))
+		err = -errno;
+	if (err)
+		log_error("cannot read standard input: %s", strerror(-err));
+	input_close(in);
+	return err;
 }

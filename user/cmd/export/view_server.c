@@ -351,10 +351,7 @@ static int prepare(struct server *s, const struct view_server_opts *opts)
 	/* what can be read once only is kept */
 	if (!select_opts_are_used(&opts->sel) && spool_has_name(s->path))
 		return trace_bytes_check("view", s->path);
-	s->temp = spool_temp("view");
-	if (s->temp < 0)
-		return CMD_OUTPUT;
-	return trace_bytes_to_file("view", &opts->sel, s->path, s->temp);
+	return trace_bytes_to_temp("view", &opts->sel, s->path, &s->temp);
 }
 
 static int view_file(const void *arg, const char *path)

@@ -380,15 +380,6 @@ static int open_source(const struct symbolize *s, struct source **out)
 	return source_open_fd(fd, strcmp(s->path, "-") ? s->path : "standard input", out);
 }
 
-/* Of a pipe, as a file without a name. An exit code. */
-static int spool(struct symbolize *s)
-{
-	s->temp = spool_temp("symbolize");
-	if (s->temp < 0)
-		return CMD_INPUT;
-	return trace_bytes_to_file("symbolize", &s->opts->sel, s->path, s->temp);
-}
-
 /* An exit code. */
 static int open_input(struct symbolize *s)
 {
@@ -399,7 +390,7 @@ static int open_input(struct symbolize *s)
 		return progress_open(s->path, READER_ONE_PASS, &s->reader, &s->progress) ?
 			       CMD_INPUT :
 			       CMD_OK;
-	code = spool(s);
+	code = trace_bytes_to_temp("symbolize", &s->opts->sel, s->path, &s->temp);
 	if (code != CMD_OK)
 		return code;
 	return open_source(s, &src) || reader_new(src, READER_ONE_PASS, &s->reader) ? CMD_INPUT :
@@ -432,7 +423,7 @@ static int open_output(const struct symbolize *s, struct out_file **out)
 
 static int write_trace(struct symbolize *s, struct out_file *sink)
 {
-	const struct symbolize_copy_out out = { out_file_write, sink };
+	const struct cut_out out = { out_file_write, sink };
 	struct source *src;
 	bool told = false;
 	int err = open_source(s, &src);

@@ -11,8 +11,8 @@
  */
 int trace_bytes_write(const char *word, const struct select_opts *sel, const char *path,
 		      const struct cut_out *out);
-/* The same into an open file. */
-int trace_bytes_to_file(const char *word, const struct select_opts *sel, const char *path, int fd);
+/* The same into a temporary file without a name: *fd, if it is not negative, is the caller's to close. */
+int trace_bytes_to_temp(const char *word, const struct select_opts *sel, const char *path, int *fd);
 /* Only whether they begin as those of a trace do. */
 int trace_bytes_check(const char *word, const char *path);
 

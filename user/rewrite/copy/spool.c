@@ -48,39 +48,41 @@ int spool_write(void *ctx, const void *data, size_t sz)
 	return err;
 }
 
-/* What is no trace is read no further than to know that. */
-static int spool(const char *word, struct source *src, int temp)
+int spool_copy(struct source *src, const struct cut_out *out, bool any, enum spool_found *found)
 {
-	static const char magic[] = { 'T', 'R', 'C' };
+	static const char magic[] = { 'T', 'R', 'C', 0 };
 	char *buf = xmalloc(BLOCK);
-	bool first = true;
+	ssize_t n = 1;
 	int err = 0;
-	ssize_t n;
 
-	while (!err && (n = source_read(src, buf, BLOCK)) > 0) {
-		err = file_write(temp, buf, (size_t)n);
-		if (err)
-			log_error("%s: cannot write a temporary file: %s (TMPDIR says where)", word,
-				  strerror(-err));
-		if (first &&
-		    memcmp(buf, magic, (size_t)n < sizeof(magic) ? (size_t)n : sizeof(magic)))
+	*found = SPOOL_EMPTY;
+	while (!err && *found != SPOOL_OTHER && (n = source_read(src, buf, BLOCK)) > 0) {
+		if (*found == SPOOL_EMPTY)
+			*found = memcmp(buf, magic,
+					(size_t)n < sizeof(magic) ? (size_t)n : sizeof(magic)) ?
+					 SPOOL_OTHER :
+					 SPOOL_TRACE;
+		if (!out || (*found == SPOOL_OTHER && !any))
 			break;
-		first = false;
+		err = out->write(out->ctx, buf, (size_t)n);
 	}
 	free(buf);
-	if (n < 0 && !err) {
-		err = (int)n;
-		log_error("cannot read %s: %s", source_name(src),
-			  err == -EBADMSG ? "damaged compressed data" : strerror(-err));
-	}
-	return err;
+	if (n >= 0)
+		return err;
+	log_error("cannot read %s: %s", source_name(src),
+		  n == -EBADMSG ? "damaged compressed data" : strerror((int)-n));
+	return -ENODATA;
 }
 
 /* As a file without a name; closes @src. */
 static int copy(const char *word, struct source *src, struct source **out)
 {
-	int temp = spool_temp(word), err = temp < 0 ? temp : spool(word, src, temp);
+	int temp = spool_temp(word), err = temp < 0 ? temp : 0;
+	const struct cut_out to_temp = { spool_write, &temp };
+	enum spool_found found;
 
+	if (!err)
+		err = spool_copy(src, &to_temp, true, &found);
 	if (!err && source_is_cut(src))
 		log_warn("%s: the %s data ends too early; everything before it is used",
 			 source_name(src), source_packing(src));

@@ -295,7 +295,7 @@ struct writer {
 	struct symbolize_find *find;
 	struct names *names;
 	struct source *src;
-	const struct symbolize_copy_out *out;
+	const struct cut_out *out;
 	uint64_t pos; /* bytes copied */
 	char *block;
 	struct place *places;
@@ -522,7 +522,7 @@ static int write_segments(struct writer *w, const volatile sig_atomic_t *stop)
 }
 
 int symbolize_copy_write(struct symbolize_copy *c, struct symbolize_find *find, struct source *src,
-			 const struct symbolize_copy_out *out, const volatile sig_atomic_t *stop,
+			 const struct cut_out *out, const volatile sig_atomic_t *stop,
 			 uint64_t *added, bool *told)
 {
 	struct writer w = {

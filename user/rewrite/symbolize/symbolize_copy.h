@@ -2,6 +2,7 @@
 #ifndef D9_REWRITE_SYMBOLIZE_SYMBOLIZE_COPY_H
 #define D9_REWRITE_SYMBOLIZE_SYMBOLIZE_COPY_H
 
+#include "rewrite/copy/cut_out.h"
 #include "rewrite/symbolize/symbolize_find.h"
 #include "trace/read/reader.h"
 
@@ -28,12 +29,6 @@ void symbolize_copy_fini(struct symbolize_copy *c);
 int symbolize_copy_look(struct symbolize_copy *c, struct symbolize_find *find,
 			const volatile sig_atomic_t *stop);
 
-/* Where the copy goes: 0, or -errno after one line. */
-struct symbolize_copy_out {
-	dial9_write_fn write;
-	void *ctx;
-};
-
 /*
  * A second pass, behind symbolize_find_run(): writes the bytes of the trace, read once more from @src, up to the last
  * whole frame that the first pass saw. Behind each segment that has a place with a new name goes one more, of the
@@ -41,7 +36,7 @@ struct symbolize_copy_out {
  * another one by now, or -errno; *@told: a line was printed for it.
  */
 int symbolize_copy_write(struct symbolize_copy *c, struct symbolize_find *find, struct source *src,
-			 const struct symbolize_copy_out *out, const volatile sig_atomic_t *stop,
+			 const struct cut_out *out, const volatile sig_atomic_t *stop,
 			 uint64_t *added, bool *told);
 
 #endif /* D9_REWRITE_SYMBOLIZE_SYMBOLIZE_COPY_H */
