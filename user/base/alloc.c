@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Allocation that cannot fail, for program code only: the codec library reports -ENOMEM instead.
+ * Allocation for program code; it cannot fail. The codec library does not use it and reports
+ * -ENOMEM instead.
  *
- * A profiler that runs out of memory has nothing sensible left to do: what was written so far is a
- * valid trace, so it ends at once, with the size that broke it. Sizes that would overflow are
- * treated as memory that is not there.
+ * If memory runs out, the program prints the requested size and exits at once: the trace is valid
+ * up to this point. Sizes that overflow are handled like missing memory.
  */
 #include "base/alloc.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A growing byte string: the one place where text is put together.
+ * A growing byte string: all text is built with it.
  *
- * One byte more than asked for is always kept, so that the terminating NUL can be written after
- * each addition without another check. Nothing in here looks at the bytes.
+ * It always keeps one byte more than requested, so each addition can write the terminating NUL
+ * without another check. It does not interpret the bytes.
  */
 #include "base/buf.h"
 
@@ -19,7 +19,7 @@ char *buf_grow(struct buf *b, size_t n)
 	size_t need;
 
 	if (__builtin_add_overflow(b->len, n, &need) || need == SIZE_MAX)
-		need = SIZE_MAX - 1; /* fails below, and says so */
+		need = SIZE_MAX - 1; /* fails below, with a message */
 	b->data = array_reserve(b->data, &b->cap, need + 1, 1);
 	return b->data + b->len;
 }
@@ -57,7 +57,7 @@ static const char pairs[] =
 	"40414243444546474849505152535455565758596061626364656667686970717273747576777879"
 	"8081828384858687888990919293949596979899";
 
-/* Writes the digits so that they end at end; returns where they begin. */
+/* Writes the digits up to @end; returns the first digit. */
 static char *decimal(char *end, uint64_t v)
 {
 	for (; v >= 100; v /= 100)

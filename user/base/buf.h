@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * A growing byte string. {0} is a valid empty one. `data` is NUL-terminated (the NUL is not counted
- * in len) as soon as anything was added, and always after buf_cstr().
+ * A growing byte string. {0} is a valid empty string. `data` is NUL-terminated after the first
+ * addition, and always after buf_cstr(). `len` does not count the NUL.
  */
 struct buf {
 	char *data;
@@ -18,13 +18,16 @@ struct buf {
 	size_t cap;
 };
 
-/* The slow half of buf_reserve(). */
+/* buf_reserve() when the buffer is full. */
 char *buf_grow(struct buf *b, size_t n);
 
-/* Room for n more bytes; returns where they go. The caller then adds what it wrote to len. */
+/*
+ * Makes room for n more bytes and returns their address. The caller writes them and adds their
+ * number to len.
+ */
 static inline char *buf_reserve(struct buf *b, size_t n)
 {
-	/* one byte more than asked for, for the NUL */
+	/* one byte more, for the NUL */
 	return n < b->cap - b->len ? b->data + b->len : buf_grow(b, n);
 }
 
@@ -55,23 +58,23 @@ static inline void buf_addch(struct buf *b, char c)
 void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void buf_vprintf(struct buf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
 
-/* Numbers as "%llu", "%lld" and "%llx" have them, at a fraction of their cost. */
+/* Append numbers like "%llu", "%lld" and "%llx", but several times faster. */
 void buf_addu(struct buf *b, uint64_t v);
 void buf_addi(struct buf *b, int64_t v);
 void buf_addx(struct buf *b, uint64_t v);
-/* At least width characters, with pad in front: "%3u", "%09u" and "%16x". */
+/* Append at least width characters, padded on the left: "%3u", "%09u" and "%16x". */
 void buf_addu_padded(struct buf *b, uint64_t v, size_t width, char pad);
 void buf_addx_padded(struct buf *b, uint64_t v, size_t width, char pad);
-/* n times the same character. */
+/* Appends the same character n times. */
 void buf_fill(struct buf *b, char c, size_t n);
 
-/* The contents as a C string, borrowed until the next change; "" when nothing was ever added. */
+/* Returns the contents as a C string, borrowed until the next change; "" if the buffer is empty. */
 const char *buf_cstr(struct buf *b);
 
-/* Hands the memory over (free() it); the buffer is empty afterwards. Never NULL. */
+/* Returns the memory, which the caller frees with free(), and empties the buffer. Never NULL. */
 char *buf_steal(struct buf *b);
 
-/* Length back to 0, memory kept. */
+/* Sets the length to 0 and keeps the memory. */
 void buf_clear(struct buf *b);
 void buf_free(struct buf *b);
 /* Writes all of it, and frees it: for text that was put together to be printed. */

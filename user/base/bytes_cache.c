@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A bounded memory of what was made of what. Owns copies of keys and values, which lie one behind the
- * other in a block that grows up to a cap; the index is an open-addressed array beside it.
+ * A bounded cache from byte strings to byte strings. It owns copies of keys and values, stored
+ * consecutively in a block that grows up to a cap. An open-addressed array is the index.
  *
- * Forgetting is free: an age is counted up, and slots of an older one count as empty. So whoever makes
- * it forget at every step, with keys that never come back or names that always change, pays for the
- * copies and for nothing else.
+ * Clearing is cheap: it increments the age, and slots of an older age count as free. A caller whose
+ * keys never repeat pays only for the copies.
  */
 #include "base/bytes_cache.h"
 
@@ -18,7 +17,7 @@
 
 struct bytes_cache_slot {
 	uint64_t hash;
-	size_t off; /* into bytes: the key, the value behind it */
+	size_t off; /* of the key in bytes; the value follows it */
 	uint32_t age;
 	uint32_t key_sz, value_sz;
 };
@@ -41,7 +40,7 @@ static void forget(struct bytes_cache *m)
 	m->len = 0;
 }
 
-/* The slot of the key, or the free one where it would go. */
+/* The slot of the key, or the free slot for it. */
 static struct bytes_cache_slot *probe(const struct bytes_cache *m, uint64_t hash, const void *key,
 				      size_t key_sz)
 {
@@ -86,7 +85,7 @@ void bytes_cache_put(struct bytes_cache *m, const void *key, size_t key_sz, cons
 	size_t sz = key_sz + value_sz;
 	struct bytes_cache_slot *s;
 
-	/* one that would push out most of the others is not worth it */
+	/* do not evict most of the others for one large value */
 	if (sz < key_sz || sz > m->bytes_max / 4 || sz > UINT32_MAX)
 		return;
 	if (m->used >= m->slot_cnt - m->slot_cnt / 4 || m->len + sz > m->bytes_max)

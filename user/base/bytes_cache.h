@@ -10,31 +10,32 @@ struct buf;
 struct bytes_cache_slot;
 
 /*
- * Bytes that were made of other bytes, kept for when the same are met again: the text of a stack by
- * its frames. Bounded: what does not fit any more makes it forget everything. {0} with the two sizes
- * set is a valid empty one.
+ * Results that are expensive to compute, by their input; for example the text of a stack by its
+ * frames. The size is bounded: if a result does not fit, the cache is cleared. {0} with both sizes
+ * set is a valid empty cache.
  */
 struct bytes_cache {
-	size_t slot_cnt; /* how many it keeps at most, and a quarter more: a power of two */
-	size_t bytes_max; /* of all keys and values, at least */
+	size_t slot_cnt; /* a power of two; at most three quarters are used */
+	size_t bytes_max; /* of all keys and values; a minimum */
 	struct bytes_cache_slot *slots;
-	uint32_t age, used; /* slots of another age are free */
-	uint64_t version; /* of what values are made of besides their keys */
+	uint32_t age, used; /* slots with another age are free */
+	uint64_t version; /* of the inputs other than the key; a change invalidates the values */
 	char *bytes;
 	size_t len, cap;
-	uint64_t hash; /* of the key that bytes_cache_get() did not find */
+	uint64_t hash; /* of the last key that bytes_cache_get() did not find */
 };
 
-/* Forgets all, and releases the memory. */
+/* Clears the cache and frees the memory. */
 void bytes_cache_fini(struct bytes_cache *m);
 
 /*
- * Appends to @out what bytes_cache_put() was given for this key, if it was while @version was the same: true.
- * Else false, and the caller makes it, and may put it before it asks for another key.
+ * If the cache has a value for this key and @version, appends it to @out and returns true.
+ * Otherwise returns false; the caller may then store the value with bytes_cache_put(), before the
+ * next call for another key.
  */
 bool bytes_cache_get(struct bytes_cache *m, const void *key, size_t key_sz, uint64_t version,
 		     struct buf *out);
-/* Keeps a copy of @value for the key of the bytes_cache_get() that has just failed. */
+/* Stores a copy of @value for the key of the last bytes_cache_get(), which must have failed. */
 void bytes_cache_put(struct bytes_cache *m, const void *key, size_t key_sz, const void *value,
 		     size_t value_sz);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The clocks, as nanoseconds in 64 bits, which lasts until the year 2554.
+ * The clocks, in nanoseconds (64 bits suffice until the year 2554).
  *
- * Traces run on CLOCK_MONOTONIC because Tokio's dial9 does, and because bpf_ktime_get_ns() is the
- * same clock; or on CLOCK_BOOTTIME, where suspend is to count. These calls cannot fail on Linux.
+ * Traces use CLOCK_MONOTONIC, like Tokio's dial9 and bpf_ktime_get_ns(), or CLOCK_BOOTTIME to
+ * include suspend. These calls cannot fail on Linux.
  */
 #include "base/clock.h"
 

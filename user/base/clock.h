@@ -6,14 +6,14 @@
 #include <time.h>
 
 /*
- * The clock of every timestamp in a trace: CLOCK_MONOTONIC, or, after clock_count_suspend(), which is for the
- * whole process and for its children, CLOCK_BOOTTIME.
+ * The clock of all timestamps in a trace: CLOCK_MONOTONIC, or CLOCK_BOOTTIME after
+ * clock_count_suspend().
  */
 uint64_t clock_mono_ns(void);
 clockid_t clock_mono_id(void);
-/* Before threads start. */
+/* Selects CLOCK_BOOTTIME for this process and its children. Call before threads start. */
 void clock_count_suspend(void);
-/* CLOCK_MONOTONIC, always: what waits by the kernel's timers. */
+/* Always CLOCK_MONOTONIC, the clock of the kernel's timers. */
 uint64_t clock_timer_ns(void);
 /* CLOCK_REALTIME: nanoseconds since 1970. */
 uint64_t clock_real_ns(void);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* errname.c - names of error numbers: only newer versions of glibc have a function for that */
+/* errname.c - names of error numbers, for glibc versions that cannot print them */
 #include "base/errname.h"
 
 #include <stddef.h>
 
-/* `const char *const errno_names[]` by number, from the headers of the compiler */
+/* defines `const char *const errno_names[]`, indexed by number, from the compiler's headers */
 #include "errno_names.h"
 
 const char *errname(int err)

@@ -2,7 +2,10 @@
 #ifndef D9_BASE_ERRNAME_H
 #define D9_BASE_ERRNAME_H
 
-/* "ENOENT", of an error number of this architecture; static. NULL if no error has this number. */
+/*
+ * The name of an error number of this architecture, such as "ENOENT". Static. NULL if the number is
+ * unknown.
+ */
 const char *errname(int err);
 
 #endif /* D9_BASE_ERRNAME_H */

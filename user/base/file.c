@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Files in one piece, and files for a while. Those of /proc and its like have no size before they are
- * read, so it is read to the end; whoever writes them may never come to one, so each caller says how
- * much is enough.
+ * Reading and writing whole files, and temporary files. Files such as those in /proc have no size
+ * before they are read, so reading goes on to their end. The end may never come, so each caller
+ * passes a limit.
  */
 #include "base/file.h"
 
@@ -137,7 +137,7 @@ static int read_names(DIR *d, bool hidden, char ***names)
 
 int file_names(int dir, bool hidden, char ***names)
 {
-	/* a descriptor of its own: reading moves it, and closedir() closes it */
+	/* a separate open file: reading moves the position, and closedir() closes it */
 	const int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 	int cnt;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The hash function of bytes for the tables of this directory.
+ * Hash function for byte strings.
  *
- * Keys here are pids, addresses and names: short, and alike in most bits. Eight bytes at a time are
- * mixed in, which costs one multiplication a word. The tables are bounded by what a trace holds, so
- * collisions made on purpose cost time but not memory.
+ * Keys are PIDs, addresses and names: short, with few differing bits. Each step mixes in eight
+ * bytes with one multiplication. The contents of a trace bound the tables, so deliberate collisions
+ * cost time but no memory.
  */
 #include "base/hash.h"
 

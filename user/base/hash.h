@@ -9,7 +9,7 @@
 #include "base/mix.h"
 #include "base/strtab.h"
 
-/* As hash_u64(), of any number of bytes. */
+/* Like hash_u64(), for any number of bytes */
 uint64_t hash_bytes(const void *p, size_t n);
 
 #endif /* D9_BASE_HASH_H */

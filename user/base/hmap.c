@@ -2,9 +2,8 @@
 /*
  * A map from 64-bit keys to pointers: one array, linear probing, at most three quarters full.
  *
- * Deletion leaves no tombstone: the entries behind the hole that would no longer be found are moved
- * back into it, so a table that lives long with much coming and going (tasks of a busy machine)
- * stays as fast as a fresh one.
+ * Deletion leaves no tombstone: it moves entries after the hole back if a lookup would no longer
+ * find them. So a long-lived table with many insertions and deletions stays as fast as a new one.
  */
 #include "base/hmap.h"
 
@@ -68,7 +67,10 @@ void *hmap_del(struct hmap *m, uint64_t key)
 	hole = slot - m->slots;
 	for (size_t i = (hole + 1) & mask; m->slots[i].value; i = (i + 1) & mask) {
 		home = hash_u64(m->slots[i].key) & mask;
-		/* It may move when the hole lies on its way from home, counted around the end. */
+		/*
+		 * The entry may move if the hole is on its probe path from home; positions wrap
+		 * around.
+		 */
 		if (((i - home) & mask) >= ((i - hole) & mask)) {
 			m->slots[hole] = m->slots[i];
 			hole = i;

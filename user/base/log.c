@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Messages to the user, on standard error, each a single line and a single write.
+ * Messages to the user on standard error: each is one line and one write.
  *
- * Owns the log level, one of the two pieces of process-wide state. The line is formatted into a
- * fixed buffer on the stack, because a message may be about memory that is gone; a longer one is
- * cut. Control characters become '?': parts of a message may come from a hostile file, and a
- * terminal must not obey them, whatever its encoding.
+ * Owns the log level, which is process-wide. The line is formatted in a fixed buffer on the stack,
+ * because the message may report that memory ran out; longer lines are cut. Control characters
+ * become '?': parts of a message may come from a hostile file, and must not control the terminal in
+ * any encoding.
  */
 #include "base/log.h"
 
@@ -28,7 +28,7 @@ enum log_level log_get_level(void)
 	return log_level;
 }
 
-/* Bytes of the UTF-8 sequence above ASCII at p, 0 when there is none. */
+/* Length of the multi-byte UTF-8 sequence at p, or 0. */
 static size_t sequence(const unsigned char *p, size_t n)
 {
 	size_t len = *p < 0xc2 ? 0 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : *p < 0xf5 ? 4 : 0;
@@ -42,8 +42,7 @@ static size_t sequence(const unsigned char *p, size_t n)
 }
 
 /*
- * C0 and C1 control characters become '?', the latter also as the two bytes that UTF-8 makes of them,
- * and so does each byte that is part of no UTF-8.
+ * Replaces C0 and C1 control characters (the latter also in UTF-8) and invalid UTF-8 bytes by '?'.
  */
 static void clean(unsigned char *line, size_t n)
 {
@@ -82,7 +81,7 @@ static void __attribute__((format(printf, 1, 0))) emit(const char *fmt, va_list 
 	clean((unsigned char *)line, n);
 	line[n++] = '\n';
 	written = write(STDERR_FILENO, line, n);
-	(void)written; /* nobody is left to tell */
+	(void)written; /* the error cannot be reported */
 	errno = saved;
 }
 

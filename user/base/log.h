@@ -9,8 +9,9 @@ void log_set_level(enum log_level level);
 enum log_level log_get_level(void);
 
 /*
- * Each writes one line "dial9-prof: MESSAGE" to standard error, in one write, so that lines of
- * threads do not mix. The message has no newline. Errors are always printed. errno is preserved.
+ * Each function writes one line "dial9-prof: MESSAGE" to standard error with a single write, so
+ * lines of several threads do not mix. The message has no newline. log_error() always prints. errno
+ * is preserved.
  */
 void log_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

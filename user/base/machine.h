@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * machine.h - what differs between the machines that the program runs on
+ * machine.h - differences between the architectures that the program runs on
  *
- * The other half is vmlinux/ptregs.h, for what runs in the kernel. That a file's code is another machine's is a
- * fact of the file (symbol/elf/elfimg.h), not of this one.
+ * vmlinux/ptregs.h has the differences for BPF programs. A file may hold code of another
+ * architecture; see symbol/elf/elfimg.h.
  */
 #ifndef D9_BASE_MACHINE_H
 #define D9_BASE_MACHINE_H
@@ -12,8 +12,7 @@
 
 #define MACHINE_AUDIT_ARCH AUDIT_ARCH_X86_64 /* <linux/audit.h> */
 #define MACHINE_ELF EM_X86_64 /* <elf.h> */
-#define MACHINE_LIB_DIR                                                                            \
-	"x86_64-linux-gnu" /* below /lib, where Debian has libraries of several machines */
+#define MACHINE_LIB_DIR "x86_64-linux-gnu" /* directory below /lib on Debian multiarch systems */
 
 #elif defined(__aarch64__)
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Command line options from a table: one row gives parsing, bounds, help and completion.
+ * Command line options from a table: each row defines parsing, bounds, help and completion.
  *
- * Owns the grammar (GNU long options, clustered letters, options between words, "--") and the words
- * of its errors, which name what was typed, what would be allowed and the nearest known option.
- * Knows nothing of any command: values are written through an offset into the command's own struct,
- * so no command has a switch over its options.
+ * Owns the grammar (GNU long options, grouped letters, options between arguments, "--") and the
+ * error messages. A message has the input, the allowed values and the nearest known option. Values
+ * are written through an offset into the command's struct, so no command has a switch over its
+ * options.
  */
 #include "base/opts.h"
 
@@ -24,22 +24,22 @@ struct parser {
 	const struct opt_spec *spec;
 	int argc;
 	char **argv;
-	int next; /* the next word to look at */
+	int next; /* index of the next argument */
 	void *dst;
 };
 
-/* What the user typed, for messages: "--limit" or "-n". */
+/* The option as typed, for messages: "--limit" or "-n" */
 struct typed {
 	const char *dashes;
 	const char *text;
 	int len;
 };
 
-/* Usage, options by group in two columns of at most 80, examples. */
+/* Prints usage, options by group in two columns of at most 80, and examples. */
 static void print_help(const struct opt_spec *spec, FILE *out);
 static void print_completion(const struct opt_spec *spec);
 
-/* False for flags and their like. */
+/* False for options without a value, such as flags. */
 static bool takes_value(enum opt_kind kind)
 {
 	return kind != OPT_FLAG && kind != OPT_NOT && kind != OPT_COUNT && kind != OPT_HELP;
@@ -95,7 +95,7 @@ static int bad_value(const struct parser *p, const struct typed *t, const char *
 	return -EINVAL;
 }
 
-/* 4096 as 4K: the largest unit that divides it. */
+/* Appends a size with the largest unit that divides it: 4096 as 4K. */
 static void add_size(struct buf *out, uint64_t v)
 {
 	static const char units[] = "KMG";
@@ -110,7 +110,7 @@ static void add_size(struct buf *out, uint64_t v)
 		buf_addch(out, units[unit]);
 }
 
-/* What the value has to be, in words with its bounds. */
+/* Appends a description of valid values with their bounds. */
 static void add_wanted(struct buf *out, const struct opt *o, uint64_t max)
 {
 	if (o->kind == OPT_DURATION) {
@@ -203,7 +203,7 @@ static int set_choice(const struct parser *p, const struct opt *o, const struct 
 	return bad_value(p, t, value, want);
 }
 
-/* "17 42" as well, which is how pidof answers. */
+/* Also accepts blanks as in "17 42", because pidof prints them. */
 static int parse_pids(const char *value, struct opt_u32s *list)
 {
 	char *copy = xstrdup(value), *save = NULL, *word;
@@ -238,7 +238,7 @@ static int set_u32s(const struct parser *p, const struct opt *o, const struct ty
 	return 0;
 }
 
-/* A second one for the same value could only replace the first. */
+/* Refuses a second value for the same list element, because it would replace the first. */
 static int set_list_of(const struct parser *p, const struct opt *o, const struct typed *t,
 		       const char *value)
 {
@@ -316,7 +316,7 @@ static bool is_list_of_numbers(const char *word)
 	return *word >= '0' && *word <= '9' && !word[strspn(word, "0123456789,")];
 }
 
-/* Applies o; attached is the value in the same word, NULL when there is none. */
+/* Applies o. attached is the value in the same argument, or NULL. */
 static int apply(struct parser *p, const struct opt *o, const struct typed *t, const char *attached)
 {
 	const char *value = attached;
@@ -353,7 +353,7 @@ static int parse_long(struct parser *p, const char *word)
 	return apply(p, o, &t, eq ? eq + 1 : NULL);
 }
 
-/* A cluster of letters; the first that takes a value takes the rest of the word. */
+/* Parses grouped letters. The first letter that takes a value uses the rest of the argument. */
 static int parse_keys(struct parser *p, const char *word)
 {
 	int err = 0;
@@ -394,7 +394,7 @@ int opts_parse(const struct opt_spec *spec, int argc, char **argv, void *dst, in
 		if (!strcmp(word, "--"))
 			break;
 		err = word[1] == '-' ? parse_long(&p, word + 2) : parse_keys(&p, word + 1);
-		/* Options move to the front as they are read: never past what is still unread. */
+		/* Moves parsed options to the front, never past unparsed arguments. */
 		for (int i = start; i < p.next; i++)
 			argv[opt_cnt++] = argv[i];
 	}
@@ -430,7 +430,7 @@ void opts_fini(const struct opt_spec *spec, void *dst)
 
 #define NEAR_MAX 40
 
-/* Edits (insert, delete, replace, swap of neighbours) from a to b. */
+/* Edit distance (insert, delete, replace, swap of neighbours) from a to b. */
 static unsigned int distance(const char *a, const char *b)
 {
 	unsigned int d[NEAR_MAX + 1][NEAR_MAX + 1];
@@ -471,13 +471,13 @@ int opts_word(const char *s, size_t n, const char *const *words, size_t cnt)
 const char *opts_nearest(const char *word, const char *const *words, size_t n)
 {
 	size_t len = strlen(word);
-	unsigned int best = len / 3 + 1; /* a third of the letters may be wrong */
+	unsigned int best = len / 3 + 1; /* up to a third of the letters may differ */
 	const char *found = NULL;
 
 	for (size_t i = 0; i < n && len; i++) {
 		unsigned int dist = distance(word, words[i]);
 
-		/* The beginning of a word is as good as one slip. */
+		/* A prefix of a word counts as one edit. */
 		if (dist > 1 && len >= 2 && str_starts(words[i], word))
 			dist = 1;
 		if (dist < best || (dist == best && !found && len >= 3)) {
@@ -488,11 +488,11 @@ const char *opts_nearest(const char *word, const char *const *words, size_t n)
 	return found;
 }
 
-/* The help: two columns, wrapped at 80, which fits every terminal. */
+/* The help: two columns of at most 80 characters */
 #define LEFT_MAX 28
 #define WIDTH 80
 
-/* The name of the value: "N", "both|user|none", or NULL when there is none. */
+/* Appends the name of the value: "N", "both|user|none"; nothing if there is no value. */
 static void add_arg(struct buf *b, const struct opt *o)
 {
 	static const char *const names[] = {
@@ -533,7 +533,7 @@ static void add_left(struct buf *b, const struct opt *o)
 		buf_addch(b, ']');
 }
 
-/* Prints text from column `at` on, broken at blanks; at is where the cursor stands already. */
+/* Prints text from column `at` on, wrapped at blanks. The cursor is already at this column. */
 static void print_wrapped(FILE *out, const char *text, size_t at)
 {
 	size_t column = at, len;

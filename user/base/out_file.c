@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * out_file.c - bytes to a file or a pipe
+ * out_file.c - writes bytes to a file or a pipe
  *
- * The recorder runs as root in directories that belong to others, so a file is always made anew:
- * an old one is renamed, a link is never followed, and what is made is the caller's own (O_EXCL).
- * It gets its name with the first bytes: a recording that cannot start costs no older one. Until then it has
- * none at all where the file system can do that, so that nothing is left of one that is killed.
+ * The recorder runs as root in directories of other users. So it always creates a new file
+ * (O_EXCL), renames an old file, and never follows a link. The file gets its name with the first
+ * bytes, so a recording that cannot start keeps the older file. If the file system supports it, the
+ * file has no name until then, so a killed recorder leaves no file.
  */
 #include "base/out_file.h"
 
@@ -31,18 +31,18 @@ enum { LOOK_MS = 100, TRIES = 8 };
 struct out_file {
 	int fd;
 	char *path;
-	bool fresh; /* a new file that has not taken its name yet; until then it is called */
-	char *made; /* this; NULL: nothing */
-	uid_t uid; /* whose it will be; -1: ours */
+	bool fresh; /* new file without its final name; until then its name is @made */
+	char *made; /* temporary name, or NULL if it has none */
+	uid_t uid; /* owner of the file; -1: unchanged */
 	gid_t gid;
-	bool named; /* a file of ours, which should have a name */
-	bool held; /* it takes the name when it is whole */
-	bool written; /* some of it is there */
+	bool named; /* file that we created and that should have a name */
+	bool held; /* gets its name at out_file_commit() */
+	bool written; /* has at least one byte */
 	bool failed;
 	bool is_socket;
-	out_file_full_fn full; /* NULL: no room is an error at once */
+	out_file_full_fn full; /* NULL: a full file system is an error at once */
 	void *full_ctx;
-	const volatile bool *give_up; /* NULL: who reads is waited for without end */
+	const volatile bool *give_up; /* NULL: waits for the reader without limit */
 };
 
 static int output_error(const char *path, int err)
@@ -64,7 +64,10 @@ static int output_error(const char *path, int err)
 	return err;
 }
 
-/* Told when the file is opened, since it will be renamed then only when there is something to keep. */
+/*
+ * Checks at open whether PATH.old can be replaced: the rename itself comes later, with the first
+ * bytes.
+ */
 static int check_old(const char *path)
 {
 	struct buf old = { 0 };
@@ -121,7 +124,7 @@ static int give(const struct out_file *s)
 	return s->uid != (uid_t)-1 && fchown(s->fd, s->uid, s->gid) ? -errno : 0;
 }
 
-/* What a file system says that does not know files without names is not the same everywhere. */
+/* Tries to create a file without a name; errors of file systems without that feature differ. */
 static int make_new(struct out_file *s)
 {
 	int err = 0;
@@ -169,8 +172,8 @@ bool out_file_is_descriptor(const char *path, int fd)
 }
 
 /*
- * Names of what is open already. Those of the system are links, so they would be renamed otherwise;
- * a shell's >(COMMAND) is one of them as well.
+ * Finds the descriptor that a path names (/dev/fd/N, a shell's >(COMMAND)). Such paths are links,
+ * which would be renamed otherwise.
  */
 static bool names_descriptor(const char *path, int *fd)
 {
@@ -193,7 +196,7 @@ static bool names_descriptor(const char *path, int *fd)
 	return *fd >= 0;
 }
 
-/* What was a pipe a moment ago may be a link by now: it is looked at again when it is open. */
+/* Checks the file again after opening it: a pipe may have been replaced by a link. */
 static int open_present(const char *path, int *fd)
 {
 	struct stat st;
@@ -264,7 +267,10 @@ static int link_as(int fd, const char *path)
 	return linkat(AT_FDCWD, own, AT_FDCWD, path, AT_SYMLINK_FOLLOW) ? -errno : 0;
 }
 
-/* Somebody may make another one meanwhile, which is old then, too. */
+/*
+ * Moves the file to its name. Another process may create a file there at the same time: that file
+ * becomes .old, too.
+ */
 static int put_in_place(const struct out_file *s)
 {
 	int tries = TRIES, err;
@@ -279,7 +285,7 @@ static int put_in_place(const struct out_file *s)
 	return err;
 }
 
-/* Where a file without a name can be made, but cannot be given one, another takes its place. */
+/* Names the file. If a file without a name cannot be linked, creates a new one with a name. */
 static int take_name(struct out_file *s)
 {
 	int err = put_in_place(s);
@@ -320,7 +326,7 @@ static int write_failed(struct out_file *s, int err)
 	return err;
 }
 
-/* Writing to a file that nobody can open any more is of no use to anybody, and succeeds. */
+/* Fails if the file was removed: writes would succeed, but no process could read the result. */
 static int check_named(const struct out_file *s)
 {
 	struct stat st;
@@ -364,7 +370,9 @@ void out_file_set_full(struct out_file *s, out_file_full_fn fn, void *ctx)
 	s->full_ctx = ctx;
 }
 
-/* A pipe that poll() finds ready takes so much without waiting, and a socket what it has room for. */
+/*
+ * Writes without blocking: a ready pipe accepts PIPE_BUF bytes, and a socket what fits its buffer.
+ */
 static ssize_t write_ready(const struct out_file *s, const char *p, size_t sz)
 {
 	struct pollfd pfd = { .fd = s->fd, .events = POLLOUT };
@@ -390,7 +398,7 @@ static ssize_t write_some(const struct out_file *s, const char *p, size_t sz)
 	return n;
 }
 
-/* 0 to try again. */
+/* Returns 0 to retry. */
 static int ask_for_room(struct out_file *s, int err)
 {
 	return s->full && (err == -ENOSPC || err == -EDQUOT) ? s->full(s->full_ctx, err) : err;
@@ -421,7 +429,7 @@ int out_file_write(void *ctx, const void *data, size_t sz)
 	return err ? write_failed(s, err) : 0;
 }
 
-/* What cannot be added whole is not added: without it the file reads as one that was cut off. */
+/* Adds @end whole or not at all: without it, readers treat the file as truncated. */
 void out_file_cut(struct out_file *s, uint64_t sz, const void *end, size_t end_sz)
 {
 	s->failed = true;

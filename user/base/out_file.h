@@ -7,71 +7,75 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Where the trace goes: a file, or a pipe. */
+/* Destination of the trace: a file or a pipe */
 struct out_file;
 
 /*
- * "-" is standard output, and /dev/stdout, /dev/fd/N and such are what is open there. A regular
- * file that exists becomes PATH.old as soon as there is something to write; the new one is private
- * to its owner, who is uid:gid (-1: left as created). Anything else that exists, such as a pipe or
- * a device, is written to as it is. Prints one line and returns -errno.
+ * Opens an output. "-" is standard output; /dev/stdout, /dev/fd/N and similar paths are the open
+ * file. A regular file that exists becomes PATH.old with the first write. Only its owner uid:gid
+ * can read the new file (-1: unchanged). Other existing files, such as pipes and devices, are
+ * written to directly. Prints one line and returns -errno.
  */
 int out_file_open(const char *path, uid_t uid, gid_t gid, struct out_file **out);
-/* Whether all that was written so far is in it. */
+/* Whether all writes so far succeeded. */
 bool out_file_is_good(const struct out_file *s);
 
 /*
- * From here on a file takes its name not with the first bytes but by out_file_commit(): what ends before that
- * leaves no half of it, and any older one where it is. Before the first out_file_write().
+ * Delays the file's name until out_file_commit(). If the program ends before that, no partial file
+ * is left and an older file stays. Call before the first out_file_write().
  */
 void out_file_hold(struct out_file *s);
-/* Gives it its name. Prints one line and returns -errno. Without out_file_hold() it has it already. */
+/*
+ * Gives the file its name. Prints one line and returns -errno. Does nothing without
+ * out_file_hold().
+ */
 int out_file_commit(struct out_file *s);
 
 /*
- * Whether what is written to @output, NULL for standard output, would take the place of what is read from @input, "-"
- * for standard input: they are one regular file. Prints one line then. @word is the command, for messages.
+ * Whether writing to @output would overwrite @input: both are the same regular file. @output NULL
+ * is standard output, and @input "-" is standard input. Prints one line if so. @word is the
+ * command, for messages.
  */
 bool out_file_is_input(const char *word, const char *output, const char *input);
 
-/* Whether what is written to a descriptor would be amidst the trace, which goes to @path. */
+/* Whether data written to descriptor @fd would mix with the trace at @path. */
 bool out_file_is_descriptor(const char *path, int fd);
 
-/* The path means standard output. */
+/* Whether the path means standard output. */
 bool out_file_is_stdout(const char *path);
 
 /*
- * Writes all of it, or prints one line (once) and returns -errno. -EPIPE, when a reader has had
- * enough, is silent. The signature is dial9_write_fn's; ctx is the sink.
+ * Writes all bytes, or prints one line (once) and returns -errno. -EPIPE is silent: the reader has
+ * enough. The signature is dial9_write_fn's; ctx is the out_file.
  */
 int out_file_write(void *ctx, const void *data, size_t sz);
 
 /*
- * Returns what the file system says at last, -errno, after one line. A file that nothing was written
- * to leaves no trace. NULL is allowed.
+ * Closes the file. Prints one line and returns -errno if the file system reports an error. A file
+ * without any written byte is removed. NULL is allowed.
  */
 int out_file_close(struct out_file *s);
 
-/* A new file that is open already, which is taken over. @path names it in messages. */
+/* Takes over a new file that is already open. @path is for messages. */
 struct out_file *out_file_take_file(int fd, const char *path);
 /*
- * From here on @fn is called when a file finds no room (-ENOSPC or -EDQUOT). It returns 0 to try again, or what
- * out_file_write() is to fail with: without a message if that is -ECANCELED.
+ * Sets a function for a full file system (-ENOSPC or -EDQUOT). It returns 0 to retry, or the result
+ * of out_file_write(); -ECANCELED prints no message.
  */
 typedef int (*out_file_full_fn)(void *ctx, int err);
 void out_file_set_full(struct out_file *s, out_file_full_fn fn, void *ctx);
-/* Cuts a file that could not be written to its first @sz bytes, and adds @end to them if there is room. */
+/* After a failed write: cuts the file to its first @sz bytes, and appends @end if there is room. */
 void out_file_cut(struct out_file *s, uint64_t sz, const void *end, size_t end_sz);
 
 /*
- * A descriptor that is open, such as a socket, which is taken over; @name is for messages. Who reads there
- * and goes away is an error with a line: -ECONNRESET.
+ * Takes over an open descriptor, such as a socket; @name is for messages. If the reader goes away,
+ * a message is printed: -ECONNRESET.
  */
 struct out_file *out_file_take(int fd, const char *name);
 
 /*
- * From here on out_file_write() to a pipe or a socket ends with -ETIMEDOUT, after a line, some tenths of a second
- * after *give_up was set, instead of waiting for who reads. Borrowed.
+ * Limits the wait for a reader: after *give_up is set, out_file_write() to a pipe or a socket fails
+ * with -ETIMEDOUT and a message within some tenths of a second. @give_up is borrowed.
  */
 void out_file_wait_until(struct out_file *s, const volatile bool *give_up);
 

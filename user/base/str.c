@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Text: values typed by users, names that may hold any byte, numbers for people.
+ * Text: values typed by users, names with any bytes, numbers for output.
  *
- * The parsers accept the whole string or nothing and never wrap around. The two escapers differ on
- * purpose: str_escape_utf8 makes text that can be stored in a trace without losing a byte,
- * str_json makes JSON that any parser takes.
+ * The parsers accept the whole string or nothing, and detect overflow. The two escapers differ
+ * intentionally: str_escape_utf8 makes valid text for traces without losing a byte, str_json makes
+ * JSON for any parser.
  */
 #include "base/str.h"
 
@@ -27,7 +27,7 @@ static int digit_value(char c)
 	return 99;
 }
 
-/* Digits at *s up to the first other character; -EINVAL when there is none. */
+/* Parses digits at *s up to another character; -EINVAL if there are none. */
 static int parse_digits(const char **s, unsigned int base, uint64_t max, uint64_t *out)
 {
 	const char *p = *s;
@@ -105,7 +105,7 @@ static const struct {
 	{ "d", 86400000000000ULL },
 };
 
-/* Digits behind a decimal point: their value as a fraction of one unit, rounded down. */
+/* Parses digits after a decimal point: a fraction of one unit, rounded down. */
 static int parse_fraction(const char **s, uint64_t *num, uint64_t *den)
 {
 	const char *p = *s;
@@ -116,7 +116,7 @@ static int parse_fraction(const char **s, uint64_t *num, uint64_t *den)
 		return -EINVAL;
 	for (; *p >= '0' && *p <= '9'; p++) {
 		if (*den >= 1000000000ULL)
-			continue; /* beyond any precision that matters */
+			continue; /* more digits than the precision needs */
 		*num = *num * 10 + (*p - '0');
 		*den *= 10;
 	}
@@ -154,7 +154,7 @@ int str_parse_unit_duration(const char *s, uint64_t *ns)
 	return s[strspn(s, "0123456789.")] ? str_parse_duration(s, ns) : -EINVAL;
 }
 
-/* One "7" or, with ranges, "3-9", appended to *arr. */
+/* Parses "7" or, with ranges, "3-9", and appends the numbers to *arr. */
 static int parse_item(const char **s, uint64_t max, bool ranges, uint32_t **arr, size_t *cnt,
 		      size_t *cap)
 {
@@ -191,7 +191,7 @@ static int parse_list(const char *s, uint64_t max, bool ranges, uint32_t **arr, 
 		if (err || *s != ',')
 			break;
 		s++;
-		/* A list of ranges may name 2^16 CPUs again and again. */
+		/* A list of ranges could repeat 2^16 CPUs many times. */
 		if (item_cnt > (1U << 20)) {
 			err = -ERANGE;
 			break;
@@ -218,7 +218,7 @@ int str_parse_ranges_u32(const char *s, uint32_t **arr, size_t *cnt)
 	return parse_list(s, 65535, true, arr, cnt);
 }
 
-/* Matches one character against the bracket expression behind '['; NULL when it is not closed. */
+/* Matches one character with the bracket expression after '['; NULL if it is not closed. */
 static const char *match_bracket(const char *p, unsigned char c, bool *matched)
 {
 	bool negated = *p == '!' || *p == '^';
@@ -243,7 +243,10 @@ static const char *match_bracket(const char *p, unsigned char c, bool *matched)
 	return p + 1;
 }
 
-/* Matches one pattern element that is no star; returns what is behind it, NULL for no match. */
+/*
+ * Matches one pattern element other than a star. Returns the rest of the pattern, or NULL if it
+ * does not match.
+ */
 static const char *match_one(const char *p, char c)
 {
 	const char *behind;
@@ -256,7 +259,7 @@ static const char *match_one(const char *p, char c)
 		behind = match_bracket(p + 1, c, &matched);
 		if (behind)
 			return matched ? behind : NULL;
-		break; /* never closed: an ordinary character */
+		break; /* not closed: an ordinary character */
 	case '\\':
 		if (p[1])
 			p++;
@@ -280,7 +283,7 @@ bool str_glob(const char *p, const char *s)
 			p = next;
 			s++;
 		} else if (star) {
-			/* Only the last star need be tried again: it takes one character more. */
+			/* Retrying only the last star is enough: it matches one more character. */
 			p = star;
 			s = ++resume;
 		} else {
@@ -297,7 +300,7 @@ bool str_starts(const char *s, const char *prefix)
 	return !strncmp(s, prefix, strlen(prefix));
 }
 
-/* Bytes of the valid UTF-8 sequence at s, 0 when there is none. */
+/* Length of the valid UTF-8 sequence at s, or 0. */
 static size_t utf8_seq_len(const unsigned char *s, size_t n)
 {
 	size_t len;
@@ -320,7 +323,7 @@ static size_t utf8_seq_len(const unsigned char *s, size_t n)
 	}
 	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
 	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
-		return 0; /* overlong, surrogate, beyond U+10FFFF */
+		return 0; /* overlong, surrogate, above U+10FFFF */
 	return len;
 }
 
@@ -339,12 +342,15 @@ size_t str_utf8_valid_len(const char *s, size_t n)
 
 #define EACH_BYTE(c) (0x0101010101010101ULL * (c))
 
-/* The top bit of some byte is set when one of the eight is a control, 0x7f, beyond ASCII, '"' or '\\'. */
+/*
+ * Sets the top bit of some byte if one of the eight is a control character, 0x7f, non-ASCII, '"' or
+ * '\\'.
+ */
 static uint64_t odd_bytes(uint64_t x)
 {
 	uint64_t quote = x ^ EACH_BYTE('"'), backslash = x ^ EACH_BYTE('\\');
 
-	/* a borrow or a carry comes only from a byte that is odd itself */
+	/* only such a byte causes a borrow or a carry */
 	return x | (x - EACH_BYTE(0x20)) | (x + EACH_BYTE(1)) | ((quote - EACH_BYTE(1)) & ~quote) |
 	       ((backslash - EACH_BYTE(1)) & ~backslash);
 }
@@ -359,7 +365,7 @@ bool str_is_plain(const char *s, size_t n)
 			memcpy(&word, s + i, 8);
 			odd |= odd_bytes(word);
 		}
-		/* the last eight, some of them again */
+		/* the last eight bytes; some were checked already */
 		memcpy(&word, s + n - 8, 8);
 	} else if (n >= 4) {
 		memcpy(&half[0], s, 4);
@@ -494,7 +500,7 @@ void str_bytes(char out[32], uint64_t v)
 		snprintf(out, 32, "%u B", (unsigned int)v);
 		return;
 	}
-	/* 999.95 would print as 1000.0: take the next unit instead. */
+	/* 999.95 would print as 1000.0: use the next unit. */
 	while (scaled >= 999.95 && unit + 1 < sizeof(units) / sizeof(units[0])) {
 		scaled /= 1000;
 		unit++;

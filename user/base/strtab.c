@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Interned strings: each distinct one is stored once and has a small dense number.
+ * Interned strings: each distinct string is stored once and has a small dense id.
  *
- * The bytes lie in chunks that never move, so a string that was handed out stays where it is while
- * the table grows. A chunk is 64 KiB, or one string's own when that is larger. The index holds
- * id + 1, and the hash is kept with each entry so that growing touches no string.
+ * The bytes are in chunks that never move, so returned strings stay valid while the table grows. A
+ * chunk has 64 KiB, or the size of one larger string. The index holds id + 1. Each entry keeps its
+ * hash, so growing does not read the strings.
  */
 #include "base/strtab.h"
 
@@ -65,7 +65,7 @@ static const char *store(struct strtab *t, const char *s, size_t n)
 	return to;
 }
 
-/* The slot that holds the string, or the free one where it would go. */
+/* The slot of the string, or the free slot for it. */
 static uint32_t *probe(const struct strtab *t, const char *s, size_t n, uint64_t hash)
 {
 	size_t mask = t->slots_cap - 1;
@@ -115,7 +115,7 @@ uint32_t strtab_add(struct strtab *t, const char *s, size_t n)
 
 uint32_t strtab_find(const struct strtab *t, const char *s, size_t n)
 {
-	/* A free slot holds 0, which becomes the "none" of the interface. */
+	/* A free slot holds 0, which becomes UINT32_MAX. */
 	return t->slots_cap ? *probe(t, s, n, hash_bytes(s, n)) - 1 : UINT32_MAX;
 }
 

@@ -12,14 +12,14 @@ struct strtab_ent {
 };
 
 /*
- * Interns byte strings: equal bytes get equal ids, dense from 0 in order of first sight. Strings
- * are copied once and never move until strtab_fini. {0} is a valid empty table.
+ * Interns byte strings: equal strings get equal ids, dense from 0 in order of first use. Strings
+ * are copied once and do not move until strtab_fini(). {0} is a valid empty table.
  */
 struct strtab {
 	struct strtab_ent *ents;
 	uint32_t cnt;
 	size_t ents_cap;
-	uint32_t *slots; /* id + 1, 0 = free */
+	uint32_t *slots; /* id + 1; 0: free */
 	size_t slots_cap;
 	struct strtab_chunk *chunks; /* newest first */
 	size_t bytes; /* of all strings, NULs included */
@@ -28,11 +28,11 @@ struct strtab {
 int strtab_init(struct strtab *t);
 void strtab_fini(struct strtab *t);
 
-/* The id of these n bytes, which may contain NULs. */
+/* The id of these n bytes, which may contain NULs */
 uint32_t strtab_add(struct strtab *t, const char *s, size_t n);
-/* UINT32_MAX when they were never added. */
+/* The id, or UINT32_MAX if the string was never added */
 uint32_t strtab_find(const struct strtab *t, const char *s, size_t n);
-/* Borrowed until strtab_fini, NUL-terminated; len may be NULL. NULL for an id never handed out. */
+/* Borrowed until strtab_fini(), NUL-terminated; len may be NULL. Returns NULL for an unknown id. */
 const char *strtab_get(const struct strtab *t, uint32_t id, size_t *len);
 
 #endif /* D9_BASE_STRTAB_H */

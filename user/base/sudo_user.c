@@ -2,8 +2,8 @@
 /*
  * sudo_user.c - the user who called sudo
  *
- * The command runs as this user and the output belongs to him. Both ask here, so that they cannot
- * come to different answers.
+ * A recorded command runs as this user, who also owns the output. Both use this file, so they
+ * always agree.
  */
 #include "base/sudo_user.h"
 
@@ -17,7 +17,7 @@
 #include "base/log.h"
 #include "base/str.h"
 
-/* An id of UINT32_MAX means "no change" to the calls that take one. */
+/* An id of UINT32_MAX means "no change" in system calls. */
 static int read_id(const char *name, const char *text, uint64_t *id)
 {
 	if (!str_parse_u64(text, UINT32_MAX - 1, id))

@@ -5,21 +5,25 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* The user in whose name root was asked to record. */
+/* The user who asked root to record */
 struct sudo_user {
-	bool known; /* else the others are (uid_t)-1 and (gid_t)-1: nobody but root is behind this */
+	/* if false: the program was not started by sudo, and the ids are (uid_t)-1 and (gid_t)-1 */
+	bool known;
 	uid_t uid;
 	gid_t gid;
 };
 
 /*
- * From SUDO_UID and SUDO_GID, for whoever is root; anybody else acts in no other name. Without
- * SUDO_GID the group is that of the user's account. Text that is no number is refused: -EINVAL after
- * one line, since taking it for "nobody" would run a command as root.
+ * Reads SUDO_UID and SUDO_GID if the process is root; otherwise the result is unknown. Without
+ * SUDO_GID, uses the group of the user's account. Refuses text that is not a number, because
+ * ignoring it would run a command as root: -EINVAL after printing one line.
  */
 int sudo_user_read(struct sudo_user *out);
 
-/* Becomes him for good, with his groups and his HOME. For a child that was just forked. -errno. */
+/*
+ * Becomes this user for good, with the user's groups and HOME. For a child that was just forked. 0
+ * or -errno.
+ */
 int sudo_user_become(const struct sudo_user *user);
 
 #endif
