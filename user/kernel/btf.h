@@ -2,7 +2,7 @@
 #ifndef D9_KERNEL_BTF_H
 #define D9_KERNEL_BTF_H
 
-/* The kernel's types. */
+/* BTF of the running kernel */
 #define KERNEL_BTF "/sys/kernel/btf/vmlinux"
 
 #endif /* D9_KERNEL_BTF_H */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Which CPUs there are. The numbers need not be dense, so nothing counts from 0 to n.
- */
+/* CPU numbers. They need not be dense, so no loop runs from 0 to n. */
 #include "kernel/cpus.h"
 
 #include <errno.h>

@@ -5,13 +5,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* CPU numbers in ascending order; the caller frees *cpus. Silent, -errno. */
+/* Online CPUs in ascending order; the caller frees *cpus. 0 or -errno, without a message. */
 int cpus_online(uint32_t **cpus, size_t *cnt);
 
-/* The highest number that a CPU of this machine can ever have. Silent, -errno. */
+/* The highest possible CPU number of this machine. 0 or -errno, without a message. */
 int cpus_last_possible(uint32_t *cpu);
 
-/* The kernel's list text, "0-3,8" and a newline; "" is an empty list. -EINVAL, -ERANGE. */
+/*
+ * Parses the kernel's list format, "0-3,8" and a newline; "" is an empty list. 0, -EINVAL or
+ * -ERANGE.
+ */
 int cpus_parse(const char *text, uint32_t **cpus, size_t *cnt);
 
 #endif /* D9_KERNEL_CPUS_H */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * denial.c - why the kernel refused a request
+ * denial.c - why the kernel denied a request
  *
- * EPERM does not say whether a capability, a namespace, lockdown, a seccomp filter or a security module
- * is the reason, and each has its own remedy.
+ * EPERM can mean a missing capability, a namespace, lockdown, a seccomp filter or a security
+ * module. Each of them has its own remedy.
  */
 #include "kernel/denial.h"
 
@@ -14,7 +14,7 @@
 
 #include "kernel/privileges.h"
 
-enum { USER_NS_INO = 0xeffffffd }; /* of the namespace that the kernel starts with */
+enum { USER_NS_INO = 0xeffffffd }; /* inode of the initial user namespace */
 
 static void read_line(const char *path, char *line, int sz)
 {
@@ -31,7 +31,7 @@ bool denial_is_confidential(const char *text)
 	return strstr(text, "[confidentiality]") || strstr(text, "lockdown=confidentiality");
 }
 
-/* securityfs need not be mounted. */
+/* Falls back to /proc/cmdline, because securityfs may not be mounted. */
 static bool is_confidential(void)
 {
 	char line[4096];

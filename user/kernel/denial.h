@@ -5,30 +5,33 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What may stand between a process and bpf() or perf_event_open(). */
+/* What can deny bpf() or perf_event_open() to a process */
 struct denial_facts {
 	uint64_t caps; /* effective */
-	bool user_namespace; /* not the initial one: capabilities there do not reach the kernel */
-	bool confidential; /* the kernel is locked down that far: BPF programs read no memory */
-	bool seccomp; /* a filter is installed */
+	/* not in the initial user namespace: capabilities have no effect on the kernel */
+	bool user_namespace;
+	bool confidential; /* lockdown forbids BPF programs to read memory */
+	bool seccomp; /* a seccomp filter is installed */
 };
 
 enum denial {
-	DENIAL_NONE, /* nothing stands between them */
+	DENIAL_NONE, /* no reason found */
 	DENIAL_LOCKDOWN,
 	DENIAL_CAPABILITIES,
 	DENIAL_NAMESPACE,
 	DENIAL_SECCOMP,
 };
 
-/* Of the calling thread. */
+/* Reads the facts of the calling thread. */
 void denial_read(struct denial_facts *out);
-/* Whether the text of /sys/kernel/security/lockdown, or of /proc/cmdline, means confidentiality. */
+/*
+ * Whether the text of /sys/kernel/security/lockdown or /proc/cmdline selects confidentiality mode.
+ */
 bool denial_is_confidential(const char *text);
 
-/* The first that applies, in this order: a filter may also allow what is asked for. */
+/* The first reason that applies. seccomp comes last, because a filter may allow the call. */
 enum denial denial_find(const struct denial_facts *f);
-/* What denied something that failed with EPERM or EACCES, and the remedy, for the end of a message. */
+/* The reason for EPERM or EACCES and the remedy, as the end of a message */
 const char *denial_text(const struct denial_facts *f);
 
 #endif /* D9_KERNEL_DENIAL_H */

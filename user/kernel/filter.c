@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * filter.c - an expression over an event's fields becomes a program of terms
+ * filter.c - compiles an expression over an event's fields to a program of terms
  *
- * The parser descends the grammar and keeps a tree in arrays of a fixed size; terms stand in the order of
- * the text. Each subtree is then told where to go on when it is true and when it is not: an `&&` sends its
- * left side's truth to the first term of its right side, and so on, which leaves jumps forward only.
+ * The parser is recursive descent and keeps a tree in arrays of fixed size, with terms in the order
+ * of the text. Each subtree gets a target for true and a target for false; for example, the left
+ * side of `&&` continues with the first term of the right side if it is true. So all jumps go
+ * forward.
  *
- * What a term compares with is checked against its field's type here, since nothing can be reported later.
+ * Values are checked here against the type of their field, because errors cannot be reported later.
  */
 #include "kernel/filter.h"
 
@@ -24,8 +25,8 @@
 
 enum {
 	DEPTH_MAX = 32,
-	NODES_MAX = 2 * PROF_FILTER_TERMS, /* leaves, and what joins two of them */
-	SHOWN_MAX = 24, /* bytes of the expression in an error */
+	NODES_MAX = 2 * PROF_FILTER_TERMS, /* terms, and nodes that join two of them */
+	SHOWN_MAX = 24, /* maximum length of the expression in an error */
 };
 
 enum oper {
@@ -40,7 +41,7 @@ enum oper {
 	OPER_AND
 };
 
-/* Longer ones first, where one begins like another. */
+/* If one operator is a prefix of another, the longer one is first. */
 static const struct {
 	const char *text;
 	enum oper oper;
@@ -55,7 +56,7 @@ enum node_kind { NODE_TERM, NODE_BOTH, NODE_EITHER };
 struct node {
 	enum node_kind kind;
 	bool inverted;
-	int left, right; /* nodes; of a term, left is its index */
+	int left, right; /* node indices; for a term, left is its index */
 	int first; /* its leftmost term */
 };
 
@@ -70,7 +71,7 @@ struct parser {
 	struct buf why;
 };
 
-/* What a field's name stands for. */
+/* What a field name refers to */
 struct operand {
 	const struct format_field *field;
 	bool in_context;
@@ -210,7 +211,7 @@ static int parse_field(struct parser *p, struct operand *out)
 
 /* ---- values ------------------------------------------------------------------------------------ */
 
-/* The value behind an operator, which stays where it is. Quotes are not part of it. */
+/* Parses the value after an operator, without its quotes. Does not copy it. */
 static int parse_value(struct parser *p, const char **value, size_t *len)
 {
 	const char *end;
@@ -242,7 +243,10 @@ static int bad_number(struct parser *p, const struct format_field *f, const char
 		    (int)(len < SHOWN_MAX ? len : SHOWN_MAX), value);
 }
 
-/* As the kernel has it: signed fields take what their bits can be, with or without a sign. */
+/*
+ * Parses a number as the kernel does: a signed field accepts all values of its width, with or
+ * without a sign.
+ */
 static int parse_number(struct parser *p, const struct format_field *f, const char *value,
 			size_t len, uint64_t *out)
 {
@@ -268,7 +272,10 @@ static int parse_number(struct parser *p, const struct format_field *f, const ch
 
 /* ---- text -------------------------------------------------------------------------------------- */
 
-/* A class such as [a-z] or [!a-z]. Returns behind it, or NULL where there is none: a bracket is one then. */
+/*
+ * Finds the end of a class such as [a-z] or [!a-z]. Returns the position after it; NULL if there is
+ * none, so the bracket is an ordinary character.
+ */
 static const char *class_end(const char *at, const char *end)
 {
 	at += at < end && *at == '!';
@@ -299,7 +306,7 @@ static void put_class(struct prof_filter_pattern *pat, uint64_t bit, const char 
 			pat->match[c] |= bit;
 }
 
-/* One element at *at. @glob: what stands for more than itself does. */
+/* Adds the pattern element at *at. @glob: wildcards are special. */
 static void put_element(struct prof_filter_pattern *pat, uint64_t bit, const char **at,
 			const char *end, bool glob)
 {
@@ -506,7 +513,7 @@ static int parse_either(struct parser *p, int *node)
 	return parse_joined(p, node, NODE_EITHER);
 }
 
-/* Where to go on behind a subtree: a tree is at most as deep as it has terms. */
+/* Sets the targets of all terms in a subtree. The depth is at most the number of terms. */
 static void branch(struct parser *p, int node, uint8_t on_true, uint8_t on_false)
 {
 	const struct node *n = &p->nodes[node];

@@ -7,7 +7,7 @@
 #include "kernel/format.h"
 #include "prof_filter.h"
 
-/* A filter of one event. Texts are compared with `patterns`, by index. */
+/* A filter of one event. Terms refer to text `patterns` by index. */
 struct filter {
 	struct prof_filter prog;
 	struct prof_filter_pattern *patterns;
@@ -20,12 +20,12 @@ struct filter {
  *	prev_state == 2 && !(next_comm ~ "kworker*" || next_prio < 100)
  *
  * Numbers have ==, !=, <, <=, >, >= and & (any of these bits); text has ==, != and the globs ~ and !~.
- * Numbers are decimal, 0x hexadecimal or octal; text stands in quotes, or bare as far as it has no
- * blank, parenthesis, & or |. Besides the event's fields there are common_pid, CPU (or cpu) and COMM (or
- * comm) of the current task, where the event has no field of that name.
+ * Numbers are decimal, 0x hexadecimal or octal. Text has quotes, or is bare if it has no blank,
+ * parenthesis, & or |. In addition to the event's fields there are common_pid, CPU (or cpu) and COMM
+ * (or comm) of the current task, unless the event has a field of that name.
  *
- * @more: fields beyond the format's, which may be text. Returns 0 and a filter that the caller frees with
- * filter_free(), or -EINVAL with *why, which the caller frees: what is wrong, without the expression.
+ * @more: additional fields, which may be text. Returns 0 and a filter, which the caller frees with
+ * filter_free(); or -EINVAL and the error in *why, without the expression, which the caller frees.
  */
 int filter_compile(const char *expr, const struct format_event *format,
 		   const struct format_field *more, size_t more_cnt, struct filter **out,

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A tracepoint's layout, from the kernel's own description of it.
+ * The layout of a tracepoint's records, from the kernel's format file
  *
- * libtraceevent does the parsing; this file turns its view into ours and trusts none of its
- * judgements about types. It calls u8[16] a string, gives some dynamic arrays an element size of 0
- * and takes the type's name for the sign, where the kernel's `signed:` says it better (a syscall's
- * int argument is 8 bytes and unsigned in the record). One handle an event: no state is shared, so
- * events of one name in two systems, or two threads, cannot meet. print fmt is format_symbols.c's.
+ * libtraceevent parses the file. This file converts the result and decides about types itself,
+ * because libtraceevent is imprecise. It treats u8[16] as a string, reports an element size of 0
+ * for some dynamic arrays, and derives the sign from the type name instead of `signed:` (an int
+ * argument of a syscall is unsigned and has 8 bytes in the record). There is one handle per event,
+ * without shared state. So events with the same name in two systems, or in two threads, do not
+ * collide. format_symbols.c handles print fmt.
  */
 #include "kernel/format.h"
 
@@ -24,7 +25,7 @@
 #include "kernel/format_symbols.h"
 #include "kernel/tracefs.h"
 
-/* The type without storage words and brackets: "__data_loc const char[]" is "char". */
+/* Removes storage words and brackets from the type: "__data_loc const char[]" becomes "char". */
 static char *base_type(const char *type)
 {
 	static const char *const words[] = { "__data_loc ", "__rel_loc ", "const ", "volatile " };
@@ -101,7 +102,7 @@ static enum format_kind kind_of(const struct tep_format_field *tf, const char *t
 	if (tf->flags & TEP_FIELD_IS_ARRAY)
 		return text ? FORMAT_CHARS : FORMAT_ARRAY;
 	if (!is_integer_size(tf->size))
-		return FORMAT_ARRAY; /* a struct by value: its bytes */
+		return FORMAT_ARRAY; /* a struct by value: bytes */
 	if (tf->size == 1 && (!strcmp(type, "bool") || !strcmp(type, "_Bool")))
 		return FORMAT_BOOL;
 	return tf->flags & TEP_FIELD_IS_SIGNED ? FORMAT_SINT : FORMAT_UINT;
@@ -137,7 +138,7 @@ static void fill_field(struct format_field *f, const struct tep_format_field *tf
 	free(type);
 }
 
-/* A reason why the field cannot be mapped, NULL when it can. */
+/* Returns why the field cannot be used, or NULL. */
 static const char *check_field(const struct tep_format_field *tf, const struct format_event *ev)
 {
 	if (!tf->name || !*tf->name || !tf->type)
@@ -153,7 +154,7 @@ static const char *check_field(const struct tep_format_field *tf, const struct f
 
 static int map_fields(const struct tep_event *tep, struct format_event *ev, const char **why)
 {
-	size_t end = 8; /* of the common fields */
+	size_t end = 8; /* end of the common fields */
 
 	ev->last_dyn = -1;
 	ev->fields = xcalloc(tep->format.nr_fields, sizeof(*ev->fields));
@@ -226,7 +227,7 @@ int format_parse(const char *text, size_t len, const char *system, struct format
 		return -ENOMEM;
 	tep_set_loglevel(TEP_LOG_NONE);
 	tep_set_long_size(tep, sizeof(long));
-	/* A print fmt beyond the parser is reported, too, but leaves an event with its fields. */
+	/* An error may concern only the print fmt. The event has its fields in that case. */
 	tep_parse_format(tep, &event, text, len, system);
 	*why = "the text is not a format description";
 	err = event && event->name ? convert(event, text, len, system, out, why) : -EBADMSG;

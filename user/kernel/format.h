@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum format_kind {
-	FORMAT_UINT, /* size 1, 2, 4 or 8; pointers and enums too: `signed:` decides */
+	FORMAT_UINT, /* size 1, 2, 4 or 8; also pointers and enums, by `signed:` */
 	FORMAT_SINT, /* size 1, 2, 4 or 8 */
 	FORMAT_BOOL, /* size 1 */
 	FORMAT_CHARS, /* char[N]: text up to the first NUL or N */
@@ -20,54 +20,55 @@ enum format_kind {
 };
 
 /*
- * Where a value sits in the raw record. A dynamic field holds a u32 `len << 16 | offset`: the bytes
- * are at record + offset (__data_loc), or at record + off + 4 + offset (__rel_loc). A string's
- * length includes its NUL.
+ * Position of a value in the raw record. A dynamic field holds a u32 `len << 16 | offset`: the
+ * bytes are at record + offset (__data_loc), or at record + off + 4 + offset (__rel_loc). The
+ * length of a string includes its NUL.
  */
 struct format_field {
 	char *name;
-	char *ctype; /* as the kernel declares it: "const char *", "unsigned long[6]" */
+	char *ctype; /* as declared in the kernel: "const char *", "unsigned long[6]" */
 	uint16_t off;
-	uint16_t size; /* in the fixed part: 4 for dynamic fields, 0 for a [] at the record's end */
+	/* in the fixed part: 4 for dynamic fields, 0 for a [] at the end of the record */
+	uint16_t size;
 	enum format_kind kind;
-	uint16_t elem_size; /* arrays: bytes an element; otherwise as size */
-	bool elem_signed; /* arrays: what `signed:` says */
-	bool is_pid; /* 4 bytes that hold a pid or tid (0, -1 and so on included) */
-	bool hex; /* print fmt shows it in hexadecimal */
-	bool code; /* print fmt shows it as a symbol of the kernel */
-	bool user_text; /* points to text of the current task's, which the event's print fmt does not show */
-	char behind[16]; /* what print fmt has right behind the number, as far as it fits: " [ns]" */
+	uint16_t elem_size; /* arrays: bytes per element; otherwise equal to size */
+	bool elem_signed; /* arrays: value of `signed:` */
+	bool is_pid; /* 4 bytes with a PID or TID, or 0, -1 and so on */
+	bool hex; /* print fmt prints it in hexadecimal */
+	bool code; /* print fmt prints it as a kernel symbol */
+	bool user_text; /* points to text of the current task that print fmt does not print */
+	char behind[16]; /* text of print fmt after the number, possibly cut: " [ns]" */
 };
 
 /*
- * What print fmt makes of a field, as rows that a reader can follow without the text. The rows of
- * one field, in order, are one or more pieces; each piece turns the value v into text and a piece's
- * text goes right behind the one before:
+ * How print fmt prints a field, as rows that a reader can apply without the text of print fmt. The
+ * rows of one field, in order, are one or more pieces. Each piece converts the value v to text; the
+ * texts are concatenated:
  *
  *	x = v, extended to 64 bits by its own sign
  *	SHIFT n         x = x >> n (unsigned)
- *	MASK m, name    starts a piece: x = x & m; when it is not the field's first piece, `name` is
- *	                printed first. A field whose first row is no MASK has the mask ~0.
- *	                SHIFT, if any, stands right behind its MASK and is applied before it.
- *	DELIM name      what is printed between flags; "|" when there is no such row
- *	ZERO name       printed when x == 0, and the piece is done
- *	NONZERO name    printed when x != 0, and the piece is done
- *	SYMBOL s, name  printed when x == s, and the piece is done
- *	FLAG f, name    when x != 0 and (x & f) == f: printed, x = x & ~f, later flags go on
+ *	MASK m, name    starts a piece: x = x & m; if it is not the field's first piece, `name` is
+ *	                printed first. If the first row of a field is not a MASK, the mask is ~0.
+ *	                A SHIFT follows its MASK directly and is applied before it.
+ *	DELIM name      printed between flags; "|" if there is no such row
+ *	ZERO name       printed if x == 0; ends the piece
+ *	NONZERO name    printed if x != 0; ends the piece
+ *	SYMBOL s, name  printed if x == s; ends the piece
+ *	FLAG f, name    if x != 0 and (x & f) == f: printed; x = x & ~f; later flags follow
  *
- * What is left: a piece with flags prints the rest of x, when not 0, as 0x%llx, behind the delimiter
- * if a flag was printed; so for x == 0 without a ZERO row it prints nothing. A piece with symbols
- * and no match prints x as 0x%llx. A piece with only ZERO or NONZERO rows prints nothing else. HEX
- * (value 0, name "") stands alone: the number, in the field's own width, is printed as 0x%llx. So
- * does ARRAY n, of a field of bytes: integers of n bytes each, least significant first.
+ * Values without a match: a piece with flags prints the rest of x, if not 0, as 0x%llx, after the
+ * delimiter if a flag was printed; so for x == 0 without a ZERO row it prints nothing. A piece with
+ * symbols and no match prints x as 0x%llx. A piece with only ZERO or NONZERO rows prints nothing
+ * else. HEX (value 0, name "") is the only row of its field: the number is printed as 0x%llx in the
+ * width of the field. ARRAY n is the only row of a field of bytes: little-endian integers of n bytes.
  *
- *	DECIMAL         x, signed, in decimal, and the piece is done
- *	ERRNO           when x is an error number negated: that and the error's name, and the piece is done
+ *	DECIMAL         x, signed, in decimal; ends the piece
+ *	ERRNO           if x is a negated error number: the number and the name of the error; ends the piece
  *
- * So sched_switch's prev_state is
+ * Example: prev_state of sched_switch is
  *	MASK 0xff "", ZERO "R", FLAG 0x1 "S", FLAG 0x2 "D", ..., MASK 0x100 "", NONZERO "+"
  *
- * The numbers reach trace files: append only.
+ * Trace files have these numbers: append only.
  */
 enum format_symbol_kind {
 	FORMAT_SYM_SYMBOL = 0,
@@ -94,29 +95,30 @@ struct format_event {
 	char *system;
 	char *name;
 	uint32_t id;
-	uint16_t size; /* end of the fixed part */
-	struct format_field *fields; /* without the common ones, in the kernel's order */
+	uint16_t size; /* length of the fixed part */
+	struct format_field *fields; /* without the common fields, in the kernel's order */
 	size_t cnt;
-	int last_dyn; /* the field whose bytes end the record; -1: the record is `size` long */
+	/* index of the field whose bytes end the record; -1: the record has `size` bytes */
+	int last_dyn;
 	char *print_fmt;
 	struct format_symbol *symbols; /* grouped by field, rows in order */
 	size_t symbol_cnt;
 };
 
 /*
- * Parses the text of one kernel format file. Only the kernel's own text may be given: the parser
- * underneath (libtraceevent) does not survive hostile text. Returns 0 and an event that the caller
- * frees with format_free(), or -ENOTSUP/-EBADMSG with *why (may be NULL) set to a static reason.
- * A print fmt that cannot be understood only costs the symbols. Thread-safe.
+ * Parses the text of one kernel format file. The text must come from the kernel, because
+ * libtraceevent does not handle hostile text safely. Returns 0 and an event, which the caller frees
+ * with format_free(). Otherwise returns -ENOTSUP or -EBADMSG and sets *why, if not NULL, to a
+ * static reason. An unknown print fmt is no error: the event has no symbols. Thread-safe.
  */
 int format_parse(const char *text, size_t len, const char *system, struct format_event **out,
 		 const char **why);
 void format_free(struct format_event *ev);
 
-/* Reads and parses events/SYSTEM/NAME/format. Prints one line on failure. */
+/* Reads and parses events/SYSTEM/NAME/format. Prints one line on failure. 0 or -errno. */
 int format_load(int tracefs_fd, const char *system, const char *name, struct format_event **out);
 
-/* NULL when there is no such field. */
+/* NULL if there is no such field */
 static inline const struct format_field *format_find(const struct format_event *ev,
 						     const char *field)
 {
@@ -127,7 +129,7 @@ static inline const struct format_field *format_find(const struct format_event *
 	return NULL;
 }
 
-/* A record is at most this long: dynamic fields have 16-bit offsets and lengths. */
+/* Maximum length of a record: dynamic fields have 16-bit offsets and lengths. */
 #define FORMAT_RECORD_MAX 65535
 
 #endif /* D9_KERNEL_FORMAT_H */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the numbers of some fields mean although their print fmt has no names for it: device numbers, arrays
- * of integers, system calls and what they return, and which of their arguments point to text. Owns those
- * rules, which go by types, by the shapes that the kernel's macros leave in the print fmt, and for system
- * calls by the event's name.
+ * The meaning of numbers for which print fmt has no names: device numbers, arrays of integers,
+ * system calls with their results, and arguments that point to text. The rules use types, patterns
+ * that kernel macros leave in print fmt, and names of system call events.
  */
 #include "kernel/format_known.h"
 
@@ -16,14 +15,14 @@
 #include "kernel/format.h"
 #include "syscall_names.h"
 
-/* The rows of one field, which take the place of those that it has. */
+/* New rows of one field, which replace its old rows */
 struct rows {
 	struct format_event *ev;
 	const struct format_field *field;
 	size_t at;
 };
 
-/* Symbols stand in the order of fields: where those of f begin, without them. */
+/* Starts to replace the rows of f. Symbols are in the order of fields. */
 static struct rows replace_rows(struct format_event *ev, const struct format_field *f)
 {
 	struct rows r = { .ev = ev, .field = f };
@@ -55,7 +54,7 @@ static void add_row(struct rows *r, enum format_symbol_kind kind, uint64_t value
 	ev->symbol_cnt++;
 }
 
-/* MAJOR() and MINOR() of a dev_t come out of the preprocessor like this. */
+/* MAJOR() and MINOR() of a dev_t after the preprocessor */
 static bool is_device(const struct format_event *ev, const struct format_field *f)
 {
 	char shape[128];
@@ -92,7 +91,10 @@ static void add_array(struct format_event *ev, const struct format_field *f)
 
 /* ---- system calls ------------------------------------------------------------------------------ */
 
-/* A count behind it makes it a buffer, which need not end, nor hold text. */
+/*
+ * A pointer with a following count is a buffer, which may hold other data and need not end with a
+ * NUL.
+ */
 static bool is_text(const struct format_event *ev, size_t i)
 {
 	const struct format_field *next = i + 1 < ev->cnt ? &ev->fields[i + 1] : NULL;

@@ -5,8 +5,8 @@
 struct format_event;
 
 /*
- * Private to format.c: what is known of fields beside the print fmt, put into ev->symbols and the fields.
- * ev is complete otherwise.
+ * Private to format.c: adds the meaning of fields that print fmt does not have to ev->symbols and
+ * to the fields. ev must be complete otherwise.
  */
 void format_known_collect(struct format_event *ev);
 

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What print fmt says about flags and symbols, as the rows that format.h describes.
+ * Converts flags and symbols of print fmt to the rows that format.h describes.
  *
- * libtraceevent has parsed the arguments into trees; this file recognises the shapes that kernel
- * code really uses and leaves everything else alone:
+ * libtraceevent has parsed the arguments into trees. This file recognises the forms that kernel code
+ * uses, and ignores everything else:
  *
  *	__print_flags(EXPR, ...)  __print_symbolic(EXPR, ...)
  *	EXPR ? "yes" : "no"       EXPR ? __print_...(EXPR, ...) : "none"
  *
- * where EXPR is one field, shifted and masked by constants. The format string is walked beside the
- * arguments, because it tells which conversions show a field in hexadecimal and what text stands
- * between two pieces of one field.
+ * EXPR is one field, shifted and masked by constants. The format string is walked together with the
+ * arguments, because it has the hexadecimal conversions, and the text between two pieces of a field.
  */
 #include "kernel/format_symbols.h"
 
@@ -28,18 +27,18 @@ struct term {
 	unsigned int shift;
 	uint64_t mask;
 	bool one_shifted;
-	bool inverted; /* as a condition: true when the term is 0 */
+	bool inverted; /* as a condition: true if the term is 0 */
 };
 
-/* One conversion of the format string. */
+/* One conversion of the format string */
 struct conversion {
 	char letter; /* 0 at the end */
-	char kind; /* of a %p: what stands behind it */
-	bool alternate; /* # */
-	int stars; /* arguments taken by * in front of the value */
-	const char *text; /* what stood before it */
+	char kind; /* of a %p: the letter after it */
+	bool alternate; /* has a # */
+	int stars; /* number of * arguments before the value */
+	const char *text; /* text before the conversion */
 	size_t text_len;
-	const char *behind; /* what comes after it */
+	const char *behind; /* text after the conversion */
 };
 
 struct row {
@@ -51,7 +50,7 @@ struct collector {
 	struct format_event *ev;
 	struct row *rows;
 	size_t cnt, cap;
-	const struct format_field *last; /* of the conversion before */
+	const struct format_field *last; /* field of the conversion before */
 };
 
 static const struct tep_print_arg *strip_casts(const struct tep_print_arg *arg)
@@ -97,7 +96,7 @@ static bool apply_op(const char *op, uint64_t a, uint64_t b, uint64_t *out)
 	return true;
 }
 
-/* The value of a constant expression. The trees are the kernel's, and not deep. */
+/* Computes a constant expression. Recursion is safe: the kernel's trees are not deep. */
 static bool eval(const struct tep_print_arg *arg, uint64_t *out)
 {
 	uint64_t a = 0, b;
@@ -109,7 +108,7 @@ static bool eval(const struct tep_print_arg *arg, uint64_t *out)
 		return parse_atom(arg->atom.atom, out);
 	if (arg->type != TEP_PRINT_OP)
 		return false;
-	/* A unary operator has an empty left side. */
+	/* Unary operators have an empty left side. */
 	if (arg->op.left && arg->op.left->type != TEP_PRINT_NULL && !eval(arg->op.left, &a))
 		return false;
 	return eval(arg->op.right, &b) && apply_op(arg->op.op, a, b, out);
@@ -117,7 +116,7 @@ static bool eval(const struct tep_print_arg *arg, uint64_t *out)
 
 static bool parse_term(const struct tep_print_arg *arg, struct term *t);
 
-/* An operator with a constant on one side. */
+/* Parses an operator with one constant operand. */
 static bool parse_term_op(const struct tep_print_arg *arg, struct term *t)
 {
 	const struct tep_print_arg *left = arg->op.left, *right = arg->op.right;
@@ -141,7 +140,7 @@ static bool parse_term_op(const struct tep_print_arg *arg, struct term *t)
 	if (!strcmp(op, "&")) {
 		t->mask &= c;
 	} else if (!strcmp(op, "|") && t->mask != UINT64_MAX) {
-		/* The parser loses parentheses: F & (A | B) arrives as (F & A) | B. */
+		/* libtraceevent loses parentheses: F & (A | B) arrives as (F & A) | B. */
 		t->mask |= c;
 	} else if (!strcmp(op, ">>") && t->shift + c < 64) {
 		t->shift += c;
@@ -201,7 +200,7 @@ static void add_text_row(struct collector *c, const struct format_field *f,
 	add_row(c, f, kind, value, name, strlen(name));
 }
 
-/* Opens a piece. The field's second and later ones carry the text that joins them. */
+/* Starts a piece. The first row of later pieces has the text between the pieces. */
 static void begin_piece(struct collector *c, const struct format_field *f, const struct term *t,
 			const struct conversion *conv)
 {
@@ -214,7 +213,7 @@ static void begin_piece(struct collector *c, const struct format_field *f, const
 		add_text_row(c, f, FORMAT_SYM_SHIFT, t->shift, "");
 }
 
-/* __print_flags(1 << field, ...): at most one flag can be set, so it is a symbol. */
+/* __print_flags(1 << field, ...): at most one flag is set, so the rows are symbols. */
 static bool add_shifted_flags(struct collector *c, const struct format_field *f,
 			      const struct tep_print_flag_sym *flag)
 {
@@ -233,8 +232,8 @@ static bool add_shifted_flags(struct collector *c, const struct format_field *f,
 }
 
 /*
- * Constants that the kernel left as names are worth 0 to libtraceevent: `1 << NAME` is then 1 in each
- * row. A list whose values are all alike says nothing.
+ * libtraceevent replaces unknown constant names by 0, so `1 << NAME` is 1 in each row. A list with
+ * equal values is useless.
  */
 static bool values_are_alike(const struct tep_print_flag_sym *sym)
 {
@@ -256,7 +255,7 @@ static void add_values(struct collector *c, const struct format_field *f,
 	for (; sym; sym = sym->next) {
 		if (!sym->str || !parse_atom(sym->value, &v))
 			continue;
-		/* { 0, "none" } among flags is never meant to be printed beside others. */
+		/* { 0, "none" } among flags is never printed together with others. */
 		if (v || kind != FORMAT_SYM_FLAG)
 			add_text_row(c, f, kind, v, sym->str);
 	}
@@ -275,7 +274,10 @@ static const struct tep_print_arg *printed_value(const struct tep_print_arg *arg
 	return arg->type == TEP_PRINT_SYMBOL ? arg->symbol.field : NULL;
 }
 
-/* The rows of __print_flags or __print_symbolic; NULL when it is neither or cannot be told. */
+/*
+ * Adds the rows of __print_flags or __print_symbolic. NULL for anything else, and if the rows are
+ * ambiguous.
+ */
 static const struct format_field *add_print(struct collector *c, const struct tep_print_arg *arg,
 					    const struct conversion *conv, const char *zero)
 {
@@ -307,7 +309,7 @@ static const struct format_field *add_print(struct collector *c, const struct te
 	return f;
 }
 
-/* The text of a string or character constant; NULL when arg is something else. */
+/* The text of a string or character constant, or NULL */
 static const char *text_of(const struct tep_print_arg *arg)
 {
 	return arg && arg->type == TEP_PRINT_ATOM ? arg->atom.atom : NULL;
@@ -335,7 +337,10 @@ static const struct format_field *add_choice(struct collector *c, const struct t
 	return f;
 }
 
-/* x ? __print_...(x) : "none". Any other condition may forbid a name that the rows would show. */
+/*
+ * x ? __print_...(x) : "none". Other conditions are refused: they may forbid a name that the rows
+ * would print.
+ */
 static const struct format_field *
 add_conditional_print(struct collector *c, const struct term *cond, const struct tep_print_arg *yes,
 		      const struct tep_print_arg *no, const struct conversion *conv)
@@ -372,7 +377,7 @@ add_conditional(struct collector *c, const struct tep_print_arg *arg, const stru
 	return add_conditional_print(c, &cond, yes, no, conv);
 }
 
-/* Moves past the next conversion; %% is text. */
+/* Finds the next conversion and returns the position after it; %% is text. */
 static const char *next_conversion(const char *p, struct conversion *conv)
 {
 	*conv = (struct conversion){ .text = p };
@@ -391,7 +396,7 @@ static const char *next_conversion(const char *p, struct conversion *conv)
 	return conv->behind;
 }
 
-/* What is shown more than once has what stands behind it the first time. */
+/* Keeps the text after a number. If a field is printed several times, the first one counts. */
 static void keep_behind(struct format_field *f, const struct conversion *conv)
 {
 	size_t n = strcspn(conv->behind, "%");
@@ -429,7 +434,7 @@ static void visit(struct collector *c, const struct tep_print_arg *arg,
 	c->last = f;
 }
 
-/* Rows of one field together, in the order of the fields and of their discovery. */
+/* Moves the rows to the event, grouped by field in the order of fields. */
 static void hand_over(struct collector *c)
 {
 	struct format_event *ev = c->ev;
@@ -445,7 +450,7 @@ static void hand_over(struct collector *c)
 			if (c->rows[r].field_idx == i)
 				*to++ = c->rows[r].sym;
 		}
-		/* of addresses the recorder tells the names as it meets them */
+		/* the recorder writes names of these addresses to the trace */
 		if (to == first && f->code)
 			*to++ = (struct format_symbol){
 				.field = f->name,

@@ -6,8 +6,9 @@ struct format_event;
 struct tep_event;
 
 /*
- * Private to format.c: fills ev->symbols and the fields' `hex` from the print fmt that libtraceevent
- * parsed. ev's fields are complete. What cannot be expressed as rows is left out, field by field.
+ * Private to format.c: fills ev->symbols and `hex` of the fields from the print fmt that
+ * libtraceevent parsed. ev must have all fields. Skips fields whose print fmt cannot be expressed
+ * as rows.
  */
 void format_symbols_collect(struct format_event *ev, const struct tep_event *tep);
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Which interrupt line belongs to what, by sysfs: a directory for each line, whose file "actions" names
- * the handlers.
- */
+/* Handlers of interrupt lines, from sysfs: each line has a directory with a file "actions". */
 #include "kernel/irqs.h"
 
 #include <dirent.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Names of kernel text: /proc/kallsyms as a sorted table of 16 bytes a symbol.
+ * Names of kernel text: /proc/kallsyms as a sorted table with 16 bytes per symbol
  *
- * A trace counts offsets from a module's start, so this file also says what a module is: the image
- * from _stext to _etext, each loaded module, and each BPF image by itself, because those come and go
- * one by one. Bounds of modules come from /proc/modules, whose sizes include data that lies
- * elsewhere since 6.4; a module therefore never reaches beyond the next one's start. Of several
- * names at one address the global one with the fewest leading underscores is shown.
+ * A trace stores offsets from the start of a module, so this file also defines modules: the image
+ * from _stext to _etext, each loaded module, and each BPF image, because BPF images are loaded and
+ * unloaded one by one. Module bounds come from /proc/modules. Since Linux 6.4, module sizes include
+ * data at other addresses, so a module ends at the next one's start at the latest. If an address
+ * has several names, a global name with the fewest leading underscores is used.
  */
 #include "kernel/kallsyms.h"
 
@@ -23,7 +23,7 @@
 #include "base/log.h"
 
 #define PAGE 4096
-#define BPF_IMAGE_MAX (256 * 1024) /* of one that nothing follows */
+#define BPF_IMAGE_MAX (256 * 1024) /* assumed size if no symbol follows */
 #define TEXT_MAX (512UL << 20)
 #define KERNEL_NAME "[kernel.kallsyms]"
 
@@ -31,15 +31,15 @@ struct entry {
 	uint64_t addr;
 	uint32_t name_off;
 	uint32_t mod : 27;
-	uint32_t rank : 5; /* 0 is the name to show */
+	uint32_t rank : 5; /* 0: this name is used */
 };
 
 _Static_assert(sizeof(struct entry) == 16, "the table is meant to be small");
 
 struct kallsyms {
-	struct entry *entries; /* by address, then rank */
+	struct entry *entries; /* sorted by address, then rank */
 	size_t cnt;
-	struct kallsyms_module *mods; /* by start; names lie in `names` */
+	struct kallsyms_module *mods; /* sorted by start; names are in `names` */
 	size_t mod_cnt;
 	char *names;
 	uint64_t marks[KALLSYMS_MARK_CNT];
@@ -56,12 +56,12 @@ static const char *const mark_names[KALLSYMS_MARK_CNT] = {
 	[KALLSYMS_GRAPH_RETURN] = "return_to_handler",
 };
 
-/* A module while it is being collected. */
+/* A module while it is collected */
 struct draft {
 	struct kallsyms_module mod;
 	uint32_t name_off;
-	uint32_t idx; /* in order of appearance */
-	uint64_t first, last; /* addresses of its symbols */
+	uint32_t idx; /* order of appearance */
+	uint64_t first, last; /* addresses of its first and last symbol */
 };
 
 struct loader {
@@ -69,17 +69,17 @@ struct loader {
 	size_t entries_cap, drafts_cap;
 	struct draft *drafts;
 	size_t draft_cnt;
-	struct strtab mod_names; /* id -> drafts_of */
+	struct strtab mod_names; /* maps id to drafts_of */
 	uint32_t *drafts_of;
 	size_t drafts_of_cap;
 	struct buf names;
 };
 
-/* One line's parts, as lengths and positions in the text. */
+/* Parts of one line, as positions in the text */
 struct line {
 	uint64_t addr;
 	char type;
-	const char *name, *mod; /* mod is without brackets */
+	const char *name, *mod; /* mod has no brackets */
 	size_t name_len, mod_len;
 };
 
@@ -146,7 +146,7 @@ static uint32_t add_draft(struct loader *ld, enum kallsyms_kind kind, uint32_t n
 	return ld->draft_cnt++;
 }
 
-/* The draft of a line's module; a BPF image has one of its own and shares the symbol's name. */
+/* The draft of a line's module. Each BPF image has its own draft and uses the symbol's name. */
 static uint32_t draft_of(struct loader *ld, const struct line *l, uint32_t name_off)
 {
 	uint32_t id, old = ld->mod_names.cnt;
@@ -198,7 +198,7 @@ static void add_symbol(struct loader *ld, const struct line *l)
 	};
 }
 
-/* Data, too. Few names begin like one of those that are wanted. */
+/* Finds wanted marks, also among data symbols. Few names have the same prefix, so this is cheap. */
 static void note_mark(struct kallsyms *k, const struct line *l)
 {
 	if (l->mod_len || (*l->name != '_' && *l->name != 'a' && *l->name != 'r'))
@@ -236,7 +236,7 @@ static int parse_symbols(struct loader *ld, const char *text, size_t len)
 
 enum { MODULE_WORDS = 6 };
 
-/* One line of /proc/modules: "xfs 2105344 2 - Live 0xffffffffc0a00000". */
+/* Splits a line of /proc/modules: "xfs 2105344 2 - Live 0xffffffffc0a00000". */
 static bool split_module_line(const char *p, const char *end, const char *words[MODULE_WORDS],
 			      size_t lens[MODULE_WORDS])
 {
@@ -252,7 +252,7 @@ static bool split_module_line(const char *p, const char *end, const char *words[
 	return cnt == MODULE_WORDS && lens[5] >= 3 && !memcmp(words[5], "0x", 2);
 }
 
-/* Who uses it, and how many times, is no news. */
+/* Use counts and users change without a new module, so they are not hashed. */
 uint64_t kallsyms_modules_state(const char *modules, size_t len)
 {
 	static const int said[] = { 0, 1, 4, 5 };
@@ -315,7 +315,7 @@ static uint64_t add_capped(uint64_t a, uint64_t b)
 	return a + b < a ? UINT64_MAX : a + b;
 }
 
-/* Bounds of a module of which nothing but its symbols is known. */
+/* Estimates the bounds of a module from its symbols, if there is no other source. */
 static void guess_bounds(const struct loader *ld, struct draft *d)
 {
 	const uint64_t *marks = ld->k->marks;
@@ -359,7 +359,7 @@ static int compare_entries(const void *a, const void *b)
 	return x->name_off < y->name_off ? -1 : x->name_off > y->name_off;
 }
 
-/* Sorts modules and symbols, and gives every module its final bounds. */
+/* Sorts modules and symbols, and sets the final bounds of each module. */
 static void finish(struct loader *ld)
 {
 	struct kallsyms *k = ld->k;
@@ -449,7 +449,7 @@ int kallsyms_find(const struct kallsyms *k, uint64_t addr, struct kallsyms_sym *
 	size_t low = 0, high = k->cnt, mid, i;
 	uint64_t end;
 
-	/* low becomes the first entry behind addr. */
+	/* Afterwards low is the first entry after addr. */
 	while (low < high) {
 		mid = low + (high - low) / 2;
 		if (k->entries[mid].addr <= addr)
@@ -488,7 +488,10 @@ const struct kallsyms_module *kallsyms_module_find(const struct kallsyms *k, uin
 		else
 			high = mid;
 	}
-	/* Bounds do not overlap, so only the last that starts at or before addr can hold it. */
+	/*
+	 * Bounds do not overlap, so only the last module that starts at or before addr can contain
+	 * it.
+	 */
 	return low && addr < k->mods[low - 1].end ? &k->mods[low - 1] : NULL;
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * perf_event_open, in the few shapes that this program needs.
+ * perf_event_open for the cases that this program needs.
  *
- * Owns the attributes and nothing else: no fd is kept. The sampler is always in period mode on
- * cpu-clock, because frequency mode guesses its period anew at each wake-up and takes too many
- * samples of short bursts; cycles have no fixed period in time and need frequency mode.
+ * Owns the attributes; keeps no descriptor. The cpu-clock sampler uses a fixed period, because
+ * frequency mode recomputes its period at each wakeup and takes too many samples of short bursts.
+ * Cycles have no fixed period in time, so they use frequency mode.
  */
 #include "kernel/perf.h"
 
@@ -34,7 +34,10 @@ static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu, int *fd)
 	return 0;
 }
 
-/* A counter, since a program is all that it carries: some events may not be sampled, by nobody. */
+/*
+ * Opens a counter, because it only carries a program, and the kernel does not allow sampling of
+ * some events.
+ */
 int perf_open_tracepoint(uint32_t id, int *fd)
 {
 	struct perf_event_attr attr = {
@@ -109,7 +112,7 @@ int perf_disable(int fd)
 	return ioctl(fd, PERF_EVENT_IOC_DISABLE, 0) ? -errno : 0;
 }
 
-/* A ring of perf events is locked memory, of which there may be too much. */
+/* A ring of perf events is locked memory, which has a limit. */
 static const char *denied(void)
 {
 	struct denial_facts facts;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One CPU's side-band: a dummy perf event and the ring that it fills.
+ * Process metadata of one CPU: a dummy perf event and its ring
  *
- * The kernel writes at data_head, we read at our own position and publish it as data_tail. Records
- * wrap around the end of the ring, so one that does is copied out first: a decoder must never care.
- * A record's size comes from shared memory, and is checked against what the kernel says it wrote. A
- * size that cannot be leaves no way to find the next record: the rest is given up, and that is
- * reported as -EBADMSG.
+ * The kernel writes at data_head; we read at our own position and publish it as data_tail. A record
+ * that wraps around the end of the ring is copied first, so decoders do not handle wrapping. The
+ * record size comes from shared memory and is checked against the amount that the kernel wrote.
+ * After an invalid size the next record cannot be found: the rest is skipped, and the result is
+ * -EBADMSG.
  */
 #include "kernel/perf_ring.h"
 
@@ -24,26 +24,27 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 
-/* A mapping's, with the longest path; what other listeners add to a symbol's comes close. */
+/* A mapping with the longest path; symbol records of several listeners can be nearly as long. */
 enum { RECORD_MAX = 8192 };
 
-/* How far one of the two readers has come. */
+/* Position of one of the two readers */
 struct reading {
-	uint64_t head; /* as last seen */
-	uint64_t tail; /* the next record */
-	uint64_t wrapped[65536 / 8]; /* the largest record there is */
+	uint64_t head; /* as last read */
+	uint64_t tail; /* next record */
+	uint64_t wrapped[65536 / 8]; /* the largest possible record */
 };
 
 struct perf_ring {
-	int fd; /* of the first event, whose ring it is */
-	int later_fd; /* of the event that fills it since the CPU came back */
+	int fd; /* the first event, which owns the ring */
+	int later_fd; /* the event that fills the ring since the CPU came back online */
 	uint32_t cpu;
 	struct perf_event_mmap_page *page; /* MAP_FAILED until mapped */
 	size_t map_sz;
 	const uint8_t *data;
 	size_t data_sz; /* a power of two */
-	struct reading given, looked; /* the latter is never behind for long */
-	bool full; /* something may be missing behind head: no room for the largest record, or no event */
+	struct reading given, looked; /* looked is at most briefly before given */
+	/* records may be missing after head: no room for the largest record, or no event */
+	bool full;
 };
 
 static int open_dummy(uint32_t cpu, bool build_id, bool ksymbol, int *fd)
@@ -64,7 +65,7 @@ static int open_dummy(uint32_t cpu, bool build_id, bool ksymbol, int *fd)
 		.sample_id_all = 1,
 		.use_clockid = 1,
 		.clockid = clock_mono_id(),
-		/* Each record wakes who polls: it may tell of what stacks are unwound by. */
+		/* Each record wakes the poller: stack unwinding may depend on it. */
 		.watermark = 1,
 		.wakeup_watermark = 1,
 	};
@@ -183,7 +184,7 @@ static void load_head(const struct perf_ring *r, struct reading *at)
 	at->head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
 }
 
-/* The record at the tail in one piece; NULL when its size cannot be. */
+/* The record at the tail, contiguous; NULL if its size is invalid */
 static const uint8_t *get_record(const struct perf_ring *r, struct reading *at, size_t *sz)
 {
 	struct perf_event_header header = { .size = 0 };
@@ -200,7 +201,7 @@ static const uint8_t *get_record(const struct perf_ring *r, struct reading *at, 
 	return (const uint8_t *)at->wrapped;
 }
 
-/* Decodes the record at the tail, which is behind it then: 1, or -EBADMSG. */
+/* Decodes the record at the tail and moves the tail past it: 1 or -EBADMSG. */
 static int pass_record(const struct perf_ring *r, struct reading *at, struct perf_side *out)
 {
 	const uint8_t *rec;
@@ -219,7 +220,7 @@ int perf_ring_next(struct perf_ring *r, struct perf_side *out)
 {
 	struct reading *at = &r->given;
 
-	/* What was given before is done with: let the kernel have the space. */
+	/* The previous record is no longer used: give its space back to the kernel. */
 	__atomic_store_n(&r->page->data_tail, at->tail, __ATOMIC_RELEASE);
 	if (r->looked.tail < at->tail)
 		r->looked.tail = at->tail;
@@ -230,7 +231,7 @@ int perf_ring_next(struct perf_ring *r, struct perf_side *out)
 	}
 	if (at->tail == at->head) {
 		load_head(r, at);
-		/* The kernel tells what it dropped only when there is room again. */
+		/* The kernel reports dropped records only after there is room again. */
 		r->full = at->head - at->tail + RECORD_MAX > r->data_sz;
 	}
 	if (at->tail == at->head)

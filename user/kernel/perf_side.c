@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Decodes one side-band record of perf: bytes in, plain struct out, no state.
+ * Decodes one process metadata record of perf: bytes in, struct out, no state.
  *
- * The layout follows from the attributes that perf_ring.c asks for: a fixed part, a name that is
- * padded with NULs to 8 bytes where the type has one, then a trailer of three words (pid and tid,
- * time, cpu), because of sample_id_all with TID, TIME and CPU. The size in the header is only an upper
- * bound: the kernel adds to that of a KSYMBOL once for each listener, and leaves what follows the
- * trailer as the ring had it. So the trailer is looked for behind the name, and at the end only of
- * types whose layout is not known here. Nothing is read that the record's size does not cover.
+ * The layout follows from the attributes in perf_ring.c: a fixed part, for some types a name padded
+ * with NULs to 8 bytes, then a trailer of three words (pid and tid, time, cpu), because of
+ * sample_id_all with TID, TIME and CPU. The size in the header is only an upper bound: for a
+ * KSYMBOL the kernel adds to it once per listener, and leaves old ring data after the trailer. So
+ * the trailer is read after the name; only for unknown layouts it is read at the end. No byte
+ * outside the record is read.
  */
 #include "kernel/perf_side.h"
 
@@ -15,7 +15,7 @@
 #include <linux/perf_event.h>
 #include <string.h>
 
-/* Since 5.12 in the uapi header; older headers lack it. */
+/* In the uapi header since 5.12 */
 #ifndef PERF_RECORD_MISC_MMAP_BUILD_ID
 #define PERF_RECORD_MISC_MMAP_BUILD_ID (1 << 14)
 #endif
@@ -59,7 +59,7 @@ _Static_assert(sizeof(struct side_mmap2) == 64, "perf's MMAP2 without header and
 _Static_assert(sizeof(struct side_task) == 24, "perf's FORK and EXIT");
 _Static_assert(sizeof(struct side_ksymbol) == 16, "perf's KSYMBOL without name");
 
-/* What is left of a record's body. */
+/* The unread rest of a record's body */
 struct body {
 	const uint8_t *at;
 	size_t sz;
@@ -75,7 +75,7 @@ static int read_bytes(struct body *b, void *to, size_t sz)
 	return 0;
 }
 
-/* A name with its NUL, padded to 8 bytes. */
+/* Reads a name with its NUL, padded to 8 bytes. */
 static int take_name(struct body *b, struct perf_side *out)
 {
 	size_t len = strnlen((const char *)b->at, b->sz), padded = (len / 8 + 1) * 8;
@@ -89,7 +89,7 @@ static int take_name(struct body *b, struct perf_side *out)
 	return 0;
 }
 
-/* The task that the record names itself comes first. */
+/* Reads the trailer. pid and tid in the record itself take precedence. */
 static int take_trailer(struct body *b, struct perf_side *out)
 {
 	struct side_trailer t;
@@ -175,7 +175,7 @@ static int parse_ksymbol(struct body *b, struct perf_side *out)
 
 static int parse_lost(struct body *b, struct perf_side *out)
 {
-	uint64_t words[2]; /* the event's id, the count */
+	uint64_t words[2]; /* event id, count */
 
 	if (read_bytes(b, words, sizeof(words)))
 		return -EBADMSG;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * privileges.c - what the recorder may do, and what it gives up
+ * privileges.c - capabilities of the recorder, and how it drops them
  *
- * Capabilities belong to threads. The bare system calls are used, since what a library offers for
- * them reaches the same one thread. There is no way back from privileges_drop_all_but(): that is
- * its purpose.
+ * Capabilities belong to threads. This file uses bare system calls, because libraries also change
+ * only the calling thread. privileges_drop_all_but() is intentionally irreversible.
  */
 #include "kernel/privileges.h"
 
@@ -103,7 +102,10 @@ int privileges_resume(uint64_t caps)
 	return err ? err : set_sets(&sets);
 }
 
-/* What an exec could give back. Without CAP_SETPCAP the set stays, and no_new_privs holds alone. */
+/*
+ * Empties the bounding set, which limits capabilities after an exec. Without CAP_SETPCAP this
+ * fails; no_new_privs still holds.
+ */
 static void empty_bounding(void)
 {
 	int cap;

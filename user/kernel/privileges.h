@@ -7,44 +7,44 @@
 #include <stdint.h>
 
 /*
- * Capabilities of the calling thread, a bit each (1 << CAP_...). CAP_SYS_ADMIN stands for those that
- * were taken out of it, for privileges_have().
+ * Capabilities of the calling thread, as bits (1 << CAP_...). For privileges_have(), CAP_SYS_ADMIN
+ * includes the capabilities that were split from it.
  */
 
 enum privilege_need {
-	PRIVILEGE_REQUIRED, /* nothing can be recorded without it */
-	PRIVILEGE_WANTED, /* much would be missing */
+	PRIVILEGE_REQUIRED, /* recording needs it */
+	PRIVILEGE_WANTED, /* without it much is missing */
 	PRIVILEGE_USEFUL,
 };
 
-/* Each that recording has a use for, and which. */
+/* A capability that recording uses */
 struct privilege {
 	int cap;
-	const char *name; /* CAP_BPF */
+	const char *name; /* name: CAP_BPF */
 	const char *purpose;
-	const char *costs; /* the lack of it */
+	const char *costs; /* effect of its absence */
 	enum privilege_need need;
 };
 extern const struct privilege privileges[];
 extern const size_t privilege_cnt;
 
-/* The effective set. 0 or -errno. */
+/* Reads the effective set. 0 or -errno. */
 int privileges_get(uint64_t *caps);
 bool privileges_have(uint64_t caps, int cap);
-/* Those required and wanted. */
+/* All required and wanted capabilities */
 #define PRIVILEGES_TEXT "CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH and CAP_SYSLOG"
-/* What gives them to a program file, without its path. */
+/* Command that gives them to a program file; append the path. */
 #define PRIVILEGES_SETCAP                                                                          \
 	"setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_dac_read_search,cap_syslog+ep"
 
-/* Takes these out of the effective set, from which privileges_resume() brings them back. 0 or -errno. */
+/* Removes these from the effective set; privileges_resume() adds them again. 0 or -errno. */
 int privileges_suspend(uint64_t caps);
 int privileges_resume(uint64_t caps);
 
 /*
- * Keeps these of what the calling thread has, permitted and effective, and drops all else for good;
- * the inheritable, ambient and bounding sets become empty, and no exec gives any back. Threads made
- * later inherit it, others keep what they have. 0 or -errno.
+ * Keeps these permitted and effective capabilities of the calling thread, and drops all others for
+ * good. Empties the inheritable, ambient and bounding sets, so no exec gives any back. New threads
+ * inherit this; existing threads are unchanged. 0 or -errno.
  */
 int privileges_drop_all_but(uint64_t caps);
 

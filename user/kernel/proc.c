@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What /proc says about tasks.
+ * Tasks in /proc.
  *
- * Reading and parsing are apart, so that the parsers can be given any text at all. Names are the
- * weak spot: a thread may call itself "a) R 1\n2 (b", so stat is split at its last parenthesis; a
- * file may have newlines in its name, which maps writes as \012. A task may vanish between any two
- * calls: that is -ESRCH, whatever the kernel called it.
+ * Parsing is separate from reading, so tests can give any text to the parsers. Names are difficult:
+ * a thread may be called "a) R 1\n2 (b", so stat is split at its last parenthesis. A file name may
+ * contain newlines, which maps writes as \012. A task may exit between two calls; the result is
+ * then always -ESRCH, for each error number that the kernel uses for this.
  */
 #include "kernel/proc.h"
 
@@ -27,7 +27,7 @@
 #define FILE_MAX (64UL << 20)
 #define DELETED " (deleted)"
 
-/* What is left of a text. */
+/* The unread rest of a text */
 struct cursor {
 	const char *at, *end;
 };
@@ -53,7 +53,7 @@ static int digit_of(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 16;
 }
 
-/* A number without sign; false when there is none or it does not fit. */
+/* Reads an unsigned number; false if there is none or it does not fit. */
 static bool take_number(struct cursor *c, unsigned int base, uint64_t *out)
 {
 	const char *start = c->at;
@@ -89,7 +89,7 @@ static bool take_pid(struct cursor *c, pid_t *out)
 	return true;
 }
 
-/* The next line without its newline; false at the end. */
+/* Reads the next line without its newline; false at the end. */
 static bool take_line(struct cursor *c, struct cursor *line)
 {
 	const char *newline;
@@ -139,7 +139,7 @@ static bool take_perms(struct cursor *c, struct proc_map *m)
 	return true;
 }
 
-/* Puts newlines back and cuts the mark of a deleted file; the path then lives in scratch. */
+/* Restores newlines and removes the mark of a deleted file. A changed path is stored in scratch. */
 static void set_path(struct proc_map *m, const struct cursor *c, struct buf *scratch)
 {
 	const size_t mark = sizeof(DELETED) - 1;
@@ -210,7 +210,7 @@ int proc_parse_maps(const char *text, size_t len, int (*cb)(const struct proc_ma
 
 /* ---- status, stat, cgroup --------------------------------------------------------- */
 
-/* If the line begins with the key, leaves c behind it. */
+/* If the line starts with the key, moves c past it. */
 static bool take_key(struct cursor *c, const char *key)
 {
 	size_t len = strlen(key);
@@ -271,7 +271,7 @@ int proc_parse_status(const char *text, size_t len, struct proc_status *out)
 	return out->pid && out->tgid ? 0 : -EINVAL;
 }
 
-/* Fields of stat behind the name are numbers from 3 (state) on; some are negative. */
+/* Parses the fields of stat after the name: numbers from 3 (state) on, some negative. */
 static bool parse_stat_fields(struct cursor c, struct proc_stat *out)
 {
 	uint64_t v;
@@ -348,7 +348,7 @@ int proc_parse_cgroup(const char *text, size_t len, struct buf *out)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* The kernel has several words for a task that is not there (any more). */
+/* Maps the kernel's different errors for a missing task to -ESRCH. */
 static int task_error(int err)
 {
 	return err == ENOENT || err == ESRCH ? -ESRCH : -err;
@@ -457,7 +457,7 @@ int proc_read_exe(pid_t pid, struct buf *out)
 	n = readlink(path, target, sizeof(target));
 	if (n < 0) {
 		err = errno;
-		/* A kernel thread has the link, and it leads nowhere. */
+		/* Kernel threads have the link, but it has no target. */
 		snprintf(path, sizeof(path), "/proc/%d", pid);
 		if (err == ENOENT && !access(path, F_OK))
 			return -ENOENT;
@@ -505,7 +505,7 @@ int proc_list_tids(pid_t pid, pid_t **arr, size_t *cnt)
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
 	err = list_numbers(path, arr, cnt);
 	if (!err && !*cnt)
-		err = -ESRCH; /* its last thread left while we looked */
+		err = -ESRCH; /* the last thread exited during the loop */
 	return err;
 }
 

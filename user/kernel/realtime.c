@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * realtime.c - real-time priority on a leash
+ * realtime.c - real-time priority with a budget
  *
- * A ring holds a few hundredths of a second of a busy CPU, and on a machine with more work than CPUs
- * an ordinary thread may wait longer than that for one. But a thread at real-time priority that
- * finds endless work starves all others, and what makes the work is for others to decide. So it is
- * taken by need, and three hands hold it: the look within each pass, the kernel's RLIMIT_RTTIME,
- * whose signal makes the thread an ordinary one wherever it is, and SCHED_RESET_ON_FORK.
+ * A ring holds some hundredths of a second of a busy CPU. On an overloaded machine an ordinary
+ * thread may be runnable for longer. A real-time thread with endless work starves all others, and
+ * recorded programs create the work. So the recorder uses real-time priority only if it needs it,
+ * with three limits: a check within each pass; RLIMIT_RTTIME, whose signal handler makes the thread
+ * ordinary at any point; and SCHED_RESET_ON_FORK.
  */
 #include "kernel/realtime.h"
 
@@ -35,7 +35,7 @@ static bool is_real_time(void)
 	return (sched_getscheduler(0) & ~SCHED_RESET_ON_FORK) == SCHED_FIFO;
 }
 
-/* Forking stays without effect on priorities: who lacks CAP_SYS_NICE may not take that back. */
+/* Keeps SCHED_RESET_ON_FORK, because clearing it needs CAP_SYS_NICE. */
 static void become_ordinary(void)
 {
 	const struct sched_param none = { .sched_priority = 0 };
@@ -43,7 +43,10 @@ static void become_ordinary(void)
 	sched_setscheduler(0, SCHED_OTHER | SCHED_RESET_ON_FORK, &none);
 }
 
-/* The kernel sends it to the thread that ran too long. A limit on CPU time as such still ends us. */
+/*
+ * Handles the signal of RLIMIT_RTTIME, which the kernel sends to the thread that ran too long.
+ * SIGXCPU for any other limit still ends the process.
+ */
 static void on_limit(int sig)
 {
 	int saved = errno;
@@ -57,7 +60,7 @@ static void on_limit(int sig)
 	errno = saved;
 }
 
-/* Raised by the kernel each time it was reached, so it is set each time. */
+/* Sets the soft limit again, because the kernel raises it each time it is reached. */
 static void limit_real_time(void)
 {
 	struct rlimit lim;
@@ -106,7 +109,7 @@ static void turn_off(struct realtime *rt)
 	rt->on = false;
 }
 
-/* What has been used since the last look. */
+/* Adds the CPU time since the last call. */
 static void account(struct realtime *rt, uint64_t now_ns)
 {
 	uint64_t cpu_ns, used;
@@ -121,7 +124,7 @@ static void account(struct realtime *rt, uint64_t now_ns)
 	cpu_ns = thread_cpu_ns();
 	used = cpu_ns - rt->cpu_ns;
 	rt->cpu_ns = cpu_ns;
-	/* the limit was faster than this look, and the rest was spent as an ordinary thread */
+	/* the limit was reached first; the thread spent the rest as an ordinary thread */
 	cut = !is_real_time();
 	if (cut && used > REALTIME_BUDGET_NS)
 		used = REALTIME_BUDGET_NS;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Finding and reading tracefs: the files in which the kernel describes its tracepoints.
+ * Finding and reading tracefs, in which the kernel describes its tracepoints.
  *
- * Everything goes through a directory fd, because on many machines nothing is mounted: the kernel
- * then hands out a mount that belongs to the fd alone (fsopen, fsconfig, fsmount), which no other
- * process sees and which is gone with the fd. A mounted one is only trusted when the file system
- * says itself that it is tracefs: /sys/kernel/tracing exists as an empty directory, too.
+ * All access uses a directory descriptor, because tracefs is not mounted on many machines. In that
+ * case the kernel creates a private mount for the descriptor (fsopen, fsconfig, fsmount); no other
+ * process sees it, and closing the descriptor removes it. A mounted directory is used only if its
+ * file system type is tracefs, because /sys/kernel/tracing also exists as an empty directory.
  */
 #include "kernel/tracefs.h"
 
@@ -55,7 +55,7 @@ static int open_mounted(const char *path)
 	return fd;
 }
 
-/* Also when it may not be read. */
+/* Works without permission to read the directory. */
 static bool is_tracefs(const char *path)
 {
 	struct statfs fs;
@@ -131,7 +131,7 @@ int tracefs_read(int dirfd, const char *path, struct buf *out)
 	return file_read(dirfd, path, FILE_MAX, out);
 }
 
-/* A name from the user becomes part of a path: one plain component, or nothing. */
+/* A name from the user becomes part of a path, so it must be one plain component. */
 static bool is_plain_name(const char *s)
 {
 	return *s && *s != '.' && !strchr(s, '/') && strlen(s) < 256;
@@ -170,7 +170,7 @@ static void free_names(char **names, size_t cnt)
 	free(names);
 }
 
-/* The subdirectories of dirfd/path, sorted. */
+/* Lists the subdirectories of dirfd/path, sorted. */
 static int list_dirs(int dirfd, const char *path, char ***out, size_t *out_cnt)
 {
 	int fd = openat(dirfd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
