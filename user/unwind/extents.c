@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * extents.c - first fit
+ * extents.c - first-fit allocation of ranges
  *
- * A sorted array of runs: what is given back joins its neighbours, so there are never more runs than
- * pieces in use and one.
+ * A sorted array of free runs. A freed range is joined with its neighbours, so there is at most one
+ * more run than there are used ranges.
  */
 #include "unwind/extents.h"
 
@@ -43,7 +43,7 @@ bool extents_take(struct extents *e, uint32_t cnt, uint32_t *first)
 	return true;
 }
 
-/* The first run that begins at or behind a place. */
+/* The first run that starts at or after a place. */
 static size_t lower(const struct extents *e, uint32_t first)
 {
 	size_t lo = 0, hi = e->cnt, mid;

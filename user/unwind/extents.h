@@ -10,18 +10,18 @@ struct extent {
 	uint32_t first, cnt;
 };
 
-/* Which of many equal places are free, as runs, ascending and apart. {0}: none. */
+/* Free places out of many equal places, as ascending, separate runs. {0}: none. */
 struct extents {
 	struct extent *v;
 	size_t cnt, cap;
-	uint32_t free; /* places in all of them */
+	uint32_t free; /* number of free places */
 };
 
 void extents_fini(struct extents *e);
 
-/* Takes `cnt` places in one piece, the first that fit; false when no run is so long. */
+/* Allocates the first `cnt` consecutive free places; false if no run is long enough. */
 bool extents_take(struct extents *e, uint32_t cnt, uint32_t *first);
-/* Gives places back, or adds new ones. They must not be free. */
+/* Frees places, or adds new ones. They must not be free already. */
 void extents_give(struct extents *e, uint32_t first, uint32_t cnt);
 
 #endif /* D9_UNWIND_EXTENTS_H */

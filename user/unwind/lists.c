@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * lists.c - lists of mappings in the programs' memory
+ * lists.c - mapping lists in the memory of the BPF programs
  *
- * A list never changes: another one takes its place by one store. Forks hand lists on before the loader
- * hears of them, so nobody here counts who has which: now and then all processes' places are read, and
- * a list that was found in none is condemned. While it is, forks do not hand it on. So behind a period
- * of grace, which those pass that had begun to, nobody gets it any more, and whoever has it keeps it in one
- * place: a second look that does not find it either is right, and it is free; else it is condemned no
- * longer. Without that mark a list could go from process to process, by fork and exec, around each look.
+ * A list never changes: one store replaces it by another list. A fork copies the parent's list to
+ * the child before the loader receives the event, so there is no use count. Instead, all places of
+ * processes are read periodically, and a list that is in none of them is condemned. Forks do not
+ * copy a condemned list. After a grace period, which waits for forks under way, no process can get
+ * the list any more, and a process that has it keeps it in one place. So a second search is
+ * reliable: if it does not find the list, the list is freed; otherwise it is no longer condemned.
+ * Without this mark, fork and exec could move a list from process to process past each search.
  *
- * When room is short, the owner of most of it gives up lists to who has less, and gets no others for
- * a while.
+ * If room is short, the owner with the most room gives up lists to owners with less, and gets no
+ * new lists for a while.
  */
 #include "unwind/lists.h"
 
@@ -24,12 +25,12 @@
 #include "unwind/waiter.h"
 
 enum {
-	ROUND = PROF_UNWIND_LIST_ROUND, /* lest holes become many */
-	SHORT_STEPS = 10, /* since somebody last found no room */
-	TAKE_MAX = 64, /* lists that are taken back at once */
+	ROUND = PROF_UNWIND_LIST_ROUND, /* limits fragmentation */
+	SHORT_STEPS = 10, /* steps after the last failed allocation */
+	TAKE_MAX = 64, /* lists taken back at once */
 };
 
-/* What the lists of one owner take up, but for those that were taken back. */
+/* Room that the lists of one owner use, without lists that were taken back. */
 struct share {
 	uint64_t owner;
 	uint32_t room, lists;
@@ -38,21 +39,21 @@ struct share {
 struct list {
 	uint32_t first, cnt; /* cnt as published */
 	bool held, condemned, settled, taken;
-	uint64_t ticket; /* of a condemned one */
+	uint64_t ticket; /* grace period of a condemned list */
 	struct share *share;
 };
 
 struct lists {
 	struct lists_cfg cfg;
 	struct extents room;
-	struct hmap by_first; /* + 1 -> list */
+	struct hmap by_first; /* first + 1 -> list */
 	struct hmap shares; /* by owner */
 	struct list **v;
 	size_t cnt, cap;
-	uint32_t coming; /* room of lists that were taken back */
-	int short_steps; /* for which there is too little room still */
-	bool changed; /* since the last sweep began */
-	bool taken_again; /* a list that was taken back is in some place */
+	uint32_t coming; /* room of lists that were taken back and are not free yet */
+	int short_steps; /* remaining steps with short room */
+	bool changed; /* since the start of the last sweep */
+	bool taken_again; /* a list that was taken back is in use again */
 	struct lists_counts counts;
 };
 
@@ -106,7 +107,7 @@ static struct prof_unwind_proc *find(const struct lists *l, uint32_t tgid)
 	return NULL;
 }
 
-/* A fork may take the same place for another process at the same time. */
+/* Claims a free place. A fork may take the same place for another process at the same time. */
 static struct prof_unwind_proc *claim_place(struct lists *l, uint32_t tgid)
 {
 	struct prof_unwind_proc *p;
@@ -201,7 +202,7 @@ static struct share *share_of(struct lists *l, uint64_t owner)
 	return share;
 }
 
-/* It counts for its owner no longer. */
+/* Removes the list from the share of its owner. */
 static void share_drop(struct lists *l, struct list *list)
 {
 	struct share *share = list->share;
@@ -232,7 +233,7 @@ static void list_add(struct lists *l, uint64_t owner, uint32_t first, uint32_t c
 	l->counts.live_maps += cnt;
 }
 
-/* Forks hand it on, or do not. */
+/* Sets whether forks copy the list. */
 static void set_condemned(struct lists *l, struct list *list, bool condemned)
 {
 	uint32_t i = list->first / ROUND;
@@ -246,7 +247,7 @@ static void set_condemned(struct lists *l, struct list *list, bool condemned)
 		__atomic_fetch_and(&l->cfg.condemned[i / 64], ~bit, __ATOMIC_SEQ_CST);
 }
 
-/* It is out of all places, or was never in one, and nobody walks by it. */
+/* Frees a list. No place has it, and no walk uses it. */
 static void list_free(struct lists *l, struct list *list)
 {
 	set_condemned(l, list, false);
@@ -300,7 +301,7 @@ static struct list *largest_list(const struct lists *l, const struct share *shar
 	return best;
 }
 
-/* Of all processes that have one, those that a fork gave it to meanwhile too. */
+/* Clears the lists taken back in all processes, including those that got one by a fork since. */
 static void empty_taken_places(struct lists *l)
 {
 	const struct list *list;
@@ -315,7 +316,7 @@ static void empty_taken_places(struct lists *l)
 	}
 }
 
-/* From who has more than this owner would have then. */
+/* Takes lists back from owners who have more room than this owner would have. */
 static void take_back(struct lists *l, uint64_t owner, uint32_t cnt)
 {
 	uint32_t room = room_of(l, owner) + cnt;
@@ -339,7 +340,7 @@ static void take_back(struct lists *l, uint64_t owner, uint32_t cnt)
 	l->changed |= any;
 }
 
-/* Whoever has most gets no more while others wait for room. */
+/* The owner with the most room gets no more while others wait. */
 static bool may_take(const struct lists *l, uint64_t owner, uint32_t cnt)
 {
 	const struct share *most = l->short_steps ? largest_share(l) : NULL;
@@ -362,8 +363,9 @@ static bool take_room(struct lists *l, uint64_t owner, uint32_t cnt, uint32_t *f
 /* ---- publishing --------------------------------------------------------------------------------- */
 
 /*
- * An exec between the look at the counter and the store would leave the new program with the old one's
- * list; seen behind the store, it is taken back, and one that comes later empties the place itself.
+ * Stores the list of a process. An exec between reading the counter and the store would give the
+ * old program's list to the new program. If the counter has changed after the store, the list is
+ * removed again; a later exec clears the place itself.
  */
 static int put(struct lists *l, struct prof_unwind_proc *p, uint32_t execs, uint64_t list)
 {
@@ -429,7 +431,7 @@ static void mark_held(struct lists *l)
 	}
 }
 
-/* False: it is free now. */
+/* Returns false if the list was freed. */
 static bool keep(struct lists *l, struct list *list)
 {
 	bool held = list->held;
@@ -457,7 +459,7 @@ void lists_step(struct lists *l)
 	if (!l->changed)
 		return;
 	l->changed = false;
-	/* before the look, which is the last one only of those */
+	/* only lists whose grace period ended before this search can be freed by it */
 	for (i = 0; i < l->cnt; i++)
 		l->v[i]->settled =
 			l->v[i]->condemned && waiter_is_over(l->cfg.waiter, l->v[i]->ticket);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * store.c - tables in the programs' memory
+ * store.c - unwind tables in the memory of the BPF programs
  *
- * A slot is a file's until somebody says that no list has it any more, its table comes and goes: runs of
- * blocks, first fit, in chunks that are made one ahead of need. What a walk may still be reading is not
- * written over: the slot's `table` becomes 0 first, and its blocks, and the slot when it goes itself, are
- * free after a period of grace. A table that finds no room makes those go that nobody used for longest,
- * but never one of the last seconds: it waits, and is left out when nothing else goes. Programs come and go for
- * as long as it is left on, so before more memory is taken, what nobody has and nobody used for long may go.
+ * A file has a slot until the caller reports that no list uses it. Its table can be loaded and
+ * evicted. Tables are runs of blocks (first fit), in chunks; one chunk is allocated ahead of need.
+ * Memory that a walk may still read is not overwritten: first the slot's `table` is set to 0; after
+ * a grace period the blocks, and a released slot, are free. If a table finds no room, the least
+ * recently used tables are evicted, except those used in the last seconds. If that is not enough,
+ * the new table waits, or is refused. Recordings can be long and programs exit, so idle unused
+ * tables may be released before more memory is allocated.
  */
 #include "unwind/store.h"
 
@@ -24,50 +25,50 @@
 enum {
 	BLOCK_SZ = 4 * PROF_UNWIND_BLOCK_WORDS,
 	CHUNK_BLOCKS = PROF_UNWIND_CHUNK_BLOCKS,
-	AHEAD_BLOCKS = 64, /* free ones, below which another chunk is made */
-	RECENT_S = 2, /* what was used since then stays */
-	IDLE_S = 30, /* unused for so long, what nobody has may go before there is need */
+	AHEAD_BLOCKS = 64, /* with fewer free blocks, another chunk is allocated */
+	RECENT_S = 2, /* tables used within this time are not evicted */
+	IDLE_S = 30, /* unused tables idle for this time may be released early */
 	CROWDED_BLOCKS =
-		CHUNK_BLOCKS / 2, /* free ones, below which another chunk will be made soon */
-	AGAIN_S = 10, /* until what was left out may be asked for again */
-	PUTS_MAX = 16, /* in one step */
+		CHUNK_BLOCKS / 2, /* with fewer free blocks, another chunk is needed soon */
+	AGAIN_S = 10, /* until a refused table may be requested again */
+	PUTS_MAX = 16, /* per step */
 };
 
 enum slot_state {
-	SLOT_FREE, /* nobody's */
-	SLOT_LEAVING, /* nobody's soon */
-	SLOT_EMPTY, /* no table, and nobody asked */
+	SLOT_FREE, /* unused */
+	SLOT_LEAVING, /* free after a grace period */
+	SLOT_EMPTY, /* no table, and no request */
 	SLOT_EXPECTED,
 	SLOT_WAITING, /* for room */
 	SLOT_FULL,
 	SLOT_WITHOUT, /* there cannot be a table */
-	SLOT_ELSEWHERE, /* another slot has it */
+	SLOT_ELSEWHERE, /* another slot has the table */
 };
 
 struct slot {
 	uint8_t state;
-	uint32_t next; /* + 1, of the same bucket, or of the free ones */
+	uint32_t next; /* index + 1 in the same bucket, or of the next free slot */
 	uint64_t hash;
 	uint8_t *key;
 	size_t key_sz;
-	uint32_t first, cnt; /* blocks, of a full one */
-	uint64_t time_s; /* full: of the last use that was seen; empty: not to be asked for before */
+	uint32_t first, cnt; /* blocks of a full slot */
+	uint64_t time_s; /* full: last known use; empty: no request before this time */
 };
 
-/* A table that is not in reach yet. */
+/* A table that is not published yet */
 struct waiting {
 	struct waiting *next;
 	uint32_t slot;
 	struct unwind_table table;
 };
 
-/* Blocks that walks may still read. */
+/* Blocks that walks may still read */
 struct retired {
 	uint32_t first, cnt;
 	uint64_t ticket;
 };
 
-/* Slots that walks may still know. */
+/* Slots that walks may still use */
 struct leaving {
 	uint32_t *v;
 	size_t cnt, cap;
@@ -77,13 +78,13 @@ struct leaving {
 struct store {
 	struct store_cfg cfg;
 	struct slot *slots;
-	uint32_t slot_cnt; /* that ever had a key */
-	uint32_t *buckets; /* first slot + 1; as many as there are slots */
-	uint32_t free_slots; /* first + 1 */
+	uint32_t slot_cnt; /* slots that ever had a key */
+	uint32_t *buckets; /* first slot + 1; as many buckets as slots */
+	uint32_t free_slots; /* first slot + 1 */
 	struct leaving leaving;
 	size_t key_bytes;
 	uint32_t frees;
-	bool is_short; /* a key found no slot since some were freed */
+	bool is_short; /* a key found no slot since slots were last freed */
 	struct extents blocks;
 	void *chunks[PROF_UNWIND_CHUNKS_MAX];
 	uint32_t chunk_cnt, chunk_max;
@@ -140,7 +141,7 @@ void store_free(struct store *s)
 
 /* ---- slots -------------------------------------------------------------------------------------- */
 
-/* The place that holds the number of the key's slot, or where that would go. */
+/* The place with the number of the key's slot, or the place where it would be inserted. */
 static uint32_t *find_key(struct store *s, const void *key, size_t sz, uint64_t hash)
 {
 	uint32_t *at = &s->buckets[hash % s->cfg.module_cnt];
@@ -187,7 +188,7 @@ static void unlink_key(struct store *s, struct slot *sl)
 	*sl = (struct slot){ .state = SLOT_LEAVING };
 }
 
-/* They are as new: nothing that their last files left is true of the next. */
+/* Resets freed slots completely, because the next key is another file. */
 static void free_leaving(struct store *s)
 {
 	struct leaving *l = &s->leaving;
@@ -282,7 +283,7 @@ void store_put(struct store *s, uint32_t slot, const struct unwind_table *t)
 
 /* ---- room --------------------------------------------------------------------------------------- */
 
-/* The last chunk may be in part beyond what is allowed. */
+/* The last chunk may exceed the limit in part. */
 static void take_chunk(struct store *s)
 {
 	void *mem;
@@ -387,7 +388,7 @@ static void free_retired(struct store *s)
 	s->retired_cnt = kept;
 }
 
-/* The full slot that was used longest ago; NULL when all of them were lately. */
+/* The full slot with the oldest use; NULL if all were used recently. */
 static struct slot *least_used(struct store *s)
 {
 	struct slot *best = NULL;
@@ -404,7 +405,7 @@ static struct slot *least_used(struct store *s)
 	return best;
 }
 
-/* Has tables go until `cnt` blocks are free or will be; false when that cannot be. */
+/* Evicts tables until `cnt` blocks are free or will be; false if that is impossible. */
 static bool make_room(struct store *s, uint32_t cnt)
 {
 	uint32_t coming = 0;
@@ -414,7 +415,7 @@ static bool make_room(struct store *s, uint32_t cnt)
 	for (i = 0; i < s->retired_cnt; i++)
 		coming += s->retired[i].cnt;
 	if (coming)
-		return true; /* first see what these make */
+		return true; /* wait for the result of these first */
 	do {
 		sl = least_used(s);
 		if (!sl)
@@ -463,13 +464,13 @@ static void leave_out(struct store *s, uint32_t slot)
 {
 	s->slots[slot].state = SLOT_EMPTY;
 	s->slots[slot].time_s = s->now_s + AGAIN_S;
-	/* what is asked for then is what is used then */
+	/* a requested table counts as used */
 	__atomic_store_n(&s->cfg.modules[slot].used, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&s->cfg.modules[slot].left_out, 1, __ATOMIC_RELAXED);
 	s->counts.left_out++;
 }
 
-/* False: it waits on. */
+/* Returns false if the table has to wait on. */
 static bool put_waiting(struct store *s, const struct waiting *w)
 {
 	uint32_t cnt = (w->table.cnt + PROF_UNWIND_BLOCK_WORDS - 1) / PROF_UNWIND_BLOCK_WORDS;
@@ -500,7 +501,7 @@ static void put_all_waiting(struct store *s)
 	}
 }
 
-/* Once a second: who was used since the last time. */
+/* Once per second: records which tables were used. */
 static void note_uses(struct store *s)
 {
 	uint32_t i;

@@ -11,71 +11,77 @@
 
 struct waiter;
 
-/* Which files have a table where the programs look for it, and which should have one. */
+/* Unwind tables of files, in the memory of the BPF programs, and requests for more tables */
 struct store;
 
 struct store_cfg {
-	struct prof_unwind_module *modules; /* borrowed, as all here; zeroed */
+	struct prof_unwind_module *modules; /* borrowed, like all pointers here; zeroed */
 	uint32_t module_cnt;
-	uint32_t block_max; /* of PROF_UNWIND_BLOCK_WORDS words; room for tables */
+	uint32_t block_max; /* number of blocks of PROF_UNWIND_BLOCK_WORDS words for tables */
 	struct waiter *waiter;
-	uint32_t *generation; /* raised when a table goes: walks remember its rows */
+	/* incremented when a table is removed, because walks cache its rows */
+	uint32_t *generation;
 };
 
 struct store_counts {
-	uint64_t put; /* tables that came into reach */
+	uint64_t put; /* tables published */
 	uint64_t evicted;
-	uint64_t left_out; /* tables for which there was no room */
-	uint64_t modules_left_out; /* times that a key found no slot */
+	uint64_t left_out; /* tables without room */
+	uint64_t modules_left_out; /* keys that found no slot */
 	uint64_t slots_freed;
-	uint64_t bytes; /* that tables take up now */
+	uint64_t bytes; /* size of all published tables */
 };
 
 struct store *store_new(const struct store_cfg *cfg);
 void store_free(struct store *s);
 
-/* The slot of a file by what identifies it: PROF_UNWIND_NO_SLOT when there are too many. */
+/* The slot of the file with this key; PROF_UNWIND_NO_SLOT if all slots are used. */
 uint32_t store_slot(struct store *s, const void *key, size_t sz);
-/* Whether some key found no slot, and store_release() may help. */
+/* Whether a key found no slot, so that store_release() may help. */
 bool store_is_short(const struct store *s);
 /*
- * Takes the slots back that are not held (an element for each of cfg.module_cnt), but for those of
- * tables on their way; after a period of grace they are free. No list may hold one, nor may the caller:
- * the same number will be another file's. @idle_only: only those whose table nobody used for half a minute.
+ * Releases all slots that are not held (@held has cfg.module_cnt elements), except slots with
+ * tables under way. They are free after a grace period. No list and no caller may use a released
+ * slot, because its number is reused for another file. @idle_only: only slots whose table was
+ * unused for half a minute.
  */
 void store_release(struct store *s, const bool *held, bool idle_only);
-/* Whether more memory for tables will be asked for soon, which those that are idle may spare. */
+/* Whether more memory is needed soon, so that releasing idle tables helps. */
 bool store_is_crowded(const struct store *s);
-/* Changes when slots became free that were wanting. */
+/* A counter that changes when slots become free after a shortage. */
 uint32_t store_frees(const struct store *s);
 
 /*
- * Whether a table is to be asked for: there is none, none is on its way, and it is not known that there
- * cannot be one. True only once, then the table is expected.
+ * Whether to request a table: there is none, none is under way, and one may exist. Returns true
+ * once; then the table is expected.
  */
 bool store_expect(struct store *s, uint32_t slot);
 /*
- * The next slot whose module walks came to and had no table, expected from here on; *pos begins with 0.
- * False at the end.
+ * The next slot whose missing table was needed by a walk. The table is then expected. *pos starts
+ * with 0. False at the end.
  */
 bool store_next_needed(struct store *s, uint32_t *pos, uint32_t *slot);
 
-/* The table that was expected, which has passed unwind_table_check(). It is copied, and comes into reach
- * in a store_step(). */
+/*
+ * Stores an expected table, which has passed unwind_table_check(). The table is copied and
+ * published by a later store_step().
+ */
 void store_put(struct store *s, uint32_t slot, const struct unwind_table *t);
-/* There is none. again: it may be expected another time. */
+/* An expected table does not exist. again: it may be requested again. */
 void store_put_none(struct store *s, uint32_t slot, bool again);
-/* The key is nobody's, and lists are to have other slots in its place: for as long as it is known. */
+/* Lists use other slots in place of this one, while the key is known. */
 void store_put_elsewhere(struct store *s, uint32_t slot);
 bool store_is_elsewhere(const struct store *s, uint32_t slot);
 
-/* Moves things on; to be called some ten times a second. Does bounded work and waits for nothing. */
+/*
+ * Publishes, frees and evicts. Call some ten times per second. Does bounded work and never blocks.
+ */
 void store_step(struct store *s, uint64_t now_ns);
 
-/* Whether each table that was expected is in reach or never will be. */
+/* Whether each expected table is published or refused. */
 bool store_is_settled(const struct store *s);
 void store_count(const struct store *s, struct store_counts *out);
-/* Bytes held beside the tables. */
+/* Bytes of memory in addition to the tables. */
 size_t store_memory(const struct store *s);
 
 #endif /* D9_UNWIND_STORE_H */

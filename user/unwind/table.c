@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A table that somebody else built: whether it may be used, and what it says of a place.
+ * Checks and searches an unwind table.
  *
- * Builders read strangers' files, so their tables are taken for anything at all. A walk in the kernel
- * masks what it reads and cannot be led astray, but a table that is wrong in form would give it
- * wrong frames.
+ * Builders read untrusted files, so a table can hold any bytes. A walk in the kernel masks each
+ * value and is safe with any table, but an invalid table would give it wrong frames.
  *
- * Pages with one row may share it. Others may not, or few words could take long to check.
+ * Pages with one row may share it. Other pages may not share rows, or checking a small table could
+ * take long.
  */
 #include "unwind/table.h"
 
@@ -42,7 +42,7 @@ static bool row_is_known(const struct unwind_table *t, uint32_t row)
 	}
 }
 
-/* The rows of a page, which start at or behind *next unless it is one alone. */
+/* Checks the rows of a page. They start at or after *next, except a single row. */
 static bool page_is_sound(const struct unwind_table *t, uint32_t page, uint32_t *next)
 {
 	uint32_t first = t->words[page] >> PROF_UNWIND_INDEX_COUNT_BITS;

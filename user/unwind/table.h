@@ -8,27 +8,26 @@
 
 #include "prof_unwind.h"
 
-/* One file's unwind table, as prof_unwind.h describes its words. {0} is a valid empty one. */
+/* The unwind table of one file; prof_unwind.h describes its words. {0} is a valid empty table. */
 struct unwind_table {
-	uint32_t *words; /* from malloc() where it was built; else borrowed */
+	uint32_t *words; /* from malloc() in the builder; elsewhere borrowed */
 	size_t cnt;
 	uint32_t first_page, page_cnt, big_cnt;
 };
 
 /*
- * Whether a walk may rely on the table: its pages' rows lie within it, each page's in one block, sorted,
- * the first with pc 0, and all rows are of known kinds. Takes time in proportion to cnt, whatever the
- * words are.
+ * Whether a walk can use the table. The rows of each page must be within the table and in one
+ * block, sorted, the first with pc 0, and of known kinds. Takes O(cnt) time for any input.
  */
 bool unwind_table_check(const struct unwind_table *t);
 
 /*
- * The row in force at a file offset; false when no page covers it. The table must have passed
+ * Finds the row for a file offset; false if no page covers it. The table must have passed
  * unwind_table_check().
  */
 bool unwind_table_find(const struct unwind_table *t, uint64_t file_off, uint32_t *row);
 
-/* What a row says, in C. */
+/* Parts of a row */
 static inline uint32_t unwind_row_kind(uint32_t row)
 {
 	return row >> PROF_UNWIND_ROW_KIND_SHIFT & 7;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * waiter.c - a thread that waits for the kernel
+ * waiter.c - a thread for slow kernel requests
  *
- * Programs run with preemption off, or inside a read-side section of RCU, and a global membarrier waits
- * for all of both: behind it nobody walks by what was unpublished before. It takes tens of
- * milliseconds, which nobody who drains may wait for. Where the kernel refuses it (CPUs without a
- * tick), a second must do: a walk takes microseconds.
+ * BPF programs run with preemption off, or inside an RCU read-side section. A global membarrier
+ * waits for all of these: after it, no walk uses data that was unpublished before. The membarrier
+ * takes tens of milliseconds, which the draining thread must not wait. If the kernel refuses it
+ * (CPUs without a tick), the thread sleeps for a second instead: a walk takes microseconds.
  *
- * Tickets are numbers of periods. A ticket is for the next period to begin, since the one under way may
- * have begun too early.
+ * Tickets are numbers of grace periods. A ticket names the next period to start, because the
+ * current one may have started too early.
  */
 #include "unwind/waiter.h"
 
@@ -30,7 +30,7 @@ struct waiter {
 	pthread_cond_t work, started;
 	bool has_started;
 	int start_err;
-	uint64_t begun, over, wanted; /* periods of grace */
+	uint64_t begun, over, wanted; /* grace periods */
 	bool chunk_wanted, chunk_done;
 	uint32_t chunk;
 	void *mem;
@@ -38,7 +38,7 @@ struct waiter {
 	bool ends;
 };
 
-/* All with the lock held, which is let go of meanwhile. */
+/* Call all of these with the lock held. They release it while they wait. */
 
 static void pass_grace(struct waiter *w)
 {
@@ -88,7 +88,7 @@ static void *run(void *ctx)
 	return NULL;
 }
 
-/* Whether it has given up what it does not need; else it has ended. */
+/* Waits until the thread has dropped its privileges, or has failed. */
 static int wait_for_start(struct waiter *w)
 {
 	int err;
@@ -117,14 +117,14 @@ int waiter_new(const struct waiter_cfg *cfg, struct waiter **out)
 	int err;
 
 	w->cfg = *cfg;
-	/* The thread that holds the lock must not wait for its turn while the drain waits for it. */
+	/* Priority inheritance, because the drain may wait for the thread that holds the lock. */
 	pthread_mutexattr_init(&attr);
 	pthread_mutexattr_setprotocol(&attr, PTHREAD_PRIO_INHERIT);
 	pthread_mutex_init(&w->lock, &attr);
 	pthread_mutexattr_destroy(&attr);
 	pthread_cond_init(&w->work, NULL);
 	pthread_cond_init(&w->started, NULL);
-	/* Signals are for the thread that made the waiter. */
+	/* The creator of the waiter handles signals. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	err = pthread_create(&w->thread, NULL, run, w);
