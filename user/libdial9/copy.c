@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Events to keep: a decoded event lives until the decoder's next call, its copy until it is freed.
+ * Copies of events: a decoded event is valid until the decoder's next call, its copy until it is
+ * freed.
  *
- * A copy is one allocation: the event, its values, and behind them all bytes that the values point to. It
- * claims the schema and resolves pool ids, so it needs neither the decoder nor the trace any more. The
- * bytes are measured first and then moved; stacks come first in line, which keeps them aligned.
+ * A copy is one allocation: the event, its values, and after them all bytes that the values point
+ * to. It holds a reference to the schema and resolves pool ids, so it needs neither the decoder nor
+ * the trace. The bytes are measured first and then copied; stacks come first, which keeps them
+ * aligned.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +22,7 @@ static size_t round_up(size_t sz)
 	return (sz + ALIGN - 1) & ~(size_t)(ALIGN - 1);
 }
 
-/* The value as it will stand in the copy, still with borrowed bytes: pooled text and stacks in place. */
+/* The value for the copy, with bytes still borrowed: pooled text and stacks are resolved. */
 static struct dial9_value resolve(const struct dial9_dec *dec, const struct dial9_value *v)
 {
 	struct dial9_value out = *v;
@@ -41,7 +43,7 @@ static struct dial9_value resolve(const struct dial9_dec *dec, const struct dial
 	return out;
 }
 
-/* The bytes a value points to, through the pointer that all such members have first. */
+/* Size of the bytes of a value, through the pointer that is the first member of each such kind. */
 static size_t payload_sz(const struct dial9_value *v)
 {
 	switch (v->type) {

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The decoder: a window onto the input, and a parser for the frame at its start.
+ * The decoder: a window of the input, and a parser for the frame at its start.
  *
- * The window is the caller's memory, or a buffer filled by read(). A frame is parsed as a whole; if the
- * window ends inside of it, nothing has changed, more is read, and the parser starts over at the frame's
- * first byte. It says how much is missing at least, so that this happens a handful of times for a
- * frame of any size. Hence every parser comes in two steps: validate all, then change the decoder.
+ * The window is the caller's memory, or a buffer filled by read(). A frame is parsed as a whole. If
+ * the window ends inside the frame, no state changes, more input is read, and the parser restarts
+ * at the frame's first byte. The parser returns a lower bound of the missing bytes, so a frame of
+ * any size is restarted only a few times. Therefore each parser has two steps: validate everything,
+ * then change the decoder.
  *
- * What cannot be parsed is not consumed either, so a fault is met again at each further call.
+ * Invalid input is not consumed, so each further call returns the same error.
  *
- * Five outcomes, never confused: a frame; the end between frames; the end inside one, which may be only
- * for now; a frame of a later format; and bytes that no continuation could repair. A length beyond the limits counts as the last, or a
- * reader would wait for 4 GiB that never come.
+ * There are five outcomes: a frame; the end between frames; the end inside a frame, which may be
+ * temporary; a frame of a later format; and bytes that are invalid with any continuation. A length
+ * above the limits counts as invalid, because a reader would otherwise wait for 4 GiB.
  *
- * An event costs no allocation: its values go to one array, sized by the widest schema, and borrow the window.
+ * Events need no allocation: their values are stored in one array, sized by the widest schema, and
+ * borrow the window.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -30,12 +32,12 @@
 #define WINDOW_MIN (64u << 10)
 
 struct dial9_dec {
-	struct event_input in; /* the rest of the window, the types, the fault */
+	struct event_input in; /* rest of the window, types, fault */
 	const uint8_t *start; /* of the window */
-	uint64_t offset; /* of start in the stream */
-	uint16_t *known_ids; /* those that have a type; as many places as in.types has */
+	uint64_t offset; /* position of start in the stream */
+	uint16_t *known_ids; /* ids that have a type; as many entries as in.types */
 	size_t known_cnt;
-	bool started; /* the header is behind us */
+	bool started; /* the header was read */
 	uint64_t fault_offset;
 	struct dial9_limits limits;
 	size_t schema_bytes;
@@ -101,7 +103,7 @@ int dial9_dec_new(const struct dial9_dec_opts *opts, struct dial9_dec **out)
 	return 0;
 }
 
-/* Forget all that a trace defined. */
+/* Resets all definitions of a trace. */
 static void restart(struct dial9_dec *d)
 {
 	uint16_t id;
@@ -133,7 +135,10 @@ static size_t left(const uint8_t *p, const uint8_t *end)
 	return (size_t)(end - p);
 }
 
-/* ---- frames: each parser returns 0 with *pos behind the frame, or -errno with d->in.fault ------------ */
+/*
+ * ---- frames: each parser returns 0 with *pos after the frame, or -errno with d->in.fault
+ * -------------
+ */
 
 static int too_big(struct dial9_dec *d, const uint8_t *at, const char *reason)
 {
@@ -199,7 +204,7 @@ static int add_schema(struct dial9_dec *d, uint16_t id, const uint8_t *wire, siz
 	struct dial9_schema *s;
 	int err;
 
-	/* The second check is of what the first cannot know without the schema. */
+	/* This check needs the schema, which the first check does not have. */
 	if (cost > d->limits.schema_bytes - d->schema_bytes)
 		return too_big(d, wire, "schemas over the limit");
 	err = reserve_type(d, id);
@@ -253,7 +258,7 @@ static int parse_schema(struct dial9_dec *d, const uint8_t **pos, struct dial9_f
 	return 0;
 }
 
-/* Walk over cnt pool entries with `unit` bytes for each of an entry's count. */
+/* Walks over cnt pool entries. An entry's count is in units of `unit` bytes. */
 static int check_pool(struct dial9_dec *d, const uint8_t **pos, uint32_t cnt, uint32_t unit)
 {
 	const uint8_t *p = *pos;
@@ -349,7 +354,7 @@ static int parse_annotation_head(struct dial9_dec *d, const uint8_t **pos, uint1
 	return 0;
 }
 
-/* What is said of a type that has no schema is for the caller alone. */
+/* Annotations of a type without a schema are only passed to the caller. */
 static int keep_annotations(struct dial9_dec *d, uint16_t id, uint16_t cnt, const uint8_t *entries,
 			    size_t sz)
 {
@@ -393,8 +398,8 @@ static int parse_annotations(struct dial9_dec *d, const uint8_t **pos, struct di
 }
 
 /*
- * A tag that 0.4 does not have stands for a frame of a later format. Its length is known to that format only, so
- * this is the end. Tag 0 will never be given out: zeros are what a file system leaves where data was lost.
+ * A tag that 0.4 does not define is a frame of a later format. Only that format defines its length,
+ * so decoding ends here. Tag 0 stays unused, because file systems fill lost data with zeros.
  */
 static int unknown_tag(struct dial9_dec *d, const uint8_t *at)
 {
@@ -442,7 +447,7 @@ static int parse_frame(struct dial9_dec *d, const uint8_t **pos, struct dial9_fr
 
 /* ---- the window ----------------------------------------------------------------------------------- */
 
-/* Room for sz bytes from pos on. */
+/* Makes room for sz bytes from pos on. */
 static int reserve_window(struct dial9_dec *d, size_t sz)
 {
 	size_t have = left(d->in.pos, d->in.end), cap = d->cap ? d->cap : WINDOW_MIN;
@@ -465,8 +470,9 @@ static int reserve_window(struct dial9_dec *d, size_t sz)
 }
 
 /*
- * Read until `more` bytes have come, or no more do. Whoever waits for a large frame reads at least half as
- * much again as is there, so that starting over stays cheap. 1: some came, 0: none, -errno.
+ * Reads until `more` bytes have arrived, or the input ends. For a large frame, reads at least half
+ * of the present size, which limits the cost of restarts. 1: some bytes arrived; 0: none; or
+ * -errno.
  */
 static int fill(struct dial9_dec *d, uint64_t more)
 {
@@ -493,7 +499,7 @@ static int fill(struct dial9_dec *d, uint64_t more)
 	return got < 0 ? (int)got : 0;
 }
 
-/* The window ends in the middle of a frame. 1: go on, else the answer for the caller. */
+/* The window ends inside a frame. 1: continue; otherwise the result for the caller. */
 static int want_more(struct dial9_dec *d)
 {
 	uint64_t more = d->in.fault.short_by ? d->in.fault.short_by : 1;
@@ -515,7 +521,7 @@ static int want_more(struct dial9_dec *d)
 	return -ENODATA;
 }
 
-/* The next frame, whatever it is. */
+/* The next frame of any kind. */
 static int next_frame(struct dial9_dec *d, struct dial9_frame *out)
 {
 	const uint8_t *p;
@@ -557,7 +563,7 @@ int dial9_dec_next(struct dial9_dec *d, struct dial9_frame *out)
 	}
 	out->kind = DIAL9_FRAME_EVENT;
 	out->offset = d->offset + left(d->start, before);
-	/* after the rest: to read it back right behind a narrower write would stall */
+	/* last, because reading it back right after a narrower write would stall */
 	out->event = t->event;
 	out->event.ts = t->event.has_ts ? d->in.ts_base : 0;
 	return 1;

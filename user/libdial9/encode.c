@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The encoder: one buffer of whole frames and at most one open event behind them.
+ * The encoder: one buffer of whole frames, followed by at most one open event.
  *
- * Frames have no length, so half a frame would make all that follows unreadable. An event is built in
- * place, behind the last complete frame, and becomes part of the stream by moving one pointer; taking it
- * back is not moving it. The schema and reset frames that an event needs lie in front of it and share its
- * fate. Strings interned in the middle of an event are committed at once: they are inserted below the
- * open event, which moves up. That is rare, a string is defined once.
+ * Frames have no length, so a partial frame would make the rest unreadable. An event is built in
+ * place after the last complete frame. It becomes part of the stream when `pos` moves past it;
+ * otherwise it is discarded. The schema and reset frames that an event needs precede it and are
+ * kept or discarded with it. Strings interned during an event are committed at once: they are
+ * inserted before the open event, which moves up. That is rare, because a string is defined once.
  *
- * The buffer goes to write() at the beginning of an event and not at the end of one: whatever write()
- * answers then, it is clear which events were taken. Fields are put.c's, type ids schema_set.c's business.
+ * The buffer is passed to write() when an event begins, not when it ends. So after a failed write()
+ * it is clear which events were accepted. put.c encodes fields, schema_set.c assigns type ids.
  */
 #include "encode.h"
 
@@ -48,7 +48,7 @@ const char *encode_reason(int err)
 	return "write() failed";
 }
 
-/* Names are cut where they would leave no room for the reason. */
+/* Names are cut if they would leave no room for the reason. */
 #define NAME_MAX_LEN 64
 
 static int cut(size_t len)
@@ -80,7 +80,7 @@ int encode_error(struct dial9_enc *enc, const struct dial9_schema *s, long field
 	return err;
 }
 
-/* The same where the code says all there is to say; 0 passes. */
+/* The same with the standard text of err; passes 0 through. */
 static int explain(struct dial9_enc *enc, const struct dial9_schema *s, int err)
 {
 	return err < 0 ? encode_error(enc, s, -1, err, "%s", encode_reason(err)) : err;
@@ -99,14 +99,17 @@ int encode_poison(struct dial9_enc *enc, int err)
 	return err;
 }
 
-/* Without an open event cur stays behind when others move pos. */
+/* Without an open event, sets cur to pos. */
 static void settle(struct dial9_enc *enc)
 {
 	if (!enc->open)
 		enc->cur = enc->h.pos;
 }
 
-/* Inline writers may go ahead as long as no event is open, there is room, and nothing waits to be written. */
+/*
+ * Sets the limit of inline writers: they may write if no event is open, there is room, and no data
+ * waits to be written.
+ */
 static void set_limit(struct dial9_enc *enc)
 {
 	if (enc->open)
@@ -126,7 +129,7 @@ static void buf_moved(struct dial9_enc *enc, uint8_t *buf, size_t cap)
 	set_limit(enc);
 }
 
-/* Take the complete frames off the front of the buffer. */
+/* Removes the complete frames from the front of the buffer. */
 static void drop_complete(struct dial9_enc *enc)
 {
 	size_t sz = (size_t)(enc->h.pos - enc->buf);
@@ -177,7 +180,7 @@ int encode_grow(struct dial9_enc *enc, size_t n)
 	return 0;
 }
 
-/* Whatever lies between pos and cur is complete now. */
+/* Marks the bytes between pos and cur as complete. */
 static void commit(struct dial9_enc *enc)
 {
 	enc->h.pos = enc->cur;
@@ -198,8 +201,8 @@ static int put_header(struct dial9_enc *enc)
 }
 
 /*
- * Tells the traces of all encoders apart, so that a struct dial9_event_type cannot take an id of one for that of
- * another. Never 0, which is the epoch of a type not yet used.
+ * Identifies a trace across all encoders, so a struct dial9_event_type never uses an id of
+ * another trace. Never 0, which marks an unused type.
  */
 static uint64_t new_epoch(const struct dial9_enc *enc)
 {
@@ -302,7 +305,7 @@ static int begin_event(struct dial9_enc *enc, const struct dial9_schema *s, uint
 	if (enc->write && (size_t)(enc->h.pos - enc->buf) >= enc->flush_at)
 		err = dial9_enc_flush(enc);
 	if (err)
-		return err; /* flushing said why */
+		return err; /* the flush has set the reason */
 	enc->entry = schema_set_find(&enc->schemas, s);
 	if (!enc->entry)
 		err = schema_set_get(&enc->schemas, s, &enc->entry);
@@ -323,7 +326,7 @@ static int begin_event(struct dial9_enc *enc, const struct dial9_schema *s, uint
 	return 0;
 }
 
-/* An open event that failed is forgotten; 0 if there is none left, or -EBUSY. */
+/* Discards an open event that failed. 0, or -EBUSY if another event is open. */
 static int must_be_closed(struct dial9_enc *enc)
 {
 	if (enc->err) {
@@ -396,7 +399,7 @@ uint8_t *dial9_enc_reserve(struct dial9_enc *enc, struct dial9_event_type *type,
 		dial9_enc_cancel(enc);
 		return NULL;
 	}
-	/* From here on nothing can fail: the caller writes the fields and moves pos behind them. */
+	/* Nothing can fail from here on: the caller writes the fields and moves pos past them. */
 	enc->entry->emitted = true;
 	enc->h.ts_base = enc->ts;
 	type->epoch = enc->h.epoch;
@@ -417,7 +420,7 @@ int dial9_enc_refuse(struct dial9_enc *enc, const struct dial9_event_type *type,
 						 encode_reason(err));
 }
 
-/* Room for a frame of n bytes below the open event; *at is where it goes. */
+/* Makes room for a frame of n bytes before the open event; *at is its position. */
 static void insert(struct dial9_enc *enc, size_t n, uint8_t **at)
 {
 	if (enc->open)
@@ -477,7 +480,7 @@ int dial9_enc_intern(struct dial9_enc *enc, const char *s, size_t len, uint32_t 
 	return 0;
 }
 
-/* The frames in wire order, written at p. */
+/* Writes the frames in wire order at p. */
 static void put_frames(uint8_t *p, const uint64_t *frames, size_t cnt)
 {
 	size_t i;
@@ -501,7 +504,7 @@ int dial9_enc_intern_stack(struct dial9_enc *enc, const uint64_t *frames, size_t
 	err = encode_ensure(enc, 2 * sz + enc->reserve);
 	if (err)
 		return explain(enc, NULL, err);
-	/* Far enough up that the open event can move below it. */
+	/* Leave enough distance for the open event to move. */
 	scratch = enc->cur + sz;
 	put_frames(scratch, frames, cnt);
 	hash = pool_hash(&enc->stacks, scratch, cnt * 8);
@@ -515,7 +518,7 @@ int dial9_enc_intern_stack(struct dial9_enc *enc, const uint64_t *frames, size_t
 	return 0;
 }
 
-/* An id that the caller chose: what the look-up table says of it is out of date. */
+/* The caller has chosen this id, so an older table entry for it is invalid. */
 static void claim_id(struct pool *pool, uint32_t id)
 {
 	if (id < pool->next_id)
@@ -566,7 +569,7 @@ int dial9_enc_define_stack(struct dial9_enc *enc, uint32_t id, const uint64_t *f
 	return 0;
 }
 
-/* Write the schema's frame outside of an event. */
+/* Writes the schema's frame outside of an event. */
 static int announce(struct dial9_enc *enc, struct schema_set_entry *entry)
 {
 	int err = encode_ensure(enc, SCHEMA_SZ(entry->schema));
@@ -594,7 +597,7 @@ int dial9_enc_register(struct dial9_enc *enc, const struct dial9_schema *s, uint
 	return explain(enc, s, err);
 }
 
-/* Bytes of the frame; 0, and *err, when something in it cannot be written. */
+/* Size of the frame; 0 and *err if an entry cannot be written. */
 static size_t annotations_sz(const struct dial9_annotation *a, size_t cnt, int *err)
 {
 	size_t sz = 1 + WIRE_VARINT_MAX + 2, i;

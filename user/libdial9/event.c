@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Event frames, which are nearly all there is in a stream, and hence the place where decoding is fast.
+ * Event frames. A stream consists mostly of these, so decoding them must be fast.
  *
- * A schema is a short program: runs of varints, and one step for each other field. Its values go to an
- * array that belongs to the type, where the types already stand, so that a number is one store. The
- * program runs without looking at the end of the window, as long as the widest event would fit before
- * it. Whatever is out of the ordinary (the window's end, a damaged value, a map) makes it give up without a
- * trace, and the same event is parsed by event_parse(), which checks each step and can say what is wrong.
+ * A schema is compiled to a short program: runs of varints, and one step for each other field. The
+ * values are stored in an array of the type, where the value types are set in advance, so a number
+ * is one store. The program does not check the end of the window, because it runs only if the
+ * widest event fits before it. In all other cases (the end of the window, a damaged value, a map)
+ * it stops without side effects. Then event_parse() parses the same event, checks each step and
+ * sets the error.
  */
 #include "event.h"
 
@@ -17,7 +18,7 @@
 #include "schema.h"
 #include "wire.h"
 
-/* Varints are loaded eight bytes at a time, which may be as many too many. */
+/* Varints are loaded eight bytes at a time, which may read up to eight bytes too far. */
 #define SLACK 8
 
 size_t event_type_size(const struct dial9_schema *s)
@@ -57,7 +58,7 @@ void event_type_free(struct event_type *t)
 	free(t);
 }
 
-/* A varint with at least 10 bytes to read from. NULL if it is longer than 8: rare, or damaged. */
+/* A varint with at least 10 readable bytes. NULL if it is longer than 8: rare, or damaged. */
 static inline const uint8_t *quick_varint(const uint8_t *p, uint64_t *out)
 {
 	uint64_t v, ends;
@@ -74,7 +75,7 @@ static inline const uint8_t *quick_varint(const uint8_t *p, uint64_t *out)
 	ends = ~v & 0x8080808080808080ull;
 	if (!ends)
 		return NULL;
-	/* Cut off what follows, then close the gaps between the groups of seven, two by two. */
+	/* Clear the following bytes, then join the groups of seven bits pairwise. */
 	v &= ends ^ (ends - 1);
 	v &= 0x7f7f7f7f7f7f7f7full;
 	v = (v & 0x007f007f007f007full) | (v & 0x7f007f007f007f00ull) >> 1;
@@ -84,7 +85,7 @@ static inline const uint8_t *quick_varint(const uint8_t *p, uint64_t *out)
 	return p + (__builtin_ctzll(ends) >> 3) + 1;
 }
 
-/* A u32 count and cnt * unit bytes; NULL unless `room` bytes are left behind them. */
+/* A u32 count and cnt * unit bytes; NULL unless `room` bytes follow them. */
 static inline const uint8_t *quick_counted(const uint8_t *p, const uint8_t *end, uint32_t unit,
 					   size_t room, uint32_t *cnt)
 {
@@ -122,7 +123,7 @@ static inline const uint8_t *quick_stack(const uint8_t *p, const uint8_t *end, s
 	return p + (size_t)cnt * 8;
 }
 
-/* One value; NULL: give up. */
+/* Decodes one value; NULL if the slow path has to. */
 static inline __attribute__((always_inline)) const uint8_t *
 quick_value(enum schema_code code, const uint8_t *p, const uint8_t *end, size_t room,
 	    struct dial9_value *v)
@@ -209,8 +210,8 @@ quick_values(const struct event_type *t, const uint8_t *p, const uint8_t *end)
 }
 
 /*
- * Behind a varint; NULL if it is longer than 8. By comparing and not by counting: then what comes behind it need not
- * wait for its length, only for a good guess.
+ * Skips a varint; NULL if it is longer than 8. Compares instead of counting, so the CPU predicts
+ * the length and the following code does not wait for it.
  */
 static inline const uint8_t *skip_varint(const uint8_t *p)
 {
@@ -226,7 +227,7 @@ static inline const uint8_t *skip_varint(const uint8_t *p)
 	return ends ? p + (__builtin_ctzll(ends) >> 3) + 1 : NULL;
 }
 
-/* As quick_values(), of which it takes and refuses the same bytes, without the values. */
+/* Skips a value without storing it. Accepts and rejects the same bytes as quick_values(). */
 static __attribute__((noinline)) const uint8_t *skip_values(const struct event_type *t,
 							    const uint8_t *p, const uint8_t *end)
 {
@@ -247,7 +248,7 @@ static __attribute__((noinline)) const uint8_t *skip_values(const struct event_t
 			if (!*p++)
 				continue;
 		}
-		/* what the text says is for those who read it */
+		/* skipped text is not validated */
 		code = code == SCHEMA_TEXT ? SCHEMA_BYTES : code;
 		p = quick_value((enum schema_code)code, p, end, t->room, &v);
 	}

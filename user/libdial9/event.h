@@ -8,29 +8,30 @@
 
 struct schema_op;
 
-/* What a decoder knows of a type: its schema, and how to get at the values of an event. */
+/* Decoder data of a type: its schema, and the location of an event's values */
 struct event_type {
-	struct dial9_schema *schema; /* counted */
-	struct dial9_event event; /* of any event but for ts, which is only what it was once */
-	struct dial9_value *values; /* event.values; the types of what is not optional stay */
-	bool skipped; /* its events are counted and not handed out */
-	size_t room; /* with so many bytes left, fixed parts need no check */
+	struct dial9_schema *schema; /* one reference */
+	struct dial9_event event; /* the same for all events except ts, which is outdated */
+	/* event.values; types of non-optional fields are set in advance */
+	struct dial9_value *values;
+	bool skipped; /* events are counted and not returned */
+	size_t room; /* with at least this many bytes left, fixed parts need no check */
 	const struct schema_op *ops, *ops_end;
 	struct notes notes;
 };
 
-/* What of a decoder the events need. */
+/* The part of a decoder that decodes events */
 struct event_input {
-	const uint8_t *pos, *end; /* what of the window is not consumed */
+	const uint8_t *pos, *end; /* rest of the window */
 	uint64_t ts_base;
 	struct event_type **types; /* by type id */
 	size_t type_cap;
-	unsigned int depth; /* of lists in lists, at most */
+	unsigned int depth; /* maximum depth of nested lists */
 	struct dial9_skipped skipped;
 	struct value_fault fault;
 };
 
-/* Takes a claim of its own on the schema. -ENOMEM. */
+/* Takes its own reference to the schema. 0 or -ENOMEM. */
 int event_type_new(struct dial9_schema *s, uint16_t id, struct event_type **out);
 void event_type_free(struct event_type *t);
 
@@ -55,17 +56,18 @@ static inline void event_skip(struct event_input *in, const struct event_type *t
 }
 
 /*
- * The next frame that is not skipped, if it and those before it are events and lie well inside the window: its type,
- * with `values` filled, where it begins, and the input moved behind it, with its time as ts_base. NULL if that is not
- * so, or if anything about it is wrong: then the input is at that frame, and event_parse() has the answer.
+ * Decodes events on the fast path, up to the next event that is not skipped. Returns its type with
+ * `values` set, its start in *at, and moves the input past it, with its time as ts_base. Returns
+ * NULL if a frame is not an event, is too near to the end of the window, or is invalid. The input
+ * is then at that frame, and event_parse() handles it.
  */
 const struct event_type *event_quick(struct event_input *in, const uint8_t **start);
 
-/* Such events one after the other, each given to on_event. 0, or what that returned. */
+/* Passes each such event to on_event. 0, or the nonzero result of on_event. */
 int event_visit(struct event_input *in, const struct dial9_dec *d,
 		const struct dial9_visitor *visitor);
 
-/* The event frame at *pos. 0, or -ENODATA, -EBADMSG, -E2BIG with in->fault filled. */
+/* Decodes the event frame at *pos. 0; or -ENODATA, -EBADMSG or -E2BIG with in->fault set. */
 int event_parse(struct event_input *in, const uint8_t **pos, struct dial9_event *out);
 
 #endif

@@ -2,10 +2,10 @@
 /*
  * A write function for file descriptors.
  *
- * An encoder's write function takes all of its bytes or none, and a descriptor knows no such thing: a pipe that
- * nobody reads, a disk that is full take some. So what has gone is remembered here, and since the encoder keeps
- * the frames that were not taken at the front of its buffer, the next call begins with the same bytes and goes
- * on behind them. Nothing is written twice, and nothing is lost.
+ * An encoder's write function accepts all bytes or none, but a full pipe or disk may accept a part.
+ * This file records how much was written. The encoder keeps the rejected frames at the front of its
+ * buffer, so the next call starts with the same bytes and continues after the written part. So no
+ * byte is written twice or lost.
  */
 #include <errno.h>
 #include <unistd.h>

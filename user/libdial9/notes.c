@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What a stream has said of the fields of a type so far.
+ * The annotations of a type's fields, as far as the stream has been read.
  *
- * Owns the bytes of the entries, one behind the other as they came. So looking at them is the walk over a frame,
- * which is there already, and a decoder whose caller never asks has paid for a copy and no table.
+ * Stores the bytes of the entries consecutively, as in frames. So reading them uses the same
+ * iterator as a frame, and a decoder whose caller ignores them pays for a copy only.
  */
 #include "notes.h"
 
@@ -22,7 +22,7 @@ void notes_fini(struct notes *n)
 	*n = (struct notes){ 0 };
 }
 
-/* Doubling, as far as there is room. */
+/* Doubles the capacity if `room` allows it. */
 static int grow(struct notes *n, size_t sz, size_t *room)
 {
 	size_t cap = n->cap ? n->cap : CAP_MIN;

@@ -7,7 +7,7 @@
 
 struct dial9_iter;
 
-/* The annotations of one type, as they stand in frames. {0} is empty. */
+/* The annotations of one type in wire form. {0} is empty. */
 struct notes {
 	uint8_t *data;
 	size_t sz, cap;
@@ -17,12 +17,12 @@ struct notes {
 void notes_fini(struct notes *n);
 
 /*
- * Adds cnt entries, sz bytes that were validated. What there is may grow by *room bytes, which become fewer by
- * what it takes. -ENOMEM, -E2BIG.
+ * Adds cnt validated entries of sz bytes. The allocation may grow by at most *room bytes, which is
+ * reduced by the growth. 0, -ENOMEM or -E2BIG.
  */
 int notes_add(struct notes *n, const uint8_t *entries, size_t sz, uint16_t cnt, size_t *room);
 
-/* All of them, for dial9_annotations_next(). Borrowed until more are added. */
+/* All entries, for dial9_annotations_next(). Borrowed until more are added. */
 void notes_iter(const struct notes *n, struct dial9_iter *out);
 
 #endif

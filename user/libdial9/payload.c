@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The parts of compile-time event types (dial9_event.h) that are too long to be inlined: text, maps and lists.
+ * The parts of compile-time event types (dial9_event.h) that are too long to be inlined: text, maps
+ * and lists.
  *
- * Each kind has two functions. The first checks a payload and says how many bytes it may take; the second writes it
- * and cannot fail, because an event's frame is begun only after all of its payloads were measured. Both walk
- * the same values, so neither looks at what the other does not.
+ * Each kind has two functions. The first checks a payload and returns its maximum size. The second
+ * writes it and cannot fail, because all payloads are measured before the event's frame begins.
+ * Both walk the same values.
  */
 #include <errno.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 #include "value.h"
 #include "wire.h"
 
-/* All payloads of an event together stay far below what an int64_t holds. */
+/* All payloads of an event together stay far below the maximum of int64_t. */
 #define PAYLOAD_MAX ((int64_t)1 << 60)
 
 int64_t dial9_payload_too_big(void)
@@ -64,7 +65,7 @@ uint8_t *dial9_emit_string_map(uint8_t *p, const struct dial9_string_map *v)
 	return p;
 }
 
-/* Beyond an element's type. Lists and maps in an element are one level down already. */
+/* Size of a value without its type. Lists and maps in an element are already one level deeper. */
 static int64_t measure(const struct dial9_value *v)
 {
 	int err;

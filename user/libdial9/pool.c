@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The two sides of a pool. An encoder asks "which id do these bytes have?", a decoder "which bytes does
- * this id have?". Strings and stacks are both just bytes here; nothing knows of frames or encodings.
+ * The two sides of a pool: an encoder finds the id of bytes, a decoder finds the bytes of an id.
+ * Strings and stacks are both bytes here; this file does not use frames or encodings.
  *
- * The encoder's table may be emptied at any time without harm to the stream: an id that was written
- * stays defined, and bytes seen again merely get another one. That is how its memory is capped without
- * a limit on how many strings a recording may have.
+ * The encoder's table may be emptied at any time without damage to the stream: a written id stays
+ * defined, and the same bytes get another id later. This caps the memory without a limit on the
+ * number of strings in a recording.
  *
- * The decoder's copies live in blocks that never move, so that names can be handed out as pointers. Ids
- * may be anything, not just 0, 1, 2, so they are hashed too. Both hashes are seeded: the names of a
- * hostile process, and the ids in a hostile file, cannot be chosen to collide.
+ * The decoder's copies are in blocks that never move, so names can be returned as pointers. Ids may
+ * be sparse, so they are hashed, too. Both hashes are seeded: a hostile process cannot choose
+ * names, nor a hostile file ids, that collide.
  */
 #include "pool.h"
 
@@ -26,7 +26,7 @@
 
 struct pool_slot {
 	uint64_t hash;
-	size_t off; /* into text */
+	size_t off; /* offset in text */
 	uint32_t sz;
 	uint32_t id;
 	bool used;
@@ -46,7 +46,7 @@ struct pool_block {
 	uint8_t data[];
 };
 
-/* The address stands in where the kernel has no randomness yet. */
+/* Uses the address if the kernel has no randomness yet. */
 static uint64_t make_seed(const void *owner)
 {
 	uint64_t seed;
@@ -127,7 +127,9 @@ static struct pool_slot *free_slot(struct pool_slot *slots, size_t cnt, uint64_t
 	return &slots[i];
 }
 
-/* Where growing by one entry of sz bytes would take each array; false if that is beyond the cap. */
+/*
+ * Computes the array sizes after adding one entry of sz bytes; false if they would exceed the cap.
+ */
 static bool plan(const struct pool *p, uint32_t sz, size_t *slot_cnt, size_t *text_cap)
 {
 	*slot_cnt = p->slot_cnt ? p->slot_cnt : SLOTS_MIN;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Values into the open event, each checked against the field it is for.
+ * Puts values into the open event and checks each against its field.
  *
- * Every put starts with next_field(): which field is next, does it accept this kind of value? One bit mask
- * answers for all types. A put that fails poisons the event, which is done by taking its fields away, so
- * that the fast path needs no look at the error: it finds no field, and the slow path knows why. Inside a
- * list the fields are away as well, and the slow path writes an element with its own type instead.
+ * Each put starts with next_field(): it finds the next field and checks that it accepts this kind
+ * of value, with one bit mask for all types. After an error the event has no fields, so the fast
+ * path needs no error check: it finds no field, and the slow path returns the error. Inside a list
+ * there are no fields either; the slow path then writes an element with its own type.
  *
- * Numbers fit into the room that begin reserved. Only payloads of variable size ask for more, and leave as
- * much behind them as the fields to come may need.
+ * Numbers fit into the room that begin reserved. Only payloads of variable size reserve more, and
+ * keep enough room for the remaining fields.
  */
 #include "encode.h"
 
@@ -22,10 +22,10 @@
 #define BIT(type) (1u << (type))
 #define UINTS (BIT(DIAL9_VARINT) | BIT(DIAL9_U8) | BIT(DIAL9_U16) | BIT(DIAL9_U32))
 
-/* What an element may need: its type and the widest fixed part. */
+/* Maximum size of an element without payload: its type and the widest fixed part. */
 #define ELEM_MAX (1 + WIRE_VARINT_MAX)
 
-/* The field whose value was begun last; -1 if none was. */
+/* The field of the last value; -1 if there was none. */
 static long begun_field(const struct dial9_enc *enc)
 {
 	const uint8_t *next = enc->depth ? enc->outer_type : enc->type;
@@ -33,7 +33,7 @@ static long begun_field(const struct dial9_enc *enc)
 	return (long)(next - enc->entry->schema->types) - 1;
 }
 
-/* The open event fails at that field: for the usual reason of err, or for the one given. */
+/* Makes the open event fail at that field, with the standard reason of err or a given reason. */
 static int fail(struct dial9_enc *enc, int err)
 {
 	return encode_poison(enc, encode_error(enc, enc->entry->schema, begun_field(enc), err, "%s",
@@ -44,7 +44,7 @@ static int fail(struct dial9_enc *enc, int err)
 	encode_poison(enc,                                                                         \
 		      encode_error(enc, (enc)->entry->schema, begun_field(enc), err, __VA_ARGS__))
 
-/* The next field cannot be what is given: a type, or 0 for absent. */
+/* The next field does not accept the given type; 0 means absent. */
 static int fail_type(struct dial9_enc *enc, uint8_t given)
 {
 	long field = begun_field(enc) + 1;
@@ -77,7 +77,7 @@ static int begin_elem(struct dial9_enc *enc, uint32_t accepts, uint8_t elem_type
 	return elem_type;
 }
 
-/* The base type of the field that the next value is for, or -errno; elem_type serves in lists. */
+/* The base type of the next field, or -errno; elem_type is used in lists. */
 static inline int next_field(struct dial9_enc *enc, uint32_t accepts, uint8_t elem_type)
 {
 	uint8_t type;
@@ -135,7 +135,7 @@ static int put_u64_as(struct dial9_enc *enc, uint64_t v, uint8_t elem_type)
 
 int dial9_enc_put_u64(struct dial9_enc *enc, uint64_t v)
 {
-	/* What most fields are. */
+	/* The most frequent case. */
 	if (enc->type != enc->type_end && *enc->type == DIAL9_VARINT) {
 		enc->type++;
 		enc->cur = wire_put_varint(enc->cur, v);
@@ -179,7 +179,7 @@ int dial9_enc_put_bool(struct dial9_enc *enc, bool v)
 	return put_uint(enc, next_field(enc, BIT(DIAL9_BOOL), DIAL9_BOOL), v);
 }
 
-/* A count or length and the payload behind it. */
+/* Writes a count or length and the payload. */
 static int put_counted(struct dial9_enc *enc, uint32_t cnt, const void *data, size_t sz)
 {
 	int err = encode_ensure(enc, 4 + sz + enc->reserve);
@@ -269,7 +269,7 @@ int dial9_enc_put_stack(struct dial9_enc *enc, const uint64_t *frames, size_t cn
 	return 0;
 }
 
-/* One text of a map; in a MAP it carries its type. */
+/* Writes one text of a map; in a MAP it has a type. */
 static int put_map_text(struct dial9_enc *enc, const struct dial9_str *s, bool tagged)
 {
 	int err;
@@ -375,7 +375,7 @@ int dial9_enc_close(struct dial9_enc *enc)
 	return 0;
 }
 
-/* Entries as a decoder gave them, checked anew: nobody says that they come from one. */
+/* Writes raw entries. They are checked again, because they need not come from a decoder. */
 static int put_raw(struct dial9_enc *enc, const struct dial9_value *v)
 {
 	int err, type = next_field(enc, BIT(v->type), v->type);
@@ -435,7 +435,7 @@ int dial9_enc_put_value(struct dial9_enc *enc, const struct dial9_value *v)
 	return fail_why(enc, -EINVAL, "%u is no type", v->type);
 }
 
-/* A payload with its count; NULL unless `reserve` stays behind it. */
+/* Writes a payload with its count; NULL unless `reserve` bytes remain after it. */
 static inline uint8_t *quick_counted(uint8_t *p, const uint8_t *end, size_t reserve, uint32_t cnt,
 				     const void *data, size_t sz)
 {
@@ -444,7 +444,7 @@ static inline uint8_t *quick_counted(uint8_t *p, const uint8_t *end, size_t rese
 	return dial9_inline_copy(wire_put_u32(p, cnt), data, sz);
 }
 
-/* A value of exactly the field's type. NULL: it takes a closer look. */
+/* Writes a value of exactly the field's type; NULL if the slow path has to check it. */
 static inline __attribute__((always_inline)) uint8_t *quick_value(enum schema_code code, uint8_t *p,
 								  const uint8_t *end,
 								  size_t reserve,
@@ -478,7 +478,7 @@ static inline __attribute__((always_inline)) uint8_t *quick_value(enum schema_co
 	return NULL;
 }
 
-/* The fields behind an event's head at p; NULL: some of it is out of the ordinary. */
+/* Writes the fields after an event's head at p; NULL if the slow path has to. */
 static inline __attribute__((always_inline)) uint8_t *quick_fields(const struct dial9_schema *s,
 								   const struct dial9_value *v,
 								   uint8_t *p, const uint8_t *end)
@@ -517,8 +517,8 @@ static inline __attribute__((always_inline)) uint8_t *quick_fields(const struct 
 }
 
 /*
- * Most events meet with no surprise: built behind pos, they are in the stream by moving it. Whatever does not
- * fit this leaves no trace, and is done step by step instead. `id` must be one whose schema is in the stream.
+ * Fast path for most events: writes the event after pos, and then moves pos. If the event needs the
+ * slow path, nothing changes. The schema of `id` must be in the stream.
  */
 static inline __attribute__((always_inline)) bool
 quick_write(struct dial9_enc *enc, const struct dial9_schema *s, uint16_t id, uint64_t ts,
@@ -547,7 +547,7 @@ static int careful_write(struct dial9_enc *enc, const struct dial9_schema *s, ui
 
 	for (i = 0; !err && i < cnt; i++)
 		err = dial9_enc_put_value(enc, &values[i]);
-	/* After a failed begin this clears the error, and returns it again. */
+	/* After a failed begin, dial9_enc_end() clears the error and returns it. */
 	return err == -EBUSY ? err : dial9_enc_end(enc);
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Events into C structs, by the names of fields: a reader that was compiled against one layout reads others.
+ * Reads events into C structs by field name, so a reader compiled for one layout reads others.
  *
- * For each schema that goes by the reader's event name, a binding says which field each member comes from, if
- * any. It is made once, when the schema is first seen, and checks there which types can become which; what
- * remains for each event is to move values, and to see that numbers fit. Bindings claim their schema, so that
- * its address means the same for as long as they exist.
+ * For each schema with the reader's event name, a binding maps each member to its field, if there
+ * is one. It is made when the schema first occurs, and checks then which types can be converted.
+ * For each event, values are then only copied and checked for range. Bindings hold a reference to
+ * their schema, so its address stays unique during their lifetime.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 
 struct reader_binding {
 	struct dial9_schema *schema;
-	int *fields; /* for each member its field, or -1 */
+	int *fields; /* field of each member, or -1 */
 };
 
 struct dial9_reader {
@@ -27,7 +27,7 @@ struct dial9_reader {
 	size_t member_cnt, struct_sz;
 	struct reader_binding bindings[BINDING_MAX];
 	size_t binding_cnt, last;
-	uint8_t *parts; /* what the stacks, maps and lists of one event point to, one after the other */
+	uint8_t *parts; /* parts of stacks, maps and lists of one event, consecutively */
 	size_t part_cap, part_sz;
 };
 
@@ -36,7 +36,7 @@ struct dial9_reader {
 	(BIT(DIAL9_VARINT) | BIT(DIAL9_U8) | BIT(DIAL9_U16) | BIT(DIAL9_U32) | BIT(DIAL9_I64) |    \
 	 BIT(DIAL9_BOOL))
 
-/* The wire types that can become a member of each kind. */
+/* Wire types that can be converted to each kind of member. */
 static const uint32_t accepts[16] = {
 	[DIAL9_I64] = INTS,
 	[DIAL9_F64] = BIT(DIAL9_F64),
@@ -150,7 +150,7 @@ static int bind(struct dial9_reader *r, const struct dial9_schema *s)
 	return 0;
 }
 
-/* Make r->last the binding for this schema. */
+/* Sets r->last to the binding of this schema. */
 static int find_binding(struct dial9_reader *r, const struct dial9_schema *s)
 {
 	size_t i;
@@ -191,7 +191,7 @@ static int store_int(uint8_t kind, const struct dial9_value *v, void *to)
 	return 0;
 }
 
-/* What all kinds with parts of the reader's own look like. */
+/* Common layout of all kinds with parts that the reader owns */
 struct counted {
 	const void *parts;
 	size_t cnt;
@@ -203,7 +203,7 @@ _Static_assert(sizeof(struct counted) == sizeof(struct dial9_stack) &&
 		       sizeof(struct counted) == sizeof(struct dial9_map),
 	       "a pointer and a count");
 
-/* By copying, because the member's own type is another for each kind. */
+/* Copies the count, because the member's type differs between kinds. */
 static void set_cnt(void *to, size_t cnt)
 {
 	struct counted c = { NULL, cnt };
@@ -211,7 +211,10 @@ static void set_cnt(void *to, size_t cnt)
 	memcpy(to, &c, sizeof(c));
 }
 
-/* Bytes that one of such a kind's cnt takes; 0 of other kinds. All are multiples of 8, which keeps parts aligned. */
+/*
+ * Bytes per part of such a kind; 0 for other kinds. All are multiples of 8, which keeps parts
+ * aligned.
+ */
 static size_t part_unit(uint8_t kind)
 {
 	static const uint8_t units[16] = {
@@ -224,7 +227,10 @@ static size_t part_unit(uint8_t kind)
 	return units[kind];
 }
 
-/* Room for cnt parts. They move when more are added: who points where is set when all of the event's are there. */
+/*
+ * Makes room for cnt parts. Parts may move while more are added, so pointers are set after all
+ * parts of the event exist.
+ */
 static int add_parts(struct dial9_reader *r, uint8_t kind, size_t cnt, void **out)
 {
 	size_t sz = cnt * part_unit(kind), cap;
@@ -314,7 +320,7 @@ static int store(struct dial9_reader *r, const struct dial9_dec *dec, uint8_t ki
 		*(bool *)to = v->b;
 		return 0;
 	case DIAL9_STRING:
-		/* An id that nothing defines leaves the text empty, as if the field were absent. */
+		/* An undefined id leaves the text empty, as if the field were absent. */
 		if (dial9_value_str(dec, v, to))
 			memset(to, 0, sizeof(struct dial9_str));
 		return 0;
@@ -344,7 +350,7 @@ static void *member_at(const struct dial9_member *m, void *dst)
 	return m->type & DIAL9_OPTIONAL ? p + align_of[m->type & 0x7f] : p;
 }
 
-/* Give each stack, map and list its parts, in the order in which they were stored. */
+/* Sets the pointer of each stack, map and list, in the order in which their parts were stored. */
 static void point_parts(const struct dial9_reader *r, void *dst)
 {
 	const uint8_t *next = r->parts;

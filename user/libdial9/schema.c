@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Schemas: immutable, counted, and the same object for encoders, decoders and users.
+ * Schemas: immutable, reference counted, and shared by encoders, decoders and users.
  *
- * A schema is kept in the form the wire has it. That makes writing it a copy, comparing two a memcmp, and
- * leaves one way to build it: dial9_schema_new() writes the wire form and takes the same road as a
- * schema that came from a file. Beside it stand the types as a dense array, which is what both codecs
- * walk for each event, and terminated copies of the names.
+ * A schema is kept in wire form. So writing it is a copy, comparing two is a memcmp, and there is
+ * one way to build it: dial9_schema_new() writes the wire form and parses it like a schema from a
+ * file. In addition it has the types as a dense array, which both codecs walk for each event, and
+ * terminated copies of the names.
  *
- * The reference count is the only thing that changes after creation, and it is atomic: encoders key
- * their tables by the schema's address, so the address must not be used anew while they know it.
+ * Only the reference count changes after creation, and it is atomic. Encoders use the schema's
+ * address as a key, so the address must not be reused while they hold it.
  */
 #include "schema.h"
 
@@ -22,7 +22,10 @@
 #define NAME_MAX_LEN 0xffff
 #define FIELD_CNT_MAX 0xffff
 
-/* Widest fixed part of each base type on the wire: the value, or the count or length before it. */
+/*
+ * Maximum size of the fixed part of each base type on the wire: the value, or the count or length
+ * before it.
+ */
 static const uint8_t fixed_sz[16] = {
 	[DIAL9_I64] = 8,	   [DIAL9_F64] = 8,   [DIAL9_BOOL] = 1,
 	[DIAL9_STRING] = 4,	   [DIAL9_BYTES] = 4, [DIAL9_POOLED_STACK] = 4,
@@ -111,13 +114,13 @@ int schema_parse(const uint8_t **pos, const uint8_t *end, struct value_fault *f)
 	return 0;
 }
 
-/* Field count of validated bytes, and the bytes of all names together. */
+/* Returns the field count of validated bytes, and the total length of names. */
 static uint32_t measure(const uint8_t *wire, size_t wire_sz, size_t *text_sz)
 {
 	size_t name_len = wire_get_u16(wire);
 	uint32_t cnt = wire_get_u16(wire + 2 + name_len + 1);
 
-	/* All but the lengths, the flag, the count and the types is text. */
+	/* Everything except the lengths, the flag, the count and the types is text. */
 	*text_sz = wire_sz - 2 - 3 - (size_t)cnt * 3;
 	return cnt;
 }
@@ -131,7 +134,7 @@ size_t schema_alloc_size(const uint8_t *wire, size_t wire_sz)
 	       cnt * sizeof(struct schema_op) + cnt + text_sz + cnt + 1 + wire_sz;
 }
 
-/* Take one name off the wire form into the text area. */
+/* Copies one name from the wire form to the text area. */
 static const uint8_t *take_name(const uint8_t *p, struct schema_name *name, char **text)
 {
 	name->len = wire_get_u16(p);
@@ -201,7 +204,7 @@ static int check_name(struct dial9_str name)
 	return 0;
 }
 
-/* Bytes of the wire form, or -errno. */
+/* Size of the wire form, or -errno. */
 static int64_t check_fields(struct dial9_str name, const struct dial9_field_n *fields, size_t cnt)
 {
 	int64_t sz = 2 + (int64_t)name.len + 3;

@@ -4,7 +4,7 @@
 
 #include "dial9.h"
 
-/* A schema as the codec's inner loops walk it: runs of plain varints, and one step for each other field. */
+/* A schema as the inner loops use it: runs of plain varints, and one step for each other field */
 enum schema_code {
 	SCHEMA_VARINTS,
 	SCHEMA_8,
@@ -29,24 +29,25 @@ struct schema_op {
 struct dial9_schema {
 	int refs; /* atomic */
 	bool has_ts;
-	bool level4; /* uses a type that 0.3 does not have */
+	bool level4; /* uses a type that 0.3 lacks */
 	uint32_t field_cnt; /* <= 65535 */
-	uint32_t fixed_max; /* event header and all fields at their widest, variable payloads left out */
-	uint64_t hash; /* of wire */
+	/* maximum size of the event header and all fields without variable payloads */
+	uint32_t fixed_max;
+	uint64_t hash; /* hash of wire */
 	const uint8_t *types;
 	const struct schema_op *ops, *ops_end;
 	const struct schema_name {
 		const char *ptr; /* terminated */
 		uint32_t len;
-	} * names; /* [0] is the event's, then the fields' */
+	} * names; /* [0] is the name of the event, then the fields */
 	const uint8_t *wire; /* the schema frame without tag and type id */
 	size_t wire_sz;
 	size_t alloc_sz;
 };
 
 /*
- * A schema from the wire_sz bytes of a schema frame behind its type id, which must have been validated
- * (schema_parse()). -ENOMEM.
+ * Makes a schema from the wire_sz bytes of a schema frame after its type id. They must have passed
+ * schema_parse(). 0 or -ENOMEM.
  */
 int schema_from_wire(const uint8_t *wire, size_t wire_sz, struct dial9_schema **out);
 
@@ -56,8 +57,8 @@ size_t schema_alloc_size(const uint8_t *wire, size_t wire_sz);
 struct value_fault;
 
 /*
- * Validate such bytes; *pos moves behind them. 0, -ENODATA or -EBADMSG with the details in *fault.
- * Names need not be UTF-8: that is the reader's to decide.
+ * Validates such bytes and moves *pos past them. 0; or -ENODATA or -EBADMSG with *fault set. Names
+ * need not be UTF-8: the reader decides.
  */
 int schema_parse(const uint8_t **pos, const uint8_t *end, struct value_fault *fault);
 

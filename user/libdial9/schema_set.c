@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Which type id a schema has in this encoder: asked once for each event, so it must cost next to nothing.
+ * Type ids of schemas in one encoder. Each event looks up its id, so the lookup must be very cheap.
  *
- * Schemas are portable between encoders, hence cannot hold their id themselves. The first question is
- * therefore a look-up by address in an open-addressed table, one multiplication and mostly one probe. Only
- * an address not seen before is compared by content, so that a layout registered twice still has one id.
+ * Schemas are shared between encoders, so they cannot store their id. The first lookup is by
+ * address in an open-addressed table: one multiplication and mostly one probe. Only an unknown
+ * address is compared by content, so equal layouts from two objects have one id.
  *
- * Every address in the table is a counted claim on its schema: it cannot be freed and come back as another.
- * Callers that make a new object for each event would fill the table with such claims, so the aliases (an
- * address other than the first of its layout) are dropped together when there are too many.
+ * Each address in the table holds a reference to its schema, so it cannot be freed and reused. A
+ * caller that makes a new object per event would fill the table. So aliases (addresses other than
+ * the first of their layout) are all dropped when there are too many.
  */
 #include "schema_set.h"
 
@@ -69,7 +69,7 @@ void schema_set_fini(struct schema_set *r)
 	memset(r, 0, sizeof(*r));
 }
 
-/* Where s is, or the free place where it would go. */
+/* The slot of s, or the free slot for it. */
 static struct schema_set_ptr *ptr_slot(struct schema_set_ptr *ptrs, unsigned int bits,
 				       const struct dial9_schema *s)
 {
@@ -80,7 +80,7 @@ static struct schema_set_ptr *ptr_slot(struct schema_set_ptr *ptrs, unsigned int
 	return &ptrs[i];
 }
 
-/* Make the table anew in a size fit for one more, with or without the aliases. */
+/* Rebuilds the table with room for one more, with or without the aliases. */
 static int ptrs_rebuild(struct schema_set *r, bool keep_aliases)
 {
 	struct schema_set_ptr *ptrs, *old;

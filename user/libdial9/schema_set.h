@@ -4,15 +4,15 @@
 
 #include "dial9.h"
 
-/* A layout and the type id that it has in one trace of one encoder. */
+/* A layout and its type id in one trace of one encoder */
 struct schema_set_entry {
-	struct dial9_schema *schema; /* counted */
+	struct dial9_schema *schema; /* one reference */
 	uint16_t id;
 	bool emitted; /* its frame is in the stream */
 };
 
 struct schema_set_ptr {
-	struct dial9_schema *schema; /* counted; NULL: free */
+	struct dial9_schema *schema; /* one reference; NULL: free */
 	uint32_t entry;
 };
 
@@ -31,17 +31,17 @@ struct schema_set {
 int schema_set_init(struct schema_set *r, uint16_t first_id);
 void schema_set_fini(struct schema_set *r);
 
-/* Forget everything; ids start again. */
+/* Removes all entries; ids restart. */
 void schema_set_clear(struct schema_set *r);
 
 /*
- * The entry of a schema, made on first sight; an equal layout has the same entry whatever object brings it.
- * Borrowed until the next call that may add one. -ENOSPC when all ids are used, -ENOMEM.
+ * The entry of a schema, created on first use. Equal layouts of different objects share an entry.
+ * Borrowed until the next call that may add one. 0; -ENOSPC if all ids are used; -ENOMEM.
  */
 int schema_set_get(struct schema_set *r, const struct dial9_schema *s,
 		   struct schema_set_entry **out);
 
-/* The entry of a schema object that was seen before, or NULL. */
+/* The entry of a known schema object, or NULL. */
 static inline struct schema_set_entry *schema_set_find(const struct schema_set *r,
 						       const struct dial9_schema *s)
 {
@@ -57,7 +57,7 @@ static inline struct schema_set_entry *schema_set_find(const struct schema_set *
 	return &r->entries[p->entry];
 }
 
-/* Same, under an id of the caller's choice: -EEXIST if another layout has it. */
+/* The same with an id that the caller chooses: -EEXIST if another layout has it. */
 int schema_set_get_as(struct schema_set *r, const struct dial9_schema *s, uint16_t id,
 		      struct schema_set_entry **out);
 

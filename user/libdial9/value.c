@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * One value: from bytes to struct dial9_value, and the walk over those that hold others.
+ * One value: from bytes to struct dial9_value, and iteration over nested values.
  *
- * A value borrows its bytes: strings, stacks, maps and lists are validated here, all the way down, and
- * left where they are. So an iterator over a decoded value cannot fail, and costs nothing until somebody
- * walks it. Nesting is bounded by a depth that shrinks, because lists come from strangers.
+ * A value borrows its bytes. Strings, stacks, maps and lists are validated here, with all nested
+ * values, and left in place. So an iterator over a decoded value cannot fail, and costs nothing
+ * until it is used. Lists come from untrusted input, so a decreasing depth bounds the nesting.
  *
- * A length is compared with what is there before anything trusts it. When it is too long the answer is
- * "short by so much", never an allocation: whether the rest is still to come is for the decoder to find out.
+ * A length is compared with the available bytes before it is used. If it is too long, the result is
+ * the number of missing bytes, never an allocation: the decoder finds out whether the rest will
+ * arrive.
  */
 #include "value.h"
 
@@ -32,7 +33,7 @@ int value_short(struct value_fault *f, uint64_t short_by)
 	return -ENODATA;
 }
 
-/* *pos must have n more bytes. */
+/* Fails unless *pos has n more bytes. */
 static inline int want(const uint8_t *pos, const uint8_t *end, uint64_t n, struct value_fault *f)
 {
 	if ((uint64_t)(end - pos) < n)
@@ -40,7 +41,7 @@ static inline int want(const uint8_t *pos, const uint8_t *end, uint64_t n, struc
 	return 0;
 }
 
-/* A u32 count at *pos, with at least `each` bytes an entry behind it. */
+/* Reads a u32 count at *pos, which must be followed by at least `each` bytes per entry. */
 static int take_count(const uint8_t **pos, const uint8_t *end, uint32_t each, uint32_t *cnt,
 		      struct value_fault *f)
 {
@@ -147,7 +148,7 @@ static int parse_text(const uint8_t **pos, const uint8_t *end, uint8_t type,
 	return 0;
 }
 
-/* Note the raw entries of a container; `start` is behind the count. */
+/* Sets the raw entries of a container; `start` is after the count. */
 static int set_raw(struct dial9_value *out, const uint8_t *start, const uint8_t *end, uint32_t cnt,
 		   struct value_fault *f)
 {
@@ -178,7 +179,7 @@ static int parse_string_map(const uint8_t **pos, const uint8_t *end, struct dial
 	return err ? err : set_raw(out, start, *pos, cnt, f);
 }
 
-/* An element that carries its own type. */
+/* Parses an element with its own type. */
 static int parse_tagged(const uint8_t **pos, const uint8_t *end, unsigned int depth,
 			struct dial9_value *out, struct value_fault *f)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Callers that were compiled against an older or a newer header than this library's.
+ * Callers that were compiled with an older or a newer header than this library's.
  *
- * Structs that callers fill begin with their size. A shorter one comes from an older header, and the rest of it is
- * zero, which means the default. A longer one comes from a newer header: bytes that we do not know may be zero, as
- * they are where the caller does not use what is new; otherwise the caller asks for something that would not
- * happen, and has to be told.
+ * Structs that callers fill begin with their size. A shorter struct comes from an older header, and
+ * the rest counts as zero, which means the default. A longer struct comes from a newer header. Its
+ * unknown bytes are zero if the caller does not use the new feature; otherwise the call fails,
+ * because this library would ignore a request.
  */
 #include "versioned.h"
 
@@ -14,7 +14,7 @@
 
 #include "dial9.h"
 
-/* No struct will ever be longer; an uninitialised size should not make us read far. */
+/* No struct will be longer; an uninitialised size must not cause a long read. */
 #define SZ_MAX 4096
 
 unsigned int dial9_version(void)

@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 /*
- * A struct that begins with its caller's idea of its size, into our idea of it (dst_sz bytes): what the caller does
- * not have is zero. -EINVAL if it has fewer than `least` bytes, or more than we know and not all of them zero.
+ * Copies a struct that begins with its size in the caller's header to one of dst_sz bytes. Missing
+ * bytes are zero. -EINVAL if it has fewer than `least` bytes, or nonzero bytes after dst_sz.
  */
 int versioned_copy(void *dst, size_t dst_sz, const void *src, size_t least);
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The atoms of the wire that are too long to inline: LEB128 with its limits, and UTF-8.
+ * Basic wire types that are too long to inline: LEB128 with its limits, and UTF-8.
  *
- * Nothing here knows of frames, schemas or limits. Reading is bounded by the caller's end pointer and
- * tells "the bytes stop here" (-ENODATA) from "no bytes could make this right" (-EBADMSG), a
- * difference that all layers above keep, because a file that is still being written ends anywhere.
+ * This file does not use frames, schemas or limits. Reading is bounded by the caller's end pointer
+ * and distinguishes truncated input (-ENODATA) from invalid input (-EBADMSG). All layers above keep
+ * this difference, because a file that is still being written can end anywhere.
  *
- * Text is ASCII nearly always, so UTF-8 is checked eight bytes at a time until a high bit shows.
+ * Text is nearly always ASCII, so UTF-8 is checked eight bytes at a time until a high bit occurs.
  */
 #include "wire.h"
 
@@ -38,8 +38,10 @@ done:
 	return 0;
 }
 
-/* The length of the UTF-8 sequence at s, or 0. Overlong forms, surrogates and what lies beyond U+10FFFF
- * are excluded by the range of the second byte. */
+/*
+ * Length of the UTF-8 sequence at s, or 0. The range of the second byte excludes overlong forms,
+ * surrogates and values above U+10FFFF.
+ */
 static size_t sequence_len(const uint8_t *s, size_t left)
 {
 	uint8_t lo = 0x80, hi = 0xbf;

@@ -10,7 +10,7 @@
 
 #include "dial9.h"
 
-/* Frame tags. 0x54 is the first byte of a header in mid-stream, so it can never be one. */
+/* Frame tags. 0x54 is the first byte of a header within a stream, so it can never be a tag. */
 enum wire_tag {
 	WIRE_SCHEMA = 0x01,
 	WIRE_EVENT = 0x02,
@@ -28,7 +28,7 @@ enum wire_size {
 	WIRE_HEADER_SZ = 5,
 	WIRE_RESET_SZ = 9,
 	WIRE_EVENT_SZ = 3, /* tag, type id */
-	WIRE_EVENT_TS_SZ = 6, /* and the u24 delta */
+	WIRE_EVENT_TS_SZ = 6, /* with the u24 delta */
 	WIRE_POOL_HEAD_SZ = 5, /* tag, count */
 	WIRE_POOL_ENTRY_SZ = 8, /* id, length */
 	WIRE_VARINT_MAX = 10,
@@ -79,7 +79,7 @@ static inline uint8_t *wire_put_bytes(uint8_t *p, const void *src, size_t sz)
 	return p + sz;
 }
 
-/* WIRE_VARINT_MAX bytes of room are written to at will; returns the byte behind those that count. */
+/* May write all WIRE_VARINT_MAX bytes; returns the end of the varint. */
 static inline uint8_t *wire_put_varint(uint8_t *p, uint64_t v)
 {
 	return dial9_inline_varint(p, v);
@@ -116,19 +116,20 @@ static inline uint64_t wire_get_u64(const uint8_t *p)
 }
 
 /*
- * An unsigned LEB128 between *pos and end; *pos moves behind it. 0; -ENODATA when it goes on past end;
- * -EBADMSG when it has bits past the 64th or an 11th byte. Needless trailing zero groups are accepted.
+ * Reads an unsigned LEB128 between *pos and end, and moves *pos past it. 0; -ENODATA if it
+ * continues past end; -EBADMSG if it has bits after the 64th or an 11th byte. Unnecessary trailing
+ * zero groups are accepted.
  */
 int wire_get_varint(const uint8_t **pos, const uint8_t *end, uint64_t *out);
 
-/* Whether a field's type came with 0.4. */
+/* Whether a field's type is new in 0.4. */
 static inline bool wire_is_level4(uint8_t type)
 {
 	type &= 0x7f;
 	return type == DIAL9_POOLED_STACK || type == DIAL9_LIST || type == DIAL9_MAP;
 }
 
-/* The type without its optional bit, if it is one this codec knows; else 0. */
+/* The type without its optional bit, if this codec knows it; otherwise 0. */
 static inline uint8_t wire_base_type(uint8_t type)
 {
 	type &= 0x7f;
