@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Who opens what, and who is not waited for any longer.
+ * Schedules openers and gives up those that hang.
  *
- * Openers are processes and not threads, because a thread that hangs in an open cannot be ended
- * alone. Requests wait in one queue; the first whose owner has not too many under way goes to an
- * idle opener. When all are busy for a moment, one more is made: a file that hangs delays others by
- * that moment and not by its time limit. One that is past its limit is answered for, killed, and
- * counted until it is gone: an open inside a dead file system may outlive its killing.
+ * Openers are processes, because a thread that hangs in open() cannot be killed alone. Requests
+ * wait in one queue. The first request whose owner is below its limit goes to an idle opener. If
+ * all openers are busy for a moment, another one is created, so a file that hangs delays others by
+ * that moment and not by its time limit. An opener past its limit gets an error as result, and is
+ * killed. It counts until it has exited, because open() on a dead file system may ignore the
+ * signal.
  */
 #include "symbol/sandbox/file_openers.h"
 
@@ -27,8 +28,8 @@
 
 #define PATIENCE_NS 1000000000ull
 #define GROW_NS 20000000ull
-#define READY_CNT 2 /* kept for the next request */
-#define FAILURES_MAX 20 /* forks that fail, one after the other */
+#define READY_CNT 2 /* openers kept for the next request */
+#define FAILURES_MAX 20 /* consecutive forks that fail */
 
 struct request {
 	struct request *next;
@@ -49,7 +50,7 @@ struct opener {
 struct file_openers {
 	struct file_openers_cfg cfg;
 	struct fork_server *spawner;
-	bool over; /* the spawner is gone, or can fork no more */
+	bool over; /* the fork server is gone, or cannot fork any more */
 	unsigned int failures;
 	struct opener v[FILE_OPENERS_MAX];
 	struct request *first, **last;
@@ -182,12 +183,12 @@ static void end(struct file_openers *o)
 		log_warn(
 			"record: the processes that open files are gone: code that is new from here on "
 			"has no names");
-	/* nobody reads it any more */
+	/* the descriptor is not read any more */
 	epoll_ctl(o->cfg.epoll_fd, EPOLL_CTL_DEL, fork_server_fd(o->spawner), NULL);
 	o->over = true;
 }
 
-/* Closed, and not waited for any longer; it is gone when the spawner says so. */
+/* Closes an opener and stops waiting for it. The fork server reports its exit. */
 static void give_up(struct file_openers *o, struct opener *op, int error)
 {
 	uint32_t token = op->token;
@@ -198,7 +199,7 @@ static void give_up(struct file_openers *o, struct opener *op, int error)
 	answer(o, token, -1, error, 0, 0);
 }
 
-/* All openers are gone with it; a file that was being opened counts as one that cannot be. */
+/* All openers exit with the fork server. A file that was being opened gets an error. */
 static void replace_spawner(struct file_openers *o)
 {
 	size_t i;
@@ -274,7 +275,7 @@ static void hear_spawner(struct file_openers *o)
 	}
 }
 
-/* One answer at a time; anything else is not what an opener does. */
+/* Reads one answer. More than one is a protocol error. */
 static void hear_opener(struct file_openers *o, struct opener *op)
 {
 	struct symproto_msg msg;
@@ -289,7 +290,7 @@ static void hear_opener(struct file_openers *o, struct opener *op)
 	    msg.id != op->token || (fd < 0 && !msg.error)) {
 		if (fd >= 0)
 			close(fd);
-		/* it may have gone with all others */
+		/* it may have exited with all others */
 		hear_spawner(o);
 		if (op->state == BUSY)
 			give_up(o, op, o->over ? -ECHILD : -EIO);
@@ -308,7 +309,7 @@ static size_t under_way(const struct file_openers *o, uint64_t owner, int state)
 	return cnt;
 }
 
-/* Without its socket it ends by itself. */
+/* Without its socket, the opener exits. */
 static void retire(struct opener *op)
 {
 	close(op->sock);
@@ -316,7 +317,7 @@ static void retire(struct opener *op)
 	op->owner = UINT64_MAX;
 }
 
-/* Whether it took the request; one that has ended leaves it to others. */
+/* Whether the opener accepted the request. If it has exited, another opener gets the request. */
 static bool hand_out(struct file_openers *o, struct opener *op, const struct request *r,
 		     uint64_t now)
 {
@@ -331,7 +332,9 @@ static bool hand_out(struct file_openers *o, struct opener *op, const struct req
 	return true;
 }
 
-/* What can never be opened is answered, what may be is given to an opener. Whether any is left. */
+/*
+ * Answers requests that cannot succeed, and assigns others to openers. Returns whether any is left.
+ */
 static bool serve_queue(struct file_openers *o, uint64_t now)
 {
 	bool full = o->over || count(o, STUCK) == FILE_OPENERS_MAX, left = false;
@@ -364,7 +367,9 @@ static bool serve_queue(struct file_openers *o, uint64_t now)
 	return left && find(o, IDLE) == NULL;
 }
 
-/* A second opener costs little; more are made only when those there are seem to hang. */
+/*
+ * Whether all openers seem to hang. A second opener is cheap; more are created only in this case.
+ */
 static bool all_hang(const struct file_openers *o, uint64_t now)
 {
 	size_t i;

@@ -8,19 +8,23 @@
 #include "symbol/sandbox/symproto.h"
 
 /*
- * A pool of processes that open files. A file system may never answer: then one process is left to
- * it, and another one takes its place, up to FILE_OPENERS_MAX. No call waits for anything.
+ * A pool of processes that open files. If a file system does not answer, the process is abandoned
+ * and another one replaces it, up to FILE_OPENERS_MAX. No call blocks.
  */
 struct file_openers;
 
 #define FILE_OPENERS_MAX 64
-/* That many at once for one owner, so that his file systems cannot take all of them. */
+/* Openers per owner, so that one owner's file systems cannot block all of them. */
 #define FILE_OPENERS_OWNER_MAX 8
 
 struct file_openers_result {
 	uint32_t token;
-	int fd; /* -1, or the receiver's */
-	int error; /* 0 or -errno; -ETIMEDOUT: no answer; -EBUSY: too many without an answer; -ECHILD: none is left */
+	int fd; /* -1, or a descriptor that the receiver closes */
+	/*
+	 * 0 or -errno; -ETIMEDOUT: no answer; -EBUSY: too many requests hang; -ECHILD: no opener is
+	 * left
+	 */
+	int error;
 	uint32_t place; /* enum symopen_place */
 	uint64_t version; /* of the file: symopen_version() */
 };
@@ -28,26 +32,28 @@ struct file_openers_result {
 typedef void (*file_openers_done_fn)(void *ctx, const struct file_openers_result *result);
 
 struct file_openers_cfg {
-	/* an opener's life; NULL = symopen_serve(), with a struct symopen_dirs, or NULL, as ctx */
+	/*
+	 * main function of an opener; NULL: symopen_serve() with ctx, a struct symopen_dirs or NULL
+	 */
 	void (*child)(const void *ctx, int sock, uint32_t arg);
 	const void *ctx;
-	uint64_t patience_ns; /* for one file; 0 = 1 s */
-	int epoll_fd; /* told of everything that file_openers_step() should look at; borrowed */
+	uint64_t patience_ns; /* time limit per file; 0: 1 s */
+	int epoll_fd; /* signals when to call file_openers_step(); borrowed */
 	file_openers_done_fn done;
 	void *done_ctx;
 };
 
-/* Forks what it needs. -errno. */
+/* Forks the processes. 0 or -errno. */
 int file_openers_start(const struct file_openers_cfg *cfg, struct file_openers **out);
-/* Ends all that can be ended. NULL is allowed. */
+/* Kills all processes that can be killed. NULL is allowed. */
 void file_openers_stop(struct file_openers *o);
-/* As fork_server_pids(). */
+/* Like fork_server_pids(). */
 size_t file_openers_pids(const struct file_openers *o, uint32_t *pids);
 
-/* Queues a SYMPROTO_OPEN, copied, whose id is the token of the result. */
+/* Queues a copy of a SYMPROTO_OPEN. Its id is the token of the result. */
 void file_openers_ask(struct file_openers *o, const struct symproto_msg *msg, uint64_t owner);
 
-/* Moves everything on that can move, and calls done() for what has a result. */
+/* Advances all requests, and calls done() for each result. */
 void file_openers_step(struct file_openers *o, uint64_t now_ns);
 
 #endif /* D9_SYMBOL_SANDBOX_FILE_OPENERS_H */

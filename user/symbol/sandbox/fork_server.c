@@ -31,17 +31,17 @@
 #define MS_NS 1000000ULL
 
 enum {
-	SILENT_MS = 1000, /* that it may owe an answer: it has little to do */
+	SILENT_MS = 1000, /* without a message while it owes an answer */
 	CHILDREN_MAX = 256,
 	STOP_WAIT_MS = 500,
-	SENDING_SZ = 1 << 20, /* that a child may have under way, where the system allows so much */
+	SENDING_SZ = 1 << 20, /* socket buffer of a child, if the system allows it */
 };
 
 enum op { OP_FORK, OP_KILL, OP_PACE };
 
 struct request {
 	enum op op;
-	uint32_t arg; /* of the child, or enum fork_server_pace */
+	uint32_t arg; /* argument of the child, or enum fork_server_pace */
 	pid_t pid;
 };
 
@@ -50,15 +50,17 @@ struct fork_server {
 	int sock;
 	pid_t spare_pid; /* 0: none */
 	int spare_sock;
-	pid_t old_pid; /* that the spare replaced, until it is waited for; 0: none */
-	size_t owed; /* children that were asked for */
-	uint64_t heard_ns; /* since when it could have said something: its last word, a question, a SIGCONT */
-	pid_t kills[CHILDREN_MAX]; /* that it did not take yet */
+	pid_t old_pid; /* the server replaced by the spare, until it is waited for; 0: none */
+	size_t owed; /* children requested and not reported */
+	uint64_t heard_ns; /* time of the last message, request or SIGCONT */
+	pid_t kills[CHILDREN_MAX]; /* not sent yet */
 	size_t kill_cnt;
 	char *packet; /* SYMPROTO_PACKET_MAX bytes */
 };
 
-/* ---- in the spawner ----------------------------------------------------------------------------- */
+/*
+ * ---- in the fork server ------------------------------------------------------------------------
+ */
 
 struct server {
 	const struct fork_server_cfg *cfg;
@@ -83,7 +85,10 @@ static void run_child(const struct server *s, int sock, uint32_t arg)
 
 	if (sandbox_die_with(s->pid))
 		_exit(1);
-	/* Schedulers that divide a CPU by sessions give it a share beside the programs of the recorder's terminal. */
+	/*
+	 * A scheduler with autogroups gives each session a share of the CPU. An own session does
+	 * not share with programs of the recorder's terminal.
+	 */
 	setsid();
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
@@ -146,7 +151,7 @@ static void set_pace(pid_t pid, enum fork_server_pace pace)
 
 static void do_request(struct server *s, const struct request *r)
 {
-	prctl(PR_SET_NAME, "d9-spawner"); /* of a spare from here on */
+	prctl(PR_SET_NAME, "d9-spawner"); /* for a spare from here on */
 	if (r->op == OP_FORK)
 		do_fork(s, r->arg);
 	else if (!is_child(s, r->pid))
@@ -216,7 +221,10 @@ static void run(const void *ctx, int sock)
 		continue;
 }
 
-/* ---- in who asks --------------------------------------------------------------------------------- */
+/*
+ * ---- in the recorder
+ * -----------------------------------------------------------------------------
+ */
 
 int fork_server_start(const struct fork_server_cfg *cfg, struct fork_server **out)
 {
@@ -234,7 +242,7 @@ int fork_server_start(const struct fork_server_cfg *cfg, struct fork_server **ou
 	return 0;
 }
 
-/* Its socket ends before it does. */
+/* Waits for the old server. Its socket closes before it exits. */
 static void wait_for_old(struct fork_server *s)
 {
 	if (s->old_pid && waitpid(s->old_pid, NULL, WNOHANG))
@@ -256,7 +264,7 @@ int fork_server_renew(struct fork_server *s)
 	return 0;
 }
 
-/* Somebody else may hold a copy of the socket. */
+/* Shuts the socket down, because another process may hold a copy of it. */
 static void end(int sock)
 {
 	shutdown(sock, SHUT_RDWR);
@@ -268,7 +276,7 @@ static bool has_ended(pid_t pid)
 	return !pid || waitpid(pid, NULL, WNOHANG);
 }
 
-/* One that a child of its own holds up does not hold us up. */
+/* Waits for a limited time, because a server may hang on a child. */
 static void wait_for_ends(pid_t *pids, size_t cnt)
 {
 	const uint64_t deadline = clock_mono_ns() + STOP_WAIT_MS * MS_NS;
@@ -333,7 +341,7 @@ int fork_server_ask(struct fork_server *s, uint32_t arg)
 	return err;
 }
 
-/* One that says nothing may have been stopped. To others the signal is none. */
+/* A silent server may have been stopped. SIGCONT does not affect others. */
 static void wake(struct fork_server *s)
 {
 	const uint64_t now = clock_mono_ns();
@@ -352,7 +360,7 @@ static void send_kills(struct fork_server *s)
 
 void fork_server_kill(struct fork_server *s, pid_t pid)
 {
-	/* more than all children are none of them */
+	/* more requests than children cannot be valid */
 	if (s->kill_cnt < CHILDREN_MAX)
 		s->kills[s->kill_cnt++] = pid;
 	send_kills(s);

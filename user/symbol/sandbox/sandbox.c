@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Processes that can do nothing but what they were made for.
+ * Restricts processes to their task.
  *
- * Several walls stand behind each other, since each has its gaps: the user's number decides whom it
- * may signal and trace, capabilities what it may override, the root directory and landlock which
- * files it may name, the filter which parts of the kernel it can reach at all.
+ * Several mechanisms are combined, because each has gaps. The user id limits whom the process can
+ * signal and trace, capabilities limit what it can override, the root directory and landlock limit
+ * which files it can name, and the filter limits its system calls.
  *
- * The user is one of its own: processes of the same user may signal each other, and trace each other in some
- * configurations. The programs that are recorded are often those of the user behind sudo, and services may run
- * as nobody.
+ * The user id is not shared, because processes of one user can signal each other, and trace each
+ * other in some configurations. Recorded programs often run as the user of sudo, and services may
+ * share a user, too.
  */
 #include "symbol/sandbox/sandbox.h"
 
@@ -41,11 +41,14 @@
 #define CAP_CHECKPOINT_RESTORE 40
 #endif
 
-/* Above all that is given to users, services, containers and their ranges: only who may become anybody is it. */
+/*
+ * Above all ids of users, services, containers and their ranges. Only a process that may change to
+ * any user id can have it.
+ */
 #define OWN_ID 0x7fd90000
 #define NOBODY 65534
 #define CAP_LAST_POSSIBLE 63
-/* Files count as well as memory: a limit on runaway growth, not on what is used. */
+/* Mapped files count, too. This stops unlimited growth; it does not limit normal use. */
 #define ADDRESS_SPACE_MAX (32ull << 30)
 #define FILES_MAX 2048
 
@@ -77,7 +80,7 @@ int sandbox_fork(void (*child)(const void *ctx, int sock), const void *ctx, pid_
 
 /* ---- descriptors and signals -------------------------------------------------------------------- */
 
-/* Standard error stays where a sanitizer writes its findings to it. */
+/* Standard error stays open for sanitizers, which report on it. */
 static int null_standard_files(void)
 {
 	int fd = file_null(O_RDWR), i;
@@ -92,7 +95,7 @@ static int null_standard_files(void)
 	return 0;
 }
 
-/* The call itself: not every C library has a function for it. */
+/* Uses the system call, because not every C library has a function for it. */
 static int close_all(unsigned int first, unsigned int last)
 {
 	return syscall(SYS_close_range, first, last, 0) ? -errno : 0;
@@ -112,7 +115,10 @@ int sandbox_die_with(pid_t parent)
 	return getppid() == parent ? 0 : -ESRCH;
 }
 
-/* A recording that is told to end still wants its names: its helpers end when it lets go of them. */
+/*
+ * Blocks signals that end a recording: it still needs symbols then. Helpers exit when the recorder
+ * closes their socket.
+ */
 int sandbox_detach(int keep)
 {
 	static const int ignored[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE };
@@ -126,8 +132,9 @@ int sandbox_detach(int keep)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	/*
-	 * Not setsid(): within the session the recorder may continue what was stopped, and at its death the kernel
-	 * continues what is stopped of a group that becomes an orphan, whoever it runs as.
+	 * Not setsid(): the recorder may send SIGCONT to stopped processes of its session as any
+	 * user. When the recorder exits, the kernel continues stopped processes of the orphaned
+	 * group.
 	 */
 	setpgid(0, 0);
 	err = sandbox_die_with(parent);
@@ -159,7 +166,10 @@ static int set_caps(uint64_t caps)
 	return syscall(SYS_capset, &head, data) ? -errno : 0;
 }
 
-/* No exec gives back what is not in the bounding set; without CAP_SETPCAP there is nothing to drop. */
+/*
+ * An exec cannot regain a capability outside the bounding set. Without CAP_SETPCAP the set cannot
+ * be changed.
+ */
 static void drop_bounding_set(uint64_t keep)
 {
 	int cap;
@@ -183,8 +193,8 @@ static int reduce_caps(uint64_t keep)
 /* ---- files -------------------------------------------------------------------------------------- */
 
 /*
- * The directory of a process's descriptors is empty and cannot be filled once that process is gone:
- * a child that shares our root directory changes it to its own and ends.
+ * Changes to an empty root directory that cannot be filled. A child that shares our root directory
+ * changes it to its own /proc descriptor directory and exits.
  */
 static int empty_root(void)
 {
@@ -217,7 +227,7 @@ bool sandbox_has_landlock(void)
 #define NOTHING 0
 #define READING (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
 
-/* As of the fourth version also for TCP, as of the sixth for abstract sockets and signals. */
+/* Landlock version 4 also covers TCP, and version 6 abstract sockets and signals. */
 static void forbid_files(uint64_t except)
 {
 	struct {
@@ -248,7 +258,7 @@ static int become(uid_t id)
 	return setresgid(id, id, id) || setresuid(id, id, id) ? -errno : 0;
 }
 
-/* A user namespace may have no such user. */
+/* Ignores a user namespace without this user. */
 static int become_own_user(void)
 {
 	uint64_t caps = own_caps();
@@ -269,7 +279,7 @@ static void set_limit(int which, rlim_t max)
 	setrlimit(which, &limit);
 }
 
-/* Leaving SCHED_IDLE counts as taking a better nice value, for which there must be room. */
+/* Leaving SCHED_IDLE counts as lowering the nice value, so RLIMIT_NICE must allow it. */
 static void set_limits(void)
 {
 	set_limit(RLIMIT_NICE, 1);
@@ -280,7 +290,7 @@ static void set_limits(void)
 		set_limit(RLIMIT_AS, ADDRESS_SPACE_MAX);
 }
 
-/* Whoever grows is the first to go when memory runs out. */
+/* If memory runs out, a growing process of these is killed first. */
 static void offer_to_oom_killer(void)
 {
 	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -308,13 +318,13 @@ int sandbox_drop_all(void)
 	if (err)
 		return err;
 	forbid_files(NOTHING);
-	/* a change of user takes both back */
+	/* a change of user resets both */
 	if (prctl(PR_SET_DUMPABLE, 0) || prctl(PR_SET_PDEATHSIG, SIGKILL))
 		return -errno;
 	return 0;
 }
 
-/* /proc/PID/map_files, through which deleted files are reached, takes the last of these. */
+/* /proc/PID/map_files, which has deleted files, needs the last of these. */
 int sandbox_keep_opening(void)
 {
 	int err = reduce_caps(1ull << CAP_SYS_PTRACE | 1ull << CAP_DAC_READ_SEARCH |
@@ -335,27 +345,27 @@ int sandbox_keep_opening(void)
 #define LOAD_ARG(n) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[n]))
 #define RETURN(what) BPF_STMT(BPF_RET | BPF_K, what)
 #define ALLOW(name) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), RETURN(SECCOMP_RET_ALLOW)
-/* Not done, and no reason to die: a library looks whether there is something. */
+/* Fails without killing the process: a library checks whether a feature exists. */
 #define DENY(name)                                                                                 \
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), RETURN(SECCOMP_RET_ERRNO | ENOENT)
-/* Only while none of these bits is in the argument's lower half. */
+/* Allowed if none of these bits is set in the lower half of the argument. */
 #define ALLOW_WITHOUT(name, n, bits)                                                               \
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 4), LOAD_ARG(n),                        \
 		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, bits, 0, 1),                                  \
 		RETURN(SECCOMP_RET_KILL_PROCESS), RETURN(SECCOMP_RET_ALLOW)
-/* Only with this value in the argument's lower half. */
+/* Allowed if the lower half of the argument has this value. */
 #define ALLOW_WITH(name, n, value)                                                                 \
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 4), LOAD_ARG(n),                        \
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 1, 0),                                  \
 		RETURN(SECCOMP_RET_KILL_PROCESS), RETURN(SECCOMP_RET_ALLOW)
 
-/* The number of the call, if it is one of this machine. */
+/* The number of a system call, if this architecture has it. */
 #define CALL_NUMBER                                                                                \
 	LOAD(arch), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, MACHINE_AUDIT_ARCH, 1, 0),                 \
 		RETURN(SECCOMP_RET_KILL_PROCESS), LOAD(nr),                                        \
 		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, X32_BIT, 0, 1),                                \
 		RETURN(SECCOMP_RET_KILL_PROCESS)
-/* Given descriptors and memory. The last one is what qsort() asks before it takes some. */
+/* Reading descriptors, and memory. qsort() makes the last call before it allocates. */
 #define ALLOW_READING                                                                              \
 	ALLOW(pread64), ALLOW(read), ALLOW(lseek), ALLOW(fstat), ALLOW(close), ALLOW(munmap),      \
 		ALLOW(mremap), ALLOW(madvise), ALLOW(brk), ALLOW(futex), ALLOW(clock_gettime),     \
@@ -368,7 +378,7 @@ int sandbox_keep_opening(void)
 #else
 #define ALLOW_SANITIZER
 #endif
-/* Each of these reloads what ALLOW compares, or ends: they come last. */
+/* Each of these reloads the value that ALLOW compares, or ends the filter, so they come last. */
 #define ALLOW_DATA                                                                                 \
 	ALLOW_WITH(write, 0, STDERR_FILENO), ALLOW_WITHOUT(mmap, 2, PROT_EXEC),                    \
 		ALLOW_WITHOUT(mprotect, 2, PROT_EXEC), RETURN(SECCOMP_RET_KILL_PROCESS)
@@ -385,11 +395,11 @@ static const struct sock_filter filter_code[] = {
 	ALLOW(poll),
 #endif
 #ifdef SYS_readlink
-	DENY(readlink), /* libdw asks for the name of the file */
+	DENY(readlink), /* libdw reads the name of the file */
 #endif
 	DENY(readlinkat),
 	ALLOW_SANITIZER
-		/* as ALLOW_DATA */
+		/* loads data like ALLOW_DATA */
 		ALLOW_WITH(newfstatat, 3, AT_EMPTY_PATH),
 	ALLOW_WITH(fcntl, 1, F_GETFL),
 	ALLOW_DATA,
@@ -408,7 +418,7 @@ static const struct sock_filter look_code[] = {
 #endif
 	ALLOW(readlinkat),
 	ALLOW_SANITIZER
-		/* as ALLOW_DATA */
+		/* loads data like ALLOW_DATA */
 		ALLOW_WITHOUT(openat, 2, O_ACCMODE | O_CREAT | O_TRUNC),
 	ALLOW_DATA,
 };

@@ -6,51 +6,55 @@
 #include <sys/types.h>
 
 /*
- * A process to be confined, and one end of a SOCK_SEQPACKET pair; @child is called there with the other, and
- * the process ends when it returns. The caller closes *sock and waits for *pid. -errno of socketpair() or fork().
+ * Forks a process to be restricted, with one end of a SOCK_SEQPACKET pair. It calls @child with the
+ * other end and exits when @child returns. The caller closes *sock and waits for *pid. 0, or -errno
+ * of socketpair() or fork().
  */
 int sandbox_fork(void (*child)(const void *ctx, int sock), const void *ctx, pid_t *pid, int *sock);
 
 /*
- * Ways for a process to give up what it can do. All are for processes that were just forked, have
- * one thread, and end by _exit(). All return 0 or -errno; after an error the process must end.
+ * Functions that drop rights. They are for processes that were just forked, have one thread, and
+ * end by _exit(). All return 0 or -errno; after an error the process must exit.
  */
 
 /*
- * First of all: closes every descriptor but keep, with empty files as the standard ones, ends the
- * part in the terminal's signals, and dies with its parent.
+ * Call first: closes all descriptors except keep, opens empty files as standard files, ignores
+ * signals of the terminal, and dies with its parent.
  */
 int sandbox_detach(int keep);
 
 /*
- * Dies with @parent, which is our parent now; -ESRCH if it is not any more. To be called again after another user
- * or other capabilities were taken, for then the kernel forgets it.
+ * Makes this process die with @parent, which must be its parent; -ESRCH if it is not any more. Call
+ * again after each change of user or capabilities, because the kernel resets this then.
  */
 int sandbox_die_with(pid_t parent);
 
 /*
- * For those who read what strangers wrote: a user that nobody else is where we may become it, no
- * capability and no way to one, an empty root directory, no file that could be opened, written or
- * executed, bounds on memory. What a kernel does not have, or the caller may not do, is left out.
+ * For processes that read untrusted files: a user id of its own if possible, no capabilities and no
+ * way to regain one, an empty root directory, no file to open, write or execute, and limits on
+ * memory. Skips what the kernel does not support or the caller may not do.
  */
 int sandbox_drop_all(void);
 
-/* Whether the kernel has what denies files to those; all else holds without. For any process. */
+/*
+ * Whether the kernel has landlock, which denies files to these processes. The other restrictions do
+ * not depend on it. For any process.
+ */
 bool sandbox_has_landlock(void);
 
-/* For those who open files: keeps the capabilities that this takes, and nothing else. */
+/* For processes that open files: keeps only the capabilities for that. */
 int sandbox_keep_opening(void);
 
 /*
- * The last step of a process that reads strangers' files: from here on only what reading given
- * descriptors, memory and a socket take; the kernel kills it for any other system call.
+ * The last step of a process that reads untrusted files. Allows only reading of open descriptors,
+ * memory and a socket; the kernel kills the process for any other system call.
  */
 int sandbox_filter(void);
 
 /*
- * For those who look for files with the rights of a user whom they run as already: from here on no capability,
- * and no system call but what finding and reading files and a send() on a socket take. Ends after so many
- * seconds, as far as what it waits for can be interrupted.
+ * For processes that look up files with the rights of their current user. Drops all capabilities,
+ * and allows only finding and reading files, and send() on a socket. The process ends after
+ * @seconds, unless it is in an uninterruptible call.
  */
 int sandbox_only_look(unsigned int seconds);
 

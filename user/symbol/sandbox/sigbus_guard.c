@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Files that shrink while they are mapped.
+ * Handles mapped files that shrink.
  *
- * A library that is overwritten in place while its program is recorded, by mistake or by malice,
- * turns the next look at its pages into a SIGBUS, whose default is the end of the recorder. There
- * is no way to ask first. But the parsers take any contents: so the page that is gone is replaced
- * by one of zeros, and the read that faulted is done again. Nothing unwinds, nothing is left half
- * done. The mark is the thread's, since a signal handler has no other way to know where it is.
+ * If a library is overwritten in place while its program is recorded, accessing its pages causes
+ * SIGBUS, which would end the process. There is no way to check in advance. The parsers accept any
+ * contents, so the handler replaces the missing page by zeros, and the read is repeated. The flag
+ * is per thread, because a signal handler cannot find out otherwise which code it interrupted.
  */
 #include "symbol/sandbox/sigbus_guard.h"
 
@@ -28,7 +27,7 @@ static void on_bus_error(int sig, siginfo_t *info, void *context)
 	    mmap(page, page_sz, PROT_READ | PROT_WRITE, MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1,
 		 0) != MAP_FAILED)
 		return;
-	/* the instruction faults again, and then it is final */
+	/* the instruction faults again, and then SIGBUS ends the process */
 	signal(sig, SIG_DFL);
 }
 

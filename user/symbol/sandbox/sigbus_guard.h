@@ -3,8 +3,8 @@
 #define D9_SYMBOL_SANDBOX_SIGBUS_GUARD_H
 
 /*
- * From now on, mapped files that someone cuts short read as zeros in the calling thread, instead of
- * killing the process. Takes over SIGBUS for the process; other threads die of it as before.
+ * From now on, missing pages of mapped files read as zeros in the calling thread. Installs a
+ * handler for SIGBUS in the process; other threads still die of it.
  */
 void sigbus_guard_enter(void);
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Opening the files that symbols come from; the only place here that knows paths.
+ * Opens the files that have symbols; only this file handles paths.
  *
- * The recorder is root and paths are chosen by whoever runs the program that is recorded. So a path
- * is resolved inside the root directory of that process (a link cannot lead out of it), it is first
- * opened without any effect (O_PATH), and only a regular file is then opened for reading: opening a
- * FIFO would block for ever and opening a device may do anything. So may a regular file of a file
- * system in which files are not data but the kernel's or a device's registers. Whether it is the right file is
- * not decided here but by its build-id, by whoever asked.
+ * The recorder is root, and the owner of a recorded program chooses paths. So a path is resolved
+ * inside the root directory of that process, which links cannot leave. It is first opened without
+ * effect (O_PATH), and opened for reading only if it is a regular file: opening a FIFO may block,
+ * and opening a device may have any effect. Some file systems have regular files that are registers
+ * of the kernel or of a device; these are refused, too. The caller checks by build-id whether it is
+ * the right file.
  */
 #include "symbol/sandbox/symopen.h"
 
@@ -38,13 +38,13 @@
 
 enum { SEND_TRIES = 10, SEND_PAUSE_MS = 10 };
 
-/* Older headers lack some of these. */
+/* Missing in older headers */
 #define CONFIGFS_SUPER_MAGIC 0x62656570
 #define EFIVARFS_SUPER_MAGIC 0xde5e81e4
 
 /*
- * Files here have no contents of their own: reading one may take from the kernel what another reader
- * waits for (trace_pipe), or map a device's memory (resource0 of a PCI device).
+ * Files of the kernel without contents of their own: reading one may consume data of another reader
+ * (trace_pipe), or map device memory (resource0 of a PCI device).
  */
 static bool is_kernel_interface(const struct statfs *fs)
 {
@@ -61,7 +61,7 @@ static bool is_kernel_interface(const struct statfs *fs)
 	return false;
 }
 
-/* fd is an O_PATH one and is closed. */
+/* Closes fd, which was opened with O_PATH. */
 static int reopen_regular(int fd)
 {
 	char path[64];
@@ -101,7 +101,7 @@ int symopen_own(const char *path)
 	return open_plain(path);
 }
 
-/* path as a process with that root directory would resolve it. */
+/* Opens a path as a process with that root directory would. */
 static int open_in_root(const char *root, const char *path)
 {
 	int dir, fd;
@@ -121,7 +121,7 @@ static bool same_file(const char *a, const char *b)
 	return !stat(a, &sa) && !stat(b, &sb) && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
 }
 
-/* What has no build-id is known by its inode, as far as that goes. */
+/* Compares the inode: for files without build-id. */
 static bool is_inode(int fd, const struct symopen_where *where)
 {
 	struct stat st;
@@ -130,7 +130,9 @@ static bool is_inode(int fd, const struct symopen_where *where)
 	       major(st.st_dev) == where->dev >> 20 && minor(st.st_dev) == (where->dev & 0xfffff);
 }
 
-/* A path means the same to us as to a process with our root directory and our mounts. */
+/*
+ * Whether a path means the same file here as in the process: same root directory and same mounts.
+ */
 static bool may_look_here(const struct symopen_where *where)
 {
 	char root[32], mounts[32];
@@ -143,7 +145,7 @@ static bool may_look_here(const struct symopen_where *where)
 	return same_file(root, "/") && same_file(mounts, "/proc/self/ns/mnt");
 }
 
-/* fd if it is the file that was meant, as far as that is known; else it is closed. */
+/* Returns fd if it is the wanted file, as far as known; otherwise closes it. */
 static int only_meant(int fd, const struct symopen_where *where)
 {
 	if (fd < 0 || where->checked || !where->inode || is_inode(fd, where))
@@ -152,7 +154,10 @@ static int only_meant(int fd, const struct symopen_where *where)
 	return -ESTALE;
 }
 
-/* What is not mapped any more, or not yet: another may have its path in that root. */
+/*
+ * Opens the root directory of the process. Fails if the file is not mapped any more, or not yet:
+ * another file may have its path there.
+ */
 static int open_root(const struct symopen_where *where)
 {
 	char root[32];
@@ -166,7 +171,7 @@ static const char *debug_root(const struct symopen_where *where)
 	return where->debug_root ? where->debug_root : DEBUG_ROOT;
 }
 
-/* A path made of that, in the root directory if there is one. */
+/* Opens a formatted path, in the root directory if there is one. */
 static int __attribute__((format(printf, 2, 3))) open_made(const char *root, const char *fmt, ...)
 {
 	char path[PATH_MAX];
@@ -181,7 +186,7 @@ static int __attribute__((format(printf, 2, 3))) open_made(const char *root, con
 	return root ? open_in_root(root, path) : open_plain(path);
 }
 
-/* In hexadecimal; false when there is none that could name a file. */
+/* Converts a build-id to hexadecimal; false if it cannot be part of a file name. */
 static bool hex_id(char hex[2 * SYMBOLIZER_BUILD_ID_MAX + 1], const uint8_t *id, size_t sz)
 {
 	size_t i;
@@ -228,7 +233,7 @@ static int open_cached(const struct symopen_where *where, const char *name)
 	if (!cache || !hex_id(hex, where->build_id, where->build_id_sz))
 		return -ENOENT;
 	fd = open_made(NULL, "%s/%s/%s", cache, hex, name);
-	/* how a client notes that no server has it */
+	/* a debuginfod client marks a missing file by an empty one */
 	if (fd >= 0 && !fstat(fd, &st) && !st.st_size) {
 		close(fd);
 		return -ENOENT;
@@ -298,7 +303,7 @@ static int open_by_build_id(const struct symopen_where *where, const struct symb
 	return fd >= 0 || !where->dirs ? fd : open_cached(&wanted, "debuginfo");
 }
 
-/* What has the program's name may be of another build: it comes last. */
+/* A file found by the program's name may belong to another build, so it comes last. */
 static int open_debug_file(const struct symopen_where *where, const struct symbolizer_want *want)
 {
 	struct symopen_where wanted = *where;
@@ -309,7 +314,10 @@ static int open_debug_file(const struct symopen_where *where, const struct symbo
 	return fd >= 0 ? fd : open_symfs(&wanted, SYMOPEN_SYMFS_DEBUG_NAME);
 }
 
-/* A name beside the module's file, as the process sees that directory, else as we do. */
+/*
+ * Opens a file in the directory of the module's file, as the process sees that directory, otherwise
+ * as we see it.
+ */
 static int open_beside(const struct symopen_where *where, const char *dir, int dir_len,
 		       const char *sub, const char *name)
 {
@@ -326,7 +334,7 @@ static int open_beside(const struct symopen_where *where, const char *dir, int d
 	return fd >= 0 ? fd : open_plain(path);
 }
 
-/* The places of a name in .gnu_debuglink below that root. */
+/* Tries the locations of a .gnu_debuglink name below that root. */
 static int open_symfs_link(const struct symopen_where *where, int dir_len, const char *name)
 {
 	static const char *const before[] = { "", "", DEBUG_ROOT };
@@ -363,7 +371,10 @@ static int open_debuglink(const struct symopen_where *where, const struct symbol
 	return n < (int)sizeof(path) ? open_plain(path) : -ENAMETOOLONG;
 }
 
-/* Distributions keep these below the debug root; the name says where, relative to anything. */
+/*
+ * Distributions store these below the debug root. The name has the location, relative to different
+ * directories.
+ */
 static int open_shared(const struct symopen_where *where, const struct symbolizer_want *want)
 {
 	const char *dwz = strstr(want->name, "/.dwz/");
@@ -378,7 +389,7 @@ static int open_shared(const struct symopen_where *where, const struct symbolize
 	return n < (int)sizeof(path) ? open_plain(path) : -ENAMETOOLONG;
 }
 
-/* Whoever runs dwz by hand has the file beside the binary, or its debug file. */
+/* Files made by a manual dwz are next to the binary, or next to its debug file. */
 static int open_altlink(const struct symopen_where *where, const struct symbolizer_want *want)
 {
 	const char *slash = where->path ? strrchr(where->path, '/') : NULL;
@@ -396,7 +407,7 @@ static int open_altlink(const struct symopen_where *where, const struct symboliz
 	return fd >= 0 ? fd : open_beside(where, where->path, dir_len, ".debug/", want->name);
 }
 
-/* The directory of the module's file; false when that has none. */
+/* Finds the directory of the module's file; false if the path has none. */
 static bool dir_of(const struct symopen_where *where, int *len)
 {
 	const char *slash = where->path ? strrchr(where->path, '/') : NULL;
@@ -405,7 +416,7 @@ static bool dir_of(const struct symopen_where *where, int *len)
 	return slash && where->path[0] == '/';
 }
 
-/* Behind the name of the executed file: of its package, and of that of its debug file. */
+/* Suffixes of a .dwp file for an executable, and for its debug file */
 static const char *const package_ends[] = { ".dwp", ".debug.dwp" };
 
 static int open_package_by_id(const struct symopen_where *where, const struct symbolizer_want *want,
@@ -448,7 +459,10 @@ static int open_package_by_name(const struct symopen_where *where, const char *e
 		       open_made(NULL, "%s%.*s/%s", debug_root(where), dir_len, where->path, name);
 }
 
-/* What has the build-id in its name is of this program; what has the program's name may be older. */
+/*
+ * Opens a .dwp file. A name with the build-id belongs to this program; a file with the program's
+ * name may be older, so it comes last.
+ */
 static int open_package(const struct symopen_where *where, const struct symbolizer_want *want)
 {
 	int fd = -ENOENT;
@@ -461,7 +475,7 @@ static int open_package(const struct symopen_where *where, const struct symboliz
 	return fd;
 }
 
-/* A name that is relative counts from the directory of the module's file. */
+/* Relative names start at the directory of the module's file. */
 static int open_made_file(const struct symopen_where *where, const char *name, bool in_symfs)
 {
 	const char *symfs = where->dirs ? where->dirs->symfs : NULL;
@@ -474,7 +488,10 @@ static int open_made_file(const struct symopen_where *where, const char *name, b
 	return open_made(symfs, "%.*s/%s", dir_len, where->path, name);
 }
 
-/* Where it was made; where that tree was moved to, the program with it, it is beside that. */
+/*
+ * Tries the build directory, then the directory of the module's file, because both may have been
+ * moved together.
+ */
 static int open_moved(const struct symopen_where *where, const struct symbolizer_want *want)
 {
 	const char *names[3] = { want->name, want->name, want->name }, *p;
@@ -521,7 +538,10 @@ int symopen_debug(void *ctx, const struct symbolizer_want *want)
 
 /* ---- perf maps ---------------------------------------------------------------------------------- */
 
-/* What a line of /proc/PID/status says behind key: the number in the given column, or UINT32_MAX. */
+/*
+ * Finds the number after key in a line of /proc/PID/status, in the given column; UINT32_MAX if
+ * there is none.
+ */
 static uint32_t status_number(const char *status, const char *key, int column)
 {
 	const char *p = strstr(status, key);
@@ -538,7 +558,7 @@ static uint32_t status_number(const char *status, const char *key, int column)
 	return value;
 }
 
-/* The process as it calls itself, in the innermost of its pid namespaces, and its effective user. */
+/* Reads the PID in the innermost PID namespace, and the effective user. */
 static int read_identity(pid_t pid, uint32_t *own_pid, uint32_t *uid)
 {
 	char path[32], status[8192];
@@ -559,7 +579,10 @@ static int read_identity(pid_t pid, uint32_t *own_pid, uint32_t *uid)
 	return *own_pid == UINT32_MAX || *uid == UINT32_MAX ? -ESRCH : 0;
 }
 
-/* /tmp is everyone's: the map counts when it is the program's own file, and no link to another. */
+/*
+ * Any user can write to /tmp, so the map must belong to the user of the process and must not be a
+ * link.
+ */
 static int open_perfmap(pid_t pid)
 {
 	struct open_how how = {
@@ -591,7 +614,7 @@ static int open_perfmap(pid_t pid)
 
 /* ---- as a process ------------------------------------------------------------------------------- */
 
-/* The next place that has a file; *place becomes that, or the last one. */
+/* Opens the next location with a file. Sets *place to it, or to the last location. */
 static int open_next(const struct symopen_where *where, uint32_t *place)
 {
 	int err = -ENOENT, fd;
@@ -658,8 +681,8 @@ static int open_asked(const struct symproto_msg *m, const struct symopen_dirs *d
 }
 
 /*
- * As long as others of our user have too many descriptors on their way, ours cannot be sent
- * (ETOOMANYREFS). That passes, or the answer is the error.
+ * Sending a descriptor fails with ETOOMANYREFS while our user has too many descriptors in flight.
+ * This is usually brief, so retry; otherwise send the error.
  */
 static int send_result(int sock, struct symproto_msg *result, int fd)
 {
@@ -683,7 +706,7 @@ static int send_result(int sock, struct symproto_msg *result, int fd)
 	return err;
 }
 
-/* Whoever writes to a file cannot keep its ctime. */
+/* Uses ctime, because a program that writes to a file cannot set it. */
 uint64_t symopen_version(int fd)
 {
 	struct stat st;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Bytes to messages and back; nothing here knows what a message is for.
+ * Converts messages to bytes and back; does not interpret messages.
  *
- * A message is one flat struct, and behind it up to two strings with their NULs, a build-id and words. The
- * reader takes nothing on trust: the sum of the parts must be the size, strings must end where they
- * say and not before, and each kind may come from one side only.
+ * A message is one flat struct, followed by up to two strings with their NULs, a build-id and
+ * words. The reader checks everything: the parts must add up to the size, strings must end exactly
+ * at their length, and each kind of message may come from one side only.
  */
 #include "symbol/sandbox/symproto.h"
 
@@ -34,7 +34,7 @@ struct wire {
 
 static const struct {
 	enum symproto_side side;
-	uint32_t text_max, more_max, words_max; /* 0: there is none */
+	uint32_t text_max, more_max, words_max; /* 0: not allowed */
 } kinds[SYMPROTO_KIND_END] = {
 	[SYMPROTO_MODULE] = { SYMPROTO_TO_WORKER, 0, 0, 0 },
 	[SYMPROTO_CLOSE] = { SYMPROTO_TO_WORKER, 0, 0, 0 },
@@ -58,7 +58,7 @@ bool symproto_is_debug_file(enum symproto_what what)
 	return what >= SYMPROTO_WANT_BUILD_ID;
 }
 
-/* A longer name is still worth its beginning; a file name is not. */
+/* Long symbol names are cut; long file names are omitted. */
 void symproto_put(struct buf *packet, const struct symproto_msg *msg)
 {
 	size_t text_max = kinds[msg->kind].text_max, more_max = kinds[msg->kind].more_max;
@@ -97,7 +97,7 @@ void symproto_put(struct buf *packet, const struct symproto_msg *msg)
 	buf_add(packet, msg->words, 4 * msg->word_cnt);
 }
 
-/* The string of len bytes at *p, which moves behind it; false when it is not one. */
+/* Reads the string of len bytes at *p, and moves *p past it; false if it is invalid. */
 static bool take_text(const char **p, const char *end, uint32_t len, uint32_t max, const char **out,
 		      size_t *out_len)
 {
@@ -114,7 +114,7 @@ static bool take_text(const char **p, const char *end, uint32_t len, uint32_t ma
 	return true;
 }
 
-/* The head of a table says no more than a table can have. */
+/* Whether the numbers in the head of a table are possible. */
 static bool is_table(const struct wire *w)
 {
 	return w->kind != SYMPROTO_TABLE ||
@@ -133,7 +133,7 @@ static bool is_sane(const struct wire *w, enum symproto_side side)
 	       is_table(w);
 }
 
-/* Whether it has what it is about. */
+/* Whether the message has its required contents. */
 static bool has_contents(const struct symproto_msg *msg)
 {
 	if (msg->kind == SYMPROTO_NAME || msg->kind == SYMPROTO_FRAME)
@@ -205,7 +205,7 @@ int symproto_send(int sock, const struct buf *packet, int fd, int flags)
 	return n < 0 ? -errno : 0;
 }
 
-/* There is room for one; what a sender adds beyond that is closed by the kernel. */
+/* Takes one descriptor; the kernel closes additional ones. */
 static void take_fd(struct msghdr *mh, int *fd)
 {
 	struct cmsghdr *c;
@@ -227,12 +227,15 @@ ssize_t symproto_receive(int sock, void *packet, int *fd, int flags)
 		.msg_iov = &iov,
 		.msg_iovlen = 1,
 		.msg_control = &control,
-		.msg_controllen = sizeof(control.room), /* of one descriptor, not more */
+		.msg_controllen = sizeof(control.room), /* room for one descriptor only */
 	};
 	ssize_t n;
 
 	*fd = -1;
-	/* one that dies with something unread resets the socket, but what it said before is there */
+	/*
+	 * if the sender exits with unread data, the socket reports a reset first; its messages are
+	 * still readable
+	 */
 	do
 		n = recvmsg(sock, &mh, flags | MSG_CMSG_CLOEXEC);
 	while (n < 0 && (errno == EINTR || errno == ECONNRESET));

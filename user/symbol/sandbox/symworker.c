@@ -2,13 +2,12 @@
 /*
  * The process that reads symbol tables, debug information and call frame information.
  *
- * Files are anyone's, so it is taken for granted that one of them breaks it: it owns nothing but the
- * descriptors it was given, it says which module it is at before it touches it, and whoever asked
- * can kill it and ask another one. Modules with questions take turns, one slice each, so that a file
- * that takes long delays nobody but itself; one that waits for a debug file is passed over.
+ * Files are untrusted and may crash or block it. So it owns only the descriptors that it receives,
+ * and reports which module it works on before it reads the file; the recorder can kill it and start
+ * another. Modules with open requests get slices of time round-robin, so a slow file delays only
+ * itself. Modules that wait for a debug file are skipped.
  *
- * When debug information takes more memory than allowed, that of the module used longest ago is
- * dropped.
+ * If debug information exceeds the memory limit, the least recently used module's is dropped.
  */
 #include "symbol/sandbox/symworker.h"
 
@@ -36,11 +35,11 @@
 #define LINES_SLICE_NS 50000000ull
 #define TABLES_SLICE_NS 10000000ull
 #define FLUSH_SZ 16384
-/* Files of split debug information that are mapped: a process may have some 65,000 mappings. */
+/* Mapped files of split debug information; a process may have some 65,000 mappings. */
 #define SPLIT_FILES_MAX 4096
 #define WANT_CNT 5
 
-/* A debug file that the symbolizer asked for. */
+/* A debug file that the symbolizer requested */
 struct want {
 	enum { WANT_NONE, WANT_ASKED, WANT_HERE, WANT_FAILED } state;
 	int fd; /* WANT_HERE */
@@ -50,25 +49,25 @@ struct want {
 struct module {
 	struct worker *w;
 	uint32_t id;
-	struct symbolizer *sym; /* NULL: could not be opened, or it is one of these: */
+	struct symbolizer *sym; /* NULL: could not be opened, or without symbolizer: */
 	struct cfi_job *table;
 	struct perfmap *map;
 	int map_fd;
 	struct want wants[WANT_CNT];
-	unsigned int waiting; /* for that many of them */
+	unsigned int waiting; /* number of wanted files not received yet */
 	uint64_t *pending; /* offsets; the last one first */
 	size_t pending_cnt, pending_cap;
 	bool unsorted, told;
-	const char *gave_up; /* as told */
-	bool lacks_split; /* as told */
-	uint64_t used; /* turn in which it last worked */
+	const char *gave_up; /* as reported */
+	bool lacks_split; /* as reported */
+	uint64_t used; /* number of its last slice */
 };
 
 struct worker {
 	int sock;
 	enum symworker_role role;
 	size_t dwarf_mem_max;
-	char *packet; /* what came in */
+	char *packet; /* received packet */
 	struct buf out;
 	struct hmap modules; /* id -> struct module */
 	struct module **order;
@@ -92,7 +91,7 @@ static void put(struct worker *w, const struct symproto_msg *msg)
 		flush(w);
 }
 
-/* Whatever happens next happened over this module. */
+/* Reports the module before working on it, so a crash can be attributed. */
 static void announce(struct worker *w, uint32_t id)
 {
 	put(w, &(struct symproto_msg){ .kind = SYMPROTO_WORKING, .id = id });
@@ -122,7 +121,7 @@ static void put_frame(struct module *m, enum symproto_kind kind, uint64_t offset
 		  });
 }
 
-/* Said once when it is known, and again when more is given up. */
+/* Reports the state once it is known, and again if more is skipped. */
 static void put_state(struct module *m)
 {
 	bool names = m->w->role == SYMWORKER_NAMES;
@@ -272,7 +271,7 @@ static void add_question(struct module *m, uint64_t offset)
 	m->unsorted = true;
 }
 
-/* fd is -1 for the vDSO, else taken over. */
+/* fd is -1 for the vDSO; otherwise takes it over. */
 static void do_module(struct worker *w, const struct symproto_msg *msg, int fd)
 {
 	uint8_t build_id[SYMBOLIZER_BUILD_ID_MAX];
@@ -363,7 +362,9 @@ static void receive(struct worker *w)
 		_exit(1);
 }
 
-/* ---- turns -------------------------------------------------------------------------------------- */
+/*
+ * ---- slices -------------------------------------------------------------------------------------
+ */
 
 static int compare_down(const void *pa, const void *pb)
 {
@@ -372,7 +373,10 @@ static int compare_down(const void *pa, const void *pb)
 	return *a > *b ? -1 : *a < *b;
 }
 
-/* Drops debug information, used longest ago first, until the rest fits, and its files; never that of `keep`. */
+/*
+ * Drops debug information and its files, least recently used first, until the limit holds; keeps
+ * those for `keep`.
+ */
 static void trim_memory(struct worker *w, const struct module *keep)
 {
 	for (;;) {
@@ -395,7 +399,7 @@ static void trim_memory(struct worker *w, const struct module *keep)
 	}
 }
 
-/* One question: 0, or -EAGAIN when it must be put again. */
+/* Answers one request: 0, or -EAGAIN if it must be repeated. */
 static int answer(struct module *m, uint64_t offset)
 {
 	struct symbolizer_frame frames[SYMPROTO_DEPTH_MAX];
@@ -415,7 +419,7 @@ static int answer(struct module *m, uint64_t offset)
 	return 0;
 }
 
-/* What was appended is read first; what no line tells of is asked again, if it is. */
+/* Reads appended lines first. A request without a line stays open if the map may still grow. */
 static void answer_from_map(struct module *m)
 {
 	struct perfmap_entry e;
@@ -455,7 +459,7 @@ static void put_table(struct module *m, int error, const struct unwind_table *t)
 			  .size = t->cnt,
 		  });
 	for (done = 0; done < t->cnt; done += cnt) {
-		flush(m->w); /* nothing else has room beside so many */
+		flush(m->w); /* no room remains for other data in this packet */
 		cnt = t->cnt - done < SYMPROTO_WORDS_MAX ? t->cnt - done : SYMPROTO_WORDS_MAX;
 		put(m->w, &(struct symproto_msg){
 				  .kind = SYMPROTO_WORDS,
@@ -478,7 +482,7 @@ static void answer_with_table(struct module *m)
 	put_done(m->w, m, m->pending[--m->pending_cnt]);
 }
 
-/* In falling order of addresses, since neighbours share what has to be read. */
+/* Works in descending order of addresses, because neighbours share data. */
 static void take_turn(struct worker *w, struct module *m)
 {
 	announce(w, m->id);
@@ -501,7 +505,7 @@ static void take_turn(struct worker *w, struct module *m)
 	trim_memory(w, m);
 }
 
-/* The next module in turn that can go on, or NULL. */
+/* The next module, round-robin, that can continue; NULL if there is none. */
 static struct module *next_ready(struct worker *w)
 {
 	size_t i;
@@ -533,7 +537,7 @@ void symworker_serve(int sock, enum symworker_role role, const struct symworker_
 	struct pollfd fd = { .fd = sock, .events = POLLIN };
 	struct module *m;
 
-	/* the elfutils libraries ask servers when this is set */
+	/* otherwise elfutils libraries query servers */
 	unsetenv("DEBUGINFOD_URLS");
 	prctl(PR_SET_NAME, names[role]);
 	sigbus_guard_enter();

@@ -5,20 +5,21 @@
 #include <stddef.h>
 
 enum symworker_role {
-	SYMWORKER_NAMES, /* functions, from symbol tables; and build-ids */
-	SYMWORKER_LINES, /* frames with file and line, from debug information */
-	SYMWORKER_TABLES, /* unwind tables; the question's offset is 0 */
+	SYMWORKER_NAMES, /* functions from symbol tables; also build-ids */
+	SYMWORKER_LINES, /* frames with file and line from debug information */
+	SYMWORKER_TABLES, /* unwind tables; the offset of the request is 0 */
 	SYMWORKER_ROLE_CNT,
 };
 
 struct symworker_cfg {
-	/* for all modules' debug information together; 0 = 256 MiB */
+	/* total for debug information of all modules; 0: 256 MiB */
 	size_t dwarf_mem_max;
 };
 
 /*
- * The life of a worker process: gives up what it still can do, then answers the messages on sock
- * (symproto.h) until the other end is gone. Modules take turns of some tens of milliseconds.
+ * Main function of a worker: drops its remaining rights, then answers the messages on sock
+ * (symproto.h) until the other end is closed. Modules share its time in slices of some tens of
+ * milliseconds.
  */
 void symworker_serve(int sock, enum symworker_role role, const struct symworker_cfg *cfg);
 

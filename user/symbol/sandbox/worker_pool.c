@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Keeping a few workers alive that anything may happen to.
+ * Keeps workers running, although files may crash or block them.
  *
- * A worker says which module it is at before it touches it, so whatever ends it is that module's
- * doing. One that owes an answer and says nothing is looked at ten times a second: CPU time that it
- * uses in silence counts against it, and so does time in which it neither runs nor wants to (it is
- * stopped, or waits for a page of a dead file system). Time in which it wants a CPU and gets none
- * does not, since its priority may be the lowest there is.
+ * A worker reports the module before it works on it, so a crash is attributed to that module. A
+ * worker that owes an answer and is silent is checked ten times per second. Two kinds of time count
+ * against it: CPU time, and time in which it is neither running nor runnable (stopped, or waiting
+ * for a page of a dead file system). Time as runnable does not count, because its priority may be
+ * very low.
  *
- * Symbol tables are read at nice 19 (a name takes microseconds, and should come on a machine without
- * an idle CPU too), debug information with SCHED_IDLE until the recording is over. Unwind tables are
- * built beside everything else: as long as one is missing, stacks have no callers.
+ * Symbol tables are read at nice 19: a symbol takes microseconds and should be found even if no CPU
+ * is idle. Debug information is read with SCHED_IDLE until the recording ends. Unwind tables are
+ * built at normal priority, because stacks have no callers without them.
  */
 #include "symbol/sandbox/worker_pool.h"
 
@@ -36,14 +36,14 @@
 #define CAUSE_NS 500000000ull
 #define PARCEL_NS 1000000000ull
 #define SILENT_DEATHS_MAX 10
-#define UNHEARD_MAX 65536 /* packets; a socket holds less */
+#define UNHEARD_MAX 65536 /* packets; a socket holds fewer */
 #define NOT_MEASURED UINT64_MAX
 
-/* A message that waits for room. */
+/* A message that waits for room in the socket */
 struct parcel {
 	struct parcel *next;
 	struct buf packet;
-	struct symproto_msg without; /* what to send when fd cannot be */
+	struct symproto_msg without; /* the message to send if fd cannot be sent */
 	int fd;
 	uint64_t since;
 };
@@ -52,13 +52,13 @@ struct worker {
 	enum { GONE, ASKED, LIVE, DYING, OVER } state;
 	pid_t pid;
 	int sock;
-	uint32_t module_id; /* that it said it is at; 0 = none */
-	bool spoke; /* since it was born */
-	unsigned int silent_deaths; /* of those before it, in a row */
+	uint32_t module_id; /* module that it reported; 0: none */
+	bool spoke; /* since its start */
+	unsigned int silent_deaths; /* consecutive predecessors that sent no message */
 	unsigned int restarts;
 	struct parcel *first, **last;
 	uint64_t looked_ns, heard_ns;
-	uint64_t cpu_mark, cpu_last, sleep_ns; /* while silent */
+	uint64_t cpu_mark, cpu_last, sleep_ns; /* of the silent time */
 	uint64_t dying_ns;
 };
 
@@ -67,11 +67,13 @@ struct worker_pool {
 	struct fork_server *spawner;
 	struct worker v[SYMWORKER_ROLE_CNT];
 	bool hurry;
-	bool alone; /* the spawner is gone */
+	bool alone; /* the fork server has exited */
 	char *packet;
 };
 
-/* ---- life and death ----------------------------------------------------------------------------- */
+/*
+ * ---- start and exit -----------------------------------------------------------------------------
+ */
 
 static void ask_for(struct worker_pool *w, enum symworker_role role)
 {
@@ -161,7 +163,9 @@ unsigned int worker_pool_restarts(const struct worker_pool *w)
 	return sum;
 }
 
-/* A new one is asked for at once, unless too many have died, or one after the other unheard. */
+/*
+ * Requests a new worker at once, unless too many have died, or several in a row without a message.
+ */
 static void lose(struct worker_pool *w, enum symworker_role role, enum worker_pool_loss loss,
 		 const char *detail)
 {
@@ -231,7 +235,9 @@ static void on_born(struct worker_pool *w, const struct fork_server_event *ev, u
 	set_pace(w, ev->arg);
 }
 
-/* ---- talking ------------------------------------------------------------------------------------ */
+/*
+ * ---- messages -----------------------------------------------------------------------------------
+ */
 
 int worker_pool_send(struct worker_pool *w, enum symworker_role role, const struct buf *packet)
 {
@@ -241,8 +247,8 @@ int worker_pool_send(struct worker_pool *w, enum symworker_role role, const stru
 }
 
 /*
- * Descriptors cannot be sent while too many of ours are on their way: that passes, or the message
- * goes without. Any other error is the worker's end, which is heard of elsewhere.
+ * Sending a descriptor fails while too many are in flight. Retries, and later sends the message
+ * without it. Any other error means that the worker has exited, which is reported elsewhere.
  */
 static void send_parcels(struct worker_pool *w, enum symworker_role role, uint64_t now)
 {
@@ -291,7 +297,7 @@ void worker_pool_post(struct worker_pool *w, enum symworker_role role,
 	send_parcels(w, role, wk->looked_ns);
 }
 
-/* Returns false when the worker is not there any more. */
+/* Returns false if the worker has exited. */
 static bool hear_packet(struct worker_pool *w, enum symworker_role role, size_t sz)
 {
 	struct worker *wk = &w->v[role];
@@ -330,7 +336,7 @@ static void hear(struct worker_pool *w, enum symworker_role role, uint64_t now, 
 			return;
 		}
 		if (n <= 0) {
-			/* its spawner will say why */
+			/* the fork server will report the reason */
 			close(wk->sock);
 			wk->state = DYING;
 			wk->dying_ns = now;
@@ -345,7 +351,7 @@ static void hear(struct worker_pool *w, enum symworker_role role, uint64_t now, 
 	}
 }
 
-/* What it said last tells what it was at. */
+/* The last report of the worker names its module. */
 static void on_died(struct worker_pool *w, const struct fork_server_event *ev, uint64_t now)
 {
 	char detail[64];
@@ -369,7 +375,10 @@ static void on_died(struct worker_pool *w, const struct fork_server_event *ev, u
 	}
 }
 
-/* Without it no worker can be had, and those there are died with it, of no fault of a module. */
+/*
+ * Without the fork server there are no workers. The present ones died with it, not because of a
+ * module.
+ */
 static void lose_all(struct worker_pool *w)
 {
 	int i;
@@ -385,7 +394,7 @@ static void replace_spawner(struct worker_pool *w)
 {
 	if (w->alone)
 		return;
-	/* a dead socket is always readable */
+	/* a closed socket is always readable */
 	epoll_ctl(w->cfg.epoll_fd, EPOLL_CTL_DEL, fork_server_fd(w->spawner), NULL);
 	if (!fork_server_renew(w->spawner)) {
 		log_info("record: the process that starts the readers of symbols was replaced");
@@ -434,7 +443,7 @@ static bool wants_cpu(pid_t pid)
 	return !proc_read_stat(pid, &stat) && stat.state == 'R';
 }
 
-/* Bytes that are the process's own, as opposed to those of files. */
+/* Anonymous memory of the process, without files. */
 static uint64_t memory_of(pid_t pid)
 {
 	unsigned long long size, resident, shared;
