@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Unwind tables on their way from the worker to the recorder.
+ * Unwind tables that arrive from the worker.
  *
- * A table comes in pieces, one table at a time, and counts only when it is whole and
- * unwind_table_check() has no objection: anything else is a lie, and the worker goes. Tables that nobody
- * takes are bounded: beyond that workers wait.
+ * A table arrives in parts, one table at a time. It is accepted only if it is complete and passes
+ * unwind_table_check(); otherwise the worker is killed. The size of tables that were not taken is
+ * bounded: above the bound workers wait.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,8 +13,8 @@
 #include "base/alloc.h"
 #include "symbol/broker/sym_client_impl.h"
 
-#define OWNER_MAX 4 /* modules of one owner under way at once */
-#define WORDS_MAX (2u * PROF_UNWIND_TABLE_WORDS_MAX) /* of tables that wait to be taken */
+#define OWNER_MAX 4 /* modules per owner under way at the same time */
+#define WORDS_MAX (2u * PROF_UNWIND_TABLE_WORDS_MAX) /* of tables that were not taken */
 
 static void free_answer(struct symtables_answer *a)
 {
@@ -23,7 +23,7 @@ static void free_answer(struct symtables_answer *a)
 	free(a);
 }
 
-/* Takes the table over. */
+/* Takes ownership of the table. */
 static void add_answer(struct sym_client *b, uint32_t module_id, int error,
 		       const struct unwind_table *table)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A module's questions: an array whose first part is with the worker, and a queue of modules that
- * have something for it. A module is in a queue once at most, and behind its owner's others when it comes
- * back. Owners take turns, and so do the modules of each: who has thousands delays himself.
+ * Requests per module: an array whose first part is at the worker, and a queue of modules with open
+ * requests. A module is in a queue at most once, and goes to the end of its owner's modules after
+ * each turn. Owners are served round-robin, and so are the modules of an owner, so an owner with
+ * thousands of modules delays only itself.
  */
 #include "symbol/broker/module_queue.h"
 

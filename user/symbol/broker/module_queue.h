@@ -12,127 +12,129 @@
 #include "symbol/sandbox/symproto.h"
 #include "symbol/sandbox/symworker.h"
 
-/* A module as the broker knows it, and what is to be asked about it; for the broker only. */
+/* A module and its open requests; private to the broker. */
 
-#define MODULE_QUEUE_SENT_MAX 64 /* questions of one module that a worker has */
+#define MODULE_QUEUE_SENT_MAX 64 /* requests of one module at a worker */
 #define MODULE_QUEUE_WANTS_MAX                                                                     \
-	(SYMBOLIZER_SPLIT_MAX + 64) /* debug files that one module may ask for */
+	(SYMBOLIZER_SPLIT_MAX + 64) /* debug files that one module may request */
 
 enum module_queue_state {
 	MODULE_QUEUE_CLOSED,
-	MODULE_QUEUE_OPENING, /* an opener has it */
+	MODULE_QUEUE_OPENING, /* an opener works on it */
 	MODULE_QUEUE_SENT, /* the worker has it */
 	MODULE_QUEUE_OPEN,
-	MODULE_QUEUE_FAILED, /* not to be tried again */
+	MODULE_QUEUE_FAILED, /* not to be retried */
 };
 
-/* What one worker knows of it. */
+/* State of a module for one worker */
 struct module_queue_side {
 	enum module_queue_state state;
-	uint32_t place; /* enum symopen_place, where to look next */
-	int error; /* of the places before */
-	uint64_t *offsets; /* the first sent_cnt are with the worker */
+	uint32_t place; /* enum symopen_place, the next location to try */
+	int error; /* of the previous locations */
+	uint64_t *offsets; /* the first sent_cnt are at the worker */
 	size_t cnt, cap, sent_cnt;
 	unsigned int wants, states; /* since it was opened */
 	unsigned int frames; /* since the last DONE */
 	bool queued;
-	struct module_queue *next; /* of its owner's in the queue */
+	struct module_queue *next; /* next module of its owner in the queue */
 };
 
 struct module_queue {
 	uint32_t id;
 	enum sym_client_kind kind;
 	pid_t pid;
-	uint64_t owner; /* whose file systems it may be on */
+	uint64_t owner; /* owner of the file systems that it may be on */
 	char *path;
 	uint64_t map_start, map_end;
 	uint32_t dev;
 	uint64_t inode;
-	uint64_t version; /* 0: not known */
+	uint64_t version; /* 0: unknown */
 	uint8_t build_id[SYMBOLIZER_BUILD_ID_MAX];
 	size_t build_id_sz;
-	uint64_t text_off, text_size; /* 0: not known */
+	uint64_t text_off, text_size; /* 0: unknown */
 	uint64_t used;
 	bool untold; /* its status was not taken yet */
-	bool broken; /* it was some worker's end: nothing more is asked about it */
-	bool building; /* its table is: cfi_inbox_begin() */
-	bool retried; /* building it was some worker's end */
+	bool broken; /* it ended a worker: no more requests */
+	bool building; /* its table is being built: cfi_inbox_begin() */
+	bool retried; /* building its table ended a worker */
 	bool has_symtab, has_dwarf, symtab_known, dwarf_known, lacks_split;
 	enum sym_client_status status;
 	char detail[80];
 	struct module_queue_side sides[SYMWORKER_ROLE_CNT];
 };
 
-/* Those of one owner with something to send, in turn. */
+/* The queued modules of one owner, in order */
 struct module_queue_owner {
 	uint64_t owner;
 	struct module_queue *first, *last;
 	struct module_queue_owner *next;
 };
 
-/* All modules of one worker: the owners of those with something to send, in turn, and sums. */
+/* All modules of one worker: owners with queued modules, in order, and sums */
 struct module_queue_queue {
 	enum symworker_role role;
 	struct hmap owners; /* struct module_queue_owner */
 	struct module_queue_owner *first, *last;
 	size_t queued; /* modules */
 	size_t questions; /* not done */
-	size_t sent; /* of those, with the worker */
+	size_t sent; /* requests at the worker */
 };
 
-/* What a worker is told that it is, and what an opener is asked for. */
+/* Kind of the module for a worker, and for an opener */
 enum symproto_what module_queue_what(const struct module_queue *m);
 enum symproto_what module_queue_file(const struct module_queue *m);
-/* Whether its file may be in one of several places (symopen.h). */
+/* Whether its file may be in one of several locations (symopen.h). */
 bool module_queue_has_places(const struct module_queue *m);
 
-/* Of all modules: the one used longest ago whose file a worker may close, or NULL. */
+/* The least recently used module whose file a worker may close, or NULL. */
 struct module_queue *module_queue_find_closable(const struct hmap *modules,
 						enum symworker_role role);
-/* Whether nothing is asked of it, and nobody is at it. */
+/* Whether it has no open requests, and no process works on it. */
 bool module_queue_is_quiet(const struct module_queue *m);
 /*
- * The older half of those that nothing is asked of and that ended well, in *out, which the caller
- * frees. Returns their number.
+ * Finds the older half of the modules without open requests that succeeded, in *out, which the
+ * caller frees. Returns their number.
  */
 size_t module_queue_find_idle(const struct hmap *modules, struct module_queue ***out);
 
 struct module_queue *module_queue_new(uint32_t id, const struct sym_client_module *module);
 void module_queue_free(struct module_queue *m);
 
-/* What becomes of a module whose file could not be had because of this -errno. */
+/* The status of a module whose file could not be opened because of this -errno. */
 enum sym_client_status module_queue_open_failure(int error);
-/* Its status as an answer, which borrows from it. */
+/* The status of a module as an answer, which borrows from it. */
 struct sym_client_answer module_queue_status_answer(const struct module_queue *m);
 
-/* What a worker said of a module, as an answer, which borrows from it. */
+/* A worker's message about a module as an answer, which borrows from the message. */
 struct sym_client_answer module_queue_message_answer(const struct symproto_msg *msg);
 
-/* Whether a worker may close its file: without a build-id another one could take its place unseen. */
+/*
+ * Whether a worker may close its file. Without a build-id, another file could replace it unnoticed.
+ */
 bool module_queue_may_close(const struct module_queue *m, enum symworker_role role);
 
-/* Puts m into the queue if there is something that can be done for it. */
+/* Queues m if a worker or opener can do something for it. */
 void module_queue_enqueue(struct module_queue_queue *q, struct module_queue *m);
 /*
- * The first module, taken out, of the first owner in turn who may have it (NULL: any), and whose next turn
- * is behind that of all others then. NULL: there is none.
+ * Removes and returns the first module of the first owner in turn that @may accepts (NULL: any).
+ * That owner then goes to the end. NULL if there is none.
  */
 struct module_queue *module_queue_dequeue(struct module_queue_queue *q,
 					  bool (*may)(const void *ctx, uint64_t owner),
 					  const void *ctx);
-/* Frees what the queue holds, the modules apart. */
+/* Frees the contents of the queue except the modules. */
 void module_queue_queue_fini(struct module_queue_queue *q);
 
 void module_queue_add_question(struct module_queue_queue *q, struct module_queue *m,
 			       uint64_t offset);
-/* Drops all, or those that were not sent yet. */
+/* Drops all requests, or those not sent yet. */
 void module_queue_drop_questions(struct module_queue_queue *q, struct module_queue *m);
 void module_queue_drop_unsent(struct module_queue_queue *q, struct module_queue *m);
 
-/* The first question that was not sent has gone with the module itself. */
+/* Marks the first unsent request as sent. */
 void module_queue_note_sent(struct module_queue_queue *q, struct module_queue *m);
 
-/* Where among the sent questions this one is; false when it is none of them. */
+/* Finds the index of a sent request; false if it was not sent. */
 bool module_queue_find_sent(const struct module_queue_side *s, uint64_t offset, size_t *at);
 void module_queue_remove_sent(struct module_queue_queue *q, struct module_queue *m, size_t at);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * One module at one worker: its file is opened, questions go there, answers come back.
+ * One module at one worker: opens its file, sends requests, receives answers.
  *
- * What was sent stays noted until the worker says that it is done with it, so that all of it can be
- * asked again of the next worker; and an answer to anything else is a lie. Files are opened when they
- * are first needed. Nothing here knows what the recorder wants to hear, and when.
+ * A request is kept until the worker reports it as done, so it can be sent to the next worker. An
+ * answer to any other request is an error of the worker. Files are opened when they are first
+ * needed.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -16,16 +16,16 @@
 #include "symbol/broker/sym_client_impl.h"
 #include "symbol/sandbox/symopen.h"
 
-#define STATES_MAX 16 /* times that it may say what it has */
-/* What a module's detail says that has names. */
+#define STATES_MAX 16 /* state messages per opened file */
+/* Detail of a module that has symbols. */
 #define LACKS_SPLIT ".dwo files are missing (searched: build directory, own directory, PROGRAM.dwp)"
-#define TURNS_MAX 10000 /* of a worker without a word in them */
+#define TURNS_MAX 10000 /* slices of a worker without another message */
 
-/* What an opener has been asked for. */
+/* A request to an opener */
 struct opening {
 	enum symworker_role role;
 	uint32_t module_id;
-	uint32_t life; /* of the role's worker when it was asked */
+	uint32_t life; /* number of the role's worker at the time of the request */
 	enum symproto_what what;
 };
 
@@ -46,7 +46,7 @@ void module_worker_set_status(struct sym_client *b, struct module_queue *m,
 	m->untold = true;
 }
 
-/* Why the file could not be had, of all the places that were tried. */
+/* Combines the errors of all locations that were tried. */
 static void set_open_error(struct sym_client *b, struct module_queue *m, int error)
 {
 	enum sym_client_status status = module_queue_open_failure(error);
@@ -55,7 +55,7 @@ static void set_open_error(struct sym_client *b, struct module_queue *m, int err
 	module_worker_set_status(b, m, status, plain ? "" : strerror(-error));
 }
 
-/* What its workers have found so far; failures of the process are not taken back. */
+/* Sets the status from the results of the workers. Failures of a process are final. */
 static void settle(struct sym_client *b, struct module_queue *m)
 {
 	if (m->status == SYM_CLIENT_CRASHED || m->status == SYM_CLIENT_HUNG ||
@@ -82,7 +82,7 @@ void module_worker_ask(struct sym_client *b, struct module_queue *m, enum symwor
 
 /* ---- opening ------------------------------------------------------------------------------------ */
 
-/* The one answer to SYM_CLIENT_IDENTIFY. */
+/* The only answer to SYM_CLIENT_IDENTIFY */
 void module_worker_end_identify(struct sym_client *b, struct module_queue *m, int error)
 {
 	symproto_put(&b->answers, &(struct symproto_msg){
@@ -99,11 +99,11 @@ void module_worker_end_identify(struct sym_client *b, struct module_queue *m, in
 	module_queue_free(m);
 }
 
-/* m may be gone behind this. */
+/* May free m. */
 static void fail_side(struct sym_client *b, struct module_queue *m, enum symworker_role r,
 		      int error)
 {
-	/* a program may begin to write its map at any time */
+	/* a program may start its map at any time */
 	m->sides[r].state = m->kind == SYM_CLIENT_PERFMAP && error == -ENOENT ?
 				    MODULE_QUEUE_CLOSED :
 				    MODULE_QUEUE_FAILED;
@@ -134,7 +134,7 @@ static void ask_opener(struct sym_client *b, struct module_queue *m, enum symwor
 {
 	struct opening *o = xcalloc(1, sizeof(*o));
 	bool is_module = !symproto_is_debug_file(want->what);
-	/* beside our own file nothing counts that somebody has mounted for himself */
+	/* next to a host file, only files of our own mount namespace count */
 	bool ours = !is_module && m->sides[r].place == SYMOPEN_OURS;
 
 	o->role = r;
@@ -207,13 +207,16 @@ static void open_side(struct sym_client *b, struct module_queue *m, enum symwork
 	ask_opener(b, m, r, &(struct symproto_msg){ .what = module_queue_file(m) });
 }
 
-/* No file at this place or not the right one; that of another build says more than none at all. */
+/*
+ * No file, or the wrong file, at this location. A wrong build-id is a more useful error than a
+ * missing file.
+ */
 static void try_next_place(struct sym_client *b, struct module_queue *m, enum symworker_role r,
 			   int error)
 {
 	struct module_queue_side *s = &m->sides[r];
 
-	/* that we have another one at that path ourselves says nothing of it */
+	/* a different file at our own path is no useful error */
 	if (s->place != SYMOPEN_OURS && s->error != -ESTALE && error != -ENOENT && error != -ESRCH)
 		s->error = error;
 	if (module_queue_has_places(m) && ++s->place < SYMOPEN_PLACE_CNT && error != -ETIMEDOUT &&
@@ -233,7 +236,7 @@ static void on_module_file(struct sym_client *b, struct module_queue *m, enum sy
 	struct module_queue_side *s = &m->sides[r];
 
 	if (result->fd < 0) {
-		/* the opener has tried the places behind as well */
+		/* the opener has also tried the locations after it */
 		s->place = SYMOPEN_PLACE_CNT;
 		try_next_place(b, m, r, result->error);
 	} else if (worker_pool_over(b->workers, r)) {
@@ -257,13 +260,13 @@ static void on_module_file(struct sym_client *b, struct module_queue *m, enum sy
 	}
 }
 
-/* An file_openers_done_fn. */
+/* A file_openers_done_fn */
 void module_worker_on_opened(void *ctx, const struct file_openers_result *result)
 {
 	struct sym_client *b = ctx;
 	struct opening *o = hmap_del(&b->openings, result->token);
 	struct module_queue *m = o ? hmap_get(&b->modules, o->module_id) : NULL;
-	/* a debug file is for the worker that asked for it, and for none behind it */
+	/* a debug file is for the worker that requested it, not for its successor */
 	bool debug = o && symproto_is_debug_file(o->what) && o->life == b->roles[o->role].life;
 
 	if (debug)
@@ -286,7 +289,9 @@ void module_worker_on_opened(void *ctx, const struct file_openers_result *result
 	free(o);
 }
 
-/* ---- what workers say --------------------------------------------------------------------------- */
+/*
+ * ---- messages of workers ------------------------------------------------------------------------
+ */
 
 static bool on_module_opened(struct sym_client *b, struct module_queue *m, enum symworker_role r,
 			     const struct symproto_msg *msg)
@@ -381,7 +386,7 @@ static bool on_want(struct sym_client *b, struct module_queue *m, enum symworker
 	return true;
 }
 
-/* Once it is built, a table is the recorder's to keep. */
+/* A finished table belongs to the recorder. */
 static bool on_table(struct sym_client *b, struct module_queue *m, const struct symproto_msg *msg)
 {
 	const struct module_queue_side *s = &m->sides[SYMWORKER_TABLES];
@@ -422,9 +427,12 @@ bool module_worker_on_message(void *ctx, enum symworker_role r, const struct sym
 	return on_name(b, m, r, msg);
 }
 
-/* ---- a worker is lost ---------------------------------------------------------------------------- */
+/*
+ * ---- loss of a worker
+ * ----------------------------------------------------------------------------
+ */
 
-/* The next worker has none of its files, and gets its questions. */
+/* The next worker has no files yet; all requests are sent again. */
 static void forget_worker(struct sym_client *b, enum symworker_role r, uint32_t but_id)
 {
 	size_t pos = 0;
@@ -449,7 +457,7 @@ static void forget_worker(struct sym_client *b, enum symworker_role r, uint32_t 
 	}
 }
 
-/* No more workers of this kind: what was asked stays open no longer. */
+/* There will be no worker of this role: drops its requests. */
 static void end_role(struct sym_client *b, enum symworker_role r)
 {
 	struct module_queue *m;
@@ -458,7 +466,7 @@ static void end_role(struct sym_client *b, enum symworker_role r)
 		abandon_side(b, m, r);
 }
 
-/* What breaks a reader of names would break the other. */
+/* A file that breaks the reader of symbols would also break the other one. */
 static void blame(struct sym_client *b, struct module_queue *m, enum worker_pool_loss loss,
 		  const char *detail)
 {
@@ -471,7 +479,10 @@ static void blame(struct sym_client *b, struct module_queue *m, enum worker_pool
 	module_queue_drop_unsent(&b->roles[SYMWORKER_LINES].queue, m);
 }
 
-/* A stack ends for want of a table, and the worker may have been killed for nothing that is in the file. */
+/*
+ * Without a table stacks end early, and the worker may have been killed for another reason, so
+ * retry once.
+ */
 static bool may_retry(struct module_queue *m, enum symworker_role r)
 {
 	bool first = r == SYMWORKER_TABLES && !m->retried;
@@ -500,9 +511,11 @@ void module_worker_on_lost(void *ctx, enum symworker_role r, enum worker_pool_lo
 		end_role(b, r);
 }
 
-/* ---- questions go ------------------------------------------------------------------------------- */
+/*
+ * ---- sending requests ---------------------------------------------------------------------------
+ */
 
-/* Some questions of one module: false when the worker takes no more now. */
+/* Sends some requests of one module; false if the worker accepts no more now. */
 static bool send_questions(struct sym_client *b, struct module_queue *m, enum symworker_role r)
 {
 	struct module_queue_side *s = &m->sides[r];

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What the recorder asks of the workers, and takes from them.
+ * Sends requests of the recorder to the workers, and returns their answers.
  *
- * A module has a side for each worker (module_worker.c): whether its file is open there, and the offsets
- * asked. Files are closed, and modules forgotten, when they have not been asked about for the
- * longest time. Answers stay the bytes that came, until they are taken.
+ * A module has a state per worker (module_worker.c): whether its file is open there, and the
+ * requested offsets. The least recently used files are closed, and modules forgotten. Answers are
+ * kept as received bytes until they are taken.
  */
 #include <errno.h>
 #include <poll.h>
@@ -19,12 +19,12 @@
 
 #define OPEN_MAX_DEFAULT 512
 #define STEP_NS 20000000ull
-#define ANSWERS_MAX (4u << 20) /* bytes; beyond that workers wait */
-#define PACKETS_MAX 128 /* of each worker in a step */
+#define ANSWERS_MAX (4u << 20) /* bytes; above this workers wait */
+#define PACKETS_MAX 128 /* per worker and step */
 
 /* ---- steps -------------------------------------------------------------------------------------- */
 
-/* Whether a worker has something to do that does not depend on somebody else. */
+/* Whether a worker has work that it can do without waiting. */
 static bool owes(const struct role *role)
 {
 	return (role->queue.sent || role->opens_sent) && !role->wants;
@@ -263,7 +263,7 @@ int sym_client_fd(const struct sym_client *b)
 	return b->epoll_fd;
 }
 
-/* The next answer that came as a message; strings point into it. */
+/* The next answer in a message; strings point into it. */
 static bool next_message(struct sym_client *b, struct sym_client_answer *a)
 {
 	struct symproto_msg msg;

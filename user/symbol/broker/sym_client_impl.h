@@ -10,18 +10,18 @@
 #include "symbol/sandbox/worker_pool.h"
 #include "unwind/table.h"
 
-/* What sym_client.c, module_worker.c and cfi_inbox.c share, and nobody else includes. */
+/* Shared by sym_client.c, module_worker.c and cfi_inbox.c only. */
 
 struct role {
 	struct module_queue_queue queue;
-	size_t opens_sent; /* MODULE messages without an answer */
+	size_t opens_sent; /* MODULE messages without a reply */
 	size_t wants; /* debug files that the worker waits for */
 	size_t open_cnt;
-	unsigned int turns; /* since it said anything else */
-	uint32_t life; /* which worker it is, counted */
+	unsigned int turns; /* slices since its last other message */
+	uint32_t life; /* number of the current worker */
 };
 
-/* A table, or why there is none. */
+/* A table, or its error */
 struct symtables_answer {
 	struct symtables_answer *next;
 	uint32_t module_id;
@@ -32,12 +32,12 @@ struct symtables_answer {
 #define SYMTABLES_BUSY_MAX 16
 
 struct symtables {
-	struct symtables_answer *first, **last; /* to be taken */
-	struct symtables_answer *lent; /* taken last, and still looked at */
+	struct symtables_answer *first, **last; /* not taken yet */
+	struct symtables_answer *lent; /* taken last, and still used */
 	size_t cnt, words;
-	uint64_t busy[SYMTABLES_BUSY_MAX]; /* owners of the modules that are under way */
+	uint64_t busy[SYMTABLES_BUSY_MAX]; /* owners of modules under way */
 	size_t busy_cnt;
-	/* the one whose pieces come in */
+	/* the table that arrives */
 	bool begun;
 	uint32_t coming_id;
 	int error;
@@ -53,55 +53,58 @@ struct sym_client {
 	struct hmap modules, openings;
 	uint32_t last_token;
 	struct role roles[SYMWORKER_ROLE_CNT];
-	struct buf answers; /* messages as they came */
+	struct buf answers; /* messages as received */
 	size_t taken; /* bytes of answers */
-	uint32_t *changed; /* modules whose status is to be told */
+	uint32_t *changed; /* modules with a new status to report */
 	size_t changed_cnt, changed_cap, changed_taken;
 	struct symtables tables;
 	size_t identifying;
 	uint64_t turn, answered;
-	bool closed; /* nothing is asked or heard any more */
-	bool asked; /* something was, since questions were sent last */
+	bool closed; /* no more requests or answers */
+	bool asked; /* requests were added since the last send */
 	struct buf packet;
 };
 
-/* Sets it, and has the recorder told when it is another one. */
+/* Sets the status; it is reported if it has changed. */
 void module_worker_set_status(struct sym_client *b, struct module_queue *m,
 			      enum sym_client_status status, const char *detail);
 
-/* Queues an offset. */
+/* Queues an offset */
 void module_worker_ask(struct sym_client *b, struct module_queue *m, enum symworker_role r,
 		       uint64_t offset);
 
-/* Sends the worker what it takes now, modules in turn; opens the files of those that need it. */
+/*
+ * Sends requests to the worker, modules round-robin, while it accepts them. Opens files that are
+ * needed.
+ */
 void module_worker_send(struct sym_client *b, enum symworker_role r);
 
-/* Has the worker close the file, if it is open there. m may be NULL. */
+/* Requests that the worker closes the file, if it is open. m may be NULL. */
 void module_worker_close(struct sym_client *b, struct module_queue *m, enum symworker_role r);
 
-/* The one answer to SYM_CLIENT_IDENTIFY; frees m. */
+/* Sends the only answer to SYM_CLIENT_IDENTIFY; frees m. */
 void module_worker_end_identify(struct sym_client *b, struct module_queue *m, int error);
 
 void cfi_inbox_init(struct sym_client *b);
 void cfi_inbox_fini(struct sym_client *b);
-/* Whether a module of this owner may have its turn: they share the worker. broker: struct sym_client. */
+/* Whether a module of this owner may start: owners share the worker. broker: struct sym_client. */
 bool cfi_inbox_may_begin(const void *broker, uint64_t owner);
-/* The module has its turn, which it may. */
+/* Starts the turn of a module; cfi_inbox_may_begin() must be true. */
 void cfi_inbox_begin(struct sym_client *b, struct module_queue *m);
-/* The turn, if it had one, is over. */
+/* Ends the turn of the module, if it has one. */
 void cfi_inbox_end(struct sym_client *b, struct module_queue *m);
-/* The answer to a question for a table that nobody can answer. */
+/* Answers a request for a table with an error. */
 void cfi_inbox_fail(struct sym_client *b, uint32_t module_id, int error);
-/* What the worker says of a question that it has; false when it makes no sense. */
+/* Handles a worker's message about a table; false if it is invalid. */
 bool cfi_inbox_on_message(struct sym_client *b, const struct symproto_msg *msg);
-/* Drops the pieces of a worker that is gone. */
+/* Drops the parts of a worker that has exited. */
 void cfi_inbox_forget(struct sym_client *b);
-/* Whether there is room for more that nobody has taken. */
+/* Whether there is room for more tables. */
 bool cfi_inbox_have_room(const struct sym_client *b);
-/* The next answer, lent until the one behind it. */
+/* The next answer, borrowed until the following call. */
 bool cfi_inbox_next(struct sym_client *b, struct sym_client_answer *out);
 
-/* What file_openers.h and worker_pool.h call; ctx is the broker. */
+/* Callbacks for file_openers.h and worker_pool.h; ctx is the broker. */
 void module_worker_on_opened(void *ctx, const struct file_openers_result *result);
 bool module_worker_on_message(void *ctx, enum symworker_role r, const struct symproto_msg *msg);
 void module_worker_on_lost(void *ctx, enum symworker_role r, enum worker_pool_loss loss,
