@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Call frame information: how to find a function's caller, as compilers write it for exceptions.
+ * Call frame information, in which compilers describe how to find a function's caller.
  *
- * The section is a list of CIEs and FDEs. An FDE is a function with a small program, which goes
- * through the function's addresses and tells what changes; its CIE has the beginning of that
- * program, which is run once, when the CIE is read. Of all that a program says, only the CFA, the
- * frame pointer, the stack pointer and the return address are kept.
+ * The section is a list of CIEs and FDEs. An FDE is a function with a small program, which walks
+ * through the function's addresses and changes the rules. Its CIE has the start of that program,
+ * which runs once, when the CIE is read. Only the rules for the CFA, the frame pointer, the stack
+ * pointer and the return address are kept.
  *
- * Bytes are anyone's. Numbers wrap around without harm, since whoever takes the states checks the
- * addresses; a program takes time in proportion to its size.
+ * Input is untrusted. Numbers may wrap around, because the caller checks the addresses in the
+ * states. A program takes time in proportion to its size.
  */
 #include "symbol/cfi/cfi.h"
 
@@ -18,7 +18,10 @@
 #include "symbol/dwarf/dwread.h"
 
 #define REMEMBERED_MAX 16
-/* Of arm64, without operands; the first has the number of another machine's DW_CFA_GNU_window_save. */
+/*
+ * Instructions of arm64 without operands; the first has the number of DW_CFA_GNU_window_save on
+ * another architecture.
+ */
 #define NEGATE_RA_STATE 0x2d
 #define NEGATE_RA_STATE_WITH_PC 0x2c
 
@@ -44,7 +47,7 @@ bool cfi_next(const struct cfi_section *s, size_t *pos, struct cfi_entry *out)
 	id_pos = r.p - s->data;
 	if (r.bad || len > dwread_left(&r) || len < width)
 		return false;
-	/* of .eh_frame the number is short in the long form too */
+	/* in .eh_frame this number is short also in the long form */
 	if (!s->is_debug)
 		width = 4;
 	out->end = id_pos + len;
@@ -58,7 +61,9 @@ bool cfi_next(const struct cfi_section *s, size_t *pos, struct cfi_entry *out)
 	return true;
 }
 
-/* A pointer as the encoding says; 0 and bad for forms that need more than the section. */
+/*
+ * Reads a pointer with the encoding; returns 0 and sets bad if it needs data outside the section.
+ */
 static uint64_t read_pointer(struct dwread *r, const struct cfi_section *s, uint8_t encoding)
 {
 	uint64_t base = 0, v;
@@ -98,7 +103,7 @@ static uint64_t read_pointer(struct dwread *r, const struct cfi_section *s, uint
 	return base + v;
 }
 
-/* Past a pointer that nobody follows, wherever it is relative to. */
+/* Skips a pointer without evaluating it. */
 static void skip_pointer(struct dwread *r, const struct cfi_section *s)
 {
 	uint8_t encoding = dwread_num(r, 1);
@@ -107,7 +112,7 @@ static void skip_pointer(struct dwread *r, const struct cfi_section *s)
 		read_pointer(r, s, encoding & 0x0f);
 }
 
-/* The letters that say what an entry has beyond the standard; false when one is unknown. */
+/* Reads the letters of an augmentation; false if one is unknown. */
 static bool read_augmentation(struct dwread *r, const struct cfi_section *s, const char *letters,
 			      struct cfi_cie *cie)
 {
@@ -141,7 +146,7 @@ static bool read_augmentation(struct dwread *r, const struct cfi_section *s, con
 static void run(const struct cfi_section *s, const struct cfi_cie *cie, const struct cfi_fde *fde,
 		struct cfi_state *now, cfi_state_fn fn, void *ctx);
 
-/* No function has the addresses from 0 to its end. */
+/* Runs the program of the CIE without a function. */
 static void run_initial(const struct cfi_section *s, const struct dwread *r, struct cfi_cie *cie)
 {
 	const struct cfi_fde all = {
@@ -166,7 +171,7 @@ void cfi_read_cie(const struct cfi_section *s, const struct cfi_entry *e, struct
 	dwread_skip_str(&r);
 	if (r.bad || (version != 1 && version != 3 && version != 4))
 		return;
-	/* the sizes of an address and of a segment's number */
+	/* sizes of an address and of a segment number */
 	if (version == 4 && dwread_num(&r, 2) != 8)
 		return;
 	out->code_align = dwread_uleb(&r);
@@ -195,7 +200,7 @@ bool cfi_read_fde(const struct cfi_section *s, const struct cfi_entry *e, const 
 
 /* ---- expressions -------------------------------------------------------------------------------- */
 
-/* A block of its own length, which r moves behind. */
+/* Reads a block with its length; moves r past it. */
 static struct dwread read_block(struct dwread *r)
 {
 	uint64_t sz = dwread_uleb(r);
@@ -206,7 +211,10 @@ static struct dwread read_block(struct dwread *r)
 	return block;
 }
 
-/* That of procedure linkage tables, which push once: *off becomes where in an entry that is done. */
+/*
+ * Recognises the expression of procedure linkage tables, which push once; *off is the position in
+ * an entry after the push.
+ */
 static bool is_plt(const struct dwread *e, int64_t *off)
 {
 	static const uint8_t before[] = { DW_OP_breg7, 8, DW_OP_breg16, 0, DW_OP_lit15, DW_OP_and };
@@ -220,7 +228,7 @@ static bool is_plt(const struct dwread *e, int64_t *off)
 	return *off == 10 || *off == 11;
 }
 
-/* What is added behind a read of memory; false when something else is done. */
+/* Reads an addition after a memory read; false for anything else. */
 static bool read_add(struct dwread *e, uint64_t *add)
 {
 	uint8_t op = dwread_num(e, 1);
@@ -234,7 +242,7 @@ static bool read_add(struct dwread *e, uint64_t *add)
 	return true;
 }
 
-/* A few forms are all that is ever written. */
+/* Only a few forms occur in practice. */
 static void set_cfa_expression(struct cfi_state *now, struct dwread e)
 {
 	uint8_t op;
@@ -309,7 +317,7 @@ static int64_t scaled(const struct machine *m, uint64_t factor)
 	return factor * (uint64_t)m->cie->data_align;
 }
 
-/* The offset of a CFA of another form cannot be changed alone. */
+/* Changes the offset of the CFA; only possible if it is register plus offset. */
 static void set_cfa_off(struct machine *m, int64_t off)
 {
 	if (m->now->cfa != CFI_CFA_REG)
@@ -324,7 +332,7 @@ static void set_cfa_reg(struct machine *m, uint64_t reg)
 	m->now->reg = reg;
 }
 
-/* An instruction about the CFA; false when it is none. */
+/* Executes an instruction about the CFA; false for other instructions. */
 static bool do_cfa(struct machine *m, uint8_t op)
 {
 	switch (op) {
@@ -352,7 +360,7 @@ static bool do_cfa(struct machine *m, uint8_t op)
 	}
 }
 
-/* An instruction about a register; false when it is unknown. */
+/* Executes an instruction about a register; false if it is unknown. */
 static bool do_register(struct machine *m, uint8_t op)
 {
 	uint64_t reg = dwread_uleb(&m->r);
@@ -392,14 +400,14 @@ static bool do_register(struct machine *m, uint8_t op)
 		read_block(&m->r);
 		set_rule(m, reg, CFI_OTHER, 0);
 		return true;
-	case DW_CFA_GNU_args_size: /* its operand is no register, and nobody needs it */
+	case DW_CFA_GNU_args_size: /* its operand is not a register and is not needed */
 		return true;
 	default:
 		return false;
 	}
 }
 
-/* An instruction that changes the state; false when it cannot be done. */
+/* Executes an instruction that changes the state; false if that is impossible. */
 static bool do_state(struct machine *m, uint8_t op)
 {
 	switch (op) {
@@ -430,7 +438,7 @@ static bool do_state(struct machine *m, uint8_t op)
 	return true;
 }
 
-/* Whether the instruction moves on to another address. */
+/* Whether the instruction advances the address. */
 static bool moves(struct machine *m, uint8_t op, uint64_t *addr)
 {
 	uint64_t delta;
@@ -454,7 +462,7 @@ static bool moves(struct machine *m, uint8_t op, uint64_t *addr)
 	return true;
 }
 
-/* The state at the end is left in *now; fn may be NULL. */
+/* Leaves the last state in *now; fn may be NULL. */
 static void run(const struct cfi_section *s, const struct cfi_cie *cie, const struct cfi_fde *fde,
 		struct cfi_state *now, cfi_state_fn fn, void *ctx)
 {

@@ -6,43 +6,43 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Longer programs make no sense: the longest seen has 24 KB. */
+/* Longer programs are refused: the longest known one has 24 KB. */
 #define CFI_PROGRAM_MAX (1u << 20)
 
 struct cfi_state;
 struct cfi_patterns;
 struct elfimg;
 
-/* What call frame information of a machine has of its own: cfiarch.h. */
+/* Architecture-specific parts of call frame information: cfiarch.h */
 struct cfi_arch {
 	uint16_t machine; /* EM_* */
-	uint8_t fp, sp, ra; /* registers by DWARF's numbers */
-	bool signs_ra; /* return addresses may be signed, which programs and augmentations mention */
-	/* cfirow_of() and cfi_patterns_find() of that machine */
+	uint8_t fp, sp, ra; /* DWARF numbers of registers */
+	bool signs_ra; /* return addresses may be signed; programs and augmentations use this */
+	/* cfirow_of() and cfi_patterns_find() of the architecture */
 	uint32_t (*row)(const struct cfi_state *state, uint32_t *big);
 	size_t (*known)(const struct elfimg *img, struct cfi_patterns *out);
-	/* Whether what `known` finds is all that there is to say of the file, which has no section. */
+	/* Whether the file has no section, and `known` finds all that is known about it. */
 	bool (*is_bare)(const struct elfimg *img);
 };
 
-/* The bytes of .eh_frame or .debug_frame, borrowed. */
+/* The contents of .eh_frame or .debug_frame, borrowed */
 struct cfi_section {
 	const struct cfi_arch *arch;
 	const uint8_t *data;
 	size_t size; /* at most UINT32_MAX */
-	uint64_t addr; /* where it is loaded */
+	uint64_t addr; /* load address */
 	bool is_debug; /* .debug_frame */
 };
 
-/* Where the caller has a register of his. */
+/* Location of the caller's value of a register */
 enum cfi_where {
 	CFI_UNSAID,
 	CFI_SAME,
 	CFI_UNDEFINED,
 	CFI_AT, /* in memory at CFA + off */
-	CFI_IS, /* it is CFA + off */
-	CFI_IN, /* in the register of number off */
-	CFI_AT_FP, /* in memory where the frame pointer points */
+	CFI_IS, /* the value is CFA + off */
+	CFI_IN, /* in the register with number off */
+	CFI_AT_FP, /* in memory at the frame pointer */
 	CFI_OTHER,
 };
 
@@ -59,20 +59,20 @@ enum cfi_cfa {
 	CFI_CFA_OTHER,
 };
 
-/* What is known at one place of a function; of the registers only those that a walk needs. */
+/* Rules at one place of a function, only for registers that a walk needs */
 struct cfi_state {
 	enum cfi_cfa cfa;
-	bool signal; /* in the frame of a signal handler's caller */
+	bool signal; /* in a signal frame */
 	uint64_t reg;
 	int64_t off;
 	uint64_t add;
 	struct cfi_rule fp, sp, ra;
 };
 
-/* What several functions have in common. */
+/* The common part of several functions */
 struct cfi_cie {
 	uint32_t off; /* in the section */
-	bool usable; /* of a form that is known */
+	bool usable; /* of a known form */
 	bool has_data; /* its FDEs have an augmentation */
 	uint8_t encoding; /* of addresses: DW_EH_PE_* */
 	uint64_t code_align;
@@ -80,39 +80,42 @@ struct cfi_cie {
 	struct cfi_state initial;
 };
 
-/* A function: its rules are a program at [program, program + program_sz) of the section. */
+/* A function; its program is at [program, program + program_sz) of the section */
 struct cfi_fde {
 	uint64_t start, size; /* link-time address */
 	uint32_t program, program_sz;
 };
 
 enum cfi_kind {
-	CFI_NOTHING, /* the end of a part; others may follow */
+	CFI_NOTHING, /* end of a part; others may follow */
 	CFI_CIE,
 	CFI_FDE,
 };
 
-/* An entry of the section; body and end are where its contents lie. */
+/* An entry of the section; body and end are the bounds of its contents */
 struct cfi_entry {
 	enum cfi_kind kind;
 	uint32_t off, body, end;
 	uint64_t cie_off; /* of an FDE */
 };
 
-/* Finds the entry at *pos and moves on. False at the end, also that of what makes sense. */
+/* Finds the entry at *pos and advances *pos. False at the end, and at invalid data. */
 bool cfi_next(const struct cfi_section *s, size_t *pos, struct cfi_entry *out);
 
-/* Reads a CIE; one that cannot be used is one too. */
+/* Reads a CIE. Sets usable to false if it cannot be used. */
 void cfi_read_cie(const struct cfi_section *s, const struct cfi_entry *e, struct cfi_cie *out);
 
-/* Reads an FDE of a usable CIE; false when it makes no sense. Both take time as the entry's size. */
+/*
+ * Reads an FDE of a usable CIE; false if it is invalid. Both take time in proportion to the entry's
+ * size.
+ */
 bool cfi_read_fde(const struct cfi_section *s, const struct cfi_entry *e, const struct cfi_cie *cie,
 		  struct cfi_fde *out);
 
-/* Gets each state with the address from which on it holds; these rise. */
+/* Called with each state and the first address where it applies, in ascending order. */
 typedef void (*cfi_state_fn)(void *ctx, uint64_t addr, const struct cfi_state *state);
 
-/* Runs a function's program. What cannot be understood makes the rest of it CFI_CFA_OTHER. */
+/* Runs the program of a function. After an unknown instruction, the rest is CFI_CFA_OTHER. */
 void cfi_run(const struct cfi_section *s, const struct cfi_cie *cie, const struct cfi_fde *fde,
 	     cfi_state_fn fn, void *ctx);
 

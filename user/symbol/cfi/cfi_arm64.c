@@ -2,9 +2,10 @@
 /*
  * arm64: unwind rules in 22 bits, and known code without an FDE.
  *
- * About 100 of the 1.2 million rules in a distribution's programs do not fit. Kernels since 5.8 have no unwind
- * information in their vDSO. The vDSO is recognised by the instructions that return from a signal. Functions before
- * these never move the stack pointer; functions after the first one that does have frame pointers.
+ * About 100 of the 1.2 million rules in a distribution's programs do not fit. Kernels since 5.8 have no
+ * unwind information in their vDSO. The vDSO is recognised by the instructions that return from a
+ * signal. Functions before these never move the stack pointer. After them, all functions have frame
+ * pointers from the first function on that moves the stack pointer.
  */
 #include <elf.h>
 #include <string.h>
@@ -19,7 +20,7 @@
 #define REG_FP 29
 #define REG_SP 31
 #define REG_RA 30
-/* Of a vDSO: it has one page of code or two, of at most 64 KiB. */
+/* Maximum size of a vDSO: one or two pages of code, each at most 64 KiB. */
 #define VDSO_MAX 0x20000
 
 enum {
@@ -43,19 +44,19 @@ static uint32_t make(uint32_t kind, uint32_t off, uint32_t low)
 	return kind << PROF_UNWIND_ROW_KIND_SHIFT | off << PROF_UNWIND_ROW_OFF_SHIFT | low;
 }
 
-/* off is n times `unit`, with n from 1 to max. */
+/* Whether off is n * `unit`, with n from 1 to max. */
 static bool fits(int64_t off, int64_t unit, int64_t max)
 {
 	return off > 0 && off <= unit * max && !(off % unit);
 }
 
-/* Below the CFA, and not so far that sums wrap around. */
+/* Whether off is below the CFA, and so near that sums cannot overflow. */
 static bool is_below(int64_t off)
 {
 	return off < 0 && off >= -(int64_t)UINT32_MAX;
 }
 
-/* Where both are kept. */
+/* The row bits for saved frame pointer and return address. */
 static bool kept_pair(int64_t fp, int64_t lr, int64_t cfa, uint32_t *low)
 {
 	int64_t up = cfa + fp;
@@ -71,7 +72,7 @@ static bool kept_pair(int64_t fp, int64_t lr, int64_t cfa, uint32_t *low)
 	return true;
 }
 
-/* The lowest bits of a row; false where the rules are others than rows can say. */
+/* The lowest bits of a row; false if a row cannot express the rules. */
 static bool kept(const struct cfi_state *s, uint32_t *low)
 {
 	bool fp_same = s->fp.where == CFI_UNSAID || s->fp.where == CFI_SAME;
@@ -118,13 +119,13 @@ static uint32_t row_of(const struct cfi_state *s, uint32_t *big)
 
 /* ---- known code --------------------------------------------------------------------------------- */
 
-/* CFA = sp + 8 * n, and what lies in memory. */
+/* CFA = sp + 8 * n, with the locations in memory. */
 static uint32_t sp_row(uint32_t n, uint32_t low)
 {
 	return make(PROF_UNWIND_A64_SP, n, low);
 }
 
-/* What starts a program clears the frame pointer and the return address first. */
+/* The entry point of a program clears the frame pointer and the return address first. */
 static void add_entry(const struct elfimg *img, struct cfi_patterns *out, size_t *cnt)
 {
 	uint64_t off, at;
@@ -139,7 +140,7 @@ static void add_entry(const struct elfimg *img, struct cfi_patterns *out, size_t
 		cfi_patterns_add(out, cnt, off, cfirow_special(PROF_UNWIND_END));
 }
 
-/* A section's code, and its offset in the file. */
+/* The code of a section, and its offset in the file. */
 static const uint8_t *find_code(const struct elfimg *img, const char *name, size_t *size,
 				uint64_t *off)
 {
@@ -152,7 +153,7 @@ static const uint8_t *find_code(const struct elfimg *img, const char *name, size
 	return code && elfimg_off(img, sec.addr, off) && *off == sec.off ? code : NULL;
 }
 
-/* Functions in pieces, which the linker puts together: they keep the pair at their start. */
+/* Sections of function parts that the linker joins; they save the pair at their start. */
 static void add_section(const struct elfimg *img, const char *name, struct cfi_patterns *out,
 			size_t *cnt)
 {
@@ -177,7 +178,7 @@ static void add_section(const struct elfimg *img, const char *name, struct cfi_p
 	cfi_patterns_add(out, cnt, off + size, cfirow_special(PROF_UNWIND_NONE));
 }
 
-/* Stubs leave all as it is, but for the first one, which looks their functions up. */
+/* Stubs change no register; the first entry, which looks functions up, does. */
 static void add_plt(const struct elfimg *img, struct cfi_patterns *out, size_t *cnt)
 {
 	enum { FIRST_SZ = 32 };
@@ -196,7 +197,7 @@ static void add_plt(const struct elfimg *img, struct cfi_patterns *out, size_t *
 	cfi_patterns_add(out, cnt, off + size, cfirow_special(PROF_UNWIND_NONE));
 }
 
-/* Where a vDSO's code returns from a signal; SIZE_MAX: it is none. */
+/* Finds the code that returns from a signal; SIZE_MAX if this is not a vDSO. */
 static size_t find_sigreturn(const uint8_t *code, size_t size)
 {
 	size_t at;
@@ -223,7 +224,10 @@ static bool keeps_pair(uint32_t insn)
 	return (insn & 0xffc07fff) == 0xa9807bfd;
 }
 
-/* A caller's place is the address before the one that is returned to: from the padding before it on. */
+/*
+ * The row also covers the padding before the code, because a caller's place is the address before
+ * the return address.
+ */
 static void add_vdso(const struct elfimg *img, struct cfi_patterns *out, size_t *cnt)
 {
 	size_t size = 0, at, frame = 0;

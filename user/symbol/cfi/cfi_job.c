@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * One file's unwind table, within bounds: a browser's takes 0.2 s and 40 MB, and nobody's files may hold
- * up for long those of all others.
+ * Builds the unwind table of one file within limits. A browser takes 0.2 s and 40 MB; one owner's
+ * files must not delay all others for long.
  */
 #include "symbol/cfi/cfi_job.h"
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * x86-64's code that has no FDE by custom, and is the same everywhere: it is known by its bytes.
+ * Code of x86-64 that never has an FDE and has the same bytes in all files, so it is recognised by
+ * them.
  *
- * Where the kernel starts a file there is nobody to go back to. The sections .init and .fini are
- * functions in pieces, which the linker puts together.
+ * The entry point of a file has no caller. The sections .init and .fini are parts of functions that
+ * the linker joins.
  */
 #include "symbol/cfi/cfi_patterns.h"
 
@@ -31,8 +32,8 @@ void cfi_patterns_add(struct cfi_patterns *out, size_t *cnt, uint64_t off, uint3
 }
 
 /*
- * Whether the code clears the frame pointer or takes the stack pointer first, as what starts a program
- * does. Of libraries that nobody starts linkers say that they start where their code begins.
+ * Whether the code clears the frame pointer or reads the stack pointer first, as entry points of
+ * programs do. Linkers set the entry of libraries to the start of their code, which does not.
  */
 static bool starts_program(const struct elfimg *img, uint64_t off)
 {
@@ -58,7 +59,7 @@ static void add_entry(const struct elfimg *img, struct cfi_patterns *out, size_t
 		cfi_patterns_add(out, cnt, off, cfirow_special(PROF_UNWIND_END));
 }
 
-/* They make room for 8 bytes at their start, which aligns the stack, and give it back at their end. */
+/* They reserve 8 bytes at their start to align the stack, and release them at their end. */
 static void add_section(const struct elfimg *img, const char *name, struct cfi_patterns *out,
 			size_t *cnt)
 {

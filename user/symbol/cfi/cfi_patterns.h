@@ -10,7 +10,7 @@ struct elfimg;
 
 #define CFI_PATTERNS_MAX 17
 
-/* From this file offset on the row holds, where no FDE says otherwise. */
+/* A row that applies from this file offset on, unless an FDE covers it */
 struct cfi_patterns {
 	uint64_t off;
 	uint32_t row;
@@ -20,14 +20,14 @@ struct cfi_patterns {
 void cfi_patterns_add(struct cfi_patterns *out, size_t *cnt, uint64_t off, uint32_t row);
 
 /*
- * Finds x86-64's code that has no FDE by custom. Returns how many rows there are, at most CFI_PATTERNS_MAX; offsets do
- * not fall.
+ * Finds code of x86-64 that never has an FDE. Returns the number of rows, at most CFI_PATTERNS_MAX;
+ * offsets do not decrease.
  */
 size_t cfi_patterns_find(const struct elfimg *img, struct cfi_patterns *out);
 
 /*
- * Whether a function at these file offsets is where goroutines of Go begin, as if it had called them: of
- * its caller, who does not exist, Go's call frame information says where it would be.
+ * Whether the function at these file offsets is the pseudo caller of goroutines (goexit). It has no
+ * caller, but Go's call frame information describes one.
  */
 bool cfi_patterns_is_goexit(const struct elfimg *img, uint64_t start, uint64_t end);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* x86-64: its rows are cfirow.c's, its known code is cfi_patterns.c's. */
+/* x86-64: cfirow.c has its rows, cfi_patterns.c its known code. */
 #include <elf.h>
 
 #include "symbol/cfi/cfi_patterns.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The machines whose call frame information is understood. */
+/* The supported architectures */
 #include "symbol/cfi/cfiarch.h"
 
 const struct cfi_arch *cfiarch_find(uint16_t machine)

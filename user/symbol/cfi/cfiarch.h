@@ -6,7 +6,7 @@
 
 extern const struct cfi_arch cfi_x86_64, cfi_arm64;
 
-/* NULL for a machine (EM_*) whose files get no unwind tables. */
+/* NULL if there are no unwind tables for files of this architecture (EM_*). */
 const struct cfi_arch *cfiarch_find(uint16_t machine);
 
 #endif /* D9_SYMBOL_CFI_CFIARCH_H */

@@ -2,10 +2,10 @@
 /*
  * Rows to pages to a table.
  *
- * Rows come one behind the other; each page begins with the one that holds at its start, so that it
- * can be read alone. Where pages lie is settled at the end: how many pages and big offsets there are
- * is known only then, and no page may cross a block. A page of one row that is the page before over
- * again uses the same row: that is most of a long function, and all of what is not code.
+ * Rows arrive in order. Each page begins with the row that applies at its start, so it can be read
+ * alone. Positions of pages are set at the end, because the number of pages and big offsets is only
+ * known then, and no page may cross a block. A page with a single row that equals the page before
+ * shares its row: that covers most of a long function, and everything that is not code.
  */
 #include "symbol/cfi/cfipages.h"
 
@@ -94,7 +94,7 @@ static uint32_t rows_of(const struct cfipages *p, size_t page)
 	return (page + 1 < p->page_cnt ? p->starts[page + 1] : p->row_cnt) - p->starts[page];
 }
 
-/* The words that it takes; they are written unless words is NULL. */
+/* Returns the size in words; writes them unless words is NULL. */
 static size_t lay_out(const struct cfipages *p, uint32_t *words)
 {
 	size_t end = p->page_cnt + p->big_cnt, alone = 0, i;

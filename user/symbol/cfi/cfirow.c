@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A rule of x86-64 as 22 bits. Of all rules in a distribution's programs about one in 100,000 does not fit:
- * it becomes "unsupported", and a walk ends there instead of going astray.
+ * Encodes a rule of x86-64 in 22 bits. About one in 100,000 rules of a distribution's programs does
+ * not fit. It becomes "unsupported", so a walk ends there instead of returning wrong frames.
  */
 #include "symbol/cfi/cfirow.h"
 
@@ -14,7 +14,7 @@
 #define REG_SP 7
 #define DEREF_MIN (-0x800 * 8)
 #define DEREF_MAX (0x7ff * 8)
-/* where rt_sigreturn's frame has the interrupted code's stack pointer */
+/* offset of the interrupted stack pointer in the frame of rt_sigreturn */
 #define UCONTEXT_SP 160
 
 static uint32_t make(uint32_t kind, uint32_t off)
@@ -55,7 +55,7 @@ static uint32_t frame_pointer(const struct cfi_rule *fp)
 	return PROF_UNWIND_FP_UNSUPPORTED;
 }
 
-/* The CFA is a register and something. */
+/* The CFA is a register plus an offset. */
 static uint32_t from_register(const struct cfi_state *s, uint32_t *big)
 {
 	bool plain = s->reg == REG_SP || s->reg == REG_FP;
@@ -75,7 +75,7 @@ static uint32_t from_register(const struct cfi_state *s, uint32_t *big)
 	return make(PROF_UNWIND_REG, s->reg << 8 | s->off / 8);
 }
 
-/* The CFA is something in memory. */
+/* The CFA is a value in memory. */
 static uint32_t from_memory(const struct cfi_state *s)
 {
 	uint32_t row;
@@ -103,7 +103,7 @@ static uint32_t from_cfa(const struct cfi_state *s, uint32_t *big)
 	return cfirow_special(PROF_UNWIND_UNSUPPORTED);
 }
 
-/* The one layout that this machine's kernel has, as C libraries describe it. */
+/* The only layout of this architecture's kernel, as C libraries describe it. */
 static bool is_ucontext(const struct cfi_state *s)
 {
 	return s->cfa == CFI_CFA_DEREF && s->reg == REG_SP && s->off == UCONTEXT_SP && !s->add;

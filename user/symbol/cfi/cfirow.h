@@ -7,16 +7,15 @@
 
 struct cfi_state;
 
-/* A row without kind, offset and frame pointer says nothing: this one says that nothing is known. */
+/* A row for a place where nothing is known; it has no kind, offset and frame pointer. */
 uint32_t cfirow_special(uint32_t special);
 
-/* Of x86-64: CFA = sp + n, the frame pointer the caller's; n is a multiple of 8 and small. */
+/* x86-64: CFA = sp + n, with the caller's frame pointer unchanged; n is a small multiple of 8. */
 uint32_t cfirow_sp(uint32_t n);
 
 /*
- * What a walk does at a place of that state of x86-64, as a row (prof_unwind.h) with pc 0. When its CFA is
- * further away than a row can say, *big becomes the offset and the row lacks the number of it;
- * else *big becomes 0.
+ * Encodes a state of x86-64 as a row (prof_unwind.h) with pc 0. If the offset of the CFA does not
+ * fit, *big is set to it, and the row lacks its number; otherwise *big is 0.
  */
 uint32_t cfirow_of(const struct cfi_state *state, uint32_t *big);
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A file's call frame information to its unwind table.
+ * Builds the unwind table of a file from its call frame information.
  *
- * FDEs come in any order, so they are gathered and sorted; then each runs once, by rising file offset,
- * and what it says becomes rows. Where two overlap, the first has it. Between functions the row of
- * the one before goes on when only padding can lie there, or a call that never returns would lose
- * its frame; behind a larger gap nothing is known, but for what cfi_patterns.c knows.
+ * FDEs can be in any order, so they are collected and sorted. Then each program runs once, by
+ * ascending file offset, and its states become rows. Where two FDEs overlap, the first one applies.
+ * A short gap after a function keeps the last row: it is padding, or the return address of a call
+ * that never returns. In a larger gap nothing is known except the code that cfi_patterns.c finds.
  *
- * Of this machine's 64-bit files only: other code never runs in the mode that walks know.
+ * Only for 64-bit files of this architecture: walks do not support other modes.
  */
 #include "symbol/cfi/cfitable.h"
 
@@ -21,9 +21,9 @@
 #include "symbol/elf/unpack.h"
 #include "unwind/table.h"
 
-/* Functions are aligned to 16 bytes: what is shorter is padding. */
+/* Functions are aligned to 16 bytes: shorter gaps are padding. */
 #define GAP_MIN 16
-/* Bytes of a program that take one unit of work. */
+/* Bytes of a program per unit of work. */
 #define PROGRAM_UNIT 8
 
 void cfitable_init(struct cfitable *c, const struct elfimg *img, struct budget *budget)
@@ -38,7 +38,9 @@ void cfitable_init(struct cfitable *c, const struct elfimg *img, struct budget *
 	c->pages.budget = budget;
 }
 
-/* ---- what there is ------------------------------------------------------------------------------ */
+/*
+ * ---- finding the section ------------------------------------------------------------------------
+ */
 
 static void find_text(struct cfitable *c)
 {
@@ -70,7 +72,7 @@ static int set_section(struct cfitable *c, const uint8_t *data, size_t size)
 	return 0;
 }
 
-/* That of debug information, for want of a better one. */
+/* Uses .debug_frame if there is no .eh_frame. */
 static int find_debug_frame(struct cfitable *c)
 {
 	struct elfimg_sec sec;
@@ -133,7 +135,7 @@ static int out_of_memory(struct cfitable *c)
 	return budget_exhaust(c->budget, BUDGET_MEMORY);
 }
 
-/* An entry of so many bytes was read. */
+/* Accounts an entry of this size. */
 static int account(struct cfitable *c, uint32_t bytes)
 {
 	int err = budget_step(c->budget, 1);
@@ -152,7 +154,7 @@ static int add_cie(struct cfitable *c, const struct cfi_entry *e)
 	return 0;
 }
 
-/* The CIE at an offset: most often the last one. They were found by rising offset. */
+/* The CIE at an offset: usually the last one. They were found in ascending order. */
 static const struct cfi_cie *find_cie(const struct cfitable *c, uint64_t off)
 {
 	size_t low = 0, high = c->cie_cnt;
@@ -172,7 +174,7 @@ static const struct cfi_cie *find_cie(const struct cfitable *c, uint64_t off)
 	return NULL;
 }
 
-/* To file offsets; false when no code of the file is meant. */
+/* Converts to file offsets; false if the file has no code there. */
 static bool place(const struct cfitable *c, const struct cfi_fde *fde, struct cfitable_range *out)
 {
 	unsigned int i;
@@ -235,7 +237,7 @@ static int compare(const void *pa, const void *pb)
 	return a->start < b->start ? -1 : a->start > b->start;
 }
 
-/* Most linkers have left them in order. */
+/* Usually sorted already by the linker. */
 static int sort_ranges(struct cfitable *c)
 {
 	void *ranges = c->ranges;
@@ -256,7 +258,7 @@ static void put_special(struct cfitable *c, uint64_t off, uint32_t special)
 	cfipages_put(&c->pages, off, cfirow_special(special), 0);
 }
 
-/* What lies between the last function and one that starts at `to`. */
+/* Fills the gap between the last function and a function that starts at `to`. */
 static void put_gap(struct cfitable *c, uint64_t to)
 {
 	const struct cfi_patterns *k = c->known;
@@ -271,7 +273,7 @@ static void put_gap(struct cfitable *c, uint64_t to)
 struct running {
 	struct cfitable *c;
 	const struct cfitable_range *range;
-	uint64_t addr; /* of the range's start */
+	uint64_t addr; /* start of the range */
 };
 
 static void put_state(void *ctx, uint64_t addr, const struct cfi_state *state)
