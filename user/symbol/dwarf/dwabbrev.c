@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Abbreviations: which attributes a DIE of some code has, and in which form.
+ * Abbreviations: the attributes of a DIE with a certain code, and their forms.
  *
- * A table is read once, in slices. Compilers number them 1, 2, 3, ..., so the code is the place in
- * the array; whatever else a file has is found by binary search, after a sort if need be.
+ * A table is read once, in slices. Compilers number abbreviations 1, 2, 3, ..., so the code is the
+ * array index. Other codes are found by binary search, after a sort if needed.
  */
 #include "symbol/dwarf/dwabbrev.h"
 
@@ -13,7 +13,7 @@
 
 #include "symbol/budget.h"
 
-/* Compilers write some twenty. */
+/* Compilers write about twenty. */
 #define SPECS_MAX 1024
 
 static uint8_t known_attr(uint64_t name)
@@ -95,7 +95,7 @@ static int add_spec(struct dwabbrev_table *t, struct dwabbrev *a, uint64_t name,
 	return 0;
 }
 
-/* 1 when one was read, 0 at the end, -EBADMSG, -ENOMEM. */
+/* 1 if an abbreviation was read, 0 at the end, -EBADMSG or -ENOMEM. */
 static int read_abbrev(struct dwabbrev_table *t, struct dwabbrev *a)
 {
 	uint64_t name, form;
@@ -119,7 +119,7 @@ static int read_abbrev(struct dwabbrev_table *t, struct dwabbrev *a)
 	}
 }
 
-/* Adds the next one. What did not fit is read again from its beginning. */
+/* Adds the next abbreviation. After -ENOMEM it is read again from its start. */
 static int add_abbrev(struct dwabbrev_table *t)
 {
 	const uint8_t *before = t->at.p;

@@ -11,7 +11,7 @@
 
 struct budget;
 
-/* The attributes that are looked at; all others are skipped. */
+/* The attributes in use; all others are skipped */
 enum dwabbrev_attr {
 	DWATTR_NONE,
 	DWATTR_SIBLING,
@@ -47,16 +47,16 @@ struct dwabbrev {
 	uint16_t tag;
 	bool children;
 	uint16_t spec_cnt;
-	uint32_t attrs; /* bit of each enum dwabbrev_attr that is among them */
-	size_t first; /* in specs */
+	uint32_t attrs; /* a bit per enum dwabbrev_attr that it has */
+	size_t first; /* index into specs */
 };
 
-/* One table of abbreviations. */
+/* One table of abbreviations */
 struct dwabbrev_table {
 	struct budget *budget;
 	uint64_t off; /* in the section */
 	struct dwread at;
-	struct dwabbrev *abbrevs; /* by code */
+	struct dwabbrev *abbrevs; /* sorted by code */
 	size_t cnt, cap;
 	struct dwabbrev_spec *specs;
 	size_t spec_cnt, spec_cap;
@@ -64,17 +64,23 @@ struct dwabbrev_table {
 	bool unsorted, read, loaded;
 };
 
-/* The table at section + off; bytes and budget are borrowed until dwabbrev_fini(). */
+/*
+ * Prepares reading the table at section + off. section and budget are borrowed until
+ * dwabbrev_fini().
+ */
 void dwabbrev_init(struct dwabbrev_table *t, const struct dwread *section, uint64_t off,
 		   struct budget *budget);
 
-/* Reads it. 0 (a broken table ends where it breaks), -EAGAIN, -ENOMEM or -EDQUOT. */
+/*
+ * Reads the table. 0 (also for a damaged table, which ends at the damage), -EAGAIN, -ENOMEM or
+ * -EDQUOT.
+ */
 int dwabbrev_load(struct dwabbrev_table *t);
 
-/* The same, but only as far as that code is found; more can be read later. */
+/* The same, but only until that code is found; the rest can be read later. */
 int dwabbrev_load_to(struct dwabbrev_table *t, uint64_t code);
 
-/* NULL when there is none of that code. */
+/* NULL if the code does not exist. */
 const struct dwabbrev *dwabbrev_find(const struct dwabbrev_table *t, uint64_t code);
 
 void dwabbrev_fini(struct dwabbrev_table *t);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The debug sections of one file as plain bytes: where they lie in the file, or decompressed.
+ * The debug sections of one file as plain bytes: in the mapped file, or decompressed.
  *
- * Only the sections that names and lines come from are touched; types' and variables' locations,
- * often most of a file, are not.
+ * Only sections with names and lines are read. Type information and locations of variables, often
+ * most of a file, are not.
  */
 #include "symbol/dwarf/dwfile.h"
 
@@ -29,7 +29,7 @@ static const char *const names[DWFILE_SECTION_CNT] = {
 	[DWFILE_CU_INDEX] = "cu_index",
 };
 
-/* What is read of the sections whose names end in ".dwo", and of the others. */
+/* The sections that are read: those with names that end in ".dwo", and others. */
 #define DWO_SECTIONS                                                                               \
 	(1u << DWFILE_INFO | 1u << DWFILE_ABBREV | 1u << DWFILE_STR | 1u << DWFILE_STR_OFFSETS |   \
 	 1u << DWFILE_RNGLISTS)
@@ -41,7 +41,10 @@ static const struct {
 	[DWFILE_PACKAGE] = { 1u << DWFILE_CU_INDEX, DWO_SECTIONS },
 };
 
-/* Of a .dwo file the last one: types may be in sections of their own, of the same name, before all else. */
+/*
+ * In a .dwo file the last section of a name is used: type units may precede it in sections of the
+ * same name.
+ */
 static bool find_named(const struct elfimg *img, enum dwfile_kind kind, const char *name,
 		       struct elfimg_sec *out)
 {
@@ -58,7 +61,7 @@ static bool find_named(const struct elfimg *img, enum dwfile_kind kind, const ch
 	return found;
 }
 
-/* Either form of name: ".zdebug_" is the older one of compressed sections. */
+/* Also finds the older name of compressed sections, ".zdebug_". */
 static bool find_section(const struct elfimg *img, enum dwfile_kind kind,
 			 enum dwfile_section section, struct elfimg_sec *out)
 {

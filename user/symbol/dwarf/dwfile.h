@@ -22,24 +22,24 @@ enum dwfile_section {
 	DWFILE_RANGES,
 	DWFILE_RNGLISTS,
 	DWFILE_LINE,
-	DWFILE_CU_INDEX, /* of a package: where its units' parts of the other sections are */
+	DWFILE_CU_INDEX, /* in a package: locations of its units' parts of other sections */
 	DWFILE_SECTION_CNT,
 };
 
-/* What a file holds of debug information that may be split. */
+/* The kinds of files with debug information */
 enum dwfile_kind {
-	DWFILE_WHOLE, /* all of it, or what is left of it in the program */
-	DWFILE_DWO, /* what was moved out of one object file */
-	DWFILE_PACKAGE, /* that of many object files */
+	DWFILE_WHOLE, /* unsplit, or the program's part of split information */
+	DWFILE_DWO, /* the split part of one object file */
+	DWFILE_PACKAGE, /* the split parts of many object files */
 };
 
 /* Longer strings are cut. */
 #define DWFILE_STR_MAX 16384
 
 struct dwfile_data {
-	const uint8_t *bytes; /* NULL when the file has no such section */
+	const uint8_t *bytes; /* NULL if the file lacks the section */
 	size_t size;
-	uint8_t *heap; /* the same when it had to be decompressed */
+	uint8_t *heap; /* the same if it was decompressed */
 };
 
 /* The debug sections of one file, decompressed. */
@@ -48,32 +48,35 @@ struct dwfile {
 	struct budget *budget;
 	enum dwfile_kind kind;
 	struct dwfile_data sections[DWFILE_SECTION_CNT];
-	unsigned int loaded; /* sections done */
-	struct unpack *unpack; /* of the next one, when it is under way */
+	unsigned int loaded; /* number of finished sections */
+	struct unpack *unpack; /* of the next section, while it is decompressed */
 };
 
-/* Text in a section; not NUL-terminated. NULL when there is none. */
+/* Text in a section; not NUL-terminated. NULL if there is none. */
 struct dwfile_str {
 	const char *s;
 	size_t len;
 };
 
-/* Whether there is debug information; reads headers only. */
+/* Whether the file has debug information; reads headers only. */
 bool dwfile_has_info(const struct elfimg *img);
 
-/* Image and budget are borrowed until dwfile_fini(). */
+/* img and budget are borrowed until dwfile_fini(). */
 void dwfile_init(struct dwfile *f, const struct elfimg *img, enum dwfile_kind kind,
 		 struct budget *budget);
 
 /*
- * Decompresses what has to be. 0, -EAGAIN (call again), -EDQUOT, or -ENODATA when the sections that
- * nothing goes without cannot be read.
+ * Decompresses sections. 0; -EAGAIN (call again); -EDQUOT; -ENODATA if required sections cannot be
+ * read.
  */
 int dwfile_load(struct dwfile *f);
 
 void dwfile_fini(struct dwfile *f);
 
-/* Lets f, loaded or without an image, have that part of another's section; where it has none, f has none. */
+/*
+ * Makes f, loaded or without an image, use that part of another file's section, or no section if it
+ * has none.
+ */
 void dwfile_borrow(struct dwfile *f, enum dwfile_section section, const struct dwfile *from,
 		   uint64_t off, uint64_t size);
 

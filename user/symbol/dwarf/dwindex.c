@@ -2,10 +2,10 @@
 /*
  * Walks over DIEs: the functions of a unit, the inlined calls of a function.
  *
- * A tree of DIEs lies in the file in the order in which it is written down, so a walk only goes
- * forward: a counter says how deep it is. DW_AT_sibling shortens the way over what is of no interest,
- * as long as it leads forward and stays in the unit; so no byte is read twice, and a walk can take
- * no longer than the unit is. It stops after any DIE, and after any entry of a list of ranges.
+ * DIEs of a tree are stored in depth-first order, so a walk only goes forward, with a counter for
+ * the depth. DW_AT_sibling skips subtrees without functions, but only if it leads forward within
+ * the unit. So no byte is read twice, and a walk takes at most time in proportion to the unit. It
+ * can stop after each DIE, and after each entry of a range list.
  */
 #include "symbol/dwarf/dwindex.h"
 
@@ -18,7 +18,7 @@
 #include "symbol/dwarf/dwinfo.h"
 #include "symbol/elf/elfimg.h"
 
-/* Blocks and calls in each other; what is deeper is left out. */
+/* Maximum depth of nested blocks and calls; deeper ones are skipped. */
 #define NESTING_MAX 512
 #define NOTHING UINT32_MAX
 #define WANTED                                                                                     \
@@ -32,7 +32,7 @@ bool dwindex_is_code(const struct dwindex_source *src, uint64_t lo, uint64_t hi)
 	       elfimg_off(src->exec, hi - 1, &off);
 }
 
-/* Adds what is left of the ranges that w->range stands in. */
+/* Adds the remaining ranges of w->range. */
 static int add_ranges(struct dwindex_walk *w, const struct dwindex_source *src, struct ranges *r,
 		      bool by_size)
 {
@@ -68,7 +68,7 @@ static void begin_ranges(struct dwindex_walk *w, const struct dwindex_source *sr
 	w->rank = rank;
 }
 
-/* Past a DIE whose children are of no interest. */
+/* Skips the children of a DIE. */
 static void pass_over(struct dwindex_walk *w, const struct dwdie *die)
 {
 	const struct dwval *sibling = &die->vals[DWATTR_SIBLING];
@@ -86,8 +86,8 @@ static void pass_over(struct dwindex_walk *w, const struct dwdie *die)
 }
 
 /*
- * To the next DIE that is not passed over: 1 and it is in *die, at w->depth; 0 at the end; -EAGAIN,
- * -EDQUOT. The caller then enters it (w->depth++ when it has children) or passes over it.
+ * Finds the next DIE that is not skipped: 1 with the DIE in *die, at w->depth; 0 at the end;
+ * -EAGAIN or -EDQUOT. The caller then enters it (w->depth++ if it has children) or skips it.
  */
 static int next_die(struct dwindex_walk *w, const struct dwindex_source *src, struct dwdie *die)
 {
@@ -117,7 +117,7 @@ static int next_die(struct dwindex_walk *w, const struct dwindex_source *src, st
 	return 0;
 }
 
-/* To the first child of the DIE at off. */
+/* Starts at the first child of the DIE at off. */
 static void begin_walk(struct dwindex_walk *w, const struct dwindex_source *src, uint64_t off)
 {
 	struct dwdie die;
@@ -130,7 +130,7 @@ static void begin_walk(struct dwindex_walk *w, const struct dwindex_source *src,
 		w->pos = die.next;
 }
 
-/* Whether functions may be found further down. */
+/* Whether children may be functions. */
 static bool holds_functions(int tag)
 {
 	switch (tag) {
@@ -226,7 +226,7 @@ static int add_call(struct dwindex_func *f, const struct dwdie *die, uint32_t pa
 	return 0;
 }
 
-/* Handles one DIE inside a function. What had no memory is read again. */
+/* Handles one DIE inside a function. After -ENOMEM it is read again. */
 static int visit_in_func(struct dwindex_func *f, const struct dwindex_source *src,
 			 const struct dwdie *die)
 {

@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Address to functions, inlined ones included, from debug information.
+ * Address to functions, including inlined functions, from debug information.
  *
- * There are three indexes, each built when it is first needed and only for the part that is needed,
- * so that a gigabyte of debug information costs what the sampled code costs:
+ * There are three indexes. Each is built on demand for the parts in use, so the cost of a gigabyte of
+ * debug information depends on the sampled code only:
  *
  *	units by address	one pass over the unit headers
  *	functions by address	one walk over a unit, through namespaces, types and blocks
  *	inlined copies		one walk over a function
  *
- * A unit that was split has its DIEs in another file, which is looked for when its functions are asked for;
- * where that is missing, what stayed behind has lines, and functions if the compiler left some.
+ * A split unit has its DIEs in another file, which is opened when functions of the unit are looked up.
+ * If that file is missing, the skeleton has lines, and functions if the compiler kept some.
  *
- * The file's own index of units (.debug_aranges) is not used: clang does not write it. Addresses
- * that the executed file does not map (functions that the linker dropped keep debug information at
- * address 0) are never indexed.
+ * The file's own index of units (.debug_aranges) is not used, because clang does not write it.
+ * Functions that the linker dropped have debug information at address 0. The executed file does not
+ * map such addresses, so they are not indexed.
  *
- * Any step may find the slice used up and return -EAGAIN: what it has read stays, so the look-up is
- * made again from its beginning and comes quickly to where it was. When memory runs out, all indexes
- * are freed and the look-up goes on with its own unit alone; a unit that does not fit alone is left
- * out for good.
+ * Each step returns -EAGAIN if the slice is used up. Its results are kept, so the lookup restarts from
+ * the beginning and gets quickly to the same place. If memory runs out, all indexes are freed and the
+ * lookup continues with its own unit only. A unit that does not fit alone is skipped for good.
  */
 #include "symbol/dwarf/dwinfo.h"
 
@@ -40,9 +39,9 @@
 #include "symbol/elf/elfimg.h"
 
 #define NAME_COST 64
-/* References from one DIE to the next until there is a name. */
+/* Maximum number of references between DIEs until one has a name */
 #define ORIGINS_MAX 16
-/* Demangling a name, in units of budget_work(). */
+/* Work to demangle a name, in units of budget_work() */
 #define NAME_WORK 100
 #define NAME_ATTRS                                                                                 \
 	(1u << DWATTR_NAME | 1u << DWATTR_LINKAGE_NAME | 1u << DWATTR_MIPS_LINKAGE_NAME |          \
@@ -51,9 +50,9 @@
 enum stage { READ_ALT, LIST_ALT, READ_FILE, LIST_UNITS, SETTLE_UNITS, READY };
 
 struct slot {
-	struct dwindex_unit *index; /* NULL until it is asked for */
+	struct dwindex_unit *index; /* NULL until it is needed */
 	struct hmap funcs; /* DIE offset -> struct dwindex_func */
-	struct dwsplit *split; /* NULL: it is not split, or was not asked for */
+	struct dwsplit *split; /* NULL: not split, or not needed yet */
 	bool refused; /* too large */
 };
 
@@ -64,22 +63,22 @@ struct dwinfo {
 	struct dwofiles *split_files;
 	struct dwsplit_package package;
 	enum stage stage;
-	struct dwrange listing; /* ranges of the unit that was listed last */
+	struct dwrange listing; /* ranges of the last listed unit */
 	bool in_range, ranged;
 
-	struct slot *slots; /* one for each unit */
+	struct slot *slots; /* one per unit */
 	size_t slot_cap;
 	struct ranges unit_ranges; /* id = index into units */
-	size_t *unranged; /* units that do not say where their code is */
+	size_t *unranged; /* units without address ranges */
 	size_t unranged_cnt, unranged_cap;
-	uint64_t tried_addr; /* for this address, so many of them were tried in vain */
+	uint64_t tried_addr; /* address of the current search in them, and how many were searched */
 	size_t tried_cnt;
 
 	struct strtab names; /* demangled */
 	struct hmap name_ids; /* address of the name in the file -> id in names + 1 */
 	uint64_t names_mem;
 
-	size_t current; /* the unit that is looked at */
+	size_t current; /* the current unit */
 	bool alone; /* everything else was freed for it */
 	bool left_out;
 };
@@ -126,7 +125,7 @@ static void free_slot(struct dwinfo *dw, struct slot *slot)
 	*slot = (struct slot){ .refused = slot->refused };
 }
 
-/* Frees everything that can be read again: all indexes and names. */
+/* Frees all indexes and names; they can be read again. */
 static void free_indexes(struct dwinfo *dw)
 {
 	size_t i;
@@ -160,7 +159,7 @@ void dwinfo_free(struct dwinfo *dw)
 	free(dw);
 }
 
-/* Of a unit, and of what is in another file when that was found. */
+/* The source of a unit's indexes; if the unit is split and its file was found, that file. */
 static struct dwindex_source source_of(const struct dwinfo *dw, size_t idx)
 {
 	const struct dwunit *unit = &dw->units.units[idx];
@@ -177,7 +176,7 @@ static struct dwindex_source source_of(const struct dwinfo *dw, size_t idx)
 	};
 }
 
-/* Adds the ranges of the unit that was listed last, of which some may be left. */
+/* Adds the remaining ranges of the last listed unit. */
 static int add_unit_ranges(struct dwinfo *dw)
 {
 	struct dwindex_source src;
@@ -237,7 +236,7 @@ static int list_units(struct dwinfo *dw)
 		u = die.abbrev ? &dw->units.units[dw->units.cnt - 1] : NULL;
 		if (u && has_code(u)) {
 			dwrange_begin(&dw->listing, &dw->units, u, &die);
-			/* it says that it has none, when its ranges are not code */
+			/* a unit whose ranges are no code has ranges, too */
 			dw->ranged = u->split || dwunit_has(&die, DWATTR_RANGES) ||
 				     dwunit_has(&die, DWATTR_HIGH_PC);
 			dw->in_range = true;
@@ -307,13 +306,13 @@ static int make_ready(struct dwinfo *dw)
 	return 0;
 }
 
-/* Memory for one structure, zeroed; NULL when there is none left. */
+/* Allocates a zeroed structure; NULL if the budget has no memory left. */
 static void *new_one(struct dwinfo *dw, size_t size)
 {
 	return budget_take(dw->budget, size) ? NULL : xcalloc(1, size);
 }
 
-/* Finds what was moved out of a unit, if that is to be found, and makes its DIEs readable. */
+/* Finds the split part of a unit, if it exists, and prepares its DIEs. */
 static int load_dies(struct dwinfo *dw, size_t idx)
 {
 	struct slot *slot = &dw->slots[idx];
@@ -375,8 +374,8 @@ static int load_func(struct dwinfo *dw, size_t idx, uint64_t die, struct dwindex
 }
 
 /*
- * Appends the name as people write it. Inlined functions come again and again, and demangling is
- * most of what a look-up costs: what a name in the file turned into is kept, by where it lies.
+ * Appends the demangled name. The same inlined functions occur often, and demangling is most of the
+ * cost of a lookup. So results are kept by the position of the name in the file.
  */
 static int write_name(struct dwinfo *dw, const struct dwfile_str *name, struct buf *text)
 {
@@ -402,7 +401,7 @@ static int write_name(struct dwinfo *dw, const struct dwfile_str *name, struct b
 	return budget_work(dw->budget, NAME_WORK);
 }
 
-/* What a DIE is a copy of, or completes; false when there is no such thing. */
+/* Follows the reference to the DIE that this one copies or completes; false if there is none. */
 static bool follow_origin(const struct dwunits **us, const struct dwdie *die, uint64_t *off)
 {
 	enum dwabbrev_attr attr = dwunit_has(die, DWATTR_ABSTRACT_ORIGIN) ? DWATTR_ABSTRACT_ORIGIN :
@@ -425,7 +424,10 @@ static void keep_first(struct dwfile_str *kept, struct dwfile_str str)
 		*kept = str;
 }
 
-/* The linker's name says parameters and scope; C has none, nor have local functions of GCC's C++. */
+/*
+ * Prefers the linkage name, which has parameters and scope. C has none, and neither do local
+ * functions of GCC's C++.
+ */
 static int find_name(struct dwunits *us, uint64_t off, struct dwfile_str *out, bool *plain)
 {
 	struct dwfile_str linkage = { 0 }, mips = { 0 }, name = { 0 };
@@ -475,16 +477,16 @@ static void add_file(const struct dwunit *unit, const struct dwline *lines, uint
 		out->file_off = SIZE_MAX;
 }
 
-/* Where in a unit an address is. */
+/* An address in a unit */
 struct place {
-	const struct dwunit *unit; /* with its lines */
-	struct dwunits *units; /* with its DIEs */
+	const struct dwunit *unit; /* the unit with the lines */
+	struct dwunits *units; /* the units with the DIEs */
 	const struct dwindex_unit *index;
 	const struct range *hit;
 	const struct dwindex_func *func;
 };
 
-/* Fills out[0..max) from the function's DIE and the path of calls down to the one around addr. */
+/* Fills out[0..max) from the function's DIE and the calls around addr. */
 static int fill_frames(struct dwinfo *dw, const struct place *p, uint64_t addr, struct buf *text,
 		       struct dwinfo_frame *out, size_t max)
 {
@@ -539,7 +541,7 @@ static int frames_in_unit(struct dwinfo *dw, size_t idx, uint64_t addr, struct b
 	return err ? err : fill_frames(dw, &p, addr, text, out, max);
 }
 
-/* In units that do not say where their code is: one after the other, in slices. */
+/* Searches units without address ranges one by one, in slices. */
 static int find_unranged(struct dwinfo *dw, uint64_t addr, struct buf *text,
 			 struct dwinfo_frame *out, size_t max)
 {
@@ -570,7 +572,7 @@ static int find_frames(struct dwinfo *dw, uint64_t addr, struct buf *text, struc
 	return cnt ? cnt : find_unranged(dw, addr, text, out, max);
 }
 
-/* The second time that memory runs out over one look-up, it is the unit that is too large. */
+/* If memory runs out twice in one lookup, the unit itself is too large. */
 static void make_room(struct dwinfo *dw)
 {
 	free_indexes(dw);

@@ -2,9 +2,9 @@
 /*
  * Address to file and line within one unit.
  *
- * A line table is a program for a little machine that writes rows of (address, file, line); a byte
- * of it can stand for a row. It runs a bounded number of steps at a time, and each row is counted
- * before it is kept. Of several rows at one address the last one counts, because the ones before it
+ * A line table is a program for a simple machine that writes rows of (address, file, line); a
+ * single byte can produce a row. It runs for a bounded number of steps, and each row is counted
+ * before it is stored. If several rows have one address, the last one is used, because the others
  * cover no code.
  */
 #include "symbol/dwarf/dwline.h"
@@ -21,11 +21,11 @@
 /* Longer paths are cut. */
 #define PATH_LEN_MAX 4096
 #define FORMATS_MAX 16
-/* Of one table, which is read in one go: compilers write thousands at most. */
+/* Maximum of one table, which is read at once: compilers write thousands at most. */
 #define PATHS_MAX 262144
 #define PATH_BYTES_MAX (16u << 20)
 
-/* -EBADMSG: so many that they cannot be meant. */
+/* -EBADMSG: too many to be valid. */
 static int add_path(struct dwline_paths *paths, const struct dwline_path *path, struct budget *b)
 {
 	void *array = paths->v;
@@ -49,7 +49,7 @@ static struct dwline_path as_path(struct dwfile_str str)
 	};
 }
 
-/* A NUL-terminated string where the reader is. */
+/* Reads a NUL-terminated string. */
 static struct dwfile_str read_str(struct dwread *r)
 {
 	const char *s = (const char *)r->p;
@@ -60,7 +60,7 @@ static struct dwfile_str read_str(struct dwread *r)
 	return (struct dwfile_str){ s, (const char *)r->p - s - 1 };
 }
 
-/* DWARF 2 to 4: lists that end in an empty name. Numbers begin at 1; 0 is the unit's own. */
+/* DWARF 2 to 4: lists that end with an empty name. Numbers start at 1; 0 is the unit's own file. */
 static int read_paths_old(struct dwline *l, struct dwread *r, const struct dwunit *u,
 			  struct budget *b)
 {
@@ -143,7 +143,7 @@ static void read_field(const struct dwline *l, const struct dwunits *us, struct 
 	}
 }
 
-/* DWARF 5: a table of what the fields of an entry are, then the entries. */
+/* DWARF 5: the format of entries, then the entries. */
 static int read_paths_new(const struct dwline *l, const struct dwunits *us, struct dwread *r,
 			  struct dwline_paths *paths, struct budget *b)
 {
@@ -161,7 +161,7 @@ static int read_paths_new(const struct dwline *l, const struct dwunits *us, stru
 		formats[k].form = dwread_uleb(r);
 	}
 	cnt = dwread_uleb(r);
-	/* an entry takes a byte at least: what claims more is not read at all */
+	/* an entry takes at least one byte, so larger counts are invalid */
 	if (cnt && (!format_cnt || cnt > dwread_left(r)))
 		r->bad = true;
 	for (i = 0; !err && !r->bad && i < cnt; i++) {
@@ -175,7 +175,7 @@ static int read_paths_new(const struct dwline *l, const struct dwunits *us, stru
 	return err;
 }
 
-/* Leaves l->at at the program; a table that makes no sense is an empty one. */
+/* Leaves l->at at the program; an invalid table counts as empty. */
 static int read_header(struct dwline *l, const struct dwunits *us, const struct dwunit *u,
 		       struct budget *b)
 {
@@ -241,7 +241,7 @@ static int add_row(struct dwline *l, bool end, struct budget *b)
 	return 0;
 }
 
-/* Functions that the linker dropped keep their rows, at address 0 or so. */
+/* Skips functions that the linker dropped: their rows are at address 0 or near it. */
 static void end_sequence(struct dwline *l, const struct elfimg *exec)
 {
 	uint64_t off;
@@ -310,7 +310,7 @@ static int run_standard(struct dwline *l, uint8_t op, struct budget *b)
 	return 0;
 }
 
-/* Runs one instruction. Who has no memory for its row begins anew, see dwline_load(). */
+/* Runs one instruction. After -ENOMEM the table starts again, see dwline_load(). */
 static int run(struct dwline *l, const struct elfimg *exec, struct budget *b)
 {
 	uint8_t op = dwread_num(&l->at, 1);
@@ -329,7 +329,10 @@ static int run(struct dwline *l, const struct elfimg *exec, struct budget *b)
 	return err ? err : budget_step(b, 1);
 }
 
-/* By address; the end of one sequence before the start of the next; else as they were written. */
+/*
+ * By address; the end of a sequence before the start of the next; otherwise in the order of the
+ * table.
+ */
 static int compare(const void *pa, const void *pb)
 {
 	const struct dwline_row *a = pa, *b = pb;
@@ -360,7 +363,7 @@ int dwline_load(struct dwline *l, const struct dwunits *us, const struct dwunit 
 	if (err)
 		return err;
 	if (!l->read) {
-		/* rows behind the last end have no end */
+		/* rows after the last end have no end */
 		l->cnt = l->sequence;
 		l->read = true;
 	}

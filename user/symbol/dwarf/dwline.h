@@ -15,10 +15,10 @@ struct elfimg;
 struct dwline_row {
 	uint64_t addr;
 	uint32_t line;
-	uint32_t file; /* UINT32_MAX: no code here, a sequence ends */
+	uint32_t file; /* UINT32_MAX: end of a sequence, no code */
 };
 
-/* A file or a directory in the table of one unit. */
+/* A file or a directory in the table of one unit */
 struct dwline_path {
 	const char *s;
 	uint32_t len;
@@ -31,40 +31,40 @@ struct dwline_paths {
 	uint64_t bytes;
 };
 
-/* The registers of the machine that line programs are written for. */
+/* Registers of the machine that runs line programs */
 struct dwline_state {
 	uint64_t addr;
 	uint64_t line, file;
 };
 
-/* The line table of one unit. {0} is one that was not read yet. */
+/* The line table of one unit. {0} is a table that was not read. */
 struct dwline {
-	struct dwline_row *rows; /* by address */
+	struct dwline_row *rows; /* sorted by address */
 	size_t cnt, cap;
 	struct dwline_paths dirs, files;
 
-	/* the program's header, and where reading goes on */
+	/* the program's header, and the current position */
 	struct dwread at;
 	uint8_t version, addr_sz, off_sz, min_inst_len, line_range, opcode_base;
 	int8_t line_base;
 	const uint8_t *opcode_lens;
 	struct dwline_state state;
-	size_t sequence; /* the first row of the sequence that is being read */
+	size_t sequence; /* first row of the current sequence */
 	struct resumable_sort sort;
 	bool opened, read, loaded;
 };
 
 /*
- * Reads the unit's line table; rows outside the code of exec are left out. 0 (a broken table ends
- * where it breaks), -EAGAIN (call again), -ENOMEM (dwline_free() it) or -EDQUOT.
+ * Reads the unit's line table; skips rows outside the code of exec. 0 (also for a damaged table,
+ * which ends at the damage); -EAGAIN (call again); -ENOMEM (call dwline_free()); -EDQUOT.
  */
 int dwline_load(struct dwline *l, const struct dwunits *us, const struct dwunit *u,
 		const struct elfimg *exec, struct budget *budget);
 
-/* The row that covers addr: its file's number and line; false when none does. */
+/* Finds the file number and line of the row that covers addr; false if there is none. */
 bool dwline_find(const struct dwline *l, uint64_t addr, uint32_t *file, uint32_t *line);
 
-/* Appends the path of a file number; false when there is none. */
+/* Appends the path of a file number; false if there is none. */
 bool dwline_path(const struct dwline *l, const struct dwunit *u, uint64_t number, struct buf *text);
 
 void dwline_free(struct dwline *l, struct budget *budget);

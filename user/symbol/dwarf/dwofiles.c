@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The files that hold what the compiler moved out of object files (.dwo), and the package of them (.dwp).
+ * Split debug information: the .dwo files of object files, and their package (.dwp).
  *
- * They are opened by whoever may, one after the other, when code of their unit is looked up for the first
- * time. Which one to open is said by the program, which anyone may have written: how often one is asked for is
- * bounded, and so is what they take of the address space. Whether one is the right file is seen when it is
- * read (dwsplit.c); one of another build may be found before it, so that is refused and the next asked for.
- * No two units share a file: who refuses his own takes it from nobody.
+ * A process with the rights opens these files on request, one by one, when code of their unit is
+ * first looked up. The program names them and is untrusted, so the number of requests and the
+ * mapped size are bounded. Whether a file is the right one is known after reading it (dwsplit.c).
+ * If a file of another build is found first, it is refused, and the next one is requested. Units
+ * share no files, so refusing one affects no other unit.
  *
- * The answer to a question is taken before another question is put: who asks may have given up in between
- * and come back for another unit.
+ * A reply is handled before the next request, because the caller may have given up in between and
+ * continued with another unit.
  */
 #include "symbol/dwarf/dwofiles.h"
 
@@ -19,17 +19,17 @@
 
 #include "base/alloc.h"
 
-/* Longer ones cannot be opened. */
+/* Longer names cannot be opened. */
 #define NAME_LEN_MAX 4095
 #define PACKAGE_SIZE_MAX (4ull << 30)
 #define ALL_SIZE_MAX (4ull << 30)
-/* Of one name, in so many places. */
+/* Maximum number of refused files per name */
 #define REFUSED_MAX 8
 
 struct dwofile {
-	struct elfimg img; /* closed while pending, when refused, and when missing */
+	struct elfimg img; /* closed while pending, after refusal, and if missing */
 	char *path; /* while pending */
-	unsigned int refused; /* so many that were found */
+	unsigned int refused; /* number of refused files */
 	bool missing;
 };
 
@@ -89,7 +89,7 @@ int dwofiles_package(struct dwofiles *f, const struct elfimg *exec, const struct
 	return f->package.bytes != NULL;
 }
 
-/* NULL when it has no name that can be opened. */
+/* NULL if the name cannot be opened. */
 static char *make_path(struct dwfile_str dir, struct dwfile_str name)
 {
 	static const char mark[] = "/./";
@@ -108,7 +108,7 @@ static char *make_path(struct dwfile_str dir, struct dwfile_str name)
 	return path;
 }
 
-/* Takes the answer for the one that is pending: 0, or -EAGAIN when there is none. */
+/* Handles the reply for the pending request: 0, or -EAGAIN if there is none. */
 static int take_answer(struct dwofiles *f)
 {
 	struct dwofile *d = f->pending;

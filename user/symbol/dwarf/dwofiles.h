@@ -13,39 +13,39 @@
 
 struct dwofile;
 
-/* The files that the debug information of one module is split over, as far as they were needed. */
+/* Files with split debug information of one module, opened on demand */
 struct dwofiles {
 	symbolizer_open_fn open;
 	void *ctx;
-	struct hmap by_unit; /* where the unit is that stayed behind -> struct dwofile */
-	struct dwofile *pending; /* asked for, and not answered yet */
+	struct hmap by_unit; /* offset of the skeleton unit -> struct dwofile */
+	struct dwofile *pending; /* requested, without a reply */
 	struct elfimg package;
 	bool package_known;
-	unsigned int asked, missing; /* so many times, so many files in all */
-	bool beyond; /* more would have been needed than may be asked for */
+	unsigned int asked, missing; /* requests, and missing files */
+	bool beyond; /* the limit of requests was reached */
 	size_t open_cnt;
-	uint64_t size; /* of those that are open */
+	uint64_t size; /* size of all open files */
 };
 
-/* open may be NULL: then there is nothing; ctx is borrowed until dwofiles_fini(). */
+/* open may be NULL: then no file is opened. ctx is borrowed until dwofiles_fini(). */
 void dwofiles_init(struct dwofiles *f, symbolizer_open_fn open, void *ctx);
 void dwofiles_fini(struct dwofiles *f);
 
-/* The package of the program exec: 1 and *img, borrowed; 0 when there is none; -EAGAIN. */
+/* The package of the program exec: 1 and *img, borrowed; 0 if there is none; -EAGAIN. */
 int dwofiles_package(struct dwofiles *f, const struct elfimg *exec, const struct elfimg **img);
 
 /*
- * The file of the unit that stayed behind at that offset, by the name of it and of the directory that it was
- * made in. 1 and *img, borrowed until dwofiles_refuse() and dwofiles_drop(), which may be any file; 0 when it
- * is missing; -EAGAIN.
+ * The .dwo file of the skeleton unit at that offset, by its name and build directory. 1 and *img,
+ * which is borrowed until dwofiles_refuse() or dwofiles_drop(), and is not verified; 0 if it is
+ * missing; -EAGAIN.
  */
 int dwofiles_get(struct dwofiles *f, uint64_t unit, struct dwfile_str dir, struct dwfile_str name,
 		 const struct elfimg **img);
 
-/* Closes that file, which was not the right one, or makes no sense: dwofiles_get() looks further. */
+/* Closes a wrong or invalid file; dwofiles_get() then tries the next one. */
 void dwofiles_refuse(struct dwofiles *f, uint64_t unit);
 
-/* Closes all but the package. What is missing stays so. */
+/* Closes all files except the package. Missing files stay missing. */
 void dwofiles_drop(struct dwofiles *f);
 
 #endif /* D9_SYMBOL_DWARF_DWOFILES_H */

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The index of a package of split debug information (.debug_cu_index): a hash table from the numbers of
- * units to rows, and two tables that say for each row where its parts of the sections are and how long.
- * A row's parts are what the sections of the unit's own file were.
+ * The index of a package of split debug information (.debug_cu_index): a hash table from unit ids
+ * to rows, and two tables with offset and size of each row's part of each section. A row's parts
+ * correspond to the sections of the unit's own file.
  *
- * Two versions differ in the header's first word and in what the last columns are called; those that are
- * used here have one number in both, but for the ranges, which the older one does not have.
+ * Two versions differ in the header's first word and in the numbers of the last columns. The
+ * columns used here have the same number in both, except ranges, which the older version lacks.
  */
 #include "symbol/dwarf/dwpackage.h"
 
 #define VERSION_GNU 2
 #define VERSION_DWARF5 5
 #define HEADER_SZ 16
-/* Tables are a third empty at least: nobody needs more. */
+/* At least a third of a table is free, so more probes are not needed. */
 #define PROBES_MAX 256
 #define COLUMNS_MAX 16
 #define COLUMN_RNGLISTS 8
 
 struct index {
 	uint32_t version, columns, rows, slots;
-	/* in the section */
+	/* offsets in the section */
 	uint64_t ids, row_of, names, offsets, sizes;
 };
 
@@ -52,7 +52,7 @@ static uint64_t number_at(const struct dwfile *f, uint64_t off, unsigned int sz)
 	return dwread_num(&r, sz);
 }
 
-/* Rows count from 1; 0 is none. */
+/* Rows count from 1; 0: not found. */
 static uint32_t find_row(const struct dwfile *f, const struct index *x, uint64_t id)
 {
 	const uint32_t mask = x->slots - 1, step = ((id >> 32) & mask) | 1;

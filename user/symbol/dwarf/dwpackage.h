@@ -8,8 +8,8 @@
 #include "symbol/dwarf/dwfile.h"
 
 /*
- * Finds the unit of that number in a package, which has been loaded: out, which has no sections yet, gets
- * its part of each of them, borrowed. False when the package has none, or says of it what makes no sense.
+ * Finds the unit with that id in a loaded package. out must have no sections; it borrows its part
+ * of each section. False if the package lacks the unit, or the index is invalid.
  */
 bool dwpackage_find(const struct dwfile *package, uint64_t id, struct dwfile *out);
 

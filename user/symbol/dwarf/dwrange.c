@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Where the code of a DIE is: from one address to another, or in a list of ranges, of which there
- * are two encodings (.debug_ranges before DWARF 5, .debug_rnglists since). An entry is read at a
- * time, so that who walks a list that never ends can count.
+ * Address ranges of a DIE: a single range, or a list in one of two encodings (.debug_ranges before
+ * DWARF 5, .debug_rnglists since). Each call reads one entry, so the caller can count entries of a
+ * list without end.
  */
 #include "symbol/dwarf/dwrange.h"
 
@@ -76,7 +76,7 @@ static int next_old(struct dwrange *r, const struct dwunit *u, uint64_t *lo, uin
 	return 1;
 }
 
-/* An address by its index, in this unit. */
+/* The address with this index in the unit. */
 static uint64_t indexed(struct dwrange *r, const struct dwunits *us, const struct dwunit *u)
 {
 	struct dwval val = { .kind = DWVAL_ADDRX, .v = dwread_uleb(&r->at) };

@@ -8,15 +8,15 @@
 #include <string.h>
 
 /*
- * A place in bytes of a file. Reading past the end gives zeros and sets bad, so that a row of reads
- * is checked once, at its end.
+ * A position in the bytes of a file. Reads after the end return zeros and set bad, so one check
+ * after several reads is enough.
  */
 struct dwread {
 	const uint8_t *p, *end;
 	bool bad;
 };
 
-/* From off on; an off behind the end is bad at once. */
+/* Starts at off; an off after the end sets bad. */
 static inline struct dwread dwread_at(const uint8_t *data, size_t size, uint64_t off)
 {
 	static const uint8_t none;
@@ -40,7 +40,7 @@ static inline void dwread_skip(struct dwread *r, uint64_t n)
 	r->p += n;
 }
 
-/* A number of 1 to 8 bytes, in this machine's order. */
+/* A number of 1 to 8 bytes, in native byte order */
 static inline uint64_t dwread_num(struct dwread *r, unsigned int sz)
 {
 	uint64_t v = 0;
@@ -69,7 +69,7 @@ static inline uint64_t dwread_num(struct dwread *r, unsigned int sz)
 	return v;
 }
 
-/* The bits of a LEB128 number, *shift of them, and whether the last byte says that they are signed. */
+/* Reads a LEB128 number: its bits, their number in *shift, and whether the sign bit is set. */
 static inline uint64_t dwread_leb(struct dwread *r, unsigned int *shift, bool *negative)
 {
 	uint64_t v = 0;
@@ -109,7 +109,7 @@ static inline int64_t dwread_sleb(struct dwread *r)
 	return negative && shift < 64 ? (int64_t)(v | ~0ull << shift) : (int64_t)v;
 }
 
-/* Past a string and its NUL. */
+/* Skips a string and its NUL. */
 static inline void dwread_skip_str(struct dwread *r)
 {
 	const uint8_t *nul = r->p < r->end ? memchr(r->p, '\0', dwread_left(r)) : NULL;

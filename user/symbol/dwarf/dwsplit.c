@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Units that were split: lines, addresses and ranges of code stay in the program with a first DIE that has
- * no children (the skeleton), all else is in a file beside the object file or in a package of such files.
+ * Split units: lines, addresses and ranges of code stay in the program, with a first DIE without
+ * children (the skeleton). The rest is in a .dwo file or in a package of such files.
  *
- * Both are made one here: a list of units whose sections are those of the .dwo file or the unit's parts of
- * the package's, and for what stayed behind, the program's own. The unit counts that has the skeleton's
- * number, which is a hash over all that the compiler wrote to it: a file of another build has none such, and
- * is one of several that may be found.
+ * This file combines both: a list of units with the sections of the .dwo file, or with the unit's
+ * parts of the package, and with sections of the program for the rest. The unit must have the
+ * skeleton's id, which is a hash over its contents. A file of another build has another id; several
+ * files may be found.
  */
 #include "symbol/dwarf/dwsplit.h"
 
@@ -16,7 +16,7 @@
 #include "symbol/budget.h"
 #include "symbol/dwarf/dwpackage.h"
 
-/* 1: there is one, which is loaded; 0, -EAGAIN, -ENOMEM, -EDQUOT. */
+/* Loads the package: 1; 0 if there is none; -EAGAIN, -ENOMEM or -EDQUOT. */
 static int load_package(const struct dwsplit_source *src)
 {
 	struct dwsplit_package *p = src->package;
@@ -50,7 +50,7 @@ void dwsplit_free_package(struct dwsplit_package *p)
 	*p = (struct dwsplit_package){ 0 };
 }
 
-/* 0, and the stage is READ if it is there. */
+/* 0; the stage is READ if the unit was found. */
 static int find_in_package(struct dwsplit *s, const struct dwsplit_source *src)
 {
 	int ret = load_package(src);
@@ -88,7 +88,7 @@ static void borrow_all(struct dwfile *f, enum dwfile_section section, const stru
 	dwfile_borrow(f, section, from, 0, from->sections[section].size);
 }
 
-/* It is not there: there may be another one further on. */
+/* Refuses a file without the unit; the next one may have it. */
 static void refuse(struct dwsplit *s, const struct dwsplit_source *src)
 {
 	dwunit_fini(&s->units);
@@ -121,7 +121,7 @@ static bool is_it(const struct dwunit *u, const struct dwdie *first, const struc
 	       u->dwo_id == skeleton->dwo_id;
 }
 
-/* The others of the file may be referred to. */
+/* Lists all units of the file, because they may be referenced. */
 static int list(struct dwsplit *s, const struct dwsplit_source *src)
 {
 	const struct dwunit *skeleton = src->skeleton;

@@ -12,13 +12,13 @@
 
 struct budget;
 
-/* The package that units of one program are in. {0}: not looked for yet. */
+/* The package with units of one program. {0}: not searched yet. */
 struct dwsplit_package {
 	struct dwfile file;
 	bool known, begun, there;
 };
 
-/* One unit whose DIEs are elsewhere. {0}: not looked for yet. */
+/* One split unit. {0}: not searched yet. */
 struct dwsplit {
 	enum dwsplit_stage {
 		DWSPLIT_FIND,
@@ -27,13 +27,13 @@ struct dwsplit {
 		DWSPLIT_READY,
 		DWSPLIT_MISSING,
 	} stage;
-	struct dwunits units; /* of the file that they are in, or of this one's part of the package */
-	bool found, beyond_package; /* it was looked for in the package */
-	bool in_file; /* in one of its own */
-	size_t idx; /* in units, when found */
+	struct dwunits units; /* the units of its file, or of its part of the package */
+	bool found, beyond_package; /* searched in the package */
+	bool in_file; /* searched in its own file */
+	size_t idx; /* index in units, if found */
 };
 
-/* What stayed behind, and where to look. */
+/* The skeleton, and where to search */
 struct dwsplit_source {
 	struct dwofiles *files;
 	struct dwsplit_package *package;
@@ -44,13 +44,13 @@ struct dwsplit_source {
 };
 
 /*
- * Finds and lists it. 0: the stage is READY or MISSING; -EAGAIN (call again), -ENOMEM, -EDQUOT. All of src
- * is borrowed until dwsplit_free().
+ * Finds and lists the unit. 0: the stage is READY or MISSING; -EAGAIN (call again); -ENOMEM;
+ * -EDQUOT. src and everything in it is borrowed until dwsplit_free().
  */
 int dwsplit_load(struct dwsplit *s, const struct dwsplit_source *src);
 void dwsplit_free(struct dwsplit *s);
 
-/* Borrowed by all units that were found there: free those first. */
+/* All units found in the package borrow it: free them first. */
 void dwsplit_free_package(struct dwsplit_package *p);
 
 #endif /* D9_SYMBOL_DWARF_DWSPLIT_H */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Units of debug information, their DIEs, and what the attributes of a DIE are worth.
+ * Units of debug information, their DIEs, and values of attributes.
  *
- * A DIE is read where it lies, each byte once, and nothing is followed: where to go on, and how
- * often, is decided by those who walk (dwinfo.c), who count each DIE.
+ * Each byte of a DIE is read once, in place. No references are followed here: the callers that walk
+ * (dwinfo.c) decide about that and count each DIE.
  */
 #include "symbol/dwarf/dwunit.h"
 
@@ -14,7 +14,7 @@
 #include "base/alloc.h"
 #include "symbol/budget.h"
 
-/* Of the forms that GNU tools had before DWARF 5 gave them a number. */
+/* Forms of GNU tools before DWARF 5 */
 #define FORM_GNU_ADDR_INDEX 0x1f01
 #define FORM_GNU_STR_INDEX 0x1f02
 #define FORM_GNU_REF_ALT 0x1f20
@@ -81,7 +81,7 @@ static struct dwval inline_string(const struct dwunits *us, struct dwread *r)
 	return string_at(DWFILE_INFO, off);
 }
 
-/* References within the unit. */
+/* A reference within the unit. */
 static struct dwval local_ref(const struct dwunit *u, uint64_t off)
 {
 	if (off >= u->end - u->off)
@@ -203,7 +203,7 @@ static struct dwval read_value(const struct dwunits *us, const struct dwunit *u,
 	}
 }
 
-/* A form may stand in the DIE itself, but not lead on to another such. */
+/* Reads an attribute. An indirect form may not refer to another one. */
 static struct dwval read_attr(const struct dwunits *us, const struct dwunit *u,
 			      const struct dwabbrev_spec *spec, struct dwread *r)
 {
@@ -255,7 +255,7 @@ int dwunit_read(const struct dwunits *us, const struct dwunit *u, uint64_t off, 
 	return read_die(us, u, u->abbrevs, off, wanted, out);
 }
 
-/* 0 or -EBADMSG: nothing can be found behind a unit whose header is broken. */
+/* 0 or -EBADMSG: after a damaged header, later units cannot be found. */
 static int read_header(const struct dwunits *us, struct dwunit *u)
 {
 	struct dwread r = dwfile_read(&us->file, DWFILE_INFO, us->pos);
@@ -289,7 +289,7 @@ static int read_header(const struct dwunits *us, struct dwunit *u)
 	return 0;
 }
 
-/* Where indexes count from when the unit does not say: behind the table's header. */
+/* The base of indexes: the attribute, or the end of the table's header. */
 static uint64_t base_or(const struct dwunit *u, const struct dwdie *die, enum dwabbrev_attr attr,
 			unsigned int hdr32, unsigned int hdr64)
 {
@@ -300,7 +300,7 @@ static uint64_t base_or(const struct dwunit *u, const struct dwdie *die, enum dw
 	return u->off_sz == 4 ? hdr32 : hdr64;
 }
 
-/* DWARF 5 has the number in the unit's header. */
+/* DWARF 5 has the id in the unit's header. */
 static void read_split(const struct dwunits *us, struct dwunit *u, const struct dwdie *die)
 {
 	bool numbered = dwunit_has(die, DWATTR_DWO_ID);
@@ -327,7 +327,7 @@ static void read_first(const struct dwunits *us, struct dwunit *u, const struct 
 	read_split(us, u, die);
 }
 
-/* Reads the first DIE with no more of the table of abbreviations than it takes. */
+/* Reads the first DIE with as few abbreviations as possible. */
 static int load_first(struct dwunits *us, struct dwunit *u, struct dwdie *first)
 {
 	struct dwread section = dwfile_read(&us->file, DWFILE_ABBREV, 0);
@@ -415,7 +415,7 @@ uint64_t dwunit_number(const struct dwdie *die, enum dwabbrev_attr attr)
 	return dwunit_has(die, attr) && v->kind == DWVAL_NUM ? v->v : 0;
 }
 
-/* Entry idx of a table of numbers of sz bytes, in a section from base on. */
+/* Entry idx of a table of numbers with sz bytes, in a section from base on. */
 static bool read_indexed(const struct dwunits *us, enum dwfile_section section, uint64_t base,
 			 uint64_t idx, unsigned int sz, uint64_t *out)
 {

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * One module's names: which of its files answers what, and when they are read.
+ * Symbols of one module: which of its files has what, and when they are read.
  *
- * Symbols come from the best table there is: .symtab, else that of the separate debug file, else
- * .dynsym with the compressed table that distributions add (.gnu_debugdata). Debug information
- * comes from the file itself or from its debug file. Everything is read when it is first asked
- * for, since most modules of a recording are only ever asked for a few names.
+ * Symbols come from the best table: .symtab, otherwise .symtab of the debug file, otherwise .dynsym
+ * with the compressed table that distributions add (.gnu_debugdata). Debug information comes from
+ * the file itself or from its debug file. Everything is read on demand, because most modules of a
+ * recording have few sampled addresses.
  *
- * A debug file counts when its build-id is that of the module, or, where the module has none, when
- * its checksum is the one in .gnu_debuglink: names of another build are worse than none.
+ * A debug file must have the build-id of the module or, if the module has none, the checksum in
+ * .gnu_debuglink: wrong symbols are worse than none.
  *
- * Reading is a row of steps. Each goes on where it stopped when the slice was used up; a step of the
- * symbol table that runs out of budget is left with what it has, and the next one follows.
+ * Reading is a series of steps, and each continues where it stopped at the end of a slice. If
+ * reading the symbol table exceeds the budget, the part read so far is used, and the next step
+ * follows.
  */
 #include "symbol/dwarf/symbolizer.h"
 
@@ -36,16 +37,16 @@
 #define MEM_DEFAULT (256ull << 20)
 #define CPU_DEFAULT_NS 2000000000ull
 #define ENTRIES_DEFAULT 100000000ull
-/* Debug files, which anyone may point to, are no larger. */
+/* Maximum size of a debug file, because the module is untrusted */
 #define DEBUG_SIZE_MAX (4ull << 30)
 #define CRC_CHUNK (64u << 10)
-/* Bringing a chunk in and adding it up, in units of budget_work(). */
+/* Work to read and checksum a chunk, in units of budget_work() */
 #define CRC_WORK 2048
-/* What a look-up may take beside the budget, so that a long recording does not use it up. */
+/* CPU time per lookup in addition to the budget, so that a long recording does not use it up */
 #define ANSWER_NS 100000
 #define ANSWER_ENTRIES 1000
 
-/* What glibc calls its own ways to what it exports. */
+/* Prefix of glibc's internal aliases of exported functions */
 #define INTERNAL "__GI_"
 
 enum debug_step { DEBUG_BY_ID, DEBUG_BY_LINK, DEBUG_CHECKSUM, DEBUG_DONE };
@@ -55,25 +56,25 @@ struct symbolizer {
 	struct budget symtab_budget, dwarf_budget;
 	struct elfimg img;
 
-	struct elfimg debug; /* separate debug file; closed when there is none */
+	struct elfimg debug; /* separate debug file; closed if there is none */
 	enum debug_step debug_step;
 	uint32_t crc, crc_wanted;
 	size_t crc_pos;
 
 	struct symtab symtab;
 	unsigned int symtab_step;
-	bool symtab_full; /* .symtab was there */
+	bool symtab_full; /* .symtab exists */
 	struct plt plt;
 	struct minidebug *unpacking;
-	struct elfimg mini; /* what .gnu_debugdata unpacks to */
+	struct elfimg mini; /* the unpacked .gnu_debugdata */
 	size_t mini_cap;
 
-	struct elfimg alt; /* what dwz moved out of the debug information */
-	struct dwofiles split; /* what the compiler did */
+	struct elfimg alt; /* debug information that dwz moved */
+	struct dwofiles split; /* debug information that the compiler moved */
 	struct dwinfo *dwarf;
-	bool dwarf_refused; /* for good */
-	bool left_out; /* a part of it was too large */
-	struct buf text; /* names of the last answer */
+	bool dwarf_refused; /* final */
+	bool left_out; /* a part was too large */
+	struct buf text; /* names of the last result */
 };
 
 static bool same_id(const struct elfimg *img, const uint8_t *id, size_t id_sz)
@@ -154,7 +155,7 @@ int symbolizer_open_mem(void *bytes, size_t size, const struct symbolizer_cfg *c
 	return 0;
 }
 
-/* The kernel maps the whole image, section headers last. */
+/* The kernel maps the whole image, with section headers at its end. */
 int symbolizer_open_vdso(const struct symbolizer_cfg *cfg, struct symbolizer **out)
 {
 	struct symbolizer *sym = xcalloc(1, sizeof(*sym));
@@ -210,7 +211,7 @@ static int open_by_build_id(struct symbolizer *sym, const uint8_t *id, size_t id
 	return err == -EAGAIN ? err : 0;
 }
 
-/* The name in .gnu_debuglink, and the checksum behind it; NULL when there is none. */
+/* The name in .gnu_debuglink and its checksum; NULL if there is none. */
 static const char *debuglink(const struct elfimg *img, uint32_t *crc)
 {
 	struct elfimg_sec sec;
@@ -260,7 +261,7 @@ static int check_checksum(struct symbolizer *sym, bool has_id)
 	return 0;
 }
 
-/* Counts as work on debug information. 0, or -EAGAIN. */
+/* Accounted as work on debug information. 0 or -EAGAIN. */
 static int find_debug_file(struct symbolizer *sym)
 {
 	const uint8_t *id = NULL;
@@ -382,7 +383,7 @@ static int load_symtab(struct symbolizer *sym)
 	return err == -EAGAIN ? err : 0;
 }
 
-/* Names in tables may carry a version: memcpy@@GLIBC_2.14. */
+/* Removes a version from the name: memcpy@@GLIBC_2.14. */
 static void write_name(struct buf *text, const struct symtab_sym *s)
 {
 	size_t len = strnlen(s->name, DEMANGLE_MAX);
@@ -393,7 +394,7 @@ static void write_name(struct buf *text, const struct symtab_sym *s)
 		buf_addstr(text, "@plt");
 }
 
-/* The symbol around addr, and the span of addresses that it owns there; after load_symtab(). */
+/* The symbol that owns addr, and its span of addresses; after load_symtab(). */
 static const struct symtab_sym *find_sym(const struct symbolizer *sym, uint64_t addr,
 					 const struct symtab_span **span)
 {
@@ -424,8 +425,8 @@ int symbolizer_name(struct symbolizer *sym, uint64_t off, struct symbolizer_fram
 }
 
 /*
- * dwz moves what several debug files share to one more file; without it names would be holes. 1
- * when it is not needed or there, 0, or -EAGAIN.
+ * Opens the file that dwz moved common parts of debug files to; without it names are missing. 1 if
+ * it is not needed or open; 0; -EAGAIN.
  */
 static int open_alt(struct symbolizer *sym, const struct elfimg *debug)
 {
@@ -453,7 +454,7 @@ static int open_alt(struct symbolizer *sym, const struct elfimg *debug)
 	return 0;
 }
 
-/* The image that has debug information for this module: 1, 0 when there is none, -EAGAIN. */
+/* The image with debug information: 1; 0 if there is none; -EAGAIN. */
 static int debug_image(struct symbolizer *sym, const struct elfimg **img)
 {
 	int err;
@@ -470,7 +471,7 @@ static int debug_image(struct symbolizer *sym, const struct elfimg **img)
 	return sym->debug.bytes && dwfile_has_info(*img);
 }
 
-/* 1 when there is debug information, 0, or -EAGAIN. */
+/* 1 if there is debug information; 0; -EAGAIN. */
 static int load_dwarf(struct symbolizer *sym)
 {
 	const struct elfimg *debug;
@@ -497,7 +498,7 @@ static void write_sym(struct symbolizer *sym, const struct symtab_sym *s, struct
 	buf_addch(&sym->text, '\0');
 }
 
-/* Assembly has lines but often no functions: the symbol table has the name. */
+/* Assembly has lines but often no functions; the name comes from the symbol table. */
 static int frame_without_function(struct symbolizer *sym, uint64_t addr, struct dwinfo_frame *f)
 {
 	const struct symtab_span *span;
@@ -524,7 +525,7 @@ static bool is_internal(const char *name)
 	return !strncmp(name, INTERNAL, strlen(INTERNAL));
 }
 
-/* How many underscores a name begins with; and its length, without a version. */
+/* Number of leading underscores, and the length without a version. */
 static size_t bare_name(const char *name, size_t *len)
 {
 	size_t n = strnlen(name, DEMANGLE_MAX), bare = 0;
@@ -536,7 +537,7 @@ static size_t bare_name(const char *name, size_t *len)
 	return bare;
 }
 
-/* Of two names of one function: fewer underscores before it, or as many and fewer letters. */
+/* Compares two names of one function: fewer leading underscores, then fewer characters. */
 static bool is_better_known(const char *a, const char *b)
 {
 	size_t a_len, b_len, a_bare = bare_name(a, &a_len), b_bare = bare_name(b, &b_len);
@@ -545,9 +546,9 @@ static bool is_better_known(const char *a, const char *b)
 }
 
 /*
- * GCC gives local C++ functions no linkage name; the linker's symbol knows the full name. And those
- * of a C library have names that nobody writes: __GI___libc_free is free, to which a symbol at the
- * same place leads.
+ * Takes a better name from the symbol table. GCC gives local C++ functions no linkage name, but the
+ * symbol has the full name. Functions in a C library have internal names: __GI___libc_free is free,
+ * which has a symbol at the same address.
  */
 static void improve_name(struct symbolizer *sym, struct dwinfo_frame *f)
 {
@@ -571,7 +572,10 @@ static void strip_internal(struct symbolizer *sym, struct dwinfo_frame *f)
 	f->name_len -= strlen(INTERNAL);
 }
 
-/* A function that was put into itself, as happens where one was split, keeps one name. */
+/*
+ * An outer function may be inlined into a part of itself after splitting; both frames get the same
+ * name.
+ */
 static void improve_names(struct symbolizer *sym, struct dwinfo_frame *f, int cnt)
 {
 	const struct dwinfo_frame was = f[0];
@@ -589,7 +593,7 @@ static void improve_names(struct symbolizer *sym, struct dwinfo_frame *f, int cn
 		strip_internal(sym, &f[i]);
 }
 
-/* Lets a budget grow with what is asked, or gives debug information up when it has ended. */
+/* Increases the budget per lookup, or drops debug information when the budget has ended. */
 static void settle_budget(struct symbolizer *sym, int ret)
 {
 	if (budget_reached(&sym->dwarf_budget)) {

@@ -7,87 +7,88 @@
 #include <stdint.h>
 
 /*
- * Names for the code of one ELF file. Offsets everywhere are file offsets of the executed file, the
- * ones that stack frames in a trace carry. A symbolizer belongs to one thread at a time; nothing in
- * it is shared with another. It opens no path: it gets file descriptors, and asks for more through
- * open_debug, so that it can run where no file can be opened.
+ * Symbols for the code of one ELF file. All offsets are file offsets of the executed file, as in
+ * stack frames of a trace. Use a symbolizer in one thread at a time; symbolizers share no data. It
+ * opens no path: it gets file descriptors, and requests more through open_debug, so it can run
+ * without rights to open files.
  *
- * Files are anyone's: what one may cost is bounded, in all by the budgets in symbolizer_cfg, and at
- * a time by symbolizer_slice(). Calls that say -EAGAIN have used up the slice: begin another one,
- * now or after work for others, and call again with the same arguments; they go on where they
- * stopped. Any other call may come between.
+ * Files are untrusted, so their cost is bounded: in total by the budgets in symbolizer_cfg, and per
+ * slice by symbolizer_slice(). -EAGAIN means that the slice is used up: start another slice, now or
+ * later, and call again with the same arguments; the work continues where it stopped. Other calls
+ * may come in between.
  */
 struct symbolizer;
 
 #define SYMBOLIZER_BUILD_ID_MAX 64
-/* Files of split debug information that are asked for, for one module. */
+/* Maximum number of split files requested for one module */
 #define SYMBOLIZER_SPLIT_MAX 1024
 
 enum symbolizer_want_kind {
 	SYMBOLIZER_WANT_BUILD_ID, /* a debug file by build-id */
 	SYMBOLIZER_WANT_DEBUGLINK, /* a debug file by the name in .gnu_debuglink */
-	SYMBOLIZER_WANT_ALTLINK, /* what several debug files share, by name and build-id (dwz) */
+	/* parts shared by several debug files, by name and build-id (dwz) */
+	SYMBOLIZER_WANT_ALTLINK,
 	SYMBOLIZER_WANT_DWP, /* the package of split debug information, by build-id; no name */
 	/*
-	 * what was moved out of one object file, by name: where it was made, and behind the last "/./", if
-	 * there is one, as the compiler was told. It is checked by the number that both have
+	 * the split part of one object file, by name: the path at build time, and after its last
+	 * "/./", if there is one, the path given to the compiler. It is verified by the id that
+	 * both files have
 	 */
 	SYMBOLIZER_WANT_DWO,
 };
 
-/* A file that would help. name comes from the file: trust nothing about it. */
+/* A requested file. name comes from the module: it is untrusted. */
 struct symbolizer_want {
 	enum symbolizer_want_kind kind;
 	const char *name; /* NULL for SYMBOLIZER_WANT_BUILD_ID and _DWP */
-	const uint8_t *build_id; /* NULL when there is none */
+	const uint8_t *build_id; /* NULL if there is none */
 	size_t build_id_sz;
-	unsigned int
-		skip; /* of the files of that name that could be opened, so many were others (_DWO) */
+	unsigned int skip; /* number of files of that name that were opened and refused (_DWO) */
 };
 
 /*
- * Returns a file descriptor (the symbolizer's from then on) or -errno. What comes is checked
- * against the build-id or the checksum, so a candidate need not be right. -EAGAIN: not known yet;
- * the call on the symbolizer says -EAGAIN too, and asks the same again when it is called again.
+ * Returns a file descriptor, which the symbolizer takes over, or -errno. The symbolizer verifies
+ * build-id or checksum, so any candidate may be returned. -EAGAIN: not known yet; the call on the
+ * symbolizer then returns -EAGAIN, too, and repeats the request when called again.
  */
 typedef int (*symbolizer_open_fn)(void *ctx, const struct symbolizer_want *want);
 
 struct symbolizer_cfg {
-	/* memory for debug information, symbol table excluded; 0 = 256 MiB */
+	/* memory for debug information without the symbol table; 0: 256 MiB */
 	size_t dwarf_mem_max;
-	/* CPU time for debug information, and as much for the symbol table; 0 = 2 s */
+	/* CPU time for debug information, and the same for the symbol table; 0: 2 s */
 	uint64_t cpu_max_ns;
-	/* DIEs, ranges and rows of debug information, or symbols; 0 = 100 million */
+	/* DIEs, ranges and rows of debug information, or symbols; 0: 100 million */
 	uint64_t entries_max;
-	/* use no debug information, neither inside nor beside the file */
+	/* ignore debug information, in the file and in separate files */
 	bool no_dwarf;
 	/*
-	 * the mapping of all its code as it was executed: offset in the file and size, of whole pages; size 0
-	 * = not known. A debug file by itself has names for offsets only if its one segment of code fits that
+	 * mapping of all its code when it was executed: file offset and size, in whole pages; size
+	 * 0: unknown. For a debug file alone, offsets can be resolved only if its single code
+	 * segment fits this
 	 */
 	uint64_t text_off, text_size;
-	/* it is a kernel: offsets count from its symbol _stext */
+	/* a kernel: offsets are relative to its symbol _stext */
 	bool kernel;
 	/* NULL: only the file itself. ctx is borrowed until symbolizer_free() */
 	symbolizer_open_fn open_debug;
 	void *open_ctx;
 };
 
-/* All pointers are borrowed from the symbolizer until the next call on it. */
+/* All pointers are borrowed until the next call on the symbolizer. */
 struct symbolizer_frame {
 	const char *name; /* demangled, NUL-terminated */
 	size_t name_len;
-	const char *file; /* NULL = unknown; the full path as the compiler knew it */
-	uint32_t line; /* 0 = unknown */
-	uint64_t start; /* file offset where the function (not the inlined copy) starts */
-	uint64_t size; /* bytes; 0 = unknown */
+	const char *file; /* NULL: unknown; the full path at build time */
+	uint32_t line; /* 0: unknown */
+	uint64_t start; /* file offset of the start of the function (not of the inlined copy) */
+	uint64_t size; /* bytes; 0: unknown */
 };
 
 /*
- * Opens the ELF file behind fd. fd belongs to the symbolizer from here on, also on failure.
- * build_id of build_id_sz bytes (0 = not known) must be the file's own.
- * Errors: -ESTALE (another build-id), -ENOEXEC (not ELF, or broken), -EINVAL (not a regular file),
- * -errno of I/O.
+ * Opens the ELF file of a descriptor, which the symbolizer takes over, also on failure. The file
+ * must have the given build-id (build_id_sz 0: unknown). 0; -ESTALE (another build-id); -ENOEXEC
+ * (not ELF, or damaged); -EINVAL (not a regular file); -errno of I/O.
  */
 int symbolizer_open(int fd, const uint8_t *build_id, size_t build_id_sz,
 		    const struct symbolizer_cfg *cfg, struct symbolizer **out);
@@ -96,67 +97,66 @@ int symbolizer_open(int fd, const uint8_t *build_id, size_t build_id_sz,
 int symbolizer_open_mem(void *bytes, size_t size, const struct symbolizer_cfg *cfg,
 			struct symbolizer **out);
 
-/* This machine's vDSO, from the image mapped in this process. -ENOENT where there is none. */
+/* Opens the vDSO that is mapped in this process. -ENOENT if there is none. */
 int symbolizer_open_vdso(const struct symbolizer_cfg *cfg, struct symbolizer **out);
 
 /* Frees everything. NULL is allowed. */
 void symbolizer_free(struct symbolizer *sym);
 
 /*
- * The calls below may together use that much CPU time of the calling thread from now on, before
- * they say -EAGAIN. The end of a slice is seen within some 100 us, but for the steps that cannot be
- * cut. Without any slice there is no such end; 0 = after each step, however small.
+ * From now on, the calls below may use this CPU time of the calling thread in total before they
+ * return -EAGAIN. They check it about every 100 us, except in steps that cannot be interrupted.
+ * Without a slice there is no limit; 0: after each step (for tests).
  */
 void symbolizer_slice(struct symbolizer *sym, uint64_t cpu_ns);
 
 /*
- * The function at off by the symbol table alone (file and line stay unknown); cheap after the first
- * call. Returns 1 found, 0 no function there, -EAGAIN.
+ * The function at off from the symbol table only (file and line stay unknown); cheap after the
+ * first call. Returns 1; 0 if there is no function; -EAGAIN.
  */
 int symbolizer_name(struct symbolizer *sym, uint64_t off, struct symbolizer_frame *out);
 
 /*
- * The functions at off by debug information: out[0] is the outermost (out-of-line) function, the
- * last one is the innermost inlined copy. Each frame's file:line is where control is in that frame.
- * When there are more than max frames, the innermost ones are left out. Returns the count, 0 when
- * debug information has nothing there, -EAGAIN. When a budget is used up, debug information is given
- * up and its memory freed: from then on nothing is found.
+ * The functions at off from debug information: out[0] is the outermost (out-of-line) function, the
+ * last one is the innermost inlined copy. file and line of each frame are the current position in
+ * it. If there are more than max frames, the innermost ones are skipped. Returns the count; 0 if
+ * debug information has none; -EAGAIN. If a budget is used up, debug information is dropped and its
+ * memory freed: from then on the result is 0.
  */
 int symbolizer_frames(struct symbolizer *sym, uint64_t off, struct symbolizer_frame *out,
 		      size_t max);
 
 /*
  * Whether the file, or a debug file found for it, has debug information; may open that file. Reads
- * none of it. 1, 0 (also when it was given up) or -EAGAIN.
+ * none of it. 1; 0 (also after it was dropped); -EAGAIN.
  */
 int symbolizer_has_dwarf(struct symbolizer *sym);
 
-/* Whether there is any symbol table entry for code: 1, 0 or -EAGAIN. */
+/* Whether the symbol table has code: 1, 0 or -EAGAIN. */
 int symbolizer_has_symtab(struct symbolizer *sym);
 
 /*
- * The bound that was reached, for people: "time", "memory" or "entries" when debug information was
- * given up, the same behind "symbol table: " when that ends early; NULL when all was read that was
- * asked for. A constant string.
+ * The limit that was reached: "time", "memory" or "entries" if debug information was dropped, the
+ * same after "symbol table: " if that was cut; NULL if everything requested was read. Static.
  */
 const char *symbolizer_gave_up(const struct symbolizer *sym);
 
 /*
- * Files of split debug information that were asked for and not found, or were of another build; and one more
- * when there would have been more to ask for.
+ * Number of split files that were requested and are missing or of another build, plus one if the
+ * limit of requests was reached.
  */
 unsigned int symbolizer_missing(const struct symbolizer *sym);
 
-/* Files of split debug information that are mapped now. */
+/* Number of split files that are mapped. */
 size_t symbolizer_files(const struct symbolizer *sym);
-/* Bytes of memory that debug information holds now. */
+/* Bytes of memory that debug information uses. */
 size_t symbolizer_dwarf_mem(const struct symbolizer *sym);
-/* Gives that memory back, and those files; the next symbolizer_frames() starts anew. */
+/* Frees that memory and those files; the next symbolizer_frames() reads them again. */
 void symbolizer_drop_dwarf(struct symbolizer *sym);
 
 /*
- * The build-id note of the ELF file behind fd (borrowed). *sz becomes its length, 0 when it has
- * none. Errors: -ENOEXEC (not ELF), -errno.
+ * Reads the build-id note of the ELF file of fd (borrowed). Sets *sz to its length, 0 if there is
+ * none. 0; -ENOEXEC (not ELF); -errno.
  */
 int symbolizer_build_id(int fd, uint8_t out[SYMBOLIZER_BUILD_ID_MAX], size_t *sz);
 
