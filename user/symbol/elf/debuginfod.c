@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Debug files of servers: where their clients keep them, and how they get there.
+ * Debug files from servers, and the cache of their clients.
  *
- * elfutils' client does the work, as the other tools of a machine do it, so that they share what was fetched. It
- * is loaded by name, for it brings a whole stack of the network with it, which who asks no server need not have;
- * and it runs in a process of its own, whose end can be had whatever a server does. The two talk by a pipe.
+ * The client of elfutils does the work, as for other tools, so they share fetched files. It is
+ * loaded by name, because it needs a large network stack, which most runs do not use. It runs in a
+ * separate process, which can be killed whatever a server does. Both processes are connected by a
+ * pipe.
  */
 #include "symbol/elf/debuginfod.h"
 
@@ -27,7 +28,7 @@
 #define LIBRARY "libdebuginfod.so.1"
 #define SECOND 1000000000ull
 #define BYTES_MAX (2ull << 30)
-#define TIMES_MAX 5 /* a file may take so often what it may take without progress */
+#define TIMES_MAX 5 /* the total time limit is this many times the limit without progress */
 
 enum { STEP_MS = 100, GRACE_S = 3 };
 
@@ -63,7 +64,7 @@ int debuginfod_cache(struct buf *out)
 
 struct client;
 
-/* The library's functions, as its manual page has them. */
+/* Functions of the library, as in its manual page */
 struct library {
 	struct client *(*begin)(void);
 	int (*find[2])(struct client *client, const unsigned char *build_id, int sz, char **path);
@@ -71,14 +72,14 @@ struct library {
 			     int (*fn)(struct client *client, long done, long all));
 };
 
-/* What it says: how far it is, or at last how it ended. */
+/* A message: progress, or finally the result */
 struct report {
 	bool over;
 	int error; /* 0 or -errno */
 	uint64_t done, all;
 };
 
-/* The library hands its callback nothing of ours; there is one file in this process. */
+/* The library passes no context to its callback; this process fetches one file. */
 static struct {
 	const struct debuginfod *d;
 	int pipe, why;
@@ -88,7 +89,7 @@ static struct {
 static void *open_library(int how)
 {
 #ifdef PROF_STATIC
-	return NULL; /* a static program loads no libraries */
+	return NULL; /* a static program cannot load libraries */
 #else
 	return dlopen(LIBRARY, how);
 #endif
@@ -105,7 +106,7 @@ static bool load(struct library *lib)
 
 	if (!handle)
 		return false;
-	/* ISO C has no way from an object to a function */
+	/* ISO C cannot convert an object pointer to a function pointer */
 	*(void **)&lib->begin = dlsym(handle, "debuginfod_begin");
 	*(void **)&lib->set_progress = dlsym(handle, "debuginfod_set_progressfn");
 	all = lib->begin && lib->set_progress;
@@ -120,12 +121,12 @@ static void send_report(const struct report *r)
 {
 	ssize_t n = write(fetching.pipe, r, sizeof(*r));
 
-	/* nobody listens any more */
+	/* the reader is gone */
 	if (n < 0)
 		fetching.why = -EINTR;
 }
 
-/* Some times a second. Not 0: give up. */
+/* Called some times per second. A nonzero result cancels. */
 static int on_progress(struct client *client, long done, long all)
 {
 	const struct debuginfod *d = fetching.d;
@@ -158,7 +159,7 @@ static int fetch(enum debuginfod_file file, const uint8_t *build_id, size_t sz)
 	struct client *client;
 	int fd;
 
-	/* the library reads these when it begins */
+	/* the library reads these at its start */
 	setenv("DEBUGINFOD_URLS", d->urls, 1);
 	set_number("DEBUGINFOD_TIMEOUT", (d->timeout_ns + SECOND - 1) / SECOND);
 	set_number("DEBUGINFOD_MAXTIME", TIMES_MAX * (d->timeout_ns + SECOND - 1) / SECOND);
@@ -173,7 +174,7 @@ static int fetch(enum debuginfod_file file, const uint8_t *build_id, size_t sz)
 		return -ENOMEM;
 	lib.set_progress(client, on_progress);
 	fd = lib.find[file](client, build_id, (int)sz, NULL);
-	/* the kernel takes back all that is left */
+	/* the exit frees everything else */
 	return fd >= 0 ? 0 : fetching.why ? fetching.why : fd;
 }
 
@@ -192,9 +193,11 @@ static void serve(const struct debuginfod *d, int to, enum debuginfod_file file,
 	send_report(&r);
 }
 
-/* ---- and who waits for it ------------------------------------------------------------------------ */
+/*
+ * ---- in the waiting process ---------------------------------------------------------------------
+ */
 
-/* Listens until it is over: how it ended. A process that says nothing more in time is given up. */
+/* Reads messages until the result. Kills a process that sends no message in time. */
 static int listen_to(const struct debuginfod *d, int from, pid_t pid)
 {
 	const uint64_t patience = TIMES_MAX * d->timeout_ns + GRACE_S * SECOND;
@@ -223,7 +226,7 @@ static int listen_to(const struct debuginfod *d, int from, pid_t pid)
 	}
 }
 
-/* -ETIME is what the library says where it waited long enough. */
+/* The library returns -ETIME after a timeout. */
 static int in_our_words(int error)
 {
 	return error == -ETIME ? -ETIMEDOUT : error;

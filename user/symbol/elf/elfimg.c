@@ -2,13 +2,13 @@
 /*
  * One ELF file in memory: its bytes, its executable segments, and its sections by name.
  *
- * Frames in a trace carry file offsets of the executed file, symbol tables and debug information
- * speak link-time addresses; the two are tied by the PT_LOAD headers of the executed file and by
- * nothing else, since a debug file's own headers describe bytes that it no longer has.
+ * Stack frames in a trace have file offsets of the executed file; symbol tables and debug
+ * information have link-time addresses. Only the PT_LOAD headers of the executed file connect both:
+ * the headers of a debug file describe bytes that it does not have.
  *
- * Files are anyone's. Headers are copied out of the file before they are looked at, so alignment
- * does not matter and nothing is checked and then read again. No library reads them: one that is
- * written for good files allocates for each section that a header claims.
+ * Files are untrusted. Headers are copied before they are checked, so alignment does not matter,
+ * and no value changes after its check. No library reads them: a library for valid files allocates
+ * memory for each section in a header.
  */
 #include "symbol/elf/elfimg.h"
 
@@ -23,13 +23,13 @@
 
 #include "base/alloc.h"
 
-/* What the kernel loads has no more headers than fit in 64 KiB. */
+/* The kernel loads only files whose headers fit in 64 KiB. */
 #define SEGMENTS_MAX 4096
 #define SECTIONS_MAX 65536
 #define NOTES_MAX 65536 /* bytes of one note segment that are searched */
 #define NOTE_AREAS_MAX 64
 #define BUILD_ID_MAX 64
-#define SYMBOLS_MAX (8u << 20) /* that are searched for one by name */
+#define SYMBOLS_MAX (8u << 20) /* symbols that are searched by name */
 
 static size_t guard_size(void)
 {
@@ -50,7 +50,7 @@ static void release_bytes(void *bytes, size_t size, enum elfimg_mem mem)
 	}
 }
 
-/* Copies sz bytes at off out of the file; false when it has not as many. */
+/* Copies sz bytes at off out of the file; false if the file is too short. */
 static bool copy_out(const struct elfimg *img, uint64_t off, void *to, size_t sz)
 {
 	if (off > img->size || sz > img->size - off)
@@ -59,7 +59,7 @@ static bool copy_out(const struct elfimg *img, uint64_t off, void *to, size_t sz
 	return true;
 }
 
-/* How many of cnt headers lie in the file. */
+/* The number of headers, out of cnt, that are in the file. */
 static uint32_t headers_in_file(const struct elfimg *img, uint64_t off, uint32_t entsize,
 				uint64_t cnt, uint32_t max)
 {
@@ -114,7 +114,7 @@ static bool read_shdr(const struct elfimg *img, uint32_t idx, Elf64_Shdr *out)
 	return true;
 }
 
-/* Segments that wrap around are dropped: no offset can lie in them. */
+/* Skips segments that wrap around: no offset can be in them. */
 static void load_segments(struct elfimg *img)
 {
 	uint32_t i;
@@ -137,7 +137,7 @@ static void load_segments(struct elfimg *img)
 	}
 }
 
-/* Numbers too large for the header's fields are in section 0. */
+/* Section 0 has numbers that are too large for the header's fields. */
 static void load_tables(struct elfimg *img, const Elf64_Ehdr *eh)
 {
 	uint64_t shnum = eh->e_shnum, phnum = eh->e_phnum;
@@ -185,7 +185,7 @@ static bool read_ehdr(struct elfimg *img, Elf64_Ehdr *out)
 
 int elfimg_open_mem(struct elfimg *img, void *bytes, size_t size, enum elfimg_mem mem)
 {
-	/* code of the other byte order does not run here */
+	/* code with another byte order does not run here */
 	const uint8_t order = __BYTE_ORDER == __LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB;
 	struct elfimg new = { .bytes = bytes, .size = size, .mem = mem };
 	Elf64_Ehdr ehdr;
@@ -204,8 +204,8 @@ int elfimg_open_mem(struct elfimg *img, void *bytes, size_t size, enum elfimg_me
 }
 
 /*
- * Behind the file lies a page of zeros: whoever writes to the file while it is read can take away
- * the NUL that ended its last string.
+ * Maps a page of zeros after the file: a program that writes to the file while it is read could
+ * remove the NUL of its last string.
  */
 static void *map_file(int fd, size_t size)
 {
@@ -263,7 +263,7 @@ void elfimg_close(struct elfimg *img)
 	*img = (struct elfimg){ 0 };
 }
 
-/* The only executable segment, which has no bytes here. */
+/* Finds the only executable segment, which has no bytes in this file. */
 static bool find_bare_text(const struct elfimg *img, Elf64_Phdr *out)
 {
 	bool found = false;
@@ -299,7 +299,7 @@ bool elfimg_place_text(struct elfimg *img, uint64_t off, uint64_t size)
 	return false;
 }
 
-/* The first section of symbols with its strings; false when there is none. */
+/* The first section of symbols with its strings; false if there is none. */
 static bool find_symbols(const struct elfimg *img, struct elfimg_sec *syms, const uint8_t **data,
 			 size_t *size, const uint8_t **strings, size_t *strings_size)
 {
@@ -431,7 +431,7 @@ bool elfimg_find(const struct elfimg *img, const char *name, struct elfimg_sec *
 	return false;
 }
 
-/* Looks for the build-id among the notes at off; they are padded to align bytes. */
+/* Searches the build-id in the notes at off, which are padded to align bytes. */
 static size_t search_notes(const struct elfimg *img, uint64_t off, uint64_t size, uint64_t align,
 			   const uint8_t **id)
 {

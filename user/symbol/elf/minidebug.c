@@ -2,9 +2,9 @@
 /*
  * The compressed symbol table in .gnu_debugdata, unpacked in slices.
  *
- * A few kilobytes of xz can stand for gigabytes, and may ask for gigabytes of dictionary: the
- * decoder is told how much it may have, and output ends at a bound. xz does not say beforehand how
- * long the output is, so the buffer grows, by half, and only when it is full.
+ * A few kilobytes of xz can expand to gigabytes, and can request gigabytes of dictionary. So the
+ * decoder has a memory limit, and the output has a size limit. xz does not store the output size,
+ * so the buffer grows, by half, when it is full.
  */
 #include "symbol/elf/minidebug.h"
 
@@ -21,13 +21,13 @@
 /* xz -9 needs 65 MiB, distributions use 8 */
 #define DECODER_MEM (66u << 20)
 #define CHUNK 16384
-/* Decoding a chunk, in units of budget_work(). */
+/* Work to decode a chunk, in units of budget_work() */
 #define CHUNK_WORK 1024
 
 struct minidebug {
 	struct budget *budget;
 	lzma_stream xz;
-	size_t in_sz; /* bytes that the decoder was not given yet */
+	size_t in_sz; /* bytes not passed to the decoder yet */
 	uint8_t *out;
 	size_t out_cap, out_sz;
 };

@@ -10,19 +10,22 @@ struct elfimg;
 struct minidebug;
 
 /*
- * Begins to unpack .gnu_debugdata: a small ELF file, compressed by xz, with the symbols that
- * distributions leave out of .dynsym. The image and the budget are borrowed until minidebug_free().
- * Returns 1 and fills *out, 0 when there is none, -EDQUOT.
+ * Starts to unpack .gnu_debugdata: a small ELF file, compressed by xz, with symbols that .dynsym
+ * lacks. img and budget are borrowed until minidebug_free(). Returns 1 and sets *out; 0 if there is
+ * none; -EDQUOT.
  */
 int minidebug_new(const struct elfimg *img, struct budget *budget, struct minidebug **out);
 
-/* Unpacks on. 0 when it is complete, -EAGAIN, -EDQUOT, or -EBADMSG when it is broken. */
+/* Continues to unpack. 0 if complete; -EAGAIN; -EDQUOT; -EBADMSG if it is damaged. */
 int minidebug_run(struct minidebug *m);
 
-/* What is complete, handed over: free() it and give *cap bytes back to the budget. */
+/*
+ * Returns the complete output: the caller frees it with free() and returns *cap bytes to the
+ * budget.
+ */
 uint8_t *minidebug_steal(struct minidebug *m, size_t *size, size_t *cap);
 
-/* Frees it with all that it holds. NULL is allowed. */
+/* Frees everything. NULL is allowed. */
 void minidebug_free(struct minidebug *m);
 
 #endif /* D9_SYMBOL_ELF_MINIDEBUG_H */

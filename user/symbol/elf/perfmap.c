@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Maps of code that was made at run time, read as they grow.
+ * Maps of generated code, read while they grow.
  *
- * A program appends a line for each function that it compiles, and uses addresses again; what was
- * written last is true. Sorting all of it anew whenever a few lines came would cost too much, so
- * there are two sets: the old entries, settled once, and the recent ones, which are settled again at
- * each reading and win. When the recent ones are half as many, all become old ones.
+ * A program appends a line per compiled function, and reuses addresses; later lines override
+ * earlier ones. Sorting everything after each few lines would cost too much, so there are two sets.
+ * The old entries are settled once; the recent entries are settled at each read and take
+ * precedence. When the recent ones reach half of the old ones, all become old.
  */
 #include "symbol/elf/perfmap.h"
 
@@ -23,7 +23,7 @@
 #define CPU_DEFAULT_NS 2000000000ull
 #define MEM_MAX (320ull << 20)
 #define CHUNK 16384
-/* Reading a chunk, in units of budget_work(). */
+/* Work to read a chunk, in units of budget_work() */
 #define CHUNK_WORK 500
 #define LINE_MAX_SZ (PERFMAP_NAME_MAX + 64)
 #define RECENT_MIN 1024
@@ -37,17 +37,17 @@ struct perfmap {
 	struct budget budget;
 	dev_t dev;
 	ino_t ino;
-	uint64_t pos; /* in the file: what was read */
-	char line[LINE_MAX_SZ]; /* the beginning of a line whose end is still to come */
+	uint64_t pos; /* position in the file up to which it was read */
+	char line[LINE_MAX_SZ]; /* start of an incomplete line */
 	size_t line_len;
 	struct entry *entries;
 	size_t cnt, cap;
 	struct buf names;
 
 	struct ranges old, recent; /* id = index into entries */
-	size_t old_cnt; /* entries in old; what follows is in recent, up to settled_cnt */
+	size_t old_cnt; /* entries in old; the following ones up to settled_cnt are in recent */
 	size_t settled_cnt;
-	struct ranges next; /* what is being settled, from next_from up to next_cnt */
+	struct ranges next; /* the set being settled, from next_from up to next_cnt */
 	size_t next_from, next_cnt;
 	bool settling;
 };
@@ -95,7 +95,7 @@ void perfmap_slice(struct perfmap *p, uint64_t cpu_ns)
 	budget_slice(&p->budget, cpu_ns ? budget_clock_ns() + cpu_ns : 0);
 }
 
-/* A hexadecimal number and the blanks behind it; false when there is none, or it is too large. */
+/* Reads a hexadecimal number and blanks; false if there is none or it is too large. */
 static bool read_hex(const char **s, const char *end, uint64_t *out)
 {
 	const char *at = *s;
@@ -125,7 +125,7 @@ static bool read_hex(const char **s, const char *end, uint64_t *out)
 	return true;
 }
 
-/* Lines that make no sense are left out. 0 or -EDQUOT. */
+/* Skips invalid lines. 0 or -EDQUOT. */
 static int take_line(struct perfmap *p, const char *s, size_t len)
 {
 	const char *end = s + len;
@@ -150,7 +150,7 @@ static int take_line(struct perfmap *p, const char *s, size_t len)
 	return 0;
 }
 
-/* Takes the whole lines of a chunk, and keeps the beginning of the one that is not whole. */
+/* Handles the complete lines of a chunk, and keeps the start of an incomplete one. */
 static int take_chunk(struct perfmap *p, const char *s, size_t len)
 {
 	while (len) {
@@ -158,7 +158,7 @@ static int take_chunk(struct perfmap *p, const char *s, size_t len)
 		size_t n = nl ? (size_t)(nl - s) : len, room = sizeof(p->line) - p->line_len;
 		int err;
 
-		/* the rest of a line that is too long is lost, and so is the end of its name */
+		/* the rest of a line that is too long is dropped, which cuts its name */
 		memcpy(p->line + p->line_len, s, n < room ? n : room);
 		p->line_len += n < room ? n : room;
 		if (!nl)
@@ -212,7 +212,7 @@ static int settle(struct perfmap *p)
 	while (!err && p->next_cnt < p->cnt) {
 		const struct entry *e = &p->entries[p->next_cnt];
 
-		/* what was written last has the lowest rank */
+		/* the latest line has the lowest rank */
 		err = ranges_add(&p->next, e->start, e->start + e->size, p->next_cnt,
 				 UINT64_MAX - p->next_cnt, b);
 		p->next_cnt += !err;
@@ -237,7 +237,7 @@ static int settle(struct perfmap *p)
 	return 0;
 }
 
-/* What was read stays when a bound was reached, so that much is settled all the same. */
+/* Entries read before a limit was reached are settled, too. */
 static int read_and_settle(struct perfmap *p, int fd)
 {
 	int err = 0;

@@ -7,10 +7,10 @@
 #include <stdint.h>
 
 /*
- * Names for code that a program made while it ran, from the map that it writes for profilers:
- * /tmp/perf-PID.map, a line for each function, "START SIZE NAME", the numbers in hexadecimal.
- * Anyone can write such a file: no more than 64 MiB and a million entries are read. It opens no
- * path. A perfmap belongs to one thread at a time.
+ * Symbols of generated code, from the map that a program writes for profilers: /tmp/perf-PID.map, a
+ * line per function, "START SIZE NAME", with hexadecimal numbers. Any user can write such a file,
+ * so at most 64 MiB and a million entries are read. It opens no path. Use a perfmap in one thread
+ * at a time.
  */
 struct perfmap;
 
@@ -19,36 +19,33 @@ struct perfmap;
 /* Longer names are cut. */
 #define PERFMAP_NAME_MAX 4096
 
-/* The function around an address. Borrowed until the next perfmap_read() or perfmap_free(). */
+/* The function at an address. Borrowed until the next perfmap_read() or perfmap_free(). */
 struct perfmap_entry {
 	const char *name; /* not NUL-terminated */
 	size_t name_len;
 	uint64_t start, size;
 };
 
-/* cpu_max_ns: CPU time for all reading together; 0 = 2 s. */
+/* cpu_max_ns: CPU time of all reads together; 0: 2 s. */
 struct perfmap *perfmap_new(uint64_t cpu_max_ns);
 /* NULL is allowed. */
 void perfmap_free(struct perfmap *p);
 
-/* perfmap_read() pauses after that much CPU time of the calling thread, from now on. */
+/* perfmap_read() pauses after this CPU time of the calling thread, counted from now. */
 void perfmap_slice(struct perfmap *p, uint64_t cpu_ns);
 
 /*
- * Reads what was appended to the file behind fd (borrowed, readable, at any position) since the last
- * time, up to its last whole line. A file that has become shorter, or is another one, is read anew,
- * and what was known is forgotten. Returns 0 up to date, -EAGAIN (call again), -EDQUOT (a bound was reached: what was
- * known stays, no more will be read), -errno of reading.
+ * Reads what was appended to the file of fd (borrowed, readable, at any position) since the last
+ * read, up to its last complete line. If the file has become shorter, or is another file, forgets
+ * everything and reads it from the start. Returns 0 if complete; -EAGAIN (call again); -EDQUOT (a
+ * limit was reached: known entries stay, no more are read); -errno of reading.
  */
 int perfmap_read(struct perfmap *p, int fd);
 
-/*
- * The entry at addr, of those that perfmap_read() has brought to an end with; where several reach
- * over it, the one that was written last.
- */
+/* The entry at addr in the settled entries; if several contain it, the last one in the file. */
 bool perfmap_find(const struct perfmap *p, uint64_t addr, struct perfmap_entry *out);
 
-/* "time", "memory" or "entries" after -EDQUOT, else NULL. */
+/* "time", "memory" or "entries" after -EDQUOT, otherwise NULL. */
 const char *perfmap_gave_up(const struct perfmap *p);
 
 #endif /* D9_SYMBOL_ELF_PERFMAP_H */

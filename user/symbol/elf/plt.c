@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Names for procedure linkage table stubs, which no symbol table has.
+ * Names for stubs in procedure linkage tables, which no symbol table has.
  *
- * Linkers lay their tables out in half a dozen ways (.plt, .plt.sec, .plt.got, with and without
- * endbr64), so nothing is assumed about order or entry size: each stub ends in an indirect jump
- * through a slot of the global offset table, and the relocation of that slot has the name.
+ * Linkers lay these tables out in several ways (.plt, .plt.sec, .plt.got, with and without
+ * endbr64), so order and entry size are not assumed. Each stub ends in an indirect jump through a
+ * slot of the global offset table, and the relocation of that slot has the name.
  *
- * On arm64 a stub loads the slot with two instructions, adrp and ldr; more instructions surround them
- * where branch protection is on.
+ * On arm64 a stub loads the slot with two instructions, adrp and ldr; with branch protection there
+ * are more instructions around them.
  */
 #include "symbol/elf/plt.h"
 
@@ -25,7 +25,7 @@ enum {
 	BR_X17 = 0xd61f0220,
 };
 
-/* Where a stub is, from the section's beginning on, and the address of the slot that it jumps through. */
+/* Position of a stub in the section, and the address of its slot */
 struct stub {
 	uint64_t start, size;
 	uint64_t slot;
@@ -33,10 +33,10 @@ struct stub {
 
 struct machine {
 	uint16_t machine; /* EM_* */
-	uint32_t jump_slot, glob_dat; /* types of relocations */
-	uint32_t step; /* where instructions begin */
-	uint32_t load_sz; /* of those that name the slot */
-	/* Whether such instructions are at `at` of the section's code. */
+	uint32_t jump_slot, glob_dat; /* relocation types */
+	uint32_t step; /* alignment of instructions */
+	uint32_t load_sz; /* size of the instructions that have the slot */
+	/* Decodes such instructions at `at` of the section's code; false if there are none. */
 	bool (*read)(const struct elfimg_sec *sec, const uint8_t *code, size_t size, uint64_t at,
 		     struct stub *out);
 };
@@ -54,7 +54,7 @@ static int add_slot(struct plt *p, struct budget *budget, uint64_t addr, const c
 	return 0;
 }
 
-/* The name of dynamic symbol `idx`; NULL when there is none. */
+/* The name of dynamic symbol `idx`; NULL if there is none. */
 static const char *symbol_name(const struct elfimg *img, const struct elfimg_sec *relocations,
 			       uint64_t idx)
 {
@@ -114,7 +114,7 @@ static int compare(const void *pa, const void *pb)
 	return a->addr < b->addr ? -1 : a->addr > b->addr;
 }
 
-/* Stubs begin on 8-byte boundaries; the jump is within the first 16 bytes. */
+/* Stubs start on 8-byte boundaries; the jump is within the first 16 bytes. */
 static bool read_x86_64(const struct elfimg_sec *sec, const uint8_t *code, size_t size, uint64_t at,
 			struct stub *out)
 {

@@ -3,15 +3,14 @@
  * Symbol tables as non-overlapping address spans, found by binary search.
  *
  * A linker's table has aliases (write, __write, __libc_write), labels without size, functions
- * inside functions, and in a hostile file anything at all. All of it is settled once, when the
- * table is finished: one symbol for each address, chosen as a reader would choose; then a sweep in
- * address order with a stack of the symbols that are still open, so that the innermost one owns an
- * address. A symbol without size owns what lies up to the next one, unless it is inside another:
- * then it is a label, and the function around it is the better answer.
+ * inside functions, and in a hostile file anything. All of this is resolved once, when the table is
+ * finished. First, one symbol is chosen for each address, by the most familiar name. Then a sweep
+ * in address order with a stack of open symbols gives each address to the innermost one. A symbol
+ * without size owns the addresses up to the next one, unless it is inside another symbol: then it
+ * is a label, and the function around it is the better answer.
  *
- * Each step can stop at any symbol and go on later. Sorting compares numbers only: names, which may
- * be megabytes long and all the same, are looked at once for each symbol, and only at their
- * beginning.
+ * Each step can stop at any symbol and continue later. Sorting compares numbers only. Names, which
+ * may be megabytes long and all equal, are read once per symbol, and only their beginning.
  */
 #include "symbol/elf/symtab.h"
 
@@ -23,12 +22,12 @@
 #include "symbol/budget.h"
 #include "symbol/elf/elfimg.h"
 
-/* How far names are compared. */
+/* Maximum length when names are compared */
 #define NAME_SEEN 4096
-/* How far a version is looked for. */
+/* Maximum length when a version is searched */
 #define VERSION_SEEN 256
 
-/* A symbol table section and the names that it refers to. */
+/* A symbol table section and its names */
 struct source {
 	const struct elfimg *img;
 	const uint8_t *entries;
@@ -42,7 +41,7 @@ void symtab_init(struct symtab *t, struct budget *budget)
 	*t = (struct symtab){ .budget = budget };
 }
 
-/* Sorting will need a second array: memory for that is taken as well. */
+/* Also reserves the memory for sorting, which needs a second array. */
 int symtab_add(struct symtab *t, const struct symtab_sym *sym)
 {
 	size_t cap = t->sym_cap;
@@ -67,7 +66,7 @@ enum {
 	RANK_FUNC = 0x1000,
 };
 
-/* memcpy@GLIBC_2.2.5 is kept for programs that are older than memcpy@@GLIBC_2.14. */
+/* memcpy@GLIBC_2.2.5 is for programs older than memcpy@@GLIBC_2.14. */
 static bool is_old_version(const char *name)
 {
 	const char *at = memchr(name, '@', strnlen(name, VERSION_SEEN));
@@ -76,8 +75,8 @@ static bool is_old_version(const char *name)
 }
 
 /*
- * Functions with a size before labels, exported names before local ones, and of these the one that
- * people write: calloc, though it is weak, before __libc_calloc, and free before cfree@GLIBC_2.2.5.
+ * Functions with a size before labels, and exported names before local ones. Among these, familiar
+ * names first: calloc, though it is weak, before __libc_calloc, and free before cfree@GLIBC_2.2.5.
  */
 static uint32_t rank_of(const Elf64_Sym *sym, const char *name)
 {
@@ -100,13 +99,13 @@ static uint32_t rank_of(const Elf64_Sym *sym, const char *name)
 	return rank;
 }
 
-/* Assemblers mark stretches of code and data ($a, $x, $d), compilers leave .L labels. */
+/* Assemblers mark ranges of code and data ($a, $x, $d); compilers leave .L labels. */
 static bool is_mark(const char *name)
 {
 	return !*name || *name == '$' || !strncmp(name, ".L", 2);
 }
 
-/* The end of the executable section or segment around a symbol; false when it is not code. */
+/* The end of the executable section or segment that contains a symbol; false if it is not code. */
 static bool code_limit(const struct elfimg *img, const Elf64_Sym *sym, uint64_t addr,
 		       uint64_t *limit)
 {
@@ -143,7 +142,7 @@ static bool read_sym(const struct source *src, const Elf64_Sym *sym, struct symt
 	return code_limit(src->img, sym, out->addr, &out->limit);
 }
 
-/* Symbol table sections hold names in another section, which must end in a NUL to be usable. */
+/* Symbol names are in another section, which must end in a NUL. */
 static bool open_source(const struct elfimg *img, const struct elfimg_sec *sec, struct source *src)
 {
 	struct elfimg_sec strings;
@@ -228,8 +227,8 @@ static int compare(const void *pa, const void *pb)
 }
 
 /*
- * Of equals the shortest, fopen before fopen64, then the first by name: the choice does not hang on the
- * file's order.
+ * Of equal ranks the shortest, fopen before fopen64, then the first by name, so the order in the
+ * file does not matter.
  */
 static bool better_name(const char *a, const char *b)
 {
@@ -265,7 +264,7 @@ static uint64_t sym_end(const struct symtab *t, size_t i)
 	return s->limit;
 }
 
-/* Closes the open symbols that end at or before `upto`; addresses are settled so far. */
+/* Closes the open symbols that end at or before `upto`, and settles their addresses. */
 static int close_open(struct symtab *t, uint64_t upto)
 {
 	int err = 0;
@@ -287,7 +286,7 @@ static int close_open(struct symtab *t, uint64_t upto)
 	return err;
 }
 
-/* Takes memory back from what was chosen away. */
+/* Frees memory of removed symbols. */
 static void shrink(struct symtab *t)
 {
 	t->sym_cnt = t->kept;
@@ -307,7 +306,10 @@ static int push_open(struct symtab *t)
 	return err;
 }
 
-/* Symbols in order become one for each address. A budget that has ended saves looking at names. */
+/*
+ * Keeps one symbol per address; they must be sorted. After the budget has ended, names are not
+ * compared.
+ */
 static int choose(struct symtab *t)
 {
 	while (t->next < t->sym_cnt) {

@@ -13,14 +13,14 @@ struct elfimg;
 
 struct symtab_sym {
 	uint64_t addr; /* link-time address */
-	uint64_t size; /* 0 = the table does not say */
-	uint64_t limit; /* where a symbol without size ends at the latest */
-	const char *name; /* borrowed from the image it came from */
-	uint32_t rank; /* of symbols at one address the highest wins */
-	bool plt; /* a stub that jumps to the function of that name */
+	uint64_t size; /* 0: unknown */
+	uint64_t limit; /* upper bound of the end of a symbol without size */
+	const char *name; /* borrowed from its image */
+	uint32_t rank; /* of symbols at one address, the highest rank is used */
+	bool plt; /* a stub that jumps to the function with that name */
 };
 
-/* Addresses [start, end) belong to syms[sym]; these never overlap. */
+/* Addresses [start, end) belong to syms[sym]; spans never overlap. */
 struct symtab_span {
 	uint64_t start, end;
 	size_t sym;
@@ -33,9 +33,9 @@ struct symtab {
 	size_t sym_cnt, sym_cap;
 	struct symtab_span *spans;
 	size_t span_cnt, span_cap;
-	uint64_t spare; /* memory taken for sorting */
+	uint64_t spare; /* memory reserved for sorting */
 
-	/* where work that was cut short goes on */
+	/* state of interrupted work */
 	uint32_t section;
 	uint64_t entry;
 	struct resumable_sort sort;
@@ -48,25 +48,27 @@ struct symtab {
 void symtab_init(struct symtab *t, struct budget *budget);
 
 /*
- * Adds the code symbols of img's sections of that type (SHT_SYMTAB, SHT_DYNSYM). The image must live
- * as long as the table. Returns 0, -EAGAIN (call again with the same arguments) or -EDQUOT (what was
- * added so far stays).
+ * Adds the code symbols of img's sections of that type (SHT_SYMTAB, SHT_DYNSYM). The image must
+ * outlive the table. Returns 0; -EAGAIN (call again with the same arguments); -EDQUOT (symbols
+ * added so far stay).
  */
 int symtab_add_image(struct symtab *t, const struct elfimg *img, uint32_t section_type);
 
-/* 0, or -EDQUOT when there is no memory for it. */
+/* 0; -EDQUOT if there is no memory. */
 int symtab_add(struct symtab *t, const struct symtab_sym *sym);
 
 /*
- * Call after the last symbol was added and before the first look-up. Returns 0 or -EAGAIN (call
- * again). When the budget ends meanwhile, some of the symbols are left.
+ * Call after the last symbol was added and before the first lookup. Returns 0 or -EAGAIN (call
+ * again). If the budget ends during this, some symbols are dropped.
  */
 int symtab_finish(struct symtab *t);
 
-/* The symbol that addr belongs to: the innermost with a size, else the nearest one before. */
+/*
+ * The symbol that addr belongs to: the innermost one with a size, otherwise the nearest one before.
+ */
 const struct symtab_span *symtab_find(const struct symtab *t, uint64_t addr);
 
-/* Whether others than its own file may call it by that name. */
+/* Whether other files can use it by that name. */
 bool symtab_is_global(const struct symtab_sym *sym);
 
 void symtab_free(struct symtab *t);

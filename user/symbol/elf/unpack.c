@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Compressed sections, in slices and within bounds.
+ * Decompresses sections, in slices and with limits.
  *
- * A header that claims little is held to what it claims, since the output buffer is that large and
- * never grows. One that claims much pays for it before anything is allocated, and cannot claim more
- * than its compressed bytes could ever stand for.
+ * The output buffer has the size in the header and never grows, so a header with a small size is
+ * safe. A large size is charged to the budget before any allocation, and is limited by the best
+ * possible compression of the input.
  */
 #include "symbol/elf/unpack.h"
 
@@ -21,11 +21,11 @@
 #include "symbol/elf/elfimg.h"
 
 #define CHUNK 16384
-/* Decompressing a chunk, in units of budget_work(). */
+/* Work to decompress a chunk, in units of budget_work() */
 #define CHUNK_WORK 512
-/* zlib's best; zstd's is no real bound. */
+/* zlib's best ratio; zstd has no useful bound. */
 #define ZLIB_RATIO_MAX 1032
-/* Compilers and linkers use 2 MiB; what zstd allocates besides is small. */
+/* Compilers and linkers use 2 MiB; zstd's other allocations are small. */
 #define ZSTD_WINDOW_LOG 23
 #define ZSTD_MEM ((1u << ZSTD_WINDOW_LOG) + (1u << 20))
 #define TYPE_ZSTD 2
@@ -40,7 +40,7 @@ struct unpack {
 	ZSTD_DStream *zstd; /* NULL: zlib */
 };
 
-/* Where the compressed bytes of a section are, what they are, and what they claim to become. */
+/* The compressed bytes of a section, their format, and their size in the header */
 struct packed {
 	const uint8_t *bytes;
 	size_t size;
@@ -72,7 +72,7 @@ static int read_chdr(const struct elfimg *img, struct packed *p)
 	return type == ELFCOMPRESS_ZLIB || p->zstd ? 1 : -EBADMSG;
 }
 
-/* "ZLIB" and the size, big-endian. */
+/* Reads "ZLIB" and the size, big-endian. */
 static int read_gnu_header(struct packed *p)
 {
 	size_t i;
@@ -148,7 +148,7 @@ int unpack_new(const struct elfimg *img, const struct elfimg_sec *sec, struct bu
 	return 1;
 }
 
-/* 1 at the end of the stream, 0 when there is more, -EBADMSG. */
+/* 1 at the end of the stream; 0 if there is more; -EBADMSG. */
 static int run_zlib(struct unpack *u, size_t in_sz, size_t out_sz)
 {
 	int ret;
@@ -175,7 +175,7 @@ static int run_zstd(struct unpack *u, size_t in_sz, size_t out_sz)
 		return -EBADMSG;
 	u->in_pos += in.pos;
 	u->out_pos += out.pos;
-	/* one frame may follow the other */
+	/* several frames may follow each other */
 	return !ret && u->in_pos == u->in_sz;
 }
 

@@ -11,24 +11,24 @@ struct elfimg_sec;
 struct unpack;
 
 /*
- * Begins to decompress a section: one with SHF_COMPRESSED (zlib, zstd) or in the older form of
- * .zdebug_* names. The image and the budget are borrowed until unpack_free(). The memory for all
- * that the section claims to hold is taken from the budget now. Returns 1 and fills *out; 0 when the
- * section is not compressed; -EBADMSG when its header makes no sense; -EDQUOT.
+ * Starts to decompress a section: one with SHF_COMPRESSED (zlib, zstd), or with the older .zdebug_*
+ * name. img and budget are borrowed until unpack_free(). The memory for the whole size in the
+ * header is reserved now. Returns 1 and sets *out; 0 if the section is not compressed; -EBADMSG if
+ * its header is invalid; -EDQUOT.
  */
 int unpack_new(const struct elfimg *img, const struct elfimg_sec *sec, struct budget *budget,
 	       struct unpack **out);
 
-/* Decompresses on. 0 when it is complete, -EAGAIN, -EDQUOT, or -EBADMSG when the data is broken. */
+/* Continues to decompress. 0 if complete; -EAGAIN; -EDQUOT; -EBADMSG if the data is damaged. */
 int unpack_run(struct unpack *u);
 
 /*
- * What is complete, handed over: free() it and give *size bytes back to the budget. The size is the
- * one that the section claims.
+ * Returns the complete output: the caller frees it with free() and returns *size bytes to the
+ * budget. *size is the size in the header.
  */
 uint8_t *unpack_steal(struct unpack *u, size_t *size);
 
-/* Frees it with all that it holds. NULL is allowed. */
+/* Frees everything. NULL is allowed. */
 void unpack_free(struct unpack *u);
 
 #endif /* D9_SYMBOL_ELF_UNPACK_H */
