@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * How much work a file may cause.
+ * Limits the work that a file can cause.
  *
- * Files are anyone's, and a few kilobytes can ask for a year of work. So all work on a file is
+ * Files are untrusted, and a few kilobytes can require a year of work. So all work on a file is
  * counted while it is done: in entries and in memory, which do not depend on the machine, and in
- * CPU time. Time is that of the thread, not of the clock on the wall: a machine that is busy must
- * not cost anyone names.
+ * CPU time. This is the CPU time of the thread, not wall-clock time: a busy machine must not lose
+ * symbols.
  *
- * Reading the thread's clock is a system call. It is read once for every few microseconds of work.
+ * Reading the CPU time of a thread is a system call, so it is read only once per some microseconds
+ * of work.
  */
 #include "symbol/budget.h"
 

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Which bound was reached. */
+/* The limit that was reached */
 enum budget_bound {
 	BUDGET_NONE,
 	BUDGET_TIME,
@@ -14,33 +14,33 @@ enum budget_bound {
 };
 
 struct budget_max {
-	uint64_t cpu_ns; /* CPU time of the thread that does the work */
+	uint64_t cpu_ns; /* CPU time of the working thread */
 	uint64_t mem; /* bytes */
-	uint64_t entries; /* symbols, DIEs, ranges, rows: whatever the owner counts */
+	uint64_t entries; /* symbols, DIEs, ranges, rows: the owner decides */
 };
 
 /*
- * What one piece of work may take in all, and how long it may go on before it has to pause. Work is
- * done between budget_enter() and budget_leave(), by one thread.
+ * Limits of one piece of work, in total and per slice; at the end of a slice it has to pause. One
+ * thread does the work, between budget_enter() and budget_leave().
  */
 struct budget {
 	struct budget_max max;
-	uint64_t cpu_ns, mem, entries; /* taken so far */
+	uint64_t cpu_ns, mem, entries; /* used so far */
 	uint64_t slice_end; /* CPU time of the thread */
-	uint64_t since; /* CPU time of the thread up to which cpu_ns counts */
-	uint32_t unseen; /* work done since the clock was read */
-	uint32_t look; /* read it after so much */
-	enum budget_bound reached; /* the first bound that was; it stays */
+	uint64_t since; /* CPU time of the thread at the last update of cpu_ns */
+	uint32_t unseen; /* work since the clock was read */
+	uint32_t look; /* amount of work before the next read of the clock */
+	enum budget_bound reached; /* the first limit that was reached; it stays */
 };
 
 void budget_init(struct budget *b, const struct budget_max *max);
 
-/* The CPU time of the calling thread, in nanoseconds. */
+/* CPU time of the calling thread, in nanoseconds */
 uint64_t budget_clock_ns(void);
 
 /*
- * Work pauses when the calling thread's CPU time reaches end_ns; UINT64_MAX = never, 0 = after each
- * step, however small (for tests of going on).
+ * Work pauses when the calling thread's CPU time reaches end_ns; UINT64_MAX: never, 0: after each
+ * step (for tests of resuming).
  */
 void budget_slice(struct budget *b, uint64_t end_ns);
 
@@ -48,37 +48,40 @@ void budget_enter(struct budget *b);
 void budget_leave(struct budget *b);
 
 /*
- * Counts that many entries as done. Returns 0, -EAGAIN when the slice is used up (keep what was
- * done, return, and go on from there when called again) or -EDQUOT when the budget is. The clock is
- * read now and then only, so that each call may cost nothing.
+ * Counts entries as done. Returns 0; -EAGAIN if the slice is used up: keep the state, return, and
+ * resume when called again; -EDQUOT if the budget is used up. Reads the clock only at times, so
+ * calls are cheap.
  */
 int budget_step(struct budget *b, uint32_t entries);
 
 /*
- * The same for work that leaves no entries, in units of some 20 ns. Only time ends it: who has
- * taken all entries can still bring what there is to an end.
+ * The same for work without entries, in units of some 20 ns. Only the time limit ends it, so work
+ * can be completed after the entries are used up.
  */
 int budget_work(struct budget *b, uint32_t units);
 
-/* Takes memory: 0, or -ENOMEM and nothing taken. That is not final: memory can come back. */
+/*
+ * Reserves memory: 0; or -ENOMEM without any change. That is not final, because memory can be
+ * returned.
+ */
 int budget_take(struct budget *b, uint64_t bytes);
 void budget_give_back(struct budget *b, uint64_t bytes);
 
 /*
- * Room for one more element in an array that has cnt and room for *cap; its memory is taken from
- * the budget. 0 or -ENOMEM, and then nothing has changed.
+ * Makes room for one more element in an array with cnt elements and capacity *cap; its memory comes
+ * from the budget. 0; or -ENOMEM without any change.
  */
 int budget_grow(struct budget *b, void **array, size_t *cap, size_t cnt, size_t elem_sz);
 /* Frees such an array. */
 void budget_free(struct budget *b, void *array, size_t cap, size_t elem_sz);
 
-/* Raises the bounds on time and entries. */
+/* Raises the limits of time and entries. */
 void budget_allow(struct budget *b, uint64_t cpu_ns, uint64_t entries);
 
-/* Ends the budget for good, for this reason, unless it has ended before. Returns -EDQUOT. */
+/* Ends the budget for good with this reason, unless it has ended before. Returns -EDQUOT. */
 int budget_exhaust(struct budget *b, enum budget_bound bound);
 
-/* "time", "memory", "entries"; NULL when no bound was reached. */
+/* "time", "memory", "entries"; NULL if no limit was reached. */
 const char *budget_reached(const struct budget *b);
 
 #endif /* D9_SYMBOL_BUDGET_H */

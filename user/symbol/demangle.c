@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Linker names to source names. libiberty's demangler does the work for C++ and both Rust schemes,
- * whose hashes it leaves out.
+ * Linker names to source names. libiberty demangles C++ and both Rust schemes, and omits Rust
+ * hashes.
  *
- * A mangled name refers back to its own parts, so that a few hundred bytes can stand for gigabytes
- * of text. libiberty bounds its recursion but not its output: it hands out text piece by piece, and
- * the only way to stop it is to leave it. That is what the jump is for; at worst it costs the few
- * kilobytes that a Rust identifier in punycode was being unpacked to.
+ * A mangled name can refer to its own parts, so a few hundred bytes can expand to gigabytes of
+ * text. libiberty limits its recursion but not its output. It passes text to a callback, and a
+ * longjmp is the only way to stop it. At worst this leaks the few kilobytes of a Rust identifier in
+ * punycode.
  */
 #include "symbol/demangle.h"
 
@@ -43,7 +43,7 @@ static void on_text(const char *s, size_t n, void *opaque)
 	buf_add(sink->out, s, n);
 }
 
-/* Appends and returns true, or leaves out as it was. */
+/* Appends the name and returns true; otherwise does not change out. */
 static bool demangle(struct buf *out, const char *mangled)
 {
 	const int opts = DMGL_PARAMS | DMGL_ANSI;

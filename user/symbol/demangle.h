@@ -6,12 +6,12 @@
 
 struct buf;
 
-/* Longer names, mangled or not, are neither demangled nor given whole. */
+/* Longer names are cut and not demangled. */
 #define DEMANGLE_MAX 16384
 
 /*
- * Appends the name as people write it: C++ with parameters, Rust without its hash; any other name
- * unchanged. The compiler's ".llvm.123" mark goes.
+ * Appends the source name: C++ with parameters, Rust without its hash; other names unchanged.
+ * Removes the compiler's ".llvm.123" suffix.
  */
 void demangle_name(struct buf *out, const char *mangled, size_t len);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Which of many overlapping address ranges owns an address.
+ * Finds the owner of an address among overlapping ranges.
  *
- * All of it is decided before the first question, by a sweep in address order with a heap of the
- * ranges that are open: O(n log n), however much they overlap. What is left are spans that do not
- * overlap, at most two for each range, and a look-up is one binary search.
+ * The first lookup follows a sweep in address order with a heap of the open ranges: O(n log n) for
+ * any overlap. The result is spans without overlap, at most two per range, and a lookup is one
+ * binary search.
  */
 #include "symbol/ranges.h"
 
@@ -35,7 +35,10 @@ static int compare(const void *pa, const void *pb)
 	return a->lo < b->lo ? -1 : a->lo > b->lo;
 }
 
-/* Whether range a owns what both reach over. In v they are by start, then as they were added. */
+/*
+ * Whether range a takes precedence where both overlap. In v they are sorted by start, then by order
+ * of addition.
+ */
 static bool owns(const struct ranges *r, size_t a, size_t b)
 {
 	const struct range *ra = &r->v[a], *rb = &r->v[b];
@@ -103,8 +106,8 @@ static int emit(struct ranges *r, uint64_t start, size_t idx, struct budget *bud
 }
 
 /*
- * One step of the sweep. At r->at, everything before is decided and nothing that ends there is on
- * top: so the top owns what follows, up to its end or the next start.
+ * One step of the sweep. Everything before r->at is done, and the top of the heap does not end
+ * there. So the top owns the addresses up to its end or the next start.
  */
 static int step(struct ranges *r, struct budget *budget)
 {

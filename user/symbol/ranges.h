@@ -10,43 +10,43 @@
 
 struct budget;
 
-/* Addresses [lo, hi) that belong to `id`, a number of the owner's. */
+/* Addresses [lo, hi) of `id`, which the caller chooses */
 struct range {
 	uint64_t lo, hi;
 	uint64_t id;
-	uint64_t rank; /* where ranges overlap, the lowest owns the address */
+	uint64_t rank; /* where ranges overlap, the lowest rank owns the address */
 };
 
-/* From start up to the next span's start addresses belong to v[idx], or to none. */
+/* Addresses from start up to the next span's start belong to v[idx], or to no range. */
 struct ranges_span {
 	uint64_t start;
-	size_t idx; /* SIZE_MAX = none */
+	size_t idx; /* SIZE_MAX: none */
 };
 
-/* Ranges that may overlap, settled once and then asked. {0} is a valid empty set. */
+/* Ranges that may overlap: all are added, then settled, then searched. {0} is a valid empty set. */
 struct ranges {
 	struct range *v;
 	size_t cnt, cap;
 	struct ranges_span *spans;
 	size_t span_cnt, span_cap;
 
-	/* where settling goes on */
+	/* state of settling */
 	struct resumable_sort sort;
-	size_t *heap; /* ranges that reach over `at`, the owner first */
+	size_t *heap; /* ranges that contain `at`, the owner first */
 	size_t heap_cnt, heap_cap;
 	size_t next;
 	uint64_t at;
 	bool sorted, settled;
 };
 
-/* Empty ranges are ignored. 0 or -ENOMEM. */
+/* Adds a range. Empty ranges are ignored. 0 or -ENOMEM. */
 int ranges_add(struct ranges *r, uint64_t lo, uint64_t hi, uint64_t id, uint64_t rank,
 	       struct budget *budget);
 
 /*
- * Decides who owns which address: of the ranges around it the one of lowest rank; of equals the one
- * that starts last, then the one added first. Call once all are added. 0, -EAGAIN (call again),
- * -ENOMEM or -EDQUOT.
+ * Decides which range owns each address: the range of lowest rank; if equal, the range that starts
+ * last, then the range added first. Call once after all are added. 0, -EAGAIN (call again), -ENOMEM
+ * or -EDQUOT.
  */
 int ranges_settle(struct ranges *r, struct budget *budget);
 

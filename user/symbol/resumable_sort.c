@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A merge sort whose state is a few numbers, so that it can stop after any element.
+ * A merge sort whose state is a few numbers, so it can stop after any element.
  *
- * First short runs are put in order where they lie, then pairs of runs are merged from one array to
- * the other and back until one run is left. A pass that is cut short has not touched its source:
- * the runs there are still whole, which is what a sort that has to end early leaves behind.
+ * First it sorts short runs in place, then it merges pairs of runs from one array to the other and
+ * back until one run is left. An interrupted pass has not changed its source, so the runs there
+ * stay sorted if the sort has to end early.
  */
 #include "symbol/resumable_sort.h"
 
@@ -37,7 +37,7 @@ static void sort_run(char *v, size_t cnt, size_t sz, compare_fn compare)
 	}
 }
 
-/* In place, from s->lo on. */
+/* Sorts runs in place, from s->lo on. */
 static int sort_runs(struct resumable_sort *s, char *v, size_t cnt, size_t sz, compare_fn compare,
 		     struct budget *budget)
 {
@@ -62,7 +62,7 @@ static size_t min_sz(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* One pass: pairs of runs from `from` to `to`. */
+/* One pass: merges pairs of runs from `from` to `to`. */
 static int ring_merge_pass(struct resumable_sort *s, const char *from, char *to, size_t cnt,
 			   size_t sz, compare_fn compare, struct budget *budget)
 {
