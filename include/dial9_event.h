@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Event types known at compile time, for programs that write or read the same events all the time. dial9.h includes
- * this: it is apart from it only because macros take room.
+ * Event types known at compile time, for programs that write or read the same events often. dial9.h
+ * includes this file.
  *
- * DIAL9_EVENT() declares an event type once, as a list of fields, and makes of it a struct, its schema, and a
- * writer that the compiler can see through: sizes are constants, there is no dispatch on types.
+ * DIAL9_EVENT() declares an event type once, as a list of fields. It defines a struct, its schema, and an
+ * inline writer with constant sizes and no dispatch on types.
  *
  *	#define POLL_FIELDS(X) \
  *		X(VARINT, worker_id) \
@@ -12,7 +12,7 @@
  *		X(STACK, frames)
  *	DIAL9_EVENT(poll, "PollEvent", POLL_FIELDS)
  *
- * gives
+ * defines
  *
  *	struct poll { uint64_t timestamp_ns; uint64_t worker_id; struct dial9_opt_u32 cpu;
  *		      struct dial9_stack frames; };
@@ -22,14 +22,14 @@
  *	int poll_read(struct dial9_reader *r, const struct dial9_dec *dec,
  *		      const struct dial9_event *ev, struct poll *out);
  *
- * Kinds are all types of dial9.h, each also with OPT_ in front; POOLED_STRING and POOLED_STACK are ids of the
- * encoder's pools. Such events always have a timestamp.
+ * Kinds are all types of dial9.h, each also with the prefix OPT_; POOLED_STRING and POOLED_STACK are ids of
+ * the encoder's pools. Such events always have a timestamp.
  *
- * _write() is all or nothing like everything else. Its errors are those of dial9_enc_begin() and
+ * _write() writes the event whole or not at all. Its errors are the errors of dial9_enc_begin() and
  *   -EILSEQ, -E2BIG   text that is not UTF-8, payload that is too long
  *   -EPROTOTYPE, -ERANGE   an element of a LIST or MAP that its type does not allow
  *   -EBUSY            inside an event
- *   -ENOSYS           the program was compiled against a dial9_event.h that this library does not serve
+ *   -ENOSYS           the program was compiled with a dial9_event.h that this library does not support
  */
 #ifndef D9_DIAL9_EVENT_H
 #define D9_DIAL9_EVENT_H
@@ -41,8 +41,9 @@ extern "C" {
 #endif
 
 /*
- * What the writers below take for granted of the library: struct dial9_enc_head, struct dial9_event_type and the
- * bytes of each kind. They become part of the program, so an encoder's first event of each type compares the two.
+ * The writers below depend on struct dial9_enc_head, struct dial9_event_type and the bytes of each
+ * kind. They are compiled into the program, so the first event of each type in an encoder compares
+ * both versions.
  */
 #define DIAL9_INLINE_ABI 1
 
@@ -61,7 +62,7 @@ struct dial9_string_map {
 	size_t cnt; /* of pairs */
 };
 
-/* Elements of any type, as dial9_enc_put_value() takes them. */
+/* Elements of any type, as for dial9_enc_put_value() */
 struct dial9_list {
 	const struct dial9_value *values;
 	size_t cnt;
@@ -72,26 +73,29 @@ struct dial9_map {
 	size_t cnt; /* of pairs */
 };
 
-/* What an encoder begins with. Private to the inline functions. */
+/* The first part of an encoder. Private to the inline functions. */
 struct dial9_enc_head {
-	uint64_t epoch; /* of the trace: no two have the same, none is 0; comes first with any DIAL9_INLINE_ABI */
+	uint64_t epoch; /* of the trace: unique, never 0; is first with any DIAL9_INLINE_ABI */
 	uint8_t *pos; /* end of the complete frames */
-	uint8_t *limit; /* how far an inline writer may go; NULL: not at all */
+	uint8_t *limit; /* end of the room for inline writers; NULL: none */
 	uint64_t ts_base;
 };
 
-#define DIAL9_INLINE_SLACK 8 /* stores are of eight bytes, whatever counts of them */
+#define DIAL9_INLINE_SLACK 8 /* stores write eight bytes, of which only some may count */
 #define DIAL9_INLINE_HEAD_SZ 6
 
-/* Where the fields of an event go, with sz bytes of room, head and all before it written. NULL: see *err. */
+/*
+ * Returns where the fields of an event go, with sz bytes of room, after writing everything before
+ * them. NULL: see *err.
+ */
 DIAL9_API uint8_t *dial9_enc_reserve(struct dial9_enc *enc, struct dial9_event_type *type,
 				     uint64_t ts, size_t sz, unsigned int inline_abi, int *err);
 
-/* Makes err, of that field of the event, what dial9_enc_error() tells; returns it. */
+/* Sets the error of dial9_enc_error() to err, for that field of the event; returns err. */
 DIAL9_API int dial9_enc_refuse(struct dial9_enc *enc, const struct dial9_event_type *type,
 			       const char *field, int err);
 
-/* The low sz bytes of v; eight are stored. */
+/* Writes the low sz bytes of v; stores eight. */
 static inline uint8_t *dial9_inline_int(uint8_t *p, uint64_t v, size_t sz)
 {
 	v = dial9_inline_le64(v);
@@ -118,7 +122,7 @@ static inline uint8_t *dial9_inline_varint(uint8_t *p, uint64_t v)
 		*p = (uint8_t)v;
 		return p + 1;
 	}
-	/* Spread groups of seven bits to a byte each, by halves; then mark all but the last. */
+	/* Spread groups of seven bits to bytes, by halves; then mark all but the last byte. */
 	sz = (70 - (unsigned int)__builtin_clzll(v)) / 7;
 	v = (v & 0x000000000fffffffull) | (v & 0x00fffffff0000000ull) << 4;
 	v = (v & 0x00003fff00003fffull) | (v & 0x0fffc0000fffc000ull) << 2;
@@ -163,8 +167,9 @@ static inline void dial9_inline_end(struct dial9_enc *enc, uint8_t *p)
 }
 
 /*
- * A kind K: its C type, the most its fixed part takes on the wire, and three functions: dial9_payload_K, the
- * bytes beyond that, or -errno if the value cannot be written; dial9_emit_K; and both for OPT_K.
+ * A kind K: its C type, the maximum size of its fixed part on the wire, and three functions:
+ * dial9_payload_K returns the size of the rest, or -errno if the value cannot be written;
+ * dial9_emit_K writes it; both also exist for OPT_K.
  */
 #define DIAL9_KIND(K, lower, ctype, fixed, payload_expr, emit_expr)                                \
 	typedef ctype dial9_ctype_##K;                                                             \
@@ -206,13 +211,13 @@ static inline uint64_t dial9_inline_bits(double v)
 	return bits;
 }
 
-/* What payloads take on the wire, at most, or -errno; of cnt elements that are too many: -errno. */
+/* Maximum size of a payload on the wire, or -errno; also -errno for too many elements */
 DIAL9_API int64_t dial9_payload_text(const char *s, size_t len);
 DIAL9_API int64_t dial9_payload_string_map(const struct dial9_string_map *v);
 DIAL9_API int64_t dial9_payload_values(const struct dial9_value *values, size_t cnt);
 DIAL9_API int64_t dial9_payload_too_big(void);
 
-/* Such payloads with their counts; each returns the byte behind. */
+/* Write such payloads with their counts; return the end. */
 DIAL9_API uint8_t *dial9_emit_string_map(uint8_t *p, const struct dial9_string_map *v);
 DIAL9_API uint8_t *dial9_emit_values(uint8_t *p, const struct dial9_value *values, size_t cnt);
 
@@ -233,7 +238,7 @@ static inline uint8_t *dial9_inline_stack(uint8_t *p, const struct dial9_stack *
 	return p;
 }
 
-/* A pair is two values one after the other. */
+/* A pair is two consecutive values. */
 static inline int64_t dial9_inline_pairs(const struct dial9_map *v)
 {
 	return v->cnt > UINT32_MAX ?

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * prof_bound.h - bounds of indices and sizes that the verifier of every kernel sees
+ * prof_bound.h - bounds of indices and sizes that verifiers of all kernels accept
  *
- * clang removes a mask or a comparison that it can prove to be needless. The verifiers of older kernels cannot
- * follow that proof when it goes through another copy of the value: one on the stack, or one of 32 bits. These
- * macros put the bound into the code where clang cannot remove it, on the register that is used next. In
- * programs every mask of an index and every variable size that a helper gets goes through them:
- * tools/check-bounds.sh finds those that do not. User space compiles some of the same code, with the plain
- * expression.
+ * clang removes a mask or a comparison that it can prove to be unnecessary. Verifiers of older
+ * kernels cannot follow that proof through another copy of the value, for example on the stack or
+ * in 32 bits. These macros force the bound into the code, on the register that is used next. In
+ * programs, each mask of an index and each variable size of a helper uses them;
+ * tools/check-bounds.sh finds the others. User space compiles some of the same code with plain
+ * expressions.
  */
 #ifndef D9_PROF_BOUND_H
 #define D9_PROF_BOUND_H
 
 #ifdef __bpf__
 
-/* i modulo cnt. @cnt: a constant, a power of two. */
+/* i modulo cnt. @cnt: a constant power of two */
 #define PROF_BOUND_INDEX(i, cnt)                                                                   \
 	({                                                                                         \
 		__u64 bound_i = (i);                                                               \
@@ -23,7 +23,7 @@
 		bound_i;                                                                           \
 	})
 
-/* i & mask. @mask: one less than a power of two, which the verifier knows. */
+/* i & mask. @mask: a power of two minus one, known to the verifier */
 #define PROF_BOUND_MASK(i, mask)                                                                   \
 	({                                                                                         \
 		__u64 bound_i = (i);                                                               \
@@ -31,7 +31,7 @@
 		bound_i;                                                                           \
 	})
 
-/* sz, or max where that is less. @max: a constant. */
+/* The minimum of sz and max. @max: a constant */
 #define PROF_BOUND_SIZE(sz, max)                                                                   \
 	({                                                                                         \
 		__u64 bound_sz = (sz);                                                             \

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * prof_filter.h - which records of an event are wanted: --filter, compiled
+ * prof_filter.h - compiled --filter expressions: which records of an event are wanted
  *
- * A filter is a program of terms that only jump forward: each looks at one field and says where to go on
- * when it is true and when it is not, as the kernel's own filters do. So `a && (b || !c)` needs no stack
- * and ends after at most as many steps as there are terms.
+ * A filter is a program of terms that only jump forward, as in the kernel's own filters. Each term
+ * tests one field and has a target for true and one for false. So `a && (b
  *
- * Text is matched by bits: bit i of a state says that the first i elements of the pattern (a character,
- * `?`, a class) account for the text so far. A byte of text moves all of them by one table look-up, so
- * that a pattern of whatever stars needs one step a byte and never goes back.
+ * !c)` needs no stack and ends after at most as many steps as there are terms.
  *
- * The evaluation is here because it runs in the kernel, and in tests beside other implementations of it.
+ * Text is matched by a bit set: bit i of a state means that the first i elements of the pattern (a
+ * character, `?`, a class) match the text so far. One table lookup per byte updates all bits, so a
+ * pattern with any number of stars takes one step per byte without backtracking.
+ *
+ * The evaluation is in this header because it runs in the kernel, and in tests that compare it with
+ * other implementations.
  */
 #ifndef D9_PROF_FILTER_H
 #define D9_PROF_FILTER_H
@@ -23,10 +25,10 @@
 
 enum {
 	PROF_FILTER_TERMS = 16,
-	PROF_FILTER_TRUE = 32, /* places to go on at: the record is wanted */
+	PROF_FILTER_TRUE = 32, /* targets: the record is wanted */
 	PROF_FILTER_FALSE = 33,
-	PROF_FILTER_ELEMENTS = 63, /* of a pattern, besides stars */
-	PROF_FILTER_TEXT_MAX = 512, /* bytes of a text that are looked at */
+	PROF_FILTER_ELEMENTS = 63, /* maximum of a pattern, without stars */
+	PROF_FILTER_TEXT_MAX = 512, /* bytes of a text that are compared */
 };
 
 enum prof_filter_op {
@@ -35,17 +37,17 @@ enum prof_filter_op {
 	PROF_FILTER_LE,
 	PROF_FILTER_AND, /* any of these bits */
 	PROF_FILTER_CHARS, /* text in place */
-	PROF_FILTER_LOC, /* text where a __data_loc word says */
+	PROF_FILTER_LOC, /* text at the location in a __data_loc word */
 	PROF_FILTER_REL_LOC,
 };
 
 enum prof_filter_flags {
 	PROF_FILTER_SIGNED = 1,
-	/* the offset is one in struct prof_filter_context, not in the record */
+	/* the offset refers to struct prof_filter_context, not to the record */
 	PROF_FILTER_CONTEXT = 2,
 };
 
-/* Behind the record, in the last bytes of the place where it lies. */
+/* After the record, at the end of its buffer */
 struct prof_filter_context {
 	__u8 comm[16]; /* of the current task */
 	__u32 cpu;
@@ -54,11 +56,11 @@ struct prof_filter_context {
 
 struct prof_filter_term {
 	__u16 off;
-	__u16 size; /* of numbers 1, 2, 4 or 8; of CHARS any; of words 4 */
+	__u16 size; /* 1, 2, 4 or 8 for numbers; any for CHARS; 4 for words */
 	__u8 op;
 	__u8 flags;
-	__u8 on_true, on_false; /* terms behind this one, or PROF_FILTER_TRUE, _FALSE */
-	__u64 value; /* a number, sign-extended if signed; of text the pattern's index */
+	__u8 on_true, on_false; /* later terms, or PROF_FILTER_TRUE, _FALSE */
+	__u64 value; /* a number, sign-extended if signed; for text the index of the pattern */
 };
 
 struct prof_filter {
@@ -66,9 +68,9 @@ struct prof_filter {
 };
 
 struct prof_filter_pattern {
-	__u64 stars; /* where bytes may be passed over */
-	__u64 end; /* the one bit that says that all of it is there */
-	__u64 match[256]; /* for each byte the elements that it is one of */
+	__u64 stars; /* states where any bytes may follow */
+	__u64 end; /* the bit of the complete pattern */
+	__u64 match[256]; /* for each byte the elements that match it */
 };
 
 #ifdef __bpf__
@@ -77,7 +79,7 @@ struct prof_filter_pattern {
 #define PROF_FILTER_INLINE static inline
 #endif
 
-/* Bytes as far as @mask, and eight more. */
+/* Reads a word at an offset up to @mask; the buffer has eight more bytes. */
 PROF_FILTER_INLINE __u64 prof_filter_word(const __u8 *bytes, __u32 mask, __u32 off)
 {
 	__u64 word;
@@ -90,7 +92,7 @@ PROF_FILTER_INLINE __u64 prof_filter_word(const __u8 *bytes, __u32 mask, __u32 o
 	return word;
 }
 
-/* Whether @p is the text of at most @n bytes, up to the first NUL, at @off. */
+/* Whether the text of at most @n bytes, up to the first NUL, at @off matches @p. */
 PROF_FILTER_INLINE int prof_filter_match(const struct prof_filter_pattern *p, const __u8 *bytes,
 					 __u32 mask, __u32 off, __u32 n)
 {
@@ -112,7 +114,7 @@ PROF_FILTER_INLINE int prof_filter_match(const struct prof_filter_pattern *p, co
 }
 
 #ifdef PROF_FILTER_HERE
-/* prof_filter_match() with the pattern of an index: whoever defines the above has it. */
+/* prof_filter_match() with the pattern of an index; the includer defines it. */
 PROF_FILTER_INLINE int prof_filter_text(const __u8 *bytes, __u32 mask, __u32 off, __u32 n,
 					__u32 pattern);
 
@@ -136,7 +138,7 @@ PROF_FILTER_INLINE int prof_filter_number(const struct prof_filter_term *t, __u6
 					 !!(word & t->value);
 }
 
-/* A field that the record is too short for is nothing: no comparison with it is true. */
+/* If the record is too short for the field, the comparison is false. */
 PROF_FILTER_INLINE int prof_filter_term(const struct prof_filter_term *t, const __u8 *bytes,
 					__u32 mask, __u32 len)
 {
@@ -161,8 +163,8 @@ PROF_FILTER_INLINE int prof_filter_term(const struct prof_filter_term *t, const 
 }
 
 /*
- * Whether a record of @len bytes passes. @bytes: mask + 1 of them, a power of two, and eight more; the
- * record is at their beginning and a struct prof_filter_context at their end.
+ * Whether a record of @len bytes passes. @bytes: a buffer of mask + 1 bytes, a power of two, plus
+ * eight. The record is at its start and a struct prof_filter_context at its end.
  */
 PROF_FILTER_INLINE int prof_filter_run(const struct prof_filter *f, const __u8 *bytes, __u32 mask,
 				       __u32 len)

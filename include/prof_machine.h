@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * prof_machine.h - the user registers of the machine that records: the words of struct pt_regs
+ * prof_machine.h - user registers of this architecture: the words of struct pt_regs
  *
- * As both the programs and the loader see them. What only one of them needs is in vmlinux/ptregs.h and in
- * base/machine.h.
+ * For BPF programs and the loader. vmlinux/ptregs.h has definitions for programs only,
+ * base/machine.h for the loader only.
  */
 #ifndef D9_PROF_MACHINE_H
 #define D9_PROF_MACHINE_H
@@ -25,7 +25,7 @@ enum prof_machine {
 #define PROF_MACHINE_ARM64
 
 enum prof_machine {
-	PROF_COPY_REGS = 34, /* of a copied stack: those that user space has */
+	PROF_COPY_REGS = 34, /* of a copied stack: registers of user space */
 	PROF_REG_FP = 29,
 	PROF_REG_LR = 30,
 	PROF_REG_SP = 31,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * prof_select.h - which tasks are targets: the selection that the recorder hands to the BPF programs
+ * prof_select.h - the tasks to record, as the loader passes them to the BPF programs
  *
- * Kinds narrow each other, what is named within one kind adds up: a task is a target if it is in one of the
- * cgroups, and of one of the users, and its process has one of the names. A kind of which nothing is named
- * does not narrow.
+ * Several kinds narrow each other; values of one kind are alternatives. A task is a target if it is
+ * in one of the cgroups, and belongs to one of the users, and its process has one of the names. An
+ * empty kind matches all tasks.
  */
 #ifndef D9_PROF_SELECT_H
 #define D9_PROF_SELECT_H
@@ -15,13 +15,13 @@ enum prof_select_limits {
 	PROF_SELECT_CGROUPS = 16,
 	PROF_SELECT_USERS = 16,
 	PROF_SELECT_GLOBS = 8, /* of each kind */
-	PROF_SELECT_CGROUP_DEPTH = 64, /* those below are in none */
-	PROF_SELECT_CGROUP_SLOTS = 256, /* cgroups whose result is cached */
+	PROF_SELECT_CGROUP_DEPTH = 64, /* deeper cgroups match none */
+	PROF_SELECT_CGROUP_SLOTS = 256, /* cached results of cgroups */
 };
 
 /*
- * A pattern for names of tasks. Its letters and question marks are numbered, up to 15 of them, since a name
- * has no more; state i means that i of them have matched.
+ * A pattern for names of tasks. Its letters and question marks are numbered, at most 15, because a
+ * name has no more. State i means that i of them matched.
  */
 struct prof_glob {
 	__u16 accepts[256]; /* by character: the states that accept it */
@@ -29,7 +29,7 @@ struct prof_glob {
 	__u16 end; /* the last state */
 };
 
-/* Whether a whole name matches. It ends at a NUL or after PROF_COMM_SIZE - 1 characters. */
+/* Whether the whole name matches. It ends at a NUL or after PROF_COMM_SIZE - 1 characters. */
 static inline int prof_glob_matches(const volatile struct prof_glob *glob, const char *name)
 {
 	__u32 states = 1, i;
@@ -56,10 +56,10 @@ struct prof_select {
 	struct prof_select_task task;
 	__u8 by_cpu; /* only on CPUs in cpus, with or without by_task */
 	__u8 cgroup_cnt, user_cnt;
-	__u8 comm_cnt, no_comm_cnt; /* of processes, by their first thread's name */
+	__u8 comm_cnt, no_comm_cnt; /* for processes, by the name of their first thread */
 	__u8 thread_cnt;
 	__u32 users[PROF_SELECT_USERS]; /* real user ids */
-	__u64 cgroups[PROF_SELECT_CGROUPS]; /* ids, of version 2; what is below belongs to it */
+	__u64 cgroups[PROF_SELECT_CGROUPS]; /* cgroup v2 ids, including their descendants */
 	__u64 cpus[PROF_CPUS_MAX / 64];
 	struct prof_glob comms[PROF_SELECT_GLOBS];
 	struct prof_glob no_comms[PROF_SELECT_GLOBS];

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * prof_walk_arm64.h - the part of prof_walk_step.h that knows the registers of arm64, which includes it
+ * prof_walk_arm64.h - the arm64 part of prof_walk_step.h, which includes it
  *
- * A call leaves the return address in a register, lr, and a function that calls others keeps it in memory, most
- * often in a pair with the caller's frame pointer. What is in lr is known of the frame that a walk starts with
- * and of one that a signal interrupted. The upper bits of a return address may be a signature.
+ * A call stores the return address in the register lr. A function that calls others saves lr in
+ * memory, usually in a pair with the caller's frame pointer. The value of lr is known for the first
+ * frame of a walk and for a frame interrupted by a signal. The upper bits of a return address may
+ * be a signature.
  */
 #ifndef D9_PROF_WALK_ARM64_H
 #define D9_PROF_WALK_ARM64_H
 
 #ifdef PROF_WALK_HERE
 
-/* Of the frame of a signal, in bytes above sp: siginfo, the ucontext up to its registers, x0 to x30, sp, pc. */
+/* Signal frame, in bytes above sp: siginfo, the ucontext up to its registers, x0 to x30, sp, pc */
 enum {
 	PROF_WALK_SIGNAL_REGS = 128 + 184,
 	PROF_WALK_SIGNAL_FP = PROF_WALK_SIGNAL_REGS + 8 * 29,
@@ -26,12 +27,12 @@ PROF_WALK_INLINE __u64 prof_walk_code(const struct prof_walk *w, __u64 ret)
 }
 
 /*
- * To the caller of a leaf that does not keep lr: the frame pointer is the caller's. The leaf may have moved sp for its
- * locals.
+ * Steps to the caller of a leaf that does not save lr: the frame pointer is the caller's. The leaf
+ * may have moved sp for its locals.
  */
 PROF_WALK_INLINE bool prof_walk_guess(struct prof_walk *w)
 {
-	/* code that is made at run time may be another next time */
+	/* generated code may change until the next walk */
 	w->unseen |= w->in.map.slot == PROF_UNWIND_NO_SLOT;
 	if (prof_walk_leaf(w) < 0)
 		return false;
@@ -64,7 +65,7 @@ PROF_WALK_INLINE int prof_walk_signal(struct prof_walk *w)
 	return 0;
 }
 
-/* How far above sp or the frame pointer the CFA is. 0 or enum prof_user_end. */
+/* Offset of the CFA from sp or the frame pointer. 0 or enum prof_user_end. */
 PROF_WALK_INLINE int prof_walk_cfa_off(struct prof_walk *w, __u32 row, __u32 special, __u32 *off)
 {
 	__u32 kind = row >> PROF_UNWIND_ROW_KIND_SHIFT & 7;
@@ -80,8 +81,9 @@ PROF_WALK_INLINE int prof_walk_cfa_off(struct prof_walk *w, __u32 row, __u32 spe
 }
 
 /*
- * The caller's sp, and where it keeps what it keeps. After a step by frame pointer sp is not known; but then
- * the frame pointer is where the pair is, from which the rest follows. 0 or enum prof_user_end.
+ * Computes the caller's sp and the location of saved registers. After a step by frame pointer, sp
+ * is unknown; but then the frame pointer is the address of the pair, which is enough. 0 or enum
+ * prof_user_end.
  */
 PROF_WALK_INLINE int prof_walk_frame(struct prof_walk *w, __u32 row, __u32 special, __u64 *cfa,
 				     __u64 *pair)
@@ -110,7 +112,7 @@ PROF_WALK_INLINE int prof_walk_frame(struct prof_walk *w, __u32 row, __u32 speci
 	return 0;
 }
 
-/* The return address from memory, and the caller's frame pointer. 0 or enum prof_user_end. */
+/* Reads the return address and the caller's frame pointer from memory. 0 or enum prof_user_end. */
 PROF_WALK_INLINE int prof_walk_kept(struct prof_walk *w, __u32 row, __u64 pair, __u64 *ret)
 {
 	__u32 form = row & PROF_UNWIND_A64_FORM_MASK;
@@ -125,7 +127,7 @@ PROF_WALK_INLINE int prof_walk_kept(struct prof_walk *w, __u32 row, __u64 pair, 
 	return prof_walk_word(w, lr_at, ret) ? PROF_END_READ_FAILED : 0;
 }
 
-/* By a row that finds the caller. 0 or enum prof_user_end. */
+/* Steps to the caller by a row. 0 or enum prof_user_end. */
 PROF_WALK_INLINE int prof_walk_by_row(struct prof_walk *w, __u32 row, __u32 special)
 {
 	bool in_lr = !(row & (PROF_UNWIND_A64_FORM_MASK | PROF_UNWIND_A64_N_MASK));

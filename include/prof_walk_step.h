@@ -1,33 +1,32 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * prof_walk_step.h - up a user stack by prof_unwind.h's tables, one frame at a time
+ * prof_walk_step.h - walks a user stack with prof_unwind.h's tables, one frame at a time
  *
- * The same code runs as a BPF program and, for stacks that were copied, in the loader. Who defines
- * PROF_WALK_HERE gets it, and has included prof_walk.h and defined the primitives that it stands on:
+ * The same code runs in BPF programs and, for copied stacks, in the loader. Define PROF_WALK_HERE to get
+ * it, after including prof_walk.h and defining these functions:
  *
  *	const __u32 *prof_walk_block(const struct prof_walk *w, __u32 block): PROF_UNWIND_BLOCK_WORDS
  *		words of tables
  *	const struct prof_unwind_map *prof_walk_map_at(const struct prof_walk *w, __u32 i)
  *	struct prof_unwind_module *prof_walk_module_at(const struct prof_walk *w, __u32 slot)
- *	int prof_walk_fill(struct prof_walk *w, __u64 addr): lets w->words begin at or below addr and
- *		hold the word there; 0 if it could
- *	int prof_walk_register(struct prof_walk *w, __u32 word, __u64 *val): of pt_regs, as the task left
- *		user mode; word is below PROF_WALK_REGS; 0 if it could; on x86-64 alone
- *	int prof_walk_leaf(struct prof_walk *w): before the first step, how many bytes above sp the return
- *		address of a leaf without a frame is, 0 where it is in a register; below 0: it has a frame, or
- *		nothing tells
- *	__u64 prof_walk_code_mask(const struct prof_walk *w): the bits of an address of code; on arm64 alone,
- *		where the others may hold a signature
+ *	int prof_walk_fill(struct prof_walk *w, __u64 addr): reads w->words from an address at or below addr,
+ *		with the word at addr; 0 if successful
+ *	int prof_walk_register(struct prof_walk *w, __u32 word, __u64 *val): a word of pt_regs at the
+ *		entry to the kernel; word is below PROF_WALK_REGS; 0 if successful; only on x86-64
+ *	int prof_walk_leaf(struct prof_walk *w): before the first step: offset from sp of the return address of
+ *		a leaf without a frame, 0 if it is in a register; negative: it has a frame, or this is unknown
+ *	__u64 prof_walk_code_mask(const struct prof_walk *w): the bits of a code address; only on arm64, where
+ *		the other bits may hold a signature
  *
- * where NULL means that there is no such thing. Nothing that these give is trusted: a walk takes as many
- * steps as it is asked for and each is bounded, whatever the bytes are.
+ * NULL means not found. Their results are untrusted: the caller limits the number of steps, and each step
+ * is bounded for any contents.
  *
- * What a row says of the caller's registers differs from machine to machine: prof_walk_x86_64.h and
- * prof_walk_arm64.h, of which a file gets that of the machine it is for, or the one it asks for by defining
- * PROF_WALK_ARM64.
+ * The meaning of rows for the caller's registers depends on the architecture: prof_walk_x86_64.h and
+ * prof_walk_arm64.h. The header of the target architecture is used, or the arm64 header if PROF_WALK_ARM64 is
+ * defined.
  *
- * Shared memory is read once and then checked. The verifier follows every path: branches are few, and
- * the search for a row goes by arithmetic.
+ * Shared memory is read once and then checked. The verifier follows every path, so there are few branches,
+ * and the search for a row uses arithmetic.
  */
 #ifndef D9_PROF_WALK_STEP_H
 #define D9_PROF_WALK_STEP_H
@@ -45,7 +44,7 @@
 #define PROF_WALK_INLINE static inline __attribute__((always_inline))
 #define PROF_WALK_READ(x) (*(volatile __typeof__(x) *)&(x))
 
-/* The compiler knows nothing of x from here on. */
+/* Hides the value of x from the compiler. */
 #define PROF_WALK_HIDE(x) __asm__ volatile("" : "+r"(x))
 
 PROF_WALK_INLINE int prof_walk_word(struct prof_walk *w, __u64 addr, __u64 *val)
@@ -67,7 +66,9 @@ PROF_WALK_INLINE int prof_walk_word(struct prof_walk *w, __u64 addr, __u64 *val)
 	return 0;
 }
 
-/* ---- where an address lies ---------------------------------------------------------------------- */
+/*
+ * ---- the mapping of an address -----------------------------------------------------------------
+ */
 
 PROF_WALK_INLINE void prof_walk_enter(struct prof_walk *w, const struct prof_unwind_map *m)
 {
@@ -97,7 +98,7 @@ PROF_WALK_INLINE bool prof_walk_is_in(const struct prof_walk_place *p, __u64 add
 	return addr - p->map.start < p->map.end - p->map.start;
 }
 
-/* The last mapping of the list that does not start behind the address, if it reaches that far. */
+/* Finds the last mapping of the list that starts at or before the address, if it contains it. */
 PROF_WALK_INLINE int prof_walk_find_map(struct prof_walk *w, __u64 addr)
 {
 	__u32 low = w->list >> 32, cnt = w->list, half, i;
@@ -136,9 +137,11 @@ PROF_WALK_INLINE int prof_walk_find_map(struct prof_walk *w, __u64 addr)
 	return prof_walk_is_in(&w->in, addr) ? 0 : -1;
 }
 
-/* ---- the row of a place ------------------------------------------------------------------------- */
+/*
+ * ---- the row of an address ----------------------------------------------------------------------
+ */
 
-/* A word of the table that `w` is in. */
+/* Reads a word of the table of `w`. */
 PROF_WALK_INLINE int prof_walk_table_word(const struct prof_walk *w, __u32 at, __u32 *val)
 {
 	const __u32 *words = prof_walk_block(w, w->in.table - 1 + at / PROF_UNWIND_BLOCK_WORDS);
@@ -149,7 +152,10 @@ PROF_WALK_INLINE int prof_walk_table_word(const struct prof_walk *w, __u32 at, _
 	return 0;
 }
 
-/* Halves as often as the most rows that a page has want it: each step adds `half` or nothing. */
+/*
+ * Binary search with a fixed number of steps for the largest page: each step adds `half` or
+ * nothing.
+ */
 PROF_WALK_INLINE int prof_walk_search(const struct prof_walk *w, __u32 index, __u32 pc, __u32 *row)
 {
 	__u32 first = index >> PROF_UNWIND_INDEX_COUNT_BITS, at = 0, next, half;
@@ -171,7 +177,7 @@ PROF_WALK_INLINE int prof_walk_search(const struct prof_walk *w, __u32 index, __
 	return 0;
 }
 
-/* The row at an offset of the file that `w` is in. */
+/* Finds the row at an offset of the current file. */
 PROF_WALK_INLINE int prof_walk_row(struct prof_walk *w, __u64 off, __u32 *row)
 {
 	__u64 key = (__u64)(w->in.map.slot + 1) << 40 | (off & PROF_FRAME_OFFSET_MASK);
@@ -200,7 +206,10 @@ PROF_WALK_INLINE int prof_walk_row(struct prof_walk *w, __u64 off, __u32 *row)
 #include "prof_walk_x86_64.h"
 #endif
 
-/* By frame pointer for want of a better: 0, or @why when it leads nowhere. A chain of them ends with 0. */
+/*
+ * Steps by the frame pointer if there is no row: 0, or @why if it is invalid. A frame pointer of 0
+ * ends the chain.
+ */
 PROF_WALK_INLINE int prof_walk_by_fp(struct prof_walk *w, int why)
 {
 	__u64 fp = w->fp, next, ret;
@@ -227,7 +236,7 @@ PROF_WALK_INLINE int prof_walk_by_fp(struct prof_walk *w, int why)
 	return 0;
 }
 
-/* To the caller of the frame that was found last. 0 or enum prof_user_end. */
+/* Steps to the caller of the last frame. 0 or enum prof_user_end. */
 PROF_WALK_INLINE int prof_walk_up(struct prof_walk *w)
 {
 	__u64 off = w->ip - w->called - w->in.map.start + w->in.map.pgoff;
@@ -248,7 +257,7 @@ PROF_WALK_INLINE int prof_walk_up(struct prof_walk *w)
 	else if (special == PROF_UNWIND_NONE)
 		why = PROF_END_NO_ROW;
 	if (why == PROF_END_NO_TABLE && !w->in.without)
-		return why; /* it may come, and then frame pointers were not true */
+		return why; /* a table may come later, and frame pointers may be wrong */
 	if (why)
 		return prof_walk_by_fp(w, why);
 	if (special == PROF_UNWIND_END)
@@ -261,8 +270,8 @@ PROF_WALK_INLINE int prof_walk_up(struct prof_walk *w)
 }
 
 /*
- * Finds the next frame, the leaf first: 0 and w->frame, or why there is none, as in w->end. To be called
- * as often as frames are wanted, and once more to learn whether that was all.
+ * Finds the next frame, the leaf first: returns 0 and sets w->frame; or returns the reason for the
+ * end, as in w->end. Call once per wanted frame, and once more to check for the end.
  */
 PROF_WALK_INLINE int prof_walk_step(struct prof_walk *w)
 {

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * prof_walk_x86_64.h - the part of prof_walk_step.h that knows the registers of x86-64, which includes it
+ * prof_walk_x86_64.h - the x86-64 part of prof_walk_step.h, which includes it
  *
- * The return address lies right below the CFA, but for a few functions that hold it in a register.
+ * The return address is directly below the CFA, except for a few functions that hold it in a
+ * register.
  */
 #ifndef D9_PROF_WALK_X86_64_H
 #define D9_PROF_WALK_X86_64_H
 
 #ifdef PROF_WALK_HERE
 
-/* Registers in a ucontext, and where each of DWARF's numbers lies. */
+/* Registers in a ucontext, and the index of each DWARF register */
 enum {
 	PROF_WALK_GREGS = 40,
 	PROF_WALK_GREG_FP = 10,
 	PROF_WALK_GREG_SP = 15,
 	PROF_WALK_GREG_IP = 16
 };
-/* rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 to r15: a nibble each, the lowest first */
+/* rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 to r15: a nibble each, lowest first */
 #define PROF_WALK_GREG_OF 0x76543210fa89becdULL
-/* the same of pt_regs, but for rsp, which no row names */
+/* the same for pt_regs, except rsp, which no row uses */
 #define PROF_WALK_PT_OF 0x01236789f4ed5bcaULL
 
 PROF_WALK_INLINE __u64 prof_walk_code(const struct prof_walk *w, __u64 ret)
@@ -26,7 +27,7 @@ PROF_WALK_INLINE __u64 prof_walk_code(const struct prof_walk *w, __u64 ret)
 	return ret;
 }
 
-/* A register of DWARF's number that calls do not keep. */
+/* Reads a caller-saved register by its DWARF number. */
 PROF_WALK_INLINE int prof_walk_other(struct prof_walk *w, __u32 reg, __u64 *val)
 {
 	__u32 greg = PROF_WALK_GREG_OF >> 4 * reg & 15, word = PROF_WALK_PT_OF >> 4 * reg & 15;
@@ -40,13 +41,13 @@ PROF_WALK_INLINE int prof_walk_other(struct prof_walk *w, __u32 reg, __u64 *val)
 	return -1;
 }
 
-/* To the caller of a leaf that has no frame: the frame pointer is the caller's, and stays. */
+/* Steps to the caller of a leaf without a frame: the frame pointer is the caller's, and stays. */
 PROF_WALK_INLINE bool prof_walk_guess(struct prof_walk *w)
 {
 	int off = prof_walk_leaf(w);
 	__u64 at = w->sp + off, ret;
 
-	/* code that is made at run time may be another next time */
+	/* generated code may change until the next walk */
 	w->unseen |= w->in.map.slot == PROF_UNWIND_NO_SLOT;
 	if (off < 0 || prof_walk_word(w, at, &ret))
 		return false;
@@ -58,7 +59,7 @@ PROF_WALK_INLINE bool prof_walk_guess(struct prof_walk *w)
 	return true;
 }
 
-/* The kernel left the interrupted registers where the handler's caller would have its stack. */
+/* Restores the interrupted registers, which the kernel stored in the signal frame. */
 PROF_WALK_INLINE int prof_walk_signal(struct prof_walk *w)
 {
 	__u64 gregs = w->sp + PROF_WALK_GREGS, ip, sp, fp;
@@ -78,7 +79,7 @@ PROF_WALK_INLINE int prof_walk_signal(struct prof_walk *w)
 	return 0;
 }
 
-/* CFA of the special rows that have one. */
+/* CFA of the special rows that have one */
 PROF_WALK_INLINE int prof_walk_special_cfa(struct prof_walk *w, __u32 row, __u32 special,
 					   __u64 *cfa)
 {
@@ -98,7 +99,7 @@ PROF_WALK_INLINE int prof_walk_special_cfa(struct prof_walk *w, __u32 row, __u32
 	return 0;
 }
 
-/* The sp that the caller will have. 0 or enum prof_user_end. */
+/* The caller's sp. 0 or enum prof_user_end. */
 PROF_WALK_INLINE int prof_walk_cfa(struct prof_walk *w, __u32 row, __u64 *cfa)
 {
 	__u32 kind = row >> PROF_UNWIND_ROW_KIND_SHIFT & 7;
@@ -131,7 +132,7 @@ PROF_WALK_INLINE int prof_walk_cfa(struct prof_walk *w, __u32 row, __u64 *cfa)
 	return PROF_END_UNSUPPORTED;
 }
 
-/* What the caller has in its frame pointer. 0 or enum prof_user_end. */
+/* The caller's frame pointer. 0 or enum prof_user_end. */
 PROF_WALK_INLINE int prof_walk_fp(struct prof_walk *w, __u32 row, __u64 cfa)
 {
 	__u32 rule = row & PROF_UNWIND_ROW_FP_MASK;
@@ -145,7 +146,7 @@ PROF_WALK_INLINE int prof_walk_fp(struct prof_walk *w, __u32 row, __u64 cfa)
 	return 0;
 }
 
-/* By a row that finds the caller. 0 or enum prof_user_end. */
+/* Steps to the caller by a row. 0 or enum prof_user_end. */
 PROF_WALK_INLINE int prof_walk_by_row(struct prof_walk *w, __u32 row, __u32 special)
 {
 	__u64 cfa = w->sp, ret;
