@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* main.c - which subcommand is meant */
+/* main.c - selects the subcommand */
 #include <fcntl.h>
 #ifdef PROF_STATIC
 #include <nss.h>
@@ -19,7 +19,7 @@ struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
 	const char *brief;
-	bool asks_kernel; /* and needs privileges for that */
+	bool asks_kernel; /* needs privileges to ask the kernel */
 };
 
 #define ROW(name, asks_kernel, brief) { #name, cmd_##name, brief, asks_kernel },
@@ -100,7 +100,10 @@ static int help(int argc, char **argv)
 	return command ? command->run(2, args) : unknown(argv[2]);
 }
 
-/* Or a trace would be opened where messages are printed. False: a closed one stays closed. */
+/*
+ * Opens missing standard files, or a trace could get the descriptor that messages are printed to.
+ * False if that fails.
+ */
 static bool open_standard_files(void)
 {
 	int fd;
@@ -113,8 +116,8 @@ static bool open_standard_files(void)
 }
 
 /*
- * glibc finds users and hosts with modules that /etc/nsswitch.conf names. They load only into the version of glibc
- * that they were built with; a static program carries its own version, so it uses what is built in.
+ * glibc looks up users and hosts with modules named in /etc/nsswitch.conf. They load only into the
+ * glibc that they were built for, so a static program uses its built-in lookups.
  */
 static void use_builtin_lookups(void)
 {
@@ -128,8 +131,8 @@ static void use_builtin_lookups(void)
 }
 
 /*
- * Whoever has privileges by the program's file alone has them for the kernel's sake: files he reads with his own
- * rights.
+ * Capabilities of the program file are for recording. Other commands drop them, and read files with
+ * the rights of the user.
  */
 static int run(const struct command *command, int argc, char **argv)
 {
