@@ -40,7 +40,7 @@ sources() { # each C file, after the kinds of text to check
 }
 
 documents() {
-	find tools/man README.md CONTRIBUTING.md .github/SECURITY.md -type f 2>/dev/null | sort
+	find tools/man README.md CONTRIBUTING.md .github/SECURITY.md user/libdial9/*.md -type f 2>/dev/null | sort
 }
 
 # Each program prints the parts of a text: file, line, kind and part, separated by tabs. A line "." ends the text.
