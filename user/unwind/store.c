@@ -464,7 +464,7 @@ static void leave_out(struct store *s, uint32_t slot)
 {
 	s->slots[slot].state = SLOT_EMPTY;
 	s->slots[slot].time_s = s->now_s + AGAIN_S;
-	/* a requested table counts as used */
+	/* a walk that needs the table sets it again */
 	__atomic_store_n(&s->cfg.modules[slot].used, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&s->cfg.modules[slot].left_out, 1, __ATOMIC_RELAXED);
 	s->counts.left_out++;

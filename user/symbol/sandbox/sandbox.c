@@ -116,8 +116,8 @@ int sandbox_die_with(pid_t parent)
 }
 
 /*
- * Blocks signals that end a recording: it still needs symbols then. Helpers exit when the recorder
- * closes their socket.
+ * Ignores signals that end a recording: it still needs symbols then. Helpers exit when the
+ * recorder closes their socket.
  */
 int sandbox_detach(int keep)
 {
@@ -258,7 +258,7 @@ static int become(uid_t id)
 	return setresgid(id, id, id) || setresuid(id, id, id) ? -errno : 0;
 }
 
-/* Ignores a user namespace without this user. */
+/* A user namespace may lack these users. */
 static int become_own_user(void)
 {
 	uint64_t caps = own_caps();

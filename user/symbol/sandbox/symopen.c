@@ -155,8 +155,8 @@ static int only_meant(int fd, const struct symopen_where *where)
 }
 
 /*
- * Opens the root directory of the process. Fails if the file is not mapped any more, or not yet:
- * another file may have its path there.
+ * Opens the path in the root directory of the process, and checks the inode: the file may be unmapped,
+ * and another file may have its path.
  */
 static int open_root(const struct symopen_where *where)
 {

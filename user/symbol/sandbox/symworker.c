@@ -419,7 +419,7 @@ static int answer(struct module *m, uint64_t offset)
 	return 0;
 }
 
-/* Reads appended lines first. A request without a line stays open if the map may still grow. */
+/* Reads appended lines first. An address without a line gets no name; the recorder may ask again. */
 static void answer_from_map(struct module *m)
 {
 	struct perfmap_entry e;
