@@ -249,16 +249,16 @@ static const char *match_bracket(const char *p, unsigned char c, bool *matched)
  */
 static const char *match_one(const char *p, char c)
 {
-	const char *behind;
+	const char *after;
 	bool matched;
 
 	switch (*p) {
 	case '?':
 		return p + 1;
 	case '[':
-		behind = match_bracket(p + 1, c, &matched);
-		if (behind)
-			return matched ? behind : NULL;
+		after = match_bracket(p + 1, c, &matched);
+		if (after)
+			return matched ? after : NULL;
 		break; /* not closed: an ordinary character */
 	case '\\':
 		if (p[1])

@@ -310,7 +310,7 @@ static void put_class(struct prof_filter_pattern *pat, uint64_t bit, const char 
 static void put_element(struct prof_filter_pattern *pat, uint64_t bit, const char **at,
 			const char *end, bool glob)
 {
-	const char *behind;
+	const char *after;
 	int c;
 
 	if (glob && **at == '?') {
@@ -319,10 +319,10 @@ static void put_element(struct prof_filter_pattern *pat, uint64_t bit, const cha
 		++*at;
 		return;
 	}
-	behind = glob && **at == '[' ? class_end(*at + 1, end) : NULL;
-	if (behind) {
-		put_class(pat, bit, *at + 1, behind);
-		*at = behind;
+	after = glob && **at == '[' ? class_end(*at + 1, end) : NULL;
+	if (after) {
+		put_class(pat, bit, *at + 1, after);
+		*at = after;
 		return;
 	}
 	if (glob && **at == '\\' && *at + 1 < end)

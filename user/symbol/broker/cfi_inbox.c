@@ -52,7 +52,7 @@ void cfi_inbox_fini(struct sym_client *b)
 		b->tables.first = a->next;
 		free_answer(a);
 	}
-	free_answer(b->tables.lent);
+	free_answer(b->tables.borrowed);
 	unwind_table_free(&b->tables.coming);
 }
 
@@ -160,8 +160,8 @@ bool cfi_inbox_next(struct sym_client *b, struct sym_client_answer *out)
 	struct symtables *s = &b->tables;
 	struct symtables_answer *a = s->first;
 
-	free_answer(s->lent);
-	s->lent = a;
+	free_answer(s->borrowed);
+	s->borrowed = a;
 	if (!a)
 		return false;
 	s->first = a->next;

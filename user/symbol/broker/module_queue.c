@@ -102,8 +102,8 @@ bool module_queue_is_quiet(const struct module_queue *m)
 
 static bool is_idle(const struct module_queue *m)
 {
-	return module_queue_is_quiet(m) && m->kind == SYM_CLIENT_ELF && !m->untold && !m->broken &&
-	       m->status != SYM_CLIENT_GAVE_UP;
+	return module_queue_is_quiet(m) && m->kind == SYM_CLIENT_ELF && !m->status_pending &&
+	       !m->broken && m->status != SYM_CLIENT_GAVE_UP;
 }
 
 static int compare_used(const void *pa, const void *pb)

@@ -53,7 +53,7 @@ struct module_queue {
 	size_t build_id_sz;
 	uint64_t text_off, text_size; /* 0: unknown */
 	uint64_t used;
-	bool untold; /* its status was not taken yet */
+	bool status_pending; /* its status was not taken yet */
 	bool broken; /* it ended a worker: no more requests */
 	bool building; /* its table is being built: cfi_inbox_begin() */
 	bool retried; /* building its table ended a worker */

@@ -43,7 +43,7 @@ void module_worker_set_status(struct sym_client *b, struct module_queue *m,
 	b->changed =
 		array_reserve(b->changed, &b->changed_cap, b->changed_cnt + 1, sizeof(*b->changed));
 	b->changed[b->changed_cnt++] = m->id;
-	m->untold = true;
+	m->status_pending = true;
 }
 
 /* Combines the errors of all locations that were tried. */
@@ -467,8 +467,8 @@ static void end_role(struct sym_client *b, enum symworker_role r)
 }
 
 /* A file that breaks the reader of symbols would also break the other one. */
-static void blame(struct sym_client *b, struct module_queue *m, enum worker_pool_loss loss,
-		  const char *detail)
+static void mark_broken(struct sym_client *b, struct module_queue *m, enum worker_pool_loss loss,
+			const char *detail)
 {
 	module_worker_set_status(b, m,
 				 loss == WORKER_POOL_HUNG ? SYM_CLIENT_HUNG :
@@ -502,7 +502,7 @@ void module_worker_on_lost(void *ctx, enum symworker_role r, enum worker_pool_lo
 	if (m && (state == MODULE_QUEUE_SENT || (state == MODULE_QUEUE_OPEN && m->sides[r].cnt)) &&
 	    !may_retry(m, r)) {
 		if (r != SYMWORKER_TABLES)
-			blame(b, m, loss, detail);
+			mark_broken(b, m, loss, detail);
 		fail_side(b, m, r, -EIO);
 	} else if (m) {
 		module_queue_enqueue(&b->roles[r].queue, m);

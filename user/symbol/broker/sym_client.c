@@ -285,7 +285,7 @@ static bool next_status(struct sym_client *b, struct sym_client_answer *a)
 
 		if (!m)
 			continue;
-		m->untold = false;
+		m->status_pending = false;
 		*a = module_queue_status_answer(m);
 		return true;
 	}

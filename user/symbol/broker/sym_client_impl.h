@@ -33,7 +33,7 @@ struct symtables_answer {
 
 struct symtables {
 	struct symtables_answer *first, **last; /* not taken yet */
-	struct symtables_answer *lent; /* taken last, and still used */
+	struct symtables_answer *borrowed; /* taken last, and still used */
 	size_t cnt, words;
 	uint64_t busy[SYMTABLES_BUSY_MAX]; /* owners of modules under way */
 	size_t busy_cnt;

@@ -218,11 +218,11 @@ static struct dwread read_block(struct dwread *r)
 static bool is_plt(const struct dwread *e, int64_t *off)
 {
 	static const uint8_t before[] = { DW_OP_breg7, 8, DW_OP_breg16, 0, DW_OP_lit15, DW_OP_and };
-	static const uint8_t behind[] = { DW_OP_ge, DW_OP_lit3, DW_OP_shl, DW_OP_plus };
+	static const uint8_t after[] = { DW_OP_ge, DW_OP_lit3, DW_OP_shl, DW_OP_plus };
 	const size_t sz = sizeof(before);
 
-	if (dwread_left(e) != sz + 1 + sizeof(behind) || memcmp(e->p, before, sz) ||
-	    memcmp(e->p + sz + 1, behind, sizeof(behind)))
+	if (dwread_left(e) != sz + 1 + sizeof(after) || memcmp(e->p, before, sz) ||
+	    memcmp(e->p + sz + 1, after, sizeof(after)))
 		return false;
 	*off = e->p[sz] - DW_OP_lit0;
 	return *off == 10 || *off == 11;

@@ -49,7 +49,7 @@ struct opener {
 
 struct file_openers {
 	struct file_openers_cfg cfg;
-	struct fork_server *spawner;
+	struct fork_server *server;
 	bool over; /* the fork server is gone, or cannot fork any more */
 	unsigned int failures;
 	struct opener v[FILE_OPENERS_MAX];
@@ -85,7 +85,7 @@ static void grow(struct file_openers *o)
 {
 	struct opener *op = find(o, FREE);
 
-	if (op && !fork_server_ask(o->spawner, 0))
+	if (op && !fork_server_ask(o->server, 0))
 		op->state = ASKED;
 }
 
@@ -103,13 +103,13 @@ int file_openers_start(const struct file_openers_cfg *cfg, struct file_openers *
 	if (!o->cfg.patience_ns)
 		o->cfg.patience_ns = PATIENCE_NS;
 	o->last = &o->first;
-	err = fork_server_start(&spawner_cfg, &o->spawner);
+	err = fork_server_start(&spawner_cfg, &o->server);
 	if (err) {
 		free(o);
 		return err;
 	}
 	o->packet = xmalloc(SYMPROTO_PACKET_MAX);
-	epoll_ctl(cfg->epoll_fd, EPOLL_CTL_ADD, fork_server_fd(o->spawner),
+	epoll_ctl(cfg->epoll_fd, EPOLL_CTL_ADD, fork_server_fd(o->server),
 		  &(struct epoll_event){ .events = EPOLLIN });
 	for (i = 0; i < READY_CNT; i++)
 		grow(o);
@@ -119,7 +119,7 @@ int file_openers_start(const struct file_openers_cfg *cfg, struct file_openers *
 
 size_t file_openers_pids(const struct file_openers *o, uint32_t *pids)
 {
-	return fork_server_pids(o->spawner, pids);
+	return fork_server_pids(o->server, pids);
 }
 
 static struct request *take_request(struct file_openers *o, struct request **at)
@@ -147,7 +147,7 @@ void file_openers_stop(struct file_openers *o)
 	for (i = 0; i < FILE_OPENERS_MAX; i++)
 		if (o->v[i].state == IDLE || o->v[i].state == BUSY)
 			close(o->v[i].sock);
-	fork_server_stop(o->spawner);
+	fork_server_stop(o->server);
 	while (o->first)
 		free_request(take_request(o, &o->first));
 	free(o->packet);
@@ -184,7 +184,7 @@ static void end(struct file_openers *o)
 			"record: the processes that open files are gone: code that is new from here on "
 			"has no names");
 	/* the descriptor is not read any more */
-	epoll_ctl(o->cfg.epoll_fd, EPOLL_CTL_DEL, fork_server_fd(o->spawner), NULL);
+	epoll_ctl(o->cfg.epoll_fd, EPOLL_CTL_DEL, fork_server_fd(o->server), NULL);
 	o->over = true;
 }
 
@@ -195,21 +195,21 @@ static void give_up(struct file_openers *o, struct opener *op, int error)
 
 	close(op->sock);
 	op->state = STUCK;
-	fork_server_kill(o->spawner, op->pid);
+	fork_server_kill(o->server, op->pid);
 	answer(o, token, -1, error, 0, 0);
 }
 
 /* All openers exit with the fork server. A file that was being opened gets an error. */
-static void replace_spawner(struct file_openers *o)
+static void restart_server(struct file_openers *o)
 {
 	size_t i;
 
-	if (fork_server_renew(o->spawner)) {
+	if (fork_server_renew(o->server)) {
 		end(o);
 		return;
 	}
 	log_info("record: the process that starts those who open files was replaced");
-	epoll_ctl(o->cfg.epoll_fd, EPOLL_CTL_ADD, fork_server_fd(o->spawner),
+	epoll_ctl(o->cfg.epoll_fd, EPOLL_CTL_ADD, fork_server_fd(o->server),
 		  &(struct epoll_event){ .events = EPOLLIN });
 	for (i = 0; i < FILE_OPENERS_MAX; i++) {
 		struct opener *op = &o->v[i];
@@ -260,14 +260,14 @@ static void on_died(struct file_openers *o, pid_t pid)
 	}
 }
 
-static void hear_spawner(struct file_openers *o)
+static void read_server_events(struct file_openers *o)
 {
 	struct fork_server_event ev;
 	int ret;
 
-	while (!o->over && (ret = fork_server_next(o->spawner, &ev))) {
+	while (!o->over && (ret = fork_server_next(o->server, &ev))) {
 		if (ret < 0)
-			replace_spawner(o);
+			restart_server(o);
 		else if (ev.kind == FORK_SERVER_BORN)
 			on_born(o, &ev);
 		else
@@ -276,7 +276,7 @@ static void hear_spawner(struct file_openers *o)
 }
 
 /* Reads one answer. More than one is a protocol error. */
-static void hear_opener(struct file_openers *o, struct opener *op)
+static void read_answer(struct file_openers *o, struct opener *op)
 {
 	struct symproto_msg msg;
 	size_t pos = 0;
@@ -291,7 +291,7 @@ static void hear_opener(struct file_openers *o, struct opener *op)
 		if (fd >= 0)
 			close(fd);
 		/* it may have exited with all others */
-		hear_spawner(o);
+		read_server_events(o);
 		if (op->state == BUSY)
 			give_up(o, op, o->over ? -ECHILD : -EIO);
 		return;
@@ -394,10 +394,10 @@ void file_openers_step(struct file_openers *o, uint64_t now_ns)
 {
 	size_t i;
 
-	hear_spawner(o);
+	read_server_events(o);
 	for (i = 0; i < FILE_OPENERS_MAX; i++)
 		if (o->v[i].state == BUSY)
-			hear_opener(o, &o->v[i]);
+			read_answer(o, &o->v[i]);
 	for (i = 0; i < FILE_OPENERS_MAX; i++)
 		if (o->v[i].state == BUSY && now_ns - o->v[i].since >= o->cfg.patience_ns)
 			give_up(o, &o->v[i], -ETIMEDOUT);

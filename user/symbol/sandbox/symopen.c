@@ -338,13 +338,13 @@ static int open_beside(const struct symopen_where *where, const char *dir, int d
 static int open_symfs_link(const struct symopen_where *where, int dir_len, const char *name)
 {
 	static const char *const before[] = { "", "", DEBUG_ROOT };
-	static const char *const behind[] = { "", ".debug/", "" };
+	static const char *const after[] = { "", ".debug/", "" };
 	const char *root = where->dirs ? where->dirs->symfs : NULL;
 	int fd = -ENOENT;
 	size_t i;
 
 	for (i = 0; root && fd < 0 && i < sizeof(before) / sizeof(before[0]); i++)
-		fd = open_made(root, "%s%.*s/%s%s", before[i], dir_len, where->path, behind[i],
+		fd = open_made(root, "%s%.*s/%s%s", before[i], dir_len, where->path, after[i],
 			       name);
 	return fd;
 }

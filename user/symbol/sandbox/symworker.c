@@ -57,7 +57,7 @@ struct module {
 	unsigned int waiting; /* number of wanted files not received yet */
 	uint64_t *pending; /* offsets; the last one first */
 	size_t pending_cnt, pending_cap;
-	bool unsorted, told;
+	bool unsorted, reported;
 	const char *gave_up; /* as reported */
 	bool lacks_split; /* as reported */
 	uint64_t used; /* number of its last slice */
@@ -129,12 +129,12 @@ static void put_state(struct module *m)
 	bool lacks = m->sym && symbolizer_missing(m->sym);
 	int has;
 
-	if (m->told && gave_up == m->gave_up && lacks == m->lacks_split)
+	if (m->reported && gave_up == m->gave_up && lacks == m->lacks_split)
 		return;
 	has = m->map ? 1 : names ? symbolizer_has_symtab(m->sym) : symbolizer_has_dwarf(m->sym);
 	if (has == -EAGAIN)
 		return;
-	m->told = true;
+	m->reported = true;
 	m->gave_up = gave_up;
 	m->lacks_split = lacks;
 	put(m->w, &(struct symproto_msg){

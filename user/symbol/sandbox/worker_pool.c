@@ -64,7 +64,7 @@ struct worker {
 
 struct worker_pool {
 	struct worker_pool_cfg cfg;
-	struct fork_server *spawner;
+	struct fork_server *server;
 	struct worker v[SYMWORKER_ROLE_CNT];
 	bool hurry;
 	bool alone; /* the fork server has exited */
@@ -79,7 +79,7 @@ static void ask_for(struct worker_pool *w, enum symworker_role role)
 {
 	struct worker *wk = &w->v[role];
 
-	wk->state = fork_server_ask(w->spawner, role) ? OVER : ASKED;
+	wk->state = fork_server_ask(w->server, role) ? OVER : ASKED;
 }
 
 int worker_pool_start(const struct worker_pool_cfg *cfg, struct worker_pool **out)
@@ -93,13 +93,13 @@ int worker_pool_start(const struct worker_pool_cfg *cfg, struct worker_pool **ou
 	int err, i;
 
 	w->cfg = *cfg;
-	err = fork_server_start(&spawner_cfg, &w->spawner);
+	err = fork_server_start(&spawner_cfg, &w->server);
 	if (err) {
 		free(w);
 		return err;
 	}
 	w->packet = xmalloc(SYMPROTO_PACKET_MAX);
-	epoll_ctl(cfg->epoll_fd, EPOLL_CTL_ADD, fork_server_fd(w->spawner),
+	epoll_ctl(cfg->epoll_fd, EPOLL_CTL_ADD, fork_server_fd(w->server),
 		  &(struct epoll_event){ .events = EPOLLIN });
 	for (i = 0; i < SYMWORKER_ROLE_CNT; i++) {
 		w->v[i].last = &w->v[i].first;
@@ -111,7 +111,7 @@ int worker_pool_start(const struct worker_pool_cfg *cfg, struct worker_pool **ou
 
 size_t worker_pool_pids(const struct worker_pool *w, uint32_t *pids)
 {
-	return fork_server_pids(w->spawner, pids);
+	return fork_server_pids(w->server, pids);
 }
 
 static void drop_parcel(struct worker *wk)
@@ -139,7 +139,7 @@ void worker_pool_stop(struct worker_pool *w)
 		while (w->v[i].first)
 			drop_parcel(&w->v[i]);
 	}
-	fork_server_stop(w->spawner);
+	fork_server_stop(w->server);
 	free(w->packet);
 	free(w);
 }
@@ -166,8 +166,8 @@ unsigned int worker_pool_restarts(const struct worker_pool *w)
 /*
  * Requests a new worker at once, unless too many have died, or several in a row without a message.
  */
-static void lose(struct worker_pool *w, enum symworker_role role, enum worker_pool_loss loss,
-		 const char *detail)
+static void replace_worker(struct worker_pool *w, enum symworker_role role,
+			   enum worker_pool_loss loss, const char *detail)
 {
 	struct worker *wk = &w->v[role];
 	uint32_t module_id = wk->module_id;
@@ -188,8 +188,8 @@ static void lose(struct worker_pool *w, enum symworker_role role, enum worker_po
 static void kill_worker(struct worker_pool *w, enum symworker_role role, enum worker_pool_loss loss,
 			const char *detail)
 {
-	fork_server_kill(w->spawner, w->v[role].pid);
-	lose(w, role, loss, detail);
+	fork_server_kill(w->server, w->v[role].pid);
+	replace_worker(w, role, loss, detail);
 }
 
 static void set_pace(struct worker_pool *w, enum symworker_role role)
@@ -200,7 +200,7 @@ static void set_pace(struct worker_pool *w, enum symworker_role role)
 		pace = FORK_SERVER_EQUAL;
 	else if (role == SYMWORKER_LINES && !w->hurry)
 		pace = FORK_SERVER_IDLE;
-	fork_server_set_pace(w->spawner, w->v[role].pid, pace);
+	fork_server_set_pace(w->server, w->v[role].pid, pace);
 }
 
 void worker_pool_hurry(struct worker_pool *w)
@@ -223,7 +223,7 @@ static void on_born(struct worker_pool *w, const struct fork_server_event *ev, u
 		return;
 	}
 	if (ev->sock < 0) {
-		lose(w, ev->arg, WORKER_POOL_DIED, strerror(-ev->error));
+		replace_worker(w, ev->arg, WORKER_POOL_DIED, strerror(-ev->error));
 		return;
 	}
 	wk->state = LIVE;
@@ -298,7 +298,7 @@ void worker_pool_post(struct worker_pool *w, enum symworker_role role,
 }
 
 /* Returns false if the worker has exited. */
-static bool hear_packet(struct worker_pool *w, enum symworker_role role, size_t sz)
+static bool receive_packet(struct worker_pool *w, enum symworker_role role, size_t sz)
 {
 	struct worker *wk = &w->v[role];
 	struct symproto_msg msg;
@@ -346,7 +346,7 @@ static void hear(struct worker_pool *w, enum symworker_role role, uint64_t now, 
 		wk->heard_ns = now;
 		wk->cpu_mark = NOT_MEASURED;
 		wk->sleep_ns = 0;
-		if (!hear_packet(w, role, n))
+		if (!receive_packet(w, role, n))
 			return;
 	}
 }
@@ -371,7 +371,7 @@ static void on_died(struct worker_pool *w, const struct fork_server_event *ev, u
 		else
 			snprintf(detail, sizeof(detail), "the worker ended with code %d",
 				 WEXITSTATUS(ev->status));
-		lose(w, i, WORKER_POOL_DIED, detail);
+		replace_worker(w, i, WORKER_POOL_DIED, detail);
 	}
 }
 
@@ -379,26 +379,26 @@ static void on_died(struct worker_pool *w, const struct fork_server_event *ev, u
  * Without the fork server there are no workers. The present ones died with it, not because of a
  * module.
  */
-static void lose_all(struct worker_pool *w)
+static void replace_all_workers(struct worker_pool *w)
 {
 	int i;
 
 	for (i = 0; i < SYMWORKER_ROLE_CNT; i++) {
 		w->v[i].module_id = 0;
 		if (w->v[i].state != OVER)
-			lose(w, i, WORKER_POOL_DIED, "");
+			replace_worker(w, i, WORKER_POOL_DIED, "");
 	}
 }
 
-static void replace_spawner(struct worker_pool *w)
+static void restart_server(struct worker_pool *w)
 {
 	if (w->alone)
 		return;
 	/* a closed socket is always readable */
-	epoll_ctl(w->cfg.epoll_fd, EPOLL_CTL_DEL, fork_server_fd(w->spawner), NULL);
-	if (!fork_server_renew(w->spawner)) {
+	epoll_ctl(w->cfg.epoll_fd, EPOLL_CTL_DEL, fork_server_fd(w->server), NULL);
+	if (!fork_server_renew(w->server)) {
 		log_info("record: the process that starts the readers of symbols was replaced");
-		epoll_ctl(w->cfg.epoll_fd, EPOLL_CTL_ADD, fork_server_fd(w->spawner),
+		epoll_ctl(w->cfg.epoll_fd, EPOLL_CTL_ADD, fork_server_fd(w->server),
 			  &(struct epoll_event){ .events = EPOLLIN });
 	} else {
 		w->alone = true;
@@ -406,22 +406,22 @@ static void replace_spawner(struct worker_pool *w)
 			"record: the process that starts the readers of symbols is gone: code that is new "
 			"from here on has no names");
 	}
-	lose_all(w);
+	replace_all_workers(w);
 }
 
-static void hear_spawner(struct worker_pool *w, uint64_t now)
+static void read_server_events(struct worker_pool *w, uint64_t now)
 {
 	struct fork_server_event ev;
 	int ret;
 
-	while ((ret = fork_server_next(w->spawner, &ev)) > 0) {
+	while ((ret = fork_server_next(w->server, &ev)) > 0) {
 		if (ev.kind == FORK_SERVER_BORN)
 			on_born(w, &ev, now);
 		else
 			on_died(w, &ev, now);
 	}
 	if (ret < 0)
-		replace_spawner(w);
+		restart_server(w);
 }
 
 /* ---- watching ----------------------------------------------------------------------------------- */
@@ -506,7 +506,7 @@ void worker_pool_step(struct worker_pool *w, uint64_t now_ns, size_t max,
 {
 	int i;
 
-	hear_spawner(w, now_ns);
+	read_server_events(w, now_ns);
 	for (i = 0; i < SYMWORKER_ROLE_CNT; i++) {
 		hear(w, i, now_ns, max);
 		send_parcels(w, i, now_ns);
