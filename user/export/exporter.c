@@ -296,7 +296,7 @@ static void write_interval(struct export *x, const struct interval *i, const uin
 	t = thread_of(x, i->part, i->tid, i->pid, i->comm);
 	if (!t)
 		return;
-	/* the waker's TID may be an earlier use of this thread's */
+	/* the waker may be an earlier thread with the TID of this thread */
 	thread = *t;
 	e.thread = &thread;
 	if (w && interval_by_thread(w->context) && w->tid)

@@ -24,7 +24,7 @@
  *
  * Names in a trace are untrusted, and a format must keep its syntax with any name: name_text_name()
  * and name_text_json_name() of export/name_text.h, str_json() of base/str.h. Times are
- * CLOCK_MONOTONIC nanoseconds; those of parts on different clocks (names_part()) cannot be
+ * CLOCK_MONOTONIC nanoseconds; times of parts on different clocks (names_part()) cannot be
  * compared.
  */
 #include "base/buf.h"
@@ -73,7 +73,7 @@ struct export_interval {
 	const uint64_t *frames; /* switch-out stack, if not running; borrowed */
 	uint32_t frame_cnt;
 	/*
-	 * The waking task: of a blocked interval the one at its end. NULL: none or unknown
+	 * The waker; for a blocked interval the waker at its end. NULL: none or unknown
 	 * (raw->waker may still have an interrupt).
 	 */
 	const struct export_thread *waker;
@@ -93,7 +93,7 @@ struct export
 	const char *file; /* input name, for formats with a title */
 	bool any; /* something was selected so far, */
 	uint64_t first_ts, last_ts; /* its time range; both 0 if nothing was */
-	/* Of the range looked at, if anything in it was selected; valid in profile() and end(). */
+	/* Of the selected range, if anything in it was selected; valid in profile() and end(). */
 	uint64_t span_start, span_ns;
 
 	struct export_run *run; /* private to exporter.c */
@@ -104,7 +104,7 @@ struct exporter {
 	const char *name; /* on the command line */
 	const char *brief; /* purpose in a few words */
 	bool binary; /* not for terminals */
-	bool one_axis; /* all times are on one axis, also those of clocks that cannot be compared */
+	bool one_axis; /* all times are on one axis, also times of clocks that cannot be compared */
 	size_t state_sz;
 	/*
 	 * Sums weighted by time: the message for samples without a known period, as in "3 samples
@@ -124,7 +124,7 @@ struct exporter {
 	void (*thread)(struct export *x, const struct export_thread *t);
 	void (*sample)(struct export *x, const struct export_sample *s);
 	/*
-	 * Intervals of one thread come in order, those of several threads in the order of their
+	 * Intervals of one thread come in order, intervals of several threads in the order of their
 	 * ends.
 	 */
 	void (*interval)(struct export *x, const struct export_interval *i);

@@ -58,7 +58,7 @@ static void jsonl_event(struct export *x, const struct export_thread *t,
 }
 
 /*
- * The tid is that of a waking task; a thread that a timer or an interrupt interrupted is not a
+ * The tid belongs to a waker task; a thread that a timer or an interrupt interrupted is not a
  * waker.
  */
 static void put_waker(struct export *x, struct buf *out, const struct export_interval *i)

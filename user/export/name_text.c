@@ -106,7 +106,7 @@ static const struct tp_symbols *context_names(const struct names *n, uint32_t pa
 		       names_tp_symbols(n, part, event_id, field_id);
 }
 
-/* The recorder's name of the interrupt behind a wakeup: false if there is none. */
+/* The recorder's name of the interrupt that caused a wakeup: false if there is none. */
 static bool put_recorded_context(struct buf *out, const struct names *n,
 				 const struct interval_waker *w)
 {

@@ -4,8 +4,8 @@
  * stacks, and a cache of rendered text; script.c decides which events are printed, and where.
  *
  * A trace has far fewer distinct stacks than events. So the text of a stack is cached by its
- * frames, and that of a frame for new stacks, until a symbol changes. The text around the values of
- * an event is built once per schema, and that of a task once per task.
+ * frames, and the text of a frame for new stacks, until a symbol changes. The text around the values of
+ * an event is built once per schema, and the text of a task once per task.
  */
 #include "export/script_line.h"
 
@@ -185,7 +185,7 @@ static bool has(const struct script_line *l, enum script_field f)
 }
 
 /*
- * perf pads the name unless a stack may follow the line. stackcollapse-perf.pl looks at the first
+ * perf pads the name unless a stack may follow the line. stackcollapse-perf.pl reads the first
  * character: a line that starts with a blank is a frame.
  */
 static size_t comm_width(const struct script_line *l, const struct trace_event *ev, bool aside)
@@ -395,7 +395,7 @@ void script_line_text(struct script_line *l, struct buf *out, const struct trace
 
 /* ---- stacks ------------------------------------------------------------------------------------ */
 
-/* Appends one function of a frame; depth 0 is the outermost, the only one that may have no name. */
+/* Appends one function of a frame; depth 0 is the outermost; only this one may lack a name. */
 typedef void frame_fn(const struct script_line *l, struct buf *out, uint64_t frame,
 		      const struct names_frame *f, bool inlined);
 

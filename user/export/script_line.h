@@ -29,7 +29,7 @@ enum script_field {
 
 /* The name of a switch-out stack that is printed on its own line. */
 #define SCRIPT_SWITCH_OUT "switch-out"
-/* The name of a waker's stack. */
+/* The name of a waker stack. */
 #define SCRIPT_WAKER "waker"
 #define SCRIPT_EVENT_STACK "event-stack"
 /* Which of the two a TRACE_SAMPLE is; NULL: a CPU sample. */

@@ -34,7 +34,7 @@ bool script_stream_is_stack_of_last(const struct script_stream *s, const struct 
 	       s->last_tid == ev->tid && s->last_ts == ev->ts;
 }
 
-/* The source of the stack that an event may have; that of a sample: none expected. */
+/* The source of the stack that an event may have; for a sample none is expected. */
 static uint8_t source_of(enum trace_kind kind)
 {
 	return kind == TRACE_SCHED_SWITCH ? PROF_SOURCE_SWITCH_OUT :

@@ -149,7 +149,7 @@ static int by_weight(const void *a, const void *b, void *ctx)
 	return x < y ? -1 : x > y;
 }
 
-/* Its last name, if the trace still has it; otherwise that of its heaviest stack. */
+/* Its last name, if the trace still has it; otherwise the name in its heaviest stack. */
 static uint32_t comm_of(const struct export *x, const struct order *o,
 			const struct profile_stack *v)
 {

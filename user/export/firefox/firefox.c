@@ -40,7 +40,7 @@ struct record {
 
 /* Events of one schema. */
 struct type {
-	uint32_t name; /* string id, as are those of the fields */
+	uint32_t name; /* string id, like the fields */
 	uint32_t *fields;
 	const char **formats;
 	size_t field_cnt;

@@ -25,7 +25,7 @@ void folded_lines_add(struct folded_lines *f, const struct buf *text, uint64_t w
 /*
  * Appends "line weight\n" for each line to @out, sorted by text; @flush is called after each with
  * @ctx, and may empty @out (NULL: never). Weights are in multiples of @unit, rounded so that their
- * sum is that of the whole; a line that rounds to 0 is not printed.
+ * sum equals the whole; a line that rounds to 0 is not printed.
  */
 void folded_lines_print(const struct folded_lines *f, uint64_t unit, struct buf *out,
 			void (*flush)(void *ctx), void *ctx);

@@ -3,7 +3,7 @@
  * Perfetto's trace: a stream of Protocol Buffers packets. Owns the mapping from events to packets;
  * enums have the field numbers of the format.
  *
- * Tracepoints are ftrace events. Those of the scheduler and a few more have typed fields, from
+ * Tracepoints are ftrace events. Scheduler events and a few more have typed fields, from
  * which Perfetto makes slices, thread states, wakeups and counters; any other is a generic event. A
  * stack is written in the first packet that uses it. Blocked intervals, for which ftrace has no
  * stack, are also slices on a track of their own. Times are on the trace's clock: see put_clocks().

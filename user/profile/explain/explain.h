@@ -25,7 +25,7 @@ struct explain_thread {
 	uint64_t first, last; /* time range of its intervals */
 	uint64_t ns[INTERVAL_STATE_CNT]; /* by state */
 	/*
-	 * The longest time off the CPU, from one switch to the next; one that is not clipped, if
+	 * The longest time off the CPU, from one switch to the next; an unclipped one, if
 	 * there is any. worst_to 0: none.
 	 */
 	uint64_t worst_from, worst_to;
@@ -140,7 +140,7 @@ const struct explain_piece *explain_last(const struct explain *e, uint32_t part,
 /* Whether a thread was off the CPU at a time, and @slack ns before and after it. */
 bool explain_was_off(const struct explain *e, uint32_t part, uint32_t tid, uint64_t at,
 		     uint64_t slack);
-/* The waking thread; 0: an interrupt, or unknown. */
+/* The waker; 0: an interrupt, or unknown. */
 uint32_t explain_waker_tid(const struct explain_piece *p);
 
 #endif /* D9_PROFILE_EXPLAIN_EXPLAIN_H */

@@ -88,7 +88,7 @@ struct spans {
 	size_t cnt, cap;
 	uint64_t enters, exits; /* start and end events, of all threads */
 	uint64_t pairs, ns; /* complete ones, and their total time */
-	uint64_t slow, slow_ns; /* those of min_ns or longer, of which the longest are kept */
+	uint64_t slow, slow_ns; /* spans of min_ns or longer; the longest are kept */
 	struct quantile lengths;
 	struct hmap kind_index; /* name + 1 -> index in kinds, + 1 */
 	struct spans_kind *kinds; /* after spans_finish() most time first */

@@ -114,7 +114,7 @@ static void insert(struct bindings *s, size_t at, struct binding added)
 	s->last = at;
 }
 
-/* Adds a binding; splits the one that it lies in. */
+/* Adds a binding; splits the binding that contains it. */
 static void add_binding(struct bindings *s, uint32_t other, uint64_t ts)
 {
 	const size_t at = bindings_until(s, ts);

@@ -21,7 +21,7 @@
  * exactly that time, in ns. Intervals of several threads come in the order of their ends.
  *
  * Nothing is guessed. Time that the trace does not cover is an interval of INTERVAL_UNKNOWN;
- * began_as has the state it started with. Each recording of a stream (see struct part) starts anew.
+ * began_as has the state it started with. Each recording of a stream (see struct part) starts again.
  *
  * Memory grows with distinct threads, stacks and CPUs, not with the number of events.
  */

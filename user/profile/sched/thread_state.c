@@ -51,7 +51,7 @@ struct thread_state {
 	const struct thread *reporting; /* during the callback */
 	/*
 	 * The thread woken last. Its blocked interval is emitted with the next event, because the
-	 * waker's stack may come first.
+	 * waker stack may come first.
 	 */
 	struct thread *woken;
 	struct interval woken_from;

@@ -14,7 +14,7 @@ enum blocked_key {
 	BLOCKED_STATE,
 	BLOCKED_WAKER, /* the context; for tasks the name */
 	BLOCKED_WAKER_STACK,
-	BLOCKED_WAKER_TID, /* of a waking task */
+	BLOCKED_WAKER_TID, /* of a waker task */
 	BLOCKED_KEY_CNT,
 };
 
@@ -35,7 +35,7 @@ struct blocked_row {
 	int32_t number; /* as in struct interval_waker */
 	uint64_t raw;
 	uint32_t waker_comm, waker_tid; /* waker_tid TRACE_NONE: unknown */
-	uint64_t cnt, cut; /* intervals; those of them clipped by an edge of the trace or window */
+	uint64_t cnt, cut; /* intervals; intervals clipped by an edge of the trace or window */
 	uint64_t ns, max_ns; /* total; the longest */
 	uint64_t max_start; /* start of the longest */
 	uint64_t *buckets; /* NULL unless requested */

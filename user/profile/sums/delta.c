@@ -137,7 +137,7 @@ static bool is_wait_code(const struct names *n, uint64_t frame)
 }
 
 /*
- * How much a frame tells about the reason for blocking: scheduler 0, other kernel code 1, runtime
+ * How well a frame explains the reason for blocking: scheduler 0, other kernel code 1, runtime
  * libraries 2, other code 3.
  */
 static int frame_rank(const struct names *n, uint64_t frame)
@@ -194,7 +194,7 @@ static void add_place_key(const struct delta *d, struct buf *key, const struct d
 	buf_addch(key, '\0');
 }
 
-/* The text shown is that of the new trace. */
+/* The printed text comes from the new trace. */
 static struct delta_row *row_of(struct delta *d, enum delta_side side,
 				const struct delta_place *places, uint32_t cnt)
 {
@@ -318,7 +318,7 @@ static double sum_error(const struct delta_sum *sum, const struct delta_sum *all
 
 /*
  * Whether the mean changed by more than its error, and the sum in the same direction. If so, @error
- * becomes that of the sums for a fixed number of observations.
+ * becomes the one of the sums for a fixed number of observations.
  */
 static bool mean_changed(const struct delta_sum *sum, const struct delta_scale *scale, double delta,
 			 double error[DELTA_SIDES])

@@ -58,7 +58,7 @@ struct delta *delta_new(bool by_stack);
 void delta_free(struct delta *d);
 
 /*
- * Adds what was observed at one stack. Frames are those of trace_event.frames; symbols are looked
+ * Adds what was observed at one stack. Frames are as in trace_event.frames; symbols are looked
  * up now.
  */
 void delta_add_stack(struct delta *d, enum delta_side side, const struct names *n,
@@ -98,7 +98,7 @@ struct delta_change {
 	 */
 	double median_delta, median_error;
 	/*
-	 * The difference and the ratio behind the verdict: the median's if only the median changed.
+	 * The difference and the ratio for the verdict: the median's if only the median changed.
 	 */
 	double verdict_delta, verdict_ratio;
 	/* Changed: the difference, or the median's, is larger than its error. */

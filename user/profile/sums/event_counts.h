@@ -58,7 +58,7 @@ struct event_counts_part {
 	uint64_t first_ts, last_ts; /* of events that happened: see trace_is_naming() */
 };
 
-/* Contents of a trace. {0} is empty; string ids are those of the trace's names. */
+/* Contents of a trace. {0} is empty; string ids belong to the trace's names. */
 struct event_counts {
 	struct event_counts_type *types;
 	size_t type_cnt, type_cap;
@@ -81,7 +81,7 @@ void event_counts_add(struct event_counts *c, const struct trace *t, struct name
 void event_counts_add_notice(struct event_counts *c, const struct trace *t, struct names *n,
 			     const struct trace_event *ev);
 /*
- * Counts only what is needed for losses and missing symbols: for commands that look at a part of
+ * Counts only what is needed for losses and missing symbols: for commands that read a part of
  * the events.
  */
 static inline void event_counts_add_loss(struct event_counts *c, const struct trace *t,

@@ -247,7 +247,7 @@ static uint32_t cgroup_of(const struct profile *p, const struct profile_stack *s
 	return task ? task->cgroup : NAMES_NONE;
 }
 
-/* Modules without a record cannot be told apart. */
+/* Modules without a record cannot be distinguished. */
 static uint32_t known_module(const struct names *n, uint64_t frame)
 {
 	uint32_t idx = names_frame_module(frame);

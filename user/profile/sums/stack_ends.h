@@ -5,7 +5,7 @@
 #include "base/hmap.h"
 #include "trace/read/trace.h"
 
-/* Unknown reasons count as one, after those of enum prof_user_end. */
+/* Unknown reasons count as one, after enum prof_user_end. */
 enum { STACK_ENDS_OTHER = PROF_END_CNT, STACK_ENDS_CNT };
 
 /*

@@ -9,7 +9,7 @@ struct thread_times_task {
 	uint32_t tid, pid, comm; /* pid TRACE_NONE and comm NAMES_NONE: unknown */
 	uint64_t run, wait, off;
 	uint64_t unknown; /* unaccounted */
-	uint64_t switches, preempted; /* switch-outs; those of them while runnable */
+	uint64_t switches, preempted; /* switch-outs; switch-outs while runnable */
 };
 
 /* {0} is empty. Grows with distinct threads. */

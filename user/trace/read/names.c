@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The tables behind every printed name. Owns strings, modules, symbols and first names of tasks;
+ * The tables of all printed names. Owns strings, modules, symbols and first names of tasks;
  * knows neither decoder nor output.
  *
  * Module ids are valid only within a segment: two recordings in one file number their modules

@@ -161,7 +161,7 @@ static inline uint64_t names_task_key(const struct names *n, uint32_t part, uint
 
 /*
  * The first name of a thread in the trace, for events before it; NULL if there is none. @part is
- * that of the event.
+ * the part of the event.
  */
 static inline const struct names_task *names_task_first(const struct names *n, uint32_t part,
 							uint32_t tid)
@@ -182,7 +182,7 @@ const struct tp_symbols *names_tp_symbols(const struct names *n, uint32_t part, 
 void names_add_tp_symbol(struct names *n, uint32_t part, uint32_t event, uint32_t field,
 			 const struct tp_symbols_row *row);
 
-/* The rows of an enum text (PROF_NOTE_ENUM); NULL if it has none. Valid as long as the names. */
+/* The rows of an enum text (PROF_NOTE_ENUM); NULL if it has none. Valid while the names are. */
 const struct tp_symbols *names_enum(struct names *n, uint32_t text);
 
 /* Metadata of a part by key. NULL if absent. */

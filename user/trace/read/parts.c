@@ -103,7 +103,7 @@ static bool are_known(uint32_t a, uint32_t b)
 	return a != NAMES_NONE && b != NAMES_NONE;
 }
 
-/* In one merged stream the clocks are recorded; those of different streams were moved apart. */
+/* In one merged stream the clocks are recorded; clocks of different streams were moved apart. */
 static bool is_contradiction(const struct part *x, const struct part *y)
 {
 	if (x->merged && y->merged && x->base == y->base)

@@ -102,7 +102,7 @@ uint32_t parts_of(const struct parts *p, uint32_t base, uint64_t number);
 uint32_t parts_get(const struct parts *p, uint32_t part, uint32_t key);
 /* Number of clocks. */
 size_t parts_clocks(const struct parts *p);
-/* Whether all parts are of one merged stream, aligned to the first one's wall clock. */
+/* Whether all parts belong to one merged stream, aligned to the first one's wall clock. */
 bool parts_are_aligned(const struct parts *p);
 
 #endif /* D9_TRACE_READ_PARTS_H */

@@ -2,7 +2,7 @@
 /*
  * The iterator over a dial9 stream: frames in, events with thread, CPU and stack out. Owns the
  * decoder, the schemas and the state of each thread at the current position. The tables of names
- * are borrowed, so that a look-ahead over the same bytes can fill them. Knows nothing of files,
+ * are borrowed, so that a look-ahead over the same bytes can fill them. Does not depend on files,
  * profiles or text.
  *
  * Metadata events are absorbed and then returned like any other: `info` counts them, other callers

@@ -145,7 +145,7 @@ enum trace_role {
 	TRACE_ROLE_CNT,
 };
 
-/* Whether an event only names things: its time is that of writing. */
+/* Whether an event only names things: its time is the time of writing. */
 static inline bool trace_is_naming(enum trace_kind kind)
 {
 	return (kind >= TRACE_MODULE && kind <= TRACE_SYMBOL) || kind == TRACE_METADATA ||
@@ -154,7 +154,7 @@ static inline bool trace_is_naming(enum trace_kind kind)
 
 #define TRACE_NUMBER_MAYBE (-2) /* it depends on the event */
 
-/* A schema with its description for readers. Valid as long as the trace, also across headers. */
+/* A schema with its description for readers. Valid while the trace is, also across headers. */
 struct trace_schema {
 	const struct dial9_schema
 		*schema; /* shared by all of one layout, whatever their annotations */
@@ -332,8 +332,8 @@ bool trace_value_stack(const struct trace *t, const struct dial9_value *v, const
 uint64_t trace_frame(struct trace *t, uint64_t addr);
 
 /*
- * The names for values of field @i of @ev, NULL if there are none. Borrowed; unchanged as long as
- * the names' tp_symbols_version is.
+ * The names for values of field @i of @ev, NULL if there are none. Borrowed; valid while
+ * tp_symbols_version of the names is unchanged.
  */
 const struct tp_symbols *trace_field_symbols(const struct trace *t, const struct trace_event *ev,
 					     size_t i);

@@ -333,7 +333,7 @@ static int encode_gap(struct dial9_enc *enc, const struct dial9_event *metadata,
 }
 
 /*
- * Segment for the gap between two files; @behind is set.cnt if there is none. One of them has
+ * Segment for the gap between two files; `behind` is set.cnt if there is none. One of them has
  * times.
  */
 static int make_gap_segment(struct set_walk *w, size_t before, size_t after, struct set_piece *out)

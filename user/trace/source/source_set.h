@@ -34,7 +34,7 @@ int source_set_find(const char *path, struct source_set *out);
  * paths.
  */
 bool source_set_parse(const char *path, size_t *stem_len, uint64_t *number);
-/* Whether the name is that of a file being written, or left by a killed recorder. */
+/* Whether the name belongs to a file being written, or left by a killed recorder. */
 bool source_set_is_active(const char *path);
 void source_set_fini(struct source_set *s);
 
