@@ -23,12 +23,12 @@ static inline bool json_wants_comma(const struct buf *out)
 }
 
 /*
- * JSON text. A function that takes a key writes a member of the object at hand, or with NULL the next
- * value of the array or of the document. Each puts the comma before it where one is due: it looks at
- * the last byte of @out, so text that was put there by other means is respected. Who empties @out in
- * the middle of an object or array puts the next comma; json_flush() spares that.
+ * JSON text. Functions with a key write a member of the current object; with NULL they write the next
+ * value of the array or document. They write a comma first if the last byte of @out requires one, so
+ * text added by other means is allowed. A caller that empties @out inside an object or array must
+ * write the next comma itself; after json_flush() this is not needed.
  *
- * Keys are written as they are: names from a trace are not keys, except by json_key_text().
+ * Keys are written unchanged: names from a trace are not keys, except by json_key_text().
  */
 static inline void json_key(struct buf *out, const char *key)
 {
