@@ -97,7 +97,7 @@ static bool is_one_of(const uint32_t *tids, size_t cnt, uint32_t tid)
 }
 
 /* Samples of a thread that parks as a worker, whichever it is then, say so, and no others. */
-static struct seen look(const char *path)
+static struct seen read_trace_counts(const char *path)
 {
 	uint32_t workers[4] = { 0 };
 	struct seen seen = { .sorted = true };
@@ -165,7 +165,7 @@ Test(app_trace, what_a_service_writes_meanwhile_is_merged_at_the_end)
 		  "%s", errors.data);
 	buf_free(&errors);
 	live_proc_fini(&p);
-	seen = look(out);
+	seen = read_trace_counts(out);
 	cr_expect_eq(seen.polls, POLLS);
 	cr_expect_gt(seen.switches, POLLS);
 	cr_expect(seen.sorted);

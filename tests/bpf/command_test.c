@@ -21,7 +21,7 @@ TestSuite(command, .fini = live_cleanup, .timeout = 60);
 
 enum { NOBODY = 65534 };
 
-static void assert_said(const struct live_proc *p, const char *word)
+static void assert_printed_word(const struct live_proc *p, const char *word)
 {
 	struct buf text = live_errors(p);
 
@@ -39,7 +39,7 @@ static void assert_fails(const char *const *args, live_prepare_fn prepare, int c
 	int got = live_run(&p, args, prepare);
 
 	cr_assert_eq(got, code, "exit code %d, not %d", got, code);
-	assert_said(&p, word);
+	assert_printed_word(&p, word);
 	live_proc_fini(&p);
 }
 
@@ -126,7 +126,7 @@ Test(command, output_that_is_removed_while_it_is_written_is_error_three)
 	cr_assert_eq(rmdir(dir), 0);
 	code = live_wait(&p);
 	cr_expect_eq(code, 3, "exit code %d", code);
-	assert_said(&p, "removed while it was being written");
+	assert_printed_word(&p, "removed while it was being written");
 	live_proc_fini(&p);
 }
 

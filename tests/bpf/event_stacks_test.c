@@ -29,7 +29,7 @@ struct seen {
 	uint64_t calls, stacks, in_main, with_kernel, others;
 };
 
-static void look(const char *path, struct seen *s)
+static void read_stacks(const char *path, struct seen *s)
 {
 	struct live_trace lt;
 	struct trace_event ev;
@@ -64,7 +64,7 @@ Test(event_stacks, are_behind_each_event_that_a_pattern_names)
 	struct seen s;
 
 	record("both", &rec);
-	look(rec.path, &s);
+	read_stacks(rec.path, &s);
 	cr_expect_eq(s.calls, ROUNDS);
 	cr_expect_eq(s.stacks, ROUNDS, "%d", (int)s.stacks);
 	cr_expect_eq(s.in_main, ROUNDS, "%d", (int)s.in_main);
@@ -79,11 +79,11 @@ Test(event_stacks, are_those_of_user_code_alone_where_only_these_are_wanted)
 	struct seen s;
 
 	record("user", &rec);
-	look(rec.path, &s);
+	read_stacks(rec.path, &s);
 	cr_expect_eq(s.in_main, ROUNDS, "%d", (int)s.in_main);
 	cr_expect_eq(s.with_kernel, 0);
 	record("none", &rec);
-	look(rec.path, &s);
+	read_stacks(rec.path, &s);
 	cr_expect_eq(s.calls, ROUNDS);
 	cr_expect_eq(s.stacks + s.others, 0);
 }

@@ -23,7 +23,7 @@ const char *live_missing(void)
 
 /* ---- one stall --------------------------------------------------------------------------------- */
 
-static bool is_told(const char *path, const char *server, const struct stalled *s)
+static bool is_stall_reported(const char *path, const char *server, const struct stalled *s)
 {
 	char time[80];
 	const char *args[] = { "explain", "--json", "-t", server, "--time", time, path, NULL };
@@ -39,7 +39,7 @@ static bool is_told(const char *path, const char *server, const struct stalled *
 	cr_expect_eq(live_said_number(said.data, "\"from_ns\":"), s->from);
 	cr_expect_eq(live_said_number(said.data, "\"to_ns\":"), s->to);
 	stalled_expect_sums(strstr(said.data, "\n{\"tid\":") + 1, said.data, end, s);
-	told = stalled_is_told(said.data, end, s);
+	told = stalled_is_reported(said.data, end, s);
 	if (!told)
 		fprintf(stderr, "not told: %s: %s\n", stalled_name(s->kind), said.data);
 	buf_free(&said);
@@ -132,7 +132,7 @@ Test(explain, stalls_of_a_server_are_told_with_their_causes_and_add_up)
 			const struct stalled s =
 				stalled_truth(&server, round, (enum stalled_kind)k);
 
-			told += is_told(rec.path, tid, &s);
+			told += is_stall_reported(rec.path, tid, &s);
 		}
 		/* where init is hidden from tracing, so is a switch to or from it */
 		cr_expect_geq(told, ROUNDS - 1, "%d of %d stalls by %s", told, ROUNDS,

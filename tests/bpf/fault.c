@@ -113,7 +113,7 @@ static uint64_t count_fds(pid_t pid)
 	return cnt;
 }
 
-static void note(struct fault *f)
+static void add_use(struct fault *f)
 {
 	struct fault_use use = {
 		.ns = clock_mono_ns(),
@@ -143,7 +143,7 @@ void fault_watch(struct fault *f, fault_tick_fn tick, void *ctx)
 	int status;
 
 	for (;;) {
-		note(f);
+		add_use(f);
 		if (waitpid(f->rec.proc.pid, &status, WNOHANG) == f->rec.proc.pid)
 			break;
 		cr_assert_lt(clock_mono_ns(), latest, "the recording does not end");
@@ -157,7 +157,7 @@ void fault_watch(struct fault *f, fault_tick_fn tick, void *ctx)
 	f->busy = f->busy < 1 ? 1 : f->busy > BUSY_MAX ? BUSY_MAX : f->busy;
 	f->code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 	f->rec.proc.pid = 0;
-	note(f);
+	add_use(f);
 }
 
 /* ---- what must hold ---------------------------------------------------------------------------- */

@@ -112,7 +112,7 @@ static void count_ours(const char *path, struct taken *t, size_t cnt)
 }
 
 /* One recording, of @of and @whom, or of the workload. */
-static void take_once(struct taken *t, size_t cnt, const char *of, const char *whom)
+static void record_with_both(struct taken *t, size_t cnt, const char *of, const char *whom)
 {
 	const char *a[16] = { 0 };
 	struct live_proc p;
@@ -156,17 +156,17 @@ static bool are_equal(const struct taken *t, size_t cnt)
 }
 
 /* Some machines hide a switch or a waking from one tracer or the other: equal once is proof enough. */
-static void take_both(struct taken *t, size_t cnt, const char *of, const char *whom)
+static void record_until_equal(struct taken *t, size_t cnt, const char *of, const char *whom)
 {
 	int tries = 0;
 
-	take_once(t, cnt, of, whom);
+	record_with_both(t, cnt, of, whom);
 	while (!are_equal(t, cnt)) {
 		cr_assert_lt(++tries, TRIES, "%s: %zu, the kernel %zu", t[0].filter, t[0].ours,
 			     t[0].kernels);
 		for (size_t i = 0; i < cnt; i++)
 			t[i].ours = 0;
-		take_once(t, cnt, of, whom);
+		record_with_both(t, cnt, of, whom);
 	}
 }
 
@@ -184,7 +184,7 @@ Test(filter, takes_of_any_tracepoint_what_the_kernels_own_takes)
 		      3),
 	};
 
-	take_both(t, 3, "-p", NULL);
+	record_until_equal(t, 3, "-p", NULL);
 }
 
 Test(filter, takes_of_the_schedulers_events_what_the_kernels_own_takes)
@@ -196,7 +196,7 @@ Test(filter, takes_of_the_schedulers_events_what_the_kernels_own_takes)
 		TAKEN("sched:sched_wakeup_new", "comm ~ \"turn-*\"", -1),
 	};
 
-	take_both(t, 3, "-p", NULL);
+	record_until_equal(t, 3, "-p", NULL);
 	cr_expect_geq(t[0].ours, 20);
 	cr_expect_leq(t[0].ours, 40);
 	cr_expect_geq(t[1].ours, 10);
@@ -216,14 +216,14 @@ Test(filter, takes_the_same_of_the_whole_system)
 		TAKEN("sched:sched_waking", "comm ~ \"turn-*\" && !(comm ~ \"turn-[89]\")", -1),
 	};
 
-	take_both(t, 2, "--switch-stacks=none", "-a");
+	record_until_equal(t, 2, "--switch-stacks=none", "-a");
 	cr_expect_geq(t[0].ours, 100);
 	cr_expect_geq(t[1].ours, 80);
 }
 
 /* ---- mistakes ---------------------------------------------------------------------------------- */
 
-static void expect_told(const char *event, const char *filter, const char *want)
+static void expect_filter_error(const char *event, const char *filter, const char *want)
 {
 	const char *args[] = {
 		"-a", "-d", "1", "-e", event, "--filter", filter, "-o", live_path("no"), NULL
@@ -241,11 +241,11 @@ static void expect_told(const char *event, const char *filter, const char *want)
 
 Test(filter, that_does_not_fit_the_event_is_refused_at_the_start)
 {
-	expect_told(
+	expect_filter_error(
 		"task:task_rename", "name == 3",
 		"dial9-prof: record: filter 'name == 3' of task:task_rename: task:task_rename has no field 'name'; "
 		"it has pid, oldcomm, newcomm, oom_score_adj, common_pid, CPU and COMM\n");
-	expect_told(
+	expect_filter_error(
 		"sched:sched_switch", "prev_pid == init",
 		"dial9-prof: record: filter 'prev_pid == init' of sched:sched_switch: 'prev_pid' is a number of 4 "
 		"bytes, signed: 'init' is none\n");

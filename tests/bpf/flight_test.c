@@ -79,7 +79,7 @@ struct seen {
 	uint64_t holes, hole_from, hole_to;
 };
 
-static void see_trigger(struct seen *s, const struct live_trace *lt, const struct trace_event *ev)
+static void add_trigger(struct seen *s, const struct live_trace *lt, const struct trace_event *ev)
 {
 	s->triggers++;
 	snprintf(s->reason, sizeof(s->reason), "%s", live_text(lt, ev, PROF_F_REASON));
@@ -89,13 +89,13 @@ static void see_trigger(struct seen *s, const struct live_trace *lt, const struc
 	s->long_ns = (uint64_t)live_int(ev, PROF_F_DURATION_NS);
 }
 
-static void see(struct seen *s, const struct live_trace *lt, const struct trace_event *ev)
+static void add_event(struct seen *s, const struct live_trace *lt, const struct trace_event *ev)
 {
 	s->meta |= live_is(ev, PROF_EV_METADATA);
 	s->synced |= ev->kind == TRACE_CLOCK_SYNC;
 	s->task |= ev->kind == TRACE_TASK && ev->tid == s->tid;
 	if (live_is(ev, PROF_EV_TRIGGER))
-		see_trigger(s, lt, ev);
+		add_trigger(s, lt, ev);
 	if (live_is(ev, PROF_EV_LOST) &&
 	    !strcmp(live_text(lt, ev, PROF_F_KIND), PROF_LOST_NOT_KEPT)) {
 		s->holes++;
@@ -122,7 +122,7 @@ static void see(struct seen *s, const struct live_trace *lt, const struct trace_
 }
 
 /* What it has is added to what was seen of others, but for what a file has once. */
-static void look(const char *path, struct seen *s)
+static void read_flight(const char *path, struct seen *s)
 {
 	struct trace_event ev;
 	struct live_trace lt;
@@ -131,7 +131,7 @@ static void look(const char *path, struct seen *s)
 	s->triggers = s->first_ns = 0;
 	live_open(&lt, path, false);
 	while (live_event(&lt, &ev))
-		see(s, &lt, &ev);
+		add_event(s, &lt, &ev);
 	live_close(&lt);
 	cr_expect(s->meta && s->synced && s->task, "%s does not say everything", path);
 }
@@ -163,7 +163,7 @@ Test(flight, a_long_sleep_is_caught_once_with_its_stack_and_no_event_is_in_two_f
 	cr_assert_eq(live_finish(&rec), 0);
 	live_end(&shorts);
 	live_end(&victim);
-	look(file_of(&rec, 0, ""), &s);
+	read_flight(file_of(&rec, 0, ""), &s);
 	cr_assert_eq(s.triggers, 1);
 	cr_expect_str_eq(s.reason, PROF_TRIGGER_OFFCPU);
 	cr_expect_eq(s.trigger_tid, s.tid);
@@ -175,7 +175,7 @@ Test(flight, a_long_sleep_is_caught_once_with_its_stack_and_no_event_is_in_two_f
 	last = s.last_ns;
 	/* some naps are over before they begin, and some switches the kernel shows to nobody */
 	cr_expect_geq(s.switches, 2 * NAPS * 9 / 10, "%d", (int)s.switches);
-	look(file_of(&rec, 1, ""), &s);
+	read_flight(file_of(&rec, 1, ""), &s);
 	cr_assert_eq(s.triggers, 1);
 	cr_expect_str_eq(s.reason, PROF_TRIGGER_END);
 	cr_expect(!s.first_ns || s.first_ns > last, "nothing is written twice");
@@ -209,7 +209,7 @@ Test(flight, each_signal_writes_what_came_since_the_last_and_each_file_has_names
 	s.tid = (uint32_t)numbers.pid;
 	s.next = FIRST_NUMBER;
 	for (i = 0; i < 4; i++) {
-		look(file_of(&rec, i, ".gz"), &s);
+		read_flight(file_of(&rec, i, ".gz"), &s);
 		cr_expect_eq(s.triggers, 1);
 		cr_expect_str_eq(s.reason, i < 3 ? PROF_TRIGGER_SIGNAL : PROF_TRIGGER_CONTROL);
 	}
@@ -278,7 +278,7 @@ Test(flight, an_event_that_passes_its_filter_is_a_trigger_and_what_follows_is_th
 	live_go(&numbers);
 	cr_assert_eq(live_stop(&rec), 0);
 	s.tid = (uint32_t)numbers.pid;
-	look(file_of(&rec, 0, ""), &s);
+	read_flight(file_of(&rec, 0, ""), &s);
 	cr_assert_eq(s.triggers, 1);
 	cr_expect_str_eq(s.reason, PROF_TRIGGER_EVENT);
 	cr_expect_str_eq(s.event, "syscalls:sys_enter_close");
@@ -286,7 +286,7 @@ Test(flight, an_event_that_passes_its_filter_is_a_trigger_and_what_follows_is_th
 	cr_expect_eq(s.numbers, 1, "the filter holds for what is recorded");
 	cr_expect_eq(s.next, FIRST_NUMBER + 201);
 	cr_expect_gt(s.last_ns, s.trigger_ns + 100 * MS);
-	look(file_of(&rec, 1, ""), &s);
+	read_flight(file_of(&rec, 1, ""), &s);
 	cr_expect_str_eq(s.reason, PROF_TRIGGER_END);
 	cr_expect_eq(s.numbers, 1);
 	text = live_output((const char *const[]){ "info", file_of(&rec, 0, ""), NULL });
@@ -322,10 +322,10 @@ Test(flight, what_was_not_kept_between_two_snapshots_is_told_in_the_second)
 	cr_assert_eq(live_stop(&rec), 0);
 	live_go(&numbers);
 	live_end(&numbers);
-	look(file_of(&rec, 0, ""), &s);
+	read_flight(file_of(&rec, 0, ""), &s);
 	cr_expect_eq(s.holes, 0);
 	last = s.last_ns;
-	look(file_of(&rec, 1, ""), &s);
+	read_flight(file_of(&rec, 1, ""), &s);
 	cr_assert_eq(s.holes, 1);
 	cr_expect_lt(last, s.hole_from + MS);
 	cr_expect_lt(s.hole_from, s.first_ns);
@@ -360,7 +360,7 @@ struct wait {
 	bool found;
 };
 
-static void see_wait(void *ctx, const struct interval *i)
+static void add_runnable_interval(void *ctx, const struct interval *i)
 {
 	struct wait *w = ctx;
 	const uint64_t ns = i->end - i->start;
@@ -394,14 +394,14 @@ Test(flight, a_wait_for_a_cpu_behind_a_hog_is_caught_and_is_in_the_trace)
 	cr_assert_eq(live_stop(&rec), 0);
 	live_kill(&hog);
 	live_kill(&waiter);
-	look(file_of(&rec, 0, ""), &s);
+	read_flight(file_of(&rec, 0, ""), &s);
 	cr_assert_eq(s.triggers, 1);
 	cr_expect_str_eq(s.reason, PROF_TRIGGER_RUNQ);
 	cr_expect_eq(s.trigger_tid, s.tid);
 	cr_expect_gt(s.long_ns, 500000);
 	w = (struct wait){ .tid = s.tid, .end_ns = s.trigger_ns, .ns = s.long_ns };
 	live_open(&lt, file_of(&rec, 0, ""), false);
-	iv = intervals_new(&(struct intervals_opts){ lt.names, see_wait, &w });
+	iv = intervals_new(&(struct intervals_opts){ lt.names, add_runnable_interval, &w });
 	while (live_event(&lt, &ev))
 		intervals_add(iv, lt.trace, &ev);
 	intervals_finish(iv);

@@ -51,7 +51,7 @@ static const char *on_disk(const char *name)
 	return path;
 }
 
-static void take_room(off_t sz)
+static void fill_disk(off_t sz)
 {
 	int fd = open(on_disk("ballast"), O_CREAT | O_WRONLY, 0600);
 
@@ -82,8 +82,8 @@ static void wait_to_say(struct live_rec *rec, const char *text)
 }
 
 /* A fast stimulus, whose events fill the disk. */
-static void begin(struct live_proc *numbers, struct live_rec *rec, const char *file, const char *a,
-		  const char *b)
+static void start_recording(struct live_proc *numbers, struct live_rec *rec, const char *file,
+			    const char *a, const char *b)
 {
 	live_stimulus(numbers, "numbers", "2000", NULL);
 	live_record(rec, "-o", on_disk(file), "-m", "64K", "--no-samples", "--switch-stacks",
@@ -118,7 +118,7 @@ static void expect_stopped(const char *option)
 	struct live_rec rec;
 	struct buf errors;
 
-	begin(&numbers, &rec, "t.bin", option, NULL);
+	start_recording(&numbers, &rec, "t.bin", option, NULL);
 	live_recording(&rec);
 	cr_assert_eq(write(numbers.in, "\n", 1), 1);
 	cr_expect_eq(live_wait(&rec.proc), 3);
@@ -178,8 +178,8 @@ Test(full, a_recording_waits_for_room_and_counts_what_it_loses)
 	struct live_rec rec;
 
 	make_disk("size=300m");
-	take_room(299 * MIB);
-	begin(&numbers, &rec, "t.bin", "--on-full=pause", NULL);
+	fill_disk(299 * MIB);
+	start_recording(&numbers, &rec, "t.bin", "--on-full=pause", NULL);
 	live_recording(&rec);
 	cr_assert_eq(write(numbers.in, "\n", 1), 1);
 	wait_to_say(&rec, "No space left on device: the trace waits in memory ");
@@ -202,7 +202,7 @@ Test(full, a_recording_that_ends_before_there_is_room_ends_with_an_error)
 	struct live_rec rec;
 
 	make_disk("size=1m");
-	begin(&numbers, &rec, "t.bin", "--on-full=pause", "-z1");
+	start_recording(&numbers, &rec, "t.bin", "--on-full=pause", "-z1");
 	live_recording(&rec);
 	cr_assert_eq(write(numbers.in, "\n", 1), 1);
 	wait_to_say(&rec, "until there is room");
@@ -252,7 +252,7 @@ Test(full, the_oldest_files_make_room)
 	char name[64];
 
 	make_disk("size=6m");
-	begin(&numbers, &rec, "t.bin", "--switch-output=1M", "--on-full=drop-oldest");
+	start_recording(&numbers, &rec, "t.bin", "--switch-output=1M", "--on-full=drop-oldest");
 	while (!active(&rec))
 		nap(&rec);
 	cr_assert_eq(write(numbers.in, "\n", 1), 1);

@@ -26,7 +26,7 @@ struct seen {
 	const struct live_trace *lt;
 };
 
-static void see_nap(struct seen *s, const struct interval *i, uint64_t ns)
+static void add_nap(struct seen *s, const struct interval *i, uint64_t ns)
 {
 	uint32_t cnt;
 
@@ -50,7 +50,7 @@ static bool is_wake(const struct seen *s, uint32_t stack)
 	return wakes && !(frames[cnt - 1] & PROF_FRAME_KERNEL);
 }
 
-static void see_waking(struct seen *s, const struct interval *i)
+static void add_wakeup(struct seen *s, const struct interval *i)
 {
 	uint32_t peer = i->tid == s->tid ? s->other : s->tid;
 
@@ -62,13 +62,13 @@ static void see_waking(struct seen *s, const struct interval *i)
 		s->waker_stacks += is_wake(s, i->waker->stack);
 }
 
-static void see(void *ctx, const struct interval *i)
+static void add_interval(void *ctx, const struct interval *i)
 {
 	struct seen *s = ctx;
 
 	if (i->tid != s->tid && i->tid != s->other)
 		return;
-	see_waking(s, i);
+	add_wakeup(s, i);
 	if (i->tid != s->tid)
 		return;
 	if (!s->first)
@@ -78,10 +78,10 @@ static void see(void *ctx, const struct interval *i)
 	s->last = i->end;
 	s->spent[i->state] += i->end - i->start;
 	if (i->state == INTERVAL_BLOCKED)
-		see_nap(s, i, i->end - i->start);
+		add_nap(s, i, i->end - i->start);
 }
 
-static void look(const char *path, struct seen *s, uint64_t *elapsed_ns)
+static void read_intervals(const char *path, struct seen *s, uint64_t *elapsed_ns)
 {
 	struct live_trace lt;
 	struct trace_event ev;
@@ -89,7 +89,7 @@ static void look(const char *path, struct seen *s, uint64_t *elapsed_ns)
 
 	live_open(&lt, path, false);
 	live_assert_no_loss(&lt);
-	iv = intervals_new(&(struct intervals_opts){ lt.names, see, s });
+	iv = intervals_new(&(struct intervals_opts){ lt.names, add_interval, s });
 	s->iv = iv;
 	s->lt = &lt;
 	*elapsed_ns = 0;
@@ -117,7 +117,7 @@ Test(intervals, a_sleeper_was_blocked_as_long_as_it_slept_and_was_woken_by_the_t
 	live_go(&sleeper);
 	cr_assert_eq(live_stop(&rec), 0);
 	live_end(&sleeper);
-	look(rec.path, &s, &elapsed_ns);
+	read_intervals(rec.path, &s, &elapsed_ns);
 	all = s.spent[INTERVAL_RUNNING] + s.spent[INTERVAL_RUNNABLE] + s.spent[INTERVAL_BLOCKED] +
 	      s.spent[INTERVAL_UNKNOWN];
 	cr_expect_eq(all, elapsed_ns, "it lived before and after: %llu of %llu ns",
@@ -148,7 +148,7 @@ Test(intervals, each_player_of_ping_pong_is_woken_by_the_other)
 	live_go(&player);
 	cr_assert_eq(live_stop(&rec), 0);
 	live_end(&player);
-	look(rec.path, &s, &elapsed_ns);
+	read_intervals(rec.path, &s, &elapsed_ns);
 	cr_assert_geq(s.wakings, 100);
 	cr_expect_geq(s.by_other, s.wakings - s.wakings / 100 - 4, "%u of %u", s.by_other,
 		      s.wakings);

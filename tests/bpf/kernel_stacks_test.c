@@ -62,7 +62,7 @@ struct counted {
 	int64_t walked_first, helped_first;
 };
 
-static void count(const char *path, struct counted *c)
+static void count_stacks(const char *path, struct counted *c)
 {
 	struct live_trace lt;
 	struct trace_event ev;
@@ -93,7 +93,7 @@ Test(kernel_stacks, each_that_is_walked_is_what_the_kernel_finds)
 		cr_skip("this kernel's stacks cannot be walked");
 	info = record_mix("--verify-stacks", &rec);
 	buf_free(&info);
-	count(rec.path, &c);
+	count_stacks(rec.path, &c);
 	fprintf(stderr, "%ld walked, %ld not; %ld compared\n", c.walked, c.helped, c.compared);
 	cr_expect_eq(c.differing, 0);
 	cr_expect_gt(c.compared, c.walked, "reused user stacks, too");
@@ -107,7 +107,7 @@ struct seen {
 	uint64_t switches, in_schedule;
 };
 
-static void look(const char *path, struct seen *s)
+static void read_stacks(const char *path, struct seen *s)
 {
 	struct live_trace lt;
 	struct trace_event ev;
@@ -132,7 +132,7 @@ Test(kernel_stacks, without_the_tables_the_kernels_helper_takes_them)
 	cr_expect_eq(number(&info, "\"kernel_stacks_walked\":"), 0);
 	cr_expect_geq(number(&info, "\"kernel_stacks_helped\":"), STACKS_MIN);
 	buf_free(&info);
-	look(rec.path, &s);
+	read_stacks(rec.path, &s);
 	cr_expect_geq(s.switches, STACKS_MIN);
 	cr_expect_eq(s.in_schedule, s.switches);
 }
@@ -145,7 +145,7 @@ Test(kernel_stacks, those_that_are_walked_begin_where_the_others_do)
 	struct buf info = record_mix(NULL, &rec);
 
 	buf_free(&info);
-	look(rec.path, &s);
+	read_stacks(rec.path, &s);
 	cr_expect_geq(s.switches, STACKS_MIN);
 	cr_expect_eq(s.in_schedule, s.switches);
 }

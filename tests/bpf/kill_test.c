@@ -194,7 +194,7 @@ static void check_set(void)
 }
 
 /* Nothing is renamed while it is looked at. */
-static void look_at_budget(const struct live_rec *rec)
+static void check_budget(const struct live_rec *rec)
 {
 	size_t active;
 	int status;
@@ -245,7 +245,7 @@ static void kill_set(const char *option)
 	begin_set(&numbers, &rec, option);
 	for (int i = 0; i < STOPS; i++) {
 		wait_somewhat(&ms);
-		look_at_budget(&rec);
+		check_budget(&rec);
 	}
 	kill(rec.proc.pid, SIGKILL);
 	cr_assert_eq(live_wait(&rec.proc), 128 + SIGKILL);

@@ -93,7 +93,7 @@ static bool is_hog(const struct told *t, uint32_t tid)
 	return tid && (tid == t->hogs[0] || tid == t->hogs[1]);
 }
 
-static void take(void *ctx, const struct interval *i)
+static void add_interval(void *ctx, const struct interval *i)
 {
 	struct interval_preemptor v[16];
 	struct interval_preemptor_sum sum;
@@ -132,7 +132,7 @@ static void read_waits(const char *path, const struct live_proc *victim, struct 
 	live_open(&lt, path, false);
 	live_assert_no_loss(&lt);
 	cr_expect_str_eq(names_meta(lt.names, 0, PROF_META_NEIGHBOURS), "yes");
-	iv = intervals_new(&(struct intervals_opts){ lt.names, take, t });
+	iv = intervals_new(&(struct intervals_opts){ lt.names, add_interval, t });
 	t->iv = iv;
 	t->victim = (uint32_t)victim->pid;
 	t->window_ns = (uint64_t)(live_truth(victim, "until_ns") - live_truth(victim, "from_ns"));
@@ -166,7 +166,7 @@ static uint64_t count_switches(const char *path, int64_t tid, int64_t other, int
 }
 
 /* Where init is hidden from tracing, so is a switch to or from it: what the victim did then is unknown. */
-static void expect_waits_told(const struct told *t, double waited_ns)
+static void expect_waits_reported(const struct told *t, double waited_ns)
 {
 	double hidden_ns = (double)t->window_ns - (double)t->known_ns;
 
@@ -183,7 +183,7 @@ static void expect_waits_told(const struct told *t, double waited_ns)
 }
 
 /* Whenever the hog ran, the victim waited, slept, or it is not known. @used_ns: by the hog, meanwhile. */
-static void expect_hog_told(const struct told *t, uint64_t used)
+static void expect_hog_reported(const struct told *t, uint64_t used)
 {
 	/* a CPU that was taken away from this machine is not used */
 	cr_expect_leq(t->behind_hogs_ns, used + used / 8, "%llu of %llu ns",
@@ -228,8 +228,8 @@ Test(neighbours, the_longest_wait_names_the_hog_and_other_cpus_are_left_alone)
 	cr_assert_eq(live_stop(&rec), 0);
 	t.hogs[0] = (uint32_t)hog.pid;
 	read_waits(rec.path, &victim, &t);
-	expect_waits_told(&t, live_truth(&victim, "waited_ns"));
-	expect_hog_told(&t, (uint64_t)live_truth(&victim, "other_ns"));
+	expect_waits_reported(&t, live_truth(&victim, "waited_ns"));
+	expect_hog_reported(&t, (uint64_t)live_truth(&victim, "other_ns"));
 	cr_expect_eq(count_switches(rec.path, 0, 0, 0), 0, "no target waits for CPU 0");
 	cr_expect_eq(count_switches(rec.path, stranger.pid, stranger.pid, -1), 0);
 	expect_worst_names(rec.path, hog.pid);
@@ -261,7 +261,7 @@ Test(neighbours, a_wait_that_moves_to_another_cpu_is_told_on_both)
 	live_read_until(&victim, "done");
 	cr_assert_eq(live_stop(&rec), 0);
 	read_waits(rec.path, &victim, &t);
-	expect_waits_told(&t, live_truth(&victim, "waited_ns"));
+	expect_waits_reported(&t, live_truth(&victim, "waited_ns"));
 	cr_expect_gt(t.moves, MOVES / 10);
 	cr_expect_leq(t.moved_unknown_ns, t.moved_ns / 4, "%llu of %llu ns",
 		      (unsigned long long)t.moved_unknown_ns, (unsigned long long)t.moved_ns);

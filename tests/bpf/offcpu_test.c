@@ -34,8 +34,9 @@ struct stays {
 	struct hmap tids;
 };
 
-static void take_stay(struct stays *s, const struct live_trace *lt, const struct trace_event *ev,
-		      uint64_t pause_first, uint64_t pause_last)
+static void add_offcpu_interval(struct stays *s, const struct live_trace *lt,
+				const struct trace_event *ev, uint64_t pause_first,
+				uint64_t pause_last)
 {
 	uint64_t ns = (uint64_t)live_int(ev, PROF_F_OFF_NS), from = ev->ts - ns;
 
@@ -61,7 +62,7 @@ static void take_stay(struct stays *s, const struct live_trace *lt, const struct
 }
 
 /* Of a trace in which nothing was recorded from @first to @last. */
-static void look_around(const char *path, uint64_t first, uint64_t last, struct stays *s)
+static void read_offcpu_range(const char *path, uint64_t first, uint64_t last, struct stays *s)
 {
 	struct live_trace lt;
 	struct trace_event ev;
@@ -76,7 +77,7 @@ static void look_around(const char *path, uint64_t first, uint64_t last, struct 
 		if (!live_is(&ev, PROF_EV_OFF_CPU))
 			continue;
 		told = ev.ts;
-		take_stay(s, &lt, &ev, first, last);
+		add_offcpu_interval(s, &lt, &ev, first, last);
 	}
 	s->produced = lt.produced;
 	s->written = lt.written;
@@ -86,9 +87,9 @@ static void look_around(const char *path, uint64_t first, uint64_t last, struct 
 	cr_assert_eq(s->produced, s->written + s->lost);
 }
 
-static void look(const char *path, struct stays *s)
+static void read_offcpu(const char *path, struct stays *s)
 {
-	look_around(path, UINT64_MAX, UINT64_MAX, s);
+	read_offcpu_range(path, UINT64_MAX, UINT64_MAX, s);
 }
 
 /* What offcpu says of waits in the state S, of at least so long. */
@@ -138,7 +139,7 @@ Test(offcpu, a_recording_of_long_stays_has_those_that_a_whole_one_has)
 	cr_assert_eq(live_stop(&some), 0);
 	cr_assert_eq(live_stop(&whole), 0);
 
-	look(some.path, &s);
+	read_offcpu(some.path, &s);
 	cr_expect_eq(s.switches, 0);
 	cr_expect_eq(s.lost, 0);
 	cr_expect_geq(s.asleep, MOST_OF_50, "%d", (int)s.asleep);
@@ -184,7 +185,7 @@ Test(offcpu, a_recording_of_short_stays_has_no_long_one)
 	struct stays s;
 
 	record_naps(&rec, "--max-block", "10ms");
-	look(rec.path, &s);
+	read_offcpu(rec.path, &s);
 	cr_expect_leq(s.longest, 10 * MS);
 	cr_expect_geq(s.asleep, 50, "%d", (int)s.asleep);
 	cr_expect_leq(s.asleep, 102, "%d", (int)s.asleep);
@@ -212,7 +213,7 @@ Test(offcpu, a_stay_that_does_not_end_is_told_unfinished)
 	live_read_switches(p.pid, &counters);
 	cr_assert_eq(live_stop(&rec), 0);
 	live_end(&p);
-	look(rec.path, &s);
+	read_offcpu(rec.path, &s);
 	cr_expect_eq(s.unfinished, 1);
 	cr_expect_eq(s.woken_here, 1, "%d", (int)s.woken_here);
 	cr_expect_eq(s.lost, 0);
@@ -308,7 +309,7 @@ Test(offcpu, stays_of_processes_that_are_new_have_whole_stacks)
 	snprintf(text, sizeof(text), script, live_built("stimuli/sleeper"));
 	cr_assert_eq(live_run(&p, args, NULL), 0);
 	live_proc_fini(&p);
-	look(live_path("c.bin"), &s);
+	read_offcpu(live_path("c.bin"), &s);
 	cr_expect_eq(s.lost, 0);
 	cr_expect_eq(s.with_stack, 12, "%d of %d", (int)s.with_stack, (int)s.cnt);
 }
@@ -343,7 +344,7 @@ Test(offcpu, no_stay_spans_a_pause)
 		}
 	live_close(&lt);
 	cr_assert_lt(first, last);
-	look_around(rec.path, first, last, &s);
+	read_offcpu_range(rec.path, first, last, &s);
 	cr_expect_eq(s.across, 0);
 	cr_expect_geq(s.by_timer, 5, "%d", (int)s.by_timer);
 	cr_expect_leq(s.unfinished, 1);
@@ -371,13 +372,13 @@ Test(offcpu, threads_that_find_no_place_are_lost)
 	live_go(&p);
 	cr_assert_eq(live_stop(&rec), 0);
 	live_kill(&p);
-	look(rec.path, &s);
+	read_offcpu(rec.path, &s);
 	cr_expect_geq(s.unfinished, PROF_OFF_HELD_MIN - 1, "%d", (int)s.unfinished);
 	cr_expect_leq(s.unfinished, places, "%d", (int)s.unfinished);
 	cr_expect_geq(s.lost, cnt + 1 - places, "%d", (int)s.lost);
 }
 
-static bool says(const char *const *args, const char *words)
+static bool output_has(const char *const *args, const char *words)
 {
 	struct buf out = live_output(args);
 	bool has = strstr(out.data, words);
@@ -419,14 +420,14 @@ Test(offcpu, commands_tell_what_they_can_and_say_what_they_cannot)
 		{ "explain", tid, rec.path },	   { "report", "--wall", rec.path },
 	};
 	for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++)
-		cr_expect(says(told[i], limits), "%s", told[i][0]);
+		cr_expect(output_has(told[i], limits), "%s", told[i][0]);
 	for (size_t i = 0; i < sizeof(not_told) / sizeof(not_told[0]); i++)
-		cr_expect(says(not_told[i], instead), "%s", not_told[i][0]);
-	cr_expect(says((const char *const[]){ "script", rec.path, NULL }, " context=timer "));
-	cr_expect(says((const char *const[]){ "sched", "latency", rec.path, NULL },
-		       "          -         -"));
-	cr_expect(says((const char *const[]){ "sched", "latency", "--json", rec.path, NULL },
-		       "\"run_ns\":null,\"switches\":null"));
+		cr_expect(output_has(not_told[i], instead), "%s", not_told[i][0]);
+	cr_expect(output_has((const char *const[]){ "script", rec.path, NULL }, " context=timer "));
+	cr_expect(output_has((const char *const[]){ "sched", "latency", rec.path, NULL },
+			     "          -         -"));
+	cr_expect(output_has((const char *const[]){ "sched", "latency", "--json", rec.path, NULL },
+			     "\"run_ns\":null,\"switches\":null"));
 	free(tid);
 }
 

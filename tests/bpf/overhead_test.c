@@ -32,7 +32,7 @@ struct seen {
 	uint64_t over; /* intervals that are not of unknown state, over one of these slices */
 };
 
-static void see_slice(struct seen *s, const struct live_trace *lt, const struct trace_event *ev)
+static void add_slice(struct seen *s, const struct live_trace *lt, const struct trace_event *ev)
 {
 	const char *kind = live_text(lt, ev, PROF_F_KIND);
 
@@ -77,7 +77,7 @@ static void read_slices(const char *path, struct seen *s)
 	live_assert_no_loss(&lt);
 	while (live_event(&lt, &ev)) {
 		if (ev.kind == TRACE_LOST)
-			see_slice(s, &lt, &ev);
+			add_slice(s, &lt, &ev);
 		if (!live_is(&ev, PROF_EV_THINNING))
 			continue;
 		s->levels++;
@@ -87,7 +87,7 @@ static void read_slices(const char *path, struct seen *s)
 	live_close(&lt);
 }
 
-static void take(void *ctx, const struct interval *i)
+static void add_interval(void *ctx, const struct interval *i)
 {
 	struct seen *s = ctx;
 
@@ -103,7 +103,7 @@ static void read_switches(const char *path, struct seen *s)
 
 	live_open(&first, path, false);
 	live_open(&lt, path, false);
-	iv = intervals_new(&(struct intervals_opts){ first.names, take, s });
+	iv = intervals_new(&(struct intervals_opts){ first.names, add_interval, s });
 	/* losses first, as commands do it */
 	while (live_event(&first, &ev))
 		intervals_add_gaps(iv, first.trace, &ev);

@@ -103,8 +103,8 @@ static void expect_names(const char *row, const struct live_proc *service, const
 	free(line);
 }
 
-static bool is_told(const struct buf *said, const struct live_proc *service, int round,
-		    enum stalled_kind kind)
+static bool is_poll_reported(const struct buf *said, const struct live_proc *service, int round,
+			     enum stalled_kind kind)
 {
 	const struct stalled s = stalled_truth(service, round, kind);
 	const char *row = row_of(said, &s), *next = stalled_next_row(row),
@@ -112,7 +112,7 @@ static bool is_told(const struct buf *said, const struct live_proc *service, int
 	bool told;
 
 	expect_names(row, service, &s, round);
-	told = stalled_is_told(row, end, &s);
+	told = stalled_is_reported(row, end, &s);
 	if (told)
 		stalled_expect_sums(row, row, end, &s);
 	if (!told)
@@ -128,7 +128,7 @@ static void expect_stalls(const struct buf *said, const struct live_proc *servic
 		int told = 0;
 
 		for (int round = 0; round < ROUNDS; round++)
-			told += is_told(said, service, round, (enum stalled_kind)k);
+			told += is_poll_reported(said, service, round, (enum stalled_kind)k);
 		/* where init is hidden from tracing, so is a switch to or from it */
 		cr_expect_geq(told, ROUNDS - 1, "%d of %d stalls by %s", told, ROUNDS,
 			      stalled_name((enum stalled_kind)k));
@@ -159,7 +159,8 @@ static void expect_causes(const struct buf *said)
 	cr_expect_eq(number(said, "\"not_kept\":"), 0);
 }
 
-static void expect_told(const struct live_proc *service, const char *path, const char *more)
+static void expect_polls_reported(const struct live_proc *service, const char *path,
+				  const char *more)
 {
 	struct buf said = polls("--json", path, more), text = polls("--no-pager", path, more);
 
@@ -217,10 +218,10 @@ Test(polls, stalls_of_a_service_are_told_with_their_causes_and_add_up)
 	live_assert_no_loss(&lt);
 	live_close(&lt);
 	join(both, rec.path, app);
-	expect_told(&service, both, NULL);
-	expect_told(&service, app, rec.path);
+	expect_polls_reported(&service, both, NULL);
+	expect_polls_reported(&service, app, rec.path);
 	merge(both, rec.path, app);
-	expect_told(&service, both, NULL);
+	expect_polls_reported(&service, both, NULL);
 	expect_nothing_of_another_host(rec.path);
 	live_end(&service);
 }

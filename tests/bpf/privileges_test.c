@@ -210,7 +210,7 @@ Test(privileges, five_capabilities_suffice_to_record_another_users_process)
 }
 
 /* What somebody with the program's capabilities is told by it; the arguments end with NULL. */
-static struct buf told(const char *program, const char *const *args, bool errors)
+static struct buf run_output(const char *program, const char *const *args, bool errors)
 {
 	const char *argv[LIVE_ARGS_MAX] = { program };
 	struct live_proc p;
@@ -250,8 +250,8 @@ Test(privileges, what_is_done_without_is_told_when_asked)
 	if (!program)
 		cr_skip_test("files have no capabilities in /tmp here");
 	mount_tracefs(true);
-	found = told(program, check, false);
-	said = told(program, record, true);
+	found = run_output(program, check, false);
+	said = run_output(program, record, true);
 	cr_expect(strstr(found.data, pairs[0][0]), "%s", found.data);
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
 		cr_expect_eq(!strstr(found.data, pairs[i][0]), !strstr(said.data, pairs[i][1]),

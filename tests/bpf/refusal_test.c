@@ -40,7 +40,7 @@ static bool is_refused(const char *name)
 	return false;
 }
 
-static long refuse(const union bpf_attr *attr)
+static long refuse_bpf(const union bpf_attr *attr)
 {
 	static const char log[] =
 		"0: (bf) r8 = r1\n" REASON "\nprocessed 12 insns (limit 1000000)\n";
@@ -65,7 +65,7 @@ __attribute__((visibility("default"))) long syscall(long number, ...)
 	va_end(ap);
 	if (number == SYS_bpf && a[0] == BPF_PROG_LOAD &&
 	    is_refused(((const union bpf_attr *)a[1])->prog_name))
-		return refuse((const union bpf_attr *)a[1]);
+		return refuse_bpf((const union bpf_attr *)a[1]);
 	if (!next)
 		*(void **)&next = dlsym(RTLD_NEXT, "syscall");
 	return next(number, a[0], a[1], a[2], a[3], a[4], a[5]);

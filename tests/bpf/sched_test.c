@@ -108,13 +108,13 @@ static bool is_player(const struct pingpong *p, int64_t tid)
 	return tid == p->main || tid == p->ping || tid == p->pong;
 }
 
-static void look_at_switch(struct pingpong *p, const struct trace_event *ev)
+static void add_switch(struct pingpong *p, const struct trace_event *ev)
 {
 	p->last_state = live_int(ev, "prev_state");
 	stamp_add(&p->outs, ev);
 }
 
-static void look_at_waking(struct pingpong *p, const struct trace_event *ev)
+static void add_wakeup(struct pingpong *p, const struct trace_event *ev)
 {
 	int64_t waker = live_int(ev, PROF_TP_COMMON_PID), wakee = live_int(ev, "pid");
 
@@ -123,7 +123,7 @@ static void look_at_waking(struct pingpong *p, const struct trace_event *ev)
 }
 
 /* Kernel frames with names first, then user frames. */
-static void look_at_stack(struct live_trace *lt, struct pingpong *p, const struct trace_event *ev)
+static void add_waker_stack(struct live_trace *lt, struct pingpong *p, const struct trace_event *ev)
 {
 	cr_assert_gt(ev->frame_cnt, 2);
 	cr_assert(ev->frames[0] & PROF_FRAME_KERNEL);
@@ -144,11 +144,11 @@ static void read_pingpong(const char *path, struct pingpong *p)
 	live_assert_no_loss(&lt);
 	while (live_event(&lt, &ev)) {
 		if (live_is(&ev, PROF_EV_SCHED_WAKING))
-			look_at_waking(p, &ev);
+			add_wakeup(p, &ev);
 		else if (ev.kind == TRACE_SCHED_SWITCH && is_player(p, live_int(&ev, "prev_pid")))
-			look_at_switch(p, &ev);
+			add_switch(p, &ev);
 		else if (ev.kind == TRACE_SAMPLE && ev.source == PROF_SOURCE_SWITCH_OUT)
-			look_at_stack(&lt, p, &ev);
+			add_waker_stack(&lt, p, &ev);
 	}
 	live_close(&lt);
 }

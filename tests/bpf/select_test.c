@@ -117,7 +117,7 @@ struct seen {
 };
 
 /* @but: what this one is named by as well does not count, since it is there for its sake. */
-static struct seen see(const char *path, uint32_t tid, uint32_t but)
+static struct seen count_thread_events(const char *path, uint32_t tid, uint32_t but)
 {
 	struct seen n = { 0 };
 	struct live_trace lt;
@@ -158,8 +158,8 @@ static void has_one_alone(struct live_rec *rec, struct live_proc *one, struct li
 	live_go(other);
 	live_read_switches(one->pid, &after);
 	cr_assert_eq(live_stop(rec), 0);
-	of_one = see(rec->path, one->pid, 0);
-	of_other = see(rec->path, other->pid, one->pid);
+	of_one = count_thread_events(rec->path, one->pid, 0);
+	of_other = count_thread_events(rec->path, other->pid, one->pid);
 	cr_assert_gt(all(after) - all(before), 100);
 	cr_expect_eq(of_one.switches, all(after) - all(before));
 	if (!others) {
@@ -174,7 +174,7 @@ static void has_one_alone(struct live_rec *rec, struct live_proc *one, struct li
 /* ---- CPUs -------------------------------------------------------------------------------------- */
 
 /* Switches and samples that are not of CPU 0. */
-static uint64_t see_elsewhere(const char *path)
+static uint64_t count_events_off_cpu0(const char *path)
 {
 	struct live_trace lt;
 	struct trace_event ev;
@@ -187,7 +187,7 @@ static uint64_t see_elsewhere(const char *path)
 	return n;
 }
 
-static uint64_t see_switches(const char *path)
+static uint64_t count_switch_events(const char *path)
 {
 	struct live_trace lt;
 	struct trace_event ev;
@@ -212,7 +212,7 @@ Test(select, a_cpu_alone_has_what_is_pinned_to_it_and_nothing_of_the_other)
 	spawn(&there, live_built("stimuli/sleeper"), pin);
 	live_record(&rec, "-C", "0", "-m", "32M", NULL);
 	has_one_alone(&rec, &here, &there, true);
-	cr_expect_eq(see_elsewhere(rec.path), 0);
+	cr_expect_eq(count_events_off_cpu0(rec.path), 0);
 }
 
 Test(select, a_cpu_narrows_a_process)
@@ -227,7 +227,7 @@ Test(select, a_cpu_narrows_a_process)
 	live_recording(&rec);
 	live_go(&there);
 	cr_assert_eq(live_stop(&rec), 0);
-	cr_expect_eq(see_switches(rec.path), 0);
+	cr_expect_eq(count_switch_events(rec.path), 0);
 	live_end(&there);
 }
 
@@ -238,7 +238,7 @@ struct told {
 	uint64_t others_running_ns; /* together, by CPU number alone */
 };
 
-static void take(void *ctx, const struct interval *i)
+static void add_interval(void *ctx, const struct interval *i)
 {
 	struct told *t = ctx;
 
@@ -248,7 +248,7 @@ static void take(void *ctx, const struct interval *i)
 		t->ns[i->state] += i->end - i->start;
 }
 
-static struct told tell(const char *path, uint32_t tid)
+static struct told sum_thread_times(const char *path, uint32_t tid)
 {
 	struct told t = { .tid = tid };
 	struct intervals *iv;
@@ -256,7 +256,7 @@ static struct told tell(const char *path, uint32_t tid)
 	struct trace_event ev;
 
 	live_open(&lt, path, false);
-	iv = intervals_new(&(struct intervals_opts){ lt.names, take, &t });
+	iv = intervals_new(&(struct intervals_opts){ lt.names, add_interval, &t });
 	t.iv = iv;
 	while (live_event(&lt, &ev))
 		intervals_add(iv, lt.trace, &ev);
@@ -292,7 +292,7 @@ Test(select, what_a_thread_does_on_another_cpu_is_unknown)
 	}
 	live_go(&spinner);
 	cr_assert_eq(live_stop(&rec), 0);
-	t = tell(rec.path, spinner.pid);
+	t = sum_thread_times(rec.path, spinner.pid);
 	cr_expect_eq(t.others_running_ns, 0);
 	cr_expect_eq(t.ns[INTERVAL_RUNNING], 0);
 	cr_expect_gt(t.ns[INTERVAL_UNKNOWN], 250000000, "%llu ns unknown",
@@ -416,7 +416,7 @@ Test(select, what_is_started_later_under_that_name_is_recorded_from_its_exec_on)
 	live_go(&later);
 	live_read_switches(later.pid, &now);
 	cr_assert_eq(live_stop(&rec), 0);
-	n = see(rec.path, later.pid, 0);
+	n = count_thread_events(rec.path, later.pid, 0);
 	/* between its fork and its exec it had another name */
 	cr_expect_leq(n.switches, all(now));
 	cr_expect_gt(n.switches + 20, all(now));
@@ -478,8 +478,8 @@ Test(select, threads_by_their_own_name_are_recorded_alone)
 	live_recording(&rec);
 	live_go(&p);
 	cr_assert_eq(live_stop(&rec), 0);
-	of_ping = see(rec.path, ping, p.pid);
-	of_pong = see(rec.path, pong, p.pid);
+	of_ping = count_thread_events(rec.path, ping, p.pid);
+	of_pong = count_thread_events(rec.path, pong, p.pid);
 	cr_expect_gt(of_ping.switches, 0);
 	cr_expect_gt(of_ping.out_with_stack, 0);
 	cr_expect_eq(of_pong.out_with_stack, 0);
@@ -532,7 +532,7 @@ static uint64_t stacks_of_recorder(const char *option)
 	live_go(&work);
 	cr_assert_eq(live_stop(&rec), 0);
 	live_end(&work);
-	n = see(rec.path, recorder, 0);
+	n = count_thread_events(rec.path, recorder, 0);
 	cr_assert_gt(n.switches, 0);
 	return n.samples + n.out_with_stack;
 }

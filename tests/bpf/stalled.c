@@ -136,7 +136,7 @@ static bool step_tells(const char *line, const struct stalled *s)
 	       has(line, kinds[s->kind].functions[1]);
 }
 
-bool stalled_is_told(const char *at, const char *end, const struct stalled *s)
+bool stalled_is_reported(const char *at, const char *end, const struct stalled *s)
 {
 	bool told = false;
 

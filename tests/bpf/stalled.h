@@ -39,6 +39,6 @@ const char *stalled_line_end(const char *at);
  */
 void stalled_expect_sums(const char *row, const char *at, const char *end, const struct stalled *s);
 /* Whether a step of it says what it was: where and for how long, and who ended it or ran instead. */
-bool stalled_is_told(const char *at, const char *end, const struct stalled *s);
+bool stalled_is_reported(const char *at, const char *end, const struct stalled *s);
 
 #endif

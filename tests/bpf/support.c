@@ -382,7 +382,7 @@ static void add_loss(struct live_trace *lt, const struct trace_event *ev)
 		lt->sideband += cnt;
 }
 
-static void take_stats(struct live_trace *lt, const struct trace_event *ev)
+static void add_stats(struct live_trace *lt, const struct trace_event *ev)
 {
 	lt->produced = live_int(ev, PROF_F_PRODUCED);
 	lt->written = live_int(ev, PROF_F_WRITTEN);
@@ -402,7 +402,7 @@ void live_open(struct live_trace *lt, const char *path, bool may_be_torn)
 		if (ev.kind == TRACE_LOST)
 			add_loss(lt, &ev);
 		else if (ev.kind == TRACE_STATS)
-			take_stats(lt, &ev);
+			add_stats(lt, &ev);
 	}
 	trace_error(lt->trace, &error);
 	cr_assert(!lt->outcome || (may_be_torn && lt->outcome == -ENODATA), "%s: %s at byte %llu",

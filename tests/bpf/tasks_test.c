@@ -45,8 +45,8 @@ static struct link *find_link(struct link *links, int64_t pid)
 	return NULL;
 }
 
-static void look_at_life(const struct live_trace *lt, struct link *links,
-			 const struct trace_event *ev)
+static void check_life(const struct live_trace *lt, struct link *links,
+		       const struct trace_event *ev)
 {
 	struct link *l;
 
@@ -81,7 +81,7 @@ static void check_links(const char *path, const char *said)
 	live_open(&lt, path, false);
 	live_assert_no_loss(&lt);
 	while (live_event(&lt, &ev))
-		look_at_life(&lt, links, &ev);
+		check_life(&lt, links, &ev);
 	live_close(&lt);
 	for (i = 0; i < LINKS; i++) {
 		const struct link *l = &links[i];
@@ -214,7 +214,7 @@ static void read_threads(const struct live_proc *p, struct threads *t)
 	t->exec_from = live_truth(p, "exec_from");
 }
 
-static void look_at_switch(struct threads *t, const struct trace_event *ev)
+static void add_switch(struct threads *t, const struct trace_event *ev)
 {
 	int64_t state = live_int(ev, PROF_F_PREV_STATE), prev = live_int(ev, PROF_F_PREV_PID);
 	int i;
@@ -230,12 +230,12 @@ static void look_at_switch(struct threads *t, const struct trace_event *ev)
 		t->naps_after_exec += state == TASK_INTERRUPTIBLE;
 }
 
-static void look_at_thread_event(struct threads *t, const struct trace_event *ev)
+static void add_thread_event(struct threads *t, const struct trace_event *ev)
 {
 	int i;
 
 	if (ev->kind == TRACE_SCHED_SWITCH)
-		look_at_switch(t, ev);
+		add_switch(t, ev);
 	else if (live_is(ev, PROF_EV_SCHED_PROCESS_EXEC) && live_int(ev, "pid") == t->main)
 		t->execs += live_int(ev, "old_pid") == t->exec_from;
 	else if (live_is(ev, PROF_EV_SCHED_WAKEUP_NEW))
@@ -251,7 +251,7 @@ static void walk_threads(const char *path, struct threads *t)
 	live_open(&lt, path, false);
 	live_assert_no_loss(&lt);
 	while (live_event(&lt, &ev))
-		look_at_thread_event(t, &ev);
+		add_thread_event(t, &ev);
 	live_close(&lt);
 }
 

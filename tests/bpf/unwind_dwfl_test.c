@@ -92,7 +92,7 @@ static int no_debuginfo(Dwfl_Module *mod, void **data, const char *name, Dwarf_A
 static const Dwfl_Callbacks callbacks = { .find_elf = dwfl_linux_proc_find_elf,
 					  .find_debuginfo = no_debuginfo };
 
-static int take_frame(Dwfl_Frame *frame, void *arg)
+static int add_dwfl_frame(Dwfl_Frame *frame, void *arg)
 {
 	struct stop *stop = arg;
 	struct truth *t = &stop->truth[stop->truth_cnt];
@@ -113,7 +113,7 @@ static void walk(struct target *t, struct stop *stop)
 	dwfl_report_end(t->dwfl, NULL, NULL);
 	if (fresh)
 		cr_assert_eq(dwfl_linux_proc_attach(t->dwfl, t->proc.pid, false), 0);
-	dwfl_getthread_frames(t->dwfl, t->proc.pid, take_frame, stop);
+	dwfl_getthread_frames(t->dwfl, t->proc.pid, add_dwfl_frame, stop);
 	cr_assert_gt(stop->truth_cnt, 0, "%s: %s", t->prog->name, dwfl_errmsg(-1));
 }
 
@@ -215,7 +215,7 @@ static struct stop *stop_at(uint64_t ts)
 	return lo < stop_cnt && stops[lo].from_ns <= ts ? &stops[lo] : NULL;
 }
 
-static void take_stack(const struct trace_event *ev)
+static void compare_stack(const struct trace_event *ev)
 {
 	struct stop *stop = stop_at(ev->ts);
 	const uint64_t *user;
@@ -317,7 +317,7 @@ static void read_trace(const char *path, struct live_trace *lt, struct workload_
 	while (live_event(lt, &ev)) {
 		workload_maps_add(maps, &ev);
 		if (ev.kind == TRACE_SAMPLE && ev.source == PROF_SOURCE_SWITCH_OUT)
-			take_stack(&ev);
+			compare_stack(&ev);
 	}
 	live_assert_no_loss(lt);
 }

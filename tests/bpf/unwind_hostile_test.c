@@ -174,7 +174,7 @@ static void fill_procs(bool likely)
 }
 /* ---- what comes of it ---------------------------------------------------------------------------- */
 
-static void take_record(const struct prof_rec *rec, uint64_t ends[PROF_END_CNT])
+static void count_record(const struct prof_rec *rec, uint64_t ends[PROF_END_CNT])
 {
 	uint32_t end = rec->user_end & PROF_USER_END_MASK;
 
@@ -194,7 +194,7 @@ static void take_record(const struct prof_rec *rec, uint64_t ends[PROF_END_CNT])
 	}
 }
 
-static void take_records(uint64_t ends[PROF_END_CNT])
+static void count_records(uint64_t ends[PROF_END_CNT])
 {
 	const struct prof_rec *rec;
 	struct ring *rings;
@@ -203,7 +203,7 @@ static void take_records(uint64_t ends[PROF_END_CNT])
 	rings = capture_rings(capture, &cnt);
 	for (i = 0; i < cnt; i++) {
 		while ((rec = ring_peek(&rings[i]))) {
-			take_record(rec, ends);
+			count_record(rec, ends);
 			ring_pass(&rings[i]);
 		}
 		ring_publish(&rings[i]);
@@ -231,7 +231,7 @@ static void walk_nonsense(uint64_t ends[PROF_END_CNT])
 		fill_maps(any() % 4);
 		fill_procs(any() % 4);
 		++*unwind->generation;
-		take_records(ends);
+		count_records(ends);
 	}
 }
 

@@ -75,7 +75,7 @@ static void show(const struct names *n, const uint64_t *frames, uint32_t cnt, ui
 	}
 }
 
-static void take_stack(const struct names *n, const struct trace_event *ev)
+static void check_stack(const struct names *n, const struct trace_event *ev)
 {
 	uint8_t end = ev->user_end & PROF_USER_END_MASK;
 	enum place here = OTHER, next;
@@ -102,7 +102,7 @@ static void take_stack(const struct names *n, const struct trace_event *ev)
 		show(n, frames, cnt, ev->user_end);
 }
 
-static void take_stats(const struct trace_event *ev)
+static void check_stats(const struct trace_event *ev)
 {
 	figures.last_bytes = live_int(ev, PROF_F_RSS_BYTES);
 	if (live_int(ev, PROF_F_ELAPSED_NS) <= SETTLED_S * 1000000000LL)
@@ -147,9 +147,9 @@ Test(unwind_jit, no_frame_is_wrong_while_code_is_mapped_and_unmapped_without_end
 	live_open(&lt, rec.path, false);
 	while (live_event(&lt, &ev))
 		if (ev.kind == TRACE_SAMPLE)
-			take_stack(lt.names, &ev);
+			check_stack(lt.names, &ev);
 		else if (ev.kind == TRACE_STATS)
-			take_stats(&ev);
+			check_stats(&ev);
 	live_close(&lt);
 	print_figures();
 	cr_assert_eq(figures.wrong, 0, "%llu wrong stacks", (unsigned long long)figures.wrong);

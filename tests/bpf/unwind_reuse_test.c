@@ -165,7 +165,7 @@ static void read_line(const char *line)
 	}
 }
 
-static void read_said(void)
+static void read_printed(void)
 {
 	char *text = strndup((const char *)proc.said.data, proc.said.len), *line, *save = NULL;
 
@@ -209,7 +209,7 @@ static uint32_t make_stack(const struct nap *n, const struct expected *e, uint64
 	return cnt;
 }
 
-static void take_record(const struct prof_rec *rec, const struct expected *e)
+static void check_one_record(const struct prof_rec *rec, const struct expected *e)
 {
 	const uint64_t *frames =
 		(const uint64_t *)((const uint8_t *)(rec + 1) + (rec->raw_len + 7) / 8 * 8) +
@@ -231,7 +231,7 @@ static void take_record(const struct prof_rec *rec, const struct expected *e)
 		     memcmp(frames, truth, cnt * sizeof(*truth)) != 0;
 }
 
-static void take_records(const struct expected *e)
+static void check_records(const struct expected *e)
 {
 	const struct prof_rec *rec;
 	struct ring *rings;
@@ -241,7 +241,7 @@ static void take_records(const struct expected *e)
 	rings = capture_rings(capture, &cnt);
 	for (i = 0; i < cnt; i++) {
 		while ((rec = ring_peek(&rings[i]))) {
-			take_record(rec, e);
+			check_one_record(rec, e);
 			ring_pass(&rings[i]);
 		}
 		ring_publish(&rings[i]);
@@ -254,9 +254,9 @@ static uint64_t round_of(struct expected e)
 	uint64_t before = reused();
 
 	live_go(&proc);
-	read_said();
+	read_printed();
 	cr_assert_eq(nap_cnt, NAPS_MAX);
-	take_records(&e);
+	check_records(&e);
 	cr_expect_gt(stack_cnt, NAPS_MAX / 2);
 	cr_expect_eq(wrong_cnt, 0, "%zu of %zu stacks are wrong", wrong_cnt, stack_cnt);
 	return reused() - before;
@@ -268,7 +268,7 @@ Test(unwind_reuse, each_stack_is_the_way_that_it_came)
 
 	open_capture();
 	live_stimulus(&proc, "unwind_naps", live_number(NAPS), NULL);
-	read_said();
+	read_printed();
 	find_text();
 	capture_add_target(capture, proc.pid, proc.pid);
 	put_table(e.leaf_row);

@@ -198,7 +198,7 @@ static bool has_library(const struct names *n, const uint64_t *frames, uint32_t 
 	return false;
 }
 
-static void take_stack(const struct live_trace *lt, const struct trace_event *ev)
+static void check_stack(const struct live_trace *lt, const struct trace_event *ev)
 {
 	uint8_t end = ev->user_end & PROF_USER_END_MASK;
 	const struct maze_phase *phase = phase_at(ev->tid, ev->ts);
@@ -248,7 +248,7 @@ static bool is_of_maze(const struct names *n, const struct trace_event *ev)
 	return ev->comm != NAMES_NONE && !strcmp(names_str(n, ev->comm, NULL), "unwind_maze");
 }
 
-static void take_stats(const struct trace_event *ev)
+static void check_stats(const struct trace_event *ev)
 {
 	figures.evicted = live_int(ev, PROF_F_UNWIND_EVICTED);
 	figures.left_out = live_int(ev, PROF_F_UNWIND_TABLES_LEFT_OUT);
@@ -270,9 +270,9 @@ static void check_stacks(struct live_rec *rec, const char *log)
 	live_open(&lt, rec->path, false);
 	while (live_event(&lt, &ev))
 		if (ev.kind == TRACE_STATS)
-			take_stats(&ev);
+			check_stats(&ev);
 		else if (ev.kind == TRACE_SAMPLE && is_of_maze(lt.names, &ev))
-			take_stack(&lt, &ev);
+			check_stack(&lt, &ev);
 	print_figures();
 	live_close(&lt);
 	free(phases);

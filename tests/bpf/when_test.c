@@ -37,7 +37,7 @@ struct seen {
 	int64_t real_less_mono;
 };
 
-static void see_switch(struct seen *s, const struct trace_event *ev)
+static void add_switch(struct seen *s, const struct trace_event *ev)
 {
 	if (!s->first_switch)
 		s->first_switch = ev->ts;
@@ -49,10 +49,10 @@ static void see_switch(struct seen *s, const struct trace_event *ev)
 	}
 }
 
-static void see_event(struct seen *s, const struct live_trace *lt, const struct trace_event *ev)
+static void add_event(struct seen *s, const struct live_trace *lt, const struct trace_event *ev)
 {
 	if (ev->kind == TRACE_SCHED_SWITCH)
-		see_switch(s, ev);
+		add_switch(s, ev);
 	if (ev->kind == TRACE_CLOCK_SYNC)
 		s->real_less_mono = live_int(ev, PROF_F_REALTIME_NS) - (int64_t)ev->ts;
 	if (!live_is(ev, PROF_EV_LOST) ||
@@ -64,7 +64,7 @@ static void see_event(struct seen *s, const struct live_trace *lt, const struct 
 		(struct gate){ live_int(ev, PROF_F_FIRST_NS), live_int(ev, PROF_F_LAST_NS) };
 }
 
-static void see_interval(void *ctx, const struct interval *i)
+static void add_interval(void *ctx, const struct interval *i)
 {
 	struct seen *s = ctx;
 
@@ -76,7 +76,7 @@ static void see_interval(void *ctx, const struct interval *i)
 	}
 }
 
-static void look(const char *path, struct seen *s)
+static void read_window(const char *path, struct seen *s)
 {
 	struct trace_event ev;
 	struct intervals *iv;
@@ -84,9 +84,9 @@ static void look(const char *path, struct seen *s)
 
 	live_open(&lt, path, false);
 	live_assert_no_loss(&lt);
-	iv = intervals_new(&(struct intervals_opts){ lt.names, see_interval, s });
+	iv = intervals_new(&(struct intervals_opts){ lt.names, add_interval, s });
 	while (live_event(&lt, &ev)) {
-		see_event(s, &lt, &ev);
+		add_event(s, &lt, &ev);
 		/* a pause is told before what came behind it */
 		intervals_add(iv, lt.trace, &ev);
 	}
@@ -135,7 +135,7 @@ Test(when, what_happens_while_recording_is_off_is_not_there_and_the_pause_is_no_
 	cr_assert_eq(live_finish(&rec), 0);
 	for (i = 0; i < SLEEPERS; i++)
 		live_end(&sleepers[i]);
-	look(rec.path, &s);
+	read_window(rec.path, &s);
 	cr_expect_eq(s.switches[0], 0, "%lu before the first", (unsigned long)s.switches[0]);
 	cr_expect_eq(s.switches[2], 0, "%lu in the pause", (unsigned long)s.switches[2]);
 	cr_expect_geq(s.naps[1], NAPS);
@@ -160,7 +160,7 @@ Test(when, a_delay_lets_the_command_run_and_records_what_comes_then)
 	live_record(&rec, "-D", "300", "--", live_built("stimuli/sleeper"), "--now", "60", "10000",
 		    NULL);
 	cr_assert_eq(live_finish(&rec), 0);
-	look(rec.path, &s);
+	read_window(rec.path, &s);
 	cr_assert_eq(s.pause_cnt, 1);
 	cr_expect_geq(s.pauses[0].to - s.pauses[0].from, 300 * MS);
 	cr_expect_geq(s.first_switch, s.pauses[0].from + 300 * MS);
@@ -177,7 +177,7 @@ Test(when, a_recording_that_starts_at_a_multiple_of_a_second_waits_for_one)
 	live_record(&rec, "-p", live_number(sleeper.pid), "--start-at", "/1s", "-d", "100ms", NULL);
 	cr_assert_eq(live_finish(&rec), 0);
 	live_kill(&sleeper);
-	look(rec.path, &s);
+	read_window(rec.path, &s);
 	cr_assert_eq(s.pause_cnt, 1);
 	cr_assert_neq(s.real_less_mono, 0);
 	cr_expect_lt((s.pauses[0].from + s.real_less_mono) / SECOND,
@@ -223,7 +223,7 @@ Test(when, a_clock_that_counts_suspend_is_told_of_and_is_not_that_of_other_recor
 		live_end(&sleeper);
 		if (i)
 			break;
-		look(recs[0].path, &s);
+		read_window(recs[0].path, &s);
 		cr_expect_geq(s.first_switch, (uint64_t)before.tv_sec * SECOND);
 		cr_expect_leq(s.first_switch, (uint64_t)(after.tv_sec + 1) * SECOND);
 	}

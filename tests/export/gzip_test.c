@@ -12,7 +12,7 @@
 
 static size_t pieces;
 
-static void take(void *ctx, const void *data, size_t sz)
+static void add_bytes(void *ctx, const void *data, size_t sz)
 {
 	cr_expect_gt(sz, 0);
 	buf_add(ctx, data, sz);
@@ -44,7 +44,7 @@ Test(gzip, unpacks_to_what_was_put_in)
 	static const size_t steps[] = { 1, 0, 65536, 3, 300000 };
 	uint64_t x = 88172645463325252;
 	struct buf packed = { 0 };
-	struct gzip *g = gzip_new(take, &packed);
+	struct gzip *g = gzip_new(add_bytes, &packed);
 	size_t at = 0;
 
 	/* half of it packs badly, so that one call hands out several pieces */
@@ -70,7 +70,7 @@ Test(gzip, unpacks_to_what_was_put_in)
 Test(gzip, nothing_is_packed_as_well)
 {
 	struct buf packed = { 0 };
-	struct gzip *g = gzip_new(take, &packed);
+	struct gzip *g = gzip_new(add_bytes, &packed);
 
 	gzip_end(g);
 	gzip_free(g);

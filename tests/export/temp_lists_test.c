@@ -15,7 +15,7 @@ struct seen {
 	uint64_t list, next;
 };
 
-static void see(void *ctx, const void *record, size_t sz)
+static void check_record(void *ctx, const void *record, size_t sz)
 {
 	struct seen *s = ctx;
 	struct record r;
@@ -42,7 +42,7 @@ Test(temp_lists, mixed_lists_come_apart_in_order)
 		for (uint64_t list = 0; list <= 7; list++) {
 			struct seen seen = { list, 0 };
 
-			temp_lists_each(s, (uint32_t)list, see, &seen);
+			temp_lists_each(s, (uint32_t)list, check_record, &seen);
 			cr_expect_eq(seen.next, list <= 5 ? list * 600 : 0);
 		}
 	}
@@ -67,7 +67,7 @@ Test(temp_lists, short_lists_take_little)
 	for (uint32_t list = 0; list < LISTS; list++) {
 		struct seen seen = { list, 0 };
 
-		temp_lists_each(s, list, see, &seen);
+		temp_lists_each(s, list, check_record, &seen);
 		cr_assert_eq(seen.next, 3);
 	}
 	temp_lists_free(s);
@@ -84,7 +84,7 @@ Test(temp_lists, a_directory_that_is_not_there_is_told)
 	temp_lists_free(s);
 }
 
-static void see_length(void *ctx, const void *record, size_t sz)
+static void check_length(void *ctx, const void *record, size_t sz)
 {
 	const char *text = record;
 	size_t *want = ctx;
@@ -108,7 +108,7 @@ Test(temp_lists, records_are_as_long_as_they_were)
 		memset(text, (char)('a' + sz % 26), sz);
 		temp_lists_add(s, 3, text, sz);
 	}
-	temp_lists_each(s, 3, see_length, &want);
+	temp_lists_each(s, 3, check_length, &want);
 	cr_expect_eq(want, 1);
 	cr_expect_eq(temp_lists_error(s), 0);
 	temp_lists_free(s);

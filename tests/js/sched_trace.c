@@ -133,7 +133,7 @@ static uint32_t ready(struct world *w)
 }
 
 /* As bpf/offcpu.bpf.c tells of it, with a name between it and its stack now and then. */
-static void make_a_stay(struct world *w, uint32_t cpu, uint32_t at, bool unfinished)
+static void make_offcpu(struct world *w, uint32_t cpu, uint32_t at, bool unfinished)
 {
 	struct off *off = &w->off[at];
 	uint64_t ns = w->ts - off->out, woken = off->woken > off->out ? off->woken - off->out : 0;
@@ -158,12 +158,12 @@ static void make_a_stay(struct world *w, uint32_t cpu, uint32_t at, bool unfinis
 	off->out = off->woken = 0;
 }
 
-static void take_switch(struct world *w, uint32_t cpu, uint32_t prev, uint64_t state, uint32_t next,
-			bool lost)
+static void make_switch_event(struct world *w, uint32_t cpu, uint32_t prev, uint64_t state,
+			      uint32_t next, bool lost)
 {
 	for (uint32_t at = 0; at < THREADS; at++) {
 		if (next && w->tid[at] == next && w->off[at].out && !lost)
-			make_a_stay(w, cpu, at, false);
+			make_offcpu(w, cpu, at, false);
 		if (!prev || w->tid[at] != prev)
 			continue;
 		w->off[at].out = w->ts;
@@ -177,7 +177,7 @@ static void take_switch(struct world *w, uint32_t cpu, uint32_t prev, uint64_t s
 	}
 }
 
-static void take_waking(struct world *w, uint32_t cpu, uint32_t at, uint32_t context)
+static void make_wakeup_event(struct world *w, uint32_t cpu, uint32_t at, uint32_t context)
 {
 	struct off *off = &w->off[at];
 
@@ -203,7 +203,7 @@ static void make_a_switch(struct world *w, uint32_t cpu, bool lost)
 	if (at < THREADS && state & 0xff)
 		w->asleep[at] = true;
 	if (w->stays)
-		take_switch(w, cpu, prev, state, next, lost);
+		make_switch_event(w, cpu, prev, state, next, lost);
 	if (at < THREADS && state == 0x10) {
 		w->tid[at] = 0;
 		w->off[at] = (struct off){ 0 };
@@ -227,7 +227,7 @@ static void make_a_waking(struct world *w, uint32_t cpu, bool lost)
 		return;
 	w->asleep[at] = false;
 	if (w->stays)
-		take_waking(w, cpu, at, (uint32_t)contexts[below(w, 10)]);
+		make_wakeup_event(w, cpu, at, (uint32_t)contexts[below(w, 10)]);
 	if (lost || w->stays)
 		return;
 	begin(w, w->waking, cpu, w->on[cpu]);
@@ -433,7 +433,7 @@ static void end_trace(struct world *w)
 
 	for (uint32_t at = 0; at < THREADS; at++)
 		if (w->off[at].out)
-			make_a_stay(w, 0, at, true);
+			make_offcpu(w, 0, at, true);
 	for (uint32_t i = 1; i < FUNCTIONS; i++) {
 		name[1] = inner[7] = (char)('0' + i);
 		for (uint32_t module = 1; module <= 2; module++) {

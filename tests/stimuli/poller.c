@@ -82,12 +82,12 @@ static const struct {
 
 static struct dial9_schema *schemas[EVENTS];
 
-static void begin(struct dial9_enc *enc, enum event e, uint64_t ts)
+static void begin_event(struct dial9_enc *enc, enum event e, uint64_t ts)
 {
 	check(dial9_enc_begin(enc, schemas[e], ts));
 }
 
-static void put(struct dial9_enc *enc, uint64_t v)
+static void put_varint(struct dial9_enc *enc, uint64_t v)
 {
 	check(dial9_enc_put_u64(enc, v));
 }
@@ -97,7 +97,7 @@ static void put_text(struct dial9_enc *enc, const char *s)
 	check(dial9_enc_put_str(enc, s, strlen(s)));
 }
 
-static void end(struct dial9_enc *enc)
+static void end_event(struct dial9_enc *enc)
 {
 	check(dial9_enc_end(enc));
 }
@@ -135,12 +135,12 @@ static void open_file(const char *path)
 		check(dial9_schema_new(events[e].name, true, events[e].fields, events[e].cnt,
 				       &schemas[e]));
 	enc = new_batch();
-	begin(enc, METADATA, now);
+	begin_event(enc, METADATA, now);
 	check(dial9_enc_put_map(enc, service, 1));
-	end(enc);
-	begin(enc, SYNC, now);
-	put(enc, stim_clock_ns(CLOCK_REALTIME));
-	end(enc);
+	end_event(enc);
+	begin_event(enc, SYNC, now);
+	put_varint(enc, stim_clock_ns(CLOCK_REALTIME));
+	end_event(enc);
 	append_batch(enc);
 }
 
@@ -158,25 +158,25 @@ static struct worker workers[2] = { { .stalls = true }, { .stalls = false } };
 
 static void put_rest(struct worker *w, enum event e)
 {
-	begin(w->enc, e, stim_clock_ns(CLOCK_MONOTONIC));
-	put(w->enc, w->id);
-	put(w->enc, 0);
-	put(w->enc, stim_clock_ns(CLOCK_THREAD_CPUTIME_ID));
+	begin_event(w->enc, e, stim_clock_ns(CLOCK_MONOTONIC));
+	put_varint(w->enc, w->id);
+	put_varint(w->enc, 0);
+	put_varint(w->enc, stim_clock_ns(CLOCK_THREAD_CPUTIME_ID));
 	if (e == UNPARK)
-		put(w->enc, 0);
-	put(w->enc, (uint64_t)atomic_load(&w->tid));
-	end(w->enc);
+		put_varint(w->enc, 0);
+	put_varint(w->enc, (uint64_t)atomic_load(&w->tid));
+	end_event(w->enc);
 }
 
 static void put_span(struct worker *w, enum event e, const char *name)
 {
-	begin(w->enc, e, stim_clock_ns(CLOCK_MONOTONIC));
-	put(w->enc, w->id);
-	put(w->enc, w->tasks);
+	begin_event(w->enc, e, stim_clock_ns(CLOCK_MONOTONIC));
+	put_varint(w->enc, w->id);
+	put_varint(w->enc, w->tasks);
 	if (e == SPAN_ENTER)
 		check(dial9_enc_put_none(w->enc));
 	put_text(w->enc, name);
-	end(w->enc);
+	end_event(w->enc);
 }
 
 STIM_NOINLINE static void compute(void)
@@ -198,12 +198,12 @@ static void poll_task(struct worker *w, unsigned long round, int kind)
 	uint64_t to;
 
 	snprintf(spawned, sizeof(spawned), "src/%s.rs:7:9", name);
-	begin(w->enc, POLL_START, from);
-	put(w->enc, w->id);
-	put(w->enc, 0);
-	put(w->enc, ++w->tasks);
+	begin_event(w->enc, POLL_START, from);
+	put_varint(w->enc, w->id);
+	put_varint(w->enc, 0);
+	put_varint(w->enc, ++w->tasks);
 	put_text(w->enc, spawned);
-	end(w->enc);
+	end_event(w->enc);
 	put_span(w, SPAN_ENTER, name);
 	burn(WORK_NS);
 	if (kind == COMPUTE)
@@ -212,9 +212,9 @@ static void poll_task(struct worker *w, unsigned long round, int kind)
 		stall((enum kind)kind, round);
 	put_span(w, SPAN_EXIT, name);
 	to = stim_clock_ns(CLOCK_MONOTONIC);
-	begin(w->enc, POLL_END, to);
-	put(w->enc, w->id);
-	end(w->enc);
+	begin_event(w->enc, POLL_END, to);
+	put_varint(w->enc, w->id);
+	end_event(w->enc);
 	if (kind >= 0) {
 		times[round][kind][0] = from;
 		times[round][kind][1] = to;
@@ -248,11 +248,11 @@ static void *work(void *arg)
 
 /* ---- all of it --------------------------------------------------------------------------------- */
 
-static void tell(void)
+static void print_all_times(void)
 {
 	for (unsigned long r = 0; r < rounds; r++)
 		for (int k = 0; k <= COMPUTE; k++)
-			tell_times(name_of(k), r, times[r][k]);
+			print_times(name_of(k), r, times[r][k]);
 	printf("polls=%lu\n", 2 * rounds * PER_ROUND);
 }
 
@@ -284,7 +284,7 @@ int main(int argc, char **argv)
 		dial9_schema_free(schemas[e]);
 	if (close(file))
 		die("close");
-	tell();
+	print_all_times();
 	stim_done(now);
 	return 0;
 }

@@ -28,7 +28,7 @@ static void print_switches(void)
 	fflush(stdout);
 }
 
-static unsigned long take_naps(unsigned long count, unsigned long us)
+static unsigned long sleep_times(unsigned long count, unsigned long us)
 {
 	struct timespec nap = { .tv_sec = (time_t)(us / 1000000),
 				.tv_nsec = (long)(us % 1000000) * 1000 };
@@ -45,9 +45,9 @@ int main(int argc, char **argv)
 	unsigned long sleeps;
 
 	stim_start(now, "");
-	sleeps = take_naps(stim_arg(argc, argv, 1, 1000), stim_arg(argc, argv, 2, 100));
+	sleeps = sleep_times(stim_arg(argc, argv, 1, 1000), stim_arg(argc, argv, 2, 100));
 	for (int i = 3; i < argc; i += 2)
-		sleeps += take_naps(stim_arg(argc, argv, i, 0), stim_arg(argc, argv, i + 1, 100));
+		sleeps += sleep_times(stim_arg(argc, argv, i, 0), stim_arg(argc, argv, i + 1, 100));
 	printf("sleeps=%lu\ndone\n", sleeps);
 	fflush(stdout);
 	while (!now && stim_wait_line())

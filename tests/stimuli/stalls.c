@@ -82,7 +82,7 @@ int main(int argc, char **argv)
 	pthread_join(server, NULL);
 	for (unsigned long r = 0; r < rounds; r++)
 		for (int k = 0; k < KINDS; k++)
-			tell_times(kind_names[k], r, times[r][k]);
+			print_times(kind_names[k], r, times[r][k]);
 	printf("requests=%lu\n", rounds * PER_ROUND);
 	stim_done(now);
 	return 0;

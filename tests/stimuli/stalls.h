@@ -253,7 +253,7 @@ static void start_helpers(pthread_t threads[KINDS], char *extra, size_t sz)
 }
 
 /* "mutex0_from=NS mutex0_to=NS" */
-static void tell_times(const char *name, unsigned long round, const uint64_t times[2])
+static void print_times(const char *name, unsigned long round, const uint64_t times[2])
 {
 	printf("%s%lu_from=%llu %s%lu_to=%llu\n", name, round, (unsigned long long)times[0], name,
 	       round, (unsigned long long)times[1]);

@@ -17,7 +17,7 @@ enum { NAPS = 5 };
 
 static bool started_now;
 
-static void take_naps(void)
+static void sleep_times(void)
 {
 	struct timespec nap = { .tv_nsec = 2000000 };
 
@@ -28,7 +28,7 @@ static void take_naps(void)
 
 static void *sleep_a_little(void *arg)
 {
-	take_naps();
+	sleep_times();
 	printf("thread=%ld\n", (long)syscall(SYS_gettid));
 	return arg;
 }
@@ -56,7 +56,7 @@ int main(int argc, char **argv)
 	unsigned long cnt;
 
 	if (argc == 3 && !strcmp(argv[1], "--executed")) {
-		take_naps();
+		sleep_times();
 		stim_done(!strcmp(argv[2], "now"));
 		return 0;
 	}

@@ -21,7 +21,7 @@ struct fixture {
 	struct causes c;
 };
 
-static void take(void *ctx, const struct interval *i)
+static void add_interval(void *ctx, const struct interval *i)
 {
 	struct fixture *f = ctx;
 
@@ -33,7 +33,7 @@ static void read_all(struct fixture *f, struct make *m)
 	struct trace_event ev;
 
 	f->r = read_trace(make_done(m));
-	f->iv = intervals_new(&(struct intervals_opts){ reader_names(f->r), take, f });
+	f->iv = intervals_new(&(struct intervals_opts){ reader_names(f->r), add_interval, f });
 	while (reader_next(f->r, &ev) == 1)
 		intervals_add(f->iv, reader_trace(f->r), &ev);
 	intervals_finish(f->iv);

@@ -21,7 +21,8 @@ static void make_target(struct make *m, const char *target, const char *key, con
 	make_metadata(m, 1000, kv);
 }
 
-static void tell_followed(struct make *m, uint64_t ts, uint32_t pid, uint32_t tid, bool followed)
+static void make_followed_task(struct make *m, uint64_t ts, uint32_t pid, uint32_t tid,
+			       bool followed)
 {
 	struct dial9_schema *s = MAKE_SCHEMA("TaskEvent", { "pid", DIAL9_U32 },
 					     { "tid", DIAL9_U32 }, { "followed", DIAL9_U8 });
@@ -41,11 +42,11 @@ Test(cpu_filter, who_is_told_to_be_followed_is_known_from_then_on)
 
 	make_target(&m, "system", "followed", "told");
 	make_switch(&m, 1100, 0, "y", 9, 1, "a", 5);
-	tell_followed(&m, 1200, 5, 5, true);
+	make_followed_task(&m, 1200, 5, 5, true);
 	make_switch(&m, 1300, 0, "a", 5, 1, "x", 8);
 	make_waking(&m, 1400, 0, 8, "a", 5);
 	make_switch(&m, 1500, 0, "x", 8, 1, "a", 5);
-	tell_followed(&m, 1600, 5, 5, false);
+	make_followed_task(&m, 1600, 5, 5, false);
 	make_switch(&m, 1700, 0, "x", 8, 1, "y", 9);
 	run_expect(&r, &m,
 		   "5 unknown (runnable) 1000-1100 to cpu cpu 0 edge-start neighbour unsure\n"
@@ -65,8 +66,8 @@ Test(cpu_filter, of_what_is_told_within_a_cut_both_count)
 
 	make_init(&m, NULL);
 	make_metadata(&m, 1000, kv);
-	tell_followed(&m, 1000, 5, 5, true);
-	tell_followed(&m, 1000, 6, 6, true);
+	make_followed_task(&m, 1000, 5, 5, true);
+	make_followed_task(&m, 1000, 6, 6, true);
 	make_switch(&m, 1100, 0, "a", 5, 1, "b", 6);
 	run_expect(&r, &m,
 		   "5 running 1000-1100 to block cpu 0 edge-start\n"
@@ -82,7 +83,7 @@ Test(cpu_filter, a_child_that_is_told_is_known_from_its_birth)
 
 	make_target(&m, "system", "followed", "told");
 	make_clock(&m, 1000, 1);
-	tell_followed(&m, 1090, 6, 6, true);
+	make_followed_task(&m, 1090, 6, 6, true);
 	make_wakeup_new(&m, 1100, 5, 6);
 	make_switch(&m, 1200, 0, "a", 5, 0, "a", 6);
 	make_switch(&m, 1300, 0, "a", 6, 0x10, "a", 5);

@@ -12,7 +12,7 @@ static char said[1024];
 static uint64_t told_ns;
 
 /* "5:100-150 ", and "5:100-150+ " where it is open. */
-static void say(void *ctx, uint32_t tid, uint64_t from, uint64_t to, bool open)
+static void print_slice(void *ctx, uint32_t tid, uint64_t from, uint64_t to, bool open)
 {
 	size_t n = strlen(said);
 
@@ -27,7 +27,7 @@ static void expect(const struct cpu_log *log, uint32_t cpu, uint64_t from, uint6
 {
 	said[0] = '\0';
 	told_ns = 0;
-	cpu_log_each(log, cpu, from, to, say, NULL);
+	cpu_log_each(log, cpu, from, to, print_slice, NULL);
 	cr_expect_str_eq(said, want, "%s", said);
 	cr_expect_eq(told_ns, to - from);
 }

@@ -6,7 +6,7 @@
 
 #include "trace/read/names.h"
 
-static void told(struct names *n, uint32_t tid, uint32_t pid, uint32_t ppid)
+static void add_task(struct names *n, uint32_t tid, uint32_t pid, uint32_t ppid)
 {
 	names_task_learn(n, 0,
 			 &(struct names_task){ .tid = tid,
@@ -29,14 +29,14 @@ Test(descendants, children_and_theirs_and_nobody_else)
 	struct names *n;
 
 	cr_assert_eq(names_new(&n), 0);
-	told(n, 10, 10, 1);
-	told(n, 20, 20, 10);
-	told(n, 21, 20, 10); /* a thread */
-	told(n, 30, 30, 20);
-	told(n, 31, 31, 20);
-	told(n, 40, 40, 1); /* beside them */
-	told(n, 50, 50, 40);
-	told(n, 60, 60, 999); /* a parent that nobody knows */
+	add_task(n, 10, 10, 1);
+	add_task(n, 20, 20, 10);
+	add_task(n, 21, 20, 10); /* a thread */
+	add_task(n, 30, 30, 20);
+	add_task(n, 31, 31, 20);
+	add_task(n, 40, 40, 1); /* beside them */
+	add_task(n, 50, 50, 40);
+	add_task(n, 60, 60, 999); /* a parent that nobody knows */
 	descendants_of(n, 10, &pids);
 	cr_expect_eq(pids.cnt, 4);
 	cr_expect(has(&pids, 10) && has(&pids, 20) && has(&pids, 30) && has(&pids, 31));
@@ -55,10 +55,10 @@ Test(descendants, a_circle_of_parents_ends, .timeout = 10)
 	struct names *n;
 
 	cr_assert_eq(names_new(&n), 0);
-	told(n, 20, 20, 30);
-	told(n, 30, 30, 20);
-	told(n, 40, 40, 40);
-	told(n, 50, 50, UINT32_MAX);
+	add_task(n, 20, 20, 30);
+	add_task(n, 30, 30, 20);
+	add_task(n, 40, 40, 40);
+	add_task(n, 50, 50, UINT32_MAX);
 	descendants_of(n, 10, &pids);
 	cr_expect_eq(pids.cnt, 1);
 	hmap_fini(&pids);
@@ -77,7 +77,7 @@ Test(descendants, a_long_chain_takes_one_walk, .timeout = 20)
 
 	cr_assert_eq(names_new(&n), 0);
 	for (i = 2; i < LINKS; i++)
-		told(n, i, i, i - 1);
+		add_task(n, i, i, i - 1);
 	descendants_of(n, 1000, &pids);
 	cr_expect_eq(pids.cnt, LINKS - 1000);
 	hmap_fini(&pids);

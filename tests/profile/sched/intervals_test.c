@@ -43,7 +43,7 @@ Test(intervals, from_birth_to_death)
 		   "5 running 1526-1530 to exit cpu 0\n");
 }
 
-static void see_neighbours(struct run *r, const struct interval *i)
+static void sum_neighbours(struct run *r, const struct interval *i)
 {
 	if (i->tid == 5 && i->state == INTERVAL_RUNNABLE) {
 		cr_expect_eq(i->next_tid, 6);
@@ -53,7 +53,7 @@ static void see_neighbours(struct run *r, const struct interval *i)
 
 Test(intervals, a_wait_says_who_came_and_who_left)
 {
-	struct run r = { .tid = 5, .see = see_neighbours };
+	struct run r = { .tid = 5, .see = sum_neighbours };
 	struct make m;
 
 	make_init(&m, NULL);
@@ -611,7 +611,7 @@ static const struct {
 };
 enum { FROMS = sizeof(froms) / sizeof(froms[0]) };
 
-static void see_waker(struct run *r, const struct interval *i)
+static void add_waker(struct run *r, const struct interval *i)
 {
 	size_t k = i->tid - 100;
 
@@ -629,7 +629,7 @@ static void see_waker(struct run *r, const struct interval *i)
 
 Test(intervals, a_waking_says_from_what_it_came)
 {
-	struct run r = { .see = see_waker };
+	struct run r = { .see = add_waker };
 	struct make m;
 
 	make_init(&m, NULL);
@@ -734,7 +734,7 @@ static void step(struct world *w, struct make *m)
 	}
 }
 
-static void see_sum(struct run *r, const struct interval *i)
+static void sum_states(struct run *r, const struct interval *i)
 {
 	cr_assert_eq(i->start, told->since[i->tid], "no time is left out");
 	cr_assert_geq(i->end, i->start);
@@ -746,7 +746,7 @@ static void see_sum(struct run *r, const struct interval *i)
 static void any_schedule(uint64_t seed, bool hides)
 {
 	struct world w = { .seed = seed, .now = 1000 }, sums = { 0 };
-	struct run r = { .see = see_sum, .tid = TRACE_NONE };
+	struct run r = { .see = sum_states, .tid = TRACE_NONE };
 	struct make m, none;
 	uint64_t all, life;
 

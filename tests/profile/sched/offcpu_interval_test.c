@@ -13,7 +13,7 @@ struct told {
 	unsigned int how; /* WOKEN, UNFINISHED */
 };
 
-static void begin(struct make *m)
+static void make_begin(struct make *m)
 {
 	static const char *const kv[] = { PROF_META_OFF_MIN_NS, "100", PROF_META_TARGET, "pid 5",
 					  NULL };
@@ -24,7 +24,7 @@ static void begin(struct make *m)
 }
 
 /* Of thread 5, which left CPU 2 for CPU 3 and was woken by 7. */
-static void tell(struct make *m, const struct told *s)
+static void make_offcpu(struct make *m, const struct told *s)
 {
 	MAKE_NUMBERS(m, s->ts, "dial9:off_cpu", { "common_cpu", 3 }, { "common_pid", 5 },
 		     { "off_ns", s->off }, { "blocked_ns", s->blocked }, { "prev_state", s->state },
@@ -38,10 +38,10 @@ Test(offcpu_interval, is_blocked_and_then_ready_with_its_own_stack)
 	struct run r = { 0 };
 	struct make m;
 
-	begin(&m);
-	tell(&m, &(struct told){ 2000, 500, 400, SLEEPS, WOKEN });
+	make_begin(&m);
+	make_offcpu(&m, &(struct told){ 2000, 500, 400, SLEEPS, WOKEN });
 	make_sample(&m, 2000, 5, 5, PROF_SOURCE_EVENT, 3, frames, 1);
-	tell(&m, &(struct told){ 3000, 300, 300, SLEEPS, 0 });
+	make_offcpu(&m, &(struct told){ 3000, 300, 300, SLEEPS, 0 });
 	run_expect(&r, &m,
 		   "5 blocked 1500-1900 to waking cpu 2 by 7 at 1900 S stack 0\n"
 		   "5 runnable 1900-2000 to cpu cpu 3 woken by 7 at 1900\n"
@@ -53,10 +53,10 @@ Test(offcpu_interval, of_one_that_could_run_is_a_wait_for_a_cpu)
 	struct run r = { 0 };
 	struct make m;
 
-	begin(&m);
-	tell(&m, &(struct told){ 2000, 500, 0, PREEMPTED, 0 });
-	tell(&m, &(struct told){ 3000, 500, 0, 0, 0 });
-	tell(&m, &(struct told){ 4000, 500, 0, SLEEPS, WOKEN });
+	make_begin(&m);
+	make_offcpu(&m, &(struct told){ 2000, 500, 0, PREEMPTED, 0 });
+	make_offcpu(&m, &(struct told){ 3000, 500, 0, 0, 0 });
+	make_offcpu(&m, &(struct told){ 4000, 500, 0, SLEEPS, WOKEN });
 	run_expect(&r, &m,
 		   "5 runnable 1500-2000 to cpu cpu 3 preempted R\n"
 		   "5 runnable 2500-3000 to cpu cpu 3 gave way\n"
@@ -68,9 +68,9 @@ Test(offcpu_interval, that_is_unfinished_ends_with_the_recording)
 	struct run r = { 0 };
 	struct make m;
 
-	begin(&m);
-	tell(&m, &(struct told){ 2000, 500, 500, SLEEPS, UNFINISHED });
-	tell(&m, &(struct told){ 3000, 500, 200, SLEEPS, WOKEN | UNFINISHED });
+	make_begin(&m);
+	make_offcpu(&m, &(struct told){ 2000, 500, 500, SLEEPS, UNFINISHED });
+	make_offcpu(&m, &(struct told){ 3000, 500, 200, SLEEPS, WOKEN | UNFINISHED });
 	run_expect(&r, &m,
 		   "5 blocked 1500-2000 to nothing cpu 2 S edge-end\n"
 		   "5 blocked 2500-2700 to waking cpu 2 by 7 at 2700 S\n"
@@ -83,10 +83,10 @@ Test(offcpu_interval, is_all_that_there_is)
 	struct run r = { .gaps_first = true };
 	struct make m;
 
-	begin(&m);
+	make_begin(&m);
 	make_task(&m, 900, 6, 6, "b");
 	make_lost(&m, 1000, "ring_full", 3, 1600, 1700);
-	tell(&m, &(struct told){ 2000, 500, 500, SLEEPS, 0 });
+	make_offcpu(&m, &(struct told){ 2000, 500, 500, SLEEPS, 0 });
 	make_clock(&m, 9000, 9000);
 	run_expect(&r, &m, "5 blocked 1500-2000 to cpu cpu 2 S no-waking\n");
 }
@@ -96,9 +96,9 @@ Test(offcpu_interval, is_cut_to_the_window)
 	struct run r = { .from = 1600, .to = 1950 };
 	struct make m;
 
-	begin(&m);
-	tell(&m, &(struct told){ 1550, 300, 300, SLEEPS, 0 });
-	tell(&m, &(struct told){ 2000, 500, 400, SLEEPS, WOKEN });
+	make_begin(&m);
+	make_offcpu(&m, &(struct told){ 1550, 300, 300, SLEEPS, 0 });
+	make_offcpu(&m, &(struct told){ 2000, 500, 400, SLEEPS, WOKEN });
 	run_expect(&r, &m,
 		   "5 blocked 1600-1900 to waking cpu 2 by 7 at 1900 S clip-start\n"
 		   "5 runnable 1900-1950 to cpu cpu 3 woken by 7 at 1900 clip-end\n");
@@ -110,8 +110,8 @@ Test(offcpu_interval, makes_the_best_of_a_bad_file)
 	struct run r = { 0 };
 	struct make m;
 
-	begin(&m);
-	tell(&m, &(struct told){ 2000, UINT64_MAX, UINT64_MAX, SLEEPS, WOKEN });
+	make_begin(&m);
+	make_offcpu(&m, &(struct told){ 2000, UINT64_MAX, UINT64_MAX, SLEEPS, WOKEN });
 	MAKE_NUMBERS(&m, 3000, "dial9:off_cpu", { "common_cpu", 3 }, { "common_pid", 0 },
 		     { "off_ns", 100 });
 	MAKE_NUMBERS(&m, 4000, "dial9:off_cpu", { "common_cpu", 3 }, { "common_pid", 5 });

@@ -8,7 +8,7 @@
 
 TestSuite(target_threads, .timeout = 60);
 
-static void begin(struct make *m, const char *target, const char *key, const char *value)
+static void make_begin(struct make *m, const char *target, const char *key, const char *value)
 {
 	const char *const kv[] = { "target", target, key, value, NULL };
 
@@ -35,7 +35,7 @@ Test(target_threads, all_of_a_system_and_where_nothing_is_said)
 	struct make m;
 
 	cr_expect(target_threads_has(&f, 1, 1));
-	begin(&m, "system", NULL, NULL);
+	make_begin(&m, "system", NULL, NULL);
 	read_all(&m, &f);
 	cr_expect(target_threads_has(&f, TRACE_NONE, 1));
 	target_threads_fini(&f);
@@ -46,7 +46,7 @@ Test(target_threads, processes_and_what_they_fork)
 	struct target_threads f = { 0 };
 	struct make m;
 
-	begin(&m, "pid 5,50", NULL, NULL);
+	make_begin(&m, "pid 5,50", NULL, NULL);
 	make_task(&m, 2, 5, 6, "thread");
 	make_task(&m, 2, 7, 7, "stranger");
 	make_fork(&m, 10, 6, 8);
@@ -82,7 +82,7 @@ Test(target_threads, children_from_before_as_tasks_tell)
 	struct target_threads f = { 0 };
 	struct make m;
 
-	begin(&m, "pid 5", NULL, NULL);
+	make_begin(&m, "pid 5", NULL, NULL);
 	make_followed(&m, 7, 7, 0);
 	make_followed(&m, 8, 9, 1);
 	make_followed(&m, 5, 5, 0);
@@ -95,7 +95,7 @@ Test(target_threads, children_from_before_as_tasks_tell)
 	cr_expect(target_threads_has(&f, 5, 5) && !target_threads_has(&f, 7, 7));
 	cr_expect(!target_threads_has(&f, TRACE_NONE, 10), "of whom nothing was known then");
 	target_threads_fini(&f);
-	begin(&m, "pid 5", "inherit", "no");
+	make_begin(&m, "pid 5", "inherit", "no");
 	make_followed(&m, 8, 9, 1);
 	read_all(&m, &f);
 	cr_expect(!target_threads_has(&f, 8, 9), "the trace was cut to another");
@@ -107,7 +107,7 @@ Test(target_threads, threads_alone)
 	struct target_threads f = { 0 };
 	struct make m;
 
-	begin(&m, "tid 5", NULL, NULL);
+	make_begin(&m, "tid 5", NULL, NULL);
 	make_task(&m, 2, 5, 5, "main");
 	make_task(&m, 2, 5, 6, "other");
 	make_fork(&m, 10, 5, 8);
@@ -123,7 +123,7 @@ Test(target_threads, no_children_where_they_were_not_wanted)
 	struct target_threads f = { 0 };
 	struct make m;
 
-	begin(&m, "pid 5", "inherit", "no");
+	make_begin(&m, "pid 5", "inherit", "no");
 	make_task(&m, 2, 5, 5, "main");
 	make_fork(&m, 10, 5, 8);
 	read_all(&m, &f);
@@ -138,28 +138,28 @@ Test(target_threads, a_command_by_its_number_or_by_its_exec)
 	struct target_threads f = { 0 };
 	struct make m;
 
-	begin(&m, "command ls", "target_pids", "5");
+	make_begin(&m, "command ls", "target_pids", "5");
 	make_exec(&m, 10, 6, 6);
 	read_all(&m, &f);
 	cr_expect(!target_threads_has(&f, 5, 5) && !target_threads_has(&f, 6, 6),
 		  "it is still the recorder");
 	target_threads_fini(&f);
-	begin(&m, "command ls", "target_pids", "5");
+	make_begin(&m, "command ls", "target_pids", "5");
 	make_exec(&m, 10, 5, 5);
 	read_all(&m, &f);
 	cr_expect(target_threads_has(&f, 5, 5) && target_threads_has(&f, 5, 6));
 	target_threads_fini(&f);
-	begin(&m, "command ls", "target_pids", "5");
+	make_begin(&m, "command ls", "target_pids", "5");
 	make_task(&m, 2, 5, 6, "thread");
 	read_all(&m, &f);
 	cr_expect(target_threads_has(&f, 5, 5), "told of, as where the exec was lost or cut away");
 	target_threads_fini(&f);
-	begin(&m, "command ls", "target_pids", "5");
+	make_begin(&m, "command ls", "target_pids", "5");
 	make_sample(&m, 2, 5, 6, PROF_SOURCE_SAMPLE, 0, &frame, 1);
 	read_all(&m, &f);
 	cr_expect(target_threads_has(&f, 5, 5), "sampled");
 	target_threads_fini(&f);
-	begin(&m, "command ls", NULL, NULL);
+	make_begin(&m, "command ls", NULL, NULL);
 	make_exec(&m, 10, 5, 5);
 	make_exec(&m, 10, 6, 6);
 	read_all(&m, &f);
@@ -173,7 +173,7 @@ Test(target_threads, who_execs_in_a_thread_takes_the_leaders_number)
 	struct target_threads f = { 0 };
 	struct make m;
 
-	begin(&m, "pid 5", NULL, NULL);
+	make_begin(&m, "pid 5", NULL, NULL);
 	make_task(&m, 2, 5, 5, "main");
 	make_fork(&m, 10, 5, 9);
 	make_exec(&m, 10, 9, 8);

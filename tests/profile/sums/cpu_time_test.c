@@ -6,8 +6,8 @@
 #include "profile/sums/cpu_time.h"
 #include "tests/profile/app.h"
 
-static void take(struct cpu_time *c, uint32_t tid, uint32_t pid, uint32_t cpu, uint64_t ns,
-		 enum interval_state state, unsigned int flags)
+static void add_time(struct cpu_time *c, uint32_t tid, uint32_t pid, uint32_t cpu, uint64_t ns,
+		     enum interval_state state, unsigned int flags)
 {
 	const struct interval i = { .tid = tid,
 				    .pid = pid,
@@ -26,11 +26,11 @@ Test(cpu_time, counts_what_ran_and_tells_what_is_in_doubt)
 {
 	struct cpu_time c = { 0 };
 
-	take(&c, 1, 1, 0, 10, INTERVAL_RUNNING, 0);
-	take(&c, 1, 1, 0, 200, INTERVAL_RUNNABLE, 0);
-	take(&c, 1, 1, 0, 400, INTERVAL_BLOCKED, 0);
-	take(&c, 1, 1, 0, 3000, INTERVAL_UNKNOWN, INTERVAL_LOSS);
-	take(&c, 9, 9, 0, 50000, INTERVAL_UNKNOWN, INTERVAL_NEIGHBOUR);
+	add_time(&c, 1, 1, 0, 10, INTERVAL_RUNNING, 0);
+	add_time(&c, 1, 1, 0, 200, INTERVAL_RUNNABLE, 0);
+	add_time(&c, 1, 1, 0, 400, INTERVAL_BLOCKED, 0);
+	add_time(&c, 1, 1, 0, 3000, INTERVAL_UNKNOWN, INTERVAL_LOSS);
+	add_time(&c, 9, 9, 0, 50000, INTERVAL_UNKNOWN, INTERVAL_NEIGHBOUR);
 	cr_expect_eq(c.run_ns, 10);
 	cr_expect_eq(c.uncertain_ns, 3000);
 	cr_expect_eq(c.tasks.rows.cnt, 1);
@@ -62,8 +62,8 @@ Test(cpu_time, doubts_no_more_than_there_can_have_been)
 {
 	struct cpu_time c = { 0 };
 
-	take(&c, 1, 1, 0, 10, INTERVAL_RUNNING, 0);
-	take(&c, 1, 1, 0, 3000, INTERVAL_UNKNOWN, INTERVAL_LOSS);
+	add_time(&c, 1, 1, 0, 10, INTERVAL_RUNNING, 0);
+	add_time(&c, 1, 1, 0, 3000, INTERVAL_UNKNOWN, INTERVAL_LOSS);
 	cpu_time_bound(&c, 3010);
 	cr_expect_eq(c.uncertain_ns, 3000);
 	cpu_time_bound(&c, 2010);
@@ -90,9 +90,9 @@ Test(cpu_time, joins_rows_of_samples_and_adds_those_without)
 
 	profile_new(n, &p);
 	add(p, 11, NULL, 0, 3);
-	take(&c, 11, 10, 0, 5, INTERVAL_RUNNING, 0);
-	take(&c, 11, 10, 1, 7, INTERVAL_RUNNING, 0);
-	take(&c, 12, NAMES_NONE, 1, 100, INTERVAL_RUNNING, 0);
+	add_time(&c, 11, 10, 0, 5, INTERVAL_RUNNING, 0);
+	add_time(&c, 11, 10, 1, 7, INTERVAL_RUNNING, 0);
+	add_time(&c, 12, NAMES_NONE, 1, 100, INTERVAL_RUNNING, 0);
 	names_task_learn(n, 0, &late);
 	profile_flat(p, 1u << PROFILE_TID | 1u << PROFILE_PID, &rows);
 	cpu_time_add_to_rows(&c, n, 1u << PROFILE_TID | 1u << PROFILE_PID, &rows);

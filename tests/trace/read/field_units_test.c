@@ -29,7 +29,7 @@ static void begin(struct fixture *f, const char *event, const struct dial9_field
 	cr_assert_eq(dial9_schema_new(event, true, fields, cnt, &f->s), 0);
 }
 
-static void say(struct fixture *f, uint16_t field, const char *key, const char *value)
+static void add_note(struct fixture *f, uint16_t field, const char *key, const char *value)
 {
 	cr_assert_eq(dial9_enc_annotate(f->enc, f->s, field, (struct dial9_str){ key, strlen(key) },
 					(struct dial9_str){ value, strlen(value) }),
@@ -37,7 +37,7 @@ static void say(struct fixture *f, uint16_t field, const char *key, const char *
 }
 
 /* An event of one or two integers. */
-static void put(struct fixture *f, uint64_t a, uint64_t b)
+static void put_event(struct fixture *f, uint64_t a, uint64_t b)
 {
 	dial9_enc_begin(f->enc, f->s, 1000);
 	dial9_enc_put_u64(f->enc, a);
@@ -106,10 +106,10 @@ Test(field_units, what_the_trace_says_comes_before_what_is_known)
 	struct fixture f;
 
 	begin(&f, PROF_EV_STATS, fields, 2);
-	put(&f, 1, 2);
-	say(&f, 0, "unit", "ms");
-	say(&f, 1, "kind", "counter");
-	put(&f, 1, 2);
+	put_event(&f, 1, 2);
+	add_note(&f, 0, "unit", "ms");
+	add_note(&f, 1, "kind", "counter");
+	put_event(&f, 1, 2);
 	open_trace(&f);
 	ev = next(&f);
 	m = trace_field_units(ev.schema, 0);
@@ -144,7 +144,7 @@ Test(field_units, fields_are_known_with_their_event_only)
 		struct fixture f;
 
 		begin(&f, cases[i].event, fields, 2);
-		put(&f, 1, 2);
+		put_event(&f, 1, 2);
 		open_trace(&f);
 		ev = next(&f);
 		cr_expect_eq(trace_field_units(ev.schema, 0)->kind, cases[i].state);
@@ -170,8 +170,8 @@ Test(field_units, units_of_time_are_so_many_nanoseconds)
 		struct fixture f;
 
 		begin(&f, "E", &field, 1);
-		say(&f, 0, "unit", cases[i].unit);
-		put(&f, 1, 0);
+		add_note(&f, 0, "unit", cases[i].unit);
+		put_event(&f, 1, 0);
 		open_trace(&f);
 		ev = next(&f);
 		expect(&f, trace_field_units(ev.schema, 0), FIELD_UNITS_NONE, cases[i].unit,
@@ -192,8 +192,8 @@ Test(field_units, all_kinds_have_their_word_and_others_none)
 		struct fixture f;
 
 		begin(&f, "E", &field, 1);
-		say(&f, 0, "kind", words[i]);
-		put(&f, 1, 0);
+		add_note(&f, 0, "kind", words[i]);
+		put_event(&f, 1, 0);
 		open_trace(&f);
 		ev = next(&f);
 		m = trace_field_units(ev.schema, 0);
@@ -211,15 +211,15 @@ Test(field_units, names_addresses_and_states_have_their_text)
 	struct fixture f;
 
 	begin(&f, "E", fields, 2);
-	put(&f, 17, 0);
-	say(&f, 0, "enum", "17=seventeen\n18=eighteen");
-	put(&f, 17, 18);
-	say(&f, 0, "enum", "");
-	say(&f, 0, "kind", "addr");
-	say(&f, 1, "kind", "state");
-	put(&f, 17, 0x102);
-	say(&f, 0, "enum", "17=one");
-	put(&f, 17, 0);
+	put_event(&f, 17, 0);
+	add_note(&f, 0, "enum", "17=seventeen\n18=eighteen");
+	put_event(&f, 17, 18);
+	add_note(&f, 0, "enum", "");
+	add_note(&f, 0, "kind", "addr");
+	add_note(&f, 1, "kind", "state");
+	put_event(&f, 17, 0x102);
+	add_note(&f, 0, "enum", "17=one");
+	put_event(&f, 17, 0);
 	open_trace(&f);
 	ev = next(&f);
 	expect_text(&f, &ev, 0, NULL);
@@ -246,8 +246,8 @@ Test(field_units, a_schema_that_another_segment_leaves_bare_is_bare_there)
 	begin(&f, "E", &field, 1);
 	for (int i = 0; i < 6; i++) {
 		if (i % 2 == 0)
-			say(&f, 0, "unit", "ns");
-		put(&f, 1, 0);
+			add_note(&f, 0, "unit", "ns");
+		put_event(&f, 1, 0);
 		cr_assert_eq(dial9_enc_reset(f.enc), 0);
 	}
 	open_trace(&f);
@@ -275,8 +275,8 @@ Test(field_units, a_type_that_never_stops_to_change_is_not_listened_to)
 	begin(&f, "E", &field, 1);
 	for (int i = 0; i < 1000; i++) {
 		snprintf(unit, sizeof(unit), "u%d", i);
-		say(&f, 0, "unit", unit);
-		put(&f, 1, 0);
+		add_note(&f, 0, "unit", unit);
+		put_event(&f, 1, 0);
 	}
 	open_trace(&f);
 	for (int i = 0; i < 1000; i++)

@@ -148,7 +148,7 @@ Test(reader, threads_named_late_are_known_before)
 }
 
 /* All events of a source; the verdict in *ret. */
-static int count(struct source *src, enum reader_mode mode, int *ret, bool *torn)
+static int count_events(struct source *src, enum reader_mode mode, int *ret, bool *torn)
 {
 	struct trace_event ev;
 	struct reader *r;
@@ -176,7 +176,7 @@ Test(reader, every_truncation_gives_a_prefix_or_a_refusal)
 	for (size_t cut = 0; cut <= sz; cut++) {
 		for (int mode = READER_ONE_PASS; mode <= READER_NAMES_AHEAD; mode++) {
 			cr_assert_eq(source_open_fd(make_fd(data, cut), "cut", &src), 0);
-			n = count(src, (enum reader_mode)mode, &ret, &torn);
+			n = count_events(src, (enum reader_mode)mode, &ret, &torn);
 			if (cut < 5) {
 				cr_assert_eq(ret, -EBADMSG);
 				continue;
@@ -198,13 +198,13 @@ Test(reader, garbage_is_refused_on_files_and_pipes)
 	int ret, p[2];
 
 	cr_assert_eq(source_open_fd(make_fd("PERFILE2 something", 18), "x", &src), 0);
-	cr_assert_eq(count(src, READER_NAMES_AHEAD, &ret, &torn), 0);
+	cr_assert_eq(count_events(src, READER_NAMES_AHEAD, &ret, &torn), 0);
 	cr_assert_eq(ret, -EBADMSG);
 	cr_assert_eq(pipe(p), 0);
 	cr_assert_eq(write(p[1], "PERFILE2 something", 18), 18);
 	close(p[1]);
 	cr_assert_eq(source_open_fd(p[0], "x", &src), 0);
-	cr_assert_eq(count(src, READER_NAMES_AHEAD, &ret, &torn), 0);
+	cr_assert_eq(count_events(src, READER_NAMES_AHEAD, &ret, &torn), 0);
 	cr_assert_eq(ret, -EBADMSG);
 }
 
@@ -236,18 +236,18 @@ Test(reader, a_cut_gzip_is_torn_and_a_damaged_one_refused)
 	data = dial9_enc_data(m.enc, &sz);
 	n = gz(packed, sizeof(packed), data, sz);
 	cr_assert_eq(source_open_fd(make_fd(packed, n - 8), "x", &src), 0);
-	cr_assert_eq(count(src, READER_ONE_PASS, &ret, &torn), 8);
+	cr_assert_eq(count_events(src, READER_ONE_PASS, &ret, &torn), 8);
 	cr_assert_eq(ret, 0);
 	cr_assert(torn);
 	packed[n - 6] ^= 0x40;
 	cr_assert_eq(source_open_fd(make_fd(packed, n), "x", &src), 0);
-	cr_assert_eq(count(src, READER_NAMES_AHEAD, &ret, &torn), 8);
+	cr_assert_eq(count_events(src, READER_NAMES_AHEAD, &ret, &torn), 8);
 	cr_assert_eq(ret, -EBADMSG);
 	cr_assert_eq(pipe(p), 0);
 	cr_assert_eq(write(p[1], packed, n), (ssize_t)n);
 	close(p[1]);
 	cr_assert_eq(source_open_fd(p[0], "x", &src), 0);
-	cr_assert_eq(count(src, READER_NAMES_AHEAD, &ret, &torn), 8);
+	cr_assert_eq(count_events(src, READER_NAMES_AHEAD, &ret, &torn), 8);
 	cr_assert_eq(ret, -EBADMSG, "behind a queue, too");
 	make_fini(&m);
 }

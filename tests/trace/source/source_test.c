@@ -467,7 +467,7 @@ static void put_trace(const char *name, unsigned int n, size_t part)
 }
 
 /* What a decoder sees: how many switches of which second, and losses from and to which second. */
-static char *tell(struct source *src)
+static char *summarize_events(struct source *src)
 {
 	struct dial9_dec_opts opts = { .sz = sizeof(opts), .read = source_read, .ctx = src };
 	static char out[512];
@@ -516,7 +516,7 @@ static void expect_set(const char *path, const char *want, bool holes)
 	cr_expect(source_is_regular(src));
 	cr_expect_eq(source_fd(src), -1);
 	for (int i = 0; i < 2; i++) {
-		cr_expect_str_eq(tell(src), want);
+		cr_expect_str_eq(summarize_events(src), want);
 		cr_expect_eq(source_has_holes(src), holes);
 		cr_assert_eq(source_rewind(src), 0);
 	}
@@ -621,7 +621,7 @@ Test(source, what_is_good_of_a_bad_file_is_read_and_the_next_one_too, IN_SET)
 		const char *got;
 
 		cr_assert_eq(source_open("a", &src), 0);
-		got = tell(src);
+		got = summarize_events(src);
 		cr_expect(strstr(got, "x2 [2-3] 20x3 end") && !strstr(got, "20x2"), "%s", got);
 		source_close(src);
 	}
@@ -637,7 +637,7 @@ Test(source, a_packed_file_that_is_cut_is_left_for_the_next_one, IN_SET)
 		const char *got;
 
 		cr_assert_eq(source_open("a", &src), 0);
-		got = tell(src);
+		got = summarize_events(src);
 		cr_expect(strstr(got, "-2] 20x2 end"), "%s", got);
 		cr_expect_not(source_is_cut(src));
 		source_close(src);
@@ -652,7 +652,7 @@ Test(source, the_last_file_may_be_cut, IN_SET)
 	put_trace("a.0.bin", 0, 100);
 	put_trace("a.1.bin", 1, 95);
 	cr_assert_eq(source_open("a", &src), 0);
-	cr_expect(strstr(tell(src), " torn"), "so it can grow");
+	cr_expect(strstr(summarize_events(src), " torn"), "so it can grow");
 	cr_expect_not(source_has_holes(src));
 	cr_expect_str_eq(source_place(src, &before), "./a.1.bin");
 	cr_expect_gt(before, 0);
@@ -686,9 +686,9 @@ Test(source_words, bad_files_of_a_set_are_named, .init = make_dir_loud, .fini = 
 	put_trace("a.10.bin", 10, 100);
 	cr_assert_eq(mkfifo("a.2.bin", 0600), 0);
 	cr_assert_eq(source_open("a", &src), 0);
-	cr_expect_str_eq(tell(src), "20x0 [0-9] 20x9 20x10 end");
+	cr_expect_str_eq(summarize_events(src), "20x0 [0-9] 20x9 20x10 end");
 	source_rewind(src);
-	tell(src);
+	summarize_events(src);
 	source_close(src);
 	fflush(stderr);
 	cr_assert_stderr_eq_str(

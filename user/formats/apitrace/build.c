@@ -26,8 +26,8 @@
 static int build(struct apitrace_tokens *t, const struct apitrace_token *first, struct buf *out,
 		 unsigned int depth);
 
-static int want(struct apitrace_tokens *t, enum apitrace_token_kind kind,
-		struct apitrace_token *tok)
+static int expect_token(struct apitrace_tokens *t, enum apitrace_token_kind kind,
+			struct apitrace_token *tok)
 {
 	int err = t->next(t, tok);
 
@@ -40,28 +40,28 @@ static bool is_text(const struct apitrace_token *tok, const char *s)
 	       !memcmp(tok->text.ptr, s, tok->text.len);
 }
 
-static int want_key(struct apitrace_tokens *t, const char *key)
+static int expect_key(struct apitrace_tokens *t, const char *key)
 {
 	struct apitrace_token tok;
-	int err = want(t, APITRACE_TOKEN_TEXT, &tok);
+	int err = expect_token(t, APITRACE_TOKEN_TEXT, &tok);
 
 	return err ? err : is_text(&tok, key) ? 0 : -EBADMSG;
 }
 
-static int want_close(struct apitrace_tokens *t)
+static int expect_close(struct apitrace_tokens *t)
 {
 	struct apitrace_token tok;
 
-	return want(t, APITRACE_TOKEN_CLOSE, &tok);
+	return expect_token(t, APITRACE_TOKEN_CLOSE, &tok);
 }
 
 static int key_number(struct apitrace_tokens *t, const char *key, uint64_t *out)
 {
 	struct apitrace_token tok;
-	int err = want_key(t, key);
+	int err = expect_key(t, key);
 
 	if (!err)
-		err = want(t, APITRACE_TOKEN_UINT, &tok);
+		err = expect_token(t, APITRACE_TOKEN_UINT, &tok);
 	if (!err)
 		*out = tok.number;
 	return err;
@@ -175,14 +175,14 @@ static int build_real(struct apitrace_tokens *t, struct buf *out, uint8_t tag)
 	if (err)
 		return err;
 	put_bits(out, tag, bits, bytes);
-	return want_close(t);
+	return expect_close(t);
 }
 
 /* "hex": bytes, the member of an object */
 static int build_hex(struct apitrace_tokens *t, struct buf *out, uint8_t tag)
 {
 	struct apitrace_token tok;
-	int err = want_key(t, "hex");
+	int err = expect_key(t, "hex");
 
 	if (!err)
 		err = t->next(t, &tok);
@@ -201,24 +201,24 @@ static int build_hex(struct apitrace_tokens *t, struct buf *out, uint8_t tag)
 static int build_odd_string(struct apitrace_tokens *t, struct buf *out)
 {
 	struct apitrace_token tok;
-	int err = want(t, APITRACE_TOKEN_MAP, &tok);
+	int err = expect_token(t, APITRACE_TOKEN_MAP, &tok);
 
 	if (!err)
 		err = build_hex(t, out, APITRACE_STRING);
 	if (!err)
-		err = want_close(t);
-	return err ? err : want_close(t);
+		err = expect_close(t);
+	return err ? err : expect_close(t);
 }
 
 /* {"blob": size, "hex": bytes} */
 static int build_blob(struct apitrace_tokens *t, struct buf *out)
 {
 	struct apitrace_token tok;
-	int err = want(t, APITRACE_TOKEN_UINT, &tok);
+	int err = expect_token(t, APITRACE_TOKEN_UINT, &tok);
 
 	if (!err)
 		err = build_hex(t, out, APITRACE_BLOB);
-	return err ? err : want_close(t);
+	return err ? err : expect_close(t);
 }
 
 /* A number as enums have it: 5, -5, {"neg": 0} */
@@ -236,13 +236,13 @@ static int get_tagged(struct apitrace_tokens *t, uint8_t *tag, uint64_t *v)
 	if (tok.kind != APITRACE_TOKEN_MAP)
 		return -EBADMSG;
 	err = key_number(t, "neg", v);
-	return err ? err : want_close(t);
+	return err ? err : expect_close(t);
 }
 
 /* A key whose value the signature tells again, and the signature's id. */
 static int key_sig(struct apitrace_tokens *t, const char *key, uint64_t *sig)
 {
-	int err = want_key(t, key);
+	int err = expect_key(t, key);
 
 	if (!err)
 		err = skip(t);
@@ -262,7 +262,7 @@ static int build_enum(struct apitrace_tokens *t, struct buf *out)
 		return err;
 	apitrace_value_put_tagged(out, APITRACE_ENUM, sig);
 	apitrace_value_put_tagged(out, tag, v);
-	return want_close(t);
+	return expect_close(t);
 }
 
 /* {"mask": value, "names": [...], "sig": id, perhaps "rest": value} */
@@ -270,7 +270,7 @@ static int build_mask(struct apitrace_tokens *t, struct buf *out)
 {
 	struct apitrace_token tok;
 	uint64_t v, sig;
-	int err = want(t, APITRACE_TOKEN_UINT, &tok);
+	int err = expect_token(t, APITRACE_TOKEN_UINT, &tok);
 
 	v = tok.number;
 	if (!err)
@@ -285,7 +285,7 @@ static int build_mask(struct apitrace_tokens *t, struct buf *out)
 	if (!is_text(&tok, "rest"))
 		return -EBADMSG;
 	err = skip(t);
-	return err ? err : want_close(t);
+	return err ? err : expect_close(t);
 }
 
 /* Values up to the end of the list, counted. */
@@ -318,9 +318,9 @@ static int build_struct(struct apitrace_tokens *t, struct buf *out, unsigned int
 	if (!err)
 		err = key_number(t, "sig", &sig);
 	if (!err)
-		err = want_key(t, "m");
+		err = expect_key(t, "m");
 	if (!err)
-		err = want(t, APITRACE_TOKEN_LIST, &tok);
+		err = expect_token(t, APITRACE_TOKEN_LIST, &tok);
 	if (err)
 		return err;
 	apitrace_value_put_tagged(out, APITRACE_STRUCT, sig);
@@ -331,11 +331,11 @@ static int build_struct(struct apitrace_tokens *t, struct buf *out, unsigned int
 		if (!err)
 			err = build(t, &tok, out, depth + 1);
 		if (!err)
-			err = want_close(t);
+			err = expect_close(t);
 		if (err)
 			return err;
 	}
-	return err ? err : want_close(t);
+	return err ? err : expect_close(t);
 }
 
 /* {"human": value, "machine": value} */
@@ -349,12 +349,12 @@ static int build_repr(struct apitrace_tokens *t, struct buf *out, unsigned int d
 	if (!err)
 		err = build(t, &tok, out, depth + 1);
 	if (!err)
-		err = want_key(t, "machine");
+		err = expect_key(t, "machine");
 	if (!err)
 		err = t->next(t, &tok);
 	if (!err)
 		err = build(t, &tok, out, depth + 1);
-	return err ? err : want_close(t);
+	return err ? err : expect_close(t);
 }
 
 /* One character of valid UTF-8; what is not valid passes as bytes. */
@@ -398,19 +398,19 @@ static int build_wide(struct apitrace_tokens *t, struct buf *out)
 		return -EBADMSG;
 	}
 	end_count(out, at, cnt);
-	return want_close(t);
+	return expect_close(t);
 }
 
 /* {"p": address}, {"neg": magnitude} */
 static int build_number(struct apitrace_tokens *t, struct buf *out, uint8_t tag)
 {
 	struct apitrace_token tok;
-	int err = want(t, APITRACE_TOKEN_UINT, &tok);
+	int err = expect_token(t, APITRACE_TOKEN_UINT, &tok);
 
 	if (err)
 		return err;
 	apitrace_value_put_tagged(out, tag, tok.number);
-	return want_close(t);
+	return expect_close(t);
 }
 
 /* {"json": text}: what nests deeper than the lists of dial9 may */
@@ -418,7 +418,7 @@ static int build_nested_json(struct apitrace_tokens *t, struct buf *out, unsigne
 {
 	struct apitrace_json_tokens inner;
 	struct apitrace_token tok;
-	int err = want(t, APITRACE_TOKEN_TEXT, &tok);
+	int err = expect_token(t, APITRACE_TOKEN_TEXT, &tok);
 
 	if (err)
 		return err;
@@ -427,7 +427,7 @@ static int build_nested_json(struct apitrace_tokens *t, struct buf *out, unsigne
 	if (!err)
 		err = build(&inner.base, &tok, out, depth + 1);
 	apitrace_json_tokens_fini(&inner);
-	return err ? err : want_close(t);
+	return err ? err : expect_close(t);
 }
 
 static int build_map(struct apitrace_tokens *t, struct buf *out, unsigned int depth)
@@ -584,7 +584,7 @@ static int parse_stack(struct apitrace_tokens *t, struct buf *out)
 	struct apitrace_token tok;
 	struct buf ids = { 0 };
 	uint64_t cnt = 0;
-	int err = want(t, APITRACE_TOKEN_LIST, &tok);
+	int err = expect_token(t, APITRACE_TOKEN_LIST, &tok);
 
 	while (!err && !(err = t->next(t, &tok)) && tok.kind == APITRACE_TOKEN_UINT) {
 		apitrace_value_put_uint(&ids, tok.number);
@@ -606,14 +606,14 @@ static int parse_detail(struct apitrace_tokens *t, struct buf *out)
 {
 	struct apitrace_token tok;
 	uint64_t tag;
-	int err = want(t, APITRACE_TOKEN_UINT, &tok);
+	int err = expect_token(t, APITRACE_TOKEN_UINT, &tok);
 
 	if (err)
 		return err;
 	tag = tok.number;
 	buf_addch(out, (char)tag);
 	if (tag == APITRACE_DETAIL_ARG || tag == APITRACE_DETAIL_FLAGS) {
-		err = want(t, APITRACE_TOKEN_UINT, &tok);
+		err = expect_token(t, APITRACE_TOKEN_UINT, &tok);
 		if (err)
 			return err;
 		apitrace_value_put_uint(out, tok.number);
@@ -624,13 +624,13 @@ static int parse_detail(struct apitrace_tokens *t, struct buf *out)
 		err = apitrace_build_value(t, out);
 	else if (tag != APITRACE_DETAIL_FLAGS)
 		err = -EBADMSG;
-	return err ? err : want(t, APITRACE_TOKEN_CLOSE, &tok);
+	return err ? err : expect_token(t, APITRACE_TOKEN_CLOSE, &tok);
 }
 
 static int parse_details(struct apitrace_tokens *t, struct buf *out)
 {
 	struct apitrace_token tok;
-	int err = want(t, APITRACE_TOKEN_LIST, &tok);
+	int err = expect_token(t, APITRACE_TOKEN_LIST, &tok);
 
 	while (!err && !(err = t->next(t, &tok)) && tok.kind == APITRACE_TOKEN_LIST)
 		err = parse_detail(t, out);
@@ -646,7 +646,7 @@ int apitrace_details_parse(struct dial9_str text, struct buf *enter, bool *has_e
 
 	*has_enter = *has_leave = false;
 	apitrace_json_tokens(&t, text.ptr, text.len);
-	err = want(&t.base, APITRACE_TOKEN_MAP, &tok);
+	err = expect_token(&t.base, APITRACE_TOKEN_MAP, &tok);
 	while (!err && !(err = t.base.next(&t.base, &tok)) && tok.kind == APITRACE_TOKEN_TEXT) {
 		bool is_leave = tok.text.len == 5 && !memcmp(tok.text.ptr, "leave", 5);
 

@@ -124,7 +124,7 @@ struct dyn_tokens {
 	size_t depth;
 };
 
-static int give(struct dyn_tokens *t, const struct dial9_value *v, struct apitrace_token *out)
+static int set_token(struct dyn_tokens *t, const struct dial9_value *v, struct apitrace_token *out)
 {
 	switch (v->type) {
 	case DIAL9_VARINT:
@@ -178,7 +178,7 @@ static int dyn_next(struct apitrace_tokens *base, struct apitrace_token *out)
 	if (l->has_value) {
 		l->has_value = false;
 		v = l->value;
-		return give(t, &v, out);
+		return set_token(t, &v, out);
 	}
 	ret = l->map ? dial9_map_next(&l->it, &v, &l->value) : dial9_list_next(&l->it, &v);
 	if (ret < 0)
@@ -189,7 +189,7 @@ static int dyn_next(struct apitrace_tokens *base, struct apitrace_token *out)
 		return 0;
 	}
 	l->has_value = l->map;
-	return give(t, &v, out);
+	return set_token(t, &v, out);
 }
 
 int apitrace_dial9_get(const struct dial9_value *list, struct buf *out)

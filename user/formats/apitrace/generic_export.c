@@ -75,10 +75,10 @@ struct generic {
  * readers would cut it), addresses as an array of pointers, pairs as arrays of two, what is absent as null.
  * Types that differ only in width become one. Lists and maps nest 64 deep at most, which bounds the recursion.
  */
-static void take_value(const struct dial9_dec *dec, const struct dial9_value *v, struct buf *out,
-		       struct foreign_notes *notes);
+static void put_json_value(const struct dial9_dec *dec, const struct dial9_value *v,
+			   struct buf *out, struct foreign_notes *notes);
 
-static void take_text(struct dial9_str s, struct buf *out)
+static void put_json_text(struct dial9_str s, struct buf *out)
 {
 	bool blob = s.len && memchr(s.ptr, 0, s.len);
 
@@ -86,13 +86,13 @@ static void take_text(struct dial9_str s, struct buf *out)
 	buf_add(out, s.len ? s.ptr : "", s.len);
 }
 
-static void take_pooled(const struct dial9_dec *dec, const struct dial9_value *v, struct buf *out,
-			struct foreign_notes *notes)
+static void put_json_pooled(const struct dial9_dec *dec, const struct dial9_value *v,
+			    struct buf *out, struct foreign_notes *notes)
 {
 	struct dial9_str s;
 
 	if (!dial9_value_str(dec, v, &s)) {
-		take_text(s, out);
+		put_json_text(s, out);
 		return;
 	}
 	foreign_note(notes, FOREIGN_NOTE_CHANGED, 1, "pool ids that nothing defines, as numbers",
@@ -100,8 +100,8 @@ static void take_pooled(const struct dial9_dec *dec, const struct dial9_value *v
 	apitrace_value_put_tagged(out, APITRACE_UINT, v->id);
 }
 
-static void take_stack(const struct dial9_dec *dec, const struct dial9_value *v, struct buf *out,
-		       struct foreign_notes *notes)
+static void put_json_stack(const struct dial9_dec *dec, const struct dial9_value *v,
+			   struct buf *out, struct foreign_notes *notes)
 {
 	const uint8_t *le;
 	uint32_t cnt;
@@ -117,8 +117,8 @@ static void take_stack(const struct dial9_dec *dec, const struct dial9_value *v,
 		apitrace_value_put_tagged(out, APITRACE_POINTER, dial9_frame_at(le, i));
 }
 
-static void take_map(const struct dial9_dec *dec, const struct dial9_value *v, struct buf *out,
-		     struct foreign_notes *notes)
+static void put_json_map(const struct dial9_dec *dec, const struct dial9_value *v, struct buf *out,
+			 struct foreign_notes *notes)
 {
 	struct dial9_value key, value;
 	struct dial9_iter it;
@@ -127,13 +127,13 @@ static void take_map(const struct dial9_dec *dec, const struct dial9_value *v, s
 	dial9_iter_init(&it, v);
 	while (dial9_map_next(&it, &key, &value) == 1) {
 		apitrace_value_put_tagged(out, APITRACE_ARRAY, 2);
-		take_value(dec, &key, out, notes);
-		take_value(dec, &value, out, notes);
+		put_json_value(dec, &key, out, notes);
+		put_json_value(dec, &value, out, notes);
 	}
 }
 
-static void take_list(const struct dial9_dec *dec, const struct dial9_value *v, struct buf *out,
-		      struct foreign_notes *notes)
+static void put_json_list(const struct dial9_dec *dec, const struct dial9_value *v, struct buf *out,
+			  struct foreign_notes *notes)
 {
 	struct dial9_value elem;
 	struct dial9_iter it;
@@ -141,10 +141,10 @@ static void take_list(const struct dial9_dec *dec, const struct dial9_value *v, 
 	apitrace_value_put_tagged(out, APITRACE_ARRAY, v->list.cnt);
 	dial9_iter_init(&it, v);
 	while (dial9_list_next(&it, &elem) == 1)
-		take_value(dec, &elem, out, notes);
+		put_json_value(dec, &elem, out, notes);
 }
 
-static void take_real(double d, struct buf *out)
+static void put_json_real(double d, struct buf *out)
 {
 	uint64_t bits;
 
@@ -154,8 +154,8 @@ static void take_real(double d, struct buf *out)
 		buf_addch(out, (char)(bits >> (8 * i)));
 }
 
-static void take_value(const struct dial9_dec *dec, const struct dial9_value *v, struct buf *out,
-		       struct foreign_notes *notes)
+static void put_json_value(const struct dial9_dec *dec, const struct dial9_value *v,
+			   struct buf *out, struct foreign_notes *notes)
 {
 	switch ((enum dial9_type)v->type) {
 	case DIAL9_VARINT:
@@ -168,24 +168,24 @@ static void take_value(const struct dial9_dec *dec, const struct dial9_value *v,
 			return apitrace_value_put_tagged(out, APITRACE_NEG, 0 - (uint64_t)v->i64);
 		return apitrace_value_put_tagged(out, APITRACE_UINT, (uint64_t)v->i64);
 	case DIAL9_F64:
-		return take_real(v->f64, out);
+		return put_json_real(v->f64, out);
 	case DIAL9_BOOL:
 		return buf_addch(out, v->b ? APITRACE_TRUE : APITRACE_FALSE);
 	case DIAL9_STRING:
-		return take_text((struct dial9_str){ v->str.ptr, v->str.len }, out);
+		return put_json_text((struct dial9_str){ v->str.ptr, v->str.len }, out);
 	case DIAL9_BYTES:
 		apitrace_value_put_tagged(out, APITRACE_BLOB, v->str.len);
 		return buf_add(out, v->str.len ? v->str.ptr : "", v->str.len);
 	case DIAL9_POOLED_STRING:
-		return take_pooled(dec, v, out, notes);
+		return put_json_pooled(dec, v, out, notes);
 	case DIAL9_STACK:
 	case DIAL9_POOLED_STACK:
-		return take_stack(dec, v, out, notes);
+		return put_json_stack(dec, v, out, notes);
 	case DIAL9_STRING_MAP:
 	case DIAL9_MAP:
-		return take_map(dec, v, out, notes);
+		return put_json_map(dec, v, out, notes);
 	case DIAL9_LIST:
-		return take_list(dec, v, out, notes);
+		return put_json_list(dec, v, out, notes);
 	case DIAL9_OPTIONAL:
 		break;
 	}
@@ -467,7 +467,7 @@ static void add_args(struct generic *g, const struct dial9_event *ev, size_t at)
 	}
 	for (size_t i = 0; i < ev->value_cnt; i++) {
 		apitrace_value_put_tagged(&g->details, APITRACE_DETAIL_ARG, at++);
-		take_value(g->dec, &ev->values[i], &g->details, g->notes);
+		put_json_value(g->dec, &ev->values[i], &g->details, g->notes);
 	}
 }
 

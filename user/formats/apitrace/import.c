@@ -107,7 +107,7 @@ static void unlink_call(struct import *im, struct open_call *oc)
 }
 
 /* Writes the oldest open call as one that did not return. */
-static int give_up_oldest(struct import *im)
+static int close_oldest(struct import *im)
 {
 	struct open_call *oc = im->oldest;
 	int err;
@@ -129,7 +129,7 @@ static int enter(struct import *im, const struct apitrace_event *ev)
 			foreign_note(im->notes, FOREIGN_NOTE_CHANGED, 1,
 				     "calls open for very long, their leave apart", "call %" PRIu64,
 				     im->oldest->no);
-		err = give_up_oldest(im);
+		err = close_oldest(im);
 	}
 	if (err)
 		return err;
@@ -155,7 +155,7 @@ static int enter(struct import *im, const struct apitrace_event *ev)
 	return im->emit ? apitrace_emit_enter(im->emit, ev, im->seq) : 0;
 }
 
-static int leave(struct import *im, const struct apitrace_event *ev)
+static int import_leave(struct import *im, const struct apitrace_event *ev)
 {
 	struct open_call *oc = hmap_get(&im->by_no, ev->no);
 	int err;
@@ -183,7 +183,7 @@ static int finish_open(struct import *im)
 			     "calls that never returned", "call %" PRIu64, im->oldest->no);
 	im->left_open = im->open_cnt;
 	while (im->oldest && !err)
-		err = give_up_oldest(im);
+		err = close_oldest(im);
 	return err;
 }
 
@@ -201,7 +201,7 @@ static int one_event(struct import *im, const struct apitrace_event *ev)
 	if (im->emit)
 		err = apitrace_emit_tables(im->emit, im->seq);
 	if (!err)
-		err = ev->leave ? leave(im, ev) : enter(im, ev);
+		err = ev->leave ? import_leave(im, ev) : enter(im, ev);
 	im->seq++;
 	return err;
 }

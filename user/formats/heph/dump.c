@@ -182,7 +182,7 @@ static int flush(struct dumper *d, dial9_write_fn write, void *ctx)
 	return err;
 }
 
-static void note(struct foreign_notes *notes, const struct heph_item *it)
+static void note_item(struct foreign_notes *notes, const struct heph_item *it)
 {
 	if (it->kind == HEPH_DAMAGE && it->fresh)
 		foreign_note(notes, FOREIGN_NOTE_DAMAGED, 1, heph_scan_damage_name(it->damage),
@@ -212,7 +212,7 @@ int heph_dump(const struct foreign_input *in, const struct foreign_opts *opts, d
 	heph_scan_new(in, opts->follow, &scan);
 	while (!err && (ret = heph_scan_next(scan, &it)) > 0) {
 		packets += it.kind != HEPH_DAMAGE;
-		note(notes, &it);
+		note_item(notes, &it);
 		put_item(&d, &it);
 		if (d.out.len >= OUT_SZ || opts->follow)
 			err = flush(&d, write, ctx);
@@ -319,7 +319,7 @@ int heph_info(const struct foreign_input *in, const struct foreign_opts *opts,
 
 	heph_scan_new(in, opts->follow, &scan);
 	while ((ret = heph_scan_next(scan, &it)) > 0) {
-		note(notes, &it);
+		note_item(notes, &it);
 		add_item(&t, &it);
 	}
 	heph_scan_free(scan);

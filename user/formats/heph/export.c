@@ -390,7 +390,7 @@ static void begin_mixed(struct exporter *x)
 		heph_replay_epoch(&x->out, heph_replay_time(x->notes, epoch));
 }
 
-static void see_clock(struct exporter *x, const struct dial9_event *ev)
+static void set_first_clock(struct exporter *x, const struct dial9_event *ev)
 {
 	if (x->has_clock || !ev->has_ts)
 		return;
@@ -399,7 +399,7 @@ static void see_clock(struct exporter *x, const struct dial9_event *ev)
 	x->clock_mono = ev->ts;
 }
 
-static void see_time(struct exporter *x, const struct dial9_event *ev)
+static void update_min_time(struct exporter *x, const struct dial9_event *ev)
 {
 	if (!is_timed(ev))
 		return;
@@ -465,11 +465,11 @@ static void export_event(struct exporter *x, const struct dial9_event *ev)
 	if (x->pure && heph_replay_is(mapping, ev)) {
 		heph_replay_write(&x->out, &x->attrs, mapping, ev);
 		if (mapping->kind == HEPH_MAPPING_CLOCK)
-			see_clock(x, ev);
+			set_first_clock(x, ev);
 		return;
 	}
 	if (x->pure) {
-		see_time(x, ev);
+		update_min_time(x, ev);
 		begin_mixed(x);
 	}
 	write_mixed(x, mapping, ev);
@@ -482,12 +482,12 @@ static void survey_event(struct exporter *x, const struct dial9_event *ev)
 		heph_mapping_get(&x->mappings, ev->type_id, ev->schema);
 
 	if (mapping->kind == HEPH_MAPPING_CLOCK)
-		see_clock(x, ev);
-	see_time(x, ev);
+		set_first_clock(x, ev);
+	update_min_time(x, ev);
 	x->pure = x->pure && heph_replay_is(mapping, ev);
 }
 
-static void see_annotations(struct exporter *x, const struct dial9_frame *f)
+static void check_annotations(struct exporter *x, const struct dial9_frame *f)
 {
 	const struct dial9_schema *schema = dial9_dec_schema(x->dec, f->pool.type_id);
 	struct dial9_iter it = f->pool.iter;
@@ -511,7 +511,7 @@ static int each_frame(struct exporter *x,
 		if (f.kind == DIAL9_FRAME_EVENT)
 			on_event(x, &f.event);
 		else if (f.kind == DIAL9_FRAME_ANNOTATIONS)
-			see_annotations(x, &f);
+			check_annotations(x, &f);
 		else if (f.kind == DIAL9_FRAME_MIDHEADER)
 			heph_mapping_clear(&x->mappings);
 		if (f.kind == DIAL9_FRAME_MIDHEADER)

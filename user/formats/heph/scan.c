@@ -191,7 +191,7 @@ static int find_chained(struct heph_scan *s, size_t size, size_t *found)
  * ---- items -------------------------------------------------------------------------------------
  */
 
-static int give(struct heph_scan *s, struct heph_item *out, size_t sz)
+static int return_item(struct heph_scan *s, struct heph_item *out, size_t sz)
 {
 	out->off = s->off;
 	out->p = at(s, 0);
@@ -200,19 +200,19 @@ static int give(struct heph_scan *s, struct heph_item *out, size_t sz)
 	return 1;
 }
 
-static int give_damage(struct heph_scan *s, struct heph_item *out, enum heph_damage damage,
-		       size_t sz)
+static int return_damage(struct heph_scan *s, struct heph_item *out, enum heph_damage damage,
+			 size_t sz)
 {
 	out->kind = HEPH_DAMAGE;
 	out->damage = damage;
 	out->fresh = !s->in_run;
-	return give(s, out, sz);
+	return return_item(s, out, sz);
 }
 
 /*
  * From pos to the next plausible start, wherever that is; the end may be for a later call to find.
  */
-static int give_run(struct heph_scan *s, struct heph_item *out, enum heph_damage damage)
+static int return_run(struct heph_scan *s, struct heph_item *out, enum heph_damage damage)
 {
 	size_t end = avail(s), found;
 	int err = find(s, s->in_run ? 0 : 1, end, &found);
@@ -221,11 +221,11 @@ static int give_run(struct heph_scan *s, struct heph_item *out, enum heph_damage
 		return err;
 	if (found == end && (!s->eof || avail(s) > end)) {
 		/* What may be the start of a magic stays. */
-		give_damage(s, out, damage, end - (HEPH_MAGIC_SZ - 1));
+		return_damage(s, out, damage, end - (HEPH_MAGIC_SZ - 1));
 		s->in_run = true;
 		return 1;
 	}
-	give_damage(s, out, damage, found);
+	return_damage(s, out, damage, found);
 	s->in_run = false;
 	return 1;
 }
@@ -263,7 +263,7 @@ static bool may_search(struct heph_scan *s, size_t size)
 }
 
 /* All `size` bytes that the packet at pos claims are there. */
-static int give_packet(struct heph_scan *s, size_t size, struct heph_item *out)
+static int return_packet(struct heph_scan *s, size_t size, struct heph_item *out)
 {
 	bool has_text, fits, good = decode(s, size, out, &has_text);
 	size_t found = size;
@@ -280,10 +280,10 @@ static int give_packet(struct heph_scan *s, size_t size, struct heph_item *out)
 	if (err)
 		return err;
 	if (found < size || !has_text)
-		return give_damage(s, out, HEPH_CUT, found);
+		return return_damage(s, out, HEPH_CUT, found);
 	/* Reading ahead may have moved the window. */
 	decode(s, size, out, &has_text);
-	return give(s, out, size);
+	return return_item(s, out, size);
 }
 
 int heph_scan_next(struct heph_scan *s, struct heph_item *out)
@@ -301,18 +301,18 @@ int heph_scan_next(struct heph_scan *s, struct heph_item *out)
 		return err;
 	if (avail(s) < HEPH_START_SZ || !(magic = heph_wire_magic(at(s, 0))) ||
 	    (s->in_run && !heph_scan_plausible(at(s, 0))))
-		return give_run(s, out, HEPH_NO_PACKET);
+		return return_run(s, out, HEPH_NO_PACKET);
 	s->in_run = false;
 	out->claimed = heph_wire_u32(at(s, 0) + 4);
 	if (out->claimed < (magic == HEPH_EVENT_MAGIC ? HEPH_EVENT_MIN : HEPH_META_MIN))
-		return give_run(s, out, HEPH_NO_PACKET);
+		return return_run(s, out, HEPH_NO_PACKET);
 	if (out->claimed > HEPH_PACKET_MAX)
-		return give_run(s, out, HEPH_TRUNCATED);
+		return return_run(s, out, HEPH_TRUNCATED);
 	err = fill(s, out->claimed);
 	if (err)
 		return err;
 	if (avail(s) >= out->claimed)
-		return give_packet(s, out->claimed, out);
+		return return_packet(s, out->claimed, out);
 	err = find(s, HEPH_MAGIC_SZ, avail(s), &found);
-	return err ? err : give_damage(s, out, HEPH_TRUNCATED, found);
+	return err ? err : return_damage(s, out, HEPH_TRUNCATED, found);
 }

@@ -59,7 +59,8 @@ static void skip(struct dial9_str *rest, size_t n)
 	rest->len -= n;
 }
 
-static bool need(const struct dial9_str *rest, const void *base, size_t n, struct heph_fault *fault)
+static bool need_bytes(const struct dial9_str *rest, const void *base, size_t n,
+		       struct heph_fault *fault)
 {
 	if (rest->len >= n)
 		return true;
@@ -74,11 +75,11 @@ static bool get_str16(struct dial9_str *rest, const void *base, struct dial9_str
 {
 	size_t len;
 
-	if (!need(rest, base, 2, fault))
+	if (!need_bytes(rest, base, 2, fault))
 		return false;
 	len = get_u16(rest->ptr);
 	skip(rest, 2);
-	if (!need(rest, base, len, fault))
+	if (!need_bytes(rest, base, len, fault))
 		return false;
 	*out = (struct dial9_str){ rest->ptr, len };
 	skip(rest, len);
@@ -117,7 +118,7 @@ static bool get_array(struct dial9_str *rest, const void *base, struct heph_attr
 	struct dial9_str text;
 	const char *from;
 
-	if (!need(rest, base, 2, fault))
+	if (!need_bytes(rest, base, 2, fault))
 		return false;
 	out->cnt = get_u16(rest->ptr);
 	skip(rest, 2);
@@ -128,7 +129,7 @@ static bool get_array(struct dial9_str *rest, const void *base, struct heph_attr
 				return false;
 			continue;
 		}
-		if (!need(rest, base, 8, fault))
+		if (!need_bytes(rest, base, 8, fault))
 			return false;
 		skip(rest, 8);
 	}
@@ -142,7 +143,7 @@ static bool get_attr(struct dial9_str *rest, const void *base, struct heph_attr 
 	uint8_t scalar;
 
 	*out = (struct heph_attr){ 0 };
-	if (!get_str16(rest, base, &out->name, fault) || !need(rest, base, 1, fault))
+	if (!get_str16(rest, base, &out->name, fault) || !need_bytes(rest, base, 1, fault))
 		return false;
 	out->type = (uint8_t)*rest->ptr;
 	scalar = out->type & (uint8_t)~HEPH_ARRAY;
@@ -155,7 +156,7 @@ static bool get_attr(struct dial9_str *rest, const void *base, struct heph_attr 
 		return get_array(rest, base, out, fault);
 	if (out->type == HEPH_STR)
 		return get_str16(rest, base, &out->text, fault);
-	if (!need(rest, base, 8, fault))
+	if (!need_bytes(rest, base, 8, fault))
 		return false;
 	out->bits = heph_wire_u64(rest->ptr);
 	skip(rest, 8);

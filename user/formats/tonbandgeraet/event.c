@@ -132,7 +132,7 @@ struct cursor {
 };
 
 /* LEB128 of at most `bits` bits. Needless zero groups are fine as long as the bytes suffice. */
-static const char *take_leb(struct cursor *c, unsigned int bits, uint64_t *out)
+static const char *read_leb(struct cursor *c, unsigned int bits, uint64_t *out)
 {
 	uint64_t v = 0;
 
@@ -159,17 +159,17 @@ static uint64_t from_sign_magnitude(uint64_t v)
 	return v & 1 ? -(v >> 1) : v >> 1;
 }
 
-static const char *take_field(struct cursor *c, enum tonband_kind kind, uint64_t *out)
+static const char *read_field(struct cursor *c, enum tonband_kind kind, uint64_t *out)
 {
 	const char *why;
 
 	switch (kind) {
 	case TONBAND_U32:
-		return take_leb(c, 32, out);
+		return read_leb(c, 32, out);
 	case TONBAND_U64:
-		return take_leb(c, 64, out);
+		return read_leb(c, 64, out);
 	case TONBAND_S64:
-		why = take_leb(c, 64, out);
+		why = read_leb(c, 64, out);
 		if (!why)
 			*out = from_sign_magnitude(*out);
 		return why;
@@ -197,9 +197,9 @@ const char *tonband_event_parse(const uint8_t *payload, size_t sz, struct tonban
 	if (!type)
 		return "unknown event id";
 	if (type->has_ts)
-		why = take_leb(&c, 64, &ev->ts);
+		why = read_leb(&c, 64, &ev->ts);
 	for (int i = 0; !why && i < TONBAND_FIELDS_MAX && type->fields[i].name; i++)
-		why = take_field(&c, type->fields[i].kind, &ev->num[i]);
+		why = read_field(&c, type->fields[i].kind, &ev->num[i]);
 	if (why)
 		return why;
 	if (type->str) {

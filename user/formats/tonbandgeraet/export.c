@@ -253,7 +253,7 @@ static bool parse_number(struct dial9_str s, uint64_t max, uint64_t *out)
 }
 
 /* True when the metadata is what import wrote: then it goes back to where it came from. */
-static bool take_meta(struct export *ex, const struct dial9_event *ev)
+static bool read_meta(struct export *ex, const struct dial9_event *ev)
 {
 	struct dial9_value key, value;
 	uint64_t n, res = 0, core = 0;
@@ -353,7 +353,7 @@ static int export_event(struct export *ex, const struct dial9_dec *dec,
 	case ORIGIN_DERIVED:
 		return 0;
 	case ORIGIN_META:
-		if (take_meta(ex, ev))
+		if (read_meta(ex, ev))
 			return 0;
 		break;
 	case ORIGIN_INVALID:

@@ -134,7 +134,7 @@ static void gather(struct tonband_frames *scan, const uint8_t *p, size_t n)
 }
 
 /* True when the piece completes a frame. */
-static bool take_frame(struct tonband_frames *scan, struct tonband_item *out)
+static bool next_frame(struct tonband_frames *scan, struct tonband_item *out)
 {
 	const uint8_t *p = scan->piece.p + scan->pos;
 	size_t left = scan->piece.sz - scan->pos;
@@ -176,7 +176,7 @@ int tonband_frames_next(struct tonband_frames *scan, struct tonband_item *out)
 		}
 		if (scan->piece.fresh)
 			begin_buffer(scan);
-		if (take_frame(scan, out))
+		if (next_frame(scan, out))
 			return 1;
 	}
 }
