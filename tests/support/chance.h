@@ -2,7 +2,7 @@
 #ifndef D9_TESTS_SUPPORT_CHANCE_H
 #define D9_TESTS_SUPPORT_CHANCE_H
 
-/* Numbers that look like chance and are the same each time, from a seed. */
+/* Pseudo-random numbers, reproducible from a seed. */
 #include <stdint.h>
 
 struct chance {
@@ -23,7 +23,7 @@ static inline uint32_t chance_below(struct chance *c, uint32_t n)
 	return (uint32_t)(chance_next(c) >> 32) % n;
 }
 
-/* Of any width, and often where widths end. */
+/* Of any width, with a preference for edges of widths. */
 static inline uint64_t chance_number(struct chance *c)
 {
 	uint64_t v = chance_next(c) >> chance_below(c, 64);

@@ -2,7 +2,7 @@
 #ifndef D9_TESTS_SUPPORT_DEBUG_SERVER_H
 #define D9_TESTS_SUPPORT_DEBUG_SERVER_H
 
-/* A server of debug files on loopback, in a process of its own, as good or as bad as a test wants it. */
+/* A server of debug files on loopback, in a separate process, with selectable faults. */
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
 #include <fcntl.h>
@@ -19,25 +19,25 @@
 #include <unistd.h>
 
 enum debug_server_way {
-	DEBUG_SERVER_FILE, /* the file, whatever is asked for */
-	DEBUG_SERVER_DEBUGINFO, /* the file, and no executables */
+	DEBUG_SERVER_FILE, /* returns the file for every request */
+	DEBUG_SERVER_DEBUGINFO, /* returns the file for debug files, not for executables */
 	DEBUG_SERVER_NOTHING, /* 404 */
-	DEBUG_SERVER_SILENT, /* takes the question */
-	DEBUG_SERVER_SLOW, /* says that it has a file, and then a byte now and then */
-	DEBUG_SERVER_ENDLESS, /* one without an end, of unknown size */
-	DEBUG_SERVER_HUGE, /* says that it has 100 GB */
-	DEBUG_SERVER_CUT, /* a file that is shorter than it says */
-	DEBUG_SERVER_GARBAGE, /* no HTTP at all */
+	DEBUG_SERVER_SILENT, /* reads the request and does not answer */
+	DEBUG_SERVER_SLOW, /* announces a file, then sends a byte now and then */
+	DEBUG_SERVER_ENDLESS, /* sends without an end, with unknown size */
+	DEBUG_SERVER_HUGE, /* announces 100 GB */
+	DEBUG_SERVER_CUT, /* sends less than announced */
+	DEBUG_SERVER_GARBAGE, /* not HTTP */
 	DEBUG_SERVER_HANGS_UP,
 };
 
 struct debug_server {
 	pid_t pid;
 	char url[64];
-	unsigned int *asked; /* times; shared */
+	unsigned int *asked; /* number of requests; shared */
 };
 
-/* Whoever asked may have gone. */
+/* The client may have closed the connection. */
 static inline bool debug_server_say(int sock, const void *data, size_t sz)
 {
 	return send(sock, data, sz, MSG_NOSIGNAL) == (ssize_t)sz;
@@ -84,7 +84,7 @@ static inline void debug_server_answer(int sock, const char *question, enum debu
 	case DEBUG_SERVER_NOTHING:
 		return debug_server_head(sock, "404 Not Found", "Content-Length: 0\r\n");
 	case DEBUG_SERVER_SILENT:
-		/* until the other end has had enough */
+		/* until the client closes */
 		while (recv(sock, &byte, 1, 0) > 0)
 			;
 		return;
@@ -132,7 +132,7 @@ static inline void debug_server_run(int listener, enum debug_server_way way, con
 	}
 }
 
-/* @path is the file that it has. */
+/* @path: the file to send. */
 static inline void debug_server_start(struct debug_server *s, enum debug_server_way way,
 				      const char *path)
 {

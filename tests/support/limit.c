@@ -2,9 +2,9 @@
 /*
  * limit.c - the time limit of every test that sets none of its own
  *
- * Linked into each test program. Criterion kills the test that takes longer, says so, and goes on with the
- * next. D9_TEST_LIMIT (seconds) sets another limit, for machines of another speed. The option that
- * Criterion has for this would also shorten the limits that tests set themselves.
+ * Linked into each test program. Criterion kills a test that takes longer, reports it, and
+ * continues with the next. D9_TEST_LIMIT (seconds) sets another limit, for slower machines.
+ * Criterion's own option would also shorten the limits that tests set themselves.
  */
 #include <criterion/criterion.h>
 #include <criterion/hooks.h>
@@ -42,9 +42,9 @@ ReportHook(PRE_ALL)(struct criterion_test_set *set)
 
 #ifdef __SANITIZE_ADDRESS__
 /*
- * Criterion 2.4 never frees the record of a limit. It makes them in the process that starts the
- * tests and runs none: what leaks in a test is still found. libtraceevent 1.7 forgets a few bytes
- * when it gives up on a print fmt.
+ * Criterion 2.4 never frees the record of a limit. It allocates it in the parent process, which
+ * runs no tests: leaks of tests are still found. libtraceevent 1.7 leaks a few bytes when it fails
+ * to parse a print fmt.
  */
 __attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)

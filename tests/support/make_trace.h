@@ -3,8 +3,8 @@
 #define D9_TESTS_SUPPORT_MAKE_TRACE_H
 
 /*
- * Traces for tests of the readers, written with the public encoder in the layouts that the recorder
- * uses. Every value is given by the test, so that what must come out follows by arithmetic.
+ * Traces for tests of the readers, written with the public encoder in the recorder's layouts. The
+ * test supplies every value, so it can compute the expected result.
  */
 #include <assert.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@ struct make {
 	struct dial9_enc *enc;
 	struct dial9_schema *sample, *module, *status, *task, *symbol, *metadata, *clock, *tpsym,
 		*lost, *stats;
-	struct dial9_schema *ended; /* samples that say how their user stack ends */
+	struct dial9_schema *ended; /* samples with the end of their user stack */
 	struct dial9_schema *sched_switch, *waking;
 };
 
@@ -207,7 +207,7 @@ static inline void make_symbol(struct make *m, uint64_t ts, uint64_t addr, uint3
 	make_end(m);
 }
 
-/* What stands for an address that got no name. */
+/* The label of an unresolved address. */
 static inline void make_label(struct make *m, uint64_t ts, uint64_t addr, const char *label)
 {
 	dial9_enc_begin(m->enc, m->symbol, ts);
@@ -245,7 +245,7 @@ static inline void make_sample(struct make *m, uint64_t ts, uint32_t pid, uint32
 	make_end(m);
 }
 
-/* Of one thread, with how its user stack ends: enum prof_user_end and PROF_USER_* bits. */
+/* For one thread, with the end of its user stack: enum prof_user_end and PROF_USER_* bits. */
 static inline void make_sample_ended(struct make *m, uint64_t ts, enum prof_sample_source source,
 				     const uint64_t *frames, size_t cnt, uint8_t user_end)
 {
@@ -284,7 +284,9 @@ static inline void make_waking(struct make *m, uint64_t ts, uint32_t cpu, uint32
 	make_end(m);
 }
 
-/* Thread 10 leaves CPU 0 with this stack, is woken by 20 after 1500 ns, and is back after 1600. */
+/*
+ * Thread 10 leaves CPU 0 with this stack, is woken by 20 after 1500 ns, and runs again after 1600.
+ */
 static inline void make_wait(struct make *m, uint64_t ts, const char *comm, const uint64_t *frames,
 			     size_t cnt)
 {
@@ -307,7 +309,7 @@ static inline void make_tpsym(struct make *m, uint64_t ts, const char *event, co
 	make_end(m);
 }
 
-/* What sched_switch's print fmt says of prev_state, shortened to the states that tests use. */
+/* The rows for prev_state from sched_switch's print fmt, shortened to the states that tests use. */
 static inline void make_prev_state(struct make *m, uint64_t ts)
 {
 	static const struct {
@@ -349,7 +351,7 @@ static inline void make_figures(struct make *m, uint64_t ts, uint64_t produced, 
 	make_end(m);
 }
 
-/* The last ones of a recording. */
+/* The last statistics of a recording. */
 static inline void make_stats(struct make *m, uint64_t ts, uint64_t produced, uint64_t lost)
 {
 	make_figures(m, ts, produced, produced - lost, lost, true);
@@ -377,7 +379,7 @@ static inline void make_metadata(struct make *m, uint64_t ts, const char *const 
 	make_end(m);
 }
 
-/* A field of a tracepoint, which is a number, and its value. */
+/* A numeric field of a tracepoint, and its value. */
 struct make_number {
 	const char *name;
 	uint64_t value;
@@ -385,7 +387,7 @@ struct make_number {
 
 enum { MAKE_NUMBERS_MAX = 12 };
 
-/* A tracepoint whose fields are all numbers. */
+/* A tracepoint with numeric fields only. */
 static inline void make_numbers(struct make *m, uint64_t ts, const char *event,
 				const struct make_number *v, size_t cnt)
 {
@@ -420,14 +422,14 @@ static inline void make_fork(struct make *m, uint64_t ts, uint32_t parent, uint3
 		     { "common_pid", parent }, { "parent_pid", parent }, { "child_pid", child });
 }
 
-/* The thread @old becomes @pid, the number of its process. */
+/* The thread @old takes over @pid, the TID of its process. */
 static inline void make_exec(struct make *m, uint64_t ts, uint32_t old, uint32_t pid)
 {
 	MAKE_NUMBERS(m, ts, "sched:sched_process_exec", { "common_cpu", 0 }, { "common_pid", pid },
 		     { "pid", pid }, { "old_pid", old });
 }
 
-/* As Tokio's dial9 tells that a worker polls a task, which was spawned at @at. */
+/* As Tokio's dial9 records the start of a poll of a task spawned at @at. */
 static inline void make_poll_start(struct make *m, uint64_t ts, uint32_t worker, uint64_t task,
 				   const char *at)
 {
@@ -459,7 +461,7 @@ static inline int make_fd(const void *data, size_t sz)
 	return fd;
 }
 
-/* The trace made so far as such a file. */
+/* The trace so far, as such a file. */
 static inline int make_file(struct make *m)
 {
 	size_t sz;
@@ -468,7 +470,7 @@ static inline int make_file(struct make *m)
 	return make_fd(data, sz);
 }
 
-/* The same, and frees what make_init() got. */
+/* The same, and frees @m. */
 static inline int make_done(struct make *m)
 {
 	int fd = make_file(m);

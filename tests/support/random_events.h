@@ -3,9 +3,9 @@
 #define D9_TESTS_SUPPORT_RANDOM_EVENTS_H
 
 /*
- * From a seed: schemas and values of every type and modifier, and a stream of them through the public
- * encoder, mixed with all else that an encoder can be asked to do. Beside it stays what must come out: a
- * tree for each value, which knows nothing of the wire but how a list's elements follow each other.
+ * From a seed: schemas and values of every type and modifier, and a stream of them through the
+ * public encoder, mixed with all other operations of an encoder. The expected result is kept as a
+ * tree per value, which knows nothing of the wire format except the order of list elements.
  */
 #include <assert.h>
 #include <endian.h>
@@ -44,10 +44,10 @@ static inline char *chance_text(struct chance *c, size_t *len)
 
 struct tree {
 	uint8_t type; /* without modifier; 0: absent */
-	uint64_t num; /* all numbers, as their bits */
+	uint64_t num; /* all numbers, as bits */
 	char *data; /* text, bytes; the frames of stacks in the wire's order */
 	size_t len; /* bytes of data */
-	struct tree *kids; /* of maps key, value, key, value */
+	struct tree *kids; /* of maps: key, value, key, value */
 	uint32_t cnt;
 	uint32_t id; /* of pooled ones, once interned */
 };
@@ -140,7 +140,7 @@ static inline size_t tree_frames(const struct tree *t, uint64_t *frames)
 
 #define TREE_FRAMES_MAX 200
 
-/* Give ids to all that is pooled. */
+/* Interns all pooled values. */
 static inline void tree_intern(struct tree *t, struct dial9_enc *enc)
 {
 	uint64_t frames[TREE_FRAMES_MAX];
@@ -162,7 +162,7 @@ static inline void tree_put_int(FILE *f, uint64_t v, size_t sz)
 		fputc((int)(v & 255), f);
 }
 
-/* A value as it stands in a list; ids must be there. */
+/* A value as a list element on the wire; pooled values must be interned. */
 static inline void tree_wire(const struct tree *t, FILE *f)
 {
 	static const uint8_t fixed[16] = { [DIAL9_I64] = 8, [DIAL9_F64] = 8, [DIAL9_BOOL] = 1,
@@ -191,7 +191,7 @@ static inline void tree_wire(const struct tree *t, FILE *f)
 	}
 }
 
-/* The value as the encoder takes it, borrowing from the tree; *raw is the caller's to free. */
+/* The value for the encoder, borrowing from the tree; the caller frees *raw. */
 static inline struct dial9_value tree_value(const struct tree *t, char **raw)
 {
 	struct dial9_value v = { .type = t->type };
@@ -262,7 +262,10 @@ static inline int tree_put_nested(const struct tree *t, struct dial9_enc *enc)
 	return err ? err : dial9_enc_close(enc);
 }
 
-/* By the put that is made for the type. In a list a bare put makes its own type, so that some cannot serve. */
+/*
+ * With the put function of the type. In a list a bare put chooses its own type, so some cannot be
+ * used.
+ */
 static inline int tree_put(const struct tree *t, struct dial9_enc *enc, bool in_list)
 {
 	uint64_t frames[TREE_FRAMES_MAX];
@@ -306,7 +309,7 @@ static inline bool tree_same_bytes(const struct tree *t, const void *p, size_t s
 	return sz == t->len && (!sz || !memcmp(p, t->data, sz));
 }
 
-/* Whether the decoded value says the same; `owned`: of a copy, where pool ids are resolved. */
+/* Whether the decoded value is equal; `owned`: a copy, with resolved pool ids. */
 static inline bool tree_equals(const struct tree *t, const struct dial9_dec *dec,
 			       const struct dial9_value *v, bool owned)
 {
@@ -355,14 +358,14 @@ struct random_event {
 
 struct random_events {
 	struct chance chance;
-	struct dial9_enc *enc; /* the caller's; level 4 */
+	struct dial9_enc *enc; /* owned by the caller; level 4 */
 	struct dial9_schema *schemas[RANDOM_SCHEMAS];
 	struct dial9_event_type types[RANDOM_SCHEMAS];
 	uint64_t ts;
-	uint32_t next_id; /* for ids of the caller's own choice */
-	struct random_event *events; /* that were accepted, in order */
+	uint32_t next_id; /* for ids chosen by the caller */
+	struct random_event *events; /* accepted events, in order */
 	size_t cnt, cap;
-	size_t refused; /* events that failed, as they should */
+	size_t refused; /* events that failed as expected */
 };
 
 static inline void random_schema(struct random_events *r, size_t slot)
@@ -388,7 +391,7 @@ static inline void random_schema(struct random_events *r, size_t slot)
 		free(texts[i]);
 }
 
-/* Mostly a little later, at times much, or earlier; the last of it by the rim of 24 bits. */
+/* Mostly a little later, sometimes much later or earlier; near the limits of 24 bits. */
 static inline void random_time(struct random_events *r)
 {
 	switch (chance_below(&r->chance, 8)) {
@@ -425,7 +428,7 @@ static inline int random_write_by_values(struct random_events *r, size_t slot,
 	return err;
 }
 
-/* Field by field; with `spoil` a value too many, or one too few, or a change of mind. */
+/* Field by field; with `spoil` a value too many or too few, or a discarded event. */
 static inline int random_write_by_puts(struct random_events *r, const struct random_event *ev,
 				       bool spoil)
 {
@@ -497,7 +500,7 @@ static inline void random_event(struct random_events *r)
 		random_keep(r, &ev);
 }
 
-/* Whatever else there is to do with an encoder between two events. */
+/* Any other operation of an encoder between two events. */
 static inline void random_aside(struct random_events *r)
 {
 	size_t slot = chance_below(&r->chance, RANDOM_SCHEMAS), cnt;
@@ -533,7 +536,7 @@ static inline void random_aside(struct random_events *r)
 	}
 }
 
-/* All of it: `steps` events and asides. */
+/* Runs `steps` events and other operations. */
 static inline void random_run(struct random_events *r, uint64_t seed, size_t steps,
 			      struct dial9_enc *enc)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/types.h>
 
-/* A stream in memory, for who reads by a function. */
+/* A stream in memory, for readers that call a function. */
 struct bytes {
 	const void *data;
 	size_t sz, pos;

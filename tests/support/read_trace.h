@@ -2,7 +2,7 @@
 #ifndef D9_TESTS_SUPPORT_READ_TRACE_H
 #define D9_TESTS_SUPPORT_READ_TRACE_H
 
-/* Traces that a test made, opened for what reads them event by event. */
+/* Opens traces that a test made, to read their events. */
 #include <criterion/criterion.h>
 
 #include "tests/support/make_trace.h"
