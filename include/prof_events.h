@@ -374,44 +374,11 @@ enum prof_tp_symbol_kind {
 #define PROF_TRIGGER_CONTROL "control" /* --control */
 #define PROF_TRIGGER_END "end" /* of the recording */
 
-/* ---- RecorderStats: cumulative, each second and at the end; all varint ------------------------ */
+/* ---- RecorderStats: cumulative, each second and at the end; fields: user/events/own_events.h ---- */
 #define PROF_EV_STATS "RecorderStats"
-#define PROF_F_ELAPSED_NS "elapsed_ns"
-#define PROF_F_PRODUCED "produced"
-#define PROF_F_WRITTEN "written"
-#define PROF_F_LOST "lost"
-#define PROF_F_SAMPLES "samples"
-#define PROF_F_BPF_NS "bpf_ns"
-#define PROF_F_BPF_RUNS "bpf_runs"
-#define PROF_F_CPU_NS "cpu_ns" /* of the recorder while recording: user and system */
-#define PROF_F_RSS_BYTES "rss_bytes"
-#define PROF_F_RING_FILL_MAX_BYTES "ring_fill_max_bytes"
-#define PROF_F_BYTES_WRITTEN "bytes_written"
-#define PROF_F_BPF_SWITCH_NS "bpf_switch_ns" /* bpf_ns by program */
-#define PROF_F_BPF_WAKEUP_NS "bpf_wakeup_ns"
-#define PROF_F_BPF_TRACEPOINT_NS "bpf_tracepoint_ns"
-#define PROF_F_BPF_SAMPLE_NS "bpf_sample_ns"
 /* 1: the rings are empty, and produced = written + lost. 2: the file ends, and the recording goes on in the next */
 #define PROF_F_CLOSED "closed"
 #define PROF_CLOSED_SEGMENT 2
-#define PROF_F_REALTIME_CPU_NS "realtime_ns" /* of cpu_ns: spent at real-time priority */
-#define PROF_F_END_CPU_NS "end_cpu_ns" /* of the recorder after the end of recording */
-#define PROF_F_MEMORY_BYTES "memory_bytes" /* remembered of tasks, mappings, modules and stacks */
-#define PROF_F_FORGOTTEN "forgotten" /* modules, and processes whose mappings went, for --mem-max */
-#define PROF_F_UNWIND_TABLES "unwind_tables" /* that came into the kernel's reach */
-#define PROF_F_UNWIND_EVICTED "unwind_evicted" /* of them, to make room */
-#define PROF_F_UNWIND_TABLES_LEFT_OUT "unwind_tables_left_out" /* for want of room */
-#define PROF_F_UNWIND_BYTES "unwind_bytes" /* of the tables that are there now */
-#define PROF_F_UNWIND_LISTS "unwind_lists" /* of mappings, published */
-#define PROF_F_UNWIND_LISTS_LEFT_OUT "unwind_lists_left_out" /* with their processes, likewise */
-#define PROF_F_UNWIND_MODULES_LEFT_OUT "unwind_modules_left_out"
-#define PROF_F_KSTACKS_WALKED "kernel_stacks_walked" /* by the kernel's ORC tables */
-#define PROF_F_KSTACKS_HELPED "kernel_stacks_helped" /* by its helper, ten times as slow */
-#define PROF_F_USTACKS_REUSED "user_stacks_reused" /* that were known from a walk before */
-#define PROF_F_STACKS_COMPARED "stacks_compared" /* walked or reused, and taken the slow way too */
-#define PROF_F_WAITED_NS "waited_ns" /* that the recorder's drain waited for a CPU */
-#define PROF_F_OUTPUT_FULL_NS "output_full_ns" /* that it left records there, for want of room */
-#define PROF_F_STACKS_DIFFERING "stacks_differing" /* of them; the slow way's is in the trace */
 
 /*
  * ---- ThinningEvent: from its time on so much is left out on purpose (--max-overhead) ----
@@ -478,103 +445,5 @@ enum prof_summary_kind {
 #define PROF_KIND_STATE "state"
 #define PROF_KIND_COUNTER "counter"
 #define PROF_KIND_GAUGE "gauge"
-
-/*
- * What fields mean, by event and name: X(event, field, unit, kind). NULL for the event: of each tracepoint;
- * otherwise: nothing to say.
- */
-#define PROF_FIELD_NOTES(X)                                                                        \
-	X(NULL, PROF_TP_COMMON_CPU, NULL, PROF_KIND_CPU)                                           \
-	X(NULL, PROF_TP_COMMON_PID, NULL, PROF_KIND_TID)                                           \
-	X(PROF_EV_SCHED_SWITCH, PROF_F_PREV_PID, NULL, PROF_KIND_TID)                              \
-	X(PROF_EV_SCHED_SWITCH, PROF_F_PREV_STATE, NULL, PROF_KIND_STATE)                          \
-	X(PROF_EV_SCHED_SWITCH, PROF_F_NEXT_PID, NULL, PROF_KIND_TID)                              \
-	X(PROF_EV_SCHED_WAKING, PROF_F_PID, NULL, PROF_KIND_TID)                                   \
-	X(PROF_EV_SCHED_WAKING, PROF_F_TARGET_CPU, NULL, PROF_KIND_CPU)                            \
-	X(PROF_EV_SCHED_WAKEUP_NEW, PROF_F_PID, NULL, PROF_KIND_TID)                               \
-	X(PROF_EV_SCHED_WAKEUP_NEW, PROF_F_TARGET_CPU, NULL, PROF_KIND_CPU)                        \
-	X(PROF_EV_SCHED_MIGRATE_TASK, PROF_F_PID, NULL, PROF_KIND_TID)                             \
-	X(PROF_EV_SCHED_MIGRATE_TASK, "orig_cpu", NULL, PROF_KIND_CPU)                             \
-	X(PROF_EV_SCHED_MIGRATE_TASK, PROF_F_DEST_CPU, NULL, PROF_KIND_CPU)                        \
-	X(PROF_EV_SCHED_PROCESS_FORK, "parent_pid", NULL, PROF_KIND_TID)                           \
-	X(PROF_EV_SCHED_PROCESS_FORK, PROF_F_CHILD_PID, NULL, PROF_KIND_TID)                       \
-	X(PROF_EV_SCHED_PROCESS_EXEC, PROF_F_PID, NULL, PROF_KIND_TID)                             \
-	X(PROF_EV_SCHED_PROCESS_EXEC, PROF_F_OLD_PID, NULL, PROF_KIND_TID)                         \
-	X(PROF_EV_SCHED_PROCESS_EXIT, PROF_F_PID, NULL, PROF_KIND_TID)                             \
-	X(PROF_EV_OFF_CPU, PROF_F_OFF_NS, PROF_UNIT_NS, NULL)                                      \
-	X(PROF_EV_OFF_CPU, PROF_F_FROM_CPU, NULL, PROF_KIND_CPU)                                   \
-	X(PROF_EV_OFF_CPU, PROF_F_BLOCKED_NS, PROF_UNIT_NS, NULL)                                  \
-	X(PROF_EV_OFF_CPU, PROF_F_PREV_STATE, NULL, PROF_KIND_STATE)                               \
-	X(PROF_EV_OFF_CPU, PROF_F_WAKER_PID, NULL, PROF_KIND_TID)                                  \
-	X("sched:sched_stat_runtime", "runtime", PROF_UNIT_NS, NULL)                               \
-	X("power:cpu_frequency", "state", "kHz", PROF_KIND_GAUGE)                                  \
-	X("power:cpu_frequency", "cpu_id", NULL, PROF_KIND_CPU)                                    \
-	X("power:cpu_idle", "cpu_id", NULL, PROF_KIND_CPU)                                         \
-	X("kmem:rss_stat", "size", PROF_UNIT_BYTES, PROF_KIND_GAUGE)                               \
-	X("writeback:global_dirty_state", "nr_dirty", "pages", PROF_KIND_GAUGE)                    \
-	X("writeback:global_dirty_state", "nr_writeback", "pages", PROF_KIND_GAUGE)                \
-	X("writeback:global_dirty_state", "nr_dirtied", "pages", PROF_KIND_COUNTER)                \
-	X("writeback:global_dirty_state", "nr_written", "pages", PROF_KIND_COUNTER)                \
-	X(PROF_EV_CPU_SAMPLE, PROF_F_TID, NULL, PROF_KIND_TID)                                     \
-	X(PROF_EV_CPU_SAMPLE, PROF_F_CALLCHAIN, NULL, PROF_KIND_ADDR)                              \
-	X(PROF_EV_CPU_SAMPLE, PROF_F_CPU, NULL, PROF_KIND_CPU)                                     \
-	X(PROF_EV_CPU_SAMPLE, PROF_F_PID, NULL, PROF_KIND_PID)                                     \
-	X(PROF_EV_TASK, PROF_F_PID, NULL, PROF_KIND_PID)                                           \
-	X(PROF_EV_TASK, PROF_F_TID, NULL, PROF_KIND_TID)                                           \
-	X(PROF_EV_TASK, PROF_F_PPID, NULL, PROF_KIND_PID)                                          \
-	X(PROF_EV_PROC_MAPS, PROF_F_PID, NULL, PROF_KIND_PID)                                      \
-	X(PROF_EV_PROC_MAPS, PROF_F_START, NULL, PROF_KIND_ADDR)                                   \
-	X(PROF_EV_PROC_MAPS, PROF_F_END, NULL, PROF_KIND_ADDR)                                     \
-	X(PROF_EV_PROC_MAPS, PROF_F_OFFSET, PROF_UNIT_BYTES, NULL)                                 \
-	X(PROF_EV_SYMBOL, PROF_F_ADDR, NULL, PROF_KIND_ADDR)                                       \
-	X(PROF_EV_SYMBOL, PROF_F_SIZE, PROF_UNIT_BYTES, NULL)                                      \
-	X(PROF_EV_SYMBOL, PROF_F_BASE_ADDR, NULL, PROF_KIND_ADDR)                                  \
-	X(PROF_EV_CLOCK_SYNC, PROF_F_REALTIME_NS, PROF_UNIT_NS, NULL)                              \
-	X(PROF_EV_LOST, PROF_F_CPU, NULL, PROF_KIND_CPU)                                           \
-	X(PROF_EV_LOST, PROF_F_FIRST_NS, PROF_UNIT_NS, NULL)                                       \
-	X(PROF_EV_LOST, PROF_F_LAST_NS, PROF_UNIT_NS, NULL)                                        \
-	X(PROF_EV_TRIGGER, PROF_F_PID, NULL, PROF_KIND_PID)                                        \
-	X(PROF_EV_TRIGGER, PROF_F_TID, NULL, PROF_KIND_TID)                                        \
-	X(PROF_EV_TRIGGER, PROF_F_DURATION_NS, PROF_UNIT_NS, NULL)                                 \
-	X(PROF_EV_STATS, PROF_F_ELAPSED_NS, PROF_UNIT_NS, PROF_KIND_COUNTER)                       \
-	X(PROF_EV_STATS, PROF_F_PRODUCED, NULL, PROF_KIND_COUNTER)                                 \
-	X(PROF_EV_STATS, PROF_F_WRITTEN, NULL, PROF_KIND_COUNTER)                                  \
-	X(PROF_EV_STATS, PROF_F_LOST, NULL, PROF_KIND_COUNTER)                                     \
-	X(PROF_EV_STATS, PROF_F_SAMPLES, NULL, PROF_KIND_COUNTER)                                  \
-	X(PROF_EV_STATS, PROF_F_BPF_NS, PROF_UNIT_NS, PROF_KIND_COUNTER)                           \
-	X(PROF_EV_STATS, PROF_F_BPF_RUNS, NULL, PROF_KIND_COUNTER)                                 \
-	X(PROF_EV_STATS, PROF_F_CPU_NS, PROF_UNIT_NS, PROF_KIND_COUNTER)                           \
-	X(PROF_EV_STATS, PROF_F_RSS_BYTES, PROF_UNIT_BYTES, PROF_KIND_GAUGE)                       \
-	X(PROF_EV_STATS, PROF_F_RING_FILL_MAX_BYTES, PROF_UNIT_BYTES, PROF_KIND_GAUGE)             \
-	X(PROF_EV_STATS, PROF_F_BYTES_WRITTEN, PROF_UNIT_BYTES, PROF_KIND_COUNTER)                 \
-	X(PROF_EV_STATS, PROF_F_BPF_SWITCH_NS, PROF_UNIT_NS, PROF_KIND_COUNTER)                    \
-	X(PROF_EV_STATS, PROF_F_BPF_WAKEUP_NS, PROF_UNIT_NS, PROF_KIND_COUNTER)                    \
-	X(PROF_EV_STATS, PROF_F_BPF_TRACEPOINT_NS, PROF_UNIT_NS, PROF_KIND_COUNTER)                \
-	X(PROF_EV_STATS, PROF_F_BPF_SAMPLE_NS, PROF_UNIT_NS, PROF_KIND_COUNTER)                    \
-	X(PROF_EV_STATS, PROF_F_REALTIME_CPU_NS, PROF_UNIT_NS, PROF_KIND_COUNTER)                  \
-	X(PROF_EV_STATS, PROF_F_END_CPU_NS, PROF_UNIT_NS, PROF_KIND_COUNTER)                       \
-	X(PROF_EV_STATS, PROF_F_MEMORY_BYTES, PROF_UNIT_BYTES, PROF_KIND_GAUGE)                    \
-	X(PROF_EV_STATS, PROF_F_FORGOTTEN, NULL, PROF_KIND_COUNTER)                                \
-	X(PROF_EV_STATS, PROF_F_UNWIND_TABLES, NULL, PROF_KIND_COUNTER)                            \
-	X(PROF_EV_STATS, PROF_F_UNWIND_EVICTED, NULL, PROF_KIND_COUNTER)                           \
-	X(PROF_EV_STATS, PROF_F_UNWIND_TABLES_LEFT_OUT, NULL, PROF_KIND_COUNTER)                   \
-	X(PROF_EV_STATS, PROF_F_UNWIND_BYTES, PROF_UNIT_BYTES, PROF_KIND_GAUGE)                    \
-	X(PROF_EV_STATS, PROF_F_UNWIND_LISTS, NULL, PROF_KIND_COUNTER)                             \
-	X(PROF_EV_STATS, PROF_F_UNWIND_LISTS_LEFT_OUT, NULL, PROF_KIND_COUNTER)                    \
-	X(PROF_EV_STATS, PROF_F_UNWIND_MODULES_LEFT_OUT, NULL, PROF_KIND_COUNTER)                  \
-	X(PROF_EV_STATS, PROF_F_KSTACKS_WALKED, NULL, PROF_KIND_COUNTER)                           \
-	X(PROF_EV_STATS, PROF_F_KSTACKS_HELPED, NULL, PROF_KIND_COUNTER)                           \
-	X(PROF_EV_STATS, PROF_F_USTACKS_REUSED, NULL, PROF_KIND_COUNTER)                           \
-	X(PROF_EV_STATS, PROF_F_STACKS_COMPARED, NULL, PROF_KIND_COUNTER)                          \
-	X(PROF_EV_STATS, PROF_F_STACKS_DIFFERING, NULL, PROF_KIND_COUNTER)                         \
-	X(PROF_EV_STATS, PROF_F_WAITED_NS, PROF_UNIT_NS, PROF_KIND_COUNTER)                        \
-	X(PROF_EV_STATS, PROF_F_OUTPUT_FULL_NS, PROF_UNIT_NS, PROF_KIND_COUNTER)                   \
-	X(PROF_EV_SEGMENT_END, PROF_F_FIRST_NS, PROF_UNIT_NS, NULL)                                \
-	X(PROF_EV_SEGMENT_END, PROF_F_LAST_NS, PROF_UNIT_NS, NULL)                                 \
-	X(PROF_EV_SEGMENT_END, PROF_F_BYTES_BEFORE, PROF_UNIT_BYTES, NULL)                         \
-	X(PROF_EV_SUMMARY, PROF_F_PID, NULL, PROF_KIND_PID)                                        \
-	X(PROF_EV_SUMMARY, PROF_F_SUM_NS, PROF_UNIT_NS, NULL)                                      \
-	X(PROF_EV_SUMMARY, PROF_F_MAX_NS, PROF_UNIT_NS, NULL)                                      \
-	X(PROF_EV_SUMMARY, PROF_F_PERIOD_NS, PROF_UNIT_NS, NULL)
 
 #endif /* D9_PROF_EVENTS_H */

@@ -35,9 +35,9 @@ folders() {
 		record/control: record/encode record/unwind_maps record/symbols record/target record/process record/capture record/tracepoint record/output symbol/broker events kernel base
 		record: record/control record/encode record/unwind_maps record/symbols record/target record/process record/capture record/tracepoint record/output symbol/broker events kernel base
 		trace/source: base
-		trace/read: trace/source base
+		trace/read: events trace/source base
 		profile/sched: trace base
-		profile/sums: profile/sched trace base
+		profile/sums: profile/sched trace events base
 		profile/explain: profile/sums profile/sched trace base
 		export: profile trace base
 		export/firefox: export profile trace base
@@ -56,7 +56,7 @@ folders() {
 		cmd/report: cmd/common export profile trace base
 		cmd/sched: cmd/common export profile trace base
 		cmd/explain: cmd/common rewrite export profile trace base
-		cmd/inspect: cmd/common export profile trace base
+		cmd/inspect: cmd/common export profile trace events base
 		cmd/rewrite: cmd/common rewrite export formats symbol trace base
 		cmd/export: cmd/rewrite cmd/common rewrite export trace base
 		cmd/record: cmd/common record rewrite profile trace kernel base

@@ -269,7 +269,7 @@ Test(command, duration_ends_the_recording)
 	live_open(&lt, rec.path, false);
 	while (live_event(&lt, &ev))
 		if (ev.kind == TRACE_STATS)
-			elapsed = live_int(&ev, PROF_F_ELAPSED_NS);
+			elapsed = live_int(&ev, "elapsed_ns");
 	live_close(&lt);
 	cr_assert_geq(elapsed, (int64_t)(300 * MS_NS));
 	cr_assert_lt(elapsed, (int64_t)(1000 * MS_NS));

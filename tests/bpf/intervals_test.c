@@ -95,7 +95,7 @@ static void read_intervals(const char *path, struct seen *s, uint64_t *elapsed_n
 	*elapsed_ns = 0;
 	while (live_event(&lt, &ev)) {
 		if (ev.kind == TRACE_STATS)
-			*elapsed_ns = live_int(&ev, PROF_F_ELAPSED_NS);
+			*elapsed_ns = live_int(&ev, "elapsed_ns");
 		intervals_add(iv, lt.trace, &ev);
 	}
 	intervals_finish(iv);

@@ -71,10 +71,10 @@ static void count_stacks(const char *path, struct counted *c)
 	while (live_event(&lt, &ev)) {
 		if (!live_is(&ev, PROF_EV_STATS))
 			continue;
-		c->walked = live_int(&ev, PROF_F_KSTACKS_WALKED);
-		c->helped = live_int(&ev, PROF_F_KSTACKS_HELPED);
-		c->compared = live_int(&ev, PROF_F_STACKS_COMPARED);
-		c->differing = live_int(&ev, PROF_F_STACKS_DIFFERING);
+		c->walked = live_int(&ev, "kernel_stacks_walked");
+		c->helped = live_int(&ev, "kernel_stacks_helped");
+		c->compared = live_int(&ev, "stacks_compared");
+		c->differing = live_int(&ev, "stacks_differing");
 		if (!c->walked_first) {
 			c->walked_first = c->walked;
 			c->helped_first = c->helped;

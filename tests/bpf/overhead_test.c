@@ -230,7 +230,7 @@ static int64_t lists_of(const char *samples, const char *stacks)
 	live_open(&lt, rec.path, false);
 	while (live_event(&lt, &ev))
 		if (live_is(&ev, PROF_EV_STATS))
-			lists = live_int(&ev, PROF_F_UNWIND_LISTS);
+			lists = live_int(&ev, "unwind_lists");
 	live_close(&lt);
 	return lists;
 }

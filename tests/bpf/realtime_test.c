@@ -29,11 +29,11 @@ static void read_figures(const char *path, uint64_t least_produced, struct figur
 	while (live_event(&lt, &ev)) {
 		if (ev.kind != TRACE_STATS)
 			continue;
-		now = live_int(&ev, PROF_F_REALTIME_CPU_NS);
+		now = live_int(&ev, "realtime_ns");
 		if (now - f->realtime_ns > f->most_ns)
 			f->most_ns = now - f->realtime_ns;
 		f->realtime_ns = now;
-		f->elapsed_ns = live_int(&ev, PROF_F_ELAPSED_NS);
+		f->elapsed_ns = live_int(&ev, "elapsed_ns");
 	}
 	cr_assert_geq(lt.produced, least_produced);
 	live_close(&lt);
@@ -111,7 +111,7 @@ static void check_losses(const char *path)
 			lost += live_int(&ev, PROF_F_COUNT);
 		if (ev.kind != TRACE_STATS)
 			continue;
-		used[2] = live_int(&ev, PROF_F_REALTIME_CPU_NS);
+		used[2] = live_int(&ev, "realtime_ns");
 		cr_expect(!lost || used[2] - used[0] >= REALTIME_BUDGET_NS / 2,
 			  "%llu lost, and %llu ns of real time used", (unsigned long long)lost,
 			  (unsigned long long)(used[2] - used[0]));

@@ -384,10 +384,10 @@ static void add_loss(struct live_trace *lt, const struct trace_event *ev)
 
 static void add_stats(struct live_trace *lt, const struct trace_event *ev)
 {
-	lt->produced = live_int(ev, PROF_F_PRODUCED);
-	lt->written = live_int(ev, PROF_F_WRITTEN);
-	lt->lost = live_int(ev, PROF_F_LOST);
-	lt->samples = live_int(ev, PROF_F_SAMPLES);
+	lt->produced = live_int(ev, "produced");
+	lt->written = live_int(ev, "written");
+	lt->lost = live_int(ev, "lost");
+	lt->samples = live_int(ev, "samples");
 }
 
 void live_open(struct live_trace *lt, const char *path, bool may_be_torn)

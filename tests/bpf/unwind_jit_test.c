@@ -104,12 +104,12 @@ static void check_stack(const struct names *n, const struct trace_event *ev)
 
 static void check_stats(const struct trace_event *ev)
 {
-	figures.last_bytes = live_int(ev, PROF_F_RSS_BYTES);
-	if (live_int(ev, PROF_F_ELAPSED_NS) <= SETTLED_S * 1000000000LL)
+	figures.last_bytes = live_int(ev, "rss_bytes");
+	if (live_int(ev, "elapsed_ns") <= SETTLED_S * 1000000000LL)
 		figures.settled_bytes = figures.last_bytes;
-	figures.lists = live_int(ev, PROF_F_UNWIND_LISTS);
-	figures.left_out = live_int(ev, PROF_F_UNWIND_LISTS_LEFT_OUT);
-	figures.tables = live_int(ev, PROF_F_UNWIND_TABLES);
+	figures.lists = live_int(ev, "unwind_lists");
+	figures.left_out = live_int(ev, "unwind_lists_left_out");
+	figures.tables = live_int(ev, "unwind_tables");
 }
 
 static void print_figures(void)

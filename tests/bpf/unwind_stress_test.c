@@ -250,9 +250,9 @@ static bool is_of_maze(const struct names *n, const struct trace_event *ev)
 
 static void check_stats(const struct trace_event *ev)
 {
-	figures.evicted = live_int(ev, PROF_F_UNWIND_EVICTED);
-	figures.left_out = live_int(ev, PROF_F_UNWIND_TABLES_LEFT_OUT);
-	figures.last_bytes = live_int(ev, PROF_F_RSS_BYTES);
+	figures.evicted = live_int(ev, "unwind_evicted");
+	figures.left_out = live_int(ev, "unwind_tables_left_out");
+	figures.last_bytes = live_int(ev, "rss_bytes");
 }
 
 static void start_maze(struct live_proc *maze, char *log, size_t sz, unsigned int seconds)

@@ -18,235 +18,58 @@
 #include "base/str.h"
 #include "dial9.h"
 
-enum schema_id {
-	SCHEMA_SAMPLE,
-	SCHEMA_TASK,
-	SCHEMA_MODULE,
-	SCHEMA_MODULE_STATUS,
-	SCHEMA_MAP,
-	SCHEMA_SYMBOL,
-	SCHEMA_CLOCK,
-	SCHEMA_METADATA,
-	SCHEMA_TP_SYMBOL,
-	SCHEMA_LOST,
-	SCHEMA_STATS,
-	SCHEMA_SUMMARY,
-	SCHEMA_TRIGGER,
-	SCHEMA_THINNING,
-	SCHEMA_SEGMENT_END,
-	SCHEMA_CNT,
-};
-
-struct schema_def {
-	const char *name;
-	size_t cnt;
-	struct dial9_field fields[36];
-};
-
-static const struct schema_def schema_defs[SCHEMA_CNT] = {
-	[SCHEMA_SAMPLE] = { PROF_EV_CPU_SAMPLE,
-			    9,
-			    {
-				    { PROF_F_WORKER_ID, DIAL9_VARINT },
-				    { PROF_F_TID, DIAL9_U32 },
-				    { PROF_F_SOURCE, DIAL9_U8 },
-				    { PROF_F_THREAD_NAME, DIAL9_POOLED_STRING | DIAL9_OPTIONAL },
-				    { PROF_F_CALLCHAIN, DIAL9_STACK },
-				    { PROF_F_CPU, DIAL9_VARINT | DIAL9_OPTIONAL },
-				    { PROF_F_PID, DIAL9_U32 },
-				    { PROF_F_FLAGS, DIAL9_U8 },
-				    { PROF_F_USER_END, DIAL9_U8 },
-			    } },
-	[SCHEMA_TASK] = { PROF_EV_TASK,
-			  6,
-			  {
-				  { PROF_F_PID, DIAL9_U32 },
-				  { PROF_F_TID, DIAL9_U32 },
-				  { PROF_F_PPID, DIAL9_U32 },
-				  { PROF_F_COMM, DIAL9_POOLED_STRING },
-				  { PROF_F_EXE, DIAL9_POOLED_STRING },
-				  { PROF_F_CGROUP, DIAL9_POOLED_STRING },
-			  } },
-	[SCHEMA_MODULE] = { PROF_EV_MODULE,
-			    4,
-			    {
-				    { PROF_F_MODULE_ID, DIAL9_VARINT },
-				    { PROF_F_PATH, DIAL9_POOLED_STRING },
-				    { PROF_F_BUILD_ID, DIAL9_BYTES },
-				    { PROF_F_KIND, DIAL9_U8 },
-			    } },
-	[SCHEMA_MODULE_STATUS] = { PROF_EV_MODULE_STATUS,
-				   3,
-				   {
-					   { PROF_F_MODULE_ID, DIAL9_VARINT },
-					   { PROF_F_STATUS, DIAL9_POOLED_STRING },
-					   { PROF_F_DETAIL, DIAL9_POOLED_STRING },
-				   } },
-	[SCHEMA_MAP] = { PROF_EV_PROC_MAPS,
-			 5,
-			 {
-				 { PROF_F_PID, DIAL9_U32 },
-				 { PROF_F_START, DIAL9_VARINT },
-				 { PROF_F_END, DIAL9_VARINT },
-				 { PROF_F_OFFSET, DIAL9_VARINT },
-				 { PROF_F_MODULE_ID, DIAL9_VARINT },
-			 } },
-	[SCHEMA_SYMBOL] = { PROF_EV_SYMBOL,
-			    7,
-			    {
-				    { PROF_F_ADDR, DIAL9_VARINT },
-				    { PROF_F_SIZE, DIAL9_VARINT },
-				    { PROF_F_SYMBOL_NAME, DIAL9_POOLED_STRING },
-				    { PROF_F_INLINE_DEPTH, DIAL9_VARINT },
-				    { PROF_F_SOURCE_FILE, DIAL9_POOLED_STRING },
-				    { PROF_F_SOURCE_LINE, DIAL9_VARINT },
-				    { PROF_F_BASE_ADDR, DIAL9_VARINT },
-			    } },
-	[SCHEMA_CLOCK] = { PROF_EV_CLOCK_SYNC, 1, { { PROF_F_REALTIME_NS, DIAL9_VARINT } } },
-	[SCHEMA_METADATA] = { PROF_EV_METADATA, 1, { { PROF_F_ENTRIES, DIAL9_STRING_MAP } } },
-	[SCHEMA_TP_SYMBOL] = { PROF_EV_TP_SYMBOL,
-			       5,
-			       {
-				       { PROF_F_EVENT, DIAL9_POOLED_STRING },
-				       { PROF_F_FIELD, DIAL9_POOLED_STRING },
-				       { PROF_F_KIND, DIAL9_U8 },
-				       { PROF_F_VALUE, DIAL9_VARINT },
-				       { PROF_F_NAME, DIAL9_POOLED_STRING },
-			       } },
-	[SCHEMA_LOST] = { PROF_EV_LOST,
-			  5,
-			  {
-				  { PROF_F_CPU, DIAL9_U32 },
-				  { PROF_F_KIND, DIAL9_POOLED_STRING },
-				  { PROF_F_COUNT, DIAL9_VARINT },
-				  { PROF_F_FIRST_NS, DIAL9_VARINT },
-				  { PROF_F_LAST_NS, DIAL9_VARINT },
-			  } },
-	[SCHEMA_TRIGGER] = { PROF_EV_TRIGGER,
-			     6,
-			     {
-				     { PROF_F_REASON, DIAL9_POOLED_STRING },
-				     { PROF_F_EVENT, DIAL9_POOLED_STRING },
-				     { PROF_F_PID, DIAL9_U32 },
-				     { PROF_F_TID, DIAL9_U32 },
-				     { PROF_F_DURATION_NS, DIAL9_VARINT },
-				     { PROF_F_TOO_SOON, DIAL9_VARINT },
-			     } },
-	[SCHEMA_STATS] = { PROF_EV_STATS,
-			   34,
-			   {
-				   { PROF_F_ELAPSED_NS, DIAL9_VARINT },
-				   { PROF_F_PRODUCED, DIAL9_VARINT },
-				   { PROF_F_WRITTEN, DIAL9_VARINT },
-				   { PROF_F_LOST, DIAL9_VARINT },
-				   { PROF_F_SAMPLES, DIAL9_VARINT },
-				   { PROF_F_BPF_NS, DIAL9_VARINT },
-				   { PROF_F_BPF_RUNS, DIAL9_VARINT },
-				   { PROF_F_CPU_NS, DIAL9_VARINT },
-				   { PROF_F_RSS_BYTES, DIAL9_VARINT },
-				   { PROF_F_RING_FILL_MAX_BYTES, DIAL9_VARINT },
-				   { PROF_F_BYTES_WRITTEN, DIAL9_VARINT },
-				   { PROF_F_BPF_SWITCH_NS, DIAL9_VARINT },
-				   { PROF_F_BPF_WAKEUP_NS, DIAL9_VARINT },
-				   { PROF_F_BPF_TRACEPOINT_NS, DIAL9_VARINT },
-				   { PROF_F_BPF_SAMPLE_NS, DIAL9_VARINT },
-				   { PROF_F_CLOSED, DIAL9_VARINT },
-				   { PROF_F_REALTIME_CPU_NS, DIAL9_VARINT },
-				   { PROF_F_END_CPU_NS, DIAL9_VARINT },
-				   { PROF_F_MEMORY_BYTES, DIAL9_VARINT },
-				   { PROF_F_FORGOTTEN, DIAL9_VARINT },
-				   { PROF_F_UNWIND_TABLES, DIAL9_VARINT },
-				   { PROF_F_UNWIND_EVICTED, DIAL9_VARINT },
-				   { PROF_F_UNWIND_TABLES_LEFT_OUT, DIAL9_VARINT },
-				   { PROF_F_UNWIND_BYTES, DIAL9_VARINT },
-				   { PROF_F_UNWIND_LISTS, DIAL9_VARINT },
-				   { PROF_F_UNWIND_LISTS_LEFT_OUT, DIAL9_VARINT },
-				   { PROF_F_UNWIND_MODULES_LEFT_OUT, DIAL9_VARINT },
-				   { PROF_F_KSTACKS_WALKED, DIAL9_VARINT },
-				   { PROF_F_KSTACKS_HELPED, DIAL9_VARINT },
-				   { PROF_F_USTACKS_REUSED, DIAL9_VARINT },
-				   { PROF_F_STACKS_COMPARED, DIAL9_VARINT },
-				   { PROF_F_STACKS_DIFFERING, DIAL9_VARINT },
-				   { PROF_F_WAITED_NS, DIAL9_VARINT },
-				   { PROF_F_OUTPUT_FULL_NS, DIAL9_VARINT },
-			   } },
-	[SCHEMA_THINNING] = { PROF_EV_THINNING,
-			      3,
-			      {
-				      { PROF_F_ONE_IN, DIAL9_VARINT },
-				      { PROF_F_STACKS, DIAL9_BOOL },
-				      { PROF_F_OVERHEAD_PPM, DIAL9_VARINT },
-			      } },
-	[SCHEMA_SEGMENT_END] = { PROF_EV_SEGMENT_END,
-				 4,
-				 {
-					 { PROF_F_FIRST_NS, DIAL9_I64 },
-					 { PROF_F_LAST_NS, DIAL9_I64 },
-					 { PROF_F_BYTES_BEFORE, DIAL9_I64 },
-					 { PROF_F_MARK, DIAL9_I64 },
-				 } },
-	[SCHEMA_SUMMARY] = { PROF_EV_SUMMARY,
-			     10,
-			     {
-				     { PROF_F_PID, DIAL9_U32 },
-				     { PROF_F_COMM, DIAL9_POOLED_STRING },
-				     { PROF_F_KIND, DIAL9_U8 },
-				     { PROF_F_COUNT, DIAL9_VARINT },
-				     { PROF_F_SUM_NS, DIAL9_VARINT },
-				     { PROF_F_MAX_NS, DIAL9_VARINT },
-				     { PROF_F_PERIOD_NS, DIAL9_VARINT },
-				     { PROF_F_INVOLUNTARY, DIAL9_VARINT },
-				     { PROF_F_UNKNOWN, DIAL9_VARINT },
-				     { PROF_F_LOG2_NS, DIAL9_STRING_MAP },
-			     } },
-};
-
 struct emit {
 	struct dial9_enc *enc;
-	struct dial9_schema *schemas[SCHEMA_CNT];
+	struct dial9_schema *schemas[OWN_EVENT_CNT];
 	struct dial9_event_type sample; /* as its schema */
 	struct buf text;
 	bool followed;
 	bool pooled_stacks;
 };
 
+/* With the first @cnt of its fields. */
+static int new_schema(const struct emit *e, enum own_event_id id, size_t cnt,
+		      struct dial9_schema **out)
+{
+	const struct own_event *own = own_event(id);
+	struct dial9_field fields[OWN_FIELDS_MAX];
+
+	for (size_t i = 0; i < cnt; i++) {
+		fields[i] = (struct dial9_field){ own->fields[i].name, own->fields[i].type };
+		if (e->pooled_stacks && fields[i].type == DIAL9_STACK)
+			fields[i].type = DIAL9_POOLED_STACK;
+	}
+	return dial9_schema_new(own->name, true, fields, cnt, out);
+}
+
 int emit_new(struct dial9_enc *enc, bool pooled_stacks, struct emit **out)
 {
 	struct emit *e = xcalloc(1, sizeof(*e));
 	int i, err;
-	size_t k;
 
 	e->enc = enc;
-	for (i = 0; i < SCHEMA_CNT; i++) {
-		struct schema_def def = schema_defs[i];
-
-		for (k = 0; k < def.cnt; k++)
-			if (pooled_stacks && def.fields[k].type == DIAL9_STACK)
-				def.fields[k].type = DIAL9_POOLED_STACK;
-		err = dial9_schema_new(def.name, true, def.fields, def.cnt, &e->schemas[i]);
+	e->pooled_stacks = pooled_stacks;
+	for (i = 0; i < OWN_EVENT_CNT; i++) {
+		err = new_schema(e, i, own_event(i)->cnt - (i == OWN_TASK), &e->schemas[i]);
 		if (err) {
 			emit_free(e);
 			return err;
 		}
 	}
-	e->sample.schema = e->schemas[SCHEMA_SAMPLE];
-	e->pooled_stacks = pooled_stacks;
+	e->sample.schema = e->schemas[OWN_SAMPLE];
 	*out = e;
 	return 0;
 }
 
 int emit_tell_followed(struct emit *e)
 {
-	struct schema_def def = schema_defs[SCHEMA_TASK];
 	struct dial9_schema *schema;
-	int err;
+	int err = new_schema(e, OWN_TASK, own_event(OWN_TASK)->cnt, &schema);
 
-	def.fields[def.cnt++] = (struct dial9_field){ PROF_F_FOLLOWED, DIAL9_U8 };
-	err = dial9_schema_new(def.name, true, def.fields, def.cnt, &schema);
 	if (err)
 		return err;
-	dial9_schema_free(e->schemas[SCHEMA_TASK]);
-	e->schemas[SCHEMA_TASK] = schema;
+	dial9_schema_free(e->schemas[OWN_TASK]);
+	e->schemas[OWN_TASK] = schema;
 	e->followed = true;
 	return 0;
 }
@@ -257,7 +80,7 @@ void emit_free(struct emit *e)
 
 	if (!e)
 		return;
-	for (i = 0; i < SCHEMA_CNT; i++)
+	for (i = 0; i < OWN_EVENT_CNT; i++)
 		dial9_schema_free(e->schemas[i]);
 	buf_free(&e->text);
 	free(e);
@@ -265,7 +88,7 @@ void emit_free(struct emit *e)
 
 struct dial9_schema *const *emit_schemas(const struct emit *e, size_t *cnt)
 {
-	*cnt = SCHEMA_CNT;
+	*cnt = OWN_EVENT_CNT;
 	return e->schemas;
 }
 
@@ -279,24 +102,44 @@ struct dial9_str emit_text(struct buf *tmp, const char *s, size_t len)
 }
 
 /* The put functions remember the first error until dial9_enc_end(), so their results can wait. */
-static void begin_event(struct emit *e, enum schema_id id, uint64_t ts)
+static void begin_event(struct emit *e, enum own_event_id id, uint64_t ts)
 {
 	if (ts == EMIT_NOW)
 		ts = dial9_enc_last_ts(e->enc);
 	dial9_enc_begin(e->enc, e->schemas[id], ts);
 }
 
-static void put_text(struct emit *e, const char *s, size_t len)
+static int put_text(struct emit *e, struct dial9_str s)
 {
-	struct dial9_str str = emit_text(&e->text, s ? s : "", s ? len : 0);
+	struct dial9_str str = emit_text(&e->text, s.ptr ? s.ptr : "", s.ptr ? s.len : 0);
 
-	dial9_enc_put_str(e->enc, str.ptr, str.len);
+	return dial9_enc_put_str(e->enc, str.ptr, str.len);
 }
 
-static void put_name(struct emit *e, const char *s)
-{
-	put_text(e, s, s ? strlen(s) : 0);
-}
+/* How a member of each type is written: PUT() of a row, with these in scope. */
+#define PUT(type, member, ...) PUT_##type(ev->member);
+#define PUT_U8(v) dial9_enc_put_u64(e->enc, v)
+#define PUT_FOLLOWED(v) (e->followed ? dial9_enc_put_u64(e->enc, v) : 0)
+#define PUT_U32(v) dial9_enc_put_u64(e->enc, v)
+#define PUT_VARINT(v) dial9_enc_put_u64(e->enc, v)
+#define PUT_OPT_VARINT(v)                                                                          \
+	((v).present ? dial9_enc_put_u64(e->enc, (v).value) : dial9_enc_put_none(e->enc))
+#define PUT_I64(v) dial9_enc_put_i64(e->enc, v)
+#define PUT_BOOL(v) dial9_enc_put_bool(e->enc, v)
+#define PUT_TEXT(v) put_text(e, v)
+#define PUT_OPT_TEXT(v) ((v).ptr ? put_text(e, v) : dial9_enc_put_none(e->enc))
+#define PUT_BYTES(v) dial9_enc_put_bytes(e->enc, (v).ptr, (v).sz)
+#define PUT_STACK(v) dial9_enc_put_stack(e->enc, (v).frames, (v).cnt)
+#define PUT_STRING_MAP(v) dial9_enc_put_map(e->enc, (v).kv, (v).cnt)
+
+/* write_task() and so on: all fields of the struct, in the order of rows. */
+#define WRITER(ID, id, name)                                                                       \
+	static int write_##id(struct emit *e, uint64_t ts, const struct own_##id *ev)              \
+	{                                                                                          \
+		begin_event(e, OWN_##ID, ts);                                                      \
+		OWN_##ID##_FIELDS(PUT) return dial9_enc_end(e->enc);                               \
+	}
+OWN_EVENTS(WRITER)
 
 /* Of the fields other than the frames: worker, thread, source, no name, count, CPU, process, flags and end. */
 enum { BARE_SAMPLE_SZ_MAX = 10 + 4 + 1 + 1 + 4 + 1 + 10 + 4 + 1 + 1 };
@@ -329,196 +172,125 @@ int emit_sample(struct emit *e, const struct emit_sample *s)
 {
 	if (!s->thread_name && !e->pooled_stacks && s->ts != EMIT_NOW)
 		return emit_bare_sample(e, s);
-	begin_event(e, SCHEMA_SAMPLE, s->ts);
-	dial9_enc_put_u64(e->enc, PROF_WORKER_NONE);
-	dial9_enc_put_u64(e->enc, s->tid);
-	dial9_enc_put_u64(e->enc, s->source);
-	if (s->thread_name)
-		put_name(e, s->thread_name);
-	else
-		dial9_enc_put_none(e->enc);
-	dial9_enc_put_stack(e->enc, s->frames, s->frame_cnt);
-	dial9_enc_put_u64(e->enc, s->cpu);
-	dial9_enc_put_u64(e->enc, s->pid);
-	dial9_enc_put_u64(e->enc, s->flags);
-	dial9_enc_put_u64(e->enc, s->user_end);
-	return dial9_enc_end(e->enc);
+	return write_sample(e, s->ts,
+			    &(struct own_sample){
+				    .worker_id = PROF_WORKER_NONE,
+				    .tid = s->tid,
+				    .source = s->source,
+				    .thread_name = own_text(s->thread_name),
+				    .callchain = { s->frames, s->frame_cnt },
+				    .cpu = { true, s->cpu },
+				    .pid = s->pid,
+				    .flags = s->flags,
+				    .user_end = s->user_end,
+			    });
 }
 
-int emit_task(struct emit *e, uint64_t ts, const struct emit_task *t)
+int emit_task(struct emit *e, uint64_t ts, const struct own_task *t)
 {
-	begin_event(e, SCHEMA_TASK, ts);
-	dial9_enc_put_u64(e->enc, t->pid);
-	dial9_enc_put_u64(e->enc, t->tid);
-	dial9_enc_put_u64(e->enc, t->ppid);
-	put_name(e, t->comm);
-	put_name(e, t->exe);
-	put_name(e, t->cgroup);
-	if (e->followed)
-		dial9_enc_put_u64(e->enc, t->followed);
-	return dial9_enc_end(e->enc);
+	return write_task(e, ts, t);
 }
 
 int emit_module(struct emit *e, uint64_t ts, uint32_t id, const char *path, const uint8_t *build_id,
 		size_t build_id_sz, enum prof_module_kind kind)
 {
-	begin_event(e, SCHEMA_MODULE, ts);
-	dial9_enc_put_u64(e->enc, id);
-	put_name(e, path);
-	dial9_enc_put_bytes(e->enc, build_id, build_id_sz);
-	dial9_enc_put_u64(e->enc, kind);
-	return dial9_enc_end(e->enc);
+	return write_module(e, ts,
+			    &(struct own_module){ .module_id = id,
+						  .path = own_text(path),
+						  .build_id = { build_id, build_id_sz },
+						  .kind = kind });
 }
 
 int emit_module_status(struct emit *e, uint64_t ts, uint32_t id, const char *status,
 		       const char *detail)
 {
-	begin_event(e, SCHEMA_MODULE_STATUS, ts);
-	dial9_enc_put_u64(e->enc, id);
-	put_name(e, status);
-	put_name(e, detail);
-	return dial9_enc_end(e->enc);
+	return write_module_status(e, ts,
+				   &(struct own_module_status){ .module_id = id,
+								.status = own_text(status),
+								.detail = own_text(detail) });
 }
 
-int emit_map(struct emit *e, uint64_t ts, const struct emit_map *m)
+int emit_map(struct emit *e, uint64_t ts, const struct own_map *m)
 {
-	begin_event(e, SCHEMA_MAP, ts);
-	dial9_enc_put_u64(e->enc, m->pid);
-	dial9_enc_put_u64(e->enc, m->start);
-	dial9_enc_put_u64(e->enc, m->end);
-	dial9_enc_put_u64(e->enc, m->offset);
-	dial9_enc_put_u64(e->enc, m->module_id);
-	return dial9_enc_end(e->enc);
+	return write_map(e, ts, m);
 }
 
 int emit_symbol(struct emit *e, const struct emit_symbol *s)
 {
-	begin_event(e, SCHEMA_SYMBOL, EMIT_NOW);
-	dial9_enc_put_u64(e->enc, s->addr);
-	dial9_enc_put_u64(e->enc, s->size);
-	put_text(e, s->name, s->name_len);
-	dial9_enc_put_u64(e->enc, s->depth);
-	put_text(e, s->file, s->file_len);
-	dial9_enc_put_u64(e->enc, s->line);
-	dial9_enc_put_u64(e->enc, s->base);
-	return dial9_enc_end(e->enc);
+	return write_symbol(e, EMIT_NOW,
+			    &(struct own_symbol){ .addr = s->addr,
+						  .size = s->size,
+						  .symbol_name = { s->name, s->name_len },
+						  .inline_depth = s->depth,
+						  .source_file = { s->file, s->file_len },
+						  .source_line = s->line,
+						  .base_addr = s->base });
 }
 
 int emit_clock_sync(struct emit *e, uint64_t ts, uint64_t realtime_ns)
 {
-	begin_event(e, SCHEMA_CLOCK, ts);
-	dial9_enc_put_u64(e->enc, realtime_ns);
-	return dial9_enc_end(e->enc);
+	return write_clock(e, ts, &(struct own_clock){ .realtime_ns = realtime_ns });
 }
 
 int emit_metadata(struct emit *e, uint64_t ts, const struct dial9_str (*kv)[2], size_t cnt)
 {
-	begin_event(e, SCHEMA_METADATA, ts);
-	dial9_enc_put_map(e->enc, kv, cnt);
-	return dial9_enc_end(e->enc);
+	return write_metadata(e, ts, &(struct own_metadata){ .entries = { kv, cnt } });
 }
 
 int emit_tp_symbol(struct emit *e, uint64_t ts, const char *event, const char *field, uint8_t kind,
 		   uint64_t value, const char *name)
 {
-	begin_event(e, SCHEMA_TP_SYMBOL, ts);
-	put_name(e, event);
-	put_name(e, field);
-	dial9_enc_put_u64(e->enc, kind);
-	dial9_enc_put_u64(e->enc, value);
-	put_name(e, name);
-	return dial9_enc_end(e->enc);
+	return write_tp_symbol(e, ts,
+			       &(struct own_tp_symbol){ .event = own_text(event),
+							.field = own_text(field),
+							.kind = kind,
+							.value = value,
+							.name = own_text(name) });
 }
 
 int emit_lost(struct emit *e, uint64_t ts, uint32_t cpu, const char *kind, uint64_t cnt,
 	      uint64_t first_ns, uint64_t last_ns)
 {
-	begin_event(e, SCHEMA_LOST, ts);
-	dial9_enc_put_u64(e->enc, cpu);
-	put_name(e, kind);
-	dial9_enc_put_u64(e->enc, cnt);
-	dial9_enc_put_u64(e->enc, first_ns);
-	dial9_enc_put_u64(e->enc, last_ns);
-	return dial9_enc_end(e->enc);
+	return write_lost(e, ts,
+			  &(struct own_lost){ .cpu = cpu,
+					      .kind = own_text(kind),
+					      .count = cnt,
+					      .first_ns = first_ns,
+					      .last_ns = last_ns });
 }
 
 int emit_trigger(struct emit *e, const struct emit_trigger *t)
 {
-	begin_event(e, SCHEMA_TRIGGER, t->ts);
-	put_name(e, t->reason);
-	put_name(e, t->event ? t->event : "");
-	dial9_enc_put_u64(e->enc, t->pid);
-	dial9_enc_put_u64(e->enc, t->tid);
-	dial9_enc_put_u64(e->enc, t->ns);
-	dial9_enc_put_u64(e->enc, t->too_soon);
-	return dial9_enc_end(e->enc);
+	return write_trigger(e, t->ts,
+			     &(struct own_trigger){ .reason = own_text(t->reason),
+						    .event = own_text(t->event),
+						    .pid = t->pid,
+						    .tid = t->tid,
+						    .duration_ns = t->ns,
+						    .too_soon = t->too_soon });
 }
 
-int emit_stats(struct emit *e, uint64_t ts, const struct emit_stats *s)
+int emit_stats(struct emit *e, uint64_t ts, const struct own_stats *s)
 {
-	const uint64_t values[] = {
-		s->elapsed_ns,
-		s->produced,
-		s->written,
-		s->lost,
-		s->samples,
-		s->bpf_ns,
-		s->bpf_runs,
-		s->cpu_ns,
-		s->rss_bytes,
-		s->ring_fill_max_bytes,
-		s->bytes_written,
-		s->bpf_switch_ns,
-		s->bpf_wakeup_ns,
-		s->bpf_tracepoint_ns,
-		s->bpf_sample_ns,
-		s->closed,
-		s->realtime_ns,
-		s->end_cpu_ns,
-		s->memory_bytes,
-		s->forgotten,
-		s->unwind_tables,
-		s->unwind_evicted,
-		s->unwind_tables_left_out,
-		s->unwind_bytes,
-		s->unwind_lists,
-		s->unwind_lists_left_out,
-		s->unwind_modules_left_out,
-		s->kernel_stacks_walked,
-		s->kernel_stacks_helped,
-		s->user_stacks_reused,
-		s->stacks_compared,
-		s->stacks_differing,
-		s->waited_ns,
-		s->output_full_ns,
-	};
-	size_t i;
-
-	begin_event(e, SCHEMA_STATS, ts);
-	for (i = 0; i < sizeof(values) / sizeof(values[0]); i++)
-		dial9_enc_put_u64(e->enc, values[i]);
-	return dial9_enc_end(e->enc);
+	return write_stats(e, ts, s);
 }
 
 int emit_thinning(struct emit *e, uint64_t ts, uint64_t one_in, bool stacks, uint64_t overhead_ppm)
 {
-	begin_event(e, SCHEMA_THINNING, ts);
-	dial9_enc_put_u64(e->enc, one_in);
-	dial9_enc_put_bool(e->enc, stacks);
-	dial9_enc_put_u64(e->enc, overhead_ppm);
-	return dial9_enc_end(e->enc);
+	return write_thinning(e, ts,
+			      &(struct own_thinning){ .one_in = one_in,
+						      .stacks = stacks,
+						      .overhead_ppm = overhead_ppm });
 }
 
 int emit_segment_end(struct emit *e, uint64_t first_ns, uint64_t last_ns)
 {
-	const uint64_t bytes = dial9_enc_bytes(e->enc);
-
-	begin_event(e, SCHEMA_SEGMENT_END, EMIT_NOW);
-	dial9_enc_put_i64(e->enc, (int64_t)first_ns);
-	dial9_enc_put_i64(e->enc, (int64_t)last_ns);
-	dial9_enc_put_i64(e->enc, (int64_t)bytes);
-	dial9_enc_put_i64(e->enc, (int64_t)PROF_SEGMENT_END_MARK);
-	return dial9_enc_end(e->enc);
+	return write_segment_end(
+		e, EMIT_NOW,
+		&(struct own_segment_end){ .first_ns = (int64_t)first_ns,
+					   .last_ns = (int64_t)last_ns,
+					   .bytes_before = (int64_t)dial9_enc_bytes(e->enc),
+					   .mark = (int64_t)PROF_SEGMENT_END_MARK });
 }
 
 int emit_summary(struct emit *e, uint64_t ts, const struct emit_summary *s)
@@ -536,16 +308,15 @@ int emit_summary(struct emit *e, uint64_t ts, const struct emit_summary *s)
 		kv[cnt][1].ptr = text[cnt][1];
 		cnt++;
 	}
-	begin_event(e, SCHEMA_SUMMARY, ts);
-	dial9_enc_put_u64(e->enc, s->pid);
-	put_name(e, s->comm);
-	dial9_enc_put_u64(e->enc, s->kind);
-	dial9_enc_put_u64(e->enc, s->cnt);
-	dial9_enc_put_u64(e->enc, s->sum_ns);
-	dial9_enc_put_u64(e->enc, s->max_ns);
-	dial9_enc_put_u64(e->enc, s->period_ns);
-	dial9_enc_put_u64(e->enc, s->involuntary);
-	dial9_enc_put_u64(e->enc, s->unknown);
-	dial9_enc_put_map(e->enc, kv, cnt);
-	return dial9_enc_end(e->enc);
+	return write_summary(e, ts,
+			     &(struct own_summary){ .pid = s->pid,
+						    .comm = own_text(s->comm),
+						    .kind = s->kind,
+						    .count = s->cnt,
+						    .sum_ns = s->sum_ns,
+						    .max_ns = s->max_ns,
+						    .period_ns = s->period_ns,
+						    .involuntary = s->involuntary,
+						    .unknown = s->unknown,
+						    .log2_ns = { kv, cnt } });
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "dial9.h"
+#include "events/own_events.h"
 #include "prof_events.h"
 
 struct buf;
@@ -43,12 +44,8 @@ struct emit_sample {
 };
 int emit_sample(struct emit *e, const struct emit_sample *s);
 
-struct emit_task {
-	uint32_t pid, tid, ppid;
-	const char *comm, *exe, *cgroup;
-	bool followed; /* see emit_tell_followed() */
-};
-int emit_task(struct emit *e, uint64_t ts, const struct emit_task *t);
+/* @t->followed counts after emit_tell_followed() only. */
+int emit_task(struct emit *e, uint64_t ts, const struct own_task *t);
 
 int emit_module(struct emit *e, uint64_t ts, uint32_t id, const char *path, const uint8_t *build_id,
 		size_t build_id_sz, enum prof_module_kind kind);
@@ -57,12 +54,7 @@ int emit_module(struct emit *e, uint64_t ts, uint32_t id, const char *path, cons
 int emit_module_status(struct emit *e, uint64_t ts, uint32_t id, const char *status,
 		       const char *detail);
 
-struct emit_map {
-	uint32_t pid;
-	uint64_t start, end, offset;
-	uint32_t module_id;
-};
-int emit_map(struct emit *e, uint64_t ts, const struct emit_map *m);
+int emit_map(struct emit *e, uint64_t ts, const struct own_map *m);
 
 struct emit_symbol {
 	uint64_t addr; /* packed */
@@ -94,24 +86,7 @@ struct emit_trigger {
 };
 int emit_trigger(struct emit *e, const struct emit_trigger *t);
 
-struct emit_stats {
-	uint64_t elapsed_ns;
-	uint64_t produced, written, lost; /* tracepoint records */
-	uint64_t samples;
-	uint64_t bpf_ns, bpf_runs;
-	uint64_t bpf_switch_ns, bpf_wakeup_ns, bpf_tracepoint_ns, bpf_sample_ns;
-	uint64_t cpu_ns, realtime_ns, end_cpu_ns, rss_bytes;
-	uint64_t ring_fill_max_bytes;
-	uint64_t bytes_written;
-	uint64_t closed; /* 1: no record is under way any more: the last one. 2: the last of this segment */
-	uint64_t memory_bytes, forgotten;
-	uint64_t unwind_tables, unwind_evicted, unwind_tables_left_out, unwind_bytes;
-	uint64_t unwind_lists, unwind_lists_left_out, unwind_modules_left_out;
-	uint64_t kernel_stacks_walked, kernel_stacks_helped, user_stacks_reused;
-	uint64_t stacks_compared, stacks_differing;
-	uint64_t waited_ns, output_full_ns;
-};
-int emit_stats(struct emit *e, uint64_t ts, const struct emit_stats *s);
+int emit_stats(struct emit *e, uint64_t ts, const struct own_stats *s);
 
 /* Of @one_in time slices one is recorded. */
 int emit_thinning(struct emit *e, uint64_t ts, uint64_t one_in, bool stacks, uint64_t overhead_ppm);

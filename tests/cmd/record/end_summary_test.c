@@ -30,14 +30,14 @@ static void expect(const struct recorder_result *result, const char *want)
 Test(end_summary, figures_of_a_recording)
 {
 	const struct recorder_result result = {
-		.totals = { .elapsed_ns = 2000000000,
-			    .produced = 1001,
-			    .written = 999,
-			    .lost = 2,
-			    .samples = 1,
-			    .bpf_ns = 20000000,
-			    .cpu_ns = 40000000,
-			    .bytes = 25000 },
+		.totals.stats = { .elapsed_ns = 2000000000,
+				  .produced = 1001,
+				  .written = 999,
+				  .lost = 2,
+				  .samples = 1,
+				  .bpf_ns = 20000000,
+				  .cpu_ns = 40000000,
+				  .bytes_written = 25000 },
 		.sampler = "cycles",
 		.hz = 99,
 	};
@@ -51,7 +51,7 @@ Test(end_summary, figures_of_a_recording)
 Test(end_summary, nothing_has_no_size)
 {
 	const struct recorder_result result = {
-		.totals = { .elapsed_ns = 1000000000, .bytes = 1500 },
+		.totals.stats = { .elapsed_ns = 1000000000, .bytes_written = 1500 },
 	};
 
 	expect(&result, "[ dial9-prof: 1.0 s, 0 events (0 lost) and 0 samples in 1.5 kB; cost: BPF "

@@ -176,7 +176,7 @@ Test(event_counts, figures_that_a_writer_leaves_out_are_zero)
 	struct make m;
 
 	make_init(&m, NULL);
-	MAKE_NUMBERS(&m, 5, PROF_EV_STATS, { PROF_F_WRITTEN, 77 });
+	MAKE_NUMBERS(&m, 5, PROF_EV_STATS, { "written", 77 });
 	r = run(&m, &c);
 	stats = &event_counts_part(&c, 0)->stats;
 	cr_assert(stats->figures.known);
@@ -185,9 +185,10 @@ Test(event_counts, figures_that_a_writer_leaves_out_are_zero)
 	cr_assert_eq(stats->figures.lost, 0);
 	cr_assert_not(stats->figures.closed);
 	cr_assert_not(stats->has_closed);
-	cr_assert_eq(stats->elapsed_ns | stats->samples | stats->bpf_ns | stats->bpf_runs, 0);
-	cr_assert_eq(stats->cpu_ns | stats->rss_bytes | stats->ring_fill_max_bytes, 0);
-	cr_assert_eq(stats->bytes_written, 0);
+	cr_assert_eq(stats->v.elapsed_ns | stats->v.samples | stats->v.bpf_ns | stats->v.bpf_runs,
+		     0);
+	cr_assert_eq(stats->v.cpu_ns | stats->v.rss_bytes | stats->v.ring_fill_max_bytes, 0);
+	cr_assert_eq(stats->v.bytes_written, 0);
 	event_counts_fini(&c);
 	reader_free(r);
 	make_fini(&m);

@@ -42,7 +42,8 @@ int status_thinning(struct status *s, uint64_t one_in, bool stacks, uint64_t ppm
 
 void status_totals(struct status *s, uint64_t now_ns, struct status_totals *out)
 {
-	*out = (struct status_totals){ .bpf_ns = s->spent / 2, .cpu_ns = s->spent - s->spent / 2 };
+	*out = (struct status_totals){ .stats = { .bpf_ns = s->spent / 2,
+						  .cpu_ns = s->spent - s->spent / 2 } };
 	s->asked++;
 }
 

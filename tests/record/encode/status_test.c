@@ -477,14 +477,14 @@ Test(status, what_was_produced_was_written_or_lost)
 	capture.counts.nested = 4;
 	capture.rings[1].malformed = 2;
 	status_totals(status, START + 77, &t);
-	cr_expect_eq(t.elapsed_ns, 77);
-	cr_expect_eq(t.produced, 14, "what the kernel refused was produced as well");
-	cr_expect_eq(t.written, 3);
-	cr_expect_eq(t.lost, 11);
-	cr_expect_eq(t.samples, 2);
+	cr_expect_eq(t.stats.elapsed_ns, 77);
+	cr_expect_eq(t.stats.produced, 14, "what the kernel refused was produced as well");
+	cr_expect_eq(t.stats.written, 3);
+	cr_expect_eq(t.stats.lost, 11);
+	cr_expect_eq(t.stats.samples, 2);
 	cr_expect_eq(t.samples_lost, 8);
-	cr_expect_eq(t.realtime_ns, 70);
-	cr_expect_eq(t.bytes, dial9_enc_bytes(rig.enc));
+	cr_expect_eq(t.stats.realtime_ns, 70);
+	cr_expect_eq(t.stats.bytes_written, dial9_enc_bytes(rig.enc));
 }
 
 static void spend_bpf(void)
@@ -600,17 +600,17 @@ Test(status, cpu_time_is_told_from_getting_ready_and_from_the_end)
 	started = cpu_ns();
 	burn();
 	status_totals(status, START, &t);
-	cr_expect_geq(t.cpu_ns + slack, 40000000);
-	cr_expect_leq(t.cpu_ns, cpu_ns() - before + slack);
-	cr_expect_eq(t.end_cpu_ns, 0);
+	cr_expect_geq(t.stats.cpu_ns + slack, 40000000);
+	cr_expect_leq(t.stats.cpu_ns, cpu_ns() - before + slack);
+	cr_expect_eq(t.stats.end_cpu_ns, 0);
 	status_end(status);
 	before = cpu_ns();
 	burn();
 	status_totals(status, START, &after);
-	cr_expect_geq(after.cpu_ns, t.cpu_ns);
-	cr_expect_leq(after.cpu_ns, before - started + 2 * slack);
-	cr_expect_geq(after.end_cpu_ns + slack, 40000000);
-	cr_expect_leq(after.end_cpu_ns, cpu_ns() - before + 2 * slack);
+	cr_expect_geq(after.stats.cpu_ns, t.stats.cpu_ns);
+	cr_expect_leq(after.stats.cpu_ns, before - started + 2 * slack);
+	cr_expect_geq(after.stats.end_cpu_ns + slack, 40000000);
+	cr_expect_leq(after.stats.end_cpu_ns, cpu_ns() - before + 2 * slack);
 }
 
 /* A thread of the same kind keeps this one from the only CPU that both may use. */
@@ -636,14 +636,14 @@ Test(status, time_without_a_cpu_and_without_room_is_told)
 	do {
 		burn();
 		status_totals(status, START, &after);
-	} while (after.waited_ns - before.waited_ns < 50000000);
+	} while (after.stats.waited_ns - before.stats.waited_ns < 50000000);
 	__atomic_store_n(&over, true, __ATOMIC_RELEASE);
 	pthread_join(thread, NULL);
-	cr_expect_eq(before.output_full_ns, 0);
+	cr_expect_eq(before.stats.output_full_ns, 0);
 	status_output_full(status, 3);
 	status_output_full(status, 4);
 	status_totals(status, START, &after);
-	cr_expect_eq(after.output_full_ns, 7);
+	cr_expect_eq(after.stats.output_full_ns, 7);
 }
 
 /* ---- the end ------------------------------------------------------------------------------------------------ */

@@ -130,9 +130,9 @@ Test(layout, fields_have_their_names_and_the_first_of_a_name_its_role)
 Test(layout, numbers_have_their_place_unless_it_depends_on_the_event)
 {
 	const struct dial9_field f[] = {
-		{ "tid", DIAL9_U32 },	  { "pid", DIAL9_I64 },
-		{ "comm", DIAL9_STRING }, { "cpu", DIAL9_VARINT | DIAL9_OPTIONAL },
-		{ "closed", DIAL9_BOOL },
+		{ "tid", DIAL9_U32 },	      { "pid", DIAL9_I64 },
+		{ "comm", DIAL9_STRING },     { "cpu", DIAL9_VARINT | DIAL9_OPTIONAL },
+		{ "unfinished", DIAL9_BOOL },
 	};
 	const struct dial9_value v[] = { { .u64 = 7 }, { .i64 = 8 } };
 	const struct trace_schema *ts;
@@ -144,7 +144,7 @@ Test(layout, numbers_have_their_place_unless_it_depends_on_the_event)
 	cr_expect_eq((const char *)v + ts->number[ROLE_PID], (const char *)&v[1].i64);
 	cr_expect_eq(ts->number[ROLE_COMM], -1);
 	cr_expect_eq(ts->number[ROLE_CPU], TRACE_NUMBER_MAYBE);
-	cr_expect_eq(ts->number[ROLE_CLOSED], TRACE_NUMBER_MAYBE);
+	cr_expect_eq(ts->number[ROLE_UNFINISHED], TRACE_NUMBER_MAYBE);
 	cr_expect_eq(ts->number[ROLE_PPID], -1);
 	done(&fx);
 }

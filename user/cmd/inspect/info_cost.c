@@ -15,11 +15,11 @@ enum { WAITED_PART = 20 }; /* of the time */
 /* What made it late, where records were lost or might have been. */
 static void put_waits(struct info *in, const struct event_counts_stats *s)
 {
-	if (s->waited_ns >= s->elapsed_ns / WAITED_PART)
-		buf_printf(&in->out, "; waited %.1f s for a CPU", (double)s->waited_ns / 1e9);
-	if (s->output_full_ns)
+	if (s->v.waited_ns >= s->v.elapsed_ns / WAITED_PART)
+		buf_printf(&in->out, "; waited %.1f s for a CPU", (double)s->v.waited_ns / 1e9);
+	if (s->v.output_full_ns)
 		buf_printf(&in->out, "; the output was behind for %.1f s",
-			   (double)s->output_full_ns / 1e9);
+			   (double)s->v.output_full_ns / 1e9);
 }
 
 void info_cost(struct info *in, uint32_t part)
@@ -29,23 +29,24 @@ void info_cost(struct info *in, uint32_t part)
 	char rss[32], ring[32];
 	uint64_t sz;
 
-	if (!s->figures.known || !s->elapsed_ns)
+	if (!s->figures.known || !s->v.elapsed_ns)
 		return;
 	buf_printf(&in->out, "%-15s BPF %.2f%% + recorder %.2f%% of one CPU over %.1f s",
-		   "overhead", 100.0 * (double)s->bpf_ns / (double)s->elapsed_ns,
-		   100.0 * (double)s->cpu_ns / (double)s->elapsed_ns, (double)s->elapsed_ns / 1e9);
-	if (s->realtime_ns)
+		   "overhead", 100.0 * (double)s->v.bpf_ns / (double)s->v.elapsed_ns,
+		   100.0 * (double)s->v.cpu_ns / (double)s->v.elapsed_ns,
+		   (double)s->v.elapsed_ns / 1e9);
+	if (s->v.realtime_ns)
 		buf_printf(&in->out, " (%.2f%% at real-time priority)",
-			   100.0 * (double)s->realtime_ns / (double)s->elapsed_ns);
-	if (s->end_cpu_ns >= TOLD_NS)
+			   100.0 * (double)s->v.realtime_ns / (double)s->v.elapsed_ns);
+	if (s->v.end_cpu_ns >= TOLD_NS)
 		buf_printf(&in->out, ", then %.2f s of CPU time for the end",
-			   (double)s->end_cpu_ns / 1e9);
+			   (double)s->v.end_cpu_ns / 1e9);
 	put_waits(in, s);
-	if (s->bpf_runs)
+	if (s->v.bpf_runs)
 		buf_printf(&in->out, "; %.0f ns a BPF run",
-			   (double)s->bpf_ns / (double)s->bpf_runs);
-	str_bytes(rss, s->rss_bytes);
-	str_bytes(ring, s->ring_fill_max_bytes);
+			   (double)s->v.bpf_ns / (double)s->v.bpf_runs);
+	str_bytes(rss, s->v.rss_bytes);
+	str_bytes(ring, s->v.ring_fill_max_bytes);
 	buf_printf(&in->out, "; memory %s, fullest ring %s", rss, ring);
 	if (size && !str_parse_u64(size, UINT64_MAX, &sz)) {
 		str_bytes(ring, sz);

@@ -63,40 +63,51 @@ static void json_account(struct info *in, const struct event_counts_part *c)
 	json_end(&in->out, "}");
 }
 
+/* When the object has a counter: the last column of OWN_STATS_FIELDS(). */
+enum has { HAS_ALWAYS, HAS_FIELD, HAS_STACKS, HAS_LATE, HAS_NEVER };
+
+static bool has_counter(const struct event_counts_stats *s, size_t i, enum has when)
+{
+	switch (when) {
+	case HAS_ALWAYS:
+		return true;
+	case HAS_FIELD:
+		return s->fields >> i & 1;
+	case HAS_STACKS:
+		return s->v.kernel_stacks_walked || s->v.kernel_stacks_helped;
+	case HAS_LATE:
+		return s->v.waited_ns || s->v.output_full_ns;
+	case HAS_NEVER:
+		break;
+	}
+	return false;
+}
+
 static void json_stats(struct info *in, const struct event_counts_part *c)
 {
+	static const struct {
+		const char *name;
+		size_t off;
+		enum has when;
+	} counters[] = {
+#define COUNTER(type, member, unit, kind, doc, when)                                               \
+	{ #member, offsetof(struct own_stats, member), HAS_##when },
+		OWN_STATS_FIELDS(COUNTER)
+#undef COUNTER
+	};
 	const struct event_counts_stats *s = &c->stats;
 	const struct loss_accounting_figures *f = &s->figures;
 
 	if (!f->known)
 		return;
 	json_object(&in->out, "stats");
-	json_u64s(&in->out, { "elapsed_ns", s->elapsed_ns }, { "produced", f->produced },
-		  { "written", f->written }, { "lost", f->lost },
-		  { "in_flight", loss_accounting_in_flight(f) },
+	json_u64s(&in->out, { "in_flight", loss_accounting_in_flight(f) },
 		  { "written_here", c->tracepoints });
 	json_bool(&in->out, "balanced", loss_accounting_verdict(f) == LOSS_ACCOUNTING_BALANCED);
-	json_u64s(&in->out, { "samples", s->samples }, { "bpf_ns", s->bpf_ns },
-		  { "bpf_runs", s->bpf_runs }, { "cpu_ns", s->cpu_ns },
-		  { "realtime_ns", s->realtime_ns }, { "end_cpu_ns", s->end_cpu_ns },
-		  { "rss_bytes", s->rss_bytes }, { "ring_fill_max_bytes", s->ring_fill_max_bytes },
-		  { "bytes_written", s->bytes_written });
-	if (s->has_unwinding)
-		json_u64s(&in->out, { "unwind_tables", s->unwind_tables },
-			  { "unwind_evicted", s->unwind_evicted },
-			  { "unwind_tables_left_out", s->unwind_tables_left_out },
-			  { "unwind_bytes", s->unwind_bytes }, { "unwind_lists", s->unwind_lists },
-			  { "unwind_lists_left_out", s->unwind_lists_left_out },
-			  { "unwind_modules_left_out", s->unwind_modules_left_out });
-	if (s->kernel_stacks_walked || s->kernel_stacks_helped)
-		json_u64s(&in->out, { "kernel_stacks_walked", s->kernel_stacks_walked },
-			  { "kernel_stacks_helped", s->kernel_stacks_helped },
-			  { "user_stacks_reused", s->user_stacks_reused },
-			  { "stacks_compared", s->stacks_compared },
-			  { "stacks_differing", s->stacks_differing });
-	if (s->waited_ns || s->output_full_ns)
-		json_u64s(&in->out, { "waited_ns", s->waited_ns },
-			  { "output_full_ns", s->output_full_ns });
+	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++)
+		if (has_counter(s, i, counters[i].when))
+			json_u64(&in->out, counters[i].name,
+				 *(const uint64_t *)((const char *)&s->v + counters[i].off));
 	json_end(&in->out, "}");
 }
 

@@ -16,21 +16,21 @@ static void put_unwinding(struct info *in, const struct event_counts_stats *s)
 {
 	char bytes[32], evicted[32];
 
-	if (!s->unwind_lists)
+	if (!s->v.unwind_lists)
 		return;
 	buf_printf(&in->out, "%-15s ", "unwinding");
-	str_bytes(bytes, s->unwind_bytes);
-	str_counted(&in->out, s->unwind_tables, "table");
+	str_bytes(bytes, s->v.unwind_bytes);
+	str_counted(&in->out, s->v.unwind_tables, "table");
 	buf_printf(&in->out, ", %s now", bytes);
-	if (s->unwind_evicted) {
-		str_count(evicted, s->unwind_evicted);
+	if (s->v.unwind_evicted) {
+		str_count(evicted, s->v.unwind_evicted);
 		buf_printf(&in->out, ", %s made way", evicted);
 	}
-	put_left_out(in, s->unwind_tables_left_out, "table");
-	put_left_out(in, s->unwind_lists_left_out, "list");
-	put_left_out(in, s->unwind_modules_left_out, "module");
+	put_left_out(in, s->v.unwind_tables_left_out, "table");
+	put_left_out(in, s->v.unwind_lists_left_out, "list");
+	put_left_out(in, s->v.unwind_modules_left_out, "module");
 	buf_addstr(&in->out, "; ");
-	str_counted(&in->out, s->unwind_lists, "list");
+	str_counted(&in->out, s->v.unwind_lists, "list");
 	buf_addstr(&in->out, " of mappings\n");
 }
 
@@ -39,15 +39,15 @@ static void put_kernel_stacks(struct info *in, const struct event_counts_stats *
 {
 	char walked[32], helped[32], compared[32], differing[32];
 
-	if (!s->kernel_stacks_walked && !s->kernel_stacks_helped)
+	if (!s->v.kernel_stacks_walked && !s->v.kernel_stacks_helped)
 		return;
-	str_count(walked, s->kernel_stacks_walked);
-	str_count(helped, s->kernel_stacks_helped);
+	str_count(walked, s->v.kernel_stacks_walked);
+	str_count(helped, s->v.kernel_stacks_helped);
 	buf_printf(&in->out, "%-15s ", "kernel stacks");
 	buf_printf(&in->out, "%s walked, %s by the kernel's helper", walked, helped);
-	if (s->stacks_compared) {
-		str_count(compared, s->stacks_compared);
-		str_count(differing, s->stacks_differing);
+	if (s->v.stacks_compared) {
+		str_count(compared, s->v.stacks_compared);
+		str_count(differing, s->v.stacks_differing);
 		buf_printf(&in->out, "; %s compared, %s different", compared, differing);
 	}
 	buf_addch(&in->out, '\n');

@@ -9,47 +9,28 @@
 #include "export/name_text.h"
 #include "trace/read/trace.h"
 
-static bool is_trigger(const struct trace_event *ev)
+static uint32_t text_id(struct names *n, struct dial9_str s)
 {
-	const struct dial9_schema *schema = ev->schema->schema;
-
-	return ev->kind == TRACE_OTHER && !strcmp(dial9_schema_name(schema), PROF_EV_TRIGGER);
-}
-
-static uint32_t text_of(struct names *n, const struct trace *t, const struct trace_event *ev,
-			const char *field)
-{
-	const int32_t at = trace_field_at(ev->schema, field);
-	struct dial9_str s;
-
-	return at >= 0 && trace_value_str(t, &ev->values[at], &s) ? names_add(n, s.ptr, s.len) :
-								    NAMES_NONE;
-}
-
-static uint64_t number_of(const struct trace_event *ev, const char *field)
-{
-	const int32_t at = trace_field_at(ev->schema, field);
-	uint64_t v;
-
-	return at >= 0 && trace_value_u64(&ev->values[at], &v) ? v : 0;
+	return s.ptr ? names_add(n, s.ptr, s.len) : NAMES_NONE;
 }
 
 void info_triggers_add(struct info *in, const struct trace_event *ev)
 {
-	const struct trace *t = reader_trace(in->reader);
+	struct own_trigger own = { .tid = 0 };
 
-	if (!ev->has_ts || !is_trigger(ev))
+	if (!ev->has_ts || ev->schema->own.event != own_event(OWN_TRIGGER))
 		return;
-	in->too_soon += number_of(ev, PROF_F_TOO_SOON);
+	trace_read_trigger(reader_trace(in->reader), ev, &own);
+	in->too_soon += own.too_soon;
 	if (in->trigger_cnt++ >= INFO_TRIGGERS_MAX)
 		return;
 	in->triggers[in->trigger_cnt - 1] = (struct info_trigger){
 		.ts = ev->ts,
-		.reason = text_of(in->names, t, ev, PROF_F_REASON),
-		.event = text_of(in->names, t, ev, PROF_F_EVENT),
+		.reason = text_id(in->names, own.reason),
+		.event = text_id(in->names, own.event),
 		.comm = ev->comm,
-		.tid = number_of(ev, PROF_F_TID),
-		.ns = number_of(ev, PROF_F_DURATION_NS),
+		.tid = own.tid,
+		.ns = own.duration_ns,
 	};
 }
 

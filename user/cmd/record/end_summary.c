@@ -40,7 +40,7 @@ static struct loss_accounting account_of(const struct status_totals *t)
 {
 	return (struct loss_accounting){ .at_most = t->at_most,
 					 .lost = {
-						 [LOSS_ACCOUNTING_EVENTS] = t->lost,
+						 [LOSS_ACCOUNTING_EVENTS] = t->stats.lost,
 						 [LOSS_ACCOUNTING_SAMPLES] = t->samples_lost,
 						 [LOSS_ACCOUNTING_ESTIMATE] = t->samples_missed,
 						 [LOSS_ACCOUNTING_SIDEBAND] = t->side_lost,
@@ -68,12 +68,12 @@ void end_summary_progress(void *ctx, const struct status_totals *t)
 	char bytes[32], lost[32];
 	struct buf line = { 0 };
 
-	str_counted(&line, t->written + t->samples, "event");
-	str_bytes(bytes, t->bytes);
+	str_counted(&line, t->stats.written + t->stats.samples, "event");
+	str_bytes(bytes, t->stats.bytes_written);
 	str_count(lost, loss_accounting_lost(&account));
 	fprintf(stderr, "\r\033[K[ %.1f s  %s  %s  %s%s lost  cost %.1f%% CPU ]  Ctrl-C stops",
-		t->elapsed_ns / 1e9, buf_cstr(&line), bytes, t->at_most ? "up to " : "", lost,
-		percent(t->cpu_ns + t->bpf_ns, t->elapsed_ns));
+		t->stats.elapsed_ns / 1e9, buf_cstr(&line), bytes, t->at_most ? "up to " : "", lost,
+		percent(t->stats.cpu_ns + t->stats.bpf_ns, t->stats.elapsed_ns));
 	buf_free(&line);
 }
 
@@ -102,9 +102,11 @@ static void larger_ring(const struct recorder_cfg *cfg, char *out, size_t sz)
 static void print_cost(const struct status_totals *t)
 {
 	fprintf(stderr, "cost: BPF %.1f%% + recorder %.1f%% of one CPU",
-		percent(t->bpf_ns, t->elapsed_ns), percent(t->cpu_ns, t->elapsed_ns));
-	if (t->end_cpu_ns >= TOLD_NS)
-		fprintf(stderr, ", then %.2f s of CPU time after the end", t->end_cpu_ns / 1e9);
+		percent(t->stats.bpf_ns, t->stats.elapsed_ns),
+		percent(t->stats.cpu_ns, t->stats.elapsed_ns));
+	if (t->stats.end_cpu_ns >= TOLD_NS)
+		fprintf(stderr, ", then %.2f s of CPU time after the end",
+			t->stats.end_cpu_ns / 1e9);
 	fputs(" ]\n", stderr);
 }
 
@@ -116,18 +118,18 @@ static void print_loss(const struct recorder_cfg *cfg, const struct status_total
 
 	if (loss_accounting_lost(account)) {
 		larger_ring(cfg, larger, sizeof(larger));
-		if (t->output_full_ns)
+		if (t->stats.output_full_ns)
 			fprintf(stderr,
 				"  events lost: the output was too slow for %.1f s; use faster storage, "
 				"--compress=zstd or fewer events\n",
-				t->output_full_ns / 1e9);
+				t->stats.output_full_ns / 1e9);
 		else
 			fprintf(stderr,
 				"  events lost: ring buffer full; use a larger one (-m %s) or fewer events\n",
 				larger);
-		if (t->waited_ns >= t->elapsed_ns / WAITED_PART)
+		if (t->stats.waited_ns >= t->stats.elapsed_ns / WAITED_PART)
 			fprintf(stderr, "  run-queue latency of the recorder: %.1f s\n",
-				t->waited_ns / 1e9);
+				t->stats.waited_ns / 1e9);
 	}
 	str_counted(&line, account->lost[LOSS_ACCOUNTING_STACKS], "stack");
 	if (account->lost[LOSS_ACCOUNTING_STACKS])
@@ -149,19 +151,19 @@ static void print_figures(const struct recorder_cfg *cfg, const struct recorder_
 {
 	const struct status_totals *t = &result->totals;
 	struct loss_accounting account = account_of(t);
-	uint64_t all = t->written + t->samples;
+	uint64_t all = t->stats.written + t->stats.samples;
 	struct buf line = { 0 };
 	char bytes[32], lost[32];
 
-	str_counted(&line, t->written, "event");
+	str_counted(&line, t->stats.written, "event");
 	str_count(lost, loss_accounting_lost(&account));
 	buf_printf(&line, " (%s%s lost) and ", t->at_most ? "up to " : "", lost);
-	str_counted(&line, t->samples, "sample");
-	str_bytes(bytes, t->bytes);
+	str_counted(&line, t->stats.samples, "sample");
+	str_bytes(bytes, t->stats.bytes_written);
 	buf_printf(&line, " in %s", bytes);
 	if (all)
-		buf_printf(&line, " (%.1f B each)", (double)t->bytes / all);
-	fprintf(stderr, "[ dial9-prof: %.1f s, %s; ", t->elapsed_ns / 1e9, buf_cstr(&line));
+		buf_printf(&line, " (%.1f B each)", (double)t->stats.bytes_written / all);
+	fprintf(stderr, "[ dial9-prof: %.1f s, %s; ", t->stats.elapsed_ns / 1e9, buf_cstr(&line));
 	print_cost(t);
 	buf_free(&line);
 	print_loss(cfg, t, &account);
@@ -282,7 +284,7 @@ static void print_story(const struct end_summary *s, const struct recorder_cfg *
 		return;
 	story.intervals = intervals_new(
 		&(struct intervals_opts){ story.names, thread_times_add, &story.times });
-	if (result->totals.lost)
+	if (result->totals.stats.lost)
 		read_back(s->file, &story, learn_gaps);
 	if (!profile_new(story.names, &story.profile) && !read_back(s->file, &story, learn_all)) {
 		intervals_finish(story.intervals);
@@ -317,12 +319,12 @@ void end_summary_tell_stacks(const struct status_totals *t, bool quiet)
 {
 	char walked[32], helped[32], reused[32], compared[32], differing[32];
 
-	str_count(walked, t->kernel_stacks_walked);
-	str_count(helped, t->kernel_stacks_helped);
-	str_count(reused, t->user_stacks_reused);
-	str_count(compared, t->stacks_compared);
-	str_count(differing, t->stacks_differing);
-	if (t->stacks_differing)
+	str_count(walked, t->stats.kernel_stacks_walked);
+	str_count(helped, t->stats.kernel_stacks_helped);
+	str_count(reused, t->stats.user_stacks_reused);
+	str_count(compared, t->stats.stacks_compared);
+	str_count(differing, t->stats.stacks_differing);
+	if (t->stats.stacks_differing)
 		log_error(
 			"record: %s of %s stacks differ from the slow method; please report this; "
 			"use --no-orc to avoid it",

@@ -57,59 +57,24 @@ static void add_time(struct event_counts_part *c, uint64_t ts)
 	c->has_ts = true;
 }
 
-/* Copied from RecorderStats; 0 if the field is missing. */
-static const struct figure {
-	enum trace_role role;
-	size_t at;
-} figures[] = {
-#define FIGURE(role, member)                                                                       \
-	{                                                                                          \
-		ROLE_##role, offsetof(struct event_counts_stats, member)                           \
-	}
-	FIGURE(PRODUCED, figures.produced),
-	FIGURE(WRITTEN, figures.written),
-	FIGURE(LOST, figures.lost),
-	FIGURE(ELAPSED_NS, elapsed_ns),
-	FIGURE(SAMPLES, samples),
-	FIGURE(BPF_NS, bpf_ns),
-	FIGURE(BPF_RUNS, bpf_runs),
-	FIGURE(CPU_NS, cpu_ns),
-	FIGURE(REALTIME_NS, realtime_ns),
-	FIGURE(END_CPU_NS, end_cpu_ns),
-	FIGURE(RSS_BYTES, rss_bytes),
-	FIGURE(RING_FILL_MAX_BYTES, ring_fill_max_bytes),
-	FIGURE(BYTES_WRITTEN, bytes_written),
-	FIGURE(UNWIND_TABLES, unwind_tables),
-	FIGURE(UNWIND_EVICTED, unwind_evicted),
-	FIGURE(UNWIND_TABLES_LEFT_OUT, unwind_tables_left_out),
-	FIGURE(UNWIND_BYTES, unwind_bytes),
-	FIGURE(UNWIND_LISTS, unwind_lists),
-	FIGURE(UNWIND_LISTS_LEFT_OUT, unwind_lists_left_out),
-	FIGURE(UNWIND_MODULES_LEFT_OUT, unwind_modules_left_out),
-	FIGURE(KSTACKS_WALKED, kernel_stacks_walked),
-	FIGURE(KSTACKS_HELPED, kernel_stacks_helped),
-	FIGURE(USTACKS_REUSED, user_stacks_reused),
-	FIGURE(STACKS_COMPARED, stacks_compared),
-	FIGURE(STACKS_DIFFERING, stacks_differing),
-	FIGURE(WAITED_NS, waited_ns),
-	FIGURE(OUTPUT_FULL_NS, output_full_ns),
-#undef FIGURE
-};
-
-static void add_stats(struct event_counts_stats *s, const struct trace_event *ev)
+static void add_stats(struct event_counts_stats *s, const struct trace *t,
+		      const struct trace_event *ev)
 {
-	size_t i;
+	struct own_stats v = { 0 };
+	const uint64_t fields = trace_read_stats(t, ev, &v);
 
 	*s = (struct event_counts_stats){
 		.figures.known = true,
-		.figures.closed = trace_u64_or(ev, ROLE_CLOSED, 0),
-		.figures.continues = trace_u64_or(ev, ROLE_CLOSED, 0) == PROF_CLOSED_SEGMENT,
-		.has_closed = ev->schema->role[ROLE_CLOSED] >= 0,
+		.figures.produced = v.produced,
+		.figures.written = v.written,
+		.figures.lost = v.lost,
+		.figures.closed = v.closed,
+		.figures.continues = v.closed == PROF_CLOSED_SEGMENT,
+		.has_closed = OWN_HAS(fields, STATS, stats, closed),
 		.segment = ev->segment,
-		.has_unwinding = ev->schema->role[ROLE_UNWIND_TABLES] >= 0,
+		.v = v,
+		.fields = fields,
 	};
-	for (i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
-		*(uint64_t *)((char *)s + figures[i].at) = trace_u64_or(ev, figures[i].role, 0);
 }
 
 /*
@@ -197,7 +162,7 @@ void event_counts_add_notice(struct event_counts *c, const struct trace *t, stru
 	uint64_t count;
 
 	if (ev->kind == TRACE_STATS) {
-		add_stats(&part->stats, ev);
+		add_stats(&part->stats, t, ev);
 		c->unclosed_stats |= !part->stats.has_closed;
 	} else if (ev->kind == TRACE_LOST && trace_str(t, ev, ROLE_KIND, &kind)) {
 		count = trace_u64_or(ev, ROLE_COUNT, 0);

@@ -2,6 +2,7 @@
 #ifndef D9_PROFILE_SUMS_EVENT_COUNTS_H
 #define D9_PROFILE_SUMS_EVENT_COUNTS_H
 
+#include "events/own_events.h"
 #include "profile/sched/loss_accounting.h"
 #include "profile/sums/stack_ends.h"
 #include "trace/read/trace.h"
@@ -23,19 +24,10 @@ struct event_counts_loss {
 /* The latest RecorderStats. Cumulative since the start of the recording. */
 struct event_counts_stats {
 	struct loss_accounting_figures figures;
-	bool has_closed; /* has the field that marks the last ones */
-	uint64_t segment; /* its segment */
-	uint64_t elapsed_ns, samples, bpf_ns, bpf_runs;
-	uint64_t cpu_ns; /* of the recorder, while recording */
-	uint64_t realtime_ns; /* of cpu_ns, at real-time priority */
-	uint64_t end_cpu_ns; /* after the end of the recording */
-	uint64_t rss_bytes, ring_fill_max_bytes, bytes_written;
-	bool has_unwinding; /* has fields about stack unwinding: */
-	uint64_t unwind_tables, unwind_evicted, unwind_tables_left_out, unwind_bytes;
-	uint64_t unwind_lists, unwind_lists_left_out, unwind_modules_left_out;
-	uint64_t kernel_stacks_walked, kernel_stacks_helped, user_stacks_reused;
-	uint64_t stacks_compared, stacks_differing;
-	uint64_t waited_ns, output_full_ns; /* see PROF_F_WAITED_NS */
+	bool has_closed; /* it has own_stats.closed */
+	uint64_t segment; /* that it is in */
+	struct own_stats v; /* 0 where the trace does not have the counter */
+	uint64_t fields; /* the set of those that it has */
 };
 
 /* A module and the distinct addresses in it that appear in stacks. */

@@ -39,7 +39,7 @@ static uint64_t spent(struct status *status, uint64_t now_ns)
 	struct status_totals t;
 
 	status_totals(status, now_ns, &t);
-	return t.bpf_ns + t.cpu_ns;
+	return t.stats.bpf_ns + t.stats.cpu_ns;
 }
 
 void load_shedding_begin(struct load_shedding *t, const struct load_shedding_cfg *cfg,

@@ -283,9 +283,9 @@ static void report_state(struct notify *n, uint64_t now, struct status *status)
 		return;
 	n->status_due_ns = now + STATUS_NS;
 	status_totals(status, now, &totals);
-	str_count(events, totals.written);
-	str_count(lost, totals.lost);
-	str_bytes(bytes, totals.bytes);
+	str_count(events, totals.stats.written);
+	str_count(lost, totals.stats.lost);
+	str_bytes(bytes, totals.stats.bytes_written);
 	buf_printf(&text, "STATUS=Recording: %s events, %s lost, %s written", events, lost, bytes);
 	send_passing(n, buf_cstr(&text));
 	buf_free(&text);

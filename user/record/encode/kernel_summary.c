@@ -162,7 +162,7 @@ static int introduce(struct kernel_summary *s, const struct merged *m, uint64_t 
 {
 	struct known *k = &s->known[m->tgid % KNOWN_MAX];
 	struct proc_stat stat = { .ppid = 0 };
-	struct emit_task task = { .pid = m->tgid, .tid = m->tgid, .comm = m->comm };
+	struct own_task task = { .pid = m->tgid, .tid = m->tgid, .comm = own_text(m->comm) };
 
 	if (k->tgid == m->tgid && !memcmp(k->comm, m->comm, PROF_COMM_SIZE))
 		return 0;
@@ -173,9 +173,9 @@ static int introduce(struct kernel_summary *s, const struct merged *m, uint64_t 
 	if (s->ask_proc && s->asked++ < ASKED_MAX && !proc_read_stat(m->tgid, &stat)) {
 		task.ppid = stat.ppid;
 		if (!proc_read_exe(m->tgid, &s->exe))
-			task.exe = buf_cstr(&s->exe);
+			task.exe = own_text(buf_cstr(&s->exe));
 		if (!proc_read_cgroup(m->tgid, &s->cgroup))
-			task.cgroup = buf_cstr(&s->cgroup);
+			task.cgroup = own_text(buf_cstr(&s->cgroup));
 	}
 	return emit_task(s->emit, ts, &task);
 }

@@ -477,7 +477,7 @@ static uint64_t fill_max(struct status *s)
 	return max;
 }
 
-static void fill_stacks(const struct capture_counts *c, struct status_totals *out)
+static void count_stacks(const struct capture_counts *c, struct own_stats *out)
 {
 	size_t i;
 
@@ -492,107 +492,94 @@ static void fill_stacks(const struct capture_counts *c, struct status_totals *ou
 	out->stacks_differing += c->reused_differing;
 }
 
-static void fill_totals(struct status *s, const struct capture_counts *counts, uint64_t now_ns,
-			struct status_totals *out)
+static void count_programs(const struct capture_counts *c, struct own_stats *out)
 {
-	uint32_t hz = capture_hz(s->cfg.capture);
-	uint64_t nested = counts->nested + counts->nested_sched;
-	uint64_t cpu_ns = own_cpu_ns();
 	int i;
 
-	*out = (struct status_totals){
-		.elapsed_ns = now_ns - s->cfg.start_ns,
-		.produced = counts->produced[PROF_CLASS_TRACEPOINT] + nested,
-		.written = translate_written(s->cfg.translate, PROF_CLASS_TRACEPOINT),
-		.lost = counts->lost[PROF_CLASS_TRACEPOINT] + nested + count_malformed(s),
-		.at_most = selects(s) ? counts->nested : 0,
-		.samples = translate_written(s->cfg.translate, PROF_CLASS_SAMPLE),
-		.samples_lost = counts->lost[PROF_CLASS_SAMPLE],
-		.stacks_thinned = translate_thinned(s->cfg.translate, NULL),
-		.side_lost = s->side_lost,
-		.side_stalls = s->side_stalls,
-		.doubts = s->doubts,
-		.cpu_ns = (s->cpu_end_ns ? s->cpu_end_ns : cpu_ns) - s->cpu_base_ns,
-		.end_cpu_ns = s->cpu_end_ns ? cpu_ns - s->cpu_end_ns : 0,
-		.realtime_ns = realtime_ns(s->cfg.realtime),
-		.waited_ns = own_waited_ns() - s->waited_base_ns,
-		.output_full_ns = s->output_full_ns,
-		.bytes = s->bytes_before + dial9_enc_bytes(s->cfg.enc),
-	};
-	for (i = 0; i < PROF_PROG_CNT; i++)
-		out->bpf_ns += counts->prog_ns[i];
-	fill_stacks(counts, out);
-	if (capture_sampler(s->cfg.capture))
-		out->samples_missed = counts->prog_ns[PROF_PROG_TRACEPOINT] * hz / SECOND_NS;
+	for (i = 0; i < PROF_PROG_CNT; i++) {
+		out->bpf_ns += c->prog_ns[i];
+		out->bpf_runs += c->prog_runs[i];
+	}
+	out->bpf_switch_ns = c->prog_ns[PROF_PROG_SWITCH];
+	out->bpf_wakeup_ns = c->prog_ns[PROF_PROG_WAKEUP];
+	out->bpf_tracepoint_ns = c->prog_ns[PROF_PROG_TRACEPOINT] + c->prog_ns[PROF_PROG_RECIPE];
+	out->bpf_sample_ns = c->prog_ns[PROF_PROG_SAMPLE];
 }
 
-void status_totals(struct status *s, uint64_t now_ns, struct status_totals *out)
-{
-	struct capture_counts counts;
-
-	capture_count(s->cfg.capture, &counts);
-	fill_totals(s, &counts, now_ns, out);
-}
-
-static void fill_unwinding(const struct status *s, struct emit_stats *stats)
+static void count_unwinding(const struct status *s, struct own_stats *out)
 {
 	struct unwind_loader_counts c;
 
 	if (!s->cfg.unwinding)
 		return;
 	unwind_loader_count(s->cfg.unwinding, &c);
-	stats->unwind_tables = c.store.put;
-	stats->unwind_evicted = c.store.evicted;
-	stats->unwind_tables_left_out = c.store.left_out;
-	stats->unwind_bytes = c.store.bytes;
-	stats->unwind_modules_left_out = c.store.modules_left_out;
-	stats->unwind_lists = c.lists.published;
-	stats->unwind_lists_left_out = c.left_out;
+	out->unwind_tables = c.store.put;
+	out->unwind_evicted = c.store.evicted;
+	out->unwind_tables_left_out = c.store.left_out;
+	out->unwind_bytes = c.store.bytes;
+	out->unwind_modules_left_out = c.store.modules_left_out;
+	out->unwind_lists = c.lists.published;
+	out->unwind_lists_left_out = c.left_out;
 }
 
-/* What PROF_F_CLOSED says. */
+/* All but rss_bytes and ring_fill_max_bytes, which cost more to read, and closed. */
+static void count_stats(struct status *s, const struct capture_counts *counts, uint64_t now_ns,
+			struct own_stats *out)
+{
+	uint64_t nested = counts->nested + counts->nested_sched;
+	uint64_t cpu_ns = own_cpu_ns();
+
+	*out = (struct own_stats){
+		.elapsed_ns = now_ns - s->cfg.start_ns,
+		.produced = counts->produced[PROF_CLASS_TRACEPOINT] + nested,
+		.written = translate_written(s->cfg.translate, PROF_CLASS_TRACEPOINT),
+		.lost = counts->lost[PROF_CLASS_TRACEPOINT] + nested + count_malformed(s),
+		.samples = translate_written(s->cfg.translate, PROF_CLASS_SAMPLE),
+		.cpu_ns = (s->cpu_end_ns ? s->cpu_end_ns : cpu_ns) - s->cpu_base_ns,
+		.end_cpu_ns = s->cpu_end_ns ? cpu_ns - s->cpu_end_ns : 0,
+		.realtime_ns = realtime_ns(s->cfg.realtime),
+		.waited_ns = own_waited_ns() - s->waited_base_ns,
+		.output_full_ns = s->output_full_ns,
+		.bytes_written = s->bytes_before + dial9_enc_bytes(s->cfg.enc),
+		.memory_bytes = *s->cfg.memory_bytes,
+		.forgotten = *s->cfg.forgotten,
+	};
+	count_programs(counts, out);
+	count_unwinding(s, out);
+	count_stacks(counts, out);
+}
+
+void status_totals(struct status *s, uint64_t now_ns, struct status_totals *out)
+{
+	uint32_t hz = capture_hz(s->cfg.capture);
+	struct capture_counts counts;
+
+	capture_count(s->cfg.capture, &counts);
+	*out = (struct status_totals){
+		.at_most = selects(s) ? counts.nested : 0,
+		.samples_lost = counts.lost[PROF_CLASS_SAMPLE],
+		.stacks_thinned = translate_thinned(s->cfg.translate, NULL),
+		.side_lost = s->side_lost,
+		.side_stalls = s->side_stalls,
+		.doubts = s->doubts,
+	};
+	count_stats(s, &counts, now_ns, &out->stats);
+	if (capture_sampler(s->cfg.capture))
+		out->samples_missed = counts.prog_ns[PROF_PROG_TRACEPOINT] * hz / SECOND_NS;
+}
+
+/* Values of own_stats.closed. */
 enum closed { GOES_ON, CLOSED, CLOSED_SEGMENT = PROF_CLOSED_SEGMENT };
 
 static int write_stats(struct status *s, const struct capture_counts *counts, uint64_t now_ns,
 		       enum closed closed)
 {
-	struct status_totals t;
-	struct emit_stats stats;
-	int i;
+	struct own_stats stats;
 
-	fill_totals(s, counts, now_ns, &t);
-	stats = (struct emit_stats){
-		.elapsed_ns = t.elapsed_ns,
-		.produced = t.produced,
-		.written = t.written,
-		.lost = t.lost,
-		.samples = t.samples,
-		.bpf_ns = t.bpf_ns,
-		.bpf_switch_ns = counts->prog_ns[PROF_PROG_SWITCH],
-		.bpf_wakeup_ns = counts->prog_ns[PROF_PROG_WAKEUP],
-		.bpf_tracepoint_ns =
-			counts->prog_ns[PROF_PROG_TRACEPOINT] + counts->prog_ns[PROF_PROG_RECIPE],
-		.bpf_sample_ns = counts->prog_ns[PROF_PROG_SAMPLE],
-		.cpu_ns = t.cpu_ns,
-		.rss_bytes = own_rss(),
-		.ring_fill_max_bytes = fill_max(s),
-		.bytes_written = t.bytes,
-		.closed = closed == CLOSED && !rings_are_whole(s) ? GOES_ON : closed,
-		.memory_bytes = *s->cfg.memory_bytes,
-		.forgotten = *s->cfg.forgotten,
-		.realtime_ns = t.realtime_ns,
-		.end_cpu_ns = t.end_cpu_ns,
-		.kernel_stacks_walked = t.kernel_stacks_walked,
-		.kernel_stacks_helped = t.kernel_stacks_helped,
-		.user_stacks_reused = t.user_stacks_reused,
-		.stacks_compared = t.stacks_compared,
-		.stacks_differing = t.stacks_differing,
-		.waited_ns = t.waited_ns,
-		.output_full_ns = t.output_full_ns,
-	};
-	for (i = 0; i < PROF_PROG_CNT; i++)
-		stats.bpf_runs += counts->prog_runs[i];
-	fill_unwinding(s, &stats);
+	count_stats(s, counts, now_ns, &stats);
+	stats.rss_bytes = own_rss();
+	stats.ring_fill_max_bytes = fill_max(s);
+	stats.closed = closed == CLOSED && !rings_are_whole(s) ? GOES_ON : closed;
 	return emit_stats(s->cfg.emit, s->last_ns, &stats);
 }
 
@@ -717,9 +704,11 @@ int status_side_lost(struct status *s, const struct perf_side *side)
 
 void status_check_balance(const struct status_totals *t)
 {
-	if (t->produced != t->written + t->lost)
+	const struct own_stats *stats = &t->stats;
+
+	if (stats->produced != stats->written + stats->lost)
 		log_warn("record: %llu records produced, but %llu written and %llu lost: "
 			 "please report this",
-			 (unsigned long long)t->produced, (unsigned long long)t->written,
-			 (unsigned long long)t->lost);
+			 (unsigned long long)stats->produced, (unsigned long long)stats->written,
+			 (unsigned long long)stats->lost);
 }

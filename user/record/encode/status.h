@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "events/own_events.h"
 #include "record/capture/capture.h"
 
 struct dial9_enc;
@@ -19,30 +20,16 @@ struct tasks;
 struct translate;
 struct unwind_loader;
 
-/* What a recording has come to, so far or at its end. */
+/* Counters of the recording, so far or at its end. */
 struct status_totals {
-	uint64_t elapsed_ns;
-	uint64_t produced; /* tracepoint records: written + lost, once all rings are empty */
-	uint64_t written;
-	uint64_t lost;
-	uint64_t at_most; /* of them: may have been no events to be recorded, and not lost */
-	uint64_t samples; /* written */
-	uint64_t samples_lost; /* for want of room in a ring */
-	uint64_t stacks_thinned; /* left out of records while a ring was filling up */
-	uint64_t side_lost; /* side-band records: what names processes and mappings */
-	uint64_t side_stalls; /* times that a CPU's were not read for a second */
+	struct own_stats stats; /* bpf_ns is extrapolated; closed is 0 */
+	uint64_t at_most; /* of stats.lost: may have been no events to be recorded, and not lost */
+	uint64_t samples_lost; /* no room in a ring */
+	uint64_t stacks_thinned; /* stacks dropped while a ring was filling up */
+	uint64_t side_lost; /* records about processes and mappings */
+	uint64_t side_stalls; /* times that the records of a CPU were not read for a second */
 	uint64_t doubts; /* stacks looked up in mappings that may have changed */
 	uint64_t samples_missed; /* an estimate: those that hit a running BPF program */
-	uint64_t bpf_ns; /* extrapolated */
-	uint64_t cpu_ns; /* the recorder's own while recording, user and system */
-	uint64_t end_cpu_ns; /* its own after that: for names, mostly */
-	uint64_t realtime_ns; /* of cpu_ns, what was spent at real-time priority */
-	uint64_t waited_ns; /* that the drain, runnable, waited for a CPU */
-	uint64_t output_full_ns; /* that it left records where they were, since the output was behind */
-	uint64_t bytes;
-	uint64_t kernel_stacks_walked, kernel_stacks_helped; /* by ORC tables, by the helper */
-	uint64_t user_stacks_reused;
-	uint64_t stacks_compared, stacks_differing; /* walked or reused, and taken the slow way */
 };
 
 struct status_cfg {

@@ -93,7 +93,7 @@ uint64_t translate_thinned(struct translate *t, struct translate_span *span)
 
 int translate_task(struct translate *t, uint64_t ts, uint32_t tid, uint32_t pid)
 {
-	struct emit_task event;
+	struct own_task event;
 	struct task *task;
 
 	if (tasks_is_announced(t->cfg.tasks, tid))
@@ -101,13 +101,13 @@ int translate_task(struct translate *t, uint64_t ts, uint32_t tid, uint32_t pid)
 	task = tasks_get(t->cfg.tasks, tid, pid);
 	tasks_need_cgroup(t->cfg.tasks, task->proc);
 	tasks_set_announced(t->cfg.tasks, tid);
-	event = (struct emit_task){
+	event = (struct own_task){
 		.pid = task->proc->pid,
 		.tid = tid,
 		.ppid = task->proc->ppid,
-		.comm = task->comm,
-		.exe = task->proc->exe,
-		.cgroup = task->proc->cgroup,
+		.comm = own_text(task->comm),
+		.exe = own_text(task->proc->exe),
+		.cgroup = own_text(task->proc->cgroup),
 		.followed = task->followed || (t->cfg.family_followed && task->proc->wanted),
 	};
 	return emit_task(t->cfg.emit, ts, &event);

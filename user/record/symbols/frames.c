@@ -354,7 +354,7 @@ static uint64_t announced(const struct frames *f, const struct process *proc)
 /* What the trace has to know of a mapping before a frame lies in it. */
 static const struct map *introduce_map(struct frames *f, struct process *proc, struct map *m)
 {
-	struct emit_map event;
+	struct own_map event;
 
 	if (m->module_id)
 		announce_module(f, proc, m->module_id, m);
@@ -362,7 +362,7 @@ static const struct map *introduce_map(struct frames *f, struct process *proc, s
 		find_module(f, proc, m);
 	if (!m->module_id)
 		return m;
-	event = (struct emit_map){
+	event = (struct own_map){
 		.pid = proc->pid,
 		.start = m->start,
 		.end = m->end,
@@ -532,11 +532,11 @@ static bool send_mappings(struct frames *f, struct process *proc, uint32_t id, s
 		if (!is_of_module(f, m, module))
 			continue;
 		emit_map(f->now.emit, EMIT_NOW,
-			 &(struct emit_map){ .pid = proc->pid,
-					     .start = m->start,
-					     .end = m->end,
-					     .offset = m->pgoff,
-					     .module_id = id });
+			 &(struct own_map){ .pid = proc->pid,
+					    .start = m->start,
+					    .end = m->end,
+					    .offset = m->pgoff,
+					    .module_id = id });
 		if (!module->end) {
 			module->start = m->start;
 			module->end = m->end;

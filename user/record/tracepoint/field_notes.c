@@ -15,17 +15,9 @@
 
 #include "base/buf.h"
 #include "base/str.h"
+#include "events/own_events.h"
 #include "kernel/format.h"
 #include "prof_events.h"
-
-static const struct {
-	const char *event, *field;
-	struct field_note note;
-} known[] = {
-#define KNOWN(event, field, unit, kind) { event, field, { unit, kind } },
-	PROF_FIELD_NOTES(KNOWN)
-#undef KNOWN
-};
 
 /* What a field looks like. */
 enum shape {
@@ -139,11 +131,7 @@ static const char *unit_after(const char *s)
 
 struct field_note field_notes_known(const char *event, const char *field)
 {
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (!strcmp(field, known[i].field) &&
-		    (known[i].event ? !strcmp(event, known[i].event) : strchr(event, ':') != NULL))
-			return known[i].note;
-	return (struct field_note){ 0 };
+	return own_event_note(own_text(event), own_text(field));
 }
 
 struct field_note field_notes_of(const struct format_event *ev, const struct format_field *f)

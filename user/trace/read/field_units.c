@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "events/own_events.h"
 #include "prof_events.h"
 
 /* maximum length of a unit */
@@ -25,14 +26,6 @@ static const char *const kinds[FIELD_UNITS_CNT] = {
 	[FIELD_UNITS_CPU] = PROF_KIND_CPU,     [FIELD_UNITS_ADDR] = PROF_KIND_ADDR,
 	[FIELD_UNITS_STATE] = PROF_KIND_STATE, [FIELD_UNITS_COUNTER] = PROF_KIND_COUNTER,
 	[FIELD_UNITS_GAUGE] = PROF_KIND_GAUGE,
-};
-
-static const struct {
-	const char *event, *field, *unit, *kind;
-} known[] = {
-#define KNOWN(event, field, unit, kind) { event, field, unit, kind },
-	PROF_FIELD_NOTES(KNOWN)
-#undef KNOWN
 };
 
 /* ---- effective annotations ------------------------------------------------------------------- */
@@ -175,18 +168,12 @@ struct field_units *field_units_declared(struct names *n, size_t field_cnt, stru
 void field_units_fill_known(struct names *n, struct dial9_str event, struct dial9_str field,
 			    struct field_units *m)
 {
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		if (!str_is(field, known[i].field) ||
-		    !(known[i].event ? str_is(event, known[i].event) :
-				       memchr(event.ptr, ':', event.len) != NULL))
-			continue;
-		if (!m->unit_declared && known[i].unit)
-			set_unit(n, m, (struct dial9_str){ known[i].unit, strlen(known[i].unit) });
-		if (!m->kind_declared && known[i].kind)
-			m->kind = (uint8_t)kind_of(
-				(struct dial9_str){ known[i].kind, strlen(known[i].kind) });
-		return;
-	}
+	const struct field_note known = own_event_note(event, field);
+
+	if (!m->unit_declared && known.unit)
+		set_unit(n, m, own_text(known.unit));
+	if (!m->kind_declared && known.kind)
+		m->kind = (uint8_t)kind_of(own_text(known.kind));
 }
 
 bool field_units_is_common(struct dial9_str key, struct dial9_str value)

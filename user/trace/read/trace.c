@@ -185,14 +185,24 @@ bool trace_str(const struct trace *t, const struct trace_event *ev, enum trace_r
 	return v && trace_value_str(t, v, out);
 }
 
-/* String id of a role's text; NAMES_NONE if there is none or it is empty. */
+static uint32_t text_id(const struct trace *t, struct dial9_str s)
+{
+	return s.len ? names_add(t->names, s.ptr, s.len) : NAMES_NONE;
+}
+
 uint32_t trace_str_id(const struct trace *t, const struct trace_event *ev, enum trace_role role)
 {
 	struct dial9_str s;
 
-	if (!trace_str(t, ev, role, &s) || !s.len)
-		return NAMES_NONE;
-	return names_add(t->names, s.ptr, s.len);
+	return trace_str(t, ev, role, &s) ? text_id(t, s) : NAMES_NONE;
+}
+
+uint64_t trace_read_own(const struct trace *t, const struct trace_event *ev, enum own_event_id id,
+			void *out)
+{
+	const struct own_fields *f = &ev->schema->own;
+
+	return f->event == own_event(id) ? own_fields_read(f, t->dec, ev->values, out) : 0;
 }
 
 /* ---- modules and frames ---------------------------------------------------------------------- */
@@ -239,55 +249,56 @@ uint64_t trace_frame(struct trace *t, uint64_t addr)
 
 static void absorb_module(struct trace *t, const struct trace_event *ev)
 {
-	const struct dial9_value *v = role_value(ev, ROLE_BUILD_ID);
-	uint64_t id = trace_u64_or(ev, ROLE_MODULE_ID, 0);
-	struct names_module m = {
-		.id = (uint32_t)id,
-		.path = trace_str_id(t, ev, ROLE_PATH),
-		.kind = (uint8_t)trace_u64_or(ev, ROLE_KIND, PROF_MODULE_ELF),
+	struct own_module own = { .kind = PROF_MODULE_ELF };
+	struct names_module m;
+
+	trace_read_module(t, ev, &own);
+	if (!own.module_id || own.module_id > PROF_FRAME_MODULE_MAX)
+		return;
+	m = (struct names_module){
+		.id = (uint32_t)own.module_id,
+		.path = text_id(t, own.path),
+		.kind = own.kind,
 		.announced = true,
 		.part = t->part,
 	};
-
-	if (!id || id > PROF_FRAME_MODULE_MAX)
-		return;
-	if (v && v->type == DIAL9_BYTES && v->str.len <= NAMES_BUILD_ID_MAX) {
-		m.build_id_sz = (uint8_t)v->str.len;
-		memcpy(m.build_id, v->str.ptr, v->str.len);
+	if (own.build_id.sz && own.build_id.sz <= NAMES_BUILD_ID_MAX) {
+		m.build_id_sz = (uint8_t)own.build_id.sz;
+		memcpy(m.build_id, own.build_id.ptr, own.build_id.sz);
 	}
-	module_map(t, (uint32_t)id, names_module_add(t->names, &m));
+	module_map(t, m.id, names_module_add(t->names, &m));
 }
 
 static void absorb_module_status(struct trace *t, const struct trace_event *ev)
 {
-	uint64_t id = trace_u64_or(ev, ROLE_MODULE_ID, 0);
+	struct own_module_status own = { 0 };
 
-	if (id < t->module_cap && t->modules[id])
-		names_module_set_status(t->names, (t->modules[id] & ~MODULE_RAW) - 1,
-					trace_str_id(t, ev, ROLE_STATUS),
-					trace_str_id(t, ev, ROLE_DETAIL));
+	trace_read_module_status(t, ev, &own);
+	if (own.module_id < t->module_cap && t->modules[own.module_id])
+		names_module_set_status(t->names, (t->modules[own.module_id] & ~MODULE_RAW) - 1,
+					text_id(t, own.status), text_id(t, own.detail));
 }
 
 static void absorb_symbol(struct trace *t, const struct trace_event *ev)
 {
-	uint64_t addr, base, depth = trace_u64_or(ev, ROLE_INLINE_DEPTH, 0);
-	uint64_t line = trace_u64_or(ev, ROLE_SOURCE_LINE, 0);
+	struct own_symbol own = { .inline_depth = 0 };
+	const uint64_t filled = trace_read_symbol(t, ev, &own);
+	struct names_frame f = {
+		.name = text_id(t, own.symbol_name),
+		.file = text_id(t, own.source_file),
+		.line = own.source_line <= UINT32_MAX ? (uint32_t)own.source_line : 0,
+		.size = own.size,
+	};
 	const char *name;
 	size_t len;
-	struct names_frame f = {
-		.name = trace_str_id(t, ev, ROLE_SYMBOL_NAME),
-		.file = trace_str_id(t, ev, ROLE_SOURCE_FILE),
-		.line = line <= UINT32_MAX ? (uint32_t)line : 0,
-		.size = trace_u64_or(ev, ROLE_SIZE, 0),
-	};
 
-	if (!trace_u64(ev, ROLE_ADDR, &addr) || depth >= NAMES_DEPTH_MAX || f.name == NAMES_NONE)
+	if (!OWN_HAS(filled, SYMBOL, symbol, addr) || own.inline_depth >= NAMES_DEPTH_MAX ||
+	    f.name == NAMES_NONE)
 		return;
 	name = names_str(t->names, f.name, &len);
-	f.label = !depth && !f.size && names_is_label(name, len);
-	base = trace_u64_or(ev, ROLE_BASE_ADDR, 0);
-	f.base = base ? frame_in(t, base) : NAMES_BASE_UNKNOWN;
-	names_symbol_set(t->names, frame_in(t, addr), (uint32_t)depth, &f);
+	f.base = own.base_addr ? frame_in(t, own.base_addr) : NAMES_BASE_UNKNOWN;
+	f.label = !own.inline_depth && !f.size && names_is_label(name, len);
+	names_symbol_set(t->names, frame_in(t, own.addr), (uint32_t)own.inline_depth, &f);
 }
 
 static void load_frames(struct trace *t, struct trace_event *ev)
@@ -350,18 +361,17 @@ static void task_set(struct trace *t, const struct names_task *task)
 
 static void absorb_task(struct trace *t, const struct trace_event *ev)
 {
-	struct names_task task = {
-		.tid = role_u32(ev, ROLE_TID),
-		.pid = role_u32(ev, ROLE_PID),
-		.ppid = role_u32(ev, ROLE_PPID),
-		.comm = trace_str_id(t, ev, ROLE_COMM),
-		.exe = trace_str_id(t, ev, ROLE_EXE),
-		.cgroup = trace_str_id(t, ev, ROLE_CGROUP),
-		.recorded = true,
-	};
+	struct own_task own = { .pid = TRACE_NONE, .tid = TRACE_NONE, .ppid = TRACE_NONE };
 
-	if (task.tid != TRACE_NONE)
-		task_set(t, &task);
+	trace_read_task(t, ev, &own);
+	if (own.tid != TRACE_NONE)
+		task_set(t, &(struct names_task){ .tid = own.tid,
+						  .pid = own.pid,
+						  .ppid = own.ppid,
+						  .comm = text_id(t, own.comm),
+						  .exe = text_id(t, own.exe),
+						  .cgroup = text_id(t, own.cgroup),
+						  .recorded = true });
 }
 
 static bool is_named(const struct trace *t, const struct names_task *task, struct dial9_str name)
@@ -467,18 +477,16 @@ static void find_event_task(struct trace *t, struct trace_event *ev)
 
 static void absorb_tp_symbol(struct trace *t, const struct trace_event *ev)
 {
-	uint32_t fill_event = trace_str_id(t, ev, ROLE_EVENT),
-		 field = trace_str_id(t, ev, ROLE_FIELD);
-	uint32_t name = trace_str_id(t, ev, ROLE_NAME);
-	uint64_t kind = trace_u64_or(ev, ROLE_KIND, UINT64_MAX);
-	struct tp_symbols_row row = { .kind = (uint8_t)kind };
+	struct own_tp_symbol own = { .kind = 0 };
+	const uint64_t filled = trace_read_tp_symbol(t, ev, &own);
+	struct tp_symbols_row row = { .kind = own.kind, .value = own.value };
 
-	if (fill_event == NAMES_NONE || field == NAMES_NONE || kind > UINT8_MAX ||
-	    !trace_u64(ev, ROLE_VALUE, &row.value))
+	if (!own.event.len || !own.field.len || !OWN_HAS(filled, TP_SYMBOL, tp_symbol, kind) ||
+	    !OWN_HAS(filled, TP_SYMBOL, tp_symbol, value))
 		return;
-	row.name = names_str(t->names, name, &row.name_len);
+	row.name = names_str(t->names, text_id(t, own.name), &row.name_len);
 	row.source = hash_u64(ev->ts + t->part);
-	names_add_tp_symbol(t->names, t->part, fill_event, field, &row);
+	names_add_tp_symbol(t->names, t->part, text_id(t, own.event), text_id(t, own.field), &row);
 }
 
 static inline void absorb(struct trace *t, const struct trace_event *ev)

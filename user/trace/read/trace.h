@@ -9,6 +9,7 @@
 #include "dial9.h"
 #include "trace/read/field_units.h"
 #include "trace/read/names.h"
+#include "trace/read/own_fields.h"
 
 struct buf;
 
@@ -49,100 +50,79 @@ static inline bool trace_is_recorder_info(enum trace_kind kind)
 	 1u << TRACE_OFF_CPU)
 #define TRACE_KINDS_TRACEPOINT (TRACE_KINDS_QUIET | 1u << TRACE_SCHED_SWITCH)
 
-/* Fields that the readers use, in any event. */
+/*
+ * Fields that the readers use, in any event: X(role, name). Fields that only one own event
+ * has need no role: see trace_read_task() and its like.
+ */
+#define TRACE_ROLES(X)                                                                             \
+	X(COMMON_CPU, PROF_TP_COMMON_CPU)                                                          \
+	X(COMMON_PID, PROF_TP_COMMON_PID)                                                          \
+	X(TID, PROF_F_TID)                                                                         \
+	X(PID, PROF_F_PID)                                                                         \
+	X(PPID, PROF_F_PPID)                                                                       \
+	X(CPU, PROF_F_CPU)                                                                         \
+	X(COMM, PROF_F_COMM)                                                                       \
+	X(SOURCE, PROF_F_SOURCE)                                                                   \
+	X(THREAD_NAME, PROF_F_THREAD_NAME)                                                         \
+	X(CALLCHAIN, PROF_F_CALLCHAIN)                                                             \
+	X(FLAGS, PROF_F_FLAGS)                                                                     \
+	X(USER_END, PROF_F_USER_END)                                                               \
+	X(WORKER_ID, PROF_F_WORKER_ID)                                                             \
+	X(MODULE_ID, PROF_F_MODULE_ID)                                                             \
+	X(PATH, PROF_F_PATH)                                                                       \
+	X(BUILD_ID, PROF_F_BUILD_ID)                                                               \
+	X(STATUS, PROF_F_STATUS)                                                                   \
+	X(DETAIL, PROF_F_DETAIL)                                                                   \
+	X(KIND, PROF_F_KIND)                                                                       \
+	X(ADDR, PROF_F_ADDR)                                                                       \
+	X(SIZE, PROF_F_SIZE)                                                                       \
+	X(SYMBOL_NAME, PROF_F_SYMBOL_NAME)                                                         \
+	X(INLINE_DEPTH, PROF_F_INLINE_DEPTH)                                                       \
+	X(SOURCE_FILE, PROF_F_SOURCE_FILE)                                                         \
+	X(SOURCE_LINE, PROF_F_SOURCE_LINE)                                                         \
+	X(BASE_ADDR, PROF_F_BASE_ADDR)                                                             \
+	X(REALTIME_NS, PROF_F_REALTIME_NS)                                                         \
+	X(ENTRIES, PROF_F_ENTRIES)                                                                 \
+	X(EVENT, PROF_F_EVENT)                                                                     \
+	X(FIELD, PROF_F_FIELD)                                                                     \
+	X(VALUE, PROF_F_VALUE)                                                                     \
+	X(NAME, PROF_F_NAME)                                                                       \
+	X(COUNT, PROF_F_COUNT)                                                                     \
+	X(FIRST_NS, PROF_F_FIRST_NS)                                                               \
+	X(LAST_NS, PROF_F_LAST_NS)                                                                 \
+	X(PART, PROF_F_PART)                                                                       \
+	X(CLOCK, PROF_F_CLOCK)                                                                     \
+	X(SHIFT_NS, PROF_F_SHIFT_NS)                                                               \
+	X(PREV_PID, PROF_F_PREV_PID)                                                               \
+	X(PREV_COMM, PROF_F_PREV_COMM)                                                             \
+	X(PREV_STATE, PROF_F_PREV_STATE)                                                           \
+	X(NEXT_PID, PROF_F_NEXT_PID)                                                               \
+	X(NEXT_COMM, PROF_F_NEXT_COMM)                                                             \
+	X(TARGET_CPU, PROF_F_TARGET_CPU)                                                           \
+	X(DEST_CPU, PROF_F_DEST_CPU)                                                               \
+	X(CHILD_PID, PROF_F_CHILD_PID)                                                             \
+	X(OLD_PID, PROF_F_OLD_PID)                                                                 \
+	X(CONTEXT, PROF_F_CONTEXT)                                                                 \
+	X(OFF_NS, PROF_F_OFF_NS)                                                                   \
+	X(BLOCKED_NS, PROF_F_BLOCKED_NS)                                                           \
+	X(FROM_CPU, PROF_F_FROM_CPU)                                                               \
+	X(WOKEN, PROF_F_WOKEN)                                                                     \
+	X(WAKER_PID, PROF_F_WAKER_PID)                                                             \
+	X(WAKER_COMM, PROF_F_WAKER_COMM)                                                           \
+	X(UNFINISHED, PROF_F_UNFINISHED)                                                           \
+	X(WATCH, PROF_F_WATCH)                                                                     \
+	X(FOLLOWED, PROF_F_FOLLOWED)                                                               \
+	X(SUM_NS, PROF_F_SUM_NS)                                                                   \
+	X(MAX_NS, PROF_F_MAX_NS)                                                                   \
+	X(INVOLUNTARY, PROF_F_INVOLUNTARY)                                                         \
+	X(UNKNOWN, PROF_F_UNKNOWN)                                                                 \
+	X(LOG2_NS, PROF_F_LOG2_NS)
+
 enum trace_role {
-	ROLE_COMMON_CPU,
-	ROLE_COMMON_PID,
-	ROLE_TID,
-	ROLE_PID,
-	ROLE_PPID,
-	ROLE_CPU,
-	ROLE_COMM,
-	ROLE_EXE,
-	ROLE_CGROUP,
-	ROLE_SOURCE,
-	ROLE_THREAD_NAME,
-	ROLE_CALLCHAIN,
-	ROLE_FLAGS,
-	ROLE_USER_END,
-	ROLE_WORKER_ID,
-	ROLE_MODULE_ID,
-	ROLE_PATH,
-	ROLE_BUILD_ID,
-	ROLE_STATUS,
-	ROLE_DETAIL,
-	ROLE_KIND,
-	ROLE_ADDR,
-	ROLE_SIZE,
-	ROLE_SYMBOL_NAME,
-	ROLE_INLINE_DEPTH,
-	ROLE_SOURCE_FILE,
-	ROLE_SOURCE_LINE,
-	ROLE_BASE_ADDR,
-	ROLE_REALTIME_NS,
-	ROLE_ENTRIES,
-	ROLE_EVENT,
-	ROLE_FIELD,
-	ROLE_VALUE,
-	ROLE_NAME,
-	ROLE_COUNT,
-	ROLE_FIRST_NS,
-	ROLE_LAST_NS,
-	ROLE_PART,
-	ROLE_CLOCK,
-	ROLE_SHIFT_NS,
-	ROLE_PREV_PID,
-	ROLE_PREV_COMM,
-	ROLE_PREV_STATE,
-	ROLE_NEXT_PID,
-	ROLE_NEXT_COMM,
-	ROLE_TARGET_CPU,
-	ROLE_DEST_CPU,
-	ROLE_CHILD_PID,
-	ROLE_OLD_PID,
-	ROLE_CONTEXT,
-	ROLE_OFF_NS,
-	ROLE_BLOCKED_NS,
-	ROLE_FROM_CPU,
-	ROLE_WOKEN,
-	ROLE_WAKER_PID,
-	ROLE_WAKER_COMM,
-	ROLE_UNFINISHED,
-	ROLE_WATCH,
-	ROLE_FOLLOWED,
-	ROLE_ELAPSED_NS,
-	ROLE_PRODUCED,
-	ROLE_WRITTEN,
-	ROLE_LOST,
-	ROLE_SAMPLES,
-	ROLE_BPF_NS,
-	ROLE_BPF_RUNS,
-	ROLE_CPU_NS,
-	ROLE_RSS_BYTES,
-	ROLE_RING_FILL_MAX_BYTES,
-	ROLE_BYTES_WRITTEN,
-	ROLE_CLOSED,
-	ROLE_END_CPU_NS,
-	ROLE_UNWIND_TABLES,
-	ROLE_UNWIND_EVICTED,
-	ROLE_UNWIND_TABLES_LEFT_OUT,
-	ROLE_UNWIND_BYTES,
-	ROLE_UNWIND_LISTS,
-	ROLE_UNWIND_LISTS_LEFT_OUT,
-	ROLE_UNWIND_MODULES_LEFT_OUT,
-	ROLE_KSTACKS_WALKED,
-	ROLE_KSTACKS_HELPED,
-	ROLE_USTACKS_REUSED,
-	ROLE_STACKS_COMPARED,
-	ROLE_STACKS_DIFFERING,
-	ROLE_WAITED_NS,
-	ROLE_OUTPUT_FULL_NS,
-	ROLE_SUM_NS,
-	ROLE_MAX_NS,
-	ROLE_INVOLUNTARY,
-	ROLE_UNKNOWN,
-	ROLE_LOG2_NS,
-	TRACE_ROLE_CNT,
+#define ROLE(role, name) ROLE_##role,
+	TRACE_ROLES(ROLE)
+#undef ROLE
+		TRACE_ROLE_CNT,
 };
 
 /* Whether an event only names things: its time is the time of writing. */
@@ -174,6 +154,7 @@ struct trace_schema {
 	uint32_t syms_part; /* the part of syms */
 	struct field_units *units; /* per field */
 	struct dial9_iter notes; /* all annotations of its fields: iterate over a copy */
+	struct own_fields own; /* {0}: not an event of dial9-prof */
 	bool has_events; /* in an event */
 	/* more annotations came; without an event it is not one of the stream's schemas */
 	bool outdated;
@@ -312,6 +293,20 @@ bool trace_str(const struct trace *t, const struct trace_event *ev, enum trace_r
 	       struct dial9_str *out);
 /* The same as a string id, added if it is new; NAMES_NONE if there is none or it is empty. */
 uint32_t trace_str_id(const struct trace *t, const struct trace_event *ev, enum trace_role role);
+/*
+ * trace_read_task() and so on: the members of an own event that @ev has, see own_fields_read(). 0 for another event.
+ * Text is borrowed until the next trace_next().
+ */
+uint64_t trace_read_own(const struct trace *t, const struct trace_event *ev, enum own_event_id id,
+			void *out);
+#define TRACE_READ(ID, id, name)                                                                   \
+	static inline uint64_t trace_read_##id(const struct trace *t,                              \
+					       const struct trace_event *ev, struct own_##id *out) \
+	{                                                                                          \
+		return trace_read_own(t, ev, OWN_##ID, out);                                       \
+	}
+OWN_EVENTS(TRACE_READ)
+#undef TRACE_READ
 /* Text of any STRING or POOLED_STRING value. */
 bool trace_value_str(const struct trace *t, const struct dial9_value *v, struct dial9_str *out);
 /*
