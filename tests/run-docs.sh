@@ -5,6 +5,7 @@
 #     and no others; dial9-prof(1) and README.md list each subcommand and export format, and no others
 #   - bash completion offers the program's options and words
 #   - the manual pages format without a warning
+#   - dial9-trace.5 has the fields of user/events/own_events.h
 #   - README's example of libdial9 compiles and links with nothing but libdial9
 set -u
 
@@ -160,6 +161,14 @@ for page in "$top"/tools/man/*.[1-8]; do
 	limited groff -man -Tutf8 -ww -z "$page" >"$dir/groff" 2>&1
 	[ ! -s "$dir/groff" ] || fail "$page: $(cat "$dir/groff")"
 done
+
+checks=$((checks + 1))
+limited sh "$top/tools/man-fields.sh" >"$dir/fields"
+sed -n '/man-fields.sh --write/,/^\.\\" end of fields/p' "$top/tools/man/dial9-trace.5" | sed '1d;$d' >"$dir/man"
+if ! [ -s "$dir/fields" ] || ! diff "$dir/fields" "$dir/man" >"$dir/diff"; then
+	fail "dial9-trace.5: run tools/man-fields.sh --write (< own_events.h, > the page):"
+	cat "$dir/diff" >&2
+fi
 
 checks=$((checks + 1))
 # The backquotes are the fence of the README.
