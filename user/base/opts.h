@@ -66,6 +66,22 @@ struct opt_spec {
 	bool stop_at_word; /* the first argument that is not an option ends the options */
 };
 
+/* The members of struct opt_spec for a table of rows. */
+#define OPT_ROWS(rows) .opts = (rows), .cnt = sizeof(rows) / sizeof((rows)[0])
+
+/* Members of rows, and whole rows, that many commands have; @at is the row's `off`. */
+#define OPT_LIMIT(at) .name = "limit", .kind = OPT_U64, .off = (at), .arg = "N"
+#define OPT_OUTPUT(at) .name = "output", .key = 'o', .kind = OPT_STR, .off = (at), .arg = "FILE"
+#define OPT_JSON(at) .name = "json", .kind = OPT_FLAG, .off = (at)
+#define OPT_ROW_JSON(at)                                                                           \
+	{                                                                                          \
+		OPT_JSON(at), .help = "Print one JSON object"                                      \
+	}
+#define OPT_ROW_HELP                                                                               \
+	{                                                                                          \
+		.name = "help", .key = 'h', .kind = OPT_HELP, .help = "Print this help"            \
+	}
+
 /*
  * Parses argv[1..] into dst, which holds the defaults. Accepts --name=value, --name value, -kVALUE,
  * -k VALUE, grouped flags, and options between positional arguments; "--" ends options. Reorders

@@ -60,6 +60,9 @@ struct select_opts {
 			"the start; 10%; or 12:34:56; either may be empty"                            \
 	}
 
+/* Both. */
+#define SELECT_READ_OPTS(s, m) SELECT_OPT_INPUT(s, m), SELECT_OPTS(s, m)
+
 /* One end of a time window before it is known what it means in this trace. */
 struct select_time {
 	enum { SELECT_NONE, SELECT_ABSOLUTE, SELECT_RELATIVE, SELECT_PERCENT, SELECT_CLOCK } kind;

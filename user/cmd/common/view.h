@@ -14,24 +14,23 @@ struct view_opts {
 
 extern const char *const view_color_choices[];
 
-/* A row of an option table for a member `m` of type struct view_opts in struct `s`: for text without colours. */
+/* The last rows of an option table, for a member `m` of type struct view_opts in struct `s`: for text without colours. */
 #define VIEW_OPT_PAGER(s, m)                                                                       \
-	{                                                                                          \
-		.name = "no-pager", .kind = OPT_FLAG, .off = offsetof(s, m.no_pager),              \
-		.group = "Display",                                                                \
-		.help = "Print directly to the terminal, also output longer than the screen"       \
-	}
-/* Rows for other text. */
-#define VIEW_OPTS(s, m)                                                                                        \
-	{ .name = "color",                                                                                     \
-	  .kind = OPT_CHOICE,                                                                                  \
-	  .off = offsetof(s, m.color),                                                                         \
-	  .arg = "WHEN",                                                                                       \
-	  .choices = view_color_choices,                                                                       \
-	  .implied = "always",                                                                                 \
-	  .help = "Use colours: auto (on a terminal, unless NO_COLOR is set), always or never (default auto)", \
-	  .group = "Display" },                                                                                \
-		VIEW_OPT_PAGER(s, m)
+	{ .name = "no-pager",                                                                      \
+	  .kind = OPT_FLAG,                                                                        \
+	  .off = offsetof(s, m.no_pager),                                                          \
+	  .group = "Display",                                                                      \
+	  .help = "Print directly to the terminal, also output longer than the screen" },          \
+		OPT_ROW_HELP
+/* Members of the row for colours; @at as in struct opt. */
+#define VIEW_OPT_COLOR(at)                                                                         \
+	.name = "color", .kind = OPT_CHOICE, .off = (at), .arg = "WHEN",                           \
+	.choices = view_color_choices, .implied = "always",                                        \
+	.help = "Use colours: auto (on a terminal, unless NO_COLOR is set), always or never "      \
+		"(default auto)"
+/* The last rows for text with colours. */
+#define VIEW_OPTS(s, m)                                                                            \
+	{ VIEW_OPT_COLOR(offsetof(s, m.color)), .group = "Display" }, VIEW_OPT_PAGER(s, m)
 
 /* Where text goes and what may be done to it. {0}: a pipe, plain and whole. */
 struct view {

@@ -20,8 +20,7 @@
 #define O(m) offsetof(struct explain_opts, m)
 
 static const struct opt explain_opts[] = {
-	SELECT_OPT_INPUT(struct explain_opts, sel),
-	SELECT_OPTS(struct explain_opts, sel),
+	SELECT_READ_OPTS(struct explain_opts, sel),
 	{ .name = "span",
 	  .kind = OPT_LIST,
 	  .off = O(spans),
@@ -47,14 +46,9 @@ static const struct opt explain_opts[] = {
 	  .max = 8,
 	  .help = "follow wakers over N hops (default 2, at most 8)",
 	  .group = "Output" },
-	{ .name = "limit",
-	  .kind = OPT_U64,
-	  .off = O(limit),
-	  .arg = "N",
-	  .help = "at most N rows in the table (default 20; 0: all)" },
-	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "Print one JSON object" },
+	{ OPT_LIMIT(O(limit)), .help = "at most N rows in the table (default 20; 0: all)" },
+	OPT_ROW_JSON(O(json)),
 	VIEW_OPTS(struct explain_opts, view),
-	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "Print this help" },
 };
 
 static const struct opt_spec explain_spec = {
@@ -64,8 +58,7 @@ static const struct opt_spec explain_spec = {
 	.brief =
 		"Tell what a thread did in a stretch of time: ran, waited behind whom, slept until "
 		"whom.",
-	.opts = explain_opts,
-	.cnt = sizeof(explain_opts) / sizeof(explain_opts[0]),
+	OPT_ROWS(explain_opts),
 	.examples = "  dial9-prof explain 4711\n"
 		    "  dial9-prof explain 4711 --time 123.456,123.480\n"
 		    "  dial9-prof explain -t 4712 --time 10s,20s --worst\n"

@@ -20,8 +20,7 @@
 enum { POLLS_MAX = 65536 }; /* that are told and summed; the slowest */
 
 static const struct opt polls_opts[] = {
-	SELECT_OPT_INPUT(struct polls_opts, explain.sel),
-	SELECT_OPTS(struct polls_opts, explain.sel),
+	SELECT_READ_OPTS(struct polls_opts, explain.sel),
 	{ .name = "min",
 	  .key = 'm',
 	  .kind = OPT_DURATION,
@@ -33,10 +32,7 @@ static const struct opt polls_opts[] = {
 	  .off = O(explain.spans),
 	  .arg = "WHAT",
 	  .help = "not polls, but stretches in spans of that name, or what explain has there; may be repeated" },
-	{ .name = "limit",
-	  .kind = OPT_U64,
-	  .off = O(explain.limit),
-	  .arg = "N",
+	{ OPT_LIMIT(O(explain.limit)),
 	  .help = "tell the N slowest, and N rows of each table (default 10; 0: all)",
 	  .group = "Output" },
 	{ .name = "depth",
@@ -45,12 +41,8 @@ static const struct opt polls_opts[] = {
 	  .arg = "N",
 	  .max = 8,
 	  .help = "follow wakers over N hops (default 2, at most 8)" },
-	{ .name = "json",
-	  .kind = OPT_FLAG,
-	  .off = O(explain.json),
-	  .help = "Print one JSON object" },
+	OPT_ROW_JSON(O(explain.json)),
 	VIEW_OPTS(struct polls_opts, explain.view),
-	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "Print this help" },
 };
 
 static const struct opt_spec polls_spec = {
@@ -58,8 +50,7 @@ static const struct opt_spec polls_spec = {
 	.usage = "dial9-prof polls [OPTIONS] [FILE...]",
 	.brief = "Tell why polls of a Tokio service were slow, of a recording and the service's "
 		 "own trace.",
-	.opts = polls_opts,
-	.cnt = sizeof(polls_opts) / sizeof(polls_opts[0]),
+	OPT_ROWS(polls_opts),
 	.examples = "  dial9-prof polls dial9.bin service.bin\n"
 		    "  dial9-prof polls --min 100us --limit 3 dial9.bin service-traces/\n"
 		    "  dial9-prof polls --span query_metric merged.bin\n",

@@ -24,8 +24,7 @@ struct export_cmd_opts {
 #define O(m) offsetof(struct export_cmd_opts, m)
 
 static const struct opt export_opts[] = {
-	SELECT_OPT_INPUT(struct export_cmd_opts, sel),
-	SELECT_OPTS(struct export_cmd_opts, sel),
+	SELECT_READ_OPTS(struct export_cmd_opts, sel),
 	{ .name = "kind",
 	  .kind = OPT_CHOICE,
 	  .off = O(kind),
@@ -34,21 +33,15 @@ static const struct opt export_opts[] = {
 		  "these three (wall); default: cpu for formats that sum stacks, everything for "
 		  "others; not for formats marked \"no --kind\"",
 	  .group = "Output" },
-	{ .name = "output",
-	  .key = 'o',
-	  .kind = OPT_STR,
-	  .off = O(output),
-	  .arg = "FILE",
-	  .help = "where to write (default -, standard output)" },
-	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "Print this help" },
+	{ OPT_OUTPUT(O(output)), .help = "where to write (default -, standard output)" },
+	OPT_ROW_HELP,
 };
 
 static const struct opt_spec export_spec = {
 	.name = "export",
 	.brief = "Write a trace for other tools, such as flame graphs and viewers.",
 	.usage = "dial9-prof export FORMAT [OPTIONS] [FILE]",
-	.opts = export_opts,
-	.cnt = sizeof(export_opts) / sizeof(export_opts[0]),
+	OPT_ROWS(export_opts),
 	.examples =
 		"  dial9-prof export html -o trace.html && xdg-open trace.html\n"
 		"  dial9-prof export folded | flamegraph.pl > cpu.svg\n"

@@ -58,8 +58,7 @@ struct server {
 #define O(m) offsetof(struct view_server_opts, m)
 
 static const struct opt serve_opts[] = {
-	SELECT_OPT_INPUT(struct view_server_opts, sel),
-	SELECT_OPTS(struct view_server_opts, sel),
+	SELECT_READ_OPTS(struct view_server_opts, sel),
 	{ .name = "port",
 	  .kind = OPT_U64,
 	  .off = O(port),
@@ -68,15 +67,14 @@ static const struct opt serve_opts[] = {
 	  .help = "where to listen, on 127.0.0.1 (default: any port that is free)",
 	  .group = "Server" },
 	{ .name = "no-open", .kind = OPT_FLAG, .off = O(no_open), .help = "only print the address" },
-	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "Print this help" },
+	OPT_ROW_HELP,
 };
 
 static const struct opt_spec serve_spec = {
 	.name = "view",
 	.usage = "dial9-prof view [OPTIONS] [FILE]",
 	.brief = "Show a trace in a browser: timeline, flame graph, tables. Until Ctrl-C.",
-	.opts = serve_opts,
-	.cnt = sizeof(serve_opts) / sizeof(serve_opts[0]),
+	OPT_ROWS(serve_opts),
 	.examples =
 		"  dial9-prof view\n"
 		"  dial9-prof view --time +10,+20 trace.bin\n"

@@ -41,25 +41,18 @@ static const struct opt dump_opts[] = {
 	  .off = offsetof(struct dump_opts, from),
 	  .choices = input_from_names,
 	  .help = "what the input is (auto: told by its bytes)" },
-	{ .name = "json",
-	  .kind = OPT_FLAG,
-	  .off = offsetof(struct dump_opts, json),
+	{ OPT_JSON(offsetof(struct dump_opts, json)),
 	  .help = "one JSON object a frame, exact, and one for the end" },
-	{ .name = "limit",
-	  .kind = OPT_U64,
-	  .off = offsetof(struct dump_opts, limit),
-	  .arg = "N",
+	{ OPT_LIMIT(offsetof(struct dump_opts, limit)),
 	  .help = "stop after N frames of a dial9 trace (default 0: never)" },
 	VIEW_OPT_PAGER(struct dump_opts, view),
-	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "Print this help" },
 };
 
 static const struct opt_spec dump_spec = {
 	.name = "dump",
 	.usage = "dial9-prof dump [OPTIONS] [FILE]",
 	.brief = "Print the frames of a dial9 trace, one a line; traces of other formats as JSON.",
-	.opts = dump_opts,
-	.cnt = sizeof(dump_opts) / sizeof(dump_opts[0]),
+	OPT_ROWS(dump_opts),
 	.examples = "  dial9-prof dump | head\n"
 		    "  dial9-prof dump --json trace.bin.gz\n",
 };

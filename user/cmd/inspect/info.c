@@ -39,21 +39,19 @@ static const struct opt info_opts[] = {
 	  .kind = OPT_FLAG,
 	  .off = O(modules),
 	  .help = "all modules with whole paths and their build-ids" },
-	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "Print one JSON object" },
+	OPT_ROW_JSON(O(json)),
 	{ .name = "verify",
 	  .kind = OPT_FLAG,
 	  .off = O(verify),
 	  .help = "only say whether all of it is valid dial9, or where the first fault is" },
 	VIEW_OPTS(struct info_opts, view),
-	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "Print this help" },
 };
 
 static const struct opt_spec info_spec = {
 	.name = "info",
 	.usage = "dial9-prof info [OPTIONS] [FILE]",
 	.brief = "Say what a trace holds, what was lost, and what recording it cost.",
-	.opts = info_opts,
-	.cnt = sizeof(info_opts) / sizeof(info_opts[0]),
+	OPT_ROWS(info_opts),
 	.examples = "  dial9-prof info trace.bin\n"
 		    "  dial9-prof info --verify trace.bin\n"
 		    "  sudo dial9-prof -p 4242 -o - | dial9-prof info -\n",

@@ -60,11 +60,7 @@ static const struct opt script_opts[] = {
 	  .kind = OPT_FLAG,
 	  .off = O(all),
 	  .help = "also the events that only carry names and accounts" },
-	{ .name = "limit",
-	  .kind = OPT_U64,
-	  .off = O(limit),
-	  .arg = "N",
-	  .help = "stop after N events (default 0: never)" },
+	{ OPT_LIMIT(O(limit)), .help = "stop after N events (default 0: never)" },
 	{ .name = "fields",
 	  .key = 'F',
 	  .kind = OPT_STR,
@@ -74,20 +70,15 @@ static const struct opt script_opts[] = {
 		  "end; +name and -name change the default (all but srcline and end)",
 	  .group = "Output" },
 	{ .name = "ns", .kind = OPT_FLAG, .off = O(ns), .help = "times to the nanosecond" },
-	{ .name = "json",
-	  .kind = OPT_FLAG,
-	  .off = O(json),
-	  .help = "Print one JSON object per line" },
+	{ OPT_JSON(O(json)), .help = "Print one JSON object per line" },
 	VIEW_OPTS(struct script_opts, view),
-	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "Print this help" },
 };
 
 static const struct opt_spec script_spec = {
 	.name = "script",
 	.usage = "dial9-prof script [OPTIONS] [FILE]",
 	.brief = "Print a trace, one event a line, as perf script does.",
-	.opts = script_opts,
-	.cnt = sizeof(script_opts) / sizeof(script_opts[0]),
+	OPT_ROWS(script_opts),
 	.examples = "  dial9-prof script -e 'sched:*' -t 4242\n"
 		    "  dial9-prof script --time 5123.25,5123.75 /var/lib/rec/host\n"
 		    "  dial9-prof script --time +1,+2 trace.bin | stackcollapse-perf.pl\n",

@@ -23,10 +23,7 @@ struct check_opts {
 };
 
 static const struct opt check_table[] = {
-	{ .name = "json",
-	  .kind = OPT_FLAG,
-	  .off = offsetof(struct check_opts, json),
-	  .help = "Print one JSON object" },
+	OPT_ROW_JSON(offsetof(struct check_opts, json)),
 	{ .name = "programs",
 	  .kind = OPT_STR,
 	  .off = offsetof(struct check_opts, programs),
@@ -47,7 +44,6 @@ static const struct opt check_table[] = {
 	  .help = "With --programs, also print the verifier's log of refused programs; -vv adds "
 		  "libbpf's messages" },
 	VIEW_OPT_PAGER(struct check_opts, view),
-	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "Print this help" },
 };
 
 static const struct opt_spec check_spec = {
@@ -55,8 +51,7 @@ static const struct opt_spec check_spec = {
 	.usage = "dial9-prof check [OPTIONS]",
 	.brief =
 		"Check whether a recording can start here: what is missing, its effect, and the fix.",
-	.opts = check_table,
-	.cnt = sizeof(check_table) / sizeof(check_table[0]),
+	OPT_ROWS(check_table),
 	.examples = "  sudo dial9-prof check\n"
 		    "  dial9-prof check --json\n",
 };

@@ -37,20 +37,15 @@ static const struct opt list_table[] = {
 	  .kind = OPT_FLAG,
 	  .off = offsetof(struct list_opts, verbose),
 	  .help = "Also print the fields and their types in the trace" },
-	{ .name = "json",
-	  .kind = OPT_FLAG,
-	  .off = offsetof(struct list_opts, json),
-	  .help = "Print one JSON object per line" },
+	{ OPT_JSON(offsetof(struct list_opts, json)), .help = "Print one JSON object per line" },
 	VIEW_OPT_PAGER(struct list_opts, view),
-	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "Print this help" },
 };
 
 static const struct opt_spec list_spec = {
 	.name = "list",
 	.usage = "dial9-prof list [OPTIONS] [GLOB...]",
 	.brief = "List the tracepoints of this kernel; needs root or CAP_DAC_READ_SEARCH.",
-	.opts = list_table,
-	.cnt = sizeof(list_table) / sizeof(list_table[0]),
+	OPT_ROWS(list_table),
 	.examples = "  dial9-prof list 'sched:*'\n"
 		    "  dial9-prof list -v irq:irq_handler_entry\n",
 };

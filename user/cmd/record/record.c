@@ -309,15 +309,14 @@ static const struct opt record_table[] = {
 	  .help = "Do not print progress and summary" },
 	/* what perf's users type out of habit: stacks are always recorded */
 	{ .key = 'g', .kind = OPT_FLAG, .off = AT(habit) },
-	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "Print this help" },
+	OPT_ROW_HELP,
 };
 
 static const struct opt_spec record_spec = {
 	.name = "record",
 	.usage = "dial9-prof [record] [OPTIONS] [-- COMMAND [ARG...]]",
 	.brief = "Record a process, a command or the system until it ends, -d expires, or Ctrl-C.",
-	.opts = record_table,
-	.cnt = sizeof(record_table) / sizeof(record_table[0]),
+	OPT_ROWS(record_table),
 	.stop_at_word = true,
 	.examples = "  sudo dial9-prof -p 1234 -d 10\n"
 		    "  sudo dial9-prof -a -e 'block:*' -o disk.bin\n"

@@ -53,24 +53,17 @@ static const struct opt diff_opts[] = {
 	  .off = O(children),
 	  .help = "Count a function also where it is a caller" },
 	SELECT_OPTS(struct diff_opts, sel),
-	{ .name = "limit",
-	  .key = 'n',
-	  .kind = OPT_U64,
-	  .off = O(limit),
-	  .arg = "N",
-	  .help = "Print at most N rows, 0 for all (default 0)",
+	{ OPT_LIMIT(O(limit)), .key = 'n', .help = "Print at most N rows, 0 for all (default 0)",
 	  .group = "Output" },
-	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "Print one JSON object" },
+	OPT_ROW_JSON(O(json)),
 	VIEW_OPTS(struct diff_opts, view),
-	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "Print this help" },
 };
 
 static const struct opt_spec diff_spec = {
 	.name = "diff",
 	.usage = "dial9-prof diff [OPTIONS] OLD NEW",
 	.brief = "Compare two traces: CPU, off-CPU and run-queue time, with significance.",
-	.opts = diff_opts,
-	.cnt = sizeof(diff_opts) / sizeof(diff_opts[0]),
+	OPT_ROWS(diff_opts),
 	.examples = "  dial9-prof diff before.bin after.bin\n"
 		    "  dial9-prof diff -c ratio --children --limit 20 before.bin after.bin\n"
 		    "  dial9-prof diff --kind latency before.bin after.bin\n",

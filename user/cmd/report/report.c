@@ -30,8 +30,7 @@
 static const char *const graph_words[] = { "caller", "callee", "flat", "folded", "none", NULL };
 
 static const struct opt report_opts[] = {
-	SELECT_OPT_INPUT(struct report_opts, sel),
-	SELECT_OPTS(struct report_opts, sel),
+	SELECT_READ_OPTS(struct report_opts, sel),
 	{ .name = "sort",
 	  .key = 's',
 	  .kind = OPT_STR,
@@ -80,11 +79,7 @@ static const struct opt report_opts[] = {
 	  .off = O(percent),
 	  .arg = "PCT",
 	  .help = "Skip rows below PCT percent of the total (default 0; 0.5 in a text tree)" },
-	{ .name = "limit",
-	  .kind = OPT_U64,
-	  .off = O(limit),
-	  .arg = "N",
-	  .help = "Print at most N rows, 0 for all (default 0)" },
+	{ OPT_LIMIT(O(limit)), .help = "Print at most N rows, 0 for all (default 0)" },
 	{ .name = "live",
 	  .kind = OPT_DURATION,
 	  .off = O(live_ns),
@@ -94,17 +89,15 @@ static const struct opt report_opts[] = {
 	  .help = "For a trace from a pipe: refresh every SEC seconds, like dial9-prof top" },
 	/* what perf's users type out of habit: it is how it is anyway */
 	{ .name = "stdio", .kind = OPT_FLAG, .off = O(habit) },
-	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "Print one JSON object" },
+	OPT_ROW_JSON(O(json)),
 	VIEW_OPTS(struct report_opts, view),
-	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "Print this help" },
 };
 
 static const struct opt_spec report_spec = {
 	.name = "report",
 	.usage = "dial9-prof report [OPTIONS] [FILE]",
 	.brief = "Print the CPU profile: self and total time by function, module or thread.",
-	.opts = report_opts,
-	.cnt = sizeof(report_opts) / sizeof(report_opts[0]),
+	OPT_ROWS(report_opts),
 	.examples = "  dial9-prof report\n"
 		    "  dial9-prof report -s comm,pid\n"
 		    "  dial9-prof report -g --percent-limit 5\n"

@@ -60,27 +60,20 @@ static const struct opt convert_opts[] = {
 	  .off = O(tick_ns),
 	  .arg = "NS",
 	  .help = "formats without time: synthetic timestamps, so many ns apart" },
-	{ .name = "output",
-	  .key = 'o',
-	  .kind = OPT_STR,
-	  .off = O(output),
-	  .arg = "FILE",
-	  .help = "where to write; - is standard output",
-	  .group = "Files" },
+	{ OPT_OUTPUT(O(output)), .help = "where to write; - is standard output", .group = "Files" },
 	{ .name = "follow",
 	  .kind = OPT_FLAG,
 	  .off = O(follow),
 	  .help = "convert while the input still grows, in one pass; ends with Ctrl-C" },
 	{ .name = "quiet", .key = 'q', .kind = OPT_FLAG, .off = O(quiet), .help = "no summary" },
-	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "Print this help" },
+	OPT_ROW_HELP,
 };
 
 static const struct opt_spec convert_spec = {
 	.name = "convert",
 	.usage = "dial9-prof convert [OPTIONS] IN[@CORE]... -o OUT",
 	.brief = "Convert traces between dial9 and Tonbandgeraet, Heph and apitrace.",
-	.opts = convert_opts,
-	.cnt = sizeof(convert_opts) / sizeof(convert_opts[0]),
+	OPT_ROWS(convert_opts),
 	.examples = "  dial9-prof convert firmware.hex -o firmware.bin\n"
 		    "  dial9-prof convert core0.bin@0 core1.bin@1 -o both.bin\n"
 		    "  dial9-prof convert --from tonbandgeraet --follow /dev/ttyACM0 -o live.bin\n"

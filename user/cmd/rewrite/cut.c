@@ -46,12 +46,7 @@ struct cut_opts {
 
 static const struct opt cut_opts[] = {
 	SELECT_OPT_INPUT(struct cut_opts, sel),
-	{ .name = "output",
-	  .key = 'o',
-	  .kind = OPT_STR,
-	  .off = O(output),
-	  .arg = "FILE",
-	  .help = "where to write; - is standard output",
+	{ OPT_OUTPUT(O(output)), .help = "where to write; - is standard output",
 	  .group = "Output" },
 	{ .name = "anonymize",
 	  .kind = OPT_FLAG,
@@ -66,15 +61,14 @@ static const struct opt cut_opts[] = {
 	  .arg = "GLOB",
 	  .help = "only such events, as in 'sched:*', cpu-clock (samples), or the stacks " SCRIPT_SWITCH_OUT
 		  ", " SCRIPT_WAKER " and " SCRIPT_EVENT_STACK "; may be repeated" },
-	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "Print this help" },
+	OPT_ROW_HELP,
 };
 
 static const struct opt_spec cut_spec = {
 	.name = "cut",
 	.usage = "dial9-prof cut [OPTIONS] [FILE] -o OUT",
 	.brief = "Write a smaller trace: some of the events, with all that naming them takes.",
-	.opts = cut_opts,
-	.cnt = sizeof(cut_opts) / sizeof(cut_opts[0]),
+	OPT_ROWS(cut_opts),
 	.examples = "  dial9-prof cut --time +1.5,+2 trace.bin -o stall.bin\n"
 		    "  dial9-prof cut -p 4242 -e 'sched:*' -o switches.bin\n"
 		    "  dial9-prof cut --anonymize trace.bin -o for-others.bin\n",

@@ -23,12 +23,7 @@ struct merge_args {
 #define O(m) offsetof(struct merge_args, m)
 
 static const struct opt merge_options[] = {
-	{ .name = "output",
-	  .key = 'o',
-	  .kind = OPT_STR,
-	  .off = O(output),
-	  .arg = "FILE",
-	  .help = "where to write; - is standard output",
+	{ OPT_OUTPUT(O(output)), .help = "where to write; - is standard output",
 	  .group = "Output" },
 	{ .name = "quiet", .key = 'q', .kind = OPT_FLAG, .off = O(quiet), .help = "no summary" },
 	{ .name = "align",
@@ -39,7 +34,7 @@ static const struct opt merge_options[] = {
 		  "wall clocks), mono (as they are), real (all by their wall clocks), offset=NS (inputs "
 		  "behind the first are moved by NS)",
 	  .group = "Time" },
-	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "Print this help" },
+	OPT_ROW_HELP,
 };
 
 static const struct opt_spec merge_spec = {
@@ -47,8 +42,7 @@ static const struct opt_spec merge_spec = {
 	.usage = "dial9-prof merge [OPTIONS] FILE|DIRECTORY... -o OUT",
 	.brief =
 		"Write one trace of several, in order of time: recordings, and what applications wrote.",
-	.opts = merge_options,
-	.cnt = sizeof(merge_options) / sizeof(merge_options[0]),
+	OPT_ROWS(merge_options),
 	.examples = "  dial9-prof merge dial9.bin app/trace.0.bin -o both.bin\n"
 		    "  dial9-prof merge dial9.bin /var/log/app-traces -o both.bin\n"
 		    "  dial9-prof merge here.bin there.bin --align real -o hosts.bin\n",

@@ -75,24 +75,19 @@ static const struct opt symbolize_opts[] = {
 	  .off = O(lines),
 	  .help = "also files and lines where only the function is known, and inlined functions where "
 		  "those, or files that have them, were missing" },
-	{ .name = "output",
-	  .key = 'o',
-	  .kind = OPT_STR,
-	  .off = O(output),
-	  .arg = "FILE",
+	{ OPT_OUTPUT(O(output)),
 	  .help = "where to write; - is standard output (default: the trace itself, which is "
 		  "kept as .old); required if the trace is a pipe or compressed",
 	  .group = "Output" },
 	{ .name = "quiet", .key = 'q', .kind = OPT_FLAG, .off = O(quiet), .help = "no summary" },
-	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "Print this help" },
+	OPT_ROW_HELP,
 };
 
 static const struct opt_spec symbolize_spec = {
 	.name = "symbolize",
 	.usage = "dial9-prof symbolize [OPTIONS] [FILE] [-o OUT]",
 	.brief = "Name what had no names when it was recorded.",
-	.opts = symbolize_opts,
-	.cnt = sizeof(symbolize_opts) / sizeof(symbolize_opts[0]),
+	OPT_ROWS(symbolize_opts),
 	.examples = "  dial9-prof symbolize trace.bin\n"
 		    "  dial9-prof symbolize --symfs /srv/sysroot trace.bin -o named.bin\n"
 		    "  dial9-prof symbolize --debuginfod=https://debuginfod.debian.net trace.bin\n"

@@ -46,8 +46,7 @@ struct offcpu {
 #define O(m) offsetof(struct offcpu_opts, m)
 
 static const struct opt offcpu_opts[] = {
-	SELECT_OPT_INPUT(struct offcpu_opts, sel),
-	SELECT_OPTS(struct offcpu_opts, sel),
+	SELECT_READ_OPTS(struct offcpu_opts, sel),
 	{ .name = "min",
 	  .key = 'm',
 	  .kind = OPT_DURATION,
@@ -90,23 +89,18 @@ static const struct opt offcpu_opts[] = {
 	  .kind = OPT_FLAG,
 	  .off = O(user),
 	  .help = "Print only user frames of stacks" },
-	{ .name = "limit",
-	  .kind = OPT_U64,
-	  .off = O(limit),
-	  .arg = "N",
+	{ OPT_LIMIT(O(limit)),
 	  .help = "Print at most N rows, 0 for all (default 20; with --json all)" },
-	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "Print one JSON object" },
+	OPT_ROW_JSON(O(json)),
 	INTERVAL_READER_SELF_OPT(struct offcpu_opts, include_self),
 	VIEW_OPTS(struct offcpu_opts, view),
-	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "Print this help" },
 };
 
 static const struct opt_spec offcpu_spec = {
 	.name = "offcpu",
 	.usage = "dial9-prof offcpu [OPTIONS] [FILE]",
 	.brief = "Print where threads were blocked, for how long, and who woke them.",
-	.opts = offcpu_opts,
-	.cnt = sizeof(offcpu_opts) / sizeof(offcpu_opts[0]),
+	OPT_ROWS(offcpu_opts),
 	.examples = "  dial9-prof offcpu\n"
 		    "  dial9-prof offcpu --comm worker --min 1ms\n"
 		    "  dial9-prof offcpu --by comm,waker\n"

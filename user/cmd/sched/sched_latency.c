@@ -44,8 +44,7 @@ static const char *const sort_words[] = { "max", "avg", "p99", "runtime", "switc
 static const char *const by_words[] = { "tid", "pid", "comm", NULL };
 
 static const struct opt latency_opts[] = {
-	SELECT_OPT_INPUT(struct latency_opts, sel),
-	SELECT_OPTS(struct latency_opts, sel),
+	SELECT_READ_OPTS(struct latency_opts, sel),
 	{ .name = "sort",
 	  .key = 's',
 	  .kind = OPT_CHOICE,
@@ -68,23 +67,18 @@ static const struct opt latency_opts[] = {
 	  .kind = OPT_FLAG,
 	  .off = O(hist),
 	  .help = "Print a histogram of all run-queue intervals, by powers of two" },
-	{ .name = "limit",
-	  .kind = OPT_U64,
-	  .off = O(limit),
-	  .arg = "N",
+	{ OPT_LIMIT(O(limit)),
 	  .help = "Print at most N rows, 0 for all (default 30; with --json all)" },
-	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "Print one JSON object" },
+	OPT_ROW_JSON(O(json)),
 	INTERVAL_READER_SELF_OPT(struct latency_opts, include_self),
 	VIEW_OPTS(struct latency_opts, view),
-	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "Print this help" },
 };
 
 static const struct opt_spec latency_spec = {
 	.name = "sched latency",
 	.usage = "dial9-prof sched latency [OPTIONS] [FILE]",
 	.brief = "Print run-queue latency: how long threads were runnable before they got a CPU.",
-	.opts = latency_opts,
-	.cnt = sizeof(latency_opts) / sizeof(latency_opts[0]),
+	OPT_ROWS(latency_opts),
 	.examples = "  dial9-prof sched latency\n"
 		    "  dial9-prof sched latency --worst 10\n"
 		    "  dial9-prof sched latency --by comm -s p99 --hist\n",

@@ -36,25 +36,22 @@ static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvw
 enum { LETTER_CNT = sizeof(letters) - 1, COLS = 100, COLS_MIN = 10, MARGIN = 10 };
 
 static const struct opt map_opts[] = {
-	SELECT_OPT_INPUT(struct map_opts, sel),
-	SELECT_OPTS(struct map_opts, sel),
+	SELECT_READ_OPTS(struct map_opts, sel),
 	{ .name = "cols",
 	  .kind = OPT_U64,
 	  .off = O(cols),
 	  .arg = "N",
 	  .help = "Print at most N columns (default: the terminal width, or 100)",
 	  .group = "Output" },
-	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "Print one JSON object" },
+	OPT_ROW_JSON(O(json)),
 	VIEW_OPTS(struct map_opts, view),
-	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "Print this help" },
 };
 
 static const struct opt_spec map_spec = {
 	.name = "sched map",
 	.usage = "dial9-prof sched map [OPTIONS] [FILE]",
 	.brief = "Print a timeline of each CPU, as a strip of letters.",
-	.opts = map_opts,
-	.cnt = sizeof(map_opts) / sizeof(map_opts[0]),
+	OPT_ROWS(map_opts),
 	.examples = "  dial9-prof sched map\n"
 		    "  dial9-prof sched map --time 1s,1100ms --cols 200\n"
 		    "  dial9-prof sched map --json --cols 1000\n",

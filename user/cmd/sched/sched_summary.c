@@ -31,23 +31,16 @@ struct cpus {
 #define O(m) offsetof(struct summary_opts, m)
 
 static const struct opt summary_opts[] = {
-	SELECT_OPT_INPUT(struct summary_opts, sel),
-	SELECT_OPTS(struct summary_opts, sel),
-	{ .name = "json",
-	  .kind = OPT_FLAG,
-	  .off = O(json),
-	  .help = "Print one JSON object",
-	  .group = "Output" },
+	SELECT_READ_OPTS(struct summary_opts, sel),
+	{ OPT_JSON(O(json)), .help = "Print one JSON object", .group = "Output" },
 	VIEW_OPTS(struct summary_opts, view),
-	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "Print this help" },
 };
 
 static const struct opt_spec summary_spec = {
 	.name = "sched summary",
 	.usage = "dial9-prof sched summary [OPTIONS] [FILE]",
 	.brief = "Print utilization, run queue and migrations of each CPU.",
-	.opts = summary_opts,
-	.cnt = sizeof(summary_opts) / sizeof(summary_opts[0]),
+	OPT_ROWS(summary_opts),
 	.examples = "  dial9-prof sched summary\n"
 		    "  dial9-prof sched summary --time 50%,100%\n",
 };

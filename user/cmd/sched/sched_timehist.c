@@ -47,8 +47,7 @@ struct timehist {
 #define O(m) offsetof(struct timehist_opts, m)
 
 static const struct opt timehist_opts[] = {
-	SELECT_OPT_INPUT(struct timehist_opts, sel),
-	SELECT_OPTS(struct timehist_opts, sel),
+	SELECT_READ_OPTS(struct timehist_opts, sel),
 	{ .name = "state",
 	  .kind = OPT_FLAG,
 	  .off = O(state),
@@ -59,13 +58,8 @@ static const struct opt timehist_opts[] = {
 	  .kind = OPT_FLAG,
 	  .off = O(next),
 	  .help = "Also print the thread that got the CPU next" },
-	{ .name = "limit",
-	  .kind = OPT_U64,
-	  .off = O(limit),
-	  .arg = "N",
-	  .help = "Print at most N lines, 0 for all (default 0)" },
+	{ OPT_LIMIT(O(limit)), .help = "Print at most N lines, 0 for all (default 0)" },
 	VIEW_OPTS(struct timehist_opts, view),
-	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "Print this help" },
 };
 
 static const struct opt_spec timehist_spec = {
@@ -73,8 +67,7 @@ static const struct opt_spec timehist_spec = {
 	.usage = "dial9-prof sched timehist [OPTIONS] [FILE]",
 	.brief =
 		"Print each run of a thread on a CPU, with off-CPU time and run-queue latency before.",
-	.opts = timehist_opts,
-	.cnt = sizeof(timehist_opts) / sizeof(timehist_opts[0]),
+	OPT_ROWS(timehist_opts),
 	.examples = "  dial9-prof sched timehist | less\n"
 		    "  dial9-prof sched timehist --comm worker --state --time 1s,1200ms\n",
 };

@@ -28,8 +28,7 @@ struct wakeup {
 #define O(m) offsetof(struct wakeup_opts, m)
 
 static const struct opt wakeup_opts[] = {
-	SELECT_OPT_INPUT(struct wakeup_opts, sel),
-	SELECT_OPTS(struct wakeup_opts, sel),
+	SELECT_READ_OPTS(struct wakeup_opts, sel),
 	{ .name = "chain",
 	  .kind = OPT_STR,
 	  .off = O(chain),
@@ -52,15 +51,11 @@ static const struct opt wakeup_opts[] = {
 	  .kind = OPT_FLAG,
 	  .off = O(stacks),
 	  .help = "Also group by and print both stacks: where the thread was blocked, and the waker stack" },
-	{ .name = "limit",
-	  .kind = OPT_U64,
-	  .off = O(limit),
-	  .arg = "N",
+	{ OPT_LIMIT(O(limit)),
 	  .help = "Print at most N rows, 0 for all (default 20; with --json all)" },
-	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "Print one JSON object" },
+	OPT_ROW_JSON(O(json)),
 	INTERVAL_READER_SELF_OPT(struct wakeup_opts, include_self),
 	VIEW_OPTS(struct wakeup_opts, view),
-	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "Print this help" },
 };
 
 static const struct opt_spec wakeup_spec = {
@@ -68,8 +63,7 @@ static const struct opt_spec wakeup_spec = {
 	.usage = "dial9-prof wakeup [OPTIONS] [FILE]",
 	.brief =
 		"Print who woke whom, how long the woken threads were blocked, and chains of wakeups.",
-	.opts = wakeup_opts,
-	.cnt = sizeof(wakeup_opts) / sizeof(wakeup_opts[0]),
+	OPT_ROWS(wakeup_opts),
 	.examples = "  dial9-prof wakeup\n"
 		    "  dial9-prof wakeup --comm worker --stacks\n"
 		    "  dial9-prof wakeup --chain 4711\n"
