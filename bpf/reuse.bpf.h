@@ -104,7 +104,7 @@ static __always_inline bool reuse_walk(struct prof_rec *rec, struct pt_regs *reg
 	return true;
 }
 
-/* For --verify-stacks: what was known, against @rec's stack, which was walked after all. */
+/* For --debug=verify-stacks: what was known, against @rec's stack, which was walked after all. */
 static __always_inline void reuse_check(const struct prof_rec *rec,
 					const struct unwind_known *known, __u64 *frames)
 {

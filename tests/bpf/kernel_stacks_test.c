@@ -91,7 +91,7 @@ Test(kernel_stacks, each_that_is_walked_is_what_the_kernel_finds)
 
 	if (!kernel_lets_walk())
 		cr_skip("this kernel's stacks cannot be walked");
-	info = record_mix("--verify-stacks", &rec);
+	info = record_mix("--debug=verify-stacks", &rec);
 	buf_free(&info);
 	count_stacks(rec.path, &c);
 	fprintf(stderr, "%ld walked, %ld not; %ld compared\n", c.walked, c.helped, c.compared);
@@ -127,7 +127,7 @@ Test(kernel_stacks, without_the_tables_the_kernels_helper_takes_them)
 {
 	struct live_rec rec;
 	struct seen s = { 0 };
-	struct buf info = record_mix("--no-orc", &rec);
+	struct buf info = record_mix("--debug=no-orc", &rec);
 
 	cr_expect_eq(number(&info, "\"kernel_stacks_walked\":"), 0);
 	cr_expect_geq(number(&info, "\"kernel_stacks_helped\":"), STACKS_MIN);

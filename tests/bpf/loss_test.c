@@ -41,14 +41,14 @@ static void check_account(const char *path, struct live_trace *lt)
 	live_close(lt);
 }
 
-static void record_pingpong(const char *rounds, const char *ring_bytes, const char *rings,
-			    const char *pattern, struct live_trace *lt)
+static void record_pingpong(const char *rounds, const char *ring_bytes, const char *pattern,
+			    const char *option, struct live_trace *lt)
 {
 	struct live_proc player;
 	struct live_rec rec;
 
 	live_stimulus(&player, "pingpong", rounds, NULL);
-	live_record(&rec, "-a", "-m", ring_bytes, "--rings", rings, "-e", pattern, NULL);
+	live_record(&rec, "-a", "-m", ring_bytes, "-e", pattern, option, NULL);
 	live_recording(&rec);
 	live_go(&player);
 	cr_assert_eq(live_stop(&rec), 0);
@@ -60,7 +60,7 @@ Test(loss, produced_is_written_plus_lost_when_rings_overflow)
 {
 	struct live_trace lt;
 
-	record_pingpong("20000", "4096", "64", "sched:sched_wakeup", &lt);
+	record_pingpong("20000", "4096", "sched:sched_wakeup", NULL, &lt);
 	cr_assert_gt(lt.ring_full, 1000);
 }
 
@@ -68,7 +68,7 @@ Test(loss, produced_is_written_plus_lost_when_programs_nest)
 {
 	struct live_trace lt;
 
-	record_pingpong("2000", "64M", "64", "raw_syscalls:*,irq:*,timer:*,kmem:*", &lt);
+	record_pingpong("2000", "64M", "raw_syscalls:*,irq:*,timer:*,kmem:*", NULL, &lt);
 	cr_assert_eq(lt.ring_full, 0);
 }
 
@@ -77,7 +77,7 @@ Test(loss, nothing_is_lost_while_the_rings_have_room)
 {
 	struct live_trace lt;
 
-	record_pingpong("4000", "4M", "64", "sched:sched_wakeup", &lt);
+	record_pingpong("4000", "4M", "sched:sched_wakeup", NULL, &lt);
 	cr_assert_eq(lt.ring_full, 0);
 }
 
@@ -86,9 +86,9 @@ Test(loss, produced_is_written_plus_lost_where_all_cpus_share_a_ring)
 {
 	struct live_trace lt;
 
-	record_pingpong("4000", "8M", "1", "sched:sched_wakeup", &lt);
+	record_pingpong("4000", "8M", "sched:sched_wakeup", "--debug=one-ring", &lt);
 	cr_assert_eq(lt.ring_full, 0);
-	record_pingpong("20000", "4096", "1", "sched:sched_wakeup", &lt);
+	record_pingpong("20000", "4096", "sched:sched_wakeup", "--debug=one-ring", &lt);
 	cr_assert_gt(lt.ring_full, 1000);
 }
 
@@ -174,7 +174,7 @@ Test(loss, a_late_reader_costs_stacks_first_then_events_and_samples_last)
 		.hz = 50,
 		.switch_stacks = PROF_STACKS_KERNEL,
 		.ring_bytes = SLOW_RING,
-		.ring_max = 1,
+		.one_ring = true,
 	};
 	struct seen seen = { 0 };
 	struct capture_counts counts;

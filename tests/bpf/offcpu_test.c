@@ -171,7 +171,8 @@ static void record_naps(struct live_rec *rec, const char *option, const char *va
 	struct live_proc p;
 
 	live_stimulus(&p, "sleeper", "100", "1000", "20", "20000", NULL);
-	live_record(rec, "-p", live_number(p.pid), "--no-samples", "--no-orc", option, value, NULL);
+	live_record(rec, "-p", live_number(p.pid), "--no-samples", "--debug=no-orc", option, value,
+		    NULL);
 	live_recording(rec);
 	live_go(&p);
 	live_end(&p);

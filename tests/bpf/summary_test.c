@@ -130,7 +130,7 @@ Test(summary, cpus_that_share_a_ring_are_summed_up_each)
 
 	live_spawn(&sleeper, argv, pin_to_last);
 	live_read_until(&sleeper, "ready");
-	live_record(&rec, "-p", live_number(sleeper.pid), "--summary", "--rings", "1", NULL);
+	live_record(&rec, "-p", live_number(sleeper.pid), "--summary", "--debug=one-ring", NULL);
 	live_recording(&rec);
 	live_go(&sleeper);
 	cr_assert_eq(live_stop(&rec), 0);

@@ -34,7 +34,6 @@ struct seen {
 	size_t pause_cnt;
 	uint64_t first_switch; /* of anybody */
 	uint64_t over_pause, blocked_over_pause; /* intervals */
-	int64_t real_less_mono;
 };
 
 static void add_switch(struct seen *s, const struct trace_event *ev)
@@ -53,8 +52,6 @@ static void add_event(struct seen *s, const struct live_trace *lt, const struct 
 {
 	if (ev->kind == TRACE_SCHED_SWITCH)
 		add_switch(s, ev);
-	if (ev->kind == TRACE_CLOCK_SYNC)
-		s->real_less_mono = live_int(ev, PROF_F_REALTIME_NS) - (int64_t)ev->ts;
 	if (!live_is(ev, PROF_EV_LOST) ||
 	    strcmp(live_text(lt, ev, PROF_F_KIND), PROF_LOST_PAUSED) != 0)
 		return;
@@ -164,24 +161,6 @@ Test(when, a_delay_lets_the_command_run_and_records_what_comes_then)
 	cr_assert_eq(s.pause_cnt, 1);
 	cr_expect_geq(s.pauses[0].to - s.pauses[0].from, 300 * MS);
 	cr_expect_geq(s.first_switch, s.pauses[0].from + 300 * MS);
-}
-
-Test(when, a_recording_that_starts_at_a_multiple_of_a_second_waits_for_one)
-{
-	struct seen s = { .pause_cnt = 0 };
-	struct live_proc sleeper;
-	struct live_rec rec;
-
-	live_stimulus(&sleeper, "sleeper", "100000", "1000", NULL);
-	cr_assert_eq(write(sleeper.in, "\n", 1), 1);
-	live_record(&rec, "-p", live_number(sleeper.pid), "--start-at", "/1s", "-d", "100ms", NULL);
-	cr_assert_eq(live_finish(&rec), 0);
-	live_kill(&sleeper);
-	read_window(rec.path, &s);
-	cr_assert_eq(s.pause_cnt, 1);
-	cr_assert_neq(s.real_less_mono, 0);
-	cr_expect_lt((s.pauses[0].from + s.real_less_mono) / SECOND,
-		     (s.pauses[0].to + s.real_less_mono) / SECOND);
 }
 
 Test(when, what_a_user_says_of_a_recording_is_in_it_and_info_tells_of_pauses)

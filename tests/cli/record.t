@@ -82,11 +82,9 @@ Output:
                             --disk-budget drop-oldest)
       --max-size=SIZE       Stop after writing SIZE bytes
       --timestamp-filename  Add the start time to the file name
-  -z, --compression-level[=LEVEL]
-                            Compress, with gzip or as --compress sets: 1 (fast)
-                            to 9, zstd to 22
-      --compress=gzip|zstd|none
-                            Compress with this method
+  -z, --compress[=gzip|zstd[:LEVEL]]
+                            Compress with gzip (default) or zstd; LEVEL is 1
+                            (fast) to 9, zstd to 22
       --app-trace=DIR       At the end, merge the dial9 traces that the
                             application wrote to DIR
       --spec=0.3|0.4        dial9 level of the file (default 0.3); 0.4 is
@@ -94,10 +92,7 @@ Output:
   -d, --duration=DUR        Stop after DUR: 10 (seconds), 500ms, 5m, 1h
   -D, --delay=MS            Start recording after MS milliseconds; -1: when
                             --control requests it
-      --start-at=TIME       Start recording at TIME: 03:00,
-                            2030-01-31T23:59:00Z, or /10s for the next multiple
-  -k, --clockid=mono|boot|monotonic|boottime
-                            Clock of the trace; boot also counts while the
+  -k, --clockid=mono|boot   Clock of the trace; boot also counts while the
                             machine is suspended (default mono)
       --control=fifo:PATH[,PATH]|fd:N[,N]
                             Read enable, disable, snapshot, ping and stop from a
@@ -107,8 +102,6 @@ Output:
                             FD and close it
       --meta=KEY=VALUE      Add this metadata, which info prints; repeatable
   -m, --ring-size=SIZE      Ring buffer of each CPU (default 4M)
-      --rings=N             Use at most N ring buffers, which CPUs share
-                            (default and maximum 64)
       --mem-max=SIZE        Memory for names, mappings and stacks of programs
                             (default 512M)
 
@@ -138,10 +131,10 @@ Recorder:
                             slices
       --btf=FILE            Read the types of this kernel from FILE, if
                             /sys/kernel/btf/vmlinux is hidden
-      --no-orc              Take kernel stacks with the kernel's helper: the
-                            same frames, but slower
-      --verify-stacks       Check each walked or reused stack against the slow
-                            method
+      --debug=WORD,...      no-orc: take kernel stacks with the kernel's helper,
+                            the same frames but slower; verify-stacks: check
+                            each walked or reused stack against the slow method;
+                            one-ring: use one ring buffer for all CPUs
 
 Messages:
   -q, --quiet               Print errors only
@@ -271,12 +264,6 @@ $ dial9-prof -m 3 -a
 $ dial9-prof -m 2G -a
 ! dial9-prof: record: bad value '2G' for -m: expected a size from 4K to 1G
 ? 1
-$ dial9-prof --rings 0 -a
-! dial9-prof: record: bad value '0' for --rings: expected a number from 1 to 64
-? 1
-$ dial9-prof --rings 65 -a
-! dial9-prof: record: bad value '65' for --rings: expected a number from 1 to 64
-? 1
 $ dial9-prof --mem-max 31M -a
 ! dial9-prof: record: bad value '31M' for --mem-max: expected a size of 32M or more
 ? 1
@@ -321,17 +308,11 @@ $ dial9-prof -a -D 0.5
 $ dial9-prof -a -D -1
 ! dial9-prof: record: -D -1 needs --control; see dial9-prof record --help
 ? 1
-$ dial9-prof -a -D 5 --start-at 03:00
-! dial9-prof: record: -D and --start-at exclude each other; see dial9-prof record --help
-? 1
-$ dial9-prof -a --start-at 2001-01-01T00:00:00Z
-! dial9-prof: record: bad value '2001-01-01T00:00:00Z' for --start-at: this time is in the past
-? 1
-$ dial9-prof -a --start-at tomorrow
-! dial9-prof: record: bad value 'tomorrow' for --start-at: expected a time such as 03:00, 2030-01-31T23:59:00Z or /10s
+$ dial9-prof -a -D -2
+! dial9-prof: record: bad value '-2' for -D: expected milliseconds, such as 500, a time with a unit, or -1
 ? 1
 $ dial9-prof -a -k raw
-! dial9-prof: record: bad value 'raw' for -k: expected one of mono, boot, monotonic, boottime
+! dial9-prof: record: bad value 'raw' for -k: expected one of mono, boot
 ? 1
 $ dial9-prof -a --control=pipe
 ! dial9-prof: record: bad value 'pipe' for --control: expected fifo:PATH[,PATH] or fd:N[,N]
@@ -504,14 +485,52 @@ $ dial9-prof --app-trace . -o unix:/tmp/x -a
 $ dial9-prof --max-size 0 -a
 ! dial9-prof: record: bad value '0' for --max-size: expected a size of 1 or more
 ? 1
-$ dial9-prof --compress lzma -a
-! dial9-prof: record: bad value for --compress: expected gzip, zstd or none; see dial9-prof record --help
+$ dial9-prof --compress=lzma -a
+! dial9-prof: record: bad value for --compress: expected gzip, zstd, gzip:LEVEL, zstd:LEVEL or LEVEL; see dial9-prof record --help
 ? 1
-$ dial9-prof -z --compress none -a
-! dial9-prof: record: -z and --compress none exclude each other; see dial9-prof record --help
+$ dial9-prof --compress=zstd9 -a
+! dial9-prof: record: bad value for --compress: expected gzip, zstd, gzip:LEVEL, zstd:LEVEL or LEVEL; see dial9-prof record --help
+? 1
+$ dial9-prof --compress=gzip: -a
+! dial9-prof: record: gzip has levels 1 to 9, zstd 1 to 22; see dial9-prof record --help
+? 1
+$ dial9-prof --compress=zstd:23 -a
+! dial9-prof: record: gzip has levels 1 to 9, zstd 1 to 22; see dial9-prof record --help
+? 1
+$ dial9-prof -z0 -a
+! dial9-prof: record: gzip has levels 1 to 9, zstd 1 to 22; see dial9-prof record --help
 ? 1
 $ dial9-prof -z10 -a
-! dial9-prof: record: gzip has levels 1 to 9; --compress zstd has 1 to 22; see dial9-prof record --help
+! dial9-prof: record: gzip has levels 1 to 9, zstd 1 to 22; see dial9-prof record --help
+? 1
+$ dial9-prof --compress zstd -a
+! dial9-prof: record: --compress needs '=' before its value; use --compress=zstd, or ./zstd if it is the command
+? 1
+$ dial9-prof -z 9 -a
+! dial9-prof: record: --compress needs '=' before its value; use --compress=9, or ./9 if it is the command
+? 1
+$ dial9-prof --debug=no-orc,orc -a
+! dial9-prof: record: bad value 'orc' for --debug: expected no-orc, verify-stacks or one-ring
+? 1
+$ dial9-prof --debug=no-orc, -a
+! dial9-prof: record: bad value '' for --debug: expected no-orc, verify-stacks or one-ring
+? 1
+#
+# Options of earlier versions.
+$ dial9-prof --start-at 03:00 -a
+! dial9-prof: record: unknown option --start-at; see dial9-prof record --help
+? 1
+$ dial9-prof --rings 1 -a
+! dial9-prof: record: unknown option --rings; see dial9-prof record --help
+? 1
+$ dial9-prof --no-orc -a
+! dial9-prof: record: unknown option --no-orc (did you mean --no-comm?); see dial9-prof record --help
+? 1
+$ dial9-prof --verify-stacks -a
+! dial9-prof: record: unknown option --verify-stacks (did you mean --event-stacks?); see dial9-prof record --help
+? 1
+$ dial9-prof --compression-level=3 -a
+! dial9-prof: record: unknown option --compression-level (did you mean --compress?); see dial9-prof record --help
 ? 1
 $ dial9-prof -z --app-trace . -a
 ! dial9-prof: record: --app-trace needs one uncompressed file: -o FILE; see dial9-prof record --help

@@ -468,6 +468,9 @@ int opts_word(const char *s, size_t n, const char *const *words, size_t cnt)
 	return -1;
 }
 
+/* A word of fewer letters can begin many others. */
+#define WHOLE_MIN 6
+
 const char *opts_nearest(const char *word, const char *const *words, size_t n)
 {
 	size_t len = strlen(word);
@@ -477,8 +480,10 @@ const char *opts_nearest(const char *word, const char *const *words, size_t n)
 	for (size_t i = 0; i < n && len; i++) {
 		unsigned int dist = distance(word, words[i]);
 
-		/* A prefix of a word counts as one edit. */
-		if (dist > 1 && len >= 2 && str_starts(words[i], word))
+		/* A prefix of a word counts as one edit, and so does a word with a suffix. */
+		if (dist > 1 && len >= 2 &&
+		    (str_starts(words[i], word) ||
+		     (strlen(words[i]) >= WHOLE_MIN && str_starts(word, words[i]))))
 			dist = 1;
 		if (dist < best || (dist == best && !found && len >= 3)) {
 			best = dist;

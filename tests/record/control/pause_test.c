@@ -77,21 +77,6 @@ Test(pause, a_delay_ends_by_itself_and_is_told_from_end_to_end)
 	cr_expect_eq(c.resumes, 1);
 }
 
-Test(pause, a_time_of_the_wall_clock_is_waited_for)
-{
-	struct capture c = { 0 };
-	struct status s = { 0 };
-	struct pause_cfg cfg = { .capture = &c, .at_real_ns = clock_real_ns() + 3600000 * MS };
-	struct pause g;
-
-	pause_begin(&g, &cfg, clock_mono_ns());
-	cr_expect_eq(pause_step(&g, &s), 0);
-	cr_expect(!g.open);
-	g.cfg.at_real_ns = clock_real_ns();
-	cr_expect_eq(pause_step(&g, &s), 0);
-	cr_expect(g.open);
-}
-
 Test(pause, what_holds_opens_only_when_asked_and_what_is_paused_does_not_open_by_itself)
 {
 	struct capture c = { 0 };

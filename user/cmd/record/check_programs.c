@@ -44,7 +44,8 @@ const struct check_configuration check_configurations[] = {
 	{ .name = "all-stacks-fp",
 	  .words = { "-a", "--call-graph", "fp", "--waker-stacks", "both", "--event-stacks", "both",
 		     "-e", EVENTS } },
-	{ .name = "verify-stacks", .words = { "-a", "--verify-stacks", "--waker-stacks", "both" } },
+	{ .name = "verify-stacks",
+	  .words = { "-a", "--debug", "verify-stacks", "--waker-stacks", "both" } },
 	{ .name = "neighbours", .words = { "-p", "1", "--neighbours" } },
 	{ .name = "neighbours-all",
 	  .words = { "-p", "1", "--neighbours", "--waker-stacks", "both", "--event-stacks", "both",
@@ -82,7 +83,7 @@ const struct check_configuration check_configurations[] = {
 	{ .name = "selected-summary", .words = { "-a", "-u", "0", "--comm", "a*", "--summary" } },
 	{ .name = "cpus", .words = { "-C", "0" } },
 	{ .name = "include-self", .words = { "-a", "--include-self" } },
-	{ .name = "ring-size", .words = { "-a", "--ring-size", "4096", "--rings", "1" } },
+	{ .name = "ring-size", .words = { "-a", "--ring-size", "4096", "--debug", "one-ring" } },
 	{ .name = "unwind-mem", .words = { "-a", "--unwind-mem", "1M" } },
 	/* the last: see boot */
 	{ .name = "clockid",

@@ -327,7 +327,7 @@ void end_summary_tell_stacks(const struct status_totals *t, bool quiet)
 	if (t->stats.stacks_differing)
 		log_error(
 			"record: %s of %s stacks differ from the slow method; please report this; "
-			"use --no-orc to avoid it",
+			"use --debug=no-orc to avoid it",
 			differing, compared);
 	else if (!quiet)
 		fprintf(stderr,

@@ -27,7 +27,7 @@ void end_summary_clear_progress(void);
 void end_summary_print(const struct end_summary *s, const struct recorder_cfg *cfg,
 		       const struct recorder_result *result);
 
-/* What --verify-stacks found: an error if any stack differed; else said unless `quiet`. */
+/* What --debug=verify-stacks found: an error if any stack differed; else said unless `quiet`. */
 void end_summary_tell_stacks(const struct status_totals *totals, bool quiet);
 
 #endif

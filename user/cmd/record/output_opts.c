@@ -21,27 +21,23 @@ enum { SWITCH_BYTES_MIN = 64 << 10, SWITCH_NS_MIN = 10000000 };
 
 const char *const output_opts_on_full[] = { "stop", "pause", "drop-oldest", NULL };
 
-static bool is_kind(const char *text, enum compress_kind *kind)
+/* The name of a method, its level, or both with a colon between them. */
+static const char *read_compress(const char *text, struct output_cfg *cfg)
 {
-	static const char *const names[] = { "none", "gzip", "zstd" };
-	static const enum compress_kind kinds[] = { COMPRESS_NONE, COMPRESS_GZIP, COMPRESS_ZSTD };
-	int at = opts_word(text, strlen(text), names, sizeof(names) / sizeof(names[0]));
+	static const char *const names[] = { "gzip", "zstd" };
+	static const enum compress_kind kinds[] = { COMPRESS_GZIP, COMPRESS_ZSTD };
+	const size_t name_len = strcspn(text, ":0123456789");
+	const char *level = text + name_len;
+	const int at = opts_word(text, name_len, names, sizeof(names) / sizeof(names[0]));
+	uint64_t v = 0;
 
-	if (at >= 0)
-		*kind = kinds[at];
-	return at >= 0;
-}
-
-static const char *read_packing(const struct output_opts *o, struct output_cfg *cfg)
-{
-	cfg->pack = o->level ? COMPRESS_GZIP : COMPRESS_NONE;
-	cfg->level = o->level;
-	if (o->compress && !is_kind(o->compress, &cfg->pack))
-		return "bad value for --compress: expected gzip, zstd or none";
-	if (o->level && cfg->pack == COMPRESS_NONE)
-		return "-z and --compress none exclude each other";
-	if (o->level > compress_level_max(cfg->pack))
-		return "gzip has levels 1 to 9; --compress zstd has 1 to 22";
+	if (name_len && (at < 0 || (*level && *level++ != ':')))
+		return "bad value for --compress: expected gzip, zstd, gzip:LEVEL, zstd:LEVEL or LEVEL";
+	cfg->pack = at < 0 ? COMPRESS_GZIP : kinds[at];
+	if (level != text + name_len || !name_len)
+		if (str_parse_u64(level, compress_level_max(cfg->pack), &v) || !v)
+			return "gzip has levels 1 to 9, zstd 1 to 22";
+	cfg->level = (unsigned int)v;
 	return NULL;
 }
 
@@ -97,11 +93,15 @@ static const char *read_room(const struct output_opts *o, struct output_cfg *cfg
 	return NULL;
 }
 
-bool output_opts_is_loose_value(const struct output_opts *o, const char *word)
+const char *output_opts_before(const struct output_opts *o, const char *command)
 {
 	struct output_cfg cfg = { 0 };
 
-	return o->switching && !strcmp(o->switching, SWITCH_IMPLIED) && !read_switching(word, &cfg);
+	if (o->switching && !strcmp(o->switching, SWITCH_IMPLIED) && !read_switching(command, &cfg))
+		return "--switch-output";
+	if (o->compress && !strcmp(o->compress, COMPRESS_IMPLIED) && !read_compress(command, &cfg))
+		return "--compress";
+	return NULL;
 }
 
 bool output_opts_is_stream(const struct output_opts *o)
@@ -122,7 +122,7 @@ const char *output_opts_read(const struct output_opts *o, const volatile sig_ato
 		.max_bytes = o->max_bytes,
 		.stamp = o->stamp,
 	};
-	wrong = read_packing(o, cfg);
+	wrong = o->compress ? read_compress(o->compress, cfg) : NULL;
 	if (!wrong && o->switching)
 		wrong = read_switching(o->switching, cfg);
 	if (!wrong)

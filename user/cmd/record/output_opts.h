@@ -13,6 +13,7 @@ struct output_cfg;
 enum { OUTPUT_OPTS_DEFAULT = -1, OUTPUT_OPTS_BUDGET_MIN = 1 << 20 };
 
 #define SWITCH_IMPLIED "signal"
+#define COMPRESS_IMPLIED "gzip"
 
 extern const char *const output_opts_on_full[];
 
@@ -26,8 +27,7 @@ struct output_opts {
 	uint64_t max_bytes;
 	bool stamp;
 	bool snapshots; /* not of the table: --flight writes a file each time */
-	uint32_t level; /* 0: not given */
-	const char *compress;
+	const char *compress; /* NULL: no */
 };
 
 /* Rows of an option table for a member `m` of type struct output_opts in struct `s`. */
@@ -75,18 +75,10 @@ struct output_opts {
 		  .kind = OPT_FLAG,                                                                 \
 		  .off = offsetof(s, m.stamp),                                                      \
 		  .help = "Add the start time to the file name" },                                  \
-		{ .name = "compression-level",                                                      \
-		  .key = 'z',                                                                       \
-		  .kind = OPT_U32,                                                                  \
-		  .off = offsetof(s, m.level),                                                      \
-		  .arg = "LEVEL",                                                                   \
-		  .implied = "6",                                                                   \
-		  .min = 1,                                                                         \
-		  .max = 22,                                                                        \
-		  .help = "Compress, with gzip or as --compress sets: 1 (fast) to 9, zstd to 22" }, \
 	{                                                                                           \
-		.name = "compress", .kind = OPT_STR, .off = offsetof(s, m.compress),                \
-		.arg = "gzip|zstd|none", .help = "Compress with this method"                        \
+		.name = "compress", .key = 'z', .kind = OPT_STR, .off = offsetof(s, m.compress),    \
+		.arg = "gzip|zstd[:LEVEL]", .implied = COMPRESS_IMPLIED,                            \
+		.help = "Compress with gzip (default) or zstd; LEVEL is 1 (fast) to 9, zstd to 22"  \
 	}
 
 /*
@@ -96,8 +88,8 @@ struct output_opts {
 const char *output_opts_read(const struct output_opts *o, const volatile sig_atomic_t *switch_asked,
 			     struct output_cfg *cfg);
 
-/* Whether a command is a value of --switch-output with a blank in place of the '=', such as "1s". */
-bool output_opts_is_loose_value(const struct output_opts *o, const char *command);
+/* The option of which a command is the value with a blank in place of the '=', as in --compress zstd; NULL: none. */
+const char *output_opts_before(const struct output_opts *o, const char *command);
 
 /* Whether it goes to no file: to standard output, or to somebody who listens. */
 bool output_opts_is_stream(const struct output_opts *o);

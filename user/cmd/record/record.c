@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "base/opts.h"
 #include "base/out_file.h"
+#include "base/str.h"
 #include "cmd/common/cmd.h"
 #include "cmd/record/app_trace.h"
 #include "cmd/record/block_opts.h"
@@ -27,7 +28,6 @@
 #include "cmd/record/output_opts.h"
 #include "cmd/record/record.h"
 #include "cmd/record/record_signals.h"
-#include "cmd/record/start_at.h"
 #include "cmd/record/target.h"
 #include "cmd/record/thin_opts.h"
 #include "record/control/control.h"
@@ -37,12 +37,13 @@
 
 #define SUMMARY_MIN_NS 200000000ULL
 #define SUMMARY_MAX_NS 600000000000ULL
+#define MS_NS 1000000ULL
 
 static const char *const stack_choices[] = { "none", "user", "both", NULL };
 static const char *const call_graph_choices[] = { "auto", "fp", "no", "dwarf", NULL };
 static const uint32_t call_graphs[] = { PROF_CALL_GRAPH_AUTO, PROF_CALL_GRAPH_FP,
 					PROF_CALL_GRAPH_NO, PROF_CALL_GRAPH_AUTO };
-static const char *const clock_choices[] = { "mono", "boot", "monotonic", "boottime", NULL };
+static const char *const clock_choices[] = { "mono", "boot", NULL };
 static const char *const spec_choices[] = { "0.3", "0.4", NULL };
 
 enum { STACKS_NONE, STACKS_USER, STACKS_BOTH };
@@ -77,7 +78,7 @@ struct record_opts {
 	const char *app_trace;
 	int spec;
 	const char *delay;
-	const char *start_at;
+	const char *debug;
 	uint32_t ready_fd;
 	int clock;
 	struct opt_list meta;
@@ -209,11 +210,6 @@ static const struct opt record_table[] = {
 	  .off = AT(delay),
 	  .arg = "MS",
 	  .help = "Start recording after MS milliseconds; -1: when --control requests it" },
-	{ .name = "start-at",
-	  .kind = OPT_STR,
-	  .off = AT(start_at),
-	  .arg = "TIME",
-	  .help = "Start recording at TIME: 03:00, 2030-01-31T23:59:00Z, or /10s for the next multiple" },
 	{ .name = "clockid",
 	  .key = 'k',
 	  .kind = OPT_CHOICE,
@@ -244,13 +240,6 @@ static const struct opt record_table[] = {
 	  .min = RING_MIN,
 	  .max = RING_MAX,
 	  .help = "Ring buffer of each CPU (default 4M)" },
-	{ .name = "rings",
-	  .kind = OPT_U32,
-	  .off = AT(cfg.capture.ring_max),
-	  .arg = "N",
-	  .min = 1,
-	  .max = PROF_RINGS_MAX,
-	  .help = "Use at most N ring buffers, which CPUs share (default and maximum 64)" },
 	{ .name = "mem-max",
 	  .kind = OPT_SIZE,
 	  .off = AT(cfg.mem_max),
@@ -279,14 +268,13 @@ static const struct opt record_table[] = {
 	  .off = AT(cfg.capture.btf),
 	  .arg = "FILE",
 	  .help = "Read the types of this kernel from FILE, if /sys/kernel/btf/vmlinux is hidden" },
-	{ .name = "no-orc",
-	  .kind = OPT_FLAG,
-	  .off = AT(cfg.capture.no_orc),
-	  .help = "Take kernel stacks with the kernel's helper: the same frames, but slower" },
-	{ .name = "verify-stacks",
-	  .kind = OPT_FLAG,
-	  .off = AT(cfg.capture.verify_stacks),
-	  .help = "Check each walked or reused stack against the slow method" },
+	{ .name = "debug",
+	  .kind = OPT_STR,
+	  .off = AT(debug),
+	  .arg = "WORD,...",
+	  .help = "no-orc: take kernel stacks with the kernel's helper, the same frames but slower; "
+		  "verify-stacks: check each walked or reused stack against the slow method; "
+		  "one-ring: use one ring buffer for all CPUs" },
 
 	{ .name = "quiet",
 	  .key = 'q',
@@ -384,7 +372,7 @@ static int check(const struct record_opts *o, bool command)
 	if (o->ready_fd && out_file_is_descriptor(o->output.path, (int)o->ready_fd))
 		return usage_error("--ready-fd and -o use the same descriptor; choose another one");
 	if (o->app_trace && (output_opts_is_stream(&o->output) || o->output.switching ||
-			     o->output.stamp || o->output.level || o->output.compress))
+			     o->output.stamp || o->output.compress))
 		return usage_error("--app-trace needs one uncompressed file: -o FILE");
 	wrong = output_opts_read(&o->output, NULL, &output);
 	if (wrong)
@@ -427,26 +415,43 @@ static int check_block(struct record_opts *o)
 	return block_opts_read(&o->block, &o->cfg.capture.off_cpu);
 }
 
+static int check_debug(struct record_opts *o)
+{
+	static const char *const words[] = { "no-orc", "verify-stacks", "one-ring" };
+	struct capture_cfg *capture = &o->cfg.capture;
+	bool *const set[] = { &capture->no_orc, &capture->verify_stacks, &capture->one_ring };
+
+	for (const char *at = o->debug, *comma; at; at = comma ? comma + 1 : NULL) {
+		const int word = opts_word(at, strcspn(at, ","), words, 3);
+
+		if (word < 0)
+			return bad_value("--debug", at,
+					 "expected no-orc, verify-stacks or one-ring");
+		*set[word] = true;
+		comma = strchr(at, ',');
+	}
+	return 0;
+}
+
+/* Milliseconds, or a time with its unit. */
+static int parse_delay(const char *text, uint64_t *ns)
+{
+	if (str_parse_u64(text, UINT64_MAX / MS_NS / 2, ns))
+		return str_parse_unit_duration(text, ns);
+	*ns *= MS_NS;
+	return 0;
+}
+
 static int check_when(struct record_opts *o)
 {
 	struct trigger_window_cfg *when = &o->cfg.when;
-	int err;
 
-	if (o->delay && o->start_at)
-		return usage_error("-D and --start-at exclude each other");
-	if (o->delay && start_at_delay(o->delay, &when->delay_ns, &when->hold))
+	when->hold = o->delay && !strcmp(o->delay, "-1");
+	if (o->delay && !when->hold && parse_delay(o->delay, &when->delay_ns))
 		return bad_value("-D", o->delay,
 				 "expected milliseconds, such as 500, a time with a unit, or -1");
 	if (when->hold && !o->cfg.when.control)
 		return usage_error("-D -1 needs --control");
-	err = o->start_at ? start_at_parse(o->start_at, clock_real_ns(), &when->start_real_ns,
-					   &when->start_period_ns) :
-			    0;
-	if (err == -ERANGE)
-		return bad_value("--start-at", o->start_at, "this time is in the past");
-	if (err)
-		return bad_value("--start-at", o->start_at,
-				 "expected a time such as 03:00, 2030-01-31T23:59:00Z or /10s");
 	if (o->cfg.when.control && control_check(o->cfg.when.control))
 		return bad_value("--control", o->cfg.when.control,
 				 "expected fifo:PATH[,PATH] or fd:N[,N]");
@@ -484,11 +489,12 @@ static uint32_t stacks_of(int choice)
 
 static int check_command(const struct record_opts *o, const char *command)
 {
-	if (!command || !output_opts_is_loose_value(&o->output, command))
+	const char *option = command ? output_opts_before(&o->output, command) : NULL;
+
+	if (!option)
 		return 0;
-	log_error("record: --switch-output needs '=' before its value; use --switch-output=%s, or "
-		  "./%s if it is the command",
-		  command, command);
+	log_error("record: %s needs '=' before its value; use %s=%s, or ./%s if it is the command",
+		  option, option, command, command);
 	return -EINVAL;
 }
 
@@ -707,7 +713,7 @@ static int parse(int argc, char **argv, struct record_opts *o, int *first)
 	err = opts_parse(&record_spec, argc, argv, o, first);
 	o->output.snapshots = o->flight.keep;
 	if (!err && (check(o, *first < argc) || check_when(o) || check_meta(o) || check_flight(o) ||
-		     check_thin(o) || check_block(o) ||
+		     check_thin(o) || check_block(o) || check_debug(o) ||
 		     check_command(o, *first < argc ? argv[*first] : NULL)))
 		err = -EINVAL;
 	return err;
@@ -751,8 +757,7 @@ int cmd_record(int argc, char **argv)
 			      o.verbose > 1 ? LOG_LEVEL_DEBUG :
 			      o.verbose	    ? LOG_LEVEL_INFO :
 					      LOG_LEVEL_WARN);
-		/* boot and boottime */
-		if (o.clock % 2)
+		if (!strcmp(clock_choices[o.clock], "boot"))
 			clock_count_suspend();
 		record_signals_catch(o.output.switching);
 		code = record(&o, first < argc ? argv + first : NULL, buf_cstr(&command_line));

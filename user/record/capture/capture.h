@@ -49,7 +49,7 @@ struct capture_cfg {
 	uint64_t offcpu_ns,
 		runq_ns; /* how long a wait is too long: capture_latency(); 0: none is */
 	uint64_t ring_bytes; /* of each ring; a power of two of at least a page */
-	uint32_t ring_max; /* CPUs beyond share; 0: as many as can be */
+	bool one_ring; /* for all CPUs; else they share beyond PROF_RINGS_MAX */
 	bool summary; /* sums in place of events: there is no side-band */
 };
 

@@ -122,8 +122,7 @@ static int configure_unwind(struct prof *s, const struct capture_cfg *cfg)
 /* A CPU that comes later shares a ring with one of those that are there. */
 static size_t ring_cnt(const struct capture_configure *c)
 {
-	const uint32_t asked = c->cfg->ring_max;
-	size_t max = asked && asked < PROF_RINGS_MAX ? asked : PROF_RINGS_MAX;
+	const size_t max = c->cfg->one_ring ? 1 : PROF_RINGS_MAX;
 
 	return c->cpu_cnt < max ? c->cpu_cnt : max;
 }

@@ -136,7 +136,7 @@ static void report_memory(const struct capture_rings *r)
 	size_t bytes = r->ring_cnt * r->ring_bytes + stages_size(r);
 	void (*tell)(const char *, ...) = bytes > TOLD_BYTES ? log_warn : log_info;
 
-	tell("record: %zu rings of %zu KiB, for %zu CPUs: %zu MiB (--rings, -m)", r->ring_cnt,
+	tell("record: %zu rings of %zu KiB, for %zu CPUs: %zu MiB (-m)", r->ring_cnt,
 	     r->ring_bytes >> 10, r->stage_cnt, bytes >> 20);
 }
 

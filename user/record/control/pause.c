@@ -13,7 +13,7 @@
 
 void pause_begin(struct pause *g, const struct pause_cfg *cfg, uint64_t now_ns)
 {
-	const bool waits = cfg->delay_ns || cfg->hold || cfg->at_real_ns;
+	const bool waits = cfg->delay_ns || cfg->hold;
 
 	*g = (struct pause){
 		.cfg = *cfg,
@@ -53,7 +53,7 @@ int pause_open(struct pause *g, struct status *status)
 
 int pause_step(struct pause *g, struct status *status)
 {
-	if (!g->by_itself || clock_mono_ns() < g->opens_ns || clock_real_ns() < g->cfg.at_real_ns)
+	if (!g->by_itself || clock_mono_ns() < g->opens_ns)
 		return 0;
 	return pause_open(g, status);
 }

@@ -12,7 +12,6 @@ struct pause_cfg {
 	struct capture *capture; /* borrowed */
 	uint64_t delay_ns; /* until it opens by itself */
 	bool hold; /* it does not */
-	uint64_t at_real_ns; /* CLOCK_REALTIME at which it opens by itself; 0: none */
 };
 
 /* Whether records flow. While they do not, tasks and mappings are followed all the same. */

@@ -27,12 +27,8 @@ void trigger_window_begin(struct trigger_window *w, struct capture *capture, uin
 		.capture = capture,
 		.delay_ns = w->cfg->delay_ns,
 		.hold = w->cfg->hold,
-		.at_real_ns = w->cfg->start_real_ns,
 	};
-	const uint64_t period = w->cfg->start_period_ns;
 
-	if (period)
-		cfg.at_real_ns = (clock_real_ns() / period + 1) * period;
 	pause_begin(&w->gate, &cfg, now_ns);
 }
 

@@ -14,9 +14,7 @@ struct trigger;
 
 struct trigger_window_cfg {
 	uint64_t delay_ns; /* the recording begins so much later, */
-	bool hold; /* not before it is asked to, */
-	uint64_t start_real_ns; /* or at this time (CLOCK_REALTIME), */
-	uint64_t start_period_ns; /* or at the next multiple of that; all 0: at once */
+	bool hold; /* not before it is asked to; both 0: at once */
 	uint64_t duration_ns; /* from there on; 0: until the end of the target, or a signal */
 	const char *control; /* see control_open(); NULL: nobody asks for anything */
 };
