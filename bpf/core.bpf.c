@@ -49,8 +49,8 @@ const volatile __u32 cfg_off_type = 0;
 const volatile __u32 cfg_off_event = 0;
 const volatile __u64 cfg_off_min_ns = 1;
 const volatile __u64 cfg_off_max_ns = 1;
-const volatile __u32 cfg_summary_cpus = 1; /* that have tables; others are not summed up */
-const volatile __u32 cfg_summary_sets = 1; /* of places of threads: a power of two */
+const volatile __u32 cfg_summary_cpus = 1; /* CPUs that have tables; the others are not summed up */
+const volatile __u32 cfg_summary_sets = 1; /* slots for threads: a power of two */
 
 const volatile struct prof_switch_layout cfg_switch = {
 	.size = 64,
@@ -99,7 +99,7 @@ struct stage_map stages SEC(".maps");
 
 __u64 known_cgroups[PROF_SELECT_CGROUP_SLOTS];
 
-/* As small as can be until the loader knows what is needed. */
+/* Resized by the loader. */
 struct select_map selects SEC(".maps");
 struct wait_map waits SEC(".maps");
 struct unwind_chunk_maps unwind_chunks SEC(".maps");

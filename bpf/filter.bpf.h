@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * filter.bpf.h - --filter: whether a record is wanted, by what prof_filter.h says of it
+ * filter.bpf.h - --filter: evaluates prof_filter.h's filters on a record
  *
- * A filter looks at the record as it would be written. Records of the generic program lie in a place of
- * their CPU's, long enough for any; those of the scheduler's programs are short and lie on the stack, so
- * that what interrupts such a program and runs another is in nobody's way.
+ * A filter checks the record as it would be written. Records of the generic program lie in a per-CPU place that is
+ * long enough for any of them. Records of the scheduler's programs are short and lie on the stack: a program that
+ * interrupts one of them needs no second place.
  */
 #ifndef D9_FILTER_BPF_H
 #define D9_FILTER_BPF_H
@@ -17,7 +17,7 @@ enum {
 	FILTER_SHORT = 128,
 };
 
-/* Eight bytes more than a record can have: numbers are read eight bytes at once. */
+/* Eight bytes more than a record can have: numbers are read in units of eight bytes. */
 struct filter_long {
 	__u8 bytes[FILTER_LONG + 8];
 };
@@ -46,7 +46,7 @@ extern struct filter_pattern_map filter_patterns SEC(".maps");
 _Static_assert(PROF_RAW_MAX + sizeof(struct prof_filter_context) <= FILTER_LONG, "records fit");
 _Static_assert(sizeof(struct prof_rec) + sizeof(struct filter_long) <= PROF_REC_MAX, "as scratch");
 
-/* Global functions, as are the steps of a walk: the verifier looks at each once. @filter: an index. */
+/* Global functions, like the steps of a walk: the verifier checks each only once. @filter: an index. */
 int filter_run_long(struct filter_long *at, __u32 len, __u32 filter);
 int filter_run_short(struct filter_short *at, __u32 len, __u32 filter);
 
@@ -58,7 +58,7 @@ static __always_inline void filter_note_context(__u8 *end)
 	c->cpu = bpf_get_smp_processor_id();
 }
 
-/* @filter: as events have it, not 0. */
+/* @filter: from the event's configuration, not 0. */
 static __always_inline bool filter_wants_long(struct filter_long *at, __u32 len, __u16 filter)
 {
 	filter_note_context(at->bytes + FILTER_LONG);

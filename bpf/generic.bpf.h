@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * generic.bpf.h - what the programs for any tracepoint share
+ * generic.bpf.h - shared by the programs for any tracepoint
  *
- * The attach cookie is the index of the event's prof_event_cfg: length of the record, offsets of its pid fields, and
- * the word that ends it.
+ * The attach cookie is the index of the event's prof_event_cfg: length of the record, offsets of its pid fields,
+ * and its last dynamic field.
  */
 #ifndef D9_GENERIC_BPF_H
 #define D9_GENERIC_BPF_H
@@ -22,7 +22,7 @@ struct event_cfg_map {
 
 extern struct event_cfg_map event_cfgs SEC(".maps");
 
-/* The first bytes of a record, which raw_init() makes. */
+/* The first bytes of a record, written by raw_init(). */
 enum { COMMON_SIZE = 8 };
 
 /* Whether a pid field names a target. @from: the record, or data with its layout. */
@@ -41,9 +41,9 @@ static __always_inline bool names_target(const void *from, const struct prof_eve
 }
 
 /*
- * Writes the stacks of an event after its record, at @raw_sz. No user stack in interrupts, which have nothing to do
- * with user code, nor for a task that is not a target, whose mappings are unknown. @user: the memory of @walker's
- * walk is free. @skip: leaf frames of the tracing itself.
+ * Writes the stacks of an event after its record, at @raw_sz. There is no user stack in interrupts, because they
+ * are unrelated to user code. There is none for a task that is not a target either, because its mappings are
+ * unknown. @user: the memory of @walker's walk is free. @skip: leaf frames of the tracing itself.
  */
 static __always_inline __u32 add_stacks(void *ctx, struct prof_rec *rec, __u32 raw_sz, __u32 skip,
 					bool user, enum unwind_walker walker)

@@ -61,7 +61,7 @@ MARK(call_function_single_entry) { at->ipi = 1; }
 MARK(call_function_single_exit) { at->ipi = 0; }
 /* clang-format on */
 
-/* A timer that fires in its softirq may be interrupted by one that fires in the timer's interrupt. */
+/* A timer that fires in its softirq may be interrupted by a timer that fires in the timer interrupt. */
 MARK(hrtimer_expire_entry)
 {
 	const struct hrtimer *timer = (void *)ctx[0];
@@ -72,7 +72,7 @@ MARK(hrtimer_expire_entry)
 		at->hard_timer = 1;
 }
 
-/* Its callback may have freed it. */
+/* The callback may have freed the timer. */
 MARK(hrtimer_expire_exit)
 {
 	if (at->hard_timer)

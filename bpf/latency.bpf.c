@@ -7,12 +7,12 @@
  */
 #include "prof.bpf.h"
 
-/* As the kernel has them: BPF_LOCAL_STORAGE_GET_F_CREATE, BPF_F_NO_PREALLOC. */
+/* The kernel's BPF_LOCAL_STORAGE_GET_F_CREATE and BPF_F_NO_PREALLOC. */
 enum { LATENCY_CREATE = 1, LATENCY_NO_PREALLOC = 1 };
 
 struct latency_times {
 	__u64 blocked_ns; /* start of the block; 0: not blocked, or unknown */
-	__u64 ready_ns; /* likewise, of the time runnable without a CPU */
+	__u64 ready_ns; /* start of the time runnable without a CPU, likewise */
 };
 
 struct {

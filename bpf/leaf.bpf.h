@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * leaf.bpf.h - the caller of a leaf that has no frame, where frame pointers are all there is
+ * leaf.bpf.h - the caller of a leaf function without a frame, for walks by frame pointers only
  *
- * Wrappers of system calls do not push a frame, nor do other functions before their first instruction and
- * behind their last but one. The frame pointer is then the caller's, and leads to the caller's caller. The
- * word at the stack pointer, or what is in the register for it, would be the missing return address; of a leaf
- * that has a frame it is anything. Code tells which:
+ * Wrappers of system calls do not push a frame. Other functions have none before their first instruction and after
+ * their last but one. The frame pointer is then the caller's and leads to the caller's caller. The word at the
+ * stack pointer, or the link register, would be the missing return address. If the leaf has a frame, that word can
+ * be anything. The code decides:
  *
- * - Before a return address stands a call. Most say where they go: it must be shortly before where the
- *   leaf is, and in between nothing sets up a frame.
- * - The first return address by frame pointer has a call before it, too, and who was called there is whose
- *   frame it is. Where that function begins at or behind the other call's and before the leaf's
- *   place, the leaf is that function, and the word is what an earlier call left behind.
+ * - A call precedes a return address. Most calls show their target. It must be shortly before the leaf's address,
+ *   and no instruction in between may set up a frame.
+ * - A call also precedes the first return address found by frame pointer. Its target is the function that owns the
+ *   frame. If that function begins at or after the target of the first call, and before the leaf's address, the
+ *   leaf belongs to that function. The word is then left over from an earlier call.
  *
- * It stays a guess, and the stack says so.
+ * The result is a guess, and the stack is flagged as such.
  */
 #ifndef D9_LEAF_BPF_H
 #define D9_LEAF_BPF_H
@@ -29,7 +29,7 @@ enum {
 
 struct call {
 	__u64 ret;
-	__u64 target; /* 0: through a register or a word that moves */
+	__u64 target; /* 0: an indirect call through a register or a word that changes */
 };
 
 #if defined(PROF_MACHINE_ARM64)
@@ -38,7 +38,7 @@ struct call {
 #include "leaf_x86_64.bpf.h"
 #endif
 
-/* Whether the leaf is what was called there, as far as can be seen; @framed: by frame pointer. */
+/* Whether the leaf belongs to the called function, as far as the code shows; @framed: found by frame pointer. */
 static __always_inline bool is_callee(struct prof_walk *w, const struct call *c,
 				      const struct call *framed)
 {
@@ -56,7 +56,7 @@ static __always_inline bool is_callee(struct prof_walk *w, const struct call *c,
 	return !sets_up_frame(w, c->target);
 }
 
-/* How many bytes above the stack pointer the return address is, before a walk's first step. Below 0: none. */
+/* Bytes from the stack pointer up to the return address, before a walk's first step. Below 0: none. */
 static __always_inline int find_leaf_return(struct prof_walk *w)
 {
 	struct call call, framed = {};

@@ -15,8 +15,8 @@ enum {
 	AUTIBSP = 0xd50323ff,
 };
 
-/* Through the stub of a linkage table to the function. */
-static __always_inline __u64 behind_stub(__u64 target)
+/* Follows a stub of the procedure linkage table to the function. */
+static __always_inline __u64 follow_stub(__u64 target)
 {
 	__u32 code[3] = {}, adrp, ldr;
 	__u64 at = target, slot, page;
@@ -38,7 +38,7 @@ static __always_inline __u64 behind_stub(__u64 target)
 	return bpf_probe_read_user(&at, sizeof(at), (void *)slot) ? target : at;
 }
 
-/* Whether there is a call before an address, and of what. */
+/* Whether a call precedes @ret, and its target. */
 static __always_inline bool find_call(struct call *c, __u64 ret)
 {
 	__u32 code;
@@ -48,14 +48,14 @@ static __always_inline bool find_call(struct call *c, __u64 ret)
 	if (ret < LOW || bpf_probe_read_user(&code, sizeof(code), (void *)(ret - INSN_SZ)))
 		return false;
 	if ((code & 0xfc000000) == 0x94000000) { /* bl target */
-		c->target = behind_stub(ret - INSN_SZ + ((__s64)(__s32)(code << 6) >> 4));
+		c->target = follow_stub(ret - INSN_SZ + ((__s64)(__s32)(code << 6) >> 4));
 		return true;
 	}
 	/* blr, without and with authentication */
 	return (code & 0xfffffc1f) == 0xd63f0000 || (code & 0xfefff800) == 0xd63f0800;
 }
 
-/* Whether an instruction keeps lr on the stack: str, or stp of it and another. */
+/* Whether an instruction saves lr on the stack: str, or stp with another register. */
 static __always_inline bool keeps_lr(__u32 code)
 {
 	if ((code & 0xfe4003e0) == 0xa80003e0)
@@ -63,7 +63,7 @@ static __always_inline bool keeps_lr(__u32 code)
 	return (code & 0xffc003ff) == 0xf90003fe || (code & 0xffe00fff) == 0xf8000ffe;
 }
 
-/* Whether code from @from on, up to where the leaf is, keeps the return address. */
+/* Whether the code from @from up to the leaf's address saves the return address. */
 static __always_inline bool sets_up_frame(struct prof_walk *w, __u64 from)
 {
 	__u64 sz = w->ip - from;
@@ -84,7 +84,7 @@ static __always_inline bool sets_up_frame(struct prof_walk *w, __u64 from)
 	return false;
 }
 
-/* As leaf_x86_64.bpf.h says; the stack pointer is the caller's. */
+/* See leaf_x86_64.bpf.h; the stack pointer is the caller's. */
 static __always_inline int leaf_candidate(struct prof_walk *w, struct call *c, bool *returning)
 {
 	__u32 code = 0;

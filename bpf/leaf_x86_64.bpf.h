@@ -5,8 +5,8 @@
 
 #include "unwind.bpf.h"
 
-/* Through the stub of a linkage table to the function. */
-static __always_inline __u64 behind_stub(__u64 target)
+/* Follows a stub of the procedure linkage table to the function. */
+static __always_inline __u64 follow_stub(__u64 target)
 {
 	__u64 at = target, code, slot;
 
@@ -27,7 +27,7 @@ static __always_inline __u64 behind_stub(__u64 target)
 	return bpf_probe_read_user(&at, sizeof(at), (void *)slot) ? target : at;
 }
 
-/* ff /2, of any length: its operand may have a byte or four more, and one before these. */
+/* ff /2 of any length: the operand may have 1 or 4 more bytes, and a SIB byte before them. */
 static __always_inline bool is_indirect_call(__u64 code)
 {
 	return (code >> 48 & 0x38ff) == 0x10ff || (code >> 40 & 0x38ff) == 0x10ff ||
@@ -35,7 +35,7 @@ static __always_inline bool is_indirect_call(__u64 code)
 	       (code >> 8 & 0x38ff) == 0x10ff;
 }
 
-/* Whether there is a call before an address, and of what. */
+/* Whether a call precedes @ret, and its target. */
 static __always_inline bool find_call(struct call *c, __u64 ret)
 {
 	__u64 code;
@@ -46,7 +46,7 @@ static __always_inline bool find_call(struct call *c, __u64 ret)
 	    bpf_probe_read_user(&code, sizeof(code), (void *)(ret - sizeof(code))))
 		return false;
 	if ((code >> 24 & 0xff) == 0xe8) { /* call target */
-		c->target = behind_stub(ret + (__s32)(code >> 32));
+		c->target = follow_stub(ret + (__s32)(code >> 32));
 		return true;
 	}
 	if ((code >> 16 & 0xffff) == 0x15ff && /* call *slot(%rip) */
@@ -55,7 +55,7 @@ static __always_inline bool find_call(struct call *c, __u64 ret)
 	return c->target || is_indirect_call(code);
 }
 
-/* Whether code from @from on, up to where the leaf is, makes the stack pointer the frame pointer. */
+/* Whether the code from @from up to the leaf's address makes the stack pointer the frame pointer. */
 static __always_inline bool sets_up_frame(struct prof_walk *w, __u64 from)
 {
 	__u64 sz = w->ip - from;
@@ -80,17 +80,17 @@ static __always_inline bool sets_up_frame(struct prof_walk *w, __u64 from)
 }
 
 /*
- * What would be the return address of a leaf without a frame, the call before it, and how many bytes above the
- * stack pointer it is; below 0: none. *returning: it is about to.
+ * Finds the return address that a leaf without a frame would have, and the call before it. Returns its distance
+ * above the stack pointer in bytes; below 0: none. *returning: the next instruction is a return.
  */
 static __always_inline int leaf_candidate(struct prof_walk *w, struct call *c, bool *returning)
 {
 	__u32 code = 0, off = 0;
 	__u64 ret;
 
-	/* one byte before the leaf's place, and three from there on */
+	/* one byte before the leaf's address, and three from there on */
 	bpf_probe_read_user(&code, sizeof(code), (void *)(w->ip - 1));
-	if (code == 0xe5894855) /* push %rbp was the last, mov %rsp, %rbp is the next */
+	if (code == 0xe5894855) /* after push %rbp, before mov %rsp, %rbp */
 		off = 8;
 	if (prof_walk_word(w, w->sp + off, &ret) || !find_call(c, ret))
 		return -1;

@@ -87,7 +87,7 @@ static __noinline int watch_report(__u32 watched, enum prof_cpu_watch_kind kind,
 	return 0;
 }
 
-/* Ends the wait of a slot. Returns whether it was the last one of its CPU. */
+/* Ends the wait of a slot. Returns whether it was the CPU's last wait. */
 static __always_inline bool wait_release(__u64 entry)
 {
 	struct prof_cpu_watch *w = watch_of((entry & 0xffff) - 1);

@@ -6,7 +6,7 @@
  * is started at the switch out and kept in a map by thread. The wakeup adds the waker, and the switch in writes
  * the record if its duration is wanted. When recording ends or pauses, an iterator writes the open intervals.
  *
- * These programs replace those of sched.bpf.c. A thread keeps its place in the map until it dies: a wakeup
+ * These programs replace the programs of sched.bpf.c. A thread keeps its place in the map until it dies: a wakeup
  * before the thread has left its CPU is stored there, too. A thread's switches alternate and its wakeups come
  * before the switch in, so there is one writer at a time. The exception is a wakeup during the switch out:
  * the two times show which was first.
@@ -23,7 +23,7 @@ extern const volatile __u32 cfg_off_event;
 extern const volatile __u64 cfg_off_min_ns;
 extern const volatile __u64 cfg_off_max_ns;
 
-/* By thread; as small as can be until the loader knows that it is needed. */
+/* By thread. The loader resizes it if it is needed. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);

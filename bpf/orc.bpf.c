@@ -2,11 +2,11 @@
 /*
  * orc.bpf.c - rows of the ORC tables, and steps by them
  *
- * A row that was looked up is kept in orc_rows, one word by its address: both are one load or store, so that
- * CPUs, and samples within other programs, share them without a lock. Looking it up is a search in the
- * kernel's table without a branch, since the verifier follows each.
+ * Rows that were looked up are cached in orc_rows, one word per address. Access is a single load or store, so CPUs
+ * and nested samples share the cache without a lock. A lookup searches the kernel's table without branches, because
+ * the verifier follows each branch.
  *
- * Steps and walks are functions of their own, which the verifier checks once.
+ * Steps and walks are global functions, which the verifier checks once.
  */
 #include "orc.bpf.h"
 
@@ -15,7 +15,7 @@ extern void *bpf_rdonly_cast(const void *obj, __u32 btf_id) __ksym __weak;
 #if defined(__TARGET_ARCH_x86)
 
 enum {
-	/* the kernel's */
+	/* the kernel's ORC_REG_* */
 	REG_UNDEFINED = 0,
 	REG_PREV_SP = 1,
 	REG_BP = 4,
@@ -29,8 +29,8 @@ enum {
 	REGS_SP = 19 * 8,
 	ROW_SIZE = 6,
 	STACK_SIZE = 16384, /* at least */
-	SEARCH_FROM = 1 << 20, /* more than half of the most rows */
-	/* a rule: the caller's frame is at sp or bp + 8 * a signed number; 0 is none */
+	SEARCH_FROM = 1 << 20, /* more than half of the maximum number of rows */
+	/* a rule: the caller's frame is at sp or bp + 8 * a signed number; 0: no rule */
 	RULE_UNUSUAL = 1,
 	RULE_END = 2,
 	RULE_CALL = 3,
@@ -38,13 +38,13 @@ enum {
 	RULE_KIND = 7,
 	RULE_BY_BP = 8,
 	RULE_BP_SAVED = 16, /* at the caller's frame + 8 * a signed number */
-	RULE_EXACT = 32, /* its caller was interrupted, and did not call */
+	RULE_EXACT = 32, /* the caller was interrupted: its ip is exact */
 	RULE_CFA_SHIFT = 6,
 	RULE_BP_SHIFT = 19,
 	RULE_OFFSET_BITS = 13,
 };
 
-/* What a row says, as far as it is of use; padded to a word, of which the table's next row has the rest. */
+/* The used fields of a row; padded to a word, whose last bytes belong to the table's next row. */
 struct orc_entry___row {
 	__s16 sp_offset;
 	__s16 bp_offset;
@@ -54,7 +54,7 @@ struct orc_entry___row {
 	unsigned int signal : 1;
 } __attribute__((packed, preserve_access_index));
 
-/* The word of the kernel's memory at @addr, 0 where there is none. */
+/* The word of kernel memory at @addr; 0 if it is not mapped. */
 static __always_inline __u64 word_at(__u64 addr)
 {
 	__u64 *word = bpf_rdonly_cast((void *)addr, bpf_core_type_id_kernel(struct pt_regs));
@@ -62,7 +62,7 @@ static __always_inline __u64 word_at(__u64 addr)
 	return *word;
 }
 
-/* Rows as they have been since Linux 6.4. */
+/* The layout of rows since Linux 6.4. */
 static __always_inline bool layout_is_known(void)
 {
 	const struct orc_entry___row *row = 0;
@@ -95,7 +95,7 @@ static __always_inline __u32 rule_of(__u64 row)
 
 #define HIDE(x) __asm__ volatile("" : "+r"(x))
 
-/* The last row that does not start behind @addr. */
+/* The last row that starts at or before @addr. */
 static __always_inline __u64 find_row(__u64 addr)
 {
 	__u64 ips = orc_tables.ips, last = orc_tables.cnt - 1, at = 0, half, next, in;
@@ -113,7 +113,7 @@ static __always_inline __u64 find_row(__u64 addr)
 	return word_at(orc_tables.rows + ROW_SIZE * at);
 }
 
-/* The rule of the place before a return address, or at one that was interrupted. */
+/* The rule at a return address (minus one) or at an interrupted instruction. */
 static __always_inline __u32 find_rule(const struct orc_place *p)
 {
 	__u64 addr = p->ip - !p->exact, word;
@@ -141,7 +141,7 @@ static __always_inline bool is_text(__u64 ip)
 	return ip - orc_tables.text < orc_tables.text_sz;
 }
 
-/* Where an interrupt's entry has left registers. 0: on from there, 1: they are the user's, -1: unusual. */
+/* Registers saved by an interrupt's entry. 0: continue from there, 1: they are user registers, -1: unusual. */
 static __always_inline int step_to_registers(struct orc_place *p, __u64 regs, __u32 rule)
 {
 	if (word_at(regs + REGS_CS) & 3)
@@ -153,7 +153,7 @@ static __always_inline int step_to_registers(struct orc_place *p, __u64 regs, __
 	return p->sp > regs && p->sp <= p->top && is_text(p->ip) ? 0 : -1;
 }
 
-/* To the caller. 0, 1: there is none, -1: unusual. */
+/* Steps to the caller. 0: done, 1: no caller, -1: unusual. */
 __attribute__((noinline)) int orc_step(struct orc_place *p)
 {
 	__u32 rule;
@@ -211,8 +211,8 @@ __attribute__((noinline)) int orc_walk_context(struct orc_place *p, struct orc_f
 }
 
 /*
- * Of the frames, the first lies in bpf_trace_run(): its row tells where it has saved bp; the second is where
- * it returns to.
+ * The first frame lies in bpf_trace_run(): its row shows where it saved bp. The second frame is the place that it
+ * returns to.
  */
 __attribute__((noinline)) __u64 orc_find_start(struct orc_place *p, __u32 cnt)
 {

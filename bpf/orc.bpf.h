@@ -1,58 +1,61 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * orc.bpf.h - kernel stacks by the kernel's own ORC tables, for a tenth of what bpf_get_stack() costs
+ * orc.bpf.h - kernel stacks by the kernel's own ORC tables, for a tenth of the cost of bpf_get_stack()
  *
- * The tables say of each place in the kernel's text where its caller's frame is. They lie in the kernel's
- * memory, sorted; the loader finds their addresses in /proc/kallsyms, some time after the start, and writes
- * them to orc_tables. Reads are plain loads by bpf_rdonly_cast(), which a fault makes 0; so no address has to
- * be trusted. That is a kfunc of Linux 6.2. Kernels before 5.16 refuse programs that name one they do not
- * have, even in code that never runs: programs that walk are therefore others than those that do not.
+ * For each address in the kernel's text, the tables give the location of the caller's frame. They are sorted and
+ * lie in kernel memory. The loader finds their addresses in /proc/kallsyms some time after the start and writes
+ * them to orc_tables. Reads are plain loads by bpf_rdonly_cast(). A fault reads 0, so no address needs to be
+ * trusted. bpf_rdonly_cast() is a kfunc of Linux 6.2. Kernels before 5.16 reject programs that name an unknown
+ * kfunc, even in code that never runs. Therefore separate programs exist with and without walks.
  *
- * A tracepoint's program starts where the kernel called it: its context lies in the frame of bpf_trace_run(),
- * as far below the return address as the kernel's compiler has put it. The first stack of each kind looks for
- * that distance in what bpf_get_stack() gives, and the next ORC_CHECKS on each CPU are compared with it: one
- * that differs, and no more are walked.
+ * A tracepoint's program starts where the kernel called it. Its context lies in the frame of bpf_trace_run(), at a
+ * distance below the return address that depends on the kernel's compiler. The first stack of each kind searches
+ * the result of bpf_get_stack() for that distance. The next ORC_CHECKS stacks on each CPU are compared with
+ * bpf_get_stack(). If one stack differs, walks stop.
  *
- * Whatever is unusual is left to bpf_get_stack(), and counted: code outside the kernel's image (modules, BPF,
- * trampolines), rows by other registers than sp and bp, another stack than the task's, return addresses that
- * tracers put in place of the true ones. So are all stacks of a kernel without ORC tables, without
- * bpf_rdonly_cast(), with rows of another layout (before 6.4), or that hides its addresses.
+ * Unusual cases are left to bpf_get_stack() and counted:
+ *
+ * - code outside the kernel's image (modules, BPF, trampolines)
+ * - rows by other registers than sp and bp
+ * - stacks other than the task's
+ * - return addresses that tracers replaced
+ * - kernels without ORC tables or bpf_rdonly_cast(), with another row layout (before 6.4), or with hidden addresses
  */
 #ifndef D9_ORC_BPF_H
 #define D9_ORC_BPF_H
 
 #include "prof.bpf.h"
 
-/* Whose stacks are taken. */
+/* Kinds of walks. */
 enum orc_from {
 	ORC_OF_SWITCH,
 	ORC_OF_WAKEUP,
-	ORC_OF_SAMPLE, /* by the registers of its context */
+	ORC_OF_SAMPLE, /* from the registers of its context */
 	ORC_FROM_CNT,
 };
 
 enum {
 	ORC_ROWS = 16384, /* of the cache; a power of two */
 	ORC_CHECKS = 64,
-	ORC_FRAMES_MAX = 120, /* a longer one is bpf_get_stack()'s */
+	ORC_FRAMES_MAX = 120, /* bpf_get_stack() walks longer stacks */
 };
 
 struct orc_frames {
 	__u64 at[PROF_STACK_MAX];
 };
 
-/* A walk, and room for what it is compared with. */
+/* A walk, and memory for the stack that it is compared with. */
 struct orc_place {
 	__u64 ip, sp, bp;
-	__u64 top; /* where the task's user registers are: all frames lie below */
-	__u64 ctx; /* of the program, as a number */
+	__u64 top; /* location of the task's user registers: all frames lie below */
+	__u64 ctx; /* address of the program's context */
 	__u8 exact; /* ip is not a return address */
-	__u8 keep; /* its row goes to the cache */
+	__u8 keep; /* cache the row of ip */
 	__u32 checks[ORC_FROM_CNT];
 	struct orc_frames check;
 };
 
-/* One for samples, one for all others, which do not interrupt each other. */
+/* One for samples and one for all other walks, which do not interrupt each other. */
 struct orc_place_map {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 2);
@@ -63,8 +66,9 @@ struct orc_place_map {
 extern struct orc_place_map orc_places SEC(".maps");
 extern volatile struct prof_orc_tables orc_tables;
 /*
- * How a kind of stack starts: ORC_START_*, and from ORC_START_KNOWN on in its second half where the frame of
- * the context's owner has the caller's bp, against the return address, which is so many words above the context.
+ * How a kind of stack starts: ORC_START_* in the first half. From ORC_START_KNOWN on, the first half is the
+ * distance in words from the context up to the return address. The second half is the location of the caller's bp
+ * relative to the return address.
  */
 extern volatile __u64 orc_starts[ORC_FROM_CNT];
 extern __u64 orc_rows[ORC_ROWS];
@@ -72,18 +76,18 @@ extern const volatile bool cfg_verify_stacks;
 
 enum {
 	ORC_START_UNKNOWN,
-	ORC_START_KNOWN, /* and all words up to: */
+	ORC_START_KNOWN, /* distances in words, up to: */
 	ORC_START_WORDS = 64,
 	ORC_START_NEVER,
 };
 
-/* Walks from the context that p->ctx is, in the way that @start says. Frames, or 0. */
+/* Walks from the context p->ctx; @start: a value of orc_starts. Returns the number of frames, or 0. */
 int orc_walk_context(struct orc_place *p, struct orc_frames *frames, __u64 start);
-/* Walks from the registers in @p. Frames, or 0. */
+/* Walks from the registers in @p. Returns the number of frames, or 0. */
 int orc_walk_registers(struct orc_place *p, struct orc_frames *frames);
-/* orc_starts' of a kind: from p->ctx, and p->check with @cnt frames from bpf_trace_run()'s on. */
+/* Finds the value of orc_starts from p->ctx and p->check, which has @cnt frames from bpf_trace_run() on. */
 __u64 orc_find_start(struct orc_place *p, __u32 cnt);
-/* Whether p->check, of @bytes, is the same as @cnt frames: 1 or 0. */
+/* Whether p->check, of @bytes, equals the @cnt frames: 1 or 0. */
 int orc_is_same(const struct orc_place *p, const struct orc_frames *frames, __u32 cnt, long bytes);
 
 static __always_inline struct prof_kstack_stat *orc_stat(__u32 cpu, enum orc_from from)
@@ -91,7 +95,7 @@ static __always_inline struct prof_kstack_stat *orc_stat(__u32 cpu, enum orc_fro
 	return &cpu_stat(cpu)->kstacks[from == ORC_OF_SAMPLE];
 }
 
-/* Tells a tracepoint's start from the stack that bpf_get_stack() gives for it. */
+/* Finds a tracepoint's start in the stack that bpf_get_stack() returns. */
 static __always_inline void orc_calibrate(void *ctx, struct orc_place *p, enum orc_from from)
 {
 	long n = bpf_get_stack(ctx, p->check.at, sizeof(p->check.at), 1);
@@ -100,7 +104,7 @@ static __always_inline void orc_calibrate(void *ctx, struct orc_place *p, enum o
 		orc_starts[from] = orc_find_start(p, n / sizeof(*p->check.at));
 }
 
-/* Whether bpf_get_stack() gives the same, if that is asked for. */
+/* Whether bpf_get_stack() returns the same stack, if checks are enabled. */
 static __always_inline bool orc_check(void *ctx, struct orc_place *p,
 				      const struct orc_frames *frames, __u32 cnt,
 				      enum orc_from from, __u32 skip, struct prof_kstack_stat *stat)
@@ -123,8 +127,8 @@ static __always_inline bool orc_check(void *ctx, struct orc_place *p,
 }
 
 /*
- * The current task's stack, from a tracepoint's program: what bpf_get_stack() gives when it leaves out @skip
- * frames. 0: that has to be asked.
+ * The current task's stack from a tracepoint's program: the result of bpf_get_stack() without @skip frames. 0: call
+ * bpf_get_stack().
  */
 static __always_inline __u32 orc_tracepoint_stack(void *ctx, struct orc_frames *frames,
 						  enum orc_from from, __u32 skip,
@@ -148,7 +152,8 @@ static __always_inline __u32 orc_tracepoint_stack(void *ctx, struct orc_frames *
 }
 
 /*
- * The same from a sample's registers, of which its context begins; what was interrupted was the kernel. The places that samples hit are too many for the cache; those that they were called from are not.
+ * The same for a sample in the kernel. Its context begins with the registers. The interrupted address is not
+ * cached, because samples hit too many different ones; return addresses are.
  */
 static __always_inline __u32 orc_sample_stack(const __u64 *ctx, struct orc_frames *frames,
 					      struct prof_kstack_stat *stat)

@@ -2,8 +2,8 @@
 /*
  * process.bpf.c - lists of mappings across fork and exec
  *
- * The loader hears of both milliseconds later. Until then a child is unwound by its parent's list, which
- * is true of it, and a new program by none rather than by the old one's.
+ * The loader receives both events milliseconds later. Until then a child uses its parent's list, which is valid for
+ * it. After an exec no list is used, because the old one is wrong.
  */
 #include "unwind_maps.bpf.h"
 
@@ -18,7 +18,7 @@ static __always_inline bool is_condemned(__u64 list)
 	return unwind_condemned[PROF_BOUND_INDEX(i / 64, CONDEMNED_WORDS)] >> i % 64 & 1;
 }
 
-/* A place for a process that has none; NULL: all of its places are others'. */
+/* A free place for a process; NULL: other processes have all of its places. */
 static __always_inline struct prof_unwind_proc *claim_place(__u32 tgid)
 {
 	struct prof_unwind_proc *p;
@@ -33,8 +33,8 @@ static __always_inline struct prof_unwind_proc *claim_place(__u32 tgid)
 }
 
 /*
- * The place of a process of the same id that is gone, of which the loader is about to hear: it may be
- * freed, and be another's, at any time. False: it was.
+ * Replaces the place of an exited process with the same id. The loader is about to receive that exit, so it may
+ * free the place, or another process may claim it, at any time. Returns false if that happened.
  */
 static __always_inline bool replace_place(struct prof_unwind_proc *p, __u32 tgid, __u32 execs,
 					  __u64 list)
@@ -50,7 +50,7 @@ static __always_inline bool replace_place(struct prof_unwind_proc *p, __u32 tgid
 	return false;
 }
 
-/* Runs in the parent, before the child does. */
+/* Runs in the parent, before the child runs. */
 SEC("?tp_btf/sched_process_fork")
 int prof_unwind_fork(__u64 *ctx)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * prof.bpf.h - what the programs share: configuration, targets, counters, the way into the rings
+ * prof.bpf.h - shared by all programs: configuration, targets, counters, output to the rings
  *
- * Configuration is rodata, fixed before load, so that the verifier drops what is switched off. All
- * mutable state is in .bss, which the loader maps: it must not make map system calls while
- * recording, because tracepoint programs do not run on a CPU that is inside one.
+ * Configuration is rodata, fixed before load, so the verifier removes disabled code. All mutable state is in .bss,
+ * which the loader maps. The loader must not make map system calls while recording, because tracepoint programs do
+ * not run on a CPU that is inside such a call.
  */
 #ifndef D9_PROF_BPF_H
 #define D9_PROF_BPF_H
@@ -34,7 +34,7 @@ extern const volatile __u32 cfg_call_graph;
 extern const volatile __u32 cfg_max_stack;
 extern const volatile __u32 cfg_unwind_procs;
 extern const volatile __u32 cfg_unwind_knowns;
-extern const volatile __u64 cfg_code_mask; /* of return addresses, what is not a signature */
+extern const volatile __u64 cfg_code_mask; /* bits of a return address without its signature */
 extern const volatile bool cfg_switch_state_arg;
 extern const volatile struct prof_switch_layout cfg_switch;
 extern const volatile struct prof_wakeup_layout cfg_wakeup;
@@ -175,8 +175,10 @@ static __always_inline void count_read_failed(__u32 cpu, __u64 ts)
 	s->read_failed_last = ts;
 }
 
-/* Measures each PROF_TIMED_RUNS-th run that wrote a record: a clock read costs more than all other
- * bookkeeping. @start: start of the run. */
+/*
+ * Measures each PROF_TIMED_RUNS-th run that wrote a record: a clock read costs more than all other bookkeeping.
+ * @start: start of the run.
+ */
 static __always_inline void count_run(__u32 cpu, enum prof_prog prog, __u64 start)
 {
 	struct prof_prog_stat *s = &cpu_stat(cpu)->progs[prog];
@@ -201,7 +203,7 @@ static __always_inline void rec_init(struct prof_rec *rec, enum prof_rec_kind ki
 	rec->context = 0;
 }
 
-/* The common fields of a tracepoint record that a program can know. */
+/* Fills in the common fields of a tracepoint record that a program can know. */
 static __always_inline void raw_init(void *raw, __u16 type, __u32 tid)
 {
 	*(__u64 *)raw = type | (__u64)tid << 32;

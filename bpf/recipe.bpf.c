@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * recipe.bpf.c - the programs for tracepoints whose records can be made by recipes (prof_recipe.h)
+ * recipe.bpf.c - programs for tracepoints whose records can be built by recipes (prof_recipe.h)
  *
- * They run at the tracepoint itself, whatever other program runs on that CPU. The kernel refuses only the
- * one that is running. So there are two at each of these tracepoints, one behind the other: the first makes
- * the record, and says meanwhile that it is busy; the other one makes it when it finds the first one busy,
- * which is when the first was interrupted and therefore refused. What interrupts both is lost, and so is
- * what comes in the first or the last few instructions of the first. The kernel counts how often it
- * refused the first one, and we how often the other stood in.
+ * They run at the tracepoint itself, also while another program runs on that CPU. The kernel only rejects a nested
+ * run of the same program. So each of these tracepoints has two programs, one after the other. The first builds the
+ * record, and is marked busy while it does. The second builds the record if the first is busy, that is if the event
+ * interrupted the first and the kernel rejected it. Events that interrupt both are lost, and so are events during
+ * the first or last instructions of the first program. The kernel counts the rejected runs of the first program,
+ * and we count the records of the second.
  *
- * For the sake of those few instructions there are some such pairs, the lanes, and events that hit one
- * another are in different ones as far as it goes: the first lane is for what happens in interrupts alone.
+ * To lose fewer events during those instructions, there are several such pairs, called lanes. Events that can
+ * interrupt each other use different lanes where possible: the first lane is for events in interrupts only.
  *
- * Each has its own place for its record. The record of what interrupts reaches the ring before that of
- * what was interrupted, which has the earlier time: readers find the two in the wrong order.
+ * Each program has its own memory for its record. The record of an interrupting event reaches the ring before the
+ * record of the interrupted event, which has the earlier time. Readers see these two out of order.
  *
  * Cookies of such programs need Linux 6.10.
  */
@@ -21,7 +21,7 @@
 #include "prof_recipe.h"
 
 enum {
-	EVENT_BYTES = 4096, /* of records that are made by recipes: a power of two */
+	EVENT_BYTES = 4096, /* a power of two */
 	NULL_TEXT_SZ = 7,
 	ARG_SLOTS = 16, /* a power of two */
 };
@@ -31,7 +31,7 @@ _Static_assert(PROF_RECIPE_RECORD_MAX < EVENT_BYTES, "the bound changes no place
 
 struct recipe_place {
 	__u64 args[ARG_SLOTS];
-	__u32 end; /* of the record so far */
+	__u32 end; /* of the unfinished record */
 	__u32 spare;
 	__u8 rec[PROF_REC_MAX];
 };
@@ -80,7 +80,7 @@ static __always_inline int put_number(__u8 *to, __u8 size, __u64 v)
 	}
 }
 
-/* As the kernel has it: what points nowhere is "(null)". */
+/* Like the kernel: the text of a null pointer is "(null)". */
 static __always_inline int put_text(struct recipe_place *p, __u8 *raw, __u32 at, const void *text)
 {
 	__u32 end = PROF_BOUND_INDEX(p->end, EVENT_BYTES);
@@ -97,7 +97,7 @@ static __always_inline int put_text(struct recipe_place *p, __u8 *raw, __u32 at,
 	return 0;
 }
 
-/* Where the hops of a step lead. */
+/* Follows the pointers of a step. */
 static __always_inline int follow(const struct prof_recipe_step *s, __u64 *at)
 {
 	__u32 i;
@@ -110,7 +110,7 @@ static __always_inline int follow(const struct prof_recipe_step *s, __u64 *at)
 	return 0;
 }
 
-/* One step of a recipe. 0, or it could not be done. A global function: checked once. */
+/* One step of a recipe. Returns 0, or an error if it failed. A global function: the verifier checks it once. */
 __attribute__((noinline)) int recipe_step(struct recipe_place *p, const struct prof_recipe_step *s)
 {
 	__u64 v, number = 0;
@@ -146,7 +146,7 @@ __attribute__((noinline)) int recipe_step(struct recipe_place *p, const struct p
 	return put_number(raw + at, s->size, s->kind == PROF_RECIPE_BOOL ? !!number : number);
 }
 
-/* The record, but for its first eight bytes. */
+/* Builds the record except for its first eight bytes. */
 static __always_inline int make_record(void *ctx, struct recipe_place *p, __u32 event,
 				       const struct prof_event_cfg *cfg)
 {
@@ -166,9 +166,9 @@ static __always_inline int make_record(void *ctx, struct recipe_place *p, __u32 
 	return 0;
 }
 
-/* What is to be recorded, made into a record; how long it is, or 0: nothing is. */
-static __always_inline __u32 take_event(void *ctx, struct recipe_place *p, __u32 event,
-					const struct prof_event_cfg *cfg, __u32 cpu)
+/* Builds the record of a wanted event. Returns its length, or 0 if it is not wanted. */
+static __always_inline __u32 build_event_record(void *ctx, struct recipe_place *p, __u32 event,
+						const struct prof_event_cfg *cfg, __u32 cpu)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
 	bool is_current = is_current_target(pid_tgid);
@@ -191,7 +191,7 @@ static __always_inline __u32 take_event(void *ctx, struct recipe_place *p, __u32
 	return p->end;
 }
 
-/* NULL for a CPU that has none of its own: there nobody stands in, and nobody walks user stacks. */
+/* NULL for a CPU without a place: it has no second program and no walks of user stacks. */
 static __always_inline struct prof_cpu_recipe *recipe_of(__u32 cpu)
 {
 	return cpu < PROF_CPUS_MAX ? &cpu_recipes[PROF_BOUND_INDEX(cpu, PROF_CPUS_MAX)] : NULL;
@@ -199,7 +199,7 @@ static __always_inline struct prof_cpu_recipe *recipe_of(__u32 cpu)
 
 #define RECIPE_PLAIN(word) (*(volatile __typeof__(word) *)&(word))
 
-/* There is one place for the walk of a user stack. */
+/* There is only one place for the walk of a user stack. */
 static __always_inline __u32 recipe_stacks(void *ctx, struct prof_rec *rec, __u32 len,
 					   struct prof_cpu_recipe *r)
 {
@@ -214,7 +214,7 @@ static __always_inline __u32 recipe_stacks(void *ctx, struct prof_rec *rec, __u3
 	return sz;
 }
 
-/* @place: the program's own. */
+/* @place: belongs to this program. */
 static __always_inline void record_event(void *ctx, __u32 cpu, struct prof_cpu_recipe *r,
 					 __u32 place)
 {
@@ -230,7 +230,7 @@ static __always_inline void record_event(void *ctx, __u32 cpu, struct prof_cpu_r
 	if (!cfg || !p)
 		return;
 	rec = (void *)p->rec;
-	len = take_event(ctx, p, event, cfg, cpu);
+	len = build_event_record(ctx, p, event, cfg, cpu);
 	if (!len || len > PROF_RECIPE_RECORD_MAX)
 		return;
 	rec->raw_len = len;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * reuse.bpf.c - which words of a stack a walk took, and whether they are the same
+ * reuse.bpf.c - the words of a stack that a walk used, and whether they are unchanged
  *
- * A read costs as much as some kilobytes that it brings, so words that lie near each other are read together
- * with what is between them. Functions of their own, that the verifier checks once.
+ * A read costs as much as copying some kilobytes. So neighbouring words are read together with the bytes between
+ * them. Global functions: the verifier checks each once.
  */
 #include "reuse.bpf.h"
 
 enum {
 	PAGE_SIZE = 4096,
-	GAP = 2048, /* which is worth a read of its own */
-	BELOW = 56, /* where a function keeps registers, from the return address down */
+	GAP = 2048, /* bytes; a larger gap is worth a separate read */
+	BELOW = 56, /* bytes below the return address, where a function saves registers */
 };
 
 __attribute__((noinline)) int unwind_is_unchanged(const struct unwind_known *known,
@@ -49,7 +49,7 @@ __attribute__((noinline)) int unwind_is_same(const struct unwind_known *known,
 	return !differ;
 }
 
-/* The piece that has room for the word at @addr: the last one, or another. NULL: they are too many. */
+/* The piece with room for the word at @addr: the last piece or a new one. NULL: there are too many. */
 static __always_inline struct unwind_piece *piece_for(struct unwind_known *known, __u64 addr)
 {
 	__u32 i = known->piece_cnt, at = 0;
@@ -64,7 +64,7 @@ static __always_inline struct unwind_piece *piece_for(struct unwind_known *known
 	if (i >= KNOWN_PIECES)
 		return NULL;
 	p = &known->pieces[PROF_BOUND_INDEX(i, KNOWN_PIECES)];
-	/* not of a page that is perhaps not there */
+	/* do not read a page that may be missing */
 	p->from = addr % PAGE_SIZE < BELOW ? addr & -(__u64)PAGE_SIZE : addr - BELOW;
 	p->sz = 0;
 	p->at = at;

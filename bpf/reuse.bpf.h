@@ -2,15 +2,15 @@
 /*
  * reuse.bpf.h - reuses the user stack of an earlier walk
  *
- * Most threads leave the CPU where they left it before, with the same stack. What a walk finds follows from
- * the registers that it starts with, the list of mappings, the tables, and the words of the stack that it
- * takes: where all of these are what they were, the frames are. It does not matter who ran in between, or
- * whether it is the same thread or process at all. So the last walk from each place is kept, and a read or
- * two of the stack, whatever the number of frames, tell whether it is still true.
+ * Most threads leave the CPU at the same place as before, with the same stack. The result of a walk depends on the
+ * registers at its start, the list of mappings, the tables, and the stack words that it uses. If all of these are
+ * unchanged, the frames are the same. It does not matter which thread ran in between, or whether it is the same
+ * thread or process. So the last walk from each place is stored, and one or two reads of the stack verify it, for
+ * any number of frames.
  *
- * Only stacks that were found whole are kept: others may end for what is not in reach now and is later. And
- * only from places that were come to twice, since keeping costs some of what it saves.
- * None is kept for long, since it is walks that say which tables are used.
+ * Only complete stacks are stored: others may have ended because a table or a page was missing and is available
+ * later. A place is stored on its second use, because storing costs part of what it saves. No stack is stored for
+ * long, because walks mark the tables that are in use.
  */
 #ifndef D9_REUSE_BPF_H
 #define D9_REUSE_BPF_H
@@ -25,20 +25,20 @@ enum {
 	KNOWN_NS = 500000000,
 };
 
-/* A part of the stack, read at once. */
+/* A part of the stack that is read at once. */
 struct unwind_piece {
 	__u64 from;
-	__u32 sz, at; /* bytes; word in what is read of all pieces */
+	__u32 sz, at; /* bytes; index of its first word in struct unwind_stack */
 };
 
 struct unwind_known {
-	__u64 ip, sp, fp, lr, list; /* where it began */
-	__u64 ts; /* when */
-	__u32 generation, list_generation; /* of tables, and of all lists */
+	__u64 ip, sp, fp, lr, list; /* registers and list at the start of the walk */
+	__u64 ts; /* time of the walk */
+	__u32 generation, list_generation; /* generations of the tables and of all lists */
 	__u16 frame_cnt, word_cnt;
 	__u8 piece_cnt, user_end;
 	struct unwind_piece pieces[KNOWN_PIECES];
-	__u16 at[PROF_WALK_SEEN]; /* where each word lies in what is read */
+	__u16 at[PROF_WALK_SEEN]; /* index of each word in struct unwind_stack */
 	__u64 words[PROF_WALK_SEEN];
 	__u64 frames[KNOWN_FRAMES];
 };
@@ -104,13 +104,13 @@ static __always_inline bool reuse_walk(struct prof_rec *rec, struct pt_regs *reg
 	return true;
 }
 
-/* For --debug=verify-stacks: what was known, against @rec's stack, which was walked after all. */
+/* For --debug=verify-stacks: compares the stored stack with @rec's stack, which was walked anyway. */
 static __always_inline void reuse_check(const struct prof_rec *rec,
 					const struct unwind_known *known, __u64 *frames)
 {
 	struct prof_cpu_stat *stat = cpu_stat(rec->cpu);
 
-	/* else tables or lists have gone meanwhile, and with them what was known */
+	/* otherwise tables or lists were removed during that time, and the stored walk with them */
 	if (known->generation != unwind_generation ||
 	    known->list_generation != unwind_list_generation)
 		return;
@@ -120,7 +120,7 @@ static __always_inline void reuse_check(const struct prof_rec *rec,
 		stat->reused_differing++;
 }
 
-/* After a walk; @list_generation as it was before. */
+/* Stores a finished walk; @list_generation: from before the walk. */
 static __always_inline void keep_walk(const struct prof_rec *rec, struct pt_regs *regs,
 				      __u32 list_generation, struct unwind_known *known,
 				      const struct prof_walk *w, const __u64 *frames)

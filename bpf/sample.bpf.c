@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* sample.bpf.c - a perf event that has counted its period: where is this CPU? */
+/* sample.bpf.c - a perf event after its period: records what this CPU runs */
 #define SCRATCH sample_scratch
 #include "scratch.bpf.h"
 #include "select.bpf.h"
@@ -55,7 +55,7 @@ int prof_sample(__u64 *ctx)
 	return on_sample(ctx, false);
 }
 
-/* The same, which walks kernel stacks. */
+/* The same, with kernel stacks by ORC. */
 SEC("?perf_event")
 int prof_sample_orc(__u64 *ctx)
 {

@@ -2,12 +2,11 @@
 /*
  * sched.bpf.c - the scheduler's hot events, and which tasks are targets
  *
- * tp_btf programs: they see every event, also those that happen while another program runs, and
- * are cheaper than the generic program. They write the record that the kernel would have written,
- * field by field at the offsets of its format file: nothing after them can see the difference.
+ * These are tp_btf programs: they run for every event, also during another program, and are cheaper than the
+ * generic program. They write the kernel's record field by field at the offsets of its format file. Readers cannot
+ * see a difference.
  *
- * Threads and children of a target become targets in the fork, before they first run, until their last
- * switch-out.
+ * Threads and children of a target become targets in the fork, before they first run, until their last switch out.
  */
 #include "context.bpf.h"
 #include "filter.bpf.h"
@@ -181,7 +180,7 @@ int prof_sched_switch_orc(__u64 *ctx)
 	return on_switch(ctx, true);
 }
 
-/* Whether this CPU's events, or those of CPU @to, are wanted. If so, updates the selection of @task. */
+/* Whether events of this CPU or of CPU @to are wanted. If so, updates the selection of @task. */
 static __always_inline bool begin_about(struct task_struct *task, __u32 to)
 {
 	if (!recording || (!is_cpu_wanted(bpf_get_smp_processor_id()) && !is_cpu_wanted(to)))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * scratch.bpf.h - a CPU's place to put a record of unknown size together
+ * scratch.bpf.h - per-CPU memory to build a record of unknown size
  *
- * Each object that includes this has a place of its own. Tracepoint and perf_event programs never
- * run inside one another, but either runs inside a tp_btf program.
+ * Each object that includes this has separate memory. Tracepoint and perf_event programs never interrupt each
+ * other, but both may interrupt a tp_btf program.
  */
 #ifndef D9_SCRATCH_BPF_H
 #define D9_SCRATCH_BPF_H

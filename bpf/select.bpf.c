@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * select.bpf.c - forks and renames: updates what the selection knows of a task
+ * select.bpf.c - forks and renames: updates the selection state of a task
  *
- * These programs also run before recording starts: the iterator matches the names of tasks that exist, the hooks
- * those of new ones.
+ * These programs also run before recording starts. The iterator matches the names of existing tasks, the hooks
+ * match the names of new tasks.
  */
 #include "select.bpf.h"
 

@@ -103,7 +103,7 @@ static __always_inline bool is_selected(struct task_struct *task)
 	return !cfg_select.cgroup_cnt || is_cgroup_selected(task);
 }
 
-/* Evaluated anew: the task may have changed since it was switched in. */
+/* Evaluated again: the task may have changed since it was switched in. */
 static __always_inline bool is_current_target(__u64 pid_tgid)
 {
 	return cfg_select.by_task ? is_selected(bpf_get_current_task_btf()) :

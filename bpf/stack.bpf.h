@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * stack.bpf.h - stacks: the kernel's by walks of our own or its helper, the user's by walks of our own
+ * stack.bpf.h - kernel stacks by our own walks or the kernel's helper, user stacks by our own walks
  *
- * A process whose mappings are known is unwound by tables. Of another, and for --call-graph fp, the walk
- * reads each pair {caller's frame, return address} once and stops at the first one that cannot be true.
- * bpf_get_stack does the same, but spends most of its time in faults on what libraries built without
- * frame pointers leave in the register.
+ * Processes with known mappings are unwound by tables. For other processes, and for --call-graph fp, the walk reads
+ * each pair {caller's frame, return address} once. It stops at the first pair that cannot be valid. bpf_get_stack()
+ * does the same, but wastes most of its time on faults if libraries without frame pointers use that register for
+ * other values.
  */
 #ifndef D9_STACK_BPF_H
 #define D9_STACK_BPF_H
@@ -15,15 +15,15 @@
 
 enum {
 	TRACING_FRAMES =
-		2, /* our program and what runs it; the loader strips what else is the tracing's */
+		2, /* our program and its caller; the loader strips further tracing frames */
 	EFAULT = 14,
-	USER_PAGE = 4096, /* the smallest that there is; larger ones are multiples */
-	COPY_PAGES = 4, /* of a stack */
-	COPIED_MAX = 32768, /* words of stacks, on a CPU in each: */
+	USER_PAGE = 4096, /* the smallest page size; others are multiples */
+	COPY_PAGES = 4, /* per stack */
+	COPIED_MAX = 32768, /* words of copied stacks per CPU and interval: */
 	COPIED_NS = 10000000,
 };
 
-/* The words of a record's stacks, as offsets that the verifier can add. */
+/* Words of a record's stacks: offsets that the verifier can add. */
 enum { KSTACK_WORDS = 128, USTACK_WORDS = 2048 };
 _Static_assert(PROF_STACK_MAX < KSTACK_WORDS, "a kernel stack is shorter");
 _Static_assert(PROF_COPY_REGS + PROF_COPY_WORDS < USTACK_WORDS, "a user stack is shorter");
@@ -38,7 +38,7 @@ static __always_inline __u32 ustack_words(const struct prof_rec *rec)
 	return PROF_BOUND_INDEX(rec->ustack_cnt, USTACK_WORDS);
 }
 
-/* By the kernel's helper. @skip: leaf frames that are the tracing's own. Returns the number of frames. */
+/* By the kernel's helper. @skip: leaf frames of the tracing itself. Returns the number of frames. */
 static __always_inline __u32 kernel_stack_helped(void *ctx, __u64 *frames, __u32 skip, __u8 *flags)
 {
 	long n = bpf_get_stack(ctx, frames, PROF_STACK_MAX * sizeof(*frames), skip);
@@ -50,7 +50,7 @@ static __always_inline __u32 kernel_stack_helped(void *ctx, __u64 *frames, __u32
 	return n / sizeof(*frames);
 }
 
-/* Of the current task, in a tracepoint's program. @orc: one that may walk; see orc.bpf.h. */
+/* The current task's stack, in a tracepoint's program. @orc: this program may walk, see orc.bpf.h. */
 static __always_inline __u32 kernel_stack(void *ctx, struct prof_rec *rec, __u64 *frames,
 					  enum orc_from from, bool orc)
 {
@@ -68,9 +68,9 @@ static __always_inline __u32 kernel_stack(void *ctx, struct prof_rec *rec, __u64
 }
 
 /*
- * By frame pointers, from @regs on, into @frames, which has room for PROF_STACK_MAX. The count is kept
- * in memory, not in a register: the verifier then sees one way to go on after the loop and not one for
- * each number of frames, which is a tenth of the work at load.
+ * Walks frame pointers from @regs on into @frames, which has room for PROF_STACK_MAX. The count lives in memory
+ * instead of a register. The verifier then checks the code after the loop once instead of once for each number of
+ * frames, which is a tenth of the load time.
  */
 static __always_inline void walk_frame_pointers(struct prof_rec *rec, struct pt_regs *regs,
 						struct prof_walk *w, __u64 *frames)
@@ -93,7 +93,7 @@ static __always_inline void walk_frame_pointers(struct prof_rec *rec, struct pt_
 		rec->flags |= PROF_REC_USTACK_CUT;
 }
 
-/* By tables, from where unwind_start() stands, likewise. */
+/* Walks by tables from unwind_start()'s place on, likewise. */
 static __always_inline void walk_tables(struct prof_rec *rec, struct prof_walk *w, __u64 *frames)
 {
 	volatile __u16 *cnt = &rec->ustack_cnt;
@@ -113,7 +113,7 @@ static __always_inline void walk_tables(struct prof_rec *rec, struct prof_walk *
 	rec->user_end = w->end | w->flags;
 }
 
-/* The list of the current process's mappings; 0: not known. */
+/* The mapping list of the current process; 0: unknown. */
 static __always_inline __u64 unwind_list(__u32 tgid)
 {
 	struct prof_unwind_proc *p = unwind_proc_find(tgid);
@@ -121,7 +121,7 @@ static __always_inline __u64 unwind_list(__u32 tgid)
 	return p ? *(volatile __u64 *)&p->list : 0;
 }
 
-/* A copy takes forty times the room of a walk, in the ring: whole rings of them are no use to anybody. */
+/* A copy needs forty times the room of a walk in the ring: rings full of copies are useless. */
 static __always_inline bool may_copy(struct unwind_place *place, __u64 now)
 {
 	if (now - place->copied_since >= COPIED_NS) {
@@ -132,9 +132,9 @@ static __always_inline bool may_copy(struct unwind_place *place, __u64 now)
 }
 
 /*
- * What the loader walks later, when it has heard of the mappings that this task has now and has their
- * tables: its registers, and its stack up to PROF_COPY_WORDS or the end of the last page that is there. What
- * needs the code to be told, whether the leaf has no frame, is told here.
+ * Copies what the loader needs to walk the stack later, when it has the task's current mappings and their tables.
+ * These are the registers and the stack, up to PROF_COPY_WORDS or the end of the last mapped page. Whether the leaf
+ * has a frame needs its code, so it is decided here.
  */
 static __always_inline bool copy_stack(struct prof_rec *rec, struct pt_regs *regs,
 				       struct unwind_place *place, __u64 *words)
@@ -164,7 +164,7 @@ static __always_inline bool copy_stack(struct prof_rec *rec, struct pt_regs *reg
 	return true;
 }
 
-/* Whether a walk ended for want of a table that may still come, and a copy would reach as far. */
+/* Whether a walk ended because a table is not loaded yet, and a copy would reach that frame. */
 static __always_inline bool is_early(const struct prof_walk *w, struct pt_regs *regs)
 {
 	__u32 slot = w->in.map.slot;
@@ -177,8 +177,8 @@ static __always_inline bool is_early(const struct prof_walk *w, struct pt_regs *
 }
 
 /*
- * By tables, or a copy where too little is known of the process or of a file in it. False: neither
- * could be.
+ * Walks by tables, or copies the stack if too little is known of the process or of one of its files. Returns false
+ * if neither was possible.
  */
 static __always_inline bool unwind(struct prof_rec *rec, struct pt_regs *regs,
 				   struct unwind_place *place, __u64 *frames,
@@ -208,14 +208,14 @@ static __always_inline bool unwind(struct prof_rec *rec, struct pt_regs *regs,
 	if (may_copy(place, rec->ts)) {
 		if (copy_stack(rec, regs, place, frames))
 			return true;
-		/* which has written over the walk's */
+		/* the copy has overwritten the walk's frames */
 		frames[0] = PROF_UNWIND_RAW | PTREGS_IP(regs);
 		rec->ustack_cnt = 1;
 	}
 	return list;
 }
 
-/* The stack of @task, which is the current one, into @frames, which has room for a copy. */
+/* The stack of @task, which is the current task, into @frames, which has room for a copy. */
 static __always_inline void user_stack(struct prof_rec *rec, struct task_struct *task,
 				       __u64 *frames, enum unwind_walker walker)
 {

@@ -16,7 +16,7 @@
 extern const volatile __u32 cfg_summary_cpus;
 extern const volatile __u32 cfg_summary_sets;
 
-/* The table, of two, that each CPU writes to: 0 or 1. */
+/* The table that each CPU writes to: 0 or 1. */
 volatile __u32 summary_active;
 /* Start or resume of recording: times before it are not used. */
 volatile __u64 summary_since;
@@ -105,7 +105,7 @@ static __always_inline void hist_add(struct prof_summary_hist *h, __u64 ns)
 		h->max_ns = ns;
 }
 
-/* An exec, above all, changes the name after the row was made. */
+/* The name may have changed after the row was made, mainly by an exec. */
 static __always_inline void name_row(struct prof_summary_row *row, struct task_struct *task,
 				     __u64 now)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* switch.bpf.h - what programs at sched_switch have in common: in what state a task leaves its CPU, and that it dies */
+/* switch.bpf.h - shared by programs at sched_switch: the state in which a task leaves its CPU, and its death */
 #ifndef D9_SWITCH_BPF_H
 #define D9_SWITCH_BPF_H
 
@@ -34,7 +34,7 @@ static __always_inline __u64 report_state(bool preempt, __u32 state, __u32 exit_
 	return bit;
 }
 
-/* A task that will never run again makes room for the next of its pid. */
+/* Forgets a task that will never run again, so that a new task can reuse its pid. */
 static __always_inline void forget_dead(struct task_struct *prev, __u32 state)
 {
 	if (!(state & TASK_DEAD))

@@ -2,9 +2,9 @@
 /*
  * tracepoint.bpf.c - one program for any tracepoint, which copies the kernel's record
  *
- * The first eight bytes of the record are hidden from programs; raw_init() fills in what of them is known.
- * The kernel does not run it while another such program runs on that CPU: what happens in interrupts goes
- * by recipe.bpf.c where it can.
+ * The first eight bytes of the record are hidden from programs; raw_init() fills in the known part. The kernel does
+ * not run this program while another one of its kind runs on that CPU. Therefore events in interrupts use
+ * recipe.bpf.c where possible.
  *
  * The program returns 1: a 0 would hide the event from every perf user of the machine.
  */
@@ -15,10 +15,10 @@
 struct event_cfg_map event_cfgs SEC(".maps");
 
 enum {
-	TEXT_BYTES = 2048, /* a record with texts is one of a system call: six arguments */
+	TEXT_BYTES = 2048, /* records with texts belong to system calls: six arguments */
 };
 
-/* Where the record ends: its fixed part, or what its last dynamic field points at. */
+/* End of the record: the end of its fixed part or of its last dynamic field. */
 static __always_inline __u32 raw_length(void *ctx, const struct prof_event_cfg *cfg, __u8 *flags)
 {
 	__u32 len = cfg->size, word, end;
@@ -37,7 +37,7 @@ static __always_inline __u32 raw_length(void *ctx, const struct prof_event_cfg *
 	return len;
 }
 
-/* The texts that fields point to, as far as they are in memory. Returns the length with them. */
+/* Appends the texts that fields point to, if they are in memory. Returns the new length. */
 static __always_inline __u32 add_texts(void *ctx, void *raw, const struct prof_event_cfg *cfg)
 {
 	__u32 at = PROF_BOUND_INDEX(cfg->text_at, TEXT_BYTES), word_at = at, i, word;
@@ -99,7 +99,7 @@ int prof_tracepoint(void *ctx)
 		goto out;
 	len = (len + 7) & ~7U;
 	if (cfg_event_stacks && cfg->has_stacks && rec->pid != cfg_self_tgid)
-		/* a sample keeps off, and is kept off, so that the place of its walk is ours */
+		/* samples and this program exclude each other, so the memory of the sample's walk is free */
 		stacks_sz = add_stacks(ctx, rec, len, 0, true, UNWIND_OF_SAMPLE);
 	rec_output(rec, sizeof(*rec) + len + stacks_sz, PROF_REC_MAX, PROF_CLASS_TRACEPOINT);
 out:

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * unwind.bpf.c - one step up a user stack, as functions that each program that walks has a copy of
+ * unwind.bpf.c - one step up a user stack, as functions that are compiled into each program that walks
  *
- * Memory of the stack is read in blocks: a read costs the same for 8 bytes as for some hundred, and most
- * frames lie in a block that is there already.
+ * Stack memory is read in blocks: a read of 8 bytes costs as much as a read of some hundred. Most frames lie in a
+ * block that was read before.
  */
 #include "unwind.bpf.h"
 
 enum {
-	PAGE_SIZE = 4096, /* the smallest that there is: memory goes on for that much, or more */
+	PAGE_SIZE = 4096, /* the smallest page size: memory is mapped in multiples of it */
 	USER_FRAME_MIN = 4096,
-	SAVED_BELOW = 8 * PROF_UNWIND_FP_SAVED_MAX, /* of a frame, below what is asked for first */
+	SAVED_BELOW = 8 * PROF_UNWIND_FP_SAVED_MAX, /* bytes below the address that is read */
 };
 
 _Static_assert(8 * PROF_WALK_WORDS > 2 * SAVED_BELOW, "a frame's words are read at once");
 
 /*
- * The frame's words below `addr`, as far as a row can ask for them, and what comes above. Where the next
- * page is not there, up to that.
+ * Reads the words of the frame below `addr` that a row can need, and the words above. If the next page is missing,
+ * it reads up to that page.
  */
 __attribute__((noinline)) int unwind_fill(struct prof_walk *w, __u64 addr)
 {
@@ -120,7 +120,7 @@ __attribute__((noinline)) int unwind_pair(struct prof_walk *w)
 		if (prof_walk_word(w, fp, &next) || prof_walk_word(w, fp + 8, &ret))
 			return -1;
 	} else {
-		/* another stack, or no frame pointer at all: of that one try is enough */
+		/* another stack, or an invalid frame pointer: read two words, not a block */
 		w->words_sz = 0;
 		if (fp < USER_FRAME_MIN || fp & 7 ||
 		    bpf_probe_read_user(w->words, 2 * sizeof(*w->words), (void *)fp))

@@ -2,8 +2,8 @@
 /*
  * unwind.bpf.h - user stacks by tables: prof_walk.h's steps for the programs
  *
- * A step is a global function (Linux 5.12 for its argument), which the verifier checks once and not once
- * for each frame: neither bpf_loop() nor tail calls are needed, and programs load within milliseconds.
+ * A step is a global function (its argument needs Linux 5.12), which the verifier checks once instead of once per
+ * frame. So neither bpf_loop() nor tail calls are needed, and programs load within milliseconds.
  */
 #ifndef D9_UNWIND_BPF_H
 #define D9_UNWIND_BPF_H
@@ -11,19 +11,19 @@
 #include "unwind_maps.bpf.h"
 #include "prof_walk.h"
 
-/* Who walks: none of these interrupts another of its kind, but may another kind. */
+/* Kinds of walks. A walk never interrupts another of its kind, but may interrupt other kinds. */
 enum unwind_walker {
 	UNWIND_OF_SAMPLE,
 	UNWIND_OF_SWITCH,
-	UNWIND_OF_EVENT, /* by recipe.bpf.c */
+	UNWIND_OF_EVENT, /* in recipe.bpf.c */
 	UNWIND_WALKERS,
 };
 
-/* A CPU's walks, too large for a program's stack, and how much it copied instead. */
+/* A CPU's walks, which are too large for a program's stack, and how much it copied. */
 struct unwind_place {
 	struct prof_walk walk;
-	__u64 copied_since; /* ns */
-	__u64 copied; /* words */
+	__u64 copied_since; /* start of the interval, ns */
+	__u64 copied; /* words in this interval */
 };
 
 struct unwind_walk_map {
@@ -36,15 +36,14 @@ struct unwind_walk_map {
 extern struct unwind_walk_map unwind_walks SEC(".maps");
 extern volatile __u32 unwind_generation, unwind_list_generation;
 
-/* prof_walk_step() for a walk that unwind_start() gave. */
+/* prof_walk_step() for a walk that unwind_start() prepared. */
 int unwind_step(struct prof_walk *w);
 /*
- * Of a walk that has not made a step, where code tells that the leaf has no frame: how many bytes above the
- * stack pointer its return address is, 0 where it is in a register. Below 0: it has one, or nothing tells. See
- * leaf.bpf.h.
+ * For a walk before its first step, if code shows that the leaf has no frame: bytes from the stack pointer up to
+ * its return address, 0 if it is in a register. Below 0: it has a frame, or code does not show it. See leaf.bpf.h.
  */
 int unwind_leaf(struct prof_walk *w);
-/* By the frame pointer alone, unchecked, but for a leaf that has none: 0 and w->frame, a return address. */
+/* Steps by the frame pointer alone, unchecked; guesses for a leaf without one. 0: w->frame is a return address. */
 int unwind_pair(struct prof_walk *w);
 
 static __always_inline struct unwind_place *unwind_place(enum unwind_walker walker)
@@ -54,7 +53,7 @@ static __always_inline struct unwind_place *unwind_place(enum unwind_walker walk
 	return bpf_map_lookup_elem(&unwind_walks, &idx);
 }
 
-/* From the registers of the current task, whose process has @list, on. */
+/* Starts from the registers of the current task, whose process has @list. */
 static __always_inline void unwind_start(struct prof_walk *w, struct pt_regs *regs, __u64 list)
 {
 	prof_walk_start(w, PTREGS_IP(regs), PTREGS_SP(regs), PTREGS_FP(regs), PTREGS_LR(regs), list,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * unwind_maps.bpf.h - where prof_unwind.h's tables, lists and processes lie
+ * unwind_maps.bpf.h - the maps with prof_unwind.h's tables, lists and processes
  *
- * The loader maps all of it and writes it without system calls; programs read it, but for processes,
- * which fork and exec concern at once. Mapped arrays need Linux 5.5, an atomic compare-and-swap 5.12
- * (on arm64 5.18). Chunks have equal sizes, so that the look-up stays inlined.
+ * The loader maps all of it and writes it without system calls. Programs only read it, except for processes, which
+ * fork and exec update at once. Mapped arrays need Linux 5.5, an atomic compare-and-swap needs 5.12 (on arm64
+ * 5.18). Chunks have equal sizes, so that the lookup stays inlined.
  */
 #ifndef D9_UNWIND_MAPS_BPF_H
 #define D9_UNWIND_MAPS_BPF_H
@@ -64,7 +64,7 @@ static __always_inline struct prof_unwind_proc *unwind_proc_place(__u32 tgid, __
 	return bpf_map_lookup_elem(&unwind_procs, &idx);
 }
 
-/* NULL: the process is not known. */
+/* NULL: the process is unknown. */
 static __always_inline struct prof_unwind_proc *unwind_proc_find(__u32 tgid)
 {
 	struct prof_unwind_proc *p;
