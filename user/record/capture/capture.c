@@ -2,10 +2,9 @@
 /*
  * capture.c - the kernel side: open, configure, load, attach, start, stop
  *
- * The sole user of libbpf. Programs that a recording does not need are not loaded. Rings are one
- * for each CPU, in a map of maps. While recording, nothing here makes a system call on a map:
- * tracepoint programs do not run on a CPU that is inside one. Counters and target bitmaps are
- * reached through the mapped .bss.
+ * The only user of libbpf. Programs that a recording does not need are not loaded. There is one ring per CPU, in a
+ * map of maps. While recording, nothing here makes a system call on a map: tracepoint programs do not run on a CPU
+ * that is inside one. Counters and target bitmaps are accessed through the mapped .bss.
  */
 #include "record/capture/capture.h"
 
@@ -47,8 +46,8 @@ struct capture {
 	struct capture_cfg cfg;
 	struct prof *skel;
 	struct bpf_link **links;
-	struct bpf_link *look; /* at all tasks; NULL: not made */
-	struct bpf_link *held; /* likewise, for those off the CPU */
+	struct bpf_link *look; /* iterator over all tasks; NULL: not made */
+	struct bpf_link *held; /* likewise, over threads off the CPU */
 	size_t link_cnt;
 	size_t link_cap;
 	struct capture_cpus cpus;
@@ -57,11 +56,11 @@ struct capture {
 	struct capture_summary summary;
 	struct capture_field_extract recipes;
 	bool orc; /* programs that walk kernel stacks are loaded */
-	bool orc_begun; /* and were told how, if that is known */
+	bool orc_begun; /* the programs have the tables */
 	uint64_t lost_seen[PROF_CPUS_MAX][CAPTURE_LOSS_CNT];
-	uint64_t nested_before; /* recording was on, or while it was not */
+	uint64_t nested_before; /* while recording was on, or off */
 	bool started, paused;
-	uint64_t nested_paused; /* when it was last paused */
+	uint64_t nested_paused; /* count at the last pause */
 };
 
 static int load_error(const struct capture *c, const struct capture_refusal *why)
@@ -105,7 +104,7 @@ static int load_once(struct capture *c, struct capture_refusal *why)
 	return err ? err : capture_load(c->skel, why);
 }
 
-/* What an optional program is for is left out. */
+/* Removes the feature of an optional program from the recording. */
 static bool can_do_without(struct capture *c, const struct capture_refusal *why)
 {
 	const struct capture_feature *feature = capture_feature_of(why->program);
@@ -304,7 +303,7 @@ bool capture_can_count(const struct capture *c)
 	return true;
 }
 
-/* Runs that the kernel refused. Not a call on a map: programs go on running meanwhile. */
+/* Runs that the kernel refused. Not a call on a map, because programs are running. */
 static uint64_t count_nested(struct capture *c)
 {
 	struct bpf_program *prog;
@@ -330,7 +329,7 @@ static void switch_on(struct capture *c)
 	c->skel->bss->summary_since = c->skel->bss->off_cpu_since = clock_mono_ns();
 	__atomic_store_n(&c->skel->bss->recording, true, __ATOMIC_SEQ_CST);
 	capture_cpus_enable(&c->cpus, true);
-	/* without it who is a target is told as soon as something happens to it */
+	/* without it, a task's selection is recorded at its next event only */
 	capture_select_all(c->skel, &c->look);
 }
 
@@ -343,7 +342,7 @@ void capture_take_kallsyms(struct capture *c, const struct kallsyms *kallsyms)
 	c->orc_begun = true;
 }
 
-/* A program that saw the flag set runs for microseconds, with preemption off. */
+/* A program that read the flag as set runs for microseconds, with preemption off. */
 static void let_run_out(void)
 {
 	const struct timespec grace = { .tv_nsec = 1000000 };
@@ -379,7 +378,7 @@ void capture_pause(struct capture *c)
 	c->nested_paused = count_nested(c);
 }
 
-/* Whoever waited then may have run meanwhile: no wait from before counts any more. */
+/* A thread that was runnable at the pause may have run since: earlier waits no longer count. */
 static void forget_waits(struct capture *c)
 {
 	size_t cpu;
@@ -437,7 +436,7 @@ void capture_add_target(struct capture *c, pid_t tid, pid_t tgid)
 
 	if (tid > 0 && tid / 64 < PROF_TASK_WORDS)
 		__atomic_fetch_or(&bss->target_tids[tid / 64], 1ULL << tid % 64, __ATOMIC_SEQ_CST);
-	/* A marked group takes in threads made later. */
+	/* A marked group includes threads that are created later. */
 	if (c->cfg.follow && tgid > 0 && tgid / 64 < PROF_TASK_WORDS)
 		__atomic_fetch_or(&bss->target_tgids[tgid / 64], 1ULL << tgid % 64,
 				  __ATOMIC_SEQ_CST);

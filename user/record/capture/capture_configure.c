@@ -37,13 +37,13 @@ static bool needs_generic(const struct eventset *set, const struct capture_field
 	return false;
 }
 
-/* What notes which interrupt a CPU is in, for wakeups. */
+/* Programs that note the interrupt that a CPU is in, for wakeups. */
 static bool is_mark(const struct bpf_program *prog)
 {
 	return !strncmp(bpf_program__name(prog), "prof_mark_", strlen("prof_mark_"));
 }
 
-/* What measures waits to see whether one is too long: its misses are no event's. */
+/* Programs that measure latencies: their misses lose no event. */
 static bool is_latency(const struct bpf_program *prog)
 {
 	return !strncmp(bpf_program__name(prog), "prof_latency_", strlen("prof_latency_"));
@@ -104,7 +104,7 @@ static void configure_latency(struct prof *s, const struct capture_cfg *cfg)
 			bpf_program__set_autoload(prog, wanted);
 }
 
-/* Lists of mappings follow targets, or whoever there is. */
+/* Sizes the lists of mappings for the targets, or for all processes. */
 static int configure_unwind(struct prof *s, const struct capture_cfg *cfg)
 {
 	bool lists = cfg->call_graph == PROF_CALL_GRAPH_AUTO;
@@ -119,7 +119,7 @@ static int configure_unwind(struct prof *s, const struct capture_cfg *cfg)
 	return lists ? capture_unwind_size(s, &cfg->unwind) : 0;
 }
 
-/* A CPU that comes later shares a ring with one of those that are there. */
+/* A CPU that comes online later shares a ring with another CPU. */
 static size_t ring_cnt(const struct capture_configure *c)
 {
 	const size_t max = c->cfg->one_ring ? 1 : PROF_RINGS_MAX;
@@ -127,7 +127,7 @@ static size_t ring_cnt(const struct capture_configure *c)
 	return c->cpu_cnt < max ? c->cpu_cnt : max;
 }
 
-/* A page is the least that the kernel gives, and not of the same size everywhere. */
+/* At least a page, whose size depends on the machine. */
 static size_t ring_bytes(const struct capture_cfg *cfg)
 {
 	const size_t page = sysconf(_SC_PAGESIZE);

@@ -13,7 +13,7 @@ struct prof;
 
 struct capture_configure {
 	const struct capture_cfg *cfg;
-	size_t cpu_cnt; /* the highest number of a CPU that is online, and one */
+	size_t cpu_cnt; /* highest number of an online CPU, plus one */
 	bool orc; /* programs walk kernel stacks themselves */
 	struct capture_rings *rings; /* sized here */
 	struct capture_field_extract

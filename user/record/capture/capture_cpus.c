@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * capture_cpus.c - what each CPU has of its own, and what becomes of it when the CPU goes and comes back
+ * capture_cpus.c - per-CPU descriptors, and what happens when a CPU goes offline and comes back
  *
- * The kernel takes the perf events of a CPU that goes, and gives them back to none that comes. Programs at
- * tracepoints see all CPUs that there are.
+ * The kernel closes the perf events of a CPU that goes offline and does not restore them. Programs at tracepoints
+ * run on all CPUs.
  */
 #include "record/capture/capture_cpus.h"
 
@@ -21,10 +21,10 @@
 #include "record/capture/capture_select.h"
 
 enum {
-	SIDE_RINGS_BYTES = 32 << 20, /* of all CPUs together, as far as each has: */
+	SIDE_RINGS_BYTES = 32 << 20, /* of all CPUs together, split evenly: */
 	SIDE_RING_MOST = 8 << 20,
 	SIDE_RING_BYTES = 1 << 20,
-	SIDE_RING_MIN = 1 << 17, /* where memory may not be locked */
+	SIDE_RING_MIN = 1 << 17, /* if memory may not be locked */
 };
 
 int capture_cpus_init(struct capture_cpus *c)
@@ -68,12 +68,11 @@ void capture_cpus_fini(struct capture_cpus *c)
 	free(c->v);
 }
 
-/* ---- side-band ---------------------------------------------------------------------------------- */
+/* ---- process metadata --------------------------------------------------------------------------- */
 
 /*
- * A program that maps long paths writes megabytes in a tick, and what is lost puts all processes in
- * doubt. Without CAP_IPC_LOCK the kernel allows half a megabyte and a page for each CPU, and little
- * more.
+ * A program that maps long paths writes megabytes per tick, and a loss makes the state of all processes uncertain.
+ * Without CAP_IPC_LOCK the kernel allows half a megabyte and a page per CPU, and little more.
  */
 size_t capture_side_bytes(size_t cpu_cnt)
 {
@@ -101,7 +100,7 @@ int capture_cpus_open_sides(struct capture_cpus *c)
 
 	c->sides = xcalloc(c->cnt, sizeof(*c->sides));
 	for (i = 0; i < c->cnt; i++) {
-		/* what one CPU's had to do with, the next would have to as well */
+		/* the next CPU's size would be limited likewise */
 		err = open_side(c, c->v[i].cpu, &sz);
 		if (err) {
 			log_error("record: no side-band on CPU %u: %s (%s)", c->v[i].cpu,
@@ -170,7 +169,7 @@ void capture_cpus_enable(struct capture_cpus *c, bool on)
 			(on ? perf_enable : perf_disable)(c->v[i].sampler_fd);
 }
 
-/* ---- that go and come ---------------------------------------------------------------------------- */
+/* ---- CPU hotplug -------------------------------------------------------------------------------- */
 
 static void come_back(struct capture_cpus *c, size_t i)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * capture_features.c - what each BPF program is for, and whether a recording can do without it
+ * capture_features.c - the feature that each BPF program serves, and whether a recording can omit it
  *
- * The first row whose beginning matches a program's name is its row.
+ * The first row whose beginning matches a program's name applies.
  */
 #include "record/capture/capture_features.h"
 
@@ -44,7 +44,7 @@ static void leave_out_samples(struct capture_cfg *cfg)
 }
 
 static const struct {
-	const char *start; /* of names of programs */
+	const char *start; /* of program names */
 	struct capture_feature feature;
 } rows[] = {
 	{ "prof_sched_switch_orc", { "ORC kernel stacks", leave_out_orc, true, NULL } },

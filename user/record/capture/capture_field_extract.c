@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * capture_field_extract.c - events whose records are made from the tracepoint's arguments
+ * capture_field_extract.c - events whose records are built from the tracepoint's arguments
  *
- * Owns their recipes and the attachments of the programs of bpf/recipe.bpf.c. The attachments are made
- * by the system call itself: libbpf knows their cookies since 1.5 only.
+ * Owns their recipes and the attachments of the programs in bpf/recipe.bpf.c. The attachments are made by the
+ * system call itself, because libbpf supports their cookies only since 1.5.
  */
 #include "record/capture/capture_field_extract.h"
 
@@ -25,7 +25,7 @@
 #include "prof.skel.h"
 #include "record/tracepoint/eventset.h"
 
-enum { PROGRAMS = 2 }; /* of a lane */
+enum { PROGRAMS = 2 }; /* per lane */
 
 static struct bpf_program *program(const struct prof *s, uint32_t lane, bool stands_in)
 {
@@ -38,7 +38,7 @@ static struct bpf_program *program(const struct prof *s, uint32_t lane, bool sta
 	return progs[lane][stands_in];
 }
 
-/* The first lane is for what happens in interrupts alone; the others are taken in turn. */
+/* The first lane is for events in interrupts only; the others are assigned in rotation. */
 static uint32_t choose_lane(const struct format_event *ev, uint32_t *turn)
 {
 	if (field_extract_is_of_interrupts(ev))
@@ -113,7 +113,7 @@ int capture_field_extract_fill(struct prof *s, const struct capture_field_extrac
 	return 0;
 }
 
-/* The kernel's own layout, as far as it is needed; a shorter one is taken as if zeros followed. */
+/* The needed part of the kernel's own layout; the kernel reads missing fields as zeros. */
 static int attach(const struct bpf_program *prog, const char *name, uint64_t cookie)
 {
 	const struct {
@@ -144,7 +144,7 @@ int capture_field_extract_attach(struct prof *s, struct capture_field_extract *r
 	return 0;
 }
 
-/* Who stood in is read last: what comes in between is told the next time. */
+/* The second program's count is read last: events in between are counted by the next call. */
 static uint64_t lane_refused(const struct prof *s, uint32_t lane)
 {
 	int fd = bpf_program__fd(program(s, lane, false));

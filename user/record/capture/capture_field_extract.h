@@ -11,28 +11,28 @@ struct prof;
 struct prof_recipe;
 
 struct capture_field_extract {
-	/* by event; those of cnt 0 are recorded in another way. NULL: all are */
+	/* by event; an event with cnt 0 is recorded in another way. NULL: all are */
 	struct prof_recipe *v;
-	uint32_t *lanes; /* by event: which programs make it */
+	uint32_t *lanes; /* by event: the lane whose programs build it */
 	size_t cnt;
-	int *links; /* descriptors, two an event */
+	int *links; /* descriptors, two per event */
 	size_t link_cnt;
-	uint64_t refused; /* as it was told last */
+	uint64_t refused; /* the last reported count */
 };
 
 /*
- * Before the programs are loaded: which events are made by recipes, unless @none are to be. A kernel or an
- * event that does not allow it is no error. To be freed with capture_field_extract_fini().
+ * Chooses the events that are built by recipes, before the programs are loaded. @none: choose none. A kernel or an
+ * event that does not support it is no error. Free with capture_field_extract_fini().
  */
 void capture_field_extract_choose(struct prof *s, const struct eventset *set, bool none,
 				  struct capture_field_extract *r);
 bool capture_field_extract_has(const struct capture_field_extract *r, size_t event);
-/* After that: 0 or -errno. */
+/* Call after load. 0 or -errno. */
 int capture_field_extract_fill(struct prof *s, const struct capture_field_extract *r);
-/* One that has a recipe: 0 or -errno. @name: the tracepoint's. */
+/* Attaches an event that has a recipe: 0 or -errno. @name: the tracepoint's. */
 int capture_field_extract_attach(struct prof *s, struct capture_field_extract *r, size_t event,
 				 const char *name);
-/* Events that neither program of a lane could take, up to now. It never goes back. No call on a map. */
+/* Events that both programs of a lane missed so far. Never decreases. No call on a map. */
 uint64_t capture_field_extract_refused(const struct prof *s, struct capture_field_extract *r);
 void capture_field_extract_fini(struct capture_field_extract *r);
 

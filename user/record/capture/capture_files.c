@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * capture_files.c - how many open files a recording needs, told before one is missing
+ * capture_files.c - checks how many open files a recording needs
  *
- * libbpf takes a file that could not be opened for a feature that the kernel lacks, and remembers that. So
- * files are counted first.
+ * If libbpf cannot open a file, it assumes that the kernel lacks a feature, and caches that. So files are counted
+ * first.
  */
 #include "record/capture/capture_files.h"
 
@@ -25,8 +25,8 @@
 
 enum {
 	OF_EVENT = 2, /* the event and its link */
-	OF_CPU = 4, /* the ring, the side-band, the sampler and its link */
-	OF_ITERATORS = 4, /* two links, and what reads them */
+	OF_CPU = 4, /* the ring, process metadata, the sampler and its link */
+	OF_ITERATORS = 4, /* two links, and their readers */
 	OF_START = 20, /* before programs are loaded: the output, sockets, tracefs */
 	OF_RECORDER = 16, /* the types, epoll, files of /proc */
 };

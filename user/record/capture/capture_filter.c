@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * capture_filter.c - the filters of a recording's events, put where programs read them
+ * capture_filter.c - writes the filters of a recording's events to the maps of the programs
  *
- * Patterns of all filters lie in one map, one behind the other; a filter's own numbers of them are moved
- * to where they came to lie.
+ * One map holds the patterns of all filters in sequence. Each filter's pattern indexes are adjusted to it.
  */
 #include "record/capture/capture_filter.h"
 

@@ -5,9 +5,9 @@
 struct eventset;
 struct prof;
 
-/* Before the programs are loaded: room for the filters of all events. */
+/* Call before load: reserves room for the filters of all events. */
 void capture_filter_size(struct prof *s, const struct eventset *set);
-/* After that: puts them there. 0 or -errno. */
+/* Call after load: writes the filters. 0 or -errno. */
 int capture_filter_fill(struct prof *s, const struct eventset *set);
 
 #endif

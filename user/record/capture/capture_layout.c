@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * capture_layout.c - where the scheduler's own programs write the fields of their records
+ * capture_layout.c - the offsets at which the scheduler's own programs write the fields of their records
  *
- * Offsets come from the kernel's format files and become constants of the programs before they are
- * loaded; a program whose event is not recorded is not loaded at all.
+ * Offsets come from the kernel's format files and become constants of the programs before load. A program whose
+ * event is not recorded is not loaded.
  */
 #include "record/capture/capture_layout.h"
 
@@ -22,8 +22,10 @@
 
 enum { SWITCH_ARGS_WITH_STATE = 5 };
 
-/* Since 5.18 the tracepoint hands over the state that the scheduler acted on. Older kernels are
- * asked for their BTF, which costs 20 ms; newer ones are known. */
+/*
+ * Since 5.18 the tracepoint passes the state that the scheduler used. For older kernels their BTF is read, which
+ * takes 20 ms.
+ */
 static bool switch_has_state_arg(void)
 {
 	const struct btf_type *t = NULL;
@@ -82,7 +84,7 @@ static int find_layout(const struct event_def *def, const struct layout_field *f
 	return 0;
 }
 
-/* A task's name: in place, or a __data_loc string. */
+/* A task's name: a fixed array, or a __data_loc string. */
 static int find_comm(const struct event_def *def, const char *name, uint16_t *off, uint16_t *dyn)
 {
 	const struct format_field *f = format_find(def->format, name);

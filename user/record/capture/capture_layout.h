@@ -6,8 +6,8 @@ struct eventset;
 struct prof;
 
 /*
- * Marks the programs of the hot events in @set for loading, and tells them their records' layouts.
- * -ENOTSUP with one line printed when this kernel's are not as they should be.
+ * Marks the programs of the hot events in @set for loading, and sets their records' layouts. -ENOTSUP after one
+ * line if this kernel's layouts are not supported.
  */
 int capture_layout(struct prof *skel, const struct eventset *set);
 

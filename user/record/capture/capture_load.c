@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * capture_load.c - programs go through the kernel's verifier, and what it says comes back
+ * capture_load.c - loads the programs, and reports why the verifier refused one
  *
- * libbpf loads programs in order and ends at the first that is refused, which only its messages name.
- * Programs share one buffer for the verifier's log: libbpf asks for a log only after a refusal.
+ * libbpf loads programs in order and stops at the first refused one, which only its messages name. Programs share
+ * one buffer for the verifier's log: libbpf requests a log only after a refusal.
  */
 #include "record/capture/capture_load.h"
 
@@ -21,12 +21,12 @@
 #include "prof.skel.h"
 #include "record/capture/capture_files.h"
 
-/* The most that all kernels take. Pages that nothing is written to cost nothing. */
+/* The largest size that all kernels accept. Untouched pages cost nothing. */
 #define LOG_BYTES ((16U << 20) - 1)
 
-/* The names in libbpf's messages about what ended the load. The callback has no context. */
+/* The names in libbpf's messages about the failed load. The callback has no context. */
 static char refused_program[CAPTURE_LOAD_NAME], refused_map[CAPTURE_LOAD_NAME];
-/* -errno of a file that could not be opened meanwhile. What libbpf returns may be of what came of that. */
+/* -errno of a file that could not be opened during the load. libbpf's return value may be a consequence of it. */
 static int lacked_file;
 
 static void note_name(const char *text)
@@ -79,7 +79,7 @@ static bool is_praise(const char *line, size_t len)
 		(memmem(line, len, safe, strlen(safe)) || memmem(line, len, valid, strlen(valid))));
 }
 
-/* "12: (85) call", "; source", registers, statistics: where it was, not what is wrong. */
+/* "12: (85) call", "; source", registers, statistics: these show the place, not the reason. */
 static bool is_reason(const char *line, size_t len)
 {
 	const size_t digits = strspn(line, "0123456789");
@@ -124,7 +124,7 @@ static void refuse(const struct prof *skel, struct capture_refusal *why, int err
 	capture_load_reason(log, why->reason);
 }
 
-/* From @from to @to, where a caller's own buffer stays. */
+/* Replaces buffer @from by @to; other buffers belong to a caller and stay. */
 static void set_logs(struct prof *skel, char *from, char *to)
 {
 	struct bpf_program *prog;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * capture_offcpu.c - the part of the kernel side that records whole stays off the CPU
+ * capture_offcpu.c - the part of the kernel side that records off-CPU intervals
  *
- * Part of capture.c; here is all that bpf/offcpu.bpf.c needs.
+ * Part of capture.c; handles bpf/offcpu.bpf.c.
  */
 #include "record/capture/capture_offcpu.h"
 
@@ -20,7 +20,7 @@
 #include "record/capture/capture_select.h"
 #include "record/tracepoint/eventset.h"
 
-/* A place for each thread that there is now, and as many again. */
+/* A slot for each existing thread, and as many again. */
 static uint32_t place_cnt(void)
 {
 	FILE *f = fopen("/proc/loadavg", "re");

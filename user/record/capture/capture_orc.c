@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * capture_orc.c - kernel stacks that are walked (bpf/orc.bpf.h): by which programs, and where the tables lie
+ * capture_orc.c - kernel stacks that are walked (bpf/orc.bpf.h): chooses the programs and finds the tables
  *
- * Nothing is kept. Whether the tables' rows are as the programs take them is the programs' to say, which
- * know it from the kernel's types when they are loaded.
+ * Stateless. Whether the rows of the tables have a supported layout is decided by the programs, which know it from
+ * the kernel's types at load.
  */
 #include "record/capture/capture_orc.h"
 
@@ -25,13 +25,13 @@
 
 enum {
 	ROW_SIZE = 6,
-	ROWS_MAX = 1 << 21, /* that the programs can search */
+	ROWS_MAX = 1 << 21, /* the limit of the programs' search */
 	STRINGS_MAX = 64 << 20,
 };
 
 /*
- * The text of the names in the kernel's types, NUL-terminated; NULL: there is none. A library could look the
- * types through, which takes 20 ms; the names alone are read in one.
+ * The string section of the kernel's types, NUL-terminated; NULL: none. Searching the types with a library takes 20
+ * ms, reading the names alone takes 1 ms.
  */
 static char *read_names(size_t *sz)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * capture_programs.c - each program of a recording, loaded for itself
+ * capture_programs.c - loads each program of a recording separately
  *
- * The verifier looks at one program at a time, so one load judges all programs up to the first that is
- * refused. That one is loaded again alone, for its log; the next load leaves out what is judged. The
- * number of instructions comes from the verifier's log: 5.15 gives it nowhere else.
+ * The verifier checks one program at a time, so one load judges all programs up to the first refused one. That
+ * program is loaded again alone, for its log. The next load skips the judged programs. The number of instructions
+ * comes from the verifier's log: Linux 5.15 reports it nowhere else.
  */
 #include "record/capture/capture_programs.h"
 
@@ -33,7 +33,7 @@
 
 enum {
 	PROGRAMS_MAX = 128,
-	STATS_BYTES = 16384, /* of log: statistics, a line for each subprogram */
+	STATS_BYTES = 16384, /* of log: statistics, a line per subprogram */
 	LOG_ERRORS = 1, /* BPF_LOG_LEVEL1, BPF_LOG_STATS of the kernel */
 	LOG_STATS = 4,
 };
@@ -45,7 +45,7 @@ struct judge {
 	struct verdicts *verdicts;
 	capture_program_fn fn;
 	void *ctx;
-	char names[PROGRAMS_MAX][CAPTURE_LOAD_NAME]; /* of those that are judged */
+	char names[PROGRAMS_MAX][CAPTURE_LOAD_NAME]; /* of the judged programs */
 	size_t cnt;
 	char *stats; /* STATS_BYTES for each program of an object */
 };
@@ -91,7 +91,7 @@ static int fail(const char *btf, const struct capture_refusal *why)
 	return why->err;
 }
 
-/* Ready to be loaded, or NULL after one line. */
+/* Opens and configures a skeleton. Prints one line and returns NULL on errors. */
 static struct prof *open_configured(const struct judge *j, struct capture_refusal *why)
 {
 	struct capture_rings rings = { 0 };
@@ -120,7 +120,7 @@ static struct prof *open_configured(const struct judge *j, struct capture_refusa
 	return NULL;
 }
 
-/* Reports what is known from another configuration, and leaves that to be loaded which is not judged. */
+/* Reports programs known from another configuration, and enables only those not judged yet. */
 static size_t choose(struct judge *j, struct prof *skel)
 {
 	struct bpf_program *prog;
@@ -150,7 +150,7 @@ static void choose_one(struct prof *skel, const char *name)
 		bpf_program__set_autoload(prog, !strcmp(name, bpf_program__name(prog)));
 }
 
-/* Alone, with a log of what the verifier did. */
+/* Loads one program alone, with the verifier's full log. */
 static int judge_refused(struct judge *j, const char *name)
 {
 	struct capture_refusal refusal = { 0 };
@@ -186,7 +186,7 @@ static void want_stats(struct judge *j, struct prof *skel, size_t cnt)
 	}
 }
 
-/* Those that were loaded: all, or those before the one of this name. */
+/* Reports the loaded programs: all, or those before the refused one. */
 static void report_loaded(struct judge *j, const struct prof *skel, const char *refused)
 {
 	struct bpf_program *prog;
@@ -206,7 +206,7 @@ static void report_loaded(struct judge *j, const struct prof *skel, const char *
 	}
 }
 
-/* 0: all are judged. 1: some are left. */
+/* 0: all are judged. 1: some remain. */
 static int judge_some(struct judge *j)
 {
 	struct capture_refusal why = { 0 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * capture_rings.c - rings and stages: made, mapped, and told to the programs
+ * capture_rings.c - makes and maps rings and stages, and configures the programs for them
  *
- * Rings are one for each CPU, up to PROF_RINGS_MAX, in a map of maps. Stages are one for each CPU that can
- * ever come, since a program writes to no other CPU's.
+ * There is one ring per CPU, up to PROF_RINGS_MAX, in a map of maps. There is one stage per possible CPU, since a
+ * program writes only to its own CPU's stage.
  */
 #include "record/capture/capture_rings.h"
 
@@ -27,14 +27,14 @@
 #include "record/capture/ring.h"
 
 enum {
-	BATCHES_MIN = 4, /* in a ring */
-	PARTS = 8, /* of a ring: */
+	BATCHES_MIN = 4, /* per ring */
+	PARTS = 8, /* per ring: */
 	PARTS_WITH_STACKS = 5,
-	PARTS_OF_EVENTS = 7, /* where there are samples */
+	PARTS_OF_EVENTS = 7, /* if there are samples */
 	TOLD_BYTES = 256 << 20,
 };
 
-/* Whether a program may be preempted by another on its CPU: see stage.bpf.h. */
+/* Whether another program on the same CPU may preempt a program: see stage.bpf.h. */
 static bool is_preempt_rt(void)
 {
 	struct utsname uts;
@@ -66,7 +66,7 @@ int capture_rings_size(struct prof *skel, const struct capture_rings_cfg *cfg,
 	return err ? err : bpf_map__set_max_entries(skel->maps.stages, last + 1);
 }
 
-/* Each wakeup tells once: what is in a ring already is none. */
+/* Edge-triggered: records that are already in the ring do not wake up. */
 static int watch(struct capture_rings *r, int fd)
 {
 	struct epoll_event ev = { .events = EPOLLIN | EPOLLET };
@@ -75,7 +75,7 @@ static int watch(struct capture_rings *r, int fd)
 	return epoll_ctl(r->epoll_fd, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
 }
 
-/* Each inner ring is reached through the outer map by programs, and through its mapping by us. */
+/* Programs reach an inner ring through the outer map, the recorder through its mapping. */
 static int make_rings(const struct prof *skel, struct capture_rings *r)
 {
 	int outer = bpf_map__fd(skel->maps.rings), fd, err;
@@ -130,7 +130,7 @@ static int map_stages(const struct prof *skel, struct capture_rings *r)
 	return 0;
 }
 
-/* Before it is taken: it may be too much. */
+/* Reports the memory before it is allocated: it may be too much. */
 static void report_memory(const struct capture_rings *r)
 {
 	size_t bytes = r->ring_cnt * r->ring_bytes + stages_size(r);

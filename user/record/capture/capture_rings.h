@@ -12,34 +12,34 @@ struct ring;
 
 struct capture_rings_cfg {
 	size_t ring_cnt;
-	size_t ring_bytes; /* of each: a power of two of at least a page */
-	bool samples; /* for which the last of each ring is kept */
+	size_t ring_bytes; /* per ring: a power of two of at least a page */
+	bool samples; /* reserve the last part of each ring for samples */
 };
 
-/* Where records come from: rings, and the stages in which those of hot events gather. */
+/* Sources of records: rings, and the stages that collect records of hot events. */
 struct capture_rings {
-	struct ring *readers; /* one for each ring, then one for each stage */
+	struct ring *readers; /* one per ring, then one per stage */
 	size_t ring_cnt;
 	size_t ring_bytes;
-	size_t stage_cnt; /* CPUs that there can be */
+	size_t stage_cnt; /* possible CPUs */
 	size_t reader_cnt;
 	struct prof_stage *stages;
-	int *fds; /* of the rings; NULL: none was made */
+	int *fds; /* of the rings; NULL: no rings */
 	size_t fd_cnt;
-	int epoll_fd; /* of all of them */
+	int epoll_fd; /* of all rings */
 };
 
-/* Sets what programs are to know of the rings, before they are loaded. -errno. */
+/* Sets the programs' constants about rings, before load. -errno. */
 int capture_rings_size(struct prof *skel, const struct capture_rings_cfg *cfg,
 		       struct capture_rings *r);
-/* Makes and maps them. Prints one line and returns -errno; to be ended by capture_rings_fini() even then. */
+/* Makes and maps them. Prints one line and returns -errno; call capture_rings_fini() even on errors. */
 int capture_rings_init(const struct prof *skel, struct capture_rings *r);
 void capture_rings_fini(struct capture_rings *r);
 
-/* Whether a ring has filled up to an eighth since this was last asked: only then epoll_fd is readable. */
+/* Whether a ring has filled up to an eighth since the last call: only then epoll_fd is readable. */
 bool capture_rings_take_wakeups(const struct capture_rings *r);
 
-/* Of all stages: records that were begun, and events that came while one was being written. */
+/* Sums over all stages: begun records, and events during another event's record. */
 void capture_rings_count(const struct capture_rings *r, uint64_t *produced, uint64_t *nested);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * capture_select.c - the part of the kernel side that tells targets from others by what they are
+ * capture_select.c - the part of the kernel side that selects targets by cgroup, user and name
  *
- * Part of capture.c; here is all that bpf/select.bpf.c needs.
+ * Part of capture.c; handles bpf/select.bpf.c.
  */
 #include "record/capture/capture_select.h"
 

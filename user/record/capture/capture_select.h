@@ -10,20 +10,20 @@
 struct bpf_link;
 struct prof;
 
-/* Before load: who of those asked for is a target; NULL: all. @follow: and who comes from them. */
+/* Call before load: which of the requested tasks are targets; NULL: all. @follow: and their children. */
 void capture_select_configure(struct prof *skel, const struct prof_select *select, bool follow);
 
 /*
- * Has all tasks that there are looked at: before recording starts at their names, and afterwards whether they
- * are targets, which the rings then tell. When programs are attached. *link is made the first time, and the
- * caller's to destroy. Nothing to do where nobody is told apart. Silent, -errno.
+ * Evaluates all existing tasks. Before recording starts it matches their names. Afterwards it selects the targets,
+ * which records in the rings show. Call it with attached programs. The first call makes *link, which the caller
+ * destroys. Does nothing without a selection. Silent, -errno.
  */
 int capture_select_all(struct prof *skel, struct bpf_link **link);
 
-/* The first time. One line when it fails. */
+/* The first call. Prints one line on errors. */
 int capture_select_names(struct prof *skel, struct bpf_link **link);
 
-/* Runs an iterator's program for all tasks there are. Silent, -errno. */
+/* Runs an iterator's program for all existing tasks. Silent, -errno. */
 int capture_select_walk(const struct bpf_link *link);
 
 /* Whether events of a CPU are wanted. */

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * capture_summary.c - the tables of --summary: how large they are, and their mapping
- */
+/* capture_summary.c - sizes and maps the tables of --summary */
 #include "record/capture/capture_summary.h"
 
 #include <bpf/libbpf.h>
@@ -15,7 +13,7 @@
 
 enum { SETS_MIN = 1024, PID_MAX = 4194304 };
 
-/* A place for each id that a thread may have, as far as that is no waste. */
+/* A slot for each possible thread id, up to a limit. */
 static uint32_t set_cnt(void)
 {
 	FILE *f = fopen("/proc/sys/kernel/pid_max", "re");

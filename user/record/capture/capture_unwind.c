@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * capture_unwind.c - the memory that stacks are unwound by, shared with the programs
+ * capture_unwind.c - the memory for unwinding stacks, shared with the programs
  *
- * Arrays that are mapped: what is in them is none of this file's business. Tables lie in chunks, each a
- * map of its own that is made when tables need it, since the kernel takes the memory of a map at once.
+ * Mapped arrays; this file does not use their content. Tables lie in chunks. Each chunk is a separate map that is
+ * made when tables need it, since the kernel allocates the memory of a map at once.
  */
 #include "record/capture/capture_unwind.h"
 
@@ -26,8 +26,8 @@ enum {
 };
 
 /*
- * The main stack lies in the upper half of the address space, so its addresses have as many bits as any can
- * have. AT_RANDOM is on it, whichever thread asks.
+ * The main stack lies in the upper half of the address space, so its addresses have the maximum number of bits.
+ * AT_RANDOM points to it in all threads.
  */
 uint64_t capture_unwind_code_mask(void)
 {
@@ -120,7 +120,7 @@ void capture_unwind_fini(struct capture_unwind *u)
 	*u = (struct capture_unwind){ 0 };
 }
 
-/* Mapped before programs can reach it, so that a chunk is there for both or for neither. */
+/* Mapped before programs can reach it, so that a chunk exists for both or for neither. */
 static int make_chunk(struct capture_unwind *u, uint32_t i)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);

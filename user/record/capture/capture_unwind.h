@@ -10,35 +10,37 @@
 struct bpf_map;
 struct prof;
 
-/* How much of prof_unwind.h's there is room for. 0: as little as can be. */
+/* Capacities of prof_unwind.h's tables. 0: the minimum. */
 struct capture_unwind_cfg {
 	uint32_t module_cnt;
 	uint32_t map_cnt;
 	uint32_t proc_cnt; /* a power of two */
-	uint32_t known_cnt; /* walks of switch-outs that are kept, on each CPU; a power of two */
-	uint32_t chunk_cnt; /* of PROF_UNWIND_CHUNK_BLOCKS blocks, at most so many */
+	uint32_t known_cnt; /* stored walks of switches out, per CPU; a power of two */
+	uint32_t chunk_cnt; /* of PROF_UNWIND_CHUNK_BLOCKS blocks, the maximum */
 };
 
 /*
- * What prof_unwind.h describes, in memory that programs read: written with plain stores, in the order
- * that is told there. Zeroed at first.
+ * prof_unwind.h's data in memory that programs read: written with plain stores in the order described there. Zeroed
+ * at first.
  */
 struct capture_unwind {
 	struct prof_unwind_module *modules;
 	struct prof_unwind_map *maps;
 	struct prof_unwind_proc *procs;
-	struct capture_unwind_cfg cnt; /* of each, as it came out */
-	/* To be raised when the table of a module goes or another takes its slot, after it is unlinked and
-	 * before walks are waited for: walks remember rows. */
+	struct capture_unwind_cfg cnt; /* effective capacities */
+	/*
+	 * Increment when a module's table is removed or another uses its slot, after it is unlinked and before
+	 * waiting for walks: walks cache rows.
+	 */
 	uint32_t *generation;
-	uint64_t *condemned; /* of lists, for each PROF_UNWIND_LIST_ROUND mappings a bit */
-	/* To be raised when a list is freed, before its place among maps is another's: walks are kept. */
+	uint64_t *condemned; /* of lists: one bit for each PROF_UNWIND_LIST_ROUND mappings */
+	/* Increment when a list is freed, before another list uses its place: walks are stored. */
 	uint32_t *list_generation;
 	int chunks_fd; /* borrowed */
 	void **chunks; /* mapped; NULL: not made yet */
 };
 
-/* Of a user's address of code, the bits that are no signature. */
+/* The bits of a user code address that are not a signature. */
 uint64_t capture_unwind_code_mask(void);
 
 /* Configures the programs and sets the sizes of the maps, before they are loaded. */
@@ -48,10 +50,10 @@ int capture_unwind_init(const struct prof *skel, struct capture_unwind *u);
 void capture_unwind_fini(struct capture_unwind *u);
 
 /*
- * The memory of chunk i, which is made when it is first asked for: 4 * PROF_UNWIND_BLOCK_WORDS *
- * PROF_UNWIND_CHUNK_BLOCKS bytes, zeroed, valid as long as `u`. Making it needs CAP_BPF and waits for the
- * kernel for milliseconds: not for the thread that drains. One caller at a time. 0 or -errno: -EINVAL for a
- * chunk beyond cnt.chunk_cnt, -ENOMEM, -EPERM.
+ * The memory of chunk i, made by the first call for it: 4 * PROF_UNWIND_BLOCK_WORDS * PROF_UNWIND_CHUNK_BLOCKS
+ * bytes, zeroed, valid until `u` ends. Making it needs CAP_BPF and blocks for milliseconds, so do not call it in
+ * the draining thread. One caller at a time. 0 or -errno: -EINVAL for a chunk beyond cnt.chunk_cnt, -ENOMEM,
+ * -EPERM.
  */
 int capture_unwind_chunk(struct capture_unwind *u, uint32_t i, void **mem);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * detach.c - programs are detached by a child, when we have ended
+ * detach.c - a child detaches the programs after this process has ended
  *
- * The kernel takes tens of milliseconds for each tracepoint. Knows descriptors, not what is behind them.
+ * The kernel takes tens of milliseconds per tracepoint. Handles only descriptors, of any kind.
  */
 #include "record/capture/detach.h"
 
@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 /*
- * Whoever reads the trace waits for the last of its writers, and nobody can unmount what is open.
- * Programs, their links and perf events have no path: all else is let go. @keep: stays as well.
+ * A reader of the trace waits for its last writer, and a file system with open files cannot be unmounted. Programs,
+ * their links and perf events have no path: all other files are closed. @keep: stays open, too.
  */
 static void let_go_of_files(int keep)
 {
@@ -38,8 +38,10 @@ static void let_go_of_files(int keep)
 		return;
 }
 
-/* The child shares all descriptors and mappings; when the pipe's other end closes, which is when
- * this process has ended, it ends too, and the kernel detaches in its time. */
+/*
+ * The child shares all descriptors and mappings. When this process ends, the other end of the pipe closes. Then the
+ * child ends, too, and the kernel detaches.
+ */
 void detach_later(void)
 {
 	int ends[2];

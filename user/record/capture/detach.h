@@ -3,8 +3,8 @@
 #define D9_RECORD_CAPTURE_DETACH_H
 
 /*
- * Forks a child that holds what programs, links and perf events this process has, until it has ended: what is
- * closed here costs no time.
+ * Forks a child that holds this process's programs, links and perf events until it has ended: closing them here
+ * costs no time.
  */
 void detach_later(void);
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * given_btf.c - the kernel's types from a file, where /sys/kernel/btf/vmlinux cannot be read
+ * given_btf.c - the kernel's types from a file, if /sys/kernel/btf/vmlinux cannot be read
  *
- * libbpf takes the ids of tracepoints' types from that path and no other, so a thread gets a mount
- * namespace of its own with the file in that place. Nobody else sees these mounts, and they end with the
- * thread.
+ * libbpf reads the ids of tracepoints' types only from that path. So a thread gets its own mount namespace with the
+ * file at that path. Other threads do not see these mounts, and they end with the thread.
  */
 #include "record/capture/given_btf.h"
 
@@ -24,7 +23,7 @@
 #include "base/log.h"
 #include "kernel/btf.h"
 
-enum { BYTES_MAX = 512 << 20 }; /* a vmlinux with debug information has less */
+enum { BYTES_MAX = 512 << 20 }; /* a vmlinux with debug information is smaller */
 
 struct run {
 	const char *command, *path;
@@ -40,7 +39,7 @@ static int fail(const struct run *r, int err, const char *what)
 	return err;
 }
 
-/* -ENOEXEC: of a machine with another byte order. */
+/* -ENOEXEC: the byte order of another machine. */
 static int read_magic(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), err = 0;
@@ -99,7 +98,7 @@ static bool is_dir(const char *path)
 	return !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
-/* The deepest directory that is there becomes an empty one, so that nothing need exist in it. */
+/* Mounts an empty directory over the deepest existing one, so that the path need not exist in it. */
 static int make_dir(void)
 {
 	const char *at = is_dir("/sys/kernel/btf") ? "/sys/kernel/btf" :

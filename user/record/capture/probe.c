@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * probe.c - whether this kernel lets us use BPF at all, found out by asking for it
+ * probe.c - whether this kernel allows BPF at all, by trying it
  *
- * A version number says nothing about a kernel that was built without something, or that a security
- * module holds back.
+ * A version number does not show which options a kernel was built with, or what a security module denies.
  */
 #include "record/capture/probe.h"
 

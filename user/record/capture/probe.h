@@ -4,9 +4,9 @@
 
 #include <stddef.h>
 
-/* Each makes one small thing and leaves nothing behind: 0, or -errno why it cannot. */
+/* Each creates one small object and removes it: 0, or -errno if it cannot. */
 
-/* The smallest map there is, for what denies all of bpf(). */
+/* The smallest map, which fails if all of bpf() is denied. */
 int probe_bpf(void);
 /* A ring buffer of this size. */
 int probe_ring(size_t bytes);

@@ -2,8 +2,8 @@
 /*
  * refusal.c - why the kernel does not load BPF programs, in one line with a remedy
  *
- * The verifier's refusals are EACCES, EINVAL, E2BIG, or whatever else; that there is a log tells them from
- * missing rights. What the message depends on is read apart from choosing it.
+ * The verifier refuses with EACCES, EINVAL, E2BIG or other errors. Only the presence of a log distinguishes them
+ * from missing rights. Reading the machine's properties is separate from choosing the message.
  */
 #include "record/capture/refusal.h"
 

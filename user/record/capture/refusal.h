@@ -9,18 +9,18 @@
 struct buf;
 struct capture_refusal;
 
-/* What of this machine decides why it does not load BPF programs. */
+/* Properties of this machine that decide why it does not load BPF programs. */
 struct refusal_facts {
 	struct denial_facts denial;
 	bool has_btf; /* the kernel's types can be read */
 	const char *release; /* uname -r; static */
 };
 
-/* @btf: the file that stands in for the kernel's types; NULL: none. */
+/* @btf: the file that replaces the kernel's types; NULL: none. */
 void refusal_read(const char *btf, struct refusal_facts *out);
 /*
- * Appends what was refused, why, and the remedy. @leave_out: the option that does without the refused
- * program, in words; NULL: there is none.
+ * Appends the refused object, the reason and the remedy. @leave_out: text with the option that disables the refused
+ * program; NULL: none.
  */
 void refusal_describe(const struct refusal_facts *f, const struct capture_refusal *why,
 		      const char *leave_out, struct buf *out);

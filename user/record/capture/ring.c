@@ -2,22 +2,22 @@
 /*
  * ring.c - our own consumer of a BPF ring buffer
  *
- * The kernel's ring is a page with the consumer's position, a page with the producer's, and the
- * data mapped twice. libbpf's consumer hands over everything there is, ring after ring; merging
- * rings by time needs to look at a record without taking it, and to give space back in batches.
+ * The kernel's ring is a page with the consumer's position, a page with the producer's, and the data mapped twice.
+ * libbpf's consumer passes on all records of one ring after the other. Merging rings by time needs to peek at a
+ * record, and to return space in batches.
  *
- * Records of the hot events come in batches, which are older than what programs wrote meanwhile one by one,
- * samples among them. So each CPU's batches have a reader of their own, which skips what is not its own, as
- * the reader of single records does with batches. Of a batch that is unfinished it takes what there is
- * (prof_abi.h: struct prof_stage), so that nothing is ever older than the last pass. Space goes back to
+ * Records of hot events come in batches. Programs write other records, such as samples, one by one while a batch is
+ * collected, so a batch is older than the records before it. Therefore each CPU's batches have a separate reader,
+ * which skips all other records. The reader of single records skips batches. An unfinished batch is read as far as
+ * it is written (prof_abi.h: struct prof_stage), so that no record is older than the last pass. Space returns to
  * the kernel when all readers have passed it.
  *
- * A program that is interrupted by another, or by a sample, writes its record behind that one's, though what it
- * tells of was before. So single records are looked at a little ahead, and those that come late are given
- * first. Their space is given back in the order of the ring all the same.
+ * If another program or a sample interrupts a program, the outer record follows the inner one although its time is
+ * earlier. So the reader scans a short distance ahead in single records and returns late ones first. Their space is
+ * still returned in the order of the ring.
  *
- * This is also the edge where a record is checked: what ring_peek() returns has lengths that agree
- * with each other, and nothing behind it checks them again.
+ * Records are validated here: the lengths in a record that ring_peek() returns agree with each other, and later
+ * stages do not check them again.
  */
 #include "record/capture/ring.h"
 
@@ -33,8 +33,8 @@
 #include "prof_abi.h"
 
 enum {
-	PATIENCE = 256, /* looks at what a program is about to finish */
-	AHEAD_BYTES = 16384, /* that are looked at for late records */
+	PATIENCE = 256, /* polls of a frame that a program is about to finish */
+	AHEAD_BYTES = 16384, /* scanned for late records */
 };
 
 int ring_open(int map_fd, size_t sz, struct ring *r)
@@ -127,7 +127,7 @@ static bool well_formed(const struct prof_rec *rec, size_t len)
 	return need <= rec->size;
 }
 
-/* What is read next, record by record. */
+/* Starts reading a batch record by record. */
 static void begin_batch(struct ring *r, const void *at, size_t sz, uint16_t cnt, bool in_ring)
 {
 	r->at = at;
@@ -136,8 +136,10 @@ static void begin_batch(struct ring *r, const void *at, size_t sz, uint16_t cnt,
 	r->in_ring = in_ring;
 }
 
-/* Positions or a length that cannot be leave no way to find the next record but the end. How many
- * were in between cannot be known: the account stays open. */
+/*
+ * Impossible positions or lengths: skip to the end, because the next record cannot be found. The number of skipped
+ * records is unknown, so event accounting stays open.
+ */
 static void give_up(struct ring *r, unsigned long end)
 {
 	struct ring *other = r;
@@ -155,7 +157,7 @@ static void give_up(struct ring *r, unsigned long end)
 
 enum found { FOUND_END, FOUND_BUSY, FOUND_FRAME };
 
-/* What is at pos: a frame, with its header; one that is still being written; or nothing yet. */
+/* The frame at pos, with its header. Or the frame is being written, or there is none yet. */
 static enum found find_frame(struct ring *r, uint32_t *hdr)
 {
 	unsigned long end = __atomic_load_n(r->producer, __ATOMIC_ACQUIRE);
@@ -206,7 +208,7 @@ static struct ring_late *find_late(struct ring *r, unsigned long pos)
 	return NULL;
 }
 
-/* Over the frame at pos, which is known as late no longer. */
+/* Passes the frame at pos, and removes it from the late records. */
 static void step(struct ring *r, uint32_t hdr)
 {
 	struct ring_late *late = find_late(r, r->pos);
@@ -224,7 +226,7 @@ static void note_time(struct ring *r, uint64_t ts)
 		r->late[r->late_cnt++] = (struct ring_late){ .pos = r->seen, .ts = ts };
 }
 
-/* No further than as many of them as can be noted. */
+/* Stops when the list of late records is full. */
 static void scan_ahead(struct ring *r)
 {
 	unsigned long end = __atomic_load_n(r->producer, __ATOMIC_ACQUIRE);
@@ -247,7 +249,7 @@ static void scan_ahead(struct ring *r)
 
 /* ---- single records ------------------------------------------------------------------------------ */
 
-/* The first one that was not passed; steps over what is none. */
+/* The first record that was not passed; skips other frames. */
 static const struct prof_rec *find_first(struct ring *r)
 {
 	const struct ring_late *late;
@@ -299,7 +301,7 @@ static void pass_single(struct ring *r)
 
 /* ---- batches ------------------------------------------------------------------------------------- */
 
-/* Goes to the next batch of this CPU, where there is one. */
+/* Goes to the next batch of this CPU, if there is one. */
 static enum found find_batch(struct ring *r, const struct prof_batch **out, uint32_t *len)
 {
 	enum found found;
@@ -319,7 +321,7 @@ static enum found find_batch(struct ring *r, const struct prof_batch **out, uint
 
 enum took { TOOK_NOTHING, TOOK_COPY, TOOK_TOO_LATE };
 
-/* What has gathered so far. TOOK_TOO_LATE: a program is passing it on, or has just done so. */
+/* Copies the records collected so far. TOOK_TOO_LATE: a program is passing them on, or has just done so. */
 static enum took take_staged(struct ring *r)
 {
 	__u64 from = __atomic_load_n(&r->stage->taken, __ATOMIC_ACQUIRE);
@@ -331,7 +333,7 @@ static enum took take_staged(struct ring *r)
 	if (end <= at || end > PROF_STAGE_BYTES)
 		return TOOK_NOTHING;
 	memcpy(r->copy, r->stage->data + at, end - at);
-	/* reads before it stay before it */
+	/* orders all reads before it */
 	if (!__atomic_compare_exchange_n(&r->stage->taken, &from, to, false, __ATOMIC_SEQ_CST,
 					 __ATOMIC_RELAXED))
 		return TOOK_TOO_LATE;
@@ -341,7 +343,7 @@ static enum took take_staged(struct ring *r)
 	return TOOK_COPY;
 }
 
-/* Of a batch whose records and their number do not agree, those that are missing are lost. */
+/* If a batch has fewer records than its header says, the missing ones are lost. */
 static void finish(struct ring *r)
 {
 	if (r->at < r->end && !r->left) {
@@ -357,8 +359,8 @@ static void finish(struct ring *r)
 }
 
 /*
- * A copy comes before what is passed on of the same batch, and after batches before it. While a frame is
- * being written, which takes a program well below a microsecond, it is not known which these are.
+ * A copy precedes the rest of the same batch, and follows earlier batches. While a frame is being written, which
+ * takes a program less than a microsecond, these batches are not known.
  */
 static bool next_piece(struct ring *r)
 {
@@ -420,7 +422,7 @@ void ring_pass(struct ring *r)
 		finish(r);
 }
 
-/* Over what is not its own. */
+/* Skips frames of other readers. */
 static void skip(struct ring *r)
 {
 	const struct prof_batch *batch;

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * merge.c - many rings, one order
+ * ring_merge.c - merges many rings into one order
  *
- * A step back in time costs nine bytes in dial9, so the rings are merged by time as they are
- * drained: a binary heap holds each source that has something, keyed by its oldest record's time.
- * The side-band's rings take part like any other, so that a mapping or an exec is known exactly
- * when the records around it need it.
+ * A step back in time costs nine bytes in dial9, so the rings are merged by time as they are drained. A binary heap
+ * holds each source that has a record, keyed by its oldest record's time. The process metadata rings are sources,
+ * too, so a mapping or an exec is known exactly when the records around it need it.
  *
- * A record that is still being written hides what its ring has behind it; the mark, a few
- * milliseconds in the past, is what makes that rare. Order is then off by that much and no more.
+ * A record that is still being written hides the later records of its ring. The mark, a few milliseconds in the
+ * past, makes this rare. The error in order is then at most that time.
  *
- * A time that cannot be would stop its source for good, or for years: a side-band record from the
- * future or from long before the last one of its ring is damage, counted and stepped over.
+ * An impossible time would block its source for good, or for years. So a metadata record from the future, or from
+ * long before the last one of its ring, counts as damaged and is skipped.
  */
 #include "record/capture/ring_merge.h"
 
@@ -25,7 +24,7 @@
 
 enum {
 	PUBLISH_EVERY = 64,
-	AHEAD_NS = 1000000, /* what two readings of the clock on two CPUs may be apart */
+	AHEAD_NS = 1000000, /* maximum difference of the clock between two CPUs */
 };
 
 #define BEHIND_NS 5000000000ULL
@@ -38,8 +37,8 @@ struct source {
 	const struct prof_rec *rec;
 	struct perf_side next; /* of side, when has_next */
 	bool has_next;
-	uint64_t side_ns; /* of the side's last good record */
-	uint64_t waits_since; /* the clock's time when next was read */
+	uint64_t side_ns; /* time of the last good metadata record */
+	uint64_t waits_since; /* clock when `next` was read */
 	unsigned int unpublished;
 };
 
@@ -49,7 +48,7 @@ struct ring_merge {
 	struct source **heap;
 	size_t heap_cnt;
 	uint64_t now; /* a lower bound of the clock's time */
-	uint64_t reached; /* the time of the last record handed over */
+	uint64_t reached; /* time of the last record passed on */
 	bool waits;
 };
 
@@ -85,7 +84,7 @@ static bool is_possible(struct ring_merge *m, const struct source *s, uint64_t t
 	return time <= m->now + AHEAD_NS && time + BEHIND_NS >= s->side_ns;
 }
 
-/* What stands for a record that cannot be used, at the time of the last that could. */
+/* A notice that replaces unusable records, at the time of the last usable one. */
 static struct perf_side side_notice(const struct source *s, enum perf_side_type type)
 {
 	return (struct perf_side){
@@ -109,7 +108,7 @@ static bool refill_side(struct ring_merge *m, struct source *s)
 	if (!got)
 		return false;
 	if (got > 0 && s->next.type == PERF_SIDE_FULL)
-		s->next.time = s->side_ns; /* behind the last that could be */
+		s->next.time = s->side_ns; /* after the last usable record */
 	else if (got < 0 || !is_possible(m, s, s->next.time))
 		s->next = side_notice(s, PERF_SIDE_DAMAGED);
 	s->next.since = s->side_ns;
@@ -120,7 +119,7 @@ static bool refill_side(struct ring_merge *m, struct source *s)
 	return true;
 }
 
-/* Looks up the source's oldest record: false when it has none. */
+/* Finds the source's oldest record: false if it has none. */
 static bool refill(struct ring_merge *m, struct source *s)
 {
 	if (s->side)
@@ -181,7 +180,7 @@ static int hand_over(struct source *s, const struct ring_merge_sink *sink)
 	return err;
 }
 
-/* Once for each ring, whose readers of stages have the same space. */
+/* Once per ring, since the readers of stages share its space. */
 static void publish_all(struct ring_merge *m)
 {
 	size_t i;
@@ -193,7 +192,7 @@ static void publish_all(struct ring_merge *m)
 	}
 }
 
-/* Nothing should keep a record back for so long; if something does, it is told, each second. */
+/* A record should not be held for this long; if one is, report it once per second. */
 static int report_stalls(struct ring_merge *m, const struct ring_merge_sink *sink)
 {
 	struct perf_side notice;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * verdicts.c - which programs the verifier has seen with which constants
+ * verdicts.c - the verifier's results by program and constants
  *
- * What a program refers to is read from its instructions once these have been relocated. A verdict's key
- * is a hash of the constants and map sizes behind these references.
+ * The objects that a program refers to are read from its relocated instructions. A verdict's key is a hash of the
+ * referenced constants and map sizes.
  */
 #include "record/capture/verdicts.h"
 
@@ -22,13 +22,13 @@
 
 enum { PROC_MAPS_MAX = 64, VARS_MAX = 64 };
 
-#define FACTOR 0x9e3779b97f4a7c15ULL /* so that the order of two hashes counts */
+#define FACTOR 0x9e3779b97f4a7c15ULL /* makes the order of two hashes count */
 
 /* Bits: the nth map of the object, the nth variable of its constants. */
 struct references {
 	char *program;
 	uint64_t maps, vars;
-	bool all; /* or to more than there are bits for: all constants count */
+	bool all; /* too many for the bits: all constants count */
 };
 
 struct verdict {
@@ -62,7 +62,7 @@ void verdicts_free(struct verdicts *v)
 	free(v);
 }
 
-/* The constants as the object's types describe them, in order. */
+/* The constants described by the object's types, in order. */
 static const struct btf_var_secinfo *variables(const struct prof *skel, size_t *cnt)
 {
 	const struct btf *btf = bpf_object__btf(skel->obj);

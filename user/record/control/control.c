@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * control.c - what others ask for while recording
+ * control.c - commands that arrive while recording
  *
- * The words are perf's: enable, disable, snapshot, ping, stop; the answer is perf's too. Whoever may write to
- * the FIFO may say anything: a line has a bound, and so has what is read in one go.
+ * The commands and the answer are perf's: enable, disable, snapshot, ping, stop. Any process that may write to the
+ * FIFO may send anything. So the length of a line is bounded, and so are the bytes read at once.
  */
 #include "record/control/control.h"
 
@@ -39,12 +39,12 @@ static const struct {
 
 struct control {
 	int in, out; /* out: -1 for none */
-	char bytes[READ_MAX]; /* read, and not looked at from at on */
+	char bytes[READ_MAX]; /* read; not parsed from `at` on */
 	size_t at, cnt;
 	char line[LINE_MAX_LEN];
-	size_t len; /* of the line so far; LINE_MAX_LEN: too long, up to its end */
+	size_t len; /* of the incomplete line; LINE_MAX_LEN: too long, skipped to its end */
 	bool has_read; /* since the last CONTROL_NONE */
-	bool unknown_reported; /* that something was no command */
+	bool unknown_reported; /* an unknown command was reported */
 };
 
 /* ---- opening ------------------------------------------------------------------------------------- */
@@ -83,7 +83,7 @@ static int parse(const char *text, bool *fifo, char **in, char **out)
 	if (!*fifo && !str_starts(text, "fd:"))
 		return -EINVAL;
 	err = split(text, *fifo ? FORM_FIFO : FORM_FD, in, out);
-	/* who answers into what it reads would take its own answers for commands */
+	/* the recorder would read its own answers as commands */
 	if (!err && *fifo && *out && !strcmp(*in, *out)) {
 		free(*in);
 		free(*out);
@@ -133,7 +133,7 @@ static int check_fifo(const char *path, int fd)
 	return 0;
 }
 
-/* Open for both, so that it has no end when those who write to it come and go. */
+/* Opened for reading and writing, so that it does not end when its writers close it. */
 static int open_fifo(const char *path, int *out)
 {
 	int fd = open(path, O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY), err;
@@ -153,7 +153,7 @@ static int open_fifo(const char *path, int *out)
 	return err;
 }
 
-/* A copy: its flags are ours, what is behind it is shared. */
+/* A copy with our own descriptor flags; it shares the open file. */
 static int open_fd(const char *text, int *out)
 {
 	int fd = -1, err = parse_fd(text, &fd);
@@ -214,7 +214,7 @@ static bool is_ready(int fd, short events)
 	return poll(&p, 1, 0) == 1 && p.revents & events;
 }
 
-/* False: nothing, or enough for this time. */
+/* False: nothing to read, or the bound for this time is reached. */
 static bool fill(struct control *c)
 {
 	ssize_t n;
@@ -247,7 +247,7 @@ static void report_unknown(struct control *c)
 	buf_free(&text);
 }
 
-/* The line that has just ended. */
+/* Parses the line that just ended. */
 static enum control_command command_of(struct control *c)
 {
 	size_t i, len = c->len;

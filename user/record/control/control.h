@@ -4,9 +4,9 @@
 
 #include <stdint.h>
 
-/* What may be asked for. */
+/* Commands. */
 enum control_command {
-	CONTROL_NONE, /* nothing, or nothing more for now */
+	CONTROL_NONE, /* no further command for now */
 	CONTROL_ENABLE,
 	CONTROL_DISABLE,
 	CONTROL_SNAPSHOT,
@@ -14,27 +14,26 @@ enum control_command {
 	CONTROL_STOP,
 };
 
-/* Commands from others, a line each, while recording. */
+/* Reads commands, one per line, while recording. */
 struct control;
 
 /*
- * @text is "fifo:PATH[,PATH]" or "fd:N[,N]": where commands come from, and where each is answered with "ack". A
- * FIFO is not found behind a link, belongs to root, to whoever runs this or to the user behind sudo, and is
- * not writable for all. Prints one line and returns -errno.
+ * @text is "fifo:PATH[,PATH]" or "fd:N[,N]": the source of commands, and the destination of answers ("ack"). A FIFO
+ * must not be a symbolic link or writable for all. It must belong to root, to the user of this process or to the
+ * user who called sudo. Prints one line and returns -errno.
  */
 int control_open(const char *text, struct control **out);
 /* NULL is allowed. */
 void control_close(struct control *c);
-/* Whether @text has the form that control_open() wants. */
+/* Whether @text has the form that control_open() expects. */
 int control_check(const char *text);
 
 /*
- * The next command, CONTROL_NONE when there is none: never waits. Of what comes, a bounded part is looked at
- * between two calls that returned CONTROL_NONE; what is no command is told once and passed over. NULL is
- * allowed and has none.
+ * The next command, or CONTROL_NONE. Never blocks. It reads a bounded number of bytes between two calls that return
+ * CONTROL_NONE. An unknown command is skipped, and the first one is reported. NULL is allowed and has no commands.
  */
 enum control_command control_next(struct control *c);
-/* Answers the command that was given last, where answers are wanted; one that finds no room is dropped. */
+/* Answers the last command if answers are enabled. An answer is dropped if the pipe is full. */
 void control_ack(struct control *c);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * drain_timer.c - waits for the next pass of the drain
  *
- * News is looked at as soon as it comes, but not more often than every so many microseconds: who
- * makes news without end has it looked at in larger pieces.
+ * Events are handled as soon as they arrive, but at most once per LOOK_NS: continuous events are handled in larger
+ * batches.
  */
 #include "record/control/drain_timer.h"
 
@@ -23,7 +23,7 @@
 enum {
 	TARGETS_MAX = 64,
 	BROKER_STEPS = 16,
-	LOOK_NS = 500000, /* between two looks at news */
+	LOOK_NS = 500000, /* minimum time between two wakeups by events */
 };
 
 enum { FD_BROKER, FD_NEWS, FD_RINGS, FD_TARGET };
@@ -33,9 +33,9 @@ struct wait {
 	struct pollfd fds[TARGETS_MAX + FD_TARGET];
 	size_t fd_cnt;
 	uint64_t until;
-	uint64_t look_ns; /* news does not wake us before */
-	uint64_t due_ns; /* there is something to do for it */
-	int steps; /* left of the broker's */
+	uint64_t look_ns; /* events do not wake us before */
+	uint64_t due_ns; /* the unwind loader has work at this time */
+	int steps; /* of the broker, remaining */
 	bool hurries;
 };
 
@@ -49,11 +49,11 @@ static void hurry(struct wait *w)
 static void poll_sources(struct wait *w)
 {
 	w->due_ns = unwind_loader_poll(w->cfg->unwinding);
-	sym_client_send(w->cfg->broker); /* it may have been asked for tables */
+	sym_client_send(w->cfg->broker); /* tables may have been requested from it */
 	w->look_ns = clock_mono_ns() + LOOK_NS;
 }
 
-/* False: it is over. */
+/* False: the wait is over. */
 static bool wait_once(struct wait *w, uint64_t now)
 {
 	bool looks = w->cfg->unwinding && now >= w->look_ns;
@@ -80,7 +80,7 @@ static bool wait_once(struct wait *w, uint64_t now)
 		w->steps--;
 		sym_client_step(w->cfg->broker);
 		if (w->cfg->unwinding && sym_client_has_table(w->cfg->broker))
-			return false; /* stacks end for want of it */
+			return false; /* stacks end if it is missing */
 	}
 	if ((looks && w->fds[FD_NEWS].revents) ||
 	    (w->cfg->unwinding && clock_mono_ns() >= w->due_ns))
@@ -96,7 +96,7 @@ void drain_timer_wait(const struct drain_timer_cfg *cfg, uint64_t now_ns, uint64
 	size_t target_cnt = targets_pollfds(cfg->targets, &w.fds[FD_TARGET], TARGETS_MAX);
 
 	w.fds[FD_BROKER].events = w.fds[FD_NEWS].events = w.fds[FD_RINGS].events = POLLIN;
-	/* Of several targets the others' ends are no news. */
+	/* with several targets, the end of one is not an event */
 	w.fd_cnt = FD_TARGET + (target_cnt == 1);
 	if (cfg->unwinding)
 		poll_sources(&w);

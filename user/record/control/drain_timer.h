@@ -15,22 +15,20 @@ struct drain_timer_cfg {
 	const struct targets *targets; /* all borrowed */
 	struct sym_client *broker;
 	struct unwind_loader *unwinding; /* NULL: none */
-	const struct capture
-		*rings; /* that end the wait when they fill up; NULL: they are no matter */
+	const struct capture *rings; /* they end the wait when they fill up; NULL: ignored */
 	const struct sideband_reader
-		*sides; /* news of what is mapped, where nobody unwinds; NULL: it is no matter */
-	uint64_t hurry_ns; /* when it ends at the latest once something came; 0: as if nothing had */
+		*sides; /* new mappings, if stacks are not unwound; NULL: ignored */
+	uint64_t hurry_ns; /* deadline after the first event; 0: none */
 };
 
 /*
- * Waits until until_ns (CLOCK_MONOTONIC, now_ns is what it is now), or until the only target ends, an unwind
- * table is there to be taken, or rings fill up. What cannot wait so long has its turn meanwhile: the broker's
- * processes, and the news of what is mapped, which stacks are walked by. Either is followed by more as a rule,
- * which a long wait is cut short for.
+ * Waits until until_ns (CLOCK_MONOTONIC, now_ns is the current time), until the only target ends, an unwind table
+ * has arrived, or rings fill up. During the wait it handles the broker's processes, and new mappings, which walks
+ * need. More of either usually follows, so they shorten a long wait.
  */
 void drain_timer_wait(const struct drain_timer_cfg *cfg, uint64_t now_ns, uint64_t until_ns);
 
-/* Whether it is time, which is so at first (0) and then once in a period at most. Of one clock, in ns. */
+/* Whether the time has come: true at first (0), then at most once per period. All times in ns of one clock. */
 bool drain_timer_is_due(uint64_t *due_ns, uint64_t now_ns, uint64_t period_ns);
 
 #endif

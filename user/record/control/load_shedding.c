@@ -2,12 +2,12 @@
 /*
  * load_shedding.c - drops stacks and time slices when recording costs too much
  *
- * Events are never thinned one by one: a thread whose switch-out is missing would seem to run on. Slices of
- * time are left out as a whole, and told as gaps, so that in what is there every interval is whole or marked.
+ * Single events are never dropped: a thread without its switch out would appear to continue running. Whole time
+ * slices are skipped and reported as gaps. So each recorded interval is either complete or marked.
  *
- * A level is left upwards as soon as it costs too much, by as many levels as it takes if costs follow the part
- * that is recorded. It is left downwards when for some looks in a row the next one would cost less than is
- * allowed; if that was wrong, it takes twice as many the next time.
+ * If a level costs too much, the level rises at once. It rises by several levels at a time, assuming that cost is
+ * proportional to the recorded part. It falls if the next lower level would be affordable at several checks in a
+ * row. If that was wrong, the next fall needs twice as many checks.
  */
 #include "record/control/load_shedding.h"
 
@@ -21,11 +21,11 @@
 #define LOOK_NS 1000000000ULL
 
 enum {
-	CYCLES = 2, /* of slices, that a look is about at least */
+	CYCLES = 2, /* of slices, the minimum between two checks */
 	PATIENCE_MIN = 3,
 	PATIENCE_MAX = 60,
-	REGRET = 5, /* looks after which a lower level was right */
-	STACKS_FACTOR = 4, /* what they make of costs, until it is known better */
+	REGRET = 5, /* checks after which a lower level was right */
+	STACKS_FACTOR = 4, /* assumed cost factor of stacks until it is measured */
 };
 
 uint32_t load_shedding_one_in(const struct load_shedding *t)
@@ -33,7 +33,7 @@ uint32_t load_shedding_one_in(const struct load_shedding *t)
 	return t->one_in << (t->level < 2 ? 0 : t->level - 1);
 }
 
-/* By its programs in the kernel and by the recorder itself. */
+/* CPU time of the BPF programs and of the recorder. */
 static uint64_t spent(struct status *status, uint64_t now_ns)
 {
 	struct status_totals t;
@@ -59,7 +59,7 @@ void load_shedding_begin(struct load_shedding *t, const struct load_shedding_cfg
 	};
 }
 
-/* Between two cycles, since in the midst of one the part that is recorded is another. */
+/* Only between two cycles, since the recorded part differs within a cycle. */
 static bool is_due(const struct load_shedding *t, const struct pause *gate, uint64_t now_ns)
 {
 	const uint64_t cycles = (uint64_t)CYCLES * load_shedding_one_in(t) * SLICE_NS;
@@ -119,7 +119,7 @@ static bool is_calm(const struct load_shedding *t)
 static int measure_cost(struct load_shedding *t, struct status *status, uint64_t now_ns)
 {
 	const uint64_t elapsed = now_ns - t->looked_ns, all = spent(status, now_ns);
-	/* programs are measured by some of their runs */
+	/* the programs' cost is extrapolated from measured runs */
 	const uint64_t cost = all > t->spent_ns ? all - t->spent_ns : 0;
 
 	t->ppm = (double)cost * 1e6 / ((double)elapsed * t->cpu_cnt);

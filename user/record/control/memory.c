@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * memory.c - how much the recorder may remember
+ * memory.c - limits the recorder's memory
  *
- * Knows the parts and their shares, not what they hold. A part beyond its share forgets an eighth
- * more than it must, so that it does not come to that at every look. The shares leave some for
- * the kernel's symbols, libraries and what an allocator cannot give back.
+ * Handles the parts and their shares, not their contents. A part above its share frees an eighth more than
+ * necessary, so that not every check has to free memory. The shares leave room for the kernel's symbols, libraries
+ * and memory that the allocator cannot return.
  */
 #include "record/control/memory.h"
 
@@ -15,17 +15,17 @@
 #include "record/symbols/stacks.h"
 #include "record/unwind_maps/unwind_loader.h"
 
-/* In 64ths of the whole. */
+/* In 64ths of the total. */
 enum {
 	SHARE_TASKS = 20,
 	SHARE_FRAMES = 10,
 	SHARE_STACKS = 4,
-	SHARE_EARLY = 8, /* gone before the others grow */
-	SHARE_POOL = 4, /* one of strings, one of stacks */
+	SHARE_EARLY = 8, /* freed before the others grow */
+	SHARE_POOL = 4, /* one for strings, one for stacks */
 	SHARE_NAMING = 6,
 };
 
-enum { FORGET_MAX = 4 /* processes whose lists go, in one look */ };
+enum { FORGET_MAX = 4 /* processes whose lists are freed per check */ };
 
 static size_t share(size_t max, unsigned int part)
 {
@@ -57,7 +57,7 @@ static size_t unwinding_held(const struct memory *m)
 	return m->unwinding ? unwind_loader_memory(m->unwinding) : 0;
 }
 
-/* The mappings of now cost as much as those of the time that is drained. */
+/* The current mappings cost as much as the mappings at the drain's time. */
 static void forget_unwinding(struct memory *m, size_t max)
 {
 	int n;
@@ -69,7 +69,7 @@ static void forget_unwinding(struct memory *m, size_t max)
 static void give_back(void)
 {
 #ifdef __GLIBC__
-	malloc_trim(0); /* it keeps what was freed; other C libraries have no such call */
+	malloc_trim(0); /* it keeps freed memory; other C libraries have no such call */
 #endif
 }
 

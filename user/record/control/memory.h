@@ -11,25 +11,25 @@ struct tasks;
 struct unwind_loader;
 
 /*
- * A cap on what the recorder remembers, whatever the recorded programs make up. Each part has a share
- * of it, so that none costs another its memory.
+ * A limit for the recorder's caches, independent of the recorded programs. Each part has a share, so that no part
+ * uses another's memory.
  */
 struct memory {
-	size_t max; /* of the whole recorder; what is mapped from files and rings is beside it */
+	size_t max; /* of the whole recorder, except mapped files and rings */
 	struct tasks *tasks; /* all borrowed */
 	struct frames *frames;
 	struct stacks *stacks;
 	struct unwind_loader *unwinding; /* NULL: none */
-	size_t held; /* bytes, when it was last checked */
-	uint64_t forgotten; /* modules, and processes whose mappings went */
+	size_t held; /* bytes at the last check */
+	uint64_t forgotten; /* modules, and processes whose mappings were freed */
 };
 
-/* Has each part forget what is beyond its share. To be called a few times a second at least. */
+/* Frees each part's memory above its share. Call it at least a few times per second. */
 void memory_check(struct memory *m);
 
-/* The shares of what others keep, in bytes. */
-size_t memory_early_max(size_t max); /* records from before the kernel's symbols were known */
+/* The shares of other modules in bytes. */
+size_t memory_early_max(size_t max); /* records from before the kernel's symbols were loaded */
 size_t memory_pool_max(size_t max); /* each table of an encoder */
-size_t memory_naming_max(size_t max); /* modules and files that names are asked of */
+size_t memory_naming_max(size_t max); /* modules and files with symbol lookups */
 
 #endif

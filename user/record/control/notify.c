@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * notify.c - readiness, reloads and signs of life, for a service manager
+ * notify.c - readiness, reloads and the watchdog of a service manager
  *
- * The protocol of sd_notify(3) is a datagram with lines of NAME=VALUE. It is documented as stable, and smaller
- * than the library would be in a static program. The watchdog is pinged by the thread that drains, so that a
- * drain that hangs is noticed.
+ * The protocol of sd_notify(3) is a datagram with lines of NAME=VALUE. It is documented as stable, and its code is
+ * smaller than the library in a static program. The thread that drains pings the watchdog, so that a stuck drain is
+ * noticed.
  */
 #include "record/control/notify.h"
 
@@ -28,7 +28,7 @@
 
 #define US_NS 1000ULL
 #define STATUS_NS 10000000000ULL
-#define RELOAD_NS 5000000000ULL /* a file that cannot be begun is not waited for longer */
+#define RELOAD_NS 5000000000ULL /* a reload ends after this time at the latest */
 #define WATCHDOG_MIN_US 1000ULL
 
 enum { UNSENT_MAX = 8 };
@@ -38,19 +38,19 @@ struct notify {
 	int sock; /* -1: none */
 	struct sockaddr_un addr;
 	socklen_t addr_sz;
-	struct buf unsent[UNSENT_MAX]; /* messages that found no room, the oldest first */
+	struct buf unsent[UNSENT_MAX]; /* messages that could not be sent yet, oldest first */
 	size_t unsent_cnt;
-	uint64_t ping_ns; /* between two; 0: no watchdog */
+	uint64_t ping_ns; /* between two pings; 0: no watchdog */
 	uint64_t ping_due_ns, status_due_ns;
 	const volatile sig_atomic_t *reload_asked;
 	sig_atomic_t asked;
 	bool ready;
-	uint64_t reloading_ns; /* since when; 0: it is not */
+	uint64_t reloading_ns; /* start of the reload; 0: none */
 };
 
 /* ---- start ------------------------------------------------------------------------------------------ */
 
-/* The value, to be freed; it is not in the environment any more. NULL: it was not there. */
+/* The value, removed from the environment; the caller frees. NULL: not set. */
 static char *take_variable(const char *name)
 {
 	const char *value = getenv(name);
@@ -74,7 +74,7 @@ static int open_ready_fd(struct notify *n, int fd)
 			  strerror(-err));
 		return err;
 	}
-	/* neither the command nor a helper process keeps it open */
+	/* neither the command nor a helper process inherits it */
 	fcntl(fd, F_SETFD, FD_CLOEXEC);
 	n->ready_fd = fd;
 	return 0;
@@ -108,7 +108,7 @@ static void open_socket(struct notify *n, const char *text)
 			 strerror(errno));
 }
 
-/* Every half of what the manager waits. */
+/* Pings at half the manager's timeout. */
 static void read_watchdog(struct notify *n, const char *usec, const char *pid)
 {
 	uint64_t us, watched;
@@ -186,7 +186,7 @@ void notify_free(struct notify *n)
 
 /* ---- messages --------------------------------------------------------------------------------------- */
 
-/* 0, or -EAGAIN; any other error is the end of it. */
+/* 0, or -EAGAIN. Other errors close the socket. */
 static int send_text(struct notify *n, const char *text, size_t len)
 {
 	ssize_t sent = sendto(n->sock, text, len, MSG_NOSIGNAL | MSG_DONTWAIT,
@@ -209,9 +209,9 @@ static void send_unsent(struct notify *n)
 }
 
 /*
- * States go in order: one that waits holds back those after it. Each is a message of its own, since in one message
- * READY=1 would end a reload before it began. If nobody reads, the oldest two are dropped: the rest still
- * alternates, and the last state is the true one.
+ * States are sent in order: an unsent state delays the ones after it. Each is a separate message, since in one
+ * message READY=1 would end a reload before it began. If the manager does not read, the oldest two are dropped: the
+ * rest still alternates, and the last state is correct.
  */
 static void send_state(struct notify *n, const char *lines)
 {
@@ -226,14 +226,14 @@ static void send_state(struct notify *n, const char *lines)
 	send_unsent(n);
 }
 
-/* What the next one replaces anyway is not kept. */
+/* Not queued: the next message replaces it. */
 static void send_passing(struct notify *n, const char *line)
 {
 	if (n->sock >= 0 && !n->unsent_cnt)
 		send_text(n, line, strlen(line));
 }
 
-/* A line of its own, whatever the name of a file holds. */
+/* Always a single line, whatever a file name contains. */
 static void add_state(struct buf *out, const char *prefix, const char *text)
 {
 	const size_t from = out->len + strlen("STATUS=");
@@ -245,7 +245,7 @@ static void add_state(struct buf *out, const char *prefix, const char *text)
 			out->data[i] = '?';
 }
 
-/* Who does not read any more does not mind; a full pipe does not hold up the drain. */
+/* A closed pipe is ignored; a full pipe does not block the drain. */
 static void write_ready_fd(struct notify *n)
 {
 	struct pollfd fd = { .fd = n->ready_fd, .events = POLLOUT };

@@ -2,8 +2,8 @@
 /*
  * pause.c - starts and pauses the flow of records
  *
- * A pause is told like a loss: what spans it is of no known state. It is told when it is over, before
- * anything that came behind it, and its two times lie outside of it rather than inside.
+ * A pause is written like a loss: the state of an interval across it is unknown. It is written at its end, before
+ * any later record. Its two times lie outside the pause rather than inside.
  */
 #include "record/control/pause.h"
 

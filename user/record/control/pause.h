@@ -10,36 +10,36 @@ struct status;
 
 struct pause_cfg {
 	struct capture *capture; /* borrowed */
-	uint64_t delay_ns; /* until it opens by itself */
-	bool hold; /* it does not */
+	uint64_t delay_ns; /* until recording starts */
+	bool hold; /* no automatic start */
 };
 
-/* Whether records flow. While they do not, tasks and mappings are followed all the same. */
+/* Whether records flow. Tasks and mappings are also followed during a pause. */
 struct pause {
 	struct pause_cfg cfg;
 	bool open;
-	bool by_itself; /* it is still to be opened by the clock */
-	bool thinned; /* it is closed for a slice of time only, to cost less */
-	uint64_t since_ns; /* it is closed */
-	uint64_t opened_ns; /* for the first time; 0: not yet */
+	bool by_itself; /* the automatic start is pending */
+	bool thinned; /* paused for a time slice only, to reduce the overhead */
+	uint64_t since_ns; /* start of the pause */
+	uint64_t opened_ns; /* first start; 0: not yet */
 	uint64_t opens_ns;
 };
 
-/* Records flow from here on, unless they are to wait. now_ns: CLOCK_MONOTONIC. */
+/* Records flow from here on, unless there is a delay. now_ns: CLOCK_MONOTONIC. */
 void pause_begin(struct pause *g, const struct pause_cfg *cfg, uint64_t now_ns);
-/* Opens it when it is time to. To be called often. Returns what writing of the pause returned. */
+/* Starts recording at the automatic start. Call it often. Returns the result of writing the pause. */
 int pause_step(struct pause *g, struct status *status);
-/* Opens it, and writes for how long it was closed. Nothing happens when it is open. 0 or -errno. */
+/* Ends a pause and writes it. Does nothing outside a pause. 0 or -errno. */
 int pause_open(struct pause *g, struct status *status);
-/* Nothing happens when it is closed. Samples and events that were under way may still come. */
+/* Starts a pause. Does nothing within a pause. Unfinished samples and events may still arrive. */
 void pause_close(struct pause *g);
 /*
- * Slices of time that are left out: pause_thin() closes it if it is open, pause_thin_over() opens it again if it is
- * still closed by that, and not by who asked for it. 0 or -errno.
+ * Skipped time slices: pause_thin() pauses if not paused. pause_thin_over() ends the pause unless it was requested
+ * in other ways. 0 or -errno.
  */
 void pause_thin(struct pause *g);
 int pause_thin_over(struct pause *g, struct status *status);
-/* Recording is over: writes the pause that it ends in. 0 or -errno. */
+/* Recording has ended: writes an unfinished pause. 0 or -errno. */
 int pause_end(struct pause *g, struct status *status);
 
 #endif

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * trigger.c - when a snapshot is taken, and who is told to have asked for it
+ * trigger.c - decides when a snapshot is written, and records the trigger
  *
- * Long waits are seen by BPF programs, as they end; events by their records. One snapshot is under way at a
- * time: it is due when the drain has come past what is to follow its trigger. What else asks meanwhile is
- * in it anyway. Signals and commands are never refused, but may be one snapshot together.
+ * BPF programs detect long latencies at their end; event triggers are detected by their records. One snapshot is
+ * pending at a time: it is due when the drain has passed the time to record after its trigger. Other triggers
+ * during that time are in it anyway. Signals and commands are never ignored, but several may share one snapshot.
  */
 #include "record/control/trigger.h"
 
@@ -29,14 +29,14 @@ struct trigger {
 	const struct eventset *events;
 	struct capture *capture;
 	struct flight *flight;
-	bool *is_trigger; /* by event; NULL: none is */
+	bool *is_trigger; /* by event; NULL: none */
 	sig_atomic_t asked;
 	bool by_control;
-	bool has_event; /* that is not told yet: */
+	bool has_event; /* not written yet: */
 	struct emit_trigger event;
-	uint64_t due_ns; /* a snapshot is to hold what was before; 0: none is */
-	uint64_t armed_ns; /* what happened before asks for nothing, */
-	uint64_t too_soon; /* which it did so often since the last that did */
+	uint64_t due_ns; /* the snapshot contains everything before; 0: none is pending */
+	uint64_t armed_ns; /* triggers before are ignored */
+	uint64_t too_soon; /* ignored triggers since the last one that counted */
 };
 
 static void find_events(struct trigger *t)
@@ -87,7 +87,7 @@ static bool is_helper(const struct trigger *t, uint32_t pid)
 	return false;
 }
 
-/* Whether nobody but the recorder had a part in it: an event that names tasks is also theirs. */
+/* Whether only the recorder was involved: an event that names tasks also belongs to them. */
 static bool is_own(const struct trigger *t, const struct prof_rec *rec)
 {
 	const uint32_t pid = rec->pid;
@@ -143,7 +143,7 @@ static bool take_latency(struct trigger *t, struct emit_trigger *out)
 	return true;
 }
 
-/* The first that asks for a snapshot; all that ask are heard. */
+/* Returns the first trigger; resets all of them. */
 static bool take_any(struct trigger *t, struct emit_trigger *out)
 {
 	const sig_atomic_t asked = t->cfg.asked ? *t->cfg.asked : 0;
@@ -172,7 +172,7 @@ static int write_trigger(struct trigger *t, struct status *status, struct emit_t
 	return status_trigger(status, &by);
 }
 
-/* A hole between two snapshots is told in the second. */
+/* A gap between two snapshots is written to the second. */
 static int take_snapshot(struct trigger *t, struct status *status)
 {
 	uint64_t from, to;

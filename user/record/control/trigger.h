@@ -17,22 +17,22 @@ struct status;
 struct tasks;
 
 struct trigger_cfg {
-	const char *const *events; /* names or globs: those that pass their filters */
+	const char *const *events; /* names or globs of events, which must pass their filters */
 	size_t event_cnt;
-	uint64_t offcpu_ns, runq_ns; /* what is too long; 0: nothing is */
-	uint64_t post_ns; /* recorded behind a trigger */
-	uint64_t rearm_ns; /* after a snapshot, that no event and no latency asks for another */
-	const volatile sig_atomic_t *asked; /* each change asks for one; may be NULL */
+	uint64_t offcpu_ns, runq_ns; /* limits; 0: none */
+	uint64_t post_ns; /* recorded after a trigger */
+	uint64_t rearm_ns; /* after a snapshot, events and latencies are ignored for this time */
+	const volatile sig_atomic_t *asked; /* each change requests a snapshot; may be NULL */
 };
 
-/* The recorder: what it, its helper processes and their children do fires no trigger. */
+/* The recorder: its events, and those of its helper processes and their children, fire no trigger. */
 struct trigger_self {
 	struct tasks *tasks; /* borrowed */
-	uint32_t pid; /* 0: all fire */
+	uint32_t pid; /* 0: all events fire */
 	uint32_t helpers[PROF_HELPERS_MAX]; /* 0: no more */
 };
 
-/* What makes a flight recorder write a snapshot. */
+/* Decides when a flight recorder writes a snapshot. */
 struct trigger;
 
 /* All are borrowed. NULL without a flight recorder; does not fail otherwise. */
@@ -41,17 +41,16 @@ struct trigger *trigger_new(const struct trigger_cfg *cfg, const struct eventset
 			    struct flight *flight);
 void trigger_free(struct trigger *t);
 
-/* Each record, in order. t: may be NULL. */
+/* Call for each record, in order. t: may be NULL. */
 void trigger_check(struct trigger *t, const struct prof_rec *rec);
-/* Somebody asks for a snapshot, by --control. t: may be NULL. */
+/* A snapshot was requested by --control. t: may be NULL. */
 void trigger_ask(struct trigger *t);
 /*
- * To be called often, and before the flush of what is older than mark_ns (CLOCK_MONOTONIC): writes who asked,
- * and has the snapshot taken when all that it is to hold has been written. Returns what writing returned. t: may
- * be NULL.
+ * Call it often, and before the flush of records older than mark_ns (CLOCK_MONOTONIC). Writes the trigger, and
+ * starts the snapshot when all its records have been written. Returns the result of writing. t: may be NULL.
  */
 int trigger_step(struct trigger *t, struct status *status, uint64_t mark_ns);
-/* Recording is over, which is the reason for the last snapshot. Likewise. */
+/* Recording has ended, which triggers the last snapshot. Likewise. */
 int trigger_end(struct trigger *t, struct status *status, uint64_t now_ns);
 
 #endif

@@ -2,15 +2,14 @@
 /*
  * kernel_summary.c - writes the tables of --summary as events, once per period
  *
- * Each CPU has two tables. At the end of a period programs are sent to the other ones. A program that had
- * begun before may still write to the old ones for microseconds, or on a virtual machine for as long as its
- * CPU is taken away: they are read a tenth of a second later. Rows of one process are added up over all CPUs,
- * in memory that is there from the start; what finds no room in it is part of the row for others, and so
- * nothing is left out of the sums.
+ * Each CPU has two tables. At the end of a period, programs switch to the other ones. A program that started before
+ * may still write to the old ones for microseconds, or longer if a virtual machine's CPU is descheduled. Therefore
+ * they are read a tenth of a second later. Rows of one process are summed over all CPUs in preallocated memory. If
+ * it is full, processes are added to the row for others, so the sums are complete.
  *
- * A process is introduced by a TaskEvent when it is met under a name for the first time. What /proc says of it
- * is read then, of so many in a period at most. Whom we met is remembered by its number alone, in a table that
- * forgets: a process may be introduced again.
+ * A process is introduced by a TaskEvent when its name appears for the first time. /proc is read at that time, for
+ * at most ASKED_MAX processes per period. Introduced processes are cached by number in a table that overwrites
+ * entries, so a process may be introduced again.
  */
 #include "record/encode/kernel_summary.h"
 
@@ -27,9 +26,9 @@
 
 enum {
 	MERGED_BITS = 12,
-	MERGED_MAX = 1 << MERGED_BITS, /* places; three of four are filled at most */
+	MERGED_MAX = 1 << MERGED_BITS, /* slots; at most three quarters are used */
 	KNOWN_MAX = 8192,
-	ASKED_MAX = 256, /* processes that /proc is asked about, in a period */
+	ASKED_MAX = 256, /* processes read from /proc per period */
 	SETTLE_NS = 100000000,
 };
 
@@ -37,7 +36,7 @@ struct merged {
 	uint32_t tgid; /* 0: free */
 	uint64_t involuntary, unknown;
 	char comm[PROF_COMM_SIZE + 1];
-	uint64_t named_ns; /* when a CPU saw it with that name last */
+	uint64_t named_ns; /* last time that a CPU saw this name */
 	struct prof_summary_hist hists[PROF_SUMMARY_KINDS];
 };
 
@@ -50,12 +49,12 @@ struct kernel_summary {
 	const struct capture_summary *tables;
 	struct emit *emit;
 	uint64_t period_ns;
-	bool ask_proc; /* processes have the same numbers in /proc as in the kernel */
-	uint64_t began_ns; /* the period that programs write to */
-	uint64_t ended_ns; /* the one before it, when pending */
+	bool ask_proc; /* /proc shows the same process ids as the kernel */
+	uint64_t began_ns; /* start of the period that programs write to */
+	uint64_t ended_ns; /* end of the previous period, if pending */
 	uint64_t pending_from_ns;
-	bool pending; /* the tables that programs do not write to are not read yet */
-	uint32_t asked; /* of /proc, in this period */
+	bool pending; /* the other tables are not read yet */
+	uint32_t asked; /* reads of /proc in this period */
 	struct merged *merged; /* MERGED_MAX, and one for others */
 	size_t merged_cnt;
 	struct known *known;
@@ -140,14 +139,14 @@ static void add_row(struct kernel_summary *s, const struct prof_summary_row *row
 		add_hist(&m->hists[k], &row->hists[k]);
 }
 
-/* Adds up one table of each CPU, and empties it. */
+/* Adds up and clears one table of each CPU. */
 static void add_tables(struct kernel_summary *s, uint32_t which)
 {
 	for (uint32_t cpu = 0; cpu < s->tables->cpu_cnt; cpu++) {
 		struct prof_summary_row *row = capture_summary_table(s->tables, which, cpu);
 
 		for (uint32_t i = 0; i < PROF_SUMMARY_TABLE; i++, row++) {
-			/* that of others has no id */
+			/* the row for others has no id */
 			if (!row->tgid && i < PROF_SUMMARY_ROWS)
 				continue;
 			add_row(s, row);

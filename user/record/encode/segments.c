@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * segments.c - one recording, several traces
+ * segments.c - writes one recording as several traces
  *
- * Owns the encoders and what the outlet calls each segment. A seam lies between two flushes, so no record is
- * on it. The segment before the seam has had its last record then, and stays open for a while: what its
- * frames are called may not be known yet. Its encoder lives as long, and so memory bounds how many wait.
+ * Owns the encoders and the output's segment handles. A seam lies between two flushes, so no record crosses it. The
+ * segment before the seam has had its last record by then. It stays open for a while, because symbols of its frames
+ * may be missing. Its encoder stays open, too, so memory limits the number of such segments.
  */
 #include "record/encode/segments.h"
 
@@ -22,17 +22,17 @@
 #include "record/symbols/frames.h"
 #include "symbol/broker/sym_client.h"
 
-#define SEAL_NS 2000000000ULL /* that a segment waits for names */
+#define SEAL_NS 2000000000ULL /* time that a segment waits for symbols */
 
-/* A segment has so much of its own, however much it says at its head. */
+/* Minimum size of a segment without its head, whatever the size of the head. */
 enum { FIRST_TYPE_ID = 256, OWN_BYTES_MIN = 32 << 10 };
 
 struct segment {
 	struct dial9_enc *enc;
 	struct emit *emit;
-	void *handle; /* the outlet's */
-	uint64_t over_ns; /* when its last record was written; CLOCK_MONOTONIC */
-	uint64_t first_ns, last_ns; /* of its events; UINT64_MAX, 0: none was noted */
+	void *handle; /* of the output */
+	uint64_t over_ns; /* time of its last record; CLOCK_MONOTONIC */
+	uint64_t first_ns, last_ns; /* range of its events; UINT64_MAX, 0: none */
 };
 
 struct segments {
@@ -41,8 +41,8 @@ struct segments {
 	struct segment now;
 	struct segment sealing[FRAMES_SEALING_MAX]; /* oldest first */
 	size_t sealing_cnt;
-	uint64_t bytes; /* of those that were ended */
-	uint64_t own_bytes_from, full_bytes; /* of the segment at hand */
+	uint64_t bytes; /* of ended segments */
+	uint64_t own_bytes_from, full_bytes; /* of the current segment */
 	bool over;
 };
 
@@ -65,7 +65,7 @@ static int prepare(const struct segments *s, struct segment *seg)
 	return !err && s->cfg.followed ? emit_tell_followed(seg->emit) : err;
 }
 
-/* What was not flushed is dropped. */
+/* Drops unflushed bytes. */
 static int segment_end(const struct segments *s, struct segment *seg)
 {
 	emit_free(seg->emit);
@@ -154,7 +154,7 @@ void segments_note(struct segments *s, uint64_t ts)
 		s->now.last_ns = ts;
 }
 
-/* With the names that its frames are still to get. */
+/* Current size plus the symbols that are still missing. */
 static uint64_t bytes_to_be(const struct segments *s)
 {
 	const uint64_t names = s->writers.frames ? frames_pending_bytes(s->writers.frames) : 0;
@@ -167,7 +167,7 @@ bool segments_is_full(const struct segments *s)
 	return dial9_enc_bytes(s->now.enc) >= s->own_bytes_from && bytes_to_be(s) >= s->full_bytes;
 }
 
-/* How packing goes is known better with each flush. */
+/* The estimated compression ratio improves with each flush. */
 static void set_full(struct segments *s)
 {
 	const uint64_t bytes = bytes_to_be(s);
@@ -200,7 +200,7 @@ static uint64_t bytes_so_far(const struct segments *s)
 	return sum;
 }
 
-/* Writers go over to the new segment together: nothing is written in between. */
+/* All writers switch to the new segment together: nothing is written in between. */
 static int next(struct segments *s, uint64_t mark_ns)
 {
 	const struct segments_writers *w = &s->writers;
@@ -273,7 +273,7 @@ int segments_step(struct segments *s, uint64_t mark_ns)
 		return err;
 	if (s->cfg.outlet.many)
 		err = seal_those_done(s);
-	/* names are not worth a file that is too large */
+	/* missing symbols are better than a file that exceeds its limit */
 	if (!err && s->sealing_cnt == FRAMES_SEALING_MAX && segments_is_full(s))
 		err = seal(s);
 	if (err || s->sealing_cnt == FRAMES_SEALING_MAX)

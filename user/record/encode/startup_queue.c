@@ -2,8 +2,8 @@
 /*
  * startup_queue.c - keeps records that arrive before recording is ready
  *
- * Entries of {length, kind} and a copy of the record, each aligned to 8 bytes as records are, in one
- * growing array. A side-band record's name stands behind it.
+ * A growing array with entries of {size, kind} and a copy of the record, all aligned to 8 bytes like records. The
+ * name of a process metadata record follows it.
  */
 #include "record/encode/startup_queue.h"
 
@@ -19,13 +19,13 @@
 enum { HOLD_RECORD, HOLD_SIDE };
 
 struct entry {
-	uint32_t sz; /* with this header, a multiple of 8 */
+	uint32_t sz; /* including this header, a multiple of 8 */
 	uint32_t kind;
 };
 
 struct startup_queue {
 	uint64_t *words;
-	size_t first; /* not handed over, in words */
+	size_t first; /* first entry not released yet, in words */
 	size_t used; /* words */
 	size_t cap;
 	size_t max; /* bytes */
@@ -52,7 +52,7 @@ void startup_queue_free(struct startup_queue *h)
 	free(h);
 }
 
-/* Room for an entry of sz bytes behind its header. */
+/* Reserves an entry of sz bytes after its header. */
 static void *add(struct startup_queue *h, uint32_t kind, size_t sz)
 {
 	size_t words = (sizeof(struct entry) + sz + 7) / 8;

@@ -2,11 +2,10 @@
 /*
  * status.c - the trace about itself: loss, cost, clocks
  *
- * Loss is told as it is seen, with its bounds in time. produced = written + lost holds for
- * tracepoint records once the rings are empty; runs that the kernel refused because another program
- * was running on that CPU ("nested") count as produced and lost. What vanishes of samples inside
- * the kernel leaves no count: its number is estimated from the time that programs ran which keep a
- * sample out, and called an estimate.
+ * Loss is written when it is detected, with its bounds in time. For tracepoint records, produced = written + lost
+ * once the rings are empty. Runs that the kernel refused because another program was running on that CPU ("nested")
+ * count as produced and lost. The kernel does not count samples that it drops. Their number is estimated from the
+ * run time of programs that block samples, and is marked as an estimate.
  */
 #include "record/encode/status.h"
 
@@ -46,7 +45,7 @@ struct status {
 	uint64_t next_stats;
 	uint64_t next_clock;
 	uint64_t last_ns;
-	uint64_t start_real_ns; /* the wall clock at the start */
+	uint64_t start_real_ns; /* wall clock at the start */
 	long cpus; /* online at the start */
 	uint64_t bytes_before; /* of earlier segments */
 	uint64_t nested, nested_sched;
@@ -56,8 +55,8 @@ struct status {
 	uint64_t side_lost, side_stalls, doubts;
 	uint64_t output_full_ns;
 	uint64_t waited_base_ns;
-	uint64_t cpu_base_ns; /* spent on getting ready */
-	uint64_t cpu_end_ns; /* spent when recording was over; 0 while it is not */
+	uint64_t cpu_base_ns; /* CPU time used before recording */
+	uint64_t cpu_end_ns; /* CPU time used up to the end of recording; 0 while recording */
 };
 
 static uint64_t own_cpu_ns(void)
@@ -70,7 +69,7 @@ static uint64_t own_cpu_ns(void)
 	       (ru.ru_utime.tv_usec + ru.ru_stime.tv_usec) * 1000ULL;
 }
 
-/* That this thread waited for a CPU; 0 where the kernel does not count that. */
+/* Run-queue latency of this thread; 0 if the kernel does not count it. */
 static uint64_t own_waited_ns(void)
 {
 	unsigned long long ran = 0, waited = 0;
@@ -142,7 +141,7 @@ static const char *call_graph_name(uint32_t call_graph)
 						  "auto";
 }
 
-/* The recorder, and by whom its helper processes are known. */
+/* The pids of the recorder and its helper processes. */
 static void meta_helpers(struct meta *m, const struct status_head *head, struct buf *text)
 {
 	if (!head->recorder_pid)
@@ -154,7 +153,7 @@ static void meta_helpers(struct meta *m, const struct status_head *head, struct 
 		meta_text(m, PROF_META_RECORDER_HELPERS, buf_cstr(text));
 }
 
-/* Whom this is about. @texts: what the words lie in, and what they were made of. */
+/* The targets. @texts: buffers for the values. */
 static void meta_targets(struct meta *m, const struct status_head *head, struct buf texts[4])
 {
 	struct dial9_str text;
@@ -182,7 +181,7 @@ static void meta_targets(struct meta *m, const struct status_head *head, struct 
 		meta_text(m, PROF_META_RECORDED_CPUS, buf_cstr(&texts[2]));
 }
 
-/* By what events of the scheduler were chosen, if they were. */
+/* The filters of the selected scheduler events, if any. */
 static void meta_filter(struct meta *m, const char *key, const struct eventset *set,
 			enum eventset_hot event, struct buf *text)
 {
@@ -272,7 +271,7 @@ static int write_clock_sync(struct status *s)
 {
 	uint64_t before = clock_mono_ns(), real = clock_real_ns(), after = clock_mono_ns();
 
-	/* The event's time is the last one written, so the wall clock is moved back to it. */
+	/* The event's time is the last one written, so the wall clock is adjusted to it. */
 	return emit_clock_sync(s->cfg.emit, s->last_ns,
 			       real - (before + (after - before) / 2 - s->last_ns));
 }
@@ -290,7 +289,7 @@ static int write_symbols(struct status *s, const struct event_def *def)
 	return err;
 }
 
-/* The field whose values get their names. */
+/* A field with named values. */
 struct named {
 	struct emit *emit;
 	const char *event, *field;
@@ -337,7 +336,7 @@ int status_write_head(struct status *s, const struct status_head *head)
 
 /* ---- loss and figures ----------------------------------------------------------------------------- */
 
-/* now_ns is where the drain has come to, so that this steps neither back nor ahead of it. */
+/* now_ns is the drain's position, so times step neither back nor ahead of it. */
 static void advance(struct status *s, uint64_t now_ns)
 {
 	uint64_t last = dial9_enc_last_ts(s->cfg.enc);
@@ -356,7 +355,7 @@ static uint64_t count_malformed(struct status *s)
 	return n;
 }
 
-/* Where a ring had to be given up, nobody knows how much was lost with it. */
+/* If a damaged ring was skipped to its end, the number of lost records is unknown. */
 static bool rings_are_whole(const struct status *s)
 {
 	size_t cnt, i;
@@ -387,7 +386,7 @@ static int write_ring_loss(struct status *s)
 	return err;
 }
 
-/* Not all events are recorded: what nested need not have been one of those that are. */
+/* Not all events are recorded: a nested run may belong to an event that is not. */
 static bool selects(const struct status *s)
 {
 	const struct capture_cfg *capture = capture_config(s->cfg.capture);
@@ -420,7 +419,7 @@ static int write_other_loss(struct status *s, const struct capture_counts *count
 	return err;
 }
 
-/* Nothing but stacks: their events have been written. */
+/* Only stacks were dropped: their events have been written. */
 static int write_thinned(struct status *s)
 {
 	struct translate_span span;
@@ -601,7 +600,7 @@ static int write_figures(struct status *s, uint64_t now_ns, enum closed closed)
 	return err ? err : write_stats(s, &counts, now_ns, closed);
 }
 
-/* What was due while nobody asked is not made up for. */
+/* Missed periods are not made up for. */
 static void set_next(uint64_t *next, uint64_t period, uint64_t now_ns)
 {
 	*next += period;

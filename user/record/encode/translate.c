@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * translate.c - one record in, its dial9 event out
+ * translate.c - translates one record to its dial9 event
  *
- * The heart of the recorder: one loop over the event's field table encodes every tracepoint there
- * is, built in or named on the command line. Offsets inside the payload (__data_loc) come from the
- * kernel but point where the record says, so they are checked here, where they are used; a value
- * that points outside of its record is written empty.
+ * One loop over the event's field table encodes every tracepoint. Offsets inside the payload (__data_loc) are taken
+ * from the record, so they are validated here, before use. A value that points outside its record is written empty.
  */
 #include "record/encode/translate.h"
 
@@ -29,11 +27,11 @@ enum {
 	TEXT_SLOTS = 1024,
 	TEXT_MAX = EVENT_NAME_SIZE,
 	NUMBERS_MAX = 16,
-	/* of an event that is written by steps: CPU, thread, fields, context */
+	/* event that is written by steps: CPU, thread, fields, context */
 	STEPS_SZ_MAX = (EVENT_STEPS_MAX + 3) * 10,
 };
 
-/* A short text that was written lately, up to its first 0, with its id in the trace's pool. */
+/* A short text written recently, up to its first 0, with its id in the trace's pool. */
 struct text_slot {
 	uint64_t words[TEXT_MAX / 8];
 	uint32_t id;
@@ -113,10 +111,10 @@ int translate_task(struct translate *t, uint64_t ts, uint32_t tid, uint32_t pid)
 	return emit_task(t->cfg.emit, ts, &event);
 }
 
-/* The numbers of a record, each read once; of fields beyond these when they are asked for. */
+/* The numbers of a record, each read once; fields beyond these are read on demand. */
 struct numbers {
 	int64_t v[NUMBERS_MAX];
-	bool negative; /* one of all signed ones is */
+	bool negative; /* any signed number is negative */
 };
 
 static void read_numbers(const struct event_def *def, const uint8_t *raw, size_t len,
@@ -136,9 +134,9 @@ static void read_numbers(const struct event_def *def, const uint8_t *raw, size_t
 }
 
 /*
- * Names of tasks are in nearly every record, and few: a hit saves checking and interning them. The key is all of
- * the field, also what may lie behind a name's end, so that nobody has to look for that. False: the pool does
- * not take it.
+ * Almost every record has task names, and there are few of them: a hit saves validating and interning the name. The
+ * key is the whole field, including bytes after a name's end, which saves searching for the end. False: the pool
+ * does not accept it.
  */
 static bool find_text(struct translate *t, const uint64_t words[TEXT_MAX / 8], uint32_t *id)
 {
@@ -260,13 +258,13 @@ static int name_code(struct translate *t, const struct prof_rec *rec, const stru
 	return err;
 }
 
-/* Stacks are taken of tasks alone. */
+/* Only tasks have stacks. */
 static uint64_t context_of(const struct prof_rec *rec)
 {
 	return rec->flags & PROF_REC_STACKS ? PROF_CONTEXT_TASK : rec->context;
 }
 
-/* What the fields are in the trace. False: it takes the other schema, or what is given is not all of it. */
+/* Reads the fields as the trace has them. False: the event needs the other schema, or the record is too short. */
 static bool read_steps(struct translate *t, const struct prof_rec *rec, const struct event_def *def,
 		       uint64_t *values)
 {
@@ -389,7 +387,7 @@ static int write_stack(struct translate *t, const struct prof_rec *rec, const ui
 	return emit_sample(t->cfg.emit, &sample);
 }
 
-/* A task that was gone before anybody asked for its name may still be named by its own switch. */
+/* If a task exited before its name was read, its own switch may still name it. */
 static void learn_comm(struct translate *t, const struct prof_rec *rec)
 {
 	const struct event_field *f = t->cfg.events->defs[rec->event]->current_comm;
@@ -402,7 +400,7 @@ static void learn_comm(struct translate *t, const struct prof_rec *rec)
 		   sz);
 }
 
-/* The switch by which the thread leaves its CPU comes later, and may name whom nobody else does. */
+/* The thread's switch out comes later, and may contain a name that is otherwise unknown. */
 static bool is_named_later(struct translate *t, const struct prof_rec *rec)
 {
 	return rec->kind == PROF_REC_TRACEPOINT && t->cfg.events->defs[rec->event]->is_watch &&
@@ -418,7 +416,7 @@ static const uint64_t *resolve(struct translate *t, const struct prof_rec *rec, 
 	return stacks_resolve(t->cfg.stacks, rec, proc, cnt);
 }
 
-/* It has become a target, or ceased to be one. */
+/* The task became a target, or is no longer a target. */
 static int follow(struct translate *t, const struct prof_rec *rec)
 {
 	tasks_follow(t->cfg.tasks, tasks_get(t->cfg.tasks, rec->tid, rec->pid), rec->event);

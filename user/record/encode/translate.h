@@ -24,35 +24,37 @@ struct translate_cfg {
 	bool family_followed; /* TaskEvents mark processes with known mappings as followed */
 };
 
-/* Kernel records to dial9 events. */
+/* Translates kernel records to dial9 events. */
 struct translate;
 
 /* Never fails. */
 struct translate *translate_new(const struct translate_cfg *cfg);
 void translate_free(struct translate *t);
 
-/* Another segment: events go to these, and what they refer to is told again. */
+/* Switches to another segment: events go to these encoders, and what they refer to is written again. */
 void translate_next_segment(struct translate *t, struct dial9_enc *enc, struct emit *emit);
 
 /*
- * Writes a record with valid lengths as an event. What it refers to is written before it, unless the trace has it.
- * Returns 0 or the encoder's -errno: then nothing of the record is written.
+ * Writes a validated record as an event. What it refers to is written first, unless the trace has it. Returns 0, or
+ * the encoder's -errno with nothing of the record written.
  */
 int translate_record(struct translate *t, const struct prof_rec *rec);
 
-/* Writes who the task is, if the trace does not say so yet. */
+/* Writes the task's name and process unless the trace has them. */
 int translate_task(struct translate *t, uint64_t ts, uint32_t tid, uint32_t pid);
 
 /* Records written so far. */
 uint64_t translate_written(const struct translate *t, enum prof_class class);
 
-/* Times of the first and the last of something. */
+/* First and last time. */
 struct translate_span {
 	uint64_t first_ns, last_ns;
 };
 
-/* How many of these were written without the stacks that were asked for, PROF_REC_THINNED. span: NULL, or
- * when that was since it was asked for last; 0, when it was not. */
+/*
+ * Number of these written without the requested stacks (PROF_REC_THINNED). span: NULL, or receives their times
+ * since the last call; 0 if there were none.
+ */
 uint64_t translate_thinned(struct translate *t, struct translate_span *span);
 
 #endif

@@ -6,15 +6,15 @@
 
 enum { USER_METADATA_MAX = 64, USER_METADATA_KEY_MAX = 64, USER_METADATA_VALUE_MAX = 4096 };
 
-/* What somebody wants to be said of a recording. */
+/* Metadata that the user adds. */
 struct user_metadata_entry {
 	char key[USER_METADATA_KEY_MAX + 1];
 	const char *value; /* borrowed */
 };
 
 /*
- * "KEY=VALUE", both UTF-8, the key neither empty nor one that the recorder uses itself nor among the cnt that
- * are known. Returns 0, or -EINVAL with *why, static, saying what is wrong.
+ * Parses "KEY=VALUE", both UTF-8. The key must not be empty, used by the recorder, or among the cnt known ones.
+ * Returns 0, or -EINVAL with a static description in *why.
  */
 int user_metadata_parse(const char *text, const struct user_metadata_entry *known, size_t cnt,
 			struct user_metadata_entry *out, const char **why);
