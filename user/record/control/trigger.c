@@ -36,7 +36,7 @@ struct trigger {
 	struct emit_trigger event;
 	uint64_t due_ns; /* the snapshot contains everything before; 0: none is pending */
 	uint64_t armed_ns; /* triggers before are ignored */
-	uint64_t too_soon; /* ignored triggers since the last one that counted */
+	uint64_t too_soon; /* ignored triggers since the last accepted trigger */
 };
 
 static void find_events(struct trigger *t)

@@ -25,7 +25,7 @@ struct trigger_cfg {
 	const volatile sig_atomic_t *asked; /* each change requests a snapshot; may be NULL */
 };
 
-/* The recorder: its events, and those of its helper processes and their children, fire no trigger. */
+/* The recorder: its events and the events of its helper processes and their children, fire no trigger. */
 struct trigger_self {
 	struct tasks *tasks; /* borrowed */
 	uint32_t pid; /* 0: all events fire */
