@@ -28,7 +28,7 @@ test('the reader takes fields that the events have', () => {
 	const own = table(), reader = source('user/web/read/trace.js');
 	let checked = 0;
 
-	for (const [, name, body] of reader.matchAll(/^\ttell(\w+)\(frame\) \{\n(.*?)^\t\}/gms)) {
+	for (const [, name, body] of reader.matchAll(/^\thandle(\w+)\(frame\) \{\n(.*?)^\t\}/gms)) {
 		assert.ok(own.has(name), name);
 		const lists = Array.from(body.matchAll(/\[('\w+'(?:, '\w+')*)\]/g), ([, list]) => list);
 		const got = Array.from(body.matchAll(/frame\.get\(('\w+')\)/g), ([, field]) => field);
@@ -49,7 +49,7 @@ test('the reader takes fields that the events have', () => {
 test('the reader knows events by the names that they have', () => {
 	const own = table(), reader = source('user/web/read/trace.js');
 
-	for (const list of ['TELLING', 'NAMING', 'UNSEEN'])
+	for (const list of ['HANDLED', 'NAMING', 'UNSEEN'])
 		for (const name of words(new RegExp(`^const ${list} = \\[(.*?)\\];$`, 'ms').exec(reader)[1]))
 			assert.ok(own.has(name) || name === 'MergedPart', name);
 });
