@@ -176,7 +176,7 @@ Test(overhead, what_is_left_out_is_told_and_the_rest_weighs_for_it)
 	cr_expect_not_null(strstr(buf_cstr(&out), "of the time"));
 	buf_free(&out);
 	out = live_output((const char *const[]){ "info", rec.path, NULL });
-	cr_expect_not_null(strstr(buf_cstr(&out), "\nthinned "), "%s", buf_cstr(&out));
+	cr_expect_not_null(strstr(buf_cstr(&out), "\nskipped "), "%s", buf_cstr(&out));
 	buf_free(&out);
 }
 

@@ -18,7 +18,7 @@ static const struct {
 			    "holder",
 			    { "pthread_mutex_lock", "stall_on_mutex" },
 			    "blocked in pthread_mutex_lock under stall_on_mutex\n" },
-	[STALLED_HOG] = { "hog", "hog", { NULL, NULL }, "waited for a CPU behind hog " },
+	[STALLED_HOG] = { "hog", "hog", { NULL, NULL }, "runnable, ran instead: hog " },
 	[STALLED_FAULT] = { "fault",
 			    "pager",
 			    { "page_fault", "stall_on_page" },

@@ -176,7 +176,8 @@ Test(when, what_a_user_says_of_a_recording_is_in_it_and_info_tells_of_pauses)
 	live_kill(&sleeper);
 	text = live_output((const char *const[]){ "info", rec.path, NULL });
 	cr_expect(strstr(text.data, "\nrelease         4.2 b=c\n"), "%s", text.data);
-	cr_expect(strstr(text.data, "\npaused          1 time on purpose, 0."), "%s", text.data);
+	cr_expect(strstr(text.data, "\npaused          1 time range on purpose, 0."), "%s",
+		  text.data);
 	cr_expect(strstr(text.data, "\nlost            nothing\n"), "%s", text.data);
 	buf_free(&text);
 }

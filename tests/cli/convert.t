@@ -104,7 +104,7 @@ $ mkfifo pipe; dial9-prof convert --from tonbandgeraet --follow pipe -o live.d9 
 $ head -c 100 core0.bin >grow; dial9-prof convert --follow grow -o grown.d9 & pid=$!; sleep 0.3; tail -c +101 core0.bin >>grow; sleep 0.5; kill -INT $pid; wait $pid; echo $?; dial9-prof convert --to tonbandgeraet grown.d9 -o - | cmp - core0.bin
 0
 #
-# Hostile sizes, in 128 MiB of address space: one frame without an end, nothing but ends, and noise.
+# Hostile sizes, in 128 MiB of address space: one frame, nothing but ends, and noise.
 $ head -c 30000000 /dev/zero | tr '\000' x >endless; { cat core0.bin endless; } >a.bin; head -c 3000000 /dev/zero >zeros; { cat core0.bin zeros; } >b.bin; ulimit -v 131072; dial9-prof convert --from tonbandgeraet a.bin -o a.d9; dial9-prof convert --from tonbandgeraet b.bin -o b.d9; dial9-prof info a.bin >/dev/null; dial9-prof convert --to tonbandgeraet b.d9 -o - | cmp - b.bin
 ! lost     30,000,000  bytes of frames too long to keep
 ! skipped           1  frame too long (a.bin: byte 224)
@@ -112,19 +112,19 @@ $ head -c 30000000 /dev/zero | tr '\000' x >endless; { cat core0.bin endless; } 
 #
 # What makes no sense.
 $ dial9-prof convert core0.bin
-! dial9-prof: convert: where to? (-o FILE, or -o - for standard output)
+! dial9-prof: convert: no output given; use -o FILE, or -o - for standard output
 ? 1
 #
 $ dial9-prof convert -o x
-! dial9-prof: convert: what file? (dial9-prof convert IN -o OUT)
+! dial9-prof: convert: no input given; use dial9-prof convert IN -o OUT
 ? 1
 #
 $ dial9-prof convert firmware.d9 -o x
-! dial9-prof: convert: firmware.d9 is dial9 already (say what to make of it with --to)
+! dial9-prof: convert: firmware.d9 is already dial9; use --to for another format
 ? 1
 #
 $ dial9-prof convert core0.bin firmware.d9 -o x
-! dial9-prof: convert: core0.bin is tonbandgeraet and firmware.d9 is dial9: one format at a time
+! dial9-prof: convert: inputs have different formats: core0.bin is tonbandgeraet and firmware.d9 is dial9
 ? 1
 #
 $ dial9-prof convert --follow core0.bin core1.bin -o x
@@ -132,7 +132,7 @@ $ dial9-prof convert --follow core0.bin core1.bin -o x
 ? 1
 #
 $ echo 'no trace' >text; dial9-prof convert text -o x
-! dial9-prof: convert: text: none of the known formats (dial9, tonbandgeraet, heph, apitrace); say which with --from
+! dial9-prof: convert: text: unknown format; use --from with one of dial9, tonbandgeraet, heph, apitrace
 ? 5
 #
 $ dial9-prof convert --from tonbandgeraet text -o x; ls x 2>/dev/null
@@ -148,8 +148,8 @@ $ dial9-prof convert core0.bin -o /nowhere/x
 ? 3
 #
 $ dial9-prof convert --tick 5 core0.bin -o x.d9
-! dial9-prof: convert: --tick is for apitrace, which has no time; tonbandgeraet has its own
+! dial9-prof: convert: --tick needs an apitrace input; tonbandgeraet has its own times
 ? 1
 #
 $ dial9-prof convert core0.bin core1.bin -o x.d9
-! dial9-prof: convert: 2 files without a core number are all read as core 0: say which they are with FILE@CORE
+! dial9-prof: convert: 2 files without a core number are all read as core 0; use FILE@CORE

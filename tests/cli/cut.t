@@ -1,7 +1,7 @@
 # A smaller trace out of a trace.
 #
 $ dial9-prof cut
-! dial9-prof: cut: where to? (-o FILE, or -o - for standard output); see dial9-prof cut --help
+! dial9-prof: cut: no output given; use -o FILE, or -o - for standard output; see dial9-prof cut --help
 ? 1
 #
 $ dial9-prof cut -o out
@@ -12,7 +12,7 @@ $ dial9-prof cut -o out
 $ cp $T/golden/dial9/mixed_1k.bin mixed; dial9-prof cut mixed -o all
 ! dial9-prof: cut: kept 1,000 of 1,000 events, 37.5 kB of 37.5 kB
 $ dial9-prof info --verify all
-all: good: 1005 frames, 1000 of them events, in 37497 bytes
+all: good: 1005 frames, 1000 events, in 37497 bytes
 $ dial9-prof script mixed >want; dial9-prof script all | cmp - want
 #
 # What is said of fields is kept, of whatever key.
@@ -37,16 +37,16 @@ $ cat mixed | dial9-prof cut -q -e 'Poll*' --time +0,100us - -o - | cmp - polls
 #
 # What is cut once can be cut again.
 $ dial9-prof cut -q polls -e PollEnd -o ends; dial9-prof info --verify ends
-ends: good: <N> frames, 34 of them events, in <N> bytes
+ends: good: <N> frames, 34 events, in <N> bytes
 #
 # Nothing passes: the file is valid, and that is said.
 $ dial9-prof cut mixed -p 4 -o none
 ! dial9-prof: no events in mixed: process 4 is not in the trace
 ? 1
 $ dial9-prof info --verify none
-none: good: 0 frames, 0 of them events, in 5 bytes
+none: good: 0 frames, 0 events, in 5 bytes
 $ dial9-prof cut -q mixed -e 'nope*' -o none
-! dial9-prof: no events in mixed: there are none that -e lets through
+! dial9-prof: no events in mixed: none match -e
 ? 1
 $ dial9-prof export html mixed -p 4 >none
 ! dial9-prof: no events in mixed: process 4 is not in the trace

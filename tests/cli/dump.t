@@ -53,11 +53,11 @@ $ LC_ALL=C sed 's/Id300/\xc2\x9b300/' $T/golden/dial9/ext/annotations.bin >c1; d
 $ head -c 24 $T/golden/dial9/core/map_keys.bin >torn; dial9-prof dump torn
          0  header   version 1
          5  schema   0 M @ts m:string-map
-! dial9-prof: dump: torn: torn after 18 bytes: the input ends inside a frame
+! dial9-prof: dump: torn: truncated after 18 bytes: the input ends inside a frame
 #
 $ dial9-prof dump --json torn | tail -n 1
 {"f":"end","status":"truncated","frames":1,"events":0,"consumed":18,"msg":"the input ends inside a frame","offset":18}
-! dial9-prof: dump: torn: torn after 18 bytes: the input ends inside a frame
+! dial9-prof: dump: torn: truncated after 18 bytes: the input ends inside a frame
 #
 $ dial9-prof dump --json $T/golden/dial9/hostile/version_ff.bin
 {"f":"end","status":"corrupt","frames":0,"events":0,"consumed":0,"msg":"unknown version","offset":4}

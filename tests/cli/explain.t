@@ -1,7 +1,7 @@
 # What a thread did: what the command line takes, and traces that have nothing to tell.
 #
 $ dial9-prof explain
-! dial9-prof: explain: of which thread or process? (dial9-prof explain TID|PID)
+! dial9-prof: explain: no thread or process given; use dial9-prof explain TID|PID
 ? 1
 #
 $ dial9-prof explain 10
@@ -16,11 +16,11 @@ $ dial9-prof explain 10 --json - <$T/golden/dial9/mixed_1k.bin
 #
 # The slowest of pairs: what is none, and polls of a service, whose trace has stacks of switches alone.
 $ dial9-prof explain --slowest 3
-! dial9-prof: explain: --slowest: of what? (--span fsync, or --span ENTER,EXIT)
+! dial9-prof: explain: --slowest needs --span, such as --span fsync or --span ENTER,EXIT
 ? 1
 #
 $ cp $T/golden/dial9/mixed_1k.bin .; dial9-prof explain --span fsync mixed_1k.bin
-! dial9-prof: explain: no event of fsync in mixed_1k.bin: was it recorded? (record -e)
+! dial9-prof: explain: no event of fsync in mixed_1k.bin; record it with -e
 ? 1
 #
 $ dial9-prof explain --span poll --slowest 1 - <$T/golden/dial9/tokio-service.bin.gz
@@ -28,13 +28,13 @@ $ dial9-prof explain --span poll --slowest 1 - <$T/golden/dial9/tokio-service.bi
 \# lost: nothing
 \# all: 1.283 s, median 10.559 us, p99 211.967 us
 \#
-\# the trace has no switches: of what threads did meanwhile it has stacks at best
+\# no context switches in the trace: only stacks show what threads did
 \#        Took ms  pair
       50.280303  1. PollStartEvent by tokio-rt-worker 31710
 
 \# 1. PollStartEvent by tokio-rt-worker 31710, from 503229.939817263 to 503229.990097566:      50.280303 ms
 
-+  15.270 us  left its CPU; the end came 50.265 ms later
++  15.270 us  left its CPU; ended 50.265 ms later
                 __schedule ([unknown])
                 schedule ([unknown])
                 schedule_timeout ([unknown])
@@ -64,5 +64,5 @@ $ zcat $T/golden/dial9/tokio-service.bin.gz | dial9-prof explain --span poll --s
 \# all: 1.283 s, median 10.559 us, p99 211.967 us
 #
 $ dial9-prof explain --span poll -C 0 - <$T/golden/dial9/tokio-service.bin.gz
-! dial9-prof: explain: no pair of poll in standard input in what was selected
+! dial9-prof: explain: no pair of poll in standard input in the selection
 ? 1

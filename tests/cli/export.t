@@ -1,7 +1,7 @@
 # A trace for other tools: what the command line takes, and sums against the other commands.
 #
 $ dial9-prof export
-! dial9-prof: export: as what? dial9-prof export FORMAT, one of <*>
+! dial9-prof: export: no format given; use dial9-prof export FORMAT, one of <*>
 ? 1
 $ dial9-prof export foldde
 ! dial9-prof: export: unknown format 'foldde' (did you mean folded?)
@@ -22,7 +22,7 @@ $ dial9-prof export folded $T/run.sh
 ! dial9-prof: <*>
 ? 5
 # Which formats take no --kind stands in the help.
-$ for f in $(dial9-prof export --completion | cut -f 2 | sed '/^-/d'); do dial9-prof export $f --kind runq $T/golden/dial9/mixed_1k.bin -o /dev/null 2>&1 | grep -q "leave out --kind" && echo $f; done >refused; dial9-prof export --help | sed -n 's/^  \([a-z-]*\) .*(no --kind)$/\1/p' | cmp - refused; cat refused
+$ for f in $(dial9-prof export --completion | cut -f 2 | sed '/^-/d'); do dial9-prof export $f --kind runq $T/golden/dial9/mixed_1k.bin -o /dev/null 2>&1 | grep -q "remove --kind" && echo $f; done >refused; dial9-prof export --help | sed -n 's/^  \([a-z-]*\) .*(no --kind)$/\1/p' | cmp - refused; cat refused
 html
 #
 # The trace is another implementation's.
@@ -72,7 +72,7 @@ true
 72
 #
 $ dial9-prof export folded --kind runq t.gz
-! dial9-prof: export: t.gz has no switches, from which --kind runq takes its times
+! dial9-prof: export: t.gz has no context switches, which --kind runq needs
 $ dial9-prof export folded t.gz >/dev/full
 ! dial9-prof: cannot write <*>: No space left on device
 ? 3

@@ -1,30 +1,30 @@
 # One trace of several.
 #
 $ dial9-prof merge
-! dial9-prof: merge: which traces?; see dial9-prof merge --help
+! dial9-prof: merge: no input given; see dial9-prof merge --help
 ? 1
 $ dial9-prof merge a.bin
-! dial9-prof: merge: where to? (-o FILE, or -o - for standard output); see dial9-prof merge --help
+! dial9-prof: merge: no output given; use -o FILE, or -o - for standard output; see dial9-prof merge --help
 ? 1
 $ dial9-prof merge a.bin -o out
 ! dial9-prof: cannot open a.bin: No such file or directory<*>
 ? 5
 $ cp $T/golden/dial9/mixed_1k.bin mixed; cp $T/golden/dial9/tokio-service.bin.gz t.gz
 $ dial9-prof merge mixed --align sideways -o out
-! dial9-prof: merge: --align takes auto, mono, real, or offset= and a number of nanoseconds; see dial9-prof merge --help
+! dial9-prof: merge: bad value for --align: expected auto, mono, real or offset=NS; see dial9-prof merge --help
 ? 1
 #
 # What is in order comes out as it is.
 $ dial9-prof merge mixed -o out
 ! dial9-prof: merge: 1,000 events of 1 trace, 37.5 kB
 $ dial9-prof script mixed >want; dial9-prof script out | cmp - want; dial9-prof info --verify out
-out: good: 1005 frames, 1000 of them events, in 37497 bytes
+out: good: 1005 frames, 1000 events, in 37497 bytes
 #
 # What a Tokio service writes is in no order; merged it is, and nothing is missing.
 $ dial9-prof merge t.gz -o t
 ! dial9-prof: merge: 210,639 events of 1 trace, <N> MB
 $ dial9-prof info --verify t
-t: good: <N> frames, 210639 of them events, in <N> bytes
+t: good: <N> frames, 210639 events, in <N> bytes
 $ dial9-prof dump --json t | sed -n 's/.*"f":"event".*"ts":\([0-9]*\).*/\1/p' | sort -nc && echo in order
 in order
 $ dial9-prof info t.gz | sed 1d | grep -v -e '^events' -e ' B/' -e '^ .*headers' >want; dial9-prof info t | sed 1d | grep -v -e '^events' -e ' B/' -e '^ .*headers' | cmp - want
@@ -35,10 +35,10 @@ $ dial9-prof merge t.gz mixed -o none; ls none
 ! dial9-prof: merge: mixed does not say when it was, so its times cannot be put beside those of t.gz (dial9-prof merge --align mono takes them as they are, --align offset=NS moves them)
 ! ls: cannot access 'none': No such file or directory
 ? 2
-$ dial9-prof merge -q t.gz mixed --align mono -o both; dial9-prof info both | grep '^[Pp]art'
-parts           2 recordings in one file, on 2 clocks: times of different clocks do not compare
-Part 1, from byte 0:
-Part 2, merged into part 1:
+$ dial9-prof merge -q t.gz mixed --align mono -o both; dial9-prof info both | grep -i '^recording'
+recordings      2 in one file, on 2 clocks: times of different clocks are not comparable
+Recording 1, from byte 0:
+Recording 2, merged into recording 1:
 $ cat mixed | dial9-prof merge -q t.gz - --align mono -o - | cmp - both
 $ dial9-prof merge -q both -o again; cmp both again
 #
@@ -54,7 +54,7 @@ $ dial9-prof merge empty -o out
 #
 # The same recording counts once: beside its copy, and in what was merged before; so does what an application wrote into several files.
 $ mkdir same1; cp mixed same1/a; gzip -c mixed >same1/b; dial9-prof merge same1 -o out; dial9-prof info --verify out
-out: good: 1005 frames, 1000 of them events, in 37497 bytes
+out: good: 1005 frames, 1000 events, in 37497 bytes
 ! dial9-prof: merge: same1/b has the same recording as same1/a, which is taken once
 ! dial9-prof: merge: 1,000 events of 1 trace, 37.5 kB
 $ dial9-prof merge t.gz both -o again; dial9-prof script again >s1; dial9-prof script both | cmp - s1
@@ -84,7 +84,7 @@ $ head -c 5 mixed >nothing; dial9-prof merge nothing mixed -o out
 #
 # Of what is torn the good events are merged.
 $ head -c 20000 mixed >torn; dial9-prof merge torn mixed --align mono -o out; dial9-prof info --verify out
-out: good: <N> frames, <N> of them events, in <N> bytes
+out: good: <N> frames, <N> events, in <N> bytes
 ! dial9-prof: torn: the end is cut off after byte <N>; everything before it is used
 ! dial9-prof: merge: torn and mixed have the same events in part, which will be there twice (leave one of them out)
 ! dial9-prof: merge: <N> events of 2 traces, <N> kB
@@ -94,19 +94,19 @@ $ dial9-prof merge -q torn -o whole; echo $?; cat torn | dial9-prof merge -q - -
 0
 0
 0
-part: good: <N> frames, <N> of them events, in <N> bytes
+part: good: <N> frames, <N> events, in <N> bytes
 ! dial9-prof: torn: the end is cut off after byte <N>; everything before it is used
 ! dial9-prof: standard input: the end is cut off after byte <N>; everything before it is used
 ! dial9-prof: standard input: the gzip data ends too early; everything before it is used
 ! dial9-prof: standard input: the end is cut off after byte <N>; everything before it is used
 $ { cat mixed; head -c 100 /dev/zero; } >zeros; dial9-prof merge -q zeros -o part; echo $?; dial9-prof info --verify part
 5
-part: good: 1005 frames, 1000 of them events, in 37497 bytes
+part: good: 1005 frames, 1000 events, in 37497 bytes
 ! dial9-prof: zeros: damaged: unknown frame tag at byte 37497 <*>
 #
 # One input is one trace.
 $ dial9-prof merge - mixed - -o none <mixed; ls none
-! dial9-prof: merge: standard input is one trace, and can be named once; see dial9-prof merge --help
+! dial9-prof: merge: standard input may be given only once; see dial9-prof merge --help
 ! ls: cannot access 'none': No such file or directory
 ? 2
 #

@@ -3,7 +3,7 @@
 #
 $ cp $T/golden/dial9/mixed_1k.bin newer; printf '\020rest' >>newer; dial9-prof info newer | grep -e ^events -e ^note
 events          1,000 in <*>
-note            the rest is of a later format; everything before it is counted
+note            the rest has a newer format; everything before it is counted
 ! dial9-prof: newer: stopped at byte 37497: frame tag 0x10: a newer writer (format later than 0.4); everything before it is used (a later dial9-prof may read on)
 #
 $ dial9-prof info --json newer >json; echo $?; grep -o '"truncated":[a-z]*,"newer":[a-z]*' json

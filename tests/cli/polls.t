@@ -5,17 +5,17 @@ $ dial9-prof polls nothing.bin
 ? 5
 #
 $ cp $T/golden/dial9/mixed_1k.bin .; dial9-prof polls --min 1ms mixed_1k.bin
-! dial9-prof: polls: no poll in mixed_1k.bin: the service writes them, into a trace of its own
+! dial9-prof: polls: no poll in mixed_1k.bin; also give the trace that the service wrote
 ? 1
 #
 $ dial9-prof polls --limit 1 - <$T/golden/dial9/tokio-service.bin.gz | head -16
 \# standard input: 4 of 36,801 polls took 1.000 ms or longer, over 4.810 s
 \# lost: nothing
 \# all: 1.283 s, median 10.559 us, p99 211.967 us; the slow ones: 142.595 ms
-\# only the application's side is in this file: of what threads did meanwhile it has stacks at best
-\#   (record it with dial9-prof -p PID, and give both files)
+\# only the trace of the application: thread states are unknown
+\#   (record with dial9-prof -p PID, and give both files)
 \#
-\#    Share   Together ms  Polls  where the task was spawned
+\#    Share      Total ms  Polls  where the task was spawned
     68.69%      97.955059      2  examples/metrics-service/src/axum_traced.rs:173:32
 \# 1 more row with less time: --limit 0 shows all
 \#
@@ -24,7 +24,7 @@ $ dial9-prof polls --limit 1 - <$T/golden/dial9/tokio-service.bin.gz | head -16
 
 \# 1. task 112 by worker 0, tokio-rt-worker 31710, spawned at examples/metrics-service/src/axum_traced.rs:173:32, in query_metric, from 503229.939817263 to 503229.990097566:      50.280303 ms
 
-+  15.270 us  left its CPU; the end came 50.265 ms later
++  15.270 us  left its CPU; ended 50.265 ms later
 #
 # What came over a pipe, in pieces of one service beside each other.
 $ zcat $T/golden/dial9/tokio-service.bin.gz | dial9-prof polls --limit 1 - | head -3
@@ -54,7 +54,7 @@ $ dial9-prof polls --min 10s -- $T/golden/dial9/tokio-service.bin.gz | sed 's|^#
 # Threads are chosen by the names that their samples have.
 $ dial9-prof polls --comm 'tokio*' --limit 1 s.gz | head -1; dial9-prof polls --comm 'toxio*' s.gz
 \# s.gz: 4 of 36,801 polls took 1.000 ms or longer, over 4.810 s
-! dial9-prof: polls: no poll in s.gz in what was selected
+! dial9-prof: polls: no poll in s.gz matches the selection
 ? 1
 #
 $ dial9-prof polls -C 9 s.gz
@@ -63,14 +63,14 @@ $ dial9-prof polls -C 9 s.gz
 #
 # A function's last word is that of two, one of which calls the other.
 $ dial9-prof polls --span query_metric --limit 1 s.gz | sed -n '1p;3,6p;10,11p'
-\# s.gz: 4 of 11,854 stretches of query_metric took 1.000 ms or longer, over 4.810 s
+\# s.gz: 4 of 11,854 spans of query_metric took 1.000 ms or longer, over 4.810 s
 \# all: 694.156 ms, median 18.047 us, p99 175.103 us; the slow ones: 195.873 ms
-\# of a span each stretch counts, from an enter to its exit: one that waits is entered again
+\# spans: each time range from an enter to its exit counts on its own
 \# 2 kinds: 5,927 of metrics_service::routes::query_metric, 5,927 of metrics_service::ddb::query_metric
-\# 5,927 pairs inside another, in the same thread: the time of both counts
-\#        Took ms  stretch
+\# 5,927 pairs inside another of the same thread: both times count
+\#        Took ms  span
       50.273173  1. metrics_service::routes::query_metric by worker 0, tokio-rt-worker 31710, in query_metric
 #
 $ dial9-prof polls --span ddb::query_metric --limit 1 s.gz | sed -n '1p;3p'
-\# s.gz: 2 of 5,927 stretches of ddb::query_metric took 1.000 ms or longer, over 4.810 s
+\# s.gz: 2 of 5,927 spans of ddb::query_metric took 1.000 ms or longer, over 4.810 s
 \# all: 340.075 ms, median 17.279 us, p99 168.959 us; the slow ones: 97.932 ms

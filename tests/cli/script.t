@@ -17,7 +17,7 @@ switch-out:
 	 schedule_hrtimeout_range_clock
 #
 $ dial9-prof script -e nothing t.bin
-! dial9-prof: script: no event that -e, <*> let through; dial9-prof info lists what there is
+! dial9-prof: script: no event matches -e, <*>; dial9-prof info lists the events
 ? 1
 #
 # JSON: each line stands alone, and what is not known is null.

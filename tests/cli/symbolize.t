@@ -18,13 +18,13 @@ $ dial9-prof symbolize --vmlinux=/ a
 ! dial9-prof: symbolize: --vmlinux /: Is a directory
 ? 1
 $ mkfifo pipe; dial9-prof symbolize --vmlinux=pipe a; code=$?; rm pipe; exit $code
-! dial9-prof: symbolize: --vmlinux pipe: no kernel's ELF file with symbols (_stext)
+! dial9-prof: symbolize: --vmlinux pipe: not a kernel ELF file with symbols (_stext)
 ? 1
 $ dial9-prof symbolize --vmlinux=/dev/zero a
-! dial9-prof: symbolize: --vmlinux /dev/zero: no kernel's ELF file with symbols (_stext)
+! dial9-prof: symbolize: --vmlinux /dev/zero: not a kernel ELF file with symbols (_stext)
 ? 1
 $ dial9-prof symbolize --vmlinux=/bin/ls a
-! dial9-prof: symbolize: --vmlinux /bin/ls: no kernel's ELF file with symbols (_stext)
+! dial9-prof: symbolize: --vmlinux /bin/ls: not a kernel ELF file with symbols (_stext)
 ? 1
 $ dial9-prof symbolize --symfs=nowhere a
 ! dial9-prof: symbolize: --symfs nowhere: No such file or directory
@@ -36,20 +36,20 @@ $ dial9-prof symbolize --symfs=/dev/null a
 # Nothing wants a name: a file stays as it is, an output is the same.
 $ cp $T/golden/dial9/mixed_1k.bin mixed; dial9-prof symbolize mixed; ls
 mixed
-! dial9-prof: symbolize: 0 of 44 places without a name have one now: nothing is written
-! dial9-prof: symbolize: 44 places in memory without a file, or in none that the trace tells of
+! dial9-prof: symbolize: 0 of 44 addresses without a symbol now have one; nothing was written
+! dial9-prof: symbolize: 44 addresses in memory without a file, or in no known mapping
 $ dial9-prof symbolize mixed -o same; cmp mixed same
-! dial9-prof: symbolize: 0 of 44 places without a name have one now
-! dial9-prof: symbolize: 44 places in memory without a file, or in none that the trace tells of
+! dial9-prof: symbolize: 0 of 44 addresses without a symbol now have one
+! dial9-prof: symbolize: 44 addresses in memory without a file, or in no known mapping
 $ dial9-prof symbolize -q mixed -o - | cmp - mixed
 $ cat mixed | dial9-prof symbolize -q - -o - | cmp - mixed
 #
 # From what cannot be written to, names go somewhere else.
 $ dial9-prof symbolize - <mixed
-! dial9-prof: symbolize: where to? (-o FILE, or -o - for standard output); see dial9-prof symbolize --help
+! dial9-prof: symbolize: no output given; use -o FILE, or -o - for standard output; see dial9-prof symbolize --help
 ? 1
 $ gzip -k mixed; dial9-prof symbolize mixed.gz
-! dial9-prof: symbolize: what is written is not compressed: where to? (-o FILE); see dial9-prof symbolize --help
+! dial9-prof: symbolize: a compressed input cannot be replaced; use -o FILE; see dial9-prof symbolize --help
 ? 1
 $ dial9-prof symbolize -q mixed.gz -o - | cmp - mixed
 #
@@ -58,7 +58,7 @@ $ echo hello >text; dial9-prof symbolize text -o same
 ! dial9-prof: text: not a dial9 trace: <*>
 ? 5
 $ head -c 9000 mixed >torn; dial9-prof symbolize -q torn -o part; dial9-prof info --verify part
-part: good: <N> frames, <N> of them events, in <N> bytes
+part: good: <N> frames, <N> events, in <N> bytes
 ! dial9-prof: torn: the end is cut off after byte <N>; everything before it is used
 $ dial9-prof symbolize mixed -o /dev/full
 ! dial9-prof: cannot write /dev/full: No space left on device
@@ -76,10 +76,10 @@ torn
 #
 # Servers are asked if there are any to be asked.
 $ DEBUGINFOD_URLS= dial9-prof symbolize --debuginfod mixed
-! dial9-prof: symbolize: --debuginfod: which servers? (--debuginfod=URLS, or $DEBUGINFOD_URLS); see dial9-prof symbolize --help
+! dial9-prof: symbolize: --debuginfod: no servers given; use --debuginfod=URLS or $DEBUGINFOD_URLS; see dial9-prof symbolize --help
 ? 1
 $ env -u HOME -u XDG_CACHE_HOME -u DEBUGINFOD_CACHE_PATH dial9-prof symbolize --debuginfod=http://127.0.0.1:1 mixed
-! dial9-prof: symbolize: --debuginfod: where to keep what is fetched? ($HOME, or $DEBUGINFOD_CACHE_PATH); see dial9-prof symbolize --help
+! dial9-prof: symbolize: --debuginfod: no cache directory; set $HOME or $DEBUGINFOD_CACHE_PATH; see dial9-prof symbolize --help
 ? 1
 $ dial9-prof symbolize --debuginfod-timeout=0 mixed
 ! dial9-prof: symbolize: bad value '0' for --debuginfod-timeout: <*>

@@ -205,25 +205,26 @@ Test(parts, info_lists_them_with_what_holds_for_each)
 {
 	struct run r = run_both(cmd_info, &slow, &fast, NULL, NULL);
 
-	run_expect_in(r.out,
-		      "parts           2 recordings in one file, on 2 clocks: times of different "
-		      "clocks do not compare\n"
-		      "lost            130 events\n");
-	run_expect_in(r.out,
-		      "\nPart 1, from byte 0:\n"
-		      "host            turtle\n"
-		      "boot            b1\n"
-		      "sampled by      cpu-clock at 100 Hz\n"
-		      "start           2023-11-14 22:13:20.000 +0000\n"
-		      "span            0.290000 s (5.000000 to 5.290000)\n"
-		      "events          37, of them 30 samples\n"
-		      "account         produced 1,000 = written 970 + lost 30\n"
-		      "lost            30 events that found no room (ring_full), between 5.000000 "
-		      "and 5.000000\n");
+	run_expect_in(
+		r.out,
+		"recordings      2 in one file, on 2 clocks: times of different clocks are not comparable\n"
+		"lost            130 events\n");
+	run_expect_in(
+		r.out,
+		"\nRecording 1, from byte 0:\n"
+		"host            turtle\n"
+		"boot            b1\n"
+		"sampled by      cpu-clock at 100 Hz\n"
+		"start           2023-11-14 22:13:20.000 +0000\n"
+		"span            0.290000 s (5.000000 to 5.290000)\n"
+		"events          37, including 30 samples\n"
+		"accounting      produced 1,000 = written 970 + lost 30\n"
+		"lost            30 events dropped: ring buffer full (ring_full), between 5.000000 "
+		"and 5.000000\n");
 	run_expect_in(r.out, "host            hare\n"
 			     "boot            b2\n"
 			     "sampled by      cpu-clock at 1000 Hz\n");
-	run_expect_in(r.out, "account         produced 1,000 = written 900 + lost 100\n");
+	run_expect_in(r.out, "accounting      produced 1,000 = written 900 + lost 100\n");
 	run_free(&r);
 	r = run_both(cmd_info, &slow, &fast, "--json", NULL);
 	run_expect_in(

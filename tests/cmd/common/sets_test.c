@@ -33,7 +33,7 @@ static void expect_first(const char *dir)
 	}
 	r = run_cmd(cmd_info, make_fd("", 0), "info", dir, NULL);
 	run_expect_in(r.out,
-		      "\nfiles           files 0 to 2 are not there: it begins with number 3\n");
+		      "\nfiles           files 0 to 2 are missing: it begins with number 3\n");
 	run_expect_in(r.out, "\nlost            nothing\n");
 	cr_expect_str_eq(r.err, "");
 	run_free(&r);
@@ -58,10 +58,10 @@ Test(sets, a_file_of_a_set_that_is_missing_is_a_loss_in_the_one_recording)
 	r = run_cmd(cmd_info, make_fd("", 0), "info", dir, NULL);
 	cr_expect_eq(r.code, 0);
 	cr_expect(strstr(r.err, "dial9-prof: file 2 is missing before "), "%s", r.err);
-	run_expect_in(r.out,
-		      "lost            1 stretch whose file is missing or bad: nobody knows of how "
-		      "many events (hole), between 2.000000 and 4.000000\n"
-		      "written here    6 of these 8: ");
+	run_expect_in(
+		r.out,
+		"lost            1 time range whose file is missing or damaged: unknown number of events (hole), between 2.000000 and 4.000000\n"
+		"written here    6 of these 8: ");
 	cr_expect_null(strstr(r.out, "\nPart "), "%s", r.out);
 	run_free(&r);
 	r = run_cmd(cmd_info, make_fd("", 0), "info", "--verify", dir, NULL);
@@ -295,7 +295,7 @@ Test(sets, nothing_is_missing_of_a_file_whose_recorder_had_gone_on_to_the_next)
 		r = run_cmd(cmd_info, make_fd("", 0), "info", dir, NULL);
 		cr_expect_eq(r.code, 0);
 		run_expect_in(r.out, closed ? "\nlost            nothing\n" :
-					      "\nlost            1 stretch ");
+					      "\nlost            1 time range ");
 		cr_expect_eq(!*r.err, !!closed, "%s", r.err);
 		run_free(&r);
 		remove_all(dir);

@@ -80,16 +80,16 @@ static int input(void)
 
 /* clang-format off */
 #define COLUMNS \
-	"#    Running ms     Waiting ms     Blocked ms     Unknown ms      Absent ms  thread\n"
+	"#    Running ms    Runnable ms     Blocked ms     Unknown ms      Absent ms  thread\n"
 
 #define BLOCKED \
 	"blocked 6.000 ms (S), woken by holder? 12 on CPU 1\n" \
 	"                lock (app)\n" \
 	"                main (app)\n" \
-	"              meanwhile holder 12:\n" \
-	"                ran 2.000 ms in 2 pieces\n" \
-	"                waited 4.000 ms for CPU 1, preempted\n" \
-	"                  behind hog 20 4.000 ms\n"
+	"              during that time holder 12:\n" \
+	"                ran 2.000 ms in 2 intervals\n" \
+	"                runnable 4.000 ms on CPU 1, preempted in the kernel\n" \
+	"                  ran instead: hog 20 4.000 ms\n"
 
 static const char whole[] =
 	"# standard input: what victim 11 did over 0.016 s\n"
@@ -105,8 +105,8 @@ static const char whole[] =
 	"\n"
 	"+   4.000 ms  " BLOCKED
 	"\n"
-	"+  10.000 ms  waited 3.000 ms for CPU 1\n"
-	"                behind holder 12 3.000 ms\n"
+	"+  10.000 ms  runnable 3.000 ms on CPU 1\n"
+	"                ran instead: holder 12 3.000 ms\n"
 	"\n"
 	"+  13.000 ms  ran 3.000 ms on CPU 1\n";
 
@@ -119,8 +119,8 @@ static const char worst[] =
 	"\n"
 	"+       0 ns  " BLOCKED
 	"\n"
-	"+   6.000 ms  waited 3.000 ms for CPU 1\n"
-	"                behind holder 12 3.000 ms\n";
+	"+   6.000 ms  runnable 3.000 ms on CPU 1\n"
+	"                ran instead: holder 12 3.000 ms\n";
 /* clang-format on */
 
 Test(explain, a_window_of_a_process_in_words)
@@ -155,13 +155,13 @@ Test(explain, tables_fit_their_terminal)
 
 	expect_tables(
 		one,
-		"#   Running    Waiting    Blocked    Unknown     Absent  thread\n"
+		"#   Running   Runnable    Blocked    Unknown     Absent  thread\n"
 		"   9.000 ms   4.000 ms   3.000 ms       0 ns       0 ns  holder 12\n",
 		"       9.000000       4.000000       3.000000       0.000000       0.000000  "
 		"holder 12\n");
 	expect_tables(
 		pairs,
-		"#   Running    Waiting    Blocked    Unknown     Absent  pair\n"
+		"#   Running   Runnable    Blocked    Unknown     Absent  pair\n"
 		"   2.000 ms   3.000 ms   6.000 ms       0 ns       0 ns  1. fsync by victim 11\n",
 		"       2.000000       3.000000       6.000000       0.000000       0.000000  "
 		"1. fsync by victim 11\n");
@@ -172,7 +172,7 @@ Test(explain, one_more_thread_is_one)
 	struct run r = run_cmd(cmd_explain, input(), "explain", "11", "-", "--time", "20,",
 			       "--limit", "1", NULL);
 
-	run_expect_in(r.out, "# 1 more thread, which ran less: --limit 0 shows all\n");
+	run_expect_in(r.out, "# 1 more thread with less runtime: --limit 0 shows all\n");
 	run_free(&r);
 }
 
@@ -248,7 +248,7 @@ Test(explain, the_thread_is_chosen_once)
 		   "  much 12\n"
 		   "\n"
 		   "+       0 ns  blocked 3.000 ms (D), woken by little? 13 on CPU 0\n"
-		   "              meanwhile little 13:\n"
+		   "              during that time little 13:\n"
 		   "                ran 3.000 ms on CPU 0\n",
 		   "");
 }
@@ -266,8 +266,9 @@ Test(explain, who_made_way_and_for_whom)
 	make_switch(&m, t + 3 * ms, 0, "hog", 20, 1, "victim", 11);
 	make_switch(&m, t + 4 * ms, 0, "victim", 11, 1, "swapper/0", 0);
 	r = run_cmd(cmd_explain, make_done(&m), "explain", "-t", "11", "-", "--time", "20,", NULL);
-	run_expect_in(r.out, "\n+   1.000 ms  waited 2.000 ms for CPU 0, made way\n"
-			     "                behind hog 20 2.000 ms\n");
+	run_expect_in(r.out,
+		      "\n+   1.000 ms  runnable 2.000 ms on CPU 0, time slice over or yielded\n"
+		      "                ran instead: hog 20 2.000 ms\n");
 	run_free(&r);
 }
 
@@ -291,10 +292,10 @@ Test(explain, what_was_lost_is_unknown_and_said)
 		   "+       0 ns  blocked 1.000 ms (S), woken by holder? 12 on CPU 1\n"
 		   "                lock (app)\n"
 		   "                main (app)\n"
-		   "              meanwhile holder 12:\n"
-		   "                unknown for 1.000 ms: events are missing\n"
+		   "              during that time holder 12:\n"
+		   "                unknown for 1.000 ms: missing events\n"
 		   "\n"
-		   "+   1.000 ms  unknown for 3.000 ms: events are missing\n"
+		   "+   1.000 ms  unknown for 3.000 ms: missing events\n"
 		   "\n"
 		   "+   4.000 ms  ran 3.000 ms on CPU 1\n",
 		   "");
@@ -317,18 +318,18 @@ Test(explain, who_is_not_there_is_said)
 		   "20.016000, --time 1s,2s is outside\n");
 	run_expect(run_cmd(cmd_explain, input(), "explain", "-t", "99", "-", "--time", "20,", NULL),
 		   CMD_USAGE, "",
-		   "dial9-prof: no thread 99 in standard input, or not in that time\n");
+		   "dial9-prof: no thread 99 in standard input, or not in this time range\n");
 }
 
 Test(explain, nonsense_is_refused)
 {
-	run_expect(run_cmd(cmd_explain, input(), "explain", NULL), CMD_USAGE, "",
-		   "dial9-prof: explain: of which thread or process? (dial9-prof explain "
-		   "TID|PID)\n");
+	run_expect(
+		run_cmd(cmd_explain, input(), "explain", NULL), CMD_USAGE, "",
+		"dial9-prof: explain: no thread or process given; use dial9-prof explain TID|PID\n");
 	run_expect(run_cmd(cmd_explain, input(), "explain", "app", "-", NULL), CMD_USAGE, "",
-		   "dial9-prof: explain: app is no number of a thread or process\n");
+		   "dial9-prof: explain: unexpected argument 'app': expected a TID or PID\n");
 	run_expect(run_cmd(cmd_explain, input(), "explain", "-t1", "-p1", "-", NULL), CMD_USAGE, "",
-		   "dial9-prof: explain: -t and -p: one thread or one process at a time\n");
+		   "dial9-prof: explain: give only one thread or process with -t or -p\n");
 	run_expect(
 		run_cmd(cmd_explain, input(), "explain", "1", "--depth", "9", NULL), CMD_USAGE, "",
 		"dial9-prof: explain: bad value '9' for --depth: expected a number from 0 to 8\n");
@@ -388,8 +389,8 @@ Test(explain, small_pieces_are_told_together)
 		"#\n" COLUMNS "      15.000000       0.000000       5.000000       0.000000"
 		"       1.000000  victim 11\n"
 		"\n"
-		"+       0 ns  ran 5.000 ms in 50 pieces\n"
-		"              blocked 5.000 ms in 50 pieces, the longest 100.000 us (D), woken by "
+		"+       0 ns  ran 5.000 ms in 50 intervals\n"
+		"              blocked 5.000 ms in 50 intervals, the longest 100.000 us (D), woken by "
 		"swapper? on CPU 0\n"
 		"\n"
 		"+  10.000 ms  ran 10.000 ms on CPU 0\n",
@@ -399,12 +400,12 @@ Test(explain, small_pieces_are_told_together)
 /* ---- the slowest of pairs ---------------------------------------------------------------------- */
 
 /* clang-format off */
-#define TIMES "#    Running ms     Waiting ms     Blocked ms     Unknown ms      Absent ms  pair\n"
+#define TIMES "#    Running ms    Runnable ms     Blocked ms     Unknown ms      Absent ms  pair\n"
 
 #define HEAD(n) \
 	"# standard input: the slowest " n " of fsync over 0.016 s\n" \
 	"# lost: nothing\n"
-#define CAUSES "#    Share   Together ms  Pairs  where their time went\n"
+#define CAUSES "#    Share      Total ms  Pairs  cause\n"
 
 #define BY_VICTIM \
 	". fsync by victim 11, from 20.003000000 to 20.014000000:      11.000000 ms\n" \
@@ -415,21 +416,21 @@ Test(explain, small_pieces_are_told_together)
 	"\n" \
 	"+   1.000 ms  " BLOCKED \
 	"\n" \
-	"+   7.000 ms  waited 3.000 ms for CPU 1\n" \
-	"                behind holder 12 3.000 ms\n" \
+	"+   7.000 ms  runnable 3.000 ms on CPU 1\n" \
+	"                ran instead: holder 12 3.000 ms\n" \
 	"\n" \
 	"+  10.000 ms  ran 1.000 ms on CPU 1\n"
 
 static const char slowest[] =
 	HEAD("2 of 3 pairs")
 	"# all: 16.400 ms, median 4.882 ms, p99 11.000 ms\n"
-	"# 1 start without an end\n"
-	"# 1 end without a start\n"
+	"# 1 unmatched start\n"
+	"# 1 unmatched end\n"
 	"#\n"
 	CAUSES
 	"    37.74%       6.000000      1  blocked in lock\n"
-	"    25.16%       4.000000      1  waited for a CPU behind hog 20\n"
-	"    18.87%       3.000000      1  waited for a CPU behind holder 12\n"
+	"    25.16%       4.000000      1  runnable, ran instead: hog 20\n"
+	"    18.87%       3.000000      1  runnable, ran instead: holder 12\n"
 	"    18.24%       2.900000      2  ran\n"
 	"#\n"
 	TIMES
@@ -442,8 +443,8 @@ static const char slowest[] =
 	"\n"
 	"+       0 ns  ran 400.000 us on CPU 1\n"
 	"\n"
-	"+ 400.000 us  waited 4.000 ms for CPU 1, preempted\n"
-	"                behind hog 20 4.000 ms\n"
+	"+ 400.000 us  runnable 4.000 ms on CPU 1, preempted in the kernel\n"
+	"                ran instead: hog 20 4.000 ms\n"
 	"\n"
 	"+   4.400 ms  ran 500.000 us on CPU 1\n";
 
@@ -604,8 +605,8 @@ Test(explain, a_pair_that_another_thread_ended)
 			 "+       0 ns  blocked 1.500 ms (S), woken by holder? 12 on CPU 1\n"
 			 "                lock (app)\n"
 			 "                main (app)\n"
-			 "              meanwhile holder 12:\n"
-			 "                waited 1.500 ms for CPU 1, preempted\n");
+			 "              during that time holder 12:\n"
+			 "                runnable 1.500 ms on CPU 1, preempted in the kernel\n");
 	run_free(&r);
 }
 
@@ -613,17 +614,14 @@ Test(explain, pairs_that_are_not_there)
 {
 	run_expect(run_cmd(cmd_explain, input(), "explain", "--span", "read", "-", NULL), CMD_USAGE,
 		   "",
-		   "dial9-prof: explain: no event of read in standard input: was it recorded? "
-		   "(record -e)\n");
+		   "dial9-prof: explain: no event of read in standard input; record it with -e\n");
 	run_expect(run_cmd(cmd_explain, input(), "explain", "--span", "fsync", "99", "-", NULL),
 		   CMD_USAGE, "",
-		   "dial9-prof: explain: no pair of fsync in standard input in what "
-		   "was selected\n");
-	run_expect(
-		run_cmd(cmd_explain, input(), "explain", "--span", "fsync", "--time", "20.0145,",
-			"-", NULL),
-		CMD_USAGE, "# 1 start without an end\n",
-		"dial9-prof: explain: no pair of fsync in standard input in what was selected\n");
+		   "dial9-prof: explain: no pair of fsync in standard input in the selection\n");
+	run_expect(run_cmd(cmd_explain, input(), "explain", "--span", "fsync", "--time", "20.0145,",
+			   "-", NULL),
+		   CMD_USAGE, "# 1 unmatched start\n",
+		   "dial9-prof: explain: no pair of fsync in standard input in the selection\n");
 }
 
 /* An application's own trace behind it, of one boot: it says when, the switches before it say why. */
@@ -699,7 +697,7 @@ Test(explain, behind_whom_it_waited_is_unknown_where_latency_says_so)
 	r = run_cmd(cmd_explain, make_file(&m), "explain", "11", "--time", "20,21", "-", NULL);
 	run_expect_in(
 		r.out,
-		"  behind hog 20 2.000 ms\n"
+		"  ran instead: hog 20 2.000 ms\n"
 		"                ran instead: unknown task (record with -a or --neighbours) 2.000 ms\n");
 	run_free(&r);
 	make_fini(&m);
@@ -711,20 +709,20 @@ static const char polled[] =
 	"# lost: nothing\n"
 	"# all: 10.000 ms, median 10.000 ms, p99 10.000 ms\n"
 	"#\n"
-	"# the trace has no switches: of what threads did meanwhile it has stacks at best\n"
+	"# no context switches in the trace: only stacks show what threads did\n"
 	"#        Took ms  pair\n"
 	"      10.000000  1. PollStartEvent by worker 11\n"
 	"\n"
 	"# 1. PollStartEvent by worker 11, from 20.000000000 to 20.010000000:      10.000000 ms\n"
 	"\n"
-	"+   1.000 ms  was sampled; seen again 1.000 ms later\n"
+	"+   1.000 ms  was sampled; next seen 1.000 ms later\n"
 	"                work (app)\n"
 	"\n"
-	"+   2.000 ms  left its CPU; seen again 7.800 ms later\n"
+	"+   2.000 ms  left its CPU; next seen 7.800 ms later\n"
 	"                lock (app)\n"
 	"                work (app)\n"
 	"\n"
-	"# 1 stack left out, behind which it was seen again at once\n";
+	"# 1 stack skipped: the next one followed at once\n";
 /* clang-format on */
 
 static int input_of_poll(void)
@@ -769,15 +767,20 @@ Test(explain, nonsense_about_pairs_is_refused)
 	static const struct {
 		const char *words[2], *err;
 	} bad[] = {
-		{ { "--slowest=3" }, "--slowest: of what? (--span fsync, or --span ENTER,EXIT)" },
-		{ { "--span=a,b", "--worst" }, "--worst and --span: one or the other" },
-		{ { "--span=a," }, "--span: want ENTER,EXIT or ENTER,EXIT,FIELD" },
-		{ { "--span=a,b,c,d" }, "--span: want ENTER,EXIT or ENTER,EXIT,FIELD" },
-		{ { "--span=a:b,a:b" }, "--span a:b: one event cannot be both ends" },
-		{ { "--span=a:b" }, "--span a:b: which event ends it? (--span ENTER,EXIT)" },
+		{ { "--slowest=3" },
+		  "--slowest needs --span, such as --span fsync or --span ENTER,EXIT" },
+		{ { "--span=a,b", "--worst" }, "--worst and --span exclude each other" },
+		{ { "--span=a," },
+		  "bad value for --span: expected ENTER,EXIT or ENTER,EXIT,FIELD" },
+		{ { "--span=a,b,c,d" },
+		  "bad value for --span: expected ENTER,EXIT or ENTER,EXIT,FIELD" },
+		{ { "--span=a:b,a:b" },
+		  "bad value 'a:b' for --span: start and end must be different events" },
+		{ { "--span=a:b" },
+		  "bad value 'a:b' for --span: no end event given; use --span ENTER,EXIT" },
 		{ { "--span=a,b,c", "--span=a,b,d" },
-		  "--span: one field for all pairs, not both c and d" },
-		{ { "--comm=a" }, "--comm, --cgroup and -C choose among the pairs of --span" },
+		  "--span: use the same field for all pairs, not c and d" },
+		{ { "--comm=a" }, "--comm, --cgroup and -C need --span" },
 	};
 	char err[256];
 

@@ -132,10 +132,10 @@ static int input(void)
 	"# lost: nothing\n" \
 	"# all: 28.100 ms, median 2.998 ms, p99 12.000 ms; the slow ones: 28.000 ms\n"
 
-#define TIMES "#    Running ms     Waiting ms     Blocked ms     Unknown ms      Absent ms  poll\n"
+#define TIMES "#    Running ms    Runnable ms     Blocked ms     Unknown ms      Absent ms  poll\n"
 
 #define PLACES \
-	"#    Share   Together ms  Polls  where the task was spawned\n" \
+	"#    Share      Total ms  Polls  where the task was spawned\n" \
 	"    57.14%      16.000000      4  src/net.rs:9\n" \
 	"    42.86%      12.000000      1  src/main.rs:7\n" \
 	"#\n"
@@ -147,16 +147,15 @@ static int input(void)
 static const char whole[] =
 	"# standard input: 5 of 6 polls took 1.000 ms or longer, over 0.016 s\n"
 	HEAD
-	"# 1 slow poll untold: which thread was the worker is not in the file\n"
-	"# 1 slow poll untold: the thread of that number was on no CPU then, so it is another one\n"
-	"#   (is the service in a pid namespace of its own?)\n"
-	"# 1 slow poll untold: no recording of that host and boot has the thread then\n"
+	"# 1 slow poll not explained: the thread of the worker is not in the trace\n"
+	"# 1 slow poll not explained: the thread with this TID did not run then\n#   (is the service in its own PID namespace?)\n"
+	"# 1 slow poll not explained: no recording of this host and boot has the thread\n"
 	"#\n"
 	"# 50% of the slow polls: mostly blocked in fsync under app::write_log\n"
 	"#\n"
-	"#    Share   Together ms   In  Mostly  where the time of slow polls went\n"
+	"#    Share      Total ms   In  Mostly  cause of slow polls\n"
 	"    52.63%      10.000000    1       1  blocked in fsync under app::write_log\n"
-	"    26.32%       5.000000    1       1  waited for a CPU behind hog 20\n"
+	"    26.32%       5.000000    1       1  runnable, ran instead: hog 20\n"
 	"# 1 more row with less time: --limit 0 shows all\n"
 	"#\n"
 	PLACES
@@ -178,21 +177,20 @@ static const char whole[] =
 	"\n"
 	"+       0 ns  ran 1.000 ms on CPU 1\n"
 	"\n"
-	"+   1.000 ms  waited 5.000 ms for CPU 1, preempted\n"
-	"                behind hog 20 5.000 ms\n"
+	"+   1.000 ms  runnable 5.000 ms on CPU 1, preempted in the kernel\n"
+	"                ran instead: hog 20 5.000 ms\n"
 	"\n"
 	"+   6.000 ms  ran 1.000 ms on CPU 1\n"
 	"\n"
-	"# 3 more rows which took less time: --limit 0 shows all\n";
+	"# 3 more rows with less time: --limit 0 shows all\n";
 
 static const char alone[] =
 	"# standard input: 1 of 6 polls took 10.000 ms or longer, over 0.013 s\n"
 	"# lost: nothing\n"
 	"# all: 28.100 ms, median 2.998 ms, p99 12.000 ms; the slow ones: 12.000 ms\n"
-	"# only the application's side is in this file: of what threads did meanwhile it has stacks at best\n"
-	"#   (record it with dial9-prof -p PID, and give both files)\n"
+	"# only the trace of the application: thread states are unknown\n#   (record with dial9-prof -p PID, and give both files)\n"
 	"#\n"
-	"#    Share   Together ms  Polls  where the task was spawned\n"
+	"#    Share      Total ms  Polls  where the task was spawned\n"
 	"   100.00%      12.000000      1  src/main.rs:7\n"
 	"#\n"
 	"#        Took ms  poll\n"
@@ -201,10 +199,10 @@ static const char alone[] =
 	"# 1. task 17 by worker 0, [unknown] 11, spawned at src/main.rs:7, in write_log,"
 	" from 20.001000000 to 20.013000000:      12.000000 ms\n"
 	"\n"
-	"+   2.000 ms  was sampled; seen again 1.000 ms later\n"
+	"+   2.000 ms  was sampled; next seen 1.000 ms later\n"
 	"                [unknown] ([unknown])\n"
 	"\n"
-	"+   3.000 ms  left its CPU; the end came 9.000 ms later\n"
+	"+   3.000 ms  left its CPU; ended 9.000 ms later\n"
 	"                [unknown] ([unknown])\n";
 
 static const char json[] =
@@ -294,15 +292,14 @@ Test(polls, spans_in_place_of_polls)
 {
 	struct run r = run_cmd(cmd_polls, input(), "polls", "-", "--span", "log", NULL);
 
-	run_expect_in(r.out, "# standard input: 1 of 1 stretch of log took 1.000 ms or longer,");
-	run_expect_in(
-		r.out,
-		"# 100% of the slow stretches: mostly blocked in fsync under app::write_log\n");
+	run_expect_in(r.out, "# standard input: 1 of 1 span of log took 1.000 ms or longer,");
+	run_expect_in(r.out,
+		      "# 100% of the slow spans: mostly blocked in fsync under app::write_log\n");
 	run_expect_in(r.out,
 		      "       1.000000       0.000000      10.000000       0.000000       0.000000"
 		      "  1. app::log by worker 0, app 11, in write_log\n");
-	run_expect_in(r.out, "# of a span each stretch counts, from an enter to its exit: one that "
-			     "waits is entered again\n");
+	run_expect_in(r.out,
+		      "# spans: each time range from an enter to its exit counts on its own\n");
 	cr_expect_null(strstr(r.out, " kinds: "));
 	run_free(&r);
 }
@@ -327,10 +324,9 @@ Test(polls, spans_of_two_functions_are_told_apart)
 {
 	struct run r = run_cmd(cmd_polls, two_spans(), "polls", "-", "--span", "log", NULL);
 
-	run_expect_in(r.out, "# standard input: 2 of 2 stretches of log took 1.000 ms or longer,");
+	run_expect_in(r.out, "# standard input: 2 of 2 spans of log took 1.000 ms or longer,");
 	run_expect_in(r.out, "# 2 kinds: 1 of app::log, 1 of app::net::log\n");
-	run_expect_in(r.out,
-		      "# 1 pair inside another, in the same thread: the time of both counts\n");
+	run_expect_in(r.out, "# 1 pair inside another of the same thread: both times count\n");
 	run_expect_in(r.out, "      11.000000  1. app::log by worker 0,");
 	run_expect_in(r.out, "       2.000000  2. app::net::log by worker 0,");
 	run_free(&r);
@@ -354,8 +350,8 @@ static void expect_path(const char *path, const char *want)
 
 Test(polls, a_path_or_its_tail_chooses_a_function)
 {
-	expect_path("net::log", "# standard input: 1 of 1 stretch of net::log took 1.000 ms");
-	expect_path("app::net::log", "# standard input: 1 of 1 stretch of app::net::log took");
+	expect_path("net::log", "# standard input: 1 of 1 span of net::log took 1.000 ms");
+	expect_path("app::net::log", "# standard input: 1 of 1 span of app::net::log took");
 	expect_path("app::log", "  1. app::log by worker 0,");
 }
 
@@ -384,17 +380,16 @@ Test(polls, what_has_none_is_refused)
 	run_expect(run_cmd(cmd_polls, input(), "polls", "-", "-C0", NULL), CMD_USAGE, "",
 		   "dial9-prof: polls: -C: polls do not say on which CPU they began\n");
 	run_expect(run_cmd(cmd_polls, input(), "polls", "-", "-C0", "--span=log", NULL), CMD_USAGE,
-		   "",
-		   "dial9-prof: polls: no pair of log in standard input in what was selected\n");
+		   "", "dial9-prof: polls: no pair of log in standard input in the selection\n");
 
-	run_expect(run_cmd(cmd_polls, input_of(KERNEL, service), "polls", "-", NULL), CMD_USAGE, "",
-		   "dial9-prof: polls: no poll in standard input: the service writes them, into a "
-		   "trace of its own\n");
+	run_expect(
+		run_cmd(cmd_polls, input_of(KERNEL, service), "polls", "-", NULL), CMD_USAGE, "",
+		"dial9-prof: polls: no poll in standard input; also give the trace that the service wrote\n");
 	run_expect(run_cmd(cmd_polls, input(), "polls", "-", "-t77", NULL), CMD_USAGE, "",
-		   "dial9-prof: polls: no poll in standard input in what was selected\n");
-	run_expect(run_cmd(cmd_polls, input(), "polls", "-", "--span=a,", NULL), CMD_USAGE, "",
-		   "dial9-prof: polls: --span: want ENTER,EXIT or ENTER,EXIT,FIELD\n");
+		   "dial9-prof: polls: no poll in standard input matches the selection\n");
+	run_expect(
+		run_cmd(cmd_polls, input(), "polls", "-", "--span=a,", NULL), CMD_USAGE, "",
+		"dial9-prof: polls: bad value for --span: expected ENTER,EXIT or ENTER,EXIT,FIELD\n");
 	run_expect(run_cmd(cmd_polls, input(), "polls", "-", "--span=read", NULL), CMD_USAGE, "",
-		   "dial9-prof: polls: no event of read in standard input: was it recorded? "
-		   "(record -e)\n");
+		   "dial9-prof: polls: no event of read in standard input; record it with -e\n");
 }

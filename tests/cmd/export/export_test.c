@@ -14,7 +14,7 @@ Test(export, folded_counts_samples)
 	run_expect(EXPORT("folded", "--kind=cpu", "-i", "-"), CMD_OK, folded, "");
 }
 
-/* Blocked from 12.001234567 s to 13 s; from then on it waits for a CPU, to the end at 14 s. */
+/* Blocked from 12.001234567 s to 13 s; from then on it run-queue latency, to the end at 14 s. */
 Test(export, folded_counts_microseconds_of_times)
 {
 	run_expect(EXPORT("folded", "-", "--kind=offcpu"), CMD_OK,
@@ -49,9 +49,9 @@ Test(export, an_empty_output_is_explained)
 	run_expect(
 		EXPORT("jsonl", "-", "--comm=nobody"), CMD_USAGE, "",
 		"dial9-prof: no events in standard input: none match -p, -t, --comm, --cgroup, -C and --time\n");
-	run_expect(run_cmd(cmd_export, empty(), "export", "folded", "-", NULL), CMD_OK, "",
-		   "dial9-prof: export: nothing to export in standard input; dial9-prof info lists "
-		   "what there is\n");
+	run_expect(
+		run_cmd(cmd_export, empty(), "export", "folded", "-", NULL), CMD_OK, "",
+		"dial9-prof: export: nothing to export in standard input; dial9-prof info lists the events\n");
 }
 
 /* Of a command's output the part before the last blank of each line that begins so. */

@@ -14,12 +14,10 @@ static const char text[] = "trace           standard input\n"
 		  "flavour         mint\n"
 		  "start           2023-11-14 22:13:20.000 +0000\n"
 		  "span            4.000000 s (10.000000 to 14.000000)\n"
-		  "events          33 in 2.6 kB (80.2 B/event), 1 segment\n"
-		  "stacks          8 samples, 1 of switches out\n"
-		  "account         produced 13 = written 10 + lost 3\n"
-		  "lost            3 events that found no room (ring_full), between 13.000005 and 13.000007\n"
-		  "written here    2 of these 10: the account is of the whole recording, and the others are in no file that was read\n"
-		  "overhead        BPF 0.50% + recorder 1.50% of one CPU over 2.0 s (0.20% at real-time priority), then 0.25 s of CPU time after the end; 1000 ns a BPF run; memory 5.0 MB, fullest ring 65.5 kB\n"
+		  "events          33 in 2.6 kB (80.2 B/event), 1 segment\nstacks          8 samples, 1 off-CPU stacks\n"
+		  "accounting      produced 13 = written 10 + lost 3\n"
+		  "lost            3 events dropped: ring buffer full (ring_full), between 13.000005 and 13.000007\nwritten here    2 of these 10: the event accounting covers the whole recording; the other events are in files that were not read\n"
+		  "overhead        BPF 0.50% + recorder 1.50% of one CPU over 2.0 s (0.20% at real-time priority), then 0.25 s of CPU time after the end; 1000 ns per BPF run; memory 5.0 MB, fullest ring buffer 65.5 kB\n"
 		  "\n"
 		  "     Bytes  B/event         Count  Event\n"
 		  "     425 B     47.2             9  CpuSampleEvent\n"
@@ -35,7 +33,7 @@ static const char text[] = "trace           standard input\n"
 		  "      15 B     15.0             1  sched:sched_waking\n"
 		  "    1.4 kB        -             -  (headers, schemas, pools, resets)\n"
 		  "\n"
-		  "Addresses without a name, by module:\n"
+		  "Unresolved addresses by module:\n"
 		  "  1 of 1  /lib/libc.so.6: unknown: not recorded\n";
 
 static const char json[] = "{\"version\":2,\"file\":\"standard input\",\"level\":\"0.3\",\"level_features\":[],\"truncated\":false,\"newer\":false,\"segments\":1,\"events\":33,\"bytes\":2645,\"overhead_bytes\":1435,\"samples\":8,\"switch_stacks\":1,\"metadata\":{\"host\":\"box\",\"kernel\":\"Linux 6.18.0\",\"command_line\":\"dial9-prof -p 10\",\"sample_event\":\"cpu-clock\",\"sample_hz\":\"99\",\"sample_period_ns\":\"10101010\",\"flavour\":\"mint\"},\"first_ns\":10000000000,\"last_ns\":14000000000,\"start_realtime_ns\":1700000000000000000,\"lost\":[{\"kind\":\"ring_full\",\"count\":3,\"first_ns\":13000005000,\"last_ns\":13000007000}],\"accounting\":{\"verdict\":\"balanced\",\"lost_events\":3,\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0,\"doubtful_stacks\":0,\"lost_samples_estimate\":0,\"pauses\":0,\"stacks_skipped\":0},\"stats\":{\"in_flight\":0,\"written_here\":2,\"balanced\":true,\"elapsed_ns\":2000000000,\"produced\":13,\"written\":10,\"lost\":3,\"samples\":20,\"bpf_ns\":10000000,\"bpf_runs\":10000,\"cpu_ns\":30000000,\"rss_bytes\":5000000,\"ring_fill_max_bytes\":65536,\"bytes_written\":123456,\"realtime_ns\":4000000,\"end_cpu_ns\":250000000},\"types\":[{\"name\":\"CpuSampleEvent\",\"events\":9,\"bytes\":425},{\"name\":\"SegmentMetadataEvent\",\"events\":1,\"bytes\":186},{\"name\":\"SymbolTableEntry\",\"events\":6,\"bytes\":182},{\"name\":\"TracepointSymbol\",\"events\":7,\"bytes\":142},{\"name\":\"ModuleEvent\",\"events\":3,\"bytes\":95},{\"name\":\"TaskEvent\",\"events\":2,\"bytes\":60},{\"name\":\"RecorderStats\",\"events\":1,\"bytes\":44},{\"name\":\"LostEvents\",\"events\":1,\"bytes\":25},{\"name\":\"sched:sched_switch\",\"events\":1,\"bytes\":21},{\"name\":\"ClockSyncEvent\",\"events\":1,\"bytes\":15},{\"name\":\"sched:sched_waking\",\"events\":1,\"bytes\":15}],\"modules\":[{\"path\":\"/lib/libc.so.6\",\"build_id\":\"2f6c69622f6c6962632e736f2e36\",\"addresses\":1,\"unnamed\":1,\"status\":null,\"detail\":null},{\"path\":\"/opt/app/bin/app\",\"build_id\":\"2f6f70742f6170702f62696e2f617070\",\"addresses\":3,\"unnamed\":0,\"status\":null,\"detail\":null},{\"path\":\"[kernel.kallsyms]\",\"build_id\":\"5b6b65726e656c2e6b616c6c73796d735d\",\"addresses\":1,\"unnamed\":0,\"status\":null,\"detail\":null}],\"workers\":{\"crashed\":0,\"hung\":0}}\n";
@@ -62,8 +60,9 @@ Test(info, colours_mark_what_was_lost)
 {
 	struct run r = run_app("--color", NULL);
 
-	run_expect_in(r.out, "\n\033[1;33mlost            3 events that found no room (ring_full), "
-			     "between 13.000005 and 13.000007\033[0m\n");
+	run_expect_in(r.out,
+		      "\n\033[1;33mlost            3 events dropped: ring buffer full (ring_full), "
+		      "between 13.000005 and 13.000007\033[0m\n");
 	cr_expect(strchr(r.out, '\033') && !strchr(strstr(r.out, "\033[0m") + 4, '\033'));
 	run_free(&r);
 }
@@ -110,7 +109,7 @@ Test(info, a_torn_tail_is_told)
 	data = dial9_enc_data(m.enc, &sz);
 	r = run_cmd(cmd_info, make_fd(data, sz - 1), "info", "-", NULL);
 	cr_assert_eq(r.code, 0);
-	cr_assert(strstr(r.out, "the end is cut off"));
+	cr_assert(strstr(r.out, "the end is truncated"));
 	run_free(&r);
 	make_fini(&m);
 }
@@ -123,8 +122,9 @@ Test(info, figures_before_the_end_are_an_open_account)
 	make_init(&m, NULL);
 	make_figures(&m, 1, 1314, 0, 1, false);
 	r = run_cmd(cmd_info, make_file(&m), "info", "-", NULL);
-	run_expect_in(r.out, "account         open: the file ends before its last RecorderStats; "
-			     "so far produced 1,314, written 0, lost 1, under way 1,313\n");
+	run_expect_in(
+		r.out,
+		"accounting      incomplete: the file ends before its last RecorderStats; so far produced 1,314, written 0, lost 1, in transit 1,313\n");
 	cr_expect_null(strstr(r.out, "DOES NOT ADD UP"));
 	run_free(&r);
 	r = run_cmd(cmd_info, make_file(&m), "info", "--json", "-", NULL);
@@ -160,12 +160,13 @@ Test(info, a_last_file_without_figures_does_not_get_those_of_the_one_before_it)
 		run_make_segment(&m[0], 1000, 3, (const uint64_t[]){ 5, 3, 1, 2 });
 		run_make_segment(&m[1], 2000, events, NULL);
 		r = run_segments(NULL, m, 2);
-		run_expect_in(r.out, "account         open: the file ends before its last "
-				     "RecorderStats; so far produced 5, written 3, lost 1, under "
-				     "way 1\n");
+		run_expect_in(
+			r.out,
+			"accounting      incomplete: the file ends before its last RecorderStats; so far produced 5, written 3, lost 1, in transit 1\n");
 		if (events)
-			run_expect_in(r.out, "written here    4, those after the last "
-					     "RecorderStats too\n");
+			run_expect_in(
+				r.out,
+				"written here    4, including those after the last RecorderStats\n");
 		run_free(&r);
 	}
 }
@@ -179,16 +180,12 @@ Test(info, figures_of_one_file_of_several_are_told_apart)
 	r = run_segments(NULL, m, 1);
 	run_expect_in(
 		r.out,
-		"account         whole, one file of several; from the start of the recording "
-		"to its end produced 11,857, written 11,353, lost 0, under way 504\n"
-		"lost            nothing\n"
-		"written here    2 of these 11,353: the account is of the whole recording, and "
-		"the others are in no file that was read\n");
+		"accounting      complete, one of several files; from the start of the recording to its end produced 11,857, written 11,353, lost 0, in transit 504\nlost            nothing\nwritten here    2 of these 11,353: the event accounting covers the whole recording; the other events are in files that were not read\n");
 	run_free(&r);
 	run_make_segment(&m[0], 1000, 1, (const uint64_t[]){ 9, 8, 0, 2 });
 	run_make_segment(&m[1], 2000, 1, (const uint64_t[]){ 10, 9, 1, 1 });
 	r = run_segments(NULL, m, 2);
-	run_expect_in(r.out, "account         produced 10 = written 9 + lost 1\n"
+	run_expect_in(r.out, "accounting      produced 10 = written 9 + lost 1\n"
 			     "lost            nothing\n"
 			     "written here    2 of these 9: ");
 	run_free(&r);
@@ -210,11 +207,11 @@ Test(info, a_pause_is_no_loss_and_is_told_with_how_long_it_was)
 	make_lost(&m, 1, "not_kept", 1, 4000000000, 4250000000);
 	make_stats(&m, 1, 5, 0);
 	r = run_cmd(cmd_info, make_file(&m), "info", "-", NULL);
-	run_expect_in(r.out, "lost            nothing\n"
-			     "paused          2 times on purpose, 0.750000 s in all, between "
-			     "1.000000 and 3.250000\n"
-			     "not kept        1 stretch between snapshots, 0.250000 s in all, "
-			     "between 4.000000 and 4.250000\n");
+	run_expect_in(
+		r.out,
+		"lost            nothing\npaused          2 time ranges on purpose, 0.750000 s in total, between "
+		"1.000000 and 3.250000\nnot kept        1 time range between snapshots, 0.250000 s in total, "
+		"between 4.000000 and 4.250000\n");
 	run_free(&r);
 	r = run_cmd(cmd_sched, make_file(&m), "sched", "latency", "-", NULL);
 	run_expect_in(r.out, "# lost: nothing; 3 pauses\n");
@@ -233,10 +230,10 @@ Test(info, stacks_that_were_left_out_are_told_and_not_lost)
 	make_lost(&m, 1, "stacks_thinned", 1, 3000000000, 3250000000);
 	make_stats(&m, 1, 5, 0);
 	r = run_cmd(cmd_info, make_file(&m), "info", "-", NULL);
-	run_expect_in(r.out,
-		      "lost            nothing\n"
-		      "left out        1,235 stacks of events that are there, while a buffer "
-		      "filled up (stacks_thinned), between 1.000000 and 3.250000\n");
+	run_expect_in(
+		r.out,
+		"lost            nothing\n"
+		"dropped         1,235 stacks dropped while a ring buffer was nearly full; their events are recorded (stacks_thinned), between 1.000000 and 3.250000\n");
 	run_free(&r);
 	r = run_cmd(cmd_sched, make_file(&m), "sched", "latency", "-", NULL);
 	run_expect_in(r.out, "# lost: nothing; 1,235 stacks dropped under load\n");
@@ -258,10 +255,10 @@ Test(info, says_up_to_how_many_events_were_lost_where_not_all_were_wanted)
 	make_lost(&m, 1, "sample_ring_full", 1, 1000000000, 2000000000);
 	make_stats(&m, 1, 50, 21);
 	r = run_cmd(cmd_info, make_file(&m), "info", "-", NULL);
-	run_expect_in(r.out,
-		      "account         produced up to 50 = written 29 + lost up to 21\n"
-		      "lost            up to 21 events inside another event's program, if they "
-		      "were of those to be recorded (nested_at_most), between ");
+	run_expect_in(
+		r.out,
+		"accounting      produced up to 50 = written 29 + lost up to 21\n"
+		"lost            up to 21 events during the program of another event, if they were to be recorded (nested_at_most), between ");
 	run_free(&r);
 	r = run_cmd(cmd_info, make_file(&m), "info", "--json", "-", NULL);
 	run_expect_in(r.out, "\"lost_events\":21,");
@@ -288,12 +285,12 @@ Test(info, side_band_records_are_not_events)
 	run_expect_in(
 		r.out,
 		"lost            nothing\n"
-		"side-band       1,687 records lost, 1 stall, 12 stacks uncertain; some process names may be missing or wrong\n"
-		"                1,687 records that the kernel dropped (sideband), between "
+		"metadata        1,687 records lost, 1 stall, 12 stacks uncertain; some process names may be missing or wrong\n"
+		"                1,687 records dropped by the kernel (sideband), between "
 		"1.000000 and 2.000000\n"
 		"                1 stall of reading a CPU's records (sideband_stalled), "
 		"between 1.000000 and 3.000000\n"
-		"                12 stacks named by mappings that may have changed "
+		"                12 stacks with mappings that may have changed "
 		"(sideband_doubt), between 1.000000 and 3.000000\n");
 	run_free(&r);
 	r = run_cmd(cmd_info, make_file(&m), "info", "--json", "-", NULL);
@@ -338,10 +335,10 @@ static void expect_waits(const uint64_t values[3], const char *told, const char 
 Test(info, says_what_made_the_recorder_late)
 {
 	expect_waits((uint64_t[]){ 20000000000, 1000000000, 0 },
-		     "of one CPU over 20.0 s; waited 1.0 s for a CPU; memory",
+		     "of one CPU over 20.0 s; run-queue latency 1.0 s; memory",
 		     ",\"waited_ns\":1000000000,\"output_full_ns\":0}");
 	expect_waits((uint64_t[]){ 20000000000, 900000000, 2500000000 },
-		     "of one CPU over 20.0 s; the output was behind for 2.5 s; memory",
+		     "of one CPU over 20.0 s; the output was too slow for 2.5 s; memory",
 		     ",\"waited_ns\":900000000,\"output_full_ns\":2500000000}");
 }
 
@@ -376,12 +373,11 @@ Test(info, says_how_stacks_were_unwound_and_what_there_was_no_room_for)
 		dial9_enc_put_u64(m.enc, values[i]);
 	make_end(&m);
 	r = run_cmd(cmd_info, make_file(&m), "info", "-", NULL);
-	run_expect_in(r.out,
-		      "unwinding       53 tables, 9.6 MB now, 2 made way, no room for 3 "
-		      "tables, no room for 1 list, no room for 4 modules; 1,650 lists of "
-		      "mappings\n"
-		      "kernel stacks   99,000 walked, 12 by the kernel's helper; 6,789 compared, "
-		      "1 different\n");
+	run_expect_in(
+		r.out,
+		"unwinding       53 tables, 9.6 MB now, 2 removed, no space for 3 "
+		"tables, no space for 1 list, no space for 4 modules; 1,650 mapping lists\nkernel stacks   99,000 walked, 12 from the kernel helper; 6,789 compared, "
+		"1 different\n");
 	run_free(&r);
 	r = run_cmd(cmd_info, make_file(&m), "info", "--json", "-", NULL);
 	run_expect_in(r.out, ",\"unwind_tables\":53,\"unwind_evicted\":2,"
@@ -456,9 +452,9 @@ Test(info, unnamed_addresses_have_the_cause_that_the_trace_gives)
 		snprintf(want, sizeof(want), "  1 of 1  %s\n", lines[i]);
 		cr_expect(strstr(r.out, want), "no %sin %s", want, r.out);
 	}
-	run_expect_in(r.out,
-		      "symbol worker   crashed over 1 file, hung over 1 file; a new one read "
-		      "the others\n");
+	run_expect_in(
+		r.out,
+		"symbol worker   crashed on 1 file, hung on 1 file; a new one read the other files\n");
 	run_free(&r);
 	r = run_statuses("--json", true, true);
 	run_expect_in(r.out, "\"addresses\":1,\"unnamed\":1,\"status\":\"gave_up\",\"detail\":"
@@ -642,8 +638,7 @@ Test(info, triggers_are_told_in_text_and_in_json)
 
 	run_expect_in(r.out, "\ntrigger         runq 5.000 us of thread 11 (pool) at 0.000002\n"
 			     "                end at 0.000002\n"
-			     "                3 came too soon after a snapshot and asked for none "
-			     "(--rearm)\n");
+			     "                3 ignored: too soon after a snapshot (--rearm)\n");
 	run_free(&r);
 	r = run_triggers(2, "--json");
 	run_expect_in(r.out,

@@ -16,7 +16,7 @@ struct build {
 static const struct build old_build = { 1, 0x100, "/opt/v1/app", "work", 80, 20 };
 static const struct build new_build = { 9, 0x7700, "/opt/v2/app", "work.isra.0", 20, 80 };
 
-/* Samples 10 ms apart; then one thread that blocks and waits for a CPU, as often and as long as told. */
+/* Samples 10 ms apart; then one thread that blocks and run-queue latency, as often and as long as told. */
 static int build_fd(const struct build *b, int waits, uint64_t blocked, uint64_t waiting)
 {
 	static const char *const kv[] = { "sample_event",     "cpu-clock", "sample_hz", "100",

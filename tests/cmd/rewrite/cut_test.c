@@ -330,25 +330,26 @@ Test(cut, info_tells_the_account_of_the_recording_and_the_loss_of_the_window)
 	cr_assert_eq(r.code, CMD_OK);
 	run_expect_in(
 		r.out,
-		"cut by          cut --time 12.5,14.45: 80 events of the recording left out\n");
+		"cut by          cut --time 12.5,14.45: 80 events of the recording skipped\n");
 	run_expect_in(r.out, "start           ");
 	run_expect_in(r.out, "span            1.900000 s (12.500000 to 14.400000)\n");
-	run_expect_in(r.out, "stacks          20 samples, 0 of switches out\n");
+	run_expect_in(r.out, "stacks          20 samples, 0 off-CPU stacks\n");
 	run_expect_in(r.out,
-		      "account         before the cut: produced 107 = written 100 + lost 7\n");
-	run_expect_in(r.out,
-		      "lost            3 events that found no room (ring_full), between 12.000000 "
-		      "and 13.000000\n");
+		      "accounting      before the cut: produced 107 = written 100 + lost 7\n");
+	run_expect_in(
+		r.out,
+		"lost            3 events dropped: ring buffer full (ring_full), between 12.000000 "
+		"and 13.000000\n");
 	run_free(&r);
 	/* and once more: what is left out adds up, and a window is from the start of the cut file */
 	again = cut(file_fd(&f), CMD_OK, "--time=+0,+0.9", NULL, NULL);
 	r = run_cmd(cmd_info, file_fd(&again), "info", "-", NULL);
-	run_expect_in(r.out,
-		      "cut by          cut --time 12.5,14.45, then cut --time +0,+0.9: 90 events "
-		      "of the recording left out\n");
+	run_expect_in(
+		r.out,
+		"cut by          cut --time 12.5,14.45, then cut --time +0,+0.9: 90 events of the recording skipped\n");
 	run_expect_in(r.out, "span            0.900000 s (12.500000 to 13.400000)\n");
 	run_expect_in(r.out,
-		      "account         before the cut: produced 107 = written 100 + lost 7\n");
+		      "accounting      before the cut: produced 107 = written 100 + lost 7\n");
 	run_free(&r);
 	free(f.data);
 	free(again.data);
@@ -521,7 +522,7 @@ Test(cut, parts_of_which_nothing_is_kept_are_gone_and_the_others_keep_their_own)
 	free(f.data);
 	f = cut(make_fd(both.data, both.len), CMD_OK, "--time=+0,+2", NULL, NULL);
 	r = run_cmd(cmd_info, file_fd(&f), "info", "-", NULL);
-	run_expect_in(r.out, "parts           2 recordings in one file, on 2 clocks");
+	run_expect_in(r.out, "recordings      2 in one file, on 2 clocks");
 	run_expect_in(r.out, "host            turtle\n");
 	run_expect_in(r.out, "host            hare\n");
 	run_free(&r);

@@ -309,7 +309,7 @@ Test(merge, hosts_are_put_beside_each_other_by_their_wall_clocks_and_kept_apart)
 	cr_expect_neq(a.part, b.part);
 	cr_expect_neq(a.clock, b.clock, "their threads are not the same");
 	info = said(cmd_info, "info", merged, "--modules", "--schemas");
-	cr_expect_not_null(strstr(info, "on 2 clocks, put beside each other by their wall clocks"));
+	cr_expect_not_null(strstr(info, "on 2 clocks, aligned by wall clock"));
 	free(info);
 	close(merged);
 	close(fds[0]);

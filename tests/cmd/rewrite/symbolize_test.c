@@ -214,7 +214,7 @@ Test(symbolize, a_file_that_is_not_the_kernel_names_nothing)
 		"objcopy --update-section .note.gnu.build-id=id",
 		"",
 	};
-	static const char *const why[] = { "the file here is of another build", "unknown build" };
+	static const char *const why[] = { "the file found is another build", "without build ID" };
 	char option[PATH_MAX], *said;
 	static struct program p;
 	struct bytes in, out;
@@ -249,15 +249,15 @@ Test(symbolize, a_file_of_another_build_is_never_used)
 	program_init(&p, "c-gcc");
 	program_trace(&m, &p);
 	shell("cp %s %s", stimulus("c-clang"), p.path);
-	expect_nothing_new(&m, "the file here is of another build (--symfs DIR, --debuginfod)");
+	expect_nothing_new(&m, "the file found is another build; use --symfs DIR or --debuginfod");
 	program_trace(&m, &p);
 	shell("rm %s", p.path);
-	expect_nothing_new(&m, "no file here has its build-id (--symfs DIR, --debuginfod)");
+	expect_nothing_new(&m, "no file with its build ID found; use --symfs DIR or --debuginfod");
 	program_init(&p, "c-gcc");
 	make_init(&m, NULL);
 	put_program(&m, 1, &p, 0);
 	put_places(&m, 1, &p);
-	expect_nothing_new(&m, "in files without a build-id");
+	expect_nothing_new(&m, "in files without a build ID");
 }
 
 /* Its own headers do not say where code was, so the mapping must, and must be the right one. */
@@ -373,9 +373,9 @@ Test(symbolize, inlined_functions_of_files_that_were_missing_are_had_later)
 	free(out.data);
 	out = symbolize(&in, "--lines", NULL, &said);
 	frames = frames_of(&out, true);
-	cr_expect_not_null(strstr(said, "places in"), "%s", said);
-	cr_expect_not_null(strstr(said, "got inlined functions"), "%s", said);
-	cr_expect_null(strstr(said, "nothing is written"), "%s", said);
+	cr_expect_not_null(strstr(said, "addresses in"), "%s", said);
+	cr_expect_not_null(strstr(said, "inlined functions added"), "%s", said);
+	cr_expect_null(strstr(said, "nothing was written"), "%s", said);
 	cr_expect_null(strstr(said, "has no symbols there"), "%s", said);
 	cr_expect_not_null(strstr(frames, "rotate"), "%s", frames);
 	cr_expect_not_null(strstr(frames, " mine "), "%s", frames);
@@ -423,7 +423,7 @@ Test(symbolize, tells_of_inlined_functions_that_cannot_be_had)
 	close(fd);
 	r = run_cmd(cmd_symbolize, make_fd("", 0), "symbolize", path, "--lines", NULL);
 	cr_expect_eq(r.code, CMD_OK);
-	run_expect_in(r.err, "nothing is written");
+	run_expect_in(r.err, "nothing was written");
 	run_free(&r);
 	shell("cd %s && test ! -e lacks.bin.old", scratch());
 	free(in.data);
@@ -465,10 +465,10 @@ Test(symbolize, servers_are_asked_for_what_is_not_here)
 		const char *file, *said;
 		bool found;
 	} servers[] = {
-		{ DEBUG_SERVER_FILE, stimulus("c-gcc"), "1 file fetched, 0 that no", true },
-		{ DEBUG_SERVER_DEBUGINFO, debug, "1 file fetched, 0 that no", true },
-		{ DEBUG_SERVER_NOTHING, debug, "0 files fetched, 2 that no", false },
-		{ DEBUG_SERVER_FILE, stimulus("c-clang"), "of another build", false },
+		{ DEBUG_SERVER_FILE, stimulus("c-gcc"), "1 file downloaded, 0 not found", true },
+		{ DEBUG_SERVER_DEBUGINFO, debug, "1 file downloaded, 0 not found", true },
+		{ DEBUG_SERVER_NOTHING, debug, "0 files downloaded, 2 not found", false },
+		{ DEBUG_SERVER_FILE, stimulus("c-clang"), "another build", false },
 		{ DEBUG_SERVER_SILENT, debug, "failed (Connection timed out)", false },
 	};
 	struct bytes in, want, out;
@@ -614,7 +614,7 @@ Test(symbolize, without_an_output_the_trace_itself_gets_the_names_and_is_kept_as
 	cr_assert_eq(stat(path, &before), 0);
 	r = run_cmd(cmd_symbolize, make_fd("", 0), "symbolize", path, NULL);
 	cr_expect_eq(r.code, CMD_OK);
-	run_expect_in(r.err, "every place has a name: nothing is written");
+	run_expect_in(r.err, "every address has a symbol; nothing was written");
 	run_free(&r);
 	cr_assert_eq(stat(path, &behind), 0);
 	cr_expect_eq(before.st_ino, behind.st_ino);

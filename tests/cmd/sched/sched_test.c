@@ -279,9 +279,7 @@ Test(sched, what_was_before_a_first_switch_in_is_unknown_to_all)
 	cr_expect_null(strstr(r.out, "late"), "%s", r.out);
 	run_free(&r);
 	r = run_cmd(cmd_explain, late(), "explain", "12", "-", "--time=,2s", NULL);
-	run_expect_in(
-		r.out,
-		"unknown for 2.000 s: waiting for a CPU, or blocked: its waking is not in the trace\n");
+	run_expect_in(r.out, "unknown for 2.000 s: runnable or blocked, wakeup not recorded\n");
 	run_free(&r);
 }
 

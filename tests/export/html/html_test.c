@@ -117,12 +117,11 @@ Test(html, holds_what_was_selected)
 
 Test(html, refuses_what_is_no_trace)
 {
-	run_expect(
-		run_cmd(cmd_export, make_fd("hello, world", 12), "export", "html", "-", NULL),
-		CMD_INPUT, "",
-		"dial9-prof: export: standard input is not a dial9 trace: dial9-prof convert makes one of "
-		"others\n");
+	run_expect(run_cmd(cmd_export, make_fd("hello, world", 12), "export", "html", "-", NULL),
+		   CMD_INPUT, "",
+		   "dial9-prof: export: standard input is not a dial9 trace; "
+		   "dial9-prof convert reads some other formats\n");
 	run_expect(run_cmd(cmd_export, make_some(1), "export", "html", "--kind=cpu", "-", NULL),
 		   CMD_USAGE, "",
-		   "dial9-prof: export: html holds all kinds of time: leave out --kind\n");
+		   "dial9-prof: export: html contains all kinds of time; remove --kind\n");
 }

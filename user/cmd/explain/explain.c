@@ -25,7 +25,7 @@ static const struct opt explain_opts[] = {
 	  .kind = OPT_LIST,
 	  .off = O(spans),
 	  .arg = "WHAT",
-	  .help = "of the slowest of these: a system call (fsync), poll, a span, or two events "
+	  .help = "Explain the slowest of these: a system call (fsync), poll, a span, or two events "
 		  "ENTER,EXIT; may be repeated" },
 	{ .name = "slowest",
 	  .kind = OPT_U64,
@@ -33,20 +33,21 @@ static const struct opt explain_opts[] = {
 	  .arg = "N",
 	  .min = 1,
 	  .max = SPANS_MAX,
-	  .help = "of the N slowest of --span (default 10, at most 1000)" },
+	  .help = "Explain the N slowest of --span (default 10, at most 1000)" },
 	{ .name = "worst",
 	  .kind = OPT_FLAG,
 	  .off = O(worst),
-	  .help = "of that time, the longest that the thread went without a CPU (the default "
+	  .help = "Explain the longest time off the CPU within --time (the default "
 		  "without --time)" },
 	{ .name = "depth",
 	  .kind = OPT_U64,
 	  .off = O(depth),
 	  .arg = "N",
 	  .max = 8,
-	  .help = "follow wakers over N hops (default 2, at most 8)",
+	  .help = "Follow at most N wakers (default 2, at most 8)",
 	  .group = "Output" },
-	{ OPT_LIMIT(O(limit)), .help = "at most N rows in the table (default 20; 0: all)" },
+	{ OPT_LIMIT(O(limit)),
+	  .help = "Print at most N rows of the table, 0 for all (default 20)" },
 	OPT_ROW_JSON(O(json)),
 	VIEW_OPTS(struct explain_opts, view),
 };
@@ -55,9 +56,8 @@ static const struct opt_spec explain_spec = {
 	.name = "explain",
 	.usage = "dial9-prof explain [OPTIONS] TID|PID [FILE]\n"
 		 "       dial9-prof explain [OPTIONS] --span WHAT [TID|PID] [FILE]",
-	.brief =
-		"Tell what a thread did in a stretch of time: ran, waited behind whom, slept until "
-		"whom.",
+	.brief = "Explain what a thread did in a time range: running, runnable (who ran instead), "
+		 "blocked (who woke it).",
 	OPT_ROWS(explain_opts),
 	.examples = "  dial9-prof explain 4711\n"
 		    "  dial9-prof explain 4711 --time 123.456,123.480\n"
@@ -194,7 +194,7 @@ static int explain_file(struct explained *x, const char *path)
 	else
 		log_error("no %s %u in %s%s", x->opts->tid ? "thread" : "thread or process", x->id,
 			  reader_input(x->timeline.reader),
-			  x->opts->sel.time ? ", or not in that time" : "");
+			  x->opts->sel.time ? ", or not in this time range" : "");
 	buf_free(&outside);
 	return CMD_USAGE;
 }
@@ -214,7 +214,7 @@ static int check_opts(struct explain_opts *o)
 	struct select_opts *sel = &o->sel;
 
 	if (o->spans.cnt && o->worst) {
-		log_error("explain: --worst and --span: one or the other");
+		log_error("explain: --worst and --span exclude each other");
 		return -EINVAL;
 	}
 	if (o->spans.cnt) {
@@ -222,15 +222,16 @@ static int check_opts(struct explain_opts *o)
 		return 0;
 	}
 	if (o->slowest) {
-		log_error("explain: --slowest: of what? (--span fsync, or --span ENTER,EXIT)");
+		log_error(
+			"explain: --slowest needs --span, such as --span fsync or --span ENTER,EXIT");
 		return -EINVAL;
 	}
 	if (sel->comms.cnt || sel->cgroups.cnt || sel->cpus.cnt) {
-		log_error("explain: --comm, --cgroup and -C choose among the pairs of --span");
+		log_error("explain: --comm, --cgroup and -C need --span");
 		return -EINVAL;
 	}
 	if (take_one(&sel->tids, &o->tid) || take_one(&sel->pids, &o->pid) || (o->tid && o->pid)) {
-		log_error("explain: -t and -p: one thread or one process at a time");
+		log_error("explain: give only one thread or process with -t or -p");
 		return -EINVAL;
 	}
 	return 0;
@@ -245,13 +246,13 @@ static int which(const struct explain_opts *o, int argc, char **argv, int *first
 	if (*id)
 		return 0;
 	if (*first == argc && !o->spans.cnt) {
-		log_error("explain: of which thread or process? (dial9-prof explain TID|PID)");
+		log_error("explain: no thread or process given; use dial9-prof explain TID|PID");
 		return -EINVAL;
 	}
 	if (*first == argc || str_parse_u64(argv[*first], TRACE_NONE - 1, &number) || !number) {
 		if (o->spans.cnt)
 			return 0;
-		log_error("explain: %s is no number of a thread or process", argv[*first]);
+		log_error("explain: unexpected argument '%s': expected a TID or PID", argv[*first]);
 		return -EINVAL;
 	}
 	*id = (uint32_t)number;

@@ -71,15 +71,15 @@ static void put_stack(struct buf *out, const struct explained *x, uint32_t stack
 static void put_pieces(struct buf *out, uint64_t n)
 {
 	buf_addstr(out, " in ");
-	str_counted(out, n, "piece");
+	str_counted(out, n, "interval");
 }
 
 static void put_edges(struct buf *out, const struct explain_piece *p)
 {
 	if (p->flags & INTERVAL_EDGE_START)
-		buf_addstr(out, ", since before the recording");
+		buf_addstr(out, ", started before the recording");
 	if (p->flags & INTERVAL_EDGE_END)
-		buf_addstr(out, ", to the end of the recording");
+		buf_addstr(out, ", not ended in the recording");
 }
 
 static void put_cpu(struct buf *out, const char *how, uint32_t cpu)
@@ -122,11 +122,11 @@ static void put_running(struct buf *out, const struct explained *x, const struct
 static void put_why(struct buf *out, const struct explained *x, const struct explain_piece *p)
 {
 	if (p->why == INTERVAL_WHY_PREEMPTED)
-		buf_addstr(out, ", preempted");
+		buf_addstr(out, ", preempted in the kernel");
 	else if (p->why == INTERVAL_WHY_RESCHED)
-		buf_addstr(out, ", made way");
+		buf_addstr(out, ", time slice over or yielded");
 	else if (p->why == INTERVAL_WHY_NEW)
-		buf_addstr(out, ", just born");
+		buf_addstr(out, ", new thread");
 	else if (p->why == INTERVAL_WHY_WOKEN_EARLY && p->woken)
 		put_waker(out, x, p);
 	put_edges(out, p);
@@ -151,7 +151,7 @@ static void put_behind(struct buf *out, const struct explained *x, const struct 
 		const struct interval_preemptor *r = &s->preemptors[k];
 
 		buf_fill(out, ' ', indent);
-		buf_addstr(out, r->tid ? "behind " : "CPU idle");
+		buf_addstr(out, r->tid ? "ran instead: " : "CPU idle");
 		if (r->tid)
 			explain_print_name(out, x, explain_print_comm(x, part, r->tid, r->comm),
 					   r->tid);
@@ -160,7 +160,7 @@ static void put_behind(struct buf *out, const struct explained *x, const struct 
 		buf_addch(out, '\n');
 	}
 	if (s->preemptor_cnt)
-		put_others(out, "behind others", s->other_ns, indent);
+		put_others(out, "ran instead: others", s->other_ns, indent);
 	put_others(out, interval_reader_behind_unknown(&x->timeline, part), s->unknown_ns, indent);
 }
 
@@ -170,15 +170,12 @@ static void put_waiting(struct buf *out, const struct explained *x, const struct
 	const struct explain_piece *p = s->longest[INTERVAL_RUNNABLE];
 	const uint64_t n = s->cnt[INTERVAL_RUNNABLE];
 
-	buf_addstr(out, "waited ");
+	buf_addstr(out, "runnable ");
 	name_text_duration(out, s->ns[INTERVAL_RUNNABLE], 0);
-	buf_addstr(out, " for ");
 	if (n > 1) {
-		buf_addstr(out, "a CPU");
 		put_pieces(out, n);
 	} else {
-		put_cpu(out, "CPU ", p->cpu);
-		buf_addstr(out, p->cpu == TRACE_NONE ? "a CPU" : "");
+		put_cpu(out, " on CPU ", p->cpu);
 		put_why(out, x, p);
 	}
 	buf_addch(out, '\n');
@@ -198,7 +195,7 @@ static void put_meanwhile(struct buf *out, const struct explained *x, const stru
 	if (!depth || !by || by == p->tid || !explain_range(&x->numbers, p->part, by, from, to, &s))
 		return;
 	buf_fill(out, ' ', indent);
-	buf_addstr(out, "meanwhile ");
+	buf_addstr(out, "during that time ");
 	explain_print_name(out, x, p->waker.comm, by);
 	buf_addstr(out, ":\n");
 	buf_fill(out, ' ', indent + 2);
@@ -225,13 +222,13 @@ static void put_blocked(struct buf *out, const struct explained *x, const struct
 	if (p->woken)
 		put_waker(out, x, p);
 	else if (p->flags & INTERVAL_NO_WAKEUP)
-		buf_addstr(out, ", its waking is not in the trace");
+		buf_addstr(out, ", wakeup not recorded");
 	put_edges(out, p);
 	buf_addch(out, '\n');
 	put_stack(out, x, p->stack, indent + 2);
 	if (p->woken && p->waker.stack != INTERVAL_NO_STACK && explain_waker_tid(p)) {
 		buf_fill(out, ' ', indent);
-		buf_addstr(out, "woken from\n");
+		buf_addstr(out, "waker stack\n");
 		put_stack(out, x, p->waker.stack, indent + 2);
 	}
 	put_meanwhile(out, x, p, from, to, indent, depth);
@@ -245,12 +242,11 @@ static void put_unknown(struct buf *out, const struct explained *x, const struct
 	buf_addstr(&line, "unknown for ");
 	name_text_duration(&line, s->ns[INTERVAL_UNKNOWN], 0);
 	if (p->flags & INTERVAL_NEIGHBOUR)
-		buf_addstr(&line, ": not among what was recorded");
+		buf_addstr(&line, ": not recorded");
 	else if (p->flags & INTERVAL_UNSURE && !(p->flags & (INTERVAL_LOSS | INTERVAL_HOLE)))
-		buf_addstr(&line,
-			   ": waiting for a CPU, or blocked: its waking is not in the trace");
+		buf_addstr(&line, ": runnable or blocked, wakeup not recorded");
 	else
-		buf_addstr(&line, ": events are missing");
+		buf_addstr(&line, ": missing events");
 	color_put(out, x->view.color, COLOR_WARN, buf_cstr(&line), line.len);
 	buf_addch(out, '\n');
 	buf_free(&line);
@@ -310,9 +306,9 @@ void explain_print_times(struct buf *out, const struct explained *x,
 
 void explain_print_times_head(struct buf *out, const struct explained *x, const char *noun)
 {
-	buf_addstr(out, is_exact(x) ? "#    Running ms     Waiting ms     Blocked ms     Unknown ms"
+	buf_addstr(out, is_exact(x) ? "#    Running ms    Runnable ms     Blocked ms     Unknown ms"
 				      "      Absent ms" :
-				      "#   Running    Waiting    Blocked    Unknown     Absent");
+				      "#   Running   Runnable    Blocked    Unknown     Absent");
 	buf_printf(out, "  %s\n", noun);
 }
 
@@ -359,7 +355,7 @@ static void put_table(struct buf *out, const struct explained *x)
 		return;
 	buf_addstr(out, "# ");
 	str_counted(out, x->thread_cnt - limit, "more thread");
-	buf_addstr(out, ", which ran less: --limit 0 shows all\n");
+	buf_addstr(out, " with less runtime: --limit 0 shows all\n");
 }
 
 static void put_head(struct buf *out, const struct explained *x)
@@ -402,10 +398,11 @@ void explain_print_story(struct buf *out, const struct explained *x)
 	}
 	if (!x->numbers.dropped_from || x->numbers.dropped_from >= x->to)
 		return;
-	buf_addstr(out, "\n# the story is not whole: too much happened in this time; from +");
+	buf_addstr(out,
+		   "\n# incomplete: too many events in this time range; intervals missing from +");
 	name_text_duration(
 		out, x->numbers.dropped_from > x->from ? x->numbers.dropped_from - x->from : 0, 0);
-	buf_addstr(out, " on pieces are missing. Give a shorter --time.\n");
+	buf_addstr(out, "; use a shorter --time\n");
 }
 
 void explain_print(const struct explained *x)

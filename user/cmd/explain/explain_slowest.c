@@ -111,15 +111,17 @@ static int add_pair(struct explain_slowest *s, char *text)
 	if (field)
 		*field++ = '\0';
 	if (!*text || !*exit || (field && (!*field || strchr(field, ',')))) {
-		log_error("%s: --span: want ENTER,EXIT or ENTER,EXIT,FIELD", s->word);
+		log_error("%s: bad value for --span: expected ENTER,EXIT or ENTER,EXIT,FIELD",
+			  s->word);
 		return -EINVAL;
 	}
 	if (!strcmp(text, exit)) {
-		log_error("%s: --span %s: one event cannot be both ends", s->word, text);
+		log_error("%s: bad value '%s' for --span: start and end must be different events",
+			  s->word, text);
 		return -EINVAL;
 	}
 	if (field && s->spans.opts.field && strcmp(field, s->spans.opts.field) != 0) {
-		log_error("%s: --span: one field for all pairs, not both %s and %s", s->word,
+		log_error("%s: --span: use the same field for all pairs, not %s and %s", s->word,
 			  s->spans.opts.field, field);
 		return -EINVAL;
 	}
@@ -151,7 +153,8 @@ int explain_slowest_add(struct explain_slowest *s, const char *text)
 	}
 	if (add_by_begin(s, text))
 		return 0;
-	log_error("%s: --span %s: which event ends it? (--span ENTER,EXIT)", s->word, text);
+	log_error("%s: bad value '%s' for --span: no end event given; use --span ENTER,EXIT",
+		  s->word, text);
 	return -EINVAL;
 }
 

@@ -129,9 +129,9 @@ static void put_kinds(struct buf *out, const struct names *names, const struct s
 	for (size_t k = 0; k < s->kind_cnt; k++)
 		spans |= is_enter(names_str(names, s->kinds[k].name, NULL));
 	if (spans)
-		buf_addstr(out,
-			   "# of a span each stretch counts, from an enter to its exit: one that "
-			   "waits is entered again\n");
+		buf_addstr(
+			out,
+			"# spans: each time range from an enter to its exit counts on its own\n");
 	if (s->kind_cnt < 2)
 		return;
 	buf_printf(out, "# %zu kinds: ", s->kind_cnt);
@@ -147,13 +147,12 @@ static void put_kinds(struct buf *out, const struct names *names, const struct s
 void explain_slowest_put_counts(struct buf *out, const struct names *names, const struct spans *s)
 {
 	put_kinds(out, names, s);
-	put_count(out, s->inside, "pair",
-		  " inside another, in the same thread: the time of both counts");
-	put_count(out, s->nested, "pair", " within another: told as part of it");
-	put_count(out, s->unended, "start", " without an end");
-	put_count(out, s->unstarted, "end", " without a start");
-	put_count(out, s->untied, "event", " left out: nothing tells to which other they belong");
-	put_count(out, s->dropped, "start", " left out: too many were open at a time");
+	put_count(out, s->inside, "pair", " inside another of the same thread: both times count");
+	put_count(out, s->nested, "pair", " nested in another: counted as part of it");
+	put_count(out, s->unended, "unmatched start", "");
+	put_count(out, s->unstarted, "unmatched end", "");
+	put_count(out, s->untied, "event", " skipped: no field to match them with");
+	put_count(out, s->dropped, "start", " skipped: too many open at a time");
 }
 
 void explain_slowest_put_lengths(struct buf *out, const struct spans *s)
@@ -193,16 +192,16 @@ void explain_slowest_put_cause(struct buf *out, const struct explain_slowest *s,
 		buf_addstr(out, "ran");
 		break;
 	case CAUSE_RUNNABLE:
-		buf_addstr(out, "waited for a CPU");
+		buf_addstr(out, "runnable");
 		if (c->tid == TRACE_NONE)
-			buf_addstr(out, ", not told behind whom");
+			buf_addstr(out, ", ran instead: unknown task");
 		else
-			buf_addstr(out, c->tid ? " behind " : " that was idle");
+			buf_addstr(out, c->tid ? ", ran instead: " : ", CPU idle");
 		if (c->tid && c->tid != TRACE_NONE)
 			explain_print_name(out, s->x, c->comm, c->tid);
 		break;
 	case CAUSE_OTHERS:
-		buf_addstr(out, "waited for a CPU behind others");
+		buf_addstr(out, "runnable, ran instead: others");
 		break;
 	case CAUSE_BLOCKED:
 		buf_addstr(out, c->fault ? "blocked by a page fault" : "blocked");
@@ -216,13 +215,13 @@ void explain_slowest_put_cause(struct buf *out, const struct explain_slowest *s,
 		}
 		break;
 	case CAUSE_UNKNOWN:
-		buf_addstr(out, "unknown: events are missing");
+		buf_addstr(out, "unknown: missing events");
 		break;
 	case CAUSE_UNRECORDED:
-		buf_addstr(out, "unknown: not among what was recorded");
+		buf_addstr(out, "unknown: not recorded");
 		break;
 	case CAUSE_ABSENT:
-		buf_addstr(out, "absent: the trace has nothing of the thread then");
+		buf_addstr(out, "absent: no events of this thread");
 		break;
 	}
 }
@@ -231,7 +230,7 @@ static void put_causes(struct buf *out, const struct explain_slowest *s)
 {
 	const uint64_t limit = s->x->opts->limit;
 
-	buf_addstr(out, "#    Share   Together ms  Pairs  where their time went\n");
+	buf_addstr(out, "#    Share      Total ms  Pairs  cause\n");
 	for (size_t k = 0; k < s->causes.cnt; k++) {
 		const struct cause *c = &s->causes.v[k];
 		const size_t start = out->len;
@@ -303,7 +302,7 @@ static void put_seen(struct buf *out, const struct explain_slowest *s, const str
 		}
 		explain_print_at(out, seen[k].ts - p->start);
 		buf_addstr(out, seen[k].out ? "left its CPU; " : "was sampled; ");
-		buf_addstr(out, k + 1 < cnt ? "seen again " : "the end came ");
+		buf_addstr(out, k + 1 < cnt ? "next seen " : "ended ");
 		name_text_duration(out, next - seen[k].ts, 0);
 		buf_addstr(out, " later\n");
 		explain_print_sample(out, s->x, &seen[k]);
@@ -311,7 +310,7 @@ static void put_seen(struct buf *out, const struct explain_slowest *s, const str
 	if (left_out) {
 		buf_addstr(out, "\n# ");
 		str_counted(out, left_out, "stack");
-		buf_addstr(out, " left out, behind which it was seen again at once\n");
+		buf_addstr(out, " skipped: the next one followed at once\n");
 	}
 }
 
@@ -359,9 +358,9 @@ void explain_slowest_tell_nothing(const struct explain_slowest *s)
 	buf_addstr(&out, " in ");
 	name_text_clean(&out, file, strlen(file));
 	if (select_is_used(&s->x->timeline.sel) || s->x->id)
-		buf_addstr(&out, known ? " in what was selected" : " in that time");
+		buf_addstr(&out, known ? " in the selection" : " in this time range");
 	if (!known)
-		buf_addstr(&out, ": was it recorded? (record -e)");
+		buf_addstr(&out, "; record it with -e");
 	log_error("%s: no %s of %s", s->word, known ? "pair" : "event", buf_cstr(&out));
 	buf_free(&out);
 }
@@ -372,7 +371,7 @@ static void put_not_its_thread(struct buf *out, const struct explain_slowest *s)
 		return;
 	buf_addstr(out, "# of ");
 	str_counted(out, s->untold[EXPLAIN_NOT_ITS_THREAD], "pair");
-	buf_addstr(out, " the thread is unknown: that of this number was on no CPU then\n");
+	buf_addstr(out, " the thread is unknown: the thread with this TID did not run then\n");
 }
 
 void explain_slowest_print(struct explain_slowest *s)
@@ -385,9 +384,9 @@ void explain_slowest_print(struct explain_slowest *s)
 			put_causes(&out, s);
 		put_not_its_thread(&out, s);
 		if (!s->switches)
-			buf_addstr(&out,
-				   "# the trace has no switches: of what threads did meanwhile "
-				   "it has stacks at best\n");
+			buf_addstr(
+				&out,
+				"# no context switches in the trace: only stacks show what threads did\n");
 		explain_slowest_put_pairs(&out, s, s->spans.cnt, "pair");
 	} else {
 		explain_slowest_put_counts(&out, s->x->timeline.names, &s->spans);

@@ -26,21 +26,21 @@ static const struct opt polls_opts[] = {
 	  .kind = OPT_DURATION,
 	  .off = O(min_ns),
 	  .arg = "DUR",
-	  .help = "polls that took at least that long (default 1ms)" },
+	  .help = "Only polls of at least DUR (default 1ms)" },
 	{ .name = "span",
 	  .kind = OPT_LIST,
 	  .off = O(explain.spans),
 	  .arg = "WHAT",
-	  .help = "not polls, but stretches in spans of that name, or what explain has there; may be repeated" },
+	  .help = "Instead of polls: spans of this name, or a value as for explain; may be repeated" },
 	{ OPT_LIMIT(O(explain.limit)),
-	  .help = "tell the N slowest, and N rows of each table (default 10; 0: all)",
+	  .help = "Print the N slowest, and N rows of each table, 0 for all (default 10)",
 	  .group = "Output" },
 	{ .name = "depth",
 	  .kind = OPT_U64,
 	  .off = O(explain.depth),
 	  .arg = "N",
 	  .max = 8,
-	  .help = "follow wakers over N hops (default 2, at most 8)" },
+	  .help = "Follow at most N wakers (default 2, at most 8)" },
 	OPT_ROW_JSON(O(explain.json)),
 	VIEW_OPTS(struct polls_opts, explain.view),
 };
@@ -48,8 +48,8 @@ static const struct opt polls_opts[] = {
 static const struct opt_spec polls_spec = {
 	.name = "polls",
 	.usage = "dial9-prof polls [OPTIONS] [FILE...]",
-	.brief = "Tell why polls of a Tokio service were slow, of a recording and the service's "
-		 "own trace.",
+	.brief = "Explain why polls of a Tokio service were slow, from a recording and the trace "
+		 "of the service.",
 	OPT_ROWS(polls_opts),
 	.examples = "  dial9-prof polls dial9.bin service.bin\n"
 		    "  dial9-prof polls --min 100us --limit 3 dial9.bin service-traces/\n"
@@ -64,10 +64,9 @@ static void tell_nothing(const struct explain_slowest *s)
 	if (x->opts->spans.cnt)
 		explain_slowest_tell_nothing(s);
 	else if (select_is_used(&x->timeline.sel))
-		log_error("polls: no poll in %s in what was selected", file);
+		log_error("polls: no poll in %s matches the selection", file);
 	else
-		log_error("polls: no poll in %s: the service writes them, into a trace of its own",
-			  file);
+		log_error("polls: no poll in %s; also give the trace that the service wrote", file);
 }
 
 static int print(struct explain_slowest *s)

@@ -18,12 +18,12 @@ static size_t rows(const struct explain_slowest *s, size_t cnt)
 /* A span is entered many times: what is looked at is one stretch, from an enter to its exit. */
 static const char *noun(const struct explain_slowest *s)
 {
-	return s->x->opts->spans.cnt ? "stretch" : "poll";
+	return s->x->opts->spans.cnt ? "span" : "poll";
 }
 
 static const char *nouns(const struct explain_slowest *s)
 {
-	return s->x->opts->spans.cnt ? "stretches" : "polls";
+	return s->x->opts->spans.cnt ? "spans" : "polls";
 }
 
 /* What the application says of one; NULL: nothing. */
@@ -126,19 +126,21 @@ static void put_slow(struct buf *out, const struct explain_slowest *s, uint64_t 
 static void put_untold(struct buf *out, const struct explain_slowest *s)
 {
 	static const char *const why[EXPLAIN_UNTOLD_CNT] = {
-		[EXPLAIN_NO_THREAD] = " untold: which thread was the worker is not in the file\n",
+		[EXPLAIN_NO_THREAD] =
+			" not explained: the thread of the worker is not in the trace\n",
 		[EXPLAIN_NOT_ITS_THREAD] =
-			" untold: the thread of that number was on no CPU then, so it is another "
-			"one\n#   (is the service in a pid namespace of its own?)\n",
+			" not explained: the thread with this TID did not run then\n"
+			"#   (is the service in its own PID namespace?)\n",
 		[EXPLAIN_NOT_RECORDED] =
-			" untold: no recording of that host and boot has the thread then\n",
+			" not explained: no recording of this host and boot has the thread\n",
 		[EXPLAIN_NOT_KEPT] =
-			" untold: too much happened; give a shorter --time, or a longer --min\n",
+			" not explained: too many events; use a shorter --time or a longer --min\n",
 	};
 
 	for (int k = EXPLAIN_NO_THREAD; k < EXPLAIN_UNTOLD_CNT; k++)
 		put_slow(out, s, s->untold[k], why[k]);
-	put_slow(out, s, s->spans.slow - s->spans.cnt, " left out: the slowest are told\n");
+	put_slow(out, s, s->spans.slow - s->spans.cnt,
+		 " skipped: only the slowest are explained\n");
 }
 
 /* "4 of 36,801 polls took 1.000 ms or longer," */
@@ -178,15 +180,10 @@ static void put_head(struct buf *out, const struct explain_slowest *s)
 	explain_slowest_put_counts(out, s->x->timeline.names, p);
 	put_untold(out, s);
 	if (p->cnt && interval_reader_stays(&s->x->timeline, NULL, NULL))
-		buf_addstr(
-			out,
-			"# of what threads did meanwhile there is nothing: " INTERVAL_READER_STAYS
-			"\n");
+		buf_addstr(out, "# no thread states: " INTERVAL_READER_STAYS "\n");
 	else if (p->cnt && !s->switches)
-		buf_addstr(out,
-			   "# only the application's side is in this file: of what threads did "
-			   "meanwhile it has stacks at best\n"
-			   "#   (record it with dial9-prof -p PID, and give both files)\n");
+		buf_addstr(out, "# only the trace of the application: thread states are unknown\n"
+				"#   (record with dial9-prof -p PID, and give both files)\n");
 	if (p->cnt)
 		buf_addstr(out, "#\n");
 }
@@ -218,8 +215,7 @@ static void put_causes(struct buf *out, const struct explain_slowest *s)
 	const size_t cnt = rows(s, s->causes.cnt);
 
 	put_first_cause(out, s);
-	buf_printf(out, "#    Share   Together ms   In  Mostly  where the time of slow %s went\n",
-		   nouns(s));
+	buf_printf(out, "#    Share      Total ms   In  Mostly  cause of slow %s\n", nouns(s));
 	for (size_t k = 0; k < cnt; k++) {
 		const struct cause *c = &s->causes.v[k];
 		const size_t start = out->len;
@@ -243,7 +239,7 @@ static void put_places(struct buf *out, const struct explain_slowest *s)
 	for (size_t k = 0; k < all; k++)
 		ns += v[k].ns;
 	if (all) {
-		buf_addstr(out, "#    Share   Together ms  Polls  where the task was spawned\n");
+		buf_addstr(out, "#    Share      Total ms  Polls  where the task was spawned\n");
 		for (size_t k = 0; k < cnt; k++) {
 			put_share(out, v[k].ns, ns);
 			buf_printf(out, " %6" PRIu64 "  ", v[k].polls);
@@ -270,7 +266,7 @@ void polls_print(struct explain_slowest *s)
 		explain_slowest_put_pairs(&out, s, cnt, noun(s));
 	if (cnt < s->spans.cnt)
 		buf_addch(&out, '\n');
-	report_text_more_rows(&out, s->spans.cnt - cnt, " which took less time");
+	report_text_more_rows(&out, s->spans.cnt - cnt, " with less time");
 	buf_print(&out, stdout);
 }
 

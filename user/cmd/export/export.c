@@ -29,17 +29,17 @@ static const struct opt export_opts[] = {
 	  .kind = OPT_CHOICE,
 	  .off = O(kind),
 	  .choices = export_kind_names,
-	  .help = "Export only CPU samples (cpu), blocked time (offcpu), run-queue latency (runq), or "
+	  .help = "Only CPU samples (cpu), blocked time (offcpu), run-queue latency (runq), or "
 		  "these three (wall); default: cpu for formats that sum stacks, everything for "
 		  "others; not for formats marked \"no --kind\"",
 	  .group = "Output" },
-	{ OPT_OUTPUT(O(output)), .help = "where to write (default -, standard output)" },
+	{ OPT_OUTPUT(O(output)), .help = "Write to FILE (default -, standard output)" },
 	OPT_ROW_HELP,
 };
 
 static const struct opt_spec export_spec = {
 	.name = "export",
-	.brief = "Write a trace for other tools, such as flame graphs and viewers.",
+	.brief = "Write a trace in the format of other tools: flame graphs, viewers, tables.",
 	.usage = "dial9-prof export FORMAT [OPTIONS] [FILE]",
 	OPT_ROWS(export_opts),
 	.examples =
@@ -125,8 +125,10 @@ static void reset_output(void *ctx)
 
 /* What each kind is called where there is none. */
 static const char *const nothings[] = {
-	[EXPORT_CPU] = "CPU samples",	   [EXPORT_OFFCPU] = "blocked time",
-	[EXPORT_RUNQ] = "waits for a CPU", [EXPORT_WALL] = "times",
+	[EXPORT_CPU] = "CPU samples",
+	[EXPORT_OFFCPU] = "blocked time",
+	[EXPORT_RUNQ] = "run-queue latency",
+	[EXPORT_WALL] = "times",
 	[EXPORT_ALL] = "events",
 };
 
@@ -140,12 +142,12 @@ static int say_what_is_missing(const struct export_cmd *c, int code)
 	if (c->x->any || reader_is_truncated(c->timeline.reader))
 		return code;
 	if ((kind == EXPORT_OFFCPU || kind == EXPORT_RUNQ) && !c->timeline.switches)
-		log_warn("export: %s has no switches, from which --kind %s takes its times",
-			 c->x->file, export_kind_names[kind]);
+		log_warn("export: %s has no context switches, which --kind %s needs", c->x->file,
+			 export_kind_names[kind]);
 	else if (chosen && code == CMD_OK)
 		return select_tell_nothing(&c->timeline.sel, c->timeline.reader, nothings[kind]);
 	else
-		log_warn("export: nothing to export in %s; dial9-prof info lists what there is",
+		log_warn("export: nothing to export in %s; dial9-prof info lists the events",
 			 c->x->file);
 	return code;
 }
@@ -180,7 +182,7 @@ static int export_file(const struct export_cmd_opts *opts, const struct exporter
 
 	if (code == CMD_OK && c.opts->kind == EXPORT_WALL &&
 	    interval_reader_stays(&c.timeline, NULL, NULL)) {
-		log_error("export: --kind wall of %s: " INTERVAL_READER_STAYS,
+		log_error("export: cannot use --kind wall with %s: " INTERVAL_READER_STAYS,
 			  reader_input(c.timeline.reader));
 		code = CMD_USAGE;
 	}
@@ -242,7 +244,8 @@ static const struct exporter *parse_format(const char *word)
 	}
 	near = word ? opts_nearest(word, names, n) : NULL;
 	if (!word)
-		log_error("export: as what? dial9-prof export FORMAT, one of %s", buf_cstr(&all));
+		log_error("export: no format given; use dial9-prof export FORMAT, one of %s",
+			  buf_cstr(&all));
 	else if (near)
 		log_error("export: unknown format '%s' (did you mean %s?)", word, near);
 	else
@@ -257,14 +260,13 @@ static bool is_fit_for_kind(const struct exporter *format, int kind)
 	if (kind == EXPORT_ALL)
 		return true;
 	if (format->bytes) {
-		log_error("export: %s holds all kinds of time: leave out --kind", format->name);
+		log_error("export: %s contains all kinds of time; remove --kind", format->name);
 		return false;
 	}
 	if (kind == EXPORT_CPU || format->profile || format->interval)
 		return true;
-	log_error("export: %s has no times by themselves: it tells them by the switches, without "
-		  "--kind %s",
-		  format->name, export_kind_names[kind]);
+	log_error("export: %s has no separate times; remove --kind %s", format->name,
+		  export_kind_names[kind]);
 	return false;
 }
 
@@ -272,7 +274,7 @@ static bool is_fit_for_output(const struct exporter *format, const char *output)
 {
 	if (!format->binary || (output && !out_file_is_stdout(output)) || !isatty(STDOUT_FILENO))
 		return true;
-	log_error("export: %s is nothing for a terminal: give -o FILE, or pipe it", format->name);
+	log_error("export: cannot write %s to a terminal; use -o FILE or a pipe", format->name);
 	return false;
 }
 

@@ -64,16 +64,19 @@ static const struct opt serve_opts[] = {
 	  .off = O(port),
 	  .arg = "N",
 	  .max = 65535,
-	  .help = "where to listen, on 127.0.0.1 (default: any port that is free)",
+	  .help = "Listen on this port of 127.0.0.1 (default: any free port)",
 	  .group = "Server" },
-	{ .name = "no-open", .kind = OPT_FLAG, .off = O(no_open), .help = "only print the address" },
+	{ .name = "no-open",
+	  .kind = OPT_FLAG,
+	  .off = O(no_open),
+	  .help = "Only print the address; do not start a browser" },
 	OPT_ROW_HELP,
 };
 
 static const struct opt_spec serve_spec = {
 	.name = "view",
 	.usage = "dial9-prof view [OPTIONS] [FILE]",
-	.brief = "Show a trace in a browser: timeline, flame graph, tables. Until Ctrl-C.",
+	.brief = "Show a trace in a browser until Ctrl-C: timeline, flame graph, tables.",
 	OPT_ROWS(serve_opts),
 	.examples =
 		"  dial9-prof view\n"
@@ -365,8 +368,8 @@ static int view_file(const void *arg, const char *path)
 		if (err) {
 			log_error("view: cannot listen on 127.0.0.1: %s%s", strerror(-err),
 				  err == -EADDRINUSE ?
-					  " (another --port, or none for any that is free)" :
-				  err == -EACCES && opts->port ? " (a --port above 1023)" :
+					  "; use another --port, or none for any free port" :
+				  err == -EACCES && opts->port ? "; use a --port above 1023" :
 								 "");
 			code = CMD_START;
 		}

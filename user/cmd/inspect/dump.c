@@ -40,18 +40,19 @@ static const struct opt dump_opts[] = {
 	  .kind = OPT_CHOICE,
 	  .off = offsetof(struct dump_opts, from),
 	  .choices = input_from_names,
-	  .help = "what the input is (auto: told by its bytes)" },
+	  .help = "Format of the input (default auto)" },
 	{ OPT_JSON(offsetof(struct dump_opts, json)),
-	  .help = "one JSON object a frame, exact, and one for the end" },
+	  .help = "Print one exact JSON object per frame, and one for the end" },
 	{ OPT_LIMIT(offsetof(struct dump_opts, limit)),
-	  .help = "stop after N frames of a dial9 trace (default 0: never)" },
+	  .help = "Stop after N frames of a dial9 trace, 0 for never (default 0)" },
 	VIEW_OPT_PAGER(struct dump_opts, view),
 };
 
 static const struct opt_spec dump_spec = {
 	.name = "dump",
 	.usage = "dial9-prof dump [OPTIONS] [FILE]",
-	.brief = "Print the frames of a dial9 trace, one a line; traces of other formats as JSON.",
+	.brief =
+		"Print the frames of a dial9 trace, one per line; traces of other formats as JSON.",
 	OPT_ROWS(dump_opts),
 	.examples = "  dial9-prof dump | head\n"
 		    "  dial9-prof dump --json trace.bin.gz\n",
@@ -131,7 +132,8 @@ int dump_conclude(const char *cmd, const struct source *src, const struct dial9_
 	switch (err) {
 	case 0:
 		if (source_is_cut(src))
-			log_warn("%s: %s: torn after %" PRIu64 " bytes: the %s data ends too early",
+			log_warn("%s: %s: truncated after %" PRIu64
+				 " bytes: the %s data ends too early",
 				 cmd, name, dial9_dec_consumed(dec), source_packing(src));
 		return CMD_OK;
 	case -ENODATA:
@@ -139,7 +141,8 @@ int dump_conclude(const char *cmd, const struct source *src, const struct dial9_
 			source_print_empty(name);
 			return CMD_INPUT;
 		}
-		log_warn("%s: %s: torn after %" PRIu64 " bytes: %s", cmd, name, e.offset, e.reason);
+		log_warn("%s: %s: truncated after %" PRIu64 " bytes: %s", cmd, name, e.offset,
+			 e.reason);
 		return e.offset ? CMD_OK : CMD_INPUT;
 	case -EPROTONOSUPPORT:
 		log_error("%s: %s: stopped at byte %" PRIu64 ": %s", cmd, name, e.offset, e.reason);

@@ -29,28 +29,28 @@ static const struct opt info_opts[] = {
 	  .kind = OPT_CHOICE,
 	  .off = O(from),
 	  .choices = input_from_names,
-	  .help = "what the input is (auto: told by its bytes)" },
+	  .help = "Format of the input (default auto)" },
 	{ .name = "schemas",
 	  .kind = OPT_FLAG,
 	  .off = O(schemas),
-	  .help = "also the fields of each event type",
+	  .help = "Also print the fields of each event type",
 	  .group = "Output" },
 	{ .name = "modules",
 	  .kind = OPT_FLAG,
 	  .off = O(modules),
-	  .help = "all modules with whole paths and their build-ids" },
+	  .help = "Also print all modules with full paths and build IDs" },
 	OPT_ROW_JSON(O(json)),
 	{ .name = "verify",
 	  .kind = OPT_FLAG,
 	  .off = O(verify),
-	  .help = "only say whether all of it is valid dial9, or where the first fault is" },
+	  .help = "Only check whether the whole trace is valid, and print the first error" },
 	VIEW_OPTS(struct info_opts, view),
 };
 
 static const struct opt_spec info_spec = {
 	.name = "info",
 	.usage = "dial9-prof info [OPTIONS] [FILE]",
-	.brief = "Say what a trace holds, what was lost, and what recording it cost.",
+	.brief = "Print what a trace contains, what was lost, and the cost of recording.",
 	OPT_ROWS(info_opts),
 	.examples = "  dial9-prof info trace.bin\n"
 		    "  dial9-prof info --verify trace.bin\n"
@@ -118,7 +118,7 @@ static void put_meta_more(struct info *in, uint32_t part, const char *key)
 	if (!strcmp(key, PROF_META_CUT) && left_out && !str_parse_u64(left_out, UINT64_MAX, &cnt)) {
 		buf_addstr(&in->out, ": ");
 		str_counted(&in->out, cnt, "event");
-		buf_addstr(&in->out, " of the recording left out");
+		buf_addstr(&in->out, " of the recording skipped");
 	}
 }
 
@@ -226,13 +226,13 @@ static void put_size(struct info *in)
 	str_count(stacks, c->switch_stacks);
 	put_label(in, "stacks");
 	str_counted(&in->out, c->samples, "sample");
-	buf_printf(&in->out, ", %s of switches out", stacks);
+	buf_printf(&in->out, ", %s off-CPU stacks", stacks);
 	str_count(stacks, c->wakeup_stacks);
 	if (c->wakeup_stacks)
-		buf_printf(&in->out, ", %s of wakers", stacks);
+		buf_printf(&in->out, ", %s waker stacks", stacks);
 	str_count(stacks, c->event_stacks);
 	if (c->event_stacks)
-		buf_printf(&in->out, ", %s of other events", stacks);
+		buf_printf(&in->out, ", %s stacks of other events", stacks);
 	if (c->user_truncated || c->kernel_truncated)
 		buf_printf(&in->out,
 			   "; cut at the depth limit: %" PRIu64 " user, %" PRIu64 " kernel",
@@ -242,8 +242,8 @@ static void put_size(struct info *in)
 	if (in->torn) {
 		put_label(in, "note");
 		buf_printf(&in->out, "the %s; everything before it is counted\n",
-			   reader_is_newer(in->reader) ? "rest is of a later format" :
-							 "end is cut off");
+			   reader_is_newer(in->reader) ? "rest has a newer format" :
+							 "end is truncated");
 	}
 }
 
@@ -251,24 +251,24 @@ static void put_size(struct info *in)
 static const struct {
 	const char *kind, *noun, *text;
 } loss_texts[] = {
-	{ PROF_LOST_RING_FULL, "event", "that found no room" },
-	{ PROF_LOST_NESTED, "event", "inside another event's program" },
-	{ PROF_LOST_NESTED_SCHED, "event", "amidst another of the scheduler's" },
+	{ PROF_LOST_RING_FULL, "event", "dropped: ring buffer full" },
+	{ PROF_LOST_NESTED, "event", "during the program of another event" },
+	{ PROF_LOST_NESTED_SCHED, "event", "during another scheduler event" },
 	{ PROF_LOST_NESTED_AT_MOST, "event",
-	  "inside another event's program, if they were of those to be recorded" },
-	{ PROF_LOST_MALFORMED, "event", "of another size than its format's" },
+	  "during the program of another event, if they were to be recorded" },
+	{ PROF_LOST_MALFORMED, "event", "with a size that does not match the format" },
 	{ PROF_LOST_READ_FAILED, "event", "that could not be read" },
-	{ PROF_LOST_HOLE, "stretch",
-	  "whose file is missing or bad: nobody knows of how many events" },
-	{ PROF_LOST_SAMPLE_RING_FULL, "sample", "that found no room" },
-	{ PROF_LOST_SAMPLE_ESTIMATE, "sample",
-	  "that the kernel dropped: an estimate, not counted" },
-	{ PROF_LOST_STACKS_THINNED, "stack", "of events that are there, while a buffer filled up" },
-	{ PROF_LOST_SIDEBAND, "record", "that the kernel dropped" },
-	{ PROF_LOST_SIDEBAND_DAMAGED, "record", "that made no sense" },
-	{ PROF_LOST_SIDEBAND_MAPS, "record", "of a process that mapped too often" },
+	{ PROF_LOST_HOLE, "time range",
+	  "whose file is missing or damaged: unknown number of events" },
+	{ PROF_LOST_SAMPLE_RING_FULL, "sample", "dropped: ring buffer full" },
+	{ PROF_LOST_SAMPLE_ESTIMATE, "sample", "dropped by the kernel (estimate)" },
+	{ PROF_LOST_STACKS_THINNED, "stack",
+	  "dropped while a ring buffer was nearly full; their events are recorded" },
+	{ PROF_LOST_SIDEBAND, "record", "dropped by the kernel" },
+	{ PROF_LOST_SIDEBAND_DAMAGED, "record", "damaged" },
+	{ PROF_LOST_SIDEBAND_MAPS, "record", "of a process with too many mappings" },
 	{ PROF_LOST_SIDEBAND_STALLED, "stall", "of reading a CPU's records" },
-	{ PROF_LOST_SIDEBAND_DOUBT, "stack", "named by mappings that may have changed" },
+	{ PROF_LOST_SIDEBAND_DOUBT, "stack", "with mappings that may have changed" },
 };
 
 static void put_kind(struct info *in, const struct event_counts_loss *l)
@@ -321,7 +321,7 @@ static void put_thinned(struct info *in, const struct event_counts_part *c)
 	for (size_t i = 0; i < c->loss_cnt; i++) {
 		if (c->losses[i].cls != LOSS_ACCOUNTING_STACKS)
 			continue;
-		put_label(in, "left out");
+		put_label(in, "dropped");
 		put_kind(in, &c->losses[i]);
 		put_between(in, &c->losses[i]);
 	}
@@ -337,11 +337,11 @@ static void put_pauses(struct info *in, const struct event_counts_part *c)
 		if (l->cls != LOSS_ACCOUNTING_PAUSES && l->cls != LOSS_ACCOUNTING_SLICES)
 			continue;
 		if (l->cls == LOSS_ACCOUNTING_SLICES)
-			put_label(in, "thinned");
+			put_label(in, "skipped");
 		else
 			put_label(in, kept ? "paused" : "not kept");
-		str_counted(&in->out, l->count, kept ? "time" : "stretch");
-		buf_printf(&in->out, " %s, %.6f s in all",
+		str_counted(&in->out, l->count, "time range");
+		buf_printf(&in->out, " %s, %.6f s in total",
 			   kept ? "on purpose" : "between snapshots", (double)l->ns / 1e9);
 		put_between(in, l);
 	}
@@ -372,15 +372,16 @@ static void put_loss(struct info *in, uint32_t part)
 	info_account(in, &c->stats.figures, names_meta(in->names, part, PROF_META_CUT), a->at_most);
 	if (!loss_accounting_is_incomplete(a)) {
 		put_label(in, "lost");
-		buf_addstr(&in->out, c->stats.figures.known ? "nothing\n" :
-							      "nothing that the trace tells of\n");
+		buf_addstr(&in->out, c->stats.figures.known ?
+					     "nothing\n" :
+					     "nothing (no statistics in the trace)\n");
 	}
 	from = in->out.len;
 	if (loss_accounting_is_incomplete(a)) {
 		put_kinds(in, c, "lost", false);
 	}
 	if (report_text_sideband(&sideband, a)) {
-		put_label(in, "side-band");
+		put_label(in, "metadata");
 		buf_printf(&in->out, "%s\n", buf_cstr(&sideband));
 		put_kinds(in, c, "", true);
 	}
@@ -444,7 +445,7 @@ static void put_unnamed(struct info *in)
 		unnamed++;
 	shown = in->opts->modules || unnamed <= UNNAMED_MAX ? unnamed : UNNAMED_MAX;
 	if (shown)
-		buf_addstr(&in->out, "\nAddresses without a name, by module:\n");
+		buf_addstr(&in->out, "\nUnresolved addresses by module:\n");
 	for (size_t i = 0; i < shown; i++)
 		put_unnamed_module(in, &v[i]);
 	if (shown < unnamed)
@@ -480,14 +481,14 @@ static void put_workers(struct info *in)
 		return;
 	put_label(in, "symbol worker");
 	if (c->crashes) {
-		buf_addstr(&in->out, "crashed over ");
+		buf_addstr(&in->out, "crashed on ");
 		str_counted(&in->out, c->crashes, "file");
 	}
 	if (c->hangs) {
-		buf_addstr(&in->out, c->crashes ? ", hung over " : "hung over ");
+		buf_addstr(&in->out, c->crashes ? ", hung on " : "hung on ");
 		str_counted(&in->out, c->hangs, "file");
 	}
-	buf_addstr(&in->out, "; a new one read the others\n");
+	buf_addstr(&in->out, "; a new one read the other files\n");
 }
 
 static void put_modules(struct info *in)
@@ -572,18 +573,17 @@ static void put_sums(struct info *in)
 	const struct parts *p = &in->names->parts;
 	size_t clocks = parts_clocks(p);
 
-	put_label(in, "parts");
-	buf_printf(&in->out, "%s%zu recordings in one file, on ", p->overflow ? "more than " : "",
-		   p->cnt);
+	put_label(in, "recordings");
+	buf_printf(&in->out, "%s%zu in one file, on ", p->overflow ? "more than " : "", p->cnt);
 	if (clocks == 1)
 		buf_addstr(&in->out, "one clock\n");
 	else if (parts_are_aligned(p))
-		buf_printf(&in->out,
-			   "%zu clocks, put beside each other by their wall clocks: times compare "
-			   "as exactly as these did\n",
-			   clocks);
+		buf_printf(
+			&in->out,
+			"%zu clocks, aligned by wall clock: times compare as exactly as the wall clocks\n",
+			clocks);
 	else
-		buf_printf(&in->out, "%zu clocks: times of different clocks do not compare\n",
+		buf_printf(&in->out, "%zu clocks: times of different clocks are not comparable\n",
 			   clocks);
 	put_label(in, "lost");
 	report_text_lost(&in->out, &in->counts.account);
@@ -594,8 +594,8 @@ static void put_shift(struct info *in, int64_t ns)
 {
 	const uint64_t abs = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
 
-	buf_printf(&in->out, ", its times moved by %s%" PRIu64 ".%09" PRIu64 " s",
-		   ns < 0 ? "-" : "+", abs / 1000000000, abs % 1000000000);
+	buf_printf(&in->out, ", times shifted by %s%" PRIu64 ".%09" PRIu64 " s", ns < 0 ? "-" : "+",
+		   abs / 1000000000, abs % 1000000000);
 }
 
 static void put_parts(struct info *in)
@@ -606,9 +606,9 @@ static void put_parts(struct info *in)
 
 	for (uint32_t i = 0; i < p->cnt; i++) {
 		c = event_counts_part(&in->counts, i);
-		buf_printf(&in->out, "\nPart %u, ", i + 1);
+		buf_printf(&in->out, "\nRecording %u, ", i + 1);
 		if (p->v[i].base != i)
-			buf_printf(&in->out, "merged into part %u", p->v[i].base + 1);
+			buf_printf(&in->out, "merged into recording %u", p->v[i].base + 1);
 		else
 			buf_printf(&in->out, "from byte %" PRIu64, p->v[i].begin);
 		if (p->v[i].shift_ns)
@@ -619,7 +619,7 @@ static void put_parts(struct info *in)
 		put_part(in, i);
 		put_label(in, "events");
 		str_count(events, c->events);
-		buf_printf(&in->out, "%s, of them ", events);
+		buf_printf(&in->out, "%s, including ", events);
 		str_counted(&in->out, c->samples, "sample");
 		buf_addch(&in->out, '\n');
 		put_loss(in, i);

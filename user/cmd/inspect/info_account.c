@@ -16,12 +16,13 @@ void info_written_here(struct info *in, const struct loss_accounting_figures *f,
 	str_count(written, f->written);
 	buf_printf(&in->out, "%-15s ", "written here");
 	if (here < f->written)
-		buf_printf(&in->out,
-			   "%s of these %s: the account is of the whole recording, and the others "
-			   "are in no file that was read\n",
-			   count, written);
+		buf_printf(
+			&in->out,
+			"%s of these %s: the event accounting covers the whole recording; the other "
+			"events are in files that were not read\n",
+			count, written);
 	else
-		buf_printf(&in->out, "%s, those after the last RecorderStats too\n", count);
+		buf_printf(&in->out, "%s, including those after the last RecorderStats\n", count);
 }
 
 /* What was produced last was neither written nor lost yet. */
@@ -32,7 +33,7 @@ static void put_under_way(struct info *in, const struct loss_accounting_figures 
 
 	str_count(text, cnt);
 	if (cnt)
-		buf_printf(&in->out, ", under way %s", text);
+		buf_printf(&in->out, ", in transit %s", text);
 	buf_addch(&in->out, '\n');
 }
 
@@ -48,16 +49,17 @@ void info_account(struct info *in, const struct loss_accounting_figures *f, bool
 	str_count(produced, f->produced);
 	str_count(written, f->written);
 	str_count(lost, f->lost);
-	buf_printf(&in->out, "%-15s ", "account");
+	buf_printf(&in->out, "%-15s ", "accounting");
 	if (cut)
 		buf_addstr(&in->out, "before the cut: ");
 	if (verdict == LOSS_ACCOUNTING_CONTINUES || verdict == LOSS_ACCOUNTING_OPEN) {
-		buf_printf(&in->out, "%s produced %s, written %s, lost %s%s",
-			   verdict == LOSS_ACCOUNTING_OPEN ?
-				   "open: the file ends before its last RecorderStats; so far" :
-				   "whole, one file of several; from the start of the recording to "
-				   "its end",
-			   produced, written, up_to, lost);
+		buf_printf(
+			&in->out, "%s produced %s, written %s, lost %s%s",
+			verdict == LOSS_ACCOUNTING_OPEN ?
+				"incomplete: the file ends before its last RecorderStats; so far" :
+				"complete, one of several files; from the start of the recording to "
+				"its end",
+			produced, written, up_to, lost);
 		put_under_way(in, f);
 	} else {
 		buf_printf(&in->out, "produced %s%s = written %s + lost %s%s%s\n", up_to, produced,
@@ -75,6 +77,6 @@ void info_files_before(struct info *in)
 	buf_printf(&in->out, "%-15s file%s 0", "files", first > 1 ? "s" : "");
 	if (first > 1)
 		buf_printf(&in->out, " to %" PRIu64, first - 1);
-	buf_printf(&in->out, " %s not there: it begins with number %" PRIu64 "\n",
+	buf_printf(&in->out, " %s missing: it begins with number %" PRIu64 "\n",
 		   first > 1 ? "are" : "is", first);
 }

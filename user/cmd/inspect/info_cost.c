@@ -16,9 +16,9 @@ enum { WAITED_PART = 20 }; /* of the time */
 static void put_waits(struct info *in, const struct event_counts_stats *s)
 {
 	if (s->v.waited_ns >= s->v.elapsed_ns / WAITED_PART)
-		buf_printf(&in->out, "; waited %.1f s for a CPU", (double)s->v.waited_ns / 1e9);
+		buf_printf(&in->out, "; run-queue latency %.1f s", (double)s->v.waited_ns / 1e9);
 	if (s->v.output_full_ns)
-		buf_printf(&in->out, "; the output was behind for %.1f s",
+		buf_printf(&in->out, "; the output was too slow for %.1f s",
 			   (double)s->v.output_full_ns / 1e9);
 }
 
@@ -39,15 +39,15 @@ void info_cost(struct info *in, uint32_t part)
 		buf_printf(&in->out, " (%.2f%% at real-time priority)",
 			   100.0 * (double)s->v.realtime_ns / (double)s->v.elapsed_ns);
 	if (s->v.end_cpu_ns >= TOLD_NS)
-		buf_printf(&in->out, ", then %.2f s of CPU time for the end",
+		buf_printf(&in->out, ", then %.2f s of CPU time after the end",
 			   (double)s->v.end_cpu_ns / 1e9);
 	put_waits(in, s);
 	if (s->v.bpf_runs)
-		buf_printf(&in->out, "; %.0f ns a BPF run",
+		buf_printf(&in->out, "; %.0f ns per BPF run",
 			   (double)s->v.bpf_ns / (double)s->v.bpf_runs);
 	str_bytes(rss, s->v.rss_bytes);
 	str_bytes(ring, s->v.ring_fill_max_bytes);
-	buf_printf(&in->out, "; memory %s, fullest ring %s", rss, ring);
+	buf_printf(&in->out, "; memory %s, fullest ring buffer %s", rss, ring);
 	if (size && !str_parse_u64(size, UINT64_MAX, &sz)) {
 		str_bytes(ring, sz);
 		buf_printf(&in->out, " of %s", ring);

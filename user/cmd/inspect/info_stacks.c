@@ -8,7 +8,7 @@ static void put_left_out(struct info *in, uint64_t cnt, const char *noun)
 {
 	if (!cnt)
 		return;
-	buf_addstr(&in->out, ", no room for ");
+	buf_addstr(&in->out, ", no space for ");
 	str_counted(&in->out, cnt, noun);
 }
 
@@ -24,14 +24,14 @@ static void put_unwinding(struct info *in, const struct event_counts_stats *s)
 	buf_printf(&in->out, ", %s now", bytes);
 	if (s->v.unwind_evicted) {
 		str_count(evicted, s->v.unwind_evicted);
-		buf_printf(&in->out, ", %s made way", evicted);
+		buf_printf(&in->out, ", %s removed", evicted);
 	}
 	put_left_out(in, s->v.unwind_tables_left_out, "table");
 	put_left_out(in, s->v.unwind_lists_left_out, "list");
 	put_left_out(in, s->v.unwind_modules_left_out, "module");
 	buf_addstr(&in->out, "; ");
-	str_counted(&in->out, s->v.unwind_lists, "list");
-	buf_addstr(&in->out, " of mappings\n");
+	str_counted(&in->out, s->v.unwind_lists, "mapping list");
+	buf_addstr(&in->out, "\n");
 }
 
 /* How they were taken, which is what they cost. */
@@ -44,7 +44,7 @@ static void put_kernel_stacks(struct info *in, const struct event_counts_stats *
 	str_count(walked, s->v.kernel_stacks_walked);
 	str_count(helped, s->v.kernel_stacks_helped);
 	buf_printf(&in->out, "%-15s ", "kernel stacks");
-	buf_printf(&in->out, "%s walked, %s by the kernel's helper", walked, helped);
+	buf_printf(&in->out, "%s walked, %s from the kernel helper", walked, helped);
 	if (s->v.stacks_compared) {
 		str_count(compared, s->v.stacks_compared);
 		str_count(differing, s->v.stacks_differing);

@@ -80,9 +80,8 @@ void info_triggers_put(struct info *in)
 		buf_printf(&in->out, "%-15s and %zu more\n", "", in->trigger_cnt - shown);
 	if (in->too_soon)
 		buf_printf(&in->out,
-			   "%-15s %" PRIu64 " came too soon after a snapshot and asked for none "
-			   "(--rearm)\n",
-			   "", in->too_soon);
+			   "%-15s %" PRIu64 " ignored: too soon after a snapshot (--rearm)\n", "",
+			   in->too_soon);
 }
 
 static void json_name(struct info *in, const char *key, uint32_t name)

@@ -38,8 +38,7 @@ static void put_verdict(struct buf *out, const struct source *src, const struct 
 			const struct dump_tally *tally, const char *verdict)
 {
 	name_text_clean(out, source_name(src), strlen(source_name(src)));
-	buf_printf(out,
-		   ": %s: %" PRIu64 " frames, %" PRIu64 " of them events, in %" PRIu64 " bytes\n",
+	buf_printf(out, ": %s: %" PRIu64 " frames, %" PRIu64 " events, in %" PRIu64 " bytes\n",
 		   verdict, tally->frames, tally->events, dial9_dec_consumed(dec));
 }
 

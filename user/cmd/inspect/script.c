@@ -47,29 +47,29 @@ static const struct opt script_opts[] = {
 	{ .name = "follow",
 	  .kind = OPT_FLAG,
 	  .off = O(follow),
-	  .help = "at the end of the file wait for more" },
+	  .help = "Wait for more events at the end of the file" },
 	SELECT_OPTS(struct script_opts, sel),
 	{ .name = "event",
 	  .key = 'e',
 	  .kind = OPT_LIST,
 	  .off = O(events),
 	  .arg = "GLOB",
-	  .help = "only such events, as in 'sched:*', cpu-clock (samples), or the stacks " SCRIPT_SWITCH_OUT
+	  .help = "Only these events: for example 'sched:*', cpu-clock (samples), or the stacks " SCRIPT_SWITCH_OUT
 		  ", " SCRIPT_WAKER " and " SCRIPT_EVENT_STACK "; may be repeated" },
 	{ .name = "all",
 	  .kind = OPT_FLAG,
 	  .off = O(all),
-	  .help = "also the events that only carry names and accounts" },
-	{ OPT_LIMIT(O(limit)), .help = "stop after N events (default 0: never)" },
+	  .help = "Also print events that only carry names and statistics" },
+	{ OPT_LIMIT(O(limit)), .help = "Stop after N events, 0 for never (default 0)" },
 	{ .name = "fields",
 	  .key = 'F',
 	  .kind = OPT_STR,
 	  .off = O(fields),
 	  .arg = "LIST",
-	  .help = "what to print: comm,pid,tid,cpu,time,event,trace,ip,sym,symoff,dso,srcline,"
+	  .help = "Fields to print: comm,pid,tid,cpu,time,event,trace,ip,sym,symoff,dso,srcline,"
 		  "end; +name and -name change the default (all but srcline and end)",
 	  .group = "Output" },
-	{ .name = "ns", .kind = OPT_FLAG, .off = O(ns), .help = "times to the nanosecond" },
+	{ .name = "ns", .kind = OPT_FLAG, .off = O(ns), .help = "Print times with nanoseconds" },
 	{ OPT_JSON(O(json)), .help = "Print one JSON object per line" },
 	VIEW_OPTS(struct script_opts, view),
 };
@@ -77,7 +77,7 @@ static const struct opt script_opts[] = {
 static const struct opt_spec script_spec = {
 	.name = "script",
 	.usage = "dial9-prof script [OPTIONS] [FILE]",
-	.brief = "Print a trace, one event a line, as perf script does.",
+	.brief = "Print events, one per line, like perf script.",
 	OPT_ROWS(script_opts),
 	.examples = "  dial9-prof script -e 'sched:*' -t 4242\n"
 		    "  dial9-prof script --time 5123.25,5123.75 /var/lib/rec/host\n"
@@ -222,8 +222,8 @@ static int tell_nothing_printed(const struct script *s)
 	if (!s->opts->events.cnt)
 		return select_is_used(&s->sel) ? select_tell_nothing(&s->sel, s->reader, "events") :
 						 CMD_OK;
-	log_error("script: no event that -e, " SELECT_NAMES " let through; "
-		  "dial9-prof info lists what there is");
+	log_error("script: no event matches -e, " SELECT_NAMES "; "
+		  "dial9-prof info lists the events");
 	return CMD_USAGE;
 }
 

@@ -164,8 +164,7 @@ bool show_foreign(const char *path, int from, enum show_what what, const struct 
 	else if (input_may_be_dial9(in))
 		done = false;
 	else
-		log_error("%s: %s: none of the known formats (" INPUT_FORMATS
-			  "); say which with --from",
+		log_error("%s: %s: unknown format; use --from with one of " INPUT_FORMATS,
 			  what == SHOW_DUMP ? "dump" : "info", input_foreign(in)->name);
 	input_close(in);
 	return done;

@@ -43,29 +43,33 @@ static const struct opt convert_opts[] = {
 	  .kind = OPT_CHOICE,
 	  .off = O(from),
 	  .choices = input_from_names,
-	  .help = "what the inputs are (auto: told by their bytes)",
+	  .help = "Format of the inputs (default auto)",
 	  .group = "Formats" },
 	{ .name = "to",
 	  .kind = OPT_CHOICE,
 	  .off = O(to),
 	  .choices = to_names,
-	  .help = "what to write (dial9)" },
+	  .help = "Format to write (default dial9)" },
 	{ .name = "spec",
 	  .kind = OPT_CHOICE,
 	  .off = O(spec),
 	  .choices = spec_names,
-	  .help = "level of the dial9 written: 0.3 every reader knows, 0.4 has lists and maps" },
+	  .help = "Level of dial9 output: 0.3 for all readers, 0.4 with lists and maps (default 0.3)" },
 	{ .name = "tick",
 	  .kind = OPT_U64,
 	  .off = O(tick_ns),
 	  .arg = "NS",
-	  .help = "formats without time: synthetic timestamps, so many ns apart" },
-	{ OPT_OUTPUT(O(output)), .help = "where to write; - is standard output", .group = "Files" },
+	  .help = "Formats without time: synthetic timestamps with this distance in ns" },
+	{ OPT_OUTPUT(O(output)), .help = "Write to FILE; - is standard output", .group = "Files" },
 	{ .name = "follow",
 	  .kind = OPT_FLAG,
 	  .off = O(follow),
-	  .help = "convert while the input still grows, in one pass; ends with Ctrl-C" },
-	{ .name = "quiet", .key = 'q', .kind = OPT_FLAG, .off = O(quiet), .help = "no summary" },
+	  .help = "Convert while the input still grows, in one pass, until Ctrl-C" },
+	{ .name = "quiet",
+	  .key = 'q',
+	  .kind = OPT_FLAG,
+	  .off = O(quiet),
+	  .help = "Do not print the summary" },
 	OPT_ROW_HELP,
 };
 
@@ -217,14 +221,13 @@ static int detect_one(struct convert *cv, size_t i)
 	if (err)
 		return err;
 	if (!format && !input_is_dial9(cv->ins[i])) {
-		log_error("convert: %s: none of the known formats (" INPUT_FORMATS
-			  "); say which with --from",
+		log_error("convert: %s: unknown format; use --from with one of " INPUT_FORMATS,
 			  cv->files[i].name);
 		return -EBADMSG;
 	}
 	if (i && format != cv->from) {
-		log_error("convert: %s is %s and %s is %s: one format at a time", cv->files[0].name,
-			  name_of(cv->from), cv->files[i].name, name_of(format));
+		log_error("convert: inputs have different formats: %s is %s and %s is %s",
+			  cv->files[0].name, name_of(cv->from), cv->files[i].name, name_of(format));
 		return -EINVAL;
 	}
 	cv->from = format;
@@ -257,19 +260,18 @@ static int check_options(const struct convert *cv)
 	size_t without = 0;
 
 	if (cv->opts->tick_ns && !is_format(cv->from, "apitrace")) {
-		log_error("convert: --tick is for apitrace, which has no time; %s has its own",
+		log_error("convert: --tick needs an apitrace input; %s has its own times",
 			  name_of(cv->from));
 		return -EINVAL;
 	}
 	if (cv->opts->spec && cv->to)
-		log_warn("convert: --spec is the level of a dial9 output, and means nothing for %s",
-			 name_of(cv->to));
+		log_warn("convert: --spec has no effect on %s output", name_of(cv->to));
 	for (size_t i = 0; i < cv->cnt; i++)
 		without += !cv->files[i].has_core;
 	if (is_format(cv->from, "tonbandgeraet") && without > 1)
-		log_warn("convert: %zu files without a core number are all read as core 0: say "
-			 "which they are with FILE@CORE",
-			 without);
+		log_warn(
+			"convert: %zu files without a core number are all read as core 0; use FILE@CORE",
+			without);
 	return 0;
 }
 
@@ -281,12 +283,12 @@ static int choose_formats(struct convert *cv)
 		return err;
 	cv->to = foreign_find(to_names[cv->opts->to]);
 	if (cv->from == cv->to) {
-		log_error("convert: %s is %s already (say what to make of it with --to)",
+		log_error("convert: %s is already %s; use --to for another format",
 			  cv->files[0].name, name_of(cv->from));
 		return -EINVAL;
 	}
 	if (!cv->from && cv->cnt > 1) {
-		log_error("convert: one dial9 trace at a time");
+		log_error("convert: only one dial9 trace can be converted");
 		return -EINVAL;
 	}
 	return check_options(cv);
@@ -382,9 +384,9 @@ static void catch_stop(void)
 static const char *complaint(const struct convert_opts *opts, int word_cnt)
 {
 	if (!word_cnt)
-		return "what file? (dial9-prof convert IN -o OUT)";
+		return "no input given; use dial9-prof convert IN -o OUT";
 	if (!opts->output)
-		return "where to? (-o FILE, or -o - for standard output)";
+		return "no output given; use -o FILE, or -o - for standard output";
 	if (out_file_is_stdout(opts->output) && isatty(STDOUT_FILENO))
 		return "-o - needs a pipe or a file; standard output is a terminal";
 	if (opts->follow && word_cnt > 1)

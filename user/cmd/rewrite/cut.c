@@ -46,20 +46,23 @@ struct cut_opts {
 
 static const struct opt cut_opts[] = {
 	SELECT_OPT_INPUT(struct cut_opts, sel),
-	{ OPT_OUTPUT(O(output)), .help = "where to write; - is standard output",
-	  .group = "Output" },
+	{ OPT_OUTPUT(O(output)), .help = "Write to FILE; - is standard output", .group = "Output" },
 	{ .name = "anonymize",
 	  .kind = OPT_FLAG,
 	  .off = O(anonymize),
-	  .help = "replace names of processes, files, hosts and functions, the same by the same" },
-	{ .name = "quiet", .key = 'q', .kind = OPT_FLAG, .off = O(quiet), .help = "no summary" },
+	  .help = "Replace names of processes, files, hosts and functions; equal names stay equal" },
+	{ .name = "quiet",
+	  .key = 'q',
+	  .kind = OPT_FLAG,
+	  .off = O(quiet),
+	  .help = "Do not print the summary" },
 	SELECT_OPTS(struct cut_opts, sel),
 	{ .name = "event",
 	  .key = 'e',
 	  .kind = OPT_LIST,
 	  .off = O(events),
 	  .arg = "GLOB",
-	  .help = "only such events, as in 'sched:*', cpu-clock (samples), or the stacks " SCRIPT_SWITCH_OUT
+	  .help = "Only these events: for example 'sched:*', cpu-clock (samples), or the stacks " SCRIPT_SWITCH_OUT
 		  ", " SCRIPT_WAKER " and " SCRIPT_EVENT_STACK "; may be repeated" },
 	OPT_ROW_HELP,
 };
@@ -67,7 +70,7 @@ static const struct opt cut_opts[] = {
 static const struct opt_spec cut_spec = {
 	.name = "cut",
 	.usage = "dial9-prof cut [OPTIONS] [FILE] -o OUT",
-	.brief = "Write a smaller trace: some of the events, with all that naming them takes.",
+	.brief = "Write a smaller trace: selected events, with their names and symbols.",
 	OPT_ROWS(cut_opts),
 	.examples = "  dial9-prof cut --time +1.5,+2 trace.bin -o stall.bin\n"
 		    "  dial9-prof cut -p 4242 -e 'sched:*' -o switches.bin\n"
@@ -553,8 +556,7 @@ static int say_nothing_kept(const struct cut *c)
 	if (select_is_used(&c->sel))
 		return select_tell_nothing(&c->sel, c->reader, "events");
 	if (c->opts->events.cnt) {
-		log_error("no events in %s: there are none that -e lets through",
-			  reader_input(c->reader));
+		log_error("no events in %s: none match -e", reader_input(c->reader));
 		return CMD_USAGE;
 	}
 	if (!c->opts->quiet)
@@ -572,7 +574,7 @@ static int say_summary(const struct cut *c)
 		left_out += c->parts[i].left_out;
 	}
 	if (c->refused)
-		log_warn("cut: %" PRIu64 " events cannot be written in this format and are missing",
+		log_warn("cut: %" PRIu64 " events skipped: this format cannot represent them",
 			 c->refused);
 	if (!sum)
 		return say_nothing_kept(c);
@@ -656,7 +658,7 @@ int cut_to(const struct select_opts *sel, const char *path, const struct cut_out
 static const char *complaint(const struct cut_opts *opts)
 {
 	if (!opts->output)
-		return "where to? (-o FILE, or -o - for standard output)";
+		return "no output given; use -o FILE, or -o - for standard output";
 	if (out_file_is_stdout(opts->output) && isatty(STDOUT_FILENO))
 		return "-o - needs a pipe or a file; standard output is a terminal";
 	return NULL;

@@ -23,16 +23,19 @@ struct merge_args {
 #define O(m) offsetof(struct merge_args, m)
 
 static const struct opt merge_options[] = {
-	{ OPT_OUTPUT(O(output)), .help = "where to write; - is standard output",
-	  .group = "Output" },
-	{ .name = "quiet", .key = 'q', .kind = OPT_FLAG, .off = O(quiet), .help = "no summary" },
+	{ OPT_OUTPUT(O(output)), .help = "Write to FILE; - is standard output", .group = "Output" },
+	{ .name = "quiet",
+	  .key = 'q',
+	  .kind = OPT_FLAG,
+	  .off = O(quiet),
+	  .help = "Do not print the summary" },
 	{ .name = "align",
 	  .kind = OPT_STR,
 	  .off = O(align),
 	  .arg = "HOW",
-	  .help = "how clocks are put beside each other: auto (one boot is one clock, others by their "
-		  "wall clocks), mono (as they are), real (all by their wall clocks), offset=NS (inputs "
-		  "behind the first are moved by NS)",
+	  .help = "How to align clocks: auto (one boot is one clock, others by wall clock), mono "
+		  "(unchanged), real (all by wall clock), offset=NS (shift all inputs after the first "
+		  "by NS) (default auto)",
 	  .group = "Time" },
 	OPT_ROW_HELP,
 };
@@ -40,8 +43,7 @@ static const struct opt merge_options[] = {
 static const struct opt_spec merge_spec = {
 	.name = "merge",
 	.usage = "dial9-prof merge [OPTIONS] FILE|DIRECTORY... -o OUT",
-	.brief =
-		"Write one trace of several, in order of time: recordings, and what applications wrote.",
+	.brief = "Merge recordings and traces of applications into one trace, in order of time.",
 	OPT_ROWS(merge_options),
 	.examples = "  dial9-prof merge dial9.bin app/trace.0.bin -o both.bin\n"
 		    "  dial9-prof merge dial9.bin /var/log/app-traces -o both.bin\n"
@@ -84,15 +86,15 @@ static const char *complaint(const struct merge_args *args, const char *const *p
 			     struct merge_opts *opts)
 {
 	if (!cnt)
-		return "which traces?";
+		return "no input given";
 	if (is_stdin_twice(paths, cnt))
-		return "standard input is one trace, and can be named once";
+		return "standard input may be given only once";
 	if (!args->output)
-		return "where to? (-o FILE, or -o - for standard output)";
+		return "no output given; use -o FILE, or -o - for standard output";
 	if (out_file_is_stdout(args->output) && isatty(STDOUT_FILENO))
 		return "-o - needs a pipe or a file; standard output is a terminal";
 	if (args->align && !parse_align(args->align, opts))
-		return "--align takes auto, mono, real, or offset= and a number of nanoseconds";
+		return "bad value for --align: expected auto, mono, real or offset=NS";
 	return NULL;
 }
 
@@ -134,8 +136,7 @@ static int merge(const struct merge_args *args, const struct merge_opts *opts,
 	if (err && code == CMD_OK)
 		code = CMD_OUTPUT;
 	if (sum.refused)
-		log_warn("merge: %" PRIu64
-			 " events cannot be written in this format and are missing",
+		log_warn("merge: %" PRIu64 " events skipped: this format cannot represent them",
 			 sum.refused);
 	if (!args->quiet && (code == CMD_OK || (code == CMD_INPUT && sum.bytes)))
 		say_summary(&sum);

@@ -49,44 +49,47 @@ static const struct opt symbolize_opts[] = {
 	  .kind = OPT_STR,
 	  .off = O(symfs),
 	  .arg = "DIR",
-	  .help = "look for files below DIR first: by their path, by name, by build-id",
+	  .help = "Search files below DIR first: by path, name and build ID",
 	  .group = "Names" },
 	{ .name = "vmlinux",
 	  .kind = OPT_STR,
 	  .off = O(vmlinux),
 	  .arg = "FILE",
-	  .help = "the kernel that was recorded, with its symbols (default: where "
+	  .help = "ELF file of the recorded kernel, with symbols (default: where "
 		  "distributions put it)" },
 	{ .name = "debuginfod",
 	  .kind = OPT_STR,
 	  .off = O(servers),
 	  .arg = "URLS",
 	  .implied = FROM_ENVIRONMENT,
-	  .help = "ask servers for debug files by build-id (default: $DEBUGINFOD_URLS)" },
+	  .help = "Download debug files by build ID from URLS (default: $DEBUGINFOD_URLS)" },
 	{ .name = "debuginfod-timeout",
 	  .kind = OPT_DURATION,
 	  .off = O(timeout_ns),
 	  .arg = "SEC",
 	  .min = 1,
 	  .max = TIMEOUT_MAX_S * 1000000000ull,
-	  .help = "give a server SEC for each 100 KiB (default: $DEBUGINFOD_TIMEOUT, or 90)" },
+	  .help = "Allow a server SEC for each 100 KiB (default: $DEBUGINFOD_TIMEOUT, or 90)" },
 	{ .name = "lines",
 	  .kind = OPT_FLAG,
 	  .off = O(lines),
-	  .help = "also files and lines where only the function is known, and inlined functions where "
-		  "those, or files that have them, were missing" },
+	  .help = "Also add missing source lines and inlined functions to known functions" },
 	{ OPT_OUTPUT(O(output)),
-	  .help = "where to write; - is standard output (default: the trace itself, which is "
-		  "kept as .old); required if the trace is a pipe or compressed",
+	  .help = "Write to FILE; - is standard output (default: replace the trace and keep "
+		  "the old one as .old); required if the trace is a pipe or compressed",
 	  .group = "Output" },
-	{ .name = "quiet", .key = 'q', .kind = OPT_FLAG, .off = O(quiet), .help = "no summary" },
+	{ .name = "quiet",
+	  .key = 'q',
+	  .kind = OPT_FLAG,
+	  .off = O(quiet),
+	  .help = "Do not print the summary" },
 	OPT_ROW_HELP,
 };
 
 static const struct opt_spec symbolize_spec = {
 	.name = "symbolize",
 	.usage = "dial9-prof symbolize [OPTIONS] [FILE] [-o OUT]",
-	.brief = "Name what had no names when it was recorded.",
+	.brief = "Add missing symbols to a trace from debug files or debuginfod.",
 	OPT_ROWS(symbolize_opts),
 	.examples = "  dial9-prof symbolize trace.bin\n"
 		    "  dial9-prof symbolize --symfs /srv/sysroot trace.bin -o named.bin\n"
@@ -156,7 +159,7 @@ static void tell_progress(void *ctx, uint64_t done, uint64_t all)
 		return;
 	str_count(a, done < all ? done : all);
 	str_count(b, all);
-	fprintf(stderr, "looking for names: %s of %s places\033[K\r", a, b);
+	fprintf(stderr, "looking up symbols: %s of %s addresses\033[K\r", a, b);
 }
 
 static void tell_fetch(void *ctx, uint32_t index, size_t which, size_t of)
@@ -186,18 +189,18 @@ static void tell_bytes(void *ctx, uint64_t done, uint64_t all)
 static const char *file_cause(enum sym_client_status status)
 {
 	static const char *const words[SYM_CLIENT_STATUS_CNT] = {
-		[SYM_CLIENT_UNKNOWN] = "nobody looked for its file",
+		[SYM_CLIENT_UNKNOWN] = "its file was not searched",
 		[SYM_CLIENT_NAMED] = "its file has no symbols there",
 		[SYM_CLIENT_STRIPPED] = "its file has no symbols",
-		[SYM_CLIENT_GONE] = "no file here has its build-id",
-		[SYM_CLIENT_REPLACED] = "the file here is of another build",
-		[SYM_CLIENT_DENIED] = "its file may not be read",
-		[SYM_CLIENT_NOT_ELF] = "its file is no ELF file",
+		[SYM_CLIENT_GONE] = "no file with its build ID found",
+		[SYM_CLIENT_REPLACED] = "the file found is another build",
+		[SYM_CLIENT_DENIED] = "no permission to read its file",
+		[SYM_CLIENT_NOT_ELF] = "its file is not an ELF file",
 		[SYM_CLIENT_GAVE_UP] = "reading its file reached a limit",
-		[SYM_CLIENT_CRASHED] = "the process that reads files crashed over it",
-		[SYM_CLIENT_HUNG] = "the process that reads files hung over it",
+		[SYM_CLIENT_CRASHED] = "the symbol worker crashed on it",
+		[SYM_CLIENT_HUNG] = "the symbol worker hung on it",
 		[SYM_CLIENT_NO_ANSWER] = "opening its file never returned",
-		[SYM_CLIENT_NO_WORKER] = "no process was left to read its file",
+		[SYM_CLIENT_NO_WORKER] = "no symbol worker was left to read its file",
 		[SYM_CLIENT_PENDING] = "reading its file took too long",
 	};
 
@@ -213,10 +216,10 @@ static bool may_help(enum sym_client_status status)
 static const char *remedy(const struct symbolize_opts *o, bool kernel)
 {
 	if (kernel && !o->vmlinux)
-		return " (--vmlinux FILE, --symfs DIR, --debuginfod; or sudo while it runs)";
+		return "; use --vmlinux FILE, --symfs DIR, --debuginfod, or sudo while it runs";
 	if (o->symfs)
-		return o->servers ? "" : " (--debuginfod)";
-	return o->servers ? " (--symfs DIR)" : " (--symfs DIR, --debuginfod)";
+		return o->servers ? "" : "; use --debuginfod";
+	return o->servers ? "; use --symfs DIR" : "; use --symfs DIR or --debuginfod";
 }
 
 static int by_left(const void *pa, const void *pb)
@@ -247,7 +250,7 @@ static void say_files(const struct symbolize *s, struct symbolize_find_module *c
 			continue;
 		}
 		buf_clear(&line);
-		str_counted(&line, left, "place");
+		str_counted(&line, left, "address");
 		buf_addstr(&line, " in ");
 		name_text_module(&line, reader_names(s->reader), v[i]->index);
 		log_warn("symbolize: %s: %s%s", buf_cstr(&line), file_cause(v[i]->status),
@@ -255,7 +258,7 @@ static void say_files(const struct symbolize *s, struct symbolize_find_module *c
 						  "");
 	}
 	if (more)
-		log_warn("symbolize: and %zu places in %zu more files", more, told - TOLD_MAX);
+		log_warn("symbolize: and %zu addresses in %zu more files", more, told - TOLD_MAX);
 	buf_free(&line);
 }
 
@@ -269,11 +272,11 @@ static void say_inlined(const struct symbolize *s, struct symbolize_find_module 
 		const char *lacks = symbolize_find_lacks(s->find, v[i]->index);
 
 		buf_clear(&line);
-		str_counted(&line, v[i]->inlined, "place");
+		str_counted(&line, v[i]->inlined, "address");
 		buf_addstr(&line, " in ");
 		name_text_module(&line, reader_names(s->reader), v[i]->index);
 		if (v[i]->inlined)
-			log_warn("symbolize: %s got inlined functions", buf_cstr(&line));
+			log_warn("symbolize: inlined functions added to %s", buf_cstr(&line));
 		buf_clear(&line);
 		name_text_module(&line, reader_names(s->reader), v[i]->index);
 		if (lacks)
@@ -287,12 +290,11 @@ static void say_others(struct symbolize_find_module *const *v, size_t cnt)
 {
 	static const char *const words[SYMBOLIZE_FIND_WHY_CNT] = {
 		[SYMBOLIZE_FIND_NO_BUILD_ID] =
-			"in files without a build-id, so that none can be told to be the same",
+			"in files without a build ID, so no file can be matched",
 		[SYMBOLIZE_FIND_KERNEL] =
-			"in modules of the kernel, its BPF programs, or a kernel of unknown "
-			"build: only that of this boot can be asked, and it may want sudo",
-		[SYMBOLIZE_FIND_ANONYMOUS] =
-			"in memory without a file, or in none that the trace tells of",
+			"in kernel modules, BPF programs or a kernel without build ID: only the running "
+			"kernel can be used, and this may need sudo",
+		[SYMBOLIZE_FIND_ANONYMOUS] = "in memory without a file, or in no known mapping",
 	};
 	uint64_t left[SYMBOLIZE_FIND_WHY_CNT] = { 0 };
 	struct buf line = { 0 };
@@ -303,7 +305,7 @@ static void say_others(struct symbolize_find_module *const *v, size_t cnt)
 		if (!words[why] || !left[why])
 			continue;
 		buf_clear(&line);
-		str_counted(&line, left[why], "place");
+		str_counted(&line, left[why], "address");
 		log_warn("symbolize: %s %s", buf_cstr(&line), words[why]);
 	}
 	buf_free(&line);
@@ -317,10 +319,10 @@ static void say_fetched(const struct symbolize *s)
 	if (!s->opts->servers)
 		return;
 	str_counted(&line, f->fetched, "file");
-	buf_printf(&line, " fetched, %zu that no server has", f->missing);
+	buf_printf(&line, " downloaded, %zu not found on the servers", f->missing);
 	if (f->failed)
 		buf_printf(&line, ", %zu failed (%s)%s", f->failed, strerror(-f->error),
-			   f->given_up ? ", so the others were not asked for" : "");
+			   f->given_up ? "; the other files were not requested" : "");
 	log_warn("symbolize: %s", buf_cstr(&line));
 	buf_free(&line);
 }
@@ -344,14 +346,14 @@ static void say_summary(const struct symbolize *s, const char *output)
 	str_count(a, named);
 	str_count(b, all);
 	if (!all)
-		log_warn("symbolize: every place has a name%s%s",
-			 s->opts->lines ? " and a line, as far as files are known" : "",
-			 output ? "" : ": nothing is written");
+		log_warn("symbolize: every address has a symbol%s%s",
+			 s->opts->lines ? " and a source line, if its file is known" : "",
+			 output ? "" : "; nothing was written");
 	else
 		fprintf(stderr,
-			"dial9-prof: symbolize: %s of %s places without a %s have one now%s\n", a,
-			b, s->opts->lines ? "name or line" : "name",
-			output ? "" : ": nothing is written");
+			"dial9-prof: symbolize: %s of %s addresses without a %s now have one%s\n",
+			a, b, s->opts->lines ? "symbol or line" : "symbol",
+			output ? "" : "; nothing was written");
 	say_fetched(s);
 	say_files(s, v, cnt);
 	say_inlined(s, v, cnt);
@@ -435,7 +437,7 @@ static int write_trace(struct symbolize *s, struct out_file *sink)
 		return CMD_OK;
 	if (err && err != -EINTR && !told)
 		log_error("symbolize: cannot copy %s: %s", s->path,
-			  err == -ESTALE ? "it changed meanwhile" : strerror(-err));
+			  err == -ESTALE ? "it changed during the copy" : strerror(-err));
 	if (!err && out_file_commit(sink))
 		err = -EIO;
 	return err ? CMD_OUTPUT : CMD_OK;
@@ -473,7 +475,7 @@ static int refuse_newer(const struct symbolize *s)
 {
 	if (!reader_is_newer(s->reader))
 		return CMD_OK;
-	log_error("symbolize: %s would lose what this program cannot read: nothing is written",
+	log_error("symbolize: nothing written: %s would lose data that this version cannot read",
 		  s->path);
 	return CMD_INPUT;
 }
@@ -500,8 +502,7 @@ static int run(struct symbolize *s)
 	if (err == -EINTR)
 		return CMD_INPUT;
 	if (err) {
-		log_error("symbolize: cannot start the processes that read files: %s",
-			  strerror(-err));
+		log_error("symbolize: cannot start symbol workers: %s", strerror(-err));
 		return CMD_START;
 	}
 	if (!output && has_news(s))
@@ -579,13 +580,13 @@ static const char *complaint(const struct symbolize_opts *opts, const char *path
 	if (opts->output || (strcmp(path, "-") != 0 && access(path, F_OK)))
 		return NULL;
 	if (!spool_has_name(path))
-		return "where to? (-o FILE, or -o - for standard output)";
+		return "no output given; use -o FILE, or -o - for standard output";
 	if (!source_open(path, &src)) {
 		source_read(src, &byte, 1);
 		packed = source_is_packed(src);
 		source_close(src);
 	}
-	return packed ? "what is written is not compressed: where to? (-o FILE)" : NULL;
+	return packed ? "a compressed input cannot be replaced; use -o FILE" : NULL;
 }
 
 /* Puts the servers' names in place. NULL, or what is missing. */
@@ -600,16 +601,16 @@ static const char *find_servers(struct symbolize_opts *opts)
 	if (!strcmp(opts->servers, FROM_ENVIRONMENT))
 		opts->servers = getenv("DEBUGINFOD_URLS");
 	if (!opts->servers || !*opts->servers)
-		return "--debuginfod: which servers? (--debuginfod=URLS, or $DEBUGINFOD_URLS)";
+		return "--debuginfod: no servers given; use --debuginfod=URLS or $DEBUGINFOD_URLS";
 	if (!keeps)
-		return "--debuginfod: where to keep what is fetched? ($HOME, or "
-		       "$DEBUGINFOD_CACHE_PATH)";
+		return "--debuginfod: no cache directory; set $HOME or "
+		       "$DEBUGINFOD_CACHE_PATH";
 #ifdef PROF_STATIC
 	return "--debuginfod: the static program cannot download; use dial9-prof from a package";
 #else
 	return debuginfod_available() ? NULL :
-					"--debuginfod wants libdebuginfod.so.1, as of Debian's "
-					"package libdebuginfod1";
+					"--debuginfod needs libdebuginfod.so.1 (Debian "
+					"package libdebuginfod1)";
 #endif
 }
 
@@ -629,7 +630,7 @@ static bool find_paths(struct symbolize_opts *opts, char real[PATH_MAX])
 		err = -errno;
 	if (err) {
 		log_error("symbolize: --vmlinux %s: %s", opts->vmlinux,
-			  err == -ENOEXEC ? "no kernel's ELF file with symbols (_stext)" :
+			  err == -ENOEXEC ? "not a kernel ELF file with symbols (_stext)" :
 					    strerror(-err));
 		return false;
 	}

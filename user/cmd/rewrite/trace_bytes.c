@@ -17,8 +17,9 @@ static int copy(const char *word, struct source *src, const struct cut_out *out)
 	const int err = spool_copy(src, out, false, &found);
 
 	if (found == SPOOL_OTHER)
-		log_error("%s: %s is no dial9 trace: dial9-prof convert makes one of others", word,
-			  source_name(src));
+		log_error(
+			"%s: %s is not a dial9 trace; dial9-prof convert reads some other formats",
+			word, source_name(src));
 	else if (found == SPOOL_EMPTY && !err)
 		source_print_empty(source_name(src));
 	else
