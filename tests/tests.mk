@@ -2,7 +2,8 @@
 # Tests, workloads and fuzz targets. tests/DIR/X_test.c mirrors user/DIR/X.c. The tests of a folder are one criterion
 # program, DIR/all_tests. A program of its own has each test in tests/bpf and each X_live_test.c, which need root and a
 # kernel with BTF, and each test that replaces functions of user/: by linker flags in its source (/* LINK: FLAGS */), or
-# by defining them (/* ALONE: WHICH */).
+# by defining them (/* ALONE: WHICH */). Live tests run two at a time, but for those that measure what the machine gives
+# (/* ALONE: WHAT */).
 
 ALL_TESTS  := $(call below,tests,*_test.c)
 TESTS_ROOT := $(filter tests/bpf/% %_live_test.c,$(ALL_TESTS))
@@ -21,13 +22,14 @@ CORPUS_decode_fuzz := tests/fuzz/corpus/decode_fuzz $(addprefix tests/golden/dia
 CORPUS_intervals_fuzz := tests/fuzz/corpus/trace_fuzz
 corpus = $(or $(CORPUS_$(1)),tests/fuzz/corpus/$(1))
 
-ALONE     := $(shell grep -lE '^/[*] (LINK|ALONE): ' $(TESTS))
+ALONE     := $(shell grep -lE '^/[*] (LINK|ALONE): ' $(ALL_TESTS))
 TOGETHER  := $(filter-out $(ALONE),$(TESTS))
 TEST_DIRS := $(patsubst %/,%,$(sort $(dir $(TOGETHER))))
 # What takes longest begins first.
 TEST_BINS := $(patsubst %,$(O)/%/all_tests,tests/symbol/dwarf $(filter-out tests/symbol/dwarf,$(TEST_DIRS))) \
-	$(patsubst %.c,$(O)/%,$(ALONE))
+	$(patsubst %.c,$(O)/%,$(filter $(ALONE),$(TESTS)))
 ROOT_BINS := $(patsubst %.c,$(O)/%,$(TESTS_ROOT))
+ROOT_ALONE := $(patsubst %.c,$(O)/%,$(filter $(ALONE),$(TESTS_ROOT)))
 STIM_BINS := $(patsubst tests/stimuli/%,$(O)/stimuli/%,$(basename $(STIMULI))) \
 	$(addprefix $(O)/stimuli/symbol/,$(STIMULI_SYMBOL)) $(addprefix $(O)/stimuli/unwind_maze_,a.so b.so c.so)
 FUZZ_BINS := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(FUZZ))
@@ -155,7 +157,8 @@ check-unit: $(TEST_BINS) $(STIM_BINS)
 # One of them runs the recorder under the sanitizers.
 check-root: $(ROOT_BINS) $(STIM_BINS) all
 	$(Q)$(MAKE) SAN=address,undefined O=$(O)/san all
-	$(Q)$(TEST_ENV) sh tests/run.sh root $(ROOT_BINS) tools/bench/soak.sh
+	$(Q)$(TEST_ENV) D9_JOBS=2 sh tests/run.sh root $(filter-out $(ROOT_ALONE),$(ROOT_BINS))
+	$(Q)$(TEST_ENV) sh tests/run.sh root-alone $(ROOT_ALONE) tools/bench/soak.sh
 
 check-san:
 	$(Q)$(MAKE) SAN=address,undefined O=$(O)/san check-unit

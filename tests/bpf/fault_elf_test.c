@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Programs that are made to be expensive to name cost their own names, and nobody else anything. */
+/* ALONE: time and memory beside a hostile program */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <sys/stat.h>

@@ -3,6 +3,7 @@
  * The processes that read symbols are killed or stopped behind the recorder's back: names still come. The
  * neighbour starts to run after that, so that its names are asked of whoever comes then.
  */
+/* ALONE: time and memory beside a hostile program */
 #include <criterion/criterion.h>
 #include <ctype.h>
 #include <dirent.h>

@@ -5,6 +5,7 @@
  *
  * Two captures run at once; in the second one no event counts as hot.
  */
+/* ALONE: BPF programs of others that nest */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>

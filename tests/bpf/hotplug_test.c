@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* A CPU that is taken away and given back while all is recorded: it is sampled again, and its processes have names. */
+/* ALONE: takes a CPU away */
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The account of what is lost: exact, to the event, under rings far too small and programs nested. */
+/* ALONE: how much is lost */
 #include <criterion/criterion.h>
 #include <poll.h>
 #include <string.h>

@@ -3,6 +3,7 @@
  * --neighbours on the running kernel: behind whom a target waited is told, against a victim that measures
  * its waits itself and hogs that are known; nothing else is recorded.
  */
+/* ALONE: which threads share a CPU */
 #include <criterion/criterion.h>
 #include <sched.h>
 #include <signal.h>

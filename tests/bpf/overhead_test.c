@@ -4,6 +4,7 @@
  * What is left out is told, nothing is in the trace of the time that it tells of, and what was recorded, weighed by
  * the part of time that it is of, comes to what the thread counts itself. And what is not needed is not done.
  */
+/* ALONE: CPU time */
 #include <criterion/criterion.h>
 #include <string.h>
 

@@ -18,6 +18,7 @@
  * given (somebody leaves who never came, as some VMs hide a few tasks from all tracers), and the wait that
  * follows.
  */
+/* ALONE: perf beside it */
 #include <criterion/criterion.h>
 #include <sched.h>
 #include <signal.h>

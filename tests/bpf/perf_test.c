@@ -6,6 +6,7 @@
  * perf's tracepoint events leave out what the idle task does, so those switches are checked by the
  * count alone.
  */
+/* ALONE: perf beside it */
 #include <criterion/criterion.h>
 #include <linux/perf_event.h>
 #include <sched.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Recordings on a leash: real time by need, within a budget that nothing recorded can stretch. */
+/* ALONE: CPU share */
 #include "kernel/realtime.h"
 
 #include <criterion/criterion.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* CPU samples against a program that knows by its own clock where its time went. */
+/* ALONE: samples of CPU time */
 #include <criterion/criterion.h>
 #include <math.h>
 

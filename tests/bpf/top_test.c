@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* `top` on a terminal, with a recorder on the live kernel behind it: what it shows, and how it ends. */
+/* ALONE: CPU time of the system */
 #include "tests/bpf/support.h"
 #include "tests/cmd/pty.h"
 

@@ -5,6 +5,7 @@
  *
  * D9_UNWIND_SECONDS=60 records for longer; D9_UNWIND_PROGRAMS=xz,node says of what.
  */
+/* ALONE: almost every stack */
 #include <criterion/criterion.h>
 #include <elf.h>
 #include <fcntl.h>

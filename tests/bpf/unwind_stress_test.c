@@ -6,6 +6,7 @@
  *
  * D9_UNWIND_SECONDS=300 makes it a long one.
  */
+/* ALONE: CPU time */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>

@@ -197,7 +197,7 @@ Test(tracefs_remedy, of_one_that_is_not_mounted, .init = cr_redirect_stderr)
 	cr_expect_eq(fd, -7);
 	fflush(stderr);
 	cr_assert_stderr_eq_str(
-		"dial9-prof: cannot open tracefs: it is not mounted, and only CAP_SYS_ADMIN can do "
-		"without: run as root, with sudo, or first \"mount -t tracefs tracefs "
+		"dial9-prof: cannot open tracefs: it is not mounted, and a private mount needs "
+		"CAP_SYS_ADMIN; run as root, with sudo, or first \"mount -t tracefs tracefs "
 		"/sys/kernel/tracing\"\n");
 }
