@@ -2,7 +2,7 @@
 /*
  * Arbitrary bytes as a trace through the engine of intervals. The first byte says whether losses are learnt
  * first, and whether there is a window. What must hold: a thread's intervals follow each other and do not
- * overlap, none reaches out of the window, and what a wait was behind adds up to it.
+ * overlap, none reaches out of the window, and what a wait was preemptors adds up to it.
  */
 #include <stdlib.h>
 
@@ -30,7 +30,7 @@ static void must(bool ok)
 static void take(void *ctx, const struct interval *i)
 {
 	struct check *c = ctx;
-	struct interval_preemptor behind[4];
+	struct interval_preemptor preemptors[4];
 	struct interval_preemptor_sum sum;
 	uintptr_t before;
 	uint32_t cnt;
@@ -48,8 +48,8 @@ static void take(void *ctx, const struct interval *i)
 	intervals_stack(c->iv, i->stack, &cnt);
 	if (i->state != INTERVAL_RUNNABLE)
 		return;
-	sum = intervals_preemptors(c->iv, i, behind, 4);
-	must(sum.n <= 4 && sum.told_ns + sum.other_ns + sum.unknown_ns == i->end - i->start);
+	sum = intervals_preemptors(c->iv, i, preemptors, 4);
+	must(sum.n <= 4 && sum.listed_ns + sum.other_ns + sum.unknown_ns == i->end - i->start);
 }
 
 static void pass(const struct bytes *input, struct names *names, struct check *c, bool gaps)
