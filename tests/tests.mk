@@ -140,7 +140,7 @@ GUEST_STIMULI := $(addprefix $(O)/stimuli/,sleeper spinner unwind_chain)
 # ---- targets ------------------------------------------------------------------------------------
 .PHONY: t test check check-unit check-root check-san check-cli check-docs check-install check-tutorial check-js check-page \
 	check-consumers aarch64 check-aarch64 check-deps check-musl check-kernels check-kernels-quick check-systemd check-self fuzz fuzz-replay \
-	bench bench-codec bench-read bench-export
+	bench benches bench-codec bench-read bench-export
 check: check-unit check-san check-cli check-docs check-install check-tutorial check-js check-page check-consumers check-aarch64 check-deps rpm-check check-musl check-self \
 	fuzz-replay \
 	check-root
@@ -269,7 +269,9 @@ fuzz-replay: $(REPLAY_BINS)
 $(O)/bench/%: tools/bench/%.c $(ALL_A)
 	$(call msg,BENCH,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) $(CPPFLAGS) $(DEPFLAGS) -o $@ $< $(ALL_A) $(ALL_LDFLAGS) $(LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -I. $(DEPFLAGS) -o $@ $< $(ALL_A) $(ALL_LDFLAGS) $(LIBS)
+
+benches: $(patsubst tools/bench/%.c,$(O)/bench/%,$(wildcard tools/bench/*.c))
 
 bench-codec: $(O)/bench/codec_bench
 	$(Q)$(O)/bench/codec_bench

@@ -55,7 +55,7 @@ step() {
 }
 
 # Everything is built before anything runs.
-step make "$jobs" all tests replay
+step make "$jobs" all tests replay benches
 step make check-clang
 step make "$jobs" O=build/san SAN=address,undefined tests
 step make "$jobs" aarch64

@@ -2,7 +2,7 @@
 /*
  * Arbitrary bytes as a trace through the engine of intervals. The first byte says whether losses are learnt
  * first, and whether there is a window. What must hold: a thread's intervals follow each other and do not
- * overlap, none reaches out of the window, and what a wait was preemptors adds up to it.
+ * overlap, none reaches out of the window, and the preemptors of a runnable interval add up to it.
  */
 #include <stdlib.h>
 
