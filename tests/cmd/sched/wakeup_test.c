@@ -165,6 +165,17 @@ Test(wakeup, nothing_there_says_why)
 		   "dial9-prof: thread 99 was not woken in standard input\n");
 }
 
+/* A thread ran, and nothing woke it. */
+Test(wakeup, switches_without_wakeups)
+{
+	struct make m;
+
+	make_init(&m, NULL);
+	make_switch(&m, 20 * RUN_SEC, 0, "swapper/0", 0, 0, "a", 11);
+	run_expect(run_cmd(cmd_wakeup, make_done(&m), "wakeup", "-", NULL), CMD_OK,
+		   "No wakeups in standard input.\n", "");
+}
+
 Test(wakeup, nonsense_is_refused)
 {
 	run_expect(

@@ -2,14 +2,11 @@
 #ifndef D9_CMD_COMMON_INTERVAL_READER_H
 #define D9_CMD_COMMON_INTERVAL_READER_H
 
-#include "cmd/common/callchain.h"
 #include "cmd/common/progress.h"
 #include "cmd/common/select.h"
-#include "cmd/common/view.h"
 #include "profile/sched/intervals.h"
 #include "profile/sched/recorded_time.h"
 #include "profile/sched/recorder_tasks.h"
-#include "profile/sums/blocked.h"
 #include "profile/sums/event_counts.h"
 
 /*
@@ -95,34 +92,8 @@ bool interval_reader_hides(struct interval_reader *r, uint32_t part, uint32_t pi
 /* Whether the time of an event that has one is looked at. */
 bool interval_reader_has_time(const struct interval_reader *r, const struct trace_event *ev);
 
-/*
- * Ends what the command printed, as view_end(), and says what it exits with: CMD_INPUT behind a newer
- * writer's frame.
- */
-int interval_reader_end(const struct interval_reader *r, struct view *view);
-
 /* Whether the trace has what threads did, but what is looked at was chosen by options of select.h. */
 bool interval_reader_is_chosen(const struct interval_reader *r);
-/*
- * The same exit code behind interval_reader_end(), when nothing of @what was found: where it was chosen, that is said
- * in one line, and is CMD_USAGE if all went well otherwise.
- */
-int interval_reader_tell_nothing(const struct interval_reader *r, const char *what, int code);
-
-/* ---- what all such commands print ---- */
-
-/* Why a trace tells nothing of its threads when it has no switches. */
-const char *interval_reader_no_switches(const struct interval_reader *t);
-/* The same of a trace of sums (--summary), for any command. */
-#define INTERVAL_READER_SUMS "it has only sums (--summary); use sched latency or offcpu --hist"
-
-#define INTERVAL_READER_STAYS                                                                      \
-	"it has only off-CPU intervals (--min-block, --max-block); use offcpu, sched latency or "  \
-	"wakeup"
-
-/* Of a wait for a CPU, when who ran on it is not in the trace; and how it would be, if it could. */
-const char *interval_reader_behind_unknown(const struct interval_reader *t, uint32_t part);
-
 /* Start and length of what was looked at: of the window, on the first clock of the trace. */
 uint64_t interval_reader_start_ns(const struct interval_reader *t);
 uint64_t interval_reader_span_ns(const struct interval_reader *t);
@@ -131,46 +102,7 @@ uint64_t interval_reader_span_ns(const struct interval_reader *t);
  * losses and pauses, and of a single part, all is interval_reader_span_ns().
  */
 struct recorded_time_sum interval_reader_observed(const struct interval_reader *t, uint32_t cpu);
-/* "# FILE: WHAT over 1.234 s", and a line each about lost events and hidden rows. */
-void interval_reader_put_head(struct buf *out, const struct interval_reader *t, const char *what,
-			      bool color);
-/*
- * The first columns of a row of waits: time (a star: some are cut), its share of @all_ns, how many, the average
- * and the longest.
- */
-void interval_reader_put_waits(struct buf *out, const struct blocked_row *r, uint64_t all_ns,
-			       bool color);
-/* "# filtered: ..." of report_text_filtered(), a line each, as interval_reader_put_head() has them. */
-void interval_reader_put_filtered(struct buf *out, const struct interval_reader *t, bool color);
-/* "# not counted: 1.234 s ..." of report_text_unknown() and of report_text_unsure(), a line each; nothing for 0. */
-void interval_reader_put_unknown(struct buf *out, const struct interval_reader *t,
-				 const struct intervals_unknown *u, bool color);
-/* ,"unknown_ns":N,"unsure_ns":N: the second is a part of the first. */
-void interval_reader_json_unknown(struct buf *out, const struct intervals_unknown *u);
-/* The head of a JSON object, open, without a comma: version, file, span_ns and what was lost. */
-void interval_reader_json_head(struct buf *out, const struct interval_reader *t);
-/*
- * Who woke a thread, as what it was: a task by its name, with a question mark where the trace does not
- * tell whether it was merely interrupted; else as name_text_waker() has it; "-": NULL.
- */
-void interval_reader_put_waker(struct buf *out, const struct interval_reader *t,
-			       const struct interval_waker *by);
-/* An object with context and name, or null. */
-void interval_reader_json_waker(struct buf *out, const char *key, const struct interval_reader *t,
-				const struct interval_waker *by);
-
-/* Member @key of a JSON object: a stack of the engine's, as callchain_json() has it. */
-void interval_reader_json_stack(struct buf *out, const struct interval_reader *t, const char *key,
-				uint32_t stack, enum callchain_part part);
-
 /* Whether -p, -t, -C, --comm and --cgroup let an interval through, on this CPU; TRACE_NONE: on any. */
 bool interval_reader_wants(const struct interval_reader *r, const struct interval *i, uint32_t cpu);
-
-/* What shows what opts.hide_recorder hides, for tables of options: @m a bool. */
-#define INTERVAL_READER_SELF_OPT(s, m)                                                             \
-	{                                                                                          \
-		.name = "include-self", .kind = OPT_FLAG, .off = offsetof(s, m),                   \
-		.help = "Also show threads of the recorder and its helper processes"               \
-	}
 
 #endif /* D9_CMD_COMMON_INTERVAL_READER_H */

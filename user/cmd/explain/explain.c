@@ -185,7 +185,7 @@ static int explain_file(struct explained *x, const char *path)
 		explain_json(x);
 	else
 		explain_print(x);
-	code = interval_reader_end(&x->timeline, &x->view);
+	code = interval_report_end(&x->timeline, &x->view);
 	if (code != CMD_OK || x->thread || !x->timeline.switches)
 		return code;
 	if (select_put_outside(&x->timeline.sel, &outside))

@@ -2,7 +2,7 @@
 #ifndef D9_CMD_EXPLAIN_EXPLAIN_H
 #define D9_CMD_EXPLAIN_EXPLAIN_H
 
-#include "cmd/common/interval_reader.h"
+#include "cmd/common/interval_report.h"
 #include "cmd/common/view.h"
 #include "profile/explain/causes.h"
 #include "profile/explain/explain.h"

@@ -84,13 +84,13 @@ static void put_blocked(struct buf *out, const struct explained *x, const struct
 	json_object(out, "longest_blocked");
 	json_u64s(out, { "start_ns", from }, { "ns", to - from });
 	json_char(out, "state", interval_blocked_letter(p->flags, p->prev_state));
-	interval_reader_json_stack(out, &x->timeline, "stack", p->stack, CALLCHAIN_BOTH);
-	interval_reader_json_waker(out, "waker", &x->timeline, p->woken ? &p->waker : NULL);
+	interval_text_json_stack(out, &x->timeline, "stack", p->stack, CALLCHAIN_BOTH);
+	interval_text_json_waker(out, "waker", &x->timeline, p->woken ? &p->waker : NULL);
 	if (by)
 		name_text_json_id(out, "waker_tid", by);
 	if (p->woken)
-		interval_reader_json_stack(out, &x->timeline, "waker_stack", p->waker.stack,
-					   CALLCHAIN_BOTH);
+		interval_text_json_stack(out, &x->timeline, "waker_stack", p->waker.stack,
+					 CALLCHAIN_BOTH);
 	if (depth && by && by != p->tid && explain_range(&x->numbers, p->part, by, from, to, &s)) {
 		json_key(out, "waker_activity");
 		put_step(out, x, &s, depth - 1);
@@ -137,7 +137,7 @@ void explain_json(const struct explained *x)
 {
 	struct buf out = { 0 };
 
-	interval_reader_json_head(&out, &x->timeline);
+	interval_text_json_head(&out, &x->timeline);
 	if (x->thread) {
 		name_text_json_id(&out, "tid", x->thread->tid);
 		json_u64s(&out, { "from_ns", x->from }, { "to_ns", x->to });

@@ -37,7 +37,7 @@ void explain_print_name(struct buf *out, const struct explained *x, uint32_t com
 static void put_waker(struct buf *out, const struct explained *x, const struct explain_piece *p)
 {
 	buf_addstr(out, ", woken by ");
-	interval_reader_put_waker(out, &x->timeline, &p->waker);
+	interval_text_waker(out, &x->timeline, &p->waker);
 	if (explain_waker_tid(p)) {
 		buf_addch(out, ' ');
 		buf_addu(out, p->waker.tid);
@@ -161,7 +161,7 @@ static void put_behind(struct buf *out, const struct explained *x, const struct 
 	}
 	if (s->preemptor_cnt)
 		put_others(out, "ran instead: others", s->other_ns, indent);
-	put_others(out, interval_reader_behind_unknown(&x->timeline, part), s->unknown_ns, indent);
+	put_others(out, interval_text_unknown_task(&x->timeline, part), s->unknown_ns, indent);
 }
 
 static void put_waiting(struct buf *out, const struct explained *x, const struct explain_step *s,
@@ -365,7 +365,7 @@ static void put_head(struct buf *out, const struct explained *x)
 	buf_addstr(&what, "what ");
 	explain_print_name(&what, x, x->thread->comm, x->thread->tid);
 	buf_addstr(&what, " did");
-	interval_reader_put_head(out, &x->timeline, buf_cstr(&what), x->view.color);
+	interval_text_head(out, &x->timeline, buf_cstr(&what), x->view.color);
 	buf_free(&what);
 	buf_addstr(out, "# ");
 	explain_print_window(out, x->from, x->to);
@@ -414,7 +414,7 @@ void explain_print(const struct explained *x)
 		if (!x->timeline.switches)
 			printf("Nothing to explain of %s %" PRIu32 " in %s: %s.\n",
 			       x->opts->tid ? "thread" : "thread or process", x->id, file,
-			       interval_reader_no_switches(&x->timeline));
+			       interval_text_no_switches(&x->timeline));
 		return;
 	}
 	put_head(&out, x);

@@ -401,7 +401,7 @@ static int print(struct explain_slowest *s)
 		explain_slowest_json(s);
 	else
 		explain_slowest_print(s);
-	code = interval_reader_end(&x->timeline, &x->view);
+	code = interval_report_end(&x->timeline, &x->view);
 	if (code != CMD_OK || s->spans.cnt)
 		return code;
 	explain_slowest_tell_nothing(s);

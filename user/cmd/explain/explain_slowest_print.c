@@ -174,7 +174,7 @@ static void put_head(struct buf *out, const struct explain_slowest *s)
 	str_counted(&what, p->pairs, "pair");
 	buf_addstr(&what, " of ");
 	explain_slowest_put_spans(&what, s->x);
-	interval_reader_put_head(out, &s->x->timeline, buf_cstr(&what), s->x->view.color);
+	interval_text_head(out, &s->x->timeline, buf_cstr(&what), s->x->view.color);
 	buf_free(&what);
 	explain_slowest_put_lengths(out, p);
 	buf_addch(out, '\n');
@@ -525,7 +525,7 @@ void explain_slowest_json(struct explain_slowest *s)
 {
 	struct buf out = { 0 };
 
-	interval_reader_json_head(&out, &s->x->timeline);
+	interval_text_json_head(&out, &s->x->timeline);
 	explain_slowest_json_counts(&out, s->x->timeline.names, &s->spans);
 	explain_slowest_json_causes(&out, s);
 	explain_slowest_json_pairs(&out, s, s->spans.cnt);

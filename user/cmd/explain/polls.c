@@ -79,7 +79,7 @@ static int print(struct explain_slowest *s)
 		polls_print_json(s);
 	else if (s->spans.pairs)
 		polls_print(s);
-	code = interval_reader_end(&x->timeline, &x->view);
+	code = interval_report_end(&x->timeline, &x->view);
 	if (code != CMD_OK || s->spans.pairs)
 		return code;
 	tell_nothing(s);

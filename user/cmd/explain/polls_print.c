@@ -171,7 +171,7 @@ static void put_head(struct buf *out, const struct explain_slowest *s)
 	struct buf what = { 0 };
 
 	put_how_many(&what, s);
-	interval_reader_put_head(out, &s->x->timeline, buf_cstr(&what), s->x->view.color);
+	interval_text_head(out, &s->x->timeline, buf_cstr(&what), s->x->view.color);
 	buf_free(&what);
 	explain_slowest_put_lengths(out, p);
 	buf_addstr(out, "; the slow ones: ");
@@ -180,7 +180,7 @@ static void put_head(struct buf *out, const struct explain_slowest *s)
 	explain_slowest_put_counts(out, s->x->timeline.names, p);
 	put_untold(out, s);
 	if (p->cnt && interval_reader_stays(&s->x->timeline, NULL, NULL))
-		buf_addstr(out, "# no thread states: " INTERVAL_READER_STAYS "\n");
+		buf_addstr(out, "# no thread states: " INTERVAL_TEXT_STAYS "\n");
 	else if (p->cnt && !s->switches)
 		buf_addstr(out, "# only the trace of the application: thread states are unknown\n"
 				"#   (record with dial9-prof -p PID, and give both files)\n");
@@ -293,7 +293,7 @@ void polls_print_json(struct explain_slowest *s)
 	const size_t cnt = rows(s, s->spans.cnt);
 	struct buf out = { 0 };
 
-	interval_reader_json_head(&out, &s->x->timeline);
+	interval_text_json_head(&out, &s->x->timeline);
 	explain_slowest_json_counts(&out, s->x->timeline.names, &s->spans);
 	json_u64s(&out, { "min_ns", s->spans.opts.min_ns }, { "slow", s->spans.slow },
 		  { "slow_ns", s->spans.slow_ns }, { "explained", s->untold[EXPLAIN_TOLD] });

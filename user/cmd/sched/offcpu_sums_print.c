@@ -17,8 +17,8 @@
 
 enum { LATENCY_LIMIT = 30, BLOCKED_LIMIT = 20 };
 
-void offcpu_sums_print_take(struct offcpu_sums *s, struct interval_reader *t,
-			    const struct trace *trace, const struct trace_event *ev)
+void offcpu_sums_print_add(struct offcpu_sums *s, struct interval_reader *t,
+			   const struct trace *trace, const struct trace_event *ev)
 {
 	struct names_task task = { .tid = TRACE_NONE,
 				   .pid = ev->pid,
@@ -73,12 +73,11 @@ static void put_process(struct buf *out, const struct offcpu_sums_print *p,
 		buf_printf(out, " %" PRIu32, r->pid);
 }
 
-static void put_head(struct buf *out, const struct offcpu_sums_print *p, const char *what)
+static void put_head(struct buf *out, const struct offcpu_sums_print *p)
 {
 	const uint64_t period = names_meta_u64(p->timeline->names, 0, PROF_META_SUMMARY_NS);
 	const uint64_t unknown = p->sums->all.unknown;
 
-	interval_reader_put_head(out, p->timeline, what, p->color);
 	buf_addstr(out, "# sums per process, recorded every ");
 	name_text_duration(out, period, 0);
 	buf_addstr(out, " (--summary); percentiles are upper bounds");
@@ -107,12 +106,6 @@ static void json_process(struct buf *out, const struct offcpu_sums_print *p,
 	name_text_json_name(out, "comm", p->timeline->names, r->comm);
 	if (!p->sums->by_comm)
 		name_text_json_id(out, "pid", r->pid);
-}
-
-static void json_head(struct buf *out, const struct offcpu_sums_print *p)
-{
-	interval_reader_json_head(out, p->timeline);
-	json_u64(out, "summary_ns", names_meta_u64(p->timeline->names, 0, PROF_META_SUMMARY_NS));
 }
 
 static void json_rows(const struct offcpu_sums_print *p, struct buf *out,
@@ -175,23 +168,20 @@ static void put_latency(struct buf *out, const struct offcpu_sums_print *p,
 	buf_addch(out, '\n');
 }
 
-void offcpu_sums_print_latency_text(const struct offcpu_sums_print *p)
+void offcpu_sums_print_latency_text(struct buf *out, const struct offcpu_sums_print *p)
 {
 	const size_t n = report_text_rows(p->limit, LATENCY_LIMIT, p->sums->cnt);
-	struct buf out = { 0 };
 
-	put_head(&out, p, "run-queue latency");
-	buf_addstr(&out, "#\n#   Runtime  Switches Preempted   Count         Avg      P50 <=     "
-			 "P99 <=        Max  Process\n");
+	put_head(out, p);
+	buf_addstr(out, "#\n#   Runtime  Switches Preempted   Count         Avg      P50 <=     "
+			"P99 <=        Max  Process\n");
 	for (size_t i = 0; i < n; i++)
-		put_latency(&out, p, &p->sums->rows[i]);
-	report_text_more_rows(&out, p->sums->cnt - n, "");
+		put_latency(out, p, &p->sums->rows[i]);
+	report_text_more_rows(out, p->sums->cnt - n, "");
 	if (p->hist) {
-		buf_addstr(&out, "#\n# Histogram of all run-queue intervals\n");
-		report_text_powers(&out, p->sums->all.hists[PROF_SUMMARY_WAIT].powers, 12, 10);
+		buf_addstr(out, "#\n# Histogram of all run-queue intervals\n");
+		report_text_powers(out, p->sums->all.hists[PROF_SUMMARY_WAIT].powers, 12, 10);
 	}
-	flush(&out);
-	buf_free(&out);
 }
 
 static void json_latency(struct buf *out, const struct offcpu_sums_print *p,
@@ -211,22 +201,19 @@ static void json_latency(struct buf *out, const struct offcpu_sums_print *p,
 	json_end(out, "}");
 }
 
-void offcpu_sums_print_latency_json(const struct offcpu_sums_print *p)
+void offcpu_sums_print_latency_json(struct buf *out, const struct offcpu_sums_print *p)
 {
 	const struct offcpu_sums_row *all = &p->sums->all;
-	struct buf out = { 0 };
 
-	json_head(&out, p);
-	json_u64s(&out, { "run_ns", all->hists[PROF_SUMMARY_RUN].sum_ns },
+	json_u64(out, "summary_ns", names_meta_u64(p->timeline->names, 0, PROF_META_SUMMARY_NS));
+	json_u64s(out, { "run_ns", all->hists[PROF_SUMMARY_RUN].sum_ns },
 		  { "runnable_ns", all->hists[PROF_SUMMARY_WAIT].sum_ns },
 		  { "switches", all->hists[PROF_SUMMARY_RUN].cnt },
 		  { "unknown_intervals", all->unknown });
-	json_rows(p, &out, json_latency);
-	json_end(&out, "]");
-	json_array(&out, "worst");
-	json_end(&out, "]}\n");
-	flush(&out);
-	buf_free(&out);
+	json_rows(p, out, json_latency);
+	json_end(out, "]");
+	json_array(out, "worst");
+	json_end(out, "]");
 }
 
 /* ---- blocked time ------------------------------------------------------------------------------ */
@@ -249,8 +236,7 @@ static void put_blocked(struct buf *out, const struct offcpu_sums_print *p,
 					.cnt = h->cnt ? h->cnt : 1,
 					.max_ns = h->max_ns };
 
-	interval_reader_put_waits(out, &as, p->sums->all.hists[PROF_SUMMARY_BLOCKED].sum_ns,
-				  p->color);
+	interval_text_sums(out, &as, p->sums->all.hists[PROF_SUMMARY_BLOCKED].sum_ns, p->color);
 	buf_addstr(out, "  ");
 	put_process(out, p, r);
 	buf_addch(out, '\n');
@@ -260,30 +246,27 @@ static void put_blocked(struct buf *out, const struct offcpu_sums_print *p,
 	buf_addch(out, '\n');
 }
 
-void offcpu_sums_print_blocked_text(const struct offcpu_sums_print *p)
+void offcpu_sums_print_blocked_text(struct buf *out, const struct offcpu_sums_print *p)
 {
 	const struct offcpu_sums_hist *all = &p->sums->all.hists[PROF_SUMMARY_BLOCKED];
 	const size_t n = report_text_rows(p->limit, BLOCKED_LIMIT, p->sums->cnt);
-	struct buf out = { 0 };
 	size_t shown = 0;
 
-	put_head(&out, p, "blocked time");
-	buf_addstr(&out, "# ");
-	str_counted(&out, all->cnt, "off-CPU interval");
-	buf_addstr(&out, ", ");
-	name_text_duration(&out, all->sum_ns, 0);
-	buf_addstr(&out, " in total\n#\n#      Time    Share    Count        Avg        Max\n");
+	put_head(out, p);
+	buf_addstr(out, "# ");
+	str_counted(out, all->cnt, "off-CPU interval");
+	buf_addstr(out, ", ");
+	name_text_duration(out, all->sum_ns, 0);
+	buf_addstr(out, " in total\n#\n#      Time    Share    Count        Avg        Max\n");
 	for (size_t i = 0; i < n; i++) {
 		/* the last rows: those that never were blocked */
 		if (!p->sums->rows[i].hists[PROF_SUMMARY_BLOCKED].cnt)
 			continue;
-		put_blocked(&out, p, &p->sums->rows[i]);
+		put_blocked(out, p, &p->sums->rows[i]);
 		shown++;
-		flush(&out);
+		flush(out);
 	}
-	report_text_more_rows(&out, shown == n ? p->sums->cnt - n : 0, " with less time");
-	flush(&out);
-	buf_free(&out);
+	report_text_more_rows(out, shown == n ? p->sums->cnt - n : 0, " with less time");
 }
 
 static void json_blocked(struct buf *out, const struct offcpu_sums_print *p,
@@ -298,16 +281,13 @@ static void json_blocked(struct buf *out, const struct offcpu_sums_print *p,
 	json_end(out, "}");
 }
 
-void offcpu_sums_print_blocked_json(const struct offcpu_sums_print *p)
+void offcpu_sums_print_blocked_json(struct buf *out, const struct offcpu_sums_print *p)
 {
 	const struct offcpu_sums_hist *all = &p->sums->all.hists[PROF_SUMMARY_BLOCKED];
-	struct buf out = { 0 };
 
-	json_head(&out, p);
-	json_u64s(&out, { "intervals", all->cnt }, { "ns", all->sum_ns },
+	json_u64(out, "summary_ns", names_meta_u64(p->timeline->names, 0, PROF_META_SUMMARY_NS));
+	json_u64s(out, { "intervals", all->cnt }, { "ns", all->sum_ns },
 		  { "unknown_intervals", p->sums->all.unknown });
-	json_rows(p, &out, json_blocked);
-	json_end(&out, "]}\n");
-	flush(&out);
-	buf_free(&out);
+	json_rows(p, out, json_blocked);
+	json_end(out, "]");
 }

@@ -2,7 +2,7 @@
 #ifndef D9_CMD_SCHED_OFFCPU_SUMS_PRINT_H
 #define D9_CMD_SCHED_OFFCPU_SUMS_PRINT_H
 
-#include "cmd/common/interval_reader.h"
+#include "cmd/common/interval_text.h"
 #include "profile/sums/offcpu_sums.h"
 
 /* What a command shows of a trace that was recorded with --summary. */
@@ -14,8 +14,8 @@ struct offcpu_sums_print {
 };
 
 /* Adds an event if it is a sum that the command line lets through. */
-void offcpu_sums_print_take(struct offcpu_sums *s, struct interval_reader *t,
-			    const struct trace *trace, const struct trace_event *ev);
+void offcpu_sums_print_add(struct offcpu_sums *s, struct interval_reader *t,
+			   const struct trace *trace, const struct trace_event *ev);
 
 /*
  * Whether the trace has such sums alone, and the command line wants what these do not know: threads (-t), CPUs (-C) or, where
@@ -26,12 +26,12 @@ bool offcpu_sums_print_lacks(const char *word, const struct interval_reader *t, 
 
 /* `sched latency`: @order as enum runq_delays_order. */
 void offcpu_sums_print_latency(struct offcpu_sums *s, int order);
-void offcpu_sums_print_latency_text(const struct offcpu_sums_print *p);
-void offcpu_sums_print_latency_json(const struct offcpu_sums_print *p);
+void offcpu_sums_print_latency_text(struct buf *out, const struct offcpu_sums_print *p);
+void offcpu_sums_print_latency_json(struct buf *out, const struct offcpu_sums_print *p);
 
 /* `offcpu`: most time first. */
 void offcpu_sums_print_blocked(struct offcpu_sums *s);
-void offcpu_sums_print_blocked_text(const struct offcpu_sums_print *p);
-void offcpu_sums_print_blocked_json(const struct offcpu_sums_print *p);
+void offcpu_sums_print_blocked_text(struct buf *out, const struct offcpu_sums_print *p);
+void offcpu_sums_print_blocked_json(struct buf *out, const struct offcpu_sums_print *p);
 
 #endif /* D9_CMD_SCHED_OFFCPU_SUMS_PRINT_H */

@@ -8,27 +8,22 @@
 #include <stdio.h>
 
 #include "base/json.h"
-#include "cmd/common/callchain.h"
 #include "cmd/common/cmd.h"
-#include "cmd/common/interval_reader.h"
-#include "cmd/common/report_text.h"
-#include "cmd/common/view.h"
+#include "cmd/common/interval_report.h"
 #include "cmd/sched/offcpu_sums_print.h"
 #include "cmd/sched/sched.h"
 #include "profile/sums/runq_delays.h"
 
 struct latency_opts {
-	struct select_opts sel;
-	struct view_opts view;
+	struct interval_report_opts common;
 	int sort, by;
-	uint64_t worst, limit;
-	bool hist, json, include_self;
+	uint64_t worst;
+	bool hist;
 };
 
 struct latency {
+	struct interval_report report;
 	const struct latency_opts *opts;
-	struct interval_reader timeline;
-	struct view view;
 	struct runq_delays delays;
 	struct runq_delays_heap worst;
 	struct offcpu_sums sums; /* of a trace that has these in place of events */
@@ -44,7 +39,7 @@ static const char *const sort_words[] = { "max", "avg", "p99", "runtime", "switc
 static const char *const by_words[] = { "tid", "pid", "comm", NULL };
 
 static const struct opt latency_opts[] = {
-	SELECT_READ_OPTS(struct latency_opts, sel),
+	SELECT_READ_OPTS(struct latency_opts, common.sel),
 	{ .name = "sort",
 	  .key = 's',
 	  .kind = OPT_CHOICE,
@@ -67,11 +62,7 @@ static const struct opt latency_opts[] = {
 	  .kind = OPT_FLAG,
 	  .off = O(hist),
 	  .help = "Print a histogram of all run-queue intervals, by powers of two" },
-	{ OPT_LIMIT(O(limit)),
-	  .help = "Print at most N rows, 0 for all (default 30; with --json all)" },
-	OPT_ROW_JSON(O(json)),
-	INTERVAL_READER_SELF_OPT(struct latency_opts, include_self),
-	VIEW_OPTS(struct latency_opts, view),
+	INTERVAL_REPORT_OPTS(struct latency_opts, common, "30"),
 };
 
 static const struct opt_spec latency_spec = {
@@ -84,45 +75,44 @@ static const struct opt_spec latency_spec = {
 		    "  dial9-prof sched latency --by comm -s p99 --hist\n",
 };
 
-static void add_interval(void *ctx, const struct interval *i)
+static void add_interval(void *report, const struct interval *i)
 {
-	struct latency *l = ctx;
+	struct latency *l = report;
 
 	if (i->flags & INTERVAL_NEIGHBOUR || !i->tid ||
-	    !interval_reader_wants(&l->timeline, i, i->cpu))
+	    !interval_reader_wants(&l->report.timeline, i, i->cpu))
 		return;
 	runq_delays_add(&l->delays, i);
 	if (i->state == INTERVAL_RUNNABLE)
-		runq_delays_heap_add(&l->worst, l->timeline.intervals, i);
+		runq_delays_heap_add(&l->worst, l->report.timeline.intervals, i);
 }
 
-static void take_event(void *ctx, const struct trace *t, const struct trace_event *ev)
+static void add_sums(void *report, const struct trace *t, const struct trace_event *ev)
 {
-	struct latency *l = ctx;
+	struct latency *l = report;
 
-	if (ev->kind == TRACE_SUMMARY)
-		offcpu_sums_print_take(&l->sums, &l->timeline, t, ev);
+	offcpu_sums_print_add(&l->sums, &l->report.timeline, t, ev);
 }
 
-static void drop_waits(struct latency *l)
+static void reset_intervals(struct latency *l)
 {
 	runq_delays_fini(&l->delays);
 	runq_delays_heap_fini(&l->worst);
 }
 
-static void reset_sums(void *ctx)
+static void reset_sums(void *report)
 {
-	struct latency *l = ctx;
+	struct latency *l = report;
 
 	offcpu_sums_fini(&l->sums);
-	drop_waits(l);
+	reset_intervals(l);
 }
 
 /* ---- text -------------------------------------------------------------------------------------- */
 
 static void put_task(struct buf *out, const struct latency *l, const struct runq_delays_row *r)
 {
-	name_text_name(out, l->timeline.names, r->comm);
+	name_text_name(out, l->report.timeline.names, r->comm);
 	if (l->opts->by == RUNQ_DELAYS_BY_TID)
 		buf_printf(out, " %u", r->tid);
 	else if (l->opts->by == RUNQ_DELAYS_BY_PID && r->pid != TRACE_NONE)
@@ -134,7 +124,7 @@ enum { P50_FROM = 118, MAX_AT_FROM = 107, AVG_FROM = 89, TASK_COLS = 24 };
 
 static bool has_room(const struct latency *l, size_t from)
 {
-	return !l->view.width || l->view.width >= from;
+	return !l->report.view.width || l->report.view.width >= from;
 }
 
 static void put_max_at(struct buf *out, const struct runq_delays_row *r)
@@ -153,7 +143,7 @@ static void put_max_at(struct buf *out, const struct runq_delays_row *r)
 /* Of threads of which there are stays off the CPU alone it is not known how long they ran. */
 static bool is_timed(const struct latency *l, uint64_t switches)
 {
-	return switches || !interval_reader_stays(&l->timeline, NULL, NULL);
+	return switches || !interval_reader_stays(&l->report.timeline, NULL, NULL);
 }
 
 static void put_row(struct buf *out, const struct latency *l, const struct runq_delays_row *r)
@@ -178,7 +168,8 @@ static void put_row(struct buf *out, const struct latency *l, const struct runq_
 		put_max_at(out, r);
 	buf_addstr(out, "  ");
 	put_task(&task, l, r);
-	report_text_fit(out, buf_cstr(&task), task.len, l->view.width ? TASK_COLS : SIZE_MAX);
+	report_text_fit(out, buf_cstr(&task), task.len,
+			l->report.view.width ? TASK_COLS : SIZE_MAX);
 	buf_free(&task);
 	buf_addch(out, '\n');
 }
@@ -203,7 +194,7 @@ static void put_cut(struct buf *out, const struct runq_delays *d, size_t n)
 static void put_rows(struct buf *out, const struct latency *l)
 {
 	const struct runq_delays *d = &l->delays;
-	const size_t n = report_text_rows(l->opts->limit, LIMIT_TEXT, d->cnt);
+	const size_t n = report_text_rows(l->opts->common.limit, LIMIT_TEXT, d->cnt);
 
 	put_cut(out, d, n);
 	buf_printf(out, "#\n#   Runtime  Switches   Count  %s%s       P99        Max  %sTask\n",
@@ -251,7 +242,7 @@ static uint32_t name_of(const struct latency *l, const struct runq_delays_worst 
 {
 	uint32_t pid = b->pid, comm = b->comm;
 
-	names_task_fill(l->timeline.names, w->part, b->tid, &pid, &comm);
+	names_task_fill(l->report.timeline.names, w->part, b->tid, &pid, &comm);
 	return comm;
 }
 
@@ -264,7 +255,7 @@ static void put_behind(struct buf *out, const struct latency *l, const struct ru
 		name_text_duration(out, b->ns, 10);
 		if (b->tid) {
 			buf_addstr(out, "  ran instead: ");
-			name_text_name(out, l->timeline.names, name_of(l, w, b));
+			name_text_name(out, l->report.timeline.names, name_of(l, w, b));
 			buf_printf(out, " %u on CPU %u\n", b->tid, b->cpu);
 		} else {
 			buf_printf(out, "  CPU %u was idle\n", b->cpu);
@@ -278,7 +269,7 @@ static void put_behind(struct buf *out, const struct latency *l, const struct ru
 	if (w->sum.unknown_ns) {
 		buf_addstr(out, "      ");
 		name_text_duration(out, w->sum.unknown_ns, 10);
-		buf_printf(out, "  %s\n", interval_reader_behind_unknown(&l->timeline, w->part));
+		buf_printf(out, "  %s\n", interval_text_unknown_task(&l->report.timeline, w->part));
 	}
 }
 
@@ -291,45 +282,52 @@ static void put_worst(struct buf *out, const struct latency *l, const struct run
 	buf_addstr(out, "  ");
 	name_text_duration(out, w->ns, 0);
 	buf_addstr(out, w->flags & INTERVAL_CUT ? "*  " : "  ");
-	name_text_name(out, l->timeline.names, w->comm);
+	name_text_name(out, l->report.timeline.names, w->comm);
 	buf_printf(out, " %u", w->tid);
 	if (w->cpu != TRACE_NONE)
 		buf_printf(out, "  CPU %u", w->cpu);
 	buf_printf(out, "  %s", why_text(w->why));
 	if (has_waker(w))
-		interval_reader_put_waker(out, &l->timeline, w->woken ? &w->waker : NULL);
+		interval_text_waker(out, &l->report.timeline, w->woken ? &w->waker : NULL);
 	buf_addch(out, '\n');
 	put_behind(out, l, w);
-	frames = intervals_stack(l->timeline.intervals, w->stack, &cnt);
+	frames = intervals_stack(l->report.timeline.intervals, w->stack, &cnt);
 	if (cnt) {
 		buf_addstr(out, "      off-CPU stack\n");
-		callchain_lines(out, l->timeline.names, frames, cnt, CALLCHAIN_BOTH, 8,
-				l->view.width);
+		callchain_lines(out, l->report.timeline.names, frames, cnt, CALLCHAIN_BOTH, 8,
+				l->report.view.width);
 	}
 }
 
-static void print_text(const struct latency *l)
+static struct offcpu_sums_print sums_of(const struct latency *l)
 {
-	struct buf out = { 0 };
+	return (struct offcpu_sums_print){ .timeline = &l->report.timeline,
+					   .sums = &l->sums,
+					   .limit = l->opts->common.limit,
+					   .hist = l->opts->hist,
+					   .color = l->report.view.color };
+}
 
-	if (!l->delays.cnt && !l->delays.unknown.ns) {
-		if (!interval_reader_is_chosen(&l->timeline))
-			printf("No run-queue latency in %s: %s.\n",
-			       reader_input(l->timeline.reader),
-			       l->timeline.switches ? "no thread ran" :
-						      interval_reader_no_switches(&l->timeline));
-		return;
+static bool put_text(struct buf *out, const void *report)
+{
+	const struct latency *l = report;
+	const struct offcpu_sums_print sums = sums_of(l);
+
+	if (l->sums.cnt && !l->delays.cnt) {
+		offcpu_sums_print_latency_text(out, &sums);
+		return true;
 	}
-	interval_reader_put_head(&out, &l->timeline, "run-queue latency", l->view.color);
-	interval_reader_put_unknown(&out, &l->timeline, &l->delays.unknown, l->view.color);
-	put_rows(&out, l);
+	if (!l->delays.cnt && !l->delays.unknown.ns)
+		return false;
+	interval_text_unknown(out, &l->report.timeline, &l->delays.unknown, l->report.view.color);
+	put_rows(out, l);
 	if (l->opts->hist && l->delays.latencies.cnt)
-		put_hist(&out, &l->delays.latencies);
+		put_hist(out, &l->delays.latencies);
 	if (l->opts->worst)
-		buf_addstr(&out, "#\n# Longest run-queue intervals\n");
+		buf_addstr(out, "#\n# Longest run-queue intervals\n");
 	for (size_t i = 0; i < l->worst.cnt; i++)
-		put_worst(&out, l, &l->worst.v[i]);
-	buf_print(&out, stdout);
+		put_worst(out, l, &l->worst.v[i]);
+	return true;
 }
 
 /* ---- JSON -------------------------------------------------------------------------------------- */
@@ -349,7 +347,7 @@ static void json_row(struct buf *out, const struct latency *l, const struct runq
 	const struct quantile *q = &r->latencies;
 
 	json_object(out, NULL);
-	name_text_json_name(out, "comm", l->timeline.names, r->comm);
+	name_text_json_name(out, "comm", l->report.timeline.names, r->comm);
 	if (l->opts->by == RUNQ_DELAYS_BY_TID)
 		name_text_json_id(out, "tid", r->tid);
 	if (l->opts->by != RUNQ_DELAYS_BY_COMM)
@@ -367,117 +365,107 @@ static void json_worst(struct buf *out, const struct latency *l, const struct ru
 	json_object(out, NULL);
 	json_u64s(out, { "start_ns", w->start }, { "ns", w->ns });
 	json_bool(out, "cut", w->flags & INTERVAL_CUT);
-	name_text_json_name(out, "comm", l->timeline.names, w->comm);
+	name_text_json_name(out, "comm", l->report.timeline.names, w->comm);
 	name_text_json_id(out, "tid", w->tid);
 	name_text_json_id(out, "pid", w->pid);
 	name_text_json_id(out, "cpu", w->cpu);
-	interval_reader_json_waker(out, "waker", &l->timeline, w->woken ? &w->waker : NULL);
+	interval_text_json_waker(out, "waker", &l->report.timeline, w->woken ? &w->waker : NULL);
 	json_array(out, "ran_instead");
 	for (size_t k = 0; k < w->sum.n; k++) {
 		json_object(out, NULL);
 		json_u64s(out, { "ns", w->preemptors[k].ns }, { "cpu", w->preemptors[k].cpu },
 			  { "tid", w->preemptors[k].tid });
-		name_text_json_name(out, "comm", l->timeline.names,
+		name_text_json_name(out, "comm", l->report.timeline.names,
 				    name_of(l, w, &w->preemptors[k]));
 		json_end(out, "}");
 	}
 	json_end(out, "]");
 	json_u64s(out, { "ran_instead_others_ns", w->sum.other_ns },
 		  { "ran_instead_unknown_ns", w->sum.unknown_ns });
-	interval_reader_json_stack(out, &l->timeline, "stack", w->stack, CALLCHAIN_BOTH);
+	interval_text_json_stack(out, &l->report.timeline, "stack", w->stack, CALLCHAIN_BOTH);
 	json_end(out, "}");
 }
 
-static void print_json(const struct latency *l)
+static void put_json(struct buf *out, const void *report)
 {
+	const struct latency *l = report;
 	const struct runq_delays *d = &l->delays;
-	const size_t n = report_text_rows(l->opts->limit, 0, d->cnt);
-	struct buf out = { 0 };
+	const size_t n = report_text_rows(l->opts->common.limit, 0, d->cnt);
+	const struct offcpu_sums_print sums = sums_of(l);
 
-	interval_reader_json_head(&out, &l->timeline);
-	json_times(&out, l, d->run_ns, d->switches);
-	json_u64(&out, "runnable_ns", d->wait_ns);
-	interval_reader_json_unknown(&out, &d->unknown);
-	report_text_json_rows(&out, d->cnt - n);
+	if (l->sums.cnt && !d->cnt) {
+		offcpu_sums_print_latency_json(out, &sums);
+		return;
+	}
+	json_times(out, l, d->run_ns, d->switches);
+	json_u64(out, "runnable_ns", d->wait_ns);
+	interval_text_json_unknown(out, &d->unknown);
+	report_text_json_rows(out, d->cnt - n);
 	for (size_t i = 0; i < n; i++) {
-		json_line(&out);
-		json_row(&out, l, &d->rows[i]);
+		json_line(out);
+		json_row(out, l, &d->rows[i]);
 	}
-	json_end(&out, "]");
-	json_array(&out, "worst");
+	json_end(out, "]");
+	json_array(out, "worst");
 	for (size_t i = 0; i < l->worst.cnt; i++) {
-		json_line(&out);
-		json_worst(&out, l, &l->worst.v[i]);
+		json_line(out);
+		json_worst(out, l, &l->worst.v[i]);
 	}
-	json_end(&out, "]}\n");
-	buf_print(&out, stdout);
+	json_end(out, "]");
 }
 
 /* ---- the run ----------------------------------------------------------------------------------- */
 
-static void print(struct latency *l)
+static int finish(void *report)
 {
-	const struct offcpu_sums_print p = {
-		.timeline = &l->timeline,
-		.sums = &l->sums,
-		.limit = l->opts->limit,
-		.hist = l->opts->hist,
-		.color = l->view.color,
-	};
+	struct latency *l = report;
 
-	if (!l->sums.cnt || l->delays.cnt) {
-		if (l->opts->json)
-			print_json(l);
-		else
-			print_text(l);
-		return;
-	}
-	offcpu_sums_print_latency(&l->sums, l->opts->sort);
-	if (l->opts->json)
-		offcpu_sums_print_latency_json(&p);
-	else
-		offcpu_sums_print_latency_text(&p);
+	if (offcpu_sums_print_lacks("sched latency", &l->report.timeline, l->opts->worst,
+				    " and --worst"))
+		return CMD_USAGE;
+	/* its threads would seem to do one thing all the while */
+	if (!l->report.timeline.switches)
+		reset_intervals(l);
+	runq_delays_finish(&l->delays, l->report.timeline.names,
+			   (enum runq_delays_order)l->opts->sort);
+	runq_delays_heap_sort(&l->worst);
+	if (l->sums.cnt && !l->delays.cnt)
+		offcpu_sums_print_latency(&l->sums, l->opts->sort);
+	l->report.found = l->report.rows = l->delays.cnt + l->sums.cnt;
+	return CMD_OK;
 }
+
+static const struct interval_report_ops latency_ops = {
+	.title = "run-queue latency",
+	.what = "run-queue latency",
+	.none = "No run-queue latency",
+	.why_none = "no thread ran",
+	.add_interval = add_interval,
+	.add_event = add_sums,
+	.reset = reset_sums,
+	.finish = finish,
+	.put_text = put_text,
+	.put_json = put_json,
+};
 
 static int latency_file(const void *arg, const char *path)
 {
 	const struct latency_opts *opts = arg;
-	struct latency l = { .opts = opts,
+	struct latency l = { .report = { .ops = &latency_ops,
+					 .opts = &opts->common,
+					 .read.hide_recorder = !opts->common.include_self,
+					 .read.no_stacks = !opts->worst },
+			     .opts = opts,
 			     .delays.by = (enum runq_delays_by)opts->by,
 			     .worst.max = opts->worst,
 			     .sums.by_comm = opts->by == RUNQ_DELAYS_BY_COMM };
-	const struct interval_reader_opts t = { .sel = &opts->sel,
-						.fn = add_interval,
-						.event = take_event,
-						.reset = reset_sums,
-						.ctx = &l,
-						.hide_recorder = !opts->include_self,
-						.no_stacks = !opts->worst };
-	int code = interval_reader_run(&l.timeline, &t, path);
 
-	if (code == CMD_OK &&
-	    offcpu_sums_print_lacks("sched latency", &l.timeline, opts->worst, " and --worst"))
-		code = CMD_USAGE;
-	if (code == CMD_OK) {
-		/* its threads would seem to do one thing all the while */
-		if (!l.timeline.switches)
-			drop_waits(&l);
-		runq_delays_finish(&l.delays, l.timeline.names, (enum runq_delays_order)opts->sort);
-		runq_delays_heap_sort(&l.worst);
-		view_begin(&l.view, &opts->view, opts->json);
-		print(&l);
-		code = interval_reader_end(&l.timeline, &l.view);
-		if (!l.delays.cnt && !l.sums.cnt)
-			code = interval_reader_tell_nothing(&l.timeline, "run-queue latency", code);
-	}
-	reset_sums(&l);
-	interval_reader_fini(&l.timeline);
-	return code;
+	return interval_report_run(&l.report, path);
 }
 
 int sched_latency(int argc, char **argv)
 {
-	struct latency_opts opts = { .limit = REPORT_TEXT_LIMIT_UNSAID };
+	struct latency_opts opts = { .common.limit = REPORT_TEXT_LIMIT_UNSAID };
 
-	return select_run(&latency_spec, argc, argv, &opts, &opts.sel, latency_file);
+	return select_run(&latency_spec, argc, argv, &opts, &opts.common.sel, latency_file);
 }

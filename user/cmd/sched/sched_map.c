@@ -9,23 +9,17 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "cmd/common/cmd.h"
-#include "cmd/common/interval_reader.h"
-#include "cmd/common/report_text.h"
-#include "cmd/common/view.h"
+#include "cmd/common/interval_report.h"
 #include "cmd/sched/sched.h"
 #include "profile/sums/cpu_strip.h"
 
 struct map_opts {
-	struct select_opts sel;
-	struct view_opts view;
+	struct interval_report_opts common;
 	uint64_t cols;
-	bool json;
 };
 
 struct map {
-	const struct map_opts *opts;
-	struct interval_reader timeline;
-	struct view view;
+	struct interval_report report;
 	struct cpu_strip strip;
 };
 
@@ -36,15 +30,15 @@ static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvw
 enum { LETTER_CNT = sizeof(letters) - 1, COLS = 100, COLS_MIN = 10, MARGIN = 10 };
 
 static const struct opt map_opts[] = {
-	SELECT_READ_OPTS(struct map_opts, sel),
+	SELECT_READ_OPTS(struct map_opts, common.sel),
 	{ .name = "cols",
 	  .kind = OPT_U64,
 	  .off = O(cols),
 	  .arg = "N",
 	  .help = "Print at most N columns (default: the terminal width, or 100)",
 	  .group = "Output" },
-	OPT_ROW_JSON(O(json)),
-	VIEW_OPTS(struct map_opts, view),
+	OPT_ROW_JSON(O(common.json)),
+	VIEW_OPTS(struct map_opts, common.view),
 };
 
 static const struct opt_spec map_spec = {
@@ -57,21 +51,21 @@ static const struct opt_spec map_spec = {
 		    "  dial9-prof sched map --json --cols 1000\n",
 };
 
-static void add_interval(void *ctx, const struct interval *i)
+static void add_interval(void *report, const struct interval *i)
 {
-	struct map *m = ctx;
+	struct map *m = report;
 
 	if (i->state != INTERVAL_RUNNING || i->flags & INTERVAL_NEIGHBOUR || !i->tid ||
-	    !interval_reader_wants(&m->timeline, i, i->cpu))
+	    !interval_reader_wants(&m->report.timeline, i, i->cpu))
 		return;
 	if (!m->strip.width_ns)
-		m->strip.start = interval_reader_start_ns(&m->timeline);
+		m->strip.start = interval_reader_start_ns(&m->report.timeline);
 	cpu_strip_add(&m->strip, i);
 }
 
-static void reset_sums(void *ctx)
+static void reset_sums(void *report)
 {
-	struct map *m = ctx;
+	struct map *m = report;
 
 	cpu_strip_fini(&m->strip);
 }
@@ -87,7 +81,7 @@ static char letter_of(const struct map *m, uint32_t tid)
 /* Up to the end of what is looked at. */
 static uint32_t used_columns(const struct map *m)
 {
-	const uint64_t span = interval_reader_span_ns(&m->timeline);
+	const uint64_t span = interval_reader_span_ns(&m->report.timeline);
 	const uint64_t used = span ? (span - 1) / m->strip.width_ns + 1 : 1;
 
 	return used < m->strip.cols ? (uint32_t)used : m->strip.cols;
@@ -116,33 +110,27 @@ static void put_legend(struct buf *out, const struct map *m)
 		buf_printf(out, "# %c ", letters[k]);
 		name_text_duration(out, t->ns, 10);
 		buf_addstr(out, "  ");
-		name_text_name(out, m->timeline.names, t->comm);
+		name_text_name(out, m->report.timeline.names, t->comm);
 		buf_printf(out, " %u\n", t->tid);
 	}
 	if (m->strip.thread_cnt > LETTER_CNT)
 		buf_printf(out, "# + %zu others\n", m->strip.thread_cnt - LETTER_CNT);
 }
 
-static void print_map(const struct map *m)
+static bool put_text(struct buf *out, const void *report)
 {
-	struct buf out = { 0 };
+	const struct map *m = report;
 
-	if (!m->strip.cnt) {
-		if (!interval_reader_is_chosen(&m->timeline))
-			printf("No thread ran in %s: %s.\n", reader_input(m->timeline.reader),
-			       m->timeline.switches ? "all CPUs were idle" :
-						      interval_reader_no_switches(&m->timeline));
-		return;
-	}
-	interval_reader_put_head(&out, &m->timeline, "who ran on which CPU", m->view.color);
-	buf_addstr(&out, "# one column is ");
-	name_text_duration(&out, m->strip.width_ns, 0);
-	buf_addstr(&out, "; its letter is the thread that ran longest; . is idle or unknown\n#\n");
+	if (!m->strip.cnt)
+		return false;
+	buf_addstr(out, "# one column is ");
+	name_text_duration(out, m->strip.width_ns, 0);
+	buf_addstr(out, "; its letter is the thread that ran longest; . is idle or unknown\n#\n");
 	for (uint32_t cpu = 0; cpu < m->strip.cpus; cpu++)
-		put_strip(&out, m, cpu);
-	buf_addstr(&out, "#\n");
-	put_legend(&out, m);
-	buf_print(&out, stdout);
+		put_strip(out, m, cpu);
+	buf_addstr(out, "#\n");
+	put_legend(out, m);
+	return true;
 }
 
 /* ---- JSON -------------------------------------------------------------------------------------- */
@@ -169,30 +157,28 @@ static void json_cpu(struct buf *out, const struct map *m, uint32_t cpu)
 	json_end(out, "]}");
 }
 
-static void print_json(const struct map *m)
+static void put_json(struct buf *out, const void *report)
 {
-	struct buf out = { 0 };
+	const struct map *m = report;
 
-	interval_reader_json_head(&out, &m->timeline);
-	json_u64s(&out, { "start_ns", m->strip.start }, { "column_ns", m->strip.width_ns });
-	json_array(&out, "cpus");
+	json_u64s(out, { "start_ns", m->strip.start }, { "column_ns", m->strip.width_ns });
+	json_array(out, "cpus");
 	for (uint32_t cpu = 0; m->strip.cnt && cpu < m->strip.cpus; cpu++) {
-		json_line(&out);
-		json_cpu(&out, m, cpu);
+		json_line(out);
+		json_cpu(out, m, cpu);
 	}
-	json_end(&out, "]");
-	json_array(&out, "threads");
+	json_end(out, "]");
+	json_array(out, "threads");
 	for (size_t k = 0; k < m->strip.thread_cnt; k++) {
 		const struct cpu_strip_thread *t = &m->strip.threads[k];
 
-		json_line_object(&out);
-		json_u64(&out, "tid", t->tid);
-		name_text_json_name(&out, "comm", m->timeline.names, t->comm);
-		json_u64(&out, "ns", t->ns);
-		json_end(&out, "}");
+		json_line_object(out);
+		json_u64(out, "tid", t->tid);
+		name_text_json_name(out, "comm", m->report.timeline.names, t->comm);
+		json_u64(out, "ns", t->ns);
+		json_end(out, "}");
 	}
-	json_end(&out, "]}\n");
-	buf_print(&out, stdout);
+	json_end(out, "]");
 }
 
 /* ---- the run ----------------------------------------------------------------------------------- */
@@ -200,7 +186,7 @@ static void print_json(const struct map *m)
 /* An even number; 0: the option makes no sense. */
 static uint32_t columns(const struct map_opts *opts)
 {
-	size_t width = opts->json ? 0 : report_text_terminal_width();
+	size_t width = opts->common.json ? 0 : report_text_terminal_width();
 
 	if (opts->cols)
 		return opts->cols % 2 || opts->cols < COLS_MIN || opts->cols > CPU_STRIP_COLS_MAX ?
@@ -212,44 +198,46 @@ static uint32_t columns(const struct map_opts *opts)
 	return (uint32_t)(width > CPU_STRIP_COLS_MAX ? CPU_STRIP_COLS_MAX : width & ~1UL);
 }
 
+static int finish(void *report)
+{
+	struct map *m = report;
+
+	cpu_strip_finish(&m->strip);
+	m->report.found = m->report.rows = m->strip.cnt;
+	return CMD_OK;
+}
+
+static const struct interval_report_ops map_ops = {
+	.title = "who ran on which CPU",
+	.what = "threads that ran",
+	.none = "No thread ran",
+	.why_none = "all CPUs were idle",
+	.add_interval = add_interval,
+	.reset = reset_sums,
+	.finish = finish,
+	.put_text = put_text,
+	.put_json = put_json,
+};
+
 static int map_file(const void *arg, const char *path)
 {
 	const struct map_opts *opts = arg;
-	struct map m = { .opts = opts, .strip.cols = columns(opts) };
-	const struct interval_reader_opts t = { .sel = &opts->sel,
-						.fn = add_interval,
-						.reset = reset_sums,
-						.ctx = &m,
-						.no_stacks = true,
-						.each_switch = true };
-	int code;
+	struct map m = { .report = { .ops = &map_ops,
+				     .opts = &opts->common,
+				     .read.no_stacks = true,
+				     .read.each_switch = true },
+			 .strip.cols = columns(opts) };
 
-	if (!m.strip.cols) {
-		log_error(
-			"sched map: bad value %llu for --cols: expected an even number from %d to %d",
-			(unsigned long long)opts->cols, COLS_MIN, CPU_STRIP_COLS_MAX);
-		return CMD_USAGE;
-	}
-	code = interval_reader_run(&m.timeline, &t, path);
-	if (code == CMD_OK) {
-		cpu_strip_finish(&m.strip);
-		view_begin(&m.view, &opts->view, opts->json);
-		if (opts->json)
-			print_json(&m);
-		else
-			print_map(&m);
-		code = interval_reader_end(&m.timeline, &m.view);
-		if (!m.strip.cnt)
-			code = interval_reader_tell_nothing(&m.timeline, "threads that ran", code);
-	}
-	cpu_strip_fini(&m.strip);
-	interval_reader_fini(&m.timeline);
-	return code;
+	if (m.strip.cols)
+		return interval_report_run(&m.report, path);
+	log_error("sched map: bad value %llu for --cols: expected an even number from %d to %d",
+		  (unsigned long long)opts->cols, COLS_MIN, CPU_STRIP_COLS_MAX);
+	return CMD_USAGE;
 }
 
 int sched_map(int argc, char **argv)
 {
 	struct map_opts opts = { 0 };
 
-	return select_run(&map_spec, argc, argv, &opts, &opts.sel, map_file);
+	return select_run(&map_spec, argc, argv, &opts, &opts.common.sel, map_file);
 }

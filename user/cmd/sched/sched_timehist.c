@@ -12,7 +12,7 @@
 #include "base/bytes_cache.h"
 #include "base/hash.h"
 #include "cmd/common/cmd.h"
-#include "cmd/common/interval_reader.h"
+#include "cmd/common/interval_report.h"
 #include "cmd/common/report_text.h"
 #include "cmd/common/view.h"
 #include "cmd/sched/sched.h"
@@ -237,8 +237,8 @@ static void put_lost(struct timehist *h)
 	report_text_lost(&lost, &h->timeline.losses.account);
 	buf_printf(&h->out, "# lost: %s\n", buf_cstr(&lost));
 	buf_free(&lost);
-	interval_reader_put_filtered(&h->out, &h->timeline, h->view.color);
-	interval_reader_put_unknown(&h->out, &h->timeline, &h->untold, h->view.color);
+	interval_text_filtered(&h->out, &h->timeline, h->view.color);
+	interval_text_unknown(&h->out, &h->timeline, &h->untold, h->view.color);
 }
 
 /* The last that it prints. Heads of columns alone would say nothing. */
@@ -246,7 +246,7 @@ static void put_rest(struct timehist *h, bool whole)
 {
 	if (whole && !h->timeline.switches) {
 		printf("No thread ran in %s: %s.\n", reader_input(h->timeline.reader),
-		       interval_reader_no_switches(&h->timeline));
+		       interval_text_no_switches(&h->timeline));
 		return;
 	}
 	if (whole)
@@ -275,9 +275,9 @@ static int timehist_file(const void *arg, const char *path)
 	put_columns(&h);
 	code = interval_reader_run(&h.timeline, &t, path);
 	put_rest(&h, code == CMD_OK);
-	end = code == CMD_OK ? interval_reader_end(&h.timeline, &h.view) : view_end(&h.view);
+	end = code == CMD_OK ? interval_report_end(&h.timeline, &h.view) : view_end(&h.view);
 	if (!h.lines && code == CMD_OK)
-		end = interval_reader_tell_nothing(&h.timeline, "threads that ran", end);
+		end = interval_report_nothing(&h.timeline, "threads that ran", end);
 	while (hmap_next(&h.threads, &pos, &tid, &b))
 		free(b);
 	hmap_fini(&h.threads);

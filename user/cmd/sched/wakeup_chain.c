@@ -12,11 +12,8 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/str.h"
-#include "cmd/common/callchain.h"
 #include "cmd/common/cmd.h"
-#include "cmd/common/interval_reader.h"
-#include "cmd/common/report_text.h"
-#include "cmd/sched/wakeup.h"
+#include "cmd/sched/offcpu.h"
 #include "profile/explain/explain.h"
 
 /* A thread on the path: it was blocked, was woken, and did something until it woke the one before. */
@@ -28,7 +25,7 @@ struct link {
 };
 
 struct chain {
-	const struct wakeup_opts *opts;
+	const struct offcpu_opts *opts;
 	struct select_opts sel; /* with the time of --chain */
 	struct interval_reader timeline;
 	struct view view;
@@ -168,7 +165,7 @@ static void put_woken(struct buf *out, const struct chain *c, const struct link 
 	const struct explain_piece *p = l->blocked;
 
 	buf_addstr(out, " woken by ");
-	interval_reader_put_waker(out, &c->timeline, p->woken ? &p->waker : NULL);
+	interval_text_waker(out, &c->timeline, p->woken ? &p->waker : NULL);
 	if (explain_waker_tid(p)) {
 		buf_addch(out, ' ');
 		buf_addu(out, p->waker.tid);
@@ -208,7 +205,7 @@ static void print_text(const struct chain *c)
 
 	buf_addstr(&what, "chain of wakeups of ");
 	put_name(&what, c, c->links);
-	interval_reader_put_head(&out, &c->timeline, buf_cstr(&what), c->view.color);
+	interval_text_head(&out, &c->timeline, buf_cstr(&what), c->view.color);
 	buf_printf(&out, "# at %" PRIu64 ".%09" PRIu64 ", blocked for ", c->to / 1000000000,
 		   c->to % 1000000000);
 	name_text_duration(&out, c->to - c->from, 0);
@@ -230,19 +227,19 @@ static void json_blocked(struct buf *out, const struct chain *c, const struct ex
 
 	json_u64s(out, { "blocked_start_ns", p->start }, { "blocked_ns", p->end - p->start });
 	json_char(out, "state", interval_blocked_letter(p->flags, p->prev_state));
-	interval_reader_json_stack(out, &c->timeline, "stack", p->stack, CALLCHAIN_BOTH);
-	interval_reader_json_waker(out, "waker", &c->timeline, p->woken ? &p->waker : NULL);
+	interval_text_json_stack(out, &c->timeline, "stack", p->stack, CALLCHAIN_BOTH);
+	interval_text_json_waker(out, "waker", &c->timeline, p->woken ? &p->waker : NULL);
 	if (by)
 		json_u64(out, "waker_tid", by);
-	interval_reader_json_stack(out, &c->timeline, "waker_stack",
-				   p->woken ? p->waker.stack : INTERVAL_NO_STACK, CALLCHAIN_BOTH);
+	interval_text_json_stack(out, &c->timeline, "waker_stack",
+				 p->woken ? p->waker.stack : INTERVAL_NO_STACK, CALLCHAIN_BOTH);
 }
 
 static void print_json(const struct chain *c)
 {
 	struct buf out = { 0 };
 
-	interval_reader_json_head(&out, &c->timeline);
+	interval_text_json_head(&out, &c->timeline);
 	if (c->cnt)
 		json_u64s(&out, { "from_ns", c->from }, { "to_ns", c->to });
 	json_array(&out, "chain");
@@ -280,15 +277,15 @@ static int print_all(struct chain *c)
 {
 	int code;
 
-	view_begin(&c->view, &c->opts->view, c->opts->json);
-	if (c->opts->json)
+	view_begin(&c->view, &c->opts->common.view, c->opts->common.json);
+	if (c->opts->common.json)
 		print_json(c);
 	else if (c->cnt)
 		print_text(c);
 	else if (!c->timeline.switches)
 		printf("Thread %" PRIu32 " was not woken in %s: %s.\n", c->tid,
-		       reader_input(c->timeline.reader), interval_reader_no_switches(&c->timeline));
-	code = interval_reader_end(&c->timeline, &c->view);
+		       reader_input(c->timeline.reader), interval_text_no_switches(&c->timeline));
+	code = interval_report_end(&c->timeline, &c->view);
 	return code == CMD_OK && !c->cnt && c->timeline.switches ? tell_nothing(c) : code;
 }
 
@@ -316,7 +313,7 @@ static int read_twice(struct chain *c, const char *path)
 /* TID, or TID@TIME: then the window of --time ends there. @window must live as long as @c. */
 static int parse(struct chain *c, struct buf *window)
 {
-	const struct wakeup_opts *opts = c->opts;
+	const struct offcpu_opts *opts = c->opts;
 	const char *at = strchr(opts->chain, '@');
 	const size_t n = at ? (size_t)(at - opts->chain) : strlen(opts->chain);
 	char *number = xstrndup(opts->chain, n);
@@ -344,9 +341,9 @@ static int parse(struct chain *c, struct buf *window)
 	return CMD_OK;
 }
 
-int wakeup_chain(const struct wakeup_opts *opts, const char *path)
+int wakeup_chain(const struct offcpu_opts *opts, const char *path)
 {
-	struct chain c = { .opts = opts, .sel = opts->sel };
+	struct chain c = { .opts = opts, .sel = opts->common.sel };
 	struct buf window = { 0 };
 	int code = parse(&c, &window);
 
