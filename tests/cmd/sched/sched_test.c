@@ -723,7 +723,7 @@ Test(sched, who_ran_instead_has_the_name_that_came_later)
 		      "\"ran_instead\":[{\"tid\":20,\"comm\":\"kworker/0:1\",\"ns\":4000000}]");
 	run_free(&r);
 	r = run_cmd(cmd_explain, make_file(&m), "explain", "11", "--time", "20,", "-", NULL);
-	run_expect_in(r.out, "behind kworker/0:1 20 4.000 ms\n");
+	run_expect_in(r.out, "ran instead: kworker/0:1 20 4.000 ms\n");
 	run_free(&r);
 	r = run_cmd(cmd_sched, make_file(&m), "sched", "latency", "--worst", "1", "-", "--json",
 		    NULL);

@@ -158,7 +158,7 @@ Test(selection, it_is_described_in_words)
 	selection_describe(&cfg, &out);
 	cr_expect_str_eq(buf_cstr(&out),
 			 "cgroup a/b, cgroup c, user x*, process x*, not process x*, "
-			 "thread x*, With -a: exclude kernel threads");
+			 "thread x*, no kernel threads");
 	buf_clear(&out);
 	selection_describe_cpus(&cfg, &out);
 	cr_expect_str_eq(buf_cstr(&out), "0,2-3,8");

@@ -220,7 +220,7 @@ Test(eventset, an_unknown_event_is_one_line_with_the_nearest_name, .init = setup
 		     "shows them\n");
 	expect_error(
 		"ftrace:function", -ENOENT,
-		"dial9-prof: record: 'ftrace:function' cannot be recorded: programs cannot attach to events of ftrace itself\n");
+		"dial9-prof: record: 'ftrace:function' cannot be recorded: nothing can attach to ftrace's own events\n");
 }
 
 Test(eventset, a_name_without_a_system_is_one_line, .init = setup, .fini = teardown)

@@ -54,7 +54,7 @@ Test(symbolize_copy, one_number_may_be_another_module_in_each_segment)
 	/* what was two recordings still is */
 	r = run_cmd(cmd_info, make_fd(out.data, out.sz), "info", "-", NULL);
 	run_expect_in(r.out, "6 segments");
-	run_expect_in(r.out, " 2 recordings in one file");
+	run_expect_in(r.out, " 2 in one file");
 	run_free(&r);
 	again = symbolize(&out, NULL, NULL, NULL);
 	cr_expect(same(&out, &again));
