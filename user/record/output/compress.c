@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * compress.c - gzip and zstd as a trace wants them: flushed often
+ * compress.c - gzip and zstd for traces: flushed often
  *
- * Owns the libraries' states. Both are driven alike: input is handed over, and output is taken a block at a
- * time until there is no more. With memory at hand neither can fail.
+ * Owns the libraries' states. Both are used in the same way: input is passed in, and output is fetched one block at
+ * a time until there is no more. Neither can fail if memory is available.
  */
 #include "record/output/compress.h"
 
@@ -29,11 +29,10 @@ struct compress {
 	void *ctx;
 	z_stream z;
 	ZSTD_CCtx *zstd;
-	int level; /* of gzip, that was asked for */
+	int level; /* requested, for gzip */
 	enum compress_pace pace;
-	bool dirty; /* something was put since the last flush */
-	uint32_t flushed_crc,
-		flushed_len; /* of gzip: what its end says of all up to the last flush */
+	bool dirty; /* bytes were added since the last flush */
+	uint32_t flushed_crc, flushed_len; /* for gzip: trailer values at the last flush */
 	uint8_t block[BLOCK];
 };
 
@@ -60,9 +59,9 @@ const char *compress_suffix(enum compress_kind kind)
 }
 
 /*
- * Unless a level is asked for: what stands in a trace often has stood so a few events before, a stack for one, in
- * pieces as long as can be told of. Half the library's own search, but for the best of what it finds,
- * takes less time and room than the library's choice.
+ * The defaults without a requested level. Repetitions in a trace, such as stacks, are recent and long. Half of the
+ * library's default search with full effort for the best match takes less time and room than the library's default
+ * level.
  */
 static void tune(struct compress *p)
 {
@@ -180,7 +179,7 @@ int compress_flush(struct compress *p)
 	return 0;
 }
 
-/* Flushed before, so that there is nothing left to be packed by the level before. */
+/* Flushes first, so that no input is left for the old level. */
 int compress_set_pace(struct compress *p, enum compress_pace pace)
 {
 	const int levels[] = { p->level, Z_BEST_SPEED, Z_NO_COMPRESSION };
@@ -205,15 +204,15 @@ int compress_end(struct compress *p)
 	return take_step(p, NULL, 0, STEP_END);
 }
 
-/* A block of a frame of its own: neither has a check sum behind it. */
+/* A block in a separate frame: neither has a checksum. */
 static int end_zstd_with(struct compress *p, const void *tail, size_t sz)
 {
-	const uint32_t block = (uint32_t)sz << 3 | 1; /* the last one, stored */
+	const uint32_t block = (uint32_t)sz << 3 | 1; /* last block, stored */
 	const unsigned char head[] = { 0x28,
 				       0xb5,
 				       0x2f,
 				       0xfd,
-				       0x20 /* one segment, its size in a byte */,
+				       0x20 /* single segment, its size in one byte */,
 				       (unsigned char)sz,
 				       (unsigned char)block,
 				       (unsigned char)(block >> 8),
@@ -246,7 +245,7 @@ static void put_u32(unsigned char *out, uint32_t v)
 		out[i] = (unsigned char)(v >> 8 * i);
 }
 
-/* A flush ends at a byte, after which an empty last block ends the stream. */
+/* A flush ends at a byte boundary; an empty last block after it ends the stream. */
 size_t compress_ending(const struct compress *p, unsigned char out[COMPRESS_ENDING_MAX])
 {
 	static const unsigned char deflate_block[] = { 0x03, 0x00 }, zstd_block[] = { 1, 0, 0 };

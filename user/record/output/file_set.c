@@ -2,13 +2,13 @@
 /*
  * file_set.c - the rotated files of one name, across runs
  *
- * Owns the names, the numbers, and the list of finished files, oldest first. Knows nothing of when a file is full.
+ * Owns the names, the numbers, and the list of finished files, oldest first. Does not decide when a file is full.
  *
- * The recorder may run as root in a directory that belongs to somebody else. So every call is relative to one open
- * directory, no link is followed, and a file of an earlier run counts only if it has exactly our name, is a regular
- * file of our owner, and begins as a trace does. Nothing else is ever renamed or deleted.
+ * The recorder may run as root in a directory that belongs to another user. So every call is relative to one open
+ * directory, and symbolic links are not followed. A file of an earlier run counts only if it has exactly our name,
+ * is a regular file of our owner, and begins like a trace. No other file is ever renamed or deleted.
  *
- * An .active file is locked as long as its recorder lives. A lock that can be taken means that the recorder is gone.
+ * An .active file is locked while its recorder lives. If the lock is free, the recorder has ended.
  */
 #include "record/output/file_set.h"
 
@@ -35,7 +35,7 @@
 
 enum { STAMP_LEN = 14, DIGITS_MAX = 19, TRIES = 1000 };
 
-#define NUMBER_MAX 1000000000000ULL /* of a file that a run goes on after */
+#define NUMBER_MAX 1000000000000ULL /* of an earlier file that a run continues after */
 
 struct entry {
 	char *name;
@@ -47,7 +47,7 @@ struct entry {
 
 struct file_set {
 	int dirfd;
-	char *dir; /* with the last slash, or "" */
+	char *dir; /* with the trailing slash, or "" */
 	char *name; /* without a stamp */
 	char *stamp; /* "": none */
 	uid_t uid;
@@ -67,8 +67,8 @@ enum kind { KIND_OTHER, KIND_FINISHED, KIND_ACTIVE };
 struct member {
 	char stamp[STAMP_LEN + 1];
 	uint64_t number;
-	enum kind kind; /* KIND_OTHER: has a number, but is no file that we write */
-	enum compress_kind pack; /* of a finished one */
+	enum kind kind; /* KIND_OTHER: has a number, but not a name that we write */
+	enum compress_kind pack; /* of a finished file */
 };
 
 static const enum compress_kind packs[] = { COMPRESS_NONE, COMPRESS_GZIP, COMPRESS_ZSTD };
@@ -94,7 +94,7 @@ static bool parse_stamp(const char **name, char *stamp)
 	return true;
 }
 
-/* 14 digits are a time stamp, so that the single file NAME.20260131235959.bin is no member of NAME. */
+/* 14 digits are a time stamp, so the single file NAME.20260131235959.bin does not belong to set NAME. */
 static bool parse(const struct file_set *s, const char *name, struct member *out)
 {
 	size_t len = strlen(s->name), digits;
@@ -156,7 +156,7 @@ static bool is_same(const struct stat *a, const struct stat *b)
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* A regular file of ours: it is looked at before it is opened, and again after. -1: it is none. */
+/* Opens a regular file of our owner, which is checked before and after opening. -1: it is not ours. */
 static int open_ours(const struct file_set *s, const char *name, struct stat *st)
 {
 	struct stat before;
@@ -213,10 +213,10 @@ static void add_finished(struct file_set *s, const struct member *m, const char 
 	close(fd);
 }
 
-/* Where the file system cannot rename without replacing, a second name does the same. */
+/* If the file system cannot rename without replacing, a hard link has the same effect. */
 static int rename_new(const struct file_set *s, const char *from, const char *to)
 {
-	/* the call itself: not every C library has a function for it */
+	/* a direct system call: some C libraries have no function for it */
 	if (!syscall(SYS_renameat2, s->dirfd, from, s->dirfd, to, RENAME_NOREPLACE))
 		return 0;
 	if (errno != EINVAL && errno != ENOSYS)
@@ -226,7 +226,7 @@ static int rename_new(const struct file_set *s, const char *from, const char *to
 	return unlinkat(s->dirfd, from, 0) ? -errno : 0;
 }
 
-/* What is packed need not reach far enough to be unpacked. */
+/* Compressed bytes may be too short to decompress. */
 static bool is_trace(int fd, enum compress_kind *pack)
 {
 	char head[sizeof(TRACE_MAGIC)];
@@ -239,7 +239,7 @@ static bool is_trace(int fd, enum compress_kind *pack)
 	return n && !memcmp(head, TRACE_MAGIC, n);
 }
 
-/* It is locked, and its recorder is gone. */
+/* The file is locked, and its recorder has ended. */
 static void recover(struct file_set *s, const struct member *m, const char *name, int fd)
 {
 	struct member finished = *m;
@@ -270,7 +270,7 @@ static void recover(struct file_set *s, const struct member *m, const char *name
 	add_file(s, &finished, to, &st);
 }
 
-/* Somebody else may have finished it before the lock was taken: it has another name then. */
+/* Another recorder may have finished it before we locked it: then it has another name. */
 static void recover_if_left(struct file_set *s, const struct member *m, const char *name)
 {
 	struct stat st, now;
@@ -284,7 +284,7 @@ static void recover_if_left(struct file_set *s, const struct member *m, const ch
 	close(fd);
 }
 
-/* Numbers of other users' files, and those that no run can have reached, do not count. */
+/* Numbers of other users' files, and numbers that no run can have reached, do not count. */
 static void raise_next(struct file_set *s, const struct member *m, const char *name)
 {
 	struct stat st;
@@ -294,7 +294,7 @@ static void raise_next(struct file_set *s, const struct member *m, const char *n
 		s->next = m->number + 1;
 }
 
-/* All names are read before a file gets another one: readdir() may return that, too. */
+/* Reads all names before it renames a file: readdir() may return the new name, too. */
 static int scan(struct file_set *s)
 {
 	struct member m;
@@ -364,7 +364,7 @@ void file_set_free(struct file_set *s)
 
 /* ---- one file --------------------------------------------------------------------------------------- */
 
-/* False: another recorder took it for one that was left behind, or has finished one of this number. */
+/* False: another recorder recovered the file, or has finished a file of this number. */
 static bool is_free(const struct file_set *s, const char *name, int fd, uint64_t number)
 {
 	struct stat st, now;
@@ -386,7 +386,7 @@ static bool is_free(const struct file_set *s, const char *name, int fd, uint64_t
 	return !taken;
 }
 
-/* 1, 0 when the number is taken, -errno. */
+/* 1, or 0 if the number is in use, or -errno. */
 static int try_number(struct file_set *s, uint64_t number, int *out)
 {
 	char *name = name_of(s, s->stamp, number, FILE_SET_ACTIVE);
@@ -475,7 +475,7 @@ static void forget(struct file_set *s, size_t i)
 	memmove(&s->files[i], &s->files[i + 1], (s->cnt - i) * sizeof(*s->files));
 }
 
-/* What has its name now may be another file: that is not ours to delete. */
+/* Another file may have its name now, which we must not delete. */
 static bool is_there(const struct file_set *s, const struct entry *e)
 {
 	struct stat st;

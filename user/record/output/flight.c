@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * flight.c - the last seconds, in memory
+ * flight.c - the last seconds of a recording, in memory
  *
- * Owns a list of segments, oldest first, made of chunks that all have one size and are used again: what is kept
- * for a day takes what it took in the first minute. The oldest goes when what is left is long enough, or when
- * there is no chunk for the newest. A snapshot only marks what is there; those segments leave one by one, as
- * fast as the files take them, while new ones are kept behind them.
+ * Owns a list of segments, oldest first. They consist of reusable chunks of equal size, so memory use does not grow
+ * over time. The oldest segment is dropped when the later ones cover the time to keep, or when the newest needs a
+ * chunk. A snapshot only marks the existing segments. They are then written one by one at the speed of the files,
+ * while new segments are added.
  *
- * A segment that is taken can only be written once it has ended, and its end waits behind what others have to
- * keep. So where all memory is a snapshot's, the drain is told that there is no room, and what is on its way
- * already gets memory beyond the bound.
+ * A marked segment is written after its end, which may be queued after other data. If a snapshot owns all memory,
+ * the drain is stopped, and data already in the queue uses memory beyond the limit.
  *
- * Segments are begun by the drain, and filled and given away by the thread that writes: the lock is held for
- * a copy at most.
+ * The drain begins segments. The writer thread fills and writes them. The lock is held for a copy at most.
  */
 #include "record/output/flight.h"
 
@@ -50,25 +48,25 @@ struct segment {
 	struct chunk *first, *last;
 	size_t bytes;
 	uint64_t begun_ns;
-	struct compress *pack; /* NULL: bytes are kept as they are */
-	bool ended; /* no more will come */
-	bool dropped; /* it is not in the list any more */
-	bool taken; /* by a snapshot, */
-	bool closes; /* whose last one it is */
+	struct compress *pack; /* NULL: bytes are stored uncompressed */
+	bool ended; /* complete */
+	bool dropped; /* no longer in the list */
+	bool taken; /* marked by a snapshot */
+	bool closes; /* the last segment of the snapshot */
 };
 
 struct flight {
 	struct flight_cfg cfg;
 	struct segment_ops files;
-	void *file; /* of the snapshot that is being written; NULL: none */
-	pthread_mutex_t lock; /* of all below */
+	void *file; /* of the current snapshot; NULL: none */
+	pthread_mutex_t lock; /* protects all members below */
 	struct segment *oldest, *newest;
 	struct chunk *spare;
 	size_t chunk_cnt, chunk_max;
-	bool asked; /* for a snapshot: all but the next segment are its */
-	bool gave_up; /* the files did not take what the memory is full of: nothing more is kept */
-	bool any_dropped; /* since the last snapshot, */
-	uint64_t written_ns; /* when that ended; 0: there was none */
+	bool asked; /* a snapshot was requested: it owns all segments except the next */
+	bool gave_up; /* writing the snapshot failed: nothing more is stored */
+	bool any_dropped; /* since the last snapshot */
+	uint64_t written_ns; /* end of the last snapshot; 0: none */
 	uint64_t snapshots, cut_short;
 };
 
@@ -102,7 +100,7 @@ static void segment_free(struct segment *s)
 	free(s);
 }
 
-/* Whoever still writes to it writes to nothing. */
+/* An unfinished segment ignores further writes. */
 static void drop_oldest(struct flight *f)
 {
 	struct segment *s = f->oldest;
@@ -125,13 +123,13 @@ static bool is_full(const struct flight *f)
 	return !f->spare && f->chunk_cnt >= f->chunk_max;
 }
 
-/* What the oldest waits for is still to come. */
+/* The oldest segment waits for data that is still to come. */
 static bool may_exceed(const struct flight *f)
 {
 	return f->gave_up || (f->oldest->taken && !f->oldest->ended);
 }
 
-/* NULL: what there is must be written first. */
+/* NULL: existing data must be written first. */
 static struct chunk *take_chunk(struct flight *f)
 {
 	struct chunk *c = NULL;
@@ -154,7 +152,7 @@ static struct chunk *take_chunk(struct flight *f)
 	return c;
 }
 
-/* Returns how many bytes there was room for, which is none of them only where there is no chunk. */
+/* Returns the number of bytes that fit; 0 only if no chunk is available. */
 static size_t put(struct segment *s, const void *data, size_t sz)
 {
 	struct flight *f = s->flight;
@@ -191,7 +189,7 @@ static bool is_given_up(const struct flight *f)
 	return f->cfg.stop && *f->cfg.stop > 1;
 }
 
-/* False: not now. */
+/* False: there is no room now. */
 static bool await_room(struct flight *f, bool wait)
 {
 	const struct timespec step = { .tv_nsec = MS_NS };
@@ -204,7 +202,7 @@ static bool await_room(struct flight *f, bool wait)
 	return true;
 }
 
-/* False: none is ready. *c: the chunk that is the next to be written, or NULL; *closes: none of its snapshot is left. */
+/* False: no segment is ready. *c: the next chunk to write, or NULL; *closes: the snapshot is complete. */
 static bool next_chunk(struct flight *f, struct chunk **c, bool *closes)
 {
 	struct segment *s;
@@ -249,7 +247,7 @@ static int give_chunk(struct flight *f, struct chunk *c)
 	return err;
 }
 
-/* Writes what snapshots have taken. Not @wait: as much as there is room for. */
+/* Writes the marked segments. Not @wait: only as much as there is room for. */
 static int give(struct flight *f, bool wait)
 {
 	struct chunk *c;
@@ -266,7 +264,7 @@ static int give(struct flight *f, bool wait)
 
 /* ---- the outlet ------------------------------------------------------------------------------------ */
 
-/* What is being kept is kept as a whole, so that each segment ends behind a frame. */
+/* The current frame is stored completely, so that each segment ends after a frame. */
 static void give_up(struct flight *f)
 {
 	pthread_mutex_lock(&f->lock);
@@ -290,7 +288,7 @@ static int store(void *ctx, const void *data, size_t sz)
 		sz -= n;
 		if (n)
 			continue;
-		/* all memory is a snapshot's that is whole, and the files do not take it */
+		/* a complete snapshot owns all memory, and the files do not accept it */
 		if (is_given_up(s->flight))
 			give_up(s->flight);
 		err = give(s->flight, false);
@@ -309,7 +307,7 @@ static bool has_given_up(struct flight *f)
 	return yes;
 }
 
-/* With the lock held, as the next. What is taken stays until it is written. */
+/* With the lock held, like the next function. Marked segments stay until they are written. */
 static void take_all(struct flight *f)
 {
 	struct segment *s;
@@ -389,7 +387,7 @@ static int flight_idle(void *ctx)
 	return give(ctx, false);
 }
 
-/* Segments are short enough that what is kept too long, or goes too early, is a small part. */
+/* Segments are short, so dropping whole segments loses only a small part of the time to keep. */
 static enum segment_ops_wish flight_wish(void *ctx, uint64_t now_ns, uint64_t bytes)
 {
 	struct flight *f = ctx;
@@ -431,7 +429,7 @@ static void free_all(struct flight *f)
 	free(f);
 }
 
-/* All segments have ended, and no other thread is left. */
+/* All segments have ended, and no other thread is running. */
 static int flight_close(void *ctx)
 {
 	struct flight *f = ctx;
@@ -518,7 +516,7 @@ bool flight_snapshot(struct flight *f, uint64_t *from_ns, uint64_t *to_ns)
 	bool hole;
 
 	pthread_mutex_lock(&f->lock);
-	/* those of the last one may still be on their way to its file */
+	/* segments of the last snapshot may still wait to be written */
 	for (s = f->oldest; s && s->taken; s = s->next)
 		;
 	hole = f->any_dropped && f->written_ns && s;

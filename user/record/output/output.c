@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * output.c - a recording as files
+ * output.c - writes a recording to files
  *
- * One file, or a set of rotated files (file_set.c). Bytes are counted before they are written, packed, so that a disk
- * budget holds at any moment. Where there is no room the thread that writes waits: the drain then leaves records in the
- * rings, and what is lost is counted there.
+ * One file, or a set of rotated files (file_set.c). Bytes are counted before they are written, after compression,
+ * so a disk budget holds at any time. If there is no room, the writer thread waits: the drain then leaves records
+ * in the rings, and losses are counted there.
  *
- * begin() and wish() are called by the drain, all else by the thread that writes. They share what is atomic.
+ * begin() and wish() are called by the drain, all other functions by the writer thread. They share atomic members.
  */
 #include "record/output/output.h"
 
@@ -33,12 +33,12 @@
 #include "record/output/writer.h"
 
 #define SECOND_NS 1000000000ULL
-#define PATIENCE_NS (5 * SECOND_NS) /* with who listens, at the start and at the end */
+#define PATIENCE_NS (5 * SECOND_NS) /* for a reader, at the start and at the end */
 
 enum {
-	WAITING_MAX = 64 << 20, /* bytes on their way to the thread */
-	FLUSH_BYTES = 128 << 10, /* that wait in the packer at most, */
-	FLUSH_NS = 200000000, /* and how long */
+	WAITING_MAX = 64 << 20, /* bytes queued to the thread */
+	FLUSH_BYTES = 128 << 10, /* maximum of unflushed bytes in the compressor */
+	FLUSH_NS = 200000000, /* maximum time between flushes */
 };
 
 #define SET_SUFFIX ".bin"
@@ -53,45 +53,45 @@ struct file {
 	struct file_set_file member; /* of a set */
 	struct compress *pack;
 	unsigned char last
-		[COMPRESS_TAIL_MAX]; /* of a packed file: the SegmentEnd event, stored at the end */
+		[COMPRESS_TAIL_MAX]; /* of a compressed file: the SegmentEnd event, stored at the end */
 	size_t last_sz; /* 0: not written yet */
-	size_t unflushed; /* bytes put into it since its last flush */
-	uint64_t flushed; /* bytes of the file up to there */
+	size_t unflushed; /* bytes added since its last flush */
+	uint64_t flushed; /* bytes of the file up to the last flush */
 	uint64_t begun_ns;
 	bool is_begun;
-	bool is_over; /* finished before its segment ended: what comes for it is dropped */
-	bool broken; /* it could not be written, and is cut to its last flush */
+	bool is_over; /* finished before its segment ended: further data is dropped */
+	bool broken; /* writing failed; it is truncated to its last flush */
 	atomic_uint_fast64_t bytes; /* written */
-	atomic_uint_fast64_t put; /* into the packer, if there is one */
+	atomic_uint_fast64_t put; /* into the compressor, if there is one */
 };
 
 struct output {
 	struct output_cfg cfg;
-	char *path; /* of the one file, or what those of the set begin with */
+	char *path; /* of the single file, or the beginning of the set's names */
 	uid_t uid;
 	gid_t gid;
-	struct file_set *set; /* NULL: one file, or a stream */
-	uint64_t file_max; /* bytes, for the next one to begin; 0: no limit */
-	struct file *first; /* opened, and not begun yet */
-	struct file *newest; /* the drain's: the last one begun */
+	struct file_set *set; /* NULL: single file or stream */
+	uint64_t file_max; /* bytes per file; 0: no limit */
+	struct file *first; /* opened, but not begun */
+	struct file *newest; /* the last one begun; used by the drain */
 	sig_atomic_t asked;
 	atomic_uint_fast64_t bytes; /* of all files */
-	atomic_uint_fast64_t put; /* what was packed into these */
+	atomic_uint_fast64_t put; /* uncompressed bytes in these */
 	volatile bool give_up;
 
-	/* the thread's */
+	/* used by the writer thread */
 	bool started;
 	enum compress_pace pace;
 	struct file **open;
 	size_t open_cnt, open_cap;
-	const struct file *writing; /* is inside its packer */
+	const struct file *writing; /* its compressor is running */
 	uint64_t flushed_ns;
-	atomic_uint_fast64_t paused_ns; /* since when there is no room; 0: there is */
+	atomic_uint_fast64_t paused_ns; /* since when there is no room; 0: there is room */
 };
 
 /* ---- names ------------------------------------------------------------------------------------------ */
 
-/* What a set is called: the name without .bin, and without what packed files have behind it. */
+/* The base name of a set: without .bin and the suffix of compressed files. */
 static size_t stem_len(const char *path)
 {
 	static const char *const ends[] = { ".gz", ".zst", SET_SUFFIX };
@@ -122,7 +122,7 @@ static void make_stamp(char *out, size_t sz)
 		*out = 0;
 }
 
-/* "/var/a.bin" becomes "/var/a.20260131235959.bin", or "/var/a.20260131235959" of a set. */
+/* "/var/a.bin" becomes "/var/a.20260131235959.bin", or "/var/a.20260131235959" for a set. */
 static char *base_path(const struct output_cfg *cfg, const char *stamp)
 {
 	size_t stem = stem_len(cfg->path);
@@ -188,8 +188,8 @@ static void note_room(struct output *o)
 static int file_finish(struct file *f);
 
 /*
- * All that is left of the budget or the disk is taken by files that are being written. The oldest of them does without
- * what is still to come for it, and is the next to be deleted. -ECANCELED: it is the one that is written just now.
+ * Unfinished files use up the budget or the disk. The oldest of them is finished early, and is the next to be
+ * deleted. -ECANCELED: it is the file that is being written.
  */
 static int end_oldest_early(struct output *o)
 {
@@ -198,7 +198,7 @@ static int end_oldest_early(struct output *o)
 	return oldest == o->writing ? -ECANCELED : file_finish(oldest);
 }
 
-/* The file system has no room. 0 to try again. A out_file_full_fn. */
+/* The file system is full. 0: try again. An out_file_full_fn. */
 static int make_room(void *ctx, int err)
 {
 	struct output *o = ctx;
@@ -208,7 +208,7 @@ static int make_room(void *ctx, int err)
 	if (o->cfg.on_full == OUTPUT_DROP_OLDEST && o->set) {
 		if (file_set_drop_oldest(o->set))
 			return 0;
-		/* the last one goes on: what fills the disk is not of this recording */
+		/* the last file continues: other data fills the disk */
 		if (o->open_cnt > 1)
 			return end_oldest_early(o);
 	}
@@ -277,7 +277,7 @@ static char *finished_path(const struct file *f)
 	return file_set_path(o->set, f->member.number, compress_suffix(o->cfg.pack));
 }
 
-/* NAME.7.bin.active, also when it will be NAME.7.bin.gz. Messages use the name that it will have. */
+/* NAME.7.bin.active, also if it will be NAME.7.bin.gz. Messages use the final name. */
 static int open_active(struct file *f)
 {
 	struct output *o = f->output;
@@ -334,7 +334,7 @@ static void forget_open(struct output *o, const struct file *f)
 		memmove(&o->open[i], &o->open[i + 1], (--o->open_cnt - i) * sizeof(*o->open));
 }
 
-/* The file ends with what was flushed last, as a whole stream. */
+/* Truncates the file to its last flush and ends the stream there. */
 static void file_cut(struct file *f)
 {
 	unsigned char end[COMPRESS_ENDING_MAX];
@@ -349,7 +349,7 @@ static void file_cut(struct file *f)
 	f->broken = true;
 }
 
-/* It has its finished name, or is gone if nothing was written to it. */
+/* Gives it its finished name, or removes it if it is empty. */
 static int name_finished(struct file *f)
 {
 	struct output *o = f->output;
@@ -372,7 +372,7 @@ static int name_finished(struct file *f)
 	return err;
 }
 
-/* Ends it as it is. What was not flushed is cut off. */
+/* Ends the file as it is. Unflushed data is cut off. */
 static int file_finish(struct file *f)
 {
 	struct output *o = f->output;
@@ -400,7 +400,7 @@ static int file_close(struct file *f)
 	return err;
 }
 
-/* Before another file begins, so that there are never more than asked for. */
+/* Before another file begins, so that the limit is never exceeded. */
 static void keep_max_files(struct output *o)
 {
 	while (o->set && o->cfg.max_files &&
@@ -442,7 +442,7 @@ static int file_pack_last(struct file *f)
 	return sz ? file_pack(f, f->last, sz) : 0;
 }
 
-/* The encoder hands over the SegmentEnd event alone. */
+/* The encoder writes the SegmentEnd event separately. */
 static bool is_segment_end(const void *data, size_t sz)
 {
 	const uint64_t mark = htole64(PROF_SEGMENT_END_MARK);
@@ -451,7 +451,7 @@ static bool is_segment_end(const void *data, size_t sz)
 	       !memcmp((const char *)data + sz - sizeof(mark), &mark, sizeof(mark));
 }
 
-/* SegmentEnd waits for the end of the file: a flush in between would pack it. */
+/* SegmentEnd waits for the end of the file: a flush before it would compress it. */
 static int file_put(struct file *f, const void *data, size_t sz)
 {
 	int err;
@@ -484,7 +484,7 @@ static int file_flush(struct file *f)
 	return 0;
 }
 
-/* What a file could not take is cut off. -ECANCELED: it gives way to the others. */
+/* Truncates a file after an error. -ECANCELED: it was finished early to free space. */
 static int file_result(struct file *f, int err)
 {
 	if (!err || !f->sink)
@@ -498,14 +498,14 @@ static int flush_all(struct output *o)
 	size_t i;
 	int err = 0;
 
-	/* any may go while another one is flushed */
+	/* any file may be finished early while another is flushed */
 	for (i = o->open_cnt; i-- > 0 && !err;)
 		if (i < o->open_cnt)
 			err = file_result(o->open[i], file_flush(o->open[i]));
 	return err;
 }
 
-/* Before another file gets its first byte, all those before it end in whole frames. */
+/* Before another file gets its first byte, all earlier files are flushed to whole frames. */
 static int file_begin(struct file *f)
 {
 	struct output *o = f->output;
@@ -535,7 +535,7 @@ static int output_write(void *segment, const void *data, size_t sz)
 	return file_result(f, err);
 }
 
-/* Packing gives way before records are lost, and takes its time again when little waits. */
+/* Compression becomes faster before records are lost, and slower when the queue is short. */
 static void output_waits(void *ctx, unsigned int quarters)
 {
 	struct output *o = ctx;
@@ -575,7 +575,7 @@ static int output_end(void *segment)
 		err = file_result(f, err);
 	}
 	closed = file_close(f);
-	/* symbols that came late may have kept more of them open than are to be kept */
+	/* files that waited for symbols may have exceeded the limit */
 	keep_max_files(o);
 	return err ? err : closed;
 }
@@ -589,7 +589,7 @@ static bool is_asked(struct output *o)
 	return yes;
 }
 
-/* What a byte of the trace takes in a file. */
+/* Compressed bytes per byte of the trace. */
 static double ratio(const struct output *o)
 {
 	const uint64_t put = o->put, packed = o->bytes;
@@ -597,7 +597,7 @@ static double ratio(const struct output *o)
 	return o->cfg.pack == COMPRESS_NONE || put < FLUSH_BYTES ? 1 : (double)packed / (double)put;
 }
 
-/* What @bytes of a segment will be in the file: those that are not packed yet become as small as others did. */
+/* Estimates the final size of @bytes of a segment: pending bytes compress like earlier ones. */
 static uint64_t expect_bytes(const struct output *o, uint64_t bytes)
 {
 	const struct file *f = o->newest;
@@ -623,7 +623,7 @@ static enum segment_ops_wish output_wish(void *ctx, uint64_t now_ns, uint64_t by
 
 	if (cfg->max_bytes && o->bytes >= cfg->max_bytes)
 		return SEGMENT_OPS_STOP;
-	/* where there is no room another file would only add what this one says already */
+	/* without room, another file would only repeat the head of this one */
 	if (!cfg->set || o->paused_ns)
 		return SEGMENT_OPS_GO_ON;
 	if (is_asked(o) || (o->file_max && expect_bytes(o, bytes) >= o->file_max) ||
@@ -677,7 +677,7 @@ static int put_thread_before(struct output *o, struct segment_ops *out)
 	return writer_new(&cfg, &inner, out);
 }
 
-/* That it can be made is known now. */
+/* Verifies that it can be created. */
 static int take_back_first(struct output *o)
 {
 	int err = file_close(o->first);
@@ -686,7 +686,7 @@ static int take_back_first(struct output *o)
 	return err;
 }
 
-/* One file cannot have the name of a directory, and neither can a set: readers would look inside. */
+/* Neither a file nor a set may have the name of a directory: readers would look inside it. */
 static int check_path(const char *path)
 {
 	const size_t len = strlen(path);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * stream.c - to whom a recording is sent
+ * stream.c - sends a recording to a listener
  *
- * We connect and the far end listens, so it may be any program that hands on what it gets: nc -l, or a reader
- * that systemd starts. Nothing is ever read from it.
+ * We connect to a listener, so any program that passes on its input will do: nc -l, or a reader that systemd
+ * starts. Nothing is ever read from it.
  */
 #include "record/output/stream.h"
 
@@ -36,7 +36,7 @@ static int refuse(const char *path, int err)
 	return err;
 }
 
-/* What became of a connection that is under way. */
+/* Waits for the result of a pending connect. */
 static int wait_for(int fd, uint64_t deadline_ns)
 {
 	struct pollfd pfd = { .fd = fd, .events = POLLOUT };
@@ -83,7 +83,7 @@ static int connect_unix(const char *name, uint64_t deadline_ns, int *fd)
 	return connect_to(AF_UNIX, (struct sockaddr *)&addr, sizeof(addr), deadline_ns, fd);
 }
 
-/* "host:80", "10.0.0.1:80", "[::1]:80": cuts @copy into both. False: it is none of these. */
+/* "host:80", "10.0.0.1:80", "[::1]:80": splits @copy in place. False: the form is invalid. */
 static bool split_host(char *copy, char **host, char **port)
 {
 	char *colon = strrchr(copy, ':');
@@ -106,7 +106,7 @@ static bool port_is_wrong(const char *port)
 {
 	uint64_t n;
 
-	/* beyond 16 bits some resolvers take what is left of it; names of services are theirs to know */
+	/* some resolvers truncate numbers beyond 16 bits; the resolver checks service names */
 	return !port[strspn(port, "0123456789")] && (str_parse_u64(port, UINT16_MAX, &n) || !n);
 }
 
@@ -123,7 +123,7 @@ static const char *tcp_is_wrong(const char *name)
 	return wrong;
 }
 
-/* "udp:1:2", but not "run-12:30.bin", nor what has a directory. */
+/* "udp:1:2", but not "run-12:30.bin" or a path with a directory. */
 static bool has_scheme(const char *path)
 {
 	size_t len = strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");

@@ -5,22 +5,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Outputs that are no files: "unix:PATH" and "tcp:HOST:PORT", where somebody listens. */
+/* Outputs that are not files: "unix:PATH" and "tcp:HOST:PORT" of a listener. */
 bool stream_is(const char *path);
 
 /*
- * What is wrong with the name of an output as such, NULL for nothing: one that begins like a stream's but is of
- * no kind that there is, or lacks a part, or has a number for a port that is none. "./word:x" is always a file.
+ * Describes the error in an output name; NULL: none. Errors are an unknown scheme, a missing part or an invalid
+ * port. "./word:x" is always a file.
  */
 const char *stream_name_is_wrong(const char *path);
 
 /*
- * Connects, and waits wait_ns at most for an answer. *fd, to be closed by the caller, waits in poll() and is not inherited.
+ * Connects, and waits at most wait_ns for an answer. *fd is non-blocking and close-on-exec; the caller closes it.
  * Prints one line and returns -errno.
  */
 int stream_connect(const char *path, uint64_t wait_ns, int *fd);
 
-/* Whether a write failed since nobody reads any more: nothing can be written, so there is no end to be written. */
+/* Whether a write failed because the reader has closed the stream: then the end cannot be written either. */
 bool stream_is_gone(int err);
 
 #endif

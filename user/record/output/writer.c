@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * writer.c - a thread that writes, behind a buffer
+ * writer.c - a thread that writes, with a buffer before it
  *
- * The drain hands over bytes and goes on: packing takes its time, and a disk or a reader may take any. Owns two
- * buffers, one that is filled and one that is worked off, which change places. Beyond the bound the drain
- * leaves records in the rings, where what is lost is counted; what it has taken already is still taken here.
+ * The drain queues bytes and continues, because compression takes time, and a disk or a reader may block. Owns two
+ * buffers that are swapped: one is filled while the other is written. Above the limit the drain leaves records in
+ * the rings, where losses are counted. Data that it has already read is still queued here.
  *
- * The lock is held for a copy or for the change of places, and lends the thread the drain's priority.
+ * The lock is held for a copy or for the swap. The thread inherits the drain's priority while it holds the lock.
  */
 #include "record/output/writer.h"
 
@@ -32,13 +32,13 @@ enum op { OP_WRITE, OP_END };
 
 struct writer;
 
-/* What the recorder holds of a segment. */
+/* The recorder's handle of a segment. */
 struct part {
 	struct writer *writer;
-	void *inner; /* the outlet's handle */
+	void *inner; /* handle of the inner output */
 };
 
-/* In front of the bytes of each request. */
+/* Precedes the bytes of each request. */
 struct request {
 	struct part *part;
 	size_t sz;
@@ -50,14 +50,14 @@ struct writer {
 	struct segment_ops inner;
 	pthread_t thread;
 	pthread_mutex_t lock;
-	pthread_cond_t news, done; /* there is something to do; all was done */
+	pthread_cond_t news, done; /* there is work; all work is done */
 	struct buf filled, worked;
-	size_t waiting; /* bytes of both that were not written */
-	uint64_t moved; /* requests that were done */
-	bool over; /* nothing more will come */
-	bool ended; /* the thread has */
-	int err; /* the first one */
-	unsigned int quarters; /* that wait, of what may; the thread's */
+	size_t waiting; /* unwritten bytes of both */
+	uint64_t moved; /* finished requests */
+	bool over; /* no more requests */
+	bool ended; /* the thread has ended */
+	int err; /* the first error */
+	unsigned int quarters; /* last reported queue length; used by the thread */
 };
 
 /* ---- the thread ------------------------------------------------------------------------------------ */
@@ -86,7 +86,7 @@ static void note(struct writer *w, int err, size_t sz)
 	pthread_mutex_unlock(&w->lock);
 }
 
-/* Memory that is not touched yet is not taken yet. */
+/* Untouched memory is not allocated by the kernel. */
 static void make_room(struct buf *b, size_t sz)
 {
 	*b = (struct buf){ .data = xmalloc(sz), .cap = sz };
@@ -114,12 +114,12 @@ static void work_off(struct writer *w)
 		buf_clear(&w->worked);
 		return;
 	}
-	/* what it took to be behind is given back */
+	/* frees a large buffer after a backlog */
 	buf_free(&w->worked);
 	make_room(&w->worked, w->cfg.max + KEEP_BYTES);
 }
 
-/* Waits a while for something to do. False: it is over. */
+/* Waits some time for work. False: there will be no more. */
 static bool change_places(struct writer *w)
 {
 	struct timespec until;
@@ -249,7 +249,7 @@ static bool writer_has_room(void *ctx)
 	return yes && (!w->inner.has_room || w->inner.has_room(w->inner.ctx));
 }
 
-/* Until all is written; who does not take it is given up at some time. */
+/* Until all is written, or the reader's time limit is over. */
 static void wait_for_thread(struct writer *w)
 {
 	uint64_t moved = w->moved, since = clock_mono_ns();

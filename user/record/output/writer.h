@@ -10,22 +10,22 @@
 #include "record/output/segment_ops.h"
 
 struct writer_cfg {
-	int nice; /* the thread's nice value: who hands over must not be quicker than it for long */
-	size_t max; /* bytes that may wait; beyond that outlet.has_room() says no */
-	/* capabilities that the thread needs up to the first bytes, and those it keeps after that */
+	int nice; /* the thread's nice value: the drain must not outrun it for long */
+	size_t max; /* queued bytes, above which has_room() returns false */
+	/* capabilities needed until the first bytes, and those kept after that */
 	uint64_t caps_start, caps_keep;
-	/* at the end, 2: what still waits is given up, if the outlet behind it can be told so; NULL: never */
+	/* 2 at the end: drop queued data, if the inner output supports that; NULL: never */
 	const volatile sig_atomic_t *stop;
-	/* set when the outlet behind is to wait no longer for whoever reads; 0: it is waited for without end */
+	/* set when the inner output must stop waiting for its reader; 0: no limit */
 	volatile bool *give_up;
-	uint64_t patience_ns; /* that it is waited for at the end without a byte going; 0: without end */
+	uint64_t patience_ns; /* maximum time without progress at the end; 0: no limit */
 };
 
 /*
- * Puts a thread in front of an outlet: write(), end() and idle() of *inner are called by that, in the order in
- * which they were asked for, begin(), wish() and close() by the caller. Nobody waits for the thread but
- * close(). Its errors come back with the next call. *out is the outlet to use; *inner is taken over: out->close()
- * closes it. 0 or -errno, where nothing was taken.
+ * Puts a thread in front of an output. The thread calls write(), end() and idle() of *inner in the order of the
+ * requests. The caller calls begin(), wish() and close(). Only close() waits for the thread. Errors of the thread
+ * are returned by the next call. *out is the output to use. *inner is owned: out->close() closes it. 0, or -errno
+ * with *inner unchanged.
  */
 int writer_new(const struct writer_cfg *cfg, const struct segment_ops *inner,
 	       struct segment_ops *out);

@@ -2,12 +2,11 @@
 /*
  * proc_maps.c - the mappings of one process
  *
- * The kernel tells of new mappings but not of those that go: a new one simply lies on top of
- * whatever was there, cutting it at both ends, and that is how they are kept here.
+ * The kernel reports new mappings but not unmappings. A new mapping replaces whatever it covers, and cuts mappings
+ * at both ends. They are stored here in the same way.
  *
- * A sorted array in chunks: whatever the order of addresses, an insertion moves one chunk's mappings
- * and at most a thousand pointers. A fork shares the table, and a change copies the list of chunks
- * and the one chunk that it is about.
+ * The mappings are a sorted array in chunks: an insertion moves the mappings of one chunk and at most a thousand
+ * pointers. A fork shares the table. A change copies the list of chunks and the affected chunk.
  */
 #include "record/process/proc_maps.h"
 
@@ -23,9 +22,9 @@
 #define MEMFD "/memfd:"
 #define DELETED " (deleted)"
 
-enum { BUDGET_MAPS = 20000 /* that a process may tell of in BUDGET_NS */ };
+enum { BUDGET_MAPS = 20000 /* mappings per process in BUDGET_NS */ };
 
-/* Where a mapping is or would be. */
+/* The position of a mapping, or where it would be inserted. */
 struct pos {
 	size_t c, i;
 };
@@ -85,7 +84,7 @@ static void reserve_chunks(struct proc_maps *maps, struct proc_maps_table *t, si
 	*maps->memory += t->chunk_cap * sizeof(struct proc_maps_chunk *);
 }
 
-/* The table of this set alone, which may be changed. */
+/* Returns a writable table that no other set shares. */
 static struct proc_maps_table *own_table(struct proc_maps *maps)
 {
 	struct proc_maps_table *old = maps->table, *t;
@@ -110,7 +109,7 @@ static struct proc_maps_table *own_table(struct proc_maps *maps)
 	return t;
 }
 
-/* The chunk of this set alone. */
+/* Returns a chunk that no other set shares. */
 static struct proc_maps_chunk *own_chunk(struct proc_maps *maps, size_t c)
 {
 	struct proc_maps_table *t = own_table(maps);
@@ -151,7 +150,7 @@ static void drop_chunk(struct proc_maps *maps, size_t c)
 
 /* ---- places ------------------------------------------------------------------------------------- */
 
-/* The first mapping that ends behind addr: c is the number of chunks when there is none. */
+/* The first mapping that ends after addr: c is the number of chunks if there is none. */
 static struct pos lower(const struct proc_maps_table *t, uint64_t addr)
 {
 	size_t lo = 0, hi = t ? t->chunk_cnt : 0, mid;
@@ -186,7 +185,7 @@ static const struct map *map_at(const struct proc_maps_table *t, struct pos pos)
 	return t && pos.c < t->chunk_cnt ? &t->chunks[pos.c]->v[pos.i] : NULL;
 }
 
-/* The upper half of a full chunk becomes a chunk of its own. */
+/* Moves the upper half of a full chunk to a new one. */
 static void split(struct proc_maps *maps, struct pos *pos)
 {
 	struct proc_maps_chunk *upper = add_chunk(maps, pos->c + 1),
@@ -199,7 +198,7 @@ static void split(struct proc_maps *maps, struct pos *pos)
 		*pos = (struct pos){ pos->c + 1, pos->i - chunk->cnt };
 }
 
-/* Puts m in front of what is at pos. The reference to the path is the caller's to give. */
+/* Inserts m before pos. The caller provides the reference to the path. */
 static void put(struct proc_maps *maps, struct pos pos, const struct map *m)
 {
 	struct proc_maps_table *t = own_table(maps);
@@ -222,7 +221,7 @@ static void put(struct proc_maps *maps, struct pos pos, const struct map *m)
 	t->cnt++;
 }
 
-/* Two neighbours that have become small are one again, or holes would make chunks without end. */
+/* Joins two small neighbours, so that unmappings do not leave many small chunks. */
 static void join_next(struct proc_maps *maps, size_t c)
 {
 	struct proc_maps_table *t = own_table(maps);
@@ -257,9 +256,9 @@ static void remove_at(struct proc_maps *maps, struct pos pos)
 		join_next(maps, pos.c - 1);
 }
 
-/* ---- what others call ------------------------------------------------------------------------------ */
+/* ---- public functions --------------------------------------------------------------------------- */
 
-/* Takes away what lies between start and end. */
+/* Removes everything between start and end. */
 static void cut(struct proc_maps *maps, uint64_t start, uint64_t end)
 {
 	struct pos pos = lower(maps->table, start);
@@ -354,16 +353,16 @@ void proc_maps_free(struct proc_maps *maps)
 	table_unref(maps);
 }
 
-/* ---- what tells of mappings ------------------------------------------------------------------------ */
+/* ---- records of mappings ------------------------------------------------------------------------ */
 
-/* What the kernel numbers code of no file by are addresses. */
+/* For code without a file, the kernel's page offsets are addresses: replace them. */
 static void settle_pgoff(struct map *m)
 {
 	if (!proc_maps_is_file(m->path) && !proc_maps_is_memfd(m->path))
 		m->pgoff = 0;
 }
 
-/* Of memfd files the kernel always says that they are deleted, and /proc's lines come without that. */
+/* The kernel reports memfd files as deleted, but lines of /proc come without that suffix. */
 static size_t path_length(const struct perf_side *side)
 {
 	const size_t mark = sizeof(DELETED) - 1;

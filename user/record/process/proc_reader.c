@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * proc_reader.c - /proc, read by threads that nobody waits for
+ * proc_reader.c - reads /proc in threads, because its files may block
  *
- * Two bounded queues, of questions and of answers, under one lock that is never held while a file is
- * read. When all threads have been at one process each for a second, another thread joins them, up
- * to a limit. Threads that hang keep the queues alive when the reader goes.
+ * Two bounded queues, of requests and of answers, share one lock, which is never held while a file is read. If all
+ * threads have been reading one process each for a second, another thread is started, up to a limit. Blocked
+ * threads keep the queues alive when the reader is freed.
  */
 #include "record/process/proc_reader.h"
 
@@ -23,11 +23,11 @@
 #include "record/process/snapshot.h"
 
 enum {
-	QUEUE_MAX = 1024, /* questions and answers together */
+	QUEUE_MAX = 1024, /* requests and answers together */
 	THREADS_MIN = 2,
 	THREADS_MAX = 16,
 	READER_NICE = 5,
-	END_MS = 200, /* for threads that are reading */
+	END_MS = 200, /* wait for threads that are reading */
 };
 
 #define HANG_NS 1000000000ULL
@@ -44,9 +44,9 @@ struct proc_reader {
 	size_t question_pos, question_cnt;
 	struct snapshot *answers[QUEUE_MAX];
 	size_t answer_pos, answer_cnt;
-	size_t open_cnt; /* asked for and not taken */
+	size_t open_cnt; /* requests whose answer was not fetched */
 	size_t threads, busy;
-	uint64_t all_busy_ns; /* since then; 0: a thread is free */
+	uint64_t all_busy_ns; /* since when; 0: a thread is free */
 	bool ends;
 };
 
@@ -60,7 +60,7 @@ static void reader_destroy(struct proc_reader *r)
 	free(r);
 }
 
-/* With the lock held, which it lets go of while it reads. */
+/* With the lock held; releases it while it reads. */
 static void answer_one(struct proc_reader *r)
 {
 	struct question q = r->questions[r->question_pos++ % QUEUE_MAX];
@@ -83,7 +83,7 @@ static void *run(void *ctx)
 	struct proc_reader *r = ctx;
 	bool last;
 
-	/* The start is in a hurry, and its priority is inherited. */
+	/* reading is less urgent than the recorder, whose priority is inherited */
 	setpriority(PRIO_PROCESS, (id_t)gettid(), READER_NICE);
 	privileges_drop_all_but(1ULL << CAP_SYS_PTRACE | 1ULL << CAP_DAC_READ_SEARCH);
 	pthread_mutex_lock(&r->lock);
@@ -102,7 +102,7 @@ static void *run(void *ctx)
 	return NULL;
 }
 
-/* With the lock held. Signals are for the thread that made the reader. */
+/* With the lock held. Blocks signals, which belong to the thread that made the reader. */
 static int add_thread(struct proc_reader *r)
 {
 	pthread_t thread;
@@ -128,8 +128,10 @@ int proc_reader_new(struct proc_reader **out)
 	pthread_condattr_t attr;
 	int err = 0;
 
-	/* A reader that holds the lock must not wait for its turn while the drain waits for it, which
-	 * helps against those who have a priority only: the drain does not wait for answers either. */
+	/*
+	 * A thread that holds the lock must not be preempted while the drain waits for it. Inheritance helps
+	 * against tasks with a priority only: so the drain does not wait for answers either.
+	 */
 	pthread_mutexattr_init(&mutex_attr);
 	pthread_mutexattr_setprotocol(&mutex_attr, PTHREAD_PRIO_INHERIT);
 	pthread_mutex_init(&r->lock, &mutex_attr);
@@ -157,7 +159,7 @@ static struct timespec to_timespec(uint64_t ns)
 				  .tv_nsec = (long)(ns % 1000000000) };
 }
 
-/* The last to leave destroys it: the caller, or a thread that hung until then. */
+/* The last user destroys it: the caller, or a thread that was blocked. */
 void proc_reader_free(struct proc_reader *r)
 {
 	struct timespec until = to_timespec(clock_timer_ns() + END_MS * 1000000ULL);
@@ -167,7 +169,7 @@ void proc_reader_free(struct proc_reader *r)
 		return;
 	pthread_mutex_lock(&r->lock);
 	r->ends = true;
-	r->threads++; /* the caller, so that nobody else is the last meanwhile */
+	r->threads++; /* the caller, so that no thread destroys it during the wait */
 	pthread_cond_broadcast(&r->asked);
 	while (r->threads > 1)
 		if (pthread_cond_timedwait(&r->answered, &r->lock, &until))

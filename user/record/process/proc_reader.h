@@ -8,24 +8,24 @@
 struct snapshot;
 
 /*
- * Reads processes from /proc beside the caller. A process whose locks are held for ever keeps one of
- * a few threads and nobody else.
+ * Reads processes from /proc in parallel to the caller. A process whose locks are held forever blocks one of a few
+ * threads, and not the caller.
  */
 struct proc_reader;
 
-/* -errno when there is no thread to be had. */
+/* -errno if no thread can be started. */
 int proc_reader_new(struct proc_reader **out);
-/* Threads that hang are left behind, with what they hold. */
+/* Blocked threads remain with their memory. */
 void proc_reader_free(struct proc_reader *r);
 
-/* Asks for a snapshot of pid. Never waits; false when too many are asked for already. */
+/* Requests a snapshot of pid. Never blocks; false if there are too many requests. */
 bool proc_reader_ask(struct proc_reader *r, uint32_t pid, bool with_maps);
 /*
- * The next answer, if it was read before until_ns (CLOCK_MONOTONIC); the caller frees it. NULL when
- * there is none, or when a reader is about to give one.
+ * The next answer if it was read before until_ns (CLOCK_MONOTONIC); the caller frees it. NULL if there is none, or
+ * if a thread holds the lock.
  */
 struct snapshot *proc_reader_take(struct proc_reader *r, uint64_t until_ns);
-/* The next answer, waiting for it until deadline_ns; NULL then. */
+/* Waits for the next answer until deadline_ns; then NULL. */
 struct snapshot *proc_reader_wait(struct proc_reader *r, uint64_t deadline_ns);
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * snapshot.c - one process as /proc has it, read in one go and by any thread
+ * snapshot.c - one process as described in /proc, read at once and in any thread
  *
- * Knows nothing of what the recorder knows: the reading may take as long as the process's locks
- * are held by somebody, so it happens where nobody waits, and what came of it is handed over whole.
+ * Independent of the recorder's state. Reading may block while the process's locks are held, so it runs in a thread
+ * that may block. The result is passed on as a whole.
  */
 #include "record/process/snapshot.h"
 
@@ -113,7 +113,7 @@ struct snapshot *snapshot_read(uint32_t pid, bool with_maps)
 		read_cgroup(s);
 	}
 	if (!s->err && with_maps && proc_read_maps((pid_t)pid, add_map, s) == -ESRCH)
-		s->err = -ESRCH; /* else some may be missing, and stay unknown */
+		s->err = -ESRCH; /* otherwise some may be missing, and stay unknown */
 	s->to_ns = clock_mono_ns();
 	return s;
 }

@@ -20,23 +20,23 @@ struct snapshot_task {
 	char comm[16];
 };
 
-/* What /proc says of one process. */
+/* The content of /proc for one process. */
 struct snapshot {
 	uint32_t pid;
-	int err; /* 0, or -ESRCH: it is gone, and all below is empty */
-	uint64_t from_ns, to_ns; /* CLOCK_MONOTONIC: when it was read */
+	int err; /* 0, or -ESRCH: it has ended, and all members below are empty */
+	uint64_t from_ns, to_ns; /* CLOCK_MONOTONIC: start and end of reading */
 	uint32_t ppid;
-	size_t exe_off; /* the program's path; "" when there is none */
+	size_t exe_off; /* path of the program; "": none */
 	size_t cgroup_off;
-	struct snapshot_map *maps; /* executable ones, ascending; none if they may not be looked at */
+	struct snapshot_map *maps; /* executable mappings, ascending; none without permission */
 	size_t map_cnt, map_cap;
-	bool maps_cut; /* there are more */
+	bool maps_cut; /* truncated */
 	struct snapshot_task *tasks;
 	size_t task_cnt, task_cap;
-	struct buf texts; /* NUL-terminated, one behind the other */
+	struct buf texts; /* NUL-terminated, in sequence */
 };
 
-/* Reads pid; with_maps: its mappings too, which waits for the process's own lock. Never NULL. */
+/* Reads pid; with_maps: also its mappings, which blocks on the process's own lock. Never NULL. */
 struct snapshot *snapshot_read(uint32_t pid, bool with_maps);
 void snapshot_free(struct snapshot *s);
 /* Borrowed. */

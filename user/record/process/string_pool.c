@@ -2,9 +2,8 @@
 /*
  * string_pool.c - strings that are stored once, with reference counts
  *
- * What a hostile program can make up without end must be forgotten when nothing refers to it any
- * more, so each string carries its number of references in front of it. They hang in chains off a
- * table that doubles as they become more, and that keeps its size when they become fewer.
+ * Hostile programs can create any number of strings, so unreferenced strings are freed: the number of references
+ * precedes each string. A hash table with chains doubles when it fills up, and never shrinks.
  */
 #include "record/process/string_pool.h"
 

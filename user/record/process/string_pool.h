@@ -5,21 +5,21 @@
 #include <stddef.h>
 
 /*
- * Paths, programs and cgroups: equal texts are stored once, for as long as somebody refers to them.
- * A text is a NUL-terminated string that the table owns; "" needs no reference.
+ * Paths, programs and cgroups: equal texts are stored once while they are referenced. A text is a NUL-terminated
+ * string that the table owns; "" needs no reference.
  */
 struct string_pool;
 
 /* Never fails. */
 struct string_pool *string_pool_new(void);
-/* All texts go with it, referred to or not. */
+/* Frees all texts, including referenced ones. */
 void string_pool_free(struct string_pool *t);
 
-/* The text of these bytes up to the first NUL, with a reference for the caller. */
+/* The text of these bytes up to the first NUL; the caller owns a reference. */
 const char *string_pool_get(struct string_pool *t, const char *s, size_t len);
-/* Another reference to a text of a table. Returns it. */
+/* Adds a reference to a text of a table. Returns it. */
 const char *string_pool_ref(const char *text);
-/* Gives a reference back; the text may be gone after that. */
+/* Removes a reference, which may free the text. */
 void string_pool_unref(struct string_pool *t, const char *text);
 
 /* Bytes held. */

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * tasks.c - tasks and processes as the trace will name them
+ * tasks.c - tasks and processes as they are named in the trace
  *
- * perf's side-band is the truth for everything that happens while recording, and the only source
- * for processes that live a few milliseconds; /proc is read for those that were there before. The
- * two overlap harmlessly: applying a fork, a name or a mapping twice changes nothing.
+ * perf's metadata records describe everything that happens while recording. They are the only source for processes
+ * that live a few milliseconds. /proc describes tasks that existed before. Overlaps are harmless: applying a fork,
+ * a name or a mapping twice changes nothing.
  *
- * Paths and cgroups repeat endlessly, so they are interned, and forgotten with the last process that
- * refers to them.
+ * Paths and cgroups repeat often, so they are interned, and freed with the last process that refers to them.
  *
- * A process that maps faster than anybody can follow loses the names of its own code: what it tells
- * beyond its budget is dropped unread, and what is known of its mappings with it.
+ * A process that maps faster than its budget loses the symbols of its own code: further records are dropped unread,
+ * and its known mappings are dropped with them.
  */
 #include "record/process/tasks.h"
 
@@ -45,7 +44,7 @@ static void side_fork(struct tasks *t, const struct perf_side *side)
 		if (proc && parent)
 			proc->wanted |= parent->wanted;
 		if (proc && hmap_get(&t->by_tid, side->tid))
-			return; /* /proc was quicker */
+			return; /* /proc was faster */
 		proc = tasks_get_process(t, side->pid);
 		proc->ppid = side->ppid;
 		proc->stale = !parent || parent->stale || parent->gap != t->gap;
@@ -80,8 +79,8 @@ static void task_revive(struct tasks *t, struct task *task)
 }
 
 /*
- * An exec ends all other threads. A caller that was not the leader takes the leader's number: the
- * leader's end has been told, the caller's old number never ends.
+ * An exec ends all other threads. If the caller was not the leader, it gets the leader's number: the leader's end
+ * has been reported, and the caller's old number never ends.
  */
 static void exec_alone(struct tasks *t, struct task *task, uint64_t time)
 {
@@ -114,11 +113,11 @@ static void side_comm(struct tasks *t, const struct perf_side *side)
 	task->proc->exe_from_map = true;
 	task->proc->gap = t->gap;
 	task->proc->stale = false;
-	task->proc->asked = false; /* what is answered now is about the program before */
+	task->proc->asked = false; /* a pending answer describes the program before the exec */
 	tasks_renounce(t, task->tid);
 }
 
-/* Code made at run time: what flips between writable and executable is told of each time. */
+/* Run-time code: a mapping that changes between writable and executable is reported each time. */
 static void keep_module(const struct process *proc, struct map *m)
 {
 	const struct map *old = proc_maps_find(&proc->maps, m->start);
@@ -130,7 +129,7 @@ static void keep_module(const struct process *proc, struct map *m)
 	m->announced = old->end == m->end ? old->announced : 0;
 }
 
-/* What it has there now is not known, nor can it be guessed from what it had. */
+/* The current mapping is unknown, and the old one does not help. */
 static void lose_map(struct tasks *t, struct process *proc, uint64_t time)
 {
 	tasks_count_loss(t, TASKS_LOST_MAPS, time);
@@ -142,7 +141,7 @@ static void lose_map(struct tasks *t, struct process *proc, uint64_t time)
 	}
 }
 
-/* The first mapping behind an exec is the program. */
+/* The first mapping after an exec is the program. */
 static void take_exe(struct tasks *t, struct process *proc, const char *path)
 {
 	if (!proc->exe_from_map)
@@ -185,10 +184,9 @@ static void side_exit(struct tasks *t, const struct perf_side *side)
 }
 
 /*
- * A tid that starts again is another task, whatever is known of the one before, and whether or not
- * its end was told. One that was met already, but not before this birth, was found by /proc, which
- * was quicker. One that was met before it is the ghost of a task that stayed in its last switch for
- * longer than the dead are kept, as tasks of SCHED_IDLE do.
+ * A tid that starts again is another task, whatever is known of the old task, and whether or not its end was
+ * reported. If the known task was discovered after this start, /proc was faster. If it was discovered before, it is
+ * an old task that stayed in its last switch for longer than dead tasks are kept, as tasks of SCHED_IDLE do.
  */
 static void forget_reused_tid(struct tasks *t, const struct perf_side *side)
 {

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * tasks_proc.c - tasks as /proc describes them, and when that becomes uncertain
+ * tasks_proc.c - tasks as described in /proc, and when that becomes uncertain
  *
- * When records of the side-band are lost, that is a gap: who is met again behind it is in doubt. A
- * process in doubt is read again, and the answer counts when the drain has come to the time of the
- * reading and the side-band told of no change since that began; else it is asked for once more.
- * Until then it has the name that its own records give, and addresses in it are looked up where its
- * mappings were when they were last known; stacks that this may be wrong for are counted. An answer
- * that another gap came before is as good as that: where gaps never end, it is all there is.
+ * Lost metadata records make a gap: each process in a later record is in doubt. A process in doubt is read again.
+ * The answer counts when the drain has reached the time of reading, and no change was reported since reading began.
+ * Otherwise it is read once more. Until then it has the name from its own records, and its addresses are looked up
+ * in its last known mappings. Stacks that this may falsify are counted. An answer after another gap is equally
+ * uncertain, but is used: if gaps never end, nothing better exists.
  *
- * Most files of /proc take locks of the process, or its last reference to gigabytes, so the drain leaves
- * them to the reader. What it looks at itself is whether a task lives, and its name.
+ * Most files of /proc need locks of the process, or hold its last reference to gigabytes. So the reader's threads
+ * read them. The drain itself only reads whether a task lives, and its name.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -30,8 +29,8 @@
 enum {
 	ASK_AGAIN_NS = 250000000,
 	ASKS_PER_S = 500,
-	ANSWERS_MAX = 64, /* taken in at once */
-	CHECKS_MAX = 256, /* tasks looked for at once, whose end may have been lost */
+	ANSWERS_MAX = 64, /* applied per call */
+	CHECKS_MAX = 256, /* tasks checked per call whose end may have been lost */
 };
 
 #define SECOND_NS 1000000000ULL
@@ -76,7 +75,7 @@ static bool may_ask(struct tasks *t, uint64_t now)
 	return ++t->asks_used <= ASKS_PER_S;
 }
 
-/* Each process once in a while, and not more often whatever happens. */
+/* At most once per interval and process. */
 static void ask(struct tasks *t, struct process *proc)
 {
 	uint64_t now;
@@ -129,7 +128,7 @@ void tasks_count_stack(struct tasks *t, const struct process *proc, uint64_t tim
 		tasks_count_loss(t, TASKS_IN_DOUBT, time);
 }
 
-/* Ends whose word was lost: a few tasks at a time are looked for, and each once behind a gap. */
+/* Searches for lost ends: a few tasks at a time, and each task once after a gap. */
 static void check_alive(struct tasks *t, uint64_t now)
 {
 	uint64_t key;
@@ -154,7 +153,7 @@ static void check_alive(struct tasks *t, uint64_t now)
 
 /* ---- /proc ------------------------------------------------------------------------------------ */
 
-/* What is known of a mapping that is still the same. */
+/* Copies known properties of an unchanged mapping. */
 static void keep_known(const struct process *proc, struct map *m)
 {
 	const struct map *same = proc_maps_find(&proc->maps, m->start);
@@ -205,7 +204,7 @@ static void set_texts(struct tasks *t, struct process *proc, const struct snapsh
 	tasks_set_text(t, &proc->cgroup, string_pool_get(t->texts, cgroup, strlen(cgroup)));
 }
 
-/* The process is as /proc says. Threads that nothing was heard of are left to be met. */
+/* Applies /proc. Threads without any record so far are added later. */
 static void apply(struct tasks *t, struct process *proc, const struct snapshot *s)
 {
 	struct task *task;
@@ -228,7 +227,7 @@ static void apply(struct tasks *t, struct process *proc, const struct snapshot *
 	}
 }
 
-/* It was so when it was read, and something has been lost since. */
+/* The state was valid when it was read, but records have been lost since. */
 static void apply_doubtful(struct tasks *t, struct process *proc, const struct snapshot *s)
 {
 	struct proc_maps now;
@@ -243,7 +242,7 @@ static void apply_doubtful(struct tasks *t, struct process *proc, const struct s
 	proc_maps_clear(&proc->maps);
 }
 
-/* An answer that may be of another time than the drain's is none. */
+/* An answer about another time than the drain's is ignored. */
 static void take_answer(struct tasks *t, const struct snapshot *s)
 {
 	struct process *proc = hmap_get(&t->by_pid, s->pid);
@@ -293,7 +292,7 @@ static void read_comm(struct tasks *t, struct task *task)
 	buf_free(&b);
 }
 
-/* Whether tid is a living task of *pid, which is filled in when it is 0. */
+/* Whether tid is a living task of *pid, which is filled in if it is 0. */
 static bool is_alive(uint32_t tid, uint32_t *pid)
 {
 	struct proc_status status;
@@ -314,10 +313,10 @@ static void read_ppid(struct process *proc)
 		proc->ppid = status.ppid;
 }
 
-/* A task that nothing has been heard of, such as a waker outside of the targets. */
+/* Adds a task without any record so far, such as a waker that is not a target. */
 static struct task *task_discover(struct tasks *t, uint32_t tid, uint32_t pid)
 {
-	bool alive = is_alive(tid, &pid); /* else somebody else may have its number */
+	bool alive = is_alive(tid, &pid); /* otherwise another task may have its number */
 	struct process *proc;
 	struct task *task;
 
@@ -325,7 +324,7 @@ static struct task *task_discover(struct tasks *t, uint32_t tid, uint32_t pid)
 	proc = hmap_get(&t->by_pid, pid);
 	if (!proc) {
 		proc = tasks_add_process(t, pid);
-		proc->stale = proc->wanted && pid; /* as to its mappings */
+		proc->stale = proc->wanted && pid; /* its mappings are unknown */
 	}
 	task = tasks_add_task(t, tid, proc);
 	if (!tid)
@@ -346,7 +345,7 @@ struct task *tasks_get(struct tasks *t, uint32_t tid, uint32_t pid)
 	struct task *task = hmap_get(&t->by_tid, tid);
 
 	if (task && pid && task->proc->pid != pid) {
-		/* the word of its end and of another's birth was lost */
+		/* its end and the start of another process were lost */
 		hmap_del(&t->by_tid, tid);
 		tasks_end_task(t, task, clock_mono_ns());
 		task = NULL;
@@ -358,7 +357,7 @@ struct task *tasks_get(struct tasks *t, uint32_t tid, uint32_t pid)
 	return task;
 }
 
-/* Before anything is drained, what /proc says is where the recording begins. */
+/* Before anything is drained, /proc is the initial state. */
 static struct process *scan_apply(struct tasks *t, const struct snapshot *s)
 {
 	struct process *proc = tasks_get_process(t, s->pid);
@@ -407,7 +406,7 @@ int tasks_scan(struct tasks *t, pid_t pid)
 	return err;
 }
 
-/* Asks for all from *pos on that there is room for. */
+/* Requests all from *pos on, until the queue is full. */
 static size_t scan_ask(struct tasks *t, const pid_t *pids, size_t cnt, size_t *pos)
 {
 	size_t before = *pos;

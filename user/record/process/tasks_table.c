@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * tasks_table.c - the tables of tasks and processes: adding, finding, naming and ending them
+ * tasks_table.c - the tables of tasks and processes: add, find, name and end them
  *
- * What is true of them is decided elsewhere: tasks_proc.c asks /proc, tasks.c follows perf's side-band.
+ * Other files decide the content: tasks_proc.c reads /proc, tasks.c applies perf's metadata records.
  */
 #include "record/process/tasks.h"
 
@@ -75,7 +75,7 @@ void tasks_follow(struct tasks *t, struct task *task, bool followed)
 	tasks_renounce(t, task->tid);
 }
 
-/* Takes the reference to text. */
+/* Owns the reference to text. */
 void tasks_set_text(struct tasks *t, const char **at, const char *text)
 {
 	string_pool_unref(t->texts, *at);
@@ -143,7 +143,7 @@ static void process_free(struct tasks *t, struct process *proc)
 	free(proc);
 }
 
-/* Its process goes with its last task. */
+/* Frees its process with the last task. */
 static void task_free(struct tasks *t, struct task *task)
 {
 	struct process *proc = task->proc;
