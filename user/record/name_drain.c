@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* name_drain.c - the end of naming: large programs take a while */
+/* name_drain.c - waits for the last symbols: large programs take a while */
 #include "record/name_drain.h"
 
 #include <stddef.h>
@@ -46,7 +46,7 @@ int name_drain(const struct name_drain_cfg *cfg, bool *cut)
 	n = wait_for_names(cfg);
 	*cut = !sym_client_idle(cfg->broker);
 	sym_client_close_questions(cfg->broker);
-	/* what has come, and no more: build-ids that are still asked for never will */
+	/* only answers that have arrived: outstanding build-ids are no longer needed */
 	while (n >= 0 && (n = frames_take_names(cfg->frames, TAKE_MAX)) > 0)
 		;
 	frames_report_unnamed(cfg->frames);

@@ -13,16 +13,16 @@ struct sym_client;
 struct name_drain_cfg {
 	struct sym_client *broker; /* borrowed */
 	struct frames *frames;
-	uint64_t wait_ns; /* for all of them */
+	uint64_t wait_ns; /* for all symbols */
 	const volatile sig_atomic_t *stop; /* 2: at once */
-	void (*waiting)(void *ctx); /* told when it takes long; may be NULL */
+	void (*waiting)(void *ctx); /* called if it takes long; may be NULL */
 	void *ctx;
-	struct notify *notify; /* shown that we live; may be NULL */
+	struct notify *notify; /* for the watchdog; may be NULL */
 };
 
 /*
- * Waits for the names of a recording that is over, as long as some keep coming, and writes them, and of which
- * code there are none. *cut: some were not waited for. -errno of the encoder.
+ * Waits for the symbols of a finished recording while some keep arriving. Writes them, and labels for code without
+ * symbols. *cut: some are missing because of the limit. -errno of the encoder.
  */
 int name_drain(const struct name_drain_cfg *cfg, bool *cut);
 

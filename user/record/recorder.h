@@ -19,7 +19,7 @@
 #include "record/target/selection.h"
 #include "record/tracepoint/eventset.h"
 
-/* Called a few times a second while recording. */
+/* Called a few times per second while recording. */
 typedef void (*recorder_progress_fn)(void *ctx, const struct status_totals *totals);
 
 struct user_metadata_entry;
@@ -38,27 +38,27 @@ struct recorder_cfg {
 	char *const *command; /* NULL-terminated */
 	bool as_root;
 	bool no_inherit;
-	struct selection_cfg selection; /* narrows these */
+	struct selection_cfg selection; /* filters these */
 	struct load_shedding_cfg thin;
 	uint64_t summary_ns; /* interval of summaries, with capture.summary */
 
-	/* what */
+	/* events */
 	struct eventset_cfg events;
 	uint64_t unwind_mem; /* bytes, for unwind tables */
 	bool no_names;
-	uint64_t names_wait_ns; /* for names, at the end, at most */
+	uint64_t names_wait_ns; /* maximum at the end */
 
-	/* where to, how long */
+	/* output and time */
 	struct output_cfg output;
 	struct flight_cfg flight;
-	struct trigger_cfg trigger; /* of that */
+	struct trigger_cfg trigger; /* of snapshots */
 	struct trigger_window_cfg when;
 	struct notify_cfg notify;
 	struct realtime_cfg realtime;
-	uint64_t mem_max; /* bytes that the recorder may keep, without the symbolizer */
+	uint64_t mem_max; /* memory limit of the recorder, without the symbolizer */
 	bool level4; /* of the spec, 0.4: pooled stacks, annotations */
 	const char *command_line;
-	const struct user_metadata_entry *meta; /* what else metadata is to hold */
+	const struct user_metadata_entry *meta; /* additional metadata */
 	size_t meta_cnt;
 
 	const volatile sig_atomic_t *stop; /* 1: finish; more: at once, without waiting for names */
@@ -71,7 +71,7 @@ enum recorder_end {
 	RECORDER_STOPPED,
 	RECORDER_DURATION,
 	RECORDER_TARGET_EXITED,
-	RECORDER_OUTPUT_FULL, /* as large as it may become */
+	RECORDER_OUTPUT_FULL, /* its maximum size is reached */
 	RECORDER_READER_GONE, /* the other end of the output pipe */
 };
 
@@ -83,14 +83,13 @@ struct recorder_result {
 	int command_status; /* as a shell gives it, when command_ended */
 	const char *sampler; /* static; NULL without samples */
 	uint32_t hz;
-	bool names_cut; /* some names were not waited for */
+	bool names_cut; /* some symbols were not waited for */
 	bool output_failed; /* the error is about the output */
-	char *file; /* what was written, or what the files begin with; NULL: nothing. The caller frees. */
+	char *file; /* output, or the beginning of the file set's names; NULL: nothing. The caller frees. */
 };
 
 /*
- * Records. Returns 0, or -errno after one line about what could not be done; out is filled as far
- * as the recording came.
+ * Records. Returns 0, or -errno after one line about the failure; out contains the results up to that point.
  */
 int recorder_run(const struct recorder_cfg *cfg, struct recorder_result *out);
 

@@ -18,7 +18,7 @@ void recorder_capture_cfg(const struct recorder_cfg *cfg, const struct eventset 
 	out->follow = !cfg->no_inherit && !cfg->tid_cnt;
 	out->offcpu_ns = cfg->trigger.offcpu_ns;
 	out->runq_ns = cfg->trigger.runq_ns;
-	/* without user stacks the mappings of processes are not needed in time */
+	/* without user stacks, mappings of processes are not needed in time */
 	if (!out->samples && !(stacks & PROF_STACKS_USER))
 		out->call_graph = PROF_CALL_GRAPH_NO;
 	unwind_loader_size(out->system_wide, cfg->unwind_mem, &out->unwind);

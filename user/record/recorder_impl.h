@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* recorder_impl.h - what recorder.c and recorder_setup.c share */
+/* recorder_impl.h - shared by recorder.c and recorder_setup.c */
 #ifndef D9_RECORD_RECORDER_IMPL_H
 #define D9_RECORD_RECORDER_IMPL_H
 
@@ -15,7 +15,7 @@ struct recorder {
 	const struct recorder_cfg *cfg;
 	struct recorder_result *result;
 
-	/* what to record */
+	/* targets and events */
 	int tracefs_fd;
 	struct eventset *events;
 	struct targets *targets;
@@ -24,18 +24,18 @@ struct recorder {
 	struct exec_probe *exec_probe; /* NULL: none */
 	struct capture *capture;
 
-	/* what records refer to */
+	/* data that records refer to */
 	struct sym_client *broker;
-	uint32_t helpers[PROF_HELPERS_MAX]; /* as the trace has them; 0: no more */
+	uint32_t helpers[PROF_HELPERS_MAX]; /* as in the trace; 0: no more */
 	struct proc_reader *proc_reader; /* NULL: none */
 	struct tasks *tasks;
 	struct frames *frames;
 	struct stacks *stacks;
 	struct kallsyms_thread *kallsyms;
 	struct unwind_loader *unwind; /* NULL: user stacks are not unwound */
-	struct sideband_reader *sideband; /* NULL: unwind reads it, or nothing does */
+	struct sideband_reader *sideband; /* NULL: unwind reads it, or it is not needed */
 
-	/* records to bytes */
+	/* from records to bytes */
 	struct pipeline *pipeline;
 	struct translate *translate;
 	struct kernel_summary *summary; /* NULL: events are recorded */

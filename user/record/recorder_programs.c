@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* recorder_programs.c - the BPF programs of a recording that is not made */
+/* recorder_programs.c - loads the BPF programs of a recording without recording */
 #include "record/recorder_programs.h"
 
 #include <unistd.h>

@@ -52,7 +52,7 @@ _Static_assert((int)PROF_HELPERS_MAX == (int)SYM_CLIENT_PIDS_MAX, "room for all"
 
 /* ---- prepare ------------------------------------------------------------------------------------ */
 
-/* The output belongs to the user behind sudo, so that reading it needs no sudo. */
+/* The output belongs to the user who called sudo, so that reading it needs no sudo. */
 static int open_output(struct recorder *r)
 {
 	struct segments_cfg cfg = {
@@ -75,7 +75,7 @@ static int open_output(struct recorder *r)
 	return err;
 }
 
-/* A command exists as a process before anything else does, and waits. */
+/* A command exists as a process before all other parts, and waits. */
 static int prepare_targets(struct recorder *r)
 {
 	const struct recorder_cfg *cfg = r->cfg;
@@ -171,7 +171,7 @@ static void prepare_translation(struct recorder *r)
 	r->window.trigger = r->trigger;
 }
 
-/* First of all, while there is one thread, little memory and no open file that they would inherit. */
+/* Runs first: while there is one thread, little memory, and no open file to inherit. */
 static int prepare_helpers(struct recorder *r)
 {
 	const struct sym_client_cfg cfg = { 0 };
@@ -208,8 +208,10 @@ int recorder_prepare(struct recorder *r)
 		err = open_output(r);
 	if (err)
 		return err;
-	/* From here on at real-time priority. Threads inherit it, so the command and the helper processes were
-	 * started before. */
+	/*
+	 * From here on at real-time priority. Threads inherit it, so the command and the helper processes were
+	 * started before.
+	 */
 	realtime_begin(&r->realtime, &r->cfg->realtime);
 	err = prepare_capture(r);
 	return err ? err :

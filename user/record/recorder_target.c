@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* recorder_target.c - whom a recording is of, in words: what metadata say */
+/* recorder_target.c - describes the targets of a recording, for metadata */
 #include "record/recorder_target.h"
 
 #include <unistd.h>

@@ -10,17 +10,17 @@ struct recorder_cfg;
 struct status;
 struct status_head;
 
-/* Appends "system", "pid 17,42", "command NAME" and such; a name is as it was given. */
+/* Appends "system", "pid 17,42", "command NAME" or similar; a name as given by the user. */
 void recorder_target(const struct recorder_cfg *cfg, struct buf *out);
 
-/* What a trace begins with. @known: what the recorder found out; all else is as @cfg has it. 0 or -errno. */
+/* Writes the head of a trace. @known: results of the recorder; the rest comes from @cfg. 0 or -errno. */
 int recorder_target_write_head(const struct recorder_cfg *cfg, struct status *status,
 			       const struct status_head *known);
 
-/* Whoever descends from a target is one, and so each process whose mappings are kept. */
+/* Whether children of targets are targets, and so each process with known mappings. */
 bool recorder_target_has_family(const struct recorder_cfg *cfg);
 
-/* The recorder's own process id as the trace has it; 0: inside a pid namespace, where it is not known. */
+/* The recorder's process id in the trace; 0: unknown, inside a pid namespace. */
 uint32_t recorder_target_pid(void);
 
 #endif

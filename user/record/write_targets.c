@@ -14,7 +14,7 @@
 struct write_targets {
 	struct translate *translate;
 	bool family;
-	uint32_t command_pid; /* that process is told by its exec */
+	uint32_t command_pid; /* its exec reports that process */
 	int err;
 };
 

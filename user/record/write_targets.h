@@ -8,8 +8,8 @@ struct tasks;
 struct translate;
 
 /*
- * Writes who the targets are, which each segment says at its start: also those that never run. A command is told
- * by its exec. 0 or the encoder's -errno.
+ * Writes the targets at the start of each segment, including those that never run. A command's exec reports it. 0
+ * or the encoder's -errno.
  */
 int write_targets_targets(const struct targets *targets, struct tasks *tasks,
 			  struct translate *translate, const struct recorder_cfg *cfg);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * build_ids.c - files by path, device and inode, and what has been heard of them
+ * build_ids.c - files by path, device and inode, and their build-ids
  *
- * A path alone may be another file in each container, and a number of an inode is used again when
- * its file is gone; both together are one file as long as it is mapped. But it may be written anew in its
- * place: what is known of it is true for a moment, and then it is asked about again if that matters.
+ * A path may be a different file in each container, and inode numbers are reused after a file is deleted. Together
+ * they identify a file while it is mapped. A file may be rewritten in place: known properties are valid for a
+ * moment, and are requested again if that matters.
  */
 #include "record/symbols/build_ids.h"
 
@@ -21,10 +21,10 @@
 #include "record/process/tasks.h"
 #include "symbol/broker/sym_client.h"
 
-/* Above the ids of modules, since the broker has one space of ids. */
+/* Above the ids of modules: the broker uses one space of ids. */
 #define FIRST_ID (PROF_FRAME_MODULE_MAX + 1)
 
-/* Of all, and of the processes of one owner. */
+/* In total; each owner gets 1 / PART. */
 enum { FILES_MAX = 65536, KEYS_MAX = 16 << 20 /* bytes */, PART = 4 };
 
 #define RECENT_NS 200000000ull
@@ -44,8 +44,8 @@ struct file {
 struct build_ids {
 	struct sym_client *broker;
 	struct strtab keys;
-	struct hmap shares; /* owner -> what he has used */
-	struct file *files; /* by the number of its key */
+	struct hmap shares; /* owner -> his share in use */
+	struct file *files; /* by the number of the key */
 	size_t cap;
 	uint32_t changes;
 };
@@ -88,7 +88,7 @@ static void make_key(const struct map *m, struct buf *key)
 	buf_addstr(key, m->path);
 }
 
-/* Whether there is room for one more file, and this owner has not used up his part of it. */
+/* Whether there is room for one more file, and this owner has not used up his share. */
 static bool take_share(struct build_ids *b, uint64_t owner, size_t bytes)
 {
 	struct share *share = hmap_get(&b->shares, owner);
@@ -208,7 +208,7 @@ uint32_t build_ids_changes(const struct build_ids *b)
 	return b->changes;
 }
 
-/* Longer ones than the kernel's are none to us: nothing could be compared to them. */
+/* Longer build-ids than the kernel's are ignored: they could not be compared. */
 void build_ids_answer(struct build_ids *b, const struct sym_client_answer *answer)
 {
 	uint32_t idx = answer->module_id - FIRST_ID;
@@ -223,7 +223,7 @@ void build_ids_answer(struct build_ids *b, const struct sym_client_answer *answe
 		       (sz && memcmp(f->build_id, answer->build_id, sz)));
 	end_question(f);
 	if (answer->error && f->version)
-		return; /* as far as is known it is as it was */
+		return; /* unchanged, as far as known */
 	f->elf = !answer->error;
 	f->version = answer->version;
 	f->sz = sz;

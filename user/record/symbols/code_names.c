@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * code_names.c - addresses of functions in the fields of events, by name
+ * code_names.c - symbols for function addresses in event fields
  *
- * A reader cannot name them, since the kernel lies elsewhere at each boot; the recorder has the names at
- * hand. So an address that is met for the first time in a field becomes a row of that field's symbols, in
- * front of the event. Owns which were met, in a table of fixed size: nothing is allocated while recording.
+ * Readers cannot look them up, since the kernel is loaded elsewhere at each boot. The recorder has the symbols. So
+ * the first use of an address in a field writes a row of that field's symbols before the event. Owns the set of
+ * written addresses, a table of fixed size: nothing is allocated while recording.
  */
 #include "record/symbols/code_names.h"
 
@@ -63,7 +63,7 @@ void code_names_next_segment(struct code_names *c, struct emit *emit)
 	c->cnt = 0;
 }
 
-/* False when it was met before, or there is no room to remember that it was. */
+/* False: known already, or the table is full. */
 static bool meet(struct code_names *c, uint32_t field_id, uint64_t addr)
 {
 	size_t i = hash_u64(addr ^ (uint64_t)field_id << 48) % SLOTS;

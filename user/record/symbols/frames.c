@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * frames.c - addresses to (module, offset)
+ * frames.c - translates addresses to (module, offset)
  *
- * A module is a file by path and build-id, the kernel, a kernel module, a BPF image, the vDSO or an
- * anonymous mapping. The trace is told of it when the first frame falls into it: most modules of a
- * system are never hit. For files the offset is the file offset, which the mapping alone tells.
+ * A module is a file by path and build-id, the kernel, a kernel module, a BPF image, the vDSO or an anonymous
+ * mapping. It is written to the trace at its first frame: most modules of a system are never used. For files the
+ * offset is the file offset, which follows from the mapping.
  *
- * Frames of a walk by lists have their module already, since files that are identified get their number
- * when they are published; those in code of other kinds come as addresses, and are looked up here.
- * Names are asked of the broker and written when they come back.
+ * Frames of walks by lists contain their module, since identified files get their number when they are published.
+ * Frames in other code are addresses, which are looked up here. Symbols are requested from the broker and written
+ * when they arrive.
  */
 #include "record/symbols/frames.h"
 
@@ -31,18 +31,18 @@
 #include "symbol/broker/sym_client.h"
 
 /*
- * Distinct places in user code: a program that makes them up must take neither the machine's memory
- * nor the names of others.
+ * Limits for distinct user addresses: a program that invents them must use neither up the machine's memory nor
+ * prevent symbols of others.
  */
 enum { NAMED_MAX = 2 << 20, NAMED_OF_ONE_MAX = NAMED_MAX / 4, UNNAMED_TOLD_MAX = 5 };
 
-/* An offset in a module of which the trace knows nothing is no address of anything. */
+/* The offset in an unknown module has no meaning. */
 #define FRAME_UNKNOWN 0ull
 
-/* What naming keeps of a module, its path apart. */
+/* Memory for symbol lookup per module, without its path. */
 enum { NAMING_BYTES = 512, NAMING_AGAIN_NS = 200000000 };
 
-/* Programs and modules together that are remembered, and mappings that are looked at for one program. */
+/* Limits: remembered pairs of program and module, and mappings searched per program. */
 enum { PLACED_MAX = 1 << 18, PLACE_STEPS_MAX = 1 << 20 };
 
 int frames_new(struct emit *emit, struct sym_client *broker, bool names, struct frames **out)
@@ -63,7 +63,7 @@ int frames_new(struct emit *emit, struct sym_client *broker, bool names, struct 
 void frames_set_kallsyms(struct frames *f, const struct kallsyms *kallsyms)
 {
 	f->kallsyms = kallsyms;
-	hmap_fini(&f->kernel_ids); /* by what the table had */
+	hmap_fini(&f->kernel_ids); /* keyed by kallsyms' modules */
 	f->missed_kernel = false;
 	f->generation++;
 }
@@ -113,7 +113,7 @@ size_t frames_memory(const struct frames *f)
 	       f->image_cap * sizeof(struct image);
 }
 
-/* Names that were written are written again when they are met again. */
+/* Symbols that were written are written again at the next use. */
 size_t frames_forget(struct frames *f, size_t keep)
 {
 	size_t others, cnt;
@@ -194,13 +194,13 @@ static void send_to_broker(struct frames *f, const struct frames_from *from, uin
 	sym_client_add_module(f->broker, id, &module);
 }
 
-/* perf and /proc have different names for what has none. */
+/* perf and /proc name anonymous memory differently. */
 static const char *module_path(const char *path)
 {
 	return *path && strcmp(path, "//anon") ? path : "[anon]";
 }
 
-/* Whether there is memory for what the broker keeps of one more module. */
+/* Whether there is memory for the broker's data about one more module. */
 static bool has_naming_memory(struct frames *f, const struct map *m)
 {
 	size_t sz = NAMING_BYTES + strlen(m->path);
@@ -215,7 +215,7 @@ static bool has_naming_memory(struct frames *f, const struct map *m)
 	return true;
 }
 
-/* False: the broker does not know the module, and there is no memory for it to. */
+/* False: the broker does not know the module, and there is no memory for it. */
 static bool make_known(struct frames *f, const struct frames_from *from, uint32_t id,
 		       const struct map *m)
 {
@@ -253,7 +253,7 @@ bool frames_identify(struct frames *f, const struct frames_from *from, struct ma
 	return true;
 }
 
-/* Names that were found are no reason why others are not there. */
+/* A successful lookup is no reason for missing symbols. */
 static int write_status(struct frames *f, uint32_t module_id, const char *word, const char *detail)
 {
 	const char *why = hmap_get(&f->not_asked, module_id);
@@ -263,7 +263,7 @@ static int write_status(struct frames *f, uint32_t module_id, const char *word, 
 	return frames_write_status(f, module_id, word, detail);
 }
 
-/* Writes how naming a module has gone so far, which was not of interest before. */
+/* Writes the current status of a module's symbols, which was not needed before. */
 static void write_status_so_far(struct frames *f, uint32_t id)
 {
 	struct sym_client_answer answer;
@@ -273,7 +273,7 @@ static void write_status_so_far(struct frames *f, uint32_t id)
 		write_status(f, id, status_word(answer.status), answer.detail);
 }
 
-/* Of a program that made its code; no map is all that a file that is not there tells of it. */
+/* For a program with run-time code; without its map only "no map" is known. */
 static void write_jit_status(void *ctx, uint32_t module_id, const struct sym_client_answer *answer)
 {
 	struct frames *f = ctx;
@@ -284,7 +284,7 @@ static void write_jit_status(void *ctx, uint32_t module_id, const struct sym_cli
 	write_status(f, module_id, word, answer->detail);
 }
 
-/* Of one that comes again in another segment. */
+/* For a program in another segment. */
 static void write_jit_status_so_far(struct frames *f, const struct process *proc, uint32_t id)
 {
 	struct sym_client_answer answer;
@@ -298,7 +298,7 @@ static struct frames_from from_process(struct process *proc)
 	return (struct frames_from){ proc->pid, proc->pid ? tasks_owner(proc) : 0 };
 }
 
-/* A segment is told of a module once. */
+/* Writes a module once per segment. */
 static void announce_module(struct frames *f, struct process *proc, uint32_t id,
 			    const struct map *m)
 {
@@ -323,8 +323,8 @@ static void announce_module(struct frames *f, struct process *proc, uint32_t id,
 }
 
 /*
- * A file that is not identified in time has no build-id for good, and each anonymous mapping is a module: also
- * one of a file in memory that is no ELF file as far as is known.
+ * A file that is not identified in time never gets a build-id. Each anonymous mapping is a module, and so is a file
+ * in memory that is not known to be an ELF file.
  */
 static void find_module(struct frames *f, struct process *proc, struct map *m)
 {
@@ -345,13 +345,13 @@ static void find_module(struct frames *f, struct process *proc, struct map *m)
 		announce_module(f, proc, id, m);
 }
 
-/* What a mapping is marked with that the segment was told of. */
+/* The mark of a mapping that was written to the segment. */
 static uint64_t announced(const struct frames *f, const struct process *proc)
 {
 	return proc->serial + (f->segment << 40);
 }
 
-/* What the trace has to know of a mapping before a frame lies in it. */
+/* Writes a mapping and its module before the first frame in it. */
 static const struct map *introduce_map(struct frames *f, struct process *proc, struct map *m)
 {
 	struct own_map event;
@@ -388,7 +388,7 @@ bool frames_is_named(struct frames *f, uint64_t frame)
 	return false;
 }
 
-/* A place of the module stays without a name, whatever becomes of others. */
+/* An address of the module gets no symbol, independent of others. */
 static void pass_over(struct frames *f, uint32_t module_id, const char *why)
 {
 	struct sym_client_answer last = { .status = SYM_CLIENT_UNKNOWN };
@@ -412,7 +412,7 @@ static void ask_name(struct frames *f, struct process *proc, const struct map *m
 			pass_over(f, id, "too many programs, or places in this one");
 		return;
 	}
-	/* it may have been forgotten meanwhile, and has its turn again */
+	/* it may have been forgotten, and is requested again */
 	if (make_known(f, &from, id, m))
 		sym_client_ask(f->broker, id, frame & PROF_FRAME_OFFSET_MASK);
 }
@@ -430,7 +430,7 @@ static void warn_naming_limit(struct frames *f, const struct process *proc, int 
 		 proc->pid, count);
 }
 
-/* All are forgotten when there are too many, unless the broker has as many to answer still. */
+/* Forgets all if there are too many, unless the broker still has that many requests. */
 static bool has_room(struct frames *f)
 {
 	if (f->named.cnt < NAMED_MAX)
@@ -440,7 +440,7 @@ static bool has_room(struct frames *f)
 		return false;
 	}
 	hmap_fini(&f->named);
-	/* stacks are taken apart again, or places that were passed over would never be met again */
+	/* resolves stacks again, otherwise skipped addresses would never be found again */
 	f->generation += f->passed_over;
 	f->passed_over = false;
 	return true;
@@ -516,8 +516,7 @@ static bool is_of_module(struct frames *f, const struct map *m, const struct map
 }
 
 /*
- * Tells of a program's mappings of a module; the first of them is where the broker finds the file. False:
- * there is none.
+ * Sends a program's mappings of a module; the broker finds the file by the first of them. False: there is none.
  */
 static bool send_mappings(struct frames *f, struct process *proc, uint32_t id, struct map *module)
 {
@@ -545,7 +544,7 @@ static bool send_mappings(struct frames *f, struct process *proc, uint32_t id, s
 	return module->end != 0;
 }
 
-/* Once for each program, as soon as its mappings are known. */
+/* Once per program, as soon as its mappings are known. */
 static void place_module(struct frames *f, struct process *proc, uint32_t id, struct map *module)
 {
 	if (!send_mappings(f, proc, id, module))
@@ -598,12 +597,12 @@ static int write_name(struct frames *f, const struct sym_client_answer *answer)
 	if (jit_is_answer(answer)) {
 		if (!jit_take_name(f->jit, answer, &frame))
 			return 0;
-		/* the function may begin in the mapping before */
+		/* the function may begin in the previous mapping */
 		start = answer->offset - start <= (frame & PROF_FRAME_OFFSET_MASK) ?
 				(frame & PROF_FRAME_OFFSET_MASK) - (answer->offset - start) :
 				0;
 	}
-	/* a file's symbols may lie about where they begin */
+	/* a file's symbols may have invalid start addresses */
 	if (start > (frame & PROF_FRAME_OFFSET_MASK))
 		start = frame & PROF_FRAME_OFFSET_MASK;
 	event.addr = frame;
@@ -681,7 +680,7 @@ static void add_reason(struct unnamed *u, const struct sym_client_answer *answer
 		   *reason && *answer->detail ? ": " : "", answer->detail);
 }
 
-/* Files that are as they are (stripped, gone) are no news at the end of a recording. */
+/* Unchanged files (stripped, deleted) are no news at the end of a recording. */
 static int add_unnamed(void *ctx, const struct sym_client_answer *answer)
 {
 	static const char *const reasons[SYM_CLIENT_STATUS_CNT] = {
@@ -699,7 +698,7 @@ static int add_unnamed(void *ctx, const struct sym_client_answer *answer)
 	return 0;
 }
 
-/* What has names may lack something else. */
+/* Modules with symbols may lack other data. */
 static int add_lacking(void *ctx, const struct sym_client_answer *answer)
 {
 	if (answer->status == SYM_CLIENT_NAMED && *answer->detail)
@@ -727,7 +726,7 @@ void frames_report_unnamed(struct frames *f)
 	warn_unnamed(&lacking, "inlined functions");
 }
 
-/* Mappings that were first met after the status was told. */
+/* Mappings whose first use was after the status was written. */
 static int settle_jit(void *ctx, const struct sym_client_answer *answer)
 {
 	struct frames *f = ctx;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * frames_kernel.c - the kernel's addresses to frames
+ * frames_kernel.c - translates kernel addresses to frames
  *
- * Their names are looked up here, since the table is at hand: /proc/kallsyms as it was read at the
- * start, or since then if modules came, and over it the BPF images that came since.
+ * Symbols are looked up here: in /proc/kallsyms as read at the start, or later if modules were loaded, and in the
+ * BPF images loaded since.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 #include "kernel/perf_side.h"
 #include "record/symbols/frames_impl.h"
 
-/* From the notes that the kernel carries: name "GNU", type 3. */
+/* From the kernel's notes: name "GNU", type 3. */
 static size_t kernel_build_id(uint8_t *out, size_t max)
 {
 	uint8_t notes[4096];
@@ -49,7 +49,7 @@ static size_t kernel_build_id(uint8_t *out, size_t max)
 	return 0;
 }
 
-/* Tells the segment of a module with that id, 0 when it has none yet. Returns the id. */
+/* Writes a module with that id to the segment, 0 if it has none yet. Returns the id. */
 static uint32_t announce_kernel_module(struct frames *f, uint32_t id, const char *name,
 				       enum prof_module_kind kind)
 {
@@ -182,7 +182,7 @@ bool frames_code_name(const struct frames *f, uint64_t addr, struct buf *out)
 	return true;
 }
 
-/* An image that goes leaves its address to others, and those are told of as well. */
+/* The address range of an unloaded image is reused; new images are reported as well. */
 void frames_side(struct frames *f, const struct perf_side *side)
 {
 	struct image *old;

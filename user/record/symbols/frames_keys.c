@@ -6,7 +6,7 @@
 
 char frames_asked, frames_answered;
 
-/* The path stands behind the last NUL. */
+/* The path starts after the last NUL. */
 struct map frames_map_of_key(const uint8_t *key, size_t sz)
 {
 	const uint8_t *path = (const uint8_t *)memrchr(key, '\0', sz) + 1;

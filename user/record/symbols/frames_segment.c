@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * frames_segment.c - the modules and frames that each segment of the trace has
+ * frames_segment.c - the modules and frames of each segment
  *
- * A segment is complete in itself, so modules and frames are written again in each, at first use. A name is
- * asked for once and kept. It may come when the next segment has begun: the one before waits for it a
- * while, with its own emitter, and gets labels for what has no name then.
+ * A segment is complete in itself, so modules and frames are written again in each, at first use. A symbol is
+ * requested once and kept. It may arrive after the next segment has begun. So the earlier segment waits for some
+ * time, with its own emitter, and then gets labels for frames without symbols.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 #include "record/symbols/frames_impl.h"
 #include "record/symbols/name_cache.h"
 
-/* NAME_BYTES: what naming a frame adds to a segment, by recordings of busy machines. */
+/* NAME_BYTES: bytes that a frame's symbol adds to a segment, measured on busy machines. */
 enum { REQUESTED_MAX = 2 << 20, NAME_BYTES = 150 };
 
 void frames_keep_names(struct frames *f)
@@ -72,7 +72,7 @@ void frames_next_segment(struct frames *f, struct emit *emit)
 	f->now = (struct frames_segment){ .emit = emit };
 	f->segment++;
 	hmap_fini(&f->placed);
-	/* stacks are taken apart again, which tells of what is in them */
+	/* resolves stacks again, which adds their frames to the segment */
 	f->generation++;
 }
 
@@ -139,7 +139,7 @@ int frames_write_status(struct frames *f, uint32_t module_id, const char *word, 
 
 /* ---- labels --------------------------------------------------------------------------------------- */
 
-/* What stands for a frame of that module: "[libc.so.6]", "[jit]"; a path such as "[heap]" as it is. */
+/* The label of a frame in that module: "[libc.so.6]", "[jit]"; a path like "[heap]" unchanged. */
 static void label_of(const struct frames *f, uint32_t module_id, struct buf *out)
 {
 	size_t len;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * jit.c - programs with code of their own making, and which of it has no name yet
+ * jit.c - programs with run-time code, and their frames without symbols
  *
- * One module of the broker's is the map of one program, and its offsets are addresses: the same map
- * names all anonymous mappings of the program. Which frame of the trace an address is stays here.
- * A program without a map is asked about more and more seldom, and one whose process is gone makes
- * room for another: nobody but the process leads to its map.
+ * For the broker, the map of a program is a module whose offsets are addresses: one map serves all anonymous
+ * mappings of the program. The frame of each address is stored here. A program without a map is requested at
+ * growing intervals. An exited program makes room for others, since its map can only be found through the process.
  */
 #include "record/symbols/jit.h"
 
@@ -21,7 +20,7 @@
 #include "record/process/tasks.h"
 #include "symbol/broker/sym_client.h"
 
-/* Above the ids of modules and of files that are identified: the broker has one space of ids. */
+/* Above the ids of modules and of files to identify: the broker uses one space of ids. */
 #define FIRST_ID 0x80000000u
 #define AGAIN_NS 1000000000ull
 #define AGAIN_MAX_NS (16 * AGAIN_NS)
@@ -31,30 +30,30 @@
 enum {
 	PROGRAMS_MAX = 256,
 	PROGRAMS_OF_ONE_MAX = PROGRAMS_MAX / 4,
-	PROGRAMS_KEPT = PROGRAMS_OF_ONE_MAX / 2, /* whether their processes live or not */
+	PROGRAMS_KEPT = PROGRAMS_OF_ONE_MAX / 2, /* of living and exited processes */
 	FRAMES_MAX = 65536,
 };
 
 struct program {
-	uint32_t id; /* of its map, with the broker */
+	uint32_t id; /* of its map, for the broker */
 	pid_t pid;
 	uint64_t serial, owner; /* of its process */
-	struct hmap frames; /* address -> frame, of those without a name */
+	struct hmap frames; /* address -> frame, without symbols */
 	uint32_t *modules;
 	size_t module_cnt, module_cap;
 	uint64_t again_ns, wait_ns;
-	size_t named; /* since it was asked last */
-	bool gone; /* somebody else has its number */
+	size_t named; /* symbols since the last request */
+	bool gone; /* another process has its number */
 };
 
 struct jit {
 	struct sym_client *broker;
-	struct hmap by_serial; /* of a process -> program */
+	struct hmap by_serial; /* serial of a process -> program */
 	struct program *programs[PROGRAMS_MAX];
 	size_t cnt;
 	uint32_t last_id;
-	uint64_t again_ns; /* of the first one */
-	uint64_t sweep_ns; /* when to look for room the next time */
+	uint64_t again_ns; /* time of the first program in the queue */
+	uint64_t sweep_ns; /* next search for exited programs */
 };
 
 struct jit *jit_new(struct sym_client *broker)
@@ -141,7 +140,7 @@ static bool has_room(const struct jit *j, uint64_t owner)
 
 /* ---- programs ----------------------------------------------------------------------------------- */
 
-/* Whoever had that number before is gone. */
+/* The previous process of that number has exited. */
 static void mark_exited(struct jit *j, pid_t pid)
 {
 	size_t i;
@@ -181,7 +180,7 @@ static struct program *new_program(struct jit *j, struct process *proc)
 	return p;
 }
 
-/* Frames come in the order of their mappings' first use, so the newest module is the likely one. */
+/* Frames arrive in the order of their mappings' first use, so the newest module is the likely one. */
 static void note_module(struct program *p, uint32_t module_id)
 {
 	size_t i = p->module_cnt;
@@ -216,7 +215,7 @@ bool jit_is_answer(const struct sym_client_answer *answer)
 	return answer->module_id >= FIRST_ID;
 }
 
-/* NULL: it has made room since. */
+/* NULL: it was removed to make room. */
 static struct program *program_of(const struct jit *j, const struct sym_client_answer *answer)
 {
 	size_t i;

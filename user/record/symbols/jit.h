@@ -11,47 +11,46 @@ struct sym_client;
 struct sym_client_answer;
 
 /*
- * Code that programs made while they ran: its names are in the map that the program writes for
- * profilers, by address. A program writes its lines late, so what has no name is asked again from
- * time to time.
+ * Run-time code of programs: its symbols are in the map that the program writes for profilers, by address. A
+ * program writes its lines late, so missing symbols are requested again from time to time.
  */
 struct jit;
 
-/* broker is borrowed; NULL: nothing is ever asked. Never fails. */
+/* broker is borrowed; NULL: no requests. Never fails. */
 struct jit *jit_new(struct sym_client *broker);
 void jit_free(struct jit *j);
 
 /*
- * Asks for the name of the code at addr of a process, which the trace calls frame, in a module that
- * is an anonymous mapping. Each frame is given once. False when there is no room: so many programs are
- * known, or of so few owners, or so much code of this one.
+ * Requests the symbol of the code at addr of a process. The trace knows it as `frame`, in a module that is an
+ * anonymous mapping. Each frame is passed once. False if there is no room: too many programs, too many of one
+ * owner, or too much code of this program.
  */
 bool jit_ask(struct jit *j, struct process *proc, uint64_t addr, uint64_t frame);
 
-/* Called for a module (its id) of the program that a status is about. */
+/* Called for a module (its id) of the status's program. */
 typedef void (*jit_module_fn)(void *ctx, uint32_t module_id,
 			      const struct sym_client_answer *answer);
 
 /*
- * Makes room where there are many programs: forgets those whose process is gone, after fn was called
- * with the last status for each of their modules. To be called often (CLOCK_MONOTONIC now_ns).
+ * Makes room if there are many programs: forgets exited ones, after fn was called with the last status of each of
+ * their modules. Call it often (CLOCK_MONOTONIC now_ns).
  */
 void jit_sweep(struct jit *j, uint64_t now_ns, jit_module_fn fn, void *ctx);
 
 /* Whether an answer of the broker is about a program's map. */
 bool jit_is_answer(const struct sym_client_answer *answer);
 
-/* The frame that a name is for, and never again; false when it has one. */
+/* The frame of a symbol, returned only once; false if it has one already. */
 bool jit_take_name(struct jit *j, const struct sym_client_answer *answer, uint64_t *frame);
 
-/* The status of the map of the process's program; false: it is not known, or not yet. */
+/* The status of the map of the process's program; false: unknown, or not yet known. */
 bool jit_status(const struct jit *j, const struct process *proc, struct sym_client_answer *out);
 
-/* Calls fn for each module that lies in the program that a status is about. */
+/* Calls fn for each module of the status's program. */
 void jit_each_module(const struct jit *j, const struct sym_client_answer *answer, jit_module_fn fn,
 		     void *ctx);
 
-/* Asks again for what has no name: now, or when it is time to (CLOCK_MONOTONIC now_ns). */
+/* Requests missing symbols again: now, or when the time has come (CLOCK_MONOTONIC now_ns). */
 void jit_ask_again(struct jit *j, uint64_t now_ns, bool now);
 
 #endif

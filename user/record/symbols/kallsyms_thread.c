@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The kernel's symbol table takes about as long to read as everything else until a recording starts, so a
- * thread reads it after that. Owns both.
+ * kallsyms_thread.c - reads the kernel's symbol table in a thread
  *
- * The kernel tells of BPF images that come and go, but of no modules. When an address was met that no range
- * holds, the thread looks at the list of modules, and where that is another than before it reads the symbols
- * again. Nobody waits for it, and it looks once in a while only: addresses that nothing names stay so.
+ * Reading needs about the time of all other work before a recording starts, so a thread reads it afterwards. Owns
+ * both.
+ *
+ * The kernel reports BPF images, but not modules. After an address outside all known ranges, the thread reads the
+ * list of modules. If the list has changed, it reads the symbols again. The recorder does not wait for it. The
+ * interval between two reads is limited, so unknown addresses remain unknown for a while.
  */
 #include "record/symbols/kallsyms_thread.h"
 
@@ -23,21 +25,21 @@
 #include "kernel/privileges.h"
 #include "record/symbols/frames.h"
 
-#define LOOK_NS 2000000000ull /* between two looks at the list */
+#define LOOK_NS 2000000000ull /* between two reads of the list */
 #define LIST_MAX (16UL << 20)
 
 struct kallsyms_thread {
 	pthread_t thread;
-	bool running; /* it is to be joined */
+	bool running; /* the thread must be joined */
 	const char *symbols_path, *modules_path;
-	uint64_t modules; /* the thread's: what the list was when symbols were read */
-	uint64_t looked_ns; /* the caller's */
-	struct kallsyms *kallsyms; /* the caller's; NULL: not read */
-	pthread_mutex_t lock; /* of what follows; held for a moment only */
+	uint64_t modules; /* used by the thread: hash of the list at the last read of the symbols */
+	uint64_t looked_ns; /* last read, used by the caller */
+	struct kallsyms *kallsyms; /* used by the caller; NULL: not read */
+	pthread_mutex_t lock; /* protects the following; held briefly */
 	pthread_cond_t changed;
 	bool busy, ends;
-	struct kallsyms *fresh; /* read and not taken */
-	struct kallsyms *stale; /* to be freed by the thread */
+	struct kallsyms *fresh; /* read, but not fetched */
+	struct kallsyms *stale; /* the thread will free it */
 };
 
 static uint64_t read_modules(const struct kallsyms_thread *t)
@@ -51,7 +53,7 @@ static uint64_t read_modules(const struct kallsyms_thread *t)
 	return state;
 }
 
-/* The list is read first: a module that comes meanwhile makes another one. NULL: as it was, or not to be had. */
+/* Reads the list first: a module that is loaded in between changes it again. NULL: unchanged, or an error. */
 static struct kallsyms *load(struct kallsyms_thread *t, bool first)
 {
 	struct kallsyms *out = NULL;
@@ -63,7 +65,7 @@ static struct kallsyms *load(struct kallsyms_thread *t, bool first)
 	return kallsyms_load(t->symbols_path, t->modules_path, &out) ? NULL : out;
 }
 
-/* With the lock held, which it lets go of meanwhile. */
+/* With the lock held; releases it temporarily. */
 static void free_stale(struct kallsyms_thread *t)
 {
 	struct kallsyms *stale = t->stale;

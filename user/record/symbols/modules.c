@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * modules.c - which number a module has
+ * modules.c - numbers modules
  *
- * Keys hang in chains off a table that doubles as they become more. Each use is stamped with a
- * running number, so that the oldest can be found when there are too many; one that is forgotten and
- * comes again is another module to the trace.
+ * A hash table with chains that doubles when it fills up. Each use is stamped with a counter, so the least recently
+ * used can be found when there are too many. A forgotten module gets another number at its next use.
  */
 #include "record/symbols/modules.h"
 

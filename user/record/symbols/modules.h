@@ -6,27 +6,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The numbers of modules: equal keys get equal ids, from 1 on, for as long as they are remembered. */
+/* Numbers modules: equal keys get equal ids, from 1 on, until they are forgotten. */
 struct modules;
 
 /* Never fails. */
 struct modules *modules_new(void);
 void modules_free(struct modules *m);
 
-/* The id of a key; *fresh when it was not known, or not any more. Ids are never used twice. */
+/* The id of a key; *fresh if it is new or was forgotten. Ids are never reused. */
 uint32_t modules_id(struct modules *m, const void *key, size_t sz, bool *fresh);
-/* The key of an id with a NUL behind it, borrowed; NULL when it is not remembered. */
+/* The NUL-terminated key of an id, borrowed; NULL if it was forgotten. */
 const void *modules_key(const struct modules *m, uint32_t id, size_t *sz);
 
-/* The module was used. */
+/* Marks the module as used. */
 void modules_touch(struct modules *m, uint32_t id);
 
 /* Bytes held. */
 size_t modules_memory(const struct modules *m);
-/* Forgets the least recently used until no more than `keep` bytes are held. Returns how many. */
+/* Forgets the least recently used until at most `keep` bytes are held. Returns their number. */
 size_t modules_forget(struct modules *m, size_t keep);
 
-/* A set of ids, of forgotten modules too. {0} is empty. */
+/* A set of ids, including forgotten modules. {0} is empty. */
 struct module_set {
 	uint8_t *bits;
 	size_t cap;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * name_cache.c - symbols of frames, kept for the next segment
+ * name_cache.c - keeps symbols of frames for the next segment
  *
- * Each segment of a recording names its frames itself, and the file that a name came from may be gone by
- * then. Owns a list for each address: a function and those that were inlined into it, one for each depth.
- * Names and paths of files repeat, so they are stored once.
+ * Each segment of a recording contains the symbols of its frames, and the file of a symbol may no longer exist by
+ * then. Owns a list per address: a function and the functions inlined into it, one entry per depth. Names and file
+ * paths repeat, so they are stored once.
  */
 #include "record/symbols/name_cache.h"
 
@@ -69,7 +69,7 @@ static size_t list_size(uint32_t cnt)
 	return sizeof(struct kept_list) + cnt * sizeof(struct kept_name);
 }
 
-/* The place of a depth in the list of an address, whose texts are references. */
+/* The entry of a depth in the list of an address; its texts are references. */
 static struct kept_name *place(struct name_cache *k, uint64_t addr, uint32_t depth)
 {
 	struct kept_list *list = hmap_get(&k->lists, addr);

@@ -2,10 +2,9 @@
 /*
  * stacks.c - a cache of whole stacks
  *
- * A program that waits, waits in a handful of places: the stacks of its switch-outs repeat. Each
- * slot of the cache holds a stack as the CPU saw it and as the trace says it, for one program with
- * one set of mappings, and for what the kernel had loaded. A slot that is needed by another stack is
- * simply taken.
+ * A program blocks in a handful of places, so the stacks of its switches out repeat. Each slot of the cache holds a
+ * raw stack and its frames in the trace, for one program with one set of mappings, and one state of the kernel's
+ * code. A new stack simply replaces the stack in its slot.
  */
 #include "record/symbols/stacks.h"
 
@@ -29,11 +28,11 @@ struct slot {
 	uint32_t frames_generation;
 	uint16_t kstack_cnt, cnt;
 	uint8_t kind;
-	bool walked; /* user frames are as prof_unwind.h has them */
-	bool known_only; /* addresses in no mapping are none of the program that runs */
-	uint16_t packed_cnt; /* less than cnt by the frames of the tracing itself */
-	size_t cap; /* in frames, of either half */
-	uint64_t *frames; /* cnt raw ones, then from cap on packed_cnt packed ones */
+	bool walked; /* user frames in the form of prof_unwind.h */
+	bool known_only; /* addresses outside all mappings do not belong to the current program */
+	uint16_t packed_cnt; /* less than cnt by the tracing frames */
+	size_t cap; /* in frames, of each half */
+	uint64_t *frames; /* cnt raw ones; from cap on, packed_cnt packed ones */
 };
 
 struct stacks {
@@ -88,7 +87,7 @@ static void slot_take(struct stacks *s, struct slot *slot, const struct slot *ke
 	memcpy(frames, raw, key->cnt * sizeof(*raw));
 }
 
-/* How a probe is called differs from kernel to kernel, and with the number of probes. */
+/* The number of frames between tracepoint and program differs between kernels, and with the number of probes. */
 static size_t tracing_frames(struct stacks *s, const struct slot *slot)
 {
 	size_t n = 0;
@@ -101,9 +100,9 @@ static size_t tracing_frames(struct stacks *s, const struct slot *slot)
 }
 
 /*
- * The leaf of a sample is the instruction itself; every other frame is where a call returns to, one
- * behind the instruction that made it. At a switch-out the kernel's leaf is the scheduler's call of
- * the tracepoint. A walk by lists has seen to its frames itself.
+ * The leaf of a sample is the instruction itself. Every other frame is a return address, so its call is one byte
+ * before. At a switch out the kernel's leaf is the scheduler's call of the tracepoint. A walk by lists has adjusted
+ * its frames already.
  */
 static void pack_frames(struct stacks *s, struct slot *slot, struct process *proc)
 {
@@ -152,10 +151,10 @@ const uint64_t *stacks_resolve(struct stacks *s, const struct prof_rec *rec, str
 	uint8_t end = rec->user_end & PROF_USER_END_MASK;
 	struct slot *slot;
 
-	/* an exec leaves the registers of the program before */
+	/* an exec leaves the old program's registers */
 	key.known_only = end == PROF_END_NO_LIST || end == PROF_END_NO_MAPPING;
 	if (key.walked && !has_raw(raw + key.kstack_cnt, rec->ustack_cnt))
-		key.generation = 0; /* whatever else is mapped by now */
+		key.generation = 0; /* independent of other mappings */
 	key.hash = hash_bytes(raw, key.cnt * sizeof(*raw)) ^ hash_u64(key.serial);
 	slot = &s->slots[key.hash % SLOTS];
 	if (!slot_holds(slot, &key, raw)) {

@@ -9,7 +9,7 @@ struct frames;
 struct process;
 struct prof_rec;
 
-/* The stacks of records as frames of the trace; those seen lately cost one comparison. */
+/* Translates stacks of records to frames of the trace; recently used stacks cost one comparison. */
 struct stacks;
 
 /* frames is borrowed. Never fails. */
@@ -17,8 +17,8 @@ struct stacks *stacks_new(struct frames *frames);
 void stacks_free(struct stacks *s);
 
 /*
- * All frames of a record, kernel then user, leaf first, borrowed until the next call. proc may be
- * NULL. May write events, as frames_user() does.
+ * All frames of a record, kernel then user, leaf first, borrowed until the next call. proc may be NULL. May write
+ * events, like frames_user().
  */
 const uint64_t *stacks_resolve(struct stacks *s, const struct prof_rec *rec, struct process *proc,
 			       size_t *cnt);

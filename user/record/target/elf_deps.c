@@ -2,8 +2,8 @@
 /*
  * elf_deps.c - the libraries that a program will map
  *
- * Reads the few structures of an ELF file that the loader reads first. The files may be anybody's, so each
- * number is a place to read from and no more: what is not there is not needed.
+ * Reads the few structures of an ELF file that the dynamic loader reads first. Files may belong to any user, so
+ * each number is used only as a position to read from: missing data ends the search.
  */
 #include "record/target/elf_deps.h"
 
@@ -38,7 +38,7 @@ static const char *const path_default = "/usr/local/bin:/usr/bin:/bin";
 
 struct file {
 	int fd;
-	char dir[PATH_MAX]; /* that it lies in */
+	char dir[PATH_MAX]; /* the file's directory */
 	Elf64_Phdr phdrs[PHDRS_MAX];
 	size_t phdr_cnt;
 	Elf64_Dyn dyns[DYNS_MAX];
@@ -60,7 +60,7 @@ static bool is_known(const struct elf_deps *n, const char *path)
 	return false;
 }
 
-/* False: there is no such file. */
+/* False: the file does not exist. */
 static bool add(struct elf_deps *n, const char *path)
 {
 	char real[PATH_MAX];
@@ -89,7 +89,7 @@ static bool add_in(struct elf_deps *n, const char *dir, size_t dir_len, const ch
 	return len > 0 && (size_t)len < sizeof(path) && add(n, path);
 }
 
-/* In the first directory of a list with colons that has it. */
+/* Adds the file from the first directory in a colon-separated list that has it. */
 static bool add_from(struct elf_deps *n, const char *dirs, const char *name)
 {
 	size_t len;
@@ -119,7 +119,7 @@ static bool read_at(const struct file *f, void *to, size_t sz, uint64_t off)
 	return off <= INT64_MAX && pread(f->fd, to, sz, (off_t)off) == (ssize_t)sz;
 }
 
-/* Up to a NUL, which must come within max bytes. */
+/* A string with a NUL within max bytes. */
 static bool read_text(const struct file *f, char *to, size_t max, uint64_t off)
 {
 	ssize_t got = off <= INT64_MAX ? pread(f->fd, to, max, (off_t)off) : -1;
@@ -151,7 +151,7 @@ static bool read_heads(struct file *f)
 	return true;
 }
 
-/* Where an address is in the file; UINT64_MAX: nowhere. */
+/* File offset of an address; UINT64_MAX: none. */
 static uint64_t offset_of(const struct file *f, uint64_t addr)
 {
 	size_t i;
@@ -238,7 +238,7 @@ static void add_loader(struct elf_deps *n, const struct file *f)
 			add(n, path);
 }
 
-/* "#!/usr/bin/env python3": what it runs by, and the word behind it in case that is run. */
+/* "#!/usr/bin/env python3": adds the interpreter, and its argument in case that is a program. */
 static void add_interpreter(struct elf_deps *n, const struct file *f)
 {
 	char line[LINE_MAX_SZ] = "", *word, *save;

@@ -15,10 +15,10 @@ struct elf_deps_file {
 typedef void (*elf_deps_found_fn)(void *ctx, const struct elf_deps_file *file);
 
 /*
- * Which files a command will likely map first, ELF_DEPS_FILES_MAX at most: its program, or what runs it if it is a
- * script, the loader and the libraries that it names. Each is told once it was looked into. A guess, from the
- * usual directories: what is wrong is of no use, and nothing else. Looks at files that anybody wrote and may
- * wait for them for ever: for a process that can be left to it (exec_probe.h).
+ * Finds the files that a command will probably map first, at most ELF_DEPS_FILES_MAX: its program or a script's
+ * interpreter, the dynamic loader and the libraries that it names. Reports each after reading it. The result is a
+ * guess from the usual directories; errors do no harm. Reads files of any user and may block forever: run it in a
+ * separate process (exec_probe.h).
  */
 void elf_deps_find(const char *command, elf_deps_found_fn found, void *ctx);
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * exec_probe.c - a process that finds the libraries of a program before it starts, and checks of its answers
+ * exec_probe.c - a process that finds the libraries of a program before it starts; its answers are validated
  *
- * The command's files may be anybody's, on a file system that never answers, so the recorder neither opens them
- * nor asks for their attributes. One packet of a SOCK_SEQPACKET pair is one file: it comes whole or not at all.
+ * The command's files may belong to any user and lie on a file system that does not respond. So the recorder itself
+ * neither opens nor stats them. A packet of a SOCK_SEQPACKET pair is one file: packets arrive complete or not at
+ * all.
  */
 #include "record/target/exec_probe.h"
 
@@ -26,17 +27,17 @@
 #include "base/sudo_user.h"
 #include "symbol/sandbox/sandbox.h"
 
-#define HEARD_NS 100000000ULL /* from its start */
+#define HEARD_NS 100000000ULL /* receive until this long after the start */
 
 enum { LIFE_S = 2 };
 
 struct exec_probe {
-	pid_t pid; /* 0: gone */
+	pid_t pid; /* 0: ended */
 	int sock;
 	uint64_t until_ns;
 };
 
-/* What the process takes along. */
+/* Arguments of the process. */
 struct journey {
 	exec_probe_life_fn life;
 	const void *ctx;
@@ -45,7 +46,7 @@ struct journey {
 
 struct packet {
 	uint64_t dev, inode, sz;
-	char path[PATH_MAX]; /* as much as it takes, with its NUL */
+	char path[PATH_MAX]; /* sent up to its NUL */
 };
 
 /* ---- in the process --------------------------------------------------------------------------------- */
@@ -106,7 +107,7 @@ int exec_probe_new(const char *command, bool as_root, struct exec_probe **out)
 	return err ? err : exec_probe_start(find_files, command, &user, out);
 }
 
-/* Whether there is something to receive, the end included, before its time is over. */
+/* Whether a packet or the end of the stream arrives before the time limit. */
 static bool wait_for(const struct exec_probe *s)
 {
 	struct pollfd polled = { .fd = s->sock, .events = POLLIN };
@@ -123,7 +124,7 @@ static bool wait_for(const struct exec_probe *s)
 	return n > 0;
 }
 
-/* Descriptors that come along are not taken. False: nothing, or not a file. */
+/* Received descriptors are rejected. False: nothing, or not a file. */
 static bool receive(const struct exec_probe *s, struct packet *p)
 {
 	const size_t head = offsetof(struct packet, path);

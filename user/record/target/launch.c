@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * launch.c - start a command when recording is on, not before
+ * launch.c - starts a command once recording is on
  *
- * The child waits at a pipe while programs are loaded and attached, so that nothing of the command
- * is missed and nothing of the recorder's start is in the trace. A second pipe, closed by the exec,
- * brings back why it could not be started.
+ * The child waits at a pipe while programs are loaded and attached. So the trace contains all of the command, and
+ * nothing of the recorder's start. A second pipe, closed by the exec, returns the error if the exec failed.
  */
 #include "record/target/launch.h"
 
@@ -22,7 +21,7 @@
 #include "base/sudo_user.h"
 #include "kernel/privileges.h"
 
-enum { START_MS = 1000 }; /* that an exec is waited for */
+enum { START_MS = 1000 }; /* wait for an exec */
 
 struct launch {
 	pid_t pid;
@@ -30,7 +29,7 @@ struct launch {
 	int err_fd;
 	char *name;
 	bool gone;
-	bool starting; /* it was let go, and is not known to run */
+	bool starting; /* exec was allowed, but has not been confirmed */
 	bool ended;
 	int status;
 };
@@ -41,7 +40,7 @@ static void run_child(char *const *argv, const struct sudo_user *user, int go_fd
 	char c;
 	int err;
 
-	/* What we ignore the command would ignore too; what we catch, the exec resets. */
+	/* The command would inherit ignored signals; the exec resets caught ones. */
 	signal(SIGPIPE, SIG_DFL);
 	signal(SIGXFSZ, SIG_DFL);
 	sigemptyset(&none);
@@ -49,7 +48,7 @@ static void run_child(char *const *argv, const struct sudo_user *user, int go_fd
 	if (read(go_fd, &c, 1) != 1)
 		_exit(0);
 	err = user->known ? sudo_user_become(user) : 0;
-	/* what the file of our program gave is not for finding the command's */
+	/* our file capabilities must not affect the search for the command */
 	if (!err && geteuid())
 		err = privileges_suspend(UINT64_MAX);
 	if (!err) {
@@ -110,7 +109,7 @@ pid_t launch_pid(const struct launch *l)
 	return l->pid;
 }
 
-/* The exec takes as long as the command's file system: 0 also while it is not over. */
+/* The exec may block on the command's file system: also returns 0 while it has not finished. */
 static int check_start(struct launch *l, int patience_ms)
 {
 	struct pollfd polled = { .fd = l->err_fd, .events = POLLIN };
@@ -169,7 +168,7 @@ void launch_free(struct launch *l)
 	close(l->go_fd);
 	close(l->err_fd);
 	if (!l->gone && !l->ended) {
-		/* Other children of ours may hold the pipe, so its end may never show. */
+		/* Our other children may hold the pipe, so it may never be closed. */
 		kill(l->pid, SIGKILL);
 		waitpid(l->pid, NULL, 0);
 	}

@@ -30,7 +30,7 @@ static int check_kernel(const char *btf)
 	return why.err ? why.err : -ENOTSUP;
 }
 
-/* Told at once and in one line, rather than by whatever fails first. */
+/* Reports missing capabilities at once in one line. */
 int recorder_caps_check(bool names, const char *btf)
 {
 	uint64_t caps;
@@ -56,10 +56,10 @@ int recorder_caps_check(bool names, const char *btf)
 }
 
 /*
- * What stays for good reads /proc and the trace, and takes real-time priority; files that hold names are
- * opened by others. What opens events for a CPU that comes back is only used then. Until the start is over, the output takes its name in a directory that may be
- * another's, the kernel's symbols are read, and a thread is made that keeps what room for unwind tables
- * takes.
+ * The capabilities kept permanently read /proc and the trace, and set real-time priority. Other processes open
+ * files with symbols. Capabilities for opening events are only raised for a CPU that comes back. Until the end of
+ * the start, more are needed: the output may be created in another user's directory, the kernel's symbols are read,
+ * and a thread is made that keeps capabilities for allocating unwind tables.
  */
 int recorder_caps_reduce(const struct capture *capture, bool realtime, uint64_t *keep)
 {

@@ -7,13 +7,15 @@
 
 struct capture;
 
-/* -EPERM after one line when nothing can be recorded; with -v what else is missing, walls around the
- * reading of names included. */
+/*
+ * -EPERM after one line if nothing can be recorded. With -v it also prints other missing capabilities, including
+ * those for the sandbox of symbol lookup.
+ */
 int recorder_caps_check(bool names, const char *btf);
 
 /*
- * Drops what an attached capture and what follows need no more, for good; *keep is what stays when the start
- * is over. realtime: priorities are changed later. 0, or -errno after one line.
+ * Permanently drops the capabilities that an attached capture no longer needs; *keep: those kept after the start.
+ * realtime: priorities will change. 0, or -errno after one line.
  */
 int recorder_caps_reduce(const struct capture *capture, bool realtime, uint64_t *keep);
 

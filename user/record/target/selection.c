@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * selection.c - from words on the command line to what the BPF programs compare
+ * selection.c - translates command-line filters to data that BPF programs compare
  *
- * Owns the look-up of users, cgroups and CPUs, and how a glob becomes a table that is followed character by
- * character without going back. Knows nothing of programs or maps.
+ * Owns the lookup of users, cgroups and CPUs, and compiles globs to tables for matching character by character
+ * without backtracking. Independent of programs and maps.
  */
 #include "record/target/selection.h"
 
@@ -143,7 +143,7 @@ static int find_mount(const char *mounts, struct buf *out)
 	return err;
 }
 
-/* A path that is a cgroup's as it stands is taken so; else it is below the mount. */
+/* A path to a cgroup is used unchanged; other paths are relative to the mount. */
 static int open_cgroup(const char *mounts, const char *path)
 {
 	struct buf full = { 0 };
@@ -177,7 +177,7 @@ int selection_cgroup_id(const char *mounts, const char *path, __u64 *id)
 	else if (fs.f_type != CGROUP2_SUPER_MAGIC)
 		err = -EINVAL;
 	else
-		*id = st.st_ino; /* the id, where inodes have 64 bits */
+		*id = st.st_ino; /* the id, if inodes have 64 bits */
 	close(fd);
 	return err;
 }
@@ -258,7 +258,7 @@ int selection_make(const struct selection_cfg *cfg, bool system_wide, struct pro
 {
 	int err;
 
-	/* by what is done on some CPUs alone readers do not see each child come to be */
+	/* events on some CPUs only do not show readers the creation of each child */
 	*out = (struct prof_select){ .by_task = selection_is_by_task(cfg) ||
 						(cfg->cpu_cnt && !system_wide),
 				     .task = cfg->task };

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * targets.c - from the numbers on the command line to bits in the kernel
+ * targets.c - marks the processes and threads of the command line in the kernel
  *
- * A process is held by a pidfd from the first moment, so that its number cannot come to mean
- * another one. Seeding happens while forks are being followed already: a thread is either in the
- * list that /proc gives or was marked when it was made.
+ * A pidfd holds a process from the first moment, so that its number cannot be reused. Marking runs while forks are
+ * already followed: each thread is either in the list of /proc, or was marked when it was created.
  */
 #include "record/target/targets.h"
 
@@ -26,7 +25,7 @@
 enum { INIT_PID_NS_INO = 0xeffffffc };
 
 struct target {
-	pid_t pid; /* of the process, for threads too */
+	pid_t pid; /* of the process, also for threads */
 	pid_t tid; /* 0: the whole process */
 	int pidfd; /* of the process */
 };
@@ -34,9 +33,9 @@ struct target {
 struct targets {
 	struct target *v;
 	size_t cnt;
-	pid_t *processes; /* marked as a whole */
+	pid_t *processes; /* marked with all threads */
 	size_t process_cnt, process_cap;
-	struct hmap is_marked; /* pid -> t, of those */
+	struct hmap is_marked; /* pid -> t, of these */
 };
 
 bool targets_numbers_are_kernels(void)
@@ -119,7 +118,7 @@ void targets_free(struct targets *t)
 	free(t);
 }
 
-/* Marked first and listed then: what is forked in between is in the list, or was marked by its fork. */
+/* Marked first, listed later: a thread created in between is in the list, or was marked by its fork. */
 static int mark_process(struct targets *t, pid_t pid, struct capture *capture)
 {
 	pid_t *tids = NULL;
@@ -140,7 +139,7 @@ static int mark_process(struct targets *t, pid_t pid, struct capture *capture)
 	return 0;
 }
 
-/* One look at all processes: how many of them turned out to be children of marked ones. */
+/* One pass over all processes: returns the number of new children of marked processes. */
 static size_t mark_children(struct targets *t, struct capture *capture, struct tasks *tasks)
 {
 	struct proc_stat stat;
@@ -153,7 +152,7 @@ static size_t mark_children(struct targets *t, struct capture *capture, struct t
 		if (hmap_get(&t->is_marked, pids[i]) || proc_read_stat(pids[i], &stat) ||
 		    !hmap_get(&t->is_marked, stat.ppid))
 			continue;
-		/* one that ends meanwhile is as if it had ended before */
+		/* ignores a process that ends now */
 		if (!mark_process(t, pids[i], capture) && !tasks_scan(tasks, pids[i]))
 			found++;
 	}
@@ -190,7 +189,7 @@ int targets_seed(struct targets *t, struct capture *capture, struct tasks *tasks
 		if (err)
 			return err;
 	}
-	/* Children of what was found last are found by another look. */
+	/* children of the last found processes need another pass */
 	while (descend && t->process_cnt && mark_children(t, capture, tasks))
 		;
 	return 0;

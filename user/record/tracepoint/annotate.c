@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * annotate.c - what the fields of events are, said with their schemas
+ * annotate.c - writes annotations that describe the fields of schemas
  *
- * Owns how rows of names become the lines of an enum (user/libdial9/FORMAT.md), and one frame for each schema.
- * TracepointSymbol events say the same of tracepoints, for readers of level 3, and more: addresses get their
- * names there, as they come.
+ * Owns the format of enum lines (user/libdial9/FORMAT.md); writes one frame per schema. TracepointSymbol events
+ * contain the same data about tracepoints for readers of level 3. They also contain symbols of addresses, as these
+ * appear.
  */
 #include "record/tracepoint/annotate.h"
 
@@ -23,21 +23,21 @@
 #include "record/tracepoint/eventset.h"
 #include "record/tracepoint/field_notes.h"
 
-/* The annotations of one schema while they are put together. */
+/* The unfinished annotations of a schema. */
 struct notes {
 	struct dial9_annotation *v;
 	size_t cnt, cap;
-	struct buf *enums; /* as many as there are fields, reused */
+	struct buf *enums; /* one per field, reused */
 	size_t enum_cnt;
 };
 
-/* One field's enum. */
+/* The enum of a field. */
 struct lines {
 	struct buf *text;
-	bool bad; /* a name that no line can hold */
+	bool bad; /* a name is invalid in a line */
 };
 
-/* Names of values that nobody else tells. */
+/* Names of values without another source. */
 static const struct {
 	const char *event, *field, *lines;
 } own_enums[] = {
@@ -118,7 +118,7 @@ static void end_enum(struct notes *n, size_t field, const struct lines *l)
 		note(n, field, PROF_NOTE_ENUM, buf_cstr(l->text), l->text->len);
 }
 
-/* What print fmt says. Of addresses it has no names: they come with TracepointSymbol. */
+/* Values from print fmt. Symbols of addresses come with TracepointSymbol. */
 static void note_print_fmt(struct notes *n, size_t field, const struct format_event *ev,
 			   const struct format_field *f)
 {
@@ -155,7 +155,7 @@ static void note_words(struct notes *n, const char *name, size_t field)
 
 /* ---- schemas ----------------------------------------------------------------------------------- */
 
-/* Fields of a tracepoint's schema are those of its format, and a few of the recorder's around them. */
+/* A tracepoint's schema has the fields of its format, and some of the recorder's own. */
 static void note_field(struct notes *n, const struct dial9_schema *s, size_t i,
 		       const struct format_event *format)
 {

@@ -7,7 +7,7 @@ struct emit;
 struct eventset;
 
 /*
- * Writes what the fields of all events are, those of the recorder and tracepoints: units, kinds, names of
+ * Writes the properties of the fields of all events, both own events and tracepoints: units, kinds, names of
  * values. For encoders of level 4. 0 or the encoder's -errno.
  */
 int annotate_all(struct dial9_enc *enc, const struct emit *emit, const struct eventset *events);

@@ -2,8 +2,8 @@
 /*
  * enum_names.c - names of values in the recorder's own fields
  *
- * For readers that know nothing of how stacks end or what a wakeup comes from, and for all of them, since
- * lines of interrupts have other names on each machine.
+ * For readers without knowledge of stack ends or wakeup contexts. All readers need the names of interrupt lines,
+ * which differ between machines.
  */
 #include "record/tracepoint/enum_names.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * event.c - a tracepoint's format becomes an event definition
+ * event.c - converts a tracepoint's format to an event definition
  *
- * This is all that the recorder knows of any event: a table of offsets and operations, two dial9
- * schemas, and what the BPF program needs to cut the record out. Built-in events and those named
- * with -e take the same way; nothing here knows a particular tracepoint.
+ * The definition is all that the recorder knows of any event: a table of offsets and operations, two dial9 schemas,
+ * and the data for the BPF program. Built-in events and events of -e are handled in the same way, without knowledge
+ * of particular tracepoints.
  */
 #include "record/tracepoint/event.h"
 
@@ -23,7 +23,7 @@
 
 enum {
 	COMMON_FIELDS = 2,
-	TEXT_AT_MAX = 512, /* far above the records of system calls */
+	TEXT_AT_MAX = 512, /* far above the size of system call records */
 };
 
 static int op_of(const struct format_field *f, enum event_op *op)
@@ -147,7 +147,7 @@ static void fill_cfg(struct event_def *def)
 			cfg->pid_off[cfg->pid_cnt++] = format->fields[i].off;
 }
 
-/* Whether a field is the name of the thread that the event happens in. */
+/* Whether a field is the name of the event's thread. */
 static bool is_current_comm(const char *event, const char *field)
 {
 	return (!strcmp(event, PROF_EV_SCHED_SWITCH) && !strcmp(field, PROF_F_PREV_COMM)) ||
@@ -181,7 +181,7 @@ static int make_fields(struct event_def *def, bool *any_signed)
 	return 0;
 }
 
-/* A field more for each that points to text: "filename_str". Records that end in other texts get none. */
+/* Adds a field per pointer to text: "filename_str". Not for records that end in other texts. */
 static void add_texts(struct event_def *def)
 {
 	const struct format_event *format = def->format;
@@ -279,7 +279,7 @@ out:
 	return err;
 }
 
-/* What was added behind the kernel's own fields is text, in the kernel's words. */
+/* Fields added after the kernel's own are text, in the kernel's syntax. */
 int event_def_filter(struct event_def *def, const char *expr)
 {
 	struct format_field texts[PROF_TEXT_FIELDS];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * eventset.c - which tracepoints a recording takes
+ * eventset.c - selects the tracepoints of a recording
  *
- * Patterns are matched against what tracefs lists, so that a glob takes what this kernel has and a
- * name that it lacks is an error at start. The scheduler's events are patterns too.
+ * Patterns are matched against the list of tracefs: a glob selects this kernel's events, and an unknown name is an
+ * error at the start. The scheduler's events are patterns, too.
  */
 #include "record/tracepoint/eventset.h"
 
@@ -27,7 +27,7 @@ static const char *const sched_events[] = {
 	PROF_EV_SCHED_PROCESS_EXIT,
 };
 
-enum { SCHED_TIMES = 4 }; /* so many of these tell when threads run */
+enum { SCHED_TIMES = 4 }; /* the first events, which show when threads run */
 
 static const char *const hot_events[EVENTSET_HOT_CNT] = {
 	[EVENTSET_SWITCH] = PROF_EV_SCHED_SWITCH,
@@ -38,7 +38,7 @@ static const char *const hot_events[EVENTSET_HOT_CNT] = {
 	[EVENTSET_OFF_CPU] = PROF_EV_OFF_CPU,
 };
 
-/* What the kernel begins each format with. */
+/* The beginning of each format file. */
 #define COMMON_FORMAT                                                                              \
 	"ID: 0\n"                                                                                  \
 	"format:\n"                                                                                \
@@ -48,7 +48,7 @@ static const char *const hot_events[EVENTSET_HOT_CNT] = {
 	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"                                 \
 	"\n"
 
-/* struct prof_watch_raw, in the kernel's words. */
+/* struct prof_watch_raw in the syntax of a format file. */
 static const char watch_format[] =
 	"name: cpu_watch\n" COMMON_FORMAT
 	"\tfield:unsigned char watch;\toffset:8;\tsize:1;\tsigned:0;\n"
@@ -56,7 +56,7 @@ static const char watch_format[] =
 	"print fmt: \"watch=%s\", __print_symbolic(REC->watch, { 0, \"ended\" }, "
 	"{ 1, \"begun\" }, { 2, \"begun_unseen\" })\n";
 
-/* struct prof_off_raw. States as sched_switch has them. */
+/* struct prof_off_raw. States are encoded as in sched_switch. */
 static const char off_format[] =
 	"name: off_cpu\n" COMMON_FORMAT "\tfield:u64 off_ns;\toffset:8;\tsize:8;\tsigned:0;\n"
 	"\tfield:u64 blocked_ns;\toffset:16;\tsize:8;\tsigned:0;\n"
@@ -73,7 +73,7 @@ static const char off_format[] =
 	"\"|\", { 0x1, \"S\" }, { 0x2, \"D\" }, { 0x4, \"T\" }, { 0x8, \"t\" }, { 0x10, \"X\" }, "
 	"{ 0x20, \"Z\" }, { 0x40, \"P\" }, { 0x80, \"I\" }) : \"R\", REC->prev_state & 0x100 ? \"+\" : \"\"\n";
 
-/* What tracefs has, listed once. */
+/* The events of tracefs, listed once. */
 struct catalog {
 	char **names; /* system:event */
 	size_t cnt;
@@ -110,7 +110,7 @@ static struct event_def *find_event(const struct eventset *set, const char *name
 	return NULL;
 }
 
-/* Takes format over. */
+/* Owns format. */
 static int add_format(struct eventset *set, struct format_event *format)
 {
 	struct event_def *def;
@@ -141,7 +141,7 @@ static int load_event(struct eventset *set, int tracefs_fd, const char *name)
 	return err ? err : add_format(set, format);
 }
 
-/* One that a pattern names. Those that have a program of their own have options of their own for stacks. */
+/* Adds a pattern's event. Events with their own program have separate options for stacks. */
 static int add_event(struct eventset *set, int tracefs_fd, const char *name, const char *filter)
 {
 	struct event_def *def;
@@ -154,7 +154,7 @@ static int add_event(struct eventset *set, int tracefs_fd, const char *name, con
 	return event_def_filter(def, filter);
 }
 
-/* An event that is no tracepoint of the kernel's. */
+/* Adds an event that is not a tracepoint of the kernel. */
 static int add_own(struct eventset *set, const char *text, size_t len)
 {
 	struct format_event *format;
@@ -163,7 +163,7 @@ static int add_own(struct eventset *set, const char *text, size_t len)
 	return err ? err : add_format(set, format);
 }
 
-/* The kernel's own bookkeeping. */
+/* The kernel's internal events. */
 static bool is_ftrace(const char *name)
 {
 	return !strncmp(name, "ftrace:", 7);
@@ -214,7 +214,7 @@ static bool is_plain(const char *pattern)
 	return strchr(pattern, ':') && !strpbrk(pattern, "*?[");
 }
 
-/* Listing tracefs takes a while: it is done for globs, and to word an error. */
+/* Listing tracefs is slow: only for globs, and for error messages. */
 static int add_pattern(struct eventset *set, int tracefs_fd, struct catalog *cat,
 		       const char *pattern, const char *filter)
 {
@@ -266,7 +266,7 @@ static bool has_ipis(int tracefs_fd)
 	return true;
 }
 
-/* A watch promises all switches of a CPU; and readers take those that are there for all of a thread's. */
+/* A watch promises all switches of a CPU, and readers expect all switches of a thread. */
 static int check_filters(const struct eventset *set)
 {
 	int i = set->hot[EVENTSET_SWITCH];
@@ -282,7 +282,7 @@ static int check_filters(const struct eventset *set)
 	return -EINVAL;
 }
 
-/* Switches and stays would tell the same thing twice. */
+/* Switches and off-CPU intervals would be redundant. */
 static int check_off_cpu(const struct eventset *set)
 {
 	if (set->hot[EVENTSET_OFF_CPU] < 0 ||

@@ -2,9 +2,9 @@
 /*
  * field_extract.c - compiles rules for an event's fields for this kernel
  *
- * Offsets and sizes come from the kernel's BTF and from the event's format file, at load: rules know names
- * alone. Names of arguments are those of __traceiter_EVENT, which calls the programs. What is not as the
- * rules say means that there is no recipe.
+ * Offsets and sizes come from the kernel's BTF and from the event's format file, at load. Rules contain only names.
+ * Arguments have the names of __traceiter_EVENT, which calls the programs. If the kernel differs from the
+ * rules, there is no recipe.
  */
 #include "record/tracepoint/field_extract.h"
 
@@ -17,16 +17,16 @@
 
 enum {
 	NAME_MAX_LEN = 127,
-	TYPE_DEPTH = 32, /* of typedefs and the like, and of structures without a name */
-	KIND_TYPE_TAG = 18, /* newer than the headers may be */
+	TYPE_DEPTH = 32, /* of typedefs and the like, and of anonymous structures */
+	KIND_TYPE_TAG = 18, /* newer than some headers */
 	KIND_ENUM64 = 19,
 };
 
-/* What of an expression was walked so far. */
+/* The walked part of an expression. */
 struct walk {
 	const struct btf *btf;
-	const struct btf_type *type; /* of what it has come to */
-	bool in_memory; /* behind a pointer, at `off` from it */
+	const struct btf_type *type; /* current type */
+	bool in_memory; /* after a pointer, at `off` from it */
 	uint32_t off;
 	struct prof_recipe_step *step;
 };
@@ -41,7 +41,7 @@ static bool word_is(struct word w, const char *name)
 	return name && strlen(name) == w.len && !memcmp(w.s, name, w.len);
 }
 
-/* Without names and qualifiers; NULL for what is none. */
+/* Without typedefs and qualifiers; NULL: no type. */
 static const struct btf_type *plain(const struct btf *btf, uint32_t id)
 {
 	const struct btf_type *t = btf__type_by_id(btf, id);
@@ -80,7 +80,7 @@ static const struct btf_type *find_proto(const struct btf *btf, const char *even
 	return t;
 }
 
-/* The first parameter is the program's own. */
+/* The first parameter belongs to the program. */
 static int walk_to_arg(struct walk *w, const struct btf_type *proto, struct word name)
 {
 	const struct btf_param *params = btf_params(proto);
@@ -104,7 +104,7 @@ static int put_hop(struct walk *w)
 	return 0;
 }
 
-/* To what is behind the pointer that the walk has come to. */
+/* Follows the current pointer. */
 static int walk_on(struct walk *w)
 {
 	int err = w->in_memory ? put_hop(w) : 0;
@@ -115,7 +115,7 @@ static int walk_on(struct walk *w)
 	return err ? err : w->type ? 0 : -ENOTSUP;
 }
 
-/* Also in structures within this one that have no name. */
+/* Also searches anonymous structures within it. */
 static const struct btf_type *find_member(const struct btf *btf, const struct btf_type *in,
 					  struct word name, uint32_t *off, int depth)
 {
@@ -264,7 +264,7 @@ static int end_walk(struct walk *w, const struct format_field *f)
 	return err || !w->in_memory ? err : put_hop(w);
 }
 
-/* The expression of a field, in the rules; false: there is none. */
+/* The expression of a field in the rules; false: none. */
 static bool find_rule(const char *rules, const char *field, struct word *out)
 {
 	size_t len;

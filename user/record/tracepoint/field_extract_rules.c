@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * field_extract_rules.c - what the kernel puts into the fields of its events, event by event
+ * field_extract_rules.c - how the kernel fills the fields of its events
  *
- * Only events whose fields are arguments, or lie where arguments point to, are here; and among these those
- * that happen in interrupts, or that interrupts hit: others lose nothing where they are recorded. What is
- * here was compared with the kernel's own records. A kernel that has other fields or other arguments is
- * found out when the rules are compiled.
+ * Only for events whose fields are arguments or are reached through arguments. Of these, only events that happen in
+ * interrupts, or that interrupts collide with: other events lose nothing with the generic program. The rules were
+ * compared with the kernel's own records. Kernels with other fields or arguments are detected when the rules are
+ * compiled.
  */
 #include "record/tracepoint/field_extract_rules.h"
 

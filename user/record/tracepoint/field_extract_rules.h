@@ -2,7 +2,7 @@
 #ifndef D9_RECORD_TRACEPOINT_FIELD_EXTRACT_RULES_H
 #define D9_RECORD_TRACEPOINT_FIELD_EXTRACT_RULES_H
 
-/* As field_extract_compile_rules() takes them; NULL: there are none. Never freed. */
+/* For field_extract_compile_rules(); NULL: none. Static. */
 const char *field_extract_rules(const char *system, const char *name);
 
 #endif

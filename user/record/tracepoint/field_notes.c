@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * field_notes.c - what the numbers of a field are, for annotations of the trace
+ * field_notes.c - units and kinds of numeric fields, for annotations of the trace
  *
- * The kernel does not say it, but for a unit in the print fmt now and then. So this is a table of rules, and a
- * rule is here only if what it says is true of all fields that it meets in the formats of a kernel: who reads
- * a wrong unit is worse off than without one. Lengths and sizes, for one, are of bytes, blocks, pages
- * or sectors, and nobody can tell.
+ * The kernel does not describe them, except for some units in print fmt. So this is a table of rules. A rule is
+ * included only if it is correct for all fields that it matches in a kernel's formats, because a wrong unit is
+ * worse than none. For example, sizes may be in bytes, blocks, pages or sectors.
  */
 #include "record/tracepoint/field_notes.h"
 
@@ -22,44 +21,44 @@
 /* What a field looks like. */
 enum shape {
 	ANY_INTEGER,
-	POINTER, /* declared as one */
-	CODE, /* print fmt shows it as a symbol of the kernel */
-	PID, /* 4 bytes that hold a pid, by type or name */
-	PID_T, /* of any size: an argument of a system call has 8 */
-	HEX_WORD, /* 8 bytes without sign that print fmt shows in hexadecimal */
+	POINTER, /* declared as a pointer */
+	CODE, /* print fmt shows a kernel symbol */
+	PID, /* 4 bytes with a pid, by type or name */
+	PID_T, /* any size: an argument of a system call has 8 */
+	HEX_WORD, /* unsigned 8 bytes that print fmt shows in hexadecimal */
 	HEX_LONG, /* likewise, an unsigned long */
 	WORD, /* 4 or 8 bytes */
 };
 
 struct rule {
 	const char *event; /* a glob */
-	const char *fields[8]; /* globs, any of them */
+	const char *fields[8]; /* globs, any of which matches */
 	enum shape shape;
-	const char *means; /* a kind or a unit; NULL: nobody knows, and no later rule is asked */
+	const char *means; /* a kind or a unit; NULL: unknown, skip the remaining rules */
 };
 
 static const struct rule kind_rules[] = {
-	/* the kernel itself prints them as places in its code */
+	/* the kernel itself prints them as code addresses */
 	{ "*", { "*" }, CODE, PROF_KIND_ADDR },
 	{ "*", { "*" }, POINTER, PROF_KIND_ADDR },
-	/* a port of netlink; groups of NUMA, of processes; what may be a group or anybody, as in wait4() */
+	/* netlink ports; NUMA and process groups; arguments that may be a group or any process, as in wait4() */
 	{ "neigh:*", { "pid" }, PID, NULL },
 	{ "*", { "ngid", "*_ngid", "pgid", "upid" }, PID_T, NULL },
-	/* thread groups are what others call processes */
+	/* thread groups are processes */
 	{ "*", { "tgid", "*_tgid" }, PID_T, PROF_KIND_PID },
-	/* what the scheduler handles are threads */
+	/* the scheduler's pids are threads */
 	{ "sched:*", { "*" }, PID, PROF_KIND_TID },
-	/* elsewhere it may be either, as in kill() */
+	/* in other subsystems it may be either, as in kill() */
 	{ "*", { "*" }, PID, PROF_KIND_PID },
 	{ "*", { "*" }, PID_T, PROF_KIND_PID },
 	{ "*", { "cpu", "cpu_id", "*_cpu" }, ANY_INTEGER, PROF_KIND_CPU },
-	/* names that stand for memory only, and print fmt agrees; of file systems some are of a disk */
+	/* names that always mean memory, confirmed by print fmt; some of file systems mean disk addresses */
 	{ "*", { "ip", "*_ip", "rip", "call_site", "caller", "address" }, HEX_WORD, PROF_KIND_ADDR },
 	{ "*", { "addr", "fault_address" }, HEX_LONG, PROF_KIND_ADDR },
 };
 
 static const struct rule unit_rules[] = {
-	/* numbers whose name ends in their unit; narrower ones are flags and indices */
+	/* numbers whose name ends in their unit; narrower fields are flags and indexes */
 	{ "*", { "*_ns", "*_nsec", "*_nsecs" }, WORD, PROF_UNIT_NS },
 	{ "*", { "*_us", "*_usec", "*_usecs", "usec_*" }, WORD, "us" },
 	{ "*", { "*_ms", "*_msec", "*_msecs" }, WORD, "ms" },
@@ -109,7 +108,7 @@ static const char *by_rules(const struct rule *rules, size_t cnt, const char *ev
 	return NULL;
 }
 
-/* The unit that print fmt shows behind a number: "12ns", "12 [ns]", "12 (bytes)". */
+/* The unit that print fmt shows after a number: "12ns", "12 [ns]", "12 (bytes)". */
 static const char *unit_after(const char *s)
 {
 	static const struct {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * live_maps.c - mappings of running processes, ahead of the drain
+ * live_maps.c - current mappings of running processes, ahead of the drain
  *
- * The side-band tells of new executable mappings and of programs; what is unmapped it does not tell,
- * and a mapping on top of others takes their place. After loss, and where a walk met code that nobody
- * told of, /proc is asked, by threads that nobody waits for: an answer counts when nothing was heard
- * of the process since it was asked. A process that changes all the time is asked about less and less.
+ * Metadata records report new executable mappings and programs, but not unmappings. A new mapping replaces the
+ * mappings that it covers. After a loss, and after a walk through unknown code, threads read /proc. An answer
+ * counts if no record about the process arrived since the request. A process that changes all the time is requested
+ * at growing intervals.
  *
- * Processes may share their memory without being one (vfork, CLONE_VM): a change of one is applied to all.
+ * Several processes may share their memory (vfork, CLONE_VM): a change of one applies to all.
  *
- * A process ends when its number is free: its leader may be gone long before its last thread.
+ * A process ends when its number is free: its leader may have ended long before its last thread.
  */
 #include "record/unwind_maps/live_maps.h"
 
@@ -33,20 +33,20 @@
 #define ASK_MAX_NS (16 * SECOND_NS)
 
 enum {
-	ANSWERS_MAX = 64, /* taken in by one step */
-	ASKS_MAX = 64, /* asked by one step */
-	CHECKS_MAX = 1024, /* looked at by one step, whether they are still there */
-	SHARERS_MAX = 16, /* processes with one memory that are followed */
+	ANSWERS_MAX = 64, /* handled per step */
+	ASKS_MAX = 64, /* requests per step */
+	CHECKS_MAX = 1024, /* processes per step that are checked for their end */
+	SHARERS_MAX = 16, /* processes that share one memory */
 };
 
-/* One memory of several processes. */
+/* Memory shared by several processes. */
 struct live_maps_memory {
 	uint32_t refs;
 	uint32_t cnt;
-	struct live_maps_proc *v[SHARERS_MAX]; /* but for those that are crowded */
+	struct live_maps_proc *v[SHARERS_MAX]; /* without crowded ones */
 };
 
-/* Numbers of processes that something is to be done about. */
+/* Process numbers to handle. */
 struct numbers {
 	uint32_t *v;
 	size_t cnt, cap;
@@ -56,7 +56,7 @@ struct live_maps {
 	struct live_maps_cfg cfg;
 	struct hmap by_pid;
 	struct numbers checked, doubted;
-	size_t memory_cnt; /* that several have */
+	size_t memory_cnt; /* shared memories */
 };
 
 struct live_maps *live_maps_new(const struct live_maps_cfg *cfg)
@@ -136,7 +136,7 @@ static void report_news(struct live_maps *m, struct live_maps_proc *p, enum live
 	m->cfg.news(m->cfg.ctx, p, what);
 }
 
-/* Nothing is known of it yet. */
+/* Adds a process without known mappings. */
 static struct live_maps_proc *add(struct live_maps *m, uint32_t pid)
 {
 	struct live_maps_proc *p = xcalloc(1, sizeof(*p));
@@ -202,7 +202,7 @@ void live_maps_share(struct live_maps *m, struct live_maps_proc *parent,
 		live_maps_forget(m, child);
 }
 
-/* Whoever has p's memory, one after the other from *i = 0 on; NULL at the end. */
+/* Iterates over all processes that share p's memory, from *i = 0 on; NULL at the end. */
 static struct live_maps_proc *next_sharer(struct live_maps_proc *p, uint32_t *i)
 {
 	if (p->memory)
@@ -219,7 +219,7 @@ void live_maps_forget(struct live_maps *m, struct live_maps_proc *p)
 
 /* ---- side-band ------------------------------------------------------------------------------------ */
 
-/* One that was there before is gone, whether that was told or not. */
+/* An older process of this number has ended, with or without a record. */
 static void side_fork(struct live_maps *m, const struct perf_side *side)
 {
 	struct live_maps_proc *parent, *p;
@@ -260,14 +260,14 @@ static void side_exec(struct live_maps *m, const struct perf_side *side)
 	proc_maps_clear(&p->maps);
 	p->known = true;
 	p->exec_time = p->side_time = side->time;
-	p->asked = false; /* what is answered now is about the program before */
+	p->asked = false; /* a pending answer describes the program before the exec */
 	p->ended = false;
 	p->ask_wait_ns = 0;
 	leave_memory(m, p);
 	report_news(m, p, LIVE_MAPS_EXECED);
 }
 
-/* The same bytes of a file, as when the protection of a mapping changes. */
+/* The same bytes of a file, for example after a change of the mapping's protection. */
 static bool is_same_code(const struct map *a, const struct map *b)
 {
 	return a->start - a->pgoff == b->start - b->pgoff && !strcmp(a->path, b->path) &&
@@ -276,7 +276,7 @@ static bool is_same_code(const struct map *a, const struct map *b)
 		 !memcmp(a->build_id, b->build_id, a->build_id_sz)));
 }
 
-/* A child may have the list with it that its parent had not when it was told of. */
+/* A child may have copied a list that its parent did not have at the time of the record. */
 static void report_replaced(struct live_maps *m, const struct live_maps_proc *p,
 			    const struct map *old, uint64_t time)
 {
@@ -284,7 +284,7 @@ static void report_replaced(struct live_maps *m, const struct live_maps_proc *p,
 		m->cfg.replaced(m->cfg.ctx, p, old->module_id, time);
 }
 
-/* What is known of the code stays known where it is mapped again; other code is gone. */
+/* A mapping of the same code keeps its known properties; other code is replaced. */
 static void cover(struct live_maps *m, const struct live_maps_proc *p, struct map *map,
 		  uint64_t time)
 {
@@ -296,7 +296,7 @@ static void cover(struct live_maps *m, const struct live_maps_proc *p, struct ma
 		if (is_same_code(old, map)) {
 			if ((proc_maps_is_file(map->path) || proc_maps_is_memfd(map->path)) &&
 			    !map->build_id_sz)
-				continue; /* it may have been written anew since */
+				continue; /* the file may have been rewritten since */
 			map->module_id = old->module_id;
 			map->slot = old->slot;
 		} else {
@@ -319,7 +319,7 @@ static void put_map(struct live_maps *m, struct live_maps_proc *p, const struct 
 		live_maps_forget(m, p);
 }
 
-/* It maps more than anybody can follow. */
+/* It maps too fast to follow. */
 static void lose_track(struct live_maps *m, struct live_maps_proc *p)
 {
 	if (p->known)
@@ -386,9 +386,9 @@ void live_maps_side(struct live_maps *m, const struct perf_side *side)
 		break;
 	case PERF_SIDE_LOST:
 	case PERF_SIDE_DAMAGED:
-		live_maps_each(m, suspect, m); /* anything may have happened to anybody */
+		live_maps_each(m, suspect, m); /* any process may have changed */
 		break;
-	case PERF_SIDE_FULL: /* one that is told as lost comes behind it */
+	case PERF_SIDE_FULL: /* a record with the loss follows */
 	case PERF_SIDE_KSYMBOL:
 	case PERF_SIDE_STALLED:
 	case PERF_SIDE_OTHER:
@@ -407,8 +407,8 @@ void live_maps_doubt(struct live_maps *m, uint32_t pid, uint64_t now_ns)
 }
 
 /*
- * All that /proc lists, with what is known of those that are as they were. Returns whether all are; *whole:
- * none is left out.
+ * All mappings in /proc, with known properties of unchanged ones. Returns whether all are unchanged; *whole: the
+ * list is complete.
  */
 static bool read_maps(struct live_maps *m, const struct live_maps_proc *p, const struct snapshot *s,
 		      struct proc_maps *out, bool *whole)
@@ -435,7 +435,7 @@ static bool read_maps(struct live_maps *m, const struct live_maps_proc *p, const
 	return same && (p->maps.table ? p->maps.table->cnt : 0) == s->map_cnt;
 }
 
-/* What was unmapped, which the side-band does not tell: other code may be there from now on. */
+/* Reports unmappings, which have no records: other code may be there from now on. */
 static void report_unmapped(struct live_maps *m, const struct live_maps_proc *p,
 			    const struct proc_maps *now, uint64_t time)
 {
@@ -449,7 +449,7 @@ static void report_unmapped(struct live_maps *m, const struct live_maps_proc *p,
 	}
 }
 
-/* What is true of one is true of all that have its memory. */
+/* Copies the state to all processes that share its memory. */
 static void hand_on(struct live_maps *m, struct live_maps_proc *p, uint64_t time)
 {
 	struct live_maps_proc *sharer;
@@ -477,12 +477,12 @@ static void take_answer(struct live_maps *m, const struct snapshot *s, uint64_t 
 	if (p->crowded)
 		return;
 	if (s->err || !s->map_cnt) {
-		p->ended = true; /* told before the process was known; or it may not be read */
+		p->ended = true; /* reported before the process was known; or it is not readable */
 		check(m, p);
 		return;
 	}
 	if (p->side_time >= s->from_ns || s->from_ns + p->ask_wait_ns < p->ask_ns) {
-		doubt(m, p); /* it may be of another time than what was heard */
+		doubt(m, p); /* it may describe another time than the records */
 		return;
 	}
 	same = read_maps(m, p, s, &maps, &whole) && p->known;
@@ -494,7 +494,7 @@ static void take_answer(struct live_maps *m, const struct snapshot *s, uint64_t 
 	p->maps = maps;
 	p->known = whole;
 	if (!whole)
-		live_maps_forget(m, p); /* what is known to be part of it only is none to walk by */
+		live_maps_forget(m, p); /* an incomplete list is not used for walks */
 	else if (!same)
 		report_news(m, p, LIVE_MAPS_CHANGED);
 	if (!same && p->memory)
@@ -526,7 +526,7 @@ static void ask_doubted(struct live_maps *m, uint64_t now_ns)
 	m->doubted.cnt = kept;
 }
 
-/* Looks after some of those that may be gone. Who only lost a leader has another turn behind all others. */
+/* Checks some processes that may have ended. If only the leader has ended, the process is queued again. */
 static void drop_ended(struct live_maps *m)
 {
 	size_t n = m->checked.cnt < CHECKS_MAX ? m->checked.cnt : CHECKS_MAX, kept = 0, i;

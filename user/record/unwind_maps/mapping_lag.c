@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * mapping_lag.c - times when mapping lists were out of date
+ * mapping_lag.c - time ranges in which mapping lists were out of date
  *
- * Kept for the few processes that map code over code, and only until the drain has gone by. A process
- * that does it all the time has one window for all of its modules.
+ * Stored only for processes that map code over code, and until the drain has passed. A process that does it all the
+ * time has one range for all of its modules.
  */
 #include "record/unwind_maps/mapping_lag.h"
 
@@ -30,7 +30,7 @@ struct windows {
 
 struct mapping_lag {
 	struct hmap by_pid; /* struct windows */
-	struct buf cut; /* a record without what is not true */
+	struct buf cut; /* a record without invalid frames */
 };
 
 struct mapping_lag *mapping_lag_new(void)
@@ -56,7 +56,7 @@ void mapping_lag_free(struct mapping_lag *s)
 	free(s);
 }
 
-/* One for all of them. */
+/* Merges all ranges into one. */
 static void merge(struct windows *w)
 {
 	struct window all = { UINT64_MAX, 0, ANY_MODULE };

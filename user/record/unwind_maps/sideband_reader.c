@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * sideband_reader.c - reads side-band records ahead of the drain
+ * sideband_reader.c - reads metadata records ahead of the drain
  *
- * A record has its time a moment before it is in its ring. One process's records may lie in several
- * rings, and applied out of order they would leave it with wrong mappings, so the last moment's wait
- * for the next pass. They keep their names in a copy: the drain may pass them meanwhile, and the
- * kernel then writes over them.
+ * A record gets its time a moment before it is in its ring. The records of a process may lie in several rings, and
+ * applying them out of order would result in wrong mappings. So records of the last moment wait for the next pass.
+ * Their names are copied: the drain may pass them, and then the kernel overwrites them.
  */
 #include "record/unwind_maps/sideband_reader.h"
 
@@ -26,7 +25,7 @@ struct source {
 	struct perf_ring *ring;
 	bool has_next;
 	struct perf_side next;
-	struct buf name; /* of a record that waits */
+	struct buf name; /* of a waiting record */
 };
 
 struct sideband_reader {

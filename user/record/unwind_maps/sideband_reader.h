@@ -10,25 +10,24 @@ struct perf_ring;
 struct perf_side;
 
 /*
- * The side-band as it comes, for what cannot wait until the drain has come to that time: in order of time
- * across rings, as far as what is there allows it.
+ * Reads metadata records as they arrive, ahead of the drain: in order of time across rings, as far as possible.
  */
 struct sideband_reader;
 
-/* The rings are borrowed. -errno when there is no descriptor to be had. */
+/* The rings are borrowed. -errno if no descriptor is available. */
 int sideband_reader_new(struct perf_ring **sides, size_t cnt, struct sideband_reader **out);
 void sideband_reader_free(struct sideband_reader *l);
 
-/* Readable when records came since it was last polled. Stays the lookout's. */
+/* Readable if records arrived since the last poll. Owned by the reader. */
 int sideband_reader_fd(const struct sideband_reader *l);
 /*
- * Hands over at most max records, damaged ones as PERF_SIDE_DAMAGED. Returns how many. *more: there are
- * others, or some of the last moment, which may be overtaken by those that are still under way.
+ * Passes on at most max records, damaged ones as PERF_SIDE_DAMAGED. Returns their number. *more: there are others,
+ * or records of the last moment, which may still be overtaken.
  */
 size_t sideband_reader_pass(struct sideband_reader *l, size_t max,
 			    void (*fn)(void *ctx, const struct perf_side *side), void *ctx,
 			    bool *more);
-/* Hands over what is held back up to a time: before others give what came behind it. */
+/* Passes on waiting records up to a time: call it before other records of a later time are handled. */
 void sideband_reader_pass_held(struct sideband_reader *l, uint64_t until,
 			       void (*fn)(void *ctx, const struct perf_side *side), void *ctx);
 

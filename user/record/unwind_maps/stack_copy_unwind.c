@@ -2,8 +2,8 @@
 /*
  * stack_copy_unwind.c - unwinds copied stacks
  *
- * prof_walk_step.h on what a program read, instead of on what it would read: tables are the programs' own,
- * the mappings are given, and memory beyond the copy is not there. One walk at a time.
+ * Uses prof_walk_step.h on a copied stack instead of memory. Tables belong to the programs, the mappings are
+ * arguments, and memory beyond the copy is missing. One walk at a time.
  */
 #include "record/unwind_maps/stack_copy_unwind.h"
 
@@ -19,14 +19,14 @@
 struct stack_copy_unwind {
 	struct capture_unwind *memory;
 	uint32_t max_stack;
-	uint64_t code_mask; /* of return addresses */
+	uint64_t code_mask; /* for return addresses */
 	const uint64_t *regs, *stack; /* of the record */
 	size_t stack_cnt; /* words */
-	bool leaf_bare; /* has no frame: its return address is the first word of the stack, or in a register */
+	bool leaf_bare; /* without a frame: the return address is the first word of the stack, or in a register */
 	const struct prof_unwind_map *maps;
 	uint32_t map_cnt;
 	struct prof_walk walk;
-	uint64_t walked[(UINT16_MAX + 1) / 8]; /* a record's size is 16 bits */
+	uint64_t walked[(UINT16_MAX + 1) / 8]; /* the size of a record has 16 bits */
 };
 
 struct stack_copy_unwind *stack_copy_unwind_new(struct capture_unwind *memory, uint32_t max_stack)

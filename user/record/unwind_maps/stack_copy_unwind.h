@@ -11,8 +11,8 @@ struct prof_rec;
 struct prof_unwind_map;
 
 /*
- * Walks of stacks that programs copied, since too little was known of the process then: the same walk,
- * by what is known of that time now.
+ * Walks stacks that programs copied because too little was known of the process: the same walk, with the mappings
+ * of that time as known now.
  */
 struct stack_copy_unwind;
 
@@ -23,15 +23,13 @@ void stack_copy_unwind_free(struct stack_copy_unwind *c);
 size_t stack_copy_unwind_memory(const struct stack_copy_unwind *c);
 
 /*
- * The record (PROF_REC_COPIED) as if it had been walked at once, by a process's mappings at its time, in
- * the form of a list; borrowed until the next call. Without any mapping it has the place where the task was
- * and the end it came with.
+ * The record (PROF_REC_COPIED) as if it had been walked at once, with a process's mappings of its time in the form
+ * of a list; borrowed until the next call. Without mappings it contains the leaf and its original end.
  */
 const struct prof_rec *stack_copy_unwind_walk(struct stack_copy_unwind *c,
 					      const struct prof_rec *rec,
 					      const struct prof_unwind_map *maps, uint32_t map_cnt);
-/* Whether the walk that was made last ended for want of a table: *slot is its module's, or
- * PROF_UNWIND_SOON. */
+/* Whether the last walk ended because a table was missing: *slot is its module's, or PROF_UNWIND_SOON. */
 bool stack_copy_unwind_lacks_table(const struct stack_copy_unwind *c, uint32_t *slot);
 
 #endif

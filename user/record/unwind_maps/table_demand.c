@@ -2,8 +2,8 @@
 /*
  * table_demand.c - how long stacks wait for unwind tables
  *
- * Two bounds: a stack waits for this long at most, since all that came behind it waits as well; and a table
- * that has not come for so long is not waited for by any.
+ * Two limits apply. A stack waits for a limited time, since all later records wait as well. A table that is late by
+ * that time is no longer waited for.
  */
 #include "record/unwind_maps/table_demand.h"
 
@@ -20,7 +20,7 @@
 struct table_demand {
 	const struct prof_unwind_module *modules;
 	uint32_t cnt;
-	uint64_t *asked_ns; /* by slot; 0: not yet */
+	uint64_t *asked_ns; /* by slot; 0: not requested yet */
 };
 
 struct table_demand *table_demand_new(const struct prof_unwind_module *modules, uint32_t cnt)

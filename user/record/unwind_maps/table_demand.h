@@ -8,17 +8,19 @@
 
 struct prof_unwind_module;
 
-/* Which unwind tables are worth waiting for: not those of files that never answer. */
+/* Which unwind tables are worth waiting for: not tables of files that never answer. */
 struct table_demand;
 
 /* modules: borrowed, cnt slots. */
 struct table_demand *table_demand_new(const struct prof_unwind_module *modules, uint32_t cnt);
 void table_demand_free(struct table_demand *a);
 
-/* The table of the module in this slot is asked for now. */
+/* The table of the module in this slot was requested now. */
 void table_demand_ask(struct table_demand *a, uint32_t slot);
-/* Whether a stack of that time (CLOCK_MONOTONIC, ns) is to wait for the table of a slot, or, if that is
- * PROF_UNWIND_SOON, for a file to be identified. */
+/*
+ * Whether a stack of that time (CLOCK_MONOTONIC, ns) should wait for the table of a slot. PROF_UNWIND_SOON: for a
+ * file to be identified.
+ */
 bool table_demand_is(const struct table_demand *a, uint32_t slot, uint64_t time);
 /* Bytes held. */
 size_t table_demand_memory(const struct table_demand *a);

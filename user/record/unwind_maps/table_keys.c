@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * table_keys.c - which file an unwind table belongs to
+ * table_keys.c - the file of each unwind table
  *
- * A process chooses the path that it is told to have mapped (a mount namespace or a chroot of its own), and
- * who writes a file chooses its build-id. So neither says that a table is right for others. A table that
- * all processes share is made from the file that we ourselves find at that path, never from what some
- * process has there, and only when its build-id is the same. If it is not, the table is made from the
- * process's own file, and is for processes of the same user in the same mount namespace alone.
+ * A process can choose the path of a mapping (by its own mount namespace or chroot), and the author of a file
+ * chooses its build-id. So neither proves that a table is valid for others. A table for all processes is made only
+ * from the file that the recorder finds at that path, and only if its build-id is equal. Otherwise the table is
+ * made from the process's own file. It is then used only for processes of the same user in the same mount
+ * namespace.
  *
- * A file without build-id is itself: device, inode, and what its inode says of its last change.
+ * A file without build-id is identified by device, inode, and the inode's last change.
  */
 #include "record/unwind_maps/table_keys.h"
 
@@ -24,19 +24,19 @@
 #include "symbol/broker/sym_client.h"
 #include "unwind/store.h"
 
-/* Ids of the broker's, between those of files to be identified and of programs that make code. */
+/* Ids for the broker, between the ids of files to identify and of programs with run-time code. */
 #define FIRST_ID 0x40000000u
 
 enum kind { KIND_VDSO = 'v', KIND_OURS = 'o', KIND_THEIRS = 't', KIND_INODE = 'i' };
 
-/* The file of a slot, and where it was last seen mapped. */
+/* The file of a slot, and its last known mapping. */
 struct source {
 	enum kind kind;
-	uint64_t realm; /* of KIND_THEIRS */
+	uint64_t realm; /* for KIND_THEIRS */
 	char *path;
 	uint8_t build_id[PERF_BUILD_ID_MAX];
 	uint8_t build_id_sz;
-	uint64_t dev, inode, version; /* of KIND_INODE */
+	uint64_t dev, inode, version; /* for KIND_INODE */
 	uint32_t pid;
 	uint64_t owner;
 	uint64_t start, end;
@@ -186,7 +186,7 @@ void table_keys_ask(struct table_keys *t, uint32_t slot)
 	const bool ours = s->kind == KIND_OURS;
 	const struct sym_client_module module = {
 		.kind = s->kind == KIND_VDSO ? SYM_CLIENT_VDSO : SYM_CLIENT_ELF,
-		.pid = ours ? 0 : (pid_t)s->pid, /* none: at the path as we see it */
+		.pid = ours ? 0 : (pid_t)s->pid, /* 0: at the path as the recorder sees it */
 		.path = s->path,
 		.map_start = ours ? 0 : s->start,
 		.map_end = ours ? 0 : s->end,
@@ -208,14 +208,14 @@ void table_keys_ask(struct table_keys *t, uint32_t slot)
 		store_put_none(t->store, slot, true);
 }
 
-/* Whether the file itself is missing or another one, other than one that has no table. */
+/* Whether the file is missing or another one, except for files without a table. */
 static bool is_other_file(int error)
 {
 	switch (-error) {
-	case ENODATA: /* no unwind information, or too much of it */
+	case ENODATA: /* no unwind information, or too much */
 	case EDQUOT:
-	case EIO: /* it broke who read it */
-	case ECHILD: /* nobody is left to open it, or in time */
+	case EIO: /* it crashed the worker */
+	case ECHILD: /* no worker to open it, or not in time */
 	case ETIMEDOUT:
 	case EBUSY:
 		return false;
@@ -224,7 +224,7 @@ static bool is_other_file(int error)
 	}
 }
 
-/* Whether the file may have a table, and nobody came to read it: frame pointers are no substitute then. */
+/* Whether the file may have a table, but could not be read for now: then frame pointers are no replacement. */
 static bool is_passing(int error)
 {
 	return error == -ECHILD || error == -ETIMEDOUT || error == -EBUSY;
@@ -246,7 +246,7 @@ static void take_failure(struct table_keys *t, uint32_t slot, int error)
 		break;
 	case KIND_THEIRS:
 	case KIND_INODE:
-		if (is_other_file(error)) { /* the next process that has it is there for longer */
+		if (is_other_file(error)) { /* the next process with it may live longer */
 			store_put_none(t->store, slot, true);
 			return;
 		}
@@ -257,7 +257,7 @@ static void take_failure(struct table_keys *t, uint32_t slot, int error)
 	store_put_none(t->store, slot, false);
 }
 
-/* Whether the process is still the one that was meant: its number may be a stranger's by now. */
+/* Whether the process is still the same: its number may have been reused. */
 static bool is_still_theirs(const struct source *s)
 {
 	uint64_t realm = s->kind == KIND_THEIRS ? proc_realm((pid_t)s->pid) : 0;

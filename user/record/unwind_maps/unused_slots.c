@@ -14,7 +14,7 @@ struct used {
 	uint32_t cnt;
 };
 
-/* A mapping without a slot has a number beyond the last one. */
+/* A mapping without a slot has a number above the last one. */
 static void mark(const struct used *used, uint32_t slot)
 {
 	if (slot < used->cnt)

@@ -73,9 +73,9 @@ void unwind_loader_side(struct unwind_loader *u, const struct perf_side *side);
  */
 const struct prof_rec *unwind_loader_record(struct unwind_loader *u, const struct prof_rec *rec,
 					    bool walk);
-/* Whether records may wait for unwind tables; not at first. */
+/* Whether records may wait for unwind tables (initially false). */
 void unwind_loader_be_patient(struct unwind_loader *u, bool patient);
-/* To be called at least ten times per second. */
+/* Call it at least ten times per second. */
 void unwind_loader_step(struct unwind_loader *u);
 
 struct unwind_loader_counts {

@@ -2,8 +2,8 @@
 /*
  * unwind_prefetch.c - makes unwind tables before the first stack is unwound
  *
- * Of processes that are there it is read what they map; of a command that has not begun its files tell what
- * it will map. Tables that come within some milliseconds are waited for.
+ * The mappings of existing processes are read. For a command that has not started, its files show what it will map.
+ * Waits some milliseconds for the tables.
  */
 #include "record/unwind_maps/unwind_prefetch.h"
 
@@ -20,8 +20,8 @@
 #include "record/unwind_maps/unwind_loader.h"
 
 enum {
-	TABLES_MS = 50, /* what comes later is waited for then */
-	TABLES_EXPECTED_MS = 200, /* the same, of a command that has not begun */
+	TABLES_MS = 50, /* later tables are waited for at their first use */
+	TABLES_EXPECTED_MS = 200, /* the same for a command that has not started */
 	MS_NS = 1000000,
 };
 

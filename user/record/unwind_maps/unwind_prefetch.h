@@ -10,17 +10,17 @@ struct exec_probe;
 struct tasks;
 struct unwind_loader;
 
-/* Whose first stacks are to be whole. All borrowed. */
+/* The processes whose first stacks should be complete. All borrowed. */
 struct unwind_prefetch {
 	struct tasks *tasks;
 	struct frames *frames;
 	struct unwind_loader *unwinding; /* NULL: stacks are not unwound by tables */
-	struct launch *launch; /* the command that has not begun; NULL: none */
-	struct exec_probe *exec_probe; /* of its files; NULL: none */
-	bool settle; /* wait for tables, a while */
+	struct launch *launch; /* a command that has not started; NULL: none */
+	struct exec_probe *exec_probe; /* search for its files; NULL: none */
+	bool settle; /* wait some time for tables */
 };
 
-/* Before anything is recorded: the lists of mappings of those who are there, and for a while their tables. */
+/* Before recording: makes the mapping lists of existing processes, and waits some time for their tables. */
 void unwind_prefetch_prepare(const struct unwind_prefetch *e);
 
 #endif
