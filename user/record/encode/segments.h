@@ -17,7 +17,7 @@ struct translate;
 
 /*
  * The trace in segments: selects the encoder, starts the next segment, and ends earlier ones when their symbols are
- * complete. Nothing is lost or duplicated in between. Records of a segment are newer than those of the segment
+ * complete. Nothing is lost or duplicated in between. Records of a segment are newer than records of the segment
  * before, except for records out of order.
  */
 struct segments;

@@ -98,8 +98,8 @@ int status_write_tail(struct status *s, uint64_t now_ns);
 int status_trigger(struct status *s, const struct emit_trigger *by);
 /* Records between two times are in no trace of this recording. */
 int status_not_kept(struct status *s, uint64_t from_ns, uint64_t to_ns);
-/* Nothing was recorded between two times, intentionally. @thinned: to reduce the overhead. */
-int status_paused(struct status *s, bool thinned, uint64_t from_ns, uint64_t to_ns);
+/* Nothing was recorded between two times, intentionally. @load: to reduce the overhead. */
+int status_paused(struct status *s, bool load, uint64_t from_ns, uint64_t to_ns);
 /* State from now on: see PROF_EV_THINNING. */
 int status_thinning(struct status *s, uint64_t one_in, bool stacks, uint64_t overhead_ppm);
 /* Writes the loss that a process metadata record reports: dropped, damaged, or not read for long. */

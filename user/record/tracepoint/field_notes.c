@@ -18,7 +18,7 @@
 #include "kernel/format.h"
 #include "prof_events.h"
 
-/* What a field looks like. */
+/* Properties of a field's declaration. */
 enum shape {
 	ANY_INTEGER,
 	POINTER, /* declared as a pointer */

@@ -7,7 +7,7 @@
 struct format_event;
 struct format_field;
 
-/* Of a field of a tracepoint. */
+/* For a field of a tracepoint. */
 struct field_note field_notes_of(const struct format_event *ev, const struct format_field *f);
 /* For a field by name alone: @event is PROF_EV_* or a tracepoint. */
 struct field_note field_notes_known(const char *event, const char *field);
