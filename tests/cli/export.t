@@ -109,6 +109,6 @@ perfetto
 firefox
 chrome
 csv
-! dial9-prof: export: times of 2 clocks, which do not compare, lie on one axis (dial9-prof merge puts them beside each other by their wall clocks)
-! dial9-prof: export: times of 2 clocks, which do not compare, lie on one axis (dial9-prof merge puts them beside each other by their wall clocks)
-! dial9-prof: export: times of 2 clocks, which do not compare, lie on one axis (dial9-prof merge puts them beside each other by their wall clocks)
+! dial9-prof: export: times of 2 clocks, which do not compare, lie on one axis (dial9-prof merge aligns them by their wall clocks)
+! dial9-prof: export: times of 2 clocks, which do not compare, lie on one axis (dial9-prof merge aligns them by their wall clocks)
+! dial9-prof: export: times of 2 clocks, which do not compare, lie on one axis (dial9-prof merge aligns them by their wall clocks)

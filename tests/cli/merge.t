@@ -32,7 +32,7 @@ $ dial9-prof report t.gz | grep -v '^#' >want; dial9-prof report t | grep -v '^#
 #
 # Where nobody knows how late it was nothing is written.
 $ dial9-prof merge t.gz mixed -o none; ls none
-! dial9-prof: merge: mixed does not say when it was, so its times cannot be put beside those of t.gz (dial9-prof merge --align mono takes them as they are, --align offset=NS moves them)
+! dial9-prof: merge: mixed has no wall-clock time, so it cannot be aligned with t.gz (dial9-prof merge --align mono keeps its times, --align offset=NS moves them)
 ! ls: cannot access 'none': No such file or directory
 ? 2
 $ dial9-prof merge -q t.gz mixed --align mono -o both; dial9-prof info both | grep -i '^recording'
@@ -42,40 +42,40 @@ Recording 2, merged into recording 1:
 $ cat mixed | dial9-prof merge -q t.gz - --align mono -o - | cmp - both
 $ dial9-prof merge -q both -o again; cmp both again
 #
-# Directories: what is no trace is left out.
+# Directories: files that are not traces are skipped.
 $ mkdir d d/sub empty; cp mixed d/x.0.bin; gzip -c t >d/x.1.bin.gz; echo hello >d/notes; dial9-prof merge d --align mono -o out
-! dial9-prof: merge: d/notes is no dial9 trace, and left out
+! dial9-prof: merge: d/notes is not a dial9 trace; skipped
 ! dial9-prof: merge: 211,641 events of 2 traces, <N> MB
 $ dial9-prof info out | grep '^events.* in '
 events          211,641 in <*>
 $ dial9-prof merge empty -o out
-! dial9-prof: merge: there is no dial9 trace in empty
+! dial9-prof: merge: empty has no dial9 trace
 ? 5
 #
 # The same recording counts once: beside its copy, and in what was merged before; so does what an application wrote into several files.
 $ mkdir same1; cp mixed same1/a; gzip -c mixed >same1/b; dial9-prof merge same1 -o out; dial9-prof info --verify out
 out: good: 1005 frames, 1000 events, in 37497 bytes
-! dial9-prof: merge: same1/b has the same recording as same1/a, which is taken once
+! dial9-prof: merge: same1/b has the same recording as same1/a; it is used once
 ! dial9-prof: merge: 1,000 events of 1 trace, 37.5 kB
 $ dial9-prof merge t.gz both -o again; dial9-prof script again >s1; dial9-prof script both | cmp - s1
-! dial9-prof: merge: both has the same recording as t.gz, which is taken once
+! dial9-prof: merge: both has the same recording as t.gz; it is used once
 ! dial9-prof: merge: 211,641 events of 2 traces, <N> MB
 $ mkdir app; dial9-prof cut -q --time ,1.0003 mixed -o app/0; dial9-prof cut -q --time 1.0003, mixed -o app/1; dial9-prof merge -q app -o apart; dial9-prof merge app apart -o again; cmp again apart
-! dial9-prof: merge: apart has the same recording as app/0, which is taken once
+! dial9-prof: merge: apart has the same recording as app/0; it is used once
 ! dial9-prof: merge: 1,000 events of 2 traces, 37.5 kB
 #
 # A piece of a recording beside it, cut out or torn off, is told, and taken as it is.
 $ dial9-prof cut -q --time 1.0001,1.0003 mixed -o piece; head -c 20000 mixed >torn; dial9-prof merge -q mixed piece torn --align mono -o out; dial9-prof merge -q app/0 app/1 --align mono -o out
 ! dial9-prof: torn: the end is cut off after byte <N>; everything before it is used
-! dial9-prof: merge: mixed and piece have the same events in part, which will be there twice (leave one of them out)
-! dial9-prof: merge: piece and torn have the same events in part, which will be there twice (leave one of them out)
-! dial9-prof: merge: mixed and torn have the same events in part, which will be there twice (leave one of them out)
+! dial9-prof: merge: mixed and piece share events, which the output has twice; merge only one of these files
+! dial9-prof: merge: piece and torn share events, which the output has twice; merge only one of these files
+! dial9-prof: merge: mixed and torn share events, which the output has twice; merge only one of these files
 #
 # What is written into a directory is not of it, and neither are older files there.
 $ mkdir e; cp mixed e/m; dial9-prof merge -q e -o e/out; dial9-prof merge -q e -o e/out; dial9-prof merge e -o e/out; cmp e/out e/out.old
-! dial9-prof: merge: e/out is the output, and left out
-! dial9-prof: merge: e/out is the output, and left out
-! dial9-prof: merge: e/out.old is an older file, and left out
+! dial9-prof: merge: e/out is the output; skipped
+! dial9-prof: merge: e/out is the output; skipped
+! dial9-prof: merge: e/out.old is an older file; skipped
 ! dial9-prof: merge: 1,000 events of 1 trace, 37.5 kB
 #
 # A trace without events is none of those that were merged.
@@ -86,7 +86,7 @@ $ head -c 5 mixed >nothing; dial9-prof merge nothing mixed -o out
 $ head -c 20000 mixed >torn; dial9-prof merge torn mixed --align mono -o out; dial9-prof info --verify out
 out: good: <N> frames, <N> events, in <N> bytes
 ! dial9-prof: torn: the end is cut off after byte <N>; everything before it is used
-! dial9-prof: merge: torn and mixed have the same events in part, which will be there twice (leave one of them out)
+! dial9-prof: merge: torn and mixed share events, which the output has twice; merge only one of these files
 ! dial9-prof: merge: <N> events of 2 traces, <N> kB
 #
 # That is no error here, as it is none anywhere, be it from a pipe or packed; what is damaged is one.
@@ -115,11 +115,11 @@ $ mkdir many; for i in $(seq 100 169); do LC_ALL=C sed "s/CpuSample/CpuSam$i/" m
 events          70,000 in <*>
 dial9-prof: merge: 70,000 events of 70 traces, <N> MB
 $ (ulimit -n 64; dial9-prof merge many -o none); ls none
-! dial9-prof: merge: these are more files than may be open at a time, which is 64 (ulimit -n; or merge some, then the results)
+! dial9-prof: merge: more inputs than the limit of 64 open files; raise it with ulimit -n, or merge some files first
 ! ls: cannot access 'none': No such file or directory
 ? 2
 $ (ulimit -n 64; dial9-prof merge many/* -o none); ls none
-! dial9-prof: merge: these are more files than may be open at a time, which is 64 (ulimit -n; or merge some, then the results)
+! dial9-prof: merge: more inputs than the limit of 64 open files; raise it with ulimit -n, or merge some files first
 ! ls: cannot access 'none': No such file or directory
 ? 2
 #

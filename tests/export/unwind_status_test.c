@@ -42,7 +42,7 @@ Test(unwind_status, report_says_how_user_stacks_end_and_where)
 		"# user stacks: 75.00% of 200 complete, 9 with steps by frame pointers, "
 		"10 through signal handlers, 7 with a guessed caller of the leaf; "
 		"the others: no unwind information 20.00%, "
-		"unwind rule not supported 4.50%, as many frames as were asked for 0.50%\n# b.so: 20.0% of user stacks end in this module: no unwind information\n# a.so: 4.5% of user stacks end in this module: unwind rule not supported\n#\n");
+		"unwind rule not supported 4.50%, frame limit reached 0.50%\n# b.so: 20.0% of user stacks end in this module: no unwind information\n# a.so: 4.5% of user stacks end in this module: unwind rule not supported\n#\n");
 	run_free(&r);
 	r = run_ends(cmd_report, "report", "--json");
 	run_expect_in(r.out, unwind_status_json);
@@ -58,7 +58,7 @@ Test(unwind_status, info_says_how_user_stacks_end_and_where)
 		      "10 through signal handlers, 7 with a guessed caller of the leaf\n"
 		      "                40 (20.00%): no unwind information\n"
 		      "                9 (4.50%): unwind rule not supported\n"
-		      "                1 (0.50%): as many frames as were asked for\n");
+		      "                1 (0.50%): frame limit reached\n");
 	run_expect_in(r.out, "\nUser stacks that end early, by module:\n"
 			     "  40 (20.00%)  /lib/b.so: no unwind information\n"
 			     "  9 (4.50%)  /lib/a.so: unwind rule not supported\n");

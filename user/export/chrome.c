@@ -313,7 +313,7 @@ static void chrome_fini(struct export *x)
 const struct exporter export_chrome = {
 	.name = "chrome",
 	.brief =
-		"a timeline of CPUs and threads, for chrome://tracing and what else reads its JSON",
+		"a timeline of CPUs and threads, for chrome://tracing and other readers of its JSON",
 	.one_axis = true,
 	.state_sz = sizeof(struct chrome),
 	.begin = chrome_begin,

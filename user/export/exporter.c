@@ -362,8 +362,8 @@ static void warn_of_untimed(const struct export *x, const struct profile *p)
 			samples[v[i].part] += v[i].samples;
 	for (size_t i = 0; i < x->names->parts.cnt; i++)
 		if (samples[i])
-			log_warn("export: %" PRIu64 " samples of part %zu %s: its samples do not "
-				 "say for how much time they stand",
+			log_warn("export: %" PRIu64 " samples of part %zu %s: their sampling "
+				 "period is not recorded",
 				 samples[i], i + 1, words);
 	free(samples);
 }
@@ -399,7 +399,7 @@ static void report_clocks(const struct export *x)
 
 	if (clocks > 1 && !parts_are_aligned(p))
 		log_warn("export: times of %zu clocks, which do not compare, lie on one axis "
-			 "(dial9-prof merge puts them beside each other by their wall clocks)",
+			 "(dial9-prof merge aligns them by their wall clocks)",
 			 clocks);
 }
 

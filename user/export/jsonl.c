@@ -125,7 +125,7 @@ static void jsonl_fini(struct export *x)
 
 const struct exporter export_jsonl = {
 	.name = "jsonl",
-	.brief = "one JSON object a line: events with typed fields, and what threads did",
+	.brief = "one JSON object per line: events with typed fields, and thread states",
 	.state_sz = sizeof(struct jsonl),
 	.begin = jsonl_begin,
 	.sample = jsonl_sample,

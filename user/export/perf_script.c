@@ -83,7 +83,7 @@ static void perf_script_fini(struct export *x)
 
 const struct exporter export_perf_script = {
 	.name = "perf-script",
-	.brief = "what perf script prints, for the many tools that read that",
+	.brief = "the output of perf script, for the many tools that read it",
 	.state_sz = sizeof(struct perf_script),
 	.begin = perf_script_begin,
 	.sample = perf_script_sample,

@@ -437,7 +437,7 @@ static void pprof_fini(struct export *x)
 
 const struct exporter export_pprof = {
 	.name = "pprof",
-	.brief = "counts and times by stack, for go tool pprof and what reads its files",
+	.brief = "counts and times by stack, for go tool pprof and other readers of its files",
 	.binary = true,
 	.state_sz = sizeof(struct pprof),
 	.untimed = { [EXPORT_CPU] = "without time", [EXPORT_WALL] = "without time" },

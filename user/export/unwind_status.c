@@ -16,7 +16,7 @@ static const struct {
 } ends[STACK_ENDS_CNT] = {
 	[PROF_END_NOT_WALKED] = { "not_walked", "no user stack" },
 	[PROF_END_COMPLETE] = { "complete", "complete" },
-	[PROF_END_FULL] = { "full", "as many frames as were asked for" },
+	[PROF_END_FULL] = { "full", "frame limit reached" },
 	[PROF_END_NO_LIST] = { "no_list", "mappings not known yet" },
 	[PROF_END_NO_MAPPING] = { "no_mapping", "caller in no known code" },
 	[PROF_END_NO_TABLE] = { "no_table", "no unwind information" },
@@ -28,7 +28,7 @@ static const struct {
 	[PROF_END_FRAME_POINTER] = { "frame_pointer", "frame pointer leads nowhere" },
 	[PROF_END_32BIT] = { "32bit", "32-bit program" },
 	[PROF_END_UNCHECKED] = { "unchecked", "by frame pointers, unchecked" },
-	[STACK_ENDS_OTHER] = { "other", "for a reason that this version does not know" },
+	[STACK_ENDS_OTHER] = { "other", "reason unknown to this version" },
 };
 
 /* number of reasons in a report's header */

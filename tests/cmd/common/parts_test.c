@@ -361,7 +361,7 @@ Test(parts, beside_times_samples_without_a_rate_have_none)
 
 #define UNTIMED(what)                                                                              \
 	"dial9-prof: export: 100 samples of part 2 " what                                          \
-	": its samples do not say for how much time they stand\n"
+	": their sampling period is not recorded\n"
 
 Test(parts, exports_that_weigh_by_time_say_what_has_none)
 {
@@ -378,7 +378,7 @@ Test(parts, exports_that_weigh_by_time_say_what_has_none)
 	cr_expect_str_eq(r.err, UNTIMED("without time"));
 	run_free(&r);
 	r = run_untimed(cmd_export, "folded", "--kind=wall", NULL);
-	cr_expect_str_eq(r.err, UNTIMED("left out"));
+	cr_expect_str_eq(r.err, UNTIMED("skipped"));
 	run_free(&r);
 	/* samples are samples */
 	r = run_untimed(cmd_export, "folded", NULL, NULL);

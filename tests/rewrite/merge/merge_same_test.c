@@ -178,7 +178,7 @@ static bool may_count_twice(int first, int second)
 	r = run_cmd(cmd_merge, make_fd("", 0), "merge", "-o", "/dev/null", names[0], names[1],
 		    NULL);
 	cr_assert_eq(r.code, CMD_OK, "%s", r.err);
-	said = strstr(r.err, "of one machine and the same time: what both recorded counts twice");
+	said = strstr(r.err, "overlap on the same host: what both recorded counts twice");
 	run_free(&r);
 	close(first);
 	close(second);

@@ -396,7 +396,7 @@ Test(verdict, stacks_end_at_a_bound_at_their_root_which_is_told_once, .init = cr
 	fflush(stderr);
 	cr_assert_stderr_eq_str(
 		"dial9-prof: deep: 2 stacks have more than 1024 frames: the outermost "
-		"callers beyond are left out\n");
+		"callers are dropped\n");
 }
 
 Test(verdict, what_is_no_trace_is_told_so, .init = cr_redirect_stderr)

@@ -502,7 +502,7 @@ static void firefox_end(struct export *x)
 	}
 	put_meta(x);
 	if (temp_lists_error(f->records))
-		export_fail(x, "a temporary file (TMPDIR says where)",
+		export_fail(x, "a temporary file (TMPDIR sets its directory)",
 			    temp_lists_error(f->records));
 }
 
@@ -527,7 +527,7 @@ static void firefox_fini(struct export *x)
 const struct exporter export_firefox = {
 	.name = "firefox",
 	.brief =
-		"samples over time by thread, times off the CPU and events, for profiler.firefox.com",
+		"samples over time by thread, off-CPU intervals and events, for profiler.firefox.com",
 	.one_axis = true,
 	.state_sz = sizeof(struct firefox),
 	.begin = firefox_begin,

@@ -68,9 +68,9 @@ static void folded_fini(struct export *x)
 
 const struct exporter export_folded = {
 	.name = "folded",
-	.brief = "a stack a line with its weight, for flame graphs",
+	.brief = "one line per stack with its weight, for flame graphs",
 	.state_sz = sizeof(struct folded_lines),
-	.untimed = { [EXPORT_WALL] = "left out" },
+	.untimed = { [EXPORT_WALL] = "skipped" },
 	.profile = folded_profile,
 	.fini = folded_fini,
 };

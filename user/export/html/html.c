@@ -78,7 +78,7 @@ static void html_fini(struct export *x)
 
 const struct exporter export_html = {
 	.name = "html",
-	.brief = "one page to look at in a browser: timeline and flame graph",
+	.brief = "one page for a browser: timeline and flame graph",
 	.state_sz = sizeof(struct html),
 	.begin = html_begin,
 	.bytes = html_bytes,

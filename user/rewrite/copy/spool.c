@@ -34,7 +34,7 @@ int spool_temp(const char *word)
 	const int fd = file_temp();
 
 	if (fd < 0)
-		log_error("%s: cannot make a temporary file: %s (TMPDIR says where)", word,
+		log_error("%s: cannot make a temporary file: %s (TMPDIR sets its directory)", word,
 			  strerror(-fd));
 	return fd;
 }
@@ -44,7 +44,8 @@ int spool_write(void *ctx, const void *data, size_t sz)
 	const int *fd = ctx, err = file_write(*fd, data, sz);
 
 	if (err)
-		log_error("cannot write a temporary file: %s (TMPDIR says where)", strerror(-err));
+		log_error("cannot write a temporary file: %s (TMPDIR sets its directory)",
+			  strerror(-err));
 	return err;
 }
 

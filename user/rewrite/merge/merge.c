@@ -65,7 +65,7 @@ static int open_lane(struct merge_run *m, struct lane *l)
 /* Whose file does not hold any more what the first look saw. */
 static int tell_changed(struct merge_run *m, const struct lane *l)
 {
-	log_error("%s: %s changed meanwhile", m->plan.opts.word, l->feed.file->name);
+	log_error("%s: %s changed while it was merged", m->plan.opts.word, l->feed.file->name);
 	m->read_failed = true;
 	return -EIO;
 }
@@ -152,8 +152,9 @@ static int sort_file(struct merge_run *m, const struct merge_file *f)
 	while ((ret = next_of_file(m, &l)) == 1) {
 		ret = merge_sort_add(m->sort, l.head);
 		if (ret) {
-			log_error("%s: cannot write a temporary file: %s (TMPDIR says where)",
-				  m->plan.opts.word, strerror(-ret));
+			log_error(
+				"%s: cannot write a temporary file: %s (TMPDIR sets its directory)",
+				m->plan.opts.word, strerror(-ret));
 			m->read_failed = true;
 			break;
 		}

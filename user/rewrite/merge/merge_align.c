@@ -92,11 +92,10 @@ static bool check(const struct merge_plan *p, uint32_t *with, const struct zero 
 	}
 	if (*groups < 2 || blind == TRACE_NONE)
 		return true;
-	log_error(
-		"%s: %s does not say when it was, so its times cannot be put beside those of %s "
-		"(dial9-prof merge --align mono takes them as they are, --align offset=NS moves them)",
-		p->opts.word, name_of(p, blind),
-		first == TRACE_NONE ? "others" : name_of(p, first));
+	log_error("%s: %s has no wall-clock time, so it cannot be aligned with %s "
+		  "(dial9-prof merge --align mono keeps its times, --align offset=NS moves them)",
+		  p->opts.word, name_of(p, blind),
+		  first == TRACE_NONE ? "others" : name_of(p, first));
 	return false;
 }
 

@@ -43,8 +43,8 @@ static bool has_room(const struct merge_plan *p)
 	room = p->file_cnt + ROOM < limit.rlim_cur;
 	if (!room)
 		log_error(
-			"%s: these are more files than may be open at a time, which is %llu (ulimit -n; or "
-			"merge some, then the results)",
+			"%s: more inputs than the limit of %llu open files; raise it with ulimit -n, or "
+			"merge some files first",
 			p->opts.word, (unsigned long long)limit.rlim_cur);
 	return room;
 }
@@ -118,7 +118,7 @@ void merge_inputs_add(struct merge_plan *p, const char *name, int fd, size_t arg
 		add(p, name, fd, arg, found);
 		return;
 	}
-	log_warn("%s: %s is no dial9 trace, and left out", p->opts.word, name);
+	log_warn("%s: %s is not a dial9 trace; skipped", p->opts.word, name);
 	close(fd);
 }
 
@@ -146,7 +146,7 @@ static const char *why_not(const struct merge_plan *p, int fd, const struct stat
 		return "is an older file";
 	if (is_output(p, st))
 		return "is the output";
-	return S_ISREG(st->st_mode) && is_trace(fd, whole) ? NULL : "is no dial9 trace";
+	return S_ISREG(st->st_mode) && is_trace(fd, whole) ? NULL : "is not a dial9 trace";
 }
 
 /* One name of a directory. A pipe in it is not waited for. */
@@ -165,7 +165,7 @@ static bool open_found(struct merge_plan *p, int dir, const char *path, const ch
 	else if (!fstat(fd, &st) && !S_ISDIR(st.st_mode))
 		good = !(why = why_not(p, fd, &st, name, buf_cstr(&whole)));
 	if (why)
-		log_warn("%s: %s %s, and left out", p->opts.word, buf_cstr(&whole), why);
+		log_warn("%s: %s %s; skipped", p->opts.word, buf_cstr(&whole), why);
 	if (good)
 		add(p, buf_cstr(&whole), fd, arg, true);
 	else if (fd >= 0)
@@ -196,7 +196,7 @@ static int open_directory(struct merge_plan *p, const char *path, size_t arg)
 	if (dir >= 0)
 		close(dir);
 	if (code == CMD_OK && !good) {
-		log_error("%s: there is no dial9 trace in %s", p->opts.word, path);
+		log_error("%s: %s has no dial9 trace", p->opts.word, path);
 		code = CMD_INPUT;
 	}
 	return code;
@@ -211,9 +211,8 @@ int merge_inputs_open(struct merge_plan *p, const char *const *paths, size_t cnt
 		code = is_directory(paths[i]) ? open_directory(p, paths[i], i) :
 						open_one(p, paths[i], i);
 	if (code == CMD_OK && p->file_cnt >= MERGE_FILES_MAX) {
-		log_error(
-			"%s: these are more than %d files at a time (merge some, then the results)",
-			p->opts.word, MERGE_FILES_MAX - 1);
+		log_error("%s: more than %d files; merge some files first", p->opts.word,
+			  MERGE_FILES_MAX - 1);
 		code = CMD_USAGE;
 	}
 	return code;

@@ -108,7 +108,7 @@ static int add_missing(struct merge_plan *p, size_t cnt, size_t i, struct stem s
 	else
 		source_set_fini(&set);
 	if (m.fd >= 0 && !err) {
-		buf_printf(&name, "what is missing of %.*s", (int)stem.len, stem.path);
+		buf_printf(&name, "missing files of %.*s", (int)stem.len, stem.path);
 		merge_inputs_add_made(p, buf_cstr(&name), m.fd, i);
 		buf_free(&name);
 	} else if (m.fd >= 0) {

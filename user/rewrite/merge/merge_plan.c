@@ -285,8 +285,7 @@ static bool make_parts(struct merge_plan *p)
 	p->merged |= p->out_cnt > 1;
 	if (p->out_cnt < PARTS_MAX)
 		return true;
-	log_error("%s: these are more than %d recordings, which no reader tells apart",
-		  p->opts.word, PARTS_MAX - 1);
+	log_error("%s: more than %d recordings, the limit of readers", p->opts.word, PARTS_MAX - 1);
 	return false;
 }
 

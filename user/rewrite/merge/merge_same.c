@@ -160,7 +160,7 @@ static void take_once(struct merge_plan *p, uint32_t a, uint32_t b)
 
 	part->again = true;
 	part->any = part->has_ts = false;
-	log_warn("%s: %s has the same recording as %s, which is taken once", p->opts.word,
+	log_warn("%s: %s has the same recording as %s; it is used once", p->opts.word,
 		 p->files[part->file].name, p->files[p->parts[b].file].name);
 }
 
@@ -276,8 +276,7 @@ static void see_common(const struct merge_plan *p, struct pairs *pairs, uint32_t
 	if (cnt != COMMON_MIN || pairs->told++ >= TOLD_MAX)
 		return;
 	log_warn(
-		"%s: %s and %s have the same events in part, which will be there twice (leave one of "
-		"them out)",
+		"%s: %s and %s share events, which the output has twice; merge only one of these files",
 		p->opts.word, p->files[file].name, p->files[other].name);
 }
 
@@ -316,13 +315,13 @@ static void warn_of_those_beside(const struct merge_plan *p)
 			if (!is_candidate(&p->parts[b]) || !are_beside(p, a, b) ||
 			    told++ >= TOLD_MAX)
 				continue;
-			log_warn("%s: %s and %s are of one machine and the same time: what both "
-				 "recorded counts twice (report -s part tells them apart)",
+			log_warn("%s: %s and %s overlap on the same host: what both recorded "
+				 "counts twice (report -s part separates them)",
 				 p->opts.word, p->files[p->parts[a].file].name,
 				 p->files[p->parts[b].file].name);
 		}
 	if (told > TOLD_MAX)
-		log_warn("%s: and so are %zu more pairs", p->opts.word, told - TOLD_MAX);
+		log_warn("%s: %zu more pairs overlap", p->opts.word, told - TOLD_MAX);
 }
 
 void merge_same_warn(const struct merge_plan *p)
@@ -347,7 +346,7 @@ void merge_same_warn(const struct merge_plan *p)
 			see_common(p, &pairs, v[i - 1].part, v[i].part);
 	hmap_fini(&pairs.met);
 	if (pairs.told > TOLD_MAX)
-		log_warn("%s: and so have %zu more pairs", p->opts.word, pairs.told - TOLD_MAX);
+		log_warn("%s: %zu more pairs share events", p->opts.word, pairs.told - TOLD_MAX);
 	free(v);
 	warn_of_those_beside(p);
 }

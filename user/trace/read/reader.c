@@ -107,7 +107,7 @@ static void print_long_stacks(struct reader *r, const struct trace *t)
 	if (!cnt || r->told_long)
 		return;
 	r->told_long = true;
-	log_warn("%s: %llu %s more than %d frames: the outermost callers beyond are left out",
+	log_warn("%s: %llu %s more than %d frames: the outermost callers are dropped",
 		 source_name(r->src), (unsigned long long)cnt,
 		 cnt == 1 ? "stack has" : "stacks have", TRACE_STACK_MAX);
 }

@@ -137,11 +137,11 @@ static bool is_skipped(const char *dir, const struct members *m, size_t i, size_
 		return true;
 	other = used_member(m, i);
 	if (other) {
-		log_warn("%s/%s has the number of %s, and is left out", dir, m->v[i].name, other);
+		log_warn("%s/%s has the same number as %s; skipped", dir, m->v[i].name, other);
 		return true;
 	}
 	if (m->v[i].active && i < complete)
-		log_warn("%s/%s was never finished, and is left out", dir, m->v[i].name);
+		log_warn("%s/%s was never finished; skipped", dir, m->v[i].name);
 	return m->v[i].active && i < complete;
 }
 
