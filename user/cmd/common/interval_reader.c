@@ -27,7 +27,7 @@
  * Those of a part without switches tell nothing: an application's own trace would have each thread do one thing all
  * the while.
  */
-static void take_interval(void *ctx, const struct interval *i)
+static void forward_interval(void *ctx, const struct interval *i)
 {
 	struct interval_reader *r = ctx;
 
@@ -39,7 +39,7 @@ static void take_interval(void *ctx, const struct interval *i)
 
 static void begin_engine(struct interval_reader *r)
 {
-	const struct intervals_opts opts = { r->names, take_interval, r };
+	const struct intervals_opts opts = { r->names, forward_interval, r };
 
 	intervals_free(r->intervals);
 	r->intervals = intervals_new(&opts);

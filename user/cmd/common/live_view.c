@@ -90,7 +90,7 @@ static int feed(struct live_view *v)
 	}
 }
 
-static void take_messages(struct live_view *v)
+static void read_messages(struct live_view *v)
 {
 	char text[1024];
 	ssize_t n = read(v->opts->messages_fd, text, sizeof(text));
@@ -251,7 +251,7 @@ static int draw(struct live_view *v)
 }
 
 /* A period is over: it is shown as long as the next one lasts. */
-static void take_period(struct live_view *v)
+static void finish_period(struct live_view *v)
 {
 	free(v->rows[0].v);
 	free(v->rows[1].v);
@@ -298,7 +298,7 @@ static bool turn(struct live_view *v)
 		return false;
 	v->next_ns = now + v->opts->delay_ns;
 	if (!v->paused)
-		take_period(v);
+		finish_period(v);
 	return !v->paused;
 }
 
@@ -345,7 +345,7 @@ static enum live_view_end loop(struct live_view *v, int *draw_err)
 		if (what & SCREEN_STOP || (ready[1] && press(v, screen_key(v->screen))))
 			return LIVE_VIEW_QUIT;
 		if (ready[2])
-			take_messages(v);
+			read_messages(v);
 		if (ready[0] || more) {
 			ret = feed(v);
 			more = ret == 1;
@@ -394,7 +394,7 @@ static void show_last(struct live_view *v)
 	bool any = live_period(v->live) > v->opts->delay_ns / 4 || !v->period_ns;
 
 	if (any)
-		take_period(v);
+		finish_period(v);
 	if (!trace_consumed(v->trace))
 		buf_clear(&v->text);
 	else if (any || screen_is_terminal(v->screen))

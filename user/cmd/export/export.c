@@ -94,7 +94,7 @@ static struct export *export_of(struct export_cmd *c)
 	return c->x;
 }
 
-static void take_event(void *ctx, const struct trace *t, const struct trace_event *ev)
+static void export_each_event(void *ctx, const struct trace *t, const struct trace_event *ev)
 {
 	struct export_cmd *c = ctx;
 
@@ -103,7 +103,7 @@ static void take_event(void *ctx, const struct trace *t, const struct trace_even
 	export_event(export_of(c), ev);
 }
 
-static void take_interval(void *ctx, const struct interval *i)
+static void export_each_interval(void *ctx, const struct interval *i)
 {
 	struct export_cmd *c = ctx;
 	const struct interval_reader *t = &c->timeline;
@@ -172,8 +172,8 @@ static int export_file(const struct export_cmd_opts *opts, const struct exporter
 {
 	struct export_cmd c = { .opts = opts, .format = format };
 	const struct interval_reader_opts t = { .sel = &opts->sel,
-						.fn = take_interval,
-						.event = take_event,
+						.fn = export_each_interval,
+						.event = export_each_event,
 						.reset =
 							export_is_sum(format) ? reset_output : NULL,
 						.ctx = &c,
@@ -197,7 +197,7 @@ static int export_file(const struct export_cmd_opts *opts, const struct exporter
 
 /* ---- the trace itself --------------------------------------------------------------------------- */
 
-static int take_bytes(void *ctx, const void *data, size_t sz)
+static int export_copied_bytes(void *ctx, const void *data, size_t sz)
 {
 	struct export_cmd *c = ctx;
 
@@ -214,7 +214,7 @@ static int export_itself(const struct export_cmd_opts *opts, const struct export
 			 const char *path)
 {
 	struct export_cmd c = { .opts = opts, .format = format, .file = path };
-	const struct cut_out out = { take_bytes, &c };
+	const struct cut_out out = { export_copied_bytes, &c };
 	int code = trace_bytes_write("export", &opts->sel, path, &out);
 
 	if (code == CMD_OK && c.x && export_end(c.x))

@@ -299,7 +299,7 @@ static void reap(struct server *s, int flags)
 	}
 }
 
-static void take_connection(struct server *s)
+static void serve_connection(struct server *s)
 {
 	const struct timeval slow = { .tv_sec = SEND_SECONDS };
 	int fd = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC);
@@ -330,7 +330,7 @@ static void serve(struct server *s)
 	sigaction(SIGTERM, &act, NULL);
 	while (!stopped) {
 		if (poll(&p, 1, 1000) > 0)
-			take_connection(s);
+			serve_connection(s);
 		reap(s, WNOHANG);
 	}
 }

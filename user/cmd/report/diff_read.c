@@ -60,7 +60,7 @@ static bool is_told(const struct diff_side *s, const struct interval *i)
 	return i->end_by != INTERVAL_TO_NOTHING || diff_tells(s, i->part);
 }
 
-static void take_interval(void *ctx, const struct interval *i)
+static void add_interval(void *ctx, const struct interval *i)
 {
 	const struct reading *r = ctx;
 	const struct names_task task = select_interval_task(r->s->reader, r->s->part, i);
@@ -192,7 +192,7 @@ static int learn_gaps(struct diff_side *s)
 
 static int read_all(struct diff *d, struct diff_side *s, struct reading *ctx)
 {
-	struct intervals_opts opts = { .names = s->names, .fn = take_interval, .ctx = ctx };
+	struct intervals_opts opts = { .names = s->names, .fn = add_interval, .ctx = ctx };
 	struct trace_event ev;
 	int ret = select_wants_scan(&s->sel) ? select_scan(&s->sel, s->reader) : 0;
 

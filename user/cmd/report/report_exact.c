@@ -27,8 +27,8 @@ static bool clip(const struct report *r, struct interval *i)
 	return i->start <= i->end;
 }
 
-static void take_wall(struct report *r, const struct interval *i, const struct names_task *task,
-		      uint32_t stack)
+static void add_wall_time(struct report *r, const struct interval *i, const struct names_task *task,
+			  uint32_t stack)
 {
 	struct trace_event ev = { .part = i->part,
 				  .tid = i->tid,
@@ -47,8 +47,8 @@ static void take_wall(struct report *r, const struct interval *i, const struct n
 }
 
 /* What is left of it by the selection, under one name. */
-static void take_piece(struct report *r, const struct interval *i, const struct names_task *task,
-		       uint32_t stack)
+static void add_selected_piece(struct report *r, const struct interval *i,
+			       const struct names_task *task, uint32_t stack)
 {
 	struct interval cut = *i;
 
@@ -57,7 +57,7 @@ static void take_piece(struct report *r, const struct interval *i, const struct 
 		return;
 	cpu_time_add(&r->cpu_time, &cut, task->cgroup);
 	if (r->wall && !(i->flags & INTERVAL_NEIGHBOUR))
-		take_wall(r, &cut, task, stack);
+		add_wall_time(r, &cut, task, stack);
 }
 
 /* Cut where it became another program, and to the selection, and counted. */
@@ -81,11 +81,11 @@ static void add_interval(void *ctx, const struct interval *i)
 
 		before.comm = piece.comm = i->execs[k].comm;
 		piece.end = i->execs[k].ts;
-		take_piece(r, &piece, &before, stack);
+		add_selected_piece(r, &piece, &before, stack);
 		piece = *i;
 		piece.start = i->execs[k].ts;
 	}
-	take_piece(r, &piece, &task, stack);
+	add_selected_piece(r, &piece, &task, stack);
 }
 
 /* Where switches happened is asked for by --wall alone. */
