@@ -77,6 +77,11 @@ struct opt_spec {
 	{                                                                                          \
 		OPT_JSON(at), .help = "Print one JSON object"                                      \
 	}
+#define OPT_ROW_QUIET(at)                                                                          \
+	{                                                                                          \
+		.name = "quiet", .key = 'q', .kind = OPT_FLAG, .off = (at),                        \
+		.help = "Do not print the summary"                                                 \
+	}
 #define OPT_ROW_HELP                                                                               \
 	{                                                                                          \
 		.name = "help", .key = 'h', .kind = OPT_HELP, .help = "Print this help"            \

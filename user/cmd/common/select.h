@@ -60,7 +60,16 @@ struct select_opts {
 			"the start; 10%; or 12:34:56; either may be empty"                            \
 	}
 
-/* Both. */
+/* A row for events, by names of export/script_line.h; @at: a struct opt_list, as in struct opt. */
+#define SELECT_OPT_EVENT(at)                                                                       \
+	{                                                                                          \
+		.name = "event", .key = 'e', .kind = OPT_LIST, .off = (at), .arg = "GLOB",         \
+		.help = "Only these events: for example 'sched:*', cpu-clock (samples), or the "   \
+			"stacks " SCRIPT_SWITCH_OUT ", " SCRIPT_WAKER " and " SCRIPT_EVENT_STACK   \
+			"; may be repeated"                                                        \
+	}
+
+/* Input and selection. */
 #define SELECT_READ_OPTS(s, m) SELECT_OPT_INPUT(s, m), SELECT_OPTS(s, m)
 
 /* One end of a time window before it is known what it means in this trace. */

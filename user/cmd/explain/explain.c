@@ -39,13 +39,7 @@ static const struct opt explain_opts[] = {
 	  .off = O(worst),
 	  .help = "Explain the longest time off the CPU within --time (the default "
 		  "without --time)" },
-	{ .name = "depth",
-	  .kind = OPT_U64,
-	  .off = O(depth),
-	  .arg = "N",
-	  .max = 8,
-	  .help = "Follow at most N wakers (default 2, at most 8)",
-	  .group = "Output" },
+	{ EXPLAIN_OPT_DEPTH(O(depth)), .group = "Output" },
 	{ OPT_LIMIT(O(limit)),
 	  .help = "Print at most N rows of the table, 0 for all (default 20)" },
 	OPT_ROW_JSON(O(json)),
@@ -200,7 +194,7 @@ static int explain_file(struct explained *x, const char *path)
 }
 
 /* The one number of -t or -p, which selects the story and not what is read. */
-static int take_one(struct opt_u32s *list, uint32_t *one)
+static int move_single_id(struct opt_u32s *list, uint32_t *one)
 {
 	if (list->cnt > 1)
 		return -EINVAL;
@@ -230,7 +224,8 @@ static int check_opts(struct explain_opts *o)
 		log_error("explain: --comm, --cgroup and -C need --span");
 		return -EINVAL;
 	}
-	if (take_one(&sel->tids, &o->tid) || take_one(&sel->pids, &o->pid) || (o->tid && o->pid)) {
+	if (move_single_id(&sel->tids, &o->tid) || move_single_id(&sel->pids, &o->pid) ||
+	    (o->tid && o->pid)) {
 		log_error("explain: give only one thread or process with -t or -p");
 		return -EINVAL;
 	}

@@ -23,6 +23,11 @@ struct explain_opts {
 	bool worst, json;
 };
 
+/* Members of the row for depth; @at as in struct opt. */
+#define EXPLAIN_OPT_DEPTH(at)                                                                      \
+	.name = "depth", .kind = OPT_U64, .off = (at), .arg = "N", .max = 8,                       \
+	.help = "Follow at most N wakers (default 2, at most 8)"
+
 /* What was found out, for the printers. */
 struct explained {
 	const struct explain_opts *opts;

@@ -35,12 +35,7 @@ static const struct opt polls_opts[] = {
 	{ OPT_LIMIT(O(explain.limit)),
 	  .help = "Print the N slowest, and N rows of each table, 0 for all (default 10)",
 	  .group = "Output" },
-	{ .name = "depth",
-	  .kind = OPT_U64,
-	  .off = O(explain.depth),
-	  .arg = "N",
-	  .max = 8,
-	  .help = "Follow at most N wakers (default 2, at most 8)" },
+	{ EXPLAIN_OPT_DEPTH(O(explain.depth)) },
 	OPT_ROW_JSON(O(explain.json)),
 	VIEW_OPTS(struct polls_opts, explain.view),
 };

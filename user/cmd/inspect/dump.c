@@ -36,10 +36,7 @@ struct dump_opts {
 
 static const struct opt dump_opts[] = {
 	SELECT_OPT_INPUT(struct dump_opts, sel),
-	{ .name = "from",
-	  .kind = OPT_CHOICE,
-	  .off = offsetof(struct dump_opts, from),
-	  .choices = input_from_names,
+	{ INPUT_OPT_FROM(offsetof(struct dump_opts, from)),
 	  .help = "Format of the input (default auto)" },
 	{ OPT_JSON(offsetof(struct dump_opts, json)),
 	  .help = "Print one exact JSON object per frame, and one for the end" },

@@ -25,11 +25,7 @@
 
 static const struct opt info_opts[] = {
 	SELECT_OPT_INPUT(struct info_opts, sel),
-	{ .name = "from",
-	  .kind = OPT_CHOICE,
-	  .off = O(from),
-	  .choices = input_from_names,
-	  .help = "Format of the input (default auto)" },
+	{ INPUT_OPT_FROM(O(from)), .help = "Format of the input (default auto)" },
 	{ .name = "schemas",
 	  .kind = OPT_FLAG,
 	  .off = O(schemas),

@@ -39,11 +39,7 @@ struct convert_opts {
 #define O(m) offsetof(struct convert_opts, m)
 
 static const struct opt convert_opts[] = {
-	{ .name = "from",
-	  .kind = OPT_CHOICE,
-	  .off = O(from),
-	  .choices = input_from_names,
-	  .help = "Format of the inputs (default auto)",
+	{ INPUT_OPT_FROM(O(from)), .help = "Format of the inputs (default auto)",
 	  .group = "Formats" },
 	{ .name = "to",
 	  .kind = OPT_CHOICE,
@@ -65,11 +61,7 @@ static const struct opt convert_opts[] = {
 	  .kind = OPT_FLAG,
 	  .off = O(follow),
 	  .help = "Convert while the input still grows, in one pass, until Ctrl-C" },
-	{ .name = "quiet",
-	  .key = 'q',
-	  .kind = OPT_FLAG,
-	  .off = O(quiet),
-	  .help = "Do not print the summary" },
+	OPT_ROW_QUIET(O(quiet)),
 	OPT_ROW_HELP,
 };
 

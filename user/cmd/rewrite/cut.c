@@ -51,19 +51,9 @@ static const struct opt cut_opts[] = {
 	  .kind = OPT_FLAG,
 	  .off = O(anonymize),
 	  .help = "Replace names of processes, files, hosts and functions; equal names stay equal" },
-	{ .name = "quiet",
-	  .key = 'q',
-	  .kind = OPT_FLAG,
-	  .off = O(quiet),
-	  .help = "Do not print the summary" },
+	OPT_ROW_QUIET(O(quiet)),
 	SELECT_OPTS(struct cut_opts, sel),
-	{ .name = "event",
-	  .key = 'e',
-	  .kind = OPT_LIST,
-	  .off = O(events),
-	  .arg = "GLOB",
-	  .help = "Only these events: for example 'sched:*', cpu-clock (samples), or the stacks " SCRIPT_SWITCH_OUT
-		  ", " SCRIPT_WAKER " and " SCRIPT_EVENT_STACK "; may be repeated" },
+	SELECT_OPT_EVENT(O(events)),
 	OPT_ROW_HELP,
 };
 

@@ -24,11 +24,7 @@ struct merge_args {
 
 static const struct opt merge_options[] = {
 	{ OPT_OUTPUT(O(output)), .help = "Write to FILE; - is standard output", .group = "Output" },
-	{ .name = "quiet",
-	  .key = 'q',
-	  .kind = OPT_FLAG,
-	  .off = O(quiet),
-	  .help = "Do not print the summary" },
+	OPT_ROW_QUIET(O(quiet)),
 	{ .name = "align",
 	  .kind = OPT_STR,
 	  .off = O(align),

@@ -78,11 +78,7 @@ static const struct opt symbolize_opts[] = {
 	  .help = "Write to FILE; - is standard output (default: replace the trace and keep "
 		  "the old one as .old); required if the trace is a pipe or compressed",
 	  .group = "Output" },
-	{ .name = "quiet",
-	  .key = 'q',
-	  .kind = OPT_FLAG,
-	  .off = O(quiet),
-	  .help = "Do not print the summary" },
+	OPT_ROW_QUIET(O(quiet)),
 	OPT_ROW_HELP,
 };
 
