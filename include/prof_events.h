@@ -3,18 +3,18 @@
 #define D9_PROF_EVENTS_H
 
 /*
- * The words that recorder and readers share: names of events and of their fields, and the small
- * numbers that stand in them. Everything here reaches a file: append only, never renumber.
+ * Names that recorder and readers share: events, their fields, and the values of enumerations.
+ * Everything here reaches a file: append only, never renumber.
  *
  * Every event carries a timestamp, CLOCK_MONOTONIC nanoseconds. Tracepoints are not listed: they
  * are "<system>:<event>" with the two fields of PROF_TP_* first and then the kernel's own, in the
- * kernel's order. Type bytes are those of dial9 ("string" below is a pooled string).
+ * kernel's order. Types are dial9 types ("string" below is a pooled string).
  */
 
 /* ---- tracepoints: <system>:<event> ---------------------------------------------------------- */
 #define PROF_TP_COMMON_CPU "common_cpu" /* varint */
-#define PROF_TP_COMMON_PID "common_pid" /* varint; the thread id, as the kernel calls it */
-/* Behind the name of an argument that points to text: an optional string, absent if it could not be read. */
+#define PROF_TP_COMMON_PID "common_pid" /* varint; the thread id, which the kernel calls pid */
+/* Suffix of the field with the text that an argument points to: optional string, absent if it could not be read */
 #define PROF_TP_TEXT_SUFFIX "_str"
 #define PROF_EV_SCHED_SWITCH "sched:sched_switch"
 #define PROF_EV_SCHED_WAKING "sched:sched_waking"
@@ -33,11 +33,11 @@
 #define PROF_F_OLD_PID "old_pid"
 
 /*
- * ---- wakings: behind the kernel's fields, from what they came ----
+ * ---- sched_waking, after the kernel's fields: the context of the wakeup ----
  *
  * varint: enum prof_context in the low bits, and above them 1 + the number of the interrupt: the vector
- * of a softirq, the line of a hard irq; 0: none, or unknown. Only with PROF_CONTEXT_TASK common_pid is the
- * waker; else it is a thread that was interrupted.
+ * of a softirq, the line of a hard irq; 0: none, or unknown. common_pid is the waker only with
+ * PROF_CONTEXT_TASK; otherwise it is the interrupted thread.
  */
 #define PROF_F_CONTEXT "context"
 #define PROF_CONTEXT_SHIFT 3
@@ -54,34 +54,33 @@ enum prof_context {
 #define PROF_F_NEXT_PID "next_pid"
 
 /*
- * ---- --neighbours: whether all switches of a CPU are there ----
+ * ---- --neighbours: whether the trace has all switches of a CPU ----
  *
- * Laid out as a tracepoint. From PROF_WATCH_BEGUN on every switch of common_cpu is in the trace, whoever is
- * switched, until after a wait of a target for that CPU the next target was switched in there; common_pid
- * is on it at that time. Where a target was switched in without such a watch PROF_WATCH_ENDED precedes that
- * switch, and switches before it may be missing. So two switches of a CPU follow each other if nothing of
- * this stands between them and the second says that who was switched in by the first is switched out.
+ * Laid out as a tracepoint. After PROF_WATCH_BEGUN the trace has every switch of common_cpu, also of threads
+ * that are not targets. The watch ends when a target that was runnable on that CPU is switched in there.
+ * common_pid runs there when the watch begins. If a target is switched in without a watch, PROF_WATCH_ENDED
+ * precedes the switch, and switches before it may be missing. So two switches of a CPU are consecutive if no
+ * PROF_EV_CPU_WATCH lies between them, and the second switches out the thread that the first switched in.
  */
 #define PROF_EV_CPU_WATCH "dial9:cpu_watch"
 #define PROF_F_WATCH "watch" /* u8: enum prof_cpu_watch_kind */
 
 enum prof_cpu_watch_kind {
-	PROF_WATCH_ENDED = 0, /* common_pid has nothing to do with it */
+	PROF_WATCH_ENDED = 0, /* common_pid has no meaning */
 	PROF_WATCH_BEGUN = 1,
-	PROF_WATCH_BEGUN_UNSEEN = 2, /* likewise; the next switch tells who is on it */
+	PROF_WATCH_BEGUN_UNSEEN = 2, /* likewise, but the next switch has the running thread */
 };
 
 /*
- * ---- --min-block, --max-block: whole stays off the CPU, when they end ----
+ * ---- --min-block, --max-block: one event per off-CPU interval, at its end ----
  *
- * Laid out as a tracepoint, in place of switches and wakings. common_pid, called PROF_F_COMM, left
- * PROF_F_FROM_CPU in state PROF_F_PREV_STATE (0 or 0x100: runnable) and was off all CPUs for PROF_F_OFF_NS, until
- * the time of the event, when it was switched in on common_cpu. Of that it was blocked for PROF_F_BLOCKED_NS, and
- * ready to run for the rest. PROF_F_WOKEN: it was seen how it was woken, by the thread PROF_F_WAKER_PID, in
- * PROF_F_CONTEXT as wakings have it; if it was not, how much of the end it was ready is not known. One that was
- * about to block when it was woken was blocked for no time. PROF_F_UNFINISHED: the stay had not ended when
- * recording did, or was paused. The stack with which it left is right behind, PROF_SOURCE_EVENT. Which stays
- * there are PROF_META_OFF_* tell.
+ * Laid out as a tracepoint, in place of switches and wakeups. common_pid, named PROF_F_COMM, left
+ * PROF_F_FROM_CPU in state PROF_F_PREV_STATE (0 or 0x100: runnable). PROF_F_OFF_NS later, at the time of the
+ * event, it was switched in on common_cpu. It was blocked for PROF_F_BLOCKED_NS, and runnable for the rest;
+ * a thread that is woken before it has blocked has a blocked time of 0. PROF_F_WOKEN: the wakeup was recorded,
+ * by the thread PROF_F_WAKER_PID, in PROF_F_CONTEXT as in sched_waking; without it, the runnable time is
+ * unknown. PROF_F_UNFINISHED: the interval had not ended when recording ended or was paused. The stack of the
+ * switch-out is the next event, PROF_SOURCE_EVENT. PROF_META_OFF_* have the limits of the intervals' lengths.
  */
 #define PROF_EV_OFF_CPU "dial9:off_cpu"
 #define PROF_F_OFF_NS "off_ns"
@@ -92,7 +91,7 @@ enum prof_cpu_watch_kind {
 #define PROF_F_WAKER_COMM "waker_comm"
 #define PROF_F_UNFINISHED "unfinished" /* u8: 0 or 1 */
 
-/* ---- CpuSampleEvent: upstream's event, with our fields behind -------------------------------- */
+/* ---- CpuSampleEvent: upstream's event, followed by our fields --------------------------------- */
 #define PROF_EV_CPU_SAMPLE "CpuSampleEvent"
 #define PROF_F_WORKER_ID "worker_id" /* varint; PROF_WORKER_NONE: not a Tokio worker */
 #define PROF_F_TID "tid" /* u32 */
@@ -109,7 +108,8 @@ enum prof_cpu_watch_kind {
 enum prof_sample_source {
 	PROF_SOURCE_SAMPLE = 0, /* taken by the sampling clock */
 	PROF_SOURCE_SWITCH_OUT = 1, /* stack of a switch-out: same time and tid as its switch */
-	PROF_SOURCE_WAKING = 2, /* of a waker: same time and tid as its waking, right behind it */
+	PROF_SOURCE_WAKING =
+		2, /* of a waker: same time and tid as its wakeup, and the next event */
 	PROF_SOURCE_EVENT = 3, /* of another tracepoint: likewise, --event-stacks */
 };
 
@@ -119,15 +119,16 @@ enum prof_sample_source {
 /* Why a user stack ends where it does. */
 enum prof_user_end {
 	PROF_END_NOT_WALKED = 0, /* no user stack was taken */
-	PROF_END_COMPLETE = 1, /* the outermost frame is there */
-	PROF_END_FULL = 2, /* as many frames as were asked for */
+	PROF_END_COMPLETE = 1, /* up to the outermost frame */
+	PROF_END_FULL = 2, /* the limit of frames was reached */
 	PROF_END_NO_LIST =
 		3, /* the process's mappings were not known yet, or had changed: frame pointers,
-		      unchecked, or what was true still */
+		      unchecked, or the part that was still valid */
 	PROF_END_NO_MAPPING = 4, /* the next address is in no known executable mapping */
-	PROF_END_NO_TABLE = 5, /* of the last frame's module, and its frame pointer leads nowhere */
-	PROF_END_NO_ROW = 6, /* the module's table says nothing of that place, likewise */
-	PROF_END_UNSUPPORTED = 7, /* a rule of the module's that is not followed */
+	PROF_END_NO_TABLE =
+		5, /* for the module of the last frame, and its frame pointer leads nowhere */
+	PROF_END_NO_ROW = 6, /* the module's table has no row for the address, likewise */
+	PROF_END_UNSUPPORTED = 7, /* the module has a rule that is not supported */
 	PROF_END_READ_FAILED = 8, /* the stack's memory could not be read */
 	PROF_END_NO_PROGRESS = 9, /* the caller's stack would not lie above */
 	PROF_END_NO_RETURN = 10, /* the return address is 0 */
@@ -140,8 +141,8 @@ enum prof_user_end {
 
 #define PROF_USER_END_MASK 0x1f
 #define PROF_USER_GUESSED                                                                          \
-	0x20 /* the leaf has no frame: its caller is the word that looks like it */
-#define PROF_USER_FRAME_POINTERS 0x40 /* some steps went by checked frame pointers */
+	0x20 /* caller of the leaf is uncertain: a stack word that looks like a return address */
+#define PROF_USER_FRAME_POINTERS 0x40 /* some steps used checked frame pointers */
 #define PROF_USER_SIGNAL 0x80 /* some step went through a signal frame */
 
 /*
@@ -173,7 +174,7 @@ enum prof_module_kind {
 	PROF_MODULE_ANON = 5,
 };
 
-/* ---- ModuleStatus: how naming a module went; the last one for a module holds ----------------- */
+/* ---- ModuleStatus: result of the symbol lookup; the last one for a module holds --------------- */
 #define PROF_EV_MODULE_STATUS "ModuleStatus" /* module_id varint, then: */
 #define PROF_F_STATUS "status" /* string: one of PROF_STATUS_* */
 #define PROF_F_DETAIL "detail" /* string for people; may be empty */
@@ -184,15 +185,15 @@ enum prof_module_kind {
 #define PROF_STATUS_DENIED "denied" /* no permission to open it */
 #define PROF_STATUS_NOT_ELF "not_elf"
 #define PROF_STATUS_GAVE_UP "gave_up" /* a budget was used up; its symbol table is kept */
-#define PROF_STATUS_CRASHED "crashed" /* the worker died over it */
-#define PROF_STATUS_HUNG "hung" /* the worker had to be killed over it */
+#define PROF_STATUS_CRASHED "crashed" /* the worker crashed on it */
+#define PROF_STATUS_HUNG "hung" /* the worker was killed after a timeout */
 #define PROF_STATUS_NO_ANSWER "no_answer" /* opening it never returned */
 #define PROF_STATUS_PENDING "pending" /* the recording ended before */
 #define PROF_STATUS_ANONYMOUS "anonymous" /* no file */
 #define PROF_STATUS_NO_MAP "no_map" /* code made at run time, without a perf map */
 #define PROF_STATUS_FORGOTTEN "forgotten" /* dropped to stay below the memory cap */
-#define PROF_STATUS_NO_WORKER "no_worker" /* no process was left to read it */
-#define PROF_STATUS_NOT_ASKED "not_asked" /* there is more code than names are looked up for */
+#define PROF_STATUS_NO_WORKER "no_worker" /* no worker process was left to read it */
+#define PROF_STATUS_NOT_ASKED "not_asked" /* more code than the limit of symbol lookups */
 
 /* ---- ProcMapsEntry: an executable mapping, enough to rebuild raw addresses ------------------- */
 #define PROF_EV_PROC_MAPS "ProcMapsEntry" /* pid u32, then: */
@@ -207,17 +208,17 @@ enum prof_module_kind {
 #define PROF_F_EXE "exe" /* string; empty: unknown, or a kernel thread */
 #define PROF_F_CGROUP "cgroup" /* string */
 /*
- * u8, 1: all of its switches and wakings are there from this time on. 0: with PROF_META_FOLLOWED not all, without
- * it nothing is said; then 1 goes for the whole process and for what it forks.
+ * u8, 1: the trace has all of its switches and wakeups from this time on. 0: not all, or unknown if
+ * PROF_META_FOLLOWED is absent. Without PROF_META_FOLLOWED, 1 covers the whole process and its descendants.
  */
 #define PROF_F_FOLLOWED "followed"
 
 /*
  * ---- SymbolTableEntry: upstream's; the last one for an (addr, inline_depth) wins -------------
  *
- * A symbol_name in brackets with size 0 at depth 0, such as "[libc.so.6]" or "[jit]", is a label: it
- * tells readers that know nothing of modules where an address lies that stayed without a name. It is
- * shown like a name, but it is none: a name wins over it, whichever stands first.
+ * A symbol_name in brackets with size 0 at depth 0, such as "[libc.so.6]" or "[jit]", is a label: for
+ * readers without modules, it names the location of an unresolved address. It is shown like a symbol, but a
+ * symbol wins over it in either order.
  */
 #define PROF_EV_SYMBOL "SymbolTableEntry"
 #define PROF_F_ADDR "addr" /* varint: packed frame address, exact */
@@ -244,26 +245,27 @@ enum prof_module_kind {
 #define PROF_META_TARGET_PIDS "target_pids" /* of a command: its process id */
 #define PROF_META_RECORDER_PID "recorder_pid"
 /*
- * A list, "17,18": children of the recorder that are its helper processes, as are their children. Its other
- * children are not: some were there before it was.
+ * A list, "17,18": children of the recorder that are its helper processes, as are their descendants. Other
+ * children are not helpers: some may be older than the recorder itself, from before its exec.
  */
 #define PROF_META_RECORDER_HELPERS "recorder_helpers"
 #define PROF_META_INHERIT "inherit" /* "no": what targets fork is not recorded */
 #define PROF_META_NEIGHBOURS                                                                       \
-	"neighbours" /* "yes": PROF_EV_CPU_WATCH and all that it says is there; "no": it was cut away */
-#define PROF_META_SUMMARY_NS "summary_ns" /* of what is summed up: the period, in place of events */
+	"neighbours" /* "yes": the trace has PROF_EV_CPU_WATCH and its switches; "no": removed by cut */
+#define PROF_META_SUMMARY_NS                                                                       \
+	"summary_ns" /* --summary: the period; there are sums in place of events */
 /*
- * "told": who is followed is what TaskEvents say (PROF_F_FOLLOWED). "within": likewise, as far as the target
- * names them, since the trace was cut to that.
+ * `told`: TaskEvents mark the followed threads (PROF_F_FOLLOWED). `within`: likewise, but only threads
+ * that the target names are followed, since the trace was cut to the target.
  */
 #define PROF_META_FOLLOWED "followed"
-#define PROF_META_SELECTION "selection" /* for people: what else had to be true of targets */
+#define PROF_META_SELECTION "selection" /* for people: further conditions on targets */
 /*
- * A list, "0,2-3": there are no events of other CPUs, but for sched_migrate_task from or to one of these,
- * and sched_wakeup_new of what starts on one.
+ * A list, "0,2-3": there are no events of other CPUs, except sched_migrate_task from or to one of these CPUs,
+ * and sched_wakeup_new of threads that start on one.
  */
 #define PROF_META_RECORDED_CPUS "recorded_cpus"
-/* The filter (--filter) by which the kernel chose among sched_switch: what did not pass is not there. */
+/* The filter (--filter) of sched_switch: the trace has the events that pass it. */
 #define PROF_META_SWITCH_FILTER "switch_filter"
 #define PROF_META_WAKING_FILTER "waking_filter" /* of sched_waking: likewise */
 #define PROF_META_MAX_OVERHEAD_PPM "max_overhead_ppm" /* of the CPU time of all CPUs */
@@ -275,32 +277,35 @@ enum prof_module_kind {
 #define PROF_META_WAKING_STACKS "waking_stacks" /* of wakers: likewise, or absent */
 #define PROF_META_EVENT_STACKS "event_stacks" /* of tracepoints named by -e: likewise, or absent */
 #define PROF_META_OFF_MIN_NS                                                                       \
-	"off_cpu_min_ns" /* with PROF_EV_OFF_CPU: of them there is none shorter, */
-#define PROF_META_OFF_MAX_NS "off_cpu_max_ns" /* and, unless absent, none longer */
+	"off_cpu_min_ns" /* with PROF_EV_OFF_CPU: the shortest interval recorded */
+#define PROF_META_OFF_MAX_NS "off_cpu_max_ns" /* the longest; absent: no limit */
 #define PROF_META_CALL_GRAPH "call_graph" /* of user stacks: "auto", "fp" or "no" */
 #define PROF_META_START_REALTIME_NS "start_realtime_ns"
 #define PROF_META_RING_BYTES "ring_bytes"
-/* Of the kernel: times of one boot are on one clock. Those that count suspend are on another, */
+/*
+ * Of the kernel: times of one boot are on one clock. Times that include suspend are on another clock; then
+ * PROF_BOOT_ID_SUSPEND follows the id.
+ */
 #define PROF_META_BOOT_ID "boot_id"
-#define PROF_BOOT_ID_SUSPEND " boottime" /* which this behind the id says */
-/* Of a file that was cut from a recording: by what, and how many events were left out, in all. */
+#define PROF_BOOT_ID_SUSPEND " boottime"
+/* Of a file that was cut from a recording: the command, and the number of events removed by all cuts */
 #define PROF_META_CUT "cut"
 #define PROF_META_CUT_LEFT_OUT "cut_left_out"
 
 /*
- * ---- MergedPart: a stream of several, in order of time ----
+ * ---- MergedPart: several recordings merged into a stream, in order of time ----
  *
- * One event for each of the streams, which are parts of this one, before all others behind a header. Part 0 is
- * that of all events that do not say otherwise; those of another say so in a field of their own behind all
- * others. Parts of one clock are of one host and boot: a thread's number means the same in them. Their
- * times were moved by shift_ns, to lie beside those of the others.
+ * One event per recording, before all other events after a header. Each recording is a part of the stream.
+ * Events of other parts than 0 have an additional last field with the number of their part. Parts with the
+ * same clock belong to the same host and boot, so a TID means the same thread in them. Times of a part were
+ * moved by shift_ns, to align them with the other parts.
  */
 #define PROF_EV_MERGED_PART "MergedPart"
 #define PROF_F_PART "dial9:part" /* varint */
 #define PROF_F_CLOCK "clock" /* varint */
 #define PROF_F_SHIFT_NS "shift_ns" /* i64 */
 
-/* ---- TracepointSymbol: what a tracepoint's print fmt says of a value -------------------------- */
+/* ---- TracepointSymbol: text for a value, from a tracepoint's print fmt ------------------------ */
 #define PROF_EV_TP_SYMBOL "TracepointSymbol"
 #define PROF_F_EVENT "event" /* string: <system>:<event> */
 #define PROF_F_FIELD "field" /* string */
@@ -308,68 +313,70 @@ enum prof_module_kind {
 #define PROF_F_NAME "name" /* string */
 
 /*
- * The rows of one field, in file order, are one or more pieces; each turns the value v into text
- * and its text follows that of the piece before. x starts as v, sign-extended if v is signed.
- * Addresses of the kernel's code get a row each, of the symbol, before the first event that has one.
+ * The rows of a field, in file order, are one or more parts. Each part turns the value v into text; the
+ * texts are joined. x starts as v, sign-extended if v is signed. An address of kernel code gets a row with
+ * its symbol, before the first event that has the address.
  */
 enum prof_tp_symbol_kind {
-	PROF_TP_SYMBOL = 0, /* name when x == value, and the piece is done */
+	PROF_TP_SYMBOL = 0, /* name when x == value, and the part is done */
 	PROF_TP_FLAG = 1, /* name when x != 0 and (x & value) == value; then x &= ~value */
-	PROF_TP_MASK = 2, /* starts a piece: x &= value; name is printed if it is not the first */
-	PROF_TP_SHIFT = 3, /* x >>= value; right behind its MASK, applied before it */
+	PROF_TP_MASK =
+		2, /* starts a part: x &= value; name is printed unless the part is the first */
+	PROF_TP_SHIFT = 3, /* x >>= value; follows its MASK, applied before it */
 	PROF_TP_DELIM = 4, /* name goes between flags; "|" without such a row */
-	PROF_TP_ZERO = 5, /* name when the piece began with x == 0, and the piece is done */
-	PROF_TP_NONZERO = 6, /* name when it began with x != 0, and the piece is done */
+	PROF_TP_ZERO = 5, /* name when the part began with x == 0, and the part is done */
+	PROF_TP_NONZERO = 6, /* name when it began with x != 0, and the part is done */
 	PROF_TP_HEX = 7, /* alone: print the number in hexadecimal */
-	PROF_TP_DECIMAL = 8, /* x, signed, in decimal, and the piece is done */
-	PROF_TP_ERRNO = 9, /* -4095 to -1: "-2 ENOENT", and the piece is done */
+	PROF_TP_DECIMAL = 8, /* x, signed, in decimal, and the part is done */
+	PROF_TP_ERRNO = 9, /* -4095 to -1: "-2 ENOENT", and the part is done */
 	PROF_TP_ARRAY = 10, /* alone, of bytes: integers of value bytes each, little-endian */
 };
 
-/* ---- LostEvents: what is not in the trace, and when ------------------------------------------- */
+/* ---- LostEvents: events missing from the trace, and the time range ----------------------------- */
 #define PROF_EV_LOST "LostEvents" /* cpu u32 (PROF_LOST_ANY_CPU: unknown or all), kind string: */
 #define PROF_F_COUNT "count" /* varint */
 #define PROF_F_FIRST_NS "first_ns" /* varint */
 #define PROF_F_LAST_NS "last_ns" /* varint */
 #define PROF_LOST_ANY_CPU 0xffffffffU
 #define PROF_LOST_RING_FULL "ring_full"
-#define PROF_LOST_NESTED "nested" /* by generic tracepoints; never a switch or a waking */
-#define PROF_LOST_NESTED_SCHED                                                                     \
-	"nested_sched" /* of the scheduler's events, amidst another of them */
-/* the same where not all events are recorded: it is not known whether they would have been */
+#define PROF_LOST_NESTED "nested" /* by generic tracepoints; never a switch or a wakeup */
+#define PROF_LOST_NESTED_SCHED "nested_sched" /* a scheduler event during another scheduler event */
+/* likewise, if not all events are recorded: some of them might not have been recorded anyway */
 #define PROF_LOST_NESTED_AT_MOST "nested_at_most"
-#define PROF_LOST_SIDEBAND "sideband" /* perf records about tasks and mappings, by the kernel */
-#define PROF_LOST_SIDEBAND_DAMAGED "sideband_damaged" /* those that do not hold together */
-#define PROF_LOST_SIDEBAND_MAPS "sideband_maps" /* mappings of processes that make too many */
-#define PROF_LOST_SIDEBAND_STALLED "sideband_stalled" /* a CPU's were not read between the times */
-/* no loss: stacks named by mappings that may have changed, since records that tell of them were lost */
+#define PROF_LOST_SIDEBAND "sideband" /* perf records of tasks and mappings, lost by the kernel */
+#define PROF_LOST_SIDEBAND_DAMAGED "sideband_damaged" /* malformed perf records */
+#define PROF_LOST_SIDEBAND_MAPS "sideband_maps" /* mappings of processes with too many mappings */
+#define PROF_LOST_SIDEBAND_STALLED                                                                 \
+	"sideband_stalled" /* a CPU's records were not read in the time range */
+/* no loss: stacks resolved with mappings that may have changed, since sideband records were lost */
 #define PROF_LOST_SIDEBAND_DOUBT "sideband_doubt"
-#define PROF_LOST_SAMPLE_ESTIMATE "sample_estimate" /* an estimate from clock and period */
+#define PROF_LOST_SAMPLE_ESTIMATE "sample_estimate" /* estimated from clock and period */
 #define PROF_LOST_SAMPLE_RING_FULL "sample_ring_full"
 #define PROF_LOST_READ_FAILED "read_failed" /* tracepoint records that a program could not read */
 #define PROF_LOST_MALFORMED "malformed"
-/* a stretch, of unknown events: its file is missing or bad. By readers, never by the recorder */
+/* a time range without a readable file: unknown events. Written by readers, never by the recorder */
 #define PROF_LOST_HOLE "hole"
-/* no loss: recording was off on purpose between the times; count is how often */
-#define PROF_LOST_STACKS_OFF                                                                       \
-	"stacks_off" /* no loss: stacks of switches and wakings, not taken to cost less */
-#define PROF_LOST_THINNED "thinned" /* no loss: nothing was recorded for so long, to cost less */
+/* no loss: no stacks of switches and wakeups, to reduce overhead */
+#define PROF_LOST_STACKS_OFF "stacks_off"
+#define PROF_LOST_THINNED "thinned" /* no loss: a skipped time slice, to reduce overhead */
+/* no loss: recording was paused in the time range; count is the number of pauses */
 #define PROF_LOST_PAUSED "paused"
-/* no loss: between the times is what --flight had no reason to write; likewise */
+/* no loss: a time range for which --flight had no trigger; count likewise */
 #define PROF_LOST_NOT_KEPT "not_kept"
-/* no loss: stacks of switches and wakings, left out while a ring was filling up */
+/* no loss: stacks of switches and wakeups, dropped while a ring was filling up */
 #define PROF_LOST_STACKS_THINNED "stacks_thinned"
 
-/* ---- Trigger: for which a snapshot of --flight was written; at the time of what it was ------- */
+/* ---- Trigger: cause of a --flight snapshot, at the time of the cause -------------------------- */
 #define PROF_EV_TRIGGER                                                                            \
-	"Trigger" /* reason string, event string, pid u32, tid u32: 0 for nobody, then: */
+	"Trigger" /* reason string, event string, pid u32, tid u32: 0 if no thread, then: */
 #define PROF_F_REASON "reason" /* one of PROF_TRIGGER_* */
-#define PROF_F_DURATION_NS "duration_ns" /* varint: that was too long; 0 for other reasons */
-/* varint: others since the last Trigger, which came too soon after a snapshot (--rearm) and asked for nothing */
+#define PROF_F_DURATION_NS                                                                         \
+	"duration_ns" /* varint: of the interval over the threshold; 0 for other reasons */
+/* varint: triggers ignored since the last Trigger, since they came too soon after a snapshot (--rearm) */
 #define PROF_F_TOO_SOON "too_soon"
 #define PROF_TRIGGER_EVENT "event" /* its name is in PROF_F_EVENT, which is empty otherwise */
 #define PROF_TRIGGER_OFFCPU "offcpu" /* the thread was blocked */
-#define PROF_TRIGGER_RUNQ "runq" /* it waited for a CPU */
+#define PROF_TRIGGER_RUNQ "runq" /* its run-queue latency was too long */
 #define PROF_TRIGGER_SIGNAL "signal" /* SIGUSR2 */
 #define PROF_TRIGGER_CONTROL "control" /* --control */
 #define PROF_TRIGGER_END "end" /* of the recording */
@@ -381,64 +388,64 @@ enum prof_tp_symbol_kind {
 #define PROF_CLOSED_SEGMENT 2
 
 /*
- * ---- ThinningEvent: from its time on so much is left out on purpose (--max-overhead) ----
+ * ---- ThinningEvent: level of load shedding from its time on (--max-overhead) ----
  *
- * Whole slices of time, each told by a LostEvents of kind PROF_LOST_THINNED, and before that stacks of
- * switches and wakings. In what is recorded nothing else is missing.
+ * First the stacks of switches and wakeups are dropped, then whole time slices are skipped, each with a
+ * LostEvents of kind PROF_LOST_THINNED. The recorded slices are complete otherwise.
  */
 #define PROF_EV_THINNING "ThinningEvent"
-#define PROF_F_ONE_IN "one_in" /* varint: of so many slices one is recorded; 1: all */
-#define PROF_F_STACKS "stacks" /* bool: those of switches and wakings are taken */
+#define PROF_F_ONE_IN "one_in" /* varint: N, one of N slices is recorded; 1: all */
+#define PROF_F_STACKS "stacks" /* bool: stacks of switches and wakeups are recorded */
 #define PROF_F_OVERHEAD_PPM                                                                        \
 	"overhead_ppm" /* varint: measured before, of the CPU time of all CPUs */
 
 /*
  * ---- SegmentEnd: the last event of a finished rotated file, whose last bytes are its fields ----
  *
- * Readers find it from the end: it has a fixed size, and stands in packed files as it is. All are i64.
+ * Readers find it from the end: it has a fixed size, and is not compressed in compressed files. All are i64.
  */
 #define PROF_EV_SEGMENT_END "SegmentEnd" /* first_ns, last_ns: times of the file's events; then: */
-#define PROF_F_BYTES_BEFORE "bytes_before" /* of the trace, unpacked */
+#define PROF_F_BYTES_BEFORE "bytes_before" /* of the trace, uncompressed */
 #define PROF_F_MARK "mark" /* PROF_SEGMENT_END_MARK */
 #define PROF_SEGMENT_END_MARK 0x444e454745533944ULL /* "D9SEGEND" */
 #define PROF_SEGMENT_END_SIZE 32 /* bytes of the fields */
-#define PROF_SEGMENT_END_MAX 256 /* bytes of all that is written for it, schema included */
+#define PROF_SEGMENT_END_MAX 256 /* most bytes that are written for it, schema included */
 
 /*
- * ---- SchedSummary: what the threads of a process did in the period that ends at its time ----
+ * ---- SchedSummary: sums over the threads of a process, for the period that ends at its time ----
  *
- * In place of events (--summary). A wait counts in the period in which it ends, as does a time on a CPU.
+ * In place of events (--summary). An interval counts in the period in which it ends.
  */
 #define PROF_EV_SUMMARY "SchedSummary" /* pid u32 (or PROF_SUMMARY_OTHER), comm string, then: */
 /* kind u8: enum prof_summary_kind; count varint */
-#define PROF_F_SUM_NS "sum_ns" /* varint: of all of them */
+#define PROF_F_SUM_NS "sum_ns" /* varint: of all intervals */
 #define PROF_F_MAX_NS "max_ns" /* varint: the longest */
-#define PROF_F_PERIOD_NS "period_ns" /* varint: so long before its time the period began */
-/* varint; of PROF_SUMMARY_RUN: times on a CPU that ended though the thread could go on */
+#define PROF_F_PERIOD_NS "period_ns" /* varint: length of the period */
+/* varint; of PROF_SUMMARY_RUN: runs that ended while the thread was runnable */
 #define PROF_F_INVOLUNTARY "involuntary"
-/* varint; of PROF_SUMMARY_WAIT: waits that are not in count, since their beginning was not seen */
+/* varint; of PROF_SUMMARY_WAIT: intervals not in count, since their start was not recorded */
 #define PROF_F_UNKNOWN "unknown"
-/* string map: "k" -> how many, in decimal, were of 2^k up to 2^(k+1) ns; "0" also those of 0 ns */
+/* string map: "k" -> number of intervals, in decimal, from 2^k to below 2^(k+1) ns; "0" includes 0 ns */
 #define PROF_F_LOG2_NS "log2_ns"
-#define PROF_SUMMARY_OTHER 0xffffffffU /* all processes that there was no row for */
+#define PROF_SUMMARY_OTHER 0xffffffffU /* sum of the processes without a row of their own */
 
 enum prof_summary_kind {
-	PROF_SUMMARY_WAIT = 0, /* ready to run, for a CPU */
-	PROF_SUMMARY_BLOCKED = 1, /* for anything else */
-	PROF_SUMMARY_RUN = 2, /* on a CPU: count is that of switches */
+	PROF_SUMMARY_WAIT = 0, /* run-queue latency */
+	PROF_SUMMARY_BLOCKED = 1, /* off-CPU and not runnable */
+	PROF_SUMMARY_RUN = 2, /* on a CPU; count: switches */
 };
 
 /*
  * ---- annotations of fields: at spec level 4 --------------------------------------------------
  *
- * user/libdial9/FORMAT.md tells what they mean, and what the lines of an enum are.
+ * See user/libdial9/FORMAT.md for their meaning, and for the lines of an enum.
  */
 #define PROF_NOTE_UNIT "unit"
 #define PROF_NOTE_KIND "kind"
 #define PROF_NOTE_ENUM "enum"
 #define PROF_UNIT_NS "ns"
 #define PROF_UNIT_BYTES "bytes"
-#define PROF_KIND_PID "pid" /* of a process, or of a task as the kernel numbers it */
+#define PROF_KIND_PID "pid" /* of a process, or the kernel's pid of a task */
 #define PROF_KIND_TID "tid"
 #define PROF_KIND_CPU "cpu"
 #define PROF_KIND_ADDR "addr"
