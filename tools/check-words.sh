@@ -13,8 +13,11 @@ words=$(realpath "$(dirname "$0")")/words.txt
 cd "${1:-.}" || exit 1
 
 # Folders whose comments or strings are not plain yet. Remove a folder here as soon as its findings are fixed.
-COMMENTS_LATER='user/cmd/* user/rewrite/* user/formats/*'
-STRINGS_LATER='user/cmd/* user/record/* user/formats/*'
+COMMENTS_LATER='user/cmd/* user/rewrite/*'
+STRINGS_LATER='user/cmd/* user/record/*'
+
+# Strings that traces contain: never changed.
+TRACE_STRINGS='user/formats/tonbandgeraet/event.c'
 
 # The patterns are for case, not for files.
 # shellcheck disable=SC2254
@@ -33,7 +36,7 @@ sources() { # each C file, after the kinds of text to check
 	find user bpf include -name '*.[ch]' 2>/dev/null | sort | while read -r file; do
 		kinds=
 		later "$file" "$COMMENTS_LATER" || kinds=c
-		later "$file" "$STRINGS_LATER" || kinds=${kinds}s
+		later "$file" "$STRINGS_LATER $TRACE_STRINGS" || kinds=${kinds}s
 		[ -z "$kinds" ] || printf '%s\n%s\n' "kinds=$kinds" "$file"
 	done
 }

@@ -14,7 +14,7 @@ silent: dial9-prof convert --to tonbandgeraet both.d9 -o both.bin
 $ dial9-prof info both.bin | grep -v '^trace'
 format          Tonbandgerät trace (no version in the file), binary
 mode            bare metal
-resolution      8 ns a tick
+resolution      8 ns per tick
 span            230 ticks (10 to 240)
 events          <N>
 metadata        4
@@ -36,10 +36,10 @@ $ cat firmware.d9 | dial9-prof info - | grep tband.frames
 tband.frames    3231
 #
 $ dial9-prof info --json core1.bin
-{"trace":"core1.bin","format":"Tonbandgerät trace (no version in the file), binary","mode":"bare metal","resolution":"not told (1 ns a tick assumed)","span":"218 ticks (22 to 240)","events":30,"metadata":0,"cores":1,"dropped":0,"invalid frames":0,"notes":[]}
+{"trace":"core1.bin","format":"Tonbandgerät trace (no version in the file), binary","mode":"bare metal","resolution":"not recorded (1 ns per tick assumed)","span":"218 ticks (22 to 240)","events":30,"metadata":0,"cores":1,"dropped":0,"invalid frames":0,"notes":[]}
 #
 $ dial9-prof convert core1.bin@1 -o one.d9; dial9-prof convert --to tonbandgeraet one.d9 -o - | cmp - core1.bin
-! note              1  no resolution in the recording: 1 ns a tick assumed
+! note              1  no resolution in the recording: 1 ns per tick assumed
 ! note              1  core that the file itself does not say: name it FILE@CORE (core 1)
 #
 # Drops, and a damaged file: told, and no reason to stop.

@@ -2,9 +2,9 @@
 /*
  * Which container a file is, and its bytes without it.
  *
- * Owns the decompressors of libsnappy, zlib, libzstd and libbrotli behind one read function, and knows
- * nothing of what the bytes mean. A file of a killed program ends anywhere: that is no error here but a
- * cut, after all bytes that could be had (for snappy also those of the broken block: snapblock.c). No
+ * Owns the decompressors of libsnappy, zlib, libzstd and libbrotli, with one read function. The file of a
+ * killed program may end anywhere: that is not an error but a cut, after all bytes that can be
+ * decompressed (with snappy, also bytes of the incomplete block: snapblock.c). No
  * length in the file is trusted for an allocation: a chunk's buffer grows as its bytes arrive, and a
  * block's promise is held against the most that snappy can expand what is really there.
  */
@@ -75,7 +75,7 @@ const char *container_kind_name(enum container_kind kind)
 	return names[kind];
 }
 
-/* Adds to buf behind what is unread. 1, 0 at the end, -errno. */
+/* Adds to buf after the unread bytes. 1, 0 at the end, -errno. */
 static int fill(struct container *c)
 {
 	ssize_t n;
@@ -355,7 +355,7 @@ static ssize_t read_step(struct container *c, void *buf, size_t sz)
 	if (sz > IN_SIZE * 16)
 		sz = IN_SIZE * 16;
 	while (!c->done && !c->reason) {
-		/* Decoders hold output back, so one that is in a frame is asked without input too. */
+		/* Decoders hold output back, so inside a frame they are called without input too. */
 		if (!stream_over(c) && (c->in_frame || c->pos < c->len)) {
 			if (c->kind == CONTAINER_GZIP)
 				n = step_gzip(c, buf, sz);
@@ -380,7 +380,7 @@ static ssize_t read_step(struct container *c, void *buf, size_t sz)
 	return 0;
 }
 
-/* What stands behind the end of the container. */
+/* Bytes after the end of the container. */
 static int count_trailing(struct container *c)
 {
 	int err = 1;

@@ -10,7 +10,7 @@
 #include "formats/foreign.h"
 
 /*
- * The compressed containers that apitrace streams come in, and the one that they are written in.
+ * The compressed containers of apitrace streams, and the container that is written.
  * Memory is bounded by the largest chunk or window, never by the size of the file.
  */
 enum container_kind {
@@ -22,7 +22,7 @@ enum container_kind {
 
 struct container;
 
-/* Told for each snappy chunk that is complete: its bytes in the file and decompressed. */
+/* Called for each complete snappy chunk: its size in the file and decompressed. */
 typedef void (*container_chunk_fn)(void *ctx, size_t packed, size_t plain);
 
 /* The kind by the first bytes of a file; sz may be 0. */
@@ -53,7 +53,7 @@ const char *container_error(const struct container *c);
 /* True once the end was met and it was not where a chunk or a compressed stream ends. */
 bool container_is_cut(const struct container *c);
 
-/* Bytes behind the end of the container that belong to nothing; counted once the end was met. */
+/* Bytes after the end of the container; counted when the end was reached. */
 uint64_t container_trailing(const struct container *c);
 
 /* ---- writing ------------------------------------------------------------------------------------ */

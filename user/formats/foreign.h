@@ -20,7 +20,7 @@
 
 /*
  * One file to read, from its first byte. read() fills buf with 1 to sz bytes, 0 at the end, -errno:
- * it is a dial9_read_fn, so that a decoder can be put behind it. While a file is followed, read()
+ * it is a dial9_read_fn, so a decoder can read from it. While a file is followed, read()
  * blocks until there is more and 0 is the very end; before it blocks, all that was encoded is
  * flushed, so encode everything complete before reading on.
  */
@@ -133,16 +133,16 @@ struct foreign_format {
 	const char *title; /* for people: "Heph trace" */
 
 	/*
-	 * How sure a look at the first bytes makes: 0 not mine, 100 a magic. `whole`: there are no
-	 * more bytes. Bytes are those of the file, compression and all. At least 64 KiB where the
-	 * file has them.
+	 * Confidence from the first bytes that the file has this format: 0 no, 100 a magic.
+	 * `whole`: there are no more bytes. Bytes are as in the file, maybe compressed. At least
+	 * 64 KiB if the file has them.
 	 */
 	int (*detect)(const void *head, size_t sz, bool whole);
 
 	/*
 	 * Reads all inputs into dial9 events. The encoder was made at opts->level; the caller
 	 * flushes and frees it. What can be read is encoded whatever the damage around it, and
-	 * counted in notes. 0, -EBADMSG after one log_error() line when nothing in an input is of
+	 * counted in notes. 0, -EBADMSG after one log_error() line when nothing in an input has
 	 * this format, -EINVAL likewise for inputs that make no sense together, an error of read()
 	 * or of the encoder as it is. The first error is the caller's to print otherwise.
 	 */

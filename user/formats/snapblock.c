@@ -5,7 +5,7 @@
  * libsnappy decompresses whole blocks and gives nothing at all for others. A traced program that was
  * killed leaves half a block, in which the very calls stand that one wants to see, so this walks the
  * block's elements one by one and keeps what they yield up to the cut or the damage. It is not used
- * for blocks that libsnappy accepts, and it knows nothing of what is inside.
+ * for blocks that libsnappy accepts, and does not interpret the contents.
  *
  * An element is a tag byte, whose low two bits say what it is: 0 literal bytes, 1 to 3 a copy from
  * what was decompressed before, with an offset of 11, 16 or 32 bits. Copies may overlap their own

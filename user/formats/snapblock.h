@@ -20,7 +20,7 @@ int snapblock_size(const void *block, size_t sz, uint32_t *plain_sz, size_t *hea
 
 /*
  * Decompresses as much as can be had of a raw snappy block that is cut short or damaged: sz bytes of
- * it, behind the head, into plain, which has room for plain_sz. *got is how many bytes are good, and
+ * it, after the head, into plain, which has room for plain_sz. *got is the number of good bytes, and
  * *reason, at SNAPBLOCK_BAD, static text.
  */
 enum snapblock_end snapblock_salvage(const uint8_t *in, size_t sz, uint8_t *plain, size_t plain_sz,

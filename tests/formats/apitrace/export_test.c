@@ -292,7 +292,7 @@ Test(apitrace_export, calls_that_were_cut_out_leave_a_trace_with_other_numbers)
 		"leave 2  enter 4 @1 leave 4  enter 5 @0 leave 5  enter 6 @0 leave 6  "
 		"enter 7 @0 leave 7  enter 8 @3 leave 8  enter 9 @5 enter 10 @0 leave 10  ");
 	cr_expect_eq(foreign_notes_count(&notes, FOREIGN_NOTE_HINT,
-					 "gaps in the order of events: calls are numbered anew"),
+					 "gaps in the order of events: calls are renumbered"),
 		     2);
 	buf_free(&trace);
 	buf_free(&between);
@@ -341,7 +341,7 @@ Test(apitrace_export, frame_ids_that_no_program_made_are_numbered_anew)
 		     1);
 	cr_assert_eq(export(&dial9, &out, &notes), 0);
 	cr_expect_eq(foreign_notes_count(&notes, FOREIGN_NOTE_CHANGED,
-					 "frame ids that no program made, numbered anew"),
+					 "frame ids that no program made, renumbered"),
 		     3);
 	stream = unpack(&out, NULL, NULL);
 	cr_assert_eq(stream.len, sizeof(want) - 1);

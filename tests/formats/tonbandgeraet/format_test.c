@@ -170,7 +170,7 @@ Test(tonband, counts_the_drops_that_the_reference_converter_warns_of)
 	cr_assert_eq(import(&rec, false, &trace, &notes), 0);
 	cr_assert_eq(foreign_notes_count(&notes, FOREIGN_NOTE_DROPPED, NULL), 5);
 	lines = events_of(&trace);
-	/* 8 ns a tick; 106 frames tell of drops and two of them tell something new. */
+	/* 8 ns per tick; 106 frames tell of drops and two of them tell something new. */
 	cr_assert(strstr(lines.data, "\"name\":\"tband.dropped\",\"ts\":1040,\"fields\":"
 				     "[[\"core\",13,0],[\"lost\",9,4],[\"total\",9,4]]"));
 	cr_assert(strstr(lines.data, "\"name\":\"tband.dropped\",\"ts\":1760,\"fields\":"
@@ -241,7 +241,7 @@ Test(tonband, tells_what_is_in_a_recording)
 	cr_assert_str_eq(facts.v[0].label, "format");
 	cr_assert(strstr(facts.v[0].text, "binary"));
 	cr_assert_str_eq(fact(&facts, "mode")->text, "bare metal");
-	cr_assert_str_eq(fact(&facts, "resolution")->text, "8 ns a tick");
+	cr_assert_str_eq(fact(&facts, "resolution")->text, "8 ns per tick");
 	cr_assert_eq(fact(&facts, "events")->count + fact(&facts, "metadata")->count, 235);
 	cr_assert_eq(fact(&facts, "dropped")->count, 5);
 	cr_assert_eq(fact(&facts, "invalid frames")->count, 0);

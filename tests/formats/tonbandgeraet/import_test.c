@@ -281,7 +281,7 @@ Test(tonband_import, looks_up_no_more_than_it_has_room_for)
 					 "names beyond the limit, not looked up"),
 		     9);
 	cr_assert_eq(foreign_notes_count(&notes, FOREIGN_NOTE_HINT,
-					 "events of more cores than can be told apart"),
+					 "events of cores beyond the limit of distinct cores"),
 		     6);
 }
 

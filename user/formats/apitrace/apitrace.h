@@ -4,7 +4,7 @@
 
 #include "formats/foreign.h"
 
-/* The functions behind apitrace_format; see struct foreign_format for what they do. */
+/* The functions of apitrace_format; see struct foreign_format. */
 int apitrace_dump(const struct foreign_input *in, const struct foreign_opts *opts,
 		  dial9_write_fn write, void *ctx, struct foreign_notes *notes);
 int apitrace_import(const struct foreign_input *in, size_t cnt, const struct foreign_opts *opts,

@@ -3,13 +3,13 @@
  * The way back from words to values: what print.c says plainly becomes the flat form again.
  *
  * Tokens come from JSON text (json.c) or from lists and maps of dial9 (dial9_value.c), and one builder
- * serves both. The first key of a map says what it stands for. How many elements a list has is only known
- * behind it, so counts are five bytes wide, filled in later: the number is the same, and the writer makes
- * it short. The words may be anyone's, so what does not fit is refused and nothing is left behind.
+ * serves both. The first key of a map is its type. The length of a list is known only after the list, so
+ * counts are five bytes wide and filled in later; the writer shortens them. The input is not trusted: on
+ * an error nothing is added to the output.
  *
- * A call is normally told by its fields. Where it is told in an unusual way (an argument twice, one beyond
- * the signature, a result at the enter) the fields show what they can, and the details of the event as
- * JSON say exactly how it was: both ways of that are here, too.
+ * Fields normally describe a call completely. For unusual calls (an argument twice, an argument beyond the
+ * signature, a result at the enter) the fields have the usual part, and details as JSON have the exact
+ * form. Both conversions of details are here, too.
  */
 #include "formats/apitrace/build.h"
 
@@ -239,7 +239,7 @@ static int get_tagged(struct apitrace_tokens *t, uint8_t *tag, uint64_t *v)
 	return err ? err : expect_close(t);
 }
 
-/* A key whose value the signature tells again, and the signature's id. */
+/* A key whose value repeats the signature, and the signature's id. */
 static int key_sig(struct apitrace_tokens *t, const char *key, uint64_t *sig)
 {
 	int err = expect_key(t, key);
@@ -601,7 +601,7 @@ static int parse_stack(struct apitrace_tokens *t, struct buf *out)
 	return err;
 }
 
-/* One detail behind its opening bracket. */
+/* One detail, after its opening bracket. */
 static int parse_detail(struct apitrace_tokens *t, struct buf *out)
 {
 	struct apitrace_token tok;

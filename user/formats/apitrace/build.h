@@ -11,20 +11,20 @@
  */
 int apitrace_build_value(struct apitrace_tokens *t, struct buf *out);
 
-/* The value that a token begins; for callers that had to look at it. */
+/* The value that a token begins; for callers that have read the token. */
 int apitrace_build_from(struct apitrace_tokens *t, const struct apitrace_token *first,
 			struct buf *out);
 
 /*
- * Details that fields cannot say, as JSON: {"enter": details, "leave": details}, either left out when
- * fields do say it; details are a list of [1, index, value], [2, value], [4, [frame ids]], [5, flags].
+ * Details without a field, as JSON: {"enter": details, "leave": details}, each omitted if the fields
+ * are complete; details are a list of [1, index, value], [2, value], [4, [frame ids]], [5, flags].
  */
 
-/* enter, leave NULL: left out. Appends to out; -E2BIG when it would get too large. */
+/* enter, leave NULL: omitted. Appends to out; -E2BIG if it would get too large. */
 int apitrace_details_print(const struct apitrace_sigs *sigs, const struct apitrace_cur *enter,
 			   const struct apitrace_cur *leave, struct buf *out);
 
-/* The other way: fills what is there, *has_enter and *has_leave say what. 0, -EBADMSG, -E2BIG. */
+/* The inverse: fills the parts that exist, and sets *has_enter and *has_leave. 0, -EBADMSG, -E2BIG. */
 int apitrace_details_parse(struct dial9_str json, struct buf *enter, bool *has_enter,
 			   struct buf *leave, bool *has_leave);
 

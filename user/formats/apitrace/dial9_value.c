@@ -14,7 +14,7 @@
 
 #define JSON_MAX ((size_t)200 << 20)
 
-/* ---- to dial9: the encoder keeps the first error, so that none is looked at here ------------------ */
+/* ---- to dial9: the encoder keeps the first error, so none is checked here ------------------------- */
 
 static void dyn_open(void *enc, bool map)
 {

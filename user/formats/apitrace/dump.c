@@ -355,7 +355,7 @@ int apitrace_dump(const struct foreign_input *in, const struct foreign_opts *opt
 
 /* ---- info ---------------------------------------------------------------------------------------- */
 
-/* More threads than this are not told apart: numbers come from the file. */
+/* Limit of distinct threads: the numbers come from the file. */
 #define THREADS_MAX 65536
 /* Bytes of a property; dial9.schemas may be long. */
 #define PROPERTY_SHOWN 200

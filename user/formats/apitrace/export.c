@@ -2,9 +2,9 @@
 /*
  * dial9 to apitrace, for traces that came from apitrace: the same call stream again.
  *
- * A first look finds out whether the dial9 bytes hold an imported trace; all others go the general way
- * (generic_export.c). Then every call event is taken apart into its enter and its leave, each goes to its
- * place (order.c), and signatures are defined as the import told them. Calls keep their numbers
+ * A first pass detects whether the dial9 bytes hold an imported trace; all others go through
+ * generic_export.c. Then every call event is split into its enter and its leave, each goes to its
+ * place (order.c), and signatures are defined as import recorded them. Calls keep their numbers
  * unless events were cut from the trace, since numbers are implied by order.
  */
 #include "formats/apitrace/apitrace.h"
@@ -80,7 +80,7 @@ static int drain(struct export *x, bool all)
 	while (!err && (op = apitrace_order_next(&x->order, all, &gap))) {
 		if (gap)
 			foreign_note(x->notes, FOREIGN_NOTE_HINT, 1,
-				     "gaps in the order of events: calls are numbered anew",
+				     "gaps in the order of events: calls are renumbered",
 				     "event %" PRIu64, op->seq);
 		err = op->fn ? write_enter(x, op) : write_leave(x, op);
 		free(op);
@@ -320,8 +320,8 @@ static int on_event(struct export *x, const struct dial9_event *ev)
 	}
 	if (is_call(ev->schema))
 		return on_call(x, ev, false);
-	foreign_note(x->notes, FOREIGN_NOTE_LOST, 1, "events beside the imported trace", "%s",
-		     dial9_schema_name(ev->schema));
+	foreign_note(x->notes, FOREIGN_NOTE_LOST, 1, "events that are not from the imported trace",
+		     "%s", dial9_schema_name(ev->schema));
 	return 0;
 }
 
@@ -367,7 +367,7 @@ static int export_imported(const struct foreign_input *in, dial9_write_fn write,
 		err = err ? err : done;
 		if (apitrace_write_renumbered(x.out))
 			foreign_note(notes, FOREIGN_NOTE_CHANGED, apitrace_write_renumbered(x.out),
-				     "frame ids that no program made, numbered anew", NULL);
+				     "frame ids that no program made, renumbered", NULL);
 	}
 	apitrace_write_free(x.out);
 	apitrace_order_fini(&x.order);

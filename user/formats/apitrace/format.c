@@ -20,7 +20,7 @@ static bool plausible(const uint8_t *p, size_t n)
 		return false;
 	if (n == 1)
 		return true;
-	/* Before threads were told apart, the first call is: its signature's id, then its name. */
+	/* Versions without threads: the first call is the id of its signature, then its name. */
 	if (p[0] < 4 && p[1] == APITRACE_EVENT_ENTER && n > 3)
 		return p[3];
 	if (p[0] < 6)

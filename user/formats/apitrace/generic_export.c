@@ -4,10 +4,10 @@
  *
  * A type of event is a function, its fields are the arguments, with the time in front, and an event is a
  * call that returns at once. Where events come in pairs (SpanEnter:X and SpanExit:X, PollStartEvent and
- * PollEndEvent) the pair is one call, with the fields of the end as arguments told at the leave, so that
- * apitrace's own viewer shows what ran inside what. The first pass collects the types, because the header
+ * PollEndEvent) the pair is one call, with the fields of the end as arguments of the leave, so that
+ * apitrace's own viewer shows the nesting. The first pass collects the types, because the header
  * describes them, and the names of addresses, because a frame is defined where it is first used. Numbers
- * lose their widths; the property dial9.schemas tells them.
+ * lose their widths; the property dial9.schemas has them.
  */
 #include "formats/apitrace/apitrace.h"
 
@@ -286,7 +286,7 @@ static size_t arg_cnt(const struct type *t)
 	return dial9_schema_field_cnt(t->schema) + dial9_schema_has_timestamp(t->schema);
 }
 
-/* Where in the arguments of `begin` those of `end` start. */
+/* Index in the arguments of `begin` of the first argument of `end`. */
 static size_t end_offset(const struct generic *g, struct type *begin, const struct type *end)
 {
 	size_t at = arg_cnt(begin);
@@ -543,7 +543,7 @@ static int write_event(struct generic *g, const struct dial9_event *ev)
 		return -EIO;
 	if (ev->has_ts && ev->ts < g->last_ts)
 		foreign_note(g->notes, FOREIGN_NOTE_HINT, 1,
-			     "events that stand behind later ones, written in file order", NULL);
+			     "events out of order of time, written in file order", NULL);
 	g->last_ts = ev->has_ts ? ev->ts : g->last_ts;
 	thread = thread_of(g, t, ev);
 	if (t->role == ROLE_END) {
@@ -582,7 +582,7 @@ static int survey(struct generic *g)
 	}
 	dial9_dec_free(g->dec);
 	g->dec = NULL;
-	/* Damage will be met again, and told then. */
+	/* The second pass reports damage. */
 	err = err == -ENODATA || foreign_is_stop(err) ? 0 : err;
 	for (size_t i = 0; i < g->type_cnt && !err; i++)
 		err = add_function(g, &g->types[i], i);
@@ -636,7 +636,7 @@ static int write_header(struct generic *g)
 				    sizeof(props) / sizeof(props[0]));
 	if (g->type_cnt)
 		foreign_note(g->notes, FOREIGN_NOTE_CHANGED, g->type_cnt,
-			     "types whose number widths only the property dial9.schemas tells",
+			     "types whose number widths are only in the property dial9.schemas",
 			     NULL);
 	buf_free(&types);
 	return err;

@@ -106,7 +106,7 @@ static void unlink_call(struct import *im, struct open_call *oc)
 	im->open_bytes -= oc->sz + sizeof(*oc);
 }
 
-/* Writes the oldest open call as one that did not return. */
+/* Writes the oldest open call as a call that did not return. */
 static int close_oldest(struct import *im)
 {
 	struct open_call *oc = im->oldest;
@@ -236,7 +236,7 @@ static int all_events(struct import *im, int *parse_err)
 	return err ? err : finish_open(im);
 }
 
-/* The first pass of two: only layouts. What is wrong will be met, and told, again. */
+/* The first pass of two: only layouts. The second pass reports damage. */
 static int scan_input(struct import *im, const struct foreign_input *in)
 {
 	int parse_err, err = apitrace_open(in, NULL, NULL, &im->trace);

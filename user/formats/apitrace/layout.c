@@ -183,7 +183,7 @@ static void widen_any(struct apitrace_slot *slot)
 {
 	slot->base = APITRACE_BASE_ANY;
 	slot->sig = 0;
-	/* "any" can say null itself, so absence is left to mean that nothing was told. */
+	/* "any" can hold null, so an absent field means that the trace has no value. */
 	if (slot->absent == APITRACE_ABSENT_NULL)
 		slot->absent = APITRACE_ABSENT_NEVER;
 }

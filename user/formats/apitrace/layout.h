@@ -28,10 +28,10 @@ enum apitrace_base {
 
 /* What it means when the field is absent. */
 enum apitrace_absent {
-	APITRACE_ABSENT_NEVER, /* it is always there: the field is not optional */
-	APITRACE_ABSENT_OPEN, /* only where the call did not return: not told */
+	APITRACE_ABSENT_NEVER, /* the field is not optional */
+	APITRACE_ABSENT_OPEN, /* only if the call did not return: no value */
 	APITRACE_ABSENT_NULL, /* a null */
-	APITRACE_ABSENT_MISSING, /* not told */
+	APITRACE_ABSENT_MISSING, /* no value */
 };
 
 /* One argument, or what the function returns. */
@@ -39,7 +39,7 @@ struct apitrace_slot {
 	enum apitrace_base base;
 	enum apitrace_absent absent;
 	bool placed; /* `out` was seen */
-	bool out; /* told at the leave */
+	bool out; /* recorded at the leave */
 	bool big; /* UINT: beyond I64 */
 	uint64_t sig; /* ENUM, MASK */
 };
@@ -51,13 +51,13 @@ struct apitrace_layout {
 	bool has_stack;
 };
 
-/* One call put together. An argument that was not told has value.pos NULL. */
+/* One complete call. An argument without a value has value.pos NULL. */
 struct apitrace_call {
 	uint64_t no, thread, enter_seq, leave_seq, flags, frame;
 	bool returned;
 	struct apitrace_cur enter, leave; /* details */
 	struct apitrace_cur *values; /* fn->cnt + 1 */
-	bool *at_leave; /* where the value was told; fn->cnt + 1 */
+	bool *at_leave; /* whether the value was recorded at the leave; fn->cnt + 1 */
 	bool has_stack;
 	uint64_t stack_cnt;
 	struct apitrace_cur stack; /* ids */
@@ -95,7 +95,7 @@ void apitrace_layout_put(struct dial9_enc *enc, const struct apitrace_sigs *sigs
 			 const struct apitrace_slot *slot, struct apitrace_cur value, int level,
 			 bool *over);
 
-/* The other way: appends the value of a field, nothing when it was not told. 0, -EBADMSG. */
+/* The inverse: appends the value of a field, if it has one. 0, -EBADMSG. */
 int apitrace_layout_get(const struct dial9_dec *dec, const struct apitrace_sigs *sigs,
 			const struct apitrace_slot *slot, const struct dial9_value *v,
 			bool returned, struct buf *out);

@@ -30,9 +30,8 @@ void apitrace_order_add(struct apitrace_order *o, const struct apitrace_op *op, 
 			size_t sz);
 
 /*
- * The event whose turn it is, or NULL when it has not come yet. With `all`, or when too many wait, the
- * first of those that there are. *gap tells that it is not the one that should have come. The caller
- * frees it.
+ * The next event in order, or NULL if it has not been added yet. With `all`, or when too many events
+ * wait, the first event that was added. *gap: events before it are missing. The caller frees it.
  */
 struct apitrace_op *apitrace_order_next(struct apitrace_order *o, bool all, bool *gap);
 

@@ -11,7 +11,7 @@
 /*
  * One enter or leave. `details` are in the form of the wire, but shortest in every number, without
  * definitions (each signature is just its id, and in the table) and without the final 0; each is whole.
- * Pointers are borrowed until the next apitrace_parse_next(), fn for as long as the parser lives.
+ * Pointers are borrowed until the next apitrace_parse_next(), fn until the parser is freed.
  */
 struct apitrace_event {
 	bool leave;
@@ -19,7 +19,7 @@ struct apitrace_event {
 	bool has_no; /* false only when the event is cut in front of it */
 	uint64_t no; /* number of the call */
 	bool has_thread;
-	uint64_t thread; /* enter: 0 in versions that do not tell */
+	uint64_t thread; /* enter: 0 in versions without threads */
 	const struct apitrace_sig *fn; /* enter; NULL when cut in front of it */
 	const uint8_t *details;
 	size_t details_sz;

@@ -2,10 +2,9 @@
 /*
  * Values of an apitrace stream in words: which maps and lists stand for which value.
  *
- * Knows all sixteen types and what people want to see with them (the name of an enum's value, the flags of
- * a mask, the names of members), and not what becomes of it: a sink makes JSON or dial9 of it. Whatever
- * is said is enough to make the same bytes again, so a float shows its bits wherever a number would not
- * do.
+ * Covers all sixteen types and their names (of an enum's value, the flags of a mask, members). A sink
+ * makes JSON or dial9 of the result. The output is lossless, so a float is printed as its bits if a number
+ * would lose them.
  */
 #include "formats/apitrace/print.h"
 

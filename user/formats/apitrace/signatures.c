@@ -112,7 +112,7 @@ const struct apitrace_entry *apitrace_sig_mask_next(const struct apitrace_sig *s
 
 /* ---- what a name gives away ---------------------------------------------------------------------- */
 
-/* Names longer than this are of no API. */
+/* No API has longer names. */
 #define NAME_MAX_LEN 255
 
 static bool matches(struct dial9_str name, const char *const *patterns, size_t cnt)

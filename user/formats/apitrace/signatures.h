@@ -71,7 +71,7 @@ void apitrace_sig_fini(struct apitrace_sigs *sigs);
 const struct apitrace_sig *apitrace_sig_get(const struct apitrace_sigs *sigs,
 					    enum apitrace_sig_kind kind, uint64_t id);
 
-/* A copy of s that lives as long as the table; equal text is kept once. */
+/* A copy of s that the table owns; equal text is kept once. */
 struct dial9_str apitrace_sig_text(struct apitrace_sigs *sigs, const char *s, size_t len);
 
 /*

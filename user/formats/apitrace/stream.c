@@ -54,7 +54,7 @@ int apitrace_conclude(const struct apitrace_trace *t, int err, struct foreign_no
 	if (container_is_cut(t->box))
 		foreign_note(notes, FOREIGN_NOTE_HINT, 1, "the compressed data is cut off", NULL);
 	if (trailing)
-		foreign_note(notes, FOREIGN_NOTE_DAMAGED, trailing, "bytes behind the end", NULL);
+		foreign_note(notes, FOREIGN_NOTE_DAMAGED, trailing, "bytes after the end", NULL);
 	if (version > APITRACE_VERSION)
 		foreign_note(notes, FOREIGN_NOTE_HINT, 1,
 			     "a version newer than 6, read as if it were 6", "version %d",

@@ -6,7 +6,7 @@
 #include "formats/container.h"
 #include "formats/foreign.h"
 
-/* A trace that is being read: its container and the parser behind it. */
+/* A trace that is being read: its container and its parser. */
 struct apitrace_trace {
 	const struct foreign_input *in;
 	struct container *box;

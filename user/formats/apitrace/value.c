@@ -3,8 +3,8 @@
  * Walking the flat form that the parser makes of events.
  *
  * Bytes come from the parser, or were rebuilt from a dial9 file that anyone may have written, so every
- * step looks at the end first. Whoever walks must know the signatures: a structure does not say how many
- * values it has.
+ * step checks for the end first. Callers need the signatures: a structure does not have the number of its
+ * values.
  */
 #include "formats/apitrace/value.h"
 

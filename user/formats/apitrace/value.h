@@ -75,7 +75,7 @@ bool apitrace_value_detail(const struct apitrace_sigs *sigs, struct apitrace_cur
 void apitrace_value_put_uint(struct buf *b, uint64_t v);
 void apitrace_value_put_tagged(struct buf *b, uint8_t tag, uint64_t v);
 
-/* The bits of a float or double value, behind its tag. */
+/* The bits of a float or double value, after its tag. */
 uint64_t apitrace_value_bits(struct apitrace_cur *c, unsigned int bytes);
 
 #endif /* D9_FORMATS_APITRACE_VALUE_H */

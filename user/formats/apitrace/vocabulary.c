@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The vocabulary between import and export: names and fields of dial9 events, as one table; and on the way
- * back, the signatures that such events tell.
+ * The vocabulary of import and export: names and fields of dial9 events, as one table; and for export, the
+ * signatures in such events.
  *
- * Functions may be told again with wider kinds; their names and arguments stay. An enumeration comes a row
+ * Functions may be defined again with wider kinds; their names and arguments stay. An enumeration comes a row
  * at a time and is complete when something else comes. The events may be anyone's, so an id keeps what it
  * stood for first.
  */
@@ -142,7 +142,7 @@ enum apitrace_word apitrace_vocabulary_find(const struct dial9_schema *s)
 	return (enum apitrace_word)i;
 }
 
-/* ---- signatures told by events ------------------------------------------------------------------- */
+/* ---- signatures in events ------------------------------------------------------------------------ */
 
 /* Text of a field, kept; false when there is none. */
 static bool text_of(struct apitrace_tables *t, const struct dial9_dec *dec,

@@ -12,11 +12,11 @@
  */
 enum apitrace_word {
 	APITRACE_WORD_TRACE, /* the file; the first event */
-	APITRACE_WORD_FUNCTION, /* how the calls behind it, up to the next one, are to be read */
+	APITRACE_WORD_FUNCTION, /* layout of the calls after it, up to the next such event */
 	APITRACE_WORD_ENUM, /* one value of an enumeration */
 	APITRACE_WORD_FLAG, /* one flag of a bit mask */
 	APITRACE_WORD_STRUCT,
-	APITRACE_WORD_FRAME, /* what stands behind an address in a stack */
+	APITRACE_WORD_FRAME, /* symbol of an address in a stack */
 	APITRACE_WORD_SYMBOL, /* the same for readers that know no apitrace */
 	APITRACE_WORD_CALL, /* a call of a function that has no schema of its own */
 	APITRACE_WORD_LEAVE, /* a leave that belongs to no call, or comes when the call was written */
@@ -40,7 +40,7 @@ enum apitrace_call_field {
 
 extern const struct dial9_field apitrace_vocabulary_call[APITRACE_CALL_FIELDS];
 
-/* Behind the arguments of a call: its result where it has one, then what fields cannot say. */
+/* After the arguments of a call: its result if it has one, then details without a field. */
 #define APITRACE_FIELD_STACK "stack"
 #define APITRACE_FIELD_RET "ret"
 #define APITRACE_FIELD_DETAILS "details"
@@ -55,7 +55,7 @@ int apitrace_vocabulary_schema(enum apitrace_word word, bool has_timestamp,
 /* Which word a schema is, in name and fields; APITRACE_WORD_CNT for none. */
 enum apitrace_word apitrace_vocabulary_find(const struct dial9_schema *s);
 
-/* The signatures that an imported trace brought along, as its dial9 events tell them. {0} is empty. */
+/* The signatures of an imported trace, from its dial9 events. {0} is empty. */
 struct apitrace_tables {
 	struct apitrace_sigs sigs;
 	struct hmap layouts; /* by id of the function: struct apitrace_layout */
@@ -68,8 +68,8 @@ struct apitrace_tables {
 };
 
 /*
- * Takes an event of the words FUNCTION, ENUM, FLAG, STRUCT and FRAME. 0, -EBADMSG for one that makes no
- * sense (it is ignored), -EEXIST for an id that stands for something else, -E2BIG.
+ * Takes an event of the words FUNCTION, ENUM, FLAG, STRUCT and FRAME. 0, -EBADMSG if it is malformed
+ * (it is ignored), -EEXIST for an id that stands for something else, -E2BIG.
  */
 int apitrace_tables_add(struct apitrace_tables *t, const struct dial9_dec *dec,
 			enum apitrace_word word, const struct dial9_event *ev);

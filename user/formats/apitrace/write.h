@@ -5,7 +5,7 @@
 #include "formats/apitrace/value.h"
 #include "formats/foreign.h"
 
-/* A trace of version 6 in a snappy container, in the making. Errors are those of write(). */
+/* Writes a trace of version 6 in a snappy container. Errors come from write(). */
 struct apitrace_write;
 
 /* sigs holds every signature before an event uses it, and is borrowed. Free with apitrace_write_free(). */
@@ -13,7 +13,7 @@ int apitrace_write_new(dial9_write_fn write, void *ctx, const struct apitrace_si
 		       struct apitrace_write **out);
 void apitrace_write_free(struct apitrace_write *w);
 
-/* Version and properties; first and once. Properties with an empty name end the list and are left out. */
+/* Version and properties; first and once. A property with an empty name would end the list, so it is skipped. */
 int apitrace_write_header(struct apitrace_write *w, uint64_t semantic_version,
 			  const struct dial9_str (*props)[2], size_t cnt);
 

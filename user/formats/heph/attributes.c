@@ -312,7 +312,7 @@ static uint8_t elem_type(const struct dial9_value *v, bool exact)
 	return 0;
 }
 
-/* The one type of all elements, 0 when there is no such; that of an empty list is as given. */
+/* The type that all elements have, or 0; if_empty for an empty list. */
 static uint8_t list_type(const struct dial9_value *v, uint8_t if_empty, bool exact)
 {
 	uint8_t type = if_empty, now;

@@ -8,10 +8,10 @@
 #include "formats/heph/scan.h"
 #include "formats/heph/wire.h"
 
-/* Where attributes go, and where is said what became of their values. */
+/* Output of attributes, and notes on changed values. */
 struct heph_attr_out {
 	struct buf buf; /* encoded attributes */
-	size_t max; /* what buf may hold; what would go beyond is left out */
+	size_t max; /* limit of buf; attributes beyond it are dropped */
 	struct buf tmp; /* private */
 	const struct dial9_dec *dec; /* resolves pool ids */
 	struct foreign_notes *notes;
@@ -30,7 +30,7 @@ void heph_attr_put(struct heph_attr_out *o, struct dial9_str name, const struct 
 void heph_attr_put_exact(struct heph_attr_out *o, struct dial9_str name,
 			 const struct dial9_value *v, uint8_t wire_type);
 
-/* Bytes as they are: the end of a packet, which nobody could decode. */
+/* Bytes as they are: the undecoded end of a packet. */
 void heph_attr_put_raw(struct heph_attr_out *o, const void *p, size_t sz);
 
 void heph_attr_put_u64(struct heph_attr_out *o, const char *name, uint64_t v);
@@ -58,7 +58,7 @@ uint8_t heph_attr_type_find(struct dial9_str name);
  */
 void heph_attr_json_f64(struct buf *out, uint64_t bits);
 
-/* An attribute's value as JSON. Text that is not UTF-8 is mended. */
+/* An attribute's value as JSON. Text that is not UTF-8 is escaped. */
 void heph_attr_json(struct buf *out, const struct heph_attr *a);
 
 /* "type byte 0x80", or "short at +121 need 8" with the offset counted from `base`. */

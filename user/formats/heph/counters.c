@@ -5,8 +5,8 @@
  * Counters count up by one and wrap. Threads that share a stream take a counter first and write
  * later, so a packet may be late; each stream has a window of the last 64 counters, and a counter
  * is lost when it leaves the window unseen. What leaves one by one is joined to ranges again. A
- * counter far behind the window is a writer that started over, which loses nothing. Where a stream
- * begins nobody knows: its first counter is taken as it is.
+ * counter far below the window means that the writer started over: no loss. The start of a stream
+ * is unknown, so its first counter is accepted.
  */
 #include "formats/heph/counters.h"
 

@@ -2,9 +2,9 @@
 /*
  * A Heph trace as JSON lines, and in numbers.
  *
- * A line is a packet, or a stretch of bytes that is none; nothing is joined, converted or left out.
- * A stretch may come from the scanner in several pieces and is one line all the same, so its line
- * is held back until something else comes.
+ * A line is a packet, or a range of bytes that is not a packet; nothing is joined, converted or
+ * skipped. The scanner may return a range in several pieces; it is one line, which is printed when
+ * the next packet comes.
  */
 #include "formats/heph/heph.h"
 

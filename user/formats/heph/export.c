@@ -5,7 +5,7 @@
  * A trace that came from Heph and nothing else goes back as it was, packet by packet and byte by
  * byte (replay.c). Of any other, times become wall-clock times (each boot by its own clock event),
  * starts and ends are joined to one event, and what has no place is counted. A first pass over the
- * bytes tells which of the two it is and what the epoch will be; a trace that is followed is taken
+ * bytes decides which of the two it is and finds the epoch; a trace that is followed is taken
  * for the first kind until it proves to be the second.
  */
 #include "formats/heph/heph.h"
@@ -307,8 +307,8 @@ static int compare(const struct buf *start, const struct heph_attr *a, const cha
 }
 
 /*
- * The attributes of the end, in x->attrs, are joined to those of the start: what is new, and what
- * differs.
+ * Adds the attributes of the end, in x->attrs, to the attributes of the start: new and
+ * different attributes.
  */
 static void join_attrs(struct exporter *x, const struct heph_span *span)
 {
@@ -409,8 +409,8 @@ static void update_min_time(struct exporter *x, const struct dial9_event *ev)
 }
 
 /*
- * A segment's own clock event. The two clocks are never read at the very same time, so those of one boot
- * differ by some ns; the times between keep their distances only if the first one goes on to hold. Another
+ * A segment's own clock event. The two clocks are not read at the same time, so clock events of a boot
+ * differ by some ns; only with the first event for the whole boot, intervals keep their lengths. Another
  * boot, or another host, is further away than that.
  */
 static void set_clock(struct exporter *x, const struct dial9_event *ev)

@@ -4,7 +4,7 @@
 
 #include "formats/foreign.h"
 
-/* The functions behind heph_format; see struct foreign_format for what they do. */
+/* The functions of heph_format; see struct foreign_format. */
 int heph_import(const struct foreign_input *in, size_t cnt, const struct foreign_opts *opts,
 		struct dial9_enc *enc, struct foreign_notes *notes);
 int heph_export(const struct foreign_input *in, const struct foreign_opts *opts,

@@ -6,7 +6,7 @@
  * 0: so an epoch may stand anywhere, nothing is added to times that may be near 2^64, and the way
  * back gives the same bytes. Bytes that are no packet go along as events of their own. What an
  * event cannot be given as fields (too many kinds, names or text that are not UTF-8) is carried as
- * its packet, beside a form for people.
+ * its packet, in addition to readable fields.
  *
  * Memory is bounded: layouts and descriptions by their table, pooled text by a budget for each
  * attribute name, streams by the counters' table, and one packet.
@@ -27,7 +27,7 @@
 #include "formats/heph/layout.h"
 #include "formats/heph/scan.h"
 
-/* Text of up to this length is pooled, as long as an attribute has few of them. */
+/* Text up to this length is pooled, if an attribute has few different texts. */
 #define POOLED_LEN_MAX 256
 #define POOLED_PER_NAME 4096
 #define POOLED_ALL 65536
@@ -169,7 +169,7 @@ static void put_attr(struct importer *im, const struct heph_attr *a)
 	dial9_enc_close(im->enc);
 }
 
-/* Errors stick in the encoder until the end of the event, so that only that is looked at. */
+/* Errors stay in the encoder until the end of the event, so only that result is checked. */
 static void put_fixed(struct importer *im, const struct heph_event *ev)
 {
 	dial9_enc_put_u64(im->enc, ev->stream);

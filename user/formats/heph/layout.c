@@ -197,7 +197,7 @@ static bool draft_fields(struct draft *d, const struct heph_layout_key *key, boo
 	return true;
 }
 
-/* NULL when the names are of no use. */
+/* NULL when the names cannot be used. */
 static struct dial9_schema *make_schema(const struct heph_layout_key *key, bool has_desc)
 {
 	struct draft *d = xcalloc(1, sizeof(*d));

@@ -48,7 +48,7 @@ struct heph_mappings {
 const struct heph_mapping *heph_mapping_get(struct heph_mappings *p, uint16_t type_id,
 					    const struct dial9_schema *schema);
 
-/* What an annotation says of a type; mappings that have none of it ignore it. */
+/* Applies an annotation to a type; mappings without such annotations ignore it. */
 void heph_mapping_annotate(struct heph_mappings *p, uint16_t type_id,
 			   const struct dial9_schema *schema, uint16_t field, struct dial9_str key,
 			   struct dial9_str value);

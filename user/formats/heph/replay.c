@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Events that an import from Heph made, back as the packets that they were.
+ * Events that an import from Heph made, as their original packets.
  *
- * Owns the way back: which events are such ones, and their bytes, damage included. Knows nothing of the
- * trace around them, nor what their times become among other events.
+ * Decides which events are imported, and restores their bytes, damage included. Times relative to other
+ * events are the caller's.
  */
 #include "formats/heph/replay.h"
 

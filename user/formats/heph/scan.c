@@ -4,7 +4,7 @@
  *
  * Packets have a magic and a size, which is enough to find the next one after any damage, and not
  * enough to know that a size is right. The writer leaves a torn packet in the file when a write
- * falls short: the size then covers the start of the packets behind it. So a size is believed when
+ * falls short: the size then covers the start of the next packets. So a size is believed when
  * the inside agrees with it; when the inside does not decode, or decodes but is followed by no
  * packet, and another packet starts within, that one is believed. Recovery costs a search of what
  * was claimed, and a hostile file can ask for it again and again: past a budget sizes are believed
@@ -121,7 +121,7 @@ bool heph_scan_plausible(const char *p)
 	       size >= (magic == HEPH_EVENT_MAGIC ? HEPH_EVENT_MIN : HEPH_META_MIN);
 }
 
-/* A magic's first byte at or behind i, up to end; end when there is none. */
+/* First byte of a magic at or after i, up to end; end if there is none. */
 static size_t next_byte(const struct heph_scan *s, size_t i, size_t end)
 {
 	for (; i < end; i++)
@@ -132,8 +132,8 @@ static size_t next_byte(const struct heph_scan *s, size_t i, size_t end)
 }
 
 /*
- * *found is the first plausible start in [from, end), or end. Reads ahead as far as that is needed
- * to tell, but end is not beyond what is there.
+ * *found is the first plausible start in [from, end), or end. Reads ahead as far as
+ * necessary, but end is not beyond the buffered bytes.
  */
 static int find(struct heph_scan *s, size_t from, size_t end, size_t *found)
 {

@@ -5,14 +5,14 @@
 #include "formats/foreign.h"
 #include "formats/heph/wire.h"
 
-/* Finds the packets in a file, and its way again behind damage. */
+/* Finds the packets in a file, and the next packet after damage. */
 struct heph_scan;
 
 enum heph_item_kind { HEPH_META, HEPH_EVENT, HEPH_DAMAGE };
 
 enum heph_damage {
 	HEPH_NO_PACKET, /* bytes that do not start one */
-	HEPH_TRUNCATED, /* a packet that is not as long as it claims */
+	HEPH_TRUNCATED, /* a packet that is shorter than its size field */
 	HEPH_CUT, /* one whose inside says so, or in which not even the description fits */
 };
 
@@ -35,8 +35,8 @@ struct heph_item {
 };
 
 /*
- * `in` must outlive the scanner. With follow no byte behind a packet is waited for before the
- * packet is given; without, a look at what follows helps to see through torn packets.
+ * `in` must outlive the scanner. With follow, a packet is returned without waiting for bytes after
+ * it; without follow, the bytes after a packet help to detect torn packets.
  */
 void heph_scan_new(const struct foreign_input *in, bool follow, struct heph_scan **out);
 void heph_scan_free(struct heph_scan *s);

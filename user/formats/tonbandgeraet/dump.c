@@ -211,9 +211,9 @@ static void put_facts(struct foreign_facts *facts, const struct counts *c, const
 			  encoding);
 	foreign_fact_text(facts, "mode", "%s", c->freertos ? "FreeRTOS" : "bare metal");
 	if (res)
-		foreign_fact_text(facts, "resolution", "%" PRIu64 " ns a tick", res);
+		foreign_fact_text(facts, "resolution", "%" PRIu64 " ns per tick", res);
 	else
-		foreign_fact_text(facts, "resolution", "not told (1 ns a tick assumed)");
+		foreign_fact_text(facts, "resolution", "not recorded (1 ns per tick assumed)");
 	if (c->has_ts)
 		foreign_fact_text(facts, "span", "%" PRIu64 " ticks (%" PRIu64 " to %" PRIu64 ")",
 				  c->last_ts - c->first_ts, c->first_ts, c->last_ts);

@@ -5,8 +5,8 @@
  * Recordings travel as they are, as hex or base64 with any white space, as either of these between
  * marker lines in the midst of a console log, or as hex strings in the web tool's JSON. None of it is
  * announced, so the first bytes decide: what has control characters is binary (a recording has a zero
- * every few bytes), and hex is told from base64 by the first characters of each buffer, once there are
- * enough of them. Knows nothing of frames.
+ * every few bytes), and the first characters of each buffer decide between hex and base64, once there
+ * are enough of them. Frames are handled in frames.c.
  *
  * Works in constant memory, a chunk at a time, so a character's meaning hangs on the state alone.
  * Characters that do not belong are skipped and counted; where they stand is for the frames to find.
@@ -20,7 +20,7 @@
 
 #define RAW_SIZE (64 * 1024)
 #define SNIFF_FOLLOW 256 /* while following do not wait for more than this */
-#define PROBE_SIZE 256 /* characters of a buffer that tell hex from base64 */
+#define PROBE_SIZE 256 /* characters of a buffer that decide between hex and base64 */
 #define KEY_MAX 16
 
 static const char start_mark[] = "==== START OF TONBANDGERAET BUFFER ====";
@@ -32,7 +32,7 @@ enum digits { DIGITS_UNKNOWN, DIGITS_HEX, DIGITS_BASE64 };
 enum place {
 	PLACE_OUTSIDE, /* of buffers; in JSON: between strings */
 	PLACE_INSIDE, /* a buffer: digits */
-	PLACE_MARK, /* in a marker line behind its first four = */
+	PLACE_MARK, /* in a marker line after its first four = */
 	PLACE_STRING, /* in a JSON string that is no buffer */
 };
 
@@ -356,7 +356,7 @@ static void end_value(struct tonband_encoding *c)
 			c->has_core = true;
 			c->core = (uint32_t)c->number;
 			if (c->hex_before_core)
-				bad_text(c, "core ids behind their buffer");
+				bad_text(c, "core ids after their buffer");
 		}
 	}
 	c->in_number = c->is_key_done = false;

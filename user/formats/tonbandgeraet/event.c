@@ -4,10 +4,10 @@
  *
  * The format has no schema in the file: which fields an id has is fixed, so the table here is the
  * format. A payload is the id and the fields without tags or lengths; a frame is the payload in COBS
- * (zeros taken out) and a zero. Knows nothing of files, cores or dial9.
+ * (zeros removed) and a zero.
  *
- * Limits are those of the format's own reader, to the bit: a u32 has at most five bytes, bits beyond
- * the type are an error and needless zero groups are not, and bytes behind the last field make the
+ * Limits equal the limits of the format's own reader, to the bit: a u32 has at most five bytes, bits
+ * beyond the type are an error, redundant zero groups are not, and bytes after the last field make the
  * whole event invalid. Text is passed on as bytes, since targets cut it anywhere.
  */
 #include "formats/tonbandgeraet/event.h"
@@ -131,7 +131,7 @@ struct cursor {
 	const uint8_t *p, *end;
 };
 
-/* LEB128 of at most `bits` bits. Needless zero groups are fine as long as the bytes suffice. */
+/* LEB128 of at most `bits` bits. Redundant zero groups are allowed within the limit of bytes. */
 static const char *read_leb(struct cursor *c, unsigned int bits, uint64_t *out)
 {
 	uint64_t v = 0;
@@ -248,7 +248,7 @@ static void put_payload(struct buf *b, const struct tonband_event *ev)
 		buf_add(b, ev->str, ev->str_len);
 }
 
-/* A run of 254 bytes that ends the payload has no code behind it, which is the short form of two. */
+/* A run of 254 bytes at the end of the payload has no code after it: the shorter of two encodings. */
 static void put_frame(struct buf *out, const uint8_t *p, size_t sz)
 {
 	size_t i = 0;

@@ -47,7 +47,7 @@ enum tonband_id {
 	TONBAND_TASK_VALMARKER = 0x7f,
 };
 
-#define TONBAND_FIELDS_MAX 2 /* beside ts and a str */
+#define TONBAND_FIELDS_MAX 2 /* in addition to ts and a str */
 
 struct tonband_field {
 	const char *name;
@@ -59,7 +59,7 @@ struct tonband_type {
 	const char *name; /* "task_switched_in"; NULL: the id is not assigned */
 	enum tonband_group group;
 	bool has_ts; /* a ts field stands first; without one it is metadata */
-	const char *str; /* name of the str field behind the others, or NULL */
+	const char *str; /* name of the str field after the others, or NULL */
 	struct tonband_field fields[TONBAND_FIELDS_MAX]; /* name NULL: no more */
 };
 

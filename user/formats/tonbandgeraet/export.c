@@ -7,7 +7,7 @@
  * trace that holds only what came from a recording gets nothing added, and comes out as it went in.
  *
  * Time: a recording's own ticks rule where there are any. Otherwise a tick is 1 ns from the first
- * event on, and that event's time is kept as a value. What import derived is left out here.
+ * event on, and that event's time is kept as a value. Events that import derived are skipped here.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -22,7 +22,7 @@
 #include "formats/tonbandgeraet/tonband.h"
 #include "formats/tonbandgeraet/write.h"
 
-/* Marker ids beside those of a recording, where they cannot be looked at first. */
+/* First marker id next to a recording whose ids are not known in advance. */
 #define STREAMING_FIRST_ID 0x40000000
 #define ORIGIN_NAME "dial9 time of tick 0 (ns)"
 
@@ -403,7 +403,7 @@ static int put_head(struct export *ex)
 		return 0;
 	if (evt > STREAMING_FIRST_ID || val > STREAMING_FIRST_ID) {
 		foreign_note(ex->notes, FOREIGN_NOTE_HINT, 1,
-			     "marker ids that may meet those of the recording", NULL);
+			     "marker ids that may equal marker ids of the recording", NULL);
 		evt = val = STREAMING_FIRST_ID;
 	}
 	if (!ex->has_recording)
@@ -463,7 +463,7 @@ static int survey(struct export *ex, const struct foreign_input *in)
 	/* Times of strangers in a recording's company count from the recording's zero. */
 	if (ex->has_recording)
 		ex->has_origin = false, ex->origin = 0;
-	/* Damage is met again, and told, in the second pass. */
+	/* The second pass reports damage. */
 	if (ret && ret != -ENODATA && !foreign_is_stop(ret))
 		return ret;
 	return in->rewind(in->ctx);

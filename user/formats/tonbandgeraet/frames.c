@@ -2,10 +2,10 @@
 /*
  * Bytes of a recording to frames, and frames to events, with the core each belongs to.
  *
- * Owns resynchronisation, which is easy here: every zero ends a frame, whatever stood before it. A
- * frame that lies whole in the encoding's piece is decoded from there, others are gathered first. The
- * raw bytes stay available beside the event, because a frame that could not be read is still worth
- * keeping. Which core speaks is said by core_id frames and out of band; both end up in item.core.
+ * Owns resynchronisation, which is easy here: every zero ends a frame. A frame that is complete in the
+ * encoding's chunk is decoded there, others are collected first. The raw bytes are available in addition
+ * to the event, because unreadable frames are kept too. core_id frames or the caller set the core; both
+ * end up in item.core.
  */
 #include "formats/tonbandgeraet/frames.h"
 

@@ -18,7 +18,7 @@ struct tonband_item {
 	uint64_t offset; /* of the frame in the recording, encoding taken off */
 	const uint8_t *frame; /* as recorded, without the delimiter */
 	size_t frame_sz;
-	bool ended; /* false: the recording ends, or begins anew, before the delimiter */
+	bool ended; /* false: the recording ends, or starts again, before the delimiter */
 	uint64_t skipped; /* bytes of a frame past TONBAND_FRAME_MAX; frame is empty then */
 };
 

@@ -2,12 +2,12 @@
 /*
  * Tonbandgerät recordings as dial9 events, one for one, so that the way back is exact.
  *
- * Two passes where the inputs can be read twice: the first learns names and the resolution, which may
- * stand behind what they apply to, the second encodes. Following a live capture there is one pass, and
- * an event knows what came before it. Several inputs are merged by time without holding more than
+ * Two passes where the inputs can be read twice: the first collects names and the resolution, which may
+ * come after the events that need them, the second encodes. A live capture has one pass, so only names
+ * before an event are known. Several inputs are merged by time without holding more than
  * one event of each; within an input the order of the file is kept.
  *
- * ns are exact as long as ticks times resolution fits 64 bits; an event for which that fails (or whose
+ * ns are exact if ticks times resolution fits 64 bits; an event for which that fails (or whose
  * resolution is not yet known) is written in a second layout that has the ticks too. Text that is not
  * UTF-8, which is what a target leaves when it cuts a string, likewise has a layout with its bytes.
  * core_id has a time in the format, but it is 0 whenever streaming begins: it is kept as a plain
@@ -469,7 +469,7 @@ static void note_resolution(struct import *im)
 {
 	if (!tonband_state_ns_per_ts(im->state))
 		foreign_note(im->notes, FOREIGN_NOTE_HINT, 1,
-			     "no resolution in the recording: 1 ns a tick assumed", NULL);
+			     "no resolution in the recording: 1 ns per tick assumed", NULL);
 }
 
 static int one_pass(struct import *im)

@@ -6,8 +6,8 @@
  * Each event type is a marker id of its name, with all fields as "key=value" text, and each of its
  * integers that could be plotted is a value id "type.field". Spans and polls become begin and end; a
  * reader pairs those by marker id alone, strictly nested, so each worker has an id of its own for
- * them. What is no number or text is spelled out, and counted as such; nothing is left out unless a
- * message is longer than anyone would read.
+ * them. Other types are converted to text, and counted; only the end of messages over 64 KiB is
+ * dropped.
  *
  * The text is exact where it can be: integers in full, floating point with all digits, text as it is
  * when it has nothing that "key=value" would trip over and quoted as in JSON otherwise, bytes in hex,
@@ -44,7 +44,7 @@ struct plan {
 struct ids {
 	struct strtab tab;
 	uint32_t first; /* id of tab's entry 0 */
-	uint32_t named; /* so many have been given their name */
+	uint32_t named; /* number of ids with a written name */
 };
 
 struct tonband_markers {
@@ -170,7 +170,7 @@ static void note_type(const struct dial9_dec *dec, const struct dial9_value *v,
 
 /*
  * Append the fields as "key=value key=value", always valid UTF-8 and never more than TEXT_MAX. Values
- * that had a type which text has not are counted in notes, absent ones are left out.
+ * of types without a text form are counted in notes, absent values are skipped.
  */
 static void put_text(struct buf *out, const struct dial9_dec *dec, const struct dial9_event *ev,
 		     struct foreign_notes *notes)
@@ -182,7 +182,7 @@ static void put_text(struct buf *out, const struct dial9_dec *dec, const struct 
 
 		if (!ev->values[i].type) {
 			foreign_note(notes, FOREIGN_NOTE_CHANGED, 1,
-				     "optional fields without a value, left out", NULL);
+				     "optional fields without a value, skipped", NULL);
 			continue;
 		}
 		if (out->len)
@@ -368,7 +368,7 @@ void tonband_markers_survey(struct tonband_markers *m, const struct dial9_event 
 	marker_of(m, plan_of(m, ev), ev);
 }
 
-/* An end without its begin would take the end of another span, so it is said in words. */
+/* An end without its begin would end another span, so it becomes an instant. */
 static uint8_t marker_type(struct tonband_markers *m, enum shape shape, uint32_t marker,
 			   struct foreign_notes *notes)
 {
@@ -453,7 +453,7 @@ int tonband_markers_event(struct tonband_markers *m, const struct dial9_dec *dec
 		out.ev.str = buf_cstr(&m->text);
 		out.ev.str_len = m->text.len;
 	} else if (ev->value_cnt > (p->worker >= 0)) {
-		/* An end has no message: what it says beside its worker goes first, as an instant. */
+		/* An end has no message: its fields except the worker precede it, as an instant. */
 		struct tonband_out words = out;
 
 		words.ev.id = TONBAND_EVTMARKER;

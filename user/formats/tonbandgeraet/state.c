@@ -48,7 +48,7 @@ struct tonband_state {
 	size_t name_cnt;
 	uint64_t ns_per_ts;
 	struct hmap cores; /* to struct core */
-	uint32_t drops; /* the highest total told */
+	uint32_t drops; /* the highest total so far */
 };
 
 void tonband_state_new(struct tonband_state **out)
@@ -111,7 +111,7 @@ static struct core *core_of(struct tonband_state *st, uint32_t id, struct foreig
 		return core;
 	if (st->cores.cnt >= CORES_MAX) {
 		foreign_note(notes, FOREIGN_NOTE_HINT, 1,
-			     "events of more cores than can be told apart", "core %u", id);
+			     "events of cores beyond the limit of distinct cores", "core %u", id);
 		return NULL;
 	}
 	core = xcalloc(1, sizeof(*core));
@@ -131,7 +131,7 @@ bool tonband_state_task(const struct tonband_state *st, uint32_t core, uint32_t 
 
 /*
  * The total is one for all cores, but merged recordings may show a core's older one later: only a
- * step back on the same core is real. Then the counter went round, or the target began anew.
+ * step back on the same core is real. Then the counter wrapped, or the target restarted.
  */
 static uint64_t step_drops(struct tonband_state *st, struct core *core, uint32_t total,
 			   struct foreign_notes *notes)
@@ -145,7 +145,7 @@ static uint64_t step_drops(struct tonband_state *st, struct core *core, uint32_t
 		lost = total - st->drops;
 	} else if (back && total < st->drops) {
 		lost = st->drops - total > UINT32_MAX / 2 ? total - st->drops : total;
-		foreign_note(notes, FOREIGN_NOTE_HINT, 1, "drop counters that began anew",
+		foreign_note(notes, FOREIGN_NOTE_HINT, 1, "drop counters that started again",
 			     "%u after %u", total, st->drops);
 		lost &= UINT32_MAX;
 	} else {
@@ -189,7 +189,7 @@ uint64_t tonband_state_step(struct tonband_state *st, const struct tonband_item 
 	return 0;
 }
 
-/* ---- what stays -------------------------------------------------------------------------------- */
+/* ---- names and the resolution: kept by a restart --------------------------------------------- */
 
 static void set_name(struct tonband_state *st, enum name_class cls, uint64_t key, const char *s,
 		     size_t len, struct foreign_notes *notes)

@@ -6,7 +6,7 @@
 #include "formats/tonbandgeraet/frames.h"
 
 /*
- * What the frames so far have told: names, the resolution, who runs on each core, drops. Memory
+ * State from the frames so far: names, the resolution, the running task of each core, drops. Memory
  * follows distinct names and cores, with a cap on each.
  */
 struct tonband_state;
@@ -20,20 +20,20 @@ void tonband_state_new(struct tonband_state **out);
 void tonband_state_free(struct tonband_state *st);
 
 /*
- * What passes with time: the running task, drops, the order of timestamps. Call it for every event,
- * in order, before the other. Returns how many events the target dropped since it last told.
+ * State that changes over time: the running task, drops, the order of timestamps. Call it for every
+ * event, in order, before the other function. Returns the events dropped since the last report.
  */
 uint64_t tonband_state_step(struct tonband_state *st, const struct tonband_item *item,
 			    struct foreign_notes *notes);
 
-/* What stays: names and the resolution. */
+/* State that a restart keeps: names and the resolution. */
 void tonband_state_learn(struct tonband_state *st, const struct tonband_item *item,
 			 struct foreign_notes *notes);
 
-/* Forget what passes with time and keep what stays: before a second pass. */
+/* Resets the state that changes over time, before a second pass. */
 void tonband_state_restart(struct tonband_state *st);
 
-/* ns of one tick; 0 while none was told. */
+/* ns per tick; 0 until it is known. */
 uint64_t tonband_state_ns_per_ts(const struct tonband_state *st);
 
 /* The task that runs on a core, or false when no switch was seen. */

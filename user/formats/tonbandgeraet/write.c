@@ -4,10 +4,10 @@
  *
  * The format's readers want time to rise on each core, and dial9 promises no order. So events wait in
  * a heap of bounded size; what comes later still than that is raised to the time already written, and
- * counted. Events that came from a recording are exempt: their key never falls below that of the one
- * before, which makes the heap a queue for them, and their time is written as it is.
+ * counted. Events that came from a recording are exempt: their key never falls below the key of the
+ * event before, which makes the heap a queue for them, and their time is written as it is.
  *
- * The core of an event is said by a core_id frame before it, and only when it changes.
+ * A core_id frame before an event sets its core; it is written only when the core changes.
  */
 #include "formats/tonbandgeraet/write.h"
 
