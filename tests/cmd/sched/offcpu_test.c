@@ -264,3 +264,57 @@ Test(offcpu, who_is_blocked_across_a_gap_is_not_said_to_have_run)
 		   "");
 	make_fini(&m);
 }
+
+/* One process that was blocked twice in a second, for 3 ms and 1 ms, as `record --summary` has it. */
+static int sums_input(void)
+{
+	static const char *const kv[] = { "summary_ns", "1000000000", NULL };
+	const struct dial9_str powers[][2] = { { { "20", 2 }, { "2", 1 } } };
+	struct dial9_schema *schema =
+		MAKE_SCHEMA("SchedSummary", { "pid", DIAL9_U32 }, { "comm", DIAL9_POOLED_STRING },
+			    { "kind", DIAL9_U8 }, { "count", DIAL9_VARINT },
+			    { "sum_ns", DIAL9_VARINT }, { "max_ns", DIAL9_VARINT },
+			    { "involuntary", DIAL9_VARINT }, { "unknown", DIAL9_VARINT },
+			    { "log2_ns", DIAL9_STRING_MAP });
+	struct make m;
+
+	make_init(&m, NULL);
+	make_metadata(&m, RUN_SEC, kv);
+	make_clock(&m, RUN_SEC, 1);
+	dial9_enc_begin(m.enc, schema, 2 * RUN_SEC);
+	dial9_enc_put_u64(m.enc, 7);
+	make_str(&m, "app");
+	dial9_enc_put_u64(m.enc, PROF_SUMMARY_BLOCKED);
+	dial9_enc_put_u64(m.enc, 2);
+	dial9_enc_put_u64(m.enc, 4000000);
+	dial9_enc_put_u64(m.enc, 3000000);
+	dial9_enc_put_u64(m.enc, 0);
+	dial9_enc_put_u64(m.enc, 0);
+	dial9_enc_put_map(m.enc, powers, 1);
+	make_end(&m);
+	dial9_schema_free(schema);
+	return make_done(&m);
+}
+
+Test(offcpu, sums_have_the_same_columns_and_colours)
+{
+	static const char text[] =
+		"# standard input: blocked time over 1.000 s\n"
+		"# lost: nothing\n"
+		"# sums per process, recorded every 1.000 s (--summary); percentiles are upper bounds\n"
+		"# 2 off-CPU intervals, 4.000 ms in total\n"
+		"#\n#      Time    Share    Count        Avg        Max\n"
+		"   4.000 ms  100.00%        2   2.000 ms   3.000 ms  app 7\n";
+	struct run r;
+
+	run_expect(run_cmd(cmd_offcpu, sums_input(), "offcpu", "-", NULL), CMD_OK, text, "");
+	r = run_cmd(cmd_offcpu, sums_input(), "offcpu", "-", "--color=always", NULL);
+	run_expect_in(r.out, "\33[31m 100.00%\33[0m");
+	run_free(&r);
+	r = run_cmd(cmd_offcpu, sums_input(), "offcpu", "-", "--json", NULL);
+	run_expect_in(r.out, "\"summary_ns\":1000000000,\"intervals\":2,\"ns\":4000000,"
+			     "\"unknown_intervals\":0,\"rows_not_shown\":0,\"rows\":[\n"
+			     "{\"ns\":4000000,\"intervals\":2,\"max_ns\":3000000,"
+			     "\"comm\":\"app\",\"pid\":7,\"log2_ns\":{\"20\":2}}]}\n");
+	run_free(&r);
+}
