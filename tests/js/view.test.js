@@ -142,6 +142,6 @@ test('says what to do where another one listens', async () => {
 	});
 	await new Promise((resolve) => other.close(resolve));
 	assert.strictEqual(err.code, 2);
-	assert.strictEqual(said, 'dial9-prof: view: cannot listen on 127.0.0.1: Address already in use (another --port, or ' +
-		'none for any that is free)\n');
+	assert.strictEqual(said, 'dial9-prof: view: cannot listen on 127.0.0.1: Address already in use; use another --port, or none ' +
+		'for any free port\n');
 });
