@@ -190,7 +190,7 @@ Test(app_trace, without_a_trace_the_recording_is_what_it_is)
 
 	cr_expect_eq(live_run(&p, args, NULL), 0);
 	errors = live_errors(&p);
-	cr_expect(strstr(errors.data, "nothing is merged"), "%s", errors.data);
+	cr_expect(strstr(errors.data, "nothing merged: "), "%s", errors.data);
 	buf_free(&errors);
 	live_proc_fini(&p);
 	expect_verified(out);

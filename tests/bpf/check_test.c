@@ -83,9 +83,9 @@ Test(check, nobody_cannot_and_is_told_each_command)
 	cr_expect_eq(code, 2);
 	cr_expect(strstr(said.data, "\nRecording cannot start.\n"), "%s", said.data);
 	expect_state(&said, "CAP_BPF", "missing ");
-	expect_state(&said, "CAP_SYSLOG", "less ");
+	expect_state(&said, "CAP_SYSLOG", "limited ");
 	expect_state(&said, "BPF programs", "missing ");
-	expect_state(&said, "sampling clock", "less ");
+	expect_state(&said, "sampling clock", "limited ");
 	cr_expect(strstr(said.data, "fix: sudo, or once: sudo setcap cap_bpf,cap_perfmon,"));
 	cr_expect_null(strstr(strstr(said.data, "setcap") + 1, "setcap"), "once: %s", said.data);
 	buf_free(&said);

@@ -126,7 +126,7 @@ Test(command, output_that_is_removed_while_it_is_written_is_error_three)
 	cr_assert_eq(rmdir(dir), 0);
 	code = live_wait(&p);
 	cr_expect_eq(code, 3, "exit code %d", code);
-	assert_printed_word(&p, "removed while it was being written");
+	assert_printed_word(&p, "the file was removed; ");
 	live_proc_fini(&p);
 }
 

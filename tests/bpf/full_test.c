@@ -123,8 +123,8 @@ static void expect_stopped(const char *option)
 	cr_assert_eq(write(numbers.in, "\n", 1), 1);
 	cr_expect_eq(live_wait(&rec.proc), 3);
 	errors = live_errors(&rec.proc);
-	cr_expect(strstr(errors.data, "t.bin: No space left on device; the file reads up to its "
-				      "last flush\n"),
+	cr_expect(strstr(errors.data, "t.bin: No space left on device; the file is readable up "
+				      "to its last flush\n"),
 		  "%s", errors.data);
 	buf_free(&errors);
 	live_proc_fini(&rec.proc);

@@ -235,12 +235,12 @@ static struct buf run_output(const char *program, const char *const *args, bool 
 Test(privileges, what_is_done_without_is_told_when_asked)
 {
 	static const char *const pairs[][2] = {
-		{ "less     CAP_SYS_NICE ", "record: without CAP_SYS_NICE: more may be lost" },
-		{ "less     sampling clock ",
+		{ "limited  CAP_SYS_NICE ", "record: without CAP_SYS_NICE: more may be lost" },
+		{ "limited  sampling clock ",
 		  "record: without a cycle counter: samples by a timer" },
-		{ "less     locked memory ",
+		{ "limited  locked memory ",
 		  "record: without locked memory for a larger side-band" },
-		{ "less     landlock ", "record: without landlock: one wall less" },
+		{ "limited  landlock ", "record: without landlock: one wall less" },
 	};
 	const char *record[] = { "-v", "-o", live_path("v.bin"), "--", "/bin/true", NULL };
 	const char *check[] = { "check", NULL };

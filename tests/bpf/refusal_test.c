@@ -341,7 +341,7 @@ Test(refusal, check_finds_that_too_few_files_are_allowed)
 
 	cr_expect_eq(r.code, CMD_START);
 	cr_expect_gt(files_asked(&r, "check"), 52);
-	cr_expect(strstr(r.out, "\nmissing  open files             too few are allowed: "
+	cr_expect(strstr(r.out, "\nmissing  open files             limit is too low: "
 				"\"ulimit -n\" is 52\n"),
 		  "%s", r.out);
 	cr_expect(strstr(r.out, "\nRecording cannot start.\n"), "%s", r.out);
@@ -358,7 +358,7 @@ Test(refusal, a_small_stack_is_told)
 		    NULL);
 	cr_expect_eq(r.code, CMD_START);
 	cr_expect_str_eq(r.err, "dial9-prof: record: a stack of 127 KiB is too small; raise "
-				"\"ulimit -s\" to 128 or more\n");
+				"\"ulimit -s\" to at least 128\n");
 	run_free(&r);
 }
 
@@ -380,7 +380,7 @@ Test(refusal, check_names_the_option_whose_program_is_refused, .timeout = 240)
 
 	cr_expect_eq(r.code, CMD_OK);
 	cr_expect(strstr(r.out,
-			 "\nless     --neighbours           refused: prof_wait_wakeup: " REASON
+			 "\nlimited  --neighbours           refused: prof_wait_wakeup: " REASON
 			 "\n         without it: no record of who ran instead\n"
 			 "         fix: please report the output of dial9-prof check "
 			 "--programs -v\n"),
@@ -396,9 +396,9 @@ Test(refusal, check_names_the_option_that_can_still_record, .timeout = 240)
 	struct run r = check_without("prof_sched_swit");
 
 	cr_expect_eq(r.code, CMD_OK);
-	cr_expect(strstr(r.out, "\nless     record -a              refused: prof_sched_switch: "),
+	cr_expect(strstr(r.out, "\nlimited  record -a              refused: prof_sched_switch: "),
 		  "%s", r.out);
-	cr_expect(strstr(r.out, "\nless     --neighbours           refused, like record -a\n"),
+	cr_expect(strstr(r.out, "\nlimited  --neighbours           refused, like record -a\n"),
 		  "%s", r.out);
 	cr_expect(strstr(r.out, "\nRecording can start with --no-sched.\n"), "%s", r.out);
 	run_free(&r);
@@ -414,7 +414,7 @@ Test(refusal, check_names_a_feature_that_the_default_goes_without, .timeout = 24
 	struct run r = check_without("prof_sample");
 
 	cr_expect_eq(r.code, CMD_OK);
-	cr_expect(strstr(r.out, "\nless     record -a              without CPU samples\n"), "%s",
+	cr_expect(strstr(r.out, "\nlimited  record -a              without CPU samples\n"), "%s",
 		  r.out);
 	cr_expect(strstr(r.out, "\nRecording can start.\n"), "%s", r.out);
 	run_free(&r);

@@ -14,7 +14,7 @@
 	}
 #define SAMPLER                                                                                    \
 	{                                                                                          \
-		.name = "sampling clock", .state = CHECK_LESS, .detail = (char *)"none",           \
+		.name = "sampling clock", .state = CHECK_LIMITED, .detail = (char *)"none",        \
 		.option = "--no-samples", .costs = "no CPU samples"                                \
 	}
 #define CAP(cap, mended)                                                                           \
@@ -52,12 +52,12 @@ Test(check, what_can_be_done_without_is_no_reason_not_to_start)
 	       "Recording can start.\n");
 	expect(check_print_text, rows, 2,
 	       "ok       tracefs                mounted\n"
-	       "less     sampling clock         none\n"
+	       "limited  sampling clock         none\n"
 	       "         without it: no CPU samples\n"
 	       "Recording can start with --no-samples.\n");
 	expect(check_print_json, rows, 2,
 	       "{\"can_record\":true,\"checks\":[{\"state\":\"ok\",\"name\":\"tracefs\",\"detail\":"
-	       "\"mounted\",\"option\":null,\"costs\":null,\"fix\":null},{\"state\":\"less\","
+	       "\"mounted\",\"option\":null,\"costs\":null,\"fix\":null},{\"state\":\"limited\","
 	       "\"name\":\"sampling clock\",\"detail\":\"none\",\"option\":\"--no-samples\",\"costs\":"
 	       "\"no CPU samples\",\"fix\":null}]}\n");
 }
@@ -76,7 +76,7 @@ Test(check, a_command_that_mends_several_things_is_printed_once)
 	       "         without it: nothing can be recorded\n"
 	       "         fix: sudo setcap x\n"
 	       "ok       tracefs                mounted\n"
-	       "less     sampling clock         none\n"
+	       "limited  sampling clock         none\n"
 	       "         without it: no CPU samples\n"
 	       "missing  CAP_B                  not there\n"
 	       "         without it: nothing can be recorded\n"

@@ -58,7 +58,7 @@ static const struct opt_spec check_spec = {
 
 static const char *const states[] = {
 	[CHECK_GOOD] = "ok",
-	[CHECK_LESS] = "less",
+	[CHECK_LIMITED] = "limited",
 	[CHECK_BAD] = "missing",
 };
 

@@ -7,7 +7,7 @@
 
 enum check_state {
 	CHECK_GOOD,
-	CHECK_LESS, /* a recording can start, and something will be missing */
+	CHECK_LIMITED, /* a recording can start, and something will be missing */
 	CHECK_BAD, /* no recording can start */
 };
 

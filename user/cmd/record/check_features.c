@@ -129,15 +129,15 @@ static void add_row(struct check *c, const struct feature *f, const struct tried
 	const char *const report = "please report the output of dial9-prof check --programs -v";
 
 	if (is_as_all(t))
-		check_add(c, f->name, CHECK_LESS, "refused, like record -a");
+		check_add(c, f->name, CHECK_LIMITED, "refused, like record -a");
 	else if (t->refused.len)
-		check_explain(check_add(c, f->name, CHECK_LESS, "refused: %s", t->refused.data),
+		check_explain(check_add(c, f->name, CHECK_LIMITED, "refused: %s", t->refused.data),
 			      f->costs, report);
 	else if (!t->cnt)
-		check_explain(check_add(c, f->name, CHECK_LESS, "cannot be tested here"), f->costs,
-			      NULL);
+		check_explain(check_add(c, f->name, CHECK_LIMITED, "cannot be tested here"),
+			      f->costs, NULL);
 	else if (t->missing.len)
-		check_explain(check_add(c, f->name, CHECK_LESS, "without %s", t->missing.data),
+		check_explain(check_add(c, f->name, CHECK_LIMITED, "without %s", t->missing.data),
 			      "the rest is recorded", report);
 	else
 		check_add(c, f->name, CHECK_GOOD, "%zu BPF programs", t->cnt);
@@ -152,7 +152,7 @@ static void add_instead(struct check *c, struct tried *t)
 	row->state = CHECK_BAD;
 	for (i = 0; i < sizeof(instead) / sizeof(instead[0]); i++)
 		if (try(&instead[i], t) && !t->missing.len) {
-			row->state = CHECK_LESS;
+			row->state = CHECK_LIMITED;
 			row->option = instead[i].name;
 			return;
 		}
@@ -164,7 +164,7 @@ static void add_cgroup(struct check *c)
 	__u64 id;
 
 	if (selection_cgroup_id("/proc/mounts", ".", &id))
-		check_explain(check_add(c, "-G", CHECK_LESS, "no cgroup2 is mounted"),
+		check_explain(check_add(c, "-G", CHECK_LIMITED, "no cgroup2 is mounted"),
 			      "no selection by cgroup",
 			      "sudo mount -t cgroup2 cgroup2 /sys/fs/cgroup/unified");
 	else

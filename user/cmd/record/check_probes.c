@@ -81,7 +81,8 @@ static void probe_privileges(struct check *c, uint64_t caps)
 			check_add(c, p->name, CHECK_GOOD, "%s", p->purpose);
 			continue;
 		}
-		row = check_add(c, p->name, p->need == PRIVILEGE_REQUIRED ? CHECK_BAD : CHECK_LESS,
+		row = check_add(c, p->name,
+				p->need == PRIVILEGE_REQUIRED ? CHECK_BAD : CHECK_LIMITED,
 				"missing");
 		row->costs = p->costs;
 		row->mend = p->need == PRIVILEGE_USEFUL ? xstrdup("sudo") : setcap_command();
@@ -96,7 +97,7 @@ static void probe_namespace(struct check *c)
 		check_add(c, "pid namespace", CHECK_GOOD, "the host's");
 		return;
 	}
-	check_explain(check_add(c, "pid namespace", CHECK_LESS, "a container's"),
+	check_explain(check_add(c, "pid namespace", CHECK_LIMITED, "a container's"),
 		      "-p, -t and COMMAND see other process IDs than the kernel; -a works",
 		      "record on the host");
 }
@@ -164,7 +165,7 @@ static void probe_sampler(struct check *c, uint32_t cpu)
 
 	err = perf_open_sampler(cpu, &cfg, &fd, &cycles);
 	if (err) {
-		row = check_add(c, "sampling clock", CHECK_LESS, "%s", perf_open_error(err));
+		row = check_add(c, "sampling clock", CHECK_LIMITED, "%s", perf_open_error(err));
 		row->option = "--no-samples";
 		check_explain(row, "no CPU samples; --no-samples records the rest",
 			      err == -EACCES || err == -EPERM ? "sudo" : NULL);
@@ -174,7 +175,7 @@ static void probe_sampler(struct check *c, uint32_t cpu)
 	if (cycles)
 		check_add(c, "sampling clock", CHECK_GOOD, "cycles");
 	else
-		check_explain(check_add(c, "sampling clock", CHECK_LESS,
+		check_explain(check_add(c, "sampling clock", CHECK_LIMITED,
 					"cpu-clock: no cycle counter"),
 			      "samples come from a timer; none while interrupts are off",
 			      "pass the hardware counters to this virtual machine");
@@ -194,7 +195,7 @@ static void probe_kallsyms(struct check *c)
 		check_add(c, "kernel symbols", CHECK_GOOD, "/proc/kallsyms");
 	else
 		check_explain(
-			check_add(c, "kernel symbols", CHECK_LESS,
+			check_add(c, "kernel symbols", CHECK_LIMITED,
 				  f ? "/proc/kallsyms hides addresses (kptr_restrict is %" PRId64
 				      ")" :
 				      "no /proc/kallsyms (kptr_restrict is %" PRId64 ")",
@@ -231,7 +232,7 @@ static void probe_rings(struct check *c, size_t cpu_cnt, int err)
 			      "nothing can be recorded",
 			      err == -EPERM ? "sudo" : "smaller ring buffers: -m 256K");
 	else if (have >= 0 && have < 2 * need)
-		check_explain(check_add(c, "ring memory", CHECK_LESS,
+		check_explain(check_add(c, "ring memory", CHECK_LIMITED,
 					"%" PRId64 " MiB needed, %" PRId64 " MiB free", need / 1024,
 					have / 1024),
 			      "recording may run out of memory", "smaller ring buffers: -m 256K");
@@ -261,7 +262,7 @@ static void probe_locked(struct check *c, uint64_t caps, size_t cpu_cnt)
 		return;
 	}
 	snprintf(mend, sizeof(mend), "sudo sysctl kernel.perf_event_mlock_kb=%" PRIu64, each);
-	check_explain(check_add(c, "locked memory", CHECK_LESS,
+	check_explain(check_add(c, "locked memory", CHECK_LIMITED,
 				"%" PRIu64 " KiB allowed, %" PRIu64 " wanted", may, each * cpu_cnt),
 		      "smaller buffers for process metadata: many forks may lose some names", mend);
 }
@@ -300,14 +301,14 @@ static void probe_sandbox(struct check *c)
 		check_add(c, "landlock", CHECK_GOOD, "version %ld", abi);
 	else
 		check_explain(
-			check_add(c, "landlock", CHECK_LESS, "missing"),
+			check_add(c, "landlock", CHECK_LIMITED, "missing"),
 			"weaker sandbox for the processes that read untrusted files",
 			"add landlock to the front of the lsm= boot option (CONFIG_SECURITY_LANDLOCK=y)");
 	if (!access("/proc/sys/kernel/seccomp/actions_avail", F_OK) ||
 	    prctl(PR_GET_SECCOMP, 0, 0, 0, 0) >= 0)
 		check_add(c, "seccomp", CHECK_GOOD, "filters");
 	else
-		check_explain(check_add(c, "seccomp", CHECK_LESS, "missing"),
+		check_explain(check_add(c, "seccomp", CHECK_LIMITED, "missing"),
 			      "weaker sandbox for the processes that read untrusted files",
 			      "a kernel built with CONFIG_SECCOMP_FILTER=y");
 }
