@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Which texts of a trace tell whose it is, and what stands in their place. Owns the table of stand-ins
- * and the list of what may stay; knows nothing of encoders and files.
+ * Decides which texts of a trace identify a machine or user, and replaces them. Owns the table of replacements and
+ * the list of harmless texts; independent of encoders and files.
  *
- * Whatever is not known to be harmless is replaced, so that a text of an unknown event cannot leak. What
- * stays is the same on every machine: the kernel's and shared libraries' names from the directories of
- * the system, names of the kernel's threads, and the recorder's own vocabulary.
+ * Texts not known to be harmless are replaced, so texts of unknown events cannot leak. Harmless texts are the same
+ * on every machine: names of the kernel and of shared libraries in system directories, names of kernel threads, and
+ * the recorder's own vocabulary.
  */
 #include "rewrite/copy/anonymize.h"
 
@@ -30,7 +30,7 @@ static bool starts(const char **s, const char *prefix)
 	return true;
 }
 
-/* A shared library right in /lib, /usr/lib64, /usr/lib/x86_64-linux-gnu or the like. */
+/* A shared library directly in /lib, /usr/lib64, /usr/lib/x86_64-linux-gnu or similar. */
 static bool is_system_library(const char *path)
 {
 	const char *base, *triplet;
@@ -64,7 +64,7 @@ static bool is_system(const struct names *n, uint32_t module)
 	return m->kind == PROF_MODULE_ELF && is_system_library(names_str(n, m->path, NULL));
 }
 
-/* "swapper/0", "kworker/1:2H", "rcu_preempt": a number alone tells them apart. */
+/* "swapper/0", "kworker/1:2H", "rcu_preempt": names that differ only in a number. */
 static bool is_kernel_thread(const char *s, size_t len)
 {
 	static const char *const whole[] = { "kthreadd",   "rcu_sched",	 "rcu_preempt", "kswapd0",
@@ -88,7 +88,7 @@ static bool is_kernel_thread(const char *s, size_t len)
 	return false;
 }
 
-/* Where an address lies that no file is behind. */
+/* The path of a mapping without a file. */
 static bool is_pseudo_path(const char *s, size_t len)
 {
 	static const char *const known[] = { "//anon", "[anon]", "[heap]",   "[stack]",
@@ -116,7 +116,7 @@ enum anonymize_as anonymize_field(const struct names *n, const struct trace_even
 	if (ev->kind == TRACE_MODULE || ev->kind == TRACE_SYMBOL) {
 		if (is_system(n, module))
 			return ANONYMIZE_KEEP;
-		/* names of functions may hold slashes, and are no paths */
+		/* names of functions may contain slashes, but are not paths */
 		if ((int32_t)i == role[ROLE_SYMBOL_NAME])
 			return ANONYMIZE_WORD;
 	}

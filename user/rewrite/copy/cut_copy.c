@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Decoded events into an encoder. Owns their schemas and metadata; which events, and what is a name, others decide. */
+/*
+ * Copies decoded events to an encoder. Owns their schemas and metadata. Callers choose the events, and which texts
+ * are names.
+ */
 #include "rewrite/copy/cut_copy.h"
 
 #include <errno.h>
@@ -46,7 +49,7 @@ static bool is_replaced(const struct cut_entry *entries, size_t cnt, const struc
 	return false;
 }
 
-/* The metadata with the @cnt entries after those that stay. */
+/* The metadata: kept entries, then the @cnt new ones. */
 static void add_metadata(struct cut_copy *c, const struct dial9_value *v,
 			 const struct cut_entry *entries, size_t cnt)
 {
@@ -75,7 +78,7 @@ static void add_metadata(struct cut_copy *c, const struct dial9_value *v,
 
 /* ---- events ------------------------------------------------------------------------------------ */
 
-/* The same fields under another name. */
+/* A schema with the same fields and another name. */
 static int rename_schema(const struct trace_schema *ts, struct dial9_str name,
 			 struct dial9_schema **out)
 {
@@ -107,7 +110,7 @@ static int new_schema(struct cut_copy *c, const struct trace_schema *ts, struct 
 	return err;
 }
 
-/* The schema that events of @ts have in the copy. */
+/* The schema of @ts in the copy. */
 static int schema_of(struct cut_copy *c, const struct trace_schema *ts,
 		     const struct dial9_schema **out)
 {
@@ -139,7 +142,7 @@ static int begin_event(struct cut_copy *c, const struct trace_event *ev, uint64_
 	return err ? err : dial9_enc_begin(c->enc, s, ts);
 }
 
-/* The event with the values that were added to the record. */
+/* Writes the event with the values added to the record. */
 static int write_event(struct cut_copy *c, const struct trace_event *ev, uint64_t ts)
 {
 	const char *pos = c->bytes.data;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Annotations of schemas from streams into one that is written of them. Owns what was said already.
+ * Copies annotations of schemas from input streams to the output. Owns the annotations written so far.
  *
- * An encoder has one type for all schemas of the same layout, while in what is read two of them may have
- * other meanings. Since the last word counts, as of the next event, the words are said again when the
- * meaning turns. Where it goes on turning, which could fill a file with nothing else, nothing is said any more.
+ * An encoder has one type for all schemas of equal layout, while two such schemas may have different annotations in
+ * the inputs. The last annotation applies from the next event on, so annotations are written again when they
+ * change. If they change too often, which could fill a file, no more are written.
  */
 #include "rewrite/copy/notes_copy.h"
 
@@ -14,7 +14,7 @@
 
 #include "base/alloc.h"
 
-/* Of one layout. */
+/* Per layout. */
 #define TURNS_MAX 16
 
 static bool is_text(struct dial9_str s)
@@ -22,7 +22,7 @@ static bool is_text(struct dial9_str s)
 	return dial9_utf8_valid_len(s.ptr, s.len) == s.len;
 }
 
-/* Entries under way to the encoder. */
+/* Entries on their way to the encoder. */
 struct way {
 	struct notes_copy *c;
 	struct dial9_enc *enc;
@@ -38,7 +38,7 @@ static int flush(struct way *w)
 	return err;
 }
 
-/* @unsay: all of it is no longer so, which is what an empty value stands for. */
+/* @unsay: withdraws all entries by empty values. */
 static int write_notes(struct way *w, const struct dial9_iter *from, bool unsay, notes_copy_may may)
 {
 	struct dial9_iter it = *from;
@@ -58,7 +58,7 @@ static int write_notes(struct way *w, const struct dial9_iter *from, bool unsay,
 	return err;
 }
 
-/* How often it was told something else. */
+/* How often the annotations of a schema changed. */
 static size_t turns_of(struct notes_copy *c, const struct dial9_schema *to)
 {
 	const size_t turns = (uintptr_t)hmap_get(&c->turns, (uintptr_t)to) + 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Inputs that are read several times. Owns the copies of those that cannot be. */
+/* Inputs that are read several times. Owns copies of inputs that are not regular files. */
 #include "rewrite/copy/spool.h"
 
 #include <errno.h>
@@ -75,7 +75,7 @@ int spool_copy(struct source *src, const struct cut_out *out, bool any, enum spo
 	return -ENODATA;
 }
 
-/* As a file without a name; closes @src. */
+/* Copies to a file without a name; closes @src. */
 static int copy(const char *word, struct source *src, struct source **out)
 {
 	int temp = spool_temp(word), err = temp < 0 ? temp : 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Decoded values as bytes that stand by themselves, and from there into an encoder. Owns the form of these bytes: each
- * value has its type, a number and what the number counts. They live as long as the process, and are not checked again.
+ * Converts decoded values to self-contained bytes, and encodes these. Owns the form of these bytes: each value has
+ * its type, a number and the counted data. They exist only in this process, and are not validated again.
  *
- * Ids of pools mean nothing in another file: pooled text and stacks are looked up, and pooled again. An id that is not
- * defined stays undefined.
+ * Ids of pools are valid in one file only: pooled text and stacks are looked up, and pooled again. An undefined id
+ * stays undefined.
  */
 #include "rewrite/copy/value_record.h"
 
@@ -15,7 +15,7 @@
 #include "base/str.h"
 
 #define UNDEFINED UINT32_MAX /* an id that no pool reaches */
-#define UNKNOWN UINT64_MAX /* the number of what such an id stands for */
+#define UNKNOWN UINT64_MAX /* the count for such an id */
 
 void value_record_fini(struct value_record *r)
 {
@@ -83,7 +83,7 @@ void value_record_add_entry(struct value_record *r, struct dial9_str key, struct
 	add_text(r, DIAL9_STRING, &key, value, out);
 }
 
-/* Keys stay as they are. */
+/* Keys are unchanged. */
 static void add_entry(struct value_record *r, const struct dial9_value *key,
 		      const struct dial9_value *value, bool strings, struct buf *out)
 {
@@ -180,7 +180,7 @@ static int write_stack(struct dial9_enc *enc, const char **pos, uint8_t type, ui
 
 	if (cnt == UNKNOWN)
 		return dial9_enc_put_stack_id(enc, UNDEFINED);
-	/* a copy, for the frames may lie anywhere */
+	/* a copy, because the frames may be unaligned */
 	frames = xmalloc(cnt * sizeof(*frames));
 	memcpy(frames, get_text(pos, cnt * sizeof(*frames)).ptr, cnt * sizeof(*frames));
 	if (type == DIAL9_STACK) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Which names the kept events of a trace need. Owns sets of frames, modules, threads and event names;
- * knows nothing of options, nor of how anything is written.
+ * Collects the names that the kept events of a trace need. Owns sets of frames, modules, threads and event names;
+ * independent of options and output.
  *
- * A thread may be told of many times. Those inside the window stay, and of those before it the last one
- * only; where there is none of either, the first one behind it, which readers take for events before it.
+ * There may be many TaskEvents of a thread. All inside the window are kept, and only the last one before it. If
+ * there is none of either, the first one after the window is kept, which readers apply to earlier events.
  */
 #include "rewrite/cut/cut_needs.h"
 
@@ -17,12 +17,12 @@
 
 struct cut_task {
 	bool needed;
-	uint64_t outside; /* offset of the TaskEvent outside of the window that counts */
-	bool inside; /* there is one in it */
-	bool before; /* the one outside is before it */
+	uint64_t outside; /* offset of the TaskEvent to keep outside the window */
+	bool inside; /* there is one in the window */
+	bool before; /* the one outside is before the window */
 };
 
-/* Fields to look at in events of one schema, by index. */
+/* Field indexes in events of one schema. */
 struct cut_schema {
 	size_t id_cnt, stack_cnt;
 	uint16_t *ids, *stacks;
@@ -99,7 +99,7 @@ static struct cut_task *task_at(struct cut_needs *n, uint64_t key)
 	return task;
 }
 
-/* A thread, and its process, which is named by its first thread. */
+/* Keeps a thread, and its process, whose name is in its first thread. */
 static void need_task(struct cut_needs *n, struct reader *r, const struct trace_event *ev,
 		      uint64_t id)
 {

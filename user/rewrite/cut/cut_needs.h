@@ -5,24 +5,24 @@
 #include "trace/read/reader.h"
 
 /*
- * What the events that are kept need of the rest of a trace: frames, modules, threads, names of
- * values. Grows with what is distinct. {0} is empty; cut_needs_fini() releases it.
+ * The parts of a trace that kept events need: frames, modules, threads, names of values. Grows with distinct items.
+ * {0} is empty; cut_needs_fini() releases it.
  */
 struct cut_needs {
 	struct hmap frames;
 	struct hmap tasks; /* clock << 32 | tid -> struct cut_task */
-	struct hmap events; /* string ids of names of events */
+	struct hmap events; /* string ids of event names */
 	struct hmap schemas; /* struct trace_schema -> struct cut_schema */
 	uint8_t *modules; /* by index */
 	size_t module_cap;
 };
 
-/* Where a naming event stands to the window. */
+/* Position of a naming event relative to the window. */
 enum cut_place { CUT_BEFORE, CUT_INSIDE, CUT_BEHIND };
 
 void cut_needs_fini(struct cut_needs *n);
 
-/* An event is kept. All of them in one pass, each right after reader_next(). */
+/* Adds a kept event. Call it for all of them in one pass, each right after reader_next(). */
 void cut_needs_event(struct cut_needs *n, struct reader *r, const struct trace_event *ev);
 /* A TaskEvent, whether it is needed or not, in the same pass. */
 void cut_needs_see_task(struct cut_needs *n, struct reader *r, const struct trace_event *ev,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The second look at what is merged: all events in order, into one stream. Owns who is next: files that are in order are
- * read when their turn has come, those that are not have been sorted before.
+ * Second pass of a merge: writes all events in order into one stream. Owns the order of inputs: ordered files are
+ * read as needed, others were sorted before.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,15 +15,15 @@
 
 #define SORT_BYTES (64 << 20)
 
-/* One of those that are merged: a file, or what was sorted. */
+/* One input of the merge: a file, or sorted records. */
 struct lane {
 	struct merge_feed feed;
 	bool opened;
-	uint64_t left; /* good events of the file that are still to come */
+	uint64_t left; /* valid events of the file that remain */
 	struct buf buf;
-	struct merge_record first; /* in place of the first one, until it is opened */
-	struct merge_sort *sort; /* in place of a file */
-	const struct merge_record *head; /* NULL: over */
+	struct merge_record first; /* the first record, until the file is opened */
+	struct merge_sort *sort; /* instead of a file */
+	const struct merge_record *head; /* NULL: no more */
 };
 
 struct merge_run {
@@ -31,16 +31,16 @@ struct merge_run {
 	struct merge_schemas schemas;
 	struct merge_sort *sort;
 	struct lane *lanes;
-	struct lane **heap; /* the least on top */
+	struct lane **heap; /* smallest on top */
 	size_t lane_cnt, heap_cnt;
 	struct dial9_enc *enc;
 	const struct cut_out *out;
 	struct merge_sum sum;
-	bool write_failed; /* who writes has said why */
+	bool write_failed; /* the output has printed the error */
 	bool read_failed;
 };
 
-/* What the encoder cannot say in the format is left out; anything else ends the run. */
+/* Events that the format cannot represent are skipped; other errors end the run. */
 static bool cannot_be_said(int err)
 {
 	return err == -EILSEQ || err == -ERANGE || err == -EPROTOTYPE;
@@ -62,7 +62,7 @@ static int open_lane(struct merge_run *m, struct lane *l)
 	return err;
 }
 
-/* Whose file does not hold any more what the first look saw. */
+/* Reports a file that differs from the first pass. */
 static int tell_changed(struct merge_run *m, const struct lane *l)
 {
 	log_error("%s: %s changed while it was merged", m->plan.opts.word, l->feed.file->name);
@@ -70,7 +70,9 @@ static int tell_changed(struct merge_run *m, const struct lane *l)
 	return -EIO;
 }
 
-/* The next record of a file: 1, 0, -errno. What was good at the first look ends the second one, too. */
+/*
+ * The next record of a file: 1, 0, -errno. The second pass also ends after the events that were valid in the first.
+ */
 static int next_of_file(struct merge_run *m, struct lane *l)
 {
 	struct trace_event ev;
@@ -102,7 +104,7 @@ static int next_of_file(struct merge_run *m, struct lane *l)
 	return ret;
 }
 
-/* 0, or -errno; without a head it is over. */
+/* 0, or -errno; at the end there is no head. */
 static int advance(struct merge_run *m, struct lane *l)
 {
 	int ret;
@@ -111,7 +113,7 @@ static int advance(struct merge_run *m, struct lane *l)
 	ret = l->sort ? merge_sort_next(l->sort, &l->head) : next_of_file(m, l);
 	if (ret == 1)
 		return 0;
-	/* its reader has names and pools, which others may need the room of */
+	/* frees its reader with names and pools */
 	merge_feed_fini(&l->feed);
 	l->feed = (struct merge_feed){ 0 };
 	buf_free(&l->buf);
@@ -134,7 +136,7 @@ static void sift_down(struct merge_run *m, size_t i)
 	m->heap[i] = l;
 }
 
-/* The top has another head, or none. */
+/* Restores the heap after the top has another head, or none. */
 static void settle(struct merge_run *m)
 {
 	if (!m->heap[0]->head)
@@ -143,7 +145,7 @@ static void settle(struct merge_run *m)
 		sift_down(m, 0);
 }
 
-/* All events of a file that is in no order. */
+/* Sorts all events of an unordered file. */
 static int sort_file(struct merge_run *m, const struct merge_file *f)
 {
 	struct lane l = { .feed.file = f };
@@ -164,7 +166,7 @@ static int sort_file(struct merge_run *m, const struct merge_file *f)
 	return ret;
 }
 
-/* Who takes part, each with the time of its first event. */
+/* Makes all lanes, each with the time of its first event. */
 static int make_lanes(struct merge_run *m)
 {
 	const size_t max = m->plan.file_cnt + 1;
@@ -226,7 +228,7 @@ static int open_encoder(struct merge_run *m)
 	return dial9_enc_new(&opts, &m->enc);
 }
 
-/* When the first thing happens. */
+/* Time of the first event. */
 static uint64_t first_time(const struct merge_run *m)
 {
 	const struct merge_plan *p = &m->plan;
@@ -239,7 +241,7 @@ static uint64_t first_time(const struct merge_run *m)
 	return first == UINT64_MAX ? 0 : first;
 }
 
-/* The first part of the result that is on the same clock. */
+/* The first part of the result on the same clock. */
 static uint32_t clock_of(const struct merge_plan *p, uint32_t out)
 {
 	uint32_t k = 0;
@@ -250,7 +252,7 @@ static uint32_t clock_of(const struct merge_plan *p, uint32_t out)
 	return k;
 }
 
-/* What the parts of the result are. */
+/* Writes the list of the result's parts. */
 static int write_parts(struct merge_run *m)
 {
 	static const struct dial9_field fields[] = { { PROF_F_PART, DIAL9_VARINT },
@@ -348,7 +350,7 @@ static void count_inputs(struct merge_run *m)
 		m->sum.inputs += m->plan.files[i].events && !m->plan.files[i].made;
 }
 
-/* Of the inputs that are open; @code says whether all of them are. */
+/* Merges the open inputs; @code: whether all inputs are open. */
 static int run(struct merge_run *m, int code, struct merge_sum *sum)
 {
 	int err;

@@ -9,45 +9,44 @@
 #include "rewrite/copy/cut_out.h"
 
 enum merge_align {
-	MERGE_AUTO, /* clocks of one boot are one; others by their wall clocks */
-	MERGE_MONO, /* times are taken as they are */
-	MERGE_REAL, /* all by their wall clocks */
-	MERGE_OFFSET, /* those of all inputs behind the first are moved */
+	MERGE_AUTO, /* clocks of the same boot are equal; others are aligned by wall clock */
+	MERGE_MONO, /* times are unchanged */
+	MERGE_REAL, /* align all by wall clock */
+	MERGE_OFFSET, /* shift all inputs except the first */
 };
 
-/* {0} are the defaults. */
+/* {0}: the defaults. */
 struct merge_opts {
 	enum merge_align align;
-	int64_t offset_ns; /* MERGE_OFFSET: by this */
-	size_t sort_bytes; /* memory for events that are not in order; 0: 64 MiB */
-	const char *output; /* never taken from a directory; NULL: none */
+	int64_t offset_ns; /* the shift for MERGE_OFFSET */
+	size_t sort_bytes; /* memory for sorting events; 0: 64 MiB */
+	const char *output; /* skipped when reading directories; NULL: none */
 	const char *word; /* the command, for messages; NULL: "merge" */
 };
 
-/* What came of it. */
+/* Results. */
 struct merge_sum {
-	uint64_t inputs; /* of which events were written */
-	uint64_t events, bytes; /* written, with what says which parts there are */
-	uint64_t parts; /* of the result */
-	uint64_t left_out; /* traces of another time, by merge_beside() */
-	uint64_t refused; /* events that cannot be written in the format */
-	bool failed; /* an input could not be read again, or not be sorted: something good is missing */
-	bool incomplete; /* an input was damaged or of a newer format; a cut off end is none of that */
+	uint64_t inputs; /* with written events */
+	uint64_t events, bytes; /* written, including the list of parts */
+	uint64_t parts; /* in the result */
+	uint64_t left_out; /* traces of another time, skipped by merge_beside() */
+	uint64_t refused; /* events that the format cannot represent */
+	bool failed; /* an input could not be read again or sorted: valid events are missing */
+	bool incomplete; /* an input was damaged or of a newer format; not set for a truncated end */
 };
 
 /*
- * One stream of all events of the traces at @paths, in order of time: files, "-", and directories, of which every
- * trace in them is taken. Each event comes once, with its values but for what only means something in its own
- * file: ids of pools, types and modules. Of several recordings or applications each is a part of its own of
- * the result (struct part), whose threads are told apart where their hosts or boots are not the same;
- * CpuSampleEvents of the recorder get the worker of their thread where an application's events tell it.
+ * Merges all events of the traces at @paths into one stream in order of time: files, "-", and directories with all
+ * traces in them. Each event appears once. Its values are the same, except for ids that are valid in one file only:
+ * pools, types and modules. Each recording or application is a separate part of the result (struct part). Threads
+ * of parts from different hosts or boots are distinct. CpuSampleEvents of the recorder get the worker of their
+ * thread if an application's events contain it.
  *
- * Inputs that are in order are read as they are written; others are sorted in pieces of sort_bytes that wait in a
- * temporary file. Memory is that much, and what the distinct strings, stacks and names of inputs take that
- * lie within each other.
+ * Ordered inputs are read while writing. Others are sorted in runs of sort_bytes, stored in a temporary file.
+ * Memory use is sort_bytes, plus the distinct strings, stacks and names of overlapping inputs.
  *
- * An exit code, after one line for each input that cannot be used to its end; CMD_INPUT also when something good
- * was written. Where nothing can be, nothing is written.
+ * Returns an exit code, after one line for each input that cannot be read to its end; CMD_INPUT even if valid
+ * events were written. If there are none, nothing is written.
  */
 int merge_to(const struct merge_opts *opts, const char *const *paths, size_t cnt,
 	     const struct cut_out *out, struct merge_sum *sum);
@@ -55,16 +54,16 @@ int merge_to(const struct merge_opts *opts, const char *const *paths, size_t cnt
 int merge_to_file(const struct merge_opts *opts, const char *const *paths, size_t cnt, int fd,
 		  struct merge_sum *sum);
 
-/* A file that is open, wherever in it; it is closed. */
+/* An open file at any offset; merge closes it. */
 struct merge_input {
 	int fd;
 	const char *name; /* for messages */
 };
 
 /*
- * As merge_to(), of a recording and of what was found beside it: those of the others are merged that are traces
- * with events of the time of the recording, on its clock. What does not tell its clock is taken to be on that.
- * Where there is none nothing is written, and sum.inputs is 1.
+ * Like merge_to(), for a recording and traces found next to it. Found traces are merged if they have events of the
+ * recording's time on its clock. A trace without a clock is assumed to be on that clock. If there is none, nothing
+ * is written, and sum.inputs is 1.
  */
 int merge_beside(const struct merge_opts *opts, const struct merge_input *inputs, size_t cnt,
 		 const struct cut_out *out, struct merge_sum *sum);

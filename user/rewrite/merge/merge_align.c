@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * How far times are moved. Owns which parts go together: those that one file holds within each other, and those on
- * one clock. Where these are several groups their wall clocks tell how far apart they are, and all move forward to
- * the one that booted first: then no time can step below zero.
+ * Computes the shift of each part's times. Owns groups of parts: parts within one file, and parts on one clock.
+ * Several groups are aligned by their wall clocks: all shift forward to the group that booted first, so no time
+ * becomes negative.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "rewrite/merge/merge_impl.h"
 
-/* The leader of those that a part moves with. */
+/* The leader of a part's group. */
 static uint32_t leader(uint32_t *with, uint32_t i)
 {
 	while (with[i] != i)
@@ -27,7 +27,7 @@ static void join(uint32_t *with, uint32_t a, uint32_t b)
 		with[a < b ? b : a] = a < b ? a : b;
 }
 
-/* With @clocks also those on one clock. */
+/* @clocks: also groups parts on the same clock. */
 static uint32_t *group(const struct merge_plan *p, bool clocks)
 {
 	const uint32_t cnt = (uint32_t)p->names->parts.cnt;
@@ -45,7 +45,7 @@ static uint32_t *group(const struct merge_plan *p, bool clocks)
 	return with;
 }
 
-/* When a group's clocks were zero, by the wall clock of its first part that has one. */
+/* Wall-clock time of a group's clock zero, from its first part with a wall clock. */
 struct zero {
 	bool known, needed;
 	uint64_t real;
@@ -74,7 +74,7 @@ static const char *name_of(const struct merge_plan *p, uint32_t part)
 	return p->files[p->parts[part].file].name;
 }
 
-/* False, after one line, where the wall clock of a group is not known. */
+/* False, after one line, if the wall clock of a group is unknown. */
 static bool check(const struct merge_plan *p, uint32_t *with, const struct zero *zeros,
 		  size_t *groups)
 {
@@ -125,7 +125,7 @@ static bool by_wall_clock(struct merge_plan *p, bool clocks)
 	return good;
 }
 
-/* Back is the same as all others forward. */
+/* Shifting one group back equals shifting all others forward. */
 static void by_offset(struct merge_plan *p)
 {
 	const int64_t ns = p->opts.offset_ns;

@@ -2,7 +2,7 @@
 #ifndef D9_REWRITE_MERGE_MERGE_IMPL_H
 #define D9_REWRITE_MERGE_MERGE_IMPL_H
 
-/* What the files of merging share: inputs, the plan, and events on their way. */
+/* Shared by the files of merge: inputs, the plan, and records. */
 #include "base/buf.h"
 #include "profile/explain/tokio_workers.h"
 #include "rewrite/copy/notes_copy.h"
@@ -12,132 +12,130 @@
 
 #define MERGE_FILES_MAX 4096
 
-/* A file that is read. */
+/* An input file. */
 struct merge_file {
 	char *name; /* for messages */
-	int fd; /* -1: the second look has it */
-	uint32_t arg; /* which of the arguments it is of */
-	bool found; /* in a directory: what is no trace is left out */
-	bool made; /* by this program, nobody has given it: */
-	uint32_t of; /* the clock is that of this file */
-	/* what was seen of it: */
-	uint64_t events; /* good ones */
-	uint64_t first_ts; /* of its first event that has one */
+	int fd; /* -1: owned by the second pass */
+	uint32_t arg; /* index of the argument */
+	bool found; /* in a directory: skip it if it is not a trace */
+	bool made; /* by this program, not an argument: */
+	uint32_t of; /* index of the file with the same clock */
+	/* results of the first pass: */
+	uint64_t events; /* valid events */
+	uint64_t first_ts; /* time of its first event with a time */
 	bool sorted;
-	bool level4; /* has types that only 0.4 has */
-	uint32_t part; /* its first among merge_plan.names->parts; there are: */
+	bool level4; /* has types of format 0.4 */
+	uint32_t part; /* index of its first part in merge_plan.names->parts; their number: */
 	uint32_t part_cnt;
 };
 
 /* A part of a file. */
 struct merge_part {
 	uint32_t file;
-	uint32_t out; /* number in the result */
-	int64_t shift_ns; /* to be added to its times */
-	bool any, has_ts; /* events; with times */
+	uint32_t out; /* index in the result */
+	int64_t shift_ns; /* added to its times */
+	bool any, has_ts; /* events; events with times */
 	uint64_t first_ts, last_ts;
-	uint64_t told; /* events, also those that only name things */
-	uint64_t happened,
-		digest; /* the others: how many, and what tells them from those of any other recording */
-	bool again; /* another part is the same, and this one is left out */
-	uint64_t *few; /* of its events' hashes the least, the greatest of them first: a heap */
+	uint64_t told; /* events, including those that only name things */
+	uint64_t happened, digest; /* the events except naming ones: their number, and a hash */
+	bool again; /* equal to another part, skipped */
+	uint64_t *few; /* the smallest hashes of its events: a heap with the greatest on top */
 	size_t few_cnt, few_cap;
 };
 
-/* What a module is, by a ModuleEvent. */
+/* The identity of a module, from a ModuleEvent. */
 struct merge_content {
-	struct buf bytes; /* empty: not told yet */
-	bool vague; /* which says nothing of the code: then it is who told of it, under which id */
+	struct buf bytes; /* empty: unknown */
+	bool vague; /* does not identify the code: then part and id are used */
 };
 
-/* What it is in the result. */
+/* Its identity in the result. */
 struct merge_module {
 	struct buf content;
 	uint32_t id;
 };
 
-#define MERGE_AWAITED_MAX 65536 /* in all files */
+#define MERGE_AWAITED_MAX 65536 /* over all files */
 
 struct merge_plan {
 	struct merge_opts opts;
-	bool beside; /* the first file, of what is found only what is of its time */
+	bool beside; /* the first file is the recording: found files must overlap it in time */
 	struct merge_file *files;
 	size_t file_cnt, file_cap;
-	struct names *names; /* with the parts of all files one behind the other */
+	struct names *names; /* with the parts of all files in sequence */
 	struct merge_part *parts; /* for each of these */
 	size_t part_cap;
-	uint32_t out_cnt; /* parts of the result */
-	uint32_t *firsts; /* the first part that is each of them */
-	bool merged; /* the result has to say what its parts are */
+	uint32_t out_cnt; /* parts in the result */
+	uint32_t *firsts; /* index of the first part of each */
+	bool merged; /* the result needs a list of parts */
 	struct worker_threads workers;
 	struct hmap
-		awaited; /* file, segment and id of modules that mappings name before they are told of ->
-				* struct merge_content */
-	struct hmap modules; /* hash of content -> struct merge_module */
-	uint64_t *ids_taken; /* a bit for each id of a module: taken, or met without a module */
+		awaited; /* file, segment and id of modules that mappings name before their ModuleEvent -> struct merge_content */
+	struct hmap modules; /* hash of the identity -> struct merge_module */
+	uint64_t *ids_taken; /* one bit per module id: in use, or used without a module */
 	uint32_t next_id;
-	uint64_t left_out; /* of what was found: of another time */
+	uint64_t left_out; /* found files of another time */
 	bool incomplete;
 };
 
 /* ---- merge_inputs.c ---- */
 
-/* Opens what the arguments name. An exit code, after one line where it is not CMD_OK. */
+/* Opens the arguments. An exit code, after one line if it is not CMD_OK. */
 int merge_inputs_open(struct merge_plan *p, const char *const *paths, size_t cnt);
-/* Takes over @fd: something that this program made, on the clock of file number @of. */
+/* Owns @fd: a file made by this program, on the clock of file number @of. */
 void merge_inputs_add_made(struct merge_plan *p, const char *name, int fd, size_t of);
-/* Takes over @fd. Of one that is found nothing is taken, after one line, if it is no trace. */
+/* Owns @fd. A found file that is not a trace is skipped after one line. */
 void merge_inputs_add(struct merge_plan *p, const char *name, int fd, size_t arg, bool found);
 /* A reader of a file from its first byte. 0, or -errno after one line. */
 int merge_inputs_read(const struct merge_file *f, struct reader **out);
-/* The last one, which takes over what is open of it. */
+/* The last reader of a file, which owns its descriptor. */
 int merge_inputs_take(struct merge_plan *p, const struct merge_file *f, struct reader **out);
 void merge_inputs_close(struct merge_plan *p);
 
 /* ---- merge_missing.c ---- */
 
 /*
- * What is missing between the files of each rotated recording, which their names tell, becomes one more file. An exit
- * code, after one line where it is not CMD_OK.
+ * Adds a file with the gaps between files of rotated recordings, found by their names. An exit code, after one line
+ * if it is not CMD_OK.
  */
 int merge_missing_add(struct merge_plan *p);
 
 /* ---- merge_plan.c ---- */
 
-/* Looks at all files, finds parts, clocks and workers. An exit code, likewise. */
+/* First pass over all files: finds parts, clocks and workers. An exit code, likewise. */
 int merge_plan_make(struct merge_plan *p);
 void merge_plan_fini(struct merge_plan *p);
-/* What a ModuleEvent tells of. The caller's to free. */
+/* The module in a ModuleEvent. The caller frees it. */
 struct merge_content merge_plan_content(const struct trace *t, const struct trace_event *ev);
-/* The id in the result of a module that a part tells of under that id; 0: there are no more. */
+/* The id in the result for a part's module with that id; 0: no more ids. */
 uint32_t merge_plan_module(struct merge_plan *p, uint32_t part, uint64_t id,
 			   const struct merge_content *content);
-/* What an id will mean that a mapping of a file names before anybody told of it, or NULL. */
+/* The module of an id that a mapping of a file uses before its ModuleEvent, or NULL. */
 const struct merge_content *merge_plan_awaited(const struct merge_plan *p,
 					       const struct merge_file *f, uint64_t segment,
 					       uint64_t id);
 
 /* ---- merge_same.c ---- */
 
-/* Takes an event of @part. @schemas remembers struct trace_schema of its file; {0} before, hmap_fini() after. */
+/* Adds an event of @part. @schemas caches struct trace_schema of its file; {0} at first, hmap_fini() at the end. */
 void merge_same_see(struct hmap *schemas, const struct trace *t, const struct trace_event *ev,
 		    struct merge_part *part);
-/* Finds parts that are the same recording, and leaves all but one of them out, with one line for each. */
+/* Finds parts of the same recording, and skips all but one of them, with one line for each. */
 void merge_same_find(struct merge_plan *p);
-/* Says which files have events in common all the same, or may count them twice: a line for two of them. */
+/* Prints a line for each pair of files with common events, or whose events may count twice. */
 void merge_same_warn(const struct merge_plan *p);
 
 /* ---- merge_align.c ---- */
 
-/* How far the times of each part are to be moved. False, after one line: nobody can tell. */
+/* Computes the shift of each part. False, after one line: unknown. */
 bool merge_align_parts(struct merge_plan *p);
 
 /* ---- merge_record.c ---- */
 
-/* An event between input and output, followed by its values. In order of key, then order, then seq. */
+/* An event between input and output, followed by its values. Sorted by key, then order, then seq. */
 struct merge_record {
 	uint64_t key, seq, ts;
-	uint32_t order, schema, sz; /* sz with this header */
+	uint32_t order, schema, sz; /* sz includes this header */
 	bool has_ts;
 };
 
@@ -148,23 +146,23 @@ static inline bool merge_record_before(const struct merge_record *a, const struc
 	return a->order != b->order ? a->order < b->order : a->seq < b->seq;
 }
 
-/* A layout of the result, and what is said of its fields. */
+/* A layout of the result, and its annotations. */
 struct merge_schema {
-	const struct dial9_schema *layout; /* one object for each */
+	const struct dial9_schema *layout; /* one object per layout */
 	struct dial9_iter notes;
-	struct buf bytes; /* of these */
+	struct buf bytes; /* of the annotations */
 };
 
-/* They are numbered. */
+/* The numbered schemas. */
 struct merge_schemas {
 	struct merge_schema **v;
 	size_t cnt, cap;
 	struct hmap by_content; /* -> number + 1 */
-	struct hmap layouts; /* struct dial9_schema, by its content */
-	struct notes_copy notes; /* said in the result so far */
+	struct hmap layouts; /* struct dial9_schema by content */
+	struct notes_copy notes; /* written to the result so far */
 };
 
-/* Turns the events of one file into records. Zero it, set what is above the line. */
+/* Converts the events of one file to records. Zero it, set the members above the line. */
 struct merge_feed {
 	struct merge_plan *plan;
 	struct merge_schemas *schemas;
@@ -172,21 +170,21 @@ struct merge_feed {
 	struct reader *reader;
 	/* ---- */
 	uint64_t seq, last_key;
-	struct hmap known; /* struct trace_schema and whether it gets a part -> number + 1 */
+	struct hmap known; /* struct trace_schema, and whether it gets a part -> number + 1 */
 	uint64_t *modules; /* id -> segment + 1 << 32 | id in the result */
 	size_t module_cap;
 	struct value_record record;
-	const struct trace_event *event; /* of the record that is made */
+	const struct trace_event *event; /* of the current record */
 };
 
 /*
- * Puts the event, which reader_next() has just given, into @out. 0, -ECANCELED if it has no place there, -ESTALE if
- * the file changed since the first look, or -errno.
+ * Appends the record of reader_next()'s event to @out. 0, -ECANCELED if the event is not copied, -ESTALE if the
+ * file changed since the first pass, or -errno.
  */
 int merge_record_make(struct merge_feed *f, const struct trace_event *ev, struct buf *out);
 void merge_feed_fini(struct merge_feed *f);
 void merge_schemas_fini(struct merge_schemas *s);
-/* Encodes a record. 0, or what the encoder said. */
+/* Encodes a record. 0, or the encoder's error. */
 int merge_record_write(struct merge_schemas *s, const struct merge_record *r,
 		       struct dial9_enc *enc);
 
@@ -199,7 +197,10 @@ struct merge_sort *merge_sort_new(size_t max);
 void merge_sort_free(struct merge_sort *s);
 /* Copies a record. 0, or -errno of the temporary file. */
 int merge_sort_add(struct merge_sort *s, const struct merge_record *r);
-/* After the last one, all of them in order: 1, 0 and NULL at the end, -errno. Borrowed until the next call. */
+/*
+ * Call after the last record; returns all of them in order: 1, 0 and NULL at the end, -errno. Borrowed until the
+ * next call.
+ */
 int merge_sort_next(struct merge_sort *s, const struct merge_record **out);
 
 #endif /* D9_REWRITE_MERGE_MERGE_IMPL_H */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What a merge reads: files, standard input, and what lies in directories. Owns their descriptors, which stay open so
- * that the second look is at the same bytes as the first, whatever happens to the names meanwhile. The second look takes
- * them over, so that there is never more than one of each file.
+ * Inputs of a merge: files, standard input, and directories. Owns their descriptors, which stay open: so both
+ * passes read the same bytes, even if files are renamed. The second pass takes the descriptors, so each file has
+ * only one.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,9 +20,9 @@
 #include "rewrite/merge/merge_impl.h"
 
 #define ROOM                                                                                       \
-	24 /* descriptors for all else: inherited ones, one more reader, temporary files, the output */
+	24 /* other descriptors: inherited ones, one more reader, temporary files, the output */
 
-/* As many files as there may be. Nothing else here is kept from having them. */
+/* Raises the limit of open files to its maximum. */
 static void raise_limit(void)
 {
 	struct rlimit limit;
@@ -33,7 +33,7 @@ static void raise_limit(void)
 	}
 }
 
-/* Whether one more file may stay open; if not, one line is printed. */
+/* Whether another file may stay open; if not, prints one line. */
 static bool has_room(const struct merge_plan *p)
 {
 	struct rlimit limit = { .rlim_cur = RLIM_INFINITY };
@@ -84,7 +84,7 @@ static int open_one(struct merge_plan *p, const char *path, size_t arg)
 
 /* ---- directories ------------------------------------------------------------------------------- */
 
-/* Whether its first bytes, unpacked, are a trace's. Leaves @fd alone. */
+/* Whether its first uncompressed bytes begin a trace. Does not change @fd. */
 static bool is_trace(int fd, const char *name)
 {
 	static const char magic[] = { 'T', 'R', 'C', 0 };
@@ -138,7 +138,7 @@ static bool is_output(const struct merge_plan *p, const struct stat *st)
 	       out.st_ino == st->st_ino;
 }
 
-/* Why nobody wants it who names its directory, or NULL. */
+/* Why a file in a directory is skipped, or NULL. */
 static const char *why_not(const struct merge_plan *p, int fd, const struct stat *st,
 			   const char *name, const char *whole)
 {
@@ -149,7 +149,7 @@ static const char *why_not(const struct merge_plan *p, int fd, const struct stat
 	return S_ISREG(st->st_mode) && is_trace(fd, whole) ? NULL : "is not a dial9 trace";
 }
 
-/* One name of a directory. A pipe in it is not waited for. */
+/* Opens a file in a directory. Does not block on a pipe. */
 static bool open_found(struct merge_plan *p, int dir, const char *path, const char *name,
 		       size_t arg)
 {
@@ -218,7 +218,7 @@ int merge_inputs_open(struct merge_plan *p, const char *const *paths, size_t cnt
 	return code;
 }
 
-/* A reader of an open file, which it takes over. */
+/* A reader of an open file, which owns it. */
 static int read_fd(const struct merge_file *f, int fd, struct reader **out)
 {
 	struct source *src;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Files of one rotated recording that are merged one by one: what is missing between them would otherwise look like a
- * time in which nothing happened. Names tell which files are of one recording, and which of its numbers are not there.
+ * Gaps between the rotated files of one recording: without them, missing files would look like idle time. File
+ * names show which files belong together, and which numbers are missing.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #include "trace/source/source.h"
 #include "trace/source/source_set.h"
 
-/* What the files of one recording are called, without their numbers. */
+/* The name of a recording's files without their numbers. */
 struct stem {
 	const char *path;
 	size_t len;
@@ -50,7 +50,7 @@ static int by_number(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* One of each number: of another one nothing is missing, and whether it is the same is found out elsewhere. */
+/* Removes files of equal number: they leave no gap, and duplicates are found elsewhere. */
 static void drop_doubles(struct source_set *set)
 {
 	size_t cnt = 0;
@@ -84,7 +84,7 @@ static struct source_set collect(const struct merge_plan *p, size_t cnt, struct 
 
 struct missing {
 	const char *word;
-	int fd; /* -1: nothing yet */
+	int fd; /* none yet */
 };
 
 static int put(void *ctx, const void *data, size_t sz)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The first look at what is merged. Owns what the second one needs to know: how many good events each file has, and
- * whether in order; the parts of all of them, one behind the other, and which are one in the result; the workers'
- * threads; the ids that modules get.
+ * First pass of a merge. Owns the data for the second pass: the number of valid events of each file and whether
+ * they are ordered, all parts in sequence and their equal ones, the workers' threads, and the ids of modules.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,7 +12,7 @@
 #include "base/log.h"
 #include "rewrite/merge/merge_impl.h"
 
-#define FIRST_FREE_ID 256 /* below lie the addresses of processes, as they are */
+#define FIRST_FREE_ID 256 /* smaller ids are addresses of processes */
 
 /* ---- one file ---------------------------------------------------------------------------------- */
 
@@ -23,9 +22,9 @@ struct look {
 	struct reader *reader;
 	bool begun;
 	uint64_t last_ts;
-	uint64_t *announced; /* id of a module -> segment + 1 in which it was */
+	uint64_t *announced; /* id of a module -> segment + 1 of its last ModuleEvent */
 	size_t announced_cap;
-	struct hmap schemas; /* of merge_same_see() */
+	struct hmap schemas; /* for merge_same_see() */
 };
 
 static bool is_taken(const struct merge_plan *p, uint32_t id)
@@ -43,7 +42,7 @@ static bool is_announced(const struct look *l, uint64_t segment, uint64_t id)
 	return id < l->announced_cap && l->announced[id] == segment + 1;
 }
 
-/* An address in no module means what it says: its upper bits are no module's id. */
+/* In an address without a module, the upper bits are not an id. */
 static void see_frame(struct look *l, uint64_t segment, uint64_t addr)
 {
 	const uint32_t id = names_frame_module(addr);
@@ -73,7 +72,7 @@ static uint64_t awaited_key(const struct merge_plan *p, const struct merge_file 
 	return hash_bytes(all, sizeof(all));
 }
 
-/* A mapping may name its module before that is told of. */
+/* A mapping may name its module before the ModuleEvent. */
 static void see_mapping(struct look *l, const struct trace_event *ev)
 {
 	const uint64_t id = trace_u64_or(ev, ROLE_MODULE_ID, 0);
@@ -106,7 +105,7 @@ static struct merge_part *part_at(struct merge_plan *p, uint32_t part)
 	return &p->parts[part];
 }
 
-/* When something happened, or when it was written what happened. */
+/* The time of an event, or the time when it was written. */
 static void see_time(struct look *l, const struct trace_event *ev, struct merge_part *part)
 {
 	if (!ev->has_ts)
@@ -130,7 +129,7 @@ static void scan_event(struct look *l, const struct trace_event *ev)
 	uint64_t addr;
 
 	l->file->events++;
-	/* it is not copied, but made anew */
+	/* it is not copied, but made again */
 	if (ev->kind == TRACE_MERGED_PART)
 		return;
 	if (!l->begun)
@@ -152,7 +151,7 @@ static void scan_event(struct look *l, const struct trace_event *ev)
 				     ev->ts);
 }
 
-/* What says nothing of its clock is taken to be on that of its directory, which is of one application. */
+/* A file without a clock is assumed to have the clock of its directory, which has one application. */
 static void find_clock(struct merge_plan *p, const struct merge_file *f, uint32_t at)
 {
 	struct part *part = &p->names->parts.v[at];
@@ -170,7 +169,7 @@ static void find_clock(struct merge_plan *p, const struct merge_file *f, uint32_
 		}
 }
 
-/* Its parts, with what they say of themselves, behind those of the files before. */
+/* Appends its parts with their properties after the parts of earlier files. */
 static void adopt_parts(struct merge_plan *p, struct merge_file *f, const struct names *from)
 {
 	struct parts *all = &p->names->parts;
@@ -208,7 +207,7 @@ static void adopt_parts(struct merge_plan *p, struct merge_file *f, const struct
 	}
 }
 
-/* What is good of it; what is not, the reader has told. */
+/* Counts the valid events; the reader has reported errors. */
 static int look_at(struct merge_plan *p, struct merge_file *f)
 {
 	struct look l = { .plan = p, .file = f };
@@ -248,8 +247,8 @@ static void compare(const struct names *n, uint32_t a, uint32_t b, size_t *same,
 }
 
 /*
- * Whether two parts are one: rotated files of one recording begin with the same metadata each, those of one
- * application do not contradict each other, and one directory is of one application.
+ * Whether two parts are equal: rotated files of a recording begin with the same metadata; files of an application
+ * do not contradict each other, and a directory has one application.
  */
 static bool are_one(const struct merge_plan *p, uint32_t a, uint32_t b)
 {
@@ -289,7 +288,7 @@ static bool make_parts(struct merge_plan *p)
 	return false;
 }
 
-/* Of a part that is not the recording's whether it has events of the time of one of its parts. */
+/* Whether a part that does not belong to the recording has events within the time of its parts. */
 static bool is_beside(const struct merge_plan *p, uint32_t part)
 {
 	const struct merge_part *a = &p->parts[part];
@@ -305,7 +304,7 @@ static bool is_beside(const struct merge_plan *p, uint32_t part)
 	return false;
 }
 
-/* What of all that was found is not beside the recording is as if it had not been found. */
+/* Skips found files that do not overlap the recording. */
 static void leave_out(struct merge_plan *p)
 {
 	for (size_t i = 1; i < p->file_cnt; i++) {
@@ -321,7 +320,7 @@ static void leave_out(struct merge_plan *p)
 	}
 }
 
-/* What is in order where all of it moves alike is so afterwards. */
+/* Ordered events with equal shifts stay ordered. */
 static void find_order(struct merge_plan *p)
 {
 	for (size_t i = 0; i < p->file_cnt; i++) {
@@ -399,7 +398,7 @@ const struct merge_content *merge_plan_awaited(const struct merge_plan *p,
 	return c && c->bytes.len ? c : NULL;
 }
 
-/* The one that it has, if nobody else does. */
+/* Keeps the id of a module unless another module uses it. */
 static uint32_t new_id(struct merge_plan *p, uint64_t wish)
 {
 	uint32_t id = (uint32_t)wish;

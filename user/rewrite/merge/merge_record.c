@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Events between input and output. Owns the form in which they wait: each by itself, with the text and the stacks that
- * it names in pools, so that any of them can be written at any time. What only means something in its own file is
- * put into the result's terms on the way in: times, modules, workers, and which part it is of.
+ * Converts events to records and back. Owns the form of records: each is self-contained, with its pooled text and
+ * stacks, so any record can be written at any time. Values that are valid in one file only are converted on input:
+ * times, modules, workers, and part numbers.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,19 +15,19 @@
 
 /* ---- into a record ----------------------------------------------------------------------------- */
 
-/* Whether the segment has told of a module so far. */
+/* Whether the segment has introduced a module so far. */
 static bool is_told(const struct merge_feed *f, const struct trace_event *ev, uint64_t id)
 {
 	return id < f->module_cap && f->modules[id] >> 32 == (uint32_t)ev->segment + 1;
 }
 
-/* The id that a module has in the result; an address in none stays as it is. */
+/* The id of a module in the result; an address without a module is unchanged. */
 static uint32_t module_of(const struct merge_feed *f, const struct trace_event *ev, uint64_t id)
 {
 	return (uint32_t)(is_told(f, ev, id) ? f->modules[id] : id);
 }
 
-/* The same of a mapping, whose module may be told of behind it. */
+/* The same for a mapping, whose module may be introduced later. */
 static uint32_t module_mapped(const struct merge_feed *f, const struct trace_event *ev, uint64_t id)
 {
 	const struct merge_content *c =
@@ -61,7 +61,7 @@ static uint64_t moved(uint64_t ts, int64_t by)
 	return ts < -(uint64_t)by ? 0 : sum;
 }
 
-/* A thread that is a worker of an application beside the recording. */
+/* The application worker of a thread in the recording. */
 static uint64_t worker_of(const struct merge_feed *f, const struct trace_event *ev, uint64_t was)
 {
 	const uint32_t part = f->file->part + ev->part;
@@ -115,7 +115,7 @@ static void learn_module(struct merge_feed *f, const struct trace_event *ev)
 
 /* ---- schemas ----------------------------------------------------------------------------------- */
 
-/* That of the events without the part that they say, and with the one that they get. */
+/* Schema of events without the input's part fields, and with the result's. */
 static int make_schema(const struct trace_schema *ts, bool part, struct dial9_schema **out)
 {
 	struct dial9_field_n *fields;
@@ -142,7 +142,7 @@ static int make_schema(const struct trace_schema *ts, bool part, struct dial9_sc
 	return err;
 }
 
-/* An equal one, whoever had it first. Takes @schema over. */
+/* Returns the first equal layout. Owns @schema. */
 static const struct dial9_schema *add_layout(struct merge_schemas *s, struct dial9_schema *schema)
 {
 	uint64_t h = layout_hash(schema);
@@ -168,7 +168,7 @@ static void add_u32(struct buf *out, uint32_t v)
 	buf_add(out, &v, sizeof(v));
 }
 
-/* What is said of @ts, of the fields as make_schema() has placed them: entries as in a frame. */
+/* Annotations of @ts, for the fields as placed by make_schema(): entries as in a frame. */
 static struct merge_schema *copy_notes(const struct trace_schema *ts)
 {
 	const int32_t gone = ts->role[ROLE_PART];
@@ -199,7 +199,7 @@ static void free_schema(struct merge_schema *m)
 	free(m);
 }
 
-/* The number of an equal one. Takes @schema over. */
+/* The number of an equal schema. Owns @schema. */
 static uint32_t add_schema(struct merge_schemas *s, struct dial9_schema *schema,
 			   const struct trace_schema *ts)
 {
@@ -258,7 +258,7 @@ void merge_schemas_fini(struct merge_schemas *s)
 
 /* ---- events ------------------------------------------------------------------------------------ */
 
-/* Where there is no order to keep, modules come before all that may lie in them. */
+/* If there is no order to keep, modules precede everything that refers to them. */
 static uint64_t key_of(const struct merge_feed *f, const struct trace_event *ev, uint64_t ts)
 {
 	if (!f->file->sorted && ev->kind == TRACE_MODULE)
@@ -274,10 +274,10 @@ int merge_record_make(struct merge_feed *f, const struct trace_event *ev, struct
 				  .has_ts = ev->has_ts };
 	int err;
 
-	/* what the result says of itself, and what was true of an input file only */
+	/* skip the list of parts, and the end of an input file */
 	if (ev->kind == TRACE_MERGED_PART || ev->kind == TRACE_SEGMENT_END)
 		return -ECANCELED;
-	/* nor had the first look to show parts that the second one finds */
+	/* the second pass must not find parts that the first did not */
 	if (ev->part >= f->file->part_cnt)
 		return -ESTALE;
 	part = &f->plan->parts[f->file->part + ev->part];
@@ -328,7 +328,7 @@ void merge_feed_fini(struct merge_feed *f)
 
 /* ---- out of a record --------------------------------------------------------------------------- */
 
-/* How many values there are, with its part. */
+/* Number of values, including its part. */
 int merge_record_write(struct merge_schemas *s, const struct merge_record *r, struct dial9_enc *enc)
 {
 	const struct dial9_schema *schema = s->v[r->schema]->layout;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The same recording given twice: as a file and a copy of it, before and after symbolize, alone and in what was merged
- * before. Owns what is compared: of each part the number of all events that happened, and the sum of their hashes, which
- * is the same in whatever order they come, whatever was named since, and whatever numbers modules got. Times are
- * those of the part itself, to the nanosecond, so that no two recordings ever have the same.
+ * Detects recordings that are given twice: as a copy, before and after symbolize, alone and within a merged trace.
+ * Owns the compared data: the number of events of each part, and the sum of their hashes. The sum does not depend
+ * on order, later symbols, or module ids. Times are the part's own in nanoseconds, so different recordings never
+ * match.
  *
- * A recording beside a piece of it, which was cut out or torn off, is none of that, but some of the least hashes are of
- * both: of a piece with one of a hundred events, ten of the thousand that are kept. That is told, and both are taken.
+ * A recording and a fragment of it do not match, but share some of the smallest hashes. A fragment with a hundredth
+ * of the events shares about ten of the thousand stored hashes. This is reported, and both are merged.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static uint64_t hash_text(const struct names *n, uint32_t id)
 	return hash_bytes(s, len);
 }
 
-/* Its name, and what is said of its fields but for the part, which only merged events have. Never 0. */
+/* Hashes its name and annotations, without the part fields, which only merged events have. Never 0. */
 static uint64_t hash_schema(const struct names *n, const struct trace_schema *ts)
 {
 	uint64_t h = hash_text(n, ts->name);
@@ -43,7 +43,7 @@ static uint64_t hash_schema(const struct names *n, const struct trace_schema *ts
 	return h ? h : 1;
 }
 
-/* Numbers of workers and modules, and stacks of these, may get others by merging. */
+/* Numbers of workers and modules, and stacks that contain them, may change by merging. */
 static bool is_kept(const struct trace_event *ev, size_t i)
 {
 	const int32_t *role = ev->schema->role, at = (int32_t)i;
@@ -68,7 +68,7 @@ static uint64_t hash_values(const struct trace *t, const struct trace_event *ev,
 	return h;
 }
 
-#define FEW 1024 /* hashes of a part that are kept */
+#define FEW 1024 /* hashes stored per part */
 
 static void swap_few(uint64_t *v, size_t a, size_t b)
 {
@@ -78,7 +78,7 @@ static void swap_few(uint64_t *v, size_t a, size_t b)
 	v[b] = was;
 }
 
-/* Puts another hash in place of the greatest, and it where it belongs. */
+/* Replaces the greatest hash and restores the heap. */
 static void replace_greatest(struct merge_part *part, uint64_t h)
 {
 	uint64_t *v = part->few;
@@ -125,7 +125,7 @@ void merge_same_see(struct hmap *schemas, const struct trace *t, const struct tr
 	}
 	ts = ev->has_ts ? ev->ts - (uint64_t)names_part(n, ev->part)->shift_ns : 0;
 	h = mix(h, ts);
-	/* times in what was lost are moved with it */
+	/* times within losses are shifted as well */
 	if (ev->kind != TRACE_LOST)
 		h = hash_values(t, ev, h);
 	h = hash_u64(h);
@@ -137,7 +137,7 @@ void merge_same_see(struct hmap *schemas, const struct trace *t, const struct tr
 
 /* ---- comparing --------------------------------------------------------------------------------- */
 
-/* Whether what two parts say of themselves allows that they are one. */
+/* Whether the metadata of two parts allow them to be equal. */
 static bool may_be_same(const struct merge_plan *p, uint32_t a, uint32_t b)
 {
 	const struct part *x = names_part(p->names, a), *y = names_part(p->names, b);
@@ -153,7 +153,7 @@ static bool may_be_same(const struct merge_plan *p, uint32_t a, uint32_t b)
 	return true;
 }
 
-/* Takes part @a out, of which @b is the same. */
+/* Skips part @a, which equals @b. */
 static void take_once(struct merge_plan *p, uint32_t a, uint32_t b)
 {
 	struct merge_part *part = &p->parts[a];
@@ -169,7 +169,7 @@ static bool is_candidate(const struct merge_part *part)
 	return !part->again && part->has_ts && part->happened;
 }
 
-/* Of two the one with more names stays, and of what is recorded just now the recording. */
+/* Keeps the part with more names, or the current recording. */
 static void find_pairs(struct merge_plan *p)
 {
 	for (uint32_t a = 1; a < p->names->parts.cnt; a++)
@@ -186,7 +186,7 @@ static void find_pairs(struct merge_plan *p)
 		}
 }
 
-/* Whether @b happened within @a, by their own clocks. */
+/* Whether @b lies within the time of @a, by their own clocks. */
 static bool lies_within(const struct merge_plan *p, uint32_t a, uint32_t b)
 {
 	const struct merge_part *x = &p->parts[a], *y = &p->parts[b];
@@ -197,7 +197,7 @@ static bool lies_within(const struct merge_plan *p, uint32_t a, uint32_t b)
 	       y->first_ts + apart >= x->first_ts && y->last_ts + apart <= x->last_ts;
 }
 
-/* What an application wrote into several files, which became one part when it was merged. */
+/* Files of an application that became one part by an earlier merge. */
 static void find_sums(struct merge_plan *p)
 {
 	for (uint32_t a = 0; a < p->names->parts.cnt; a++) {
@@ -235,16 +235,16 @@ void merge_same_find(struct merge_plan *p)
 /* ---- events in common -------------------------------------------------------------------------- */
 
 #define COMMON_MIN 2 /* hashes */
-#define TOLD_MAX 5 /* pairs of files */
+#define TOLD_MAX 5 /* reported pairs of files */
 
 struct common {
 	uint64_t hash;
 	uint32_t part;
 };
 
-/* Pairs of files that were met. */
+/* Pairs of files with common hashes. */
 struct pairs {
-	struct hmap met; /* both files -> how many hashes they have in common */
+	struct hmap met; /* both files -> number of common hashes */
 	size_t told;
 };
 
@@ -282,10 +282,9 @@ static void see_common(const struct merge_plan *p, struct pairs *pairs, uint32_t
 
 /* ---- at the same time --------------------------------------------------------------------------- */
 
-#define BESIDE_NS                                                                                  \
-	100000000ULL /* two that follow each other are not told by what they have in common at the seam */
+#define BESIDE_NS 100000000ULL /* shorter overlaps of consecutive recordings are ignored */
 
-/* Whether there are threads that both have followed, as far as their targets tell. */
+/* Whether both recorded the same threads, by their targets. */
 static bool follow_some_alike(const struct merge_plan *p, uint32_t a, uint32_t b)
 {
 	const char *x = names_meta(p->names, a, PROF_META_TARGET);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Records in any order, put in order. Owns them: as many as memory may hold, and the others as runs, each in order, one
- * behind the other in a temporary file without a name. What comes out is the least of the heads of all runs.
- * When there are RUNS_MAX of them they become one, so that memory stays bounded, whatever the number of events.
+ * Sorts records. Owns them: some in memory, others as sorted runs in a temporary file without a name. The output is
+ * a merge of all runs. RUNS_MAX runs are joined to one, so memory is bounded for any number of events.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,10 +15,10 @@
 #define RUNS_MAX 64
 #define RUN_BUFFER (256 << 10)
 
-/* Part of the file, read from its begin to its end. */
+/* A part of the file, read from start to end. */
 struct run {
 	uint64_t pos, end;
-	char *buf; /* what was read of it: at..len */
+	char *buf; /* the bytes read: at..len */
 	size_t at, len, cap;
 };
 
@@ -33,9 +32,9 @@ struct merge_sort {
 	uint64_t file_len;
 	struct run runs[RUNS_MAX];
 	size_t run_cnt;
-	bool sorted; /* adding is over */
-	struct run *given; /* the run of which the last record was handed out */
-	char *out; /* of the run that is written */
+	bool sorted; /* no more records are added */
+	struct run *given; /* the run of the last returned record */
+	char *out; /* of the run being written */
 	size_t out_len;
 };
 
@@ -75,7 +74,7 @@ void merge_sort_free(struct merge_sort *s)
 
 /* ---- the file ---------------------------------------------------------------------------------- */
 
-/* A file is written from its first byte on, and read anywhere. */
+/* Appends to the file. */
 static int write_all(int fd, const char *p, size_t sz, uint64_t *at)
 {
 	const int err = file_write(fd, p, sz);
@@ -112,7 +111,7 @@ static int put_rest(struct merge_sort *s, int fd, uint64_t *at)
 	return err;
 }
 
-/* At least @want bytes of the run in its buffer. */
+/* Fills the buffer of the run with at least @want bytes. */
 static int fill(const struct merge_sort *s, struct run *run, size_t want)
 {
 	const size_t cap = want > RUN_BUFFER ? want : RUN_BUFFER;
@@ -137,7 +136,7 @@ static int fill(const struct merge_sort *s, struct run *run, size_t want)
 	return 0;
 }
 
-/* The record at the head of a run: 1, 0 when there is none, -errno. */
+/* The first record of a run: 1, 0 if there is none, -errno. */
 static int head(const struct merge_sort *s, struct run *run, const struct merge_record **out)
 {
 	const size_t have = run->len - run->at;
@@ -184,7 +183,7 @@ static void sort(struct merge_sort *s)
 		qsort_r(s->index, s->cnt, sizeof(*s->index), compare, s);
 }
 
-/* The least head of all runs, and whose it is: 1, 0, -errno. */
+/* The smallest first record of all runs, and its run: 1, 0, -errno. */
 static int least_of_runs(struct merge_sort *s, const struct merge_record **out, struct run **of)
 {
 	const struct merge_record *r = NULL;
@@ -203,7 +202,7 @@ static int least_of_runs(struct merge_sort *s, const struct merge_record **out, 
 	return *out != NULL;
 }
 
-/* All runs become one, in a file of their own. */
+/* Joins all runs to one in a new file. */
 static int join_runs(struct merge_sort *s)
 {
 	const int fd = file_temp();
@@ -232,7 +231,7 @@ static int join_runs(struct merge_sort *s)
 	return 0;
 }
 
-/* What is in memory becomes a run. */
+/* Writes the records in memory as a run. */
 static int spill(struct merge_sort *s)
 {
 	struct run run = { .pos = s->file_len };

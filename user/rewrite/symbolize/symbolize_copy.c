@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The trace that `dial9-prof symbolize` writes: all bytes of the one that it reads, and names between its
- * segments. Owns which places the events have, and where the names go.
+ * The trace that `dial9-prof symbolize` writes: all bytes of the input, with symbols between its segments. Owns the
+ * addresses in events, and the places to insert symbols.
  *
- * Ids of modules mean something in one segment only, and its schemas and pools end with it. So names get a
- * segment of their own right behind the one that has the places: it begins with the same metadata, for it is of
- * the same recording, and introduces the modules by the same ids. What was there before is not even decoded and
- * encoded again, so it cannot change.
+ * Ids of modules are valid in one segment only, and its schemas and pools end with it. So symbols get a separate
+ * segment right after the segment with the addresses. It begins with the same metadata, because it belongs to the
+ * same recording, and introduces the modules by the same ids. Input bytes are copied without decoding, so they
+ * cannot change.
  */
 #include "rewrite/symbolize/symbolize_copy.h"
 
@@ -20,9 +20,9 @@
 
 #define BLOCK (1 << 16)
 
-static char met; /* what maps of places hold */
+static char met; /* marks known addresses */
 
-/* Fields to look at in events of one schema, by index; -1: there is none. */
+/* Field indexes in events of one schema; -1: none. */
 struct copy_schema {
 	size_t stack_cnt;
 	uint16_t *stacks;
@@ -80,7 +80,7 @@ static struct copy_schema *schema_of(struct symbolize_copy *c, const struct trac
 	return s;
 }
 
-/* Addresses mean something else in each segment, and from where a module's id is given anew. */
+/* Addresses differ between segments, and after a module's id is reused. */
 static void note_place_in_stream(struct symbolize_copy *c, const struct trace_event *ev)
 {
 	uint64_t id;
@@ -97,7 +97,7 @@ static void note_place_in_stream(struct symbolize_copy *c, const struct trace_ev
 	hmap_set(&c->ids, id, &met);
 }
 
-/* Calls fn for each address that is met in a segment for the first time. */
+/* Calls fn for each new address of a segment. */
 static void each_frame(struct symbolize_copy *c, const struct trace_event *ev,
 		       void (*fn)(void *ctx, uint64_t addr, uint64_t frame), void *ctx)
 {
@@ -126,22 +126,22 @@ static void each_frame(struct symbolize_copy *c, const struct trace_event *ev,
 /* A module's mapping. */
 struct mapping {
 	uint32_t module; /* index */
-	bool several; /* which are not the same */
+	bool several; /* with different values */
 	uint64_t off, size;
 };
 
-/* Mappings, one of each module. */
+/* Mappings, one per module. */
 struct mappings {
 	struct mapping *v;
 	size_t cnt, cap;
-	struct hmap at; /* module -> 1 + where */
+	struct hmap at; /* module -> 1 + index */
 };
 
 struct look {
 	struct symbolize_copy *c;
 	struct mappings known;
-	struct mappings early; /* of modules that this segment introduces later, by their ids there */
-	uint64_t segment; /* of those */
+	struct mappings early; /* of modules that this segment introduces later, by their ids in it */
+	uint64_t segment; /* of `early` */
 };
 
 static void note_frame(void *ctx, uint64_t addr, uint64_t frame)
@@ -178,7 +178,7 @@ static bool number_at(const struct trace_event *ev, int32_t field, uint64_t *out
 	return field >= 0 && trace_value_u64(&ev->values[field], out);
 }
 
-/* The module that an id stands for in the segment at hand. */
+/* The module of an id in the current segment. */
 static uint32_t module_of(struct symbolize_copy *c, uint64_t id)
 {
 	return names_frame_module(reader_frame(c->reader, id << PROF_FRAME_MODULE_SHIFT));
@@ -203,7 +203,7 @@ static void note_mapping(struct look *look, const struct trace_event *ev, uint64
 	}
 }
 
-/* Mappings may be told before their modules. */
+/* A mapping may precede its module. */
 static void note_module(struct look *look, uint64_t id)
 {
 	uintptr_t at = (uintptr_t)hmap_del(&look->early.at, id);
@@ -285,7 +285,7 @@ int symbolize_copy_look(struct symbolize_copy *c, struct symbolize_find *find,
 
 /* ---- writing ----------------------------------------------------------------------------------- */
 
-/* A place with a new name in the segment at hand: as written there, and as the names have it. */
+/* An address with a new symbol in the current segment: the raw frame, and the frame of names. */
 struct place {
 	uint64_t addr, frame;
 };
@@ -301,7 +301,7 @@ struct writer {
 	struct place *places;
 	size_t place_cnt, place_cap;
 	struct hmap placed; /* their frames */
-	uint32_t part; /* of the last event of the segment */
+	uint32_t part; /* of the segment's last event */
 	uint64_t ts;
 	uint64_t added;
 	bool told;
@@ -342,7 +342,7 @@ static void take_place(void *ctx, uint64_t addr, uint64_t frame)
 	w->places[w->place_cnt++] = (struct place){ addr, frame };
 }
 
-/* By module, of which a segment may have two ids. */
+/* By module: a segment may have two ids for one. */
 static int by_module(const void *pa, const void *pb)
 {
 	const struct place *a = pa, *b = pb;
@@ -360,14 +360,14 @@ static bool same_module(const struct place *a, const struct place *b)
 	       names_frame_module(a->addr) == names_frame_module(b->addr);
 }
 
-/* A text of the metadata; false: it is not UTF-8 and cannot be said again. */
+/* A metadata text; false: it is not UTF-8 and cannot be written again. */
 static bool metadata_text(const struct writer *w, uint32_t id, struct dial9_str *out)
 {
 	out->ptr = names_str(w->names, id, &out->len);
 	return str_utf8_valid_len(out->ptr, out->len) == out->len;
 }
 
-/* That of the part, so that the segment is of it, too. */
+/* The metadata of the part, so that the segment belongs to it. */
 static int put_metadata(struct writer *w, struct emit *emit)
 {
 	const struct part *part = names_part(w->names, w->part);
@@ -441,7 +441,7 @@ static int put_places(struct writer *w, struct emit *emit)
 	return err;
 }
 
-/* Drops places without a module, the kernel's, that are not of the recording that the segment's end belongs to. */
+/* Drops kernel addresses without a module that belong to another recording than the segment's end. */
 static void drop_strangers(struct writer *w)
 {
 	size_t kept = 0;
@@ -456,7 +456,7 @@ static void drop_strangers(struct writer *w)
 	w->place_cnt = kept;
 }
 
-/* The segment at hand ends at that byte of the input. */
+/* The current segment ends at that byte of the input. */
 static int end_segment(struct writer *w, uint64_t end)
 {
 	struct dial9_enc *enc = NULL;
@@ -487,7 +487,7 @@ static int end_segment(struct writer *w, uint64_t end)
 	return err;
 }
 
-/* As many events as there were: a trace may grow meanwhile, or be overwritten. */
+/* Writes as many events as the first pass read: a trace may grow, or be overwritten. */
 static int write_segments(struct writer *w, const volatile sig_atomic_t *stop)
 {
 	struct symbolize_copy *c = w->c;

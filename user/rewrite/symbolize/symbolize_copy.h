@@ -6,34 +6,34 @@
 #include "rewrite/symbolize/symbolize_find.h"
 #include "trace/read/reader.h"
 
-/* Places in code that the events of a trace have, and where its segments begin. {0} is empty. */
+/* Code addresses in the events of a trace, and the offsets of its segments. {0} is empty. */
 struct symbolize_copy {
 	struct reader *reader; /* borrowed */
 	/* ---- */
 	struct hmap schemas; /* struct trace_schema -> struct copy_schema */
-	struct hmap frames; /* of the names: those that were met */
-	struct hmap seen; /* addresses as written in this segment */
-	struct hmap ids; /* modules that it has introduced */
-	uint64_t *segments; /* offset of each one's header */
+	struct hmap frames; /* known frames of names */
+	struct hmap seen; /* raw addresses in this segment */
+	struct hmap ids; /* modules introduced in this segment */
+	uint64_t *segments; /* offset of each segment's header */
 	size_t segment_cnt, segment_cap;
-	uint64_t segment; /* at hand */
+	uint64_t segment; /* the current segment */
 	uint64_t events, consumed;
 };
 
 void symbolize_copy_fini(struct symbolize_copy *c);
 
 /*
- * One pass over all events, from the first: hands each distinct frame of stacks to @find, when all names are
- * known, and each mapping. 0, or -errno as reader_next() says it, -EINTR when *stop is not 0.
+ * First pass over all events: when all names are known, passes each distinct frame of stacks and each mapping to
+ * @find. 0, or -errno of reader_next(), -EINTR if *stop is not 0.
  */
 int symbolize_copy_look(struct symbolize_copy *c, struct symbolize_find *find,
 			const volatile sig_atomic_t *stop);
 
 /*
- * A second pass, behind symbolize_find_run(): writes the bytes of the trace, read once more from @src, up to the last
- * whole frame that the first pass saw. Behind each segment that has a place with a new name goes one more, of the
- * same recording, with the modules and the names of these places. *@added counts places. 0, -ESTALE if the trace is
- * another one by now, or -errno; *@told: a line was printed for it.
+ * Second pass, after symbolize_find_run(). Copies the bytes of the trace, read again from @src, up to the last
+ * whole frame of the first pass. After each segment that has an address with a new symbol, writes another segment
+ * of the same recording, with the modules and the symbols. *@added: number of these addresses. 0, -ESTALE if the
+ * trace has changed, or -errno; *@printed: an error line was printed.
  */
 int symbolize_copy_write(struct symbolize_copy *c, struct symbolize_find *find, struct source *src,
 			 const struct cut_out *out, const volatile sig_atomic_t *stop,

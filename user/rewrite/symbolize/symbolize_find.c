@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What `dial9-prof symbolize` finds out. Owns the places that want names, and the names that were found;
- * knows nothing of how a trace is written.
+ * Finds the symbols for `dial9-prof symbolize`. Owns the addresses without symbols and the symbols found;
+ * independent of output.
  *
- * Files belong to a trace by their build-id alone, so a module without one is never looked for. The files
- * themselves are the business of the processes that the recorder has for them, too: they are asked in rounds,
- * each with processes of its own, about all that has no name by then. Names of the kernel, and of its vDSO,
- * are those of this machine, if it is still the same boot; those of another kernel are in its vmlinux, which lies
- * in one of several places.
+ * Files belong to a trace only if their build-id is equal, so files of modules without one are not searched. The
+ * recorder's helper processes read the files. Requests run in rounds with new processes, each for all remaining
+ * addresses. Symbols of the kernel and its vDSO come from this machine in the same boot. Symbols of another kernel
+ * come from its vmlinux, which may be in several places.
  */
 #include "rewrite/symbolize/symbolize_find.h"
 
@@ -25,22 +24,22 @@
 #include "symbol/elf/debuginfod.h"
 
 #define STEP_NS 50000000ull
-#define SILENT_NS 60000000000ull /* of all processes together, and nothing more is waited for */
+#define SILENT_NS 60000000000ull /* without any answer from the processes: then stop */
 #define TAKE_MAX 4096
-#define FAILURES_MAX 3 /* of servers, one after the other */
+#define FAILURES_MAX 3 /* of consecutive servers */
 
 struct symbolize_find {
 	struct symbolize_find_cfg cfg;
-	struct names *found; /* symbols by frame of cfg.names; its strings are its own */
-	struct names_symbol *shown; /* the last answer */
+	struct names *found; /* symbols by frame of cfg.names; owns its strings */
+	struct names_symbol *shown; /* the last result */
 	struct hmap by_index; /* module -> struct symbolize_find_module */
 	struct symbolize_find_module **v;
 	size_t cnt, cap;
-	uint64_t asked; /* in this round */
-	size_t kernel_place; /* where this round looks for a vmlinux; other than the first: for nothing else */
+	uint64_t asked; /* requests in this round */
+	size_t kernel_place; /* index of the vmlinux path of this round; later rounds are for vmlinux only */
 	struct symbolize_find_fetched fetched;
 	unsigned int failures; /* of servers, in a row */
-	char boot_id[PROC_BOOT_ID_SIZE]; /* of this machine; empty: nobody knows */
+	char boot_id[PROC_BOOT_ID_SIZE]; /* of this machine; empty: unknown */
 };
 
 struct symbolize_find *symbolize_find_new(const struct symbolize_find_cfg *cfg)
@@ -83,12 +82,12 @@ static bool same_boot(const struct symbolize_find *f, uint32_t index)
 	const struct names *n = f->cfg.names;
 	uint32_t id = names_part(n, names_module(n, index)->part)->boot_id;
 
-	/* which clock the times are on is behind it */
+	/* the clock of the times follows it */
 	return id != NAMES_NONE && *f->boot_id &&
 	       !strncmp(names_str(n, id, NULL), f->boot_id, PROC_BOOT_ID_SIZE - 1);
 }
 
-/* One that can be said again. */
+/* A path that can be written again. */
 static bool is_plain_path(const struct names *n, uint32_t path)
 {
 	size_t len;
@@ -112,7 +111,7 @@ static enum symbolize_find_why why_of(const struct names *n, uint64_t frame)
 	return m->kind == PROF_MODULE_VDSO ? SYMBOLIZE_FIND_FILE : SYMBOLIZE_FIND_KERNEL;
 }
 
-/* The kernel's places without a module are apart from those of programs. */
+/* Kernel addresses without a module are separate from those in programs. */
 static struct symbolize_find_module *module_at(struct symbolize_find *f, uint64_t frame)
 {
 	uint64_t key = frame & ~PROF_FRAME_OFFSET_MASK;
@@ -131,7 +130,7 @@ static struct symbolize_find_module *module_at(struct symbolize_find *f, uint64_
 	return m;
 }
 
-/* It has a name and a line, of a file of which parts were missing. */
+/* It has a symbol and a line from a file with missing parts. */
 static bool may_lack_inlined(const struct names *n, uint64_t frame)
 {
 	const struct names_module *m = names_module(n, names_frame_module(frame));
@@ -174,13 +173,13 @@ static void learn(struct symbolize_find *f, uint64_t frame, uint32_t depth,
 	uint64_t off = frame & PROF_FRAME_OFFSET_MASK;
 	struct names_frame row = { .file = NAMES_NONE, .line = a->line, .size = a->size };
 
-	/* a reader would take it for none */
+	/* readers would treat it as a label */
 	if (!a->name_len || (!a->size && names_is_label(a->name, a->name_len)))
 		return;
 	row.name = names_add(f->found, a->name, a->name_len);
 	if (a->file && a->file_len)
 		row.file = names_add(f->found, a->file, a->file_len);
-	/* a file's symbols may lie about where they begin */
+	/* a file's symbols may have invalid start addresses */
 	row.base = (frame & ~PROF_FRAME_OFFSET_MASK) | (a->start < off ? a->start : off);
 	names_symbol_set(f->found, frame, depth, &row);
 }
@@ -194,7 +193,7 @@ int symbolize_find_take(void *ctx, const struct sym_client_answer *a)
 		return 0;
 	m = f->v[a->module_id - 1];
 	if (a->kind == SYM_CLIENT_STATUS) {
-		/* a round that finds no file says nothing of the one that was found before */
+		/* a round without a file does not invalidate an earlier file */
 		if (a->status == SYM_CLIENT_GONE && m->status != SYM_CLIENT_UNKNOWN)
 			return 0;
 		m->status = a->status;
@@ -205,7 +204,7 @@ int symbolize_find_take(void *ctx, const struct sym_client_answer *a)
 	return 0;
 }
 
-/* Whether what was found says more than the trace does. */
+/* Whether the result contains more than the trace. */
 static bool is_news(const struct symbolize_find *f, uint64_t frame)
 {
 	if (!names_is_named(f->found, frame))
@@ -223,7 +222,7 @@ static void count_named(struct symbolize_find *f)
 
 		m->named = m->again = m->inlined = 0;
 		for (size_t k = 0; k < m->cnt; k++) {
-			/* a look at the file tells all that there is to be had */
+			/* reading the file again adds nothing */
 			bool again = m->status != SYM_CLIENT_UNKNOWN &&
 				     may_lack_inlined(f->cfg.names, m->frames[k]);
 			bool news = is_news(f, m->frames[k]);
@@ -235,7 +234,7 @@ static void count_named(struct symbolize_find *f)
 	}
 }
 
-/* The outermost function keeps its name, and gets a line. */
+/* Keeps the outermost function's name and adds its line. */
 static void keep_name(struct symbolize_find *f, const struct names_symbol *was)
 {
 	const char *name;
@@ -293,7 +292,7 @@ static void name_kernel_frame(struct symbolize_find *f, const struct kallsyms *k
 	struct sym_client_answer a = { 0 };
 	struct kallsyms_sym sym;
 
-	/* modules and programs come and go while the kernel runs */
+	/* modules and BPF programs change while the kernel runs */
 	if (kallsyms_find(k, addr, &sym) || sym.kind != KALLSYMS_KERNEL)
 		return;
 	a.name = sym.name;
@@ -303,7 +302,7 @@ static void name_kernel_frame(struct symbolize_find *f, const struct kallsyms *k
 	learn(f, frame, 0, &a);
 }
 
-/* Frames of the image itself, or of no module, of a part of this boot. */
+/* Frames of the kernel image, or without a module, in a part of this boot. */
 static bool is_of_this_kernel(const struct symbolize_find *f, const struct symbolize_find_module *m)
 {
 	const struct names_module *mod = names_module(f->cfg.names, m->index);
@@ -336,7 +335,7 @@ static bool is_kernel(const struct symbolize_find_module *m)
 	return m->base & PROF_FRAME_KERNEL;
 }
 
-/* The release of a kernel as a file's name, or NULL. Some write "Linux" before it. */
+/* The release of a kernel as a file name, or NULL. Some traces write "Linux" before it. */
 static const char *release_of(const struct symbolize_find *f, const struct symbolize_find_module *m)
 {
 	const struct names *n = f->cfg.names;
@@ -347,7 +346,7 @@ static const char *release_of(const struct symbolize_find *f, const struct symbo
 	return s && *s && !strpbrk(s, "/ ") ? s : NULL;
 }
 
-/* Where this round looks for a vmlinux; false: at no path, as the last round does, too. */
+/* The vmlinux path of this round; false: none, like the last round. */
 static bool kernel_path(const struct symbolize_find *f, const struct symbolize_find_module *m,
 			struct buf *out)
 {
@@ -423,7 +422,7 @@ static int wait_for_answers(struct symbolize_find *f, struct sym_client *b)
 			return -EINTR;
 		if (now - heard > SILENT_NS)
 			sym_client_close_questions(b);
-		/* each place is asked for its name, and then for its lines */
+		/* each address is requested for its symbol, and then for its lines */
 		if (f->cfg.tell)
 			f->cfg.tell(f->cfg.ctx, answered / 2, f->asked);
 	}
@@ -448,7 +447,7 @@ static int ask_all(struct symbolize_find *f, const struct symopen_dirs *dirs)
 	return err;
 }
 
-/* Whether files, or a vmlinux, are worth another look. */
+/* Whether files, or a vmlinux, should be searched again. */
 static bool has_open_files(struct symbolize_find *f, bool kernel_only)
 {
 	count_named(f);
@@ -459,7 +458,7 @@ static bool has_open_files(struct symbolize_find *f, bool kernel_only)
 	return false;
 }
 
-/* Whether a kernel without names may be at that path still. */
+/* Whether there is another vmlinux path for a kernel without symbols. */
 static bool has_kernel_place(struct symbolize_find *f)
 {
 	struct buf path = { 0 };
@@ -487,7 +486,7 @@ static int run_round(struct symbolize_find *f, const struct symopen_dirs *dirs)
 
 /* ---- servers ----------------------------------------------------------------------------------- */
 
-/* A file of this build, whatever is in it. */
+/* Fetches a file of this build with any content. */
 static bool fetch(struct symbolize_find *f, const struct names_module *mod,
 		  enum debuginfod_file file)
 {
@@ -508,7 +507,7 @@ static bool fetch(struct symbolize_find *f, const struct names_module *mod,
 	return !err;
 }
 
-/* Whether places of a module would gain by such a file. */
+/* Whether such a file could add symbols to a module. */
 static bool wants_file(const struct symbolize_find *f, const struct symbolize_find_module *m,
 		       enum debuginfod_file file)
 {
@@ -516,14 +515,14 @@ static bool wants_file(const struct symbolize_find *f, const struct symbolize_fi
 
 	if (m->why != SYMBOLIZE_FIND_FILE || mod->kind == PROF_MODULE_VDSO || m->named == m->cnt)
 		return false;
-	/* a kernel's executed file has no symbols */
+	/* a kernel's executable file has no symbols */
 	if (is_kernel(m))
 		return file == DEBUGINFOD_DEBUGINFO;
 	return file == DEBUGINFOD_DEBUGINFO || m->status == SYM_CLIENT_GONE ||
 	       m->status == SYM_CLIENT_REPLACED;
 }
 
-/* Asks for files of all that has no names by now, and looks again if there are any. */
+/* Fetches files for modules without symbols, and searches again if there are any. */
 static int fetch_round(struct symbolize_find *f, enum debuginfod_file file)
 {
 	size_t of = 0, which = 0, came = 0;
@@ -556,7 +555,7 @@ int symbolize_find_run(struct symbolize_find *f)
 	name_kernel(f);
 	if (has_open_files(f, false))
 		err = run_round(f, &dirs);
-	/* a stripped file there hides one with symbols here */
+	/* a stripped file in symfs hides a file with symbols on this machine */
 	if (!err && dirs.symfs && has_open_files(f, false)) {
 		dirs.symfs = NULL;
 		err = run_round(f, &dirs);

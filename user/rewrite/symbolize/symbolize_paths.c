@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What the command line names for `symbolize`: whether it can be what it is said to be. Files are read by others;
- * here it is a kernel's ELF file or none, which the names of its symbols say, in bounded time and memory.
+ * Validates the paths on the command line of `symbolize`. Other processes read the files. Here only a kernel's ELF
+ * file is recognised by its symbol names, in bounded time and memory.
  */
 #include "rewrite/symbolize/symbolize_paths.h"
 
@@ -30,7 +30,7 @@ static bool read_at(int fd, void *to, size_t sz, uint64_t at)
 	return at <= INT64_MAX && pread(fd, to, sz, (off_t)at) == (ssize_t)sz;
 }
 
-/* The strings of the ELF file's symbols. False: there are none. */
+/* The string table of the ELF file's symbols. False: none. */
 static bool find_strings(int fd, Elf64_Shdr *strings)
 {
 	Elf64_Ehdr head;
@@ -48,10 +48,11 @@ static bool find_strings(int fd, Elf64_Shdr *strings)
 	return false;
 }
 
-/* Whether a kernel's text begins at one of its symbols: by that its places are found. */
+/* Whether a file has the symbol at which a kernel's text begins: addresses are relative to it. */
 static bool is_kernel(int fd)
 {
-	static const char name[] = "\0_stext"; /* with what is before it, and behind */
+	static const char name[] =
+		"\0_stext"; /* with the terminators of the string before and its own */
 	char block[BLOCK_SZ];
 	Elf64_Shdr strings;
 	uint64_t at = 0, sz;
@@ -76,7 +77,7 @@ int symbolize_paths_vmlinux(const char *path)
 	struct stat st;
 	int fd, err = 0;
 
-	/* a FIFO is not waited for */
+	/* a FIFO must not block */
 	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
