@@ -57,7 +57,7 @@ static void answer(struct symbolize_find *find, uint8_t how)
 			if (a.offset % 7 == 6)
 				continue;
 			a.start = how & 16 ? a.offset + 1 : a.offset / 2;
-			symbolize_find_take(find, &a);
+			symbolize_find_add_answer(find, &a);
 			if (!(how & 1))
 				continue;
 			a.kind = SYM_CLIENT_FRAME;
@@ -65,7 +65,7 @@ static void answer(struct symbolize_find *find, uint8_t how)
 			a.file = "f.c";
 			a.file_len = 3;
 			a.line = 5;
-			symbolize_find_take(find, &a);
+			symbolize_find_add_answer(find, &a);
 		}
 }
 
@@ -84,7 +84,7 @@ static int symbolize(const void *data, size_t sz, uint8_t how, struct buf *out, 
 		return 0;
 	cfg.names = reader_names(c.reader);
 	find = symbolize_find_new(&cfg);
-	err = symbolize_copy_look(&c, find, &stop);
+	err = symbolize_copy_scan(&c, find, &stop);
 	if (!err && !reader_is_newer(c.reader)) {
 		answer(find, how);
 		src = source_of(data, sz);

@@ -226,7 +226,7 @@ static int copy_changing(const struct bytes *first, const struct bytes *then, st
 	c.reader = read_trace(fd);
 	cfg.names = reader_names(c.reader);
 	find = symbolize_find_new(&cfg);
-	cr_assert_eq(symbolize_copy_look(&c, find, &stop), 0);
+	cr_assert_eq(symbolize_copy_scan(&c, find, &stop), 0);
 	cr_assert_eq(symbolize_find_run(find), 0);
 	cr_assert_eq(ftruncate(fd, 0), 0);
 	cr_assert_eq(pwrite(fd, then->data, then->sz, 0), (ssize_t)then->sz);

@@ -107,7 +107,7 @@ static int merger(const struct keeper *k)
 		log_error(WORD ": cannot drop privileges: %s", strerror(errno));
 		return FAILED;
 	}
-	code = merge_beside(&opts, k->inputs, k->cnt, &out, &sum);
+	code = merge_found(&opts, k->inputs, k->cnt, &out, &sum);
 	if (code == CMD_OK && sum.inputs < 2)
 		return NOTHING;
 	if (code != CMD_OUTPUT && sum.inputs && sum.left_out)

@@ -113,7 +113,7 @@ static enum cut_place place_of(const struct cut *c, const struct trace_event *ev
 	    select_overlaps(&c->sel, c->reader, ev->part, ev->ts, ev->ts))
 		return CUT_INSIDE;
 	return select_overlaps(&c->sel, c->reader, ev->part, ev->ts, UINT64_MAX) ? CUT_BEFORE :
-										   CUT_BEHIND;
+										   CUT_AFTER;
 }
 
 static bool glob_matches(const struct cut *c, const struct trace_event *ev, const char *glob)
@@ -216,7 +216,7 @@ static void keep(struct cut *c, struct cut_part *part, const struct trace_event 
 
 static void look_at_clock(struct cut_part *part, const struct trace_event *ev, enum cut_place place)
 {
-	if (place == CUT_BEFORE || (place == CUT_BEHIND && part->sync == NOWHERE)) {
+	if (place == CUT_BEFORE || (place == CUT_AFTER && part->sync == NOWHERE)) {
 		part->sync = ev->offset;
 		part->sync_before = place == CUT_BEFORE;
 	} else if (place == CUT_INSIDE && !part->sync_before) {
@@ -231,7 +231,7 @@ static void look_at(struct cut *c, const struct trace_event *ev)
 	enum cut_place place = place_of(c, ev);
 
 	if (ev->kind == TRACE_TASK)
-		cut_needs_see_task(&c->needs, c->reader, ev, place);
+		cut_needs_add_task(&c->needs, c->reader, ev, place);
 	else if (ev->kind == TRACE_CLOCK_SYNC)
 		look_at_clock(part, ev, place);
 	else if (ev->kind == TRACE_STATS)

@@ -486,7 +486,7 @@ static int run(struct symbolize *s)
 	s->copy.reader = s->reader;
 	s->cfg.names = reader_names(s->reader);
 	s->find = symbolize_find_new(&s->cfg);
-	err = symbolize_copy_look(&s->copy, s->find, &stopped);
+	err = symbolize_copy_scan(&s->copy, s->find, &stopped);
 	code = err ? CMD_INPUT : refuse_newer(s);
 	progress_end(s->progress);
 	s->progress = NULL;
@@ -534,8 +534,8 @@ static int symbolize_file(const struct symbolize_opts *opts, const char *path)
 		.vmlinux = opts->vmlinux,
 		.lines = opts->lines,
 		.stop = &stopped,
-		.tell = tell_progress,
-		.tell_fetch = tell_fetch,
+		.report_progress = tell_progress,
+		.report_fetch = tell_fetch,
 		.ctx = &s,
 	};
 	struct sigaction old[SIGNAL_CNT];

@@ -15,7 +15,7 @@
 #include "base/alloc.h"
 
 /* Per layout. */
-#define TURNS_MAX 16
+#define CHANGES_MAX 16
 
 static bool is_text(struct dial9_str s)
 {
@@ -59,12 +59,12 @@ static int write_notes(struct way *w, const struct dial9_iter *from, bool unsay,
 }
 
 /* How often the annotations of a schema changed. */
-static size_t turns_of(struct notes_copy *c, const struct dial9_schema *to)
+static size_t changes_of(struct notes_copy *c, const struct dial9_schema *to)
 {
-	const size_t turns = (uintptr_t)hmap_get(&c->turns, (uintptr_t)to) + 1;
+	const size_t changes = (uintptr_t)hmap_get(&c->changes, (uintptr_t)to) + 1;
 
-	hmap_set(&c->turns, (uintptr_t)to, (void *)turns);
-	return turns;
+	hmap_set(&c->changes, (uintptr_t)to, (void *)changes);
+	return changes;
 }
 
 int notes_copy(struct notes_copy *c, struct dial9_enc *enc, const struct dial9_schema *to,
@@ -72,20 +72,20 @@ int notes_copy(struct notes_copy *c, struct dial9_enc *enc, const struct dial9_s
 {
 	static const struct dial9_iter silence;
 	struct way w = { .c = c, .enc = enc, .to = to };
-	const struct dial9_iter *told;
+	const struct dial9_iter *current;
 	int err = 0;
 
 	if (from == c->last)
 		return 0;
 	c->last = from;
-	told = hmap_get(&c->told, (uintptr_t)to);
-	if (told == from || told == &silence || (!told && !from->left))
+	current = hmap_get(&c->current, (uintptr_t)to);
+	if (current == from || current == &silence || (!current && !from->left))
 		return 0;
-	if (turns_of(c, to) > TURNS_MAX)
+	if (changes_of(c, to) > CHANGES_MAX)
 		from = &silence;
-	hmap_set(&c->told, (uintptr_t)to, (void *)from);
-	if (told)
-		err = write_notes(&w, told, true, may);
+	hmap_set(&c->current, (uintptr_t)to, (void *)from);
+	if (current)
+		err = write_notes(&w, current, true, may);
 	if (!err)
 		err = write_notes(&w, from, false, may);
 	if (!err)
@@ -95,8 +95,8 @@ int notes_copy(struct notes_copy *c, struct dial9_enc *enc, const struct dial9_s
 
 void notes_copy_reset(struct notes_copy *c)
 {
-	hmap_fini(&c->told);
-	hmap_fini(&c->turns);
+	hmap_fini(&c->current);
+	hmap_fini(&c->changes);
 	c->last = NULL;
 }
 

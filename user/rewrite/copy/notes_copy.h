@@ -6,8 +6,8 @@
 
 /* The annotations that an encoder's schemas have got from input streams. {0}: none. */
 struct notes_copy {
-	struct hmap told; /* struct dial9_schema of the output -> its last annotations */
-	struct hmap turns; /* the same -> number of changes */
+	struct hmap current; /* struct dial9_schema of the output -> its last annotations */
+	struct hmap changes; /* the same -> number of changes */
 	const struct dial9_iter *last;
 	struct dial9_annotation *v;
 	size_t cap;

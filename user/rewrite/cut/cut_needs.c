@@ -154,7 +154,7 @@ void cut_needs_event(struct cut_needs *n, struct reader *r, const struct trace_e
 		need_stack(n, r, &ev->values[s->stacks[i]]);
 }
 
-void cut_needs_see_task(struct cut_needs *n, struct reader *r, const struct trace_event *ev,
+void cut_needs_add_task(struct cut_needs *n, struct reader *r, const struct trace_event *ev,
 			enum cut_place place)
 {
 	uint64_t tid = trace_u64_or(ev, ROLE_TID, TRACE_NONE);
@@ -229,7 +229,7 @@ bool cut_needs_naming(const struct cut_needs *n, struct reader *r, const struct 
 	if (ev->kind == TRACE_MODULE || ev->kind == TRACE_MODULE_STATUS)
 		return module_needed(n, cut_needs_module(r, ev));
 	if (ev->kind == TRACE_PROC_MAPS)
-		return place != CUT_BEHIND && mapping_needed(n, r, ev);
+		return place != CUT_AFTER && mapping_needed(n, r, ev);
 	if (ev->kind == TRACE_SYMBOL)
 		return trace_u64(ev, ROLE_ADDR, &addr) &&
 		       hmap_get(&n->frames, reader_frame(r, addr));

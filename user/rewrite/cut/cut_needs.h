@@ -18,14 +18,14 @@ struct cut_needs {
 };
 
 /* Position of a naming event relative to the window. */
-enum cut_place { CUT_BEFORE, CUT_INSIDE, CUT_BEHIND };
+enum cut_place { CUT_BEFORE, CUT_INSIDE, CUT_AFTER };
 
 void cut_needs_fini(struct cut_needs *n);
 
 /* Adds a kept event. Call it for all of them in one pass, each right after reader_next(). */
 void cut_needs_event(struct cut_needs *n, struct reader *r, const struct trace_event *ev);
 /* A TaskEvent, whether it is needed or not, in the same pass. */
-void cut_needs_see_task(struct cut_needs *n, struct reader *r, const struct trace_event *ev,
+void cut_needs_add_task(struct cut_needs *n, struct reader *r, const struct trace_event *ev,
 			enum cut_place place);
 
 /* After that pass: whether an event that only names something is needed. */

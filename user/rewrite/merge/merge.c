@@ -63,7 +63,7 @@ static int open_lane(struct merge_run *m, struct lane *l)
 }
 
 /* Reports a file that differs from the first pass. */
-static int tell_changed(struct merge_run *m, const struct lane *l)
+static int report_changed(struct merge_run *m, const struct lane *l)
 {
 	log_error("%s: %s changed while it was merged", m->plan.opts.word, l->feed.file->name);
 	m->read_failed = true;
@@ -84,7 +84,7 @@ static int next_of_file(struct merge_run *m, struct lane *l)
 		l->left--;
 		ret = reader_next(l->feed.reader, &ev);
 		if (!ret)
-			return tell_changed(m, l);
+			return report_changed(m, l);
 		m->read_failed |= ret < 0;
 		if (ret < 0)
 			return ret;
@@ -94,7 +94,7 @@ static int next_of_file(struct merge_run *m, struct lane *l)
 			return 1;
 		}
 		if (ret == -ESTALE)
-			return tell_changed(m, l);
+			return report_changed(m, l);
 		if (cannot_be_said(ret))
 			m->sum.refused++;
 		else if (ret != -ECANCELED)
@@ -363,7 +363,7 @@ static int run(struct merge_run *m, int code, struct merge_sum *sum)
 		m->sum.left_out = m->plan.left_out;
 		m->sum.incomplete = m->plan.incomplete;
 	}
-	if (code == CMD_OK && (!m->plan.beside || m->sum.inputs > 1)) {
+	if (code == CMD_OK && (!m->plan.has_recording || m->sum.inputs > 1)) {
 		err = make_lanes(m);
 		if (!err)
 			err = write_all(m);
@@ -397,12 +397,12 @@ int merge_to(const struct merge_opts *opts, const char *const *paths, size_t cnt
 	return run(&m, code, sum);
 }
 
-int merge_beside(const struct merge_opts *opts, const struct merge_input *inputs, size_t cnt,
-		 const struct cut_out *out, struct merge_sum *sum)
+int merge_found(const struct merge_opts *opts, const struct merge_input *inputs, size_t cnt,
+		const struct cut_out *out, struct merge_sum *sum)
 {
 	struct merge_run m = start(opts, out);
 
-	m.plan.beside = true;
+	m.plan.has_recording = true;
 	for (size_t i = 0; i < cnt; i++)
 		merge_inputs_add(&m.plan, inputs[i].name, inputs[i].fd, i > 0, i > 0);
 	return run(&m, CMD_OK, sum);

@@ -29,7 +29,7 @@ struct merge_sum {
 	uint64_t inputs; /* with written events */
 	uint64_t events, bytes; /* written, including the list of parts */
 	uint64_t parts; /* in the result */
-	uint64_t left_out; /* traces of another time, skipped by merge_beside() */
+	uint64_t left_out; /* traces of another time, skipped by merge_found() */
 	uint64_t refused; /* events that the format cannot represent */
 	bool failed; /* an input could not be read again or sorted: valid events are missing */
 	bool incomplete; /* an input was damaged or of a newer format; not set for a truncated end */
@@ -65,7 +65,7 @@ struct merge_input {
  * recording's time on its clock. A trace without a clock is assumed to be on that clock. If there is none, nothing
  * is written, and sum.inputs is 1.
  */
-int merge_beside(const struct merge_opts *opts, const struct merge_input *inputs, size_t cnt,
-		 const struct cut_out *out, struct merge_sum *sum);
+int merge_found(const struct merge_opts *opts, const struct merge_input *inputs, size_t cnt,
+		const struct cut_out *out, struct merge_sum *sum);
 
 #endif /* D9_REWRITE_MERGE_MERGE_H */

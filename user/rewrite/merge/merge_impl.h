@@ -36,7 +36,7 @@ struct merge_part {
 	int64_t shift_ns; /* added to its times */
 	bool any, has_ts; /* events; events with times */
 	uint64_t first_ts, last_ts;
-	uint64_t told; /* events, including those that only name things */
+	uint64_t all_events; /* events, including those that only name things */
 	uint64_t happened, digest; /* the events except naming ones: their number, and a hash */
 	bool again; /* equal to another part, skipped */
 	uint64_t *few; /* the smallest hashes of its events: a heap with the greatest on top */
@@ -55,11 +55,11 @@ struct merge_module {
 	uint32_t id;
 };
 
-#define MERGE_AWAITED_MAX 65536 /* over all files */
+#define MERGE_EARLY_MAX 65536 /* over all files */
 
 struct merge_plan {
 	struct merge_opts opts;
-	bool beside; /* the first file is the recording: found files must overlap it in time */
+	bool has_recording; /* the first file is the recording: found files must overlap it in time */
 	struct merge_file *files;
 	size_t file_cnt, file_cap;
 	struct names *names; /* with the parts of all files in sequence */
@@ -70,7 +70,7 @@ struct merge_plan {
 	bool merged; /* the result needs a list of parts */
 	struct worker_threads workers;
 	struct hmap
-		awaited; /* file, segment and id of modules that mappings name before their ModuleEvent -> struct merge_content */
+		early_modules; /* file, segment and id of modules that mappings name before their ModuleEvent -> struct merge_content */
 	struct hmap modules; /* hash of the identity -> struct merge_module */
 	uint64_t *ids_taken; /* one bit per module id: in use, or used without a module */
 	uint32_t next_id;
@@ -111,14 +111,14 @@ struct merge_content merge_plan_content(const struct trace *t, const struct trac
 uint32_t merge_plan_module(struct merge_plan *p, uint32_t part, uint64_t id,
 			   const struct merge_content *content);
 /* The module of an id that a mapping of a file uses before its ModuleEvent, or NULL. */
-const struct merge_content *merge_plan_awaited(const struct merge_plan *p,
-					       const struct merge_file *f, uint64_t segment,
-					       uint64_t id);
+const struct merge_content *merge_plan_early_module(const struct merge_plan *p,
+						    const struct merge_file *f, uint64_t segment,
+						    uint64_t id);
 
 /* ---- merge_same.c ---- */
 
 /* Adds an event of @part. @schemas caches struct trace_schema of its file; {0} at first, hmap_fini() at the end. */
-void merge_same_see(struct hmap *schemas, const struct trace *t, const struct trace_event *ev,
+void merge_same_add(struct hmap *schemas, const struct trace *t, const struct trace_event *ev,
 		    struct merge_part *part);
 /* Finds parts of the same recording, and skips all but one of them, with one line for each. */
 void merge_same_find(struct merge_plan *p);

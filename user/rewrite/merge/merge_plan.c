@@ -16,7 +16,7 @@
 
 /* ---- one file ---------------------------------------------------------------------------------- */
 
-struct look {
+struct scan {
 	struct merge_plan *plan;
 	struct merge_file *file;
 	struct reader *reader;
@@ -24,7 +24,7 @@ struct look {
 	uint64_t last_ts;
 	uint64_t *announced; /* id of a module -> segment + 1 of its last ModuleEvent */
 	size_t announced_cap;
-	struct hmap schemas; /* for merge_same_see() */
+	struct hmap schemas; /* for merge_same_add() */
 };
 
 static bool is_taken(const struct merge_plan *p, uint32_t id)
@@ -32,26 +32,26 @@ static bool is_taken(const struct merge_plan *p, uint32_t id)
 	return p->ids_taken[id / 64] >> id % 64 & 1;
 }
 
-static void take_id(struct merge_plan *p, uint32_t id)
+static void claim_id(struct merge_plan *p, uint32_t id)
 {
 	p->ids_taken[id / 64] |= 1ULL << id % 64;
 }
 
-static bool is_announced(const struct look *l, uint64_t segment, uint64_t id)
+static bool is_announced(const struct scan *l, uint64_t segment, uint64_t id)
 {
 	return id < l->announced_cap && l->announced[id] == segment + 1;
 }
 
 /* In an address without a module, the upper bits are not an id. */
-static void see_frame(struct look *l, uint64_t segment, uint64_t addr)
+static void note_frame(struct scan *l, uint64_t segment, uint64_t addr)
 {
 	const uint32_t id = names_frame_module(addr);
 
 	if (!is_announced(l, segment, id))
-		take_id(l->plan, id);
+		claim_id(l->plan, id);
 }
 
-static void see_frames(struct look *l, const struct trace_event *ev)
+static void note_frames(struct scan *l, const struct trace_event *ev)
 {
 	const uint8_t *le;
 	uint32_t cnt;
@@ -60,7 +60,7 @@ static void see_frames(struct look *l, const struct trace_event *ev)
 		if (!trace_value_stack(reader_trace(l->reader), &ev->values[i], &le, &cnt))
 			continue;
 		for (uint32_t k = 0; k < cnt; k++)
-			see_frame(l, ev->segment, dial9_frame_at(le, k));
+			note_frame(l, ev->segment, dial9_frame_at(le, k));
 	}
 }
 
@@ -73,27 +73,28 @@ static uint64_t awaited_key(const struct merge_plan *p, const struct merge_file 
 }
 
 /* A mapping may name its module before the ModuleEvent. */
-static void see_mapping(struct look *l, const struct trace_event *ev)
+static void note_mapping(struct scan *l, const struct trace_event *ev)
 {
 	const uint64_t id = trace_u64_or(ev, ROLE_MODULE_ID, 0);
 	const uint64_t key = awaited_key(l->plan, l->file, ev->segment, id);
 
 	if (!id || id > PROF_FRAME_MODULE_MAX || is_announced(l, ev->segment, id) ||
-	    hmap_get(&l->plan->awaited, key) || l->plan->awaited.cnt == MERGE_AWAITED_MAX)
+	    hmap_get(&l->plan->early_modules, key) || l->plan->early_modules.cnt == MERGE_EARLY_MAX)
 		return;
-	hmap_set(&l->plan->awaited, key, xcalloc(1, sizeof(struct merge_content)));
+	hmap_set(&l->plan->early_modules, key, xcalloc(1, sizeof(struct merge_content)));
 }
 
-static void see_module(struct look *l, const struct trace_event *ev)
+static void note_module(struct scan *l, const struct trace_event *ev)
 {
 	const uint64_t id = trace_u64_or(ev, ROLE_MODULE_ID, 0);
-	struct merge_content *awaited;
+	struct merge_content *early_modules;
 
 	if (!id || id > PROF_FRAME_MODULE_MAX)
 		return;
-	awaited = hmap_get(&l->plan->awaited, awaited_key(l->plan, l->file, ev->segment, id));
-	if (awaited && !awaited->bytes.len)
-		*awaited = merge_plan_content(reader_trace(l->reader), ev);
+	early_modules =
+		hmap_get(&l->plan->early_modules, awaited_key(l->plan, l->file, ev->segment, id));
+	if (early_modules && !early_modules->bytes.len)
+		*early_modules = merge_plan_content(reader_trace(l->reader), ev);
 	l->announced =
 		array_reserve(l->announced, &l->announced_cap, id + 1, sizeof(*l->announced));
 	l->announced[id] = ev->segment + 1;
@@ -106,7 +107,7 @@ static struct merge_part *part_at(struct merge_plan *p, uint32_t part)
 }
 
 /* The time of an event, or the time when it was written. */
-static void see_time(struct look *l, const struct trace_event *ev, struct merge_part *part)
+static void note_time(struct scan *l, const struct trace_event *ev, struct merge_part *part)
 {
 	if (!ev->has_ts)
 		return;
@@ -122,7 +123,7 @@ static void see_time(struct look *l, const struct trace_event *ev, struct merge_
 	part->has_ts = true;
 }
 
-static void scan_event(struct look *l, const struct trace_event *ev)
+static void scan_event(struct scan *l, const struct trace_event *ev)
 {
 	struct merge_part *part = part_at(l->plan, l->file->part + ev->part);
 	uint32_t worker, tid;
@@ -136,16 +137,16 @@ static void scan_event(struct look *l, const struct trace_event *ev)
 		l->file->first_ts = ev->ts;
 	l->begun = true;
 	part->any = true;
-	see_time(l, ev, part);
-	merge_same_see(&l->schemas, reader_trace(l->reader), ev, part);
+	note_time(l, ev, part);
+	merge_same_add(&l->schemas, reader_trace(l->reader), ev, part);
 	if (ev->kind == TRACE_MODULE)
-		see_module(l, ev);
+		note_module(l, ev);
 	else if (ev->kind == TRACE_PROC_MAPS)
-		see_mapping(l, ev);
+		note_mapping(l, ev);
 	else if (ev->kind == TRACE_SYMBOL && trace_u64(ev, ROLE_ADDR, &addr))
-		see_frame(l, ev->segment, addr);
+		note_frame(l, ev->segment, addr);
 	else
-		see_frames(l, ev);
+		note_frames(l, ev);
 	if (worker_threads_parse(ev, &worker, &tid))
 		worker_threads_learn(&l->plan->workers, l->file->part + ev->part, worker, tid,
 				     ev->ts);
@@ -162,8 +163,8 @@ static void find_clock(struct merge_plan *p, const struct merge_file *f, uint32_
 	if (!f->found || part->synced || part->host != NAMES_NONE || part->boot_id != NAMES_NONE)
 		return;
 	for (uint32_t i = 0; i < at; i++)
-		if (p->beside || (p->files[p->parts[i].file].found &&
-				  p->files[p->parts[i].file].arg == f->arg)) {
+		if (p->has_recording || (p->files[p->parts[i].file].found &&
+					 p->files[p->parts[i].file].arg == f->arg)) {
 			part->clock = names_part(p->names, i)->clock;
 			return;
 		}
@@ -208,9 +209,9 @@ static void adopt_parts(struct merge_plan *p, struct merge_file *f, const struct
 }
 
 /* Counts the valid events; the reader has reported errors. */
-static int look_at(struct merge_plan *p, struct merge_file *f)
+static int scan_file(struct merge_plan *p, struct merge_file *f)
 {
-	struct look l = { .plan = p, .file = f };
+	struct scan l = { .plan = p, .file = f };
 	struct trace_event ev;
 	int ret = merge_inputs_read(f, &l.reader);
 
@@ -289,7 +290,7 @@ static bool make_parts(struct merge_plan *p)
 }
 
 /* Whether a part that does not belong to the recording has events within the time of its parts. */
-static bool is_beside(const struct merge_plan *p, uint32_t part)
+static bool overlaps_recording(const struct merge_plan *p, uint32_t part)
 {
 	const struct merge_part *a = &p->parts[part];
 
@@ -309,14 +310,14 @@ static void leave_out(struct merge_plan *p)
 {
 	for (size_t i = 1; i < p->file_cnt; i++) {
 		struct merge_file *f = &p->files[i];
-		bool beside = false;
+		bool overlaps = false;
 
 		for (uint32_t k = 0; k < f->part_cnt; k++)
-			beside |= is_beside(p, f->part + k);
-		for (uint32_t k = 0; k < f->part_cnt && !beside; k++)
+			overlaps |= overlaps_recording(p, f->part + k);
+		for (uint32_t k = 0; k < f->part_cnt && !overlaps; k++)
 			p->parts[f->part + k] = (struct merge_part){ .file = (uint32_t)i };
-		p->left_out += !beside && f->events;
-		f->events = beside ? f->events : 0;
+		p->left_out += !overlaps && f->events;
+		f->events = overlaps ? f->events : 0;
 	}
 }
 
@@ -342,15 +343,15 @@ int merge_plan_make(struct merge_plan *p)
 	p->ids_taken = xcalloc(PROF_FRAME_MODULE_MAX / 64 + 1, sizeof(*p->ids_taken));
 	p->next_id = FIRST_FREE_ID;
 	for (size_t i = 0; i < p->file_cnt && code == CMD_OK; i++) {
-		code = look_at(p, &p->files[i]);
+		code = scan_file(p, &p->files[i]);
 		events += p->files[i].events;
 	}
-	take_id(p, 0);
+	claim_id(p, 0);
 	if (code != CMD_OK)
 		return code;
 	if (!events && p->incomplete)
 		return CMD_INPUT;
-	if (p->beside)
+	if (p->has_recording)
 		leave_out(p);
 	merge_same_find(p);
 	merge_same_warn(p);
@@ -389,11 +390,11 @@ struct merge_content merge_plan_content(const struct trace *t, const struct trac
 	return c;
 }
 
-const struct merge_content *merge_plan_awaited(const struct merge_plan *p,
-					       const struct merge_file *f, uint64_t segment,
-					       uint64_t id)
+const struct merge_content *merge_plan_early_module(const struct merge_plan *p,
+						    const struct merge_file *f, uint64_t segment,
+						    uint64_t id)
 {
-	const struct merge_content *c = hmap_get(&p->awaited, awaited_key(p, f, segment, id));
+	const struct merge_content *c = hmap_get(&p->early_modules, awaited_key(p, f, segment, id));
 
 	return c && c->bytes.len ? c : NULL;
 }
@@ -408,7 +409,7 @@ static uint32_t new_id(struct merge_plan *p, uint64_t wish)
 			p->next_id++;
 		id = p->next_id <= PROF_FRAME_MODULE_MAX ? p->next_id : 0;
 	}
-	take_id(p, id);
+	claim_id(p, id);
 	return id;
 }
 
@@ -450,11 +451,11 @@ void merge_plan_fini(struct merge_plan *p)
 	}
 	hmap_fini(&p->modules);
 	pos = 0;
-	while (hmap_next(&p->awaited, &pos, &key, &m)) {
+	while (hmap_next(&p->early_modules, &pos, &key, &m)) {
 		buf_free(&((struct merge_content *)m)->bytes);
 		free(m);
 	}
-	hmap_fini(&p->awaited);
+	hmap_fini(&p->early_modules);
 	worker_threads_fini(&p->workers);
 	names_free(p->names);
 	free(p->ids_taken);

@@ -31,7 +31,8 @@ static uint32_t module_of(const struct merge_feed *f, const struct trace_event *
 static uint32_t module_mapped(const struct merge_feed *f, const struct trace_event *ev, uint64_t id)
 {
 	const struct merge_content *c =
-		is_told(f, ev, id) ? NULL : merge_plan_awaited(f->plan, f->file, ev->segment, id);
+		is_told(f, ev, id) ? NULL :
+				     merge_plan_early_module(f->plan, f->file, ev->segment, id);
 
 	return c ? merge_plan_module(f->plan, f->file->part + ev->part, id, c) :
 		   module_of(f, ev, id);

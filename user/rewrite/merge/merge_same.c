@@ -109,13 +109,13 @@ static void keep_few(struct merge_part *part, uint64_t h)
 		swap_few(part->few, i, (i - 1) / 2);
 }
 
-void merge_same_see(struct hmap *schemas, const struct trace *t, const struct trace_event *ev,
+void merge_same_add(struct hmap *schemas, const struct trace *t, const struct trace_event *ev,
 		    struct merge_part *part)
 {
 	const struct names *n = trace_names(t);
 	uint64_t h, ts;
 
-	part->told++;
+	part->all_events++;
 	if (trace_is_naming(ev->kind))
 		return;
 	h = (uintptr_t)hmap_get(schemas, (uintptr_t)ev->schema);
@@ -154,7 +154,7 @@ static bool may_be_same(const struct merge_plan *p, uint32_t a, uint32_t b)
 }
 
 /* Skips part @a, which equals @b. */
-static void take_once(struct merge_plan *p, uint32_t a, uint32_t b)
+static void skip_duplicate(struct merge_plan *p, uint32_t a, uint32_t b)
 {
 	struct merge_part *part = &p->parts[a];
 
@@ -179,10 +179,10 @@ static void find_pairs(struct merge_plan *p)
 			if (!is_candidate(y) || x->happened != y->happened ||
 			    x->digest != y->digest || !may_be_same(p, a, b))
 				continue;
-			if (x->told > y->told && !p->beside)
-				take_once(p, b, a);
+			if (x->all_events > y->all_events && !p->has_recording)
+				skip_duplicate(p, b, a);
 			else
-				take_once(p, a, b);
+				skip_duplicate(p, a, b);
 		}
 }
 
@@ -214,7 +214,7 @@ static void find_sums(struct merge_plan *p)
 		}
 		if (first != TRACE_NONE && happened == p->parts[a].happened &&
 		    digest == p->parts[a].digest)
-			take_once(p, a, first);
+			skip_duplicate(p, a, first);
 	}
 }
 
@@ -235,7 +235,7 @@ void merge_same_find(struct merge_plan *p)
 /* ---- events in common -------------------------------------------------------------------------- */
 
 #define COMMON_MIN 2 /* hashes */
-#define TOLD_MAX 5 /* reported pairs of files */
+#define PRINTED_MAX 5 /* reported pairs of files */
 
 struct common {
 	uint64_t hash;
@@ -245,7 +245,7 @@ struct common {
 /* Pairs of files with common hashes. */
 struct pairs {
 	struct hmap met; /* both files -> number of common hashes */
-	size_t told;
+	size_t printed;
 };
 
 static int by_hash(const void *pa, const void *pb)
@@ -262,7 +262,7 @@ static bool differ(uint32_t a, uint32_t b)
 	return a != NAMES_NONE && b != NAMES_NONE && a != b;
 }
 
-static void see_common(const struct merge_plan *p, struct pairs *pairs, uint32_t a, uint32_t b)
+static void count_common(const struct merge_plan *p, struct pairs *pairs, uint32_t a, uint32_t b)
 {
 	const struct part *x = names_part(p->names, a), *y = names_part(p->names, b);
 	const uint32_t file = p->parts[a].file, other = p->parts[b].file;
@@ -273,7 +273,7 @@ static void see_common(const struct merge_plan *p, struct pairs *pairs, uint32_t
 		return;
 	cnt = (uintptr_t)hmap_get(&pairs->met, key) + 1;
 	hmap_set(&pairs->met, key, (void *)cnt);
-	if (cnt != COMMON_MIN || pairs->told++ >= TOLD_MAX)
+	if (cnt != COMMON_MIN || pairs->printed++ >= PRINTED_MAX)
 		return;
 	log_warn(
 		"%s: %s and %s share events, which the output has twice; merge only one of these files",
@@ -307,25 +307,25 @@ static bool are_beside(const struct merge_plan *p, uint32_t a, uint32_t b)
 
 static void warn_of_those_beside(const struct merge_plan *p)
 {
-	size_t told = 0;
+	size_t printed = 0;
 
 	for (uint32_t a = 1; a < p->names->parts.cnt; a++)
 		for (uint32_t b = 0; b < a && is_candidate(&p->parts[a]); b++) {
 			if (!is_candidate(&p->parts[b]) || !are_beside(p, a, b) ||
-			    told++ >= TOLD_MAX)
+			    printed++ >= PRINTED_MAX)
 				continue;
 			log_warn("%s: %s and %s overlap on the same host: what both recorded "
 				 "counts twice (report -s part separates them)",
 				 p->opts.word, p->files[p->parts[a].file].name,
 				 p->files[p->parts[b].file].name);
 		}
-	if (told > TOLD_MAX)
-		log_warn("%s: %zu more pairs overlap", p->opts.word, told - TOLD_MAX);
+	if (printed > PRINTED_MAX)
+		log_warn("%s: %zu more pairs overlap", p->opts.word, printed - PRINTED_MAX);
 }
 
 void merge_same_warn(const struct merge_plan *p)
 {
-	struct pairs pairs = { .told = 0 };
+	struct pairs pairs = { .printed = 0 };
 	struct common *v = NULL;
 	size_t cnt = 0, cap = 0;
 
@@ -342,10 +342,11 @@ void merge_same_warn(const struct merge_plan *p)
 	hmap_init(&pairs.met);
 	for (size_t i = 1; i < cnt; i++)
 		if (v[i].hash == v[i - 1].hash)
-			see_common(p, &pairs, v[i - 1].part, v[i].part);
+			count_common(p, &pairs, v[i - 1].part, v[i].part);
 	hmap_fini(&pairs.met);
-	if (pairs.told > TOLD_MAX)
-		log_warn("%s: %zu more pairs share events", p->opts.word, pairs.told - TOLD_MAX);
+	if (pairs.printed > PRINTED_MAX)
+		log_warn("%s: %zu more pairs share events", p->opts.word,
+			 pairs.printed - PRINTED_MAX);
 	free(v);
 	warn_of_those_beside(p);
 }

@@ -48,7 +48,7 @@ void symbolize_copy_fini(struct symbolize_copy *c)
 {
 	forget_schemas(c);
 	hmap_fini(&c->frames);
-	hmap_fini(&c->seen);
+	hmap_fini(&c->raw_frames);
 	hmap_fini(&c->ids);
 	free(c->segments);
 }
@@ -86,14 +86,14 @@ static void note_place_in_stream(struct symbolize_copy *c, const struct trace_ev
 	uint64_t id;
 
 	if (ev->segment != c->segment) {
-		hmap_fini(&c->seen);
+		hmap_fini(&c->raw_frames);
 		hmap_fini(&c->ids);
 		c->segment = ev->segment;
 	}
 	if (ev->kind != TRACE_MODULE || !trace_u64(ev, ROLE_MODULE_ID, &id))
 		return;
 	if (hmap_get(&c->ids, id))
-		hmap_fini(&c->seen);
+		hmap_fini(&c->raw_frames);
 	hmap_set(&c->ids, id, &met);
 }
 
@@ -113,9 +113,9 @@ static void each_frame(struct symbolize_copy *c, const struct trace_event *ev,
 		for (uint32_t k = 0; k < cnt; k++) {
 			uint64_t addr = dial9_frame_at(le, k);
 
-			if (hmap_get(&c->seen, addr))
+			if (hmap_get(&c->raw_frames, addr))
 				continue;
-			hmap_set(&c->seen, addr, &met);
+			hmap_set(&c->raw_frames, addr, &met);
 			fn(ctx, addr, reader_frame(c->reader, addr));
 		}
 	}
@@ -137,7 +137,7 @@ struct mappings {
 	struct hmap at; /* module -> 1 + index */
 };
 
-struct look {
+struct scan {
 	struct symbolize_copy *c;
 	struct mappings known;
 	struct mappings early; /* of modules that this segment introduces later, by their ids in it */
@@ -146,9 +146,9 @@ struct look {
 
 static void note_frame(void *ctx, uint64_t addr, uint64_t frame)
 {
-	struct look *look = ctx;
+	struct scan *scan = ctx;
 
-	hmap_set(&look->c->frames, frame, &met);
+	hmap_set(&scan->c->frames, frame, &met);
 }
 
 static void mappings_fini(struct mappings *m)
@@ -184,9 +184,9 @@ static uint32_t module_of(struct symbolize_copy *c, uint64_t id)
 	return names_frame_module(reader_frame(c->reader, id << PROF_FRAME_MODULE_SHIFT));
 }
 
-static void note_mapping(struct look *look, const struct trace_event *ev, uint64_t id)
+static void note_mapping(struct scan *scan, const struct trace_event *ev, uint64_t id)
 {
-	const struct copy_schema *s = schema_of(look->c, ev->schema);
+	const struct copy_schema *s = schema_of(scan->c, ev->schema);
 	uint64_t start, end;
 	struct mapping m = { 0 };
 
@@ -194,42 +194,42 @@ static void note_mapping(struct look *look, const struct trace_event *ev, uint64
 	    !number_at(ev, s->offset, &m.off))
 		return;
 	m.size = end - start;
-	m.module = module_of(look->c, id);
-	if (names_module(reader_names(look->c->reader), m.module)->announced) {
-		add_mapping(&look->known, &m);
+	m.module = module_of(scan->c, id);
+	if (names_module(reader_names(scan->c->reader), m.module)->announced) {
+		add_mapping(&scan->known, &m);
 	} else {
 		m.module = (uint32_t)id;
-		add_mapping(&look->early, &m);
+		add_mapping(&scan->early, &m);
 	}
 }
 
 /* A mapping may precede its module. */
-static void note_module(struct look *look, uint64_t id)
+static void note_module(struct scan *scan, uint64_t id)
 {
-	uintptr_t at = (uintptr_t)hmap_del(&look->early.at, id);
+	uintptr_t at = (uintptr_t)hmap_del(&scan->early.at, id);
 	struct mapping m;
 
 	if (!at)
 		return;
-	m = look->early.v[at - 1];
-	m.module = module_of(look->c, id);
-	add_mapping(&look->known, &m);
+	m = scan->early.v[at - 1];
+	m.module = module_of(scan->c, id);
+	add_mapping(&scan->known, &m);
 }
 
-static void note_modules(struct look *look, const struct trace_event *ev)
+static void note_modules(struct scan *scan, const struct trace_event *ev)
 {
 	uint64_t id;
 
-	if (ev->segment != look->segment)
-		mappings_fini(&look->early);
-	look->segment = ev->segment;
+	if (ev->segment != scan->segment)
+		mappings_fini(&scan->early);
+	scan->segment = ev->segment;
 	if ((ev->kind != TRACE_MODULE && ev->kind != TRACE_PROC_MAPS) ||
 	    !trace_u64(ev, ROLE_MODULE_ID, &id) || !id || id > PROF_FRAME_MODULE_MAX)
 		return;
 	if (ev->kind == TRACE_MODULE)
-		note_module(look, id);
+		note_module(scan, id);
 	else
-		note_mapping(look, ev, id);
+		note_mapping(scan, ev, id);
 }
 
 static void note_segment(struct symbolize_copy *c, uint64_t segment)
@@ -241,27 +241,27 @@ static void note_segment(struct symbolize_copy *c, uint64_t segment)
 	c->segment_cnt = segment + 1;
 }
 
-static void hand_over(struct look *look, struct symbolize_find *find)
+static void hand_over(struct scan *scan, struct symbolize_find *find)
 {
-	struct symbolize_copy *c = look->c;
+	struct symbolize_copy *c = scan->c;
 	uint64_t frame;
 	size_t pos = 0;
 	void *value;
 
 	while (hmap_next(&c->frames, &pos, &frame, &value))
 		symbolize_find_want(find, frame);
-	for (size_t i = 0; i < look->known.cnt; i++) {
-		const struct mapping *m = &look->known.v[i];
+	for (size_t i = 0; i < scan->known.cnt; i++) {
+		const struct mapping *m = &scan->known.v[i];
 
 		if (!m->several)
 			symbolize_find_mapping(find, m->module, m->off, m->size);
 	}
 }
 
-int symbolize_copy_look(struct symbolize_copy *c, struct symbolize_find *find,
+int symbolize_copy_scan(struct symbolize_copy *c, struct symbolize_find *find,
 			const volatile sig_atomic_t *stop)
 {
-	struct look look = { .c = c };
+	struct scan scan = { .c = c };
 	struct trace_event ev;
 	int ret;
 
@@ -269,17 +269,17 @@ int symbolize_copy_look(struct symbolize_copy *c, struct symbolize_find *find,
 	while ((ret = reader_next(c->reader, &ev)) == 1 && !*stop) {
 		if (!c->events++ || ev.segment != c->segment)
 			note_segment(c, ev.segment);
-		each_frame(c, &ev, note_frame, &look);
-		note_modules(&look, &ev);
+		each_frame(c, &ev, note_frame, &scan);
+		note_modules(&scan, &ev);
 	}
 	if (!ret)
-		hand_over(&look, find);
+		hand_over(&scan, find);
 	c->consumed = trace_consumed(reader_trace(c->reader));
 	forget_schemas(c);
-	hmap_fini(&c->seen);
+	hmap_fini(&c->raw_frames);
 	hmap_fini(&c->ids);
-	mappings_fini(&look.known);
-	mappings_fini(&look.early);
+	mappings_fini(&scan.known);
+	mappings_fini(&scan.early);
 	return ret == 1 ? -EINTR : ret;
 }
 
@@ -304,14 +304,14 @@ struct writer {
 	uint32_t part; /* of the segment's last event */
 	uint64_t ts;
 	uint64_t added;
-	bool told;
+	bool printed;
 };
 
 static int write_bytes(struct writer *w, const void *data, size_t sz)
 {
 	int err = w->out->write(w->out->ctx, data, sz);
 
-	w->told |= err != 0;
+	w->printed |= err != 0;
 	return err;
 }
 
@@ -331,7 +331,7 @@ static int copy_up_to(struct writer *w, uint64_t offset)
 	return err;
 }
 
-static void take_place(void *ctx, uint64_t addr, uint64_t frame)
+static void add_place(void *ctx, uint64_t addr, uint64_t frame)
 {
 	struct writer *w = ctx;
 
@@ -505,13 +505,13 @@ static int write_segments(struct writer *w, const volatile sig_atomic_t *stop)
 		if (!first && ev.segment != c->segment)
 			err = end_segment(w, c->segments[ev.segment]);
 		first = false;
-		each_frame(c, &ev, take_place, w);
+		each_frame(c, &ev, add_place, w);
 		w->part = ev.part;
 		if (ev.has_ts)
 			w->ts = ev.ts;
 	}
 	if (!err && ret < 0) {
-		w->told = true;
+		w->printed = true;
 		err = ret;
 	}
 	if (!err && left)
@@ -523,7 +523,7 @@ static int write_segments(struct writer *w, const volatile sig_atomic_t *stop)
 
 int symbolize_copy_write(struct symbolize_copy *c, struct symbolize_find *find, struct source *src,
 			 const struct cut_out *out, const volatile sig_atomic_t *stop,
-			 uint64_t *added, bool *told)
+			 uint64_t *added, bool *printed)
 {
 	struct writer w = {
 		.c = c,
@@ -539,7 +539,7 @@ int symbolize_copy_write(struct symbolize_copy *c, struct symbolize_find *find, 
 	reader_skip_tasks(c->reader);
 	err = write_segments(&w, stop);
 	*added = w.added;
-	*told = w.told;
+	*printed = w.printed;
 	hmap_fini(&w.placed);
 	free(w.places);
 	free(w.block);

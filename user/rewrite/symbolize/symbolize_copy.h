@@ -12,7 +12,7 @@ struct symbolize_copy {
 	/* ---- */
 	struct hmap schemas; /* struct trace_schema -> struct copy_schema */
 	struct hmap frames; /* known frames of names */
-	struct hmap seen; /* raw addresses in this segment */
+	struct hmap raw_frames; /* raw addresses in this segment */
 	struct hmap ids; /* modules introduced in this segment */
 	uint64_t *segments; /* offset of each segment's header */
 	size_t segment_cnt, segment_cap;
@@ -26,7 +26,7 @@ void symbolize_copy_fini(struct symbolize_copy *c);
  * First pass over all events: when all names are known, passes each distinct frame of stacks and each mapping to
  * @find. 0, or -errno of reader_next(), -EINTR if *stop is not 0.
  */
-int symbolize_copy_look(struct symbolize_copy *c, struct symbolize_find *find,
+int symbolize_copy_scan(struct symbolize_copy *c, struct symbolize_find *find,
 			const volatile sig_atomic_t *stop);
 
 /*
@@ -37,6 +37,6 @@ int symbolize_copy_look(struct symbolize_copy *c, struct symbolize_find *find,
  */
 int symbolize_copy_write(struct symbolize_copy *c, struct symbolize_find *find, struct source *src,
 			 const struct cut_out *out, const volatile sig_atomic_t *stop,
-			 uint64_t *added, bool *told);
+			 uint64_t *added, bool *printed);
 
 #endif /* D9_REWRITE_SYMBOLIZE_SYMBOLIZE_COPY_H */

@@ -184,7 +184,7 @@ static void learn(struct symbolize_find *f, uint64_t frame, uint32_t depth,
 	names_symbol_set(f->found, frame, depth, &row);
 }
 
-int symbolize_find_take(void *ctx, const struct sym_client_answer *a)
+int symbolize_find_add_answer(void *ctx, const struct sym_client_answer *a)
 {
 	struct symbolize_find *f = ctx;
 	struct symbolize_find_module *m;
@@ -413,7 +413,7 @@ static int wait_for_answers(struct symbolize_find *f, struct sym_client *b)
 
 	while (!sym_client_idle(b)) {
 		sym_client_wait(b, clock_mono_ns() + STEP_NS);
-		sym_client_take(b, symbolize_find_take, f, TAKE_MAX);
+		sym_client_take(b, symbolize_find_add_answer, f, TAKE_MAX);
 		now = clock_mono_ns();
 		if (sym_client_answered(b) != answered)
 			heard = now;
@@ -423,8 +423,8 @@ static int wait_for_answers(struct symbolize_find *f, struct sym_client *b)
 		if (now - heard > SILENT_NS)
 			sym_client_close_questions(b);
 		/* each address is requested for its symbol, and then for its lines */
-		if (f->cfg.tell)
-			f->cfg.tell(f->cfg.ctx, answered / 2, f->asked);
+		if (f->cfg.report_progress)
+			f->cfg.report_progress(f->cfg.ctx, answered / 2, f->asked);
 	}
 	return 0;
 }
@@ -533,8 +533,8 @@ static int fetch_round(struct symbolize_find *f, enum debuginfod_file file)
 	for (size_t i = 0; i < f->cnt && !*f->cfg.stop && !f->fetched.given_up; i++) {
 		if (!wants_file(f, f->v[i], file))
 			continue;
-		if (f->cfg.tell_fetch)
-			f->cfg.tell_fetch(f->cfg.ctx, f->v[i]->index, ++which, of);
+		if (f->cfg.report_fetch)
+			f->cfg.report_fetch(f->cfg.ctx, f->v[i]->index, ++which, of);
 		came += fetch(f, names_module(f->cfg.names, f->v[i]->index), file);
 	}
 	if (*f->cfg.stop)

@@ -23,9 +23,9 @@ struct symbolize_find_cfg {
 	bool lines;
 	const volatile sig_atomic_t *stop; /* not 0: stop; borrowed */
 	/* called now and then with the progress. May be NULL */
-	void (*tell)(void *ctx, uint64_t done, uint64_t all);
+	void (*report_progress)(void *ctx, uint64_t done, uint64_t all);
 	/* before fetching file `which` of at most `of`. May be NULL */
-	void (*tell_fetch)(void *ctx, uint32_t index, size_t which, size_t of);
+	void (*report_fetch)(void *ctx, uint32_t index, size_t which, size_t of);
 	void *ctx;
 };
 
@@ -75,7 +75,7 @@ int symbolize_find_run(struct symbolize_find *f);
  * Handles an answer. symbolize_find_run() uses it, and so may callers with other answers: a sym_client_take_fn,
  * whose ctx is the find. Its module_id is 1 + the module's index in symbolize_find_modules().
  */
-int symbolize_find_take(void *ctx, const struct sym_client_answer *a);
+int symbolize_find_add_answer(void *ctx, const struct sym_client_answer *a);
 
 /*
  * The symbols of a frame to write, outermost first; NULL: nothing new. A symbol in the trace is kept. Strings: see
