@@ -14,8 +14,8 @@ enum callchain_part { CALLCHAIN_BOTH, CALLCHAIN_KERNEL, CALLCHAIN_USER };
  */
 
 /*
- * A function a line, leaf first, behind @indent spaces: "name (module)", "(inlined)" for inlined ones.
- * @cols: columns of a line, names are shortened to fit; 0: as they are.
+ * One function per line, leaf first, after @indent spaces: "name (module)", "(inlined)" for inlined ones. @cols:
+ * columns of a line, names are shortened to fit; 0: unchanged.
  */
 void callchain_lines(struct buf *out, const struct names *n, const uint64_t *frames, uint32_t cnt,
 		     enum callchain_part part, size_t indent, size_t cols);

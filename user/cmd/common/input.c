@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Files for the formats: opened, looked into, and made readable twice.
+ * Opens trace files, detects their format, and makes them readable twice.
  *
- * Formats read in two passes, pipes do not; so what is read of a pipe is kept in a nameless temporary
- * file, which costs disk and no memory. Only what is read: a pipe may have no end. When a capture is
- * followed there is one pass: the first bytes, read to tell the format, are kept and handed out again,
- * and at the end of what is there the reader waits.
+ * Formats read in two passes, which pipes do not allow. So the bytes read from a pipe are kept in a nameless
+ * temporary file, which costs disk and no memory. Only bytes that were read are copied: a pipe may have no end. A
+ * followed capture is read in one pass. The first bytes, read to detect the format, are kept and returned again. At
+ * the end of the existing bytes the reader waits.
  *
- * A gzip file is ambiguous: it may be a packed trace, or a trace whose own container is gzip. The
- * formats are asked about the bytes as they are first.
+ * A gzip file is ambiguous: it may be a compressed trace, or a trace whose own container is gzip. So formats check
+ * the compressed bytes first.
  */
 #include "cmd/common/input.h"
 
@@ -158,7 +158,7 @@ static int rewind_input(void *ctx)
 
 /* ---- opening ----------------------------------------------------------------------------------- */
 
-/* A serial line is a terminal too, but nobody follows the one they type at. */
+/* A serial line is a terminal, too, but the controlling terminal is never followed. */
 static int open_fd(const char *path, const char *name, bool following)
 {
 	struct stat st;

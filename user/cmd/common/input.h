@@ -47,7 +47,7 @@ const struct foreign_format *input_detect(struct input *in);
 
 /* True when it is dial9, as it is or in gzip. After input_detect(). */
 bool input_is_dial9(const struct input *in);
-/* Also when it is too short to tell. */
+/* True also if it is too short to decide. */
 bool input_may_be_dial9(const struct input *in);
 /* True when there is nothing in it, be it nothing in gzip. After input_detect(). */
 bool input_is_empty(const struct input *in);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * One reading of a trace through the engine of intervals. Owns the reader, the selection and the
- * engine; knows nothing of what a command makes of them.
+ * Reads a trace through the interval engine. Owns the reader, the selection and the engine; independent of the
+ * commands' output.
  *
- * A loss is told after the time in which it happened, so intervals before it would pass for whole.
- * Few traces have one: a file is read in one go, and once more from the start when a loss is met. A
- * command that prints as it reads cannot take that back: for it a file is read twice in any case, and so it
- * is where threads are selected by what may be told of them only later.
- * What cannot be read twice marks only the intervals that end after the loss was told.
+ * A loss is written after its time, so earlier intervals would appear complete. Few traces have losses: a file is
+ * read once, and again from the start when a loss is found. A command that prints while reading cannot undo its
+ * output, so it always reads a file twice. The same holds if threads are selected by properties that may be written
+ * later. If the input cannot be read twice, only intervals that end after the loss event are marked.
  */
 #include "cmd/common/interval_reader.h"
 
@@ -24,8 +23,7 @@
 #include "profile/sched/recorder_tasks.h"
 
 /*
- * Those of a part without switches tell nothing: an application's own trace would have each thread do one thing all
- * the while.
+ * Parts without switches are skipped: in an application's own trace each thread would appear to stay in one state.
  */
 static void forward_interval(void *ctx, const struct interval *i)
 {
@@ -92,7 +90,7 @@ static void count(struct interval_reader *r, const struct trace *t, const struct
 		r->last_ts = ev->ts;
 }
 
-/* What is looked at on a clock that was seen; false: all of it. Both ends belong to it. */
+/* The window on a known clock, both ends inclusive; false: all of it. */
 static bool window_of(const struct interval_reader *r, uint32_t clock, uint64_t *from, uint64_t *to)
 {
 	if (!r->narrowed || clock != r->clock)
@@ -160,7 +158,7 @@ static int start_over(struct interval_reader *r, const struct trace_event *loss)
 
 	r->opts.reset(r->opts.ctx);
 	begin_engine(r);
-	/* who tells of losses tells of tasks */
+	/* parts with losses contain TaskEvents */
 	read_for_losses(r, true);
 	for (; ret == 1; ret = reader_next(r->reader, &ev))
 		intervals_add_gaps(r->intervals, reader_trace(r->reader), &ev);

@@ -10,8 +10,8 @@
 #include "profile/sums/event_counts.h"
 
 /*
- * A trace read for a command that tells what threads did: its events go through the engine of
- * intervals, cut to the window of --time, and the command gets the intervals and what it asks for.
+ * Reads a trace for a command about the states of threads. Its events go through the interval engine, cut to the
+ * window of --time. The command gets the intervals and the requested events.
  */
 struct interval_reader_opts {
 	const struct select_opts *sel; /* borrowed */
@@ -20,21 +20,20 @@ struct interval_reader_opts {
 	/* Each event, before the engine takes it. May be NULL. */
 	void (*event)(void *ctx, const struct trace *t, const struct trace_event *ev);
 	/*
-	 * Drops all that was summed: reading starts over, because a loss was met and the times before it
-	 * are to be looked at again in that light. NULL: the command prints as it reads, so losses are
-	 * looked for before.
+	 * Resets all sums: reading starts again, because a loss was found and earlier times must be evaluated
+	 * again. NULL: the command prints while reading, so losses are searched first.
 	 */
 	void (*reset)(void *ctx);
 	void *ctx;
 	struct source *src; /* read in place of a path, and taken over; NULL: none */
 	/*
-	 * The command needs to know what threads did all the while: a trace with stays off the CPU in place of switches
-	 * (PROF_EV_OFF_CPU) counts as one without.
+	 * The command needs complete thread states: a trace with off-CPU intervals in place of switches
+	 * (PROF_EV_OFF_CPU) counts as a trace without switches.
 	 */
 	bool each_switch;
 	/*
-	 * Threads of the recorder and its helper processes are left out and counted, unless threads are selected by
-	 * who they are: they would head tables of who was blocked.
+	 * Hides and counts threads of the recorder and its helper processes, unless threads are selected by
+	 * identity: they would head tables of blocked threads.
 	 */
 	bool hide_recorder;
 	bool no_stacks; /* intervals and events of switches come without: it is faster */
@@ -58,8 +57,8 @@ struct interval_reader {
 	uint64_t from, to;
 	bool learnt; /* losses and names, by a reading before */
 	uint32_t part; /* of the event at hand */
-	uint64_t switches; /* in all of the trace, or stays off the CPU: 0 when it was recorded without */
-	struct hmap hidden; /* threads that opts.hide_recorder left out: clock << 32 | tid */
+	uint64_t switches; /* or off-CPU intervals in the whole trace: 0 if it was recorded without */
+	struct hmap hidden; /* threads hidden by opts.hide_recorder: clock << 32 | tid */
 	struct recorder_tasks recorder;
 	struct hmap switched; /* see interval_reader_has_switches() */
 };
@@ -76,30 +75,30 @@ int interval_reader_run(struct interval_reader *r, const struct interval_reader_
  */
 int interval_reader_again(struct interval_reader *r, uint32_t clock, uint64_t from, uint64_t to,
 			  const char *instead);
-/* The same of all that was looked at before. */
+/* The same with the previous window. */
 int interval_reader_reread(struct interval_reader *r);
 void interval_reader_fini(struct interval_reader *r);
 
 /* Whether a part of the stream has switches, as far as it was ever read. */
 bool interval_reader_has_switches(const struct interval_reader *r, uint32_t part);
 /*
- * Whether it has stays off the CPU in place of switches, and which, of the first part that does: as offcpu_interval_is_recorded().
- * Of these it is not known what threads did in between.
+ * Whether it has off-CPU intervals in place of switches, with the limits of the first such part: see
+ * offcpu_interval_is_recorded(). Their threads' states in between are unknown.
  */
 bool interval_reader_stays(const struct interval_reader *r, uint64_t *min_ns, uint64_t *max_ns);
 /* Whether opts.hide_recorder leaves this thread out; counts it if so. */
 bool interval_reader_hides(struct interval_reader *r, uint32_t part, uint32_t pid, uint32_t tid);
-/* Whether the time of an event that has one is looked at. */
+/* Whether the time of an event that has one is in the window. */
 bool interval_reader_has_time(const struct interval_reader *r, const struct trace_event *ev);
 
-/* Whether the trace has what threads did, but what is looked at was chosen by options of select.h. */
+/* Whether the trace has thread states, but options of select.h restrict them. */
 bool interval_reader_is_chosen(const struct interval_reader *r);
-/* Start and length of what was looked at: of the window, on the first clock of the trace. */
+/* Start and length of the window, on the first clock of the trace. */
 uint64_t interval_reader_start_ns(const struct interval_reader *t);
 uint64_t interval_reader_span_ns(const struct interval_reader *t);
 /*
- * For how long what is looked at was recorded in parts that have switches, on one CPU; TRACE_NONE: on any. Without
- * losses and pauses, and of a single part, all is interval_reader_span_ns().
+ * The recorded time in the window in parts with switches, on one CPU; TRACE_NONE: on any. Equals
+ * interval_reader_span_ns() for a single part without losses and pauses.
  */
 struct recorded_time_sum interval_reader_observed(const struct interval_reader *t, uint32_t cpu);
 /* Whether -p, -t, -C, --comm and --cgroup let an interval through, on this CPU; TRACE_NONE: on any. */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The picture that `top` and `report --live` draw. Owns the loop over trace, keys and clock, and the
- * columns; sums come from profile/sums/live.c, the terminal is screen.c's.
+ * The screen of `top` and `report --live`. Owns the loop over trace, keys and clock, and the columns; sums come
+ * from profile/sums/live.c, the terminal belongs to screen.c.
  *
- * One thread: the pipe is read only when it has something, and the decoder is told that there is no more
- * for now, which it takes as an end that may pass.
+ * One thread: the pipe is read only when it is readable, and the decoder treats the end of the available bytes as a
+ * temporary end.
  */
 #include "cmd/common/live_view.h"
 
@@ -26,7 +26,7 @@
 #include "trace/source/source.h"
 
 #define MS_NS 1000000ULL
-/* Keys are looked at so often while there is much to read. */
+/* Interval between checks of keys while there is much to read. */
 #define BURST_NS (50 * MS_NS)
 #define MESSAGES_MAX 8192
 #define NAME_MIN 12
@@ -250,7 +250,7 @@ static int draw(struct live_view *v)
 	return screen_draw(v->screen, buf_cstr(&v->text), v->text.len);
 }
 
-/* A period is over: it is shown as long as the next one lasts. */
+/* A period has ended: it is shown during the next one. */
 static void finish_period(struct live_view *v)
 {
 	free(v->rows[0].v);
@@ -388,7 +388,7 @@ static int prepare(struct live_view *v)
 	return fcntl(v->opts->fd, F_SETFL, fcntl(v->opts->fd, F_GETFL) | O_NONBLOCK) ? -errno : 0;
 }
 
-/* What stays on the terminal is the last picture; of a period too short to tell anything, the one before. */
+/* The last screen remains on the terminal; if its period is too short to be meaningful, the one before. */
 static void show_last(struct live_view *v)
 {
 	bool any = live_period(v->live) > v->opts->delay_ns / 4 || !v->period_ns;

@@ -17,21 +17,21 @@ struct live_view_opts {
 		off; /* rows are threads; ordered by time off the CPU: until keys say otherwise */
 	int color; /* enum color_when */
 	struct out_file *sink; /* all of it goes there, too; NULL: nowhere */
-	int messages_fd; /* of the one who writes it; -1: none */
+	int messages_fd; /* of the recorder's process; -1: none */
 	struct buf *messages; /* the last of them */
 };
 
 /* How showing ended. */
 enum live_view_end {
 	LIVE_VIEW_ENDED, /* the trace did */
-	LIVE_VIEW_QUIT, /* whoever looks on has had enough */
-	LIVE_VIEW_BAD, /* of the trace, which is told in one line */
+	LIVE_VIEW_QUIT, /* the user quit */
+	LIVE_VIEW_BAD, /* of the trace, printed in one line */
 	LIVE_VIEW_OUTPUT, /* of the output, likewise */
 };
 
 /*
- * Shows the trace until it ends or a key or signal says so; standard output is the terminal, or takes one
- * picture behind the other.
+ * Shows the trace until it ends, or a key or signal ends it. Standard output is the terminal, or receives one
+ * screen after the other.
  */
 enum live_view_end live_view_run(const struct live_view_opts *opts);
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A pager between us and a terminal. Owns the pager's process and the pipe to it; knows nothing of
- * what is printed, which goes through stdout as ever.
+ * A pager between us and a terminal. Owns the pager's process and the pipe to it; independent of the output, which
+ * is written to stdout as usual.
  *
- * stdout becomes a stream of our own for the while. It holds back the first screen: text that ends
- * within it is printed as it is, and no program is started for it. Text that goes on gets its pager
- * then. Who interrupts a pager means the program behind it: it ends, but not before the pager does, or
- * both would read the terminal.
+ * stdout becomes a stream of our own. It buffers the first screen: shorter text is printed directly, without a
+ * pager. Longer text starts the pager. An interrupt during the pager ends the program, but only after the pager,
+ * since otherwise both would read the terminal.
  */
 #include "cmd/common/pager.h"
 

@@ -5,9 +5,8 @@
 struct pager;
 
 /*
- * From now on what is printed goes to $PAGER (less -FRX when there is none) once it is longer than
- * the terminal on standard output. NULL, and nothing changes, when that is no terminal, or the pager
- * is told to be cat. One at a time.
+ * From now on, output that is longer than the terminal on standard output goes to $PAGER (default less -FRX). NULL,
+ * without an effect, if standard output is not a terminal or the pager is cat. One at a time.
  */
 struct pager *pager_begin(void);
 

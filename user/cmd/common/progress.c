@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * How far reading has got, on a terminal. Owns a thread that looks at the file's offset now and then
- * and at nothing else, so that reading pays nothing for it, whoever does it and in how many passes.
+ * Progress of reading, on a terminal. Owns a thread that only reads the file's offset now and then, so reading has
+ * no cost for it, in any number of passes.
  */
 #include "cmd/common/progress.h"
 
@@ -21,7 +21,7 @@
 #define STEP_MS 250
 
 struct progress {
-	int fd; /* shares the offset of the one that is read from */
+	int fd; /* shares the offset with the descriptor being read */
 	char *name;
 	pthread_t thread;
 	pthread_mutex_t lock;

@@ -87,7 +87,7 @@ struct told {
 	uint64_t min_ns, max_ns;
 };
 
-enum { TOLD_MAX = 8 }; /* so many groups of parts are named */
+enum { TOLD_MAX = 8 }; /* groups of parts that are listed */
 
 static struct told told_of(const struct names *n, uint32_t part,
 			   const struct report_text_told_opts *opts)
@@ -119,7 +119,7 @@ static void put_told(struct buf *out, const struct told *t,
 		report_text_stays(out, t->min_ns, t->max_ns, opts->stays ? "" : ", not shown");
 }
 
-/* From part @i to before the one that is returned all are alike. */
+/* All parts from @i up to the returned one (exclusive) are equal. */
 static uint32_t told_end(const struct names *n, uint32_t i, const struct told *t,
 			 const struct report_text_told_opts *opts)
 {
@@ -133,7 +133,7 @@ static uint32_t told_end(const struct names *n, uint32_t i, const struct told *t
 	return i;
 }
 
-/* Groups of parts that are told alike, each with its parts. */
+/* Groups of parts with equal data, each with its parts. */
 static void put_groups(struct buf *out, const struct names *n,
 		       const struct report_text_told_opts *opts)
 {
@@ -179,7 +179,7 @@ bool report_text_told(struct buf *out, const struct names *n,
 	return mixed || first.what == TOLD_STAYS;
 }
 
-/* By what it cost, and not one in so many from start to end. */
+/* By overhead, not by a fixed ratio from start to end. */
 static bool thinned_by_need(const struct names *n)
 {
 	for (uint32_t i = 0; i < n->parts.cnt; i++)

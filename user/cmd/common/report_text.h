@@ -13,9 +13,9 @@
  */
 void report_text_lost(struct buf *out, const struct loss_accounting *a);
 /*
- * What part of @span_ns was recorded, and what that makes of counts and sums, when --max-overhead or --sched-sample left
- * something out: false, and nothing, if not. Where it was not the same part all the while no number makes them
- * those of all: then between which times something was left out, and how much.
+ * The recorded fraction of @span_ns, and its effect on counts and sums, if --max-overhead or --sched-sample dropped
+ * something: false, without text, if not. If the fraction changed, counts cannot be extrapolated: then it prints
+ * the time range and the amount of dropped data.
  */
 bool report_text_thinned(struct buf *out, const struct loss_accounting *a, const struct names *n,
 			 uint64_t span_ns);
@@ -30,9 +30,9 @@ struct report_text_told_opts {
 };
 
 /*
- * Of a trace of which some parts have whole stays off the CPU or sums in place of switches: which, and which of them are
- * not in what a command shows: "recording 1: ...; recordings 2-3: all". False, and nothing, where all have switches, or all
- * the same sums.
+ * For a trace with parts that have off-CPU intervals or sums in place of switches: lists them, and the parts that
+ * the command does not show: "recording 1: ...; recordings 2-3: all". False, without text, if all have switches, or
+ * all have the same sums.
  */
 bool report_text_told(struct buf *out, const struct names *n,
 		      const struct report_text_told_opts *opts);
@@ -87,7 +87,7 @@ void report_text_time(struct buf *out, uint64_t ns, size_t width);
 /* Appends s and spaces up to @cols columns; what is wider is cut with an ellipsis if @cut. */
 void report_text_column(struct buf *out, const char *s, size_t n, size_t cols, bool cut);
 
-/* Bytes of s that a line of so many columns takes, broken at a blank if it can be. */
+/* Bytes of s that fit into a line of that width, broken at a blank if possible. */
 size_t report_text_line(const char *s, size_t n, size_t cols);
 
 /* Appends s in at most @cols columns: what is wider is cut with an ellipsis. */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A terminal that is drawn to again and again. Owns its modes, the signals that concern it, and the way
- * back: at exit, on fatal signals, and when the program is stopped from the keyboard.
+ * A terminal that is redrawn. Owns its modes, its signals, and restoring it: at exit, on fatal signals, and when
+ * the program is stopped from the keyboard.
  *
- * Signals are blocked but while waiting, so none is missed between a look at the flags and the wait. What a
- * signal handler needs to restore the terminal is process-wide, as the terminal is.
+ * Signals are blocked except while waiting, so none is missed between checking flags and waiting. The data that a
+ * signal handler needs to restore the terminal is process-wide, like the terminal.
  */
 #include "cmd/common/screen.h"
 
@@ -182,7 +182,7 @@ char screen_key(struct screen *s)
 	return 0;
 }
 
-/* What SIGTSTP would have done, with the terminal as it was meanwhile. */
+/* Acts like SIGTSTP, with the terminal restored while stopped. */
 static void pause_here(struct screen *s)
 {
 	restore();
@@ -229,7 +229,7 @@ int screen_draw(struct screen *s, const char *text, size_t len)
 		nl = nl ? nl : end;
 		buf_add(&out, text, (size_t)(nl - text));
 		buf_addstr(&out, "\033[K");
-		/* behind the last line the picture would move up */
+		/* a newline after the last line would scroll the screen */
 		if (nl + 1 < end)
 			buf_addstr(&out, "\r\n");
 	}

@@ -9,8 +9,8 @@
 #include "base/buf.h"
 
 /*
- * The terminal on standard output as a picture that is drawn anew, and keys from it. However the program
- * ends, the terminal is left as it was. One at a time.
+ * The terminal on standard output as a redrawn screen, with its keys. The terminal is restored however the program
+ * ends. One at a time.
  */
 struct screen;
 
@@ -39,8 +39,8 @@ int screen_fd(const struct screen *s);
 char screen_key(struct screen *s);
 
 /*
- * Waits for one of the @cnt descriptors (negative ones are skipped) or for @ms. ready[i] tells which can be read. Returns bits of
- * enum screen_event. Signals come through only here.
+ * Waits for one of the @cnt descriptors (negative ones are skipped) or for @ms. ready[i]: readable. Returns bits of
+ * enum screen_event. Signals are delivered only here.
  */
 unsigned int screen_wait(struct screen *s, const int *fds, bool *ready, size_t cnt, int ms);
 

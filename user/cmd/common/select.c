@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What the reading commands have in common: which file, which threads, which CPUs, which time. Owns
- * the meaning of those options; knows nothing of what is done with the events that pass.
+ * Shared by the reading commands: selection of file, threads, CPUs and time. Owns the meaning of those options;
+ * independent of how selected events are used.
  *
- * A time may be given relative to the start, as a share of the whole, or by the clock on the wall.
- * What that is on the trace's own clock is known only when the first event or the ClockSyncEvent
- * has been seen, so windows are resolved while reading; only shares need to know the end before. A
- * stream of several recordings may have several clocks: each has a window of its own.
+ * A time may be relative to the start, a share of the whole, or wall-clock time. Its value on the trace's clock is
+ * known only after the first event or the ClockSyncEvent. So windows are resolved while reading. Only shares need
+ * the end in advance. A stream of several recordings may have several clocks: each has a separate window.
  */
 #include "cmd/common/select.h"
 
@@ -99,7 +98,7 @@ static int parse_clock(const char *s, uint64_t *out)
 	return *s ? -EINVAL : 0;
 }
 
-/* Units of duration; nobody would write the trace's own clock with one. */
+/* Units of durations; times on the trace's own clock have none. */
 static bool parse_unit(const char **s, uint64_t *ns)
 {
 	static const struct {
@@ -551,7 +550,7 @@ int select_learn(const struct select *sel, struct reader *r)
 	return ret ? ret : reader_rewind(r);
 }
 
-/* A switch and a waking concern the other thread as much as the one they happened in. */
+/* A switch or wakeup concerns the other thread as much as the thread in which it happened. */
 static bool other_match(const struct select *sel, const struct reader *r,
 			const struct trace_event *ev)
 {

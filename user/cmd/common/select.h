@@ -127,8 +127,8 @@ bool select_is_absolute(const struct select *sel, uint64_t *from_ns, uint64_t *t
 void select_see(struct select *sel, const struct reader *r, const struct trace_event *ev);
 
 /*
- * After reading: whether the window ended before it began; one line has been printed then. Ends of two
- * kinds, such as 10%,+1, cannot be told apart before.
+ * After reading: whether the window ended before its start; then one line has been printed. Ends of different
+ * kinds, such as 10%,+1, cannot be compared earlier.
  */
 bool select_is_reversed(const struct select *sel);
 
@@ -159,20 +159,20 @@ bool select_match_task(const struct select *sel, const struct names *n,
 		       const struct names_task *task, uint32_t cpu);
 
 /*
- * Whose an interval is: the names that it has itself, and of what it does not know those of its thread, by now or,
- * where that is no more than what a switch let guess, as it was told first. @now: the part of the event at
- * hand, for a part's last intervals come when the next one has begun.
+ * The task of an interval: its own names, and for unknown ones the current names of its thread. If these are only
+ * guessed from a switch, the first written names are used. @now: the part of the current event, because a part's
+ * last intervals arrive after the next part has begun.
  */
 struct names_task select_interval_task(const struct reader *r, uint32_t now,
 				       const struct interval *i);
 
 /*
- * Reads all of @r for names and rewinds it, where threads are told apart and a file can be read twice: a thread may be
- * named behind what it did. 0, or -errno after one printed line.
+ * Reads all of @r for names and rewinds it, if threads are selected and a file can be read twice: the name of a
+ * thread may follow its events. 0, or -errno after one printed line.
  */
 int select_learn(const struct select *sel, struct reader *r);
 
-/* Whether threads are told apart: by -p, -t, --comm or --cgroup. */
+/* Whether threads are selected: by -p, -t, --comm or --cgroup. */
 bool select_by_thread(const struct select *sel);
 /* Whether any of SELECT_NAMES was given. */
 bool select_is_used(const struct select *sel);

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * C++ and Rust names that fit a column. Owns the one way in which long names are made short; all
- * commands share it, so that a name looks the same wherever it stands.
+ * Fits C++ and Rust names into a column. All commands shorten names by this file, so a name always looks the same.
  *
- * A name is text with brackets. Those of parameters are emptied first, then those of template
- * arguments from the innermost level outwards, until the name fits. Brackets that are part of a name
- * are none: operator<, operator->, operator(), (anonymous namespace), the arrow of a return type. The
- * outermost level of Rust's <Type as Trait>::f is kept to the last, for it holds the name.
+ * A name is text with brackets. First parameters are emptied, then template arguments from the innermost level
+ * outwards, until the name fits. Some brackets belong to names: operator<, operator->, operator(), (anonymous
+ * namespace), the arrow of a return type. The outermost level of Rust's <Type as Trait>::f is kept to the last,
+ * because it contains the name.
  */
 #include "cmd/common/symbol_fit.h"
 
@@ -18,7 +17,7 @@
 #include "base/buf.h"
 #include "cmd/common/report_text.h"
 
-/* Levels of template arguments that are looked at; deeper ones go together. */
+/* Distinct levels of template arguments; deeper ones are removed together. */
 #define LEVELS_MAX 8
 
 /* How far to go. */

@@ -7,9 +7,9 @@
 struct buf;
 
 /*
- * Appends the name of a function in at most @cols columns, if that can be done by leaving out what
- * tells least: parameters become (...), then template arguments <...>, the innermost first. What is
- * still too wide stays so: report_text_column() cuts it. A name that fits is not touched; @cols 0: all fit.
+ * Appends the name of a function in at most @cols columns by removing the least important parts: parameters become
+ * (...), then template arguments <...>, innermost first. A name that is still too wide is unchanged:
+ * report_text_column() cuts it. @cols 0: no limit.
  */
 void symbol_fit_name(struct buf *out, const char *s, size_t n, size_t cols);
 

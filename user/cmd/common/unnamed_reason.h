@@ -13,7 +13,7 @@
 void unnamed_reason_of_unnamed(struct buf *out, const struct names *n, const struct event_counts *c,
 			       uint32_t index);
 
-/* Whether a file can be found later that names such addresses: the trace tells it by its build-id. */
+/* Whether a file with symbols for such addresses can be found later by its build-id. */
 bool unnamed_reason_may_be_mended(const struct names *n, uint32_t index);
 /* Appends the command that looks for them in the trace @input, as reader_input() has it. */
 void unnamed_reason_put_remedy(struct buf *out, const char *input);

@@ -6,7 +6,7 @@
 #include "cmd/common/color.h"
 #include "cmd/common/pager.h"
 
-/* How text is shown: the options that all reading commands share beside those of select.h. */
+/* Display options that all reading commands share, in addition to select.h. */
 struct view_opts {
 	int color; /* enum color_when */
 	bool no_pager;

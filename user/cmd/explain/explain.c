@@ -87,7 +87,7 @@ static void reset_sums(void *ctx)
 
 /* ---- which thread, which time ------------------------------------------------------------------ */
 
-/* Of a process whose main thread is not there: the one that ran most. */
+/* For a process without its main thread: the thread with the most CPU time. */
 static const struct explain_thread *some_thread(const struct explained *x)
 {
 	const uint32_t tid = x->chosen ? x->chosen : x->id;

@@ -10,7 +10,7 @@
 #include "profile/explain/tokio_polls.h"
 #include "profile/sched/gaps.h"
 
-/* A piece that is shorter than this part of the window is told together with its neighbours. */
+/* An interval shorter than this part of the window is described together with its neighbours. */
 #define EXPLAIN_SMALL_PART 40
 
 struct explain_opts {
@@ -51,7 +51,7 @@ void explain_json(const struct explained *x);
 
 /* ---- the slowest of pairs of events ---- */
 
-/* Why nothing is told of a pair: why is the index of enum explain_untold. */
+/* Why a pair has no description: index of enum explain_untold. */
 enum explain_untold {
 	EXPLAIN_TOLD,
 	EXPLAIN_NO_THREAD, /* no thread is known to have been its worker */
@@ -80,12 +80,11 @@ struct explain_slowest {
 	bool unsorted; /* which was so */
 	uint32_t last_part; /* of the last event of an application, and its time */
 	uint64_t last_ts;
-	bool wants_polled; /* what the application says of its polls; and only what is told is summed */
+	bool wants_polled; /* the application's data about its polls; and only described pairs are summed */
 	struct tokio_polls polled;
 	struct spans_pattern *patterns; /* owned, as their strings are */
 	size_t pattern_cnt;
-	struct spans
-		spans; /* once they are told: of the part that has the switches of their threads */
+	struct spans spans; /* once described: of the part with the switches of their threads */
 	bool telling; /* in the second reading */
 	bool switches; /* the trace has some; else there are stacks at best */
 	struct gaps *windows; /* when they were, by clock */
@@ -145,9 +144,9 @@ void explain_print_end(struct buf *out, const struct explained *x, size_t start)
 uint32_t explain_print_comm(const struct explained *x, uint32_t part, uint32_t tid, uint32_t comm);
 /* "from A to B: 1.234567 ms" */
 void explain_print_window(struct buf *out, uint64_t from, uint64_t to);
-/* "comm tid"; comm NAMES_NONE: that of the thread as far as there is one. */
+/* "comm tid"; comm NAMES_NONE: the comm of the thread, if known. */
 void explain_print_name(struct buf *out, const struct explained *x, uint32_t comm, uint32_t tid);
-/* A line's beginning: how long after that of the story. */
+/* Start of a line: time after the start of the story. */
 void explain_print_at(struct buf *out, uint64_t ns);
 /* The stack below such a line. */
 void explain_print_sample(struct buf *out, const struct explained *x,

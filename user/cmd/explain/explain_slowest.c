@@ -46,7 +46,7 @@ static void add_around(struct explain_slowest *s, const char *enter, const char 
 	buf_free(&b);
 }
 
-/* An event whose name has a word for a beginning: the first of these is another in that of its end. */
+/* Event names that start with one of these words: the end's name has the second word instead. */
 static bool add_by_begin(struct explain_slowest *s, const char *name)
 {
 	const char *at = NULL, *found;
@@ -265,7 +265,7 @@ static bool tells_of(const struct explain_slowest *s, uint32_t part, const struc
 	return explain_sums(&s->x->numbers, part, p->tid, p->start, p->end, ns) < p->end - p->start;
 }
 
-/* The part of the stream that tells of its thread: its own, or another one on the same clock. */
+/* The part with the events of its thread: its own, or another one on the same clock. */
 static uint32_t part_that_tells(const struct explain_slowest *s, const struct span *p)
 {
 	const struct names *names = s->x->timeline.names;
@@ -280,8 +280,8 @@ static uint32_t part_that_tells(const struct explain_slowest *s, const struct sp
 }
 
 /*
- * Whoever reads a clock for an event of its own is on a CPU. A thread of that number that was not is another
- * one: of another pid namespace, or born later.
+ * A thread that reads a clock for its own event is on a CPU. If the thread of that number was not, it is another
+ * thread: of another pid namespace, or started later.
  */
 #define OFF_SLACK_NS 50000
 

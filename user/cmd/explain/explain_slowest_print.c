@@ -14,7 +14,7 @@
 
 #define SYSCALL_ENTER "syscalls:sys_enter_"
 #define SPAN_ENTER "SpanEnter:"
-/* A cause of less than this part of the time is not told unless all are. */
+/* Causes below this part of the time are printed only with all others. */
 #define SMALL_CAUSE 1000
 /* Kinds of pairs that are named. */
 #define KINDS_MAX 4
@@ -28,7 +28,7 @@ void explain_slowest_put_spans(struct buf *out, const struct explained *x)
 	}
 }
 
-/* What the number of a system call stands for; nothing where it has none, or where that was not told. */
+/* The name of a system call's number; nothing if it has none or is not in the trace. */
 static bool put_call(struct buf *out, const struct names *names, const struct span *p)
 {
 	const struct tp_symbols *syms =
@@ -250,7 +250,7 @@ static void put_causes(struct buf *out, const struct explain_slowest *s)
 
 /* ---- one by one -------------------------------------------------------------------------------- */
 
-/* The story of a pair is that of s->x then. */
+/* s->x then has the story of the pair. */
 static void find_steps(struct explain_slowest *s, const struct span *p)
 {
 	struct explained *x = s->x;

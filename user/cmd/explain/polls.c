@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * `dial9-prof polls`: what the threads of a service did in its slow polls. Owns the options; pairs are found and
- * told as those of `explain --span` are, by explain_slowest.c, and text is made in polls_print.c. Several traces,
- * and one that is in no order of time, are merged first.
+ * `dial9-prof polls`: the activity of a service's threads in its slow polls. Owns the options. explain_slowest.c
+ * finds and describes pairs as for `explain --span`; polls_print.c makes the text. Several traces, or an unordered
+ * one, are merged first.
  */
 #include "cmd/explain/polls.h"
 
@@ -17,7 +17,7 @@
 
 #define O(m) offsetof(struct polls_opts, m)
 
-enum { POLLS_MAX = 65536 }; /* that are told and summed; the slowest */
+enum { POLLS_MAX = 65536 }; /* slowest polls that are described and summed */
 
 static const struct opt polls_opts[] = {
 	SELECT_READ_OPTS(struct polls_opts, explain.sel),
@@ -91,7 +91,7 @@ static int add_spans(struct explain_slowest *s, const struct opt_list *spans)
 	return 0;
 }
 
-/* An exit code; @unsorted, if it is given, receives whether nothing was told because events are in no order. */
+/* An exit code; @unsorted, if not NULL, receives whether nothing was printed because events are not in order. */
 static int report_slowest(const struct polls_opts *opts, const char *path, struct source *src,
 			  bool *unsorted)
 {
@@ -121,7 +121,7 @@ static int report_slowest(const struct polls_opts *opts, const char *path, struc
 	return code;
 }
 
-/* ---- several traces, or one that is in no order ------------------------------------------------ */
+/* ---- several or unordered traces ---------------------------------------------------------------- */
 
 /* "standard input", or the paths with a plus between them. */
 static void put_name(struct buf *out, const char *const *paths, size_t cnt)
@@ -165,7 +165,7 @@ static int tell_merged(const struct polls_opts *opts, const char *const *paths, 
 	return code == CMD_OK ? merged : code;
 }
 
-/* One file is told as it stands if it can be. What there was to say of it has been said when it cannot. */
+/* A single file is read directly if possible. If not, its messages have been printed. */
 static int tell_one(const struct polls_opts *opts, const char *path)
 {
 	const off_t at = lseek(STDIN_FILENO, 0, SEEK_CUR);

@@ -5,7 +5,7 @@
 #include "cmd/explain/explain.h"
 
 struct polls_opts {
-	struct explain_opts explain; /* those of them that polls has */
+	struct explain_opts explain; /* the subset that polls has */
 	uint64_t min_ns;
 };
 

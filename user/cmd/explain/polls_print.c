@@ -15,7 +15,7 @@ static size_t rows(const struct explain_slowest *s, size_t cnt)
 	return report_text_rows(s->x->opts->limit, 0, cnt);
 }
 
-/* A span is entered many times: what is looked at is one stretch, from an enter to its exit. */
+/* A span is entered many times: each enter with its exit is one interval. */
 static const char *noun(const struct explain_slowest *s)
 {
 	return s->x->opts->spans.cnt ? "span" : "poll";
@@ -26,7 +26,7 @@ static const char *nouns(const struct explain_slowest *s)
 	return s->x->opts->spans.cnt ? "spans" : "polls";
 }
 
-/* What the application says of one; NULL: nothing. */
+/* The application's data about a poll; NULL: none. */
 static const struct tokio_polls_poll *polled_of(const struct explain_slowest *s,
 						const struct span *p)
 {

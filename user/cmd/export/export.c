@@ -132,13 +132,16 @@ static const char *const nothings[] = {
 	[EXPORT_ALL] = "events",
 };
 
-/* An output without anything looks like a fault, and is one where it was asked for. @code, or that of the fault. */
+/*
+ * An empty output looks like an error, and is an error if the user asked for that data. Returns @code, or the
+ * error's.
+ */
 static int say_what_is_missing(const struct export_cmd *c, int code)
 {
 	const int kind = c->x->kind;
 	const bool chosen = select_is_used(&c->timeline.sel);
 
-	/* of a torn one that was said */
+	/* reported for a truncated trace */
 	if (c->x->any || reader_is_truncated(c->timeline.reader))
 		return code;
 	if ((kind == EXPORT_OFFCPU || kind == EXPORT_RUNQ) && !c->timeline.switches)
@@ -254,7 +257,7 @@ static const struct exporter *parse_format(const char *word)
 	return NULL;
 }
 
-/* A format without intervals tells of them by the events, or not at all. */
+/* A format without intervals shows them by events, or not at all. */
 static bool is_fit_for_kind(const struct exporter *format, int kind)
 {
 	if (kind == EXPORT_ALL)

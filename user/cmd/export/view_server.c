@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * `dial9-prof view`: the page of `export html` from a server on this machine alone, for traces that are too large
- * to stand in a page. Owns the options, the socket, and what is answered.
+ * `dial9-prof view`: serves the page of `export html` on this machine only, for traces that are too large to embed
+ * in a page. Owns the options, the socket, and the answers.
  *
- * Whoever may connect here is not trusted: other users of the machine, and any web page that a browser on it has
- * open. The address has a token that nobody can guess; the Host header must be the one of this server, so that no
- * name that somebody points at this machine leads here; and all that is answered is GET of two paths. Each
- * connection has a process of its own, of which there is a bounded number, each for a bounded time.
+ * Clients are not trusted: they may be other users of the machine, or any web page in a browser on it. The address
+ * contains a secret token. The Host header must be this server's, so that other names for this machine are
+ * rejected. Only GET of two paths is answered. Each connection has a separate process; their number and run time
+ * are bounded.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -193,7 +193,7 @@ static ssize_t read_head(int fd, char *buf, size_t max)
 	return -1;
 }
 
-/* Whether the request is for this server by the name that was told: there is one Host, and it is that. */
+/* Whether the request uses the server's printed name: exactly one Host header with it. */
 static bool host_fits(const struct server *s, const char *head)
 {
 	static const char *const names[] = { "127.0.0.1", "localhost" };
@@ -218,7 +218,7 @@ static bool host_fits(const struct server *s, const char *head)
 	return hosts == 1 && fits == 1;
 }
 
-/* In a time that does not tell how much of it is right. */
+/* Compares in constant time. */
 static bool token_fits(const struct server *s, const char *path)
 {
 	unsigned char differ = 0;
@@ -346,7 +346,7 @@ static void open_browser(const char *url)
 	free(address);
 }
 
-/* The trace as it is to be shown, in a file: the one that was named, if it is that. */
+/* The trace to show as a file: the input itself, if possible. */
 static int prepare(struct server *s, const struct view_server_opts *opts)
 {
 	/* what can be read once only is kept */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * `dump`: the wire, frame by frame, for people who write readers and for those who debug them.
+ * `dump`: the encoded trace, frame by frame, for authors of readers.
  *
- * It takes dial9 at its word: nothing is joined, sorted or given a name that is not in the frame, but for
- * pool ids, which stand beside what they mean at that point. A torn tail is what a recorder leaves that
- * was killed, so it is a warning; damage is an error, with the offset, after all frames before it.
+ * It shows dial9 literally: nothing is joined, sorted or named beyond the frame, except that pool ids are shown
+ * together with their current meaning. A truncated end is normal for a killed recorder, so it is a warning; damage
+ * is an error, with the offset, after all frames before it.
  */
 #include "cmd/inspect/dump.h"
 
@@ -84,7 +84,7 @@ static bool write_out(struct buf *text, FILE *out)
 
 int dump_run(struct dial9_dec *dec, const struct dump_how *how, FILE *out, struct dump_tally *tally)
 {
-	/* somebody who looks on sees each line at once */
+	/* a user at the terminal sees each line at once */
 	size_t block = out == stdout && isatty(STDOUT_FILENO) ? 0 : OUT_BLOCK;
 	struct dump_cache cache;
 	struct buf text = { 0 };
@@ -107,7 +107,7 @@ int dump_run(struct dial9_dec *dec, const struct dump_how *how, FILE *out, struc
 		if (++printed == how->limit)
 			break;
 	}
-	/* the end that was not looked for is not told of either */
+	/* the end was not reached, so it is not reported */
 	if (ok && how->json && err != 1) {
 		dump_json_end(&text, dec, tally, err);
 		buf_addch(&text, '\n');

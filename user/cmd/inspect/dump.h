@@ -25,8 +25,8 @@ int dump_run(struct dial9_dec *dec, const struct dump_how *how, FILE *out,
 void dump_count(struct dump_tally *tally, const struct dial9_frame *f);
 
 /*
- * How reading ended, and the exit code for it. `err` is what dial9_dec_next() ended with; anything but a clean
- * end is said in one line that begins with the command's name.
+ * How reading ended, with its exit code. `err`: the last result of dial9_dec_next(). Prints one line that begins
+ * with the command's name unless the end is regular.
  */
 int dump_conclude(const char *cmd, const struct source *src, const struct dial9_dec *dec, int err);
 

@@ -12,7 +12,7 @@ struct dial9_dec;
 struct dial9_frame;
 struct value_style;
 
-/* How far a dump came. frames leaves out what carries no content: headers and resets. */
+/* Progress of a dump. `frames` excludes headers and resets, which have no content. */
 struct dump_tally {
 	uint64_t frames, events;
 };
@@ -30,8 +30,8 @@ void dump_cache_init(struct dump_cache *cache);
 void dump_cache_fini(struct dump_cache *cache);
 
 /*
- * Append one frame as a line of text, without the newline. dec resolves pool ids as of now. JSON is exact:
- * each value can be told apart from any other; text is for eyes.
+ * Append one frame as a line of text, without the newline. dec resolves pool ids at this point. JSON is exact:
+ * different values are written differently; text is for people.
  */
 void dump_json_frame(struct buf *out, struct dump_cache *cache, const struct dial9_dec *dec,
 		     const struct dial9_frame *frame);

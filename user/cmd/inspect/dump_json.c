@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A frame as one JSON object, losslessly: what can be told apart on the wire can be told apart here.
+ * Writes a frame as one JSON object, without loss: different encodings are written differently.
  *
- * JSON has one kind of number and text that must be Unicode, so doubles are written as their bits, byte
- * strings and text that is not UTF-8 as hexadecimal in an object, maps as arrays of pairs (order
- * and duplicates count). Types stand beside names, as the numbers of the wire. The golden traces under
- * tests/ are written in the same form by another implementation; equal lines mean equal decoding.
+ * JSON has one type of number, and text must be Unicode. So doubles are written as their bits. Byte strings, and
+ * text that is not UTF-8, become hexadecimal in an object. Maps become arrays of pairs (order and duplicates
+ * count). Types follow names, as the numbers in the encoding. Another implementation writes the golden traces under
+ * tests/ in the same form; equal lines mean equal decoding.
  *
- * What stands between the values of an event is the same for all of its type, and is put together once.
+ * The text between the values of an event is equal for all events of its type, and is formatted once.
  */
 #include "cmd/inspect/dump_frame.h"
 

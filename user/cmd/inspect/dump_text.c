@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A frame as a line to look at: offset, kind, and the content with names where there are some.
+ * Writes a frame as a line for people: offset, kind, and the content with names if known.
  *
- * Unlike the JSON form this one may lose things: text is shown with what is not printable escaped, an
- * undefined pool id as "?", long byte strings cut.
+ * Unlike JSON this form may lose data: unprintable characters are escaped, an undefined pool id is "?", long byte
+ * strings are cut.
  */
 #include "cmd/inspect/dump_frame.h"
 

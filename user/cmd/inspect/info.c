@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * `dial9-prof info`: what a trace is and how far it can be trusted. Owns the listing; the counting
- * is profile/sums/event_counts.c's. Everything that the recorder says of itself is repeated here, and the
- * account of events is drawn up in one line that either balances or is called out.
+ * `dial9-prof info`: the content of a trace and its reliability. Owns the text; profile/sums/event_counts.c counts.
+ * It prints all of the recorder's data about itself, and one line of event accounting, which either balances or is
+ * flagged.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -412,7 +412,7 @@ static void put_types(struct info *in)
 
 /* ---- modules and schemas ----------------------------------------------------------------------- */
 
-/* Some modules tell what to mend; the others are asked for. */
+/* Some modules show the remedy for missing symbols; others are listed on request. */
 enum { UNNAMED_MAX = 10, PATH_COLS = 48 };
 
 static void put_unnamed_module(struct info *in, const struct event_counts_module *m)
@@ -506,7 +506,7 @@ static void put_modules(struct info *in)
 	}
 }
 
-/* What the trace says of a field: " (counter, ns)". */
+/* A field's annotations: " (counter, ns)". */
 static void put_meaning(struct info *in, const struct field_units *m)
 {
 	const char *kind = m->kind_declared ? field_units_kind_name(m->kind) : NULL;
@@ -563,7 +563,7 @@ static void put_part(struct info *in, uint32_t part)
 	put_time(in, part);
 }
 
-/* What the file holds beside its parts, when there are several. */
+/* The file's data outside its parts, if there are several. */
 static void put_sums(struct info *in)
 {
 	const struct parts *p = &in->names->parts;

@@ -16,7 +16,7 @@ struct info_opts {
 
 enum { INFO_TRIGGERS_MAX = 16 };
 
-/* Why a snapshot was written; string ids, NAMES_NONE for what is not told. */
+/* Why a snapshot was written; string ids, NAMES_NONE: unknown. */
 struct info_trigger {
 	uint64_t ts, tid, ns;
 	uint32_t reason, event, comm;

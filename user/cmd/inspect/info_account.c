@@ -5,7 +5,7 @@
 #include "base/str.h"
 #include "cmd/inspect/info.h"
 
-/* Figures are of all of a recording, of which this need not be all that there was. */
+/* Figures cover a whole recording, while this file may contain a part of it. */
 void info_written_here(struct info *in, const struct loss_accounting_figures *f, uint64_t here)
 {
 	char count[32], written[32];
@@ -37,7 +37,7 @@ static void put_under_way(struct info *in, const struct loss_accounting_figures 
 	buf_addch(&in->out, '\n');
 }
 
-/* The figures of a cut file are the recording's, and speak of what was left out, too. */
+/* The figures of a cut file cover the recording, including events that cut removed. */
 void info_account(struct info *in, const struct loss_accounting_figures *f, bool cut, bool at_most)
 {
 	const char *up_to = at_most ? "up to " : "";

@@ -150,7 +150,7 @@ static void json_modules(struct info *in)
 	free(v);
 }
 
-/* What the trace says of a field; nothing when that is nothing. */
+/* A field's annotations; nothing if there are none. */
 static void json_meaning(struct info *in, const struct field_units *m)
 {
 	const char *kind = m->kind_declared ? field_units_kind_name(m->kind) : NULL;

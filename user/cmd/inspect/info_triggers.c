@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* For what a snapshot of a flight recorder was written, as `info` tells it: a line for each trigger, a few. */
+/* The triggers of a flight recorder's snapshots in `info`: one line for each of the first triggers. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -65,7 +65,7 @@ static int verify(struct source *src, struct dial9_dec *dec, bool json)
 	buf_print(&out, stdout);
 	written = report_text_finish();
 	code = dump_conclude("info", src, dec, err);
-	/* who asks whether all of it is there is told no by the exit status too */
+	/* --verify asks for a complete file, so the exit status reports missing parts, too */
 	if (code == CMD_OK && (err || source_is_cut(src) || source_has_holes(src)))
 		code = CMD_INPUT;
 	return written == CMD_OK ? code : written;

@@ -273,7 +273,7 @@ static int script_once(const struct script_opts *opts, const char *path, bool *r
 	/* what is still to come would wait for the screen to fill */
 	shown.no_pager |= opts->follow;
 	view_begin(&view, &shown, opts->json);
-	/* somebody who looks on sees each line at once */
+	/* a user at the terminal sees each line at once */
 	s.block = opts->follow || isatty(STDOUT_FILENO) ? 0 : OUT_BLOCK;
 	if (!err)
 		err = run(&s);

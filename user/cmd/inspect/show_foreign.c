@@ -104,7 +104,7 @@ static void say_notes(const struct foreign_notes *notes)
 	buf_print(&out, stderr);
 }
 
-/* Pipes with a name would lose what is looked at, and directories have their own message. */
+/* Reading a named pipe would lose its bytes, and directories have their own message. */
 static bool can_look(const char *path)
 {
 	struct stat st;

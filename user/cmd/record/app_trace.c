@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * record --app-trace. Owns two processes. The keeper is forked before the recording with few rights: it waits, and
- * then opens files, makes the new one, and gives it the name of the recording. In between the merger, its child, reads
- * and writes these with no rights at all, as the user who asked for the recording or as nobody: what an application
- * wrote may be anything.
+ * record --app-trace. Owns two processes. The keeper is forked before the recording, with few rights. It waits,
+ * then opens files, creates the merged file, and renames it to the recording. Its child, the merger, reads and
+ * writes these files without any rights, as the user who started the recording, or as an unprivileged user: an
+ * application's files may contain anything.
  *
- * The recording keeps its name until the merged one takes it, so that whatever fails costs nothing.
+ * The recording keeps its name until the merged file replaces it, so failures lose nothing.
  */
 #include "cmd/record/app_trace.h"
 
@@ -50,7 +50,7 @@ struct app_trace {
 /* What the keeper works with. */
 struct keeper {
 	const char *dir, *output;
-	struct timespec begun; /* nothing that was written last before is looked at */
+	struct timespec begun; /* files last written before are skipped */
 	struct merge_input *inputs; /* the recording, and what was found */
 	size_t cnt, cap;
 	struct stat recording;
@@ -171,7 +171,7 @@ static bool open_all(struct keeper *k)
 	return n >= 0;
 }
 
-/* Beside the recording, and of the same owner. */
+/* In the directory of the recording, with the same owner. */
 static bool make_temp(struct keeper *k)
 {
 	struct buf name = { 0 };
@@ -221,7 +221,7 @@ static int keep(struct keeper *k)
 	return how;
 }
 
-/* Signals are for the recording, which tells when it is over. */
+/* Signals are for the recorder, which decides the end. */
 static void ignore_signals(void)
 {
 	static const int all[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ, SIGQUIT };
@@ -251,7 +251,7 @@ static _Noreturn void keeper_main(const struct app_trace *a, int go)
 	ignore_signals();
 	more_files();
 	clock_gettime(CLOCK_REALTIME_COARSE, &k.begun);
-	/* the file systems' clock may be a tick behind */
+	/* the file system's clock may lag by a tick */
 	k.begun.tv_sec -= 1;
 	if (privileges_drop_all_but(rights) || read(go, &byte, 1) != 1)
 		_exit(FAILED);

@@ -5,9 +5,9 @@
 #include <stdbool.h>
 
 /*
- * What an application writes into a directory while it is recorded, merged into the recording when that has ended. A
- * process of its own does so, which is begun before the recording and keeps the rights to open such files and to
- * replace the recording; none of their bytes is looked at by a process that has any.
+ * Merges an application's traces, written to a directory during the recording, into the recording after its end. A
+ * separate process, started before the recording, keeps the rights to open such files and to replace the recording.
+ * Only a process without rights reads their bytes.
  */
 struct app_trace;
 
@@ -17,8 +17,8 @@ struct app_trace;
  */
 int app_trace_begin(const char *dir, const char *output, struct app_trace **out);
 /*
- * After the file is complete: merges those of the traces in the directory that are of the time of the recording into
- * it. An exit code; where it is not CMD_OK the recording is as it was, and a line says so. @quiet: no other words.
+ * Call it when the file is complete: merges the traces in the directory that overlap the recording in time. An exit
+ * code; if it is not CMD_OK, the recording is unchanged and a line was printed. @quiet: no other messages.
  */
 int app_trace_finish(struct app_trace *a, bool quiet);
 /* Without merging. NULL is fine. */

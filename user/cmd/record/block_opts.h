@@ -9,7 +9,7 @@
 
 struct capture_off_cpu;
 
-/* Which stays off the CPU are recorded, in place of switches. The default is zeros: none, but switches. */
+/* Off-CPU intervals to record in place of switches. The default is zeros: record switches. */
 struct block_opts {
 	const char *min, *max;
 };

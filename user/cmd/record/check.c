@@ -67,7 +67,7 @@ static bool need_option(const struct check_row *row)
 	return row->state != CHECK_GOOD && row->option;
 }
 
-/* A command that mends several things is spelled out for the first of them. */
+/* A command that fixes several rows is printed in full for the first one only. */
 static void print_mend(const char *mend, const char *before)
 {
 	bool again = before && strchr(mend, ' ') && !strcmp(mend, before);

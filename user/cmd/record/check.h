@@ -17,7 +17,7 @@ struct check_row {
 	char *detail; /* what was found; owned */
 	const char *option; /* without it a recording needs this option; NULL: needs none */
 	const char *costs; /* what the lack of it costs; NULL when good */
-	char *mend; /* the one command or deed that mends it; owned; NULL when there is none */
+	char *mend; /* the command or action that fixes it; owned; NULL: none */
 };
 
 struct check {
@@ -25,11 +25,14 @@ struct check {
 	size_t cnt, cap;
 };
 
-/* @btf: as record --btf; NULL: none. Looks at the process and the kernel. Needs no privileges, and finds less without. */
+/*
+ * @btf: as record --btf; NULL: none. Inspects the process and the kernel. Needs no privileges, but finds less
+ * without them.
+ */
 void check_probe(struct check *c, const char *btf);
 void check_fini(struct check *c);
 
-/* One more row. The text of costs is borrowed, that of mend is copied; NULL: none. */
+/* Adds a row. The text of costs is borrowed, the remedy is copied; NULL: none. */
 struct check_row *check_add(struct check *c, const char *name, enum check_state state,
 			    const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 void check_explain(struct check_row *row, const char *costs, const char *mend);

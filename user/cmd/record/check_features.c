@@ -117,7 +117,7 @@ static bool try(const struct feature *f, struct tried *t)
 	return !t->err && !t->refused.len;
 }
 
-/* One program may be behind many rows. */
+/* Several rows may use one program. */
 static bool is_as_all(const struct tried *t)
 {
 	return t->refused.len && t->refused.len == t->of_all.len &&
@@ -158,7 +158,7 @@ static void add_instead(struct check *c, struct tried *t)
 		}
 }
 
-/* Its programs are those of -u. */
+/* Uses the same programs as -u. */
 static void add_cgroup(struct check *c)
 {
 	__u64 id;
@@ -171,7 +171,7 @@ static void add_cgroup(struct check *c)
 		check_add(c, "-G", CHECK_GOOD, "cgroup2 is mounted");
 }
 
-/* How many are needed was told when they were counted. */
+/* The number of files was reported when they were counted. */
 static void add_files(struct check *c)
 {
 	struct rlimit lim = { 0 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * check_probes.c - what a recording needs, one function each
+ * check_probes.c - requirements of a recording, one function each
  *
- * Everything is tried, not guessed from a version, in the way in which the recorder does it. What is
- * missing comes with what that costs and with what mends it, in words that can be typed.
+ * Everything is tried in the way in which the recorder does it, not guessed from a version. Each missing item is
+ * reported with its effect and a command that fixes it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -241,7 +241,7 @@ static void probe_rings(struct check *c, size_t cpu_cnt, int err)
 			  cpu_cnt);
 }
 
-/* Rings of perf events are locked memory; whoever lacks CAP_IPC_LOCK has an allowance. */
+/* Rings of perf events are locked memory; users without CAP_IPC_LOCK have a limit. */
 static void probe_locked(struct check *c, uint64_t caps, size_t cpu_cnt)
 {
 	uint64_t each = capture_side_bytes(cpu_cnt) / 1024 + SIDE_PAGE_KIB, may;

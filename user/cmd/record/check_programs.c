@@ -2,8 +2,8 @@
 /*
  * check_programs.c - dial9-prof check --programs: each BPF program in each configuration
  *
- * A configuration is a command line of record, so what is loaded is what record would load. A test
- * compares the options here with those of record.
+ * A configuration is a command line of record, so it loads the same programs as record. A test compares these
+ * options with the options of record.
  */
 #include "cmd/record/check_programs.h"
 

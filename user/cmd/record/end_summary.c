@@ -289,7 +289,7 @@ static void print_story(const struct end_summary *s, const struct recorder_cfg *
 	if (!profile_new(story.names, &story.profile) && !read_back(s->file, &story, learn_all)) {
 		intervals_finish(story.intervals);
 		print_hottest(&story);
-		/* of stays off the CPU it is not known what was in between */
+		/* thread states between off-CPU intervals are unknown */
 		if (!cfg->events.off_cpu)
 			print_one(&story, cfg, result);
 	}

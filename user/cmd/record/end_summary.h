@@ -9,7 +9,7 @@ struct recorder_cfg;
 struct recorder_result;
 struct status_totals;
 
-/* What a recording tells whoever waits for it, on standard error. */
+/* Messages of a recording on standard error. */
 struct end_summary {
 	const char *file;
 	bool on_terminal;

@@ -121,7 +121,7 @@ static void show_text(const struct event_def *def)
 	buf_free(&note);
 }
 
-/* A last element of those of which something is known. */
+/* The last element of an array, if the field has annotations. */
 static void json_note(struct buf *out, struct field_note note)
 {
 	if (!note.kind && !note.unit)

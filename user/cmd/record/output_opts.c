@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * output_opts.c - what -o, -z and the options around them mean together
+ * output_opts.c - interprets -o, -z and related options
  *
- * Spellings are perf's. A size has a capital letter behind it and a time a small one; a bare number could be
- * either, and is refused.
+ * Spellings follow perf. A size has an upper-case suffix and a time a lower-case one; a bare number is ambiguous,
+ * and is rejected.
  */
 #include "cmd/record/output_opts.h"
 
@@ -64,7 +64,7 @@ static const char *read_switching(const char *text, struct output_cfg *cfg)
 	return "bad value for --switch-output: expected a size (500M), a time (30s, 5min, 1h) or signal";
 }
 
-/* A device or a FIFO: files that take turns would lie beside it. */
+/* A device or a FIFO: rotated files would lie in its directory. */
 static bool is_no_file(const char *path)
 {
 	struct stat st;

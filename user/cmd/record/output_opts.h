@@ -91,7 +91,7 @@ const char *output_opts_read(const struct output_opts *o, const volatile sig_ato
 /* The option of which a command is the value with a blank in place of the '=', as in --compress zstd; NULL: none. */
 const char *output_opts_before(const struct output_opts *o, const char *command);
 
-/* Whether it goes to no file: to standard output, or to somebody who listens. */
+/* Whether the output is not a file: standard output, or a socket listener. */
 bool output_opts_is_stream(const struct output_opts *o);
 
 #endif /* D9_CMD_RECORD_OUTPUT_OPTS_H */

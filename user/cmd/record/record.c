@@ -400,7 +400,7 @@ static int check_thin(struct record_opts *o)
 	return 0;
 }
 
-/* What goes by switches or wakings, or leaves out time, has nothing to go by. */
+/* Filters by switches or wakeups, and skipped time slices, need recorded switches or wakeups. */
 static int check_block(struct record_opts *o)
 {
 	if (!block_opts_are_used(&o->block))
@@ -543,7 +543,7 @@ static void set_stacks(const struct record_opts *o, struct capture_cfg *capture)
 	capture->ring_bytes = power_of_two(capture->ring_bytes);
 }
 
-/* Events that are tracepoints, with their filters: two arrays as long as the options', to be freed. */
+/* Tracepoint events with their filters: two arrays with the length of the options' arrays, to be freed. */
 static void set_events(const struct record_opts *o, struct recorder_cfg *cfg)
 {
 	const size_t max = o->events.cnt + o->triggers.cnt + 1;
@@ -635,7 +635,7 @@ static void free_cfg(struct recorder_cfg *cfg)
 	free((void *)cfg->events.filters);
 }
 
-/* Whoever runs out of stack is told nothing. */
+/* A stack overflow has no other message. */
 static bool has_stack(void)
 {
 	struct rlimit lim;

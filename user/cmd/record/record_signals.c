@@ -43,7 +43,7 @@ void record_signals_catch(bool switching)
 	sigaddset(&stops, SIGTERM);
 	sigaddset(&stops, SIGHUP);
 	sigprocmask(SIG_UNBLOCK, &stops, NULL);
-	/* where it is ignored nobody learns how a child ends */
+	/* if SIGCHLD is ignored, exit statuses of children are lost */
 	sa.sa_handler = SIG_DFL;
 	sigaction(SIGCHLD, &sa, NULL);
 	sa.sa_handler = SIG_IGN;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * target.c - whom to record, as the command line says it: for record, and for top, which starts one
+ * target.c - the targets on the command line: for record, and for top, which starts a recording
  *
- * Numbers, a COMMAND and -a say who may be a target, and exclude each other. All else narrows that; and some
- * of it is enough by itself, since it means the whole system then.
+ * Pids, a COMMAND and -a define the candidates, and exclude each other. Other options filter these; some are
+ * sufficient alone, and then imply the whole system.
  */
 #include "cmd/record/target.h"
 

@@ -7,7 +7,7 @@
 
 struct buf;
 
-/* Whom to record, beside a command: the options that record and top share. */
+/* Targets besides a command: the options that record and top share. */
 struct target_opts {
 	bool all, as_root, no_inherit, include_self;
 	struct prof_select_task task;
@@ -86,10 +86,10 @@ struct target_opts {
 		.help = "Run COMMAND as root, not as the user who called sudo"                            \
 	}
 
-/* Why these make no sense together: what comes behind "record: "; NULL: they do. */
+/* Why these options are inconsistent: text after "record: "; NULL: they are consistent. */
 const char *target_complaint(const struct target_opts *o, bool command);
 
-/* Whoever there is, as far as target_selection() does not narrow it. */
+/* All processes, as far as target_selection() does not filter them. */
 bool target_is_system(const struct target_opts *o, bool command);
 
 /* Which of them. Borrows from o. */

@@ -141,7 +141,7 @@ static void make_words(const struct top_opts *o, char **command, struct words *w
 	add(w, "record");
 	add(w, "-o-");
 	add(w, "-q");
-	/* nobody waits for names when the picture is gone */
+	/* symbols are not needed after the screen is closed */
 	if (!o->output)
 		add(w, "--names-wait=0");
 	target_each_word(&o->target, add_word, w);
@@ -174,7 +174,7 @@ struct recorder {
 	bool ended;
 };
 
-/* It is no part of the terminal's foreground: Ctrl-C is for the one who shows, who ends it. */
+/* It is not in the terminal's foreground process group: Ctrl-C is for the displaying process, which ends it. */
 static void run_recorder(const struct words *w, int trace, int messages)
 {
 	int null = file_null(O_RDONLY);

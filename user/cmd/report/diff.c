@@ -95,8 +95,8 @@ static int by_places(const struct diff *d, const struct delta_row *x, const stru
 }
 
 /*
- * Most changed first, and what chance explains behind the rest, then what nobody can tell. What is in one
- * trace only has an endless ratio, so the larger goes first.
+ * Largest change first, then changes within noise, then unknown ones. Rows in one trace only have an infinite
+ * ratio, so the larger value goes first.
  */
 static int by_change(const void *a, const void *b, void *ctx)
 {

@@ -35,7 +35,7 @@ struct diff_side {
 	struct recorded_time_sum time; /* that was recorded in the window */
 	double sum; /* of what was observed: ns, where it is timed */
 	bool timed; /* all samples stand for times that are known */
-	bool whole; /* each part is a command from its start to its end, and all of it is looked at */
+	bool whole; /* each part is a command from start to end, and the window contains all of it */
 
 	/* private: what was observed, by part and stack */
 	struct hmap sums; /* part << 32 | stack -> struct delta_sum */
@@ -45,7 +45,7 @@ struct diff_side {
 	double *weights; /* of sums by part: see struct recorded_time_opts */
 	struct diff_part *parts; /* by part */
 	size_t part_cap;
-	uint8_t *windows; /* by clock: told to the intervals */
+	uint8_t *windows; /* by clock: passed to the intervals */
 	size_t window_cap;
 	uint32_t part; /* of the event at hand */
 };
@@ -68,7 +68,7 @@ struct diff {
 int diff_read(struct diff *d, enum delta_side side);
 /* Puts what was observed into the table; @timed: by time, else by number. */
 void diff_fold(struct diff *d, enum delta_side side, bool timed);
-/* Whether a part of a struct diff_side has what is compared: samples, or switches or stays off the CPU. */
+/* Whether a part of a struct diff_side has the compared data: samples, switches or off-CPU intervals. */
 bool diff_tells(const void *side, uint32_t part);
 void diff_side_fini(struct diff_side *s);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * How `diff` shows what changed. Owns columns and words; takes finished numbers.
+ * Prints the result of `diff`. Owns columns and text; receives finished numbers.
  *
- * A difference that chance explains is grey on a terminal and has a ~ before it everywhere, and one of which
- * nobody can tell a ?.
+ * A difference within noise is grey on a terminal and marked with ~ everywhere; a difference of unknown
+ * significance is marked with ?.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -20,7 +20,7 @@
 const char *const diff_kinds[] = { "cpu", "offcpu", "latency", NULL };
 const char *const diff_normals[] = { "samples", "time", "none", NULL };
 
-/* Names get at least so much of a narrow terminal. */
+/* Minimum width of names on a narrow terminal. */
 #define NAME_MIN 12
 
 static size_t shown(const struct diff *d)
@@ -28,7 +28,7 @@ static size_t shown(const struct diff *d)
 	return report_text_rows(d->opts->limit, 0, d->change_cnt);
 }
 
-/* "%", "ms/s" and so on: what values are, and how many of them make one that is shown. */
+/* "%", "ms/s" and so on: unit of the values, and the divisor for printing. */
 static const char *unit(const struct diff *d, double *by)
 {
 	*by = 1;
@@ -72,7 +72,7 @@ static void add_time(struct buf *text, const struct recorded_time_sum *time)
 		buf_printf(text, ", %.3f s recorded", (double)time->ns / 1e9);
 }
 
-/* What was left out is in no rate; but what reaches into it is in no sum either. */
+/* Dropped intervals are in no rate; but intervals that extend into them are in no sum either. */
 static void say_left_out(const struct diff *d, enum delta_side side)
 {
 	const struct recorded_time_sum *time = &d->sides[side].time;
@@ -108,7 +108,10 @@ static void say_told(const struct diff *d, enum delta_side side)
 	buf_free(&text);
 }
 
-/* Of the first part that has stays off the CPU in place of switches, as offcpu_interval_is_recorded(); false: none has. */
+/*
+ * Limits of the first part with off-CPU intervals in place of switches, see offcpu_interval_is_recorded(); false:
+ * none.
+ */
 static bool has_stays(const struct diff_side *s, uint64_t *min_ns, uint64_t *max_ns)
 {
 	*min_ns = *max_ns = 0;

@@ -18,7 +18,7 @@
 
 struct diff_part {
 	bool seen; /* something happened in the window */
-	bool tells; /* it has samples, or switches or stays off the CPU: whatever is compared */
+	bool tells; /* it has the compared data: samples, switches or off-CPU intervals */
 	uint64_t command; /* process id of the command that was recorded; TRACE_NONE: none */
 	bool started, ended; /* by its exec and its exit */
 };
@@ -177,7 +177,7 @@ static bool is_regular(const char *path)
 	       S_ISREG(st.st_mode);
 }
 
-/* Losses are told behind what they concern, so a file is read for them first. */
+/* Losses are written after the events that they concern, so a file is first read for losses. */
 static int learn_gaps(struct diff_side *s)
 {
 	struct trace_event ev;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * `dial9-prof report`: where the CPU time went. Owns the options and the pass over the trace;
- * the lines about the recording are printed by report_head.c, the table by report_print.c, the tree by
- * report_tree.c, and the numbers come from user/profile.
+ * `dial9-prof report`: where CPU time was spent. Owns the options and the pass over the trace. report_head.c prints
+ * the lines about the recording, report_print.c the table, report_tree.c the tree. The numbers come from
+ * user/profile.
  *
- * One pass: stacks are summed as addresses, and named when the trace has ended, because names come
- * last. What is missing is said above the table: loss, modules without names, stacks that end early.
+ * One pass: stacks are summed as addresses, and named at the end of the trace, because names come last. Missing
+ * data is reported above the table: losses, modules without symbols, truncated stacks.
  */
 #include "cmd/report/report.h"
 
@@ -247,7 +247,7 @@ static void weigh(struct report *r)
 		r->untimed |= !period[i];
 		sampled++;
 	}
-	/* beside times, samples that stand for no known one count nothing */
+	/* next to times, samples of unknown duration count nothing */
 	r->timed = r->wall || (sampled && least);
 	r->no_rate = sampled > 1 && !least;
 	r->weighed = r->timed && least != most;
@@ -268,7 +268,7 @@ static void tell_parts_apart(struct report *r)
 	add_key(r, PROFILE_PART);
 }
 
-/* What all CPUs together can have done meanwhile; UINT64_MAX: not known. */
+/* CPU time of all CPUs in the window; UINT64_MAX: unknown. */
 static uint64_t capacity(const struct report *r)
 {
 	const bool some = r->sel.opts->cpus.cnt;
@@ -435,8 +435,8 @@ static int report_file(const struct report_opts *opts, const char *path)
 }
 
 /*
- * perf takes `-g callee`; here the order stands right behind, and `callee` would be a file. It may be
- * one, but not beside another.
+ * perf allows `-g callee`. Here the order follows -g directly, and a separate `callee` is an input file. It may be
+ * a file, but not in addition to another one.
  */
 static bool order_astray(const char *input, char **words, int cnt)
 {

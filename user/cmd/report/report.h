@@ -58,7 +58,7 @@ struct report {
 	enum profile_key key_order[PROFILE_KEY_CNT];
 	size_t key_cnt;
 	enum report_graph graph;
-	double percent; /* rows and subtrees with less are left out */
+	double percent; /* limit for rows and subtrees; smaller ones are skipped */
 	struct intervals *intervals; /* when rows are tasks */
 	struct cpu_time cpu_time;
 	uint32_t part; /* of the event at hand */
@@ -66,13 +66,13 @@ struct report {
 	size_t switch_cap;
 	bool switched; /* some part has */
 	bool exact; /* cpu_time has it, and rows their run_ns */
-	bool inexact; /* it has so little, for switches are missing, that samples tell more */
+	bool inexact; /* switches are missing for most of the time, so samples are used */
 	bool wall; /* stacks of all states, not only of running threads */
 	struct off_stack off_stack; /* with wall */
 	uint64_t state_ns[INTERVAL_STATE_CNT]; /* of what was selected; with wall */
 	struct intervals_unknown untold; /* likewise */
 	uint64_t all_samples;
-	struct report_part *parts; /* up to that of the last event */
+	struct report_part *parts; /* indexed by part, up to the last event's */
 	size_t part_cnt, part_cap;
 	uint64_t whole; /* what all samples weigh together */
 	bool timed; /* weights are nanoseconds of CPU time */
@@ -84,14 +84,14 @@ struct report {
 /* Of one row or node. */
 struct report_numbers {
 	uint64_t self, total, self_weight, total_weight, run_ns;
-	bool sampled; /* beside rows of times, with --wall */
+	bool sampled; /* next to rows of times, with --wall */
 };
 
 /* Which of them a table has, in which order. */
 enum report_columns {
 	REPORT_SELF_TOTAL, /* samples and seconds are of self */
 	REPORT_SELF, /* --no-children */
-	REPORT_EXACT, /* of tasks: shares and seconds are of their CPU time */
+	REPORT_EXACT, /* for tasks: shares and seconds of their CPU time */
 	REPORT_TOTAL_SELF, /* --children, trees: samples and seconds are of total */
 };
 
@@ -123,8 +123,8 @@ double report_share(const struct report *r, uint64_t weight);
 double report_run_share(const struct report *r, uint64_t run_ns);
 struct report_numbers report_row_numbers(const struct report *r, const struct profile_row *row);
 /*
- * Whether so many samples, or times, weigh anything known: those of a part may not say for how much time they stand.
- * And whether switches tell the time of a row that has samples.
+ * Whether these samples or times have a known weight: samples of a part may have an unknown duration. And whether a
+ * row with samples has times from switches.
  */
 bool report_has_time(const struct report *r, const struct report_numbers *n, uint64_t cnt,
 		     uint64_t weight);

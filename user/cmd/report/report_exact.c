@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Times in `dial9-prof report` that come from the switches and not from samples. Owns the intervals and
- * what the selection leaves of them; the sums are user/profile's.
+ * Times in `dial9-prof report` from switches instead of samples. Owns the intervals and their selection;
+ * user/profile sums them.
  *
- * Where rows are tasks, the switches tell more of their CPU time than samples. With --wall they tell
- * what threads did when they did not run: the stack of a switch-out is that of all the time until the
- * thread runs again. Where it spent its time running, samples alone tell.
+ * If rows are tasks, switches measure their CPU time better than samples. With --wall they show the states of
+ * threads off the CPU: the stack of a switch out counts for the time until the thread runs again. Only samples show
+ * where a thread spent its running time.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +71,7 @@ static void add_interval(void *ctx, const struct interval *i)
 	/* only --wall counts what is neither CPU time nor doubtful */
 	if (!r->wall && (i->state == INTERVAL_BLOCKED || i->state == INTERVAL_RUNNABLE))
 		return;
-	/* a part without switches tells nothing: its threads would seem to do one thing all the while */
+	/* without switches, threads of the part would appear to stay in one state */
 	if (!r->switches[i->part] && i->end_by == INTERVAL_TO_NOTHING)
 		return;
 	task = select_interval_task(r->reader, r->part, i);
@@ -131,12 +131,12 @@ void report_exact_add(struct report *r, const struct trace_event *ev)
 		r->switches[ev->part]++;
 		r->switched = true;
 	}
-	/* of stays off the CPU it is not known what was in between */
+	/* thread states between off-CPU intervals are unknown */
 	if (ev->kind != TRACE_OFF_CPU)
 		intervals_add(r->intervals, reader_trace(r->reader), ev);
 }
 
-/* A loss is told after it happened: once more, now that it is known when. */
+/* A loss is written after its time: reads the trace again with its time known. */
 static int recount(struct report *r)
 {
 	struct trace_event ev;

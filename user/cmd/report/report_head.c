@@ -270,7 +270,7 @@ static void say_ends(const struct report *r)
 	buf_free(&line);
 }
 
-/* Seconds of tasks are those of the switches, and not those that samples stand for. */
+/* Seconds of tasks come from switches, not from samples. */
 static void say_exact(const struct report *r)
 {
 	struct buf doubt = { 0 };

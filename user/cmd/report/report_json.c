@@ -70,7 +70,7 @@ static void json_cell(struct buf *out, const struct report *r, const struct prof
 		json_bool(out, "inlined", true);
 }
 
-/* "key":NS, null: nobody knows. */
+/* "key":NS, null: unknown. */
 static void json_ns(struct buf *out, const char *key, bool known, uint64_t ns)
 {
 	if (known)

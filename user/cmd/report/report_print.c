@@ -16,7 +16,7 @@
 #include "cmd/common/symbol_fit.h"
 #include "cmd/report/report.h"
 
-/* Names get at least so much of a narrow terminal. */
+/* Minimum width of names on a narrow terminal. */
 #define COLUMN_MIN 12
 /* Where nothing is cut, one name of a thousand characters must not push all others away. */
 #define COLUMN_PAD_MAX 60

@@ -15,7 +15,7 @@
 #include "export/folded/folded_lines.h"
 #include "profile/sums/tree.h"
 
-/* Names get at least so much of a narrow terminal. */
+/* Minimum width of names on a narrow terminal. */
 #define PLACE_MIN 12
 
 uint64_t report_tree_min(const struct report *r)
@@ -76,7 +76,7 @@ static void put_place(struct buf *out, const struct report *r, const struct tree
 	buf_free(&dso);
 }
 
-/* Ends the line with a node's place, cut to what is left of a terminal's line behind @used columns. */
+/* Ends the line with a node's place, cut to the rest of a terminal's line after @used columns. */
 static void print_place(const struct report *r, const struct tree *t, const struct tree_node *node,
 			struct buf *line, size_t used)
 {

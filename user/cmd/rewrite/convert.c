@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * `convert`: traces of other formats to dial9, dial9 to them, and one to another by way of dial9.
+ * `convert`: traces of other formats to dial9, dial9 to them, and one to another through dial9.
  *
- * Owns which files, which direction and where the bytes go. All that a format does it does behind
- * struct foreign_format. The output is opened when the first byte is ready, so a file that turns out
- * to be nothing of the kind leaves no output behind. What was lost or changed on the way is told once,
- * at the end, by kind and count.
+ * Owns the choice of files, direction and destination. Formats are implemented through struct foreign_format. The
+ * output is opened when the first byte is ready, so an unsupported input leaves no output. Lost or changed data is
+ * reported once at the end, by kind and count.
  */
 #include <errno.h>
 #include <signal.h>

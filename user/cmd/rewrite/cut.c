@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * `dial9-prof cut`: a smaller trace out of a trace. Owns the options, the passes over the input and the
- * decision on each event; what kept events need is cut_needs.c's to say, and copying cut_copy.c's.
+ * `dial9-prof cut`: copies a part of a trace. Owns the options, the passes over the input and the decision on each
+ * event; cut_needs.c finds what kept events need, and cut_copy.c copies.
  *
- * Names may stand behind what they name, and what is needed is known only at the end. So the input is
- * read three times: for its names and times, for the events that are kept and what they need, and to
- * write. A fourth pass, of files of many segments, finds those of which nothing is left. A pipe is copied
- * to a temporary file first. Events keep their order, their values and their segment.
+ * Names may follow the events that use them, and the needed names are known only at the end. So the input is read
+ * three times: for its names and times, for the kept events and their needs, and to write. For files of many
+ * segments, a fourth pass finds empty segments. A pipe is copied to a temporary file first. Events keep their
+ * order, values and segment.
  *
- * Nothing of the output lies outside of the window but names: the wall clock and the recorder's last
- * figures, which hold for all of a recording, are moved to its edges.
+ * Only names lie outside the window: the wall clock and the recorder's last figures, which hold for the whole
+ * recording, are moved to its edges.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -67,14 +67,14 @@ static const struct opt_spec cut_spec = {
 		    "  dial9-prof cut --anonymize trace.bin -o for-others.bin\n",
 };
 
-/* What is known of a part of the stream when all of it was looked at. */
+/* State of a part of the stream after the first pass. */
 struct cut_part {
 	bool live; /* something of it is kept */
 	bool has_ts;
 	uint64_t first_ts, last_ts; /* of kept events */
 	uint64_t kept, left_out;
 	uint64_t meta, stats; /* offsets of its first metadata, its last figures */
-	uint64_t sync; /* of the ClockSyncEvent to keep beside those in the window */
+	uint64_t sync; /* of the ClockSyncEvent to keep in addition to those in the window */
 	bool sync_before; /* which is before it */
 };
 
@@ -89,7 +89,7 @@ struct cut {
 	uint8_t *segments; /* something of it is kept */
 	size_t segment_cap;
 	bool any; /* a part is live */
-	/* the last waking that was kept: the stack of its waker is right behind it */
+	/* the last kept wakeup: the stack of its waker follows directly */
 	bool above;
 	uint64_t above_ts;
 	uint32_t above_tid;
@@ -135,13 +135,16 @@ static bool glob_matches(const struct cut *c, const struct trace_event *ev, cons
 	return sampler && str_glob(glob, sampler);
 }
 
-/* Something that happened, and not what the recorder says of it. */
+/* An event of the recording, not of the recorder itself. */
 static bool happens(enum trace_kind kind)
 {
 	return !trace_is_naming(kind) && !trace_is_recorder_info(kind) && kind != TRACE_LOST;
 }
 
-/* A waking or another event is kept with its stack, also where its waker is not selected. Each event once a pass, in order. */
+/*
+ * A wakeup or another event is kept with its stack, even if its waker is not selected. Call it once per pass for
+ * each event, in order.
+ */
 static bool event_wanted(struct cut *c, const struct trace_event *ev)
 {
 	const struct opt_list *globs = &c->opts->events;
@@ -160,7 +163,7 @@ static bool event_wanted(struct cut *c, const struct trace_event *ev)
 	return wanted;
 }
 
-/* Whoever was selected may have lost something, but not on another CPU. */
+/* Selected threads may have lost something, but not on another CPU. */
 static bool loss_wanted(const struct cut *c, const struct trace_event *ev)
 {
 	const struct opt_u32s *cpus = &c->opts->sel.cpus;
@@ -287,7 +290,7 @@ static bool kept(struct cut *c, const struct trace_event *ev, uint64_t *ts)
 	return yes;
 }
 
-/* A segment is worth its header for what is kept in it, and for what its part says of itself. */
+/* A segment is kept if it has kept events, or describes its part. */
 static void mark(struct cut *c, const struct trace_event *ev)
 {
 	const struct cut_part *part = &c->parts[ev->part];
@@ -322,8 +325,7 @@ static void put_threads(struct buf *out, const struct cut *c)
 }
 
 /*
- * Whom the recording followed, as far as the cut has them: other threads of its switches are only met beside
- * these. False: as it was.
+ * The followed threads in the cut: other threads appear only in the switches of these. False: unchanged.
  */
 static bool put_target(struct buf *out, const struct cut *c, uint32_t part)
 {
@@ -398,7 +400,7 @@ static int write_event(struct cut *c, const struct trace_event *ev, uint64_t ts)
 	return err;
 }
 
-/* What the encoder cannot say in the format is left out; anything else ends the run. */
+/* Events that the format cannot represent are skipped; other errors end the run. */
 static int write_kept(struct cut *c, const struct trace_event *ev)
 {
 	uint64_t ts;

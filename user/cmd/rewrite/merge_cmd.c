@@ -139,7 +139,7 @@ static int merge(const struct merge_args *args, const struct merge_opts *opts,
 	return code;
 }
 
-/* What a directory has of it is left out as it is read. */
+/* Skips the output in directories while reading. */
 static bool is_input(const char *output, char **paths, int cnt)
 {
 	bool is = false;

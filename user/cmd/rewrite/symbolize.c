@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * `dial9-prof symbolize`: a trace with more names. Owns the options, the two passes over the input, the output
- * and the words about it; what is found is symbolize_find.c's, what is written symbolize_copy.c's.
+ * `dial9-prof symbolize`: adds missing symbols to a trace. Owns the options, the two passes over the input, the
+ * output and its messages; symbolize_find.c finds symbols, symbolize_copy.c writes them.
  *
- * The output takes its name when it is whole. A signal sets a flag, so whatever is under way ends, and leaves
- * nothing behind.
+ * The output gets its name when it is complete. A signal sets a flag, so the current step finishes and temporary
+ * files are removed.
  */
 #include <errno.h>
 #include <limits.h>
@@ -105,7 +105,7 @@ struct symbolize {
 	struct symbolize_copy copy;
 	bool tells; /* progress, on a terminal */
 	struct debuginfod servers;
-	struct buf fetching; /* what is told of the file that is fetched */
+	struct buf fetching; /* message about the file being fetched */
 	uint64_t added;
 };
 
@@ -135,7 +135,7 @@ static void catch_signals(struct sigaction old[SIGNAL_CNT])
 	}
 }
 
-/* And ends by the one that came, as whoever waits for us expects. */
+/* Ends by the received signal, as the parent process expects. */
 static void release_signals(const struct sigaction old[SIGNAL_CNT])
 {
 	for (int i = 0; i < SIGNAL_CNT; i++)
@@ -428,7 +428,7 @@ static int write_trace(struct symbolize *s, struct out_file *sink)
 		err = symbolize_copy_write(&s->copy, s->find, src, &out, &stopped, &s->added,
 					   &told);
 	source_close(src);
-	/* whoever reads a pipe may have had enough */
+	/* the reader of a pipe may have closed it */
 	if (err == -EPIPE && told)
 		return CMD_OK;
 	if (err && err != -EINTR && !told)
@@ -466,7 +466,7 @@ static bool has_news(const struct symbolize *s)
 	return false;
 }
 
-/* What comes behind a frame of a later format would be lost. */
+/* Data after a frame of a newer format would be lost. */
 static int refuse_newer(const struct symbolize *s)
 {
 	if (!reader_is_newer(s->reader))
@@ -564,7 +564,7 @@ static int symbolize_file(const struct symbolize_opts *opts, const char *path)
 	return code;
 }
 
-/* The trace itself is written where nothing else is said, so it must be one that can be. */
+/* The input itself is the default output, so it must be a replaceable file. */
 static const char *complaint(const struct symbolize_opts *opts, const char *path)
 {
 	struct source *src;

@@ -13,7 +13,7 @@ int trace_bytes_write(const char *word, const struct select_opts *sel, const cha
 		      const struct cut_out *out);
 /* The same into a temporary file without a name: *fd, if it is not negative, is the caller's to close. */
 int trace_bytes_to_temp(const char *word, const struct select_opts *sel, const char *path, int *fd);
-/* Only whether they begin as those of a trace do. */
+/* Only checks the first bytes of the traces. */
 int trace_bytes_check(const char *word, const char *path);
 
 #endif /* D9_CMD_REWRITE_TRACE_BYTES_H */

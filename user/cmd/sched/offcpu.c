@@ -264,7 +264,7 @@ static bool has(const struct offcpu *o, enum blocked_key key)
 	return o->waits.opts.keys & 1u << key;
 }
 
-/* A sum is of a process, and knows neither stacks nor states, and not how long a single wait was. */
+/* A sum belongs to a process. It has neither stacks nor states, nor the lengths of single intervals. */
 static bool asks_more(const struct offcpu *o)
 {
 	const struct offcpu_opts *opts = o->opts;

@@ -36,7 +36,7 @@ void offcpu_sums_print_add(struct offcpu_sums *s, struct interval_reader *t,
 	known = trace_task(trace, ev->pid);
 	if (known)
 		task.cgroup = known->cgroup;
-	/* on which CPU it was nobody knows */
+	/* the CPU is unknown */
 	if (select_match_task(&t->sel, t->names, &task, TRACE_NONE))
 		offcpu_sums_add(s, t->names, trace, ev);
 }

@@ -140,7 +140,7 @@ static void put_max_at(struct buf *out, const struct runq_delays_row *r)
 	buf_free(&at);
 }
 
-/* Of threads of which there are stays off the CPU alone it is not known how long they ran. */
+/* Threads with off-CPU intervals only have an unknown CPU time. */
 static bool is_timed(const struct latency *l, uint64_t switches)
 {
 	return switches || !interval_reader_stays(&l->report.timeline, NULL, NULL);

@@ -78,7 +78,7 @@ static char letter_of(const struct map *m, uint32_t tid)
 	return '+';
 }
 
-/* Up to the end of what is looked at. */
+/* Up to the end of the window. */
 static uint32_t used_columns(const struct map *m)
 {
 	const uint64_t span = interval_reader_span_ns(&m->report.timeline);

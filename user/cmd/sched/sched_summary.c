@@ -52,7 +52,7 @@ static void reset_sums(void *report)
 	c->report.unknown = (struct intervals_unknown){ 0 };
 }
 
-/* Of more recordings in a trace, or more CPUs, than so many each CPU is taken to have been in all of them. */
+/* With more recordings or CPUs than this, each CPU is assumed to be in all recordings. */
 enum { PARTS_TOLD_APART = 64, CPUS_TOLD_APART = 1024 };
 
 /* How long a CPU was recorded; @all: the same of any of them. */
@@ -63,7 +63,7 @@ static uint64_t recorded_ns(const struct cpus *c, const struct recorded_time_sum
 	return interval_reader_observed(&c->report.timeline, (uint32_t)cpu).ns;
 }
 
-/* From so many columns on there is room for which wait was the longest. */
+/* Minimum terminal width for the longest wait's columns. */
 enum { LONGEST_FROM = 100 };
 
 static void put_row(struct buf *out, const struct cpu_load_row *r, uint64_t span_ns, size_t width)

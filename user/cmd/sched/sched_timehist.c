@@ -72,7 +72,7 @@ static const struct opt_spec timehist_spec = {
 		    "  dial9-prof sched timehist --comm worker --state --time 1s,1200ms\n",
 };
 
-/* Of a name, at least so many; and of what stands beside it. */
+/* Columns of names (and their minimum), and of other fields. */
 enum { NAME_COLS = 30, NAME_MIN = 13, OTHER_COLS = 59, STATE_COLS = 8, NEXT_COLS = 24 };
 
 /* "worker[12/10]", or "worker[12]" of the thread that the process has its number from. */
@@ -115,7 +115,7 @@ static bool is_of_switch(const struct timehist *h, const struct interval *i)
 	return i->end_by >= INTERVAL_TO_BLOCK && i->ended == h->switch_ns;
 }
 
-/* The thread that was switched in behind it. */
+/* The thread that was switched in next. */
 static void put_next(struct buf *out, const struct timehist *h, const struct interval *i)
 {
 	const struct names_task *next;

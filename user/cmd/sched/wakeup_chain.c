@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * `dial9-prof wakeup --chain`: the path to one waking, told from its end back. A first reading finds the
- * time that the thread was blocked, a second one what all threads did in it.
+ * `dial9-prof wakeup --chain`: the path to a wakeup, printed backwards from its end. A first pass finds the time
+ * that the thread was blocked, a second one what all threads did in it.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@
 struct link {
 	uint32_t tid, comm;
 	const struct explain_piece *blocked; /* NULL: it was not, in this time */
-	struct explain_step did; /* from its waking, or the start of the time */
+	struct explain_step did; /* from its wakeup, or the start of the time */
 	uint64_t from, to; /* of that */
 };
 
@@ -310,7 +310,7 @@ static int read_twice(struct chain *c, const char *path)
 	return CMD_OK;
 }
 
-/* TID, or TID@TIME: then the window of --time ends there. @window must live as long as @c. */
+/* TID, or TID@TIME: then the window of --time ends there. @window must outlive @c. */
 static int parse(struct chain *c, struct buf *window)
 {
 	const struct offcpu_opts *opts = c->opts;
