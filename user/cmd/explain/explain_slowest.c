@@ -46,7 +46,7 @@ static void add_around(struct explain_slowest *s, const char *enter, const char 
 	buf_free(&b);
 }
 
-/* Event names that start with one of these words: the end's name has the second word instead. */
+/* The name has one of the words for a start: the end's name has the matching word instead. */
 static bool add_by_begin(struct explain_slowest *s, const char *name)
 {
 	const char *at = NULL, *found;

@@ -32,7 +32,7 @@ struct check {
 void check_probe(struct check *c, const char *btf);
 void check_fini(struct check *c);
 
-/* Adds a row. The text of costs is borrowed, the remedy is copied; NULL: none. */
+/* Adds a row. The text of @costs is borrowed, the text of the remedy is copied; NULL: none. */
 struct check_row *check_add(struct check *c, const char *name, enum check_state state,
 			    const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 void check_explain(struct check_row *row, const char *costs, const char *mend);

@@ -400,7 +400,7 @@ static int check_thin(struct record_opts *o)
 	return 0;
 }
 
-/* Filters by switches or wakeups, and skipped time slices, need recorded switches or wakeups. */
+/* Off-CPU intervals replace switches and wakeups, which some options need. */
 static int check_block(struct record_opts *o)
 {
 	if (!block_opts_are_used(&o->block))
