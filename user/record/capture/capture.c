@@ -46,8 +46,8 @@ struct capture {
 	struct capture_cfg cfg;
 	struct prof *skel;
 	struct bpf_link **links;
-	struct bpf_link *look; /* iterator over all tasks; NULL: not made */
-	struct bpf_link *held; /* likewise, over threads off the CPU */
+	struct bpf_link *task_iter; /* iterator over all tasks; NULL: not made */
+	struct bpf_link *offcpu_iter; /* likewise, over threads off the CPU */
 	size_t link_cnt;
 	size_t link_cap;
 	struct capture_cpus cpus;
@@ -105,7 +105,7 @@ static int load_once(struct capture *c, struct capture_refusal *why)
 }
 
 /* Removes the feature of an optional program from the recording. */
-static bool can_do_without(struct capture *c, const struct capture_refusal *why)
+static bool disable_feature(struct capture *c, const struct capture_refusal *why)
 {
 	const struct capture_feature *feature = capture_feature_of(why->program);
 
@@ -136,7 +136,7 @@ static int load_programs(void *ctx)
 		bool again;
 
 		err = load_once(c, &why);
-		again = err && can_do_without(c, &why);
+		again = err && disable_feature(c, &why);
 		if (why.err && !again)
 			load_error(c, &why);
 		capture_refusal_fini(&why);
@@ -278,9 +278,9 @@ int capture_attach(struct capture *c)
 		if (!eventset_is_hot(c->cfg.events, i))
 			err = attach_event(c, i);
 	if (!err)
-		err = capture_select_names(c->skel, &c->look);
+		err = capture_select_names(c->skel, &c->task_iter);
 	if (!err)
-		err = capture_offcpu_attach(c->skel, &c->held);
+		err = capture_offcpu_attach(c->skel, &c->offcpu_iter);
 	if (err || !c->cfg.samples)
 		return err;
 	clamp_hz(c);
@@ -330,7 +330,7 @@ static void switch_on(struct capture *c)
 	__atomic_store_n(&c->skel->bss->recording, true, __ATOMIC_SEQ_CST);
 	capture_cpus_enable(&c->cpus, true);
 	/* without it, a task's selection is recorded at its next event only */
-	capture_select_all(c->skel, &c->look);
+	capture_select_all(c->skel, &c->task_iter);
 }
 
 void capture_take_kallsyms(struct capture *c, const struct kallsyms *kallsyms)
@@ -343,7 +343,7 @@ void capture_take_kallsyms(struct capture *c, const struct kallsyms *kallsyms)
 }
 
 /* A program that read the flag as set runs for microseconds, with preemption off. */
-static void let_run_out(void)
+static void wait_for_programs(void)
 {
 	const struct timespec grace = { .tv_nsec = 1000000 };
 
@@ -354,9 +354,9 @@ static void switch_off(struct capture *c)
 {
 	capture_cpus_enable(&c->cpus, false);
 	__atomic_store_n(&c->skel->bss->recording, false, __ATOMIC_SEQ_CST);
-	if (c->held)
-		let_run_out();
-	capture_offcpu_end(c->held);
+	if (c->offcpu_iter)
+		wait_for_programs();
+	capture_offcpu_end(c->offcpu_iter);
 }
 
 void capture_start(struct capture *c)
@@ -379,7 +379,7 @@ void capture_pause(struct capture *c)
 }
 
 /* A thread that was runnable at the pause may have run since: earlier waits no longer count. */
-static void forget_waits(struct capture *c)
+static void reset_waits(struct capture *c)
 {
 	size_t cpu;
 
@@ -396,7 +396,7 @@ void capture_resume(struct capture *c)
 		capture_start(c);
 		return;
 	}
-	forget_waits(c);
+	reset_waits(c);
 	c->nested_before += count_nested(c) - c->nested_paused;
 	c->paused = false;
 	switch_on(c);
@@ -405,7 +405,7 @@ void capture_resume(struct capture *c)
 void capture_stop(struct capture *c)
 {
 	switch_off(c);
-	let_run_out();
+	wait_for_programs();
 }
 
 void capture_free(struct capture *c)
@@ -418,8 +418,8 @@ void capture_free(struct capture *c)
 		detach_later();
 	for (i = 0; i < c->link_cnt; i++)
 		bpf_link__destroy(c->links[i]);
-	bpf_link__destroy(c->look);
-	bpf_link__destroy(c->held);
+	bpf_link__destroy(c->task_iter);
+	bpf_link__destroy(c->offcpu_iter);
 	capture_cpus_fini(&c->cpus);
 	capture_rings_fini(&c->rings);
 	capture_unwind_fini(&c->unwind);

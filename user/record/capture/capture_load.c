@@ -70,7 +70,7 @@ static bool starts(const char *line, const char *with)
 }
 
 /* "Func#8 ('f') is safe for any args that match its prototype" */
-static bool is_praise(const char *line, size_t len)
+static bool is_success(const char *line, size_t len)
 {
 	const char *const safe = "') is safe for any args", *const valid = "') is global and";
 
@@ -89,7 +89,7 @@ static bool is_reason(const char *line, size_t len)
 	       !starts(line, "verification time") && !starts(line, "stack depth") &&
 	       !starts(line, "from ") && !starts(line, "frame") && !starts(line, "max_states") &&
 	       !starts(line, "last_idx") && !starts(line, "regs=") && !starts(line, "parent ") &&
-	       !starts(line, "mark_precise") && !starts(line, "-- ") && !is_praise(line, len);
+	       !starts(line, "mark_precise") && !starts(line, "-- ") && !is_success(line, len);
 }
 
 void capture_load_reason(const char *log, char *out)

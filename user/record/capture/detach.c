@@ -17,7 +17,7 @@
  * A reader of the trace waits for its last writer, and a file system with open files cannot be unmounted. Programs,
  * their links and perf events have no path: all other files are closed. @keep: stays open, too.
  */
-static void let_go_of_files(int keep)
+static void close_other_files(int keep)
 {
 	DIR *dir = opendir("/proc/self/fd");
 	struct dirent *ent;
@@ -52,7 +52,7 @@ void detach_later(void)
 	if (fork() == 0) {
 		setsid();
 		close(ends[1]);
-		let_go_of_files(ends[0]);
+		close_other_files(ends[0]);
 		while (read(ends[0], &c, 1) < 0 && errno == EINTR)
 			;
 		_exit(0);

@@ -33,7 +33,7 @@
 #include "prof_abi.h"
 
 enum {
-	PATIENCE = 256, /* polls of a frame that a program is about to finish */
+	POLLS_MAX = 256, /* polls of a frame that a program is about to finish */
 	AHEAD_BYTES = 16384, /* scanned for late records */
 };
 
@@ -140,7 +140,7 @@ static void begin_batch(struct ring *r, const void *at, size_t sz, uint16_t cnt,
  * Impossible positions or lengths: skip to the end, because the next record cannot be found. The number of skipped
  * records is unknown, so event accounting stays open.
  */
-static void give_up(struct ring *r, unsigned long end)
+static void skip_to_end(struct ring *r, unsigned long end)
 {
 	struct ring *other = r;
 
@@ -163,7 +163,7 @@ static enum found find_frame(struct ring *r, uint32_t *hdr)
 	unsigned long end = __atomic_load_n(r->producer, __ATOMIC_ACQUIRE);
 
 	if (end - r->pos > r->sz) {
-		give_up(r, end);
+		skip_to_end(r, end);
 		return FOUND_END;
 	}
 	if (end - r->pos > r->fill_max)
@@ -174,7 +174,7 @@ static enum found find_frame(struct ring *r, uint32_t *hdr)
 	if (*hdr & BPF_RINGBUF_BUSY_BIT)
 		return FOUND_BUSY;
 	if (frame_size(*hdr) > end - r->pos) {
-		give_up(r, end);
+		skip_to_end(r, end);
 		return FOUND_END;
 	}
 	return FOUND_FRAME;
@@ -250,7 +250,7 @@ static void scan_ahead(struct ring *r)
 /* ---- single records ------------------------------------------------------------------------------ */
 
 /* The first record that was not passed; skips other frames. */
-static const struct prof_rec *find_first(struct ring *r)
+static const struct prof_rec *find_unpassed(struct ring *r)
 {
 	const struct ring_late *late;
 	const void *rec;
@@ -271,7 +271,7 @@ static const struct prof_rec *find_first(struct ring *r)
 
 static const struct prof_rec *peek_single(struct ring *r)
 {
-	const struct prof_rec *first = find_first(r);
+	const struct prof_rec *first = find_unpassed(r);
 	uint64_t ts;
 	unsigned int i;
 
@@ -319,28 +319,28 @@ static enum found find_batch(struct ring *r, const struct prof_batch **out, uint
 
 /* ---- unfinished batches -------------------------------------------------------------------------- */
 
-enum took { TOOK_NOTHING, TOOK_COPY, TOOK_TOO_LATE };
+enum copied { COPIED_NOTHING, COPIED_RECORDS, COPIED_TOO_LATE };
 
-/* Copies the records collected so far. TOOK_TOO_LATE: a program is passing them on, or has just done so. */
-static enum took take_staged(struct ring *r)
+/* Copies the records collected so far. COPIED_TOO_LATE: a program is passing them on, or has just done so. */
+static enum copied copy_staged(struct ring *r)
 {
 	__u64 from = __atomic_load_n(&r->stage->taken, __ATOMIC_ACQUIRE);
 	__u64 to = __atomic_load_n(&r->stage->head, __ATOMIC_ACQUIRE);
 	size_t at = PROF_STAGE_POS(from), end = PROF_STAGE_POS(to);
 
 	if (PROF_STAGE_SEQ(from) != PROF_STAGE_SEQ(to))
-		return TOOK_TOO_LATE;
+		return COPIED_TOO_LATE;
 	if (end <= at || end > PROF_STAGE_BYTES)
-		return TOOK_NOTHING;
+		return COPIED_NOTHING;
 	memcpy(r->copy, r->stage->data + at, end - at);
 	/* orders all reads before it */
 	if (!__atomic_compare_exchange_n(&r->stage->taken, &from, to, false, __ATOMIC_SEQ_CST,
 					 __ATOMIC_RELAXED))
-		return TOOK_TOO_LATE;
+		return COPIED_TOO_LATE;
 	r->copy_sz = end - at;
 	r->copy_seq = PROF_STAGE_SEQ(to);
 	r->copy_cnt = PROF_STAGE_CNT(to) - PROF_STAGE_CNT(from);
-	return TOOK_COPY;
+	return COPIED_RECORDS;
 }
 
 /* If a batch has fewer records than its header says, the missing ones are lost. */
@@ -365,12 +365,12 @@ static void finish(struct ring *r)
 static bool next_piece(struct ring *r)
 {
 	const struct prof_batch *batch;
-	unsigned int looks;
+	unsigned int polls;
 	enum found found;
-	enum took took;
+	enum copied copied;
 	uint32_t len;
 
-	for (looks = 0; looks < PATIENCE; looks++) {
+	for (polls = 0; polls < POLLS_MAX; polls++) {
 		found = find_batch(r, &batch, &len);
 		if (found == FOUND_BUSY)
 			continue;
@@ -383,8 +383,8 @@ static bool next_piece(struct ring *r)
 			begin_batch(r, r->copy, r->copy_sz, r->copy_cnt, false);
 			return true;
 		}
-		took = take_staged(r);
-		if (took == TOOK_NOTHING)
+		copied = copy_staged(r);
+		if (copied == COPIED_NOTHING)
 			break;
 	}
 	return false;
@@ -429,7 +429,7 @@ static void skip(struct ring *r)
 	uint32_t len;
 
 	if (!r->stage)
-		find_first(r);
+		find_unpassed(r);
 	else if (!r->in_ring)
 		find_batch(r, &batch, &len);
 }

@@ -51,7 +51,7 @@ struct notify {
 /* ---- start ------------------------------------------------------------------------------------------ */
 
 /* The value, removed from the environment; the caller frees. NULL: not set. */
-static char *take_variable(const char *name)
+static char *consume_variable(const char *name)
 {
 	const char *value = getenv(name);
 	char *copy = value ? xstrdup(value) : NULL;
@@ -129,8 +129,8 @@ static void read_watchdog(struct notify *n, const char *usec, const char *pid)
 int notify_new(const struct notify_cfg *cfg, struct notify **out)
 {
 	struct notify *n = xcalloc(1, sizeof(*n));
-	char *sock = take_variable("NOTIFY_SOCKET");
-	char *usec = take_variable("WATCHDOG_USEC"), *pid = take_variable("WATCHDOG_PID");
+	char *sock = consume_variable("NOTIFY_SOCKET");
+	char *usec = consume_variable("WATCHDOG_USEC"), *pid = consume_variable("WATCHDOG_PID");
 	int err;
 
 	n->ready_fd = n->sock = -1;

@@ -144,7 +144,7 @@ static bool take_latency(struct trigger *t, struct emit_trigger *out)
 }
 
 /* Returns the first trigger; resets all of them. */
-static bool take_any(struct trigger *t, struct emit_trigger *out)
+static bool find_request(struct trigger *t, struct emit_trigger *out)
 {
 	const sig_atomic_t asked = t->cfg.asked ? *t->cfg.asked : 0;
 	const bool by_signal = asked != t->asked, by_control = t->by_control;
@@ -173,7 +173,7 @@ static int write_trigger(struct trigger *t, struct status *status, struct emit_t
 }
 
 /* A gap between two snapshots is written to the second. */
-static int take_snapshot(struct trigger *t, struct status *status)
+static int begin_snapshot(struct trigger *t, struct status *status)
 {
 	uint64_t from, to;
 
@@ -191,8 +191,8 @@ int trigger_step(struct trigger *t, struct status *status, uint64_t mark_ns)
 
 	if (!t)
 		return 0;
-	err = t->due_ns && mark_ns >= t->due_ns ? take_snapshot(t, status) : 0;
-	if (err || !take_any(t, &by) || t->due_ns)
+	err = t->due_ns && mark_ns >= t->due_ns ? begin_snapshot(t, status) : 0;
+	if (err || !find_request(t, &by) || t->due_ns)
 		return err;
 	t->due_ns = by.ts + t->cfg.post_ns + 1;
 	return write_trigger(t, status, by);
@@ -204,5 +204,5 @@ int trigger_end(struct trigger *t, struct status *status, uint64_t now_ns)
 
 	int err = t ? write_trigger(t, status, by) : 0;
 
-	return t && !err ? take_snapshot(t, status) : err;
+	return t && !err ? begin_snapshot(t, status) : err;
 }

@@ -130,7 +130,7 @@ static bool may_exceed(const struct flight *f)
 }
 
 /* NULL: existing data must be written first. */
-static struct chunk *take_chunk(struct flight *f)
+static struct chunk *get_chunk(struct flight *f)
 {
 	struct chunk *c = NULL;
 
@@ -161,7 +161,7 @@ static size_t put(struct segment *s, const void *data, size_t sz)
 	if (s->dropped)
 		return sz;
 	if (!s->last || s->last->len == ROOM) {
-		c = take_chunk(f);
+		c = get_chunk(f);
 		if (!c)
 			return 0;
 		if (s->dropped) {
@@ -248,7 +248,7 @@ static int give_chunk(struct flight *f, struct chunk *c)
 }
 
 /* Writes the marked segments. Not @wait: only as much as there is room for. */
-static int give(struct flight *f, bool wait)
+static int write_marked(struct flight *f, bool wait)
 {
 	struct chunk *c;
 	bool closes;
@@ -291,7 +291,7 @@ static int store(void *ctx, const void *data, size_t sz)
 		/* a complete snapshot owns all memory, and the files do not accept it */
 		if (is_given_up(s->flight))
 			give_up(s->flight);
-		err = give(s->flight, false);
+		err = write_marked(s->flight, false);
 		nanosleep(&step, NULL);
 	}
 	return err;
@@ -308,7 +308,7 @@ static bool has_given_up(struct flight *f)
 }
 
 /* With the lock held, like the next function. Marked segments stay until they are written. */
-static void take_all(struct flight *f)
+static void mark_all(struct flight *f)
 {
 	struct segment *s;
 
@@ -318,7 +318,7 @@ static void take_all(struct flight *f)
 
 static void take_snapshot(struct flight *f)
 {
-	take_all(f);
+	mark_all(f);
 	if (f->newest)
 		f->newest->closes = true;
 	f->asked = false;
@@ -359,7 +359,7 @@ static int flight_begin(void *ctx, void **segment)
 static int flight_write(void *segment, const void *data, size_t sz)
 {
 	struct segment *s = segment;
-	int err = give(s->flight, false);
+	int err = write_marked(s->flight, false);
 
 	if (err || has_given_up(s->flight))
 		return err;
@@ -379,12 +379,12 @@ static int flight_end(void *segment)
 	pthread_mutex_unlock(&f->lock);
 	if (dropped)
 		segment_free(s);
-	return err ? err : give(f, false);
+	return err ? err : write_marked(f, false);
 }
 
 static int flight_idle(void *ctx)
 {
-	return give(ctx, false);
+	return write_marked(ctx, false);
 }
 
 /* Segments are short, so dropping whole segments loses only a small part of the time to keep. */
@@ -437,7 +437,7 @@ static int flight_close(void *ctx)
 
 	if (f->oldest)
 		take_snapshot(f);
-	err = give(f, true);
+	err = write_marked(f, true);
 	ended = end_file(f);
 	if (f->files.close)
 		closed = f->files.close(f->files.ctx);
@@ -524,7 +524,7 @@ bool flight_snapshot(struct flight *f, uint64_t *from_ns, uint64_t *to_ns)
 		*from_ns = f->written_ns;
 		*to_ns = s->begun_ns;
 	}
-	take_all(f);
+	mark_all(f);
 	f->any_dropped = false;
 	f->asked = true;
 	pthread_mutex_unlock(&f->lock);

@@ -678,7 +678,7 @@ static int put_thread_before(struct output *o, struct segment_ops *out)
 }
 
 /* Verifies that it can be created. */
-static int take_back_first(struct output *o)
+static int discard_first(struct output *o)
 {
 	int err = file_close(o->first);
 
@@ -726,7 +726,7 @@ static int open_first(struct output *o)
 
 	o->first = file_new(o);
 	err = file_open(o->first);
-	return !err && o->cfg.later ? take_back_first(o) : err;
+	return !err && o->cfg.later ? discard_first(o) : err;
 }
 
 int output_open(const struct output_cfg *cfg, uid_t uid, gid_t gid, struct segment_ops *out,

@@ -93,7 +93,7 @@ static void make_room(struct buf *b, size_t sz)
 }
 
 /* After an error nothing is written any more, but segments are ended. */
-static void work_off(struct writer *w)
+static void write_requests(struct writer *w)
 {
 	bool failed = w->err;
 	size_t pos = 0;
@@ -120,7 +120,7 @@ static void work_off(struct writer *w)
 }
 
 /* Waits some time for work. False: there will be no more. */
-static bool change_places(struct writer *w)
+static bool swap_buffers(struct writer *w)
 {
 	struct timespec until;
 	struct buf filled;
@@ -161,10 +161,10 @@ static void *run(void *ctx)
 		log_info("record: no nice value of %d for who writes: %s", w->cfg.nice,
 			 strerror(errno));
 	privileges_drop_all_but(w->cfg.caps_start);
-	while (change_places(w)) {
+	while (swap_buffers(w)) {
 		bool any = w->worked.len;
 
-		work_off(w);
+		write_requests(w);
 		if (any && first && w->cfg.caps_keep != w->cfg.caps_start)
 			privileges_drop_all_but(w->cfg.caps_keep);
 		first &= !any;

@@ -142,7 +142,7 @@ static void lose_map(struct tasks *t, struct process *proc, uint64_t time)
 }
 
 /* The first mapping after an exec is the program. */
-static void take_exe(struct tasks *t, struct process *proc, const char *path)
+static void set_exe(struct tasks *t, struct process *proc, const char *path)
 {
 	if (!proc->exe_from_map)
 		return;
@@ -166,7 +166,7 @@ static void side_mmap(struct tasks *t, const struct perf_side *side)
 		return;
 	}
 	m = proc_maps_from_side(t->texts, side);
-	take_exe(t, proc, m.path);
+	set_exe(t, proc, m.path);
 	if (proc->wanted) {
 		keep_module(proc, &m);
 		if (!proc_maps_insert(&proc->maps, &m))

@@ -243,7 +243,7 @@ static void apply_doubtful(struct tasks *t, struct process *proc, const struct s
 }
 
 /* An answer about another time than the drain's is ignored. */
-static void take_answer(struct tasks *t, const struct snapshot *s)
+static void apply_answer(struct tasks *t, const struct snapshot *s)
 {
 	struct process *proc = hmap_get(&t->by_pid, s->pid);
 
@@ -269,7 +269,7 @@ void tasks_catch_up(struct tasks *t, uint64_t now_ns)
 		s = proc_reader_take(t->reader, now_ns);
 		if (!s)
 			return;
-		take_answer(t, s);
+		apply_answer(t, s);
 		snapshot_free(s);
 	}
 }

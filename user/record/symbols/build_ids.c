@@ -89,7 +89,7 @@ static void make_key(const struct map *m, struct buf *key)
 }
 
 /* Whether there is room for one more file, and this owner has not used up his share. */
-static bool take_share(struct build_ids *b, uint64_t owner, size_t bytes)
+static bool use_share(struct build_ids *b, uint64_t owner, size_t bytes)
 {
 	struct share *share = hmap_get(&b->shares, owner);
 
@@ -114,7 +114,7 @@ static struct file *get_file(struct build_ids *b, uint64_t owner, const struct m
 
 	make_key(m, &key);
 	idx = strtab_find(&b->keys, buf_cstr(&key), key.len);
-	if (idx == UINT32_MAX && take_share(b, owner, key.len)) {
+	if (idx == UINT32_MAX && use_share(b, owner, key.len)) {
 		idx = strtab_add(&b->keys, buf_cstr(&key), key.len);
 		b->files = array_reserve(b->files, &b->cap, b->keys.cnt, sizeof(*b->files));
 		b->files[idx] = (struct file){ 0 };

@@ -64,7 +64,7 @@ void code_names_next_segment(struct code_names *c, struct emit *emit)
 }
 
 /* False: known already, or the table is full. */
-static bool meet(struct code_names *c, uint32_t field_id, uint64_t addr)
+static bool add_address(struct code_names *c, uint32_t field_id, uint64_t addr)
 {
 	size_t i = hash_u64(addr ^ (uint64_t)field_id << 48) % SLOTS;
 
@@ -80,7 +80,7 @@ static bool meet(struct code_names *c, uint32_t field_id, uint64_t addr)
 int code_names_meet(struct code_names *c, const char *event, const char *field, uint32_t field_id,
 		    uint64_t addr)
 {
-	if (!addr || !meet(c, field_id, addr))
+	if (!addr || !add_address(c, field_id, addr))
 		return 0;
 	buf_clear(&c->name);
 	if (!frames_code_name(c->frames, addr, &c->name))

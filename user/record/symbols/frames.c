@@ -34,7 +34,7 @@
  * Limits for distinct user addresses: a program that invents them must use neither up the machine's memory nor
  * prevent symbols of others.
  */
-enum { NAMED_MAX = 2 << 20, NAMED_OF_ONE_MAX = NAMED_MAX / 4, UNNAMED_TOLD_MAX = 5 };
+enum { NAMED_MAX = 2 << 20, NAMED_OF_ONE_MAX = NAMED_MAX / 4, UNNAMED_PRINTED_MAX = 5 };
 
 /* The offset in an unknown module has no meaning. */
 #define FRAME_UNKNOWN 0ull
@@ -389,7 +389,7 @@ bool frames_is_named(struct frames *f, uint64_t frame)
 }
 
 /* An address of the module gets no symbol, independent of others. */
-static void pass_over(struct frames *f, uint32_t module_id, const char *why)
+static void skip_address(struct frames *f, uint32_t module_id, const char *why)
 {
 	struct sym_client_answer last = { .status = SYM_CLIENT_UNKNOWN };
 
@@ -409,7 +409,7 @@ static void ask_name(struct frames *f, struct process *proc, const struct map *m
 
 	if (!proc_maps_is_vdso(m->path) && !proc_maps_has_file(m)) {
 		if (!jit_ask(f->jit, proc, addr, frame))
-			pass_over(f, id, "too many programs, or places in this one");
+			skip_address(f, id, "too many programs, or places in this one");
 		return;
 	}
 	/* it may have been forgotten, and is requested again */
@@ -467,10 +467,10 @@ static void name_user_frame(struct frames *f, struct process *proc, const struct
 	renew_budgets(proc);
 	if (proc->named == NAMED_OF_ONE_MAX) {
 		warn_naming_limit(f, proc, NAMED_OF_ONE_MAX);
-		pass_over(f, frame >> PROF_FRAME_MODULE_SHIFT, "too many places in one process");
+		skip_address(f, frame >> PROF_FRAME_MODULE_SHIFT, "too many places in one process");
 	} else if (!has_room(f)) {
 		warn_naming_limit(f, proc, NAMED_MAX);
-		pass_over(f, frame >> PROF_FRAME_MODULE_SHIFT, "too many places at a time");
+		skip_address(f, frame >> PROF_FRAME_MODULE_SHIFT, "too many places at a time");
 	} else {
 		proc->named++;
 		hmap_set(&f->named, frame, &frames_asked);
@@ -674,7 +674,7 @@ struct unnamed {
 static void add_reason(struct unnamed *u, const struct sym_client_answer *answer,
 		       const char *reason)
 {
-	if (u->cnt++ >= UNNAMED_TOLD_MAX)
+	if (u->cnt++ >= UNNAMED_PRINTED_MAX)
 		return;
 	buf_printf(&u->text, "%s%s (%s%s%s)", u->cnt > 1 ? ", " : "", answer->path, reason,
 		   *reason && *answer->detail ? ": " : "", answer->detail);
@@ -708,9 +708,9 @@ static int add_lacking(void *ctx, const struct sym_client_answer *answer)
 
 static void warn_unnamed(struct unnamed *u, const char *without)
 {
-	if (u->cnt > UNNAMED_TOLD_MAX)
+	if (u->cnt > UNNAMED_PRINTED_MAX)
 		log_warn("record: without %s: %s, and %zu more", without, buf_cstr(&u->text),
-			 u->cnt - UNNAMED_TOLD_MAX);
+			 u->cnt - UNNAMED_PRINTED_MAX);
 	else if (u->cnt)
 		log_warn("record: without %s: %s", without, buf_cstr(&u->text));
 	buf_free(&u->text);

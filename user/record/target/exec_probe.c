@@ -27,7 +27,7 @@
 #include "base/sudo_user.h"
 #include "symbol/sandbox/sandbox.h"
 
-#define HEARD_NS 100000000ULL /* receive until this long after the start */
+#define RECEIVE_NS 100000000ULL /* receive until this long after the start */
 
 enum { LIFE_S = 2 };
 
@@ -38,7 +38,7 @@ struct exec_probe {
 };
 
 /* Arguments of the process. */
-struct journey {
+struct probe_args {
 	exec_probe_life_fn life;
 	const void *ctx;
 	const struct sudo_user *user;
@@ -70,7 +70,7 @@ static void find_files(const void *ctx, int sock)
 
 static void run(const void *ctx, int sock)
 {
-	const struct journey *j = ctx;
+	const struct probe_args *j = ctx;
 	const pid_t parent = getppid();
 
 	prctl(PR_SET_NAME, "d9-scout");
@@ -86,7 +86,7 @@ static void run(const void *ctx, int sock)
 int exec_probe_start(exec_probe_life_fn life, const void *ctx, const struct sudo_user *user,
 		     struct exec_probe **out)
 {
-	const struct journey j = { .life = life, .ctx = ctx, .user = user };
+	const struct probe_args j = { .life = life, .ctx = ctx, .user = user };
 	struct exec_probe *s = xcalloc(1, sizeof(*s));
 	int err = sandbox_fork(run, &j, &s->pid, &s->sock);
 
@@ -94,7 +94,7 @@ int exec_probe_start(exec_probe_life_fn life, const void *ctx, const struct sudo
 		free(s);
 		return err;
 	}
-	s->until_ns = clock_mono_ns() + HEARD_NS;
+	s->until_ns = clock_mono_ns() + RECEIVE_NS;
 	*out = s;
 	return 0;
 }

@@ -450,7 +450,7 @@ static void report_unmapped(struct live_maps *m, const struct live_maps_proc *p,
 }
 
 /* Copies the state to all processes that share its memory. */
-static void hand_on(struct live_maps *m, struct live_maps_proc *p, uint64_t time)
+static void share_state(struct live_maps *m, struct live_maps_proc *p, uint64_t time)
 {
 	struct live_maps_proc *sharer;
 	uint32_t i = 0;
@@ -498,7 +498,7 @@ static void take_answer(struct live_maps *m, const struct snapshot *s, uint64_t 
 	else if (!same)
 		report_news(m, p, LIVE_MAPS_CHANGED);
 	if (!same && p->memory)
-		hand_on(m, p, s->from_ns);
+		share_state(m, p, s->from_ns);
 }
 
 static void ask_doubted(struct live_maps *m, uint64_t now_ns)
