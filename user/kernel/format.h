@@ -37,7 +37,7 @@ struct format_field {
 	bool hex; /* print fmt prints it in hexadecimal */
 	bool code; /* print fmt prints it as a kernel symbol */
 	bool user_text; /* points to text of the current task that print fmt does not print */
-	char behind[16]; /* text of print fmt after the number, possibly cut: " [ns]" */
+	char suffix[16]; /* text of print fmt after the number, possibly cut: " [ns]" */
 };
 
 /*

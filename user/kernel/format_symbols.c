@@ -38,7 +38,7 @@ struct conversion {
 	int stars; /* number of * arguments before the value */
 	const char *text; /* text before the conversion */
 	size_t text_len;
-	const char *behind; /* text after the conversion */
+	const char *suffix; /* text after the conversion */
 };
 
 struct row {
@@ -392,21 +392,21 @@ static const char *next_conversion(const char *p, struct conversion *conv)
 	}
 	conv->letter = *p;
 	conv->kind = *p == 'p' ? p[1] : 0;
-	conv->behind = *p ? p + 1 : p;
-	return conv->behind;
+	conv->suffix = *p ? p + 1 : p;
+	return conv->suffix;
 }
 
 /* Keeps the text after a number. If a field is printed several times, the first one counts. */
-static void keep_behind(struct format_field *f, const struct conversion *conv)
+static void keep_suffix(struct format_field *f, const struct conversion *conv)
 {
-	size_t n = strcspn(conv->behind, "%");
+	size_t n = strcspn(conv->suffix, "%");
 
-	if (*f->behind)
+	if (*f->suffix)
 		return;
-	if (n >= sizeof(f->behind))
-		n = sizeof(f->behind) - 1;
-	memcpy(f->behind, conv->behind, n);
-	f->behind[n] = '\0';
+	if (n >= sizeof(f->suffix))
+		n = sizeof(f->suffix) - 1;
+	memcpy(f->suffix, conv->suffix, n);
+	f->suffix[n] = '\0';
 }
 
 static void visit(struct collector *c, const struct tep_print_arg *arg,
@@ -423,7 +423,7 @@ static void visit(struct collector *c, const struct tep_print_arg *arg,
 	} else if (bare->type == TEP_PRINT_FIELD) {
 		f = integer_field(c, bare->field.name);
 		if (f && strchr("diuxX", conv->letter))
-			keep_behind(&c->ev->fields[f - c->ev->fields], conv);
+			keep_suffix(&c->ev->fields[f - c->ev->fields], conv);
 		if (f && conv->kind && f->size == 8 && strchr("sS", conv->kind))
 			c->ev->fields[f - c->ev->fields].code = true;
 		else if (f && (strchr("xXp", conv->letter) || conv->alternate))

@@ -146,7 +146,7 @@ struct field_note field_notes_of(const struct format_event *ev, const struct for
 		note.kind = by_rules(kind_rules, sizeof(kind_rules) / sizeof(kind_rules[0]),
 				     buf_cstr(&event), f);
 	if (!note.unit && !note.kind)
-		note.unit = unit_after(f->behind);
+		note.unit = unit_after(f->suffix);
 	if (!note.unit && !note.kind)
 		note.unit = by_rules(unit_rules, sizeof(unit_rules) / sizeof(unit_rules[0]),
 				     buf_cstr(&event), f);
