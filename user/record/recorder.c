@@ -80,11 +80,11 @@ static bool is_over(struct recorder *r, uint64_t now)
  */
 static bool is_calm(struct recorder *r, uint64_t now)
 {
-	const struct load_shedding_cfg *thin = &r->cfg->thin;
+	const struct load_shedding_cfg *shedding = &r->cfg->load_shedding;
 
 	return now - r->start_ns > BEGIN_MS * MS_NS && pipeline_is_drained(r->pipeline) &&
-	       !r->trigger && !r->window.control && r->window.gate.open && !thin->max_ppm &&
-	       thin->one_in <= 1 && !capture_is_filled(r->capture, CALM_PART);
+	       !r->trigger && !r->window.control && r->window.gate.open && !shedding->max_ppm &&
+	       shedding->one_in <= 1 && !capture_is_filled(r->capture, CALM_PART);
 }
 
 static void wait_tick(struct recorder *r, uint64_t now)
@@ -123,7 +123,7 @@ static int record_until_over(struct recorder *r)
 	bool blocked;
 	int err;
 
-	load_shedding_begin(&r->shedding, &r->cfg->thin, r->capture, r->status, now);
+	load_shedding_begin(&r->shedding, &r->cfg->load_shedding, r->capture, r->status, now);
 	err = load_shedding_write(&r->shedding, r->status);
 	if (!err)
 		notify_ready(r->notify, r->result->file);

@@ -39,7 +39,7 @@ struct recorder_cfg {
 	bool as_root;
 	bool no_inherit;
 	struct selection_cfg selection; /* filters these */
-	struct load_shedding_cfg thin;
+	struct load_shedding_cfg load_shedding;
 	uint64_t summary_ns; /* interval of summaries, with capture.summary */
 
 	/* events */

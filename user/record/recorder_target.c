@@ -52,7 +52,7 @@ int recorder_target_write_head(const struct recorder_cfg *cfg, struct status *st
 	head.selection = &cfg->selection;
 	head.neighbours = cfg->events.neighbours;
 	head.summary_ns = cfg->summary_ns;
-	head.max_overhead_ppm = cfg->thin.max_ppm;
+	head.max_overhead_ppm = cfg->load_shedding.max_ppm;
 	head.user = cfg->meta;
 	head.user_cnt = cfg->meta_cnt;
 	head.annotate = cfg->level4;

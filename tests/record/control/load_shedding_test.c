@@ -65,14 +65,14 @@ struct bench {
 	struct capture capture;
 	struct status status;
 	struct pause gate;
-	struct load_shedding thin;
+	struct load_shedding shedding;
 	uint64_t now, open_ns;
 };
 
 static void bench_init(struct bench *b, uint32_t max_ppm, bool stacks)
 {
 	*b = (struct bench){ .capture.stacks = true, .gate.open = true, .now = 77 * SECOND };
-	load_shedding_begin(&b->thin, &(struct load_shedding_cfg){ 1, max_ppm, stacks },
+	load_shedding_begin(&b->shedding, &(struct load_shedding_cfg){ 1, max_ppm, stacks },
 			    &b->capture, &b->status, b->now);
 }
 
@@ -93,7 +93,7 @@ static void run(struct bench *b, uint64_t ns, uint32_t ppm, uint32_t stacks_ppm)
 					   (ppm + (b->capture.stacks ? stacks_ppm : 0)) / 1000000;
 			b->open_ns += step;
 		}
-		cr_assert_eq(load_shedding_step(&b->thin, &b->gate, &b->status, b->now), 0);
+		cr_assert_eq(load_shedding_step(&b->shedding, &b->gate, &b->status, b->now), 0);
 	}
 }
 
@@ -166,7 +166,7 @@ Test(load_shedding, when_it_is_calm_all_comes_back_and_stays)
 	run(&b, 20 * SECOND, 60000, 50000);
 	cr_expect_eq(b.status.one_in, 8);
 	run(&b, 60 * SECOND, 100, 200);
-	cr_expect_eq(b.thin.level, 0);
+	cr_expect_eq(b.shedding.level, 0);
 	cr_expect_eq(b.status.one_in, 1);
 	cr_expect(b.status.stacks);
 	cr_expect(b.capture.stacks);
@@ -196,11 +196,11 @@ Test(load_shedding, a_segment_says_at_its_start_what_holds)
 	int told;
 
 	bench_init(&b, 20000, true);
-	cr_expect_eq(load_shedding_write(&b.thin, &b.status), 0);
+	cr_expect_eq(load_shedding_write(&b.shedding, &b.status), 0);
 	cr_expect_eq(b.status.told, 0);
 	run(&b, 10 * SECOND, 15000, 50000);
 	told = b.status.told;
-	cr_expect_eq(load_shedding_write(&b.thin, &b.status), 0);
+	cr_expect_eq(load_shedding_write(&b.shedding, &b.status), 0);
 	cr_expect_eq(b.status.told, told + 1);
 	cr_expect_eq(b.status.one_in, 1);
 }
@@ -211,10 +211,10 @@ Test(load_shedding, what_is_asked_for_is_left_out_whatever_it_costs)
 	struct bench b;
 
 	bench_init(&b, 0, true);
-	load_shedding_begin(&b.thin, &cfg, &b.capture, &b.status, b.now);
-	cr_expect_eq(load_shedding_one_in(&b.thin), 4);
+	load_shedding_begin(&b.shedding, &cfg, &b.capture, &b.status, b.now);
+	cr_expect_eq(load_shedding_one_in(&b.shedding), 4);
 	run(&b, 8 * SECOND, 900000, 0);
-	cr_expect_eq(load_shedding_one_in(&b.thin), 4);
+	cr_expect_eq(load_shedding_one_in(&b.shedding), 4);
 	cr_expect(b.capture.stacks);
 	cr_expect_float_eq((double)b.open_ns / (8 * SECOND), 0.25, 0.02);
 }

@@ -29,7 +29,7 @@
 #include "cmd/record/record.h"
 #include "cmd/record/record_signals.h"
 #include "cmd/record/target.h"
-#include "cmd/record/thin_opts.h"
+#include "cmd/record/load_shedding_opts.h"
 #include "record/control/control.h"
 #include "record/encode/user_metadata.h"
 #include "record/output/stream.h"
@@ -64,7 +64,7 @@ struct record_opts {
 	struct target_opts target;
 	bool neighbours;
 	struct block_opts block;
-	struct thin_opts thinning;
+	struct load_shedding_opts load_shedding;
 	struct opt_list events;
 	struct opt_list filters; /* of the events */
 	bool sched;
@@ -262,7 +262,7 @@ static const struct opt record_table[] = {
 	  .int_max = 19,
 	  .help = "Nice value of the recorder at other times (default -15)" },
 
-	THIN_OPTS(struct record_opts, thinning),
+	LOAD_SHEDDING_OPTS(struct record_opts, load_shedding),
 	{ .name = "btf",
 	  .kind = OPT_STR,
 	  .off = AT(cfg.capture.btf),
@@ -392,10 +392,10 @@ static int bad_value(const char *option, const char *value, const char *why)
 
 static int check_thin(struct record_opts *o)
 {
-	o->cfg.thin.has_stacks = o->switch_stacks || o->wakeup_stacks;
-	if (thin_opts_read(&o->thinning, &o->cfg.thin))
+	o->cfg.load_shedding.has_stacks = o->switch_stacks || o->wakeup_stacks;
+	if (load_shedding_opts_read(&o->load_shedding, &o->cfg.load_shedding))
 		return -EINVAL;
-	if (o->cfg.thin.one_in > 1 && o->cfg.summary_ns)
+	if (o->cfg.load_shedding.one_in > 1 && o->cfg.summary_ns)
 		return usage_error("--sched-sample cannot be combined with --summary");
 	return 0;
 }
@@ -409,7 +409,7 @@ static int check_block(struct record_opts *o)
 		return usage_error(
 			"--min-block and --max-block cannot be combined with --no-sched, "
 			"--neighbours, --summary or --waker-stacks");
-	if (o->cfg.thin.one_in > 1 || o->cfg.thin.max_ppm)
+	if (o->cfg.load_shedding.one_in > 1 || o->cfg.load_shedding.max_ppm)
 		return usage_error("--min-block and --max-block cannot be combined with "
 				   "--sched-sample or --max-overhead");
 	return block_opts_read(&o->block, &o->cfg.capture.off_cpu);

@@ -384,7 +384,7 @@ bool frames_is_named(struct frames *f, uint64_t frame)
 {
 	if (is_requested(f, frame))
 		return true;
-	hmap_set(f->kept ? &f->now.requested : &f->named, frame, &frames_asked);
+	hmap_set(f->kept ? &f->now.requested : &f->named, frame, &frames_mark_requested);
 	return false;
 }
 
@@ -473,7 +473,7 @@ static void name_user_frame(struct frames *f, struct process *proc, const struct
 		skip_address(f, frame >> PROF_FRAME_MODULE_SHIFT, "too many places at a time");
 	} else {
 		proc->named++;
-		hmap_set(&f->named, frame, &frames_asked);
+		hmap_set(&f->named, frame, &frames_mark_requested);
 		ask_name(f, proc, m, addr, frame);
 	}
 }
@@ -551,7 +551,7 @@ static void place_module(struct frames *f, struct process *proc, uint32_t id, st
 		return;
 	if (f->placed.cnt >= PLACED_MAX)
 		hmap_fini(&f->placed);
-	hmap_set(&f->placed, place_key(proc, id), &frames_asked);
+	hmap_set(&f->placed, place_key(proc, id), &frames_mark_requested);
 }
 
 uint64_t frames_walked(struct frames *f, struct process *proc, uint64_t frame)
@@ -571,7 +571,7 @@ uint64_t frames_walked(struct frames *f, struct process *proc, uint64_t frame)
 	key = modules_key(f->modules, id, &sz);
 	if (!key)
 		return module_set_has(&f->now.modules, id) ? frame : FRAME_UNKNOWN;
-	module = frames_map_of_key(key, sz);
+	module = frames_map_from_key(key, sz);
 	if (!placed)
 		place_module(f, proc, id, &module);
 	announce_module(f, proc, id, &module);
@@ -607,7 +607,7 @@ static int write_name(struct frames *f, const struct sym_client_answer *answer)
 		start = frame & PROF_FRAME_OFFSET_MASK;
 	event.addr = frame;
 	event.base = (frame & ~PROF_FRAME_OFFSET_MASK) | start;
-	hmap_set(&f->named, frame, &frames_answered);
+	hmap_set(&f->named, frame, &frames_mark_answered);
 	return frames_write_name(f, &event);
 }
 

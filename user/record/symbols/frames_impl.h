@@ -74,12 +74,12 @@ struct frames_file {
 uint32_t frames_module_id(struct frames *f, const char *path, const void *build_id, size_t sz,
 			  struct frames_file file, bool *fresh);
 /* The map in a module's key. Borrows the path. */
-struct map frames_map_of_key(const uint8_t *key, size_t sz);
+struct map frames_map_from_key(const uint8_t *key, size_t sz);
 /* Whether the frame was requested in this segment before. Marks it as requested. */
 bool frames_is_named(struct frames *f, uint64_t frame);
 
 /* Marks of frames: whether a symbol was written. */
-extern char frames_asked, frames_answered;
+extern char frames_mark_requested, frames_mark_answered;
 
 /* Frees the data of all segments, and resets its size. */
 void frames_drop_segments(struct frames *f);

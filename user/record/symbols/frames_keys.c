@@ -4,10 +4,10 @@
 
 #include "record/symbols/frames_impl.h"
 
-char frames_asked, frames_answered;
+char frames_mark_requested, frames_mark_answered;
 
 /* The path starts after the last NUL. */
-struct map frames_map_of_key(const uint8_t *key, size_t sz)
+struct map frames_map_from_key(const uint8_t *key, size_t sz)
 {
 	const uint8_t *path = (const uint8_t *)memrchr(key, '\0', sz) + 1;
 	struct map m = { .path = (const char *)path };

@@ -81,10 +81,10 @@ void frames_add_to_segment(struct frames *f, uint64_t frame)
 	if (f->now.requested.cnt >= REQUESTED_MAX)
 		hmap_fini(&f->now.requested);
 	if (name_cache_write(f->kept, frame, f->now.emit) > 0) {
-		hmap_set(&f->now.requested, frame, &frames_answered);
+		hmap_set(&f->now.requested, frame, &frames_mark_answered);
 		return;
 	}
-	hmap_set(&f->now.requested, frame, &frames_asked);
+	hmap_set(&f->now.requested, frame, &frames_mark_requested);
 	f->now.asked_cnt++;
 }
 
@@ -99,9 +99,9 @@ static int write_name_to(struct frames_segment *s, const struct emit_symbol *nam
 
 	if (!mark)
 		return 0;
-	if (mark == &frames_asked && s->asked_cnt)
+	if (mark == &frames_mark_requested && s->asked_cnt)
 		s->asked_cnt--;
-	hmap_set(&s->requested, name->addr, &frames_answered);
+	hmap_set(&s->requested, name->addr, &frames_mark_answered);
 	return emit_symbol(s->emit, name);
 }
 
@@ -148,7 +148,7 @@ static void label_of(const struct frames *f, uint32_t module_id, struct buf *out
 
 	buf_clear(out);
 	if (key)
-		m = frames_map_of_key(key, len);
+		m = frames_map_from_key(key, len);
 	if (*m.path == '[')
 		buf_addstr(out, m.path);
 	else if (proc_maps_has_file(&m))
@@ -167,7 +167,7 @@ static int label_unnamed(const struct frames *f, const struct hmap *frames, stru
 	int err = 0;
 
 	while (!err && hmap_next(frames, &pos, &event.addr, &mark)) {
-		if (mark != &frames_asked || event.addr & PROF_FRAME_KERNEL)
+		if (mark != &frames_mark_requested || event.addr & PROF_FRAME_KERNEL)
 			continue;
 		label_of(f, event.addr >> PROF_FRAME_MODULE_SHIFT & PROF_FRAME_MODULE_MAX, &label);
 		text = emit_text(&valid, buf_cstr(&label), label.len);

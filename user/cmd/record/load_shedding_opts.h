@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef D9_CMD_RECORD_THIN_OPTS_H
-#define D9_CMD_RECORD_THIN_OPTS_H
+#ifndef D9_CMD_RECORD_LOAD_SHEDDING_OPTS_H
+#define D9_CMD_RECORD_LOAD_SHEDDING_OPTS_H
 
 #include <stddef.h>
 
@@ -9,12 +9,12 @@
 struct load_shedding_cfg;
 
 /* --sched-sample and --max-overhead; zeros: neither is given. */
-struct thin_opts {
+struct load_shedding_opts {
 	const char *sample, *max_overhead;
 };
 
-/* Rows of an option table for a member `m` of type struct thin_opts in struct `s`. */
-#define THIN_OPTS(s, m)                                                                            \
+/* Rows of an option table for a member `m` of type struct load_shedding_opts in struct `s`. */
+#define LOAD_SHEDDING_OPTS(s, m)                                                                   \
 	{ .name = "sched-sample",                                                                  \
 	  .kind = OPT_STR,                                                                         \
 	  .off = offsetof(s, m.sample),                                                            \
@@ -28,6 +28,6 @@ struct thin_opts {
 	}
 
 /* Sets one_in and max_ppm. 0, or -EINVAL after one printed line. */
-int thin_opts_read(const struct thin_opts *o, struct load_shedding_cfg *out);
+int load_shedding_opts_read(const struct load_shedding_opts *o, struct load_shedding_cfg *out);
 
-#endif /* D9_CMD_RECORD_THIN_OPTS_H */
+#endif /* D9_CMD_RECORD_LOAD_SHEDDING_OPTS_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* --sched-sample and --max-overhead: texts become numbers. */
-#include "cmd/record/thin_opts.h"
+#include "cmd/record/load_shedding_opts.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -47,7 +47,7 @@ static int read_sample(const char *text, uint32_t *one_in)
 	return 0;
 }
 
-int thin_opts_read(const struct thin_opts *o, struct load_shedding_cfg *out)
+int load_shedding_opts_read(const struct load_shedding_opts *o, struct load_shedding_cfg *out)
 {
 	int err = 0;
 
