@@ -111,7 +111,7 @@ static void unmount_cgroup2(void)
 	}
 }
 
-/* ---- what is said --------------------------------------------------------------------------------- */
+/* ---- messages ------------------------------------------------------------------------------------ */
 
 static void expect(live_prepare_fn prepare, const char *option, const char *value,
 		   const char *start, const char *remedy)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Whether a recording can start, as `check` tells it, and as a recording then proves. */
+/* `check` reports whether a recording can start, and a recording confirms it. */
 #include <criterion/criterion.h>
 #include <grp.h>
 #include <string.h>

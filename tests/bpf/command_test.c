@@ -195,7 +195,7 @@ static void be_in_no_group(void)
 	setenv("SUDO_GID", "4294967295", 1);
 }
 
-/* Taken for nobody at all, it would run the command as root. */
+/* Without a user, it would run the command as root. */
 Test(command, nonsense_about_who_called_sudo_is_refused)
 {
 	const char *args[] = {

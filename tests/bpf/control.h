@@ -11,7 +11,7 @@
 
 #include "tests/bpf/support.h"
 
-/* For tests that tell a recorder what to do, and know when it has been done. */
+/* For tests that control a recorder, and wait until a command is done. */
 struct live_control {
 	char spec[512]; /* for --control */
 	int to, from;

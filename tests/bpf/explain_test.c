@@ -29,7 +29,7 @@ static bool is_stall_reported(const char *path, const char *server, const struct
 	const char *args[] = { "explain", "--json", "-t", server, "--time", time, path, NULL };
 	struct buf said;
 	const char *end;
-	bool told;
+	bool reported;
 
 	snprintf(time, sizeof(time), "%" PRIu64 ".%09" PRIu64 ",%" PRIu64 ".%09" PRIu64,
 		 s->from / 1000000000, s->from % 1000000000, s->to / 1000000000,
@@ -39,11 +39,11 @@ static bool is_stall_reported(const char *path, const char *server, const struct
 	cr_expect_eq(live_said_number(said.data, "\"from_ns\":"), s->from);
 	cr_expect_eq(live_said_number(said.data, "\"to_ns\":"), s->to);
 	stalled_expect_sums(strstr(said.data, "\n{\"tid\":") + 1, said.data, end, s);
-	told = stalled_is_reported(said.data, end, s);
-	if (!told)
-		fprintf(stderr, "not told: %s: %s\n", stalled_name(s->kind), said.data);
+	reported = stalled_is_reported(said.data, end, s);
+	if (!reported)
+		fprintf(stderr, "not reported: %s: %s\n", stalled_name(s->kind), said.data);
 	buf_free(&said);
-	return told;
+	return reported;
 }
 
 /* ---- all of them together ---------------------------------------------------------------------- */
@@ -126,16 +126,16 @@ Test(explain, stalls_of_a_server_are_told_with_their_causes_and_add_up)
 	live_assert_no_loss(&lt);
 	live_close(&lt);
 	for (int k = 0; k < KINDS; k++) {
-		int told = 0;
+		int reported = 0;
 
 		for (int round = 0; round < ROUNDS; round++) {
 			const struct stalled s =
 				stalled_truth(&server, round, (enum stalled_kind)k);
 
-			told += is_stall_reported(rec.path, tid, &s);
+			reported += is_stall_reported(rec.path, tid, &s);
 		}
 		/* where init is hidden from tracing, so is a switch to or from it */
-		cr_expect_geq(told, ROUNDS - 1, "%d of %d stalls by %s", told, ROUNDS,
+		cr_expect_geq(reported, ROUNDS - 1, "%d of %d stalls by %s", reported, ROUNDS,
 			      stalled_name((enum stalled_kind)k));
 	}
 	expect_slowest(rec.path, tid, &server);

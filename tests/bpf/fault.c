@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * fault.c - what holds beside a hostile program
+ * fault.c - checks of a recording next to a hostile program
  *
  * While the recorder runs, its memory and the size of its file are noted. A name's time is when the
  * file had grown past its SymbolTableEntry: that is when another reader could have seen it.
@@ -386,16 +386,16 @@ void fault_check_flat(const struct fault *f, unsigned int seconds)
 }
 
 /* /proc adds to a kernel worker's name what it works for. */
-static bool is_worker_of(const char *own, const char *told)
+static bool is_worker_of(const char *own, const char *recorded)
 {
-	return !strncmp(own, "kworker/", 8) && !strncmp(own, told, strlen(own));
+	return !strncmp(own, "kworker/", 8) && !strncmp(own, recorded, strlen(own));
 }
 
 static void note_exit(struct fault_exits *out, const struct live_trace *lt,
 		      const struct trace_event *ev, const struct fault *f)
 {
 	const char *own = live_text(lt, ev, PROF_F_COMM);
-	const char *told = names_str(lt->names, ev->comm, NULL);
+	const char *recorded = names_str(lt->names, ev->comm, NULL);
 
 	if (ev->comm == NAMES_NONE && ev->ts < f->began_ns + SECOND_NS) {
 		out->early++;
@@ -403,11 +403,12 @@ static void note_exit(struct fault_exits *out, const struct live_trace *lt,
 		out->unknown++;
 		snprintf(out->nameless, sizeof(out->nameless), "%u: %s, after %.3f s", ev->tid, own,
 			 ((double)ev->ts - (double)f->began_ns) / 1e9);
-	} else if (!strcmp(own, told) || is_worker_of(own, told)) {
+	} else if (!strcmp(own, recorded) || is_worker_of(own, recorded)) {
 		out->right++;
 	} else {
 		out->wrong++;
-		snprintf(out->example, sizeof(out->example), "%u: %s, told %s", ev->tid, own, told);
+		snprintf(out->example, sizeof(out->example), "%u: %s, recorded %s", ev->tid, own,
+			 recorded);
 	}
 }
 

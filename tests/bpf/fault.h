@@ -65,7 +65,7 @@ void fault_go(struct fault *f);
 /* record -a -d SECONDS and what else is given, NULL at the end. Returns when the recording is on. */
 void fault_record(struct fault *f, unsigned int seconds, ...) __attribute__((sentinel));
 
-/* Called some twenty times a second while the recording runs. */
+/* Called about twenty times per second while the recording runs. */
 typedef void (*fault_tick_fn)(void *ctx, struct fault *f);
 /* Watches until the recorder has ended; twenty seconds more than it should take are a failure. */
 void fault_watch(struct fault *f, fault_tick_fn tick, void *ctx);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Programs that are made to be expensive to name cost their own names, and nobody else anything. */
-/* ALONE: time and memory beside a hostile program */
+/* Programs whose symbols are expensive to read lose only their own symbols. */
+/* ALONE: time and memory next to a hostile program */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <sys/stat.h>

@@ -3,7 +3,7 @@
  * Files that a program maps and then turns into something else: nothing opens what it should not. And the
  * recorder's own file, on a disk that fills up.
  */
-/* ALONE: time and memory beside a hostile program */
+/* ALONE: time and memory next to a hostile program */
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <sched.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Programs that map, name and rename without end: the recorder keeps up, and its memory stays bounded. */
-/* ALONE: time and memory beside a hostile program */
+/* ALONE: time and memory next to a hostile program */
 #include <criterion/criterion.h>
 #include <unistd.h>
 

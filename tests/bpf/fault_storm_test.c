@@ -3,7 +3,7 @@
  * A busy machine, with other profilers on it. $D9_STORM_SECONDS (30) is how long the storm lasts; five
  * minutes are for a run by hand.
  */
-/* ALONE: time and memory beside a hostile program */
+/* ALONE: time and memory next to a hostile program */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <unistd.h>

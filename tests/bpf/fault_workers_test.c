@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The processes that read symbols are killed or stopped behind the recorder's back: names still come. The
+ * The processes that read symbols are killed or stopped without the recorder's knowledge: names still come. The
  * neighbour starts to run after that, so that its names are asked of whoever comes then.
  */
-/* ALONE: time and memory beside a hostile program */
+/* ALONE: time and memory next to a hostile program */
 #include <criterion/criterion.h>
 #include <ctype.h>
 #include <dirent.h>
@@ -29,7 +29,7 @@ struct attack {
 	int signal;
 	const char *names[5]; /* of whom it goes to */
 	size_t hit; /* processes that got it */
-	bool of_recorder; /* its own children, not those of its spawners */
+	bool of_recorder; /* its own children, not children of its spawners */
 	pid_t pids[HELPERS_MAX]; /* which */
 	bool done;
 };
@@ -90,7 +90,7 @@ static void attack_once(void *ctx, struct fault *f)
 	fault_go(f);
 }
 
-/* Ended, though nobody may have waited for it. */
+/* Ended, even if its parent has not waited for it. */
 static void expect_gone(pid_t pid)
 {
 	const struct timespec step = { .tv_nsec = 1000000 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * --filter beside the kernel's own filters: of the same events, at the same time, and by the same
+ * --filter compared with the kernel's own filters: of the same events, at the same time, and by the same
  * expression both must take as many, of a workload which also says itself how many that are.
  */
 #include <criterion/criterion.h>
@@ -34,7 +34,7 @@ static void put_file(const char *name, const char *text)
 	close(fd);
 }
 
-/* A trace buffer of our own: nobody else's events or filters are touched. */
+/* A trace buffer of our own: other tracers' events and filters stay. */
 static void make_instance(void)
 {
 	cr_assert_eq(tracefs_open(&tracefs), 0);
@@ -112,7 +112,7 @@ static void count_ours(const char *path, struct taken *t, size_t cnt)
 }
 
 /* One recording, of @of and @whom, or of the workload. */
-static void record_with_both(struct taken *t, size_t cnt, const char *of, const char *whom)
+static void record_with_both(struct taken *t, size_t cnt, const char *of, const char *target)
 {
 	const char *a[16] = { 0 };
 	struct live_proc p;
@@ -129,8 +129,8 @@ static void record_with_both(struct taken *t, size_t cnt, const char *of, const 
 		a[n++] = t[i].filter;
 	}
 	cr_assert_leq(n, 12);
-	live_record(&rec, "-m", "16M", "--no-samples", of, whom ? whom : live_number(p.pid), a[0],
-		    a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], NULL);
+	live_record(&rec, "-m", "16M", "--no-samples", of, target ? target : live_number(p.pid),
+		    a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], NULL);
 	live_recording(&rec);
 	live_go(&p);
 	cr_assert_eq(live_stop(&rec), 0);
@@ -155,18 +155,18 @@ static bool are_equal(const struct taken *t, size_t cnt)
 	return true;
 }
 
-/* Some machines hide a switch or a waking from one tracer or the other: equal once is proof enough. */
-static void record_until_equal(struct taken *t, size_t cnt, const char *of, const char *whom)
+/* Some machines hide a switch or a wakeup from one tracer or the other: equal once is proof enough. */
+static void record_until_equal(struct taken *t, size_t cnt, const char *of, const char *target)
 {
 	int tries = 0;
 
-	record_with_both(t, cnt, of, whom);
+	record_with_both(t, cnt, of, target);
 	while (!are_equal(t, cnt)) {
 		cr_assert_lt(++tries, TRIES, "%s: %zu, the kernel %zu", t[0].filter, t[0].ours,
 			     t[0].kernels);
 		for (size_t i = 0; i < cnt; i++)
 			t[i].ours = 0;
-		record_with_both(t, cnt, of, whom);
+		record_with_both(t, cnt, of, target);
 	}
 }
 
@@ -179,7 +179,7 @@ Test(filter, takes_of_any_tracepoint_what_the_kernels_own_takes)
 		      11),
 		/* names in place: to turn-2, 3, 4, and from turn-7 */
 		TAKEN("task:task_rename", "newcomm ~ \"turn-[2-4]\" || oldcomm == \"turn-7\"", 80),
-		/* text behind the record */
+		/* text after the record */
 		TAKEN("sched:sched_process_exec", "filename ~ \"/bin/tr?e\" && COMM == \"true\"",
 		      3),
 	};

@@ -66,7 +66,7 @@ static void let_go(struct live_proc *p)
 /* ---- what is in a file --------------------------------------------------------------------------- */
 
 struct seen {
-	uint32_t tid; /* whose switches are looked at */
+	uint32_t tid; /* whose switches are read */
 	uint64_t switches, out, stacks, named; /* of all; of that one */
 	uint64_t first_ns, last_ns; /* of switches */
 	bool meta, synced, task;
@@ -246,7 +246,7 @@ Test(flight, no_more_snapshots_are_kept_than_are_wanted)
 	cr_assert_eq(live_wait(&rec.proc), 0);
 	live_end(&numbers);
 	live_control_fini(&control);
-	/* each is told, and what they are called */
+	/* each is recorded, with its name */
 	said = live_errors(&rec.proc);
 	live_proc_fini(&rec.proc);
 	buf_printf(&wanted, "record: %s is complete\n", file_of(&rec, 0, ""));
@@ -475,7 +475,7 @@ Test(flight, one_that_is_killed_leaves_nothing_torn)
 
 enum { HELPERS_MAX = 64, GENERATIONS = 2 };
 
-/* Whether a process is a child or grandchild of the recorder, as long as both live. */
+/* Whether a process is a child or grandchild of the recorder, while both live. */
 static bool is_helper(pid_t pid, pid_t recorder)
 {
 	struct proc_status status;

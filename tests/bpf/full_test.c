@@ -33,7 +33,7 @@ TestSuite(full, .fini = unmount, .timeout = 120);
 
 enum { MIB = 1 << 20, WAITS_MAX = 64 * MIB, STEADY_LOOKS = 300 };
 
-/* Nobody else sees it, and it goes with the test. */
+/* Private to the test, and removed with it. */
 static void make_disk(const char *options)
 {
 	cr_assert_eq(unshare(CLONE_NEWNS), 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * The scheduler's own programs against the generic one, on the same events at the same time: the
- * records must agree in every field, or readers could tell the two apart.
+ * records must agree in every field, or readers would see a difference.
  *
  * Two captures run at once; in the second one no event counts as hot.
  */

@@ -28,7 +28,7 @@ const char *live_missing(void)
 	return access(ONLINE, W_OK) ? "a second CPU that can be taken away" : NULL;
 }
 
-/* Whoever is killed in between leaves the machine as it was. */
+/* If the test is killed in between, the machine is restored. */
 static int keep_a_guard(void)
 {
 	int ends[2], fd;

@@ -20,7 +20,7 @@ struct seen {
 	uint64_t spent[INTERVAL_STATE_CNT];
 	uint64_t first, last;
 	unsigned int naps, close_naps, by_timer; /* blocks of a nap's length */
-	unsigned int wakings, by_other; /* of `tid` or `other` */
+	unsigned int wakeups, by_other; /* of `tid` or `other` */
 	unsigned int with_stack, waker_stacks;
 	const struct intervals *iv;
 	const struct live_trace *lt;
@@ -38,7 +38,7 @@ static void add_nap(struct seen *s, const struct interval *i, uint64_t ns)
 	s->with_stack += intervals_stack(s->iv, i->stack, &cnt) && cnt > 2;
 }
 
-/* The waking half of a futex, and below it user code. */
+/* The wakeup of a futex, and user code below it. */
 static bool is_wake(const struct seen *s, uint32_t stack)
 {
 	uint32_t cnt;
@@ -56,7 +56,7 @@ static void add_wakeup(struct seen *s, const struct interval *i)
 
 	if (i->why != INTERVAL_WHY_WOKEN)
 		return;
-	s->wakings++;
+	s->wakeups++;
 	s->by_other += i->waker->context == INTERVAL_BY_TASK && i->waker->tid == peer;
 	if (i->waker->tid == peer)
 		s->waker_stacks += is_wake(s, i->waker->stack);
@@ -126,7 +126,7 @@ Test(intervals, a_sleeper_was_blocked_as_long_as_it_slept_and_was_woken_by_the_t
 		      (uint64_t)NAPS * NAP_NS);
 	/* where init is hidden from tracing, so is a switch to or from it */
 	cr_assert_geq(s.naps, NAPS * 9 / 10);
-	cr_expect_leq(s.naps, NAPS + 2, "before the first and behind the last it waited");
+	cr_expect_leq(s.naps, NAPS + 2, "before the first and after the last it waited");
 	cr_expect_geq(s.by_timer, NAPS * 9 / 10, "%u of %u", s.by_timer, s.naps);
 	cr_expect_geq(s.with_stack, NAPS * 9 / 10);
 	/* a CPU that was taken away from this machine is late to wake it */
@@ -149,8 +149,8 @@ Test(intervals, each_player_of_ping_pong_is_woken_by_the_other)
 	cr_assert_eq(live_stop(&rec), 0);
 	live_end(&player);
 	read_intervals(rec.path, &s, &elapsed_ns);
-	cr_assert_geq(s.wakings, 100);
-	cr_expect_geq(s.by_other, s.wakings - s.wakings / 100 - 4, "%u of %u", s.by_other,
-		      s.wakings);
+	cr_assert_geq(s.wakeups, 100);
+	cr_expect_geq(s.by_other, s.wakeups - s.wakeups / 100 - 4, "%u of %u", s.by_other,
+		      s.wakeups);
 	cr_expect_geq(s.waker_stacks, s.by_other * 9 / 10, "%u of %u", s.waker_stacks, s.by_other);
 }

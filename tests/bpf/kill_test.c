@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The recorder killed at any moment: what it had flushed is there, in a file, packed, and in files that take turns.
+ * The recorder killed at any moment: what it had flushed is there, in a file, compressed, and in rotated files.
  * D9_KILLS says how often each, twice if it does not.
  */
 #include <criterion/criterion.h>
@@ -23,7 +23,7 @@ TestSuite(kill, .fini = live_cleanup, .timeout = 600);
 
 #define MS_NS 1000000LL
 
-/* What may be on its way to the file: packed bytes are flushed five times a second. */
+/* What may be on its way to the file: compressed bytes are flushed five times per second. */
 #define LAST_NS (2000 * MS_NS)
 
 enum { WITHIN_MS = 700 };
@@ -35,7 +35,7 @@ static unsigned int kills(void)
 	return text ? (unsigned int)atoi(text) : 2;
 }
 
-/* So many milliseconds; another number each time. */
+/* A different number of milliseconds each time. */
 static void wait_somewhat(unsigned int *ms)
 {
 	struct timespec until;
@@ -193,7 +193,7 @@ static void check_set(void)
 	closedir(dir);
 }
 
-/* Nothing is renamed while it is looked at. */
+/* Nothing is renamed while it is read. */
 static void check_budget(const struct live_rec *rec)
 {
 	size_t active;
@@ -267,7 +267,7 @@ static void keep_budget(const char *option)
 	cr_expect_eq(live_stop(&rec), 0);
 	live_kill(&numbers);
 	cr_expect_leq(sum_set(&active), (uint64_t)BUDGET);
-	cr_expect_eq(active, 0, "what was left behind is finished");
+	cr_expect_eq(active, 0, "files of the killed recorder are finished");
 	check_set();
 }
 

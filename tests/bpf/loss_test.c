@@ -140,7 +140,7 @@ static uint64_t later(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* Those of one CPU come in order. */
+/* Events of a CPU come in order. */
 static void read_all(struct ring *reader, struct seen *seen)
 {
 	const struct prof_rec *rec;
@@ -165,7 +165,7 @@ static void read_all(struct ring *reader, struct seen *seen)
 	}
 }
 
-/* One ring for all CPUs, which nobody reads until all is over. */
+/* One ring for all CPUs, which is read only at the end. */
 Test(loss, a_late_reader_costs_stacks_first_then_events_and_samples_last)
 {
 	const struct eventset_cfg events_cfg = { .sched = true };

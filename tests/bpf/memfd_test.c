@@ -11,7 +11,7 @@ TestSuite(memfd, .fini = live_cleanup, .timeout = 60);
 
 struct found {
 	uint64_t samples, named, modules;
-	char module[64]; /* the path of the one that is such a file */
+	char module[64]; /* the path of the module that is such a file */
 };
 
 static void read_trace(const char *path, struct found *found)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * --neighbours on the running kernel: behind whom a target waited is told, against a victim that measures
+ * --neighbours on the running kernel: who ran while a target waited, compared with a victim that measures
  * its waits itself and hogs that are known; nothing else is recorded.
  */
 /* ALONE: which threads share a CPU */
@@ -79,7 +79,7 @@ static void start_hog(struct live_proc *p, int cpu)
 
 enum { HOGS_MAX = 2 };
 
-struct told {
+struct victim_waits {
 	uint32_t victim;
 	uint32_t hogs[HOGS_MAX];
 	uint64_t waits, waited_ns; /* of the victim */
@@ -89,7 +89,7 @@ struct told {
 	const struct intervals *iv;
 };
 
-static bool is_hog(const struct told *t, uint32_t tid)
+static bool is_hog(const struct victim_waits *t, uint32_t tid)
 {
 	return tid && (tid == t->hogs[0] || tid == t->hogs[1]);
 }
@@ -98,7 +98,7 @@ static void add_interval(void *ctx, const struct interval *i)
 {
 	struct interval_preemptor v[16];
 	struct interval_preemptor_sum sum;
-	struct told *t = ctx;
+	struct victim_waits *t = ctx;
 	bool moved = false;
 
 	if (i->tid != t->victim)
@@ -124,7 +124,7 @@ static void add_interval(void *ctx, const struct interval *i)
 }
 
 /* While the victim measured. */
-static void read_waits(const char *path, const struct live_proc *victim, struct told *t)
+static void read_waits(const char *path, const struct live_proc *victim, struct victim_waits *t)
 {
 	struct live_trace lt;
 	struct trace_event ev;
@@ -167,7 +167,7 @@ static uint64_t count_switches(const char *path, int64_t tid, int64_t other, int
 }
 
 /* Where init is hidden from tracing, so is a switch to or from it: what the victim did then is unknown. */
-static void expect_waits_reported(const struct told *t, double waited_ns)
+static void expect_waits_reported(const struct victim_waits *t, double waited_ns)
 {
 	double hidden_ns = (double)t->window_ns - (double)t->known_ns;
 
@@ -184,7 +184,7 @@ static void expect_waits_reported(const struct told *t, double waited_ns)
 }
 
 /* Whenever the hog ran, the victim waited, slept, or it is not known. @used_ns: by the hog, meanwhile. */
-static void expect_hog_reported(const struct told *t, uint64_t used)
+static void expect_hog_reported(const struct victim_waits *t, uint64_t used)
 {
 	/* a CPU that was taken away from this machine is not used */
 	cr_expect_leq(t->behind_hogs_ns, used + used / 8, "%llu of %llu ns",
@@ -216,7 +216,7 @@ Test(neighbours, the_longest_wait_names_the_hog_and_other_cpus_are_left_alone)
 {
 	struct live_proc hog, victim, stranger;
 	struct live_rec rec;
-	struct told t = { 0 };
+	struct victim_waits t = { 0 };
 
 	need_two_cpus();
 	start_hog(&hog, 1);
@@ -244,7 +244,7 @@ Test(neighbours, a_wait_that_moves_to_another_cpu_is_told_on_both)
 	const struct timespec pace = { .tv_nsec = MOVE_NS };
 	struct live_proc hogs[HOGS_MAX], victim;
 	struct live_rec rec;
-	struct told t = { 0 };
+	struct victim_waits t = { 0 };
 
 	need_two_cpus();
 	for (int i = 0; i < HOGS_MAX; i++) {

@@ -26,7 +26,7 @@ TestSuite(offcpu, .fini = live_cleanup, .timeout = 60);
 enum { MS = 1000000, ASLEEP = 1, MOST_OF_50 = 45, NAPPERS = 8 };
 
 /* Of one thread, or of all. */
-struct stays {
+struct offcpu_intervals {
 	uint64_t cnt, asleep, with_stack, by_timer, unfinished, switches, across;
 	uint64_t shortest, longest; /* of those that ended */
 	uint64_t woken_here; /* by the thread of the test */
@@ -34,7 +34,7 @@ struct stays {
 	struct hmap tids;
 };
 
-static void add_offcpu_interval(struct stays *s, const struct live_trace *lt,
+static void add_offcpu_interval(struct offcpu_intervals *s, const struct live_trace *lt,
 				const struct trace_event *ev, uint64_t pause_first,
 				uint64_t pause_last)
 {
@@ -62,21 +62,22 @@ static void add_offcpu_interval(struct stays *s, const struct live_trace *lt,
 }
 
 /* Of a trace in which nothing was recorded from @first to @last. */
-static void read_offcpu_range(const char *path, uint64_t first, uint64_t last, struct stays *s)
+static void read_offcpu_range(const char *path, uint64_t first, uint64_t last,
+			      struct offcpu_intervals *s)
 {
 	struct live_trace lt;
 	struct trace_event ev;
-	uint64_t told = 0;
+	uint64_t last_ts = 0;
 
-	*s = (struct stays){ .shortest = UINT64_MAX };
+	*s = (struct offcpu_intervals){ .shortest = UINT64_MAX };
 	live_open(&lt, path, false);
 	while (live_event(&lt, &ev)) {
 		s->switches += ev.kind == TRACE_SCHED_SWITCH || ev.kind == TRACE_SCHED_WAKING;
-		if (ev.kind == TRACE_SAMPLE && ev.source == PROF_SOURCE_EVENT && ev.ts == told)
+		if (ev.kind == TRACE_SAMPLE && ev.source == PROF_SOURCE_EVENT && ev.ts == last_ts)
 			s->with_stack += live_stack_has(&lt, &ev, "main");
 		if (!live_is(&ev, PROF_EV_OFF_CPU))
 			continue;
-		told = ev.ts;
+		last_ts = ev.ts;
 		add_offcpu_interval(s, &lt, &ev, first, last);
 	}
 	s->produced = lt.produced;
@@ -87,12 +88,12 @@ static void read_offcpu_range(const char *path, uint64_t first, uint64_t last, s
 	cr_assert_eq(s->produced, s->written + s->lost);
 }
 
-static void read_offcpu(const char *path, struct stays *s)
+static void read_offcpu(const char *path, struct offcpu_intervals *s)
 {
 	read_offcpu_range(path, UINT64_MAX, UINT64_MAX, s);
 }
 
-/* What offcpu says of waits in the state S, of at least so long. */
+/* Off-CPU intervals in the state S and of at least a given length, from offcpu. */
 static void ask(const char *path, const char *min, uint64_t *waits, uint64_t *ns)
 {
 	const char *args[] = { "offcpu", "--json", "--state", "S", "--min", min, path, NULL };
@@ -127,7 +128,7 @@ Test(offcpu, a_recording_of_long_stays_has_those_that_a_whole_one_has)
 	uint64_t waits, ns, all, all_ns, most, least, hidden, unused;
 	struct live_rec some, whole;
 	struct live_proc p;
-	struct stays s;
+	struct offcpu_intervals s;
 
 	live_stimulus(&p, "sleeper", "100", "1000", "50", "20000", NULL);
 	live_record(&some, "-p", live_number(p.pid), "--no-samples", "--min-block", "10ms", NULL);
@@ -179,11 +180,11 @@ static void record_naps(struct live_rec *rec, const char *option, const char *va
 	cr_assert_eq(live_stop(rec), 0);
 }
 
-/* One that is kept waiting for a CPU for 9 ms would be too long; not each of them is. */
+/* With a run-queue latency of 9 ms an interval would be too long; most have less. */
 Test(offcpu, a_recording_of_short_stays_has_no_long_one)
 {
 	struct live_rec rec;
-	struct stays s;
+	struct offcpu_intervals s;
 
 	record_naps(&rec, "--max-block", "10ms");
 	read_offcpu(rec.path, &s);
@@ -193,14 +194,14 @@ Test(offcpu, a_recording_of_short_stays_has_no_long_one)
 	cr_expect_geq(s.with_stack, s.asleep - 2, "%d", (int)s.with_stack);
 }
 
-/* It waits for a line until the end, and is then told as far as it has come. */
+/* It waits for a line until the end, and is then recorded up to the end. */
 Test(offcpu, a_stay_that_does_not_end_is_told_unfinished)
 {
 	const char *args[] = { "offcpu", "--json", NULL, NULL };
 	struct live_switches counters;
 	struct live_rec rec;
 	struct live_proc p;
-	struct stays s;
+	struct offcpu_intervals s;
 	struct buf out;
 
 	live_stimulus(&p, "sleeper", "20", "2000", NULL);
@@ -257,7 +258,7 @@ static pid_t start_napper(int *in)
 
 /*
  * A nap of no time is mostly over before the thread has left its CPU: it is woken then, and goes on. That is
- * no waking of the wait behind it.
+ * no wakeup of the wait after it.
  */
 Test(offcpu, a_waking_from_before_is_not_told_of_a_stay_that_does_not_end)
 {
@@ -305,7 +306,7 @@ Test(offcpu, stays_of_processes_that_are_new_have_whole_stacks)
 			       "10ms", "--", "/bin/sh",		 "-c",		 text,
 			       NULL };
 	struct live_proc p;
-	struct stays s;
+	struct offcpu_intervals s;
 
 	snprintf(text, sizeof(text), script, live_built("stimuli/sleeper"));
 	cr_assert_eq(live_run(&p, args, NULL), 0);
@@ -315,7 +316,7 @@ Test(offcpu, stays_of_processes_that_are_new_have_whole_stacks)
 	cr_expect_eq(s.with_stack, 12, "%d of %d", (int)s.with_stack, (int)s.cnt);
 }
 
-/* The wait for a line spans the pause: it is told up to that, and not from then on. */
+/* The wait for a line spans the pause: it is recorded up to the pause only. */
 Test(offcpu, no_stay_spans_a_pause)
 {
 	struct live_control control;
@@ -323,7 +324,7 @@ Test(offcpu, no_stay_spans_a_pause)
 	struct trace_event ev;
 	struct live_rec rec;
 	struct live_proc p;
-	struct stays s;
+	struct offcpu_intervals s;
 	uint64_t first = 0, last = 0;
 
 	live_stimulus(&p, "sleeper", "10", "2000", NULL);
@@ -358,7 +359,7 @@ Test(offcpu, threads_that_find_no_place_are_lost)
 	FILE *f = fopen("/proc/loadavg", "r");
 	struct live_rec rec;
 	struct live_proc p;
-	struct stays s;
+	struct offcpu_intervals s;
 
 	cr_assert(f && fscanf(f, "%*s %*s %*s %*u/%u", &threads) == 1);
 	fclose(f);
@@ -390,7 +391,7 @@ static bool output_has(const char *const *args, const char *words)
 	return has;
 }
 
-/* Those that can tell of stays do, and which there are; those that need each switch say so. */
+/* Commands that use off-CPU intervals report them and the limits; commands that need each switch fail. */
 Test(offcpu, commands_tell_what_they_can_and_say_what_they_cannot)
 {
 	static const char limits[] = "only off-CPU intervals of at least 1.000 ms",
@@ -408,22 +409,22 @@ Test(offcpu, commands_tell_what_they_can_and_say_what_they_cannot)
 	live_go(&p);
 	live_end(&p);
 	cr_assert_eq(live_stop(&rec), 0);
-	const char *const told[][6] = {
+	const char *const with_limits[][6] = {
 		{ "info", rec.path },
 		{ "offcpu", rec.path },
 		{ "sched", "latency", rec.path },
 		{ "wakeup", rec.path },
 		{ "diff", "--kind", "offcpu", rec.path, rec.path },
 	};
-	const char *const not_told[][6] = {
+	const char *const without_limits[][6] = {
 		{ "sched", "timehist", rec.path }, { "sched", "map", rec.path },
 		{ "sched", "summary", rec.path },  { "wakeup", "--chain", tid, rec.path },
 		{ "explain", tid, rec.path },	   { "report", "--wall", rec.path },
 	};
-	for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++)
-		cr_expect(output_has(told[i], limits), "%s", told[i][0]);
-	for (size_t i = 0; i < sizeof(not_told) / sizeof(not_told[0]); i++)
-		cr_expect(output_has(not_told[i], instead), "%s", not_told[i][0]);
+	for (size_t i = 0; i < sizeof(with_limits) / sizeof(with_limits[0]); i++)
+		cr_expect(output_has(with_limits[i], limits), "%s", with_limits[i][0]);
+	for (size_t i = 0; i < sizeof(without_limits) / sizeof(without_limits[0]); i++)
+		cr_expect(output_has(without_limits[i], instead), "%s", without_limits[i][0]);
 	cr_expect(output_has((const char *const[]){ "script", rec.path, NULL }, " context=timer "));
 	cr_expect(output_has((const char *const[]){ "sched", "latency", rec.path, NULL },
 			     "          -         -"));

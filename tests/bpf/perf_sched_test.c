@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * `sched timehist` and `sched latency` against perf, which records the same switches and wakings beside us.
+ * `sched timehist` and `sched latency` against perf, which records the same switches and wakeups next to us.
  *
  * perf's events are paired with ours, CPU by CPU, so that of each there are two times: that of perf's clock
  * reading and that of ours, some hundred nanoseconds apart, or more where something came in between. A model
@@ -18,7 +18,7 @@
  * given (somebody leaves who never came, as some VMs hide a few tasks from all tracers), and the wait that
  * follows.
  */
-/* ALONE: perf beside it */
+/* ALONE: perf runs too */
 #include <criterion/criterion.h>
 #include <sched.h>
 #include <signal.h>
@@ -227,18 +227,18 @@ struct task {
 	enum state state;
 	bool early; /* woken before it had left its CPU to sleep */
 	bool born, dead, whole; /* seen from its birth on; to its end; without a hole */
-	bool awake; /* it is READY by a waking, and not by that switch-out */
+	bool awake; /* it is READY by a wakeup, not by that switch-out */
 	/* perf counts from a waking that changed nothing, or each clock has another order of things */
 	bool stirred;
 	uint64_t out[CLOCKS], since[CLOCKS], in[CLOCKS], woken[CLOCKS];
 	uint64_t delay[CLOCKS], away[CLOCKS]; /* before it came to run */
 	bool delay_known, away_known, left;
-	uint64_t run[CLOCKS], wait[CLOCKS], max[CLOCKS], turns;
+	uint64_t run[CLOCKS], wait[CLOCKS], max[CLOCKS], cpu_runs;
 	uint64_t uncounted; /* waits that perf's latency does not take for such */
 };
 
-/* A turn on a CPU, as a line of timehist has it. */
-struct turn {
+/* A run on a CPU, as in a line of timehist. */
+struct cpu_run {
 	uint32_t cpu;
 	int tid;
 	bool known, delay_known, away_known;
@@ -247,7 +247,7 @@ struct turn {
 
 struct model {
 	struct hmap tasks; /* tid -> struct task */
-	struct turn *turns;
+	struct cpu_run *cpu_runs;
 	size_t cnt, cap, hidden;
 	int on[CPUS_MAX]; /* who runs there, -1: not known */
 	uint64_t late; /* by which the two times of some events are far apart, together */
@@ -270,21 +270,21 @@ static void spoil(struct task *t)
 	t->whole = t->left = false;
 }
 
-static void add_turn(struct model *m, const struct fact *f, const struct task *t)
+static void add_cpu_run(struct model *m, const struct fact *f, const struct task *t)
 {
-	struct turn turn = { .cpu = f->cpu, .tid = f->tid, .known = t->state == RUNS };
+	struct cpu_run cpu_run = { .cpu = f->cpu, .tid = f->tid, .known = t->state == RUNS };
 	int c;
 
-	turn.delay_known = turn.known && t->delay_known;
-	turn.away_known = turn.known && t->away_known;
+	cpu_run.delay_known = cpu_run.known && t->delay_known;
+	cpu_run.away_known = cpu_run.known && t->away_known;
 	for (c = 0; c < CLOCKS; c++) {
-		turn.end[c] = f->ts[c];
-		turn.run[c] = f->ts[c] - t->in[c];
-		turn.delay[c] = t->delay[c];
-		turn.away[c] = t->away[c];
+		cpu_run.end[c] = f->ts[c];
+		cpu_run.run[c] = f->ts[c] - t->in[c];
+		cpu_run.delay[c] = t->delay[c];
+		cpu_run.away[c] = t->away[c];
 	}
-	m->turns = array_reserve(m->turns, &m->cap, m->cnt + 1, sizeof(*m->turns));
-	m->turns[m->cnt++] = turn;
+	m->cpu_runs = array_reserve(m->cpu_runs, &m->cap, m->cnt + 1, sizeof(*m->cpu_runs));
+	m->cpu_runs[m->cnt++] = cpu_run;
 }
 
 static void leave(struct model *m, const struct fact *f)
@@ -293,7 +293,7 @@ static void leave(struct model *m, const struct fact *f)
 	bool known = t->state == RUNS;
 	int c;
 
-	add_turn(m, f, t);
+	add_cpu_run(m, f, t);
 	if (!known)
 		t->whole = false;
 	for (c = 0; c < CLOCKS; c++) {
@@ -331,7 +331,7 @@ static void come(struct model *m, const struct fact *f)
 		t->away[c] = f->ts[c] - t->out[c];
 		t->in[c] = f->ts[c];
 	}
-	t->turns++;
+	t->cpu_runs++;
 	t->state = RUNS;
 	t->early = false;
 }
@@ -416,12 +416,12 @@ static void forget(struct model *m)
 	while (hmap_next(&m->tasks, &pos, &tid, &t))
 		free(t);
 	hmap_fini(&m->tasks);
-	free(m->turns);
+	free(m->cpu_runs);
 }
 
 /* ---- timehist ----------------------------------------------------------------------------------- */
 
-/* In microseconds; -1: not told. */
+/* In microseconds; -1: not reported. */
 struct line {
 	uint64_t end;
 	uint32_t cpu;
@@ -468,11 +468,12 @@ static bool close_to(long us, uint64_t ns)
 	return labs(us - (long)(ns / 1000)) <= 1;
 }
 
-static void check_line(const char *whose, const struct line *l, const struct turn *t, enum clocks c)
+static void check_line(const char *whose, const struct line *l, const struct cpu_run *t,
+		       enum clocks c)
 {
 	cr_assert(close_to(l->run, t->run[c]), "%s: %d until %llu ran %ld us, not %llu ns", whose,
 		  t->tid, (unsigned long long)l->end, l->run, (unsigned long long)t->run[c]);
-	/* perf has forgotten who somebody was that is dead */
+	/* perf has forgotten the name of a dead thread */
 	if (l->tid < 0)
 		return;
 	cr_assert_eq(l->tid, t->tid);
@@ -494,21 +495,21 @@ static void check_timehist(const char *whose, char *text, const struct model *m,
 	struct line l;
 
 	for (row = strtok_r(text, "\n", &save); row; row = strtok_r(NULL, "\n", &save)) {
-		const struct turn *t;
+		const struct cpu_run *t;
 
 		if (!read_line(row, &l))
 			continue;
 		cr_assert_lt(l.cpu, CPUS_MAX);
-		while (at[l.cpu] < m->cnt && (m->turns[at[l.cpu]].cpu != l.cpu ||
-					      m->turns[at[l.cpu]].end[c] / 1000 + 1 < l.end)) {
-			t = &m->turns[at[l.cpu]++];
+		while (at[l.cpu] < m->cnt && (m->cpu_runs[at[l.cpu]].cpu != l.cpu ||
+					      m->cpu_runs[at[l.cpu]].end[c] / 1000 + 1 < l.end)) {
+			t = &m->cpu_runs[at[l.cpu]++];
 			cr_assert(t->cpu != l.cpu || !t->known,
 				  "%s: nothing of %d until %llu ns, but: %s", whose, t->tid,
 				  (unsigned long long)t->end[c], row);
 		}
 		if (at[l.cpu] == m->cnt)
 			continue; /* perf had ended */
-		t = &m->turns[at[l.cpu]];
+		t = &m->cpu_runs[at[l.cpu]];
 		if (t->end[c] / 1000 > l.end + 1)
 			continue; /* perf had not begun, or was not given its end */
 		at[l.cpu]++;
@@ -541,7 +542,7 @@ static const char *row_of(const char *json, int tid)
 
 static void check_row(const char *row, int tid, const struct task *t)
 {
-	cr_assert_eq(number_after(row, "\"switches\":"), t->turns, "%d", tid);
+	cr_assert_eq(number_after(row, "\"switches\":"), t->cpu_runs, "%d", tid);
 	cr_assert_eq(number_after(row, "\"run_ns\":"), t->run[OURS], "%d ran %llu ns: %.200s", tid,
 		     (unsigned long long)t->run[OURS], row);
 	cr_assert_eq(number_after(row, "\"runnable_ns\":"), t->wait[OURS],
@@ -561,7 +562,7 @@ static bool within_permille(const struct model *m, const uint64_t *sum, uint64_t
 /* Who was born and died between the two ends of perf's recording, and was never hidden. */
 static void check_latency(const char *json, const struct model *m)
 {
-	uint64_t run[CLOCKS] = { 0 }, wait[CLOCKS] = { 0 }, turns = 0, tid;
+	uint64_t run[CLOCKS] = { 0 }, wait[CLOCKS] = { 0 }, cpu_runs = 0, tid;
 	size_t pos = 0, tasks = 0;
 	void *value;
 	int c;
@@ -576,14 +577,14 @@ static void check_latency(const char *json, const struct model *m)
 			run[c] += t->run[c];
 			wait[c] += t->wait[c];
 		}
-		turns += t->turns;
+		cpu_runs += t->cpu_runs;
 		tasks++;
 	}
 	cr_assert_geq(tasks, TASKS_MIN);
-	cr_assert_geq(turns, SWITCHES_MIN);
-	cr_assert(within_permille(m, run, turns), "%llu, %llu", (unsigned long long)run[PERFS],
+	cr_assert_geq(cpu_runs, SWITCHES_MIN);
+	cr_assert(within_permille(m, run, cpu_runs), "%llu, %llu", (unsigned long long)run[PERFS],
 		  (unsigned long long)run[OURS]);
-	cr_assert(within_permille(m, wait, turns), "%llu, %llu", (unsigned long long)wait[PERFS],
+	cr_assert(within_permille(m, wait, cpu_runs), "%llu, %llu", (unsigned long long)wait[PERFS],
 		  (unsigned long long)wait[OURS]);
 }
 
@@ -595,7 +596,7 @@ static void check_perfs_latency(char *text, struct model *m)
 
 	for (row = strtok_r(text, "\n", &save); row; row = strtok_r(NULL, "\n", &save)) {
 		const struct task *t;
-		uint64_t turns;
+		uint64_t cpu_runs;
 		int tid;
 
 		bar = strchr(row, '|');
@@ -606,11 +607,11 @@ static void check_perfs_latency(char *text, struct model *m)
 		t = tid > 0 ? hmap_get(&m->tasks, (uint64_t)tid) : NULL;
 		if (!t || !t->born || !t->dead || !t->whole)
 			continue;
-		turns = strtoull(strchr(bar + 1, '|') + 1, NULL, 10);
+		cpu_runs = strtoull(strchr(bar + 1, '|') + 1, NULL, 10);
 		/* older perfs do not count one that began by being pushed off, nor always an early waking */
-		cr_assert(turns <= t->turns && turns + t->uncounted >= t->turns,
+		cr_assert(cpu_runs <= t->cpu_runs && cpu_runs + t->uncounted >= t->cpu_runs,
 			  "perf has %llu switches of %d, we have %llu, of which %llu uncounted",
-			  (unsigned long long)turns, tid, (unsigned long long)t->turns,
+			  (unsigned long long)cpu_runs, tid, (unsigned long long)t->cpu_runs,
 			  (unsigned long long)t->uncounted);
 		checked++;
 	}

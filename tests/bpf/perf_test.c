@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Against what the kernel tells others of the same moments: perf's record of every switch, and the
+ * Compared with other records of the kernel for the same time: perf's record of every switch, and the
  * kernel's own count of them.
  *
  * perf's tracepoint events leave out what the idle task does, so those switches are checked by the
  * count alone.
  */
-/* ALONE: perf beside it */
+/* ALONE: perf runs too */
 #include <criterion/criterion.h>
 #include <linux/perf_event.h>
 #include <sched.h>
@@ -37,27 +37,27 @@ const char *live_missing(void)
 	return access(perf_path, X_OK) ? "needs perf (Debian: linux-perf)" : NULL;
 }
 
-struct hop {
+struct cpu_switch {
 	uint64_t ts;
 	int prev, next;
 };
 
 /* The switches of one CPU, in order. */
-struct hops {
-	struct hop *v;
+struct cpu_switches {
+	struct cpu_switch *v;
 	size_t cnt, cap;
 };
 
-static void hop_add(struct hops *cpus, unsigned int cpu, struct hop hop)
+static void add_switch(struct cpu_switches *cpus, unsigned int cpu, struct cpu_switch cpu_switch)
 {
-	struct hops *h = &cpus[cpu];
+	struct cpu_switches *h = &cpus[cpu];
 
 	cr_assert_lt(cpu, CPUS_MAX);
 	h->v = array_reserve(h->v, &h->cap, h->cnt + 1, sizeof(*h->v));
-	h->v[h->cnt++] = hop;
+	h->v[h->cnt++] = cpu_switch;
 }
 
-static void free_hops(struct hops *cpus)
+static void free_switches(struct cpu_switches *cpus)
 {
 	int i;
 
@@ -65,7 +65,7 @@ static void free_hops(struct hops *cpus)
 		free(cpus[i].v);
 }
 
-static void read_ours(const char *path, bool with_idle, struct hops *cpus)
+static void read_ours(const char *path, bool with_idle, struct cpu_switches *cpus)
 {
 	struct live_trace lt;
 	struct trace_event ev;
@@ -73,14 +73,14 @@ static void read_ours(const char *path, bool with_idle, struct hops *cpus)
 	live_open(&lt, path, false);
 	live_assert_no_loss(&lt);
 	while (live_event(&lt, &ev)) {
-		struct hop hop = { .ts = ev.ts };
+		struct cpu_switch cpu_switch = { .ts = ev.ts };
 
 		if (ev.kind != TRACE_SCHED_SWITCH)
 			continue;
-		hop.prev = live_int(&ev, "prev_pid");
-		hop.next = live_int(&ev, "next_pid");
-		if (hop.prev || with_idle)
-			hop_add(cpus, ev.cpu, hop);
+		cpu_switch.prev = live_int(&ev, "prev_pid");
+		cpu_switch.next = live_int(&ev, "next_pid");
+		if (cpu_switch.prev || with_idle)
+			add_switch(cpus, ev.cpu, cpu_switch);
 	}
 	live_close(&lt);
 }
@@ -96,22 +96,22 @@ static uint64_t field_after(const char *line, const char *key)
 }
 
 /* "[000]  2888.153482028: sched:sched_switch: prev_comm=..." */
-static void read_line(const char *line, struct hops *cpus)
+static void read_line(const char *line, struct cpu_switches *cpus)
 {
 	unsigned long long cpu, seconds, ns;
-	struct hop hop;
+	struct cpu_switch cpu_switch;
 
 	if (!strstr(line, "sched_switch:"))
 		return;
 	cr_assert_eq(sscanf(line, " [%llu] %llu.%9llu:", &cpu, &seconds, &ns), 3, "%s", line);
-	hop.ts = seconds * SECOND_NS + ns;
-	hop.prev = field_after(line, "prev_pid=");
-	hop.next = field_after(line, "next_pid=");
-	if (hop.prev)
-		hop_add(cpus, cpu, hop);
+	cpu_switch.ts = seconds * SECOND_NS + ns;
+	cpu_switch.prev = field_after(line, "prev_pid=");
+	cpu_switch.next = field_after(line, "next_pid=");
+	if (cpu_switch.prev)
+		add_switch(cpus, cpu, cpu_switch);
 }
 
-static void read_perfs(const char *data, struct hops *cpus)
+static void read_perfs(const char *data, struct cpu_switches *cpus)
 {
 	const char *argv[] = {
 		perf_path, "script", "-i", data, "--ns", "-F", "trace:cpu,time,event,trace", NULL
@@ -153,23 +153,23 @@ static void run_perf(const char *data)
 	live_proc_fini(&p);
 }
 
-static bool same_pair(const struct hop *a, const struct hop *b)
+static bool is_same_pair(const struct cpu_switch *a, const struct cpu_switch *b)
 {
 	return a->prev == b->prev && a->next == b->next;
 }
 
-static bool same_hop(const struct hop *a, const struct hop *b)
+static bool is_same_switch(const struct cpu_switch *a, const struct cpu_switch *b)
 {
 	uint64_t apart = a->ts > b->ts ? a->ts - b->ts : b->ts - a->ts;
 
-	return same_pair(a, b) && apart < SKEW_NS;
+	return is_same_pair(a, b) && apart < SKEW_NS;
 }
 
 /*
  * A task that was switched in and never out again is a hole in perf's own record: whoever came next
  * ran on the same CPU. Idle is apart, since perf is not always given switches out of it.
  */
-static bool perf_has_hole(const struct hops *perfs, size_t i)
+static bool perf_has_hole(const struct cpu_switches *perfs, size_t i)
 {
 	return i && perfs->v[i - 1].next && perfs->v[i - 1].next != perfs->v[i].prev;
 }
@@ -178,21 +178,21 @@ static bool perf_has_hole(const struct hops *perfs, size_t i)
  * perf's switches are a contiguous part of ours, but for what perf can be seen to lack. A hypervisor may take
  * the CPU away between perf's look at the clock and ours: few times are apart, and no switch is.
  */
-static void check_cpu(int cpu, const struct hops *perfs, const struct hops *ours)
+static void check_cpu(int cpu, const struct cpu_switches *perfs, const struct cpu_switches *ours)
 {
 	size_t at = 0, i, holes = 0, late = 0;
 
-	while (at < ours->cnt && !same_hop(&perfs->v[0], &ours->v[at]))
+	while (at < ours->cnt && !is_same_switch(&perfs->v[0], &ours->v[at]))
 		at++;
 	for (i = 0; i < perfs->cnt; i++, at++) {
 		while (perf_has_hole(perfs, i) && at < ours->cnt &&
-		       !same_hop(&perfs->v[i], &ours->v[at])) {
+		       !is_same_switch(&perfs->v[i], &ours->v[at])) {
 			holes++;
 			at++;
 		}
 		cr_assert_lt(at, ours->cnt, "CPU %d: perf has switches that we lack", cpu);
-		late += !same_hop(&perfs->v[i], &ours->v[at]);
-		cr_assert(same_pair(&perfs->v[i], &ours->v[at]),
+		late += !is_same_switch(&perfs->v[i], &ours->v[at]);
+		cr_assert(is_same_pair(&perfs->v[i], &ours->v[at]),
 			  "CPU %d, switch %zu of %zu: perf has %d -> %d, we %d -> %d", cpu, i,
 			  perfs->cnt, perfs->v[i].prev, perfs->v[i].next, ours->v[at].prev,
 			  ours->v[at].next);
@@ -203,7 +203,7 @@ static void check_cpu(int cpu, const struct hops *perfs, const struct hops *ours
 
 Test(perf, record_of_switches_is_the_same_as_ours_on_every_cpu)
 {
-	static struct hops perfs[CPUS_MAX], ours[CPUS_MAX];
+	static struct cpu_switches perfs[CPUS_MAX], ours[CPUS_MAX];
 	struct live_rec rec;
 	char data[128];
 	size_t total = 0;
@@ -222,8 +222,8 @@ Test(perf, record_of_switches_is_the_same_as_ours_on_every_cpu)
 			check_cpu(cpu, &perfs[cpu], &ours[cpu]);
 	}
 	cr_assert_gt(total, 1000);
-	free_hops(perfs);
-	free_hops(ours);
+	free_switches(perfs);
+	free_switches(ours);
 }
 
 /* ---- the kernel's own count --------------------------------------------------------------------- */
@@ -265,7 +265,7 @@ static void take_reading(int cpu, int fd, struct reading *best)
 }
 
 /* Whether a switch is missing behind h->v[i], as somebody leaves who never came. */
-static bool is_gap(const struct hops *h, size_t i)
+static bool is_gap(const struct cpu_switches *h, size_t i)
 {
 	return i + 1 < h->cnt && h->v[i].next != h->v[i + 1].prev;
 }
@@ -279,7 +279,7 @@ static bool is_thread_of_init(int tid)
 }
 
 /* On some VMs what init does is hidden from all tracing: its switches show as gaps, each of at least one. */
-static void check_count(int cpu, const struct hops *h, const struct reading *first,
+static void check_count(int cpu, const struct cpu_switches *h, const struct reading *first,
 			const struct reading *last)
 {
 	uint64_t seen = 0, gaps = 0, counted = last->cnt - first->cnt;
@@ -302,7 +302,7 @@ static void check_count(int cpu, const struct hops *h, const struct reading *fir
 
 Test(perf, count_of_all_switches_is_the_same_as_ours_idle_included)
 {
-	static struct hops ours[CPUS_MAX];
+	static struct cpu_switches ours[CPUS_MAX];
 	struct reading first[CPUS_MAX], last[CPUS_MAX];
 	int fds[CPUS_MAX], cpus = sysconf(_SC_NPROCESSORS_ONLN), cpu;
 	struct live_proc sleeper;
@@ -325,5 +325,5 @@ Test(perf, count_of_all_switches_is_the_same_as_ours_idle_included)
 	read_ours(rec.path, true, ours);
 	for (cpu = 0; cpu < cpus; cpu++)
 		check_count(cpu, &ours[cpu], &first[cpu], &last[cpu]);
-	free_hops(ours);
+	free_switches(ours);
 }

@@ -23,7 +23,7 @@ const char *live_missing(void)
 	return stalled_missing();
 }
 
-/* Their plain bytes one behind the other. */
+/* Their uncompressed bytes, concatenated. */
 static void join(const char *path, const char *a, const char *b)
 {
 	const char *const parts[] = { a, b };
@@ -60,7 +60,7 @@ static struct buf polls(const char *opt, const char *path, const char *more)
 	return live_output(args);
 }
 
-/* Of all of them; it stands behind the rows of their kinds. */
+/* Of all of them; it comes after the rows of their kinds. */
 static uint64_t number(const struct buf *said, const char *key)
 {
 	const char *at = strstr(said->data, key);
@@ -109,15 +109,16 @@ static bool is_poll_reported(const struct buf *said, const struct live_proc *ser
 	const struct stalled s = stalled_truth(service, round, kind);
 	const char *row = row_of(said, &s), *next = stalled_next_row(row),
 		   *end = next ? next : said->data + said->len;
-	bool told;
+	bool reported;
 
 	expect_names(row, service, &s, round);
-	told = stalled_is_reported(row, end, &s);
-	if (told)
+	reported = stalled_is_reported(row, end, &s);
+	if (reported)
 		stalled_expect_sums(row, row, end, &s);
-	if (!told)
-		fprintf(stderr, "not told: %s: %.*s\n", stalled_name(kind), (int)(end - row), row);
-	return told;
+	if (!reported)
+		fprintf(stderr, "not reported: %s: %.*s\n", stalled_name(kind), (int)(end - row),
+			row);
+	return reported;
 }
 
 /* ---- all of them ------------------------------------------------------------------------------- */
@@ -125,35 +126,35 @@ static bool is_poll_reported(const struct buf *said, const struct live_proc *ser
 static void expect_stalls(const struct buf *said, const struct live_proc *service)
 {
 	for (int k = 0; k < STALLED_KINDS; k++) {
-		int told = 0;
+		int reported = 0;
 
 		for (int round = 0; round < ROUNDS; round++)
-			told += is_poll_reported(said, service, round, (enum stalled_kind)k);
+			reported += is_poll_reported(said, service, round, (enum stalled_kind)k);
 		/* where init is hidden from tracing, so is a switch to or from it */
-		cr_expect_geq(told, ROUNDS - 1, "%d of %d stalls by %s", told, ROUNDS,
+		cr_expect_geq(reported, ROUNDS - 1, "%d of %d stalls by %s", reported, ROUNDS,
 			      stalled_name((enum stalled_kind)k));
 	}
 }
 
-/* What is told is all that causes sum up. */
+/* The reported stalls are the sum of all causes. */
 static void expect_causes(const struct buf *said)
 {
-	uint64_t causes_ns = 0, told_ns = 0, told = 0;
+	uint64_t causes_ns = 0, reported_ns = 0, reported = 0;
 
 	for (const char *at = said->data; (at = strstr(at, "\n{\"kind\":")); at++)
 		causes_ns += live_said_number(at + 1, "\"ns\":");
 	for (const char *at = said->data; (at = stalled_next_row(at)); at++) {
 		const char *end = stalled_line_end(at + 1),
-			   *untold = strstr(at, "\"unexplained\":");
+			   *unexplained = strstr(at, "\"unexplained\":");
 
-		if (untold && untold < end)
+		if (unexplained && unexplained < end)
 			continue;
-		told++;
-		told_ns += live_said_number(at + 1, "\"to_ns\":") -
-			   live_said_number(at + 1, "\"from_ns\":");
+		reported++;
+		reported_ns += live_said_number(at + 1, "\"to_ns\":") -
+			       live_said_number(at + 1, "\"from_ns\":");
 	}
-	cr_expect_eq(causes_ns, told_ns, "%s", said->data);
-	cr_expect_eq(told, number(said, "\"explained\":"));
+	cr_expect_eq(causes_ns, reported_ns, "%s", said->data);
+	cr_expect_eq(reported, number(said, "\"explained\":"));
 	cr_expect_eq(number(said, "\"no_thread\":"), 0);
 	cr_expect_eq(number(said, "\"not_recorded\":"), 0);
 	cr_expect_eq(number(said, "\"not_kept\":"), 0);

@@ -209,7 +209,7 @@ Test(privileges, five_capabilities_suffice_to_record_another_users_process)
 	live_proc_fini(&p);
 }
 
-/* What somebody with the program's capabilities is told by it; the arguments end with NULL. */
+/* Messages of the program for a user with its capabilities; the arguments end with NULL. */
 static struct buf run_output(const char *program, const char *const *args, bool errors)
 {
 	const char *argv[LIVE_ARGS_MAX] = { program };

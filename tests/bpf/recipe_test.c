@@ -174,7 +174,7 @@ Test(recipe_live, makes_texts_and_names_as_the_kernel_does)
 	expect_same(OTHERS, "2000", 4);
 }
 
-/* Those of one event while one thread runs, whoever causes them. */
+/* Occurrences of an event while a thread runs, from any cause. */
 static int count_by_perf(uint32_t id, pid_t tid)
 {
 	struct perf_event_attr attr = {
@@ -246,7 +246,7 @@ Test(recipe_live, events_amidst_others_are_recorded)
 			      (unsigned long long)cnt);
 	}
 	cr_expect_geq(counted, 50000);
-	cr_expect_leq(counted - recorded, s.nested, "%llu of %llu recorded, %llu told as lost",
+	cr_expect_leq(counted - recorded, s.nested, "%llu of %llu recorded, %llu reported as lost",
 		      (unsigned long long)recorded, (unsigned long long)counted,
 		      (unsigned long long)s.nested);
 	cr_expect_leq(500 * (counted - recorded), counted, "%llu of %llu lost",

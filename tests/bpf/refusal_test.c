@@ -253,7 +253,7 @@ Test(refusal, a_lack_of_files_is_no_refusal_and_leaves_nothing_out)
 	run_free(&r);
 }
 
-/* Runs it with at most @cnt open files. They are given back to nobody: tests are processes. */
+/* Runs it with at most @cnt open files. They are not released: tests are processes. */
 static struct run with_files(rlim_t cnt, bool check)
 {
 	const struct rlimit lim = { cnt, cnt };

@@ -15,7 +15,7 @@ static bool is_involuntary(int64_t prev_state)
 	return prev_state == 0 || prev_state == 0x100;
 }
 
-/* The switches that name `tid` as the one that leaves. */
+/* The switches from `tid`. */
 static struct live_switches count_switches(const char *path, pid_t tid)
 {
 	struct live_switches n = { 0 };

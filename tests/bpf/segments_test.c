@@ -57,7 +57,7 @@ static void wait_for(struct live_rec *rec, unsigned int number, const char *pack
 	}
 }
 
-/* What the files tell of the numbers that the stimulus closed. */
+/* The numbers that the stimulus closed, from the files. */
 struct found {
 	long next;
 	uint64_t count, stacks, named, last_ns;
@@ -216,7 +216,7 @@ Test(segments, by_size_and_packed_the_newest_files_are_kept)
 	for (unsigned int i = first; i < first + 3; i++)
 		read_file(file_of(&rec, i, ".gz"), &found);
 	cr_expect_eq(found.next, 1000000 + live_truth(&numbers, "count"));
-	/* what the recording wrote is told by its name */
+	/* files of the recording are recognised by their name */
 	live_open(&lt, rec.path, false);
 	cr_expect_eq(lt.produced, lt.written + lt.lost);
 	live_close(&lt);

@@ -112,7 +112,7 @@ static void need_two_cpus(void)
 /* ---- what the recording has -------------------------------------------------------------------- */
 
 struct seen {
-	uint64_t switches, samples, wakings; /* of that task: out, in it, of it */
+	uint64_t switches, samples, wakeups; /* of that task: out, in it, of it */
 	uint64_t out_with_stack;
 };
 
@@ -128,7 +128,7 @@ static struct seen count_thread_events(const char *path, uint32_t tid, uint32_t 
 		if (ev.kind == TRACE_SCHED_SWITCH && live_int(&ev, "prev_pid") == tid)
 			n.switches += !but || live_int(&ev, "next_pid") != but;
 		else if (ev.kind == TRACE_SCHED_WAKING && live_int(&ev, "pid") == tid)
-			n.wakings += !but || ev.tid != but;
+			n.wakeups += !but || ev.tid != but;
 		else if (ev.kind == TRACE_SAMPLE && ev.tid == tid)
 			*(ev.source == PROF_SOURCE_SAMPLE ? &n.samples : &n.out_with_stack) += 1;
 	}
@@ -164,7 +164,7 @@ static void has_one_alone(struct live_rec *rec, struct live_proc *one, struct li
 	cr_expect_eq(of_one.switches, all(after) - all(before));
 	if (!others) {
 		cr_expect_eq(of_other.switches, 0);
-		cr_expect_eq(of_other.wakings, 0);
+		cr_expect_eq(of_other.wakeups, 0);
 	}
 	cr_expect_eq(of_other.samples + of_other.out_with_stack, 0);
 	live_end(one);
@@ -231,7 +231,7 @@ Test(select, a_cpu_narrows_a_process)
 	live_end(&there);
 }
 
-struct told {
+struct thread_times {
 	uint32_t tid;
 	const struct intervals *iv;
 	uint64_t ns[INTERVAL_STATE_CNT];
@@ -240,7 +240,7 @@ struct told {
 
 static void add_interval(void *ctx, const struct interval *i)
 {
-	struct told *t = ctx;
+	struct thread_times *t = ctx;
 
 	if (i->state == INTERVAL_RUNNING && i->cpu != 0)
 		t->others_running_ns += i->end - i->start;
@@ -248,9 +248,9 @@ static void add_interval(void *ctx, const struct interval *i)
 		t->ns[i->state] += i->end - i->start;
 }
 
-static struct told sum_thread_times(const char *path, uint32_t tid)
+static struct thread_times sum_thread_times(const char *path, uint32_t tid)
 {
-	struct told t = { .tid = tid };
+	struct thread_times t = { .tid = tid };
 	struct intervals *iv;
 	struct live_trace lt;
 	struct trace_event ev;
@@ -273,7 +273,7 @@ Test(select, what_a_thread_does_on_another_cpu_is_unknown)
 	const char *const argv[] = { live_built("stimuli/spinner"), "1", "300", NULL };
 	struct live_proc spinner;
 	struct live_rec rec;
-	struct told t;
+	struct thread_times t;
 
 	need_two_cpus();
 	pinned_to = 0;
@@ -484,8 +484,8 @@ Test(select, threads_by_their_own_name_are_recorded_alone)
 	cr_expect_gt(of_ping.out_with_stack, 0);
 	cr_expect_eq(of_pong.out_with_stack, 0);
 	/* what ping wakes is there, as ping did it */
-	cr_expect_eq(of_pong.wakings, (uint64_t)live_truth(&p, "ping_wakes"));
-	cr_expect_eq(of_ping.wakings, (uint64_t)live_truth(&p, "pong_wakes"));
+	cr_expect_eq(of_pong.wakeups, (uint64_t)live_truth(&p, "ping_wakes"));
+	cr_expect_eq(of_ping.wakeups, (uint64_t)live_truth(&p, "pong_wakes"));
 	live_end(&p);
 }
 

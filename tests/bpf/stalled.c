@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What is said of stalls, against what the workload says of them. */
+/* Compares reported stalls with stalls of the workload. */
 #include "tests/bpf/stalled.h"
 
 #include <criterion/criterion.h>
@@ -116,7 +116,7 @@ static bool has(const char *line, const char *word)
 	return !word || strstr(line, word) != NULL;
 }
 
-static bool step_tells(const char *line, const struct stalled *s)
+static bool step_names_stall(const char *line, const struct stalled *s)
 {
 	static const char *const states[STALLED_KINDS] = {
 		[STALLED_MUTEX] = "\"blocked_ns\":",   [STALLED_HOG] = "\"runnable_ns\":",
@@ -126,7 +126,7 @@ static bool step_tells(const char *line, const struct stalled *s)
 	const char *ns = strstr(line, states[s->kind]);
 	char helper[64];
 
-	/* the one who ran longest comes first */
+	/* the thread that ran longest comes first */
 	snprintf(helper, sizeof(helper),
 		 s->kind == STALLED_HOG ? "\"ran_instead\":[{\"tid\":%" PRIu64 "," :
 					  "\"waker_tid\":%" PRIu64 ",",
@@ -138,17 +138,17 @@ static bool step_tells(const char *line, const struct stalled *s)
 
 bool stalled_is_reported(const char *at, const char *end, const struct stalled *s)
 {
-	bool told = false;
+	bool found = false;
 
-	for (const char *step = at; !told && (step = next_step(step, end));) {
+	for (const char *step = at; !found && (step = next_step(step, end));) {
 		char *copy = strndup(step, (size_t)(stalled_line_end(step) - step));
 		char *meanwhile = strstr(copy, "\"waker_activity\":");
 
 		/* what the other did is another story */
 		if (meanwhile)
 			*meanwhile = '\0';
-		told = step_tells(copy, s);
+		found = step_names_stall(copy, s);
 		free(copy);
 	}
-	return told;
+	return found;
 }

@@ -4,7 +4,7 @@
 
 #include "tests/bpf/support.h"
 
-/* For tests of what is said of threads that stall in known ways: stimuli/stalls.h. */
+/* For tests of reports about threads that stall in known ways: stimuli/stalls.h. */
 
 enum { STALLED_NS = 20000000 };
 /* The last one by itself, the others each by the hand of a thread. */

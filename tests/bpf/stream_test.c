@@ -27,9 +27,9 @@ static bool is_record(const struct trace_event *ev)
 static void check_clock_sync(const struct trace_event *ev)
 {
 	int64_t apart = clock_real_ns() - clock_mono_ns();
-	int64_t told = live_int(ev, PROF_F_REALTIME_NS) - (int64_t)ev->ts;
+	int64_t offset = live_int(ev, PROF_F_REALTIME_NS) - (int64_t)ev->ts;
 
-	cr_assert_lt(llabs(told - apart), MS_NS, "%lld ns apart", (long long)(told - apart));
+	cr_assert_lt(llabs(offset - apart), MS_NS, "%lld ns apart", (long long)(offset - apart));
 }
 
 Test(stream, times_are_those_of_the_monotonic_clock_and_tied_to_the_wall_clock)

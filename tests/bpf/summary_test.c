@@ -192,9 +192,9 @@ Test(summary, waits_are_as_long_as_the_kernel_says)
 	live_kill(&hog);
 }
 
-/* The number behind a key of the JSON row of a process. */
-static double told(const char *command, const char *sub, const char *by, const char *path,
-		   int64_t pid, const char *key)
+/* The number after a key of the JSON row of a process. */
+static double reported_value(const char *command, const char *sub, const char *by, const char *path,
+			     int64_t pid, const char *key)
 {
 	const char *const latency[] = { command, sub, "--by", by, "--json", path, NULL };
 	const char *const other[] = { command, "--by", by, "--json", path, NULL };
@@ -216,8 +216,8 @@ static double told(const char *command, const char *sub, const char *by, const c
 static void expect_same(const struct live_rec *whole, const struct live_rec *sums, int64_t pid,
 			const char *key, double slack)
 {
-	const double v = told("sched", "latency", "pid", whole->path, pid, key);
-	const double w = told("sched", "latency", "pid", sums->path, pid, key);
+	const double v = reported_value("sched", "latency", "pid", whole->path, pid, key);
+	const double w = reported_value("sched", "latency", "pid", sums->path, pid, key);
 
 	cr_expect_float_eq(w, v, v * slack + 3, "%s %.0f, and %.0f by events", key, w, v);
 }
@@ -240,8 +240,8 @@ Test(summary, it_agrees_with_a_whole_recording)
 	expect_same(&whole, &sums, player.pid, "\"intervals\":", 0.002);
 	expect_same(&whole, &sums, player.pid, "\"run_ns\":", 0.25);
 	expect_same(&whole, &sums, player.pid, "\"runnable_ns\":", 0.25);
-	v = told("offcpu", NULL, "pid", whole.path, player.pid, "\"intervals\":");
-	w = told("offcpu", NULL, "pid", sums.path, player.pid, "\"intervals\":");
+	v = reported_value("offcpu", NULL, "pid", whole.path, player.pid, "\"intervals\":");
+	w = reported_value("offcpu", NULL, "pid", sums.path, player.pid, "\"intervals\":");
 	cr_expect_float_eq(w, v, v * 0.002 + 6, "%.0f blocked, and %.0f by events", w, v);
 	live_end(&player);
 }
@@ -275,7 +275,7 @@ Test(summary, processes_beyond_the_table_are_summed_up_together)
 	live_end(&chain);
 }
 
-/* Sums of one that sleeps 20 times for a millisecond, and is blocked then. */
+/* Sums of a thread that sleeps 20 times for a millisecond, and is blocked then. */
 static void sum_sleeper(struct live_proc *sleeper, struct live_rec *rec)
 {
 	live_stimulus(sleeper, "sleeper", "20", "1000", NULL);

@@ -376,7 +376,7 @@ static void add_loss(struct live_trace *lt, const struct trace_event *ev)
 	cr_assert_leq(live_int(ev, PROF_F_FIRST_NS), live_int(ev, PROF_F_LAST_NS));
 	if (!strcmp(kind, PROF_LOST_RING_FULL))
 		lt->ring_full += cnt;
-	else if (str_starts(kind, PROF_LOST_NESTED)) /* or at most so many */
+	else if (str_starts(kind, PROF_LOST_NESTED)) /* or nested_at_most */
 		lt->nested += cnt;
 	else if (str_starts(kind, PROF_LOST_SIDEBAND))
 		lt->sideband += cnt;

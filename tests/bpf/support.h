@@ -39,7 +39,7 @@ const char *live_dir(void);
 const char *live_path(const char *name);
 /* A program below $D9_BUILD. Likewise. */
 const char *live_built(const char *name);
-/* The recorder under test: $D9_PROGRAM, or the one that was built. Likewise. */
+/* The recorder under test: $D9_PROGRAM, or the program of the build. Likewise. */
 const char *live_program(void);
 /* Decimal. Likewise. */
 const char *live_number(int64_t v);
@@ -56,7 +56,7 @@ int live_wait(struct live_proc *p);
 void live_read_until(struct live_proc *p, const char *word);
 /* All the rest of its output. */
 void live_read_rest(struct live_proc *p);
-/* The number behind the last "key=" it said. */
+/* The number after the last "key=" that it printed. */
 double live_truth(const struct live_proc *p, const char *key);
 /* What it wrote to standard error. Caller frees with buf_free(). */
 struct buf live_errors(const struct live_proc *p);
@@ -90,9 +90,9 @@ int live_finish(struct live_rec *r);
 int live_run(struct live_proc *p, const char *const *args, live_prepare_fn prepare);
 /* The same, which must end with 0: what it printed. Caller frees with buf_free(). */
 struct buf live_output(const char *const *args);
-/* The number behind a key, which must be there in the line that begins at @line. */
+/* The number after a key, which must exist in the line that begins at @line. */
 uint64_t live_said_number(const char *line, const char *key);
-/* How many times a thread was blocked, by what offcpu says of a trace. */
+/* How many times a thread was blocked, from offcpu. */
 uint64_t live_blocked(const char *path, int64_t tid);
 
 /* ---- the trace --------------------------------------------------------------------------------- */
@@ -102,7 +102,7 @@ struct live_trace {
 	struct source *src;
 	struct trace *trace;
 	int outcome; /* of the pass that learnt the names: 0 or -ENODATA */
-	uint64_t ring_full, nested, sideband; /* what LostEvents tell of, by kind */
+	uint64_t ring_full, nested, sideband; /* from LostEvents, by kind */
 	uint64_t produced, written, lost, samples; /* the last RecorderStats */
 };
 

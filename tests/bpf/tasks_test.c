@@ -22,7 +22,7 @@ static bool ends_with(const char *s, const char *tail)
 struct link {
 	pid_t pid;
 	int forks, execs, exits;
-	int told, samples;
+	int named, samples;
 };
 
 static size_t read_links(const char *said, struct link *links)
@@ -64,7 +64,7 @@ static void check_life(const struct live_trace *lt, struct link *links,
 	} else if (live_is(ev, PROF_EV_SCHED_PROCESS_EXIT)) {
 		l->exits++;
 	} else if (ev->kind == TRACE_TASK) {
-		l->told += ends_with(live_text(lt, ev, PROF_F_EXE), "/stimuli/shortlived");
+		l->named += ends_with(live_text(lt, ev, PROF_F_EXE), "/stimuli/shortlived");
 	} else if (ev->kind == TRACE_SAMPLE) {
 		l->samples += live_stack_has(lt, ev, "short_spin");
 	}
@@ -89,7 +89,7 @@ static void check_links(const char *path, const char *said)
 		cr_assert_eq(l->forks, 1, "fork of %d: %d", l->pid, l->forks);
 		cr_assert_eq(l->execs, 1, "exec of %d: %d", l->pid, l->execs);
 		cr_assert_eq(l->exits, 1, "exit of %d: %d", l->pid, l->exits);
-		cr_assert_geq(l->told, 1, "%d has no TaskEvent with its program", l->pid);
+		cr_assert_geq(l->named, 1, "%d has no TaskEvent with its program", l->pid);
 		unsampled += !l->samples;
 	}
 	/* where the machine itself loses the CPU, a few milliseconds may pass between two samples */
@@ -316,7 +316,7 @@ Test(tasks, no_inherit_leaves_out_threads_and_children_made_later)
 
 Test(tasks, tid_takes_the_switches_and_wakings_of_that_thread_alone)
 {
-	uint64_t switches = 0, wakings = 0;
+	uint64_t switches = 0, wakeups = 0;
 	struct live_proc player;
 	struct live_rec rec;
 	struct live_trace lt;
@@ -339,13 +339,13 @@ Test(tasks, tid_takes_the_switches_and_wakings_of_that_thread_alone)
 			switches++;
 		} else if (live_is(&ev, PROF_EV_SCHED_WAKING)) {
 			cr_assert(ev.tid == ping || live_int(&ev, "pid") == ping);
-			wakings += ev.tid == pong;
+			wakeups += ev.tid == pong;
 		} else if (ev.kind == TRACE_SAMPLE) {
 			cr_assert_eq(ev.tid, ping);
 		}
 	}
 	live_close(&lt);
 	cr_assert_geq(switches, 50);
-	cr_assert_eq(wakings, live_truth(&player, "pong_wakes"));
+	cr_assert_eq(wakeups, live_truth(&player, "pong_wakes"));
 	live_end(&player);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* `top` on a terminal, with a recorder on the live kernel behind it: what it shows, and how it ends. */
+/* `top` on a terminal, with a recorder on the live kernel: its output, and its end. */
 /* ALONE: CPU time of the system */
 #include "tests/bpf/support.h"
 #include "tests/cmd/pty.h"

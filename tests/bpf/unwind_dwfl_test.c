@@ -58,7 +58,7 @@ struct stop {
 	bool recorded;
 };
 
-/* An executable mapping of a file, as /proc tells it at the end. */
+/* An executable mapping of a file, from /proc at the end. */
 struct place {
 	uint64_t start, end, offset;
 	char path[128];

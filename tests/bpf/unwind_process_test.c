@@ -71,7 +71,7 @@ static void add_stale(pid_t pid)
 	*place(pid, i) = (struct prof_unwind_proc){ .tgid = pid, .execs = 9, .list = 99 };
 }
 
-/* A child that waits for the end of its input, then does what it is told to. */
+/* A child that waits for the end of its input, then does the requested step. */
 static pid_t make_child(int *go, const char *program)
 {
 	int ends[2];

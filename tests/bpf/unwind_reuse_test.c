@@ -95,7 +95,7 @@ static uint32_t page_of(uint64_t addr)
 	return (addr - start) >> PROF_UNWIND_PAGE_SHIFT;
 }
 
-/* A page has one row: naps_leaf's, naps_enter's, or that of all others. */
+/* A page has one row: for naps_leaf, for naps_enter, or for all others. */
 static void put_table(uint32_t leaf_row)
 {
 	struct prof_unwind_module *m = &unwind->modules[SLOT];

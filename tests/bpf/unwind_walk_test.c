@@ -23,7 +23,7 @@ enum {
 	MODULE = 7,
 	SLOT = 3,
 	FIRST_MAP = 100,
-	DECOYS = 10, /* mappings of nothing, before and behind each that counts */
+	DECOYS = 10, /* mappings of nothing, before and after each mapping that counts */
 	BLOCK = PROF_UNWIND_CHUNK_BLOCKS - 1, /* of a table that goes on in the next chunk */
 	ROWS_MAX = 4096,
 	FRAMES_MAX = 16,

@@ -84,7 +84,7 @@ static void read_window(const char *path, struct seen *s)
 	iv = intervals_new(&(struct intervals_opts){ lt.names, add_interval, s });
 	while (live_event(&lt, &ev)) {
 		add_event(s, &lt, &ev);
-		/* a pause is told before what came behind it */
+		/* a pause is recorded before later events */
 		intervals_add(iv, lt.trace, &ev);
 	}
 	intervals_finish(iv);

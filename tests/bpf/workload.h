@@ -27,14 +27,14 @@ bool workload_wanted(const struct workload *prog);
 void workload_start(struct live_proc *p, const char *shell);
 /* The words of prog->once, for the recorder to run. Valid until the next call. */
 const char *const *workload_once(const struct workload *prog);
-/* Waits until it has used so much CPU time: it is at work by then. */
+/* Waits until it has used that CPU time: it is at work by then. */
 void workload_await_work(const struct live_proc *p, unsigned int ms);
 /* Kills it. */
 void workload_kill(struct live_proc *p);
 /* A number from the environment, or @otherwise. */
 unsigned int workload_number(const char *variable, unsigned int otherwise);
 
-/* Executable mappings of processes, as a trace tells them. {0} is empty. */
+/* Executable mappings of processes, from a trace. {0} is empty. */
 struct workload_maps {
 	struct workload_map *v;
 	size_t cnt, cap;
@@ -53,7 +53,7 @@ void workload_maps_fini(struct workload_maps *m);
 bool workload_is_at(const struct workload_maps *m, const struct names *n, uint32_t pid,
 		    uint64_t frame, uint64_t addr);
 
-/* The user frames of an event: the part behind those of the kernel; NULL when there are none. */
+/* The user frames of an event: the part after the kernel frames; NULL if there are none. */
 const uint64_t *workload_user(const struct trace_event *ev, uint32_t *cnt);
 
 #endif

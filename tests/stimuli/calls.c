@@ -2,7 +2,7 @@
 /*
  * calls [--now] [DIR]
  *
- * Calls the kernel with arguments that can be told again in a trace: names itself "renamed", opens a
+ * Calls the kernel with arguments that can be recognised in a trace: names itself "renamed", opens a
  * file that is not there, asks for the priority of nobody, signals itself, sends one datagram of 123
  * bytes over loopback, writes and syncs a file in DIR (/tmp), sleeps, and runs /bin/true.
  *

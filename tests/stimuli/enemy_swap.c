@@ -47,13 +47,13 @@ static pid_t start(const char *path, int *go)
 	return pid;
 }
 
-static void make_trap(const char *path, unsigned int turn)
+static void make_trap(const char *path, unsigned int step)
 {
-	const char *trap = turn & 1 ? device : fifo;
+	const char *trap = step & 1 ? device : fifo;
 	char tmp[600];
 
 	snprintf(tmp, sizeof(tmp), "%s.new", path);
-	if (turn & 2 ? link(trap, tmp) : symlink(trap, tmp))
+	if (step & 2 ? link(trap, tmp) : symlink(trap, tmp))
 		err(2, "%s", tmp);
 	if (rename(tmp, path))
 		err(2, "%s", path);

@@ -21,14 +21,14 @@ static void nap(unsigned long naps)
 		nanosleep(&step, NULL);
 }
 
-/* Tells its pid, and waits for the end of the pipe. */
-static void work(int go, int told, unsigned long naps)
+/* Writes its pid, and waits for the end of the pipe. */
+static void work(int go, int pids, unsigned long naps)
 {
 	pid_t pid = getpid();
 	char c;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (write(told, &pid, sizeof(pid)) != sizeof(pid) || read(go, &c, 1) != 0)
+	if (write(pids, &pid, sizeof(pid)) != sizeof(pid) || read(go, &c, 1) != 0)
 		_exit(2);
 	nap(naps);
 	while (wait(NULL) > 0)
@@ -40,19 +40,19 @@ int main(int argc, char **argv)
 {
 	bool now = stim_take_now(&argc, &argv);
 	unsigned long naps = stim_arg(argc, argv, 1, 20);
-	int go[2], told[2], i;
+	int go[2], pids[2], i;
 	pid_t child, pid, grandchild = 0;
 
-	if (pipe(go) || pipe(told))
+	if (pipe(go) || pipe(pids))
 		return 2;
 	child = fork();
 	if (child == 0) {
 		close(go[1]);
 		fork();
-		work(go[0], told[1], naps);
+		work(go[0], pids[1], naps);
 	}
 	for (i = 0; i < 2; i++) {
-		if (read(told[0], &pid, sizeof(pid)) != sizeof(pid))
+		if (read(pids[0], &pid, sizeof(pid)) != sizeof(pid))
 			return 2;
 		if (pid != child)
 			grandchild = pid;

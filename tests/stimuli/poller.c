@@ -110,7 +110,7 @@ static struct dial9_enc *new_batch(void)
 	return enc;
 }
 
-/* With a header of its own, behind what is there. */
+/* Appended with a header of its own. */
 static void append_batch(struct dial9_enc *enc)
 {
 	size_t sz;

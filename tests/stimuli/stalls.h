@@ -59,16 +59,16 @@ static void set_priority(int priority)
 		die("SCHED_FIFO");
 }
 
-/* On the CPU of the one who stalls, or on all others where there are others. */
-static void pin(bool beside)
+/* On the CPU of the stalled thread, or on all other CPUs if there are others. */
+static void pin(bool other_cpus)
 {
 	cpu_set_t set;
 
 	if (sched_getaffinity(0, sizeof(set), &set))
 		die("sched_getaffinity");
-	if (beside && CPU_COUNT(&set) > 1)
+	if (other_cpus && CPU_COUNT(&set) > 1)
 		CPU_CLR(stalled_cpu, &set);
-	if (!beside) {
+	if (!other_cpus) {
 		CPU_ZERO(&set);
 		CPU_SET(stalled_cpu, &set);
 	}
@@ -149,7 +149,7 @@ static void *help(void *arg)
 	return NULL;
 }
 
-/* ---- the one who stalls ------------------------------------------------------------------------ */
+/* ---- the stalled thread ------------------------------------------------------------------------ */
 
 /* What its thread begins with. */
 static void have_the_cpu(const char *name)

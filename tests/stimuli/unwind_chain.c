@@ -30,7 +30,7 @@ enum {
 
 static volatile unsigned long sink;
 
-/* It calls nobody, and keeps nothing in memory. */
+/* A leaf function that keeps nothing in memory. */
 STIM_NOINLINE static unsigned long chain_leaf(unsigned long seed)
 {
 	for (unsigned long i = 0; i < SPIN; i++)

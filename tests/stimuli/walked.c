@@ -116,7 +116,7 @@ __asm__(
 "	.quad .Lrow\\@, \\kind << 19 | (\\off & 0xfff) << 7 | \\add8 << 6 | \\fp\n"
 "	.popsection\n"
 "	.endm\n"
-/* The true stack of a case has this place: behind a call, or behind the instruction that was left. */
+/* The true stack of a case has this place: after a call, or after the instruction that was left. */
 "	.macro FRAME of less=1\n"
 "	.Lframe\\@:\n"
 "	.pushsection walked_frames_all, \"aw\"\n"
@@ -431,7 +431,7 @@ __asm__(
 "	FRAME 32 0\n"
 "1:	ud2\n"
 
-"1:	ROW SPECIAL NONE\n" /* a stack pointer that nobody should have */
+"1:	ROW SPECIAL NONE\n" /* an invalid stack pointer */
 "	push %rbp\n"
 "	mov %rsp, %rbp\n"
 "	sub $3, %rsp\n"
