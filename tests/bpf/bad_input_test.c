@@ -153,7 +153,8 @@ Test(bad_input, a_container_that_denies_bpf)
 
 Test(bad_input, a_container_that_denies_perf_events)
 {
-	expect(deny_perf, NULL, NULL, "no side-band on CPU 0: Operation not permitted (a seccomp",
+	expect(deny_perf, NULL, NULL,
+	       "no process metadata on CPU 0: Operation not permitted (a seccomp",
 	       "record outside of the container)\n");
 }
 

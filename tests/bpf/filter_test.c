@@ -286,7 +286,7 @@ Test(filter, of_switches_is_warned_of)
 
 		cr_expect_eq(live_run(&p, args, NULL), 0);
 		said = live_errors(&p);
-		cr_expect_eq(!strstr(buf_cstr(&said), "--filter leaves out switches"), i > 0, "%s",
+		cr_expect_eq(!strstr(buf_cstr(&said), "--filter drops switches"), i > 0, "%s",
 			     buf_cstr(&said));
 		buf_free(&said);
 		live_proc_fini(&p);

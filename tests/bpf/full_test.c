@@ -182,7 +182,7 @@ Test(full, a_recording_waits_for_room_and_counts_what_it_loses)
 	start_recording(&numbers, &rec, "t.bin", "--on-full=pause", NULL);
 	live_recording(&rec);
 	cr_assert_eq(write(numbers.in, "\n", 1), 1);
-	wait_to_say(&rec, "No space left on device: the trace waits in memory ");
+	wait_to_say(&rec, "No space left on device: the trace stays in memory ");
 	wait_for_loss(&rec);
 	cr_assert_eq(unlink(on_disk("ballast")), 0);
 	wait_to_say(&rec, "there is room again for ");

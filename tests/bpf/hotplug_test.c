@@ -118,9 +118,9 @@ Test(hotplug, a_cpu_that_comes_back_is_sampled_and_its_processes_have_names)
 	live_record(&rec, "-a", "-v", "-F", live_number(HZ), NULL);
 	live_recording(&rec);
 	put_online("0");
-	await_word(&rec, "CPU 1 went");
+	await_word(&rec, "CPU 1 went offline");
 	put_online("1");
-	await_word(&rec, "CPU 1 came back");
+	await_word(&rec, "CPU 1 is online again");
 	live_spawn(&spinner, argv, on_cpu_1);
 	pid = spinner.pid;
 	cr_assert_eq(live_wait(&spinner), 0);

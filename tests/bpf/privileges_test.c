@@ -239,8 +239,8 @@ Test(privileges, what_is_done_without_is_told_when_asked)
 		{ "limited  sampling clock ",
 		  "record: without a cycle counter: samples by a timer" },
 		{ "limited  locked memory ",
-		  "record: without locked memory for a larger side-band" },
-		{ "limited  landlock ", "record: without landlock: one wall less" },
+		  "record: without locked memory for larger metadata buffers" },
+		{ "limited  landlock ", "record: without landlock: less isolation" },
 	};
 	const char *record[] = { "-v", "-o", live_path("v.bin"), "--", "/bin/true", NULL };
 	const char *check[] = { "check", NULL };

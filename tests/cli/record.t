@@ -477,7 +477,7 @@ $ dial9-prof -o unix: -a
 ! dial9-prof: record: -o unix:PATH takes the path of a socket; see dial9-prof record --help
 ? 1
 $ dial9-prof -o udp:1:2 -a
-! dial9-prof: record: -o takes tcp:HOST:PORT and unix:PATH, and no other word before a colon: for a file of that name put ./ before it; see dial9-prof record --help
+! dial9-prof: record: -o takes tcp:HOST:PORT and unix:PATH, and no other prefix; for a file of that name, put ./ before it; see dial9-prof record --help
 ? 1
 $ dial9-prof --app-trace . -o unix:/tmp/x -a
 ! dial9-prof: record: --app-trace needs one uncompressed file: -o FILE; see dial9-prof record --help

@@ -398,18 +398,18 @@ Test(filter, says_what_does_not_go_together)
 	expect_refused("u8 == 18446744073709551616",
 		       "'u8' is a number of 8 bytes, unsigned: '18446744073709551616' is none");
 	expect_refused("s4 ~ 3*", "'s4' is a number: ~ compares text");
-	expect_refused("name < abc", "'name' is text, which has ==, !=, ~ and !~");
+	expect_refused("name < abc", "'name' is text: use ==, !=, ~ or !~");
 	expect_refused("words == 1", "'words' is neither a number nor text");
 }
 
 Test(filter, says_where_it_breaks_off)
 {
-	expect_refused("", "it ends where the name of a field is missing");
-	expect_refused("s4", "it ends where an operator (== != < <= > >= & ~) is missing");
+	expect_refused("", "the name of a field is missing at the end");
+	expect_refused("s4", "an operator (== != < <= > >= & ~) is missing at the end");
 	expect_refused("s4 && u4", "an operator (== != < <= > >= & ~) is missing before '&& u4'");
-	expect_refused("s4 == ", "it ends where a value is missing");
+	expect_refused("s4 == ", "a value is missing at the end");
 	expect_refused("s4 == 1 u4 == 2", "&& or || is missing before 'u4 == 2'");
-	expect_refused("(s4 == 1", "it ends where &&, || or a closing parenthesis is missing");
+	expect_refused("(s4 == 1", "&&, || or a closing parenthesis is missing at the end");
 	expect_refused("s4 == 1)", "&& or || is missing before ')'");
 	expect_refused("name == 'abc", "a quote is not closed: 'abc");
 	expect_refused("3 == s4", "the name of a field is missing before '3 == s4'");
@@ -426,7 +426,7 @@ Test(filter, is_bounded)
 	cr_assert_eq(filter_compile(buf_cstr(&b), &format, NULL, 0, &f, &why), 0);
 	filter_free(f);
 	buf_addstr(&b, " && s4 == 1");
-	expect_refused(buf_cstr(&b), "it compares more than 16 times");
+	expect_refused(buf_cstr(&b), "more than 16 comparisons");
 	buf_clear(&b);
 	for (int i = 0; i < 40; i++)
 		buf_addstr(&b, i % 2 ? "(" : "!");

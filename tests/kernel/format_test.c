@@ -481,7 +481,7 @@ Test(format, what_cannot_be_mapped_says_why)
 	} cases[] = {
 		{ HEAD "\tfield:int a;\toffset:8;\tsize:4;\tsigned:1;\n"
 		       "\tfield:int a;\toffset:12;\tsize:4;\tsigned:1;\n\nprint fmt: \"\"\n",
-		  "two fields have one name", -ENOTSUP },
+		  "two fields have the same name", -ENOTSUP },
 		{ HEAD "\tfield:int a;\toffset:70000;\tsize:4;\tsigned:1;\n\nprint fmt: \"\"\n",
 		  "a field lies outside of any record", -ENOTSUP },
 		{ HEAD "\tfield:__data_loc char[] a;\toffset:8;\tsize:8;\tsigned:0;\n\n"

@@ -110,7 +110,7 @@ __attribute__((format(printf, 2, 3))) static int fail(struct parser *p, const ch
 static int fail_here(struct parser *p, const char *wanted)
 {
 	if (!*p->at)
-		return fail(p, "it ends where %s is missing", wanted);
+		return fail(p, "%s is missing at the end", wanted);
 	return fail(p, "%s is missing before '%.*s'", wanted, SHOWN_MAX, p->at);
 }
 
@@ -393,7 +393,7 @@ static int text_term(struct parser *p, const struct format_field *f, enum oper o
 	int err;
 
 	if (!glob && oper != OPER_EQ && oper != OPER_NE)
-		return fail(p, "'%s' is text, which has ==, !=, ~ and !~", f->name);
+		return fail(p, "'%s' is text: use ==, !=, ~ or !~", f->name);
 	err = parse_value(p, &value, &len);
 	if (err)
 		return err;
@@ -441,7 +441,7 @@ static int parse_term(struct parser *p, int *node)
 	if (err)
 		return err;
 	if (p->term_cnt == PROF_FILTER_TERMS)
-		return fail(p, "it compares more than %d times", PROF_FILTER_TERMS);
+		return fail(p, "more than %d comparisons", PROF_FILTER_TERMS);
 	if (!is_text(what.field) && !is_number(what.field))
 		return fail(p, "'%s' is neither a number nor text", what.field->name);
 	t = &p->out->prog.terms[p->term_cnt];

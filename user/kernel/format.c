@@ -148,7 +148,7 @@ static const char *check_field(const struct tep_format_field *tf, const struct f
 	if ((tf->flags & TEP_FIELD_IS_DYNAMIC) && tf->size != 4)
 		return "a dynamic field's descriptor is not 4 bytes";
 	if (format_find(ev, tf->name))
-		return "two fields have one name";
+		return "two fields have the same name";
 	return NULL;
 }
 

@@ -16,18 +16,18 @@
 const struct privilege privileges[] = {
 	{ CAP_BPF, "CAP_BPF", "loading BPF programs", "nothing can be recorded",
 	  PRIVILEGE_REQUIRED },
-	{ CAP_PERFMON, "CAP_PERFMON", "attaching them, samples, the side-band",
+	{ CAP_PERFMON, "CAP_PERFMON", "attaching BPF programs, CPU samples, process metadata",
 	  "nothing can be recorded", PRIVILEGE_REQUIRED },
 	{ CAP_SYS_PTRACE, "CAP_SYS_PTRACE", "mappings and files of other users' processes",
-	  "code of other users' processes has no names", PRIVILEGE_WANTED },
-	{ CAP_DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH", "tracefs, and files that hold names",
-	  "no tracepoints where tracefs is root's, and fewer names", PRIVILEGE_WANTED },
-	{ CAP_SYSLOG, "CAP_SYSLOG", "addresses of the kernel's functions",
-	  "functions of the kernel have no names", PRIVILEGE_WANTED },
+	  "no symbols for other users' processes", PRIVILEGE_WANTED },
+	{ CAP_DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH", "tracefs, and files with symbols",
+	  "no tracepoints if only root can read tracefs, and fewer symbols", PRIVILEGE_WANTED },
+	{ CAP_SYSLOG, "CAP_SYSLOG", "addresses of kernel functions",
+	  "no symbols for kernel functions", PRIVILEGE_WANTED },
 	{ CAP_SYS_NICE, "CAP_SYS_NICE", "real-time priority while buffers fill",
-	  "more may be lost where there is more work than CPUs", PRIVILEGE_USEFUL },
-	{ CAP_CHECKPOINT_RESTORE, "CAP_CHECKPOINT_RESTORE", "names from files that were deleted",
-	  "code of files that were deleted has no names", PRIVILEGE_USEFUL },
+	  "more may be lost when CPUs are overloaded", PRIVILEGE_USEFUL },
+	{ CAP_CHECKPOINT_RESTORE, "CAP_CHECKPOINT_RESTORE", "symbols from deleted files",
+	  "no symbols for code of deleted files", PRIVILEGE_USEFUL },
 };
 const size_t privilege_cnt = sizeof(privileges) / sizeof(privileges[0]);
 

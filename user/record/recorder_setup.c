@@ -92,7 +92,7 @@ static int prepare_targets(struct recorder *r)
 	recorder_capture_cfg(cfg, NULL, NULL, &capture_cfg);
 	if (capture_cfg.call_graph == PROF_CALL_GRAPH_AUTO &&
 	    exec_probe_new(cfg->command[0], cfg->as_root, &r->exec_probe))
-		log_info("record: nothing looks ahead for the files of the command");
+		log_info("record: cannot predict which files the command maps");
 	pid = launch_pid(r->launch);
 	r->result->command_pid = pid;
 	return targets_new(&pid, 1, NULL, 0, &r->targets);
@@ -107,7 +107,7 @@ static int prepare_capture(struct recorder *r)
 	memcpy(cfg.helpers, r->helpers, sizeof(cfg.helpers));
 	if (cfg.call_graph == PROF_CALL_GRAPH_AUTO && !targets_numbers_are_kernels()) {
 		log_warn("record: inside a pid namespace (a container) user stacks are walked by "
-			 "frame pointers only: record on the host for whole ones");
+			 "frame pointers only; record on the host for complete stacks");
 		cfg.call_graph = PROF_CALL_GRAPH_FP;
 	}
 	err = capture_new(&cfg, &r->capture);

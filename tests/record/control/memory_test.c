@@ -221,9 +221,9 @@ Test(memory, places_of_one_program_leave_room_for_those_of_others, .init = name_
 	support_catch_stderr();
 	meet_places(A, PLACES_MAX + 1);
 	said = support_stderr();
-	cr_expect_str_eq(said, "dial9-prof: record: process 5000000 has code at more than 524,288 "
-			       "places: not all of them get names (--switch-stacks none or a "
-			       "shorter recording meets fewer)\n");
+	cr_expect_str_eq(said, "dial9-prof: record: process 5000000 has more than 524,288 code "
+			       "addresses: some get no symbols (use --switch-stacks none or a "
+			       "shorter recording)\n");
 	cr_expect_eq(sym_client_questions(broker), PLACES_MAX / 4);
 	cr_expect_not_null(
 		strstr(rig_text(&rig, "ModuleStatus"),

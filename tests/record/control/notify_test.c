@@ -98,7 +98,7 @@ Test(notify, readiness_and_the_end_are_sent_to_a_path)
 	notify_ready(n, "/var/a.bin");
 	expect_message(fd, "READY=1\nSTATUS=Recording to /var/a.bin\n");
 	notify_stopping(n);
-	expect_message(fd, "STOPPING=1\nSTATUS=Writing what is left\n");
+	expect_message(fd, "STOPPING=1\nSTATUS=Writing the remaining data\n");
 	notify_free(n);
 }
 
@@ -240,7 +240,7 @@ Test(notify, what_finds_no_room_is_sent_later_and_in_order)
 	expect_message(fd, "(nothing)");
 	notify_step(n, SECOND_NS, NULL);
 	expect_message(fd, "READY=1\nSTATUS=Recording\n");
-	expect_message(fd, "STOPPING=1\nSTATUS=Writing what is left\n");
+	expect_message(fd, "STOPPING=1\nSTATUS=Writing the remaining data\n");
 	expect_message(fd, "(nothing)");
 	notify_free(n);
 }

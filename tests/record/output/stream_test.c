@@ -119,7 +119,7 @@ Test(stream, tcp_has_a_host_and_a_port)
 	snprintf(name, sizeof(name), "tcp:127.0.0.1:%u", ntohs(addr.sin_port));
 	support_catch_stderr();
 	cr_expect_eq(stream_connect(name, SECOND_NS, &fd), -ECONNREFUSED);
-	cr_expect(strstr(support_stderr(), "Connection refused (is anybody listening there?)\n"));
+	cr_expect(strstr(support_stderr(), "Connection refused (is a listener running?)\n"));
 	cr_assert_eq(listen(at, 1), 0);
 	cr_assert_eq(stream_connect(name, SECOND_NS, &fd), 0);
 	close(fd);

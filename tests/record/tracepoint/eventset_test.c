@@ -226,14 +226,16 @@ Test(eventset, an_unknown_event_is_one_line_with_the_nearest_name, .init = setup
 Test(eventset, a_name_without_a_system_is_one_line, .init = setup, .fini = teardown)
 {
 	expect_error("sched_switch", -EINVAL,
-		     "dial9-prof: record: 'sched_switch' is no event: events are named "
+		     "dial9-prof: record: 'sched_switch' is not an event: events are named "
 		     "system:event, such as sched:sched_switch; dial9-prof list shows them\n");
-	expect_error("", -EINVAL,
-		     "dial9-prof: record: '' is no event: events are named system:event, such as "
-		     "sched:sched_switch; dial9-prof list shows them\n");
-	expect_error(",", -EINVAL,
-		     "dial9-prof: record: ',' is no event: events are named system:event, such as "
-		     "sched:sched_switch; dial9-prof list shows them\n");
+	expect_error(
+		"", -EINVAL,
+		"dial9-prof: record: '' is not an event: events are named system:event, such as "
+		"sched:sched_switch; dial9-prof list shows them\n");
+	expect_error(
+		",", -EINVAL,
+		"dial9-prof: record: ',' is not an event: events are named system:event, such as "
+		"sched:sched_switch; dial9-prof list shows them\n");
 }
 
 Test(eventset, a_name_with_a_path_in_it_reaches_no_other_file, .init = setup, .fini = teardown)

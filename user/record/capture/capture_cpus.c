@@ -36,7 +36,7 @@ int capture_cpus_init(struct capture_cpus *c)
 	if (!err && !cnt)
 		err = -ENODEV;
 	if (err) {
-		log_error("record: cannot tell which CPUs there are: %s", strerror(-err));
+		log_error("record: cannot list the online CPUs: %s", strerror(-err));
 		return err;
 	}
 	c->v = xcalloc(cnt, sizeof(*c->v));
@@ -103,16 +103,17 @@ int capture_cpus_open_sides(struct capture_cpus *c)
 		/* the next CPU's size would be limited likewise */
 		err = open_side(c, c->v[i].cpu, &sz);
 		if (err) {
-			log_error("record: no side-band on CPU %u: %s (%s)", c->v[i].cpu,
+			log_error("record: no process metadata on CPU %u: %s (%s)", c->v[i].cpu,
 				  strerror(-err), perf_open_error(err));
 			return err;
 		}
 		c->side_cnt++;
 	}
 	if (sz < want)
-		log_info("record: without locked memory for a larger side-band: as little as %zu "
-			 "of %zu KiB on a CPU",
-			 sz / 1024, want / 1024);
+		log_info(
+			"record: without locked memory for larger metadata buffers: at least one CPU "
+			"has %zu of %zu KiB",
+			sz / 1024, want / 1024);
 	return 0;
 }
 
@@ -186,10 +187,10 @@ static void come_back(struct capture_cpus *c, size_t i)
 	privileges_suspend(CAPTURE_CPUS_RIGHTS);
 	if (err)
 		log_warn(
-			"record: CPU %u came back, but without samples and news of its processes: %s (%s)",
+			"record: CPU %u is online again, but without samples and process metadata: %s (%s)",
 			cpu->cpu, strerror(-err), perf_open_error(err));
 	else
-		log_info("record: CPU %u came back", cpu->cpu);
+		log_info("record: CPU %u is online again", cpu->cpu);
 }
 
 static bool is_in(const uint32_t *cpus, size_t cnt, uint32_t cpu)
@@ -214,7 +215,7 @@ void capture_cpus_follow(struct capture_cpus *c)
 		if (here && was_gone)
 			come_back(c, i);
 		else if (!here && !was_gone)
-			log_info("record: CPU %u went", c->v[i].cpu);
+			log_info("record: CPU %u went offline", c->v[i].cpu);
 	}
 	free(now);
 }

@@ -57,7 +57,7 @@ static int field_off(const struct event_def *def, const char *name, uint16_t siz
 
 	if (!f || f->size != size) {
 		log_error("record: %s has no field '%s' of %u bytes on this kernel; "
-			  "leave it out with --no-sched",
+			  "use --no-sched",
 			  def->name, name, size);
 		return -ENOTSUP;
 	}

@@ -63,7 +63,7 @@ int capture_offcpu_attach(struct prof *s, struct bpf_link **link)
 	if (*link)
 		return 0;
 	err = -errno;
-	log_error("record: cannot go through all tasks: %s", strerror(-err));
+	log_error("record: cannot iterate over all tasks: %s", strerror(-err));
 	return err;
 }
 
@@ -72,6 +72,6 @@ void capture_offcpu_end(const struct bpf_link *link)
 	int err = link ? capture_select_walk(link) : 0;
 
 	if (err)
-		log_warn("record: stays off the CPU that have not ended are not told: %s",
+		log_warn("record: unfinished off-CPU intervals are not recorded: %s",
 			 strerror(-err));
 }

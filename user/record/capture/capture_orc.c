@@ -68,16 +68,17 @@ bool capture_orc_is_likely(void)
 	bool has;
 
 #if !defined(__x86_64__)
-	log_info("record: kernels of this machine have no ORC tables: kernel stacks are taken by "
-		 "bpf_get_stack()");
+	log_info("record: no ORC tables on this architecture: bpf_get_stack() takes kernel "
+		 "stacks");
 	return false;
 #endif
 	names = read_names(&sz);
 	has = names && memmem(names, sz + 1, wanted, sizeof(wanted));
 	free(names);
 	if (!has)
-		log_info("record: this kernel has no bpf_rdonly_cast() (6.2): its stacks are taken "
-			 "by bpf_get_stack()");
+		log_info(
+			"record: this kernel has no bpf_rdonly_cast() (6.2): bpf_get_stack() takes "
+			"kernel stacks");
 	return has;
 }
 
@@ -122,9 +123,8 @@ bool capture_orc_find(const struct kallsyms *k, struct prof_orc_tables *out)
 
 	if (!ips || !rows || !text || ips_end <= ips || text_end <= text || cnt > ROWS_MAX ||
 	    rows_end - rows != cnt * ROW_SIZE) {
-		log_info(
-			"record: no ORC tables in /proc/kallsyms: the kernel's stacks are taken by "
-			"bpf_get_stack()");
+		log_info("record: no ORC tables in /proc/kallsyms: bpf_get_stack() takes kernel "
+			 "stacks");
 		return false;
 	}
 	*out = (struct prof_orc_tables){

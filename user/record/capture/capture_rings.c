@@ -85,8 +85,8 @@ static int make_rings(const struct prof *skel, struct capture_rings *r)
 		fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ring", 0, 0, r->ring_bytes, NULL);
 		if (fd < 0) {
 			err = -errno;
-			log_error("record: no ring of %zu bytes for CPU %u: %s; %s", r->ring_bytes,
-				  i, strerror(-err),
+			log_error("record: cannot create a ring of %zu bytes for CPU %u: %s; %s",
+				  r->ring_bytes, i, strerror(-err),
 				  err == -EMFILE ? "raise \"ulimit -n\"" : "try a smaller -m");
 			return err;
 		}
@@ -120,7 +120,7 @@ static int map_stages(const struct prof *skel, struct capture_rings *r)
 
 	if (mem == MAP_FAILED) {
 		err = -errno;
-		log_error("record: cannot map where events gather: %s", strerror(-err));
+		log_error("record: cannot map the staging buffers: %s", strerror(-err));
 		return err;
 	}
 	r->stages = mem;
@@ -149,7 +149,7 @@ int capture_rings_init(const struct prof *skel, struct capture_rings *r)
 	r->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (r->epoll_fd < 0) {
 		err = -errno;
-		log_error("record: nothing to wait for rings with: %s", strerror(-err));
+		log_error("record: cannot create an epoll instance: %s", strerror(-err));
 		return err;
 	}
 	report_memory(r);

@@ -64,7 +64,7 @@ int capture_select_names(struct prof *skel, struct bpf_link **link)
 	int err = capture_select_all(skel, link);
 
 	if (err)
-		log_error("record: cannot go through all tasks: %s", strerror(-err));
+		log_error("record: cannot iterate over all tasks: %s", strerror(-err));
 	return err;
 }
 

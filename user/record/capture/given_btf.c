@@ -85,7 +85,7 @@ static int parse(const struct run *r, struct btf **out)
 		return fail(r, -EINVAL, "no BTF in it");
 	if (btf__find_by_name_kind(btf, "task_struct", BTF_KIND_STRUCT) < 0) {
 		btf__free(btf);
-		return fail(r, -EINVAL, "no kernel's BTF: it has no task_struct");
+		return fail(r, -EINVAL, "not the BTF of a kernel: it has no task_struct");
 	}
 	*out = btf;
 	return 0;

@@ -119,7 +119,7 @@ static int check_fifo(const char *path, int fd)
 	if (sudo_user_read(&user) || fstat(fd, &st))
 		return -EINVAL;
 	if (!S_ISFIFO(st.st_mode)) {
-		log_error("record: --control: %s is no FIFO (mkfifo makes one)", path);
+		log_error("record: --control: %s is not a FIFO; create one with mkfifo", path);
 		return -EINVAL;
 	}
 	if (st.st_uid && st.st_uid != geteuid() && !(user.known && st.st_uid == user.uid)) {
@@ -127,7 +127,7 @@ static int check_fifo(const char *path, int fd)
 		return -EPERM;
 	}
 	if (st.st_mode & S_IWOTH) {
-		log_error("record: --control: anybody may write to %s (chmod o-w)", path);
+		log_error("record: --control: all users may write to %s; run chmod o-w", path);
 		return -EPERM;
 	}
 	return 0;
@@ -142,7 +142,7 @@ static int open_fifo(const char *path, int *out)
 		err = -errno;
 		log_error("record: --control: cannot open %s: %s%s", path,
 			  err == -ELOOP ? "it is a symbolic link" : strerror(-err),
-			  err == -ENOENT ? " (mkfifo makes it)" : "");
+			  err == -ENOENT ? "; create it with mkfifo" : "");
 		return err;
 	}
 	err = check_fifo(path, fd);
@@ -242,8 +242,9 @@ static void report_unknown(struct control *c)
 	c->unknown_reported = true;
 	for (i = 0; i < c->len && i < LINE_MAX_LEN - 1; i++)
 		buf_addch(&text, c->line[i] >= ' ' && c->line[i] <= '~' ? c->line[i] : '?');
-	log_warn("record: --control: '%s%s' is none of enable, disable, snapshot, ping, stop",
-		 buf_cstr(&text), c->len == LINE_MAX_LEN ? "..." : "");
+	log_warn(
+		"record: --control: unknown command '%s%s': expected enable, disable, snapshot, ping or stop",
+		buf_cstr(&text), c->len == LINE_MAX_LEN ? "..." : "");
 	buf_free(&text);
 }
 

@@ -334,5 +334,5 @@ void notify_reloaded(struct notify *n)
 void notify_stopping(struct notify *n)
 {
 	if (n)
-		send_state(n, "STOPPING=1\nSTATUS=Writing what is left");
+		send_state(n, "STOPPING=1\nSTATUS=Writing the remaining data");
 }

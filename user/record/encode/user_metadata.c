@@ -33,7 +33,7 @@ int user_metadata_parse(const char *text, const struct user_metadata_entry *know
 	    len - key_len - 1 > USER_METADATA_VALUE_MAX) {
 		*why = "expected KEY=VALUE, of up to 64 and 4096 bytes";
 	} else if (dial9_utf8_valid_len(text, len) != len) {
-		*why = "want UTF-8";
+		*why = "expected UTF-8";
 	} else {
 		memcpy(m.key, text, key_len);
 		m.value = eq + 1;

@@ -255,7 +255,7 @@ static void recover(struct file_set *s, const struct member *m, const char *name
 		return;
 	}
 	if (!is_trace(fd, &finished.pack)) {
-		log_warn("record: %s%s is not a dial9 trace; it stays", s->dir, name);
+		log_warn("record: %s%s is not a dial9 trace; not renamed", s->dir, name);
 		return;
 	}
 	to = name_of(s, m->stamp, m->number, compress_suffix(finished.pack));

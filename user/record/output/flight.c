@@ -443,8 +443,8 @@ static int flight_close(void *ctx)
 		closed = f->files.close(f->files.ctx);
 	if (f->cut_short)
 		log_warn(
-			"record: --flight: memory was too small for the time %llu times; each time "
-			"the oldest went early",
+			"record: --flight: memory was too small for the requested time %llu times; "
+			"each time, the oldest data was dropped",
 			(unsigned long long)f->cut_short);
 	free_all(f);
 	return err ? err : ended ? ended : closed;

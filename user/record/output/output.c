@@ -162,8 +162,8 @@ static int pause_for_room(struct output *o, int err, const char *why)
 		return err;
 	if (!o->paused_ns) {
 		o->paused_ns = clock_mono_ns();
-		log_warn("record: cannot write %s: %s: the trace waits in memory until there is "
-			 "room; after 64M events are lost",
+		log_warn("record: cannot write %s: %s: the trace stays in memory until there is "
+			 "room; above 64M, events are lost",
 			 o->path, why);
 	}
 	for (int ms = 0; ms < RETRY_MS; ms += LOOK_MS) {

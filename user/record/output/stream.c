@@ -32,7 +32,7 @@ bool stream_is(const char *path)
 static int refuse(const char *path, int err)
 {
 	log_error("cannot connect to %s: %s%s", path, strerror(-err),
-		  err == -ECONNREFUSED || err == -ENOENT ? " (is anybody listening there?)" : "");
+		  err == -ECONNREFUSED || err == -ENOENT ? " (is a listener running?)" : "");
 	return err;
 }
 
@@ -139,8 +139,8 @@ const char *stream_name_is_wrong(const char *path)
 	if (str_starts(path, UNIX))
 		return path[strlen(UNIX)] ? NULL : "-o unix:PATH takes the path of a socket";
 	return has_scheme(path) ?
-		       "-o takes tcp:HOST:PORT and unix:PATH, and no other word before a "
-		       "colon: for a file of that name put ./ before it" :
+		       "-o takes tcp:HOST:PORT and unix:PATH, and no other prefix; for a file of "
+		       "that name, put ./ before it" :
 		       NULL;
 }
 

@@ -158,7 +158,7 @@ static void *run(void *ctx)
 	bool first = true;
 
 	if (setpriority(PRIO_PROCESS, (id_t)gettid(), w->cfg.nice))
-		log_info("record: no nice value of %d for who writes: %s", w->cfg.nice,
+		log_info("record: no nice value of %d for the writer thread: %s", w->cfg.nice,
 			 strerror(errno));
 	privileges_drop_all_but(w->cfg.caps_start);
 	while (swap_buffers(w)) {

@@ -425,8 +425,8 @@ static void warn_naming_limit(struct frames *f, const struct process *proc, int 
 		return;
 	f->naming_limit_warned = true;
 	str_count(count, (uint64_t)max);
-	log_warn("record: process %u has code at more than %s places: not all of them get names "
-		 "(--switch-stacks none or a shorter recording meets fewer)",
+	log_warn("record: process %u has more than %s code addresses: some get no symbols "
+		 "(use --switch-stacks none or a shorter recording)",
 		 proc->pid, count);
 }
 
@@ -684,12 +684,12 @@ static void add_reason(struct unnamed *u, const struct sym_client_answer *answer
 static int add_unnamed(void *ctx, const struct sym_client_answer *answer)
 {
 	static const char *const reasons[SYM_CLIENT_STATUS_CNT] = {
-		[SYM_CLIENT_GAVE_UP] = "takes too much",
+		[SYM_CLIENT_GAVE_UP] = "exceeds the limits",
 		[SYM_CLIENT_CRASHED] = "its reader crashed",
 		[SYM_CLIENT_HUNG] = "its reader hung",
 		[SYM_CLIENT_NO_ANSWER] = "its file system does not answer",
 		[SYM_CLIENT_NO_WORKER] = "no process was left to read it",
-		[SYM_CLIENT_PENDING] = "not waited for",
+		[SYM_CLIENT_PENDING] = "symbol lookup not finished",
 	};
 	const char *reason = reasons[answer->status];
 
@@ -722,7 +722,7 @@ void frames_report_unnamed(struct frames *f)
 
 	sym_client_each(f->broker, add_unnamed, &unnamed);
 	sym_client_each(f->broker, add_lacking, &lacking);
-	warn_unnamed(&unnamed, "names, or without file and line");
+	warn_unnamed(&unnamed, "symbols, or without file and line");
 	warn_unnamed(&lacking, "inlined functions");
 }
 

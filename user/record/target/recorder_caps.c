@@ -44,13 +44,13 @@ int recorder_caps_check(bool names, const char *btf)
 		if (privileges[i].need == PRIVILEGE_REQUIRED) {
 			log_error(
 				"record: recording needs privileges: run it with sudo, or give the "
-				"program " PRIVILEGES_TEXT "; dial9-prof check tells more");
+				"program " PRIVILEGES_TEXT "; see dial9-prof check");
 			return -EPERM;
 		}
 		log_info("record: without %s: %s", privileges[i].name, privileges[i].costs);
 	}
 	if (names && !sandbox_has_landlock())
-		log_info("record: without landlock: one wall less around the processes that read "
+		log_info("record: without landlock: less isolation for the processes that read "
 			 "untrusted files");
 	return check_kernel(btf);
 }

@@ -67,13 +67,13 @@ static int make_globs(const char *option, const struct selection_words *words,
 	size_t i;
 
 	if (words->cnt > PROF_SELECT_GLOBS) {
-		log_error("record: %s is given %zu times: %d are possible", option, words->cnt,
+		log_error("record: %s is given %zu times; the limit is %d", option, words->cnt,
 			  PROF_SELECT_GLOBS);
 		return -E2BIG;
 	}
 	for (i = 0; i < words->cnt; i++)
 		if (selection_glob(words->v[i], &out[i])) {
-			log_error("record: %s %s matches nothing: the kernel keeps %d characters "
+			log_error("record: %s %s cannot match: the kernel keeps %d characters "
 				  "of a name",
 				  option, words->v[i], PROF_COMM_SIZE - 1);
 			return -E2BIG;
@@ -184,7 +184,7 @@ int selection_cgroup_id(const char *mounts, const char *path, __u64 *id)
 
 static void say_where(struct buf *out)
 {
-	buf_addstr(out, "there is no such cgroup of version 2 below ");
+	buf_addstr(out, "no such cgroup v2 directory below ");
 	find_mount("/proc/mounts", out);
 }
 
@@ -195,7 +195,7 @@ static int make_cgroups(const struct selection_words *words, struct prof_select 
 	int err;
 
 	if (words->cnt > PROF_SELECT_CGROUPS) {
-		log_error("record: -G is given %zu times: %d are possible", words->cnt,
+		log_error("record: -G is given %zu times; the limit is %d", words->cnt,
 			  PROF_SELECT_CGROUPS);
 		return -E2BIG;
 	}
@@ -207,7 +207,7 @@ static int make_cgroups(const struct selection_words *words, struct prof_select 
 		log_error("record: -G %s: %s", words->v[i],
 			  err == -ENODEV ? "no cgroup2 is mounted; run \"mount -t cgroup2 "
 					   "cgroup2 /sys/fs/cgroup/unified\" first" :
-			  err == -EINVAL ? "that is no cgroup of version 2" :
+			  err == -EINVAL ? "not a cgroup v2 directory" :
 			  err == -ENOENT ? buf_cstr(&missing) :
 					   strerror(-err));
 		buf_free(&missing);
@@ -245,8 +245,7 @@ static int make_cpus(const struct selection_cfg *cfg, struct prof_select *out)
 		if (cpu < PROF_CPUS_MAX)
 			log_error("record: -C: there is no CPU %u online", cpu);
 		else
-			log_error("record: -C: CPUs from %d on cannot be told apart",
-				  PROF_CPUS_MAX);
+			log_error("record: -C: CPU %d and higher are not supported", PROF_CPUS_MAX);
 		err = -ENODEV;
 	}
 	out->by_cpu = cfg->cpu_cnt > 0;

@@ -49,8 +49,8 @@ static int check_namespace(void)
 {
 	if (targets_numbers_are_kernels())
 		return 0;
-	log_error("record: inside a pid namespace (a container) processes have other numbers "
-		  "than the kernel's, so none can be recorded alone: record on the host, or with "
+	log_error("record: inside a pid namespace (a container) process IDs differ from the "
+		  "kernel's, so single processes cannot be recorded; record on the host, or with "
 		  "-a");
 	return -ENOTSUP;
 }

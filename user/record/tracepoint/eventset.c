@@ -174,7 +174,7 @@ static int unknown_event(const struct catalog *cat, const char *pattern)
 	const char *near = opts_nearest(pattern, (const char *const *)cat->names, cat->cnt);
 
 	if (!strchr(pattern, ':'))
-		log_error("record: '%s' is no event: events are named system:event, such as "
+		log_error("record: '%s' is not an event: events are named system:event, such as "
 			  "sched:sched_switch; dial9-prof list shows them",
 			  pattern);
 	else if (is_ftrace(pattern))
@@ -274,11 +274,12 @@ static int check_filters(const struct eventset *set)
 	if (i < 0 || !set->defs[i]->filter)
 		return 0;
 	if (set->hot[EVENTSET_CPU_WATCH] < 0) {
-		log_warn("record: --filter leaves out switches: how long threads ran, waited and "
-			 "were blocked will not be true");
+		log_warn("record: --filter drops switches: running, runnable and blocked times of "
+			 "threads will be wrong");
 		return 0;
 	}
-	log_error("record: --neighbours wants all switches: no --filter of " PROF_EV_SCHED_SWITCH);
+	log_error(
+		"record: --neighbours needs all switches; remove --filter of " PROF_EV_SCHED_SWITCH);
 	return -EINVAL;
 }
 
@@ -288,8 +289,9 @@ static int check_off_cpu(const struct eventset *set)
 	if (set->hot[EVENTSET_OFF_CPU] < 0 ||
 	    (set->hot[EVENTSET_SWITCH] < 0 && set->hot[EVENTSET_WAKEUP] < 0))
 		return 0;
-	log_error("record: --min-block and --max-block record whole stays in place of switches and "
-		  "wakings: not with " PROF_EV_SCHED_SWITCH " or " PROF_EV_SCHED_WAKING);
+	log_error(
+		"record: --min-block and --max-block record off-CPU intervals instead of switches "
+		"and wakeups: not with " PROF_EV_SCHED_SWITCH " or " PROF_EV_SCHED_WAKING);
 	return -EINVAL;
 }
 

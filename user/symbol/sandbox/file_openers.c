@@ -181,8 +181,8 @@ static void end(struct file_openers *o)
 {
 	if (!o->over)
 		log_warn(
-			"record: the processes that open files are gone: code that is new from here on "
-			"has no names");
+			"record: the processes that open files have exited: code found from now on has "
+			"no symbols");
 	/* the descriptor is not read any more */
 	epoll_ctl(o->cfg.epoll_fd, EPOLL_CTL_DEL, fork_server_fd(o->server), NULL);
 	o->over = true;
@@ -208,7 +208,7 @@ static void restart_server(struct file_openers *o)
 		end(o);
 		return;
 	}
-	log_info("record: the process that starts those who open files was replaced");
+	log_info("record: the process that starts file openers was restarted");
 	epoll_ctl(o->cfg.epoll_fd, EPOLL_CTL_ADD, fork_server_fd(o->server),
 		  &(struct epoll_event){ .events = EPOLLIN });
 	for (i = 0; i < FILE_OPENERS_MAX; i++) {

@@ -397,14 +397,14 @@ static void restart_server(struct worker_pool *w)
 	/* a closed socket is always readable */
 	epoll_ctl(w->cfg.epoll_fd, EPOLL_CTL_DEL, fork_server_fd(w->server), NULL);
 	if (!fork_server_renew(w->server)) {
-		log_info("record: the process that starts the readers of symbols was replaced");
+		log_info("record: the process that starts symbol readers was restarted");
 		epoll_ctl(w->cfg.epoll_fd, EPOLL_CTL_ADD, fork_server_fd(w->server),
 			  &(struct epoll_event){ .events = EPOLLIN });
 	} else {
 		w->alone = true;
 		log_warn(
-			"record: the process that starts the readers of symbols is gone: code that is new "
-			"from here on has no names");
+			"record: the process that starts symbol readers has exited: code found from now "
+			"on has no symbols");
 	}
 	replace_all_workers(w);
 }
