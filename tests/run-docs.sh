@@ -155,6 +155,8 @@ offered '--comm --cgroup --cpu --cols --color' sched map --c
 offered 'comm,pid comm,part' report -s comm,p
 offered 'stack state' offcpu --by st
 offered 'offcpu' diff --kind o
+offered 'gzip zstd' --compress = ''
+offered 'signal' --switch-output = s
 
 for page in "$top"/tools/man/*.[1-8]; do
 	checks=$((checks + 1))

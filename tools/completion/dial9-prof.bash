@@ -76,8 +76,15 @@ _dial9_prof_list() { # TYPED HELP
 }
 
 _dial9_prof_value() { # WHAT-THE-HELP-CALLS-IT TYPED
+	local words="" word
 	case $1 in
-	*'|'*) mapfile -t COMPREPLY < <(compgen -W "${1//|/ }" -- "$2") ;;
+	*'|'*)
+		# Only fixed text can be completed: zstd in zstd[:LEVEL], fd: in fd:N.
+		for word in ${1//|/ }; do
+			words="$words ${word%%[][[:upper:]]*}"
+		done
+		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$2")
+		;;
 	PID* | TID*) mapfile -t COMPREPLY < <(
 		for word in /proc/[0-9]*; do
 			echo "${word#/proc/}"
