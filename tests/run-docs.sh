@@ -109,6 +109,8 @@ while read -r command; do
 	[ -f "$page" ] || continue
 	options "$command" | forms >"$dir/forms"
 	[ -s "$dir/forms" ] || fail "$command --completion prints no options"
+	twice=$(listing "$command" | cut -f 1,2 | tr '\t' '\n' | sed -n '/^-./p' | sort | uniq -d)
+	[ -z "$twice" ] || fail "$command has two options of one name: $twice"
 	page_forms "$page" "$dir/forms" >"$dir/man"
 	same "tools/man/dial9-prof-$command.1: OPTIONS" "$dir/forms" "$dir/man"
 	listing "$command" | cut -f 2 | sed -n '/^--/p' | sort -u >"$dir/long"

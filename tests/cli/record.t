@@ -494,6 +494,9 @@ $ dial9-prof --compress=zstd9 -a
 $ dial9-prof --compress=gzip: -a
 ! dial9-prof: record: gzip has levels 1 to 9, zstd 1 to 22; see dial9-prof record --help
 ? 1
+$ dial9-prof -z=zstd:23 -a
+! dial9-prof: record: gzip has levels 1 to 9, zstd 1 to 22; see dial9-prof record --help
+? 1
 $ dial9-prof --compress=zstd:23 -a
 ! dial9-prof: record: gzip has levels 1 to 9, zstd 1 to 22; see dial9-prof record --help
 ? 1

@@ -25,6 +25,9 @@
 #define EXPORT_DECLARE(name) extern const struct exporter export_##name;
 EXPORT_FORMATS(EXPORT_DECLARE)
 
+#define EXPORT_COUNT(name) +1
+enum { EXPORT_FORMAT_CNT = EXPORT_FORMATS(EXPORT_COUNT) };
+
 /* All formats in the order of the help; NULL ends. */
 extern const struct exporter *const export_formats[];
 /* By name; NULL: unknown. */

@@ -66,7 +66,7 @@ void report_text_json_account(struct buf *out, const struct loss_accounting *a);
 #define REPORT_TEXT_LIMIT_UNSAID UINT64_MAX
 /* How many of @cnt rows --limit lets through, @otherwise when it was not given; 0: all. */
 size_t report_text_rows(uint64_t limit, uint64_t otherwise, size_t cnt);
-/* Members of a JSON object, the second left open: rows_left_out, of which there are @more, and rows. */
+/* Members of a JSON object, the second left open: rows_not_shown (@more) and rows. */
 void report_text_json_rows(struct buf *out, size_t more);
 /* "# 3 more rows with less time: --limit 0 shows all"; nothing when none is. @how: " with less time". */
 void report_text_more_rows(struct buf *out, size_t more, const char *how);

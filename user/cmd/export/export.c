@@ -234,7 +234,7 @@ static int export_itself(const struct export_cmd_opts *opts, const struct export
 static const struct exporter *parse_format(const char *word)
 {
 	const struct exporter *format = word ? export_find(word) : NULL;
-	const char *names[16], *near;
+	const char *names[EXPORT_FORMAT_CNT], *near;
 	struct buf all = { 0 };
 	size_t n = 0;
 

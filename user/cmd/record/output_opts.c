@@ -21,11 +21,12 @@ enum { SWITCH_BYTES_MIN = 64 << 10, SWITCH_NS_MIN = 10000000 };
 
 const char *const output_opts_on_full[] = { "stop", "pause", "drop-oldest", NULL };
 
-/* The name of a method, its level, or both with a colon between them. */
-static const char *read_compress(const char *text, struct output_cfg *cfg)
+/* The name of a method, its level, or both with a colon between them; -z=gzip is accepted like -zgzip. */
+static const char *read_compress(const char *value, struct output_cfg *cfg)
 {
 	static const char *const names[] = { "gzip", "zstd" };
 	static const enum compress_kind kinds[] = { COMPRESS_GZIP, COMPRESS_ZSTD };
+	const char *text = value + (*value == '=');
 	const size_t name_len = strcspn(text, ":0123456789");
 	const char *level = text + name_len;
 	const int at = opts_word(text, name_len, names, sizeof(names) / sizeof(names[0]));
