@@ -12,6 +12,7 @@ trap 'rm -rf "$dir"' EXIT
 cc=${CC:-gcc}
 san="-g -fsanitize=address,undefined -fno-sanitize-recover=all"
 bad=0
+checks=0
 
 export ASAN_OPTIONS="${ASAN_OPTIONS:-abort_on_error=1:detect_leaks=1}"
 
@@ -30,6 +31,7 @@ build() { # NAME FLAGS...; the body of the test comes on standard input
 }
 
 expect() { # pass|fail NAME [ENV=VALUE...]
+	checks=$((checks + 1))
 	want=$1
 	prog=$2
 	shift 2
@@ -46,6 +48,7 @@ expect() { # pass|fail NAME [ENV=VALUE...]
 }
 
 said() { # TEXT of the run before
+	checks=$((checks + 1))
 	grep -qF "$1" "$dir/log" || {
 		echo "self: nobody said '$1':"
 		cat "$dir/log"
@@ -98,6 +101,7 @@ expect fail does-not-exist
 printf '#!/bin/sh\necho up\n' >"$dir/program"
 chmod +x "$dir/program"
 cli() { # pass|fail
+	checks=$((checks + 1))
 	if limited env D9_CASE_TIMEOUT=1 sh "$top/tests/run-cli.sh" "$dir/program" "$dir/"*.t >"$dir/log" 2>&1
 	then got=pass; else got=fail; fi
 	[ "$got" = "$1" ] || {
@@ -123,6 +127,7 @@ rm "$dir/other.t"
 
 # The check of bounds in BPF code: each raw form is found, and what is bounded passes.
 bounds() { # pass|fail LINE
+	checks=$((checks + 1))
 	rm -rf "$dir/tree"
 	mkdir -p "$dir/tree/bpf"
 	printf 'void f(void)\n{\n\t%s\n}\n' "$2" >"$dir/tree/bpf/f.bpf.c"
@@ -142,6 +147,7 @@ bounds fail 'bpf_ringbuf_output(ring, data, size, 0);'
 
 # The layering check: legal trees, then one forbidden include of each kind. A second FILE and LINE make a circle.
 includes() { # pass|fail FILE LINE [FILE LINE]
+	checks=$((checks + 1))
 	want=$1
 	shift
 	what=$*
@@ -189,6 +195,7 @@ includes fail user/record/encode/x.c '"record/symbols/x.h"' user/record/symbols/
 
 # The page's modules.
 requires() { # pass|fail FOLDER OF
+	checks=$((checks + 1))
 	rm -rf "$dir/tree"
 	mkdir -p "$dir/tree/user/web/$2" "$dir/tree/bpf" "$dir/tree/include"
 	echo "const { a } = require('../$3/a.js');" >"$dir/tree/user/web/$2/b.js"
@@ -201,6 +208,7 @@ requires fail model view
 
 # Circles between files of a folder, also of those that share a private header.
 circle() { # pass|fail LINE-OF-a.c LINE-OF-b.c
+	checks=$((checks + 1))
 	rm -rf "$dir/tree"
 	mkdir -p "$dir/tree/user/x" "$dir/tree/build/obj/user/x"
 	printf '#include "x/x_impl.h"\n%s\n' "$2" >"$dir/tree/user/x/a.c"
@@ -217,6 +225,7 @@ circle fail 'void a(void) { b(); }' 'void b(void) { a(); }'
 
 # The check of English: words in comments, strings, documents and messages of scripts, and long sentences.
 english() { # pass|fail FILE TEXT [EXPECTED-FINDING]
+	checks=$((checks + 1))
 	rm -rf "$dir/tree"
 	mkdir -p "$dir/tree/$(dirname "$2")"
 	printf '%b\n' "$3" >"$dir/tree/$2"
@@ -247,4 +256,4 @@ if [ "$bad" -ne 0 ]; then
 	echo "FAILED self: the harness lets faults through" >&2
 	exit 1
 fi
-echo "self: 69 checks of the harness passed"
+echo "self: $checks checks of the harness passed"
