@@ -63,7 +63,7 @@ naps() { # RECORDING
 		"$slept (map(.ns) | add) as \$ns | \$ns >= \$waits * $(($(truth "$1" nap_us) * 950)) and
 		 \$ns < \$waits * $(($(truth "$1" nap_us) * 5000))"
 	holds "$1: stacks with symbols of the kernel, libc and the program" "$dir/$1.offcpu" \
-		'any(.rows[]; (.stack | map(.sym)) as $s | ["schedule", "clock_nanosleep", "take_naps", "main", "_start"] - $s == [])'
+		'any(.rows[]; (.stack | map(.sym)) as $s | ["schedule", "clock_nanosleep", "sleep_times", "main", "_start"] - $s == [])'
 }
 
 chains() {
