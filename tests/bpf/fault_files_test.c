@@ -77,7 +77,7 @@ Test(fault_files, command_on_a_file_system_that_never_answers)
 	fault_kill(&enemy);
 	live_proc_fini(&p);
 	cr_assert_eq(live_run(&p, info, NULL), 0);
-	cr_expect(strstr(p.said.data, "account "), "%s", p.said.data);
+	cr_expect(strstr(p.said.data, "accounting "), "%s", p.said.data);
 	live_proc_fini(&p);
 	close(enemy_mounts);
 }
@@ -152,7 +152,7 @@ Test(fault_files, disk_that_fills_up)
 	buf_free(&text);
 	live_proc_fini(&p);
 	cr_assert_eq(live_run(&p, info, NULL), 0);
-	cr_assert(strstr(p.said.data, "account "), "%s", p.said.data);
+	cr_assert(strstr(p.said.data, "accounting "), "%s", p.said.data);
 	cr_assert(!strstr(p.said.data, "ADD UP"), "what was not written is held to be wrong: %s",
 		  p.said.data);
 	live_proc_fini(&p);

@@ -137,7 +137,7 @@ Test(parts, equal_rates_need_no_weights)
 
 	same.period = slow.period;
 	r = run_both(cmd_report, &slow, &same, NULL, NULL);
-	cr_expect_null(strstr(r.out, "shares are of"));
+	cr_expect_null(strstr(r.out, "shares refer to"));
 	run_expect_in(r.out, "    76.92%   76.92%      100     1.000  g       other\n");
 	run_free(&r);
 }
@@ -328,7 +328,7 @@ Test(parts, without_switches_samples_have_no_exact_seconds_and_no_share)
 		"# shares refer to these seconds\n"
 		"# recording 2 has no context switches: its samples have no seconds and no share\n"
 		"# lost: ");
-	cr_expect_null(strstr(r.out, "shares are of samples"));
+	cr_expect_null(strstr(r.out, "shares refer to samples"));
 	run_expect_in(r.out, "#      CPU  Samples   Seconds  Thread  Tid  Part\n"
 			     "   100.00%       30     0.500  alpha   7    1\n"
 			     "         -      100         -  beta    7    2\n");
@@ -348,8 +348,8 @@ Test(parts, beside_times_samples_without_a_rate_have_none)
 		"# shares refer to the time of all threads\n"
 		"# recording 2 has no sampling period: its samples have no seconds and no share\n"
 		"# lost: ");
-	cr_expect_null(strstr(r.out, "shares are of samples"));
-	cr_expect_null(strstr(r.out, "shares are of CPU time"));
+	cr_expect_null(strstr(r.out, "shares refer to samples"));
+	cr_expect_null(strstr(r.out, "shares refer to CPU time"));
 	run_expect_in(r.out, "       30     0.300  running  alpha\n");
 	run_expect_in(r.out, "         -        -      100         -  running  beta\n");
 	run_free(&r);
