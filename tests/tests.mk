@@ -2,8 +2,8 @@
 # Tests, workloads and fuzz targets. tests/DIR/X_test.c mirrors user/DIR/X.c. The tests of a folder are one criterion
 # program, DIR/all_tests. A program of its own has each test in tests/bpf and each X_live_test.c, which need root and a
 # kernel with BTF, and each test that replaces functions of user/: by linker flags in its source (/* LINK: FLAGS */), or
-# by defining them (/* ALONE: WHICH */). Live tests run two at a time, but for those that measure what the machine gives
-# (/* ALONE: WHAT */).
+# by defining them (/* ALONE: WHICH */). Live tests run one at a time; with D9_JOBS=2 two, but for those that measure what
+# the machine gives (/* ALONE: WHAT */).
 
 ALL_TESTS  := $(call below,tests,*_test.c)
 TESTS_ROOT := $(filter tests/bpf/% %_live_test.c,$(ALL_TESTS))
@@ -157,7 +157,7 @@ check-unit: $(TEST_BINS) $(STIM_BINS)
 # One of them runs the recorder under the sanitizers.
 check-root: $(ROOT_BINS) $(STIM_BINS) all
 	$(Q)$(MAKE) SAN=address,undefined O=$(O)/san all
-	$(Q)$(TEST_ENV) D9_JOBS=2 sh tests/run.sh root $(filter-out $(ROOT_ALONE),$(ROOT_BINS))
+	$(Q)$(TEST_ENV) sh tests/run.sh root $(filter-out $(ROOT_ALONE),$(ROOT_BINS))
 	$(Q)$(TEST_ENV) sh tests/run.sh root-alone $(ROOT_ALONE) tools/bench/soak.sh
 
 check-san:

@@ -89,7 +89,7 @@ Test(command, output_that_cannot_be_made_is_error_three)
 
 Test(command, output_that_is_full_is_error_three)
 {
-	const char *args[] = { "-o", "/dev/full", "-d", "1", "-a", NULL };
+	const char *args[] = { "-o", "/dev/full", "-d", "1", "-a", "--no-names", NULL };
 
 	assert_fails(args, NULL, 3, "/dev/full");
 }

@@ -3,6 +3,7 @@
  * Records made by recipes: they are what the kernel itself makes of the same events, and next to none is
  * lost amidst others. The kernel's own count of what happened is that of perf counters.
  */
+/* ALONE: events in interrupts that hit a BPF program are lost */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <linux/perf_event.h>
