@@ -64,12 +64,12 @@ check_static() {
 	in_root "$root" /dial9-prof -a -d 1 -o /all.bin >"$dir/log" 2>&1 || die "-a in an empty directory"
 	in_root "$root" /dial9-prof info --verify /all.bin >"$dir/log" 2>&1 || die "info --verify of -a"
 	in_root "$root" /dial9-prof info /all.bin >"$dir/log" 2>&1 || die "info of -a"
-	holds '^account  *produced [1-9][0-9,]* = written [0-9,]* + lost 0$'
-	sed -n 's/^account  */packages: static: -a in an empty directory: /p' "$dir/log"
+	holds '^accounting  *produced [1-9][0-9,]* = written [0-9,]* + lost 0$'
+	sed -n 's/^accounting  */packages: static: -a in an empty directory: /p' "$dir/log"
 	in_root "$root" /dial9-prof -o /list.bin -- /dial9-prof list >"$dir/log" 2>&1 || die "-- /dial9-prof list"
 	in_root "$root" /dial9-prof info /list.bin >"$dir/log" 2>&1 || die "info of -- /dial9-prof list"
 	holds '^target  *command /dial9-prof$'
-	holds '^account  *produced [1-9][0-9,]* = written [0-9,]* + lost 0$'
+	holds '^accounting  *produced [1-9][0-9,]* = written [0-9,]* + lost 0$'
 
 	# Symbols, of a program that has some.
 	limited "$cc" -O1 -g -static -pthread -D_GNU_SOURCE -o "$root/spinner" "$top/tests/stimuli/spinner.c" ||
@@ -131,7 +131,7 @@ check_deb() {
 	in_overlay sh -c '
 		cd "$0" && dpkg -i ./*.deb && ./record && ./library && dpkg --purge dial9-prof libdial9-0 libdial9-dev &&
 		! find /usr /etc /var/lib/systemd -name "*dial9*" | grep .' "$dir" >"$dir/log" 2>&1 || die "debian/tests"
-	sed -n 's/^account  */packages: deb: debian\/tests\/record: /p' "$dir/log"
+	sed -n 's/^accounting  */packages: deb: debian\/tests\/record: /p' "$dir/log"
 }
 
 # ---- image --------------------------------------------------------------------------------------
