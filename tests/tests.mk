@@ -158,7 +158,7 @@ check-unit: $(TEST_BINS) $(STIM_BINS)
 check-root: $(ROOT_BINS) $(STIM_BINS) all
 	$(Q)$(MAKE) SAN=address,undefined O=$(O)/san all
 	$(Q)$(TEST_ENV) sh tests/run.sh root $(filter-out $(ROOT_ALONE),$(ROOT_BINS))
-	$(Q)$(TEST_ENV) sh tests/run.sh root-alone $(ROOT_ALONE) tools/bench/soak.sh
+	$(Q)$(TEST_ENV) D9_JOBS=1 sh tests/run.sh root-alone $(ROOT_ALONE) tools/bench/soak.sh
 
 check-san:
 	$(Q)$(MAKE) SAN=address,undefined O=$(O)/san check-unit
