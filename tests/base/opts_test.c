@@ -366,9 +366,10 @@ static const char help_text[] =
 	"Examples:\n"
 	"  dial9-prof demo -a\n";
 
-Test(opts, help_goes_to_standard_output_in_columns, .init = cr_redirect_stdout)
+/* Of standard output, which is redirected. */
+static void expect_printed(char *option, const char *text)
 {
-	char *argv[] = ARGS("-h", "--nonsense");
+	char *argv[] = ARGS(option, "--nonsense");
 	char got[4096];
 	struct demo d;
 	int first;
@@ -376,7 +377,12 @@ Test(opts, help_goes_to_standard_output_in_columns, .init = cr_redirect_stdout)
 	cr_assert_eq(parse(&spec, ARGC(argv), argv, &d, &first), 1);
 	fflush(stdout);
 	read_stream(cr_get_redirected_stdout(), got, sizeof(got));
-	cr_assert_str_eq(got, help_text);
+	cr_assert_str_eq(got, text);
+}
+
+Test(opts, help_goes_to_standard_output_in_columns, .init = cr_redirect_stdout)
+{
+	expect_printed("-h", help_text);
 }
 
 static const char completion_text[] =
@@ -398,15 +404,7 @@ static const char completion_text[] =
 
 Test(opts, completion_prints_a_line_for_each_option_but_hidden_ones, .init = cr_redirect_stdout)
 {
-	char *argv[] = ARGS("--completion", "--nonsense");
-	char got[4096];
-	struct demo d;
-	int first;
-
-	cr_assert_eq(parse(&spec, ARGC(argv), argv, &d, &first), 1);
-	fflush(stdout);
-	read_stream(cr_get_redirected_stdout(), got, sizeof(got));
-	cr_assert_str_eq(got, completion_text);
+	expect_printed("--completion", completion_text);
 }
 
 Test(opts, a_word_is_found_whole_and_not_by_its_beginning)

@@ -20,6 +20,7 @@ struct make {
 	struct dial9_schema *sample, *module, *status, *task, *symbol, *metadata, *clock, *tpsym,
 		*lost, *stats;
 	struct dial9_schema *ended; /* samples with the end of their user stack */
+	struct dial9_schema *sums; /* SchedSummary */
 	struct dial9_schema *sched_switch, *waking;
 };
 
@@ -63,6 +64,11 @@ static inline void make_schemas_meta(struct make *m)
 	m->lost = MAKE_SCHEMA("LostEvents", { "cpu", DIAL9_U32 }, { "kind", DIAL9_POOLED_STRING },
 			      { "count", DIAL9_VARINT }, { "first_ns", DIAL9_VARINT },
 			      { "last_ns", DIAL9_VARINT });
+	m->sums = MAKE_SCHEMA("SchedSummary", { "pid", DIAL9_U32 }, { "comm", DIAL9_POOLED_STRING },
+			      { "kind", DIAL9_U8 }, { "count", DIAL9_VARINT },
+			      { "sum_ns", DIAL9_VARINT }, { "max_ns", DIAL9_VARINT },
+			      { "involuntary", DIAL9_VARINT }, { "unknown", DIAL9_VARINT },
+			      { "log2_ns", DIAL9_STRING_MAP });
 	m->stats = MAKE_SCHEMA("RecorderStats", { "elapsed_ns", DIAL9_VARINT },
 			       { "produced", DIAL9_VARINT }, { "written", DIAL9_VARINT },
 			       { "lost", DIAL9_VARINT }, { "samples", DIAL9_VARINT },
@@ -107,9 +113,9 @@ static inline void make_init(struct make *m, const struct dial9_enc_opts *opts)
 
 static inline void make_fini(struct make *m)
 {
-	struct dial9_schema *all[] = { m->sample, m->module, m->task, m->symbol, m->metadata,
-				       m->clock,  m->tpsym,  m->lost, m->stats,	 m->sched_switch,
-				       m->waking, m->status, m->ended };
+	struct dial9_schema *all[] = { m->sample, m->module, m->task,  m->symbol, m->metadata,
+				       m->clock,  m->tpsym,  m->lost,  m->stats,  m->sched_switch,
+				       m->waking, m->status, m->ended, m->sums };
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		dial9_schema_free(all[i]);
@@ -325,6 +331,33 @@ static inline void make_prev_state(struct make *m, uint64_t ts)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		make_tpsym(m, ts, "sched:sched_switch", "prev_state", rows[i].kind, rows[i].value,
 			   rows[i].name);
+}
+
+/* A SchedSummary event whose histogram has one entry: @in_power intervals in the row @power. */
+struct make_sums {
+	uint32_t pid;
+	const char *comm;
+	uint8_t kind;
+	uint64_t cnt, sum_ns, max_ns, involuntary, unknown;
+	const char *power, *in_power;
+};
+
+static inline void make_sums(struct make *m, uint64_t ts, const struct make_sums *v)
+{
+	const struct dial9_str kv[][2] = { { { v->power, strlen(v->power) },
+					     { v->in_power, strlen(v->in_power) } } };
+
+	dial9_enc_begin(m->enc, m->sums, ts);
+	dial9_enc_put_u64(m->enc, v->pid);
+	make_str(m, v->comm);
+	dial9_enc_put_u64(m->enc, v->kind);
+	dial9_enc_put_u64(m->enc, v->cnt);
+	dial9_enc_put_u64(m->enc, v->sum_ns);
+	dial9_enc_put_u64(m->enc, v->max_ns);
+	dial9_enc_put_u64(m->enc, v->involuntary);
+	dial9_enc_put_u64(m->enc, v->unknown);
+	dial9_enc_put_map(m->enc, kv, 1);
+	make_end(m);
 }
 
 static inline void make_lost(struct make *m, uint64_t ts, const char *kind, uint64_t count,

@@ -269,30 +269,20 @@ Test(offcpu, who_is_blocked_across_a_gap_is_not_said_to_have_run)
 static int sums_input(void)
 {
 	static const char *const kv[] = { "summary_ns", "1000000000", NULL };
-	const struct dial9_str powers[][2] = { { { "20", 2 }, { "2", 1 } } };
-	struct dial9_schema *schema =
-		MAKE_SCHEMA("SchedSummary", { "pid", DIAL9_U32 }, { "comm", DIAL9_POOLED_STRING },
-			    { "kind", DIAL9_U8 }, { "count", DIAL9_VARINT },
-			    { "sum_ns", DIAL9_VARINT }, { "max_ns", DIAL9_VARINT },
-			    { "involuntary", DIAL9_VARINT }, { "unknown", DIAL9_VARINT },
-			    { "log2_ns", DIAL9_STRING_MAP });
 	struct make m;
 
 	make_init(&m, NULL);
 	make_metadata(&m, RUN_SEC, kv);
 	make_clock(&m, RUN_SEC, 1);
-	dial9_enc_begin(m.enc, schema, 2 * RUN_SEC);
-	dial9_enc_put_u64(m.enc, 7);
-	make_str(&m, "app");
-	dial9_enc_put_u64(m.enc, PROF_SUMMARY_BLOCKED);
-	dial9_enc_put_u64(m.enc, 2);
-	dial9_enc_put_u64(m.enc, 4000000);
-	dial9_enc_put_u64(m.enc, 3000000);
-	dial9_enc_put_u64(m.enc, 0);
-	dial9_enc_put_u64(m.enc, 0);
-	dial9_enc_put_map(m.enc, powers, 1);
-	make_end(&m);
-	dial9_schema_free(schema);
+	make_sums(&m, 2 * RUN_SEC,
+		  &(struct make_sums){ .pid = 7,
+				       .comm = "app",
+				       .kind = PROF_SUMMARY_BLOCKED,
+				       .cnt = 2,
+				       .sum_ns = 4000000,
+				       .max_ns = 3000000,
+				       .power = "20",
+				       .in_power = "2" });
 	return make_done(&m);
 }
 

@@ -10,40 +10,8 @@
 
 TestSuite(offcpu_sums, .timeout = 60);
 
-struct event {
-	uint32_t pid;
-	const char *comm;
-	uint8_t kind;
-	uint64_t cnt, sum, max;
-	const char *power, *n;
-};
-
-static void add(struct make *m, const struct dial9_schema *schema, const struct event *e)
+static void sum(const struct make_sums *events, size_t cnt, struct offcpu_sums *s)
 {
-	const struct dial9_str kv[][2] = { { { e->power, strlen(e->power) },
-					     { e->n, strlen(e->n) } } };
-
-	dial9_enc_begin(m->enc, schema, 100);
-	dial9_enc_put_u64(m->enc, e->pid);
-	make_str(m, e->comm);
-	dial9_enc_put_u64(m->enc, e->kind);
-	dial9_enc_put_u64(m->enc, e->cnt);
-	dial9_enc_put_u64(m->enc, e->sum);
-	dial9_enc_put_u64(m->enc, e->max);
-	dial9_enc_put_u64(m->enc, 1);
-	dial9_enc_put_u64(m->enc, 2);
-	dial9_enc_put_map(m->enc, kv, 1);
-	make_end(m);
-}
-
-static void sum(const struct event *events, size_t cnt, struct offcpu_sums *s)
-{
-	struct dial9_schema *schema =
-		MAKE_SCHEMA("SchedSummary", { "pid", DIAL9_U32 }, { "comm", DIAL9_POOLED_STRING },
-			    { "kind", DIAL9_U8 }, { "count", DIAL9_VARINT },
-			    { "sum_ns", DIAL9_VARINT }, { "max_ns", DIAL9_VARINT },
-			    { "involuntary", DIAL9_VARINT }, { "unknown", DIAL9_VARINT },
-			    { "log2_ns", DIAL9_STRING_MAP });
 	struct trace_opts opts = { .read = source_read, .learn = true };
 	struct trace_event ev;
 	struct source *src;
@@ -53,7 +21,7 @@ static void sum(const struct event *events, size_t cnt, struct offcpu_sums *s)
 
 	make_init(&m, NULL);
 	for (size_t i = 0; i < cnt; i++)
-		add(&m, schema, &events[i]);
+		make_sums(&m, 100, &events[i]);
 	snprintf(path, sizeof(path), "/dev/fd/%d", make_file(&m));
 	cr_assert_eq(names_new(&opts.names), 0);
 	cr_assert_eq(source_open(path, &src), 0);
@@ -65,7 +33,6 @@ static void sum(const struct event *events, size_t cnt, struct offcpu_sums *s)
 	trace_free(t);
 	source_close(src);
 	names_free(opts.names);
-	dial9_schema_free(schema);
 	close(atoi(path + strlen("/dev/fd/")));
 	make_fini(&m);
 }
@@ -75,16 +42,16 @@ static double by_pid(const struct offcpu_sums_row *r, int order)
 	return -(double)r->pid;
 }
 
-static const struct event events[] = {
-	{ 7, "a", PROF_SUMMARY_WAIT, 10, 1000, 200, "6", "10" },
-	{ 9, "a", PROF_SUMMARY_WAIT, 1, 5, 5, "2", "1" },
-	{ 7, "a", PROF_SUMMARY_WAIT, 2, 50, 40, "5", "2" },
-	{ 7, "a", PROF_SUMMARY_RUN, 3, 60, 30, "4", "3" },
+static const struct make_sums events[] = {
+	{ 7, "a", PROF_SUMMARY_WAIT, 10, 1000, 200, 1, 2, "6", "10" },
+	{ 9, "a", PROF_SUMMARY_WAIT, 1, 5, 5, 1, 2, "2", "1" },
+	{ 7, "a", PROF_SUMMARY_WAIT, 2, 50, 40, 1, 2, "5", "2" },
+	{ 7, "a", PROF_SUMMARY_RUN, 3, 60, 30, 1, 2, "4", "3" },
 	/* what nobody writes */
-	{ 7, "a", 77, 3, 60, 30, "4", "3" },
-	{ 7, "a", PROF_SUMMARY_BLOCKED, 0, 0, 0, "64", "3" },
-	{ 7, "a", PROF_SUMMARY_BLOCKED, 0, 0, 0, "4x", "3" },
-	{ 7, "a", PROF_SUMMARY_BLOCKED, 0, 0, 0, "4", "-3" },
+	{ 7, "a", 77, 3, 60, 30, 1, 2, "4", "3" },
+	{ 7, "a", PROF_SUMMARY_BLOCKED, 0, 0, 0, 1, 2, "64", "3" },
+	{ 7, "a", PROF_SUMMARY_BLOCKED, 0, 0, 0, 1, 2, "4x", "3" },
+	{ 7, "a", PROF_SUMMARY_BLOCKED, 0, 0, 0, 1, 2, "4", "-3" },
 };
 
 Test(offcpu_sums, periods_add_up_by_process)
