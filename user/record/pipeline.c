@@ -163,7 +163,7 @@ static int replay_startup(struct pipeline *p, const struct ring_merge_sink *sink
 
 static bool has_room(const struct pipeline *p)
 {
-	if (p->startup && startup_queue_are_full(p->startup))
+	if (p->startup && startup_queue_is_full(p->startup))
 		return false;
 	return p->finishing || segments_have_room(p->cfg.segments);
 }

@@ -240,7 +240,7 @@ static int write_head(void *ctx)
 	notify_reloaded(r->notify);
 	kernel_summary_begin_segment(r->summary, segments_emit(r->segments));
 	err = err ? err : load_shedding_write(&r->shedding, r->status);
-	return err ? err : write_targets_targets(r->targets, r->tasks, r->translate, r->cfg);
+	return err ? err : write_targets_all(r->targets, r->tasks, r->translate, r->cfg);
 }
 
 static int begin_trace(struct recorder *r)

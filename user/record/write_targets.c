@@ -35,8 +35,8 @@ static void announce_target(struct task *task, void *ctx)
 		announce_task(task, ctx);
 }
 
-int write_targets_targets(const struct targets *targets, struct tasks *tasks,
-			  struct translate *translate, const struct recorder_cfg *cfg)
+int write_targets_all(const struct targets *targets, struct tasks *tasks,
+		      struct translate *translate, const struct recorder_cfg *cfg)
 {
 	size_t i, cnt;
 	const pid_t *pids = targets_processes(targets, &cnt);

@@ -11,7 +11,7 @@ struct translate;
  * Writes the targets at the start of each segment, including those that never run. A command's exec reports it. 0
  * or the encoder's -errno.
  */
-int write_targets_targets(const struct targets *targets, struct tasks *tasks,
-			  struct translate *translate, const struct recorder_cfg *cfg);
+int write_targets_all(const struct targets *targets, struct tasks *tasks,
+		      struct translate *translate, const struct recorder_cfg *cfg);
 
 #endif

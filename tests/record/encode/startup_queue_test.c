@@ -126,14 +126,14 @@ Test(startup_queue, says_when_there_is_enough)
 					      .side = see_side,
 					      .ctx = &seen };
 
-	cr_expect_not(startup_queue_are_full(h));
-	while (!startup_queue_are_full(h))
+	cr_expect_not(startup_queue_is_full(h));
+	while (!startup_queue_is_full(h))
 		put_side(h, 1, "0123456789");
 	put_side(h, 2, "one more is taken all the same");
 	cr_expect_eq(startup_queue_release(h, &sink), 0);
 	cr_expect_lt(seen.len, 1000);
 	cr_expect_not_null(strstr(buf_cstr(&seen), "s2:"));
-	cr_expect_not(startup_queue_are_full(h));
+	cr_expect_not(startup_queue_is_full(h));
 	buf_free(&seen);
 	startup_queue_free(h);
 }

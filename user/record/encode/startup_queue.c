@@ -39,7 +39,7 @@ struct startup_queue *startup_queue_new(size_t max)
 	return h;
 }
 
-bool startup_queue_are_full(const struct startup_queue *h)
+bool startup_queue_is_full(const struct startup_queue *h)
 {
 	return h->used * sizeof(*h->words) >= h->max;
 }

@@ -23,7 +23,7 @@ void startup_queue_free(struct startup_queue *h);
 void startup_queue_add(struct startup_queue *h, const struct prof_rec *rec);
 void startup_queue_add_side(struct startup_queue *h, const struct perf_side *side);
 /* True if it is full: leave further records where they are. */
-bool startup_queue_are_full(const struct startup_queue *h);
+bool startup_queue_is_full(const struct startup_queue *h);
 
 /*
  * Passes all records to the sink in order and frees them. If the sink returns RING_MERGE_LATER, that record and the
