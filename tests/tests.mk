@@ -8,7 +8,7 @@
 ALL_TESTS  := $(call below,tests,*_test.c)
 TESTS_ROOT := $(filter tests/bpf/% %_live_test.c,$(ALL_TESTS))
 TESTS      := $(filter-out $(TESTS_ROOT),$(ALL_TESTS))
-HELPERS    := $(filter-out %_test.c tests/stimuli/% tests/fixtures/% tests/fuzz/% tests/js/% tests/support/limit.c,$(call below,tests,*.c))
+HELPERS    := $(filter-out %_test.c tests/stimuli/% tests/fixtures/% tests/fuzz/% tests/web/% tests/support/limit.c,$(call below,tests,*.c))
 
 # Workloads of known truth; X.c -> $(O)/stimuli/X (X.cpp by $(CXX)).
 STIMULI := $(filter-out tests/stimuli/crate.rs,$(wildcard tests/stimuli/*.c tests/stimuli/*.cpp tests/stimuli/*.rs))
@@ -176,15 +176,15 @@ check-tutorial: lib
 	$(Q)$(TEST_ENV) CC=$(CC) CXX=$(CXX) sh tests/run-tutorial.sh $(O)
 
 # With node 18 or later.
-JS_TESTS := $(wildcard tests/js/*.test.js)
-JS_TOOLS := $(addprefix $(O)/tests/js/,random_trace sched_trace)
+JS_TESTS := $(filter-out tests/web/view/%,$(wildcard tests/web/*.test.js tests/web/*/*.test.js))
+JS_TOOLS := $(addprefix $(O)/tests/web/,random_trace sched_trace)
 check-js: all $(JS_TOOLS)
 	$(Q)$(TEST_ENV) $(call LIMIT,300) node --test $(JS_TESTS) > $(O)/js.log || { cat $(O)/js.log; echo FAILED js; exit 1; }
 	@echo "js: passed"
 
 # In a headless Chromium, where there is one.
 check-page: all $(JS_TOOLS)
-	$(Q)$(TEST_ENV) $(call LIMIT,300) node --test tests/page/*.test.js > $(O)/page.log || { cat $(O)/page.log; echo FAILED page; exit 1; }
+	$(Q)$(TEST_ENV) $(call LIMIT,300) node --test tests/web/view/*.test.js > $(O)/page.log || { cat $(O)/page.log; echo FAILED page; exit 1; }
 	@sed -n 's/^# opened/page: opened/p; s/^# skipped [1-9].*/page: no browser here/p' $(O)/page.log
 	@echo "page: passed"
 
@@ -219,7 +219,7 @@ check-deps:
 check-musl: all
 	$(Q)sh tools/check-musl.sh $(O) || [ $$? -eq 77 ]
 
-$(JS_TOOLS): $(O)/tests/js/%: $(O)/obj/tests/js/%.o $(LIB_A)
+$(JS_TOOLS): $(O)/tests/web/%: $(O)/obj/tests/web/%.o $(LIB_A)
 	$(call msg,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^

@@ -13,11 +13,11 @@ const os = require('node:os');
 const path = require('node:path');
 const { after, before, test } = require('node:test');
 
-const { Browser, findBrowser } = require('../page/browser.js');
+const { Browser, findBrowser } = require('../web/browser.js');
 
 const BUILD = process.env.D9_BUILD || path.join(__dirname, '..', '..', 'build');
 const PROGRAM = path.join(BUILD, 'dial9-prof');
-const MAKE = path.join(BUILD, 'tests', 'js', 'sched_trace');
+const MAKE = path.join(BUILD, 'tests', 'web', 'sched_trace');
 const SPEEDSCOPE = path.join(BUILD, 'consumers', 'speedscope', 'dist', 'release', 'index.html');
 const FIREFOX = path.join(BUILD, 'consumers', 'profiler-cli', 'dist', 'profiler-cli.js');
 const PROTO = path.join(__dirname, '..', 'export');

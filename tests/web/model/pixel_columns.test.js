@@ -5,7 +5,7 @@
 const assert = require('node:assert');
 const { test } = require('node:test');
 
-const { Lane, countPoints } = require('../../user/web/model/pixel_columns.js');
+const { Lane, countPoints } = require('../../../user/web/model/pixel_columns.js');
 
 /* Numbers that look like chance and are the same each time. */
 function chance(seed) {

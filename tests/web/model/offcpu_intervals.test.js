@@ -5,9 +5,9 @@
 const assert = require('node:assert');
 const { test } = require('node:test');
 
-const { NONE, Table } = require('../../user/web/read/columns.js');
-const { Intervals } = require('../../user/web/model/intervals.js');
-const { EVENT, EVENT_COLUMNS, SOURCE, STATE, OFF_CPU_COLUMNS } = require('../../user/web/read/states.js');
+const { NONE, Table } = require('../../../user/web/read/columns.js');
+const { Intervals } = require('../../../user/web/model/intervals.js');
+const { EVENT, EVENT_COLUMNS, SOURCE, STATE, OFF_CPU_COLUMNS } = require('../../../user/web/read/states.js');
 
 const ASLEEP = 1;
 

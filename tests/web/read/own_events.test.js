@@ -7,7 +7,7 @@ const fs = require('node:fs');
 const path = require('node:path');
 const { test } = require('node:test');
 
-const top = path.join(__dirname, '..', '..');
+const top = path.join(__dirname, '..', '..', '..');
 const source = (name) => fs.readFileSync(path.join(top, name), 'utf8').replace(/\\\n/g, ' ');
 
 /* Event name -> names of its fields. */

@@ -10,10 +10,10 @@ const fs = require('node:fs');
 const path = require('node:path');
 const { test } = require('node:test');
 
-const { Decoder } = require('../../user/web/read/decode.js');
-const { Tally } = require('./lines.js');
+const { Decoder } = require('../../../user/web/read/decode.js');
+const { Tally } = require('../lines.js');
 
-const GOLDEN = path.join(__dirname, '..', 'golden', 'dial9');
+const GOLDEN = path.join(__dirname, '..', '..', 'golden', 'dial9');
 const load = (name) => fs.readFileSync(path.join(GOLDEN, name));
 
 const MANIFEST = load('MANIFEST.tsv').toString().split('\n').slice(1).filter(Boolean)

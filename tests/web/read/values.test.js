@@ -7,11 +7,11 @@ const { spawnSync } = require('node:child_process');
 const path = require('node:path');
 const { test } = require('node:test');
 
-const { TYPE } = require('../../user/web/read/decode.js');
-const { load } = require('../../user/web/model/load.js');
-const { HEADER, event, le, schema, str } = require('./bytes.js');
+const { TYPE } = require('../../../user/web/read/decode.js');
+const { load } = require('../../../user/web/model/load.js');
+const { HEADER, event, le, schema, str } = require('../bytes.js');
 
-const BUILD = process.env.D9_BUILD || path.join(__dirname, '..', '..', 'build');
+const BUILD = process.env.D9_BUILD || path.join(__dirname, '..', '..', '..', 'build');
 const ERRNO = 9, ARRAY = 10;
 
 test('errors have their names, and what is no error has none', async () => {

@@ -7,13 +7,13 @@ const fs = require('node:fs');
 const path = require('node:path');
 const { test } = require('node:test');
 
-const { TYPE } = require('../../user/web/read/decode.js');
-const { Notes } = require('../../user/web/read/notes.js');
-const { Trace } = require('../../user/web/read/trace.js');
-const { Values } = require('../../user/web/read/values.js');
-const { HEADER, event, le, schema, str } = require('./bytes.js');
+const { TYPE } = require('../../../user/web/read/decode.js');
+const { Notes } = require('../../../user/web/read/notes.js');
+const { Trace } = require('../../../user/web/read/trace.js');
+const { Values } = require('../../../user/web/read/values.js');
+const { HEADER, event, le, schema, str } = require('../bytes.js');
 
-const GOLDEN = path.join(__dirname, '..', 'golden', 'dial9', 'ext', 'annotations.bin');
+const GOLDEN = path.join(__dirname, '..', '..', 'golden', 'dial9', 'ext', 'annotations.bin');
 
 const notes = (id, ...entries) => [6, id, ...le(entries.length, 2),
 	...entries.flatMap(([field, key, value]) => [...le(field, 2), ...str(key, 2),

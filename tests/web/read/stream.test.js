@@ -11,9 +11,9 @@ const { test } = require('node:test');
 const vm = require('node:vm');
 const zlib = require('node:zlib');
 
-const { read } = require('../../user/web/read/decode.js');
+const { read } = require('../../../user/web/read/decode.js');
 
-const GOLDEN = path.join(__dirname, '..', 'golden', 'dial9');
+const GOLDEN = path.join(__dirname, '..', '..', 'golden', 'dial9');
 const SERVICE = path.join(GOLDEN, 'tokio-service.bin.gz');
 const MIXED = fs.readFileSync(path.join(GOLDEN, 'mixed_1k.bin'));
 const MIXED_FRAMES = 1007;
@@ -119,7 +119,7 @@ test('stops reading where the caller stops', async () => {
 
 test('is one script without module system, in a browser', async () => {
 	const scope = vm.createContext({ TextDecoder, DecompressionStream, setTimeout });
-	const file = path.join(__dirname, '..', '..', 'user', 'web', 'read', 'decode.js');
+	const file = path.join(__dirname, '..', '..', '..', 'user', 'web', 'read', 'decode.js');
 	vm.runInContext(fs.readFileSync(file, 'utf8'), scope);
 	assert.strictEqual(typeof vm.runInContext('dial9.read', scope), 'function');
 	assert.deepStrictEqual(Object.keys(scope).sort(),

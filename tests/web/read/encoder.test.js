@@ -10,10 +10,10 @@ const { spawnSync } = require('node:child_process');
 const path = require('node:path');
 const { test } = require('node:test');
 
-const { Decoder } = require('../../user/web/read/decode.js');
-const { Tally } = require('./lines.js');
+const { Decoder } = require('../../../user/web/read/decode.js');
+const { Tally } = require('../lines.js');
 
-const BUILD = process.env.D9_BUILD || path.join(__dirname, '..', '..', 'build');
+const BUILD = process.env.D9_BUILD || path.join(__dirname, '..', '..', '..', 'build');
 
 function run(program, args, input) {
 	const got = spawnSync(path.join(BUILD, program), args, { input, maxBuffer: 1 << 28 });
@@ -49,7 +49,7 @@ function compare(bytes, seed) {
 test('reads what the C encoder writes as the C decoder reads it', () => {
 	let events = 0;
 	for (let seed = 1; seed <= 20; seed++) {
-		const trace = run('tests/js/random_trace', [`${seed}`, '400']);
+		const trace = run('tests/web/random_trace', [`${seed}`, '400']);
 		assert.strictEqual(trace.status, 0);
 		const got = compare(trace.stdout, seed);
 		assert.strictEqual(got.status, 'ok');
@@ -61,7 +61,7 @@ test('reads what the C encoder writes as the C decoder reads it', () => {
 test('finds the same faults at the same bytes', () => {
 	const seen = {};
 	for (let seed = 1; seed <= 60; seed++) {
-		const bytes = run('tests/js/random_trace', [`${seed}`, '30']).stdout;
+		const bytes = run('tests/web/random_trace', [`${seed}`, '30']).stdout;
 		for (let i = 0; i < 3; i++)
 			bytes[(Math.imul(seed, 7919 + i * 104729) >>> 0) % bytes.length] ^= 1 << seed % 8;
 		const { status } = compare(bytes, seed);

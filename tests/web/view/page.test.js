@@ -12,14 +12,14 @@ const os = require('node:os');
 const path = require('node:path');
 const { after, afterEach, before, test } = require('node:test');
 
-const { TYPE } = require('../../user/web/read/decode.js');
-const { HEADER, le, str } = require('../js/bytes.js');
-const { Browser, findBrowser } = require('./browser.js');
+const { TYPE } = require('../../../user/web/read/decode.js');
+const { HEADER, le, str } = require('../bytes.js');
+const { Browser, findBrowser } = require('../browser.js');
 
-const BUILD = process.env.D9_BUILD || path.join(__dirname, '..', '..', 'build');
+const BUILD = process.env.D9_BUILD || path.join(__dirname, '..', '..', '..', 'build');
 const PROGRAM = path.join(BUILD, 'dial9-prof');
-const MAKE = path.join(BUILD, 'tests', 'js', 'sched_trace');
-const GOLDEN = path.join(__dirname, '..', 'golden', 'dial9');
+const MAKE = path.join(BUILD, 'tests', 'web', 'sched_trace');
+const GOLDEN = path.join(__dirname, '..', '..', 'golden', 'dial9');
 const CTRL = 2;
 const MILLION = '900000'; /* steps: a million events and some */
 

@@ -9,11 +9,11 @@ const path = require('node:path');
 const { test } = require('node:test');
 const zlib = require('node:zlib');
 
-const { Decoder, TYPE } = require('../../user/web/read/decode.js');
-const { LeanDecoder, eventAt } = require('../../user/web/read/lean.js');
+const { Decoder, TYPE } = require('../../../user/web/read/decode.js');
+const { LeanDecoder, eventAt } = require('../../../user/web/read/lean.js');
 
-const BUILD = process.env.D9_BUILD || path.join(__dirname, '..', '..', 'build');
-const GOLDEN = path.join(__dirname, '..', 'golden', 'dial9');
+const BUILD = process.env.D9_BUILD || path.join(__dirname, '..', '..', '..', 'build');
+const GOLDEN = path.join(__dirname, '..', '..', 'golden', 'dial9');
 const SAFE = 1n << 53n;
 
 function* frames(bytes, options, Reader = Decoder) {
@@ -74,7 +74,7 @@ test('gives the same of every vector, and stops where it did', () => {
 
 test('gives the same of what the C encoder writes at random', () => {
 	for (const seed of ['31', '32', '33', '34'])
-		compare(execFileSync(path.join(BUILD, 'tests', 'js', 'random_trace'), [seed, '1500'],
+		compare(execFileSync(path.join(BUILD, 'tests', 'web', 'random_trace'), [seed, '1500'],
 			{ maxBuffer: 1 << 28 }));
 });
 

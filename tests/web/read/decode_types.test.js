@@ -7,8 +7,8 @@
 const assert = require('node:assert');
 const { test } = require('node:test');
 
-const { Decoder, TYPE, BadText, Entries } = require('../../user/web/read/decode.js');
-const { HEADER, event, le, schema, str, strings } = require('./bytes.js');
+const { Decoder, TYPE, BadText, Entries } = require('../../../user/web/read/decode.js');
+const { HEADER, event, le, schema, str, strings } = require('../bytes.js');
 
 function open(bytes, options) {
 	const decoder = new Decoder(options);

@@ -12,18 +12,18 @@ const os = require('node:os');
 const path = require('node:path');
 const { test } = require('node:test');
 
-const { TYPE } = require('../../user/web/read/decode.js');
-const { SLICE } = require('../../user/web/model/lanes.js');
-const { load } = require('../../user/web/model/load.js');
-const { makeGroups } = require('../../user/web/model/rows.js');
-const { placeParts } = require('../../user/web/read/time_axis.js');
-const { pieces } = require('../../user/web/model/interval_text.js');
-const { HEADER, event, le, schema, str } = require('./bytes.js');
+const { TYPE } = require('../../../user/web/read/decode.js');
+const { SLICE } = require('../../../user/web/model/lanes.js');
+const { load } = require('../../../user/web/model/load.js');
+const { makeGroups } = require('../../../user/web/model/rows.js');
+const { placeParts } = require('../../../user/web/read/time_axis.js');
+const { pieces } = require('../../../user/web/model/interval_text.js');
+const { HEADER, event, le, schema, str } = require('../bytes.js');
 
-const BUILD = process.env.D9_BUILD || path.join(__dirname, '..', '..', 'build');
+const BUILD = process.env.D9_BUILD || path.join(__dirname, '..', '..', '..', 'build');
 
 function made(seed) {
-	return execFileSync(path.join(BUILD, 'tests', 'js', 'sched_trace'), [String(seed), '1500'], { maxBuffer: 1 << 28 });
+	return execFileSync(path.join(BUILD, 'tests', 'web', 'sched_trace'), [String(seed), '1500'], { maxBuffer: 1 << 28 });
 }
 
 /* One trace of several, by the program. */
