@@ -52,7 +52,7 @@ below     = $(sort $(wildcard $(1)/$(2) $(1)/*/$(2) $(1)/*/*/$(2)))
 LAYERS   := libdial9 base kernel unwind symbol events record trace profile export formats rewrite cmd
 SRCS_all := $(foreach l,$(LAYERS),$(call below,user/$(l),*.c))
 # libbpf's linker wants maps defined before a file that declares them extern.
-BPF_LAST := $(addprefix bpf/,offcpu.bpf.c latency.bpf.c recipe.bpf.c summary.bpf.c)
+BPF_LAST := $(addprefix bpf/,offcpu.bpf.c latency.bpf.c extract.bpf.c summary.bpf.c)
 BPF_SRCS := $(filter-out $(BPF_LAST),$(sort $(wildcard bpf/*.bpf.c))) $(BPF_LAST)
 # What `export html` and `view` show.
 PAGE_PARTS := user/web/assemble.sh $(wildcard user/web/*/*.js user/web/view/page.html user/web/view/style.css)

@@ -4,7 +4,7 @@
  *
  * The first eight bytes of the record are hidden from programs; raw_init() fills in the known part. The kernel does
  * not run this program while another one of its kind runs on that CPU. Therefore events in interrupts use
- * recipe.bpf.c where possible.
+ * extract.bpf.c where possible.
  *
  * The program returns 1: a 0 would hide the event from every perf user of the machine.
  */

@@ -15,7 +15,7 @@
 enum unwind_walker {
 	UNWIND_OF_SAMPLE,
 	UNWIND_OF_SWITCH,
-	UNWIND_OF_EVENT, /* in recipe.bpf.c */
+	UNWIND_OF_EVENT, /* in extract.bpf.c */
 	UNWIND_WALKERS,
 };
 

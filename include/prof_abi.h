@@ -40,7 +40,7 @@ enum prof_limits {
 	PROF_WAIT_SLOTS =
 		65536, /* for runnable targets; threads whose ids differ by this share a slot */
 	PROF_TIMED_RUNS = 64, /* one run of 64 measures itself */
-	PROF_RECIPE_LANES = 3, /* pairs of programs that make records by recipes */
+	PROF_EXTRACT_LANES = 3, /* pairs of programs that make records by extracts */
 	PROF_STAGE_BYTES = 4096, /* a batch ends when its records reach this size; a power of two */
 };
 
@@ -199,7 +199,7 @@ enum prof_prog {
 	PROF_PROG_WAKEUP,
 	PROF_PROG_TRACEPOINT,
 	PROF_PROG_SAMPLE,
-	PROF_PROG_RECIPE, /* generic, too, but samples continue during it */
+	PROF_PROG_EXTRACT, /* generic, too, but samples continue during it */
 	PROF_PROG_MARK, /* programs that store the interrupt of a CPU */
 	PROF_PROG_CNT,
 };
@@ -266,12 +266,12 @@ struct prof_cpu_interrupt {
 	__u32 spare[11];
 };
 
-/* Programs with recipes that run on a CPU: recipe.bpf.c */
-struct prof_cpu_recipe {
-	__u32 busy[PROF_RECIPE_LANES];
+/* Programs with extracts that run on a CPU: extract.bpf.c */
+struct prof_cpu_extract {
+	__u32 busy[PROF_EXTRACT_LANES];
 	__u32 walking; /* one of them walks the stacks of its record */
 	/* events for which the kernel refused one program and another one ran */
-	__u64 stood_in[PROF_RECIPE_LANES];
+	__u64 stood_in[PROF_EXTRACT_LANES];
 	__u64 pad[3];
 };
 
@@ -416,7 +416,7 @@ _Static_assert(sizeof(struct prof_batch) == 16 && sizeof(struct prof_stage) % 8 
 _Static_assert(PROF_STAGE_BYTES + PROF_STAGE_REC_MAX <= 65535, "a place in a stage has 16 bits");
 _Static_assert(sizeof(struct prof_cpu_stat) % 64 == 0, "counters of two CPUs share no cache line");
 _Static_assert(sizeof(struct prof_cpu_interrupt) == 64, "nor do these");
-_Static_assert(sizeof(struct prof_cpu_recipe) == 64, "nor these");
+_Static_assert(sizeof(struct prof_cpu_extract) == 64, "nor these");
 _Static_assert(sizeof(struct prof_cpu_watch) == 64, "nor these");
 _Static_assert(sizeof(struct prof_summary_cpu) == 64, "nor these");
 _Static_assert(sizeof(struct prof_summary_set) == 64, "a thread's place is in one cache line");

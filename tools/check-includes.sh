@@ -75,7 +75,7 @@ headers() {
 		prof_events.h: bpf events record trace rewrite cmd/inspect cmd/record include
 		prof_filter.h: bpf kernel record
 		prof_machine.h: bpf record include
-		prof_recipe.h: bpf record
+		prof_extract.h: bpf record
 		prof_select.h: bpf record
 		prof_unwind.h: bpf unwind symbol record include
 		prof_walk.h: bpf record include

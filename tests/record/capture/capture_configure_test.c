@@ -26,18 +26,18 @@ static struct prof *configured(uint32_t call_graph)
 		.ring_bytes = 1 << 16,
 	};
 	struct capture_rings rings = { 0 };
-	struct capture_field_extract recipes = { 0 };
+	struct capture_field_extract extracts = { 0 };
 	const struct capture_configure how = {
 		.cfg = &cfg,
 		.cpu_cnt = 1,
 		.rings = &rings,
-		.recipes = &recipes,
+		.extracts = &extracts,
 	};
 	struct prof *skel = prof__open();
 
 	cr_assert_not_null(skel);
 	cr_assert_eq(capture_configure(skel, &how), 0);
-	capture_field_extract_fini(&recipes);
+	capture_field_extract_fini(&extracts);
 	return skel;
 }
 

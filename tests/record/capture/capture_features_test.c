@@ -73,8 +73,8 @@ Test(capture_features, what_is_left_out_is_switched_off)
 	cr_expect_eq(cfg.call_graph, PROF_CALL_GRAPH_FP);
 	capture_feature_of("prof_mark_irq_work_entry")->leave_out(&cfg);
 	cr_expect(cfg.no_marks);
-	capture_feature_of("prof_recipe_stand_in_2")->leave_out(&cfg);
-	cr_expect(cfg.no_recipes);
+	capture_feature_of("prof_extract_stand_in_2")->leave_out(&cfg);
+	cr_expect(cfg.no_extracts);
 	capture_feature_of("prof_forget_freed")->leave_out(&cfg);
 	cr_expect(cfg.no_forget);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Recipes by the types of a kernel that is made up here: what rules come to, and what is refused. */
+/* Extracts by the types of a kernel that is made up here: what rules come to, and what is refused. */
 #include "record/tracepoint/field_extract.h"
 
 #include <bpf/btf.h>
@@ -97,7 +97,7 @@ enum { FIELD_OFF = 16 };
 
 /* The only step of an event of one field, by one rule. */
 static int compile(enum format_kind kind, uint16_t size, const char *rules,
-		   struct prof_recipe_step *step)
+		   struct prof_extract_step *step)
 {
 	char name[] = "f", event[] = "tick", system[] = "test";
 	struct format_field field = { .name = name, .off = FIELD_OFF, .size = size, .kind = kind };
@@ -109,7 +109,7 @@ static int compile(enum format_kind kind, uint16_t size, const char *rules,
 		.cnt = 1,
 		.last_dyn = kind == FORMAT_STRING ? 0 : -1,
 	};
-	struct prof_recipe r;
+	struct prof_extract r;
 	int err = field_extract_compile_rules(types, &ev, rules, &r);
 
 	*step = r.steps[0];
@@ -123,9 +123,9 @@ static int compile(enum format_kind kind, uint16_t size, const char *rules,
 }
 
 static void expect_step(enum format_kind kind, uint16_t size, const char *rules,
-			const struct prof_recipe_step *want)
+			const struct prof_extract_step *want)
 {
-	struct prof_recipe_step got;
+	struct prof_extract_step got;
 
 	cr_assert_eq(compile(kind, size, rules, &got), 0, "%s", rules);
 	cr_expect_eq(got.kind, want->kind, "%s: kind %u", rules, got.kind);
@@ -133,19 +133,19 @@ static void expect_step(enum format_kind kind, uint16_t size, const char *rules,
 	cr_expect_eq(got.from, want->from, "%s: from %u bytes", rules, got.from);
 	cr_expect_eq(got.is_signed, want->is_signed, "%s: signed", rules);
 	cr_expect_eq(got.hop_cnt, want->hop_cnt, "%s: %u hops", rules, got.hop_cnt);
-	for (unsigned int i = 0; i < want->hop_cnt && i < PROF_RECIPE_HOPS; i++)
+	for (unsigned int i = 0; i < want->hop_cnt && i < PROF_EXTRACT_HOPS; i++)
 		cr_expect_eq(got.hops[i], want->hops[i], "%s: hop %u is %u", rules, i, got.hops[i]);
 }
 
 #define EXPECT_STEP(kind, size, rules, ...)                                                        \
-	expect_step(kind, size, rules, &(const struct prof_recipe_step){ __VA_ARGS__ })
+	expect_step(kind, size, rules, &(const struct prof_extract_step){ __VA_ARGS__ })
 
 Test(field_extract, an_argument_is_the_value)
 {
 	EXPECT_STEP(FORMAT_UINT, 8, "f=t", .from = 8);
 	EXPECT_STEP(FORMAT_SINT, 8, "f=cpu", .arg = 2, .from = 4, .is_signed = 1);
 	EXPECT_STEP(FORMAT_UINT, 4, "f=id", .arg = 4, .from = 4);
-	EXPECT_STEP(FORMAT_BOOL, 1, "f=cpu", .kind = PROF_RECIPE_BOOL, .arg = 2, .from = 4,
+	EXPECT_STEP(FORMAT_BOOL, 1, "f=cpu", .kind = PROF_EXTRACT_BOOL, .arg = 2, .from = 4,
 		    .is_signed = 1);
 }
 
@@ -164,18 +164,18 @@ Test(field_extract, members_are_where_the_types_say)
 
 Test(field_extract, texts_are_arrays_or_pointed_to)
 {
-	EXPECT_STEP(FORMAT_STRING, 4, "f=why", .kind = PROF_RECIPE_TEXT_AT, .arg = 3);
-	EXPECT_STEP(FORMAT_STRING, 4, "f=t.clock.label", .kind = PROF_RECIPE_TEXT_AT, .hop_cnt = 2,
+	EXPECT_STEP(FORMAT_STRING, 4, "f=why", .kind = PROF_EXTRACT_TEXT_AT, .arg = 3);
+	EXPECT_STEP(FORMAT_STRING, 4, "f=t.clock.label", .kind = PROF_EXTRACT_TEXT_AT, .hop_cnt = 2,
 		    .hops = { CLOCK, LABEL });
-	EXPECT_STEP(FORMAT_STRING, 4, "f=t.clock.name", .kind = PROF_RECIPE_TEXT, .hop_cnt = 2,
+	EXPECT_STEP(FORMAT_STRING, 4, "f=t.clock.name", .kind = PROF_EXTRACT_TEXT, .hop_cnt = 2,
 		    .hops = { CLOCK, 0 });
-	EXPECT_STEP(FORMAT_CHARS, 8, "f=t.clock.name", .kind = PROF_RECIPE_CHARS, .hop_cnt = 2,
+	EXPECT_STEP(FORMAT_CHARS, 8, "f=t.clock.name", .kind = PROF_EXTRACT_CHARS, .hop_cnt = 2,
 		    .hops = { CLOCK, 0 });
 }
 
 Test(field_extract, the_count_of_ticks_is_of_no_argument)
 {
-	EXPECT_STEP(FORMAT_UINT, 8, "f=jiffies", .kind = PROF_RECIPE_JIFFIES);
+	EXPECT_STEP(FORMAT_UINT, 8, "f=jiffies", .kind = PROF_EXTRACT_JIFFIES);
 }
 
 Test(field_extract, rules_for_other_fields_are_other_kernels)
@@ -215,9 +215,9 @@ Test(field_extract, what_is_not_as_the_rules_say_has_none)
 		{ FORMAT_REL_STRING, 4, "f=why" },
 		{ FORMAT_ARRAY, 8, "f=t.key" },
 		{ FORMAT_DYN_ARRAY, 4, "f=why" },
-		{ FORMAT_UINT, PROF_RECIPE_FIXED_MAX, "f=cpu" },
+		{ FORMAT_UINT, PROF_EXTRACT_FIXED_MAX, "f=cpu" },
 	};
-	struct prof_recipe_step step;
+	struct prof_extract_step step;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		cr_expect_eq(compile(bad[i].kind, bad[i].size, bad[i].rules, &step), -ENOTSUP,
@@ -228,11 +228,11 @@ Test(field_extract, what_is_not_as_the_rules_say_has_none)
 Test(field_extract, each_field_needs_a_rule_and_each_event_its_function)
 {
 	char name[] = "cpu", other[] = "other", event[] = "tick", unknown[] = "tock";
-	struct format_field fields[PROF_RECIPE_STEPS + 1];
+	struct format_field fields[PROF_EXTRACT_STEPS + 1];
 	struct format_event ev = { .name = event, .fields = fields, .cnt = 2, .size = 16 };
-	struct prof_recipe r;
+	struct prof_extract r;
 
-	for (size_t i = 0; i <= PROF_RECIPE_STEPS; i++)
+	for (size_t i = 0; i <= PROF_EXTRACT_STEPS; i++)
 		fields[i] = (struct format_field){
 			.name = name, .off = 8, .size = 4, .kind = FORMAT_SINT
 		};
@@ -242,7 +242,7 @@ Test(field_extract, each_field_needs_a_rule_and_each_event_its_function)
 	cr_expect_eq(field_extract_compile_rules(types, &ev, "cpu", &r), -ENOTSUP);
 	cr_expect_eq(r.cnt, 0);
 	fields[1].name = name;
-	ev.cnt = PROF_RECIPE_STEPS + 1;
+	ev.cnt = PROF_EXTRACT_STEPS + 1;
 	cr_expect_eq(field_extract_compile_rules(types, &ev, "cpu", &r), -ENOTSUP);
 	ev.cnt = 1;
 	ev.name = unknown;
@@ -253,7 +253,7 @@ Test(field_extract, events_are_known_by_system_and_name)
 {
 	char timer[] = "timer", irq[] = "irq", start[] = "hrtimer_start", tick[] = "tick";
 	struct format_event ev = { .system = timer, .name = start };
-	struct prof_recipe r;
+	struct prof_extract r;
 
 	cr_expect(field_extract_is_known(&ev));
 	cr_expect_not_null(field_extract_rules(timer, start));

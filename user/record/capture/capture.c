@@ -54,7 +54,7 @@ struct capture {
 	struct capture_rings rings;
 	struct capture_unwind unwind;
 	struct capture_summary summary;
-	struct capture_field_extract recipes;
+	struct capture_field_extract extracts;
 	bool orc; /* programs that walk kernel stacks are loaded */
 	bool orc_begun; /* the programs have the tables */
 	uint64_t lost_seen[PROF_CPUS_MAX][CAPTURE_LOSS_CNT];
@@ -91,7 +91,7 @@ static int load_once(struct capture *c, struct capture_refusal *why)
 		.cpu_cnt = (size_t)c->cpus.v[c->cpus.cnt - 1].cpu + 1,
 		.orc = c->orc,
 		.rings = &c->rings,
-		.recipes = &c->recipes,
+		.extracts = &c->extracts,
 	};
 	int err;
 
@@ -121,8 +121,8 @@ static bool disable_feature(struct capture *c, const struct capture_refusal *why
 	c->orc = c->orc && !c->cfg.no_orc;
 	prof__destroy(c->skel);
 	c->skel = NULL;
-	capture_field_extract_fini(&c->recipes);
-	c->recipes = (struct capture_field_extract){ 0 };
+	capture_field_extract_fini(&c->extracts);
+	c->extracts = (struct capture_field_extract){ 0 };
 	return true;
 }
 
@@ -162,7 +162,7 @@ int capture_new(const struct capture_cfg *cfg, struct capture **out)
 	if (!err)
 		err = fill_event_cfgs(c);
 	if (!err)
-		err = capture_field_extract_fill(c->skel, &c->recipes);
+		err = capture_field_extract_fill(c->skel, &c->extracts);
 	if (!err)
 		err = capture_filter_fill(c->skel, cfg->events);
 	/* c->cfg: a refused program may have changed it */
@@ -214,8 +214,8 @@ static int attach_event(struct capture *c, size_t idx)
 	struct bpf_link *link;
 	int fd, err;
 
-	if (capture_field_extract_has(&c->recipes, idx)) {
-		err = capture_field_extract_attach(c->skel, &c->recipes, idx, def->format->name);
+	if (capture_field_extract_has(&c->extracts, idx)) {
+		err = capture_field_extract_attach(c->skel, &c->extracts, idx, def->format->name);
 		if (err)
 			log_error("record: cannot attach %s: %s", def->name, strerror(-err));
 		return err;
@@ -307,7 +307,7 @@ bool capture_can_count(const struct capture *c)
 static uint64_t count_nested(struct capture *c)
 {
 	struct bpf_program *prog;
-	uint64_t misses = capture_field_extract_refused(c->skel, &c->recipes);
+	uint64_t misses = capture_field_extract_refused(c->skel, &c->extracts);
 
 	bpf_object__for_each_program(prog, c->skel->obj) {
 		enum bpf_prog_type type = bpf_program__type(prog);
@@ -414,7 +414,7 @@ void capture_free(struct capture *c)
 
 	if (!c)
 		return;
-	if (c->link_cnt || c->recipes.link_cnt)
+	if (c->link_cnt || c->extracts.link_cnt)
 		detach_later();
 	for (i = 0; i < c->link_cnt; i++)
 		bpf_link__destroy(c->links[i]);
@@ -423,7 +423,7 @@ void capture_free(struct capture *c)
 	capture_cpus_fini(&c->cpus);
 	capture_rings_fini(&c->rings);
 	capture_unwind_fini(&c->unwind);
-	capture_field_extract_fini(&c->recipes);
+	capture_field_extract_fini(&c->extracts);
 	capture_summary_fini(&c->summary);
 	prof__destroy(c->skel);
 	free(c->links);

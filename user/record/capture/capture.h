@@ -35,7 +35,7 @@ struct capture_cfg {
 	uint32_t hz;
 	uint32_t switch_stacks; /* enum prof_stacks */
 	uint32_t wakeup_stacks; /* likewise, stacks of wakers */
-	bool no_recipes; /* use the kernel's own records except for the scheduler's hot events */
+	bool no_extracts; /* use the kernel's own records except for the scheduler's hot events */
 	bool no_marks; /* do not note interrupts for the events that they cause */
 	bool no_forget; /* keep ended targets in the bitmaps */
 	const char *btf; /* a file with the kernel's types; NULL: the kernel's own. Borrowed */

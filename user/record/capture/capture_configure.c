@@ -27,12 +27,12 @@
 #include "record/capture/capture_unwind.h"
 #include "record/tracepoint/eventset.h"
 
-static bool needs_generic(const struct eventset *set, const struct capture_field_extract *recipes)
+static bool needs_generic(const struct eventset *set, const struct capture_field_extract *extracts)
 {
 	size_t i;
 
 	for (i = 0; i < set->cnt; i++)
-		if (!eventset_is_hot(set, i) && !capture_field_extract_has(recipes, i))
+		if (!eventset_is_hot(set, i) && !capture_field_extract_has(extracts, i))
 			return true;
 	return false;
 }
@@ -154,8 +154,9 @@ int capture_configure(struct prof *s, const struct capture_configure *c)
 	s->rodata->cfg_verify_stacks = cfg->verify_stacks;
 	s->rodata->cfg_event_stacks = cfg->event_stacks;
 	bpf_program__set_autoload(s->progs.prof_sample, cfg->samples);
-	capture_field_extract_choose(s, cfg->events, cfg->no_recipes, c->recipes);
-	bpf_program__set_autoload(s->progs.prof_tracepoint, needs_generic(cfg->events, c->recipes));
+	capture_field_extract_choose(s, cfg->events, cfg->no_extracts, c->extracts);
+	bpf_program__set_autoload(s->progs.prof_tracepoint,
+				  needs_generic(cfg->events, c->extracts));
 	if (cfg->follow && !cfg->system_wide) {
 		bpf_program__set_autoload(s->progs.prof_follow_fork, true);
 		bpf_program__set_autoload(s->progs.prof_follow_exec, true);

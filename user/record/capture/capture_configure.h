@@ -16,8 +16,8 @@ struct capture_configure {
 	size_t cpu_cnt; /* highest number of an online CPU, plus one */
 	bool orc; /* programs walk kernel stacks themselves */
 	struct capture_rings *rings; /* sized here */
-	struct capture_field_extract
-		*recipes; /* chosen here; ended with capture_field_extract_fini(), also on errors */
+	struct capture_field_extract *
+		extracts; /* chosen here; ended with capture_field_extract_fini(), also on errors */
 };
 
 /* Chooses the programs to load, and their constants. Prints one line and returns -errno. */

@@ -18,9 +18,9 @@ static void leave_out_orc(struct capture_cfg *cfg)
 	cfg->no_orc = true;
 }
 
-static void leave_out_recipes(struct capture_cfg *cfg)
+static void leave_out_extracts(struct capture_cfg *cfg)
 {
-	cfg->no_recipes = true;
+	cfg->no_extracts = true;
 }
 
 static void leave_out_marks(struct capture_cfg *cfg)
@@ -51,7 +51,7 @@ static const struct {
 	{ "prof_sched_waking_orc", { "ORC kernel stacks", leave_out_orc, true, NULL } },
 	{ "prof_off_cpu_switch_orc", { "ORC kernel stacks", leave_out_orc, true, NULL } },
 	{ "prof_sample_orc", { "ORC kernel stacks", leave_out_orc, true, NULL } },
-	{ "prof_recipe_", { "events inside of other programs", leave_out_recipes, false, NULL } },
+	{ "prof_extract_", { "events inside of other programs", leave_out_extracts, false, NULL } },
 	{ "prof_mark_", { "interrupts as wakers", leave_out_marks, false, NULL } },
 	{ "prof_forget_", { "reuse of thread IDs", leave_out_forgetting, false, NULL } },
 	{ "prof_unwind_", { "unwind tables for user stacks", leave_out_tables, false, NULL } },

@@ -2,7 +2,7 @@
 /*
  * capture_field_extract.c - events whose records are built from the tracepoint's arguments
  *
- * Owns their recipes and the attachments of the programs in bpf/recipe.bpf.c. The attachments are made by the
+ * Owns their extracts and the attachments of the programs in bpf/extract.bpf.c. The attachments are made by the
  * system call itself, because libbpf supports their cookies only since 1.5.
  */
 #include "record/capture/capture_field_extract.h"
@@ -29,10 +29,10 @@ enum { PROGRAMS = 2 }; /* per lane */
 
 static struct bpf_program *program(const struct prof *s, uint32_t lane, bool stands_in)
 {
-	struct bpf_program *const progs[PROF_RECIPE_LANES][PROGRAMS] = {
-		{ s->progs.prof_recipe_0, s->progs.prof_recipe_stand_in_0 },
-		{ s->progs.prof_recipe_1, s->progs.prof_recipe_stand_in_1 },
-		{ s->progs.prof_recipe_2, s->progs.prof_recipe_stand_in_2 },
+	struct bpf_program *const progs[PROF_EXTRACT_LANES][PROGRAMS] = {
+		{ s->progs.prof_extract_0, s->progs.prof_extract_stand_in_0 },
+		{ s->progs.prof_extract_1, s->progs.prof_extract_stand_in_1 },
+		{ s->progs.prof_extract_2, s->progs.prof_extract_stand_in_2 },
 	};
 
 	return progs[lane][stands_in];
@@ -43,12 +43,12 @@ static uint32_t choose_lane(const struct format_event *ev, uint32_t *turn)
 {
 	if (field_extract_is_of_interrupts(ev))
 		return 0;
-	return 1 + (*turn)++ % (PROF_RECIPE_LANES - 1);
+	return 1 + (*turn)++ % (PROF_EXTRACT_LANES - 1);
 }
 
 static void load_lane(struct prof *s, uint32_t lane)
 {
-	bpf_map__set_autocreate(s->maps.recipe_places, true);
+	bpf_map__set_autocreate(s->maps.extract_places, true);
 	bpf_program__set_autoload(program(s, lane, false), true);
 	bpf_program__set_autoload(program(s, lane, true), true);
 }
@@ -70,7 +70,7 @@ void capture_field_extract_choose(struct prof *s, const struct eventset *set, bo
 	struct btf *btf;
 	size_t i;
 
-	bpf_map__set_autocreate(s->maps.recipe_places, false);
+	bpf_map__set_autocreate(s->maps.extract_places, false);
 	if (none || !any_known(set))
 		return;
 	if (libbpf_probe_bpf_helper(BPF_PROG_TYPE_RAW_TRACEPOINT, BPF_FUNC_get_attach_cookie,
@@ -95,7 +95,7 @@ void capture_field_extract_choose(struct prof *s, const struct eventset *set, bo
 		load_lane(s, r->lanes[i]);
 	}
 	btf__free(btf);
-	bpf_map__set_max_entries(s->maps.recipes, r->cnt);
+	bpf_map__set_max_entries(s->maps.extracts, r->cnt);
 }
 
 bool capture_field_extract_has(const struct capture_field_extract *r, size_t event)
@@ -108,7 +108,7 @@ int capture_field_extract_fill(struct prof *s, const struct capture_field_extrac
 	uint32_t i;
 
 	for (i = 0; i < r->cnt; i++)
-		if (bpf_map_update_elem(bpf_map__fd(s->maps.recipes), &i, &r->v[i], BPF_ANY))
+		if (bpf_map_update_elem(bpf_map__fd(s->maps.extracts), &i, &r->v[i], BPF_ANY))
 			return -errno;
 	return 0;
 }
@@ -156,8 +156,8 @@ static uint64_t lane_refused(const struct prof *s, uint32_t lane)
 	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &sz))
 		return 0;
 	for (cpu = 0; cpu < PROF_CPUS_MAX; cpu++)
-		stood_in +=
-			__atomic_load_n(&s->bss->cpu_recipes[cpu].stood_in[lane], __ATOMIC_RELAXED);
+		stood_in += __atomic_load_n(&s->bss->cpu_extracts[cpu].stood_in[lane],
+					    __ATOMIC_RELAXED);
 	return info.recursion_misses > stood_in ? info.recursion_misses - stood_in : 0;
 }
 
@@ -166,7 +166,7 @@ uint64_t capture_field_extract_refused(const struct prof *s, struct capture_fiel
 	uint64_t refused = 0;
 	uint32_t lane;
 
-	for (lane = 0; r->link_cnt && lane < PROF_RECIPE_LANES; lane++)
+	for (lane = 0; r->link_cnt && lane < PROF_EXTRACT_LANES; lane++)
 		refused += lane_refused(s, lane);
 	if (refused > r->refused)
 		r->refused = refused;

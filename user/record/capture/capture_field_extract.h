@@ -8,11 +8,11 @@
 
 struct eventset;
 struct prof;
-struct prof_recipe;
+struct prof_extract;
 
 struct capture_field_extract {
 	/* by event; an event with cnt 0 is recorded in another way. NULL: all are */
-	struct prof_recipe *v;
+	struct prof_extract *v;
 	uint32_t *lanes; /* by event: the lane whose programs build it */
 	size_t cnt;
 	int *links; /* descriptors, two per event */
@@ -21,7 +21,7 @@ struct capture_field_extract {
 };
 
 /*
- * Chooses the events that are built by recipes, before the programs are loaded. @none: choose none. A kernel or an
+ * Chooses the events that are built by extracts, before the programs are loaded. @none: choose none. A kernel or an
  * event that does not support it is no error. Free with capture_field_extract_fini().
  */
 void capture_field_extract_choose(struct prof *s, const struct eventset *set, bool none,
@@ -29,7 +29,7 @@ void capture_field_extract_choose(struct prof *s, const struct eventset *set, bo
 bool capture_field_extract_has(const struct capture_field_extract *r, size_t event);
 /* Call after load. 0 or -errno. */
 int capture_field_extract_fill(struct prof *s, const struct capture_field_extract *r);
-/* Attaches an event that has a recipe: 0 or -errno. @name: the tracepoint's. */
+/* Attaches an event that has an extract: 0 or -errno. @name: the tracepoint's. */
 int capture_field_extract_attach(struct prof *s, struct capture_field_extract *r, size_t event,
 				 const char *name);
 /* Events that both programs of a lane missed so far. Never decreases. No call on a map. */

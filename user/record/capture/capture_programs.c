@@ -95,13 +95,13 @@ static int fail(const char *btf, const struct capture_refusal *why)
 static struct prof *open_configured(const struct judge *j, struct capture_refusal *why)
 {
 	struct capture_rings rings = { 0 };
-	struct capture_field_extract recipes = { 0 };
+	struct capture_field_extract extracts = { 0 };
 	const struct capture_configure how = {
 		.cfg = j->cfg,
 		.cpu_cnt = j->cpu_cnt,
 		.orc = j->orc,
 		.rings = &rings,
-		.recipes = &recipes,
+		.extracts = &extracts,
 	};
 	struct prof *skel = prof__open();
 	int err;
@@ -113,7 +113,7 @@ static struct prof *open_configured(const struct judge *j, struct capture_refusa
 	err = capture_configure(skel, &how);
 	if (!err && capture_files_check(skel, &how, why))
 		err = fail(j->cfg->btf, why);
-	capture_field_extract_fini(&recipes);
+	capture_field_extract_fini(&extracts);
 	if (!err)
 		return skel;
 	prof__destroy(skel);

@@ -501,7 +501,7 @@ static void count_programs(const struct capture_counts *c, struct own_stats *out
 	}
 	out->bpf_switch_ns = c->prog_ns[PROF_PROG_SWITCH];
 	out->bpf_wakeup_ns = c->prog_ns[PROF_PROG_WAKEUP];
-	out->bpf_tracepoint_ns = c->prog_ns[PROF_PROG_TRACEPOINT] + c->prog_ns[PROF_PROG_RECIPE];
+	out->bpf_tracepoint_ns = c->prog_ns[PROF_PROG_TRACEPOINT] + c->prog_ns[PROF_PROG_EXTRACT];
 	out->bpf_sample_ns = c->prog_ns[PROF_PROG_SAMPLE];
 }
 

@@ -4,7 +4,7 @@
  *
  * Offsets and sizes come from the kernel's BTF and from the event's format file, at load. Rules contain only names.
  * Arguments have the names of __traceiter_EVENT, which calls the programs. If the kernel differs from the
- * rules, there is no recipe.
+ * rules, there is no extract.
  */
 #include "record/tracepoint/field_extract.h"
 
@@ -28,7 +28,7 @@ struct walk {
 	const struct btf_type *type; /* current type */
 	bool in_memory; /* after a pointer, at `off` from it */
 	uint32_t off;
-	struct prof_recipe_step *step;
+	struct prof_extract_step *step;
 };
 
 struct word {
@@ -75,7 +75,7 @@ static const struct btf_type *find_proto(const struct btf *btf, const char *even
 	if (id <= 0)
 		return NULL;
 	t = btf__type_by_id(btf, btf__type_by_id(btf, (uint32_t)id)->type);
-	if (!t || !btf_is_func_proto(t) || !btf_vlen(t) || btf_vlen(t) > PROF_RECIPE_ARGS + 1)
+	if (!t || !btf_is_func_proto(t) || !btf_vlen(t) || btf_vlen(t) > PROF_EXTRACT_ARGS + 1)
 		return NULL;
 	return t;
 }
@@ -98,7 +98,7 @@ static int walk_to_arg(struct walk *w, const struct btf_type *proto, struct word
 
 static int put_hop(struct walk *w)
 {
-	if (w->step->hop_cnt == PROF_RECIPE_HOPS || w->off > UINT16_MAX)
+	if (w->step->hop_cnt == PROF_EXTRACT_HOPS || w->off > UINT16_MAX)
 		return -ENOTSUP;
 	w->step->hops[w->step->hop_cnt++] = (uint16_t)w->off;
 	return 0;
@@ -194,7 +194,7 @@ static bool is_size(uint32_t size)
 
 static int end_number(struct walk *w, const struct format_field *f)
 {
-	struct prof_recipe_step *s = w->step;
+	struct prof_extract_step *s = w->step;
 	const struct btf_type *t = w->type;
 
 	switch (btf_kind(t)) {
@@ -213,7 +213,7 @@ static int end_number(struct walk *w, const struct format_field *f)
 	default:
 		return -ENOTSUP;
 	}
-	s->kind = f->kind == FORMAT_BOOL ? PROF_RECIPE_BOOL : PROF_RECIPE_NUMBER;
+	s->kind = f->kind == FORMAT_BOOL ? PROF_EXTRACT_BOOL : PROF_EXTRACT_NUMBER;
 	return is_size(s->from) && is_size(s->size) ? 0 : -ENOTSUP;
 }
 
@@ -221,7 +221,7 @@ static int end_text(struct walk *w)
 {
 	const struct btf_type *t = w->type;
 
-	w->step->kind = btf_is_ptr(t) ? PROF_RECIPE_TEXT_AT : PROF_RECIPE_TEXT;
+	w->step->kind = btf_is_ptr(t) ? PROF_EXTRACT_TEXT_AT : PROF_EXTRACT_TEXT;
 	if (btf_is_ptr(t))
 		return is_char(w->btf, t->type) ? 0 : -ENOTSUP;
 	return btf_is_array(t) && w->in_memory && is_char(w->btf, btf_array(t)->type) ? 0 :
@@ -232,7 +232,7 @@ static int end_chars(struct walk *w, const struct format_field *f)
 {
 	const struct btf_type *t = w->type;
 
-	w->step->kind = PROF_RECIPE_CHARS;
+	w->step->kind = PROF_EXTRACT_CHARS;
 	if (!btf_is_array(t) || !w->in_memory || !is_char(w->btf, btf_array(t)->type) ||
 	    btf_array(t)->nelems != f->size)
 		return -ENOTSUP;
@@ -285,16 +285,16 @@ static bool find_rule(const char *rules, const char *field, struct word *out)
 
 static int compile_field(const struct btf *btf, const struct btf_type *proto,
 			 const struct format_field *f, struct word expr,
-			 struct prof_recipe_step *step)
+			 struct prof_extract_step *step)
 {
 	struct walk w = { .btf = btf, .step = step };
 	int err;
 
-	*step = (struct prof_recipe_step){ .at = f->off, .size = (uint8_t)f->size };
-	if (f->off + f->size > PROF_RECIPE_FIXED_MAX)
+	*step = (struct prof_extract_step){ .at = f->off, .size = (uint8_t)f->size };
+	if (f->off + f->size > PROF_EXTRACT_FIXED_MAX)
 		return -ENOTSUP;
 	if (word_is(expr, "jiffies")) {
-		step->kind = PROF_RECIPE_JIFFIES;
+		step->kind = PROF_EXTRACT_JIFFIES;
 		return f->kind == FORMAT_UINT && f->size == sizeof(uint64_t) ? 0 : -ENOTSUP;
 	}
 	err = walk_expression(&w, proto, expr);
@@ -302,15 +302,15 @@ static int compile_field(const struct btf *btf, const struct btf_type *proto,
 }
 
 int field_extract_compile_rules(const struct btf *btf, const struct format_event *ev,
-				const char *rules, struct prof_recipe *out)
+				const char *rules, struct prof_extract *out)
 {
 	const struct btf_type *proto = find_proto(btf, ev->name);
 	struct word expr;
 	size_t i;
 	int err;
 
-	*out = (struct prof_recipe){ 0 };
-	if (!proto || ev->cnt > PROF_RECIPE_STEPS || ev->size > PROF_RECIPE_FIXED_MAX)
+	*out = (struct prof_extract){ 0 };
+	if (!proto || ev->cnt > PROF_EXTRACT_STEPS || ev->size > PROF_EXTRACT_FIXED_MAX)
 		return -ENOTSUP;
 	for (i = 0; i < ev->cnt; i++) {
 		if (!find_rule(rules, ev->fields[i].name, &expr))
@@ -336,7 +336,7 @@ bool field_extract_is_of_interrupts(const struct format_event *ev)
 }
 
 int field_extract_compile(const struct btf *btf, const struct format_event *ev,
-			  struct prof_recipe *out)
+			  struct prof_extract *out)
 {
 	const char *rules = field_extract_rules(ev->system, ev->name);
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "kernel/format.h"
-#include "prof_recipe.h"
+#include "prof_extract.h"
 
 struct btf;
 
@@ -21,7 +21,7 @@ bool field_extract_is_of_interrupts(const struct format_event *ev);
  * record. @btf: the kernel's types.
  */
 int field_extract_compile(const struct btf *btf, const struct format_event *ev,
-			  struct prof_recipe *out);
+			  struct prof_extract *out);
 
 /*
  * The same with the caller's rules: words of the form field=expression, or only field for the argument of the same
@@ -30,6 +30,6 @@ int field_extract_compile(const struct btf *btf, const struct format_event *ev,
  * does not have are ignored: they belong to other kernels.
  */
 int field_extract_compile_rules(const struct btf *btf, const struct format_event *ev,
-				const char *rules, struct prof_recipe *out);
+				const char *rules, struct prof_extract *out);
 
 #endif

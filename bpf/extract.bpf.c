@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * recipe.bpf.c - programs for tracepoints whose records can be built by recipes (prof_recipe.h)
+ * extract.bpf.c - programs for tracepoints whose records can be built by extracts (prof_extract.h)
  *
  * They run at the tracepoint itself, also while another program runs on that CPU. The kernel only rejects a nested
  * run of the same program. So each of these tracepoints has two programs, one after the other. The first builds the
@@ -18,7 +18,7 @@
  * Cookies of such programs need Linux 6.10.
  */
 #include "generic.bpf.h"
-#include "prof_recipe.h"
+#include "prof_extract.h"
 
 enum {
 	EVENT_BYTES = 4096, /* a power of two */
@@ -26,35 +26,35 @@ enum {
 	ARG_SLOTS = 16, /* a power of two */
 };
 
-_Static_assert(PROF_RECIPE_ARGS <= ARG_SLOTS, "each argument has a slot");
-_Static_assert(PROF_RECIPE_RECORD_MAX < EVENT_BYTES, "the bound changes no place in a record");
+_Static_assert(PROF_EXTRACT_ARGS <= ARG_SLOTS, "each argument has a slot");
+_Static_assert(PROF_EXTRACT_RECORD_MAX < EVENT_BYTES, "the bound changes no place in a record");
 
-struct recipe_place {
+struct extract_place {
 	__u64 args[ARG_SLOTS];
 	__u32 end; /* of the unfinished record */
 	__u32 spare;
 	__u8 rec[PROF_REC_MAX];
 };
 
-struct recipe_place_map {
+struct extract_place_map {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 2 * PROF_RECIPE_LANES);
+	__uint(max_entries, 2 * PROF_EXTRACT_LANES);
 	__type(key, __u32);
-	__type(value, struct recipe_place);
+	__type(value, struct extract_place);
 };
 
-struct recipe_place_map recipe_places SEC(".maps");
+struct extract_place_map extract_places SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct prof_recipe);
-} recipes SEC(".maps");
+	__type(value, struct prof_extract);
+} extracts SEC(".maps");
 
-struct prof_cpu_recipe cpu_recipes[PROF_CPUS_MAX] __attribute__((aligned(64)));
+struct prof_cpu_extract cpu_extracts[PROF_CPUS_MAX] __attribute__((aligned(64)));
 
-static __always_inline __u64 number_of(const struct prof_recipe_step *s, __u64 v)
+static __always_inline __u64 number_of(const struct prof_extract_step *s, __u64 v)
 {
 	__u32 unused = 64 - 8 * (__u32)s->from;
 
@@ -81,16 +81,16 @@ static __always_inline int put_number(__u8 *to, __u8 size, __u64 v)
 }
 
 /* Like the kernel: the text of a null pointer is "(null)". */
-static __always_inline int put_text(struct recipe_place *p, __u8 *raw, __u32 at, const void *text)
+static __always_inline int put_text(struct extract_place *p, __u8 *raw, __u32 at, const void *text)
 {
 	__u32 end = PROF_BOUND_INDEX(p->end, EVENT_BYTES);
 	long n = NULL_TEXT_SZ;
 
 	if (text)
-		n = bpf_probe_read_kernel_str(raw + end, PROF_RECIPE_TEXT_MAX, text);
+		n = bpf_probe_read_kernel_str(raw + end, PROF_EXTRACT_TEXT_MAX, text);
 	else
 		__builtin_memcpy(raw + end, "(null)", NULL_TEXT_SZ);
-	if (n <= 0 || n > PROF_RECIPE_TEXT_MAX)
+	if (n <= 0 || n > PROF_EXTRACT_TEXT_MAX)
 		return -EFAULT;
 	*(__u32 *)(raw + at) = (__u32)n << 16 | end;
 	p->end = end + n;
@@ -98,11 +98,11 @@ static __always_inline int put_text(struct recipe_place *p, __u8 *raw, __u32 at,
 }
 
 /* Follows the pointers of a step. */
-static __always_inline int follow(const struct prof_recipe_step *s, __u64 *at)
+static __always_inline int follow(const struct prof_extract_step *s, __u64 *at)
 {
 	__u32 i;
 
-	for (i = 0; i < PROF_RECIPE_HOPS && i < s->hop_cnt; i++) {
+	for (i = 0; i < PROF_EXTRACT_HOPS && i < s->hop_cnt; i++) {
 		if (i && bpf_probe_read_kernel(at, sizeof(*at), (void *)*at))
 			return -EFAULT;
 		*at += s->hops[i];
@@ -110,8 +110,9 @@ static __always_inline int follow(const struct prof_recipe_step *s, __u64 *at)
 	return 0;
 }
 
-/* One step of a recipe. Returns 0, or an error if it failed. A global function: the verifier checks it once. */
-__attribute__((noinline)) int recipe_step(struct recipe_place *p, const struct prof_recipe_step *s)
+/* One step of an extract. Returns 0, or an error if it failed. A global function: the verifier checks it once. */
+__attribute__((noinline)) int extract_step(struct extract_place *p,
+					   const struct prof_extract_step *s)
 {
 	__u64 v, number = 0;
 	__u32 at;
@@ -119,55 +120,56 @@ __attribute__((noinline)) int recipe_step(struct recipe_place *p, const struct p
 
 	if (!p || !s)
 		return -EFAULT;
-	at = PROF_BOUND_INDEX(s->at, PROF_RECIPE_FIXED_MAX);
+	at = PROF_BOUND_INDEX(s->at, PROF_EXTRACT_FIXED_MAX);
 	raw = p->rec + sizeof(struct prof_rec);
-	if (s->kind == PROF_RECIPE_JIFFIES)
+	if (s->kind == PROF_EXTRACT_JIFFIES)
 		return put_number(raw + at, s->size, bpf_jiffies64());
-	if (s->arg >= PROF_RECIPE_ARGS)
+	if (s->arg >= PROF_EXTRACT_ARGS)
 		return -EFAULT;
 	v = p->args[PROF_BOUND_INDEX(s->arg, ARG_SLOTS)];
 	if (follow(s, &v))
 		return -EFAULT;
-	if (s->kind == PROF_RECIPE_CHARS)
+	if (s->kind == PROF_EXTRACT_CHARS)
 		return bpf_probe_read_kernel(
-			raw + at, PROF_BOUND_SIZE(s->size, PROF_RECIPE_FIXED_MAX), (void *)v);
-	if (s->kind == PROF_RECIPE_TEXT)
+			raw + at, PROF_BOUND_SIZE(s->size, PROF_EXTRACT_FIXED_MAX), (void *)v);
+	if (s->kind == PROF_EXTRACT_TEXT)
 		return put_text(p, raw, at, (void *)v);
 	if (!s->hop_cnt)
 		number = v;
 	else if (bpf_probe_read_kernel(&number,
-				       PROF_BOUND_SIZE(s->kind == PROF_RECIPE_TEXT_AT ? 8 : s->from,
+				       PROF_BOUND_SIZE(s->kind == PROF_EXTRACT_TEXT_AT ? 8 :
+											 s->from,
 						       sizeof(number)),
 				       (void *)v))
 		return -EFAULT;
-	if (s->kind == PROF_RECIPE_TEXT_AT)
+	if (s->kind == PROF_EXTRACT_TEXT_AT)
 		return put_text(p, raw, at, (void *)number);
 	number = number_of(s, number);
-	return put_number(raw + at, s->size, s->kind == PROF_RECIPE_BOOL ? !!number : number);
+	return put_number(raw + at, s->size, s->kind == PROF_EXTRACT_BOOL ? !!number : number);
 }
 
 /* Builds the record except for its first eight bytes. */
-static __always_inline int make_record(void *ctx, struct recipe_place *p, __u32 event,
+static __always_inline int make_record(void *ctx, struct extract_place *p, __u32 event,
 				       const struct prof_event_cfg *cfg)
 {
-	const struct prof_recipe *recipe = bpf_map_lookup_elem(&recipes, &event);
+	const struct prof_extract *extract = bpf_map_lookup_elem(&extracts, &event);
 	__u32 i, args_sz;
 
-	if (!recipe || recipe->arg_cnt > PROF_RECIPE_ARGS)
+	if (!extract || extract->arg_cnt > PROF_EXTRACT_ARGS)
 		return -EFAULT;
-	args_sz = recipe->arg_cnt * sizeof(p->args[0]);
+	args_sz = extract->arg_cnt * sizeof(p->args[0]);
 	if (bpf_probe_read_kernel(p->args, PROF_BOUND_SIZE(args_sz, sizeof(p->args)), ctx))
 		return -EFAULT;
-	__builtin_memset(p->rec + sizeof(struct prof_rec), 0, PROF_RECIPE_FIXED_MAX);
+	__builtin_memset(p->rec + sizeof(struct prof_rec), 0, PROF_EXTRACT_FIXED_MAX);
 	p->end = cfg->size;
-	for (i = 0; i < PROF_RECIPE_STEPS && i < recipe->cnt; i++)
-		if (recipe_step(p, &recipe->steps[i]))
+	for (i = 0; i < PROF_EXTRACT_STEPS && i < extract->cnt; i++)
+		if (extract_step(p, &extract->steps[i]))
 			return -EFAULT;
 	return 0;
 }
 
 /* Builds the record of a wanted event. Returns its length, or 0 if it is not wanted. */
-static __always_inline __u32 build_event_record(void *ctx, struct recipe_place *p, __u32 event,
+static __always_inline __u32 build_event_record(void *ctx, struct extract_place *p, __u32 event,
 						const struct prof_event_cfg *cfg, __u32 cpu)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
@@ -192,77 +194,77 @@ static __always_inline __u32 build_event_record(void *ctx, struct recipe_place *
 }
 
 /* NULL for a CPU without a place: it has no second program and no walks of user stacks. */
-static __always_inline struct prof_cpu_recipe *recipe_of(__u32 cpu)
+static __always_inline struct prof_cpu_extract *extract_of(__u32 cpu)
 {
-	return cpu < PROF_CPUS_MAX ? &cpu_recipes[PROF_BOUND_INDEX(cpu, PROF_CPUS_MAX)] : NULL;
+	return cpu < PROF_CPUS_MAX ? &cpu_extracts[PROF_BOUND_INDEX(cpu, PROF_CPUS_MAX)] : NULL;
 }
 
-#define RECIPE_PLAIN(word) (*(volatile __typeof__(word) *)&(word))
+#define EXTRACT_PLAIN(word) (*(volatile __typeof__(word) *)&(word))
 
 /* There is only one place for the walk of a user stack. */
-static __always_inline __u32 recipe_stacks(void *ctx, struct prof_rec *rec, __u32 len,
-					   struct prof_cpu_recipe *r)
+static __always_inline __u32 extract_stacks(void *ctx, struct prof_rec *rec, __u32 len,
+					    struct prof_cpu_extract *r)
 {
-	bool user = r && !RECIPE_PLAIN(r->walking);
+	bool user = r && !EXTRACT_PLAIN(r->walking);
 	__u32 sz;
 
 	if (user)
-		RECIPE_PLAIN(r->walking) = 1;
+		EXTRACT_PLAIN(r->walking) = 1;
 	sz = add_stacks(ctx, rec, len, TRACING_FRAMES, user, UNWIND_OF_EVENT);
 	if (user)
-		RECIPE_PLAIN(r->walking) = 0;
+		EXTRACT_PLAIN(r->walking) = 0;
 	return sz;
 }
 
 /* @place: belongs to this program. */
-static __always_inline void record_event(void *ctx, __u32 cpu, struct prof_cpu_recipe *r,
+static __always_inline void record_event(void *ctx, __u32 cpu, struct prof_cpu_extract *r,
 					 __u32 place)
 {
 	__u32 event = bpf_get_attach_cookie(ctx), len, stacks_sz = 0;
 	const struct prof_event_cfg *cfg;
-	struct recipe_place *p;
+	struct extract_place *p;
 	struct prof_rec *rec;
 
 	if (!recording || !is_cpu_wanted(cpu))
 		return;
 	cfg = bpf_map_lookup_elem(&event_cfgs, &event);
-	p = bpf_map_lookup_elem(&recipe_places, &place);
+	p = bpf_map_lookup_elem(&extract_places, &place);
 	if (!cfg || !p)
 		return;
 	rec = (void *)p->rec;
 	len = build_event_record(ctx, p, event, cfg, cpu);
-	if (!len || len > PROF_RECIPE_RECORD_MAX)
+	if (!len || len > PROF_EXTRACT_RECORD_MAX)
 		return;
 	rec->raw_len = len;
 	if (cfg->filter && !filter_wants_long((void *)(rec + 1), len, cfg->filter))
 		goto out;
 	len = (len + 7) & ~7U;
 	if (cfg_event_stacks && cfg->has_stacks && rec->pid != cfg_self_tgid)
-		stacks_sz = recipe_stacks(ctx, rec, len, r);
+		stacks_sz = extract_stacks(ctx, rec, len, r);
 	rec_output(rec, sizeof(*rec) + len + stacks_sz, PROF_REC_MAX, PROF_CLASS_TRACEPOINT);
 out:
-	count_run(cpu, PROF_PROG_RECIPE, rec->ts);
+	count_run(cpu, PROF_PROG_EXTRACT, rec->ts);
 }
 
 static __always_inline int make(void *ctx, __u32 lane)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
-	struct prof_cpu_recipe *r = recipe_of(cpu);
+	struct prof_cpu_extract *r = extract_of(cpu);
 
 	if (r)
-		RECIPE_PLAIN(r->busy[lane]) = 1;
+		EXTRACT_PLAIN(r->busy[lane]) = 1;
 	record_event(ctx, cpu, r, 2 * lane);
 	if (r)
-		RECIPE_PLAIN(r->busy[lane]) = 0;
+		EXTRACT_PLAIN(r->busy[lane]) = 0;
 	return 0;
 }
 
 static __always_inline int stand_in(void *ctx, __u32 lane)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
-	struct prof_cpu_recipe *r = recipe_of(cpu);
+	struct prof_cpu_extract *r = extract_of(cpu);
 
-	if (!r || !RECIPE_PLAIN(r->busy[lane]))
+	if (!r || !EXTRACT_PLAIN(r->busy[lane]))
 		return 0;
 	r->stood_in[lane]++;
 	record_event(ctx, cpu, r, 2 * lane + 1);
@@ -271,13 +273,13 @@ static __always_inline int stand_in(void *ctx, __u32 lane)
 
 #define LANE(number)                                                                               \
 	SEC("?raw_tp")                                                                             \
-	int prof_recipe_##number(void *ctx)                                                        \
+	int prof_extract_##number(void *ctx)                                                       \
 	{                                                                                          \
 		return make(ctx, number);                                                          \
 	}                                                                                          \
                                                                                                    \
 	SEC("?raw_tp")                                                                             \
-	int prof_recipe_stand_in_##number(void *ctx)                                               \
+	int prof_extract_stand_in_##number(void *ctx)                                              \
 	{                                                                                          \
 		return stand_in(ctx, number);                                                      \
 	}

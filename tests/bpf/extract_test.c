@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Records made by recipes: they are what the kernel itself makes of the same events, and next to none is
+ * Records made by extracts: they are what the kernel itself makes of the same events, and next to none is
  * lost amidst others. The kernel's own count of what happened is that of perf counters.
  */
 /* ALONE: events in interrupts that hit a BPF program are lost */
@@ -22,7 +22,7 @@
 #include "tests/bpf/side.h"
 #include "tests/bpf/support.h"
 
-TestSuite(recipe_live, .fini = live_cleanup, .timeout = 60);
+TestSuite(extract_live, .fini = live_cleanup, .timeout = 60);
 
 enum { RING_BYTES = 64 << 20, COMMON_SIZE = 8, EVENTS_MAX = 64, APART_NS = 5000000 };
 
@@ -38,7 +38,7 @@ static void open_side(struct side *s, const char *pattern, bool kernels, bool al
 	const struct eventset_cfg events_cfg = { .patterns = &pattern, .pattern_cnt = 1 };
 	struct capture_cfg cfg = {
 		.ring_bytes = RING_BYTES,
-		.no_recipes = kernels,
+		.no_extracts = kernels,
 		.system_wide = all,
 		.event_stacks = stacks,
 	};
@@ -165,12 +165,12 @@ static void expect_same(const char *pattern, const char *rounds, size_t min_even
 	side_close(&kernels);
 }
 
-Test(recipe_live, makes_what_the_kernel_makes)
+Test(extract_live, makes_what_the_kernel_makes)
 {
 	expect_same(MIXED, "2000", 12);
 }
 
-Test(recipe_live, makes_texts_and_names_as_the_kernel_does)
+Test(extract_live, makes_texts_and_names_as_the_kernel_does)
 {
 	expect_same(OTHERS, "2000", 4);
 }
@@ -232,7 +232,7 @@ static void record_counted(struct side *s, const char *pattern, uint32_t stacks,
 	live_end(&ticks);
 }
 
-Test(recipe_live, events_amidst_others_are_recorded)
+Test(extract_live, events_amidst_others_are_recorded)
 {
 	uint64_t counts[EVENTS_MAX], counted = 0, recorded = 0, cnt;
 	struct side s;
@@ -259,7 +259,7 @@ Test(recipe_live, events_amidst_others_are_recorded)
  * The programs are in the kernel's stacks for most of the time, and all in the same lane: the first event of
  * these and the third. Each interrupt starts the timer again.
  */
-Test(recipe_live, another_program_stands_in_for_one_that_was_interrupted)
+Test(extract_live, another_program_stands_in_for_one_that_was_interrupted)
 {
 	uint64_t counts[EVENTS_MAX], cnt;
 	struct side s;
@@ -307,7 +307,7 @@ static void read_filtered(const char *path, struct filtered *f)
 	live_close(&lt);
 }
 
-Test(recipe_live, filters_and_stacks_are_those_of_any_event)
+Test(extract_live, filters_and_stacks_are_those_of_any_event)
 {
 	struct live_proc ticks;
 	struct live_rec rec;
