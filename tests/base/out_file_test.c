@@ -425,7 +425,7 @@ static void expect_full(rlim_t bytes, bool taken, const char *line)
 	signal(SIGXFSZ, SIG_IGN);
 	cr_assert_eq(pipe(ends), 0);
 	if (taken)
-		s = out_file_take_file(open("t.bin", O_CREAT | O_WRONLY, 0600), "u.bin");
+		s = out_file_adopt_file(open("t.bin", O_CREAT | O_WRONLY, 0600), "u.bin");
 	else
 		cr_assert_eq(out_file_open("t.bin", NOBODY, NOBODY, &s), 0);
 	dup2(ends[1], STDERR_FILENO);

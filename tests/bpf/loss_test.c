@@ -217,7 +217,7 @@ static bool is_woken(int ms)
 	struct pollfd pfd = { .fd = capture_wakeups_fd(capture), .events = POLLIN };
 	bool readable = poll(&pfd, 1, ms) == 1;
 
-	cr_expect_eq(capture_take_wakeups(capture), readable);
+	cr_expect_eq(capture_read_wakeups(capture), readable);
 	return readable;
 }
 

@@ -126,7 +126,7 @@ Test(emit, tasks_say_whether_they_are_followed_once_that_is_told)
 	struct rig rig;
 
 	rig_init(&rig);
-	cr_expect_eq(emit_tell_followed(rig.emit), 0);
+	cr_expect_eq(emit_include_followed(rig.emit), 0);
 	cr_expect_eq(emit_task(rig.emit, 10, &task), 0);
 	task.followed = 0;
 	cr_expect_eq(emit_task(rig.emit, 11, &task), 0);

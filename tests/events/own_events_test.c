@@ -85,7 +85,7 @@ Test(own_events, schemas_are_as_they_always_were)
 
 	cr_assert_eq(dial9_enc_new(NULL, &enc), 0);
 	cr_assert_eq(emit_new(enc, false, &emit), 0);
-	cr_assert_eq(emit_tell_followed(emit), 0);
+	cr_assert_eq(emit_include_followed(emit), 0);
 	schemas = emit_schemas(emit, &cnt);
 	cr_assert_eq(cnt, sizeof(pinned) / sizeof(pinned[0]));
 	for (size_t i = 0; i < cnt; i++) {

@@ -18,7 +18,7 @@
 #define perf_ring_fd sideband_fd
 #define perf_ring_is_filled sideband_is_filled
 #define perf_ring_is_looked sideband_is_looked
-#define perf_ring_look sideband_look
+#define perf_ring_peek sideband_look
 #define perf_ring_next sideband_next
 #define perf_ring_open sideband_open
 #define perf_ring_renew sideband_renew

@@ -136,7 +136,7 @@ static size_t take(struct perf_ring *ring, bool look, uint64_t *times, bool *loo
 	size_t cnt = 0;
 	int got;
 
-	while ((got = look ? perf_ring_look(ring, &side) : perf_ring_next(ring, &side)) &&
+	while ((got = look ? perf_ring_peek(ring, &side) : perf_ring_next(ring, &side)) &&
 	       cnt < max) {
 		cr_assert_eq(got, 1);
 		looked[cnt] = !look && perf_ring_is_looked(ring);

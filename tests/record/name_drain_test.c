@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* LINK: -Wl,--wrap=sym_client_idle,--wrap=sym_client_wait,--wrap=sym_client_answered */
 /* LINK: -Wl,--wrap=sym_client_hurry,--wrap=sym_client_close_questions,--wrap=frames_ask_again */
-/* LINK: -Wl,--wrap=frames_take_names,--wrap=frames_report_unnamed,--wrap=frames_label_unnamed */
+/* LINK: -Wl,--wrap=frames_receive_names,--wrap=frames_report_unnamed,--wrap=frames_label_unnamed */
 /* The end of naming, beside a broker that only says how it stands: its functions are wrapped. */
 #include "record/name_drain.h"
 
@@ -21,7 +21,7 @@ uint64_t __wrap_sym_client_answered(const struct sym_client *b);
 void __wrap_sym_client_hurry(struct sym_client *b);
 void __wrap_sym_client_close_questions(struct sym_client *b);
 void __wrap_frames_ask_again(struct frames *f);
-long __wrap_frames_take_names(struct frames *f, size_t max);
+long __wrap_frames_receive_names(struct frames *f, size_t max);
 void __wrap_frames_report_unnamed(struct frames *f);
 int __wrap_frames_label_unnamed(struct frames *f);
 
@@ -53,7 +53,7 @@ void __wrap_frames_ask_again(struct frames *f)
 {
 }
 
-long __wrap_frames_take_names(struct frames *f, size_t max)
+long __wrap_frames_receive_names(struct frames *f, size_t max)
 {
 	return broker.waiting ? broker.waiting-- : 0;
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* LINK: -Wl,--wrap=capture_rings,--wrap=capture_sides,--wrap=capture_is_filled */
-/* LINK: -Wl,--wrap=capture_take_kallsyms,--wrap=ring_merge_pass,--wrap=ring_merge_waits */
+/* LINK: -Wl,--wrap=capture_set_kallsyms,--wrap=ring_merge_pass,--wrap=ring_merge_waits */
 /* LINK: -Wl,--wrap=ring_merge_reached,--wrap=sym_client_step,--wrap=sym_client_identifying */
 /* LINK: -Wl,--wrap=sym_client_wait,--wrap=kallsyms_thread_is_done */
 /* LINK: -Wl,--wrap=kallsyms_thread_get,--wrap=kallsyms_thread_renew */
-/* LINK: -Wl,--wrap=frames_set_kallsyms,--wrap=frames_take_names,--wrap=unwind_loader_poll */
+/* LINK: -Wl,--wrap=frames_set_kallsyms,--wrap=frames_receive_names,--wrap=unwind_loader_poll */
 /* LINK: -Wl,--wrap=unwind_loader_step,--wrap=unwind_loader_be_patient */
 /* LINK: -Wl,--wrap=unwind_loader_record,--wrap=trigger_check,--wrap=translate_record */
 /* LINK: -Wl,--wrap=segments_is_full,--wrap=segments_have_room,--wrap=segments_note */
@@ -42,7 +42,7 @@ static struct pipeline *p;
 struct ring *__wrap_capture_rings(struct capture *c, size_t *cnt);
 struct perf_ring **__wrap_capture_sides(struct capture *c, size_t *cnt);
 bool __wrap_capture_is_filled(struct capture *c, size_t parts);
-void __wrap_capture_take_kallsyms(struct capture *c, const struct kallsyms *kallsyms);
+void __wrap_capture_set_kallsyms(struct capture *c, const struct kallsyms *kallsyms);
 long __wrap_ring_merge_pass(struct ring_merge *m, uint64_t mark, size_t max,
 			    const struct ring_merge_sink *sink);
 bool __wrap_ring_merge_waits(const struct ring_merge *m);
@@ -54,7 +54,7 @@ bool __wrap_kallsyms_thread_is_done(struct kallsyms_thread *t);
 const struct kallsyms *__wrap_kallsyms_thread_get(struct kallsyms_thread *t);
 void __wrap_kallsyms_thread_renew(struct kallsyms_thread *t, struct frames *f);
 void __wrap_frames_set_kallsyms(struct frames *f, const struct kallsyms *k);
-long __wrap_frames_take_names(struct frames *f, size_t max);
+long __wrap_frames_receive_names(struct frames *f, size_t max);
 uint64_t __wrap_unwind_loader_poll(struct unwind_loader *u);
 void __wrap_unwind_loader_step(struct unwind_loader *u);
 void __wrap_unwind_loader_be_patient(struct unwind_loader *u, bool patient);
@@ -89,7 +89,7 @@ bool __wrap_capture_is_filled(struct capture *c, size_t parts)
 	return false;
 }
 
-void __wrap_capture_take_kallsyms(struct capture *c, const struct kallsyms *kallsyms)
+void __wrap_capture_set_kallsyms(struct capture *c, const struct kallsyms *kallsyms)
 {
 }
 
@@ -152,7 +152,7 @@ void __wrap_frames_set_kallsyms(struct frames *f, const struct kallsyms *k)
 {
 }
 
-long __wrap_frames_take_names(struct frames *f, size_t max)
+long __wrap_frames_receive_names(struct frames *f, size_t max)
 {
 	return 0;
 }

@@ -109,12 +109,12 @@ Test(budget, takes_memory_up_to_its_bound_and_takes_it_again_when_it_came_back)
 
 	max.mem = 100;
 	budget_init(&b, &max);
-	cr_expect_eq(budget_take(&b, 60), 0);
-	cr_expect_eq(budget_take(&b, 41), -ENOMEM);
-	cr_expect_eq(budget_take(&b, UINT64_MAX), -ENOMEM);
+	cr_expect_eq(budget_reserve(&b, 60), 0);
+	cr_expect_eq(budget_reserve(&b, 41), -ENOMEM);
+	cr_expect_eq(budget_reserve(&b, UINT64_MAX), -ENOMEM);
 	cr_expect_eq(b.mem, 60u);
 	budget_give_back(&b, 30);
-	cr_expect_eq(budget_take(&b, 70), 0);
+	cr_expect_eq(budget_reserve(&b, 70), 0);
 	cr_expect_null(budget_reached(&b));
 	budget_give_back(&b, 1000);
 	cr_expect_eq(b.mem, 0u);

@@ -12,19 +12,19 @@ Test(extents, takes_the_first_run_that_fits_and_joins_what_comes_back)
 	struct extents e = { 0 };
 	uint32_t at;
 
-	cr_expect_not(extents_take(&e, 1, &at));
+	cr_expect_not(extents_allocate(&e, 1, &at));
 	extents_give(&e, 10, 10);
-	cr_assert(extents_take(&e, 4, &at));
+	cr_assert(extents_allocate(&e, 4, &at));
 	cr_expect_eq(at, 10);
-	cr_assert(extents_take(&e, 4, &at));
+	cr_assert(extents_allocate(&e, 4, &at));
 	cr_expect_eq(at, 14);
 	extents_give(&e, 10, 4);
 	cr_expect_eq(e.cnt, 2);
-	cr_expect_not(extents_take(&e, 5, &at), "six are free, but not in one piece");
+	cr_expect_not(extents_allocate(&e, 5, &at), "six are free, but not in one piece");
 	extents_give(&e, 14, 4);
 	cr_expect_eq(e.cnt, 1);
 	cr_expect_eq(e.free, 10);
-	cr_assert(extents_take(&e, 10, &at));
+	cr_assert(extents_allocate(&e, 10, &at));
 	cr_expect_eq(at, 10);
 	cr_expect_eq(e.cnt, 0);
 	extents_fini(&e);
@@ -59,7 +59,7 @@ Test(extents, never_gives_a_place_twice)
 	for (n = 0; n < 20000; n++) {
 		uint32_t want = 1 + rand() % 40;
 
-		if (rand() % 2 && extents_take(&e, want, &at)) {
+		if (rand() % 2 && extents_allocate(&e, want, &at)) {
 			for (i = at; i < at + want; i++) {
 				cr_assert_lt(i, PLACES);
 				cr_assert_not(taken[i]);

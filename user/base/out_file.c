@@ -286,7 +286,7 @@ static int put_in_place(const struct out_file *s)
 }
 
 /* Names the file. If a file without a name cannot be linked, creates a new one with a name. */
-static int take_name(struct out_file *s)
+static int give_name(struct out_file *s)
 {
 	int err = put_in_place(s);
 
@@ -343,7 +343,7 @@ void out_file_wait_until(struct out_file *s, const volatile bool *give_up)
 		s->give_up = give_up;
 }
 
-struct out_file *out_file_take(int fd, const char *name)
+struct out_file *out_file_adopt(int fd, const char *name)
 {
 	struct out_file *s = xcalloc(1, sizeof(*s));
 
@@ -353,7 +353,7 @@ struct out_file *out_file_take(int fd, const char *name)
 	return s;
 }
 
-struct out_file *out_file_take_file(int fd, const char *path)
+struct out_file *out_file_adopt_file(int fd, const char *path)
 {
 	struct out_file *s = xcalloc(1, sizeof(*s));
 
@@ -409,7 +409,7 @@ int out_file_write(void *ctx, const void *data, size_t sz)
 	struct out_file *s = ctx;
 	const char *p = data;
 	ssize_t n;
-	int err = s->fresh && !s->held ? take_name(s) : 0;
+	int err = s->fresh && !s->held ? give_name(s) : 0;
 
 	if (err)
 		return write_failed(s, err);
@@ -451,7 +451,7 @@ void out_file_hold(struct out_file *s)
 
 int out_file_commit(struct out_file *s)
 {
-	int err = s->fresh ? take_name(s) : 0;
+	int err = s->fresh ? give_name(s) : 0;
 
 	return err ? write_failed(s, err) : 0;
 }

@@ -57,7 +57,7 @@ int out_file_write(void *ctx, const void *data, size_t sz);
 int out_file_close(struct out_file *s);
 
 /* Takes over a new file that is already open. @path is for messages. */
-struct out_file *out_file_take_file(int fd, const char *path);
+struct out_file *out_file_adopt_file(int fd, const char *path);
 /*
  * Sets a function for a full file system (-ENOSPC or -EDQUOT). It returns 0 to retry, or the result
  * of out_file_write(); -ECANCELED prints no message.
@@ -71,7 +71,7 @@ void out_file_cut(struct out_file *s, uint64_t sz, const void *end, size_t end_s
  * Takes over an open descriptor, such as a socket; @name is for messages. If the reader goes away,
  * a message is printed: -ECONNRESET.
  */
-struct out_file *out_file_take(int fd, const char *name);
+struct out_file *out_file_adopt(int fd, const char *name);
 
 /*
  * Limits the wait for a reader: after *give_up is set, out_file_write() to a pipe or a socket fails

@@ -61,7 +61,7 @@ int emit_new(struct dial9_enc *enc, bool pooled_stacks, struct emit **out)
 	return 0;
 }
 
-int emit_tell_followed(struct emit *e)
+int emit_include_followed(struct emit *e)
 {
 	struct dial9_schema *schema;
 	int err = new_schema(e, OWN_TASK, own_event(OWN_TASK)->cnt, &schema);

@@ -25,7 +25,7 @@ struct emit;
 int emit_new(struct dial9_enc *enc, bool pooled_stacks, struct emit **out);
 void emit_free(struct emit *e);
 /* From now on tasks say whether they are followed (PROF_F_FOLLOWED). Before the first event. */
-int emit_tell_followed(struct emit *e);
+int emit_include_followed(struct emit *e);
 
 /* The schemas of them all. Borrowed. */
 struct dial9_schema *const *emit_schemas(const struct emit *e, size_t *cnt);
@@ -44,7 +44,7 @@ struct emit_sample {
 };
 int emit_sample(struct emit *e, const struct emit_sample *s);
 
-/* @t->followed counts after emit_tell_followed() only. */
+/* @t->followed counts after emit_include_followed() only. */
 int emit_task(struct emit *e, uint64_t ts, const struct own_task *t);
 
 int emit_module(struct emit *e, uint64_t ts, uint32_t id, const char *path, const uint8_t *build_id,

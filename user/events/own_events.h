@@ -31,7 +31,7 @@
 	X(U8, flags, NONE, NONE, "1: user stack truncated, 2: kernel stack truncated")             \
 	X(U8, user_end, NONE, NONE, "reason why the user stack ends")
 
-/* The last one is written after emit_tell_followed() only: a new field goes before it. */
+/* The last one is written after emit_include_followed() only: a new field goes before it. */
 #define OWN_TASK_FIELDS(X)                                                                         \
 	X(U32, pid, NONE, PID, "process")                                                          \
 	X(U32, tid, NONE, TID, "thread")                                                           \

@@ -244,7 +244,7 @@ bool perf_ring_is_looked(const struct perf_ring *r)
 	return r->looked.tail >= r->given.tail;
 }
 
-int perf_ring_look(struct perf_ring *r, struct perf_side *out)
+int perf_ring_peek(struct perf_ring *r, struct perf_side *out)
 {
 	if (r->looked.head <= r->looked.tail)
 		load_head(r, &r->looked);

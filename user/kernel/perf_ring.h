@@ -35,8 +35,8 @@ int perf_ring_next(struct perf_ring *r, struct perf_side *out);
  * A second reader, which can read ahead: perf_ring_next() still returns the same records later. It
  * starts with the last record of perf_ring_next() at the earliest.
  */
-int perf_ring_look(struct perf_ring *r, struct perf_side *out);
-/* Whether perf_ring_look() has read the last record of perf_ring_next(). */
+int perf_ring_peek(struct perf_ring *r, struct perf_side *out);
+/* Whether perf_ring_peek() has read the last record of perf_ring_next(). */
 bool perf_ring_is_looked(const struct perf_ring *r);
 /* Readable if there are new records since the last poll. Borrowed. */
 int perf_ring_fd(const struct perf_ring *r);

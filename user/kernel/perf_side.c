@@ -76,7 +76,7 @@ static int read_bytes(struct body *b, void *to, size_t sz)
 }
 
 /* Reads a name with its NUL, padded to 8 bytes. */
-static int take_name(struct body *b, struct perf_side *out)
+static int read_name(struct body *b, struct perf_side *out)
 {
 	size_t len = strnlen((const char *)b->at, b->sz), padded = (len / 8 + 1) * 8;
 
@@ -90,7 +90,7 @@ static int take_name(struct body *b, struct perf_side *out)
 }
 
 /* Reads the trailer. pid and tid in the record itself take precedence. */
-static int take_trailer(struct body *b, struct perf_side *out)
+static int read_trailer(struct body *b, struct perf_side *out)
 {
 	struct side_trailer t;
 
@@ -130,7 +130,7 @@ static int parse_mmap2(struct body *b, uint16_t misc, struct perf_side *out)
 		out->min = m.file.min;
 		out->ino = m.file.ino;
 	}
-	return take_name(b, out);
+	return read_name(b, out);
 }
 
 static int parse_comm(struct body *b, uint16_t misc, struct perf_side *out)
@@ -143,7 +143,7 @@ static int parse_comm(struct body *b, uint16_t misc, struct perf_side *out)
 	out->pid = ids[0];
 	out->tid = ids[1];
 	out->comm_exec = misc & PERF_RECORD_MISC_COMM_EXEC;
-	return take_name(b, out);
+	return read_name(b, out);
 }
 
 static int parse_task(struct body *b, enum perf_side_type type, struct perf_side *out)
@@ -170,7 +170,7 @@ static int parse_ksymbol(struct body *b, struct perf_side *out)
 	out->addr = k.addr;
 	out->len = k.len;
 	out->unregister = k.flags & KSYMBOL_UNREGISTER;
-	return take_name(b, out);
+	return read_name(b, out);
 }
 
 static int parse_lost(struct body *b, struct perf_side *out)
@@ -219,5 +219,5 @@ int perf_side_parse(const void *rec, size_t sz, struct perf_side *out)
 		return -EBADMSG;
 	*out = (struct perf_side){ .name = "" };
 	err = parse_body(header.type, header.misc, &body, out);
-	return err ? err : take_trailer(&body, out);
+	return err ? err : read_trailer(&body, out);
 }

@@ -37,7 +37,7 @@ struct perf_side {
 	uint8_t build_id_sz; /* 0: none */
 	bool comm_exec; /* COMM: an exec set the name */
 	bool unregister; /* KSYMBOL: it was removed */
-	bool looked; /* set by the caller of the decoder: perf_ring_look() has returned it before */
+	bool looked; /* set by the caller of the decoder: perf_ring_peek() has returned it before */
 	uint64_t lost; /* LOST and DAMAGED: number of records; STALLED: 1 */
 	/* LOST, DAMAGED, STALLED: records before this time are complete; set by the merge */
 	uint64_t since;

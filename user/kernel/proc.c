@@ -38,7 +38,7 @@ static void skip_blanks(struct cursor *c)
 		c->at++;
 }
 
-static bool take_char(struct cursor *c, char want)
+static bool skip_char(struct cursor *c, char want)
 {
 	if (c->at >= c->end || *c->at != want)
 		return false;
@@ -54,7 +54,7 @@ static int digit_of(char c)
 }
 
 /* Reads an unsigned number; false if there is none or it does not fit. */
-static bool take_number(struct cursor *c, unsigned int base, uint64_t *out)
+static bool read_number(struct cursor *c, unsigned int base, uint64_t *out)
 {
 	const char *start = c->at;
 	uint64_t v = 0;
@@ -72,25 +72,25 @@ static bool take_u32(struct cursor *c, unsigned int base, uint32_t *out)
 {
 	uint64_t v;
 
-	if (!take_number(c, base, &v) || v > UINT32_MAX)
+	if (!read_number(c, base, &v) || v > UINT32_MAX)
 		return false;
 	*out = v;
 	return true;
 }
 
-static bool take_pid(struct cursor *c, pid_t *out)
+static bool read_pid(struct cursor *c, pid_t *out)
 {
 	uint64_t v;
 
 	skip_blanks(c);
-	if (!take_number(c, 10, &v) || v > INT_MAX)
+	if (!read_number(c, 10, &v) || v > INT_MAX)
 		return false;
 	*out = (pid_t)v;
 	return true;
 }
 
 /* Reads the next line without its newline; false at the end. */
-static bool take_line(struct cursor *c, struct cursor *line)
+static bool read_line(struct cursor *c, struct cursor *line)
 {
 	const char *newline;
 
@@ -127,7 +127,7 @@ bool proc_path_is_anon(const char *path)
 	return false;
 }
 
-static bool take_perms(struct cursor *c, struct proc_map *m)
+static bool read_perms(struct cursor *c, struct proc_map *m)
 {
 	if (c->end - c->at < 4)
 		return false;
@@ -172,12 +172,12 @@ static void set_path(struct proc_map *m, const struct cursor *c, struct buf *scr
 static bool parse_map(struct cursor c, struct proc_map *m, struct buf *scratch)
 {
 	*m = (struct proc_map){ 0 };
-	if (!take_number(&c, 16, &m->start) || !take_char(&c, '-') ||
-	    !take_number(&c, 16, &m->end) || !take_char(&c, ' ') || !take_perms(&c, m) ||
-	    !take_char(&c, ' ') || !take_number(&c, 16, &m->pgoff) || !take_char(&c, ' ') ||
-	    !take_u32(&c, 16, &m->dev_major) || !take_char(&c, ':') ||
-	    !take_u32(&c, 16, &m->dev_minor) || !take_char(&c, ' ') ||
-	    !take_number(&c, 10, &m->inode))
+	if (!read_number(&c, 16, &m->start) || !skip_char(&c, '-') ||
+	    !read_number(&c, 16, &m->end) || !skip_char(&c, ' ') || !read_perms(&c, m) ||
+	    !skip_char(&c, ' ') || !read_number(&c, 16, &m->pgoff) || !skip_char(&c, ' ') ||
+	    !take_u32(&c, 16, &m->dev_major) || !skip_char(&c, ':') ||
+	    !take_u32(&c, 16, &m->dev_minor) || !skip_char(&c, ' ') ||
+	    !read_number(&c, 10, &m->inode))
 		return false;
 	if (m->start >= m->end || (c.at < c.end && *c.at != ' ') ||
 	    memchr(c.at, '\0', c.end - c.at))
@@ -196,7 +196,7 @@ int proc_parse_maps(const char *text, size_t len, int (*cb)(const struct proc_ma
 	size_t bad_cnt = 0;
 	int err = 0;
 
-	while (!err && take_line(&c, &line)) {
+	while (!err && read_line(&c, &line)) {
 		if (parse_map(line, &map, &scratch))
 			err = cb(&map, ctx);
 		else
@@ -211,7 +211,7 @@ int proc_parse_maps(const char *text, size_t len, int (*cb)(const struct proc_ma
 /* ---- status, stat, cgroup --------------------------------------------------------- */
 
 /* If the line starts with the key, moves c past it. */
-static bool take_key(struct cursor *c, const char *key)
+static bool skip_key(struct cursor *c, const char *key)
 {
 	size_t len = strlen(key);
 
@@ -223,38 +223,38 @@ static bool take_key(struct cursor *c, const char *key)
 }
 
 /* "NSpid:	4711	17": the last number. */
-static void take_innermost(struct cursor *c, pid_t *out)
+static void read_innermost(struct cursor *c, pid_t *out)
 {
 	pid_t pid;
 
-	while (take_pid(c, &pid))
+	while (read_pid(c, &pid))
 		*out = pid;
 }
 
 static void parse_status_line(struct cursor line, struct proc_status *out, bool *has_vm,
 			      uint64_t *kthread)
 {
-	if (take_key(&line, "Tgid:"))
-		take_pid(&line, &out->tgid);
-	else if (take_key(&line, "Pid:"))
-		take_pid(&line, &out->pid);
-	else if (take_key(&line, "PPid:"))
-		take_pid(&line, &out->ppid);
-	else if (take_key(&line, "NSpid:"))
-		take_innermost(&line, &out->nspid);
-	else if (take_key(&line, "Uid:"))
+	if (skip_key(&line, "Tgid:"))
+		read_pid(&line, &out->tgid);
+	else if (skip_key(&line, "Pid:"))
+		read_pid(&line, &out->pid);
+	else if (skip_key(&line, "PPid:"))
+		read_pid(&line, &out->ppid);
+	else if (skip_key(&line, "NSpid:"))
+		read_innermost(&line, &out->nspid);
+	else if (skip_key(&line, "Uid:"))
 		take_u32(&line, 10, &out->uid);
-	else if (take_key(&line, "Gid:"))
+	else if (skip_key(&line, "Gid:"))
 		take_u32(&line, 10, &out->gid);
-	else if (take_key(&line, "voluntary_ctxt_switches:"))
-		take_number(&line, 10, &out->voluntary);
-	else if (take_key(&line, "nonvoluntary_ctxt_switches:"))
-		take_number(&line, 10, &out->involuntary);
-	else if (take_key(&line, "CapEff:"))
-		take_number(&line, 16, &out->caps);
-	else if (take_key(&line, "Kthread:"))
-		take_number(&line, 10, kthread);
-	else if (take_key(&line, "VmSize:"))
+	else if (skip_key(&line, "voluntary_ctxt_switches:"))
+		read_number(&line, 10, &out->voluntary);
+	else if (skip_key(&line, "nonvoluntary_ctxt_switches:"))
+		read_number(&line, 10, &out->involuntary);
+	else if (skip_key(&line, "CapEff:"))
+		read_number(&line, 16, &out->caps);
+	else if (skip_key(&line, "Kthread:"))
+		read_number(&line, 10, kthread);
+	else if (skip_key(&line, "VmSize:"))
 		*has_vm = true;
 }
 
@@ -265,7 +265,7 @@ int proc_parse_status(const char *text, size_t len, struct proc_status *out)
 	bool has_vm = false;
 
 	*out = (struct proc_status){ 0 };
-	while (take_line(&c, &line))
+	while (read_line(&c, &line))
 		parse_status_line(line, out, &has_vm, &kthread);
 	out->kthread = kthread == UINT64_MAX ? !has_vm : kthread != 0;
 	return out->pid && out->tgid ? 0 : -EINVAL;
@@ -278,8 +278,8 @@ static bool parse_stat_fields(struct cursor c, struct proc_stat *out)
 
 	for (int field = 4; field <= 22; field++) {
 		skip_blanks(&c);
-		take_char(&c, '-');
-		if (!take_number(&c, 10, &v))
+		skip_char(&c, '-');
+		if (!read_number(&c, 10, &v))
 			return false;
 		if (field == 4)
 			out->ppid = (pid_t)(v & INT_MAX);
@@ -302,7 +302,7 @@ int proc_parse_stat(const char *text, size_t len, struct proc_stat *out)
 	size_t comm_len;
 
 	*out = (struct proc_stat){ 0 };
-	if (!close || !take_pid(&c, &out->pid) || !take_char(&c, ' ') || !take_char(&c, '(') ||
+	if (!close || !read_pid(&c, &out->pid) || !skip_char(&c, ' ') || !skip_char(&c, '(') ||
 	    close < c.at)
 		return -EINVAL;
 	comm_len = close - c.at;
@@ -310,7 +310,7 @@ int proc_parse_stat(const char *text, size_t len, struct proc_stat *out)
 		comm_len = sizeof(out->comm) - 1;
 	memcpy(out->comm, c.at, comm_len);
 	c.at = close + 1;
-	if (!take_char(&c, ' ') || c.at >= c.end)
+	if (!skip_char(&c, ' ') || c.at >= c.end)
 		return -EINVAL;
 	out->state = *c.at++;
 	return parse_stat_fields(c, out) ? 0 : -EINVAL;
@@ -320,8 +320,8 @@ int proc_parse_cgroup(const char *text, size_t len, struct buf *out)
 {
 	struct cursor c = { .at = text, .end = text + len }, line, best = { 0 };
 
-	while (take_line(&c, &line)) {
-		bool v2 = take_key(&line, "0::");
+	while (read_line(&c, &line)) {
+		bool v2 = skip_key(&line, "0::");
 		const char *colon = NULL;
 
 		if (!v2) {
@@ -481,7 +481,7 @@ static int list_numbers(const char *path, pid_t **arr, size_t *cnt)
 	while ((ent = readdir(dir))) {
 		struct cursor c = { .at = ent->d_name, .end = ent->d_name + strlen(ent->d_name) };
 
-		if (!isdigit((unsigned char)*c.at) || !take_pid(&c, &pid) || c.at != c.end)
+		if (!isdigit((unsigned char)*c.at) || !read_pid(&c, &pid) || c.at != c.end)
 			continue;
 		pids = array_reserve(pids, &cap, n + 1, sizeof(*pids));
 		pids[n++] = pid;

@@ -81,7 +81,7 @@ static int mount_privately(void)
 	return fd < 0 ? err : fd;
 }
 
-static void tell_error(int err, bool mounted)
+static void report_error(int err, bool mounted)
 {
 	if (mounted)
 		log_error("cannot read tracefs: %s (run as root, with sudo, or give the program "
@@ -122,7 +122,7 @@ int tracefs_open(int *dirfd)
 	int err = tracefs_open_quiet(dirfd, &mounted);
 
 	if (err)
-		tell_error(err, mounted);
+		report_error(err, mounted);
 	return err;
 }
 

@@ -135,7 +135,7 @@ size_t schema_alloc_size(const uint8_t *wire, size_t wire_sz)
 }
 
 /* Copies one name from the wire form to the text area. */
-static const uint8_t *take_name(const uint8_t *p, struct schema_name *name, char **text)
+static const uint8_t *copy_name(const uint8_t *p, struct schema_name *name, char **text)
 {
 	name->len = wire_get_u16(p);
 	name->ptr = *text;
@@ -148,14 +148,14 @@ static const uint8_t *take_name(const uint8_t *p, struct schema_name *name, char
 static void fill(struct dial9_schema *s, struct schema_name *names, struct schema_op *op,
 		 uint8_t *types, char *text)
 {
-	const uint8_t *p = take_name(s->wire, &names[0], &text);
+	const uint8_t *p = copy_name(s->wire, &names[0], &text);
 	uint32_t i;
 
 	s->has_ts = p[0] == 1;
 	s->fixed_max = s->has_ts ? WIRE_EVENT_TS_SZ : WIRE_EVENT_SZ;
 	p += 3;
 	for (i = 0; i < s->field_cnt; i++) {
-		p = take_name(p, &names[i + 1], &text);
+		p = copy_name(p, &names[i + 1], &text);
 		types[i] = *p++;
 		op = add_op(s->ops, op, types[i]);
 		s->fixed_max += fixed_sz[types[i] & 0x7f] + (types[i] >> 7);

@@ -42,7 +42,7 @@ static inline int want(const uint8_t *pos, const uint8_t *end, uint64_t n, struc
 }
 
 /* Reads a u32 count at *pos, which must be followed by at least `each` bytes per entry. */
-static int take_count(const uint8_t **pos, const uint8_t *end, uint32_t each, uint32_t *cnt,
+static int read_count(const uint8_t **pos, const uint8_t *end, uint32_t each, uint32_t *cnt,
 		      struct value_fault *f)
 {
 	int err = want(*pos, end, 4, f);
@@ -54,11 +54,11 @@ static int take_count(const uint8_t **pos, const uint8_t *end, uint32_t each, ui
 	return want(*pos, end, (uint64_t)*cnt * each, f);
 }
 
-static int take_text(const uint8_t **pos, const uint8_t *end, struct dial9_str *out,
+static int read_text(const uint8_t **pos, const uint8_t *end, struct dial9_str *out,
 		     struct value_fault *f)
 {
 	uint32_t len;
-	int err = take_count(pos, end, 1, &len, f);
+	int err = read_count(pos, end, 1, &len, f);
 
 	if (err)
 		return err;
@@ -124,7 +124,7 @@ static int parse_stack(const uint8_t **pos, const uint8_t *end, struct dial9_val
 		       struct value_fault *f)
 {
 	uint32_t cnt;
-	int err = take_count(pos, end, 8, &cnt, f);
+	int err = read_count(pos, end, 8, &cnt, f);
 
 	if (err)
 		return err;
@@ -138,7 +138,7 @@ static int parse_text(const uint8_t **pos, const uint8_t *end, uint8_t type,
 		      struct dial9_value *out, struct value_fault *f)
 {
 	struct dial9_str s;
-	int err = take_text(pos, end, &s, f);
+	int err = read_text(pos, end, &s, f);
 
 	if (err)
 		return err;
@@ -168,11 +168,11 @@ static int parse_string_map(const uint8_t **pos, const uint8_t *end, struct dial
 	const uint8_t *start;
 	struct dial9_str text;
 	uint32_t cnt, i;
-	int err = take_count(pos, end, 8, &cnt, f);
+	int err = read_count(pos, end, 8, &cnt, f);
 
 	start = *pos;
 	for (i = 0; !err && i < cnt * 2ull; i++) {
-		err = take_text(pos, end, &text, f);
+		err = read_text(pos, end, &text, f);
 		if (!err && !text_ok(&text))
 			out->bad_utf8 = true;
 	}
@@ -206,7 +206,7 @@ static int parse_nested(const uint8_t **pos, const uint8_t *end, uint8_t type, u
 
 	if (!depth)
 		return value_bad(f, start, "lists nested too deep");
-	err = take_count(pos, end, 2 * per_entry, &cnt, f);
+	err = read_count(pos, end, 2 * per_entry, &cnt, f);
 	start = *pos;
 	for (left = (uint64_t)cnt * per_entry; !err && left; left--) {
 		err = parse_tagged(pos, end, depth - 1, &elem, f);

@@ -27,7 +27,7 @@ static long wait_for_names(const struct name_drain_cfg *cfg)
 			reported = true;
 		}
 		sym_client_wait(cfg->broker, now + STEP_MS * MS_NS);
-		n = frames_take_names(cfg->frames, TAKE_MAX);
+		n = frames_receive_names(cfg->frames, TAKE_MAX);
 		now = clock_mono_ns();
 		notify_step(cfg->notify, now, NULL);
 		if (answered != sym_client_answered(cfg->broker))
@@ -47,7 +47,7 @@ int name_drain(const struct name_drain_cfg *cfg, bool *cut)
 	*cut = !sym_client_idle(cfg->broker);
 	sym_client_close_questions(cfg->broker);
 	/* only answers that have arrived: outstanding build-ids are no longer needed */
-	while (n >= 0 && (n = frames_take_names(cfg->frames, TAKE_MAX)) > 0)
+	while (n >= 0 && (n = frames_receive_names(cfg->frames, TAKE_MAX)) > 0)
 		;
 	frames_report_unnamed(cfg->frames);
 	return n < 0 ? n : frames_label_unnamed(cfg->frames);

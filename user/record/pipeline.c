@@ -176,14 +176,14 @@ static long step_references(struct pipeline *p, const struct ring_merge_sink *si
 
 	sym_client_step(p->cfg.broker);
 	kallsyms_thread_renew(p->cfg.kallsyms, p->cfg.frames);
-	n = has_room(p) ? frames_take_names(p->cfg.frames, NAMES_MAX) : 0;
+	n = has_room(p) ? frames_receive_names(p->cfg.frames, NAMES_MAX) : 0;
 	if (unwind) {
 		unwind_loader_poll(unwind);
 		unwind_loader_step(unwind);
 		unwind_loader_be_patient(unwind, !capture_is_filled(p->cfg.capture, PATIENT_PART));
 	}
 	if (p->startup && kallsyms_thread_is_done(p->cfg.kallsyms))
-		capture_take_kallsyms(p->cfg.capture, kallsyms_thread_get(p->cfg.kallsyms));
+		capture_set_kallsyms(p->cfg.capture, kallsyms_thread_get(p->cfg.kallsyms));
 	if (n < 0)
 		return n;
 	return is_prepared(p) ? replay_startup(p, sink) : 0;
@@ -269,7 +269,7 @@ static int finish_preparing(struct pipeline *p)
 	kallsyms_thread_get(p->cfg.kallsyms);
 	while (n >= 0 && !is_prepared(p)) {
 		sym_client_wait(p->cfg.broker, clock_mono_ns() + NAMES_STEP_MS * MS_NS);
-		n = frames_take_names(p->cfg.frames, NAMES_MAX);
+		n = frames_receive_names(p->cfg.frames, NAMES_MAX);
 	}
 	return n < 0 ? n : 0;
 }

@@ -92,7 +92,7 @@ int budget_step(struct budget *b, uint32_t entries)
 	return budget_work(b, entries);
 }
 
-int budget_take(struct budget *b, uint64_t bytes)
+int budget_reserve(struct budget *b, uint64_t bytes)
 {
 	if (b->mem > b->max.mem || bytes > b->max.mem - b->mem)
 		return -ENOMEM;
@@ -111,7 +111,7 @@ int budget_grow(struct budget *b, void **array, size_t *cap, size_t cnt, size_t 
 
 	if (cnt < *cap)
 		return 0;
-	if (budget_take(b, more * elem_sz))
+	if (budget_reserve(b, more * elem_sz))
 		return -ENOMEM;
 	*array = xreallocarray(*array, cnt + more, elem_sz);
 	*cap = cnt + more;

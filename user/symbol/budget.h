@@ -64,7 +64,7 @@ int budget_work(struct budget *b, uint32_t units);
  * Reserves memory: 0; or -ENOMEM without any change. That is not final, because memory can be
  * returned.
  */
-int budget_take(struct budget *b, uint64_t bytes);
+int budget_reserve(struct budget *b, uint64_t bytes);
 void budget_give_back(struct budget *b, uint64_t bytes);
 
 /*

@@ -105,7 +105,7 @@ int resumable_sort_run(struct resumable_sort *s, void **array, size_t cnt, size_
 			return err;
 	}
 	if (s->width < cnt && !s->other) {
-		if (budget_take(budget, cnt * elem_sz))
+		if (budget_reserve(budget, cnt * elem_sz))
 			return -ENOMEM;
 		s->other = xmalloc(cnt * elem_sz);
 	}

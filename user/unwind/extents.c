@@ -24,7 +24,7 @@ static void remove_extent(struct extents *e, size_t i)
 	memmove(&e->v[i], &e->v[i + 1], (e->cnt - i) * sizeof(*e->v));
 }
 
-bool extents_take(struct extents *e, uint32_t cnt, uint32_t *first)
+bool extents_allocate(struct extents *e, uint32_t cnt, uint32_t *first)
 {
 	size_t i = 0;
 

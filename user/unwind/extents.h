@@ -20,7 +20,7 @@ struct extents {
 void extents_fini(struct extents *e);
 
 /* Allocates the first `cnt` consecutive free places; false if no run is long enough. */
-bool extents_take(struct extents *e, uint32_t cnt, uint32_t *first);
+bool extents_allocate(struct extents *e, uint32_t cnt, uint32_t *first);
 /* Frees places, or adds new ones. They must not be free already. */
 void extents_give(struct extents *e, uint32_t first, uint32_t cnt);
 

@@ -317,7 +317,7 @@ static void empty_taken_places(struct lists *l)
 }
 
 /* Takes lists back from owners who have more room than this owner would have. */
-static void take_back(struct lists *l, uint64_t owner, uint32_t cnt)
+static void reclaim_lists(struct lists *l, uint64_t owner, uint32_t cnt)
 {
 	uint32_t room = room_of(l, owner) + cnt;
 	const struct share *most;
@@ -348,15 +348,15 @@ static bool may_take(const struct lists *l, uint64_t owner, uint32_t cnt)
 	return !most || (most->owner != owner && room_of(l, owner) + cnt <= most->room);
 }
 
-static bool take_room(struct lists *l, uint64_t owner, uint32_t cnt, uint32_t *first)
+static bool allocate_room(struct lists *l, uint64_t owner, uint32_t cnt, uint32_t *first)
 {
 	bool may = may_take(l, owner, cnt);
 
-	if (may && extents_take(&l->room, cnt, first))
+	if (may && extents_allocate(&l->room, cnt, first))
 		return true;
 	l->short_steps = SHORT_STEPS;
 	if (may)
-		take_back(l, owner, cnt);
+		reclaim_lists(l, owner, cnt);
 	return false;
 }
 
@@ -408,7 +408,7 @@ int lists_publish(struct lists *l, uint32_t tgid, uint64_t owner, uint32_t *exec
 		return -EAGAIN;
 	if (has_already(l, p, maps, cnt))
 		return 0;
-	if (!take_room(l, owner, rounded(cnt), &first))
+	if (!allocate_room(l, owner, rounded(cnt), &first))
 		return -ENOSPC;
 	memcpy(&l->cfg.maps[first], maps, cnt * sizeof(*maps));
 	list_add(l, owner, first, cnt);

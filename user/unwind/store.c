@@ -232,7 +232,7 @@ bool store_next_needed(struct store *s, uint32_t *pos, uint32_t *slot)
 	return false;
 }
 
-static bool take_expected(struct store *s, uint32_t slot)
+static bool claim_expected(struct store *s, uint32_t slot)
 {
 	if (slot >= s->slot_cnt || s->slots[slot].state != SLOT_EXPECTED)
 		return false;
@@ -242,7 +242,7 @@ static bool take_expected(struct store *s, uint32_t slot)
 
 void store_put_none(struct store *s, uint32_t slot, bool again)
 {
-	if (!take_expected(s, slot))
+	if (!claim_expected(s, slot))
 		return;
 	s->slots[slot].state = again ? SLOT_EMPTY : SLOT_WITHOUT;
 	__atomic_store_n(again ? &s->cfg.modules[slot].left_out : &s->cfg.modules[slot].without, 1,
@@ -252,7 +252,7 @@ void store_put_none(struct store *s, uint32_t slot, bool again)
 
 void store_put_elsewhere(struct store *s, uint32_t slot)
 {
-	if (take_expected(s, slot))
+	if (claim_expected(s, slot))
 		s->slots[slot].state = SLOT_ELSEWHERE;
 }
 
@@ -269,7 +269,7 @@ void store_put(struct store *s, uint32_t slot, const struct unwind_table *t)
 		store_put_none(s, slot, false);
 		return;
 	}
-	if (!take_expected(s, slot))
+	if (!claim_expected(s, slot))
 		return;
 	w = xcalloc(1, sizeof(*w));
 	w->slot = slot;
@@ -284,7 +284,7 @@ void store_put(struct store *s, uint32_t slot, const struct unwind_table *t)
 /* ---- room --------------------------------------------------------------------------------------- */
 
 /* The last chunk may exceed the limit in part. */
-static void take_chunk(struct store *s)
+static void receive_chunk(struct store *s)
 {
 	void *mem;
 	int got = s->chunk_asked ? waiter_chunk(s->cfg.waiter, &mem) : 0;
@@ -476,7 +476,7 @@ static bool put_waiting(struct store *s, const struct waiting *w)
 	uint32_t cnt = (w->table.cnt + PROF_UNWIND_BLOCK_WORDS - 1) / PROF_UNWIND_BLOCK_WORDS;
 	uint32_t first;
 
-	if (extents_take(&s->blocks, cnt, &first)) {
+	if (extents_allocate(&s->blocks, cnt, &first)) {
 		publish(s, w, first, cnt);
 		return true;
 	}
@@ -522,7 +522,7 @@ void store_step(struct store *s, uint64_t now_ns)
 		s->now_s = now_ns / SECOND_NS;
 		note_uses(s);
 	}
-	take_chunk(s);
+	receive_chunk(s);
 	free_retired(s);
 	free_leaving(s);
 	put_all_waiting(s);

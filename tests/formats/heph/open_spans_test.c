@@ -17,7 +17,7 @@ static void add(struct heph_spans *s, bool is_poll, uint64_t worker, uint64_t id
 static void assert_take(struct heph_spans *s, bool is_poll, uint64_t worker, uint64_t id,
 			uint64_t start)
 {
-	struct heph_span *span = heph_span_take(s, is_poll, worker, id);
+	struct heph_span *span = heph_span_remove(s, is_poll, worker, id);
 
 	cr_assert(span);
 	cr_assert_eq(span->start_ns, start);
@@ -34,7 +34,7 @@ Test(heph_span, gives_an_end_the_youngest_start_of_its_key)
 	add(&s, true, 1, 5, 13);
 	assert_take(&s, false, 1, 5, 12);
 	assert_take(&s, false, 1, 5, 10);
-	cr_assert_null(heph_span_take(&s, false, 1, 5));
+	cr_assert_null(heph_span_remove(&s, false, 1, 5));
 	assert_take(&s, true, 1, 5, 13);
 	assert_take(&s, false, 2, 5, 11);
 	cr_assert_eq(s.cnt + s.bytes, 0);
@@ -67,7 +67,7 @@ Test(heph_span, refuses_what_would_be_too_much)
 	buf_reserve(&span->attrs, HEPH_SPAN_BYTES_MAX);
 	heph_span_weigh(&s, span);
 	cr_assert_null(heph_span_add(&s, false, 0, 1));
-	heph_span_free(heph_span_take(&s, false, 0, 0));
+	heph_span_free(heph_span_remove(&s, false, 0, 0));
 	cr_assert(heph_span_add(&s, false, 0, 1));
 	heph_span_fini(&s);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* LINK: -Wl,--wrap=sym_client_step,--wrap=sym_client_send,--wrap=sym_client_fd */
 /* LINK: -Wl,--wrap=sym_client_has_table,--wrap=unwind_loader_poll,--wrap=unwind_loader_fd */
-/* LINK: -Wl,--wrap=targets_pollfds,--wrap=capture_wakeups_fd,--wrap=capture_take_wakeups */
+/* LINK: -Wl,--wrap=targets_pollfds,--wrap=capture_wakeups_fd,--wrap=capture_read_wakeups */
 /* LINK: -Wl,--wrap=sideband_reader_fd */
 /*
  * What has its turn between two passes of the drain, and what ends the wait. Broker, news and targets are pipes
@@ -42,7 +42,7 @@ int __wrap_unwind_loader_fd(const struct unwind_loader *u);
 size_t __wrap_targets_pollfds(const struct targets *t, struct pollfd *fds, size_t max);
 int __wrap_capture_wakeups_fd(const struct capture *c);
 int __wrap_sideband_reader_fd(const struct sideband_reader *l);
-bool __wrap_capture_take_wakeups(const struct capture *c);
+bool __wrap_capture_read_wakeups(const struct capture *c);
 
 int __wrap_sideband_reader_fd(const struct sideband_reader *l)
 {
@@ -54,7 +54,7 @@ int __wrap_capture_wakeups_fd(const struct capture *c)
 	return pipes[RINGS][0];
 }
 
-bool __wrap_capture_take_wakeups(const struct capture *c)
+bool __wrap_capture_read_wakeups(const struct capture *c)
 {
 	bool was = was_woken;
 	char byte;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* How much is left out, by costs that the test makes up. The kernel side and the trace are counters here. */
-/* ALONE: capture_take_stacks(), pause_thin*(), status_*() */
+/* ALONE: capture_set_stacks(), pause_thin*(), status_*() */
 #include "record/control/load_shedding.h"
 
 #include <criterion/criterion.h>
@@ -26,7 +26,7 @@ struct status {
 	bool stacks;
 };
 
-void capture_take_stacks(struct capture *c, bool take)
+void capture_set_stacks(struct capture *c, bool take)
 {
 	c->stacks = take;
 }

@@ -56,7 +56,7 @@ static int connect_pair(struct out_file **sink)
 	far = accept(at, NULL, NULL);
 	cr_assert_geq(far, 0);
 	close(at);
-	*sink = out_file_take(fd, path);
+	*sink = out_file_adopt(fd, path);
 	return far;
 }
 

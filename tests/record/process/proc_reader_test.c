@@ -91,13 +91,13 @@ Test(proc_reader, answers_what_is_asked)
 	struct snapshot *s;
 
 	cr_assert_eq(proc_reader_new(&r), 0);
-	cr_expect_null(proc_reader_take(r, UINT64_MAX));
+	cr_expect_null(proc_reader_receive(r, UINT64_MAX));
 	cr_expect(proc_reader_ask(r, 5, true));
 	s = proc_reader_wait(r, soon());
 	cr_assert_not_null(s);
 	cr_expect(s->pid == 5 && s->map_cnt == 1);
 	snapshot_free(s);
-	cr_expect_null(proc_reader_take(r, UINT64_MAX));
+	cr_expect_null(proc_reader_receive(r, UINT64_MAX));
 	cr_expect(proc_reader_ask(r, 6, false));
 	s = proc_reader_wait(r, soon());
 	cr_assert_not_null(s);
@@ -114,8 +114,8 @@ Test(proc_reader, an_answer_waits_until_its_time)
 
 	cr_assert_eq(proc_reader_new(&r), 0);
 	cr_expect(proc_reader_ask(r, 5, true));
-	while (!(s = proc_reader_take(r, clock_mono_ns())))
-		cr_assert_null(proc_reader_take(r, before));
+	while (!(s = proc_reader_receive(r, clock_mono_ns())))
+		cr_assert_null(proc_reader_receive(r, before));
 	snapshot_free(s);
 	proc_reader_free(r);
 }

@@ -319,19 +319,19 @@ Test(tasks_proc, stacks_in_doubt_are_counted, .init = setup, .fini = teardown)
 	map(A, 0x400000, "/bin/before");
 	proc = tasks_process(t, A);
 	tasks_count_stack(t, proc, 10);
-	cr_expect_not(tasks_take_loss(t, TASKS_IN_DOUBT, &loss));
+	cr_expect_not(tasks_read_loss(t, TASKS_IN_DOUBT, &loss));
 	lose(PERF_SIDE_LOST);
 	tasks_process(t, A);
 	tasks_count_stack(t, proc, 20);
 	tasks_count_stack(t, proc, 30);
-	cr_assert(tasks_take_loss(t, TASKS_IN_DOUBT, &loss));
+	cr_assert(tasks_read_loss(t, TASKS_IN_DOUBT, &loss));
 	cr_expect_eq(loss.cnt, 2);
 	cr_expect_eq(loss.first_ns, 20);
 	cr_expect_eq(loss.last_ns, 30);
-	cr_expect_not(tasks_take_loss(t, TASKS_IN_DOUBT, &loss), "told once");
+	cr_expect_not(tasks_read_loss(t, TASKS_IN_DOUBT, &loss), "told once");
 	comm(A, A, "after", true);
 	tasks_count_stack(t, proc, 40);
-	cr_expect_not(tasks_take_loss(t, TASKS_IN_DOUBT, &loss), "all is known again");
+	cr_expect_not(tasks_read_loss(t, TASKS_IN_DOUBT, &loss), "all is known again");
 	cr_expect_null(last_path(proc, 0x400000));
 }
 

@@ -155,7 +155,7 @@ Test(tasks, a_flood_of_mappings_costs_its_own_process_its_names, .init = setup, 
 	fork_of(1, 1, B, B);
 	map_at_time(1, A, 0x400000, "/bin/flood");
 	map_at_time(1, B, 0x400000, "/bin/quiet");
-	cr_expect_not(tasks_take_loss(t, TASKS_LOST_MAPS, &loss));
+	cr_expect_not(tasks_read_loss(t, TASKS_LOST_MAPS, &loss));
 	for (i = 0; i < 100000; i++)
 		map_at_time(10 + i, A, 0x7f0000000000 - i * 0x1000, "/tmp/x");
 	cr_expect_not_null(proc_maps_find(&tasks_process(t, B)->maps, 0x400000));
@@ -163,11 +163,11 @@ Test(tasks, a_flood_of_mappings_costs_its_own_process_its_names, .init = setup, 
 		       "what it has there now is not known");
 	cr_expect_null(
 		proc_maps_find(tasks_maps_at(tasks_process(t, A), 0x7f0000000000), 0x7f0000000000));
-	cr_assert(tasks_take_loss(t, TASKS_LOST_MAPS, &loss));
+	cr_assert(tasks_read_loss(t, TASKS_LOST_MAPS, &loss));
 	cr_expect_eq(loss.cnt, 100000 - 20000 + 1 + 1,
 		     "those beyond its budget, and one beyond what is kept of a process");
 	cr_expect_eq(loss.last_ns, 10 + 100000 - 1);
-	cr_expect_not(tasks_take_loss(t, TASKS_LOST_MAPS, &loss), "told once");
+	cr_expect_not(tasks_read_loss(t, TASKS_LOST_MAPS, &loss), "told once");
 	map_at_time(2 * SECOND, A, 0x500000, "/lib/new");
 	cr_expect_not_null(proc_maps_find(&tasks_process(t, A)->maps, 0x500000),
 			   "what it tells a second later is taken in");

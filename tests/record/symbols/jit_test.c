@@ -136,7 +136,7 @@ static uint64_t name(size_t program, uint64_t addr)
 	uint64_t frame;
 
 	cr_expect(jit_is_answer(&a));
-	return jit_take_name(jit, &a, &frame) ? frame : 0;
+	return jit_receive_name(jit, &a, &frame) ? frame : 0;
 }
 
 Test(jit, a_program_is_asked_for_by_its_map_and_addresses)
@@ -168,7 +168,7 @@ Test(jit, a_name_is_for_one_frame_once)
 	cr_expect_eq(name(0, 0x1234), 0);
 	unknown = answer(0, 0x1234);
 	unknown.module_id += 2;
-	cr_expect_not(jit_take_name(jit, &unknown, &frame), "no such program");
+	cr_expect_not(jit_receive_name(jit, &unknown, &frame), "no such program");
 	unknown.module_id = PROF_FRAME_MODULE_MAX;
 	cr_expect_not(jit_is_answer(&unknown), "that is a module of the trace");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* LINK: -Wl,--wrap=perf_ring_look,--wrap=perf_ring_fd */
+/* LINK: -Wl,--wrap=perf_ring_peek,--wrap=perf_ring_fd */
 /* Side-band records of two rings that are played here: in which order they are handed over. */
 #include "record/unwind_maps/sideband_reader.h"
 
@@ -25,14 +25,14 @@ static uint64_t heard[RINGS * RECORDS];
 static size_t heard_cnt;
 
 int __wrap_perf_ring_fd(const struct perf_ring *r);
-int __wrap_perf_ring_look(struct perf_ring *r, struct perf_side *out);
+int __wrap_perf_ring_peek(struct perf_ring *r, struct perf_side *out);
 
 int __wrap_perf_ring_fd(const struct perf_ring *r)
 {
 	return r->pipe[0];
 }
 
-int __wrap_perf_ring_look(struct perf_ring *r, struct perf_side *out)
+int __wrap_perf_ring_peek(struct perf_ring *r, struct perf_side *out)
 {
 	if (r->at == r->cnt)
 		return 0;

@@ -63,7 +63,7 @@ static void take_all(struct sym_client *b, struct got *g)
 	while (sym_client_tables(b)) {
 		cr_assert_lt(clock_mono_ns(), deadline, "a table does not come");
 		sym_client_wait(b, deadline);
-		cr_assert_geq(sym_client_take(b, on_answer, g, SIZE_MAX), 0);
+		cr_assert_geq(sym_client_receive(b, on_answer, g, SIZE_MAX), 0);
 	}
 }
 
@@ -172,7 +172,7 @@ Test(cfi_inbox, of_a_file_that_has_changed_are_missed)
 	cr_assert_eq(sym_client_add_module(b, 3, &m), 0);
 	while (!version) {
 		sym_client_wait(b, clock_mono_ns() + SECOND);
-		cr_assert_geq(sym_client_take(b, on_version, &version, SIZE_MAX), 0);
+		cr_assert_geq(sym_client_receive(b, on_version, &version, SIZE_MAX), 0);
 	}
 	m.kind = SYM_CLIENT_ELF;
 	m.version = version;
@@ -446,7 +446,7 @@ static void run(enum fault fault, struct got *g)
 	take_all(b, g);
 	while (fault == BY_WHO_READS_NAMES && !g->broken) {
 		sym_client_wait(b, clock_mono_ns() + SECOND);
-		cr_assert_geq(sym_client_take(b, on_answer, g, SIZE_MAX), 0);
+		cr_assert_geq(sym_client_receive(b, on_answer, g, SIZE_MAX), 0);
 	}
 	/* who builds tables is shown the file once more */
 	cr_expect_eq(sym_client_restarts(b),

@@ -244,7 +244,7 @@ static void finish(struct sym_client *b, struct got *g)
 	while (!sym_client_idle(b)) {
 		cr_assert_lt(clock_mono_ns(), deadline, "questions stay open");
 		sym_client_wait(b, deadline);
-		cr_assert_geq(sym_client_take(b, on_answer, g, SIZE_MAX), 0);
+		cr_assert_geq(sym_client_receive(b, on_answer, g, SIZE_MAX), 0);
 	}
 }
 
@@ -489,7 +489,7 @@ Test(sym_client, what_is_not_waited_for_is_pending, .init = setup)
 
 	add_modules(b, 0);
 	sym_client_close_questions(b);
-	cr_assert_geq(sym_client_take(b, on_answer, &g, SIZE_MAX), 0);
+	cr_assert_geq(sym_client_receive(b, on_answer, &g, SIZE_MAX), 0);
 	cr_expect(sym_client_idle(b));
 	for (id = 1; id <= MODULES; id++)
 		cr_expect_eq(g.status[id], SYM_CLIENT_PENDING);
@@ -609,7 +609,7 @@ Test(sym_client, a_file_is_not_given_to_who_did_not_want_it, .init = setup)
 	for (i = 0; !__atomic_load_n(&script->late, __ATOMIC_ACQUIRE); i++) {
 		sym_client_ask(b, 1, 100000 + i);
 		sym_client_wait(b, clock_mono_ns() + SECOND / 100);
-		cr_assert_geq(sym_client_take(b, on_answer, &g, SIZE_MAX), 0);
+		cr_assert_geq(sym_client_receive(b, on_answer, &g, SIZE_MAX), 0);
 	}
 	sym_client_step(b);
 	sym_client_ask(b, 1, 99999);
@@ -661,14 +661,14 @@ Test(sym_client, without_who_starts_workers_each_module_says_so, .init = setup)
 	/* openers and workers have a spawner each: one's end may be heard before the other's */
 	while (sym_client_questions(b)) {
 		sym_client_wait(b, clock_mono_ns() + SECOND / 100);
-		cr_assert_geq(sym_client_take(b, pass, NULL, SIZE_MAX), 0);
+		cr_assert_geq(sym_client_receive(b, pass, NULL, SIZE_MAX), 0);
 	}
 	cr_assert(sym_client_get(b, 100, &last));
 	cr_expect_eq(last.status, SYM_CLIENT_NO_WORKER);
 	/* a dead socket that stays readable would never let this end */
 	while (poll(&fd, 1, 0)) {
 		sym_client_step(b);
-		cr_assert_geq(sym_client_take(b, pass, NULL, SIZE_MAX), 0);
+		cr_assert_geq(sym_client_receive(b, pass, NULL, SIZE_MAX), 0);
 	}
 	sym_client_free(b);
 }
@@ -689,7 +689,7 @@ static void expect_no_blame(int role)
 	add_modules(b, 0);
 	while (!__atomic_load_n(&script->waits, __ATOMIC_ACQUIRE)) {
 		sym_client_wait(b, clock_mono_ns() + SECOND / 100);
-		cr_assert_geq(sym_client_take(b, on_answer, &g, SIZE_MAX), 0);
+		cr_assert_geq(sym_client_receive(b, on_answer, &g, SIZE_MAX), 0);
 	}
 	sym_client_step(b);
 	kill_children();
@@ -755,7 +755,7 @@ static void name_of(const struct sym_client_module *m, uint64_t offset, char nam
 	while (!sym_client_idle(b)) {
 		cr_assert_lt(clock_mono_ns(), deadline);
 		sym_client_wait(b, deadline);
-		cr_assert_geq(sym_client_take(b, on_name, name, SIZE_MAX), 0);
+		cr_assert_geq(sym_client_receive(b, on_name, name, SIZE_MAX), 0);
 	}
 	sym_client_free(b);
 }

@@ -132,7 +132,7 @@ static void take_and_give_back(bool finish)
 	uint64_t i;
 
 	budget_init(&b, &max);
-	cr_assert_eq(budget_take(&b, 1000), 0);
+	cr_assert_eq(budget_reserve(&b, 1000), 0);
 	budget_slice(&b, 0);
 	budget_enter(&b);
 	symtab_init(&t, &b);

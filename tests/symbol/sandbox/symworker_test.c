@@ -98,7 +98,7 @@ static void finish(struct sym_client *w, struct got *g)
 	while (!sym_client_idle(w)) {
 		cr_assert_lt(clock_mono_ns(), deadline, "no answers for 30 s");
 		sym_client_wait(w, deadline);
-		cr_assert_geq(sym_client_take(w, on_answer, g, SIZE_MAX), 0);
+		cr_assert_geq(sym_client_receive(w, on_answer, g, SIZE_MAX), 0);
 	}
 }
 
@@ -379,14 +379,14 @@ Test(symworker, hands_out_no_more_than_was_asked_for)
 
 	add(w, 0, stimulus("c-gcc"));
 	collect(w, ask_text(w, 0, stimulus("c-gcc"), 16));
-	cr_expect_eq(sym_client_take(w, on_answer, &g, 5), 5);
+	cr_expect_eq(sym_client_receive(w, on_answer, &g, 5), 5);
 	cr_expect_eq(g.answers, 5u);
 	cr_expect(!sym_client_idle(w));
 	g.stop_after = 7;
-	cr_expect_eq(sym_client_take(w, on_answer, &g, 100), 2);
+	cr_expect_eq(sym_client_receive(w, on_answer, &g, 100), 2);
 	cr_expect_eq(g.answers, 7u);
 	finish(w, &g);
-	cr_expect_eq(sym_client_take(w, on_answer, &g, 100), 0);
+	cr_expect_eq(sym_client_receive(w, on_answer, &g, 100), 0);
 	sym_client_free(w);
 }
 
@@ -518,7 +518,7 @@ Test(symworker, answers_new_names_before_old_frames)
 	while (!g.module_names) {
 		cr_assert_lt(clock_mono_ns(), deadline, "no name for 30 s");
 		sym_client_wait(w, clock_mono_ns() + SECOND / 10);
-		cr_assert_geq(sym_client_take(w, on_answer, &g, SIZE_MAX), 0);
+		cr_assert_geq(sym_client_receive(w, on_answer, &g, SIZE_MAX), 0);
 	}
 	cr_expect_eq(g.frames, 0u);
 	cr_assert_eq(kill(lines, SIGCONT), 0);

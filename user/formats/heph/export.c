@@ -262,7 +262,7 @@ static void write_start(struct exporter *x, const struct heph_mapping *mapping,
 	number_of(ev, mapping->worker, UINT64_MAX, &worker);
 	put_start(x, mapping, ev, is_poll, &out);
 	/* A worker polls one task at a time, so the end of the poll before is missing. */
-	span = is_poll ? heph_span_take(&x->spans, true, worker, 0) : NULL;
+	span = is_poll ? heph_span_remove(&x->spans, true, worker, 0) : NULL;
 	if (span) {
 		struct buf keep = x->attrs.buf;
 
@@ -346,7 +346,7 @@ static void write_end(struct exporter *x, const struct heph_mapping *mapping,
 	struct used used;
 
 	number_of(ev, mapping->worker, UINT64_MAX, &worker);
-	span = heph_span_take(&x->spans, is_poll, worker, id);
+	span = heph_span_remove(&x->spans, is_poll, worker, id);
 	if (!span) {
 		foreign_note(x->notes, FOREIGN_NOTE_HINT, 1, "end without a start, as an instant",
 			     NULL);

@@ -71,7 +71,7 @@ static void unlink_order(struct heph_spans *s, struct heph_span *span)
 	s->bytes -= span->desc.cap + span->attrs.cap;
 }
 
-struct heph_span *heph_span_take(struct heph_spans *s, bool is_poll, uint64_t worker, uint64_t id)
+struct heph_span *heph_span_remove(struct heph_spans *s, bool is_poll, uint64_t worker, uint64_t id)
 {
 	struct heph_span *span = hmap_get(&s->index, bucket(is_poll, worker, id));
 

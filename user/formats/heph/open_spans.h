@@ -40,7 +40,8 @@ void heph_span_weigh(struct heph_spans *s, const struct heph_span *span);
 /*
  * Takes out the youngest that this end is for; NULL when there is none. Free with heph_span_free().
  */
-struct heph_span *heph_span_take(struct heph_spans *s, bool is_poll, uint64_t worker, uint64_t id);
+struct heph_span *heph_span_remove(struct heph_spans *s, bool is_poll, uint64_t worker,
+				   uint64_t id);
 
 /*
  * At the end of the trace: takes out the oldest of all, NULL when there is none. No _take() after

@@ -458,7 +458,7 @@ struct first_step {
 	bool found;
 };
 
-static void take_first_stack(void *ctx, const struct explain_step *s)
+static void keep_first_stack(void *ctx, const struct explain_step *s)
 {
 	struct first_step *first = ctx;
 
@@ -472,7 +472,7 @@ bool explain_range(const struct explain *e, uint32_t part, uint32_t tid, uint64_
 {
 	struct first_step first = { .s = out };
 
-	explain_each_step(e, part, tid, from, to, UINT64_MAX, take_first_stack, &first);
+	explain_each_step(e, part, tid, from, to, UINT64_MAX, keep_first_stack, &first);
 	return first.found;
 }
 

@@ -333,7 +333,7 @@ static void switch_on(struct capture *c)
 	capture_select_all(c->skel, &c->task_iter);
 }
 
-void capture_take_kallsyms(struct capture *c, const struct kallsyms *kallsyms)
+void capture_set_kallsyms(struct capture *c, const struct kallsyms *kallsyms)
 {
 	struct prof_orc_tables tables;
 
@@ -442,7 +442,7 @@ void capture_add_target(struct capture *c, pid_t tid, pid_t tgid)
 				  __ATOMIC_SEQ_CST);
 }
 
-void capture_take_stacks(struct capture *c, bool take)
+void capture_set_stacks(struct capture *c, bool take)
 {
 	c->skel->bss->stacks_off = !take;
 }
@@ -474,9 +474,9 @@ int capture_wakeups_fd(const struct capture *c)
 	return c->rings.epoll_fd;
 }
 
-bool capture_take_wakeups(const struct capture *c)
+bool capture_read_wakeups(const struct capture *c)
 {
-	return capture_rings_take_wakeups(&c->rings);
+	return capture_rings_read_wakeups(&c->rings);
 }
 
 bool capture_is_filled(struct capture *c, size_t parts)

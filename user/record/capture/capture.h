@@ -61,7 +61,7 @@ struct capture_counts {
 	uint64_t stacks_reused; /* of switches out: valid stacks of an earlier walk */
 	uint64_t reused_compared, reused_differing;
 	struct prof_kstack_stat kstacks[2]; /* of tracepoints, and of samples */
-	uint64_t stacks_dropped; /* of switches and wakeups, under load (capture_take_stacks()) */
+	uint64_t stacks_dropped; /* of switches and wakeups, under load (capture_set_stacks()) */
 	uint64_t prog_runs[PROF_PROG_CNT];
 	uint64_t prog_ns[PROF_PROG_CNT]; /* extrapolated from the measured runs */
 };
@@ -93,7 +93,7 @@ void capture_pause(struct capture *c);
 /* Records flow again, or for the first time in place of capture_start(). */
 void capture_resume(struct capture *c);
 /* Kernel stacks are walked from the first call on, if possible. Not a system call. */
-void capture_take_kallsyms(struct capture *c, const struct kallsyms *kallsyms);
+void capture_set_kallsyms(struct capture *c, const struct kallsyms *kallsyms);
 /* No program writes any more when this returns; the rings still hold unread records. */
 void capture_stop(struct capture *c);
 /*
@@ -109,7 +109,7 @@ void capture_follow_cpus(struct capture *c);
 void capture_add_target(struct capture *c, pid_t tid, pid_t tgid);
 
 /* Whether switches and wakeups are recorded with the configured stacks (initially true). */
-void capture_take_stacks(struct capture *c, bool take);
+void capture_set_stacks(struct capture *c, bool take);
 
 /* The memory for unwinding stacks, borrowed; NULL unless call_graph is PROF_CALL_GRAPH_AUTO. */
 struct capture_unwind *capture_unwind(struct capture *c);
@@ -120,10 +120,10 @@ struct ring *capture_rings(struct capture *c, size_t *cnt);
 struct perf_ring **capture_sides(struct capture *c, size_t *cnt);
 /*
  * A descriptor that belongs to the capture. It is readable if a ring of events has filled up to an eighth since the
- * last capture_take_wakeups(), which returns whether one has.
+ * last capture_read_wakeups(), which returns whether one has.
  */
 int capture_wakeups_fd(const struct capture *c);
-bool capture_take_wakeups(const struct capture *c);
+bool capture_read_wakeups(const struct capture *c);
 /* Whether a ring or stage is filled by more than 1 / @parts. */
 bool capture_is_filled(struct capture *c, size_t parts);
 /* "cycles" or "cpu-clock"; NULL without samples. */

@@ -174,7 +174,7 @@ void capture_rings_fini(struct capture_rings *r)
 	*r = (struct capture_rings){ 0 };
 }
 
-bool capture_rings_take_wakeups(const struct capture_rings *r)
+bool capture_rings_read_wakeups(const struct capture_rings *r)
 {
 	struct epoll_event woken[PROF_RINGS_MAX];
 

@@ -37,7 +37,7 @@ int capture_rings_init(const struct prof *skel, struct capture_rings *r);
 void capture_rings_fini(struct capture_rings *r);
 
 /* Whether a ring has filled up to an eighth since the last call: only then epoll_fd is readable. */
-bool capture_rings_take_wakeups(const struct capture_rings *r);
+bool capture_rings_read_wakeups(const struct capture_rings *r);
 
 /* Sums over all stages: begun records, and events during another event's record. */
 void capture_rings_count(const struct capture_rings *r, uint64_t *produced, uint64_t *nested);

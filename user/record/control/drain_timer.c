@@ -72,7 +72,7 @@ static bool wait_once(struct wait *w, uint64_t now)
 							    -1;
 	if (ppoll(w->fds, w->fd_cnt, &ts, NULL) < 0)
 		return false;
-	if (w->fds[FD_RINGS].revents && capture_take_wakeups(w->cfg->rings))
+	if (w->fds[FD_RINGS].revents && capture_read_wakeups(w->cfg->rings))
 		return false;
 	if (w->fds[FD_BROKER].revents || w->fds[FD_NEWS].revents)
 		hurry(w);

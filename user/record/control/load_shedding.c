@@ -82,7 +82,7 @@ static int set_level(struct load_shedding *t, struct status *status, unsigned in
 	if (level == t->level)
 		return 0;
 	if (!level != !t->level && t->has_stacks)
-		capture_take_stacks(t->capture, !level);
+		capture_set_stacks(t->capture, !level);
 	t->level = level;
 	t->calm = 0;
 	return status_thinning(status, load_shedding_one_in(t), !level, t->ppm);

@@ -123,7 +123,7 @@ void trigger_ask(struct trigger *t)
 		t->by_control = true;
 }
 
-static bool take_latency(struct trigger *t, struct emit_trigger *out)
+static bool check_latency(struct trigger *t, struct emit_trigger *out)
 {
 	struct prof_latency_hit hit;
 
@@ -149,7 +149,7 @@ static bool find_request(struct trigger *t, struct emit_trigger *out)
 	const sig_atomic_t asked = t->cfg.asked ? *t->cfg.asked : 0;
 	const bool by_signal = asked != t->asked, by_control = t->by_control;
 	struct emit_trigger latency;
-	const bool too_long = take_latency(t, &latency), event = t->has_event;
+	const bool too_long = check_latency(t, &latency), event = t->has_event;
 
 	t->asked = asked;
 	t->by_control = t->has_event = false;

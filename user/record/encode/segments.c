@@ -62,7 +62,7 @@ static int prepare(const struct segments *s, struct segment *seg)
 
 	if (!err)
 		err = emit_new(seg->enc, s->cfg.level4, &seg->emit);
-	return !err && s->cfg.followed ? emit_tell_followed(seg->emit) : err;
+	return !err && s->cfg.followed ? emit_include_followed(seg->emit) : err;
 }
 
 /* Drops unflushed bytes. */

@@ -442,7 +442,7 @@ static int write_task_loss(struct status *s)
 	int kind, err = 0;
 
 	for (kind = 0; kind < TASKS_LOSS_CNT && !err; kind++) {
-		if (!tasks_take_loss(s->cfg.tasks, kind, &loss))
+		if (!tasks_read_loss(s->cfg.tasks, kind, &loss))
 			continue;
 		*(kind == TASKS_IN_DOUBT ? &s->doubts : &s->side_lost) += loss.cnt;
 		err = emit_lost(s->cfg.emit, s->last_ns, PROF_LOST_ANY_CPU, kinds[kind], loss.cnt,

@@ -142,7 +142,7 @@ static int zstd_step(struct compress *p, const void *data, size_t sz, enum step 
 	return err;
 }
 
-static int take_step(struct compress *p, const void *data, size_t sz, enum step step)
+static int compress_step(struct compress *p, const void *data, size_t sz, enum step step)
 {
 	return p->kind == COMPRESS_GZIP ? gzip_step(p, data, sz, step) :
 					  zstd_step(p, data, sz, step);
@@ -157,7 +157,7 @@ int compress_put(struct compress *p, const void *data, size_t sz)
 	while (sz && !err) {
 		size_t n = sz < INPUT_MAX ? sz : INPUT_MAX;
 
-		err = take_step(p, at, n, STEP_PUT);
+		err = compress_step(p, at, n, STEP_PUT);
 		at += n;
 		sz -= n;
 	}
@@ -171,7 +171,7 @@ int compress_flush(struct compress *p)
 	if (!p->dirty)
 		return 0;
 	p->dirty = false;
-	err = take_step(p, NULL, 0, STEP_FLUSH);
+	err = compress_step(p, NULL, 0, STEP_FLUSH);
 	if (err)
 		return err;
 	p->flushed_crc = (uint32_t)p->z.adler;
@@ -187,7 +187,7 @@ int compress_set_pace(struct compress *p, enum compress_pace pace)
 
 	if (p->kind != COMPRESS_GZIP || pace == p->pace)
 		return 0;
-	err = take_step(p, NULL, 0, STEP_FLUSH);
+	err = compress_step(p, NULL, 0, STEP_FLUSH);
 	p->pace = pace;
 	p->z.next_out = p->block;
 	p->z.avail_out = BLOCK;
@@ -201,7 +201,7 @@ int compress_set_pace(struct compress *p, enum compress_pace pace)
 
 int compress_end(struct compress *p)
 {
-	return take_step(p, NULL, 0, STEP_END);
+	return compress_step(p, NULL, 0, STEP_END);
 }
 
 /* A block in a separate frame: neither has a checksum. */
@@ -218,7 +218,7 @@ static int end_zstd_with(struct compress *p, const void *tail, size_t sz)
 				       (unsigned char)(block >> 8),
 				       (unsigned char)(block >> 16) };
 	unsigned char frame[sizeof(head) + COMPRESS_TAIL_MAX];
-	int err = take_step(p, NULL, 0, STEP_END);
+	int err = compress_step(p, NULL, 0, STEP_END);
 
 	memcpy(frame, head, sizeof(head));
 	memcpy(frame + sizeof(head), tail, sz);
@@ -236,7 +236,7 @@ int compress_end_with(struct compress *p, const void *tail, size_t sz)
 	err = compress_flush(p);
 	if (!err)
 		err = compress_set_pace(p, COMPRESS_STORE);
-	return err ? err : take_step(p, tail, sz, STEP_END);
+	return err ? err : compress_step(p, tail, sz, STEP_END);
 }
 
 static void put_u32(unsigned char *out, uint32_t v)

@@ -316,7 +316,7 @@ static void mark_all(struct flight *f)
 		s->taken = true;
 }
 
-static void take_snapshot(struct flight *f)
+static void begin_snapshot(struct flight *f)
 {
 	mark_all(f);
 	if (f->newest)
@@ -341,7 +341,7 @@ static int flight_begin(void *ctx, void **segment)
 	s->pack = compress_new(f->cfg.pack, f->cfg.level, store, s);
 	pthread_mutex_lock(&f->lock);
 	if (f->asked) {
-		take_snapshot(f);
+		begin_snapshot(f);
 		f->written_ns = s->begun_ns;
 	} else {
 		drop_old(f, s->begun_ns);
@@ -436,7 +436,7 @@ static int flight_close(void *ctx)
 	int err, ended, closed = 0;
 
 	if (f->oldest)
-		take_snapshot(f);
+		begin_snapshot(f);
 	err = write_marked(f, true);
 	ended = end_file(f);
 	if (f->files.close)

@@ -293,7 +293,7 @@ static int open_active(struct file *f)
 		return err;
 	}
 	path = finished_path(f);
-	f->sink = out_file_take_file(f->member.fd, path);
+	f->sink = out_file_adopt_file(f->member.fd, path);
 	free(path);
 	return 0;
 }
@@ -303,7 +303,7 @@ static int open_stream(struct file *f)
 	int fd, err = stream_connect(f->output->path, PATIENCE_NS, &fd);
 
 	if (!err)
-		f->sink = out_file_take(fd, f->output->path);
+		f->sink = out_file_adopt(fd, f->output->path);
 	return err;
 }
 

@@ -209,7 +209,7 @@ static struct snapshot *next_answer(struct proc_reader *r, uint64_t until_ns)
 	return r->answers[r->answer_pos++ % QUEUE_MAX];
 }
 
-struct snapshot *proc_reader_take(struct proc_reader *r, uint64_t until_ns)
+struct snapshot *proc_reader_receive(struct proc_reader *r, uint64_t until_ns)
 {
 	struct snapshot *answer;
 

@@ -24,7 +24,7 @@ bool proc_reader_ask(struct proc_reader *r, uint32_t pid, bool with_maps);
  * The next answer if it was read before until_ns (CLOCK_MONOTONIC); the caller frees it. NULL if there is none, or
  * if a thread holds the lock.
  */
-struct snapshot *proc_reader_take(struct proc_reader *r, uint64_t until_ns);
+struct snapshot *proc_reader_receive(struct proc_reader *r, uint64_t until_ns);
 /* Waits for the next answer until deadline_ns; then NULL. */
 struct snapshot *proc_reader_wait(struct proc_reader *r, uint64_t deadline_ns);
 

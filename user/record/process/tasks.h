@@ -96,7 +96,7 @@ void tasks_side(struct tasks *t, const struct perf_side *side);
 void tasks_init_maps(struct tasks *t, struct proc_maps *maps);
 struct string_pool *tasks_texts(struct tasks *t);
 /* Losses since the last call; false: none. */
-bool tasks_take_loss(struct tasks *t, enum tasks_loss_kind kind, struct tasks_loss *out);
+bool tasks_read_loss(struct tasks *t, enum tasks_loss_kind kind, struct tasks_loss *out);
 /*
  * Call it now and then, when all records older than now_ns have been passed: frees tasks that ended more than a
  * second before, and applies answers from /proc.

@@ -15,7 +15,7 @@ struct tasks {
 	struct hmap by_pid;
 	struct string_pool *texts;
 	size_t maps_memory;
-	struct tasks_loss losses[TASKS_LOSS_CNT]; /* since the last tasks_take_loss() */
+	struct tasks_loss losses[TASKS_LOSS_CNT]; /* since the last tasks_read_loss() */
 	uint64_t serial;
 	uint64_t *announced; /* one bit per tid */
 	bool any_announced; /* since all were cleared */

@@ -266,7 +266,7 @@ void tasks_catch_up(struct tasks *t, uint64_t now_ns)
 
 	check_alive(t, now_ns);
 	for (n = 0; t->reader && n < ANSWERS_MAX; n++) {
-		s = proc_reader_take(t->reader, now_ns);
+		s = proc_reader_receive(t->reader, now_ns);
 		if (!s)
 			return;
 		apply_answer(t, s);

@@ -241,7 +241,7 @@ void tasks_count_loss(struct tasks *t, enum tasks_loss_kind kind, uint64_t time)
 	loss->last_ns = time;
 }
 
-bool tasks_take_loss(struct tasks *t, enum tasks_loss_kind kind, struct tasks_loss *out)
+bool tasks_read_loss(struct tasks *t, enum tasks_loss_kind kind, struct tasks_loss *out)
 {
 	*out = t->losses[kind];
 	t->losses[kind] = (struct tasks_loss){ 0 };

@@ -595,7 +595,7 @@ static int write_name(struct frames *f, const struct sym_client_answer *answer)
 	};
 
 	if (jit_is_answer(answer)) {
-		if (!jit_take_name(f->jit, answer, &frame))
+		if (!jit_receive_name(f->jit, answer, &frame))
 			return 0;
 		/* the function may begin in the previous mapping */
 		start = answer->offset - start <= (frame & PROF_FRAME_OFFSET_MASK) ?
@@ -611,7 +611,7 @@ static int write_name(struct frames *f, const struct sym_client_answer *answer)
 	return frames_write_name(f, &event);
 }
 
-static int take_answer(void *ctx, const struct sym_client_answer *answer)
+static int receive_answer(void *ctx, const struct sym_client_answer *answer)
 {
 	struct frames *f = ctx;
 
@@ -639,13 +639,13 @@ static int take_answer(void *ctx, const struct sym_client_answer *answer)
 	return 0;
 }
 
-long frames_take_names(struct frames *f, size_t max)
+long frames_receive_names(struct frames *f, size_t max)
 {
 	if (!f->broker)
 		return 0;
 	jit_ask_again(f->jit, clock_mono_ns(), false);
 	jit_sweep(f->jit, clock_mono_ns(), write_jit_status, f);
-	return sym_client_take(f->broker, take_answer, f, max);
+	return sym_client_receive(f->broker, receive_answer, f, max);
 }
 
 void frames_listen(struct frames *f, frames_listen_fn fn, void *ctx)

@@ -84,7 +84,7 @@ void frames_expect(struct frames *f, struct process *proc);
 /*
  * Writes at most max answers of the broker: symbols, and the status of modules. Returns their number or -errno.
  */
-long frames_take_names(struct frames *f, size_t max);
+long frames_receive_names(struct frames *f, size_t max);
 
 /* Requests missing symbols for the last time: programs may have written them since. */
 void frames_ask_again(struct frames *f);

@@ -226,7 +226,7 @@ static struct program *program_of(const struct jit *j, const struct sym_client_a
 	return NULL;
 }
 
-bool jit_take_name(struct jit *j, const struct sym_client_answer *answer, uint64_t *frame)
+bool jit_receive_name(struct jit *j, const struct sym_client_answer *answer, uint64_t *frame)
 {
 	struct program *p = program_of(j, answer);
 

@@ -41,7 +41,7 @@ void jit_sweep(struct jit *j, uint64_t now_ns, jit_module_fn fn, void *ctx);
 bool jit_is_answer(const struct sym_client_answer *answer);
 
 /* The frame of a symbol, returned only once; false if it has one already. */
-bool jit_take_name(struct jit *j, const struct sym_client_answer *answer, uint64_t *frame);
+bool jit_receive_name(struct jit *j, const struct sym_client_answer *answer, uint64_t *frame);
 
 /* The status of the map of the process's program; false: unknown, or not yet known. */
 bool jit_status(const struct jit *j, const struct process *proc, struct sym_client_answer *out);

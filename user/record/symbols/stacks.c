@@ -70,7 +70,7 @@ static bool slot_holds(const struct slot *slot, const struct slot *key, const ui
 	       !memcmp(slot->frames, raw, key->cnt * sizeof(*raw));
 }
 
-static void slot_take(struct stacks *s, struct slot *slot, const struct slot *key,
+static void slot_fill(struct stacks *s, struct slot *slot, const struct slot *key,
 		      const uint64_t *raw)
 {
 	uint64_t *frames = slot->frames;
@@ -158,7 +158,7 @@ const uint64_t *stacks_resolve(struct stacks *s, const struct prof_rec *rec, str
 	key.hash = hash_bytes(raw, key.cnt * sizeof(*raw)) ^ hash_u64(key.serial);
 	slot = &s->slots[key.hash % SLOTS];
 	if (!slot_holds(slot, &key, raw)) {
-		slot_take(s, slot, &key, raw);
+		slot_fill(s, slot, &key, raw);
 		pack_frames(s, slot, proc);
 	}
 	*cnt = slot->packed_cnt;

@@ -182,7 +182,7 @@ int selection_cgroup_id(const char *mounts, const char *path, __u64 *id)
 	return err;
 }
 
-static void say_where(struct buf *out)
+static void put_missing_place(struct buf *out)
 {
 	buf_addstr(out, "no such cgroup v2 directory below ");
 	find_mount("/proc/mounts", out);
@@ -203,7 +203,7 @@ static int make_cgroups(const struct selection_words *words, struct prof_select 
 		err = selection_cgroup_id("/proc/mounts", words->v[i], &out->cgroups[i]);
 		if (!err)
 			continue;
-		say_where(&missing);
+		put_missing_place(&missing);
 		log_error("record: -G %s: %s", words->v[i],
 			  err == -ENODEV ? "no cgroup2 is mounted; run \"mount -t cgroup2 "
 					   "cgroup2 /sys/fs/cgroup/unified\" first" :

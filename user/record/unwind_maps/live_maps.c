@@ -465,7 +465,7 @@ static void share_state(struct live_maps *m, struct live_maps_proc *p, uint64_t 
 	}
 }
 
-static void take_answer(struct live_maps *m, const struct snapshot *s, uint64_t now_ns)
+static void handle_answer(struct live_maps *m, const struct snapshot *s, uint64_t now_ns)
 {
 	struct live_maps_proc *p = live_maps_find(m, s->pid);
 	struct proc_maps maps;
@@ -561,10 +561,10 @@ void live_maps_step(struct live_maps *m, uint64_t now_ns)
 
 	drop_ended(m);
 	for (n = 0; n < ANSWERS_MAX && m->cfg.reader; n++) {
-		s = proc_reader_take(m->cfg.reader, now_ns);
+		s = proc_reader_receive(m->cfg.reader, now_ns);
 		if (!s)
 			break;
-		take_answer(m, s, now_ns);
+		handle_answer(m, s, now_ns);
 		snapshot_free(s);
 	}
 	ask_doubted(m, now_ns);

@@ -84,7 +84,7 @@ static bool refill(struct source *s)
 
 	if (s->has_next)
 		return true;
-	got = perf_ring_look(s->ring, &s->next);
+	got = perf_ring_peek(s->ring, &s->next);
 	if (got < 0)
 		s->next = (struct perf_side){ .type = PERF_SIDE_DAMAGED, .name = "" };
 	s->has_next = got != 0;

@@ -230,7 +230,7 @@ static bool is_passing(int error)
 	return error == -ECHILD || error == -ETIMEDOUT || error == -EBUSY;
 }
 
-static void take_failure(struct table_keys *t, uint32_t slot, int error)
+static void handle_failure(struct table_keys *t, uint32_t slot, int error)
 {
 	if (is_passing(error)) {
 		store_put_none(t->store, slot, true);
@@ -272,7 +272,7 @@ void table_keys_answer(struct table_keys *t, const struct sym_client_answer *ans
 	if (answer->module_id < FIRST_ID || slot >= t->cap || !t->sources[slot].path)
 		return;
 	if (answer->error)
-		take_failure(t, slot, answer->error);
+		handle_failure(t, slot, answer->error);
 	else if (!is_still_theirs(&t->sources[slot]))
 		store_put_none(t->store, slot, true);
 	else

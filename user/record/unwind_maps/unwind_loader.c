@@ -713,7 +713,7 @@ void unwind_loader_settle(struct unwind_loader *u, uint64_t deadline_ns)
 	while (now < deadline_ns && !is_settled(u)) {
 		sym_client_wait(u->cfg.broker,
 				now + SETTLE_NS < deadline_ns ? now + SETTLE_NS : deadline_ns);
-		if (frames_take_names(u->cfg.frames, ANSWERS_MAX) < 0)
+		if (frames_receive_names(u->cfg.frames, ANSWERS_MAX) < 0)
 			return;
 		unwind_loader_step(u);
 		now = clock_mono_ns();

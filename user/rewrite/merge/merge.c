@@ -41,7 +41,7 @@ struct merge_run {
 };
 
 /* Events that the format cannot represent are skipped; other errors end the run. */
-static bool cannot_be_said(int err)
+static bool is_not_representable(int err)
 {
 	return err == -EILSEQ || err == -ERANGE || err == -EPROTOTYPE;
 }
@@ -56,7 +56,7 @@ static int open_lane(struct merge_run *m, struct lane *l)
 	l->feed.schemas = &m->schemas;
 	l->left = l->feed.file->events;
 	l->opened = true;
-	err = merge_inputs_take(&m->plan, l->feed.file, &l->feed.reader);
+	err = merge_inputs_read_last(&m->plan, l->feed.file, &l->feed.reader);
 	if (!err)
 		reader_skip_tasks(l->feed.reader);
 	return err;
@@ -95,7 +95,7 @@ static int next_of_file(struct merge_run *m, struct lane *l)
 		}
 		if (ret == -ESTALE)
 			return report_changed(m, l);
-		if (cannot_be_said(ret))
+		if (is_not_representable(ret))
 			m->sum.refused++;
 		else if (ret != -ECANCELED)
 			return ret;
@@ -283,7 +283,7 @@ static int write_record(struct merge_run *m, const struct merge_record *r)
 {
 	int err = merge_record_write(&m->schemas, r, m->enc);
 
-	if (cannot_be_said(err)) {
+	if (is_not_representable(err)) {
 		m->sum.refused++;
 		return 0;
 	}

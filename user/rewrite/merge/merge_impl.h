@@ -89,7 +89,7 @@ void merge_inputs_add(struct merge_plan *p, const char *name, int fd, size_t arg
 /* A reader of a file from its first byte. 0, or -errno after one line. */
 int merge_inputs_read(const struct merge_file *f, struct reader **out);
 /* The last reader of a file, which owns its descriptor. */
-int merge_inputs_take(struct merge_plan *p, const struct merge_file *f, struct reader **out);
+int merge_inputs_read_last(struct merge_plan *p, const struct merge_file *f, struct reader **out);
 void merge_inputs_close(struct merge_plan *p);
 
 /* ---- merge_missing.c ---- */

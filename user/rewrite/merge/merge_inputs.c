@@ -240,7 +240,7 @@ int merge_inputs_read(const struct merge_file *f, struct reader **out)
 	return read_fd(f, fcntl(f->fd, F_DUPFD_CLOEXEC, 3), out);
 }
 
-int merge_inputs_take(struct merge_plan *p, const struct merge_file *f, struct reader **out)
+int merge_inputs_read_last(struct merge_plan *p, const struct merge_file *f, struct reader **out)
 {
 	struct merge_file *file = &p->files[f - p->files];
 	const int fd = file->fd;

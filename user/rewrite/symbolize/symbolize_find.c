@@ -413,7 +413,7 @@ static int wait_for_answers(struct symbolize_find *f, struct sym_client *b)
 
 	while (!sym_client_idle(b)) {
 		sym_client_wait(b, clock_mono_ns() + STEP_NS);
-		sym_client_take(b, symbolize_find_add_answer, f, TAKE_MAX);
+		sym_client_receive(b, symbolize_find_add_answer, f, TAKE_MAX);
 		now = clock_mono_ns();
 		if (sym_client_answered(b) != answered)
 			heard = now;

@@ -234,7 +234,7 @@ void module_queue_enqueue(struct module_queue_queue *q, struct module_queue *m)
 	o->last = m;
 }
 
-static struct module_queue *take_first(struct module_queue_queue *q, struct module_queue_owner *o)
+static struct module_queue *remove_first(struct module_queue_queue *q, struct module_queue_owner *o)
 {
 	struct module_queue *m = o->first;
 
@@ -263,7 +263,7 @@ struct module_queue *module_queue_dequeue(struct module_queue_queue *q,
 	*at = o->next;
 	if (q->last == o)
 		q->last = before;
-	m = take_first(q, o);
+	m = remove_first(q, o);
 	if (o->first) {
 		append_owner(q, o);
 	} else {

@@ -293,7 +293,7 @@ static bool next_status(struct sym_client *b, struct sym_client_answer *a)
 	return false;
 }
 
-ssize_t sym_client_take(struct sym_client *b, sym_client_take_fn fn, void *ctx, size_t max)
+ssize_t sym_client_receive(struct sym_client *b, sym_client_take_fn fn, void *ctx, size_t max)
 {
 	struct sym_client_answer a;
 	size_t cnt = 0;

@@ -131,7 +131,7 @@ struct sym_client_answer {
 	const struct unwind_table *table;
 };
 
-/* Returns 0 to continue. Any other value ends sym_client_take(), and the answer counts as taken. */
+/* Returns 0 to continue. Any other value ends sym_client_receive(), and the answer counts as taken. */
 typedef int (*sym_client_take_fn)(void *ctx, const struct sym_client_answer *answer);
 
 /* Forks the fork servers and requests workers and openers; does not wait. 0 or -errno. */
@@ -208,7 +208,7 @@ void sym_client_send(struct sym_client *b);
 /*
  * Passes at most max answers to fn, oldest first. Returns their number, or a negative result of fn.
  */
-ssize_t sym_client_take(struct sym_client *b, sym_client_take_fn fn, void *ctx, size_t max);
+ssize_t sym_client_receive(struct sym_client *b, sym_client_take_fn fn, void *ctx, size_t max);
 
 /* Calls fn with a SYM_CLIENT_STATUS answer for each module; ignores its result. */
 void sym_client_each(const struct sym_client *b, sym_client_take_fn fn, void *ctx);

@@ -266,7 +266,7 @@ static int settle_units(struct dwinfo *dw)
 
 	if (err)
 		return err;
-	if (budget_take(dw->budget, size))
+	if (budget_reserve(dw->budget, size))
 		return -ENOMEM;
 	dw->slots = xcalloc(dw->units.cnt, sizeof(*dw->slots));
 	dw->slot_cap = dw->units.cnt;
@@ -309,7 +309,7 @@ static int make_ready(struct dwinfo *dw)
 /* Allocates a zeroed structure; NULL if the budget has no memory left. */
 static void *new_one(struct dwinfo *dw, size_t size)
 {
-	return budget_take(dw->budget, size) ? NULL : xcalloc(1, size);
+	return budget_reserve(dw->budget, size) ? NULL : xcalloc(1, size);
 }
 
 /* Finds the split part of a unit, if it exists, and prepares its DIEs. */
@@ -393,7 +393,7 @@ static int write_name(struct dwinfo *dw, const struct dwfile_str *name, struct b
 	len = text->len - start;
 	if (!len)
 		return 0;
-	if (budget_take(dw->budget, len + NAME_COST))
+	if (budget_reserve(dw->budget, len + NAME_COST))
 		return -ENOMEM;
 	dw->names_mem += len + NAME_COST;
 	id = strtab_add(&dw->names, text->data + start, len) + 1ul;

@@ -109,7 +109,7 @@ static char *make_path(struct dwfile_str dir, struct dwfile_str name)
 }
 
 /* Handles the reply for the pending request: 0, or -EAGAIN if there is none. */
-static int take_answer(struct dwofiles *f)
+static int receive_answer(struct dwofiles *f)
 {
 	struct dwofile *d = f->pending;
 	const struct symbolizer_want want = {
@@ -153,7 +153,7 @@ int dwofiles_get(struct dwofiles *f, uint64_t unit, struct dwfile_str dir, struc
 {
 	struct dwofile *d;
 
-	if (f->pending && take_answer(f))
+	if (f->pending && receive_answer(f))
 		return -EAGAIN;
 	d = hmap_get(&f->by_unit, unit);
 	if (!d && f->asked >= SYMBOLIZER_SPLIT_MAX) {
@@ -166,7 +166,7 @@ int dwofiles_get(struct dwofiles *f, uint64_t unit, struct dwfile_str dir, struc
 	}
 	while (!d->missing && !d->img.bytes) {
 		ask(f, d, dir, name);
-		if (f->pending && take_answer(f))
+		if (f->pending && receive_answer(f))
 			return -EAGAIN;
 	}
 	*img = &d->img;

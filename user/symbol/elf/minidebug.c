@@ -42,7 +42,7 @@ int minidebug_new(const struct elfimg *img, struct budget *budget, struct minide
 	in = elfimg_find(img, ".gnu_debugdata", &sec) ? elfimg_data(img, &sec, &in_sz) : NULL;
 	if (!in)
 		return 0;
-	if (budget_take(budget, DECODER_MEM))
+	if (budget_reserve(budget, DECODER_MEM))
 		return budget_exhaust(budget, BUDGET_MEMORY);
 	m = xcalloc(1, sizeof(*m));
 	m->budget = budget;
@@ -62,7 +62,7 @@ static int grow(struct minidebug *m)
 
 	if (m->out_sz < m->out_cap)
 		return 0;
-	if (m->out_cap + more > OUT_MAX || budget_take(m->budget, more))
+	if (m->out_cap + more > OUT_MAX || budget_reserve(m->budget, more))
 		return budget_exhaust(m->budget, BUDGET_MEMORY);
 	m->out_cap += more;
 	m->out = xrealloc(m->out, m->out_cap);

@@ -126,7 +126,7 @@ static bool read_hex(const char **s, const char *end, uint64_t *out)
 }
 
 /* Skips invalid lines. 0 or -EDQUOT. */
-static int take_line(struct perfmap *p, const char *s, size_t len)
+static int parse_line(struct perfmap *p, const char *s, size_t len)
 {
 	const char *end = s + len;
 	void *array = p->entries;
@@ -143,7 +143,7 @@ static int take_line(struct perfmap *p, const char *s, size_t len)
 		return budget_exhaust(&p->budget, BUDGET_ENTRIES);
 	err = budget_grow(&p->budget, &array, &p->cap, p->cnt, sizeof(*p->entries));
 	p->entries = array;
-	if (err || budget_take(&p->budget, e.name_len))
+	if (err || budget_reserve(&p->budget, e.name_len))
 		return budget_exhaust(&p->budget, BUDGET_MEMORY);
 	buf_add(&p->names, s, e.name_len);
 	p->entries[p->cnt++] = e;
@@ -151,7 +151,7 @@ static int take_line(struct perfmap *p, const char *s, size_t len)
 }
 
 /* Handles the complete lines of a chunk, and keeps the start of an incomplete one. */
-static int take_chunk(struct perfmap *p, const char *s, size_t len)
+static int parse_chunk(struct perfmap *p, const char *s, size_t len)
 {
 	while (len) {
 		const char *nl = memchr(s, '\n', len);
@@ -163,7 +163,7 @@ static int take_chunk(struct perfmap *p, const char *s, size_t len)
 		p->line_len += n < room ? n : room;
 		if (!nl)
 			return 0;
-		err = take_line(p, p->line, p->line_len);
+		err = parse_line(p, p->line, p->line_len);
 		if (err)
 			return err;
 		p->line_len = 0;
@@ -188,7 +188,7 @@ static int read_file(struct perfmap *p, int fd)
 		if (p->pos + n > PERFMAP_BYTES_MAX)
 			return budget_exhaust(&p->budget, BUDGET_MEMORY);
 		p->pos += n;
-		err = take_chunk(p, chunk, n);
+		err = parse_chunk(p, chunk, n);
 		if (!err)
 			err = budget_work(&p->budget, CHUNK_WORK);
 	}

@@ -50,7 +50,7 @@ int symtab_add(struct symtab *t, const struct symtab_sym *sym)
 	if (budget_grow(t->budget, &array, &t->sym_cap, t->sym_cnt, sizeof(*t->syms)))
 		return budget_exhaust(t->budget, BUDGET_MEMORY);
 	t->syms = array;
-	if (budget_take(t->budget, (t->sym_cap - cap) * sizeof(*t->syms)))
+	if (budget_reserve(t->budget, (t->sym_cap - cap) * sizeof(*t->syms)))
 		return budget_exhaust(t->budget, BUDGET_MEMORY);
 	t->spare += (t->sym_cap - cap) * sizeof(*t->syms);
 	t->syms[t->sym_cnt++] = *sym;

@@ -106,7 +106,7 @@ static int read_header(const struct elfimg *img, const struct elfimg_sec *sec, s
 
 static int start_zstd(struct unpack *u)
 {
-	if (budget_take(u->budget, ZSTD_MEM))
+	if (budget_reserve(u->budget, ZSTD_MEM))
 		return budget_exhaust(u->budget, BUDGET_MEMORY);
 	u->zstd = ZSTD_createDStream();
 	if (!u->zstd)
@@ -126,7 +126,7 @@ int unpack_new(const struct elfimg *img, const struct elfimg_sec *sec, struct bu
 
 	if (ret != 1)
 		return ret;
-	if (budget_take(budget, p.claimed))
+	if (budget_reserve(budget, p.claimed))
 		return budget_exhaust(budget, BUDGET_MEMORY);
 	u = xcalloc(1, sizeof(*u));
 	u->budget = budget;

@@ -122,7 +122,7 @@ size_t file_openers_pids(const struct file_openers *o, uint32_t *pids)
 	return fork_server_pids(o->server, pids);
 }
 
-static struct request *take_request(struct file_openers *o, struct request **at)
+static struct request *remove_request(struct file_openers *o, struct request **at)
 {
 	struct request *r = *at;
 
@@ -149,7 +149,7 @@ void file_openers_stop(struct file_openers *o)
 			close(o->v[i].sock);
 	fork_server_stop(o->server);
 	while (o->first)
-		free_request(take_request(o, &o->first));
+		free_request(remove_request(o, &o->first));
 	free(o->packet);
 	free(o);
 }
@@ -346,7 +346,7 @@ static bool serve_queue(struct file_openers *o, uint64_t now)
 		struct opener *op;
 
 		if (full || stuck >= FILE_OPENERS_OWNER_MAX) {
-			struct request *r = take_request(o, at);
+			struct request *r = remove_request(o, at);
 			uint32_t token = r->token;
 
 			free_request(r);
@@ -358,7 +358,7 @@ static bool serve_queue(struct file_openers *o, uint64_t now)
 			if (!op)
 				return true;
 			if (hand_out(o, op, *at, now))
-				free_request(take_request(o, at));
+				free_request(remove_request(o, at));
 			continue;
 		}
 		left = true;

@@ -98,7 +98,7 @@ void symproto_put(struct buf *packet, const struct symproto_msg *msg)
 }
 
 /* Reads the string of len bytes at *p, and moves *p past it; false if it is invalid. */
-static bool take_text(const char **p, const char *end, uint32_t len, uint32_t max, const char **out,
+static bool read_text(const char **p, const char *end, uint32_t len, uint32_t max, const char **out,
 		      size_t *out_len)
 {
 	*out = NULL;
@@ -171,8 +171,8 @@ int symproto_get(const void *packet, size_t size, size_t *pos, enum symproto_sid
 		.build_id_sz = w.build_id_sz,
 		.word_cnt = w.word_cnt,
 	};
-	if (!take_text(&p, end, w.text_len, kinds[w.kind].text_max, &msg->text, &msg->text_len) ||
-	    !take_text(&p, end, w.more_len, kinds[w.kind].more_max, &msg->more, &msg->more_len) ||
+	if (!read_text(&p, end, w.text_len, kinds[w.kind].text_max, &msg->text, &msg->text_len) ||
+	    !read_text(&p, end, w.more_len, kinds[w.kind].more_max, &msg->more, &msg->more_len) ||
 	    (size_t)(end - p) != w.build_id_sz + 4 * (size_t)w.word_cnt || !has_contents(msg))
 		return -EBADMSG;
 	msg->build_id = w.build_id_sz ? (const uint8_t *)p : NULL;
@@ -206,7 +206,7 @@ int symproto_send(int sock, const struct buf *packet, int fd, int flags)
 }
 
 /* Takes one descriptor; the kernel closes additional ones. */
-static void take_fd(struct msghdr *mh, int *fd)
+static void read_fd(struct msghdr *mh, int *fd)
 {
 	struct cmsghdr *c;
 
@@ -241,7 +241,7 @@ ssize_t symproto_receive(int sock, void *packet, int *fd, int flags)
 	while (n < 0 && (errno == EINTR || errno == ECONNRESET));
 	if (n < 0)
 		return -errno;
-	take_fd(&mh, fd);
+	read_fd(&mh, fd);
 	if (!(mh.msg_flags & MSG_TRUNC))
 		return n;
 	if (*fd >= 0)
