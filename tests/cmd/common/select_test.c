@@ -19,7 +19,7 @@ static int pass_of(struct make *m, struct select_opts *o)
 	if (select_wants_scan(&sel))
 		cr_assert_eq(select_scan(&sel, r), 0);
 	while (reader_next(r, &ev) == 1) {
-		select_see(&sel, r, &ev);
+		select_observe(&sel, r, &ev);
 		if (ev.kind == TRACE_SAMPLE || ev.kind == TRACE_SCHED_SWITCH ||
 		    ev.kind == TRACE_SCHED_WAKING)
 			n += select_match(&sel, r, &ev);

@@ -320,7 +320,7 @@ static const struct foreign_format *detect_format(struct input *in, const char *
 	return in->is_dial9 ? NULL : foreign_detect(head, sz, whole);
 }
 
-static const struct foreign_format *look_inside(struct input *in, char *head)
+static const struct foreign_format *detect_head(struct input *in, char *head)
 {
 	const struct foreign_format *format;
 	bool whole;
@@ -357,7 +357,7 @@ const struct foreign_format *input_detect(struct input *in)
 	sz = read_head(in, head, &whole);
 	format = detect_format(in, head, sz, whole);
 	if (!format && is_packed(head, sz))
-		format = look_inside(in, head);
+		format = detect_head(in, head);
 	free(head);
 	return format;
 }

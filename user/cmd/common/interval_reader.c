@@ -117,7 +117,7 @@ static void set_window(struct interval_reader *r, const struct trace_event *ev)
 	if (!r->sel.has_time && !r->narrowed)
 		return;
 	clock = names_part(r->names, ev->part)->clock;
-	select_see(&r->sel, r->reader, ev);
+	select_observe(&r->sel, r->reader, ev);
 	if (window_of(r, clock, &from, &to))
 		intervals_window(r->intervals, clock, from, to);
 }
@@ -358,7 +358,7 @@ static bool part_window(const void *ctx, uint32_t clock, uint64_t *from, uint64_
 	return window_of(ctx, clock, from, to);
 }
 
-static bool part_tells(const void *ctx, uint32_t part)
+static bool part_has_data(const void *ctx, uint32_t part)
 {
 	return interval_reader_has_switches(ctx, part);
 }
@@ -368,7 +368,7 @@ struct recorded_time_sum interval_reader_observed(const struct interval_reader *
 	const struct recorded_time_opts opts = { .names = t->names,
 						 .ctx = t,
 						 .window = part_window,
-						 .has_data = part_tells,
+						 .has_data = part_has_data,
 						 .cpu = cpu };
 
 	return recorded_time_sum(&t->observed, &opts);

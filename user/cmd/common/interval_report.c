@@ -21,7 +21,7 @@ int interval_report_end(const struct interval_reader *t, struct view *view)
 int interval_report_nothing(const struct interval_reader *t, const char *what, int code)
 {
 	return code == CMD_OK && interval_reader_is_chosen(t) ?
-		       select_tell_nothing(&t->sel, t->reader, what) :
+		       select_report_missing(&t->sel, t->reader, what) :
 		       code;
 }
 

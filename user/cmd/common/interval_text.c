@@ -22,11 +22,12 @@ static bool part_has_switches(const void *ctx, uint32_t part)
 /* Which stays there are, and that there is nothing else. */
 static void put_stays(struct buf *out, const struct interval_reader *t, bool color)
 {
-	const struct report_text_told_opts opts = { part_has_switches, t, !t->opts.each_switch };
+	const struct report_text_recorded_opts opts = { part_has_switches, t,
+							!t->opts.each_switch };
 	struct buf line = { 0 };
 
 	buf_addstr(&line, "# switches: ");
-	if (report_text_told(&line, t->names, &opts)) {
+	if (report_text_recorded(&line, t->names, &opts)) {
 		buf_addch(&line, '\n');
 		color_put(out, color, COLOR_WARN, buf_cstr(&line), line.len);
 	}
@@ -66,7 +67,7 @@ void interval_text_head(struct buf *out, const struct interval_reader *t, const 
 	color_put(out, color, loss_accounting_is_incomplete(a) ? COLOR_WARN : COLOR_PLAIN,
 		  buf_cstr(&line), line.len);
 	buf_clear(&line);
-	if (report_text_thinned(&line, a, t->names, interval_reader_span_ns(t))) {
+	if (report_text_skipped_slices(&line, a, t->names, interval_reader_span_ns(t))) {
 		buf_addch(&line, '\n');
 		buf_addstr(out, "# skipped: ");
 		color_put(out, color, COLOR_WARN, buf_cstr(&line), line.len);

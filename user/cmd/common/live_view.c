@@ -303,7 +303,7 @@ static bool turn(struct live_view *v)
 }
 
 /* Not even the header of a trace came. */
-static enum live_view_end tell_empty(const struct live_view *v)
+static enum live_view_end report_empty(const struct live_view *v)
 {
 	if (v->any)
 		log_error("%s: not a dial9 trace: it ends inside the 5-byte header", v->opts->name);
@@ -325,7 +325,7 @@ static enum live_view_end conclude(struct live_view *v, int err)
 	else if (v->read_err)
 		log_error("cannot read %s: %s", v->opts->name, strerror(-v->read_err));
 	else if (!err && !trace_consumed(v->trace) && v->opts->messages_fd < 0)
-		return tell_empty(v);
+		return report_empty(v);
 	else if (err)
 		log_error("%s: %s at byte %" PRIu64, v->opts->name, de.reason, de.offset);
 	return err ? LIVE_VIEW_BAD : LIVE_VIEW_ENDED;

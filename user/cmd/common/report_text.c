@@ -82,17 +82,17 @@ void report_text_stays(struct buf *out, uint64_t min_ns, uint64_t max_ns, const 
 }
 
 /* What a part has. */
-struct told {
+struct recorded_filter {
 	enum { TOLD_NOTHING, TOLD_ALL, TOLD_STAYS, TOLD_SUMS } what;
 	uint64_t min_ns, max_ns;
 };
 
 enum { TOLD_MAX = 8 }; /* groups of parts that are listed */
 
-static struct told told_of(const struct names *n, uint32_t part,
-			   const struct report_text_told_opts *opts)
+static struct recorded_filter recorded_of(const struct names *n, uint32_t part,
+					  const struct report_text_recorded_opts *opts)
 {
-	struct told t = { 0 };
+	struct recorded_filter t = { 0 };
 
 	if (offcpu_interval_is_recorded(n, part, &t.min_ns, &t.max_ns))
 		t.what = TOLD_STAYS;
@@ -103,13 +103,13 @@ static struct told told_of(const struct names *n, uint32_t part,
 	return t;
 }
 
-static bool told_alike(const struct told *a, const struct told *b)
+static bool recorded_alike(const struct recorded_filter *a, const struct recorded_filter *b)
 {
 	return a->what == b->what && a->min_ns == b->min_ns && a->max_ns == b->max_ns;
 }
 
-static void put_told(struct buf *out, const struct told *t,
-		     const struct report_text_told_opts *opts)
+static void put_recorded(struct buf *out, const struct recorded_filter *t,
+			 const struct report_text_recorded_opts *opts)
 {
 	if (t->what == TOLD_ALL)
 		buf_addstr(out, "all");
@@ -120,14 +120,14 @@ static void put_told(struct buf *out, const struct told *t,
 }
 
 /* All parts from @i up to the returned one (exclusive) are equal. */
-static uint32_t told_end(const struct names *n, uint32_t i, const struct told *t,
-			 const struct report_text_told_opts *opts)
+static uint32_t recorded_end(const struct names *n, uint32_t i, const struct recorded_filter *t,
+			     const struct report_text_recorded_opts *opts)
 {
-	struct told next;
+	struct recorded_filter next;
 
 	for (i++; i < n->parts.cnt; i++) {
-		next = told_of(n, i, opts);
-		if (!told_alike(t, &next))
+		next = recorded_of(n, i, opts);
+		if (!recorded_alike(t, &next))
 			break;
 	}
 	return i;
@@ -135,15 +135,15 @@ static uint32_t told_end(const struct names *n, uint32_t i, const struct told *t
 
 /* Groups of parts with equal data, each with its parts. */
 static void put_groups(struct buf *out, const struct names *n,
-		       const struct report_text_told_opts *opts)
+		       const struct report_text_recorded_opts *opts)
 {
 	unsigned int groups = 0;
 	uint32_t end;
 
 	for (uint32_t i = 0; i < n->parts.cnt; i = end) {
-		const struct told t = told_of(n, i, opts);
+		const struct recorded_filter t = recorded_of(n, i, opts);
 
-		end = told_end(n, i, &t, opts);
+		end = recorded_end(n, i, &t, opts);
 		if (t.what == TOLD_NOTHING)
 			continue;
 		buf_addstr(out, groups ? "; " : "");
@@ -155,32 +155,32 @@ static void put_groups(struct buf *out, const struct names *n,
 			buf_printf(out, "recording %u: ", end);
 		else
 			buf_printf(out, "recordings %u-%u: ", i + 1, end);
-		put_told(out, &t, opts);
+		put_recorded(out, &t, opts);
 	}
 }
 
-bool report_text_told(struct buf *out, const struct names *n,
-		      const struct report_text_told_opts *opts)
+bool report_text_recorded(struct buf *out, const struct names *n,
+			  const struct report_text_recorded_opts *opts)
 {
-	struct told first = { 0 };
+	struct recorded_filter first = { 0 };
 	bool mixed = false;
 
 	for (uint32_t i = 0; i < n->parts.cnt; i++) {
-		const struct told t = told_of(n, i, opts);
+		const struct recorded_filter t = recorded_of(n, i, opts);
 
 		if (first.what == TOLD_NOTHING)
 			first = t;
-		mixed |= t.what != TOLD_NOTHING && !told_alike(&first, &t);
+		mixed |= t.what != TOLD_NOTHING && !recorded_alike(&first, &t);
 	}
 	if (mixed)
 		put_groups(out, n, opts);
 	else if (first.what == TOLD_STAYS)
-		put_told(out, &first, opts);
+		put_recorded(out, &first, opts);
 	return mixed || first.what == TOLD_STAYS;
 }
 
 /* By overhead, not by a fixed ratio from start to end. */
-static bool thinned_by_need(const struct names *n)
+static bool sheds_by_overhead(const struct names *n)
 {
 	for (uint32_t i = 0; i < n->parts.cnt; i++)
 		if (names_meta(n, i, PROF_META_MAX_OVERHEAD_PPM))
@@ -196,7 +196,7 @@ static void put_slices(struct buf *out, const struct loss_accounting *a, const s
 	const uint64_t within_seen = a->skipped_ns < within ? within - a->skipped_ns : 0;
 
 	buf_printf(out, "%.1f%% of the time", 100.0 * (double)(span_ns - seen) / (double)span_ns);
-	if (!thinned_by_need(n)) {
+	if (!sheds_by_overhead(n)) {
 		if (seen)
 			buf_printf(out,
 				   "; multiply sums by %.2f; intervals longer than a slice are "
@@ -215,8 +215,8 @@ static void put_slices(struct buf *out, const struct loss_accounting *a, const s
 	buf_addstr(out, "; sums are too low");
 }
 
-bool report_text_thinned(struct buf *out, const struct loss_accounting *a, const struct names *n,
-			 uint64_t span_ns)
+bool report_text_skipped_slices(struct buf *out, const struct loss_accounting *a,
+				const struct names *n, uint64_t span_ns)
 {
 	const size_t before = out->len;
 

@@ -17,12 +17,12 @@ void report_text_lost(struct buf *out, const struct loss_accounting *a);
  * something: false, without text, if not. If the fraction changed, counts cannot be extrapolated: then it prints
  * the time range and the amount of dropped data.
  */
-bool report_text_thinned(struct buf *out, const struct loss_accounting *a, const struct names *n,
-			 uint64_t span_ns);
+bool report_text_skipped_slices(struct buf *out, const struct loss_accounting *a,
+				const struct names *n, uint64_t span_ns);
 /* "only off-CPU intervals from 10.000 ms to 1.000 s", and @end. Limits in ns; @max_ns 0: none. */
 void report_text_stays(struct buf *out, uint64_t min_ns, uint64_t max_ns, const char *end);
 
-struct report_text_told_opts {
+struct report_text_recorded_opts {
 	/* Whether a part has what a command takes: switches, or with @stays also those. */
 	bool (*has)(const void *ctx, uint32_t part);
 	const void *ctx;
@@ -34,8 +34,8 @@ struct report_text_told_opts {
  * the command does not show: "recording 1: ...; recordings 2-3: all". False, without text, if all have switches, or
  * all have the same sums.
  */
-bool report_text_told(struct buf *out, const struct names *n,
-		      const struct report_text_told_opts *opts);
+bool report_text_recorded(struct buf *out, const struct names *n,
+			  const struct report_text_recorded_opts *opts);
 enum report_text_filter {
 	REPORT_TEXT_FILTER_SWITCHES,
 	REPORT_TEXT_FILTER_WAKINGS,

@@ -384,7 +384,7 @@ bool select_put_outside(const struct select *sel, struct buf *out)
 	return true;
 }
 
-int select_tell_nothing(const struct select *sel, const struct reader *r, const char *what)
+int select_report_missing(const struct select *sel, const struct reader *r, const char *what)
 {
 	const struct opt_u32s *pids = &sel->opts->pids, *tids = &sel->opts->tids,
 			      *cpus = &sel->opts->cpus, none = { 0 };
@@ -564,7 +564,7 @@ static bool other_match(const struct select *sel, const struct reader *r,
 	return tid_match(sel, r, (uint32_t)tid);
 }
 
-static void see_cpu(struct select *sel, uint32_t cpu)
+static void observe_cpu(struct select *sel, uint32_t cpu)
 {
 	for (size_t i = 0; i < sel->opts->cpus.cnt; i++)
 		if (sel->opts->cpus.v[i] == cpu && !sel->cpus_seen[i]) {
@@ -573,13 +573,13 @@ static void see_cpu(struct select *sel, uint32_t cpu)
 		}
 }
 
-void select_see(struct select *sel, const struct reader *r, const struct trace_event *ev)
+void select_observe(struct select *sel, const struct reader *r, const struct trace_event *ev)
 {
 	const struct names *n = reader_names(r);
 	struct select_window *w;
 
 	if (sel->cpus_unseen)
-		see_cpu(sel, ev->cpu);
+		observe_cpu(sel, ev->cpu);
 	if (!sel->has_time || !ev->has_ts || trace_is_naming(ev->kind))
 		return;
 	w = window_at(sel, names_part(n, ev->part)->clock);

@@ -124,7 +124,7 @@ int select_scan(struct select *sel, struct reader *r);
 bool select_is_absolute(const struct select *sel, uint64_t *from_ns, uint64_t *to_ns);
 
 /* Every event in order, wanted or not, before it is matched: times are resolved against them. */
-void select_see(struct select *sel, const struct reader *r, const struct trace_event *ev);
+void select_observe(struct select *sel, const struct reader *r, const struct trace_event *ev);
 
 /*
  * After reading: whether the window ended before its start; then one line has been printed. Ends of different
@@ -145,7 +145,7 @@ bool select_put_outside(const struct select *sel, struct buf *out);
  * When the selection let nothing of @what through: says so in one line, and when the trace is, or which thread, process or CPU it
  * is that the trace does not have. Returns what to exit with, CMD_USAGE.
  */
-int select_tell_nothing(const struct select *sel, const struct reader *r, const char *what);
+int select_report_missing(const struct select *sel, const struct reader *r, const char *what);
 
 /* Whether the event is wanted. */
 bool select_match(const struct select *sel, const struct reader *r, const struct trace_event *ev);

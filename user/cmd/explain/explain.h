@@ -108,7 +108,7 @@ void explain_slowest_fini(struct explain_slowest *s);
 void explain_slowest_print(struct explain_slowest *s);
 void explain_slowest_json(struct explain_slowest *s);
 /* One line about why there is none. */
-void explain_slowest_tell_nothing(const struct explain_slowest *s);
+void explain_slowest_report_missing(const struct explain_slowest *s);
 
 /* Parts of both: what --span says; lines of counts; in words where time went. */
 void explain_slowest_put_spans(struct buf *out, const struct explained *x);
@@ -152,13 +152,13 @@ void explain_print_at(struct buf *out, uint64_t ns);
 void explain_print_sample(struct buf *out, const struct explained *x,
 			  const struct explain_sample *sample);
 /* x->steps in words. */
-void explain_print_story(struct buf *out, const struct explained *x);
+void explain_print_timeline(struct buf *out, const struct explained *x);
 /* "tid":1,"pid":2,"comm":"name" */
 void explain_json_thread(struct buf *out, const struct explained *x, uint32_t tid, uint32_t pid,
 			 uint32_t comm);
 /* ,"running_ns":1, and so on. */
 void explain_json_times(struct buf *out, const uint64_t ns[INTERVAL_STATE_CNT], uint64_t absent);
 /* "story":[...] of x->steps. */
-void explain_json_story(struct buf *out, const struct explained *x);
+void explain_json_timeline(struct buf *out, const struct explained *x);
 
 #endif /* D9_CMD_EXPLAIN_EXPLAIN_H */

@@ -123,7 +123,7 @@ static void put_step(struct buf *out, const struct explained *x, const struct ex
 	json_end(out, "}");
 }
 
-void explain_json_story(struct buf *out, const struct explained *x)
+void explain_json_timeline(struct buf *out, const struct explained *x)
 {
 	json_array(out, "steps");
 	for (size_t k = 0; k < x->step_cnt; k++) {
@@ -149,7 +149,7 @@ void explain_json(const struct explained *x)
 		put_thread(&out, x, x->threads[k]);
 	}
 	json_end(&out, "]");
-	explain_json_story(&out, x);
+	explain_json_timeline(&out, x);
 	json_end(&out, "}\n");
 	buf_print(&out, stdout);
 }

@@ -388,7 +388,7 @@ void explain_print_sample(struct buf *out, const struct explained *x,
 	put_frames(out, x, frames, cnt, TIMES + 2);
 }
 
-void explain_print_story(struct buf *out, const struct explained *x)
+void explain_print_timeline(struct buf *out, const struct explained *x)
 {
 	for (size_t k = 0; k < x->step_cnt; k++) {
 		const struct explain_step *s = &x->steps[k];
@@ -419,6 +419,6 @@ void explain_print(const struct explained *x)
 	}
 	put_head(&out, x);
 	put_table(&out, x);
-	explain_print_story(&out, x);
+	explain_print_timeline(&out, x);
 	buf_print(&out, stdout);
 }

@@ -205,7 +205,7 @@ static bool is_told(const struct explain_slowest *s, const struct trace_event *e
 }
 
 /* The recorder's events are in order; an application's come in batches of its threads. */
-static void see_order(struct explain_slowest *s, const struct trace_event *ev)
+static void check_order(struct explain_slowest *s, const struct trace_event *ev)
 {
 	if (ev->kind != TRACE_OTHER || !ev->has_ts)
 		return;
@@ -229,7 +229,7 @@ static void add_event(void *ctx, const struct trace *t, const struct trace_event
 	}
 	if (ev->has_ts && ev->kind != TRACE_LOST && !interval_reader_has_time(&s->x->timeline, ev))
 		return;
-	see_order(s, ev);
+	check_order(s, ev);
 	spans_add(&s->spans, t, ev);
 }
 
@@ -258,7 +258,7 @@ static void mark_windows(struct explain_slowest *s)
 	}
 }
 
-static bool tells_of(const struct explain_slowest *s, uint32_t part, const struct span *p)
+static bool has_data_of(const struct explain_slowest *s, uint32_t part, const struct span *p)
 {
 	uint64_t ns[INTERVAL_STATE_CNT];
 
@@ -266,15 +266,15 @@ static bool tells_of(const struct explain_slowest *s, uint32_t part, const struc
 }
 
 /* The part with the events of its thread: its own, or another one on the same clock. */
-static uint32_t part_that_tells(const struct explain_slowest *s, const struct span *p)
+static uint32_t part_with_data(const struct explain_slowest *s, const struct span *p)
 {
 	const struct names *names = s->x->timeline.names;
 
-	if (tells_of(s, p->part, p))
+	if (has_data_of(s, p->part, p))
 		return p->part;
 	for (uint32_t part = 0; part < names->parts.cnt; part++)
 		if (names_part(names, part)->clock == names_part(names, p->part)->clock &&
-		    tells_of(s, part, p))
+		    has_data_of(s, part, p))
 			return part;
 	return p->part;
 }
@@ -293,7 +293,7 @@ static enum explain_untold why_untold(const struct explain_slowest *s, const str
 		return EXPLAIN_NO_THREAD;
 	if (e->dropped_from && e->dropped_from < p->end)
 		return EXPLAIN_NOT_KEPT;
-	if (!tells_of(s, p->part, p))
+	if (!has_data_of(s, p->part, p))
 		return EXPLAIN_NOT_RECORDED;
 	if (p->worker != TRACE_NONE &&
 	    (explain_was_off(e, p->part, p->tid, p->start, OFF_SLACK_NS) ||
@@ -312,7 +312,7 @@ static void sum_up(struct explain_slowest *s)
 		struct explain_told *told = &s->told[k];
 
 		told->part = p->part;
-		p->part = part_that_tells(s, p);
+		p->part = part_with_data(s, p);
 		told->why = why_untold(s, p);
 		s->untold[told->why]++;
 		if (told->why == EXPLAIN_NOT_ITS_THREAD)
@@ -404,7 +404,7 @@ static int print(struct explain_slowest *s)
 	code = interval_report_end(&x->timeline, &x->view);
 	if (code != CMD_OK || s->spans.cnt)
 		return code;
-	explain_slowest_tell_nothing(s);
+	explain_slowest_report_missing(s);
 	return CMD_USAGE;
 }
 

@@ -280,13 +280,13 @@ static void put_row(struct buf *out, const struct explain_slowest *s, const stru
 	explain_print_end(out, s->x, start);
 }
 
-static bool has_story(const struct explain_slowest *s, const struct span *p)
+static bool has_timeline(const struct explain_slowest *s, const struct span *p)
 {
 	return s->told && s->told[p - s->spans.v].why != EXPLAIN_NOT_RECORDED;
 }
 
 /* Of a thread whose switches are not there: where the thread was seen, and for how long it may have been there. */
-static void put_seen(struct buf *out, const struct explain_slowest *s, const struct span *p)
+static void put_pair_stacks(struct buf *out, const struct explain_slowest *s, const struct span *p)
 {
 	const uint64_t small = (p->end - p->start) / EXPLAIN_SMALL_PART;
 	size_t cnt, left_out = 0;
@@ -314,8 +314,7 @@ static void put_seen(struct buf *out, const struct explain_slowest *s, const str
 	}
 }
 
-static void put_moment(struct buf *out, struct explain_slowest *s, const struct span *p,
-		       size_t rank)
+static void put_pair(struct buf *out, struct explain_slowest *s, const struct span *p, size_t rank)
 {
 	buf_addstr(out, "\n# ");
 	put_title(out, s, p, rank);
@@ -325,11 +324,11 @@ static void put_moment(struct buf *out, struct explain_slowest *s, const struct 
 	}
 	buf_addstr(out, ", ");
 	explain_print_window(out, p->start, p->end);
-	if (has_story(s, p)) {
+	if (has_timeline(s, p)) {
 		find_steps(s, p);
-		explain_print_story(out, s->x);
+		explain_print_timeline(out, s->x);
 	} else {
-		put_seen(out, s, p);
+		put_pair_stacks(out, s, p);
 	}
 }
 
@@ -343,10 +342,10 @@ void explain_slowest_put_pairs(struct buf *out, struct explain_slowest *s, size_
 	for (size_t k = 0; k < cnt; k++)
 		put_row(out, s, &s->spans.v[k], k + 1);
 	for (size_t k = 0; k < cnt; k++)
-		put_moment(out, s, &s->spans.v[k], k + 1);
+		put_pair(out, s, &s->spans.v[k], k + 1);
 }
 
-void explain_slowest_tell_nothing(const struct explain_slowest *s)
+void explain_slowest_report_missing(const struct explain_slowest *s)
 {
 	struct buf out = { 0 };
 
@@ -446,7 +445,7 @@ static void json_cause(struct buf *out, const struct explain_slowest *s, const s
 	json_end(out, "}");
 }
 
-static void json_seen(struct buf *out, const struct explain_slowest *s, const struct span *p)
+static void json_pair_stacks(struct buf *out, const struct explain_slowest *s, const struct span *p)
 {
 	size_t cnt;
 	const struct explain_sample *seen =
@@ -468,7 +467,7 @@ static void json_seen(struct buf *out, const struct explain_slowest *s, const st
 	json_end(out, "]");
 }
 
-static void json_moment(struct buf *out, struct explain_slowest *s, const struct span *p)
+static void json_pair(struct buf *out, struct explain_slowest *s, const struct span *p)
 {
 	uint64_t ns[INTERVAL_STATE_CNT], absent;
 	uint32_t pid = p->pid, comm = p->comm;
@@ -493,9 +492,9 @@ static void json_moment(struct buf *out, struct explain_slowest *s, const struct
 	absent = explain_sums(&s->x->numbers, p->part, p->tid, p->start, p->end, ns);
 	explain_json_times(out, ns, absent);
 	find_steps(s, p);
-	explain_json_story(out, s->x);
-	if (!has_story(s, p))
-		json_seen(out, s, p);
+	explain_json_timeline(out, s->x);
+	if (!has_timeline(s, p))
+		json_pair_stacks(out, s, p);
 	json_end(out, "}");
 }
 
@@ -516,7 +515,7 @@ void explain_slowest_json_pairs(struct buf *out, struct explain_slowest *s, size
 	json_array(out, "slowest");
 	for (size_t k = 0; k < cnt; k++) {
 		json_line(out);
-		json_moment(out, s, &s->spans.v[k]);
+		json_pair(out, s, &s->spans.v[k]);
 	}
 	json_end(out, "]");
 }

@@ -51,13 +51,13 @@ static const struct opt_spec polls_spec = {
 		    "  dial9-prof polls --span query_metric merged.bin\n",
 };
 
-static void tell_nothing(const struct explain_slowest *s)
+static void print_no_polls(const struct explain_slowest *s)
 {
 	const struct explained *x = s->x;
 	const char *file = reader_input(x->timeline.reader);
 
 	if (x->opts->spans.cnt)
-		explain_slowest_tell_nothing(s);
+		explain_slowest_report_missing(s);
 	else if (select_is_used(&x->timeline.sel))
 		log_error("polls: no poll in %s matches the selection", file);
 	else
@@ -77,7 +77,7 @@ static int print(struct explain_slowest *s)
 	code = interval_report_end(&x->timeline, &x->view);
 	if (code != CMD_OK || s->spans.pairs)
 		return code;
-	tell_nothing(s);
+	print_no_polls(s);
 	return CMD_USAGE;
 }
 
@@ -156,7 +156,7 @@ static int merge(const char *const *paths, size_t cnt, struct source **src)
 	return err ? CMD_INPUT : code;
 }
 
-static int tell_merged(const struct polls_opts *opts, const char *const *paths, size_t cnt)
+static int explain_merged(const struct polls_opts *opts, const char *const *paths, size_t cnt)
 {
 	struct source *src;
 	const int merged = merge(paths, cnt, &src);
@@ -166,7 +166,7 @@ static int tell_merged(const struct polls_opts *opts, const char *const *paths, 
 }
 
 /* A single file is read directly if possible. If not, its messages have been printed. */
-static int tell_one(const struct polls_opts *opts, const char *path)
+static int explain_one(const struct polls_opts *opts, const char *path)
 {
 	const off_t at = lseek(STDIN_FILENO, 0, SEEK_CUR);
 	const enum log_level level = log_get_level();
@@ -178,13 +178,13 @@ static int tell_one(const struct polls_opts *opts, const char *path)
 	if (!strcmp(path, "-"))
 		lseek(STDIN_FILENO, at, SEEK_SET);
 	log_set_level(LOG_LEVEL_QUIET);
-	code = tell_merged(opts, &path, 1);
+	code = explain_merged(opts, &path, 1);
 	log_set_level(level);
 	/* a torn end is an end */
 	return code == CMD_INPUT ? CMD_OK : code;
 }
 
-static int tell_all(const struct polls_opts *opts, const char *const *paths, size_t cnt)
+static int explain_all(const struct polls_opts *opts, const char *const *paths, size_t cnt)
 {
 	const char *input = opts->explain.sel.input;
 
@@ -198,8 +198,8 @@ static int tell_all(const struct polls_opts *opts, const char *const *paths, siz
 	}
 	input = input ? input : cnt ? paths[0] : CMD_DEFAULT_FILE;
 	if (cnt > 1 || !spool_is_regular(input))
-		return tell_merged(opts, cnt ? paths : &input, cnt ? cnt : 1);
-	return tell_one(opts, input);
+		return explain_merged(opts, cnt ? paths : &input, cnt ? cnt : 1);
+	return explain_one(opts, input);
 }
 
 int cmd_polls(int argc, char **argv)
@@ -210,7 +210,8 @@ int cmd_polls(int argc, char **argv)
 	if (ret == 1)
 		code = CMD_OK;
 	else if (!ret)
-		code = tell_all(&opts, (const char *const *)argv + first, (size_t)(argc - first));
+		code = explain_all(&opts, (const char *const *)argv + first,
+				   (size_t)(argc - first));
 	opts_fini(&polls_spec, &opts);
 	return code;
 }

@@ -136,7 +136,7 @@ static const char *const nothings[] = {
  * An empty output looks like an error, and is an error if the user asked for that data. Returns @code, or the
  * error's.
  */
-static int say_what_is_missing(const struct export_cmd *c, int code)
+static int report_missing(const struct export_cmd *c, int code)
 {
 	const int kind = c->x->kind;
 	const bool chosen = select_is_used(&c->timeline.sel);
@@ -148,7 +148,7 @@ static int say_what_is_missing(const struct export_cmd *c, int code)
 		log_warn("export: %s has no context switches, which --kind %s needs", c->x->file,
 			 export_kind_names[kind]);
 	else if (chosen && code == CMD_OK)
-		return select_tell_nothing(&c->timeline.sel, c->timeline.reader, nothings[kind]);
+		return select_report_missing(&c->timeline.sel, c->timeline.reader, nothings[kind]);
 	else
 		log_warn("export: nothing to export in %s; dial9-prof info lists the events",
 			 c->x->file);
@@ -166,7 +166,7 @@ static int finish(struct export_cmd *c)
 	close_err = out_file_close(c->sink);
 	if ((err && err != -EPIPE) || close_err)
 		return CMD_OUTPUT;
-	return say_what_is_missing(c,
+	return report_missing(c,
 				   reader_is_incomplete(c->timeline.reader) ? CMD_INPUT : CMD_OK);
 }
 

@@ -312,7 +312,7 @@ static void put_kinds(struct info *in, const struct event_counts_part *c, const 
 	}
 }
 
-static void put_thinned(struct info *in, const struct event_counts_part *c)
+static void put_skipped_slices(struct info *in, const struct event_counts_part *c)
 {
 	for (size_t i = 0; i < c->loss_cnt; i++) {
 		if (c->losses[i].cls != LOSS_ACCOUNTING_STACKS)
@@ -383,7 +383,7 @@ static void put_loss(struct info *in, uint32_t part)
 	}
 	if (in->out.len > from)
 		paint_from(in, from);
-	put_thinned(in, c);
+	put_skipped_slices(in, c);
 	put_pauses(in, c);
 	if (!names_meta(in->names, part, PROF_META_CUT))
 		info_written_here(in, &c->stats.figures, c->tracepoints);

@@ -194,7 +194,7 @@ static int run(struct script *s)
 	int ret;
 
 	while ((ret = reader_next(s->reader, &ev)) == 1) {
-		select_see(&s->sel, s->reader, &ev);
+		select_observe(&s->sel, s->reader, &ev);
 		if (ev.kind == TRACE_SAMPLE)
 			s->sample_name = script_stream_sample_name(s->names, ev.part);
 		if (!event_wanted(s, &ev) || !select_match(&s->sel, s->reader, &ev))
@@ -211,11 +211,12 @@ static int run(struct script *s)
 }
 
 /* An empty output looks like an empty trace: say that it was the options. */
-static int tell_nothing_printed(const struct script *s)
+static int report_nothing_printed(const struct script *s)
 {
 	if (!s->opts->events.cnt)
-		return select_is_used(&s->sel) ? select_tell_nothing(&s->sel, s->reader, "events") :
-						 CMD_OK;
+		return select_is_used(&s->sel) ?
+			       select_report_missing(&s->sel, s->reader, "events") :
+			       CMD_OK;
 	log_error("script: no event matches -e, " SELECT_NAMES "; "
 		  "dial9-prof info lists the events");
 	return CMD_USAGE;
@@ -283,7 +284,7 @@ static int script_once(const struct script_opts *opts, const char *path, bool *r
 	*restricted = some && !err && !s.printed && out == CMD_OK;
 	if (!err && !s.printed && !opts->follow && !*restricted && out == CMD_OK &&
 	    !select_is_reversed(&s.sel))
-		out = tell_nothing_printed(&s);
+		out = report_nothing_printed(&s);
 	if (err || (out == CMD_OK && reader_is_incomplete(s.reader)))
 		out = CMD_INPUT;
 	if (select_is_reversed(&s.sel))

@@ -96,7 +96,7 @@ static int show_dump(struct input *in, const struct foreign_format *format,
 	return format->dump(input_foreign(in), &opts, write_out, stdout, notes);
 }
 
-static void say_notes(const struct foreign_notes *notes)
+static void print_notes(const struct foreign_notes *notes)
 {
 	struct buf out = { 0 };
 
@@ -105,7 +105,7 @@ static void say_notes(const struct foreign_notes *notes)
 }
 
 /* Reading a named pipe would lose its bytes, and directories have their own message. */
-static bool can_look(const char *path)
+static bool can_read_head(const char *path)
 {
 	struct stat st;
 
@@ -129,7 +129,7 @@ static int show(struct input *in, const struct foreign_format *format, enum show
 	unwritten = ferror(stdout);
 	code = view_end(&view);
 	if (what == SHOW_DUMP)
-		say_notes(&notes);
+		print_notes(&notes);
 	if (err && !unwritten) {
 		code = CMD_INPUT;
 		if (err != -EBADMSG && err != -EINVAL)
@@ -149,7 +149,7 @@ bool show_foreign(const char *path, int from, enum show_what what, const struct 
 	struct input *in;
 
 	*code = CMD_INPUT;
-	if (from == INPUT_DIAL9 || (from == INPUT_AUTO && !can_look(path)))
+	if (from == INPUT_DIAL9 || (from == INPUT_AUTO && !can_read_head(path)))
 		return false;
 	if (input_open(path, NULL, &in))
 		return from != INPUT_AUTO;

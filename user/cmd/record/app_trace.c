@@ -86,7 +86,7 @@ static bool give_up_rights(void)
 	return !privileges_drop_all_but(0);
 }
 
-static void say_left_out(const struct merge_sum *sum)
+static void log_left_out(const struct merge_sum *sum)
 {
 	struct buf line = { 0 };
 
@@ -111,7 +111,7 @@ static int merger(const struct keeper *k)
 	if (code == CMD_OK && sum.inputs < 2)
 		return NOTHING;
 	if (code != CMD_OUTPUT && sum.inputs && sum.left_out)
-		say_left_out(&sum);
+		log_left_out(&sum);
 	/* what an application has not finished writing is torn, and good up to there */
 	return code == CMD_OK || (code == CMD_INPUT && sum.bytes && !sum.failed) ? MERGED : FAILED;
 }

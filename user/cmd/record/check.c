@@ -68,7 +68,7 @@ static bool need_option(const struct check_row *row)
 }
 
 /* A command that fixes several rows is printed in full for the first one only. */
-static void print_mend(const char *mend, const char *before)
+static void print_fix(const char *mend, const char *before)
 {
 	bool again = before && strchr(mend, ' ') && !strcmp(mend, before);
 
@@ -103,7 +103,7 @@ void check_print_text(const struct check *c)
 		if (row->costs)
 			printf("%9swithout it: %s\n", "", row->costs);
 		if (row->mend) {
-			print_mend(row->mend, mend);
+			print_fix(row->mend, mend);
 			mend = row->mend;
 		}
 	}

@@ -275,8 +275,8 @@ static void print_one(struct story *story, const struct recorder_cfg *cfg,
 		print_times(story, result->command_pid, !cfg->no_inherit);
 }
 
-static void print_story(const struct end_summary *s, const struct recorder_cfg *cfg,
-			const struct recorder_result *result)
+static void print_result(const struct end_summary *s, const struct recorder_cfg *cfg,
+			 const struct recorder_result *result)
 {
 	struct story story = { .times.edges = true };
 
@@ -309,13 +309,13 @@ void end_summary_print(const struct end_summary *s, const struct recorder_cfg *c
 	/* A pipe has been read by another, and would never end again. */
 	if (!many && (stat(s->file, &st) || !S_ISREG(st.st_mode)))
 		return;
-	print_story(s, cfg, result);
+	print_result(s, cfg, result);
 	fprintf(stderr, "  written to %s%s; next: dial9-prof report%s%s\n", s->file,
 		many ? ".N.bin" : "", strcmp(s->file, "dial9.bin") ? " " : "",
 		strcmp(s->file, "dial9.bin") ? s->file : "");
 }
 
-void end_summary_tell_stacks(const struct status_totals *t, bool quiet)
+void end_summary_print_stacks(const struct status_totals *t, bool quiet)
 {
 	char walked[32], helped[32], reused[32], compared[32], differing[32];
 

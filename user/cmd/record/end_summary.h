@@ -28,6 +28,6 @@ void end_summary_print(const struct end_summary *s, const struct recorder_cfg *c
 		       const struct recorder_result *result);
 
 /* What --debug=verify-stacks found: an error if any stack differed; else said unless `quiet`. */
-void end_summary_tell_stacks(const struct status_totals *totals, bool quiet);
+void end_summary_print_stacks(const struct status_totals *totals, bool quiet);
 
 #endif

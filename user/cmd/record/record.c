@@ -675,7 +675,7 @@ static int record(struct record_opts *o, char **command, const char *command_lin
 	if (!err && show)
 		end_summary_print(&summary, &cfg, &result);
 	if (!err && o->cfg.capture.verify_stacks)
-		end_summary_tell_stacks(&result.totals, o->quiet);
+		end_summary_print_stacks(&result.totals, o->quiet);
 	code = exit_code(err, &result);
 	free(result.file);
 	if (err)

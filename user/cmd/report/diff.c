@@ -190,7 +190,7 @@ static void measure(struct diff *d)
 /* ---- the run ----------------------------------------------------------------------------------- */
 
 /* Neither trace has anything of it, or one of them is at other times altogether. */
-static int tell_nothing(const struct diff *d)
+static int print_nothing_shared(const struct diff *d)
 {
 	struct buf outside = { 0 };
 
@@ -217,7 +217,7 @@ static int print_all(struct diff *d)
 	code = view_end(&d->view);
 	if (code != CMD_OK || d->change_cnt || !select_is_used(&d->sides[DELTA_OLD].sel))
 		return code;
-	return tell_nothing(d);
+	return print_nothing_shared(d);
 }
 
 static int parse_percentile(struct diff *d)

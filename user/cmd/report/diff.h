@@ -69,7 +69,7 @@ int diff_read(struct diff *d, enum delta_side side);
 /* Puts what was observed into the table; @timed: by time, else by number. */
 void diff_fold(struct diff *d, enum delta_side side, bool timed);
 /* Whether a part of a struct diff_side has the compared data: samples, switches or off-CPU intervals. */
-bool diff_tells(const void *side, uint32_t part);
+bool diff_has_part_data(const void *side, uint32_t part);
 void diff_side_fini(struct diff_side *s);
 
 /* The comparison, on standard output. */

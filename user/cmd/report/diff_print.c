@@ -73,7 +73,7 @@ static void add_time(struct buf *text, const struct recorded_time_sum *time)
 }
 
 /* Dropped intervals are in no rate; but intervals that extend into them are in no sum either. */
-static void say_left_out(const struct diff *d, enum delta_side side)
+static void print_dropped_time(const struct diff *d, enum delta_side side)
 {
 	const struct recorded_time_sum *time = &d->sides[side].time;
 	const char *name = name_of(side);
@@ -97,13 +97,13 @@ static void say_left_out(const struct diff *d, enum delta_side side)
 }
 
 /* Which parts have what is compared. */
-static void say_told(const struct diff *d, enum delta_side side)
+static void print_recorded(const struct diff *d, enum delta_side side)
 {
-	const struct report_text_told_opts opts = { diff_tells, &d->sides[side], true };
+	const struct report_text_recorded_opts opts = { diff_has_part_data, &d->sides[side], true };
 	struct buf text = { 0 };
 
 	buf_printf(&text, "%s switches: ", name_of(side));
-	if (d->opts->kind != DIFF_CPU && report_text_told(&text, d->sides[side].names, &opts))
+	if (d->opts->kind != DIFF_CPU && report_text_recorded(&text, d->sides[side].names, &opts))
 		note(d, COLOR_WARN, &text);
 	buf_free(&text);
 }
@@ -122,7 +122,7 @@ static bool has_stays(const struct diff_side *s, uint64_t *min_ns, uint64_t *max
 }
 
 /* Stays that only one of them could have would seem to be new, or gone. */
-static void say_unlike(const struct diff *d)
+static void print_differences(const struct diff *d)
 {
 	uint64_t min[DELTA_SIDES], max[DELTA_SIDES];
 	const bool in_old = has_stays(&d->sides[DELTA_OLD], &min[DELTA_OLD], &max[DELTA_OLD]);
@@ -159,20 +159,20 @@ static void say_side(const struct diff *d, enum delta_side side)
 		buf_printf(&text, "%s lost: %s", name_of(side), buf_cstr(&lost));
 		note(d, COLOR_WARN, &text);
 	}
-	say_left_out(d, side);
-	say_told(d, side);
+	print_dropped_time(d, side);
+	print_recorded(d, side);
 	buf_free(&lost);
 	buf_free(&text);
 }
 
-static void say_header(const struct diff *d)
+static void print_header(const struct diff *d)
 {
 	struct buf text = { 0 };
 	double by;
 
 	say_side(d, DELTA_OLD);
 	say_side(d, DELTA_NEW);
-	say_unlike(d);
+	print_differences(d);
 	if (d->opts->kind == DIFF_LATENCY)
 		buf_addstr(&text, "run-queue latency in us");
 	else
@@ -356,7 +356,7 @@ void diff_print_text(const struct diff *d)
 			       diff_kind_of_thing(d));
 		return;
 	}
-	say_header(d);
+	print_header(d);
 	add_title(&title, d);
 	fputs(buf_cstr(&title), stdout);
 	for (size_t i = 0; i < n; i++)

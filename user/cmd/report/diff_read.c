@@ -18,7 +18,7 @@
 
 struct diff_part {
 	bool seen; /* something happened in the window */
-	bool tells; /* it has the compared data: samples, switches or off-CPU intervals */
+	bool is_compared; /* it has the compared data: samples, switches or off-CPU intervals */
 	uint64_t command; /* process id of the command that was recorded; TRACE_NONE: none */
 	bool started, ended; /* by its exec and its exit */
 };
@@ -47,17 +47,17 @@ static void sum_at(struct diff_side *s, uint32_t part, uint32_t stack, double v)
 
 /* ---- intervals --------------------------------------------------------------------------------- */
 
-bool diff_tells(const void *side, uint32_t part)
+bool diff_has_part_data(const void *side, uint32_t part)
 {
 	const struct diff_side *s = side;
 
-	return part < s->part_cap && s->parts[part].tells;
+	return part < s->part_cap && s->parts[part].is_compared;
 }
 
 /* Threads of a part without switches seem to do one thing all the while. */
-static bool is_told(const struct diff_side *s, const struct interval *i)
+static bool is_comparable(const struct diff_side *s, const struct interval *i)
 {
-	return i->end_by != INTERVAL_TO_NOTHING || diff_tells(s, i->part);
+	return i->end_by != INTERVAL_TO_NOTHING || diff_has_part_data(s, i->part);
 }
 
 static void add_interval(void *ctx, const struct interval *i)
@@ -67,7 +67,7 @@ static void add_interval(void *ctx, const struct interval *i)
 	const char *name;
 	size_t len;
 
-	if (i->flags & INTERVAL_NEIGHBOUR || !is_told(r->s, i) ||
+	if (i->flags & INTERVAL_NEIGHBOUR || !is_comparable(r->s, i) ||
 	    !select_match_task(&r->s->sel, r->s->names, &task, i->cpu))
 		return;
 	if (r->d->opts->kind == DIFF_OFFCPU) {
@@ -86,7 +86,7 @@ static void add_interval(void *ctx, const struct interval *i)
 }
 
 /* The window is known at the first event of a clock. */
-static void tell_window(struct diff_side *s, const struct trace_event *ev)
+static void set_window(struct diff_side *s, const struct trace_event *ev)
 {
 	uint32_t clock = names_part(s->names, ev->part)->clock;
 	const struct select_window *w;
@@ -113,7 +113,7 @@ static uint64_t command_of(const struct names *n, uint32_t part)
 }
 
 /* Whether the command's own exec and exit are there. */
-static void see_command(struct diff_part *part, const struct trace_event *ev)
+static void check_command(struct diff_part *part, const struct trace_event *ev)
 {
 	const char *name;
 
@@ -131,7 +131,7 @@ static bool is_observation(const struct diff *d, const struct trace_event *ev)
 	return ev->kind == TRACE_SCHED_SWITCH || ev->kind == TRACE_OFF_CPU;
 }
 
-static void see_part(const struct diff *d, struct diff_side *s, const struct trace_event *ev)
+static void observe_part(const struct diff *d, struct diff_side *s, const struct trace_event *ev)
 {
 	struct diff_part *part;
 
@@ -141,27 +141,27 @@ static void see_part(const struct diff *d, struct diff_side *s, const struct tra
 	recorded_time_event(&s->observed_time, ev);
 	s->parts = array_reserve(s->parts, &s->part_cap, (size_t)ev->part + 1, sizeof(*s->parts));
 	part = &s->parts[ev->part];
-	part->tells |= is_observation(d, ev);
+	part->is_compared |= is_observation(d, ev);
 	if (!select_overlaps(&s->sel, s->reader, ev->part, ev->ts, ev->ts))
 		return;
 	if (!part->seen)
 		part->command = command_of(s->names, ev->part);
 	part->seen = true;
-	see_command(part, ev);
+	check_command(part, ev);
 }
 
-static void see_event(struct diff *d, struct diff_side *s, const struct trace_event *ev)
+static void observe_event(struct diff *d, struct diff_side *s, const struct trace_event *ev)
 {
 	s->part = ev->part;
-	select_see(&s->sel, s->reader, ev);
-	see_part(d, s, ev);
+	select_observe(&s->sel, s->reader, ev);
+	observe_part(d, s, ev);
 	recorded_time_loss(&s->observed_time, reader_trace(s->reader), ev);
 	if (ev->kind != TRACE_LOST ||
 	    select_overlaps(&s->sel, s->reader, ev->part, trace_u64_or(ev, ROLE_FIRST_NS, ev->ts),
 			    trace_u64_or(ev, ROLE_LAST_NS, ev->ts)))
 		event_counts_add_loss(&s->counts, reader_trace(s->reader), s->names, ev);
 	if (d->opts->kind != DIFF_CPU) {
-		tell_window(s, ev);
+		set_window(s, ev);
 		intervals_add(s->intervals, reader_trace(s->reader), ev);
 	} else if (ev->kind == TRACE_SAMPLE && ev->source == PROF_SOURCE_SAMPLE &&
 		   select_match(&s->sel, s->reader, ev)) {
@@ -205,7 +205,7 @@ static int read_all(struct diff *d, struct diff_side *s, struct reading *ctx)
 			return ret;
 	}
 	while ((ret = reader_next(s->reader, &ev)) == 1)
-		see_event(d, s, &ev);
+		observe_event(d, s, &ev);
 	if (!ret && s->intervals)
 		intervals_finish(s->intervals);
 	return ret;
@@ -225,7 +225,7 @@ static void sum_up(const struct diff *d, struct diff_side *s)
 	const struct recorded_time_opts opts = { .names = s->names,
 						 .ctx = s,
 						 .window = window_of,
-						 .has_data = diff_tells,
+						 .has_data = diff_has_part_data,
 						 .cpu = TRACE_NONE,
 						 .weights = weights };
 
@@ -250,7 +250,7 @@ static bool has_sums_alone(const struct diff *d, const struct diff_side *s)
 	bool sums = false;
 
 	for (uint32_t i = 0; i < s->names->parts.cnt; i++) {
-		if (diff_tells(s, i))
+		if (diff_has_part_data(s, i))
 			return false;
 		sums |= names_meta(s->names, i, PROF_META_SUMMARY_NS) != NULL;
 	}

@@ -205,7 +205,7 @@ static void see_part(struct report *r, const struct trace_event *ev)
 		part->cpus = ev->cpu + 1;
 }
 
-static void see_skipped(struct report *r)
+static void count_skipped(struct report *r)
 {
 	for (uint32_t i = 0; i < r->names->parts.cnt; i++) {
 		const struct dial9_skipped s = trace_skipped(reader_trace(r->reader), i);
@@ -259,7 +259,7 @@ static void weigh(struct report *r)
 }
 
 /* Process and thread ids mean something else on another host. */
-static void tell_parts_apart(struct report *r)
+static void separate_parts(struct report *r)
 {
 	unsigned int ids = 1u << PROFILE_PID | 1u << PROFILE_TID;
 
@@ -298,7 +298,7 @@ static int read_all(struct report *r)
 
 	while ((ret = reader_next(r->reader, &ev)) == 1) {
 		t = reader_trace(r->reader);
-		select_see(&r->sel, r->reader, &ev);
+		select_observe(&r->sel, r->reader, &ev);
 		if (ev.kind != TRACE_LOST ||
 		    select_overlaps(&r->sel, r->reader, ev.part,
 				    trace_u64_or(&ev, ROLE_FIRST_NS, ev.ts),
@@ -315,13 +315,13 @@ static int read_all(struct report *r)
 		profile_add(r->profile, &ev);
 		stack_ends_add(&r->ends, r->names, &ev);
 	}
-	see_skipped(r);
+	count_skipped(r);
 	for (uint32_t i = 0; i < r->part_cnt; i++)
 		r->parts[i].span_ns = span_ns(r, i);
 	return ret ? ret : report_exact_end(r, capacity(r));
 }
 
-static void say_nothing_there(const struct report *r)
+static void report_no_rows(const struct report *r)
 {
 	bool ours = names_meta(r->names, 0, PROF_META_VERSION);
 	bool sampled = names_meta(r->names, 0, PROF_META_SAMPLE_HZ);
@@ -378,7 +378,7 @@ static int print_all(struct report *r)
 		report_print_json(r);
 	} else if (nothing) {
 		if (!chosen)
-			say_nothing_there(r);
+			report_no_rows(r);
 	} else {
 		/* what reads folded stacks knows no comments */
 		if (r->graph != REPORT_FOLDED)
@@ -387,7 +387,7 @@ static int print_all(struct report *r)
 	}
 	code = view_end(&r->view);
 	if (code == CMD_OK && nothing && chosen)
-		code = select_tell_nothing(&r->sel, r->reader, r->wall ? "times" : "CPU samples");
+		code = select_report_missing(&r->sel, r->reader, r->wall ? "times" : "CPU samples");
 	return code;
 }
 
@@ -418,7 +418,7 @@ static int report_file(const struct report_opts *opts, const char *path)
 	}
 	if (!err) {
 		weigh(&r);
-		tell_parts_apart(&r);
+		separate_parts(&r);
 	}
 	progress_end(progress);
 	code = err ? CMD_INPUT : select_is_reversed(&r.sel) ? CMD_USAGE : print_all(&r);

@@ -16,10 +16,10 @@
 #include "export/unwind_status.h"
 
 /* On a terminal in lines of its width. */
-static void say_as(const struct report *r, enum color_as as, const char *fmt, va_list ap)
+static void print_as(const struct report *r, enum color_as as, const char *fmt, va_list ap)
 	__attribute__((format(printf, 3, 0)));
 
-static void say_as(const struct report *r, enum color_as as, const char *fmt, va_list ap)
+static void print_as(const struct report *r, enum color_as as, const char *fmt, va_list ap)
 {
 	struct buf text = { 0 }, line = { 0 };
 	size_t cols = r->view.width > 20 ? r->view.width - 4 : SIZE_MAX, at, n;
@@ -46,7 +46,7 @@ static void note(const struct report *r, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	say_as(r, COLOR_PLAIN, fmt, ap);
+	print_as(r, COLOR_PLAIN, fmt, ap);
 	va_end(ap);
 }
 
@@ -59,7 +59,7 @@ static void warn(const struct report *r, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	say_as(r, COLOR_WARN, fmt, ap);
+	print_as(r, COLOR_WARN, fmt, ap);
 	va_end(ap);
 }
 
@@ -85,7 +85,7 @@ static void add_clock(struct buf *line, const struct report *r, uint32_t part)
 		buf_addstr(line, " (timer instead of cycles: no PMU)");
 }
 
-static void say_clock(const struct report *r, uint32_t part)
+static void print_clock(const struct report *r, uint32_t part)
 {
 	struct buf line = { 0 };
 
@@ -94,7 +94,7 @@ static void say_clock(const struct report *r, uint32_t part)
 	buf_free(&line);
 }
 
-static void say_parts(const struct report *r)
+static void print_parts(const struct report *r)
 {
 	struct buf line = { 0 };
 
@@ -119,7 +119,7 @@ static void say_parts(const struct report *r)
 }
 
 /* What shares are of, where parts differ, and who has none. */
-static void say_shares(const struct report *r)
+static void print_shares(const struct report *r)
 {
 	if (r->exact)
 		note(r, "shares refer to these seconds");
@@ -152,10 +152,10 @@ static bool has_switches(const void *ctx, uint32_t part)
 	return part < r->switch_cap && r->switches[part];
 }
 
-static void say_loss(const struct report *r)
+static void print_loss(const struct report *r)
 {
 	const struct loss_accounting *a = &r->counts.account;
-	const struct report_text_told_opts told = { has_switches, r, false };
+	const struct report_text_recorded_opts told = { has_switches, r, false };
 	struct buf line = { 0 };
 	uint64_t span = 0;
 
@@ -167,10 +167,10 @@ static void say_loss(const struct report *r)
 	else
 		note(r, "lost: %s", buf_cstr(&line));
 	buf_clear(&line);
-	if (report_text_thinned(&line, a, r->names, span))
+	if (report_text_skipped_slices(&line, a, r->names, span))
 		warn(r, "skipped: %s", buf_cstr(&line));
 	buf_clear(&line);
-	if (r->wall && report_text_told(&line, r->names, &told))
+	if (r->wall && report_text_recorded(&line, r->names, &told))
 		warn(r, "switches: %s", buf_cstr(&line));
 	for (int of = 0; (r->wall || r->exact) && of < REPORT_TEXT_FILTER_CNT; of++) {
 		buf_clear(&line);
@@ -183,7 +183,7 @@ static void say_loss(const struct report *r)
 	buf_free(&line);
 }
 
-static void say_wall(const struct report *r)
+static void print_wall(const struct report *r)
 {
 	const uint64_t *ns = r->state_ns;
 	struct buf line = { 0 };
@@ -204,7 +204,7 @@ static void say_wall(const struct report *r)
 }
 
 /* When there is a good part of the samples that files with a build-id may name. */
-static void say_remedy(const struct report *r, const struct profile_rows *unnamed)
+static void print_remedy(const struct report *r, const struct profile_rows *unnamed)
 {
 	struct buf line = { 0 };
 	uint64_t weight = 0;
@@ -221,7 +221,7 @@ static void say_remedy(const struct report *r, const struct profile_rows *unname
 }
 
 /* Modules in which a good part of the samples has no name; others are not worth a line. */
-static void say_unnamed(const struct report *r)
+static void print_unnamed(const struct report *r)
 {
 	double share;
 	struct profile_rows rows = { 0 };
@@ -238,13 +238,13 @@ static void say_unnamed(const struct report *r)
 		unnamed_reason_of_unnamed(&line, r->names, &r->counts, rows.v[i].module);
 		warn(r, "unresolved: %.1f%% of samples in %s", share, buf_cstr(&line));
 	}
-	say_remedy(r, &rows);
+	print_remedy(r, &rows);
 	buf_free(&line);
 	free(rows.v);
 }
 
 /* Of the modules in which stacks end early, those that cost a good part of them their root. */
-static void say_ends(const struct report *r)
+static void print_unwind_ends(const struct report *r)
 {
 	struct stack_ends_module *v;
 	struct buf line = { 0 };
@@ -271,7 +271,7 @@ static void say_ends(const struct report *r)
 }
 
 /* Seconds of tasks come from switches, not from samples. */
-static void say_exact(const struct report *r)
+static void print_exact(const struct report *r)
 {
 	struct buf doubt = { 0 };
 	bool doubtful;
@@ -290,7 +290,7 @@ static void say_exact(const struct report *r)
 	buf_free(&doubt);
 }
 
-static void say_what(const struct report *r)
+static void print_source(const struct report *r)
 {
 	const struct parts *parts = &r->names->parts;
 	const char *what = profile_samples(r->profile) ? "CPU samples" : "CPU time";
@@ -312,18 +312,18 @@ static void say_what(const struct report *r)
 
 void report_print_head(const struct report *r)
 {
-	say_what(r);
+	print_source(r);
 	if (r->names->parts.cnt > 1)
-		say_parts(r);
+		print_parts(r);
 	else if (profile_samples(r->profile))
-		say_clock(r, 0);
-	say_exact(r);
-	say_wall(r);
+		print_clock(r, 0);
+	print_exact(r);
+	print_wall(r);
 	if (r->names->parts.cnt > 1)
-		say_shares(r);
-	say_loss(r);
+		print_shares(r);
+	print_loss(r);
 	if (!r->wall)
-		say_unnamed(r);
-	say_ends(r);
+		print_unnamed(r);
+	print_unwind_ends(r);
 	puts("#");
 }

@@ -217,7 +217,7 @@ static void keep(struct cut *c, struct cut_part *part, const struct trace_event 
 	part->has_ts = true;
 }
 
-static void look_at_clock(struct cut_part *part, const struct trace_event *ev, enum cut_place place)
+static void check_clock(struct cut_part *part, const struct trace_event *ev, enum cut_place place)
 {
 	if (place == CUT_BEFORE || (place == CUT_AFTER && part->sync == NOWHERE)) {
 		part->sync = ev->offset;
@@ -236,7 +236,7 @@ static void look_at(struct cut *c, const struct trace_event *ev)
 	if (ev->kind == TRACE_TASK)
 		cut_needs_add_task(&c->needs, c->reader, ev, place);
 	else if (ev->kind == TRACE_CLOCK_SYNC)
-		look_at_clock(part, ev, place);
+		check_clock(part, ev, place);
 	else if (ev->kind == TRACE_STATS)
 		part->stats = ev->offset;
 	else if (ev->kind == TRACE_METADATA && part->meta == NOWHERE)
@@ -514,39 +514,39 @@ static int write_all(struct cut *c)
 
 /* ---- words ------------------------------------------------------------------------------------- */
 
-static void say_list(struct buf *out, const char *option, const struct opt_list *list, bool secret)
+static void put_list(struct buf *out, const char *option, const struct opt_list *list, bool secret)
 {
 	for (size_t i = 0; i < list->cnt; i++)
 		buf_printf(out, " %s %s", option, secret ? "..." : list->v[i]);
 }
 
-static void say_numbers(struct buf *out, const char *option, const struct opt_u32s *list)
+static void put_numbers(struct buf *out, const char *option, const struct opt_u32s *list)
 {
 	for (size_t i = 0; i < list->cnt; i++)
 		buf_printf(out, "%s%u", i ? "," : option, list->v[i]);
 }
 
 /* The selection, for those who find the file. */
-static void say_how(struct buf *out, const struct cut_opts *o)
+static void put_options(struct buf *out, const struct cut_opts *o)
 {
 	buf_addstr(out, "cut");
 	if (o->sel.time)
 		buf_printf(out, " --time %s", o->sel.time);
-	say_numbers(out, " -p ", &o->sel.pids);
-	say_numbers(out, " -t ", &o->sel.tids);
-	say_numbers(out, " -C ", &o->sel.cpus);
-	say_list(out, "--comm", &o->sel.comms, o->anonymize);
-	say_list(out, "--cgroup", &o->sel.cgroups, o->anonymize);
-	say_list(out, "-e", &o->events, false);
+	put_numbers(out, " -p ", &o->sel.pids);
+	put_numbers(out, " -t ", &o->sel.tids);
+	put_numbers(out, " -C ", &o->sel.cpus);
+	put_list(out, "--comm", &o->sel.comms, o->anonymize);
+	put_list(out, "--cgroup", &o->sel.cgroups, o->anonymize);
+	put_list(out, "-e", &o->events, false);
 	if (o->anonymize)
 		buf_addstr(out, " --anonymize");
 }
 
 /* Nothing was kept: one line, and the exit code where it was chosen. */
-static int say_nothing_kept(const struct cut *c)
+static int report_nothing_kept(const struct cut *c)
 {
 	if (select_is_used(&c->sel))
-		return select_tell_nothing(&c->sel, c->reader, "events");
+		return select_report_missing(&c->sel, c->reader, "events");
 	if (c->opts->events.cnt) {
 		log_error("no events in %s: none match -e", reader_input(c->reader));
 		return CMD_USAGE;
@@ -556,7 +556,7 @@ static int say_nothing_kept(const struct cut *c)
 	return CMD_OK;
 }
 
-static int say_summary(const struct cut *c)
+static int print_summary(const struct cut *c)
 {
 	char kept_text[32], all[32], bytes[32], all_bytes[32];
 	uint64_t sum = 0, left_out = 0;
@@ -569,7 +569,7 @@ static int say_summary(const struct cut *c)
 		log_warn("cut: %" PRIu64 " events skipped: this format cannot represent them",
 			 c->refused);
 	if (!sum)
-		return say_nothing_kept(c);
+		return report_nothing_kept(c);
 	if (c->opts->quiet)
 		return CMD_OK;
 	str_count(kept_text, sum);
@@ -603,7 +603,7 @@ static int run(struct cut *c)
 		return CMD_INPUT;
 	code = write_all(c);
 	if (code == CMD_OK)
-		code = say_summary(c);
+		code = print_summary(c);
 	close_err = out_file_close(c->sink);
 	if (code == CMD_OK && close_err)
 		code = CMD_OUTPUT;
@@ -624,7 +624,7 @@ static int cut_file(const struct cut_opts *opts, const char *path, const struct 
 				       open_pipe(path, &c.reader);
 	if (!err) {
 		c.names = reader_names(c.reader);
-		say_how(&c.how, opts);
+		put_options(&c.how, opts);
 		code = run(&c);
 		progress_end(progress);
 	}

@@ -94,7 +94,7 @@ static const char *complaint(const struct merge_args *args, const char *const *p
 	return NULL;
 }
 
-static void say_summary(const struct merge_sum *sum)
+static void print_summary(const struct merge_sum *sum)
 {
 	struct buf line = { 0 };
 	char bytes[32];
@@ -135,7 +135,7 @@ static int merge(const struct merge_args *args, const struct merge_opts *opts,
 		log_warn("merge: %" PRIu64 " events skipped: this format cannot represent them",
 			 sum.refused);
 	if (!args->quiet && (code == CMD_OK || (code == CMD_INPUT && sum.bytes)))
-		say_summary(&sum);
+		print_summary(&sum);
 	return code;
 }
 

@@ -103,7 +103,7 @@ struct symbolize {
 	struct progress *progress;
 	struct symbolize_find *find;
 	struct symbolize_copy copy;
-	bool tells; /* progress, on a terminal */
+	bool shows_progress; /* progress, on a terminal */
 	struct debuginfod servers;
 	struct buf fetching; /* message about the file being fetched */
 	uint64_t added;
@@ -146,35 +146,35 @@ static void release_signals(const struct sigaction old[SIGNAL_CNT])
 
 /* ---- words ------------------------------------------------------------------------------------- */
 
-static void tell_progress(void *ctx, uint64_t done, uint64_t all)
+static void print_progress(void *ctx, uint64_t done, uint64_t all)
 {
 	struct symbolize *s = ctx;
 	char a[32], b[32];
 
-	if (!s->tells)
+	if (!s->shows_progress)
 		return;
 	str_count(a, done < all ? done : all);
 	str_count(b, all);
 	fprintf(stderr, "looking up symbols: %s of %s addresses\033[K\r", a, b);
 }
 
-static void tell_fetch(void *ctx, uint32_t index, size_t which, size_t of)
+static void print_fetch(void *ctx, uint32_t index, size_t which, size_t of)
 {
 	struct symbolize *s = ctx;
 
 	buf_clear(&s->fetching);
 	buf_printf(&s->fetching, "fetching %zu of %zu, for ", which, of);
 	name_text_module_base(&s->fetching, reader_names(s->reader), index);
-	if (s->tells)
+	if (s->shows_progress)
 		fprintf(stderr, "%s\033[K\r", buf_cstr(&s->fetching));
 }
 
-static void tell_bytes(void *ctx, uint64_t done, uint64_t all)
+static void print_bytes(void *ctx, uint64_t done, uint64_t all)
 {
 	struct symbolize *s = ctx;
 	char a[32], b[32];
 
-	if (!s->tells)
+	if (!s->shows_progress)
 		return;
 	str_bytes(a, done);
 	str_bytes(b, all);
@@ -230,7 +230,8 @@ static int by_left(const void *pa, const void *pb)
 }
 
 /* The files of which most places are left. */
-static void say_files(const struct symbolize *s, struct symbolize_find_module *const *v, size_t cnt)
+static void print_files(const struct symbolize *s, struct symbolize_find_module *const *v,
+			size_t cnt)
 {
 	enum { TOLD_MAX = 5 };
 	size_t told = 0, more = 0;
@@ -259,8 +260,8 @@ static void say_files(const struct symbolize *s, struct symbolize_find_module *c
 }
 
 /* What --lines did, and could not do, for inlined functions. */
-static void say_inlined(const struct symbolize *s, struct symbolize_find_module *const *v,
-			size_t cnt)
+static void print_inlined(const struct symbolize *s, struct symbolize_find_module *const *v,
+			  size_t cnt)
 {
 	struct buf line = { 0 };
 
@@ -282,7 +283,7 @@ static void say_inlined(const struct symbolize *s, struct symbolize_find_module 
 	buf_free(&line);
 }
 
-static void say_others(struct symbolize_find_module *const *v, size_t cnt)
+static void print_others(struct symbolize_find_module *const *v, size_t cnt)
 {
 	static const char *const words[SYMBOLIZE_FIND_WHY_CNT] = {
 		[SYMBOLIZE_FIND_NO_BUILD_ID] =
@@ -307,7 +308,7 @@ static void say_others(struct symbolize_find_module *const *v, size_t cnt)
 	buf_free(&line);
 }
 
-static void say_fetched(const struct symbolize *s)
+static void print_fetched(const struct symbolize *s)
 {
 	const struct symbolize_find_fetched *f = symbolize_find_fetched(s->find);
 	struct buf line = { 0 };
@@ -323,7 +324,7 @@ static void say_fetched(const struct symbolize *s)
 	buf_free(&line);
 }
 
-static void say_summary(const struct symbolize *s, const char *output)
+static void print_summary(const struct symbolize *s, const char *output)
 {
 	struct symbolize_find_module **v;
 	uint64_t all = 0, named = 0;
@@ -350,10 +351,10 @@ static void say_summary(const struct symbolize *s, const char *output)
 			"dial9-prof: symbolize: %s of %s addresses without a %s now have one%s\n",
 			a, b, s->opts->lines ? "symbol or line" : "symbol",
 			output ? "" : "; nothing was written");
-	say_fetched(s);
-	say_files(s, v, cnt);
-	say_inlined(s, v, cnt);
-	say_others(v, cnt);
+	print_fetched(s);
+	print_files(s, v, cnt);
+	print_inlined(s, v, cnt);
+	print_others(v, cnt);
 }
 
 /* ---- input ------------------------------------------------------------------------------------- */
@@ -493,7 +494,7 @@ static int run(struct symbolize *s)
 	if (code != CMD_OK)
 		return code;
 	err = symbolize_find_run(s->find);
-	if (s->tells)
+	if (s->shows_progress)
 		fputs("\033[K", stderr);
 	if (err == -EINTR)
 		return CMD_INPUT;
@@ -506,7 +507,7 @@ static int run(struct symbolize *s)
 	if (output)
 		code = put_output(s);
 	if (code == CMD_OK)
-		say_summary(s, output);
+		print_summary(s, output);
 	return code;
 }
 
@@ -521,7 +522,7 @@ static void set_servers(struct symbolize *s)
 		.urls = s->opts->servers,
 		.timeout_ns = s->opts->timeout_ns ? s->opts->timeout_ns : sec * 1000000000ull,
 		.stop = &stopped,
-		.tell = tell_bytes,
+		.tell = print_bytes,
 		.ctx = s,
 	};
 }
@@ -534,8 +535,8 @@ static int symbolize_file(const struct symbolize_opts *opts, const char *path)
 		.vmlinux = opts->vmlinux,
 		.lines = opts->lines,
 		.stop = &stopped,
-		.report_progress = tell_progress,
-		.report_fetch = tell_fetch,
+		.report_progress = print_progress,
+		.report_fetch = print_fetch,
 		.ctx = &s,
 	};
 	struct sigaction old[SIGNAL_CNT];
@@ -545,7 +546,7 @@ static int symbolize_file(const struct symbolize_opts *opts, const char *path)
 	catch_signals(old);
 	if (!debuginfod_cache(&cache))
 		cfg.dirs.cache = buf_cstr(&cache);
-	s.tells = isatty(STDERR_FILENO) && !opts->quiet;
+	s.shows_progress = isatty(STDERR_FILENO) && !opts->quiet;
 	if (opts->servers) {
 		set_servers(&s);
 		cfg.servers = &s.servers;

@@ -246,7 +246,8 @@ static uint32_t name_of(const struct latency *l, const struct runq_delays_worst 
 	return comm;
 }
 
-static void put_behind(struct buf *out, const struct latency *l, const struct runq_delays_worst *w)
+static void put_preemptors(struct buf *out, const struct latency *l,
+			   const struct runq_delays_worst *w)
 {
 	for (size_t k = 0; k < w->sum.n; k++) {
 		const struct interval_preemptor *b = &w->preemptors[k];
@@ -290,7 +291,7 @@ static void put_worst(struct buf *out, const struct latency *l, const struct run
 	if (has_waker(w))
 		interval_text_waker(out, &l->report.timeline, w->woken ? &w->waker : NULL);
 	buf_addch(out, '\n');
-	put_behind(out, l, w);
+	put_preemptors(out, l, w);
 	frames = intervals_stack(l->report.timeline.intervals, w->stack, &cnt);
 	if (cnt) {
 		buf_addstr(out, "      off-CPU stack\n");

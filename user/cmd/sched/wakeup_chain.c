@@ -263,7 +263,7 @@ static void print_json(const struct chain *c)
 
 /* ---- the run ----------------------------------------------------------------------------------- */
 
-static int tell_nothing(const struct chain *c)
+static int report_missing(const struct chain *c)
 {
 	log_error("thread %" PRIu32 " was not woken in %s%s", c->tid,
 		  reader_input(c->timeline.reader),
@@ -286,7 +286,7 @@ static int print_all(struct chain *c)
 		printf("Thread %" PRIu32 " was not woken in %s: %s.\n", c->tid,
 		       reader_input(c->timeline.reader), interval_text_no_switches(&c->timeline));
 	code = interval_report_end(&c->timeline, &c->view);
-	return code == CMD_OK && !c->cnt && c->timeline.switches ? tell_nothing(c) : code;
+	return code == CMD_OK && !c->cnt && c->timeline.switches ? report_missing(c) : code;
 }
 
 static int read_twice(struct chain *c, const char *path)
