@@ -83,7 +83,7 @@ static bool is_calm(struct recorder *r, uint64_t now)
 	const struct load_shedding_cfg *shedding = &r->cfg->load_shedding;
 
 	return now - r->start_ns > BEGIN_MS * MS_NS && pipeline_is_drained(r->pipeline) &&
-	       !r->trigger && !r->window.control && r->window.gate.open && !shedding->max_ppm &&
+	       !r->trigger && !r->window.control && r->window.pause.open && !shedding->max_ppm &&
 	       shedding->one_in <= 1 && !capture_is_filled(r->capture, CALM_PART);
 }
 
@@ -140,7 +140,7 @@ static int record_until_over(struct recorder *r)
 		err = pipeline_pass(r->pipeline, &mark, now + DRAIN_MS * MS_NS);
 		blocked = pipeline_is_blocked(r->pipeline);
 		/* without room the counts are written later */
-		if (!err && !blocked && (r->window.gate.open || r->window.gate.thinned))
+		if (!err && !blocked && (r->window.pause.open || r->window.pause.skips_slice))
 			err = status_tick(r->status, mark);
 		if (!err && !blocked)
 			err = kernel_summary_step(r->summary, now);
@@ -149,7 +149,7 @@ static int record_until_over(struct recorder *r)
 		if (!err)
 			err = trigger_step(r->trigger, r->status, mark);
 		if (!err)
-			err = load_shedding_step(&r->shedding, &r->window.gate, r->status, now);
+			err = load_shedding_step(&r->shedding, &r->window.pause, r->status, now);
 		if (!err)
 			err = pipeline_flush(r->pipeline, mark);
 		if (drain_timer_is_due(&r->cpus_due_ns, now, CPUS_MS * MS_NS))
@@ -190,7 +190,7 @@ static int finish(struct recorder *r)
 	if (!err)
 		err = kernel_summary_finish(r->summary, now);
 	if (!err)
-		err = pause_end(&r->window.gate, r->status);
+		err = pause_end(&r->window.pause, r->status);
 	if (!err)
 		err = trigger_end(r->trigger, r->status, now);
 	if (!err)

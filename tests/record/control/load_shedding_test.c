@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* How much is left out, by costs that the test makes up. The kernel side and the trace are counters here. */
-/* ALONE: capture_set_stacks(), pause_thin*(), status_*() */
+/* ALONE: capture_set_stacks(), pause_skip_slice*(), status_*() */
 #include "record/control/load_shedding.h"
 
 #include <criterion/criterion.h>
@@ -48,15 +48,15 @@ void status_totals(struct status *s, uint64_t now_ns, struct status_totals *out)
 }
 
 /* As pause.c has it, without a kernel. */
-void pause_thin(struct pause *g)
+void pause_skip_slice(struct pause *g)
 {
-	g->thinned = g->open;
+	g->skips_slice = g->open;
 	g->open = false;
 }
 
-int pause_thin_over(struct pause *g, struct status *status)
+int pause_end_slice(struct pause *g, struct status *status)
 {
-	g->thinned = false;
+	g->skips_slice = false;
 	g->open = true;
 	return 0;
 }
@@ -64,14 +64,14 @@ int pause_thin_over(struct pause *g, struct status *status)
 struct bench {
 	struct capture capture;
 	struct status status;
-	struct pause gate;
+	struct pause pause;
 	struct load_shedding shedding;
 	uint64_t now, open_ns;
 };
 
 static void bench_init(struct bench *b, uint32_t max_ppm, bool stacks)
 {
-	*b = (struct bench){ .capture.stacks = true, .gate.open = true, .now = 77 * SECOND };
+	*b = (struct bench){ .capture.stacks = true, .pause.open = true, .now = 77 * SECOND };
 	load_shedding_begin(&b->shedding, &(struct load_shedding_cfg){ 1, max_ppm, stacks },
 			    &b->capture, &b->status, b->now);
 }
@@ -88,12 +88,12 @@ static void run(struct bench *b, uint64_t ns, uint32_t ppm, uint32_t stacks_ppm)
 
 	while (b->now < end) {
 		b->now += step;
-		if (b->gate.open) {
+		if (b->pause.open) {
 			b->status.spent += step * cpus() *
 					   (ppm + (b->capture.stacks ? stacks_ppm : 0)) / 1000000;
 			b->open_ns += step;
 		}
-		cr_assert_eq(load_shedding_step(&b->shedding, &b->gate, &b->status, b->now), 0);
+		cr_assert_eq(load_shedding_step(&b->shedding, &b->pause, &b->status, b->now), 0);
 	}
 }
 
@@ -170,7 +170,7 @@ Test(load_shedding, when_it_is_calm_all_comes_back_and_stays)
 	cr_expect_eq(b.status.one_in, 1);
 	cr_expect(b.status.stacks);
 	cr_expect(b.capture.stacks);
-	cr_expect(b.gate.open);
+	cr_expect(b.pause.open);
 	b.open_ns = 0;
 	run(&b, 10 * SECOND, 100, 200);
 	cr_expect_eq(b.open_ns, 10 * SECOND);

@@ -16,7 +16,7 @@ struct capture {
 };
 
 struct status {
-	int told, thinned;
+	int told, skips_slice;
 	uint64_t from, to;
 };
 
@@ -35,10 +35,10 @@ void capture_resume(struct capture *c)
 	c->resumes++;
 }
 
-int status_paused(struct status *s, bool thinned, uint64_t from_ns, uint64_t to_ns)
+int status_paused(struct status *s, bool skips_slice, uint64_t from_ns, uint64_t to_ns)
 {
 	s->told++;
-	s->thinned += thinned;
+	s->skips_slice += skips_slice;
 	s->from = from_ns;
 	s->to = to_ns;
 	return 0;
@@ -122,20 +122,20 @@ Test(pause, a_slice_that_is_left_out_is_told_as_such_and_gives_way_to_who_asks)
 	struct pause g;
 
 	pause_begin(&g, &(struct pause_cfg){ .capture = &c }, 1000);
-	pause_thin(&g);
+	pause_skip_slice(&g);
 	cr_expect(!g.open);
-	cr_expect_eq(pause_thin_over(&g, &s), 0);
+	cr_expect_eq(pause_end_slice(&g, &s), 0);
 	cr_expect(g.open);
 	cr_expect_eq(s.told, 1);
-	cr_expect_eq(s.thinned, 1);
+	cr_expect_eq(s.skips_slice, 1);
 	/* closed by who asks, in the midst of one: it stays so, and is a pause */
-	pause_thin(&g);
+	pause_skip_slice(&g);
 	pause_close(&g);
-	cr_expect_eq(pause_thin_over(&g, &s), 0);
+	cr_expect_eq(pause_end_slice(&g, &s), 0);
 	cr_expect(!g.open);
-	pause_thin(&g);
+	pause_skip_slice(&g);
 	cr_expect_eq(pause_open(&g, &s), 0);
 	cr_expect_eq(s.told, 2);
-	cr_expect_eq(s.thinned, 1);
+	cr_expect_eq(s.skips_slice, 1);
 	cr_expect_eq(c.pauses, 2);
 }

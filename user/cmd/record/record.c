@@ -390,7 +390,7 @@ static int bad_value(const char *option, const char *value, const char *why)
 	return -EINVAL;
 }
 
-static int check_thin(struct record_opts *o)
+static int check_shedding(struct record_opts *o)
 {
 	o->cfg.load_shedding.has_stacks = o->switch_stacks || o->wakeup_stacks;
 	if (load_shedding_opts_read(&o->load_shedding, &o->cfg.load_shedding))
@@ -713,7 +713,7 @@ static int parse(int argc, char **argv, struct record_opts *o, int *first)
 	err = opts_parse(&record_spec, argc, argv, o, first);
 	o->output.snapshots = o->flight.keep;
 	if (!err && (check(o, *first < argc) || check_when(o) || check_meta(o) || check_flight(o) ||
-		     check_thin(o) || check_block(o) || check_debug(o) ||
+		     check_shedding(o) || check_block(o) || check_debug(o) ||
 		     check_command(o, *first < argc ? argv[*first] : NULL)))
 		err = -EINVAL;
 	return err;

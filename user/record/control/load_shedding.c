@@ -60,14 +60,15 @@ void load_shedding_begin(struct load_shedding *t, const struct load_shedding_cfg
 }
 
 /* Only between two cycles, since the recorded part differs within a cycle. */
-static bool is_due(const struct load_shedding *t, const struct pause *gate, uint64_t now_ns)
+static bool is_due(const struct load_shedding *t, const struct pause *pause, uint64_t now_ns)
 {
 	const uint64_t cycles = (uint64_t)CYCLES * load_shedding_one_in(t) * SLICE_NS;
 
 	if (!t->max_ppm || now_ns - t->looked_ns < (cycles > LOOK_NS ? cycles : LOOK_NS))
 		return false;
 	return load_shedding_one_in(t) == 1 ||
-	       (gate->thinned && now_ns - t->slice_ns >= (load_shedding_one_in(t) - 1) * SLICE_NS);
+	       (pause->skips_slice &&
+		now_ns - t->slice_ns >= (load_shedding_one_in(t) - 1) * SLICE_NS);
 }
 
 int load_shedding_write(const struct load_shedding *t, struct status *status)
@@ -141,27 +142,28 @@ static int measure_cost(struct load_shedding *t, struct status *status, uint64_t
 	return set_level(t, status, lower(t));
 }
 
-static int step(struct load_shedding *t, struct pause *gate, struct status *status, uint64_t now_ns)
+static int step(struct load_shedding *t, struct pause *pause, struct status *status,
+		uint64_t now_ns)
 {
 	const uint64_t rest = (load_shedding_one_in(t) - 1) * SLICE_NS;
 	int err;
 
-	if (gate->thinned && now_ns - t->slice_ns >= rest) {
-		err = pause_thin_over(gate, status);
+	if (pause->skips_slice && now_ns - t->slice_ns >= rest) {
+		err = pause_end_slice(pause, status);
 		t->slice_ns = now_ns;
 		return err;
 	}
-	if (gate->open && rest && now_ns - t->slice_ns >= SLICE_NS) {
-		pause_thin(gate);
+	if (pause->open && rest && now_ns - t->slice_ns >= SLICE_NS) {
+		pause_skip_slice(pause);
 		t->slice_ns = now_ns;
 	}
 	return 0;
 }
 
-int load_shedding_step(struct load_shedding *t, struct pause *gate, struct status *status,
+int load_shedding_step(struct load_shedding *t, struct pause *pause, struct status *status,
 		       uint64_t now_ns)
 {
-	int err = is_due(t, gate, now_ns) ? measure_cost(t, status, now_ns) : 0;
+	int err = is_due(t, pause, now_ns) ? measure_cost(t, status, now_ns) : 0;
 
-	return err ? err : step(t, gate, status, now_ns);
+	return err ? err : step(t, pause, status, now_ns);
 }

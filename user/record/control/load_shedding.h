@@ -39,10 +39,10 @@ struct load_shedding_cfg {
 void load_shedding_begin(struct load_shedding *t, const struct load_shedding_cfg *cfg,
 			 struct capture *capture, struct status *status, uint64_t now_ns);
 /*
- * Measures the cost if a check is due, which may change the level and write that. Opens and closes the gate. Call
+ * Measures the cost if a check is due, which may change the level and write that. Opens and closes the pause. Call
  * it often. 0 or the encoder's -errno.
  */
-int load_shedding_step(struct load_shedding *t, struct pause *gate, struct status *status,
+int load_shedding_step(struct load_shedding *t, struct pause *pause, struct status *status,
 		       uint64_t now_ns);
 /* Returns N if one slice in N is recorded. */
 uint32_t load_shedding_one_in(const struct load_shedding *t);

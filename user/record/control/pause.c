@@ -30,10 +30,10 @@ void pause_begin(struct pause *g, const struct pause_cfg *cfg, uint64_t now_ns)
 
 static int write_pause(struct pause *g, struct status *status, uint64_t now_ns)
 {
-	const bool thinned = g->thinned;
+	const bool skips_slice = g->skips_slice;
 
-	g->thinned = false;
-	return status_paused(status, thinned, g->since_ns, now_ns);
+	g->skips_slice = false;
+	return status_paused(status, skips_slice, g->since_ns, now_ns);
 }
 
 int pause_open(struct pause *g, struct status *status)
@@ -60,7 +60,7 @@ int pause_step(struct pause *g, struct status *status)
 
 void pause_close(struct pause *g)
 {
-	g->by_itself = g->thinned = false;
+	g->by_itself = g->skips_slice = false;
 	if (!g->open)
 		return;
 	g->since_ns = clock_mono_ns();
@@ -68,17 +68,17 @@ void pause_close(struct pause *g)
 	g->open = false;
 }
 
-void pause_thin(struct pause *g)
+void pause_skip_slice(struct pause *g)
 {
 	if (!g->open)
 		return;
 	pause_close(g);
-	g->thinned = true;
+	g->skips_slice = true;
 }
 
-int pause_thin_over(struct pause *g, struct status *status)
+int pause_end_slice(struct pause *g, struct status *status)
 {
-	return g->thinned ? pause_open(g, status) : 0;
+	return g->skips_slice ? pause_open(g, status) : 0;
 }
 
 int pause_end(struct pause *g, struct status *status)

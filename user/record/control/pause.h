@@ -19,7 +19,7 @@ struct pause {
 	struct pause_cfg cfg;
 	bool open;
 	bool by_itself; /* the automatic start is pending */
-	bool thinned; /* paused for a time slice only, to reduce the overhead */
+	bool skips_slice; /* paused for a time slice only, to reduce the overhead */
 	uint64_t since_ns; /* start of the pause */
 	uint64_t opened_ns; /* first start; 0: not yet */
 	uint64_t opens_ns;
@@ -34,11 +34,11 @@ int pause_open(struct pause *g, struct status *status);
 /* Starts a pause. Does nothing within a pause. Unfinished samples and events may still arrive. */
 void pause_close(struct pause *g);
 /*
- * Skipped time slices: pause_thin() pauses if not paused. pause_thin_over() ends the pause unless it was requested
+ * Skipped time slices: pause_skip_slice() pauses if not paused. pause_end_slice() ends the pause unless it was requested
  * in other ways. 0 or -errno.
  */
-void pause_thin(struct pause *g);
-int pause_thin_over(struct pause *g, struct status *status);
+void pause_skip_slice(struct pause *g);
+int pause_end_slice(struct pause *g, struct status *status);
 /* Recording has ended: writes an unfinished pause. 0 or -errno. */
 int pause_end(struct pause *g, struct status *status);
 

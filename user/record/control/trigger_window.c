@@ -29,19 +29,19 @@ void trigger_window_begin(struct trigger_window *w, struct capture *capture, uin
 		.hold = w->cfg->hold,
 	};
 
-	pause_begin(&w->gate, &cfg, now_ns);
+	pause_begin(&w->pause, &cfg, now_ns);
 }
 
 int trigger_window_step(struct trigger_window *w, struct status *status)
 {
 	enum control_command command;
-	int err = pause_step(&w->gate, status);
+	int err = pause_step(&w->pause, status);
 
 	while (!err && (command = control_next(w->control))) {
 		if (command == CONTROL_ENABLE)
-			err = pause_open(&w->gate, status);
+			err = pause_open(&w->pause, status);
 		else if (command == CONTROL_DISABLE)
-			pause_close(&w->gate);
+			pause_close(&w->pause);
 		else if (command == CONTROL_SNAPSHOT)
 			trigger_ask(w->trigger);
 		w->asked_to_stop |= command == CONTROL_STOP;
@@ -52,7 +52,7 @@ int trigger_window_step(struct trigger_window *w, struct status *status)
 
 uint64_t trigger_window_ends(const struct trigger_window *w)
 {
-	const uint64_t opened = w->gate.opened_ns, duration = w->cfg->duration_ns;
+	const uint64_t opened = w->pause.opened_ns, duration = w->cfg->duration_ns;
 
 	return opened && duration && duration <= UINT64_MAX - opened ? opened + duration :
 								       UINT64_MAX;

@@ -22,7 +22,7 @@ struct trigger_window_cfg {
 /* When to record: by the clock or by commands. */
 struct trigger_window {
 	const struct trigger_window_cfg *cfg;
-	struct pause gate;
+	struct pause pause;
 	struct control *control; /* NULL: none */
 	struct trigger *trigger; /* for snapshots, borrowed; NULL: none */
 	bool asked_to_stop; /* by a command */

@@ -49,7 +49,7 @@ struct status {
 	long cpus; /* online at the start */
 	uint64_t bytes_before; /* of earlier segments */
 	uint64_t nested, nested_sched;
-	uint64_t thinned;
+	uint64_t dropped_stacks;
 	uint64_t malformed;
 	uint64_t stacks_dropped;
 	uint64_t side_lost, side_stalls, doubts;
@@ -420,14 +420,14 @@ static int write_other_loss(struct status *s, const struct capture_counts *count
 }
 
 /* Only stacks were dropped: their events have been written. */
-static int write_thinned(struct status *s)
+static int write_dropped_stacks(struct status *s)
 {
 	struct translate_span span;
-	uint64_t cnt = translate_thinned(s->cfg.translate, &span) - s->thinned;
+	uint64_t cnt = translate_dropped_stacks(s->cfg.translate, &span) - s->dropped_stacks;
 
 	if (!cnt)
 		return 0;
-	s->thinned += cnt;
+	s->dropped_stacks += cnt;
 	return emit_lost(s->cfg.emit, s->last_ns, PROF_LOST_ANY_CPU, PROF_LOST_STACKS_THINNED, cnt,
 			 span.first_ns, span.last_ns);
 }
@@ -557,7 +557,7 @@ void status_totals(struct status *s, uint64_t now_ns, struct status_totals *out)
 	*out = (struct status_totals){
 		.at_most = selects(s) ? counts.nested : 0,
 		.samples_lost = counts.lost[PROF_CLASS_SAMPLE],
-		.stacks_thinned = translate_thinned(s->cfg.translate, NULL),
+		.stacks_thinned = translate_dropped_stacks(s->cfg.translate, NULL),
 		.side_lost = s->side_lost,
 		.side_stalls = s->side_stalls,
 		.doubts = s->doubts,
@@ -594,7 +594,7 @@ static int write_figures(struct status *s, uint64_t now_ns, enum closed closed)
 	if (!err)
 		err = write_other_loss(s, &counts, since);
 	if (!err)
-		err = write_thinned(s);
+		err = write_dropped_stacks(s);
 	if (!err)
 		err = write_task_loss(s);
 	return err ? err : write_stats(s, &counts, now_ns, closed);
@@ -672,10 +672,10 @@ int status_not_kept(struct status *s, uint64_t from_ns, uint64_t to_ns)
 			 to_ns);
 }
 
-int status_paused(struct status *s, bool thinned, uint64_t from_ns, uint64_t to_ns)
+int status_paused(struct status *s, bool skips_slice, uint64_t from_ns, uint64_t to_ns)
 {
 	return emit_lost(s->cfg.emit, to_ns, PROF_LOST_ANY_CPU,
-			 thinned ? PROF_LOST_THINNED : PROF_LOST_PAUSED, 1, from_ns, to_ns);
+			 skips_slice ? PROF_LOST_THINNED : PROF_LOST_PAUSED, 1, from_ns, to_ns);
 }
 
 int status_thinning(struct status *s, uint64_t one_in, bool stacks, uint64_t overhead_ppm)

@@ -44,7 +44,7 @@ struct translate {
 	struct buf text;
 	struct text_slot texts[TEXT_SLOTS];
 	uint64_t written[PROF_CLASS_CNT];
-	uint64_t thinned;
+	uint64_t dropped_stacks;
 	struct translate_span thinned_at;
 };
 
@@ -80,13 +80,13 @@ uint64_t translate_written(const struct translate *t, enum prof_class class)
 	return t->written[class];
 }
 
-uint64_t translate_thinned(struct translate *t, struct translate_span *span)
+uint64_t translate_dropped_stacks(struct translate *t, struct translate_span *span)
 {
 	if (span) {
 		*span = t->thinned_at;
 		t->thinned_at = (struct translate_span){ 0 };
 	}
-	return t->thinned;
+	return t->dropped_stacks;
 }
 
 int translate_task(struct translate *t, uint64_t ts, uint32_t tid, uint32_t pid)
@@ -423,9 +423,9 @@ static int follow(struct translate *t, const struct prof_rec *rec)
 	return translate_task(t, rec->ts, rec->tid, rec->pid);
 }
 
-static void note_thinned(struct translate *t, uint64_t ts)
+static void count_dropped_stacks(struct translate *t, uint64_t ts)
 {
-	t->thinned++;
+	t->dropped_stacks++;
 	t->thinned_at.last_ns = ts;
 	if (!t->thinned_at.first_ns)
 		t->thinned_at.first_ns = ts;
@@ -456,7 +456,7 @@ int translate_record(struct translate *t, const struct prof_rec *rec)
 	if (!err && (is_sample || cnt))
 		err = write_stack(t, rec, frames, cnt);
 	if (!err && rec->flags & PROF_REC_THINNED)
-		note_thinned(t, rec->ts);
+		count_dropped_stacks(t, rec->ts);
 	if (!err)
 		t->written[is_sample ? PROF_CLASS_SAMPLE : PROF_CLASS_TRACEPOINT]++;
 	return err;

@@ -55,6 +55,6 @@ struct translate_span {
  * Number of these written without the requested stacks (PROF_REC_THINNED). span: NULL, or receives their times
  * since the last call; 0 if there were none.
  */
-uint64_t translate_thinned(struct translate *t, struct translate_span *span);
+uint64_t translate_dropped_stacks(struct translate *t, struct translate_span *span);
 
 #endif
