@@ -239,7 +239,7 @@ static void setup(void)
 	has_room = true;
 	/* started now, so that build-ids are waited for */
 	p = pipeline_new(&(struct pipeline_cfg){ .unwind = (struct unwind_loader *)&unwind,
-						 .startup_bytes = 1 << 16,
+						 .queue_bytes = 1 << 16,
 						 .start_ns = clock_mono_ns() });
 }
 

@@ -7,7 +7,7 @@
  *	ring_merge	reads the rings in order of time
  *	segments	a full segment stops the pass: the record belongs to the next one
  *	unwind_loader	removes frames of replaced mappings, unwinds copied stacks
- *	startup_queue	keeps records until the kernel's symbols and build-ids are known
+ *	record_queue	keeps records until the kernel's symbols and build-ids are known
  *	trigger		starts snapshots of the flight recorder
  *	translate	encodes the record as an event of the segment
  *
@@ -29,7 +29,7 @@
 #include "record/control/notify.h"
 #include "record/control/trigger.h"
 #include "record/encode/segments.h"
-#include "record/encode/startup_queue.h"
+#include "record/encode/record_queue.h"
 #include "record/encode/status.h"
 #include "record/encode/translate.h"
 #include "record/process/tasks.h"
@@ -52,7 +52,7 @@ enum {
 struct pipeline {
 	struct pipeline_cfg cfg;
 	struct ring_merge *merge;
-	struct startup_queue *startup; /* NULL: symbols are known, records pass */
+	struct record_queue *queue; /* NULL: symbols are known, records pass */
 	bool replaying; /* the startup queue's records */
 	bool identified; /* build-ids are known, or took too long */
 	bool finishing;
@@ -70,7 +70,7 @@ struct pipeline *pipeline_new(const struct pipeline_cfg *cfg)
 
 	p->cfg = *cfg;
 	p->merge = ring_merge_new(rings, ring_cnt, sides, side_cnt);
-	p->startup = startup_queue_new(cfg->startup_bytes);
+	p->queue = record_queue_new(cfg->queue_bytes);
 	return p;
 }
 
@@ -78,7 +78,7 @@ void pipeline_free(struct pipeline *p)
 {
 	if (!p)
 		return;
-	startup_queue_free(p->startup);
+	record_queue_free(p->queue);
 	ring_merge_free(p->merge);
 	free(p);
 }
@@ -87,7 +87,7 @@ void pipeline_free(struct pipeline *p)
 
 static bool is_held(const struct pipeline *p)
 {
-	return p->startup && !p->replaying;
+	return p->queue && !p->replaying;
 }
 
 static int on_record(void *ctx, const struct prof_rec *rec)
@@ -105,7 +105,7 @@ static int on_record(void *ctx, const struct prof_rec *rec)
 	if (!rec)
 		return RING_MERGE_LATER;
 	if (held) {
-		startup_queue_add(p->startup, rec);
+		record_queue_add(p->queue, rec);
 		return 0;
 	}
 	trigger_check(p->cfg.trigger, rec);
@@ -122,7 +122,7 @@ static int on_side(void *ctx, const struct perf_side *side)
 	if (is_held(p)) {
 		early = *side;
 		early.looked = true;
-		startup_queue_add_side(p->startup, &early);
+		record_queue_add_side(p->queue, &early);
 		return 0;
 	}
 	tasks_side(p->cfg.tasks, side);
@@ -146,16 +146,16 @@ static int replay_startup(struct pipeline *p, const struct ring_merge_sink *sink
 {
 	int err;
 
-	if (!p->startup)
+	if (!p->queue)
 		return 0;
 	frames_set_kallsyms(p->cfg.frames, kallsyms_thread_get(p->cfg.kallsyms));
 	p->replaying = true;
-	err = startup_queue_release(p->startup, sink);
+	err = record_queue_release(p->queue, sink);
 	p->replaying = false;
 	if (err == RING_MERGE_LATER)
 		return err;
-	startup_queue_free(p->startup);
-	p->startup = NULL;
+	record_queue_free(p->queue);
+	p->queue = NULL;
 	return err;
 }
 
@@ -163,7 +163,7 @@ static int replay_startup(struct pipeline *p, const struct ring_merge_sink *sink
 
 static bool has_room(const struct pipeline *p)
 {
-	if (p->startup && startup_queue_is_full(p->startup))
+	if (p->queue && record_queue_is_full(p->queue))
 		return false;
 	return p->finishing || segments_have_room(p->cfg.segments);
 }
@@ -182,7 +182,7 @@ static long step_references(struct pipeline *p, const struct ring_merge_sink *si
 		unwind_loader_step(unwind);
 		unwind_loader_be_patient(unwind, !capture_is_filled(p->cfg.capture, PATIENT_PART));
 	}
-	if (p->startup && kallsyms_thread_is_done(p->cfg.kallsyms))
+	if (p->queue && kallsyms_thread_is_done(p->cfg.kallsyms))
 		capture_set_kallsyms(p->cfg.capture, kallsyms_thread_get(p->cfg.kallsyms));
 	if (n < 0)
 		return n;
@@ -225,7 +225,7 @@ int pipeline_pass(struct pipeline *p, uint64_t *mark, uint64_t deadline)
 	if (err)
 		return err;
 	sym_client_step(p->cfg.broker);
-	if (!p->startup)
+	if (!p->queue)
 		tasks_expire(p->cfg.tasks, *mark);
 	memory_check(p->cfg.memory);
 	return 0;
@@ -237,9 +237,9 @@ int pipeline_flush(struct pipeline *p, uint64_t mark)
 	int err;
 
 	if (!p->cut)
-		return p->startup ? segments_flush(p->cfg.segments) :
+		return p->queue ? segments_flush(p->cfg.segments) :
 				    segments_step(p->cfg.segments, mark);
-	err = segments_step(p->cfg.segments, p->startup ? 0 : mark);
+	err = segments_step(p->cfg.segments, p->queue ? 0 : mark);
 	/* the next segment may not be possible yet */
 	p->cut = !segments_is_full(p->cfg.segments);
 	return err;
@@ -257,7 +257,7 @@ bool pipeline_is_cut(const struct pipeline *p)
 
 bool pipeline_is_drained(const struct pipeline *p)
 {
-	return !p->startup && !p->blocked && !ring_merge_waits(p->merge);
+	return !p->queue && !p->blocked && !ring_merge_waits(p->merge);
 }
 
 /* ---- the end ------------------------------------------------------------------------------------ */
@@ -276,7 +276,7 @@ static int finish_preparing(struct pipeline *p)
 
 int pipeline_finish(struct pipeline *p, struct notify *notify, uint64_t *end_ns)
 {
-	const bool startup = p->startup;
+	const bool queued = p->queue;
 	uint64_t now, mark;
 	int err;
 
@@ -284,7 +284,7 @@ int pipeline_finish(struct pipeline *p, struct notify *notify, uint64_t *end_ns)
 	err = finish_preparing(p);
 	*end_ns = mark = now = clock_mono_ns();
 	err = err ? err : pipeline_pass(p, &mark, UINT64_MAX);
-	while (!err && (p->startup || ring_merge_waits(p->merge))) {
+	while (!err && (p->queue || ring_merge_waits(p->merge))) {
 		if (p->cut) {
 			err = pipeline_flush(p, mark);
 			p->oversize = !p->cut;
@@ -296,5 +296,5 @@ int pipeline_finish(struct pipeline *p, struct notify *notify, uint64_t *end_ns)
 		notify_step(notify, clock_mono_ns(), NULL);
 	}
 	/* a segment that was due while records were held */
-	return err || !startup ? err : segments_step(p->cfg.segments, now);
+	return err || !queued ? err : segments_step(p->cfg.segments, now);
 }

@@ -37,7 +37,7 @@ struct pipeline_cfg {
 	struct kallsyms_thread *kallsyms;
 	struct realtime *realtime;
 	struct memory *memory;
-	size_t startup_bytes; /* memory for records that arrive before symbols are known */
+	size_t queue_bytes; /* memory for records that arrive before symbols are known */
 	uint64_t start_ns; /* CLOCK_MONOTONIC */
 };
 

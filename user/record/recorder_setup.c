@@ -272,7 +272,7 @@ static int begin_trace(struct recorder *r)
 		.kallsyms = r->kallsyms,
 		.realtime = &r->realtime,
 		.memory = &r->memory,
-		.startup_bytes = memory_early_max(r->cfg->mem_max),
+		.queue_bytes = memory_early_max(r->cfg->mem_max),
 		.start_ns = r->start_ns,
 	});
 	segments_serve(r->segments, &(struct segments_writers){

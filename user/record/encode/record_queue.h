@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef D9_RECORD_ENCODE_STARTUP_QUEUE_H
-#define D9_RECORD_ENCODE_STARTUP_QUEUE_H
+#ifndef D9_RECORD_ENCODE_RECORD_QUEUE_H
+#define D9_RECORD_ENCODE_RECORD_QUEUE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,22 +13,22 @@ struct prof_rec;
  * Keeps records in order until the recorder is ready. A recording starts before everything is known that its
  * records refer to, and the rings must not wait for that.
  */
-struct startup_queue;
+struct record_queue;
 
 /* max: size in bytes at which it is full. Never fails. */
-struct startup_queue *startup_queue_new(size_t max);
-void startup_queue_free(struct startup_queue *h);
+struct record_queue *record_queue_new(size_t max);
+void record_queue_free(struct record_queue *h);
 
 /* Copies the record. */
-void startup_queue_add(struct startup_queue *h, const struct prof_rec *rec);
-void startup_queue_add_side(struct startup_queue *h, const struct perf_side *side);
+void record_queue_add(struct record_queue *h, const struct prof_rec *rec);
+void record_queue_add_side(struct record_queue *h, const struct perf_side *side);
 /* True if it is full: leave further records where they are. */
-bool startup_queue_is_full(const struct startup_queue *h);
+bool record_queue_is_full(const struct record_queue *h);
 
 /*
  * Passes all records to the sink in order and frees them. If the sink returns RING_MERGE_LATER, that record and the
  * later ones stay. Returns the sink's result.
  */
-int startup_queue_release(struct startup_queue *h, const struct ring_merge_sink *sink);
+int record_queue_release(struct record_queue *h, const struct ring_merge_sink *sink);
 
 #endif

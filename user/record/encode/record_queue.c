@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * startup_queue.c - keeps records that arrive before recording is ready
+ * record_queue.c - keeps records that arrive before recording is ready
  *
  * A growing array with entries of {size, kind} and a copy of the record, all aligned to 8 bytes like records. The
  * name of a process metadata record follows it.
  */
-#include "record/encode/startup_queue.h"
+#include "record/encode/record_queue.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ struct entry {
 	uint32_t kind;
 };
 
-struct startup_queue {
+struct record_queue {
 	uint64_t *words;
 	size_t first; /* first entry not released yet, in words */
 	size_t used; /* words */
@@ -31,20 +31,20 @@ struct startup_queue {
 	size_t max; /* bytes */
 };
 
-struct startup_queue *startup_queue_new(size_t max)
+struct record_queue *record_queue_new(size_t max)
 {
-	struct startup_queue *h = xcalloc(1, sizeof(*h));
+	struct record_queue *h = xcalloc(1, sizeof(*h));
 
 	h->max = max;
 	return h;
 }
 
-bool startup_queue_is_full(const struct startup_queue *h)
+bool record_queue_is_full(const struct record_queue *h)
 {
 	return h->used * sizeof(*h->words) >= h->max;
 }
 
-void startup_queue_free(struct startup_queue *h)
+void record_queue_free(struct record_queue *h)
 {
 	if (!h)
 		return;
@@ -53,7 +53,7 @@ void startup_queue_free(struct startup_queue *h)
 }
 
 /* Reserves an entry of sz bytes after its header. */
-static void *add(struct startup_queue *h, uint32_t kind, size_t sz)
+static void *add(struct record_queue *h, uint32_t kind, size_t sz)
 {
 	size_t words = (sizeof(struct entry) + sz + 7) / 8;
 	struct entry *e;
@@ -66,14 +66,14 @@ static void *add(struct startup_queue *h, uint32_t kind, size_t sz)
 	return e + 1;
 }
 
-void startup_queue_add(struct startup_queue *h, const struct prof_rec *rec)
+void record_queue_add(struct record_queue *h, const struct prof_rec *rec)
 {
 	void *at = add(h, HOLD_RECORD, rec->size);
 
 	memcpy(at, rec, rec->size);
 }
 
-void startup_queue_add_side(struct startup_queue *h, const struct perf_side *side)
+void record_queue_add_side(struct record_queue *h, const struct perf_side *side)
 {
 	struct perf_side *at = add(h, HOLD_SIDE, sizeof(*side) + side->name_len + 1);
 	char *name;
@@ -95,7 +95,7 @@ static int hand_over(struct entry *e, const struct ring_merge_sink *sink)
 	return sink->side(sink->ctx, side);
 }
 
-int startup_queue_release(struct startup_queue *h, const struct ring_merge_sink *sink)
+int record_queue_release(struct record_queue *h, const struct ring_merge_sink *sink)
 {
 	struct entry *e;
 	int err = 0;

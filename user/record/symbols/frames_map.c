@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* frames_keys.c - keys and marks in the tables of frames */
+/* frames_map.c - keys and marks in the tables of frames */
 #include <string.h>
 
 #include "record/symbols/frames_impl.h"
