@@ -16,9 +16,12 @@ cd "${1:-.}" || exit 1
 TRACE_STRINGS='user/formats/tonbandgeraet/event.c'
 
 sources() { # each C file, after the kinds of text to check
-	find user bpf include -name '*.[ch]' 2>/dev/null | sort | while read -r file; do
+	find user bpf include tests/bpf -name '*.[ch]' 2>/dev/null | sort | while read -r file; do
 		kinds=c
-		[ "$file" = "$TRACE_STRINGS" ] || kinds=${kinds}s
+		case $file in
+		"$TRACE_STRINGS" | tests/*) ;;
+		*) kinds=${kinds}s ;;
+		esac
 		printf '%s\n%s\n' "kinds=$kinds" "$file"
 	done
 }

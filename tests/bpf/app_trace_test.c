@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * record --app-trace on a live kernel: a service (stimuli/poller.c) writes its own trace while it is recorded, and both
- * are one file in the end. What lies beside that trace and is none of that time, or none at all, is left out.
+ * are one file in the end. Files next to that trace that have other times, or are no traces, are skipped.
  */
 #include <criterion/criterion.h>
 #include <fcntl.h>
@@ -61,7 +61,7 @@ static void copy(const char *from, const char *to)
 	close(out);
 }
 
-/* What must not be taken: another's trace behind a link, a pipe that nobody writes to, and no trace. */
+/* What must not be merged: a link to another trace, a pipe without a writer, and a file that is no trace. */
 static void add_others(const char *dir)
 {
 	char *link = join(dir, "link.bin"), *pipe = join(dir, "pipe.bin"),

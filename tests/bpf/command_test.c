@@ -130,7 +130,7 @@ Test(command, output_that_is_removed_while_it_is_written_is_error_three)
 	live_proc_fini(&p);
 }
 
-/* ---- what whoever starts it leaves behind ---------------------------------------------------------- */
+/* ---- what the caller has set ------------------------------------------------------------------------ */
 
 static void ignore_signals(void)
 {

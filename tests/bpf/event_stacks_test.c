@@ -69,7 +69,7 @@ Test(event_stacks, are_behind_each_event_that_a_pattern_names)
 	cr_expect_eq(s.stacks, ROUNDS, "%d", (int)s.stacks);
 	cr_expect_eq(s.in_main, ROUNDS, "%d", (int)s.in_main);
 	cr_expect_eq(s.with_kernel, ROUNDS, "%d", (int)s.with_kernel);
-	/* those of the other event; forks and execs are recorded, but were not asked for by -e */
+	/* stacks of the other event; forks and execs are recorded, but were not asked for by -e */
 	cr_expect_eq(s.others, ROUNDS + 3, "%d", (int)s.others);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What `explain` says of a server that stalls in known ways on a live kernel (stimuli/stalls.c): each stall
- * is told with its cause and who ended it, and times add up to the stall, to the nanosecond.
+ * What `explain` prints for a server that stalls in known ways on a live kernel (stimuli/stalls.c): each stall
+ * has its cause and the thread that ended it, and times add up to the stall, to the nanosecond.
  */
 #include <criterion/criterion.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Records made by extracts: they are what the kernel itself makes of the same events, and next to none is
- * lost amidst others. The kernel's own count of what happened is that of perf counters.
+ * lost amidst others. Perf counters are the kernel's own count of what happened.
  */
 /* ALONE: events in interrupts that hit a BPF program are lost */
 #include <criterion/criterion.h>

@@ -5,7 +5,7 @@
  * While the recorder runs, its memory and the size of its file are noted. A name's time is when the
  * file had grown past its SymbolTableEntry: that is when another reader could have seen it.
  *
- * The limits are those of a machine that has nothing else to do. The neighbour wants a CPU of its own all
+ * The limits hold on a machine that has nothing else to do. The neighbour wants a CPU of its own all
  * the time: where it gets a half, the machine is busy, and the limits are twice as long.
  */
 #include "tests/bpf/fault.h"

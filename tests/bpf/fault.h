@@ -9,7 +9,7 @@
 #include "tests/bpf/support.h"
 
 /*
- * A recording of the whole system beside a hostile program, and what must hold whatever that program
+ * A recording of the whole system next to a hostile program, and what must hold whatever that program
  * does: an innocent neighbour's functions are named soon, the file grows, the recording ends in time, the
  * recorder's memory is bounded, and the account is right. Everything asserts by itself.
  *
@@ -82,11 +82,11 @@ void fault_info(const struct fault *f, struct live_proc *p);
 void fault_check_account(const struct fault *f);
 
 /*
- * Each sched_process_exit's name is that of its own field. A thread without a name is fine only where the trace
+ * Each sched_process_exit has the name in its own field. A thread without a name is fine only where the trace
  * says that side-band records were lost, and in the first second, when it may end before /proc was read.
  */
 void fault_check_exits(const struct fault *f, struct fault_exits *out);
-/* Memory and descriptors in the last five seconds are those of the five that began after `seconds`. */
+/* Memory and descriptors in the last five seconds equal the ones of the five seconds that began after `seconds`. */
 void fault_check_flat(const struct fault *f, unsigned int seconds);
 
 /* Ends the neighbour and frees all. */

@@ -18,8 +18,8 @@ TestSuite(fault_storm, .fini = live_cleanup, .timeout = 900);
 enum { SECONDS = 30, WARM_S = 10, OTHERS_EVERY_S = 5 };
 
 /*
- * Another profiler that comes, stays for three seconds, and goes; the next one comes later, and is of
- * another kind where there is one. The kernel's records about programs grow with each that listens, and
+ * Another profiler that comes, stays for three seconds, and goes; the next one comes later, and is
+ * perf, if it is installed, or ours in turn. The kernel's records about programs grow with each that listens, and
  * end in what was there before.
  */
 struct others {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * The processes that read symbols are killed or stopped without the recorder's knowledge: names still come. The
- * neighbour starts to run after that, so that its names are asked of whoever comes then.
+ * neighbour starts to run after that, so that the processes that replace them look up its names.
  */
 /* ALONE: time and memory next to a hostile program */
 #include <criterion/criterion.h>
@@ -27,7 +27,7 @@ enum { HELPERS_MAX = 64 };
 
 struct attack {
 	int signal;
-	const char *names[5]; /* of whom it goes to */
+	const char *names[5]; /* which processes receive it */
 	size_t hit; /* processes that got it */
 	bool of_recorder; /* its own children, not children of its spawners */
 	pid_t pids[HELPERS_MAX]; /* which */
@@ -173,7 +173,7 @@ Test(fault_workers, no_dev_null)
 	live_proc_fini(&proc);
 }
 
-/* Not who opens files: that one cannot be told from one whose file does not answer. */
+/* Not the process that opens files: if it is stopped, it looks like a file that does not answer. */
 Test(fault_workers, stopped)
 {
 	struct attack attack = { .signal = SIGSTOP,

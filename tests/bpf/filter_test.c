@@ -251,7 +251,7 @@ Test(filter, that_does_not_fit_the_event_is_refused_at_the_start)
 		"bytes, signed: 'init' is none\n");
 }
 
-/* Readers are told by one key, and by no other. */
+/* Readers know by one key, and by no other. */
 static void expect_filter_in(const char *path, const char *key)
 {
 	static const char *const keys[] = { PROF_META_SWITCH_FILTER, PROF_META_WAKING_FILTER };

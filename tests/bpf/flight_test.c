@@ -413,7 +413,7 @@ Test(flight, a_wait_for_a_cpu_behind_a_hog_is_caught_and_is_in_the_trace)
 	live_control_fini(&control);
 }
 
-/* ---- what is left of one that was killed ---------------------------------------------------------- */
+/* ---- what a killed recorder leaves ----------------------------------------------------------------- */
 
 /* Complete files are whole; others have a name that says that they are not. */
 static unsigned int check_left(void)
@@ -519,7 +519,7 @@ static bool asked_for(const char *path, const uint32_t *pids, size_t cnt)
 	return found;
 }
 
-/* Helpers are looked at alone, and wait for longer than the trigger allows until one has work. */
+/* Records helpers only. They wait for work, longer than the trigger allows. */
 static bool helpers_ask(const char *option, bool wait)
 {
 	struct live_control control;
@@ -554,7 +554,7 @@ Test(flight, unless_they_are_asked_for)
 	cr_expect(helpers_ask("--include-self", true));
 }
 
-/* As a container's first process starts it: the program waits beside the recorder, whose child it is. */
+/* As a container's first process starts it: the program is a child of the recorder, and waits. */
 Test(flight, a_child_from_before_the_recorder_is_a_trigger)
 {
 	static const char script[] =

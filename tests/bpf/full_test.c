@@ -270,14 +270,14 @@ Test(full, the_oldest_files_make_room)
 	live_close(&lt);
 }
 
-/* One file after the other gets so many bytes, and each waits for symbols. */
+/* Each file gets @sz bytes, and waits for symbols. */
 static void fill_waiting(struct segment_ops *out, void **files, size_t cnt, size_t sz)
 {
 	char *data = calloc(1, sz);
 
 	for (size_t i = 0; i < cnt; i++) {
 		cr_assert_eq(out->begin(out->ctx, &files[i]), 0);
-		/* a trace begins so, or the file is nobody's to delete */
+		/* files without the header of a trace are never deleted */
 		memcpy(data, "TRC\0\1", 5);
 		cr_assert_eq(out->write(files[i], data, sz), 0);
 	}

@@ -15,8 +15,7 @@ TestSuite(kernel_stacks, .fini = live_cleanup, .timeout = 60);
 
 enum {
 	STACKS_MIN = 2000, /* of the load's: each trip through a pipe is two */
-	HELPED_SHARE =
-		10, /* of walked ones at most one in so many is left to the kernel's helper */
+	HELPED_SHARE = 10, /* of N walked stacks, at most one is left to the kernel's helper */
 	HELPED_MIN = 200,
 };
 
@@ -33,7 +32,7 @@ static bool kernel_lets_walk(void)
 	return lets;
 }
 
-/* Records the load, the system's other tasks too; returns what info says of the trace. */
+/* Records the load, the system's other tasks too; returns what info prints. */
 static struct buf record_mix(const char *option, struct live_rec *rec)
 {
 	struct live_proc mix;

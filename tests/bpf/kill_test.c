@@ -193,7 +193,6 @@ static void check_set(void)
 	closedir(dir);
 }
 
-/* Nothing is renamed while it is read. */
 static void check_budget(const struct live_rec *rec)
 {
 	size_t active;

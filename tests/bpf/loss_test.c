@@ -93,7 +93,7 @@ Test(loss, produced_is_written_plus_lost_where_all_cpus_share_a_ring)
 	cr_assert_gt(lt.ring_full, 1000);
 }
 
-/* Programs hardly ever interrupt one another within a record; so each CPU is told that one does. */
+/* Programs hardly ever interrupt each other within a record; so each CPU is set to be within a record. */
 Test(loss, events_amidst_a_record_are_counted_as_nested)
 {
 	const struct eventset_cfg events_cfg = { .sched = true };
@@ -211,7 +211,7 @@ Test(loss, a_late_reader_costs_stacks_first_then_events_and_samples_last)
 	own_capture_close();
 }
 
-/* Whether reading the rings was asked for by a wakeup, within a time in ms. */
+/* Whether a wakeup asked to read the rings; waits for it if @ms is negative. */
 static bool is_woken(int ms)
 {
 	struct pollfd pfd = { .fd = capture_wakeups_fd(capture), .events = POLLIN };

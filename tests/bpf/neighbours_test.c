@@ -183,7 +183,7 @@ static void expect_waits_reported(const struct victim_waits *t, double waited_ns
 		      (unsigned long long)t->unknown_ns, (unsigned long long)t->waited_ns);
 }
 
-/* Whenever the hog ran, the victim waited, slept, or it is not known. @used_ns: by the hog, meanwhile. */
+/* Whenever the hog ran, the victim waited, slept, or it is not known. @used_ns: CPU time of the hog then. */
 static void expect_hog_reported(const struct victim_waits *t, uint64_t used)
 {
 	/* a CPU that was taken away from this machine is not used */

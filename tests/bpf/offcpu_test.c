@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * --min-block and --max-block on the running kernel: stays off the CPU of a thread that sleeps so often for so
- * long, beside a recording of all its switches at the same time, and what offcpu makes of either.
+ * --min-block and --max-block on the running kernel: off-CPU intervals of a thread that sleeps for known times,
+ * compared with a recording of all its switches at the same time, and what offcpu prints for both.
  */
 #include <criterion/criterion.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * --max-overhead on the running kernel: a thread that takes thousands of naps a second costs more than is allowed.
- * What is left out is told, nothing is in the trace of the time that it tells of, and what was recorded, weighed by
+ * Skipped slices are reported, the trace has no events within them, and what was recorded, weighed by
  * the part of time that it is of, comes to what the thread counts itself. And what is not needed is not done.
  */
 /* ALONE: CPU time */
@@ -18,7 +18,7 @@ enum {
 	SLICES_MAX = 4096,
 	NAPS = 30000, /* of 100 us */
 	UNDER_WAY_NS =
-		10000000, /* a slice is told from before it is left out: what is under way then comes still */
+		10000000, /* a slice is reported from before its start: events that are under way then still come */
 };
 
 struct seen {
@@ -26,7 +26,7 @@ struct seen {
 	uint64_t from[SLICES_MAX], to[SLICES_MAX];
 	size_t slice_cnt;
 	uint64_t switches;
-	uint64_t within; /* switches within slices that are left out, but for those under way */
+	uint64_t within; /* switches within skipped slices, except those under way */
 	uint64_t levels, one_in_max, stacks_off;
 	double truth; /* switches, by its own count */
 	double part; /* of the time that was recorded */
@@ -46,7 +46,7 @@ static void add_slice(struct seen *s, const struct live_trace *lt, const struct 
 	s->to[s->slice_cnt++] = (uint64_t)live_int(ev, PROF_F_LAST_NS);
 }
 
-/* One whose first so many nanoseconds do not count. */
+/* The first @but_ns nanoseconds of a slice do not count. */
 static bool overlaps_slice(const struct seen *s, uint64_t from, uint64_t to, uint64_t but_ns)
 {
 	for (size_t i = 0; i < s->slice_cnt; i++)
@@ -122,7 +122,7 @@ static void read_switches(const char *path, struct seen *s)
 	live_close(&first);
 }
 
-/* Naps of so many microseconds, recorded with an option that leaves out time. */
+/* Naps of @usecs microseconds, recorded with an option that skips time slices. */
 static void record_naps(struct seen *s, struct live_rec *rec, int64_t naps, const char *usecs,
 			const char *option, const char *value)
 {

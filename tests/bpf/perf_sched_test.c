@@ -2,20 +2,20 @@
 /*
  * `sched timehist` and `sched latency` against perf, which records the same switches and wakeups next to us.
  *
- * perf's events are paired with ours, CPU by CPU, so that of each there are two times: that of perf's clock
- * reading and that of ours, some hundred nanoseconds apart, or more where something came in between. A model
- * that knows nothing of the commands follows perf's events with both times at once. So what differs because
+ * perf's events are paired with ours, CPU by CPU, so that each has two times: of perf's clock
+ * reading and of ours, some hundred nanoseconds apart, or more where something came in between. A model
+ * that does not use the commands follows perf's events with both times at once. So what differs because
  * clocks were read twice is known exactly, and the rest must be equal: our commands print what perf's events
  * say with our times, to the nanosecond where they print nanoseconds, and perf's commands what the same
  * events say with perf's.
  *
  * Where perf's commands say something else than ours of the same turns, it is this: times are cut to
- * microseconds, not rounded; the last turn of a dead thread is nobody's (-1); `perf sched latency` waits since
+ * microseconds, not rounded; the last turn of a dead thread has no owner (-1); `perf sched latency` waits since
  * sched_wakeup, which is later than sched_waking, takes runtimes from the kernel's accounts instead of the
  * switches, and does not count each wait that began otherwise than by such a wakeup.
  *
- * What is left out, each time proven from perf's events alone: a turn on a CPU whose beginning perf was not
- * given (somebody leaves who never came, as some VMs hide a few tasks from all tracers), and the wait that
+ * What is skipped, each time proven from perf's events alone: a turn on a CPU whose beginning perf was not
+ * given (a thread leaves that never came, as some VMs hide a few tasks from all tracers), and the wait that
  * follows.
  */
 /* ALONE: perf runs too */
@@ -35,11 +35,11 @@ TestSuite(perf_sched, .fini = live_cleanup, .timeout = 120);
 enum {
 	CPUS_MAX = 64,
 	SKEW_NS = 1000000,
-	/* of 1000 turns on a CPU, those of which perf was not given the beginning */
+	/* of 1000 turns on a CPU, the ones whose start perf did not record */
 	HIDDEN_MAX = 50,
 	TASKS_MIN = 10,
 	SWITCHES_MIN = 3000,
-	/* a hypervisor may take the CPU away between both looks at the clock: such is known, and added up */
+	/* a hypervisor may take the CPU away between both readings of the clock: that is known, and added up */
 	LATE_NS = 20000,
 	LOOK_NS = 200,
 };
@@ -192,8 +192,8 @@ static size_t nearest(const struct facts *ours, const struct fact *first)
 }
 
 /*
- * Gives each of perf's events our time. Ours may have more: wakings out of the interrupts by which recorders
- * wake themselves, which perf leaves out where they come while it records.
+ * Gives each of perf's events our time. Ours may have more: wakeups from the interrupts by which recorders
+ * wake themselves, which the kernel hides from perf.
  */
 static void pair_up(struct facts *perfs, const struct facts *cpus)
 {
@@ -228,7 +228,7 @@ struct task {
 	bool early; /* woken before it had left its CPU to sleep */
 	bool born, dead, whole; /* seen from its birth on; to its end; without a hole */
 	bool awake; /* it is READY by a wakeup, not by that switch-out */
-	/* perf counts from a waking that changed nothing, or each clock has another order of things */
+	/* perf counts from a wakeup that changed nothing, or each clock has another order of things */
 	bool stirred;
 	uint64_t out[CLOCKS], since[CLOCKS], in[CLOCKS], woken[CLOCKS];
 	uint64_t delay[CLOCKS], away[CLOCKS]; /* before it came to run */
@@ -361,7 +361,7 @@ static void wake(struct model *m, const struct fact *f)
 	t->awake = true;
 }
 
-/* perf begins and ends on one CPU after the other: those of its events while it recorded on all. */
+/* perf begins and ends on one CPU after the other: its events while it recorded on all. */
 static void find_window(const struct facts *perfs, size_t *from, size_t *to)
 {
 	size_t last[CPUS_MAX] = { 0 }, i;
@@ -551,7 +551,7 @@ static void check_row(const char *row, int tid, const struct task *t)
 }
 
 /*
- * A thousandth, and what the clock itself differs by: perf looks at it some 0.7 us after us, and later
+ * A thousandth, and what the clock itself differs by: perf reads it some 0.7 us after us, and later
  * still at the first event after an idle time, so that each of these times ends a little apart.
  */
 static bool within_permille(const struct model *m, const uint64_t *sum, uint64_t times)
@@ -608,7 +608,7 @@ static void check_perfs_latency(char *text, struct model *m)
 		if (!t || !t->born || !t->dead || !t->whole)
 			continue;
 		cpu_runs = strtoull(strchr(bar + 1, '|') + 1, NULL, 10);
-		/* older perfs do not count one that began by being pushed off, nor always an early waking */
+		/* older perfs do not count a wait that began by preemption, nor always an early wakeup */
 		cr_assert(cpu_runs <= t->cpu_runs && cpu_runs + t->uncounted >= t->cpu_runs,
 			  "perf has %llu switches of %d, we have %llu, of which %llu uncounted",
 			  (unsigned long long)cpu_runs, tid, (unsigned long long)t->cpu_runs,
@@ -660,7 +660,7 @@ static void record_perf(const char *data)
 				     "./threads --now 4 & wait";
 	const char *argv[] = {
 		perf_path, "record", "-q",
-		/* as we do: beside us perf cannot read its own records of the other kind */
+		/* as we do: next to us, perf cannot read its own records of the other kind */
 		"--buildid-mmap", "-k", "CLOCK_MONOTONIC", "-m", "4096", "-a", "-e", events, "-o",
 		data, "--", "/bin/sh", "-c", script, live_built("stimuli"), NULL
 	};

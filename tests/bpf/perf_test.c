@@ -133,7 +133,7 @@ static void run_perf(const char *data)
 	char script[1200];
 	const char *argv[] = {
 		perf_path, "record", "-q",
-		/* as we do: beside us perf cannot read its own records of the other kind */
+		/* as we do: next to us, perf cannot read its own records of the other kind */
 		"--buildid-mmap", "-k", "CLOCK_MONOTONIC", "-m", "2048", "-e", "sched:sched_switch",
 		"-a", "-o", data, "--", "/bin/sh", "-c", script, NULL
 	};
@@ -166,7 +166,7 @@ static bool is_same_switch(const struct cpu_switch *a, const struct cpu_switch *
 }
 
 /*
- * A task that was switched in and never out again is a hole in perf's own record: whoever came next
+ * A task that was switched in and never out again is a hole in perf's own record: the next task
  * ran on the same CPU. Idle is apart, since perf is not always given switches out of it.
  */
 static bool perf_has_hole(const struct cpu_switches *perfs, size_t i)
@@ -176,7 +176,7 @@ static bool perf_has_hole(const struct cpu_switches *perfs, size_t i)
 
 /*
  * perf's switches are a contiguous part of ours, but for what perf can be seen to lack. A hypervisor may take
- * the CPU away between perf's look at the clock and ours: few times are apart, and no switch is.
+ * the CPU away between perf's reading of the clock and ours: few times are apart, and no switch is.
  */
 static void check_cpu(int cpu, const struct cpu_switches *perfs, const struct cpu_switches *ours)
 {
@@ -264,7 +264,7 @@ static void take_reading(int cpu, int fd, struct reading *best)
 	}
 }
 
-/* Whether a switch is missing behind h->v[i], as somebody leaves who never came. */
+/* Whether a switch is missing after h->v[i]: a thread leaves that never came. */
 static bool is_gap(const struct cpu_switches *h, size_t i)
 {
 	return i + 1 < h->cnt && h->v[i].next != h->v[i + 1].prev;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What `polls` says of a service that stalls in known ways while it is recorded (stimuli/poller.c), of the recording and
- * of the service's own file, one behind the other, by themselves, and merged: each stall is told with its cause and who ended it, and times add
- * up to the poll, to the nanosecond. And of a service that ran elsewhere nothing is told.
+ * What `polls` prints for a service that stalls in known ways while it is recorded (stimuli/poller.c): from the recording,
+ * from the service's own file, from both and from their merge. Each stall has its cause and the thread that ended it, and
+ * times add up to the poll, to the nanosecond. For a service that ran elsewhere, nothing is printed.
  */
 #include <criterion/criterion.h>
 #include <fcntl.h>

@@ -23,8 +23,8 @@ enum { SOMEBODY = 12345 };
 
 static const uint64_t five = 1ULL << CAP_BPF | 1ULL << CAP_PERFMON | 1ULL << CAP_SYS_PTRACE |
 			     1ULL << CAP_DAC_READ_SEARCH | 1ULL << CAP_SYSLOG;
-static const uint64_t for_draining =
-	1ULL << CAP_SYS_PTRACE | 1ULL << CAP_DAC_READ_SEARCH | 1ULL << CAP_SYS_NICE;
+static const uint64_t for_draining = 1ULL << CAP_SYS_PTRACE | 1ULL << CAP_DAC_READ_SEARCH |
+				     1ULL << CAP_SYS_NICE; /* in one thread */
 
 /* Not in force until a CPU comes back. */
 static const uint64_t for_cpus = 1ULL << CAP_PERFMON;

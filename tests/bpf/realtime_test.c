@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Recordings on a leash: real time by need, within a budget that nothing recorded can stretch. */
+/* Real-time priority while rings fill, within a share that nothing recorded can exceed. */
 /* ALONE: CPU share */
 #include "kernel/realtime.h"
 

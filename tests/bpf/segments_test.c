@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A recording in files that take turns: each is a trace that says everything itself, and together they have each
+ * A recording in rotated files: each is a trace that says everything itself, and together they have each
  * event once.
  */
 #include <criterion/criterion.h>
@@ -161,7 +161,7 @@ Test(segments, a_signal_while_it_starts_begins_another_file)
 	live_kill(&numbers);
 }
 
-/* Nobody forks while the second is written, and their parent does nothing. */
+/* No process forks while the second is written, and their parent does nothing. */
 Test(segments, each_file_says_whose_children_were_recorded)
 {
 	struct live_proc family;

@@ -506,7 +506,7 @@ Test(select, kernel_threads_are_left_out)
 		if (ev.kind != TRACE_SCHED_SWITCH)
 			continue;
 		switches++;
-		/* the first of each CPU has nobody but kernel threads as its parent */
+		/* the first of each CPU has only kernel threads as its parent */
 		between_kthreads += (!live_int(&ev, "prev_pid") ||
 				     !strncmp(live_text(&lt, &ev, "prev_comm"), "ksoftirqd", 9)) &&
 				    (!live_int(&ev, "next_pid") ||

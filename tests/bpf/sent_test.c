@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A recording that is sent to who listens: what arrives is the trace, whoever does not read costs events and
- * nobody's time, and whoever goes away ends it.
+ * A recording that is sent to a listener: what arrives is the trace, a listener that does not read costs events but
+ * no time of others, and a listener that goes away ends it.
  */
 #include <criterion/criterion.h>
 #include <pthread.h>

@@ -12,7 +12,7 @@
 static const struct {
 	const char *kind, *helper; /* as the workload calls them */
 	const char *functions[2]; /* where the thread was blocked */
-	const char *cause; /* as it is told of all together, without the helper's number */
+	const char *cause; /* as reports print it for all stalls, without the helper's number */
 } kinds[STALLED_KINDS] = {
 	[STALLED_MUTEX] = { "mutex",
 			    "holder",

@@ -26,10 +26,10 @@ struct stalled {
 const char *stalled_missing(void);
 struct stalled stalled_truth(const struct live_proc *workload, int round, enum stalled_kind kind);
 const char *stalled_name(enum stalled_kind kind);
-/* Whether text tells as a cause that it was so, of a thread that one helper of @s stalled. */
+/* Whether text names this cause, of a thread that a helper of @s stalled. */
 bool stalled_is_cause(const char *text, const struct stalled *s);
 
-/* Of their JSON the newline before the next moment that is told, from @at on; NULL: there is none. */
+/* In JSON of reports, the newline before the next moment, from @at on; NULL: there is none. */
 const char *stalled_next_row(const char *at);
 /* The end of the line at @at: its newline, or the end of the text. */
 const char *stalled_line_end(const char *at);

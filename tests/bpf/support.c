@@ -99,7 +99,7 @@ static void become(struct live_proc *p, const char *const *argv, live_prepare_fn
 		   int out)
 {
 	int err = open(p->err_path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-	/* now: whoever prepare makes of us may not see into the directory of the build */
+	/* now: after prepare, this process may not be allowed to read the build directory */
 	int program = open(argv[0], O_PATH | O_CLOEXEC);
 
 	dup2(in, 0);

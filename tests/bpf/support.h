@@ -92,7 +92,7 @@ int live_run(struct live_proc *p, const char *const *args, live_prepare_fn prepa
 struct buf live_output(const char *const *args);
 /* The number after a key, which must exist in the line that begins at @line. */
 uint64_t live_said_number(const char *line, const char *key);
-/* How many times a thread was blocked, from offcpu. */
+/* The number of blocked intervals of a thread, from offcpu. */
 uint64_t live_blocked(const char *path, int64_t tid);
 
 /* ---- the trace --------------------------------------------------------------------------------- */
@@ -116,12 +116,15 @@ bool live_is(const struct trace_event *ev, const char *name);
 int64_t live_int(const struct trace_event *ev, const char *field);
 /* Text, NUL-terminated. Valid until the next eight calls. */
 const char *live_text(const struct live_trace *lt, const struct trace_event *ev, const char *field);
-/* Whether a frame lies in that function, or in one that was inlined into or from it. */
+/* Whether a frame lies in that function, or in a function that was inlined into or from it. */
 bool live_frame_in(const struct live_trace *lt, uint64_t frame, const char *function);
 bool live_stack_has(const struct live_trace *lt, const struct trace_event *ev,
 		    const char *function);
 
-/* produced = written + lost, and nothing was lost. */
+/*
+ * produced = written + lost, and no event was lost. Lost records about processes are no failure: the kernel writes them
+ * for all processes of the machine, and they cost names only.
+ */
 void live_assert_no_loss(const struct live_trace *lt);
 
 struct live_switches {

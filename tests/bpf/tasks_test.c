@@ -154,7 +154,7 @@ Test(tasks, children_that_a_target_has_already_are_targets)
 	count_naps(NULL, &n);
 	cr_expect_geq(n.child, 20, "%d", (int)n.child);
 	cr_expect_geq(n.grandchild, 20, "%d", (int)n.grandchild);
-	/* a waking that the kernel shows to nobody leaves out one */
+	/* a wakeup that is hidden from tracing has no event */
 	cr_expect_geq(n.child_blocked, 15, "%d", (int)n.child_blocked);
 	cr_expect_geq(n.grandchild_blocked, 15, "%d", (int)n.grandchild_blocked);
 }

@@ -5,7 +5,7 @@
  * again and again, walked by libdwfl while it stands, and the last stack that the recorder has of it
  * from that time must be the same, but for the reasons that enum outcome lists.
  *
- * D9_UNWIND_STOPS=2500 makes many stops; D9_UNWIND_PROGRAMS=xz,node says of what.
+ * D9_UNWIND_STOPS=2500 makes many stops; D9_UNWIND_PROGRAMS=xz,node names the programs.
  */
 #include <criterion/criterion.h>
 #include <elfutils/libdwfl.h>
@@ -44,7 +44,7 @@ static const char *const outcome_names[OUTCOME_CNT] = {
 
 struct truth {
 	uint64_t pc;
-	bool exact; /* an interrupted frame, or its neighbour: pc may be that of an instruction */
+	bool exact; /* an interrupted frame, or its neighbour: pc may point to an instruction */
 };
 
 struct stop {
@@ -233,7 +233,7 @@ static void compare_stack(const struct trace_event *ev)
 
 /*
  * A program may have some of its own file mapped twice, as node has the functions that come with it; a trace
- * tells of one mapping of a module that is not looked up by address.
+ * has one mapping of a module that is not looked up by address.
  */
 static bool is_in_file_at(const struct target *t, const struct names *n, uint64_t frame,
 			  uint64_t addr)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A program that maps and unmaps code without end, by next to no memory for tables, beside programs that want them:
- * what it has of stacks is true, what is left out is counted, and the recorder does not grow.
+ * A program that maps and unmaps code without end, with little memory for tables, next to programs that use them:
+ * its stacks are true, what is skipped is counted, and the recorder does not grow.
  *
  * D9_UNWIND_SECONDS=60 makes it a long one.
  */

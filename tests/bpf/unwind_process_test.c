@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Which process has which list of mappings, as fork and exec leave it before the loader hears of either,
+ * Which process has which list of mappings, as fork and exec leave it before the loader reads either,
  * and the memory that it lies in.
  */
 #include <criterion/criterion.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Walks that are not made again: of a program that falls asleep at one place by many ways, each stack is the
- * way that it came, whoever slept there before it; and what is kept goes when lists or tables do.
+ * way that it came, whichever thread slept there before; and what is kept goes when lists or tables do.
  *
  * There is one place to keep walks in, so that all of them meet.
  */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Whether user stacks reach their root: the code at the entry of the program, of the dynamic linker, or
- * of a thread. Told by the bytes of the files, because distributions strip the names of these.
+ * of a thread. Recognised by the bytes of the files, because distributions strip the names of these.
  *
- * D9_UNWIND_SECONDS=60 records for longer; D9_UNWIND_PROGRAMS=xz,node says of what.
+ * D9_UNWIND_SECONDS=60 records for longer; D9_UNWIND_PROGRAMS=xz,node names the programs.
  */
 /* ALONE: almost every stack */
 #include <criterion/criterion.h>

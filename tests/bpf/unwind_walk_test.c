@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Stacks of which every frame is known, walked by tables that were written by hand: tests/stimuli/walked.c
- * says both. Each walk is that of the switch-out in which the program falls asleep for good.
+ * says both. Each walk belongs to the switch-out in which the program falls asleep for good.
  */
 #include <criterion/criterion.h>
 #include <sched.h>
@@ -444,7 +444,7 @@ Test(unwind_walk, without_a_table_or_a_mapping_the_first_frame_is_left)
 
 /*
  * The leaf has no frame of its own there: by frame pointers its caller is skipped. That all calls go through
- * registers tells nothing.
+ * registers proves nothing.
  */
 Test(unwind_walk, frame_pointers_stand_in_for_a_table_only_when_there_cannot_be_one)
 {
@@ -540,7 +540,7 @@ Test(unwind_walk, stack_that_is_deeper_than_asked_for_is_full)
 		free(rec);
 		own_capture_close();
 	}
-	/* not one that has just as many frames */
+	/* not another stack with as many frames */
 	open_capture(PROF_CALL_GRAPH_AUTO, 10);
 	check("frames", PROF_END_COMPLETE);
 	own_capture_close();

@@ -22,7 +22,7 @@ static int place(const uint64_t *tids, uint64_t tid)
 }
 
 /*
- * Each link is the one before in the ring, and what they did leaves no time out. How many there are: one
+ * Each link is the one before in the ring, and their steps cover all the time. How many there are: a thread
  * that lost its CPU before it could block ends the path.
  */
 static int expect_chain(const char *said, const uint64_t *tids, int last)
@@ -51,7 +51,7 @@ static int expect_chain(const char *said, const uint64_t *tids, int last)
 	return links;
 }
 
-/* The table of all threads of the process, each of whose rows is as long as the window. */
+/* The table of all threads of the process, each of whose rows covers the window. */
 static void expect_sums(const char *said)
 {
 	const uint64_t span =
