@@ -6,31 +6,27 @@
 set -u
 
 out=${1:-build}
-bad=0
 
-# "OBJECT SYMBOL-KIND SYMBOL" for all files of a folder.
-symbols() {
-	for src in "$1"/*.c; do
-		obj=$out/obj/${src%.c}.o
-		[ -f "$obj" ] || continue
-		name=$(basename "$src" .c)
-		nm -g "$obj" | awk -v name="$name" '{ print name, $(NF - 1), $NF }'
-	done
-}
-
-for dir in $(find user -mindepth 1 -type d | sort); do
-	circles=$(symbols "$dir" | awk '
-		$2 == "U" { uses[$1 " " $3] = 1; next }
-		{ owner[$3] = $1 }
+# Edges within folders: a file that uses a symbol, and the file that defines it.
+circles=$(find user -mindepth 2 -name '*.c' | sort | sed "s,^,$out/obj/,; s,\.c\$,.o," |
+	while read -r obj; do [ ! -f "$obj" ] || echo "$obj"; done | xargs nm -A -g | awk -v from="$out/obj/" '
+		{
+			file = substr($1, length(from) + 1)
+			sub(/\.o:.*/, "", file)
+			folder = file
+			sub(/\/[^\/]*$/, "", folder)
+			key = folder " " $NF
+		}
+		$(NF - 1) == "U" { uses[file " " key] = 1; next }
+		{ owner[key] = file }
 		END {
 			for (u in uses) {
 				split(u, a, " ")
-				if ((a[2] in owner) && owner[a[2]] != a[1])
-					print a[1], owner[a[2]]
+				key = a[2] " " a[3]
+				if ((key in owner) && owner[key] != a[1])
+					print a[1], owner[key]
 			}
 		}' | sort -u | tsort 2>&1 >/dev/null)
-	[ -n "$circles" ] || continue
-	echo "$circles" | sed "s,^tsort: -: .*,$dir: these files use each other in a circle:,; s,^tsort:,	," >&2
-	bad=1
-done
-exit $bad
+[ -n "$circles" ] || exit 0
+echo "$circles" | sed "s,^tsort: -: .*,these files use each other in a circle:,; s,^tsort:,	," >&2
+exit 1

@@ -15,42 +15,60 @@ objects() {
 	find "user/$1" -name '*.h' -exec cat {} + | sed -n 's/^struct \([a-z0-9_]*\)\( {\|;\).*/|\1/p' | sort -u | tr -d '\n'
 }
 
-for src in $(find user -mindepth 2 -name '*.c' | sort); do
-	obj=$out/obj/${src%.c}.o
-	base=$(basename "$src" .c)
-	dir=$(dirname "$src")
-	folder=$(basename "$dir")
-	layer=${dir#user/}
-	layer=${layer%%/*}
-	case $src in
-	user/base/alloc.c) ok='^(x[a-z]*(alloc|allocarray|dup)$|array_)' ;;
-	user/libdial9/*) ok="^(${base}|dial9)_" ;;
-	*)
-		if [ "$layer" != "$objects_of" ]; then
-			objects=$(objects "$layer")
-			objects_of=$layer
+# "OBJECT PATTERN" for each file: what its global symbols match.
+patterns() {
+	find user -mindepth 2 -name '*.c' | sort | while read -r src; do
+		obj=$out/obj/${src%.c}.o
+		if [ ! -f "$obj" ]; then
+			echo "$src: not built ($obj)" >&2
+			continue
 		fi
-		# One folder has a long name and a short prefix.
-		[ "$folder" = tonbandgeraet ] && folder=tonband
-		ok="^($base|$folder|$layer$objects)(_|\$)"
-		;;
-	esac
-	if [ ! -f "$obj" ]; then
-		echo "$src: not built ($obj)" >&2
-		bad=1
-		continue
-	fi
-	wrong=$(nm --defined-only -g "$obj" | awk 'NF == 3 { print $3 }' | grep -Ev "$ok")
-	if [ -n "$wrong" ]; then
-		printf '%s: defines %s\n' "$src" "$(echo "$wrong" | tr '\n' ' ')" >&2
-		bad=1
-	fi
-done
+		base=${src##*/}
+		base=${base%.c}
+		dir=${src%/*}
+		folder=${dir##*/}
+		layer=${dir#user/}
+		layer=${layer%%/*}
+		case $src in
+		user/base/alloc.c) ok='^(x[a-z]*(alloc|allocarray|dup)$|array_)' ;;
+		user/libdial9/*) ok="^(${base}|dial9)_" ;;
+		*)
+			if [ "$layer" != "$objects_of" ]; then
+				objects=$(objects "$layer")
+				objects_of=$layer
+			fi
+			# One folder has a long name and a short prefix.
+			[ "$folder" = tonbandgeraet ] && folder=tonband
+			ok="^($base|$folder|$layer$objects)(_|\$)"
+			;;
+		esac
+		echo "$obj $ok"
+	done
+}
+
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+patterns >"$tmp/patterns" 2>"$tmp/wrong"
+cut -d ' ' -f 1 "$tmp/patterns" | xargs nm -A --defined-only -g | awk '
+	NR == FNR { pattern[$1] = $2; next }
+	{
+		obj = $1
+		sub(/:[0-9a-f]*$/, "", obj)
+		if ($NF !~ pattern[obj])
+			wrong[obj] = wrong[obj] " " $NF
+	}
+	END {
+		for (obj in wrong)
+			print obj ": defines" wrong[obj]
+	}' "$tmp/patterns" - | sort >>"$tmp/wrong"
+if [ -s "$tmp/wrong" ]; then
+	cat "$tmp/wrong" >&2
+	bad=1
+fi
 
 # The shared library has what its headers declare, and each symbol has the version of a release, the newest of which
 # is this one.
 if [ -f "$out/libdial9.so" ]; then
-	tmp=$(mktemp -d) || exit 1
 	nm -D --defined-only "$out/libdial9.so" | awk '$2 != "A" { print $3 }' | sort >"$tmp/versioned"
 	sed 's/@.*//' "$tmp/versioned" >"$tmp/exported"
 	"${CC:-gcc}" -E -P include/dial9.h | tr '\n' ' ' | tr ';' '\n' | grep 'visibility("default")' |
@@ -70,6 +88,5 @@ if [ -f "$out/libdial9.so" ]; then
 		echo "libdial9.so: these symbols have no version of a release" >&2
 		bad=1
 	fi
-	rm -rf "$tmp"
 fi
 exit $bad
