@@ -12,7 +12,7 @@
 
 #include "tests/bpf/support.h"
 
-TestSuite(app_trace, .fini = live_cleanup, .timeout = 120);
+TestSuite(app_trace, .fini = live_cleanup);
 
 enum { POLLS = 72 };
 

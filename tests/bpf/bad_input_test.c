@@ -16,7 +16,7 @@
 
 #include "tests/bpf/support.h"
 
-TestSuite(bad_input, .fini = live_cleanup, .timeout = 60);
+TestSuite(bad_input, .fini = live_cleanup);
 
 enum { FAILED = 121 };
 

@@ -7,7 +7,7 @@
 
 #include "tests/bpf/support.h"
 
-TestSuite(check, .fini = live_cleanup, .timeout = 60);
+TestSuite(check, .fini = live_cleanup);
 
 enum { NOBODY = 65534 };
 

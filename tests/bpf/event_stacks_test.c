@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "tests/bpf/support.h"
 
-TestSuite(event_stacks, .fini = live_cleanup, .timeout = 60);
+TestSuite(event_stacks, .fini = live_cleanup);
 
 #define EVENT "syscalls:sys_enter_getpriority"
 

@@ -11,7 +11,7 @@
 #include "kernel/tracefs.h"
 #include "tests/bpf/support.h"
 
-TestSuite(events, .fini = live_cleanup, .timeout = 60);
+TestSuite(events, .fini = live_cleanup);
 
 /* ---- list -------------------------------------------------------------------------------------- */
 

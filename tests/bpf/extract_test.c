@@ -22,7 +22,7 @@
 #include "tests/bpf/side.h"
 #include "tests/bpf/support.h"
 
-TestSuite(extract_live, .fini = live_cleanup, .timeout = 60);
+TestSuite(extract_live, .fini = live_cleanup);
 
 enum { RING_BYTES = 64 << 20, COMMON_SIZE = 8, EVENTS_MAX = 64, APART_NS = 5000000 };
 

@@ -8,7 +8,7 @@
 
 #include "tests/bpf/fault.h"
 
-TestSuite(fault_elf, .fini = live_cleanup, .timeout = 120);
+TestSuite(fault_elf, .fini = live_cleanup);
 
 static void record_beside(const char *kind)
 {

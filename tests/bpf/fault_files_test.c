@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "tests/bpf/fault.h"
 
-TestSuite(fault_files, .fini = live_cleanup, .timeout = 60);
+TestSuite(fault_files, .fini = live_cleanup);
 
 Test(fault_files, file_system_that_never_answers)
 {

@@ -8,7 +8,7 @@
 
 enum { LOW_KB = (64 + 96) * 1024 };
 
-TestSuite(fault_maps, .fini = live_cleanup, .timeout = 60);
+TestSuite(fault_maps, .fini = live_cleanup);
 
 /* With the usual cap on memory, or with a lower one, and what the recorder takes in any case. */
 static void record_beside(const char *kind, bool low)

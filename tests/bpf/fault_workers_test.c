@@ -19,7 +19,7 @@
 #include "kernel/proc.h"
 #include "tests/bpf/fault.h"
 
-TestSuite(fault_workers, .fini = live_cleanup, .timeout = 60);
+TestSuite(fault_workers, .fini = live_cleanup);
 
 #define SECOND_NS 1000000000ULL
 

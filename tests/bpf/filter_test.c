@@ -15,7 +15,7 @@
 #include "kernel/tracefs.h"
 #include "tests/bpf/support.h"
 
-TestSuite(filter, .fini = live_cleanup, .timeout = 60);
+TestSuite(filter, .fini = live_cleanup);
 
 /* ---- the kernel's side ------------------------------------------------------------------------- */
 
@@ -59,6 +59,13 @@ static void kernel_takes(const char *event, const char *filter)
 	snprintf(name, sizeof(name), "events/%.*s/%s/enable", (int)(colon - event), event,
 		 colon + 1);
 	put_file(name, "1");
+}
+
+/* Only a process and its children: others execute programs of the same names. */
+static void kernel_follows(pid_t pid)
+{
+	put_file("options/event-fork", "1");
+	put_file("set_event_pid", live_number(pid));
 }
 
 static size_t kernel_took(const char *event)
@@ -121,6 +128,8 @@ static void record_with_both(struct taken *t, size_t cnt, const char *of, const 
 
 	make_instance();
 	live_stimulus(&p, "filtered", NULL);
+	if (!target)
+		kernel_follows(p.pid);
 	for (i = 0; i < cnt; i++) {
 		kernel_takes(t[i].event, t[i].filter);
 		a[n++] = "-e";

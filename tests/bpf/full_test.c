@@ -27,7 +27,7 @@ static void unmount(void)
 	live_cleanup();
 }
 
-TestSuite(full, .fini = unmount, .timeout = 120);
+TestSuite(full, .fini = unmount);
 
 #define MS_NS 1000000L
 
@@ -86,8 +86,8 @@ static void start_recording(struct live_proc *numbers, struct live_rec *rec, con
 			    const char *a, const char *b)
 {
 	live_stimulus(numbers, "numbers", "2000", NULL);
-	live_record(rec, "-o", on_disk(file), "-m", "64K", "--no-samples", "--switch-stacks",
-		    "none", "--event-stacks", "both", "-e", "syscalls:sys_enter_close", "-p",
+	live_record(rec, "-o", on_disk(file), "-m", "1M", "--no-samples", "--switch-stacks", "none",
+		    "--event-stacks", "both", "-e", "syscalls:sys_enter_close", "-p",
 		    live_number(numbers->pid), a, b, NULL);
 	snprintf(rec->path, sizeof(rec->path), "%s", on_disk(file));
 }
@@ -135,7 +135,7 @@ static void expect_stopped(const char *option)
 
 Test(full, a_recording_ends_and_its_file_is_whole)
 {
-	make_disk("size=1m");
+	make_disk("size=256k");
 	expect_stopped(NULL);
 	expect_stopped("-z1");
 	expect_stopped("--compress=zstd");
@@ -201,7 +201,7 @@ Test(full, a_recording_that_ends_before_there_is_room_ends_with_an_error)
 	struct live_proc numbers;
 	struct live_rec rec;
 
-	make_disk("size=1m");
+	make_disk("size=256k");
 	start_recording(&numbers, &rec, "t.bin", "--on-full=pause", "-z1");
 	live_recording(&rec);
 	cr_assert_eq(write(numbers.in, "\n", 1), 1);

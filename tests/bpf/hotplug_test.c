@@ -53,7 +53,7 @@ static void end_hotplug(void)
 	live_cleanup();
 }
 
-TestSuite(hotplug, .fini = end_hotplug, .timeout = 60);
+TestSuite(hotplug, .fini = end_hotplug);
 
 static void await_word(const struct live_rec *rec, const char *word)
 {

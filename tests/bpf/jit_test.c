@@ -5,7 +5,7 @@
 
 #include "tests/bpf/support.h"
 
-TestSuite(jit, .fini = live_cleanup, .timeout = 60);
+TestSuite(jit, .fini = live_cleanup);
 
 struct found {
 	uint64_t samples, named, labelled;

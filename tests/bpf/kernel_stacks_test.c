@@ -11,7 +11,7 @@
 #include "record/capture/capture_orc.h"
 #include "tests/bpf/support.h"
 
-TestSuite(kernel_stacks, .fini = live_cleanup, .timeout = 60);
+TestSuite(kernel_stacks, .fini = live_cleanup);
 
 enum {
 	STACKS_MIN = 2000, /* of the load's: each trip through a pipe is two */

@@ -10,7 +10,7 @@
 #include "tests/bpf/own_capture.h"
 #include "tests/bpf/support.h"
 
-TestSuite(loss, .fini = live_cleanup, .timeout = 60);
+TestSuite(loss, .fini = live_cleanup);
 
 static bool is_tracepoint(const struct trace_event *ev)
 {
@@ -101,6 +101,7 @@ Test(loss, events_amidst_a_record_are_counted_as_nested)
 	struct capture_counts counts;
 	struct live_proc player;
 	struct ring *readers;
+	uint64_t wakes;
 	size_t cnt, i;
 
 	own_capture_open(&events_cfg, &cfg);
@@ -111,10 +112,13 @@ Test(loss, events_amidst_a_record_are_counted_as_nested)
 	capture_start(capture);
 	live_stimulus(&player, "pingpong", "1000", NULL);
 	live_go(&player);
+	wakes = live_truth(&player, "ping_wakes") + live_truth(&player, "pong_wakes");
 	live_end(&player);
 	capture_stop(capture);
 	capture_count(capture, &counts);
-	cr_expect_geq(counts.nested_sched, 2000);
+	cr_expect_gt(wakes, 0);
+	cr_expect_geq(counts.nested_sched, wakes, "%llu of %llu",
+		      (unsigned long long)counts.nested_sched, (unsigned long long)wakes);
 	for (i = 0; i < cnt; i++) {
 		const struct prof_rec *rec = ring_peek(&readers[i]);
 
@@ -245,7 +249,6 @@ static void read_rings(void)
 
 static void check_wakeups(const struct eventset_cfg *events_cfg)
 {
-	enum { LONG_MS = 20000 };
 	struct capture_cfg cfg = { .follow = true, .ring_bytes = 1 << 20 };
 
 	own_capture_open(events_cfg, &cfg);
@@ -253,13 +256,13 @@ static void check_wakeups(const struct eventset_cfg *events_cfg)
 	play("10");
 	cr_expect_not(is_woken(0), "for next to nothing");
 	play("5000");
-	cr_expect(is_woken(LONG_MS));
+	cr_expect(is_woken(-1));
 	cr_expect_not(is_woken(0), "twice");
 	read_rings();
 	play("10");
 	cr_expect_not(is_woken(0), "for what came before");
 	play("5000");
-	cr_expect(is_woken(LONG_MS), "when a ring fills up again");
+	cr_expect(is_woken(-1), "when a ring fills up again");
 	own_capture_close();
 }
 

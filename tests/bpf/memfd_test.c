@@ -7,7 +7,7 @@
 
 #include "tests/bpf/support.h"
 
-TestSuite(memfd, .fini = live_cleanup, .timeout = 60);
+TestSuite(memfd, .fini = live_cleanup);
 
 struct found {
 	uint64_t samples, named, modules;

@@ -15,7 +15,7 @@
 #include "profile/sched/intervals.h"
 #include "tests/bpf/support.h"
 
-TestSuite(neighbours, .fini = live_cleanup, .timeout = 60);
+TestSuite(neighbours, .fini = live_cleanup);
 
 enum { MOVES = 100, MOVE_NS = 10000000 };
 

@@ -20,7 +20,7 @@
 #include "tests/bpf/control.h"
 #include "tests/bpf/support.h"
 
-TestSuite(offcpu, .fini = live_cleanup, .timeout = 60);
+TestSuite(offcpu, .fini = live_cleanup);
 
 /* A nap may be over before the thread has left its CPU, and the timer may end it where no mark says so. */
 enum { MS = 1000000, ASLEEP = 1, MOST_OF_50 = 45, NAPPERS = 8 };
@@ -104,24 +104,6 @@ static void ask(const char *path, const char *min, uint64_t *waits, uint64_t *ns
 	buf_free(&out);
 }
 
-/* Of a thread that was switched out more often than in. */
-static uint64_t hidden_switches_in(const char *path, pid_t tid)
-{
-	uint64_t out = 0, in = 0;
-	struct live_trace lt;
-	struct trace_event ev;
-
-	live_open(&lt, path, false);
-	while (live_event(&lt, &ev)) {
-		if (ev.kind != TRACE_SCHED_SWITCH)
-			continue;
-		out += live_int(&ev, PROF_F_PREV_PID) == tid;
-		in += live_int(&ev, PROF_F_NEXT_PID) == tid;
-	}
-	live_close(&lt);
-	return out > in ? out - in : 0;
-}
-
 /* 100 naps of 1 ms and 50 of 20 ms: whatever delays a thread makes none of these shorter. */
 Test(offcpu, a_recording_of_long_stays_has_those_that_a_whole_one_has)
 {
@@ -154,7 +136,7 @@ Test(offcpu, a_recording_of_long_stays_has_those_that_a_whole_one_has)
 	ask(whole.path, "9ms", &most, &unused);
 	ask(whole.path, "11ms", &least, &unused);
 	/* the kernel may hide a switch in: a reader then ends the interval with the wakeup, the recorder does not */
-	hidden = hidden_switches_in(whole.path, p.pid);
+	hidden = live_hidden(whole.path, p.pid);
 	cr_expect_geq(waits, MOST_OF_50, "%d", (int)waits);
 	cr_expect_geq(waits + hidden, least, "%d of %d, %d hidden", (int)waits, (int)least,
 		      (int)hidden);

@@ -12,7 +12,7 @@
 #include "profile/sched/intervals.h"
 #include "tests/bpf/support.h"
 
-TestSuite(overhead, .fini = live_cleanup, .timeout = 60);
+TestSuite(overhead, .fini = live_cleanup);
 
 enum {
 	SLICES_MAX = 4096,

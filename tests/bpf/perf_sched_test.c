@@ -30,7 +30,7 @@
 #include "base/hash.h"
 #include "tests/bpf/support.h"
 
-TestSuite(perf_sched, .fini = live_cleanup, .timeout = 120);
+TestSuite(perf_sched, .fini = live_cleanup);
 
 enum {
 	CPUS_MAX = 64,

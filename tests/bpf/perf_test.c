@@ -19,7 +19,7 @@
 #include "base/clock.h"
 #include "tests/bpf/support.h"
 
-TestSuite(perf, .fini = live_cleanup, .timeout = 120);
+TestSuite(perf, .fini = live_cleanup);
 
 enum {
 	CPUS_MAX = 64,

@@ -14,7 +14,7 @@
 #include "tests/bpf/stalled.h"
 #include "trace/source/source.h"
 
-TestSuite(polls, .fini = live_cleanup, .timeout = 120);
+TestSuite(polls, .fini = live_cleanup);
 
 enum { ROUNDS = 3, POLLS = 72 };
 

@@ -17,7 +17,7 @@
 
 #include "tests/bpf/support.h"
 
-TestSuite(privileges, .fini = live_cleanup, .timeout = 60);
+TestSuite(privileges, .fini = live_cleanup);
 
 enum { SOMEBODY = 12345 };
 

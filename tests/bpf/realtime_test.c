@@ -10,7 +10,7 @@
 
 #include "tests/bpf/support.h"
 
-TestSuite(realtime, .fini = live_cleanup, .timeout = 60);
+TestSuite(realtime, .fini = live_cleanup);
 
 enum { HOGS = 4 };
 

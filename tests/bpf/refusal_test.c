@@ -22,7 +22,7 @@
 #include "tests/bpf/support.h"
 #include "tests/cmd/run_cmd.h"
 
-TestSuite(refusal, .fini = live_cleanup, .timeout = 60);
+TestSuite(refusal, .fini = live_cleanup);
 
 #define REASON "R3 unbounded memory access, use 'var &= const'"
 
@@ -374,7 +374,7 @@ static struct run check_without(const char *program)
 	return r;
 }
 
-Test(refusal, check_names_the_option_whose_program_is_refused, .timeout = 240)
+Test(refusal, check_names_the_option_whose_program_is_refused)
 {
 	struct run r = check_without("prof_wait_wakeu");
 
@@ -391,7 +391,7 @@ Test(refusal, check_names_the_option_whose_program_is_refused, .timeout = 240)
 	run_free(&r);
 }
 
-Test(refusal, check_names_the_option_that_can_still_record, .timeout = 240)
+Test(refusal, check_names_the_option_that_can_still_record)
 {
 	struct run r = check_without("prof_sched_swit");
 
@@ -409,7 +409,7 @@ Test(refusal, check_names_the_option_that_can_still_record, .timeout = 240)
 	run_free(&r);
 }
 
-Test(refusal, check_names_a_feature_that_the_default_goes_without, .timeout = 240)
+Test(refusal, check_names_a_feature_that_the_default_goes_without)
 {
 	struct run r = check_without("prof_sample");
 
@@ -444,7 +444,7 @@ Test(refusal, check_programs_names_each_that_is_refused_and_tries_the_rest)
 	cr_expect_eq(held(), 0);
 }
 
-Test(refusal, check_programs_loads_all_here, .timeout = 240)
+Test(refusal, check_programs_loads_all_here)
 {
 	struct run r = run_cmd(cmd_check, dup(0), "check", "--programs=*", "--json", NULL);
 

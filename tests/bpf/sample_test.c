@@ -6,7 +6,7 @@
 
 #include "tests/bpf/support.h"
 
-TestSuite(sample, .fini = live_cleanup, .timeout = 60);
+TestSuite(sample, .fini = live_cleanup);
 
 enum { HZ = 999, POINTS = 2 };
 

@@ -7,7 +7,7 @@
 
 #include "tests/bpf/support.h"
 
-TestSuite(san, .fini = live_cleanup, .timeout = 120);
+TestSuite(san, .fini = live_cleanup);
 
 static const char program[] = "san/dial9-prof";
 

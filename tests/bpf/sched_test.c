@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "tests/bpf/support.h"
 
-TestSuite(sched, .fini = live_cleanup, .timeout = 60);
+TestSuite(sched, .fini = live_cleanup);
 
 enum { TASK_INTERRUPTIBLE = 1 };
 

@@ -18,7 +18,7 @@
 #include "tests/bpf/support.h"
 #include "trace/source/source.h"
 
-TestSuite(segments, .fini = live_cleanup, .timeout = 120);
+TestSuite(segments, .fini = live_cleanup);
 
 enum { TURNS = 100 };
 

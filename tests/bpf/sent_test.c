@@ -14,7 +14,7 @@
 
 #include "tests/bpf/support.h"
 
-TestSuite(sent, .fini = live_cleanup, .timeout = 120);
+TestSuite(sent, .fini = live_cleanup);
 
 enum { MANY = 1500000 };
 

@@ -51,7 +51,20 @@ static inline void side_take(struct side *s)
 	capture_count(s->capture, &counts);
 	cr_assert_eq(counts.lost[PROF_CLASS_TRACEPOINT], 0);
 	cr_assert_eq(counts.produced[PROF_CLASS_TRACEPOINT], s->cnt);
-	s->nested = counts.nested;
+	s->nested = counts.nested + counts.nested_sched;
+}
+
+/* Drops records after that time: the two captures do not stop at the same time. */
+static inline void side_cut(struct side *s, uint64_t last_ns)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < s->cnt; i++)
+		if (s->recs[i]->ts <= last_ns)
+			s->recs[kept++] = s->recs[i];
+		else
+			free(s->recs[i]);
+	s->cnt = kept;
 }
 
 static inline void side_close(struct side *s)

@@ -12,7 +12,7 @@
 #include "tests/bpf/support.h"
 #include "trace/source/source.h"
 
-TestSuite(stream, .fini = live_cleanup, .timeout = 60);
+TestSuite(stream, .fini = live_cleanup);
 
 #define MS_NS 1000000LL
 #define SECOND_NS 1000000000LL

@@ -12,7 +12,7 @@
 #include "profile/sums/offcpu_sums.h"
 #include "tests/bpf/support.h"
 
-TestSuite(summary, .fini = live_cleanup, .timeout = 60);
+TestSuite(summary, .fini = live_cleanup);
 
 enum { NAPS = 150, NAP_US = 5000, NAP_BUCKET = 22 /* from 4.19 ms on */, CHAIN = 300 };
 

@@ -126,6 +126,16 @@ bool live_stack_has(const struct live_trace *lt, const struct trace_event *ev,
  * for all processes of the machine, and they cost names only.
  */
 void live_assert_no_loss(const struct live_trace *lt);
+/*
+ * How many switches to a thread tracing hid. Some VMs hide each switch from a thread of init, so the thread that comes next
+ * has no switch in.
+ */
+uint64_t live_hidden(const char *path, int64_t tid);
+/*
+ * The trace has all of the @truth events, or reports at least as many as lost. For recordings of the whole system: on a
+ * machine that others load, the recorder may come too late for its rings.
+ */
+void live_expect_all(const struct live_trace *lt, uint64_t cnt, uint64_t truth, const char *what);
 
 struct live_switches {
 	uint64_t voluntary, involuntary;

@@ -10,7 +10,7 @@
 #include "base/hmap.h"
 #include "tests/bpf/support.h"
 
-TestSuite(symbolize_live, .fini = live_cleanup, .timeout = 60);
+TestSuite(symbolize_live, .fini = live_cleanup);
 
 /* In a shell, where $1 and $2 are these. */
 static void shell(const char *command, const char *a, const char *b)

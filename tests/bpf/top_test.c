@@ -7,7 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
-TestSuite(top, .fini = live_cleanup, .timeout = 120);
+TestSuite(top, .fini = live_cleanup);
 
 /* `top -p PID -F 999 -d 500ms` and two more words, in a directory of the test's. */
 static void show(struct pty_screen *s, pid_t target, const char *option, const char *value)

@@ -15,7 +15,7 @@
 #include "tests/bpf/support.h"
 #include "tests/support/chance.h"
 
-TestSuite(unwind_hostile, .fini = live_cleanup, .timeout = 120);
+TestSuite(unwind_hostile, .fini = live_cleanup);
 
 enum {
 	RING_BYTES = 4 << 20,

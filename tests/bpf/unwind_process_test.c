@@ -18,7 +18,7 @@
 #include "tests/bpf/own_capture.h"
 #include "tests/bpf/support.h"
 
-TestSuite(unwind_process, .fini = live_cleanup, .timeout = 60);
+TestSuite(unwind_process, .fini = live_cleanup);
 
 enum { RING_BYTES = 1 << 16, PROCS = 1 << 16, PIDS = 8000, CHUNKS = 4, CHUNK_SZ = 1 << 20 };
 

@@ -16,7 +16,7 @@
 #include "record/tracepoint/eventset.h"
 #include "tests/bpf/support.h"
 
-TestSuite(unwind_reuse, .fini = live_cleanup, .timeout = 60);
+TestSuite(unwind_reuse, .fini = live_cleanup);
 
 enum {
 	RING_BYTES = 4 << 20,

@@ -15,7 +15,7 @@
 #include "tests/bpf/own_capture.h"
 #include "tests/bpf/support.h"
 
-TestSuite(unwind_walk, .fini = live_cleanup, .timeout = 60);
+TestSuite(unwind_walk, .fini = live_cleanup);
 
 enum {
 	RING_BYTES = 1 << 20,

@@ -7,7 +7,7 @@
 
 #include "tests/bpf/support.h"
 
-TestSuite(wakeup, .fini = live_cleanup, .timeout = 60);
+TestSuite(wakeup, .fini = live_cleanup);
 
 enum { THREADS = 5 };
 

@@ -13,7 +13,7 @@
 #include "tests/bpf/control.h"
 #include "tests/bpf/support.h"
 
-TestSuite(when, .fini = live_cleanup, .timeout = 60);
+TestSuite(when, .fini = live_cleanup);
 
 enum { SLEEPERS = 4, NAPS = 40, SLEEPING = 1, PAUSES_MAX = 8 };
 
