@@ -65,11 +65,10 @@ Test(foreign, lets_no_control_character_through)
 
 Test(foreign, finds_formats_by_name_and_leaves_dial9_alone)
 {
-	size_t i = 0;
+	static const char *const names[] = { "tonbandgeraet", "heph", "apitrace" };
 
-	for (; foreign_at(i); i++)
-		cr_assert_eq(foreign_find(foreign_at(i)->name), foreign_at(i));
-	cr_assert_gt(i, 0);
+	for (size_t i = 0; i < 3; i++)
+		cr_assert_str_eq(foreign_find(names[i])->name, names[i]);
 	cr_assert_null(foreign_find("dial9"));
 	cr_assert_null(foreign_detect("TRC\0\1", 5, true));
 	cr_assert_null(foreign_detect("", 0, true));

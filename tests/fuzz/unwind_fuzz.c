@@ -10,14 +10,11 @@
  */
 #include <assert.h>
 #include <elf.h>
-#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbol/budget.h"
-#include "symbol/cfi/cfitable.h"
-#include "unwind/table.h"
+#include "tests/support/unwind_check.h"
 
 #define TEXT_OFF 0x1000
 #define TEXT_SZ 0x8000
@@ -26,68 +23,6 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum mode { WHOLE_FILE, EH_FRAME, DEBUG_FRAME, WORDS, ARM64_EH_FRAME, MODE_CNT };
-
-/* A row for each place of each page. */
-static void look_everywhere(const struct unwind_table *t)
-{
-	uint64_t start = (uint64_t)t->first_page << PROF_UNWIND_PAGE_SHIFT;
-	uint64_t end = start + ((uint64_t)t->page_cnt << PROF_UNWIND_PAGE_SHIFT), off;
-	uint64_t step = (end - start) / 5000 + 1;
-	uint32_t row;
-
-	for (off = start; off < end; off += step) {
-		assert(unwind_table_find(t, off, &row));
-		assert(row >> PROF_UNWIND_ROW_PC_SHIFT <= (off & 1023));
-		assert(unwind_row_kind(row) <= PROF_UNWIND_A64_FP);
-	}
-	assert(!unwind_table_find(t, end, &row));
-	assert(!start || !unwind_table_find(t, start - 1, &row));
-}
-
-static int build(const struct elfimg *img, bool sliced, struct unwind_table *t)
-{
-	const struct budget_max max = { .cpu_ns = UINT64_MAX, .mem = 32 << 20, .entries = 1 << 20 };
-	struct budget budget;
-	struct cfitable c;
-	int err;
-
-	budget_init(&budget, &max);
-	cfitable_init(&c, img, &budget);
-	c.machine = img->machine;
-	do {
-		budget_slice(&budget, sliced ? 0 : UINT64_MAX);
-		budget_enter(&budget);
-		err = cfitable_build(&c, t);
-		budget_leave(&budget);
-		assert(sliced || err != -EAGAIN);
-	} while (err == -EAGAIN);
-	cfitable_fini(&c);
-	assert(!budget.mem);
-	return err;
-}
-
-static void check_file(void *bytes, size_t size)
-{
-	struct unwind_table whole = { 0 }, sliced = { 0 };
-	struct elfimg img;
-	int err, again;
-
-	if (elfimg_open_mem(&img, bytes, size, ELFIMG_HEAP))
-		return;
-	err = build(&img, false, &whole);
-	again = build(&img, true, &sliced);
-	assert(err == again && (!err || err == -ENODATA || err == -EDQUOT));
-	if (!err) {
-		assert(unwind_table_check(&whole));
-		assert(whole.cnt == sliced.cnt && whole.first_page == sliced.first_page);
-		assert(whole.page_cnt == sliced.page_cnt && whole.big_cnt == sliced.big_cnt);
-		assert(!memcmp(whole.words, sliced.words, 4 * whole.cnt));
-		look_everywhere(&whole);
-	}
-	unwind_table_free(&whole);
-	unwind_table_free(&sliced);
-	elfimg_close(&img);
-}
 
 /* A file with that section and nothing else. */
 static void check_frames(const uint8_t *data, size_t size, bool debug, uint16_t machine)
@@ -124,7 +59,7 @@ static void check_frames(const uint8_t *data, size_t size, bool debug, uint16_t 
 	memcpy(file + FRAMES_OFF, data + 2, size - 2);
 	memcpy(file + FRAMES_OFF + size, names, sizeof(names));
 	memcpy(file + shoff, sh, sizeof(sh));
-	check_file(file, shoff + sizeof(sh));
+	unwind_check_file(file, shoff + sizeof(sh));
 }
 
 /* Three numbers, then words. */
@@ -138,7 +73,7 @@ static void check_words(const uint8_t *data, size_t size)
 	t.words = malloc(4 * t.cnt + 1);
 	memcpy(t.words, data + 3, 4 * t.cnt);
 	if (unwind_table_check(&t))
-		look_everywhere(&t);
+		unwind_check_rows(&t);
 	unwind_table_free(&t);
 }
 
@@ -160,7 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	} else {
 		copy = malloc(size);
 		memcpy(copy, data, size);
-		check_file(copy, size);
+		unwind_check_file(copy, size);
 	}
 	return 0;
 }

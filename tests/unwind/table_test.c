@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/support/unwind_find.h"
 #include "unwind/table.h"
 
 enum { PAGES = 3, BIGS = 1, ROWS = PAGES + BIGS };
@@ -74,7 +75,7 @@ Test(table, finds_the_row_that_holds)
 
 	cr_assert(unwind_table_check(&t));
 	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		cr_expect_eq(unwind_table_find(&t, places[i].off, &found), places[i].word != 0,
+		cr_expect_eq(unwind_find(&t, places[i].off, &found), places[i].word != 0,
 			     "offset %lu", places[i].off);
 		if (places[i].word)
 			cr_expect_eq(found, t.words[places[i].word], "offset %lu", places[i].off);
@@ -165,7 +166,7 @@ Test(table, takes_numbers_up_to_their_bounds)
 
 	t.first_page = UINT32_MAX - PAGES;
 	cr_expect(unwind_table_check(&t));
-	cr_assert(unwind_table_find(&t, (uint64_t)t.first_page << PROF_UNWIND_PAGE_SHIFT, &found));
+	cr_assert(unwind_find(&t, (uint64_t)t.first_page << PROF_UNWIND_PAGE_SHIFT, &found));
 	cr_expect_eq(found, t.words[ROWS]);
 	unwind_table_free(&t);
 
@@ -196,7 +197,7 @@ Test(table, pages_of_several_rows_follow_each_other)
 	memcpy(t.words, words, sizeof(words));
 	cr_expect(unwind_table_check(&t), "with nothing between them");
 	for (i = 0; i < 4; i++) {
-		cr_assert(unwind_table_find(&t, 1024 * (i / 2) + 8 * (i % 2), &found));
+		cr_assert(unwind_find(&t, 1024 * (i / 2) + 8 * (i % 2), &found));
 		cr_expect_eq(found, words[2 + i], "row %u", i);
 	}
 	t.words[0] = index_word(4, 2);

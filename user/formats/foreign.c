@@ -225,11 +225,6 @@ void foreign_mem_input(struct foreign_mem *m, const void *data, size_t sz, struc
 
 /* ---- the table --------------------------------------------------------------------------------- */
 
-const struct foreign_format *foreign_at(size_t i)
-{
-	return i < FORMAT_CNT ? formats[i] : NULL;
-}
-
 const struct foreign_format *foreign_find(const char *name)
 {
 	for (size_t i = 0; i < FORMAT_CNT; i++)

@@ -173,9 +173,6 @@ extern const struct foreign_format tonband_format;
 extern const struct foreign_format heph_format;
 extern const struct foreign_format apitrace_format;
 
-/* All formats in the order of detection; NULL past the last. */
-const struct foreign_format *foreign_at(size_t i);
-
 /* By the name on the command line; NULL when there is none. */
 const struct foreign_format *foreign_find(const char *name);
 

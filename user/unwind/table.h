@@ -21,12 +21,6 @@ struct unwind_table {
  */
 bool unwind_table_check(const struct unwind_table *t);
 
-/*
- * Finds the row for a file offset; false if no page covers it. The table must have passed
- * unwind_table_check().
- */
-bool unwind_table_find(const struct unwind_table *t, uint64_t file_off, uint32_t *row);
-
 /* Parts of a row */
 static inline uint32_t unwind_row_kind(uint32_t row)
 {

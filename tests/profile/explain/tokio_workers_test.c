@@ -122,12 +122,14 @@ Test(tokio_workers, the_workers_of_a_tokio_service_are_found)
 	struct worker_threads w = { 0 };
 	uint32_t worker, app;
 	struct trace_event ev;
+	struct source *src;
 	struct reader *r;
 	char path[4096];
 	uint64_t ts = 0;
 
 	snprintf(path, sizeof(path), "%s/tests/golden/dial9/tokio-service.bin.gz", top ? top : ".");
-	cr_assert_eq(reader_open(path, READER_ONE_PASS, &r), 0);
+	cr_assert_eq(source_open(path, &src), 0);
+	cr_assert_eq(reader_new(src, READER_ONE_PASS, &r), 0);
 	while (reader_next(r, &ev) == 1) {
 		worker_threads_add(&w, &ev);
 		ts = ev.ts ? ev.ts : ts;

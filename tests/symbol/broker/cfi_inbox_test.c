@@ -15,6 +15,7 @@
 #include "symbol/sandbox/symworker.h"
 #include "tests/symbol/fakes.h"
 #include "tests/symbol/support.h"
+#include "tests/support/unwind_find.h"
 #include "unwind/table.h"
 
 #define SECOND 1000000000ull
@@ -138,7 +139,7 @@ static uint32_t row_of_goexit(const char *more)
 	t = table_of(path);
 	cr_assert_eq(elfimg_open(&img, open(path, O_RDONLY | O_CLOEXEC), 0), 0);
 	cr_assert(elfimg_find(&img, ".text", &text));
-	cr_assert(unwind_table_find(&t, text.off + 3, &row));
+	cr_assert(unwind_find(&t, text.off + 3, &row));
 	elfimg_close(&img);
 	unwind_table_free(&t);
 	return row & ((1U << PROF_UNWIND_ROW_PC_SHIFT) - 1);

@@ -19,6 +19,7 @@
 #include "symbol/budget.h"
 #include "symbol/cfi/cfitable.h"
 #include "tests/symbol/forge.h"
+#include "tests/support/unwind_find.h"
 #include "unwind/table.h"
 
 #define LIBRARIES "/usr/aarch64-linux-gnu/lib"
@@ -82,7 +83,7 @@ static uint32_t row_at(const struct built *b, uint64_t off)
 {
 	uint32_t found = UINT32_MAX;
 
-	cr_expect(unwind_table_find(&b->table, off, &found), "offset %#lx", off);
+	cr_expect(unwind_find(&b->table, off, &found), "offset %#lx", off);
 	return found & ((1U << PROF_UNWIND_ROW_PC_SHIFT) - 1);
 }
 

@@ -11,6 +11,7 @@
 #include "symbol/budget.h"
 #include "symbol/cfi/cfitable.h"
 #include "tests/symbol/forge.h"
+#include "tests/support/unwind_find.h"
 #include "unwind/table.h"
 
 #define CODE_SZ 0x3000
@@ -157,7 +158,7 @@ static uint32_t row_at(const struct built *b, uint64_t off)
 {
 	uint32_t row = UINT32_MAX;
 
-	cr_expect(unwind_table_find(&b->table, off, &row), "offset %#lx", off);
+	cr_expect(unwind_find(&b->table, off, &row), "offset %#lx", off);
 	return row & ((1U << PROF_UNWIND_ROW_PC_SHIFT) - 1);
 }
 

@@ -20,6 +20,7 @@
 
 #include "symbol/budget.h"
 #include "symbol/cfi/cfitable.h"
+#include "tests/support/unwind_find.h"
 #include "unwind/table.h"
 
 #define PLACES 3000 /* of a file */
@@ -347,7 +348,7 @@ static void compare_at(const struct file *f, uint64_t off, uint64_t addr, const 
 {
 	uint32_t row;
 
-	cr_assert(unwind_table_find(&f->table, off, &row), "%s: %#lx", f->path, off);
+	cr_assert(unwind_find(&f->table, off, &row), "%s: %#lx", f->path, off);
 	row &= (1U << PROF_UNWIND_ROW_PC_SHIFT) - 1;
 	sum->places++;
 	sum->none += w->none;

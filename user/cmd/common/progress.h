@@ -7,8 +7,8 @@
 struct progress;
 
 /*
- * As reader_open(), with a line on standard error, when that is a terminal, that says how far reading
- * has got, from a second on. *@progress may be NULL, and is on failure.
+ * Opens a path, or "-" for standard input, as reader_new() does. From a second on, prints on a terminal
+ * how far reading has got. *@progress may be NULL, and is on failure.
  */
 int progress_open(const char *path, enum reader_mode mode, struct reader **out,
 		  struct progress **progress);

@@ -509,8 +509,8 @@ static int build(struct apitrace_tokens *t, const struct apitrace_token *tok, st
 	return -EBADMSG;
 }
 
-int apitrace_build_from(struct apitrace_tokens *t, const struct apitrace_token *first,
-			struct buf *out)
+static int build_from(struct apitrace_tokens *t, const struct apitrace_token *first,
+		      struct buf *out)
 {
 	size_t len = out->len;
 	int err = build(t, first, out, 0);
@@ -525,7 +525,7 @@ int apitrace_build_value(struct apitrace_tokens *t, struct buf *out)
 	struct apitrace_token tok;
 	int err = t->next(t, &tok);
 
-	return err ? err : apitrace_build_from(t, &tok, out);
+	return err ? err : build_from(t, &tok, out);
 }
 
 /* ---- details ------------------------------------------------------------------------------------- */

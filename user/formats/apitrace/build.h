@@ -11,10 +11,6 @@
  */
 int apitrace_build_value(struct apitrace_tokens *t, struct buf *out);
 
-/* The value that a token begins; for callers that have read the token. */
-int apitrace_build_from(struct apitrace_tokens *t, const struct apitrace_token *first,
-			struct buf *out);
-
 /*
  * Details without a field, as JSON: {"enter": details, "leave": details}, each omitted if the fields
  * are complete; details are a list of [1, index, value], [2, value], [4, [frame ids]], [5, flags].

@@ -108,7 +108,8 @@ static bool skip_head(const struct apitrace_sigs *sigs, struct apitrace_cur *c, 
 	}
 }
 
-bool apitrace_value_skip(const struct apitrace_sigs *sigs, struct apitrace_cur *c)
+/* Moves past one value; false if it is incomplete or names an unknown structure. */
+static bool skip_value(const struct apitrace_sigs *sigs, struct apitrace_cur *c)
 {
 	uint64_t left = 1, nested;
 
@@ -136,7 +137,7 @@ bool apitrace_value_detail(const struct apitrace_sigs *sigs, struct apitrace_cur
 	switch (out->tag) {
 	case APITRACE_DETAIL_ARG:
 	case APITRACE_DETAIL_RET:
-		if (!apitrace_value_skip(sigs, c))
+		if (!skip_value(sigs, c))
 			return false;
 		break;
 	case APITRACE_DETAIL_STACK:

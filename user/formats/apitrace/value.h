@@ -57,9 +57,6 @@ uint8_t apitrace_value_byte(struct apitrace_cur *c);
 /* The next `n` bytes, fewer at the end; *got says how many. */
 const uint8_t *apitrace_value_bytes(struct apitrace_cur *c, uint64_t n, size_t *got);
 
-/* Moves past one value; false when it is not whole or names a structure that is not known. */
-bool apitrace_value_skip(const struct apitrace_sigs *sigs, struct apitrace_cur *c);
-
 /* One detail of an event. */
 struct apitrace_detail {
 	uint8_t tag; /* enum apitrace_detail_tag */

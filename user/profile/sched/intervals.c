@@ -159,11 +159,6 @@ const uint64_t *intervals_stack(const struct intervals *iv, uint32_t stack, uint
 	return stack_table_get(&iv->all.stacks, stack, cnt);
 }
 
-uint32_t intervals_stack_cnt(const struct intervals *iv)
-{
-	return (uint32_t)iv->all.stacks.cnt;
-}
-
 struct interval_preemptor_sum intervals_preemptors(const struct intervals *iv,
 						   const struct interval *i,
 						   struct interval_preemptor *out, size_t max)

@@ -218,8 +218,6 @@ void intervals_finish(struct intervals *iv);
 
 /* Frames of a stack, leaf first, for names_symbol(). Valid until the next event is added. */
 const uint64_t *intervals_stack(const struct intervals *iv, uint32_t stack, uint32_t *cnt);
-/* Number of distinct stacks; ids are less than this. */
-uint32_t intervals_stack_cnt(const struct intervals *iv);
 
 /* A thread that ran on a CPU while another thread waited for that CPU. */
 struct interval_preemptor {

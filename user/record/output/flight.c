@@ -67,7 +67,7 @@ struct flight {
 	bool gave_up; /* writing the snapshot failed: nothing more is stored */
 	bool any_dropped; /* since the last snapshot */
 	uint64_t written_ns; /* end of the last snapshot; 0: none */
-	uint64_t snapshots, cut_short;
+	uint64_t cut_short; /* segments dropped before they reached the age to keep */
 };
 
 /* ---- memory, with the lock held ------------------------------------------------------------------- */
@@ -322,7 +322,6 @@ static void begin_snapshot(struct flight *f)
 	if (f->newest)
 		f->newest->closes = true;
 	f->asked = false;
-	f->snapshots++;
 }
 
 static void drop_old(struct flight *f, uint64_t now_ns)
@@ -529,15 +528,4 @@ bool flight_snapshot(struct flight *f, uint64_t *from_ns, uint64_t *to_ns)
 	f->asked = true;
 	pthread_mutex_unlock(&f->lock);
 	return hole;
-}
-
-void flight_count(struct flight *f, struct flight_counts *out)
-{
-	pthread_mutex_lock(&f->lock);
-	*out = (struct flight_counts){
-		.bytes = f->chunk_cnt * CHUNK,
-		.snapshots = f->snapshots,
-		.cut_short = f->cut_short,
-	};
-	pthread_mutex_unlock(&f->lock);
 }

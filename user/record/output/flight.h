@@ -52,12 +52,4 @@ int flight_open(const struct flight_cfg *cfg, const struct output_cfg *output,
  */
 bool flight_snapshot(struct flight *f, uint64_t *from_ns, uint64_t *to_ns);
 
-/* Memory in use, and how often data was dropped early because memory was full. Any thread. */
-struct flight_counts {
-	size_t bytes; /* of memory */
-	uint64_t snapshots;
-	uint64_t cut_short; /* segments dropped before they reached the age to keep */
-};
-void flight_count(struct flight *f, struct flight_counts *out);
-
 #endif

@@ -304,14 +304,6 @@ int reader_new(struct source *src, enum reader_mode mode, struct reader **out)
 	return 0;
 }
 
-int reader_open(const char *path, enum reader_mode mode, struct reader **out)
-{
-	struct source *src;
-	int err = source_open(path, &src);
-
-	return err ? err : reader_new(src, mode, out);
-}
-
 void reader_free(struct reader *r)
 {
 	if (!r)

@@ -19,11 +19,9 @@ enum reader_mode {
 struct reader;
 
 /*
- * Opens a trace: a path, or "-" for standard input. Prints one line on failure. 0 or -errno; free
- * with reader_free().
+ * Opens a trace from a source, which it owns even on failure. Prints one line on failure. 0 or
+ * -errno; free with reader_free().
  */
-int reader_open(const char *path, enum reader_mode mode, struct reader **out);
-/* The same with an open source, which it owns even on failure. */
 int reader_new(struct source *src, enum reader_mode mode, struct reader **out);
 void reader_free(struct reader *r);
 
@@ -36,6 +34,7 @@ int reader_next(struct reader *r, struct trace_event *ev);
 
 /*
  * From now on stacks of switches and wakeups have no frames, which saves most of the reading time.
+ * reader_rewind() keeps that.
  */
 void reader_skip_stacks(struct reader *r);
 /* trace_skip_kinds() until the end or reader_rewind(). Only with READER_ONE_PASS. */
