@@ -56,6 +56,14 @@ Test(log, control_characters_above_ascii_cannot_either, .init = cr_redirect_stde
 	assert_stderr("dial9-prof: a??2Jb?2Jc\xc2\xa0\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80??\n");
 }
 
+Test(log, characters_that_reverse_text_cannot_either, .init = cr_redirect_stderr)
+{
+	log_error("a\xe2\x80\xae"
+		  "b\xe2\x80\xa8"
+		  "c\xed\xa0\x80");
+	assert_stderr("dial9-prof: a???b???c???\n");
+}
+
 Test(log, a_message_that_is_too_long_is_one_cut_line, .init = cr_redirect_stderr)
 {
 	char text[5000], want[2049];

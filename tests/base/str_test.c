@@ -284,6 +284,15 @@ Test(str, escape_invalid_leaves_a_nul)
 	buf_free(&b);
 }
 
+Test(str, json_escapes_what_is_unprintable)
+{
+	struct buf b = { 0 };
+
+	str_json(&b, "\xe2\x80\xae\xc2\x9b\xe2\x80\xa8\xf3\xa0\x80\x81\xe2\x82\xac", 15);
+	cr_assert_str_eq(buf_cstr(&b), "\"\\u202e\\u009b\\u2028\\udb40\\udc01\xe2\x82\xac\"");
+	buf_free(&b);
+}
+
 Test(str, json_is_always_valid)
 {
 	struct buf b = { 0 };

@@ -45,7 +45,7 @@ format          dial9 0.3
 #
 # Controls of a terminal beyond ASCII (C1) are shown and not sent, in values and in names.
 $ LC_ALL=C sed 's/__proto__/\xc2\x9b31mred!/' $T/golden/dial9/core/map_keys.bin >c1; dial9-prof dump c1 | tail -n 1 | cut -c 59-
-"2":"int-like" "1":"int-like" "\xc2\x9b31mred!":"p" "":"e"}
+"2":"int-like" "1":"int-like" "\u009b31mred!":"p" "":"e"}
 #
 $ LC_ALL=C sed 's/Id300/\xc2\x9b300/' $T/golden/dial9/ext/annotations.bin >c1; dial9-prof dump c1 | tail -n 1
        173  event    1.000036969 \xc2\x9b300 v=300

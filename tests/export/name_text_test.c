@@ -29,6 +29,17 @@ Test(name_text, controls_and_broken_utf8_are_spelled_out)
 	clean("", 0, "");
 }
 
+Test(name_text, characters_that_change_the_text_around_them_are_spelled_out)
+{
+	clean("a\xe2\x80\xae"
+	      "b",
+	      5,
+	      "a\\xe2\\x80\\xae"
+	      "b");
+	clean("\xe2\x80\xa8", 3, "\\xe2\\x80\\xa8");
+	clean("\xe2\x82\xac\xe2\x80\x8d", 6, "\xe2\x82\xac\xe2\x80\x8d");
+}
+
 static void waker(const struct names *n, enum interval_context context, int32_t number,
 		  uint64_t said, const char *want)
 {

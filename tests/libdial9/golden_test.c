@@ -34,28 +34,40 @@ static struct bytes load_expected(const char *stem)
 	return load("expected/", name);
 }
 
+/* The vectors have a byte order mark as it is; dump --json escapes it, so that it is visible. */
+static const char *same_text(const char **got, const char *want)
+{
+	static const char mark[] = "\xef\xbb\xbf", escaped[] = "\\ufeff";
+
+	if (strncmp(want, mark, strlen(mark)) != 0 || strncmp(*got, escaped, strlen(escaped)) != 0)
+		return want;
+	*got += strlen(escaped);
+	return want + strlen(mark);
+}
+
 /* The lines are equal; of the last, the members that the format fixes are. */
 static void assert_lines(const char *stem, const char *got, const char *want)
 {
 	static const char *const keys[] = { "\"status\":", "\"frames\":", "\"events\":",
 					    "\"consumed\":" };
 	const char *end = strstr(want, "{\"f\":\"end\"");
-	size_t i, n = (size_t)(end - want), len;
 	const char *a, *b;
+	size_t i, len;
 
 	cr_assert(end);
-	for (i = 0; i < n; i++)
-		cr_assert_eq(got[i], want[i], "%s: byte %zu: %.60s, not %.60s", stem, i, got + i,
-			     want + i);
+	for (; want < end; got++, want++) {
+		want = same_text(&got, want);
+		cr_assert_eq(*got, *want, "%s: %.60s, not %.60s", stem, got, want);
+	}
 	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		a = strstr(got + n, keys[i]);
+		a = strstr(got, keys[i]);
 		b = strstr(end, keys[i]);
 		cr_assert(a && b, "%s: %s", stem, keys[i]);
 		len = strcspn(b, ",}");
 		cr_assert_eq(strcspn(a, ",}"), len);
 		cr_assert_eq(strncmp(a, b, len), 0, "%s: %.30s, not %.30s", stem, a, b);
 	}
-	cr_assert_eq(strchr(got + n, '\n')[1], 0, "%s: more after the end", stem);
+	cr_assert_eq(strchr(got, '\n')[1], 0, "%s: more after the end", stem);
 }
 
 static void check_decode(const char *stem, size_t step)

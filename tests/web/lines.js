@@ -14,9 +14,12 @@ function hex(bytes) {
 function text(value) {
 	if (value instanceof BadText)
 		return hex(value.bytes);
-	/* What JSON.stringify() has short forms for, or leaves alone. */
-	const code = (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`;
-	return `"${value.replace(/["\\]/g, '\\$&').replace(/[\0-\x1f\x7f]/g, code)}"`;
+	/* What JSON.stringify() has short forms for, or leaves alone: controls, and what hides or turns text around. */
+	const unsafe = new RegExp('[\\0-\\x1f\\x7f-\\x9f\\xad\\u061c\\u180e\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f' +
+		'\\ufeff\\ufff9-\\ufffb]|[\\udb40-\\udb43][\\udc00-\\udfff]', 'g');
+	const code = (c) => Array.from({ length: c.length }, (_, i) =>
+		`\\u${c.charCodeAt(i).toString(16).padStart(4, '0')}`).join('');
+	return `"${value.replace(/["\\]/g, '\\$&').replace(unsafe, code)}"`;
 }
 
 function frames(list) {

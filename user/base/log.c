@@ -3,7 +3,7 @@
  * Messages to the user on standard error: each is one line and one write.
  *
  * Owns the log level, which is process-wide. The line is formatted in a fixed buffer on the stack,
- * because the message may report that memory ran out; longer lines are cut. Control characters
+ * because the message may report that memory ran out; longer lines are cut. Unprintable characters
  * become '?': parts of a message may come from a hostile file, and must not control the terminal in
  * any encoding.
  */
@@ -15,6 +15,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "base/utf8.h"
 
 static enum log_level log_level = LOG_LEVEL_WARN;
 
@@ -28,36 +30,15 @@ enum log_level log_get_level(void)
 	return log_level;
 }
 
-/* Length of the multi-byte UTF-8 sequence at p, or 0. */
-static size_t sequence(const unsigned char *p, size_t n)
+/* Replaces each byte of unprintable characters and of invalid UTF-8 by '?'. */
+static void clean(char *line, size_t n)
 {
-	size_t len = *p < 0xc2 ? 0 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : *p < 0xf5 ? 4 : 0;
+	uint32_t c;
+	size_t len;
 
-	if (!len || len > n || (*p == 0xe0 && p[1] < 0xa0) || (*p == 0xf0 && p[1] < 0x90))
-		return 0;
-	for (size_t i = 1; i < len; i++)
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-	return len;
-}
-
-/*
- * Replaces C0 and C1 control characters (the latter also in UTF-8) and invalid UTF-8 bytes by '?'.
- */
-static void clean(unsigned char *line, size_t n)
-{
-	size_t len, i;
-
-	for (i = 0; i < n; i += len) {
-		bool bad = line[i] < ' ' || line[i] == 0x7f;
-
-		len = 1;
-		if (line[i] >= 0x80) {
-			len = sequence(line + i, n - i);
-			bad = !len || (line[i] == 0xc2 && line[i + 1] < 0xa0);
-			len = len ? len : 1;
-		}
-		if (bad)
+	for (size_t i = 0; i < n; i += len) {
+		c = utf8_code_point(line + i, n - i, &len);
+		if (c == UTF8_INVALID || utf8_is_unprintable(c))
 			memset(line + i, '?', len);
 	}
 }
@@ -78,7 +59,7 @@ static void __attribute__((format(printf, 1, 0))) emit(const char *fmt, va_list 
 	if ((size_t)n > sizeof(line) - prefix_len - 2)
 		n = sizeof(line) - prefix_len - 2;
 	n += prefix_len;
-	clean((unsigned char *)line, n);
+	clean(line, n);
 	line[n++] = '\n';
 	written = write(STDERR_FILENO, line, n);
 	(void)written; /* the error cannot be reported */

@@ -15,6 +15,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/utf8.h"
 
 static int digit_value(char c)
 {
@@ -300,40 +301,12 @@ bool str_starts(const char *s, const char *prefix)
 	return !strncmp(s, prefix, strlen(prefix));
 }
 
-/* Length of the valid UTF-8 sequence at s, or 0. */
-static size_t utf8_seq_len(const unsigned char *s, size_t n)
-{
-	size_t len;
-
-	if (s[0] < 0x80)
-		return 1;
-	if (s[0] >= 0xc2 && s[0] <= 0xdf)
-		len = 2;
-	else if (s[0] >= 0xe0 && s[0] <= 0xef)
-		len = 3;
-	else if (s[0] >= 0xf0 && s[0] <= 0xf4)
-		len = 4;
-	else
-		return 0;
-	if (n < len)
-		return 0;
-	for (size_t i = 1; i < len; i++) {
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	}
-	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
-	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
-		return 0; /* overlong, surrogate, above U+10FFFF */
-	return len;
-}
-
 size_t str_utf8_valid_len(const char *s, size_t n)
 {
 	size_t i = 0, len;
 
 	while (i < n) {
-		len = utf8_seq_len((const unsigned char *)s + i, n - i);
-		if (!len)
+		if (utf8_code_point(s + i, n - i, &len) == UTF8_INVALID)
 			break;
 		i += len;
 	}
@@ -384,8 +357,7 @@ static void escape(struct buf *out, const char *s, size_t n, bool nul)
 
 	while (i < n) {
 		for (run = i; run < n && (s[run] || !nul); run += len) {
-			len = utf8_seq_len((const unsigned char *)s + run, n - run);
-			if (!len)
+			if (utf8_code_point(s + run, n - run, &len) == UTF8_INVALID)
 				break;
 		}
 		buf_add(out, s + i, run - i);
@@ -405,7 +377,33 @@ void str_escape_invalid(struct buf *out, const char *s, size_t n)
 	escape(out, s, n, false);
 }
 
-static void json_ascii(struct buf *out, unsigned char c)
+void str_printable(struct buf *out, const char *s, size_t n)
+{
+	size_t from = 0, len;
+
+	for (size_t i = 0; i < n; i += len) {
+		const uint32_t c = utf8_code_point(s + i, n - i, &len);
+
+		if (c != UTF8_INVALID && !utf8_is_unprintable(c))
+			continue;
+		buf_add(out, s + from, i - from);
+		from = i + len;
+		for (size_t k = i; k < from; k++)
+			buf_printf(out, "\\x%02x", (unsigned char)s[k]);
+	}
+	buf_add(out, s + from, n - from);
+}
+
+void str_json_escape(struct buf *out, uint32_t c)
+{
+	if (c > 0xffff)
+		buf_printf(out, "\\u%04x\\u%04x", 0xd7c0 + (c >> 10), 0xdc00 + (c & 0x3ff));
+	else
+		buf_printf(out, "\\u%04x", c);
+}
+
+/* True if the character has a short escape sequence. */
+static bool json_short(struct buf *out, uint32_t c)
 {
 	static const char named[] = "\"\"\\\\\bb\ff\nn\rr\tt";
 
@@ -413,17 +411,15 @@ static void json_ascii(struct buf *out, unsigned char c)
 		if ((unsigned char)named[i] == c) {
 			buf_addch(out, '\\');
 			buf_addch(out, named[i + 1]);
-			return;
+			return true;
 		}
 	}
-	if (c < 0x20 || c == 0x7f)
-		buf_printf(out, "\\u%04x", c);
-	else
-		buf_addch(out, c);
+	return false;
 }
 
 void str_json(struct buf *out, const char *s, size_t n)
 {
+	uint32_t c;
 	size_t len;
 
 	buf_addch(out, '"');
@@ -432,15 +428,15 @@ void str_json(struct buf *out, const char *s, size_t n)
 		n = 0;
 	}
 	for (size_t i = 0; i < n; i += len) {
-		len = utf8_seq_len((const unsigned char *)s + i, n - i);
-		if (len == 1) {
-			json_ascii(out, s[i]);
-		} else if (len) {
-			buf_add(out, s + i, len);
-		} else {
+		c = utf8_code_point(s + i, n - i, &len);
+		if (c == UTF8_INVALID)
 			buf_addstr(out, "\xef\xbf\xbd");
-			len = 1;
-		}
+		else if (json_short(out, c))
+			continue;
+		else if (utf8_is_unprintable(c))
+			str_json_escape(out, c);
+		else
+			buf_add(out, s + i, len);
 	}
 	buf_addch(out, '"');
 }

@@ -53,8 +53,17 @@ void str_escape_utf8(struct buf *out, const char *s, size_t n);
 /* The same, but keeps NULs: they are valid UTF-8. */
 void str_escape_invalid(struct buf *out, const char *s, size_t n);
 
-/* Appends s as a quoted JSON string; each byte outside a valid sequence becomes U+FFFD. */
+/*
+ * Appends s as a quoted JSON string; each byte outside a valid sequence becomes U+FFFD, and what is
+ * unprintable an escape sequence.
+ */
 void str_json(struct buf *out, const char *s, size_t n);
+/* Appends the escape sequence of a code point: "\u202e", or two of them above U+FFFF. */
+void str_json_escape(struct buf *out, uint32_t c);
+/*
+ * Appends s as printable text: each byte of invalid UTF-8 and of unprintable characters becomes \xHH.
+ */
+void str_printable(struct buf *out, const char *s, size_t n);
 
 /* Appends two hexadecimal digits for each byte. */
 void str_hex(struct buf *out, const void *p, size_t n);

@@ -3,7 +3,7 @@
  * Names and values of a trace as text and as JSON, for everything that prints them.
  *
  * Names in a trace are untrusted, so nothing is printed unchecked: a thread name may contain an
- * escape sequence.
+ * escape sequence, or characters that reverse the text after it.
  */
 #include "export/name_text.h"
 
@@ -20,24 +20,10 @@
 
 void name_text_clean(struct buf *out, const char *s, size_t n)
 {
-	size_t from = 0;
-
-	if (str_is_plain(s, n)) {
+	if (str_is_plain(s, n))
 		buf_add(out, s, n);
-		return;
-	}
-	for (size_t i = 0; i < n; i++) {
-		unsigned char c = (unsigned char)s[i];
-
-		/* C1 controls are c2 80 to c2 9f in UTF-8 */
-		if (c >= 0x20 && c != 0x7f &&
-		    !(c == 0xc2 && i + 1 < n && ((unsigned char)s[i + 1] & 0xe0) == 0x80))
-			continue;
-		str_escape_utf8(out, s + from, i - from);
-		buf_printf(out, "\\x%02x", c);
-		from = i + 1;
-	}
-	str_escape_utf8(out, s + from, n - from);
+	else
+		str_printable(out, s, n);
 }
 
 void name_text_name(struct buf *out, const struct names *n, uint32_t id)

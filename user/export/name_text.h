@@ -7,8 +7,7 @@
 #include "trace/read/trace.h"
 
 /*
- * Text from a trace made safe for a terminal: invalid UTF-8 and control characters become \xHH. All
- * functions append to @out.
+ * Text from a trace made safe for a terminal: str_printable(). All functions append to @out.
  */
 void name_text_clean(struct buf *out, const char *s, size_t n);
 /* The same for a string id; "[unknown]" for NAMES_NONE. */

@@ -312,4 +312,47 @@ Test(hostile, memory_does_not_follow_the_number_of_events, .timeout = 120)
 	close(lots);
 }
 
+/* One sample of a thread and a function with names of @sz bytes. */
+static int long_names(size_t sz)
+{
+	const uint64_t at = make_frame(1, 0x100);
+	char *name = malloc(sz + 1);
+	struct make m;
+
+	memset(name, 'n', sz);
+	name[sz] = '\0';
+	make_init(&m, NULL);
+	make_module(&m, 1, 1, "/bin/x", PROF_MODULE_ELF);
+	make_task(&m, 2, 10, 10, name);
+	make_sample(&m, RUN_SEC, 10, 10, PROF_SOURCE_SAMPLE, 0, &at, 1);
+	name[0] = 'f';
+	make_symbol(&m, RUN_SEC, at, 0, at, name, "f.c", 1);
+	free(name);
+	return make_done(&m);
+}
+
+/*
+ * Twice the names take twice the memory: a few copies of each byte at most. Names are kept, escaped, and printed
+ * in a buffer that doubles.
+ */
+Test(hostile, memory_follows_the_size_of_names, .timeout = 120)
+{
+	enum { MB = 1 << 20, COPIES_MAX = 10 };
+	int small = long_names(2 * MB), large = long_names(4 * MB);
+	const long added_kb = 2 * 2 * MB / 1024;
+
+	for (size_t i = 0; i < command_cnt; i++) {
+		long few, lots;
+
+		if (asks_for_a_thread(i) || commands[i].fn == cmd_export)
+			continue;
+		few = peak(i, small, false);
+		lots = peak(i, large, false);
+		cr_expect_lt(lots - few, COPIES_MAX * added_kb, "%s %s: %ld kB, then %ld kB",
+			     commands[i].word, commands[i].opt, few, lots);
+	}
+	close(small);
+	close(large);
+}
+
 #endif

@@ -20,6 +20,7 @@
 
 #include "base/buf.h"
 #include "base/str.h"
+#include "base/utf8.h"
 #include "dial9.h"
 #include "trace/read/value.h"
 
@@ -32,7 +33,8 @@ static void put_hex(struct buf *out, const void *data, size_t sz)
 
 static void put_text(struct buf *out, const char *s, size_t len)
 {
-	size_t i, start = 0;
+	size_t i, step;
+	uint32_t c;
 
 	if (str_is_plain(s, len)) {
 		buf_addch(out, '"');
@@ -45,17 +47,15 @@ static void put_text(struct buf *out, const char *s, size_t len)
 		return;
 	}
 	buf_addch(out, '"');
-	for (i = 0; i < len; i++) {
-		if ((uint8_t)s[i] >= 0x20 && s[i] != 0x7f && s[i] != '"' && s[i] != '\\')
-			continue;
-		buf_add(out, s + start, i - start);
-		if (s[i] == '"' || s[i] == '\\')
+	for (i = 0; i < len; i += step) {
+		c = utf8_code_point(s + i, len - i, &step);
+		if (c == '"' || c == '\\')
 			buf_printf(out, "\\%c", s[i]);
+		else if (utf8_is_unprintable(c))
+			str_json_escape(out, c);
 		else
-			buf_printf(out, "\\u%04x", (unsigned int)s[i]);
-		start = i + 1;
+			buf_add(out, s + i, step);
 	}
-	buf_add(out, s + start, len - start);
 	buf_addch(out, '"');
 }
 

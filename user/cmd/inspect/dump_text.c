@@ -41,23 +41,9 @@ static void put_name(struct buf *out, struct dial9_str s)
 	name_text_clean(out, s.ptr, s.len);
 }
 
-/* As JSON, which leaves the controls beyond ASCII as they are. */
-static void put_quoted(struct buf *out, struct dial9_str s)
-{
-	struct buf json = { 0 };
-
-	if (!s.len || !memchr(s.ptr, 0xc2, s.len)) {
-		str_json(out, s.ptr, s.len);
-		return;
-	}
-	str_json(&json, s.ptr, s.len);
-	name_text_clean(out, json.data, json.len);
-	buf_free(&json);
-}
-
 static void put_string(struct buf *out, struct dial9_str s, bool nested)
 {
-	put_quoted(out, s);
+	str_json(out, s.ptr, s.len);
 }
 
 static void put_bytes(struct buf *out, const void *p, size_t sz)
@@ -138,7 +124,7 @@ static void put_pool(struct buf *out, const struct dial9_frame *f)
 
 	while (dial9_strings_next(&it, &id, &s) > 0) {
 		buf_printf(out, " #%" PRIu32 "=", id);
-		put_quoted(out, s);
+		str_json(out, s.ptr, s.len);
 	}
 	while (dial9_stacks_next(&it, &id, &le, &cnt) > 0) {
 		buf_printf(out, " #%" PRIu32 "=", id);
@@ -148,7 +134,7 @@ static void put_pool(struct buf *out, const struct dial9_frame *f)
 		buf_printf(out, " %u.", field);
 		put_name(out, s);
 		buf_addch(out, '=');
-		put_quoted(out, value);
+		str_json(out, value.ptr, value.len);
 	}
 }
 
