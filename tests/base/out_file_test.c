@@ -3,6 +3,7 @@
 #include "base/out_file.h"
 
 #include <criterion/criterion.h>
+#include <criterion/redirect.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -12,8 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -524,6 +527,43 @@ Test(out_file, a_large_write_is_whole_in_spite_of_short_writes_and_signals, .ini
 	close(fd);
 	free(got);
 	free(data);
+}
+
+/* No process can read it in this way, so it is not waited for. */
+Test(out_file, a_socket_is_refused_at_once, .init = setup, .fini = teardown)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX, .sun_path = "socket" };
+	struct out_file *s = NULL;
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	cr_redirect_stderr();
+	cr_assert_eq(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
+	cr_expect_eq(out_file_open_within("socket", NOBODY, NOBODY, 100000000000, &s),
+		     -EPROTONOSUPPORT);
+	fflush(stderr);
+	cr_assert_stderr_eq_str("dial9-prof: cannot write socket: it is a socket; record -o "
+				"unix:socket connects to it\n");
+	unlink("socket");
+	close(fd);
+}
+
+Test(out_file, a_fifo_without_a_reader_is_waited_for_if_asked, .init = setup, .fini = teardown)
+{
+	struct out_file *s = NULL;
+	int fd;
+
+	cr_redirect_stderr();
+	cr_assert_eq(mkfifo("fifo", 0600), 0);
+	cr_expect_eq(out_file_open_within("fifo", NOBODY, NOBODY, 1000, &s), -ENXIO);
+	fflush(stderr);
+	cr_assert_stderr_eq_str("dial9-prof: cannot write fifo: no process reads it; start the "
+				"reader first\n");
+	fd = open("fifo", O_RDONLY | O_NONBLOCK);
+	cr_assert_eq(out_file_open_within("fifo", NOBODY, NOBODY, 1000, &s), 0);
+	cr_expect(out_file_has_reader(s));
+	cr_expect_eq(fcntl(fd, F_GETFL) & O_NONBLOCK, O_NONBLOCK);
+	out_file_close(s);
+	close(fd);
 }
 
 Test(out_file, closing_nothing_is_allowed)

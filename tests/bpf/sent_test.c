@@ -7,11 +7,13 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "tests/bpf/support.h"
 
 TestSuite(sent, .fini = live_cleanup);
@@ -160,6 +162,53 @@ Test(sent, who_does_not_read_at_the_end_is_not_waited_for)
 	close(far.fd);
 	close(far.listening);
 	live_end(&numbers);
+}
+
+/* A shell, so that the recorder's standard output is a pipe. */
+static int run_shell(const char *command)
+{
+	struct live_proc shell;
+	int status;
+
+	live_spawn(&shell, (const char *[]){ "/bin/bash", "-c", command, NULL }, NULL);
+	status = live_wait(&shell);
+	live_proc_fini(&shell);
+	return status;
+}
+
+/* $p is the program, $d a directory. */
+static void expect_shell(const char *script, int want)
+{
+	struct buf command = { 0 };
+
+	buf_printf(&command, "p='%s/dial9-prof record -a --no-names'; d=%s; %s", getenv("D9_BUILD"),
+		   live_path("."), script);
+	cr_expect_eq(run_shell(buf_cstr(&command)), want, "%s", script);
+	buf_free(&command);
+}
+
+Test(sent, a_fifo_that_is_not_read_at_the_end_is_not_waited_for)
+{
+	/* a full pipe: how much is recorded does not matter */
+	expect_shell(
+		"mkfifo $d/f; exec 3<>$d/f; dd if=/dev/zero of=$d/f bs=4096 oflag=nonblock 2>$d/dd; "
+		"$p -d 0.5 -o $d/f 2>$d/err; s=$?; "
+		"grep -q 'the other end does not read' $d/err && exit $s",
+		3);
+}
+
+Test(sent, a_fifo_without_a_reader_is_not_waited_for)
+{
+	expect_shell("mkfifo $d/f; $p -d 0.5 -o $d/f 2>$d/err; s=$?; "
+		     "grep -q 'no process reads it' $d/err && exit $s",
+		     3);
+}
+
+Test(sent, a_pipe_that_is_closed_early_is_the_end_without_a_word)
+{
+	expect_shell("$p --progress -d 50 -o - 2>$d/err | head -c 1000 >/dev/null; "
+		     "s=${PIPESTATUS[0]}; test ! -s $d/err && exit $s",
+		     0);
 }
 
 Test(sent, who_goes_away_ends_it)

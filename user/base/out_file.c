@@ -19,10 +19,12 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/str.h"
 
@@ -49,6 +51,15 @@ static int output_error(const char *path, int err)
 {
 	if (err == -EIDRM) {
 		log_error("cannot write %s: the file was removed; the recording is lost", path);
+		return err;
+	}
+	if (err == -ENXIO) {
+		log_error("cannot write %s: no process reads it; start the reader first", path);
+		return err;
+	}
+	if (err == -EPROTONOSUPPORT) {
+		log_error("cannot write %s: it is a socket; record -o unix:%s connects to it", path,
+			  path);
 		return err;
 	}
 	if (err == -ETIMEDOUT || err == -ECONNRESET) {
@@ -196,12 +207,32 @@ static bool names_descriptor(const char *path, int *fd)
 	return *fd >= 0;
 }
 
+/* Without a reader, a FIFO can only be opened by a call that waits for one. */
+static int open_for_reader(const char *path, uint64_t wait_ns)
+{
+	const int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW;
+	const struct timespec step = { .tv_nsec = LOOK_MS * 1000000L };
+	const uint64_t deadline = clock_mono_ns() + wait_ns;
+	int fd;
+
+	if (!wait_ns)
+		return open(path, flags);
+	while ((fd = open(path, flags | O_NONBLOCK)) < 0)
+		if (errno != ENXIO || clock_mono_ns() > deadline || nanosleep(&step, NULL))
+			return -1;
+	if (fcntl(fd, F_SETFL, O_WRONLY)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
 /* Checks the file again after opening it: a pipe may have been replaced by a link. */
-static int open_present(const char *path, int *fd)
+static int open_present(const char *path, uint64_t wait_ns, int *fd)
 {
 	struct stat st;
 
-	*fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW);
+	*fd = open_for_reader(path, wait_ns);
 	if (*fd < 0)
 		return -errno;
 	if (!fstat(*fd, &st) && !S_ISREG(st.st_mode))
@@ -210,7 +241,7 @@ static int open_present(const char *path, int *fd)
 	return -EEXIST;
 }
 
-static int open_path(struct out_file *s)
+static int open_path(struct out_file *s, uint64_t wait_ns)
 {
 	struct stat st;
 	int named;
@@ -223,7 +254,9 @@ static int open_path(struct out_file *s)
 		return errno == ENOENT ? make_new(s) : -errno;
 	if (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode))
 		return make_new(s);
-	return open_present(s->path, &s->fd);
+	if (S_ISSOCK(st.st_mode))
+		return -EPROTONOSUPPORT;
+	return open_present(s->path, wait_ns, &s->fd);
 }
 
 static void sink_free(struct out_file *s)
@@ -235,7 +268,8 @@ static void sink_free(struct out_file *s)
 	free(s);
 }
 
-int out_file_open(const char *path, uid_t uid, gid_t gid, struct out_file **out)
+int out_file_open_within(const char *path, uid_t uid, gid_t gid, uint64_t wait_ns,
+			 struct out_file **out)
 {
 	struct out_file *s = xcalloc(1, sizeof(*s));
 	int err;
@@ -244,7 +278,7 @@ int out_file_open(const char *path, uid_t uid, gid_t gid, struct out_file **out)
 	s->path = xstrdup(path);
 	s->uid = uid;
 	s->gid = gid;
-	err = open_path(s);
+	err = open_path(s, wait_ns);
 	if (err)
 		output_error(path, err);
 	else if (s->fresh)
@@ -257,6 +291,11 @@ int out_file_open(const char *path, uid_t uid, gid_t gid, struct out_file **out)
 	}
 	*out = s;
 	return 0;
+}
+
+int out_file_open(const char *path, uid_t uid, gid_t gid, struct out_file **out)
+{
+	return out_file_open_within(path, uid, gid, 0, out);
 }
 
 static int link_as(int fd, const char *path)
@@ -335,11 +374,16 @@ static int check_named(const struct out_file *s)
 											  0;
 }
 
-void out_file_wait_until(struct out_file *s, const volatile bool *give_up)
+bool out_file_has_reader(const struct out_file *s)
 {
 	struct stat st;
 
-	if (!fstat(s->fd, &st) && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)))
+	return !fstat(s->fd, &st) && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
+}
+
+void out_file_wait_until(struct out_file *s, const volatile bool *give_up)
+{
+	if (out_file_has_reader(s))
 		s->give_up = give_up;
 }
 

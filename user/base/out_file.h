@@ -17,6 +17,14 @@ struct out_file;
  * written to directly. Prints one line and returns -errno.
  */
 int out_file_open(const char *path, uid_t uid, gid_t gid, struct out_file **out);
+/*
+ * The same, but if a FIFO has no reader for wait_ns, prints one line and returns -ENXIO.
+ * out_file_open() waits without limit.
+ */
+int out_file_open_within(const char *path, uid_t uid, gid_t gid, uint64_t wait_ns,
+			 struct out_file **out);
+/* Whether a pipe or a socket takes the bytes: its reader may stop reading. */
+bool out_file_has_reader(const struct out_file *s);
 /* Whether all writes so far succeeded. */
 bool out_file_is_good(const struct out_file *s);
 

@@ -672,7 +672,8 @@ static int record(struct record_opts *o, char **command, const char *command_lin
 	if (summary.on_terminal && cfg.progress)
 		end_summary_clear_progress();
 	summary.file = result.file;
-	if (!err && show)
+	/* the rest of the figures is unknown, and the reader has enough */
+	if (!err && show && result.end != RECORDER_READER_GONE)
 		end_summary_print(&summary, &cfg, &result);
 	if (!err && o->cfg.capture.verify_stacks)
 		end_summary_print_stacks(&result.totals, o->quiet);

@@ -74,6 +74,7 @@ struct output {
 	uint64_t file_max; /* bytes per file; 0: no limit */
 	struct file *first; /* opened, but not begun */
 	struct file *newest; /* the last one begun; used by the drain */
+	bool reader_may_stop; /* a pipe or a socket takes the bytes */
 	sig_atomic_t asked;
 	atomic_uint_fast64_t bytes; /* of all files */
 	atomic_uint_fast64_t put; /* uncompressed bytes in these */
@@ -310,13 +311,15 @@ static int open_stream(struct file *f)
 static int file_open(struct file *f)
 {
 	struct output *o = f->output;
-	int err = o->set	     ? open_active(f) :
-		  stream_is(o->path) ? open_stream(f) :
-				       out_file_open(o->path, o->uid, o->gid, &f->sink);
+	int err = o->set ? open_active(f) :
+		  stream_is(o->path) ?
+			   open_stream(f) :
+			   out_file_open_within(o->path, o->uid, o->gid, PATIENCE_NS, &f->sink);
 
 	if (err)
 		return err;
 	out_file_wait_until(f->sink, &o->give_up);
+	o->reader_may_stop = out_file_has_reader(f->sink);
 	if (o->cfg.on_full != OUTPUT_STOP)
 		out_file_set_full(f->sink, make_room, o);
 	o->open = array_reserve(o->open, &o->open_cap, o->open_cnt + 1, sizeof(*o->open));
@@ -658,7 +661,7 @@ static int put_thread_before(struct output *o, struct segment_ops *out)
 		.stop = o->cfg.stop,
 		.give_up = &o->give_up,
 		.patience_ns =
-			stream_is(o->path) || o->cfg.on_full != OUTPUT_STOP ? PATIENCE_NS : 0,
+			o->reader_may_stop || o->cfg.on_full != OUTPUT_STOP ? PATIENCE_NS : 0,
 	};
 	const struct segment_ops inner = {
 		.ctx = o,
