@@ -135,14 +135,25 @@ Test(out_file, a_file_that_was_removed_takes_no_more, .init = setup, .fini = tea
 
 Test(out_file, a_file_that_got_another_name_goes_on, .init = setup, .fini = teardown)
 {
+	struct stat st;
+	char *expected;
 	struct out_file *s = NULL;
 
 	cr_assert_eq(out_file_open("t.bin", NOBODY, NOBODY, &s), 0);
 	cr_assert_eq(out_file_write(s, "one", 3), 0);
-	write_sink("t.bin", "another");
+	cr_assert_eq(rename("t.bin", "t.bin.old"), 0);
+	write_file("t.bin", "another");
 	cr_expect_eq(out_file_write(s, "two", 3), 0);
+	support_catch_stderr();
 	cr_expect_eq(out_file_close(s), 0);
+	cr_assert_eq(stat("t.bin.old", &st), 0);
+	cr_assert(asprintf(&expected,
+			   "dial9-prof: t.bin was renamed by another process; the data is in the "
+			   "file with inode %llu\n",
+			   (unsigned long long)st.st_ino) > 0);
+	cr_expect_str_eq(support_stderr(), expected);
 	cr_expect_str_eq(read_file("t.bin.old"), "onetwo");
+	free(expected);
 }
 
 /* A command that was mistyped, twice in a row. */
@@ -564,6 +575,64 @@ Test(out_file, a_fifo_without_a_reader_is_waited_for_if_asked, .init = setup, .f
 	cr_expect_eq(fcntl(fd, F_GETFL) & O_NONBLOCK, O_NONBLOCK);
 	out_file_close(s);
 	close(fd);
+}
+
+static void expect_in_use(void)
+{
+	fflush(stderr);
+	cr_assert_stderr_eq_str("dial9-prof: another dial9-prof is writing t.bin; choose another "
+				"-o\n");
+}
+
+Test(out_file, a_file_that_another_writes_is_refused_at_the_start, .init = setup, .fini = teardown)
+{
+	struct out_file *first = NULL, *second = NULL;
+
+	cr_redirect_stderr();
+	cr_assert_eq(out_file_open("t.bin", NOBODY, NOBODY, &first), 0);
+	cr_assert_eq(out_file_write(first, "first", 5), 0);
+	cr_expect_eq(out_file_open("t.bin", NOBODY, NOBODY, &second), -ETXTBSY);
+	expect_in_use();
+	cr_expect_str_eq(read_file("t.bin"), "first");
+	cr_expect_eq(access("t.bin.old", F_OK), -1);
+	cr_expect_eq(out_file_close(first), 0);
+	cr_assert_eq(out_file_open("t.bin", NOBODY, NOBODY, &second), 0, "closed: no lock");
+	cr_expect_eq(out_file_write(second, "second", 6), 0);
+	cr_expect_eq(out_file_close(second), 0);
+	cr_expect_str_eq(read_file("t.bin.old"), "first");
+}
+
+Test(out_file, of_two_that_start_together_the_first_to_write_has_the_name, .init = setup,
+     .fini = teardown)
+{
+	struct out_file *first = NULL, *second = NULL;
+
+	cr_redirect_stderr();
+	cr_assert_eq(out_file_open("t.bin", NOBODY, NOBODY, &first), 0);
+	cr_assert_eq(out_file_open("t.bin", NOBODY, NOBODY, &second), 0);
+	cr_assert_eq(out_file_write(second, "second", 6), 0);
+	cr_expect_eq(out_file_write(first, "first", 5), -ETXTBSY);
+	expect_in_use();
+	out_file_close(first);
+	cr_expect_eq(out_file_close(second), 0);
+	cr_expect_str_eq(read_file("t.bin"), "second");
+	cr_expect_eq(access("t.bin.old", F_OK), -1);
+}
+
+Test(out_file, a_killed_writer_leaves_no_lock, .init = setup, .fini = teardown)
+{
+	struct out_file *s = NULL;
+	pid_t pid = fork();
+
+	if (!pid) {
+		if (!out_file_open("t.bin", NOBODY, NOBODY, &s))
+			out_file_write(s, "killed", 6);
+		raise(SIGKILL);
+	}
+	cr_assert_eq(waitpid(pid, NULL, 0), pid);
+	cr_expect_str_eq(read_file("t.bin"), "killed");
+	cr_assert_eq(out_file_open("t.bin", NOBODY, NOBODY, &s), 0);
+	cr_expect_eq(out_file_close(s), 0);
 }
 
 Test(out_file, closing_nothing_is_allowed)

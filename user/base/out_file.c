@@ -6,6 +6,9 @@
  * (O_EXCL), renames an old file, and never follows a link. The file gets its name with the first
  * bytes, so a recording that cannot start keeps the older file. If the file system supports it, the
  * file has no name until then, so a killed recorder leaves no file.
+ *
+ * A new file is locked until it is closed. A locked file is not renamed, so no writer loses its
+ * name to another. The kernel releases the lock of a killed process.
  */
 #include "base/out_file.h"
 
@@ -17,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -53,6 +57,10 @@ static int output_error(const char *path, int err)
 		log_error("cannot write %s: the file was removed; the recording is lost", path);
 		return err;
 	}
+	if (err == -ETXTBSY) {
+		log_error("another dial9-prof is writing %s; choose another -o", path);
+		return err;
+	}
 	if (err == -ENXIO) {
 		log_error("cannot write %s: no process reads it; start the reader first", path);
 		return err;
@@ -75,16 +83,63 @@ static int output_error(const char *path, int err)
 	return err;
 }
 
+static bool is_file(const char *path, int fd)
+{
+	struct stat st, now;
+
+	return !fstat(fd, &st) && !lstat(path, &now) && st.st_dev == now.st_dev &&
+	       st.st_ino == now.st_ino;
+}
+
 /*
- * Checks at open whether PATH.old can be replaced: the rename itself comes later, with the first
+ * Locks the file of that name, so that no other writer renames it. *fd is -1 if there is none, or it cannot be
+ * locked at all. -ETXTBSY: another process writes it.
+ */
+static int lock_present(const char *path, int *fd)
+{
+	struct stat st;
+	int tries = TRIES;
+
+	*fd = -1;
+	while (tries-- && !lstat(path, &st) && S_ISREG(st.st_mode)) {
+		*fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+		if (*fd < 0)
+			return 0;
+		if (flock(*fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
+			close(*fd);
+			*fd = -1;
+			return -ETXTBSY;
+		}
+		if (is_file(path, *fd))
+			return 0;
+		/* renamed since it was opened: lock the file that has the name now */
+		close(*fd);
+		*fd = -1;
+	}
+	return 0;
+}
+
+static int check_in_use(const char *path)
+{
+	int fd, err = lock_present(path, &fd);
+
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+/*
+ * Checks at open whether PATH can become PATH.old: the rename itself comes later, with the first
  * bytes.
  */
-static int check_old(const char *path)
+static int check_present(const char *path)
 {
 	struct buf old = { 0 };
 	struct stat st;
-	int err = 0;
+	int err = check_in_use(path);
 
+	if (err)
+		return output_error(path, err);
 	buf_printf(&old, "%s.old", path);
 	if (!lstat(buf_cstr(&old), &st) && S_ISDIR(st.st_mode))
 		err = output_error(buf_cstr(&old), -EISDIR);
@@ -95,11 +150,14 @@ static int check_old(const char *path)
 static int keep_old(const char *path)
 {
 	struct buf old = { 0 };
-	int err;
+	int fd, err = lock_present(path, &fd);
 
 	buf_printf(&old, "%s.old", path);
-	err = rename(path, buf_cstr(&old)) && errno != ENOENT ? -errno : 0;
+	if (!err && rename(path, buf_cstr(&old)) && errno != ENOENT)
+		err = -errno;
 	buf_free(&old);
+	if (fd >= 0)
+		close(fd);
 	return err;
 }
 
@@ -130,8 +188,10 @@ static int make_named(struct out_file *s)
 	return 0;
 }
 
-static int give(const struct out_file *s)
+/* Not all file systems have locks. */
+static int own_and_lock(const struct out_file *s)
 {
+	(void)flock(s->fd, LOCK_EX | LOCK_NB);
 	return s->uid != (uid_t)-1 && fchown(s->fd, s->uid, s->gid) ? -errno : 0;
 }
 
@@ -144,7 +204,7 @@ static int make_new(struct out_file *s)
 	s->fd = open_nameless(s->path);
 	if (s->fd < 0)
 		err = make_named(s);
-	return err ? err : give(s);
+	return err ? err : own_and_lock(s);
 }
 
 bool out_file_is_stdout(const char *path)
@@ -282,7 +342,7 @@ int out_file_open_within(const char *path, uid_t uid, gid_t gid, uint64_t wait_n
 	if (err)
 		output_error(path, err);
 	else if (s->fresh)
-		err = check_old(path);
+		err = check_present(path);
 	if (err) {
 		if (s->fd >= 0)
 			close(s->fd);
@@ -329,11 +389,11 @@ static int give_name(struct out_file *s)
 {
 	int err = put_in_place(s);
 
-	if (err && !s->made && !s->written) {
+	if (err && err != -ETXTBSY && !s->made && !s->written) {
 		close(s->fd);
 		err = make_named(s);
 		if (!err)
-			err = give(s);
+			err = own_and_lock(s);
 		if (!err)
 			err = put_in_place(s);
 	}
@@ -500,12 +560,25 @@ int out_file_commit(struct out_file *s)
 	return err ? write_failed(s, err) : 0;
 }
 
+/* Another process may rename the file at any time. */
+static void report_rename(const struct out_file *s)
+{
+	struct stat st;
+
+	if (!s->named || !s->written || s->failed || s->fresh || fstat(s->fd, &st) ||
+	    !st.st_nlink || is_file(s->path, s->fd))
+		return;
+	log_warn("%s was renamed by another process; the data is in the file with inode %llu",
+		 s->path, (unsigned long long)st.st_ino);
+}
+
 int out_file_close(struct out_file *s)
 {
 	int err = 0;
 
 	if (!s)
 		return 0;
+	report_rename(s);
 	if (close(s->fd) && !s->failed)
 		err = output_error(s->path, -errno);
 	sink_free(s);

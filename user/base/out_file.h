@@ -12,7 +12,8 @@ struct out_file;
 
 /*
  * Opens an output. "-" is standard output; /dev/stdout, /dev/fd/N and similar paths are the open
- * file. A regular file that exists becomes PATH.old with the first write. Only its owner uid:gid
+ * file. A regular file that exists becomes PATH.old with the first write; -ETXTBSY if another
+ * process has it open as its own output. Only its owner uid:gid
  * can read the new file (-1: unchanged). Other existing files, such as pipes and devices, are
  * written to directly. Prints one line and returns -errno.
  */
@@ -59,8 +60,8 @@ bool out_file_is_stdout(const char *path);
 int out_file_write(void *ctx, const void *data, size_t sz);
 
 /*
- * Closes the file. Prints one line and returns -errno if the file system reports an error. A file
- * without any written byte is removed. NULL is allowed.
+ * Closes the file. Prints one line and returns -errno if the file system reports an error. Prints a
+ * warning if the file was renamed. A file without any written byte is removed. NULL is allowed.
  */
 int out_file_close(struct out_file *s);
 
