@@ -27,6 +27,7 @@
 /* How long the recorder may take to end before it is made to. */
 #define END_MS 15000
 #define STEP_MS 20
+#define SAID_MAX 65536 /* bytes of messages that are kept */
 
 struct top_opts {
 	struct target_opts target;
@@ -220,14 +221,14 @@ static void nap(void)
 /* What it still has to say goes to the file, or nowhere; a full pipe would stop it. */
 static bool drain(struct recorder *r, struct out_file *sink)
 {
-	char buf[65536];
+	char buf[8192];
 	ssize_t n;
 
 	while ((n = read(r->trace, buf, sizeof(buf))) > 0)
 		if (sink && out_file_write(sink, buf, (size_t)n))
 			return false;
 	while ((n = read(r->messages, buf, sizeof(buf))) > 0)
-		if (r->said.len < sizeof(buf))
+		if (r->said.len < SAID_MAX)
 			buf_add(&r->said, buf, (size_t)n);
 	return true;
 }

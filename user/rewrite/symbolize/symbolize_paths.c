@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BLOCK_SZ = 65536, STRINGS_MAX = 1 << 28 };
+enum { BLOCK_SZ = 8192, STRINGS_MAX = 1 << 28 };
 
 int symbolize_paths_dir(const char *path)
 {
