@@ -151,6 +151,7 @@ offered 'latency timehist map summary' sched ''
 offered '--kind' export folded --k
 offered 'cpu offcpu runq wall' export folded --kind = ''
 offered 'summary' sched s
+offered '--help' sched --
 offered 'tid pid comm' sched latency --by ''
 offered '--next --no-pager' sched timehist --n
 offered '--comm --cgroup --cpu --cols --color' sched map --c

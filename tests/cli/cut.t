@@ -83,3 +83,8 @@ $ head -c 20000 mixed >torn; dial9-prof cut torn -o half
 $ dial9-prof cut --time 5,2 mixed -o x
 ! dial9-prof: --time 5,2 ends before it begins
 ? 1
+#
+# A time range has two ends.
+$ dial9-prof cut --time 5 -o out
+! dial9-prof: bad value '5' for --time: expected A,B with seconds, +seconds, 100ms, 10% or 12:34:56
+? 1

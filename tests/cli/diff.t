@@ -16,7 +16,7 @@ $ dial9-prof diff --kind latency --percentile 100 a b
 ! dial9-prof: diff: bad value '100' for --percentile: expected a number between 0 and 100, such as 99.9
 ? 1
 $ dial9-prof diff a b
-! dial9-prof: cannot open a: No such file or directory (record one first: sudo dial9-prof -p PID)
+! dial9-prof: cannot open a: No such file or directory
 ? 5
 #
 # An application's trace, whole and in part.

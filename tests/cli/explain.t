@@ -1,7 +1,7 @@
 # What a thread did: what the command line takes, and traces that have nothing to tell.
 #
 $ dial9-prof explain
-! dial9-prof: explain: no thread or process given; use dial9-prof explain TID|PID
+! dial9-prof: explain: no thread or process given; use dial9-prof explain TID|PID (dial9-prof report -s comm,pid,tid lists them)
 ? 1
 #
 $ dial9-prof explain 10
@@ -20,7 +20,7 @@ $ dial9-prof explain --slowest 3
 ? 1
 #
 $ cp $T/golden/dial9/mixed_1k.bin .; dial9-prof explain --span fsync mixed_1k.bin
-! dial9-prof: explain: no event of fsync in mixed_1k.bin; record it with -e
+! dial9-prof: explain: no event of fsync in mixed_1k.bin; record it with -e syscalls:sys_enter_fsync -e syscalls:sys_exit_fsync
 ? 1
 #
 $ dial9-prof explain --span poll --slowest 1 - <$T/golden/dial9/tokio-service.bin.gz

@@ -16,7 +16,7 @@ $ dial9-prof export folded a.bin b.bin
 ! dial9-prof: <*>
 ? 1
 $ dial9-prof export folded nothing.bin
-! dial9-prof: cannot open nothing.bin: No such file or directory <*>
+! dial9-prof: cannot open nothing.bin: No such file or directory
 ? 5
 $ dial9-prof export folded $T/run.sh
 ! dial9-prof: <*>

@@ -1,7 +1,7 @@
 # Slow polls: of a service's trace alone, which has stacks of switches, and of files that have none.
 #
 $ dial9-prof polls nothing.bin
-! dial9-prof: cannot open nothing.bin: No such file or directory (record one first: sudo dial9-prof -p PID)
+! dial9-prof: cannot open nothing.bin: No such file or directory
 ? 5
 #
 $ cp $T/golden/dial9/mixed_1k.bin .; dial9-prof polls --min 1ms mixed_1k.bin
@@ -43,7 +43,7 @@ $ dial9-prof polls -i s.gz mixed_1k.bin
 ? 1
 #
 $ dial9-prof polls mixed_1k.bin nothing.bin
-! dial9-prof: cannot open nothing.bin: No such file or directory (record one first: sudo dial9-prof -p PID)
+! dial9-prof: cannot open nothing.bin: No such file or directory
 ? 5
 #
 $ dial9-prof polls --min 10s -- $T/golden/dial9/tokio-service.bin.gz | sed 's|^# .*/|# |'

@@ -16,7 +16,7 @@ $ dial9-prof sched record
 ? 1
 #
 $ dial9-prof sched latency -i nothere
-! dial9-prof: cannot open nothere: No such file or directory (record one first: sudo dial9-prof -p PID)
+! dial9-prof: cannot open nothere: No such file or directory
 ? 5
 #
 $ dial9-prof sched latency - <$T/golden/dial9/mixed_1k.bin

@@ -40,7 +40,7 @@ $ dial9-prof report --limit -1
 ? 1
 #
 $ dial9-prof report ''
-! dial9-prof: cannot open '': No such file or directory (record one first: sudo dial9-prof -p PID)
+! dial9-prof: cannot open '': No such file or directory
 ? 5
 #
 $ dial9-prof convert '' -o out

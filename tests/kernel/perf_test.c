@@ -15,10 +15,15 @@ Test(perf, errors_have_a_remedy_whatever_their_sign)
 		int err;
 		const char *part;
 	} cases[] = {
-		{ EMFILE, "ulimit -n" },	{ ENFILE, "ulimit -n" },
-		{ ENODEV, "offline" },		{ ENOENT, "does not have the event" },
-		{ EOPNOTSUPP, "counter" },	{ EBUSY, "another program" },
-		{ EINVAL, "rate is too high" }, { ENOSPC, "No space left on device" },
+		{ EMFILE, "ulimit -n" },
+		{ ENFILE, "ulimit -n" },
+		{ ENOMEM, "ulimit -v" },
+		{ ENODEV, "offline" },
+		{ ENOENT, "does not have the event" },
+		{ EOPNOTSUPP, "counter" },
+		{ EBUSY, "another program" },
+		{ EINVAL, "rate is too high" },
+		{ ENOSPC, "No space left on device" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -132,6 +132,8 @@ const char *perf_open_error(int err)
 	case EMFILE:
 	case ENFILE:
 		return "raise \"ulimit -n\", or record fewer events";
+	case ENOMEM:
+		return "raise \"ulimit -v\", or free memory";
 	case ENODEV:
 		return "no such CPU, or it is offline";
 	case ENOENT:

@@ -311,21 +311,21 @@ Test(explain, depth_bounds_the_hops)
 Test(explain, who_is_not_there_is_said)
 {
 	run_expect(run_cmd(cmd_explain, input(), "explain", "99", "-", NULL), CMD_USAGE, "",
-		   "dial9-prof: no thread or process 99 in standard input\n");
+		   "dial9-prof: explain: no thread or process 99 in standard input; "
+		   "dial9-prof report -s comm,pid,tid lists them\n");
 	run_expect(run_cmd(cmd_explain, input(), "explain", "11", "-", "--time", "1s,2s", NULL),
 		   CMD_USAGE, "",
 		   "dial9-prof: nothing to explain in standard input: it covers 20.000000 to "
-		   "20.016000, --time 1s,2s is outside\n");
-	run_expect(run_cmd(cmd_explain, input(), "explain", "-t", "99", "-", "--time", "20,", NULL),
-		   CMD_USAGE, "",
-		   "dial9-prof: no thread 99 in standard input, or not in this time range\n");
+		   "20.016000, --time 1s,2s is outside; the trace is 0.016 s long\n");
+	run_expect(
+		run_cmd(cmd_explain, input(), "explain", "-t", "99", "-", "--time", "20,", NULL),
+		CMD_USAGE, "",
+		"dial9-prof: explain: no thread 99 in standard input, or not in this time range; "
+		"dial9-prof report -s comm,pid,tid lists them\n");
 }
 
 Test(explain, nonsense_is_refused)
 {
-	run_expect(
-		run_cmd(cmd_explain, input(), "explain", NULL), CMD_USAGE, "",
-		"dial9-prof: explain: no thread or process given; use dial9-prof explain TID|PID\n");
 	run_expect(run_cmd(cmd_explain, input(), "explain", "app", "-", NULL), CMD_USAGE, "",
 		   "dial9-prof: explain: unexpected argument 'app': expected a TID or PID\n");
 	run_expect(run_cmd(cmd_explain, input(), "explain", "-t1", "-p1", "-", NULL), CMD_USAGE, "",
@@ -614,7 +614,8 @@ Test(explain, pairs_that_are_not_there)
 {
 	run_expect(run_cmd(cmd_explain, input(), "explain", "--span", "read", "-", NULL), CMD_USAGE,
 		   "",
-		   "dial9-prof: explain: no event of read in standard input; record it with -e\n");
+		   "dial9-prof: explain: no event of read in standard input; record it with "
+		   "-e syscalls:sys_enter_read -e syscalls:sys_exit_read\n");
 	run_expect(run_cmd(cmd_explain, input(), "explain", "--span", "fsync", "99", "-", NULL),
 		   CMD_USAGE, "",
 		   "dial9-prof: explain: no pair of fsync in standard input in the selection\n");

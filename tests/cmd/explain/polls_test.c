@@ -391,5 +391,6 @@ Test(polls, what_has_none_is_refused)
 		run_cmd(cmd_polls, input(), "polls", "-", "--span=a,", NULL), CMD_USAGE, "",
 		"dial9-prof: polls: bad value for --span: expected ENTER,EXIT or ENTER,EXIT,FIELD\n");
 	run_expect(run_cmd(cmd_polls, input(), "polls", "-", "--span=read", NULL), CMD_USAGE, "",
-		   "dial9-prof: polls: no event of read in standard input; record it with -e\n");
+		   "dial9-prof: polls: no event of read in standard input; record it with "
+		   "-e syscalls:sys_enter_read -e syscalls:sys_exit_read\n");
 }

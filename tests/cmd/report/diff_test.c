@@ -191,7 +191,8 @@ Test(diff, selections_hold_for_both)
 	new = build_fd(&new_build, 0, 0, 0);
 	r = diff(old, new, "--time=900,901", NULL, NULL);
 	run_expect_in(r.err, "dial9-prof: nothing to compare in ");
-	run_expect_in(r.err, ", --time 900,901 is outside\n");
+	run_expect_in(r.err, ", --time 900,901 is outside; the trace is 1.000 s long; use "
+			     "+1,+2 for times from its start\n");
 	run_free(&r);
 }
 

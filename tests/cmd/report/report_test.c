@@ -498,7 +498,8 @@ Test(report, of_a_selection)
 	run_expect(APP("--time", "2s,"), 0, LAST("2.000"), "");
 	run_expect(APP("--time", "100,200"), CMD_USAGE, "",
 		   "dial9-prof: no CPU samples in standard input: it covers 10.000000 to "
-		   "14.000000, --time 100,200 is outside\n");
+		   "14.000000, --time 100,200 is outside; the trace is 4.000 s long; use +1,+2 "
+		   "for times from its start\n");
 	run_expect(
 		APP("--comm", "none*"), CMD_USAGE, "",
 		"dial9-prof: no CPU samples in standard input: none match -p, -t, --comm, --cgroup, -C and --time\n");
@@ -608,8 +609,7 @@ Test(report, bad_input_is_one_clear_line_and_code_5)
 		"dial9-prof: standard input: damaged: unknown frame tag at byte 5 (copy it again; "
 		"dial9-prof dump shows what comes before)\n");
 	run_expect(run_cmd(cmd_report, make_fd("", 0), "report", "/nonexistent/x", NULL), 5, "",
-		   "dial9-prof: cannot open /nonexistent/x: No such file or directory (record one "
-		   "first: sudo dial9-prof -p PID)\n");
+		   "dial9-prof: cannot open /nonexistent/x: No such file or directory\n");
 	run_expect(run_cmd(cmd_report, make_fd("", 0), "report", "/", NULL), 5, "",
 		   "dial9-prof: cannot read /: it is a directory (name a trace file in it)\n");
 }

@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "record/target/selection.h"
+#include "tests/record/support.h"
 #include "tests/support/chance.h"
 
 static void quiet(void)
@@ -112,6 +113,35 @@ Test(selection, cpus_become_bits_and_those_that_are_none_are_refused)
 	cfg.cpus = beyond;
 	cfg.cpu_cnt = 1;
 	cr_expect_eq(make(&cfg, &s), -ENODEV);
+}
+
+/* As the kernel prints the list: without spaces, in ranges. */
+static void read_online(char *line, int size)
+{
+	FILE *f = fopen("/sys/devices/system/cpu/online", "r");
+
+	cr_assert(f && fgets(line, size, f));
+	fclose(f);
+}
+
+Test(selection, a_cpu_that_is_not_online_is_refused_with_those_that_are)
+{
+	const uint32_t cpus[] = { 511, PROF_CPUS_MAX };
+	struct prof_select s;
+	char online[256];
+	struct buf want = { 0 };
+
+	read_online(online, sizeof(online));
+	log_set_level(LOG_LEVEL_WARN);
+	support_catch_stderr();
+	for (size_t i = 0; i < 2; i++)
+		make(&(struct selection_cfg){ .cpus = &cpus[i], .cpu_cnt = 1 }, &s);
+	buf_printf(&want,
+		   "dial9-prof: record: -C: CPU 511 is not online; these are: %s"
+		   "dial9-prof: record: -C: CPU %d and higher are not supported; online are: %s",
+		   online, PROF_CPUS_MAX, online);
+	cr_expect_str_eq(support_stderr(), buf_cstr(&want));
+	buf_free(&want);
 }
 
 Test(selection, what_is_no_cgroup_is_told_apart)

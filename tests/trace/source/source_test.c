@@ -340,8 +340,7 @@ Test(refused_source, says_why, .init = cr_redirect_stderr)
 	cr_expect_null(src);
 	fflush(stderr);
 	cr_assert_stderr_eq_str(
-		"dial9-prof: cannot open /nonexistent/trace: No such file or directory (record one "
-		"first: sudo dial9-prof -p PID)\n"
+		"dial9-prof: cannot open /nonexistent/trace: No such file or directory\n"
 		"dial9-prof: cannot read /sys: it is a directory (name a trace file in it)\n"
 		"dial9-prof: cannot read nothing: Bad file descriptor\n"
 		"dial9-prof: cannot read the terminal: it is a terminal (name a trace file, or pipe "

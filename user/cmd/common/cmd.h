@@ -3,8 +3,9 @@
 #define D9_CMD_COMMON_CMD_H
 
 #include "base/exit_code.h"
+#include "trace/source/source.h"
 
-#define CMD_DEFAULT_FILE "dial9.bin"
+#define CMD_DEFAULT_FILE SOURCE_DEFAULT_FILE
 
 /*
  * Subcommands in the order of the help: COMMAND(NAME, ASKS_KERNEL, BRIEF). A row declares cmd_NAME(); help and completions

@@ -160,8 +160,8 @@ static int compile_time(struct select *sel, const struct select_opts *o)
 	if (n < sizeof(first)) {
 		memcpy(first, o->time, n);
 		first[n] = '\0';
-		sel->has_time = !parse_time(first, &sel->from) &&
-				!parse_time(comma ? comma + 1 : "", &sel->to);
+		sel->has_time =
+			comma && !parse_time(first, &sel->from) && !parse_time(comma + 1, &sel->to);
 	}
 	if (!sel->has_time) {
 		log_error("bad value '%s' for --time: expected A,B with seconds, +seconds, 100ms, "
@@ -361,6 +361,18 @@ static bool meets_trace(const struct select *sel)
 	return false;
 }
 
+/* Only for one clock: each has a start of its own. */
+static void put_length(const struct select *sel, struct buf *out)
+{
+	const struct select_window *w = sel->windows;
+
+	if (sel->window_cnt != 1 || !w->seen || !w->resolved)
+		return;
+	buf_printf(out, "; the trace is %.3f s long", (double)(w->last_ts - w->first_ts) / 1e9);
+	if (sel->from.kind == SELECT_ABSOLUTE || sel->to.kind == SELECT_ABSOLUTE)
+		buf_addstr(out, "; use +1,+2 for times from its start");
+}
+
 bool select_put_outside(const struct select *sel, struct buf *out)
 {
 	const char *join = "";
@@ -381,6 +393,7 @@ bool select_put_outside(const struct select *sel, struct buf *out)
 	if (!*join)
 		return false;
 	buf_printf(out, ", --time %s is outside", sel->opts->time);
+	put_length(sel, out);
 	return true;
 }
 

@@ -186,7 +186,8 @@ static int explain_file(struct explained *x, const char *path)
 		log_error("nothing to explain in %s: %s", reader_input(x->timeline.reader),
 			  buf_cstr(&outside));
 	else
-		log_error("no %s %u in %s%s", x->opts->tid ? "thread" : "thread or process", x->id,
+		log_error("explain: no %s %u in %s%s; dial9-prof report -s comm,pid,tid lists them",
+			  x->opts->tid ? "thread" : "thread or process", x->id,
 			  reader_input(x->timeline.reader),
 			  x->opts->sel.time ? ", or not in this time range" : "");
 	buf_free(&outside);
@@ -241,7 +242,8 @@ static int which(const struct explain_opts *o, int argc, char **argv, int *first
 	if (*id)
 		return 0;
 	if (*first == argc && !o->spans.cnt) {
-		log_error("explain: no thread or process given; use dial9-prof explain TID|PID");
+		log_error("explain: no thread or process given; use dial9-prof explain TID|PID "
+			  "(dial9-prof report -s comm,pid,tid lists them)");
 		return -EINVAL;
 	}
 	if (*first == argc || str_parse_u64(argv[*first], TRACE_NONE - 1, &number) || !number) {

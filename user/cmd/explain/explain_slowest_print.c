@@ -345,6 +345,20 @@ void explain_slowest_put_pairs(struct buf *out, struct explain_slowest *s, size_
 		put_pair(out, s, &s->spans.v[k], k + 1);
 }
 
+/* The events of system call "fsync", if the word can be one; otherwise the option alone. */
+static void put_remedy(struct buf *out, const struct explain_opts *o)
+{
+	const char *word = o->spans.v[0];
+
+	buf_addstr(out, "; record it with -e");
+	if (o->spans.cnt > 1 || word[strspn(word, "abcdefghijklmnopqrstuvwxyz0123456789_")])
+		return;
+	if (!strcmp(word, "raw_syscalls"))
+		buf_addstr(out, " 'raw_syscalls:*'");
+	else
+		buf_printf(out, " syscalls:sys_enter_%s -e syscalls:sys_exit_%s", word, word);
+}
+
 void explain_slowest_report_missing(const struct explain_slowest *s)
 {
 	struct buf out = { 0 };
@@ -359,7 +373,7 @@ void explain_slowest_report_missing(const struct explain_slowest *s)
 	if (select_is_used(&s->x->timeline.sel) || s->x->id)
 		buf_addstr(&out, known ? " in the selection" : " in this time range");
 	if (!known)
-		buf_addstr(&out, "; record it with -e");
+		put_remedy(&out, s->x->opts);
 	log_error("%s: no %s of %s", s->word, known ? "pair" : "event", buf_cstr(&out));
 	buf_free(&out);
 }

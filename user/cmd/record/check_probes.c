@@ -94,10 +94,10 @@ static void probe_namespace(struct check *c)
 	struct stat st;
 
 	if (stat("/proc/self/ns/pid", &st) || st.st_ino == PID_NS_INO) {
-		check_add(c, "pid namespace", CHECK_GOOD, "the host's");
+		check_add(c, "pid namespace", CHECK_GOOD, "host");
 		return;
 	}
-	check_explain(check_add(c, "pid namespace", CHECK_LIMITED, "a container's"),
+	check_explain(check_add(c, "pid namespace", CHECK_LIMITED, "container"),
 		      "-p, -t and COMMAND see other process IDs than the kernel; -a works",
 		      "record on the host");
 }

@@ -22,6 +22,11 @@ static const struct word {
 	{ "summary", sched_summary, "utilization and run queue of each CPU" },
 };
 
+/* What can stand before a subcommand. */
+static const struct opt sched_opts[] = { OPT_ROW_HELP };
+
+static const struct opt_spec sched_spec = { .name = "sched", OPT_ROWS(sched_opts) };
+
 enum { WORD_CNT = sizeof(words) / sizeof(words[0]) };
 
 /* The words, and then the options of each. */
@@ -46,6 +51,7 @@ int cmd_sched(int argc, char **argv)
 {
 	const char *names[WORD_CNT], *near;
 	const char *word = argc > 1 ? argv[1] : NULL;
+	int first;
 
 	if (word && (!strcmp(word, "--help") || !strcmp(word, "-h"))) {
 		print_help();
@@ -54,6 +60,7 @@ int cmd_sched(int argc, char **argv)
 	if (opts_is_completion(argc, argv)) {
 		for (size_t i = 0; i < WORD_CNT; i++)
 			opts_print_word(words[i].name, words[i].brief);
+		opts_parse(&sched_spec, argc, argv, NULL, &first);
 		return CMD_OK;
 	}
 	for (size_t i = 0; i < WORD_CNT; i++) {

@@ -229,6 +229,35 @@ static bool is_among(uint32_t cpu, const uint32_t *cpus, size_t cnt)
 	return false;
 }
 
+static void print_ranges(const uint32_t *cpus, size_t cnt, struct buf *out)
+{
+	uint32_t cpu, last;
+
+	for (cpu = 0; cnt && cpu < PROF_CPUS_MAX; cpu++) {
+		if (!is_among(cpu, cpus, cnt))
+			continue;
+		for (last = cpu; is_among(last + 1, cpus, cnt); last++)
+			;
+		buf_printf(out, last == cpu ? "%s%u" : "%s%u-%u", out->len ? "," : "", cpu, last);
+		cpu = last;
+	}
+}
+
+static int refuse_cpu(uint32_t cpu, const uint32_t *online, size_t cnt)
+{
+	struct buf ranges = { 0 };
+
+	print_ranges(online, cnt, &ranges);
+	if (cpu < PROF_CPUS_MAX)
+		log_error("record: -C: CPU %u is not online; these are: %s", cpu,
+			  buf_cstr(&ranges));
+	else
+		log_error("record: -C: CPU %d and higher are not supported; online are: %s",
+			  PROF_CPUS_MAX, buf_cstr(&ranges));
+	buf_free(&ranges);
+	return -ENODEV;
+}
+
 static int make_cpus(const struct selection_cfg *cfg, struct prof_select *out)
 {
 	uint32_t *online = NULL;
@@ -238,15 +267,10 @@ static int make_cpus(const struct selection_cfg *cfg, struct prof_select *out)
 	for (i = 0; i < cfg->cpu_cnt && !err; i++) {
 		uint32_t cpu = cfg->cpus[i];
 
-		if (cpu < PROF_CPUS_MAX && is_among(cpu, online, cnt)) {
+		if (cpu < PROF_CPUS_MAX && is_among(cpu, online, cnt))
 			out->cpus[cpu / 64] |= 1ULL << cpu % 64;
-			continue;
-		}
-		if (cpu < PROF_CPUS_MAX)
-			log_error("record: -C: there is no CPU %u online", cpu);
 		else
-			log_error("record: -C: CPU %d and higher are not supported", PROF_CPUS_MAX);
-		err = -ENODEV;
+			err = refuse_cpu(cpu, online, cnt);
 	}
 	out->by_cpu = cfg->cpu_cnt > 0;
 	free(online);
@@ -296,14 +320,5 @@ void selection_describe(const struct selection_cfg *cfg, struct buf *out)
 
 void selection_describe_cpus(const struct selection_cfg *cfg, struct buf *out)
 {
-	uint32_t cpu, last;
-
-	for (cpu = 0; cfg->cpu_cnt && cpu < PROF_CPUS_MAX; cpu++) {
-		if (!is_among(cpu, cfg->cpus, cfg->cpu_cnt))
-			continue;
-		for (last = cpu; is_among(last + 1, cfg->cpus, cfg->cpu_cnt); last++)
-			;
-		buf_printf(out, last == cpu ? "%s%u" : "%s%u-%u", out->len ? "," : "", cpu, last);
-		cpu = last;
-	}
+	print_ranges(cfg->cpus, cfg->cpu_cnt, out);
 }

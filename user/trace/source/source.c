@@ -135,9 +135,11 @@ int source_open(const char *path, struct source **out)
 	if (fd < 0) {
 		err = -errno;
 		log_error("cannot open %s: %s%s", *path ? path : "''", strerror(-err),
-			  err == -ENOENT ? " (record one first: sudo dial9-prof -p PID)" :
-			  err == -EACCES ? " (a trace is its owner's alone: try sudo)" :
-					   "");
+			  err == -ENOENT && !strcmp(path, SOURCE_DEFAULT_FILE) ?
+				  " (record one first: sudo dial9-prof -p PID)" :
+			  err == -EACCES ?
+				  " (only the user who recorded a trace can read it; try sudo)" :
+				  "");
 		return err;
 	}
 	return source_open_fd(fd, path, out);

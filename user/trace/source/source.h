@@ -14,6 +14,9 @@
  */
 struct source;
 
+/* What `record` writes and the readers open if no file is named. */
+#define SOURCE_DEFAULT_FILE "dial9.bin"
+
 /*
  * Opens @path for reading. Refuses a terminal, and directories without a set. On failure prints one
  * line with the file and what to do. 0, or -errno. Free with source_close().
