@@ -151,6 +151,18 @@ static __always_inline bool is_wanted(__u64 from, __u64 ns)
 	       (!cfg_off_max_ns || ns <= cfg_off_max_ns);
 }
 
+/*
+ * Whether the stored wakeup ended the block. A wakeup before the switch out did if it came during the switch: from
+ * another CPU, and after the decision to block. An older one ended an earlier attempt, and the right one is missing.
+ */
+static __always_inline bool is_woken(const struct prof_off_held *held, __u64 from)
+{
+	if (held->woken_ns > from)
+		return true;
+	return held->woken_ns && held->waker_cpu != held->raw.from_cpu &&
+	       from - held->woken_ns <= PROF_BLOCKING_NS;
+}
+
 /* If the thread was not blocked, wakeups do not count. */
 static __always_inline void put_times(struct prof_off_raw *raw, const struct prof_off_held *held,
 				      __u64 from, __u64 ns)
@@ -159,7 +171,7 @@ static __always_inline void put_times(struct prof_off_raw *raw, const struct pro
 	if (!raw->prev_state || raw->prev_state == TASK_REPORT_MAX)
 		return;
 	raw->blocked_ns = ns;
-	if (!held->woken_ns)
+	if (!is_woken(held, from))
 		return;
 	raw->blocked_ns = held->woken_ns > from ? held->woken_ns - from : 0;
 	raw->woken = 1;
@@ -264,8 +276,8 @@ SEC("?tp_btf/sched_waking")
 int prof_off_cpu_wakeup(__u64 *ctx)
 {
 	struct task_struct *task = (void *)ctx[0];
+	__u32 tid = task->pid, cpu = bpf_get_smp_processor_id();
 	struct prof_off_held *held;
-	__u32 tid = task->pid;
 	__u64 now;
 
 	if (!recording)
@@ -279,10 +291,11 @@ int prof_off_cpu_wakeup(__u64 *ctx)
 		return 0;
 	now = clock_now();
 	held->waker_pid = bpf_get_current_pid_tgid();
-	held->context = context_now(bpf_get_smp_processor_id());
+	held->waker_cpu = cpu;
+	held->context = context_now(cpu);
 	bpf_get_current_comm(held->waker_comm, sizeof(held->waker_comm));
 	held->woken_ns = now;
-	count_run(bpf_get_smp_processor_id(), PROF_PROG_WAKEUP, now);
+	count_run(cpu, PROF_PROG_WAKEUP, now);
 	return 0;
 }
 

@@ -389,6 +389,8 @@ struct prof_off_held {
 	__u32 waker_pid; /* the waker */
 	__u16 context; /* or its context, see PROF_F_CONTEXT */
 	__u16 copied; /* its user stack was copied and is stored elsewhere */
+	__u32 waker_cpu;
+	__u32 spare;
 	__u8 waker_comm[PROF_COMM_SIZE];
 	/* the record to write when it gets a CPU, with walked stacks */
 	struct prof_rec rec;

@@ -91,6 +91,13 @@ enum prof_cpu_watch_kind {
 #define PROF_F_WAKER_COMM "waker_comm"
 #define PROF_F_UNFINISHED "unfinished" /* u8: 0 or 1 */
 
+/*
+ * Longest time, in ns, from a thread's decision to block to its switch. Interrupts are off in between, so only another
+ * CPU can wake the thread; an earlier wakeup ended an earlier attempt to block. 30,000 switches of a busy machine had 18
+ * wakeups in that time, 0.3 to 2.3 us before the switch; other wakeups came at least 5.7 us before it.
+ */
+#define PROF_BLOCKING_NS 5000
+
 /* ---- CpuSampleEvent: upstream's event, followed by our fields --------------------------------- */
 #define PROF_EV_CPU_SAMPLE "CpuSampleEvent"
 #define PROF_F_WORKER_ID "worker_id" /* varint; PROF_WORKER_NONE: not a Tokio worker */

@@ -5,11 +5,15 @@
  */
 #include <criterion/criterion.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -276,6 +280,152 @@ Test(offcpu, a_waking_from_before_is_not_told_of_a_stay_that_does_not_end)
 	live_close(&lt);
 	cr_expect_eq(unfinished, NAPPERS, "%d", (int)unfinished);
 	cr_expect_eq(woken, 0, "%d", (int)woken);
+}
+
+/* ---- a thread with an old wakeup and a hidden one ---------------------------------------------- */
+
+struct dozer {
+	int in; /* lets it start, then ends its wait */
+	_Atomic pid_t tid;
+	atomic_bool waits;
+};
+
+static long voluntary_switches(void)
+{
+	struct rusage u;
+
+	return getrusage(RUSAGE_THREAD, &u) ? 0 : u.ru_nvcsw;
+}
+
+/*
+ * Sleeps once: from then on the recorder stores its wakeups. Naps until a nap ends before the thread has left its CPU.
+ * Computes, and waits for a byte.
+ */
+static void *doze(void *arg)
+{
+	const struct timespec none = { 0 }, some = { .tv_nsec = MS };
+	struct dozer *d = arg;
+	long before;
+	char c;
+
+	prctl(PR_SET_TIMERSLACK, 1);
+	prctl(PR_SET_NAME, "dozer");
+	d->tid = gettid();
+	if (read(d->in, &c, 1) != 1)
+		_exit(1);
+	nanosleep(&some, NULL);
+	do {
+		before = voluntary_switches();
+		nanosleep(&none, NULL);
+	} while (voluntary_switches() != before);
+	for (volatile int i = 0; i < 1000000; i++)
+		;
+	d->waits = true;
+	return read(d->in, &c, 1) == 1 ? NULL : d;
+}
+
+static void rename_thread(pid_t tid, const char *name)
+{
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/comm", tid);
+	f = fopen(path, "w");
+	if (!f || fputs(name, f) < 0 || fclose(f))
+		_exit(1);
+}
+
+static void wait_until_asleep(pid_t tid)
+{
+	char path[64], state = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	while (state != 'S') {
+		f = fopen(path, "r");
+		if (!f || fscanf(f, "%*d %*s %c", &state) != 1)
+			_exit(1);
+		fclose(f);
+	}
+}
+
+/* Wakes the dozer while its name is another one. The real-time priority keeps it off the CPU of both until then. */
+static int run_dozer(int from_test, int to_test)
+{
+	const struct sched_param first = { .sched_priority = 1 };
+	struct dozer d = { 0 };
+	cpu_set_t one;
+	pthread_t thread;
+	void *failed;
+	int to[2];
+	char c = 0;
+
+	CPU_ZERO(&one);
+	CPU_SET(0, &one);
+	if (pipe(to) || sched_setaffinity(0, sizeof(one), &one))
+		return 1;
+	d.in = to[0];
+	if (pthread_create(&thread, NULL, doze, &d))
+		return 1;
+	while (!d.tid)
+		sched_yield();
+	if (write(to_test, &c, 1) != 1 || read(from_test, &c, 1) != 1 || write(to[1], &c, 1) != 1)
+		return 1;
+	while (!d.waits)
+		sched_yield();
+	wait_until_asleep(d.tid);
+	if (sched_setscheduler(0, SCHED_FIFO, &first))
+		return 1;
+	rename_thread(d.tid, "other");
+	if (write(to[1], &c, 1) != 1)
+		return 1;
+	rename_thread(d.tid, "dozer");
+	if (pthread_join(thread, &failed) || failed)
+		return 1;
+	return write(to_test, &c, 1) != 1 || read(from_test, &c, 1) != 0;
+}
+
+/*
+ * A wakeup counts for the interval after it only if it came while the thread left its CPU. If the wakeup that ended the
+ * interval is not recorded, an older one must not replace it.
+ */
+Test(offcpu, a_wakeup_from_long_before_an_interval_does_not_end_it)
+{
+	uint64_t asleep = 0, woken = 0;
+	int to[2], from[2], status;
+	struct live_trace lt;
+	struct trace_event ev;
+	struct live_rec rec;
+	pid_t pid;
+	char c;
+
+	cr_assert(!pipe2(to, O_CLOEXEC) && !pipe2(from, O_CLOEXEC));
+	pid = fork();
+	cr_assert_geq(pid, 0);
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		close(to[1]);
+		_exit(run_dozer(to[0], from[1]));
+	}
+	close(to[0]);
+	cr_assert_eq(read(from[0], &c, 1), 1);
+	live_record(&rec, "-a", "--thread", "dozer", "--no-samples", "--min-block", "0", NULL);
+	live_recording(&rec);
+	cr_assert_eq(write(to[1], &c, 1), 1);
+	cr_assert_eq(read(from[0], &c, 1), 1);
+	cr_assert_eq(live_stop(&rec), 0);
+	close(to[1]);
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	cr_assert_eq(status, 0);
+	live_open(&lt, rec.path, false);
+	while (live_event(&lt, &ev))
+		if (live_is(&ev, PROF_EV_OFF_CPU) && live_int(&ev, PROF_F_PREV_STATE) == ASLEEP) {
+			asleep++;
+			woken = (uint64_t)live_int(&ev, PROF_F_WOKEN);
+		}
+	live_close(&lt);
+	cr_expect_geq(asleep, 1);
+	cr_expect_eq(woken, 0, "the last of %d intervals has a wakeup", (int)asleep);
 }
 
 /* A process that sleeps as soon as it is there has copied stacks, which the loader walks. */

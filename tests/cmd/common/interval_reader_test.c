@@ -140,6 +140,7 @@ static void make_lossy(struct make *m)
 {
 	make_life(m);
 	make_lost(m, 17 * RUN_SEC, "ring_full", 3, 12 * RUN_SEC, 12 * RUN_SEC + 5);
+	make_waking(m, 18 * RUN_SEC, 0, 6, "a", 5);
 	make_switch(m, 18 * RUN_SEC, 0, "b", 6, 0, "a", 5);
 }
 

@@ -435,7 +435,7 @@ static int stays_fd(const char *min_ns)
 	for (uint64_t ts = RUN_SEC; ts < 3 * RUN_SEC; ts += RUN_SEC)
 		MAKE_NUMBERS(&m, ts, "dial9:off_cpu", { "common_cpu", 0 }, { "common_pid", 10 },
 			     { "off_ns", 7 * MS }, { "blocked_ns", 7 * MS }, { "prev_state", 1 },
-			     { "from_cpu", 0 }, { "woken", 0 }, { "unfinished", 0 });
+			     { "from_cpu", 0 }, { "woken", 1 }, { "unfinished", 0 });
 	return make_done(&m);
 }
 

@@ -480,7 +480,9 @@ Test(report, who_was_woken_waits_where_it_was)
 	run_free(&r);
 	r = run_cmd(cmd_report, make_file(&m), "report", "-s", "state", "-t6", "-", NULL);
 	/* of what was before its first switch in nothing says whether it waited, too */
-	run_expect_in(r.out, "\n# not counted: 1.000 s (all threads) before first switch-ins\n");
+	run_expect_in(
+		r.out,
+		"\n# unknown: 1.000 s (all threads) runnable or blocked: wakeup not recorded\n");
 	run_expect_in(r.out, "    40.00%   40.00%        1     2.000  runnable\n"
 			     "    20.00%   20.00%        1     1.000  unknown\n"
 			     "    20.00%   20.00%        1     1.000  running\n"

@@ -238,6 +238,7 @@ Test(offcpu, what_may_be_named_later_is_told)
 		make_task(&m, RUN_SEC, 10, 11, "napper");
 		make_switch(&m, RUN_SEC, 0, "napper", 11, 1, "swapper/0", 0);
 		make_sample(&m, RUN_SEC, 10, 11, PROF_SOURCE_SWITCH_OUT, 0, &leaf, 1);
+		make_waking(&m, 2 * RUN_SEC, 0, 0, "napper", 11);
 		make_switch(&m, 2 * RUN_SEC, 0, "swapper/0", 0, 0, "napper", 11);
 		r = run_cmd(cmd_offcpu, make_file(&m), "offcpu", "-", NULL);
 		cr_assert_eq(r.code, CMD_OK, "%s", r.err);
@@ -259,7 +260,7 @@ Test(offcpu, who_is_blocked_across_a_gap_is_not_said_to_have_run)
 	make_switch(&m, 4 * RUN_SEC, 0, "swapper/0", 0, 0, "napper", 11);
 	run_expect(run_cmd(cmd_offcpu, make_file(&m), "offcpu", "-", NULL), CMD_OK,
 		   "No blocked time in standard input: all off-CPU intervals are incomplete.\n"
-		   "# not counted: 3.000 s (all threads): "
+		   "# unknown: 3.000 s (all threads): "
 		   "pauses\n",
 		   "");
 	make_fini(&m);

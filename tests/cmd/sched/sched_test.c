@@ -40,7 +40,7 @@ static int input(void)
 
 #define UNSURE "# standard input: run-queue latency over 4.000 s\n" \
 	       "# lost: nothing\n" \
-	       "# not counted: 1.000 s (all threads) before first switch-ins\n" \
+	       "# unknown: 1.000 s (all threads) runnable or blocked: wakeup not recorded\n" \
 	       "#\n" \
 	       "#   Runtime  Switches   Count         Avg        P50        P99        Max  Max at            Task\n"
 
@@ -189,7 +189,7 @@ Test(sched, what_the_kernel_did_not_show_is_left_out)
 	run_expect_in(
 		r.out,
 		"# lost: nothing\n"
-		"# not counted: 1.000 s (all threads): the kernel did not emit some context switches\n");
+		"# unknown: 1.000 s (all threads): the kernel did not emit some context switches\n");
 	run_free(&r);
 }
 
@@ -227,7 +227,7 @@ Test(sched, a_switch_that_was_never_shown_makes_seconds_doubtful)
 	run_expect_in(r.out, why);
 	run_free(&r);
 	r = run_cmd(cmd_sched, make_file(&m), "sched", "timehist", "--comm", "six", "-", NULL);
-	run_expect_in(r.out, "# not counted: 2.000 s (all threads): ");
+	run_expect_in(r.out, "# unknown: 2.000 s (all threads): ");
 	run_expect_in(r.out, why);
 	run_free(&r);
 	make_fini(&m);
@@ -246,7 +246,7 @@ static int late(void)
 	return make_done(&m);
 }
 
-#define LATE "not counted: 2.000 s (all threads) before first switch-ins\n"
+#define LATE "unknown: 2.000 s (all threads) runnable or blocked: wakeup not recorded\n"
 
 Test(sched, a_first_switch_in_without_a_waking_ends_no_wait)
 {
@@ -413,7 +413,7 @@ Test(sched, summary_of_cpus)
 		run_cmd(cmd_sched, input(), "sched", "summary", "-", NULL), CMD_OK,
 		"# standard input: CPU utilization over 4.000 s\n"
 		"# lost: nothing\n"
-		"# not counted: 1.000 s (all threads) before first switch-ins\n"
+		"# unknown: 1.000 s (all threads) runnable or blocked: wakeup not recorded\n"
 		"#\n"
 		"#CPU       Busy   Busy %  Switches  Migrated    Runnable   Queue    Longest\n"
 		"   0    4.000 s 100.00%         6         0     1.750 s   0.438 500.000 ms of 11 "

@@ -111,7 +111,7 @@ Test(cpu_filter, on_a_cpu_that_is_not_recorded_nothing_is_known)
 		   "5 unknown 1200-1500 to nothing neighbour\n"
 		   "5 runnable 1500-1600 to cpu cpu 2 edge-start\n"
 		   "5 running 1600-1700 to block cpu 2\n"
-		   "5 blocked 1700-1800 to cpu cpu 2 S no-waking\n"
+		   "5 unknown (blocked) 1700-1800 to cpu cpu 2 S unsure\n"
 		   "5 running 1800-1800 to nothing cpu 2 edge-end\n");
 }
 

@@ -217,7 +217,7 @@ Test(intervals, events_that_contradict_the_state_leave_a_hole)
 		   "5 unknown (runnable) 1400-1500 to exit cpu 3 woken by 6 at 1400 hole\n");
 }
 
-Test(intervals, a_block_that_ends_without_a_waking_says_so)
+Test(intervals, off_cpu_time_without_a_wakeup_is_unknown)
 {
 	struct run r = { .tid = 5 };
 	struct make m;
@@ -227,7 +227,7 @@ Test(intervals, a_block_that_ends_without_a_waking_says_so)
 	make_switch(&m, 1300, 0, "swapper", 0, 0, "a", 5);
 	run_expect(&r, &m,
 		   "5 running 1000-1000 to block cpu 0 edge-start\n"
-		   "5 blocked 1000-1300 to cpu cpu 0 S no-waking\n"
+		   "5 unknown (blocked) 1000-1300 to cpu cpu 0 S unsure\n"
 		   "5 running 1300-1300 to nothing cpu 0 edge-end\n");
 }
 
@@ -262,7 +262,7 @@ Test(intervals, who_is_woken_before_it_has_left_does_not_block)
 		   "5 running 1500-1600 to preempted cpu 0\n"
 		   "5 runnable 1600-1610 to cpu cpu 0 preempted R\n"
 		   "5 running 1610-1620 to block cpu 0\n"
-		   "5 blocked 1620-1630 to cpu cpu 0 S no-waking\n"
+		   "5 unknown (blocked) 1620-1630 to cpu cpu 0 S unsure\n"
 		   "5 running 1630-1630 to nothing cpu 0 edge-end\n");
 }
 
@@ -357,7 +357,7 @@ Test(intervals, of_neighbours_of_the_target_little_is_known)
 		   "8 unknown (running) 1100-1200 to block cpu 0 neighbour\n"
 		   "5 runnable 1100-1200 to cpu cpu 0 preempted R 100 unknown\n"
 		   "5 running 1200-1300 to preempted cpu 0\n"
-		   "8 unknown (blocked) 1200-1300 to cpu cpu 0 S no-waking neighbour\n"
+		   "8 unknown (blocked) 1200-1300 to cpu cpu 0 S neighbour unsure\n"
 		   "9 unknown (running) 1000-1400 to block cpu 0 hole edge-start neighbour\n"
 		   "5 runnable 1300-1400 to cpu cpu 0 preempted R 100 unknown\n"
 		   "5 running 1400-1500 to nothing cpu 0 edge-end\n"

@@ -45,7 +45,7 @@ Test(offcpu_interval, is_blocked_and_then_ready_with_its_own_stack)
 	run_expect(&r, &m,
 		   "5 blocked 1500-1900 to waking cpu 2 by 7 at 1900 S stack 0\n"
 		   "5 runnable 1900-2000 to cpu cpu 3 woken by 7 at 1900\n"
-		   "5 blocked 2700-3000 to cpu cpu 2 S no-waking\n");
+		   "5 unknown (blocked) 2700-3000 to cpu cpu 2 S unsure\n");
 }
 
 Test(offcpu_interval, of_one_that_could_run_is_a_wait_for_a_cpu)
@@ -88,7 +88,7 @@ Test(offcpu_interval, is_all_that_there_is)
 	make_lost(&m, 1000, "ring_full", 3, 1600, 1700);
 	make_offcpu(&m, &(struct told){ 2000, 500, 500, SLEEPS, 0 });
 	make_clock(&m, 9000, 9000);
-	run_expect(&r, &m, "5 blocked 1500-2000 to cpu cpu 2 S no-waking\n");
+	run_expect(&r, &m, "5 unknown (blocked) 1500-2000 to cpu cpu 2 S unsure\n");
 }
 
 Test(offcpu_interval, is_cut_to_the_window)

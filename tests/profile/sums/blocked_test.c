@@ -92,7 +92,7 @@ Test(blocked, what_an_edge_cut_is_counted)
 	struct interval i = { .end = 5, .flags = INTERVAL_EDGE_END, .prev_state = 2 };
 
 	blocked_add(&w, &i);
-	i.flags = INTERVAL_NO_WAKEUP;
+	i.flags = 0;
 	blocked_add(&w, &i);
 	i.flags = INTERVAL_EDGE_START;
 	i.end = 1;

@@ -22,6 +22,17 @@ Test(off_stack, a_woken_thread_is_still_where_it_blocked)
 	off_stack_fini(&o);
 }
 
+Test(off_stack, a_thread_off_the_cpu_without_a_wakeup_is_where_it_left)
+{
+	struct off_stack o = { 0 };
+	struct interval i = { .tid = 1, .flags = INTERVAL_UNSURE, .stack = 7 };
+
+	cr_expect_eq(off_stack_of(&o, &i), 7);
+	i.flags |= INTERVAL_LOSS;
+	cr_expect_eq(off_stack_of(&o, &i), INTERVAL_NO_STACK);
+	off_stack_fini(&o);
+}
+
 Test(off_stack, what_ran_is_elsewhere)
 {
 	struct off_stack o = { 0 };

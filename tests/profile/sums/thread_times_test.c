@@ -174,6 +174,7 @@ Test(thread_times, sums_by_process)
 	make_init(&m, NULL);
 	make_switch(&m, 1000, 0, "x", 9, 1, "a", 5);
 	make_switch(&m, 1100, 0, "a", 5, 1, "b", 6);
+	make_waking(&m, 1300, 0, 6, "x", 9);
 	make_switch(&m, 1300, 0, "b", 6, 1, "x", 9);
 	make_switch(&m, 1350, 0, "x", 9, 1, "swapper", 0);
 	make_task(&m, 1400, 5, 5, "a"); /* told late */
@@ -222,7 +223,7 @@ Test(thread_times, an_interval_is_spoilt_by_what_it_touches)
 	cr_expect_eq(spoilt(1000, 9000), 8000);
 }
 
-/* Switched out in this state at 1100, in again at 1500. */
+/* Switched out in this state at 1100, woken and switched in again at 1500. */
 static struct thread_times_task out_in_state(uint64_t state)
 {
 	struct thread_times s = { 0 };
@@ -232,6 +233,7 @@ static struct thread_times_task out_in_state(uint64_t state)
 	make_init(&m, NULL);
 	make_switch(&m, 1000, 0, "swapper", 0, 0, "a", 5);
 	make_switch(&m, 1100, 0, "a", 5, state, "swapper", 0);
+	make_waking(&m, 1500, 0, 0, "a", 5);
 	make_switch(&m, 1500, 0, "swapper", 0, 0, "a", 5);
 	run(&m, &s, false);
 	t = *task(&s, 5);

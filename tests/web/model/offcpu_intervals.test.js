@@ -38,21 +38,22 @@ function intervalsOf(list) {
 }
 
 function offCpuEvent(ts, offNs, more = {}) {
-	return { ts, kind: EVENT.OFF_CPU, tid: 5, offNs, blockedNs: offNs, prevState: ASLEEP, ...more };
+	return { ts, kind: EVENT.OFF_CPU, tid: 5, offNs, blockedNs: offNs, prevState: ASLEEP, woken: 1, ...more };
 }
 
 test('stays that overlap are cut short, and one longer than time begins where it says', () => {
 	assert.deepStrictEqual(intervalsOf([offCpuEvent(300, 100), offCpuEvent(350, 120), offCpuEvent(340, 1000, { woken: 1, blockedNs: 5000 }), offCpuEvent(400, 10)]),
-		['5 BLOCKED 200-300', '5 BLOCKED 300-350', '5 BLOCKED 350-350', '5 BLOCKED 390-400', '5 RUNNABLE 350-350',
-			'5 UNKNOWN 100-200', '5 UNKNOWN 350-390']);
-	assert.deepStrictEqual(intervalsOf([offCpuEvent(300, 1e15)]), [`5 BLOCKED ${300 - 1e15}-300`]);
+		['5 BLOCKED 200-300', '5 BLOCKED 300-350', '5 BLOCKED 350-350', '5 BLOCKED 390-400', '5 RUNNABLE 300-300', '5 RUNNABLE 350-350',
+			'5 RUNNABLE 350-350', '5 RUNNABLE 400-400', '5 UNKNOWN 100-200', '5 UNKNOWN 350-390']);
+	assert.deepStrictEqual(intervalsOf([offCpuEvent(300, 1e15, { woken: 0 })]), [`5 UNKNOWN ${300 - 1e15}-300`]);
 });
 
 test('a stack is that of the stay right before it, of its thread', () => {
 	const stack = (tid, a) => ({ ts: 300, kind: EVENT.SAMPLE, tid, a, c: SOURCE.EVENT });
 	assert.deepStrictEqual(intervalsOf([offCpuEvent(300, 200), { ts: 300, kind: EVENT.TASK, tid: 5 }, stack(5, 7), stack(5, 8)]),
-		['5 BLOCKED 100-300 stack 7']);
-	assert.deepStrictEqual(intervalsOf([offCpuEvent(300, 200), stack(6, 7), stack(5, 8)]), ['5 BLOCKED 100-300']);
+		['5 BLOCKED 100-300 stack 7', '5 RUNNABLE 300-300']);
+	assert.deepStrictEqual(intervalsOf([offCpuEvent(300, 200), stack(6, 7), stack(5, 8)]),
+		['5 BLOCKED 100-300', '5 RUNNABLE 300-300']);
 });
 
 test('a thread is unknown from its birth to its end, and one without a stay or a sample is not shown', () => {
@@ -60,10 +61,10 @@ test('a thread is unknown from its birth to its end, and one without a stay or a
 	assert.deepStrictEqual(intervalsOf([fork, exit, { ts: 700, kind: EVENT.OTHER, tid: 0 }]), []);
 	assert.deepStrictEqual(intervalsOf([fork, { ts: 700, kind: EVENT.OTHER, tid: 0 }]), []);
 	assert.deepStrictEqual(intervalsOf([fork, offCpuEvent(400, 100), exit, { ts: 700, kind: EVENT.OTHER, tid: 0 }]),
-		['5 BLOCKED 300-400', '5 UNKNOWN 200-300', '5 UNKNOWN 400-600']);
+		['5 BLOCKED 300-400', '5 RUNNABLE 400-400', '5 UNKNOWN 200-300', '5 UNKNOWN 400-600']);
 	assert.deepStrictEqual(intervalsOf([{ ts: 300, kind: EVENT.SAMPLE, tid: 5, a: 7, c: SOURCE.SAMPLE }, { ts: 700, kind: EVENT.OTHER, tid: 0 }]),
 		['5 UNKNOWN 100-700']);
 	/* the same number once more */
 	assert.deepStrictEqual(intervalsOf([offCpuEvent(400, 300), exit, { ...fork, ts: 650 }, offCpuEvent(700, 20), { ts: 800, kind: EVENT.OTHER, tid: 0 }]),
-		['5 BLOCKED 100-400', '5 BLOCKED 680-700', '5 UNKNOWN 400-600', '5 UNKNOWN 650-680', '5 UNKNOWN 700-800']);
+		['5 BLOCKED 100-400', '5 BLOCKED 680-700', '5 RUNNABLE 400-400', '5 RUNNABLE 700-700', '5 UNKNOWN 400-600', '5 UNKNOWN 650-680', '5 UNKNOWN 700-800']);
 });

@@ -299,7 +299,7 @@ bool report_text_unknown(struct buf *out, const struct loss_accounting *a, const
 
 	if (!ns)
 		return false;
-	buf_addstr(out, "not counted: ");
+	buf_addstr(out, "unknown: ");
 	name_text_duration(out, ns, 0);
 	buf_addstr(out, " (all threads): ");
 	report_text_why_unknown(out, a, n);
@@ -310,9 +310,9 @@ bool report_text_unsure(struct buf *out, const struct intervals_unknown *u)
 {
 	if (!u->unsure_ns)
 		return false;
-	buf_addstr(out, "not counted: ");
+	buf_addstr(out, "unknown: ");
 	name_text_duration(out, u->unsure_ns, 0);
-	buf_addstr(out, " (all threads) before first switch-ins");
+	buf_addstr(out, " (all threads) runnable or blocked: wakeup not recorded");
 	return true;
 }
 

@@ -50,12 +50,12 @@ bool report_text_filtered(struct buf *out, const struct names *n, enum report_te
 void report_text_why_unknown(struct buf *out, const struct loss_accounting *a,
 			     const struct names *n);
 /*
- * "not counted: 1.234 s (all threads): " and why. Threads are many, so that may
+ * "unknown: 1.234 s (all threads): " and why. Threads are many, so that may
  * be more than the trace is long. False, and nothing, for 0.
  */
 bool report_text_unknown(struct buf *out, const struct loss_accounting *a, const struct names *n,
 			 const struct intervals_unknown *u);
-/* "not counted: 1.234 s (all threads) before first switch-ins"; false, and nothing, for none. */
+/* "unknown: 1.234 s (all threads) runnable or blocked: wakeup not recorded"; false, and nothing, for none. */
 bool report_text_unsure(struct buf *out, const struct intervals_unknown *u);
 /* "12 records lost, 1 stall; some process names may be missing"; false, and nothing, without loss. */
 bool report_text_sideband(struct buf *out, const struct loss_accounting *a);

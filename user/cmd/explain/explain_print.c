@@ -221,8 +221,6 @@ static void put_blocked(struct buf *out, const struct explained *x, const struct
 		buf_printf(out, " (%c)", interval_letter(p->prev_state));
 	if (p->woken)
 		put_waker(out, x, p);
-	else if (p->flags & INTERVAL_NO_WAKEUP)
-		buf_addstr(out, ", wakeup not recorded");
 	put_edges(out, p);
 	buf_addch(out, '\n');
 	put_stack(out, x, p->stack, indent + 2);
@@ -234,7 +232,8 @@ static void put_blocked(struct buf *out, const struct explained *x, const struct
 	put_meanwhile(out, x, p, from, to, indent, depth);
 }
 
-static void put_unknown(struct buf *out, const struct explained *x, const struct explain_step *s)
+static void put_unknown(struct buf *out, const struct explained *x, const struct explain_step *s,
+			size_t indent)
 {
 	const struct explain_piece *p = s->longest[INTERVAL_UNKNOWN];
 	struct buf line = { 0 };
@@ -243,13 +242,15 @@ static void put_unknown(struct buf *out, const struct explained *x, const struct
 	name_text_duration(&line, s->ns[INTERVAL_UNKNOWN], 0);
 	if (p->flags & INTERVAL_NEIGHBOUR)
 		buf_addstr(&line, ": not recorded");
-	else if (p->flags & INTERVAL_UNSURE && !(p->flags & (INTERVAL_LOSS | INTERVAL_HOLE)))
+	else if (interval_is_unsure(p->flags))
 		buf_addstr(&line, ": runnable or blocked, wakeup not recorded");
 	else
 		buf_addstr(&line, ": missing events");
 	color_put(out, x->view.color, COLOR_WARN, buf_cstr(&line), line.len);
 	buf_addch(out, '\n');
 	buf_free(&line);
+	if (interval_is_unsure(p->flags))
+		put_stack(out, x, p->stack, indent + 2);
 }
 
 /* All that was done in a step; the first line is indented already. */
@@ -272,7 +273,7 @@ static void put_parts(struct buf *out, const struct explained *x, const struct e
 		else if (order[k] == INTERVAL_BLOCKED)
 			put_blocked(out, x, s, indent, depth);
 		else
-			put_unknown(out, x, s);
+			put_unknown(out, x, s, indent);
 	}
 }
 

@@ -49,7 +49,8 @@ static void end_stretch(struct explain_thread *th, uint64_t to, bool cut)
 
 static void follow_stretch(struct explain_thread *th, const struct interval *i)
 {
-	const bool off = i->state == INTERVAL_BLOCKED || i->state == INTERVAL_RUNNABLE;
+	const bool off = i->state == INTERVAL_BLOCKED || i->state == INTERVAL_RUNNABLE ||
+			 interval_is_unsure(i->flags);
 
 	if (!off) {
 		end_stretch(th, i->start, i->state == INTERVAL_UNKNOWN);

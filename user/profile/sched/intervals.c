@@ -174,6 +174,6 @@ void intervals_unknown_add(struct intervals_unknown *u, const struct interval *i
 	if (i->state != INTERVAL_UNKNOWN)
 		return;
 	u->ns += ns;
-	if (i->flags & INTERVAL_UNSURE && !(i->flags & (INTERVAL_LOSS | INTERVAL_HOLE)))
+	if (interval_is_unsure(i->flags))
 		u->unsure_ns += ns;
 }

@@ -51,8 +51,8 @@ enum interval_why {
 	INTERVAL_WHY_UNKNOWN, /* runnable since before the recording */
 	INTERVAL_WHY_WOKEN,
 	/*
-	 * Woken before the switch-out with which it was about to block. It was never blocked, and
-	 * the interval starts at that switch. The wakeup is before the start.
+	 * Woken by another CPU during the switch-out with which it was about to block. It was never
+	 * blocked, and the interval starts at that switch. The wakeup is before the start.
 	 */
 	INTERVAL_WHY_WOKEN_EARLY,
 	INTERVAL_WHY_PREEMPTED,
@@ -69,18 +69,17 @@ enum interval_why {
 #define INTERVAL_EDGE_END 0x08 /* not over at the end of the recording */
 #define INTERVAL_CLIP_START 0x10 /* started before the window */
 #define INTERVAL_CLIP_END 0x20 /* ended after the window */
-/* Blocked, then switched in without a wakeup: how long it was runnable at the end is unknown. */
-#define INTERVAL_NO_WAKEUP 0x40
 /*
  * The thread is not a target of the recording (-p and others), or it ran on CPUs that are not
  * recorded (-C). The trace has only some of its switches: state is INTERVAL_UNKNOWN.
  */
-#define INTERVAL_NEIGHBOUR 0x80
+#define INTERVAL_NEIGHBOUR 0x40
 /*
- * The thread's first event is a switch in. Before it, the thread was runnable, or was blocked and
- * its wakeup is not in the trace. State is INTERVAL_UNKNOWN.
+ * Off the CPU until a switch in, without a wakeup: the thread's first event is that switch, or it
+ * left its CPU to block. It was runnable, or was blocked and its wakeup is not in the trace. State
+ * is INTERVAL_UNKNOWN.
  */
-#define INTERVAL_UNSURE 0x100
+#define INTERVAL_UNSURE 0x80
 #define INTERVAL_CUT                                                                               \
 	(INTERVAL_LOSS | INTERVAL_HOLE | INTERVAL_EDGE_START | INTERVAL_EDGE_END |                 \
 	 INTERVAL_CLIP_START | INTERVAL_CLIP_END)
@@ -169,8 +168,15 @@ struct interval {
 /* Total time of INTERVAL_UNKNOWN. */
 struct intervals_unknown {
 	uint64_t ns;
-	uint64_t unsure_ns; /* of ns: INTERVAL_UNSURE without loss or hole */
+	uint64_t unsure_ns; /* of ns: see interval_is_unsure() */
 };
+
+/* Whether these are the flags of an unknown interval in which the thread was off the CPU all the time. */
+static inline bool interval_is_unsure(unsigned int flags)
+{
+	return flags & INTERVAL_UNSURE &&
+	       !(flags & (INTERVAL_LOSS | INTERVAL_HOLE | INTERVAL_NEIGHBOUR));
+}
 
 /* Accepts any interval; ignores known states. */
 void intervals_unknown_add(struct intervals_unknown *u, const struct interval *i);

@@ -106,9 +106,11 @@ void offcpu_interval_read(struct offcpu_interval *s, const struct trace *t,
 	} else if (woken) {
 		add_blocked(s, i, ev, from, from + blocked);
 	} else {
-		if (i.end_by == INTERVAL_TO_CPU)
-			i.flags |= INTERVAL_NO_WAKEUP;
 		add(s, i, INTERVAL_BLOCKED, from, ev->ts);
+		if (i.end_by == INTERVAL_TO_CPU) {
+			s->v[0].state = INTERVAL_UNKNOWN;
+			s->v[0].flags |= INTERVAL_UNSURE;
+		}
 	}
 }
 

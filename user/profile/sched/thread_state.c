@@ -10,6 +10,10 @@
  * A thread has one open interval; the event that ends it completes and emits it. A thread's first
  * event also defines its state before it, back to the start of the recording.
  *
+ * The recorder cannot count wakeups that the kernel does not emit, or that -e and filters exclude.
+ * So a thread that is switched in without a wakeup may have been runnable ever since it left its
+ * CPU.
+ *
  * Nothing is guessed. If an event does not fit the state, or a CPU's switch does not fit the one
  * before it, events are missing in between. In a gap reported by LostEvents, events may be missing.
  * Such an interval has no state. The thread's next event is valid again.
@@ -32,7 +36,10 @@
 #define STATE_DEAD 0x10
 #define STATE_ZOMBIE 0x20
 
-enum { RECENT_CNT = 512, TID_MAX = 4194304 /* the kernel's limit */ };
+enum {
+	RECENT_CNT = 512,
+	TID_MAX = 4194304 /* the kernel's limit */
+};
 
 struct thread_state {
 	struct thread_state_shared *all; /* borrowed */
@@ -108,7 +115,8 @@ static void emit_interval(struct thread_state *iv, struct thread *th, struct int
 	if (i->flags & (INTERVAL_LOSS | INTERVAL_HOLE | INTERVAL_NEIGHBOUR | INTERVAL_UNSURE))
 		i->state = INTERVAL_UNKNOWN;
 	/* contradictions, and intervals without a start, come from CPUs that are not recorded */
-	if (i->state == INTERVAL_UNKNOWN && iv->cpu_filter.bits && !(i->flags & INTERVAL_LOSS))
+	if (i->state == INTERVAL_UNKNOWN && iv->cpu_filter.bits &&
+	    !(i->flags & (INTERVAL_LOSS | INTERVAL_UNSURE)))
 		i->flags |= INTERVAL_NEIGHBOUR;
 	iv->reporting = th;
 	iv->all->reporting = iv;
@@ -239,13 +247,20 @@ static enum interval_end end_of_switch(uint64_t state)
 	return state ? INTERVAL_TO_PREEMPTED : INTERVAL_TO_RESCHED;
 }
 
+/* Whether the last wakeup of a running thread is later than its decision to block. */
+static bool is_woken_in_switch(const struct thread *th, const struct trace_event *ev)
+{
+	return th->woken_early && th->waker.cpu != ev->cpu &&
+	       ev->ts - th->waker.ts <= PROF_BLOCKING_NS;
+}
+
 /* @fits: the CPU's own switches agree that the thread was running. */
 static void switched_out(struct thread_state *iv, struct thread *th, const struct trace_event *ev,
 			 uint64_t state, uint32_t next, bool fits)
 {
 	enum interval_end how = end_of_switch(state);
 	struct interval_waker early = th->waker;
-	bool woken_early = th->woken_early;
+	bool woken_early = is_woken_in_switch(th, ev);
 
 	set_cpu(iv, th, ev->cpu, ev->ts);
 	if (th->life == LIFE_UNSEEN) {
@@ -275,6 +290,17 @@ static void switched_out(struct thread_state *iv, struct thread *th, const struc
 	}
 }
 
+/* A blocked interval without a wakeup after it ends. If it was woken early, it was a runnable one. */
+static bool was_runnable_at_once(struct thread *th)
+{
+	if (th->woken_early) {
+		th->state = INTERVAL_RUNNABLE;
+		th->why = INTERVAL_WHY_WOKEN_EARLY;
+		th->has_waker = true;
+	}
+	return th->woken_early;
+}
+
 static void switched_in(struct thread_state *iv, struct thread *th, const struct trace_event *ev,
 			uint32_t prev)
 {
@@ -287,15 +313,10 @@ static void switched_in(struct thread_state *iv, struct thread *th, const struct
 		th->flags |= INTERVAL_UNSURE;
 	}
 	if (th->life == LIFE_ON) {
-		if (th->state == INTERVAL_RUNNING) {
+		if (th->state == INTERVAL_RUNNING)
 			th->flags |= INTERVAL_HOLE;
-		} else if (th->state == INTERVAL_BLOCKED && th->woken_early) {
-			th->state = INTERVAL_RUNNABLE;
-			th->why = INTERVAL_WHY_WOKEN_EARLY;
-			th->has_waker = true;
-		} else if (th->state == INTERVAL_BLOCKED) {
-			th->flags |= INTERVAL_NO_WAKEUP;
-		}
+		else if (th->state == INTERVAL_BLOCKED && !was_runnable_at_once(th))
+			th->flags |= INTERVAL_UNSURE;
 		end_interval(iv, th, ev->ts, INTERVAL_TO_CPU,
 			     th->state == INTERVAL_RUNNABLE ? ev->cpu : th->cpu, prev);
 	}
@@ -552,6 +573,8 @@ static void end_thread(struct thread_state *iv, struct thread *th)
 		return;
 	if (th->life == LIFE_UNSEEN)
 		begin_first_interval(iv, th, th->on_cpu ? INTERVAL_RUNNING : INTERVAL_BLOCKED);
+	if (th->state == INTERVAL_BLOCKED)
+		was_runnable_at_once(th);
 	th->flags |= INTERVAL_EDGE_END;
 	end_interval(iv, th, iv->last, INTERVAL_TO_NOTHING,
 		     th->state == INTERVAL_RUNNABLE ? runqueue_moves_cpu(&th->queues) : th->cpu,

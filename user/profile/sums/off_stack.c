@@ -7,7 +7,8 @@ uint32_t off_stack_of(struct off_stack *o, const struct interval *i)
 	uint64_t key = (uint64_t)i->part << 32 | i->tid;
 	uintptr_t last = (uintptr_t)hmap_get(&o->last, key);
 
-	if (i->state == INTERVAL_RUNNING || i->state == INTERVAL_UNKNOWN) {
+	if (i->state == INTERVAL_RUNNING ||
+	    (i->state == INTERVAL_UNKNOWN && !interval_is_unsure(i->flags))) {
 		if (last)
 			hmap_del(&o->last, key);
 		return INTERVAL_NO_STACK;

@@ -5,7 +5,7 @@
 'use strict';
 
 const { NONE, lowerBound, upperBound } = require('../read/columns.js');
-const { END, FLAG, NOBODY, STATE, WHY } = require('../read/states.js');
+const { END, FLAG, NOBODY, STATE, WHY, isUnsure } = require('../read/states.js');
 
 const LETTERS = 'SDTtXZPI';
 const LETTER_WORDS = { S: 'sleeping', D: 'uninterruptible', T: 'stopped', t: 'traced', X: 'dead', Z: 'zombie', P: 'parked',
@@ -38,7 +38,7 @@ function stateText(rows, row) {
 		return flags & FLAG.BETWEEN ? 'unknown: only some off-CPU intervals are recorded' :
 			flags & FLAG.NEIGHBOUR ? 'not recorded' :
 			flags & FLAG.LOSS ? 'unknown: events were lost' :
-			flags & FLAG.UNSURE && !(flags & FLAG.HOLE) ? 'unknown: runnable or blocked' :
+			isUnsure(flags) ? 'unknown: runnable or blocked, wakeup not recorded' :
 			'unknown: events are missing';
 	}
 }

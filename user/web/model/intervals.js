@@ -12,6 +12,7 @@ const { STATE, END, WHY, FLAG, EVENT, WATCH, SOURCE, NOBODY, TID_MAX, endOfSwitc
 const { OffCpuIntervals } = require('./offcpu_intervals.js');
 
 const QUEUES_MAX = 4;
+const BLOCKING_NS = 5000; /* from the decision to block to the switch */
 const FEW = 4096; /* CPUs, and ends of recordings */
 const LIFE = { UNSEEN: 0, ON: 1, GONE: 2 };
 /* The thread on a CPU, if the next switch will show it. */
@@ -157,7 +158,7 @@ class Intervals {
 		 * contradictions, and intervals without a start, come from CPUs that are not
 		 * recorded
 		 */
-		if (rows.state[row] === STATE.UNKNOWN && this.#recorded && !(rows.flags[row] & FLAG.LOSS))
+		if (rows.state[row] === STATE.UNKNOWN && this.#recorded && !(rows.flags[row] & (FLAG.LOSS | FLAG.UNSURE)))
 			rows.flags[row] |= FLAG.NEIGHBOUR;
 	}
 
@@ -363,8 +364,17 @@ class Intervals {
 			this.#switchedIn(into, ts, cpu, prev);
 	}
 
+	/*
+	 * Whether the last wakeup of a running thread is later than its decision to block. As
+	 * is_woken_in_switch() of thread_state.c.
+	 */
+	#isWokenInSwitch(th, ts, cpu) {
+		const { wakers } = this;
+		return th.wokenEarly && wakers.cpu[th.waker] !== cpu && ts - wakers.ts[th.waker] <= BLOCKING_NS;
+	}
+
 	#switchedOut(th, ts, cpu, state, next, fits) {
-		const how = endOfSwitch(state), early = th.wokenEarly;
+		const how = endOfSwitch(state), early = this.#isWokenInSwitch(th, ts, cpu);
 		this.#setCpu(th, cpu, ts);
 		if (th.life === LIFE.UNSEEN) {
 			this.#beginFirstInterval(th, STATE.RUNNING);
@@ -391,6 +401,19 @@ class Intervals {
 		}
 	}
 
+	/*
+	 * A blocked interval without a wakeup after it ends. If it was woken early, it was a
+	 * runnable one.
+	 */
+	#wasRunnableAtOnce(th) {
+		if (th.wokenEarly) {
+			th.state = STATE.RUNNABLE;
+			th.why = WHY.WOKEN_EARLY;
+			th.hasWaker = true;
+		}
+		return th.wokenEarly;
+	}
+
 	#switchedIn(th, ts, cpu, prev) {
 		this.#setCpu(th, cpu, ts);
 		/* it may have run on a CPU that is not recorded */
@@ -398,18 +421,13 @@ class Intervals {
 			this.#beginFirstInterval(th, STATE.UNKNOWN);
 		} else if (th.life === LIFE.UNSEEN) {
 			this.#beginFirstInterval(th, STATE.RUNNABLE);
-			th.flags |= FLAG.UNSURE; /* it was runnable, or was blocked and its wakeup is missing */
+			th.flags |= FLAG.UNSURE;
 		}
 		if (th.life === LIFE.ON) {
-			if (th.state === STATE.RUNNING) {
+			if (th.state === STATE.RUNNING)
 				th.flags |= FLAG.HOLE;
-			} else if (th.state === STATE.BLOCKED && th.wokenEarly) {
-				th.state = STATE.RUNNABLE;
-				th.why = WHY.WOKEN_EARLY;
-				th.hasWaker = true;
-			} else if (th.state === STATE.BLOCKED) {
-				th.flags |= FLAG.NO_WAKEUP;
-			}
+			else if (th.state === STATE.BLOCKED && !this.#wasRunnableAtOnce(th))
+				th.flags |= FLAG.UNSURE;
 			this.#end(th, ts, END.CPU, th.state === STATE.RUNNABLE ? cpu : th.cpu, prev);
 		}
 		begin(th, STATE.RUNNING, ts);
@@ -595,6 +613,8 @@ class Intervals {
 			return;
 		if (th.life === LIFE.UNSEEN)
 			this.#beginFirstInterval(th, th.onCpu ? STATE.RUNNING : STATE.BLOCKED);
+		if (th.state === STATE.BLOCKED)
+			this.#wasRunnableAtOnce(th);
 		th.flags |= FLAG.EDGE_END;
 		const waited = th.queueCount ? th.queueCpu[th.queueCount - 1] : NONE;
 		this.#end(th, this.#last, END.NOTHING, th.state === STATE.RUNNABLE ? waited : th.cpu, NONE);

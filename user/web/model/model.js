@@ -9,7 +9,7 @@ const { NONE, groupBy, lowerBound, pick } = require('../read/columns.js');
 const { Intervals } = require('./intervals.js');
 const { findLanes } = require('./lanes.js');
 const { Lane } = require('./pixel_columns.js');
-const { STATE, FLAG, NOBODY } = require('../read/states.js');
+const { STATE, FLAG, NOBODY, isUnsure } = require('../read/states.js');
 
 /*
  * States in the lane of a thread: those of STATE, and two more. NEIGHBOUR (not a target) is in no
@@ -135,7 +135,7 @@ class Model {
 		for (let i = 0; i < mine.length; i++) {
 			const row = mine[i], state = rows.state[row];
 			ends[i] = rows.end[row];
-			if (state === STATE.RUNNING || state === STATE.UNKNOWN)
+			if (state === STATE.RUNNING || state === STATE.UNKNOWN && !isUnsure(rows.flags[row]))
 				stack = NONE;
 			else if (rows.stack[row] !== NONE)
 				stack = rows.stack[row];

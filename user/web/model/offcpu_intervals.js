@@ -106,10 +106,11 @@ class OffCpuIntervals {
 	}
 
 	/* Intervals of a thread must not overlap, whatever a file has. */
-	#put(th, { state, start, end, endBy, flags, why = WHY.UNKNOWN, cpu = NONE, prevState = 0, waker = NONE }) {
+	#put(th, { state, beganAs = state, start, end, endBy, flags, why = WHY.UNKNOWN, cpu = NONE, prevState = 0, waker = NONE }) {
 		const { rows } = this, row = rows.add();
 		rows.task[row] = th.task;
-		rows.state[row] = rows.beganAs[row] = state;
+		rows.state[row] = state;
+		rows.beganAs[row] = beganAs;
 		rows.start[row] = Math.max(start, th.until ?? start);
 		rows.end[row] = th.until = Math.max(rows.start[row], end);
 		rows.endBy[row] = endBy;
@@ -149,7 +150,8 @@ class OffCpuIntervals {
 		else if (woken)
 			this.#blocked(th, { ...waits, waker }, from + blocked, fromCpu);
 		else
-			this.#put(th, { ...waits, state: STATE.BLOCKED, cpu: fromCpu, flags: flags | (unfinished ? 0 : FLAG.NO_WAKEUP) });
+			this.#put(th, { ...waits, state: unfinished ? STATE.BLOCKED : STATE.UNKNOWN, beganAs: STATE.BLOCKED, cpu: fromCpu,
+				flags: flags | (unfinished ? 0 : FLAG.UNSURE) });
 		this.#last = { tid: ev.tid[i], ts, row };
 	}
 

@@ -93,7 +93,6 @@ class Details {
 				rows.flags[i] & FLAG.EDGE_START ? ['started', 'before the recording'] :
 					WHYS[rows.why[i]] ? ['started', WHYS[rows.why[i]]] : null,
 				['ended', ENDS[rows.endBy[i]]],
-				rows.flags[i] & FLAG.NO_WAKEUP ? ['note', 'the wakeup is not in the trace: a part of this interval was run-queue latency'] : null,
 				...this.#woken(i, space),
 				rows.nextTid[i] === NONE ? null : ['next on the CPU', this.#thread(rows.nextTid[i], space, span.from)],
 				rows.prevTid[i] === NONE ? null : ['previous on the CPU', this.#thread(rows.prevTid[i], space, span.to)],
