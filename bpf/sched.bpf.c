@@ -297,7 +297,8 @@ static __always_inline int on_wakeup(__u64 *ctx, bool orc)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
 
-	if (!begin_about((void *)ctx[0], bpf_get_smp_processor_id()))
+	/* the CPU of the blocked thread counts as well: another CPU may end its block */
+	if (!begin_about((void *)ctx[0], task_cpu((void *)ctx[0])))
 		return 0;
 	if (cfg_neighbours)
 		neighbours_wakeup((void *)ctx[0]);

@@ -267,6 +267,68 @@ static struct thread_times sum_thread_times(const char *path, uint32_t tid)
 	return t;
 }
 
+static void pin_thread(uint32_t tid, int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	cr_assert_eq(sched_setaffinity(tid, sizeof(set), &set), 0);
+}
+
+struct player {
+	uint32_t tid;
+	uint64_t blocked, unsure;
+};
+
+static void count_blocked(void *ctx, const struct interval *i)
+{
+	struct player *p = ctx;
+
+	if (i->tid != p->tid || i->began_as != INTERVAL_BLOCKED || i->flags & INTERVAL_CUT)
+		return;
+	p->blocked += i->state == INTERVAL_BLOCKED;
+	p->unsure += interval_is_unsure(i->flags);
+}
+
+/* A wakeup belongs to the woken thread's CPU: without it the interval has no waker and no end of its block. */
+Test(select, a_thread_of_a_chosen_cpu_has_its_wakeups_from_another_cpu)
+{
+	struct player ping = { 0 };
+	uint64_t from_pong = 0;
+	struct live_proc p;
+	struct live_rec rec;
+	struct live_trace lt;
+	struct trace_event ev;
+	struct intervals *iv;
+	uint32_t pong;
+
+	need_two_cpus();
+	live_stimulus(&p, "pingpong", "1000", NULL);
+	ping.tid = (uint32_t)live_truth(&p, "ping");
+	pong = (uint32_t)live_truth(&p, "pong");
+	pin_thread(ping.tid, 0);
+	pin_thread(pong, 1);
+	live_record(&rec, "-C", "0", "-m", "32M", "--no-samples", NULL);
+	live_recording(&rec);
+	live_go(&p);
+	cr_assert_eq(live_stop(&rec), 0);
+	live_open(&lt, rec.path, false);
+	iv = intervals_new(&(struct intervals_opts){ lt.names, count_blocked, &ping });
+	while (live_event(&lt, &ev)) {
+		intervals_add(iv, lt.trace, &ev);
+		from_pong += ev.kind == TRACE_SCHED_WAKING && ev.tid == pong &&
+			     live_int(&ev, "pid") == ping.tid;
+	}
+	intervals_finish(iv);
+	intervals_free(iv);
+	live_expect_all(&lt, from_pong, (uint64_t)live_truth(&p, "pong_wakes"), "wakeups");
+	cr_expect_geq(ping.blocked, from_pong / 2, "%d", (int)ping.blocked);
+	cr_expect_eq(ping.unsure, 0, "%d", (int)ping.unsure);
+	live_close(&lt);
+	live_end(&p);
+}
+
 /* What a thread does elsewhere is not guessed: it is neither blocked nor waiting there. */
 Test(select, what_a_thread_does_on_another_cpu_is_unknown)
 {
