@@ -27,6 +27,8 @@ struct timehist_opts {
 /* What happened to a thread before it runs. */
 struct before {
 	bool left; /* its CPU, at out_ns */
+	bool unsure; /* how long it was ready is unknown */
+	bool cut; /* delay_ns is only a fragment */
 	uint64_t out_ns, delay_ns;
 };
 
@@ -94,16 +96,16 @@ static void put_task(struct buf *out, struct timehist *h, const struct interval 
 	bytes_cache_put(&h->tasks, key, sizeof(key), out->data + at, out->len - at);
 }
 
-/* To the microsecond, in eleven columns. */
-static void put_ms(struct buf *out, bool known, uint64_t ns)
+/* To the microsecond, in ten columns; before them a space, or a star for a fragment in the column before. */
+static void put_ms(struct buf *out, bool star, bool known, uint64_t ns)
 {
 	const uint64_t us = ns / 1000 + (ns % 1000 >= 500);
 
+	buf_addch(out, star ? '*' : ' ');
 	if (!known) {
-		buf_addstr(out, "          -");
+		buf_addstr(out, "         -");
 		return;
 	}
-	buf_addch(out, ' ');
 	buf_addu_padded(out, us / 1000, 6, ' ');
 	buf_addch(out, '.');
 	buf_addu_padded(out, us % 1000, 3, '0');
@@ -147,9 +149,9 @@ static void put_line(struct timehist *h, const struct interval *i, const struct 
 	buf_addu_padded(out, i->cpu, 4, '0');
 	buf_addstr(out, "]  ");
 	put_task(out, h, i);
-	put_ms(out, b->left, b->left ? i->start - b->out_ns : 0);
-	put_ms(out, b->left || b->delay_ns, b->delay_ns);
-	put_ms(out, true, i->end - i->start);
+	put_ms(out, false, b->left, b->left ? i->start - b->out_ns : 0);
+	put_ms(out, false, (b->left || b->delay_ns) && !b->unsure, b->delay_ns);
+	put_ms(out, b->cut, true, i->end - i->start);
 	buf_addch(out, i->flags & INTERVAL_CUT ? '*' : ' ');
 	if (h->opts->state)
 		buf_printf(out, "  %c", state_of(h, i));
@@ -197,13 +199,17 @@ static void add_interval(void *ctx, const struct interval *i)
 		b->left = false;
 		if (interval_reader_wants(&h->timeline, i, i->cpu))
 			intervals_unknown_add(&h->untold, i);
-	} else if (i->state != INTERVAL_RUNNING &&
-		   i->next_tid != TRACE_NONE) { /* it left its CPU */
-		*b = (struct before){ !(i->flags & INTERVAL_CLIP_START), i->start, 0 };
 	}
+	if (i->state != INTERVAL_RUNNING && i->next_tid != TRACE_NONE &&
+	    (i->state != INTERVAL_UNKNOWN || interval_is_unsure(i->flags)))
+		*b = (struct before){ .left = !(i->flags & INTERVAL_CLIP_START),
+				      .unsure = i->state == INTERVAL_UNKNOWN,
+				      .out_ns = i->start };
 	if (i->state == INTERVAL_RUNNABLE &&
-	    (i->why == INTERVAL_WHY_WOKEN || i->why == INTERVAL_WHY_NEW))
+	    (i->why == INTERVAL_WHY_WOKEN || i->why == INTERVAL_WHY_NEW)) {
 		b->delay_ns = i->end - i->start;
+		b->cut = i->flags & INTERVAL_CUT && b->delay_ns;
+	}
 	if (i->state != INTERVAL_RUNNING)
 		return;
 	if (interval_reader_wants(&h->timeline, i, i->cpu) &&
