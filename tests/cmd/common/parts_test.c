@@ -350,7 +350,7 @@ Test(parts, beside_times_samples_without_a_rate_have_none)
 		"# lost: ");
 	cr_expect_null(strstr(r.out, "shares refer to samples"));
 	cr_expect_null(strstr(r.out, "shares refer to CPU time"));
-	run_expect_in(r.out, "       30     0.300  running  alpha\n");
+	run_expect_in(r.out, "        1     0.500  running  alpha\n"); /* from switches */
 	run_expect_in(r.out, "         -        -      100         -  running  beta\n");
 	run_free(&r);
 	r = run_untimed(cmd_report, "--wall", "--sort=state,comm", "--json");

@@ -358,8 +358,8 @@ Test(report, of_all_of_the_time)
 {
 	static const char head[] =
 		"# all threads: running 2.001 s, runnable 0.000 s, blocked 0.999 s\n"
-		"# running is estimated from samples; runnable and blocked are exact, by off-CPU stack\n"
-		"# not counted: 5.000 s (all threads): "
+		"# running is estimated from samples; runnable and blocked are exact in the recorded 37.5%\n"
+		"# unknown: 5.000 s (all threads): "
 		"lost events\n"
 		"# lost: 3 events (see dial9-prof info)\n"
 		"#\n"

@@ -68,6 +68,7 @@ struct report {
 	bool exact; /* cpu_time has it, and rows their run_ns */
 	bool inexact; /* switches are missing for most of the time, so samples are used */
 	bool wall; /* stacks of all states, not only of running threads */
+	bool running_is_exact; /* with wall: from switches, not from samples */
 	struct off_stack off_stack; /* with wall */
 	uint64_t state_ns[INTERVAL_STATE_CNT]; /* of what was selected; with wall */
 	struct intervals_unknown untold; /* likewise */

@@ -4,8 +4,8 @@
  * user/profile sums them.
  *
  * If rows are tasks, switches measure their CPU time better than samples. With --wall they show the states of
- * threads off the CPU: the stack of a switch out counts for the time until the thread runs again. Only samples show
- * where a thread spent its running time.
+ * threads: the stack of a switch out counts for the time until the thread runs again. Only samples show where a thread
+ * spent its running time, so they are used for rows with stacks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +14,12 @@
 #include "base/str.h"
 #include "cmd/common/report_text.h"
 #include "cmd/report/report.h"
+
+/* Whether rows need no stacks. */
+static bool has_task_rows(const struct report *r)
+{
+	return r->graph == REPORT_FLAT && !(r->keys & ~PROFILE_TASK_KEYS);
+}
 
 /* False when nothing is left of it in the window. */
 static bool clip(const struct report *r, struct interval *i)
@@ -39,7 +45,7 @@ static void add_wall_time(struct report *r, const struct interval *i, const stru
 
 	r->state_ns[i->state] += i->end - i->start;
 	intervals_unknown_add(&r->untold, i);
-	if (i->state == INTERVAL_RUNNING)
+	if (i->state == INTERVAL_RUNNING && (!has_task_rows(r) || i->end == i->start))
 		return;
 	if (stack != INTERVAL_NO_STACK)
 		ev.frames = intervals_stack(r->intervals, stack, &ev.frame_cnt);
@@ -109,7 +115,7 @@ void report_exact_begin(struct report *r)
 {
 	if (!r->wall)
 		reader_skip_stacks(r->reader);
-	if (r->wall || (r->graph == REPORT_FLAT && !(r->keys & ~PROFILE_TASK_KEYS)))
+	if (r->wall || has_task_rows(r))
 		r->intervals = engine(r);
 	else if (wants_samples_alone(r))
 		reader_skip_kinds(r->reader, TRACE_KINDS_TRACEPOINT);
@@ -157,6 +163,21 @@ static int recount(struct report *r)
 	return ret;
 }
 
+/* With --wall: the running time of recordings with switches, unless only samples show where it was spent. */
+static void set_running_time(struct report *r)
+{
+	r->running_is_exact = has_task_rows(r) || !profile_samples(r->profile);
+	for (uint32_t i = 0; i < r->part_cnt; i++) {
+		const bool switches = i < r->switch_cap && r->switches[i];
+
+		if (switches && has_task_rows(r))
+			profile_forget_samples(r->profile, i);
+		r->running_is_exact &= switches || !r->parts[i].samples;
+	}
+	if (!profile_samples(r->profile) && !has_task_rows(r))
+		cpu_time_to_profile(&r->cpu_time, r->profile);
+}
+
 int report_exact_end(struct report *r, uint64_t ns)
 {
 	int ret;
@@ -166,8 +187,8 @@ int report_exact_end(struct report *r, uint64_t ns)
 	ret = recount(r);
 	intervals_finish(r->intervals);
 	cpu_time_bound(&r->cpu_time, ns);
-	if (r->wall && !profile_samples(r->profile))
-		cpu_time_to_profile(&r->cpu_time, r->profile);
+	if (r->wall)
+		set_running_time(r);
 	/* where there is nothing but doubt, samples say more */
 	r->exact = !r->wall && (r->cpu_time.run_ns ||
 				(r->cpu_time.uncertain_ns && !profile_samples(r->profile)));

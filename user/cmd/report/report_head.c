@@ -4,6 +4,7 @@
  * and what is missing: loss, modules without names, stacks that end early. Reads the run, and changes nothing.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -183,6 +184,22 @@ static void print_loss(const struct report *r)
 	buf_free(&line);
 }
 
+/* Unknown time may be of any state, so only the recorded share is exact. */
+static void put_exactness(struct buf *out, const struct report *r)
+{
+	const uint64_t *ns = r->state_ns;
+	const double known = (double)ns[INTERVAL_RUNNING] + (double)ns[INTERVAL_RUNNABLE] +
+			     (double)ns[INTERVAL_BLOCKED];
+
+	buf_addstr(out, r->running_is_exact ? "running, runnable and blocked are exact" :
+					      "running is estimated from samples; "
+					      "runnable and blocked are exact");
+	/* rounded down: 100.0% has nothing unknown */
+	if (r->untold.ns)
+		buf_printf(out, " in the recorded %.1f%%",
+			   floor(1000 * known / (known + (double)r->untold.ns)) / 10);
+}
+
 static void print_wall(const struct report *r)
 {
 	const uint64_t *ns = r->state_ns;
@@ -193,8 +210,9 @@ static void print_wall(const struct report *r)
 	note(r, "all threads: running %.3f s, runnable %.3f s, blocked %.3f s",
 	     (double)ns[INTERVAL_RUNNING] / 1e9, (double)ns[INTERVAL_RUNNABLE] / 1e9,
 	     (double)ns[INTERVAL_BLOCKED] / 1e9);
-	note(r,
-	     "running is estimated from samples; runnable and blocked are exact, by off-CPU stack");
+	put_exactness(&line, r);
+	note(r, "%s", buf_cstr(&line));
+	buf_clear(&line);
 	if (report_text_unknown(&line, &r->counts.account, r->names, &r->untold))
 		warn(r, "%s", buf_cstr(&line));
 	buf_clear(&line);

@@ -164,6 +164,13 @@ void profile_forget_times(struct profile *p)
 			p->stacks[i].samples = p->stacks[i].ns = 0;
 }
 
+void profile_forget_samples(struct profile *p, uint32_t part)
+{
+	for (size_t i = 0; i < p->cnt; i++)
+		if (!p->stacks[i].by_time && p->stacks[i].part == part)
+			p->stacks[i].samples = 0;
+}
+
 uint64_t profile_samples(const struct profile *p)
 {
 	return p->samples;
@@ -342,6 +349,8 @@ static void flat_stack(struct row_table *t, struct profile *p, size_t i, unsigne
 	struct profile_row *row;
 	size_t cnt;
 
+	if (!s->samples)
+		return;
 	frames = profile_expand(p, s, &cnt);
 	if (!cnt) {
 		frames = &none;

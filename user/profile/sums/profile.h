@@ -103,6 +103,9 @@ void profile_add_time(struct profile *p, const struct trace_event *ev, uint32_t 
 /* Removes all intervals added. */
 void profile_forget_times(struct profile *p);
 
+/* Removes all samples of a recording; profile_samples() still counts them. */
+void profile_forget_samples(struct profile *p, uint32_t part);
+
 /* Adds one sample. Switch-out stacks are not CPU samples; do not add them. */
 void profile_add(struct profile *p, const struct trace_event *ev);
 
