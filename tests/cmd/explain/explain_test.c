@@ -699,7 +699,9 @@ Test(explain, behind_whom_it_waited_is_unknown_where_latency_says_so)
 	run_expect_in(
 		r.out,
 		"  ran instead: hog 20 2.000 ms\n"
-		"                ran instead: unknown task (record with -a or --neighbours) 2.000 ms\n");
+		"                ran instead: unknown task (record with -a or --neighbours) 2.000 ms\n"
+		"                replaced by: hog 20\n"
+		"                ran before it returned: third 40\n");
 	run_free(&r);
 	make_fini(&m);
 }

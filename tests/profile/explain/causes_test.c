@@ -337,6 +337,39 @@ Test(causes, those_who_are_too_many_are_others)
 	done(&f);
 }
 
+/* Other switches of the CPU are not recorded: its own name the next task and the one before its return. */
+Test(causes, an_unknown_preemptor_goes_by_the_own_switches)
+{
+	struct fixture f = { 0 };
+	struct make m;
+	uint64_t t = 100;
+
+	make_init(&m, NULL);
+	for (int k = 0; k < 4; k++, t += 100) {
+		make_switch(&m, t * 1000, 0, k ? "pig" : "swapper/0", k ? 21 : 0, k ? 1 : 0,
+			    "victim", 11);
+		make_switch(&m, (t + 40) * 1000, 0, "victim", 11, 0x100, k == 1 ? "cat" : "hog",
+			    k == 1 ? 22 : 20);
+	}
+	make_switch(&m, t * 1000, 0, "dog", 23, 1, "victim", 11);
+	read_all(&f, &m);
+	add(&f, 11, 100, t);
+	causes_finish(&f.c);
+	cr_assert_eq(f.c.cnt, 4);
+	is(&f, 0, CAUSE_RAN, "", 4 * 40);
+	is(&f, 1, CAUSE_RUNNABLE, "", 2 * 60);
+	cr_expect_eq(f.c.v[1].tid, TRACE_NONE);
+	cr_expect_eq(f.c.v[1].own.replaced_by, 20);
+	cr_expect_eq(f.c.v[1].own.ran_before_return, 21);
+	is(&f, 2, CAUSE_RUNNABLE, "", 60);
+	cr_expect_eq(f.c.v[2].own.replaced_by, 20);
+	cr_expect_eq(f.c.v[2].own.ran_before_return, 23);
+	is(&f, 3, CAUSE_RUNNABLE, "", 60);
+	cr_expect_eq(f.c.v[3].own.replaced_by, 22);
+	cr_expect_eq(f.c.v[3].own.ran_before_return, 21);
+	done(&f);
+}
+
 /* One whose switches are not there, and one that is not in the trace at all. */
 Test(causes, what_is_not_known_is_said)
 {

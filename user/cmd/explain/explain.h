@@ -142,6 +142,10 @@ void explain_print_times_head(struct buf *out, const struct explained *x, const 
 void explain_print_end(struct buf *out, const struct explained *x, size_t start);
 /* The name of a thread where it was not known yet when something happened. */
 uint32_t explain_print_comm(const struct explained *x, uint32_t part, uint32_t tid, uint32_t comm);
+/* "replaced by: comm tid" and "ran before it returned: comm tid", those that are known, each between two texts. */
+void explain_print_own_switches(struct buf *out, const struct explained *x, uint32_t part,
+				const struct explain_own_switches *own, const char *before,
+				const char *after);
 /* "from A to B: 1.234567 ms" */
 void explain_print_window(struct buf *out, uint64_t from, uint64_t to);
 /* "comm tid"; comm NAMES_NONE: the comm of the thread, if known. */
@@ -156,6 +160,9 @@ void explain_print_timeline(struct buf *out, const struct explained *x);
 /* "tid":1,"pid":2,"comm":"name" */
 void explain_json_thread(struct buf *out, const struct explained *x, uint32_t tid, uint32_t pid,
 			 uint32_t comm);
+/* Members with the tasks that are known: "replaced_by" and "ran_before_return". */
+void explain_json_own_switches(struct buf *out, const struct explained *x, uint32_t part,
+			       const struct explain_own_switches *own);
 /* ,"running_ns":1, and so on. */
 void explain_json_times(struct buf *out, const uint64_t ns[INTERVAL_STATE_CNT], uint64_t absent);
 /* "story":[...] of x->steps. */

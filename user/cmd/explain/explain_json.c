@@ -48,8 +48,28 @@ static void put_thread(struct buf *out, const struct explained *x, const struct 
 	buf_addch(out, '}');
 }
 
+static void put_task_seen(struct buf *out, const struct explained *x, const char *key,
+			  uint32_t part, uint32_t tid)
+{
+	if (tid == TRACE_NONE)
+		return;
+	json_object(out, key);
+	explain_json_thread(out, x, tid, TRACE_NONE, explain_print_comm(x, part, tid, NAMES_NONE));
+	json_end(out, "}");
+}
+
+void explain_json_own_switches(struct buf *out, const struct explained *x, uint32_t part,
+			       const struct explain_own_switches *own)
+{
+	put_task_seen(out, x, "replaced_by", part, own->replaced_by);
+	put_task_seen(out, x, "ran_before_return", part, own->ran_before_return);
+}
+
 static void put_behind(struct buf *out, const struct explained *x, const struct explain_step *s)
 {
+	const uint32_t part = s->longest[INTERVAL_RUNNABLE]->part;
+	const struct explain_own_switches own = explain_own_switches(s);
+
 	json_array(out, "ran_instead");
 	for (size_t k = 0; k < s->preemptor_cnt; k++) {
 		const struct interval_preemptor *r = &s->preemptors[k];
@@ -57,14 +77,14 @@ static void put_behind(struct buf *out, const struct explained *x, const struct 
 		json_object(out, NULL);
 		name_text_json_id(out, "tid", r->tid);
 		name_text_json_name(out, "comm", x->timeline.names,
-				    explain_print_comm(x, s->longest[INTERVAL_RUNNABLE]->part,
-						       r->tid, r->comm));
+				    explain_print_comm(x, part, r->tid, r->comm));
 		json_u64(out, "ns", r->ns);
 		json_end(out, "}");
 	}
 	json_end(out, "]");
 	json_u64s(out, { "ran_instead_others_ns", s->other_ns },
 		  { "ran_instead_unknown_ns", s->unknown_ns });
+	explain_json_own_switches(out, x, part, &own);
 }
 
 static void put_step(struct buf *out, const struct explained *x, const struct explain_step *s,

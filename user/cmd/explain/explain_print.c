@@ -142,10 +142,38 @@ static void put_others(struct buf *out, const char *behind, uint64_t ns, size_t 
 	buf_addch(out, '\n');
 }
 
+void explain_print_own_switches(struct buf *out, const struct explained *x, uint32_t part,
+				const struct explain_own_switches *own, const char *before,
+				const char *after)
+{
+	const struct {
+		const char *words;
+		uint32_t tid;
+	} seen[] = { { "replaced by: ", own->replaced_by },
+		     { "ran before it returned: ", own->ran_before_return } };
+
+	for (size_t k = 0; k < 2; k++) {
+		const uint32_t tid = seen[k].tid;
+
+		if (tid == TRACE_NONE)
+			continue;
+		buf_addstr(out, before);
+		buf_addstr(out, seen[k].words);
+		if (tid)
+			explain_print_name(out, x, explain_print_comm(x, part, tid, NAMES_NONE),
+					   tid);
+		else
+			buf_addstr(out, "idle");
+		buf_addstr(out, after);
+	}
+}
+
 static void put_behind(struct buf *out, const struct explained *x, const struct explain_step *s,
 		       size_t indent)
 {
 	const uint32_t part = s->longest[INTERVAL_RUNNABLE]->part;
+	const struct explain_own_switches own = explain_own_switches(s);
+	struct buf before = { 0 };
 
 	for (size_t k = 0; k < s->preemptor_cnt; k++) {
 		const struct interval_preemptor *r = &s->preemptors[k];
@@ -162,6 +190,9 @@ static void put_behind(struct buf *out, const struct explained *x, const struct 
 	if (s->preemptor_cnt)
 		put_others(out, "ran instead: others", s->other_ns, indent);
 	put_others(out, interval_text_unknown_task(&x->timeline, part), s->unknown_ns, indent);
+	buf_fill(&before, ' ', indent);
+	explain_print_own_switches(out, x, part, &own, buf_cstr(&before), "\n");
+	buf_free(&before);
 }
 
 static void put_waiting(struct buf *out, const struct explained *x, const struct explain_step *s,

@@ -184,6 +184,22 @@ static void put_head(struct buf *out, const struct explain_slowest *s)
 
 /* ---- causes ------------------------------------------------------------------------------------ */
 
+static void put_preemptor(struct buf *out, const struct explain_slowest *s, const struct cause *c)
+{
+	const size_t start = out->len;
+
+	if (!c->tid) {
+		buf_addstr(out, ", CPU idle");
+	} else if (c->tid != TRACE_NONE) {
+		buf_addstr(out, ", ran instead: ");
+		explain_print_name(out, s->x, c->comm, c->tid);
+	} else {
+		explain_print_own_switches(out, s->x, c->part, &c->own, ", ", "");
+		if (out->len == start)
+			buf_addstr(out, ", ran instead: unknown task");
+	}
+}
+
 void explain_slowest_put_cause(struct buf *out, const struct explain_slowest *s,
 			       const struct cause *c)
 {
@@ -193,12 +209,7 @@ void explain_slowest_put_cause(struct buf *out, const struct explain_slowest *s,
 		break;
 	case CAUSE_RUNNABLE:
 		buf_addstr(out, "runnable");
-		if (c->tid == TRACE_NONE)
-			buf_addstr(out, ", ran instead: unknown task");
-		else
-			buf_addstr(out, c->tid ? ", ran instead: " : ", CPU idle");
-		if (c->tid && c->tid != TRACE_NONE)
-			explain_print_name(out, s->x, c->comm, c->tid);
+		put_preemptor(out, s, c);
 		break;
 	case CAUSE_OTHERS:
 		buf_addstr(out, "runnable, ran instead: others");
@@ -449,6 +460,7 @@ static void json_cause(struct buf *out, const struct explain_slowest *s, const s
 		json_object(out, "ran_instead");
 		explain_json_thread(out, s->x, c->tid, TRACE_NONE, c->comm);
 		json_end(out, "}");
+		explain_json_own_switches(out, s->x, c->part, &c->own);
 	} else if (c->kind == CAUSE_OTHERS) {
 		json_null(out, "ran_instead");
 	} else if (c->kind == CAUSE_BLOCKED) {

@@ -7,6 +7,16 @@
 
 #include "base/alloc.h"
 
+/* A cause without thread or function. */
+static struct cause cause_of_kind(enum cause_kind kind)
+{
+	return (struct cause){ .kind = kind,
+			       .comm = NAMES_NONE,
+			       .own = { TRACE_NONE, TRACE_NONE },
+			       .function = NAMES_NONE,
+			       .under = NAMES_NONE };
+}
+
 /* ---- functions ------------------------------------------------------------------------------- */
 
 /* The function at an address, ignoring inlined ones; NAMES_NONE: unknown. */
@@ -105,7 +115,7 @@ static bool is_fault(const struct names *names, const uint64_t *frames, uint32_t
 static struct cause blocked_at(const struct intervals *iv, const struct names *names,
 			       uint32_t stack)
 {
-	struct cause c = { .kind = CAUSE_BLOCKED, .comm = NAMES_NONE, .under = NAMES_NONE };
+	struct cause c = cause_of_kind(CAUSE_BLOCKED);
 	const uint64_t *frames;
 	uint32_t cnt, at;
 
@@ -124,13 +134,21 @@ static struct cause blocked_at(const struct intervals *iv, const struct names *n
 static bool is_same(const struct cause *a, const struct cause *b)
 {
 	return a->kind == b->kind && a->tid == b->tid && a->function == b->function &&
-	       a->under == b->under && a->fault == b->fault;
+	       a->under == b->under && a->fault == b->fault &&
+	       a->own.replaced_by == b->own.replaced_by &&
+	       a->own.ran_before_return == b->own.ran_before_return;
 }
 
 /* The row of that cause, or the free slot for it: @hash. */
 static struct cause *find(const struct causes *c, const struct cause *one, uint64_t *hash)
 {
-	const uint32_t key[] = { one->kind, one->tid, one->function, one->under, one->fault };
+	const uint32_t key[] = { one->kind,
+				 one->tid,
+				 one->function,
+				 one->under,
+				 one->fault,
+				 one->own.replaced_by,
+				 one->own.ran_before_return };
 	struct cause *row;
 	uintptr_t at;
 
@@ -141,14 +159,6 @@ static struct cause *find(const struct causes *c, const struct cause *one, uint6
 			return row;
 	}
 	return NULL;
-}
-
-/* A cause without thread or function. */
-static struct cause cause_of_kind(enum cause_kind kind)
-{
-	return (struct cause){
-		.kind = kind, .comm = NAMES_NONE, .function = NAMES_NONE, .under = NAMES_NONE
-	};
 }
 
 static void add(struct causes *c, const struct cause *one, uint64_t ns)
@@ -186,12 +196,14 @@ static void add_runnable(struct causes *c, const struct explain *e, const struct
 {
 	const struct explain_piece *p = s->longest[INTERVAL_RUNNABLE];
 	const struct cause others = cause_of_kind(CAUSE_OTHERS);
-	struct cause one = cause_of_kind(CAUSE_RUNNABLE);
+	struct cause one = cause_of_kind(CAUSE_RUNNABLE), unknown = one;
 
+	unknown.tid = TRACE_NONE;
+	unknown.own = explain_own_switches(s);
+	unknown.part = p->part;
 	if (p->start < s->from || p->end > s->to) {
 		/* the fragments of the piece per preemptor are not kept */
-		one.tid = TRACE_NONE;
-		add(c, p->preemptors_unknown_ns ? &one : &others, s->to - s->from);
+		add(c, p->preemptors_unknown_ns ? &unknown : &others, s->to - s->from);
 		return;
 	}
 	for (size_t k = 0; k < p->preemptor_cnt; k++) {
@@ -199,10 +211,8 @@ static void add_runnable(struct causes *c, const struct explain *e, const struct
 		one.comm = e->preemptors[p->preemptors + k].comm;
 		add(c, &one, e->preemptors[p->preemptors + k].ns);
 	}
-	one.tid = TRACE_NONE;
-	one.comm = NAMES_NONE;
 	add(c, &others, p->preemptors_other_ns);
-	add(c, &one, p->preemptors_unknown_ns);
+	add(c, &unknown, p->preemptors_unknown_ns);
 }
 
 struct adding {
@@ -261,6 +271,10 @@ static int most_first(const void *a, const void *b)
 		return x->kind < y->kind ? -1 : 1;
 	if (x->tid != y->tid)
 		return x->tid < y->tid ? -1 : 1;
+	if (x->own.replaced_by != y->own.replaced_by)
+		return x->own.replaced_by < y->own.replaced_by ? -1 : 1;
+	if (x->own.ran_before_return != y->own.ran_before_return)
+		return x->own.ran_before_return < y->own.ran_before_return ? -1 : 1;
 	if (x->function != y->function)
 		return x->function < y->function ? -1 : 1;
 	return (x->under > y->under) - (x->under < y->under);

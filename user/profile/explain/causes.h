@@ -23,6 +23,9 @@ struct cause {
 	enum cause_kind kind;
 	/* Runnable: the preemptor; 0: the CPU was idle, TRACE_NONE: unknown. */
 	uint32_t tid, comm;
+	/* If the preemptor is unknown. @part is the recording of the first range. */
+	struct explain_own_switches own;
+	uint32_t part;
 	/*
 	 * Blocked: the most informative function, as a string id: the innermost one of the program
 	 * without a leading underscore that is not inlined, otherwise of the kernel. NAMES_NONE:

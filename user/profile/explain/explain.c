@@ -106,6 +106,8 @@ static void add_piece(struct explain *e, const struct intervals *iv, const struc
 		.cpu = i->cpu,
 		.prev_state = i->prev_state,
 		.stack = i->stack,
+		.next_tid = i->flags & INTERVAL_CLIP_START ? TRACE_NONE : i->next_tid,
+		.prev_tid = i->flags & INTERVAL_CLIP_END ? TRACE_NONE : i->prev_tid,
 		.state = (uint8_t)i->state,
 		.why = (uint8_t)i->why,
 		.woken = i->waker,
@@ -402,6 +404,15 @@ static void join_step(const struct explain *e, struct explain_step *s,
 		count_preemptor(r, e->preemptors[p->preemptors + k]);
 	r->other_ns += p->preemptors_other_ns;
 	s->unknown_ns += p->preemptors_unknown_ns;
+}
+
+struct explain_own_switches explain_own_switches(const struct explain_step *s)
+{
+	const struct explain_piece *p = s->longest[INTERVAL_RUNNABLE];
+
+	if (!s->unknown_ns || s->cnt[INTERVAL_RUNNABLE] != 1)
+		return (struct explain_own_switches){ TRACE_NONE, TRACE_NONE };
+	return (struct explain_own_switches){ p->next_tid, p->prev_tid };
 }
 
 void explain_each_step(const struct explain *e, uint32_t part, uint32_t tid, uint64_t from,

@@ -41,6 +41,7 @@ struct explain_piece {
 	struct interval_waker waker; /* only if woken */
 	uint32_t tid, part;
 	uint32_t cpu, prev_state, stack; /* as in struct interval */
+	uint32_t next_tid, prev_tid; /* likewise; unknown in a fragment */
 	uint32_t preemptors; /* index of the first, in explain.preemptors */
 	uint8_t preemptor_cnt, state, why;
 	bool woken;
@@ -102,6 +103,14 @@ struct explain_step {
 	uint64_t samples, hottest_cnt;
 	uint32_t hottest; /* in explain.stacks; INTERVAL_NO_STACK: no samples */
 };
+
+/* What the thread's own switches name around a runnable piece; 0: idle, TRACE_NONE: unknown. */
+struct explain_own_switches {
+	uint32_t replaced_by, ran_before_return;
+};
+
+/* For a step of one runnable piece with an unknown preemptor; unknown for any other step. */
+struct explain_own_switches explain_own_switches(const struct explain_step *s);
 
 /* @s is valid only during the call. */
 typedef void (*explain_step_fn)(void *ctx, const struct explain_step *s);
