@@ -7,7 +7,10 @@ $ dial9-prof diff - -
 ! dial9-prof: diff: only one of the traces can be standard input; see dial9-prof diff --help
 ? 1
 $ dial9-prof diff --kind latency -g a b
-! dial9-prof: diff: --kind latency cannot be combined with -g or --normalize; see dial9-prof diff --help
+! dial9-prof: diff: --kind latency cannot be combined with -g, -s or --normalize; see dial9-prof diff --help
+? 1
+$ dial9-prof diff --kind latency -s sym a b
+! dial9-prof: diff: --kind latency cannot be combined with -g, -s or --normalize; see dial9-prof diff --help
 ? 1
 $ dial9-prof diff --percentile 90 a b
 ! dial9-prof: diff: --percentile needs --kind latency; see dial9-prof diff --help
@@ -23,6 +26,7 @@ $ dial9-prof diff a b
 $ cp $T/golden/dial9/tokio-service.bin.gz t.gz; dial9-prof cut -q --time +0,+2 t.gz -o first; dial9-prof cut -q --time +2,+5 t.gz -o last; dial9-prof diff -n 3 first last
 \# old: first: 5 CPU samples, over <N> s
 \# new: last: 67 CPU samples, over <N> s
+\# only 20.0% of old and 34.3% of new is in functions of both traces
 \# CPU in % of the total; +-: two standard deviations; ~: within noise; ?: noise unknown
 \#
 \#        Old        New      Delta         +-  Symbol (module)

@@ -120,10 +120,65 @@ Test(diff, header_says_what_is_compared_and_what_was_lost)
 	cr_assert_not_null(
 		strstr(r.out,
 		       ": 1 CPU sample, over 0.000 s\n# new lost: 3 events\n"
+		       "# only 0.0% of old and 0.0% of new is in functions of both traces\n"
 		       "# CPU in % of the total; +-: two standard deviations; ~: within noise; ?: noise unknown\n"),
 		"%s", r.out);
 	run_free(&r);
 	make_fini(&m);
+}
+
+Test(diff, dropped_stacks_explain_differences)
+{
+	static const char *const kinds[] = { "stacks_thinned", "stacks_off" };
+	const uint64_t at = make_frame(1, 1);
+
+	for (int i = 0; i < 2; i++) {
+		struct make m;
+		struct run r;
+
+		make_init(&m, NULL);
+		make_sample(&m, RUN_SEC, 1, 1, PROF_SOURCE_SAMPLE, 0, &at, 1);
+		make_lost(&m, 2 * RUN_SEC, kinds[i], 1234, RUN_SEC, RUN_SEC);
+		r = diff(build_fd(&old_build, 0, 0, 0), make_file(&m), NULL, NULL, NULL);
+		/* stacks of switches are none of CPU samples */
+		cr_expect_eq(!!strstr(r.out, "\n# new: 1,234 stacks dropped under load: "
+					     "differences may come from this only\n"),
+			     i == 0, "%s", r.out);
+		run_free(&r);
+		make_fini(&m);
+	}
+}
+
+Test(diff, functions_of_other_files)
+{
+	static const struct build other = { 5, 0x4000, "/opt/app-2.1", "work", 20, 80 };
+	const char *hint =
+		"# only 0.0% of old and 0.0% of new is in functions of both traces; with "
+		"-s sym 100.0% and 100.0%\n";
+	int old = build_fd(&old_build, 0, 0, 0), new = build_fd(&other, 0, 0, 0);
+	struct run r = diff(old, new, "-n1", NULL, NULL);
+
+	/* neither name, build-id nor source file: a hint instead of silence */
+	run_expect_in(r.out, hint);
+	run_expect_in(r.out, "       0.00%     80.00%    +80.00% ");
+	run_free(&r);
+	old = build_fd(&old_build, 0, 0, 0);
+	new = build_fd(&other, 0, 0, 0);
+	r = diff(old, new, "-s", "sym", NULL);
+	cr_assert_null(strstr(r.out, "only "));
+	run_free(&r);
+	old = build_fd(&old_build, 0, 0, 0);
+	new = build_fd(&other, 0, 0, 0);
+	expect_rows(diff(old, new, "-ssym", NULL, NULL),
+		    "#        Old        New      Delta         +-  Symbol\n"
+		    "      20.00%     80.00%    +60.00%     11.31%  rest\n"
+		    "      80.00%     20.00%    -60.00%     11.31%  work\n");
+	old = build_fd(&old_build, 0, 0, 0);
+	new = build_fd(&other, 0, 0, 0);
+	r = diff(old, new, "--json", "-ssym", NULL);
+	run_expect_in(r.out, "\"sum_ns\":1e+09,\"matched_percent\":100,");
+	run_expect_in(r.out, "{\"sym\":\"rest\",\"dso\":null,");
+	run_free(&r);
 }
 
 Test(diff, by_stack)

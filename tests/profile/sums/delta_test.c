@@ -110,6 +110,133 @@ Test(delta, functions_are_matched_by_name_across_builds)
 	expect_match("/lib/libav2.so", "f", "/lib/libav3.so", "f", false);
 }
 
+static void name_in_file(struct names *n, uint64_t at, const char *text, const char *file)
+{
+	struct names_frame f = { .name = names_add(n, text, strlen(text)),
+				 .file = names_add(n, file, strlen(file)),
+				 .base = NAMES_BASE_UNKNOWN };
+
+	names_symbol_set(n, at, 0, &f);
+}
+
+/* The frame of a function; @file may be NULL. */
+static uint64_t place(struct both *b, enum delta_side side, uint32_t module, uint64_t off,
+		      const char *fn, const char *file)
+{
+	const uint64_t at = frame(module, off);
+
+	if (file)
+		name_in_file(b->n[side], at, fn, file);
+	else
+		name(b->n[side], at, 0, fn);
+	return at;
+}
+
+static void match(struct both *b)
+{
+	delta_match_init(&b->d->match, b->n[DELTA_OLD], b->n[DELTA_NEW]);
+}
+
+Test(delta, one_file_by_two_names_is_one_module)
+{
+	struct both b;
+	uint64_t old, new;
+
+	both_init(&b, false);
+	old = place(&b, DELTA_OLD, add_module(b.n[DELTA_OLD], "/opt/app-v1", "same"), 1, "f", NULL);
+	add_module(b.n[DELTA_NEW], "/bin/other", "x");
+	new = place(&b, DELTA_NEW, add_module(b.n[DELTA_NEW], "/opt/app", "same"), 1, "f", NULL);
+	match(&b);
+	add(&b, DELTA_OLD, &old, 1, 3);
+	add(&b, DELTA_NEW, &new, 1, 5);
+	cr_assert_eq(b.d->cnt, 1);
+	cr_assert_float_eq(delta_matched(b.d, DELTA_OLD, false), 1, 1e-9);
+	both_fini(&b);
+}
+
+Test(delta, base_names_count_before_build_ids)
+{
+	struct both b;
+	uint64_t old, new;
+
+	both_init(&b, false);
+	old = place(&b, DELTA_OLD, add_module(b.n[DELTA_OLD], "/bin/perl", "same"), 1, "f", NULL);
+	add_module(b.n[DELTA_NEW], "/bin/perl5.36", "same");
+	new = place(&b, DELTA_NEW, add_module(b.n[DELTA_NEW], "/bin/perl", "same"), 1, "f", NULL);
+	match(&b);
+	add(&b, DELTA_OLD, &old, 1, 3);
+	add(&b, DELTA_NEW, &new, 1, 5);
+	cr_assert_eq(b.d->cnt, 1);
+	both_fini(&b);
+}
+
+Test(delta, versions_in_file_names_are_matched_by_source_file)
+{
+	struct both b;
+	uint64_t old[2], new[2];
+	uint32_t module;
+
+	both_init(&b, true);
+	module = add_module(b.n[DELTA_OLD], "/a/svc-v1", "1");
+	old[0] = place(&b, DELTA_OLD, module, 1, "parse.constprop.0", "/a/src/svc.c");
+	old[1] = place(&b, DELTA_OLD, module, 2, "_start", NULL);
+	add_module(b.n[DELTA_NEW], "/bin/other", "x");
+	module = add_module(b.n[DELTA_NEW], "/b/svc-v2", "2");
+	new[0] = place(&b, DELTA_NEW, module, 7, "parse", "/b/src/svc.c");
+	new[1] = place(&b, DELTA_NEW, module, 8, "_start", NULL);
+	match(&b);
+	add(&b, DELTA_OLD, old, 2, 3);
+	add(&b, DELTA_NEW, new, 2, 5);
+	/* the whole stack: parse by its file, which pairs the modules, and so _start */
+	cr_assert_eq(b.d->cnt, 1);
+	both_fini(&b);
+}
+
+Test(delta, a_function_of_two_other_modules_is_not_matched_by_source_file)
+{
+	struct both b;
+	uint64_t a, c, new;
+
+	both_init(&b, false);
+	a = place(&b, DELTA_OLD, add_module(b.n[DELTA_OLD], "/bin/as", "1"), 1, "xmalloc", "x.c");
+	c = place(&b, DELTA_OLD, add_module(b.n[DELTA_OLD], "/bin/cc1", "2"), 1, "xmalloc", "x.c");
+	new = place(&b, DELTA_NEW, add_module(b.n[DELTA_NEW], "/bin/tar", "3"), 1, "xmalloc",
+		    "x.c");
+	match(&b);
+	add(&b, DELTA_OLD, &a, 1, 1);
+	add(&b, DELTA_OLD, &c, 1, 1);
+	add(&b, DELTA_NEW, &new, 1, 1);
+	cr_assert_eq(b.d->cnt, 3);
+	cr_assert_float_eq(delta_matched(b.d, DELTA_OLD, false), 0, 1e-9);
+	cr_assert_float_eq(delta_matched(b.d, DELTA_OLD, true), 1, 1e-9);
+	cr_assert_float_eq(delta_matched(b.d, DELTA_NEW, true), 1, 1e-9);
+	both_fini(&b);
+}
+
+Test(delta, by_name_modules_do_not_matter)
+{
+	struct both b;
+	uint64_t old, new;
+
+	both_init(&b, false);
+	b.d->by_name = true;
+	old = place(&b, DELTA_OLD, add_module(b.n[DELTA_OLD], "/a/svc-v1", "1"), 1, "f", NULL);
+	new = place(&b, DELTA_NEW, add_module(b.n[DELTA_NEW], "/b/svc-v2", "2"), 9, "f", NULL);
+	match(&b);
+	add(&b, DELTA_OLD, &old, 1, 3);
+	add(&b, DELTA_NEW, &new, 1, 5);
+	cr_assert_eq(b.d->cnt, 1);
+	/* code without a symbol has only its module */
+	old = frame(names_frame_module(old), 0x100);
+	new = frame(names_frame_module(new), 0x100);
+	add(&b, DELTA_OLD, &old, 1, 1);
+	add(&b, DELTA_NEW, &new, 1, 5);
+	cr_assert_eq(b.d->cnt, 3);
+	cr_assert_float_eq(delta_matched(b.d, DELTA_OLD, false), 0.75, 1e-9);
+	cr_assert_float_eq(delta_matched(b.d, DELTA_NEW, false), 0.5, 1e-9);
+	both_fini(&b);
+}
+
 Test(delta, code_without_names_is_a_row_a_module)
 {
 	expect_match("/opt/app", NULL, "/opt/app", NULL, true);

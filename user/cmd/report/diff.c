@@ -19,6 +19,8 @@
 
 static const char *const computes[] = { "delta-abs", "delta", "ratio", NULL };
 
+static const char *const sorts[] = { "sym,dso", "sym", NULL };
+
 static const struct opt diff_opts[] = {
 	{ .name = "kind",
 	  .kind = OPT_CHOICE,
@@ -43,6 +45,12 @@ static const struct opt diff_opts[] = {
 	  .off = O(percentile),
 	  .arg = "P",
 	  .help = "With --kind latency: compare percentile P and the median (default 99)" },
+	{ .name = "sort",
+	  .key = 's',
+	  .kind = OPT_CHOICE,
+	  .off = O(sort),
+	  .choices = sorts,
+	  .help = "Match functions by name and module, or by name only (default sym,dso)" },
 	{ .name = "call-graph",
 	  .key = 'g',
 	  .kind = OPT_FLAG,
@@ -176,6 +184,7 @@ static void measure(struct diff *d)
 	d->timed = d->opts->kind != DIFF_CPU ||
 		   (d->sides[DELTA_OLD].timed && d->sides[DELTA_NEW].timed);
 	d->total = d->opts->children;
+	delta_match_init(&d->delta->match, d->sides[DELTA_OLD].names, d->sides[DELTA_NEW].names);
 	for (int side = 0; side < DELTA_SIDES; side++) {
 		diff_fold(d, (enum delta_side)side, d->timed);
 		d->scale.by[side] = scale_of(d, (enum delta_side)side, d->normal);
@@ -247,6 +256,7 @@ static int diff_files(const struct diff_opts *opts, char **paths)
 
 	d.delta = delta_new(opts->stacks);
 	d.delta->own = opts->kind == DIFF_OFFCPU;
+	d.delta->by_name = opts->sort == DIFF_SORT_SYM;
 	if (!parse_percentile(&d))
 		code = CMD_OK;
 	for (int side = 0; side < DELTA_SIDES && code == CMD_OK; side++) {
@@ -273,8 +283,9 @@ static const char *complaint(const struct diff_opts *opts, char **words, int cnt
 		return "expected two traces: dial9-prof diff OLD NEW";
 	if (!strcmp(words[0], "-") && !strcmp(words[1], "-"))
 		return "only one of the traces can be standard input";
-	if (opts->kind == DIFF_LATENCY && (opts->stacks || opts->normal != DIFF_BY_DEFAULT))
-		return "--kind latency cannot be combined with -g or --normalize";
+	if (opts->kind == DIFF_LATENCY &&
+	    (opts->stacks || opts->sort || opts->normal != DIFF_BY_DEFAULT))
+		return "--kind latency cannot be combined with -g, -s or --normalize";
 	if (opts->kind != DIFF_LATENCY && opts->percentile)
 		return "--percentile needs --kind latency";
 	return NULL;

@@ -13,12 +13,13 @@
 /* The words of the options in their order. */
 enum diff_kind { DIFF_CPU, DIFF_OFFCPU, DIFF_LATENCY };
 enum diff_compute { DIFF_DELTA_ABS, DIFF_DELTA, DIFF_RATIO };
+enum diff_sort { DIFF_SORT_SYM_DSO, DIFF_SORT_SYM };
 enum diff_normal { DIFF_BY_SAMPLES, DIFF_BY_TIME, DIFF_BY_NONE, DIFF_BY_DEFAULT };
 
 struct diff_opts {
 	struct select_opts sel; /* its input is not used */
 	struct view_opts view;
-	int kind, compute, normal;
+	int kind, compute, normal, sort;
 	const char *percentile;
 	uint64_t limit;
 	bool stacks, children, json;

@@ -139,7 +139,45 @@ static void print_differences(const struct diff *d)
 	buf_free(&text);
 }
 
-static void say_side(const struct diff *d, enum delta_side side)
+/* Rows of one trace only look like changes. */
+static void report_unmatched(const struct diff *d)
+{
+	double in[DELTA_SIDES], by_name[DELTA_SIDES];
+	struct buf text = { 0 };
+
+	for (int side = 0; side < DELTA_SIDES; side++) {
+		in[side] = delta_matched(d->delta, (enum delta_side)side, false) * 100;
+		by_name[side] = delta_matched(d->delta, (enum delta_side)side, true) * 100;
+	}
+	if (d->opts->kind == DIFF_LATENCY || (in[DELTA_OLD] >= 50 && in[DELTA_NEW] >= 50))
+		return;
+	buf_printf(&text, "only %.1f%% of old and %.1f%% of new is in %s of both traces",
+		   in[DELTA_OLD], in[DELTA_NEW], d->opts->stacks ? "stacks" : "functions");
+	if (by_name[DELTA_OLD] > in[DELTA_OLD] || by_name[DELTA_NEW] > in[DELTA_NEW])
+		buf_printf(&text, "; with -s sym %.1f%% and %.1f%%", by_name[DELTA_OLD],
+			   by_name[DELTA_NEW]);
+	note(d, COLOR_WARN, &text);
+	buf_free(&text);
+}
+
+/* Stacks that the recorder dropped are missing from the rows by stack; rows of threads have all. */
+static void print_dropped_stacks(const struct diff *d, enum delta_side side)
+{
+	const uint64_t *lost = d->sides[side].counts.account.lost;
+	const uint64_t cnt = lost[LOSS_ACCOUNTING_STACKS] +
+			     (d->opts->kind == DIFF_OFFCPU ? lost[LOSS_ACCOUNTING_STACKS_OFF] : 0);
+	struct buf text = { 0 };
+
+	if (!cnt || d->opts->kind == DIFF_LATENCY)
+		return;
+	buf_printf(&text, "%s: ", name_of(side));
+	str_counted(&text, cnt, "stack");
+	buf_addstr(&text, " dropped under load: differences may come from this only");
+	note(d, COLOR_WARN, &text);
+	buf_free(&text);
+}
+
+static void print_side(const struct diff *d, enum delta_side side)
 {
 	static const char *const nouns[] = { "CPU sample", "off-CPU interval",
 					     "run-queue interval" };
@@ -159,6 +197,7 @@ static void say_side(const struct diff *d, enum delta_side side)
 		buf_printf(&text, "%s lost: %s", name_of(side), buf_cstr(&lost));
 		note(d, COLOR_WARN, &text);
 	}
+	print_dropped_stacks(d, side);
 	print_dropped_time(d, side);
 	print_recorded(d, side);
 	buf_free(&lost);
@@ -170,9 +209,10 @@ static void print_header(const struct diff *d)
 	struct buf text = { 0 };
 	double by;
 
-	say_side(d, DELTA_OLD);
-	say_side(d, DELTA_NEW);
+	print_side(d, DELTA_OLD);
+	print_side(d, DELTA_NEW);
 	print_differences(d);
+	report_unmatched(d);
 	if (d->opts->kind == DIFF_LATENCY)
 		buf_addstr(&text, "run-queue latency in us");
 	else
@@ -209,7 +249,9 @@ static void add_title(struct buf *line, const struct diff *d)
 			   "Old p50", "New p50", old, new, change, "+-");
 	else
 		buf_printf(line, "# %10s %10s %10s %10s  %s\n", "Old", "New", change, "+-",
-			   d->opts->stacks ? "Stack, leaf first" : "Symbol (module)");
+			   d->opts->stacks   ? "Stack, leaf first" :
+			   d->delta->by_name ? "Symbol" :
+					       "Symbol (module)");
 }
 
 static void add_ratio(struct buf *line, const struct delta_change *c)
@@ -291,7 +333,7 @@ static void add_place(struct buf *line, const struct diff *d, const struct delta
 	name_text_clean(&name, s, len);
 	s = delta_str(d->delta, p->module, &len);
 	/* a label names the module itself */
-	if (len && !names_is_label(buf_cstr(&name), name.len)) {
+	if (len && !d->delta->by_name && !names_is_label(buf_cstr(&name), name.len)) {
 		buf_addstr(&module, " (");
 		name_text_clean(&module, s, len);
 		buf_addch(&module, ')');
@@ -385,6 +427,8 @@ static void json_side(struct buf *out, const struct diff *d, enum delta_side sid
 	json_u64s(out, { "observed", s->observed }, { "span_ns", s->time.span_ns },
 		  { "recorded_ns", s->time.ns });
 	json_number(out, "sum_ns", s->sum, d->timed);
+	if (d->opts->kind != DIFF_LATENCY)
+		json_double(out, "matched_percent", delta_matched(d->delta, side, false) * 100);
 	report_text_json_account(out, &s->counts.account);
 	json_end(out, "}");
 }
@@ -401,7 +445,10 @@ static void json_place(struct buf *out, const struct diff *d, const struct delta
 	if (thread)
 		return;
 	s = delta_str(d->delta, p->module, &len);
-	json_text(out, "dso", s, len);
+	if (d->delta->by_name)
+		json_null(out, "dso");
+	else
+		json_text(out, "dso", s, len);
 }
 
 static void json_places(struct buf *out, const struct diff *d, const struct delta_row *row)

@@ -8,7 +8,6 @@
  */
 #include "profile/sums/delta.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +39,7 @@ void delta_free(struct delta *d)
 	free(d->places);
 	strtab_fini(&d->strs);
 	strtab_fini(&d->keys);
+	delta_match_fini(&d->match);
 	free(d);
 }
 
@@ -50,75 +50,16 @@ const char *delta_str(const struct delta *d, uint32_t id, size_t *len)
 	return s ? s : "";
 }
 
-/* ---- names without build-specific parts ------------------------------------------------------ */
-
-/* "::h" and 16 digits, which older Rust appends to names: a hash of the crate. */
-static size_t without_hash(const char *s, size_t len)
-{
-	if (len < 19 || memcmp(s + len - 19, "::h", 3) != 0)
-		return len;
-	for (size_t i = len - 16; i < len; i++)
-		if (!isxdigit((unsigned char)s[i]))
-			return len;
-	return len - 19;
-}
-
-/* Up to ".isra.0", ".constprop.1" and others. */
-static size_t without_suffixes(const char *s, size_t len)
-{
-	static const char *const suffixes[] = { ".isra.", ".constprop.", ".part.", ".cold",
-						".llvm.", ".lto_priv.",	 ".clone." };
-	const char *at;
-
-	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
-		at = memmem(s, len, suffixes[i], strlen(suffixes[i]));
-		if (at && at > s)
-			len = (size_t)(at - s);
-	}
-	return without_hash(s, len);
-}
-
-/* "libc.so.6" and "libc-2.36.so" become libc.so: removes digits, dots, and a dash before them. */
-static void add_module_key(struct buf *key, const char *s, size_t len)
-{
-	const char *so = memmem(s, len, ".so", 3);
-	size_t n = so ? (size_t)(so - s) : len;
-
-	while (so && n && (isdigit((unsigned char)s[n - 1]) || s[n - 1] == '.'))
-		n--;
-	if (so && n && n < (size_t)(so - s) && s[n - 1] != '-')
-		n = (size_t)(so - s);
-	else if (so && n > 1 && s[n - 1] == '-')
-		n--;
-	buf_add(key, s, n);
-}
-
 /* ---- rows -------------------------------------------------------------------------------------- */
 
-static const char *module_base(const struct names *n, uint32_t index, size_t *len)
-{
-	const struct names_module *m = names_module(n, index);
-	const char *path, *slash;
-
-	if (!index || !m->announced || m->path == NAMES_NONE) {
-		*len = strlen("[unknown]");
-		return "[unknown]";
-	}
-	path = names_str(n, m->path, len);
-	slash = memrchr(path, '/', *len);
-	if (slash && slash[1]) {
-		*len -= (size_t)(slash + 1 - path);
-		return slash + 1;
-	}
-	return path;
-}
-
 static void add_place(struct delta *d, uint32_t *cnt, const char *name, size_t len,
-		      const char *module, size_t module_len)
+		      const char *module, size_t module_len, const struct buf *match)
 {
 	d->places = array_reserve(d->places, &d->place_cap, *cnt + 1u, sizeof(*d->places));
-	d->places[(*cnt)++] = (struct delta_place){ strtab_add(&d->strs, name, len),
-						    strtab_add(&d->strs, module, module_len) };
+	d->places[(*cnt)++] = (struct delta_place){
+		strtab_add(&d->strs, name, len), strtab_add(&d->strs, module, module_len),
+		strtab_add(&d->strs, match->len ? match->data : "", match->len)
+	};
 }
 
 /* Runtime libraries: on the stack of a blocked thread whatever it waits for. */
@@ -128,7 +69,7 @@ static bool is_wait_code(const struct names *n, uint64_t frame)
 					       "ld-musl", "ld-2.",  "ld.so",	  "libstdc++",
 					       "libgcc_", "librt.", "libm.",	  "[vdso]" };
 	size_t len;
-	const char *module = module_base(n, names_frame_module(frame), &len);
+	const char *module = delta_match_base(n, names_frame_module(frame), &len);
 
 	for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++)
 		if (len >= strlen(modules[i]) && !memcmp(module, modules[i], strlen(modules[i])))
@@ -150,47 +91,63 @@ static int frame_rank(const struct names *n, uint64_t frame)
 	return is_wait_code(n, frame) ? 2 : 3;
 }
 
-/* The functions at an address, innermost first. */
-static void add_frame(struct delta *d, const struct names *n, uint64_t frame, uint32_t *cnt)
+/* Code without a symbol: one row per module. */
+static void add_label(struct delta *d, const char *module, size_t len, struct buf *match,
+		      uint32_t *cnt)
 {
+	struct buf label = { 0 };
+
+	if (module[0] != '[')
+		buf_addch(&label, '[');
+	buf_add(&label, module, len);
+	if (module[0] != '[')
+		buf_addch(&label, ']');
+	add_place(d, cnt, buf_cstr(&label), label.len, module, len, match);
+	buf_free(&label);
+}
+
+/* The functions at an address, innermost first. */
+static void add_frame(struct delta *d, enum delta_side side, const struct names *n, uint64_t frame,
+		      uint32_t *cnt)
+{
+	const uint32_t index = names_frame_module(frame);
 	const struct names_symbol *sym = names_symbol(n, frame);
 	const char *module, *name;
-	struct buf label = { 0 };
+	struct buf match = { 0 };
 	size_t module_len, len;
 	uint32_t before = *cnt;
 
-	module = module_base(n, names_frame_module(frame), &module_len);
+	module = delta_match_base(n, index, &module_len);
 	for (uint32_t depth = sym ? sym->cnt : 0; depth--;) {
 		const struct names_frame *f = &sym->frames[depth];
 
 		if (f->name == NAMES_NONE || f->label || !names_symbol_is_printed(sym, depth))
 			continue;
 		name = names_str(n, f->name, &len);
-		add_place(d, cnt, name, len, module, module_len);
+		buf_clear(&match);
+		if (!d->by_name)
+			delta_match_put(&d->match, side, n, index, f, &match);
+		add_place(d, cnt, name, len, module, module_len, &match);
 	}
-	if (*cnt != before)
-		return;
-	if (module[0] != '[')
-		buf_addch(&label, '[');
-	buf_add(&label, module, module_len);
-	if (module[0] != '[')
-		buf_addch(&label, ']');
-	add_place(d, cnt, buf_cstr(&label), label.len, module, module_len);
-	buf_free(&label);
+	if (*cnt == before) {
+		delta_match_put(&d->match, side, n, index, NULL, &match);
+		add_label(d, module, module_len, &match, cnt);
+	}
+	buf_free(&match);
 }
 
 static void add_place_key(const struct delta *d, struct buf *key, const struct delta_place *p)
 {
-	const char *name, *module;
-	size_t len, module_len;
+	const char *name, *match;
+	size_t len, match_len = 0;
 
 	name = delta_str(d, p->name, &len);
-	module = delta_str(d, p->module, &module_len);
+	match = delta_str(d, p->match, &match_len);
 	/* a label has the module's name with its version */
 	if (!names_is_label(name, len))
-		buf_add(key, name, without_suffixes(name, len));
+		buf_add(key, name, delta_match_name_len(name, len));
 	buf_addch(key, '\0');
-	add_module_key(key, module, module_len);
+	buf_add(key, match, match_len);
 	buf_addch(key, '\0');
 }
 
@@ -241,10 +198,11 @@ void delta_add_stack(struct delta *d, enum delta_side side, const struct names *
 			best = says_now;
 			self = places;
 		}
-		add_frame(d, n, frames[i], &places);
+		add_frame(d, side, n, frames[i], &places);
 	}
 	if (!places)
-		add_place(d, &places, "[no stack]", strlen("[no stack]"), "", 0);
+		add_place(d, &places, "[no stack]", strlen("[no stack]"), "", 0,
+			  &(const struct buf){ 0 });
 	if (d->by_stack) {
 		row = row_of(d, side, d->places, places);
 		sum_add(&row->self[side], sum);
@@ -264,7 +222,8 @@ void delta_add_stack(struct delta *d, enum delta_side side, const struct names *
 void delta_add_wait(struct delta *d, enum delta_side side, const char *comm, size_t len,
 		    uint64_t ns)
 {
-	struct delta_place place = { strtab_add(&d->strs, comm, len), strtab_add(&d->strs, "", 0) };
+	const uint32_t none = strtab_add(&d->strs, "", 0);
+	struct delta_place place = { strtab_add(&d->strs, comm, len), none, none };
 	struct delta_sum one = { 1, (double)ns, (double)ns * (double)ns };
 	struct delta_row *row = row_of(d, side, &place, 1);
 
@@ -273,6 +232,59 @@ void delta_add_wait(struct delta *d, enum delta_side side, const char *comm, siz
 	if (!row->latencies[side])
 		row->latencies[side] = xcalloc(1, sizeof(*row->latencies[side]));
 	quantile_add(row->latencies[side], ns);
+}
+
+static void put_names(const struct delta *d, struct buf *key, const struct delta_row *row)
+{
+	struct delta_place p;
+
+	for (uint32_t i = 0; i < row->place_cnt; i++) {
+		p = row->places[i];
+		if (!names_is_label(delta_str(d, p.name, NULL), strlen(delta_str(d, p.name, NULL))))
+			p.match = UINT32_MAX;
+		add_place_key(d, key, &p);
+	}
+}
+
+static unsigned int sides_of(const struct delta_row *row)
+{
+	return (row->total[DELTA_OLD].cnt ? 1u << DELTA_OLD : 0) |
+	       (row->total[DELTA_NEW].cnt ? 1u << DELTA_NEW : 0);
+}
+
+/* By row: the sides that have a row of these names. */
+static unsigned int *sides_by_name(const struct delta *d)
+{
+	unsigned int *sides = xcalloc(d->cnt + 1, sizeof(*sides));
+	uint32_t *ids = xcalloc(d->cnt + 1, sizeof(*ids));
+	struct strtab keys = { 0 };
+	struct buf key = { 0 };
+
+	for (size_t i = 0; i < d->cnt; i++) {
+		buf_clear(&key);
+		put_names(d, &key, &d->rows[i]);
+		ids[i] = strtab_add(&keys, buf_cstr(&key), key.len);
+		sides[ids[i]] |= sides_of(&d->rows[i]);
+	}
+	/* an id is never larger than its row's index */
+	for (size_t i = d->cnt; i--;)
+		sides[i] = sides[ids[i]];
+	buf_free(&key);
+	strtab_fini(&keys);
+	free(ids);
+	return sides;
+}
+
+double delta_matched(const struct delta *d, enum delta_side side, bool by_name)
+{
+	unsigned int *sides = by_name ? sides_by_name(d) : NULL;
+	double in = 0;
+
+	for (size_t i = 0; i < d->cnt; i++)
+		if ((sides ? sides[i] : sides_of(&d->rows[i])) == (1u << DELTA_SIDES) - 1)
+			in += d->rows[i].self[side].sum;
+	free(sides);
+	return d->all[side].sum > 0 ? in / d->all[side].sum : 1;
 }
 
 /* With fewer observations the variance is not reliable. */

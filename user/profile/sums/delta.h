@@ -3,10 +3,9 @@
 #define D9_PROFILE_SUMS_DELTA_H
 
 #include "base/strtab.h"
+#include "profile/sums/delta_match.h"
 #include "profile/sums/quantile.h"
 #include "trace/read/names.h"
-
-enum delta_side { DELTA_OLD, DELTA_NEW, DELTA_SIDES };
 
 /* Observations: samples or intervals. */
 struct delta_sum {
@@ -21,6 +20,7 @@ struct delta_sum {
 struct delta_place {
 	uint32_t name;
 	uint32_t module; /* base name; empty for threads */
+	uint32_t match; /* private: what must be equal besides the name */
 };
 
 /* A function, a stack (leaf first), or a thread by name. */
@@ -35,16 +35,18 @@ struct delta_row {
 
 /*
  * Rows of two traces. Rows are matched by name, so ASLR and rebuilds do not separate them: a
- * function by its name without compiler suffixes such as .isra.0, and by its module's base name
- * without version. Code without symbols has one row per module. Grows with distinct rows.
+ * function by its name without compiler suffixes such as .isra.0, and by its module: see
+ * delta_match.h. Code without symbols has one row per module. Grows with distinct rows.
  */
 struct delta {
 	bool by_stack; /* rows are whole stacks; self is total */
+	bool by_name; /* set by the caller: modules of functions do not matter */
 	/*
 	 * Set by the caller: count a stack as self of its innermost function of the program. All
 	 * blocked threads have the same few innermost functions of the kernel and libc.
 	 */
 	bool own;
+	struct delta_match match; /* set by delta_match_init(); else base names count alone */
 	struct strtab strs, keys;
 	struct delta_row *rows;
 	size_t cnt, cap;
@@ -66,6 +68,12 @@ void delta_add_stack(struct delta *d, enum delta_side side, const struct names *
 /* Adds one run-queue latency of a thread of that name. */
 void delta_add_wait(struct delta *d, enum delta_side side, const char *comm, size_t len,
 		    uint64_t ns);
+
+/*
+ * The share of a side (0 to 1) in rows that both sides have, or (@by_name) would have if modules did
+ * not matter; 1 if the side has nothing.
+ */
+double delta_matched(const struct delta *d, enum delta_side side, bool by_name);
 
 /* Text of a delta_place member; NUL-terminated, borrowed. */
 const char *delta_str(const struct delta *d, uint32_t id, size_t *len);
