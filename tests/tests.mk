@@ -177,7 +177,7 @@ check-tutorial: lib
 
 # With node 18 or later.
 JS_TESTS := $(filter-out tests/web/view/%,$(wildcard tests/web/*.test.js tests/web/*/*.test.js))
-JS_TOOLS := $(addprefix $(O)/tests/web/,random_trace sched_trace)
+JS_TOOLS := $(addprefix $(O)/tests/web/,random_trace sched_trace exec_trace)
 check-js: all $(JS_TOOLS)
 	$(Q)$(TEST_ENV) $(call LIMIT,300) node --test $(JS_TESTS) > $(O)/js.log || { cat $(O)/js.log; echo FAILED js; exit 1; }
 	@echo "js: passed"

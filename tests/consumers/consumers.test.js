@@ -18,6 +18,7 @@ const { Browser, findBrowser } = require('../web/browser.js');
 const BUILD = process.env.D9_BUILD || path.join(__dirname, '..', '..', 'build');
 const PROGRAM = path.join(BUILD, 'dial9-prof');
 const MAKE = path.join(BUILD, 'tests', 'web', 'sched_trace');
+const MAKE_EXEC = path.join(BUILD, 'tests', 'web', 'exec_trace');
 const SPEEDSCOPE = path.join(BUILD, 'consumers', 'speedscope', 'dist', 'release', 'index.html');
 const FIREFOX = path.join(BUILD, 'consumers', 'profiler-cli', 'dist', 'profiler-cli.js');
 const PROTO = path.join(__dirname, '..', 'export');
@@ -44,7 +45,7 @@ const noSpeedscope = skipped(chromium && fs.existsSync(SPEEDSCOPE), 'no speedsco
 const noFirefox = parseInt(process.versions.node, 10) < 20 ? 'profiler-cli wants a newer node' :
 	skipped(fs.existsSync(FIREFOX), 'no profiler-cli here');
 
-let dir, browser, trace, hostile;
+let dir, browser, trace, hostile, execs;
 const truth = {};
 
 function run(program, args, options = {}) {
@@ -94,6 +95,8 @@ before(() => {
 	fs.writeFileSync(trace, execFileSync(MAKE, ['2', '3000'], { maxBuffer: 1 << 28 }));
 	fs.writeFileSync(hostile, execFileSync(MAKE, ['4', '1000', '\'"},]<script>alert(1)</script>;=\\\x1b\n'],
 		{ maxBuffer: 1 << 28 }));
+	execs = path.join(dir, 'execs.bin');
+	fs.writeFileSync(execs, execFileSync(MAKE_EXEC));
 	learn();
 	if (!noSpeedscope)
 		browser = new Browser(chromium, ['--enable-unsafe-swiftshader']);
@@ -166,6 +169,14 @@ function selvesOf(stacks) {
 	}
 	return found;
 }
+
+/* Its calls in the order of time: one of the shell, then three of the program. */
+test('speedscope shows samples in the order of the trace', { skip: noSpeedscope }, async () => {
+	const { profiles, frames } = await speedscope(exported('speedscope', 'cpu', execs));
+	const { events } = profiles.find(({ name }) => name === 'thing 10/10');
+	assert.deepStrictEqual(events.filter(({ type }) => type === 'O').map(({ frame, at }) => [frames[frame].name, at]),
+		[['parse', 0], ['first', 50000000], ['second', 60000000], ['first', 70000000]]);
+});
 
 for (const kind of KINDS) {
 	test(`speedscope reads its own format, ${kind}`, { skip: noSpeedscope }, async () => {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* speedscope: a profile for each thread over one table of frames. */
 #include "tests/cmd/run_cmd.h"
+#include "tests/support/exec_trace.h"
 
 #define HEAD                                                                                       \
 	"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","                     \
@@ -22,6 +23,51 @@ Test(speedscope, threads_with_their_stacks_outermost_first)
 			"{\"name\":\"leaf (inlined)\",\"file\":\"leaf.h\"},\n"
 			"{\"name\":\"[unknown]\",\"file\":\"/lib/libc.so.6\"}]}}\n",
 		   "");
+}
+
+/* Five times one stack are one sample; then two functions take turns, and the heavier one comes later. */
+Test(speedscope, samples_are_in_the_order_of_the_trace)
+{
+	struct make m;
+	struct run r;
+
+	exec_trace_make(&m);
+	r = run_cmd(cmd_export, make_done(&m), "export", "speedscope", "-", NULL);
+	run_expect_in(r.out,
+		      "{\"type\":\"sampled\",\"name\":\"thing 10/10\",\"unit\":\"nanoseconds\","
+		      "\"startValue\":0,\"endValue\":80000000,"
+		      "\"samples\":[[0],[1],[2],[1]],"
+		      "\"weights\":[50000000,10000000,10000000,10000000]},");
+	run_expect_in(r.out, "\"samples\":[[2]],\"weights\":[10000000]}],");
+	run_free(&r);
+}
+
+/* Blocked for 1 ms, 3 ms and 2 ms, with two stacks in turn; between them the thread runs. */
+Test(speedscope, intervals_are_in_the_order_of_the_trace)
+{
+	const uint64_t a = make_frame(1, 0x100), b = make_frame(1, 0x200);
+	const uint64_t ms[] = { 1, 3, 2 };
+	uint64_t ts = RUN_SEC;
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_module(&m, ts, 1, "/bin/app", PROF_MODULE_ELF);
+	make_task(&m, ts, 10, 10, "app");
+	make_switch(&m, ts, 0, "swapper/0", 0, 0, "app", 10);
+	for (size_t i = 0; i < 3; i++, ts += 1000000) {
+		make_switch(&m, ts, 0, "app", 10, 1, "swapper/0", 0);
+		make_sample(&m, ts, 10, 10, PROF_SOURCE_SWITCH_OUT, 0, i % 2 ? &b : &a, 1);
+		ts += ms[i] * 1000000;
+		make_waking(&m, ts, 0, 0, "app", 10);
+		make_switch(&m, ts, 0, "swapper/0", 0, 0, "app", 10);
+	}
+	make_symbol(&m, ts, a, 0, a, "a", "", 0);
+	make_symbol(&m, ts, b, 0, b, "b", "", 0);
+	r = run_cmd(cmd_export, make_done(&m), "export", "speedscope", "-", "--kind=offcpu", NULL);
+	run_expect_in(r.out, "\"endValue\":6000000,\"samples\":[[0],[1],[0]],"
+			     "\"weights\":[1000000,3000000,2000000]}]");
+	run_free(&r);
 }
 
 Test(speedscope, states_stand_outermost_when_kinds_are_mixed)

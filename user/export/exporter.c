@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "export/temp_lists.h"
 #include "profile/sched/intervals.h"
 #include "profile/sums/cpu_time.h"
 #include "profile/sums/off_stack.h"
@@ -20,6 +21,12 @@
 
 const char *const export_kind_names[] = { "cpu", "offcpu", "runq", "wall", NULL };
 
+/* A sample or an interval. */
+struct in_order {
+	uint64_t ns; /* of an interval */
+	uint32_t stack;
+};
+
 struct export_run {
 	struct export_opts opts;
 	int err; /* of write() */
@@ -28,6 +35,7 @@ struct export_run {
 	uint32_t thread_cnt;
 	struct off_stack off_stack;
 	struct profile *profile; /* sums */
+	struct temp_lists *order; /* of the sums: list 0 has struct in_order; NULL: not wanted */
 	struct cpu_time cpu_time; /* of running threads, with EXPORT_WALL */
 	uint32_t part; /* of these samples: */
 	uint64_t period_ns;
@@ -48,10 +56,15 @@ void export_flush(struct export *x)
 		write_out(x);
 }
 
-void export_fail(struct export *x, const char *what, int err)
+void export_check_lists(struct export *x, const struct temp_lists *lists)
 {
+	int err = temp_lists_error(lists);
+
+	if (!err)
+		return;
 	if (!x->run->err)
-		log_error("export: cannot use %s: %s", what, strerror(-err));
+		log_error("export: cannot use a temporary file (TMPDIR sets its directory): %s",
+			  strerror(-err));
 	x->run->err = err;
 }
 
@@ -70,6 +83,8 @@ static void begin_sums(struct export *x)
 		return;
 	profile_new(x->names, &r->profile);
 	profile_keep(r->profile, x->kind == EXPORT_WALL ? 1u << PROFILE_STATE : 0);
+	if (x->format->in_order)
+		r->order = temp_lists_new();
 }
 
 static void end_sums(struct export *x)
@@ -78,6 +93,8 @@ static void end_sums(struct export *x)
 
 	profile_free(r->profile);
 	r->profile = NULL;
+	temp_lists_free(r->order);
+	r->order = NULL;
 	cpu_time_fini(&r->cpu_time);
 	off_stack_fini(&r->off_stack);
 }
@@ -205,6 +222,14 @@ static bool wants_samples(const struct export *x)
 	return x->kind == EXPORT_CPU || x->kind == EXPORT_WALL || x->kind == EXPORT_ALL;
 }
 
+static void keep_order(struct export *x, uint32_t stack, uint64_t ns)
+{
+	const struct in_order record = { .ns = ns, .stack = stack };
+
+	if (x->run->order)
+		temp_lists_add(x->run->order, 0, &record, sizeof(record));
+}
+
 static void add_sample(struct export *x, const struct trace_event *ev)
 {
 	struct export_sample s = {
@@ -219,7 +244,7 @@ static void add_sample(struct export *x, const struct trace_event *ev)
 		return;
 	extend_time_range(x, ev->ts, ev->ts);
 	if (x->run->profile) {
-		profile_add(x->run->profile, ev);
+		keep_order(x, profile_add(x->run->profile, ev), 0);
 		return;
 	}
 	if (!x->format->sample)
@@ -279,7 +304,8 @@ static void sum_interval(struct export *x, const struct interval *i, const uint6
 					.frame_cnt = cnt };
 
 	if (wants_state(x, i->state))
-		profile_add_time(x->run->profile, &ev, i->state, i->end - i->start);
+		keep_order(x, profile_add_time(x->run->profile, &ev, i->state, i->end - i->start),
+			   i->end - i->start);
 	else if (x->kind == EXPORT_WALL)
 		cpu_time_add(&x->run->cpu_time, i, cgroup);
 }
@@ -382,6 +408,28 @@ static void write_sums(struct export *x)
 		cpu_time_to_profile(&x->run->cpu_time, p);
 	warn_of_untimed(x, p);
 	x->format->profile(x, p);
+}
+
+struct each_in_order {
+	void (*fn)(void *ctx, uint32_t stack, uint64_t ns);
+	void *ctx;
+};
+
+static void call_in_order(void *ctx, const void *record, size_t sz)
+{
+	const struct in_order *r = record;
+	const struct each_in_order *each = ctx;
+
+	each->fn(each->ctx, r->stack, r->ns);
+}
+
+void export_each_in_order(struct export *x, void (*fn)(void *ctx, uint32_t stack, uint64_t ns),
+			  void *ctx)
+{
+	struct each_in_order each = { fn, ctx };
+
+	temp_lists_each(x->run->order, 0, call_in_order, &each);
+	export_check_lists(x, x->run->order);
 }
 
 int export_bytes(struct export *x, const void *data, size_t sz)

@@ -33,6 +33,7 @@
 
 struct interval;
 struct intervals;
+struct temp_lists;
 
 /* What is exported: --kind. */
 enum export_kind {
@@ -99,12 +100,13 @@ struct export
 	struct export_run *run; /* private to exporter.c */
 };
 
-/* Functions that a format does not need are NULL. They cannot fail, except with export_fail(). */
+/* Functions that a format does not need are NULL. They report errors with export_check_lists(). */
 struct exporter {
 	const char *name; /* on the command line */
 	const char *brief; /* purpose in a few words */
 	bool binary; /* not for terminals */
 	bool one_axis; /* all times are on one axis, also times of clocks that cannot be compared */
+	bool in_order; /* profile() calls export_each_in_order() */
 	size_t state_sz;
 	/*
 	 * Sums weighted by time: the message for samples without a known period, as in "3 samples
@@ -159,10 +161,15 @@ void export_flush(struct export *x);
  */
 struct trace_event export_interval_event(const struct export_interval *i);
 
+/* If @lists has an error, prints one line, and the export fails. */
+void export_check_lists(struct export *x, const struct temp_lists *lists);
+
 /*
- * Something that the format needs besides its output failed: prints one line, and the export fails.
+ * Calls back for each sample and interval of the sums, in the order of the trace: the number of its stack,
+ * and its time (0: a sample). For formats with in_order, in profile().
  */
-void export_fail(struct export *x, const char *what, int err);
+void export_each_in_order(struct export *x, void (*fn)(void *ctx, uint32_t stack, uint64_t ns),
+			  void *ctx);
 
 /* ---- for the command ---- */
 

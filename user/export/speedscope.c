@@ -4,9 +4,9 @@
  * table, which is written after the profiles.
  *
  * Samples with an unknown period are counted, in a separate profile next to the one with times.
- * Each distinct stack is one sample with its total weight, heaviest first. So speedscope's "time
- * order" view is not the order of the trace; the left-heavy and sandwich views are correct. Frames
- * are functions, not lines: otherwise a function would have as many frames as lines.
+ * Samples and intervals are in the order of the trace, each as wide as its weight; consecutive ones with one
+ * stack are written as one. Frames are functions, not lines: otherwise a function would have as many frames
+ * as lines.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +16,7 @@
 #include "base/str.h"
 #include "export/formats.h"
 #include "export/name_text.h"
+#include "export/temp_lists.h"
 #include "profile/sched/intervals.h"
 
 /* Frames that stand for a state, with EXPORT_WALL. */
@@ -179,54 +180,183 @@ static void put_thread(struct export *x, const struct order *o, uint32_t i)
 	str_json(&x->out, buf_cstr(&s->text), s->text.len);
 }
 
-static void put_profile(struct export *x, const struct order *o, const uint32_t *ids, size_t cnt)
+/* ---- the order of a profile -------------------------------------------------------------------- */
+
+#define NO_PROFILE UINT32_MAX
+
+/* Consecutive observations of one stack. */
+struct run {
+	uint64_t weight;
+	uint32_t stack;
+};
+
+/* Observations of all stacks on their way into lists, one for each profile. */
+struct split {
+	const struct order *o;
+	const uint32_t *profile_of; /* by stack */
+	struct run *last; /* by profile: not yet in its list; weight 0: none */
+	uint64_t *left; /* by stack: weight that was not observed yet */
+	struct temp_lists *lists;
+};
+
+static void end_run(struct split *s, uint32_t profile)
 {
+	if (s->last[profile].weight)
+		temp_lists_add(s->lists, profile, &s->last[profile], sizeof(s->last[profile]));
+	s->last[profile].weight = 0;
+}
+
+static void add_to_run(struct split *s, uint32_t stack, uint64_t weight)
+{
+	const uint32_t profile = s->profile_of[stack];
+
+	if (s->last[profile].stack != stack)
+		end_run(s, profile);
+	s->last[profile].stack = stack;
+	s->last[profile].weight += weight;
+	s->left[stack] -= weight;
+}
+
+static void split_observation(void *ctx, uint32_t stack, uint64_t ns)
+{
+	struct split *s = ctx;
+	const struct profile_stack *v = &s->o->v[stack];
+
+	if (s->profile_of[stack] == NO_PROFILE)
+		return;
+	if (is_counted(s->o, stack))
+		add_to_run(s, stack, 1);
+	else
+		add_to_run(s, stack, v->by_time ? ns : weight_of(s->o, stack) / v->samples);
+}
+
+/*
+ * Fills a list for each of @cnt profiles. Times without an order, such as CPU time from switches where there
+ * are no samples, come last.
+ */
+static void split_order(struct export *x, struct split *s, const uint32_t *ids, size_t id_cnt,
+			size_t cnt)
+{
+	export_each_in_order(x, split_observation, s);
+	for (size_t i = 0; i < id_cnt; i++)
+		if (s->left[ids[i]])
+			add_to_run(s, ids[i], s->left[ids[i]]);
+	for (uint32_t i = 0; i < cnt; i++)
+		end_run(s, i);
+}
+
+/* ---- writing ----------------------------------------------------------------------------------- */
+
+struct writing {
+	struct export *x;
+	struct profile *p;
+	const struct profile_stack *v;
+	const char *sep; /* before the next value */
+};
+
+static void next_value(struct writing *w)
+{
+	export_flush(w->x);
+	buf_addstr(&w->x->out, w->sep);
+	w->sep = ",";
+}
+
+static void put_run_stack(void *ctx, const void *record, size_t sz)
+{
+	const struct run *r = record;
+	struct writing *w = ctx;
+
+	next_value(w);
+	put_stack(w->x, w->p, &w->v[r->stack]);
+}
+
+static void put_run_weight(void *ctx, const void *record, size_t sz)
+{
+	const struct run *r = record;
+	struct writing *w = ctx;
+
+	next_value(w);
+	buf_addu(&w->x->out, r->weight);
+}
+
+/* @ids: the stacks of one profile, heaviest first. */
+static void put_profile(struct export *x, const struct split *s, const uint32_t *ids, size_t cnt)
+{
+	struct writing w = { .x = x, .p = s->o->p, .v = s->o->v, .sep = "" };
+	const uint32_t profile = s->profile_of[ids[0]];
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < cnt; i++)
-		sum += weight_of(o, ids[i]);
+		sum += weight_of(s->o, ids[i]);
 	json_object(&x->out, NULL);
 	json_str(&x->out, "type", "sampled");
 	json_key(&x->out, "name");
-	put_thread(x, o, ids[0]);
-	json_str(&x->out, "unit", is_counted(o, ids[0]) ? "none" : "nanoseconds");
+	put_thread(x, s->o, ids[0]);
+	json_str(&x->out, "unit", is_counted(s->o, ids[0]) ? "none" : "nanoseconds");
 	json_u64s(&x->out, { "startValue", 0 }, { "endValue", sum });
 	json_array(&x->out, "samples");
-	for (size_t i = 0; i < cnt; i++) {
-		buf_addstr(&x->out, i ? "," : "");
-		put_stack(x, o->p, &o->v[ids[i]]);
-		export_flush(x);
-	}
+	temp_lists_each(s->lists, profile, put_run_stack, &w);
 	json_end(&x->out, "]");
 	json_array(&x->out, "weights");
-	for (size_t i = 0; i < cnt; i++) {
-		buf_addstr(&x->out, i ? "," : "");
-		buf_addu(&x->out, weight_of(o, ids[i]));
-		export_flush(x);
-	}
+	w.sep = "";
+	temp_lists_each(s->lists, profile, put_run_weight, &w);
 	json_end(&x->out, "]}");
+}
+
+/* The end of the profile that begins at ids[from]. */
+static size_t profile_end(const struct order *o, const uint32_t *ids, size_t cnt, size_t from)
+{
+	size_t to = from + 1;
+
+	while (to < cnt && !by_thread(o, ids[from], ids[to]))
+		to++;
+	return to;
+}
+
+static void put_split(struct export *x, const struct order *o, const uint32_t *ids, size_t cnt,
+		      size_t all)
+{
+	uint32_t *profile_of = xcalloc(all + 1, sizeof(*profile_of)), profiles = 0;
+	struct split s = { .o = o, .profile_of = profile_of, .lists = temp_lists_new() };
+
+	s.left = xcalloc(all + 1, sizeof(*s.left));
+	s.last = xcalloc(cnt + 1, sizeof(*s.last));
+	memset(profile_of, 0xff, all * sizeof(*profile_of));
+	for (size_t from = 0, to; from < cnt; from = to, profiles++) {
+		to = profile_end(o, ids, cnt, from);
+		for (size_t i = from; i < to; i++) {
+			profile_of[ids[i]] = profiles;
+			s.left[ids[i]] = weight_of(o, ids[i]);
+		}
+	}
+	split_order(x, &s, ids, cnt, profiles);
+	for (size_t from = 0, to; from < cnt; from = to) {
+		to = profile_end(o, ids, cnt, from);
+		buf_addstr(&x->out, from ? ",\n" : "\n");
+		put_profile(x, &s, ids + from, to - from);
+	}
+	export_check_lists(x, s.lists);
+	temp_lists_free(s.lists);
+	free(profile_of);
+	free(s.left);
+	free(s.last);
 }
 
 static void put_profiles(struct export *x, struct profile *p)
 {
 	struct order o = { .names = x->names, .p = p, .timed = profile_weight(p) };
-	size_t all, cnt = 0, from = 0, to;
+	size_t all, cnt = 0;
 	uint32_t *ids;
 
 	o.v = profile_stacks(p, &all);
 	collect_pids(&o, all);
-	ids = xcalloc(all, sizeof(*ids));
+	ids = xcalloc(all + 1, sizeof(*ids));
 	for (uint32_t i = 0; i < all; i++)
 		if (weight_of(&o, i))
 			ids[cnt++] = i;
 	if (cnt)
 		qsort_r(ids, cnt, sizeof(*ids), by_weight, &o);
-	for (; from < cnt; from = to) {
-		for (to = from + 1; to < cnt && !by_thread(&o, ids[from], ids[to]);)
-			to++;
-		buf_addstr(&x->out, from ? ",\n" : "\n");
-		put_profile(x, &o, ids + from, to - from);
-	}
+	put_split(x, &o, ids, cnt, all);
 	free(ids);
 	hmap_fini(&o.pids);
 }
@@ -293,6 +423,7 @@ static void speedscope_fini(struct export *x)
 const struct exporter export_speedscope = {
 	.name = "speedscope",
 	.brief = "flame graphs by thread, for speedscope.app",
+	.in_order = true,
 	.state_sz = sizeof(struct speedscope),
 	.untimed = { [EXPORT_CPU] = "counted, without time", [EXPORT_WALL] = "counted, without time" },
 	.profile = speedscope_profile,

@@ -501,9 +501,7 @@ static void firefox_end(struct export *x)
 		put_thread(x, t);
 	}
 	put_meta(x);
-	if (temp_lists_error(f->records))
-		export_fail(x, "a temporary file (TMPDIR sets its directory)",
-			    temp_lists_error(f->records));
+	export_check_lists(x, f->records);
 }
 
 static void firefox_fini(struct export *x)

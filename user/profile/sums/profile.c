@@ -143,18 +143,23 @@ static struct profile_stack *stack_of(struct profile *p, const struct trace_even
 	return &p->stacks[p->cnt - 1];
 }
 
-void profile_add(struct profile *p, const struct trace_event *ev)
+uint32_t profile_add(struct profile *p, const struct trace_event *ev)
 {
+	struct profile_stack *s = stack_of(p, ev, INTERVAL_RUNNING, false);
+
 	p->samples++;
-	stack_of(p, ev, INTERVAL_RUNNING, false)->samples++;
+	s->samples++;
+	return (uint32_t)(s - p->stacks);
 }
 
-void profile_add_time(struct profile *p, const struct trace_event *ev, uint32_t state, uint64_t ns)
+uint32_t profile_add_time(struct profile *p, const struct trace_event *ev, uint32_t state,
+			  uint64_t ns)
 {
 	struct profile_stack *s = stack_of(p, ev, state, true);
 
 	s->samples++;
 	s->ns += ns;
+	return (uint32_t)(s - p->stacks);
 }
 
 void profile_forget_times(struct profile *p)

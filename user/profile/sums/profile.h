@@ -97,9 +97,11 @@ void profile_fold_inlined(struct profile *p);
 
 /*
  * Adds an interval in a state (enum interval_state), with stack, thread and CPU of @ev. Its weight
- * is its time, so use profile_weigh() to give samples their time as weight.
+ * is its time, so use profile_weigh() to give samples their time as weight. Returns the number of its
+ * stack in profile_stacks(), as profile_add() does.
  */
-void profile_add_time(struct profile *p, const struct trace_event *ev, uint32_t state, uint64_t ns);
+uint32_t profile_add_time(struct profile *p, const struct trace_event *ev, uint32_t state,
+			  uint64_t ns);
 /* Removes all intervals added. */
 void profile_forget_times(struct profile *p);
 
@@ -107,7 +109,7 @@ void profile_forget_times(struct profile *p);
 void profile_forget_samples(struct profile *p, uint32_t part);
 
 /* Adds one sample. Switch-out stacks are not CPU samples; do not add them. */
-void profile_add(struct profile *p, const struct trace_event *ev);
+uint32_t profile_add(struct profile *p, const struct trace_event *ev);
 
 /*
  * Sets the weight of a sample of each recording, such as the time that it stands for; default 1.
