@@ -304,7 +304,22 @@ test('names that are hostile stay names in the Firefox Profiler', { skip: noFire
 		assert(ask('thread', 'list').threads.some(({ name }) => name.includes('<script>'))));
 });
 
+/* A sample stands for 10 ms of CPU time, and the program got its name by exec. */
+test('the Firefox Profiler shows CPU time and the last name of a process', { skip: noFirefox }, async () => {
+	await withFirefox(exported('firefox', 'cpu', execs), (ask) => {
+		const { processes } = ask('profile', 'info');
+		assert.deepStrictEqual(processes.map(({ name, pid }) => [name, Number(pid)]), [['thing', 10]]);
+		assert.strictEqual(processes[0].cpuMs, 70); /* of 80: the profiler ignores the first sample */
+	});
+});
+
 /* ---- those that distributions have ------------------------------------------------------------- */
+
+test("go's pprof takes the executable of the target for the program", { skip: skipped(isHere('go', 'version'), 'no go here') },
+	() => {
+		const env = { ...process.env, HOME: dir, PPROF_TMPDIR: dir, GOFLAGS: '' };
+		assert.match(run('go', ['tool', 'pprof', '-top', exported('pprof', 'cpu', execs)], { env }), /^File: thing$/m);
+	});
 
 for (const kind of KINDS) {
 	test(`go's pprof reads its format, ${kind}`, { skip: skipped(isHere('go', 'version'), 'no go here') }, () => {

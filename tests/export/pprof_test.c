@@ -4,6 +4,7 @@
 
 #include "tests/cmd/run_cmd.h"
 #include "tests/export/proto_read.h"
+#include "tests/support/exec_trace.h"
 
 static const char *const messages[] = { "1", "2", "2.3", "3", "4", "4.4", "5", "11", NULL };
 static const char *const packed[] = { "2.1", "2.2", NULL };
@@ -108,6 +109,43 @@ Test(pprof, a_function_that_is_inlined_into_itself_is_one)
 	text = read_back(make_done(&m), "--kind=cpu");
 	run_expect_in(text, "\n4 { 1: 1 3: 1099511628560 4 { 1: 1 2: 5 } }\n");
 	free(text);
+}
+
+static void expect_first_mapping(struct make *m, const char *want)
+{
+	char *text = read_back(make_done(m), "--kind=cpu"), *at = strstr(text, "\n3 {");
+
+	cr_assert_not_null(at, "%s", text);
+	cr_assert_eq(strncmp(at, want, strlen(want)), 0, "not %s in %s", want, text);
+	free(text);
+}
+
+/* Mapping 1 is the shell's, which has most samples; 2 is the executable of the target. */
+Test(pprof, the_executable_of_the_target_comes_first)
+{
+	struct make m;
+
+	exec_trace_make(&m);
+	expect_first_mapping(&m, "\n3 { 1: 2 ");
+}
+
+/* Without a target: the program with most samples. */
+Test(pprof, the_program_with_most_samples_comes_first)
+{
+	const uint64_t few = make_frame(1, 0x10), lib = make_frame(2, 0x10),
+		       most = make_frame(3, 0x10);
+	struct make m;
+
+	make_init(&m, NULL);
+	make_module(&m, 1, 1, "/bin/few", PROF_MODULE_ELF);
+	make_module(&m, 1, 2, "/lib/lib.so", PROF_MODULE_ELF);
+	make_module(&m, 1, 3, "/bin/most", PROF_MODULE_ELF);
+	make_sample(&m, 5, 1, 1, PROF_SOURCE_SAMPLE, 0, &few, 1);
+	for (uint64_t i = 0; i < 5; i++)
+		make_sample(&m, 6 + i, 2, 2, PROF_SOURCE_SAMPLE, 0, &lib, 1);
+	for (uint64_t i = 0; i < 2; i++)
+		make_sample(&m, 20 + i, 3, 3, PROF_SOURCE_SAMPLE, 0, &most, 1);
+	expect_first_mapping(&m, "\n3 { 1: 3 ");
 }
 
 /* A name is told as text, a stack of nothing is a place as well, and kinds have their own units. */

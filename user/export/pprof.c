@@ -55,6 +55,8 @@ enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME, FUNCTION_FILE };
 struct mapping {
 	uint64_t key; /* a frame without its offset */
 	uint64_t most; /* largest offset */
+	uint64_t samples; /* of stacks in which it is */
+	uint64_t last_stack; /* counted last, from 1 */
 	bool functions, files, inlined;
 };
 
@@ -72,6 +74,7 @@ struct pprof {
 	size_t map_cnt, map_cap;
 	uint64_t *ids; /* of the current stack */
 	size_t ids_cap;
+	uint64_t stacks; /* so far */
 };
 
 /* ---- gzip -------------------------------------------------------------------------------------- */
@@ -178,6 +181,22 @@ static uint64_t location_of(struct pprof *p, uint64_t frame)
 
 /* ---- samples ----------------------------------------------------------------------------------- */
 
+static void count_mappings(struct export *x, const uint64_t *frames, const struct profile_stack *s)
+{
+	struct pprof *p = x->state;
+
+	p->stacks++;
+	for (uint32_t i = 0; i < s->len; i++) {
+		const uint64_t id = mapping_of(x, frames[i]);
+		struct mapping *map = id ? &p->maps[id - 1] : NULL;
+
+		if (!map || map->last_stack == p->stacks)
+			continue;
+		map->last_stack = p->stacks;
+		map->samples += s->samples;
+	}
+}
+
 static void put_label(struct pprof *p, const char *key, uint32_t field, uint64_t value)
 {
 	size_t begun = proto_begin(&p->raw, SAMPLE_LABEL);
@@ -199,6 +218,7 @@ static void put_sample(struct export *x, struct profile *profile, const struct p
 	p->ids[0] = s->len ? 0 : location_of(p, NO_STACK);
 	for (uint32_t i = 0; i < s->len; i++)
 		p->ids[i] = location_of(p, frames[i]);
+	count_mappings(x, frames, s);
 	proto_packed(&p->raw, SAMPLE_LOCATION, p->ids, s->len ? s->len : 1);
 	proto_packed(&p->raw, SAMPLE_VALUE, values, 2);
 	if (comm != NAMES_NONE)
@@ -317,21 +337,49 @@ static void put_mapping(struct export *x, size_t i)
 	proto_end(&p->raw, begun);
 }
 
-/* Readers assume that the first mapping is the program. */
-static bool is_program(const struct export *x, const struct mapping *map)
+/* The executable of the target, at the end of the trace; NAMES_NONE: unknown, or several targets. */
+static uint32_t target_exe(const struct export *x)
 {
-	const struct names_module *m = names_module(x->names, names_frame_module(map->key));
+	const uint32_t pid = (uint32_t)names_meta_u64(x->names, 0, PROF_META_TARGET_PIDS);
+	const struct names_task *task = pid ? trace_task(reader_trace(x->reader), pid) : NULL;
 
+	if (!task || task->exe == NAMES_NONE)
+		task = pid ? names_task_first(x->names, 0, pid) : NULL;
+	return task ? task->exe : NAMES_NONE;
+}
+
+static bool is_program(const struct export *x, const struct names_module *m)
+{
 	return m->kind == PROF_MODULE_ELF && !strstr(names_str(x->names, m->path, NULL), ".so");
+}
+
+/*
+ * Readers assume that the first mapping is the program: the target's executable, or else the program with
+ * most samples. Returns map_cnt if there is none.
+ */
+static size_t find_program(const struct export *x)
+{
+	const struct pprof *p = x->state;
+	const uint32_t exe = target_exe(x);
+	const struct names_module *m;
+	size_t found = p->map_cnt;
+
+	for (size_t i = 0; i < p->map_cnt; i++) {
+		m = names_module(x->names, names_frame_module(p->maps[i].key));
+		if (exe != NAMES_NONE && m->path == exe)
+			return i;
+		if (is_program(x, m) &&
+		    (found == p->map_cnt || p->maps[i].samples > p->maps[found].samples))
+			found = i;
+	}
+	return found;
 }
 
 static void put_mappings(struct export *x)
 {
 	struct pprof *p = x->state;
-	size_t program = 0;
+	const size_t program = find_program(x);
 
-	while (program < p->map_cnt && !is_program(x, &p->maps[program]))
-		program++;
 	if (program < p->map_cnt)
 		put_mapping(x, program);
 	for (size_t i = 0; i < p->map_cnt; i++)

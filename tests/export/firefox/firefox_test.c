@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The Firefox Profiler's processed profile: tables of each thread, and columns of one length. */
 #include "tests/cmd/run_cmd.h"
+#include "tests/support/exec_trace.h"
 
 static void expect_part(const struct run *r, const char *part)
 {
@@ -19,7 +20,8 @@ Test(firefox, a_thread_with_its_tables)
 	expect_part(&r, "{\"tid\":11,\"pid\":\"10\",\"isMainThread\":false,\"name\":\"pool\","
 			"\"processName\":\"app\"");
 	expect_part(&r, "\"samples\":{\"length\":2,\"weight\":null,\"weightType\":\"samples\","
-			"\"stack\":[3,3],\"time\":[1004.000000,1005.000000]}");
+			"\"stack\":[3,3],\"time\":[1004.000000,1005.000000],"
+			"\"threadCPUDelta\":[10101010,10101010]}");
 	expect_part(&r,
 		    "\"markers\":{\"length\":2,\"name\":[0,1],"
 		    "\"startTime\":[2001.234567,3000.000000],\"endTime\":[3000.000000,4000.000000],"
@@ -31,6 +33,35 @@ Test(firefox, a_thread_with_its_tables)
 	expect_part(&r,
 		    "\"stringArray\":[\"blocked\",\"unknown\",\"main\",\"work\",\"hot\","
 		    "\"leaf (inlined)\",\"schedule\",\"/opt/app/bin/app\",\"[kernel.kallsyms]\"]}");
+	run_free(&r);
+}
+
+Test(firefox, exec_renames_a_process_and_its_threads)
+{
+	struct make m;
+	struct run r;
+
+	exec_trace_make(&m);
+	r = run_cmd(cmd_export, make_done(&m), "export", "firefox", "-", NULL);
+	expect_part(&r, "{\"tid\":10,\"pid\":\"10\",\"isMainThread\":true,\"name\":\"thing\","
+			"\"processName\":\"thing\"");
+	expect_part(&r, "{\"tid\":11,\"pid\":\"10\",\"isMainThread\":false,\"name\":\"helper\","
+			"\"processName\":\"thing\"");
+	run_free(&r);
+}
+
+/* A period of zero would be no time, but the time is not known. */
+Test(firefox, samples_without_a_period_have_no_cpu_time)
+{
+	const uint64_t frame = make_frame(1, 0x310);
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_task(&m, 1, 10, 10, "app");
+	make_sample(&m, 5, 10, 10, PROF_SOURCE_SAMPLE, 0, &frame, 1);
+	r = run_cmd(cmd_export, make_done(&m), "export", "firefox", "-", "--kind=cpu", NULL);
+	expect_part(&r, "\"threadCPUDelta\":[null]}");
 	run_free(&r);
 }
 

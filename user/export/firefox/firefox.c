@@ -28,7 +28,10 @@ enum record_what { A_SAMPLE, A_WAIT, AN_EVENT };
 
 struct record {
 	uint64_t start;
-	uint64_t end; /* of an interval */
+	union {
+		uint64_t end; /* of an interval */
+		uint64_t cpu_ns; /* that a sample stands for; 0: unknown */
+	};
 	uint32_t stack; /* leaf, or STACK_TREE_NONE */
 	uint32_t type; /* of an event */
 	uint32_t waker; /* in texts; NAMES_NONE: unknown */
@@ -52,6 +55,7 @@ struct firefox {
 	struct strtab texts; /* of wakers */
 	struct export_thread *threads; /* as announced last */
 	size_t thread_cnt, thread_cap;
+	struct hmap processes; /* clock << 32 | pid -> last name of the first thread + 1 */
 	struct hmap type_index; /* schema -> number + 1 */
 	struct type *types;
 	size_t type_cnt, type_cap;
@@ -83,12 +87,16 @@ static void firefox_thread(struct export *x, const struct export_thread *t)
 		array_reserve(f->threads, &f->thread_cap, (size_t)t->idx + 1, sizeof(*f->threads));
 	f->threads[t->idx] = *t;
 	f->thread_cnt = t->idx >= f->thread_cnt ? (size_t)t->idx + 1 : f->thread_cnt;
+	if (t->tid == t->pid && t->comm != NAMES_NONE)
+		hmap_set(&f->processes, names_task_key(x->names, t->part, t->pid),
+			 (void *)((uintptr_t)t->comm + 1));
 }
 
 static void firefox_sample(struct export *x, const struct export_sample *s)
 {
 	struct firefox *f = x->state;
 	const struct record r = { .start = s->ts,
+				  .cpu_ns = s->ns,
 				  .stack = stack_tree_add(&f->tables.stacks, x->names, s->frames,
 							  s->frame_cnt),
 				  .what = A_SAMPLE };
@@ -265,9 +273,20 @@ static void put_start(struct export *x, const struct record *r, size_t sz)
 	put_ms(&x->out, r->start - x->first_ts);
 }
 
+/* CPU time since the sample before: a thread is sampled after each period of its CPU time. */
+static void put_cpu(struct export *x, const struct record *r, size_t sz)
+{
+	if (r->cpu_ns)
+		buf_addu(&x->out, r->cpu_ns);
+	else
+		buf_addstr(&x->out, "null");
+}
+
 static void put_samples(struct export *x, uint32_t list)
 {
-	static const struct column columns[] = { { "stack", put_stack }, { "time", put_start } };
+	static const struct column columns[] = { { "stack", put_stack },
+						 { "time", put_start },
+						 { "threadCPUDelta", put_cpu } };
 	struct firefox *f = x->state;
 
 	json_object(&x->out, "samples");
@@ -454,11 +473,26 @@ static void put_meta(struct export *x)
 
 /* ---- threads ----------------------------------------------------------------------------------- */
 
+/* The last name of a process, because exec changes it; @t is one of its threads. */
+static uint32_t process_name(const struct export *x, const struct export_thread *t)
+{
+	const struct firefox *f = x->state;
+	const uintptr_t comm =
+		(uintptr_t)hmap_get(&f->processes, names_task_key(x->names, t->part, t->pid));
+	const struct names_task *task = trace_task(reader_trace(x->reader), t->pid);
+
+	if (comm)
+		return (uint32_t)(comm - 1);
+	if (!task || task->pid != t->pid || task->comm == NAMES_NONE ||
+	    parts_clocks(&x->names->parts) > 1)
+		task = names_task_first(x->names, t->part, t->pid);
+	return task ? task->comm : t->comm;
+}
+
 /* @t NULL: records without a thread. */
 static void put_thread(struct export *x, const struct export_thread *t)
 {
 	const struct export_thread none = { .comm = NAMES_NONE };
-	const struct names_task *process = t ? names_task_first(x->names, t->part, t->pid) : NULL;
 	const struct export_thread *who = t ?: &none;
 	struct firefox *f = x->state;
 
@@ -470,7 +504,7 @@ static void put_thread(struct export *x, const struct export_thread *t)
 	else
 		json_str(&x->out, NULL, "[no thread]");
 	json_key(&x->out, "processName");
-	put_string(x, process ? process->comm : who->comm);
+	put_string(x, t ? process_name(x, t) : who->comm);
 	buf_addstr(&x->out, ",\"processType\":\"default\",\"processStartupTime\":0,"
 			    "\"processShutdownTime\":null,\"registerTime\":0,"
 			    "\"unregisterTime\":null,\"pausedRanges\":[]");
@@ -514,6 +548,7 @@ static void firefox_fini(struct export *x)
 	}
 	free(f->types);
 	hmap_fini(&f->type_index);
+	hmap_fini(&f->processes);
 	temp_lists_free(f->records);
 	firefox_tables_fini(&f->tables);
 	strtab_fini(&f->texts);
