@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* export: what is selected and summed, and that it is the same as the other commands print. */
+#include <sys/mman.h>
+
 #include "tests/cmd/run_cmd.h"
 
 #define EXPORT(...) run_cmd(cmd_export, run_app_file(), "export", __VA_ARGS__, NULL)
@@ -52,6 +54,37 @@ Test(export, an_empty_output_is_explained)
 	run_expect(
 		run_cmd(cmd_export, empty(), "export", "folded", "-", NULL), CMD_OK, "",
 		"dial9-prof: export: nothing to export in standard input; dial9-prof info lists the events\n");
+}
+
+/* The example with bytes in it that no trace has. */
+static int damaged(void)
+{
+	int fd = run_app_file(), copy = memfd_create("damaged", 0);
+	static char data[1 << 20];
+	ssize_t n = read(fd, data, sizeof(data));
+
+	cr_assert_gt(n, 200);
+	memset(data + n * 9 / 10, 0xff, 40);
+	cr_assert_eq(write(copy, data, (size_t)n), n);
+	lseek(copy, 0, SEEK_SET);
+	close(fd);
+	return copy;
+}
+
+static void expect_whole(const char *format, const char *tail)
+{
+	struct run r = run_cmd(cmd_export, damaged(), "export", format, "-", NULL);
+	const size_t len = strlen(r.out);
+
+	cr_expect_eq(r.code, CMD_INPUT, "%s", r.err);
+	cr_expect(len > 100 && !strcmp(r.out + len - strlen(tail), tail), "%s: %s", format, r.out);
+	run_free(&r);
+}
+
+Test(export, what_precedes_the_damage_is_written_whole)
+{
+	expect_whole("jsonl", "}\n");
+	expect_whole("chrome", "}}}\n");
 }
 
 /* Of a command's output the part before the last blank of each line that begins so. */

@@ -166,8 +166,15 @@ static int finish(struct export_cmd *c)
 	close_err = out_file_close(c->sink);
 	if ((err && err != -EPIPE) || close_err)
 		return CMD_OUTPUT;
-	return report_missing(c,
-				   reader_is_incomplete(c->timeline.reader) ? CMD_INPUT : CMD_OK);
+	return report_missing(c, reader_is_incomplete(c->timeline.reader) ? CMD_INPUT : CMD_OK);
+}
+
+/* Events before the damage were written, so the last one is completed. Sums of a part would mislead. */
+static void abandon(struct export_cmd *c, int code)
+{
+	if (code == CMD_INPUT && c->x && !export_is_sum(c->format))
+		export_end(c->x);
+	out_file_close(c->sink);
 }
 
 static int export_file(const struct export_cmd_opts *opts, const struct exporter *format,
@@ -192,7 +199,7 @@ static int export_file(const struct export_cmd_opts *opts, const struct exporter
 	if (code == CMD_OK)
 		code = finish(&c);
 	else
-		out_file_close(c.sink);
+		abandon(&c, code);
 	export_free(c.x);
 	interval_reader_fini(&c.timeline);
 	return code;
