@@ -145,3 +145,35 @@ test('says what to do where another one listens', async () => {
 	assert.strictEqual(said, 'dial9-prof: view: cannot listen on 127.0.0.1: Address already in use; use another --port, or none ' +
 		'for any free port\n');
 });
+
+/* A browser that passes on its words and its file, as another user than root, who gets none. */
+test('keeps the token out of command lines', async () => {
+	const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'd9-view-')), words = path.join(dir, 'words');
+	const uid = process.getuid() || 65534, bin = path.join(dir, 'bin'), runtime = path.join(dir, 'runtime');
+	fs.mkdirSync(bin);
+	fs.mkdirSync(runtime);
+	fs.writeFileSync(path.join(bin, 'xdg-open'), `#!/bin/sh\nprintf '%s\\n' "$@" >${words}\n`, { mode: 0o755 });
+	execFileSync('mkfifo', [words]);
+	for (const name of [dir, words, runtime])
+		fs.chownSync(name, uid, process.getgid());
+	const env = { ...process.env, PATH: `${bin}:${process.env.PATH}`, DISPLAY: ':9', XDG_RUNTIME_DIR: runtime };
+	const child = spawn(PROGRAM, ['view', path.join(GOLDEN, 'core', 'small.bin')],
+		{ stdio: ['ignore', 'pipe', 'inherit'], env, uid });
+	const said = await new Promise((resolve, reject) => {
+		child.on('exit', (code) => reject(new Error(`it ended with ${code}`)));
+		child.stdout.setEncoding('utf8').once('data', resolve);
+	});
+	try {
+		const given = (await fs.promises.readFile(words, 'utf8')).trim(), token = said.trim().split('/')[3];
+		assert.strictEqual(token.length, 32);
+		assert.ok(!given.includes(token), `xdg-open got ${given}`);
+		assert.strictEqual(path.dirname(path.dirname(given)), runtime);
+		assert.ok(fs.readFileSync(given, 'utf8').includes(`url=${said.trim()}"`));
+		assert.strictEqual(fs.statSync(given).mode & 0o777, 0o600);
+		assert.strictEqual(fs.statSync(path.dirname(given)).mode & 0o777, 0o700);
+	} finally {
+		assert.strictEqual(await stop({ child }, 'SIGHUP'), 0);
+	}
+	assert.deepStrictEqual(fs.readdirSync(runtime), []);
+	fs.rmSync(dir, { recursive: true });
+});

@@ -27,6 +27,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "cmd/common/cmd.h"
+#include "cmd/export/redirect_page.h"
 #include "cmd/rewrite/trace_bytes.h"
 #include "export/html/page.h"
 #include "rewrite/copy/spool.h"
@@ -261,6 +262,16 @@ static void answer(const struct server *s, int fd)
 
 /* ---- the server -------------------------------------------------------------------------------- */
 
+static const int end_signals[] = { SIGINT, SIGTERM, SIGHUP };
+
+static void catch_signals(void)
+{
+	const struct sigaction act = { .sa_handler = on_signal };
+
+	for (size_t i = 0; i < sizeof(end_signals) / sizeof(end_signals[0]); i++)
+		sigaction(end_signals[i], &act, NULL);
+}
+
 static int listen_at(struct server *s, uint16_t port)
 {
 	struct sockaddr_in at = { .sin_family = AF_INET,
@@ -310,8 +321,8 @@ static void serve_connection(struct server *s)
 	reap(s, s->children < CONNECTIONS_MAX ? WNOHANG : 0);
 	pid = fork();
 	if (!pid) {
-		signal(SIGINT, SIG_DFL);
-		signal(SIGTERM, SIG_DFL);
+		for (size_t i = 0; i < sizeof(end_signals) / sizeof(end_signals[0]); i++)
+			signal(end_signals[i], SIG_DFL);
 		setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &slow, sizeof(slow));
 		answer(s, fd);
 		shutdown(fd, SHUT_WR);
@@ -324,10 +335,7 @@ static void serve_connection(struct server *s)
 static void serve(struct server *s)
 {
 	struct pollfd p = { .fd = s->listener, .events = POLLIN };
-	const struct sigaction act = { .sa_handler = on_signal };
 
-	sigaction(SIGINT, &act, NULL);
-	sigaction(SIGTERM, &act, NULL);
 	while (!stopped) {
 		if (poll(&p, 1, 1000) > 0)
 			serve_connection(s);
@@ -335,15 +343,49 @@ static void serve(struct server *s)
 	}
 }
 
-/* Where there is a desktop, its browser; as root there may be one, but none that should run as root. */
-static void open_browser(const char *url)
+static void start_browser(const char *path)
 {
-	char word[] = "xdg-open", *address = xstrdup(url), *argv[] = { word, address, NULL };
+	char word[] = "xdg-open", *file = xstrdup(path), *argv[] = { word, file, NULL };
 	pid_t pid;
 
-	if (geteuid() && (getenv("DISPLAY") || getenv("WAYLAND_DISPLAY")))
-		posix_spawnp(&pid, word, NULL, NULL, argv, environ);
-	free(address);
+	posix_spawnp(&pid, word, NULL, NULL, argv, environ);
+	free(file);
+}
+
+/*
+ * Starts the desktop's browser, if there is one, but not as root. It gets a page that leads to the address,
+ * because the address has the token and other users can read command lines.
+ */
+static void open_browser(const char *url, struct redirect_page *page)
+{
+	int err;
+
+	if (!geteuid() || !(getenv("DISPLAY") || getenv("WAYLAND_DISPLAY")))
+		return;
+	err = redirect_page_init(page, url);
+	if (err)
+		log_warn(
+			"view: cannot write a page for the browser: %s (TMPDIR sets its directory); "
+			"open the address above",
+			strerror(-err));
+	else
+		start_browser(buf_cstr(&page->file));
+}
+
+/* Prints the address, and serves until a signal. */
+static void serve_address(struct server *s, bool no_open)
+{
+	struct redirect_page page = { 0 };
+	char url[128];
+
+	catch_signals();
+	snprintf(url, sizeof(url), "http://127.0.0.1:%u/%s/", s->port, s->token);
+	printf("%s\n", url);
+	fflush(stdout);
+	if (!no_open)
+		open_browser(url, &page);
+	serve(s);
+	redirect_page_fini(&page);
 }
 
 /* The trace to show as a file: the input itself, if possible. */
@@ -360,7 +402,6 @@ static int view_file(const void *arg, const char *path)
 	const struct view_server_opts *opts = arg;
 	struct server s = { .path = path, .temp = -1, .listener = -1 };
 	int code = prepare(&s, opts), err;
-	char url[128];
 
 	if (code == CMD_OK) {
 		err = make_token(&s);
@@ -374,14 +415,8 @@ static int view_file(const void *arg, const char *path)
 			code = CMD_START;
 		}
 	}
-	if (code == CMD_OK) {
-		snprintf(url, sizeof(url), "http://127.0.0.1:%u/%s/", s.port, s.token);
-		printf("%s\n", url);
-		fflush(stdout);
-		if (!opts->no_open)
-			open_browser(url);
-		serve(&s);
-	}
+	if (code == CMD_OK)
+		serve_address(&s, opts->no_open);
 	if (s.listener >= 0)
 		close(s.listener);
 	if (s.temp >= 0)
