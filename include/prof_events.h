@@ -309,8 +309,6 @@ enum prof_module_kind {
  */
 #define PROF_EV_MERGED_PART "MergedPart"
 #define PROF_F_PART "dial9:part" /* varint */
-#define PROF_F_CLOCK "clock" /* varint */
-#define PROF_F_SHIFT_NS "shift_ns" /* i64 */
 
 /* ---- TracepointSymbol: text for a value, from a tracepoint's print fmt ------------------------ */
 #define PROF_EV_TP_SYMBOL "TracepointSymbol"

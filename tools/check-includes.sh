@@ -50,7 +50,7 @@ folders() {
 		formats/tonbandgeraet: formats trace base
 		rewrite/copy: trace base
 		rewrite/cut: rewrite/copy trace base
-		rewrite/merge: rewrite/copy profile trace base
+		rewrite/merge: rewrite/copy profile events trace base
 		rewrite/symbolize: rewrite/copy symbol events trace kernel base
 		cmd/common: export formats profile trace base
 		cmd/report: cmd/common export profile trace base

@@ -27,6 +27,10 @@ fields() {
 		sub(/".*/, "", doc)
 		gsub(/-/, "\\-", doc)
 		split(row, v, /, */)
+		if (v[1] == "PART") {
+			v[1] = "VARINT"
+			v[2] = "dial9:" v[2]
+		}
 		printf ".TP\n.BR %s \" (%s", v[2], type_of(v[1])
 		if (v[3] != "NONE")
 			printf ", %s", tolower(v[3])

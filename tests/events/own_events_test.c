@@ -61,6 +61,7 @@ static const struct {
 		     "duration_ns Varint (ns), too_soon Varint" },
 	{ "ThinningEvent", "one_in Varint, stacks Bool, overhead_ppm Varint" },
 	{ "SegmentEnd", "first_ns I64 (ns), last_ns I64 (ns), bytes_before I64 (bytes), mark I64" },
+	{ "MergedPart", "dial9:part Varint, clock Varint, shift_ns I64" },
 };
 
 static void add_field(struct buf *out, const struct dial9_schema *s, size_t i)

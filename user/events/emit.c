@@ -130,6 +130,7 @@ static int put_text(struct emit *e, struct dial9_str s)
 #define PUT_OPT_TEXT(v) ((v).ptr ? put_text(e, v) : dial9_enc_put_none(e->enc))
 #define PUT_BYTES(v) dial9_enc_put_bytes(e->enc, (v).ptr, (v).sz)
 #define PUT_STACK(v) dial9_enc_put_stack(e->enc, (v).frames, (v).cnt)
+#define PUT_PART(v) dial9_enc_put_u64(e->enc, (v).number)
 #define PUT_STRING_MAP(v) dial9_enc_put_map(e->enc, (v).kv, (v).cnt)
 
 /* write_task() and so on: all fields of the struct, in the order of rows. */
@@ -291,6 +292,13 @@ int emit_segment_end(struct emit *e, uint64_t first_ns, uint64_t last_ns)
 					   .last_ns = (int64_t)last_ns,
 					   .bytes_before = (int64_t)dial9_enc_bytes(e->enc),
 					   .mark = (int64_t)PROF_SEGMENT_END_MARK });
+}
+
+int emit_merged_part(struct emit *e, uint64_t ts, uint64_t part, uint64_t clock, int64_t shift_ns)
+{
+	return write_merged_part(e, ts,
+				 &(struct own_merged_part){
+					 .part = { part }, .clock = clock, .shift_ns = shift_ns });
 }
 
 int emit_summary(struct emit *e, uint64_t ts, const struct emit_summary *s)

@@ -94,6 +94,9 @@ int emit_thinning(struct emit *e, uint64_t ts, uint64_t one_in, bool stacks, uin
 /* The last event of a file. first_ns, last_ns: between them lie the times of all its events. */
 int emit_segment_end(struct emit *e, uint64_t first_ns, uint64_t last_ns);
 
+/* One of the recordings in a merged stream. */
+int emit_merged_part(struct emit *e, uint64_t ts, uint64_t part, uint64_t clock, int64_t shift_ns);
+
 struct emit_summary {
 	uint32_t pid; /* or PROF_SUMMARY_OTHER */
 	const char *comm;

@@ -10,7 +10,9 @@
 #define PROF_KIND_NONE NULL
 #define ROW(type, member, unit, kind, ...)                                                         \
 	{                                                                                          \
-		#member,                                                                           \
+		_Generic(((const this_event *)NULL)->member, own_type_PART                         \
+			 : PROF_F_PART, default                                                    \
+			 : #member),                                                               \
 		OWN_WIRE_##type,                                                                   \
 		offsetof(this_event, member),                                                      \
 		{ PROF_UNIT_##unit, PROF_KIND_##kind },                                            \

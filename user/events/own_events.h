@@ -175,6 +175,12 @@
 	X(I64, bytes_before, BYTES, NONE, "size of the uncompressed trace before this event")      \
 	X(I64, mark, NONE, NONE, "the bytes D9SEGEND")
 
+/* The first one is PROF_F_PART in files, as in the events of a recording. */
+#define OWN_MERGED_PART_FIELDS(X)                                                                  \
+	X(PART, part, NONE, NONE, "number of the recording in this stream")                        \
+	X(VARINT, clock, NONE, NONE, "equal: same boot of one host")                               \
+	X(I64, shift_ns, NONE, NONE, "what merge added to the times of the recording, in ns")
+
 /* X(ID, id, name): fields in OWN_<ID>_FIELDS, struct own_<id>. */
 #define OWN_EVENTS(X)                                                                              \
 	X(SAMPLE, sample, PROF_EV_CPU_SAMPLE)                                                      \
@@ -191,7 +197,8 @@
 	X(SUMMARY, summary, PROF_EV_SUMMARY)                                                       \
 	X(TRIGGER, trigger, PROF_EV_TRIGGER)                                                       \
 	X(THINNING, thinning, PROF_EV_THINNING)                                                    \
-	X(SEGMENT_END, segment_end, PROF_EV_SEGMENT_END)
+	X(SEGMENT_END, segment_end, PROF_EV_SEGMENT_END)                                           \
+	X(MERGED_PART, merged_part, PROF_EV_MERGED_PART)
 
 /* Types as schemas have them, */
 enum {
@@ -207,6 +214,7 @@ enum {
 	OWN_WIRE_BYTES = DIAL9_BYTES,
 	OWN_WIRE_STACK = DIAL9_STACK,
 	OWN_WIRE_STRING_MAP = DIAL9_STRING_MAP,
+	OWN_WIRE_PART = DIAL9_VARINT,
 };
 
 /* and as structs have them. Text may have a NULL ptr: empty, or an absent OPT_TEXT. */
@@ -222,6 +230,9 @@ typedef struct dial9_str own_type_OPT_TEXT;
 typedef struct dial9_bytes own_type_BYTES;
 typedef struct dial9_stack own_type_STACK;
 typedef struct dial9_string_map own_type_STRING_MAP;
+typedef struct {
+	uint64_t number;
+} own_type_PART;
 
 /* struct own_task and so on: members are named as the fields. */
 #define OWN_MEMBER(type, member, ...) own_type_##type member;

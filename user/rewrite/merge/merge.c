@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/exit_code.h"
 #include "base/log.h"
+#include "events/emit.h"
 #include "rewrite/copy/spool.h"
 #include "rewrite/merge/merge_impl.h"
 
@@ -255,27 +256,19 @@ static uint32_t clock_of(const struct merge_plan *p, uint32_t out)
 /* Writes the list of the result's parts. */
 static int write_parts(struct merge_run *m)
 {
-	static const struct dial9_field fields[] = { { PROF_F_PART, DIAL9_VARINT },
-						     { PROF_F_CLOCK, DIAL9_VARINT },
-						     { PROF_F_SHIFT_NS, DIAL9_I64 } };
 	const struct merge_plan *p = &m->plan;
-	struct dial9_schema *schema = NULL;
-	int err = p->merged ? dial9_schema_new(PROF_EV_MERGED_PART, true, fields, 3, &schema) : 0;
+	struct emit *emit = NULL;
+	int err = p->merged ? emit_new(m->enc, false, &emit) : 0;
 
 	for (uint32_t k = 0; k < p->out_cnt && p->merged && !err; k++) {
 		const uint32_t first = p->firsts[k];
 
-		err = dial9_enc_begin(m->enc, schema, first_time(m));
-		if (err)
-			break;
-		dial9_enc_put_u64(m->enc, k);
-		dial9_enc_put_u64(m->enc, clock_of(p, k));
-		dial9_enc_put_i64(m->enc,
-				  names_part(p->names, first)->shift_ns + p->parts[first].shift_ns);
-		err = dial9_enc_end(m->enc);
+		err = emit_merged_part(emit, first_time(m), k, clock_of(p, k),
+				       names_part(p->names, first)->shift_ns +
+					       p->parts[first].shift_ns);
 		m->sum.events += !err;
 	}
-	dial9_schema_free(schema);
+	emit_free(emit);
 	return err;
 }
 

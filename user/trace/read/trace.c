@@ -553,11 +553,11 @@ static void learn_part(struct trace *t, const struct trace_event *ev)
 	struct parts *p = &t->names->parts;
 	const uint64_t number = trace_u64_or(ev, ROLE_PART, 0);
 	const uint32_t part = parts_of(p, p->last, number);
+	struct own_merged_part merged = { 0 };
 	uint64_t real;
 
-	if (ev->kind == TRACE_MERGED_PART)
-		parts_merged(p, ev->offset, number, trace_u64_or(ev, ROLE_CLOCK, 0),
-			     (int64_t)trace_u64_or(ev, ROLE_SHIFT_NS, 0));
+	if (ev->kind == TRACE_MERGED_PART && trace_read_merged_part(t, ev, &merged))
+		parts_merged(p, ev->offset, number, merged.clock, merged.shift_ns);
 	else if (ev->kind == TRACE_METADATA)
 		learn_metadata(t, ev, part);
 	else if (ev->kind == TRACE_CLOCK_SYNC && ev->has_ts &&

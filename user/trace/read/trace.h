@@ -91,8 +91,6 @@ static inline bool trace_is_recorder_info(enum trace_kind kind)
 	X(FIRST_NS, PROF_F_FIRST_NS)                                                               \
 	X(LAST_NS, PROF_F_LAST_NS)                                                                 \
 	X(PART, PROF_F_PART)                                                                       \
-	X(CLOCK, PROF_F_CLOCK)                                                                     \
-	X(SHIFT_NS, PROF_F_SHIFT_NS)                                                               \
 	X(PREV_PID, PROF_F_PREV_PID)                                                               \
 	X(PREV_COMM, PROF_F_PREV_COMM)                                                             \
 	X(PREV_STATE, PROF_F_PREV_STATE)                                                           \
