@@ -210,3 +210,28 @@ Test(stream, reader_of_the_growing_file_gets_every_event_and_no_error)
 	follower_close(&f);
 	kill_now(&player);
 }
+
+/* ---- level of the format ------------------------------------------------------------------------- */
+
+static void expect_features(const char *option, const char *value, const char *want)
+{
+	const char *record[] = { "record", "-q",  "-o", live_path("out"),
+				 "-d",	   "0.2", "-a", "--no-names",
+				 option,   value, NULL };
+	const char *info[] = { "info", "--json", live_path("out"), NULL };
+	struct live_proc p;
+
+	cr_assert_eq(live_run(&p, record, NULL), 0, "%s", buf_cstr(&p.said));
+	live_proc_fini(&p);
+	cr_assert_eq(live_run(&p, info, NULL), 0);
+	cr_expect(strstr(buf_cstr(&p.said), want), "%s: %s", option, buf_cstr(&p.said));
+	live_proc_fini(&p);
+}
+
+Test(stream, annotations_are_written_on_request_only)
+{
+	expect_features(NULL, NULL, "\"level\":\"0.4\",\"level_features\":[\"pooled_stacks\"]");
+	expect_features("--annotate", NULL,
+			"\"level\":\"0.4\",\"level_features\":[\"pooled_stacks\",\"annotations\"]");
+	expect_features("--spec", "0.3", "\"level\":\"0.3\",\"level_features\":[]");
+}

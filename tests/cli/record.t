@@ -87,8 +87,10 @@ Output:
                             (fast) to 9, zstd to 22
       --app-trace=DIR       At the end, merge the dial9 traces that the
                             application wrote to DIR
-      --spec=0.3|0.4        dial9 level of the file (default 0.3); 0.4 is
-                            smaller, but older readers cannot read it
+      --spec=0.3|0.4        dial9 level of the file (default 0.4); readers of
+                            0.3 alone need 0.3, which is about twice as large
+      --annotate            Describe fields in the file: units, kinds and names
+                            of values; some readers of 0.4 stop there
   -d, --duration=DUR        Stop after DUR: 10 (seconds), 500ms, 5m, 1h
   -D, --delay=MS            Start recording after MS milliseconds; -1: when
                             --control requests it
@@ -409,6 +411,9 @@ $ dial9-prof -a -e cpu-clock --filter 'pid == 1'
 # Choices.
 $ dial9-prof --spec=0.5 -a
 ! dial9-prof: record: bad value '0.5' for --spec: expected one of 0.3, 0.4
+? 1
+$ dial9-prof --spec=0.3 --annotate -a
+! dial9-prof: record: --annotate needs --spec 0.4; see dial9-prof record --help
 ? 1
 $ dial9-prof --no-sched --no-samples -a
 ! dial9-prof: record: nothing to record with --no-sched and --no-samples; add events with -e; see dial9-prof record --help

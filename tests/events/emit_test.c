@@ -92,6 +92,122 @@ Test(emit, a_sample_without_a_name_is_written_as_one_with_a_name)
 	rig_fini(&bare);
 }
 
+/* ---- pooled stacks ------------------------------------------------------------------------------- */
+
+/* @cnt samples at level 0.4. Their stacks repeat after @distinct, and have up to @longest frames. */
+struct run {
+	size_t cnt, distinct, longest;
+	struct dial9_enc *enc;
+	uint64_t *want; /* frames of one stack */
+	size_t pooled; /* results: samples that have an id, */
+	uint64_t stacks, addresses; /* and what is in the pool */
+};
+
+/* Of sample @i, in r->want. Two of the same number of frames differ in all of them. */
+static size_t make_stack(const struct run *r, size_t i)
+{
+	const size_t number = i % r->distinct, cnt = r->longest - number % 5;
+
+	for (size_t k = 0; k < cnt; k++)
+		r->want[k] = (uint64_t)number << 32 | k;
+	return cnt;
+}
+
+static void write_samples(const struct run *r)
+{
+	struct emit *emit;
+
+	cr_assert_eq(emit_new(r->enc, true, &emit), 0);
+	for (size_t i = 0; i < r->cnt; i++) {
+		const struct emit_sample sample = {
+			.ts = i,
+			.tid = (uint32_t)i,
+			.frame_cnt = make_stack(r, i),
+			.frames = r->want,
+			.cpu = 3,
+			.user_end = PROF_END_NO_MAPPING,
+		};
+
+		cr_assert_eq(emit_sample(emit, &sample), 0);
+	}
+	emit_free(emit);
+}
+
+static void check_sample(struct run *r, const struct dial9_dec *dec, const struct dial9_event *ev,
+			 size_t i)
+{
+	const size_t cnt = make_stack(r, i);
+	const uint8_t *raw;
+	uint32_t got;
+
+	cr_assert_eq(ev->ts, i);
+	cr_assert_eq(ev->values[1].u64, i);
+	cr_assert_eq(dial9_value_stack(dec, &ev->values[4], &raw, &got), 0);
+	cr_assert_eq(got, cnt);
+	for (uint32_t k = 0; k < got; k++)
+		cr_assert_eq(dial9_frame_at(raw, k), r->want[k]);
+	cr_assert_eq(ev->values[5].u64, 3);
+	cr_assert_eq(ev->values[8].u64, PROF_END_NO_MAPPING);
+	r->pooled += ev->values[4].type == DIAL9_POOLED_STACK;
+}
+
+static void check_samples(struct run *r)
+{
+	struct dial9_dec_opts d = { .sz = sizeof(d) };
+	struct dial9_frame frame;
+	struct dial9_dec *dec;
+	const uint8_t *raw;
+	uint32_t id, cnt;
+	size_t i = 0;
+
+	d.data = dial9_enc_data(r->enc, &d.data_sz);
+	cr_assert_eq(dial9_dec_new(&d, &dec), 0);
+	while (dial9_dec_next(dec, &frame) == 1) {
+		if (frame.kind == DIAL9_FRAME_EVENT)
+			check_sample(r, dec, &frame.event, i++);
+		while (frame.kind == DIAL9_FRAME_STACKS &&
+		       dial9_stacks_next(&frame.pool.iter, &id, &raw, &cnt) > 0) {
+			r->stacks++;
+			r->addresses += cnt;
+		}
+	}
+	cr_assert_eq(i, r->cnt);
+	dial9_dec_free(dec);
+}
+
+static void run_samples(struct run *r)
+{
+	const struct dial9_enc_opts o = { .sz = sizeof(o), .level = DIAL9_LEVEL_4 };
+
+	cr_assert_eq(dial9_enc_new(&o, &r->enc), 0);
+	r->want = xcalloc(r->longest + 1, sizeof(*r->want));
+	write_samples(r);
+	check_samples(r);
+	free(r->want);
+	dial9_enc_free(r->enc);
+}
+
+Test(emit, at_level_04_each_stack_is_written_once)
+{
+	struct run r = { .cnt = 10000, .distinct = 300, .longest = 20 };
+
+	run_samples(&r);
+	cr_expect_eq(r.pooled, r.cnt);
+	cr_expect_eq(r.stacks, r.distinct);
+}
+
+/* 64 MiB, and what one stack has more */
+Test(emit, readers_need_memory_for_64_MiB_of_stacks_and_no_more)
+{
+	struct run r = { .cnt = 120, .distinct = 110, .longest = 100000 };
+
+	run_samples(&r);
+	cr_expect_eq(r.stacks, r.pooled);
+	cr_expect_lt(r.pooled, r.distinct);
+	cr_expect_geq(r.addresses * 8, 64 << 20);
+	cr_expect_lt(r.addresses * 8, (64 << 20) + r.longest * 8);
+}
+
 Test(emit, tasks_modules_and_mappings_have_all_their_fields)
 {
 	struct rig rig;

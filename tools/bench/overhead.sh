@@ -43,7 +43,7 @@ await() { # FILE MIN_BYTES
 	done
 }
 
-# Ours takes the same event as perf, with no stacks, user stacks, both, and both pooled.
+# Ours takes the same event as perf, with no stacks, user stacks, both, and both at level 0.3.
 ours() { # NAME OPTION...
 	name=$1
 	shift
@@ -56,7 +56,7 @@ measure() { # NAME
 	ours) ours ours --switch-stacks none ;;
 	ours-user) ours ours-user --switch-stacks user ;;
 	ours-both) ours ours-both --switch-stacks both ;;
-	ours-pool) ours ours-pool --switch-stacks both --spec 0.4 ;;
+	ours-0.3) ours ours-0.3 --switch-stacks both --spec 0.3 ;;
 	default) "$prog" -a -q -o "$dir/default" & ;;
 	summary) "$prog" -a -q --summary -o "$dir/summary" & ;;
 	perf) perf record -q -B -N -e sched:sched_switch -a -o "$dir/perf" & ;;
@@ -75,7 +75,7 @@ if [ $# -gt 2 ]; then
 	shift 2
 	modes="none $*"
 else
-	modes="none ours perf ours-user ours-both ours-pool perf-g default summary"
+	modes="none ours perf ours-user ours-both ours-0.3 perf-g default summary"
 fi
 round=0
 while [ "$round" -lt "$rounds" ]; do

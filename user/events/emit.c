@@ -22,13 +22,22 @@ struct emit {
 	struct dial9_enc *enc;
 	struct dial9_schema *schemas[OWN_EVENT_CNT];
 	struct dial9_event_type sample; /* as its schema */
+	struct dial9_schema *flat_schema; /* level 0.4: of samples whose stack is not pooled */
+	struct dial9_event_type flat_sample;
 	struct buf text;
 	bool followed;
 	bool pooled_stacks;
+	uint64_t stacks, stack_bytes; /* in the pool */
 };
 
+/*
+ * Readers keep all pooled stacks in memory, without an end, so a trace has at most this much of them. More are
+ * written with each sample.
+ */
+enum { POOL_BYTES_MAX = 64 << 20 };
+
 /* With the first @cnt of its fields. */
-static int new_schema(const struct emit *e, enum own_event_id id, size_t cnt,
+static int new_schema(bool pooled_stacks, enum own_event_id id, size_t cnt,
 		      struct dial9_schema **out)
 {
 	const struct own_event *own = own_event(id);
@@ -36,7 +45,7 @@ static int new_schema(const struct emit *e, enum own_event_id id, size_t cnt,
 
 	for (size_t i = 0; i < cnt; i++) {
 		fields[i] = (struct dial9_field){ own->fields[i].name, own->fields[i].type };
-		if (e->pooled_stacks && fields[i].type == DIAL9_STACK)
+		if (pooled_stacks && fields[i].type == DIAL9_STACK)
 			fields[i].type = DIAL9_POOLED_STACK;
 	}
 	return dial9_schema_new(own->name, true, fields, cnt, out);
@@ -50,13 +59,19 @@ int emit_new(struct dial9_enc *enc, bool pooled_stacks, struct emit **out)
 	e->enc = enc;
 	e->pooled_stacks = pooled_stacks;
 	for (i = 0; i < OWN_EVENT_CNT; i++) {
-		err = new_schema(e, i, own_event(i)->cnt - (i == OWN_TASK), &e->schemas[i]);
-		if (err) {
-			emit_free(e);
-			return err;
-		}
+		err = new_schema(pooled_stacks, i, own_event(i)->cnt - (i == OWN_TASK),
+				 &e->schemas[i]);
+		if (err)
+			break;
+	}
+	if (!err && pooled_stacks)
+		err = new_schema(false, OWN_SAMPLE, own_event(OWN_SAMPLE)->cnt, &e->flat_schema);
+	if (err) {
+		emit_free(e);
+		return err;
 	}
 	e->sample.schema = e->schemas[OWN_SAMPLE];
+	e->flat_sample.schema = e->flat_schema;
 	*out = e;
 	return 0;
 }
@@ -64,7 +79,7 @@ int emit_new(struct dial9_enc *enc, bool pooled_stacks, struct emit **out)
 int emit_include_followed(struct emit *e)
 {
 	struct dial9_schema *schema;
-	int err = new_schema(e, OWN_TASK, own_event(OWN_TASK)->cnt, &schema);
+	int err = new_schema(e->pooled_stacks, OWN_TASK, own_event(OWN_TASK)->cnt, &schema);
 
 	if (err)
 		return err;
@@ -82,6 +97,7 @@ void emit_free(struct emit *e)
 		return;
 	for (i = 0; i < OWN_EVENT_CNT; i++)
 		dial9_schema_free(e->schemas[i]);
+	dial9_schema_free(e->flat_schema);
 	buf_free(&e->text);
 	free(e);
 }
@@ -145,34 +161,67 @@ OWN_EVENTS(WRITER)
 /* Of the fields other than the frames: worker, thread, source, no name, count, CPU, process, flags and end. */
 enum { BARE_SAMPLE_SZ_MAX = 10 + 4 + 1 + 1 + 4 + 1 + 10 + 4 + 1 + 1 };
 
-/* What nearly all stacks are, written in one go. */
-static int emit_bare_sample(struct emit *e, const struct emit_sample *s)
+static uint8_t *put_before_stack(uint8_t *p, const struct emit_sample *s)
 {
-	const struct dial9_stack stack = { s->frames, s->frame_cnt };
-	int err;
-	uint8_t *p = dial9_inline_begin(e->enc, &e->sample, s->ts,
-					BARE_SAMPLE_SZ_MAX + 8 * s->frame_cnt, &err);
-
-	if (!p)
-		return err;
 	p = dial9_inline_varint(p, PROF_WORKER_NONE);
 	p = dial9_inline_int(p, s->tid, 4);
 	p = dial9_inline_int(p, s->source, 1);
-	p = dial9_inline_int(p, false, 1);
-	p = dial9_inline_stack(p, &stack);
+	return dial9_inline_int(p, false, 1);
+}
+
+static uint8_t *put_after_stack(uint8_t *p, const struct emit_sample *s)
+{
 	p = dial9_inline_int(p, true, 1);
 	p = dial9_inline_varint(p, s->cpu);
 	p = dial9_inline_int(p, s->pid, 4);
 	p = dial9_inline_int(p, s->flags, 1);
-	p = dial9_inline_int(p, s->user_end, 1);
-	dial9_inline_end(e->enc, p);
+	return dial9_inline_int(p, s->user_end, 1);
+}
+
+static int emit_flat_sample(struct emit *e, struct dial9_event_type *type,
+			    const struct emit_sample *s)
+{
+	const struct dial9_stack stack = { s->frames, s->frame_cnt };
+	int err;
+	uint8_t *p = dial9_inline_begin(e->enc, type, s->ts, BARE_SAMPLE_SZ_MAX + 8 * s->frame_cnt,
+					&err);
+
+	if (!p)
+		return err;
+	p = dial9_inline_stack(put_before_stack(p, s), &stack);
+	dial9_inline_end(e->enc, put_after_stack(p, s));
+	return 0;
+}
+
+static int emit_pooled_sample(struct emit *e, const struct emit_sample *s)
+{
+	uint32_t id;
+	uint8_t *p;
+	int err;
+
+	if (e->stack_bytes >= POOL_BYTES_MAX)
+		return emit_flat_sample(e, &e->flat_sample, s);
+	err = dial9_enc_intern_stack(e->enc, s->frames, s->frame_cnt, &id);
+	if (err)
+		return err;
+	if (id >= e->stacks) {
+		e->stacks = (uint64_t)id + 1;
+		e->stack_bytes += 8 * s->frame_cnt;
+	}
+	p = dial9_inline_begin(e->enc, &e->sample, s->ts, BARE_SAMPLE_SZ_MAX, &err);
+	if (!p)
+		return err;
+	p = dial9_inline_int(put_before_stack(p, s), id, 4);
+	dial9_inline_end(e->enc, put_after_stack(p, s));
 	return 0;
 }
 
 int emit_sample(struct emit *e, const struct emit_sample *s)
 {
-	if (!s->thread_name && !e->pooled_stacks && s->ts != EMIT_NOW)
-		return emit_bare_sample(e, s);
+	/* What nearly all stacks are, written in one go. */
+	if (!s->thread_name && s->ts != EMIT_NOW)
+		return e->pooled_stacks ? emit_pooled_sample(e, s) :
+					  emit_flat_sample(e, &e->sample, s);
 	return write_sample(e, s->ts,
 			    &(struct own_sample){
 				    .worker_id = PROF_WORKER_NONE,

@@ -56,7 +56,8 @@ struct recorder_cfg {
 	struct notify_cfg notify;
 	struct realtime_cfg realtime;
 	uint64_t mem_max; /* memory limit of the recorder, without the symbolizer */
-	bool level4; /* of the spec, 0.4: pooled stacks, annotations */
+	bool level4; /* of the spec, 0.4: pooled stacks */
+	bool annotate; /* describe fields in annotations; needs level4 */
 	const char *command_line;
 	const struct user_metadata_entry *meta; /* additional metadata */
 	size_t meta_cnt;

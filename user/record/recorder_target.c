@@ -55,7 +55,7 @@ int recorder_target_write_head(const struct recorder_cfg *cfg, struct status *st
 	head.max_overhead_ppm = cfg->load_shedding.max_ppm;
 	head.user = cfg->meta;
 	head.user_cnt = cfg->meta_cnt;
-	head.annotate = cfg->level4;
+	head.annotate = cfg->annotate;
 	err = status_write_head(status, &head);
 	buf_free(&target);
 	buf_free(&valid);

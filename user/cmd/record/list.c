@@ -80,7 +80,7 @@ static const char *c_type(const struct event_def *def, size_t i)
 	return f ? f->ctype : NULL;
 }
 
-/* What its numbers are, as a trace of level 0.4 will say. */
+/* What its numbers are, as record --annotate writes it. */
 static struct field_note note_of(const struct event_def *def, size_t i)
 {
 	const char *name = dial9_schema_field_name(def->compact, i);

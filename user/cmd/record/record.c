@@ -47,6 +47,7 @@ static const char *const clock_choices[] = { "mono", "boot", NULL };
 static const char *const spec_choices[] = { "0.3", "0.4", NULL };
 
 enum { STACKS_NONE, STACKS_USER, STACKS_BOTH };
+enum { SPEC_0_3, SPEC_0_4 };
 enum {
 	MEM_MIN = 32 << 20,
 	UNWIND_MEM_MIN = 1 << 20,
@@ -197,7 +198,13 @@ static const struct opt record_table[] = {
 	  .kind = OPT_CHOICE,
 	  .off = AT(spec),
 	  .choices = spec_choices,
-	  .help = "dial9 level of the file (default 0.3); 0.4 is smaller, but older readers cannot read it" },
+	  .help = "dial9 level of the file (default 0.4); readers of 0.3 alone need 0.3, "
+		  "which is about twice as large" },
+	{ .name = "annotate",
+	  .kind = OPT_FLAG,
+	  .off = AT(cfg.annotate),
+	  .help = "Describe fields in the file: units, kinds and names of values; "
+		  "some readers of 0.4 stop there" },
 	{ .name = "duration",
 	  .key = 'd',
 	  .kind = OPT_DURATION,
@@ -374,6 +381,8 @@ static int check(const struct record_opts *o, bool command)
 	if (o->app_trace && (output_opts_is_stream(&o->output) || o->output.switching ||
 			     o->output.stamp || o->output.compress))
 		return usage_error("--app-trace needs one uncompressed file: -o FILE");
+	if (o->cfg.annotate && o->spec != SPEC_0_4)
+		return usage_error("--annotate needs --spec 0.4");
 	wrong = output_opts_read(&o->output, NULL, &output);
 	if (wrong)
 		return usage_error(wrong);
@@ -619,7 +628,7 @@ static void make_cfg(const struct record_opts *o, char **command, struct recorde
 					   .reload_asked = &record_signals_switches };
 	cfg->meta = o->entries;
 	cfg->meta_cnt = o->meta.cnt;
-	cfg->level4 = o->spec == 1;
+	cfg->level4 = o->spec == SPEC_0_4;
 	cfg->stop = &record_signals_stops;
 	set_target(&o->target, cfg);
 	set_stacks(o, &cfg->capture);
@@ -701,6 +710,7 @@ static const struct record_opts defaults = {
 	},
 	.sched = true,
 	.switch_stacks = STACKS_BOTH,
+	.spec = SPEC_0_4,
 	.output = { .path = CMD_DEFAULT_FILE, .on_full = OUTPUT_OPTS_DEFAULT },
 	.flight.rearm_ns = FLIGHT_REARM_UNSAID,
 };
