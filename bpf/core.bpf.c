@@ -42,6 +42,7 @@ const volatile __u32 cfg_unwind_procs = PROF_UNWIND_PROC_PROBES;
 const volatile __u32 cfg_unwind_knowns = 1;
 const volatile __u64 cfg_code_mask = ~0ULL;
 const volatile bool cfg_switch_state_arg = true;
+const volatile bool cfg_filters = true;
 const volatile bool cfg_neighbours = true;
 const volatile __u32 cfg_watch_type = 0;
 const volatile __u32 cfg_watch_event = 0;

@@ -236,7 +236,7 @@ static __always_inline void record_event(void *ctx, __u32 cpu, struct prof_cpu_e
 	if (!len || len > PROF_EXTRACT_RECORD_MAX)
 		return;
 	rec->raw_len = len;
-	if (cfg->filter && !filter_wants_long((void *)(rec + 1), len, cfg->filter))
+	if (filter_rejects_long((void *)(rec + 1), len, cfg->filter))
 		goto out;
 	len = (len + 7) & ~7U;
 	if (cfg_event_stacks && cfg->has_stacks && rec->pid != cfg_self_tgid)

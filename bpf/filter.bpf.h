@@ -42,6 +42,7 @@ struct filter_pattern_map {
 
 extern struct filter_map filters SEC(".maps");
 extern struct filter_pattern_map filter_patterns SEC(".maps");
+extern const volatile bool cfg_filters;
 
 _Static_assert(PROF_RAW_MAX + sizeof(struct prof_filter_context) <= FILTER_LONG, "records fit");
 _Static_assert(sizeof(struct prof_rec) + sizeof(struct filter_long) <= PROF_REC_MAX, "as scratch");
@@ -58,13 +59,16 @@ static __always_inline void filter_note_context(__u8 *end)
 	c->cpu = bpf_get_smp_processor_id();
 }
 
-/* @filter: from the event's configuration, not 0. */
-static __always_inline bool filter_wants_long(struct filter_long *at, __u32 len, __u16 filter)
+/* @filter: from the event's configuration. The constant lets the verifier skip the filters' code. */
+static __always_inline bool filter_rejects_long(struct filter_long *at, __u32 len, __u16 filter)
 {
+	if (!cfg_filters || !filter)
+		return false;
 	filter_note_context(at->bytes + FILTER_LONG);
-	return filter_run_long(at, len, filter - 1);
+	return !filter_run_long(at, len, filter - 1);
 }
 
+/* @filter: not 0. */
 static __always_inline bool filter_wants_short(struct filter_short *at, __u32 len, __u16 filter)
 {
 	filter_note_context(at->bytes + FILTER_SHORT);

@@ -53,13 +53,13 @@ static __always_inline __u32 add_stacks(void *ctx, struct prof_rec *rec, __u32 r
 
 	if (raw_sz > PROF_RAW_MAX)
 		return 0;
+	user = user && cfg_event_stacks & PROF_STACKS_USER && has_user_stack(task);
 	rec->flags |= PROF_REC_STACKS;
 	frames = (void *)(rec + 1) + raw_sz;
 	if (cfg_event_stacks & PROF_STACKS_KERNEL)
 		rec->kstack_cnt = kernel_stack_helped(ctx, frames, skip, &rec->flags);
 	frames += kstack_words(rec);
-	if (user && cfg_event_stacks & PROF_STACKS_USER && is_target(rec->tid, rec->pid) &&
-	    context_now(rec->cpu) == PROF_CONTEXT_TASK)
+	if (user && is_target(rec->tid, rec->pid) && context_now(rec->cpu) == PROF_CONTEXT_TASK)
 		user_stack(rec, task, frames, walker);
 	return 8 * (kstack_words(rec) + ustack_words(rec));
 }

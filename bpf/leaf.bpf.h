@@ -53,7 +53,7 @@ static __always_inline bool is_callee(struct prof_walk *w, const struct call *c,
 		return false;
 	if (framed->target && in_framed && framed->target >= c->target)
 		return false;
-	return !sets_up_frame(w, c->target);
+	return !unwind_sets_up_frame(w, c->target);
 }
 
 /* Bytes from the stack pointer up to the return address, before a walk's first step. Below 0: none. */

@@ -64,7 +64,7 @@ static __always_inline bool keeps_lr(__u32 code)
 }
 
 /* Whether the code from @from up to the leaf's address saves the return address. */
-static __always_inline bool sets_up_frame(struct prof_walk *w, __u64 from)
+static __always_inline int unwind_sets_up_frame(struct prof_walk *w, __u64 from)
 {
 	__u64 sz = w->ip - from;
 	__u32 i;

@@ -55,28 +55,47 @@ static __always_inline bool find_call(struct call *c, __u64 ret)
 	return c->target || is_indirect_call(code);
 }
 
-/* Whether the code from @from up to the leaf's address makes the stack pointer the frame pointer. */
-static __always_inline bool sets_up_frame(struct prof_walk *w, __u64 from)
+/*
+ * Whether one of the instructions that begin in @code makes the stack pointer the frame pointer. @next: the code
+ * after it; @sz: bytes of both. A global function: the verifier checks it once instead of once per word.
+ */
+__attribute__((noinline)) int unwind_sets_frame(__u64 code, __u64 next, __u32 sz)
 {
-	__u64 sz = w->ip - from;
-	__u32 code, i;
+	__u32 i, insn;
 
+	for (i = 0; i < sizeof(code) && i + 4 <= sz; i++) {
+		insn = code;
+		if ((insn & 0xffffff) == 0xe58948 || (insn & 0xffffff) == 0xec8b48 || /* mov */
+		    insn == 0x246c8d48 || insn == 0x24ac8d48) /* lea n(%rsp), %rbp */
+			return 1;
+		code = code >> 8 | next << 56;
+		next >>= 8;
+	}
+	return 0;
+}
+
+/* Whether the code from @from up to the leaf's address makes the stack pointer the frame pointer. */
+__attribute__((noinline)) int unwind_sets_up_frame(struct prof_walk *w, __u64 from)
+{
+	const __u64 *words;
+	__u64 sz;
+	__u32 i;
+
+	if (!w)
+		return 1;
+	words = (const void *)w->code;
+	sz = w->ip - from;
 	if (sz > SETUP_MAX)
 		sz = SETUP_MAX;
 	if (sz < 4)
-		return false;
+		return 0;
 	if (bpf_probe_read_user(w->code, PROF_BOUND_SIZE(sz, SETUP_MAX), (void *)from))
-		return true;
-	for (i = 0; i + 4 <= SETUP_MAX; i++) {
-		if (i + 4 > sz)
-			break;
-		code = w->code[i] | w->code[i + 1] << 8 | w->code[i + 2] << 16 |
-		       (__u32)w->code[i + 3] << 24;
-		if ((code & 0xffffff) == 0xe58948 || (code & 0xffffff) == 0xec8b48 || /* mov */
-		    code == 0x246c8d48 || code == 0x24ac8d48) /* lea n(%rsp), %rbp */
-			return true;
-	}
-	return false;
+		return 1;
+	for (i = 0; i < SETUP_MAX / 8 && 8 * i < sz; i++)
+		if (unwind_sets_frame(words[i], i + 1 < SETUP_MAX / 8 ? words[i + 1] : 0,
+				      sz - 8 * i))
+			return 1;
+	return 0;
 }
 
 /*

@@ -72,11 +72,13 @@ static __always_inline void keep_leaf(struct prof_rec *rec, struct task_struct *
 static __always_inline void put_stacks(void *ctx, struct prof_rec *rec, struct task_struct *task,
 				       __u64 *frames, bool orc)
 {
+	bool user = cfg_switch_stacks & PROF_STACKS_USER && has_user_stack(task);
+
 	rec->flags = PROF_REC_STACKS;
 	if (cfg_switch_stacks & PROF_STACKS_KERNEL)
 		rec->kstack_cnt = kernel_stack(ctx, rec, frames, ORC_OF_SWITCH, orc);
 	frames += kstack_words(rec);
-	if (cfg_switch_stacks & PROF_STACKS_USER)
+	if (user)
 		user_stack(rec, task, frames, UNWIND_OF_SWITCH);
 }
 

@@ -6,7 +6,7 @@
  * and nested samples share the cache without a lock. A lookup searches the kernel's table without branches, because
  * the verifier follows each branch.
  *
- * Steps and walks are global functions, which the verifier checks once.
+ * Searches, steps and walks are global functions, which the verifier checks once.
  */
 #include "orc.bpf.h"
 
@@ -95,8 +95,8 @@ static __always_inline __u32 rule_of(__u64 row)
 
 #define HIDE(x) __asm__ volatile("" : "+r"(x))
 
-/* The last row that starts at or before @addr. */
-static __always_inline __u64 find_row(__u64 addr)
+/* The rule of the last row that starts at or before @addr. */
+__attribute__((noinline)) int orc_rule_at(__u64 addr)
 {
 	__u64 ips = orc_tables.ips, last = orc_tables.cnt - 1, at = 0, half, next, in;
 	__s64 no;
@@ -110,7 +110,7 @@ static __always_inline __u64 find_row(__u64 addr)
 		HIDE(no);
 		at += half & ~no;
 	}
-	return word_at(orc_tables.rows + ROW_SIZE * at);
+	return rule_of(word_at(orc_tables.rows + ROW_SIZE * at));
 }
 
 /* The rule at a return address (minus one) or at an interrupted instruction. */
@@ -122,9 +122,8 @@ static __always_inline __u32 find_rule(const struct orc_place *p)
 	word = *(volatile __u64 *)&orc_rows[PROF_BOUND_INDEX(i, ORC_ROWS)];
 	if (word >> 32 == (__u32)addr)
 		return word;
-	rule = p->ip == orc_tables.hooks[0] || p->ip == orc_tables.hooks[1] ?
-		       RULE_UNUSUAL :
-		       rule_of(find_row(addr));
+	rule = p->ip == orc_tables.hooks[0] || p->ip == orc_tables.hooks[1] ? RULE_UNUSUAL :
+									      orc_rule_at(addr);
 	if (p->keep)
 		*(volatile __u64 *)&orc_rows[PROF_BOUND_INDEX(i, ORC_ROWS)] = addr << 32 | rule;
 	return rule;
@@ -178,7 +177,7 @@ __attribute__((noinline)) int orc_step(struct orc_place *p)
 	return is_text(p->ip) ? 0 : -1;
 }
 
-__attribute__((noinline)) int orc_walk_registers(struct orc_place *p, struct orc_frames *frames)
+__attribute__((noinline)) int orc_walk_registers(struct orc_place *p, struct stack_frames *frames)
 {
 	int end = 0;
 	__u32 i;
@@ -194,7 +193,7 @@ __attribute__((noinline)) int orc_walk_registers(struct orc_place *p, struct orc
 	return end > 0 ? i + 1 : 0;
 }
 
-__attribute__((noinline)) int orc_walk_context(struct orc_place *p, struct orc_frames *frames,
+__attribute__((noinline)) int orc_walk_context(struct orc_place *p, struct stack_frames *frames,
 					       __u64 start)
 {
 	__u64 ret;
@@ -216,27 +215,27 @@ __attribute__((noinline)) int orc_walk_context(struct orc_place *p, struct orc_f
  */
 __attribute__((noinline)) __u64 orc_find_start(struct orc_place *p, __u32 cnt)
 {
-	__u32 rule, i, found = 0;
+	__u32 rule, i;
 
 	if (!p || cnt < 2 || !is_text(p->check.at[0]))
 		return ORC_START_NEVER;
-	for (i = ORC_START_KNOWN; i < ORC_START_WORDS; i++)
-		if (!found && word_at(p->ctx + 8 * i) == p->check.at[1])
-			found = i;
-	rule = rule_of(find_row(p->check.at[0] - 1));
-	if (!found || (rule & RULE_KIND) != RULE_CALL || !(rule & RULE_BP_SAVED))
+	rule = orc_rule_at(p->check.at[0] - 1);
+	if ((rule & RULE_KIND) != RULE_CALL || !(rule & RULE_BP_SAVED))
 		return ORC_START_NEVER;
-	return found | (__u64)(offset_of(rule, RULE_BP_SHIFT) + 1) << 32;
+	for (i = ORC_START_KNOWN; i < ORC_START_WORDS; i++)
+		if (word_at(p->ctx + 8 * i) == p->check.at[1])
+			return i | (__u64)(offset_of(rule, RULE_BP_SHIFT) + 1) << 32;
+	return ORC_START_NEVER;
 }
 
 #else
 
-__attribute__((noinline)) int orc_walk_registers(struct orc_place *p, struct orc_frames *frames)
+__attribute__((noinline)) int orc_walk_registers(struct orc_place *p, struct stack_frames *frames)
 {
 	return 0;
 }
 
-__attribute__((noinline)) int orc_walk_context(struct orc_place *p, struct orc_frames *frames,
+__attribute__((noinline)) int orc_walk_context(struct orc_place *p, struct stack_frames *frames,
 					       __u64 start)
 {
 	return 0;
@@ -250,15 +249,14 @@ __attribute__((noinline)) __u64 orc_find_start(struct orc_place *p, __u32 cnt)
 #endif
 
 __attribute__((noinline)) int orc_is_same(const struct orc_place *p,
-					  const struct orc_frames *frames, __u32 cnt, long bytes)
+					  const struct stack_frames *frames, __u32 cnt, long bytes)
 {
 	__u64 differ = 0;
 	__u32 i;
 
 	if (!p || !frames || bytes != 8 * (long)cnt)
 		return 0;
-	for (i = 0; i < PROF_STACK_MAX; i++)
-		if (i < cnt)
-			differ |= p->check.at[i] ^ frames->at[i];
+	for (i = 0; i < PROF_STACK_MAX && i < cnt; i++)
+		differ |= p->check.at[i] ^ frames->at[i];
 	return !differ;
 }

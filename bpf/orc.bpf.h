@@ -40,10 +40,6 @@ enum {
 	ORC_FRAMES_MAX = 120, /* bpf_get_stack() walks longer stacks */
 };
 
-struct orc_frames {
-	__u64 at[PROF_STACK_MAX];
-};
-
 /* A walk, and memory for the stack that it is compared with. */
 struct orc_place {
 	__u64 ip, sp, bp;
@@ -52,7 +48,7 @@ struct orc_place {
 	__u8 exact; /* ip is not a return address */
 	__u8 keep; /* cache the row of ip */
 	__u32 checks[ORC_FROM_CNT];
-	struct orc_frames check;
+	struct stack_frames check;
 };
 
 /* One for samples and one for all other walks, which do not interrupt each other. */
@@ -82,13 +78,14 @@ enum {
 };
 
 /* Walks from the context p->ctx; @start: a value of orc_starts. Returns the number of frames, or 0. */
-int orc_walk_context(struct orc_place *p, struct orc_frames *frames, __u64 start);
+int orc_walk_context(struct orc_place *p, struct stack_frames *frames, __u64 start);
 /* Walks from the registers in @p. Returns the number of frames, or 0. */
-int orc_walk_registers(struct orc_place *p, struct orc_frames *frames);
+int orc_walk_registers(struct orc_place *p, struct stack_frames *frames);
 /* Finds the value of orc_starts from p->ctx and p->check, which has @cnt frames from bpf_trace_run() on. */
 __u64 orc_find_start(struct orc_place *p, __u32 cnt);
 /* Whether p->check, of @bytes, equals the @cnt frames: 1 or 0. */
-int orc_is_same(const struct orc_place *p, const struct orc_frames *frames, __u32 cnt, long bytes);
+int orc_is_same(const struct orc_place *p, const struct stack_frames *frames, __u32 cnt,
+		long bytes);
 
 static __always_inline struct prof_kstack_stat *orc_stat(__u32 cpu, enum orc_from from)
 {
@@ -106,7 +103,7 @@ static __always_inline void orc_calibrate(void *ctx, struct orc_place *p, enum o
 
 /* Whether bpf_get_stack() returns the same stack, if checks are enabled. */
 static __always_inline bool orc_check(void *ctx, struct orc_place *p,
-				      const struct orc_frames *frames, __u32 cnt,
+				      const struct stack_frames *frames, __u32 cnt,
 				      enum orc_from from, __u32 skip, struct prof_kstack_stat *stat)
 {
 	long n;
@@ -130,7 +127,7 @@ static __always_inline bool orc_check(void *ctx, struct orc_place *p,
  * The current task's stack from a tracepoint's program: the result of bpf_get_stack() without @skip frames. 0: call
  * bpf_get_stack().
  */
-static __always_inline __u32 orc_tracepoint_stack(void *ctx, struct orc_frames *frames,
+static __always_inline __u32 orc_tracepoint_stack(void *ctx, struct stack_frames *frames,
 						  enum orc_from from, __u32 skip,
 						  struct prof_kstack_stat *stat)
 {
@@ -155,7 +152,7 @@ static __always_inline __u32 orc_tracepoint_stack(void *ctx, struct orc_frames *
  * The same for a sample in the kernel. Its context begins with the registers. The interrupted address is not
  * cached, because samples hit too many different ones; return addresses are.
  */
-static __always_inline __u32 orc_sample_stack(const __u64 *ctx, struct orc_frames *frames,
+static __always_inline __u32 orc_sample_stack(const __u64 *ctx, struct stack_frames *frames,
 					      struct prof_kstack_stat *stat)
 {
 	__u32 which = 1, cnt;

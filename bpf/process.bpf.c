@@ -55,7 +55,9 @@ SEC("?tp_btf/sched_process_fork")
 int prof_unwind_fork(__u64 *ctx)
 {
 	struct task_struct *parent = (void *)ctx[0], *child = (void *)ctx[1];
-	__u32 execs = child->mm == parent->mm ? PROF_UNWIND_SHARES_MEMORY : 0;
+	__u32 execs = BPF_CORE_READ(child, mm) == BPF_CORE_READ(parent, mm) ?
+			      PROF_UNWIND_SHARES_MEMORY :
+			      0;
 	struct prof_unwind_proc *from, *to;
 	__u64 list;
 

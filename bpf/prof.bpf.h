@@ -47,6 +47,11 @@ extern __u64 target_tids[PROF_TASK_WORDS];
 extern __u64 target_tgids[PROF_TASK_WORDS];
 extern struct prof_cpu_stat cpu_stats[PROF_CPUS_MAX];
 
+/* As an argument of global functions: the verifier checks that there is room for all frames. */
+struct stack_frames {
+	__u64 at[PROF_STACK_MAX];
+};
+
 /* The clock of the trace. */
 static __always_inline __u64 clock_now(void)
 {

@@ -13,13 +13,13 @@ enum {
 	BELOW = 56, /* bytes below the return address, where a function saves registers */
 };
 
-__attribute__((noinline)) int unwind_is_unchanged(const struct unwind_known *known,
-						  struct unwind_stack *stack)
+__attribute__((noinline)) int unwind_reuse(const struct unwind_known *known,
+					   struct unwind_stack *stack, struct stack_frames *frames)
 {
 	__u64 changed = 0;
 	__u32 i, at, sz;
 
-	if (!known || !stack)
+	if (!known || !stack || !frames)
 		return 0;
 	for (i = 0; i < KNOWN_PIECES && i < known->piece_cnt; i++) {
 		at = PROF_BOUND_INDEX(known->pieces[i].at, KNOWN_STACK);
@@ -32,20 +32,23 @@ __attribute__((noinline)) int unwind_is_unchanged(const struct unwind_known *kno
 	for (i = 0; i < PROF_WALK_SEEN && i < known->word_cnt; i++)
 		changed |=
 			stack->words[PROF_BOUND_INDEX(known->at[i], KNOWN_STACK)] ^ known->words[i];
-	return !changed;
+	if (changed)
+		return 0;
+	for (i = 0; i < KNOWN_FRAMES && i < known->frame_cnt; i++)
+		frames->at[i] = known->frames[i];
+	return 1;
 }
 
 __attribute__((noinline)) int unwind_is_same(const struct unwind_known *known,
-					     const struct orc_frames *frames, __u32 cnt)
+					     const struct stack_frames *frames, __u32 cnt)
 {
 	__u64 differ = 0;
 	__u32 i;
 
 	if (!known || !frames || cnt != known->frame_cnt)
 		return 0;
-	for (i = 0; i < KNOWN_FRAMES; i++)
-		if (i < cnt)
-			differ |= known->frames[i] ^ frames->at[i];
+	for (i = 0; i < KNOWN_FRAMES && i < cnt; i++)
+		differ |= known->frames[i] ^ frames->at[i];
 	return !differ;
 }
 
@@ -72,6 +75,7 @@ static __always_inline struct unwind_piece *piece_for(struct unwind_known *known
 	return p;
 }
 
+/* Stores the next word that the walk used. 0, or -1 if there is no room. */
 __attribute__((noinline)) int unwind_note_word(struct unwind_known *known, __u64 addr, __u64 word)
 {
 	struct unwind_piece *p;
@@ -90,4 +94,22 @@ __attribute__((noinline)) int unwind_note_word(struct unwind_known *known, __u64
 	known->at[i] = p->at + sz / 8 - 1;
 	known->words[i] = word;
 	return p->at + p->sz / 8 > KNOWN_STACK ? -1 : 0;
+}
+
+__attribute__((noinline)) int unwind_keep(struct unwind_known *known, const struct prof_walk *w,
+					  const struct stack_frames *frames, __u32 cnt)
+{
+	__u32 i;
+
+	if (!known || !w || !frames)
+		return -1;
+	known->piece_cnt = 0;
+	known->word_cnt = 0;
+	for (i = 0; i < PROF_WALK_SEEN && i < w->seen.cnt; i++)
+		if (unwind_note_word(known, w->seen.at[i], w->seen.words[i]))
+			return -1;
+	known->frame_cnt = cnt;
+	for (i = 0; i < KNOWN_FRAMES && i < cnt; i++)
+		known->frames[i] = frames->at[i];
+	return 0;
 }

@@ -66,12 +66,14 @@ struct unwind_stack_map {
 extern struct unwind_known_map unwind_knowns SEC(".maps");
 extern struct unwind_stack_map unwind_stacks SEC(".maps");
 
-/* Whether the words of the stack are unchanged since the walk: 1 or 0. */
-int unwind_is_unchanged(const struct unwind_known *known, struct unwind_stack *stack);
+/* Copies the stored frames if the words of the stack are unchanged since the walk: 1 or 0. */
+int unwind_reuse(const struct unwind_known *known, struct unwind_stack *stack,
+		 struct stack_frames *frames);
 /* Whether a new walk found the stored stack: 1 or 0. */
-int unwind_is_same(const struct unwind_known *known, const struct orc_frames *frames, __u32 cnt);
-/* Stores the next word that the walk used. 0, or -1 if there is no room. */
-int unwind_note_word(struct unwind_known *known, __u64 addr, __u64 word);
+int unwind_is_same(const struct unwind_known *known, const struct stack_frames *frames, __u32 cnt);
+/* Stores the words that the walk used, and its @cnt frames. 0, or -1 if there is no room. */
+int unwind_keep(struct unwind_known *known, const struct prof_walk *w,
+		const struct stack_frames *frames, __u32 cnt);
 
 /* The place of a walk of this thread from here. Others may share it. */
 static __always_inline struct unwind_known *unwind_known(struct pt_regs *regs, __u32 tid)
@@ -86,17 +88,15 @@ static __always_inline struct unwind_known *unwind_known(struct pt_regs *regs, _
 static __always_inline bool reuse_walk(struct prof_rec *rec, struct pt_regs *regs, __u64 list,
 				       const struct unwind_known *known, __u64 *frames)
 {
-	__u32 zero = 0, i;
+	__u32 zero = 0;
 	struct unwind_stack *stack = bpf_map_lookup_elem(&unwind_stacks, &zero);
 
 	if (!stack || known->ip != PTREGS_IP(regs) || known->sp != PTREGS_SP(regs) ||
 	    known->fp != PTREGS_FP(regs) || known->lr != PTREGS_LR(regs) || known->list != list ||
 	    known->generation != unwind_generation ||
 	    known->list_generation != unwind_list_generation || rec->ts - known->ts >= KNOWN_NS ||
-	    !unwind_is_unchanged(known, stack))
+	    !unwind_reuse(known, stack, (void *)frames))
 		return false;
-	for (i = 0; i < KNOWN_FRAMES && i < known->frame_cnt; i++)
-		frames[i] = known->frames[i];
 	rec->ustack_cnt = known->frame_cnt;
 	rec->user_end = known->user_end;
 	rec->flags |= PROF_REC_WALKED;
@@ -125,7 +125,7 @@ static __always_inline void keep_walk(const struct prof_rec *rec, struct pt_regs
 				      __u32 list_generation, struct unwind_known *known,
 				      const struct prof_walk *w, const __u64 *frames)
 {
-	__u32 cnt = rec->ustack_cnt, i;
+	__u32 cnt = rec->ustack_cnt;
 
 	if (w->end != PROF_END_COMPLETE || w->unseen || w->seen.cnt > PROF_WALK_SEEN ||
 	    cnt > KNOWN_FRAMES)
@@ -136,20 +136,14 @@ static __always_inline void keep_walk(const struct prof_rec *rec, struct pt_regs
 		known->sp = PTREGS_SP(regs);
 		return;
 	}
-	known->piece_cnt = 0;
-	known->word_cnt = 0;
-	for (i = 0; i < PROF_WALK_SEEN && i < w->seen.cnt; i++)
-		if (unwind_note_word(known, w->seen.at[i], w->seen.words[i]))
-			return;
+	if (unwind_keep(known, w, (const void *)frames, cnt))
+		return;
 	known->fp = PTREGS_FP(regs);
 	known->lr = PTREGS_LR(regs);
 	known->ts = rec->ts;
 	known->generation = w->generation;
 	known->list_generation = list_generation;
 	known->user_end = rec->user_end;
-	known->frame_cnt = cnt;
-	for (i = 0; i < KNOWN_FRAMES && i < cnt; i++)
-		known->frames[i] = frames[i];
 	known->list = w->list;
 }
 

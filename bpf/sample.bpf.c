@@ -25,14 +25,18 @@ static __always_inline int on_sample(__u64 *ctx, bool orc)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid(), start;
 	__u32 cpu = bpf_get_smp_processor_id();
+	struct task_struct *task;
 	struct prof_rec *rec;
 	__u64 *frames;
+	bool user;
 
 	if (!recording || pid_tgid >> 32 == cfg_self_tgid || !is_current_target(pid_tgid))
 		return 0;
 	rec = scratch_get();
 	if (!rec)
 		return 0;
+	task = bpf_get_current_task_btf();
+	user = has_user_stack(task);
 	start = clock_now();
 	rec_init(rec, PROF_REC_SAMPLE, cpu, start, pid_tgid);
 	rec->event = 0;
@@ -42,7 +46,8 @@ static __always_inline int on_sample(__u64 *ctx, bool orc)
 	if (!SAMPLED_IN_USER(ctx[SAMPLED_STATE]))
 		rec->kstack_cnt = sampled_kernel_stack(ctx, rec, frames, orc);
 	frames += kstack_words(rec);
-	user_stack(rec, bpf_get_current_task_btf(), frames, UNWIND_OF_SAMPLE);
+	if (user)
+		user_stack(rec, task, frames, UNWIND_OF_SAMPLE);
 	rec_output(rec, sizeof(*rec) + 8 * (kstack_words(rec) + ustack_words(rec)), PROF_REC_MAX,
 		   PROF_CLASS_SAMPLE);
 	count_run(cpu, PROF_PROG_SAMPLE, start);

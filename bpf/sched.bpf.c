@@ -101,6 +101,7 @@ static __always_inline __u32 rec_add_stacks(void *ctx, struct prof_rec *rec,
 {
 	__u32 raw_sz = staged_raw_size(rec);
 	__u64 *frames = (void *)(rec + 1) + raw_sz;
+	bool user = which & PROF_STACKS_USER && has_user_stack(task);
 
 	if (stacks_off) {
 		__sync_fetch_and_add(&cpu_stat(rec->cpu)->stacks_dropped, 1);
@@ -110,7 +111,7 @@ static __always_inline __u32 rec_add_stacks(void *ctx, struct prof_rec *rec,
 	if (which & PROF_STACKS_KERNEL)
 		rec->kstack_cnt = kernel_stack(ctx, rec, frames, from, orc);
 	frames += kstack_words(rec);
-	if (which & PROF_STACKS_USER)
+	if (user)
 		user_stack(rec, task, frames, UNWIND_OF_SWITCH);
 	return sizeof(*rec) + raw_sz + 8 * (kstack_words(rec) + ustack_words(rec));
 }

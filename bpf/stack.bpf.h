@@ -67,46 +67,25 @@ static __always_inline __u32 kernel_stack(void *ctx, struct prof_rec *rec, __u64
 	return kernel_stack_helped(ctx, frames, TRACING_FRAMES, &rec->flags);
 }
 
-/*
- * Walks frame pointers from @regs on into @frames, which has room for PROF_STACK_MAX. The count lives in memory
- * instead of a register. The verifier then checks the code after the loop once instead of once for each number of
- * frames, which is a tenth of the load time.
- */
+/* Walks frame pointers from @regs on into @frames, which has room for PROF_STACK_MAX. */
 static __always_inline void walk_frame_pointers(struct prof_rec *rec, struct pt_regs *regs,
 						struct prof_walk *w, __u64 *frames)
 {
-	volatile __u16 *cnt = &rec->ustack_cnt;
-	__u32 i;
-
 	prof_walk_start(w, PTREGS_IP(regs), PTREGS_SP(regs), PTREGS_FP(regs), PTREGS_LR(regs), 0,
 			0);
 	frames[0] = PTREGS_IP(regs);
-	*cnt = 1;
-	for (i = 1; i < PROF_STACK_MAX && i < cfg_max_stack; i++) {
-		if (unwind_pair(w))
-			break;
-		frames[i] = w->frame;
-		*cnt = i + 1;
-	}
+	rec->ustack_cnt = unwind_pairs(w, (void *)frames);
 	rec->user_end |= w->flags;
-	if (*cnt >= cfg_max_stack)
+	if (rec->ustack_cnt >= cfg_max_stack)
 		rec->flags |= PROF_REC_USTACK_CUT;
 }
 
 /* Walks by tables from unwind_start()'s place on, likewise. */
 static __always_inline void walk_tables(struct prof_rec *rec, struct prof_walk *w, __u64 *frames)
 {
-	volatile __u16 *cnt = &rec->ustack_cnt;
-	__u32 i;
-
-	for (i = 0; i < PROF_STACK_MAX && i < cfg_max_stack; i++) {
-		if (unwind_step(w))
-			break;
-		frames[i] = w->frame;
-		*cnt = i + 1;
-	}
+	rec->ustack_cnt = unwind_walk(w, (void *)frames);
 	rec->flags |= PROF_REC_WALKED;
-	if (*cnt >= cfg_max_stack && !unwind_step(w)) {
+	if (rec->ustack_cnt >= cfg_max_stack && !unwind_step(w)) {
 		rec->flags |= PROF_REC_USTACK_CUT;
 		w->end = PROF_END_FULL;
 	}
@@ -215,14 +194,23 @@ static __always_inline bool unwind(struct prof_rec *rec, struct pt_regs *regs,
 	return list;
 }
 
-/* The stack of @task, which is the current task, into @frames, which has room for a copy. */
+/*
+ * Whether the current task has user memory. At each visit of a load of a pointer, the verifier searches all types of
+ * the kernel several times. So programs check this before the kernel stack, whose outcomes multiply visits.
+ */
+static __always_inline bool has_user_stack(const struct task_struct *task)
+{
+	return !(task->flags & PF_KTHREAD) && task->mm;
+}
+
+/* The stack of @task, the current task, if it has one, into @frames, which has room for a copy. */
 static __always_inline void user_stack(struct prof_rec *rec, struct task_struct *task,
 				       __u64 *frames, enum unwind_walker walker)
 {
 	struct unwind_place *place = unwind_place(walker);
 	struct pt_regs *regs;
 
-	if (!place || task->flags & PF_KTHREAD || !task->mm)
+	if (!place)
 		return;
 	regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	if (cfg_call_graph == PROF_CALL_GRAPH_NO || !PTREGS_IS_64BIT(regs)) {

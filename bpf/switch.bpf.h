@@ -45,7 +45,7 @@ static __always_inline void forget_dead(struct task_struct *prev, __u32 state)
 		return;
 	if (task_bit(target_tids, prev->pid))
 		task_bit_clear(target_tids, prev->pid);
-	if (task_bit(target_tgids, prev->tgid) && prev->signal->live.counter == 0)
+	if (task_bit(target_tgids, prev->tgid) && BPF_CORE_READ(prev, signal, live.counter) == 0)
 		task_bit_clear(target_tgids, prev->tgid);
 }
 

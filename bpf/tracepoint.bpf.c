@@ -95,7 +95,7 @@ int prof_tracepoint(void *ctx)
 	if (cfg->text_cnt)
 		len = add_texts(ctx, raw, cfg);
 	rec->raw_len = len;
-	if (cfg->filter && !filter_wants_long(raw, len, cfg->filter))
+	if (filter_rejects_long(raw, len, cfg->filter))
 		goto out;
 	len = (len + 7) & ~7U;
 	if (cfg_event_stacks && cfg->has_stacks && rec->pid != cfg_self_tgid)

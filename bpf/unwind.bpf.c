@@ -89,6 +89,7 @@ static __always_inline int prof_walk_register(struct prof_walk *w, __u32 word, _
 #endif
 
 #define PROF_WALK_HERE
+#define PROF_WALK_PART __attribute__((noinline))
 #include "prof_walk_step.h"
 
 #include "leaf.bpf.h"
@@ -103,6 +104,21 @@ __attribute__((noinline)) int unwind_step(struct prof_walk *w)
 	return w ? prof_walk_step(w) : PROF_END_NOT_WALKED;
 }
 
+__attribute__((noinline)) int unwind_walk(struct prof_walk *w, struct stack_frames *frames)
+{
+	__u32 i;
+
+	if (!w || !frames)
+		return 0;
+	for (i = 0; i < PROF_STACK_MAX && i < cfg_max_stack; i++) {
+		if (unwind_step(w))
+			break;
+		frames->at[i] = w->frame;
+	}
+	return i;
+}
+
+/* A step by the frame pointer. 0: w->frame is a return address. */
 __attribute__((noinline)) int unwind_pair(struct prof_walk *w)
 {
 	__u64 fp, next, ret;
@@ -134,4 +150,18 @@ __attribute__((noinline)) int unwind_pair(struct prof_walk *w)
 	w->frame = ret;
 	w->fp = next > fp ? next : 0;
 	return 0;
+}
+
+__attribute__((noinline)) int unwind_pairs(struct prof_walk *w, struct stack_frames *frames)
+{
+	__u32 i;
+
+	if (!w || !frames)
+		return 0;
+	for (i = 1; i < PROF_STACK_MAX && i < cfg_max_stack; i++) {
+		if (unwind_pair(w))
+			break;
+		frames->at[i] = w->frame;
+	}
+	return i;
 }

@@ -43,8 +43,13 @@ int unwind_step(struct prof_walk *w);
  * its return address, 0 if it is in a register. Below 0: it has a frame, or code does not show it. See leaf.bpf.h.
  */
 int unwind_leaf(struct prof_walk *w);
-/* Steps by the frame pointer alone, unchecked; guesses for a leaf without one. 0: w->frame is a return address. */
-int unwind_pair(struct prof_walk *w);
+/* Walks by tables from unwind_start()'s place on. Returns the number of frames, at most cfg_max_stack. */
+int unwind_walk(struct prof_walk *w, struct stack_frames *frames);
+/*
+ * Walks by the frame pointer alone, unchecked; guesses for a leaf without one. The caller has set the first frame.
+ * Returns the number of frames, at most cfg_max_stack.
+ */
+int unwind_pairs(struct prof_walk *w, struct stack_frames *frames);
 
 static __always_inline struct unwind_place *unwind_place(enum unwind_walker walker)
 {

@@ -42,6 +42,10 @@
 #endif
 
 #define PROF_WALK_INLINE static inline __attribute__((always_inline))
+/* A function that few walks need; programs have it verified once. */
+#ifndef PROF_WALK_PART
+#define PROF_WALK_PART static
+#endif
 #define PROF_WALK_READ(x) (*(volatile __typeof__(x) *)&(x))
 
 /* Hides the value of x from the compiler. */
@@ -98,15 +102,21 @@ PROF_WALK_INLINE bool prof_walk_is_in(const struct prof_walk_place *p, __u64 add
 	return addr - p->map.start < p->map.end - p->map.start;
 }
 
-/* Finds the last mapping of the list that starts at or before the address, if it contains it. */
-PROF_WALK_INLINE int prof_walk_find_map(struct prof_walk *w, __u64 addr)
+/*
+ * Leaves the current mapping for the last one of the list that starts at or before the address. 0 if it contains
+ * the address.
+ */
+PROF_WALK_PART int prof_walk_change_map(struct prof_walk *w, __u64 addr)
 {
-	__u32 low = w->list >> 32, cnt = w->list, half, i;
+	__u32 low, cnt, half, i;
 	struct prof_walk_place other;
 	const struct prof_unwind_map *m;
+	__s64 below;
 
-	if (prof_walk_is_in(&w->in, addr))
-		return 0;
+	if (!w)
+		return -1;
+	low = w->list >> 32;
+	cnt = w->list;
 	other = w->before;
 	w->before = w->in;
 	w->in = other;
@@ -121,12 +131,12 @@ PROF_WALK_INLINE int prof_walk_find_map(struct prof_walk *w, __u64 addr)
 		m = prof_walk_map_at(w, low + half);
 		if (!m)
 			return -1;
-		if (PROF_WALK_READ(m->start) <= addr) {
-			low += half + 1;
-			cnt -= half + 1;
-		} else {
-			cnt = half;
-		}
+		/* a difference of halves has a sign; a mapping starts at an even address */
+		below = (addr >> 1) - (PROF_WALK_READ(m->start) >> 1);
+		PROF_WALK_HIDE(below);
+		below >>= 63;
+		low += (half + 1) & ~below;
+		cnt = half - (~cnt & 1 & ~below);
 	}
 	if (low == w->list >> 32)
 		return -1;
@@ -135,6 +145,12 @@ PROF_WALK_INLINE int prof_walk_find_map(struct prof_walk *w, __u64 addr)
 		return -1;
 	prof_walk_enter(w, m);
 	return prof_walk_is_in(&w->in, addr) ? 0 : -1;
+}
+
+/* Enters the mapping of an address: 0. */
+PROF_WALK_INLINE int prof_walk_find_map(struct prof_walk *w, __u64 addr)
+{
+	return prof_walk_is_in(&w->in, addr) ? 0 : prof_walk_change_map(w, addr);
 }
 
 /*

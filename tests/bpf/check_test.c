@@ -110,6 +110,31 @@ Test(check, json_says_the_same)
 	buf_free(&said);
 }
 
+/* Each thousand instructions take the verifier a millisecond before the first event. */
+Test(check, no_program_of_a_process_takes_the_verifier_long)
+{
+	enum { INSNS_MAX = 60000 };
+	char *line, *next, name[64];
+	unsigned int insns;
+	size_t cnt = 0;
+	struct buf said;
+	int code;
+
+	said = check("--programs=process", NULL, &code);
+	cr_expect_eq(code, 0, "%s", said.data);
+	for (line = said.data; line; line = next) {
+		next = strchr(line, '\n');
+		if (next)
+			*next++ = '\0';
+		if (sscanf(line, "process %63s ok %u", name, &insns) != 2)
+			continue;
+		cr_expect_leq(insns, INSNS_MAX, "%s: %u", name, insns);
+		cnt++;
+	}
+	cr_expect_gt(cnt, 10);
+	buf_free(&said);
+}
+
 Test(check, programs_that_nobody_may_load_are_one_line)
 {
 	const char *args[] = { "check", "--programs", NULL };

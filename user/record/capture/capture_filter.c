@@ -18,6 +18,7 @@
 
 void capture_filter_size(struct prof *s, const struct eventset *set)
 {
+	s->rodata->cfg_filters = set->filter_cnt;
 	bpf_map__set_max_entries(s->maps.filters, set->filter_cnt ? set->filter_cnt : 1);
 	bpf_map__set_max_entries(s->maps.filter_patterns, set->pattern_cnt ? set->pattern_cnt : 1);
 }
