@@ -17,8 +17,6 @@ enum {
 	TRACING_FRAMES =
 		2, /* our program and its caller; the loader strips further tracing frames */
 	EFAULT = 14,
-	USER_PAGE = 4096, /* the smallest page size; others are multiples */
-	COPY_PAGES = 4, /* per stack */
 	COPIED_MAX = 32768, /* words of copied stacks per CPU and interval: */
 	COPIED_NS = 10000000,
 };
@@ -124,9 +122,8 @@ static __always_inline bool copy_stack(struct prof_rec *rec, struct pt_regs *reg
 	if (sp & 7 || bpf_probe_read_kernel(words, 8 * PROF_COPY_REGS, regs))
 		return false;
 	words += PROF_COPY_REGS;
-	for (pages = COPY_PAGES; pages; pages--) {
-		sz = PROF_BOUND_SIZE(pages * USER_PAGE - (sp & (USER_PAGE - 8)),
-				     8 * PROF_COPY_WORDS);
+	for (pages = PROF_COPY_PAGES; pages; pages--) {
+		sz = PROF_BOUND_SIZE(PROF_COPY_BYTES(sp, pages), 8 * PROF_COPY_WORDS);
 		if (!bpf_probe_read_user(words, PROF_BOUND_SIZE(sz, 8 * PROF_COPY_WORDS),
 					 (void *)sp))
 			break;
@@ -156,11 +153,22 @@ static __always_inline bool is_early(const struct prof_walk *w, struct pt_regs *
 }
 
 /*
+ * Whether an incomplete walk is due to execve(): the task has the memory of the new program, but the registers of the
+ * old one. Before that the stack is valid, so a complete one is kept.
+ */
+static __always_inline bool is_cut_by_exec(struct task_struct *task, __u8 end)
+{
+	return (end == PROF_END_READ_FAILED || end == PROF_END_NO_MAPPING ||
+		end == PROF_END_NO_PROGRESS || end == PROF_END_NO_RETURN) &&
+	       BPF_CORE_READ_BITFIELD(task, in_execve);
+}
+
+/*
  * Walks by tables, or copies the stack if too little is known of the process or of one of its files. Returns false
  * if neither was possible.
  */
-static __always_inline bool unwind(struct prof_rec *rec, struct pt_regs *regs,
-				   struct unwind_place *place, __u64 *frames,
+static __always_inline bool unwind(struct prof_rec *rec, struct task_struct *task,
+				   struct pt_regs *regs, struct unwind_place *place, __u64 *frames,
 				   enum unwind_walker walker)
 {
 	__u64 list = unwind_list(rec->pid);
@@ -181,6 +189,10 @@ static __always_inline bool unwind(struct prof_rec *rec, struct pt_regs *regs,
 			reuse_check(rec, known, frames);
 		else if (known)
 			keep_walk(rec, regs, list_generation, known, &place->walk, frames);
+		if (is_cut_by_exec(task, place->walk.end)) {
+			rec->user_end = PROF_END_EXEC | place->walk.flags;
+			return true;
+		}
 		if (place->walk.end != PROF_END_NO_MAPPING && !is_early(&place->walk, regs))
 			return true;
 	}
@@ -221,7 +233,7 @@ static __always_inline void user_stack(struct prof_rec *rec, struct task_struct 
 		return;
 	}
 	if (cfg_call_graph == PROF_CALL_GRAPH_AUTO) {
-		if (unwind(rec, regs, place, frames, walker))
+		if (unwind(rec, task, regs, place, frames, walker))
 			return;
 	} else {
 		rec->user_end = PROF_END_UNCHECKED;

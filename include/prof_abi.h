@@ -26,6 +26,8 @@ enum prof_limits {
 	PROF_RAW_MAX = 8192, /* limit of the kernel for tracepoint records */
 	PROF_STACK_MAX = 127, /* frames per stack, default of kernel.perf_event_max_stack */
 	PROF_COPY_WORDS = 2047 - PROF_COPY_REGS, /* of a copied stack */
+	PROF_COPY_PAGES = 4, /* a copy ends at most this many pages above its first page's start */
+	PROF_COPY_PAGE = 4096, /* the smallest page size; others are multiples */
 	PROF_HELPERS_MAX = 4, /* recorder processes that all its helpers descend from */
 	PROF_RINGS_MAX = 64, /* higher CPUs share the rings of lower ones */
 	PROF_CPUS_MAX = 512, /* slots of counters; higher CPUs share them */
@@ -65,6 +67,9 @@ enum prof_rec_flags {
 	PROF_REC_COPIED = 32,
 	PROF_REC_THINNED = 64, /* stacks were wanted, but dropped while the ring filled up */
 };
+
+/* Bytes of a copy from sp on that ends after that many pages, not yet bounded by PROF_COPY_WORDS */
+#define PROF_COPY_BYTES(sp, pages) ((__u64)(pages)*PROF_COPY_PAGE - ((sp) & (PROF_COPY_PAGE - 8)))
 
 struct prof_rec {
 	__u16 size; /* of all parts together */

@@ -143,6 +143,9 @@ enum prof_user_end {
 		11, /* code known by frame pointers only, and the last leads nowhere */
 	PROF_END_32BIT = 12, /* a 32-bit task */
 	PROF_END_UNCHECKED = 13, /* --call-graph fp: frame pointers, unchecked */
+	PROF_END_COPY_LIMIT =
+		14, /* above the part of the stack that was copied to be walked later */
+	PROF_END_EXEC = 15, /* inside execve(), which has replaced the memory of the stack */
 	PROF_END_CNT,
 };
 

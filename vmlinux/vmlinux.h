@@ -101,6 +101,7 @@ struct task_struct {
 	int prio;
 	struct mm_struct *mm;
 	int exit_state;
+	unsigned int in_execve : 1;
 	int pid;
 	int tgid;
 	struct task_struct *real_parent;

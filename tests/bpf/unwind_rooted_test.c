@@ -103,7 +103,8 @@ static void add_stack(struct share *s, const struct names *n, const struct trace
 	uint32_t cnt;
 
 	user = workload_user(ev, &cnt);
-	for (uint32_t i = 0; i < cnt; i++)
+	/* within execve() the address of the replaced program is in no mapping */
+	for (uint32_t i = 0; i < cnt && end != PROF_END_EXEC; i++)
 		s->outside += !names_module(n, names_frame_module(user[i]))->announced;
 	if (ev->source != PROF_SOURCE_SAMPLE || end == PROF_END_NOT_WALKED)
 		return;

@@ -28,6 +28,8 @@ static const struct {
 	[PROF_END_FRAME_POINTER] = { "frame_pointer", "frame pointer leads nowhere" },
 	[PROF_END_32BIT] = { "32bit", "32-bit program" },
 	[PROF_END_UNCHECKED] = { "unchecked", "by frame pointers, unchecked" },
+	[PROF_END_COPY_LIMIT] = { "copy_limit", "deeper than the 16 KiB copied" },
+	[PROF_END_EXEC] = { "exec", "inside execve" },
 	[STACK_ENDS_OTHER] = { "other", "reason unknown to this version" },
 };
 

@@ -231,7 +231,7 @@ static void put_size(struct info *in)
 		buf_printf(&in->out, ", %s stacks of other events", stacks);
 	if (c->user_truncated || c->kernel_truncated)
 		buf_printf(&in->out,
-			   "; cut at the depth limit: %" PRIu64 " user, %" PRIu64 " kernel",
+			   "; cut at the frame limit: %" PRIu64 " user, %" PRIu64 " kernel",
 			   c->user_truncated, c->kernel_truncated);
 	buf_addch(&in->out, '\n');
 	put_ends(in);

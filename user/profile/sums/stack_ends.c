@@ -25,7 +25,8 @@ bool stack_ends_is_guessed(const struct trace_event *ev)
 /* Whether the reason is the code of the last frame, and not the process, the task or an option. */
 static bool is_of_module(uint8_t end)
 {
-	return end >= PROF_END_NO_MAPPING && end <= PROF_END_FRAME_POINTER;
+	return (end >= PROF_END_NO_MAPPING && end <= PROF_END_FRAME_POINTER) ||
+	       end == PROF_END_COPY_LIMIT;
 }
 
 static uint32_t last_module(const struct names *n, const struct trace_event *ev)

@@ -22,6 +22,7 @@ struct stack_copy_unwind {
 	uint64_t code_mask; /* for return addresses */
 	const uint64_t *regs, *stack; /* of the record */
 	size_t stack_cnt; /* words */
+	bool past_copy; /* the last step needed memory above a copy of the maximum size */
 	bool leaf_bare; /* without a frame: the return address is the first word of the stack, or in a register */
 	const struct prof_unwind_map *maps;
 	uint32_t map_cnt;
@@ -80,13 +81,22 @@ static struct prof_unwind_module *prof_walk_module_at(const struct prof_walk *w,
 	return slot < m->cnt.module_cnt ? &m->modules[slot] : NULL;
 }
 
+/* Whether the copy has the maximum size. A smaller one ends where the memory of the stack ends. */
+static bool is_cut(const struct stack_copy_unwind *c)
+{
+	return c->stack_cnt >= PROF_COPY_WORDS ||
+	       8 * c->stack_cnt >= PROF_COPY_BYTES(c->regs[PROF_REG_SP], PROF_COPY_PAGES);
+}
+
 static int prof_walk_fill(struct prof_walk *w, __u64 addr)
 {
-	const struct stack_copy_unwind *c = of_walk(w);
+	struct stack_copy_unwind *c = (struct stack_copy_unwind *)of_walk(w);
 	uint64_t word = (addr - c->regs[PROF_REG_SP]) / 8, cnt;
 
-	if (addr < c->regs[PROF_REG_SP] || word >= c->stack_cnt)
+	if (addr < c->regs[PROF_REG_SP] || word >= c->stack_cnt) {
+		c->past_copy = addr >= c->regs[PROF_REG_SP] && is_cut(c);
 		return -1;
+	}
 	cnt = c->stack_cnt - word < PROF_WALK_WORDS ? c->stack_cnt - word : PROF_WALK_WORDS;
 	memcpy(w->words, c->stack + word, 8 * cnt);
 	w->words_at = addr;
@@ -117,6 +127,17 @@ static int prof_walk_register(struct prof_walk *w, __u32 word, __u64 *val)
 
 /* ---- walks ----------------------------------------------------------------------------------------- */
 
+/* 0 or enum prof_user_end */
+static uint8_t step(struct stack_copy_unwind *c)
+{
+	c->past_copy = false;
+	if (!prof_walk_step(&c->walk))
+		return 0;
+	if (c->past_copy)
+		c->walk.end = PROF_END_COPY_LIMIT;
+	return c->walk.end;
+}
+
 static uint8_t walk(struct stack_copy_unwind *c, struct prof_rec *out, uint64_t *frames)
 {
 	struct prof_walk *w = &c->walk;
@@ -124,9 +145,9 @@ static uint8_t walk(struct stack_copy_unwind *c, struct prof_rec *out, uint64_t 
 
 	prof_walk_start(w, c->regs[PROF_REG_IP], c->regs[PROF_REG_SP], c->regs[PROF_REG_FP],
 			PROF_REGS_LR(c->regs), c->map_cnt, *c->memory->generation);
-	while (cnt < c->max_stack && !prof_walk_step(w))
+	while (cnt < c->max_stack && !step(c))
 		frames[cnt++] = w->frame;
-	if (cnt == c->max_stack && !prof_walk_step(w)) {
+	if (cnt == c->max_stack && !step(c)) {
 		w->end = PROF_END_FULL;
 		out->flags |= PROF_REC_USTACK_CUT;
 	}
