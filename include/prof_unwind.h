@@ -87,7 +87,25 @@ enum prof_unwind_special {
 	PROF_UNWIND_RA_RDX = 7, /* the same in rdx: longjmp */
 	PROF_UNWIND_BIG =
 		256, /* + i: CFA = sp (on x86-64 with add8 frame pointer) + big offset i */
+	/*
+	 * + i: Go's runtime left a goroutine's stack, and its registers are in its g. Big word i has
+	 * the offsets: PROF_UNWIND_GO_*. With add8 the goroutine goes on at its saved address;
+	 * otherwise that is the return address on its stack.
+	 */
+	PROF_UNWIND_GO = 512,
+	/*
+	 * + i: the same for a call of C code, which keeps g and the distance from the top of the
+	 * goroutine's stack at sp + 8 * the lowest and second byte of big word i
+	 */
+	PROF_UNWIND_GO_CALL = 768,
+	PROF_UNWIND_SPECIAL_END = 1024,
 };
+
+/* A byte for each offset, divided by 8: m in g; curg in m; sched.sp and sched.bp in g */
+#define PROF_UNWIND_GO_M_SHIFT 0
+#define PROF_UNWIND_GO_CURG_SHIFT 8
+#define PROF_UNWIND_GO_SP_SHIFT 16
+#define PROF_UNWIND_GO_FP_SHIFT 24
 
 /* Location of the caller's frame pointer: 1 to 60 means at CFA - 8 * fp */
 enum prof_unwind_fp {

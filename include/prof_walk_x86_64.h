@@ -21,13 +21,15 @@ enum {
 #define PROF_WALK_GREG_OF 0x76543210fa89becdULL
 /* the same for pt_regs, except rsp, which no row uses */
 #define PROF_WALK_PT_OF 0x01236789f4ed5bcaULL
+/* the register in pt_regs where Go keeps the current g */
+#define PROF_WALK_PT_R14 1
 
 PROF_WALK_INLINE __u64 prof_walk_code(const struct prof_walk *w, __u64 ret)
 {
 	return ret;
 }
 
-/* Reads a caller-saved register by its DWARF number. */
+/* Reads a register by its DWARF number. */
 PROF_WALK_INLINE int prof_walk_other(struct prof_walk *w, __u32 reg, __u64 *val)
 {
 	__u32 greg = PROF_WALK_GREG_OF >> 4 * reg & 15, word = PROF_WALK_PT_OF >> 4 * reg & 15;
@@ -146,12 +148,92 @@ PROF_WALK_INLINE int prof_walk_fp(struct prof_walk *w, __u32 row, __u64 cfa)
 	return 0;
 }
 
+/*
+ * ---- from the stack of a thread to the stack of its goroutine ------------------------------------
+ */
+
+/*
+ * Finds the g of the goroutine that runs on this thread. Go code keeps a g of the thread in a register. It is valid
+ * if its m and the m's own g (the first member) point to each other. 0 or enum prof_user_end.
+ */
+PROF_WALK_INLINE int prof_walk_find_g(struct prof_walk *w, __u32 offs, __u64 *g)
+{
+	__u32 m_off = 8 * (offs >> PROF_UNWIND_GO_M_SHIFT & 0xff);
+	__u64 m, m_of_g0;
+
+	w->unseen = 1;
+	if (prof_walk_register(w, PROF_WALK_PT_R14, g) || prof_walk_word(w, *g + m_off, &m) ||
+	    prof_walk_word(w, m, g) || prof_walk_word(w, *g + m_off, &m_of_g0) || m_of_g0 != m)
+		return PROF_END_UNSUPPORTED;
+	if (prof_walk_word(w, m + 8 * (offs >> PROF_UNWIND_GO_CURG_SHIFT & 0xff), g))
+		return PROF_END_READ_FAILED;
+	return *g ? 0 : PROF_END_COMPLETE;
+}
+
+/* After a change of stacks with the goroutine's registers in its g. 0 or enum prof_user_end. */
+PROF_WALK_INLINE int prof_walk_goroutine(struct prof_walk *w, __u32 offs, bool goes_on)
+{
+	__u64 g, at, sp, fp = w->fp;
+	int end = prof_walk_find_g(w, offs, &g);
+
+	if (end)
+		return end;
+	at = g + 8 * (offs >> PROF_UNWIND_GO_SP_SHIFT & 0xff);
+	if (prof_walk_word(w, at, &sp) || prof_walk_word(w, goes_on ? at + 8 : sp, &w->ip))
+		return PROF_END_READ_FAILED;
+	if (goes_on && prof_walk_word(w, g + 8 * (offs >> PROF_UNWIND_GO_FP_SHIFT & 0xff), &fp))
+		return PROF_END_READ_FAILED;
+	w->fp = fp;
+	w->sp = goes_on ? sp : sp + 8;
+	return 0;
+}
+
+/* From C code to the goroutine that called it. 0 or enum prof_user_end. */
+PROF_WALK_INLINE int prof_walk_go_call(struct prof_walk *w, __u32 offs)
+{
+	__u64 g, depth, top;
+
+	if (prof_walk_word(w, w->sp + 8 * (offs & 0xff), &g) ||
+	    prof_walk_word(w, w->sp + 8 * (offs >> 8 & 0xff), &depth) ||
+	    prof_walk_word(w, g + 8, &top) || prof_walk_word(w, top - depth, &w->ip))
+		return PROF_END_READ_FAILED;
+	w->sp = top - depth + 8;
+	return 0;
+}
+
+/*
+ * Steps by a row with a big word of its own meaning. A goroutine's stack can be below or above the thread's, so nothing
+ * here makes sure that there is progress; the number of steps is limited. 0 or enum prof_user_end.
+ */
+PROF_WALK_PART int prof_walk_by_big(struct prof_walk *w, __u32 row)
+{
+	__u32 special = row >> PROF_UNWIND_ROW_OFF_SHIFT & PROF_UNWIND_ROW_OFF_MASK, offs, big;
+	int end;
+
+	if (!w)
+		return PROF_END_NOT_WALKED;
+	big = special % PROF_UNWIND_BIGS_MAX;
+	if (big >= w->in.big_cnt || prof_walk_table_word(w, w->in.page_cnt + big, &offs))
+		return PROF_END_UNSUPPORTED;
+	if (special >= PROF_UNWIND_GO_CALL)
+		end = prof_walk_go_call(w, offs);
+	else
+		end = prof_walk_goroutine(w, offs, row & PROF_UNWIND_ROW_ADD8);
+	if (end)
+		return end;
+	w->called = 1;
+	w->regs_at = PROF_WALK_REGS_NONE;
+	return w->ip ? 0 : PROF_END_NO_RETURN;
+}
+
 /* Steps to the caller by a row. 0 or enum prof_user_end. */
 PROF_WALK_INLINE int prof_walk_by_row(struct prof_walk *w, __u32 row, __u32 special)
 {
 	__u64 cfa = w->sp, ret;
 	int end = 0;
 
+	if (special >= PROF_UNWIND_GO && special < PROF_UNWIND_SPECIAL_END)
+		return prof_walk_by_big(w, row);
 	if (special == PROF_UNWIND_RA_RDI || special == PROF_UNWIND_RA_RDX) {
 		if (prof_walk_other(w, special == PROF_UNWIND_RA_RDI ? 5 : 1, &ret))
 			return PROF_END_UNSUPPORTED;

@@ -19,7 +19,8 @@ static bool special_is_known(const struct unwind_table *t, uint32_t row)
 	uint32_t special = unwind_row_off(row);
 
 	if (special >= PROF_UNWIND_BIG)
-		return special - PROF_UNWIND_BIG < t->big_cnt;
+		return special < PROF_UNWIND_SPECIAL_END &&
+		       special % PROF_UNWIND_BIGS_MAX < t->big_cnt;
 	return special <= PROF_UNWIND_RA_RDX && !(row & PROF_UNWIND_ROW_ADD8);
 }
 

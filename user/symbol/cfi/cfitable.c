@@ -2,6 +2,8 @@
 /*
  * Builds the unwind table of a file from its call frame information.
  *
+ * Functions of Go have no FDE in .eh_frame; go_rows.c knows their rows.
+ *
  * FDEs can be in any order, so they are collected and sorted. Then each program runs once, by
  * ascending file offset, and its states become rows. Where two FDEs overlap, the first one applies.
  * A short gap after a function keeps the last row: it is padding, or the return address of a call
@@ -121,11 +123,13 @@ static int find_section(struct cfitable *c)
 		c->bare = true;
 		return 0;
 	}
+	if (c->machine == EM_X86_64)
+		gopclntab_open(&c->go, c->img);
 	if (!elfimg_find(c->img, ".eh_frame", &sec))
-		return find_debug_frame(c);
+		return c->go.func_cnt ? 0 : find_debug_frame(c);
 	data = elfimg_data(c->img, &sec, &size);
 	c->section.addr = sec.addr;
-	return set_section(c, data, size);
+	return c->go.func_cnt && !size ? 0 : set_section(c, data, size);
 }
 
 /* ---- FDEs --------------------------------------------------------------------------------------- */
@@ -192,26 +196,59 @@ static bool place(const struct cfitable *c, const struct cfi_fde *fde, struct cf
 	return false;
 }
 
+static int add_range(struct cfitable *c, const struct cfitable_range *range)
+{
+	void *ranges = c->ranges;
+
+	if (budget_grow(c->budget, &ranges, &c->range_cap, c->range_cnt, sizeof(*c->ranges)))
+		return out_of_memory(c);
+	c->ranges = ranges;
+	if (c->range_cnt && range->start < c->ranges[c->range_cnt - 1].start)
+		c->sorted = false;
+	c->ranges[c->range_cnt++] = *range;
+	return 0;
+}
+
 static int add_fde(struct cfitable *c, const struct cfi_entry *e)
 {
 	const struct cfi_cie *cie = find_cie(c, e->cie_off);
 	struct cfitable_range range;
 	struct cfi_fde fde;
-	void *ranges = c->ranges;
 
 	if (!cie || !cie->usable || !cfi_read_fde(&c->section, e, cie, &fde) ||
 	    !place(c, &fde, &range))
 		return 0;
-	if (budget_grow(c->budget, &ranges, &c->range_cap, c->range_cnt, sizeof(*c->ranges)))
-		return out_of_memory(c);
-	c->ranges = ranges;
 	range.cie = cie - c->cies;
 	range.program = fde.program;
 	range.program_sz = fde.program_sz;
-	if (c->range_cnt && range.start < c->ranges[c->range_cnt - 1].start)
-		c->sorted = false;
-	c->ranges[c->range_cnt++] = range;
-	return 0;
+	return add_range(c, &range);
+}
+
+static int add_go_function(struct cfitable *c, uint64_t i)
+{
+	struct cfitable_range range = { .cie = CFITABLE_GO, .program = i };
+	struct gopclntab_func f;
+	struct cfi_fde fde;
+
+	if (i > UINT32_MAX || !gopclntab_func(&c->go, i, &f))
+		return 0;
+	fde = (struct cfi_fde){ .start = f.start, .size = f.end - f.start };
+	if (!place(c, &fde, &range))
+		return 0;
+	go_rows_learn(&c->go_runtime, c->img, &f);
+	return add_range(c, &range);
+}
+
+static int read_go_functions(struct cfitable *c)
+{
+	int err = 0;
+
+	while (!err && c->go_next < c->go.func_cnt) {
+		err = add_go_function(c, c->go_next++);
+		if (!err)
+			err = account(c, PROGRAM_UNIT);
+	}
+	return err;
 }
 
 static int read_entries(struct cfitable *c)
@@ -227,6 +264,9 @@ static int read_entries(struct cfitable *c)
 		if (err)
 			return err;
 	}
+	err = read_go_functions(c);
+	if (err)
+		return err;
 	return c->range_cnt || c->bare ? 0 : -ENODATA;
 }
 
@@ -276,14 +316,38 @@ struct running {
 	uint64_t addr; /* start of the range */
 };
 
+/* @off: file offset. Sets only the part within this function and after the previous one. */
+static void put_row(const struct running *r, uint64_t off, uint32_t row, uint32_t big)
+{
+	if (off < r->range->end)
+		cfipages_put(&r->c->pages, off > r->c->done ? off : r->c->done, row, big);
+}
+
 static void put_state(void *ctx, uint64_t addr, const struct cfi_state *state)
 {
 	const struct running *r = ctx;
 	uint64_t off = r->range->start + (addr - r->addr);
 	uint32_t big, row = r->c->arch->row(state, &big);
 
-	if (off < r->range->end)
-		cfipages_put(&r->c->pages, off > r->c->done ? off : r->c->done, row, big);
+	put_row(r, off, row, big);
+}
+
+static void put_go_row(void *ctx, uint64_t addr, uint32_t row, uint32_t big)
+{
+	const struct running *r = ctx;
+
+	put_row(r, r->range->start + (addr - r->addr), row, big);
+}
+
+static void run_go_function(struct cfitable *c, const struct cfitable_range *range)
+{
+	struct running r = { .c = c, .range = range };
+	struct gopclntab_func f;
+
+	if (!gopclntab_func(&c->go, range->program, &f))
+		return;
+	r.addr = f.start;
+	go_rows_put(&c->go_runtime, c->img, &c->go, &f, put_go_row, &r);
 }
 
 static void run_range(struct cfitable *c, const struct cfitable_range *range)
@@ -300,7 +364,10 @@ static void run_range(struct cfitable *c, const struct cfitable_range *range)
 	put_gap(c, range->start);
 	if (c->done < range->start)
 		c->done = range->start;
-	if (c->machine == EM_X86_64 && cfi_patterns_is_goexit(c->img, range->start, range->end))
+	if (range->cie == CFITABLE_GO)
+		run_go_function(c, range);
+	else if (c->machine == EM_X86_64 &&
+		 cfi_patterns_is_goexit(c->img, range->start, range->end))
 		put_special(c, c->done, PROF_UNWIND_END);
 	else
 		cfi_run(&c->section, &c->cies[range->cie], &fde, put_state, &r);
@@ -311,13 +378,18 @@ static int run_ranges(struct cfitable *c)
 {
 	while (c->next < c->range_cnt) {
 		const struct cfitable_range *range = &c->ranges[c->next++];
+		uint32_t bytes = range->program_sz;
 		int err;
 
 		if (range->end > c->done)
 			run_range(c, range);
+		/* at least as much work as there is code */
+		if (range->cie == CFITABLE_GO)
+			bytes = range->end - range->start < UINT32_MAX ? range->end - range->start :
+									 UINT32_MAX;
 		err = c->pages.err;
 		if (!err)
-			err = account(c, range->program_sz);
+			err = account(c, bytes);
 		if (err)
 			return err;
 	}

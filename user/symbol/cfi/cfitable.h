@@ -9,6 +9,8 @@
 #include "symbol/cfi/cfi.h"
 #include "symbol/cfi/cfi_patterns.h"
 #include "symbol/cfi/cfipages.h"
+#include "symbol/cfi/go_rows.h"
+#include "symbol/cfi/gopclntab.h"
 #include "symbol/elf/elfimg.h"
 #include "symbol/resumable_sort.h"
 
@@ -19,9 +21,11 @@ struct unwind_table;
 /* Code of an FDE, in file offsets */
 struct cfitable_range {
 	uint64_t start, end;
-	uint32_t cie; /* index */
+	uint32_t cie; /* index; CFITABLE_GO: a function of Go, and program is its index */
 	uint32_t program, program_sz;
 };
+
+#define CFITABLE_GO UINT32_MAX
 
 /* State of building a file's unwind table from .eh_frame or .debug_frame */
 struct cfitable {
@@ -43,6 +47,9 @@ struct cfitable {
 	size_t range_cnt, range_cap, next;
 	bool sorted;
 	bool bare; /* known code only */
+	struct gopclntab go;
+	struct go_runtime go_runtime;
+	uint64_t go_next; /* function to read */
 	struct resumable_sort sort;
 	struct cfi_patterns known[CFI_PATTERNS_MAX];
 	size_t known_cnt;
