@@ -98,7 +98,14 @@ enum prof_unwind_special {
 	 * goroutine's stack at sp + 8 * the lowest and second byte of big word i
 	 */
 	PROF_UNWIND_GO_CALL = 768,
-	PROF_UNWIND_SPECIAL_END = 1024,
+	/*
+	 * + i: an exception's handler is about to run, so libgcc overwrites the registers that the
+	 * frame saved. Its context, big word i bytes below the frame pointer, keeps the CFA and the
+	 * return address: PROF_UNWIND_CONTEXT_CFA, PROF_UNWIND_CONTEXT_RA. The caller's frame
+	 * pointer is unknown.
+	 */
+	PROF_UNWIND_CONTEXT = 1024,
+	PROF_UNWIND_SPECIAL_END = 1280,
 };
 
 /* A byte for each offset, divided by 8: m in g; curg in m; sched.sp and sched.bp in g */
@@ -106,6 +113,10 @@ enum prof_unwind_special {
 #define PROF_UNWIND_GO_CURG_SHIFT 8
 #define PROF_UNWIND_GO_SP_SHIFT 16
 #define PROF_UNWIND_GO_FP_SHIFT 24
+
+/* Offsets in libgcc's struct _Unwind_Context */
+#define PROF_UNWIND_CONTEXT_CFA 0x90
+#define PROF_UNWIND_CONTEXT_RA 0x98
 
 /* Location of the caller's frame pointer: 1 to 60 means at CFA - 8 * fp */
 enum prof_unwind_fp {

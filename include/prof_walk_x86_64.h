@@ -148,6 +148,20 @@ PROF_WALK_INLINE int prof_walk_fp(struct prof_walk *w, __u32 row, __u64 cfa)
 	return 0;
 }
 
+/* From a frame that libgcc rewrites, while its context is valid. 0 or enum prof_user_end. */
+PROF_WALK_INLINE int prof_walk_context(struct prof_walk *w, __u32 big)
+{
+	__u64 context = w->fp - big, cfa;
+
+	if (w->fp_lost || prof_walk_word(w, context + PROF_UNWIND_CONTEXT_CFA, &cfa) ||
+	    cfa != w->fp + 16 || cfa <= w->sp ||
+	    prof_walk_word(w, context + PROF_UNWIND_CONTEXT_RA, &w->ip))
+		return PROF_END_UNSUPPORTED;
+	w->sp = cfa;
+	w->fp_lost = 1;
+	return 0;
+}
+
 /*
  * ---- from the stack of a thread to the stack of its goroutine ------------------------------------
  */
@@ -215,7 +229,9 @@ PROF_WALK_PART int prof_walk_by_big(struct prof_walk *w, __u32 row)
 	big = special % PROF_UNWIND_BIGS_MAX;
 	if (big >= w->in.big_cnt || prof_walk_table_word(w, w->in.page_cnt + big, &offs))
 		return PROF_END_UNSUPPORTED;
-	if (special >= PROF_UNWIND_GO_CALL)
+	if (special >= PROF_UNWIND_CONTEXT)
+		end = prof_walk_context(w, offs);
+	else if (special >= PROF_UNWIND_GO_CALL)
 		end = prof_walk_go_call(w, offs);
 	else
 		end = prof_walk_goroutine(w, offs, row & PROF_UNWIND_ROW_ADD8);

@@ -144,6 +144,21 @@ static bool is_rooted(uint64_t rooted, uint64_t stacks, unsigned int per_mille)
 	return rooted * 1000 >= stacks * per_mille;
 }
 
+/*
+ * libgcc rewrites its frame when it goes to a handler. Stacks of a program that throws all the time end there if the next
+ * frame needs its frame pointer.
+ */
+static uint64_t rewritten(const struct share *s)
+{
+	const uint64_t cnt = s->by_end[PROF_END_UNSUPPORTED];
+
+	if (strcmp(s->name, "throw"))
+		return 0;
+	cr_expect_leq(50 * cnt, s->stacks, "%llu of %llu", (unsigned long long)cnt,
+		      (unsigned long long)s->stacks);
+	return cnt;
+}
+
 /* All of them together, and each less strictly while one stack more or less decides. */
 static void assert_shares(unsigned int per_mille)
 {
@@ -154,11 +169,11 @@ static void assert_shares(unsigned int per_mille)
 		unsigned int least = s->stacks < ENOUGH ? per_mille - 50 : per_mille;
 
 		print_share(s);
-		stacks += s->stacks;
+		stacks += s->stacks - rewritten(s);
 		rooted += s->rooted;
 		cr_expect_geq(s->stacks, SAMPLES_MIN, "%s: few samples", s->name);
-		cr_expect(is_rooted(s->rooted, s->stacks, least), "%s: too few are rooted",
-			  s->name);
+		cr_expect(is_rooted(s->rooted, s->stacks - rewritten(s), least),
+			  "%s: too few are rooted", s->name);
 		cr_expect_eq(s->outside, 0, "%s: frames outside of any mapping", s->name);
 	}
 	cr_expect(is_rooted(rooted, stacks, per_mille), "%llu of %llu are rooted",

@@ -94,6 +94,76 @@ bool cfi_patterns_is_goexit(const struct elfimg *img, uint64_t start, uint64_t e
 	       elfimg_find(img, ".gopclntab", &sec);
 }
 
+/* libgcc's functions have less than 1 KiB. A file may have many entries for one long function. */
+enum { EH_RETURN_MAX = 16384 };
+
+/* The register that "mov register, %rdi" reads; -1: another instruction */
+static int moved_to_rdi(const uint8_t *insn)
+{
+	if ((insn[0] != 0x48 && insn[0] != 0x4c) || insn[1] != 0x89 || (insn[2] & 0xc7) != 0xc7)
+		return -1;
+	return (insn[2] >> 3 & 7) | (insn[0] == 0x4c ? 8 : 0);
+}
+
+/* The distance from the frame pointer down to where "lea n(%rbp), register" leads; 0: another instruction */
+static uint32_t below_fp(const uint8_t *insn, int reg)
+{
+	enum { MAX = 4096 };
+	int32_t n;
+
+	memcpy(&n, insn + 3, sizeof(n));
+	if (insn[0] != (reg & 8 ? 0x4c : 0x48) || insn[1] != 0x8d ||
+	    insn[2] != (0x85 | (reg & 7) << 3) || n >= 0 || n < -MAX || n % 8)
+		return 0;
+	return -n;
+}
+
+/* The first argument of a call, which must be an address relative to the frame pointer */
+static uint32_t find_context(const uint8_t *code, uint64_t size)
+{
+	enum { RDI = 7, MOV_SZ = 3, LEA_SZ = 7 };
+	uint32_t found = 0, here;
+	int reg = RDI;
+	uint64_t at;
+
+	for (at = 0; at + MOV_SZ <= size; at++)
+		if (moved_to_rdi(code + at) >= 0)
+			reg = moved_to_rdi(code + at);
+	for (at = 0; at + LEA_SZ <= size; at++) {
+		here = below_fp(code + at, reg);
+		if (here)
+			found = here;
+	}
+	return found;
+}
+
+bool cfi_patterns_eh_return(const struct elfimg *img, uint64_t start, uint64_t end,
+			    struct cfi_eh_return *out)
+{
+	enum { CALL = 0xe8, SIZE = 5 };
+	uint64_t last = 0, before = 0, at, off, addr;
+	int32_t to;
+
+	*out = (struct cfi_eh_return){ 0 };
+	if (end - start > EH_RETURN_MAX || !elfimg_addr(img, start, &addr))
+		return false;
+	if (end > img->size)
+		end = img->size;
+	for (at = start; at + SIZE <= end; at++) {
+		memcpy(&to, img->bytes + at + 1, sizeof(to));
+		if (img->bytes[at] != CALL ||
+		    !elfimg_off(img, addr + (at - start) + SIZE + to, &off))
+			continue;
+		if (!last)
+			out->context = find_context(img->bytes + start, at - start);
+		before = last;
+		last = at;
+	}
+	out->from = (before ? before : last) + 1;
+	out->leaving = last + SIZE;
+	return last;
+}
+
 size_t cfi_patterns_find(const struct elfimg *img, struct cfi_patterns *out)
 {
 	size_t cnt = 0;

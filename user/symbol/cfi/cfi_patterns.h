@@ -31,4 +31,19 @@ size_t cfi_patterns_find(const struct elfimg *img, struct cfi_patterns *out);
  */
 bool cfi_patterns_is_goexit(const struct elfimg *img, uint64_t start, uint64_t end);
 
+/* A function that goes to an exception's handler, in file offsets */
+struct cfi_eh_return {
+	/*
+	 * It rewrites its own frame from here on. libgcc's functions do so by their last but one call, and their last
+	 * call is for debuggers. This is in the first of these calls, so it applies to return addresses minus one.
+	 */
+	uint64_t from;
+	uint64_t leaving; /* it also rewrites the stack above its frame: after its last call */
+	uint32_t context; /* how far below the frame pointer its own context is; 0: unknown */
+};
+
+/* The function starts at @start, and jumps to the handler at @end. False if there is no call. */
+bool cfi_patterns_eh_return(const struct elfimg *img, uint64_t start, uint64_t end,
+			    struct cfi_eh_return *out);
+
 #endif /* D9_SYMBOL_CFI_CFI_PATTERNS_H */

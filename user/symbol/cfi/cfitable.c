@@ -13,8 +13,10 @@
  */
 #include "symbol/cfi/cfitable.h"
 
+#include <dwarf.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/machine.h"
 #include "symbol/budget.h"
@@ -314,6 +316,9 @@ struct running {
 	struct cfitable *c;
 	const struct cfitable_range *range;
 	uint64_t addr; /* start of the range */
+	struct cfi_eh_return eh;
+	uint64_t cut_to; /* states between eh.from and this file offset are wrong; 0: none */
+	bool cut; /* their rows were put */
 };
 
 /* @off: file offset. Sets only the part within this function and after the previous one. */
@@ -323,13 +328,67 @@ static void put_row(const struct running *r, uint64_t off, uint32_t row, uint32_
 		cfipages_put(&r->c->pages, off > r->c->done ? off : r->c->done, row, big);
 }
 
+static void put_cut(struct running *r)
+{
+	const uint64_t done = r->c->done;
+
+	if (r->eh.context && r->eh.leaving > done)
+		cfipages_put(&r->c->pages, r->eh.from > done ? r->eh.from : done,
+			     cfirow_special(PROF_UNWIND_CONTEXT), r->eh.context);
+	else
+		r->eh.leaving = r->eh.from;
+	put_special(r->c, r->eh.leaving > done ? r->eh.leaving : done, PROF_UNWIND_UNSUPPORTED);
+	r->cut = true;
+}
+
 static void put_state(void *ctx, uint64_t addr, const struct cfi_state *state)
 {
-	const struct running *r = ctx;
+	struct running *r = ctx;
 	uint64_t off = r->range->start + (addr - r->addr);
 	uint32_t big, row = r->c->arch->row(state, &big);
 
+	if (r->cut_to && off >= r->eh.from && !r->cut) {
+		put_cut(r);
+	}
+	if (r->cut_to && off >= r->eh.from && off < r->cut_to)
+		return;
 	put_row(r, off, row, big);
+}
+
+/* Finds where a function that has rewritten its frame for an exception's handler jumps to it. */
+static void find_jump(void *ctx, uint64_t addr, const struct cfi_state *state)
+{
+	struct running *r = ctx;
+
+	if (!r->cut_to && state->ra.where == CFI_IN)
+		r->cut_to = r->range->start + (addr - r->addr);
+}
+
+/*
+ * Functions that return to an exception's handler copy the handler's registers over the registers that
+ * they saved for their caller. Their rows are wrong from then on; their own context still has the caller.
+ */
+static void find_cut(struct running *r, const struct cfi_fde *fde)
+{
+	const struct cfitable *c = r->c;
+	const uint8_t in_register[] = { DW_CFA_register, c->arch->ra };
+
+	if (c->machine != EM_X86_64 || !fde->program_sz ||
+	    !memmem(c->section.data + fde->program, fde->program_sz, in_register,
+		    sizeof(in_register)))
+		return;
+	cfi_run(&c->section, &c->cies[r->range->cie], fde, find_jump, r);
+	if (!r->cut_to || !cfi_patterns_eh_return(c->img, r->range->start, r->cut_to, &r->eh))
+		r->cut_to = 0;
+}
+
+/* The states of a function, except those in the cut */
+static void put_states(struct running *r, const struct cfi_fde *fde)
+{
+	const struct cfitable *c = r->c;
+
+	find_cut(r, fde);
+	cfi_run(&c->section, &c->cies[r->range->cie], fde, put_state, r);
 }
 
 static void put_go_row(void *ctx, uint64_t addr, uint32_t row, uint32_t big)
@@ -370,7 +429,7 @@ static void run_range(struct cfitable *c, const struct cfitable_range *range)
 		 cfi_patterns_is_goexit(c->img, range->start, range->end))
 		put_special(c, c->done, PROF_UNWIND_END);
 	else
-		cfi_run(&c->section, &c->cies[range->cie], &fde, put_state, &r);
+		put_states(&r, &fde);
 	c->done = range->end;
 }
 
