@@ -100,7 +100,8 @@ __attribute__((noinline)) int unwind_sets_up_frame(struct prof_walk *w, __u64 fr
 
 /*
  * Finds the return address that a leaf without a frame would have, and the call before it. Returns its distance
- * above the stack pointer in bytes; below 0: none. *returning: the next instruction is a return.
+ * above the stack pointer in bytes; below 0: none. *returning: the next instruction is a return, or the function's
+ * first: it is aligned and follows an int3, which compilers of run-time code use as padding.
  */
 static __always_inline int leaf_candidate(struct prof_walk *w, struct call *c, bool *returning)
 {
@@ -113,7 +114,8 @@ static __always_inline int leaf_candidate(struct prof_walk *w, struct call *c, b
 		off = 8;
 	if (prof_walk_word(w, w->sp + off, &ret) || !find_call(c, ret))
 		return -1;
-	*returning = (code >> 8 & 0xff) == 0xc3; /* ret */
+	*returning = (code >> 8 & 0xfe) == 0xc2 || /* ret, ret $n */
+		     ((code & 0xff) == 0xcc && !(w->ip & 31));
 	return off;
 }
 

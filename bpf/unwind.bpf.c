@@ -93,6 +93,9 @@ static __always_inline int prof_walk_register(struct prof_walk *w, __u32 word, _
 #include "prof_walk_step.h"
 
 #include "leaf.bpf.h"
+#ifdef PROF_MACHINE_X86_64
+#include "search.bpf.h"
+#endif
 
 __attribute__((noinline)) int unwind_leaf(struct prof_walk *w)
 {
@@ -111,7 +114,7 @@ __attribute__((noinline)) int unwind_walk(struct prof_walk *w, struct stack_fram
 	if (!w || !frames)
 		return 0;
 	for (i = 0; i < PROF_STACK_MAX && i < cfg_max_stack; i++) {
-		if (unwind_step(w))
+		if (unwind_step(w) && (unwind_search(w) || unwind_step(w)))
 			break;
 		frames->at[i] = w->frame;
 	}

@@ -43,6 +43,21 @@ int unwind_step(struct prof_walk *w);
  * its return address, 0 if it is in a register. Below 0: it has a frame, or code does not show it. See leaf.bpf.h.
  */
 int unwind_leaf(struct prof_walk *w);
+#ifdef PROF_MACHINE_X86_64
+/*
+ * After a step that ended: finds the caller on the stack, see search.bpf.h, if that can help. 0: the next step continues
+ * there, or by the frame pointer; otherwise the walk has ended.
+ */
+int unwind_search(struct prof_walk *w);
+#define UNWIND_SEARCHES 2
+#else
+/* A leaf of arm64 has its return address in lr; that alone does not show that it is still there. */
+static __always_inline int unwind_search(struct prof_walk *w)
+{
+	return -1;
+}
+#define UNWIND_SEARCHES 0
+#endif
 /* Walks by tables from unwind_start()'s place on. Returns the number of frames, at most cfg_max_stack. */
 int unwind_walk(struct prof_walk *w, struct stack_frames *frames);
 /*
@@ -64,6 +79,7 @@ static __always_inline void unwind_start(struct prof_walk *w, struct pt_regs *re
 	prof_walk_start(w, PTREGS_IP(regs), PTREGS_SP(regs), PTREGS_FP(regs), PTREGS_LR(regs), list,
 			unwind_generation);
 	w->regs = (__u64)regs;
+	w->searches = UNWIND_SEARCHES;
 }
 
 #endif

@@ -25,6 +25,8 @@ enum prof_walk_regs {
 	PROF_WALK_REGS_NONE, /* changed by calls */
 	PROF_WALK_REGS_START, /* registers of the first frame: prof_walk_register() */
 	PROF_WALK_REGS_SIGNAL, /* in the ucontext at `gregs` */
+	/* of the first frame, whose caller's these are if the first frame preserves them */
+	PROF_WALK_REGS_CALLER,
 };
 
 /*
@@ -69,7 +71,14 @@ struct prof_walk {
 	 */
 	__u8 guessed;
 	__u8 unseen; /* the result depends on more than `seen` */
+	/*
+	 * set after prof_walk_start() by a walker that can search the stack for the callers of frames
+	 * without a row, to how many: while all callers are guesses, the walk stops there first; clear
+	 * it to continue by the frame pointer
+	 */
+	__u8 searches;
 	__u64 gregs;
+	__u64 call_target; /* of the call that was found last */
 	struct prof_walk_place in; /* of the last frame */
 	/* of the frame before: callbacks alternate between two modules */
 	struct prof_walk_place before;
@@ -104,6 +113,7 @@ static inline __attribute__((always_inline)) void prof_walk_start(struct prof_wa
 	w->regs_at = PROF_WALK_REGS_START;
 	w->nowhere = 0;
 	w->unseen = 0;
+	w->searches = 0;
 	w->seen.cnt = 0;
 	w->in.map.end = 0;
 	w->in.map.start = 0;

@@ -234,7 +234,7 @@ PROF_WALK_INLINE int prof_walk_by_fp(struct prof_walk *w, int why)
 		w->by_fp = why;
 		return 0;
 	}
-	if (w->fp_lost)
+	if (w->fp_lost || (w->searches && why == PROF_END_NO_ROW))
 		return why;
 	if (!fp && (why == PROF_END_FRAME_POINTER ||
 		    (why == PROF_END_NO_TABLE && w->flags & PROF_USER_FRAME_POINTERS)))
@@ -298,6 +298,8 @@ PROF_WALK_INLINE int prof_walk_step(struct prof_walk *w)
 	w->end = w->stepped ? prof_walk_up(w) : 0;
 	if (w->end)
 		return w->end;
+	if (w->stepped && !w->guessed)
+		w->searches = 0;
 	at = w->ip - w->called;
 	if (prof_walk_find_map(w, at)) {
 		w->in.map.module_id = 0;

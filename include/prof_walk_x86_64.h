@@ -21,6 +21,8 @@ enum {
 #define PROF_WALK_GREG_OF 0x76543210fa89becdULL
 /* the same for pt_regs, except rsp, which no row uses */
 #define PROF_WALK_PT_OF 0x01236789f4ed5bcaULL
+/* rax, rdx, rcx, rsi, rdi, r8 to r11 */
+#define PROF_WALK_CALLER_SAVED 0x0f37U
 /* the register in pt_regs where Go keeps the current g */
 #define PROF_WALK_PT_R14 1
 
@@ -41,6 +43,20 @@ PROF_WALK_INLINE int prof_walk_other(struct prof_walk *w, __u32 reg, __u64 *val)
 	if (w->regs_at == PROF_WALK_REGS_SIGNAL)
 		return prof_walk_word(w, w->gregs + 8 * greg, val);
 	return -1;
+}
+
+/*
+ * The same for a function that called the first frame: assembler keeps its stack pointer in a caller-saved register
+ * during calls of its own functions, which preserve it. The value must be above the stack pointer.
+ */
+PROF_WALK_INLINE int prof_walk_preserved(struct prof_walk *w, __u32 reg, __u64 *val)
+{
+	if (!(PROF_WALK_CALLER_SAVED >> reg & 1))
+		return -1;
+	w->unseen = 1;
+	if (prof_walk_register(w, PROF_WALK_PT_OF >> 4 * reg & 15, val))
+		return -1;
+	return *val & 7 || *val - w->sp >= PROF_UNWIND_SP_MAX ? -1 : 0;
 }
 
 /* Steps to the caller of a leaf without a frame: the frame pointer is the caller's, and stays. */
@@ -124,7 +140,8 @@ PROF_WALK_INLINE int prof_walk_cfa(struct prof_walk *w, __u32 row, __u64 *cfa)
 		*cfa = base + (row & PROF_UNWIND_ROW_ADD8 ? 8 : 0);
 		return 0;
 	case PROF_UNWIND_REG:
-		if (prof_walk_other(w, off >> 8, &base))
+		if (w->regs_at == PROF_WALK_REGS_CALLER ? prof_walk_preserved(w, off >> 8, &base) :
+							  prof_walk_other(w, off >> 8, &base))
 			return PROF_END_UNSUPPORTED;
 		*cfa = base + 8 * (off & 0xff);
 		return 0;
@@ -268,7 +285,8 @@ PROF_WALK_INLINE int prof_walk_by_row(struct prof_walk *w, __u32 row, __u32 spec
 	w->ip = ret;
 	w->sp = cfa;
 	w->called = 1;
-	w->regs_at = PROF_WALK_REGS_NONE;
+	w->regs_at =
+		w->regs_at == PROF_WALK_REGS_START ? PROF_WALK_REGS_CALLER : PROF_WALK_REGS_NONE;
 	return ret ? 0 : PROF_END_NO_RETURN;
 }
 

@@ -25,7 +25,7 @@ static const struct {
 	[PROF_END_READ_FAILED] = { "read_failed", "stack memory not readable" },
 	[PROF_END_NO_PROGRESS] = { "no_progress", "caller's stack not above" },
 	[PROF_END_NO_RETURN] = { "no_return", "return address is 0" },
-	[PROF_END_FRAME_POINTER] = { "frame_pointer", "frame pointer leads nowhere" },
+	[PROF_END_FRAME_POINTER] = { "frame_pointer", "frame pointer not valid" },
 	[PROF_END_32BIT] = { "32bit", "32-bit program" },
 	[PROF_END_UNCHECKED] = { "unchecked", "by frame pointers, unchecked" },
 	[PROF_END_COPY_LIMIT] = { "copy_limit", "deeper than the 16 KiB copied" },
@@ -68,7 +68,7 @@ void unwind_status_put_sum(struct buf *out, const struct stack_ends *e)
 	}
 	if (e->guessed) {
 		str_count(some, e->guessed);
-		buf_printf(out, ", %s with a guessed caller of the leaf", some);
+		buf_printf(out, ", %s with an uncertain caller of the leaf", some);
 	}
 }
 
