@@ -4,13 +4,19 @@
 
 #include "record/capture/capture.h"
 #include "record/recorder.h"
+#include "record/tracepoint/event.h"
+#include "record/tracepoint/eventset.h"
 #include "record/unwind_maps/unwind_loader.h"
+
+static uint32_t all_stacks(const struct capture_cfg *cfg)
+{
+	return cfg->switch_stacks | cfg->wakeup_stacks | cfg->event_stacks;
+}
 
 void recorder_capture_cfg(const struct recorder_cfg *cfg, const struct eventset *events,
 			  const struct prof_select *select, struct capture_cfg *out)
 {
-	const uint32_t stacks =
-		cfg->capture.switch_stacks | cfg->capture.wakeup_stacks | cfg->capture.event_stacks;
+	const uint32_t stacks = all_stacks(&cfg->capture);
 
 	*out = cfg->capture;
 	out->events = events;
@@ -24,4 +30,14 @@ void recorder_capture_cfg(const struct recorder_cfg *cfg, const struct eventset 
 	unwind_loader_size(out->system_wide, cfg->unwind_mem, &out->unwind);
 	if (!(out->switch_stacks & PROF_STACKS_USER))
 		out->unwind.known_cnt = 0;
+}
+
+bool recorder_capture_has_kernel_code(const struct recorder_cfg *cfg, const struct eventset *events)
+{
+	size_t i;
+
+	for (i = 0; i < events->cnt; i++)
+		if (events->defs[i]->any_code)
+			return true;
+	return cfg->capture.samples || all_stacks(&cfg->capture) & PROF_STACKS_KERNEL;
 }

@@ -314,7 +314,8 @@ int recorder_start(struct recorder *r)
 	});
 	r->start_ns = clock_mono_ns();
 	trigger_window_begin(&r->window, r->capture, r->start_ns);
-	r->kallsyms = kallsyms_thread_new(NULL, NULL);
+	if (recorder_capture_has_kernel_code(r->cfg, r->events))
+		r->kallsyms = kallsyms_thread_new(NULL, NULL);
 	if (r->launch) {
 		err = launch_go(r->launch);
 		if (err)

@@ -38,6 +38,7 @@
 #include "record/capture/capture_select.h"
 #include "record/capture/detach.h"
 #include "record/capture/given_btf.h"
+#include "record/capture/load_aside.h"
 #include "record/capture/refusal.h"
 #include "record/capture/ring.h"
 #include "record/tracepoint/eventset.h"
@@ -84,7 +85,7 @@ static int fill_event_cfgs(struct capture *c)
 	return 0;
 }
 
-static int load_once(struct capture *c, struct capture_refusal *why)
+static int load_in_order(struct capture *c, struct capture_refusal *why)
 {
 	const struct capture_configure how = {
 		.cfg = &c->cfg,
@@ -104,6 +105,27 @@ static int load_once(struct capture *c, struct capture_refusal *why)
 	return err ? err : capture_load(c->skel, why);
 }
 
+static void unload(struct capture *c)
+{
+	prof__destroy(c->skel);
+	c->skel = NULL;
+	capture_field_extract_fini(&c->extracts);
+	c->extracts = (struct capture_field_extract){ 0 };
+}
+
+/* The program of samples in a thread. If that fails, all again in order: libbpf then gets the reason. */
+static int load_once(struct capture *c, struct capture_refusal *why)
+{
+	int err;
+
+	load_aside_begin();
+	err = load_in_order(c, why);
+	if (!load_aside_end(c->skel) || err)
+		return err;
+	unload(c);
+	return load_in_order(c, why);
+}
+
 /* Removes the feature of an optional program from the recording. */
 static bool disable_feature(struct capture *c, const struct capture_refusal *why)
 {
@@ -119,10 +141,7 @@ static bool disable_feature(struct capture *c, const struct capture_refusal *why
 		 why->reason[0] ? why->reason : strerror(-why->err));
 	feature->leave_out(&c->cfg);
 	c->orc = c->orc && !c->cfg.no_orc;
-	prof__destroy(c->skel);
-	c->skel = NULL;
-	capture_field_extract_fini(&c->extracts);
-	c->extracts = (struct capture_field_extract){ 0 };
+	unload(c);
 	return true;
 }
 

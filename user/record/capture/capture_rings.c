@@ -24,6 +24,7 @@
 #include "prof_abi.h"
 #include "prof_select.h"
 #include "prof.skel.h"
+#include "record/capture/inner_maps.h"
 #include "record/capture/ring.h"
 
 enum {
@@ -67,21 +68,21 @@ int capture_rings_size(struct prof *skel, const struct capture_rings_cfg *cfg,
 }
 
 /* Edge-triggered: records that are already in the ring do not wake up. */
-static int watch(struct capture_rings *r, int fd)
+static int watch(int epoll_fd, int fd)
 {
 	struct epoll_event ev = { .events = EPOLLIN | EPOLLET };
 
-	r->fds[r->fd_cnt++] = fd;
-	return epoll_ctl(r->epoll_fd, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
+	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
 }
 
 /* Programs reach an inner ring through the outer map, the recorder through its mapping. */
 static int make_rings(const struct prof *skel, struct capture_rings *r)
 {
-	int outer = bpf_map__fd(skel->maps.rings), fd, err;
-	uint32_t i;
+	uint32_t keys[PROF_RINGS_MAX], i;
+	int fd, err;
 
 	for (i = 0; i < r->ring_cnt; i++) {
+		keys[i] = i;
 		fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ring", 0, 0, r->ring_bytes, NULL);
 		if (fd < 0) {
 			err = -errno;
@@ -90,9 +91,8 @@ static int make_rings(const struct prof *skel, struct capture_rings *r)
 				  err == -EMFILE ? "raise \"ulimit -n\"" : "try a smaller -m");
 			return err;
 		}
-		err = bpf_map_update_elem(outer, &i, &fd, BPF_ANY) ? -errno : 0;
-		if (!err)
-			err = watch(r, fd);
+		r->fds[r->fd_cnt++] = fd;
+		err = watch(r->epoll_fd, fd);
 		if (!err)
 			err = ring_open(fd, r->ring_bytes, &r->readers[i]);
 		if (err) {
@@ -101,7 +101,10 @@ static int make_rings(const struct prof *skel, struct capture_rings *r)
 		}
 		r->reader_cnt++;
 	}
-	return 0;
+	err = inner_maps_put(bpf_map__fd(skel->maps.rings), keys, r->fds, r->ring_cnt);
+	if (err)
+		log_error("record: cannot give the rings to the programs: %s", strerror(-err));
+	return err;
 }
 
 static size_t stages_size(const struct capture_rings *r)

@@ -19,6 +19,7 @@
 #include "prof_abi.h"
 #include "prof_select.h"
 #include "prof.skel.h"
+#include "record/capture/inner_maps.h"
 
 enum {
 	BLOCK_SZ = 4 * PROF_UNWIND_BLOCK_WORDS,
@@ -132,13 +133,14 @@ static int make_chunk(struct capture_unwind *u, uint32_t i)
 	if (fd < 0)
 		return -errno;
 	err = map_fd(fd, CHUNK_SZ, &mem);
-	if (!err && bpf_map_update_elem(u->chunks_fd, &i, &fd, BPF_ANY)) {
-		err = -errno;
-		unmap(mem, CHUNK_SZ);
+	if (!err) {
+		err = inner_maps_put(u->chunks_fd, &i, &fd, 1);
+		if (err)
+			unmap(mem, CHUNK_SZ);
+		else
+			u->chunks[i] = mem;
 	}
 	close(fd);
-	if (!err)
-		u->chunks[i] = mem;
 	return err;
 }
 

@@ -127,6 +127,8 @@ bool kallsyms_thread_is_done(struct kallsyms_thread *t)
 {
 	bool done;
 
+	if (!t)
+		return true;
 	pthread_mutex_lock(&t->lock);
 	done = !t->busy;
 	pthread_mutex_unlock(&t->lock);
@@ -147,6 +149,8 @@ static bool use_fresh(struct kallsyms_thread *t)
 
 const struct kallsyms *kallsyms_thread_get(struct kallsyms_thread *t)
 {
+	if (!t)
+		return NULL;
 	pthread_mutex_lock(&t->lock);
 	while (t->busy)
 		pthread_cond_wait(&t->changed, &t->lock);
@@ -158,10 +162,11 @@ const struct kallsyms *kallsyms_thread_get(struct kallsyms_thread *t)
 
 void kallsyms_thread_renew(struct kallsyms_thread *t, struct frames *frames)
 {
-	uint64_t now = clock_mono_ns();
+	uint64_t now;
 
-	if (!t->kallsyms)
+	if (!t || !t->kallsyms)
 		return;
+	now = clock_mono_ns();
 	pthread_mutex_lock(&t->lock);
 	if (use_fresh(t))
 		frames_set_kallsyms(frames, t->kallsyms);

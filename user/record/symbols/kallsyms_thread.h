@@ -7,14 +7,14 @@
 struct frames;
 struct kallsyms;
 
-/* The kernel's symbol table, read by a thread. Call all functions in one thread. */
+/* The kernel's symbol table, read by a thread. Call all functions in one thread. NULL: it is not needed. */
 struct kallsyms_thread;
 
 /* Starts reading, which needs CAP_SYSLOG. NULL: the paths in /proc; other paths are borrowed. Never NULL. */
 struct kallsyms_thread *kallsyms_thread_new(const char *symbols_path, const char *modules_path);
 /* Whether reading has ended, with or without success, and is not running again. */
 bool kallsyms_thread_is_done(struct kallsyms_thread *t);
-/* Waits for it. Borrowed until the next renewal; NULL: it could not be read. */
+/* Waits for it. Borrowed until the next renewal; NULL: it could not be read, or is not needed. */
 const struct kallsyms *kallsyms_thread_get(struct kallsyms_thread *t);
 /*
  * Call it repeatedly after frames has the table: replaces it if an address in a later module was used. Does not
