@@ -17,7 +17,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -26,6 +28,10 @@
 
 #define FILE_MAX (64UL << 20)
 #define DELETED " (deleted)"
+
+#ifndef PIDFD_GET_MNT_NAMESPACE
+#define PIDFD_GET_MNT_NAMESPACE _IO(0xff, 3) /* linux/pidfd.h, since Linux 6.11 */
+#endif
 
 /* The unread rest of a text */
 struct cursor {
@@ -418,20 +424,48 @@ int proc_read_comm(pid_t tid, struct buf *out)
 	return err;
 }
 
+/*
+ * The inode number of the mount namespace; 0: unknown. /proc/PID/ns waits for an exec of the process to
+ * end, and on a busy machine that takes long. Only kernels before 6.11 are asked there.
+ */
+static uint64_t mount_namespace(pid_t pid)
+{
+	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0), ns = -1, err = errno;
+	char path[64];
+	struct stat st;
+	bool known;
+
+	if (pidfd >= 0) {
+		ns = ioctl(pidfd, PIDFD_GET_MNT_NAMESPACE, 0);
+		err = errno;
+		close(pidfd);
+	}
+	if (ns >= 0) {
+		known = !fstat(ns, &st);
+		close(ns);
+		return known ? st.st_ino : 0;
+	}
+	if (err != ENOTTY && err != EINVAL && err != ENOSYS)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", pid);
+	return stat(path, &st) ? 0 : st.st_ino;
+}
+
 uint64_t proc_owner(pid_t pid)
 {
-	struct stat process, its, ours;
+	struct stat process, ours;
 	char path[64];
+	uint64_t its;
 
 	snprintf(path, sizeof(path), "/proc/%d", pid);
 	if (stat(path, &process))
 		return PROC_OWNER_GONE;
 	if (process.st_uid)
 		return 1ull << 32 | process.st_uid;
-	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", pid);
-	if (stat(path, &its) || stat("/proc/self/ns/mnt", &ours) || its.st_ino == ours.st_ino)
+	its = mount_namespace(pid);
+	if (!its || stat("/proc/self/ns/mnt", &ours) || its == ours.st_ino)
 		return 2ull << 32 | (uint32_t)pid;
-	return 3ull << 32 | (uint32_t)its.st_ino;
+	return 3ull << 32 | (uint32_t)its;
 }
 
 uint64_t proc_realm(pid_t pid)

@@ -76,8 +76,8 @@ int proc_read_comm(pid_t tid, struct buf *out);
 int proc_read_exe(pid_t pid, struct buf *out);
 /*
  * The owner of a process, for sharing limited resources: its user; for processes of root the mount
- * namespace, or the process itself if it is in the namespace of the caller. Takes no lock of the
- * process.
+ * namespace, or the process itself if it is in the namespace of the caller. Since Linux 6.11 it
+ * waits for no lock that the process may hold for long.
  */
 #define PROC_OWNER_GONE 1ull /* all processes that are gone */
 uint64_t proc_owner(pid_t pid);

@@ -14,6 +14,7 @@
 
 #include <linux/membarrier.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -27,7 +28,8 @@ struct waiter {
 	struct waiter_cfg cfg;
 	pthread_t thread;
 	pthread_mutex_t lock;
-	pthread_cond_t work, started;
+	sem_t work; /* signalling a condition variable may wait for the thread */
+	pthread_cond_t started;
 	bool has_started;
 	int start_err;
 	uint64_t begun, over, wanted; /* grace periods */
@@ -67,6 +69,13 @@ static void make_chunk(struct waiter *w)
 	w->chunk_done = true;
 }
 
+static void wait_for_work(struct waiter *w)
+{
+	pthread_mutex_unlock(&w->lock);
+	sem_wait(&w->work);
+	pthread_mutex_lock(&w->lock);
+}
+
 static void *run(void *ctx)
 {
 	struct waiter *w = ctx;
@@ -82,7 +91,7 @@ static void *run(void *ctx)
 		else if (w->wanted > w->begun)
 			pass_grace(w);
 		else
-			pthread_cond_wait(&w->work, &w->lock);
+			wait_for_work(w);
 	}
 	pthread_mutex_unlock(&w->lock);
 	return NULL;
@@ -104,7 +113,7 @@ static int wait_for_start(struct waiter *w)
 static void fini(struct waiter *w)
 {
 	pthread_cond_destroy(&w->started);
-	pthread_cond_destroy(&w->work);
+	sem_destroy(&w->work);
 	pthread_mutex_destroy(&w->lock);
 	free(w);
 }
@@ -122,7 +131,7 @@ int waiter_new(const struct waiter_cfg *cfg, struct waiter **out)
 	pthread_mutexattr_setprotocol(&attr, PTHREAD_PRIO_INHERIT);
 	pthread_mutex_init(&w->lock, &attr);
 	pthread_mutexattr_destroy(&attr);
-	pthread_cond_init(&w->work, NULL);
+	sem_init(&w->work, 0, 0);
 	pthread_cond_init(&w->started, NULL);
 	/* The creator of the waiter handles signals. */
 	sigfillset(&all);
@@ -147,7 +156,7 @@ void waiter_free(struct waiter *w)
 		return;
 	pthread_mutex_lock(&w->lock);
 	w->ends = true;
-	pthread_cond_signal(&w->work);
+	sem_post(&w->work);
 	pthread_mutex_unlock(&w->lock);
 	pthread_join(w->thread, NULL);
 	fini(w);
@@ -161,7 +170,7 @@ uint64_t waiter_grace(struct waiter *w)
 	ticket = w->begun + 1;
 	if (w->wanted != ticket) {
 		w->wanted = ticket;
-		pthread_cond_signal(&w->work);
+		sem_post(&w->work);
 	}
 	pthread_mutex_unlock(&w->lock);
 	return ticket;
@@ -183,7 +192,7 @@ void waiter_ask_chunk(struct waiter *w, uint32_t i)
 	w->chunk = i;
 	w->chunk_wanted = true;
 	w->chunk_done = false;
-	pthread_cond_signal(&w->work);
+	sem_post(&w->work);
 	pthread_mutex_unlock(&w->lock);
 }
 

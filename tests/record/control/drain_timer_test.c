@@ -176,6 +176,19 @@ Test(drain_timer, gives_the_broker_a_number_of_turns)
 	cr_expect_eq(steps, 16);
 }
 
+Test(drain_timer, handles_what_comes_within_half_a_millisecond_together)
+{
+	uint64_t start = clock_mono_ns(), took;
+
+	make_readable(BROKER);
+	make_readable(NEWS);
+	cr_expect(wait_for(4 * MS, true));
+	took = clock_mono_ns() - start;
+	cr_expect_geq(steps, 1);
+	cr_expect_leq((uint64_t)steps, took / (MS / 2));
+	cr_expect_leq((uint64_t)looks, 1 + took / (MS / 2));
+}
+
 Test(drain_timer, ends_when_a_table_is_there)
 {
 	has_table = true;

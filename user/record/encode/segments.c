@@ -25,7 +25,11 @@
 #define SEAL_NS 2000000000ULL /* time that a segment waits for symbols */
 
 /* Minimum size of a segment without its head, whatever the size of the head. */
-enum { FIRST_TYPE_ID = 256, OWN_BYTES_MIN = 32 << 10 };
+enum {
+	FIRST_TYPE_ID = 256,
+	OWN_BYTES_MIN = 32 << 10,
+	WRITE_BYTES = 256 << 10, /* per call of the output; more would leave the cache */
+};
 
 struct segment {
 	struct dial9_enc *enc;
@@ -57,6 +61,7 @@ static int prepare(const struct segments *s, struct segment *seg)
 		.level = s->cfg.level4 ? DIAL9_LEVEL_4 : DIAL9_LEVEL_3,
 		.first_type_id = FIRST_TYPE_ID,
 		.pool_bytes_max = s->cfg.pool_bytes_max,
+		.flush_at = WRITE_BYTES,
 	};
 	int err = dial9_enc_new(&opts, &seg->enc);
 

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <linux/capability.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -39,7 +40,8 @@ struct question {
 
 struct proc_reader {
 	pthread_mutex_t lock;
-	pthread_cond_t asked, answered; /* on CLOCK_MONOTONIC */
+	sem_t asked; /* signalling a condition variable would wait for threads that woke before */
+	pthread_cond_t answered; /* on CLOCK_MONOTONIC */
 	struct question questions[QUEUE_MAX];
 	size_t question_pos, question_cnt;
 	struct snapshot *answers[QUEUE_MAX];
@@ -54,7 +56,7 @@ static void reader_destroy(struct proc_reader *r)
 {
 	while (r->answer_cnt--)
 		snapshot_free(r->answers[r->answer_pos++ % QUEUE_MAX]);
-	pthread_cond_destroy(&r->asked);
+	sem_destroy(&r->asked);
 	pthread_cond_destroy(&r->answered);
 	pthread_mutex_destroy(&r->lock);
 	free(r);
@@ -88,8 +90,11 @@ static void *run(void *ctx)
 	privileges_drop_all_but(1ULL << CAP_SYS_PTRACE | 1ULL << CAP_DAC_READ_SEARCH);
 	pthread_mutex_lock(&r->lock);
 	for (;;) {
-		while (!r->question_cnt && !r->ends)
-			pthread_cond_wait(&r->asked, &r->lock);
+		while (!r->question_cnt && !r->ends) {
+			pthread_mutex_unlock(&r->lock);
+			sem_wait(&r->asked);
+			pthread_mutex_lock(&r->lock);
+		}
 		if (r->ends)
 			break;
 		answer_one(r);
@@ -138,7 +143,7 @@ int proc_reader_new(struct proc_reader **out)
 	pthread_mutexattr_destroy(&mutex_attr);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&r->asked, &attr);
+	sem_init(&r->asked, 0, 0);
 	pthread_cond_init(&r->answered, &attr);
 	pthread_condattr_destroy(&attr);
 	pthread_mutex_lock(&r->lock);
@@ -163,6 +168,7 @@ static struct timespec to_timespec(uint64_t ns)
 void proc_reader_free(struct proc_reader *r)
 {
 	struct timespec until = to_timespec(clock_timer_ns() + END_MS * 1000000ULL);
+	size_t i;
 	bool last;
 
 	if (!r)
@@ -170,7 +176,8 @@ void proc_reader_free(struct proc_reader *r)
 	pthread_mutex_lock(&r->lock);
 	r->ends = true;
 	r->threads++; /* the caller, so that no thread destroys it during the wait */
-	pthread_cond_broadcast(&r->asked);
+	for (i = 1; i < r->threads; i++)
+		sem_post(&r->asked);
 	while (r->threads > 1)
 		if (pthread_cond_timedwait(&r->answered, &r->lock, &until))
 			break;
@@ -192,7 +199,7 @@ bool proc_reader_ask(struct proc_reader *r, uint32_t pid, bool with_maps)
 		r->questions[(r->question_pos + r->question_cnt++) % QUEUE_MAX] =
 			(struct question){ pid, with_maps };
 		r->open_cnt++;
-		pthread_cond_signal(&r->asked);
+		sem_post(&r->asked);
 		taken = true;
 	}
 	pthread_mutex_unlock(&r->lock);

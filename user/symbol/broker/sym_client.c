@@ -16,6 +16,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "symbol/broker/sym_client_impl.h"
+#include "symbol/sandbox/readiness.h"
 
 #define OPEN_MAX_DEFAULT 512
 #define STEP_NS 20000000ull
@@ -40,6 +41,7 @@ void sym_client_step(struct sym_client *b)
 
 	if (b->closed)
 		return;
+	readiness_update(b->epoll_fd);
 	file_openers_step(b->openers, now);
 	for (r = 0; r < SYMWORKER_ROLE_CNT; r++)
 		owing[r] = owes(&b->roles[r]);

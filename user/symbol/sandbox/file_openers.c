@@ -15,7 +15,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -23,6 +22,7 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "symbol/sandbox/fork_server.h"
+#include "symbol/sandbox/readiness.h"
 #include "symbol/sandbox/sandbox.h"
 #include "symbol/sandbox/symopen.h"
 
@@ -42,6 +42,7 @@ struct opener {
 	enum { FREE, ASKED, IDLE, BUSY, STUCK } state;
 	pid_t pid;
 	int sock; /* IDLE, BUSY */
+	struct readiness ready; /* sock */
 	uint32_t token; /* BUSY */
 	uint64_t owner; /* BUSY, STUCK */
 	uint64_t since; /* BUSY */
@@ -109,8 +110,7 @@ int file_openers_start(const struct file_openers_cfg *cfg, struct file_openers *
 		return err;
 	}
 	o->packet = xmalloc(SYMPROTO_PACKET_MAX);
-	epoll_ctl(cfg->epoll_fd, EPOLL_CTL_ADD, fork_server_fd(o->server),
-		  &(struct epoll_event){ .events = EPOLLIN });
+	fork_server_watch(o->server, cfg->epoll_fd);
 	for (i = 0; i < READY_CNT; i++)
 		grow(o);
 	*out = o;
@@ -184,7 +184,7 @@ static void end(struct file_openers *o)
 			"record: the processes that open files have exited: code found from now on has "
 			"no symbols");
 	/* the descriptor is not read any more */
-	epoll_ctl(o->cfg.epoll_fd, EPOLL_CTL_DEL, fork_server_fd(o->server), NULL);
+	fork_server_unwatch(o->server);
 	o->over = true;
 }
 
@@ -209,8 +209,6 @@ static void restart_server(struct file_openers *o)
 		return;
 	}
 	log_info("record: the process that starts file openers was restarted");
-	epoll_ctl(o->cfg.epoll_fd, EPOLL_CTL_ADD, fork_server_fd(o->server),
-		  &(struct epoll_event){ .events = EPOLLIN });
 	for (i = 0; i < FILE_OPENERS_MAX; i++) {
 		struct opener *op = &o->v[i];
 
@@ -239,8 +237,7 @@ static void on_born(struct file_openers *o, const struct fork_server_event *ev)
 	op->state = IDLE;
 	op->pid = ev->pid;
 	op->sock = ev->sock;
-	epoll_ctl(o->cfg.epoll_fd, EPOLL_CTL_ADD, op->sock,
-		  &(struct epoll_event){ .events = EPOLLIN });
+	readiness_watch(&op->ready, o->cfg.epoll_fd, op->sock);
 }
 
 static void on_died(struct file_openers *o, pid_t pid)
@@ -283,14 +280,19 @@ static void read_answer(struct file_openers *o, struct opener *op)
 	ssize_t n;
 	int fd;
 
-	n = symproto_receive(op->sock, o->packet, &fd, MSG_DONTWAIT);
-	if (n == -EAGAIN)
+	if (!readiness_has_data(&op->ready))
 		return;
+	n = symproto_receive(op->sock, o->packet, &fd, MSG_DONTWAIT);
+	if (n == -EAGAIN) {
+		readiness_set_empty(&op->ready);
+		return;
+	}
 	if (n <= 0 || symproto_get(o->packet, n, &pos, SYMPROTO_FROM_OPENER, &msg) != 1 ||
 	    msg.id != op->token || (fd < 0 && !msg.error)) {
 		if (fd >= 0)
 			close(fd);
 		/* it may have exited with all others */
+		readiness_update(o->cfg.epoll_fd);
 		read_server_events(o);
 		if (op->state == BUSY)
 			give_up(o, op, o->over ? -ECHILD : -EIO);

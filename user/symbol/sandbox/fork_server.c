@@ -25,6 +25,7 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/clock.h"
+#include "symbol/sandbox/readiness.h"
 #include "symbol/sandbox/sandbox.h"
 #include "symbol/sandbox/symproto.h"
 
@@ -56,6 +57,8 @@ struct fork_server {
 	pid_t kills[CHILDREN_MAX]; /* not sent yet */
 	size_t kill_cnt;
 	char *packet; /* SYMPROTO_PACKET_MAX bytes */
+	int epoll_fd; /* that watches sock; -1: none */
+	struct readiness ready; /* sock */
 };
 
 /*
@@ -238,6 +241,7 @@ int fork_server_start(const struct fork_server_cfg *cfg, struct fork_server **ou
 	if (sandbox_fork(run, cfg, &s->spare_pid, &s->spare_sock))
 		s->spare_pid = 0;
 	s->packet = xmalloc(SYMPROTO_PACKET_MAX);
+	s->epoll_fd = -1;
 	*out = s;
 	return 0;
 }
@@ -253,11 +257,14 @@ int fork_server_renew(struct fork_server *s)
 {
 	if (!s->spare_pid)
 		return -EPIPE;
+	/* a closed socket is always readable */
+	readiness_unwatch(&s->ready, s->epoll_fd, s->sock);
 	close(s->sock);
 	s->old_pid = s->pid;
 	wait_for_old(s);
 	s->pid = s->spare_pid;
 	s->sock = s->spare_sock;
+	readiness_watch(&s->ready, s->epoll_fd, s->sock);
 	s->spare_pid = 0;
 	s->kill_cnt = 0;
 	s->owed = 0;
@@ -313,6 +320,18 @@ void fork_server_stop(struct fork_server *s)
 int fork_server_fd(const struct fork_server *s)
 {
 	return s->sock;
+}
+
+void fork_server_watch(struct fork_server *s, int epoll_fd)
+{
+	s->epoll_fd = epoll_fd;
+	readiness_watch(&s->ready, epoll_fd, s->sock);
+}
+
+void fork_server_unwatch(struct fork_server *s)
+{
+	readiness_unwatch(&s->ready, s->epoll_fd, s->sock);
+	s->epoll_fd = -1;
 }
 
 size_t fork_server_pids(const struct fork_server *s, uint32_t pids[FORK_SERVER_PIDS_MAX])
@@ -378,8 +397,11 @@ int fork_server_next(struct fork_server *s, struct fork_server_event *ev)
 
 	wait_for_old(s);
 	send_kills(s);
-	n = symproto_receive(s->sock, s->packet, &fd, MSG_DONTWAIT);
+	n = readiness_has_data(&s->ready) ?
+		    symproto_receive(s->sock, s->packet, &fd, MSG_DONTWAIT) :
+		    -EAGAIN;
 	if (n == -EAGAIN) {
+		readiness_set_empty(&s->ready);
 		wake(s);
 		return 0;
 	}

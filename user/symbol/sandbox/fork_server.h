@@ -66,6 +66,13 @@ void fork_server_stop(struct fork_server *s);
 /* Readable if fork_server_next() has an event. Borrowed. */
 int fork_server_fd(const struct fork_server *s);
 
+/*
+ * Adds that descriptor, and any descriptor that replaces it, to an epoll instance (-1: none). From then on
+ * fork_server_next() finds an event only after a readiness_update().
+ */
+void fork_server_watch(struct fork_server *s, int epoll_fd);
+void fork_server_unwatch(struct fork_server *s);
+
 enum { FORK_SERVER_PIDS_MAX = 2 };
 
 /*

@@ -19,7 +19,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -30,6 +29,7 @@
 #include "base/log.h"
 #include "kernel/proc.h"
 #include "symbol/sandbox/fork_server.h"
+#include "symbol/sandbox/readiness.h"
 #include "symbol/sandbox/sandbox.h"
 
 #define LOOK_NS 100000000ull
@@ -52,6 +52,7 @@ struct worker {
 	enum { GONE, ASKED, LIVE, DYING, OVER } state;
 	pid_t pid;
 	int sock;
+	struct readiness ready; /* sock */
 	uint32_t module_id; /* module that it reported; 0: none */
 	bool spoke; /* since its start */
 	unsigned int silent_deaths; /* consecutive predecessors that sent no message */
@@ -99,8 +100,7 @@ int worker_pool_start(const struct worker_pool_cfg *cfg, struct worker_pool **ou
 		return err;
 	}
 	w->packet = xmalloc(SYMPROTO_PACKET_MAX);
-	epoll_ctl(cfg->epoll_fd, EPOLL_CTL_ADD, fork_server_fd(w->server),
-		  &(struct epoll_event){ .events = EPOLLIN });
+	fork_server_watch(w->server, cfg->epoll_fd);
 	for (i = 0; i < SYMWORKER_ROLE_CNT; i++) {
 		w->v[i].last = &w->v[i].first;
 		ask_for(w, i);
@@ -230,8 +230,8 @@ static void on_born(struct worker_pool *w, const struct fork_server_event *ev, u
 	wk->pid = ev->pid;
 	wk->sock = ev->sock;
 	wk->heard_ns = now;
-	epoll_ctl(w->cfg.epoll_fd, EPOLL_CTL_ADD, wk->sock,
-		  &(struct epoll_event){ .events = EPOLLIN });
+	wk->cpu_last = 0;
+	readiness_watch(&wk->ready, w->cfg.epoll_fd, wk->sock);
 	set_pace(w, ev->arg);
 }
 
@@ -324,12 +324,14 @@ static void hear(struct worker_pool *w, enum symworker_role role, uint64_t now, 
 	ssize_t n;
 	int fd;
 
-	while (max-- && wk->state == LIVE) {
+	while (max-- && wk->state == LIVE && readiness_has_data(&wk->ready)) {
 		n = symproto_receive(wk->sock, w->packet, &fd, MSG_DONTWAIT);
 		if (fd >= 0)
 			close(fd);
-		if (n == -EAGAIN)
+		if (n == -EAGAIN) {
+			readiness_set_empty(&wk->ready);
 			return;
+		}
 		if (n == -EBADMSG) {
 			kill_worker(w, role, WORKER_POOL_LIED,
 				    "the worker's answers made no sense");
@@ -362,6 +364,7 @@ static void on_died(struct worker_pool *w, const struct fork_server_event *ev, u
 
 		if ((wk->state != LIVE && wk->state != DYING) || wk->pid != ev->pid)
 			continue;
+		readiness_doubt(&wk->ready);
 		hear(w, i, now, UNHEARD_MAX);
 		if (wk->state != LIVE && wk->state != DYING)
 			continue;
@@ -394,14 +397,11 @@ static void restart_server(struct worker_pool *w)
 {
 	if (w->alone)
 		return;
-	/* a closed socket is always readable */
-	epoll_ctl(w->cfg.epoll_fd, EPOLL_CTL_DEL, fork_server_fd(w->server), NULL);
 	if (!fork_server_renew(w->server)) {
 		log_info("record: the process that starts symbol readers was restarted");
-		epoll_ctl(w->cfg.epoll_fd, EPOLL_CTL_ADD, fork_server_fd(w->server),
-			  &(struct epoll_event){ .events = EPOLLIN });
 	} else {
 		w->alone = true;
+		fork_server_unwatch(w->server);
 		log_warn(
 			"record: the process that starts symbol readers has exited: code found from now "
 			"on has no symbols");
