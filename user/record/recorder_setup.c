@@ -174,7 +174,9 @@ static void prepare_translation(struct recorder *r)
 /* Runs first: while there is one thread, little memory, and no open file to inherit. */
 static int prepare_helpers(struct recorder *r)
 {
-	const struct sym_client_cfg cfg = { 0 };
+	const struct sym_client_cfg cfg = {
+		.nice = r->cfg->realtime.nice,
+	};
 	int err = sym_client_new(&cfg, &r->broker);
 
 	if (err)

@@ -19,9 +19,9 @@ static void add(struct module_queue_queue *q, uint64_t owner, size_t n)
 	}
 }
 
-static bool is_not(const void *ctx, uint64_t owner)
+static bool is_not(const void *ctx, const struct module_queue *m)
 {
-	return owner != *(const uint64_t *)ctx;
+	return m->kind == SYM_CLIENT_IDENTIFY || m->owner != *(const uint64_t *)ctx;
 }
 
 static void expect_next(struct module_queue_queue *q, const uint64_t *but, uint64_t owner)
@@ -88,6 +88,29 @@ Test(module_queue, modules_of_one_owner_come_in_the_order_in_which_they_were_ask
 	add(&q, A, MANY);
 	for (id = 1; id <= MANY; id++)
 		cr_assert_eq(module_queue_dequeue(&q, NULL, NULL)->id, id);
+	fini(&q);
+}
+
+Test(module_queue, files_to_identify_come_before_the_other_modules_of_their_owner)
+{
+	const struct sym_client_module file = { .kind = SYM_CLIENT_IDENTIFY,
+						.path = "/any",
+						.owner = A };
+	struct module_queue_queue q = { .role = SYMWORKER_TABLES };
+	const uint64_t a = A;
+	int i;
+
+	add(&q, A, FEW);
+	for (i = 0; i < 2; i++) {
+		modules[cnt] = module_queue_new(cnt + 1, &file);
+		module_queue_add_question(&q, modules[cnt++], 0);
+	}
+	for (i = 1; i <= 2; i++)
+		cr_assert_eq(module_queue_dequeue(&q, is_not, &a)->id, (uint32_t)(FEW + i));
+	cr_expect_null(module_queue_dequeue(&q, is_not, &a));
+	for (i = 1; i <= FEW; i++)
+		cr_assert_eq(module_queue_dequeue(&q, NULL, NULL)->id, (uint32_t)i);
+	cr_expect_eq(q.queued, 0);
 	fini(&q);
 }
 

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,6 +20,8 @@
 #include "symbol/sandbox/symproto.h"
 
 TestSuite(fork_server, .timeout = 60);
+
+enum { URGENT_NICE = 3 }; /* every user may have it */
 
 static int confine_nothing(void)
 {
@@ -46,7 +49,9 @@ static void child(const void *ctx, int sock, uint32_t arg)
 static struct fork_server *start(int (*confine)(void))
 {
 	static const uint32_t ctx = 1000;
-	const struct fork_server_cfg cfg = { .confine = confine, .child = child, .ctx = &ctx };
+	const struct fork_server_cfg cfg = {
+		.confine = confine, .child = child, .ctx = &ctx, .urgent_nice = URGENT_NICE
+	};
 	struct fork_server *s = NULL;
 
 	cr_assert_eq(fork_server_start(&cfg, &s), 0);
@@ -117,6 +122,22 @@ Test(fork_server, a_kill_that_finds_no_room_comes_later)
 	died = await(s);
 	cr_expect_eq(died.kind, FORK_SERVER_DIED);
 	cr_expect_eq(died.pid, child.pid);
+	close(child.sock);
+	fork_server_stop(s);
+}
+
+Test(fork_server, a_child_with_urgent_work_has_the_nice_value_for_that)
+{
+	struct fork_server *s = start(confine_nothing);
+	struct fork_server_event child = await_child(s, 1);
+	uint32_t server[FORK_SERVER_PIDS_MAX];
+
+	cr_assert_eq(fork_server_set_pace(s, child.pid, FORK_SERVER_URGENT), 0);
+	/* requests are handled in order */
+	await_child(s, 2);
+	fork_server_pids(s, server);
+	cr_expect_eq(getpriority(PRIO_PROCESS, child.pid), URGENT_NICE);
+	cr_expect_eq(getpriority(PRIO_PROCESS, server[0]), URGENT_NICE);
 	close(child.sock);
 	fork_server_stop(s);
 }

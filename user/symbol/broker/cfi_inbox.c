@@ -68,13 +68,15 @@ void cfi_inbox_forget(struct sym_client *b)
 	b->tables.begun = false;
 }
 
-bool cfi_inbox_may_begin(const void *broker, uint64_t owner)
+bool cfi_inbox_may_begin(const void *broker, const struct module_queue *m)
 {
 	const struct symtables *s = &((const struct sym_client *)broker)->tables;
 	size_t same = 0, i;
 
+	if (m->kind == SYM_CLIENT_IDENTIFY)
+		return true;
 	for (i = 0; i < s->busy_cnt; i++)
-		same += s->busy[i] == owner;
+		same += s->busy[i] == m->owner;
 	return s->busy_cnt < SYMTABLES_BUSY_MAX && same < OWNER_MAX;
 }
 
@@ -82,7 +84,7 @@ void cfi_inbox_begin(struct sym_client *b, struct module_queue *m)
 {
 	struct symtables *s = &b->tables;
 
-	if (m->building)
+	if (m->building || m->kind == SYM_CLIENT_IDENTIFY)
 		return;
 	s->busy[s->busy_cnt++] = m->owner;
 	m->building = true;

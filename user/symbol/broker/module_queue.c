@@ -3,7 +3,8 @@
  * Requests per module: an array whose first part is at the worker, and a queue of modules with open
  * requests. A module is in a queue at most once, and goes to the end of its owner's modules after
  * each turn. Owners are served round-robin, and so are the modules of an owner, so an owner with
- * thousands of modules delays only itself.
+ * thousands of modules delays only itself. Files to identify come first: other requests follow from
+ * their build-ids.
  */
 #include "symbol/broker/module_queue.h"
 
@@ -214,6 +215,18 @@ static struct module_queue_owner *owner_of(struct module_queue_queue *q, uint64_
 	return o;
 }
 
+/* @before NULL: as the first one */
+static void insert_after(const struct module_queue_queue *q, struct module_queue_owner *o,
+			 struct module_queue *before, struct module_queue *m)
+{
+	struct module_queue **at = before ? &before->sides[q->role].next : &o->first;
+
+	m->sides[q->role].next = *at;
+	*at = m;
+	if (o->last == before || !o->last)
+		o->last = m;
+}
+
 void module_queue_enqueue(struct module_queue_queue *q, struct module_queue *m)
 {
 	struct module_queue_side *s = &m->sides[q->role];
@@ -224,14 +237,11 @@ void module_queue_enqueue(struct module_queue_queue *q, struct module_queue *m)
 	    !(s->state == MODULE_QUEUE_CLOSED || (s->state == MODULE_QUEUE_OPEN && more)))
 		return;
 	s->queued = true;
-	s->next = NULL;
 	q->queued++;
 	o = owner_of(q, m->owner);
-	if (o->last)
-		o->last->sides[q->role].next = m;
-	else
-		o->first = m;
-	o->last = m;
+	insert_after(q, o, m->kind == SYM_CLIENT_IDENTIFY ? o->last_file : o->last, m);
+	if (m->kind == SYM_CLIENT_IDENTIFY)
+		o->last_file = m;
 }
 
 static struct module_queue *remove_first(struct module_queue_queue *q, struct module_queue_owner *o)
@@ -241,19 +251,21 @@ static struct module_queue *remove_first(struct module_queue_queue *q, struct mo
 	o->first = m->sides[q->role].next;
 	if (!o->first)
 		o->last = NULL;
+	if (o->last_file == m)
+		o->last_file = NULL;
 	m->sides[q->role].queued = false;
 	q->queued--;
 	return m;
 }
 
-struct module_queue *module_queue_dequeue(struct module_queue_queue *q,
-					  bool (*may)(const void *ctx, uint64_t owner),
-					  const void *ctx)
+struct module_queue *
+module_queue_dequeue(struct module_queue_queue *q,
+		     bool (*may)(const void *ctx, const struct module_queue *m), const void *ctx)
 {
 	struct module_queue_owner **at = &q->first, *before = NULL, *o;
 	struct module_queue *m;
 
-	while (*at && may && !may(ctx, (*at)->owner)) {
+	while (*at && may && !may(ctx, (*at)->first)) {
 		before = *at;
 		at = &before->next;
 	}

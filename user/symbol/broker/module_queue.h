@@ -67,6 +67,7 @@ struct module_queue {
 struct module_queue_owner {
 	uint64_t owner;
 	struct module_queue *first, *last;
+	struct module_queue *last_file; /* the last one to identify; NULL: none */
 	struct module_queue_owner *next;
 };
 
@@ -116,12 +117,13 @@ bool module_queue_may_close(const struct module_queue *m, enum symworker_role ro
 /* Queues m if a worker or opener can do something for it. */
 void module_queue_enqueue(struct module_queue_queue *q, struct module_queue *m);
 /*
- * Removes and returns the first module of the first owner in turn that @may accepts (NULL: any).
+ * Removes and returns the first module of the first owner in turn whose first module @may accepts
+ * (NULL: any).
  * That owner then goes to the end. NULL if there is none.
  */
-struct module_queue *module_queue_dequeue(struct module_queue_queue *q,
-					  bool (*may)(const void *ctx, uint64_t owner),
-					  const void *ctx);
+struct module_queue *
+module_queue_dequeue(struct module_queue_queue *q,
+		     bool (*may)(const void *ctx, const struct module_queue *m), const void *ctx);
 /* Frees the contents of the queue except the modules. */
 void module_queue_queue_fini(struct module_queue_queue *q);
 

@@ -85,6 +85,8 @@ void module_worker_ask(struct sym_client *b, struct module_queue *m, enum symwor
 /* The only answer to SYM_CLIENT_IDENTIFY */
 void module_worker_end_identify(struct sym_client *b, struct module_queue *m, int error)
 {
+	enum symworker_role r;
+
 	symproto_put(&b->answers, &(struct symproto_msg){
 					  .kind = SYMPROTO_OPENED,
 					  .id = m->id,
@@ -93,7 +95,8 @@ void module_worker_end_identify(struct sym_client *b, struct module_queue *m, in
 					  .build_id_sz = m->build_id_sz,
 					  .start = m->version,
 				  });
-	module_queue_drop_questions(&b->roles[SYMWORKER_NAMES].queue, m);
+	for (r = 0; r < SYMWORKER_ROLE_CNT; r++)
+		module_queue_drop_questions(&b->roles[r].queue, m);
 	b->identifying--;
 	hmap_del(&b->modules, m->id);
 	module_queue_free(m);
@@ -110,7 +113,7 @@ static void fail_side(struct sym_client *b, struct module_queue *m, enum symwork
 	m->sides[r].error = error;
 	if (r == SYMWORKER_TABLES)
 		cfi_inbox_end(b, m);
-	if (r == SYMWORKER_TABLES && m->sides[r].cnt)
+	if (r == SYMWORKER_TABLES && m->sides[r].cnt && m->kind != SYM_CLIENT_IDENTIFY)
 		cfi_inbox_fail(b, m->id, error);
 	module_queue_drop_questions(&b->roles[r].queue, m);
 	if (r == SYMWORKER_LINES) {

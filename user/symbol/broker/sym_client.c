@@ -43,6 +43,8 @@ void sym_client_step(struct sym_client *b)
 		return;
 	readiness_update(b->epoll_fd);
 	file_openers_step(b->openers, now);
+	if (b->identifying || b->roles[SYMWORKER_TABLES].queue.questions)
+		worker_pool_press(b->workers, now);
 	for (r = 0; r < SYMWORKER_ROLE_CNT; r++)
 		owing[r] = owes(&b->roles[r]);
 	worker_pool_step(b->workers, now, max, owing);
@@ -73,12 +75,14 @@ int sym_client_new(const struct sym_client_cfg *cfg, struct sym_client **out)
 		.child = cfg->opener,
 		.ctx = cfg->opener ? cfg->ctx : cfg->dirs,
 		.patience_ns = cfg->open_ns,
+		.nice = cfg->nice,
 		.done = module_worker_on_opened,
 		.done_ctx = b,
 	};
 	struct worker_pool_cfg workers_cfg = {
 		.child = cfg->worker ? cfg->worker : real_worker,
 		.child_ctx = cfg->worker ? cfg->ctx : &worker_cfg,
+		.urgent_nice = cfg->nice,
 		.silent_cpu_ns =
 			cfg->silent_cpu_ns ? cfg->silent_cpu_ns : WORKER_POOL_SILENT_CPU_NS,
 		.silent_sleep_ns =
@@ -148,6 +152,12 @@ void sym_client_free(struct sym_client *b)
 	free(b);
 }
 
+/* Unwind tables wait for build-ids, so the same worker reads them. */
+static enum symworker_role identifier(const struct sym_client *b)
+{
+	return worker_pool_over(b->workers, SYMWORKER_TABLES) ? SYMWORKER_NAMES : SYMWORKER_TABLES;
+}
+
 int sym_client_add_module(struct sym_client *b, uint32_t module_id,
 			  const struct sym_client_module *module)
 {
@@ -162,10 +172,10 @@ int sym_client_add_module(struct sym_client *b, uint32_t module_id,
 	hmap_set(&b->modules, module_id, m);
 	if (m->kind == SYM_CLIENT_IDENTIFY) {
 		b->identifying++;
-		if (worker_pool_over(b->workers, SYMWORKER_NAMES))
+		if (worker_pool_over(b->workers, identifier(b)))
 			module_worker_end_identify(b, m, -EIO);
 		else
-			module_worker_ask(b, m, SYMWORKER_NAMES, 0);
+			module_worker_ask(b, m, identifier(b), 0);
 	}
 	return 0;
 }
@@ -200,7 +210,10 @@ bool sym_client_ask_table(struct sym_client *b, uint32_t module_id)
 
 size_t sym_client_tables(const struct sym_client *b)
 {
-	return b->roles[SYMWORKER_TABLES].queue.questions + b->tables.cnt;
+	const size_t questions = b->roles[SYMWORKER_TABLES].queue.questions;
+
+	/* the same worker identifies files, if it lives */
+	return (questions > b->identifying ? questions - b->identifying : 0) + b->tables.cnt;
 }
 
 bool sym_client_has_table(const struct sym_client *b)
@@ -341,7 +354,7 @@ size_t sym_client_questions(const struct sym_client *b)
 
 bool sym_client_idle(const struct sym_client *b)
 {
-	return !sym_client_questions(b) && !has_answers(b);
+	return !sym_client_questions(b) && !b->identifying && !has_answers(b);
 }
 
 size_t sym_client_identifying(const struct sym_client *b)

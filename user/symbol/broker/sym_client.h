@@ -40,7 +40,9 @@ struct sym_client_cfg {
 	bool no_dwarf;
 	/* limits of a worker without a message: CPU time and time asleep; 0: 3 s and 1.5 s */
 	uint64_t silent_cpu_ns, silent_sleep_ns;
-	/* memory of a worker in bytes; 0: 1.5 GiB */
+	/* nice value for opening files, and for building unwind tables while some are requested */
+	int nice;
+	/* memory of a worker in bytes; 0: 1.5 GiB, or more than its part of mem_max */
 	uint64_t worker_mem_max;
 	/* time limit to open one file; 0: 1 s */
 	uint64_t open_ns;

@@ -87,8 +87,8 @@ void module_worker_end_identify(struct sym_client *b, struct module_queue *m, in
 
 void cfi_inbox_init(struct sym_client *b);
 void cfi_inbox_fini(struct sym_client *b);
-/* Whether a module of this owner may start: owners share the worker. broker: struct sym_client. */
-bool cfi_inbox_may_begin(const void *broker, uint64_t owner);
+/* Whether a module may start: owners share the worker. broker: struct sym_client. */
+bool cfi_inbox_may_begin(const void *broker, const struct module_queue *m);
 /* Starts the turn of a module; cfi_inbox_may_begin() must be true. */
 void cfi_inbox_begin(struct sym_client *b, struct module_queue *m);
 /* Ends the turn of the module, if it has one. */

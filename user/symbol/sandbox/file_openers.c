@@ -97,6 +97,7 @@ int file_openers_start(const struct file_openers_cfg *cfg, struct file_openers *
 		.confine = sandbox_keep_opening,
 		.child = cfg->child ? cfg->child : real_opener,
 		.ctx = cfg->ctx,
+		.urgent_nice = cfg->nice,
 	};
 	int err, i;
 
@@ -238,6 +239,7 @@ static void on_born(struct file_openers *o, const struct fork_server_event *ev)
 	op->pid = ev->pid;
 	op->sock = ev->sock;
 	readiness_watch(&op->ready, o->cfg.epoll_fd, op->sock);
+	fork_server_set_pace(o->server, op->pid, FORK_SERVER_URGENT);
 }
 
 static void on_died(struct file_openers *o, pid_t pid)

@@ -38,7 +38,11 @@ struct file_openers_cfg {
 	void (*child)(const void *ctx, int sock, uint32_t arg);
 	const void *ctx;
 	uint64_t patience_ns; /* time limit per file; 0: 1 s */
-	int epoll_fd; /* signals when to call file_openers_step(); borrowed */
+	int nice; /* of openers: what waits for a file may be urgent, and opening is short */
+	/*
+	 * signals when to call file_openers_step(), after a readiness_update(); borrowed; -1: none
+	 */
+	int epoll_fd;
 	file_openers_done_fn done;
 	void *done_ctx;
 };

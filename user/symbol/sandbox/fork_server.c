@@ -67,6 +67,7 @@ struct fork_server {
 
 struct server {
 	const struct fork_server_cfg *cfg;
+	int nice; /* at the start */
 	pid_t pid;
 	int sock, signals;
 	pid_t children[CHILDREN_MAX];
@@ -119,8 +120,11 @@ static void do_fork(struct server *s, uint32_t arg)
 	}
 	if (ev.pid < 0)
 		ev.error = -errno;
-	if (ev.pid > 0)
+	if (ev.pid > 0) {
+		/* here, so that it comes before requests for another nice value */
+		setpriority(PRIO_PROCESS, ev.pid, s->nice);
 		s->children[s->cnt++] = ev.pid;
+	}
 	send_event(s, &ev, ev.error ? -1 : pair[0]);
 	if (pair[0] >= 0) {
 		close(pair[0]);
@@ -138,18 +142,25 @@ static bool is_child(const struct server *s, pid_t pid)
 	return false;
 }
 
-static void set_pace(pid_t pid, enum fork_server_pace pace)
+static void set_pace(const struct server *s, pid_t pid, enum fork_server_pace pace)
 {
 	const struct sched_param param = { 0 };
+	const int nices[] = {
+		[FORK_SERVER_IDLE] = 19,
+		[FORK_SERVER_LOW] = 19,
+		[FORK_SERVER_EQUAL] = 0,
+		[FORK_SERVER_URGENT] = s->cfg->urgent_nice,
+	};
 
 	static const int policies[] = {
 		[FORK_SERVER_IDLE] = SCHED_IDLE,
 		[FORK_SERVER_LOW] = SCHED_BATCH,
 		[FORK_SERVER_EQUAL] = SCHED_OTHER,
+		[FORK_SERVER_URGENT] = SCHED_OTHER,
 	};
 
 	sched_setscheduler(pid, policies[pace], &param);
-	setpriority(PRIO_PROCESS, pid, pace == FORK_SERVER_EQUAL ? 0 : 19);
+	setpriority(PRIO_PROCESS, pid, nices[pace]);
 }
 
 static void do_request(struct server *s, const struct request *r)
@@ -162,7 +173,7 @@ static void do_request(struct server *s, const struct request *r)
 	else if (r->op == OP_KILL)
 		kill(r->pid, SIGKILL);
 	else
-		set_pace(r->pid, r->arg);
+		set_pace(s, r->pid, r->arg);
 }
 
 static void bury(struct server *s)
@@ -211,6 +222,9 @@ static void run(const void *ctx, int sock)
 	prctl(PR_SET_NAME, "d9-spare");
 	if (sandbox_detach(sock) || cfg->confine() || sandbox_die_with(parent))
 		return;
+	/* otherwise a request to raise a child would be late on a busy machine */
+	s.nice = getpriority(PRIO_PROCESS, 0);
+	setpriority(PRIO_PROCESS, 0, cfg->urgent_nice);
 	sigemptyset(&chld);
 	sigaddset(&chld, SIGCHLD);
 	signal(SIGCHLD, SIG_DFL);

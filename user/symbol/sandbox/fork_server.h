@@ -25,6 +25,7 @@ struct fork_server_cfg {
 	 */
 	void (*child)(const void *ctx, int sock, uint32_t arg);
 	const void *ctx; /* its contents at the time of fork_server_start() */
+	int urgent_nice; /* nice value of the server, and of children with FORK_SERVER_URGENT */
 };
 
 enum fork_server_event_kind {
@@ -46,6 +47,7 @@ enum fork_server_pace {
 	FORK_SERVER_IDLE, /* only if the CPU is idle otherwise */
 	FORK_SERVER_LOW, /* lower priority than other processes, but with a share */
 	FORK_SERVER_EQUAL, /* normal priority */
+	FORK_SERVER_URGENT, /* fork_server_cfg.urgent_nice */
 };
 
 /*

@@ -279,10 +279,15 @@ static void set_limit(int which, rlim_t max)
 	setrlimit(which, &limit);
 }
 
-/* Leaving SCHED_IDLE counts as lowering the nice value, so RLIMIT_NICE must allow it. */
+/* Allows any nice value. Leaving SCHED_IDLE counts as lowering it, too. */
+static void allow_priorities(void)
+{
+	set_limit(RLIMIT_NICE, 40);
+}
+
 static void set_limits(void)
 {
-	set_limit(RLIMIT_NICE, 1);
+	allow_priorities();
 	set_limit(RLIMIT_CORE, 0);
 	set_limit(RLIMIT_FSIZE, 0);
 	set_limit(RLIMIT_NOFILE, FILES_MAX);
@@ -327,8 +332,11 @@ int sandbox_drop_all(void)
 /* /proc/PID/map_files, which has deleted files, needs the last of these. */
 int sandbox_keep_opening(void)
 {
-	int err = reduce_caps(1ull << CAP_SYS_PTRACE | 1ull << CAP_DAC_READ_SEARCH |
-			      1ull << CAP_CHECKPOINT_RESTORE);
+	int err;
+
+	allow_priorities();
+	err = reduce_caps(1ull << CAP_SYS_PTRACE | 1ull << CAP_DAC_READ_SEARCH |
+			  1ull << CAP_CHECKPOINT_RESTORE);
 
 	if (err)
 		return err;

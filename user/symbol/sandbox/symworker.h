@@ -5,9 +5,9 @@
 #include <stddef.h>
 
 enum symworker_role {
-	SYMWORKER_NAMES, /* functions from symbol tables; also build-ids */
+	SYMWORKER_NAMES, /* functions from symbol tables */
 	SYMWORKER_LINES, /* frames with file and line from debug information */
-	SYMWORKER_TABLES, /* unwind tables; the offset of the request is 0 */
+	SYMWORKER_TABLES, /* unwind tables, and build-ids; the offset of the request is 0 */
 	SYMWORKER_ROLE_CNT,
 };
 

@@ -9,8 +9,9 @@
  * very low.
  *
  * Symbol tables are read at nice 19: a symbol takes microseconds and should be found even if no CPU
- * is idle. Debug information is read with SCHED_IDLE until the recording ends. Unwind tables are
- * built at normal priority, because stacks have no callers without them.
+ * is idle. Debug information is read with SCHED_IDLE. When the recording has ended, and waits for
+ * the last symbols, both are read at normal priority. Unwind tables are
+ * built with the recorder's own nice value, because stacks have no callers without them.
  */
 #include "symbol/sandbox/worker_pool.h"
 
@@ -68,6 +69,8 @@ struct worker_pool {
 	struct fork_server *server;
 	struct worker v[SYMWORKER_ROLE_CNT];
 	bool hurry;
+	uint64_t pressed_ns; /* until when tables are urgent */
+	bool pressed; /* as the tables' worker knows it */
 	bool alone; /* the fork server has exited */
 	char *packet;
 };
@@ -90,6 +93,7 @@ int worker_pool_start(const struct worker_pool_cfg *cfg, struct worker_pool **ou
 		.confine = sandbox_drop_all,
 		.child = cfg->child,
 		.ctx = cfg->child_ctx,
+		.urgent_nice = cfg->urgent_nice,
 	};
 	int err, i;
 
@@ -197,10 +201,28 @@ static void set_pace(struct worker_pool *w, enum symworker_role role)
 	enum fork_server_pace pace = FORK_SERVER_LOW;
 
 	if (role == SYMWORKER_TABLES)
+		pace = w->pressed ? FORK_SERVER_URGENT : FORK_SERVER_EQUAL;
+	else if (w->hurry)
 		pace = FORK_SERVER_EQUAL;
-	else if (role == SYMWORKER_LINES && !w->hurry)
+	else if (role == SYMWORKER_LINES)
 		pace = FORK_SERVER_IDLE;
 	fork_server_set_pace(w->server, w->v[role].pid, pace);
+}
+
+void worker_pool_press(struct worker_pool *w, uint64_t now_ns)
+{
+	w->pressed_ns = now_ns + WORKER_POOL_PRESS_NS;
+}
+
+static void update_press(struct worker_pool *w, uint64_t now)
+{
+	const bool pressed = now < w->pressed_ns;
+
+	if (pressed == w->pressed)
+		return;
+	w->pressed = pressed;
+	if (w->v[SYMWORKER_TABLES].state == LIVE)
+		set_pace(w, SYMWORKER_TABLES);
 }
 
 void worker_pool_hurry(struct worker_pool *w)
@@ -506,6 +528,7 @@ void worker_pool_step(struct worker_pool *w, uint64_t now_ns, size_t max,
 {
 	int i;
 
+	update_press(w, now_ns);
 	read_server_events(w, now_ns);
 	for (i = 0; i < SYMWORKER_ROLE_CNT; i++) {
 		hear(w, i, now_ns, max);

@@ -28,6 +28,7 @@ enum worker_pool_loss {
 #define WORKER_POOL_MEM_MAX (1536ull << 20)
 #define WORKER_POOL_SILENT_CPU_NS 3000000000ull
 #define WORKER_POOL_SILENT_SLEEP_NS 1500000000ull
+#define WORKER_POOL_PRESS_NS 500000000ull
 
 struct worker_pool_cfg {
 	/* main function of a worker; arg is its role */
@@ -35,7 +36,8 @@ struct worker_pool_cfg {
 	const void *child_ctx;
 	uint64_t silent_cpu_ns, silent_sleep_ns;
 	uint64_t mem_max;
-	int epoll_fd; /* signals when to call worker_pool_step(); borrowed */
+	int urgent_nice; /* see worker_pool_press() */
+	int epoll_fd; /* signals when to call worker_pool_step(), after a readiness_update(); borrowed */
 	/* called for each message; false: the message is invalid, and the worker is killed */
 	bool (*heard)(void *ctx, enum symworker_role role, const struct symproto_msg *msg);
 	/*
@@ -72,6 +74,12 @@ void worker_pool_post(struct worker_pool *w, enum symworker_role role,
  */
 void worker_pool_step(struct worker_pool *w, uint64_t now_ns, size_t max,
 		      const bool owes[SYMWORKER_ROLE_CNT]);
+
+/*
+ * Unwind tables are wanted: builds them with the nice value for urgent work. The worker returns to normal priority
+ * WORKER_POOL_PRESS_NS after the last call.
+ */
+void worker_pool_press(struct worker_pool *w, uint64_t now_ns);
 
 /* Raises workers with low priority to normal. */
 void worker_pool_hurry(struct worker_pool *w);
