@@ -468,6 +468,20 @@ uint64_t proc_owner(pid_t pid)
 	return 3ull << 32 | (uint32_t)its;
 }
 
+uint64_t proc_own_bytes(pid_t pid)
+{
+	unsigned long long size, resident, shared;
+	struct buf text = { 0 };
+	uint64_t bytes = 0;
+
+	if (!proc_read_file(pid, "statm", &text) &&
+	    sscanf(buf_cstr(&text), "%llu %llu %llu", &size, &resident, &shared) == 3 &&
+	    resident > shared)
+		bytes = (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE);
+	buf_free(&text);
+	return bytes;
+}
+
 uint64_t proc_realm(pid_t pid)
 {
 	struct proc_status status;

@@ -81,6 +81,8 @@ int proc_read_exe(pid_t pid, struct buf *out);
  */
 #define PROC_OWNER_GONE 1ull /* all processes that are gone */
 uint64_t proc_owner(pid_t pid);
+/* Resident anonymous memory of a process; 0 if it is gone. */
+uint64_t proc_own_bytes(pid_t pid);
 /*
  * Real user and mount namespace of a process, as one number. A process cannot change it like the
  * owner of its /proc directory, which proc_owner() uses. 0: the process is gone.

@@ -176,6 +176,7 @@ static int prepare_helpers(struct recorder *r)
 {
 	const struct sym_client_cfg cfg = {
 		.nice = r->cfg->realtime.nice,
+		.mem_max = memory_helpers_max(r->cfg->mem_max),
 	};
 	int err = sym_client_new(&cfg, &r->broker);
 

@@ -124,6 +124,12 @@ void budget_free(struct budget *b, void *array, size_t cap, size_t elem_sz)
 	free(array);
 }
 
+void budget_restart(struct budget *b)
+{
+	b->cpu_ns = b->entries = 0;
+	b->reached = BUDGET_NONE;
+}
+
 const char *budget_reached(const struct budget *b)
 {
 	switch (b->reached) {

@@ -81,6 +81,9 @@ void budget_allow(struct budget *b, uint64_t cpu_ns, uint64_t entries);
 /* Ends the budget for good with this reason, unless it has ended before. Returns -EDQUOT. */
 int budget_exhaust(struct budget *b, enum budget_bound bound);
 
+/* Forgets the time and the entries used, and that a limit was reached. */
+void budget_restart(struct budget *b);
+
 /* "time", "memory", "entries"; NULL if no limit was reached. */
 const char *budget_reached(const struct budget *b);
 

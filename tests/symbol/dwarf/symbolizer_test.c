@@ -466,8 +466,8 @@ static void expect_same_after_drop(const char *stim)
 {
 	struct section text;
 	struct opened o;
-	size_t found, again;
-	char *first, *second;
+	size_t found, again, last;
+	char *first, *second, *third;
 
 	open_path(&o, stimulus(stim), NULL, 0);
 	text = section_of(o.path, ".text");
@@ -478,8 +478,15 @@ static void expect_same_after_drop(const char *stim)
 	second = all_frames(&o, &text, &again);
 	cr_expect_gt(found, 50u);
 	cr_expect_str_eq(first, second, "%s", stim);
+	cr_expect_gt(symbolizer_mem(o.sym), symbolizer_dwarf_mem(o.sym));
+	symbolizer_drop_all(o.sym);
+	symbolizer_release_pages(o.sym);
+	cr_expect_eq(symbolizer_mem(o.sym), 0u);
+	third = all_frames(&o, &text, &last);
+	cr_expect_str_eq(first, third, "%s", stim);
 	free(first);
 	free(second);
+	free(third);
 	symbolizer_free(o.sym);
 }
 
@@ -489,6 +496,45 @@ Test(symbolizer, answers_the_same_after_its_memory_was_given_back)
 	expect_same_after_drop("c-gz");
 	expect_same_after_drop("c-zstd");
 	expect_same_after_drop("c-link");
+}
+
+Test(symbolizer, has_the_same_names_after_its_memory_was_given_back)
+{
+	struct symbolizer_frame f;
+	char *name, path[128];
+	struct section text;
+	struct opened o;
+
+	snprintf(path, sizeof(path), "%s/mini", scratch());
+	shell("cp %s %s.full && objcopy -S %s.full %s.dyn && objcopy --strip-debug %s.full %s.syms && "
+	      "xz -f %s.syms && objcopy --add-section .gnu_debugdata=%s.syms.xz %s.dyn %s",
+	      stimulus("c-gcc"), path, path, path, path, path, path, path, path, path);
+	open_path(&o, path, NULL, 0);
+	text = section_of(path, ".text");
+	cr_assert_eq(symbolizer_name(o.sym, text.off + 16, &f), 1);
+	name = strdup(f.name);
+	symbolizer_drop_all(o.sym);
+	cr_expect_eq(symbolizer_mem(o.sym), 0u);
+	cr_assert_eq(symbolizer_name(o.sym, text.off + 16, &f), 1);
+	cr_expect_str_eq(f.name, name);
+	free(name);
+	symbolizer_free(o.sym);
+}
+
+Test(symbolizer, reads_no_symbols_for_lines_without_debug_information)
+{
+	struct symbolizer_frame f;
+	struct section text;
+	char path[128];
+	struct opened o;
+
+	snprintf(path, sizeof(path), "%s/bare", scratch());
+	shell("objcopy --strip-debug %s %s", stimulus("c-gcc"), path);
+	open_path(&o, path, NULL, 0);
+	text = section_of(path, ".text");
+	cr_expect_eq(symbolizer_frames(o.sym, text.off + 16, &f, 1), 0);
+	cr_expect_eq(symbolizer_mem(o.sym), 0u);
+	symbolizer_free(o.sym);
 }
 
 /* Starts anew again and again: slower, but nothing that fits alone is missing. */

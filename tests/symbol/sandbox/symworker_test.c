@@ -405,7 +405,7 @@ Test(symworker, ignores_offsets_of_unknown_modules)
 Test(symworker, answers_the_same_within_little_memory)
 {
 	static const char *const programs[] = { "rust", "cxx-gcc", "c-gz" };
-	const struct sym_client_cfg little = { .dwarf_mem_max = 3 << 20 };
+	const struct sym_client_cfg little = { .mem_max = 7 << 20 };
 	char *texts[2], **lines[2];
 	size_t cnt[2], n;
 	int i, k;
@@ -444,6 +444,57 @@ static size_t mapped_by(pid_t pid, const char *path)
 		found |= strstr(line, path) != NULL;
 	fclose(f);
 	return found;
+}
+
+/* Resident bytes of mappings of that file. */
+static size_t resident_of(pid_t pid, const char *path)
+{
+	char line[4096];
+	size_t kb, sum = 0;
+	bool ours = false;
+	FILE *f;
+
+	snprintf(line, sizeof(line), "/proc/%d/smaps", pid);
+	f = fopen(line, "r");
+	cr_assert_not_null(f, "%s", line);
+	while (fgets(line, sizeof(line), f)) {
+		if (strchr(line, '-') && strchr(line, '-') < strchr(line, ' '))
+			ours = strstr(line, path) != NULL;
+		if (ours && sscanf(line, "Rss: %zu", &kb) == 1)
+			sum += kb * 1024;
+	}
+	fclose(f);
+	return sum;
+}
+
+/* A worker may send its answer before it unmaps the pages. */
+static void expect_none_resident(const char *worker, const char *path)
+{
+	const uint64_t deadline = clock_mono_ns() + 10 * SECOND;
+	const pid_t pid = find_worker(worker);
+
+	cr_expect(mapped_by(pid, path), "%s", worker);
+	while (resident_of(pid, path))
+		cr_assert_lt(clock_mono_ns(), deadline, "%s", worker);
+}
+
+/* Pages that only a worker maps are its memory. */
+Test(symworker, keeps_no_page_of_a_file_mapped_between_requests)
+{
+	const char *path = stimulus("rust");
+	struct got g = { 0 };
+	struct sym_client *w;
+
+	if (geteuid())
+		cr_skip_test("needs root: looks at what a worker has mapped");
+	w = start(NULL);
+	add(w, 1, path);
+	ask_text(w, 1, path, 64);
+	finish(w, &g);
+	cr_expect_gt(g.frames, 10u);
+	expect_none_resident("d9-names", path);
+	expect_none_resident("d9-lines", path);
+	sym_client_free(w);
 }
 
 static void add_with_build_id(struct sym_client *w, uint32_t id, const char *path)
@@ -543,7 +594,7 @@ static size_t memory_of(pid_t pid)
 /* Six modules that take more than the bound together: all but the last one are given back. */
 Test(symworker, gives_memory_back_module_by_module)
 {
-	const struct sym_client_cfg cfg = { .dwarf_mem_max = 5 << 20 };
+	const struct sym_client_cfg cfg = { .mem_max = 12 << 20 };
 	struct sym_client *w;
 	size_t held[6];
 	struct got g = { 0 };

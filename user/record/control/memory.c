@@ -17,12 +17,13 @@
 
 /* In 64ths of the total. */
 enum {
-	SHARE_TASKS = 20,
-	SHARE_FRAMES = 10,
-	SHARE_STACKS = 4,
+	SHARE_TASKS = 12,
+	SHARE_FRAMES = 8,
+	SHARE_STACKS = 3,
 	SHARE_EARLY = 8, /* freed before the others grow */
-	SHARE_POOL = 4, /* one for strings, one for stacks */
-	SHARE_NAMING = 6,
+	SHARE_POOL = 3, /* one for strings, one for stacks */
+	SHARE_NAMING = 4,
+	SHARE_HELPERS = 28,
 };
 
 enum { FORGET_MAX = 4 /* processes whose lists are freed per check */ };
@@ -45,6 +46,11 @@ size_t memory_pool_max(size_t max)
 size_t memory_naming_max(size_t max)
 {
 	return share(max, SHARE_NAMING);
+}
+
+size_t memory_helpers_max(size_t max)
+{
+	return share(max, SHARE_HELPERS);
 }
 
 static size_t less(size_t part)

@@ -15,7 +15,7 @@ struct unwind_loader;
  * uses another's memory.
  */
 struct memory {
-	size_t max; /* of the whole recorder, except mapped files and rings */
+	size_t max; /* of all processes of the recorder, except mapped files, rings and tables in the kernel */
 	struct tasks *tasks; /* all borrowed */
 	struct frames *frames;
 	struct stacks *stacks;
@@ -31,5 +31,6 @@ void memory_check(struct memory *m);
 size_t memory_early_max(size_t max); /* records from before the kernel's symbols were loaded */
 size_t memory_pool_max(size_t max); /* each table of an encoder */
 size_t memory_naming_max(size_t max); /* modules and files with symbol lookups */
+size_t memory_helpers_max(size_t max); /* what the helper processes read of files */
 
 #endif

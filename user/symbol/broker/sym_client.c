@@ -22,6 +22,16 @@
 #define STEP_NS 20000000ull
 #define ANSWERS_MAX (4u << 20) /* bytes; above this workers wait */
 #define PACKETS_MAX 128 /* per worker and step */
+/* What a worker may have in addition to its part of mem_max: half of it, and its own buffers */
+#define WORKER_OWN_MEM (16ull << 20)
+
+/* Parts of mem_max; an unwind table of a browser takes 40 MB */
+static const size_t mem_parts[SYMWORKER_ROLE_CNT] = {
+	[SYMWORKER_NAMES] = 2,
+	[SYMWORKER_LINES] = 3,
+	[SYMWORKER_TABLES] = 2,
+};
+enum { MEM_PARTS = 7 };
 
 /* ---- steps -------------------------------------------------------------------------------------- */
 
@@ -67,9 +77,25 @@ static void real_worker(const void *ctx, int sock, uint32_t arg)
 	symworker_serve(sock, arg, ctx);
 }
 
+/* Limits for what workers read, and for their processes. */
+static void share_memory(const struct sym_client_cfg *cfg, struct symworker_cfg *worker,
+			 uint64_t mem_max[SYMWORKER_ROLE_CNT])
+{
+	enum symworker_role r;
+
+	for (r = 0; r < SYMWORKER_ROLE_CNT; r++) {
+		const size_t part = cfg->mem_max / MEM_PARTS * mem_parts[r];
+
+		worker->mem_max[r] = part;
+		mem_max[r] = cfg->worker_mem_max ? cfg->worker_mem_max :
+			     part		 ? part + part / 2 + WORKER_OWN_MEM :
+						   WORKER_POOL_MEM_MAX;
+	}
+}
+
 int sym_client_new(const struct sym_client_cfg *cfg, struct sym_client **out)
 {
-	const struct symworker_cfg worker_cfg = { .dwarf_mem_max = cfg->dwarf_mem_max };
+	struct symworker_cfg worker_cfg = { 0 };
 	struct sym_client *b = xcalloc(1, sizeof(*b));
 	struct file_openers_cfg openers_cfg = {
 		.child = cfg->opener,
@@ -87,7 +113,6 @@ int sym_client_new(const struct sym_client_cfg *cfg, struct sym_client **out)
 			cfg->silent_cpu_ns ? cfg->silent_cpu_ns : WORKER_POOL_SILENT_CPU_NS,
 		.silent_sleep_ns =
 			cfg->silent_sleep_ns ? cfg->silent_sleep_ns : WORKER_POOL_SILENT_SLEEP_NS,
-		.mem_max = cfg->worker_mem_max ? cfg->worker_mem_max : WORKER_POOL_MEM_MAX,
 		.heard = module_worker_on_message,
 		.lost = module_worker_on_lost,
 		.ctx = b,
@@ -95,6 +120,7 @@ int sym_client_new(const struct sym_client_cfg *cfg, struct sym_client **out)
 	enum symworker_role r;
 	int err;
 
+	share_memory(cfg, &worker_cfg, workers_cfg.mem_max);
 	b->cfg = *cfg;
 	b->cfg.open_max = cfg->open_max ? cfg->open_max : OPEN_MAX_DEFAULT;
 	for (r = 0; r < SYMWORKER_ROLE_CNT; r++)

@@ -32,8 +32,8 @@ enum sym_client_kind {
 };
 
 struct sym_client_cfg {
-	/* total for debug information of all modules; 0: 256 MiB */
-	size_t dwarf_mem_max;
+	/* for what the workers read of files, all together; 0: 256 MiB each */
+	size_t mem_max;
 	/* files without requests that a worker keeps open; 0: 512 */
 	size_t open_max;
 	/* only function names */

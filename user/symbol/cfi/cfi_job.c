@@ -16,11 +16,12 @@
 #include "symbol/elf/elfimg.h"
 
 #define CPU_MAX_NS 500000000ull
-#define MEM_MAX (192ull << 20)
+#define MEM_DEFAULT (192ull << 20)
 #define ENTRIES_MAX 50000000ull
 
 struct cfi_job {
 	struct elfimg img;
+	uint64_t mem_max;
 	struct budget budget;
 	struct cfitable building;
 };
@@ -29,12 +30,21 @@ static void start_job(struct cfi_job *t)
 {
 	const struct budget_max max = {
 		.cpu_ns = CPU_MAX_NS,
-		.mem = MEM_MAX,
+		.mem = t->mem_max,
 		.entries = ENTRIES_MAX,
 	};
 
 	budget_init(&t->budget, &max);
 	cfitable_init(&t->building, &t->img, &t->budget);
+}
+
+static struct cfi_job *new_job(void)
+{
+	struct cfi_job *t = xcalloc(1, sizeof(*t));
+
+	t->mem_max = MEM_DEFAULT;
+	start_job(t);
+	return t;
 }
 
 static int finish_open(struct cfi_job *t, int err, struct cfi_job **out)
@@ -49,12 +59,9 @@ static int finish_open(struct cfi_job *t, int err, struct cfi_job **out)
 
 int cfi_job_open(int fd, const uint8_t *build_id, size_t build_id_sz, struct cfi_job **out)
 {
-	struct cfi_job *t = xcalloc(1, sizeof(*t));
+	struct cfi_job *t = new_job();
 	const uint8_t *id = NULL;
-	int err;
-
-	start_job(t);
-	err = elfimg_open(&t->img, fd, 0);
+	int err = elfimg_open(&t->img, fd, 0);
 	if (!err && build_id_sz &&
 	    (elfimg_build_id(&t->img, &id) != build_id_sz || memcmp(id, build_id, build_id_sz)))
 		err = -ESTALE;
@@ -63,10 +70,24 @@ int cfi_job_open(int fd, const uint8_t *build_id, size_t build_id_sz, struct cfi
 
 int cfi_job_open_vdso(struct cfi_job **out)
 {
-	struct cfi_job *t = xcalloc(1, sizeof(*t));
+	struct cfi_job *t = new_job();
 
-	start_job(t);
 	return finish_open(t, elfimg_open_vdso(&t->img), out);
+}
+
+void cfi_job_limit_mem(struct cfi_job *t, size_t max)
+{
+	t->mem_max = t->budget.max.mem = max;
+}
+
+size_t cfi_job_mem(const struct cfi_job *t)
+{
+	return t->budget.mem;
+}
+
+void cfi_job_release_pages(const struct cfi_job *t)
+{
+	elfimg_release_pages(&t->img);
 }
 
 int cfi_job_build(struct cfi_job *t, uint64_t cpu_ns, struct unwind_table *out)

@@ -183,6 +183,17 @@ void dwofiles_refuse(struct dwofiles *f, uint64_t unit)
 	}
 }
 
+void dwofiles_release_pages(const struct dwofiles *f)
+{
+	size_t pos = 0;
+	uint64_t unit;
+	void *value;
+
+	while (hmap_next(&f->by_unit, &pos, &unit, &value))
+		elfimg_release_pages(&((const struct dwofile *)value)->img);
+	elfimg_release_pages(&f->package);
+}
+
 void dwofiles_drop(struct dwofiles *f)
 {
 	struct hmap kept = { 0 };

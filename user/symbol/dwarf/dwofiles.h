@@ -45,6 +45,9 @@ int dwofiles_get(struct dwofiles *f, uint64_t unit, struct dwfile_str dir, struc
 /* Closes a wrong or invalid file; dwofiles_get() then tries the next one. */
 void dwofiles_refuse(struct dwofiles *f, uint64_t unit);
 
+/* See elfimg_release_pages(). */
+void dwofiles_release_pages(const struct dwofiles *f);
+
 /* Closes all files except the package. Missing files stay missing. */
 void dwofiles_drop(struct dwofiles *f);
 

@@ -49,6 +49,8 @@
 /* Prefix of glibc's internal aliases of exported functions */
 #define INTERNAL "__GI_"
 
+enum { SYMTAB_STEPS = 8 }; /* of load_symtab() */
+
 enum debug_step { DEBUG_BY_ID, DEBUG_BY_LINK, DEBUG_CHECKSUM, DEBUG_DONE };
 
 struct symbolizer {
@@ -63,6 +65,7 @@ struct symbolizer {
 
 	struct symtab symtab;
 	unsigned int symtab_step;
+	enum budget_bound symtab_cut; /* the limit that was reached before it was dropped */
 	bool symtab_full; /* .symtab exists */
 	struct plt plt;
 	struct minidebug *unpacking;
@@ -95,7 +98,7 @@ static void set_cfg(struct symbolizer *sym, const struct symbolizer_cfg *cfg)
 		sym->cfg.dwarf_mem_max = MEM_DEFAULT;
 	max = (struct budget_max){
 		.cpu_ns = sym->cfg.cpu_max_ns ? sym->cfg.cpu_max_ns : CPU_DEFAULT_NS,
-		.mem = MEM_DEFAULT,
+		.mem = sym->cfg.symtab_mem_max ? sym->cfg.symtab_mem_max : MEM_DEFAULT,
 		.entries = sym->cfg.entries_max ? sym->cfg.entries_max : ENTRIES_DEFAULT,
 	};
 	budget_init(&sym->symtab_budget, &max);
@@ -365,17 +368,16 @@ static int finish_symtab(struct symbolizer *sym)
 /* 0 or -EAGAIN. */
 static int load_symtab(struct symbolizer *sym)
 {
-	static int (*const steps[])(struct symbolizer *) = {
+	static int (*const steps[SYMTAB_STEPS])(struct symbolizer *) = {
 		add_own_symbols, look_for_debug_file, add_debug_symbols, add_dynamic_symbols,
 		unpack_mini,	 add_mini_symbols,    add_stubs,	 finish_symtab,
 	};
-	const unsigned int step_cnt = sizeof(steps) / sizeof(steps[0]);
 	int err = 0;
 
-	if (sym->symtab_step == step_cnt)
+	if (sym->symtab_step == SYMTAB_STEPS)
 		return 0;
 	budget_enter(&sym->symtab_budget);
-	while (err != -EAGAIN && sym->symtab_step < step_cnt) {
+	while (err != -EAGAIN && sym->symtab_step < SYMTAB_STEPS) {
 		err = steps[sym->symtab_step](sym);
 		sym->symtab_step += err != -EAGAIN;
 	}
@@ -636,6 +638,10 @@ int symbolizer_frames(struct symbolizer *sym, uint64_t off, struct symbolizer_fr
 
 	if (!max || !elfimg_addr(&sym->img, off, &addr))
 		return 0;
+	/* without debug information there is no need for the symbol table */
+	cnt = symbolizer_has_dwarf(sym);
+	if (cnt <= 0)
+		return cnt;
 	cnt = load_symtab(sym);
 	if (!cnt)
 		cnt = find_frames(sym, addr, found,
@@ -677,11 +683,12 @@ const char *symbolizer_gave_up(const struct symbolizer *sym)
 		[BUDGET_MEMORY] = "symbol table: memory",
 		[BUDGET_ENTRIES] = "symbol table: entries",
 	};
+	const enum budget_bound now = sym->symtab_budget.reached;
 	const char *bound = budget_reached(&sym->dwarf_budget);
 
 	if (!bound && sym->left_out)
 		bound = "memory";
-	return bound ? bound : symtab[sym->symtab_budget.reached];
+	return bound ? bound : symtab[now ? now : sym->symtab_cut];
 }
 
 int symbolizer_has_symtab(struct symbolizer *sym)
@@ -711,6 +718,49 @@ void symbolizer_drop_dwarf(struct symbolizer *sym)
 	dwinfo_free(sym->dwarf);
 	sym->dwarf = NULL;
 	dwofiles_drop(&sym->split);
+}
+
+size_t symbolizer_mem(const struct symbolizer *sym)
+{
+	return sym->dwarf_budget.mem + sym->symtab_budget.mem;
+}
+
+static void drop_symtab(struct symbolizer *sym)
+{
+	struct budget *b = &sym->symtab_budget;
+
+	minidebug_free(sym->unpacking);
+	sym->unpacking = NULL;
+	plt_free(&sym->plt, &sym->symtab);
+	symtab_free(&sym->symtab);
+	elfimg_close(&sym->mini);
+	budget_give_back(b, sym->mini_cap);
+	sym->mini_cap = 0;
+	sym->symtab_full = false;
+	if (b->reached)
+		sym->symtab_cut = b->reached;
+	if (sym->symtab_cut == BUDGET_TIME) {
+		sym->symtab_step = SYMTAB_STEPS;
+		return;
+	}
+	sym->symtab_step = 0;
+	budget_restart(b);
+}
+
+void symbolizer_drop_all(struct symbolizer *sym)
+{
+	symbolizer_drop_dwarf(sym);
+	if (!sym->dwarf_budget.reached)
+		budget_restart(&sym->dwarf_budget);
+	drop_symtab(sym);
+}
+
+void symbolizer_release_pages(const struct symbolizer *sym)
+{
+	elfimg_release_pages(&sym->img);
+	elfimg_release_pages(&sym->debug);
+	elfimg_release_pages(&sym->alt);
+	dwofiles_release_pages(&sym->split);
 }
 
 int symbolizer_build_id(int fd, uint8_t out[SYMBOLIZER_BUILD_ID_MAX], size_t *sz)

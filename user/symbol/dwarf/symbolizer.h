@@ -56,6 +56,8 @@ typedef int (*symbolizer_open_fn)(void *ctx, const struct symbolizer_want *want)
 struct symbolizer_cfg {
 	/* memory for debug information without the symbol table; 0: 256 MiB */
 	size_t dwarf_mem_max;
+	/* memory for the symbol table; 0: 256 MiB */
+	size_t symtab_mem_max;
 	/* CPU time for debug information, and the same for the symbol table; 0: 2 s */
 	uint64_t cpu_max_ns;
 	/* DIEs, ranges and rows of debug information, or symbols; 0: 100 million */
@@ -153,6 +155,16 @@ size_t symbolizer_files(const struct symbolizer *sym);
 size_t symbolizer_dwarf_mem(const struct symbolizer *sym);
 /* Frees that memory and those files; the next symbolizer_frames() reads them again. */
 void symbolizer_drop_dwarf(struct symbolizer *sym);
+
+/* Bytes of memory that debug information and the symbol table use. */
+size_t symbolizer_mem(const struct symbolizer *sym);
+/*
+ * Frees all of that, and the split files; they are read again when needed, except a symbol table that exceeded its
+ * CPU time.
+ */
+void symbolizer_drop_all(struct symbolizer *sym);
+/* Unmaps what was read of the files; reading maps it again. Call it if no question is left. */
+void symbolizer_release_pages(const struct symbolizer *sym);
 
 /*
  * Reads the build-id note of the ELF file of fd (borrowed). Sets *sz to its length, 0 if there is

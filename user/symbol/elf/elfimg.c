@@ -263,6 +263,12 @@ void elfimg_close(struct elfimg *img)
 	*img = (struct elfimg){ 0 };
 }
 
+void elfimg_release_pages(const struct elfimg *img)
+{
+	if (img->mem == ELFIMG_MAPPED)
+		madvise(img->bytes, img->size, MADV_DONTNEED);
+}
+
 /* Finds the only executable segment, which has no bytes in this file. */
 static bool find_bare_text(const struct elfimg *img, Elf64_Phdr *out)
 {

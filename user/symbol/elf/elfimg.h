@@ -59,6 +59,9 @@ int elfimg_open_vdso(struct elfimg *img);
 
 void elfimg_close(struct elfimg *img);
 
+/* Unmaps the pages of the file that were read; reading maps them again. */
+void elfimg_release_pages(const struct elfimg *img);
+
 /*
  * Sets the location of the code in the executed file, which a debug file's own headers lack: it was
  * mapped from off on, size bytes, both in whole pages. Returns false without any change unless the

@@ -21,7 +21,7 @@
 #include "symbol/ranges.h"
 
 #define CPU_DEFAULT_NS 2000000000ull
-#define MEM_MAX (320ull << 20)
+#define MEM_DEFAULT (320ull << 20)
 #define CHUNK 16384
 /* Work to read a chunk, in units of budget_work() */
 #define CHUNK_WORK 500
@@ -56,7 +56,7 @@ struct perfmap *perfmap_new(uint64_t cpu_max_ns)
 {
 	const struct budget_max max = {
 		.cpu_ns = cpu_max_ns ? cpu_max_ns : CPU_DEFAULT_NS,
-		.mem = MEM_MAX,
+		.mem = MEM_DEFAULT,
 		.entries = PERFMAP_ENTRIES_MAX,
 	};
 	struct perfmap *p = xcalloc(1, sizeof(*p));
@@ -291,6 +291,16 @@ bool perfmap_find(const struct perfmap *p, uint64_t addr, struct perfmap_entry *
 		.size = e->size,
 	};
 	return true;
+}
+
+void perfmap_limit_mem(struct perfmap *p, size_t max)
+{
+	p->budget.max.mem = max;
+}
+
+size_t perfmap_mem(const struct perfmap *p)
+{
+	return p->budget.mem;
 }
 
 const char *perfmap_gave_up(const struct perfmap *p)

@@ -28,6 +28,8 @@ struct perfmap_entry {
 
 /* cpu_max_ns: CPU time of all reads together; 0: 2 s. */
 struct perfmap *perfmap_new(uint64_t cpu_max_ns);
+/* Sets its memory limit; 320 MiB without this call. */
+void perfmap_limit_mem(struct perfmap *p, size_t max);
 /* NULL is allowed. */
 void perfmap_free(struct perfmap *p);
 
@@ -44,6 +46,9 @@ int perfmap_read(struct perfmap *p, int fd);
 
 /* The entry at addr in the settled entries; if several contain it, the last one in the file. */
 bool perfmap_find(const struct perfmap *p, uint64_t addr, struct perfmap_entry *out);
+
+/* Bytes of memory. */
+size_t perfmap_mem(const struct perfmap *p);
 
 /* "time", "memory" or "entries" after -EDQUOT, otherwise NULL. */
 const char *perfmap_gave_up(const struct perfmap *p);

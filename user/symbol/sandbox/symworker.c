@@ -7,11 +7,15 @@
  * another. Modules with open requests get slices of time round-robin, so a slow file delays only
  * itself. Modules that wait for a debug file are skipped.
  *
- * If debug information exceeds the memory limit, the least recently used module's is dropped.
+ * If what was read of all modules exceeds the memory limit, the least recently used module's is
+ * dropped, and read again when it is needed. From then on one module is finished before the next
+ * one: otherwise each would drop what the other needs. Between requests, no page of a file stays
+ * mapped: a page that only this process maps counts as its memory.
  */
 #include "symbol/sandbox/symworker.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -30,11 +34,13 @@
 #include "symbol/sandbox/symproto.h"
 #include "unwind/table.h"
 
-#define DWARF_MEM_DEFAULT (256ull << 20)
+#define MEM_DEFAULT (256ull << 20)
 #define NAMES_SLICE_NS 10000000ull
 #define LINES_SLICE_NS 50000000ull
 #define TABLES_SLICE_NS 10000000ull
 #define FLUSH_SZ 16384
+/* Larger blocks go back to the kernel when they are freed. */
+#define MMAP_MIN (128 << 10)
 /* Mapped files of split debug information; a process may have some 65,000 mappings. */
 #define SPLIT_FILES_MAX 4096
 #define WANT_CNT 5
@@ -66,12 +72,14 @@ struct module {
 struct worker {
 	int sock;
 	enum symworker_role role;
-	size_t dwarf_mem_max;
+	size_t mem_max;
 	char *packet; /* received packet */
 	struct buf out;
 	struct hmap modules; /* id -> struct module */
 	struct module **order;
 	size_t cnt, cap, cursor;
+	struct module *alone; /* gets all slices until it has no request; NULL: none */
+	bool freed; /* much memory since the heap was trimmed */
 	uint64_t turn;
 };
 
@@ -212,6 +220,9 @@ static void close_module(struct worker *w, uint32_t id)
 	for (i = 0; i < w->cnt; i++)
 		if (w->order[i] == m)
 			w->order[i] = w->order[--w->cnt];
+	if (w->alone == m)
+		w->alone = NULL;
+	w->freed |= m != NULL;
 	if (m)
 		free_module(m);
 }
@@ -234,7 +245,8 @@ static int open_symbolizer(struct worker *w, struct module *m, const struct symp
 			   int fd)
 {
 	const struct symbolizer_cfg cfg = {
-		.dwarf_mem_max = w->dwarf_mem_max,
+		.dwarf_mem_max = w->mem_max,
+		.symtab_mem_max = w->mem_max,
 		.no_dwarf = w->role == SYMWORKER_NAMES,
 		.open_debug = open_debug,
 		.open_ctx = m,
@@ -250,16 +262,28 @@ static int open_symbolizer(struct worker *w, struct module *m, const struct symp
 
 static int open_table(struct module *m, const struct symproto_msg *msg, int fd)
 {
+	int err;
+
 	if (msg->what == SYMPROTO_VDSO)
-		return cfi_job_open_vdso(&m->table);
-	return cfi_job_open(fd, msg->build_id, msg->build_id_sz, &m->table);
+		err = cfi_job_open_vdso(&m->table);
+	else
+		err = cfi_job_open(fd, msg->build_id, msg->build_id_sz, &m->table);
+	if (!err)
+		cfi_job_limit_mem(m->table, m->w->mem_max);
+	return err;
+}
+
+static void start_map(struct module *m)
+{
+	m->map = perfmap_new(0);
+	perfmap_limit_mem(m->map, m->w->mem_max);
 }
 
 static void open_map(struct worker *w, uint32_t id, int fd)
 {
 	struct module *m = add_module(w, id);
 
-	m->map = perfmap_new(0);
+	start_map(m);
 	m->map_fd = fd;
 }
 
@@ -373,11 +397,45 @@ static int compare_down(const void *pa, const void *pb)
 	return *a > *b ? -1 : *a < *b;
 }
 
-/*
- * Drops debug information and its files, least recently used first, until the limit holds; keeps
- * those for `keep`.
- */
-static void trim_memory(struct worker *w, const struct module *keep)
+static size_t memory_of(const struct module *m)
+{
+	return m->sym	? symbolizer_mem(m->sym) :
+	       m->map	? perfmap_mem(m->map) :
+	       m->table ? cfi_job_mem(m->table) :
+			  0;
+}
+
+static size_t files_of(const struct module *m)
+{
+	return m->sym ? symbolizer_files(m->sym) : 0;
+}
+
+/* A map that was cut would be cut again; the work on a table would be lost. */
+static bool may_drop(const struct module *m)
+{
+	if (m->map)
+		return memory_of(m) && !perfmap_gave_up(m->map);
+	return !m->table && (memory_of(m) || files_of(m));
+}
+
+static void drop(struct module *m)
+{
+	if (m->sym) {
+		symbolizer_drop_all(m->sym);
+	} else {
+		perfmap_free(m->map);
+		start_map(m);
+	}
+}
+
+/* Modules without requests first, then the least recently used one. */
+static bool goes_before(const struct module *a, const struct module *b)
+{
+	return !a->pending_cnt == !b->pending_cnt ? a->used < b->used : !a->pending_cnt;
+}
+
+/* Drops what was read, and files, of modules except `keep`, until the limits hold. */
+static void trim_memory(struct worker *w, struct module *keep)
 {
 	for (;;) {
 		struct module *oldest = NULL;
@@ -385,18 +443,46 @@ static void trim_memory(struct worker *w, const struct module *keep)
 
 		for (i = 0; i < w->cnt; i++) {
 			struct module *m = w->order[i];
-			size_t mem = m->sym ? symbolizer_dwarf_mem(m->sym) : 0;
-			size_t mapped = m->sym ? symbolizer_files(m->sym) : 0;
 
-			total += mem;
-			files += mapped;
-			if ((mem || mapped) && m != keep && (!oldest || m->used < oldest->used))
+			total += memory_of(m);
+			files += files_of(m);
+			if (m != keep && may_drop(m) && (!oldest || goes_before(m, oldest)))
 				oldest = m;
 		}
-		if ((total <= w->dwarf_mem_max && files <= SPLIT_FILES_MAX) || !oldest)
+		if (total <= w->mem_max && files <= SPLIT_FILES_MAX)
 			return;
-		symbolizer_drop_dwarf(oldest->sym);
+		if (!oldest || oldest->pending_cnt)
+			w->alone = keep;
+		if (!oldest)
+			return;
+		drop(oldest);
+		w->freed = true;
 	}
+}
+
+/* The heap keeps freed memory; other C libraries have no such calls. */
+static void set_heap(void)
+{
+#ifdef __GLIBC__
+	mallopt(M_MMAP_THRESHOLD, MMAP_MIN);
+#endif
+}
+
+static void trim_heap(struct worker *w)
+{
+#ifdef __GLIBC__
+	if (w->freed)
+		malloc_trim(0);
+#endif
+	w->freed = false;
+}
+
+static void release_pages(const struct module *m)
+{
+	if (m->sym)
+		symbolizer_release_pages(m->sym);
+	else if (m->table)
+		cfi_job_release_pages(m->table);
 }
 
 /* Answers one request: 0, or -EAGAIN if it must be repeated. */
@@ -480,29 +566,41 @@ static void answer_with_table(struct module *m)
 	put_table(m, err, &t);
 	unwind_table_free(&t);
 	put_done(m->w, m, m->pending[--m->pending_cnt]);
+	m->w->freed = true;
 }
 
 /* Works in descending order of addresses, because neighbours share data. */
-static void take_turn(struct worker *w, struct module *m)
+static void answer_from_file(struct module *m)
 {
-	announce(w, m->id);
-	m->used = ++w->turn;
-	if (m->map || m->table) {
-		if (m->map)
-			answer_from_map(m);
-		else
-			answer_with_table(m);
-		flush(w);
-		return;
-	}
-	symbolizer_slice(m->sym, w->role == SYMWORKER_NAMES ? NAMES_SLICE_NS : LINES_SLICE_NS);
+	const uint64_t ns = m->w->role == SYMWORKER_NAMES ? NAMES_SLICE_NS : LINES_SLICE_NS;
+
+	symbolizer_slice(m->sym, ns);
 	if (m->unsorted)
 		qsort(m->pending, m->pending_cnt, sizeof(*m->pending), compare_down);
 	m->unsorted = false;
 	while (m->pending_cnt && !answer(m, m->pending[m->pending_cnt - 1]))
 		m->pending_cnt--;
+}
+
+static void serve_module(struct worker *w, struct module *m)
+{
+	announce(w, m->id);
+	m->used = ++w->turn;
+	if (m->map)
+		answer_from_map(m);
+	else if (m->table)
+		answer_with_table(m);
+	else
+		answer_from_file(m);
+	if (!m->pending_cnt)
+		release_pages(m);
 	flush(w);
 	trim_memory(w, m);
+}
+
+static bool is_ready(const struct module *m)
+{
+	return m->pending_cnt && !m->waiting;
 }
 
 /* The next module, round-robin, that can continue; NULL if there is none. */
@@ -510,10 +608,13 @@ static struct module *next_ready(struct worker *w)
 {
 	size_t i;
 
+	if (w->alone && is_ready(w->alone))
+		return w->alone;
+	w->alone = NULL;
 	for (i = 0; i < w->cnt; i++) {
 		struct module *m = w->order[(w->cursor + i) % w->cnt];
 
-		if (!m->pending_cnt || m->waiting)
+		if (!is_ready(m))
 			continue;
 		w->cursor = (w->cursor + i + 1) % w->cnt;
 		return m;
@@ -531,7 +632,7 @@ void symworker_serve(int sock, enum symworker_role role, const struct symworker_
 	struct worker w = {
 		.sock = sock,
 		.role = role,
-		.dwarf_mem_max = cfg->dwarf_mem_max ? cfg->dwarf_mem_max : DWARF_MEM_DEFAULT,
+		.mem_max = cfg->mem_max[role] ? cfg->mem_max[role] : MEM_DEFAULT,
 		.packet = xmalloc(SYMPROTO_PACKET_MAX),
 	};
 	struct pollfd fd = { .fd = sock, .events = POLLIN };
@@ -540,15 +641,18 @@ void symworker_serve(int sock, enum symworker_role role, const struct symworker_
 	/* otherwise elfutils libraries query servers */
 	unsetenv("DEBUGINFOD_URLS");
 	prctl(PR_SET_NAME, names[role]);
+	set_heap();
 	sigbus_guard_enter();
 	if (sandbox_filter())
 		return;
 	for (;;) {
 		m = next_ready(&w);
 		flush(&w);
+		if (!m)
+			trim_heap(&w);
 		if (poll(&fd, 1, m ? 0 : -1) > 0)
 			receive(&w);
 		else if (m)
-			take_turn(&w, m);
+			serve_module(&w, m);
 	}
 }

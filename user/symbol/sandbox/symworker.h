@@ -12,8 +12,8 @@ enum symworker_role {
 };
 
 struct symworker_cfg {
-	/* total for debug information of all modules; 0: 256 MiB */
-	size_t dwarf_mem_max;
+	/* memory for what was read of the files; 0: 256 MiB */
+	size_t mem_max[SYMWORKER_ROLE_CNT];
 };
 
 /*

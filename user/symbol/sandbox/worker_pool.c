@@ -34,6 +34,7 @@
 #include "symbol/sandbox/sandbox.h"
 
 #define LOOK_NS 100000000ull
+#define WEIGH_NS 1000000000ull
 #define CAUSE_NS 500000000ull
 #define PARCEL_NS 1000000000ull
 #define SILENT_DEATHS_MAX 10
@@ -59,7 +60,7 @@ struct worker {
 	unsigned int silent_deaths; /* consecutive predecessors that sent no message */
 	unsigned int restarts;
 	struct parcel *first, **last;
-	uint64_t looked_ns, heard_ns;
+	uint64_t looked_ns, heard_ns, weighed_ns;
 	uint64_t cpu_mark, cpu_last, sleep_ns; /* of the silent time */
 	uint64_t dying_ns;
 };
@@ -465,32 +466,11 @@ static bool wants_cpu(pid_t pid)
 	return !proc_read_stat(pid, &stat) && stat.state == 'R';
 }
 
-/* Anonymous memory of the process, without files. */
-static uint64_t memory_of(pid_t pid)
-{
-	unsigned long long size, resident, shared;
-	char path[32];
-	FILE *f;
-	int n;
-
-	snprintf(path, sizeof(path), "/proc/%d/statm", pid);
-	f = fopen(path, "re");
-	if (!f)
-		return 0;
-	n = fscanf(f, "%llu %llu %llu", &size, &resident, &shared);
-	fclose(f);
-	return n == 3 && resident > shared ? (resident - shared) * sysconf(_SC_PAGESIZE) : 0;
-}
-
 static void look_at(struct worker_pool *w, enum symworker_role role, uint64_t now)
 {
 	struct worker *wk = &w->v[role];
 	uint64_t cpu = cpu_time(wk->pid), passed = now - wk->looked_ns;
 
-	if (memory_of(wk->pid) > w->cfg.mem_max) {
-		kill_worker(w, role, WORKER_POOL_GREW, "memory");
-		return;
-	}
 	if (wk->cpu_mark == NOT_MEASURED)
 		wk->cpu_mark = cpu;
 	else if (cpu == wk->cpu_last && !wants_cpu(wk->pid))
@@ -504,9 +484,24 @@ static void look_at(struct worker_pool *w, enum symworker_role role, uint64_t no
 		kill_worker(w, role, WORKER_POOL_HUNG, "reading its file did not return");
 }
 
+/* Returns whether the worker was killed. A busy worker that keeps reporting grows, too. */
+static bool weigh(struct worker_pool *w, enum symworker_role role, uint64_t now, bool silent)
+{
+	struct worker *wk = &w->v[role];
+
+	if (!silent && now - wk->weighed_ns < WEIGH_NS)
+		return false;
+	wk->weighed_ns = now;
+	if (proc_own_bytes(wk->pid) <= w->cfg.mem_max[role])
+		return false;
+	kill_worker(w, role, WORKER_POOL_GREW, "memory");
+	return true;
+}
+
 static void watch(struct worker_pool *w, enum symworker_role role, uint64_t now, bool owes)
 {
 	struct worker *wk = &w->v[role];
+	bool silent;
 
 	if (wk->state == DYING && now - wk->dying_ns > CAUSE_NS) {
 		kill_worker(w, role, WORKER_POOL_DIED, "the worker went away");
@@ -514,7 +509,10 @@ static void watch(struct worker_pool *w, enum symworker_role role, uint64_t now,
 	}
 	if (now - wk->looked_ns < LOOK_NS)
 		return;
-	if (wk->state == LIVE && owes && now - wk->heard_ns >= LOOK_NS) {
+	silent = owes && now - wk->heard_ns >= LOOK_NS;
+	if (wk->state == LIVE && weigh(w, role, now, silent))
+		return;
+	if (wk->state == LIVE && silent) {
 		look_at(w, role, now);
 	} else {
 		wk->cpu_mark = NOT_MEASURED;

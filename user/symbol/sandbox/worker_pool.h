@@ -35,7 +35,7 @@ struct worker_pool_cfg {
 	void (*child)(const void *ctx, int sock, uint32_t arg);
 	const void *child_ctx;
 	uint64_t silent_cpu_ns, silent_sleep_ns;
-	uint64_t mem_max;
+	uint64_t mem_max[SYMWORKER_ROLE_CNT];
 	int urgent_nice; /* see worker_pool_press() */
 	int epoll_fd; /* signals when to call worker_pool_step(), after a readiness_update(); borrowed */
 	/* called for each message; false: the message is invalid, and the worker is killed */
