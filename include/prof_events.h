@@ -201,6 +201,8 @@ enum prof_module_kind {
 #define PROF_STATUS_PENDING "pending" /* the recording ended before */
 #define PROF_STATUS_ANONYMOUS "anonymous" /* no file */
 #define PROF_STATUS_NO_MAP "no_map" /* code made at run time, without a perf map */
+#define PROF_STATUS_MAP_NOT_READ                                                                   \
+	"map_not_read" /* its process exited before a perf map was opened */
 #define PROF_STATUS_FORGOTTEN "forgotten" /* dropped to stay below the memory cap */
 #define PROF_STATUS_NO_WORKER "no_worker" /* no worker process was left to read it */
 #define PROF_STATUS_NOT_ASKED "not_asked" /* more code than the limit of symbol lookups */

@@ -395,24 +395,24 @@ Test(info, says_how_stacks_were_unwound_and_what_there_was_no_room_for)
 /* One address without a name in each module, and what the trace says of the module. */
 static struct run run_statuses(const char *option, bool with_status, bool closed)
 {
-	static const char *const words[] = { "named",  "stripped",  "gone",	 "replaced",
-					     "denied", "not_elf",   "gave_up",	 "crashed",
-					     "hung",   "no_answer", "pending",	 "anonymous",
-					     "no_map", "forgotten", "not_asked", "no_worker",
-					     "new" };
+	static const char *const words[] = { "named",	     "stripped",  "gone",      "replaced",
+					     "denied",	     "not_elf",	  "gave_up",   "crashed",
+					     "hung",	     "no_answer", "pending",   "anonymous",
+					     "no_map",	     "forgotten", "not_asked", "no_worker",
+					     "map_not_read", "new" };
 	struct make m;
 	struct run r;
 	char path[32];
 
 	make_init(&m, NULL);
-	for (uint32_t i = 0; i < 17; i++) {
+	for (uint32_t i = 0; i < 18; i++) {
 		const uint64_t at = make_frame(i + 1, 0x10);
 
 		snprintf(path, sizeof(path), "/lib/%s", words[i]);
 		make_module(&m, 1, i + 1, path, i == 11 ? PROF_MODULE_ANON : PROF_MODULE_ELF);
 		make_sample(&m, 2, 1, 1, PROF_SOURCE_SAMPLE, 0, &at, 1);
 		make_label(&m, 3, at, "[lib]");
-		if (with_status && i < 16)
+		if (with_status && i < 17)
 			make_status(&m, 3, i + 1, "pending", "");
 		if (with_status)
 			make_status(&m, 3, i + 1, words[i], i == 6 ? "2 s of CPU time" : "");
@@ -439,10 +439,11 @@ Test(info, unnamed_addresses_have_the_cause_that_the_trace_gives)
 		"/lib/no_answer: opening the file never returned",
 		"/lib/pending: the recording ended before its symbols were read",
 		"/lib/anonymous: memory without a file",
-		"/lib/no_map: generated code without a perf map",
+		"/lib/no_map: generated code without a perf map (node: --perf-basic-prof; see dial9-prof-limits(7))",
 		"/lib/forgotten: symbols dropped to stay below --mem-max",
 		"/lib/not_asked: not looked up: too much code",
 		"/lib/no_worker: no symbol worker was left to read the file",
+		"/lib/map_not_read: the program exited before its perf map was opened",
 		"/lib/new: new",
 	};
 	struct run r = run_statuses("--modules", true, true);

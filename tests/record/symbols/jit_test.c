@@ -269,6 +269,83 @@ Test(jit, nothing_is_asked_twice_at_a_time)
 	cr_expect_eq(questions(), 1);
 }
 
+Test(jit, what_is_being_asked_at_the_end_is_asked_once_more)
+{
+	ask(77, 0x1000, FRAME(5, 1));
+	broker.asking = true;
+	questions();
+	jit_ask_again(jit, clock_mono_ns(), true);
+	cr_expect_eq(questions(), 0);
+	broker.asking = false;
+	jit_ask_again(jit, clock_mono_ns(), false);
+	cr_expect_eq(questions(), 1, "the answer may be older than the last lines");
+	jit_ask_again(jit, clock_mono_ns(), false);
+	cr_expect_eq(questions(), 0);
+}
+
+struct covered {
+	uint64_t frames[4], starts[4];
+	char names[64];
+	size_t cnt;
+};
+
+static int cover(void *ctx, uint64_t frame, const struct sym_client_answer *a)
+{
+	struct covered *c = ctx;
+
+	cr_assert_lt(c->cnt, 4);
+	c->frames[c->cnt] = frame;
+	c->starts[c->cnt++] = a->start;
+	strncat(c->names, a->name, a->name_len);
+	return 0;
+}
+
+static void name_range(uint64_t addr, uint64_t start, uint64_t size, const char *text)
+{
+	struct sym_client_answer a = answer(0, addr);
+	uint64_t frame;
+
+	a.start = start;
+	a.size = size;
+	a.name = text;
+	a.name_len = strlen(text);
+	cr_expect(jit_receive_name(jit, &a, &frame));
+}
+
+Test(jit, frames_in_the_range_of_a_known_symbol_have_it_if_no_answer_came)
+{
+	struct covered c = { .cnt = 0 };
+
+	ask(77, 0x1010, FRAME(5, 0x10));
+	ask(77, 0x1050, FRAME(5, 0x50));
+	ask(77, 0x1100, FRAME(5, 0x100));
+	ask(77, 0x0fff, FRAME(4, 0xfff));
+	ask(78, 0x1050, FRAME(6, 0x50));
+	cr_expect_eq(jit_name_covered(jit, cover, &c), 0);
+	cr_expect_eq(c.cnt, 0);
+	name_range(0x1010, 0x1000, 0x100, "made");
+	cr_expect_eq(jit_name_covered(jit, cover, &c), 0);
+	cr_expect_eq(c.cnt, 1, "another program has other code there");
+	cr_expect_eq(c.frames[0], FRAME(5, 0x50));
+	cr_expect_eq(c.starts[0], 0x1000);
+	cr_expect_str_eq(c.names, "made");
+	cr_expect_eq(jit_name_covered(jit, cover, &c), 0);
+	cr_expect_eq(c.cnt, 1, "it has one now");
+}
+
+Test(jit, the_last_line_for_an_address_counts)
+{
+	struct covered c = { .cnt = 0 };
+
+	ask(77, 0x1010, FRAME(5, 0x10));
+	ask(77, 0x1020, FRAME(5, 0x20));
+	ask(77, 0x1030, FRAME(5, 0x30));
+	name_range(0x1010, 0x1000, 0x100, "old");
+	name_range(0x1020, 0x1000, 0x80, "new");
+	cr_expect_eq(jit_name_covered(jit, cover, &c), 0);
+	cr_expect_str_eq(c.names, "new");
+}
+
 Test(jit, programs_and_places_have_a_bound)
 {
 	uint32_t i;

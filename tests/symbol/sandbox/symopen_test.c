@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "symbol/sandbox/symopen.h"
@@ -473,7 +474,7 @@ static int ask(struct server *s, struct symproto_msg msg, uint32_t *place)
 
 	msg.kind = SYMPROTO_OPEN;
 	msg.id = 7;
-	msg.pid = getpid();
+	msg.pid = msg.pid ? msg.pid : getpid();
 	symproto_put(&b, &msg);
 	cr_assert_eq(symproto_send(s->sock, &b, -1, 0), 0);
 	buf_free(&b);
@@ -534,5 +535,21 @@ Test(symopen, a_perf_map_is_the_programs_own_file)
 	cr_assert_eq(symlink(in_dir("secret"), path), 0);
 	cr_expect_lt(ask(&s, msg, NULL), 0, "a link");
 	unlink(path);
+	server_end(&s);
+}
+
+Test(symopen, whether_a_process_that_is_gone_had_a_perf_map_is_not_known)
+{
+	struct symproto_msg msg = { .what = SYMPROTO_PERFMAP, .pid = fork() };
+	struct server s;
+	siginfo_t info;
+
+	if (!msg.pid)
+		_exit(0);
+	server_begin(&s);
+	cr_assert_eq(waitid(P_PID, msg.pid, &info, WEXITED | WNOWAIT), 0);
+	cr_expect_eq(ask(&s, msg, NULL), -ESRCH, "a zombie");
+	cr_assert_eq(waitpid(msg.pid, NULL, 0), msg.pid);
+	cr_expect_eq(ask(&s, msg, NULL), -ESRCH);
 	server_end(&s);
 }

@@ -273,11 +273,12 @@ static void write_status_so_far(struct frames *f, uint32_t id)
 		write_status(f, id, status_word(answer.status), answer.detail);
 }
 
-/* For a program with run-time code; without its map only "no map" is known. */
+/* For a program with run-time code; without its map only "no map" is known, if the program lived. */
 static void write_jit_status(void *ctx, uint32_t module_id, const struct sym_client_answer *answer)
 {
 	struct frames *f = ctx;
-	const char *word = answer->status == SYM_CLIENT_GONE	? PROF_STATUS_NO_MAP :
+	const char *word = answer->status == SYM_CLIENT_GONE ?
+				   *answer->detail ? PROF_STATUS_MAP_NOT_READ : PROF_STATUS_NO_MAP :
 			   answer->status == SYM_CLIENT_NOT_ELF ? PROF_STATUS_DENIED :
 								  status_word(answer->status);
 
@@ -581,9 +582,9 @@ uint64_t frames_walked(struct frames *f, struct process *proc, uint64_t frame)
 
 /* ---- what the broker says ------------------------------------------------------------------------- */
 
-static int write_name(struct frames *f, const struct sym_client_answer *answer)
+static int write_symbol(struct frames *f, uint64_t frame, uint64_t start,
+			const struct sym_client_answer *answer)
 {
-	uint64_t frame = frames_pack(answer->module_id, answer->offset), start = answer->start;
 	struct emit_symbol event = {
 		.size = answer->size,
 		.name = answer->name,
@@ -594,14 +595,6 @@ static int write_name(struct frames *f, const struct sym_client_answer *answer)
 		.line = answer->line,
 	};
 
-	if (jit_is_answer(answer)) {
-		if (!jit_receive_name(f->jit, answer, &frame))
-			return 0;
-		/* the function may begin in the previous mapping */
-		start = answer->offset - start <= (frame & PROF_FRAME_OFFSET_MASK) ?
-				(frame & PROF_FRAME_OFFSET_MASK) - (answer->offset - start) :
-				0;
-	}
 	/* a file's symbols may have invalid start addresses */
 	if (start > (frame & PROF_FRAME_OFFSET_MASK))
 		start = frame & PROF_FRAME_OFFSET_MASK;
@@ -609,6 +602,25 @@ static int write_name(struct frames *f, const struct sym_client_answer *answer)
 	event.base = (frame & ~PROF_FRAME_OFFSET_MASK) | start;
 	hmap_set(&f->named, frame, &frames_mark_answered);
 	return frames_write_name(f, &event);
+}
+
+/* A jit_name_covered() function. */
+static int write_jit_name(void *ctx, uint64_t frame, const struct sym_client_answer *answer)
+{
+	const uint64_t off = frame & PROF_FRAME_OFFSET_MASK,
+		       before = answer->offset - answer->start;
+
+	/* the function may begin in the previous mapping */
+	return write_symbol(ctx, frame, before <= off ? off - before : 0, answer);
+}
+
+static int write_name(struct frames *f, const struct sym_client_answer *answer)
+{
+	uint64_t frame = frames_pack(answer->module_id, answer->offset);
+
+	if (!jit_is_answer(answer))
+		return write_symbol(f, frame, answer->start, answer);
+	return jit_receive_name(f->jit, answer, &frame) ? write_jit_name(f, frame, answer) : 0;
 }
 
 static int receive_answer(void *ctx, const struct sym_client_answer *answer)
@@ -738,6 +750,9 @@ static int settle_jit(void *ctx, const struct sym_client_answer *answer)
 
 int frames_label_unnamed(struct frames *f)
 {
+	int err;
+
 	sym_client_each(f->broker, settle_jit, f);
-	return frames_label_all(f);
+	err = jit_name_covered(f->jit, write_jit_name, f);
+	return err ? err : frames_label_all(f);
 }

@@ -3,7 +3,8 @@
  * jit.c - programs with run-time code, and their frames without symbols
  *
  * For the broker, the map of a program is a module whose offsets are addresses: one map serves all anonymous
- * mappings of the program. The frame of each address is stored here. A program without a map is requested at
+ * mappings of the program. The frame of each address is stored here, and the range of each symbol, since requests
+ * for other addresses in it may not be answered before the end. A program without a map is requested at
  * growing intervals. An exited program makes room for others, since its map can only be found through the process.
  */
 #include "record/symbols/jit.h"
@@ -14,6 +15,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/hmap.h"
 #include "prof_events.h"
@@ -32,6 +34,13 @@ enum {
 	PROGRAMS_OF_ONE_MAX = PROGRAMS_MAX / 4,
 	PROGRAMS_KEPT = PROGRAMS_OF_ONE_MAX / 2, /* of living and exited processes */
 	FRAMES_MAX = 65536,
+	RANGES_BYTES_MAX = 16 << 20, /* of all programs */
+};
+
+/* A symbol of a map; its name follows those before. */
+struct jit_range {
+	uint64_t start, size;
+	size_t name_off, name_len;
 };
 
 struct program {
@@ -39,6 +48,11 @@ struct program {
 	pid_t pid;
 	uint64_t serial, owner; /* of its process */
 	struct hmap frames; /* address -> frame, without symbols */
+	struct jit_range *ranges; /* with different starts, except for ends of functions that grew */
+	size_t range_cnt, range_cap;
+	struct hmap range_ends; /* start -> end of the last range from there */
+	struct buf names;
+	bool last; /* request all once more when there is no request left */
 	uint32_t *modules;
 	size_t module_cnt, module_cap;
 	uint64_t again_ns, wait_ns;
@@ -51,8 +65,10 @@ struct jit {
 	struct hmap by_serial; /* serial of a process -> program */
 	struct program *programs[PROGRAMS_MAX];
 	size_t cnt;
+	size_t range_bytes;
 	uint32_t last_id;
 	uint64_t again_ns; /* time of the first program in the queue */
+	bool ending; /* all were requested for the last time */
 	uint64_t sweep_ns; /* next search for exited programs */
 };
 
@@ -69,6 +85,9 @@ struct jit *jit_new(struct sym_client *broker)
 static void program_free(struct program *p)
 {
 	hmap_fini(&p->frames);
+	hmap_fini(&p->range_ends);
+	free(p->ranges);
+	buf_free(&p->names);
 	free(p->modules);
 	free(p);
 }
@@ -124,6 +143,7 @@ void jit_sweep(struct jit *j, uint64_t now_ns, jit_module_fn fn, void *ctx)
 			continue;
 		}
 		hmap_del(&j->by_serial, p->serial);
+		j->range_bytes -= p->range_cnt * sizeof(*p->ranges) + p->names.len;
 		program_free(p);
 		j->programs[i] = j->programs[--j->cnt];
 	}
@@ -171,6 +191,7 @@ static struct program *new_program(struct jit *j, struct process *proc)
 	p->serial = proc->serial;
 	p->owner = tasks_owner(proc);
 	hmap_init(&p->frames);
+	hmap_init(&p->range_ends);
 	p->wait_ns = AGAIN_NS;
 	p->again_ns = clock_mono_ns() + p->wait_ns;
 	if (!j->again_ns || p->again_ns < j->again_ns)
@@ -226,14 +247,109 @@ static struct program *program_of(const struct jit *j, const struct sym_client_a
 	return NULL;
 }
 
+static void keep_range(struct jit *j, struct program *p, const struct sym_client_answer *answer)
+{
+	const uint64_t end = answer->start + answer->size;
+	const size_t bytes = sizeof(*p->ranges) + answer->name_len;
+
+	if (!answer->name_len || end <= answer->offset || answer->start > answer->offset ||
+	    j->range_bytes + bytes > RANGES_BYTES_MAX ||
+	    (uintptr_t)hmap_get(&p->range_ends, answer->start) == end)
+		return;
+	hmap_set(&p->range_ends, answer->start, (void *)(uintptr_t)end);
+	p->ranges = array_reserve(p->ranges, &p->range_cap, p->range_cnt + 1, sizeof(*p->ranges));
+	p->ranges[p->range_cnt++] =
+		(struct jit_range){ answer->start, answer->size, p->names.len, answer->name_len };
+	buf_add(&p->names, answer->name, answer->name_len);
+	j->range_bytes += bytes;
+}
+
 bool jit_receive_name(struct jit *j, const struct sym_client_answer *answer, uint64_t *frame)
 {
 	struct program *p = program_of(j, answer);
 
 	*frame = p ? (uintptr_t)hmap_del(&p->frames, answer->offset) : 0;
+	if (p)
+		keep_range(j, p, answer);
 	if (*frame)
 		p->named++;
 	return *frame != 0;
+}
+
+static int by_start(const void *pa, const void *pb)
+{
+	const struct jit_range *a = pa, *b = pb;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return a->name_off < b->name_off ? -1 : 1; /* the later one last */
+}
+
+/* The last sorted range that starts at or before the address, if it contains it. */
+static const struct jit_range *find_range(const struct program *p, uint64_t addr)
+{
+	size_t low = 0, high = p->range_cnt;
+
+	while (low < high) {
+		const size_t mid = low + (high - low) / 2;
+
+		if (p->ranges[mid].start <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (!low || addr - p->ranges[low - 1].start >= p->ranges[low - 1].size)
+		return NULL;
+	return &p->ranges[low - 1];
+}
+
+static int name_covered(struct program *p,
+			int (*fn)(void *ctx, uint64_t frame,
+				  const struct sym_client_answer *answer),
+			void *ctx)
+{
+	struct hmap left = { 0 };
+	size_t pos = 0;
+	uint64_t addr;
+	void *frame;
+	int err = 0;
+
+	if (p->range_cnt)
+		qsort(p->ranges, p->range_cnt, sizeof(*p->ranges), by_start);
+	hmap_init(&left);
+	while (hmap_next(&p->frames, &pos, &addr, &frame)) {
+		const struct jit_range *r = err ? NULL : find_range(p, addr);
+
+		if (!r) {
+			hmap_set(&left, addr, frame);
+			continue;
+		}
+		err = fn(ctx, (uintptr_t)frame,
+			 &(struct sym_client_answer){
+				 .kind = SYM_CLIENT_NAME,
+				 .module_id = p->id,
+				 .offset = addr,
+				 .name = p->names.data + r->name_off,
+				 .name_len = r->name_len,
+				 .start = r->start,
+				 .size = r->size,
+			 });
+	}
+	hmap_fini(&p->frames);
+	p->frames = left;
+	return err;
+}
+
+int jit_name_covered(struct jit *j,
+		     int (*fn)(void *ctx, uint64_t frame, const struct sym_client_answer *answer),
+		     void *ctx)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < j->cnt && !err; i++)
+		err = name_covered(j->programs[i], fn, ctx);
+	return err;
 }
 
 bool jit_status(const struct jit *j, const struct process *proc, struct sym_client_answer *out)
@@ -253,7 +369,7 @@ void jit_each_module(const struct jit *j, const struct sym_client_answer *answer
 		fn(ctx, p->modules[i], answer);
 }
 
-static void ask_program_again(struct jit *j, struct program *p, uint64_t now_ns)
+static void ask_program_again(struct jit *j, struct program *p, uint64_t now_ns, bool last)
 {
 	size_t pos = 0;
 	uint64_t addr;
@@ -262,8 +378,12 @@ static void ask_program_again(struct jit *j, struct program *p, uint64_t now_ns)
 	p->wait_ns = p->named || p->wait_ns >= AGAIN_MAX_NS ? AGAIN_NS : 2 * p->wait_ns;
 	p->again_ns = now_ns + p->wait_ns;
 	p->named = 0;
-	if (sym_client_asking(j->broker, p->id))
+	/* its answers may be older than the last lines of the map */
+	if (sym_client_asking(j->broker, p->id)) {
+		p->last |= last;
 		return;
+	}
+	p->last = false;
 	while (hmap_next(&p->frames, &pos, &addr, &frame))
 		sym_client_ask(j->broker, p->id, addr);
 }
@@ -272,12 +392,13 @@ void jit_ask_again(struct jit *j, uint64_t now_ns, bool now)
 {
 	size_t i;
 
-	if (!j->cnt || (now_ns < j->again_ns && !now))
+	j->ending |= now;
+	if (!j->cnt || (now_ns < j->again_ns && !j->ending))
 		return;
 	j->again_ns = UINT64_MAX;
 	for (i = 0; i < j->cnt; i++) {
-		if (now || now_ns >= j->programs[i]->again_ns)
-			ask_program_again(j, j->programs[i], now_ns);
+		if (now || j->programs[i]->last || now_ns >= j->programs[i]->again_ns)
+			ask_program_again(j, j->programs[i], now_ns, now);
 		if (j->programs[i]->again_ns < j->again_ns)
 			j->again_ns = j->programs[i]->again_ns;
 	}

@@ -43,6 +43,15 @@ bool jit_is_answer(const struct sym_client_answer *answer);
 /* The frame of a symbol, returned only once; false if it has one already. */
 bool jit_receive_name(struct jit *j, const struct sym_client_answer *answer, uint64_t *frame);
 
+/*
+ * Calls fn for each frame without a symbol whose address is in the range of a known symbol of its program, and stops
+ * at its first result other than 0, which it returns. @answer has the address (offset) and that symbol. The frame
+ * then has a symbol. For the end: before that, a later line of the map may have another symbol.
+ */
+int jit_name_covered(struct jit *j,
+		     int (*fn)(void *ctx, uint64_t frame, const struct sym_client_answer *answer),
+		     void *ctx);
+
 /* The status of the map of the process's program; false: unknown, or not yet known. */
 bool jit_status(const struct jit *j, const struct process *proc, struct sym_client_answer *out);
 

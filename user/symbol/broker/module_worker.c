@@ -50,8 +50,12 @@ void module_worker_set_status(struct sym_client *b, struct module_queue *m,
 static void set_open_error(struct sym_client *b, struct module_queue *m, int error)
 {
 	enum sym_client_status status = module_queue_open_failure(error);
-	bool plain = error == -ENOENT || error == -ESRCH || status == SYM_CLIENT_NO_WORKER;
+	bool no_process = error == -ESRCH && m->kind == SYM_CLIENT_PERFMAP;
+	bool plain = error == -ENOENT || (error == -ESRCH && !no_process) ||
+		     status == SYM_CLIENT_NO_WORKER;
 
+	if (no_process && m->status == SYM_CLIENT_GONE)
+		return; /* it had no map while it lived */
 	module_worker_set_status(b, m, status, plain ? "" : strerror(-error));
 }
 
@@ -220,7 +224,8 @@ static void try_next_place(struct sym_client *b, struct module_queue *m, enum sy
 	struct module_queue_side *s = &m->sides[r];
 
 	/* a different file at our own path is no useful error */
-	if (s->place != SYMOPEN_OURS && s->error != -ESTALE && error != -ENOENT && error != -ESRCH)
+	if (s->place != SYMOPEN_OURS && s->error != -ESTALE && error != -ENOENT &&
+	    (error != -ESRCH || m->kind == SYM_CLIENT_PERFMAP))
 		s->error = error;
 	if (module_queue_has_places(m) && ++s->place < SYMOPEN_PLACE_CNT && error != -ETIMEDOUT &&
 	    error != -EBUSY) {

@@ -82,7 +82,7 @@ enum sym_client_status {
 	SYM_CLIENT_UNKNOWN, /* not known yet */
 	SYM_CLIENT_NAMED,
 	SYM_CLIENT_STRIPPED,
-	SYM_CLIENT_GONE,
+	SYM_CLIENT_GONE, /* a map with a detail: the process exited before it was opened */
 	SYM_CLIENT_REPLACED,
 	SYM_CLIENT_DENIED,
 	SYM_CLIENT_NOT_ELF,

@@ -581,7 +581,7 @@ static int read_identity(pid_t pid, uint32_t *own_pid, uint32_t *uid)
 
 /*
  * Any user can write to /tmp, so the map must belong to the user of the process and must not be a
- * link.
+ * link. -ESRCH: the process has exited, so whether it had a map is unknown.
  */
 static int open_perfmap(pid_t pid)
 {
@@ -596,12 +596,12 @@ static int open_perfmap(pid_t pid)
 
 	err = read_identity(pid, &own_pid, &uid);
 	if (err)
-		return err == -ESRCH ? -ENOENT : err;
+		return err == -ENOENT ? -ESRCH : err;
 	snprintf(root, sizeof(root), "/proc/%d/root", pid);
 	snprintf(path, sizeof(path), "tmp/perf-%u.map", own_pid);
 	dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
-		return -errno;
+		return errno == ENOENT ? -ESRCH : -errno; /* a zombie has no root directory */
 	fd = syscall(SYS_openat2, dir, path, &how, sizeof(how));
 	err = fd < 0 ? -errno : fstat(fd, &st) ? -errno : st.st_uid != uid ? -EPERM : 0;
 	close(dir);
