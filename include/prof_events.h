@@ -393,6 +393,9 @@ enum prof_tp_symbol_kind {
 
 /* ---- RecorderStats: cumulative, each second and at the end; fields: user/events/own_events.h ---- */
 #define PROF_EV_STATS "RecorderStats"
+
+/* ---- RecorderProcess: what one process of the recorder has used; the last one of a pid holds ---- */
+#define PROF_EV_RECORDER_PROCESS "RecorderProcess"
 /* 1: the rings are empty, and produced = written + lost. 2: the file ends, and the recording goes on in the next */
 #define PROF_F_CLOSED "closed"
 #define PROF_CLOSED_SEGMENT 2

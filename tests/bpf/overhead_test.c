@@ -7,10 +7,11 @@
 /* ALONE: CPU time */
 #include <criterion/criterion.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "profile/sched/intervals.h"
-#include "tests/bpf/support.h"
+#include "tests/bpf/fault.h"
 
 TestSuite(overhead, .fini = live_cleanup);
 
@@ -211,6 +212,55 @@ Test(overhead, what_costs_little_is_recorded_whole)
 	cr_expect_eq(s.slice_cnt, 0);
 	cr_expect_eq(s.stacks_off, 0);
 	live_end(&sleeper);
+}
+
+/* What the recorder cost up to some time, its helper processes included. */
+struct cost {
+	int64_t elapsed_ns, ns;
+};
+
+/* From the first statistics after two seconds to the last ones of the recording. */
+static void read_cost(const char *path, struct cost *from, struct cost *to)
+{
+	struct live_trace lt;
+	struct trace_event ev;
+
+	*from = *to = (struct cost){ 0 };
+	live_open(&lt, path, false);
+	while (live_event(&lt, &ev)) {
+		if (!live_is(&ev, PROF_EV_STATS) || live_int(&ev, PROF_F_CLOSED))
+			continue;
+		*to = (struct cost){ live_int(&ev, "elapsed_ns"),
+				     live_int(&ev, "bpf_ns") + live_int(&ev, "cpu_ns") +
+					     live_int(&ev, "helper_cpu_ns") };
+		if (!from->elapsed_ns && to->elapsed_ns >= 2000000000)
+			*from = *to;
+	}
+	live_close(&lt);
+}
+
+Test(overhead, the_limit_holds_after_two_seconds_with_the_helper_processes)
+{
+	struct live_proc programs[4];
+	struct live_rec rec;
+	struct cost from, to;
+	double part;
+
+	for (int i = 0; i < 4; i++) {
+		live_stimulus(&programs[i], "many_maps", "32000", "0", NULL);
+		cr_assert_eq(write(programs[i].in, "\n", 1), 1);
+	}
+	live_record(&rec, "-q", "-a", "-d", "6", "--max-overhead=5", NULL);
+	live_recording(&rec);
+	cr_assert_eq(live_finish(&rec), 0);
+	for (int i = 0; i < 4; i++)
+		fault_kill(&programs[i]);
+	read_cost(rec.path, &from, &to);
+	cr_assert_gt(to.elapsed_ns, from.elapsed_ns + 2000000000);
+	part = (double)(to.ns - from.ns) / (double)(to.elapsed_ns - from.elapsed_ns);
+	fprintf(stderr, "%.3f of one CPU from %.1f to %.1f s\n", part,
+		(double)from.elapsed_ns / 1e9, (double)to.elapsed_ns / 1e9);
+	cr_expect_leq(part, 0.05 * (double)sysconf(_SC_NPROCESSORS_ONLN), "%.3f", part);
 }
 
 /* Lists of mappings that programs were given to walk stacks by. */

@@ -293,7 +293,8 @@ static const char with_all_fields[] =
 	"forgotten=20 unwind_tables=21 unwind_evicted=22 unwind_tables_left_out=23 "
 	"unwind_bytes=24 unwind_lists=25 unwind_lists_left_out=26 "
 	"unwind_modules_left_out=27 kernel_stacks_walked=28 kernel_stacks_helped=29 "
-	"user_stacks_reused=30 stacks_compared=31 stacks_differing=32 waited_ns=33 output_full_ns=34";
+	"user_stacks_reused=30 stacks_compared=31 stacks_differing=32 waited_ns=33 output_full_ns=34 "
+	"helper_cpu_ns=35 helper_bytes=36 helpers=37";
 
 Test(emit, loss_figures_and_words_of_tracepoints_have_all_their_fields)
 {
@@ -332,6 +333,9 @@ Test(emit, loss_figures_and_words_of_tracepoints_have_all_their_fields)
 		.stacks_differing = 32,
 		.waited_ns = 33,
 		.output_full_ns = 34,
+		.helper_cpu_ns = 35,
+		.helper_bytes = 36,
+		.helpers = 37,
 	};
 	const char *text;
 	struct rig rig;

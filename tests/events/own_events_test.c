@@ -52,7 +52,8 @@ static const struct {
 	  "kernel_stacks_walked Varint (counter), kernel_stacks_helped Varint (counter), "
 	  "user_stacks_reused Varint (counter), stacks_compared Varint (counter), "
 	  "stacks_differing Varint (counter), waited_ns Varint (counter, ns), "
-	  "output_full_ns Varint (counter, ns)" },
+	  "output_full_ns Varint (counter, ns), helper_cpu_ns Varint (counter, ns), "
+	  "helper_bytes Varint (gauge, bytes), helpers Varint (gauge)" },
 	{ "SchedSummary",
 	  "pid U32 (pid), comm PooledString, kind U8, count Varint, sum_ns Varint (ns), "
 	  "max_ns Varint (ns), period_ns Varint (ns), involuntary Varint, unknown Varint, "
@@ -60,6 +61,8 @@ static const struct {
 	{ "Trigger", "reason PooledString, event PooledString, pid U32 (pid), tid U32 (tid), "
 		     "duration_ns Varint (ns), too_soon Varint" },
 	{ "ThinningEvent", "one_in Varint, stacks Bool, overhead_ppm Varint" },
+	{ "RecorderProcess", "pid U32 (pid), name PooledString, cpu_ns Varint (counter, ns), "
+			     "pss_bytes Varint (gauge, bytes), peak_bytes Varint (gauge, bytes)" },
 	{ "SegmentEnd", "first_ns I64 (ns), last_ns I64 (ns), bytes_before I64 (bytes), mark I64" },
 	{ "MergedPart", "dial9:part Varint, clock Varint, shift_ns I64" },
 };

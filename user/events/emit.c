@@ -325,6 +325,11 @@ int emit_stats(struct emit *e, uint64_t ts, const struct own_stats *s)
 	return write_stats(e, ts, s);
 }
 
+int emit_recorder_process(struct emit *e, uint64_t ts, const struct own_recorder_process *p)
+{
+	return write_recorder_process(e, ts, p);
+}
+
 int emit_thinning(struct emit *e, uint64_t ts, uint64_t one_in, bool stacks, uint64_t overhead_ppm)
 {
 	return write_thinning(e, ts,

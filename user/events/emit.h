@@ -88,6 +88,8 @@ int emit_trigger(struct emit *e, const struct emit_trigger *t);
 
 int emit_stats(struct emit *e, uint64_t ts, const struct own_stats *s);
 
+int emit_recorder_process(struct emit *e, uint64_t ts, const struct own_recorder_process *p);
+
 /* Of @one_in time slices one is recorded. */
 int emit_thinning(struct emit *e, uint64_t ts, uint64_t one_in, bool stacks, uint64_t overhead_ppm);
 

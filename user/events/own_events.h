@@ -140,7 +140,10 @@
 	X(VARINT, stacks_differing, NONE, COUNTER,                                                 \
 	  "compared stacks that differ; the trace has the slow result", STACKS)                    \
 	X(VARINT, waited_ns, NS, COUNTER, "run-queue latency of the recorder", LATE)               \
-	X(VARINT, output_full_ns, NS, COUNTER, "time in which the output had no room", LATE)
+	X(VARINT, output_full_ns, NS, COUNTER, "time in which the output had no room", LATE)       \
+	X(VARINT, helper_cpu_ns, NS, COUNTER, "CPU time of the helper processes", FIELD)           \
+	X(VARINT, helper_bytes, BYTES, GAUGE, "resident memory of the helper processes", FIELD)    \
+	X(VARINT, helpers, NONE, GAUGE, "number of helper processes", FIELD)
 
 #define OWN_SUMMARY_FIELDS(X)                                                                      \
 	X(U32, pid, NONE, PID, "process; 4294967295: all processes without a row")                 \
@@ -167,6 +170,14 @@
 	X(VARINT, one_in, NONE, NONE, "1 of N time slices is recorded; 1: all")                    \
 	X(BOOL, stacks, NONE, NONE, "stacks of switches and wakeups are taken")                    \
 	X(VARINT, overhead_ppm, NONE, NONE, "measured cost, in millionths of the time of all CPUs")
+
+/* Every ten seconds and at the end; of a process that has ended, once more. */
+#define OWN_RECORDER_PROCESS_FIELDS(X)                                                             \
+	X(U32, pid, NONE, PID, "process of the recorder")                                          \
+	X(TEXT, name, NONE, NONE, "its name")                                                      \
+	X(VARINT, cpu_ns, NS, COUNTER, "its CPU time since it started")                            \
+	X(VARINT, pss_bytes, BYTES, GAUGE, "resident memory; shared pages count in part")          \
+	X(VARINT, peak_bytes, BYTES, GAUGE, "highest reading of that so far")
 
 /* All i64, so that readers find them from the end of the file. */
 #define OWN_SEGMENT_END_FIELDS(X)                                                                  \
@@ -197,6 +208,7 @@
 	X(SUMMARY, summary, PROF_EV_SUMMARY)                                                       \
 	X(TRIGGER, trigger, PROF_EV_TRIGGER)                                                       \
 	X(THINNING, thinning, PROF_EV_THINNING)                                                    \
+	X(RECORDER_PROCESS, recorder_process, PROF_EV_RECORDER_PROCESS)                            \
 	X(SEGMENT_END, segment_end, PROF_EV_SEGMENT_END)                                           \
 	X(MERGED_PART, merged_part, PROF_EV_MERGED_PART)
 

@@ -295,6 +295,10 @@ static bool parse_stat_fields(struct cursor c, struct proc_stat *out)
 			out->utime = v;
 		else if (field == 15)
 			out->stime = v;
+		else if (field == 16)
+			out->cutime = v;
+		else if (field == 17)
+			out->cstime = v;
 		else if (field == 22)
 			out->starttime = v;
 	}

@@ -60,6 +60,7 @@ struct proc_stat {
 	char comm[64]; /* with parentheses, blanks and newlines; cut at 63 bytes */
 	char state;
 	uint64_t utime, stime; /* ticks of sysconf(_SC_CLK_TCK) */
+	uint64_t cutime, cstime; /* likewise, of children that it waited for */
 	uint64_t starttime; /* ticks since boot */
 	uint64_t flags; /* PF_* */
 };

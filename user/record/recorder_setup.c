@@ -260,6 +260,7 @@ static int begin_trace(struct recorder *r)
 		.memory_bytes = &r->memory.held,
 		.forgotten = &r->memory.forgotten,
 		.unwinding = r->unwind,
+		.helpers = r->helpers,
 		.start_ns = r->start_ns,
 	});
 	r->pipeline = pipeline_new(&(struct pipeline_cfg){

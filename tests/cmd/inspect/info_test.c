@@ -633,6 +633,57 @@ static struct run run_triggers(unsigned int cnt, const char *option)
 	return r;
 }
 
+static void put_process(struct make *m, struct dial9_schema *s, uint64_t ts, uint32_t pid,
+			const char *name, uint64_t cpu_ns, uint64_t pss, uint64_t peak)
+{
+	dial9_enc_begin(m->enc, s, ts);
+	dial9_enc_put_u64(m->enc, pid);
+	make_str(m, name);
+	dial9_enc_put_u64(m->enc, cpu_ns);
+	dial9_enc_put_u64(m->enc, pss);
+	dial9_enc_put_u64(m->enc, peak);
+	make_end(m);
+}
+
+/* Two processes; pid 8 is used a second time. */
+static struct run run_processes(const char *option)
+{
+	struct dial9_schema *s =
+		MAKE_SCHEMA(PROF_EV_RECORDER_PROCESS, { "pid", DIAL9_U32 },
+			    { "name", DIAL9_POOLED_STRING }, { "cpu_ns", DIAL9_VARINT },
+			    { "pss_bytes", DIAL9_VARINT }, { "peak_bytes", DIAL9_VARINT });
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	put_process(&m, s, 1000, 7, "dial9-prof", 1000000000, 50000000, 50000000);
+	put_process(&m, s, 1000, 8, "d9-lines", 20000000, 9000000, 10000000);
+	put_process(&m, s, 2000, 7, "dial9-prof", 1500000000, 40000000, 60000000);
+	put_process(&m, s, 2000, 8, "d9-names\x1b", 10000000, 1000000, 2000000);
+	MAKE_NUMBERS(&m, 3000, PROF_EV_STATS, { "elapsed_ns", 1000000000 });
+	r = run_cmd(cmd_info, make_file(&m), "info", "-", option, NULL);
+	dial9_schema_free(s);
+	make_fini(&m);
+	return r;
+}
+
+Test(info, each_process_of_the_recorder_has_a_row)
+{
+	struct run r = run_processes(NULL);
+
+	run_expect_in(
+		r.out,
+		"\nprocesses       dial9-prof (7): CPU time 1.50 s, memory 40.0 MB, peak 60.0 MB\n"
+		"                d9-lines (8): CPU time 0.02 s, memory 9.0 MB, peak 10.0 MB\n"
+		"                d9-names\\x1b (8): CPU time 0.01 s, memory 1.0 MB, peak 2.0 MB\n");
+	run_free(&r);
+	r = run_processes("--json");
+	run_expect_in(r.out, ",\"processes\":[{\"name\":\"dial9-prof\",\"pid\":7,"
+			     "\"cpu_ns\":1500000000,\"pss_bytes\":40000000,"
+			     "\"peak_bytes\":60000000,\"ts_ns\":2000},{\"name\":\"d9-lines\",");
+	run_free(&r);
+}
+
 Test(info, triggers_are_told_in_text_and_in_json)
 {
 	struct run r = run_triggers(2, NULL);

@@ -40,11 +40,10 @@ int status_thinning(struct status *s, uint64_t one_in, bool stacks, uint64_t ppm
 	return 0;
 }
 
-void status_totals(struct status *s, uint64_t now_ns, struct status_totals *out)
+uint64_t status_cost_ns(struct status *s, uint64_t now_ns)
 {
-	*out = (struct status_totals){ .stats = { .bpf_ns = s->spent / 2,
-						  .cpu_ns = s->spent - s->spent / 2 } };
 	s->asked++;
+	return s->spent;
 }
 
 /* As pause.c has it, without a kernel. */
@@ -146,6 +145,20 @@ Test(load_shedding, then_as_many_slices_as_it_takes)
 	run(&b, 16 * SECOND, 60000, 50000);
 	cr_expect_float_eq((double)(b.open_ns - open) / (double)(b.now - now), 1. / 8, 0.02);
 	cr_expect_eq(b.status.told, 2, "once for stacks, once for slices");
+}
+
+Test(load_shedding, the_cost_is_limited_within_two_seconds)
+{
+	struct bench b;
+	uint64_t open;
+
+	bench_init(&b, 10000, true);
+	run(&b, 30 * SECOND, 1000, 1000);
+	run(&b, 2 * SECOND, 60000, 50000);
+	cr_expect_eq(b.status.one_in, 8);
+	open = b.open_ns;
+	run(&b, 8 * SECOND, 60000, 50000);
+	cr_expect_leq((double)(b.open_ns - open) * 0.06, 8 * SECOND * 0.01);
 }
 
 Test(load_shedding, there_is_an_end_to_it)

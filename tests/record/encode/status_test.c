@@ -9,10 +9,13 @@
 #include <criterion/criterion.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/utsname.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -103,6 +106,8 @@ static struct status *status;
 
 static struct eventset none;
 
+static uint32_t helpers[PROF_HELPERS_MAX];
+
 static void setup(void)
 {
 	rig_init(&rig);
@@ -122,6 +127,7 @@ static void setup(void)
 		.memory_bytes = &memory.held,
 		.forgotten = &memory.forgotten,
 		.start_ns = START,
+		.helpers = helpers,
 	});
 }
 
@@ -522,6 +528,45 @@ Test(status, the_figures_of_a_second_are_all_there)
 	cr_expect_eq(number(text, "memory_bytes"), 80);
 	cr_expect_eq(number(text, "forgotten"), 90);
 	cr_expect_eq(number(text, "closed"), 0);
+}
+
+static size_t count_processes(const char *text)
+{
+	size_t cnt = 0;
+
+	for (; (text = strstr(text, PROF_EV_RECORDER_PROCESS)); text++)
+		cnt++;
+	return cnt;
+}
+
+/* Every ten seconds the recorder and its helper; once more after the helper has ended. */
+Test(status, each_process_of_the_recorder_is_written)
+{
+	const pid_t pid = fork();
+	const char *text;
+
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			pause();
+	}
+	helpers[0] = (uint32_t)pid;
+	cr_expect_eq(status_tick(status, START + SECOND), 0);
+	text = rig_text(&rig, PROF_EV_RECORDER_PROCESS);
+	cr_expect_eq(count_processes(text), 2);
+	cr_expect_eq(number(text, "pid"), (uint64_t)getpid());
+	cr_expect_gt(number(text, "cpu_ns"), 0);
+	cr_expect_gt(number(text, "pss_bytes"), 0);
+	cr_expect_geq(number(text, "peak_bytes"), number(text, "pss_bytes"));
+	cr_expect_eq(status_tick(status, START + 2 * SECOND), 0);
+	cr_expect_eq(count_processes(rig_text(&rig, "")), 0);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	cr_expect_eq(status_tick(status, START + 11 * SECOND), 0);
+	cr_expect_eq(count_processes(rig_text(&rig, "")), 2);
+	cr_expect_eq(status_write_tail(status, START + 12 * SECOND), 0);
+	cr_expect_eq(count_processes(rig_text(&rig, "")), 1);
+	helpers[0] = 0;
 }
 
 /* Resident pages change under way, but not by so much. */

@@ -686,6 +686,7 @@ static int info_dial9(const struct info_opts *opts, const char *path)
 	while ((ret = reader_next(in.reader, &ev)) == 1) {
 		event_counts_add(&in.counts, reader_trace(in.reader), in.names, &ev);
 		info_triggers_add(&in, &ev);
+		info_processes_add(&in, &ev);
 	}
 	progress_end(progress);
 	if (!ret) {

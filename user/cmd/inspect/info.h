@@ -22,6 +22,16 @@ struct info_trigger {
 	uint32_t reason, event, comm;
 };
 
+enum { INFO_PROCESSES_MAX = 256 };
+
+/* One process of a recorder: the last event about it. */
+struct info_process {
+	uint32_t part, pid;
+	uint32_t name; /* string id */
+	uint64_t cpu_ns, pss_bytes, peak_bytes;
+	uint64_t ts;
+};
+
 /* One run of the command: the trace has been read to its end. */
 struct info {
 	const struct info_opts *opts;
@@ -31,6 +41,8 @@ struct info {
 	struct info_trigger triggers[INFO_TRIGGERS_MAX]; /* the first of them */
 	uint64_t too_soon; /* others, that asked for no snapshot */
 	size_t trigger_cnt;
+	struct info_process processes[INFO_PROCESSES_MAX];
+	size_t process_cnt;
 	uint64_t bytes; /* of whole frames */
 	uint64_t overhead_bytes; /* of those that are no events */
 	bool torn;
@@ -71,6 +83,11 @@ void info_triggers_add(struct info *in, const struct trace_event *ev);
 void info_triggers_put(struct info *in);
 /* The same as a member of the JSON form, which is not there when there were none. */
 void info_triggers_json(struct info *in);
+
+/* Each event; the processes of a recording's recorder in text and JSON. part: an index. */
+void info_processes_add(struct info *in, const struct trace_event *ev);
+void info_processes_put(struct info *in, uint32_t part);
+void info_processes_json(struct info *in, uint32_t part);
 
 /* --verify: prints the verdict on a file, as the last line of `dump --json` if so asked; an exit code. */
 int info_verify(const char *path, bool json);

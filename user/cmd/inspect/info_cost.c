@@ -22,6 +22,18 @@ static void put_waits(struct info *in, const struct event_counts_stats *s)
 			   (double)s->v.output_full_ns / 1e9);
 }
 
+/* What the helper processes cost, in traces that have it. */
+static void put_helpers(struct info *in, const struct own_stats *v)
+{
+	char bytes[32];
+
+	if (!v->helpers)
+		return;
+	str_bytes(bytes, v->helper_bytes);
+	buf_printf(&in->out, "; %" PRIu64 " helper processes: %.2f%% of one CPU, memory %s",
+		   v->helpers, 100.0 * (double)v->helper_cpu_ns / (double)v->elapsed_ns, bytes);
+}
+
 void info_cost(struct info *in, uint32_t part)
 {
 	const struct event_counts_stats *s = &event_counts_part(&in->counts, part)->stats;
@@ -52,6 +64,8 @@ void info_cost(struct info *in, uint32_t part)
 		str_bytes(ring, sz);
 		buf_printf(&in->out, " of %s", ring);
 	}
+	put_helpers(in, &s->v);
 	buf_addch(&in->out, '\n');
+	info_processes_put(in, part);
 	info_stacks(in, s);
 }

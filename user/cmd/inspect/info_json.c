@@ -205,6 +205,7 @@ static void json_part(struct info *in, uint32_t part)
 	json_loss(in, c);
 	json_account(in, c);
 	json_stats(in, c);
+	info_processes_json(in, part);
 }
 
 /* Two parts with the same number of their clock have times that compare. */

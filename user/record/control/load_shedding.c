@@ -18,28 +18,19 @@
 #include "record/encode/status.h"
 
 #define SLICE_NS (LOAD_SHEDDING_SLICE_MS * 1000000ULL)
-#define LOOK_NS 1000000000ULL
+#define LOOK_NS 500000000ULL /* the cost is limited within two seconds */
 
 enum {
 	CYCLES = 2, /* of slices, the minimum between two checks */
-	PATIENCE_MIN = 3,
-	PATIENCE_MAX = 60,
-	REGRET = 5, /* checks after which a lower level was right */
+	PATIENCE_MIN = 6,
+	PATIENCE_MAX = 120,
+	REGRET = 10, /* checks after which a lower level was right */
 	STACKS_FACTOR = 4, /* assumed cost factor of stacks until it is measured */
 };
 
 uint32_t load_shedding_one_in(const struct load_shedding *t)
 {
 	return t->one_in << (t->level < 2 ? 0 : t->level - 1);
-}
-
-/* CPU time of the BPF programs and of the recorder. */
-static uint64_t spent(struct status *status, uint64_t now_ns)
-{
-	struct status_totals t;
-
-	status_totals(status, now_ns, &t);
-	return t.stats.bpf_ns + t.stats.cpu_ns;
 }
 
 void load_shedding_begin(struct load_shedding *t, const struct load_shedding_cfg *cfg,
@@ -55,7 +46,7 @@ void load_shedding_begin(struct load_shedding *t, const struct load_shedding_cfg
 		.since_eased = REGRET,
 		.slice_ns = now_ns,
 		.looked_ns = now_ns,
-		.spent_ns = spent(status, now_ns),
+		.spent_ns = status_cost_ns(status, now_ns),
 	};
 }
 
@@ -63,8 +54,10 @@ void load_shedding_begin(struct load_shedding *t, const struct load_shedding_cfg
 static bool is_due(const struct load_shedding *t, const struct pause *pause, uint64_t now_ns)
 {
 	const uint64_t cycles = (uint64_t)CYCLES * load_shedding_one_in(t) * SLICE_NS;
+	/* at the start everything is new: its cost does not last */
+	const uint64_t min_ns = t->is_measured ? LOOK_NS : 2 * LOOK_NS;
 
-	if (!t->max_ppm || now_ns - t->looked_ns < (cycles > LOOK_NS ? cycles : LOOK_NS))
+	if (!t->max_ppm || now_ns - t->looked_ns < (cycles > min_ns ? cycles : min_ns))
 		return false;
 	return load_shedding_one_in(t) == 1 ||
 	       (pause->skips_slice &&
@@ -119,13 +112,14 @@ static bool is_calm(const struct load_shedding *t)
 
 static int measure_cost(struct load_shedding *t, struct status *status, uint64_t now_ns)
 {
-	const uint64_t elapsed = now_ns - t->looked_ns, all = spent(status, now_ns);
+	const uint64_t elapsed = now_ns - t->looked_ns, all = status_cost_ns(status, now_ns);
 	/* the programs' cost is extrapolated from measured runs */
 	const uint64_t cost = all > t->spent_ns ? all - t->spent_ns : 0;
 
 	t->ppm = (double)cost * 1e6 / ((double)elapsed * t->cpu_cnt);
 	t->looked_ns = now_ns;
 	t->spent_ns = all;
+	t->is_measured = true;
 	t->since_eased++;
 	if (t->ppm > t->max_ppm) {
 		if (t->since_eased <= REGRET && t->patience < PATIENCE_MAX)

@@ -21,6 +21,7 @@ struct load_shedding {
 	bool has_stacks; /* of switches or wakeups */
 	unsigned int level;
 	uint32_t ppm; /* the last measurement */
+	bool is_measured; /* at least once */
 	uint64_t looked_ns, spent_ns; /* time of the last check, and total cost at that time */
 	uint64_t slice_ns; /* start of the slice or gap */
 	unsigned int calm; /* checks in a row that would allow a lower level */
@@ -39,7 +40,7 @@ struct load_shedding_cfg {
 void load_shedding_begin(struct load_shedding *t, const struct load_shedding_cfg *cfg,
 			 struct capture *capture, struct status *status, uint64_t now_ns);
 /*
- * Measures the cost if a check is due, which may change the level and write that. Opens and closes the pause. Call
+ * Measures the cost if a check is due, which may change the level and write that. Starts and ends pauses. Call
  * it often. 0 or the encoder's -errno.
  */
 int load_shedding_step(struct load_shedding *t, struct pause *pause, struct status *status,

@@ -24,6 +24,7 @@
 #include "dial9.h"
 #include "events/emit.h"
 #include "kernel/format.h"
+#include "kernel/helper_usage.h"
 #include "kernel/perf_side.h"
 #include "kernel/proc.h"
 #include "kernel/realtime.h"
@@ -39,6 +40,7 @@
 
 #define SECOND_NS 1000000000ULL
 #define CLOCK_SYNC_NS (10 * SECOND_NS)
+#define PROCESSES_NS (10 * SECOND_NS)
 
 struct status {
 	struct status_cfg cfg;
@@ -56,6 +58,10 @@ struct status {
 	uint64_t output_full_ns;
 	uint64_t waited_base_ns;
 	uint64_t cpu_base_ns; /* CPU time used before recording */
+	struct helper_usage usage; /* of the helpers, and the recorder's row */
+	uint64_t next_processes; /* time of the next events about processes */
+	uint64_t helper_base_ns; /* CPU time of the helpers before recording */
+	uint64_t helper_ns; /* since then, as last written */
 	uint64_t cpu_end_ns; /* CPU time used up to the end of recording; 0 while recording */
 };
 
@@ -83,6 +89,11 @@ static uint64_t own_waited_ns(void)
 	return waited;
 }
 
+static void read_helpers(struct status *s)
+{
+	helper_usage_read(s->cfg.helpers, s->cfg.helpers ? PROF_HELPERS_MAX : 0, &s->usage);
+}
+
 struct status *status_new(const struct status_cfg *cfg)
 {
 	struct status *s = xcalloc(1, sizeof(*s));
@@ -95,6 +106,8 @@ struct status *status_new(const struct status_cfg *cfg)
 	s->cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	s->cpu_base_ns = own_cpu_ns();
 	s->waited_base_ns = own_waited_ns();
+	read_helpers(s);
+	s->helper_base_ns = s->usage.cpu_ns;
 	return s;
 }
 
@@ -521,7 +534,7 @@ static void count_unwinding(const struct status *s, struct own_stats *out)
 	out->unwind_lists_left_out = c.left_out;
 }
 
-/* All but rss_bytes and ring_fill_max_bytes, which cost more to read, and closed. */
+/* All but rss_bytes, ring_fill_max_bytes and the helpers, which cost more to read, and closed. */
 static void count_stats(struct status *s, const struct capture_counts *counts, uint64_t now_ns,
 			struct own_stats *out)
 {
@@ -567,6 +580,54 @@ void status_totals(struct status *s, uint64_t now_ns, struct status_totals *out)
 		out->samples_missed = counts.prog_ns[PROF_PROG_TRACEPOINT] * hz / SECOND_NS;
 }
 
+/* The helpers' time does not step back when one of them ends, whose time is then known in clock ticks only. */
+static void count_helpers(struct status *s, struct own_stats *out)
+{
+	uint64_t ns;
+
+	read_helpers(s);
+	ns = s->usage.cpu_ns > s->helper_base_ns ? s->usage.cpu_ns - s->helper_base_ns : 0;
+	s->helper_ns = ns > s->helper_ns ? ns : s->helper_ns;
+	out->helper_cpu_ns = s->helper_ns;
+	out->helper_bytes = s->usage.bytes;
+	out->helpers = s->usage.cnt;
+}
+
+/* Reading the recorder's own mappings takes a millisecond, so it is done less often. */
+static int write_processes(struct status *s)
+{
+	int err = 0;
+	size_t i;
+
+	if (!s->cfg.helpers || !s->cfg.helpers[0])
+		return 0;
+	read_helpers(s);
+	helper_usage_read_one((uint32_t)getpid(), &s->usage);
+	for (i = 0; i < s->usage.v_cnt && !err; i++) {
+		const struct helper_process *p = &s->usage.v[i];
+
+		err = emit_recorder_process(s->cfg.emit, s->last_ns,
+					    &(struct own_recorder_process){
+						    .pid = p->pid,
+						    .name = own_text(p->name),
+						    .cpu_ns = p->cpu_ns,
+						    .pss_bytes = p->bytes,
+						    .peak_bytes = p->peak_bytes,
+					    });
+	}
+	helper_usage_forget_ended(&s->usage);
+	return err;
+}
+
+uint64_t status_cost_ns(struct status *s, uint64_t now_ns)
+{
+	struct status_totals t;
+
+	status_totals(s, now_ns, &t);
+	read_helpers(s);
+	return t.stats.bpf_ns + t.stats.cpu_ns + s->usage.cpu_ns;
+}
+
 /* Values of own_stats.closed. */
 enum closed { GOES_ON, CLOSED, CLOSED_SEGMENT = PROF_CLOSED_SEGMENT };
 
@@ -577,9 +638,19 @@ static int write_stats(struct status *s, const struct capture_counts *counts, ui
 
 	count_stats(s, counts, now_ns, &stats);
 	stats.rss_bytes = own_rss();
+	count_helpers(s, &stats);
 	stats.ring_fill_max_bytes = fill_max(s);
 	stats.closed = closed == CLOSED && !rings_are_whole(s) ? GOES_ON : closed;
 	return emit_stats(s->cfg.emit, s->last_ns, &stats);
+}
+
+static int write_due_processes(struct status *s, uint64_t now_ns, enum closed closed)
+{
+	if (closed == GOES_ON && now_ns < s->next_processes &&
+	    s->usage.v_cnt < HELPER_PROCESSES_MAX)
+		return 0;
+	s->next_processes = now_ns + PROCESSES_NS;
+	return write_processes(s);
 }
 
 static int write_figures(struct status *s, uint64_t now_ns, enum closed closed)
@@ -597,6 +668,8 @@ static int write_figures(struct status *s, uint64_t now_ns, enum closed closed)
 		err = write_dropped_stacks(s);
 	if (!err)
 		err = write_task_loss(s);
+	if (!err)
+		err = write_due_processes(s, now_ns, closed);
 	return err ? err : write_stats(s, &counts, now_ns, closed);
 }
 

@@ -42,6 +42,7 @@ struct status_cfg {
 	const size_t *memory_bytes; /* in use */
 	const uint64_t *forgotten; /* freed to limit memory: struct memory */
 	const struct unwind_loader *unwinding; /* NULL: stacks are not unwound */
+	const uint32_t *helpers; /* helper processes, PROF_HELPERS_MAX; 0: no more; NULL: none */
 	uint64_t start_ns;
 };
 
@@ -106,6 +107,8 @@ int status_thinning(struct status *s, uint64_t one_in, bool stacks, uint64_t ove
 int status_side_lost(struct status *s, const struct perf_side *side);
 
 void status_totals(struct status *s, uint64_t now_ns, struct status_totals *out);
+/* CPU time of the BPF programs, the recorder and its helper processes so far. May step back by a clock tick. */
+uint64_t status_cost_ns(struct status *s, uint64_t now_ns);
 
 /* Prints a warning if the totals do not agree. */
 void status_check_balance(const struct status_totals *t);
