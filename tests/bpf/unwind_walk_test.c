@@ -275,14 +275,24 @@ static struct prof_rec *walk(const char *name, enum how how, struct truth *t)
 	return rec;
 }
 
+static const struct prof_unwind_map *find_listed(void *ctx, uint64_t addr)
+{
+	const struct prof_unwind_map *m = &unwind->maps[FIRST_MAP];
+
+	for (int i = 0; i < 3 * DECOYS + 2; i++, m++)
+		if (addr - m->start < m->end - m->start)
+			return m;
+	return NULL;
+}
+
 /* A copy is walked as the drain does it; all that it knows is the list. */
 static struct prof_rec *walk_copy(struct prof_rec *rec, enum how how)
 {
 	struct stack_copy_unwind *copied = stack_copy_unwind_new(unwind, 0);
+	const struct stack_copy_maps maps = { find_listed, NULL };
 	const struct prof_rec *out;
 
-	out = stack_copy_unwind_walk(copied, rec, &unwind->maps[FIRST_MAP],
-				     how == WITHOUT_MAPPING ? 0 : 3 * DECOYS + 2);
+	out = stack_copy_unwind_walk(copied, rec, how == WITHOUT_MAPPING ? NULL : &maps);
 	free(rec);
 	rec = malloc(out->size);
 	memcpy(rec, out, out->size);

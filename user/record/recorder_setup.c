@@ -314,7 +314,7 @@ int recorder_start(struct recorder *r)
 		.unwinding = r->unwind,
 		.launch = r->launch,
 		.exec_probe = r->exec_probe,
-		.settle = !r->cfg->capture.system_wide,
+		.all = r->cfg->capture.system_wide,
 	});
 	r->start_ns = clock_mono_ns();
 	trigger_window_begin(&r->window, r->capture, r->start_ns);

@@ -50,7 +50,7 @@ static struct capture_unwind new_memory(void)
 	static uint32_t generation;
 	struct capture_unwind m = {
 		.modules = zeroed(MODULES * sizeof(*m.modules)),
-		.maps = zeroed(MAPS * sizeof(*m.maps)),
+		.maps = zeroed((MAPS + 1) * sizeof(*m.maps)),
 		.cnt = { .module_cnt = MODULES, .map_cnt = MAPS, .chunk_cnt = CHUNKS + 1 },
 		.chunks = zeroed((CHUNKS + 1) * sizeof(*m.chunks)),
 		.generation = &generation,
@@ -102,6 +102,17 @@ static void fill_memory(struct capture_unwind *m)
 	++*m->generation;
 }
 
+/* Entries, the last one with an address of 0. */
+static const struct prof_unwind_map *find(void *ctx, uint64_t addr)
+{
+	const struct prof_unwind_map *m, *best = NULL;
+
+	for (m = ctx; m->start; m++)
+		if (m->start <= addr)
+			best = m;
+	return best;
+}
+
 struct record {
 	struct prof_rec rec;
 	uint64_t words[3 + PROF_COPY_REGS + PROF_COPY_WORDS];
@@ -132,14 +143,14 @@ Test(stack_copy_unwind, whatever_tables_say_a_walk_ends_and_reads_nothing_but_it
 {
 	struct capture_unwind memory = new_memory();
 	struct stack_copy_unwind *c = stack_copy_unwind_new(&memory, MAX_STACK);
+	const struct stack_copy_maps maps = { find, memory.maps };
 	uint32_t round, i, ends[PROF_END_CNT] = { 0 }, kinds = 0;
 
 	for (round = 0; round < ROUNDS; round++) {
 		fill_memory(&memory);
 		for (i = 0; i < WALKS; i++) {
 			struct record *r = new_record(any() % PROF_COPY_WORDS);
-			const struct prof_rec *out =
-				stack_copy_unwind_walk(c, &r->rec, memory.maps, MAPS);
+			const struct prof_rec *out = stack_copy_unwind_walk(c, &r->rec, &maps);
 
 			cr_assert_leq(out->ustack_cnt, MAX_STACK);
 			cr_assert_eq(out->flags & (PROF_REC_WALKED | PROF_REC_COPIED),
@@ -164,7 +175,7 @@ Test(stack_copy_unwind, without_mappings_the_place_where_the_task_was_is_left)
 	struct capture_unwind memory = new_memory();
 	struct stack_copy_unwind *c = stack_copy_unwind_new(&memory, 0);
 	struct record *r = new_record(4);
-	const struct prof_rec *out = stack_copy_unwind_walk(c, &r->rec, NULL, 0);
+	const struct prof_rec *out = stack_copy_unwind_walk(c, &r->rec, NULL);
 
 	cr_expect_eq(out->ustack_cnt, 1);
 	cr_expect_eq(out->user_end, PROF_END_NO_LIST);
@@ -174,21 +185,62 @@ Test(stack_copy_unwind, without_mappings_the_place_where_the_task_was_is_left)
 	free_memory(&memory);
 }
 
+struct counted {
+	uint32_t finds;
+	struct prof_unwind_map map;
+};
+
+static const struct prof_unwind_map *count_find(void *ctx, uint64_t addr)
+{
+	struct counted *c = ctx;
+
+	c->finds++;
+	return addr - c->map.start < c->map.end - c->map.start ? &c->map : NULL;
+}
+
+Test(stack_copy_unwind, mapping_of_many_frames_is_looked_up_once)
+{
+	enum { REG_FP = 4, FRAMES = 8 };
+	struct capture_unwind memory = new_memory();
+	struct counted counted = { .map = { IP, IP + AREA_SZ, 0, 1, 0 } };
+	const struct stack_copy_maps maps = { count_find, &counted };
+	struct stack_copy_unwind *c = stack_copy_unwind_new(&memory, 0);
+	struct record *r = new_record(2 * FRAMES);
+	uint64_t *regs = r->words + 3, *stack = regs + PROF_COPY_REGS;
+	const struct prof_rec *out;
+	int i;
+
+	memory.modules[0].without = 1;
+	regs[REG_IP] = IP + 16;
+	regs[REG_FP] = SP;
+	for (i = 0; i < FRAMES; i++) {
+		stack[2 * i] = i + 1 < FRAMES ? SP + 16 * (i + 1ULL) : 0;
+		stack[2 * i + 1] = IP + 32;
+	}
+	out = stack_copy_unwind_walk(c, &r->rec, &maps);
+	cr_expect_eq(out->ustack_cnt, FRAMES + 1);
+	cr_expect_eq(counted.finds, 1);
+	free(r);
+	stack_copy_unwind_free(c);
+	free_memory(&memory);
+}
+
 Test(stack_copy_unwind, record_that_is_no_copy_or_too_large_has_no_user_frames)
 {
 	struct capture_unwind memory = new_memory();
 	struct stack_copy_unwind *c = stack_copy_unwind_new(&memory, 0);
+	const struct stack_copy_maps maps = { find, memory.maps };
 	struct prof_rec *large = zeroed(UINT16_MAX + 1);
 	struct record *r = new_record(0);
 
 	r->rec.ustack_cnt = PROF_COPY_REGS - 1;
-	cr_expect_eq(stack_copy_unwind_walk(c, &r->rec, memory.maps, MAPS)->ustack_cnt, 0);
+	cr_expect_eq(stack_copy_unwind_walk(c, &r->rec, &maps)->ustack_cnt, 0);
 	*large = (struct prof_rec){
 		.size = UINT16_MAX,
 		.kstack_cnt = (UINT16_MAX - sizeof(*large)) / 8 - PROF_COPY_REGS,
 		.ustack_cnt = PROF_COPY_REGS,
 	};
-	cr_expect_eq(stack_copy_unwind_walk(c, large, memory.maps, MAPS)->ustack_cnt, 0);
+	cr_expect_eq(stack_copy_unwind_walk(c, large, &maps)->ustack_cnt, 0);
 	free(r);
 	free(large);
 	stack_copy_unwind_free(c);
@@ -200,7 +252,8 @@ Test(stack_copy_unwind,
 {
 	enum { REG_FP = 4 };
 	struct capture_unwind memory = new_memory();
-	const struct prof_unwind_map map = { IP, IP + AREA_SZ, 0, 1, 0 };
+	struct prof_unwind_map map[] = { { IP, IP + AREA_SZ, 0, 1, 0 }, { 0 } };
+	const struct stack_copy_maps maps = { find, map };
 	struct stack_copy_unwind *c = stack_copy_unwind_new(&memory, 0);
 	struct record *r = new_record(4);
 	uint64_t *regs = r->words + 3, *stack = regs + PROF_COPY_REGS;
@@ -211,14 +264,48 @@ Test(stack_copy_unwind,
 	regs[REG_FP] = SP + 8;
 	stack[1] = 0;
 	stack[2] = IP + 32;
-	out = stack_copy_unwind_walk(c, &r->rec, &map, 1);
+	out = stack_copy_unwind_walk(c, &r->rec, &maps);
 	cr_expect_eq(out->user_end, PROF_END_COMPLETE | PROF_USER_FRAME_POINTERS);
 	cr_expect_eq(out->ustack_cnt, 2);
 	regs[REG_FP] = 0; /* or it is a register like any other there */
-	out = stack_copy_unwind_walk(c, &r->rec, &map, 1);
+	out = stack_copy_unwind_walk(c, &r->rec, &maps);
 	cr_expect_eq(out->user_end, PROF_END_NO_TABLE);
 	cr_expect_eq(out->ustack_cnt, 1);
 	free(r);
 	stack_copy_unwind_free(c);
 	free_memory(&memory);
+}
+
+/* A walk that needs the word above a copy of @cnt words, from that stack pointer on. */
+static uint8_t end_above(uint64_t sp, size_t cnt)
+{
+	enum { REG_FP = 4 };
+	struct capture_unwind memory = new_memory();
+	struct prof_unwind_map map[] = { { IP, IP + AREA_SZ, 0, 1, 0 }, { 0 } };
+	const struct stack_copy_maps maps = { find, map };
+	struct stack_copy_unwind *c = stack_copy_unwind_new(&memory, 0);
+	struct record *r = new_record(cnt);
+	uint64_t *regs = r->words + 3;
+	uint8_t end;
+
+	memory.modules[0].without = 1;
+	regs[REG_IP] = IP + 16;
+	regs[REG_SP] = sp;
+	regs[REG_FP] = sp + 8 * cnt;
+	end = stack_copy_unwind_walk(c, &r->rec, &maps)->user_end;
+	free(r);
+	stack_copy_unwind_free(c);
+	free_memory(&memory);
+	return end;
+}
+
+Test(stack_copy_unwind, stack_above_a_copy_of_the_maximum_size_ends_at_the_limit_of_copies)
+{
+	const uint64_t off = 0x808; /* of a stack pointer in its page: the copy ends at a page */
+
+	cr_expect_eq(end_above(SP, PROF_COPY_WORDS), PROF_END_COPY_LIMIT);
+	cr_expect_eq(end_above(SP + off, (4 * 4096 - off) / 8), PROF_END_COPY_LIMIT);
+	/* the memory of the stack ends there */
+	cr_expect_eq(end_above(SP + off, (3 * 4096 - off) / 8), PROF_END_NO_TABLE);
+	cr_expect_eq(end_above(SP, 4 * 512 - PROF_COPY_REGS - 512), PROF_END_NO_TABLE);
 }

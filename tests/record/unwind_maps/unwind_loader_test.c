@@ -12,6 +12,7 @@
 #include "prof_walk.h"
 #include "record/capture/capture_unwind.h"
 #include "record/process/proc_maps.h"
+#include "record/process/string_pool.h"
 #include "record/process/tasks.h"
 #include "record/symbols/frames.h"
 #include "tests/record/support.h"
@@ -28,10 +29,17 @@ static struct tasks *tasks;
 static struct frames *frames;
 static struct unwind_loader *u;
 
+static void start(bool all)
+{
+	const struct unwind_loader_cfg cfg = {
+		.memory = &memory, .tasks = tasks, .frames = frames, .all = all
+	};
+
+	cr_assert_eq(unwind_loader_new(&cfg, &u), 0);
+}
+
 static void setup(void)
 {
-	struct unwind_loader_cfg cfg = { .memory = &memory };
-
 	memory = (struct capture_unwind){
 		.modules = modules,
 		.maps = lists,
@@ -43,9 +51,7 @@ static void setup(void)
 	};
 	tasks = tasks_new(true);
 	cr_assert_eq(frames_new(NULL, NULL, false, &frames), 0);
-	cfg.tasks = tasks;
-	cfg.frames = frames;
-	cr_assert_eq(unwind_loader_new(&cfg, &u), 0);
+	start(false);
 }
 
 static void teardown(void)
@@ -125,7 +131,7 @@ static uint32_t listed(uint32_t tgid)
 
 static void follow_new_program(void)
 {
-	unwind_loader_follow(u, A, NULL);
+	unwind_loader_follow(u, A, NULL, false);
 	count_exec(A);
 	hear_exec(A);
 	hear_map(A, 0x400000);
@@ -140,7 +146,7 @@ Test(unwind_loader, an_exec_that_was_over_before_it_was_heard_of_is_counted_once
 
 Test(unwind_loader, a_list_that_is_ready_before_the_exec_is_over_waits_for_it)
 {
-	unwind_loader_follow(u, A, NULL);
+	unwind_loader_follow(u, A, NULL, false);
 	hear_exec(A);
 	hear_map(A, 0x400000);
 	unwind_loader_poll(u);
@@ -308,6 +314,11 @@ static uint8_t walked_end(const struct copy *c)
 	return rec ? rec->user_end : PROF_END_NOT_WALKED;
 }
 
+static uint64_t walked_frame(const struct copy *c)
+{
+	return *(const uint64_t *)(unwind_loader_record(u, &c->rec, true) + 1);
+}
+
 Test(unwind_loader, a_stack_waits_for_a_table_that_may_come_and_not_for_long)
 {
 	uint64_t now = clock_mono_ns(), second = 1000000000;
@@ -335,4 +346,93 @@ Test(unwind_loader, a_stack_waits_for_the_file_that_it_is_in_to_be_identified)
 	unwind_loader_be_patient(u, true);
 	cr_expect_eq(walked_end(&young), PROF_END_NOT_WALKED, "later");
 	cr_expect_eq(walked_end(&old), PROF_END_NO_TABLE);
+}
+
+Test(unwind_loader, a_copied_stack_looks_up_only_the_mappings_that_it_passes)
+{
+	struct perf_side map = map_of(0x400000, 1);
+	struct copy c = copy_in(0x400010, clock_mono_ns(), &map);
+	struct unwind_loader_counts counts;
+	uint8_t i;
+
+	unwind_loader_free(u);
+	start(true);
+	for (i = 1; i < 8 * MODULES; i++) {
+		map = map_of(0x400000 + i * 0x2000, 1);
+		map.build_id[0] = i + 1;
+		tasks_side(tasks, &map);
+	}
+	cr_expect_eq(walked_end(&c), PROF_END_NO_TABLE);
+	unwind_loader_count(u, &counts);
+	cr_expect_eq(counts.store.modules_left_out, 0, "each file has a slot if it is looked up");
+}
+
+Test(unwind_loader, a_copied_stack_after_an_exec_is_in_the_new_program)
+{
+	uint64_t now = clock_mono_ns();
+	struct perf_side map = map_of(0x400000, 1);
+	struct copy c = copy_in(0x400010, now, &map);
+	uint64_t before, after;
+
+	before = walked_frame(&c);
+	tasks_side(tasks, &(struct perf_side){ .type = PERF_SIDE_COMM,
+					       .time = now,
+					       .pid = A,
+					       .tid = A,
+					       .comm_exec = true,
+					       .name = "y",
+					       .name_len = 1 });
+	map.build_id[0] = 2;
+	tasks_side(tasks, &map);
+	after = walked_frame(&c);
+	cr_expect_neq(before >> PROF_FRAME_MODULE_SHIFT, 0);
+	cr_expect_neq(after >> PROF_FRAME_MODULE_SHIFT, 0);
+	cr_expect_neq(after, before);
+}
+
+/* ---- tables that are requested before a stack needs them, system-wide ------------------------------ */
+
+static void map_in_new_program(uint32_t pid)
+{
+	hear_exec(pid);
+	count_exec(pid);
+	hear_map(pid, 0x400000);
+	cr_assert_eq(listed(pid), 1);
+}
+
+Test(unwind_loader, the_table_of_a_file_is_requested_when_many_processes_map_it)
+{
+	uint32_t i;
+
+	unwind_loader_free(u);
+	start(true);
+	for (i = 0; i < 7; i++)
+		map_in_new_program(B + i);
+	hear_map(B, 0x500000);
+	cr_assert_eq(listed(B), 2);
+	cr_expect_eq(modules[0].left_out, 0);
+	map_in_new_program(B + i);
+	cr_expect_eq(modules[0].left_out, 1, "requested, and nobody is there to build it");
+}
+
+Test(unwind_loader, tables_of_a_process_that_runs_are_requested_at_once)
+{
+	const struct map map = { .start = 0x400000,
+				 .end = 0x401000,
+				 .path = string_pool_get(tasks_texts(tasks), "/bin/x", 6),
+				 .build_id = { 1 },
+				 .build_id_sz = 1,
+				 .build_id_known = true };
+	struct proc_maps maps;
+
+	unwind_loader_free(u);
+	start(true);
+	tasks_init_maps(tasks, &maps);
+	cr_assert(proc_maps_insert(&maps, &map));
+	unwind_loader_follow(u, A, &maps, false);
+	cr_expect_eq(modules[0].left_out, 0);
+	unwind_loader_follow(u, B, &maps, true);
+	cr_expect_eq(modules[0].left_out, 1, "requested, and nobody is there to build it");
+	proc_maps_free(&maps);
+	string_pool_unref(tasks_texts(tasks), map.path);
 }

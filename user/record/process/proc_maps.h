@@ -11,8 +11,8 @@
 struct snapshot;
 struct string_pool;
 
-/* Executable mappings that one process may have; a JIT has a few thousand. */
-enum { PROC_MAPS_MAX = 16384, PROC_MAPS_CHUNK = 32 };
+/* Executable mappings that one process may have, about half of vm.max_map_count; a JIT has a few thousand. */
+enum { PROC_MAPS_MAX = 32384, PROC_MAPS_CHUNK = 32 };
 
 /* One executable mapping of a process. */
 struct map {

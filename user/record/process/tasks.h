@@ -23,6 +23,7 @@ struct process {
 	uint32_t named; /* addresses in its code with requested symbols */
 	uint32_t place_steps; /* likewise: mappings searched for modules */
 	struct proc_maps maps; /* the certain ones */
+	uint32_t expected; /* unwind_loader.c: generation of the mappings whose tables were requested */
 	bool wanted; /* its mappings are stored */
 	bool exe_from_map; /* after an exec: its first mapping is the program */
 	const char *exe; /* texts of the tables, "": unknown */

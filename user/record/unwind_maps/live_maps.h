@@ -38,6 +38,7 @@ struct live_maps_proc {
 
 	/* used by the listener */
 	bool queued, fresh, renew, waits, left_out;
+	bool runs; /* as it was when recording began; its program is still the same */
 	uint64_t room_wait_ns; /* next attempt if there was no room for its list */
 	uint64_t owner; /* proc_owner(); 0: not determined */
 	uint32_t execs; /* execs since it got its place */

@@ -2,8 +2,8 @@
 /*
  * stack_copy_unwind.c - unwinds copied stacks
  *
- * Uses prof_walk_step.h on a copied stack instead of memory. Tables belong to the programs, the mappings are
- * arguments, and memory beyond the copy is missing. One walk at a time.
+ * Uses prof_walk_step.h on a copied stack instead of memory. Tables belong to the programs, the caller finds the
+ * mappings, and memory beyond the copy is missing. One walk at a time.
  */
 #include "record/unwind_maps/stack_copy_unwind.h"
 
@@ -24,8 +24,8 @@ struct stack_copy_unwind {
 	size_t stack_cnt; /* words */
 	bool past_copy; /* the last step needed memory above a copy of the maximum size */
 	bool leaf_bare; /* without a frame: the return address is the first word of the stack, or in a register */
-	const struct prof_unwind_map *maps;
-	uint32_t map_cnt;
+	const struct stack_copy_maps *maps;
+	struct prof_unwind_map map; /* the last one found */
 	struct prof_walk walk;
 	uint64_t walked[(UINT16_MAX + 1) / 8]; /* the size of a record has 16 bits */
 };
@@ -52,10 +52,10 @@ size_t stack_copy_unwind_memory(const struct stack_copy_unwind *c)
 
 /* ---- what a step stands on ----------------------------------------------------------------------- */
 
-static const struct stack_copy_unwind *of_walk(const struct prof_walk *w)
+static struct stack_copy_unwind *of_walk(const struct prof_walk *w)
 {
-	return (const struct stack_copy_unwind *)((const char *)w -
-						  offsetof(struct stack_copy_unwind, walk));
+	return (struct stack_copy_unwind *)((const char *)w -
+					    offsetof(struct stack_copy_unwind, walk));
 }
 
 static const __u32 *prof_walk_block(const struct prof_walk *w, __u32 block)
@@ -67,11 +67,19 @@ static const __u32 *prof_walk_block(const struct prof_walk *w, __u32 block)
 	return words ? words + block % PROF_UNWIND_CHUNK_BLOCKS * PROF_UNWIND_BLOCK_WORDS : NULL;
 }
 
+/* The list consists of the mapping of the current address. */
 static const struct prof_unwind_map *prof_walk_map_at(const struct prof_walk *w, __u32 i)
 {
-	const struct stack_copy_unwind *c = of_walk(w);
+	struct stack_copy_unwind *c = of_walk(w);
+	uint64_t addr = w->ip - w->called;
+	const struct prof_unwind_map *m;
 
-	return i < c->map_cnt ? &c->maps[i] : NULL;
+	if (i == 0 && addr - c->map.start < c->map.end - c->map.start)
+		return &c->map;
+	m = i == 0 ? c->maps->find(c->maps->ctx, addr) : NULL;
+	if (m)
+		c->map = *m;
+	return m;
 }
 
 static struct prof_unwind_module *prof_walk_module_at(const struct prof_walk *w, __u32 slot)
@@ -144,7 +152,7 @@ static uint8_t walk(struct stack_copy_unwind *c, struct prof_rec *out, uint64_t 
 	uint32_t cnt = 0;
 
 	prof_walk_start(w, c->regs[PROF_REG_IP], c->regs[PROF_REG_SP], c->regs[PROF_REG_FP],
-			PROF_REGS_LR(c->regs), c->map_cnt, *c->memory->generation);
+			PROF_REGS_LR(c->regs), 1, *c->memory->generation);
 	while (cnt < c->max_stack && !step(c))
 		frames[cnt++] = w->frame;
 	if (cnt == c->max_stack && !step(c)) {
@@ -157,7 +165,7 @@ static uint8_t walk(struct stack_copy_unwind *c, struct prof_rec *out, uint64_t 
 
 const struct prof_rec *stack_copy_unwind_walk(struct stack_copy_unwind *c,
 					      const struct prof_rec *rec,
-					      const struct prof_unwind_map *maps, uint32_t map_cnt)
+					      const struct stack_copy_maps *maps)
 {
 	size_t head = sizeof(*rec) + (rec->raw_len + 7UL) / 8 * 8 + 8UL * rec->kstack_cnt;
 	struct prof_rec *out = (struct prof_rec *)c->walked;
@@ -175,10 +183,10 @@ const struct prof_rec *stack_copy_unwind_walk(struct stack_copy_unwind *c,
 		c->stack_cnt = rec->ustack_cnt - PROF_COPY_REGS;
 		c->leaf_bare = rec->user_end & PROF_USER_GUESSED;
 		c->maps = maps;
-		c->map_cnt = map_cnt;
+		c->map = (struct prof_unwind_map){ 0 };
 		frames[0] = PROF_UNWIND_RAW | c->regs[PROF_REG_IP];
 		out->ustack_cnt = 1;
-		if (map_cnt)
+		if (maps)
 			out->user_end = walk(c, out, frames);
 	}
 	out->size = head + 8 * out->ustack_cnt;

@@ -22,13 +22,20 @@ void stack_copy_unwind_free(struct stack_copy_unwind *c);
 /* Bytes held. */
 size_t stack_copy_unwind_memory(const struct stack_copy_unwind *c);
 
+/* The mappings of a process at the time of a record */
+struct stack_copy_maps {
+	/* The entry that contains addr; NULL: none. Called once per mapping on the stack. */
+	const struct prof_unwind_map *(*find)(void *ctx, uint64_t addr);
+	void *ctx;
+};
+
 /*
- * The record (PROF_REC_COPIED) as if it had been walked at once, with a process's mappings of its time in the form
- * of a list; borrowed until the next call. Without mappings it contains the leaf and its original end.
+ * The record (PROF_REC_COPIED) as if it had been walked at once; borrowed until the next call. Without mappings (NULL)
+ * it contains the leaf and its original end.
  */
 const struct prof_rec *stack_copy_unwind_walk(struct stack_copy_unwind *c,
 					      const struct prof_rec *rec,
-					      const struct prof_unwind_map *maps, uint32_t map_cnt);
+					      const struct stack_copy_maps *maps);
 /* Whether the last walk ended because a table was missing: *slot is its module's, or PROF_UNWIND_SOON. */
 bool stack_copy_unwind_lacks_table(const struct stack_copy_unwind *c, uint32_t *slot);
 

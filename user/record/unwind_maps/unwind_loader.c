@@ -28,6 +28,7 @@
 #include "record/process/tasks.h"
 #include "record/symbols/frames.h"
 #include "record/target/elf_deps.h"
+#include "record/unwind_maps/list_builder.h"
 #include "record/unwind_maps/live_maps.h"
 #include "record/unwind_maps/mapping_lag.h"
 #include "record/unwind_maps/sideband_reader.h"
@@ -46,11 +47,12 @@ enum {
 	PUBLISH_MAPS = 1 << 14, /* mappings in these lists */
 	NEEDED_MAX = 16, /* tables requested per step */
 	ANSWERS_MAX = 4096,
-	MAPS_CNT = 1 << 16, /* in all lists */
-	MAPS_CNT_ALL = 1 << 18,
+	MAPS_CNT = 1 << 18, /* in all lists */
 	PROCS_CNT = 1 << 14,
 	PROCS_CNT_ALL = 1 << 16,
 	KNOWN_CNT = 1 << 8, /* half a MiB on each CPU */
+	LIST_PART = 50, /* a process's lists take one part of the time, */
+	WAITS_PART = 20, /* and one of these while its files are being identified */
 };
 
 #define MS_NS 1000000ULL
@@ -61,7 +63,7 @@ enum {
 #define FORK_NS MS_NS /* until a child has its parent's list */
 #define NO_ROOM_NS (200 * MS_NS)
 #define NO_ROOM_MAX_NS (16 * NO_ROOM_NS)
-#define MAP_NS 20000 /* between two lists of a process, for each mapping */
+#define WAITS_MAX_NS (100 * MS_NS) /* answers that identify files are recent for 200 ms */
 #define SWEEP_NS (100 * MS_NS)
 #define RELEASE_NS (1000 * MS_NS) /* between two searches for unused slots */
 #define IDLE_NS (10 * RELEASE_NS) /* likewise, if only memory is to be saved */
@@ -88,11 +90,10 @@ struct unwind_loader {
 	struct mapping_lag *lag;
 	struct table_keys *tables;
 	struct table_demand *demand;
+	struct list_builder *builder;
 	bool patient;
 	uint32_t *queue; /* processes whose list is due */
 	size_t queue_cnt, queue_cap;
-	struct prof_unwind_map *entries; /* of the current list */
-	size_t entry_cap;
 	struct expected *expected;
 	size_t expected_cnt, expected_cap;
 	bool identified; /* files, after the last lists were made */
@@ -110,7 +111,7 @@ void unwind_loader_size(bool all, size_t table_bytes, struct capture_unwind_cfg 
 
 	*out = (struct capture_unwind_cfg){
 		.module_cnt = PROF_UNWIND_MODULES_MAX,
-		.map_cnt = all ? MAPS_CNT_ALL : MAPS_CNT,
+		.map_cnt = MAPS_CNT,
 		.proc_cnt = all ? PROCS_CNT_ALL : PROCS_CNT,
 		.known_cnt = KNOWN_CNT,
 		.chunk_cnt = chunks < PROF_UNWIND_CHUNKS_MAX ? chunks : PROF_UNWIND_CHUNKS_MAX,
@@ -136,90 +137,6 @@ static struct frames_from from_process(struct live_maps_proc *p)
 	if (!p->owner)
 		p->owner = proc_owner((pid_t)p->pid);
 	return (struct frames_from){ p->pid, p->owner };
-}
-
-static void ask_table(struct unwind_loader *u, uint32_t slot)
-{
-	table_keys_ask(u->tables, slot);
-	table_demand_ask(u->demand, slot);
-}
-
-/* The source of a list. */
-struct list_source {
-	struct frames_from from;
-	struct proc_maps *maps;
-	bool renew; /* look up all module ids again */
-	bool past; /* the mappings of an earlier time */
-	bool waits; /* for a file that is not identified yet */
-};
-
-static void note_source(struct unwind_loader *u, const struct frames_from *from,
-			const struct map *m)
-{
-	if (m->slot == PROF_UNWIND_NO_SLOT)
-		return;
-	table_keys_note(u->tables, m->slot, from, m);
-	if (!u->cfg.all && store_expect(u->store, m->slot))
-		ask_table(u, m->slot);
-}
-
-/* Looks up the module and the slot of a mapping. */
-static const struct map *resolve(struct unwind_loader *u, struct list_source *l, uint64_t start)
-{
-	struct map *m = proc_maps_edit(l->maps, start);
-	/* a file in memory has another number each time */
-	bool fresh = !m->module_id && !l->past && !proc_maps_is_memfd(m->path);
-
-	m->slot = PROF_UNWIND_NO_SLOT;
-	m->module_id = 0;
-	m->build_id_known &= m->build_id_sz != 0;
-	if (!frames_identify(u->cfg.frames, &l->from, m, fresh, &m->module_id)) {
-		l->waits = true;
-		m->slot = PROF_UNWIND_SOON;
-	} else if (m->module_id) {
-		m->slot = table_keys_slot(u->tables, &l->from, m);
-	}
-	return m;
-}
-
-static uint32_t add_entry(struct unwind_loader *u, uint32_t cnt, const struct map *m)
-{
-	struct prof_unwind_map e = { m->start, m->end, m->pgoff, m->module_id, m->slot }, *last;
-
-	if (!m->module_id) {
-		e.pgoff = 0;
-		e.slot = m->slot == PROF_UNWIND_SOON ? PROF_UNWIND_SOON : PROF_UNWIND_NO_SLOT;
-		last = cnt ? &u->entries[cnt - 1] : NULL;
-		if (last && !last->module_id && last->slot == e.slot && last->end == e.start) {
-			last->end = e.end;
-			return cnt;
-		}
-	}
-	u->entries = array_reserve(u->entries, &u->entry_cap, cnt + 1UL, sizeof(*u->entries));
-	u->entries[cnt] = e;
-	return cnt + 1;
-}
-
-static bool may_have_module(const char *path)
-{
-	return proc_maps_is_file(path) || proc_maps_is_vdso(path) || proc_maps_is_memfd(path);
-}
-
-static uint32_t make_list(struct unwind_loader *u, struct list_source *l)
-{
-	const struct map *m;
-	uint64_t addr = 0;
-	uint32_t cnt = 0;
-
-	while ((m = proc_maps_next(l->maps, addr))) {
-		addr = m->end;
-		if (may_have_module(m->path) && (!m->module_id || l->renew))
-			m = resolve(u, l, m->start);
-		if (m->module_id)
-			note_source(u, &l->from, m);
-		cnt = add_entry(u, cnt, m);
-	}
-	return cnt;
 }
 
 /* The place's count of execs differs from ours: one of them is late, or a record was lost. */
@@ -248,28 +165,42 @@ static void retry_without_room(struct unwind_loader *u, struct live_maps_proc *p
 	enqueue(u, p, now + p->room_wait_ns);
 }
 
+/* The time of the next list, if this list took that time. */
+static uint64_t next_list_ns(const struct live_maps_proc *p, uint64_t now, uint64_t took)
+{
+	const uint64_t waits = WAITS_PART * took;
+
+	if (!p->waits)
+		return now + LIST_PART * took;
+	return now + (waits < WAITS_MAX_NS ? waits : WAITS_MAX_NS);
+}
+
 static void publish(struct unwind_loader *u, struct live_maps_proc *p, uint64_t now)
 {
 	bool has_list = p->fresh && lists_has_list(u->lists, p->pid);
-	struct list_source l = { .maps = &p->maps, .renew = p->renew };
+	const struct prof_unwind_map *entries;
+	const uint64_t began = clock_mono_ns();
+	struct frames_from from;
 	uint32_t cnt;
 	int err;
 
 	p->fresh = false;
 	if (!p->known || has_list)
 		return;
-	l.from = from_process(p);
-	cnt = make_list(u, &l);
+	from = from_process(p);
+	cnt = list_builder_make(u->builder, &from, &p->maps,
+				(p->renew ? LIST_BUILDER_RENEW : 0) |
+					(p->runs ? LIST_BUILDER_TABLES : 0),
+				&p->waits, &entries);
 	p->renew = false;
-	p->waits = l.waits;
-	err = cnt ? lists_publish(u->lists, p->pid, l.from.owner, &p->execs, u->entries, cnt) : 0;
+	err = cnt ? lists_publish(u->lists, p->pid, from.owner, &p->execs, entries, cnt) : 0;
 	if (err == -EAGAIN) {
 		retry_exec(u, p, now);
 		return;
 	}
 	p->exec_lag_ns = 0;
 	p->published_ns = clock_mono_ns();
-	p->due_ns = now + cnt * MAP_NS;
+	p->due_ns = next_list_ns(p, now, p->published_ns - began);
 	if (err == -ENOSPC)
 		lists_withdraw(u->lists, p->pid); /* its old list is wrong */
 	if (cnt)
@@ -330,6 +261,7 @@ static void on_news(void *ctx, struct live_maps_proc *p, enum live_maps_news wha
 		break;
 	case LIVE_MAPS_EXECED:
 		p->fresh = false;
+		p->runs = false;
 		p->owner = 0;
 		mapping_lag_end(u->lag, p->pid, now);
 		p->exec_lag_ns = 0;
@@ -419,7 +351,7 @@ static void ask_needed(struct unwind_loader *u)
 	for (n = 0; n < NEEDED_MAX && store_next_needed(u->store, &pos, &slot); n++) {
 		if (!live_maps_find(u->processes, table_keys_pid(u->tables, slot)))
 			table_keys_note(u->tables, slot, &nobody, NULL);
-		ask_table(u, slot);
+		list_builder_ask_table(u->builder, slot);
 	}
 }
 
@@ -451,6 +383,7 @@ static void renew_lists(struct unwind_loader *u, uint64_t now)
 	u->frees = store_frees(u->store);
 	u->moves = table_keys_moves(u->tables);
 	u->identified = false;
+	list_builder_renew(u->builder);
 	live_maps_each(u->processes, renew, &r);
 }
 
@@ -472,7 +405,7 @@ static void ask_expected(struct unwind_loader *u)
 		if (!store_expect(u->store, m->slot))
 			continue;
 		table_keys_note(u->tables, m->slot, &h->from, NULL);
-		ask_table(u, m->slot);
+		list_builder_ask_table(u->builder, m->slot);
 	}
 }
 
@@ -527,18 +460,14 @@ void unwind_loader_be_patient(struct unwind_loader *u, bool patient)
 static const struct prof_rec *walk_copy(struct unwind_loader *u, const struct prof_rec *rec,
 					struct process *proc)
 {
-	struct list_source l = { .from = { .pid = rec->pid }, .renew = true, .past = true };
+	const struct frames_from from = { rec->pid, tasks_owner(proc) };
+	struct list_builder_past past = { u->builder, &from, &proc->maps, proc->serial };
+	const struct stack_copy_maps maps = { list_builder_find, &past };
 	const struct prof_rec *walked;
-	struct proc_maps maps;
-	uint32_t cnt;
 
-	tasks_init_maps(u->cfg.tasks, &maps);
-	l.maps = &maps;
-	l.from.owner = tasks_owner(proc);
-	proc_maps_copy(&maps, &proc->maps);
-	cnt = make_list(u, &l);
-	walked = stack_copy_unwind_walk(u->copy_unwind, rec, u->entries, cnt);
-	proc_maps_free(&maps);
+	if (proc->expected != proc->maps.generation && list_builder_expect(&past))
+		proc->expected = proc->maps.generation;
+	walked = stack_copy_unwind_walk(u->copy_unwind, rec, proc->maps.table ? &maps : NULL);
 	return waits_for_table(u, rec->ts) ? NULL : walked;
 }
 
@@ -606,6 +535,14 @@ static int start(struct unwind_loader *u)
 		u->reader = NULL;
 	u->copy_unwind = stack_copy_unwind_new(mem, u->cfg.max_stack);
 	u->demand = table_demand_new(mem->modules, mem->cnt.module_cnt);
+	u->builder = list_builder_new(&(struct list_builder_cfg){
+		.frames = u->cfg.frames,
+		.store = u->store,
+		.tables = u->tables,
+		.demand = u->demand,
+		.module_cnt = mem->cnt.module_cnt,
+		.all = u->cfg.all,
+	});
 	processes_cfg.reader = u->reader;
 	u->processes = live_maps_new(&processes_cfg);
 	frames_listen(u->cfg.frames, on_answer, u);
@@ -648,8 +585,8 @@ void unwind_loader_free(struct unwind_loader *u)
 	store_free(u->store);
 	mapping_lag_free(u->lag);
 	table_demand_free(u->demand);
+	list_builder_free(u->builder);
 	free(u->queue);
-	free(u->entries);
 	free(u);
 }
 
@@ -658,13 +595,15 @@ int unwind_loader_fd(const struct unwind_loader *u)
 	return sideband_reader_fd(u->sideband);
 }
 
-void unwind_loader_follow(struct unwind_loader *u, uint32_t pid, const struct proc_maps *maps)
+void unwind_loader_follow(struct unwind_loader *u, uint32_t pid, const struct proc_maps *maps,
+			  bool runs)
 {
 	struct live_maps_proc *p;
 	struct proc_maps none;
 
 	tasks_init_maps(u->cfg.tasks, &none);
 	p = live_maps_follow(u->processes, pid, maps ? maps : &none);
+	p->runs = runs;
 	if (!maps)
 		lists_claim(u->lists, pid);
 	else
@@ -745,8 +684,8 @@ size_t unwind_loader_memory(const struct unwind_loader *u)
 	return sizeof(*u) + stack_copy_unwind_memory(u->copy_unwind) +
 	       live_maps_memory(u->processes) + store_memory(u->store) +
 	       mapping_lag_memory(u->lag) + table_keys_memory(u->tables) +
-	       table_demand_memory(u->demand) + u->queue_cap * sizeof(*u->queue) +
-	       u->entry_cap * sizeof(*u->entries);
+	       table_demand_memory(u->demand) + list_builder_memory(u->builder) +
+	       u->queue_cap * sizeof(*u->queue);
 }
 
 struct heaviest {

@@ -49,8 +49,12 @@ void unwind_loader_size(bool all, size_t table_bytes, struct capture_unwind_cfg 
 int unwind_loader_new(const struct unwind_loader_cfg *cfg, struct unwind_loader **out);
 void unwind_loader_free(struct unwind_loader *u);
 
-/* Follows a process with these mappings; NULL: it is about to exec. */
-void unwind_loader_follow(struct unwind_loader *u, uint32_t pid, const struct proc_maps *maps);
+/*
+ * Follows a process with these mappings; NULL: it is about to exec. runs: it has a CPU now, or waits for one, so
+ * that its tables are needed at once.
+ */
+void unwind_loader_follow(struct unwind_loader *u, uint32_t pid, const struct proc_maps *maps,
+			  bool runs);
 /* Requests the table of a file that process `from` will probably map. */
 void unwind_loader_expect(struct unwind_loader *u, const struct elf_deps_file *file,
 			  const struct frames_from *from);

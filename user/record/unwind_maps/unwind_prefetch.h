@@ -17,7 +17,7 @@ struct unwind_prefetch {
 	struct unwind_loader *unwinding; /* NULL: stacks are not unwound by tables */
 	struct launch *launch; /* a command that has not started; NULL: none */
 	struct exec_probe *exec_probe; /* search for its files; NULL: none */
-	bool settle; /* wait some time for tables */
+	bool all; /* system-wide */
 };
 
 /* Before recording: makes the mapping lists of existing processes, and waits some time for their tables. */
