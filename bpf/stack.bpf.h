@@ -19,6 +19,8 @@ enum {
 	EFAULT = 14,
 	COPIED_MAX = 32768, /* words of copied stacks per CPU and interval: */
 	COPIED_NS = 10000000,
+	COPIED_SHARE = 8192, /* of a process, if others have used these words */
+	COPIED_INTERVAL_SHIFT = 20, /* two intervals differ in the bits above */
 };
 
 /* Words of a record's stacks: offsets that the verifier can add. */
@@ -98,14 +100,31 @@ static __always_inline __u64 unwind_list(__u32 tgid)
 	return p ? *(volatile __u64 *)&p->list : 0;
 }
 
-/* A copy needs forty times the room of a walk in the ring: rings full of copies are useless. */
-static __always_inline bool may_copy(struct unwind_place *place, __u64 now)
+static __always_inline struct unwind_share *unwind_share(struct unwind_place *place, __u32 tgid)
 {
-	if (now - place->copied_since >= COPIED_NS) {
-		place->copied_since = now;
+	return &place->shares[PROF_BOUND_MASK(prof_unwind_hash(tgid), UNWIND_SHARES - 1)];
+}
+
+/*
+ * A copy needs forty times the room of a walk in the ring: rings full of copies are useless. A process that has
+ * copied little may do so even if others have used the words of the interval.
+ */
+static __always_inline bool may_copy(struct unwind_place *place, const struct prof_rec *rec)
+{
+	struct unwind_share *share = unwind_share(place, rec->pid);
+	__u32 interval;
+
+	if (rec->ts - place->copied_since >= COPIED_NS) {
+		place->copied_since = rec->ts;
 		place->copied = 0;
 	}
-	return place->copied < COPIED_MAX;
+	interval = place->copied_since >> COPIED_INTERVAL_SHIFT;
+	if (share->interval != interval) {
+		share->interval = interval;
+		share->copied = 0;
+	}
+	return place->copied < COPIED_MAX ||
+	       (share->copied < COPIED_SHARE && place->copied < 4 * COPIED_MAX);
 }
 
 /*
@@ -137,6 +156,7 @@ static __always_inline bool copy_stack(struct prof_rec *rec, struct pt_regs *reg
 	if (!unwind_leaf(&place->walk))
 		rec->user_end |= PROF_USER_GUESSED;
 	place->copied += rec->ustack_cnt;
+	unwind_share(place, rec->pid)->copied += rec->ustack_cnt;
 	return true;
 }
 
@@ -161,6 +181,17 @@ static __always_inline bool is_cut_by_exec(struct task_struct *task, __u8 end)
 	return (end == PROF_END_READ_FAILED || end == PROF_END_NO_MAPPING ||
 		end == PROF_END_NO_PROGRESS || end == PROF_END_NO_RETURN) &&
 	       BPF_CORE_READ_BITFIELD(task, in_execve);
+}
+
+/* The stack remains as far as it was walked: its leaf at least. */
+static __always_inline void refuse_copy(struct prof_rec *rec, struct pt_regs *regs, __u64 list,
+					__u64 *frames)
+{
+	if (!list) {
+		frames[0] = PTREGS_IP(regs);
+		rec->ustack_cnt = 1;
+	}
+	rec->user_end = PROF_END_OVER_BUDGET | (rec->user_end & ~PROF_USER_END_MASK);
 }
 
 /*
@@ -196,13 +227,18 @@ static __always_inline bool unwind(struct prof_rec *rec, struct task_struct *tas
 		if (place->walk.end != PROF_END_NO_MAPPING && !is_early(&place->walk, regs))
 			return true;
 	}
-	if (may_copy(place, rec->ts)) {
-		if (copy_stack(rec, regs, place, frames))
-			return true;
-		/* the copy has overwritten the walk's frames */
-		frames[0] = PROF_UNWIND_RAW | PTREGS_IP(regs);
-		rec->ustack_cnt = 1;
+	if (!may_copy(place, rec)) {
+		if (cfg_system_wide)
+			refuse_copy(rec, regs, list, frames);
+		return list || cfg_system_wide; /* targets have no share */
 	}
+	if (copy_stack(rec, regs, place, frames))
+		return true;
+	/* the copy has overwritten the walk's frames */
+	frames[0] = PROF_UNWIND_RAW | PTREGS_IP(regs);
+	rec->ustack_cnt = 1;
+	if (BPF_CORE_READ_BITFIELD(task, in_execve))
+		rec->user_end = PROF_END_EXEC;
 	return list;
 }
 

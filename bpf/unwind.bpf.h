@@ -19,11 +19,20 @@ enum unwind_walker {
 	UNWIND_WALKERS,
 };
 
+enum { UNWIND_SHARES = 512 }; /* a power of two */
+
+/* Copies of the processes that share a place by their hash */
+struct unwind_share {
+	__u32 interval; /* that `copied` belongs to */
+	__u32 copied; /* words */
+};
+
 /* A CPU's walks, which are too large for a program's stack, and how much it copied. */
 struct unwind_place {
 	struct prof_walk walk;
 	__u64 copied_since; /* start of the interval, ns */
 	__u64 copied; /* words in this interval */
+	struct unwind_share shares[UNWIND_SHARES];
 };
 
 struct unwind_walk_map {

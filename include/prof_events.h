@@ -146,6 +146,8 @@ enum prof_user_end {
 	PROF_END_COPY_LIMIT =
 		14, /* above the part of the stack that was copied to be walked later */
 	PROF_END_EXEC = 15, /* inside execve(), which has replaced the memory of the stack */
+	PROF_END_OVER_BUDGET =
+		16, /* the recorder was loaded, and the process or its user had used their share */
 	PROF_END_CNT,
 };
 
@@ -399,6 +401,9 @@ enum prof_tp_symbol_kind {
 /* 1: the rings are empty, and produced = written + lost. 2: the file ends, and the recording goes on in the next */
 #define PROF_F_CLOSED "closed"
 #define PROF_CLOSED_SEGMENT 2
+
+/* ---- RecorderCost: of a process that costs the recorder most; cumulative, when it has grown and at the end ---- */
+#define PROF_EV_COST "RecorderCost"
 
 /*
  * ---- ThinningEvent: level of load shedding from its time on (--max-overhead) ----

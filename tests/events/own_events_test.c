@@ -54,6 +54,9 @@ static const struct {
 	  "stacks_differing Varint (counter), waited_ns Varint (counter, ns), "
 	  "output_full_ns Varint (counter, ns), helper_cpu_ns Varint (counter, ns), "
 	  "helper_bytes Varint (gauge, bytes), helpers Varint (gauge)" },
+	{ "RecorderCost", "pid U32 (pid), comm PooledString, copies_ns Varint (counter, ns), "
+			  "lists_ns Varint (counter, ns), tables_ns Varint (counter, ns), "
+			  "symbols_ns Varint (counter, ns)" },
 	{ "SchedSummary",
 	  "pid U32 (pid), comm PooledString, kind U8, count Varint, sum_ns Varint (ns), "
 	  "max_ns Varint (ns), period_ns Varint (ns), involuntary Varint, unknown Varint, "

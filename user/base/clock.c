@@ -43,3 +43,8 @@ uint64_t clock_real_ns(void)
 {
 	return read_clock(CLOCK_REALTIME);
 }
+
+uint64_t clock_thread_cpu_ns(void)
+{
+	return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}

@@ -17,5 +17,7 @@ void clock_count_suspend(void);
 uint64_t clock_timer_ns(void);
 /* CLOCK_REALTIME: nanoseconds since 1970. */
 uint64_t clock_real_ns(void);
+/* CPU time of the calling thread. Takes a system call. */
+uint64_t clock_thread_cpu_ns(void);
 
 #endif /* D9_BASE_CLOCK_H */

@@ -325,6 +325,11 @@ int emit_stats(struct emit *e, uint64_t ts, const struct own_stats *s)
 	return write_stats(e, ts, s);
 }
 
+int emit_cost(struct emit *e, uint64_t ts, const struct own_cost *c)
+{
+	return write_cost(e, ts, c);
+}
+
 int emit_recorder_process(struct emit *e, uint64_t ts, const struct own_recorder_process *p)
 {
 	return write_recorder_process(e, ts, p);

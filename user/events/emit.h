@@ -88,6 +88,7 @@ int emit_trigger(struct emit *e, const struct emit_trigger *t);
 
 int emit_stats(struct emit *e, uint64_t ts, const struct own_stats *s);
 
+int emit_cost(struct emit *e, uint64_t ts, const struct own_cost *c);
 int emit_recorder_process(struct emit *e, uint64_t ts, const struct own_recorder_process *p);
 
 /* Of @one_in time slices one is recorded. */

@@ -145,6 +145,14 @@
 	X(VARINT, helper_bytes, BYTES, GAUGE, "resident memory of the helper processes", FIELD)    \
 	X(VARINT, helpers, NONE, GAUGE, "number of helper processes", FIELD)
 
+#define OWN_COST_FIELDS(X)                                                                         \
+	X(U32, pid, NONE, PID, "process")                                                          \
+	X(TEXT, comm, NONE, NONE, "name of the process; empty: unknown")                           \
+	X(VARINT, copies_ns, NS, COUNTER, "CPU time of the recorder for copied stacks")            \
+	X(VARINT, lists_ns, NS, COUNTER, "CPU time for its mappings and mapping list")             \
+	X(VARINT, tables_ns, NS, COUNTER, "CPU time of helpers for unwind tables of its files")    \
+	X(VARINT, symbols_ns, NS, COUNTER, "CPU time of helpers for symbols of its files")
+
 #define OWN_SUMMARY_FIELDS(X)                                                                      \
 	X(U32, pid, NONE, PID, "process; 4294967295: all processes without a row")                 \
 	X(TEXT, comm, NONE, NONE, "name of the process")                                           \
@@ -205,6 +213,7 @@
 	X(TP_SYMBOL, tp_symbol, PROF_EV_TP_SYMBOL)                                                 \
 	X(LOST, lost, PROF_EV_LOST)                                                                \
 	X(STATS, stats, PROF_EV_STATS)                                                             \
+	X(COST, cost, PROF_EV_COST)                                                                \
 	X(SUMMARY, summary, PROF_EV_SUMMARY)                                                       \
 	X(TRIGGER, trigger, PROF_EV_TRIGGER)                                                       \
 	X(THINNING, thinning, PROF_EV_THINNING)                                                    \

@@ -30,6 +30,7 @@ static const struct {
 	[PROF_END_UNCHECKED] = { "unchecked", "by frame pointers, unchecked" },
 	[PROF_END_COPY_LIMIT] = { "copy_limit", "deeper than the 16 KiB copied" },
 	[PROF_END_EXEC] = { "exec", "inside execve" },
+	[PROF_END_OVER_BUDGET] = { "over_budget", "process over its share of the recorder" },
 	[STACK_ENDS_OTHER] = { "other", "reason unknown to this version" },
 };
 

@@ -33,6 +33,7 @@
 #include "record/encode/status.h"
 #include "record/encode/translate.h"
 #include "record/process/tasks.h"
+#include "record/process/work_budget.h"
 #include "record/symbols/frames.h"
 #include "record/symbols/kallsyms_thread.h"
 #include "record/unwind_maps/unwind_loader.h"
@@ -116,6 +117,7 @@ static int on_side(void *ctx, const struct perf_side *side)
 {
 	struct pipeline *p = ctx;
 	struct perf_side early;
+	uint64_t began;
 
 	if (p->cfg.unwind)
 		unwind_loader_side(p->cfg.unwind, side);
@@ -125,8 +127,10 @@ static int on_side(void *ctx, const struct perf_side *side)
 		record_queue_add_side(p->queue, &early);
 		return 0;
 	}
+	began = clock_mono_ns();
 	tasks_side(p->cfg.tasks, side);
 	frames_side(p->cfg.frames, side);
+	work_budget_charge_since(tasks_work(p->cfg.tasks), side->pid, WORK_LISTS, began);
 	return status_side_lost(p->cfg.status, side);
 }
 

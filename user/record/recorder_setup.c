@@ -32,6 +32,7 @@
 #include "record/pipeline.h"
 #include "record/process/proc_reader.h"
 #include "record/process/tasks.h"
+#include "record/process/work_budget.h"
 #include "record/recorder_capture.h"
 #include "record/recorder_impl.h"
 #include "record/recorder_target.h"
@@ -292,6 +293,21 @@ static int begin_trace(struct recorder *r)
 	return err ? err : segments_flush(r->segments);
 }
 
+static enum work_kind helper_work(enum sym_client_work work)
+{
+	return work == SYM_CLIENT_TABLES ? WORK_TABLES : WORK_SYMBOLS;
+}
+
+static void charge_helpers(void *ctx, pid_t pid, enum sym_client_work work, uint64_t ns)
+{
+	work_budget_charge(ctx, (uint32_t)pid, helper_work(work), ns);
+}
+
+static bool may_use_helpers(void *ctx, pid_t pid, enum sym_client_work work)
+{
+	return work_budget_may(ctx, (uint32_t)pid, helper_work(work));
+}
+
 int recorder_start(struct recorder *r)
 {
 	int err;
@@ -300,6 +316,10 @@ int recorder_start(struct recorder *r)
 	if (proc_reader_new(&r->proc_reader))
 		log_warn("record: no thread reads /proc: a process that hangs may delay the start");
 	tasks_set_reader(r->tasks, r->proc_reader);
+	if (r->cfg->capture.system_wide)
+		work_budget_limit(tasks_work(r->tasks));
+	sym_client_limit(r->broker, &(struct sym_client_limiter){ charge_helpers, may_use_helpers,
+								  tasks_work(r->tasks) });
 	err = targets_seed(r->targets, r->capture, r->tasks,
 			   r->cfg->pid_cnt && !r->cfg->no_inherit);
 	if (!err)
@@ -325,6 +345,10 @@ int recorder_start(struct recorder *r)
 		if (err)
 			return err;
 	}
+	if (r->cfg->load_shedding.max_ppm)
+		work_budget_cap(tasks_work(r->tasks),
+				(uint64_t)r->cfg->load_shedding.max_ppm *
+					(uint64_t)sysconf(_SC_NPROCESSORS_ONLN) * 1000);
 	prepare_translation(r);
 	r->summary =
 		kernel_summary_new(capture_summary(r->capture), r->cfg->summary_ns, r->start_ns);

@@ -98,6 +98,53 @@ Test(info, an_account_that_does_not_balance_is_called_out)
 	make_fini(&m);
 }
 
+static void make_cost(struct make *m, uint64_t ts, uint32_t pid, const char *comm,
+		      const uint64_t ns[4])
+{
+	struct dial9_schema *s =
+		MAKE_SCHEMA("RecorderCost", { "pid", DIAL9_U32 }, { "comm", DIAL9_POOLED_STRING },
+			    { "copies_ns", DIAL9_VARINT }, { "lists_ns", DIAL9_VARINT },
+			    { "tables_ns", DIAL9_VARINT }, { "symbols_ns", DIAL9_VARINT });
+
+	dial9_enc_begin(m->enc, s, ts);
+	dial9_enc_put_u64(m->enc, pid);
+	make_str(m, comm);
+	for (size_t i = 0; i < 4; i++)
+		dial9_enc_put_u64(m->enc, ns[i]);
+	make_end(m);
+	dial9_schema_free(s);
+}
+
+/* The last event of a process counts, and three processes are shown. */
+Test(info, the_processes_that_cost_most_are_named)
+{
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_cost(&m, 1, 7, "cc1", (const uint64_t[]){ 0, 0, 47000000, 0 });
+	make_cost(&m, 1, 8, "", (const uint64_t[]){ 10000, 3000000, 0, 0 });
+	make_cost(&m, 1, 9, "cheap", (const uint64_t[]){ 2000000, 0, 0, 0 });
+	make_cost(&m, 2, 10, "many\nmaps", (const uint64_t[]){ 1000000, 700000, 0, 100000 });
+	make_cost(&m, 3, 10, "many\nmaps", (const uint64_t[]){ 20000000, 800000000, 0, 100000 });
+	make_stats(&m, 4, 10, 0);
+	r = run_cmd(cmd_info, make_file(&m), "info", "-", NULL);
+	run_expect_in(r.out,
+		      "\nmost expensive  many\\x0amaps (PID 10) 820.1 ms: stack copies 20.0 ms, "
+		      "mapping lists 800.0 ms, symbols 0.1 ms\n"
+		      "                cc1 (PID 7) 47.0 ms: unwind tables 47.0 ms\n"
+		      "                ? (PID 8) 3.0 ms: mapping lists 3.0 ms\n\n");
+	run_free(&r);
+	r = run_cmd(cmd_info, make_file(&m), "info", "--json", "-", NULL);
+	run_expect_in(r.out, ",\"most_expensive\":[{\"pid\":10,\"comm\":\"many\\nmaps\","
+			     "\"copies_ns\":20000000,\"lists_ns\":800000000,\"tables_ns\":0,"
+			     "\"symbols_ns\":100000},{\"pid\":7,\"comm\":\"cc1\",");
+	run_expect_in(r.out, "{\"pid\":8,\"comm\":null,");
+	cr_expect_null(strstr(r.out, "cheap"));
+	run_free(&r);
+	make_fini(&m);
+}
+
 Test(info, a_torn_tail_is_told)
 {
 	const char *data;

@@ -57,7 +57,7 @@ Test(annotate, the_recorders_own_events_say_theirs)
 			   "&0x1f=\n0=not_walked\n1=complete\n", 31));
 	/* one frame a schema, and none for those with nothing to say */
 	cr_expect_eq(f.schemas, f.frames);
-	cr_expect_eq(f.schemas, 13);
+	cr_expect_eq(f.schemas, 14);
 	done(&f);
 }
 

@@ -180,6 +180,10 @@ Test(stack_copy_unwind, without_mappings_the_place_where_the_task_was_is_left)
 	cr_expect_eq(out->ustack_cnt, 1);
 	cr_expect_eq(out->user_end, PROF_END_NO_LIST);
 	cr_expect_eq(((const uint64_t *)(out + 1))[3], PROF_UNWIND_RAW | r->words[3 + REG_IP]);
+	out = stack_copy_unwind_refuse(c, &r->rec);
+	cr_expect_eq(out->ustack_cnt, 1);
+	cr_expect_eq(out->user_end, PROF_END_OVER_BUDGET);
+	cr_expect_eq(((const uint64_t *)(out + 1))[3], PROF_UNWIND_RAW | r->words[3 + REG_IP]);
 	free(r);
 	stack_copy_unwind_free(c);
 	free_memory(&memory);

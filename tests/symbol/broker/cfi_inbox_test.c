@@ -122,6 +122,46 @@ Test(cfi_inbox, are_those_of_the_file)
 	sym_client_free(b);
 }
 
+struct spent {
+	uint64_t ns[2];
+	bool others;
+};
+
+static void on_spent(void *ctx, pid_t pid, enum sym_client_work work, uint64_t ns)
+{
+	struct spent *s = ctx;
+
+	s->ns[work] += ns;
+	s->others |= pid != getpid();
+}
+
+/* The time of whoever reads a file is charged to the process that maps it. */
+Test(cfi_inbox, cost_the_process_that_maps_the_file)
+{
+	static const struct sym_client_cfg plain;
+	struct spent spent = { 0 };
+	struct sym_client *b;
+	struct got g;
+
+	cr_assert_eq(sym_client_new(&plain, &b), 0);
+	sym_client_limit(b, &(struct sym_client_limiter){ .spent = on_spent, .ctx = &spent });
+	add(b, 1, SYM_CLIENT_ELF, LIBC);
+	cr_assert(sym_client_ask_table(b, 1));
+	take_all(b, &g);
+	cr_expect_gt(spent.ns[SYM_CLIENT_TABLES], 0);
+	cr_expect_lt(spent.ns[SYM_CLIENT_TABLES], 20 * SECOND);
+	cr_expect_eq(spent.ns[SYM_CLIENT_SYMBOLS], 0);
+	cr_assert(sym_client_ask(b, 1, 0x30000));
+	while (!sym_client_idle(b)) {
+		sym_client_wait(b, clock_mono_ns() + SECOND);
+		cr_assert_geq(sym_client_receive(b, on_answer, &g, SIZE_MAX), 0);
+	}
+	cr_expect_gt(spent.ns[SYM_CLIENT_SYMBOLS], 0);
+	cr_expect_not(spent.others);
+	unwind_table_free(&g.copy);
+	sym_client_free(b);
+}
+
 /* A library of one function that looks like Go's goexit; the row in its middle. */
 static uint32_t row_of_goexit(const char *more)
 {

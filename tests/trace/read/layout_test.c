@@ -170,6 +170,7 @@ Test(layout, kinds_are_known_by_name_and_tracepoints_by_their_shape)
 		{ "TracepointSymbol", false, TRACE_TP_SYMBOL },
 		{ "LostEvents", false, TRACE_LOST },
 		{ "RecorderStats", false, TRACE_STATS },
+		{ "RecorderCost", false, TRACE_COST },
 		{ "irq:irq_handler_entry", true, TRACE_TRACEPOINT },
 		{ "irq:irq_handler_entry", false, TRACE_OTHER },
 		{ "irq_handler_entry", true, TRACE_OTHER },

@@ -61,6 +61,9 @@ extern const struct info_use info_uses[INFO_USE_CNT];
 /* Its line about what recording cost, and those about stacks. part: an index. */
 void info_cost(struct info *in, uint32_t part);
 
+/* The JSON form of the processes that cost the recorder most; no member if there are none. */
+void info_costs_json(struct info *in, const struct recorder_costs *c);
+
 /* Its lines about how stacks were taken. */
 void info_stacks(struct info *in, const struct event_counts_stats *s);
 

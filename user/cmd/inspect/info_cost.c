@@ -2,13 +2,16 @@
 /* info_cost.c - what a recording cost, and what made it late */
 #include <inttypes.h>
 
+#include "base/json.h"
 #include "base/str.h"
 #include "cmd/inspect/info.h"
+#include "export/name_text.h"
 #include "prof_events.h"
 #include "trace/read/names.h"
 
 /* Less is not worth a word. */
 #define TOLD_NS 10000000
+#define SHOWN_NS 50000
 
 enum { WAITED_PART = 20 }; /* of the time */
 
@@ -32,6 +35,62 @@ static void put_helpers(struct info *in, const struct own_stats *v)
 	str_bytes(bytes, v->helper_bytes);
 	buf_printf(&in->out, "; %" PRIu64 " helper processes: %.2f%% of one CPU, memory %s",
 		   v->helpers, 100.0 * (double)v->helper_cpu_ns / (double)v->elapsed_ns, bytes);
+}
+
+/* Name and number of a process, and what its stacks and symbols cost */
+static void put_process(struct info *in, const struct recorder_costs_row *row)
+{
+	static const char *const kinds[] = {
+		[RECORDER_COSTS_COPIES] = "stack copies",
+		[RECORDER_COSTS_LISTS] = "mapping lists",
+		[RECORDER_COSTS_TABLES] = "unwind tables",
+		[RECORDER_COSTS_SYMBOLS] = "symbols",
+	};
+	const char *sep = ": ";
+
+	if (row->comm == NAMES_NONE)
+		buf_addch(&in->out, '?');
+	else
+		name_text_name(&in->out, in->names, row->comm);
+	buf_printf(&in->out, " (PID %" PRIu32 ") %.1f ms", row->pid, (double)row->sum_ns / 1e6);
+	for (size_t i = 0; i < RECORDER_COSTS_KINDS; i++) {
+		if (row->ns[i] < SHOWN_NS)
+			continue;
+		buf_printf(&in->out, "%s%s %.1f ms", sep, kinds[i], (double)row->ns[i] / 1e6);
+		sep = ", ";
+	}
+	buf_addch(&in->out, '\n');
+}
+
+static void put_processes(struct info *in, const struct recorder_costs *c)
+{
+	for (size_t i = 0; i < recorder_costs_cnt(c); i++) {
+		buf_printf(&in->out, "%-15s ", i ? "" : "most expensive");
+		put_process(in, &c->rows[i]);
+	}
+}
+
+void info_costs_json(struct info *in, const struct recorder_costs *c)
+{
+	static const char *const keys[] = {
+		[RECORDER_COSTS_COPIES] = "copies_ns",
+		[RECORDER_COSTS_LISTS] = "lists_ns",
+		[RECORDER_COSTS_TABLES] = "tables_ns",
+		[RECORDER_COSTS_SYMBOLS] = "symbols_ns",
+	};
+
+	if (!c->cnt)
+		return;
+	json_array(&in->out, "most_expensive");
+	for (size_t i = 0; i < recorder_costs_cnt(c); i++) {
+		json_object(&in->out, NULL);
+		json_u64(&in->out, "pid", c->rows[i].pid);
+		name_text_json_name(&in->out, "comm", in->names, c->rows[i].comm);
+		for (size_t k = 0; k < RECORDER_COSTS_KINDS; k++)
+			json_u64(&in->out, keys[k], c->rows[i].ns[k]);
+		json_end(&in->out, "}");
+	}
+	json_end(&in->out, "]");
 }
 
 void info_cost(struct info *in, uint32_t part)
@@ -68,4 +127,5 @@ void info_cost(struct info *in, uint32_t part)
 	buf_addch(&in->out, '\n');
 	info_processes_put(in, part);
 	info_stacks(in, s);
+	put_processes(in, &event_counts_part(&in->counts, part)->costs);
 }

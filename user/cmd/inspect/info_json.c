@@ -205,6 +205,7 @@ static void json_part(struct info *in, uint32_t part)
 	json_loss(in, c);
 	json_account(in, c);
 	json_stats(in, c);
+	info_costs_json(in, &c->costs);
 	info_processes_json(in, part);
 }
 

@@ -164,6 +164,8 @@ void event_counts_add_notice(struct event_counts *c, const struct trace *t, stru
 	if (ev->kind == TRACE_STATS) {
 		add_stats(&part->stats, t, ev);
 		c->unclosed_stats |= !part->stats.has_closed;
+	} else if (ev->kind == TRACE_COST) {
+		recorder_costs_add(&part->costs, t, n, ev);
 	} else if (ev->kind == TRACE_LOST && trace_str(t, ev, ROLE_KIND, &kind)) {
 		count = trace_u64_or(ev, ROLE_COUNT, 0);
 		loss_accounting_add(&c->account, kind.ptr, kind.len, count);

@@ -4,6 +4,7 @@
 
 #include "events/own_events.h"
 #include "profile/sched/loss_accounting.h"
+#include "profile/sums/recorder_costs.h"
 #include "profile/sums/stack_ends.h"
 #include "trace/read/trace.h"
 
@@ -42,6 +43,7 @@ struct event_counts_part {
 	size_t loss_cnt, loss_cap;
 	struct loss_accounting account; /* total losses */
 	struct event_counts_stats stats;
+	struct recorder_costs costs;
 	uint64_t statuses; /* statuses of symbol lookup in modules */
 	uint64_t events, samples, switch_stacks;
 	/* tracepoint records present in the trace, to compare with the counters */

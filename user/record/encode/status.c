@@ -29,6 +29,7 @@
 #include "kernel/proc.h"
 #include "kernel/realtime.h"
 #include "record/capture/ring.h"
+#include "record/encode/cost_events.h"
 #include "record/encode/translate.h"
 #include "record/encode/user_metadata.h"
 #include "record/process/tasks.h"
@@ -50,6 +51,7 @@ struct status {
 	uint64_t start_real_ns; /* wall clock at the start */
 	long cpus; /* online at the start */
 	uint64_t bytes_before; /* of earlier segments */
+	struct cost_events costs;
 	uint64_t nested, nested_sched;
 	uint64_t dropped_stacks;
 	uint64_t malformed;
@@ -668,6 +670,9 @@ static int write_figures(struct status *s, uint64_t now_ns, enum closed closed)
 		err = write_dropped_stacks(s);
 	if (!err)
 		err = write_task_loss(s);
+	if (!err)
+		err = cost_events_write(&s->costs, s->cfg.tasks, s->cfg.emit, s->last_ns,
+					closed != GOES_ON);
 	if (!err)
 		err = write_due_processes(s, now_ns, closed);
 	return err ? err : write_stats(s, &counts, now_ns, closed);

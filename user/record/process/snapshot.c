@@ -99,9 +99,11 @@ struct snapshot *snapshot_read(uint32_t pid, bool with_maps)
 {
 	struct snapshot *s = xcalloc(1, sizeof(*s));
 	struct proc_status status;
+	uint64_t began;
 
 	s->pid = pid;
 	s->from_ns = clock_mono_ns();
+	began = clock_thread_cpu_ns();
 	s->exe_off = s->cgroup_off = add_text(s, "", 0);
 	s->err = proc_read_status((pid_t)pid, &status);
 	if (!s->err) {
@@ -115,6 +117,7 @@ struct snapshot *snapshot_read(uint32_t pid, bool with_maps)
 	if (!s->err && with_maps && proc_read_maps((pid_t)pid, add_map, s) == -ESRCH)
 		s->err = -ESRCH; /* otherwise some may be missing, and stay unknown */
 	s->to_ns = clock_mono_ns();
+	s->cpu_ns = clock_thread_cpu_ns() - began;
 	return s;
 }
 

@@ -25,6 +25,7 @@ struct snapshot {
 	uint32_t pid;
 	int err; /* 0, or -ESRCH: it has ended, and all members below are empty */
 	uint64_t from_ns, to_ns; /* CLOCK_MONOTONIC: start and end of reading */
+	uint64_t cpu_ns; /* of reading */
 	uint32_t ppid;
 	size_t exe_off; /* path of the program; "": none */
 	size_t cgroup_off;

@@ -27,6 +27,7 @@
 #include "prof_abi.h"
 #include "record/process/string_pool.h"
 #include "record/process/tasks_impl.h"
+#include "record/process/work_budget.h"
 
 enum {
 	LINGER_NS = 1000000000,
@@ -279,7 +280,8 @@ size_t tasks_memory(const struct tasks *t)
 	return t->maps_memory + string_pool_memory(t->texts) +
 	       t->by_pid.cnt * sizeof(struct process) + t->by_tid.cnt * sizeof(struct task) +
 	       (t->by_pid.cap + t->by_tid.cap) * sizeof(struct hmap_slot) +
-	       t->dead.cap * sizeof(*t->dead.v) + PROF_TASK_WORDS * sizeof(*t->announced);
+	       t->dead.cap * sizeof(*t->dead.v) + PROF_TASK_WORDS * sizeof(*t->announced) +
+	       work_budget_memory(t->work);
 }
 
 struct weight {

@@ -11,6 +11,7 @@
 
 struct perf_side;
 struct proc_reader;
+struct work_budget;
 
 struct process {
 	uint32_t pid;
@@ -96,6 +97,8 @@ void tasks_side(struct tasks *t, const struct perf_side *side);
 /* Makes an empty set of mappings that belongs to no process, with the table of its texts. */
 void tasks_init_maps(struct tasks *t, struct proc_maps *maps);
 struct string_pool *tasks_texts(struct tasks *t);
+/* What the processes cost. */
+struct work_budget *tasks_work(struct tasks *t);
 /* Losses since the last call; false: none. */
 bool tasks_read_loss(struct tasks *t, enum tasks_loss_kind kind, struct tasks_loss *out);
 /*

@@ -6,6 +6,7 @@
 #include "record/process/tasks.h"
 
 struct string_pool;
+struct work_budget;
 
 /* Private to tasks_table.c, tasks_proc.c and tasks.c, which use each other in this order. */
 
@@ -14,6 +15,7 @@ struct tasks {
 	struct hmap by_tid;
 	struct hmap by_pid;
 	struct string_pool *texts;
+	struct work_budget *work;
 	size_t maps_memory;
 	struct tasks_loss losses[TASKS_LOSS_CNT]; /* since the last tasks_read_loss() */
 	uint64_t serial;

@@ -25,6 +25,7 @@
 #include "record/process/snapshot.h"
 #include "record/process/string_pool.h"
 #include "record/process/tasks_impl.h"
+#include "record/process/work_budget.h"
 
 enum {
 	ASK_AGAIN_NS = 250000000,
@@ -269,6 +270,7 @@ void tasks_catch_up(struct tasks *t, uint64_t now_ns)
 		s = proc_reader_receive(t->reader, now_ns);
 		if (!s)
 			return;
+		work_budget_charge(t->work, s->pid, WORK_LISTS, s->cpu_ns);
 		apply_answer(t, s);
 		snapshot_free(s);
 	}

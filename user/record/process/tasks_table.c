@@ -20,6 +20,7 @@
 #include "prof_abi.h"
 #include "record/process/string_pool.h"
 #include "record/process/tasks_impl.h"
+#include "record/process/work_budget.h"
 
 struct tasks *tasks_new(bool all_maps)
 {
@@ -28,6 +29,7 @@ struct tasks *tasks_new(bool all_maps)
 	t->all_maps = all_maps;
 	t->announced = xcalloc(PROF_TASK_WORDS, sizeof(*t->announced));
 	t->texts = string_pool_new();
+	t->work = work_budget_new(NULL);
 	return t;
 }
 
@@ -39,6 +41,11 @@ void tasks_set_reader(struct tasks *t, struct proc_reader *reader)
 void tasks_init_maps(struct tasks *t, struct proc_maps *maps)
 {
 	proc_maps_init(maps, t->texts, &t->maps_memory);
+}
+
+struct work_budget *tasks_work(struct tasks *t)
+{
+	return t->work;
 }
 
 struct string_pool *tasks_texts(struct tasks *t)
@@ -191,6 +198,7 @@ void tasks_free(struct tasks *t)
 	hmap_fini(&t->by_pid);
 	string_pool_free(t->texts);
 	free(t->announced);
+	work_budget_free(t->work);
 	free(t);
 }
 

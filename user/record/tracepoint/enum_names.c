@@ -37,6 +37,7 @@ int enum_names_user_end(enum_names_fn fn, void *ctx)
 		{ PROF_TP_SYMBOL, PROF_END_UNCHECKED, "unchecked" },
 		{ PROF_TP_SYMBOL, PROF_END_COPY_LIMIT, "copy_limit" },
 		{ PROF_TP_SYMBOL, PROF_END_EXEC, "exec" },
+		{ PROF_TP_SYMBOL, PROF_END_OVER_BUDGET, "over_budget" },
 		{ PROF_TP_MASK, PROF_USER_GUESSED | PROF_USER_FRAME_POINTERS | PROF_USER_SIGNAL,
 		  "" },
 		{ PROF_TP_DELIM, 0, "" },

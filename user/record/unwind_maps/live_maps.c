@@ -27,6 +27,7 @@
 #include "record/process/snapshot.h"
 #include "record/process/string_pool.h"
 #include "record/process/tasks.h"
+#include "record/process/work_budget.h"
 
 #define SECOND_NS 1000000000ULL
 #define ASK_NS (SECOND_NS / 10)
@@ -37,6 +38,7 @@ enum {
 	ASKS_MAX = 64, /* requests per step */
 	CHECKS_MAX = 1024, /* processes per step that are checked for their end */
 	SHARERS_MAX = 16, /* processes that share one memory */
+	READ_MAP_NS = 1400, /* cost of a mapping in /proc */
 };
 
 /* Memory shared by several processes. */
@@ -501,6 +503,25 @@ static void handle_answer(struct live_maps *m, const struct snapshot *s, uint64_
 		share_state(m, p, s->from_ns);
 }
 
+/* Charged in advance: otherwise many expensive processes are requested before the first of them is charged. */
+static void charge_request(struct live_maps *m, struct live_maps_proc *p)
+{
+	p->charged_ns = (uint64_t)READ_MAP_NS * (p->maps.table ? p->maps.table->cnt : 0);
+	work_budget_charge(tasks_work(m->cfg.tasks), p->pid, WORK_LISTS, p->charged_ns);
+}
+
+static void charge_answer(struct live_maps *m, const struct snapshot *s)
+{
+	struct live_maps_proc *p = live_maps_find(m, s->pid);
+	const uint64_t charged = p ? p->charged_ns : 0;
+
+	if (p)
+		p->charged_ns = 0;
+	if (s->cpu_ns > charged)
+		work_budget_charge(tasks_work(m->cfg.tasks), s->pid, WORK_LISTS,
+				   s->cpu_ns - charged);
+}
+
 static void ask_doubted(struct live_maps *m, uint64_t now_ns)
 {
 	size_t i, kept = 0, asked = 0;
@@ -511,11 +532,13 @@ static void ask_doubted(struct live_maps *m, uint64_t now_ns)
 		if (!p || !p->doubted)
 			continue;
 		if (p->asked || now_ns < p->ask_ns || asked == ASKS_MAX || !m->cfg.reader ||
+		    !work_budget_may(tasks_work(m->cfg.tasks), p->pid, WORK_LISTS) ||
 		    !proc_reader_ask(m->cfg.reader, p->pid, true)) {
 			m->doubted.v[kept++] = p->pid;
 			continue;
 		}
 		asked++;
+		charge_request(m, p);
 		p->asked = true;
 		p->doubted = false;
 		p->ask_wait_ns = !p->ask_wait_ns	      ? ASK_NS :
@@ -564,6 +587,7 @@ void live_maps_step(struct live_maps *m, uint64_t now_ns)
 		s = proc_reader_receive(m->cfg.reader, now_ns);
 		if (!s)
 			break;
+		charge_answer(m, s);
 		handle_answer(m, s, now_ns);
 		snapshot_free(s);
 	}

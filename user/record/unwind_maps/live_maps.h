@@ -29,6 +29,7 @@ struct live_maps_proc {
 	struct proc_maps_budget budget;
 	uint64_t ask_ns,
 		ask_wait_ns; /* next request of /proc, and the interval to the one after that */
+	uint64_t charged_ns; /* expected cost of the answer */
 	bool asked; /* requested, no answer yet */
 	bool doubted; /* request /proc when possible */
 	bool ended; /* its leader has ended, or /proc has no such process */

@@ -193,6 +193,15 @@ const struct prof_rec *stack_copy_unwind_walk(struct stack_copy_unwind *c,
 	return out;
 }
 
+const struct prof_rec *stack_copy_unwind_refuse(struct stack_copy_unwind *c,
+						const struct prof_rec *rec)
+{
+	struct prof_rec *out = (struct prof_rec *)stack_copy_unwind_walk(c, rec, NULL);
+
+	out->user_end = PROF_END_OVER_BUDGET;
+	return out;
+}
+
 bool stack_copy_unwind_lacks_table(const struct stack_copy_unwind *c, uint32_t *slot)
 {
 	*slot = c->walk.in.map.slot;

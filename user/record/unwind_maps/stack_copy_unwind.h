@@ -36,6 +36,9 @@ struct stack_copy_maps {
 const struct prof_rec *stack_copy_unwind_walk(struct stack_copy_unwind *c,
 					      const struct prof_rec *rec,
 					      const struct stack_copy_maps *maps);
+/* The record with the leaf only: its process is over its budget. */
+const struct prof_rec *stack_copy_unwind_refuse(struct stack_copy_unwind *c,
+						const struct prof_rec *rec);
 /* Whether the last walk ended because a table was missing: *slot is its module's, or PROF_UNWIND_SOON. */
 bool stack_copy_unwind_lacks_table(const struct stack_copy_unwind *c, uint32_t *slot);
 

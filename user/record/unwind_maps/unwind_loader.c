@@ -26,6 +26,7 @@
 #include "record/capture/capture_unwind.h"
 #include "record/process/proc_reader.h"
 #include "record/process/tasks.h"
+#include "record/process/work_budget.h"
 #include "record/symbols/frames.h"
 #include "record/target/elf_deps.h"
 #include "record/unwind_maps/list_builder.h"
@@ -53,6 +54,7 @@ enum {
 	KNOWN_CNT = 1 << 8, /* half a MiB on each CPU */
 	LIST_PART = 50, /* a process's lists take one part of the time, */
 	WAITS_PART = 20, /* and one of these while its files are being identified */
+	COPIED_WORD_NS = 1, /* cost of passing a word of a copied stack through a ring */
 };
 
 #define MS_NS 1000000ULL
@@ -64,6 +66,7 @@ enum {
 #define NO_ROOM_NS (200 * MS_NS)
 #define NO_ROOM_MAX_NS (16 * NO_ROOM_NS)
 #define WAITS_MAX_NS (100 * MS_NS) /* answers that identify files are recent for 200 ms */
+#define OVER_BUDGET_NS (100 * MS_NS)
 #define SWEEP_NS (100 * MS_NS)
 #define RELEASE_NS (1000 * MS_NS) /* between two searches for unused slots */
 #define IDLE_NS (10 * RELEASE_NS) /* likewise, if only memory is to be saved */
@@ -91,6 +94,7 @@ struct unwind_loader {
 	struct table_keys *tables;
 	struct table_demand *demand;
 	struct list_builder *builder;
+	struct work_budget *work; /* borrowed */
 	bool patient;
 	uint32_t *queue; /* processes whose list is due */
 	size_t queue_cnt, queue_cap;
@@ -179,7 +183,7 @@ static void publish(struct unwind_loader *u, struct live_maps_proc *p, uint64_t 
 {
 	bool has_list = p->fresh && lists_has_list(u->lists, p->pid);
 	const struct prof_unwind_map *entries;
-	const uint64_t began = clock_mono_ns();
+	const uint64_t began = clock_mono_ns(), cpu_began = clock_thread_cpu_ns();
 	struct frames_from from;
 	uint32_t cnt;
 	int err;
@@ -187,6 +191,10 @@ static void publish(struct unwind_loader *u, struct live_maps_proc *p, uint64_t 
 	p->fresh = false;
 	if (!p->known || has_list)
 		return;
+	if (!work_budget_may(u->work, p->pid, WORK_LISTS)) {
+		enqueue(u, p, now + OVER_BUDGET_NS);
+		return;
+	}
 	from = from_process(p);
 	cnt = list_builder_make(u->builder, &from, &p->maps,
 				(p->renew ? LIST_BUILDER_RENEW : 0) |
@@ -194,6 +202,7 @@ static void publish(struct unwind_loader *u, struct live_maps_proc *p, uint64_t 
 				&p->waits, &entries);
 	p->renew = false;
 	err = cnt ? lists_publish(u->lists, p->pid, from.owner, &p->execs, entries, cnt) : 0;
+	work_budget_charge(u->work, p->pid, WORK_LISTS, clock_thread_cpu_ns() - cpu_began);
 	if (err == -EAGAIN) {
 		retry_exec(u, p, now);
 		return;
@@ -296,11 +305,18 @@ static void on_replaced(void *ctx, const struct live_maps_proc *p, uint32_t modu
 
 /* ---- records -------------------------------------------------------------------------------------- */
 
-static void on_side(void *ctx, const struct perf_side *side)
+/* Side-band records of a process change its mappings. Others, such as a loss, concern all processes. */
+static void handle_side(struct unwind_loader *u, const struct perf_side *side)
 {
-	struct unwind_loader *u = ctx;
+	const uint64_t began = clock_mono_ns();
 
 	live_maps_side(u->processes, side);
+	work_budget_charge_since(u->work, side->pid, WORK_LISTS, began);
+}
+
+static void on_side(void *ctx, const struct perf_side *side)
+{
+	handle_side(ctx, side);
 }
 
 uint64_t unwind_loader_poll(struct unwind_loader *u)
@@ -318,7 +334,7 @@ void unwind_loader_side(struct unwind_loader *u, const struct perf_side *side)
 	if (side->looked)
 		return;
 	sideband_reader_pass_held(u->sideband, side->time, on_side, u);
-	live_maps_side(u->processes, side);
+	handle_side(u, side);
 }
 
 /* A walk ended because of a missing list, or outside of all known mappings. */
@@ -464,10 +480,17 @@ static const struct prof_rec *walk_copy(struct unwind_loader *u, const struct pr
 	struct list_builder_past past = { u->builder, &from, &proc->maps, proc->serial };
 	const struct stack_copy_maps maps = { list_builder_find, &past };
 	const struct prof_rec *walked;
+	const uint64_t began = clock_mono_ns() - (uint64_t)COPIED_WORD_NS * rec->ustack_cnt;
 
+	if (!work_budget_may(u->work, rec->pid, WORK_COPIES)) {
+		walked = stack_copy_unwind_refuse(u->copy_unwind, rec);
+		work_budget_charge_since(u->work, rec->pid, WORK_COPIES, began);
+		return walked;
+	}
 	if (proc->expected != proc->maps.generation && list_builder_expect(&past))
 		proc->expected = proc->maps.generation;
 	walked = stack_copy_unwind_walk(u->copy_unwind, rec, proc->maps.table ? &maps : NULL);
+	work_budget_charge_since(u->work, rec->pid, WORK_COPIES, began);
 	return waits_for_table(u, rec->ts) ? NULL : walked;
 }
 
@@ -556,6 +579,7 @@ int unwind_loader_new(const struct unwind_loader_cfg *cfg, struct unwind_loader 
 	int err;
 
 	u->cfg = *cfg;
+	u->work = tasks_work(cfg->tasks);
 	u->lag = mapping_lag_new();
 	err = start(u);
 	if (err)

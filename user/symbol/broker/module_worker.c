@@ -419,6 +419,9 @@ bool module_worker_on_message(void *ctx, enum symworker_role r, const struct sym
 
 	if (state != MODULE_QUEUE_SENT && state != MODULE_QUEUE_OPEN)
 		return false;
+	if (msg->kind == SYMPROTO_WORKING || msg->kind == SYMPROTO_DONE ||
+	    msg->kind == SYMPROTO_OPENED)
+		worker_cost_note(b, r, m->pid);
 	if (msg->kind == SYMPROTO_WORKING)
 		return b->roles[r].turns++ < TURNS_MAX;
 	b->roles[r].turns = 0;
@@ -506,6 +509,9 @@ void module_worker_on_lost(void *ctx, enum symworker_role r, enum worker_pool_lo
 	struct module_queue *m = hmap_get(&b->modules, module_id);
 	enum module_queue_state state = m ? m->sides[r].state : MODULE_QUEUE_CLOSED;
 
+	if (m)
+		worker_cost_note(b, r, m->pid);
+	worker_cost_settle(b, r);
 	forget_worker(b, r, module_id);
 	if (m && (state == MODULE_QUEUE_SENT || (state == MODULE_QUEUE_OPEN && m->sides[r].cnt)) &&
 	    !may_retry(m, r)) {
@@ -546,15 +552,35 @@ static bool send_questions(struct sym_client *b, struct module_queue *m, enum sy
 	return true;
 }
 
+static bool may_name(const void *broker, const struct module_queue *m)
+{
+	return worker_cost_may(broker, m, SYMWORKER_NAMES);
+}
+
+static bool may_find_lines(const void *broker, const struct module_queue *m)
+{
+	return worker_cost_may(broker, m, SYMWORKER_LINES);
+}
+
+static bool may_build(const void *broker, const struct module_queue *m)
+{
+	return cfi_inbox_may_begin(broker, m) && worker_cost_may(broker, m, SYMWORKER_TABLES);
+}
+
 void module_worker_send(struct sym_client *b, enum symworker_role r)
 {
+	static bool (*const may_begin[])(const void *broker, const struct module_queue *m) = {
+		[SYMWORKER_NAMES] = may_name,
+		[SYMWORKER_LINES] = may_find_lines,
+		[SYMWORKER_TABLES] = may_build,
+	};
 	struct module_queue_queue *q = &b->roles[r].queue;
 	bool tables = r == SYMWORKER_TABLES, more = true;
 	size_t left = q->queued;
 	struct module_queue *m;
 
 	for (; more && left && worker_pool_live(b->workers, r); left--) {
-		m = module_queue_dequeue(q, tables ? cfi_inbox_may_begin : NULL, b);
+		m = module_queue_dequeue(q, may_begin[r], b);
 		if (!m)
 			break;
 		if (!m->sides[r].cnt)

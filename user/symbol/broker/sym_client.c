@@ -58,6 +58,8 @@ void sym_client_step(struct sym_client *b)
 	for (r = 0; r < SYMWORKER_ROLE_CNT; r++)
 		owing[r] = owes(&b->roles[r]);
 	worker_pool_step(b->workers, now, max, owing);
+	for (r = 0; r < SYMWORKER_ROLE_CNT; r++)
+		worker_cost_settle(b, r);
 	b->asked = false;
 	for (r = 0; r < SYMWORKER_ROLE_CNT; r++)
 		module_worker_send(b, r);
@@ -411,6 +413,7 @@ uint64_t sym_client_answered(const struct sym_client *b)
 
 void sym_client_hurry(struct sym_client *b)
 {
+	b->hurries = true;
 	worker_pool_hurry(b->workers);
 }
 

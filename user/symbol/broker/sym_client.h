@@ -174,6 +174,17 @@ bool sym_client_ask(struct sym_client *b, uint32_t module_id, uint64_t offset);
  */
 bool sym_client_ask_table(struct sym_client *b, uint32_t module_id);
 
+enum sym_client_work { SYM_CLIENT_TABLES, SYM_CLIENT_SYMBOLS };
+/* Shares the workers' time between processes; pid 0: unknown. Called in sym_client_step(). */
+struct sym_client_limiter {
+	/* CPU time of a worker for the files of a process */
+	void (*spent)(void *ctx, pid_t pid, enum sym_client_work work, uint64_t ns);
+	/* whether a worker may start on a file of the process now; not asked after sym_client_hurry() */
+	bool (*may)(void *ctx, pid_t pid, enum sym_client_work work);
+	void *ctx;
+};
+void sym_client_limit(struct sym_client *b, const struct sym_client_limiter *limiter);
+
 /* Number of tables requested and not taken. */
 size_t sym_client_tables(const struct sym_client *b);
 /* Whether a table can be taken. */

@@ -10,7 +10,22 @@
 #include "symbol/sandbox/worker_pool.h"
 #include "unwind/table.h"
 
-/* Shared by sym_client.c, module_worker.c and cfi_inbox.c only. */
+/* Shared by sym_client.c, module_worker.c, cfi_inbox.c and worker_cost.c only. */
+
+/* A worker's messages about modules of one process */
+struct worker_cost_share {
+	pid_t pid;
+	uint32_t messages;
+};
+
+#define WORKER_COST_SHARES 16
+
+struct worker_cost {
+	struct worker_cost_share shares[WORKER_COST_SHARES]; /* since the last settlement */
+	size_t cnt;
+	uint32_t sum; /* of messages */
+	uint64_t cpu_ns; /* the worker's clock at that time */
+};
 
 struct role {
 	struct module_queue_queue queue;
@@ -19,6 +34,7 @@ struct role {
 	size_t open_cnt;
 	unsigned int turns; /* slices since its last other message */
 	uint32_t life; /* number of the current worker */
+	struct worker_cost cost;
 };
 
 /* A table, or its error */
@@ -62,6 +78,8 @@ struct sym_client {
 	uint64_t turn, answered;
 	bool closed; /* no more requests or answers */
 	bool asked; /* requests were added since the last send */
+	struct sym_client_limiter limiter; /* functions may be NULL */
+	bool hurries;
 	struct buf packet;
 };
 
@@ -103,6 +121,14 @@ void cfi_inbox_forget(struct sym_client *b);
 bool cfi_inbox_have_room(const struct sym_client *b);
 /* The next answer, borrowed until the following call. */
 bool cfi_inbox_next(struct sym_client *b, struct sym_client_answer *out);
+
+/* The process that m was added with caused a message of the worker. */
+void worker_cost_note(struct sym_client *b, enum symworker_role r, pid_t pid);
+/* Whether the worker may start on a file of m now. */
+bool worker_cost_may(const struct sym_client *b, const struct module_queue *m,
+		     enum symworker_role r);
+/* Divides the worker's CPU time since the last call among these processes. */
+void worker_cost_settle(struct sym_client *b, enum symworker_role r);
 
 /* Callbacks for file_openers.h and worker_pool.h; ctx is the broker. */
 void module_worker_on_opened(void *ctx, const struct file_openers_result *result);

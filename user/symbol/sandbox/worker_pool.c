@@ -459,6 +459,14 @@ static uint64_t cpu_time(pid_t pid)
 	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
 }
 
+uint64_t worker_pool_cpu_ns(const struct worker_pool *w, enum symworker_role role)
+{
+	const struct worker *wk = &w->v[role];
+	const uint64_t now = wk->state == LIVE ? cpu_time(wk->pid) : 0;
+
+	return now > wk->cpu_last ? now : wk->cpu_last;
+}
+
 static bool wants_cpu(pid_t pid)
 {
 	struct proc_stat stat;

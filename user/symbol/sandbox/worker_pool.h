@@ -62,6 +62,9 @@ bool worker_pool_live(const struct worker_pool *w, enum symworker_role role);
 bool worker_pool_over(const struct worker_pool *w, enum symworker_role role);
 unsigned int worker_pool_restarts(const struct worker_pool *w);
 
+/* CPU time of the current worker; of the last one up to some time before its end, if there is none. */
+uint64_t worker_pool_cpu_ns(const struct worker_pool *w, enum symworker_role role);
+
 /* Sends a packet at once: 0, or -EAGAIN if that is impossible now. */
 int worker_pool_send(struct worker_pool *w, enum symworker_role role, const struct buf *packet);
 /* Sends a message as soon as possible, with fd (-1: none), which is taken over. */

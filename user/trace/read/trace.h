@@ -34,6 +34,7 @@ enum trace_kind {
 	TRACE_TP_SYMBOL,
 	TRACE_LOST,
 	TRACE_STATS,
+	TRACE_COST,
 	TRACE_SUMMARY,
 	TRACE_SEGMENT_END,
 };
@@ -41,7 +42,8 @@ enum trace_kind {
 /* Whether an event describes the recorder and the file, and nothing that happened. */
 static inline bool trace_is_recorder_info(enum trace_kind kind)
 {
-	return kind == TRACE_CLOCK_SYNC || kind == TRACE_STATS || kind == TRACE_SEGMENT_END;
+	return kind == TRACE_CLOCK_SYNC || kind == TRACE_STATS || kind == TRACE_COST ||
+	       kind == TRACE_SEGMENT_END;
 }
 
 /* Kernel events as sets of kinds: all except samples; of these, all except switches. */
