@@ -35,7 +35,9 @@
 enum { RECORDS = 4 }; /* of times 0 to 3, and these tids */
 
 static struct buf stages;
-static int at, full_at;
+static int at, full_at, records = RECORDS;
+static unsigned int written;
+static uint64_t write_ns; /* time that writing a record takes */
 static bool waits, identifying, table_missing, has_room;
 static struct pipeline *p;
 
@@ -99,7 +101,7 @@ long __wrap_ring_merge_pass(struct ring_merge *m, uint64_t mark, size_t max,
 	long n = 0;
 	int err = 0;
 
-	for (waits = false; at < RECORDS && (uint64_t)at < mark && !err;
+	for (waits = false; at < records && (uint64_t)at < mark && !err;
 	     at += !waits, n += !waits) {
 		const struct prof_rec rec = { .size = sizeof(rec), .ts = at, .tid = at };
 
@@ -184,7 +186,12 @@ void __wrap_trigger_check(struct trigger *t, const struct prof_rec *rec)
 
 int __wrap_translate_record(struct translate *t, const struct prof_rec *rec)
 {
+	const uint64_t start = clock_mono_ns();
+
 	buf_printf(&stages, "write%u ", rec->tid);
+	while (write_ns && clock_mono_ns() - start < write_ns)
+		;
+	written++;
 	return 0;
 }
 
@@ -239,7 +246,7 @@ static void setup(void)
 	has_room = true;
 	/* started now, so that build-ids are waited for */
 	p = pipeline_new(&(struct pipeline_cfg){ .unwind = (struct unwind_loader *)&unwind,
-						 .queue_bytes = 1 << 16,
+						 .queue_bytes = 1 << 20,
 						 .start_ns = clock_mono_ns() });
 }
 
@@ -274,13 +281,47 @@ Test(pipeline, records_are_held_until_files_are_identified)
 	cr_expect(pipeline_is_drained(p));
 }
 
-Test(pipeline, a_record_that_waits_for_a_table_fires_a_trigger_once)
+/* While held records are written, the rings fill up: later records join the queue. */
+Test(pipeline, held_records_are_written_between_readings_of_the_rings)
 {
+	uint64_t mark = 6000;
+
+	identifying = true;
+	records = 6000;
+	cr_assert_eq(pipeline_pass(p, &mark, UINT64_MAX), 0);
+	cr_expect_eq(at, 6000);
+	cr_expect_eq(written, 0);
+	identifying = false;
+	records = 6100;
+	write_ns = 10000;
+	mark = 6100;
+	cr_assert_eq(pipeline_pass(p, &mark, UINT64_MAX), 0);
+	cr_expect(written && written < 6000, "%u written", written);
+	cr_expect_eq(at, 6100, "the rings were read");
+	while (pipeline_has_backlog(p))
+		cr_assert_eq(pipeline_pass(p, &mark, UINT64_MAX), 0);
+	cr_expect_eq(written, 6100);
+	cr_expect(strstr(buf_cstr(&stages), "write5999 walk6000 trigger6000 write6000 "));
+	cr_expect(pipeline_is_drained(p));
+}
+
+Test(pipeline, records_after_one_that_waits_for_a_table_wait_in_memory_and_in_order)
+{
+	uint64_t mark = 3;
+
 	table_missing = true;
-	expect_pass(4, "walk0 trigger0 write0 walk1 trigger1 write1 walk2 ");
+	expect_pass(3, "walk0 trigger0 write0 walk1 trigger1 write1 walk2 ");
 	cr_expect_not(pipeline_is_drained(p));
+	cr_assert_eq(pipeline_pass(p, &mark, UINT64_MAX), 0);
+	cr_expect_eq(mark, 2, "the first record that is not written");
+	expect_pass(4, "walk2 hold3 ");
+	cr_expect_eq(at, RECORDS, "none stays in its ring");
 	table_missing = false;
+	has_room = false;
+	expect_pass(4, "");
+	has_room = true;
 	expect_pass(4, "walk2 trigger2 write2 walk3 trigger3 write3 ");
+	cr_expect(pipeline_is_drained(p));
 }
 
 Test(pipeline, a_full_segment_ends_the_pass_and_the_next_one_begins_at_once)

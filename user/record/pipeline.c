@@ -7,7 +7,8 @@
  *	ring_merge	reads the rings in order of time
  *	segments	a full segment stops the pass: the record belongs to the next one
  *	unwind_loader	removes frames of replaced mappings, unwinds copied stacks
- *	record_queue	keeps records until the kernel's symbols and build-ids are known
+ *	record_queue	keeps records until the kernel's symbols and build-ids are known, and later all records from
+ *			the first copied stack on that waits for an unwind table
  *	trigger		starts snapshots of the flight recorder
  *	translate	encodes the record as an event of the segment
  *
@@ -47,14 +48,16 @@ enum {
 	IDENTIFY_MS = 500, /* the longest wait for build-ids */
 	NAMES_STEP_MS = 50,
 	TABLES_STEP_MS = 5,
-	PATIENT_PART = 4, /* stacks wait for tables until a ring is filled by this part */
+	REPLAY_MS = 5, /* of the queue per pass: the rings fill up during that time */
 };
 
 struct pipeline {
 	struct pipeline_cfg cfg;
 	struct ring_merge *merge;
-	struct record_queue *queue; /* NULL: symbols are known, records pass */
-	bool replaying; /* the startup queue's records */
+	struct record_queue *queue; /* if it has records, later ones go there, too */
+	bool started; /* symbols are known, records pass */
+	bool replaying; /* the queue's records */
+	bool backlog; /* the queue has records that need not wait */
 	bool identified; /* build-ids are known, or took too long */
 	bool finishing;
 	bool blocked;
@@ -86,31 +89,37 @@ void pipeline_free(struct pipeline *p)
 
 /* ---- the stages --------------------------------------------------------------------------------- */
 
+static bool is_holding(const struct pipeline *p)
+{
+	return !p->started || record_queue_time(p->queue) != UINT64_MAX;
+}
+
+/* Whether records from the rings go to the queue. */
 static bool is_held(const struct pipeline *p)
 {
-	return p->queue && !p->replaying;
+	return !p->replaying && is_holding(p);
 }
 
 static int on_record(void *ctx, const struct prof_rec *rec)
 {
 	struct pipeline *p = ctx;
 	const bool held = is_held(p);
+	const struct prof_rec *ready;
 
 	if (!held && !p->oversize && segments_is_full(p->cfg.segments)) {
 		p->cut = true;
 		return RING_MERGE_LATER;
 	}
 	segments_note(p->cfg.segments, rec->ts);
-	if (p->cfg.unwind)
-		rec = unwind_loader_record(p->cfg.unwind, rec, !held);
-	if (!rec)
+	ready = p->cfg.unwind ? unwind_loader_record(p->cfg.unwind, rec, !held) : rec;
+	if (!ready && p->replaying)
 		return RING_MERGE_LATER;
-	if (held) {
-		record_queue_add(p->queue, rec);
+	if (held || !ready) {
+		record_queue_add(p->queue, ready ? ready : rec);
 		return 0;
 	}
-	trigger_check(p->cfg.trigger, rec);
-	return translate_record(p->cfg.translate, rec);
+	trigger_check(p->cfg.trigger, ready);
+	return translate_record(p->cfg.translate, ready);
 }
 
 static int on_side(void *ctx, const struct perf_side *side)
@@ -145,35 +154,47 @@ static bool is_prepared(struct pipeline *p)
 	return p->identified && kallsyms_thread_is_done(p->cfg.kallsyms);
 }
 
-/* Sends the records of the startup queue on. RING_MERGE_LATER: up to a record that has to wait. */
-static int replay_startup(struct pipeline *p, const struct ring_merge_sink *sink)
+static void start_if_prepared(struct pipeline *p)
 {
-	int err;
-
-	if (!p->queue)
-		return 0;
+	if (p->started || !is_prepared(p))
+		return;
 	frames_set_kallsyms(p->cfg.frames, kallsyms_thread_get(p->cfg.kallsyms));
+	p->started = true;
+}
+
+/* Sends the records of the queue on, up to a record that has to wait. 0 or -errno. */
+static int replay(struct pipeline *p, uint64_t deadline, const struct ring_merge_sink *sink)
+{
+	uint64_t now = clock_mono_ns();
+	long n;
+
+	if (!p->finishing && deadline > now + REPLAY_MS * MS_NS)
+		deadline = now + REPLAY_MS * MS_NS;
+
 	p->replaying = true;
-	err = record_queue_release(p->queue, sink);
+	do {
+		n = record_queue_release(p->queue, PASS_MAX, sink);
+		now = clock_mono_ns();
+	} while (n == PASS_MAX && now < deadline);
 	p->replaying = false;
-	if (err == RING_MERGE_LATER)
-		return err;
-	record_queue_free(p->queue);
-	p->queue = NULL;
-	return err;
+	p->backlog = n == PASS_MAX;
+	return n < 0 ? n : 0;
 }
 
 /* ---- passes ------------------------------------------------------------------------------------- */
 
-static bool has_room(const struct pipeline *p)
+static bool may_write(const struct pipeline *p)
 {
-	if (p->queue && record_queue_is_full(p->queue))
-		return false;
 	return p->finishing || segments_have_room(p->cfg.segments);
 }
 
-/* What records refer to: symbols, unwind tables. Returns 0, -errno, or RING_MERGE_LATER. */
-static long step_references(struct pipeline *p, const struct ring_merge_sink *sink)
+static bool has_room(const struct pipeline *p)
+{
+	return !record_queue_is_full(p->queue) && may_write(p);
+}
+
+/* What records refer to: symbols, unwind tables. 0 or -errno. */
+static int step_references(struct pipeline *p)
 {
 	struct unwind_loader *unwind = p->cfg.unwind;
 	long n;
@@ -184,13 +205,12 @@ static long step_references(struct pipeline *p, const struct ring_merge_sink *si
 	if (unwind) {
 		unwind_loader_poll(unwind);
 		unwind_loader_step(unwind);
-		unwind_loader_be_patient(unwind, !capture_is_filled(p->cfg.capture, PATIENT_PART));
+		unwind_loader_be_patient(unwind, !record_queue_is_crowded(p->queue));
 	}
-	if (p->queue && kallsyms_thread_is_done(p->cfg.kallsyms))
+	if (!p->started && kallsyms_thread_is_done(p->cfg.kallsyms))
 		capture_set_kallsyms(p->cfg.capture, kallsyms_thread_get(p->cfg.kallsyms));
-	if (n < 0)
-		return n;
-	return is_prepared(p) ? replay_startup(p, sink) : 0;
+	start_if_prepared(p);
+	return n < 0 ? n : 0;
 }
 
 static int drain_rings(struct pipeline *p, uint64_t *mark, uint64_t deadline,
@@ -215,35 +235,45 @@ static int drain_rings(struct pipeline *p, uint64_t *mark, uint64_t deadline,
 	return n < 0 ? n : 0;
 }
 
+/* What the queue holds is not written yet. */
+static void limit_mark(const struct pipeline *p, uint64_t *mark)
+{
+	const uint64_t first = record_queue_time(p->queue);
+
+	if (p->started && first && first < *mark)
+		*mark = first;
+}
+
 int pipeline_pass(struct pipeline *p, uint64_t *mark, uint64_t deadline)
 {
 	const struct ring_merge_sink sink = { .record = on_record, .side = on_side, .ctx = p };
-	long n;
 	int err;
 
-	p->cut = false;
-	n = step_references(p, &sink);
-	if (n < 0)
-		return n;
-	err = drain_rings(p, mark, deadline, &sink);
+	p->cut = p->backlog = false;
+	err = step_references(p);
+	if (!err && p->started && may_write(p))
+		err = replay(p, deadline, &sink);
+	if (!err)
+		err = drain_rings(p, mark, deadline, &sink);
 	if (err)
 		return err;
+	limit_mark(p, mark);
 	sym_client_step(p->cfg.broker);
-	if (!p->queue)
+	if (p->started)
 		tasks_expire(p->cfg.tasks, *mark);
 	memory_check(p->cfg.memory);
 	return 0;
 }
 
-/* Held records are older than any mark: until they are written a segment cannot end. */
+/* Records of the start are older than any mark: until they are written a segment cannot end. */
 int pipeline_flush(struct pipeline *p, uint64_t mark)
 {
 	int err;
 
 	if (!p->cut)
-		return p->queue ? segments_flush(p->cfg.segments) :
-				    segments_step(p->cfg.segments, mark);
-	err = segments_step(p->cfg.segments, p->queue ? 0 : mark);
+		return p->started ? segments_step(p->cfg.segments, mark) :
+				    segments_flush(p->cfg.segments);
+	err = segments_step(p->cfg.segments, p->started ? mark : 0);
 	/* the next segment may not be possible yet */
 	p->cut = !segments_is_full(p->cfg.segments);
 	return err;
@@ -259,9 +289,14 @@ bool pipeline_is_cut(const struct pipeline *p)
 	return p->cut;
 }
 
+bool pipeline_has_backlog(const struct pipeline *p)
+{
+	return p->backlog;
+}
+
 bool pipeline_is_drained(const struct pipeline *p)
 {
-	return !p->queue && !p->blocked && !ring_merge_waits(p->merge);
+	return !is_holding(p) && !p->blocked && !ring_merge_waits(p->merge);
 }
 
 /* ---- the end ------------------------------------------------------------------------------------ */
@@ -280,7 +315,7 @@ static int finish_preparing(struct pipeline *p)
 
 int pipeline_finish(struct pipeline *p, struct notify *notify, uint64_t *end_ns)
 {
-	const bool queued = p->queue;
+	const bool holding = is_holding(p);
 	uint64_t now, mark;
 	int err;
 
@@ -288,7 +323,7 @@ int pipeline_finish(struct pipeline *p, struct notify *notify, uint64_t *end_ns)
 	err = finish_preparing(p);
 	*end_ns = mark = now = clock_mono_ns();
 	err = err ? err : pipeline_pass(p, &mark, UINT64_MAX);
-	while (!err && (p->queue || ring_merge_waits(p->merge))) {
+	while (!err && (is_holding(p) || ring_merge_waits(p->merge))) {
 		if (p->cut) {
 			err = pipeline_flush(p, mark);
 			p->oversize = !p->cut;
@@ -300,5 +335,5 @@ int pipeline_finish(struct pipeline *p, struct notify *notify, uint64_t *end_ns)
 		notify_step(notify, clock_mono_ns(), NULL);
 	}
 	/* a segment that was due while records were held */
-	return err || !queued ? err : segments_step(p->cfg.segments, now);
+	return err || !holding ? err : segments_step(p->cfg.segments, now);
 }

@@ -37,7 +37,7 @@ struct pipeline_cfg {
 	struct kallsyms_thread *kallsyms;
 	struct realtime *realtime;
 	struct memory *memory;
-	size_t queue_bytes; /* memory for records that arrive before symbols are known */
+	size_t queue_bytes; /* memory for records that wait for symbols or unwind tables */
 	uint64_t start_ns; /* CLOCK_MONOTONIC */
 };
 
@@ -47,7 +47,8 @@ void pipeline_free(struct pipeline *p);
 
 /*
  * Writes symbols that were found, then all records older than *mark_ns. Stops at the deadline (CLOCK_MONOTONIC,
- * ns), or if there is no room: *mark_ns is then the time of the last record. 0 or -errno.
+ * ns), or if there is no room: *mark_ns is then the time of the last record. If records wait for unwind tables, it
+ * is the time of the first of them. 0 or -errno.
  */
 int pipeline_pass(struct pipeline *p, uint64_t *mark_ns, uint64_t deadline_ns);
 /* Flushes the segment after a pass, and begins the next one if it is due. 0 or -errno. */
@@ -59,6 +60,8 @@ int pipeline_finish(struct pipeline *p, struct notify *notify, uint64_t *end_ns)
 bool pipeline_is_blocked(const struct pipeline *p);
 /* The last pass stopped at the end of a segment: the next pass should follow at once. */
 bool pipeline_is_cut(const struct pipeline *p);
+/* Held records are left that need not wait: the next pass should follow at once. */
+bool pipeline_has_backlog(const struct pipeline *p);
 /* The last pass wrote everything, and no record waits for symbols or tables. */
 bool pipeline_is_drained(const struct pipeline *p);
 

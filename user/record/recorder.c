@@ -128,7 +128,7 @@ static int record_until_over(struct recorder *r)
 	if (!err)
 		notify_ready(r->notify, r->result->file);
 	while (!err && !is_over(r, now)) {
-		if (!pipeline_is_cut(r->pipeline))
+		if (!pipeline_is_cut(r->pipeline) && !pipeline_has_backlog(r->pipeline))
 			wait_tick(r, now);
 		before = now;
 		now = clock_mono_ns();

@@ -11,7 +11,10 @@
 #include "record/capture/ring_merge.h"
 #include "record/encode/record_queue.h"
 
-enum { STOP = -7 };
+enum { STOP = -7, ALL = 1000, LIMIT = 4096 };
+
+static struct record_queue *queue; /* of at most LIMIT bytes */
+static struct buf seen; /* what its sink received */
 
 static bool later; /* is when the record of time 98 is taken */
 
@@ -32,7 +35,7 @@ static int see_side(void *ctx, const struct perf_side *side)
 	return 0;
 }
 
-static void put_record(struct record_queue *h, uint64_t ts, const char *raw)
+static void put_record(uint64_t ts, const char *raw)
 {
 	struct {
 		struct prof_rec rec;
@@ -42,98 +45,112 @@ static void put_record(struct record_queue *h, uint64_t ts, const char *raw)
 	r.rec.raw_len = strlen(raw);
 	r.rec.size = sizeof(r.rec) + r.rec.raw_len;
 	memcpy(r.raw, raw, r.rec.raw_len);
-	record_queue_add(h, &r.rec);
+	record_queue_add(queue, &r.rec);
 	memset(&r, 0xff, sizeof(r));
 }
 
-static void put_side(struct record_queue *h, uint64_t ts, const char *text)
+static void put_side(uint64_t ts, const char *text)
 {
 	char name[64];
 	struct perf_side side = { .type = PERF_SIDE_COMM, .time = ts, .name = name };
 
 	strcpy(name, text);
 	side.name_len = strlen(name);
-	record_queue_add_side(h, &side);
+	record_queue_add_side(queue, &side);
 	memset(name, 'x', sizeof(name) - 1);
 }
 
+static const struct ring_merge_sink sink = {
+	.record = see_record,
+	.side = see_side,
+	.ctx = &seen,
+};
+
+static void init(void)
+{
+	queue = record_queue_new(LIMIT);
+}
+
+static void fini(void)
+{
+	record_queue_free(queue);
+	buf_free(&seen);
+}
+
+TestSuite(record_queue, .init = init, .fini = fini);
+
 Test(record_queue, hands_over_in_the_order_of_arrival)
 {
-	struct buf seen = { 0 };
-	const struct ring_merge_sink sink = { .record = see_record,
-					      .side = see_side,
-					      .ctx = &seen };
-	struct record_queue *h = record_queue_new(1 << 20);
-
-	put_record(h, 5, "abc");
-	put_side(h, 3, "a-name-of-some-length");
-	put_record(h, 7, "");
-	put_side(h, 8, "");
-	put_record(h, 9, "0123456789");
-	cr_expect_eq(record_queue_release(h, &sink), 0);
+	put_record(5, "abc");
+	put_side(3, "a-name-of-some-length");
+	put_record(7, "");
+	put_side(8, "");
+	put_record(9, "0123456789");
+	cr_expect_eq(record_queue_release(queue, ALL, &sink), 5);
 	cr_expect_str_eq(buf_cstr(&seen), "r5:abc s3:a-name-of-some-length r7: s8: r9:0123456789 ");
 	buf_clear(&seen);
-	cr_expect_eq(record_queue_release(h, &sink), 0);
+	cr_expect_eq(record_queue_release(queue, ALL, &sink), 0);
 	cr_expect_str_eq(buf_cstr(&seen), "", "what was handed over is forgotten");
-	buf_free(&seen);
-	record_queue_free(h);
 }
 
 Test(record_queue, stops_where_the_sink_does)
 {
-	struct buf seen = { 0 };
-	const struct ring_merge_sink sink = { .record = see_record,
-					      .side = see_side,
-					      .ctx = &seen };
-	struct record_queue *h = record_queue_new(1 << 20);
-
-	put_record(h, 1, "x");
-	put_record(h, 99, "y");
-	put_record(h, 3, "z");
-	cr_expect_eq(record_queue_release(h, &sink), STOP);
+	put_record(1, "x");
+	put_record(99, "y");
+	put_record(3, "z");
+	cr_expect_eq(record_queue_release(queue, ALL, &sink), STOP);
 	cr_expect_str_eq(buf_cstr(&seen), "r1:x r99:y ");
-	buf_free(&seen);
-	record_queue_free(h);
 }
 
 Test(record_queue, what_is_not_taken_yet_comes_again_and_then_what_came_meanwhile)
 {
-	struct buf seen = { 0 };
-	const struct ring_merge_sink sink = { .record = see_record,
-					      .side = see_side,
-					      .ctx = &seen };
-	struct record_queue *h = record_queue_new(1 << 20);
-
-	put_record(h, 1, "x");
-	put_record(h, 98, "y");
-	put_side(h, 3, "z");
+	put_record(1, "x");
+	put_record(98, "y");
+	put_side(3, "z");
 	later = true;
-	cr_expect_eq(record_queue_release(h, &sink), RING_MERGE_LATER);
-	cr_expect_eq(record_queue_release(h, &sink), RING_MERGE_LATER);
-	put_record(h, 4, "w");
+	cr_expect_eq(record_queue_time(queue), 1);
+	cr_expect_eq(record_queue_release(queue, ALL, &sink), 1);
+	cr_expect_eq(record_queue_time(queue), 98);
+	cr_expect_eq(record_queue_release(queue, ALL, &sink), 0);
+	put_record(4, "w");
 	later = false;
-	cr_expect_eq(record_queue_release(h, &sink), 0);
+	cr_expect_eq(record_queue_release(queue, 1, &sink), 1);
+	cr_expect_eq(record_queue_time(queue), 3);
+	cr_expect_eq(record_queue_release(queue, ALL, &sink), 2);
+	cr_expect_eq(record_queue_time(queue), UINT64_MAX);
 	cr_expect_str_eq(buf_cstr(&seen), "r1:x r98:y r98:y r98:y s3:z r4:w ");
-	buf_free(&seen);
-	record_queue_free(h);
+}
+
+Test(record_queue, counts_and_keeps_what_is_held_alone_however_much_passed_through)
+{
+	char last[32];
+	uint64_t i;
+
+	/* never empty, never crowded: released records are removed */
+	for (i = 0; i < 40; i++)
+		put_record(1000 + i, "0123456789");
+	for (; i < 4000; i++) {
+		put_record(1000 + i, "0123456789");
+		cr_assert_eq(record_queue_time(queue), 1000 + i - 40);
+		buf_clear(&seen);
+		cr_assert_eq(record_queue_release(queue, 1, &sink), 1);
+		snprintf(last, sizeof(last), "r%llu:0123456789 ", (unsigned long long)(960 + i));
+		cr_assert_str_eq(buf_cstr(&seen), last);
+		cr_assert_not(record_queue_is_crowded(queue));
+	}
+	while (!record_queue_is_crowded(queue))
+		put_record(9999, "");
+	cr_expect_not(record_queue_is_full(queue));
 }
 
 Test(record_queue, says_when_there_is_enough)
 {
-	struct record_queue *h = record_queue_new(1000);
-	struct buf seen = { 0 };
-	const struct ring_merge_sink sink = { .record = see_record,
-					      .side = see_side,
-					      .ctx = &seen };
-
-	cr_expect_not(record_queue_is_full(h));
-	while (!record_queue_is_full(h))
-		put_side(h, 1, "0123456789");
-	put_side(h, 2, "one more is taken all the same");
-	cr_expect_eq(record_queue_release(h, &sink), 0);
-	cr_expect_lt(seen.len, 1000);
+	cr_expect_not(record_queue_is_full(queue));
+	while (!record_queue_is_full(queue))
+		put_side(1, "0123456789");
+	put_side(2, "one more is taken all the same");
+	cr_expect_gt(record_queue_release(queue, ALL, &sink), 1);
+	cr_expect_lt(seen.len, LIMIT);
 	cr_expect_not_null(strstr(buf_cstr(&seen), "s2:"));
-	cr_expect_not(record_queue_is_full(h));
-	buf_free(&seen);
-	record_queue_free(h);
+	cr_expect_not(record_queue_is_full(queue));
 }

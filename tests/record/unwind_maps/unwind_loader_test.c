@@ -324,7 +324,7 @@ Test(unwind_loader, a_stack_waits_for_a_table_that_may_come_and_not_for_long)
 	uint64_t now = clock_mono_ns(), second = 1000000000;
 	struct perf_side map = map_of(0x400000, 1);
 	struct copy young = copy_in(0x400010, now + 100 * second, &map);
-	struct copy old = copy_in(0x400010, now - second, &map);
+	struct copy old = copy_in(0x400010, now - 4 * second, &map);
 
 	unwind_loader_be_patient(u, true);
 	cr_expect_eq(walked_end(&young), PROF_END_NO_TABLE, "nobody is there to build it");
@@ -341,7 +341,7 @@ Test(unwind_loader, a_stack_waits_for_the_file_that_it_is_in_to_be_identified)
 	uint64_t now = clock_mono_ns(), second = 1000000000;
 	struct perf_side map = map_of(0x400000, 0);
 	struct copy young = copy_in(0x400010, now + 100 * second, &map);
-	struct copy old = copy_in(0x400010, now - second, &map);
+	struct copy old = copy_in(0x400010, now - 4 * second, &map);
 
 	unwind_loader_be_patient(u, true);
 	cr_expect_eq(walked_end(&young), PROF_END_NOT_WALKED, "later");

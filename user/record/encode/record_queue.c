@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * record_queue.c - keeps records that arrive before recording is ready
+ * record_queue.c - keeps records that cannot be used yet
  *
  * A growing array with entries of {size, kind} and a copy of the record, all aligned to 8 bytes like records. The
- * name of a process metadata record follows it.
+ * name of a process metadata record follows it. Released entries are removed when they are half of the array.
  */
 #include "record/encode/record_queue.h"
 
@@ -17,6 +17,7 @@
 #include "record/capture/ring_merge.h"
 
 enum { HOLD_RECORD, HOLD_SIDE };
+enum { KEPT_WORDS = 1 << 16 };
 
 struct entry {
 	uint32_t sz; /* including this header, a multiple of 8 */
@@ -39,9 +40,19 @@ struct record_queue *record_queue_new(size_t max)
 	return h;
 }
 
+static size_t held(const struct record_queue *h)
+{
+	return (h->used - h->first) * sizeof(*h->words);
+}
+
 bool record_queue_is_full(const struct record_queue *h)
 {
-	return h->used * sizeof(*h->words) >= h->max;
+	return held(h) >= h->max;
+}
+
+bool record_queue_is_crowded(const struct record_queue *h)
+{
+	return held(h) >= h->max / 4 * 3;
 }
 
 void record_queue_free(struct record_queue *h)
@@ -52,12 +63,21 @@ void record_queue_free(struct record_queue *h)
 	free(h);
 }
 
+static void remove_released(struct record_queue *h)
+{
+	h->used -= h->first;
+	memmove(h->words, h->words + h->first, h->used * sizeof(*h->words));
+	h->first = 0;
+}
+
 /* Reserves an entry of sz bytes after its header. */
 static void *add(struct record_queue *h, uint32_t kind, size_t sz)
 {
 	size_t words = (sizeof(struct entry) + sz + 7) / 8;
 	struct entry *e;
 
+	if (h->used + words > h->cap && h->first > h->used / 2)
+		remove_released(h);
 	h->words = array_reserve(h->words, &h->cap, h->used + words, sizeof(*h->words));
 	e = (struct entry *)&h->words[h->used];
 	e->sz = words * 8;
@@ -95,17 +115,43 @@ static int hand_over(struct entry *e, const struct ring_merge_sink *sink)
 	return sink->side(sink->ctx, side);
 }
 
-int record_queue_release(struct record_queue *h, const struct ring_merge_sink *sink)
+uint64_t record_queue_time(const struct record_queue *h)
+{
+	const struct entry *e = (const struct entry *)&h->words[h->first];
+
+	if (h->first == h->used)
+		return UINT64_MAX;
+	return e->kind == HOLD_RECORD ? ((const struct prof_rec *)(e + 1))->ts :
+					((const struct perf_side *)(e + 1))->time;
+}
+
+/* A burst should not hold its memory for the rest of the recording. */
+static void clear(struct record_queue *h)
+{
+	h->first = h->used = 0;
+	if (h->cap <= KEPT_WORDS)
+		return;
+	free(h->words);
+	h->words = NULL;
+	h->cap = 0;
+}
+
+long record_queue_release(struct record_queue *h, size_t max, const struct ring_merge_sink *sink)
 {
 	struct entry *e;
-	int err = 0;
+	size_t n;
+	int err;
 
-	for (; h->first < h->used && !err; h->first += e->sz / 8) {
+	for (n = 0; n < max && h->first < h->used; n++) {
 		e = (struct entry *)&h->words[h->first];
 		err = hand_over(e, sink);
 		if (err == RING_MERGE_LATER)
+			return (long)n;
+		h->first += e->sz / 8;
+		if (err)
 			return err;
 	}
-	h->first = h->used = 0;
-	return err;
+	if (h->first == h->used)
+		clear(h);
+	return (long)n;
 }

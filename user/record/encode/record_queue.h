@@ -4,14 +4,15 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct ring_merge_sink;
 struct perf_side;
 struct prof_rec;
 
 /*
- * Keeps records in order until the recorder is ready. A recording starts before everything is known that its
- * records refer to, and the rings must not wait for that.
+ * Keeps records in order until the recorder can use them: a recording starts before everything is known that its
+ * records refer to, and stacks wait for unwind tables. The rings must not wait for that.
  */
 struct record_queue;
 
@@ -24,11 +25,15 @@ void record_queue_add(struct record_queue *h, const struct prof_rec *rec);
 void record_queue_add_side(struct record_queue *h, const struct perf_side *side);
 /* True if it is full: leave further records where they are. */
 bool record_queue_is_full(const struct record_queue *h);
+/* True if three quarters are used: records should not wait any longer. */
+bool record_queue_is_crowded(const struct record_queue *h);
+/* The time of the first record; UINT64_MAX: it is empty. */
+uint64_t record_queue_time(const struct record_queue *h);
 
 /*
- * Passes all records to the sink in order and frees them. If the sink returns RING_MERGE_LATER, that record and the
- * later ones stay. Returns the sink's result.
+ * Passes at most max records to the sink in order and frees them. If the sink returns RING_MERGE_LATER, that record
+ * and the later ones stay. Returns the number of records, or the sink's result, except RING_MERGE_LATER.
  */
-int record_queue_release(struct record_queue *h, const struct ring_merge_sink *sink);
+long record_queue_release(struct record_queue *h, size_t max, const struct ring_merge_sink *sink);
 
 #endif

@@ -14,8 +14,8 @@
 #include "prof_unwind.h"
 
 #define MS_NS 1000000ULL
-#define STACK_NS (400 * MS_NS)
-#define TABLE_NS (1000 * MS_NS)
+#define STACK_NS (3000 * MS_NS)
+#define TABLE_NS (2000 * MS_NS)
 
 struct table_demand {
 	const struct prof_unwind_module *modules;
