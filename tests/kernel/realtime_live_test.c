@@ -1,16 +1,25 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Real time on a leash: by need, within a budget that nothing can stretch, and survivable. */
+/* Real-time priority follows the fill of buffers, within a share that nothing exceeds. */
 #include "kernel/realtime.h"
 
 #include <criterion/criterion.h>
+#include <criterion/redirect.h>
+#include <errno.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "kernel/privileges.h"
+
 TestSuite(realtime, .timeout = 60);
+
+enum { PRIORITY = 7 };
 
 #define SECOND_NS 1000000000ULL
 
@@ -27,93 +36,208 @@ __attribute__((constructor)) static void need_real_time(void)
 	_exit(77);
 }
 
-static uint64_t cpu_ns(void)
-{
-	struct timespec ts;
+static struct buffer {
+	int fd;
+	unsigned int fill;
+	unsigned int reads;
+} buffer;
 
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-	return ts.tv_sec * SECOND_NS + ts.tv_nsec;
+static int watch(void *ctx, int epoll_fd)
+{
+	struct epoll_event ev = { .events = EPOLLIN | EPOLLET };
+
+	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, buffer.fd, &ev) ? -errno : 0;
 }
 
-static void burn(uint64_t ns)
+static unsigned int fill_of(void *ctx)
 {
-	uint64_t until = cpu_ns() + ns;
-
-	while (cpu_ns() < until)
-		;
+	__atomic_fetch_add(&buffer.reads, 1, __ATOMIC_RELEASE);
+	return __atomic_load_n(&buffer.fill, __ATOMIC_ACQUIRE);
 }
 
-static int policy(void)
+static void report(void)
 {
-	return sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
+	const uint64_t one = 1;
+
+	cr_assert_eq(write(buffer.fd, &one, sizeof(one)), (ssize_t)sizeof(one));
+}
+
+static void set_fill(unsigned int percent)
+{
+	__atomic_store_n(&buffer.fill, percent, __ATOMIC_RELEASE);
+	if (percent)
+		report();
 }
 
 static void begin(struct realtime *rt, uint32_t priority)
 {
+	const struct realtime_need need = { .watch = watch, .fill = fill_of };
+
+	buffer.fd = eventfd(0, EFD_NONBLOCK);
+	cr_assert_geq(buffer.fd, 0);
 	realtime_begin(rt, &(struct realtime_cfg){ .priority = priority, .nice = -3 });
+	realtime_start(rt, &need);
 }
 
-Test(realtime, it_is_taken_when_rings_fill_and_given_back_when_they_do_not)
+static int policy_of(pid_t tid)
+{
+	return sched_getscheduler(tid) & ~SCHED_RESET_ON_FORK;
+}
+
+static void wait_for_policy(pid_t tid, int policy)
+{
+	while (policy_of(tid) != policy)
+		sched_yield();
+}
+
+Test(realtime, comes_with_a_full_buffer_and_goes_with_an_empty_one)
 {
 	struct sched_param param;
 	struct realtime rt;
+
+	begin(&rt, PRIORITY);
+	cr_expect_eq(policy_of(0), SCHED_OTHER);
+	set_fill(60);
+	wait_for_policy(0, SCHED_FIFO);
+	sched_getparam(0, &param);
+	cr_expect(param.sched_priority == PRIORITY || policy_of(0) == SCHED_OTHER);
+	cr_expect(sched_getscheduler(0) & SCHED_RESET_ON_FORK);
+	set_fill(0);
+	wait_for_policy(0, SCHED_OTHER);
+	realtime_end(&rt);
+	cr_expect_eq(policy_of(0), SCHED_OTHER);
+}
+
+Test(realtime, comes_again)
+{
+	struct realtime rt;
 	int i;
 
-	begin(&rt, 7);
-	realtime_before_pass(&rt, 1, false);
-	cr_expect_eq(policy(), SCHED_OTHER);
-	realtime_before_pass(&rt, 2, true);
-	cr_expect_eq(policy(), SCHED_FIFO);
-	sched_getparam(0, &param);
-	cr_expect_eq(param.sched_priority, 7);
-	cr_expect(sched_getscheduler(0) & SCHED_RESET_ON_FORK);
-	for (i = 1; i < REALTIME_CALM_PASSES; i++)
-		realtime_before_pass(&rt, 2 + i, false);
-	cr_expect_eq(policy(), SCHED_FIFO, "a short calm does not count");
-	realtime_before_pass(&rt, 100, false);
-	cr_expect_eq(policy(), SCHED_OTHER);
+	begin(&rt, PRIORITY);
+	for (i = 0; i < 3; i++) {
+		set_fill(20);
+		wait_for_policy(0, SCHED_FIFO);
+		set_fill(0);
+		wait_for_policy(0, SCHED_OTHER);
+	}
 	realtime_end(&rt);
 }
 
-Test(realtime, the_budget_of_a_second_is_all_there_is)
+/* It reported, and was emptied before the governor read its fill. */
+Test(realtime, does_not_come_if_the_buffer_is_emptied_in_time)
 {
 	struct realtime rt;
 
-	begin(&rt, 1);
-	realtime_before_pass(&rt, 1, true);
-	burn(REALTIME_BUDGET_NS / 2);
-	realtime_within_pass(&rt, 2);
-	cr_expect_eq(policy(), SCHED_FIFO, "half of it");
-	nanosleep(&(struct timespec){ .tv_nsec = 1000 }, NULL);
-	burn(REALTIME_BUDGET_NS / 2);
-	realtime_within_pass(&rt, 3);
-	cr_expect_eq(policy(), SCHED_OTHER);
-	realtime_before_pass(&rt, SECOND_NS, true);
-	cr_expect_eq(policy(), SCHED_OTHER, "the second is not over");
-	realtime_before_pass(&rt, SECOND_NS + 1, true);
-	cr_expect_eq(policy(), SCHED_FIFO);
+	begin(&rt, PRIORITY);
+	report();
+	while (!__atomic_load_n(&buffer.reads, __ATOMIC_ACQUIRE))
+		sched_yield();
+	cr_expect_eq(policy_of(0), SCHED_OTHER);
 	realtime_end(&rt);
-	cr_expect_eq(policy(), SCHED_OTHER);
-	cr_expect_geq(realtime_ns(&rt), (uint64_t)REALTIME_BUDGET_NS);
-	cr_expect_lt(realtime_ns(&rt), 2ULL * REALTIME_BUDGET_NS);
+	cr_expect_eq(realtime_ns(&rt), 0);
 }
 
-/* A pass that does not look is made an ordinary one by the kernel's limit, and is not killed. */
-Test(realtime, a_pass_that_never_looks_is_cut_by_the_limit)
+Test(realtime, comes_on_request_too)
 {
 	struct realtime rt;
 
-	begin(&rt, 1);
-	realtime_before_pass(&rt, 1, true);
-	cr_expect_eq(policy(), SCHED_FIFO);
-	burn(6ULL * REALTIME_BUDGET_NS);
-	cr_expect_eq(policy(), SCHED_OTHER);
-	realtime_before_pass(&rt, 2, true);
-	cr_expect_eq(policy(), SCHED_OTHER, "and its budget is used up");
-	cr_expect_eq(realtime_ns(&rt), (uint64_t)REALTIME_BUDGET_NS);
-	realtime_before_pass(&rt, SECOND_NS + 2, true);
-	burn(6ULL * REALTIME_BUDGET_NS);
-	cr_expect_eq(policy(), SCHED_OTHER, "the second time as well");
+	begin(&rt, PRIORITY);
+	realtime_ask(&rt);
+	wait_for_policy(0, SCHED_FIFO);
+	realtime_end(&rt);
+	cr_expect_eq(policy_of(0), SCHED_OTHER);
+}
+
+/* Endless work, as a flood of events makes it: most of the time is ordinary. */
+Test(realtime, a_share_of_each_period_is_all_there_is)
+{
+	struct realtime rt;
+	uint64_t start;
+
+	begin(&rt, PRIORITY);
+	set_fill(20);
+	start = clock_mono_ns();
+	while (realtime_ns(&rt) < SECOND_NS / 5)
+		;
+	cr_expect_gt(clock_mono_ns() - start, SECOND_NS / 5 * 100 / 40);
+	realtime_end(&rt);
+}
+
+static bool spins_end;
+
+static void *spin(void *ctx)
+{
+	realtime_join(ctx);
+	while (!__atomic_load_n(&spins_end, __ATOMIC_RELAXED))
+		;
+	return NULL;
+}
+
+/* Threads on several CPUs use up a budget faster than the governor sees it. */
+Test(realtime, the_share_is_of_all_threads_together)
+{
+	pthread_t threads[2];
+	struct realtime rt;
+	uint64_t start;
+	int i;
+
+	begin(&rt, PRIORITY);
+	for (i = 0; i < 2; i++)
+		cr_assert_eq(pthread_create(&threads[i], NULL, spin, &rt), 0);
+	set_fill(100);
+	start = clock_mono_ns();
+	while (realtime_ns(&rt) < SECOND_NS)
+		;
+	cr_expect_gt(clock_mono_ns() - start, SECOND_NS * 100 / (REALTIME_SHARE_MAX + 3));
+	__atomic_store_n(&spins_end, true, __ATOMIC_RELAXED);
+	for (i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	realtime_end(&rt);
+}
+
+static void *work(void *ctx)
+{
+	struct realtime *rt = ctx;
+
+	realtime_join(rt);
+	__atomic_store_n(&buffer.fill, 40, __ATOMIC_RELEASE);
+	realtime_ask(rt);
+	wait_for_policy(0, SCHED_FIFO);
+	realtime_leave(rt);
+	return (void *)(intptr_t)policy_of(0);
+}
+
+Test(realtime, a_thread_that_joins_has_it_until_it_leaves)
+{
+	struct realtime rt;
+	pthread_t thread;
+	void *policy;
+	int i;
+
+	begin(&rt, PRIORITY);
+	for (i = 0; i < 2 * REALTIME_THREADS_MAX; i++) {
+		cr_assert_eq(pthread_create(&thread, NULL, work, &rt), 0);
+		pthread_join(thread, &policy);
+		cr_expect_eq((intptr_t)policy, SCHED_OTHER);
+	}
+	realtime_end(&rt);
+}
+
+/* The governor is not running: the kernel's limit makes the thread ordinary, and does not kill it. */
+Test(realtime, a_runaway_is_cut_by_the_limit)
+{
+	const struct sched_param param = { .sched_priority = 1 };
+	struct rlimit lim;
+	struct realtime rt;
+
+	realtime_begin(&rt, &(struct realtime_cfg){ .priority = 1 });
+	cr_assert_eq(getrlimit(RLIMIT_RTTIME, &lim), 0);
+	lim.rlim_cur = 50000;
+	cr_assert_eq(setrlimit(RLIMIT_RTTIME, &lim), 0);
+	cr_assert_eq(sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param), 0);
+	while (policy_of(0) == SCHED_FIFO)
+		;
+	cr_expect_eq(policy_of(0), SCHED_OTHER);
 	realtime_end(&rt);
 }
 
@@ -125,28 +249,63 @@ Test(realtime, a_limit_on_cpu_time_still_kills, .signal = SIGXCPU)
 	raise(SIGXCPU);
 }
 
+/* The governor was faster: the thread is ordinary when the kernel's signal arrives. */
+Test(realtime, a_late_signal_of_the_limit_does_not_kill)
+{
+	const struct sched_param param = { .sched_priority = 1 }, none = { .sched_priority = 0 };
+	struct rlimit lim;
+	struct realtime rt;
+	sigset_t set, pending;
+
+	realtime_begin(&rt, &(struct realtime_cfg){ .priority = 1 });
+	sigemptyset(&set);
+	sigaddset(&set, SIGXCPU);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	cr_assert_eq(getrlimit(RLIMIT_RTTIME, &lim), 0);
+	lim.rlim_cur = 50000;
+	cr_assert_eq(setrlimit(RLIMIT_RTTIME, &lim), 0);
+	cr_assert_eq(sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param), 0);
+	do
+		sigpending(&pending);
+	while (!sigismember(&pending, SIGXCPU));
+	sched_setscheduler(0, SCHED_OTHER | SCHED_RESET_ON_FORK, &none);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	realtime_end(&rt);
+}
+
+/* There the kernel kills a thread that did not sleep, however often it was made ordinary. */
+Test(realtime, a_hard_limit_of_time_is_removed_or_a_reason_to_stay_ordinary)
+{
+	const struct rlimit hard = { .rlim_cur = 100000, .rlim_max = 300000 };
+	struct realtime rt;
+
+	cr_redirect_stderr();
+	cr_assert_eq(setrlimit(RLIMIT_RTTIME, &hard), 0);
+	begin(&rt, PRIORITY);
+	set_fill(50);
+	while (rt.governed && realtime_ns(&rt) < SECOND_NS / 2)
+		;
+	fflush(stderr);
+	if (rt.governed)
+		cr_expect_stderr_eq_str("");
+	else
+		cr_expect_stderr_eq_str(
+			"dial9-prof: record: no real-time priority: needs CAP_SYS_RESOURCE or no "
+			"hard limit RLIMIT_RTTIME; on a busy machine, events may be lost (-r 0 "
+			"hides this)\n");
+	realtime_end(&rt);
+}
+
 Test(realtime, priority_zero_is_never)
 {
 	struct realtime rt;
 
 	begin(&rt, 0);
-	realtime_before_pass(&rt, 1, true);
-	cr_expect_eq(policy(), SCHED_OTHER);
+	set_fill(60);
+	realtime_ask(&rt);
+	cr_expect_not(rt.governed);
 	realtime_end(&rt);
 	cr_expect_eq(realtime_ns(&rt), 0);
-}
-
-Test(realtime, a_fill_ends_a_calm)
-{
-	struct realtime rt;
-	int i;
-
-	begin(&rt, 1);
-	for (i = 0; i < 3 * REALTIME_CALM_PASSES; i++) {
-		realtime_before_pass(&rt, 1 + i, i % 8 == 0);
-		cr_expect_eq(policy(), SCHED_FIFO, "%d", i);
-	}
-	realtime_end(&rt);
 }
 
 Test(realtime, an_ordinary_thread_has_the_nice_value_asked_for_and_then_its_own)
@@ -154,10 +313,46 @@ Test(realtime, an_ordinary_thread_has_the_nice_value_asked_for_and_then_its_own)
 	struct realtime rt;
 
 	cr_assert_eq(setpriority(PRIO_PROCESS, gettid(), 2), 0);
-	begin(&rt, 1);
+	begin(&rt, PRIORITY);
 	cr_expect_eq(getpriority(PRIO_PROCESS, gettid()), -3);
-	realtime_before_pass(&rt, 1, true);
+	set_fill(30);
+	wait_for_policy(0, SCHED_FIFO);
 	realtime_end(&rt);
-	cr_expect_eq(policy(), SCHED_OTHER);
+	cr_expect_eq(policy_of(0), SCHED_OTHER);
 	cr_expect_eq(getpriority(PRIO_PROCESS, gettid()), 2);
+}
+
+Test(realtime, a_refusal_is_one_line_and_the_threads_stay_ordinary)
+{
+	const struct rlimit none = { 0 };
+	struct realtime rt;
+
+	cr_redirect_stderr();
+	cr_assert_eq(setrlimit(RLIMIT_RTPRIO, &none), 0);
+	cr_assert_eq(privileges_drop_all_but(0), 0);
+	realtime_begin(&rt, &(struct realtime_cfg){ .priority = 1 });
+	realtime_start(&rt, &(struct realtime_need){ .watch = watch, .fill = fill_of });
+	cr_expect_not(rt.governed);
+	realtime_ask(&rt);
+	realtime_end(&rt);
+	fflush(stderr);
+	cr_assert_stderr_eq_str("dial9-prof: record: no real-time priority: needs CAP_SYS_NICE or "
+				"RLIMIT_RTPRIO; on a busy machine, events may be lost (-r 0 hides "
+				"this)\n");
+}
+
+Test(realtime, a_limit_on_priorities_is_enough_without_capabilities)
+{
+	const struct rlimit some = { .rlim_cur = PRIORITY, .rlim_max = PRIORITY };
+	struct realtime rt;
+
+	if (setrlimit(RLIMIT_RTPRIO, &some))
+		cr_skip_test("needs CAP_SYS_RESOURCE");
+	cr_assert_eq(privileges_drop_all_but(0), 0);
+	begin(&rt, PRIORITY);
+	cr_assert(rt.governed);
+	set_fill(30);
+	wait_for_policy(0, SCHED_FIFO);
+	realtime_end(&rt);
+	cr_expect_eq(policy_of(0), SCHED_OTHER);
 }

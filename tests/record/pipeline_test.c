@@ -9,7 +9,7 @@
 /* LINK: -Wl,--wrap=unwind_loader_record,--wrap=trigger_check,--wrap=translate_record */
 /* LINK: -Wl,--wrap=segments_is_full,--wrap=segments_have_room,--wrap=segments_note */
 /* LINK: -Wl,--wrap=segments_step,--wrap=segments_flush,--wrap=tasks_expire */
-/* LINK: -Wl,--wrap=memory_check,--wrap=realtime_within_pass,--wrap=notify_step */
+/* LINK: -Wl,--wrap=memory_check,--wrap=notify_step */
 /* The order of the stages, and what stops a pass. The stages are stubs that write down their calls. */
 #include "record/pipeline.h"
 
@@ -71,7 +71,6 @@ int __wrap_segments_step(struct segments *s, uint64_t mark_ns);
 int __wrap_segments_flush(struct segments *s);
 void __wrap_tasks_expire(struct tasks *t, uint64_t before_ns);
 void __wrap_memory_check(struct memory *m);
-void __wrap_realtime_within_pass(struct realtime *rt, uint64_t now_ns);
 void __wrap_notify_step(struct notify *n, uint64_t now_ns, struct status *s);
 
 struct ring *__wrap_capture_rings(struct capture *c, size_t *cnt)
@@ -227,10 +226,6 @@ void __wrap_tasks_expire(struct tasks *t, uint64_t before_ns)
 }
 
 void __wrap_memory_check(struct memory *m)
-{
-}
-
-void __wrap_realtime_within_pass(struct realtime *rt, uint64_t now_ns)
 {
 }
 

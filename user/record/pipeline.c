@@ -22,7 +22,6 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "kernel/perf_side.h"
-#include "kernel/realtime.h"
 #include "prof_abi.h"
 #include "record/capture/capture.h"
 #include "record/capture/ring_merge.h"
@@ -228,7 +227,6 @@ static int drain_rings(struct pipeline *p, uint64_t *mark, uint64_t deadline,
 		}
 		n = ring_merge_pass(p->merge, *mark, PASS_MAX, sink);
 		now = clock_mono_ns();
-		realtime_within_pass(p->cfg.realtime, now);
 	} while (n == PASS_MAX && now < deadline && !ring_merge_waits(p->merge));
 	if (n == PASS_MAX || ring_merge_waits(p->merge))
 		*mark = ring_merge_reached(p->merge);

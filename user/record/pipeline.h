@@ -11,7 +11,6 @@ struct frames;
 struct kallsyms_thread;
 struct memory;
 struct notify;
-struct realtime;
 struct segments;
 struct status;
 struct sym_client;
@@ -35,7 +34,6 @@ struct pipeline_cfg {
 	struct segments *segments;
 	struct sym_client *broker;
 	struct kallsyms_thread *kallsyms;
-	struct realtime *realtime;
 	struct memory *memory;
 	size_t queue_bytes; /* memory for records that wait for symbols or unwind tables */
 	uint64_t start_ns; /* CLOCK_MONOTONIC */

@@ -36,7 +36,7 @@
 enum {
 	TICK_MS = 20,
 	CALM_TICK_MS = 100, /* at low rates */
-	CALM_PART = 256,
+	CALM_PART = 16,
 	BEGIN_MS = 2000, /* in which much is new */
 	SUMMARY_TICK_MS = 100,
 	RUSH_MS = 4,
@@ -45,7 +45,7 @@ enum {
 	PROGRESS_MS = 200,
 	CPUS_MS = 500, /* between two checks which CPUs are online */
 	RUSH_PART = 8,
-	FILLING_PART = 16,
+	FILLING_PART = 4, /* real-time priority helps */
 };
 
 /* ---- record ------------------------------------------------------------------------------------- */
@@ -97,7 +97,7 @@ static void wait_tick(struct recorder *r, uint64_t now)
 		.targets = r->targets,
 		.broker = r->broker,
 		.unwinding = r->unwind,
-		.rings = calm ? r->capture : NULL,
+		.rings = r->summary ? NULL : r->capture, /* a burst fills a ring within a tick */
 		.sides = calm ? r->sideband : NULL,
 		.hurry_ns = calm ? now + TICK_MS * MS_NS : 0,
 	};
@@ -135,8 +135,8 @@ static int record_until_over(struct recorder *r)
 		if (pipeline_is_blocked(r->pipeline))
 			status_output_full(r->status, now - before);
 		mark = now - MARK_NS;
-		realtime_before_pass(&r->realtime, now,
-				     capture_is_filled(r->capture, FILLING_PART));
+		if (capture_is_filled(r->capture, FILLING_PART))
+			realtime_ask(&r->realtime);
 		err = pipeline_pass(r->pipeline, &mark, now + DRAIN_MS * MS_NS);
 		blocked = pipeline_is_blocked(r->pipeline);
 		/* without room the counts are written later */

@@ -61,13 +61,15 @@ static int open_output(struct recorder *r)
 		.followed = r->select.by_task || recorder_target_has_family(r->cfg),
 		.pool_bytes_max = memory_pool_max(r->cfg->mem_max),
 	};
+	struct output_cfg output = r->cfg->output;
 	struct sudo_user user;
 	int err;
 
 	err = sudo_user_read(&user);
 	if (err)
 		return err;
-	err = flight_open(&r->cfg->flight, &r->cfg->output, &user, &cfg.outlet, &r->flight,
+	output.realtime = &r->realtime;
+	err = flight_open(&r->cfg->flight, &output, &user, &cfg.outlet, &r->flight,
 			  &r->result->file);
 	if (!err)
 		err = segments_new(&cfg, &r->segments);
@@ -188,6 +190,29 @@ static int prepare_helpers(struct recorder *r)
 	return err;
 }
 
+static int watch_rings(void *ctx, int epoll_fd)
+{
+	return capture_watch_rings(ctx, epoll_fd);
+}
+
+static unsigned int ring_fill_percent(void *ctx)
+{
+	return capture_ring_fill(ctx);
+}
+
+/* Summaries use no rings. */
+static void start_realtime(struct recorder *r)
+{
+	const struct realtime_need need = {
+		.watch = watch_rings,
+		.fill = ring_fill_percent,
+		.ctx = r->capture,
+	};
+
+	if (!r->cfg->summary_ns)
+		realtime_start(&r->realtime, &need);
+}
+
 int recorder_prepare(struct recorder *r)
 {
 	int err = notify_new(&r->cfg->notify, &r->notify);
@@ -208,18 +233,18 @@ int recorder_prepare(struct recorder *r)
 	if (err)
 		return err;
 	err = trigger_window_prepare(&r->window, &r->cfg->when);
+	/* Threads inherit the nice value, so the command and the helper processes were started before. */
+	realtime_begin(&r->realtime, &r->cfg->realtime);
 	if (!err)
 		err = open_output(r);
 	if (err)
 		return err;
-	/*
-	 * From here on at real-time priority. Threads inherit it, so the command and the helper processes were
-	 * started before.
-	 */
-	realtime_begin(&r->realtime, &r->cfg->realtime);
 	err = prepare_capture(r);
-	return err ? err :
-		     recorder_caps_reduce(r->capture, r->cfg->realtime.priority, &r->capabilities);
+	if (err)
+		return err;
+	/* while there are capabilities; the thread keeps CAP_SYS_NICE */
+	start_realtime(r);
+	return recorder_caps_reduce(r->capture, &r->capabilities);
 }
 
 /* ---- start -------------------------------------------------------------------------------------- */
@@ -275,7 +300,6 @@ static int begin_trace(struct recorder *r)
 		.segments = r->segments,
 		.broker = r->broker,
 		.kallsyms = r->kallsyms,
-		.realtime = &r->realtime,
 		.memory = &r->memory,
 		.queue_bytes = memory_early_max(r->cfg->mem_max),
 		.start_ns = r->start_ns,
@@ -339,7 +363,7 @@ int recorder_start(struct recorder *r)
 	r->start_ns = clock_mono_ns();
 	trigger_window_begin(&r->window, r->capture, r->start_ns);
 	if (recorder_capture_has_kernel_code(r->cfg, r->events))
-		r->kallsyms = kallsyms_thread_new(NULL, NULL);
+		r->kallsyms = kallsyms_thread_new(NULL, NULL, &r->realtime);
 	if (r->launch) {
 		err = launch_go(r->launch);
 		if (err)
@@ -362,6 +386,7 @@ int recorder_start(struct recorder *r)
 
 void recorder_cleanup(struct recorder *r)
 {
+	realtime_end(&r->realtime);
 	pipeline_free(r->pipeline);
 	kernel_summary_free(r->summary);
 	status_free(r->status);

@@ -38,7 +38,7 @@ static void setup(void)
 	write_text(symbols, SYMBOLS);
 	write_text(modules, "");
 	rig_init(&rig);
-	thread = kallsyms_thread_new(symbols, modules);
+	thread = kallsyms_thread_new(symbols, modules, NULL);
 	frames_set_kallsyms(rig.frames, kallsyms_thread_get(thread));
 }
 

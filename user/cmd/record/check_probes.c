@@ -30,6 +30,7 @@
 #include "kernel/perf.h"
 #include "kernel/perf_ring.h"
 #include "kernel/privileges.h"
+#include "kernel/realtime.h"
 #include "kernel/tracefs.h"
 #include "record/capture/capture.h"
 #include "record/capture/capture_cpus.h"
@@ -87,6 +88,19 @@ static void probe_privileges(struct check *c, uint64_t caps)
 		row->costs = p->costs;
 		row->mend = p->need == PRIVILEGE_USEFUL ? xstrdup("sudo") : setcap_command();
 	}
+}
+
+static void probe_realtime(struct check *c, uint64_t caps)
+{
+	const char *why;
+
+	if (!realtime_probe(1, &why)) {
+		check_add(c, "real-time priority", CHECK_GOOD, "while buffers fill");
+		return;
+	}
+	check_explain(check_add(c, "real-time priority", CHECK_LIMITED, "refused: %s", why),
+		      "more may be lost when CPUs are overloaded",
+		      privileges_have(caps, CAP_SYS_NICE) ? NULL : "sudo");
 }
 
 static void probe_namespace(struct check *c)
@@ -323,6 +337,7 @@ void check_probe(struct check *c, const char *btf)
 	if (cpus_online(&cpus, &cpu_cnt))
 		cpu_cnt = 0;
 	probe_privileges(c, caps);
+	probe_realtime(c, caps);
 	probe_namespace(c);
 	probe_btf(c, btf);
 	probe_tracefs(c);

@@ -498,6 +498,16 @@ bool capture_read_wakeups(const struct capture *c)
 	return capture_rings_read_wakeups(&c->rings);
 }
 
+int capture_watch_rings(const struct capture *c, int epoll_fd)
+{
+	return capture_rings_watch(&c->rings, epoll_fd);
+}
+
+unsigned int capture_ring_fill(const struct capture *c)
+{
+	return capture_rings_fill(&c->rings);
+}
+
 bool capture_is_filled(struct capture *c, size_t parts)
 {
 	size_t i;

@@ -124,6 +124,10 @@ struct perf_ring **capture_sides(struct capture *c, size_t *cnt);
  */
 int capture_wakeups_fd(const struct capture *c);
 bool capture_read_wakeups(const struct capture *c);
+/* Adds the same event to another epoll instance. 0 or -errno. */
+int capture_watch_rings(const struct capture *c, int epoll_fd);
+/* Percent of the fullest ring. Any thread may call it. */
+unsigned int capture_ring_fill(const struct capture *c);
 /* Whether a ring or stage is filled by more than 1 / @parts. */
 bool capture_is_filled(struct capture *c, size_t parts);
 /* "cycles" or "cpu-clock"; NULL without samples. */

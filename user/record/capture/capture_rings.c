@@ -184,6 +184,27 @@ bool capture_rings_read_wakeups(const struct capture_rings *r)
 	return epoll_wait(r->epoll_fd, woken, PROF_RINGS_MAX, 0) > 0;
 }
 
+int capture_rings_watch(const struct capture_rings *r, int epoll_fd)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < r->fd_cnt && !err; i++)
+		err = watch(epoll_fd, r->fds[i]);
+	return err;
+}
+
+unsigned int capture_rings_fill(const struct capture_rings *r)
+{
+	size_t most = 0, fill, i;
+
+	for (i = 0; i < r->ring_cnt; i++) {
+		fill = ring_backlog(&r->readers[i]);
+		most = fill > most ? fill : most;
+	}
+	return (unsigned int)(most * 100 / r->ring_bytes);
+}
+
 void capture_rings_count(const struct capture_rings *r, uint64_t *produced, uint64_t *nested)
 {
 	size_t i;

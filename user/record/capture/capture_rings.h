@@ -38,6 +38,10 @@ void capture_rings_fini(struct capture_rings *r);
 
 /* Whether a ring has filled up to an eighth since the last call: only then epoll_fd is readable. */
 bool capture_rings_read_wakeups(const struct capture_rings *r);
+/* Adds the rings to another epoll instance, for the same event. 0 or -errno. */
+int capture_rings_watch(const struct capture_rings *r, int epoll_fd);
+/* Percent of the fullest ring. Any thread may call it. */
+unsigned int capture_rings_fill(const struct capture_rings *r);
 
 /* Sums over all stages: begun records, and events during another event's record. */
 void capture_rings_count(const struct capture_rings *r, uint64_t *produced, uint64_t *nested);

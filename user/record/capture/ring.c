@@ -94,6 +94,14 @@ size_t ring_fill(const struct ring *r)
 	return __atomic_load_n(r->producer, __ATOMIC_ACQUIRE) - r->pos;
 }
 
+size_t ring_backlog(const struct ring *r)
+{
+	unsigned long from = __atomic_load_n(r->consumer, __ATOMIC_ACQUIRE);
+	unsigned long to = __atomic_load_n(r->producer, __ATOMIC_ACQUIRE);
+
+	return to - from;
+}
+
 static const uint32_t *header_of(const struct ring *r, unsigned long pos)
 {
 	return (const uint32_t *)(r->data + (pos & (r->sz - 1)));

@@ -61,6 +61,8 @@ void ring_close(struct ring *r);
 
 /* Unread bytes. */
 size_t ring_fill(const struct ring *r);
+/* Bytes that the kernel cannot write to yet. Any thread may call it. */
+size_t ring_backlog(const struct ring *r);
 
 /*
  * The next record, validated: the oldest one, within a limited distance. Borrowed until ring_publish(), for a stage

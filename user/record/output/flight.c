@@ -482,7 +482,10 @@ int flight_open(const struct flight_cfg *cfg, const struct output_cfg *output,
 		const struct sudo_user *user, struct segment_ops *out, struct flight **flight,
 		char **name)
 {
-	const struct writer_cfg writer = { .max = WAITING_MAX, .stop = cfg->stop };
+	const struct writer_cfg writer = { .nice = output->nice,
+					   .realtime = output->realtime,
+					   .max = WAITING_MAX,
+					   .stop = cfg->stop };
 	struct output_cfg files = *output;
 	struct flight_cfg kept = *cfg;
 	struct segment_ops to_files, keeps;

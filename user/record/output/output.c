@@ -655,6 +655,7 @@ static int put_thread_before(struct output *o, struct segment_ops *out)
 	const uint64_t names = 1ULL << CAP_DAC_OVERRIDE | 1ULL << CAP_FOWNER | 1ULL << CAP_CHOWN;
 	const struct writer_cfg cfg = {
 		.nice = o->cfg.nice,
+		.realtime = o->cfg.realtime,
 		.max = WAITING_MAX,
 		.caps_start = names,
 		.caps_keep = o->cfg.set ? names : 0,

@@ -18,6 +18,8 @@ enum output_on_full {
 	OUTPUT_DROP_OLDEST, /* delete the oldest finished file of the set; if there is none, as OUTPUT_PAUSE */
 };
 
+struct realtime;
+
 /* Destination and rotation of a recording. */
 struct output_cfg {
 	const char *
@@ -38,6 +40,7 @@ struct output_cfg {
 	uint64_t max_bytes; /* total, then the recording ends; 0: none */
 	bool stamp; /* add the start time to the name */
 	int nice; /* of the writer thread */
+	struct realtime *realtime; /* the writer thread joins it; NULL: none */
 	const volatile sig_atomic_t *stop; /* 2: do not wait for readers */
 };
 

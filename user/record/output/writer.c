@@ -23,6 +23,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "kernel/privileges.h"
+#include "kernel/realtime.h"
 
 #define MS_NS 1000000ULL
 
@@ -160,6 +161,7 @@ static void *run(void *ctx)
 	if (setpriority(PRIO_PROCESS, (id_t)gettid(), w->cfg.nice))
 		log_info("record: no nice value of %d for the writer thread: %s", w->cfg.nice,
 			 strerror(errno));
+	realtime_join(w->cfg.realtime);
 	privileges_drop_all_but(w->cfg.caps_start);
 	while (swap_buffers(w)) {
 		bool any = w->worked.len;

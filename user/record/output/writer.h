@@ -9,8 +9,11 @@
 
 #include "record/output/segment_ops.h"
 
+struct realtime;
+
 struct writer_cfg {
 	int nice; /* the thread's nice value: the drain must not outrun it for long */
+	struct realtime *realtime; /* the thread joins it; NULL: none */
 	size_t max; /* queued bytes, above which has_room() returns false */
 	/* capabilities needed until the first bytes, and those kept after that */
 	uint64_t caps_start, caps_keep;

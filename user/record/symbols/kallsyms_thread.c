@@ -23,6 +23,7 @@
 #include "base/file.h"
 #include "kernel/kallsyms.h"
 #include "kernel/privileges.h"
+#include "kernel/realtime.h"
 #include "record/symbols/frames.h"
 
 #define LOOK_NS 2000000000ull /* between two reads of the list */
@@ -35,7 +36,9 @@ struct kallsyms_thread {
 	uint64_t modules; /* used by the thread: hash of the list at the last read of the symbols */
 	uint64_t looked_ns; /* last read, used by the caller */
 	struct kallsyms *kallsyms; /* used by the caller; NULL: not read */
-	pthread_mutex_t lock; /* protects the following; held briefly */
+	struct realtime *realtime; /* NULL: none */
+	pthread_mutex_t
+		lock; /* protects the following; held briefly, with the drain's priority if it waits */
 	pthread_cond_t changed;
 	bool busy, ends;
 	struct kallsyms *fresh; /* read, but not fetched */
@@ -83,6 +86,8 @@ static void *run(void *ctx)
 	bool first = true;
 
 	privileges_drop_all_but(1ULL << CAP_SYSLOG);
+	/* until the first read has ended, records are held in memory, which is limited */
+	realtime_join(t->realtime);
 	pthread_mutex_lock(&t->lock);
 	for (;;) {
 		while (!t->busy && !t->ends && !t->stale)
@@ -94,6 +99,8 @@ static void *run(void *ctx)
 			continue;
 		pthread_mutex_unlock(&t->lock);
 		out = load(t, first);
+		if (first)
+			realtime_leave(t->realtime);
 		first = false;
 		pthread_mutex_lock(&t->lock);
 		t->fresh = out;
@@ -104,14 +111,20 @@ static void *run(void *ctx)
 	return NULL;
 }
 
-struct kallsyms_thread *kallsyms_thread_new(const char *symbols_path, const char *modules_path)
+struct kallsyms_thread *kallsyms_thread_new(const char *symbols_path, const char *modules_path,
+					    struct realtime *realtime)
 {
 	struct kallsyms_thread *t = xcalloc(1, sizeof(*t));
+	pthread_mutexattr_t attr;
 	sigset_t all, before;
 
+	t->realtime = realtime;
 	t->symbols_path = symbols_path ? symbols_path : "/proc/kallsyms";
 	t->modules_path = modules_path ? modules_path : "/proc/modules";
-	pthread_mutex_init(&t->lock, NULL);
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_setprotocol(&attr, PTHREAD_PRIO_INHERIT);
+	pthread_mutex_init(&t->lock, &attr);
+	pthread_mutexattr_destroy(&attr);
 	pthread_cond_init(&t->changed, NULL);
 	t->busy = true;
 	sigfillset(&all);

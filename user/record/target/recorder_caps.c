@@ -56,20 +56,18 @@ int recorder_caps_check(bool names, const char *btf)
 }
 
 /*
- * The capabilities kept permanently read /proc and the trace, and set real-time priority. Other processes open
+ * The capabilities kept permanently read /proc and the trace. A thread of its own sets real-time priority. Other processes open
  * files with symbols. Capabilities for opening events are only raised for a CPU that comes back. Until the end of
  * the start, more are needed: the output may be created in another user's directory, the kernel's symbols are read,
  * and a thread is made that keeps capabilities for allocating unwind tables.
  */
-int recorder_caps_reduce(const struct capture *capture, bool realtime, uint64_t *keep)
+int recorder_caps_reduce(const struct capture *capture, uint64_t *keep)
 {
 	const uint64_t start = 1ULL << CAP_DAC_OVERRIDE | 1ULL << CAP_FOWNER | 1ULL << CAP_SYSLOG |
 			       1ULL << CAP_BPF;
 	int err;
 
 	*keep = 1ULL << CAP_SYS_PTRACE | 1ULL << CAP_DAC_READ_SEARCH | CAPTURE_CPUS_RIGHTS;
-	if (realtime)
-		*keep |= 1ULL << CAP_SYS_NICE;
 	err = privileges_suspend(~*keep);
 	if (!err && !capture_can_count(capture))
 		*keep |= 1ULL << CAP_BPF;

@@ -15,8 +15,8 @@ int recorder_caps_check(bool names, const char *btf);
 
 /*
  * Permanently drops the capabilities that an attached capture no longer needs; *keep: those kept after the start.
- * realtime: priorities will change. 0, or -errno after one line.
+ * 0, or -errno after one line.
  */
-int recorder_caps_reduce(const struct capture *capture, bool realtime, uint64_t *keep);
+int recorder_caps_reduce(const struct capture *capture, uint64_t *keep);
 
 #endif
