@@ -43,6 +43,7 @@ enum {
 	MARK_NS = 5 * 1000000, /* records younger than this may still arrive out of order */
 	DRAIN_MS = 100, /* between two flushes */
 	PROGRESS_MS = 200,
+	LOSS_MS = 1000, /* between two checks for new losses */
 	CPUS_MS = 500, /* between two checks which CPUs are online */
 	RUSH_PART = 8,
 	FILLING_PART = 4, /* real-time priority helps */
@@ -117,6 +118,17 @@ static void report_progress(struct recorder *r, uint64_t now)
 	r->cfg->progress(r->cfg->progress_ctx, &totals);
 }
 
+static void report_loss(struct recorder *r, uint64_t now)
+{
+	struct status_totals totals;
+
+	if (!r->cfg->losing || !drain_timer_is_due(&r->loss_due_ns, now, LOSS_MS * MS_NS))
+		return;
+	status_totals(r->status, now, &totals);
+	if (totals.ring_lost)
+		r->cfg->losing(r->cfg->progress_ctx, &totals);
+}
+
 static int record_until_over(struct recorder *r)
 {
 	uint64_t now = clock_mono_ns(), before, mark;
@@ -154,6 +166,7 @@ static int record_until_over(struct recorder *r)
 			err = pipeline_flush(r->pipeline, mark);
 		if (drain_timer_is_due(&r->cpus_due_ns, now, CPUS_MS * MS_NS))
 			capture_follow_cpus(r->capture);
+		report_loss(r, now);
 		report_progress(r, now);
 		notify_step(r->notify, now, r->status);
 	}

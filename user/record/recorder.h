@@ -65,6 +65,7 @@ struct recorder_cfg {
 	const volatile sig_atomic_t *stop; /* 1: finish; more: at once, without waiting for names */
 	recorder_progress_fn progress; /* may be NULL */
 	void (*waiting)(void *progress_ctx); /* once, when names delay the end; may be NULL */
+	recorder_progress_fn losing; /* each second, after rings were full; may be NULL */
 	void *progress_ctx;
 };
 

@@ -51,7 +51,7 @@ struct recorder {
 	struct realtime realtime;
 	struct memory memory;
 	uint64_t capabilities; /* kept while recording */
-	uint64_t start_ns, progress_due_ns, cpus_due_ns;
+	uint64_t start_ns, progress_due_ns, loss_due_ns, cpus_due_ns;
 };
 
 #endif

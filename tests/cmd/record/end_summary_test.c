@@ -9,16 +9,10 @@
 #include "cmd/record/end_summary.h"
 #include "record/recorder.h"
 
-static void expect(const struct recorder_result *result, const char *want)
+static void expect_text(FILE *said, int saved, const char *want)
 {
-	const struct end_summary summary = { .file = "-" };
-	const struct recorder_cfg cfg = { .capture.ring_bytes = 4 << 20 };
-	int saved = dup(STDERR_FILENO);
-	FILE *said = tmpfile();
 	char text[1024];
 
-	dup2(fileno(said), STDERR_FILENO);
-	end_summary_print(&summary, &cfg, result);
 	dup2(saved, STDERR_FILENO);
 	close(saved);
 	rewind(said);
@@ -27,9 +21,66 @@ static void expect(const struct recorder_result *result, const char *want)
 	cr_expect_str_eq(text, want, "%s", text);
 }
 
+static void expect(const struct recorder_result *result, const char *want)
+{
+	const struct end_summary summary = { .file = "-" };
+	const struct recorder_cfg cfg = { .capture.ring_bytes = 4 << 20, .realtime.priority = 1 };
+	int saved = dup(STDERR_FILENO);
+	FILE *said = tmpfile();
+
+	dup2(fileno(said), STDERR_FILENO);
+	end_summary_print(&summary, &cfg, result);
+	expect_text(said, saved, want);
+}
+
+static void lose(struct end_summary *s, uint64_t lost, uint64_t elapsed_ns, uint64_t full_ns,
+		 const char *want)
+{
+	const struct status_totals totals = {
+		.ring_lost = lost,
+		.stats = { .elapsed_ns = elapsed_ns, .output_full_ns = full_ns },
+	};
+	int saved = dup(STDERR_FILENO);
+	FILE *said = tmpfile();
+
+	dup2(fileno(said), STDERR_FILENO);
+	end_summary_loss(s, &totals);
+	expect_text(said, saved, want);
+}
+
+#define SECOND_NS 1000000000ULL
+
+Test(end_summary, losses_are_reported_as_they_happen_but_not_each_second)
+{
+	const struct recorder_cfg cfg = { .capture.ring_bytes = 4 << 20, .realtime.priority = 1 };
+	const struct recorder_cfg ordinary = { .capture.ring_bytes = 4 << 20 };
+	struct end_summary s = { .cfg = &cfg }, other = { .cfg = &ordinary, .on_terminal = true };
+
+	lose(&s, 0, SECOND_NS, 0, "");
+	lose(&s, 1234, 2 * SECOND_NS, 0,
+	     "dial9-prof: record: 1,234 events lost so far: ring buffer full; use a larger one "
+	     "(-m 16M) or fewer events\n");
+	lose(&s, 1300, 3 * SECOND_NS, 0, "");
+	lose(&s, 1300, 11 * SECOND_NS, 0, "");
+	lose(&s, 1301, 14 * SECOND_NS, SECOND_NS / 2,
+	     "dial9-prof: record: 1,301 events lost so far: the output was too slow for 0.5 s; use "
+	     "faster storage, --compress=zstd or fewer events\n");
+	lose(&s, 1302, 24 * SECOND_NS, SECOND_NS / 2,
+	     "dial9-prof: record: 1,302 events lost so far: ring buffer full; use a larger one "
+	     "(-m 16M) or fewer events\n");
+	/* a short stall fills no ring */
+	lose(&s, 1303, 34 * SECOND_NS, SECOND_NS / 2 + SECOND_NS / 50,
+	     "dial9-prof: record: 1,303 events lost so far: ring buffer full; use a larger one "
+	     "(-m 16M) or fewer events\n");
+	lose(&other, 1, SECOND_NS, 0,
+	     "\r\033[Kdial9-prof: record: 1 event lost so far: ring buffer full; use -r 1, a larger "
+	     "one (-m 16M) or fewer events\n");
+}
+
 Test(end_summary, figures_of_a_recording)
 {
 	const struct recorder_result result = {
+		.totals.ring_lost = 2,
 		.totals.stats = { .elapsed_ns = 2000000000,
 				  .produced = 1001,
 				  .written = 999,

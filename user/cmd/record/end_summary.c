@@ -30,6 +30,9 @@
 
 enum { HOTTEST = 5, TOLD_NS = 10000000, WAITED_PART = 20 /* of the time */ };
 
+#define LOSS_LINE_NS 10000000000ULL /* minimum time between two lines about losses */
+#define STALL_NS 50000000ULL /* a shorter one is not the cause of losses */
+
 static double percent(uint64_t part, uint64_t whole)
 {
 	return whole ? 100.0 * part / whole : 0;
@@ -98,6 +101,41 @@ static void larger_ring(const struct recorder_cfg *cfg, char *out, size_t sz)
 		snprintf(out, sz, "%" PRIu64 "M", kib / 1024 < 1024 ? kib / 1024 : 1024);
 }
 
+static void print_cause(struct buf *out, const struct recorder_cfg *cfg, uint64_t output_full_ns)
+{
+	char larger[32];
+
+	if (output_full_ns >= STALL_NS) {
+		buf_printf(out,
+			   "the output was too slow for %.1f s; use faster storage, "
+			   "--compress=zstd or fewer events",
+			   output_full_ns / 1e9);
+		return;
+	}
+	larger_ring(cfg, larger, sizeof(larger));
+	buf_printf(out, "ring buffer full; use %sa larger one (-m %s) or fewer events",
+		   cfg->realtime.priority ? "" : "-r 1, ", larger);
+}
+
+void end_summary_loss(void *ctx, const struct status_totals *t)
+{
+	struct end_summary *s = ctx;
+	struct buf line = { 0 };
+
+	if (t->ring_lost == s->lost || (s->lost && t->stats.elapsed_ns - s->lost_ns < LOSS_LINE_NS))
+		return;
+	str_counted(&line, t->ring_lost, "event");
+	buf_addstr(&line, " lost so far: ");
+	print_cause(&line, s->cfg, t->stats.output_full_ns - s->full_ns);
+	if (s->on_terminal)
+		end_summary_clear_progress();
+	log_warn("record: %s", buf_cstr(&line));
+	buf_free(&line);
+	s->lost = t->ring_lost;
+	s->full_ns = t->stats.output_full_ns;
+	s->lost_ns = t->stats.elapsed_ns;
+}
+
 /* What names cost after the end is no part of what recording cost. */
 static void print_cost(const struct status_totals *t)
 {
@@ -114,19 +152,11 @@ static void print_loss(const struct recorder_cfg *cfg, const struct status_total
 		       const struct loss_accounting *account)
 {
 	struct buf line = { 0 };
-	char larger[32];
 
-	if (loss_accounting_lost(account)) {
-		larger_ring(cfg, larger, sizeof(larger));
-		if (t->stats.output_full_ns)
-			fprintf(stderr,
-				"  events lost: the output was too slow for %.1f s; use faster storage, "
-				"--compress=zstd or fewer events\n",
-				t->stats.output_full_ns / 1e9);
-		else
-			fprintf(stderr,
-				"  events lost: ring buffer full; use a larger one (-m %s) or fewer events\n",
-				larger);
+	if (t->ring_lost) {
+		print_cause(&line, cfg, t->stats.output_full_ns);
+		fprintf(stderr, "  events lost: %s\n", buf_cstr(&line));
+		buf_clear(&line);
 		if (t->stats.waited_ns >= t->stats.elapsed_ns / WAITED_PART)
 			fprintf(stderr, "  run-queue latency of the recorder: %.1f s\n",
 				t->stats.waited_ns / 1e9);

@@ -3,6 +3,7 @@
 #define D9_CMD_RECORD_END_SUMMARY_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct flight_cfg;
 struct recorder_cfg;
@@ -11,14 +12,18 @@ struct status_totals;
 
 /* Messages of a recording on standard error. */
 struct end_summary {
+	const struct recorder_cfg *cfg;
 	const char *file;
 	bool on_terminal;
+	uint64_t lost, full_ns, lost_ns; /* at the last end_summary_loss() that printed */
 };
 
 /* The start of a flight recorder: how much it keeps, and what memory that may take. */
 void end_summary_flight(const struct flight_cfg *flight);
 /* A recorder_progress_fn; ctx is a struct end_summary. One line, written over again and again. */
 void end_summary_progress(void *ctx, const struct status_totals *totals);
+/* Also a recorder_progress_fn: prints new losses with their cause and a remedy, at most every 10 seconds. */
+void end_summary_loss(void *ctx, const struct status_totals *totals);
 /* In place of progress, while the end waits for names; ctx as above. */
 void end_summary_waiting(void *ctx);
 void end_summary_clear_progress(void);

@@ -672,8 +672,10 @@ static int record(struct record_opts *o, char **command, const char *command_lin
 	make_cfg(o, command, &cfg);
 	cfg.command_line = command_line;
 	cfg.progress = show && summary.on_terminal ? end_summary_progress : NULL;
+	cfg.losing = o->quiet ? NULL : end_summary_loss;
 	cfg.waiting = show && summary.on_terminal ? end_summary_waiting : NULL;
 	cfg.progress_ctx = &summary;
+	summary.cfg = &cfg;
 	if (cfg.flight.ns && !o->quiet)
 		end_summary_flight(&cfg.flight);
 	err = recorder_run(&cfg, &result);

@@ -572,6 +572,7 @@ void status_totals(struct status *s, uint64_t now_ns, struct status_totals *out)
 	*out = (struct status_totals){
 		.at_most = selects(s) ? counts.nested : 0,
 		.samples_lost = counts.lost[PROF_CLASS_SAMPLE],
+		.ring_lost = counts.lost[PROF_CLASS_TRACEPOINT] + counts.lost[PROF_CLASS_SAMPLE],
 		.stacks_thinned = translate_dropped_stacks(s->cfg.translate, NULL),
 		.side_lost = s->side_lost,
 		.side_stalls = s->side_stalls,

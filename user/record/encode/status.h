@@ -25,6 +25,7 @@ struct status_totals {
 	struct own_stats stats; /* bpf_ns is extrapolated; closed is 0 */
 	uint64_t at_most; /* of stats.lost: may not have been events to record, so not lost */
 	uint64_t samples_lost; /* because a ring was full */
+	uint64_t ring_lost; /* events and samples, because a ring was full */
 	uint64_t stacks_thinned; /* dropped from records while a ring was filling up */
 	uint64_t side_lost; /* process metadata records */
 	uint64_t side_stalls; /* times that a CPU's metadata was not read for a second */
