@@ -139,7 +139,7 @@ $(SYM)/c-link: $(SYM)/c-gcc
 GUEST_STIMULI := $(addprefix $(O)/stimuli/,sleeper spinner unwind_chain)
 # ---- targets ------------------------------------------------------------------------------------
 .PHONY: t test check check-unit check-root check-san check-cli check-docs check-install check-tutorial check-js check-page \
-	check-consumers aarch64 check-aarch64 check-deps check-musl check-kernels check-kernels-quick check-systemd check-self fuzz fuzz-replay \
+	check-consumers aarch64 check-aarch64 check-deps check-musl check-kernels check-kernels-quick check-systemd check-steady check-self fuzz fuzz-replay \
 	bench benches bench-codec bench-read bench-export
 check: check-unit check-san check-cli check-docs check-install check-tutorial check-js check-page check-consumers check-aarch64 check-deps rpm-check check-musl check-self \
 	fuzz-replay \
@@ -162,6 +162,10 @@ check-root: $(ROOT_BINS) $(STIM_BINS) all
 
 check-san:
 	$(Q)$(MAKE) SAN=address,undefined O=$(O)/san check-unit
+
+# Half an hour of hostile programs next to innocent ones.
+check-steady: stimuli all
+	$(Q)D9_BUILD=$(O) sh tools/bench/steady.sh $(or $(SECONDS),1800)
 
 check-cli: all
 	$(Q)$(TEST_ENV) sh tests/run-cli.sh $(PROGRAM)

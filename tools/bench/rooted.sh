@@ -25,23 +25,8 @@ drop() {
 command -v perf >/dev/null || { echo "bench: perf is not installed (linux-perf)" >&2; exit 1; }
 [ -x "$prog" ] || { echo "bench: no $prog: run make" >&2; exit 1; }
 
-cat >"$dir/work.py" <<'PY'
-import itertools, json, re
-def deep(n, s): return deep(n - 1, s) if n else work(s)
-def work(s):
-    t = json.dumps([{'id': i, 'text': str(i * s % 977) * 3} for i in range(300)], indent=1)
-    return sorted(re.findall(r'(?:[0-9]+[^0-9]?)+7(?=[0-9])', t), key=lambda x: x[::-1])
-for i in itertools.count(): deep(i % 40, i)
-PY
-cat >"$dir/work.js" <<'JS'
-function f(n, o) { return n ? f(n - 1, o) + 1 : JSON.stringify(o).length }
-for (let i = 0, s = 0; s >= 0; i++) {
-  const v = Array.from({ length: 300 }, (_, k) => ({ k, t: String(k * i % 977) }));
-  s += f(i % 30, v.sort((a, b) => a.t < b.t ? -1 : 1));
-}
-JS
-sql="WITH RECURSIVE c(x) AS (VALUES(1) UNION ALL SELECT x + 1 FROM c)
-	SELECT max(y) FROM (SELECT printf('%d-%x', x, x * x) AS y FROM c ORDER BY x % 977)"
+# shellcheck source=tools/bench/work.sh
+. "$(dirname "$0")/work.sh"
 
 # The program itself, so that its process is the one to attach to.
 start() { # WORKLOAD

@@ -1,0 +1,217 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# What recording costs, by dial9-prof and by other recorders that are installed: perf, wprof, offcputime and runqlat
+# (libbpf-tools) and bpftrace. All record the same load in turn.
+# tools/bench/peers.sh pipe|messaging|redis [ROUNDS [RECORDER...]]   (5, all; needs root, perf and bash)
+# D9_BENCH_DIR=DIR keeps the figures: a later run with the same load adds its rounds.
+#
+# Columns: CPU time of the load per operation, its least and median over all rounds, and what the recorder adds to
+# them; CPU time of the recorder while the load runs; bytes of its file per context switch of the system; losses in
+# the median round; rounds that count.
+set -eu
+
+load=${1:?pipe, messaging or redis}
+rounds=${2:-5}
+prog=${D9_BUILD:-build}/dial9-prof
+dir=${D9_BENCH_DIR:-$(mktemp -d)}
+port=17999
+recorder=
+server=
+
+stop() {
+	[ -n "$recorder" ] || return 0
+	kill -INT "$recorder" 2>/dev/null || :
+	wait "$recorder" 2>/dev/null || :
+	recorder=
+}
+
+finish() {
+	stop
+	[ -z "$server" ] || kill "$server"
+	[ -n "${D9_BENCH_DIR:-}" ] || rm -rf "$dir"
+}
+trap finish EXIT
+
+fail() {
+	echo "bench: $*" >&2
+	exit 1
+}
+
+[ "$(id -u)" -eq 0 ] || fail "recording needs root"
+command -v perf >/dev/null || fail "perf is not installed (linux-perf)"
+[ -x "$prog" ] || fail "no $prog: run make"
+mkdir -p "$dir"
+
+# ---- the loads ------------------------------------------------------------------------------------------------------
+
+# Prints the CPU time of a command and its children in microseconds per operation.
+cpu_usecs() { # OPERATIONS COMMAND...
+	# shellcheck disable=SC2016 # bash is to expand it
+	bash -c 'n=$1; shift; TIMEFORMAT="%U %S $n"; time "$@" >/dev/null' - "$@" 2>&1 |
+		awk '{ printf "%.3f\n", ($1 + $2) * 1e6 / $3 }'
+}
+
+# Nanoseconds that a process and its threads ran.
+ran_ns() { # PID...
+	for pid; do
+		cat "/proc/$pid"/task/*/schedstat 2>/dev/null || :
+	done | awk '{ n += $1 } END { printf "%.0f\n", n }'
+}
+
+run_load() {
+	case $load in
+	pipe) cpu_usecs 200000 taskset -c 0 perf bench sched pipe -l 200000 ;;
+	messaging) cpu_usecs 160000 perf bench sched messaging -g 2 -l 200 ;;
+	redis)
+		before=$(ran_ns "$server")
+		redis-benchmark -q -p $port -n 60000 -c 20 -t get >/dev/null
+		echo "$before $(ran_ns "$server")" | awk '{ printf "%.3f\n", ($2 - $1) / 60000e3 }'
+		;;
+	esac
+}
+
+operations() {
+	case $load in
+	pipe) echo 200000 ;;
+	messaging) echo 160000 ;;
+	redis) echo 60000 ;;
+	esac
+}
+
+case $load in
+pipe | messaging) ;;
+redis)
+	command -v redis-server >/dev/null || fail "redis-server is not installed"
+	redis-server --port $port --bind 127.0.0.1 --save '' >/dev/null &
+	server=$!
+	;;
+*) fail "no load '$load'" ;;
+esac
+
+# ---- the recorders --------------------------------------------------------------------------------------------------
+
+program_of() { # RECORDER
+	case $1 in
+	ours*) echo "$prog" ;;
+	perf*) echo perf ;;
+	wprof*) echo wprof ;;
+	*) echo "$1" ;;
+	esac
+}
+
+# Starts a recorder; it is ready when the file grows or its first line appears.
+start() { # RECORDER
+	out=$dir/out
+	case $1 in
+	none) return ;;
+	ours) "$prog" -a -q -o "$out" & ;;
+	ours-pid) "$prog" -p "${server:-$$}" -q -o "$out" & ;;
+	ours-switch) "$prog" -a -q --no-samples --no-sched -e sched:sched_switch --switch-stacks none -o "$out" & ;;
+	ours-stacks) "$prog" -a -q --no-samples --no-sched -e sched:sched_switch --switch-stacks both -o "$out" & ;;
+	perf) perf record -q -B -N -e sched:sched_switch -a -o "$out" & ;;
+	perf-g) perf record -q -B -N -e sched:sched_switch -g -a -o "$out" & ;;
+	perf-sched) perf sched record -q -B -N -o "$out" 2>/dev/null & ;;
+	wprof) stdbuf -oL wprof -d 1h --stats -D "$out" >"$dir/log" 2>&1 & ;;
+	wprof-stacks) stdbuf -oL wprof -d 1h --stats -S -D "$out" >"$dir/log" 2>&1 & ;;
+	offcputime | runqlat) stdbuf -oL "$1" >"$dir/log" 2>&1 & ;;
+	bpftrace)
+		stdbuf -oL bpftrace -e 'interval:ms:100 { printf("ready\n"); }
+			tracepoint:sched:sched_switch { @[args->prev_pid] = count(); }' >"$dir/log" 2>&1 &
+		;;
+	*) fail "no recorder '$1'" ;;
+	esac
+	recorder=$!
+}
+
+is_ready() { # RECORDER
+	case $1 in
+	none) ;;
+	ours* | perf*) [ -s "$dir/out" ] ;;
+	wprof*) grep -q Running "$dir/log" ;;
+	offcputime | runqlat) grep -q Tracing "$dir/log" ;;
+	*) grep -q ready "$dir/log" ;;
+	esac 2>/dev/null
+}
+
+lost() { # RECORDER
+	case $1 in
+	ours*) "$prog" dump "$dir/out" | sed -n 's/.*RecorderStats .* lost=\([0-9]*\) .*/\1/p' | tail -n 1 ;;
+	perf*) perf report -i "$dir/out" --stats 2>/dev/null |
+		awk '/LOST_SAMPLES|LOST events/ { n += $NF } END { print n + 0 }' ;;
+	wprof*) sed -n 's/.*TOTAL:.*rescued ([^)]*), \([0-9]*\) .*dropped.*/\1/p' "$dir/log" ;;
+	*) echo - ;;
+	esac
+}
+
+# With the processes below it: helper processes are part of the cost.
+tree() {
+	[ -n "$recorder" ] || return 0
+	echo "$recorder"
+	cat "/proc/$recorder"/task/*/children 2>/dev/null || :
+}
+
+switches() { awk '$1 == "ctxt" { print $2 }' /proc/stat; }
+
+# One line: load's us/op, recorder's us/op, bytes per switch, lost.
+measure() { # RECORDER
+	rm -f "$dir"/out* "$dir/log"
+	start "$1"
+	tries=0
+	until is_ready "$1"; do
+		tries=$((tries + 1))
+		[ $tries -lt 400 ] || fail "$1 does not start; see $dir/log"
+		sleep 0.05
+	done
+	sleep 0.5
+	# shellcheck disable=SC2046 # a list
+	cpu=$(ran_ns $(tree))
+	count=$(switches)
+	usecs=$(run_load)
+	count=$(($(switches) - count))
+	# shellcheck disable=SC2046
+	cpu=$(echo "$cpu $(ran_ns $(tree)) $(operations)" | awk '{ printf "%.3f", ($2 - $1) / $3 / 1000 }')
+	stop 2>/dev/null
+	bytes=$(cat "$dir"/out* 2>/dev/null | wc -c)
+	echo "$usecs $cpu $(echo "$bytes $count" | awk '{ printf "%.1f", $1 / $2 }') $(lost "$1")" >>"$dir/$load-$1"
+}
+
+if [ $# -gt 2 ]; then
+	shift 2
+	all="none $*"
+else
+	all="none"
+	for name in ours-switch ours-stacks ours ours-pid perf perf-g perf-sched wprof wprof-stacks offcputime \
+		runqlat bpftrace; do
+		command -v "$(program_of $name)" >/dev/null && all="$all $name" || echo "bench: no $name here" >&2
+	done
+fi
+round=0
+while [ "$round" -lt "$rounds" ]; do
+	round=$((round + 1))
+	for name in $all; do
+		measure "$name"
+	done
+done
+
+# ---- the table ------------------------------------------------------------------------------------------------------
+
+median_of() { sort -n | awk '{ t[NR] = $1 } END { print t[int((NR + 1) / 2)] }'; }
+
+# The rounds of a recorder. One whose file has less than half the usual bytes per switch did not record the load.
+counted() { # RECORDER COLUMN
+	usual=$(awk '{ print $3 }' "$dir/$load-$1" | median_of)
+	awk -v c="$2" -v usual="$usual" '$3 >= usual / 2 { print $c }' "$dir/$load-$1"
+}
+
+least() { counted "$1" "$2" | sort -n | head -n 1; }
+median() { counted "$1" "$2" | median_of; }
+added() { echo "$("$1" "$2" 1) $("$1" none 1)" | awk '{ printf "%.3f", $1 - $2 }'; }
+
+printf '%-12s %8s %8s %8s %8s %12s %14s %8s %6s\n' "$load" us/op added median added 'recorder us' bytes/switch \
+	lost rounds
+for name in $all; do
+	[ -e "$dir/$load-$name" ] || continue
+	printf '%-12s %8s %8s %8s %8s %12s %14s %8s %6s\n' "$name" "$(least "$name" 1)" "$(added least "$name")" \
+		"$(median "$name" 1)" "$(added median "$name")" "$(median "$name" 2)" "$(median "$name" 3)" \
+		"$(median "$name" 4)" "$(counted "$name" 1 | wc -l)"
+done
