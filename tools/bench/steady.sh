@@ -134,6 +134,8 @@ began=$(date +%s)
 next=0
 files=0
 most=0
+last_ours=0
+last_theirs=0
 : >"$dir/unnamed"
 while kill -0 $recorder 2>/dev/null; do
 	# shellcheck disable=SC2046 # a list of numbers

@@ -212,7 +212,7 @@ bool out_file_is_stdout(const char *path)
 	return !strcmp(path, "-") || !strcmp(path, "/dev/stdout");
 }
 
-static bool look_at(const char *path, int fd, struct stat *st)
+static bool stat_regular(const char *path, int fd, struct stat *st)
 {
 	return !(fd >= 0 ? fstat(fd, st) : stat(path, st)) && S_ISREG(st->st_mode);
 }
@@ -222,9 +222,9 @@ bool out_file_is_input(const char *word, const char *output, const char *input)
 	const bool to_stdout = !output || out_file_is_stdout(output);
 	struct stat in, out;
 
-	if (!look_at(input, strcmp(input, "-") ? -1 : STDIN_FILENO, &in) ||
-	    !look_at(output, to_stdout ? STDOUT_FILENO : -1, &out) || in.st_dev != out.st_dev ||
-	    in.st_ino != out.st_ino)
+	if (!stat_regular(input, strcmp(input, "-") ? -1 : STDIN_FILENO, &in) ||
+	    !stat_regular(output, to_stdout ? STDOUT_FILENO : -1, &out) ||
+	    in.st_dev != out.st_dev || in.st_ino != out.st_ino)
 		return false;
 	log_error("%s: cannot overwrite the input, %s; choose another file with -o", word,
 		  strcmp(input, "-") ? input : "which is standard input");

@@ -74,7 +74,7 @@ static bool read_number(struct cursor *c, unsigned int base, uint64_t *out)
 	return c->at > start;
 }
 
-static bool take_u32(struct cursor *c, unsigned int base, uint32_t *out)
+static bool read_u32(struct cursor *c, unsigned int base, uint32_t *out)
 {
 	uint64_t v;
 
@@ -181,8 +181,8 @@ static bool parse_map(struct cursor c, struct proc_map *m, struct buf *scratch)
 	if (!read_number(&c, 16, &m->start) || !skip_char(&c, '-') ||
 	    !read_number(&c, 16, &m->end) || !skip_char(&c, ' ') || !read_perms(&c, m) ||
 	    !skip_char(&c, ' ') || !read_number(&c, 16, &m->pgoff) || !skip_char(&c, ' ') ||
-	    !take_u32(&c, 16, &m->dev_major) || !skip_char(&c, ':') ||
-	    !take_u32(&c, 16, &m->dev_minor) || !skip_char(&c, ' ') ||
+	    !read_u32(&c, 16, &m->dev_major) || !skip_char(&c, ':') ||
+	    !read_u32(&c, 16, &m->dev_minor) || !skip_char(&c, ' ') ||
 	    !read_number(&c, 10, &m->inode))
 		return false;
 	if (m->start >= m->end || (c.at < c.end && *c.at != ' ') ||
@@ -249,9 +249,9 @@ static void parse_status_line(struct cursor line, struct proc_status *out, bool 
 	else if (skip_key(&line, "NSpid:"))
 		read_innermost(&line, &out->nspid);
 	else if (skip_key(&line, "Uid:"))
-		take_u32(&line, 10, &out->uid);
+		read_u32(&line, 10, &out->uid);
 	else if (skip_key(&line, "Gid:"))
-		take_u32(&line, 10, &out->gid);
+		read_u32(&line, 10, &out->gid);
 	else if (skip_key(&line, "voluntary_ctxt_switches:"))
 		read_number(&line, 10, &out->voluntary);
 	else if (skip_key(&line, "nonvoluntary_ctxt_switches:"))

@@ -103,7 +103,7 @@ static ssize_t wait_read(struct input *in, void *buf, size_t sz)
 {
 	struct pollfd pfd = { .fd = in->fd, .events = POLLIN };
 	struct timespec pause = { .tv_nsec = FOLLOW_MS * 1000000L };
-	bool told = false;
+	bool printed = false;
 
 	while (!*in->follow.stop) {
 		ssize_t n;
@@ -113,9 +113,9 @@ static ssize_t wait_read(struct input *in, void *buf, size_t sz)
 			if (n || !in->regular)
 				return n;
 		}
-		if (!told && in->follow.idle)
+		if (!printed && in->follow.idle)
 			in->follow.idle(in->follow.ctx);
-		told = true;
+		printed = true;
 		if (in->regular)
 			nanosleep(&pause, NULL);
 		else

@@ -83,11 +83,11 @@ void report_text_stays(struct buf *out, uint64_t min_ns, uint64_t max_ns, const 
 
 /* What a part has. */
 struct recorded_filter {
-	enum { TOLD_NOTHING, TOLD_ALL, TOLD_STAYS, TOLD_SUMS } what;
+	enum { RECORDED_NOTHING, RECORDED_ALL, RECORDED_OFF_CPU, RECORDED_SUMS } what;
 	uint64_t min_ns, max_ns;
 };
 
-enum { TOLD_MAX = 8 }; /* groups of parts that are listed */
+enum { GROUPS_MAX = 8 }; /* groups of parts that are listed */
 
 static struct recorded_filter recorded_of(const struct names *n, uint32_t part,
 					  const struct report_text_recorded_opts *opts)
@@ -95,11 +95,11 @@ static struct recorded_filter recorded_of(const struct names *n, uint32_t part,
 	struct recorded_filter t = { 0 };
 
 	if (offcpu_interval_is_recorded(n, part, &t.min_ns, &t.max_ns))
-		t.what = TOLD_STAYS;
+		t.what = RECORDED_OFF_CPU;
 	else if (names_meta(n, part, PROF_META_SUMMARY_NS))
-		t.what = TOLD_SUMS;
+		t.what = RECORDED_SUMS;
 	else if (opts->has(opts->ctx, part))
-		t.what = TOLD_ALL;
+		t.what = RECORDED_ALL;
 	return t;
 }
 
@@ -111,9 +111,9 @@ static bool recorded_alike(const struct recorded_filter *a, const struct recorde
 static void put_recorded(struct buf *out, const struct recorded_filter *t,
 			 const struct report_text_recorded_opts *opts)
 {
-	if (t->what == TOLD_ALL)
+	if (t->what == RECORDED_ALL)
 		buf_addstr(out, "all");
-	else if (t->what == TOLD_SUMS)
+	else if (t->what == RECORDED_SUMS)
 		buf_addstr(out, "only sums (--summary), not shown");
 	else
 		report_text_stays(out, t->min_ns, t->max_ns, opts->stays ? "" : ", not shown");
@@ -144,10 +144,10 @@ static void put_groups(struct buf *out, const struct names *n,
 		const struct recorded_filter t = recorded_of(n, i, opts);
 
 		end = recorded_end(n, i, &t, opts);
-		if (t.what == TOLD_NOTHING)
+		if (t.what == RECORDED_NOTHING)
 			continue;
 		buf_addstr(out, groups ? "; " : "");
-		if (groups++ == TOLD_MAX) {
+		if (groups++ == GROUPS_MAX) {
 			buf_addstr(out, "and others");
 			break;
 		}
@@ -168,15 +168,15 @@ bool report_text_recorded(struct buf *out, const struct names *n,
 	for (uint32_t i = 0; i < n->parts.cnt; i++) {
 		const struct recorded_filter t = recorded_of(n, i, opts);
 
-		if (first.what == TOLD_NOTHING)
+		if (first.what == RECORDED_NOTHING)
 			first = t;
-		mixed |= t.what != TOLD_NOTHING && !recorded_alike(&first, &t);
+		mixed |= t.what != RECORDED_NOTHING && !recorded_alike(&first, &t);
 	}
 	if (mixed)
 		put_groups(out, n, opts);
-	else if (first.what == TOLD_STAYS)
+	else if (first.what == RECORDED_OFF_CPU)
 		put_recorded(out, &first, opts);
-	return mixed || first.what == TOLD_STAYS;
+	return mixed || first.what == RECORDED_OFF_CPU;
 }
 
 /* By overhead, not by a fixed ratio from start to end. */

@@ -53,15 +53,15 @@ void explain_json(const struct explained *x);
 
 /* Why a pair has no description: index of enum explain_untold. */
 enum explain_untold {
-	EXPLAIN_TOLD,
+	EXPLAIN_KNOWN,
 	EXPLAIN_NO_THREAD, /* no thread is known to have been its worker */
 	EXPLAIN_NOT_ITS_THREAD, /* the thread of that number was on no CPU when it began, or ended */
 	EXPLAIN_NOT_RECORDED, /* no recording of its boot has anything of its thread then */
 	EXPLAIN_NOT_KEPT, /* see EXPLAIN_MAX */
-	EXPLAIN_UNTOLD_CNT,
+	EXPLAIN_UNKNOWN_CNT,
 };
 
-struct explain_told {
+struct explain_known {
 	uint32_t part; /* in which the pair was found */
 	enum explain_untold why;
 };
@@ -89,8 +89,8 @@ struct explain_slowest {
 	bool switches; /* the trace has some; else there are stacks at best */
 	struct gaps *windows; /* when they were, by clock */
 	size_t window_cap;
-	struct explain_told *told; /* of each of spans.v; NULL: there are no switches */
-	uint64_t untold[EXPLAIN_UNTOLD_CNT];
+	struct explain_known *known; /* of each of spans.v; NULL: there are no switches */
+	uint64_t unknown[EXPLAIN_UNKNOWN_CNT];
 	struct causes causes;
 };
 

@@ -285,7 +285,7 @@ static uint32_t part_with_data(const struct explain_slowest *s, const struct spa
  */
 #define OFF_SLACK_NS 50000
 
-static enum explain_untold why_untold(const struct explain_slowest *s, const struct span *p)
+static enum explain_untold why_unknown(const struct explain_slowest *s, const struct span *p)
 {
 	const struct explain *e = &s->x->numbers;
 
@@ -299,25 +299,25 @@ static enum explain_untold why_untold(const struct explain_slowest *s, const str
 	    (explain_was_off(e, p->part, p->tid, p->start, OFF_SLACK_NS) ||
 	     explain_was_off(e, p->part, p->tid, p->end, OFF_SLACK_NS)))
 		return EXPLAIN_NOT_ITS_THREAD;
-	return EXPLAIN_TOLD;
+	return EXPLAIN_KNOWN;
 }
 
 static void sum_up(struct explain_slowest *s)
 {
 	const struct explained *x = s->x;
 
-	s->told = xcalloc(s->spans.cnt, sizeof(*s->told));
+	s->known = xcalloc(s->spans.cnt, sizeof(*s->known));
 	for (size_t k = 0; k < s->spans.cnt; k++) {
 		struct span *p = &s->spans.v[k];
-		struct explain_told *told = &s->told[k];
+		struct explain_known *known = &s->known[k];
 
-		told->part = p->part;
+		known->part = p->part;
 		p->part = part_with_data(s, p);
-		told->why = why_untold(s, p);
-		s->untold[told->why]++;
-		if (told->why == EXPLAIN_NOT_ITS_THREAD)
+		known->why = why_unknown(s, p);
+		s->unknown[known->why]++;
+		if (known->why == EXPLAIN_NOT_ITS_THREAD)
 			p->tid = p->end_tid = TRACE_NONE;
-		if (told->why == EXPLAIN_TOLD || !s->wants_polled)
+		if (known->why == EXPLAIN_KNOWN || !s->wants_polled)
 			causes_add(&s->causes, &x->numbers, x->timeline.intervals,
 				   x->timeline.names, p->part, p->tid, p->start, p->end);
 	}
@@ -384,7 +384,7 @@ void explain_slowest_fini(struct explain_slowest *s)
 	for (size_t k = 0; k < s->window_cap; k++)
 		gaps_fini(&s->windows[k]);
 	free(s->windows);
-	free(s->told);
+	free(s->known);
 	tokio_polls_fini(&s->polled);
 	causes_fini(&s->causes);
 	spans_fini(&s->spans);

@@ -293,7 +293,7 @@ static void put_row(struct buf *out, const struct explain_slowest *s, const stru
 
 static bool has_timeline(const struct explain_slowest *s, const struct span *p)
 {
-	return s->told && s->told[p - s->spans.v].why != EXPLAIN_NOT_RECORDED;
+	return s->known && s->known[p - s->spans.v].why != EXPLAIN_NOT_RECORDED;
 }
 
 /* Of a thread whose switches are not there: where the thread was seen, and for how long it may have been there. */
@@ -391,10 +391,10 @@ void explain_slowest_report_missing(const struct explain_slowest *s)
 
 static void put_not_its_thread(struct buf *out, const struct explain_slowest *s)
 {
-	if (!s->untold[EXPLAIN_NOT_ITS_THREAD])
+	if (!s->unknown[EXPLAIN_NOT_ITS_THREAD])
 		return;
 	buf_addstr(out, "# of ");
-	str_counted(out, s->untold[EXPLAIN_NOT_ITS_THREAD], "pair");
+	str_counted(out, s->unknown[EXPLAIN_NOT_ITS_THREAD], "pair");
 	buf_addstr(out, " the thread is unknown: the thread with this TID did not run then\n");
 }
 

@@ -30,20 +30,20 @@ static const char *nouns(const struct explain_slowest *s)
 static const struct tokio_polls_poll *polled_of(const struct explain_slowest *s,
 						const struct span *p)
 {
-	const uint32_t part = s->told ? s->told[p - s->spans.v].part : p->part;
+	const uint32_t part = s->known ? s->known[p - s->spans.v].part : p->part;
 
 	return tokio_polls_get(&s->polled, part, p);
 }
 
 /* Where there are no switches at all, no recording has its thread. */
-static enum explain_untold untold(const struct explain_slowest *s, const struct span *p)
+static enum explain_untold unknown(const struct explain_slowest *s, const struct span *p)
 {
-	return s->told ? s->told[p - s->spans.v].why : EXPLAIN_NOT_RECORDED;
+	return s->known ? s->known[p - s->spans.v].why : EXPLAIN_NOT_RECORDED;
 }
 
 static uint64_t untold_cnt(const struct explain_slowest *s, int why)
 {
-	return s->told || why != EXPLAIN_NOT_RECORDED ? s->untold[why] : s->spans.cnt;
+	return s->known || why != EXPLAIN_NOT_RECORDED ? s->unknown[why] : s->spans.cnt;
 }
 
 /* ---- one poll ---------------------------------------------------------------------------------- */
@@ -82,7 +82,7 @@ void polls_print_title(struct buf *out, const struct explain_slowest *s, const s
 		put_spans(out, s, poll);
 }
 
-static const char *const untold_names[EXPLAIN_UNTOLD_CNT] = {
+static const char *const untold_names[EXPLAIN_UNKNOWN_CNT] = {
 	[EXPLAIN_NO_THREAD] = "no_thread",
 	[EXPLAIN_NOT_ITS_THREAD] = "not_its_thread",
 	[EXPLAIN_NOT_RECORDED] = "not_recorded",
@@ -93,7 +93,7 @@ void polls_print_members(struct buf *out, const struct explain_slowest *s, const
 {
 	const struct names *names = s->x->timeline.names;
 	const struct tokio_polls_poll *poll = polled_of(s, p);
-	const enum explain_untold why = untold(s, p);
+	const enum explain_untold why = unknown(s, p);
 
 	name_text_json_id(out, "worker", p->worker);
 	if (poll && poll->has_task)
@@ -103,7 +103,7 @@ void polls_print_members(struct buf *out, const struct explain_slowest *s, const
 	for (uint32_t k = 0; poll && k < poll->span_cnt; k++)
 		name_text_json_name(out, NULL, names, poll->spans[k]);
 	json_end(out, "]");
-	if (why != EXPLAIN_TOLD)
+	if (why != EXPLAIN_KNOWN)
 		json_str(out, "unexplained", untold_names[why]);
 }
 
@@ -125,7 +125,7 @@ static void put_slow(struct buf *out, const struct explain_slowest *s, uint64_t 
 
 static void put_untold(struct buf *out, const struct explain_slowest *s)
 {
-	static const char *const why[EXPLAIN_UNTOLD_CNT] = {
+	static const char *const why[EXPLAIN_UNKNOWN_CNT] = {
 		[EXPLAIN_NO_THREAD] =
 			" not explained: the thread of the worker is not in the trace\n",
 		[EXPLAIN_NOT_ITS_THREAD] =
@@ -137,8 +137,8 @@ static void put_untold(struct buf *out, const struct explain_slowest *s)
 			" not explained: too many events; use a shorter --time or a longer --min\n",
 	};
 
-	for (int k = EXPLAIN_NO_THREAD; k < EXPLAIN_UNTOLD_CNT; k++)
-		put_slow(out, s, s->untold[k], why[k]);
+	for (int k = EXPLAIN_NO_THREAD; k < EXPLAIN_UNKNOWN_CNT; k++)
+		put_slow(out, s, s->unknown[k], why[k]);
 	put_slow(out, s, s->spans.slow - s->spans.cnt,
 		 " skipped: only the slowest are explained\n");
 }
@@ -296,8 +296,8 @@ void polls_print_json(struct explain_slowest *s)
 	interval_text_json_head(&out, &s->x->timeline);
 	explain_slowest_json_counts(&out, s->x->timeline.names, &s->spans);
 	json_u64s(&out, { "min_ns", s->spans.opts.min_ns }, { "slow", s->spans.slow },
-		  { "slow_ns", s->spans.slow_ns }, { "explained", s->untold[EXPLAIN_TOLD] });
-	for (int k = EXPLAIN_NO_THREAD; k < EXPLAIN_UNTOLD_CNT; k++)
+		  { "slow_ns", s->spans.slow_ns }, { "explained", s->unknown[EXPLAIN_KNOWN] });
+	for (int k = EXPLAIN_NO_THREAD; k < EXPLAIN_UNKNOWN_CNT; k++)
 		json_u64(&out, untold_names[k], untold_cnt(s, k));
 	explain_slowest_json_causes(&out, s);
 	json_places(&out, s);

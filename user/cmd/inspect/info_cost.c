@@ -10,7 +10,7 @@
 #include "trace/read/names.h"
 
 /* Less is not worth a word. */
-#define TOLD_NS 10000000
+#define PRINT_NS 10000000
 #define SHOWN_NS 50000
 
 enum { WAITED_PART = 20 }; /* of the time */
@@ -109,7 +109,7 @@ void info_cost(struct info *in, uint32_t part)
 	if (s->v.realtime_ns)
 		buf_printf(&in->out, " (%.2f%% at real-time priority)",
 			   100.0 * (double)s->v.realtime_ns / (double)s->v.elapsed_ns);
-	if (s->v.end_cpu_ns >= TOLD_NS)
+	if (s->v.end_cpu_ns >= PRINT_NS)
 		buf_printf(&in->out, ", then %.2f s of CPU time after the end",
 			   (double)s->v.end_cpu_ns / 1e9);
 	put_waits(in, s);

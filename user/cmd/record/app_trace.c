@@ -332,13 +332,13 @@ void app_trace_abandon(struct app_trace *a)
 
 int app_trace_finish(struct app_trace *a, bool quiet)
 {
-	const bool told = write(a->go, "", 1) == 1;
+	const bool started = write(a->go, "", 1) == 1;
 	const int how = end(a);
 
 	if (how == NOTHING)
 		log_warn(WORD ": nothing merged: no trace in %s is from the time of the recording",
 			 a->dir);
-	else if (how != MERGED || !told)
+	else if (how != MERGED || !started)
 		log_error(
 			WORD
 			": cannot merge the traces in %s into %s; the recording is unchanged; try "

@@ -31,7 +31,7 @@
 #include "kernel/perf_ring.h"
 #include "kernel/privileges.h"
 #include "kernel/realtime.h"
-#include "kernel/tracefs.h"
+#include "kernel/tracefs/tracefs.h"
 #include "record/capture/capture.h"
 #include "record/capture/capture_cpus.h"
 #include "record/capture/probe.h"

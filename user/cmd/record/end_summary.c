@@ -28,7 +28,7 @@
 #include "trace/read/trace.h"
 #include "trace/source/source.h"
 
-enum { HOTTEST = 5, TOLD_NS = 10000000, WAITED_PART = 20 /* of the time */ };
+enum { HOTTEST = 5, PRINT_NS = 10000000, WAITED_PART = 20 /* of the time */ };
 
 #define LOSS_LINE_NS 10000000000ULL /* minimum time between two lines about losses */
 #define STALL_NS 50000000ULL /* a shorter one is not the cause of losses */
@@ -142,7 +142,7 @@ static void print_cost(const struct status_totals *t)
 	fprintf(stderr, "cost: BPF %.1f%% + recorder %.1f%% of one CPU",
 		percent(t->stats.bpf_ns, t->stats.elapsed_ns),
 		percent(t->stats.cpu_ns, t->stats.elapsed_ns));
-	if (t->stats.end_cpu_ns >= TOLD_NS)
+	if (t->stats.end_cpu_ns >= PRINT_NS)
 		fprintf(stderr, ", then %.2f s of CPU time after the end",
 			t->stats.end_cpu_ns / 1e9);
 	fputs(" ]\n", stderr);

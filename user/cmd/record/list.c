@@ -20,8 +20,8 @@
 #include "cmd/common/cmd.h"
 #include "cmd/common/view.h"
 #include "dial9.h"
-#include "kernel/format.h"
-#include "kernel/tracefs.h"
+#include "kernel/tracefs/format.h"
+#include "kernel/tracefs/tracefs.h"
 #include "record/tracepoint/event.h"
 #include "record/tracepoint/field_notes.h"
 

@@ -191,7 +191,7 @@ static struct report_part *part_of(struct report *r, uint32_t part)
 }
 
 /* From the first to the last event, of which the recorder writes one at either end. */
-static void see_part(struct report *r, const struct trace_event *ev)
+static void extend_part(struct report *r, const struct trace_event *ev)
 {
 	struct report_part *part = part_of(r, ev->part);
 
@@ -304,7 +304,7 @@ static int read_all(struct report *r)
 				    trace_u64_or(&ev, ROLE_FIRST_NS, ev.ts),
 				    trace_u64_or(&ev, ROLE_LAST_NS, ev.ts)))
 			event_counts_add_loss(&r->counts, t, r->names, &ev);
-		see_part(r, &ev);
+		extend_part(r, &ev);
 		report_exact_add(r, &ev);
 		if (ev.kind != TRACE_SAMPLE || ev.source != PROF_SOURCE_SAMPLE)
 			continue;

@@ -71,7 +71,7 @@ struct report {
 	bool running_is_exact; /* with wall: from switches, not from samples */
 	struct off_stack off_stack; /* with wall */
 	uint64_t state_ns[INTERVAL_STATE_CNT]; /* of what was selected; with wall */
-	struct intervals_unknown untold; /* likewise */
+	struct intervals_unknown unknown; /* likewise */
 	uint64_t all_samples;
 	struct report_part *parts; /* indexed by part, up to the last event's */
 	size_t part_cnt, part_cap;

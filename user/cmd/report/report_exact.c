@@ -44,7 +44,7 @@ static void add_wall_time(struct report *r, const struct interval *i, const stru
 				  .cpu = i->cpu };
 
 	r->state_ns[i->state] += i->end - i->start;
-	intervals_unknown_add(&r->untold, i);
+	intervals_unknown_add(&r->unknown, i);
 	if (i->state == INTERVAL_RUNNING && (!has_task_rows(r) || i->end == i->start))
 		return;
 	if (stack != INTERVAL_NO_STACK)
@@ -154,7 +154,7 @@ static int recount(struct report *r)
 	intervals_restart(r->intervals);
 	profile_forget_times(r->profile);
 	memset(r->state_ns, 0, sizeof(r->state_ns));
-	r->untold = (struct intervals_unknown){ 0 };
+	r->unknown = (struct intervals_unknown){ 0 };
 	off_stack_fini(&r->off_stack);
 	while (!ret && (ret = reader_next(r->reader, &ev)) == 1) {
 		report_exact_add(r, &ev);

@@ -156,7 +156,7 @@ static bool has_switches(const void *ctx, uint32_t part)
 static void print_loss(const struct report *r)
 {
 	const struct loss_accounting *a = &r->counts.account;
-	const struct report_text_recorded_opts told = { has_switches, r, false };
+	const struct report_text_recorded_opts recorded = { has_switches, r, false };
 	struct buf line = { 0 };
 	uint64_t span = 0;
 
@@ -171,7 +171,7 @@ static void print_loss(const struct report *r)
 	if (report_text_skipped_slices(&line, a, r->names, span))
 		warn(r, "skipped: %s", buf_cstr(&line));
 	buf_clear(&line);
-	if (r->wall && report_text_recorded(&line, r->names, &told))
+	if (r->wall && report_text_recorded(&line, r->names, &recorded))
 		warn(r, "switches: %s", buf_cstr(&line));
 	for (int of = 0; (r->wall || r->exact) && of < REPORT_TEXT_FILTER_CNT; of++) {
 		buf_clear(&line);
@@ -195,9 +195,9 @@ static void put_exactness(struct buf *out, const struct report *r)
 					      "running is estimated from samples; "
 					      "runnable and blocked are exact");
 	/* rounded down: 100.0% has nothing unknown */
-	if (r->untold.ns)
+	if (r->unknown.ns)
 		buf_printf(out, " in the recorded %.1f%%",
-			   floor(1000 * known / (known + (double)r->untold.ns)) / 10);
+			   floor(1000 * known / (known + (double)r->unknown.ns)) / 10);
 }
 
 static void print_wall(const struct report *r)
@@ -213,10 +213,10 @@ static void print_wall(const struct report *r)
 	put_exactness(&line, r);
 	note(r, "%s", buf_cstr(&line));
 	buf_clear(&line);
-	if (report_text_unknown(&line, &r->counts.account, r->names, &r->untold))
+	if (report_text_unknown(&line, &r->counts.account, r->names, &r->unknown))
 		warn(r, "%s", buf_cstr(&line));
 	buf_clear(&line);
-	if (report_text_unsure(&line, &r->untold))
+	if (report_text_unsure(&line, &r->unknown))
 		note(r, "%s", buf_cstr(&line));
 	buf_free(&line);
 }

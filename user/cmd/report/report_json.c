@@ -232,7 +232,7 @@ void report_print_json(const struct report *r)
 	for (uint32_t i = 0; r->wall && i < INTERVAL_STATE_CNT; i++)
 		json_state_ns(&out, i, r->state_ns[i]);
 	if (r->wall)
-		json_u64(&out, "unsure_ns", r->untold.unsure_ns);
+		json_u64(&out, "unsure_ns", r->unknown.unsure_ns);
 	if (r->exact)
 		json_u64s(&out, { "run_ns", r->cpu_time.run_ns },
 			  { "doubtful_ns", r->cpu_time.uncertain_ns });

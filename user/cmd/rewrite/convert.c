@@ -195,7 +195,7 @@ static const char *name_of(const struct foreign_format *format)
 }
 
 /* Even of what it was said to be: looking unpacks gzip. */
-static int look_at(struct convert *cv, size_t i, const struct foreign_format **format)
+static int detect_format(struct convert *cv, size_t i, const struct foreign_format **format)
 {
 	*format = input_detect(cv->ins[i]);
 	if (!input_is_empty(cv->ins[i]))
@@ -207,7 +207,7 @@ static int look_at(struct convert *cv, size_t i, const struct foreign_format **f
 static int detect_one(struct convert *cv, size_t i)
 {
 	const struct foreign_format *format;
-	int err = look_at(cv, i, &format);
+	int err = detect_format(cv, i, &format);
 
 	if (err)
 		return err;
@@ -231,7 +231,7 @@ static int choose_from(struct convert *cv)
 	int err = 0;
 
 	for (size_t i = 0; i < cv->cnt && !err; i++)
-		err = cv->opts->from ? look_at(cv, i, &format) : detect_one(cv, i);
+		err = cv->opts->from ? detect_format(cv, i, &format) : detect_one(cv, i);
 	if (cv->opts->from)
 		cv->from = foreign_find(input_from_names[cv->opts->from]);
 	/* Looking may have changed how they are read. */

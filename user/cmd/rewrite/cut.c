@@ -228,7 +228,7 @@ static void check_clock(struct cut_part *part, const struct trace_event *ev, enu
 	}
 }
 
-static void look_at(struct cut *c, const struct trace_event *ev)
+static void scan_event(struct cut *c, const struct trace_event *ev)
 {
 	struct cut_part *part = part_of(c, ev->part);
 	enum cut_place place = place_of(c, ev);
@@ -441,7 +441,7 @@ static int run_pass(struct cut *c, enum pass pass)
 
 	while (!err && (ret = reader_next(c->reader, &ev)) == 1) {
 		if (pass == PASS_LOOK)
-			look_at(c, &ev);
+			scan_event(c, &ev);
 		else if (pass == PASS_MARK)
 			mark(c, &ev);
 		else

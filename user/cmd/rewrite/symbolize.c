@@ -233,8 +233,8 @@ static int by_left(const void *pa, const void *pb)
 static void print_files(const struct symbolize *s, struct symbolize_find_module *const *v,
 			size_t cnt)
 {
-	enum { TOLD_MAX = 5 };
-	size_t told = 0, more = 0;
+	enum { PRINT_MAX = 5 };
+	size_t printed = 0, more = 0;
 	struct buf line = { 0 };
 
 	for (size_t i = 0; i < cnt; i++) {
@@ -242,7 +242,7 @@ static void print_files(const struct symbolize *s, struct symbolize_find_module 
 
 		if (v[i]->why != SYMBOLIZE_FIND_FILE || !left)
 			continue;
-		if (told++ >= TOLD_MAX) {
+		if (printed++ >= PRINT_MAX) {
 			more += left;
 			continue;
 		}
@@ -255,7 +255,8 @@ static void print_files(const struct symbolize *s, struct symbolize_find_module 
 						  "");
 	}
 	if (more)
-		log_warn("symbolize: and %zu addresses in %zu more files", more, told - TOLD_MAX);
+		log_warn("symbolize: and %zu addresses in %zu more files", more,
+			 printed - PRINT_MAX);
 	buf_free(&line);
 }
 
@@ -419,7 +420,7 @@ static int write_trace(struct symbolize *s, struct out_file *sink)
 {
 	const struct cut_out out = { out_file_write, sink };
 	struct source *src;
-	bool told = false;
+	bool printed = false;
 	int err = open_source(s, &src);
 
 	if (err)
@@ -427,12 +428,12 @@ static int write_trace(struct symbolize *s, struct out_file *sink)
 	err = reader_rewind(s->reader);
 	if (!err)
 		err = symbolize_copy_write(&s->copy, s->find, src, &out, &stopped, &s->added,
-					   &told);
+					   &printed);
 	source_close(src);
 	/* the reader of a pipe may have closed it */
-	if (err == -EPIPE && told)
+	if (err == -EPIPE && printed)
 		return CMD_OK;
-	if (err && err != -EINTR && !told)
+	if (err && err != -EINTR && !printed)
 		log_error("symbolize: cannot copy %s: %s", s->path,
 			  err == -ESTALE ? "it changed during the copy" : strerror(-err));
 	if (!err && out_file_commit(sink))

@@ -53,12 +53,12 @@ static void reset_sums(void *report)
 }
 
 /* With more recordings or CPUs than this, each CPU is assumed to be in all recordings. */
-enum { PARTS_TOLD_APART = 64, CPUS_TOLD_APART = 1024 };
+enum { SEPARATE_PARTS_MAX = 64, SEPARATE_CPUS_MAX = 1024 };
 
 /* How long a CPU was recorded; @all: the same of any of them. */
 static uint64_t recorded_ns(const struct cpus *c, const struct recorded_time_sum *all, size_t cpu)
 {
-	if (all->parts < 2 || all->parts > PARTS_TOLD_APART || cpu >= CPUS_TOLD_APART)
+	if (all->parts < 2 || all->parts > SEPARATE_PARTS_MAX || cpu >= SEPARATE_CPUS_MAX)
 		return all->ns;
 	return interval_reader_observed(&c->report.timeline, (uint32_t)cpu).ns;
 }

@@ -40,7 +40,7 @@ struct timehist {
 	/* of the switch at hand: */
 	uint64_t switch_ns, prev_state, next_tid;
 	uint64_t lines;
-	struct intervals_unknown untold; /* of threads that are wanted */
+	struct intervals_unknown unknown; /* of threads that are wanted */
 	size_t name_cols;
 	struct bytes_cache tasks; /* columns by what they are made of */
 	struct buf out, task;
@@ -198,7 +198,7 @@ static void add_interval(void *ctx, const struct interval *i)
 	if (i->state == INTERVAL_UNKNOWN) {
 		b->left = false;
 		if (interval_reader_wants(&h->timeline, i, i->cpu))
-			intervals_unknown_add(&h->untold, i);
+			intervals_unknown_add(&h->unknown, i);
 	}
 	if (i->state != INTERVAL_RUNNING && i->next_tid != TRACE_NONE &&
 	    (i->state != INTERVAL_UNKNOWN || interval_is_unsure(i->flags)))
@@ -244,7 +244,7 @@ static void put_lost(struct timehist *h)
 	buf_printf(&h->out, "# lost: %s\n", buf_cstr(&lost));
 	buf_free(&lost);
 	interval_text_filtered(&h->out, &h->timeline, h->view.color);
-	interval_text_unknown(&h->out, &h->timeline, &h->untold, h->view.color);
+	interval_text_unknown(&h->out, &h->timeline, &h->unknown, h->view.color);
 }
 
 /* The last that it prints. Heads of columns alone would say nothing. */

@@ -38,7 +38,7 @@ struct apitrace_emit {
 	int level;
 	uint64_t tick;
 	struct dial9_schema *words[APITRACE_WORD_CNT];
-	size_t told[APITRACE_SIG_KINDS]; /* signatures written so far */
+	size_t written[APITRACE_SIG_KINDS]; /* signatures written so far */
 	struct function *functions; /* by idx */
 	size_t function_cap;
 	size_t schema_cnt, schema_bytes;
@@ -349,8 +349,8 @@ int apitrace_emit_tables(struct apitrace_emit *e, uint64_t seq)
 	int err = 0;
 
 	for (size_t k = APITRACE_SIG_STRUCT; k < APITRACE_SIG_KINDS; k++)
-		while (!err && e->told[k] < e->sigs->cnt[k])
-			err = write[k](e, e->sigs->list[k][e->told[k]++], seq);
+		while (!err && e->written[k] < e->sigs->cnt[k])
+			err = write[k](e, e->sigs->list[k][e->written[k]++], seq);
 	return err;
 }
 

@@ -489,7 +489,7 @@ int flight_open(const struct flight_cfg *cfg, const struct output_cfg *output,
 	struct output_cfg files = *output;
 	struct flight_cfg kept = *cfg;
 	struct segment_ops to_files, keeps;
-	char *told;
+	char *label;
 	int err;
 
 	if (!cfg->ns)
@@ -498,17 +498,17 @@ int flight_open(const struct flight_cfg *cfg, const struct output_cfg *output,
 	kept.level = output->level;
 	files.set = files.later = files.packed = true;
 	files.stop = cfg->stop;
-	err = output_open(&files, user->uid, user->gid, &to_files, &told);
+	err = output_open(&files, user->uid, user->gid, &to_files, &label);
 	if (err)
 		return err;
 	*flight = flight_new(&kept, &to_files, &keeps);
 	err = writer_new(&writer, &keeps, out);
 	if (err) {
 		flight_close(*flight);
-		free(told);
+		free(label);
 		return err;
 	}
-	*name = told;
+	*name = label;
 	return 0;
 }
 

@@ -737,7 +737,7 @@ int output_open(const struct output_cfg *cfg, uid_t uid, gid_t gid, struct segme
 		char **name)
 {
 	struct output *o = xcalloc(1, sizeof(*o));
-	char stamp[32] = "", *told;
+	char stamp[32] = "", *label;
 	int err;
 
 	if (cfg->stamp)
@@ -746,7 +746,7 @@ int output_open(const struct output_cfg *cfg, uid_t uid, gid_t gid, struct segme
 	o->path = base_path(cfg, stamp);
 	o->uid = uid;
 	o->gid = gid;
-	told = xstrdup(o->path);
+	label = xstrdup(o->path);
 	err = cfg->set ? open_set(o, stamp) : 0;
 	if (!err)
 		err = open_first(o);
@@ -754,9 +754,9 @@ int output_open(const struct output_cfg *cfg, uid_t uid, gid_t gid, struct segme
 		err = put_thread_before(o, out);
 	if (err) {
 		output_close(o);
-		free(told);
+		free(label);
 		return err;
 	}
-	*name = told;
+	*name = label;
 	return 0;
 }

@@ -98,7 +98,7 @@ static bool is_cut(const struct stack_copy_unwind *c)
 
 static int prof_walk_fill(struct prof_walk *w, __u64 addr)
 {
-	struct stack_copy_unwind *c = (struct stack_copy_unwind *)of_walk(w);
+	struct stack_copy_unwind *c = of_walk(w);
 	uint64_t word = (addr - c->regs[PROF_REG_SP]) / 8, cnt;
 
 	if (addr < c->regs[PROF_REG_SP] || word >= c->stack_cnt) {

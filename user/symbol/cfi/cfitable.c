@@ -347,9 +347,8 @@ static void put_state(void *ctx, uint64_t addr, const struct cfi_state *state)
 	uint64_t off = r->range->start + (addr - r->addr);
 	uint32_t big, row = r->c->arch->row(state, &big);
 
-	if (r->cut_to && off >= r->eh.from && !r->cut) {
+	if (r->cut_to && off >= r->eh.from && !r->cut)
 		put_cut(r);
-	}
 	if (r->cut_to && off >= r->eh.from && off < r->cut_to)
 		return;
 	put_row(r, off, row, big);

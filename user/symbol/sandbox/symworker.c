@@ -418,7 +418,7 @@ static bool may_drop(const struct module *m)
 	return !m->table && (memory_of(m) || files_of(m));
 }
 
-static void drop(struct module *m)
+static void drop_module(struct module *m)
 {
 	if (m->sym) {
 		symbolizer_drop_all(m->sym);
@@ -455,7 +455,7 @@ static void trim_memory(struct worker *w, struct module *keep)
 			w->alone = keep;
 		if (!oldest)
 			return;
-		drop(oldest);
+		drop_module(oldest);
 		w->freed = true;
 	}
 }

@@ -474,7 +474,7 @@ static bool wants_cpu(pid_t pid)
 	return !proc_read_stat(pid, &stat) && stat.state == 'R';
 }
 
-static void look_at(struct worker_pool *w, enum symworker_role role, uint64_t now)
+static void check_progress(struct worker_pool *w, enum symworker_role role, uint64_t now)
 {
 	struct worker *wk = &w->v[role];
 	uint64_t cpu = cpu_time(wk->pid), passed = now - wk->looked_ns;
@@ -521,7 +521,7 @@ static void watch(struct worker_pool *w, enum symworker_role role, uint64_t now,
 	if (wk->state == LIVE && weigh(w, role, now, silent))
 		return;
 	if (wk->state == LIVE && silent) {
-		look_at(w, role, now);
+		check_progress(w, role, now);
 	} else {
 		wk->cpu_mark = NOT_MEASURED;
 		wk->sleep_ns = 0;
