@@ -127,7 +127,7 @@ $(O)/gen/syscall_names.h: tools/gen-syscalls.sh $(O)/flags
 	$(call msg,GEN,$@)
 	@mkdir -p $(@D)
 	$(Q)sh tools/gen-syscalls.sh $(CC) > $@.$$$$ && mv $@.$$$$ $@
-$(O)/obj/user/kernel/format_known.o: $(O)/gen/syscall_names.h
+$(O)/obj/user/kernel/tracefs/format_known.o: $(O)/gen/syscall_names.h
 
 $(O)/gen/errno_names.h: tools/gen-errnos.sh $(O)/flags
 	$(call msg,GEN,$@)

@@ -16,6 +16,7 @@ folders() {
 		libdial9:
 		base:
 		kernel: base
+		kernel/tracefs: base
 		unwind: kernel base
 		events: base
 		symbol: base
@@ -26,14 +27,15 @@ folders() {
 		symbol/broker: symbol/sandbox symbol/dwarf symbol unwind kernel base
 		record/output: kernel base
 		record/tracepoint: events kernel base
-		record/capture: record/tracepoint record/output kernel base
+		record/ring: kernel base
+		record/capture: record/ring record/tracepoint record/output kernel base
 		record/process: record/capture record/tracepoint kernel base
 		record/target: record/process record/capture symbol/sandbox kernel base
 		record/symbols: record/target record/process symbol/broker events kernel base
 		record/unwind_maps: record/symbols record/target record/process record/capture symbol/broker unwind kernel base
-		record/encode: record/unwind_maps record/symbols record/target record/process record/capture record/tracepoint record/output symbol/broker events kernel base
+		record/encode: record/unwind_maps record/symbols record/target record/process record/capture record/ring record/tracepoint record/output symbol/broker events kernel base
 		record/control: record/encode record/unwind_maps record/symbols record/target record/process record/capture record/tracepoint record/output symbol/broker events kernel base
-		record: record/control record/encode record/unwind_maps record/symbols record/target record/process record/capture record/tracepoint record/output symbol/broker events kernel base
+		record: record/control record/encode record/unwind_maps record/symbols record/target record/process record/capture record/ring record/tracepoint record/output symbol/broker events kernel base
 		trace/source: base
 		trace/read: events trace/source base
 		profile/sched: trace base

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "kernel/format.h"
-#include "kernel/tracefs.h"
+#include "kernel/tracefs/format.h"
+#include "kernel/tracefs/tracefs.h"
 #include "record/capture/capture.h"
 #include "record/tracepoint/eventset.h"
 #include "record/tracepoint/field_extract.h"

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "kernel/tracefs.h"
+#include "kernel/tracefs/tracefs.h"
 #include "tests/bpf/support.h"
 
 TestSuite(filter, .fini = live_cleanup);

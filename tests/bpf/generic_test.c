@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "kernel/format.h"
-#include "kernel/tracefs.h"
+#include "kernel/tracefs/format.h"
+#include "kernel/tracefs/tracefs.h"
 #include "tests/bpf/side.h"
 #include "tests/bpf/support.h"
 

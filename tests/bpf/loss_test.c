@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "prof_abi.h"
-#include "record/capture/ring.h"
+#include "record/ring/ring.h"
 #include "tests/bpf/own_capture.h"
 #include "tests/bpf/support.h"
 

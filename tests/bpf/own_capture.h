@@ -6,7 +6,7 @@
 #include <criterion/criterion.h>
 #include <unistd.h>
 
-#include "kernel/tracefs.h"
+#include "kernel/tracefs/tracefs.h"
 #include "record/capture/capture.h"
 #include "record/tracepoint/eventset.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "record/capture/capture.h"
-#include "record/capture/ring.h"
+#include "record/ring/ring.h"
 #include "record/tracepoint/eventset.h"
 
 struct side {

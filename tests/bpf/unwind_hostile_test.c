@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "record/capture/ring.h"
+#include "record/ring/ring.h"
 #include "tests/bpf/own_capture.h"
 #include "tests/bpf/support.h"
 #include "tests/support/chance.h"

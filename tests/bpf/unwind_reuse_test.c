@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "kernel/tracefs.h"
+#include "kernel/tracefs/tracefs.h"
 #include "record/capture/capture.h"
-#include "record/capture/ring.h"
+#include "record/ring/ring.h"
 #include "record/tracepoint/eventset.h"
 #include "tests/bpf/support.h"
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "record/capture/ring.h"
+#include "record/ring/ring.h"
 #include "record/unwind_maps/stack_copy_unwind.h"
 #include "tests/bpf/own_capture.h"
 #include "tests/bpf/support.h"

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernel/filter.h"
+#include "kernel/tracefs/filter.h"
 
 enum { PLACE = 256, FIELD_CNT = 5 };
 

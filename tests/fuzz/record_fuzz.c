@@ -17,10 +17,10 @@
 
 #include "dial9.h"
 #include "events/emit.h"
-#include "kernel/format.h"
+#include "kernel/tracefs/format.h"
 #include "kernel/perf_side.h"
 #include "prof_abi.h"
-#include "record/capture/ring.h"
+#include "record/ring/ring.h"
 #include "record/encode/translate.h"
 #include "record/process/tasks.h"
 #include "record/symbols/frames.h"

@@ -18,7 +18,7 @@
 #include "base/clock.h"
 #include "kernel/cpus.h"
 #include "kernel/kallsyms.h"
-#include "kernel/tracefs.h"
+#include "kernel/tracefs/tracefs.h"
 #include "tests/kernel/need_root.h"
 
 struct rings {

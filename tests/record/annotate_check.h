@@ -9,7 +9,7 @@
 
 #include "dial9.h"
 #include "events/emit.h"
-#include "kernel/format.h"
+#include "kernel/tracefs/format.h"
 #include "record/tracepoint/annotate.h"
 #include "record/tracepoint/eventset.h"
 #include "trace/read/tp_symbols.h"

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "record/capture/ring.h"
+#include "record/ring/ring.h"
 
 struct membuf {
 	struct ring ring;

@@ -15,7 +15,7 @@
 
 #include "dial9.h"
 #include "events/emit.h"
-#include "kernel/format.h"
+#include "kernel/tracefs/format.h"
 #include "kernel/perf_side.h"
 #include "prof_abi.h"
 #include "record/encode/translate.h"

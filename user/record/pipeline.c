@@ -24,7 +24,7 @@
 #include "kernel/perf_side.h"
 #include "prof_abi.h"
 #include "record/capture/capture.h"
-#include "record/capture/ring_merge.h"
+#include "record/ring/ring_merge.h"
 #include "record/control/memory.h"
 #include "record/control/notify.h"
 #include "record/control/trigger.h"

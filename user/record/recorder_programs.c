@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-#include "kernel/tracefs.h"
+#include "kernel/tracefs/tracefs.h"
 #include "prof_select.h"
 #include "record/capture/capture.h"
 #include "record/recorder.h"

@@ -17,7 +17,7 @@
 #include "base/sudo_user.h"
 #include "kernel/privileges.h"
 #include "kernel/realtime.h"
-#include "kernel/tracefs.h"
+#include "kernel/tracefs/tracefs.h"
 #include "record/capture/capture.h"
 #include "record/capture/capture_cpus.h"
 #include "record/control/load_shedding.h"

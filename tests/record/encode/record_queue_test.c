@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "kernel/perf_side.h"
 #include "prof_abi.h"
-#include "record/capture/ring_merge.h"
+#include "record/ring/ring_merge.h"
 #include "record/encode/record_queue.h"
 
 enum { STOP = -7, ALL = 1000, LIMIT = 4096 };

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "prof_abi.h"
-#include "record/capture/ring.h"
-#include "record/capture/ring_merge.h"
+#include "record/ring/ring.h"
+#include "record/ring/ring_merge.h"
 #include "tests/record/membuf.h"
 
 enum { CPU = 5, OTHER_CPU = 6, RING_SZ = 1 << 16 };

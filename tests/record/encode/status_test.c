@@ -26,7 +26,7 @@
 #include "kernel/realtime.h"
 #include "prof_abi.h"
 #include "prof_events.h"
-#include "record/capture/ring.h"
+#include "record/ring/ring.h"
 #include "record/control/memory.h"
 #include "record/encode/translate.h"
 #include "record/tracepoint/event.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "tests/kernel/format_text.h"
+#include "tests/kernel/tracefs/format_text.h"
 #include "tests/record/annotate_check.h"
 
 #define assert_said(f, event, field, key, want)                                                    \

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "dial9.h"
-#include "kernel/format.h"
+#include "kernel/tracefs/format.h"
 #include "tests/record/support.h"
 
 static const struct event_field *field(const struct event_def *def, const char *name)

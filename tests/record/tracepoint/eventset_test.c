@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "kernel/format.h"
+#include "kernel/tracefs/format.h"
 #include "prof_events.h"
 #include "tests/record/support.h"
 

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "kernel/format.h"
-#include "kernel/tracefs.h"
+#include "kernel/tracefs/format.h"
+#include "kernel/tracefs/tracefs.h"
 #include "prof_events.h"
 #include "tests/kernel/need_root.h"
 #include "tests/record/annotate_check.h"

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tests/kernel/format_text.h"
+#include "tests/kernel/tracefs/format_text.h"
 
 /* One field, shown by @conversion ("%d [ns]"), is of that kind and unit; NULL: nobody says. */
 static void expect(const char *system, const char *type, const char *name, int size, bool is_signed,

@@ -21,7 +21,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "kernel/cpus.h"
-#include "kernel/format.h"
+#include "kernel/tracefs/format.h"
 #include "kernel/perf.h"
 #include "kernel/perf_ring.h"
 #include "prof.skel.h"
@@ -40,7 +40,7 @@
 #include "record/capture/given_btf.h"
 #include "record/capture/load_aside.h"
 #include "record/capture/refusal.h"
-#include "record/capture/ring.h"
+#include "record/ring/ring.h"
 #include "record/tracepoint/eventset.h"
 
 struct capture {

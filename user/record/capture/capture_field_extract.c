@@ -18,7 +18,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
-#include "kernel/format.h"
+#include "kernel/tracefs/format.h"
 #include "prof_abi.h"
 #include "prof_select.h"
 #include "record/tracepoint/field_extract.h"

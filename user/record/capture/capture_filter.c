@@ -10,7 +10,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 
-#include "kernel/filter.h"
+#include "kernel/tracefs/filter.h"
 #include "prof_abi.h"
 #include "prof_select.h"
 #include "prof.skel.h"

@@ -14,7 +14,7 @@
 #include <sys/utsname.h>
 
 #include "base/log.h"
-#include "kernel/format.h"
+#include "kernel/tracefs/format.h"
 #include "prof_abi.h"
 #include "prof_select.h"
 #include "prof.skel.h"

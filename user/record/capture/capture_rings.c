@@ -25,14 +25,14 @@
 #include "prof_select.h"
 #include "prof.skel.h"
 #include "record/capture/inner_maps.h"
-#include "record/capture/ring.h"
+#include "record/ring/ring.h"
 
 enum {
 	BATCHES_MIN = 4, /* per ring */
 	PARTS = 8, /* per ring: */
 	PARTS_WITH_STACKS = 5,
 	PARTS_OF_EVENTS = 7, /* if there are samples */
-	TOLD_BYTES = 256 << 20,
+	WARN_BYTES = 256 << 20,
 };
 
 /* Whether another program on the same CPU may preempt a program: see stage.bpf.h. */
@@ -137,10 +137,10 @@ static int map_stages(const struct prof *skel, struct capture_rings *r)
 static void report_memory(const struct capture_rings *r)
 {
 	size_t bytes = r->ring_cnt * r->ring_bytes + stages_size(r);
-	void (*tell)(const char *, ...) = bytes > TOLD_BYTES ? log_warn : log_info;
+	void (*report)(const char *, ...) = bytes > WARN_BYTES ? log_warn : log_info;
 
-	tell("record: %zu rings of %zu KiB, for %zu CPUs: %zu MiB (-m)", r->ring_cnt,
-	     r->ring_bytes >> 10, r->stage_cnt, bytes >> 20);
+	report("record: %zu rings of %zu KiB, for %zu CPUs: %zu MiB (-m)", r->ring_cnt,
+	       r->ring_bytes >> 10, r->stage_cnt, bytes >> 20);
 }
 
 int capture_rings_init(const struct prof *skel, struct capture_rings *r)

@@ -14,7 +14,7 @@
 #include "base/alloc.h"
 #include "kernel/perf_side.h"
 #include "prof_abi.h"
-#include "record/capture/ring_merge.h"
+#include "record/ring/ring_merge.h"
 
 enum { HOLD_RECORD, HOLD_SIDE };
 enum { KEPT_WORDS = 1 << 16 };

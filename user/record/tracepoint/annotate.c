@@ -16,7 +16,7 @@
 #include "base/buf.h"
 #include "dial9.h"
 #include "events/emit.h"
-#include "kernel/format.h"
+#include "kernel/tracefs/format.h"
 #include "prof_events.h"
 #include "record/tracepoint/enum_names.h"
 #include "record/tracepoint/event.h"

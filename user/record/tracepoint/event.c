@@ -17,8 +17,8 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "dial9.h"
-#include "kernel/filter.h"
-#include "kernel/format.h"
+#include "kernel/tracefs/filter.h"
+#include "kernel/tracefs/format.h"
 #include "prof_events.h"
 
 enum {

@@ -16,9 +16,9 @@
 #include "base/log.h"
 #include "base/opts.h"
 #include "base/str.h"
-#include "kernel/filter.h"
-#include "kernel/format.h"
-#include "kernel/tracefs.h"
+#include "kernel/tracefs/filter.h"
+#include "kernel/tracefs/format.h"
+#include "kernel/tracefs/tracefs.h"
 #include "prof_events.h"
 
 static const char *const sched_events[] = {

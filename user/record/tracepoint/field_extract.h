@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "kernel/format.h"
+#include "kernel/tracefs/format.h"
 #include "prof_extract.h"
 
 struct btf;

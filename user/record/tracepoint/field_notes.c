@@ -15,7 +15,7 @@
 #include "base/buf.h"
 #include "base/str.h"
 #include "events/own_events.h"
-#include "kernel/format.h"
+#include "kernel/tracefs/format.h"
 #include "prof_events.h"
 
 /* Properties of a field's declaration. */

@@ -19,7 +19,7 @@
  * Records are validated here: the lengths in a record that ring_peek() returns agree with each other, and later
  * stages do not check them again.
  */
-#include "record/capture/ring.h"
+#include "record/ring/ring.h"
 
 #include <errno.h>
 #include <linux/bpf.h>

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernel/format.h"
+#include "kernel/tracefs/format.h"
 
 /* @fields and @print_fmt as a format file has them. */
 static inline struct format_event *parse(const char *system, const char *name, const char *fields,

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* What is known of fields beside the print fmt: devices, arrays, system calls, code. */
-#include "kernel/format.h"
+#include "kernel/tracefs/format.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
 #include <sys/syscall.h>
 
 #include "base/buf.h"
-#include "tests/kernel/format_text.h"
+#include "tests/kernel/tracefs/format_text.h"
 
 /* "dev:2=4095'' ..." of all rows. */
 static void expect_rows(const struct format_event *ev, const char *want)

@@ -4,7 +4,7 @@
  * system calls with their results, and arguments that point to text. The rules use types, patterns
  * that kernel macros leave in print fmt, and names of system call events.
  */
-#include "kernel/format_known.h"
+#include "kernel/tracefs/format_known.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/str.h"
-#include "kernel/format.h"
+#include "kernel/tracefs/format.h"
 #include "syscall_names.h"
 
 /* New rows of one field, which replace its old rows */

@@ -9,7 +9,7 @@
  *
  * Values are checked here against the type of their field, because errors cannot be reported later.
  */
-#include "kernel/filter.h"
+#include "kernel/tracefs/filter.h"
 
 #include <ctype.h>
 #include <errno.h>

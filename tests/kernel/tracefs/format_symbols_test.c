@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Expressions of print fmt, one at a time: which of them become rows, and which rows. */
-#include "kernel/format.h"
+#include "kernel/tracefs/format.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

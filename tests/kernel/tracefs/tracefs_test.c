@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* A directory that looks like tracefs: ids, the walk in its order, and what is no event. */
-#include "kernel/tracefs.h"
+#include "kernel/tracefs/tracefs.h"
 
 #include <criterion/criterion.h>
 #include <criterion/redirect.h>
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "kernel/format.h"
+#include "kernel/tracefs/format.h"
 
 static char top[] = "/tmp/d9_tracefs_XXXXXX";
 static int dirfd = -1;

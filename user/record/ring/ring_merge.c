@@ -12,7 +12,7 @@
  * An impossible time would block its source for good, or for years. So a metadata record from the future, or from
  * long before the last one of its ring, counts as damaged and is skipped.
  */
-#include "record/capture/ring_merge.h"
+#include "record/ring/ring_merge.h"
 
 #include <stdlib.h>
 
@@ -20,7 +20,7 @@
 #include "base/clock.h"
 #include "kernel/perf_ring.h"
 #include "prof_abi.h"
-#include "record/capture/ring.h"
+#include "record/ring/ring.h"
 
 enum {
 	PUBLISH_EVERY = 64,

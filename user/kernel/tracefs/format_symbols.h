@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef D9_KERNEL_FORMAT_SYMBOLS_H
-#define D9_KERNEL_FORMAT_SYMBOLS_H
+#ifndef D9_KERNEL_TRACEFS_FORMAT_SYMBOLS_H
+#define D9_KERNEL_TRACEFS_FORMAT_SYMBOLS_H
 
 struct format_event;
 struct tep_event;
@@ -12,4 +12,4 @@ struct tep_event;
  */
 void format_symbols_collect(struct format_event *ev, const struct tep_event *tep);
 
-#endif /* D9_KERNEL_FORMAT_SYMBOLS_H */
+#endif /* D9_KERNEL_TRACEFS_FORMAT_SYMBOLS_H */

@@ -3,7 +3,7 @@
  * The consumer of a ring buffer, over a ring in plain memory that is written as the kernel writes
  * it: mapped twice, 8-byte frames of a header word and a record, positions that only grow.
  */
-#include "record/capture/ring.h"
+#include "record/ring/ring.h"
 
 #include <criterion/criterion.h>
 #include <linux/bpf.h>

@@ -4,7 +4,7 @@
  * and libtraceevent's own printing of a record. What is printed from the rows comes from the
  * reader that prints traces, so the whole way from print fmt to `script` is under test.
  */
-#include "tests/kernel/format_check.h"
+#include "tests/kernel/tracefs/format_check.h"
 
 #include <criterion/criterion.h>
 #include <stdint.h>
@@ -15,7 +15,7 @@
 #include <traceevent/trace-seq.h>
 
 #include "base/buf.h"
-#include "kernel/format.h"
+#include "kernel/tracefs/format.h"
 #include "trace/read/tp_symbols.h"
 
 /* The last word of "const char name[16]": "name". */

@@ -11,7 +11,7 @@
  * EXPR is one field, shifted and masked by constants. The format string is walked together with the
  * arguments, because it has the hexadecimal conversions, and the text between two pieces of a field.
  */
-#include "kernel/format_symbols.h"
+#include "kernel/tracefs/format_symbols.h"
 
 #include <errno.h>
 #include <traceevent/event-parse.h>
@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "kernel/format.h"
+#include "kernel/tracefs/format.h"
 
 /* (field >> shift) & mask, or 1 << field */
 struct term {

@@ -7,7 +7,7 @@
  * process sees it, and closing the descriptor removes it. A mounted directory is used only if its
  * file system type is tracefs, because /sys/kernel/tracing also exists as an empty directory.
  */
-#include "kernel/tracefs.h"
+#include "kernel/tracefs/tracefs.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef D9_KERNEL_TRACEFS_H
-#define D9_KERNEL_TRACEFS_H
+#ifndef D9_KERNEL_TRACEFS_TRACEFS_H
+#define D9_KERNEL_TRACEFS_TRACEFS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,4 +31,4 @@ int tracefs_event_id(int dirfd, const char *system, const char *name, uint32_t *
 int tracefs_each_event(int dirfd, int (*cb)(const char *system, const char *name, void *ctx),
 		       void *ctx);
 
-#endif /* D9_KERNEL_TRACEFS_H */
+#endif /* D9_KERNEL_TRACEFS_TRACEFS_H */

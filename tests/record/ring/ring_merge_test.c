@@ -4,7 +4,7 @@
  * would fill, are lists here, behind the two functions that the merge reads them through.
  */
 /* ALONE: perf_ring_*() */
-#include "record/capture/ring_merge.h"
+#include "record/ring/ring_merge.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef D9_KERNEL_FORMAT_KNOWN_H
-#define D9_KERNEL_FORMAT_KNOWN_H
+#ifndef D9_KERNEL_TRACEFS_FORMAT_KNOWN_H
+#define D9_KERNEL_TRACEFS_FORMAT_KNOWN_H
 
 struct format_event;
 
@@ -10,4 +10,4 @@ struct format_event;
  */
 void format_known_collect(struct format_event *ev);
 
-#endif /* D9_KERNEL_FORMAT_KNOWN_H */
+#endif /* D9_KERNEL_TRACEFS_FORMAT_KNOWN_H */

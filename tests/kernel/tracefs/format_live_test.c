@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "kernel/format.h"
-#include "kernel/tracefs.h"
-#include "tests/kernel/format_check.h"
+#include "kernel/tracefs/format.h"
+#include "kernel/tracefs/tracefs.h"
+#include "tests/kernel/tracefs/format_check.h"
 #include "tests/kernel/need_root.h"
 
 struct walk {
@@ -151,11 +151,15 @@ Test(tracefs, any_descriptor_will_do)
 	bool mounted;
 	int fd;
 
+	hide_mounts();
+	cr_assert_eq(system("mkdir -p /sys/kernel/tracing"), 0);
+	cr_assert_eq(mount("none", "/sys/kernel/tracing", "tracefs", 0, NULL), 0);
 	close(0);
 	cr_assert_eq(tracefs_open_quiet(&fd, &mounted), 0);
+	cr_expect(mounted);
 	cr_expect_eq(fd, 0);
-	hide_mounts();
-	close(0);
+	close(fd);
+	cr_assert_eq(umount2("/sys/kernel/tracing", MNT_DETACH), 0);
 	cr_assert_eq(tracefs_open_quiet(&fd, &mounted), 0);
 	close(fd);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Formats of a 6.18 kernel, of unlike kinds, and texts that no kernel would write. */
-#include "kernel/format.h"
+#include "kernel/tracefs/format.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/kernel/format_check.h"
+#include "tests/kernel/tracefs/format_check.h"
 
 static char *read_fixture(const char *path, size_t *len)
 {

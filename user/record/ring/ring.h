@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef D9_RECORD_CAPTURE_RING_H
-#define D9_RECORD_CAPTURE_RING_H
+#ifndef D9_RECORD_RING_RING_H
+#define D9_RECORD_RING_RING_H
 
 #include <stdbool.h>
 #include <stddef.h>

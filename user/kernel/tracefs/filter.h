@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef D9_KERNEL_FILTER_H
-#define D9_KERNEL_FILTER_H
+#ifndef D9_KERNEL_TRACEFS_FILTER_H
+#define D9_KERNEL_TRACEFS_FILTER_H
 
 #include <stddef.h>
 
-#include "kernel/format.h"
+#include "kernel/tracefs/format.h"
 #include "prof_filter.h"
 
 /* A filter of one event. Terms refer to text `patterns` by index. */

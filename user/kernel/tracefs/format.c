@@ -9,7 +9,7 @@
  * without shared state. So events with the same name in two systems, or in two threads, do not
  * collide. format_symbols.c handles print fmt.
  */
-#include "kernel/format.h"
+#include "kernel/tracefs/format.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -21,9 +21,9 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/log.h"
-#include "kernel/format_known.h"
-#include "kernel/format_symbols.h"
-#include "kernel/tracefs.h"
+#include "kernel/tracefs/format_known.h"
+#include "kernel/tracefs/format_symbols.h"
+#include "kernel/tracefs/tracefs.h"
 
 /* Removes storage words and brackets from the type: "__data_loc const char[]" becomes "char". */
 static char *base_type(const char *type)

@@ -4,7 +4,7 @@
  * walking the expression's tree here and by fnmatch().
  */
 #define PROF_FILTER_HERE
-#include "kernel/filter.h"
+#include "kernel/tracefs/filter.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

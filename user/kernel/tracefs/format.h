@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef D9_KERNEL_FORMAT_H
-#define D9_KERNEL_FORMAT_H
+#ifndef D9_KERNEL_TRACEFS_FORMAT_H
+#define D9_KERNEL_TRACEFS_FORMAT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -132,4 +132,4 @@ static inline const struct format_field *format_find(const struct format_event *
 /* Maximum length of a record: dynamic fields have 16-bit offsets and lengths. */
 #define FORMAT_RECORD_MAX 65535
 
-#endif /* D9_KERNEL_FORMAT_H */
+#endif /* D9_KERNEL_TRACEFS_FORMAT_H */
