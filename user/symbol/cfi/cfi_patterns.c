@@ -4,7 +4,7 @@
  * them.
  *
  * The entry point of a file has no caller. The sections .init and .fini are parts of functions that
- * the linker joins.
+ * the linker joins. GNU ld writes an FDE for procedure linkage tables; lld and BOLT do not.
  */
 #include "symbol/cfi/cfi_patterns.h"
 
@@ -24,11 +24,18 @@ static bool is_at(const uint8_t *code, size_t size, size_t pos, const uint8_t *b
 
 void cfi_patterns_add(struct cfi_patterns *out, size_t *cnt, uint64_t off, uint32_t row)
 {
-	size_t i = (*cnt)++;
+	const uint32_t none = cfirow_special(PROF_UNWIND_NONE);
+	size_t at = *cnt, i;
 
-	for (; i && out[i - 1].off > off; i--)
+	while (at && out[at - 1].off > off)
+		at--;
+	if (at && out[at - 1].off == off && (row == none || out[at - 1].row == none)) {
+		out[at - 1].row = row == none ? out[at - 1].row : row;
+		return;
+	}
+	for (i = (*cnt)++; i > at; i--)
 		out[i] = out[i - 1];
-	out[i] = (struct cfi_patterns){ off, row };
+	out[at] = (struct cfi_patterns){ off, row };
 }
 
 /*
@@ -59,19 +66,27 @@ static void add_entry(const struct elfimg *img, struct cfi_patterns *out, size_t
 		cfi_patterns_add(out, cnt, off, cfirow_special(PROF_UNWIND_END));
 }
 
+static const uint8_t *find_code(const struct elfimg *img, const char *name, size_t *size,
+				uint64_t *off)
+{
+	struct elfimg_sec sec;
+	const uint8_t *code;
+
+	code = elfimg_find(img, name, &sec) ? elfimg_data(img, &sec, size) : NULL;
+	return code && elfimg_off(img, sec.addr, off) && *off == sec.off ? code : NULL;
+}
+
 /* They reserve 8 bytes at their start to align the stack, and release them at their end. */
 static void add_section(const struct elfimg *img, const char *name, struct cfi_patterns *out,
 			size_t *cnt)
 {
 	static const uint8_t push[] = { 0x48, 0x83, 0xec, 0x08 };
 	static const uint8_t pop_ret[] = { 0x48, 0x83, 0xc4, 0x08, 0xc3 };
-	struct elfimg_sec sec;
-	const uint8_t *code;
 	size_t size = 0, at;
 	uint64_t off;
+	const uint8_t *code = find_code(img, name, &size, &off);
 
-	code = elfimg_find(img, name, &sec) ? elfimg_data(img, &sec, &size) : NULL;
-	if (!code || !elfimg_off(img, sec.addr, &off) || off != sec.off)
+	if (!code)
 		return;
 	at = is_at(code, size, 0, endbr, sizeof(endbr)) ? sizeof(endbr) : 0;
 	if (!is_at(code, size, at, push, sizeof(push)) ||
@@ -81,6 +96,47 @@ static void add_section(const struct elfimg *img, const char *name, struct cfi_p
 	cfi_patterns_add(out, cnt, off, cfirow_sp(8));
 	cfi_patterns_add(out, cnt, off + at + sizeof(push), cfirow_sp(16));
 	cfi_patterns_add(out, cnt, off + size - 1, cfirow_sp(8));
+	cfi_patterns_add(out, cnt, off + size, cfirow_special(PROF_UNWIND_NONE));
+}
+
+/*
+ * A procedure linkage table that looks functions up when they are first called. Its first entry pushes an argument
+ * and jumps to the dynamic linker. Each other entry jumps to its function or, the first time, pushes an argument and
+ * jumps to the first entry.
+ */
+static void add_lazy_stubs(const struct elfimg *img, struct cfi_patterns *out, size_t *cnt)
+{
+	enum { ENTRY_SZ = 16, PUSH_SZ = 6, SECOND_PUSH = ENTRY_SZ + 6 };
+	static const uint8_t push[] = { 0xff, 0x35 }, jump[] = { 0xff, 0x25 },
+			     push_number[] = { 0x68 };
+	size_t size = 0;
+	uint64_t off;
+	const uint8_t *code = find_code(img, ".plt", &size, &off);
+
+	if (!code || off % ENTRY_SZ || !is_at(code, size, 0, push, sizeof(push)) ||
+	    !is_at(code, size, PUSH_SZ, jump, sizeof(jump)) ||
+	    !is_at(code, size, ENTRY_SZ, jump, sizeof(jump)) ||
+	    !is_at(code, size, SECOND_PUSH, push_number, sizeof(push_number)))
+		return;
+	cfi_patterns_add(out, cnt, off, cfirow_sp(16));
+	cfi_patterns_add(out, cnt, off + PUSH_SZ, cfirow_sp(24));
+	cfi_patterns_add(out, cnt, off + ENTRY_SZ, cfirow_special(PROF_UNWIND_PLT11));
+	cfi_patterns_add(out, cnt, off + size, cfirow_special(PROF_UNWIND_NONE));
+}
+
+/* Stubs that only jump. */
+static void add_stubs(const struct elfimg *img, const char *name, struct cfi_patterns *out,
+		      size_t *cnt)
+{
+	static const uint8_t jump[] = { 0xff, 0x25 };
+	size_t size = 0, at;
+	uint64_t off;
+	const uint8_t *code = find_code(img, name, &size, &off);
+
+	at = code && is_at(code, size, 0, endbr, sizeof(endbr)) ? sizeof(endbr) : 0;
+	if (!code || !is_at(code, size, at, jump, sizeof(jump)))
+		return;
+	cfi_patterns_add(out, cnt, off, cfirow_sp(8));
 	cfi_patterns_add(out, cnt, off + size, cfirow_special(PROF_UNWIND_NONE));
 }
 
@@ -171,5 +227,8 @@ size_t cfi_patterns_find(const struct elfimg *img, struct cfi_patterns *out)
 	add_entry(img, out, &cnt);
 	add_section(img, ".init", out, &cnt);
 	add_section(img, ".fini", out, &cnt);
+	add_lazy_stubs(img, out, &cnt);
+	add_stubs(img, ".plt.sec", out, &cnt);
+	add_stubs(img, ".plt.got", out, &cnt);
 	return cnt;
 }

@@ -16,7 +16,10 @@ struct cfi_patterns {
 	uint32_t row;
 };
 
-/* Inserts a row; the offsets in @out stay sorted. There must be room. */
+/*
+ * Inserts a row; the offsets in @out stay sorted. What starts at an offset replaces the end of what is before it
+ * (PROF_UNWIND_NONE). There must be room.
+ */
 void cfi_patterns_add(struct cfi_patterns *out, size_t *cnt, uint64_t off, uint32_t row);
 
 /*
