@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-Test(alloc, zero_bytes_are_a_pointer)
+Test(alloc, allocation_of_0_bytes_returns_a_pointer)
 {
 	void *p = xmalloc(0), *q = xcalloc(0, 8);
 
@@ -54,7 +54,7 @@ Test(alloc, array_reserve_leaves_a_large_enough_array_alone)
 	free(same);
 }
 
-Test(alloc, an_overflowing_size_ends_the_program, .exit_code = 2, .init = cr_redirect_stderr)
+Test(alloc, overflowing_size_ends_the_program, .exit_code = 2, .init = cr_redirect_stderr)
 {
 	void *p = xreallocarray(NULL, SIZE_MAX / 2, 3);
 
@@ -62,7 +62,7 @@ Test(alloc, an_overflowing_size_ends_the_program, .exit_code = 2, .init = cr_red
 	cr_assert_fail("came back");
 }
 
-Test(alloc, an_overflowing_array_ends_the_program, .exit_code = 2, .init = cr_redirect_stderr)
+Test(alloc, overflowing_array_ends_the_program, .exit_code = 2, .init = cr_redirect_stderr)
 {
 	size_t cap = 0;
 	void *p = array_reserve(NULL, &cap, SIZE_MAX / 4, 16);

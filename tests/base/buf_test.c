@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-Test(buf, an_empty_one_is_the_empty_string)
+Test(buf, empty_buffer_is_an_empty_string)
 {
 	struct buf b = { 0 };
 
@@ -17,7 +17,7 @@ Test(buf, an_empty_one_is_the_empty_string)
 	cr_assert_null(b.data);
 }
 
-Test(buf, every_addition_leaves_it_terminated)
+Test(buf, buffer_is_terminated_after_every_addition)
 {
 	struct buf b = { 0 };
 
@@ -36,7 +36,7 @@ Test(buf, every_addition_leaves_it_terminated)
 	buf_free(&b);
 }
 
-Test(buf, printf_of_every_length_around_its_first_guess_is_whole)
+Test(buf, printf_writes_whole_text_around_its_first_size_guess)
 {
 	char text[300];
 	struct buf b = { 0 };
@@ -52,7 +52,7 @@ Test(buf, printf_of_every_length_around_its_first_guess_is_whole)
 	buf_free(&b);
 }
 
-Test(buf, steal_hands_over_and_empties)
+Test(buf, steal_returns_the_bytes_and_empties_the_buffer)
 {
 	struct buf b = { 0 };
 	char *s;
@@ -68,7 +68,7 @@ Test(buf, steal_hands_over_and_empties)
 	free(s);
 }
 
-Test(buf, reserve_then_len_is_how_a_reader_fills_it)
+Test(buf, reader_fills_the_buffer_with_reserve_and_len)
 {
 	struct buf b = { 0 };
 
@@ -79,7 +79,7 @@ Test(buf, reserve_then_len_is_how_a_reader_fills_it)
 	buf_free(&b);
 }
 
-Test(buf, numbers_are_as_printf_has_them)
+Test(buf, numbers_equal_those_of_printf)
 {
 	static const uint64_t some[] = {
 		0,   1,	   9,	  10,	     99,	 100,	     101,
@@ -116,7 +116,7 @@ Test(buf, numbers_are_as_printf_has_them)
 	buf_free(&b);
 }
 
-Test(buf, what_is_printed_is_whole_and_freed)
+Test(buf, printed_text_is_whole_and_freed)
 {
 	char text[16];
 	FILE *f = fmemopen(text, sizeof(text), "w");

@@ -27,7 +27,7 @@ static void put(struct bytes_cache *m, const char *key, uint64_t version, const 
 	bytes_cache_put(m, key, strlen(key), value, strlen(value));
 }
 
-Test(bytes_cache, values_come_back_by_key)
+Test(bytes_cache, values_are_found_by_key)
 {
 	struct bytes_cache m = { .slot_cnt = 8, .bytes_max = 1024 };
 
@@ -43,7 +43,7 @@ Test(bytes_cache, values_come_back_by_key)
 	bytes_cache_fini(&m);
 }
 
-Test(bytes_cache, another_version_knows_nothing)
+Test(bytes_cache, cache_of_another_version_is_empty)
 {
 	struct bytes_cache m = { .slot_cnt = 8, .bytes_max = 1024 };
 
@@ -55,7 +55,7 @@ Test(bytes_cache, another_version_knows_nothing)
 	bytes_cache_fini(&m);
 }
 
-Test(bytes_cache, stays_below_its_bounds_and_right)
+Test(bytes_cache, cache_stays_below_its_limits_and_returns_right_values)
 {
 	struct bytes_cache m = { .slot_cnt = 16, .bytes_max = 256 };
 	char key[32], value[32];
@@ -77,7 +77,7 @@ Test(bytes_cache, stays_below_its_bounds_and_right)
 	bytes_cache_fini(&m);
 }
 
-Test(bytes_cache, what_is_too_large_is_not_kept)
+Test(bytes_cache, too_large_values_are_not_cached)
 {
 	struct bytes_cache m = { .slot_cnt = 16, .bytes_max = 64 };
 
@@ -89,7 +89,7 @@ Test(bytes_cache, what_is_too_large_is_not_kept)
 }
 
 /* The stack of what has none is made of nothing, and is nothing. */
-Test(bytes_cache, nothing_may_stand_for_nothing)
+Test(bytes_cache, empty_key_and_empty_value_are_valid)
 {
 	struct bytes_cache m = { .slot_cnt = 8, .bytes_max = 64 };
 	struct buf out = { 0 };

@@ -5,7 +5,7 @@
 #include <criterion/criterion.h>
 #include <time.h>
 
-Test(clock, each_is_the_kernels_clock_of_that_name)
+Test(clock, each_clock_equals_the_kernels_clock_of_that_name)
 {
 	struct timespec ts;
 	uint64_t before, after;
@@ -23,7 +23,7 @@ Test(clock, each_is_the_kernels_clock_of_that_name)
 	cr_assert(after >= ts.tv_sec * 1000000000ULL + ts.tv_nsec);
 }
 
-Test(clock, suspend_counts_from_when_it_is_asked_for_and_timers_do_not_change)
+Test(clock, suspend_counts_once_requested_and_timers_keep_their_clock)
 {
 	struct timespec ts;
 	uint64_t before, after;

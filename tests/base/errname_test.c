@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
-Test(errname, names_are_those_of_the_c_library)
+Test(errname, names_equal_those_of_the_c_library)
 {
 	int cnt = 0;
 
@@ -21,7 +21,7 @@ Test(errname, names_are_those_of_the_c_library)
 	cr_expect_gt(cnt, 100);
 }
 
-Test(errname, what_is_no_error_has_no_name)
+Test(errname, number_that_is_no_error_has_no_name)
 {
 	cr_expect_null(errname(0));
 	cr_expect_null(errname(-2));

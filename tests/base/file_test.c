@@ -29,7 +29,7 @@ static int next_fd(void)
 	return fd;
 }
 
-Test(file, a_file_of_several_chunks_is_read_whole_behind_what_is_there)
+Test(file, file_of_several_chunks_is_appended_whole)
 {
 	static char bytes[3 * 65536 + 17];
 	char path[] = "/tmp/d9_file_XXXXXX";
@@ -53,7 +53,7 @@ Test(file, a_file_of_several_chunks_is_read_whole_behind_what_is_there)
 	buf_free(&b);
 }
 
-Test(file, no_more_is_read_than_was_asked_for)
+Test(file, file_read_stops_at_the_requested_size)
 {
 	static const size_t max[] = { 0, 1, 65535, 65536, 65537, 200000 };
 
@@ -67,7 +67,7 @@ Test(file, no_more_is_read_than_was_asked_for)
 	}
 }
 
-Test(file, an_empty_file_is_an_empty_string)
+Test(file, empty_file_is_an_empty_string)
 {
 	struct buf b = { 0 };
 
@@ -78,7 +78,7 @@ Test(file, an_empty_file_is_an_empty_string)
 	buf_free(&b);
 }
 
-Test(file, what_cannot_be_read_says_why)
+Test(file, failed_read_returns_the_reason)
 {
 	int dir = open("/tmp", O_RDONLY | O_DIRECTORY), before = next_fd();
 	struct buf b = { 0 };
@@ -100,7 +100,7 @@ static void on_alarm(int sig)
 		close(writer);
 }
 
-Test(file, a_signal_does_not_end_a_file)
+Test(file, signal_does_not_end_a_read)
 {
 	const struct itimerval often = { { 0, 10000 }, { 0, 10000 } }, never = { 0 };
 	struct sigaction act = { .sa_handler = on_alarm };
@@ -139,7 +139,7 @@ static int bytes_in(int fd)
 	return n;
 }
 
-Test(file, what_is_written_is_written_whole_whatever_signals_come)
+Test(file, write_is_whole_in_spite_of_signals)
 {
 	const struct itimerval often = { { 0, 1000 }, { 0, 1000 } }, never = { 0 };
 	static char bytes[1 << 20], back[1 << 20];
@@ -187,7 +187,7 @@ Test(file, what_is_written_is_written_whole_whatever_signals_come)
 	close(notice[1]);
 }
 
-Test(file, what_cannot_be_written_says_why)
+Test(file, failed_write_returns_the_reason)
 {
 	int fd = open("/dev/full", O_WRONLY);
 
@@ -197,7 +197,7 @@ Test(file, what_cannot_be_written_says_why)
 	cr_assert_eq(file_write(fd, "x", 1), -EBADF);
 }
 
-Test(file, a_file_that_is_opened_once_more_has_a_place_of_its_own)
+Test(file, reopened_file_has_its_own_offset)
 {
 	char got[8] = { 0 };
 	int fd = file_temp(), again;
@@ -216,7 +216,7 @@ Test(file, a_file_that_is_opened_once_more_has_a_place_of_its_own)
 	cr_assert_lt(file_reopen(fd), 0);
 }
 
-Test(file, names_of_a_directory_are_sorted_and_without_those_that_start_with_a_dot)
+Test(file, directory_listing_is_sorted_and_skips_hidden_files)
 {
 	static const char *const made[] = { "t.10", "t.9", ".hidden", "t.100", "a" };
 	static const char *const want[] = { "a", "t.9", "t.10", "t.100" };
@@ -269,7 +269,7 @@ static int try_null_without_dev(const char *dir)
 	return read(fd, &c, 1) == 0 ? 0 : 4;
 }
 
-Test(file, an_empty_file_is_there_without_dev_null)
+Test(file, null_file_works_without_dev_null)
 {
 	char dir[] = "/tmp/d9_null_XXXXXX";
 	int status;

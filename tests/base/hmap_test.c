@@ -5,7 +5,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-Test(hmap, an_empty_map_finds_nothing)
+Test(hmap, empty_map_finds_nothing)
 {
 	struct hmap m = { 0 };
 	size_t pos = 0;
@@ -33,7 +33,7 @@ Test(hmap, key_zero_and_the_largest_key_are_ordinary)
 }
 
 /* Keys from a small range, so that the table is full of neighbours that deletion must move. */
-Test(hmap, a_million_random_steps_agree_with_an_array)
+Test(hmap, million_random_steps_agree_with_an_array)
 {
 	enum { RANGE = 3000 };
 	static char objects[RANGE];
@@ -62,7 +62,7 @@ Test(hmap, a_million_random_steps_agree_with_an_array)
 	hmap_fini(&m);
 }
 
-Test(hmap, iteration_gives_each_entry_once)
+Test(hmap, iteration_returns_each_entry_once)
 {
 	static char objects[500];
 	char seen[500] = { 0 };

@@ -49,7 +49,7 @@ Test(json, values_of_an_array_are_separated_and_may_have_lines)
 	expect(&out, "[\"x\",null,\n{\"i\":0},\n{\"i\":1}]");
 }
 
-Test(json, a_document_behind_another_on_a_line_of_its_own_has_no_comma)
+Test(json, second_document_on_its_own_line_has_no_comma)
 {
 	struct buf out = { 0 };
 
@@ -73,7 +73,7 @@ Test(json, text_that_ends_like_an_open_bracket_is_a_complete_value)
 	expect(&out, "[\"[\",\"{\",\",\",\"a\\\"\\n\"]");
 }
 
-Test(json, text_put_by_other_means_is_respected)
+Test(json, directly_appended_text_counts_as_a_value)
 {
 	struct buf out = { 0 };
 
@@ -90,7 +90,7 @@ Test(json, text_put_by_other_means_is_respected)
 	expect(&out, "{\"raw\":1.50,\"next\":2,\"na\\\"me\":3,\"run_ns\":\"S\"}");
 }
 
-Test(json, several_numbers_at_once_are_as_many_members)
+Test(json, several_numbers_can_be_added_by_one_call)
 {
 	struct buf out = { 0 };
 
@@ -101,7 +101,7 @@ Test(json, several_numbers_at_once_are_as_many_members)
 	expect(&out, "{\"a\":0,\"b\":18446744073709551615,\"c\":3}");
 }
 
-Test(json, what_is_no_number_is_null_and_bytes_are_hexadecimal)
+Test(json, nan_and_infinity_are_null_and_bytes_are_hexadecimal)
 {
 	struct buf out = { 0 };
 
@@ -115,7 +115,7 @@ Test(json, what_is_no_number_is_null_and_bytes_are_hexadecimal)
 	expect(&out, "{\"half\":0.5,\"nan\":null,\"inf\":null,\"id\":\"01ff\",\"none\":\"\"}");
 }
 
-Test(json, a_flush_in_the_middle_changes_nothing)
+Test(json, flush_in_the_middle_changes_nothing)
 {
 	char text[64] = "";
 	FILE *f = fmemopen(text, sizeof(text), "w");

@@ -18,7 +18,7 @@ static void assert_stderr(const char *want)
 	cr_assert_str_eq(got, want);
 }
 
-Test(log, the_default_shows_errors_and_warnings, .init = cr_redirect_stderr)
+Test(log, default_level_shows_errors_and_warnings, .init = cr_redirect_stderr)
 {
 	log_error("a %d", 1);
 	log_warn("b");
@@ -41,14 +41,14 @@ Test(log, debug_shows_everything, .init = cr_redirect_stderr)
 	assert_stderr("dial9-prof: c\n");
 }
 
-Test(log, control_characters_cannot_reach_the_terminal, .init = cr_redirect_stderr)
+Test(log, control_characters_never_reach_the_terminal, .init = cr_redirect_stderr)
 {
 	log_error("x\033[2Jy\nz");
 	assert_stderr("dial9-prof: x?[2Jy?z\n");
 }
 
 /* A terminal that takes eight bits obeys them as it does escape sequences. */
-Test(log, control_characters_above_ascii_cannot_either, .init = cr_redirect_stderr)
+Test(log, control_characters_above_ascii_are_escaped_too, .init = cr_redirect_stderr)
 {
 	log_error("a\xc2\x9b"
 		  "2Jb\x9b"
@@ -56,7 +56,7 @@ Test(log, control_characters_above_ascii_cannot_either, .init = cr_redirect_stde
 	assert_stderr("dial9-prof: a??2Jb?2Jc\xc2\xa0\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80??\n");
 }
 
-Test(log, characters_that_reverse_text_cannot_either, .init = cr_redirect_stderr)
+Test(log, characters_that_reverse_text_are_escaped_too, .init = cr_redirect_stderr)
 {
 	log_error("a\xe2\x80\xae"
 		  "b\xe2\x80\xa8"
@@ -64,7 +64,7 @@ Test(log, characters_that_reverse_text_cannot_either, .init = cr_redirect_stderr
 	assert_stderr("dial9-prof: a???b???c???\n");
 }
 
-Test(log, a_message_that_is_too_long_is_one_cut_line, .init = cr_redirect_stderr)
+Test(log, too_long_message_is_cut_to_one_line, .init = cr_redirect_stderr)
 {
 	char text[5000], want[2049];
 
@@ -78,7 +78,7 @@ Test(log, a_message_that_is_too_long_is_one_cut_line, .init = cr_redirect_stderr
 	assert_stderr(want);
 }
 
-Test(log, errno_survives, .init = cr_redirect_stderr)
+Test(log, logging_preserves_errno, .init = cr_redirect_stderr)
 {
 	errno = E2BIG;
 	log_error("x");

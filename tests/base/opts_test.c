@@ -141,7 +141,7 @@ static void read_stream(FILE *f, char *out, size_t sz)
 	out[n] = '\0';
 }
 
-Test(opts, every_kind_and_every_spelling)
+Test(opts, options_of_every_kind_and_spelling_are_parsed)
 {
 	char *argv[] = ARGS("-p", "17,42", "--pid=7", "-av", "-vC0-2", "-F999", "--count", "0x10",
 			    "-e", "a:b", "--event=c:*", "--switch-stacks=both", "--no-callchain",
@@ -174,7 +174,7 @@ Test(opts, every_kind_and_every_spelling)
 }
 
 /* pidof prints blanks, and a shell makes words of them or not. */
-Test(opts, pids_are_taken_as_pidof_prints_them)
+Test(opts, pid_lists_in_pidof_format_are_parsed)
 {
 	static const uint32_t want[] = { 17, 42, 7, 8, 9 };
 	char *argv[] = ARGS("-t", "17 42", "-t7", "8", "9", "-p", "5", "6", "x7");
@@ -190,7 +190,7 @@ Test(opts, pids_are_taken_as_pidof_prints_them)
 	opts_fini(&spec, &d);
 }
 
-Test(opts, an_int_may_be_negative)
+Test(opts, int_option_may_be_negative)
 {
 	char *argv[] = ARGS("--nice", "-5"), *low[] = ARGS("--nice=-20"),
 	     *high[] = ARGS("--nice=19");
@@ -205,7 +205,7 @@ Test(opts, an_int_may_be_negative)
 	cr_expect_eq(d.nice, 19);
 }
 
-Test(opts, numbers_fill_their_own_width_and_no_more)
+Test(opts, numbers_are_limited_to_the_width_of_their_type)
 {
 	char *argv[] = ARGS("--count=0x1ffffffff", "-F", "7");
 	struct demo d;
@@ -217,7 +217,7 @@ Test(opts, numbers_fill_their_own_width_and_no_more)
 	cr_assert_eq(d.period, 0x1ffffffff);
 }
 
-Test(opts, defaults_stay_when_nothing_is_said)
+Test(opts, options_that_are_not_given_keep_their_defaults)
 {
 	char *argv[] = ARGS("file");
 	struct demo d;
@@ -228,7 +228,7 @@ Test(opts, defaults_stay_when_nothing_is_said)
 	cr_assert(d.stacks && d.hz == 99 && !d.all);
 }
 
-Test(opts, options_may_stand_between_words)
+Test(opts, options_may_stand_between_arguments)
 {
 	char *argv[] = ARGS("one", "-o", "out", "two", "-a", "-", "--", "-x", "--all-cpus");
 	struct demo d;
@@ -245,7 +245,7 @@ Test(opts, options_may_stand_between_words)
 	cr_assert(d.all);
 }
 
-Test(opts, the_first_word_ends_the_options_where_the_command_wants_it)
+Test(opts, first_argument_ends_the_options_if_the_command_wants_that)
 {
 	char *argv[] = ARGS("-a", "ls", "-l");
 	struct opt_spec stops = spec;
@@ -259,7 +259,7 @@ Test(opts, the_first_word_ends_the_options_where_the_command_wants_it)
 	cr_assert_str_eq(argv[3], "-l");
 }
 
-Test(opts, an_implied_value_needs_no_word)
+Test(opts, option_with_an_implied_value_needs_no_argument)
 {
 	char *argv[] = ARGS("-z", "file", "--compress");
 	struct demo d;
@@ -270,7 +270,7 @@ Test(opts, an_implied_value_needs_no_word)
 	cr_assert_str_eq(argv[first], "file");
 }
 
-Test(opts, a_hidden_alias_works)
+Test(opts, hidden_alias_works)
 {
 	char *argv[] = ARGS("--mmap-pages=1M");
 	struct demo d;
@@ -316,7 +316,7 @@ static const struct {
 	{ { "-C", "3-1" }, "bad value '3-1' for -C: expected CPU numbers such as 0-3,8" },
 };
 
-Test(opts, each_error_is_one_line_that_helps, .init = cr_redirect_stderr)
+Test(opts, each_error_is_one_helpful_line, .init = cr_redirect_stderr)
 {
 	char want[4096] = "", got[4096];
 	struct demo d;
@@ -380,7 +380,7 @@ static void expect_printed(char *option, const char *text)
 	cr_assert_str_eq(got, text);
 }
 
-Test(opts, help_goes_to_standard_output_in_columns, .init = cr_redirect_stdout)
+Test(opts, help_is_printed_to_standard_output_in_columns, .init = cr_redirect_stdout)
 {
 	expect_printed("-h", help_text);
 }
@@ -402,12 +402,12 @@ static const char completion_text[] =
 	"-v\t--verbose\t-\tsay more\n"
 	"-h\t--help\t-\tthis text\n";
 
-Test(opts, completion_prints_a_line_for_each_option_but_hidden_ones, .init = cr_redirect_stdout)
+Test(opts, completion_prints_a_line_per_option_except_hidden_ones, .init = cr_redirect_stdout)
 {
 	expect_printed("--completion", completion_text);
 }
 
-Test(opts, a_word_is_found_whole_and_not_by_its_beginning)
+Test(opts, subcommand_matches_whole_and_not_by_prefix)
 {
 	static const char *const words[] = { "sym", NULL, "symoff" };
 
@@ -418,7 +418,7 @@ Test(opts, a_word_is_found_whole_and_not_by_its_beginning)
 	cr_assert_eq(opts_word("symoff", 6, words, 2), -1);
 }
 
-Test(opts, nearest_finds_slips_and_beginnings_and_no_more)
+Test(opts, nearest_finds_only_typos_and_prefixes)
 {
 	static const char *const words[] = { "report", "script", "info", "dump", "offcpu" };
 	static const struct {

@@ -72,7 +72,7 @@ static void write_sink(const char *path, const char *text)
 	cr_assert_eq(out_file_close(s), 0);
 }
 
-Test(out_file, a_new_file_is_its_owners_alone, .init = setup, .fini = teardown)
+Test(out_file, new_file_is_accessible_to_its_owner_only, .init = setup, .fini = teardown)
 {
 	struct stat st;
 
@@ -84,7 +84,7 @@ Test(out_file, a_new_file_is_its_owners_alone, .init = setup, .fini = teardown)
 	cr_expect_str_eq(read_file("t.bin"), "trace");
 }
 
-Test(out_file, the_file_of_the_last_recording_is_kept_once, .init = setup, .fini = teardown)
+Test(out_file, file_of_the_last_recording_is_kept_once, .init = setup, .fini = teardown)
 {
 	write_sink("t.bin", "one");
 	write_sink("t.bin", "two");
@@ -95,7 +95,7 @@ Test(out_file, the_file_of_the_last_recording_is_kept_once, .init = setup, .fini
 	cr_expect_str_eq(read_file("t.bin.old"), "two");
 }
 
-Test(out_file, what_is_held_takes_its_name_when_it_is_whole, .init = setup, .fini = teardown)
+Test(out_file, held_file_gets_its_name_when_it_is_whole, .init = setup, .fini = teardown)
 {
 	struct out_file *s = NULL;
 
@@ -116,7 +116,7 @@ Test(out_file, what_is_held_takes_its_name_when_it_is_whole, .init = setup, .fin
 	cr_expect_str_eq(read_file("t.bin.old"), "older");
 }
 
-Test(out_file, a_file_that_was_removed_takes_no_more, .init = setup, .fini = teardown)
+Test(out_file, removed_file_accepts_no_more_data, .init = setup, .fini = teardown)
 {
 	struct out_file *s = NULL;
 	const char *said;
@@ -133,7 +133,7 @@ Test(out_file, a_file_that_was_removed_takes_no_more, .init = setup, .fini = tea
 	out_file_close(s);
 }
 
-Test(out_file, a_file_that_got_another_name_goes_on, .init = setup, .fini = teardown)
+Test(out_file, renamed_file_accepts_more_data, .init = setup, .fini = teardown)
 {
 	struct stat st;
 	char *expected;
@@ -157,7 +157,7 @@ Test(out_file, a_file_that_got_another_name_goes_on, .init = setup, .fini = tear
 }
 
 /* A command that was mistyped, twice in a row. */
-Test(out_file, a_recording_that_wrote_nothing_costs_no_older_one, .init = setup, .fini = teardown)
+Test(out_file, recording_that_wrote_nothing_keeps_the_older_file, .init = setup, .fini = teardown)
 {
 	struct out_file *s = NULL;
 	int i;
@@ -173,7 +173,7 @@ Test(out_file, a_recording_that_wrote_nothing_costs_no_older_one, .init = setup,
 }
 
 /* Of one that is killed before it has written anything nothing is left. */
-Test(out_file, a_file_that_nothing_was_written_to_has_no_name, .init = setup, .fini = teardown)
+Test(out_file, file_without_data_has_no_name, .init = setup, .fini = teardown)
 {
 	struct out_file *s = NULL;
 	struct dirent *ent;
@@ -206,7 +206,8 @@ static void give_up_power_over_files(void)
 		_exit(2);
 }
 
-Test(out_file, a_file_that_can_get_no_name_is_made_with_one, .init = setup, .fini = teardown)
+Test(out_file, file_is_created_with_its_name_if_it_cannot_be_linked_later, .init = setup,
+     .fini = teardown)
 {
 	struct out_file *s = NULL;
 	struct stat st;
@@ -231,7 +232,7 @@ Test(out_file, a_file_that_can_get_no_name_is_made_with_one, .init = setup, .fin
 	cr_expect(st.st_uid == 1 && st.st_gid == 2 && (st.st_mode & 07777) == 0600);
 }
 
-Test(out_file, a_link_is_renamed_and_never_followed, .init = setup, .fini = teardown)
+Test(out_file, symlink_is_renamed_and_never_followed, .init = setup, .fini = teardown)
 {
 	struct stat st;
 
@@ -246,7 +247,7 @@ Test(out_file, a_link_is_renamed_and_never_followed, .init = setup, .fini = tear
 	cr_expect(S_ISLNK(st.st_mode));
 }
 
-Test(out_file, a_link_to_nothing_makes_no_file_there, .init = setup, .fini = teardown)
+Test(out_file, dangling_symlink_creates_no_file_at_its_target, .init = setup, .fini = teardown)
 {
 	cr_assert_eq(symlink("precious", "link"), 0);
 	write_sink("link", "trace");
@@ -254,7 +255,7 @@ Test(out_file, a_link_to_nothing_makes_no_file_there, .init = setup, .fini = tea
 	cr_expect_str_eq(read_file("link"), "trace");
 }
 
-Test(out_file, a_pipe_is_written_to_as_it_is, .init = setup, .fini = teardown)
+Test(out_file, pipe_is_written_to_directly, .init = setup, .fini = teardown)
 {
 	char got[16] = "";
 	struct stat st;
@@ -287,7 +288,7 @@ static void write_as_output(const char *path, const char *text)
 	close(fd);
 }
 
-Test(out_file, a_dash_is_standard_output_and_leaves_it_open, .init = setup, .fini = teardown)
+Test(out_file, dash_is_standard_output_and_stays_open, .init = setup, .fini = teardown)
 {
 	write_as_output("-", "trace");
 	cr_expect_str_eq(read_file("precious"), "trace");
@@ -295,7 +296,7 @@ Test(out_file, a_dash_is_standard_output_and_leaves_it_open, .init = setup, .fin
 }
 
 /* These are links, and the ones below /dev are the system's: renaming them would be a disaster. */
-Test(out_file, names_of_open_descriptors_are_those_descriptors, .init = setup, .fini = teardown)
+Test(out_file, names_of_open_descriptors_mean_those_descriptors, .init = setup, .fini = teardown)
 {
 	static const char *const names[] = { "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1" };
 	struct stat st;
@@ -323,7 +324,7 @@ static void expect_open_error(const char *path, int want, const char *line)
 	cr_expect_str_eq(said, line);
 }
 
-Test(out_file, what_cannot_be_opened_is_one_line_with_the_remedy, .init = setup, .fini = teardown)
+Test(out_file, failed_open_prints_one_line_with_the_remedy, .init = setup, .fini = teardown)
 {
 	expect_open_error("no/such/dir/t.bin", -ENOENT,
 			  "dial9-prof: cannot write no/such/dir/t.bin: No such file or "
@@ -344,7 +345,7 @@ Test(out_file, what_cannot_be_opened_is_one_line_with_the_remedy, .init = setup,
 			  "dial9-prof: cannot write /dev/fd/x: Bad file descriptor\n");
 }
 
-Test(out_file, what_cannot_be_opened_closes_nothing_else, .init = setup, .fini = teardown)
+Test(out_file, failed_open_closes_no_other_descriptor, .init = setup, .fini = teardown)
 {
 	struct out_file *s = NULL;
 	int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -357,7 +358,7 @@ Test(out_file, what_cannot_be_opened_closes_nothing_else, .init = setup, .fini =
 	close(nothing);
 }
 
-Test(out_file, an_older_trace_that_cannot_be_kept_is_not_lost, .init = setup, .fini = teardown)
+Test(out_file, older_trace_that_cannot_be_kept_is_not_lost, .init = setup, .fini = teardown)
 {
 	struct out_file *s = NULL;
 	char got[8] = "";
@@ -378,7 +379,7 @@ Test(out_file, an_older_trace_that_cannot_be_kept_is_not_lost, .init = setup, .f
 	rmdir("t.bin.old");
 }
 
-Test(out_file, a_full_disk_is_one_line_however_often_it_is_tried)
+Test(out_file, full_disk_prints_one_line_for_any_number_of_attempts)
 {
 	struct out_file *s = NULL;
 	const char *said;
@@ -401,7 +402,7 @@ static int ask_thrice(void *ctx, int err)
 	return ++*asked < 3 ? 0 : err;
 }
 
-Test(out_file, a_full_disk_is_tried_again_as_long_as_somebody_wants)
+Test(out_file, write_to_a_full_disk_is_retried_while_the_callback_asks_for_it)
 {
 	struct out_file *s = NULL;
 	int asked = 0;
@@ -416,7 +417,7 @@ Test(out_file, a_full_disk_is_tried_again_as_long_as_somebody_wants)
 			 "dial9-prof: cannot write /dev/full: No space left on device\n");
 }
 
-Test(out_file, a_file_is_cut_and_gets_an_end, .init = setup, .fini = teardown)
+Test(out_file, cut_file_gets_an_end, .init = setup, .fini = teardown)
 {
 	struct out_file *s = NULL;
 
@@ -458,7 +459,7 @@ static void expect_full(rlim_t bytes, bool taken, const char *line)
 	close(ends[1]);
 }
 
-Test(out_file, a_file_that_grows_no_more_says_what_is_left, .init = setup, .fini = teardown)
+Test(out_file, file_too_large_error_promises_flushed_data, .init = setup, .fini = teardown)
 {
 	expect_full(
 		3, false,
@@ -466,8 +467,7 @@ Test(out_file, a_file_that_grows_no_more_says_what_is_left, .init = setup, .fini
 	cr_expect_str_eq(read_file("t.bin"), "abc");
 }
 
-Test(out_file, a_full_disk_is_told_of_the_file_by_the_name_that_it_gets, .init = setup,
-     .fini = teardown)
+Test(out_file, full_disk_error_prints_the_final_name_of_the_file, .init = setup, .fini = teardown)
 {
 	expect_full(
 		3, true,
@@ -475,12 +475,13 @@ Test(out_file, a_full_disk_is_told_of_the_file_by_the_name_that_it_gets, .init =
 	cr_expect_str_eq(read_file("t.bin"), "abc");
 }
 
-Test(out_file, a_file_that_never_grew_promises_nothing, .init = setup, .fini = teardown)
+Test(out_file, file_too_large_error_of_an_empty_file_promises_no_data, .init = setup,
+     .fini = teardown)
 {
 	expect_full(0, false, "dial9-prof: cannot write t.bin: File too large\n");
 }
 
-Test(out_file, a_reader_that_left_is_no_news)
+Test(out_file, reader_that_closed_the_pipe_prints_no_error)
 {
 	int saved = dup(STDOUT_FILENO), ends[2];
 	struct out_file *s = NULL;
@@ -506,7 +507,7 @@ static void on_alarm(int sig)
 }
 
 /* A pipe takes 64 KiB at a time, and signals come in between: every byte arrives all the same. */
-Test(out_file, a_large_write_is_whole_in_spite_of_short_writes_and_signals, .init = setup,
+Test(out_file, large_write_is_whole_in_spite_of_short_writes_and_signals, .init = setup,
      .fini = teardown)
 {
 	struct sigaction sa = { .sa_handler = on_alarm };
@@ -541,7 +542,7 @@ Test(out_file, a_large_write_is_whole_in_spite_of_short_writes_and_signals, .ini
 }
 
 /* No process can read it in this way, so it is not waited for. */
-Test(out_file, a_socket_is_refused_at_once, .init = setup, .fini = teardown)
+Test(out_file, socket_is_refused_at_once, .init = setup, .fini = teardown)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX, .sun_path = "socket" };
 	struct out_file *s = NULL;
@@ -558,7 +559,7 @@ Test(out_file, a_socket_is_refused_at_once, .init = setup, .fini = teardown)
 	close(fd);
 }
 
-Test(out_file, a_fifo_without_a_reader_is_waited_for_if_asked, .init = setup, .fini = teardown)
+Test(out_file, open_waits_for_a_reader_of_a_fifo_on_request, .init = setup, .fini = teardown)
 {
 	struct out_file *s = NULL;
 	int fd;
@@ -584,7 +585,8 @@ static void expect_in_use(void)
 				"-o\n");
 }
 
-Test(out_file, a_file_that_another_writes_is_refused_at_the_start, .init = setup, .fini = teardown)
+Test(out_file, file_that_another_process_writes_is_refused_at_the_start, .init = setup,
+     .fini = teardown)
 {
 	struct out_file *first = NULL, *second = NULL;
 
@@ -602,8 +604,7 @@ Test(out_file, a_file_that_another_writes_is_refused_at_the_start, .init = setup
 	cr_expect_str_eq(read_file("t.bin.old"), "first");
 }
 
-Test(out_file, of_two_that_start_together_the_first_to_write_has_the_name, .init = setup,
-     .fini = teardown)
+Test(out_file, first_of_two_concurrent_writers_gets_the_name, .init = setup, .fini = teardown)
 {
 	struct out_file *first = NULL, *second = NULL;
 
@@ -619,7 +620,7 @@ Test(out_file, of_two_that_start_together_the_first_to_write_has_the_name, .init
 	cr_expect_eq(access("t.bin.old", F_OK), -1);
 }
 
-Test(out_file, a_killed_writer_leaves_no_lock, .init = setup, .fini = teardown)
+Test(out_file, killed_writer_leaves_no_lock, .init = setup, .fini = teardown)
 {
 	struct out_file *s = NULL;
 	pid_t pid = fork();
@@ -635,7 +636,7 @@ Test(out_file, a_killed_writer_leaves_no_lock, .init = setup, .fini = teardown)
 	cr_expect_eq(out_file_close(s), 0);
 }
 
-Test(out_file, closing_nothing_is_allowed)
+Test(out_file, close_of_nothing_is_allowed)
 {
 	cr_expect_eq(out_file_close(NULL), 0);
 }

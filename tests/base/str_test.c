@@ -12,7 +12,7 @@
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 #define UNTOUCHED 0xdeadbeefULL
 
-Test(str, parse_u64_takes_whole_numbers_only)
+Test(str, parse_u64_accepts_whole_numbers_only)
 {
 	static const struct {
 		const char *text;
@@ -73,7 +73,7 @@ Test(str, parse_size_knows_powers_of_1024)
 	}
 }
 
-Test(str, parse_duration_is_seconds_unless_said)
+Test(str, parse_duration_reads_seconds_unless_a_unit_is_given)
 {
 	static const struct {
 		const char *text;
@@ -116,7 +116,7 @@ Test(str, parse_duration_is_seconds_unless_said)
 	}
 }
 
-Test(str, a_duration_that_must_have_a_unit_is_no_plain_number)
+Test(str, duration_that_requires_a_unit_refuses_a_plain_number)
 {
 	uint64_t v = UNTOUCHED;
 
@@ -148,7 +148,7 @@ Test(str, parse_list_appends_all_or_nothing)
 	free(v);
 }
 
-Test(str, parse_ranges_expands_and_refuses_the_absurd)
+Test(str, parse_ranges_expands_ranges_and_refuses_huge_ones)
 {
 	static const uint32_t want[] = { 0, 1, 2, 3, 8, 65535 };
 	uint32_t *v = NULL;
@@ -177,7 +177,7 @@ Test(str, ranges_cannot_be_repeated_into_a_huge_list)
 	buf_free(&text);
 }
 
-Test(str, glob_matches_as_a_shell_does)
+Test(str, glob_matches_like_a_shell)
 {
 	static const struct {
 		const char *pattern, *s;
@@ -256,7 +256,7 @@ Test(str, utf8_valid_len_follows_table_3_7)
 			     i);
 }
 
-Test(str, escape_utf8_touches_only_what_is_not_text)
+Test(str, escape_utf8_changes_only_invalid_text)
 {
 	struct buf b = { 0 };
 
@@ -269,7 +269,7 @@ Test(str, escape_utf8_touches_only_what_is_not_text)
 	buf_free(&b);
 }
 
-Test(str, escape_invalid_leaves_a_nul)
+Test(str, escape_invalid_keeps_a_nul)
 {
 	static const char want[] = "a\\b\xc3\xa9\n\\xff\0z\\xe2\\x82";
 	struct buf b = { 0 };
@@ -284,7 +284,7 @@ Test(str, escape_invalid_leaves_a_nul)
 	buf_free(&b);
 }
 
-Test(str, json_escapes_what_is_unprintable)
+Test(str, json_escapes_unprintable_characters)
 {
 	struct buf b = { 0 };
 
@@ -306,7 +306,7 @@ Test(str, json_is_always_valid)
 	buf_free(&b);
 }
 
-Test(str, hex_has_two_digits_a_byte)
+Test(str, hex_has_two_digits_per_byte)
 {
 	struct buf b = { 0 };
 
@@ -339,7 +339,7 @@ Test(str, count_groups_by_thousands)
 	}
 }
 
-Test(str, a_counted_noun_is_singular_for_one_alone)
+Test(str, counted_noun_is_singular_for_1_only)
 {
 	static const struct {
 		uint64_t v;
@@ -387,7 +387,7 @@ Test(str, bytes_has_one_decimal_and_no_four_digit_overflow)
 	}
 }
 
-Test(str, plain_text_is_what_no_escaping_changes)
+Test(str, plain_text_is_text_that_no_escaping_changes)
 {
 	char text[40];
 

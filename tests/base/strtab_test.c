@@ -26,7 +26,7 @@ Test(strtab, equal_bytes_have_one_id_and_ids_are_dense)
 	strtab_fini(&t);
 }
 
-Test(strtab, strings_stay_where_they_are_while_it_grows)
+Test(strtab, strings_keep_their_address_while_the_table_grows)
 {
 	enum { CNT = 50000 };
 	static const char *where[CNT];
@@ -48,7 +48,7 @@ Test(strtab, strings_stay_where_they_are_while_it_grows)
 	strtab_fini(&t);
 }
 
-Test(strtab, a_string_larger_than_a_chunk_is_whole)
+Test(strtab, string_larger_than_a_chunk_is_whole)
 {
 	const size_t n = 300000;
 	char *big = malloc(n);
@@ -69,7 +69,7 @@ Test(strtab, a_string_larger_than_a_chunk_is_whole)
 }
 
 /* One byte less is left than text and NUL need: a sanitizer sees the NUL that goes too far. */
-Test(strtab, a_string_that_leaves_no_room_for_its_nul_has_a_chunk_of_its_own)
+Test(strtab, string_without_room_for_its_nul_gets_its_own_chunk)
 {
 	const size_t n = 65534;
 	char *big = malloc(n);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Invisible characters and those that set the direction of text; neighbours that are printed. */
-Test(utf8, unprintable_characters)
+Test(utf8, unprintable_characters_are_found)
 {
 	static const uint32_t yes[] = { 0,	0x1b,	0x1f,	0x7f,	0x80,	0x9f,
 					0x61c,	0x200b, 0x200e, 0x200f, 0x2028, 0x2029,
@@ -21,7 +21,7 @@ Test(utf8, unprintable_characters)
 	cr_expect(utf8_is_unprintable(UTF8_INVALID) == false);
 }
 
-Test(utf8, code_points)
+Test(utf8, code_points_are_decoded)
 {
 	static const struct {
 		const char *s;
