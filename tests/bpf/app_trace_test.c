@@ -146,7 +146,7 @@ static void expect_verified(const char *path)
 	live_proc_fini(&p);
 }
 
-Test(app_trace, what_a_service_writes_meanwhile_is_merged_at_the_end)
+Test(app_trace, events_of_a_service_during_the_recording_are_merged_at_the_end)
 {
 	char *dir = make_dir("traces"), *file = join(dir, "service.0.bin"),
 	     *out = strdup(live_path("out.bin"));
@@ -181,7 +181,7 @@ Test(app_trace, what_a_service_writes_meanwhile_is_merged_at_the_end)
 	free(dir);
 }
 
-Test(app_trace, without_a_trace_the_recording_is_what_it_is)
+Test(app_trace, recording_without_an_application_trace_stays_unmerged)
 {
 	char *dir = make_dir("empty"), *out = strdup(live_path("alone.bin"));
 	const char *args[] = { "--app-trace", dir, "-o", out, "--", "true", NULL };
@@ -199,7 +199,7 @@ Test(app_trace, without_a_trace_the_recording_is_what_it_is)
 }
 
 /* The directory goes away while it is recorded. */
-Test(app_trace, a_failure_leaves_the_recording_whole_and_says_so)
+Test(app_trace, failed_merge_is_reported_and_keeps_the_whole_recording)
 {
 	char *dir = make_dir("gone"), *out = strdup(live_path("whole.bin"));
 	const char *args[] = { "--app-trace", dir, "-o", out, "--", "rmdir", dir, NULL };

@@ -134,7 +134,7 @@ static void expect(live_prepare_fn prepare, const char *option, const char *valu
 	live_proc_fini(&p);
 }
 
-Test(bad_input, a_kernel_without_btf)
+Test(bad_input, kernel_without_btf)
 {
 	expect(hide_btf, NULL, NULL, "Linux ", "CONFIG_DEBUG_INFO_BTF=y");
 }
@@ -145,27 +145,27 @@ Test(bad_input, lockdown_for_confidentiality)
 	       "boot with lockdown=integrity\n");
 }
 
-Test(bad_input, a_container_that_denies_bpf)
+Test(bad_input, container_that_denies_bpf)
 {
 	expect(deny_bpf, NULL, NULL, "may not load BPF programs: a seccomp filter denies",
 	       "record outside of the container\n");
 }
 
-Test(bad_input, a_container_that_denies_perf_events)
+Test(bad_input, container_that_denies_perf_events)
 {
 	expect(deny_perf, NULL, NULL,
 	       "no process metadata on CPU 0: Operation not permitted (a seccomp",
 	       "record outside of the container)\n");
 }
 
-Test(bad_input, a_user_namespace)
+Test(bad_input, user_namespace)
 {
 	expect(be_root_of_nobody, NULL, NULL,
 	       "may not load BPF programs: capabilities of a user namespace",
 	       "as root of the host\n");
 }
 
-Test(bad_input, a_cgroup_where_only_version_1_is_mounted)
+Test(bad_input, cgroup_file_system_with_version_1_only)
 {
 	expect(unmount_cgroup2, "-G", "web", "-G web: no cgroup2 is mounted",
 	       "mount -t cgroup2 cgroup2 ");
@@ -202,7 +202,7 @@ static void copy_and_hide_btf(void)
 	hide_btf();
 }
 
-Test(bad_input, a_kernel_whose_btf_is_hidden_records_with_a_copy)
+Test(bad_input, kernel_with_hidden_btf_records_with_a_copy)
 {
 	const char *file = live_path("b.bin"), *copy = live_path("copy.btf");
 	const char *args[] = { "-q", "-o", file, "--btf", copy, "--", "/bin/true", NULL };
@@ -234,7 +234,7 @@ static void expect_bad_btf(const char *path, const char *why)
 	expect(hide_btf, "--btf", path, line, why);
 }
 
-Test(bad_input, a_file_that_is_no_btf)
+Test(bad_input, file_that_is_not_btf)
 {
 	write_file(live_path("text"), "a text and nothing else");
 	expect_bad_btf(live_path("text"), "no BTF in it");
@@ -247,7 +247,7 @@ Test(bad_input, a_file_that_is_no_btf)
 	expect_bad_btf("/bin/true", "no BTF in it");
 }
 
-Test(bad_input, check_says_the_same)
+Test(bad_input, check_reports_the_same_reasons)
 {
 	expect_check(hide_btf, "\nmissing  kernel types (BTF) ", "CONFIG_DEBUG_INFO_BTF=y");
 	expect_check(lock_down, "\nmissing  BPF programs ", "lockdown=integrity");

@@ -52,7 +52,7 @@ static void expect_state(const struct buf *said, const char *name, const char *s
 	cr_expect_eq(strncmp(line, state, strlen(state)), 0, "%s", line);
 }
 
-Test(check, root_can_record_here_and_does)
+Test(check, check_reports_that_root_can_record_and_record_works)
 {
 	const char *args[] = { "-q", "-o", live_path("c.bin"), "--", "/bin/true", NULL };
 	struct live_proc p;
@@ -74,7 +74,7 @@ Test(check, root_can_record_here_and_does)
 	live_proc_fini(&p);
 }
 
-Test(check, nobody_cannot_and_is_told_each_command)
+Test(check, check_prints_each_needed_command_to_an_unprivileged_user)
 {
 	struct buf said;
 	int code;
@@ -91,7 +91,7 @@ Test(check, nobody_cannot_and_is_told_each_command)
 	buf_free(&said);
 }
 
-Test(check, json_says_the_same)
+Test(check, json_has_the_same_result)
 {
 	struct buf said;
 	int code;
@@ -111,7 +111,7 @@ Test(check, json_says_the_same)
 }
 
 /* Each thousand instructions take the verifier a millisecond before the first event. */
-Test(check, no_program_of_a_process_takes_the_verifier_long)
+Test(check, verifier_is_fast_on_every_program_of_a_process)
 {
 	enum { INSNS_MAX = 60000 };
 	char *line, *next, name[64];
@@ -135,7 +135,7 @@ Test(check, no_program_of_a_process_takes_the_verifier_long)
 	buf_free(&said);
 }
 
-Test(check, programs_that_nobody_may_load_are_one_line)
+Test(check, programs_that_no_user_may_load_are_reported_in_one_line)
 {
 	const char *args[] = { "check", "--programs", NULL };
 	struct live_proc p;

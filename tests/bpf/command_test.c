@@ -66,7 +66,7 @@ static pid_t pid_of_nobody(void)
 	return pid;
 }
 
-Test(command, process_that_does_not_exist_is_an_error_at_start)
+Test(command, missing_process_is_an_error_at_start)
 {
 	const char *args[] = { "-o", live_path("c.bin"), "-p", live_number(pid_of_nobody()), NULL };
 
@@ -81,14 +81,14 @@ Test(command, unknown_event_is_an_error_with_the_nearest_name)
 	assert_fails(args, NULL, 2, "sched:sched_switch");
 }
 
-Test(command, output_that_cannot_be_made_is_error_three)
+Test(command, output_that_cannot_be_created_exits_with_3)
 {
 	const char *args[] = { "-o", "/no/such/dir/c.bin", "--", "/bin/true", NULL };
 
 	assert_fails(args, NULL, 3, "/no/such/dir/c.bin");
 }
 
-Test(command, output_that_is_full_is_error_three)
+Test(command, full_output_exits_with_3)
 {
 	const char *args[] = { "-o", "/dev/full", "-d", "1", "-a", "--no-names", NULL };
 
@@ -102,7 +102,7 @@ static void small_files_only(void)
 	setrlimit(RLIMIT_FSIZE, &lim);
 }
 
-Test(command, output_that_may_grow_no_further_is_error_three)
+Test(command, output_above_the_file_size_limit_exits_with_3)
 {
 	const char *args[] = { "-o", live_path("c.bin"), "-d", "20", "-a", "--no-names",
 			       "-e", "timer:*",		 NULL };
@@ -110,7 +110,7 @@ Test(command, output_that_may_grow_no_further_is_error_three)
 	assert_fails(args, small_files_only, 3, "File too large");
 }
 
-Test(command, output_that_is_removed_while_it_is_written_is_error_three)
+Test(command, output_removed_during_the_recording_exits_with_3)
 {
 	const char *dir = live_path("gone"), *file = live_path("gone/c.bin");
 	const char *argv[] = { live_built("dial9-prof"), "-o", file, "-a", "--no-names", NULL };
@@ -139,7 +139,7 @@ static void ignore_signals(void)
 	signal(SIGHUP, SIG_IGN);
 }
 
-Test(command, an_ignored_end_of_children_does_not_hide_the_command_s)
+Test(command, ignored_sigchld_does_not_hide_the_end_of_the_command)
 {
 	const char *args[] = {
 		"-q", "-o", live_path("c.bin"), "--", "/bin/sh", "-c", "exit 7", NULL
@@ -150,7 +150,7 @@ Test(command, an_ignored_end_of_children_does_not_hide_the_command_s)
 	live_proc_fini(&p);
 }
 
-Test(command, under_nohup_a_hangup_does_not_end_it)
+Test(command, hangup_does_not_end_a_recording_under_nohup)
 {
 	const char *script = "kill -HUP $PPID; sleep 0.3; exit 9";
 	const char *args[] = { "-q", "-o", live_path("c.bin"), "--", "/bin/sh", "-c", script, NULL };
@@ -169,7 +169,7 @@ static void block_signals(void)
 }
 
 /* The command waits for its input, which ends after the recorder has. */
-Test(command, a_stop_that_was_blocked_is_heard)
+Test(command, blocked_stop_signal_still_stops_the_recording)
 {
 	const char *script = "kill -INT $PPID; read x";
 	const char *argv[] = { live_program(), "-q",   "-o", live_path("c.bin"), "--", "/bin/sh",
@@ -197,7 +197,7 @@ static void be_in_no_group(void)
 }
 
 /* Without a user, it would run the command as root. */
-Test(command, nonsense_about_who_called_sudo_is_refused)
+Test(command, invalid_sudo_variables_are_refused)
 {
 	const char *args[] = {
 		"-o", live_path("c.bin"), "--", "/bin/touch", live_path("ran"), NULL
@@ -217,14 +217,14 @@ static void become_nobody(void)
 		_exit(121);
 }
 
-Test(command, recording_without_privileges_says_how_to_get_them)
+Test(command, recording_without_privileges_prints_how_to_get_them)
 {
 	const char *args[] = { "-o", live_path("c.bin"), "--", "/bin/true", NULL };
 
 	assert_fails(args, become_nobody, 2, "sudo");
 }
 
-Test(command, program_that_cannot_be_started_is_error_two)
+Test(command, command_that_cannot_be_started_exits_with_2)
 {
 	const char *args[] = { "-o", live_path("c.bin"), "--", "/no/such/program", NULL };
 
@@ -235,7 +235,7 @@ Test(command, program_that_cannot_be_started_is_error_two)
 
 /* ---- how it ends ------------------------------------------------------------------------------- */
 
-Test(command, exit_status_of_the_command_is_ours)
+Test(command, exit_status_of_the_command_is_passed_on)
 {
 	assert_command_code("exit 0", 0);
 	assert_command_code("exit 1", 1);
@@ -291,7 +291,7 @@ Test(command, interrupt_ends_the_recording_while_the_target_lives)
 }
 
 /* A shell does nothing itself. */
-Test(command, last_lines_count_the_time_of_the_commands_children)
+Test(command, summary_includes_cpu_time_of_the_commands_children)
 {
 	char script[600];
 	const char *args[] = { "--progress", "-o", live_path("c.bin"), "--", "/bin/sh", "-c",
@@ -319,7 +319,7 @@ static void be_sudo(void)
 	setenv("SUDO_GID", "65534", 1);
 }
 
-Test(command, file_and_command_belong_to_the_user_behind_sudo)
+Test(command, file_and_command_belong_to_the_user_who_called_sudo)
 {
 	const char *args[] = { "-q",	  "-o", live_path("c.bin"), "--",
 			       "/bin/sh", "-c", "id -u; id -g",	    NULL };
@@ -347,7 +347,7 @@ Test(command, as_root_runs_the_command_as_root)
 	live_proc_fini(&p);
 }
 
-Test(command, older_file_of_the_same_name_is_kept)
+Test(command, older_file_with_the_same_name_is_kept)
 {
 	struct stat first, kept;
 
@@ -410,7 +410,7 @@ static bool is_end_seen_early(const char *fifo)
 }
 
 /* The kernel often takes 75 ms to detach a program, but not each time. */
-Test(command, reader_of_a_pipe_sees_the_end_with_the_recorders)
+Test(command, reader_of_a_pipe_gets_end_of_file_when_the_recorder_ends)
 {
 	char fifo[256];
 	bool early = false;
@@ -442,7 +442,7 @@ Test(command, standard_output_can_be_piped_into_a_reader)
 }
 
 /* As perf record -a -- COMMAND does. */
-Test(command, the_whole_system_is_recorded_until_the_command_ends)
+Test(command, whole_system_is_recorded_until_the_command_ends)
 {
 	const char *script = "\"$0\" --now 30 1000; exit 3";
 	const char *const args[] = { "-qao", live_path("all.bin"),	    "--", "/bin/sh", "-c",

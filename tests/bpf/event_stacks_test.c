@@ -58,7 +58,7 @@ static void read_stacks(const char *path, struct seen *s)
 	live_close(&lt);
 }
 
-Test(event_stacks, are_behind_each_event_that_a_pattern_names)
+Test(event_stacks, each_event_that_a_pattern_names_has_a_stack)
 {
 	struct live_rec rec;
 	struct seen s;
@@ -73,7 +73,7 @@ Test(event_stacks, are_behind_each_event_that_a_pattern_names)
 	cr_expect_eq(s.others, ROUNDS + 3, "%d", (int)s.others);
 }
 
-Test(event_stacks, are_those_of_user_code_alone_where_only_these_are_wanted)
+Test(event_stacks, user_stacks_only_are_recorded_on_request)
 {
 	struct live_rec rec;
 	struct seen s;
@@ -113,7 +113,7 @@ static void expect_printed(const char *path)
 	buf_free(&out);
 }
 
-Test(event_stacks, are_printed_and_cut_with_their_events)
+Test(event_stacks, stacks_are_printed_and_cut_with_their_events)
 {
 	const char *cut[] = { "cut", "-e", EVENT, "-o", NULL, NULL, NULL };
 	struct live_rec rec;

@@ -39,7 +39,7 @@ static int check_listed(const char *system, const char *name, void *ctx)
 	return 0;
 }
 
-Test(events, list_has_each_tracepoint_with_its_fields_or_why_not)
+Test(events, list_prints_the_fields_of_each_tracepoint_or_why_it_has_none)
 {
 	const char *args[] = { "list", "--json", NULL };
 	struct listing l = { 0 };
@@ -74,7 +74,7 @@ static void expect_told(const char *const *args, const char *want)
 }
 
 /* The same mistake has the same exit status, wherever it is made. */
-Test(events, one_that_this_kernel_has_not_cannot_be_listed_nor_recorded)
+Test(events, event_missing_in_this_kernel_cannot_be_listed_or_recorded)
 {
 	const char *list[] = { "list", "nosuch:*", NULL };
 	const char *slip[] = { "list", "sched:sched_swich", NULL };
@@ -175,7 +175,7 @@ static void look_at_call(const struct live_trace *lt, struct calls *c, const str
 	}
 }
 
-Test(events, values_of_many_tracepoints_are_what_the_program_gave_the_kernel)
+Test(events, field_values_of_many_tracepoints_equal_what_the_program_passed)
 {
 	struct calls c = { 0 };
 	struct live_proc p;
@@ -257,7 +257,7 @@ static size_t count_systems(const char *path)
 	return n;
 }
 
-Test(events, whole_systems_of_tracepoints_record_at_once)
+Test(events, whole_tracepoint_systems_can_be_recorded_together)
 {
 	struct buf list = { 0 };
 	struct live_proc p;

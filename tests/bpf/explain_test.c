@@ -114,7 +114,7 @@ static void expect_causes(const char *path, const char *tid, const struct live_p
 	buf_free(&said);
 }
 
-Test(explain, stalls_of_a_server_are_told_with_their_causes_and_add_up)
+Test(explain, stalls_of_a_server_have_their_causes_and_add_up)
 {
 	struct live_proc server;
 	struct live_rec rec;

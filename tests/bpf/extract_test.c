@@ -165,12 +165,12 @@ static void expect_same(const char *pattern, const char *rounds, size_t min_even
 	side_close(&kernels);
 }
 
-Test(extract_live, makes_what_the_kernel_makes)
+Test(extract_live, extracted_records_equal_the_kernels_records)
 {
 	expect_same(MIXED, "2000", 12);
 }
 
-Test(extract_live, makes_texts_and_names_as_the_kernel_does)
+Test(extract_live, extracted_texts_and_names_equal_the_kernels)
 {
 	expect_same(OTHERS, "2000", 4);
 }
@@ -232,7 +232,7 @@ static void record_counted(struct side *s, const char *pattern, uint32_t stacks,
 	live_end(&ticks);
 }
 
-Test(extract_live, events_amidst_others_are_recorded)
+Test(extract_live, nested_events_are_recorded)
 {
 	uint64_t counts[EVENTS_MAX], counted = 0, recorded = 0, cnt;
 	struct side s;
@@ -259,7 +259,7 @@ Test(extract_live, events_amidst_others_are_recorded)
  * The programs are in the kernel's stacks for most of the time, and all in the same lane: the first event of
  * these and the third. Each interrupt starts the timer again.
  */
-Test(extract_live, another_program_stands_in_for_one_that_was_interrupted)
+Test(extract_live, another_program_records_while_the_first_is_interrupted)
 {
 	uint64_t counts[EVENTS_MAX], cnt;
 	struct side s;
@@ -307,7 +307,7 @@ static void read_filtered(const char *path, struct filtered *f)
 	live_close(&lt);
 }
 
-Test(extract_live, filters_and_stacks_are_those_of_any_event)
+Test(extract_live, extracted_events_have_filters_and_stacks)
 {
 	struct live_proc ticks;
 	struct live_rec rec;

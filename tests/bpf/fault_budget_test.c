@@ -89,17 +89,17 @@ static void record_beside(const char *stimulus, const char *kind, const char *cn
 	fault_end(&f);
 }
 
-Test(fault_budget, a_loop_of_execs)
+Test(fault_budget, loop_of_execs)
 {
 	record_beside("enemy_user", "execs", "1");
 }
 
-Test(fault_budget, fifty_processes_of_one_user_that_map_all_the_time)
+Test(fault_budget, fifty_processes_of_one_user_that_map_without_end)
 {
 	record_beside("enemy_user", "maps", "50");
 }
 
-Test(fault_budget, a_process_with_tens_of_thousands_of_mappings)
+Test(fault_budget, process_with_tens_of_thousands_of_mappings)
 {
 	record_beside("many_maps", "32000", "0");
 }

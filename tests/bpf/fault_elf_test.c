@@ -25,32 +25,32 @@ static void record_beside(const char *kind)
 	fault_end(&f);
 }
 
-Test(fault_elf, debug_information_that_leads_in_circles)
+Test(fault_elf, debug_information_with_circular_references)
 {
 	record_beside("siblings");
 }
 
-Test(fault_elf, debug_information_that_leads_in_circles_with_ranges)
+Test(fault_elf, debug_information_with_circular_references_and_ranges)
 {
 	record_beside("ranges");
 }
 
-Test(fault_elf, a_hundred_thousand_long_names_for_one_address)
+Test(fault_elf, hundred_thousand_long_names_for_one_address)
 {
 	record_beside("names");
 }
 
-Test(fault_elf, a_debug_link_to_a_terabyte)
+Test(fault_elf, debug_link_to_a_file_of_a_terabyte)
 {
 	record_beside("debuglink");
 }
 
-Test(fault_elf, debug_information_that_unpacks_to_gigabytes)
+Test(fault_elf, debug_information_that_decompresses_to_gigabytes)
 {
 	record_beside("zlib");
 }
 
-Test(fault_elf, packed_symbols_that_unpack_to_much)
+Test(fault_elf, symbols_that_decompress_to_a_large_size)
 {
 	record_beside("xz");
 }

@@ -98,7 +98,7 @@ static int opened(int watch)
 	return cnt;
 }
 
-Test(fault_files, path_that_becomes_a_trap)
+Test(fault_files, path_replaced_by_a_fifo_or_device_is_not_opened)
 {
 	int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC), probe;
 	struct live_proc enemy;

@@ -46,12 +46,12 @@ static void record_beside(const char *mappings, bool expensive)
 	fault_end(&f);
 }
 
-Test(fault_many_maps, as_many_mappings_as_are_followed)
+Test(fault_many_maps, number_of_mappings_at_the_limit)
 {
 	record_beside("8000", false);
 }
 
-Test(fault_many_maps, more_mappings_than_are_followed)
+Test(fault_many_maps, number_of_mappings_above_the_limit)
 {
 	record_beside("32700", true);
 }

@@ -33,12 +33,12 @@ Test(fault_maps, flood_of_mappings_at_falling_addresses)
 	record_beside("flood", false);
 }
 
-Test(fault_maps, another_long_path_for_each_mapping)
+Test(fault_maps, mappings_with_different_long_paths)
 {
 	record_beside("paths", true);
 }
 
-Test(fault_maps, another_name_each_time)
+Test(fault_maps, mappings_with_different_names)
 {
 	record_beside("names", true);
 }

@@ -60,7 +60,7 @@ static uint64_t end_storm(struct live_proc *storm)
 	return forks;
 }
 
-Test(fault_storm, names_are_right_and_memory_flat)
+Test(fault_storm, symbols_are_right_and_memory_stays_constant)
 {
 	const char *text = getenv("D9_STORM_SECONDS");
 	struct others others = { 0 };

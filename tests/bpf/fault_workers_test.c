@@ -117,7 +117,7 @@ static void record_under(struct attack *attack)
 	fault_end(&f);
 }
 
-Test(fault_workers, killed)
+Test(fault_workers, workers_are_killed)
 {
 	struct attack attack = {
 		.signal = SIGKILL,
@@ -128,7 +128,7 @@ Test(fault_workers, killed)
 }
 
 /* Who makes the others: it is continued, and ends with the recorder. */
-Test(fault_workers, the_one_that_makes_them_stopped)
+Test(fault_workers, server_that_forks_workers_is_stopped)
 {
 	struct attack attack = { .signal = SIGSTOP,
 				 .names = { "d9-spawner" },
@@ -140,7 +140,7 @@ Test(fault_workers, the_one_that_makes_them_stopped)
 }
 
 /* Spares take over. */
-Test(fault_workers, the_one_that_makes_them_killed)
+Test(fault_workers, server_that_forks_workers_is_killed)
 {
 	struct attack attack = { .signal = SIGKILL,
 				 .names = { "d9-spawner" },
@@ -174,7 +174,7 @@ Test(fault_workers, no_dev_null)
 }
 
 /* Not the process that opens files: if it is stopped, it looks like a file that does not answer. */
-Test(fault_workers, stopped)
+Test(fault_workers, workers_are_stopped)
 {
 	struct attack attack = { .signal = SIGSTOP,
 				 .names = { "d9-names", "d9-lines", "d9-tables" } };

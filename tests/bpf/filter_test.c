@@ -179,7 +179,7 @@ static void record_until_equal(struct taken *t, size_t cnt, const char *of, cons
 	}
 }
 
-Test(filter, takes_of_any_tracepoint_what_the_kernels_own_takes)
+Test(filter, filter_accepts_the_same_events_of_any_tracepoint_as_the_kernel)
 {
 	struct taken t[] = {
 		/* numbers without a sign, of 8 bytes; even ones from 40 to 58, and 199 */
@@ -196,7 +196,7 @@ Test(filter, takes_of_any_tracepoint_what_the_kernels_own_takes)
 	record_until_equal(t, 3, "-p", NULL);
 }
 
-Test(filter, takes_of_the_schedulers_events_what_the_kernels_own_takes)
+Test(filter, filter_accepts_the_same_scheduler_events_as_the_kernel)
 {
 	struct taken t[] = {
 		/* each turn sleeps once, unless its timer fires before it is off its CPU */
@@ -215,7 +215,7 @@ Test(filter, takes_of_the_schedulers_events_what_the_kernels_own_takes)
 }
 
 /* The same without stacks, in the records' short way to the ring, and with everybody a target. */
-Test(filter, takes_the_same_of_the_whole_system)
+Test(filter, filter_accepts_the_same_events_with_all_cpus)
 {
 	struct taken t[] = {
 		/* not of the last name, which it has when the recording ends */
@@ -248,7 +248,7 @@ static void expect_filter_error(const char *event, const char *filter, const cha
 	cr_expect_neq(access(live_path("no"), F_OK), 0);
 }
 
-Test(filter, that_does_not_fit_the_event_is_refused_at_the_start)
+Test(filter, filter_that_does_not_fit_the_event_is_refused_at_the_start)
 {
 	expect_filter_error(
 		"task:task_rename", "name == 3",
@@ -279,7 +279,7 @@ static void expect_filter_in(const char *path, const char *key)
 }
 
 /* What remains of the switches is not what threads did. */
-Test(filter, of_switches_is_warned_of)
+Test(filter, filter_on_switches_prints_a_warning)
 {
 	static const char *const events[] = { "sched:sched_switch", "sched:sched_waking" };
 	struct live_proc p;
@@ -304,7 +304,7 @@ Test(filter, of_switches_is_warned_of)
 	}
 }
 
-Test(filter, holds_for_the_last_pattern_that_names_an_event)
+Test(filter, last_pattern_that_names_an_event_decides_its_filter)
 {
 	struct live_proc p;
 	struct live_rec rec;

@@ -140,7 +140,7 @@ static void read_flight(const char *path, struct seen *s)
 
 /* ---- */
 
-Test(flight, a_long_sleep_is_caught_once_with_its_stack_and_no_event_is_in_two_files)
+Test(flight, long_sleep_is_caught_once_with_its_stack_and_files_share_no_event)
 {
 	struct live_proc shorts, victim;
 	struct live_control control;
@@ -191,7 +191,7 @@ Test(flight, a_long_sleep_is_caught_once_with_its_stack_and_no_event_is_in_two_f
 	live_control_fini(&control);
 }
 
-Test(flight, each_signal_writes_what_came_since_the_last_and_each_file_has_names)
+Test(flight, each_signal_writes_the_events_since_the_last_and_each_file_has_symbols)
 {
 	struct seen s = { 0 };
 	struct live_control control;
@@ -227,7 +227,7 @@ Test(flight, each_signal_writes_what_came_since_the_last_and_each_file_has_names
 	live_control_fini(&control);
 }
 
-Test(flight, no_more_snapshots_are_kept_than_are_wanted)
+Test(flight, number_of_snapshots_stays_within_its_limit)
 {
 	struct live_control control;
 	struct live_proc numbers;
@@ -266,7 +266,7 @@ Test(flight, no_more_snapshots_are_kept_than_are_wanted)
 	buf_free(&wanted);
 }
 
-Test(flight, an_event_that_passes_its_filter_is_a_trigger_and_what_follows_is_there)
+Test(flight, event_that_passes_its_filter_is_a_trigger_and_later_events_are_there)
 {
 	struct seen s = { 0 };
 	struct live_proc numbers;
@@ -304,7 +304,7 @@ Test(flight, an_event_that_passes_its_filter_is_a_trigger_and_what_follows_is_th
 	live_control_fini(&control);
 }
 
-Test(flight, what_was_not_kept_between_two_snapshots_is_told_in_the_second)
+Test(flight, events_dropped_between_two_snapshots_are_reported_in_the_second)
 {
 	/* what is kept grows old */
 	const struct timespec age = { .tv_sec = 2, .tv_nsec = 500000000 };
@@ -377,7 +377,7 @@ static void add_runnable_interval(void *ctx, const struct interval *i)
 		    llabs(more) < 1000000;
 }
 
-Test(flight, a_wait_for_a_cpu_behind_a_hog_is_caught_and_is_in_the_trace)
+Test(flight, long_run_queue_latency_is_a_trigger_and_is_in_the_trace)
 {
 	struct live_proc hog, waiter;
 	struct live_control control;
@@ -446,7 +446,7 @@ static unsigned int check_left(void)
 	return complete;
 }
 
-Test(flight, one_that_is_killed_leaves_nothing_torn)
+Test(flight, killed_flight_recorder_leaves_no_partial_file)
 {
 	struct live_control control;
 	struct live_proc numbers;
@@ -551,18 +551,18 @@ static bool helpers_ask(const char *option, bool wait)
 	return found;
 }
 
-Test(flight, the_recorder_and_its_helpers_are_no_trigger)
+Test(flight, recorder_and_its_helpers_are_no_trigger)
 {
 	cr_expect(!helpers_ask(NULL, false));
 }
 
-Test(flight, unless_they_are_asked_for)
+Test(flight, recorder_is_a_trigger_with_include_self)
 {
 	cr_expect(helpers_ask("--include-self", true));
 }
 
 /* As a container's first process starts it: the program is a child of the recorder, and waits. */
-Test(flight, a_child_from_before_the_recorder_is_a_trigger)
+Test(flight, child_forked_before_the_recording_is_a_trigger)
 {
 	static const char script[] =
 		"me=$$; while kill -0 $me 2>/dev/null; do sleep 0.2; done & exec \"$@\" -p $!";

@@ -133,7 +133,7 @@ static void expect_stopped(const char *option)
 	unlink(on_disk("t.bin"));
 }
 
-Test(full, a_recording_ends_and_its_file_is_whole)
+Test(full, recording_ends_on_a_full_disk_and_its_file_is_whole)
 {
 	make_disk("size=256k");
 	expect_stopped(NULL);
@@ -171,7 +171,7 @@ static void wait_for_loss(struct live_rec *rec)
 	}
 }
 
-Test(full, a_recording_waits_for_room_and_counts_what_it_loses)
+Test(full, recording_waits_for_disk_space_and_counts_its_losses)
 {
 	struct live_proc numbers;
 	struct live_trace lt;
@@ -196,7 +196,7 @@ Test(full, a_recording_waits_for_room_and_counts_what_it_loses)
 	expect_good("t.bin");
 }
 
-Test(full, a_recording_that_ends_before_there_is_room_ends_with_an_error)
+Test(full, recording_stopped_before_disk_space_returns_ends_with_an_error)
 {
 	struct live_proc numbers;
 	struct live_rec rec;
@@ -243,7 +243,7 @@ static bool active(const struct live_rec *rec)
 	return !stat(path, &st) && st.st_size;
 }
 
-Test(full, the_oldest_files_make_room)
+Test(full, oldest_files_are_deleted_to_free_space)
 {
 	unsigned long lowest = 0, highest, number;
 	struct live_proc numbers;
@@ -285,7 +285,7 @@ static void fill_waiting(struct segment_ops *out, void **files, size_t cnt, size
 }
 
 /* No file is finished when the disk is full, as on a busy machine. */
-Test(full, files_that_wait_for_symbols_make_room_when_no_other_is_left)
+Test(full, files_waiting_for_symbols_are_deleted_if_no_other_is_left)
 {
 	enum { CNT = 6, FIT = 3 };
 	struct output_cfg cfg = { .set = true, .on_full = OUTPUT_DROP_OLDEST };
@@ -308,7 +308,7 @@ Test(full, files_that_wait_for_symbols_make_room_when_no_other_is_left)
 }
 
 /* What stands in the way of the symbols is the file that they are for. */
-Test(full, symbols_that_find_no_room_end_their_file_without_a_message)
+Test(full, symbols_that_do_not_fit_end_their_file_without_a_message)
 {
 	struct output_cfg cfg = { .set = true, .on_full = OUTPUT_DROP_OLDEST };
 	FILE *said = tmpfile();

@@ -210,7 +210,7 @@ static bool compare_once(int tracefs_fd, int seen[EVENTSET_HOT_CNT])
 	return whole;
 }
 
-Test(generic, program_writes_what_the_schedulers_own_programs_write)
+Test(generic, generic_program_writes_the_same_as_the_scheduler_programs)
 {
 	int tracefs_fd, seen[EVENTSET_HOT_CNT] = { 0 };
 

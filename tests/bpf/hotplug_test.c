@@ -107,7 +107,7 @@ static void expect_samples(const struct live_rec *rec, pid_t pid, const struct l
 		     expected);
 }
 
-Test(hotplug, a_cpu_that_comes_back_is_sampled_and_its_processes_have_names)
+Test(hotplug, cpu_that_returns_is_sampled_and_its_processes_have_names)
 {
 	const char *const argv[] = { live_built("stimuli/spinner"), "--now", "70", "1000", NULL };
 	struct live_proc spinner;

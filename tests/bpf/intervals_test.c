@@ -103,7 +103,7 @@ static void read_intervals(const char *path, struct seen *s, uint64_t *elapsed_n
 	live_close(&lt);
 }
 
-Test(intervals, a_sleeper_was_blocked_as_long_as_it_slept_and_was_woken_by_the_timer)
+Test(intervals, sleeper_is_blocked_for_its_sleep_and_woken_by_the_timer)
 {
 	struct live_proc sleeper;
 	struct live_rec rec;
@@ -133,7 +133,7 @@ Test(intervals, a_sleeper_was_blocked_as_long_as_it_slept_and_was_woken_by_the_t
 	cr_expect_gt(s.close_naps, NAPS / 2, "%u of %u within 1%%", s.close_naps, s.naps);
 }
 
-Test(intervals, each_player_of_ping_pong_is_woken_by_the_other)
+Test(intervals, each_ping_pong_player_is_woken_by_the_other)
 {
 	struct live_proc player;
 	struct live_rec rec;

@@ -56,7 +56,7 @@ static void assert_nearly_all(const struct found *found, uint64_t cnt)
 		     (unsigned long long)found->samples);
 }
 
-Test(jit, code_is_named_by_the_map_that_its_program_writes)
+Test(jit, code_has_the_symbols_of_its_programs_perf_map)
 {
 	struct found found;
 
@@ -65,7 +65,7 @@ Test(jit, code_is_named_by_the_map_that_its_program_writes)
 	cr_assert_eq(found.labelled, 0);
 }
 
-Test(jit, code_in_a_file_in_memory_is_named_by_the_map_as_well)
+Test(jit, code_in_a_memfd_has_the_symbols_of_the_perf_map)
 {
 	struct found found;
 
@@ -74,7 +74,7 @@ Test(jit, code_in_a_file_in_memory_is_named_by_the_map_as_well)
 	cr_assert_eq(found.labelled, 0);
 }
 
-Test(jit, lines_that_are_written_when_the_code_has_run_still_name_it)
+Test(jit, lines_written_after_the_code_ran_still_name_it)
 {
 	struct found found;
 
@@ -82,7 +82,7 @@ Test(jit, lines_that_are_written_when_the_code_has_run_still_name_it)
 	assert_nearly_all(&found, found.named);
 }
 
-Test(jit, code_without_a_map_is_called_jit)
+Test(jit, code_without_a_perf_map_is_called_jit)
 {
 	struct found found;
 
@@ -91,7 +91,7 @@ Test(jit, code_without_a_map_is_called_jit)
 	cr_assert_str_eq(found.status, PROF_STATUS_NO_MAP);
 }
 
-Test(jit, a_link_in_place_of_the_map_is_not_followed)
+Test(jit, symlink_in_place_of_the_perf_map_is_not_followed)
 {
 	struct found found;
 
@@ -100,7 +100,7 @@ Test(jit, a_link_in_place_of_the_map_is_not_followed)
 	cr_assert_str_eq(found.status, PROF_STATUS_DENIED);
 }
 
-Test(jit, the_map_of_another_user_is_not_read)
+Test(jit, perf_map_of_another_user_is_not_read)
 {
 	struct found found;
 

@@ -82,7 +82,7 @@ static void count_stacks(const char *path, struct counted *c)
 	live_close(&lt);
 }
 
-Test(kernel_stacks, each_that_is_walked_is_what_the_kernel_finds)
+Test(kernel_stacks, walked_stacks_equal_those_of_the_kernels_unwinder)
 {
 	struct counted c = { 0 };
 	struct live_rec rec;
@@ -122,7 +122,7 @@ static void read_stacks(const char *path, struct seen *s)
 	live_close(&lt);
 }
 
-Test(kernel_stacks, without_the_tables_the_kernels_helper_takes_them)
+Test(kernel_stacks, without_orc_tables_the_kernels_helper_takes_the_stacks)
 {
 	struct live_rec rec;
 	struct seen s = { 0 };
@@ -137,7 +137,7 @@ Test(kernel_stacks, without_the_tables_the_kernels_helper_takes_them)
 }
 
 /* By either way a switch is made in the same function. */
-Test(kernel_stacks, those_that_are_walked_begin_where_the_others_do)
+Test(kernel_stacks, walked_stacks_begin_in_the_same_function_as_others)
 {
 	struct live_rec rec;
 	struct seen s = { 0 };

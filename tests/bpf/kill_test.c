@@ -158,17 +158,17 @@ static void kill_often(const char *option)
 		kill_once(option);
 }
 
-Test(kill, a_file_has_what_was_flushed)
+Test(kill, file_has_all_flushed_events)
 {
 	kill_often(NULL);
 }
 
-Test(kill, a_packed_file_has_what_was_flushed)
+Test(kill, compressed_file_has_all_flushed_events)
 {
 	kill_often("-z");
 }
 
-Test(kill, files_that_take_turns_have_what_was_flushed)
+Test(kill, rotated_files_have_all_flushed_events)
 {
 	kill_often("--switch-output=100ms");
 }
@@ -286,7 +286,7 @@ Test(kill, rotated_files_stay_within_their_budget)
 	keep_budget(NULL);
 }
 
-Test(kill, packed_rotated_files_stay_within_their_budget)
+Test(kill, compressed_rotated_files_stay_within_their_budget)
 {
 	keep_budget("--compress=zstd");
 }

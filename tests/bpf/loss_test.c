@@ -83,7 +83,7 @@ Test(loss, nothing_is_lost_while_the_rings_have_room)
 }
 
 /* As CPUs share rings where there are more than rings. */
-Test(loss, produced_is_written_plus_lost_where_all_cpus_share_a_ring)
+Test(loss, produced_is_written_plus_lost_when_all_cpus_share_a_ring)
 {
 	struct live_trace lt;
 
@@ -94,7 +94,7 @@ Test(loss, produced_is_written_plus_lost_where_all_cpus_share_a_ring)
 }
 
 /* Programs hardly ever interrupt each other within a record; so each CPU is set to be within a record. */
-Test(loss, events_amidst_a_record_are_counted_as_nested)
+Test(loss, events_inside_a_record_are_counted_as_nested)
 {
 	const struct eventset_cfg events_cfg = { .sched = true };
 	struct capture_cfg cfg = { .system_wide = true, .ring_bytes = 1 << 20 };
@@ -170,7 +170,7 @@ static void read_all(struct ring *reader, struct seen *seen)
 }
 
 /* One ring for all CPUs, which is read only at the end. */
-Test(loss, a_late_reader_costs_stacks_first_then_events_and_samples_last)
+Test(loss, late_reader_loses_stacks_first_then_events_and_samples_last)
 {
 	const struct eventset_cfg events_cfg = { .sched = true };
 	struct capture_cfg cfg = {
@@ -266,12 +266,12 @@ static void check_wakeups(const struct eventset_cfg *events_cfg)
 	own_capture_close();
 }
 
-Test(loss, who_reads_is_woken_once_each_time_that_batches_fill_a_ring)
+Test(loss, reader_is_woken_once_when_batches_fill_a_ring)
 {
 	check_wakeups(&(struct eventset_cfg){ .sched = true });
 }
 
-Test(loss, who_reads_is_woken_once_each_time_that_single_records_fill_a_ring)
+Test(loss, reader_is_woken_once_when_single_records_fill_a_ring)
 {
 	const char *const pattern = "raw_syscalls:sys_enter";
 

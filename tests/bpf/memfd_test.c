@@ -74,17 +74,17 @@ static void record_started(const char *program)
 	assert_named(rec.path);
 }
 
-Test(memfd, of_a_program_that_was_running_before)
+Test(memfd, program_that_ran_before_the_recording_has_symbols)
 {
 	record_running(live_built("stimuli/spinner"));
 }
 
-Test(memfd, of_a_program_that_starts_while_recording)
+Test(memfd, program_that_starts_during_the_recording_has_symbols)
 {
 	record_started(live_built("stimuli/spinner"));
 }
 
-Test(memfd, of_programs_without_a_build_id)
+Test(memfd, programs_without_a_build_id_have_symbols)
 {
 	char program[128], cmd[512];
 

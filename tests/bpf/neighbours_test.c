@@ -212,7 +212,7 @@ static void expect_worst_names(const char *path, pid_t hog)
 
 /* ---- tests ------------------------------------------------------------------------------------- */
 
-Test(neighbours, the_longest_wait_names_the_hog_and_other_cpus_are_left_alone)
+Test(neighbours, longest_run_queue_latency_names_the_hog_and_other_cpus_are_unwatched)
 {
 	struct live_proc hog, victim, stranger;
 	struct live_rec rec;
@@ -239,7 +239,7 @@ Test(neighbours, the_longest_wait_names_the_hog_and_other_cpus_are_left_alone)
 	live_kill(&stranger);
 }
 
-Test(neighbours, a_wait_that_moves_to_another_cpu_is_told_on_both)
+Test(neighbours, run_queue_latency_across_a_migration_is_reported_on_both_cpus)
 {
 	const struct timespec pace = { .tv_nsec = MOVE_NS };
 	struct live_proc hogs[HOGS_MAX], victim;
@@ -271,7 +271,7 @@ Test(neighbours, a_wait_that_moves_to_another_cpu_is_told_on_both)
 		live_kill(&hogs[i]);
 }
 
-Test(neighbours, nothing_is_watched_once_no_target_waits_any_more)
+Test(neighbours, no_cpu_is_watched_once_all_targets_run)
 {
 	struct live_proc hog, chain, player;
 	struct live_rec rec;
@@ -296,7 +296,7 @@ Test(neighbours, nothing_is_watched_once_no_target_waits_any_more)
 	live_kill(&hog);
 }
 
-Test(neighbours, without_the_option_who_ran_instead_is_not_in_the_trace)
+Test(neighbours, trace_without_the_option_does_not_name_who_ran_instead)
 {
 	struct live_proc hog, victim;
 	struct live_rec rec;

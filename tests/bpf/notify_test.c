@@ -64,7 +64,7 @@ static void sleep_often(void)
 		nanosleep(&nap, NULL);
 }
 
-Test(notify, what_happens_after_the_newline_is_recorded)
+Test(notify, events_after_the_newline_are_recorded)
 {
 	struct live_rec rec;
 	int p[2];
@@ -83,7 +83,7 @@ Test(notify, what_happens_after_the_newline_is_recorded)
 	live_proc_fini(&rec.proc);
 }
 
-Test(notify, a_recording_that_cannot_start_closes_it)
+Test(notify, failed_start_closes_the_descriptor)
 {
 	struct live_proc proc;
 	int p[2];
@@ -101,7 +101,7 @@ Test(notify, a_recording_that_cannot_start_closes_it)
 	live_proc_fini(&proc);
 }
 
-Test(notify, a_manager_hears_of_each_state)
+Test(notify, service_manager_is_notified_of_each_state)
 {
 	int fd = listen_as_manager();
 	const char *path = live_path("m.bin");
@@ -129,7 +129,7 @@ Test(notify, a_manager_hears_of_each_state)
 	close(fd);
 }
 
-Test(notify, a_command_does_not_know_the_manager)
+Test(notify, command_does_not_inherit_the_managers_variables)
 {
 	int fd = listen_as_manager();
 	struct live_proc proc;

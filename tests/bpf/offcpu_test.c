@@ -109,7 +109,7 @@ static void ask(const char *path, const char *min, uint64_t *waits, uint64_t *ns
 }
 
 /* 100 naps of 1 ms and 50 of 20 ms: whatever delays a thread makes none of these shorter. */
-Test(offcpu, a_recording_of_long_stays_has_those_that_a_whole_one_has)
+Test(offcpu, recording_of_long_intervals_has_the_long_ones_of_a_full_recording)
 {
 	uint64_t waits, ns, all, all_ns, most, least, hidden, unused;
 	struct live_rec some, whole;
@@ -167,7 +167,7 @@ static void record_naps(struct live_rec *rec, const char *option, const char *va
 }
 
 /* With a run-queue latency of 9 ms an interval would be too long; most have less. */
-Test(offcpu, a_recording_of_short_stays_has_no_long_one)
+Test(offcpu, recording_of_short_intervals_has_no_long_interval)
 {
 	struct live_rec rec;
 	struct offcpu_intervals s;
@@ -181,7 +181,7 @@ Test(offcpu, a_recording_of_short_stays_has_no_long_one)
 }
 
 /* It waits for a line until the end, and is then recorded up to the end. */
-Test(offcpu, a_stay_that_does_not_end_is_told_unfinished)
+Test(offcpu, unfinished_interval_is_reported_as_such)
 {
 	const char *args[] = { "offcpu", "--json", NULL, NULL };
 	struct live_switches counters;
@@ -246,7 +246,7 @@ static pid_t start_napper(int *in)
  * A nap of no time is mostly over before the thread has left its CPU: it is woken then, and goes on. That is
  * no wakeup of the wait after it.
  */
-Test(offcpu, a_waking_from_before_is_not_told_of_a_stay_that_does_not_end)
+Test(offcpu, earlier_wakeup_is_not_reported_for_an_unfinished_interval)
 {
 	uint64_t unfinished = 0, woken = 0;
 	pid_t pids[NAPPERS];
@@ -389,7 +389,7 @@ static int run_dozer(int from_test, int to_test)
  * A wakeup counts for the interval after it only if it came while the thread left its CPU. If the wakeup that ended the
  * interval is not recorded, an older one must not replace it.
  */
-Test(offcpu, a_wakeup_from_long_before_an_interval_does_not_end_it)
+Test(offcpu, wakeup_from_long_before_an_interval_does_not_end_it)
 {
 	uint64_t asleep = 0, woken = 0;
 	int to[2], from[2], status;
@@ -429,7 +429,7 @@ Test(offcpu, a_wakeup_from_long_before_an_interval_does_not_end_it)
 }
 
 /* A process that sleeps as soon as it is there has copied stacks, which the loader walks. */
-Test(offcpu, stays_of_processes_that_are_new_have_whole_stacks)
+Test(offcpu, intervals_of_new_processes_have_whole_stacks)
 {
 	static const char script[] =
 		"for i in 1 2 3 4 5 6 7 8 9 10 11 12; do %s --now 1 20000; done";
@@ -449,7 +449,7 @@ Test(offcpu, stays_of_processes_that_are_new_have_whole_stacks)
 }
 
 /* The wait for a line spans the pause: it is recorded up to the pause only. */
-Test(offcpu, no_stay_spans_a_pause)
+Test(offcpu, no_interval_spans_a_pause)
 {
 	struct live_control control;
 	struct live_trace lt;
@@ -485,7 +485,7 @@ Test(offcpu, no_stay_spans_a_pause)
 }
 
 /* More threads wait than there are places: those that find none are lost, and counted. */
-Test(offcpu, threads_that_find_no_place_are_lost)
+Test(offcpu, threads_beyond_the_capacity_are_counted_as_lost)
 {
 	unsigned int threads = 0, places, cnt;
 	FILE *f = fopen("/proc/loadavg", "r");
@@ -524,7 +524,7 @@ static bool output_has(const char *const *args, const char *words)
 }
 
 /* Commands that use off-CPU intervals report them and the limits; commands that need each switch fail. */
-Test(offcpu, commands_tell_what_they_can_and_say_what_they_cannot)
+Test(offcpu, commands_print_available_data_and_report_missing_data)
 {
 	static const char limits[] = "only off-CPU intervals of at least 1.000 ms",
 			  instead[] = "it has only off-CPU intervals";
@@ -566,7 +566,7 @@ Test(offcpu, commands_tell_what_they_can_and_say_what_they_cannot)
 }
 
 /* Of the whole system the threads of one name. */
-Test(offcpu, stays_are_of_who_was_selected)
+Test(offcpu, intervals_belong_to_the_selected_threads)
 {
 	struct live_rec rec;
 	struct live_proc p;

@@ -160,7 +160,7 @@ static void expect_weighed(const struct seen *s)
 			   (unsigned long long)s->switches, s->part, s->truth);
 }
 
-Test(overhead, what_is_left_out_is_told_and_the_rest_weighs_for_it)
+Test(overhead, dropped_stacks_are_reported_and_the_rest_is_weighted)
 {
 	struct seen s = { 0 };
 	struct live_rec rec;
@@ -182,7 +182,7 @@ Test(overhead, what_is_left_out_is_told_and_the_rest_weighs_for_it)
 	buf_free(&out);
 }
 
-Test(overhead, one_slice_in_four_is_recorded_when_that_is_asked_for)
+Test(overhead, one_time_slice_in_four_is_recorded_on_request)
 {
 	struct seen s = { 0 };
 	struct live_rec rec;
@@ -195,7 +195,7 @@ Test(overhead, one_slice_in_four_is_recorded_when_that_is_asked_for)
 	expect_weighed(&s);
 }
 
-Test(overhead, what_costs_little_is_recorded_whole)
+Test(overhead, cheap_recording_is_whole)
 {
 	struct seen s = { 0 };
 	struct live_proc sleeper;
@@ -239,7 +239,7 @@ static void read_cost(const char *path, struct cost *from, struct cost *to)
 	live_close(&lt);
 }
 
-Test(overhead, the_limit_holds_after_two_seconds_with_the_helper_processes)
+Test(overhead, overhead_limit_holds_after_two_seconds_including_helpers)
 {
 	struct live_proc programs[4];
 	struct live_rec rec;
@@ -286,7 +286,7 @@ static int64_t lists_of(const char *samples, const char *stacks)
 	return lists;
 }
 
-Test(overhead, mappings_are_followed_only_where_user_stacks_are_taken)
+Test(overhead, mappings_are_tracked_only_if_user_stacks_are_recorded)
 {
 	cr_expect_eq(lists_of("--no-samples", "none"), 0);
 	cr_expect_gt(lists_of("--no-samples", "user"), 0);

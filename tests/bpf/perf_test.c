@@ -201,7 +201,7 @@ static void check_cpu(int cpu, const struct cpu_switches *perfs, const struct cp
 	cr_assert_leq(holes, HOLES_MAX, "CPU %d: perf lacks %zu switches", cpu, holes);
 }
 
-Test(perf, record_of_switches_is_the_same_as_ours_on_every_cpu)
+Test(perf, recorded_switches_equal_perfs_on_every_cpu)
 {
 	static struct cpu_switches perfs[CPUS_MAX], ours[CPUS_MAX];
 	struct live_rec rec;
@@ -300,7 +300,7 @@ static void check_count(int cpu, const struct cpu_switches *h, const struct read
 		  (unsigned long long)counted, (unsigned long long)seen, (unsigned long long)gaps);
 }
 
-Test(perf, count_of_all_switches_is_the_same_as_ours_idle_included)
+Test(perf, number_of_switches_including_idle_equals_perfs)
 {
 	static struct cpu_switches ours[CPUS_MAX];
 	struct reading first[CPUS_MAX], last[CPUS_MAX];

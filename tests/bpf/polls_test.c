@@ -198,7 +198,7 @@ static void expect_nothing_of_another_host(const char *recording)
 	}
 }
 
-Test(polls, stalls_of_a_service_are_told_with_their_causes_and_add_up)
+Test(polls, stalls_of_a_service_have_their_causes_and_add_up)
 {
 	struct live_proc service;
 	struct live_rec rec;

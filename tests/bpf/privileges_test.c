@@ -86,7 +86,7 @@ static size_t check_threads(pid_t pid)
 	return cnt;
 }
 
-Test(privileges, while_it_records_only_what_draining_needs_is_left)
+Test(privileges, recorder_keeps_only_the_privileges_that_draining_needs)
 {
 	struct live_proc sleeper;
 	struct live_rec rec;
@@ -234,7 +234,7 @@ static struct buf run_output(const char *program, const char *const *args, bool 
 }
 
 /* What `check` finds to be less is what -v says that the recorder does without. */
-Test(privileges, what_is_done_without_is_told_when_asked)
+Test(privileges, missing_optional_features_are_reported_with_v)
 {
 	static const char *const pairs[][2] = {
 		{ "limited  CAP_SYS_NICE ", "record: without CAP_SYS_NICE: more may be lost" },
@@ -275,7 +275,7 @@ static int code_of(const char *const *argv, live_prepare_fn prepare)
 }
 
 /* What a user may not reach stays closed to him: the file's capabilities are for the kernel's sake. */
-Test(privileges, of_a_file_open_no_other_files)
+Test(privileges, file_capabilities_open_no_other_files)
 {
 	char *program = strdup(live_path("dial9-prof")), *trace = strdup(live_path("closed/t.bin"));
 	char *command = strdup(live_path("closed/true")), *own = strdup(live_path("own.bin"));
@@ -318,7 +318,7 @@ static void expect_refusal(uint64_t caps, const char *word)
 	live_proc_fini(&p);
 }
 
-Test(privileges, what_is_missing_is_named)
+Test(privileges, missing_privileges_are_named)
 {
 	mount_tracefs(true);
 	expect_refusal(five & ~(1ULL << CAP_BPF), "CAP_SYS_PTRACE");
@@ -326,7 +326,7 @@ Test(privileges, what_is_missing_is_named)
 	expect_refusal(five & ~(1ULL << CAP_DAC_READ_SEARCH), "CAP_DAC_READ_SEARCH");
 }
 
-Test(privileges, a_tracefs_that_is_not_mounted_needs_one_command)
+Test(privileges, unmounted_tracefs_needs_one_command)
 {
 	mount_tracefs(false);
 	expect_refusal(five, "mount -t tracefs tracefs");

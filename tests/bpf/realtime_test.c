@@ -67,7 +67,7 @@ static void record_flood(const char *priority, struct figures *f)
 	read_figures(rec.path, 100000, f);
 }
 
-Test(realtime, a_flood_gets_its_share_of_a_cpu_and_no_more)
+Test(realtime, flood_of_events_gets_only_its_share_of_a_cpu)
 {
 	struct figures f;
 
@@ -77,7 +77,7 @@ Test(realtime, a_flood_gets_its_share_of_a_cpu_and_no_more)
 	cr_expect_lt(f.realtime_ns, f.elapsed_ns / 100 * (REALTIME_SHARE_MAX + 20));
 }
 
-Test(realtime, none_is_taken_when_none_is_asked_for)
+Test(realtime, realtime_is_not_used_if_it_is_off)
 {
 	struct figures f;
 
@@ -85,7 +85,7 @@ Test(realtime, none_is_taken_when_none_is_asked_for)
 	cr_expect_eq(f.realtime_ns, 0);
 }
 
-Test(realtime, a_quiet_recording_needs_none)
+Test(realtime, quiet_recording_needs_no_realtime)
 {
 	struct live_proc sleeper;
 	struct live_rec rec;
@@ -104,7 +104,7 @@ Test(realtime, a_quiet_recording_needs_none)
  * Processes that switch as fast as possible, and others that never sleep. The recorder has no better nice value than
  * they, and a ring holds some hundredths of a second.
  */
-Test(realtime, beside_more_work_than_cpus_nothing_is_lost)
+Test(realtime, nothing_is_lost_next_to_more_load_than_cpus)
 {
 	struct live_proc hogs[HOGS], pairs[PAIRS];
 	struct live_rec rec;

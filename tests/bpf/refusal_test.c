@@ -117,18 +117,18 @@ static void expect_error(const char *program, const char *option, const char *va
 	run_free(&r);
 }
 
-Test(refusal, what_was_asked_for_is_an_error_that_names_the_option)
+Test(refusal, refused_program_of_a_requested_feature_is_an_error_with_the_option)
 {
 	expect_error("prof_sched_swit", "-F", "99", "use --no-sched, and please report with -vv\n");
 }
 
-Test(refusal, of_an_option_the_error_names_that)
+Test(refusal, refused_program_of_an_option_is_an_error_with_that_option)
 {
 	expect_error("prof_off_cpu_wa", "--min-block", "1ms",
 		     "leave out --min-block and --max-block");
 }
 
-Test(refusal, the_samples_that_an_option_names_are_not_left_out)
+Test(refusal, refused_samples_are_an_error_if_an_option_names_them)
 {
 	expect_error("prof_sample", "-e", "cpu-clock", "use --no-samples");
 }
@@ -153,7 +153,7 @@ static void expect_without(const char *const *programs, const char *feature, con
 	run_free(&info);
 }
 
-Test(refusal, without_samples_the_rest_is_recorded)
+Test(refusal, without_sampling_the_rest_is_recorded)
 {
 	static const char *const programs[] = { "prof_sample", NULL };
 
@@ -169,7 +169,7 @@ Test(refusal, without_unwind_tables_frame_pointers_are_used)
 		       NULL, "call graph      fp");
 }
 
-Test(refusal, without_unwind_tables_there_is_no_memory_for_them, .init = cr_redirect_stderr)
+Test(refusal, without_unwind_tables_no_memory_is_reserved_for_them, .init = cr_redirect_stderr)
 {
 	static const char *const programs[] = { "prof_unwind_", NULL };
 	struct capture_cfg cfg = {
@@ -192,7 +192,7 @@ Test(refusal, several_features_may_be_missing)
 		       "sampled by", "call graph      fp");
 }
 
-Test(refusal, other_ways_to_the_same_stacks_are_taken_silently)
+Test(refusal, other_ways_to_the_same_stacks_are_used_without_a_message)
 {
 	static const char *const programs[] = { "prof_sample_orc", NULL };
 	const char *file = live_path("o.bin");
@@ -204,7 +204,7 @@ Test(refusal, other_ways_to_the_same_stacks_are_taken_silently)
 	run_free(&r);
 }
 
-Test(refusal, a_lack_of_memory_is_no_refusal_and_leaves_nothing_out)
+Test(refusal, lack_of_memory_is_no_refusal_and_disables_no_feature)
 {
 	static const char *const programs[] = { "prof_mark_", NULL };
 	struct run r;
@@ -218,7 +218,7 @@ Test(refusal, a_lack_of_memory_is_no_refusal_and_leaves_nothing_out)
 	run_free(&r);
 }
 
-Test(refusal, a_security_modules_denial_is_no_refusal_and_leaves_nothing_out)
+Test(refusal, denial_by_a_security_module_is_no_refusal_and_disables_no_feature)
 {
 	static const char *const programs[] = { "prof_mark_", NULL };
 	struct run r;
@@ -240,7 +240,7 @@ Test(refusal, a_security_modules_denial_is_no_refusal_and_leaves_nothing_out)
 }
 
 /* As by another thread: the limit holds from the first program on. */
-Test(refusal, a_lack_of_files_is_no_refusal_and_leaves_nothing_out)
+Test(refusal, lack_of_descriptors_is_no_refusal_and_disables_no_feature)
 {
 	static const char *const programs[] = { "prof_mark_", NULL };
 	struct run r;
@@ -291,7 +291,7 @@ static void expect_too_few(rlim_t cnt)
 	run_free(&r);
 }
 
-Test(refusal, the_files_needed_are_told_before_one_is_missing)
+Test(refusal, number_of_needed_descriptors_is_reported_before_opens_fail)
 {
 	static const rlim_t cnts[] = { 90, 64, 52, 44, 36 };
 
@@ -320,7 +320,7 @@ static unsigned find_needed(void)
 }
 
 /* The soft limit is raised by the recorder. */
-Test(refusal, as_many_files_as_were_asked_for_are_enough)
+Test(refusal, hard_limit_equal_to_the_needed_descriptors_is_enough)
 {
 	const unsigned cnt = find_needed();
 	const struct rlimit lim = { 60, cnt };
@@ -335,7 +335,7 @@ Test(refusal, as_many_files_as_were_asked_for_are_enough)
 	run_free(&r);
 }
 
-Test(refusal, check_finds_that_too_few_files_are_allowed)
+Test(refusal, check_reports_a_limit_of_open_files_that_is_too_low)
 {
 	struct run r = with_files(52, true);
 
@@ -348,7 +348,7 @@ Test(refusal, check_finds_that_too_few_files_are_allowed)
 	run_free(&r);
 }
 
-Test(refusal, a_small_stack_is_told)
+Test(refusal, too_small_stack_is_reported)
 {
 	struct rlimit lim = { 127 << 10, RLIM_INFINITY };
 	struct run r;
@@ -409,7 +409,7 @@ Test(refusal, check_names_the_option_that_can_still_record)
 	run_free(&r);
 }
 
-Test(refusal, check_names_a_feature_that_the_default_goes_without)
+Test(refusal, check_names_a_feature_that_the_default_records_without)
 {
 	struct run r = check_without("prof_sample");
 
@@ -420,7 +420,7 @@ Test(refusal, check_names_a_feature_that_the_default_goes_without)
 	run_free(&r);
 }
 
-Test(refusal, check_programs_names_each_that_is_refused_and_tries_the_rest)
+Test(refusal, check_programs_names_each_refused_program_and_tries_the_rest)
 {
 	static const char *const programs[] = { "prof_sched_swit", "prof_sample", NULL };
 	struct run r;
@@ -444,7 +444,7 @@ Test(refusal, check_programs_names_each_that_is_refused_and_tries_the_rest)
 	cr_expect_eq(held(), 0);
 }
 
-Test(refusal, check_programs_loads_all_here)
+Test(refusal, check_programs_loads_every_program_here)
 {
 	struct run r = run_cmd(cmd_check, dup(0), "check", "--programs=*", "--json", NULL);
 

@@ -54,7 +54,7 @@ static void read_shares(const char *path, pid_t pid, struct shares *s)
 	live_close(&lt);
 }
 
-Test(sample, shares_of_two_functions_are_those_of_the_programs_own_clock)
+Test(sample, shares_of_two_functions_equal_the_programs_own_clock)
 {
 	struct shares s = { 0 };
 	struct live_proc spinner;

@@ -153,7 +153,7 @@ static void read_pingpong(const char *path, struct pingpong *p)
 	live_close(&lt);
 }
 
-Test(sched, each_waking_names_waker_and_wakee_and_each_switch_out_has_its_stack)
+Test(sched, each_wakeup_has_waker_and_wakee_and_each_switch_out_has_its_stack)
 {
 	struct live_proc player;
 	struct pingpong p = { 0 };

@@ -94,7 +94,7 @@ static void read_file(const char *path, struct found *f)
 	cr_assert(meta && synced && (task || !f->count), "%s does not say everything", path);
 }
 
-Test(segments, a_hundred_files_have_each_event_once_and_names_each)
+Test(segments, hundred_files_have_each_event_once_and_symbols_each)
 {
 	struct found found = { .next = 1000000 };
 	struct live_proc numbers;
@@ -144,7 +144,7 @@ static bool catches(pid_t pid, int sig)
 	return mask >> (sig - 1) & 1;
 }
 
-Test(segments, a_signal_while_it_starts_begins_another_file)
+Test(segments, signal_during_the_start_begins_another_file)
 {
 	struct live_proc numbers;
 	struct live_rec rec;
@@ -162,7 +162,7 @@ Test(segments, a_signal_while_it_starts_begins_another_file)
 }
 
 /* No process forks while the second is written, and their parent does nothing. */
-Test(segments, each_file_says_whose_children_were_recorded)
+Test(segments, children_of_the_target_are_known_in_each_file)
 {
 	struct live_proc family;
 	struct live_rec rec;
@@ -193,7 +193,7 @@ static size_t find_files(const struct live_rec *rec, const char *end, unsigned i
 	return cnt;
 }
 
-Test(segments, by_size_and_packed_the_newest_files_are_kept)
+Test(segments, newest_compressed_files_are_kept_with_rotation_by_size)
 {
 	struct live_proc numbers;
 	struct live_rec rec;
@@ -223,7 +223,7 @@ Test(segments, by_size_and_packed_the_newest_files_are_kept)
 	live_end(&numbers);
 }
 
-Test(segments, a_recording_ends_when_it_is_as_large_as_it_may_become)
+Test(segments, recording_ends_at_its_size_limit)
 {
 	struct live_proc numbers;
 	struct live_rec rec;
@@ -252,7 +252,7 @@ static void with_a_signal_that_waits(void)
 }
 
 /* The recording is over before the first records can be written. */
-Test(segments, a_signal_before_the_start_is_not_lost_to_a_short_recording)
+Test(segments, signal_before_the_start_is_not_lost_to_a_short_recording)
 {
 	struct live_proc p;
 	const char *args[] = { "record", "-a",

@@ -202,7 +202,7 @@ static uint64_t count_switch_events(const char *path)
 	return n;
 }
 
-Test(select, a_cpu_alone_has_what_is_pinned_to_it_and_nothing_of_the_other)
+Test(select, one_cpu_has_only_the_tasks_pinned_to_it)
 {
 	struct live_proc here, there;
 	struct live_rec rec;
@@ -217,7 +217,7 @@ Test(select, a_cpu_alone_has_what_is_pinned_to_it_and_nothing_of_the_other)
 	cr_expect_eq(count_events_off_cpu0(rec.path), 0);
 }
 
-Test(select, a_cpu_narrows_a_process)
+Test(select, cpu_narrows_a_process)
 {
 	struct live_proc there;
 	struct live_rec rec;
@@ -312,7 +312,7 @@ static void count_undecided(struct player *p, const struct trace_event *ev)
 }
 
 /* A wakeup belongs to the woken thread's CPU: without it the interval has no waker and no end of its block. */
-Test(select, a_thread_of_a_chosen_cpu_has_its_wakeups_from_another_cpu)
+Test(select, thread_of_a_selected_cpu_has_its_wakeups_from_another_cpu)
 {
 	struct player ping = { 0 };
 	uint64_t from_pong = 0;
@@ -352,7 +352,7 @@ Test(select, a_thread_of_a_chosen_cpu_has_its_wakeups_from_another_cpu)
 }
 
 /* What a thread does elsewhere is not guessed: it is neither blocked nor waiting there. */
-Test(select, what_a_thread_does_on_another_cpu_is_unknown)
+Test(select, activity_of_a_thread_on_another_cpu_is_unknown)
 {
 	const char *const argv[] = { live_built("stimuli/spinner"), "1", "300", NULL };
 	struct live_proc spinner;
@@ -386,7 +386,7 @@ Test(select, what_a_thread_does_on_another_cpu_is_unknown)
 
 /* ---- users ------------------------------------------------------------------------------------- */
 
-Test(select, a_user_by_name_has_his_tasks_alone)
+Test(select, user_by_name_selects_only_that_users_tasks)
 {
 	struct live_proc his, roots;
 	struct live_rec rec;
@@ -398,7 +398,7 @@ Test(select, a_user_by_name_has_his_tasks_alone)
 	has_one_alone(&rec, &his, &roots, false);
 }
 
-Test(select, of_several_users_by_number_each_has_his_tasks)
+Test(select, several_users_by_number_select_the_tasks_of_each)
 {
 	struct live_proc his, others;
 	struct live_rec rec;
@@ -413,7 +413,7 @@ Test(select, of_several_users_by_number_each_has_his_tasks)
 
 /* ---- cgroups, live ------------------------------------------------------------------------------ */
 
-Test(select, a_cgroup_has_what_is_in_it_or_below)
+Test(select, cgroup_includes_its_descendants)
 {
 	struct live_proc one, other;
 	struct live_rec rec;
@@ -426,7 +426,7 @@ Test(select, a_cgroup_has_what_is_in_it_or_below)
 	has_one_alone(&rec, &one, &other, false);
 }
 
-Test(select, of_a_cgroup_below_another_only_what_is_in_it_counts)
+Test(select, nested_cgroup_excludes_the_tasks_of_its_parent)
 {
 	struct live_proc one, other;
 	struct live_rec rec;
@@ -439,7 +439,7 @@ Test(select, of_a_cgroup_below_another_only_what_is_in_it_counts)
 	has_one_alone(&rec, &one, &other, false);
 }
 
-Test(select, what_moves_into_a_cgroup_is_recorded_from_then_on)
+Test(select, task_that_moves_into_a_cgroup_is_recorded_from_then_on)
 {
 	struct live_proc one, other;
 	struct live_rec rec;
@@ -465,7 +465,7 @@ static const char *called(const char *name)
 	return path;
 }
 
-Test(select, a_process_by_its_name_is_recorded_alone)
+Test(select, process_by_name_is_recorded_alone)
 {
 	struct live_proc one, other;
 	struct live_rec rec;
@@ -476,7 +476,7 @@ Test(select, a_process_by_its_name_is_recorded_alone)
 	has_one_alone(&rec, &one, &other, false);
 }
 
-Test(select, a_process_by_its_name_is_left_out)
+Test(select, process_by_name_is_excluded)
 {
 	struct live_proc one, other;
 	struct live_rec rec;
@@ -487,7 +487,7 @@ Test(select, a_process_by_its_name_is_left_out)
 	has_one_alone(&rec, &one, &other, true);
 }
 
-Test(select, what_is_started_later_under_that_name_is_recorded_from_its_exec_on)
+Test(select, process_that_later_execs_under_a_name_is_recorded_from_its_exec)
 {
 	struct live_switches ready, now;
 	struct live_proc later;
@@ -515,7 +515,7 @@ static bool is_link(const char *comm)
 }
 
 /* Each of them lives for milliseconds, and is there to its end. */
-Test(select, short_lived_children_are_all_there)
+Test(select, short_lived_children_are_complete)
 {
 	struct live_proc chain;
 	struct live_rec rec;
@@ -576,7 +576,7 @@ Test(select, threads_by_their_own_name_are_recorded_alone)
 
 /* ---- kernel threads, and the recorder ---------------------------------------------------------- */
 
-Test(select, kernel_threads_are_left_out)
+Test(select, kernel_threads_are_excluded)
 {
 	struct live_rec rec;
 	struct live_trace lt;
@@ -622,7 +622,7 @@ static uint64_t stacks_of_recorder(const char *option)
 	return n.samples + n.out_with_stack;
 }
 
-Test(select, the_recorder_is_left_out_unless_asked_for)
+Test(select, recorder_is_excluded_unless_requested)
 {
 	cr_expect_eq(stacks_of_recorder(NULL), 0);
 	cr_expect_gt(stacks_of_recorder("--include-self"), 0);

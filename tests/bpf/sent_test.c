@@ -99,7 +99,7 @@ static uint64_t count_numbers(const char *path)
 	return n;
 }
 
-static void what_is_recorded_arrives(const char *option)
+static void expect_arrival(const char *option)
 {
 	struct live_proc numbers;
 	struct live_rec rec;
@@ -115,17 +115,17 @@ static void what_is_recorded_arrives(const char *option)
 	live_end(&numbers);
 }
 
-Test(sent, what_is_recorded_arrives)
+Test(sent, recorded_events_arrive)
 {
-	what_is_recorded_arrives(NULL);
+	expect_arrival(NULL);
 }
 
-Test(sent, what_is_recorded_arrives_packed)
+Test(sent, recorded_events_arrive_compressed)
 {
-	what_is_recorded_arrives("--compress=zstd");
+	expect_arrival("--compress=zstd");
 }
 
-Test(sent, who_does_not_read_for_a_while_costs_events_that_are_counted)
+Test(sent, reader_that_pauses_costs_counted_events)
 {
 	struct live_proc numbers;
 	struct live_trace lt;
@@ -149,7 +149,7 @@ Test(sent, who_does_not_read_for_a_while_costs_events_that_are_counted)
 	live_end(&numbers);
 }
 
-Test(sent, who_does_not_read_at_the_end_is_not_waited_for)
+Test(sent, reader_that_stops_at_the_end_does_not_block_the_recorder)
 {
 	struct live_proc numbers;
 	struct live_rec rec;
@@ -187,7 +187,7 @@ static void expect_shell(const char *script, int want)
 	buf_free(&command);
 }
 
-Test(sent, a_fifo_that_is_not_read_at_the_end_is_not_waited_for)
+Test(sent, fifo_that_is_not_read_at_the_end_does_not_block_the_recorder)
 {
 	/* a full pipe: how much is recorded does not matter */
 	expect_shell(
@@ -197,21 +197,21 @@ Test(sent, a_fifo_that_is_not_read_at_the_end_is_not_waited_for)
 		3);
 }
 
-Test(sent, a_fifo_without_a_reader_is_not_waited_for)
+Test(sent, fifo_without_a_reader_does_not_block_the_recorder)
 {
 	expect_shell("mkfifo $d/f; $p -d 0.5 -o $d/f 2>$d/err; s=$?; "
 		     "grep -q 'no process reads it' $d/err && exit $s",
 		     3);
 }
 
-Test(sent, a_pipe_that_is_closed_early_is_the_end_without_a_word)
+Test(sent, closed_pipe_ends_the_recording_without_a_message)
 {
 	expect_shell("$p --progress -d 50 -o - 2>$d/err | head -c 1000 >/dev/null; "
 		     "s=${PIPESTATUS[0]}; test ! -s $d/err && exit $s",
 		     0);
 }
 
-Test(sent, who_goes_away_ends_it)
+Test(sent, reader_that_disconnects_ends_the_recording)
 {
 	struct live_proc numbers;
 	struct live_rec rec;

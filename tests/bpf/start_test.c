@@ -26,8 +26,7 @@ static void check_event(const struct live_trace *lt, const struct trace_event *e
 	s->outs += live_is(ev, PROF_EV_SCHED_SWITCH) && live_int(ev, PROF_F_PREV_PID) == pid;
 }
 
-Test(start,
-     a_program_that_never_stops_has_its_name_and_all_stacks_from_the_first_switch_to_the_last)
+Test(start, busy_program_has_its_name_and_all_stacks_from_first_to_last_switch)
 {
 	struct seen seen = { 0 };
 	struct live_proc sleeper;

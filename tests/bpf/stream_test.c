@@ -32,7 +32,7 @@ static void check_clock_sync(const struct trace_event *ev)
 	cr_assert_lt(llabs(offset - apart), MS_NS, "%lld ns apart", (long long)(offset - apart));
 }
 
-Test(stream, times_are_those_of_the_monotonic_clock_and_tied_to_the_wall_clock)
+Test(stream, times_are_monotonic_and_tied_to_the_wall_clock)
 {
 	uint64_t begin = clock_mono_ns(), go, done, records = 0, back = 0, syncs = 0, last = 0;
 	uint64_t first_out = 0, last_out = 0;
@@ -99,7 +99,7 @@ static bool is_named(const struct live_trace *lt, const struct trace_event *ev)
 }
 
 /* At the default rate, so that the file grows by the second and not by full buffers. */
-Test(stream, kill_nine_leaves_all_but_the_last_second_with_names)
+Test(stream, kill_9_leaves_all_but_the_last_second_with_symbols)
 {
 	uint64_t killed, last = 0, old = 0, named = 0;
 	struct live_proc spinner;

@@ -121,7 +121,7 @@ static void pin_to_last(void)
 		_exit(99);
 }
 
-Test(summary, cpus_that_share_a_ring_are_summed_up_each)
+Test(summary, sums_of_cpus_that_share_a_ring_are_separate)
 {
 	const char *const argv[] = { live_built("stimuli/sleeper"), "100", "2000", NULL };
 	struct live_proc sleeper;
@@ -141,7 +141,7 @@ Test(summary, cpus_that_share_a_ring_are_summed_up_each)
 }
 
 /* It is the recorder's child at first, and is called so. */
-Test(summary, a_command_is_called_what_it_executes)
+Test(summary, command_is_named_after_the_program_it_executes)
 {
 	const char *path = live_path("named.bin");
 	struct live_trace lt;
@@ -167,7 +167,7 @@ Test(summary, a_command_is_called_what_it_executes)
 	live_proc_fini(&rec);
 }
 
-Test(summary, waits_are_as_long_as_the_kernel_says)
+Test(summary, run_queue_latency_equals_the_kernels_counter)
 {
 	struct live_proc hog, victim;
 	struct live_rec rec;
@@ -222,7 +222,7 @@ static void expect_same(const struct live_rec *whole, const struct live_rec *sum
 	cr_expect_float_eq(w, v, v * slack + 3, "%s %.0f, and %.0f by events", key, w, v);
 }
 
-Test(summary, it_agrees_with_a_whole_recording)
+Test(summary, sums_agree_with_a_full_recording)
 {
 	struct live_rec whole, sums;
 	struct live_proc player;
@@ -286,7 +286,7 @@ static void sum_sleeper(struct live_proc *sleeper, struct live_rec *rec)
 }
 
 /* What has no events says so, where it would show some. */
-Test(summary, commands_that_want_events_say_in_one_line_that_there_are_sums)
+Test(summary, commands_that_need_events_print_one_line_about_the_sums)
 {
 	static const char *const commands[][2] = {
 		{ "report", NULL }, { "sched", "timehist" }, { "sched", "map" }, { "wakeup", NULL }
@@ -308,7 +308,7 @@ Test(summary, commands_that_want_events_say_in_one_line_that_there_are_sums)
 }
 
 /* Who still sleeps at the end is in no sum. */
-Test(summary, what_the_sums_are_of_is_told)
+Test(summary, offcpu_prints_that_its_times_are_sums_per_process)
 {
 	const char *args[] = { "offcpu", NULL, NULL };
 	struct live_proc sleeper;

@@ -97,7 +97,7 @@ static size_t check_places(const char *trace, const char *app, const char *whole
 	return cnt;
 }
 
-Test(symbolize_live, a_stripped_program_has_the_names_that_its_debug_file_has)
+Test(symbolize_live, stripped_program_gets_the_names_of_its_debug_file)
 {
 	/* theirs are valid for a while only */
 	char *app = strdup(live_path("app")), *whole = strdup(live_built("stimuli/demo"));

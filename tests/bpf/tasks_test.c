@@ -96,7 +96,7 @@ static void check_links(const char *path, const char *said)
 	cr_assert_leq(unsampled, 1, "%d of %d have no sample in short_spin", unsampled, LINKS);
 }
 
-Test(tasks, each_process_of_a_command_is_named_however_short)
+Test(tasks, each_process_of_a_command_is_named_even_if_it_is_short)
 {
 	struct live_rec rec;
 	struct buf said;
@@ -147,7 +147,7 @@ static void count_naps(const char *inherit, struct naps *n)
 	live_end(&family);
 }
 
-Test(tasks, children_that_a_target_has_already_are_targets)
+Test(tasks, existing_children_of_a_target_are_targets)
 {
 	struct naps n;
 
@@ -159,7 +159,7 @@ Test(tasks, children_that_a_target_has_already_are_targets)
 	cr_expect_geq(n.grandchild_blocked, 15, "%d", (int)n.grandchild_blocked);
 }
 
-Test(tasks, children_that_a_target_has_already_are_left_out_when_told_so)
+Test(tasks, existing_children_of_a_target_are_excluded_on_request)
 {
 	struct naps n;
 
@@ -170,7 +170,7 @@ Test(tasks, children_that_a_target_has_already_are_left_out_when_told_so)
 	cr_expect_eq(n.child_blocked + n.grandchild_blocked, 0);
 }
 
-Test(tasks, each_child_that_a_target_makes_later_is_named_however_short)
+Test(tasks, each_later_child_of_a_target_is_named_even_if_it_is_short)
 {
 	struct live_proc chain;
 	struct live_rec rec;
@@ -256,7 +256,7 @@ static void walk_threads(const char *path, struct threads *t)
 	live_close(&lt);
 }
 
-Test(tasks, threads_made_later_are_followed_from_birth_to_death_and_so_is_an_exec_by_one)
+Test(tasks, later_threads_are_followed_from_birth_to_death_and_through_an_exec)
 {
 	struct threads t = { 0 };
 	struct live_proc p;
@@ -297,7 +297,7 @@ static uint64_t count_foreign_switches(const char *path, int64_t pid)
 	return n;
 }
 
-Test(tasks, no_inherit_leaves_out_threads_and_children_made_later)
+Test(tasks, no_inherit_excludes_later_threads_and_children)
 {
 	struct live_proc p;
 	struct live_rec rec;
@@ -313,7 +313,7 @@ Test(tasks, no_inherit_leaves_out_threads_and_children_made_later)
 
 /* ---- single threads ---------------------------------------------------------------------------- */
 
-Test(tasks, tid_takes_the_switches_and_wakings_of_that_thread_alone)
+Test(tasks, tid_selects_switches_and_wakeups_of_that_thread_only)
 {
 	uint64_t switches = 0, wakeups = 0;
 	struct live_proc player;

@@ -33,7 +33,7 @@ static void spin(struct live_proc *p)
 	live_spawn(p, argv, NULL);
 }
 
-Test(top, shows_the_hot_function_and_leaves_no_file)
+Test(top, top_shows_the_hot_function_and_leaves_no_file)
 {
 	struct live_proc spinner;
 	struct pty_screen s;
@@ -50,7 +50,7 @@ Test(top, shows_the_hot_function_and_leaves_no_file)
 	live_kill(&spinner);
 }
 
-Test(top, keeps_what_it_showed_if_asked_to)
+Test(top, top_keeps_the_trace_on_request)
 {
 	struct live_proc spinner;
 	struct live_trace lt;
@@ -72,7 +72,7 @@ Test(top, keeps_what_it_showed_if_asked_to)
 	live_kill(&spinner);
 }
 
-Test(top, ends_with_its_target_and_says_why_it_cannot_start)
+Test(top, top_ends_with_its_target_and_prints_why_it_cannot_start)
 {
 	struct live_proc spinner;
 	struct pty_screen s;

@@ -248,7 +248,7 @@ static void check_cost(void)
 	cr_expect_gt(counts.prog_runs[PROF_PROG_SAMPLE], 0);
 }
 
-Test(unwind_hostile, whatever_tables_and_lists_say_each_walk_ends_and_says_how)
+Test(unwind_hostile, walk_over_damaged_tables_and_lists_ends_with_a_reason)
 {
 	uint64_t ends[PROF_END_CNT] = { 0 };
 	int i, kinds = 0;

@@ -108,7 +108,7 @@ static size_t places_taken(void)
 	return cnt;
 }
 
-Test(unwind_process, child_has_its_parents_list_and_an_exec_empties_it)
+Test(unwind_process, child_inherits_its_parents_list_and_exec_clears_it)
 {
 	pid_t child;
 	int go;
@@ -137,7 +137,7 @@ static int wait_for_the_end(void *ctx)
 	return 0;
 }
 
-Test(unwind_process, child_that_has_its_parents_memory_is_marked_until_it_execs)
+Test(unwind_process, child_that_shares_its_parents_memory_is_marked_until_it_execs)
 {
 	static char stack[1 << 16] __attribute__((aligned(16)));
 	const uint64_t lists[] = { 0, my_list };
@@ -176,7 +176,7 @@ static void *do_nothing(void *ctx)
 	return ctx;
 }
 
-Test(unwind_process, threads_need_no_place_and_strangers_get_none)
+Test(unwind_process, threads_need_no_entry_and_unknown_processes_get_none)
 {
 	pthread_t thread;
 	pid_t child;
@@ -199,7 +199,7 @@ Test(unwind_process, threads_need_no_place_and_strangers_get_none)
 	own_capture_close();
 }
 
-Test(unwind_process, child_never_has_the_list_of_a_process_that_is_gone)
+Test(unwind_process, child_never_inherits_the_list_of_a_dead_process)
 {
 	pid_t child;
 	size_t i;
@@ -218,7 +218,7 @@ Test(unwind_process, child_never_has_the_list_of_a_process_that_is_gone)
 	own_capture_close();
 }
 
-Test(unwind_process, child_has_no_list_that_is_condemned)
+Test(unwind_process, child_never_inherits_a_condemned_list)
 {
 	pid_t child;
 	int go;
@@ -239,7 +239,7 @@ Test(unwind_process, child_has_no_list_that_is_condemned)
 	own_capture_close();
 }
 
-Test(unwind_process, child_without_a_free_place_takes_nobodys)
+Test(unwind_process, child_without_a_free_entry_overwrites_no_other)
 {
 	pid_t child;
 	size_t i;
@@ -282,7 +282,7 @@ static int make_chunks_with(uint64_t caps)
 	return -WEXITSTATUS(status);
 }
 
-Test(unwind_process, chunks_are_made_on_demand_with_cap_bpf_alone)
+Test(unwind_process, chunks_are_created_on_demand_with_cap_bpf_only)
 {
 	void *mem;
 

@@ -262,7 +262,7 @@ static uint64_t round_of(struct expected e)
 	return reused() - before;
 }
 
-Test(unwind_reuse, each_stack_is_the_way_that_it_came)
+Test(unwind_reuse, each_stack_has_the_frames_of_its_own_call_path)
 {
 	struct expected e = { .module_id = MODULE, .leaf_row = ROW_RBP };
 

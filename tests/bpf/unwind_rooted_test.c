@@ -197,7 +197,7 @@ static size_t start_all(struct live_proc *procs, struct buf *pids)
 	return share_cnt;
 }
 
-Test(unwind_rooted, programs_that_run_already)
+Test(unwind_rooted, programs_that_already_run)
 {
 	unsigned int seconds = workload_number("D9_UNWIND_SECONDS", SECONDS);
 	struct live_proc procs[PROGRAMS_MAX];
@@ -227,7 +227,7 @@ static void record_once(const struct workload *prog)
 	read_trace(rec.path, &shares[share_cnt++], 1);
 }
 
-Test(unwind_rooted, programs_that_are_started_by_the_recorder)
+Test(unwind_rooted, programs_that_the_recorder_starts)
 {
 	for (const struct workload *prog = workloads; prog->name; prog++)
 		if (prog->once[0] && workload_wanted(prog))

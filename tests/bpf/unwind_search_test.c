@@ -65,7 +65,7 @@ static void add_stack(const struct live_trace *lt, const struct trace_event *ev,
 		++*false_cnt;
 }
 
-Test(unwind_search, callers_of_assembler_are_found)
+Test(unwind_search, callers_of_assembler_functions_are_found)
 {
 	struct live_trace lt;
 	struct trace_event ev;

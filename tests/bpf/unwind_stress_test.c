@@ -281,7 +281,7 @@ static void check_stacks(struct live_rec *rec, const char *log)
 }
 
 /* Programs whose tables are larger than all room for them, in turn more and less at work. */
-Test(unwind_stress, no_frame_is_wrong_where_tables_come_and_go_for_want_of_room)
+Test(unwind_stress, no_frame_is_wrong_while_tables_are_evicted_for_lack_of_room)
 {
 	unsigned int seconds = workload_number("D9_UNWIND_SECONDS", SECONDS / 2), i, cnt = 0;
 	struct live_proc maze, others[OTHERS_MAX];

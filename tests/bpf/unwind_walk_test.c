@@ -364,7 +364,7 @@ Test(unwind_walk, every_kind_of_row_finds_the_caller)
 	own_capture_close();
 }
 
-Test(unwind_walk, every_end_says_why)
+Test(unwind_walk, every_end_has_its_reason)
 {
 	static const struct {
 		const char *name;
@@ -410,7 +410,7 @@ Test(unwind_walk, copy_of_a_stack_is_walked_like_the_stack)
 	own_capture_close();
 }
 
-Test(unwind_walk, stack_that_ends_for_want_of_a_table_is_whole_when_that_has_come)
+Test(unwind_walk, copied_stack_is_complete_once_its_table_has_arrived)
 {
 	static struct truth t;
 	struct prof_rec *rec;
@@ -441,7 +441,7 @@ static void check_leaf(const char *name, enum how how, uint8_t end, uint64_t raw
 	free(rec);
 }
 
-Test(unwind_walk, without_a_table_or_a_mapping_the_first_frame_is_left)
+Test(unwind_walk, without_a_table_or_a_mapping_only_the_first_frame_is_found)
 {
 	open_capture(PROF_CALL_GRAPH_AUTO, 0);
 	/* the frame pointer is 1 there */
@@ -456,7 +456,7 @@ Test(unwind_walk, without_a_table_or_a_mapping_the_first_frame_is_left)
  * The leaf has no frame of its own there: by frame pointers its caller is skipped. That all calls go through
  * registers proves nothing.
  */
-Test(unwind_walk, frame_pointers_stand_in_for_a_table_only_when_there_cannot_be_one)
+Test(unwind_walk, frame_pointers_are_used_only_if_there_can_be_no_table)
 {
 	static struct truth t;
 	struct prof_rec *rec;
@@ -482,7 +482,7 @@ static const char *const framed[] = {
 };
 enum { BARE = sizeof(bare) / sizeof(bare[0]), FRAMED = sizeof(framed) / sizeof(framed[0]) };
 
-Test(unwind_walk, without_rows_the_caller_of_a_leaf_that_has_no_frame_is_found)
+Test(unwind_walk, without_rows_the_caller_of_a_frameless_leaf_is_found)
 {
 	size_t i;
 
@@ -495,7 +495,7 @@ Test(unwind_walk, without_rows_the_caller_of_a_leaf_that_has_no_frame_is_found)
 	own_capture_close();
 }
 
-Test(unwind_walk, without_rows_a_leaf_that_has_a_frame_gets_no_caller_but_its_own)
+Test(unwind_walk, without_rows_a_leaf_with_a_frame_gets_only_its_own_caller)
 {
 	size_t i;
 
@@ -521,7 +521,7 @@ static void check_raw(const char *name, uint8_t end)
 	free(rec);
 }
 
-Test(unwind_walk, call_graph_of_frame_pointers_finds_the_caller_of_a_leaf_that_has_none)
+Test(unwind_walk, frame_pointer_call_graph_finds_the_caller_of_a_frameless_leaf)
 {
 	size_t i;
 
@@ -533,7 +533,7 @@ Test(unwind_walk, call_graph_of_frame_pointers_finds_the_caller_of_a_leaf_that_h
 	own_capture_close();
 }
 
-Test(unwind_walk, stack_that_is_deeper_than_asked_for_is_full)
+Test(unwind_walk, stack_deeper_than_the_limit_is_marked_full)
 {
 	static struct truth t;
 	struct prof_rec *rec;
@@ -556,7 +556,7 @@ Test(unwind_walk, stack_that_is_deeper_than_asked_for_is_full)
 	own_capture_close();
 }
 
-Test(unwind_walk, stack_that_leads_back_to_itself_is_left_when_it_is_full)
+Test(unwind_walk, circular_stack_ends_when_it_is_full)
 {
 	static struct truth t;
 	struct prof_rec *rec;
@@ -572,7 +572,7 @@ Test(unwind_walk, stack_that_leads_back_to_itself_is_left_when_it_is_full)
 	own_capture_close();
 }
 
-Test(unwind_walk, without_a_list_or_a_copy_frame_pointers_are_followed_and_not_believed)
+Test(unwind_walk, without_a_list_or_a_copy_frame_pointers_are_followed_as_unchecked)
 {
 	static struct truth t;
 	struct prof_rec *rec;
@@ -588,7 +588,7 @@ Test(unwind_walk, without_a_list_or_a_copy_frame_pointers_are_followed_and_not_b
 	own_capture_close();
 }
 
-Test(unwind_walk, call_graph_of_frame_pointers_or_none_is_what_it_says)
+Test(unwind_walk, call_graph_fp_or_no_has_its_own_end_reason)
 {
 	static struct truth t;
 	struct prof_rec *rec;

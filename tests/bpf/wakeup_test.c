@@ -83,7 +83,7 @@ static void expect_explained(const char *path, int64_t pid)
 	buf_free(&said);
 }
 
-Test(wakeup, a_ring_is_followed_backwards_and_its_times_add_up)
+Test(wakeup, ring_of_wakeups_is_followed_backwards_and_its_times_add_up)
 {
 	struct live_proc ring;
 	struct live_rec rec;

@@ -103,7 +103,7 @@ static void go_and_settle(struct live_proc *sleeper)
 
 /* ---- */
 
-Test(when, what_happens_while_recording_is_off_is_not_there_and_the_pause_is_no_time_asleep)
+Test(when, events_during_a_pause_are_absent_and_the_pause_is_no_blocked_time)
 {
 	struct live_proc sleepers[SLEEPERS];
 	struct seen s = { .pause_cnt = 0 };
@@ -149,7 +149,7 @@ Test(when, what_happens_while_recording_is_off_is_not_there_and_the_pause_is_no_
 	live_control_fini(&control);
 }
 
-Test(when, a_delay_lets_the_command_run_and_records_what_comes_then)
+Test(when, delay_lets_the_command_run_and_then_records)
 {
 	struct seen s = { .pause_cnt = 0 };
 	struct live_rec rec;
@@ -163,7 +163,7 @@ Test(when, a_delay_lets_the_command_run_and_records_what_comes_then)
 	cr_expect_geq(s.first_switch, s.pauses[0].from + 300 * MS);
 }
 
-Test(when, what_a_user_says_of_a_recording_is_in_it_and_info_tells_of_pauses)
+Test(when, metadata_of_the_user_is_in_the_trace_and_info_prints_pauses)
 {
 	struct live_proc sleeper;
 	struct live_rec rec;
@@ -183,7 +183,7 @@ Test(when, what_a_user_says_of_a_recording_is_in_it_and_info_tells_of_pauses)
 }
 
 /* Where this machine was never suspended the two clocks are one, and their traces are on two all the same. */
-Test(when, a_clock_that_counts_suspend_is_told_of_and_is_not_that_of_other_recordings)
+Test(when, clock_that_counts_suspend_is_reported_and_differs_from_other_clocks)
 {
 	struct seen s = { .pause_cnt = 0 };
 	struct timespec before, after;
