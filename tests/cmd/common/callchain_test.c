@@ -40,7 +40,7 @@ static void expect(enum callchain_part part, size_t cols, const char *lines, con
 	names_free(n);
 }
 
-Test(callchain, leaf_first_in_lines_and_root_first_when_folded)
+Test(callchain, lines_begin_with_the_leaf_and_folded_stacks_with_the_root)
 {
 	expect(CALLCHAIN_BOTH, 0,
 	       "  schedule ([kernel.kallsyms])\n"
@@ -51,7 +51,7 @@ Test(callchain, leaf_first_in_lines_and_root_first_when_folded)
 	       "main;[unknown];cold;in:lined (inlined);schedule");
 }
 
-Test(callchain, one_part_of_it)
+Test(callchain, kernel_or_user_part_alone)
 {
 	expect(CALLCHAIN_KERNEL, 0, "  schedule ([kernel.kallsyms])\n", "schedule");
 	expect(CALLCHAIN_USER, 0,
@@ -62,7 +62,7 @@ Test(callchain, one_part_of_it)
 	       "main;[unknown];cold;in:lined (inlined)");
 }
 
-Test(callchain, long_names_are_shortened_to_the_terminal)
+Test(callchain, long_names_are_shortened_to_the_width_of_the_terminal)
 {
 	const uint64_t frame = at(1, HOT);
 	struct names *n = make();
@@ -75,7 +75,7 @@ Test(callchain, long_names_are_shortened_to_the_terminal)
 	names_free(n);
 }
 
-Test(callchain, as_json)
+Test(callchain, callchain_is_printed_as_json)
 {
 	struct names *n = make();
 	struct buf out = { 0 };

@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "cmd/common/color.h"
 
-Test(color, only_when_it_is_on_and_has_a_colour)
+Test(color, text_is_coloured_only_if_colours_are_on_and_the_text_has_a_colour)
 {
 	struct buf b = { 0 };
 
@@ -20,7 +20,7 @@ Test(color, only_when_it_is_on_and_has_a_colour)
 	buf_free(&b);
 }
 
-Test(color, shares)
+Test(color, percentages_have_the_colour_of_their_size)
 {
 	cr_expect_eq(color_percent(100), COLOR_HOT);
 	cr_expect_eq(color_percent(5), COLOR_HOT);
@@ -51,7 +51,7 @@ static bool on_terminal(enum color_when when, const char *term, const char *no_c
 	return ret;
 }
 
-Test(color, on_terminals_that_have_colours_unless_told_otherwise)
+Test(color, terminals_with_colours_get_colours_by_default)
 {
 	cr_expect(on_terminal(COLOR_AUTO, "xterm", NULL));
 	cr_expect(on_terminal(COLOR_AUTO, "xterm", ""));
@@ -62,7 +62,7 @@ Test(color, on_terminals_that_have_colours_unless_told_otherwise)
 	cr_expect(on_terminal(COLOR_ALWAYS, "dumb", "1"), "who asks gets them");
 }
 
-Test(color, in_files_only_when_asked_for)
+Test(color, files_get_colours_only_on_request)
 {
 	FILE *f = tmpfile();
 	int keep = dup(1);

@@ -54,7 +54,7 @@ TestSuite(hostile, .init = list_commands);
 static const struct row all[] = { CMD_LIST(ROW) };
 
 /* view waits for a browser, and what it sends comes from cut. symbolize refuses damaged traces, and has its own fuzzer. */
-Test(hostile, every_subcommand_that_reads_a_trace_has_a_row)
+Test(hostile, every_subcommand_that_reads_a_trace_is_in_the_table)
 {
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
 		struct run r =
@@ -130,7 +130,7 @@ static int run_one(size_t i, const void *data, size_t sz)
 	return code == CMD_USAGE ? CMD_OK : code;
 }
 
-Test(hostile, every_truncation_through_every_command)
+Test(hostile, every_truncation_is_safe_in_every_command)
 {
 	const char *data;
 	struct make m;
@@ -148,7 +148,7 @@ Test(hostile, every_truncation_through_every_command)
 	make_fini(&m);
 }
 
-Test(hostile, flipped_bytes_through_every_command)
+Test(hostile, flipped_bytes_are_safe_in_every_command)
 {
 	uint64_t x = 88172645463325252;
 	char *data;
@@ -207,7 +207,7 @@ static int run_vectors(const char *dir)
 	return n;
 }
 
-Test(hostile, vectors_of_other_writers)
+Test(hostile, vectors_of_other_writers_are_safe)
 {
 	cr_assert_geq(run_vectors("hostile"), 40);
 	cr_assert_geq(run_vectors("core"), 8);
@@ -291,7 +291,7 @@ static long peak(size_t i, int file, bool piped)
 	return ru.ru_maxrss;
 }
 
-Test(hostile, memory_does_not_follow_the_number_of_events, .timeout = 120)
+Test(hostile, memory_does_not_grow_with_the_number_of_events, .timeout = 120)
 {
 	/* on a pipe script also holds 2 s of the trace, 20,000 of these events */
 	static const struct {
@@ -335,7 +335,7 @@ static int long_names(size_t sz)
  * Twice the names take twice the memory: a few copies of each byte at most. Names are kept, escaped, and printed
  * in a buffer that doubles.
  */
-Test(hostile, memory_follows_the_size_of_names, .timeout = 120)
+Test(hostile, memory_grows_with_the_size_of_names, .timeout = 120)
 {
 	enum { MB = 1 << 20, COPIES_MAX = 10 };
 	int small = long_names(2 * MB), large = long_names(4 * MB);

@@ -87,7 +87,7 @@ static void run_life(const char *time, struct seen *seen)
 	interval_reader_fini(&r);
 }
 
-Test(interval_reader, all_of_a_trace)
+Test(interval_reader, whole_trace_is_read)
 {
 	struct seen seen;
 
@@ -100,7 +100,7 @@ Test(interval_reader, all_of_a_trace)
 }
 
 /* A clock may begin at 0. */
-Test(interval_reader, a_trace_begins_with_its_first_event)
+Test(interval_reader, trace_begins_with_its_first_event)
 {
 	struct select_opts sel = { 0 };
 	struct interval_reader r;
@@ -144,7 +144,7 @@ static void make_lossy(struct make *m)
 	make_switch(m, 18 * RUN_SEC, 0, "b", 6, 0, "a", 5);
 }
 
-Test(interval_reader, a_loss_that_is_told_late_spoils_what_was_before)
+Test(interval_reader, loss_that_is_reported_late_affects_earlier_intervals)
 {
 	struct select_opts sel = { 0 };
 	struct seen seen;
@@ -179,7 +179,7 @@ static int make_pipe(struct make *m)
 	return fds[0];
 }
 
-Test(interval_reader, a_pipe_is_read_once)
+Test(interval_reader, pipe_is_read_once)
 {
 	struct select_opts sel = { 0 };
 	struct seen seen;
@@ -197,7 +197,7 @@ Test(interval_reader, a_pipe_is_read_once)
 	make_fini(&m);
 }
 
-Test(interval_reader, threads_are_wanted_by_what_is_known_of_them)
+Test(interval_reader, threads_are_selected_by_known_properties)
 {
 	const char *glob = "web";
 	uint32_t cpu = 3, pid = 6;
@@ -240,7 +240,7 @@ static void add_host(struct buf *out, const char *host, const char *cgroup)
 }
 
 /* The last intervals of a part come when the next one has begun, in which 5 is another thread. */
-Test(interval_reader, a_thread_is_that_of_its_own_part)
+Test(interval_reader, thread_belongs_to_its_own_recording)
 {
 	const char *glob = "web";
 	const struct select_opts sel = { .cgroups = { &glob, 1 } };
@@ -260,7 +260,7 @@ Test(interval_reader, a_thread_is_that_of_its_own_part)
 	interval_reader_fini(&r);
 }
 
-Test(interval_reader, what_cannot_be_read_says_so)
+Test(interval_reader, unreadable_input_and_bad_times_are_reported)
 {
 	struct select_opts sel = { .time = "5,4" }, none = { 0 };
 	struct seen seen;

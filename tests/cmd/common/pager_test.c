@@ -103,7 +103,7 @@ static void a_line_without_an_end(void)
 		fputs("\033[0m", stdout);
 }
 
-Test(pager, text_within_a_screen_has_no_pager)
+Test(pager, text_that_fits_the_screen_has_no_pager)
 {
 	struct pty t;
 
@@ -115,7 +115,7 @@ Test(pager, text_within_a_screen_has_no_pager)
 	cr_expect_str_eq(t.text, "");
 }
 
-Test(pager, longer_text_is_the_pagers_from_the_first_byte)
+Test(pager, longer_text_goes_to_the_pager_from_the_first_byte)
 {
 	struct pty t;
 
@@ -129,7 +129,7 @@ Test(pager, longer_text_is_the_pagers_from_the_first_byte)
 }
 
 /* Without one, everything is printed all the same. */
-Test(pager, cat_nothing_and_what_cannot_be_started_are_no_pagers)
+Test(pager, cat_empty_and_missing_programs_are_no_pagers)
 {
 	struct pty t;
 
@@ -148,7 +148,7 @@ static void endless(void)
 		puts("again and again");
 }
 
-Test(pager, a_pager_that_is_quit_ends_the_printing)
+Test(pager, pager_that_quits_ends_the_printing)
 {
 	struct pty t;
 
@@ -164,7 +164,7 @@ static void print_and_wait(void)
 }
 
 /* Else both would read the terminal: the pager here ends some time after its input does. */
-Test(pager, an_interrupt_waits_for_the_pager)
+Test(pager, interrupt_waits_for_the_pager)
 {
 	struct pty t;
 	pid_t pid = start(&t, "trap '' INT; sed -u 's/^/P/'; echo ended", print_and_wait);
@@ -176,7 +176,7 @@ Test(pager, an_interrupt_waits_for_the_pager)
 	cr_expect(strstr(t.text, "ended\n"), "%s", t.text);
 }
 
-Test(pager, less_is_told_to_leave_short_text_alone)
+Test(pager, less_is_configured_to_exit_for_short_text)
 {
 	struct pty t;
 
@@ -188,7 +188,7 @@ Test(pager, less_is_told_to_leave_short_text_alone)
 	cr_expect_str_eq(t.text, "i\n");
 }
 
-Test(pager, no_terminal_no_page)
+Test(pager, output_to_a_file_has_no_pager)
 {
 	int fd = open("/dev/null", O_WRONLY | O_CLOEXEC), keep = dup(1);
 
@@ -214,7 +214,7 @@ static void run_command(struct pty *t, const char *pager, int (*cmd)(int, char *
 }
 
 /* A trace of 12 frames is longer than the screen; so is what a kernel has to be asked for. */
-Test(pager, commands_that_print_lines_have_one)
+Test(pager, commands_that_print_lines_have_a_pager)
 {
 	const char *top = getenv("D9_TOP");
 	char trace[200];

@@ -84,7 +84,7 @@ static struct run run_both(run_fn cmd, const struct recording *a, const struct r
 	return r;
 }
 
-Test(parts, a_sample_counts_the_time_that_its_own_recording_says)
+Test(parts, sample_counts_for_the_period_of_its_own_recording)
 {
 	struct run r = run_both(cmd_report, &slow, &fast, NULL, NULL);
 
@@ -113,7 +113,7 @@ Test(parts, a_sample_counts_the_time_that_its_own_recording_says)
 	run_free(&r);
 }
 
-Test(parts, without_a_period_the_rate_gives_it_and_without_a_rate_nothing_does)
+Test(parts, missing_period_is_computed_from_the_rate)
 {
 	struct recording hz_only = fast, nothing = fast;
 	struct run r;
@@ -142,7 +142,7 @@ Test(parts, equal_rates_need_no_weights)
 	run_free(&r);
 }
 
-Test(parts, threads_of_two_hosts_are_never_one)
+Test(parts, threads_of_two_hosts_are_never_merged)
 {
 	struct recording again = fast;
 	struct run r = run_both(cmd_report, &slow, &fast, "--sort=comm,tid", NULL);
@@ -160,7 +160,7 @@ Test(parts, threads_of_two_hosts_are_never_one)
 	run_free(&r);
 }
 
-Test(parts, script_says_where_another_clock_begins)
+Test(parts, script_prints_where_another_clock_begins)
 {
 	struct recording again = fast;
 	struct run r = run_both(cmd_script, &slow, &fast, NULL, NULL);
@@ -201,7 +201,7 @@ Test(parts, each_clock_has_its_own_time_window)
 	run_free(&r);
 }
 
-Test(parts, info_lists_them_with_what_holds_for_each)
+Test(parts, info_lists_each_recording_with_its_properties)
 {
 	struct run r = run_both(cmd_info, &slow, &fast, NULL, NULL);
 
@@ -236,7 +236,7 @@ Test(parts, info_lists_them_with_what_holds_for_each)
 }
 
 /* Addresses without a module are those of one process in each part. */
-Test(parts, raw_addresses_mean_something_else_in_each)
+Test(parts, raw_addresses_belong_to_their_own_recording)
 {
 	static const char *const names[] = { "here", "there" };
 	static const char *const kv[][5] = { { "service", "a", NULL }, { "service", "b", NULL } };
@@ -266,7 +266,7 @@ Test(parts, raw_addresses_mean_something_else_in_each)
 }
 
 /* 72 samples of an application that does not say how often it took one, and 30 of our own. */
-Test(parts, an_applications_trace_does_not_take_our_rate)
+Test(parts, trace_of_an_application_does_not_use_the_recorders_rate)
 {
 	const char *top = getenv("D9_TOP") ? getenv("D9_TOP") : ".";
 	struct buf app = { 0 }, file = { 0 };
@@ -318,7 +318,7 @@ static struct run run_untimed(run_fn cmd, const char *word, const char *option, 
 	return r;
 }
 
-Test(parts, without_switches_samples_have_no_exact_seconds_and_no_share)
+Test(parts, samples_without_switches_have_no_exact_seconds_and_no_share)
 {
 	struct run r = run_untimed(cmd_report, "--sort=comm,tid", NULL, NULL);
 
@@ -339,7 +339,7 @@ Test(parts, without_switches_samples_have_no_exact_seconds_and_no_share)
 	run_free(&r);
 }
 
-Test(parts, beside_times_samples_without_a_rate_have_none)
+Test(parts, samples_without_a_rate_have_no_seconds_next_to_times)
 {
 	struct run r = run_untimed(cmd_report, "--wall", "--sort=state,comm", NULL);
 
@@ -363,7 +363,7 @@ Test(parts, beside_times_samples_without_a_rate_have_none)
 	"dial9-prof: export: 100 samples of part 2 " what                                          \
 	": their sampling period is not recorded\n"
 
-Test(parts, exports_that_weigh_by_time_say_what_has_none)
+Test(parts, exports_that_weigh_by_time_report_samples_without_time)
 {
 	struct run r = run_untimed(cmd_export, "speedscope", NULL, NULL);
 

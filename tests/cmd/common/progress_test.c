@@ -29,7 +29,7 @@ static struct reader *open_with(int err, const char *path, struct progress **p)
 	return r;
 }
 
-Test(progress, is_shown_from_the_first_second_until_the_end)
+Test(progress, progress_is_shown_from_the_first_second_until_the_end)
 {
 	char path[] = "/tmp/d9-progress-XXXXXX";
 	struct trace_event ev;
@@ -62,7 +62,7 @@ Test(progress, is_shown_from_the_first_second_until_the_end)
 	unlink(path);
 }
 
-Test(progress, is_for_terminals_and_files)
+Test(progress, progress_is_shown_for_files_on_terminals_only)
 {
 	char path[] = "/tmp/d9-progress-XXXXXX";
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC), keep = dup(2);

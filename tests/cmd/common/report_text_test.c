@@ -5,7 +5,7 @@
 
 #include "cmd/common/report_text.h"
 
-Test(report_text, a_name_that_is_not_known_says_so)
+Test(report_text, unknown_name_is_printed_as_unknown)
 {
 	struct buf b = { 0 };
 	struct names *n;
@@ -47,7 +47,7 @@ static void path(const char *s, size_t cols, const char *want)
 	buf_free(&b);
 }
 
-Test(report_text, paths_keep_their_end)
+Test(report_text, long_paths_keep_their_end)
 {
 	path("/usr/lib/a.so", 13, "/usr/lib/a.so");
 	path("/usr/lib/a.so", 12, "…/lib/a.so");

@@ -47,7 +47,7 @@ static int pass_time(const char *time)
 	return pass(&o);
 }
 
-Test(select, without_options_everything_passes)
+Test(select, all_events_pass_without_options)
 {
 	struct select_opts o = { 0 };
 
@@ -55,7 +55,7 @@ Test(select, without_options_everything_passes)
 }
 
 /* Thread 11: 2 samples, its switch with the stack, and the waking that another thread did. */
-Test(select, a_thread_takes_in_what_others_do_to_it)
+Test(select, thread_selection_includes_events_that_others_cause)
 {
 	uint32_t eleven = 11, ten = 10, nobody = 99;
 	struct select_opts tid = { .tids = { &eleven, 1 } }, pid = { .pids = { &ten, 1 } },
@@ -66,7 +66,7 @@ Test(select, a_thread_takes_in_what_others_do_to_it)
 	cr_assert_eq(pass(&none), 0);
 }
 
-Test(select, by_name_and_cpu)
+Test(select, events_are_selected_by_name_and_cpu)
 {
 	const char *globs[] = { "po*", "nothing" };
 	uint32_t cpus[] = { 1 };
@@ -84,7 +84,7 @@ static int pass_cgroup(struct make *m, const char *glob)
 }
 
 /* 1 sample of thread 5, 2 of thread 6, 4 of thread 7, 8 of one that nobody told of; 7 is woken by that one. */
-Test(select, by_control_group_and_those_above_it)
+Test(select, events_are_selected_by_cgroup_and_its_ancestors)
 {
 	const uint64_t at = make_frame(1, 0x10);
 	struct make m;
@@ -110,7 +110,7 @@ Test(select, by_control_group_and_those_above_it)
 	make_fini(&m);
 }
 
-Test(select, times_absolute_relative_and_shares)
+Test(select, times_may_be_absolute_relative_or_percentages)
 {
 	cr_assert_eq(pass_time("11,11.005"), 6);
 	cr_assert_eq(pass_time("11.0005,11.0049"), 4);
@@ -127,7 +127,7 @@ Test(select, times_absolute_relative_and_shares)
 	cr_assert_eq(pass_time("99999999,+1"), 0, "of two kinds: nobody can tell beforehand");
 }
 
-Test(select, nonsense_times_are_refused)
+Test(select, invalid_times_are_refused)
 {
 	static const char *const bad[] = { "x,",
 					   "1,y",
@@ -163,7 +163,7 @@ Test(select, nonsense_times_are_refused)
 }
 
 /* One turn on a CPU: a shell, then a script's interpreter, then the script's; the recorder names each before its exec. */
-Test(select, time_before_an_exec_is_that_of_the_program_before)
+Test(select, time_before_an_exec_belongs_to_the_program_before)
 {
 	struct make m;
 	struct run r;

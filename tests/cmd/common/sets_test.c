@@ -42,7 +42,7 @@ static void expect_first(const char *dir)
 	run_free(&r);
 }
 
-Test(sets, a_file_of_a_set_that_is_missing_is_a_loss_in_the_one_recording)
+Test(sets, missing_file_of_a_set_is_a_loss_in_the_same_recording)
 {
 	static const unsigned int numbers[] = { 0, 1, 3 };
 	char dir[] = "/tmp/d9-info-XXXXXX", path[64];
@@ -119,7 +119,7 @@ static void remove_all(const char *dir)
 }
 
 /* Whether the directory is named or its files, of which one is not there. */
-Test(sets, merged_files_still_tell_of_the_one_that_is_missing)
+Test(sets, merged_files_still_report_the_missing_file)
 {
 	char dir[] = "/tmp/d9-sets-XXXXXX", out[] = "/tmp/d9-sets-out-XXXXXX";
 	const int fd = mkstemp(out);
@@ -146,7 +146,7 @@ Test(sets, merged_files_still_tell_of_the_one_that_is_missing)
 }
 
 /* It is good as far as it goes, and yet the exit status says that there was something. */
-Test(sets, a_damaged_file_is_a_loss_and_an_exit_status)
+Test(sets, damaged_file_is_a_loss_and_an_exit_status)
 {
 	char dir[] = "/tmp/d9-sets-XXXXXX";
 	struct make m;
@@ -182,7 +182,7 @@ static void append_end(const char *path, uint64_t first, uint64_t last, size_t j
 }
 
 /* The others are damaged, which only those who read them see. */
-Test(sets, script_reads_files_of_the_time_that_is_asked_for_and_no_others)
+Test(sets, script_with_a_time_range_reads_only_the_files_of_that_time)
 {
 	char dir[] = "/tmp/d9-sets-XXXXXX";
 	struct run r;
@@ -236,7 +236,7 @@ static void put_end(struct make *m, uint64_t first, uint64_t last)
 }
 
 /* The recorder found the symbol when the file of the sample was finished. */
-Test(sets, script_of_a_time_has_symbols_of_the_files_after_it)
+Test(sets, script_with_a_time_range_has_symbols_of_later_files)
 {
 	char dir[] = "/tmp/d9-sets-XXXXXX";
 	struct make m;
@@ -265,7 +265,7 @@ Test(sets, script_of_a_time_has_symbols_of_the_files_after_it)
 }
 
 /* That nothing is there is said of all files. */
-Test(sets, script_of_a_time_without_events_says_from_when_to_when_all_files_go)
+Test(sets, script_with_an_empty_time_range_prints_the_range_of_all_files)
 {
 	char dir[] = "/tmp/d9-sets-XXXXXX";
 	struct run r;
@@ -280,7 +280,7 @@ Test(sets, script_of_a_time_without_events_says_from_when_to_when_all_files_go)
 }
 
 /* What a recorder that is killed has not ended: the compression, or a frame that comes behind its last figures. */
-Test(sets, nothing_is_missing_of_a_file_whose_recorder_had_gone_on_to_the_next)
+Test(sets, unfinished_end_of_a_closed_file_is_no_loss)
 {
 	char dir[] = "/tmp/d9-sets-XXXXXX";
 	struct make m;
@@ -303,7 +303,7 @@ Test(sets, nothing_is_missing_of_a_file_whose_recorder_had_gone_on_to_the_next)
 	}
 }
 
-Test(sets, a_file_that_is_a_copy_of_the_one_before_it_does_not_count_again)
+Test(sets, file_that_is_a_copy_of_the_previous_file_does_not_count_again)
 {
 	char dir[] = "/tmp/d9-sets-XXXXXX";
 	struct run r;
@@ -320,7 +320,7 @@ Test(sets, a_file_that_is_a_copy_of_the_one_before_it_does_not_count_again)
 }
 
 /* As a directory with both packings of one file has it, or who names a file twice. */
-Test(sets, nothing_is_missing_where_a_merged_file_is_there_twice)
+Test(sets, merged_file_that_is_given_twice_is_no_loss)
 {
 	char dir[] = "/tmp/d9-sets-XXXXXX", out[] = "/tmp/d9-sets-out-XXXXXX";
 	const int fd = mkstemp(out);
@@ -341,7 +341,7 @@ Test(sets, nothing_is_missing_where_a_merged_file_is_there_twice)
 }
 
 /* The greatest number that a file may have has none behind it: two of it leave out none. */
-Test(sets, nothing_lies_between_two_files_of_the_greatest_number)
+Test(sets, two_files_with_the_greatest_number_have_no_file_between_them)
 {
 	static const char *const ends[] = { "", ".gz" };
 	char dir[] = "/tmp/d9-sets-XXXXXX", path[2][64];

@@ -17,7 +17,7 @@ static void expect(const char *name, size_t cols, const char *want)
 	buf_free(&b);
 }
 
-Test(symbol_fit, what_fits_is_not_touched)
+Test(symbol_fit, name_that_fits_is_unchanged)
 {
 	expect("std::vector<int>::push_back(int const&)", 39,
 	       "std::vector<int>::push_back(int const&)");
@@ -26,7 +26,7 @@ Test(symbol_fit, what_fits_is_not_touched)
 	expect("", 1, "");
 }
 
-Test(symbol_fit, parameters_go_first_then_template_arguments_from_the_innermost)
+Test(symbol_fit, parameters_are_cut_first_then_template_arguments_from_the_innermost)
 {
 	static const char name[] =
 		"std::map<std::pair<int, char>, long>::find(std::pair<int, char> const&)";
@@ -52,7 +52,7 @@ Test(symbol_fit, brackets_that_are_part_of_a_name_stay)
 	       "{lambda(...)#1}::operator()(...) const");
 }
 
-Test(symbol_fit, rust)
+Test(symbol_fit, rust_names_are_shortened)
 {
 	expect("<alloc::vec::Vec<T,A> as core::ops::drop::Drop>::drop", 50,
 	       "<alloc::vec::Vec<...> as core::ops::drop::Drop>::drop");
@@ -68,7 +68,7 @@ Test(symbol_fit, columns_are_code_points)
 }
 
 /* What closes nothing, or nests without end, is shown as it is, and soon. */
-Test(symbol_fit, nonsense_takes_no_time)
+Test(symbol_fit, malformed_names_take_no_time)
 {
 	enum { N = 1 << 16 };
 	char *deep = malloc(N + 1);

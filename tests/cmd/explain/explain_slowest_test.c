@@ -21,7 +21,7 @@ static int input_of_unknown_preemptor(void)
 	return make_done(&m);
 }
 
-Test(explain_slowest, a_cause_with_an_unknown_preemptor_names_the_own_switches)
+Test(explain_slowest, cause_with_an_unknown_preemptor_names_its_own_switches)
 {
 	struct run r;
 

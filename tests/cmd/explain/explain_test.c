@@ -123,7 +123,7 @@ static const char worst[] =
 	"                ran instead: holder 12 3.000 ms\n";
 /* clang-format on */
 
-Test(explain, a_window_of_a_process_in_words)
+Test(explain, process_in_a_time_range_is_explained_in_text)
 {
 	run_expect(run_cmd(cmd_explain, input(), "explain", "11", "-", "--time", "20,", NULL),
 		   CMD_OK, whole, "");
@@ -167,7 +167,7 @@ Test(explain, tables_fit_their_terminal)
 		"1. fsync by victim 11\n");
 }
 
-Test(explain, one_more_thread_is_one)
+Test(explain, one_more_thread_is_printed_in_the_singular)
 {
 	struct run r = run_cmd(cmd_explain, input(), "explain", "11", "-", "--time", "20,",
 			       "--limit", "1", NULL);
@@ -176,7 +176,7 @@ Test(explain, one_more_thread_is_one)
 	run_free(&r);
 }
 
-Test(explain, without_a_time_the_longest_off_cpu)
+Test(explain, default_is_the_longest_off_cpu_interval)
 {
 	run_expect(run_cmd(cmd_explain, input(), "explain", "-t", "11", "-", NULL), CMD_OK, worst,
 		   "");
@@ -215,7 +215,7 @@ static const char no_hops[] =
 	"                main (app)\n";
 /* clang-format on */
 
-Test(explain, one_json_object)
+Test(explain, output_is_one_json_object)
 {
 	run_expect(run_cmd(cmd_explain, input(), "explain", "-t", "11", "--json", "-", NULL),
 		   CMD_OK, json, "");
@@ -225,7 +225,7 @@ Test(explain, one_json_object)
  * Without its main thread: the story stays with 12, which ran most in all, also where it is narrowed to
  * a time in which 13 did.
  */
-Test(explain, the_thread_is_chosen_once)
+Test(explain, explained_thread_stays_the_same_in_a_narrower_time_range)
 {
 	const uint64_t t = 20 * RUN_SEC;
 	struct make m;
@@ -254,7 +254,7 @@ Test(explain, the_thread_is_chosen_once)
 }
 
 /* Switched out while it could run, and not in the kernel: it is not said that this was its own will. */
-Test(explain, who_made_way_and_for_whom)
+Test(explain, end_of_a_turn_and_who_ran_instead_are_printed)
 {
 	const uint64_t t = 20 * RUN_SEC;
 	struct make m;
@@ -273,7 +273,7 @@ Test(explain, who_made_way_and_for_whom)
 }
 
 /* From 11 to 12 ms events were lost: nobody knows what those did whose state seems to span that. */
-Test(explain, what_was_lost_is_unknown_and_said)
+Test(explain, lost_time_is_unknown_and_reported)
 {
 	struct make m;
 
@@ -301,14 +301,14 @@ Test(explain, what_was_lost_is_unknown_and_said)
 		   "");
 }
 
-Test(explain, depth_bounds_the_hops)
+Test(explain, depth_limits_the_hops)
 {
 	run_expect(run_cmd(cmd_explain, input(), "explain", "-t", "11", "-", "--depth", "0",
 			   "--time", "20.005,20.007", NULL),
 		   CMD_OK, no_hops, "");
 }
 
-Test(explain, who_is_not_there_is_said)
+Test(explain, thread_that_is_not_in_the_trace_is_reported)
 {
 	run_expect(run_cmd(cmd_explain, input(), "explain", "99", "-", NULL), CMD_USAGE, "",
 		   "dial9-prof: explain: no thread or process 99 in standard input; "
@@ -324,7 +324,7 @@ Test(explain, who_is_not_there_is_said)
 		"dial9-prof report -s comm,pid,tid lists them\n");
 }
 
-Test(explain, nonsense_is_refused)
+Test(explain, invalid_arguments_are_refused)
 {
 	run_expect(run_cmd(cmd_explain, input(), "explain", "app", "-", NULL), CMD_USAGE, "",
 		   "dial9-prof: explain: unexpected argument 'app': expected a TID or PID\n");
@@ -351,7 +351,7 @@ static int pipe_of_stall(void)
 	return fd[0];
 }
 
-Test(explain, a_pipe_is_told_as_a_file_is)
+Test(explain, pipe_is_explained_like_a_file)
 {
 	struct run r;
 
@@ -365,7 +365,7 @@ Test(explain, a_pipe_is_told_as_a_file_is)
 }
 
 /* Of 100 pieces of 0.1 ms and one of 10 ms. */
-Test(explain, small_pieces_are_told_together)
+Test(explain, small_fragments_are_summarized)
 {
 	const uint64_t t = 20 * RUN_SEC;
 	struct make m;
@@ -490,14 +490,14 @@ static const char slowest_json[] =
 	"{\"start_ns\":20013000000,\"ns\":1000000,\"running_ns\":1000000,\"running\":1}]}]}\n";
 /* clang-format on */
 
-Test(explain, the_slowest_pairs_their_causes_and_their_stories)
+Test(explain, slowest_pairs_have_causes_and_timelines)
 {
 	run_expect(run_cmd(cmd_explain, input(), "explain", "--slowest", "2", "--span", "fsync",
 			   "-", NULL),
 		   CMD_OK, slowest, "");
 }
 
-Test(explain, the_slowest_as_one_json_object)
+Test(explain, slowest_pairs_are_one_json_object)
 {
 	run_expect(run_cmd(cmd_explain, input(), "explain", "--slowest", "1", "--span", "fsync",
 			   "--json", "--depth", "0", "-", NULL),
@@ -515,7 +515,7 @@ static void expect_pairs(const char *span, const char *opt, const char *count)
 }
 
 /* Of a thread, a process or a name; of a time those that lie in it. */
-Test(explain, the_slowest_of_what_was_selected)
+Test(explain, slowest_pairs_are_selected_by_options)
 {
 	static const char *const ways[] = { "20", "-t20", "-p20", "--comm=h?g" };
 
@@ -527,7 +527,7 @@ Test(explain, the_slowest_of_what_was_selected)
 	expect_pairs("fsync", "-C1", "\"pairs\":0,");
 }
 
-Test(explain, a_pair_may_be_told_in_several_ways)
+Test(explain, span_may_be_specified_in_several_ways)
 {
 	expect_pairs("f*c", "--no-pager", "\"pairs\":3,");
 	expect_pairs("syscalls:sys_enter_fsync", "--no-pager", "\"pairs\":3,");
@@ -570,7 +570,7 @@ static int input_of_calls(void)
 	return make_done(&m);
 }
 
-Test(explain, a_call_that_two_kinds_of_events_tell_of_counts_once)
+Test(explain, call_with_two_kinds_of_events_counts_once)
 {
 	static const char *const want[][2] = {
 		{ "fsync", "\"pairs\":3,\"pairs_ns\":210," },
@@ -591,7 +591,7 @@ Test(explain, a_call_that_two_kinds_of_events_tell_of_counts_once)
  * Between two threads, and in the middle of what they do: of that it has just its part. Behind whom holder
  * waited in that part is not kept.
  */
-Test(explain, a_pair_that_another_thread_ended)
+Test(explain, pair_may_end_in_another_thread)
 {
 	struct run r = run_cmd(cmd_explain, input(), "explain", "--span", "JobStart,JobEnd,job",
 			       "-", NULL);
@@ -610,7 +610,7 @@ Test(explain, a_pair_that_another_thread_ended)
 	run_free(&r);
 }
 
-Test(explain, pairs_that_are_not_there)
+Test(explain, missing_pairs_are_reported)
 {
 	run_expect(run_cmd(cmd_explain, input(), "explain", "--span", "read", "-", NULL), CMD_USAGE,
 		   "",
@@ -626,7 +626,7 @@ Test(explain, pairs_that_are_not_there)
 }
 
 /* An application's own trace behind it, of one boot: it says when, the switches before it say why. */
-Test(explain, pairs_of_one_recording_by_the_switches_of_another)
+Test(explain, pairs_of_one_recording_use_switches_of_another)
 {
 	static const char *const ours[] = { "host", "box", "boot_id", "1", "start", "1", NULL },
 				 *const app[] = { "host",    "box", "boot_id", "1",
@@ -674,7 +674,7 @@ Test(explain, pairs_of_one_recording_by_the_switches_of_another)
 }
 
 /* Of the 4 ms that it waits for CPU 0, two are behind hog, and of the rest the trace tells nothing. */
-Test(explain, behind_whom_it_waited_is_unknown_where_latency_says_so)
+Test(explain, who_ran_instead_is_unknown_where_latency_prints_unknown)
 {
 	const uint64_t t = 20 * RUN_SEC;
 	struct run r;
@@ -750,7 +750,7 @@ static int input_of_poll(void)
 }
 
 /* An application's trace by itself: where its threads left their CPUs is known, and not for how long. */
-Test(explain, pairs_of_a_trace_without_switches_have_stacks)
+Test(explain, pairs_without_switches_have_stacks)
 {
 	struct run r;
 
@@ -765,7 +765,7 @@ Test(explain, pairs_of_a_trace_without_switches_have_stacks)
 	run_free(&r);
 }
 
-Test(explain, nonsense_about_pairs_is_refused)
+Test(explain, invalid_pair_options_are_refused)
 {
 	static const struct {
 		const char *words[2], *err;

@@ -234,26 +234,26 @@ static const char json[] =
 	"{\"start_ns\":20012000000,\"ns\":1000000,\"running_ns\":1000000,\"running\":1}]}]}\n";
 /* clang-format on */
 
-Test(polls, slow_polls_their_causes_and_their_stories)
+Test(polls, slow_polls_have_causes_and_timelines)
 {
 	run_expect(run_cmd(cmd_polls, input(), "polls", "-", "--limit", "2", NULL), CMD_OK, whole,
 		   "");
 }
 
-Test(polls, one_json_object)
+Test(polls, output_is_one_json_object)
 {
 	run_expect(run_cmd(cmd_polls, input(), "polls", "-", "--json", "--limit=1", NULL), CMD_OK,
 		   json, "");
 }
 
-Test(polls, of_the_application_alone_they_are_listed)
+Test(polls, polls_of_the_application_alone_are_listed)
 {
 	run_expect(run_cmd(cmd_polls, input_of(APP, service), "polls", "-", "--min=10ms", NULL),
 		   CMD_OK, alone, "");
 }
 
 /* Of a boot that no recording is of: nothing is told by the threads that have its numbers now. */
-Test(polls, no_thread_of_another_boot_is_taken_for_its_own)
+Test(polls, thread_of_another_boot_is_not_used)
 {
 	struct run r =
 		run_cmd(cmd_polls, input_of(KERNEL | APP, elsewhere), "polls", "-", "--json", NULL);
@@ -277,7 +277,7 @@ static void expect_slow(const char *opt, const char *more, const char *want)
 	run_free(&r);
 }
 
-Test(polls, those_that_were_selected)
+Test(polls, polls_are_selected_by_options)
 {
 	expect_slow("-t12", NULL, "\"pairs\":1,\"pairs_ns\":7000000,");
 	expect_slow("-t11", NULL, "\"pairs\":2,\"pairs_ns\":12100000,");
@@ -288,7 +288,7 @@ Test(polls, those_that_were_selected)
 	expect_slow("--min=20ms", NULL, "\"slow\":0,\"slow_ns\":0,\"explained\":0,");
 }
 
-Test(polls, spans_in_place_of_polls)
+Test(polls, spans_are_explained_instead_of_polls)
 {
 	struct run r = run_cmd(cmd_polls, input(), "polls", "-", "--span", "log", NULL);
 
@@ -320,7 +320,7 @@ static int two_spans(void)
 	return make_done(&m);
 }
 
-Test(polls, spans_of_two_functions_are_told_apart)
+Test(polls, spans_of_two_functions_are_distinguished)
 {
 	struct run r = run_cmd(cmd_polls, two_spans(), "polls", "-", "--span", "log", NULL);
 
@@ -348,7 +348,7 @@ static void expect_path(const char *path, const char *want)
 	run_free(&r);
 }
 
-Test(polls, a_path_or_its_tail_chooses_a_function)
+Test(polls, path_or_its_suffix_selects_a_function)
 {
 	expect_path("net::log", "# standard input: 1 of 1 span of net::log took 1.000 ms");
 	expect_path("app::net::log", "# standard input: 1 of 1 span of app::net::log took");
@@ -356,7 +356,7 @@ Test(polls, a_path_or_its_tail_chooses_a_function)
 }
 
 /* Of the application alone nothing is told, since no recording has its threads. */
-Test(polls, without_a_recording_none_is_told)
+Test(polls, no_poll_is_explained_without_a_recording)
 {
 	struct run r = run_cmd(cmd_polls, input_of(APP, service), "polls", "-", "--json", NULL);
 
@@ -367,7 +367,7 @@ Test(polls, without_a_recording_none_is_told)
 	run_free(&r);
 }
 
-Test(polls, all_of_them_need_no_least_length)
+Test(polls, min_of_0_selects_all_polls)
 {
 	struct run r = run_cmd(cmd_polls, input(), "polls", "-", "--min", "0", NULL);
 
@@ -375,7 +375,7 @@ Test(polls, all_of_them_need_no_least_length)
 	run_free(&r);
 }
 
-Test(polls, what_has_none_is_refused)
+Test(polls, input_and_selections_without_polls_are_refused)
 {
 	run_expect(run_cmd(cmd_polls, input(), "polls", "-", "-C0", NULL), CMD_USAGE, "",
 		   "dial9-prof: polls: -C: polls do not say on which CPU they began\n");

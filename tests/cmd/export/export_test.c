@@ -17,13 +17,13 @@ Test(export, folded_counts_samples)
 }
 
 /* Blocked from 12.001234567 s to 13 s; from then on it run-queue latency, to the end at 14 s. */
-Test(export, folded_counts_microseconds_of_times)
+Test(export, folded_times_are_in_microseconds)
 {
 	run_expect(EXPORT("folded", "-", "--kind=offcpu"), CMD_OK,
 		   "pool;main;work;schedule 998765\n", "");
 }
 
-Test(export, one_thread_or_one_moment)
+Test(export, one_thread_or_one_time_range_is_exported)
 {
 	run_expect(EXPORT("folded", "-", "-t11"), CMD_OK, "pool;main;work;hot;leaf (inlined) 2\n",
 		   "");
@@ -42,7 +42,7 @@ static int empty(void)
 	return make_done(&m);
 }
 
-Test(export, an_empty_output_is_explained)
+Test(export, empty_output_is_explained)
 {
 	run_expect(EXPORT("folded", "-", "-t12"), CMD_USAGE, "",
 		   "dial9-prof: no CPU samples in standard input: thread 12 is not in the trace\n");
@@ -81,7 +81,7 @@ static void expect_whole(const char *format, const char *tail)
 	run_free(&r);
 }
 
-Test(export, what_precedes_the_damage_is_written_whole)
+Test(export, events_before_the_damage_are_written)
 {
 	expect_whole("jsonl", "}\n");
 	expect_whole("chrome", "}}}\n");
@@ -137,7 +137,7 @@ static int busy(void)
 	return make_done(&m);
 }
 
-Test(export, sums_are_those_of_the_other_commands)
+Test(export, sums_equal_those_of_the_other_commands)
 {
 	double off, wall = 0;
 
@@ -178,7 +178,7 @@ Test(export, sums_are_those_of_the_other_commands)
 		1);
 }
 
-Test(export, all_kinds_together_are_told_apart_by_state)
+Test(export, intervals_of_all_kinds_are_grouped_by_state)
 {
 	struct run r = run_cmd(cmd_export, busy(), "export", "folded", "-", "--kind=wall", NULL);
 
@@ -189,7 +189,7 @@ Test(export, all_kinds_together_are_told_apart_by_state)
 }
 
 /* Times of centuries; each line is right, however much all of them are. */
-Test(export, folded_sums_stay_apart)
+Test(export, folded_sums_of_stacks_are_independent)
 {
 	struct make m;
 
@@ -206,7 +206,7 @@ Test(export, folded_sums_stay_apart)
 }
 
 /* Of other clocks the first event is at 0. */
-Test(export, a_sample_at_time_0_is_one)
+Test(export, sample_at_time_0_counts)
 {
 	struct make m;
 
@@ -218,7 +218,7 @@ Test(export, a_sample_at_time_0_is_one)
 }
 
 /* A waker whose number is that of whom it woke, by then of another process. */
-Test(export, a_number_is_used_again_between_a_waking_and_the_switch)
+Test(export, tid_reused_between_a_wakeup_and_the_switch_is_another_thread)
 {
 	struct make m;
 	struct run r;
@@ -256,7 +256,7 @@ static int command(void)
 	return make_done(&m);
 }
 
-Test(export, streams_have_the_sums_of_the_other_formats)
+Test(export, streamed_formats_have_the_sums_of_the_other_formats)
 {
 	struct run r = run_cmd(cmd_export, command(), "export", "csv", "-", "--kind=wall", NULL);
 

@@ -51,12 +51,12 @@ static struct run run_app(const char *a, const char *b)
 	return r;
 }
 
-Test(info, everything_in_text)
+Test(info, text_has_every_section)
 {
 	run_expect(run_app(NULL, NULL), 0, text, "");
 }
 
-Test(info, colours_mark_what_was_lost)
+Test(info, losses_are_coloured)
 {
 	struct run r = run_app("--color", NULL);
 
@@ -67,12 +67,12 @@ Test(info, colours_mark_what_was_lost)
 	run_free(&r);
 }
 
-Test(info, everything_in_json)
+Test(info, json_has_every_section)
 {
 	run_expect(run_app("--json", NULL), 0, json, "");
 }
 
-Test(info, schemas_and_modules_when_asked)
+Test(info, schemas_and_modules_are_printed_on_request)
 {
 	struct run r = run_app("--schemas", "--modules");
 
@@ -85,7 +85,7 @@ Test(info, schemas_and_modules_when_asked)
 	run_free(&r);
 }
 
-Test(info, an_account_that_does_not_balance_is_called_out)
+Test(info, unbalanced_event_accounting_is_reported)
 {
 	struct make m;
 	struct run r;
@@ -116,7 +116,7 @@ static void make_cost(struct make *m, uint64_t ts, uint32_t pid, const char *com
 }
 
 /* The last event of a process counts, and three processes are shown. */
-Test(info, the_processes_that_cost_most_are_named)
+Test(info, most_expensive_processes_are_named)
 {
 	struct make m;
 	struct run r;
@@ -145,7 +145,7 @@ Test(info, the_processes_that_cost_most_are_named)
 	make_fini(&m);
 }
 
-Test(info, a_torn_tail_is_told)
+Test(info, truncated_tail_is_reported)
 {
 	const char *data;
 	struct make m;
@@ -161,7 +161,7 @@ Test(info, a_torn_tail_is_told)
 	make_fini(&m);
 }
 
-Test(info, figures_before_the_end_are_an_open_account)
+Test(info, accounting_without_final_figures_is_incomplete)
 {
 	struct make m;
 	struct run r;
@@ -198,7 +198,7 @@ static struct run run_segments(const char *option, struct make *m, size_t cnt)
 	return r;
 }
 
-Test(info, a_last_file_without_figures_does_not_get_those_of_the_one_before_it)
+Test(info, last_file_without_figures_does_not_use_those_of_the_file_before)
 {
 	for (int events = 0; events < 2; events++) {
 		struct make m[2];
@@ -218,7 +218,7 @@ Test(info, a_last_file_without_figures_does_not_get_those_of_the_one_before_it)
 	}
 }
 
-Test(info, figures_of_one_file_of_several_are_told_apart)
+Test(info, figures_of_one_of_several_files_cover_the_whole_recording)
 {
 	struct make m[2];
 	struct run r;
@@ -242,7 +242,7 @@ Test(info, figures_of_one_file_of_several_are_told_apart)
 	run_free(&r);
 }
 
-Test(info, a_pause_is_no_loss_and_is_told_with_how_long_it_was)
+Test(info, pause_is_no_loss_and_is_printed_with_its_duration)
 {
 	struct make m;
 	struct run r;
@@ -266,7 +266,7 @@ Test(info, a_pause_is_no_loss_and_is_told_with_how_long_it_was)
 	make_fini(&m);
 }
 
-Test(info, stacks_that_were_left_out_are_told_and_not_lost)
+Test(info, dropped_stacks_are_reported_and_are_no_lost_events)
 {
 	struct make m;
 	struct run r;
@@ -292,7 +292,7 @@ Test(info, stacks_that_were_left_out_are_told_and_not_lost)
 	make_fini(&m);
 }
 
-Test(info, says_up_to_how_many_events_were_lost_where_not_all_were_wanted)
+Test(info, upper_bound_of_lost_events_is_printed_for_selected_events)
 {
 	struct make m;
 	struct run r;
@@ -379,7 +379,7 @@ static void expect_waits(const uint64_t values[3], const char *told, const char 
 	make_fini(&m);
 }
 
-Test(info, says_what_made_the_recorder_late)
+Test(info, causes_of_a_late_recorder_are_printed)
 {
 	expect_waits((uint64_t[]){ 20000000000, 1000000000, 0 },
 		     "of one CPU over 20.0 s; run-queue latency 1.0 s; memory",
@@ -389,7 +389,7 @@ Test(info, says_what_made_the_recorder_late)
 		     ",\"waited_ns\":900000000,\"output_full_ns\":2500000000}");
 }
 
-Test(info, says_how_stacks_were_unwound_and_what_there_was_no_room_for)
+Test(info, unwinding_of_stacks_and_skipped_tables_are_printed)
 {
 	const struct dial9_field fields[] = {
 		{ "elapsed_ns", DIAL9_VARINT },
@@ -471,7 +471,7 @@ static struct run run_statuses(const char *option, bool with_status, bool closed
 	return r;
 }
 
-Test(info, unnamed_addresses_have_the_cause_that_the_trace_gives)
+Test(info, unnamed_addresses_have_the_recorded_cause)
 {
 	static const char *const lines[] = {
 		"/lib/named: no symbols at these addresses; debug symbols may have them",
@@ -511,7 +511,7 @@ Test(info, unnamed_addresses_have_the_cause_that_the_trace_gives)
 	run_free(&r);
 }
 
-Test(info, what_a_trace_does_not_say_of_a_module_is_unknown)
+Test(info, module_properties_that_are_not_recorded_are_unknown)
 {
 	struct run r = run_statuses("--modules", false, false);
 
@@ -524,7 +524,7 @@ Test(info, what_a_trace_does_not_say_of_a_module_is_unknown)
 	run_free(&r);
 }
 
-Test(info, recordings_from_before_there_was_a_status_say_so)
+Test(info, recordings_without_a_module_status_are_reported)
 {
 	const uint64_t at = make_frame(1, 0x10);
 	struct make m;
@@ -540,7 +540,7 @@ Test(info, recordings_from_before_there_was_a_status_say_so)
 	make_fini(&m);
 }
 
-Test(info, a_file_that_ends_early_has_not_told_of_every_module)
+Test(info, module_status_of_a_truncated_file_is_incomplete)
 {
 	const uint64_t at[] = { make_frame(1, 0x10), make_frame(2, 0x10), make_frame(3, 0x10) };
 	struct make m;
@@ -560,7 +560,7 @@ Test(info, a_file_that_ends_early_has_not_told_of_every_module)
 }
 
 /* Code made at run time by several processes: a line for each cause, and one in the list of modules. */
-Test(info, modules_of_one_name_share_a_line)
+Test(info, modules_with_the_same_name_share_a_line)
 {
 	struct make m;
 	const char *at;
@@ -598,7 +598,7 @@ static void make_unnamed(struct make *m, uint32_t cnt, const char *dir)
 	}
 }
 
-Test(info, of_many_modules_without_names_the_worst_are_listed)
+Test(info, worst_of_many_modules_without_names_are_listed)
 {
 	struct make m;
 	struct run r;
@@ -632,7 +632,7 @@ Test(info, ten_modules_without_names_are_all_listed)
 	make_fini(&m);
 }
 
-Test(info, a_long_path_keeps_its_end)
+Test(info, long_path_keeps_its_end)
 {
 	static const char dir[] = "/home/somebody/src/a-project-with-a-name/target/release/deps";
 	char whole[128];
@@ -731,7 +731,7 @@ Test(info, each_process_of_the_recorder_has_a_row)
 	run_free(&r);
 }
 
-Test(info, triggers_are_told_in_text_and_in_json)
+Test(info, triggers_are_printed_in_text_and_in_json)
 {
 	struct run r = run_triggers(2, NULL);
 

@@ -117,12 +117,12 @@ static struct run run_app(const char **w)
 	return r;
 }
 
-Test(script, one_event_a_line_with_stacks_below)
+Test(script, each_event_is_a_line_with_its_stack_below)
 {
 	run_expect(APP(NULL), 0, full, "");
 }
 
-Test(script, fields_can_be_chosen)
+Test(script, fields_can_be_selected)
 {
 	run_expect(APP("--ns", "-F", "comm,tid,time,event"), 0, brief, "");
 	run_expect(APP("--limit=1", "-F", "+srcline"), 0, with_lines, "");
@@ -131,7 +131,7 @@ Test(script, fields_can_be_chosen)
 }
 
 /* At the line of the inner. */
-Test(script, a_function_that_is_inlined_into_itself_is_one)
+Test(script, function_inlined_into_itself_is_printed_once)
 {
 	const uint64_t frame = make_frame(1, 0x310);
 	struct make m;
@@ -146,7 +146,7 @@ Test(script, a_function_that_is_inlined_into_itself_is_one)
 		   0, "CpuSampleEvent:\n\t hot\n  a.c:5\n\n", "");
 }
 
-Test(script, events_and_threads_can_be_chosen)
+Test(script, events_and_threads_can_be_selected)
 {
 	run_expect(APP("-e", "sched:*"), 0, sched_only, "");
 	run_expect(APP("-t", "11", "--time=12,", "-esched:*"), 0, sched_only, "");
@@ -158,7 +158,7 @@ Test(script, events_and_threads_can_be_chosen)
 		   "");
 }
 
-Test(script, as_json)
+Test(script, output_is_json)
 {
 	run_expect(APP("--json", "-e", "sched:sched_switch"), 0, json, "");
 	run_expect(APP("--json", "-e", "switch-out"), 0, json_stack_alone, "");
@@ -177,7 +177,7 @@ static int make_waker(struct make *m)
 	return make_file(m);
 }
 
-Test(script, the_stack_of_a_waker_stands_below_its_waking)
+Test(script, stack_of_a_waker_is_printed_below_its_wakeup)
 {
 	struct make m;
 	struct run r = run_cmd(cmd_script, make_waker(&m), "script", "-", "-Fevent,ip,sym", NULL);
@@ -209,7 +209,7 @@ Test(script, unknown_fields_are_usage_errors)
 }
 
 /* Foreign schemas: every type has a text and a JSON form. */
-Test(script, prints_every_type_of_value)
+Test(script, every_type_of_value_is_printed)
 {
 	static const struct dial9_field fields[] = {
 		{ "i", DIAL9_I64 },	   { "f", DIAL9_F64 },
@@ -258,7 +258,7 @@ Test(script, prints_every_type_of_value)
 }
 
 /* Readers of perf's output get the frames alone unless asked otherwise. */
-Test(script, says_where_a_stack_ends_when_asked)
+Test(script, end_of_a_stack_is_explained_on_request)
 {
 	const uint64_t at[] = { make_frame(1, 0x10), make_frame(1, 0x20) };
 	static const char plain[] = ":10      10/10      [000]     0.000001: CpuSampleEvent:\n"
@@ -293,7 +293,7 @@ Test(script, says_where_a_stack_ends_when_asked)
 }
 
 /* On a pipe names come while lines are printed, and a stack that was printed without must be with them. */
-Test(script, a_stack_gets_the_names_that_came_since)
+Test(script, stack_uses_symbols_that_came_later)
 {
 	const uint64_t at[] = { make_frame(1, 0x10) }, sec = 1000000000;
 	const void *data;
@@ -320,7 +320,7 @@ Test(script, a_stack_gets_the_names_that_came_since)
 }
 
 /* Shares of the whole take a pass before, after which the input starts over. */
-Test(script, a_window_in_percent_is_printed_as_any_other)
+Test(script, window_in_percent_is_printed_like_any_other)
 {
 	struct run want, got;
 	struct make m;
@@ -411,7 +411,7 @@ static void expect_collapsed(struct run r, int stacks, const char *events)
 	run_free(&r);
 }
 
-Test(script, stackcollapse_takes_samples_alone_unless_asked_for_more)
+Test(script, stackcollapse_reads_only_samples_by_default)
 {
 	expect_collapsed(APP(NULL), 8, "cpu-clock");
 	expect_collapsed(APP("-F", "-trace"), 8, "cpu-clock");
@@ -423,7 +423,7 @@ Test(script, stackcollapse_takes_samples_alone_unless_asked_for_more)
 }
 
 /* Nor does a stack change hands: of a sample without one, or of a thread that has no word for a name. */
-Test(script, stackcollapse_gives_no_stack_to_another)
+Test(script, stackcollapse_never_gives_a_stack_to_another_event)
 {
 	const uint64_t at[] = { make_frame(1, 0x10) };
 	struct make m;
@@ -446,7 +446,7 @@ Test(script, stackcollapse_gives_no_stack_to_another)
 }
 
 /* As in a merged trace, where each recording tells it. */
-Test(script, a_state_whose_names_come_twice_is_printed_once)
+Test(script, state_with_repeated_names_is_printed_once)
 {
 	struct make m;
 	struct run r;

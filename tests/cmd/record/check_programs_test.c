@@ -91,7 +91,7 @@ static int count_use(const struct recorder_cfg *cfg, void *ctx)
 	return 0;
 }
 
-Test(check_programs, each_configuration_is_a_command_line_that_record_takes)
+Test(check_programs, each_configuration_is_a_command_line_that_record_accepts)
 {
 	size_t used = 0;
 

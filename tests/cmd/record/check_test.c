@@ -43,7 +43,7 @@ static void expect(void (*print)(const struct check *), struct check_row *rows, 
 	cr_expect_str_eq(text, want, "%s", text);
 }
 
-Test(check, what_can_be_done_without_is_no_reason_not_to_start)
+Test(check, missing_optional_feature_does_not_prevent_recording)
 {
 	struct check_row rows[] = { GOOD, SAMPLER };
 
@@ -62,7 +62,7 @@ Test(check, what_can_be_done_without_is_no_reason_not_to_start)
 	       "\"no CPU samples\",\"fix\":null}]}\n");
 }
 
-Test(check, a_command_that_mends_several_things_is_printed_once)
+Test(check, command_that_fixes_several_things_is_printed_once)
 {
 	struct check_row rows[] = { CAP("CAP_A", "sudo setcap x"),
 				    GOOD,

@@ -77,7 +77,7 @@ Test(end_summary, losses_are_reported_as_they_happen_but_not_each_second)
 	     "one (-m 16M) or fewer events\n");
 }
 
-Test(end_summary, figures_of_a_recording)
+Test(end_summary, summary_has_the_figures_of_a_recording)
 {
 	const struct recorder_result result = {
 		.totals.ring_lost = 2,
@@ -99,7 +99,7 @@ Test(end_summary, figures_of_a_recording)
 	       "  events lost: ring buffer full; use a larger one (-m 16M) or fewer events\n");
 }
 
-Test(end_summary, nothing_has_no_size)
+Test(end_summary, figures_of_0_are_not_printed)
 {
 	const struct recorder_result result = {
 		.totals.stats = { .elapsed_ns = 1000000000, .bytes_written = 1500 },

@@ -31,7 +31,7 @@ static const char *read_opts(const char *keep, const char *event, const char *la
 	return flight_opts_read(&o, &flight, &trigger, &events);
 }
 
-Test(flight_opts, a_time_and_a_size)
+Test(flight_opts, time_and_size_are_parsed)
 {
 	cr_expect_null(read_opts("30s,1G", NULL, "runq>20ms"));
 	cr_expect_eq(flight.ns, 30000 * MS);
@@ -47,7 +47,7 @@ Test(flight_opts, a_time_and_a_size)
 	flight_opts_fini(&events);
 }
 
-Test(flight_opts, an_event_and_its_filter)
+Test(flight_opts, event_and_its_filter_are_parsed)
 {
 	cr_expect_null(read_opts("5", "block:*", NULL));
 	cr_expect_eq(events.cnt, 1);
@@ -60,7 +60,7 @@ Test(flight_opts, an_event_and_its_filter)
 	flight_opts_fini(&events);
 }
 
-Test(flight_opts, anything_else_is_refused)
+Test(flight_opts, other_arguments_are_refused)
 {
 	static const char *const keeps[] = { "",       ",",   "0",  "30s,",    "30s,x",
 					     "30s,1M", "1ms", "1G", "30s,1G,2" };

@@ -38,7 +38,7 @@ static void make_second(struct make *m, const char *hot)
 			    i < 4 ? &a : &b, 1);
 }
 
-Test(top, in_a_pipe_pictures_follow_each_other)
+Test(top, screens_in_a_pipe_follow_each_other)
 {
 	struct make m;
 
@@ -78,7 +78,7 @@ static int look_at_threads(int argc, char **argv)
 }
 
 /* It runs in hot, and is blocked in cold for half a second of two. */
-Test(top, a_thread_stands_beside_what_it_runs_or_what_it_waits_in)
+Test(top, thread_is_printed_with_the_function_that_it_runs_or_blocks_in)
 {
 	const uint64_t cold = make_frame(1, 0x20), s = RUN_SEC;
 	struct make m;
@@ -107,7 +107,7 @@ Test(top, a_thread_stands_beside_what_it_runs_or_what_it_waits_in)
 }
 
 /* What a recorder with -z sends: unpacked as it comes, each member. */
-Test(top, what_is_packed_is_shown_as_it_comes)
+Test(top, compressed_input_is_shown_as_it_arrives)
 {
 	struct make m;
 	struct run r;
@@ -147,14 +147,14 @@ Test(top, what_is_packed_is_shown_as_it_comes)
 	make_fini(&m);
 }
 
-Test(top, what_is_live_cannot_be_selected_from)
+Test(top, selection_is_refused_with_live)
 {
 	run_expect(
 		run_cmd(cmd_report, make_fd("", 0), "report", "-", "--live=1", "-p5", NULL), 1, "",
 		"dial9-prof: report: --live cannot be combined with --wall, -s, -g, -G, --json or a selection\n");
 }
 
-Test(top, bad_input_is_told)
+Test(top, bad_input_is_reported)
 {
 	struct run r = run_cmd(cmd_report, make_fd("no trace", 8), "report", "-", "--live=1", NULL);
 
@@ -217,7 +217,7 @@ static size_t widest(const struct pty_screen *s, size_t *lines)
 static const char long_name[] =
 	"a_function_with_a_name_that_is_longer_than_any_terminal_of_eighty_columns_could_show_on_a_line";
 
-Test(top, a_picture_fits_its_terminal_and_follows_its_size)
+Test(top, screen_fits_its_terminal_and_follows_its_size)
 {
 	struct winsize ws = { .ws_row = 4, .ws_col = 40 };
 	struct pty_screen s;
@@ -247,7 +247,7 @@ Test(top, a_picture_fits_its_terminal_and_follows_its_size)
 }
 
 /* Before the first period is over. */
-Test(top, a_change_of_size_is_drawn_at_once)
+Test(top, change_of_the_size_is_drawn_at_once)
 {
 	struct winsize ws = { .ws_row = 10, .ws_col = 30 };
 	struct pty_screen s;
@@ -265,7 +265,7 @@ Test(top, a_change_of_size_is_drawn_at_once)
 	close(trace);
 }
 
-Test(top, stopped_from_the_keyboard_it_gives_the_terminal_back_until_it_goes_on)
+Test(top, job_control_restores_the_terminal_while_stopped)
 {
 	struct pty_screen s;
 	struct make m;
@@ -311,7 +311,7 @@ Test(top, keys_change_what_is_shown)
 	make_fini(&m);
 }
 
-Test(top, control_c_and_the_terminal_going_away_end_it)
+Test(top, ctrl_c_and_hangup_end_the_display)
 {
 	struct pty_screen s;
 	struct make m;
@@ -333,7 +333,7 @@ Test(top, control_c_and_the_terminal_going_away_end_it)
 	make_fini(&m);
 }
 
-Test(top, the_last_picture_stays_when_the_trace_ends)
+Test(top, last_screen_stays_when_the_trace_ends)
 {
 	struct pty_screen s;
 	struct make m;
@@ -352,7 +352,7 @@ Test(top, the_last_picture_stays_when_the_trace_ends)
 	make_fini(&m);
 }
 
-Test(top, damage_leaves_the_terminal_as_it_was)
+Test(top, damaged_input_restores_the_terminal)
 {
 	struct pty_screen s;
 	struct make m;
@@ -370,7 +370,7 @@ Test(top, damage_leaves_the_terminal_as_it_was)
 
 /* ---- options ----------------------------------------------------------------------------------- */
 
-Test(top, wants_one_target)
+Test(top, command_needs_one_target)
 {
 	run_expect(
 		run_cmd(cmd_top, make_fd("", 0), "top", NULL), 1, "",

@@ -72,7 +72,7 @@ static void expect_rows(struct run r, const char *want)
 	run_free(&r);
 }
 
-Test(diff, shares_of_samples_across_builds)
+Test(diff, shares_of_samples_are_compared_across_builds)
 {
 	int old = build_fd(&old_build, 0, 0, 0), new = build_fd(&new_build, 0, 0, 0);
 
@@ -83,7 +83,7 @@ Test(diff, shares_of_samples_across_builds)
 		    "      80.00%     20.00%    -60.00%     11.31%  work.isra.0 (app)\n");
 }
 
-Test(diff, callers_ratio_and_limit)
+Test(diff, callers_ratio_and_limit_are_printed)
 {
 	int old = build_fd(&old_build, 0, 0, 0), new = build_fd(&new_build, 0, 0, 0);
 
@@ -101,7 +101,7 @@ Test(diff, callers_ratio_and_limit)
 		    "~      0.200      0.200     +0.000      0.126  rest (app)\n");
 }
 
-Test(diff, header_says_what_is_compared_and_what_was_lost)
+Test(diff, header_has_the_inputs_and_the_losses)
 {
 	int old = build_fd(&old_build, 0, 0, 0);
 	const uint64_t at = make_frame(1, 1);
@@ -149,7 +149,7 @@ Test(diff, dropped_stacks_explain_differences)
 	}
 }
 
-Test(diff, functions_of_other_files)
+Test(diff, functions_of_different_files_are_matched_by_symbol_on_request)
 {
 	static const struct build other = { 5, 0x4000, "/opt/app-2.1", "work", 20, 80 };
 	const char *hint =
@@ -181,7 +181,7 @@ Test(diff, functions_of_other_files)
 	run_free(&r);
 }
 
-Test(diff, by_stack)
+Test(diff, rows_can_be_stacks)
 {
 	int old = build_fd(&old_build, 0, 0, 0), new = build_fd(&new_build, 0, 0, 0);
 
@@ -191,7 +191,7 @@ Test(diff, by_stack)
 		    "                                               main (app)\n");
 }
 
-Test(diff, time_blocked)
+Test(diff, blocked_time_is_compared)
 {
 	int old = build_fd(&old_build, 100, 2 * MS, MS),
 	    new = build_fd(&old_build, 100, 6 * MS, MS);
@@ -214,7 +214,7 @@ Test(diff, time_blocked)
 		    "       0.200      0.220     +0.020      0.000  rest (app)\n");
 }
 
-Test(diff, percentiles_of_waits)
+Test(diff, percentiles_of_run_queue_latency_are_compared)
 {
 	int old = build_fd(&old_build, 1000, MS, 50000), new = build_fd(&old_build, 1000, MS, 40);
 
@@ -226,7 +226,7 @@ Test(diff, percentiles_of_waits)
 		    "        0.0  app\n");
 }
 
-Test(diff, selections_hold_for_both)
+Test(diff, selections_apply_to_both_traces)
 {
 	int old = build_fd(&old_build, 0, 0, 0), new = build_fd(&new_build, 0, 0, 0);
 	struct run r;
@@ -302,7 +302,7 @@ static int command_fd(uint64_t held, bool end)
 	return make_done(&m);
 }
 
-Test(diff, blocked_time_of_commands_is_as_it_is)
+Test(diff, blocked_time_of_whole_commands_is_not_normalized)
 {
 	struct run r =
 		diff(command_fd(0, true), command_fd(RUN_SEC, true), "--kind=offcpu", NULL, NULL);
@@ -366,7 +366,7 @@ static int napping_fd(const char *kind, uint64_t gap)
 	return make_done(&m);
 }
 
-Test(diff, rates_are_of_what_was_recorded)
+Test(diff, rates_refer_to_the_recorded_time)
 {
 	static const char *const kinds[] = { "thinned", "paused", "not_kept", "hole" };
 	struct run r;
@@ -425,7 +425,7 @@ static int two_fd(uint64_t later, const char *name, uint32_t tid)
 	return together(&a, &b);
 }
 
-Test(diff, recordings_one_behind_the_other_have_no_time_in_between)
+Test(diff, gap_between_consecutive_recordings_does_not_count)
 {
 	struct run r = diff(two_fd(7 * RUN_SEC, "napper", 10), napping_fd(NULL, 0), "--kind=offcpu",
 			    NULL, NULL);
@@ -435,7 +435,7 @@ Test(diff, recordings_one_behind_the_other_have_no_time_in_between)
 	run_free(&r);
 }
 
-Test(diff, recordings_side_by_side_have_each_their_own_time)
+Test(diff, overlapping_recordings_have_their_own_durations)
 {
 	struct run r = diff(two_fd(200 * MS, "sleeper", 20), napping_fd(NULL, 0), "--kind=offcpu",
 			    "--comm=napper", NULL);
@@ -494,7 +494,7 @@ static int stays_fd(const char *min_ns)
 	return make_done(&m);
 }
 
-Test(diff, stays_that_are_not_those_of_the_other_are_told)
+Test(diff, different_limits_of_off_cpu_intervals_are_reported)
 {
 	static const char unlike[] =
 		"\n# --min-block or --max-block differ: intervals that only one trace records look like changes\n";
@@ -512,7 +512,7 @@ Test(diff, stays_that_are_not_those_of_the_other_are_told)
 	run_free(&r);
 }
 
-Test(diff, what_nobody_can_tell_is_not_chance)
+Test(diff, unknown_significance_is_not_within_noise)
 {
 	struct run r = diff(build_fd(&old_build, 1, MS, 50000), build_fd(&old_build, 1, MS, 40),
 			    "--kind=latency", NULL, NULL);

@@ -150,21 +150,21 @@ static struct run run_app(const char **w)
 	return r;
 }
 
-Test(report, flat_by_function_and_module)
+Test(report, flat_report_is_grouped_by_function_and_module)
 {
 	run_expect(APP(NULL), 0, flat, "");
 	run_expect(APP("-n", "-s", "sym,dso"), 0, flat, "");
 	run_expect(APP("--stdio", "-s", "symbol,dso"), 0, flat, "");
 }
 
-Test(report, with_what_functions_call_and_without)
+Test(report, callees_are_included_or_excluded)
 {
 	run_expect(APP("--children"), 0, with_children, "");
 	run_expect(APP("--no-children"), 0, without_children, "");
 	run_expect(APP("--no-inline"), 0, not_inlined, "");
 }
 
-Test(report, call_trees)
+Test(report, call_trees_are_printed)
 {
 	run_expect(APP("-g"), 0, tree, "");
 	run_expect(APP("--call-graph=callee", "--limit=3"), 0, callee, "");
@@ -174,7 +174,7 @@ Test(report, call_trees)
 	run_expect(APP("-gnone"), 0, flat, "");
 }
 
-Test(report, chains)
+Test(report, stacks_are_printed_flat_or_folded)
 {
 	run_expect(APP("-gflat"), 0, chains, "");
 	run_expect(APP("-gfolded"), 0, folded, "");
@@ -182,7 +182,7 @@ Test(report, chains)
 	run_expect(APP("-gfolded", "--limit=1", "--no-inline"), 0, "app;main;work;hot 4\n", "");
 }
 
-Test(report, stacks_as_json)
+Test(report, stacks_are_printed_as_json)
 {
 	struct run r = APP("-gflat", "--json", "--limit=1");
 
@@ -211,7 +211,7 @@ Test(report, stacks_as_json)
 	run_free(&r);
 }
 
-Test(report, sorted_by_thread)
+Test(report, rows_can_be_sorted_by_thread)
 {
 	run_expect(APP("-s", "comm,tid,dso"), 0, by_thread, "");
 	run_expect(APP("-s", "cpu,cgroup"), 0, by_cpu, "");
@@ -219,7 +219,7 @@ Test(report, sorted_by_thread)
 	run_expect(APP("-s", "tid,comm"), 0, by_task, "");
 }
 
-Test(report, as_json)
+Test(report, report_is_printed_as_json)
 {
 	run_expect(APP("--json"), 0, json, "");
 }
@@ -250,7 +250,7 @@ static void expect_exact(const char *opt, const char *value, bool lost, const ch
 	make_fini(&m);
 }
 
-Test(report, seconds_of_tasks_are_those_of_the_switches)
+Test(report, seconds_of_tasks_come_from_switches)
 {
 	static const char both[] = "#      CPU  Samples   Seconds  Thread\n"
 				   "    62.50%        0     5.000  seven\n"
@@ -273,7 +273,7 @@ Test(report, seconds_of_tasks_are_those_of_the_switches)
 }
 
 /* One switch of a thread came through, and then samples alone: of them is what it did. */
-Test(report, samples_go_before_switches_of_which_most_are_missing)
+Test(report, samples_are_used_if_most_switches_are_missing)
 {
 	const uint64_t leaf = make_frame(1, 0x310);
 
@@ -306,7 +306,7 @@ Test(report, samples_go_before_switches_of_which_most_are_missing)
 }
 
 /* The name is told behind the loss, for which all is counted once more, and behind what the thread did. */
-Test(report, a_thread_that_is_named_late_is_in_its_group)
+Test(report, thread_that_is_named_late_is_in_its_cgroup)
 {
 	for (int lost = 0; lost < 2; lost++) {
 		struct make m;
@@ -330,7 +330,7 @@ Test(report, a_thread_that_is_named_late_is_in_its_group)
 }
 
 /* Of 6 s on one CPU no more than that can be in doubt, however many threads came and were not seen to go. */
-Test(report, doubt_is_no_longer_than_what_the_cpus_had)
+Test(report, uncertain_time_never_exceeds_the_time_of_the_cpus)
 {
 	struct make m;
 	struct run r;
@@ -354,7 +354,7 @@ Test(report, doubt_is_no_longer_than_what_the_cpus_had)
  * 11 ran for 2.001 s until its switch, was blocked until 13 s, and then waited, or not, for something was
  * lost meanwhile; of 10 nothing is known. Samples stand for 0.081 s.
  */
-Test(report, of_all_of_the_time)
+Test(report, wall_time_has_every_state)
 {
 	static const char head[] =
 		"# all threads: running 2.001 s, runnable 0.000 s, blocked 0.999 s\n"
@@ -387,7 +387,7 @@ Test(report, of_all_of_the_time)
 }
 
 /* Two samples of a thread are no proof that it ran all the while between them. */
-Test(report, without_switches_no_time_is_exact)
+Test(report, times_are_not_exact_without_switches)
 {
 	const uint64_t at = make_frame(1, 0x10);
 	struct make m;
@@ -409,7 +409,7 @@ Test(report, without_switches_no_time_is_exact)
 }
 
 /* Nothing of a switch is shown then but that the recording went on; where threads are, it names them. */
-Test(report, switches_are_read_for_their_times_alone_where_no_thread_is_shown)
+Test(report, switches_are_read_for_their_times_if_no_thread_is_shown)
 {
 	const uint64_t at = make_frame(1, 0x10);
 	struct make m;
@@ -453,7 +453,7 @@ Test(report, folded_microseconds_add_up)
 }
 
 /* 1 s of sleep at main, and 2 s on the queue of a CPU at the same place; without samples. */
-Test(report, who_was_woken_waits_where_it_was)
+Test(report, runnable_thread_has_the_stack_where_it_blocked)
 {
 	const uint64_t at = make_frame(1, 0x10);
 	struct make m;
@@ -491,7 +491,7 @@ Test(report, who_was_woken_waits_where_it_was)
 	make_fini(&m);
 }
 
-Test(report, of_a_selection)
+Test(report, report_can_be_limited_to_a_selection)
 {
 	run_expect(APP("-t", "11", "--time=,12"), 0, thread_11, "");
 	run_expect(APP("--time", "+2,"), 0, LAST("2.000"), "");
@@ -516,13 +516,13 @@ Test(report, of_a_selection)
 }
 
 /* ClockSyncEvent: 10 s on the trace's clock was 22:13:20 on 14 November 2023, UTC. */
-Test(report, of_a_time_on_the_wall)
+Test(report, wall_clock_times_select_a_range)
 {
 	setenv("TZ", "UTC0", 1);
 	run_expect(APP("--time", "22:13:22,22:13:24"), 0, LAST("2.000"), "");
 }
 
-Test(report, limits_rows)
+Test(report, limit_limits_the_rows)
 {
 	struct run r = APP("--percent-limit", "80"), l = APP("--limit", "1");
 
@@ -553,7 +553,7 @@ static void expect_empty(const char *const *kv, bool with_switch, const char *wh
 	make_fini(&m);
 }
 
-Test(report, without_samples_it_says_why_and_what_to_do)
+Test(report, input_without_samples_is_explained_with_a_remedy)
 {
 	static const char *const off[] = { "version", "0.1.0", NULL };
 	static const char *const on[] = { "version", "0.1.0", "sample_hz", "99", NULL };
@@ -565,7 +565,7 @@ Test(report, without_samples_it_says_why_and_what_to_do)
 	expect_empty(NULL, true, "it was not recorded by dial9-prof; see dial9-prof info");
 }
 
-Test(report, of_a_stump_it_says_that_it_is_one)
+Test(report, file_truncated_before_the_first_sample_is_reported)
 {
 	const void *data;
 	struct make m;
@@ -601,7 +601,7 @@ Test(report, bad_command_lines_are_usage_errors)
 		"dial9-prof: report: unexpected argument 'other.bin': only one trace is read; see dial9-prof report --help\n");
 }
 
-Test(report, bad_input_is_one_clear_line_and_code_5)
+Test(report, bad_input_is_one_clear_line_and_exit_status_5)
 {
 	run_expect(run_cmd(cmd_report, make_fd("PERFILE2", 8), "report", "-", NULL), 5, "",
 		   "dial9-prof: standard input: not a dial9 trace: not a dial9 stream at byte 0; "
@@ -616,7 +616,7 @@ Test(report, bad_input_is_one_clear_line_and_code_5)
 		   "dial9-prof: cannot read /: it is a directory (name a trace file in it)\n");
 }
 
-Test(report, a_torn_tail_is_a_note_and_no_failure)
+Test(report, truncated_tail_is_a_note_and_no_failure)
 {
 	const char *data;
 	struct make m;
@@ -655,7 +655,7 @@ Test(report, control_characters_never_reach_the_output)
 }
 
 /* The same words as in the last line of a recording and in info. */
-Test(report, loss_is_events_and_samples_and_the_side_band_is_apart)
+Test(report, lost_events_and_samples_are_counted_apart_from_side_band_records)
 {
 	const uint64_t at = make_frame(1, 0x10);
 	struct make m;
@@ -685,7 +685,7 @@ Test(report, loss_is_events_and_samples_and_the_side_band_is_apart)
 	make_fini(&m);
 }
 
-Test(report, a_label_is_shown_and_is_no_name)
+Test(report, label_is_shown_and_is_no_symbol)
 {
 	const uint64_t at[] = { make_frame(1, 0x10), make_frame(1, 0x20), 0x4000 };
 	struct make m;
@@ -752,7 +752,7 @@ static void print_on_terminal(struct pty *t, const char *opt)
 	make_fini(&m);
 }
 
-Test(report, on_a_terminal_names_are_shortened_and_colours_mean_something)
+Test(report, terminal_output_has_short_names_and_colours)
 {
 	struct pty t;
 
@@ -770,7 +770,7 @@ Test(report, on_a_terminal_names_are_shortened_and_colours_mean_something)
 }
 
 /* The plain command may have been run: what finds more than it stands beside it. */
-Test(report, the_remedy_names_what_finds_files_elsewhere)
+Test(report, remedy_names_the_options_that_find_files_elsewhere)
 {
 	const int fd = run_app_file();
 	char path[32], want[192];

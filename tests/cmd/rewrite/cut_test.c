@@ -145,7 +145,7 @@ Test(cut, every_value_of_every_type_is_kept_in_order)
 	}
 }
 
-Test(cut, text_that_is_not_utf8_is_escaped_and_what_is_undefined_stays_so)
+Test(cut, invalid_utf8_is_escaped_and_undefined_ids_stay_undefined)
 {
 	static const struct dial9_field fields[] = { { "a", DIAL9_POOLED_STRING },
 						     { "b", DIAL9_STRING } };
@@ -174,7 +174,7 @@ Test(cut, text_that_is_not_utf8_is_escaped_and_what_is_undefined_stays_so)
 
 /* ---- selection --------------------------------------------------------------------------------- */
 
-Test(cut, script_of_a_cut_is_script_with_its_selection)
+Test(cut, script_of_a_cut_equals_script_with_its_selection)
 {
 	static const char *const by[][2] = {
 		{ "-p10", NULL },
@@ -212,7 +212,7 @@ Test(cut, script_of_a_cut_is_script_with_its_selection)
 	make_fini(&m);
 }
 
-Test(cut, names_go_with_the_events_that_need_them)
+Test(cut, symbols_are_kept_with_the_events_that_need_them)
 {
 	struct file all, f;
 	struct make m;
@@ -243,7 +243,7 @@ Test(cut, names_go_with_the_events_that_need_them)
 	make_fini(&m);
 }
 
-Test(cut, of_the_names_of_a_thread_the_last_before_the_window_counts)
+Test(cut, last_name_of_a_thread_before_the_window_counts)
 {
 	const uint64_t at = make_frame(1, 0x10);
 	struct make m;
@@ -269,7 +269,7 @@ Test(cut, of_the_names_of_a_thread_the_last_before_the_window_counts)
 	make_fini(&m);
 }
 
-Test(cut, the_stack_of_a_waker_goes_with_its_waking)
+Test(cut, stack_of_a_waker_is_kept_with_its_wakeup)
 {
 	const uint64_t at = make_frame(1, 0x10);
 	struct make m;
@@ -318,7 +318,7 @@ static void make_ours(struct make *m)
 	make_stats(m, 21 * RUN_SEC, 107, 7);
 }
 
-Test(cut, info_tells_the_account_of_the_recording_and_the_loss_of_the_window)
+Test(cut, info_prints_accounting_of_the_recording_and_losses_of_the_window)
 {
 	struct file f, again;
 	struct make m;
@@ -402,7 +402,7 @@ static char *waits(int fd, const char *a, const char *b)
 	return got;
 }
 
-Test(cut, waits_of_a_cut_are_those_of_its_window_and_its_threads)
+Test(cut, run_queue_latency_of_a_cut_covers_its_window_and_threads)
 {
 	static const char *const by[][2] = { { "--time=23.1,26.5", NULL },
 					     { "--comm=pool", NULL },
@@ -429,7 +429,7 @@ Test(cut, waits_of_a_cut_are_those_of_its_window_and_its_threads)
 }
 
 /* Readers believe by it that no switch of a CPU that was watched is missing. */
-Test(cut, what_takes_switches_away_takes_the_promise_that_all_are_there)
+Test(cut, cut_without_all_switches_does_not_claim_to_have_all)
 {
 	static const char *const by[][2] = { { "--time=1,2", "neighbours      yes" },
 					     { "-p7", "neighbours      no" },
@@ -455,7 +455,7 @@ Test(cut, what_takes_switches_away_takes_the_promise_that_all_are_there)
 	make_fini(&m);
 }
 
-Test(cut, wall_clock_of_a_cut_is_that_of_the_recording)
+Test(cut, wall_clock_of_a_cut_equals_that_of_the_recording)
 {
 	char *got;
 	struct make m;
@@ -471,7 +471,7 @@ Test(cut, wall_clock_of_a_cut_is_that_of_the_recording)
 	make_fini(&m);
 }
 
-Test(cut, a_cut_that_keeps_nothing_still_tells_its_origin)
+Test(cut, empty_cut_still_names_its_origin)
 {
 	struct make m;
 	struct file f;
@@ -508,7 +508,7 @@ static void add_boot(struct buf *out, const char *host, uint64_t wall, uint32_t 
 	make_fini(&m);
 }
 
-Test(cut, parts_of_which_nothing_is_kept_are_gone_and_the_others_keep_their_own)
+Test(cut, empty_parts_are_removed_and_the_others_keep_their_own_metadata)
 {
 	struct buf both = { 0 };
 	struct file f;
@@ -532,7 +532,7 @@ Test(cut, parts_of_which_nothing_is_kept_are_gone_and_the_others_keep_their_own)
 
 /* ---- anonymized -------------------------------------------------------------------------------- */
 
-Test(cut, anonymized_no_name_of_the_user_is_left)
+Test(cut, anonymized_cut_has_no_name_of_the_user)
 {
 	static const char *const gone[] = { "bin/app", "pool", "box",	"dial9-prof",
 					    "leaf",    "main", "app.c", "thing",
@@ -561,7 +561,7 @@ static void word(const char *line, int skip, char out[64])
 	snprintf(out, 64, "%.*s", (int)strcspn(line, " \n"), line);
 }
 
-Test(cut, anonymized_the_same_name_has_the_same_stand_in)
+Test(cut, anonymized_names_have_the_same_replacement_everywhere)
 {
 	char first[64], other[64], *plain, *text, *line;
 	struct make m;
@@ -593,7 +593,7 @@ Test(cut, anonymized_the_same_name_has_the_same_stand_in)
 
 /* ---- input and output -------------------------------------------------------------------------- */
 
-Test(cut, a_pipe_gives_the_same_bytes_as_the_file)
+Test(cut, pipe_gives_the_same_bytes_as_the_file)
 {
 	struct file a, b;
 	const void *data;
@@ -615,7 +615,7 @@ Test(cut, a_pipe_gives_the_same_bytes_as_the_file)
 	make_fini(&m);
 }
 
-Test(cut, what_makes_no_sense_writes_nothing)
+Test(cut, invalid_arguments_write_nothing)
 {
 	struct make m;
 	struct file f;

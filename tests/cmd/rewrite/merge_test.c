@@ -143,7 +143,7 @@ static int random_trace(uint64_t seed)
 }
 
 /* With little memory most of it goes through the temporary file, and runs are joined. */
-Test(merge, every_event_of_any_trace_comes_once_in_order_with_its_values)
+Test(merge, every_event_of_each_trace_is_written_once_in_order_with_its_values)
 {
 	static const size_t sizes[] = { 0, 1, 2000, 20000 };
 
@@ -183,7 +183,7 @@ static int open_service(void)
 	return fd;
 }
 
-Test(merge, a_tokio_services_trace_comes_out_in_order)
+Test(merge, trace_of_a_tokio_service_is_written_in_order)
 {
 	const struct merge_opts opts = { 0 };
 	int fd = open_service(), merged;
@@ -290,7 +290,7 @@ static char *said(run_fn cmd, const char *word, int fd, const char *a, const cha
 	return r.out;
 }
 
-Test(merge, hosts_are_put_beside_each_other_by_their_wall_clocks_and_kept_apart)
+Test(merge, hosts_are_aligned_by_wall_clock_and_kept_separate)
 {
 	const struct merge_opts opts = { 0 };
 	const int fds[] = { record(&here), record(&there) };
@@ -329,7 +329,7 @@ static const char *line_with(const char *text, const char *word, char line[256])
 	return line;
 }
 
-Test(merge, what_is_said_of_each_thread_is_what_is_said_of_it_alone)
+Test(merge, each_thread_has_the_same_results_as_in_its_own_trace)
 {
 	const struct merge_opts opts = { 0 };
 	const int fds[] = { record(&here), record(&there) };
@@ -355,7 +355,7 @@ Test(merge, what_is_said_of_each_thread_is_what_is_said_of_it_alone)
 }
 
 /* Its symbols are at time 0, its samples at switches out without switches, its clock another. */
-Test(merge, a_service_of_another_host_adds_nothing_to_what_threads_did)
+Test(merge, service_of_another_host_does_not_change_results_of_threads)
 {
 	const struct merge_opts opts = { 0 };
 	const int fds[] = { record(&here), open_service() };
@@ -375,7 +375,7 @@ Test(merge, a_service_of_another_host_adds_nothing_to_what_threads_did)
 }
 
 /* Two recordings of one boot on one clock: as they are, and their thread is one. */
-Test(merge, one_boot_is_one_clock)
+Test(merge, recordings_of_one_boot_share_a_clock)
 {
 	const struct recording later = { "turtle", "b1",      "alpha",	"f",
 					 "one",	   "5000000", 90000000, 1800000000 * RUN_SEC,
@@ -396,7 +396,7 @@ Test(merge, one_boot_is_one_clock)
 }
 
 /* One module under two numbers becomes one, two under one number become two. */
-Test(merge, modules_get_numbers_of_their_own)
+Test(merge, modules_are_renumbered)
 {
 	const struct recording twin = { "turtle", "b1",	     "alpha",  "f",
 					"one",	  "1000000", 90000000, 1800000000 * RUN_SEC,
@@ -423,7 +423,7 @@ Test(merge, modules_get_numbers_of_their_own)
 }
 
 /* A mapping names its module before that is told of, and an address in none looks like the module's number. */
-Test(merge, modules_named_before_they_are_told_of_are_found)
+Test(merge, modules_named_before_they_are_announced_are_found)
 {
 	const uint64_t raw = make_frame(3, 0x77);
 	const int first = record(&here);
@@ -477,7 +477,7 @@ static int application(void)
 	return make_done(&m);
 }
 
-Test(merge, samples_of_a_workers_thread_say_which_worker_it_is)
+Test(merge, samples_of_a_worker_thread_name_the_worker)
 {
 	const int fds[] = { application(), record(&here) };
 	int merged = merge_fds(&(const struct merge_opts){ 0 }, fds, 2, CMD_OK), samples = 0;
@@ -496,7 +496,7 @@ Test(merge, samples_of_a_workers_thread_say_which_worker_it_is)
 	close(fds[1]);
 }
 
-Test(merge, samples_of_a_thread_with_that_number_on_another_host_do_not)
+Test(merge, samples_of_the_same_tid_on_another_host_name_no_worker)
 {
 	const int fds[] = { application(), record(&there) };
 	int merged = merge_fds(&(const struct merge_opts){ 0 }, fds, 2, CMD_OK), samples = 0;
@@ -539,7 +539,7 @@ static uint64_t time_of_tick(int fd)
 	return ts;
 }
 
-Test(merge, what_cannot_be_aligned_is_refused_unless_told_how)
+Test(merge, traces_that_cannot_be_aligned_are_refused_without_an_option)
 {
 	const int fds[] = { record(&here), without_clock(500) };
 	int merged = merge_fds(&(const struct merge_opts){ 0 }, fds, 2, CMD_USAGE);
@@ -567,7 +567,7 @@ Test(merge, what_cannot_be_aligned_is_refused_unless_told_how)
 
 /* ---- bad input --------------------------------------------------------------------------------- */
 
-Test(merge, what_is_good_of_a_torn_or_damaged_trace_is_merged)
+Test(merge, readable_events_of_a_truncated_or_damaged_trace_are_merged)
 {
 	static const char junk[] = { 0x54, 0x58, 0x77, 0x77, 0x77, 0x77, 0x77, 0x77, 0x77 };
 	const int whole = record(&here), other = record(&there);
@@ -609,7 +609,7 @@ Test(merge, what_is_good_of_a_torn_or_damaged_trace_is_merged)
 	close(other);
 }
 
-Test(merge, what_is_no_trace_at_all_leaves_no_output)
+Test(merge, input_that_is_not_a_trace_leaves_no_output)
 {
 	const int fds[] = { make_fd("hello, world", 12) };
 	int merged = merge_fds(&(const struct merge_opts){ 0 }, fds, 1, CMD_INPUT);
@@ -652,7 +652,7 @@ static void put_one(struct make *m, int64_t i)
 	make_wakeup_new(m, 9000 * RUN_SEC, 1, 2);
 }
 
-Test(merge, a_file_that_changes_meanwhile_ends_it)
+Test(merge, file_that_changes_during_the_merge_ends_it)
 {
 	for (int shorter = 0; shorter < 2; shorter++) {
 		struct change c = { 0 };
@@ -716,7 +716,7 @@ static bool happened(const char *line)
 }
 
 /* What happened in a window is the same, whichever is done first; the modules' numbers are not. */
-Test(merge, a_cut_of_the_whole_is_what_cuts_of_each_are_together)
+Test(merge, cut_of_a_merge_equals_a_merge_of_cuts)
 {
 	const struct recording other = { "turtle", "b1",      "alpha", "f",
 					 "one",	   "5000000", 5005000, 1700000000 * RUN_SEC + 5000,

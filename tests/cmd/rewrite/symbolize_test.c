@@ -14,7 +14,7 @@ TestSuite(symbolize, .timeout = 100);
 
 /* ---- names ------------------------------------------------------------------------------------- */
 
-Test(symbolize, every_place_has_the_functions_and_lines_that_addr2line_says)
+Test(symbolize, every_address_has_the_functions_and_lines_of_addr2line)
 {
 	static const char *const programs[] = { "c-gcc", "c-clang4", "c-nopie" };
 	static struct program p;
@@ -67,7 +67,7 @@ static struct bytes symbolize_elsewhere(const struct program *p, const struct by
 	"mkdir -p $P.build-id/${H%${H#??}} && "                                                    \
 	"objcopy --only-keep-debug $W $P.build-id/${H%${H#??}}/${H#??}.debug"
 
-Test(symbolize, a_file_that_moved_is_found_below_symfs_and_in_the_cache_of_debuginfod)
+Test(symbolize, moved_file_is_found_below_symfs_and_in_the_debuginfod_cache)
 {
 	static struct program p;
 	const struct elsewhere places[] = {
@@ -171,7 +171,7 @@ static void kernel_trace(struct make *m, const struct program *p, size_t id_sz)
 	}
 }
 
-Test(symbolize, a_kernel_has_the_names_and_lines_of_its_vmlinux_wherever_that_is)
+Test(symbolize, kernel_has_the_symbols_and_lines_of_its_vmlinux_at_any_address)
 {
 	static const char *const places[] = {
 		"usr/lib/debug/boot/vmlinux-6.1.0-9-amd64",
@@ -208,7 +208,7 @@ Test(symbolize, a_kernel_has_the_names_and_lines_of_its_vmlinux_wherever_that_is
 }
 
 /* Of another build, and without a build-id in the trace. */
-Test(symbolize, a_file_that_is_not_the_kernel_names_nothing)
+Test(symbolize, file_that_is_not_the_kernel_names_nothing)
 {
 	static const char *const files[] = {
 		"objcopy --update-section .note.gnu.build-id=id",
@@ -241,7 +241,7 @@ Test(symbolize, a_file_that_is_not_the_kernel_names_nothing)
 
 /* ---- what is not the file ---------------------------------------------------------------------- */
 
-Test(symbolize, a_file_of_another_build_is_never_used)
+Test(symbolize, file_of_another_build_is_never_used)
 {
 	static struct program p;
 	struct make m;
@@ -261,7 +261,7 @@ Test(symbolize, a_file_of_another_build_is_never_used)
 }
 
 /* Its own headers do not say where code was, so the mapping must, and must be the right one. */
-Test(symbolize, a_debug_file_alone_names_nothing_without_a_mapping_that_fits)
+Test(symbolize, debug_file_alone_needs_a_mapping_that_fits)
 {
 	static struct program p;
 	const struct {
@@ -297,7 +297,7 @@ Test(symbolize, a_debug_file_alone_names_nothing_without_a_mapping_that_fits)
 	}
 }
 
-Test(symbolize, names_that_are_there_stay_and_labels_give_way)
+Test(symbolize, existing_symbols_stay_and_labels_are_replaced)
 {
 	static struct program p;
 	char *frames, *with_lines;
@@ -352,7 +352,7 @@ static struct bytes named_trace(const struct program *p, const char *detail)
 	return in;
 }
 
-Test(symbolize, inlined_functions_of_files_that_were_missing_are_had_later)
+Test(symbolize, inlined_functions_of_missing_files_can_be_added_later)
 {
 	static struct program p;
 	struct bytes in, out, again;
@@ -389,7 +389,7 @@ Test(symbolize, inlined_functions_of_files_that_were_missing_are_had_later)
 }
 
 /* A program whose .dwo files are gone: the trace says so, and so does who looks. */
-Test(symbolize, tells_of_inlined_functions_that_cannot_be_had)
+Test(symbolize, inlined_functions_that_cannot_be_found_are_reported)
 {
 	static const char lacks[] = ".dwo files are missing";
 	const char *top = getenv("D9_TOP") ? getenv("D9_TOP") : ".";
@@ -456,7 +456,7 @@ static struct bytes ask_server(const struct bytes *in, enum debug_server_way way
 	return out;
 }
 
-Test(symbolize, servers_are_asked_for_what_is_not_here)
+Test(symbolize, debuginfod_servers_are_asked_for_missing_files)
 {
 	static struct program p;
 	char debug[PATH_MAX];
@@ -496,7 +496,7 @@ Test(symbolize, servers_are_asked_for_what_is_not_here)
 	make_fini(&m);
 }
 
-Test(symbolize, no_server_is_asked_unless_that_is_wanted)
+Test(symbolize, no_server_is_asked_unless_requested)
 {
 	static struct program p;
 	struct debug_server server;
@@ -536,7 +536,7 @@ static uint64_t kernel_function(const char *name)
 	return addr;
 }
 
-Test(symbolize, the_kernels_places_have_names_while_it_runs)
+Test(symbolize, kernel_addresses_have_symbols_of_the_running_kernel)
 {
 	uint64_t addr = kernel_function("do_exit");
 	char boot[64] = "";
@@ -586,7 +586,7 @@ static void expect_file(const char *path, const struct bytes *want)
 	close(fd);
 }
 
-Test(symbolize, without_an_output_the_trace_itself_gets_the_names_and_is_kept_as_old)
+Test(symbolize, without_an_output_the_trace_is_replaced_and_kept_as_old)
 {
 	static struct program p;
 	char path[64], old[72];
@@ -624,7 +624,7 @@ Test(symbolize, without_an_output_the_trace_itself_gets_the_names_and_is_kept_as
 	make_fini(&m);
 }
 
-Test(symbolize, an_interrupt_leaves_nothing_behind)
+Test(symbolize, interrupt_leaves_no_temporary_file)
 {
 	static struct program p;
 	char dir[64], out[80], option[96], cache[80];

@@ -85,18 +85,18 @@ static int input(void)
 
 #define OFFCPU(...) run_cmd(cmd_offcpu, input(), "offcpu", "-", __VA_ARGS__, NULL)
 
-Test(offcpu, stacks_by_time_with_who_woke_them)
+Test(offcpu, stacks_are_sorted_by_time_with_their_wakers)
 {
 	run_expect(run_cmd(cmd_offcpu, input(), "offcpu", "-", NULL), CMD_OK, all, "");
 }
 
-Test(offcpu, keys_and_histograms)
+Test(offcpu, rows_have_keys_and_histograms)
 {
 	run_expect(OFFCPU("--by", "pid,tid"), CMD_OK, by_thread, "");
 	run_expect(OFFCPU("--by", "comm", "--hist", "--state", "S"), CMD_OK, hist, "");
 }
 
-Test(offcpu, what_is_left_out_does_not_count)
+Test(offcpu, excluded_intervals_do_not_count)
 {
 	run_expect(OFFCPU("--by", "comm", "--max", "600ms", "-q"), CMD_USAGE, "",
 		   "dial9-prof: offcpu: unknown option -q; see dial9-prof offcpu --help\n");
@@ -107,7 +107,7 @@ Test(offcpu, what_is_left_out_does_not_count)
 		   "");
 }
 
-Test(offcpu, a_window_cuts_waits)
+Test(offcpu, window_cuts_intervals)
 {
 	run_expect(OFFCPU("--by", "comm", "--time", "20.5,20.6"), CMD_OK,
 		   "# standard input: blocked time over 0.100 s\n"
@@ -118,7 +118,7 @@ Test(offcpu, a_window_cuts_waits)
 		   "");
 }
 
-Test(offcpu, folded_stacks_in_microseconds)
+Test(offcpu, folded_stacks_are_in_microseconds)
 {
 	run_expect(OFFCPU("--folded"), CMD_OK, "napper;main;nap 1500000\nreader;main 1500000\n",
 		   "");
@@ -127,7 +127,7 @@ Test(offcpu, folded_stacks_in_microseconds)
 }
 
 /* Two stacks that differ in addresses alone are one line; 1.5 us twice are 3, and inlined ones are marked. */
-Test(offcpu, folded_stacks_that_look_alike_are_one)
+Test(offcpu, folded_stacks_that_look_equal_are_one_line)
 {
 	struct make m;
 
@@ -144,7 +144,7 @@ Test(offcpu, folded_stacks_that_look_alike_are_one)
 		   "app;read;wait (inlined) 3\n", "");
 }
 
-Test(offcpu, one_json_object)
+Test(offcpu, output_is_one_json_object)
 {
 	run_expect(OFFCPU("--json", "--comm", "napper"), CMD_OK, json, "");
 }
@@ -179,7 +179,7 @@ static size_t times_in(const char *text, const char *what)
 	return n;
 }
 
-Test(offcpu, json_has_all_rows_unless_limit_says_otherwise)
+Test(offcpu, json_has_all_rows_unless_limit_is_given)
 {
 	struct run r = run_cmd(cmd_offcpu, many_names(), "offcpu", "-", NULL);
 
@@ -195,7 +195,7 @@ Test(offcpu, json_has_all_rows_unless_limit_says_otherwise)
 	run_free(&r);
 }
 
-Test(offcpu, nothing_there_says_why)
+Test(offcpu, empty_output_is_explained)
 {
 	run_expect(
 		OFFCPU("--min", "1h"), CMD_USAGE, "",
@@ -208,7 +208,7 @@ Test(offcpu, nothing_there_says_why)
 		"dial9-prof: no blocked time in standard input: none match -p, -t, --comm, --cgroup, -C and --time\n");
 }
 
-Test(offcpu, nonsense_is_refused)
+Test(offcpu, invalid_arguments_are_refused)
 {
 	run_expect(
 		OFFCPU("--by", "stack,colour"), CMD_USAGE, "",
@@ -223,7 +223,7 @@ Test(offcpu, nonsense_is_refused)
 		   "dial9-prof: offcpu: --min is greater than --max\n");
 }
 
-Test(offcpu, what_may_be_named_later_is_told)
+Test(offcpu, symbols_that_symbolize_may_add_are_reported)
 {
 	static const char told[] =
 		"# unresolved symbols in 100.0% of blocked time: see dial9-prof symbolize\n";
@@ -249,7 +249,7 @@ Test(offcpu, what_may_be_named_later_is_told)
 }
 
 /* A nap that a pause of the recording falls into: who was not seen to come back need not have slept. */
-Test(offcpu, who_is_blocked_across_a_gap_is_not_said_to_have_run)
+Test(offcpu, thread_blocked_across_a_gap_is_not_counted_as_running)
 {
 	struct make m;
 

@@ -66,19 +66,19 @@ static const char timehist[] =
 	"# lost: nothing\n";
 /* clang-format on */
 
-Test(sched, latency_by_thread)
+Test(sched, latency_is_printed_by_thread)
 {
 	run_expect(run_cmd(cmd_sched, input(), "sched", "latency", "-", NULL), CMD_OK, latency, "");
 }
 
-Test(sched, the_longest_waits_with_who_ran_instead)
+Test(sched, longest_latencies_have_who_ran_instead)
 {
 	run_expect(run_cmd(cmd_sched, input(), "sched", "latency", "-", "-t", "11", "--worst", "2",
 			   NULL),
 		   CMD_OK, worst, "");
 }
 
-Test(sched, sorted_and_summed_as_asked_for)
+Test(sched, rows_are_sorted_and_grouped_on_request)
 {
 	run_expect(run_cmd(cmd_sched, input(), "sched", "latency", "-", "--by", "comm", "-s",
 			   "switch", "--limit", "1", NULL),
@@ -90,7 +90,7 @@ Test(sched, sorted_and_summed_as_asked_for)
 		   "");
 }
 
-Test(sched, one_json_object)
+Test(sched, output_is_one_json_object)
 {
 	run_expect(
 		run_cmd(cmd_sched, input(), "sched", "latency", "-", "--json", "-t", "11", NULL),
@@ -107,7 +107,7 @@ Test(sched, one_json_object)
 }
 
 /* In text and in JSON, whichever the table. */
-Test(sched, who_and_what_is_not_there_is_said)
+Test(sched, missing_threads_cpus_and_events_are_reported)
 {
 	static const char *const words[][2] = {
 		{ "latency", "run-queue latency" },
@@ -148,7 +148,7 @@ static int input_of_samples(void)
 }
 
 /* Without switches a thread that was sampled would seem to run all the while. */
-Test(sched, samples_alone_tell_no_times)
+Test(sched, samples_alone_give_no_times)
 {
 #define WHY                                                                                        \
 	" in standard input: no context switches; its threads slept, or it was recorded with --no-sched.\n"
@@ -176,7 +176,7 @@ Test(sched, samples_alone_tell_no_times)
 }
 
 /* Nothing was lost on the way, and still a switch is not there. */
-Test(sched, what_the_kernel_did_not_show_is_left_out)
+Test(sched, time_without_switches_from_the_kernel_is_unknown)
 {
 	const uint64_t t = 20 * RUN_SEC;
 	struct make m;
@@ -211,7 +211,7 @@ static void expect_why(const char *kind, const char *other, const char *why)
 }
 
 /* 6 was seen to go twice and to come once: without a word of loss. */
-Test(sched, a_switch_that_was_never_shown_makes_seconds_doubtful)
+Test(sched, missing_switch_makes_seconds_uncertain)
 {
 	static const char why[] = "the kernel did not emit some context switches";
 	struct make m;
@@ -248,7 +248,7 @@ static int late(void)
 
 #define LATE "unknown: 2.000 s (all threads) runnable or blocked: wakeup not recorded\n"
 
-Test(sched, a_first_switch_in_without_a_waking_ends_no_wait)
+Test(sched, first_switch_in_without_a_wakeup_ends_no_run_queue_latency)
 {
 	struct run r = run_cmd(cmd_sched, late(), "sched", "latency", "-", "--worst", "3", NULL);
 
@@ -258,7 +258,7 @@ Test(sched, a_first_switch_in_without_a_waking_ends_no_wait)
 }
 
 /* It is no more a wait to the other commands. */
-Test(sched, what_was_before_a_first_switch_in_is_unknown_to_all)
+Test(sched, time_before_a_first_switch_in_is_unknown_in_all_commands)
 {
 	struct run r = run_cmd(cmd_sched, late(), "sched", "timehist", "-", NULL);
 
@@ -284,7 +284,7 @@ Test(sched, what_was_before_a_first_switch_in_is_unknown_to_all)
 }
 
 /* Which switches there are was up to a filter: nothing was lost, and times are not those of threads. */
-Test(sched, times_of_switches_that_a_filter_chose_are_doubted)
+Test(sched, times_of_filtered_switches_are_reported_as_unreliable)
 {
 	static const char *const kv[] = { "switch_filter", "prev_comm ~ \"w*\"", "waking_filter",
 					  "pid == 11", NULL };
@@ -321,7 +321,7 @@ Test(sched, times_of_switches_that_a_filter_chose_are_doubted)
 }
 
 /* They would be passed over, and the sums be those of all. */
-Test(sched, of_sums_nobody_asks_for_threads_or_cpus)
+Test(sched, selections_of_threads_and_cpus_are_refused_for_sums)
 {
 	static const char *const kv[] = { "summary_ns", "1000000000", NULL };
 	struct make m;
@@ -346,7 +346,7 @@ Test(sched, of_sums_nobody_asks_for_threads_or_cpus)
 	make_fini(&m);
 }
 
-Test(sched, what_is_left_out_says_why)
+Test(sched, skipped_time_is_printed_with_its_cause)
 {
 	expect_why("hole", "hole", "(all threads): missing files\n");
 	expect_why("ring_full", "ring_full", "(all threads): lost events\n");
@@ -380,7 +380,7 @@ static void expect_thinned(const char *max_overhead, const char *want)
 }
 
 /* A number that makes counts those of all is right where one slice in so many was recorded all the while. */
-Test(sched, what_is_left_out_has_a_weight_only_if_it_is_even)
+Test(sched, skipped_time_has_a_factor_only_if_it_is_evenly_spread)
 {
 	expect_thinned(
 		NULL,
@@ -392,7 +392,7 @@ Test(sched, what_is_left_out_has_a_weight_only_if_it_is_even)
 		"sums are too low\n");
 }
 
-Test(sched, a_word_is_needed)
+Test(sched, subcommand_is_required)
 {
 	run_expect(
 		run_cmd(cmd_sched, input(), "sched", NULL), CMD_USAGE, "",
@@ -407,7 +407,7 @@ Test(sched, a_word_is_needed)
 }
 
 /* CPU 0: both threads run 2 s, worker waits twice and hog until its first turn and twice more. */
-Test(sched, summary_of_cpus)
+Test(sched, summary_of_cpus_is_printed)
 {
 	run_expect(
 		run_cmd(cmd_sched, input(), "sched", "summary", "-", NULL), CMD_OK,
@@ -436,7 +436,7 @@ Test(sched, summary_of_cpus)
 }
 
 /* Of 4 s two are left out. */
-Test(sched, shares_of_cpus_are_of_the_time_that_was_recorded)
+Test(sched, shares_of_cpus_refer_to_the_recorded_time)
 {
 	static const char *const kinds[] = { "thinned", "paused", "not_kept", "hole" };
 	const uint64_t t = 20 * RUN_SEC;
@@ -481,7 +481,7 @@ static void make_side(struct make *m, const char *cpus, const char *start, uint3
 	make_switch(m, to, cpu, "swapper", 0, 0, "other", 21 + cpu);
 }
 
-Test(sched, shares_of_a_cpu_are_of_the_recordings_that_have_it)
+Test(sched, shares_of_a_cpu_refer_to_the_recordings_that_have_it)
 {
 	struct make m[2];
 	size_t n[2];
@@ -548,7 +548,7 @@ static void expect_told(run_fn fn, const char *word, const char *option, const c
 	free(all);
 }
 
-Test(sched, parts_that_have_something_else_than_switches_are_told)
+Test(sched, recordings_without_switches_are_reported)
 {
 	static const char with[] =
 		"\n# switches: recording 1: only sums (--summary), not shown; recordings 2-3: "
@@ -565,7 +565,7 @@ Test(sched, parts_that_have_something_else_than_switches_are_told)
 }
 
 /* 4 s in columns of 0.537 s: A ran to 1 s, B to 1.5 s, A to 2 s, B to 2.5 s, A to 3 s. */
-Test(sched, map_of_cpus)
+Test(sched, map_of_cpus_is_printed)
 {
 	run_expect(
 		run_cmd(cmd_sched, input(), "sched", "map", "--cols", "10", "-", NULL), CMD_OK,
@@ -596,7 +596,7 @@ Test(sched, map_of_cpus)
 }
 
 /* Thread 11 is told of behind its first turn, as those that start while recording are. */
-Test(sched, a_thread_that_is_named_late_is_its_process_from_the_start)
+Test(sched, thread_that_is_named_late_belongs_to_its_process_from_the_start)
 {
 	struct make m;
 	struct run r;
@@ -613,7 +613,7 @@ Test(sched, a_thread_that_is_named_late_is_its_process_from_the_start)
 	run_free(&r);
 }
 
-Test(sched, timehist_of_each_turn)
+Test(sched, timehist_prints_each_turn)
 {
 	run_expect(run_cmd(cmd_sched, input(), "sched", "timehist", "-", "-t", "11", "--state",
 			   "-n", NULL),
@@ -624,7 +624,7 @@ Test(sched, timehist_of_each_turn)
  * Nobody saw worker come at 21 s, but that it left: as when a thread execs, which has the number of a leader
  * that is dead from somewhere before.
  */
-Test(sched, timehist_knows_when_somebody_left_who_was_not_seen_to_come)
+Test(sched, timehist_counts_a_switch_out_without_a_switch_in)
 {
 	const uint64_t s = RUN_SEC;
 	struct make m;
@@ -733,7 +733,7 @@ Test(sched, who_ran_instead_has_the_name_that_came_later)
 }
 
 /* -a with --comm and the like is not all of the system. */
-Test(sched, who_recorded_a_part_of_the_system_is_told_how_to_have_all_of_it)
+Test(sched, partial_recording_gets_a_hint_how_to_record_the_whole_system)
 {
 	static const char *const parts[][5] = {
 		{ "target", "system", NULL }, { "target", "system", "selection", "--comm p", NULL }

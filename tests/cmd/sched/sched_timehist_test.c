@@ -22,7 +22,7 @@ static int unwoken(void)
 	return make_done(&m);
 }
 
-Test(sched_timehist, off_cpu_time_without_a_wakeup_is_no_blocked_time)
+Test(sched_timehist, off_cpu_time_without_a_wakeup_is_not_blocked_time)
 {
 	struct run r = run_cmd(cmd_offcpu, unwoken(), "offcpu", "-", NULL);
 
@@ -47,7 +47,7 @@ Test(sched_timehist, off_cpu_time_without_a_wakeup_is_no_blocked_time)
 }
 
 /* Woken at 22.25 s. */
-Test(sched_timehist, a_latency_that_the_window_cuts_has_a_star)
+Test(sched_timehist, latency_that_the_window_cuts_has_a_star)
 {
 	const uint64_t s = RUN_SEC;
 	struct make m;

@@ -103,39 +103,39 @@ static const char woken[] =
 	"   3.000 ms*  33.33%        2   1.500 ms   2.000 ms  swapper? -> other\n";
 /* clang-format on */
 
-Test(self, heads_no_table_of_waits)
+Test(self, recorder_is_hidden_in_latency)
 {
 	run_expect(LATENCY(NULL), CMD_OK, hidden, "");
 }
 
-Test(self, is_shown_when_asked_for)
+Test(self, recorder_is_shown_on_request)
 {
 	run_expect(LATENCY("--include-self", NULL), CMD_OK, shown, "");
 }
 
-Test(self, is_shown_when_selected)
+Test(self, recorder_is_shown_when_selected)
 {
 	run_expect(LATENCY("-p", "52", NULL), CMD_OK, chosen, "");
 }
 
-Test(self, is_shown_where_the_trace_does_not_say_who_it_is)
+Test(self, recorder_is_shown_if_the_trace_does_not_identify_it)
 {
 	run_expect(run_cmd(cmd_sched, input(NULL), "sched", "latency", "-", NULL), CMD_OK, shown,
 		   "");
 }
 
-Test(self, heads_no_table_of_blocked_time)
+Test(self, recorder_is_hidden_in_offcpu)
 {
 	run_expect(run_cmd(cmd_offcpu, input("50"), "offcpu", "-", "--by", "tid", NULL), CMD_OK,
 		   blocked, "");
 }
 
-Test(self, heads_no_table_of_wakeups)
+Test(self, recorder_is_hidden_in_wakeup)
 {
 	run_expect(run_cmd(cmd_wakeup, input("50"), "wakeup", "-", NULL), CMD_OK, woken, "");
 }
 
-Test(self, is_counted_in_json)
+Test(self, recorder_is_counted_in_json)
 {
 	struct run r = LATENCY("--json", NULL);
 
@@ -146,7 +146,7 @@ Test(self, is_counted_in_json)
 }
 
 /* Who leaves a trace to a flame graph leaves out nothing. */
-Test(self, is_in_folded_stacks)
+Test(self, recorder_is_in_folded_stacks)
 {
 	struct run r = run_cmd(cmd_offcpu, input("50"), "offcpu", "-", "--folded", "--by",
 			       "comm,stack", NULL);

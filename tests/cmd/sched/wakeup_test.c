@@ -106,14 +106,14 @@ static const char chain_json[] =
 	"\"running_ns\":1000000,\"runnable_ns\":0,\"unknown_ns\":0}]}\n";
 /* clang-format on */
 
-Test(wakeup, edges_by_time_blocked)
+Test(wakeup, edges_are_sorted_by_blocked_time)
 {
 	run_expect(WAKEUP("--by-tid"), CMD_OK, edges, "");
 	run_expect(WAKEUP("--stacks", "-t", "11"), CMD_OK, stacks, "");
 	run_expect(WAKEUP("--by-tid", "--json", "-t", "11"), CMD_OK, json, "");
 }
 
-Test(wakeup, the_path_round_a_ring)
+Test(wakeup, chain_of_wakeups_may_be_a_ring)
 {
 	run_expect(WAKEUP("--chain", "11"), CMD_OK, chain, "");
 	run_expect(WAKEUP("--chain", "11", "--depth", "1"), CMD_OK, short_chain, "");
@@ -121,7 +121,7 @@ Test(wakeup, the_path_round_a_ring)
 }
 
 /* The time lies in the wait, or behind it. */
-Test(wakeup, the_path_at_a_time)
+Test(wakeup, chain_of_wakeups_at_a_time)
 {
 	run_expect(WAKEUP("--chain", "11@20.0035"), CMD_OK, chain, "");
 	run_expect(WAKEUP("--chain", "11@7ms"), CMD_OK, chain, "");
@@ -146,7 +146,7 @@ static int input_pipe(void)
 	return fd[0];
 }
 
-Test(wakeup, the_path_needs_a_regular_file)
+Test(wakeup, chain_of_wakeups_needs_a_regular_file)
 {
 	static const char refused[] = "dial9-prof: cannot read a pipe twice; use a file\n";
 
@@ -157,7 +157,7 @@ Test(wakeup, the_path_needs_a_regular_file)
 		   CMD_USAGE, "", refused);
 }
 
-Test(wakeup, nothing_there_says_why)
+Test(wakeup, empty_output_is_explained)
 {
 	run_expect(WAKEUP("-p", "99"), CMD_USAGE, "",
 		   "dial9-prof: no wakeups in standard input: process 99 is not in the trace\n");
@@ -166,7 +166,7 @@ Test(wakeup, nothing_there_says_why)
 }
 
 /* A thread ran, and nothing woke it. */
-Test(wakeup, switches_without_wakeups)
+Test(wakeup, switches_without_wakeups_are_reported)
 {
 	struct make m;
 
@@ -176,7 +176,7 @@ Test(wakeup, switches_without_wakeups)
 		   "No wakeups in standard input.\n", "");
 }
 
-Test(wakeup, nonsense_is_refused)
+Test(wakeup, invalid_arguments_are_refused)
 {
 	run_expect(
 		WAKEUP("--chain", "app"), CMD_USAGE, "",
