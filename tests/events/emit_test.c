@@ -11,7 +11,7 @@
 
 TestSuite(emit, .timeout = 60);
 
-Test(emit, a_module_status_has_its_word_and_a_text_for_people)
+Test(emit, module_status_has_a_name_and_a_text_for_people)
 {
 	struct rig rig;
 
@@ -26,7 +26,7 @@ Test(emit, a_module_status_has_its_word_and_a_text_for_people)
 }
 
 /* Field names and their order are those that prof_events.h lists. */
-Test(emit, a_sample_has_all_its_numbers)
+Test(emit, sample_has_all_its_numbers)
 {
 	const uint64_t frames[] = { 0x1234, 0x8000010000000042 };
 	struct emit_sample sample = {
@@ -56,7 +56,7 @@ Test(emit, a_sample_has_all_its_numbers)
 }
 
 /* As far as its numbers go, one after the other, and however time goes. */
-Test(emit, a_sample_without_a_name_is_written_as_one_with_a_name)
+Test(emit, sample_without_a_name_is_written_as_sample_with_a_name)
 {
 	const uint64_t frames[] = { UINT64_MAX, 1, 0x8000010000000042 };
 	const uint64_t times[] = { 100, 101, 50, 1ull << 40, (1ull << 40) + 7 };
@@ -197,7 +197,7 @@ Test(emit, at_level_04_each_stack_is_written_once)
 }
 
 /* 64 MiB, and what one stack has more */
-Test(emit, readers_need_memory_for_64_MiB_of_stacks_and_no_more)
+Test(emit, readers_need_memory_for_64_MiB_of_stacks_at_most)
 {
 	struct run r = { .cnt = 120, .distinct = 110, .longest = 100000 };
 
@@ -234,7 +234,7 @@ Test(emit, tasks_modules_and_mappings_have_all_their_fields)
 	rig_fini(&rig);
 }
 
-Test(emit, tasks_say_whether_they_are_followed_once_that_is_told)
+Test(emit, tasks_have_a_followed_field_on_request)
 {
 	struct own_task task = {
 		.pid = 1, .tid = 2, .ppid = 3, .comm = own_text("a"), .followed = 1
@@ -254,7 +254,7 @@ Test(emit, tasks_say_whether_they_are_followed_once_that_is_told)
 }
 
 /* Nothing that is said about a place is about a time, so it takes that of the event before. */
-Test(emit, a_symbol_takes_the_time_of_what_is_before_it)
+Test(emit, symbol_takes_the_time_of_the_event_before_it)
 {
 	const struct emit_symbol symbol = { .addr = 0x10000000042,
 					    .size = 16,
@@ -296,7 +296,7 @@ static const char with_all_fields[] =
 	"user_stacks_reused=30 stacks_compared=31 stacks_differing=32 waited_ns=33 output_full_ns=34 "
 	"helper_cpu_ns=35 helper_bytes=36 helpers=37";
 
-Test(emit, loss_figures_and_words_of_tracepoints_have_all_their_fields)
+Test(emit, loss_figures_and_tracepoint_symbols_have_all_their_fields)
 {
 	const struct own_stats stats = {
 		.elapsed_ns = 1,
@@ -350,7 +350,7 @@ Test(emit, loss_figures_and_words_of_tracepoints_have_all_their_fields)
 	rig_fini(&rig);
 }
 
-Test(emit, text_that_is_not_utf8_is_escaped)
+Test(emit, invalid_utf8_is_escaped)
 {
 	struct rig rig;
 

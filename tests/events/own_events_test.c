@@ -82,7 +82,7 @@ static void add_field(struct buf *out, const struct dial9_schema *s, size_t i)
 			   note.kind && note.unit ? ", " : "", note.unit ? note.unit : "");
 }
 
-Test(own_events, schemas_are_as_they_always_were)
+Test(own_events, schemas_never_change)
 {
 	struct dial9_schema *const *schemas;
 	struct dial9_enc *enc;
@@ -109,7 +109,7 @@ Test(own_events, schemas_are_as_they_always_were)
 }
 
 /* What differs by the options of a recording. */
-Test(own_events, tasks_are_followed_and_stacks_pooled_if_asked_for)
+Test(own_events, schemas_have_followed_and_pooled_stacks_on_request)
 {
 	struct dial9_schema *const *schemas;
 	struct dial9_enc *enc;

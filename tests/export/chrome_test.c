@@ -37,7 +37,7 @@ static void make_two(struct make *m)
 	make_symbol(m, 5000000, stack[1], 0, stack[1], "main", "", 0);
 }
 
-Test(chrome, rows_of_cpus_and_threads)
+Test(chrome, cpus_and_threads_have_rows)
 {
 	struct make m;
 	struct run r;
@@ -67,7 +67,7 @@ Test(chrome, rows_of_cpus_and_threads)
 	run_free(&r);
 }
 
-Test(chrome, what_is_of_no_thread_is_on_the_row_of_its_cpu)
+Test(chrome, event_without_a_thread_is_on_the_row_of_its_cpu)
 {
 	struct make m;
 	struct run r;
@@ -86,7 +86,7 @@ Test(chrome, what_is_of_no_thread_is_on_the_row_of_its_cpu)
 	run_free(&r);
 }
 
-Test(chrome, one_kind_alone)
+Test(chrome, one_kind_is_exported_alone)
 {
 	struct make m;
 	struct run r;

@@ -4,7 +4,7 @@
 
 #define HEAD "what,start_ns,end_ns,ns,cpu,pid,tid,thread,state,waker,waker_tid,fields,stack\r\n"
 
-Test(csv, samples_and_times)
+Test(csv, samples_and_times_are_exported)
 {
 	run_expect(
 		run_cmd(cmd_export, run_app_file(), "export", "csv", "-", "-t11", "--kind=cpu",
@@ -21,7 +21,7 @@ Test(csv, samples_and_times)
 		   "");
 }
 
-Test(csv, a_function_that_is_inlined_into_itself_is_one)
+Test(csv, function_inlined_into_itself_is_written_once)
 {
 	const uint64_t frame = make_frame(1, 0x310);
 	struct make m;
@@ -36,7 +36,7 @@ Test(csv, a_function_that_is_inlined_into_itself_is_one)
 		   CMD_OK, HEAD "sample,5,5,,0,10,10,app,,,,,hot;leaf (inlined)\r\n", "");
 }
 
-Test(csv, events_with_their_fields)
+Test(csv, events_have_their_fields)
 {
 	struct run r = run_cmd(cmd_export, run_app_file(), "export", "csv", "-",
 			       "--time=12.001,12.002", NULL);
@@ -50,7 +50,7 @@ Test(csv, events_with_their_fields)
 }
 
 /* Commas, quotes and ends of lines stay within their cell, and none becomes a formula. */
-Test(csv, hostile_names)
+Test(csv, hostile_names_are_escaped)
 {
 	const uint64_t frames[] = { make_frame(1, 0x310), make_frame(1, 0x110) };
 	struct make m;

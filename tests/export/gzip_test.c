@@ -37,7 +37,7 @@ static void expect_unpacked(const struct buf *packed, const void *want, size_t s
 	free(got);
 }
 
-Test(gzip, unpacks_to_what_was_put_in)
+Test(gzip, decompressed_text_equals_the_input)
 {
 	enum { ALL = 700000 };
 	static uint8_t data[ALL];
@@ -67,7 +67,7 @@ Test(gzip, unpacks_to_what_was_put_in)
 	buf_free(&packed);
 }
 
-Test(gzip, nothing_is_packed_as_well)
+Test(gzip, empty_input_is_compressed)
 {
 	struct buf packed = { 0 };
 	struct gzip *g = gzip_new(add_bytes, &packed);

@@ -19,7 +19,7 @@ static char *lines_with(const char *out, const char *text, bool with)
 }
 
 /* Taking the intervals away leaves what script prints, the stack of the switch in its object. */
-Test(jsonl, events_are_those_of_script)
+Test(jsonl, events_equal_those_of_script)
 {
 	struct run want = run_cmd(cmd_script, run_app_file(), "script", "-", "--json", NULL);
 	struct run r = run_cmd(cmd_export, run_app_file(), "export", "jsonl", "-", NULL);
@@ -36,7 +36,7 @@ Test(jsonl, events_are_those_of_script)
 	run_free(&r);
 }
 
-Test(jsonl, a_time_blocked)
+Test(jsonl, blocked_interval_is_exported)
 {
 	run_expect(run_cmd(cmd_export, run_app_file(), "export", "jsonl", "-", "--kind=offcpu",
 			   NULL),

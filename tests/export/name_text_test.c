@@ -16,7 +16,7 @@ static void clean(const char *in, size_t n, const char *want)
 	buf_free(&b);
 }
 
-Test(name_text, controls_and_broken_utf8_are_spelled_out)
+Test(name_text, control_characters_and_invalid_utf8_are_spelled_out)
 {
 	clean("plain \xc3\xa9", 8, "plain \xc3\xa9");
 	clean("\x1b[31m", 5, "\\x1b[31m");
@@ -53,7 +53,7 @@ static void waker(const struct names *n, enum interval_context context, int32_t 
 	buf_free(&b);
 }
 
-Test(name_text, a_waker_is_told_as_what_it_was)
+Test(name_text, waker_is_named_by_its_kind)
 {
 	struct tp_symbols_row row = { .kind = PROF_TP_SYMBOL, .value = 3 | 25 << 3 };
 	struct names *n;
@@ -81,7 +81,7 @@ Test(name_text, a_waker_is_told_as_what_it_was)
 	names_free(n);
 }
 
-Test(name_text, a_waking_thread_has_its_name)
+Test(name_text, waker_thread_has_its_name)
 {
 	struct interval_waker w = { .context = INTERVAL_BY_TASK, .tid = 7, .comm = NAMES_NONE };
 	struct buf b = { 0 };
@@ -113,7 +113,7 @@ static void module(const char *module_path, enum prof_module_kind kind, const ch
 	names_free(n);
 }
 
-Test(name_text, a_file_does_not_look_like_the_kernel)
+Test(name_text, file_name_cannot_look_like_the_kernel)
 {
 	module("[kernel.kallsyms]", PROF_MODULE_KERNEL, "[kernel.kallsyms]");
 	module("/usr/lib/libc.so.6", PROF_MODULE_ELF, "libc.so.6");
@@ -122,7 +122,7 @@ Test(name_text, a_file_does_not_look_like_the_kernel)
 	module("/tmp/", PROF_MODULE_ELF, "/tmp/");
 }
 
-Test(name_text, a_semicolon_does_not_end_a_function)
+Test(name_text, semicolon_in_a_name_does_not_end_a_function)
 {
 	struct buf b = { 0 };
 

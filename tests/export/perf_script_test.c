@@ -2,7 +2,7 @@
 /* perf-script: what script prints, and times as samples with a period. */
 #include "tests/cmd/run_cmd.h"
 
-Test(perf_script, all_of_it_is_what_script_prints)
+Test(perf_script, whole_export_equals_the_output_of_script)
 {
 	struct run want = run_cmd(cmd_script, run_app_file(), "script", "-", NULL);
 
@@ -12,7 +12,7 @@ Test(perf_script, all_of_it_is_what_script_prints)
 	run_free(&want);
 }
 
-Test(perf_script, samples_alone)
+Test(perf_script, samples_are_exported_alone)
 {
 	struct run want =
 		run_cmd(cmd_script, run_app_file(), "script", "-", "-e", "cpu-clock", NULL);
@@ -24,7 +24,7 @@ Test(perf_script, samples_alone)
 	run_free(&want);
 }
 
-Test(perf_script, times_are_samples_with_a_period)
+Test(perf_script, intervals_are_samples_with_a_period)
 {
 	run_expect(run_cmd(cmd_export, run_app_file(), "export", "perf-script", "-",
 			   "--kind=offcpu", NULL),
@@ -37,7 +37,7 @@ Test(perf_script, times_are_samples_with_a_period)
 }
 
 /* A line that begins with a blank would be a frame to perf's scripts. */
-Test(perf_script, a_time_without_a_stack_begins_a_line)
+Test(perf_script, interval_without_a_stack_begins_a_line)
 {
 	struct make m;
 
@@ -49,7 +49,7 @@ Test(perf_script, a_time_without_a_stack_begins_a_line)
 }
 
 /* What a thread calls itself makes its line neither a frame nor a comment. */
-Test(perf_script, a_name_that_begins_with_a_blank_or_a_hash)
+Test(perf_script, leading_blank_or_hash_in_a_name_is_escaped)
 {
 	static const char *const names[][2] = { { "  lead", "\\x20 lead" },
 						{ "#comment", "\\x23comment" } };

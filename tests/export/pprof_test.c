@@ -37,7 +37,7 @@ static char *read_back(int fd, const char *kind)
 	return buf_steal(&out);
 }
 
-Test(pprof, samples_with_places_functions_and_mappings)
+Test(pprof, samples_have_addresses_functions_and_mappings)
 {
 	struct make m;
 	char *text;
@@ -95,7 +95,7 @@ Test(pprof, samples_with_places_functions_and_mappings)
 }
 
 /* One line, that of the inner. */
-Test(pprof, a_function_that_is_inlined_into_itself_is_one)
+Test(pprof, function_inlined_into_itself_is_written_once)
 {
 	const uint64_t frame = make_frame(1, 0x310);
 	struct make m;
@@ -121,7 +121,7 @@ static void expect_first_mapping(struct make *m, const char *want)
 }
 
 /* Mapping 1 is the shell's, which has most samples; 2 is the executable of the target. */
-Test(pprof, the_executable_of_the_target_comes_first)
+Test(pprof, executable_of_the_target_comes_first)
 {
 	struct make m;
 
@@ -130,7 +130,7 @@ Test(pprof, the_executable_of_the_target_comes_first)
 }
 
 /* Without a target: the program with most samples. */
-Test(pprof, the_program_with_most_samples_comes_first)
+Test(pprof, program_with_most_samples_comes_first)
 {
 	const uint64_t few = make_frame(1, 0x10), lib = make_frame(2, 0x10),
 		       most = make_frame(3, 0x10);
@@ -149,7 +149,7 @@ Test(pprof, the_program_with_most_samples_comes_first)
 }
 
 /* A name is told as text, a stack of nothing is a place as well, and kinds have their own units. */
-Test(pprof, hostile_names_and_missing_stacks)
+Test(pprof, hostile_names_and_missing_stacks_are_exported)
 {
 	struct make m;
 	char *text;

@@ -15,7 +15,7 @@ static void expect(struct buf *b, const char *want, size_t sz)
 	buf_free(b);
 }
 
-Test(proto, numbers_texts_and_messages)
+Test(proto, numbers_texts_and_messages_are_encoded)
 {
 	struct buf b = { 0 };
 	size_t begun;
@@ -41,7 +41,7 @@ Test(proto, numbers_texts_and_messages)
 }
 
 /* The length takes one, two and three bytes, and what stands behind it does not change. */
-Test(proto, long_messages_move_up)
+Test(proto, long_messages_are_moved_for_their_length)
 {
 	static const struct {
 		size_t sz, head;

@@ -7,7 +7,7 @@
 	"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","                     \
 	"\"exporter\":\"dial9-prof\",\"name\":\"standard input\",\"profiles\":[\n"
 
-Test(speedscope, threads_with_their_stacks_outermost_first)
+Test(speedscope, threads_have_their_stacks_outermost_first)
 {
 	run_expect(run_cmd(cmd_export, run_app_file(), "export", "speedscope", "-", NULL), CMD_OK,
 		   HEAD "{\"type\":\"sampled\",\"name\":\"app 10/10\",\"unit\":\"nanoseconds\","
@@ -70,7 +70,7 @@ Test(speedscope, intervals_are_in_the_order_of_the_trace)
 	run_free(&r);
 }
 
-Test(speedscope, states_stand_outermost_when_kinds_are_mixed)
+Test(speedscope, states_are_outermost_frames_when_kinds_are_mixed)
 {
 	struct run r = run_cmd(cmd_export, run_app_file(), "export", "speedscope", "-",
 			       "--kind=wall", NULL);
@@ -82,7 +82,7 @@ Test(speedscope, states_stand_outermost_when_kinds_are_mixed)
 }
 
 /* Samples without a rate are counted; names are JSON. */
-Test(speedscope, counts_without_a_rate_and_hostile_names)
+Test(speedscope, samples_without_a_rate_are_counted_and_hostile_names_escaped)
 {
 	const uint64_t frame = make_frame(1, 0x310);
 	struct make m;
@@ -102,7 +102,7 @@ Test(speedscope, counts_without_a_rate_and_hostile_names)
 }
 
 /* It waits for its first CPU before the trace tells of which process it is, and takes another name later. */
-Test(speedscope, a_thread_is_one_profile_whatever_it_was_called)
+Test(speedscope, thread_is_one_profile_even_if_it_is_renamed)
 {
 	const char *at;
 	struct make m;

@@ -40,7 +40,7 @@ static void expect(const struct stack_tree *t, const struct names *n, uint32_t l
 	buf_free(&got);
 }
 
-Test(stack_tree, a_function_that_is_inlined_into_itself_is_one)
+Test(stack_tree, function_inlined_into_itself_is_one_node)
 {
 	const uint64_t frame = at(0x300);
 	struct stack_tree t = { 0 };
@@ -56,7 +56,7 @@ Test(stack_tree, a_function_that_is_inlined_into_itself_is_one)
 	names_free(n);
 }
 
-Test(stack_tree, what_is_shared_is_one)
+Test(stack_tree, equal_callers_share_a_node)
 {
 	const uint64_t a[] = { at(0x300), at(0x200), at(0x100) }, b[] = { at(0x310), at(0x100) },
 		       c[] = { at(0x900) };

@@ -29,7 +29,7 @@ static void check_record(void *ctx, const void *record, size_t sz)
 }
 
 /* Beyond many blocks, of lists that are as long as their number. */
-Test(temp_lists, mixed_lists_come_apart_in_order)
+Test(temp_lists, interleaved_lists_are_read_in_order)
 {
 	struct temp_lists *s = temp_lists_new();
 
@@ -51,7 +51,7 @@ Test(temp_lists, mixed_lists_come_apart_in_order)
 }
 
 /* As many lists as a machine has threads, of which each did little: a block for each would be 400 MiB. */
-Test(temp_lists, short_lists_take_little)
+Test(temp_lists, short_lists_need_little_memory)
 {
 	enum { LISTS = 100000 };
 	struct temp_lists *s = temp_lists_new();
@@ -73,7 +73,7 @@ Test(temp_lists, short_lists_take_little)
 	temp_lists_free(s);
 }
 
-Test(temp_lists, a_directory_that_is_not_there_is_told)
+Test(temp_lists, missing_directory_is_reported)
 {
 	struct temp_lists *s = temp_lists_new();
 
@@ -96,7 +96,7 @@ static void check_length(void *ctx, const void *record, size_t sz)
 }
 
 /* Of all lengths from 1 to the most, and once more. */
-Test(temp_lists, records_are_as_long_as_they_were)
+Test(temp_lists, records_keep_their_length)
 {
 	struct temp_lists *s = temp_lists_new();
 	char text[TEMP_LISTS_RECORD_MAX];

@@ -33,7 +33,7 @@ static const char unwind_status_json[] =
 	"{\"path\":\"/lib/b.so\",\"end\":\"no_table\",\"stacks\":40},"
 	"{\"path\":\"/lib/a.so\",\"end\":\"unsupported\",\"stacks\":9}]}";
 
-Test(unwind_status, report_says_how_user_stacks_end_and_where)
+Test(unwind_status, report_prints_how_user_stacks_end_and_where)
 {
 	struct run r = run_ends(cmd_report, "report", NULL);
 
@@ -49,7 +49,7 @@ Test(unwind_status, report_says_how_user_stacks_end_and_where)
 	run_free(&r);
 }
 
-Test(unwind_status, info_says_how_user_stacks_end_and_where)
+Test(unwind_status, info_prints_how_user_stacks_end_and_where)
 {
 	struct run r = run_ends(cmd_info, "info", NULL);
 

@@ -10,7 +10,7 @@ static void expect_part(const struct run *r, const char *part)
 }
 
 /* Samples at 11.004 s and 11.005 s, blocked from 12.001234567 s to 13 s; the first event is at 10 s. */
-Test(firefox, a_thread_with_its_tables)
+Test(firefox, thread_has_its_tables)
 {
 	struct run r = run_cmd(cmd_export, run_app_file(), "export", "firefox", "-", NULL);
 
@@ -117,7 +117,7 @@ Test(firefox, events_are_markers)
 }
 
 /* As many fields as a record in the temporary file holds: no text of a trace is too long. */
-Test(firefox, events_of_any_length)
+Test(firefox, events_of_any_length_are_written)
 {
 	struct dial9_schema *s = MAKE_SCHEMA("a:b", { "n", DIAL9_VARINT }, { "text", DIAL9_STRING },
 					     { "m", DIAL9_VARINT });

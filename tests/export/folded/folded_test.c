@@ -20,7 +20,7 @@ Test(folded, hostile_names_stay_within_a_line)
 }
 
 /* Three stacks of 1.5 us are 4.5: cut off after the sum, not each by itself. */
-Test(folded, microseconds_add_up)
+Test(folded, folded_microseconds_add_up)
 {
 	struct make m;
 	struct run r;

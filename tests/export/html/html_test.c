@@ -59,7 +59,7 @@ static int make_some(size_t events)
 	return make_done(&m);
 }
 
-Test(html, holds_the_trace_as_it_is)
+Test(html, page_contains_the_unchanged_trace)
 {
 	for (size_t events = 1; events < 8; events++) {
 		int fd = make_some(events);
@@ -81,7 +81,7 @@ Test(html, holds_the_trace_as_it_is)
 	}
 }
 
-Test(html, is_a_page_whose_policy_allows_itself_alone)
+Test(html, page_has_a_policy_that_allows_only_itself)
 {
 	struct run r = run_cmd(cmd_export, make_some(3), "export", "html", "-", NULL);
 	const char *policy = strstr(r.out, "Content-Security-Policy");
@@ -98,7 +98,7 @@ Test(html, is_a_page_whose_policy_allows_itself_alone)
 	run_free(&r);
 }
 
-Test(html, holds_what_was_selected)
+Test(html, page_contains_only_the_selection)
 {
 	struct run all = run_cmd(cmd_export, make_some(40), "export", "html", "-", NULL);
 	struct run some =
@@ -115,7 +115,7 @@ Test(html, holds_what_was_selected)
 	run_free(&some);
 }
 
-Test(html, refuses_what_is_no_trace)
+Test(html, input_that_is_not_a_trace_is_refused)
 {
 	run_expect(run_cmd(cmd_export, make_fd("hello, world", 12), "export", "html", "-", NULL),
 		   CMD_INPUT, "",

@@ -39,7 +39,7 @@ static char *read_back(int fd, const char *kind, int code)
 	return buf_steal(&out);
 }
 
-Test(perfetto, scheduling_threads_and_samples)
+Test(perfetto, scheduling_threads_and_samples_are_exported)
 {
 	static const char *const kv[] = { "kernel", "Linux 6.18.0", NULL };
 	const uint64_t stack[] = { make_frame(1, 0x310), make_frame(1, 0x110) };
@@ -79,7 +79,7 @@ Test(perfetto, scheduling_threads_and_samples)
 	free(text);
 }
 
-Test(perfetto, any_tracepoint_with_typed_fields)
+Test(perfetto, any_tracepoint_has_typed_fields)
 {
 	struct dial9_schema *evil = MAKE_SCHEMA("a:\"}\n", { "common_cpu", DIAL9_VARINT },
 						{ "common_pid", DIAL9_VARINT },
@@ -108,7 +108,7 @@ Test(perfetto, any_tracepoint_with_typed_fields)
 }
 
 /* Blocked twice in the same place, told once; between the two it waits for a CPU. */
-Test(perfetto, times_of_one_kind_with_their_stacks)
+Test(perfetto, intervals_of_one_kind_have_their_stacks)
 {
 	const uint64_t stack[] = { make_frame(1, 0x310), make_frame(1, 0x110) };
 	struct make m;
@@ -150,7 +150,7 @@ Test(perfetto, times_of_one_kind_with_their_stacks)
 }
 
 /* No switches tell of a stay's wait for a CPU: it is a slice of its own, as the time blocked before it is. */
-Test(perfetto, whole_stays_off_the_cpu)
+Test(perfetto, off_cpu_interval_events_are_slices)
 {
 	static const char *const kv[] = { PROF_META_OFF_MIN_NS, "100", PROF_META_TARGET, "pid 10",
 					  NULL };
@@ -175,7 +175,7 @@ Test(perfetto, whole_stays_off_the_cpu)
 }
 
 /* All the pairs that the trace has, once. */
-Test(perfetto, clocks_go_on)
+Test(perfetto, every_clock_pair_is_exported_once)
 {
 	struct make m;
 	char *text;
@@ -192,7 +192,7 @@ Test(perfetto, clocks_go_on)
 	free(text);
 }
 
-Test(perfetto, clock_that_counts_suspend_is_called_so)
+Test(perfetto, clock_that_counts_suspend_is_named_so)
 {
 	static const char *const kv[] = { PROF_META_CLOCK, "CLOCK_BOOTTIME", NULL };
 	struct make m;
@@ -247,7 +247,7 @@ static int queue(void)
 }
 
 /* Levels and sums by what the stream says of them: of a thread, and of none; those of the recorder by their names. */
-Test(perfetto, counters_where_the_kind_of_a_field_says_so)
+Test(perfetto, counters_are_fields_whose_kind_is_a_counter)
 {
 	char *text = read_back(queue(), NULL, CMD_OK);
 
