@@ -21,7 +21,7 @@ static struct buf packed(enum container_kind kind)
 	return load(names[kind], true);
 }
 
-Test(container, all_four_hold_the_same_stream)
+Test(container, all_four_containers_have_the_same_stream)
 {
 	struct buf snappy = packed(CONTAINER_SNAPPY), want = unpack(&snappy, NULL, NULL);
 
@@ -43,7 +43,7 @@ Test(container, all_four_hold_the_same_stream)
 	buf_free(&want);
 }
 
-Test(container, a_cut_file_gives_what_there_is)
+Test(container, truncated_file_is_read_up_to_its_end)
 {
 	struct buf snappy = packed(CONTAINER_SNAPPY), want = unpack(&snappy, NULL, NULL);
 
@@ -67,7 +67,7 @@ Test(container, a_cut_file_gives_what_there_is)
 	buf_free(&want);
 }
 
-Test(container, what_is_written_reads_back_in_chunks_of_a_mebibyte)
+Test(container, written_data_reads_back_in_chunks_of_a_mebibyte)
 {
 	size_t sz = ((size_t)5 << 19) + 7;
 	struct buf stream = { 0 }, file, back;
@@ -89,7 +89,7 @@ Test(container, what_is_written_reads_back_in_chunks_of_a_mebibyte)
 	buf_free(&back);
 }
 
-Test(container, lengths_that_lie_are_not_allocated)
+Test(container, wrong_lengths_are_not_allocated)
 {
 	static const struct {
 		const char *bytes;
@@ -122,7 +122,7 @@ Test(container, lengths_that_lie_are_not_allocated)
 	}
 }
 
-Test(container, bytes_behind_the_end_are_counted)
+Test(container, bytes_after_the_end_are_counted)
 {
 	static const char file[] = "at\0\0\0\0zz";
 	struct foreign_mem mem;

@@ -27,7 +27,7 @@ Test(foreign, counts_notes_by_class_and_kind_and_keeps_the_first)
 	buf_free(&out);
 }
 
-Test(foreign, shares_a_row_among_kinds_past_the_limit)
+Test(foreign, groups_kinds_above_the_limit_in_one_row)
 {
 	struct foreign_notes notes = { 0 };
 	char kind[32];
@@ -43,7 +43,7 @@ Test(foreign, shares_a_row_among_kinds_past_the_limit)
 	foreign_notes_fini(&notes);
 }
 
-Test(foreign, lets_no_control_character_through)
+Test(foreign, removes_control_characters)
 {
 	struct foreign_notes notes = { 0 };
 	struct foreign_facts facts = { 0 };

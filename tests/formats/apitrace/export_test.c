@@ -69,7 +69,7 @@ static void assert_lines(const struct buf *trace, const char *const *want, size_
 	foreign_notes_fini(&notes);
 }
 
-Test(apitrace_export, an_event_is_a_call_that_returns_at_once)
+Test(apitrace_export, event_is_a_call_that_returns_at_once)
 {
 	static const struct dial9_field fields[] = {
 		{ "b", DIAL9_BOOL },
@@ -155,7 +155,7 @@ static struct buf function_lines(const struct buf *trace)
 	return out;
 }
 
-Test(apitrace_export, a_span_is_a_call_from_its_begin_to_its_end)
+Test(apitrace_export, span_is_a_call_from_its_begin_to_its_end)
 {
 	static const struct dial9_field fields[] = { { "worker_id", DIAL9_VARINT },
 						     { "span_id", DIAL9_VARINT } };
@@ -186,7 +186,7 @@ Test(apitrace_export, a_span_is_a_call_from_its_begin_to_its_end)
 	foreign_notes_fini(&notes);
 }
 
-Test(apitrace_export, stacks_have_addresses_and_the_names_that_are_known)
+Test(apitrace_export, stacks_have_addresses_and_known_symbols)
 {
 	static const struct dial9_field sample[] = { { "callchain", DIAL9_STACK } };
 	static const struct dial9_field symbol[] = {
@@ -274,7 +274,7 @@ static struct buf without(const struct buf *trace, bool (*drop)(const struct dia
 	return app.bytes;
 }
 
-Test(apitrace_export, calls_that_were_cut_out_leave_a_trace_with_other_numbers)
+Test(apitrace_export, trace_without_some_calls_is_renumbered)
 {
 	static const struct foreign_opts opts = { .level = DIAL9_LEVEL_3 };
 	struct buf trace = load("synthetic_v6.trace", true), between = { 0 }, back = { 0 };
@@ -313,7 +313,7 @@ static bool drop_tables(const struct dial9_event *ev)
  * One call with a stack of four frames; the ids of the stream are 2^40, 0, 2^40 again and 1. A reader's
  * array would have 2^40 places, so the first is numbered anew, and the others make room.
  */
-Test(apitrace_export, frame_ids_that_no_program_made_are_numbered_anew)
+Test(apitrace_export, frame_ids_that_are_too_large_are_renumbered)
 {
 	static const char in[] = "\6\6\0" /* version, semantic version, no properties */
 				 "\0\0\0\1f\0" /* enter, thread, function 0: f, no arguments */
@@ -406,7 +406,7 @@ static bool has_judge(void)
 	return false;
 }
 
-Test(apitrace_export, the_reference_tool_prints_the_same_before_and_after)
+Test(apitrace_export, reference_tool_prints_the_same_before_and_after)
 {
 	static const struct foreign_opts opts = { .level = DIAL9_LEVEL_3 };
 	static const char *const names[] = {
@@ -453,7 +453,7 @@ Test(apitrace_export, the_reference_tool_prints_the_same_before_and_after)
 	}
 }
 
-Test(apitrace_export, the_reference_tool_reads_the_trace_of_a_service)
+Test(apitrace_export, reference_tool_reads_the_trace_of_a_service)
 {
 	struct buf trace = load("../dial9/tokio-service.bin.gz", false), out = { 0 }, text = { 0 };
 	struct foreign_notes notes = { 0 };

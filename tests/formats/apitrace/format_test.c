@@ -92,7 +92,7 @@ static void assert_same_lines(const char *what, struct buf *got, struct buf *wan
 	cr_assert_gt(n, 1, "%s: no line at all", what);
 }
 
-Test(apitrace, dumps_what_an_independent_decoder_prints)
+Test(apitrace, dump_equals_an_independent_decoder)
 {
 	for (size_t i = 0; i < VECTOR_CNT; i++) {
 		struct buf trace = load_trace(vectors[i].name);
@@ -110,7 +110,7 @@ Test(apitrace, dumps_what_an_independent_decoder_prints)
 	}
 }
 
-Test(apitrace, recognizes_its_files_and_not_those_of_others)
+Test(apitrace, detects_its_own_files_and_no_others)
 {
 	static const char *const others[] = {
 		"../tonbandgeraet/all_events.bin", "../dial9/core/small.bin",
@@ -198,7 +198,7 @@ static void there_and_back(const struct vector *v, const struct foreign_opts *op
 	buf_free(&back);
 }
 
-Test(apitrace, comes_back_from_dial9_call_by_call)
+Test(apitrace, every_call_survives_a_round_trip_through_dial9)
 {
 	static const struct foreign_opts opts[] = {
 		{ .level = DIAL9_LEVEL_3 },
@@ -214,7 +214,7 @@ Test(apitrace, comes_back_from_dial9_call_by_call)
 				there_and_back(&vectors[i], &opts[k]);
 }
 
-Test(apitrace, refuses_what_is_no_apitrace)
+Test(apitrace, refuses_input_that_is_not_an_apitrace)
 {
 	static const struct foreign_opts opts = { .level = DIAL9_LEVEL_3 };
 	struct buf trace = load_trace("bad_snappy_offset"), out = { 0 };
@@ -237,7 +237,7 @@ static size_t line_cnt(const struct buf *b)
 	return n;
 }
 
-Test(apitrace, gives_all_whole_events_of_a_file_cut_anywhere)
+Test(apitrace, reads_all_whole_events_of_a_truncated_file)
 {
 	struct buf trace = load_trace("synthetic_v6"), full = calls_of(&trace);
 	size_t most = 0;
@@ -257,7 +257,7 @@ Test(apitrace, gives_all_whole_events_of_a_file_cut_anywhere)
 	buf_free(&full);
 }
 
-Test(apitrace, counts_what_is_cut_off_and_what_never_returned)
+Test(apitrace, counts_truncated_data_and_calls_that_never_returned)
 {
 	static const struct foreign_opts opts = { .level = DIAL9_LEVEL_3 };
 	struct buf trace = load_trace("synthetic_v6"), out = { 0 };

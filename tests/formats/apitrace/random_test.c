@@ -330,7 +330,7 @@ static void check(uint64_t seed, const struct foreign_opts *opts)
 	buf_free(&back);
 }
 
-Test(apitrace_random, comes_back_byte_for_byte_by_two_passes)
+Test(apitrace_random, two_passes_restore_every_byte)
 {
 	for (uint64_t seed = 1; seed <= ROUNDS; seed++) {
 		check(seed, &(struct foreign_opts){ .level = DIAL9_LEVEL_3 });
@@ -338,7 +338,7 @@ Test(apitrace_random, comes_back_byte_for_byte_by_two_passes)
 	}
 }
 
-Test(apitrace_random, comes_back_byte_for_byte_by_one_pass)
+Test(apitrace_random, one_pass_restores_every_byte)
 {
 	for (uint64_t seed = 1; seed <= ROUNDS; seed++) {
 		check(seed, &(struct foreign_opts){ .level = DIAL9_LEVEL_3, .follow = true });
@@ -346,7 +346,7 @@ Test(apitrace_random, comes_back_byte_for_byte_by_one_pass)
 	}
 }
 
-Test(apitrace_random, escapes_are_rare_enough_to_prove_something)
+Test(apitrace_random, most_random_traces_need_no_escapes)
 {
 	size_t plain = 0;
 
@@ -394,7 +394,7 @@ static void put_head(struct maker *m)
 }
 
 /* Far more calls than are held back are open at once, and all return in the end. */
-Test(apitrace_random, calls_open_for_long_come_back_too)
+Test(apitrace_random, calls_that_stay_open_for_long_are_restored)
 {
 	struct maker m = { .seed = 1 };
 
@@ -422,7 +422,7 @@ Test(apitrace_random, calls_open_for_long_come_back_too)
 }
 
 /* A function of more arguments than get fields. */
-Test(apitrace_random, calls_of_huge_functions_come_back_too)
+Test(apitrace_random, calls_of_functions_with_many_arguments_are_restored)
 {
 	struct maker m = { .seed = 1 };
 
@@ -453,7 +453,7 @@ Test(apitrace_random, calls_of_huge_functions_come_back_too)
 }
 
 /* More functions than dial9 has numbers for types. */
-Test(apitrace_random, more_functions_than_type_ids_come_back_too)
+Test(apitrace_random, more_functions_than_type_ids_are_restored)
 {
 	struct maker m = { .seed = 1 };
 

@@ -23,7 +23,7 @@ static uint64_t bits_of(double v)
 	return bits;
 }
 
-Test(heph_attributes, writes_doubles_as_short_as_they_can_be)
+Test(heph_attributes, writes_doubles_in_the_shortest_form)
 {
 	assert_f64(bits_of(0.0), "0.0");
 	assert_f64(bits_of(-0.0), "-0.0");
@@ -38,7 +38,7 @@ Test(heph_attributes, writes_doubles_as_short_as_they_can_be)
 	assert_f64(bits_of(2.2250738585072014e-308), "2.2250738585072014e-308");
 }
 
-Test(heph_attributes, has_words_for_what_json_has_no_number_for)
+Test(heph_attributes, writes_infinity_and_nan_as_text)
 {
 	assert_f64(bits_of(INFINITY), "\"Infinity\"");
 	assert_f64(bits_of(-INFINITY), "\"-Infinity\"");
@@ -47,7 +47,7 @@ Test(heph_attributes, has_words_for_what_json_has_no_number_for)
 	assert_f64(0xfff8000000000000, "\"NaN(0xfff8000000000000)\"");
 }
 
-Test(heph_attributes, writes_doubles_that_read_back_as_they_were)
+Test(heph_attributes, writes_doubles_that_read_back_unchanged)
 {
 	uint64_t x = 88172645463325252ULL;
 

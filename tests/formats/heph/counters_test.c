@@ -49,7 +49,7 @@ static void assert_range(const struct seen *s, size_t i, uint32_t first, uint32_
 	cr_assert_eq(s->v[i].cnt, cnt, "%u", s->v[i].cnt);
 }
 
-Test(heph_counters, finds_nothing_missing_where_nothing_is)
+Test(heph_counters, finds_no_gap_in_complete_counters)
 {
 	struct seen s = { 0 };
 	struct heph_counters c = RUN(&s, 5, 6, 7, 8);
@@ -58,7 +58,7 @@ Test(heph_counters, finds_nothing_missing_where_nothing_is)
 	cr_assert_eq(c.lost_cnt + c.twice + c.restarts, 0);
 }
 
-Test(heph_counters, goes_on_over_the_wrap)
+Test(heph_counters, continues_after_the_counter_wraps)
 {
 	struct seen s = { 0 };
 
@@ -67,7 +67,7 @@ Test(heph_counters, goes_on_over_the_wrap)
 	assert_range(&s, 0, 1, 1);
 }
 
-Test(heph_counters, forgives_what_is_late)
+Test(heph_counters, accepts_late_packets)
 {
 	struct seen s = { 0 };
 
@@ -75,7 +75,7 @@ Test(heph_counters, forgives_what_is_late)
 	cr_assert_eq(s.cnt, 0);
 }
 
-Test(heph_counters, joins_what_is_missing_to_ranges)
+Test(heph_counters, joins_missing_counters_to_ranges)
 {
 	struct seen s = { 0 };
 	struct heph_counters c = RUN(&s, 0, 1000, 1001, 1003);
@@ -86,7 +86,7 @@ Test(heph_counters, joins_what_is_missing_to_ranges)
 	cr_assert_eq(c.lost_cnt, 1000);
 }
 
-Test(heph_counters, counts_the_longest_gap_there_can_be)
+Test(heph_counters, counts_the_longest_possible_gap)
 {
 	struct seen s = { 0 };
 
@@ -95,7 +95,7 @@ Test(heph_counters, counts_the_longest_gap_there_can_be)
 	assert_range(&s, 0, 1, INT32_MAX - 1);
 }
 
-Test(heph_counters, takes_a_step_far_back_for_a_new_start)
+Test(heph_counters, treats_a_large_step_back_as_a_restart)
 {
 	struct seen s = { 0 };
 	struct heph_counters c = RUN(&s, 100000, 100002, 0, 1, 2);
@@ -105,7 +105,7 @@ Test(heph_counters, takes_a_step_far_back_for_a_new_start)
 	assert_range(&s, 0, 100001, 1);
 }
 
-Test(heph_counters, notices_what_comes_twice)
+Test(heph_counters, finds_repeated_counters)
 {
 	struct seen s = { 0 };
 	struct heph_counters c = RUN(&s, 1, 2, 2, 1, 3);
@@ -114,7 +114,7 @@ Test(heph_counters, notices_what_comes_twice)
 	cr_assert_eq(s.cnt, 0);
 }
 
-Test(heph_counters, keeps_streams_apart_and_does_without_too_many)
+Test(heph_counters, separates_streams_and_ignores_streams_above_the_limit)
 {
 	struct heph_counters c = { 0 };
 
@@ -131,7 +131,7 @@ Test(heph_counters, keeps_streams_apart_and_does_without_too_many)
  * Any order in which nobody is later than the window allows must give exactly the counters that
  * were left out.
  */
-Test(heph_counters, agrees_with_a_list_of_what_was_left_out)
+Test(heph_counters, agrees_with_a_list_of_dropped_packets)
 {
 	uint32_t order[2000], x = 1;
 

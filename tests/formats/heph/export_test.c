@@ -116,7 +116,7 @@ static void put_all_types(struct dial9_enc *enc)
 	dial9_schema_free(s);
 }
 
-Test(heph_export, gives_each_type_its_nearest_relation)
+Test(heph_export, maps_each_type_to_the_nearest_attribute_type)
 {
 	struct dial9_enc *enc = new_enc();
 
@@ -141,7 +141,7 @@ Test(heph_export, gives_each_type_its_nearest_relation)
 		"{\"name\": \"map\", \"type\": \"str\", \"value\": \"{\\\"1\\\": false}\"}]}\n");
 }
 
-Test(heph_export, counts_what_it_changes)
+Test(heph_export, counts_changed_values)
 {
 	struct dial9_enc *enc = new_enc();
 	struct foreign_notes notes = { 0 };
@@ -208,7 +208,7 @@ static void put_poll(struct dial9_enc *enc, struct dial9_schema *s, uint64_t ts,
 	cr_assert_eq(dial9_enc_end(enc), 0);
 }
 
-Test(heph_export, joins_enter_and_exit_and_what_they_carry)
+Test(heph_export, joins_enter_and_exit_events_with_their_attributes)
 {
 	struct span_schemas s = span_schemas();
 	struct dial9_enc *enc = new_enc();
@@ -256,7 +256,7 @@ Test(heph_export, joins_polls_and_marks_those_that_never_end)
 	free_schemas(&s);
 }
 
-Test(heph_export, bounds_what_may_be_open_and_writes_the_rest_at_once)
+Test(heph_export, limits_open_spans_and_writes_more_at_once)
 {
 	struct span_schemas s = span_schemas();
 	struct dial9_enc *enc = new_enc();
@@ -278,7 +278,7 @@ Test(heph_export, bounds_what_may_be_open_and_writes_the_rest_at_once)
  * ---- time and streams ---------------------------------------------------------------------------
  */
 
-Test(heph_export, takes_the_epoch_from_the_clock_event)
+Test(heph_export, reads_the_epoch_from_the_clock_event)
 {
 	struct dial9_schema *s =
 		SCHEMA("Timed", true, { "tid", DIAL9_U32 }, { "duration_ns", DIAL9_VARINT });
@@ -319,7 +319,7 @@ static void assert_second_segment(uint64_t ts, uint64_t real, const char *want)
 	dial9_schema_free(s);
 }
 
-Test(heph_export, puts_segments_of_other_clocks_on_one_timeline)
+Test(heph_export, moves_segments_of_other_clocks_to_one_timeline)
 {
 	/* 3 ns past 9 s, seen from 4000 ns. */
 	assert_second_segment(7, 9000000000,
@@ -327,12 +327,12 @@ Test(heph_export, puts_segments_of_other_clocks_on_one_timeline)
 }
 
 /* The wall clock is 4000 ns ahead by the first clock event, 3965 by the second. */
-Test(heph_export, keeps_times_of_one_clock_exact_behind_a_second_clock_event)
+Test(heph_export, keeps_times_of_one_clock_exact_after_a_second_clock_event)
 {
 	assert_second_segment(7, 3972, "\"start\": 10, \"end\": 10, \"desc\": \"E\"");
 }
 
-Test(heph_export, takes_the_time_before_for_names_of_addresses_with_none)
+Test(heph_export, stamps_symbols_without_a_time_with_the_time_before)
 {
 	struct dial9_schema *s = SCHEMA("E", true, { "x", DIAL9_VARINT });
 	struct dial9_schema *u = SCHEMA("SymbolTableEntry", true, { "addr", DIAL9_VARINT });
@@ -353,7 +353,7 @@ Test(heph_export, takes_the_time_before_for_names_of_addresses_with_none)
 	dial9_schema_free(u);
 }
 
-Test(heph_export, puts_events_without_time_at_the_time_before)
+Test(heph_export, stamps_events_without_a_time_with_the_time_before)
 {
 	struct dial9_schema *s = SCHEMA("T", true, { "x", DIAL9_VARINT });
 	struct dial9_schema *u = SCHEMA("U", false, { "x", DIAL9_VARINT });
@@ -397,7 +397,7 @@ Test(heph_export, cuts_text_at_the_limit_between_characters)
 }
 
 /* Up to the last byte of what the reader takes: in attributes, and in a tail that does not decode. */
-Test(heph_export, gives_the_largest_packets_back)
+Test(heph_export, restores_the_largest_packets)
 {
 	struct buf text = { 0 }, attrs = { 0 }, b = { 0 }, dial9, back;
 	size_t room = HEPH_PACKET_MAX - HEPH_EVENT_MIN - 1;
@@ -423,7 +423,7 @@ Test(heph_export, gives_the_largest_packets_back)
 	buf_free(&back);
 }
 
-Test(heph_export, leaves_out_what_no_packet_can_hold)
+Test(heph_export, drops_events_that_no_packet_can_hold)
 {
 	enum { CNT = 100, LEN = 60000 };
 	struct dial9_schema *s = SCHEMA("E", true, { "m", DIAL9_STRING_MAP });
@@ -456,7 +456,7 @@ Test(heph_export, leaves_out_what_no_packet_can_hold)
  * One event of another kind makes the trace mixed: counters start over, and bytes that were damage
  * stay away.
  */
-Test(heph_export, writes_imported_events_among_others)
+Test(heph_export, writes_imported_events_mixed_with_others)
 {
 	struct dial9_enc_opts eo = { .sz = sizeof(eo), .level = DIAL9_LEVEL_3 };
 	struct foreign_opts opts = { .level = DIAL9_LEVEL_3 };
@@ -490,7 +490,7 @@ Test(heph_export, writes_imported_events_among_others)
  * ---- damaged dial9 ------------------------------------------------------------------------------
  */
 
-Test(heph_export, writes_all_before_a_torn_end_and_before_damage)
+Test(heph_export, writes_all_events_before_a_truncation_or_damage)
 {
 	struct buf b = { 0 }, dial9, heph = { 0 }, text;
 	struct foreign_notes notes = { 0 };

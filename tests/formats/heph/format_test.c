@@ -14,7 +14,7 @@ static const char *const vectors[] = {
 };
 #define VECTOR_CNT (sizeof(vectors) / sizeof(vectors[0]))
 
-Test(heph, dumps_every_vector_as_another_reader_does)
+Test(heph, dump_of_every_vector_equals_another_reader)
 {
 	for (size_t i = 0; i < VECTOR_CNT; i++) {
 		struct buf bin = load(vectors[i], "bin"), want = load(vectors[i], "dump.jsonl");
@@ -27,7 +27,7 @@ Test(heph, dumps_every_vector_as_another_reader_does)
 	}
 }
 
-Test(heph, dumps_the_same_whatever_the_pieces_are_that_arrive)
+Test(heph, dump_does_not_depend_on_the_size_of_reads)
 {
 	static const size_t steps[] = { 1, 3, 41, 4096 };
 
@@ -45,7 +45,7 @@ Test(heph, dumps_the_same_whatever_the_pieces_are_that_arrive)
 	}
 }
 
-Test(heph, gives_every_vector_back_byte_by_byte)
+Test(heph, restores_every_vector_byte_by_byte)
 {
 	for (size_t i = 0; i < VECTOR_CNT; i++) {
 		struct buf bin = load(vectors[i], "bin");
@@ -60,7 +60,7 @@ Test(heph, gives_every_vector_back_byte_by_byte)
 }
 
 /* At level 3 only arrays change: they become text, which is said. */
-Test(heph, gives_all_but_arrays_back_at_level_3)
+Test(heph, restores_everything_except_arrays_at_level_3)
 {
 	for (size_t i = 0; i < VECTOR_CNT; i++) {
 		struct buf bin = load(vectors[i], "bin"), dial9 = { 0 };
@@ -87,7 +87,7 @@ Test(heph, gives_all_but_arrays_back_at_level_3)
 	}
 }
 
-Test(heph, survives_every_cut_and_loses_one_packet_at_most)
+Test(heph, survives_every_truncation_and_loses_one_packet_at_most)
 {
 	struct buf bin = load("rt_example7", "bin");
 
@@ -105,7 +105,7 @@ Test(heph, survives_every_cut_and_loses_one_packet_at_most)
 	buf_free(&bin);
 }
 
-Test(heph, reports_a_flipped_bit_as_one_damaged_place)
+Test(heph, reports_a_flipped_bit_as_one_damage)
 {
 	struct buf bin = load("rt_example7", "bin"), text = dump(&bin);
 	size_t lines = count(&text, "\n");
@@ -135,7 +135,7 @@ Test(heph, reports_a_flipped_bit_as_one_damaged_place)
  * ---- detection ----------------------------------------------------------------------------------
  */
 
-Test(heph, is_known_by_its_first_bytes)
+Test(heph, is_detected_by_its_first_bytes)
 {
 	for (size_t i = 0; i < VECTOR_CNT; i++) {
 		struct buf bin = load(vectors[i], "bin");
@@ -145,7 +145,7 @@ Test(heph, is_known_by_its_first_bytes)
 	}
 }
 
-Test(heph, is_known_behind_a_damaged_start_but_less_surely)
+Test(heph, is_detected_with_less_certainty_after_a_damaged_start)
 {
 	struct buf bin = load("rt_example7", "bin");
 	int sure;
@@ -156,7 +156,7 @@ Test(heph, is_known_behind_a_damaged_start_but_less_surely)
 	buf_free(&bin);
 }
 
-Test(heph, is_not_seen_in_other_bytes)
+Test(heph, is_not_detected_in_other_bytes)
 {
 	static const char text[] = "TRC\0\1 and then any text, with \x75\xd1 in it";
 
@@ -165,7 +165,7 @@ Test(heph, is_not_seen_in_other_bytes)
 	cr_assert_eq(heph_format.detect("\x75\xd1\x1d", 3, true), 0);
 }
 
-Test(heph, refuses_what_holds_no_packet)
+Test(heph, refuses_files_without_a_packet)
 {
 	struct foreign_notes notes = { 0 };
 	struct buf junk = { 0 }, out = { 0 };
@@ -326,7 +326,7 @@ static void check_random(uint64_t seed, int level, bool damage)
 	buf_free(&again);
 }
 
-Test(heph, gives_random_traces_back_byte_by_byte)
+Test(heph, restores_random_traces_byte_by_byte)
 {
 	log_set_level(LOG_LEVEL_QUIET);
 	for (uint64_t seed = 1; seed <= 400; seed++) {
@@ -335,7 +335,7 @@ Test(heph, gives_random_traces_back_byte_by_byte)
 	}
 }
 
-Test(heph, gives_random_damage_back_byte_by_byte)
+Test(heph, restores_random_damage_byte_by_byte)
 {
 	log_set_level(LOG_LEVEL_QUIET);
 	for (uint64_t seed = 1; seed <= 400; seed++)
@@ -343,7 +343,7 @@ Test(heph, gives_random_damage_back_byte_by_byte)
 }
 
 /* A look ahead helps to recover, but an undamaged trace does not need one. */
-Test(heph, reads_undamaged_traces_alike_when_following)
+Test(heph, following_reads_undamaged_traces_unchanged)
 {
 	for (uint64_t seed = 1; seed <= 50; seed++) {
 		struct dice d = { seed };

@@ -52,7 +52,7 @@ static void assert_lines(const struct buf *heph, int level, const char *want)
 	buf_free(&got);
 }
 
-Test(heph_import, makes_a_type_of_a_description_and_fields_of_attributes)
+Test(heph_import, makes_event_types_of_descriptions_and_fields_of_attributes)
 {
 	struct buf b = { 0 }, attrs = { 0 };
 
@@ -78,7 +78,7 @@ Test(heph_import, keeps_both_times_of_an_event_that_ends_before_it_starts)
 	buf_free(&b);
 }
 
-Test(heph_import, tells_names_apart_that_are_there_twice)
+Test(heph_import, renames_repeated_fields)
 {
 	struct buf b = { 0 }, attrs = { 0 };
 
@@ -93,7 +93,7 @@ Test(heph_import, tells_names_apart_that_are_there_twice)
 	buf_free(&attrs);
 }
 
-Test(heph_import, leaves_names_alone_that_readers_look_for)
+Test(heph_import, does_not_use_reserved_event_names)
 {
 	struct buf b = { 0 };
 
@@ -104,7 +104,7 @@ Test(heph_import, leaves_names_alone_that_readers_look_for)
 	buf_free(&b);
 }
 
-Test(heph_import, carries_what_has_no_fields_as_the_packet)
+Test(heph_import, stores_the_whole_packet_if_attributes_cannot_be_fields)
 {
 	struct buf b = { 0 }, attrs = { 0 };
 
@@ -133,7 +133,7 @@ Test(heph_import, keeps_unknown_options_and_damage_as_data)
 	buf_free(&b);
 }
 
-Test(heph_import, reports_a_gap_as_event_and_as_note)
+Test(heph_import, reports_a_gap_as_an_event_and_as_a_note)
 {
 	struct foreign_notes notes = { 0 };
 	struct buf b = { 0 }, dial9 = { 0 }, got;
@@ -150,7 +150,7 @@ Test(heph_import, reports_a_gap_as_event_and_as_note)
 	buf_free(&got);
 }
 
-Test(heph_import, says_that_times_have_no_start_without_an_epoch)
+Test(heph_import, warns_about_times_without_an_epoch)
 {
 	struct foreign_notes notes = { 0 };
 	struct buf b = { 0 }, dial9 = { 0 };
@@ -163,7 +163,7 @@ Test(heph_import, says_that_times_have_no_start_without_an_epoch)
 	buf_free(&dial9);
 }
 
-Test(heph_import, takes_one_file_and_no_core)
+Test(heph_import, accepts_one_file_and_no_core)
 {
 	struct foreign_opts opts = { .level = DIAL9_LEVEL_3 };
 	struct foreign_notes notes = { 0 };
@@ -177,7 +177,7 @@ Test(heph_import, takes_one_file_and_no_core)
 /*
  * As many descriptions and texts as events: the tables fill up, and the rest goes on without them.
  */
-Test(heph_import, is_bounded_in_types_and_pooled_text)
+Test(heph_import, limits_types_and_pooled_text)
 {
 	enum { CNT = 20000 };
 	struct dial9_dec_opts o = { .sz = sizeof(o) };

@@ -14,7 +14,7 @@ static void assert_strip(const char *field, const char *want, struct dial9_str a
 		  (int)got.len, got.ptr);
 }
 
-Test(heph_layout, takes_a_number_off_only_where_it_was_put_on)
+Test(heph_layout, removes_a_suffix_only_if_it_was_added)
 {
 	assert_strip("a", "a", str("a"), str("b"));
 	assert_strip("a#2", "a", str("a"), str("b"));
@@ -41,7 +41,7 @@ static const struct heph_layout *get(struct heph_layouts *s, const char *desc, u
 	return heph_layout_get(s, &key, is_new);
 }
 
-Test(heph_layout, has_one_layout_for_events_that_are_alike)
+Test(heph_layout, equal_events_share_a_layout)
 {
 	const struct dial9_schema *first;
 	struct heph_layouts *s;

@@ -24,7 +24,7 @@ static void assert_take(struct heph_spans *s, bool is_poll, uint64_t worker, uin
 	heph_span_free(span);
 }
 
-Test(heph_span, gives_an_end_the_youngest_start_of_its_key)
+Test(heph_span, matches_an_end_with_the_latest_start_of_its_key)
 {
 	struct heph_spans s = { 0 };
 
@@ -41,7 +41,7 @@ Test(heph_span, gives_an_end_the_youngest_start_of_its_key)
 	heph_span_fini(&s);
 }
 
-Test(heph_span, gives_what_is_left_from_the_oldest_on)
+Test(heph_span, returns_open_spans_oldest_first)
 {
 	struct heph_spans s = { 0 };
 	struct heph_span *span;
@@ -58,7 +58,7 @@ Test(heph_span, gives_what_is_left_from_the_oldest_on)
 	heph_span_fini(&s);
 }
 
-Test(heph_span, refuses_what_would_be_too_much)
+Test(heph_span, refuses_spans_above_the_size_limit)
 {
 	struct heph_spans s = { 0 };
 	struct heph_span *span;

@@ -64,7 +64,7 @@ static struct buf torn_inside_text(size_t missing)
 	return out;
 }
 
-Test(heph_scan, sees_through_a_torn_packet_that_decodes)
+Test(heph_scan, finds_packets_inside_a_truncated_packet)
 {
 	struct buf b = torn_inside_text(20);
 	size_t torn = b.len - 42 - 12 - 42 - 13;
@@ -78,7 +78,7 @@ Test(heph_scan, sees_through_a_torn_packet_that_decodes)
 	buf_free(&b);
 }
 
-Test(heph_scan, believes_a_size_that_another_packet_follows)
+Test(heph_scan, accepts_a_size_that_another_packet_follows)
 {
 	struct buf inner = { 0 }, attrs = { 0 }, b = { 0 };
 	struct heph_attr a = { .name = str("trace"), .type = HEPH_STR };
@@ -99,7 +99,7 @@ Test(heph_scan, believes_a_size_that_another_packet_follows)
 	buf_free(&b);
 }
 
-Test(heph_scan, keeps_the_good_attributes_in_front_of_a_bad_one)
+Test(heph_scan, keeps_the_good_attributes_before_a_bad_one)
 {
 	struct buf attrs = { 0 }, b = { 0 };
 	struct heph_item it;
@@ -118,7 +118,7 @@ Test(heph_scan, keeps_the_good_attributes_in_front_of_a_bad_one)
 	buf_free(&b);
 }
 
-Test(heph_scan, is_not_led_astray_by_sizes_of_no_packet)
+Test(heph_scan, ignores_sizes_of_invalid_packets)
 {
 	static const uint32_t sizes[] = { 0, 9, 41, HEPH_PACKET_MAX + 1, UINT32_MAX };
 
@@ -141,7 +141,7 @@ Test(heph_scan, is_not_led_astray_by_sizes_of_no_packet)
 	}
 }
 
-Test(heph_scan, gives_long_damage_in_pieces_and_all_of_it_once)
+Test(heph_scan, returns_long_damage_in_fragments_each_byte_once)
 {
 	struct buf b = { 0 };
 	uint64_t sum = 0;
@@ -174,7 +174,7 @@ static ssize_t never_read(void *ctx, void *buf, size_t sz)
 	return (ssize_t)n;
 }
 
-Test(heph_scan, gives_a_followed_packet_without_waiting_for_the_next)
+Test(heph_scan, returns_a_packet_without_waiting_for_the_next)
 {
 	struct buf b = { 0 };
 	struct heph_item it;
@@ -194,7 +194,7 @@ Test(heph_scan, gives_a_followed_packet_without_waiting_for_the_next)
  * Each packet claims all that follow it, and each is found out only at the very end: the next one's
  * fixed fields pass for a text in it, over and over.
  */
-Test(heph_scan, takes_no_square_time_over_packets_in_packets, .timeout = 60)
+Test(heph_scan, needs_linear_time_for_nested_packets, .timeout = 60)
 {
 	enum { UNIT = 49, CNT = 200000 };
 	struct buf b = { 0 };

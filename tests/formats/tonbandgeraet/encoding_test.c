@@ -84,7 +84,7 @@ static void expect(const struct buf *packed, const char *name, const struct buf 
 	}
 }
 
-Test(tonband_encoding, takes_bytes_as_they_are)
+Test(tonband_encoding, reads_binary_data_unchanged)
 {
 	struct buf rec = recording();
 
@@ -135,7 +135,7 @@ Test(tonband_encoding, finds_marked_buffers_in_a_log)
 	buf_free(&log);
 }
 
-Test(tonband_encoding, reads_the_cores_of_the_web_tools_json)
+Test(tonband_encoding, reads_cores_from_the_web_tools_json)
 {
 	struct buf rec = recording(), twice = { 0 }, json = { 0 };
 	uint32_t cores[2];
@@ -163,7 +163,7 @@ Test(tonband_encoding, reads_the_cores_of_the_web_tools_json)
 	buf_free(&json);
 }
 
-Test(tonband_encoding, counts_characters_that_do_not_belong)
+Test(tonband_encoding, counts_invalid_characters)
 {
 	struct foreign_notes notes = { 0 };
 	struct buf hex = { 0 }, got;

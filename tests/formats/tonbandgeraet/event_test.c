@@ -24,7 +24,7 @@ static const char *decode(const char *bytes, size_t sz, uint8_t *mem, struct ton
 	return why ? why : tonband_event_parse(mem, n, ev);
 }
 
-Test(tonband_event, reads_and_refuses_what_the_reference_reader_does)
+Test(tonband_event, accepts_and_refuses_the_same_as_the_reference_reader)
 {
 	static const struct frame frames[] = {
 		FRAME("\x01\x01\x01\x01", NULL), /* core_id 0 at 0 */
@@ -63,7 +63,7 @@ Test(tonband_event, reads_and_refuses_what_the_reference_reader_does)
 	}
 }
 
-Test(tonband_event, has_signs_in_the_lowest_bit_and_minus_zero_as_the_least)
+Test(tonband_event, encodes_signs_in_the_lowest_bit_and_the_minimum_as_minus_zero)
 {
 	static const struct {
 		int64_t v;
@@ -86,7 +86,7 @@ Test(tonband_event, has_signs_in_the_lowest_bit_and_minus_zero_as_the_least)
 }
 
 /* Payloads of 253, 254 and 255 bytes without a zero: where a second code begins. */
-Test(tonband_event, frames_long_runs_in_the_short_form)
+Test(tonband_event, encodes_frames_of_long_runs_in_the_shorter_form)
 {
 	struct tonband_event ev;
 	uint8_t mem[512];
@@ -113,7 +113,7 @@ Test(tonband_event, frames_long_runs_in_the_short_form)
 	}
 }
 
-Test(tonband_event, gives_any_event_back)
+Test(tonband_event, restores_any_event)
 {
 	uint64_t seed = 0x9e3779b97f4a7c15;
 	struct tonband_event ev, got;
@@ -135,7 +135,7 @@ Test(tonband_event, gives_any_event_back)
 	}
 }
 
-Test(tonband_event, has_47_types_that_are_found_by_name)
+Test(tonband_event, finds_47_types_by_name)
 {
 	int cnt = 0;
 

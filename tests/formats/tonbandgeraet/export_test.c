@@ -57,7 +57,7 @@ static void expect(const struct buf *lines, const char *want)
 	cr_assert_str_eq(buf_cstr((struct buf *)lines), want, "%s\nnot\n%s", lines->data, want);
 }
 
-Test(tonband_export, makes_a_marker_of_a_type_and_a_value_of_a_number)
+Test(tonband_export, exports_a_marker_per_type_and_a_value_per_number)
 {
 	static const struct dial9_field fields[] = {
 		{ "depth", DIAL9_U16 },	  { "task_id", DIAL9_VARINT },
@@ -100,7 +100,7 @@ Test(tonband_export, makes_a_marker_of_a_type_and_a_value_of_a_number)
 	buf_free(&lines);
 }
 
-Test(tonband_export, pairs_spans_by_worker_and_never_ends_one_that_did_not_begin)
+Test(tonband_export, pairs_spans_by_worker_and_never_ends_a_span_that_did_not_begin)
 {
 	static const struct dial9_field fields[] = { { "worker_id", DIAL9_VARINT } };
 	struct dial9_schema *begin = schema("SpanEnter:f", true, fields, 1);
@@ -152,7 +152,7 @@ static size_t times_of(const struct buf *lines, uint64_t *ts, size_t max)
 	return n;
 }
 
-Test(tonband_export, puts_events_in_order_of_time)
+Test(tonband_export, sorts_events_by_time)
 {
 	static const struct dial9_field fields[] = { { "id", DIAL9_U32 } };
 	struct dial9_schema *s = schema("E", true, fields, 1);
@@ -176,7 +176,7 @@ Test(tonband_export, puts_events_in_order_of_time)
 }
 
 /* Symbols are stamped 0 by writers that have no time for them. */
-Test(tonband_export, takes_no_origin_from_a_time_of_0)
+Test(tonband_export, ignores_a_time_of_0_for_the_origin)
 {
 	static const struct dial9_field fields[] = { { "id", DIAL9_U32 } };
 	struct dial9_schema *s = schema("E", true, fields, 1);
@@ -199,7 +199,7 @@ Test(tonband_export, takes_no_origin_from_a_time_of_0)
 	buf_free(&lines);
 }
 
-Test(tonband_export, takes_the_cpu_where_there_is_no_worker)
+Test(tonband_export, uses_the_cpu_if_there_is_no_worker)
 {
 	static const struct dial9_field fields[] = { { "worker_id", DIAL9_U8 },
 						     { "cpu", DIAL9_VARINT | DIAL9_OPTIONAL } };
@@ -227,7 +227,7 @@ Test(tonband_export, takes_the_cpu_where_there_is_no_worker)
 }
 
 /* Beside a recording its ticks rule, its marker ids stay its own, and its frames as they were. */
-Test(tonband_export, fits_strangers_into_a_recording)
+Test(tonband_export, adds_other_events_to_a_recording)
 {
 	static const struct dial9_field fields[] = { { "n", DIAL9_I64 } };
 	struct dial9_schema *s = schema("E", true, fields, 1);
@@ -262,7 +262,7 @@ Test(tonband_export, fits_strangers_into_a_recording)
 	buf_free(&lines);
 }
 
-Test(tonband_export, takes_a_schema_that_only_has_the_name_for_a_stranger)
+Test(tonband_export, treats_a_schema_with_only_the_same_name_as_another_event)
 {
 	static const struct dial9_field fields[] = { { "core", DIAL9_U32 },
 						     { "task_id", DIAL9_STRING } };
@@ -282,7 +282,7 @@ Test(tonband_export, takes_a_schema_that_only_has_the_name_for_a_stranger)
 	buf_free(&lines);
 }
 
-Test(tonband_export, says_where_a_trace_is_torn_or_damaged_and_keeps_what_is_before)
+Test(tonband_export, reports_truncation_or_damage_and_keeps_the_events_before)
 {
 	struct foreign_notes notes = { 0 };
 	struct buf rec = { 0 }, trace = { 0 }, back = { 0 };
@@ -306,7 +306,7 @@ Test(tonband_export, says_where_a_trace_is_torn_or_damaged_and_keeps_what_is_bef
 	buf_free(&back);
 }
 
-Test(tonband_export, cuts_messages_that_nobody_would_read)
+Test(tonband_export, cuts_too_long_messages)
 {
 	static const struct dial9_field fields[] = { { "s", DIAL9_STRING } };
 	struct dial9_schema *s = schema("E", true, fields, 1);

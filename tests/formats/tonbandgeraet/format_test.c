@@ -35,7 +35,7 @@ static void assert_same(const char *what, const struct buf *got, const struct bu
 	cr_assert_eq(got->len, want->len, "%s: %zu bytes, not %zu", what, got->len, want->len);
 }
 
-Test(tonband, dumps_what_the_reference_decoder_prints)
+Test(tonband, dump_equals_the_reference_decoder)
 {
 	for (size_t i = 0; i < VECTOR_CNT; i++) {
 		struct buf rec = load_vector(i, "bin"), want = load_vector(i, "dump.jsonl");
@@ -51,7 +51,7 @@ Test(tonband, dumps_what_the_reference_decoder_prints)
 }
 
 /* Where the reference decoder sees UTF-8 end, in its own words. */
-Test(tonband, says_where_text_breaks_as_the_reference_decoder_does)
+Test(tonband, reports_bad_text_at_the_same_place_as_the_reference_decoder)
 {
 	static const struct {
 		const char *text, *err;
@@ -82,7 +82,7 @@ Test(tonband, says_where_text_breaks_as_the_reference_decoder_does)
 	}
 }
 
-Test(tonband, reads_hex_as_the_bytes_it_stands_for)
+Test(tonband, reads_hex_as_bytes)
 {
 	struct buf bin = load("freertos_posix_bundled.bin");
 	struct buf hex = load("freertos_posix_bundled.hex");
@@ -110,7 +110,7 @@ static void round_trip(const char *name, const struct buf *rec, bool follow)
 	buf_free(&back);
 }
 
-Test(tonband, comes_back_from_dial9_to_the_byte)
+Test(tonband, restores_every_byte_through_dial9)
 {
 	for (size_t i = 0; i < VECTOR_CNT; i++) {
 		struct buf rec = load_vector(i, "bin");
@@ -122,7 +122,7 @@ Test(tonband, comes_back_from_dial9_to_the_byte)
 }
 
 /* What was cut and what was damaged comes back as well. */
-Test(tonband, comes_back_when_cut_anywhere_or_overwritten_anywhere)
+Test(tonband, restores_files_truncated_or_overwritten_anywhere)
 {
 	struct buf rec = load("all_events.bin");
 	size_t whole = rec.len;
@@ -145,7 +145,7 @@ Test(tonband, comes_back_when_cut_anywhere_or_overwritten_anywhere)
 }
 
 /* Events in no order, of ever new cores and resolutions, with texts of any bytes. */
-Test(tonband, comes_back_whatever_the_events)
+Test(tonband, restores_random_events)
 {
 	uint64_t seed = 0x2545f4914f6cdd1d;
 	char text[RANDOM_TEXT_MAX];
@@ -162,7 +162,7 @@ Test(tonband, comes_back_whatever_the_events)
 	}
 }
 
-Test(tonband, counts_the_drops_that_the_reference_converter_warns_of)
+Test(tonband, counts_the_same_drops_as_the_reference_converter)
 {
 	struct buf rec = load("drops_every7.bin"), trace = { 0 }, lines;
 	struct foreign_notes notes = { 0 };
@@ -186,7 +186,7 @@ static int detect(const struct buf *b)
 	return tonband_format.detect(buf_cstr((struct buf *)b), b->len, true);
 }
 
-Test(tonband, knows_recordings_from_what_is_none)
+Test(tonband, detects_recordings_and_no_other_files)
 {
 	static const char zeros[4096], ones[4096] = { 1 };
 	static const char *const none[] = { "", "TRC", "hello, world\n", "0123456789abcdef",
@@ -227,7 +227,7 @@ static const struct foreign_fact *fact(const struct foreign_facts *facts, const 
 	return NULL;
 }
 
-Test(tonband, tells_what_is_in_a_recording)
+Test(tonband, reports_the_contents_of_a_recording)
 {
 	struct buf rec = load("drops_every7.bin");
 	struct foreign_facts facts = { 0 };

@@ -54,7 +54,7 @@ static void named_late(void)
 	event(&rec, TONBAND_TASK_SWITCHED_IN, 40, 3, 0, NULL);
 }
 
-Test(tonband_import, knows_names_and_resolution_from_the_first_event_in_two_passes)
+Test(tonband_import, uses_names_and_resolution_for_all_events_in_two_passes)
 {
 	named_late();
 	import_rec(&rec, false);
@@ -70,7 +70,7 @@ Test(tonband_import, knows_names_and_resolution_from_the_first_event_in_two_pass
 }
 
 /* The same marker id in two tasks, each named by the task that runs, for a task 0 that is nobody. */
-Test(tonband_import, tells_markers_of_tasks_apart)
+Test(tonband_import, distinguishes_markers_of_tasks)
 {
 	event(&rec, TONBAND_TASK_SWITCHED_IN, 1, 1, 0, NULL);
 	event(&rec, TONBAND_TASK_EVTMARKER_NAME, 0, 4, 0, "red");
@@ -84,7 +84,7 @@ Test(tonband_import, tells_markers_of_tasks_apart)
 	expect("[\"msg\",4,\"y\"],[\"name\",135,{\"pool\":0,\"str\":\"red\"}]");
 }
 
-Test(tonband_import, goes_by_what_came_before_in_one_pass)
+Test(tonband_import, uses_only_earlier_names_in_one_pass)
 {
 	named_late();
 	import_rec(&rec, true);
@@ -95,7 +95,7 @@ Test(tonband_import, goes_by_what_came_before_in_one_pass)
 	cr_assert_eq(count("[\"ts\","), 3);
 }
 
-Test(tonband_import, keeps_ticks_that_have_no_ns)
+Test(tonband_import, keeps_ticks_that_cannot_be_nanoseconds)
 {
 	event(&rec, TONBAND_TS_RESOLUTION_NS, 0, 0, 0, NULL);
 	event(&rec, TONBAND_TS_RESOLUTION_NS, 0, 3, 0, NULL);
@@ -174,7 +174,7 @@ Test(tonband_import, follows_core_frames_within_a_file)
 }
 
 /* A frame that one buffer ends in does not run on into the next. */
-Test(tonband_import, begins_anew_with_each_buffer_and_its_core)
+Test(tonband_import, starts_again_with_each_buffer_and_its_core)
 {
 	struct buf json = { 0 };
 
@@ -194,7 +194,7 @@ Test(tonband_import, begins_anew_with_each_buffer_and_its_core)
 }
 
 /* One of two files ends within a frame: in one file, what follows must not become part of it. */
-Test(tonband_import, ends_a_cut_frame_before_the_next_files_events)
+Test(tonband_import, ends_a_truncated_frame_before_the_events_of_the_next_file)
 {
 	struct files f = { 0 };
 	struct buf a = { 0 }, b = { 0 };
@@ -212,7 +212,7 @@ Test(tonband_import, ends_a_cut_frame_before_the_next_files_events)
 	buf_free(&b);
 }
 
-Test(tonband_import, counts_drops_once_whichever_core_repeats_them)
+Test(tonband_import, counts_drops_once_if_several_cores_report_them)
 {
 	static const struct {
 		uint32_t core, total;
@@ -234,7 +234,7 @@ Test(tonband_import, counts_drops_once_whichever_core_repeats_them)
 	cr_assert_eq(count("\"tband.dropped\""), 5);
 }
 
-Test(tonband_import, keeps_what_it_cannot_read_and_goes_on)
+Test(tonband_import, keeps_unreadable_bytes_and_continues)
 {
 	buf_add(&rec, "\x63\x75\x74\0", 4); /* the end of a frame */
 	event(&rec, TONBAND_ISR_ENTER, 7, 1, 0, NULL);
@@ -251,7 +251,7 @@ Test(tonband_import, keeps_what_it_cannot_read_and_goes_on)
 }
 
 /* Frames past the limit are skipped, those at it are kept; memory is the limit's, not the file's. */
-Test(tonband_import, skips_what_no_frame_is_long_enough_for)
+Test(tonband_import, skips_frames_above_the_limit)
 {
 	event(&rec, TONBAND_ISR_ENTER, 7, 1, 0, NULL);
 	for (int i = 0; i < 3 * 1024 * 1024; i++)
@@ -265,7 +265,7 @@ Test(tonband_import, skips_what_no_frame_is_long_enough_for)
 }
 
 /* 262144 names and 1024 cores are looked up; more are only kept as they are. */
-Test(tonband_import, looks_up_no_more_than_it_has_room_for)
+Test(tonband_import, limits_names_and_cores)
 {
 	char name[16];
 
@@ -285,7 +285,7 @@ Test(tonband_import, looks_up_no_more_than_it_has_room_for)
 		     6);
 }
 
-Test(tonband_import, refuses_what_has_no_event)
+Test(tonband_import, refuses_files_without_an_event)
 {
 	cr_assert_eq(import(&rec, false, &trace, &notes), -EBADMSG);
 	buf_add(&rec, "\0\0\0\0\xff\xff", 6);
