@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-Test(cpus, the_kernels_list_text)
+Test(cpus, kernel_list_format_is_parsed)
 {
 	static const uint32_t want[] = { 0, 1, 2, 3, 8, 64 };
 	uint32_t *cpus = NULL;
@@ -19,7 +19,7 @@ Test(cpus, the_kernels_list_text)
 	free(cpus);
 }
 
-Test(cpus, no_cpu_at_all_is_an_empty_list)
+Test(cpus, empty_list_has_no_cpu)
 {
 	uint32_t *cpus = NULL;
 	size_t cnt = 7;
@@ -40,7 +40,7 @@ Test(cpus, other_text_is_refused)
 	cr_assert_null(cpus);
 }
 
-Test(cpus, this_machines_list_agrees_with_libc)
+Test(cpus, online_cpus_agree_with_libc)
 {
 	uint32_t *cpus;
 	size_t cnt;
@@ -50,7 +50,7 @@ Test(cpus, this_machines_list_agrees_with_libc)
 	free(cpus);
 }
 
-Test(cpus, what_is_online_is_possible)
+Test(cpus, online_cpus_are_possible_cpus)
 {
 	uint32_t *cpus, last;
 	size_t cnt;

@@ -34,7 +34,7 @@ Test(denial, each_reason_has_its_remedy)
 	expect((struct denial_facts){ .caps = 1ULL << CAP_PERFMON }, DENIAL_CAPABILITIES, "sudo");
 }
 
-Test(denial, of_several_reasons_the_one_that_no_other_remedy_cures_comes_first)
+Test(denial, reason_that_needs_its_own_remedy_comes_first)
 {
 	expect((struct denial_facts){ .seccomp = true,
 				      .user_namespace = true,
@@ -46,7 +46,7 @@ Test(denial, of_several_reasons_the_one_that_no_other_remedy_cures_comes_first)
 	       DENIAL_NAMESPACE, "host");
 }
 
-Test(denial, lockdown_is_told_by_its_file_and_by_the_command_line)
+Test(denial, lockdown_is_detected_by_its_file_and_the_command_line)
 {
 	cr_expect(denial_is_confidential("none integrity [confidentiality]\n"));
 	cr_expect_not(denial_is_confidential("none [integrity] confidentiality\n"));
@@ -56,7 +56,7 @@ Test(denial, lockdown_is_told_by_its_file_and_by_the_command_line)
 	cr_expect_not(denial_is_confidential(""));
 }
 
-Test(denial, a_filter_of_this_process_is_seen)
+Test(denial, seccomp_filter_of_this_process_is_detected)
 {
 	struct sock_filter allow[] = { BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW) };
 	const struct sock_fprog filter = { 1, allow };
@@ -71,7 +71,7 @@ Test(denial, a_filter_of_this_process_is_seen)
 	cr_expect_eq(after.caps, before.caps);
 }
 
-Test(denial, capabilities_are_those_of_this_process)
+Test(denial, capabilities_of_this_process_are_read)
 {
 	struct denial_facts facts;
 

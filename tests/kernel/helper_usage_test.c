@@ -45,7 +45,7 @@ static void serve(int ready)
 		pause();
 }
 
-Test(helper_usage, children_count_and_so_does_the_time_of_those_that_have_ended)
+Test(helper_usage, children_count_and_so_does_the_time_of_ended_children)
 {
 	uint32_t pids[3] = { 0 };
 	struct helper_usage usage = { 0 };
@@ -107,7 +107,7 @@ Test(helper_usage, memory_that_grew_since_the_last_read_counts)
 		cr_expect_eq(usage.v[0].read_ns, read_ns, "not read again");
 }
 
-Test(helper_usage, a_process_with_less_cpu_time_than_its_row_is_another_one)
+Test(helper_usage, process_with_less_cpu_time_than_its_row_is_a_new_process)
 {
 	uint32_t pids[1] = { (uint32_t)getpid() };
 	struct helper_usage usage = { 0 };

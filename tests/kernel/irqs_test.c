@@ -59,7 +59,7 @@ static int stop(void *ctx, uint32_t irq, const char *name)
 	return -7;
 }
 
-Test(irqs, lines_with_handlers_have_names)
+Test(irqs, interrupts_with_handlers_have_names)
 {
 	static const char *const all[] = { "24", "9", "10", "11", "kobject" };
 	int seen[32] = { 0 }, stops = 0;

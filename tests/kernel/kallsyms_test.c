@@ -69,7 +69,7 @@ static const struct {
 	{ .addr = UINT64_MAX },
 };
 
-Test(kallsyms, finds_the_symbol_and_its_bounds)
+Test(kallsyms, finds_a_symbol_and_its_bounds)
 {
 	struct kallsyms *k = load();
 	struct kallsyms_sym sym;
@@ -90,7 +90,7 @@ Test(kallsyms, finds_the_symbol_and_its_bounds)
 	kallsyms_free(k);
 }
 
-Test(kallsyms, modules_hold_their_symbols_and_nothing_else)
+Test(kallsyms, modules_contain_their_own_symbols_only)
 {
 	struct kallsyms *k = load();
 	const struct kallsyms_module *m;
@@ -111,7 +111,7 @@ Test(kallsyms, modules_hold_their_symbols_and_nothing_else)
 	kallsyms_free(NULL);
 }
 
-Test(kallsyms, without_a_list_of_modules_bounds_come_from_symbols)
+Test(kallsyms, bounds_come_from_symbols_without_a_module_list)
 {
 	struct kallsyms *k = NULL;
 	const struct kallsyms_module *m;
@@ -124,7 +124,7 @@ Test(kallsyms, without_a_list_of_modules_bounds_come_from_symbols)
 	kallsyms_free(k);
 }
 
-Test(kallsyms, the_image_is_the_kernel_itself)
+Test(kallsyms, image_is_the_kernel_itself)
 {
 	struct kallsyms *k = load();
 	const struct kallsyms_module *m = kallsyms_image(k);
@@ -135,7 +135,7 @@ Test(kallsyms, the_image_is_the_kernel_itself)
 	kallsyms_free(k);
 }
 
-Test(kallsyms, zeroed_addresses_are_a_missing_permission)
+Test(kallsyms, zeroed_addresses_mean_a_missing_permission)
 {
 	static const char zeros[] = "0000000000000000 T _stext\n0000000000000000 t x\n";
 	struct kallsyms *k = NULL;
@@ -144,7 +144,7 @@ Test(kallsyms, zeroed_addresses_are_a_missing_permission)
 	cr_assert_null(k);
 }
 
-Test(kallsyms, the_remedy_is_printed, .init = cr_redirect_stderr)
+Test(kallsyms, remedy_is_printed, .init = cr_redirect_stderr)
 {
 	char path[] = "/tmp/d9_kallsyms_XXXXXX", want[256];
 	static const char zeros[] = "0000000000000000 T _stext\n";
@@ -162,7 +162,7 @@ Test(kallsyms, the_remedy_is_printed, .init = cr_redirect_stderr)
 	cr_assert_stderr_eq_str(want);
 }
 
-Test(kallsyms, other_text_is_no_table)
+Test(kallsyms, text_that_is_not_a_symbol_table_is_refused)
 {
 	static const char *const texts[] = { "",
 					     "\n\n",
@@ -213,7 +213,7 @@ static const char *name_at(const struct kallsyms *k, uint64_t addr)
 	return kallsyms_find(k, addr, &sym) ? NULL : sym.name;
 }
 
-Test(kallsyms, the_image_is_between_its_own_two_marks_and_nobody_elses)
+Test(kallsyms, image_is_between_its_own_start_and_end_symbols)
 {
 	struct kallsyms *k = parse("ffffffff80000000 T before\n"
 				   "ffffffff81000000 T _stext\n"
@@ -236,7 +236,7 @@ Test(kallsyms, the_image_is_between_its_own_two_marks_and_nobody_elses)
 	kallsyms_free(k);
 }
 
-Test(kallsyms, without_marks_the_image_ends_a_page_behind_its_last_symbol)
+Test(kallsyms, image_without_an_end_symbol_ends_a_page_after_its_last_symbol)
 {
 	struct kallsyms *k = parse("ffffffff81000900 T last\n"
 				   "ffffffff81000010 T first\n",
@@ -250,7 +250,7 @@ Test(kallsyms, without_marks_the_image_ends_a_page_behind_its_last_symbol)
 }
 
 /* Of two neighbours in this list the left one is shown, in whichever order they come. */
-Test(kallsyms, of_several_names_the_global_and_plain_one_is_shown)
+Test(kallsyms, global_and_plain_alias_is_preferred)
 {
 	static const char *const by_rank[] = {
 		"T a",	 "T _b",       "T ______c", "T _______d", "W e",       "W _______f", "t g",
@@ -271,7 +271,7 @@ Test(kallsyms, of_several_names_the_global_and_plain_one_is_shown)
 	}
 }
 
-Test(kallsyms, of_names_of_one_rank_the_first_in_the_table_is_shown)
+Test(kallsyms, first_of_equal_aliases_is_preferred)
 {
 	struct kallsyms *k = parse("1000 T one\n2000 t gap\n1000 T two\n1000 T three\n", NULL);
 	struct kallsyms_sym sym;
@@ -282,7 +282,7 @@ Test(kallsyms, of_names_of_one_rank_the_first_in_the_table_is_shown)
 	kallsyms_free(k);
 }
 
-Test(kallsyms, every_hexadecimal_digit_counts)
+Test(kallsyms, every_hexadecimal_digit_is_read)
 {
 	struct kallsyms *k = parse("0123456789abcdef T up\nfedcba9876543210 T down\n", NULL);
 	struct kallsyms_sym sym;
@@ -302,7 +302,7 @@ static uint64_t end_of(const struct kallsyms *k, uint64_t addr)
 }
 
 /* The module's two symbols are at 0x100010 and 0x100200: what else is known of it is in the list. */
-Test(kallsyms, lines_of_the_list_of_modules_are_whole_or_are_not_used)
+Test(kallsyms, malformed_lines_of_the_module_list_are_ignored)
 {
 	static const struct {
 		const char *list;
@@ -335,7 +335,7 @@ Test(kallsyms, lines_of_the_list_of_modules_are_whole_or_are_not_used)
 	}
 }
 
-Test(kallsyms, a_symbol_in_front_of_its_modules_code_names_nothing)
+Test(kallsyms, symbol_before_its_modules_code_names_nothing)
 {
 	struct kallsyms *k =
 		parse("0ff000 t early\t[m]\n100200 t y\t[m]\n", "m 4096 0 - Live 0x100000\n");
@@ -346,7 +346,7 @@ Test(kallsyms, a_symbol_in_front_of_its_modules_code_names_nothing)
 	kallsyms_free(k);
 }
 
-Test(kallsyms, a_module_is_what_stands_in_brackets_at_the_end)
+Test(kallsyms, module_is_the_text_in_brackets_at_the_end)
 {
 	struct kallsyms *k = parse("1000 T _stext\n1100 t a\t[m\n1200 t b\tm]\n1300 t c\t[]\n"
 				   "1400 t d\t]\n2000 T _etext\n9000 t e\t[m]\nb100 t f\t[bpx]\n",
@@ -361,7 +361,7 @@ Test(kallsyms, a_module_is_what_stands_in_brackets_at_the_end)
 	kallsyms_free(k);
 }
 
-Test(kallsyms, a_table_that_cannot_be_read_is_told, .init = cr_redirect_stderr)
+Test(kallsyms, unreadable_table_is_reported, .init = cr_redirect_stderr)
 {
 	struct kallsyms *k = NULL;
 
@@ -382,7 +382,7 @@ static void write_file(char *path, const char *bytes)
 	close(fd);
 }
 
-Test(kallsyms, files_are_read_as_their_text_is, .init = cr_redirect_stderr)
+Test(kallsyms, files_are_parsed_like_their_text, .init = cr_redirect_stderr)
 {
 	char symbols[] = "/tmp/d9_kallsyms_XXXXXX", list[] = "/tmp/d9_modules_XXXXXX";
 	struct kallsyms *k = NULL;
@@ -403,7 +403,7 @@ Test(kallsyms, files_are_read_as_their_text_is, .init = cr_redirect_stderr)
 	cr_assert_stderr_eq_str("");
 }
 
-Test(kallsyms, tells_where_the_tables_of_the_unwinder_lie)
+Test(kallsyms, orc_unwind_tables_are_found)
 {
 	static const char marked[] = "ffffffff81000000 T _stext\n"
 				     "ffffffff81000200 t arch_rethook_trampoline\n"
@@ -437,7 +437,7 @@ static uint64_t state_of(const char *list)
 }
 
 /* Users of a module come and go all the time. */
-Test(kallsyms, a_list_of_modules_is_another_when_one_comes_goes_or_lies_elsewhere)
+Test(kallsyms, state_of_a_module_list_changes_with_its_modules_and_addresses)
 {
 	static const char a[] = "a 4096 0 - Live 0xffffffffc0100000\n";
 	uint64_t state = state_of(a);

@@ -111,7 +111,7 @@ static pid_t run_true(void)
 	return pid;
 }
 
-Test(perf_live, the_side_band_tells_the_life_of_a_child)
+Test(perf_live, side_band_reports_fork_and_exit_of_a_child)
 {
 	struct rings r = open_rings(256 * 1024);
 	uint64_t before = clock_mono_ns();
@@ -145,7 +145,7 @@ static size_t take(struct perf_ring *ring, bool look, uint64_t *times, bool *loo
 	return cnt;
 }
 
-Test(perf_live, a_look_ahead_takes_nothing_away)
+Test(perf_live, look_ahead_consumes_no_records)
 {
 	enum { MAX = 4096 };
 	static uint64_t seen[MAX], given[MAX];
@@ -316,7 +316,7 @@ Test(perf_live, other_listeners_make_no_record_unreadable)
 	free(cpus);
 }
 
-Test(perf_live, a_full_ring_says_how_much_was_lost)
+Test(perf_live, full_ring_reports_the_number_of_lost_records)
 {
 	struct rings r = open_rings(4096);
 	struct story s = { 0 };
@@ -334,7 +334,7 @@ Test(perf_live, a_full_ring_says_how_much_was_lost)
 	close_rings(&r);
 }
 
-Test(perf_live, a_sampler_opens_on_each_cpu_and_says_its_clock)
+Test(perf_live, sampler_opens_on_each_cpu_and_reports_its_clock)
 {
 	struct perf_sampler_cfg cfg = { .which = PERF_SAMPLER_AUTO, .hz = 99 };
 	bool cycles = true;
@@ -361,7 +361,7 @@ Test(perf_live, a_sampler_opens_on_each_cpu_and_says_its_clock)
 	free(cpus);
 }
 
-Test(perf_live, a_tracepoint_opens_by_its_id)
+Test(perf_live, tracepoint_opens_by_its_id)
 {
 	uint32_t id;
 	int dirfd, fd;
@@ -395,7 +395,7 @@ static bool kernel_says(const char *name, uint64_t *addr)
 	return ok;
 }
 
-Test(perf_live, this_kernels_symbols_are_where_it_says)
+Test(perf_live, kernel_symbols_have_the_kernels_addresses)
 {
 	const struct kallsyms_module *m;
 	struct kallsyms_sym sym;

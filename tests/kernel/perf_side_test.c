@@ -174,7 +174,7 @@ Test(perf_side, mmap_with_an_inode)
 	cr_assert_str_eq(s.name, "//anon");
 }
 
-Test(perf_side, a_build_id_that_is_too_long_is_refused)
+Test(perf_side, too_long_build_id_is_refused)
 {
 	struct perf_side s;
 	struct record r;
@@ -184,7 +184,7 @@ Test(perf_side, a_build_id_that_is_too_long_is_refused)
 	cr_assert_eq(parse(&r, r.sz, &s), -EBADMSG);
 }
 
-Test(perf_side, births_and_deaths_name_both_sides)
+Test(perf_side, fork_and_exit_have_child_and_parent)
 {
 	struct perf_side s;
 	struct record r;
@@ -198,7 +198,7 @@ Test(perf_side, births_and_deaths_name_both_sides)
 	cr_assert_eq(s.type, PERF_SIDE_EXIT);
 }
 
-Test(perf_side, comm_says_whether_it_was_an_exec)
+Test(perf_side, comm_record_has_its_exec_flag)
 {
 	struct perf_side s;
 	struct record r;
@@ -213,7 +213,7 @@ Test(perf_side, comm_says_whether_it_was_an_exec)
 	cr_assert_not(s.comm_exec);
 }
 
-Test(perf_side, ksymbols_come_and_go)
+Test(perf_side, ksymbols_are_registered_and_unregistered)
 {
 	struct perf_side s;
 	struct record r;
@@ -246,7 +246,7 @@ static const uint8_t stale_tail[] = {
 	0x00, 0x00, 0x00, 0x00, 0x0a, 0x00, 0x00, 0x00, 0x02, 0x40, 0x70, 0x00,
 };
 
-Test(perf_side, what_follows_a_ksymbol_that_other_listeners_made_longer_is_not_read)
+Test(perf_side, extra_bytes_of_a_ksymbol_record_are_not_read)
 {
 	struct record r = { .sz = sizeof(stale_tail) };
 	struct perf_side s;
@@ -261,7 +261,7 @@ Test(perf_side, what_follows_a_ksymbol_that_other_listeners_made_longer_is_not_r
 }
 
 /* The same would be true of any type: the trailer is where the layout says. */
-Test(perf_side, the_trailer_is_behind_the_name_and_not_at_the_end)
+Test(perf_side, trailer_directly_follows_the_name)
 {
 	static const uint8_t stale[48] = { 0xff, 0xff, 0xff };
 	struct record all[4];
@@ -281,7 +281,7 @@ Test(perf_side, the_trailer_is_behind_the_name_and_not_at_the_end)
 	}
 }
 
-Test(perf_side, a_record_without_room_for_its_trailer_is_refused)
+Test(perf_side, record_without_room_for_its_trailer_is_refused)
 {
 	struct perf_side s;
 	struct record r;
@@ -293,7 +293,7 @@ Test(perf_side, a_record_without_room_for_its_trailer_is_refused)
 	cr_assert_eq(parse(&r, sz, &s), -EBADMSG);
 }
 
-Test(perf_side, loss_is_counted)
+Test(perf_side, lost_records_are_counted)
 {
 	struct perf_side s;
 	struct record r;
@@ -304,7 +304,7 @@ Test(perf_side, loss_is_counted)
 	cr_assert_eq(s.lost, 1000);
 }
 
-Test(perf_side, an_unknown_type_keeps_its_time)
+Test(perf_side, unknown_type_keeps_its_time)
 {
 	struct perf_side s;
 	struct record r;
@@ -317,7 +317,7 @@ Test(perf_side, an_unknown_type_keeps_its_time)
 	cr_assert(s.time == 123456789 && s.pid == 100 && s.tid == 101);
 }
 
-Test(perf_side, no_truncation_of_any_record_is_read_past_its_end)
+Test(perf_side, truncated_records_are_never_read_past_their_end)
 {
 	struct record all[6];
 	struct perf_side s;
@@ -341,7 +341,7 @@ Test(perf_side, no_truncation_of_any_record_is_read_past_its_end)
 	}
 }
 
-Test(perf_side, a_name_without_its_nul_is_refused)
+Test(perf_side, name_without_its_nul_is_refused)
 {
 	struct perf_side s;
 	struct record r;

@@ -9,7 +9,7 @@
 
 #include "kernel/privileges.h"
 
-Test(perf, errors_have_a_remedy_whatever_their_sign)
+Test(perf, errors_of_either_sign_have_a_remedy)
 {
 	static const struct {
 		int err;
@@ -32,14 +32,14 @@ Test(perf, errors_have_a_remedy_whatever_their_sign)
 	}
 }
 
-Test(perf, whoever_lacks_capabilities_is_told_so)
+Test(perf, missing_capabilities_are_reported)
 {
 	cr_assert_eq(privileges_drop_all_but(0), 0);
 	cr_expect(strstr(perf_open_error(EPERM), "CAP_PERFMON"), "%s", perf_open_error(EPERM));
 	cr_expect(strstr(perf_open_error(-EACCES), "sudo"));
 }
 
-Test(perf, a_sampler_without_a_rate_is_refused)
+Test(perf, sampler_without_a_rate_is_refused)
 {
 	static const enum perf_sampler all[] = { PERF_SAMPLER_AUTO, PERF_SAMPLER_CPU_CLOCK,
 						 PERF_SAMPLER_CYCLES };
@@ -56,7 +56,7 @@ Test(perf, a_sampler_without_a_rate_is_refused)
 }
 
 /* Every kernel has a limit; this one's file is read a second way. */
-Test(perf, the_kernels_limit_is_what_its_file_says)
+Test(perf, maximum_rate_equals_the_kernels_file)
 {
 	FILE *f = fopen("/proc/sys/kernel/perf_event_max_sample_rate", "r");
 	unsigned int want = 0;

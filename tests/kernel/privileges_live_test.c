@@ -26,7 +26,7 @@ static uint64_t set_of(const char *path, const char *name)
 	return v;
 }
 
-Test(privileges, all_but_what_is_kept_is_gone_from_every_set)
+Test(privileges, dropped_capabilities_are_removed_from_every_set)
 {
 	const uint64_t keep = 1ULL << CAP_SYS_NICE | 1ULL << CAP_SYSLOG;
 	static const char path[] = "/proc/thread-self/status";
@@ -45,14 +45,14 @@ Test(privileges, all_but_what_is_kept_is_gone_from_every_set)
 	cr_expect_eq(set_of(path, "CapPrm"), 0);
 }
 
-Test(privileges, a_program_run_as_root_gets_none_of_it_back)
+Test(privileges, program_run_as_root_does_not_regain_capabilities)
 {
 	cr_assert_eq(privileges_drop_all_but(1ULL << CAP_SYS_NICE), 0);
 	cr_expect_eq(system("grep -q '^CapPrm:[[:blank:]]*0000000000000000$' /proc/self/status"),
 		     0);
 }
 
-Test(privileges, what_is_suspended_comes_back)
+Test(privileges, suspended_capabilities_are_restored)
 {
 	const uint64_t nice = 1ULL << CAP_SYS_NICE;
 	uint64_t before, now;
@@ -67,7 +67,7 @@ Test(privileges, what_is_suspended_comes_back)
 	cr_expect_eq(now, before);
 }
 
-Test(privileges, admin_stands_for_what_was_taken_out_of_it)
+Test(privileges, sys_admin_includes_bpf_and_perfmon)
 {
 	const uint64_t admin = 1ULL << CAP_SYS_ADMIN;
 

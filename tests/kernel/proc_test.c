@@ -45,7 +45,7 @@ static const char maps_text[] =
 	"7ffc00000000-7ffc00002000 r-xp 00000000 00:00 0                          [vdso]\n"
 	"ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0                  [vsyscall]\n";
 
-Test(proc, maps_of_every_kind)
+Test(proc, maps_of_every_kind_are_parsed)
 {
 	static const struct {
 		const char *path;
@@ -84,7 +84,7 @@ Test(proc, maps_of_every_kind)
 	cr_assert(m.v[0].read && !m.v[0].write && !m.v[0].shared && m.v[1].shared);
 }
 
-Test(proc, lines_that_are_no_maps_are_counted_and_skipped)
+Test(proc, invalid_map_lines_are_counted_and_skipped)
 {
 	static const char *const lines[] = {
 		"",
@@ -117,7 +117,7 @@ static int refuse(const struct proc_map *map, void *ctx)
 	return -ECANCELED;
 }
 
-Test(proc, a_callback_can_end_the_walk)
+Test(proc, callback_can_end_the_iteration)
 {
 	int calls = 0;
 
@@ -126,7 +126,7 @@ Test(proc, a_callback_can_end_the_walk)
 	cr_assert_eq(calls, 1);
 }
 
-Test(proc, status_of_a_thread_in_a_container)
+Test(proc, status_of_a_thread_in_a_container_is_parsed)
 {
 	static const char text[] = "Name:\tx\\nTgid:\t1\nTgid:\t4711\nPid:\t4712\nPPid:\t1\n"
 				   "Uid:\t1000\t0\t0\t0\nGid:\t100\t0\t0\t0\nNSpid:\t4712\t17\n"
@@ -147,7 +147,7 @@ Test(proc, status_of_a_thread_in_a_container)
 	cr_assert_eq(proc_parse_status("Name:\tx\n", 8, &s), -EINVAL);
 }
 
-Test(proc, status_tells_kernel_threads)
+Test(proc, status_identifies_kernel_threads)
 {
 	static const char old[] = "Tgid:\t2\nPid:\t2\n", new[] = "Tgid:\t2\nPid:\t2\nKthread:\t1\n";
 	static const char user[] = "Tgid:\t2\nPid:\t2\nKthread:\t0\n";
@@ -180,7 +180,7 @@ Test(proc, stat_is_split_at_the_last_parenthesis)
 		cr_assert_eq(proc_parse_stat(text, len, &s), -EINVAL, "%zu bytes", len);
 }
 
-Test(proc, cgroup_prefers_the_second_version)
+Test(proc, cgroup_v2_is_preferred)
 {
 	static const struct {
 		const char *text, *want;
@@ -209,7 +209,7 @@ static bool is_among(pid_t pid, const pid_t *pids, size_t cnt)
 	return cnt > 0;
 }
 
-Test(proc, this_process_is_as_it_knows_itself)
+Test(proc, values_of_this_process_are_right)
 {
 	char exe[4096] = { 0 };
 	struct proc_status status;
@@ -251,12 +251,12 @@ static int find_own_code(const struct proc_map *map, void *ctx)
 	return map->exec && map->kind == PROC_MAP_FILE && here >= map->start && here < map->end;
 }
 
-Test(proc, own_maps_hold_own_code)
+Test(proc, own_maps_contain_own_code)
 {
 	cr_assert_eq(proc_read_maps(getpid(), find_own_code, NULL), 1);
 }
 
-Test(proc, a_task_that_is_gone_is_esrch_everywhere)
+Test(proc, task_that_has_ended_is_esrch_everywhere)
 {
 	struct proc_status status;
 	struct proc_stat stat;
@@ -278,7 +278,7 @@ Test(proc, a_task_that_is_gone_is_esrch_everywhere)
 	buf_free(&b);
 }
 
-Test(proc, numbers_end_where_their_type_does)
+Test(proc, numbers_are_limited_to_their_type)
 {
 	static const struct {
 		const char *line;
@@ -315,7 +315,7 @@ Test(proc, numbers_end_where_their_type_does)
 	}
 }
 
-Test(proc, a_byte_that_ends_strings_ends_no_path)
+Test(proc, path_with_a_nul_is_refused)
 {
 	static const char text[] = "1000-2000 r-xp 0 0:0 1 /a\0b\n2000-3000 r-xp 0 0:0 1 /c";
 	struct maps m = { .cnt = 0 };
@@ -327,7 +327,7 @@ Test(proc, a_byte_that_ends_strings_ends_no_path)
 	cr_expect_str_eq(m.paths[0], "/c");
 }
 
-Test(proc, paths_with_a_meaning_of_their_own)
+Test(proc, special_paths_are_anonymous)
 {
 	static const struct {
 		const char *path;
@@ -354,7 +354,7 @@ Test(proc, paths_with_a_meaning_of_their_own)
 		cr_expect_eq(proc_path_is_anon(cases[i].path), cases[i].anon, "%s", cases[i].path);
 }
 
-Test(proc, marks_in_paths_are_exact)
+Test(proc, escapes_and_deleted_suffix_in_paths_are_exact)
 {
 	static const struct {
 		const char *text, *path;
@@ -383,7 +383,7 @@ Test(proc, marks_in_paths_are_exact)
 	}
 }
 
-Test(proc, a_status_is_of_a_task_and_has_its_capabilities)
+Test(proc, status_belongs_to_a_task_and_has_its_capabilities)
 {
 	static const char text[] = "Tgid:\t7\nPid:\t8\nNSpid:\t8\t3\t1\nCapEff:\t000001ffffffffff\n"
 				   "VmSize:\t1 kB\n";
@@ -400,7 +400,7 @@ Test(proc, a_status_is_of_a_task_and_has_its_capabilities)
 	cr_expect_eq(s.pid, 2147483647);
 }
 
-Test(proc, stat_keeps_63_bytes_of_a_name_and_numbers_below_zero)
+Test(proc, stat_keeps_63_bytes_of_a_name_and_negative_numbers)
 {
 	char text[256], name[101] = { 0 };
 	struct proc_stat s;
@@ -419,7 +419,7 @@ Test(proc, stat_keeps_63_bytes_of_a_name_and_numbers_below_zero)
 	cr_expect_eq(proc_parse_stat("42) (x", 6, &s), -EINVAL);
 }
 
-Test(proc, the_longest_path_of_the_first_version_is_the_group)
+Test(proc, longest_path_of_cgroup_v1_is_the_cgroup)
 {
 	static const struct {
 		const char *text, *want;
@@ -439,7 +439,7 @@ Test(proc, the_longest_path_of_the_first_version_is_the_group)
 }
 
 /* A program runs from a copy of itself that is gone: its link says so, and is given without that. */
-Test(proc, the_program_of_a_process_is_named_without_the_mark_of_a_deleted_file)
+Test(proc, program_name_has_no_deleted_suffix)
 {
 	char dir[] = "/tmp/d9_proc_XXXXXX", path[64], cmd[128];
 	struct buf b = { 0 };
@@ -473,7 +473,7 @@ Test(proc, the_program_of_a_process_is_named_without_the_mark_of_a_deleted_file)
 }
 
 /* Kernel threads have no program; their parent is the second process. */
-Test(proc, a_kernel_thread_has_no_program)
+Test(proc, kernel_thread_has_no_program)
 {
 	struct proc_status status;
 	struct buf b = { 0 };
@@ -485,7 +485,7 @@ Test(proc, a_kernel_thread_has_no_program)
 	buf_free(&b);
 }
 
-Test(proc, a_file_of_a_task_is_added_and_a_directory_is_no_file)
+Test(proc, file_of_a_task_is_appended_and_a_directory_is_refused)
 {
 	struct buf b = { 0 };
 
@@ -532,7 +532,7 @@ static void end(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-Test(proc, a_realm_is_a_user_in_a_mount_namespace)
+Test(proc, realm_is_a_user_in_a_mount_namespace)
 {
 	pid_t users[] = { child_of(12345, 0), child_of(12345, 0), child_of(12346, 0),
 			  child_of(12345, CLONE_NEWNS) };
@@ -551,7 +551,7 @@ Test(proc, a_realm_is_a_user_in_a_mount_namespace)
 		end(users[i]);
 }
 
-Test(proc, who_hides_its_proc_is_not_taken_for_root)
+Test(proc, process_with_a_hidden_proc_is_not_treated_as_root)
 {
 	pid_t user = child_of(12345, 0), hidden = child_that(12345, 0, true);
 
@@ -560,7 +560,7 @@ Test(proc, who_hides_its_proc_is_not_taken_for_root)
 	end(hidden);
 }
 
-Test(proc, an_owner_is_a_user_a_namespace_of_roots_or_a_process_of_roots)
+Test(proc, owner_is_a_user_or_for_root_a_namespace_or_process)
 {
 	pid_t users[] = { child_of(12345, 0), child_of(12345, 0), child_of(12346, 0) };
 	pid_t roots[] = { child_of(0, 0), child_of(0, 0) };
@@ -582,7 +582,7 @@ Test(proc, an_owner_is_a_user_a_namespace_of_roots_or_a_process_of_roots)
 		end(roots[i]);
 }
 
-Test(proc, a_boot_has_a_number_as_the_kernel_writes_it)
+Test(proc, boot_id_has_the_kernels_format)
 {
 	char id[PROC_BOOT_ID_SIZE], want[64] = { 0 };
 	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "r");

@@ -90,7 +90,7 @@ static void wait_for_policy(pid_t tid, int policy)
 		sched_yield();
 }
 
-Test(realtime, comes_with_a_full_buffer_and_goes_with_an_empty_one)
+Test(realtime, starts_with_a_full_buffer_and_ends_with_an_empty_buffer)
 {
 	struct sched_param param;
 	struct realtime rt;
@@ -108,7 +108,7 @@ Test(realtime, comes_with_a_full_buffer_and_goes_with_an_empty_one)
 	cr_expect_eq(policy_of(0), SCHED_OTHER);
 }
 
-Test(realtime, comes_again)
+Test(realtime, can_start_again)
 {
 	struct realtime rt;
 	int i;
@@ -124,7 +124,7 @@ Test(realtime, comes_again)
 }
 
 /* It reported, and was emptied before the governor read its fill. */
-Test(realtime, does_not_come_if_the_buffer_is_emptied_in_time)
+Test(realtime, does_not_start_if_the_buffer_is_emptied_in_time)
 {
 	struct realtime rt;
 
@@ -137,7 +137,7 @@ Test(realtime, does_not_come_if_the_buffer_is_emptied_in_time)
 	cr_expect_eq(realtime_ns(&rt), 0);
 }
 
-Test(realtime, comes_on_request_too)
+Test(realtime, starts_on_request_too)
 {
 	struct realtime rt;
 
@@ -149,7 +149,7 @@ Test(realtime, comes_on_request_too)
 }
 
 /* Endless work, as a flood of events makes it: most of the time is ordinary. */
-Test(realtime, a_share_of_each_period_is_all_there_is)
+Test(realtime, uses_only_its_share_of_each_period)
 {
 	struct realtime rt;
 	uint64_t start;
@@ -174,7 +174,7 @@ static void *spin(void *ctx)
 }
 
 /* Threads on several CPUs use up a budget faster than the governor sees it. */
-Test(realtime, the_share_is_of_all_threads_together)
+Test(realtime, threads_share_one_budget)
 {
 	pthread_t threads[2];
 	struct realtime rt;
@@ -207,7 +207,7 @@ static void *work(void *ctx)
 	return (void *)(intptr_t)policy_of(0);
 }
 
-Test(realtime, a_thread_that_joins_has_it_until_it_leaves)
+Test(realtime, thread_has_realtime_from_join_to_leave)
 {
 	struct realtime rt;
 	pthread_t thread;
@@ -224,7 +224,7 @@ Test(realtime, a_thread_that_joins_has_it_until_it_leaves)
 }
 
 /* The governor is not running: the kernel's limit makes the thread ordinary, and does not kill it. */
-Test(realtime, a_runaway_is_cut_by_the_limit)
+Test(realtime, rlimit_stops_a_runaway_thread)
 {
 	const struct sched_param param = { .sched_priority = 1 };
 	struct rlimit lim;
@@ -241,7 +241,7 @@ Test(realtime, a_runaway_is_cut_by_the_limit)
 	realtime_end(&rt);
 }
 
-Test(realtime, a_limit_on_cpu_time_still_kills, .signal = SIGXCPU)
+Test(realtime, limit_on_cpu_time_still_kills, .signal = SIGXCPU)
 {
 	struct realtime rt;
 
@@ -250,7 +250,7 @@ Test(realtime, a_limit_on_cpu_time_still_kills, .signal = SIGXCPU)
 }
 
 /* The governor was faster: the thread is ordinary when the kernel's signal arrives. */
-Test(realtime, a_late_signal_of_the_limit_does_not_kill)
+Test(realtime, late_signal_of_the_rlimit_does_not_kill)
 {
 	const struct sched_param param = { .sched_priority = 1 }, none = { .sched_priority = 0 };
 	struct rlimit lim;
@@ -274,7 +274,7 @@ Test(realtime, a_late_signal_of_the_limit_does_not_kill)
 }
 
 /* There the kernel kills a thread that did not sleep, however often it was made ordinary. */
-Test(realtime, a_hard_limit_of_time_is_removed_or_a_reason_to_stay_ordinary)
+Test(realtime, hard_rttime_limit_is_removed_or_prevents_realtime)
 {
 	const struct rlimit hard = { .rlim_cur = 100000, .rlim_max = 300000 };
 	struct realtime rt;
@@ -296,7 +296,7 @@ Test(realtime, a_hard_limit_of_time_is_removed_or_a_reason_to_stay_ordinary)
 	realtime_end(&rt);
 }
 
-Test(realtime, priority_zero_is_never)
+Test(realtime, priority_0_never_starts_realtime)
 {
 	struct realtime rt;
 
@@ -308,7 +308,7 @@ Test(realtime, priority_zero_is_never)
 	cr_expect_eq(realtime_ns(&rt), 0);
 }
 
-Test(realtime, an_ordinary_thread_has_the_nice_value_asked_for_and_then_its_own)
+Test(realtime, ordinary_thread_has_the_requested_nice_value_until_the_end)
 {
 	struct realtime rt;
 
@@ -322,7 +322,7 @@ Test(realtime, an_ordinary_thread_has_the_nice_value_asked_for_and_then_its_own)
 	cr_expect_eq(getpriority(PRIO_PROCESS, gettid()), 2);
 }
 
-Test(realtime, a_refusal_is_one_line_and_the_threads_stay_ordinary)
+Test(realtime, refusal_is_one_line_and_the_threads_stay_ordinary)
 {
 	const struct rlimit none = { 0 };
 	struct realtime rt;
@@ -341,7 +341,7 @@ Test(realtime, a_refusal_is_one_line_and_the_threads_stay_ordinary)
 				"this)\n");
 }
 
-Test(realtime, a_limit_on_priorities_is_enough_without_capabilities)
+Test(realtime, rtprio_limit_is_enough_without_capabilities)
 {
 	const struct rlimit some = { .rlim_cur = PRIORITY, .rlim_max = PRIORITY };
 	struct realtime rt;

@@ -266,7 +266,7 @@ static void random_record(struct record *r)
 	r->len += len;
 }
 
-Test(filter, lets_through_what_the_expression_is_true_of)
+Test(filter, passes_records_for_which_the_expression_is_true)
 {
 	struct tree pool[64], *next;
 	static struct record records[RECORDS];
@@ -312,7 +312,7 @@ static bool is_true(const char *expr, const struct record *r)
 	return is;
 }
 
-Test(filter, has_the_current_task_and_cpu_where_the_event_has_no_field_of_that_name)
+Test(filter, uses_current_task_and_cpu_if_the_event_has_no_such_field)
 {
 	struct record r = { .len = FIXED };
 	struct prof_filter_context *c = (void *)(r.bytes + PLACE - sizeof(*c));
@@ -327,7 +327,7 @@ Test(filter, has_the_current_task_and_cpu_where_the_event_has_no_field_of_that_n
 	cr_expect(!is_true("comm != shell", &r));
 }
 
-Test(filter, takes_numbers_of_each_base_and_bits_of_signed_fields)
+Test(filter, accepts_numbers_of_each_base_and_bits_of_signed_fields)
 {
 	struct record r = { .len = FIXED };
 
@@ -340,7 +340,7 @@ Test(filter, takes_numbers_of_each_base_and_bits_of_signed_fields)
 }
 
 /* The kernel's globs: a leading ! turns one round; an open bracket without an end is itself. */
-Test(filter, globs_as_the_kernel_does)
+Test(filter, globs_match_like_the_kernels)
 {
 	struct record r = { .len = FIXED };
 
@@ -356,7 +356,7 @@ Test(filter, globs_as_the_kernel_does)
 	cr_expect(is_true("name ~ '' && name == '' && name ~ '*'", &r));
 }
 
-Test(filter, reads_no_text_outside_of_the_record)
+Test(filter, reads_no_text_outside_the_record)
 {
 	struct record r = { .len = FIXED + 4 };
 
@@ -381,7 +381,7 @@ static void expect_refused(const char *expr, const char *want)
 	free(why);
 }
 
-Test(filter, says_which_fields_there_are)
+Test(filter, error_lists_the_fields)
 {
 	expect_refused("prio == 3",
 		       "test:event has no field 'prio'; it has s1, u1, s2, u2, s4, u4, s8, "
@@ -389,7 +389,7 @@ Test(filter, says_which_fields_there_are)
 	expect_refused("common_flags == 3", "the kernel does not show 'common_flags' to programs");
 }
 
-Test(filter, says_what_does_not_go_together)
+Test(filter, error_explains_mismatched_types)
 {
 	expect_refused("s4 == abc", "'s4' is a number of 4 bytes, signed: 'abc' is none");
 	expect_refused("u1 == 256", "'u1' is a number of 1 byte, unsigned: '256' is none");
@@ -402,7 +402,7 @@ Test(filter, says_what_does_not_go_together)
 	expect_refused("words == 1", "'words' is neither a number nor text");
 }
 
-Test(filter, says_where_it_breaks_off)
+Test(filter, error_has_the_place_of_a_syntax_error)
 {
 	expect_refused("", "the name of a field is missing at the end");
 	expect_refused("s4", "an operator (== != < <= > >= & ~) is missing at the end");
@@ -415,7 +415,7 @@ Test(filter, says_where_it_breaks_off)
 	expect_refused("3 == s4", "the name of a field is missing before '3 == s4'");
 }
 
-Test(filter, is_bounded)
+Test(filter, number_of_comparisons_is_limited)
 {
 	struct buf b = { 0 };
 	struct filter *f;

@@ -22,7 +22,7 @@ static void expect_rows(const struct format_event *ev, const char *want)
 	buf_free(&b);
 }
 
-Test(format_known, a_device_is_two_numbers)
+Test(format_known, device_is_two_numbers)
 {
 	struct format_event *ev =
 		parse("block", "b",
@@ -38,7 +38,7 @@ Test(format_known, a_device_is_two_numbers)
 	format_free(ev);
 }
 
-Test(format_known, arrays_are_of_integers_larger_than_a_byte)
+Test(format_known, arrays_have_integers_larger_than_a_byte)
 {
 	struct format_event *ev =
 		parse("x", "y",
@@ -61,7 +61,7 @@ static const char write_call[] = "\tfield:int __syscall_nr;\toffset:8;\tsize:4;\
 				 "\tfield:const char * buf;\toffset:24;\tsize:8;\tsigned:0;\n"
 				 "\tfield:size_t count;\toffset:32;\tsize:8;\tsigned:0;\n";
 
-Test(format_known, texts_of_system_calls_are_known_and_buffers_are_none)
+Test(format_known, texts_of_system_calls_are_known_and_buffers_are_not)
 {
 	struct format_event *text = parse("syscalls", "sys_enter_openat", openat, "\"\"");
 	struct format_event *bytes = parse("syscalls", "sys_enter_write", write_call, "\"\"");
@@ -82,7 +82,7 @@ Test(format_known, texts_of_system_calls_are_known_and_buffers_are_none)
 static const char returned[] = "\tfield:int __syscall_nr;\toffset:8;\tsize:4;\tsigned:1;\n"
 			       "\tfield:long ret;\toffset:16;\tsize:8;\tsigned:1;\n";
 
-Test(format_known, what_a_system_call_returns_is_an_error_a_number_or_an_address)
+Test(format_known, return_value_of_a_system_call_is_an_error_a_number_or_an_address)
 {
 	struct format_event *number =
 		parse("syscalls", "sys_exit_read", returned, "\"0x%lx\", REC->ret");
@@ -113,7 +113,7 @@ Test(format_known, system_calls_have_names)
 	format_free(ev);
 }
 
-Test(format_known, code_is_what_is_printed_as_a_symbol)
+Test(format_known, field_printed_as_a_symbol_is_code)
 {
 	struct format_event *ev = parse("x", "y",
 					"\tfield:void * site;\toffset:8;\tsize:8;\tsigned:0;\n"

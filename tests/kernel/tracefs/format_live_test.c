@@ -49,7 +49,7 @@ static int check_event(const char *system, const char *name, void *ctx)
 	return 0;
 }
 
-Test(format_live, every_event_of_this_kernel_maps)
+Test(format_live, every_event_of_this_kernel_is_parsed)
 {
 	struct walk w = { 0 };
 
@@ -70,7 +70,7 @@ static int stop_at_switch(const char *system, const char *name, void *ctx)
 	return 42;
 }
 
-Test(tracefs, a_walk_ends_where_the_callback_says)
+Test(tracefs, walk_ends_when_the_callback_returns_an_error)
 {
 	int fd, hits = 0;
 
@@ -96,7 +96,7 @@ Test(tracefs, names_cannot_leave_the_directory)
 	close(fd);
 }
 
-Test(tracefs, a_loaded_format_is_the_parsed_file, .init = cr_redirect_stderr)
+Test(tracefs, loaded_format_equals_the_parsed_file, .init = cr_redirect_stderr)
 {
 	struct format_event *ev = NULL;
 	int fd;
@@ -118,7 +118,7 @@ static void hide_mounts(void)
 	cr_assert_eq(mount("none", "/sys/kernel", "tmpfs", 0, NULL), 0);
 }
 
-Test(tracefs, what_is_not_mounted_is_mounted_for_the_descriptor_alone)
+Test(tracefs, unmounted_tracefs_is_mounted_for_the_descriptor_only)
 {
 	uint32_t id = 0;
 	bool mounted = true;
@@ -133,7 +133,7 @@ Test(tracefs, what_is_not_mounted_is_mounted_for_the_descriptor_alone)
 	close(fd);
 }
 
-Test(tracefs, a_directory_where_one_belongs_is_not_taken_for_it)
+Test(tracefs, plain_directory_at_the_mount_point_is_not_used)
 {
 	bool mounted = true;
 	int fd;
@@ -146,7 +146,7 @@ Test(tracefs, a_directory_where_one_belongs_is_not_taken_for_it)
 	close(fd);
 }
 
-Test(tracefs, any_descriptor_will_do)
+Test(tracefs, descriptor_may_be_0)
 {
 	bool mounted;
 	int fd;
@@ -171,7 +171,7 @@ static void become_nobody(void)
 	cr_assert_eq(setresuid(65534, 65534, 65534), 0);
 }
 
-Test(tracefs_remedy, of_a_mount_that_may_not_be_read, .init = cr_redirect_stderr)
+Test(tracefs_remedy, mount_without_read_permission, .init = cr_redirect_stderr)
 {
 	bool mounted = false;
 	struct stat st;
@@ -191,7 +191,7 @@ Test(tracefs_remedy, of_a_mount_that_may_not_be_read, .init = cr_redirect_stderr
 		"sudo, or give the program CAP_DAC_READ_SEARCH)\n");
 }
 
-Test(tracefs_remedy, of_one_that_is_not_mounted, .init = cr_redirect_stderr)
+Test(tracefs_remedy, missing_mount, .init = cr_redirect_stderr)
 {
 	int fd = -7;
 

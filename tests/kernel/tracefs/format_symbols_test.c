@@ -65,7 +65,7 @@ static void check(const struct fmt_case *cases, size_t cnt)
 #define SYMBOLIC(expr) "\"%s\", __print_symbolic(" expr ", {1, \"one\"})"
 #define ONE ", a.symbol 1 'one'"
 
-Test(format_symbols, masks_are_computed_as_c_does)
+Test(format_symbols, masks_are_computed_like_in_c)
 {
 	CHECK({ SYMBOLIC("(1 + 2) & REC->a"), "a.mask 3" ONE },
 	      { SYMBOLIC("(7 - 2) & REC->a"), "a.mask 5" ONE },
@@ -82,7 +82,7 @@ Test(format_symbols, masks_are_computed_as_c_does)
 	      { SYMBOLIC("((u64)REC->a & (u64)3)"), "a.mask 3" ONE });
 }
 
-Test(format_symbols, what_cannot_be_computed_has_no_rows)
+Test(format_symbols, expressions_that_cannot_be_computed_have_no_rows)
 {
 	CHECK({ SYMBOLIC("(8 / 2) & REC->a"), "" }, { SYMBOLIC("(1 << 64) & REC->a"), "" },
 	      { SYMBOLIC("(256 >> 64) & REC->a"), "" }, { SYMBOLIC("REC->a & NAME"), "" },
@@ -91,7 +91,7 @@ Test(format_symbols, what_cannot_be_computed_has_no_rows)
 	      { SYMBOLIC("REC->a != 4"), "" }, { SYMBOLIC("REC->c"), "" });
 }
 
-Test(format_symbols, shifts_add_up_and_move_the_mask_in_front_of_them)
+Test(format_symbols, shifts_add_up_and_move_an_earlier_mask)
 {
 	CHECK({ SYMBOLIC("REC->a >> 4"), "a.mask ffffffffffffffff, a.shift 4" ONE },
 	      { SYMBOLIC("(REC->a >> 4) & 15"), "a.mask f, a.shift 4" ONE },
@@ -103,7 +103,7 @@ Test(format_symbols, shifts_add_up_and_move_the_mask_in_front_of_them)
 
 #define FLAGS(expr, delim, list) "\"%s\", __print_flags(" expr ", \"" delim "\", " list ")"
 
-Test(format_symbols, flags_have_a_delimiter_unless_it_is_the_usual_one)
+Test(format_symbols, flags_have_a_delimiter_row_if_it_is_unusual)
 {
 	CHECK({ FLAGS("REC->a", "|", "{1, \"x\"}, {2, \"y\"}"), "a.flag 1 'x', a.flag 2 'y'" },
 	      { FLAGS("REC->a", "", "{1, \"x\"}, {2, \"y\"}"),
@@ -113,7 +113,7 @@ Test(format_symbols, flags_have_a_delimiter_unless_it_is_the_usual_one)
 		"a.flag 8 'x', a.flag 10 'y'" });
 }
 
-Test(format_symbols, no_flags_is_no_flag)
+Test(format_symbols, flag_with_value_0_has_no_row)
 {
 	CHECK({ FLAGS("REC->a", "|", "{0, \"none\"}, {2, \"y\"}"), "a.flag 2 'y'" },
 	      { FLAGS("REC->a & 3", ",", "{0, \"none\"}"), "" },
@@ -121,7 +121,7 @@ Test(format_symbols, no_flags_is_no_flag)
 		"a.symbol 0 'none', a.symbol 2 'y'" });
 }
 
-Test(format_symbols, a_list_of_values_that_are_all_alike_is_left_out)
+Test(format_symbols, list_with_one_repeated_value_has_no_rows)
 {
 	CHECK({ "\"%s\", __print_symbolic(REC->a, {1, \"x\"}, {1, \"y\"})", "" },
 	      { "\"%s\", __print_symbolic(REC->a, {1, \"x\"}, {1, \"y\"}, {2, \"z\"})",
@@ -131,7 +131,7 @@ Test(format_symbols, a_list_of_values_that_are_all_alike_is_left_out)
 		"b.symbol 1 'x', b.symbol ffffffffffffffff 'y'" });
 }
 
-Test(format_symbols, a_bit_named_by_a_field_is_a_symbol_and_nothing_else_may_happen_to_it)
+Test(format_symbols, bit_shifted_by_a_field_is_a_symbol)
 {
 #define BITS ", \"|\", {1, \"x\"}, {8, \"y\"})"
 	CHECK({ "\"%s\", __print_flags((1 << REC->a)" BITS, "a.symbol 0 'x', a.symbol 3 'y'" },
@@ -148,7 +148,7 @@ Test(format_symbols, a_bit_named_by_a_field_is_a_symbol_and_nothing_else_may_hap
 		"a.symbol 1 'x'" });
 }
 
-Test(format_symbols, a_choice_of_words_needs_words)
+Test(format_symbols, conditional_text_needs_string_constants)
 {
 	CHECK({ "\"%s\", REC->a ? \"x\" : \"\"", "a.nonzero 'x'" },
 	      { "\"%s\", REC->a ? \"\" : \"y\"", "a.zero 'y'" },
@@ -161,7 +161,7 @@ Test(format_symbols, a_choice_of_words_needs_words)
 	      { "\"%s\", REC->a ? REC->b ? \"x\" : \"y\" : \"z\"", "" });
 }
 
-Test(format_symbols, a_condition_may_stand_before_its_own_bits_only)
+Test(format_symbols, condition_may_test_only_the_bits_that_it_prints)
 {
 #define IF(cond, expr)                                                                             \
 	"\"%s\", " cond " ? "                                                                      \
@@ -180,7 +180,7 @@ Test(format_symbols, a_condition_may_stand_before_its_own_bits_only)
 #define WORDS_1 "a.mask 1, a.zero 'y', a.nonzero 'x', a.mask 2"
 #define WORDS_2 ", a.zero 'q', a.nonzero 'p'"
 
-Test(format_symbols, pieces_of_a_field_are_joined_by_what_stands_between_them)
+Test(format_symbols, parts_of_a_field_are_joined_by_the_text_between_them)
 {
 	CHECK({ "\"%s%s\", " WORDS("1", "x", "y") ", " WORDS("2", "p", "q"), WORDS_1 WORDS_2 },
 	      { "\"%s, %s\", " WORDS("1", "x", "y") ", " WORDS("2", "p", "q"),
@@ -203,7 +203,7 @@ Test(format_symbols, numbers_shown_in_hexadecimal_are_marked)
 	      { "\"%x %s\", REC->a, REC->a ? \"x\" : \"y\"", "a.zero 'y', a.nonzero 'x'" });
 }
 
-Test(format_symbols, conversions_and_arguments_are_walked_in_step)
+Test(format_symbols, conversions_and_arguments_are_matched_in_order)
 {
 	CHECK({ "\"%*d %x\", 5, REC->b, REC->a", "a.hex" },
 	      { "\"%.*s %x\", 5, REC->c, REC->a", "a.hex" }, { "\"100%% %x\", REC->a", "a.hex" },

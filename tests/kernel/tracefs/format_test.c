@@ -43,7 +43,7 @@ static struct format_event *load(const char *name)
 	return ev;
 }
 
-Test(format, every_fixture_has_the_fields_that_its_text_has)
+Test(format, every_fixture_has_the_fields_of_its_text)
 {
 	size_t len, compared = 0;
 	char path[512];
@@ -104,7 +104,7 @@ static const struct {
 	{ "ftrace.print", "ip", FORMAT_UINT, 8, 8, false, false },
 };
 
-Test(format, kinds_of_fields_are_what_an_eye_reads)
+Test(format, kinds_of_fields_are_those_that_a_person_reads)
 {
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
 		struct format_event *ev = load(expected[i].event);
@@ -120,7 +120,7 @@ Test(format, kinds_of_fields_are_what_an_eye_reads)
 	}
 }
 
-Test(format, the_last_dynamic_field_ends_the_record)
+Test(format, last_dynamic_field_ends_the_record)
 {
 	static const struct {
 		const char *event, *field;
@@ -182,13 +182,13 @@ Test(format, prev_state_is_letters_then_a_plus)
 	     ROW(MASK, 0x100, ""), ROW(NONZERO, 0, "+"));
 }
 
-Test(format, a_mask_whose_parentheses_the_parser_loses_is_whole)
+Test(format, mask_without_its_parentheses_is_complete)
 {
 	ROWS("timer.timer_start", "flags", ROW(MASK, 0x3c0000, ""), ROW(FLAG, 0x40000, "M"),
 	     ROW(FLAG, 0x80000, "D"), ROW(FLAG, 0x100000, "P"), ROW(FLAG, 0x200000, "I"));
 }
 
-Test(format, pieces_of_one_field_are_joined_by_the_text_between_them)
+Test(format, parts_of_one_field_are_joined_by_the_text_between_them)
 {
 	ROWS("kvm.kvm_apic_ipi", "icr_low", ROW(MASK, 7, ""), ROW(SHIFT, 8, ""),
 	     ROW(SYMBOL, 0, "Fixed"), ROW(SYMBOL, 1, "LowPrio"), ROW(SYMBOL, 2, "SMI"),
@@ -201,13 +201,13 @@ Test(format, pieces_of_one_field_are_joined_by_the_text_between_them)
 	     ROW(SYMBOL, 3, "all-but-self"));
 }
 
-Test(format, a_yes_or_no_is_two_rows)
+Test(format, boolean_text_has_two_rows)
 {
 	ROWS("btrfs.btrfs_space_reservation", "reserve", ROW(ZERO, 0, "release"),
 	     ROW(NONZERO, 0, "reserve"));
 }
 
-Test(format, a_value_that_another_field_explains_has_no_rows)
+Test(format, value_that_depends_on_another_field_has_no_rows)
 {
 	struct format_event *ev = load("kvm.kvm_exit");
 
@@ -216,7 +216,7 @@ Test(format, a_value_that_another_field_explains_has_no_rows)
 	format_free(ev);
 }
 
-Test(format, names_that_the_kernel_left_unresolved_have_no_rows)
+Test(format, names_that_the_kernel_did_not_resolve_have_no_rows)
 {
 	struct format_event *ev = load("block.block_rq_issue");
 
@@ -225,7 +225,7 @@ Test(format, names_that_the_kernel_left_unresolved_have_no_rows)
 	format_free(ev);
 }
 
-Test(format, a_print_fmt_beyond_the_parser_costs_only_the_rows)
+Test(format, print_fmt_that_cannot_be_parsed_has_no_rows)
 {
 	struct format_event *ev = load("dma.dma_map_sg");
 
@@ -243,7 +243,7 @@ Test(format, a_print_fmt_beyond_the_parser_costs_only_the_rows)
 	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"             \
 	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
 
-Test(format, rel_loc_fields_are_told_apart)
+Test(format, rel_loc_fields_are_recognized)
 {
 	static const char text[] =
 		HEAD "\tfield:__rel_loc char[] who;\toffset:8;\tsize:4;\tsigned:0;\n"
@@ -262,7 +262,7 @@ Test(format, rel_loc_fields_are_told_apart)
 }
 
 /* The parser underneath gives some arrays an element of 0 bytes; the sizes are those of C here. */
-Test(format, elements_are_as_large_as_their_type)
+Test(format, elements_have_the_size_of_their_type)
 {
 	static const struct {
 		const char *type;
@@ -379,7 +379,7 @@ Test(format, inline_values_are_numbers_arrays_or_bytes_by_their_size)
 	}
 }
 
-Test(format, a_record_holds_65535_bytes_and_no_more)
+Test(format, record_is_limited_to_65535_bytes)
 {
 	static const struct {
 		const char *field;
@@ -404,7 +404,7 @@ Test(format, a_record_holds_65535_bytes_and_no_more)
 	}
 }
 
-Test(format, print_fmt_is_kept_as_it_stands)
+Test(format, print_fmt_is_kept_unchanged)
 {
 	static const struct {
 		const char *tail, *want;
@@ -442,7 +442,7 @@ static struct format_event *made_up(const char *print_fmt)
 	return ev;
 }
 
-Test(format, an_inverted_condition_swaps_the_words)
+Test(format, inverted_condition_swaps_the_texts)
 {
 	const struct format_symbol words[] = { ROW(ZERO, 0, "none"), ROW(NONZERO, 0, "some") };
 	const struct format_symbol names[] = { ROW(ZERO, 0, "-"), ROW(SYMBOL, 1, "one") };
@@ -454,7 +454,7 @@ Test(format, an_inverted_condition_swaps_the_words)
 		    "a", names, 2);
 }
 
-Test(format, a_condition_on_other_bits_forbids_the_rows)
+Test(format, condition_on_other_bits_has_no_rows)
 {
 	assert_rows(made_up("\"%s\", (REC->a & 1) ? __print_flags(REC->a & 6, \"|\", "
 			    "{2, \"two\"}, {4, \"four\"}) : \"no\""),
@@ -464,7 +464,7 @@ Test(format, a_condition_on_other_bits_forbids_the_rows)
 		"a", NULL, 0);
 }
 
-Test(format, a_shifted_field_among_flags_is_a_symbol)
+Test(format, shifted_field_among_flags_is_a_symbol)
 {
 	const struct format_symbol rows[] = { ROW(SYMBOL, 0, "zero"), ROW(SYMBOL, 3, "three") };
 
@@ -473,7 +473,7 @@ Test(format, a_shifted_field_among_flags_is_a_symbol)
 		    "a", rows, 2);
 }
 
-Test(format, what_cannot_be_mapped_says_why)
+Test(format, format_that_cannot_be_mapped_has_a_reason)
 {
 	static const struct {
 		const char *text, *why;

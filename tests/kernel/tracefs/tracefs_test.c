@@ -79,7 +79,7 @@ static int next_fd(void)
 	return fd;
 }
 
-Test(tracefs, events_come_sorted_by_system_and_name)
+Test(tracefs, events_are_sorted_by_system_and_name)
 {
 	static const char *const names[] = { "delta", "alpha", "echo", "charlie", "bravo" };
 	struct buf b = { 0 };
@@ -99,7 +99,7 @@ Test(tracefs, events_come_sorted_by_system_and_name)
 	buf_free(&b);
 }
 
-Test(tracefs, what_is_no_event_is_passed_over)
+Test(tracefs, files_that_are_no_events_are_skipped)
 {
 	struct buf b = { 0 };
 
@@ -115,7 +115,7 @@ Test(tracefs, what_is_no_event_is_passed_over)
 	buf_free(&b);
 }
 
-Test(tracefs, no_events_at_all_are_no_error_but_no_directory_is)
+Test(tracefs, empty_events_directory_is_no_error_but_a_missing_directory_is)
 {
 	struct buf b = { 0 };
 
@@ -131,7 +131,7 @@ static int stop_at_second(const char *system, const char *name, void *ctx)
 	return ++*(int *)ctx == 2 ? 42 : 0;
 }
 
-Test(tracefs, a_callback_ends_the_walk_within_a_system_and_between_them)
+Test(tracefs, callback_ends_the_walk_within_a_system_and_between_systems)
 {
 	int calls = 0;
 
@@ -149,7 +149,7 @@ static int id_of(const char *system, const char *name, uint32_t *id)
 	return tracefs_event_id(dirfd, system, name, id);
 }
 
-Test(tracefs, an_id_is_a_number_of_32_bits_and_a_newline)
+Test(tracefs, id_is_a_number_of_32_bits_and_a_newline)
 {
 	static const struct {
 		const char *name, *text;
@@ -182,7 +182,7 @@ Test(tracefs, an_id_is_a_number_of_32_bits_and_a_newline)
 }
 
 /* Each of these would reach a file that is there. */
-Test(tracefs, names_that_are_no_plain_components_are_refused)
+Test(tracefs, names_with_path_separators_are_refused)
 {
 	char longest[257];
 	uint32_t id;
@@ -209,7 +209,7 @@ Test(tracefs, names_that_are_no_plain_components_are_refused)
 	cr_expect_eq(id_of("sys", longest, &id), -ENOENT);
 }
 
-Test(tracefs, a_file_that_is_read_is_added_whole)
+Test(tracefs, file_is_appended_whole)
 {
 	struct buf b = { 0 };
 
@@ -222,7 +222,7 @@ Test(tracefs, a_file_that_is_read_is_added_whole)
 	buf_free(&b);
 }
 
-Test(tracefs, a_format_that_is_missing_or_none_is_told_with_its_event)
+Test(tracefs, missing_or_invalid_format_is_reported_with_its_event)
 {
 	static const char want[] =
 		"dial9-prof: cannot read the format of sys:absent: No such file or directory\n"
