@@ -90,7 +90,7 @@ static int drop(void *ctx, const void *data, size_t sz)
 	return 0;
 }
 
-Test(alloc, counting_works)
+Test(alloc, allocations_are_counted)
 {
 	void *volatile p;
 

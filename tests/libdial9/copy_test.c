@@ -50,7 +50,7 @@ static struct dial9_event *make_copy(void)
 	return copy;
 }
 
-Test(copy, outlives_all_it_came_from)
+Test(copy, copy_outlives_its_source)
 {
 	struct dial9_event *ev = make_copy();
 	const struct dial9_value *v = ev->values;

@@ -119,7 +119,7 @@ Test(decode, other_versions_are_refused)
 }
 
 /* Clarification c: five outcomes for five kinds of end. */
-Test(decode, end_and_torn_tail_and_corruption_are_told_apart)
+Test(decode, end_truncation_and_corruption_are_distinguished)
 {
 	struct outcome o = OUTCOME(HEADER, T_SCHEMA(9), T_EVENT(1, 5));
 
@@ -168,7 +168,7 @@ Test(decode, flags_other_than_0_and_1_are_corrupt)
 	cr_assert_eq(o.events, 2);
 }
 
-Test(decode, any_bool_but_0_is_true)
+Test(decode, any_bool_except_0_is_true)
 {
 	static const uint8_t p[] = { HEADER, T_SCHEMA(3), T_EVENT(0, 2), T_EVENT(0, 0) };
 	struct dial9_dec *dec = dec_memory(p, sizeof(p));
@@ -205,7 +205,7 @@ Test(decode, timestamp_beyond_64_bits_is_corrupt_far_from_the_end_too)
 	cr_assert_str_eq(o.e.reason, "timestamp beyond 64 bits");
 }
 
-Test(decode, type_id_may_come_again_with_the_same_layout_only)
+Test(decode, type_id_may_be_repeated_with_the_same_layout_only)
 {
 	struct outcome o = OUTCOME(HEADER, T_SCHEMA(9), 6, 0, 0, 0, T_SCHEMA(9), T_EVENT(0, 1));
 
@@ -238,7 +238,7 @@ Test(decode, undefined_pool_id_is_an_id_without_text)
 	dial9_dec_free(dec);
 }
 
-Test(decode, text_that_is_not_utf8_is_given_and_flagged)
+Test(decode, invalid_utf8_is_returned_and_flagged)
 {
 	static const uint8_t p[] = { HEADER, T_SCHEMA(4), T_EVENT(0, 2, 0, 0, 0, 'a', 0xff),
 				     T_EVENT(0, 1, 0, 0, 0, 'a') };
@@ -287,7 +287,7 @@ Test(decode, lists_nest_64_deep_and_no_deeper)
 	cr_assert_eq(o.err, -EBADMSG);
 }
 
-Test(decode, limits_are_met_not_exceeded)
+Test(decode, limits_are_inclusive)
 {
 	static const uint8_t p[] = { HEADER, T_SCHEMA(4),
 				     T_EVENT(0, 5, 0, 0, 0, 'h', 'e', 'l', 'l', 'o') };
@@ -336,7 +336,7 @@ static unsigned int taken(unsigned int cnt, uint64_t limit, int *err)
 	return o.frames;
 }
 
-Test(decode, schemas_count_together_until_the_next_header)
+Test(decode, schemas_share_a_limit_until_the_next_header)
 {
 	unsigned int full, half;
 	int err;
@@ -364,14 +364,14 @@ static struct outcome awaited(uint32_t sz)
 	return run(p, sizeof(p), 0, (struct dial9_limits){ 0 });
 }
 
-Test(decode, a_frame_of_256_mib_is_the_longest_unless_told_otherwise)
+Test(decode, default_frame_limit_is_256_mib)
 {
 	cr_assert_eq(awaited(256u << 20).err, -ENODATA);
 	cr_assert_eq(awaited((256u << 20) + 1).err, -E2BIG);
 }
 
 /* A length that no limit allows is an answer at once, not a wait for 4 GiB. */
-Test(decode, lengths_beyond_the_frame_limit_are_not_waited_for)
+Test(decode, lengths_above_the_frame_limit_fail_at_once)
 {
 	static const uint8_t p[] = { HEADER, T_SCHEMA(4), T_EVENT(0, 255, 255, 255, 255, 'h') };
 	struct outcome o = outcome(p, sizeof(p));
@@ -380,7 +380,7 @@ Test(decode, lengths_beyond_the_frame_limit_are_not_waited_for)
 	cr_assert_str_eq(o.e.reason, "frame over the limit");
 }
 
-Test(decode, error_of_the_reader_is_passed_on_and_can_be_got_over)
+Test(decode, error_of_the_reader_is_returned_and_decoding_can_continue)
 {
 	static const uint8_t p[] = { HEADER, T_SCHEMA(9), T_EVENT(1, 5) };
 	struct feed feed = { p, 20, 0, 64, -EIO };
@@ -430,7 +430,7 @@ Test(decode, frames_larger_than_the_window_are_read_whole)
 	free(p);
 }
 
-Test(decode, schema_may_be_kept_beyond_the_trace)
+Test(decode, schema_can_be_kept_after_the_trace)
 {
 	static const uint8_t p[] = { HEADER, T_SCHEMA(9), HEADER };
 	struct dial9_dec *dec = dec_memory(p, sizeof(p));
@@ -479,7 +479,7 @@ static int on_frame(void *ctx, const struct dial9_dec *dec, const struct dial9_f
 	return 0;
 }
 
-Test(decode, visitor_sees_what_next_gives_and_may_stop)
+Test(decode, visitor_gets_the_same_frames_as_next_and_may_stop)
 {
 	static const uint8_t p[] = { HEADER,
 				     T_SCHEMA(9),
@@ -516,7 +516,7 @@ Test(decode, visitor_sees_what_next_gives_and_may_stop)
 	dial9_dec_free(dec);
 }
 
-Test(decode, events_that_nobody_wants_are_passed_over_up_to_the_next_header)
+Test(decode, unwanted_events_are_skipped_up_to_the_next_header)
 {
 	static const uint8_t p[] = { HEADER, T_SCHEMA(9), T_EVENT(1, 5), T_EVENT(2, 6),
 				     HEADER, T_SCHEMA(9), T_EVENT(1, 7) };
@@ -544,7 +544,7 @@ Test(decode, events_that_nobody_wants_are_passed_over_up_to_the_next_header)
 }
 
 /* Far from the end of the window events take another road than near it: all must come out the same. */
-Test(decode, events_far_from_the_end_are_decoded_as_those_near_it)
+Test(decode, events_far_from_the_end_are_decoded_like_those_near_it)
 {
 	static const char *const stems[] = { "core/all_types.bin", "core/optional.bin",
 					     "core/no_timestamp.bin", "ext/dynamic.bin",

@@ -33,7 +33,7 @@ static int put_tick(struct dial9_enc *enc, const struct dial9_schema *s, uint64_
 	return dial9_enc_end(enc);
 }
 
-Test(encode, header_is_five_bytes_and_alone)
+Test(encode, new_stream_has_a_header_of_five_bytes)
 {
 	struct dial9_enc *enc;
 
@@ -44,7 +44,7 @@ Test(encode, header_is_five_bytes_and_alone)
 	dial9_enc_free(NULL);
 }
 
-Test(encode, schema_goes_ahead_of_its_first_event_only)
+Test(encode, schema_is_written_before_its_first_event_only)
 {
 	struct dial9_enc *enc = encoder((struct dial9_enc_opts){ .first_type_id = 3 });
 	struct dial9_schema *s = tick();
@@ -57,7 +57,7 @@ Test(encode, schema_goes_ahead_of_its_first_event_only)
 	dial9_enc_free(enc);
 }
 
-Test(encode, delta_of_24_bits_needs_no_reset_and_one_more_does)
+Test(encode, delta_of_24_bits_needs_no_reset_and_a_longer_delta_does)
 {
 	struct dial9_enc *enc = encoder((struct dial9_enc_opts){ 0 });
 	struct dial9_schema *s = tick();
@@ -70,7 +70,7 @@ Test(encode, delta_of_24_bits_needs_no_reset_and_one_more_does)
 	dial9_enc_free(enc);
 }
 
-Test(encode, step_back_in_time_is_a_reset)
+Test(encode, earlier_timestamp_is_a_reset)
 {
 	struct dial9_enc *enc = encoder((struct dial9_enc_opts){ 0 });
 	struct dial9_schema *s = tick();
@@ -95,7 +95,7 @@ Test(encode, event_without_timestamp_leaves_the_time_base_alone)
 	dial9_enc_free(enc);
 }
 
-Test(encode, equal_layouts_share_an_id_and_others_of_one_name_do_not)
+Test(encode, equal_layouts_share_an_id_and_different_layouts_do_not)
 {
 	struct dial9_enc *enc = encoder((struct dial9_enc_opts){ 0 });
 	const struct dial9_field wide[] = { { "n", DIAL9_I64 } };
@@ -129,7 +129,7 @@ Test(encode, schema_handle_works_on_another_encoder_under_its_own_id)
 }
 
 /* Clarification f: an error in the middle takes back the event, its schema and its reset. */
-Test(encode, failed_event_leaves_the_stream_as_it_was)
+Test(encode, failed_event_leaves_the_stream_unchanged)
 {
 	struct dial9_enc *enc = encoder((struct dial9_enc_opts){ 0 });
 	struct dial9_schema *s = schema("P", true, pooled_fields + 1, 1), *t = tick();
@@ -165,7 +165,7 @@ Test(encode, event_with_missing_fields_or_too_many_is_refused)
 	dial9_enc_free(enc);
 }
 
-Test(encode, calls_out_of_order_are_told_so)
+Test(encode, calls_out_of_order_are_refused)
 {
 	struct dial9_enc *enc = encoder((struct dial9_enc_opts){ 0 });
 	struct dial9_schema *s = tick();
@@ -272,7 +272,7 @@ Test(encode, annotations_are_written_at_level_4_only)
 	dial9_enc_free(old);
 }
 
-Test(encode, reset_starts_a_trace_that_stands_alone)
+Test(encode, reset_starts_an_independent_trace)
 {
 	struct dial9_enc *enc = encoder((struct dial9_enc_opts){ .first_type_id = 2 });
 	struct dial9_schema *s = tick();
@@ -292,7 +292,7 @@ Test(encode, reset_starts_a_trace_that_stands_alone)
 	dial9_enc_free(enc);
 }
 
-Test(encode, text_that_is_not_utf8_is_refused_everywhere)
+Test(encode, invalid_utf8_is_refused_everywhere)
 {
 	const struct dial9_field f[] = { { "s", DIAL9_STRING } };
 	const struct dial9_str kv[1][2] = { { { "k", 1 }, { "\xff", 1 } } };
@@ -315,7 +315,7 @@ Test(encode, text_that_is_not_utf8_is_refused_everywhere)
 	dial9_enc_free(enc);
 }
 
-Test(encode, chosen_pool_ids_are_never_handed_out_again)
+Test(encode, chosen_pool_ids_are_never_assigned_again)
 {
 	struct dial9_enc *enc = encoder((struct dial9_enc_opts){ 0 });
 	uint32_t id;
@@ -352,7 +352,7 @@ static int sink_write(void *ctx, const void *data, size_t sz)
 	return 0;
 }
 
-Test(encode, writes_whole_frames_when_enough_wait_and_at_flush)
+Test(encode, frames_are_written_whole_at_the_threshold_and_at_flush)
 {
 	struct sink sink = { .n = 0 };
 	struct dial9_enc *enc = encoder(
@@ -378,7 +378,7 @@ Test(encode, writes_whole_frames_when_enough_wait_and_at_flush)
 	dial9_enc_free(enc);
 }
 
-Test(encode, failing_write_takes_no_event_and_loses_none)
+Test(encode, failed_write_refuses_new_events_and_loses_none)
 {
 	struct sink sink = { .err = -ENOSPC };
 	struct dial9_enc *enc = encoder(

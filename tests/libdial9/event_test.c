@@ -135,7 +135,7 @@ static void assert_same_stream(const struct dial9_enc *a, const struct dial9_enc
 	cr_assert_eq(memcmp(p, q, n), 0);
 }
 
-Test(event, declared_types_write_what_the_puts_write)
+Test(event, declared_types_write_the_same_bytes_as_put_calls)
 {
 	struct dial9_event_type t = type_of(all_schema);
 	struct dial9_enc *one, *two;
@@ -155,7 +155,7 @@ Test(event, declared_types_write_what_the_puts_write)
 }
 
 /* dial9_enc_write() in its quick way and in its careful one, against the puts, from decoded values. */
-Test(event, whole_event_calls_write_what_the_puts_write)
+Test(event, whole_event_calls_write_the_same_bytes_as_put_calls)
 {
 	struct dial9_event_type t = type_of(all_schema), u = t;
 	struct dial9_enc *puts, *values, *typed;
@@ -250,7 +250,7 @@ Test(event, declared_types_refuse_bad_text_and_open_events)
 	dial9_enc_free(enc);
 }
 
-Test(event, whole_event_calls_announce_reset_and_follow_new_traces)
+Test(event, whole_event_calls_write_schemas_and_resets_and_follow_new_traces)
 {
 	struct dial9_event_type n = type_of(tick_schema);
 	struct dial9_value v = { .type = DIAL9_VARINT, .u64 = 7 };
@@ -278,7 +278,7 @@ Test(event, whole_event_calls_announce_reset_and_follow_new_traces)
 	dial9_enc_free(enc);
 }
 
-Test(event, declared_types_follow_resets_and_switches_of_encoder)
+Test(event, declared_types_follow_resets_and_a_change_of_encoder)
 {
 	struct dial9_event_type t = type_of(text_schema), n = type_of(tick_schema);
 	struct dial9_enc *a, *b;
@@ -317,7 +317,7 @@ static int sink_write(void *ctx, const void *data, size_t sz)
 	return s->err;
 }
 
-Test(event, declared_types_are_flushed_and_taken_whole_or_not_at_all)
+Test(event, declared_types_are_flushed_and_written_whole_or_not_at_all)
 {
 	struct dial9_event_type n = type_of(tick_schema);
 	struct sink sink = { 0 };
@@ -361,7 +361,7 @@ Test(event, huge_counts_are_refused_without_being_read)
 }
 
 /* As a program would that has another dial9_event.h compiled in. */
-Test(event, writers_of_another_abi_are_refused_before_they_write)
+Test(event, callers_with_another_abi_are_refused_before_they_write)
 {
 	struct dial9_event_type t = type_of(tick_schema);
 	struct dial9_enc *enc;

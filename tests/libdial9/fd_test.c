@@ -53,7 +53,7 @@ static void assert_numbers(const uint8_t *p, size_t sz, uint64_t cnt)
 	dial9_dec_free(dec);
 }
 
-Test(fd, a_file_has_all_events)
+Test(fd, file_has_all_events)
 {
 	FILE *file = tmpfile();
 	struct dial9_fd fd = { .fd = fileno(file) };
@@ -78,7 +78,7 @@ Test(fd, a_file_has_all_events)
 }
 
 /* A pipe that takes less than a flush holds: what it took is not written again when there is room. */
-Test(fd, goes_on_in_the_middle_of_a_frame_when_a_pipe_was_full)
+Test(fd, write_to_a_full_pipe_continues_in_the_middle_of_a_frame)
 {
 	struct dial9_schema *s = numbers();
 	struct dial9_fd fd = { 0 };
@@ -116,7 +116,7 @@ Test(fd, goes_on_in_the_middle_of_a_frame_when_a_pipe_was_full)
 	free(p);
 }
 
-Test(fd, an_error_is_the_callers_and_nothing_is_lost_by_it)
+Test(fd, error_is_returned_to_the_caller_and_nothing_is_lost)
 {
 	struct dial9_fd fd = { .fd = open("/dev/full", O_WRONLY | O_CLOEXEC) };
 	struct dial9_enc *enc = enc_fd(&fd, 0);

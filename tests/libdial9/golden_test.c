@@ -96,7 +96,7 @@ Test(golden, decodes_every_accepted_vector_from_memory)
 		check_decode(accepted[i], 0);
 }
 
-Test(golden, decodes_every_accepted_vector_from_a_stream_in_odd_pieces)
+Test(golden, decodes_every_accepted_vector_from_a_stream_in_odd_chunks)
 {
 	size_t i;
 
@@ -180,7 +180,7 @@ static void check_hostile(const char *name, const char *text_says, unsigned int 
 	free(bin.p);
 }
 
-Test(golden, judges_hostile_vectors_as_the_manifest_says)
+Test(golden, result_for_hostile_vectors_equals_the_manifest)
 {
 	struct bytes manifest = load("", "MANIFEST.tsv");
 	char *line = strtok((char *)manifest.p, "\n"), name[64], verdict[16];
@@ -357,7 +357,7 @@ static void check_copy(const char *stem)
 	free(bin.p);
 }
 
-Test(golden, decodes_to_the_same_after_writing_anew)
+Test(golden, decodes_to_the_same_events_after_a_rewrite)
 {
 	size_t i;
 
@@ -411,14 +411,14 @@ static void check_cuts(const char *stem)
 	free(bin.p);
 }
 
-Test(golden, gives_all_whole_frames_of_every_truncation)
+Test(golden, returns_all_whole_frames_of_every_truncation)
 {
 	check_cuts("core/small");
 	check_cuts("ext/small");
 }
 
 /* A file that grows by one byte at a time is followed to its end, through the same decoder. */
-Test(golden, follows_a_file_that_grows)
+Test(golden, follows_a_growing_file)
 {
 	struct bytes bin = load_bin("ext/small");
 	struct feed feed = { bin.p, 0, 0, bin.n, 0 };

@@ -187,7 +187,7 @@ static struct sums read_all(const void *data, size_t sz)
 	return sums;
 }
 
-Test(nomem, writing_goes_on_after_any_allocation_that_failed)
+Test(nomem, writing_continues_after_any_failed_allocation)
 {
 	struct dial9_enc *want = write_all(), *got;
 	size_t n, want_n, at = 0;
@@ -208,7 +208,7 @@ Test(nomem, writing_goes_on_after_any_allocation_that_failed)
 	dial9_enc_free(want);
 }
 
-Test(nomem, reading_goes_on_after_any_allocation_that_failed)
+Test(nomem, reading_continues_after_any_failed_allocation)
 {
 	struct dial9_enc *enc = write_all();
 	struct sums want, got;

@@ -45,7 +45,7 @@ static const struct dial9_annotation of_vector[] = {
 	{ 65535, { "field out of range", 18 }, { "x", 1 } },
 };
 
-Test(notes, all_at_once_are_the_frame_that_another_writer_makes)
+Test(notes, all_notes_at_once_equal_the_frame_of_another_writer)
 {
 	const struct dial9_field fields[] = { { "d", DIAL9_VARINT }, { "e", DIAL9_U8 } };
 	struct dial9_enc_opts o = { .sz = sizeof(o), .level = DIAL9_LEVEL_4, .first_type_id = 1 };
@@ -66,7 +66,7 @@ Test(notes, all_at_once_are_the_frame_that_another_writer_makes)
 	free(bin.p);
 }
 
-Test(notes, those_of_the_vector_are_found_by_field_and_key)
+Test(notes, notes_of_the_vector_are_found_by_field_and_key)
 {
 	struct bytes bin = load("", "ext/annotations.bin");
 	struct dial9_dec *dec = dec_memory(bin.p, bin.n);
@@ -98,7 +98,7 @@ Test(notes, those_of_the_vector_are_found_by_field_and_key)
 	free(bin.p);
 }
 
-Test(notes, the_last_one_counts_and_a_header_forgets_all)
+Test(notes, last_value_counts_and_a_header_clears_all_notes)
 {
 	static const uint8_t p[] = { HEADER,
 				     T_SCHEMA,
@@ -128,7 +128,7 @@ Test(notes, the_last_one_counts_and_a_header_forgets_all)
 	dial9_dec_free(dec);
 }
 
-Test(notes, what_comes_before_the_schema_does_not_count)
+Test(notes, notes_before_the_schema_do_not_count)
 {
 	static const uint8_t p[] = { HEADER, 6, 0, 1, 0, NOTE(0, 'k', 'a'), T_SCHEMA };
 	struct dial9_dec *dec = dec_memory(p, sizeof(p));
@@ -139,7 +139,7 @@ Test(notes, what_comes_before_the_schema_does_not_count)
 	dial9_dec_free(dec);
 }
 
-Test(notes, that_are_torn_are_none_until_the_rest_has_come)
+Test(notes, truncated_notes_are_ignored_until_the_rest_has_arrived)
 {
 	static const uint8_t p[] = { HEADER,	       T_SCHEMA, 6, 0, 2, 0, NOTE(0, 'k', 'a'),
 				     NOTE(0, 'l', 'b') };
@@ -157,7 +157,7 @@ Test(notes, that_are_torn_are_none_until_the_rest_has_come)
 }
 
 /* Frames of one entry each, without end: what is kept of them is capped as schemas are. */
-Test(notes, without_end_meet_the_limit_of_schemas)
+Test(notes, endless_notes_reach_the_limit_of_schemas)
 {
 	static const uint8_t head[] = { HEADER, T_SCHEMA },
 			     one[] = { 6, 0, 1, 0, NOTE(0, 'k', 'a') };
@@ -189,7 +189,7 @@ Test(notes, without_end_meet_the_limit_of_schemas)
 	free(p);
 }
 
-Test(notes, the_writer_refuses_what_no_reader_could_take)
+Test(notes, writer_refuses_notes_that_no_reader_accepts)
 {
 	static const char long_key[65536];
 	const struct dial9_field n = { "n", DIAL9_VARINT };

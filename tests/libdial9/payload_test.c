@@ -109,7 +109,7 @@ static unsigned int check_again(const struct bytes *bin, int (*make_schema)(stru
 	return cnt;
 }
 
-Test(payload, upstreams_own_events_are_declared_and_have_the_bytes_that_it_writes)
+Test(payload, declared_upstream_events_have_the_bytes_of_upstream)
 {
 	struct bytes bin = load_gz("tokio-service.bin.gz");
 
@@ -141,7 +141,7 @@ static struct dial9_enc *encoder(int level)
 	return enc;
 }
 
-Test(payload, members_with_parts_keep_them_apart)
+Test(payload, members_with_several_parts_are_written_completely)
 {
 	static const struct dial9_str pairs[][2] = { { { "a", 1 }, { "", 0 } },
 						     { { "a", 1 }, { "long enough", 11 } } };
@@ -191,7 +191,7 @@ Test(payload, members_with_parts_keep_them_apart)
 }
 
 /* Bytes, text, stacks and inner lists of 20000 bytes each, ten times the buffer that an encoder begins with. */
-Test(payload, large_payloads_find_their_room)
+Test(payload, buffer_grows_for_large_payloads)
 {
 	static uint8_t raw[20000], les[20000];
 	static char text[20000];
@@ -234,7 +234,7 @@ Test(payload, large_payloads_find_their_room)
 }
 
 /* The room is for all elements and not for the first; the widest numbers are within their types. */
-Test(payload, lists_of_several_elements_find_their_room)
+Test(payload, buffer_grows_for_lists_of_several_elements)
 {
 	static char text[20000];
 	const struct dial9_value v[] = {
@@ -268,7 +268,7 @@ static void expect_refused(struct dial9_enc *enc, struct dial9_event_type *type,
 	assert_stream(enc, HEADER);
 }
 
-Test(payload, elements_that_cannot_be_are_refused_with_the_fields_name)
+Test(payload, invalid_elements_are_refused_with_the_name_of_the_field)
 {
 	struct dial9_enc *enc = encoder(DIAL9_LEVEL_4);
 	struct dial9_value v[2] = { { .type = DIAL9_U8, .u64 = 255 }, { .type = DIAL9_BOOL } };

@@ -16,7 +16,7 @@ static int find(const struct pool *p, const char *s)
 	return pool_find(p, pool_hash(p, s, strlen(s)), s, (uint32_t)strlen(s), &id) ? (int)id : -1;
 }
 
-Test(pool, finds_what_was_added_through_growth)
+Test(pool, finds_added_strings_while_it_grows)
 {
 	struct pool p;
 	char name[48];
@@ -38,7 +38,7 @@ Test(pool, finds_what_was_added_through_growth)
 	pool_fini(&p);
 }
 
-Test(pool, is_emptied_at_its_cap_and_never_holds_more)
+Test(pool, is_emptied_at_its_cap_and_never_exceeds_it)
 {
 	struct pool p;
 	char name[48];
@@ -57,7 +57,7 @@ Test(pool, is_emptied_at_its_cap_and_never_holds_more)
 	pool_fini(&p);
 }
 
-Test(pool, does_not_remember_what_is_larger_than_its_cap)
+Test(pool, does_not_keep_strings_above_its_cap)
 {
 	char big[20000];
 	struct pool p;
@@ -91,7 +91,7 @@ static int set(struct pool_defs *d, uint32_t id, const char *s)
 	return pool_defs_set(d, id, (const uint8_t *)s, strlen(s));
 }
 
-Test(pool, defs_hold_any_id_and_the_last_definition)
+Test(pool, definitions_have_any_id_and_the_last_value)
 {
 	static const uint32_t ids[] = {
 		0, 1, UINT32_MAX, 0x80000000u, 1u << 20, 2u << 20, 3u << 20
@@ -119,7 +119,7 @@ Test(pool, defs_hold_any_id_and_the_last_definition)
 	cr_assert_null(get(&d, 0));
 }
 
-Test(pool, defs_stay_where_they_are_through_growth)
+Test(pool, definitions_keep_their_address_while_the_pool_grows)
 {
 	struct pool_defs d;
 	const uint8_t *first;
@@ -139,7 +139,7 @@ Test(pool, defs_stay_where_they_are_through_growth)
 	pool_defs_fini(&d);
 }
 
-Test(pool, defs_refuse_to_outgrow_their_cap)
+Test(pool, definitions_above_the_cap_are_refused)
 {
 	struct pool_defs d;
 	uint32_t i;

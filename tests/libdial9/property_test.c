@@ -158,7 +158,7 @@ static void check_all_styles(struct check c, const uint8_t *p, size_t n)
 	check_skipping(c, dec_feed(&feeds[2]));
 }
 
-Test(property, what_is_encoded_is_what_every_style_decodes)
+Test(property, every_decoding_style_returns_the_encoded_events)
 {
 	struct dial9_enc_opts o = { .sz = sizeof(o), .level = DIAL9_LEVEL_4 };
 	size_t events = 0, refused = 0, n;
@@ -204,7 +204,7 @@ static void compare_verdicts(const uint8_t *p, size_t n, uint64_t seed)
 	dial9_dec_free(dec);
 }
 
-Test(property, damage_is_found_in_what_is_passed_over_too)
+Test(property, damage_in_skipped_events_is_found_too)
 {
 	struct dial9_enc_opts o = { .sz = sizeof(o), .level = DIAL9_LEVEL_4 };
 	struct random_events r;
@@ -256,7 +256,7 @@ static int sink_write(void *ctx, const void *data, size_t sz)
 	return err;
 }
 
-Test(property, a_callback_gets_the_same_bytes_in_whole_frames)
+Test(property, callback_gets_the_same_bytes_in_whole_frames)
 {
 	struct dial9_enc_opts o = { .sz = sizeof(o), .level = DIAL9_LEVEL_4 };
 	struct random_events r;

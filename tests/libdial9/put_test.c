@@ -162,7 +162,7 @@ static struct dial9_dec *only_event(const struct dial9_enc *enc, struct dial9_fr
 	return dec;
 }
 
-Test(put, scalars_come_back_exactly)
+Test(put, scalars_survive_a_round_trip)
 {
 	const struct dial9_field f[] = {
 		{ "i", DIAL9_I64 },
@@ -217,7 +217,7 @@ static void put_nested(struct dial9_enc *enc)
 	cr_assert_eq(dial9_enc_close(enc), 0);
 }
 
-Test(put, lists_and_maps_nest_and_come_back)
+Test(put, nested_lists_and_maps_survive_a_round_trip)
 {
 	const struct dial9_field f[] = { { "l", DIAL9_LIST | DIAL9_OPTIONAL }, { "u", DIAL9_U8 } };
 	struct dial9_schema *s = schema("x", true, f, 2);
@@ -283,7 +283,7 @@ Test(put, lists_nest_64_deep_and_no_deeper)
 	dial9_enc_free(enc);
 }
 
-Test(put, half_pairs_and_open_lists_are_refused)
+Test(put, incomplete_pairs_and_open_lists_are_refused)
 {
 	const struct dial9_field f[] = { { "m", DIAL9_MAP } };
 	struct dial9_schema *s = schema("x", true, f, 1);
@@ -335,7 +335,7 @@ Test(put, raw_containers_are_checked_before_they_are_copied)
 	dial9_enc_free(enc);
 }
 
-Test(put, an_event_of_a_remembered_type_fails_like_any_other)
+Test(put, event_of_a_cached_type_fails_like_any_other)
 {
 	const struct dial9_field f[] = { { "u", DIAL9_U8 } };
 	struct dial9_value good = { .type = DIAL9_U8, .u64 = 7 },
@@ -407,7 +407,7 @@ static int wrong(struct dial9_enc *enc, enum step step)
 	return err ? err : dial9_enc_put_u64(enc, 1);
 }
 
-Test(put, an_event_that_fails_says_which_field_and_why)
+Test(put, failed_event_returns_the_field_and_the_reason)
 {
 	static const struct {
 		enum step step;
@@ -445,7 +445,7 @@ Test(put, an_event_that_fails_says_which_field_and_why)
 	dial9_schema_free(s);
 }
 
-Test(put, calls_beside_events_say_why_too)
+Test(put, calls_outside_events_return_a_reason_too)
 {
 	static const char long_name[] =
 		"0123456789012345678901234567890123456789012345678901234567890123456789";
@@ -487,7 +487,7 @@ static size_t nested_lists(uint8_t *raw, unsigned int depth)
 }
 
 /* Whatever is written can be read: 64 deep in all, however much of it comes as one value. */
-Test(put, lists_given_as_a_value_count_with_those_that_are_open)
+Test(put, nesting_of_a_value_adds_to_open_lists)
 {
 	const struct dial9_field f = { "l", DIAL9_LIST };
 	struct dial9_schema *s = schema("x", true, &f, 1);

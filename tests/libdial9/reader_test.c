@@ -168,7 +168,7 @@ Test(reader, reads_another_layout_by_name)
 	dial9_enc_free(enc);
 }
 
-Test(reader, says_when_a_value_does_not_fit_or_a_type_cannot)
+Test(reader, reports_values_that_do_not_fit_and_unsupported_types)
 {
 	const struct dial9_field text_pid[] = { { "pid", DIAL9_STRING } };
 	const struct dial9_field when[] = { { "when", DIAL9_I64 } };
@@ -208,7 +208,7 @@ Test(reader, says_when_a_value_does_not_fit_or_a_type_cannot)
 DIAL9_EVENT(bag, "Bag", BAG_FIELDS)
 
 /* An event need not come from a decoder: what its bytes do not have are values of no type. */
-Test(reader, lists_and_maps_shorter_than_they_say_end_in_nothing)
+Test(reader, too_short_lists_and_maps_end_with_values_of_no_type)
 {
 	static const uint8_t list[] = { DIAL9_U8, 7, DIAL9_U32, 1 }, map[] = { DIAL9_U8, 8 };
 	struct dial9_value v[] = {
@@ -266,7 +266,7 @@ Test(reader, survives_many_layouts_of_one_name)
 	dial9_enc_free(enc);
 }
 
-Test(reader, refuses_members_that_are_no_kind)
+Test(reader, refuses_members_of_unknown_kind)
 {
 	const struct dial9_member none = { "l", DIAL9_OPTIONAL, 8 }, later = { "l", 16, 8 };
 	struct dial9_reader *r = NULL;

@@ -12,7 +12,7 @@ static struct dial9_schema *numbered(unsigned int i)
 	return schema(name, true, NULL, 0);
 }
 
-Test(schema_set, gives_rising_ids_and_keeps_them_through_growth)
+Test(schema_set, assigns_increasing_ids_and_keeps_them_while_it_grows)
 {
 	struct dial9_schema *s[1000];
 	struct schema_set_entry *e;
@@ -37,7 +37,7 @@ Test(schema_set, gives_rising_ids_and_keeps_them_through_growth)
 }
 
 /* A new object for each event: same id each time, and bounded memory. */
-Test(schema_set, takes_endless_copies_of_one_layout)
+Test(schema_set, accepts_endless_copies_of_one_layout)
 {
 	struct dial9_schema *s, *other = numbered(7);
 	struct schema_set_entry *e;
@@ -58,7 +58,7 @@ Test(schema_set, takes_endless_copies_of_one_layout)
 	schema_set_fini(&r);
 }
 
-Test(schema_set, runs_out_of_ids_after_65536_and_says_so)
+Test(schema_set, fails_when_all_65536_ids_are_used)
 {
 	struct schema_set_entry *e;
 	struct dial9_schema *s;
@@ -78,7 +78,7 @@ Test(schema_set, runs_out_of_ids_after_65536_and_says_so)
 	schema_set_fini(&r);
 }
 
-Test(schema_set, chosen_ids_are_kept_and_stepped_over)
+Test(schema_set, chosen_ids_are_kept_and_skipped)
 {
 	struct dial9_schema *a = numbered(1), *b = numbered(2), *c = numbered(3);
 	struct schema_set_entry *e;

@@ -21,7 +21,7 @@ Test(schema, remembers_name_fields_and_types)
 	dial9_schema_free(s);
 }
 
-Test(schema, finds_the_first_of_fields_with_one_name)
+Test(schema, finds_the_first_of_several_fields_with_one_name)
 {
 	const struct dial9_field same[] = { { "a", DIAL9_U8 },
 					    { "b", DIAL9_U8 },
@@ -117,7 +117,7 @@ Test(schema, equal_means_same_name_flag_and_fields)
 	dial9_schema_free(f);
 }
 
-Test(schema, lives_as_long_as_its_last_claim)
+Test(schema, is_freed_with_its_last_reference)
 {
 	struct dial9_schema *a = schema("counted", true, two, 2), *b = dial9_schema_ref(a);
 

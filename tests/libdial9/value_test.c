@@ -15,7 +15,7 @@ static int parse(uint8_t type, const void *p, size_t n, struct dial9_value *v,
 	return err;
 }
 
-Test(value, every_cut_of_every_type_is_short_by_at_most_what_is_missing)
+Test(value, truncated_values_of_every_type_are_reported_with_the_missing_length)
 {
 	static const struct {
 		uint8_t type;
@@ -65,7 +65,7 @@ Test(value, element_types_are_checked)
 	cr_assert_eq(f.at, optional + 4);
 }
 
-Test(value, bad_text_deep_inside_is_flagged_at_the_top)
+Test(value, invalid_nested_text_is_flagged_at_the_top)
 {
 	static const uint8_t list[] = { 1, 0, 0, 0, 14, 1, 0, 0, 0, 4, 1, 0, 0, 0, 0xff };
 	static const uint8_t map[] = { 1, 0, 0, 0, 1, 0, 0, 0, 'k', 1, 0, 0, 0, 0xff };
@@ -89,7 +89,7 @@ Test(value, iterators_over_other_types_are_empty)
 	cr_assert_eq(dial9_value_frame(&v, 0), 0);
 }
 
-Test(value, map_iterator_serves_text_maps_in_order_with_duplicates)
+Test(value, map_iterator_returns_text_maps_in_order_with_duplicates)
 {
 	static const uint8_t map[] = { 2, 0,   0, 0, 1, 0, 0,	0, 'k', 1, 0, 0,
 				       0, '1', 1, 0, 0, 0, 'k', 1, 0,	0, 0, '2' };

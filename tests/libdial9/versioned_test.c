@@ -33,7 +33,7 @@ static int dec_with(const void *opts)
 	return err;
 }
 
-Test(versioned, options_of_a_newer_header_are_taken_while_they_are_zero)
+Test(versioned, options_of_a_newer_header_are_accepted_while_they_are_zero)
 {
 	struct newer_enc_opts e = { .ours.sz = sizeof(e) };
 	struct newer_dec_opts d = { .ours.sz = sizeof(d), .ours.data = "", .ours.data_sz = 0 };
@@ -108,7 +108,7 @@ Test(versioned, visitors_have_a_size_too)
 	free(bin.p);
 }
 
-Test(versioned, the_library_tells_its_version)
+Test(versioned, library_reports_its_version)
 {
 	char text[32];
 

@@ -13,7 +13,7 @@ static int get(const uint8_t *p, size_t n, uint64_t *v, size_t *used)
 	return err;
 }
 
-Test(wire, varint_boundaries_take_the_fewest_bytes_and_come_back)
+Test(wire, varint_boundaries_have_the_shortest_encoding_and_survive_a_round_trip)
 {
 	uint8_t buf[16];
 	uint64_t v, back;
@@ -33,7 +33,7 @@ Test(wire, varint_boundaries_take_the_fewest_bytes_and_come_back)
 	}
 }
 
-Test(wire, varint_takes_needless_zero_groups_up_to_ten_bytes)
+Test(wire, varint_accepts_needless_zero_groups_up_to_ten_bytes)
 {
 	const uint8_t zero[] = { 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0 };
 	uint64_t v = 1;
@@ -67,7 +67,7 @@ static size_t valid(const char *s)
 	return dial9_utf8_valid_len(s, strlen(s));
 }
 
-Test(wire, utf8_stops_at_the_first_byte_that_is_none)
+Test(wire, utf8_validation_stops_at_the_first_invalid_byte)
 {
 	cr_assert_eq(valid(""), 0);
 	cr_assert_eq(valid("plain ascii that is longer than a word"), 38);
@@ -78,7 +78,7 @@ Test(wire, utf8_stops_at_the_first_byte_that_is_none)
 	cr_assert_eq(dial9_utf8_valid_len("a\0b", 3), 3);
 }
 
-Test(wire, utf8_excludes_overlong_surrogates_and_beyond_unicode)
+Test(wire, utf8_validation_refuses_overlong_surrogate_and_too_large_code_points)
 {
 	cr_assert_eq(valid("\xc0\x80"), 0);
 	cr_assert_eq(valid("\xc1\xbf"), 0);
@@ -107,7 +107,7 @@ static size_t utf8_bytes(uint32_t cp, uint8_t *out)
 	return len;
 }
 
-Test(wire, every_code_point_is_text)
+Test(wire, every_code_point_is_valid_text)
 {
 	uint8_t s[4];
 	uint32_t cp;
@@ -121,7 +121,7 @@ Test(wire, every_code_point_is_text)
 }
 
 /* There are as many good sequences of each length as code points, so that nothing else is one. */
-Test(wire, nothing_but_code_points_is_text)
+Test(wire, byte_sequences_without_a_code_point_are_invalid)
 {
 	static const uint8_t last[] = { 0x7f, 0x80, 0xbf, 0xc0 };
 	size_t two = 0, three = 0, four = 0;
@@ -148,7 +148,7 @@ Test(wire, nothing_but_code_points_is_text)
 	cr_expect_eq(four, 0x100000 / 64 * 2, "of those that end with the first or last byte");
 }
 
-Test(wire, every_type_of_the_text_is_known_and_no_other)
+Test(wire, only_the_types_of_the_specification_are_known)
 {
 	unsigned int type;
 
