@@ -104,7 +104,7 @@ static void is(const struct fixture *f, size_t k, enum cause_kind kind, const ch
 }
 
 /* The function that says most: the program's before the kernel's, without underscores before with. */
-Test(causes, blocked_times_go_by_function)
+Test(causes, blocked_times_are_grouped_by_function)
 {
 	const uint64_t lock[] = { KERNEL(0x100), KERNEL(0x200), make_frame(1, 0x100),
 				  make_frame(1, 0x200), make_frame(1, 0x400) },
@@ -159,7 +159,7 @@ static const char *under_of(const struct fixture *f, const struct cause *c)
 }
 
 /* Of another file and with something to say: not a wrapper, be it of the same library or of Rust's. */
-Test(causes, a_library_function_goes_by_who_called_it)
+Test(causes, blocked_time_in_a_library_is_grouped_by_its_caller)
 {
 	enum { LIBC = 2, APP = 1 };
 	const uint64_t write_log[] = { make_frame(LIBC, 0x10), make_frame(LIBC, 0x20),
@@ -211,7 +211,7 @@ Test(causes, a_library_function_goes_by_who_called_it)
 }
 
 /* Each moment is mostly that of which it has most in all, not in one piece. */
-Test(causes, what_a_moment_mostly_was)
+Test(causes, span_is_classified_by_its_largest_cause)
 {
 	const uint64_t touch[] = { make_frame(1, 0x300) };
 	struct fixture f = { 0 };
@@ -238,7 +238,7 @@ Test(causes, what_a_moment_mostly_was)
 }
 
 /* Waits by who ran meanwhile, and what the trace does not have: all of it adds up. */
-Test(causes, waits_go_by_who_ran_and_nothing_is_left_out)
+Test(causes, run_queue_latency_is_grouped_by_who_ran_and_adds_up)
 {
 	struct fixture f = { 0 };
 	uint64_t sum = 0;
@@ -288,7 +288,7 @@ static void wait_behind(struct make *m, uint32_t cnt)
 	make_switch(m, (us + 10) * 1000, 0, "victim", 11, 1, "swapper/0", 0);
 }
 
-Test(causes, everyone_who_ran_is_counted_under_his_name)
+Test(causes, every_thread_that_ran_instead_has_a_row)
 {
 	struct fixture f = { 0 };
 	struct make m;
@@ -311,7 +311,7 @@ Test(causes, everyone_who_ran_is_counted_under_his_name)
 }
 
 /* Who finds no room in what is kept of one wait is still no unknown. */
-Test(causes, those_who_are_too_many_are_others)
+Test(causes, threads_above_the_limit_are_summed_up_as_others)
 {
 	struct fixture f = { 0 };
 	uint64_t named = 0, other = 0, unknown = 0;
@@ -338,7 +338,7 @@ Test(causes, those_who_are_too_many_are_others)
 }
 
 /* Other switches of the CPU are not recorded: its own name the next task and the one before its return. */
-Test(causes, an_unknown_preemptor_goes_by_the_own_switches)
+Test(causes, unknown_preemptor_is_grouped_by_the_threads_own_switches)
 {
 	struct fixture f = { 0 };
 	struct make m;
@@ -371,7 +371,7 @@ Test(causes, an_unknown_preemptor_goes_by_the_own_switches)
 }
 
 /* One whose switches are not there, and one that is not in the trace at all. */
-Test(causes, what_is_not_known_is_said)
+Test(causes, unknown_time_is_reported)
 {
 	struct fixture f = { 0 };
 	struct make m;
@@ -391,7 +391,7 @@ Test(causes, what_is_not_known_is_said)
 }
 
 /* It was on a CPU that was left out, and came from there. */
-Test(causes, what_the_recording_left_out_is_told_from_what_is_missing)
+Test(causes, time_on_excluded_cpus_is_separate_from_missing_time)
 {
 	static const char *const kv[] = { PROF_META_TARGET, "system", PROF_META_RECORDED_CPUS, "0",
 					  NULL };

@@ -52,7 +52,7 @@ static void add(struct fixture *f, uint32_t tid, enum interval_state state, uint
 	explain_add(&f->e, f->iv, &i);
 }
 
-Test(profile_explain, sums_and_the_longest_stretch_without_a_cpu)
+Test(profile_explain, sums_and_longest_time_off_cpu)
 {
 	const struct explain_thread *th, **all;
 	struct fixture f = setup();
@@ -89,7 +89,7 @@ Test(profile_explain, sums_and_the_longest_stretch_without_a_cpu)
 	teardown(&f);
 }
 
-Test(profile_explain, a_cut_stretch_is_better_than_none)
+Test(profile_explain, cut_off_cpu_interval_is_used_if_there_is_no_other)
 {
 	struct fixture f = setup();
 
@@ -100,7 +100,7 @@ Test(profile_explain, a_cut_stretch_is_better_than_none)
 }
 
 /* Off its CPU for sure: clocks of two hands may be a little apart. */
-Test(profile_explain, who_was_on_no_cpu)
+Test(profile_explain, thread_off_cpu_at_a_time_is_found)
 {
 	static const struct {
 		uint32_t part, tid;
@@ -177,7 +177,7 @@ static void sample(struct fixture *f, uint64_t us, const uint64_t *frames)
 	explain_add_sample(&f->e, &ev);
 }
 
-Test(profile_explain, the_stack_that_most_samples_have)
+Test(profile_explain, stack_of_most_samples_is_used)
 {
 	const uint64_t one = 1, two = 2;
 	struct explain_step *steps = NULL;
@@ -202,7 +202,7 @@ Test(profile_explain, the_stack_that_most_samples_have)
 	teardown(&f);
 }
 
-Test(profile_explain, sums_alone_keep_no_pieces)
+Test(profile_explain, sums_only_keeps_no_fragments)
 {
 	struct fixture f = setup();
 	const uint64_t one = 1;

@@ -124,7 +124,7 @@ static void expect(struct make *m, const struct spans_pattern *pattern, size_t m
 	expect_found(&s, want);
 }
 
-Test(spans, the_longest_of_many_in_order)
+Test(spans, longest_of_many_spans_are_kept_in_order)
 {
 	const uint64_t lengths[] = { 5, 90, 20, 70, 20, 1, 60, 0, 80 };
 	struct spans s = { .opts = { .patterns = work, .pattern_cnt = 1, .max = 4 } };
@@ -147,7 +147,7 @@ Test(spans, the_longest_of_many_in_order)
 }
 
 /* From long to short, and then one that the shortest of those that are kept must give way to. */
-Test(spans, the_shortest_gives_way)
+Test(spans, shortest_span_is_replaced)
 {
 	static const uint64_t lengths[] = { 90, 80, 70, 60, 50, 40, 30, 35 };
 	struct make m;
@@ -169,7 +169,7 @@ Test(spans, the_shortest_gives_way)
 }
 
 /* Short ones are counted, and not kept. */
-Test(spans, those_that_are_long_enough)
+Test(spans, spans_shorter_than_the_minimum_are_not_kept)
 {
 	static const uint64_t lengths[] = { 9, 10, 30, 20, 1 };
 	struct spans s = { .opts = { .patterns = work, .pattern_cnt = 1, .max = 2, .min_ns = 10 } };
@@ -199,7 +199,7 @@ static int longest_first(const void *a, const void *b)
 }
 
 /* As sorting all of them has it. */
-Test(spans, the_longest_of_random_ones)
+Test(spans, longest_of_random_spans_are_kept)
 {
 	enum { ALL = 700, KEPT = 37 };
 	struct spans s = { .opts = { .patterns = work, .pattern_cnt = 1, .max = KEPT } };
@@ -226,7 +226,7 @@ Test(spans, the_longest_of_random_ones)
 	spans_fini(&s);
 }
 
-Test(spans, threads_do_not_mix_and_the_earlier_of_equals_is_first)
+Test(spans, threads_are_separate_and_the_earlier_of_equal_spans_is_first)
 {
 	struct make m;
 
@@ -241,7 +241,7 @@ Test(spans, threads_do_not_mix_and_the_earlier_of_equals_is_first)
 	       "2 pairs, 2 enters, 2 exits");
 }
 
-Test(spans, what_lies_within_is_part_of_the_outermost)
+Test(spans, nested_spans_are_part_of_the_outermost)
 {
 	struct make m;
 
@@ -260,7 +260,7 @@ Test(spans, what_lies_within_is_part_of_the_outermost)
 }
 
 /* The end of the first may be what was lost: or all that follow would be within it. */
-Test(spans, after_a_loss_a_start_begins_anew)
+Test(spans, start_after_a_loss_begins_a_new_span)
 {
 	struct make m;
 
@@ -277,7 +277,7 @@ Test(spans, after_a_loss_a_start_begins_anew)
 	       "2 pairs, 3 enters, 2 exits, 1 unended");
 }
 
-Test(spans, a_system_call_without_an_end_gives_way_to_the_next)
+Test(spans, system_call_without_an_end_is_replaced_by_the_next)
 {
 	struct make m;
 
@@ -293,7 +293,7 @@ Test(spans, a_system_call_without_an_end_gives_way_to_the_next)
 }
 
 /* From the end of one call to the start of another: what a server does between request and answer. */
-Test(spans, what_lies_between_two_system_calls)
+Test(spans, span_may_be_the_time_between_two_system_calls)
 {
 	static const struct spans_pattern served[] = { { "syscalls:sys_exit_read",
 							 "syscalls:sys_enter_write", NULL } };
@@ -308,7 +308,7 @@ Test(spans, what_lies_between_two_system_calls)
 	       "1 pairs, 2 enters, 1 exits, 1 unended");
 }
 
-Test(spans, raw_system_calls_are_of_one_number)
+Test(spans, raw_system_calls_match_by_thread)
 {
 	struct make m;
 
@@ -324,7 +324,7 @@ Test(spans, raw_system_calls_are_of_one_number)
 }
 
 /* Its name is what the trace says of its number, and of one that nothing is said of none wants it. */
-Test(spans, raw_system_calls_by_name)
+Test(spans, raw_system_calls_are_selected_by_name)
 {
 	static const struct spans_pattern by_name[] = {
 		{ "raw_syscalls:sys_enter", "raw_syscalls:sys_exit", "f*sync" },
@@ -373,7 +373,7 @@ static void find_both(struct spans *s, bool own_exits)
 	find(s, &m);
 }
 
-Test(spans, a_call_that_two_kinds_of_events_tell_of_counts_once)
+Test(spans, call_with_two_kinds_of_events_counts_once)
 {
 	struct spans s = { .opts = { .patterns = fsyncs, .pattern_cnt = 2, .max = 10 } };
 
@@ -396,7 +396,7 @@ Test(spans, a_call_that_two_kinds_of_events_tell_of_counts_once)
 }
 
 /* A number that is given again belongs to another thread. */
-Test(spans, a_thread_that_exits_leaves_nothing_open)
+Test(spans, exit_of_a_thread_closes_its_spans)
 {
 	struct make m;
 
@@ -410,7 +410,7 @@ Test(spans, a_thread_that_exits_leaves_nothing_open)
 	       "1 pairs, 2 enters, 1 exits, 1 unended");
 }
 
-Test(spans, a_worker_is_the_thread_in_which_it_was_seen)
+Test(spans, worker_belongs_to_the_thread_in_its_events)
 {
 	struct make m;
 
@@ -434,7 +434,7 @@ Test(spans, a_worker_is_the_thread_in_which_it_was_seen)
 }
 
 /* At the time, however late that is told: batches of threads come one behind the other. */
-Test(spans, a_worker_moves_between_threads)
+Test(spans, worker_may_move_between_threads)
 {
 	struct make m;
 
@@ -459,7 +459,7 @@ static bool wants_71(void *ctx, uint32_t tid, uint32_t cpu)
 }
 
 /* Which thread a worker is, and so whether it is wanted, is told behind its polls. */
-Test(spans, those_of_one_worker_are_found_at_the_second_look)
+Test(spans, spans_of_one_worker_are_found_in_the_second_pass)
 {
 	struct spans s = { .opts = { .patterns = polls,
 				     .pattern_cnt = 1,
@@ -490,7 +490,7 @@ Test(spans, those_of_one_worker_are_found_at_the_second_look)
 	reader_free(r);
 }
 
-Test(spans, span_ids_tie_before_threads_do)
+Test(spans, spans_match_by_id_before_thread)
 {
 	struct make m;
 
@@ -506,7 +506,7 @@ Test(spans, span_ids_tie_before_threads_do)
 }
 
 /* Of another thread, or over when it ended, the one before is not around it. */
-Test(spans, those_inside_another_of_their_thread)
+Test(spans, nested_spans_of_a_thread_are_marked)
 {
 	struct spans s = { .opts = { .patterns = steps, .pattern_cnt = 1, .max = 10 } };
 	struct make m;
@@ -534,7 +534,7 @@ Test(spans, those_inside_another_of_their_thread)
 }
 
 /* What was lost may be the end of the outer one. */
-Test(spans, a_loss_leaves_nothing_around)
+Test(spans, span_after_a_loss_is_not_nested)
 {
 	struct make m;
 
@@ -549,7 +549,7 @@ Test(spans, a_loss_leaves_nothing_around)
 }
 
 /* One that says nothing of its thread is of the one that ended it. */
-Test(spans, a_thread_may_be_told_at_the_end)
+Test(spans, thread_may_come_from_the_end_event)
 {
 	struct make m;
 
@@ -561,7 +561,7 @@ Test(spans, a_thread_may_be_told_at_the_end)
 	       "1 pairs, 1 enters, 1 exits");
 }
 
-Test(spans, a_field_of_text_ties_across_threads)
+Test(spans, spans_match_across_threads_by_a_text_field)
 {
 	struct spans s = {
 		.opts = { .patterns = work, .pattern_cnt = 1, .field = "request", .max = 10 }
@@ -580,7 +580,7 @@ Test(spans, a_field_of_text_ties_across_threads)
 			 "2 pairs, 3 enters, 2 exits, 1 untied");
 }
 
-Test(spans, an_end_before_its_start_is_none)
+Test(spans, end_before_its_start_is_ignored)
 {
 	struct make m;
 
@@ -590,7 +590,7 @@ Test(spans, an_end_before_its_start_is_none)
 	expect(&m, work, 10, "1 enters, 1 exits, 1 unended, 1 unstarted");
 }
 
-Test(spans, no_more_are_open_than_there_is_room_for)
+Test(spans, number_of_open_spans_is_limited)
 {
 	struct spans s = { .opts = { .patterns = steps, .pattern_cnt = 1, .max = 1 } };
 	struct make m;
@@ -614,7 +614,7 @@ static bool only_8(void *ctx, uint32_t tid, uint32_t cpu)
 }
 
 /* A field is of equal value in others, too: each end is that of its own start. */
-Test(spans, what_others_begin_and_end_with_the_same_field_ends_no_pair)
+Test(spans, spans_of_other_threads_with_the_same_field_value_end_no_span)
 {
 	struct spans s = { .opts = { .patterns = work,
 				     .pattern_cnt = 1,
@@ -639,7 +639,7 @@ Test(spans, what_others_begin_and_end_with_the_same_field_ends_no_pair)
 }
 
 /* By the thread that began it; what others leave open or end is not counted. */
-Test(spans, only_those_of_some_threads)
+Test(spans, only_spans_of_selected_threads_are_kept)
 {
 	struct spans s = {
 		.opts = { .patterns = work, .pattern_cnt = 1, .max = 10, .is_wanted = only_8 }

@@ -57,7 +57,7 @@ static void is(struct reader *r, const struct tokio_polls_poll *poll, uint64_t t
 }
 
 /* By worker and time: batches of workers need not come in order. */
-Test(tokio_polls, task_place_and_spans_of_each)
+Test(tokio_polls, each_poll_has_its_task_location_and_spans)
 {
 	const struct span polls[] = { poll_of(1, 100, 200), poll_of(0, 150, 300),
 				      poll_of(1, 400, 500), poll_of(TRACE_NONE, 0, 999) };
@@ -88,7 +88,7 @@ Test(tokio_polls, task_place_and_spans_of_each)
 	reader_free(r);
 }
 
-Test(tokio_polls, spans_beyond_four_are_only_known_to_be_there)
+Test(tokio_polls, only_the_first_four_spans_of_a_poll_are_named)
 {
 	static const char *const names[] = { "a", "b", "c", "d", "e" };
 	const struct span polls[] = { poll_of(1, 100, 200), poll_of(1, 300, 400) };
@@ -113,7 +113,7 @@ Test(tokio_polls, spans_beyond_four_are_only_known_to_be_there)
 	reader_free(r);
 }
 
-Test(tokio_polls, places_by_time)
+Test(tokio_polls, locations_are_sorted_by_time)
 {
 	const struct span polls[] = { poll_of(1, 100, 200), poll_of(0, 150, 310),
 				      poll_of(1, 400, 470), poll_of(2, 0, 5) };

@@ -29,7 +29,7 @@ static uint32_t worker_at(const struct worker_threads *w, uint32_t tid, uint64_t
 	return worker;
 }
 
-Test(tokio_workers, a_worker_is_the_thread_that_it_was_seen_with)
+Test(tokio_workers, worker_belongs_to_the_thread_in_its_events)
 {
 	struct worker_threads w = { 0 };
 
@@ -50,7 +50,7 @@ Test(tokio_workers, a_worker_is_the_thread_that_it_was_seen_with)
 }
 
 /* Worker 0 leaves thread 10 for 20 and comes back; thread 10 is no worker meanwhile. */
-Test(tokio_workers, a_worker_that_moves_is_followed_whatever_the_order_of_what_is_learnt)
+Test(tokio_workers, worker_that_moves_is_followed_in_any_order_of_events)
 {
 	static const struct {
 		uint64_t ts;
@@ -80,7 +80,7 @@ Test(tokio_workers, a_worker_that_moves_is_followed_whatever_the_order_of_what_i
 	}
 }
 
-Test(tokio_workers, what_does_not_fit_is_counted_and_takes_no_memory)
+Test(tokio_workers, invalid_workers_are_counted_and_need_no_memory)
 {
 	struct worker_threads w = { 0 };
 
@@ -93,7 +93,7 @@ Test(tokio_workers, what_does_not_fit_is_counted_and_takes_no_memory)
 }
 
 /* A sample names a worker and a thread, too, but 254 is none that parks; and 255 is no worker. */
-Test(tokio_workers, only_parking_and_unparking_tell)
+Test(tokio_workers, only_park_and_unpark_events_identify_workers)
 {
 	const uint64_t frame = 1;
 	struct worker_threads w = { 0 };
@@ -116,7 +116,7 @@ Test(tokio_workers, only_parking_and_unparking_tell)
 }
 
 /* Its workers' numbers are in no order of their threads'. By the decode of another implementation. */
-Test(tokio_workers, the_workers_of_a_tokio_service_are_found)
+Test(tokio_workers, workers_of_a_tokio_service_are_found)
 {
 	const char *top = getenv("D9_TOP");
 	struct worker_threads w = { 0 };

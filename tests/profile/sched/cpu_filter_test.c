@@ -35,7 +35,7 @@ static void make_followed_task(struct make *m, uint64_t ts, uint32_t pid, uint32
 	dial9_schema_free(s);
 }
 
-Test(cpu_filter, who_is_told_to_be_followed_is_known_from_then_on)
+Test(cpu_filter, followed_thread_is_known_from_its_task_event_on)
 {
 	struct run r = { .tid = 5 };
 	struct make m;
@@ -58,7 +58,7 @@ Test(cpu_filter, who_is_told_to_be_followed_is_known_from_then_on)
 		   "5 unknown 1600-1700 to nothing edge-end neighbour\n");
 }
 
-Test(cpu_filter, of_what_is_told_within_a_cut_both_count)
+Test(cpu_filter, task_events_inside_a_cut_count_from_its_start)
 {
 	const char *const kv[] = { "target", "pid 5", "followed", "within", "inherit", "no", NULL };
 	struct run r = { 0 };
@@ -76,7 +76,7 @@ Test(cpu_filter, of_what_is_told_within_a_cut_both_count)
 		   "6 unknown (running) 1100-1100 to nothing cpu 0 edge-end neighbour\n");
 }
 
-Test(cpu_filter, a_child_that_is_told_is_known_from_its_birth)
+Test(cpu_filter, followed_child_is_known_from_its_birth)
 {
 	struct run r = { .tid = 6 };
 	struct make m;
@@ -92,7 +92,7 @@ Test(cpu_filter, a_child_that_is_told_is_known_from_its_birth)
 		   "6 running 1200-1300 to exit cpu 0\n");
 }
 
-Test(cpu_filter, on_a_cpu_that_is_not_recorded_nothing_is_known)
+Test(cpu_filter, state_on_an_unrecorded_cpu_is_unknown)
 {
 	struct run r = { .tid = 5 };
 	struct make m;
@@ -115,7 +115,7 @@ Test(cpu_filter, on_a_cpu_that_is_not_recorded_nothing_is_known)
 		   "5 running 1800-1800 to nothing cpu 2 edge-end\n");
 }
 
-Test(cpu_filter, of_who_never_was_on_a_recorded_cpu_nothing_is_known)
+Test(cpu_filter, state_of_a_thread_that_was_never_on_a_recorded_cpu_is_unknown)
 {
 	struct run r = { 0 };
 	struct make m;

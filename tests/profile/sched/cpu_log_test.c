@@ -32,7 +32,7 @@ static void expect(const struct cpu_log *log, uint32_t cpu, uint64_t from, uint6
 	cr_expect_eq(told_ns, to - from);
 }
 
-Test(cpu_log, tells_each_slice_latest_first)
+Test(cpu_log, returns_each_slice_latest_first)
 {
 	struct cpu_log log = { 0 };
 
@@ -49,7 +49,7 @@ Test(cpu_log, tells_each_slice_latest_first)
 	cpu_log_fini(&log);
 }
 
-Test(cpu_log, a_link_that_does_not_fit_is_nobodys)
+Test(cpu_log, slice_between_switches_that_do_not_match_is_unknown)
 {
 	struct cpu_log log = { 0 };
 
@@ -62,7 +62,7 @@ Test(cpu_log, a_link_that_does_not_fit_is_nobodys)
 	cpu_log_fini(&log);
 }
 
-Test(cpu_log, a_thread_may_take_another_number)
+Test(cpu_log, thread_may_get_another_number)
 {
 	struct cpu_log log = { 0 };
 
@@ -76,7 +76,7 @@ Test(cpu_log, a_thread_may_take_another_number)
 	cpu_log_fini(&log);
 }
 
-Test(cpu_log, forgets_what_is_long_ago)
+Test(cpu_log, drops_old_slices)
 {
 	struct cpu_log log = { 0 };
 	uint32_t n = CPU_LOG_SLICES + 10;
@@ -89,7 +89,7 @@ Test(cpu_log, forgets_what_is_long_ago)
 	cpu_log_fini(&log);
 }
 
-Test(cpu_log, before_a_beginning_nothing_is_known_and_from_it_on_all_is)
+Test(cpu_log, slices_before_a_beginning_are_unknown)
 {
 	struct cpu_log log = { 0 };
 
@@ -106,7 +106,7 @@ Test(cpu_log, before_a_beginning_nothing_is_known_and_from_it_on_all_is)
 	cpu_log_fini(&log);
 }
 
-Test(cpu_log, who_was_there_may_be_told_by_the_next_switch)
+Test(cpu_log, thread_of_a_beginning_may_come_from_the_next_switch)
 {
 	struct cpu_log log = { 0 };
 

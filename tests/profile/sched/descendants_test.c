@@ -23,7 +23,7 @@ static bool has(const struct hmap *pids, uint32_t pid)
 	return hmap_get(pids, pid) != NULL;
 }
 
-Test(descendants, children_and_theirs_and_nobody_else)
+Test(descendants, only_children_and_their_descendants_are_found)
 {
 	struct hmap pids = { 0 };
 	struct names *n;
@@ -49,7 +49,7 @@ Test(descendants, children_and_theirs_and_nobody_else)
 }
 
 /* Numbers are used again, and damage may say anything. */
-Test(descendants, a_circle_of_parents_ends, .timeout = 10)
+Test(descendants, circular_parents_end, .timeout = 10)
 {
 	struct hmap pids = { 0 };
 	struct names *n;
@@ -68,7 +68,7 @@ Test(descendants, a_circle_of_parents_ends, .timeout = 10)
 	names_free(n);
 }
 
-Test(descendants, a_long_chain_takes_one_walk, .timeout = 20)
+Test(descendants, long_chain_needs_one_pass, .timeout = 20)
 {
 	enum { LINKS = 200000 };
 	struct hmap pids = { 0 };

@@ -6,7 +6,7 @@
 
 TestSuite(gaps, .timeout = 60);
 
-Test(gaps, more_than_are_kept_only_widen_doubt)
+Test(gaps, gaps_above_the_limit_are_merged_into_larger_gaps)
 {
 	struct gaps g = { 0 };
 
@@ -43,7 +43,7 @@ static void check_gaps(const uint64_t (*told)[2], size_t cnt, const uint64_t (*w
 #define CHECK_GAPS(told, want)                                                                     \
 	check_gaps(told, sizeof(told) / sizeof((told)[0]), want, sizeof(want) / sizeof((want)[0]))
 
-Test(gaps, are_kept_in_order_and_apart)
+Test(gaps, gaps_are_kept_sorted_and_separate)
 {
 	CHECK_GAPS(GAPS({ 50, 60 }, { 10, 20 }, { 30, 40 }),
 		   GAPS({ 10, 20 }, { 30, 40 }, { 50, 60 }));
@@ -61,7 +61,7 @@ Test(gaps, are_kept_in_order_and_apart)
 	CHECK_GAPS(GAPS({ 10, 20 }, { 40, 30 }), GAPS({ 10, 20 }));
 }
 
-Test(gaps, of_too_many_the_closest_become_one)
+Test(gaps, closest_gaps_are_merged_above_the_limit)
 {
 	struct gaps g = { 0 };
 	uint64_t at = 0;
@@ -81,7 +81,7 @@ Test(gaps, of_too_many_the_closest_become_one)
 	gaps_fini(&g);
 }
 
-Test(gaps, touch_with_both_their_ends)
+Test(gaps, gaps_include_both_their_ends)
 {
 	struct gaps g = { 0 };
 

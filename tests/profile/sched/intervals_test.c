@@ -10,7 +10,7 @@ static void migrate(struct make *m, uint64_t ts, uint32_t tid, uint32_t from, ui
 		     { "pid", tid }, { "orig_cpu", from }, { "dest_cpu", to });
 }
 
-Test(intervals, from_birth_to_death)
+Test(intervals, thread_is_followed_from_birth_to_death)
 {
 	const uint64_t asleep[] = { make_frame(1, 0x10), make_frame(1, 0x20) };
 	const uint64_t pushed[] = { make_frame(1, 0x30) };
@@ -51,7 +51,7 @@ static void sum_neighbours(struct run *r, const struct interval *i)
 	}
 }
 
-Test(intervals, a_wait_says_who_came_and_who_left)
+Test(intervals, runnable_interval_has_its_preemptor_and_the_thread_before_its_return)
 {
 	struct run r = { .tid = 5, .see = sum_neighbours };
 	struct make m;
@@ -66,7 +66,7 @@ Test(intervals, a_wait_says_who_came_and_who_left)
 		   "5 running 1400-1400 to nothing cpu 0 edge-end\n");
 }
 
-Test(intervals, what_was_at_the_edges_says_so)
+Test(intervals, states_at_the_edges_of_the_trace_are_marked)
 {
 	struct run r = { 0 };
 	struct make m;
@@ -89,7 +89,7 @@ Test(intervals, what_was_at_the_edges_says_so)
 		   "9 running 1000-1500 to nothing edge-start edge-end\n");
 }
 
-Test(intervals, a_window_cuts)
+Test(intervals, window_cuts_intervals)
 {
 	struct run r = { .tid = 5, .from = 1050, .to = 1450 };
 	struct make m;
@@ -126,7 +126,7 @@ static const char loss_seen[] =
 	"5 running 1510-1700 to block cpu 0\n"
 	"5 blocked 1700-1700 to nothing cpu 0 S edge-end\n";
 
-Test(intervals, a_loss_leaves_no_state)
+Test(intervals, loss_ends_all_states)
 {
 	struct run r = { .tid = 5, .gaps_first = true };
 	struct make m;
@@ -135,7 +135,7 @@ Test(intervals, a_loss_leaves_no_state)
 	run_expect(&r, &m, loss_seen);
 }
 
-Test(intervals, what_starts_over_knows_what_was_lost_and_nothing_else)
+Test(intervals, restart_keeps_the_gaps_and_nothing_else)
 {
 	struct run r = { .tid = 5, .again = true };
 	struct make m;
@@ -144,7 +144,7 @@ Test(intervals, what_starts_over_knows_what_was_lost_and_nothing_else)
 	run_expect(&r, &m, loss_seen);
 }
 
-Test(intervals, a_loss_before_the_window_spoils_what_goes_on_in_it)
+Test(intervals, loss_before_the_window_affects_the_interval_inside_it)
 {
 	struct run r = { .tid = 5, .gaps_first = true, .from = 1400, .to = 1505 };
 	struct make m;
@@ -155,7 +155,7 @@ Test(intervals, a_loss_before_the_window_spoils_what_goes_on_in_it)
 		   "5 runnable 1500-1505 to cpu cpu 0 woken by 0 at 1500 clip-end\n");
 }
 
-Test(intervals, of_a_loss_that_is_told_late_the_open_ones_are_marked)
+Test(intervals, late_reported_loss_marks_open_intervals)
 {
 	struct run r = { .tid = 5 };
 	struct make m;
@@ -172,7 +172,7 @@ Test(intervals, of_a_loss_that_is_told_late_the_open_ones_are_marked)
 		   "5 runnable 1500-1500 to nothing cpu 0 woken by 0 at 1500 edge-end\n");
 }
 
-Test(intervals, a_switch_that_does_not_fit_the_one_before_leaves_a_hole)
+Test(intervals, switch_that_does_not_match_the_one_before_leaves_a_hole)
 {
 	struct run r = { 0 };
 	struct make m;
@@ -231,7 +231,7 @@ Test(intervals, off_cpu_time_without_a_wakeup_is_unknown)
 		   "5 running 1300-1300 to nothing cpu 0 edge-end\n");
 }
 
-Test(intervals, who_is_woken_before_it_has_left_does_not_block)
+Test(intervals, thread_woken_before_its_switch_out_does_not_block)
 {
 	struct run r = { .tid = 5 };
 	struct make m;
@@ -266,7 +266,7 @@ Test(intervals, who_is_woken_before_it_has_left_does_not_block)
 		   "5 running 1630-1630 to nothing cpu 0 edge-end\n");
 }
 
-Test(intervals, a_number_is_used_again)
+Test(intervals, reused_tid_is_another_thread)
 {
 	struct run r = { .tid = 5 };
 	struct make m;
@@ -286,7 +286,7 @@ Test(intervals, a_number_is_used_again)
 		   "5 runnable 1400-1500 to nothing cpu 0 new by 6 at 1400 edge-end\n");
 }
 
-Test(intervals, behind_whom_a_thread_waited)
+Test(intervals, threads_that_ran_instead_are_known)
 {
 	struct run r = { .tid = 5, .behind = true };
 	struct make m;
@@ -306,7 +306,7 @@ Test(intervals, behind_whom_a_thread_waited)
 		"5 running 1106-1106 to nothing cpu 0 edge-end\n");
 }
 
-Test(intervals, a_wait_follows_its_thread_from_queue_to_queue)
+Test(intervals, runnable_interval_follows_its_thread_between_run_queues)
 {
 	struct run r = { .tid = 5, .behind = true };
 	struct make m;
@@ -339,7 +339,7 @@ static void make_target(struct make *m, const char *target, const char *key, con
 	make_metadata(m, 1000, kv);
 }
 
-Test(intervals, of_neighbours_of_the_target_little_is_known)
+Test(intervals, switches_next_to_the_target_leave_unknown_time)
 {
 	struct run r = { .behind = true };
 	struct make m;
@@ -384,7 +384,7 @@ static void moves_on(const char *target, const char *key, const char *value, con
 	"5 runnable 1100-1150 to cpu cpu 0 preempted R" behind "\n"                                \
 	"5 running 1150-1150 to nothing cpu 0 edge-end\n"
 
-Test(intervals, a_wait_that_moves_on_is_not_charged_to_who_may_have_left)
+Test(intervals, time_after_a_migration_is_not_attributed_to_a_thread_that_may_have_left)
 {
 	moves_on("pid 5", NULL, NULL, MOVES_ON(" 50 unknown"));
 	moves_on("command a", "target_pids", "5", MOVES_ON(" 50 unknown"));
@@ -409,7 +409,7 @@ static void watch(struct make *m, uint64_t ts, uint32_t cpu, uint32_t tid,
 	dial9_schema_free(s);
 }
 
-Test(intervals, of_a_cpu_that_was_watched_it_is_known_who_ran)
+Test(intervals, threads_that_ran_on_a_watched_cpu_are_known)
 {
 	struct run r = { .behind = true, .tid = 5 };
 	struct make m;
@@ -456,7 +456,7 @@ Test(intervals, of_a_cpu_that_was_watched_it_is_known_who_ran)
 		"5 running 2000-2000 to nothing cpu 1 edge-end\n");
 }
 
-Test(intervals, a_note_that_crosses_a_switch_of_the_target_takes_nothing_back)
+Test(intervals, watch_event_that_overlaps_a_switch_of_the_target_changes_nothing)
 {
 	struct run r = { .behind = true, .tid = 5 };
 	struct make m;
@@ -491,7 +491,7 @@ Test(intervals, children_of_the_target_are_followed)
 		   "6 running 1100-1200 to exit cpu 0\n");
 }
 
-Test(intervals, who_execs_goes_on_under_the_leaders_number)
+Test(intervals, thread_that_execs_continues_with_the_tid_of_its_leader)
 {
 	struct run r = { 0 };
 	struct make m;
@@ -511,7 +511,7 @@ Test(intervals, who_execs_goes_on_under_the_leaders_number)
 }
 
 /* It is switched out under the new number, before the exec is told. */
-Test(intervals, who_execs_may_be_switched_out_in_the_midst_of_it)
+Test(intervals, thread_may_be_switched_out_during_its_exec)
 {
 	struct run r = { 0 };
 	struct make m;
@@ -534,7 +534,7 @@ Test(intervals, who_execs_may_be_switched_out_in_the_midst_of_it)
 		   "5 running 1140-1200 to exit cpu 0\n");
 }
 
-Test(intervals, numbers_that_no_kernel_gives_are_no_threads)
+Test(intervals, impossible_tids_are_ignored)
 {
 	struct run r = { 0 };
 	struct make m;
@@ -562,7 +562,7 @@ static void add_part(struct buf *out, const char *boot, uint64_t ts, uint32_t pr
 	make_fini(&m);
 }
 
-Test(intervals, each_part_of_the_stream_starts_anew)
+Test(intervals, each_recording_in_the_stream_starts_with_no_state)
 {
 	struct buf bytes = { 0 };
 	struct run r = { 0 };
@@ -627,7 +627,7 @@ static void add_waker(struct run *r, const struct interval *i)
 	cr_expect_eq(i->waker->cpu, 3);
 }
 
-Test(intervals, a_waking_says_from_what_it_came)
+Test(intervals, wakeup_has_its_context)
 {
 	struct run r = { .see = add_waker };
 	struct make m;
@@ -639,7 +639,7 @@ Test(intervals, a_waking_says_from_what_it_came)
 	buf_free(&r.out);
 }
 
-Test(intervals, a_waker_has_its_stack_where_it_was_recorded)
+Test(intervals, waker_has_its_stack_if_it_was_recorded)
 {
 	const uint64_t frames[] = { make_frame(1, 0x10), make_frame(1, 0x20) };
 	const uint64_t other[] = { make_frame(1, 0x30) };
@@ -671,7 +671,7 @@ Test(intervals, a_waker_has_its_stack_where_it_was_recorded)
 		   "5 runnable 1500-1501 to nothing cpu 1 woken by 7 at 1500 edge-end\n");
 }
 
-Test(intervals, nobody_has_a_stack_when_none_is_asked_for)
+Test(intervals, stacks_are_skipped_on_request)
 {
 	const uint64_t frames[] = { make_frame(1, 0x10) };
 	struct run r = { .tid = 5, .skip_stacks = true };
@@ -778,13 +778,13 @@ static void any_schedule(uint64_t seed, bool hides)
 	}
 }
 
-Test(intervals, of_any_schedule_sum_to_the_scheduler_s_own_accounts)
+Test(intervals, random_schedules_sum_to_the_schedulers_own_accounting)
 {
 	for (uint64_t seed = 1; seed <= 30; seed++)
 		any_schedule(seed, false);
 }
 
-Test(intervals, of_any_schedule_with_holes_sum_to_the_threads_lives)
+Test(intervals, random_schedules_with_losses_sum_to_the_lifetimes_of_threads)
 {
 	for (uint64_t seed = 1; seed <= 30; seed++)
 		any_schedule(seed, true);

@@ -49,7 +49,7 @@ Test(loss_accounting, only_events_and_samples_are_lost)
 	cr_expect_eq(a.at_most, 7);
 }
 
-Test(loss_accounting, a_kind_that_nobody_knows_is_events_and_may_hide_switches)
+Test(loss_accounting, unknown_kind_counts_as_events_and_may_hide_switches)
 {
 	static const char *const kinds[] = { "read_failure", "sidebands", "side", "", "ring_ful" };
 
@@ -77,7 +77,7 @@ Test(loss_accounting, samples_and_the_side_band_hide_no_switch)
 	cr_expect(loss_accounting_hides_switches(PROF_LOST_RING_FULL, strlen(PROF_LOST_RING_FULL)));
 }
 
-Test(loss_accounting, a_hole_is_no_event_but_nobody_may_say_that_nothing_is_lost)
+Test(loss_accounting, hole_is_no_lost_event_but_makes_the_recording_incomplete)
 {
 	struct loss_accounting a = { .at_most = 0 };
 
@@ -88,7 +88,7 @@ Test(loss_accounting, a_hole_is_no_event_but_nobody_may_say_that_nothing_is_lost
 	cr_expect(loss_accounting_hides_switches(PROF_LOST_HOLE, strlen(PROF_LOST_HOLE)));
 }
 
-Test(loss_accounting, only_last_figures_must_agree)
+Test(loss_accounting, only_final_figures_must_add_up)
 {
 	struct loss_accounting_figures f = { .known = false, .produced = 314 };
 

@@ -180,13 +180,13 @@ static void compare_schedule(uint64_t seed, uint32_t missing)
 	buf_free(&w.run.out);
 }
 
-Test(missing_wakeups, none_and_all_intervals_are_known)
+Test(missing_wakeups, without_missing_wakeups_all_intervals_are_known)
 {
 	for (uint64_t seed = 1; seed <= SEEDS; seed++)
 		compare_schedule(seed, 0);
 }
 
-Test(missing_wakeups, make_no_interval_longer_than_it_was)
+Test(missing_wakeups, missing_wakeups_make_no_interval_longer)
 {
 	static const uint32_t percentages[] = { 2, 30, 100 };
 

@@ -32,7 +32,7 @@ static void make_offcpu(struct make *m, const struct told *s)
 		     { "woken", s->how & WOKEN }, { "unfinished", s->how / UNFINISHED });
 }
 
-Test(offcpu_interval, is_blocked_and_then_ready_with_its_own_stack)
+Test(offcpu_interval, interval_is_blocked_and_then_runnable_with_its_own_stack)
 {
 	const uint64_t frames[] = { make_frame(1, 0x10) };
 	struct run r = { 0 };
@@ -48,7 +48,7 @@ Test(offcpu_interval, is_blocked_and_then_ready_with_its_own_stack)
 		   "5 unknown (blocked) 2700-3000 to cpu cpu 2 S unsure\n");
 }
 
-Test(offcpu_interval, of_one_that_could_run_is_a_wait_for_a_cpu)
+Test(offcpu_interval, interval_of_a_preempted_thread_is_run_queue_latency)
 {
 	struct run r = { 0 };
 	struct make m;
@@ -63,7 +63,7 @@ Test(offcpu_interval, of_one_that_could_run_is_a_wait_for_a_cpu)
 		   "5 runnable 3500-4000 to cpu cpu 3 early by 7 at 3500 S\n");
 }
 
-Test(offcpu_interval, that_is_unfinished_ends_with_the_recording)
+Test(offcpu_interval, unfinished_interval_ends_with_the_recording)
 {
 	struct run r = { 0 };
 	struct make m;
@@ -78,7 +78,7 @@ Test(offcpu_interval, that_is_unfinished_ends_with_the_recording)
 }
 
 /* Of the time in between, and of a thread without a stay, nothing is told; nor does a loss make one doubtful. */
-Test(offcpu_interval, is_all_that_there_is)
+Test(offcpu_interval, time_between_intervals_is_not_reported)
 {
 	struct run r = { .gaps_first = true };
 	struct make m;
@@ -91,7 +91,7 @@ Test(offcpu_interval, is_all_that_there_is)
 	run_expect(&r, &m, "5 unknown (blocked) 1500-2000 to cpu cpu 2 S unsure\n");
 }
 
-Test(offcpu_interval, is_cut_to_the_window)
+Test(offcpu_interval, interval_is_cut_to_the_window)
 {
 	struct run r = { .from = 1600, .to = 1950 };
 	struct make m;
@@ -105,7 +105,7 @@ Test(offcpu_interval, is_cut_to_the_window)
 }
 
 /* Times that cannot be, and a thread that is none. */
-Test(offcpu_interval, makes_the_best_of_a_bad_file)
+Test(offcpu_interval, invalid_events_are_read_as_far_as_possible)
 {
 	struct run r = { 0 };
 	struct make m;

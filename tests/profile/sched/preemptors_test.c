@@ -12,7 +12,7 @@ static void add(struct preemptors *r, uint32_t cpu, uint32_t tid, uint64_t from,
 		r, &(struct interval_preemptor){ .cpu = cpu, .tid = tid, .from = from, .ns = ns });
 }
 
-Test(preemptors, one_thread_on_one_cpu_is_one_since_its_first_time)
+Test(preemptors, slices_of_one_thread_on_one_cpu_are_summed_up)
 {
 	struct interval_preemptor top[4];
 	struct preemptors r = { 0 };
@@ -32,7 +32,7 @@ Test(preemptors, one_thread_on_one_cpu_is_one_since_its_first_time)
 	cr_expect_eq(r.other_ns, 0);
 }
 
-Test(preemptors, equal_times_come_by_number_and_the_rest_is_others)
+Test(preemptors, equal_times_are_sorted_by_tid_and_the_rest_is_others)
 {
 	struct interval_preemptor top[2];
 	struct preemptors r = { .other_ns = 3 };
@@ -47,7 +47,7 @@ Test(preemptors, equal_times_come_by_number_and_the_rest_is_others)
 	cr_expect_eq(preemptors_top(&r, top, 2), 0, "they were handed out");
 }
 
-Test(preemptors, those_without_room_are_others)
+Test(preemptors, threads_without_room_are_others)
 {
 	struct interval_preemptor top[PREEMPTORS_MAX];
 	struct preemptors r = { 0 };

@@ -37,7 +37,7 @@ static void is(const struct interval_preemptor *r, uint32_t cpu, uint32_t tid, u
 	cr_expect_eq(r->ns, ns);
 }
 
-Test(runqueue_moves, behind_who_ran_on_each_queue_while_it_was_in_it)
+Test(runqueue_moves, preemptors_come_from_each_queue_while_the_thread_was_in_it)
 {
 	struct interval_preemptor top[4];
 	struct runqueue_moves h = { 0 };
@@ -56,7 +56,7 @@ Test(runqueue_moves, behind_who_ran_on_each_queue_while_it_was_in_it)
 }
 
 /* 8 was switched in last and may have left; nobody knows of times before the log. */
-Test(runqueue_moves, who_may_have_left_is_unknown)
+Test(runqueue_moves, thread_that_may_have_left_is_unknown)
 {
 	struct interval_preemptor top[4];
 	struct runqueue_moves h = { 0 };
@@ -69,7 +69,7 @@ Test(runqueue_moves, who_may_have_left_is_unknown)
 	cr_expect_eq(b.unknown_ns, 10 + 20);
 }
 
-Test(runqueue_moves, a_queue_that_it_left_unseen_is_unknown)
+Test(runqueue_moves, time_on_a_queue_with_an_unrecorded_departure_is_unknown)
 {
 	struct interval_preemptor top[4];
 	struct runqueue_moves h = { 0 };
@@ -83,7 +83,7 @@ Test(runqueue_moves, a_queue_that_it_left_unseen_is_unknown)
 	cr_expect_eq(b.unknown_ns, 40);
 }
 
-Test(runqueue_moves, only_the_latest_queues_are_remembered)
+Test(runqueue_moves, only_the_latest_queues_are_kept)
 {
 	struct interval_preemptor top[4];
 	struct runqueue_moves h = { 0 };

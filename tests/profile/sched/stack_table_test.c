@@ -9,7 +9,7 @@
 
 TestSuite(stack_table, .timeout = 60);
 
-Test(stack_table, has_each_stack_once)
+Test(stack_table, keeps_each_stack_once)
 {
 	const uint64_t a[] = { 1, 2, 3 }, b[] = { 1, 2 }, c[] = { 1, 2, 4 };
 	struct stack_table t = { 0 };
@@ -32,7 +32,7 @@ Test(stack_table, has_each_stack_once)
 	stack_table_fini(&t);
 }
 
-Test(stack_table, cuts_what_is_too_deep)
+Test(stack_table, truncates_stacks_that_are_too_deep)
 {
 	uint64_t *deep = xcalloc(STACK_TABLE_DEPTH_MAX + 5, sizeof(*deep));
 	struct stack_table t = { 0 };

@@ -29,7 +29,7 @@ static void read_all(struct make *m, struct target_threads *f)
 	reader_free(r);
 }
 
-Test(target_threads, all_of_a_system_and_where_nothing_is_said)
+Test(target_threads, all_threads_are_targets_of_a_system_recording_and_by_default)
 {
 	struct target_threads f = { 0 };
 	struct make m;
@@ -41,7 +41,7 @@ Test(target_threads, all_of_a_system_and_where_nothing_is_said)
 	target_threads_fini(&f);
 }
 
-Test(target_threads, processes_and_what_they_fork)
+Test(target_threads, processes_and_their_forks_are_targets)
 {
 	struct target_threads f = { 0 };
 	struct make m;
@@ -77,7 +77,7 @@ static void make_followed(struct make *m, uint32_t pid, uint32_t tid, uint8_t fo
 	dial9_schema_free(task);
 }
 
-Test(target_threads, children_from_before_as_tasks_tell)
+Test(target_threads, existing_children_are_targets_if_task_events_mark_them)
 {
 	struct target_threads f = { 0 };
 	struct make m;
@@ -102,7 +102,7 @@ Test(target_threads, children_from_before_as_tasks_tell)
 	target_threads_fini(&f);
 }
 
-Test(target_threads, threads_alone)
+Test(target_threads, single_threads_are_targets)
 {
 	struct target_threads f = { 0 };
 	struct make m;
@@ -118,7 +118,7 @@ Test(target_threads, threads_alone)
 	target_threads_fini(&f);
 }
 
-Test(target_threads, no_children_where_they_were_not_wanted)
+Test(target_threads, children_are_no_targets_without_inherit)
 {
 	struct target_threads f = { 0 };
 	struct make m;
@@ -132,7 +132,7 @@ Test(target_threads, no_children_where_they_were_not_wanted)
 	target_threads_fini(&f);
 }
 
-Test(target_threads, a_command_by_its_number_or_by_its_exec)
+Test(target_threads, command_is_found_by_its_pid_or_its_exec)
 {
 	const uint64_t frame = make_frame(1, 0x10);
 	struct target_threads f = { 0 };
@@ -168,7 +168,7 @@ Test(target_threads, a_command_by_its_number_or_by_its_exec)
 	target_threads_fini(&f);
 }
 
-Test(target_threads, who_execs_in_a_thread_takes_the_leaders_number)
+Test(target_threads, thread_that_execs_gets_the_tid_of_its_leader)
 {
 	struct target_threads f = { 0 };
 	struct make m;

@@ -39,7 +39,7 @@ static void finish(struct blocked *w)
 	names_free(names);
 }
 
-Test(blocked, one_row_a_stack_with_sum_and_longest)
+Test(blocked, row_per_stack_has_sum_and_maximum)
 {
 	struct blocked w = { .opts = { .keys = 1u << BLOCKED_STACK } };
 
@@ -61,7 +61,7 @@ Test(blocked, one_row_a_stack_with_sum_and_longest)
 }
 
 /* The thread that a timer or a network packet interrupted has nothing to do with it. */
-Test(blocked, wakers_are_told_apart_by_what_they_were)
+Test(blocked, wakers_are_grouped_by_their_context)
 {
 	struct interval_waker other = timer, task = { .context = INTERVAL_BY_TASK, .comm = 9 };
 	struct blocked w = { .opts = { .keys = 1u << BLOCKED_WAKER } };
@@ -86,7 +86,7 @@ Test(blocked, wakers_are_told_apart_by_what_they_were)
 	blocked_fini(&w);
 }
 
-Test(blocked, what_an_edge_cut_is_counted)
+Test(blocked, intervals_cut_at_an_edge_are_counted)
 {
 	struct blocked w = { .opts = { .keys = 1u << BLOCKED_STATE } };
 	struct interval i = { .end = 5, .flags = INTERVAL_EDGE_END, .prev_state = 2 };
@@ -107,7 +107,7 @@ Test(blocked, what_an_edge_cut_is_counted)
 }
 
 /* Thread 6 was named after it woke; 7 never. */
-Test(blocked, threads_that_were_named_late_join_their_name)
+Test(blocked, threads_that_were_named_late_join_the_row_of_their_name)
 {
 	struct blocked w = { .opts = { .keys = 1u << BLOCKED_COMM, .buckets = true } };
 	struct names_task task = { .tid = 6, .pid = 5, .cgroup = NAMES_NONE };
@@ -142,7 +142,7 @@ Test(blocked, buckets_are_powers_of_two)
 	cr_expect_eq(blocked_bucket(UINT64_MAX), 63);
 }
 
-Test(blocked, tasks_of_one_name_that_woke_are_told_apart_by_number)
+Test(blocked, waker_tasks_with_one_name_are_grouped_by_tid)
 {
 	struct interval_waker task = {
 		.context = INTERVAL_BY_TASK, .comm = 9, .tid = 20, .stack = INTERVAL_NO_STACK

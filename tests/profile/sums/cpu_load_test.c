@@ -19,7 +19,7 @@ static void add(struct cpu_load *l, uint32_t tid, uint32_t cpu, enum interval_st
 	cpu_load_add(l, &i);
 }
 
-Test(cpu_load, work_waits_and_moves)
+Test(cpu_load, runtime_latency_and_migrations_are_counted)
 {
 	struct cpu_load l = { 0 };
 	struct cpu_load_row sum;
@@ -50,7 +50,7 @@ Test(cpu_load, work_waits_and_moves)
 }
 
 /* A number that no machine has must not take memory for all below it. */
-Test(cpu_load, numbers_beyond_all_cpus_are_passed_over)
+Test(cpu_load, impossible_cpu_numbers_are_skipped)
 {
 	struct cpu_load l = { 0 };
 
@@ -62,7 +62,7 @@ Test(cpu_load, numbers_beyond_all_cpus_are_passed_over)
 }
 
 /* One that was preempted, and then the recording ended on the CPUs that it has. */
-Test(cpu_load, waits_for_a_cpu_that_is_not_known_count_in_all)
+Test(cpu_load, latency_on_an_unknown_cpu_counts_in_the_total)
 {
 	struct cpu_load l = { 0 };
 	struct cpu_load_row sum;

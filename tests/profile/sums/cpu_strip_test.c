@@ -27,7 +27,7 @@ static void expect(const struct cpu_strip *s, uint32_t cpu, uint32_t col, uint32
 	cr_expect_eq(ns, busy, "CPU %u, column %u: %zu", cpu, col, (size_t)ns);
 }
 
-Test(cpu_strip, who_ran_longest_in_a_column)
+Test(cpu_strip, thread_that_ran_longest_in_a_column_is_shown)
 {
 	struct cpu_strip s = { .cols = 4, .start = 100 };
 
@@ -49,7 +49,7 @@ Test(cpu_strip, who_ran_longest_in_a_column)
 	cpu_strip_fini(&s);
 }
 
-Test(cpu_strip, columns_widen_as_time_goes_on)
+Test(cpu_strip, columns_become_wider_over_time)
 {
 	struct cpu_strip s = { .cols = 4, .start = 0 };
 
@@ -86,7 +86,7 @@ Test(cpu_strip, no_time_is_lost)
 	cpu_strip_fini(&s);
 }
 
-Test(cpu_strip, times_and_cpus_that_nothing_has)
+Test(cpu_strip, impossible_times_and_cpus_are_ignored)
 {
 	struct cpu_strip s = { .cols = 4096, .start = 10 };
 	uint64_t ns;

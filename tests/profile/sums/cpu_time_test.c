@@ -22,7 +22,7 @@ static void add_time(struct cpu_time *c, uint32_t tid, uint32_t pid, uint32_t cp
 	cpu_time_add(c, &i, NAMES_NONE);
 }
 
-Test(cpu_time, counts_what_ran_and_tells_what_is_in_doubt)
+Test(cpu_time, counts_running_time_and_uncertain_time)
 {
 	struct cpu_time c = { 0 };
 
@@ -38,7 +38,7 @@ Test(cpu_time, counts_what_ran_and_tells_what_is_in_doubt)
 }
 
 /* Ready, and then switched out: it was switched in meanwhile. Blocked, and then switched in: it need not have been. */
-Test(cpu_time, who_left_a_cpu_was_on_it)
+Test(cpu_time, thread_that_left_a_cpu_was_running)
 {
 	struct cpu_time c = { 0 };
 	struct interval i = { .tid = 1,
@@ -58,7 +58,7 @@ Test(cpu_time, who_left_a_cpu_was_on_it)
 	cpu_time_fini(&c);
 }
 
-Test(cpu_time, doubts_no_more_than_there_can_have_been)
+Test(cpu_time, uncertain_time_is_at_most_the_possible_time)
 {
 	struct cpu_time c = { 0 };
 
@@ -75,7 +75,7 @@ Test(cpu_time, doubts_no_more_than_there_can_have_been)
 }
 
 /* Thread 11 has samples and 5 + 7 ns on two CPUs; thread 12 has 100 ns, and no sample. */
-Test(cpu_time, joins_rows_of_samples_and_adds_those_without)
+Test(cpu_time, joins_rows_of_samples_and_adds_rows_without_samples)
 {
 	struct names *n = make_names();
 	struct names_task late = { .tid = 12,

@@ -137,7 +137,7 @@ static void match(struct both *b)
 	delta_match_init(&b->d->match, b->n[DELTA_OLD], b->n[DELTA_NEW]);
 }
 
-Test(delta, one_file_by_two_names_is_one_module)
+Test(delta, file_with_two_names_is_one_module)
 {
 	struct both b;
 	uint64_t old, new;
@@ -154,7 +154,7 @@ Test(delta, one_file_by_two_names_is_one_module)
 	both_fini(&b);
 }
 
-Test(delta, base_names_count_before_build_ids)
+Test(delta, base_names_match_before_build_ids)
 {
 	struct both b;
 	uint64_t old, new;
@@ -192,7 +192,7 @@ Test(delta, versions_in_file_names_are_matched_by_source_file)
 	both_fini(&b);
 }
 
-Test(delta, a_function_of_two_other_modules_is_not_matched_by_source_file)
+Test(delta, function_in_two_other_modules_is_not_matched_by_source_file)
 {
 	struct both b;
 	uint64_t a, c, new;
@@ -213,7 +213,7 @@ Test(delta, a_function_of_two_other_modules_is_not_matched_by_source_file)
 	both_fini(&b);
 }
 
-Test(delta, by_name_modules_do_not_matter)
+Test(delta, modules_are_ignored_when_matching_by_name)
 {
 	struct both b;
 	uint64_t old, new;
@@ -237,7 +237,7 @@ Test(delta, by_name_modules_do_not_matter)
 	both_fini(&b);
 }
 
-Test(delta, code_without_names_is_a_row_a_module)
+Test(delta, code_without_symbols_is_one_row_per_module)
 {
 	expect_match("/opt/app", NULL, "/opt/app", NULL, true);
 	expect_match("/lib/libz.so.1.2.13", NULL, "/lib/libz.so.1.3", NULL, true);
@@ -267,7 +267,7 @@ Test(delta, recursion_counts_once_and_inlined_functions_are_functions)
 	both_fini(&b);
 }
 
-Test(delta, by_stack_a_row_is_all_of_it)
+Test(delta, row_of_a_stack_has_the_whole_stack)
 {
 	uint64_t at[2];
 	struct both b;
@@ -318,7 +318,7 @@ static struct delta_change compare(uint64_t old, uint64_t old_all, uint64_t new,
 	return c;
 }
 
-Test(delta, counts_have_the_error_of_poisson)
+Test(delta, counts_have_poisson_errors)
 {
 	/* sqrt(100 + 144) = 15.62 */
 	struct delta_change c = compare(100, 1000, 144, 1000, false);
@@ -332,7 +332,7 @@ Test(delta, counts_have_the_error_of_poisson)
 	cr_assert_eq(c.verdict, DELTA_NOISE);
 }
 
-Test(delta, shares_have_the_error_of_a_binomial)
+Test(delta, shares_have_binomial_errors)
 {
 	/* p (1-p) / n: 0.9 * 0.1 / 100 and 0.8 * 0.2 / 400 */
 	struct delta_change c = compare(90, 100, 320, 400, true);
@@ -346,7 +346,7 @@ Test(delta, shares_have_the_error_of_a_binomial)
 	cr_assert_eq(c.delta, 0);
 }
 
-Test(delta, of_what_was_not_seen_there_may_be_one)
+Test(delta, count_of_0_may_have_been_1)
 {
 	/* 2 of 100 against 0 of 50: the one that may be is 2% */
 	struct delta_change c = compare(2, 100, 0, 50, true);
@@ -361,7 +361,7 @@ Test(delta, of_what_was_not_seen_there_may_be_one)
 }
 
 /* Blocked in the kernel below libc, below the program, below libc again. */
-Test(delta, blocked_time_is_of_the_innermost_own_function)
+Test(delta, blocked_time_belongs_to_the_innermost_own_function)
 {
 	struct both b;
 
@@ -401,7 +401,7 @@ Test(delta, blocked_time_is_of_the_innermost_own_function)
 }
 
 /* 50 waits of 9 and 11 ms, then of 10 and 12: two standard deviations of their number are 0.15 s of 0.5 s. */
-Test(delta, waits_that_all_got_longer_are_no_chance)
+Test(delta, longer_duration_of_all_intervals_is_not_noise)
 {
 	const struct delta_sum was = { 50, 500, 25 * (81 + 121) },
 			       is = { 50, 550, 25 * (100 + 144) },
@@ -425,7 +425,7 @@ Test(delta, waits_that_all_got_longer_are_no_chance)
 	cr_expect_eq(delta_change_sum(&d, &row, false, &scale).verdict, DELTA_NOISE);
 }
 
-Test(delta, waits_are_compared_by_a_percentile)
+Test(delta, run_queue_latencies_are_compared_by_a_percentile)
 {
 	struct delta_change c;
 	struct both b;
@@ -451,7 +451,7 @@ Test(delta, waits_are_compared_by_a_percentile)
 }
 
 /* Of 20 waits nobody knows the 99th percentile, but the median is another. */
-Test(delta, a_median_may_have_changed_where_the_percentile_is_not_known)
+Test(delta, changed_median_counts_if_the_percentile_is_unknown)
 {
 	struct delta_change c;
 	struct both b;

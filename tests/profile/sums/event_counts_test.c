@@ -16,7 +16,7 @@ static struct reader *run(struct make *m, struct event_counts *c)
 	return r;
 }
 
-Test(event_counts, counts_bytes_and_span)
+Test(event_counts, counts_bytes_and_duration)
 {
 	const uint64_t frames[] = { make_frame(1, 0x10), make_frame(1, 0x20), make_frame(2, 0x10) };
 	struct event_counts_module *mods;
@@ -56,7 +56,7 @@ Test(event_counts, counts_bytes_and_span)
 	make_fini(&m);
 }
 
-Test(event_counts, loss_by_kind_with_estimates_apart)
+Test(event_counts, losses_are_counted_by_kind_with_estimates_separate)
 {
 	struct event_counts c = { 0 };
 	struct reader *r;
@@ -85,7 +85,7 @@ Test(event_counts, loss_by_kind_with_estimates_apart)
 	make_fini(&m);
 }
 
-Test(event_counts, any_number_of_kinds_stays_small)
+Test(event_counts, unlimited_kinds_need_limited_memory)
 {
 	struct event_counts c = { 0 };
 	struct reader *r;
@@ -142,7 +142,7 @@ static void old_figures(struct make *m, uint64_t ts, uint64_t produced, uint64_t
 	MAKE_NUMBERS(m, ts, "RecorderStats", { "produced", produced }, { "written", written });
 }
 
-Test(event_counts, old_recordings_end_with_the_wall_clock_behind_their_figures)
+Test(event_counts, wall_clock_event_after_the_figures_ends_old_recordings)
 {
 	struct make m;
 
@@ -168,7 +168,7 @@ Test(event_counts, old_recordings_end_with_the_wall_clock_behind_their_figures)
 }
 
 /* A writer that tells less than ours: what it leaves out is zero, not a guess. */
-Test(event_counts, figures_that_a_writer_leaves_out_are_zero)
+Test(event_counts, missing_figures_are_zero)
 {
 	const struct event_counts_stats *stats;
 	struct event_counts c = { 0 };
@@ -195,7 +195,7 @@ Test(event_counts, figures_that_a_writer_leaves_out_are_zero)
 }
 
 /* Equal modules stand in the order in which they were announced, so that a report is the same each time. */
-Test(event_counts, modules_with_as_many_frames_keep_their_order)
+Test(event_counts, modules_with_equal_frames_keep_their_order)
 {
 	struct event_counts_module *mods;
 	struct event_counts c = { 0 };
@@ -224,7 +224,7 @@ Test(event_counts, modules_with_as_many_frames_keep_their_order)
 }
 
 /* Times may come in any order; a loss is as long as all that is told of it. */
-Test(event_counts, spans_are_from_the_first_to_the_last_in_whatever_order)
+Test(event_counts, duration_is_from_the_earliest_to_the_latest_event_in_any_order)
 {
 	const struct event_counts_part *part;
 	struct event_counts c = { 0 };
@@ -270,7 +270,7 @@ static void sample_with_flags(struct make *m, uint64_t flags, const uint64_t *fr
 	make_end(m);
 }
 
-Test(event_counts, stacks_that_were_cut_and_workers_that_died_are_counted)
+Test(event_counts, truncated_stacks_and_dead_workers_are_counted)
 {
 	const uint64_t frame = make_frame(1, 0x10);
 	struct event_counts c = { 0 };
@@ -305,7 +305,7 @@ Test(event_counts, stacks_that_were_cut_and_workers_that_died_are_counted)
 }
 
 /* By bytes, then by name; modules by what has no name, then by what there is. */
-Test(event_counts, types_and_modules_have_one_order)
+Test(event_counts, types_and_modules_have_a_fixed_order)
 {
 	uint64_t frames[6];
 	struct event_counts_module *mods;

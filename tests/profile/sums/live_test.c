@@ -43,7 +43,7 @@ static const char *name(const struct feed *f, uint32_t id)
 	return names_str(reader_names(f->r), id, NULL);
 }
 
-Test(live, samples_by_function_and_by_thread)
+Test(live, samples_are_counted_by_function_and_by_thread)
 {
 	const uint64_t hot = make_frame(1, 0x10), cold = make_frame(1, 0x20),
 		       blank = make_frame(1, 0x30);
@@ -140,7 +140,7 @@ Test(live, blocked_time_counts_from_the_start_of_the_period)
 	feed_close(&f);
 }
 
-Test(live, most_blocked_first_if_asked_for)
+Test(live, rows_are_sorted_by_blocked_time_on_request)
 {
 	struct live_row v[] = { { .tid = 1, .sum = { .samples = 9, .off_ns = 1 } },
 				{ .tid = 2, .sum = { .samples = 1, .off_ns = 9 } },
@@ -156,7 +156,7 @@ Test(live, most_blocked_first_if_asked_for)
 }
 
 /* Some were on a CPU before the trace had their names. */
-Test(live, threads_have_the_names_that_came_later)
+Test(live, threads_have_names_that_came_later)
 {
 	const uint64_t at = make_frame(1, 0x10);
 	struct live_rows rows = { 0 };

@@ -11,7 +11,7 @@ static uint32_t at(struct off_stack *o, uint32_t tid, enum interval_state state,
 	return off_stack_of(o, &i);
 }
 
-Test(off_stack, a_woken_thread_is_still_where_it_blocked)
+Test(off_stack, woken_thread_keeps_the_stack_where_it_blocked)
 {
 	struct off_stack o = { 0 };
 
@@ -22,7 +22,7 @@ Test(off_stack, a_woken_thread_is_still_where_it_blocked)
 	off_stack_fini(&o);
 }
 
-Test(off_stack, a_thread_off_the_cpu_without_a_wakeup_is_where_it_left)
+Test(off_stack, thread_off_cpu_without_a_wakeup_keeps_its_last_stack)
 {
 	struct off_stack o = { 0 };
 	struct interval i = { .tid = 1, .flags = INTERVAL_UNSURE, .stack = 7 };
@@ -33,7 +33,7 @@ Test(off_stack, a_thread_off_the_cpu_without_a_wakeup_is_where_it_left)
 	off_stack_fini(&o);
 }
 
-Test(off_stack, what_ran_is_elsewhere)
+Test(off_stack, thread_that_ran_has_no_off_cpu_stack)
 {
 	struct off_stack o = { 0 };
 

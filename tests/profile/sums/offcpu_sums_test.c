@@ -75,7 +75,7 @@ Test(offcpu_sums, periods_add_up_by_process)
 	offcpu_sums_fini(&s);
 }
 
-Test(offcpu_sums, or_by_name)
+Test(offcpu_sums, periods_add_up_by_name)
 {
 	struct offcpu_sums s = { .by_comm = true };
 
@@ -86,7 +86,7 @@ Test(offcpu_sums, or_by_name)
 	cr_expect(s.by_comm);
 }
 
-Test(offcpu_sums, a_percentile_is_the_end_of_its_bucket_or_the_longest)
+Test(offcpu_sums, percentile_is_the_end_of_its_bucket_or_the_maximum)
 {
 	struct offcpu_sums_hist h = { .max_ns = 150, .powers = { [3] = 98, [5] = 1, [7] = 1 } };
 

@@ -18,7 +18,7 @@ static const struct profile_row *row(const struct names *n, const struct profile
 	return NULL;
 }
 
-Test(profile, self_and_total_by_function)
+Test(profile, self_and_total_are_counted_by_function)
 {
 	struct names *n = make_names();
 	struct profile *p = make_profile(n);
@@ -40,7 +40,7 @@ Test(profile, self_and_total_by_function)
 	names_free(n);
 }
 
-Test(profile, by_module_and_by_thread)
+Test(profile, samples_are_grouped_by_module_and_by_thread)
 {
 	struct names *n = make_names();
 	struct profile *p = make_profile(n);
@@ -97,7 +97,7 @@ Test(profile, modules_of_one_group_share_a_row)
 	names_free(n);
 }
 
-Test(profile, inlined_functions_are_frames_of_their_own)
+Test(profile, inlined_functions_are_separate_frames)
 {
 	struct names *n = make_names();
 	struct profile_rows rows = { 0 };
@@ -119,7 +119,7 @@ Test(profile, inlined_functions_are_frames_of_their_own)
 	names_free(n);
 }
 
-Test(profile, names_that_come_after_the_samples_count)
+Test(profile, symbols_that_come_after_the_samples_count)
 {
 	struct names *n = make_names();
 	struct profile_rows rows = { 0 };
@@ -175,7 +175,7 @@ static void add_of(struct profile *p, uint64_t frame, uint32_t pid, uint32_t tid
 	profile_add(p, &ev);
 }
 
-Test(profile, stacks_are_one_only_if_everything_of_them_is)
+Test(profile, stacks_are_merged_only_if_all_their_properties_are_equal)
 {
 	struct names *n = make_names();
 	struct profile *p;
@@ -200,7 +200,7 @@ Test(profile, stacks_are_one_only_if_everything_of_them_is)
 	names_free(n);
 }
 
-Test(profile, every_key_tells_rows_apart_and_only_when_asked)
+Test(profile, each_key_groups_rows_only_on_request)
 {
 	static const struct {
 		unsigned int keys;
@@ -291,7 +291,7 @@ static void check_order(size_t step)
 	names_free(n);
 }
 
-Test(profile, rows_have_one_order)
+Test(profile, rows_have_a_fixed_order)
 {
 	/* prime to the number of rows and one: 1 is as it shall be, 9 backwards */
 	check_order(1);
@@ -300,7 +300,7 @@ Test(profile, rows_have_one_order)
 	check_order(9);
 }
 
-Test(profile, of_functions_that_never_end_a_stack_the_one_in_more_of_them_comes_first)
+Test(profile, functions_without_self_time_are_sorted_by_total)
 {
 	const uint64_t deep[] = { at(1, HOT), at(1, WORK), at(1, MAIN) };
 	const uint64_t flat[] = { at(1, HOT), at(1, WORK) };
@@ -322,7 +322,7 @@ Test(profile, of_functions_that_never_end_a_stack_the_one_in_more_of_them_comes_
 	names_free(n);
 }
 
-Test(profile, a_sample_weighs_what_its_part_says)
+Test(profile, sample_has_the_weight_of_its_recording)
 {
 	static const uint64_t weight[] = { 100, 7 };
 	struct profile_rows rows = { 0 };
@@ -360,7 +360,7 @@ Test(profile, a_sample_weighs_what_its_part_says)
 	names_free(n);
 }
 
-Test(profile, stacks_are_cut_at_their_root_and_not_at_their_leaf)
+Test(profile, stacks_are_truncated_at_their_root)
 {
 	static uint64_t frames[PROFILE_DEPTH_MAX + 1];
 	struct names *n = make_names();
@@ -382,7 +382,7 @@ Test(profile, stacks_are_cut_at_their_root_and_not_at_their_leaf)
 	names_free(n);
 }
 
-Test(profile, what_has_a_label_or_no_announced_module_has_no_name)
+Test(profile, labels_and_unannounced_modules_have_no_symbol)
 {
 	struct names_frame label = { .label = true, .file = NAMES_NONE };
 	struct profile_rows rows = { 0 };
@@ -412,7 +412,7 @@ Test(profile, what_has_a_label_or_no_announced_module_has_no_name)
 }
 
 /* Depth 1 was told, what holds it was not: only what is known stands in the stack, but never nothing. */
-Test(profile, inlined_functions_that_nobody_named_are_left_out)
+Test(profile, inlined_functions_without_a_name_are_skipped)
 {
 	struct names *n = make_names();
 	const struct profile_frame *f;
@@ -430,7 +430,7 @@ Test(profile, inlined_functions_that_nobody_named_are_left_out)
 	names_free(n);
 }
 
-Test(profile, a_thread_without_a_name_of_its_own_has_the_first_that_was_told)
+Test(profile, thread_without_an_own_name_has_the_first_recorded_name)
 {
 	struct profile_rows rows = { 0 };
 	struct names *n = make_names();
@@ -453,7 +453,7 @@ Test(profile, a_thread_without_a_name_of_its_own_has_the_first_that_was_told)
 	names_free(n);
 }
 
-Test(profile, a_thread_is_of_the_process_that_was_told_later)
+Test(profile, thread_belongs_to_a_process_that_is_reported_later)
 {
 	struct profile_rows rows = { 0 };
 	struct names *n = make_names();
@@ -492,7 +492,7 @@ static void add_on(struct profile *p, uint32_t cpu, uint32_t cgroup)
 }
 
 /* They would multiply the stacks that are kept. */
-Test(profile, cpus_and_control_groups_are_kept_when_asked_for)
+Test(profile, cpus_and_cgroups_are_kept_on_request)
 {
 	const unsigned int keys = 1u << PROFILE_CPU | 1u << PROFILE_CGROUP;
 	struct names *n = make_names();
@@ -523,7 +523,7 @@ Test(profile, cpus_and_control_groups_are_kept_when_asked_for)
 }
 
 /* What is in the trace of a thread that had no name yet when it ran. */
-Test(profile, the_control_group_of_a_thread_may_be_told_later)
+Test(profile, cgroup_of_a_thread_may_be_reported_later)
 {
 	struct names *n = make_names();
 	struct names_task task = { .tid = 11,
@@ -555,7 +555,7 @@ static void line_at(struct names *n, uint64_t frame, uint32_t depth, const char 
 	names_symbol_set(n, frame, depth, &f);
 }
 
-Test(profile, lines_are_of_the_instruction_and_inlined_functions_can_be_folded)
+Test(profile, line_belongs_to_the_instruction_and_inlined_functions_can_be_merged)
 {
 	const unsigned int keys = 1u << PROFILE_SYM | 1u << PROFILE_SRCLINE;
 	const uint64_t one = at(1, HOT);
@@ -584,7 +584,7 @@ Test(profile, lines_are_of_the_instruction_and_inlined_functions_can_be_folded)
 }
 
 /* A function that was split, and one that calls itself: once, at the line where it is. */
-Test(profile, a_function_that_is_inlined_into_itself_is_one)
+Test(profile, function_inlined_into_itself_counts_once)
 {
 	const uint64_t one = at(1, HOT);
 	struct names *n = make_names();
@@ -611,7 +611,7 @@ Test(profile, a_function_that_is_inlined_into_itself_is_one)
 	names_free(n);
 }
 
-Test(profile, rows_by_what_functions_and_all_they_call_take)
+Test(profile, rows_can_be_sorted_by_total)
 {
 	struct names *n = make_names();
 	struct profile *p = make_profile(n);
@@ -630,7 +630,7 @@ Test(profile, rows_by_what_functions_and_all_they_call_take)
 }
 
 /* Of one stack of one thread: 3 samples of 10, 5 and 7 blocked, 100 runnable. */
-Test(profile, intervals_weigh_their_time_beside_samples)
+Test(profile, intervals_have_their_duration_as_weight_next_to_samples)
 {
 	static const uint64_t weight[] = { 10 };
 	const uint64_t frame = at(1, HOT);

@@ -5,7 +5,7 @@
 
 #include "profile/sums/quantile.h"
 
-Test(quantile, of_nothing_is_nothing)
+Test(quantile, quantile_of_nothing_is_0)
 {
 	struct quantile q = { 0 };
 	double low, high;
@@ -15,7 +15,7 @@ Test(quantile, of_nothing_is_nothing)
 	quantile_fini(&q);
 }
 
-Test(quantile, of_small_values_is_exact)
+Test(quantile, quantile_of_small_values_is_exact)
 {
 	struct quantile q = { 0 };
 
@@ -30,7 +30,7 @@ Test(quantile, of_small_values_is_exact)
 	quantile_fini(&q);
 }
 
-Test(quantile, of_large_values_is_right_to_a_percent)
+Test(quantile, quantile_of_large_values_is_right_to_a_percent)
 {
 	struct quantile q = { 0 };
 
@@ -43,7 +43,7 @@ Test(quantile, of_large_values_is_right_to_a_percent)
 }
 
 /* The middles of their buckets are 69,730,304 and 18,284,544. */
-Test(quantile, is_never_outside_of_what_was_added)
+Test(quantile, quantile_is_never_outside_the_range_of_values)
 {
 	struct quantile q = { 0 }, both = { 0 };
 
@@ -66,7 +66,7 @@ Test(quantile, is_never_outside_of_what_was_added)
 	quantile_fini(&both);
 }
 
-Test(quantile, ends_of_the_range)
+Test(quantile, quantile_of_the_smallest_and_largest_values_is_right)
 {
 	struct quantile q = { 0 };
 
@@ -81,7 +81,7 @@ Test(quantile, ends_of_the_range)
 }
 
 /* Of 10,000 the median's rank is 5000 +- 2 * sqrt(10000 / 4) = 100. */
-Test(quantile, range_is_that_of_binomial_ranks)
+Test(quantile, confidence_range_has_binomial_ranks)
 {
 	struct quantile q = { 0 };
 	double low, high;
@@ -95,7 +95,7 @@ Test(quantile, range_is_that_of_binomial_ranks)
 }
 
 /* The 99th percentile of 100: its rank may be 101, which is not there. */
-Test(quantile, range_of_too_few_is_unknown)
+Test(quantile, confidence_range_of_too_few_values_is_unknown)
 {
 	struct quantile q = { 0 };
 	double low, high;

@@ -47,7 +47,7 @@ static void add_all(struct runq_delays *d)
 	add(d, 52, INTERVAL_UNKNOWN, 270, 9);
 }
 
-Test(runq_delays, by_thread)
+Test(runq_delays, latencies_are_grouped_by_thread)
 {
 	struct runq_delays d = { .by = RUNQ_DELAYS_BY_TID };
 
@@ -71,7 +71,7 @@ Test(runq_delays, by_thread)
 	runq_delays_fini(&d);
 }
 
-Test(runq_delays, by_process_and_name)
+Test(runq_delays, latencies_are_grouped_by_process_and_name)
 {
 	struct runq_delays pid = { .by = RUNQ_DELAYS_BY_PID }, comm = { .by = RUNQ_DELAYS_BY_COMM };
 
@@ -89,7 +89,7 @@ Test(runq_delays, by_process_and_name)
 }
 
 /* The edges of a trace cut waits short: they are no lengths to learn from. */
-Test(runq_delays, cut_waits_are_in_sums_and_not_in_quantiles)
+Test(runq_delays, cut_latencies_are_in_sums_and_not_in_quantiles)
 {
 	struct interval i = make(51, INTERVAL_RUNNABLE, 0, 7);
 	struct runq_delays d = { 0 };
@@ -109,7 +109,7 @@ Test(runq_delays, cut_waits_are_in_sums_and_not_in_quantiles)
 }
 
 /* Who is switched in first of all, without a waking, may have been woken by what the trace does not show. */
-Test(runq_delays, before_the_first_event_of_a_thread_it_need_not_have_waited)
+Test(runq_delays, time_before_the_first_event_of_a_thread_is_no_latency)
 {
 	struct interval i = make(51, INTERVAL_UNKNOWN, 0, 7);
 	struct runq_delays d = { 0 };
@@ -127,7 +127,7 @@ Test(runq_delays, before_the_first_event_of_a_thread_it_need_not_have_waited)
 	runq_delays_fini(&d);
 }
 
-Test(runq_delays, threads_that_were_named_late_join_their_name)
+Test(runq_delays, threads_that_were_named_late_join_the_row_of_their_name)
 {
 	struct names_task task = { .tid = 51, .pid = 5, .cgroup = NAMES_NONE };
 	struct interval i = make(51, INTERVAL_RUNNABLE, 0, 7);
@@ -152,7 +152,7 @@ Test(runq_delays, threads_that_were_named_late_join_their_name)
 }
 
 /* It is forked under the name of its parent, of which process is not known yet, and starts a thread. */
-Test(runq_delays, a_process_has_the_last_name_of_its_main_thread)
+Test(runq_delays, process_has_the_last_name_of_its_main_thread)
 {
 	static const uint32_t tids[] = { 50, 50, 51, 50, 51 }, comms[] = { 1, 2, 3, 4, 5 };
 	struct names_task task = { .tid = 50, .pid = 50, .comm = 1, .cgroup = NAMES_NONE };
@@ -176,7 +176,7 @@ Test(runq_delays, a_process_has_the_last_name_of_its_main_thread)
 	names_free(names);
 }
 
-Test(runq_delays, the_longest_of_many)
+Test(runq_delays, longest_of_many_latencies_are_kept)
 {
 	struct runq_delays_heap h = { .max = 3 };
 	struct interval i;
@@ -196,7 +196,7 @@ Test(runq_delays, the_longest_of_many)
 	intervals_free(iv);
 }
 
-Test(runq_delays, quantiles_of_several_rows_join)
+Test(runq_delays, quantiles_of_several_rows_are_merged)
 {
 	struct quantile a = { 0 }, b = { 0 };
 

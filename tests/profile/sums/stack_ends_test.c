@@ -17,7 +17,7 @@ static void end_at(struct stack_ends *e, const struct names *n, uint64_t last, u
 	stack_ends_add(e, n, &ev);
 }
 
-Test(stack_ends, are_counted_by_reason_and_by_what_the_walk_needed)
+Test(stack_ends, stack_ends_are_counted_by_reason_and_walk_method)
 {
 	struct names *n = make_names();
 	struct stack_ends e = { 0 };
@@ -44,7 +44,7 @@ Test(stack_ends, are_counted_by_reason_and_by_what_the_walk_needed)
 	names_free(n);
 }
 
-Test(stack_ends, by_module_are_those_that_the_code_is_the_reason_of)
+Test(stack_ends, stack_ends_caused_by_code_are_counted_by_module)
 {
 	struct names *n = make_names();
 	struct stack_ends_module *v;
@@ -72,7 +72,7 @@ Test(stack_ends, by_module_are_those_that_the_code_is_the_reason_of)
 }
 
 /* Reasons are appended to; a stack without a user frame has no module. */
-Test(stack_ends, of_a_later_version_and_without_a_frame)
+Test(stack_ends, unknown_reasons_and_stacks_without_frames_are_counted)
 {
 	struct names *n = make_names();
 	struct trace_event ev = { .kind = TRACE_SAMPLE, .user_end = PROF_END_READ_FAILED };

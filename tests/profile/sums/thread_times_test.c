@@ -45,7 +45,7 @@ static void expect(const struct thread_times *s, uint32_t tid, uint64_t runs, ui
 	cr_assert_eq(t->off, off, "off %d", (int)t->off);
 }
 
-Test(thread_times, run_wait_and_off)
+Test(thread_times, running_runnable_and_off_cpu_times_are_counted)
 {
 	struct thread_times s = { 0 };
 	struct make m;
@@ -66,7 +66,7 @@ Test(thread_times, run_wait_and_off)
 	thread_times_fini(&s);
 }
 
-Test(thread_times, edges_of_the_window_are_not_guessed)
+Test(thread_times, states_before_the_edges_are_not_guessed)
 {
 	struct thread_times s = { 0 };
 	struct make m;
@@ -87,7 +87,7 @@ static void make_end_at(struct make *m, uint64_t ts)
 	make_clock(m, ts, ts);
 }
 
-Test(thread_times, edges_count_when_they_are_asked_for)
+Test(thread_times, states_at_the_edges_count_on_request)
 {
 	struct thread_times s = { .edges = true };
 	struct thread_times_task sum;
@@ -123,7 +123,7 @@ Test(thread_times, edges_count_when_they_are_asked_for)
 	thread_times_fini(&s);
 }
 
-Test(thread_times, a_waking_of_an_unknown_thread_starts_its_wait)
+Test(thread_times, wakeup_of_an_unknown_thread_starts_its_run_queue_latency)
 {
 	struct thread_times s = { 0 };
 	struct make m;
@@ -139,7 +139,7 @@ Test(thread_times, a_waking_of_an_unknown_thread_starts_its_wait)
 	thread_times_fini(&s);
 }
 
-Test(thread_times, intervals_across_a_gap_are_put_aside)
+Test(thread_times, intervals_across_a_gap_are_unknown)
 {
 	struct thread_times one = { 0 }, two = { 0 };
 	struct make m;
@@ -164,7 +164,7 @@ Test(thread_times, intervals_across_a_gap_are_put_aside)
 	thread_times_fini(&two);
 }
 
-Test(thread_times, sums_by_process)
+Test(thread_times, sums_are_grouped_by_process)
 {
 	struct thread_times_task sum;
 	struct hmap pids = { 0 };
@@ -210,7 +210,7 @@ static uint64_t spoilt(uint64_t from, uint64_t to)
 	return n;
 }
 
-Test(thread_times, an_interval_is_spoilt_by_what_it_touches)
+Test(thread_times, interval_that_overlaps_a_gap_is_unknown)
 {
 	cr_expect_eq(spoilt(1000, 1199), 0);
 	cr_expect_eq(spoilt(1000, 1200), 200);
@@ -243,7 +243,7 @@ static struct thread_times_task out_in_state(uint64_t state)
 	return t;
 }
 
-Test(thread_times, the_state_at_the_switch_says_what_comes_then)
+Test(thread_times, prev_state_of_a_switch_determines_the_next_state)
 {
 	static const struct {
 		uint64_t state, wait, off;
@@ -261,7 +261,7 @@ Test(thread_times, the_state_at_the_switch_says_what_comes_then)
 	}
 }
 
-Test(thread_times, before_its_birth_a_thread_did_nothing)
+Test(thread_times, thread_has_no_time_before_its_birth)
 {
 	struct thread_times s = { .edges = true };
 	struct make m;
@@ -280,7 +280,7 @@ Test(thread_times, before_its_birth_a_thread_did_nothing)
 	thread_times_fini(&s);
 }
 
-Test(thread_times, numbers_that_are_no_thread_are_passed_over)
+Test(thread_times, impossible_tids_are_skipped)
 {
 	uint64_t none = 0xffffffff, large = 1ULL << 32, i;
 	struct thread_times s = { 0 };
@@ -313,7 +313,7 @@ Test(thread_times, numbers_that_are_no_thread_are_passed_over)
 	thread_times_fini(&s);
 }
 
-Test(thread_times, a_sum_has_every_figure)
+Test(thread_times, sum_has_every_figure)
 {
 	struct thread_times_task v[] = {
 		{ .tid = 1, .pid = 5, .run = 1, .wait = 20, .off = 300, .unknown = 4000 },
@@ -338,7 +338,7 @@ Test(thread_times, a_sum_has_every_figure)
 	cr_expect(sum.run == 10 && sum.wait == 120 && sum.off == 1400 && sum.unknown == 16000);
 }
 
-Test(thread_times, a_thread_keeps_its_first_name_and_gets_its_process_when_that_is_told)
+Test(thread_times, thread_keeps_its_first_name_and_gets_its_process_later)
 {
 	struct thread_times s = { 0 };
 	struct trace_event ev;

@@ -20,7 +20,7 @@ static void render(struct profile *p, const struct names *n, bool inverted, uint
 	tree_free(t);
 }
 
-Test(tree, callers_first)
+Test(tree, callers_are_first)
 {
 	struct names *n = make_names();
 	struct profile *p = make_profile(n);
@@ -40,7 +40,7 @@ Test(tree, callers_first)
 	names_free(n);
 }
 
-Test(tree, callees_first)
+Test(tree, callees_are_first)
 {
 	struct names *n = make_names();
 	struct profile *p = make_profile(n);
@@ -58,7 +58,7 @@ Test(tree, callees_first)
 }
 
 /* Children that weigh the same come by name, then by module; samples without a stack have a node too. */
-Test(tree, siblings_have_one_order)
+Test(tree, siblings_have_a_fixed_order)
 {
 	const uint64_t stacks[][2] = { { at(2, HOT), at(1, MAIN) },
 				       { at(2, COLD), at(1, MAIN) },
@@ -97,7 +97,7 @@ Test(tree, siblings_have_one_order)
 }
 
 /* Whichever of them came first. */
-Test(tree, siblings_of_one_name_come_by_module)
+Test(tree, siblings_with_one_name_are_sorted_by_module)
 {
 	const uint64_t stacks[][2] = { { at(1, HOT), at(1, MAIN) }, { at(2, HOT), at(1, MAIN) } };
 	struct names *n = make_names();
@@ -127,7 +127,7 @@ Test(tree, siblings_of_one_name_come_by_module)
 }
 
 /* A part's samples may be few and long. */
-Test(tree, weight_decides_what_is_shown_and_in_which_order)
+Test(tree, weight_determines_the_shown_nodes_and_their_order)
 {
 	static const uint64_t weight[] = { 1, 100 };
 	const uint64_t hot = at(1, HOT), cold = at(2, COLD);
@@ -157,7 +157,7 @@ Test(tree, weight_decides_what_is_shown_and_in_which_order)
 	names_free(n);
 }
 
-Test(tree, tasks_can_stand_above_the_functions)
+Test(tree, tasks_can_be_grouped_above_the_functions)
 {
 	const struct tree_opts opts = { .inverted = true, .keys = 1u << PROFILE_TID };
 	struct names *n = make_names();
