@@ -68,7 +68,7 @@ int __wrap_frames_label_unnamed(struct frames *f)
 	return 0;
 }
 
-Test(name_drain, what_is_never_answered_does_not_delay_the_end, .timeout = 20)
+Test(name_drain, unanswered_requests_do_not_delay_the_end, .timeout = 20)
 {
 	const volatile sig_atomic_t stop = 2;
 	const struct name_drain_cfg cfg = { .stop = &stop };

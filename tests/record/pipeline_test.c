@@ -260,7 +260,7 @@ static void expect_pass(uint64_t mark, const char *want)
 
 TestSuite(pipeline, .init = setup, .fini = teardown);
 
-Test(pipeline, a_record_passes_each_stage_once_in_order)
+Test(pipeline, record_passes_each_stage_once_in_order)
 {
 	expect_pass(2, "walk0 trigger0 write0 walk1 trigger1 write1 ");
 	cr_expect(pipeline_is_drained(p));
@@ -277,7 +277,7 @@ Test(pipeline, records_are_held_until_files_are_identified)
 }
 
 /* While held records are written, the rings fill up: later records join the queue. */
-Test(pipeline, held_records_are_written_between_readings_of_the_rings)
+Test(pipeline, held_records_are_written_between_reads_of_the_rings)
 {
 	uint64_t mark = 6000;
 
@@ -300,7 +300,7 @@ Test(pipeline, held_records_are_written_between_readings_of_the_rings)
 	cr_expect(pipeline_is_drained(p));
 }
 
-Test(pipeline, records_after_one_that_waits_for_a_table_wait_in_memory_and_in_order)
+Test(pipeline, records_after_a_record_without_its_table_stay_in_memory_in_order)
 {
 	uint64_t mark = 3;
 
@@ -319,7 +319,7 @@ Test(pipeline, records_after_one_that_waits_for_a_table_wait_in_memory_and_in_or
 	cr_expect(pipeline_is_drained(p));
 }
 
-Test(pipeline, a_full_segment_ends_the_pass_and_the_next_one_begins_at_once)
+Test(pipeline, full_segment_ends_the_pass_and_the_next_segment_begins_at_once)
 {
 	full_at = 1;
 	expect_pass(4, "walk0 trigger0 write0 ");
@@ -332,7 +332,7 @@ Test(pipeline, a_full_segment_ends_the_pass_and_the_next_one_begins_at_once)
 	cr_expect_not(pipeline_is_cut(p));
 }
 
-Test(pipeline, without_room_records_stay_where_they_are)
+Test(pipeline, records_stay_in_the_ring_if_the_output_has_no_room)
 {
 	uint64_t mark = 4;
 
@@ -345,7 +345,7 @@ Test(pipeline, without_room_records_stay_where_they_are)
 	cr_expect(pipeline_is_blocked(p));
 }
 
-Test(pipeline, the_end_writes_what_waits_with_or_without_room)
+Test(pipeline, end_writes_waiting_records_with_or_without_room)
 {
 	uint64_t end;
 

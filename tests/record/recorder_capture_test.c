@@ -36,7 +36,7 @@ Test(recorder_capture, kernel_stacks_of_each_kind_and_samples_have_kernel_code)
 	}
 }
 
-Test(recorder_capture, a_field_with_a_function_has_kernel_code)
+Test(recorder_capture, field_with_a_function_has_kernel_code)
 {
 	struct event_def plain = { 0 }, timer = { .any_code = true };
 	struct event_def *defs[] = { &plain, &timer };

@@ -50,7 +50,7 @@ static void expect_code_mask(uint32_t call_graph)
 	prof__destroy(skel);
 }
 
-Test(capture_configure, signatures_of_return_addresses_are_removed_in_every_call_graph)
+Test(capture_configure, pointer_authentication_bits_are_removed_in_every_call_graph)
 {
 	expect_code_mask(PROF_CALL_GRAPH_AUTO);
 	expect_code_mask(PROF_CALL_GRAPH_FP);
@@ -62,7 +62,7 @@ static void *ask(void *mask)
 	return NULL;
 }
 
-Test(capture_configure, the_code_mask_is_that_of_the_whole_address_space_in_any_thread)
+Test(capture_configure, code_mask_covers_the_whole_address_space_in_any_thread)
 {
 	void *stack = mmap((void *)LOW_STACK, STACK_SZ, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);

@@ -14,7 +14,7 @@
 
 enum { WARNING_MAX = 100 };
 
-Test(capture_features, each_program_has_a_row_that_makes_a_warning_or_an_error)
+Test(capture_features, each_program_has_a_feature_that_prints_a_warning_or_an_error)
 {
 	struct prof *skel = prof__open();
 	const struct capture_feature *f;
@@ -39,7 +39,7 @@ Test(capture_features, each_program_has_a_row_that_makes_a_warning_or_an_error)
 	cr_expect_null(capture_feature_of(""));
 }
 
-Test(capture_features, what_was_asked_for_by_name_is_not_left_out)
+Test(capture_features, features_requested_by_name_are_not_disabled)
 {
 	static const char *const asked[] = { "prof_wait_wakeup",    "prof_off_cpu_switch",
 					     "prof_summary_switch", "prof_latency_switch",
@@ -61,7 +61,7 @@ Test(capture_features, what_was_asked_for_by_name_is_not_left_out)
 	cr_expect_not(capture_feature_is_optional(NULL, &cfg));
 }
 
-Test(capture_features, what_is_left_out_is_switched_off)
+Test(capture_features, disabled_features_are_switched_off)
 {
 	struct capture_cfg cfg = { .samples = true, .call_graph = PROF_CALL_GRAPH_AUTO };
 

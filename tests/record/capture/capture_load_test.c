@@ -14,7 +14,7 @@ static void expect(const char *log, const char *want)
 	cr_expect_str_eq(got, want);
 }
 
-Test(capture_load, the_reason_is_the_last_line_that_is_no_instruction_state_or_statistic)
+Test(capture_load, reason_is_the_last_line_that_is_no_instruction_state_or_statistic)
 {
 	expect("reg type unsupported for arg#0 function prof_tracepoint#27\n"
 	       "0: R1=ctx(off=0,imm=0) R10=fp0\n"
@@ -35,7 +35,7 @@ Test(capture_load, the_reason_is_the_last_line_that_is_no_instruction_state_or_s
 	       "R1 max value is outside of the allowed memory range");
 }
 
-Test(capture_load, praise_is_no_reason)
+Test(capture_load, success_messages_are_no_reason)
 {
 	static const char praise[] =
 		"Validating unwind_fill() func#8...\n"
@@ -51,7 +51,7 @@ Test(capture_load, praise_is_no_reason)
 	expect("Func#8 ('f') returns what it may not\n", "Func#8 ('f') returns what it may not");
 }
 
-Test(capture_load, a_lack_of_files_is_not_the_verifiers_whatever_the_log_says)
+Test(capture_load, lack_of_descriptors_is_not_attributed_to_the_verifier)
 {
 	struct capture_refusal why = { .err = -EMFILE, .program = "p", .reason = "r" };
 
@@ -62,7 +62,7 @@ Test(capture_load, a_lack_of_files_is_not_the_verifiers_whatever_the_log_says)
 	cr_expect(capture_refusal_is_verifiers(&why));
 }
 
-Test(capture_load, a_log_without_a_reason_has_none)
+Test(capture_load, log_without_a_reason_has_none)
 {
 	expect("", "");
 	expect("0: (bf) r8 = r1\n; int f()\n1: (85) call f#1\nprocessed 58 insns\n", "");
@@ -71,7 +71,7 @@ Test(capture_load, a_log_without_a_reason_has_none)
 	expect("no end of line", "no end of line");
 }
 
-Test(capture_load, a_reason_of_any_length_is_cut)
+Test(capture_load, too_long_reason_is_cut)
 {
 	char log[2 * CAPTURE_LOAD_TEXT], got[CAPTURE_LOAD_TEXT];
 

@@ -48,7 +48,7 @@ static uint32_t id_of(int fd)
 
 TestSuite(inner_maps, .init = make_maps);
 
-Test(inner_maps, all_are_there_when_the_request_returns)
+Test(inner_maps, all_maps_are_inserted_when_the_request_returns)
 {
 	uint32_t id;
 
@@ -70,7 +70,7 @@ Test(inner_maps, other_elements_stay_empty)
 	cr_expect_eq(bpf_map_lookup_elem(outer, &other, &id), -ENOENT);
 }
 
-Test(inner_maps, an_index_beyond_the_end_and_a_file_that_is_no_map_are_errors)
+Test(inner_maps, invalid_index_and_invalid_map_descriptor_are_errors)
 {
 	const uint32_t beyond = MAPS, key = 0;
 	const int file = STDIN_FILENO;

@@ -26,7 +26,7 @@ static void expect(const struct refusal_facts *facts, struct capture_refusal why
 	buf_free(&text);
 }
 
-Test(refusal, the_verifiers_refusal_names_kernel_program_reason_and_way_out)
+Test(refusal, verifier_refusal_names_kernel_program_reason_and_remedy)
 {
 	const struct capture_refusal why = { .err = -EACCES,
 					     .program = "prof_sched_switch",
@@ -43,7 +43,7 @@ Test(refusal, the_verifiers_refusal_names_kernel_program_reason_and_way_out)
 	       "long; please report with -vv");
 }
 
-Test(refusal, rights_that_are_held_are_not_blamed)
+Test(refusal, held_capabilities_are_not_blamed)
 {
 	struct refusal_facts facts = root;
 
@@ -63,7 +63,7 @@ Test(refusal, rights_that_are_held_are_not_blamed)
 	       "CAP_PERFMON, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH and CAP_SYSLOG");
 }
 
-Test(refusal, lockdown_is_named_whatever_failed)
+Test(refusal, lockdown_is_named_for_any_failure)
 {
 	struct refusal_facts facts = root;
 	const char want[] =
@@ -79,7 +79,7 @@ Test(refusal, lockdown_is_named_whatever_failed)
 	expect(&facts, (struct capture_refusal){ 0 }, NULL, want);
 }
 
-Test(refusal, a_kernel_without_types_or_bpf_is_named)
+Test(refusal, kernel_without_btf_or_bpf_is_named)
 {
 	struct refusal_facts facts = root;
 
@@ -92,7 +92,7 @@ Test(refusal, a_kernel_without_types_or_bpf_is_named)
 	       "file with --btf if the kernel has it but hides it");
 }
 
-Test(refusal, limits_are_no_refusals_of_programs)
+Test(refusal, resource_limits_are_no_refusals_of_programs)
 {
 	expect(&root, (struct capture_refusal){ .err = -ENOMEM, .map = "unwind_maps" }, NULL,
 	       "cannot create BPF map unwind_maps: Cannot allocate memory; use smaller -m and "
@@ -113,7 +113,7 @@ Test(refusal, limits_are_no_refusals_of_programs)
 	       NULL, "too many open files in the system; raise the sysctl fs.file-max");
 }
 
-Test(refusal, anything_else_says_where_to_look)
+Test(refusal, unknown_errors_refer_to_vv)
 {
 	expect(&root, (struct capture_refusal){ .err = -EINVAL }, NULL,
 	       "cannot load BPF programs: Invalid argument; -vv shows why");

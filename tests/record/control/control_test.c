@@ -49,7 +49,7 @@ static void say(int fd, const char *text)
 	cr_assert_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
 }
 
-Test(control, each_word_of_perf_is_known_and_answered)
+Test(control, each_perf_control_command_is_known_and_acknowledged)
 {
 	struct control *c = opened("fifo:in,out");
 	int in = open("in", O_WRONLY), out = open("out", O_RDONLY | O_NONBLOCK);
@@ -82,7 +82,7 @@ Test(control, each_word_of_perf_is_known_and_answered)
 	control_close(c);
 }
 
-Test(control, what_is_no_command_is_passed_over_whatever_it_is)
+Test(control, unknown_commands_are_skipped)
 {
 	struct control *c = opened("fifo:in");
 	int in = open("in", O_WRONLY), rounds = 0;
@@ -103,7 +103,7 @@ Test(control, what_is_no_command_is_passed_over_whatever_it_is)
 	control_close(c);
 }
 
-Test(control, a_fifo_that_others_could_have_placed_is_refused)
+Test(control, fifo_that_another_user_could_have_created_is_refused)
 {
 	struct control *c = NULL;
 	int fd;
@@ -128,7 +128,7 @@ Test(control, a_fifo_that_others_could_have_placed_is_refused)
 	}
 }
 
-Test(control, descriptors_end_when_their_writer_does)
+Test(control, descriptors_end_with_their_writer)
 {
 	struct control *c;
 	char text[64], answer[8] = "";
@@ -152,7 +152,7 @@ Test(control, descriptors_end_when_their_writer_does)
 	control_close(c);
 }
 
-Test(control, only_one_form_is_taken)
+Test(control, malformed_specifications_are_refused)
 {
 	static const char *const bad[] = {
 		"",    "fifo:", "fifo:,x", "fifo:a,",	     "fifo:a,b,c",

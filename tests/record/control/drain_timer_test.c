@@ -140,7 +140,7 @@ static bool wait_for(uint64_t ns, bool unwinds)
 	return clock_mono_ns() >= now + ns;
 }
 
-Test(drain_timer, lasts_until_its_end_when_nothing_happens)
+Test(drain_timer, wait_without_events_lasts_until_its_end)
 {
 	cr_expect(wait_for(20 * MS, true));
 	cr_expect_eq(looks, 1, "what came before");
@@ -148,35 +148,35 @@ Test(drain_timer, lasts_until_its_end_when_nothing_happens)
 	cr_expect_eq(steps, 0, "of which none came");
 }
 
-Test(drain_timer, of_a_recording_that_does_not_unwind_looks_at_no_news)
+Test(drain_timer, wait_without_unwinding_ignores_side_band_events)
 {
 	make_readable(NEWS);
 	cr_expect(wait_for(5 * MS, false));
 	cr_expect_eq(looks, 0);
 }
 
-Test(drain_timer, ends_with_the_only_target)
+Test(drain_timer, wait_ends_with_the_only_target)
 {
 	target_cnt = 1;
 	make_readable(TARGET);
 	cr_expect_not(wait_for(LONG, true));
 }
 
-Test(drain_timer, goes_on_when_one_of_several_targets_ends)
+Test(drain_timer, wait_continues_when_one_of_several_targets_ends)
 {
 	target_cnt = 2;
 	make_readable(TARGET);
 	cr_expect(wait_for(20 * MS, true));
 }
 
-Test(drain_timer, gives_the_broker_a_number_of_turns)
+Test(drain_timer, wait_limits_the_steps_of_the_broker)
 {
 	make_readable(BROKER);
 	cr_expect(wait_for(50 * MS, false));
 	cr_expect_eq(steps, 16);
 }
 
-Test(drain_timer, handles_what_comes_within_half_a_millisecond_together)
+Test(drain_timer, wait_handles_events_of_half_a_millisecond_together)
 {
 	uint64_t start = clock_mono_ns(), took;
 
@@ -189,7 +189,7 @@ Test(drain_timer, handles_what_comes_within_half_a_millisecond_together)
 	cr_expect_leq((uint64_t)looks, 1 + took / (MS / 2));
 }
 
-Test(drain_timer, ends_when_a_table_is_there)
+Test(drain_timer, wait_ends_when_a_table_has_arrived)
 {
 	has_table = true;
 	make_readable(BROKER);
@@ -197,14 +197,14 @@ Test(drain_timer, ends_when_a_table_is_there)
 	cr_expect_eq(steps, 1);
 }
 
-Test(drain_timer, of_a_recording_that_does_not_unwind_waits_for_no_table)
+Test(drain_timer, wait_without_unwinding_does_not_end_for_a_table)
 {
 	has_table = true;
 	make_readable(BROKER);
 	cr_expect(wait_for(5 * MS, false));
 }
 
-Test(drain_timer, looks_at_news_without_end_now_and_then)
+Test(drain_timer, wait_reads_endless_side_band_events_at_intervals)
 {
 	uint64_t start = clock_mono_ns(), took;
 
@@ -215,7 +215,7 @@ Test(drain_timer, looks_at_news_without_end_now_and_then)
 	cr_expect_leq((uint64_t)looks, 2 + took / (MS / 2));
 }
 
-Test(drain_timer, looks_again_when_that_is_due)
+Test(drain_timer, wait_checks_again_when_a_check_is_due)
 {
 	look_again = 5 * MS;
 	cr_expect(wait_for(50 * MS, true));
@@ -236,7 +236,7 @@ static bool wait_calmly_for(uint64_t ns, uint64_t hurry_ns)
 	return clock_mono_ns() >= now + ns;
 }
 
-Test(drain_timer, that_is_calm_ends_when_rings_fill_up)
+Test(drain_timer, calm_wait_ends_when_rings_fill_up)
 {
 	was_woken = true;
 	make_readable(RINGS);
@@ -244,13 +244,13 @@ Test(drain_timer, that_is_calm_ends_when_rings_fill_up)
 	cr_expect_not(was_woken);
 }
 
-Test(drain_timer, that_is_calm_goes_on_when_it_was_woken_for_nothing)
+Test(drain_timer, calm_wait_continues_after_a_spurious_wakeup)
 {
 	make_readable(RINGS);
 	cr_expect(wait_calmly_for(20 * MS, 20 * MS));
 }
 
-Test(drain_timer, that_is_not_calm_is_not_ended_by_rings)
+Test(drain_timer, normal_wait_is_not_ended_by_rings)
 {
 	was_woken = true;
 	make_readable(RINGS);
@@ -258,26 +258,26 @@ Test(drain_timer, that_is_not_calm_is_not_ended_by_rings)
 	cr_expect(was_woken);
 }
 
-Test(drain_timer, that_is_calm_ends_sooner_after_news)
+Test(drain_timer, calm_wait_ends_sooner_after_side_band_events)
 {
 	make_readable(NEWS);
 	cr_expect_not(wait_calmly_for(LONG, 5 * MS));
 	cr_expect_geq(looks, 2);
 }
 
-Test(drain_timer, that_is_calm_ends_sooner_after_an_answer)
+Test(drain_timer, calm_wait_ends_sooner_after_an_answer)
 {
 	make_readable(BROKER);
 	cr_expect_not(wait_calmly_for(LONG, 5 * MS));
 	cr_expect_geq(steps, 1);
 }
 
-Test(drain_timer, that_is_calm_lasts_until_its_end_when_nothing_happens)
+Test(drain_timer, calm_wait_without_events_lasts_until_its_end)
 {
 	cr_expect(wait_calmly_for(20 * MS, MS));
 }
 
-Test(drain_timer, is_due_at_first_and_then_once_in_a_period)
+Test(drain_timer, timer_is_due_at_first_and_then_once_per_period)
 {
 	uint64_t due_ns = 0;
 
@@ -288,7 +288,7 @@ Test(drain_timer, is_due_at_first_and_then_once_in_a_period)
 	cr_expect_not(drain_timer_is_due(&due_ns, 5049, 50), "what was missed is not made up for");
 }
 
-Test(drain_timer, that_is_calm_is_shortened_once_by_news_that_nobody_looks_at)
+Test(drain_timer, calm_wait_is_shortened_once_by_unread_side_band_events)
 {
 	const uint64_t now = clock_mono_ns();
 	const struct drain_timer_cfg cfg = {

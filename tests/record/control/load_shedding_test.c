@@ -96,7 +96,7 @@ static void run(struct bench *b, uint64_t ns, uint32_t ppm, uint32_t stacks_ppm)
 	}
 }
 
-Test(load_shedding, what_costs_less_than_it_may_is_left_alone)
+Test(load_shedding, recording_below_the_limit_is_unchanged)
 {
 	struct bench b;
 
@@ -107,7 +107,7 @@ Test(load_shedding, what_costs_less_than_it_may_is_left_alone)
 	cr_expect_eq(b.open_ns, 20 * SECOND);
 }
 
-Test(load_shedding, without_a_limit_nobody_looks)
+Test(load_shedding, cost_is_not_measured_without_a_limit)
 {
 	struct bench b;
 
@@ -117,7 +117,7 @@ Test(load_shedding, without_a_limit_nobody_looks)
 	cr_expect_eq(b.open_ns, 5 * SECOND);
 }
 
-Test(load_shedding, stacks_go_first_and_alone_if_that_is_enough)
+Test(load_shedding, stacks_are_dropped_first_and_alone_if_that_is_enough)
 {
 	struct bench b;
 
@@ -131,7 +131,7 @@ Test(load_shedding, stacks_go_first_and_alone_if_that_is_enough)
 	cr_expect_eq(b.open_ns, 10 * SECOND);
 }
 
-Test(load_shedding, then_as_many_slices_as_it_takes)
+Test(load_shedding, time_slices_are_skipped_as_needed_after_that)
 {
 	struct bench b;
 	uint64_t open, now;
@@ -147,7 +147,7 @@ Test(load_shedding, then_as_many_slices_as_it_takes)
 	cr_expect_eq(b.status.told, 2, "once for stacks, once for slices");
 }
 
-Test(load_shedding, the_cost_is_limited_within_two_seconds)
+Test(load_shedding, cost_is_limited_within_two_seconds)
 {
 	struct bench b;
 	uint64_t open;
@@ -161,7 +161,7 @@ Test(load_shedding, the_cost_is_limited_within_two_seconds)
 	cr_expect_leq((double)(b.open_ns - open) * 0.06, 8 * SECOND * 0.01);
 }
 
-Test(load_shedding, there_is_an_end_to_it)
+Test(load_shedding, number_of_skipped_time_slices_is_limited)
 {
 	struct bench b;
 
@@ -171,7 +171,7 @@ Test(load_shedding, there_is_an_end_to_it)
 	cr_expect(b.capture.stacks, "there were none");
 }
 
-Test(load_shedding, when_it_is_calm_all_comes_back_and_stays)
+Test(load_shedding, everything_is_recorded_again_when_the_load_ends)
 {
 	struct bench b;
 
@@ -190,7 +190,7 @@ Test(load_shedding, when_it_is_calm_all_comes_back_and_stays)
 }
 
 /* What seems calm only because stacks are left out is tried again, but less and less often. */
-Test(load_shedding, it_does_not_swing)
+Test(load_shedding, state_does_not_oscillate)
 {
 	struct bench b;
 	int told;
@@ -203,7 +203,7 @@ Test(load_shedding, it_does_not_swing)
 	cr_expect_leq(b.status.told - told, 12, "%d changes", b.status.told - told);
 }
 
-Test(load_shedding, a_segment_says_at_its_start_what_holds)
+Test(load_shedding, segment_begins_with_the_current_state)
 {
 	struct bench b;
 	int told;
@@ -218,7 +218,7 @@ Test(load_shedding, a_segment_says_at_its_start_what_holds)
 	cr_expect_eq(b.status.one_in, 1);
 }
 
-Test(load_shedding, what_is_asked_for_is_left_out_whatever_it_costs)
+Test(load_shedding, requested_time_slices_are_skipped_at_any_cost)
 {
 	const struct load_shedding_cfg cfg = { .one_in = 4, .has_stacks = true };
 	struct bench b;

@@ -65,7 +65,7 @@ Test(memory, mappings_with_long_paths_stay_below_the_cap)
 	cr_expect_lt(memory.held, MAX);
 }
 
-Test(memory, who_has_most_mappings_loses_them_first)
+Test(memory, process_with_most_mappings_loses_them_first)
 {
 	struct tasks *t = rig.tasks;
 	size_t before;
@@ -108,7 +108,7 @@ Test(memory, modules_with_long_paths_stay_below_the_cap)
 	cr_expect_gt(memory.forgotten, 15000);
 }
 
-Test(memory, modules_that_there_is_no_memory_to_name_are_said_to_be_forgotten)
+Test(memory, modules_without_memory_for_their_symbols_are_reported_as_forgotten)
 {
 	const char *text;
 
@@ -125,7 +125,7 @@ Test(memory, modules_that_there_is_no_memory_to_name_are_said_to_be_forgotten)
 }
 
 /* Two tables of an encoder, and the records from before the kernel's symbols are gone by then. */
-Test(memory, everybody_has_a_share_and_they_fit)
+Test(memory, shares_of_all_parts_fit_into_the_limit)
 {
 	cr_expect_gt(memory_early_max(MAX), MAX / 16);
 	cr_expect_gt(memory_pool_max(MAX), MAX / 32);
@@ -147,7 +147,7 @@ static void fork_of(uint32_t pid, uint32_t tid)
 }
 
 /* Else it would take all of the drain's time: a look at each of them would be minutes. */
-Test(memory, an_exec_costs_no_more_when_there_are_many_other_tasks, .timeout = 120)
+Test(memory, cost_of_an_exec_does_not_grow_with_other_tasks, .timeout = 120)
 {
 	const uint32_t cnt = 100000;
 	struct timespec ts;
@@ -213,7 +213,7 @@ static void end_broker(void)
 	sym_client_free(broker);
 }
 
-Test(memory, places_of_one_program_leave_room_for_those_of_others, .init = name_with_broker,
+Test(memory, addresses_of_one_program_leave_room_for_those_of_others, .init = name_with_broker,
      .fini = end_broker)
 {
 	const char *said;
@@ -231,7 +231,7 @@ Test(memory, places_of_one_program_leave_room_for_those_of_others, .init = name_
 	cr_expect(is_asked(A + 1));
 }
 
-Test(memory, places_of_many_programs_are_asked_again_once_answered, .init = name_with_broker,
+Test(memory, addresses_of_many_programs_are_requested_again_after_answers, .init = name_with_broker,
      .fini = end_broker)
 {
 	uint64_t i;
@@ -248,7 +248,7 @@ Test(memory, places_of_many_programs_are_asked_again_once_answered, .init = name
 }
 
 /* The 65th program of one owner that makes its code; all live as long as the test does. */
-Test(memory, code_of_too_many_programs_says_so, .init = name_with_broker, .fini = end_broker)
+Test(memory, code_of_too_many_programs_is_reported, .init = name_with_broker, .fini = end_broker)
 {
 	const char *text;
 	uint32_t i;
@@ -264,7 +264,7 @@ Test(memory, code_of_too_many_programs_says_so, .init = name_with_broker, .fini 
 	}
 }
 
-Test(memory, stacks_are_forgotten_too)
+Test(memory, stacks_are_dropped_too)
 {
 	uint64_t frames[127];
 	uint64_t i;

@@ -88,7 +88,7 @@ static void expect_stderr(const char *expected)
 	cr_expect_str_eq(text, expected);
 }
 
-Test(notify, readiness_and_the_end_are_sent_to_a_path)
+Test(notify, readiness_and_end_are_sent_to_a_path)
 {
 	int fd = path_listener();
 	struct notify *n = started(&(struct notify_cfg){ 0 });
@@ -102,7 +102,7 @@ Test(notify, readiness_and_the_end_are_sent_to_a_path)
 	notify_free(n);
 }
 
-Test(notify, a_name_of_the_abstract_namespace_is_one_too)
+Test(notify, abstract_socket_name_is_supported)
 {
 	char name[64];
 	struct notify *n;
@@ -116,7 +116,7 @@ Test(notify, a_name_of_the_abstract_namespace_is_one_too)
 	notify_free(n);
 }
 
-Test(notify, a_file_name_cannot_add_lines)
+Test(notify, file_name_cannot_add_lines)
 {
 	int fd = path_listener();
 	struct notify *n = started(&(struct notify_cfg){ 0 });
@@ -126,7 +126,7 @@ Test(notify, a_file_name_cannot_add_lines)
 	notify_free(n);
 }
 
-Test(notify, commands_that_are_started_have_no_part_in_it)
+Test(notify, started_commands_do_not_inherit_the_variables)
 {
 	path_listener();
 	setenv("WATCHDOG_USEC", "1000000", 1);
@@ -137,7 +137,7 @@ Test(notify, commands_that_are_started_have_no_part_in_it)
 	cr_expect_null(getenv("WATCHDOG_PID"));
 }
 
-Test(notify, the_watchdog_is_pinged_twice_in_its_time)
+Test(notify, watchdog_is_pinged_twice_per_timeout)
 {
 	int fd = path_listener();
 	struct notify *n;
@@ -153,7 +153,7 @@ Test(notify, the_watchdog_is_pinged_twice_in_its_time)
 	notify_free(n);
 }
 
-Test(notify, a_watchdog_of_another_process_is_none_of_ours)
+Test(notify, watchdog_of_another_process_is_ignored)
 {
 	int fd = path_listener();
 	struct notify *n;
@@ -166,7 +166,7 @@ Test(notify, a_watchdog_of_another_process_is_none_of_ours)
 	notify_free(n);
 }
 
-Test(notify, another_file_is_a_reload_that_ends_when_it_is_there)
+Test(notify, rotation_is_a_reload_until_the_new_file_exists)
 {
 	volatile sig_atomic_t asked = 3;
 	int fd = path_listener();
@@ -193,7 +193,7 @@ Test(notify, another_file_is_a_reload_that_ends_when_it_is_there)
 	notify_free(n);
 }
 
-Test(notify, a_reload_ends_where_no_file_can_be_begun)
+Test(notify, reload_ends_if_no_file_can_be_started)
 {
 	volatile sig_atomic_t asked = 0;
 	int fd = path_listener();
@@ -226,7 +226,7 @@ static int fill_up(void)
 	return sent;
 }
 
-Test(notify, what_finds_no_room_is_sent_later_and_in_order)
+Test(notify, messages_without_room_are_sent_later_in_order)
 {
 	int fd = path_listener(), sent;
 	struct notify *n = started(&(struct notify_cfg){ 0 });
@@ -246,7 +246,7 @@ Test(notify, what_finds_no_room_is_sent_later_and_in_order)
 }
 
 /* One datagram with both would say that the reload is over before it began. */
-Test(notify, a_reload_that_finds_no_room_keeps_its_end_apart_and_later_ones_wait_no_more)
+Test(notify, unsent_reload_keeps_its_end_in_a_separate_message)
 {
 	int fd = path_listener(), sent;
 	volatile sig_atomic_t asked = 0;
@@ -298,17 +298,17 @@ static void expect_refused(const char *value)
 		"reported\n");
 }
 
-Test(notify, a_socket_that_is_none_is_one_warning, .init = cr_redirect_stderr)
+Test(notify, invalid_socket_is_one_warning, .init = cr_redirect_stderr)
 {
 	expect_refused("run/notify");
 }
 
-Test(notify, an_empty_name_is_one_warning, .init = cr_redirect_stderr)
+Test(notify, empty_socket_name_is_one_warning, .init = cr_redirect_stderr)
 {
 	expect_refused("@");
 }
 
-Test(notify, a_name_that_is_too_long_is_one_warning, .init = cr_redirect_stderr)
+Test(notify, too_long_socket_name_is_one_warning, .init = cr_redirect_stderr)
 {
 	char name[200];
 
@@ -318,7 +318,7 @@ Test(notify, a_name_that_is_too_long_is_one_warning, .init = cr_redirect_stderr)
 	expect_refused(name);
 }
 
-Test(notify, nobody_at_the_socket_is_one_warning, .init = cr_redirect_stderr)
+Test(notify, missing_receiver_is_one_warning, .init = cr_redirect_stderr)
 {
 	struct notify *n;
 
@@ -333,7 +333,7 @@ Test(notify, nobody_at_the_socket_is_one_warning, .init = cr_redirect_stderr)
 		"service manager gets no messages\n");
 }
 
-Test(notify, a_watchdog_time_that_is_none_is_one_warning, .init = cr_redirect_stderr)
+Test(notify, invalid_watchdog_time_is_one_warning, .init = cr_redirect_stderr)
 {
 	setenv("NOTIFY_SOCKET", "/nonexistent/notify", 1);
 	setenv("WATCHDOG_USEC", "10s", 1);
@@ -343,7 +343,7 @@ Test(notify, a_watchdog_time_that_is_none_is_one_warning, .init = cr_redirect_st
 		"watchdog gets no pings\n");
 }
 
-Test(notify, a_descriptor_gets_a_newline_and_is_closed)
+Test(notify, ready_descriptor_gets_a_newline_and_is_closed)
 {
 	int p[2];
 	struct notify *n;
@@ -360,7 +360,7 @@ Test(notify, a_descriptor_gets_a_newline_and_is_closed)
 	notify_free(n);
 }
 
-Test(notify, a_full_pipe_does_not_hold_up_the_recording, .init = cr_redirect_stderr)
+Test(notify, full_pipe_does_not_block_the_recording, .init = cr_redirect_stderr)
 {
 	struct notify *n;
 	int p[2];
@@ -376,7 +376,7 @@ Test(notify, a_full_pipe_does_not_hold_up_the_recording, .init = cr_redirect_std
 		"dial9-prof: record: --ready-fd: cannot write: Resource temporarily unavailable\n");
 }
 
-Test(notify, a_recording_that_never_runs_closes_it_without)
+Test(notify, recording_that_never_runs_closes_the_descriptor_without_a_newline)
 {
 	int p[2];
 	char c;
@@ -386,7 +386,7 @@ Test(notify, a_recording_that_never_runs_closes_it_without)
 	cr_expect_eq(read(p[0], &c, 1), 0);
 }
 
-Test(notify, a_descriptor_that_is_not_open_is_refused, .init = cr_redirect_stderr)
+Test(notify, closed_ready_descriptor_is_refused, .init = cr_redirect_stderr)
 {
 	struct notify *n = NULL;
 
@@ -396,7 +396,7 @@ Test(notify, a_descriptor_that_is_not_open_is_refused, .init = cr_redirect_stder
 		"descriptor\n");
 }
 
-Test(notify, a_descriptor_that_only_reads_is_refused, .init = cr_redirect_stderr)
+Test(notify, read_only_ready_descriptor_is_refused, .init = cr_redirect_stderr)
 {
 	struct notify *n = NULL;
 	int fd = open("/dev/null", O_RDONLY);

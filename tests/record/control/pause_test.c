@@ -44,7 +44,7 @@ int status_paused(struct status *s, bool skips_slice, uint64_t from_ns, uint64_t
 	return 0;
 }
 
-Test(pause, without_a_wish_it_is_open_at_once_and_nothing_is_told)
+Test(pause, recording_starts_at_once_by_default_and_writes_no_pause)
 {
 	struct capture c = { 0 };
 	struct status s = { 0 };
@@ -59,7 +59,7 @@ Test(pause, without_a_wish_it_is_open_at_once_and_nothing_is_told)
 	cr_expect_eq(s.told, 0);
 }
 
-Test(pause, a_delay_ends_by_itself_and_is_told_from_end_to_end)
+Test(pause, delay_ends_by_itself_and_is_written_with_both_ends)
 {
 	struct capture c = { 0 };
 	struct status s = { 0 };
@@ -77,7 +77,7 @@ Test(pause, a_delay_ends_by_itself_and_is_told_from_end_to_end)
 	cr_expect_eq(c.resumes, 1);
 }
 
-Test(pause, what_holds_opens_only_when_asked_and_what_is_paused_does_not_open_by_itself)
+Test(pause, held_or_paused_recording_starts_on_request_only)
 {
 	struct capture c = { 0 };
 	struct status s = { 0 };
@@ -101,7 +101,7 @@ Test(pause, what_holds_opens_only_when_asked_and_what_is_paused_does_not_open_by
 	cr_expect_geq(s.to, s.from);
 }
 
-Test(pause, a_delay_that_is_cut_short_by_a_pause_is_over)
+Test(pause, pause_ends_a_delay)
 {
 	struct capture c = { 0 };
 	struct status s = { 0 };
@@ -115,7 +115,7 @@ Test(pause, a_delay_that_is_cut_short_by_a_pause_is_over)
 	cr_expect_eq(s.told, 1, "the end is told of, too");
 }
 
-Test(pause, a_slice_that_is_left_out_is_told_as_such_and_gives_way_to_who_asks)
+Test(pause, skipped_time_slice_is_written_and_ends_on_request)
 {
 	struct capture c = { 0 };
 	struct status s = { 0 };

@@ -92,7 +92,7 @@ static void see(struct trigger *t, uint16_t event, uint64_t ts)
 	see_of(t, event, ts, 7);
 }
 
-Test(trigger, without_a_flight_recorder_there_is_none_and_nobody_minds)
+Test(trigger, functions_accept_a_missing_trigger)
 {
 	const struct trigger_cfg cfg = { .asked = &asked };
 
@@ -104,7 +104,7 @@ Test(trigger, without_a_flight_recorder_there_is_none_and_nobody_minds)
 	trigger_free(NULL);
 }
 
-Test(trigger, an_event_that_is_one_is_told_with_its_thread_and_others_are_not)
+Test(trigger, trigger_event_is_written_with_its_thread_and_other_events_are_not)
 {
 	struct trigger *t = make(&(struct trigger_cfg){ .events = names, .event_cnt = 1 });
 
@@ -127,7 +127,7 @@ Test(trigger, an_event_that_is_one_is_told_with_its_thread_and_others_are_not)
 	trigger_free(t);
 }
 
-Test(trigger, what_was_asked_for_before_the_start_is_heard)
+Test(trigger, request_before_the_start_is_handled)
 {
 	struct trigger *t;
 
@@ -139,7 +139,7 @@ Test(trigger, what_was_asked_for_before_the_start_is_heard)
 	trigger_free(t);
 }
 
-Test(trigger, a_snapshot_waits_for_what_is_to_follow_and_one_is_enough)
+Test(trigger, snapshot_waits_for_its_post_time_and_triggers_in_it_are_merged)
 {
 	const struct trigger_cfg cfg = {
 		.events = names, .event_cnt = 1, .post_ns = 1000, .asked = &asked
@@ -161,7 +161,7 @@ Test(trigger, a_snapshot_waits_for_what_is_to_follow_and_one_is_enough)
 	trigger_free(t);
 }
 
-Test(trigger, it_is_armed_again_after_a_while_but_signals_are_always_heard)
+Test(trigger, trigger_is_armed_again_after_a_delay_and_signals_always_count)
 {
 	const struct trigger_cfg cfg = {
 		.events = names, .event_cnt = 1, .runq_ns = 1, .rearm_ns = HOUR, .asked = &asked
@@ -197,7 +197,7 @@ Test(trigger, it_is_armed_again_after_a_while_but_signals_are_always_heard)
 	trigger_free(t);
 }
 
-Test(trigger, a_wait_that_was_too_long_is_told_with_how_long_it_was)
+Test(trigger, too_long_latency_is_written_with_its_duration)
 {
 	struct trigger *t = make(&(struct trigger_cfg){ .offcpu_ns = 5 });
 
@@ -235,7 +235,7 @@ static unsigned int told_of(const struct trigger_self *who, uint32_t pid)
 	return told_cnt - before;
 }
 
-Test(trigger, what_the_recorder_does_itself_is_none)
+Test(trigger, events_of_the_recorder_are_no_trigger)
 {
 	struct tasks *tasks = tasks_new(false);
 	const uint32_t pid = getpid(), parent = getppid();

@@ -51,7 +51,7 @@ static void write_costs(uint64_t ts, bool all)
 	cr_assert_eq(cost_events_write(&costs, rig.tasks, rig.emit, ts, all), 0);
 }
 
-Test(cost_events, three_with_their_names)
+Test(cost_events, three_most_expensive_processes_are_written_with_their_names)
 {
 	name(A, A, "hog");
 	name(A, A + 9, "thread");
@@ -69,7 +69,7 @@ Test(cost_events, three_with_their_names)
 			 "tables_ns=0 symbols_ns=0\n");
 }
 
-Test(cost_events, again_only_when_they_have_grown)
+Test(cost_events, costs_are_written_again_only_if_they_have_grown)
 {
 	charge(A, WORK_COPIES, 4 * MS);
 	charge(B, WORK_COPIES, 3 * MS);

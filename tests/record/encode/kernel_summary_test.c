@@ -65,7 +65,7 @@ static const char *end_period(struct bench *b, uint64_t now)
 	return rig_text(&b->rig, "SchedSummary");
 }
 
-Test(kernel_summary, rows_of_a_process_are_one_over_all_cpus)
+Test(kernel_summary, rows_of_a_process_are_summed_over_all_cpus)
 {
 	struct bench b;
 
@@ -83,7 +83,7 @@ Test(kernel_summary, rows_of_a_process_are_one_over_all_cpus)
 	bench_fini(&b);
 }
 
-Test(kernel_summary, what_is_written_is_not_written_again_and_nothing_comes_too_early)
+Test(kernel_summary, rows_are_written_once_and_never_too_early)
 {
 	struct bench b;
 
@@ -124,7 +124,7 @@ Test(kernel_summary, others_have_a_row_without_a_name)
 	bench_fini(&b);
 }
 
-Test(kernel_summary, a_process_is_introduced_once_and_again_under_another_name)
+Test(kernel_summary, process_is_announced_once_and_again_with_another_name)
 {
 	struct bench b;
 

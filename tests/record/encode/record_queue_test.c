@@ -79,7 +79,7 @@ static void fini(void)
 
 TestSuite(record_queue, .init = init, .fini = fini);
 
-Test(record_queue, hands_over_in_the_order_of_arrival)
+Test(record_queue, records_are_returned_in_order_of_arrival)
 {
 	put_record(5, "abc");
 	put_side(3, "a-name-of-some-length");
@@ -93,7 +93,7 @@ Test(record_queue, hands_over_in_the_order_of_arrival)
 	cr_expect_str_eq(buf_cstr(&seen), "", "what was handed over is forgotten");
 }
 
-Test(record_queue, stops_where_the_sink_does)
+Test(record_queue, release_stops_when_the_sink_stops)
 {
 	put_record(1, "x");
 	put_record(99, "y");
@@ -102,7 +102,7 @@ Test(record_queue, stops_where_the_sink_does)
 	cr_expect_str_eq(buf_cstr(&seen), "r1:x r99:y ");
 }
 
-Test(record_queue, what_is_not_taken_yet_comes_again_and_then_what_came_meanwhile)
+Test(record_queue, refused_record_is_returned_again_before_later_records)
 {
 	put_record(1, "x");
 	put_record(98, "y");
@@ -121,7 +121,7 @@ Test(record_queue, what_is_not_taken_yet_comes_again_and_then_what_came_meanwhil
 	cr_expect_str_eq(buf_cstr(&seen), "r1:x r98:y r98:y r98:y s3:z r4:w ");
 }
 
-Test(record_queue, counts_and_keeps_what_is_held_alone_however_much_passed_through)
+Test(record_queue, memory_depends_only_on_records_in_the_queue)
 {
 	char last[32];
 	uint64_t i;
@@ -143,7 +143,7 @@ Test(record_queue, counts_and_keeps_what_is_held_alone_however_much_passed_throu
 	cr_expect_not(record_queue_is_full(queue));
 }
 
-Test(record_queue, says_when_there_is_enough)
+Test(record_queue, full_queue_is_reported)
 {
 	cr_expect_not(record_queue_is_full(queue));
 	while (!record_queue_is_full(queue))

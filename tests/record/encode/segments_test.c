@@ -270,7 +270,7 @@ static size_t has(size_t segment, const char *name)
 	return count(segment, name, NULL, NULL);
 }
 
-Test(segments, each_is_a_trace_that_says_everything_itself)
+Test(segments, each_segment_is_a_complete_trace)
 {
 	static const char *const names[] = { PROF_EV_METADATA,	PROF_EV_CLOCK_SYNC, PROF_EV_TASK,
 					     PROF_EV_MODULE,	PROF_EV_PROC_MAPS,  "made:made",
@@ -289,7 +289,7 @@ Test(segments, each_is_a_trace_that_says_everything_itself)
 			cr_expect_geq(has(i, names[k]), 1, "%s in %zu", names[k], i);
 }
 
-Test(segments, every_event_is_in_one_of_them_once)
+Test(segments, every_event_is_in_exactly_one_segment)
 {
 	uint32_t seq = 0;
 	size_t i, sum = 0, n;
@@ -310,7 +310,7 @@ Test(segments, every_event_is_in_one_of_them_once)
 	cr_expect_eq(sum, seq);
 }
 
-Test(segments, only_a_wish_begins_another)
+Test(segments, segment_ends_on_request_only)
 {
 	record(0);
 	step(SEGMENT_OPS_GO_ON, 0);
@@ -321,7 +321,7 @@ Test(segments, only_a_wish_begins_another)
 
 enum { OWN_BYTES = 32 << 10, LARGE = 64 << 10 };
 
-Test(segments, one_is_full_as_soon_as_it_has_what_it_may)
+Test(segments, segment_is_full_when_it_has_its_maximum_size)
 {
 	uint32_t seq = 0;
 
@@ -339,7 +339,7 @@ Test(segments, one_is_full_as_soon_as_it_has_what_it_may)
 }
 
 /* However small: or each record would begin another one. */
-Test(segments, one_has_something_of_its_own_after_its_head)
+Test(segments, segment_contains_records_after_its_header)
 {
 	uint32_t seq = 0;
 
@@ -353,7 +353,7 @@ Test(segments, one_has_something_of_its_own_after_its_head)
 	cr_expect_leq(store[1].bytes.len, 2 * OWN_BYTES);
 }
 
-Test(segments, names_that_are_to_come_have_their_room)
+Test(segments, space_is_reserved_for_pending_symbols)
 {
 	const uint64_t other = ADDR + 16;
 	uint64_t before;
@@ -378,7 +378,7 @@ static uint64_t end_field(size_t segment, const char *field)
 	return value;
 }
 
-Test(segments, the_last_event_of_one_says_which_time_it_has)
+Test(segments, last_event_of_a_segment_has_its_time_range)
 {
 	const struct store *s = &store[0];
 	uint64_t mark;
@@ -404,7 +404,7 @@ Test(segments, the_last_event_of_one_says_which_time_it_has)
 	cr_expect_eq(end_field(1, PROF_F_LAST_NS), START + 1006);
 }
 
-Test(segments, the_end_of_one_tells_figures_and_the_wall_clock)
+Test(segments, segment_ends_with_figures_and_the_wall_clock)
 {
 	record(0);
 	step(SEGMENT_OPS_GO_ON, 0);
@@ -414,7 +414,7 @@ Test(segments, the_end_of_one_tells_figures_and_the_wall_clock)
 	cr_expect_eq(has(0, PROF_EV_CLOCK_SYNC), 2);
 }
 
-Test(segments, what_the_outlet_cannot_begin_ends_the_recording)
+Test(segments, failed_begin_of_a_segment_ends_the_recording)
 {
 	record(0);
 	begin_err = -ENOSPC;
@@ -444,7 +444,7 @@ static void name(uint64_t addr, uint32_t depth, const char *text)
 	cr_assert_eq(frames_write_name(rig.frames, &sym), 0);
 }
 
-Test(segments, a_name_is_written_to_those_that_have_the_frame)
+Test(segments, symbol_is_written_to_segments_that_have_the_frame)
 {
 	uint64_t addr;
 
@@ -462,7 +462,7 @@ Test(segments, a_name_is_written_to_those_that_have_the_frame)
 	cr_expect_eq(has(2, PROF_EV_SYMBOL), 2);
 }
 
-Test(segments, what_gets_no_name_has_a_label_in_each)
+Test(segments, unresolved_frame_has_a_label_in_each_segment)
 {
 	record(0);
 	step(SEGMENT_OPS_NEXT, 0);
@@ -474,7 +474,7 @@ Test(segments, what_gets_no_name_has_a_label_in_each)
 	cr_expect_eq(has(1, PROF_EV_SYMBOL), 1);
 }
 
-Test(segments, a_name_that_comes_late_is_in_the_one_that_waits)
+Test(segments, late_symbol_is_written_to_the_waiting_segment)
 {
 	struct emit *next = NULL;
 	uint64_t addr;

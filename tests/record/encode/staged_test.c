@@ -109,7 +109,7 @@ static void expect(struct ring *r, uint64_t ts)
 	ring_pass(r);
 }
 
-Test(staged, what_gathers_is_read_where_it_lies_and_once)
+Test(staged, staged_records_are_read_in_place_and_once)
 {
 	struct bench *b = bench_new();
 
@@ -125,7 +125,7 @@ Test(staged, what_gathers_is_read_where_it_lies_and_once)
 	bench_end(b);
 }
 
-Test(staged, a_batch_that_is_passed_on_has_what_was_not_taken_and_no_more)
+Test(staged, flushed_batch_contains_only_unread_records)
 {
 	struct bench *b = bench_new();
 
@@ -146,7 +146,7 @@ Test(staged, a_batch_that_is_passed_on_has_what_was_not_taken_and_no_more)
 	bench_end(b);
 }
 
-Test(staged, a_batch_that_found_no_room_takes_nothing_with_it_that_was_read)
+Test(staged, batch_without_room_loses_only_unread_records)
 {
 	struct bench *b = bench_new();
 
@@ -162,7 +162,7 @@ Test(staged, a_batch_that_found_no_room_takes_nothing_with_it_that_was_read)
 	bench_end(b);
 }
 
-Test(staged, nothing_is_taken_while_a_program_passes_it_on)
+Test(staged, nothing_is_read_while_a_program_flushes_the_stage)
 {
 	struct bench *b = bench_new();
 
@@ -172,7 +172,7 @@ Test(staged, nothing_is_taken_while_a_program_passes_it_on)
 	bench_end(b);
 }
 
-Test(staged, what_is_behind_a_frame_that_is_being_written_may_be_older_and_is_waited_for)
+Test(staged, records_after_an_unfinished_frame_are_not_read)
 {
 	const struct prof_rec rec = { .size = sizeof(rec) };
 	struct bench *b = bench_new();
@@ -189,7 +189,7 @@ Test(staged, what_is_behind_a_frame_that_is_being_written_may_be_older_and_is_wa
 }
 
 /* The batch is passed on, and another begun, between the look at the ring and that at the stage. */
-Test(staged, a_copy_waits_for_the_batches_before_it)
+Test(staged, copied_records_are_returned_after_earlier_batches)
 {
 	struct bench *b = bench_new();
 
@@ -220,7 +220,7 @@ static int on_record(void *ctx, const struct prof_rec *rec)
 	return 0;
 }
 
-Test(staged, single_records_and_batches_of_one_ring_come_out_by_time)
+Test(staged, single_records_and_batches_of_one_ring_are_sorted_by_time)
 {
 	const struct ring_merge_sink sink = { .record = on_record };
 	struct bench *b = bench_new();
@@ -251,7 +251,7 @@ Test(staged, single_records_and_batches_of_one_ring_come_out_by_time)
 	membuf_fini(&b->m);
 }
 
-Test(staged, space_comes_back_when_both_readers_have_passed_it)
+Test(staged, space_is_returned_when_both_readers_have_passed_it)
 {
 	struct bench *b = bench_new();
 	size_t first;
@@ -274,7 +274,7 @@ Test(staged, space_comes_back_when_both_readers_have_passed_it)
 	bench_end(b);
 }
 
-Test(staged, a_ring_that_cannot_be_read_is_given_up_by_all_its_readers)
+Test(staged, unreadable_ring_is_abandoned_by_all_its_readers)
 {
 	struct bench *b = bench_new();
 
@@ -292,7 +292,7 @@ Test(staged, a_ring_that_cannot_be_read_is_given_up_by_all_its_readers)
 
 /* ---- what only a broken kernel writes ------------------------------------------------------------ */
 
-Test(staged, places_that_cannot_be_are_not_believed)
+Test(staged, impossible_positions_are_not_used)
 {
 	static const struct {
 		const char *what;
@@ -316,7 +316,7 @@ Test(staged, places_that_cannot_be_are_not_believed)
 	}
 }
 
-Test(staged, records_that_do_not_hold_together_end_their_batch_and_are_counted)
+Test(staged, malformed_records_end_their_batch_and_are_counted)
 {
 	static const struct {
 		const char *what;
@@ -351,7 +351,7 @@ Test(staged, records_that_do_not_hold_together_end_their_batch_and_are_counted)
 	}
 }
 
-Test(staged, a_batch_with_fewer_or_more_records_than_it_says_is_counted)
+Test(staged, batch_with_a_wrong_record_count_is_counted)
 {
 	static const uint16_t says[] = { 0, 1, 3, 65535 };
 	static const uint64_t malformed[] = { 1, 1, 1, 65533 };
@@ -374,7 +374,7 @@ Test(staged, a_batch_with_fewer_or_more_records_than_it_says_is_counted)
 	}
 }
 
-Test(staged, a_batch_that_is_nobodys_is_malformed)
+Test(staged, batch_without_an_owner_is_malformed)
 {
 	static const struct {
 		const char *what;
@@ -426,7 +426,7 @@ static void *write_all(void *ctx)
 	return NULL;
 }
 
-Test(staged, whatever_the_writer_does_meanwhile_each_record_comes_once_in_order_or_is_lost)
+Test(staged, concurrent_writer_delivers_each_record_once_in_order_or_counts_it_lost)
 {
 	struct bench *b = bench_new();
 	uint64_t got = 0, last = 0, from_stage = 0;

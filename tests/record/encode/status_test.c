@@ -220,7 +220,7 @@ static void write_head(uint32_t switch_stacks, struct metadata *out)
 	read_metadata(out);
 }
 
-Test(status, the_head_says_where_and_how_it_was_recorded)
+Test(status, header_has_the_machine_and_the_options_of_the_recording)
 {
 	struct metadata m;
 	struct utsname uts;
@@ -241,7 +241,7 @@ Test(status, the_head_says_where_and_how_it_was_recorded)
 	cr_expect_str_eq(entry(&m, "switch_stacks"), "none");
 }
 
-Test(status, the_head_says_how_samples_are_taken)
+Test(status, header_has_the_sampling_options)
 {
 	struct metadata m;
 
@@ -283,7 +283,7 @@ static void expect_real_time(uint64_t real, uint64_t at, struct moment before, s
 	cr_expect_leq((int64_t)real, most);
 }
 
-Test(status, the_head_ties_our_clock_to_the_wall_clock)
+Test(status, header_relates_the_trace_clock_to_the_wall_clock)
 {
 	struct moment before = moment_now();
 	struct metadata m;
@@ -298,7 +298,7 @@ Test(status, the_head_ties_our_clock_to_the_wall_clock)
 }
 
 /* The kernel's print fmt: prev_state & 0xff as "R" or flags, and "+" for the bit above. */
-Test(status, the_head_has_the_words_of_each_event)
+Test(status, header_has_the_symbols_of_each_event)
 {
 	struct metadata m;
 	const char *text;
@@ -314,7 +314,7 @@ Test(status, the_head_has_the_words_of_each_event)
 
 /* ---- loss ---------------------------------------------------------------------------------------------- */
 
-Test(status, rings_tell_their_loss_once)
+Test(status, losses_of_rings_are_written_once)
 {
 	capture.losses[0][CAPTURE_RING_FULL] = (struct loss){ 5, START + 1, START + 2 };
 	capture.losses[1][CAPTURE_SAMPLE_RING_FULL] = (struct loss){ 6, START + 3, START + 4 };
@@ -348,7 +348,7 @@ static void write_thinned(uint64_t ts)
 	free(rec);
 }
 
-Test(status, stacks_that_were_left_out_are_told_with_their_times)
+Test(status, dropped_stacks_are_written_with_their_times)
 {
 	rig_add(&rig, support_event("format", "sched.sched_switch"));
 	write_thinned(START + 10);
@@ -365,7 +365,7 @@ Test(status, stacks_that_were_left_out_are_told_with_their_times)
 }
 
 /* A program that was kept off does not know whether its event was one of those to be recorded. */
-Test(status, of_some_events_says_at_most_how_many_nested)
+Test(status, nested_events_are_an_upper_bound_for_selected_events)
 {
 	capture.counts.nested = 3;
 	none.filter_cnt = 1;
@@ -378,7 +378,7 @@ Test(status, of_some_events_says_at_most_how_many_nested)
 	cr_expect(strstr(rig_text(&rig, PROF_EV_LOST), "kind=\"nested_at_most\" count=7 "));
 }
 
-Test(status, what_only_grows_is_told_by_its_growth)
+Test(status, increasing_counters_are_written_as_increments)
 {
 	capture.counts.nested = 3;
 	cr_expect_eq(status_tick(status, START + SECOND), 0);
@@ -412,7 +412,7 @@ static void lose(enum perf_side_type type, uint64_t since, uint64_t time, uint64
 		     0);
 }
 
-Test(status, the_side_band_tells_its_loss_with_bounds_within_the_recording)
+Test(status, side_band_losses_are_written_with_bounds_inside_the_recording)
 {
 	struct status_totals t;
 
@@ -432,7 +432,7 @@ Test(status, the_side_band_tells_its_loss_with_bounds_within_the_recording)
 	cr_expect_eq(t.side_stalls, 1);
 }
 
-Test(status, mappings_beyond_what_is_kept_are_loss)
+Test(status, mappings_above_the_limit_are_lost)
 {
 	struct status_totals t;
 	const char *text;
@@ -472,7 +472,7 @@ static void write_some(void)
 	}
 }
 
-Test(status, what_was_produced_was_written_or_lost)
+Test(status, produced_is_written_or_lost)
 {
 	struct status_totals t;
 
@@ -503,7 +503,7 @@ static void spend_bpf(void)
 	}
 }
 
-Test(status, the_figures_of_a_second_are_all_there)
+Test(status, figures_of_a_second_are_complete)
 {
 	const char *text;
 	uint64_t bytes;
@@ -570,7 +570,7 @@ Test(status, each_process_of_the_recorder_is_written)
 }
 
 /* Resident pages change under way, but not by so much. */
-Test(status, memory_is_what_the_kernel_says)
+Test(status, memory_equals_the_kernels_value)
 {
 	unsigned long kb = 0;
 	char line[128];
@@ -587,7 +587,7 @@ Test(status, memory_is_what_the_kernel_says)
 	cr_expect_lt(rss, kb * 1024 * 2);
 }
 
-Test(status, figures_come_once_a_second_and_the_wall_clock_every_ten)
+Test(status, figures_are_written_every_second_and_the_wall_clock_every_ten)
 {
 	const char *text;
 	uint64_t s;
@@ -608,7 +608,7 @@ Test(status, figures_come_once_a_second_and_the_wall_clock_every_ten)
 }
 
 /* Time goes on with what is written, never back. */
-Test(status, figures_are_never_older_than_what_was_written)
+Test(status, figures_are_never_older_than_written_events)
 {
 	cr_expect_eq(emit_clock_sync(rig.emit, START + 3 * SECOND, 1), 0);
 	rig_text(&rig, "");
@@ -632,7 +632,7 @@ static void burn(void)
 		;
 }
 
-Test(status, cpu_time_is_told_from_getting_ready_and_from_the_end)
+Test(status, cpu_time_excludes_preparation_and_end)
 {
 	const uint64_t slack = 5000000; /* two ways to ask the kernel */
 	struct status_totals t, after;
@@ -666,7 +666,7 @@ static void *compete(void *ctx)
 	return NULL;
 }
 
-Test(status, time_without_a_cpu_and_without_room_is_told)
+Test(status, time_without_cpu_and_without_room_is_written)
 {
 	struct status_totals before, after;
 	bool over = false;
@@ -694,7 +694,7 @@ Test(status, time_without_a_cpu_and_without_room_is_told)
 /* ---- the end ------------------------------------------------------------------------------------------------ */
 
 /* Tracepoint programs ran for two seconds; 250 samples a second fell into each, by the clock. */
-Test(status, samples_that_hit_our_programs_are_an_estimate_at_the_end)
+Test(status, samples_in_bpf_programs_are_an_estimate_at_the_end)
 {
 	const char *text;
 
@@ -713,7 +713,7 @@ Test(status, samples_that_hit_our_programs_are_an_estimate_at_the_end)
 }
 
 /* Another encoder has the next segment. */
-Test(status, a_seam_tells_figures_and_what_comes_behind_it_counts_on)
+Test(status, figures_continue_after_a_segment_boundary)
 {
 	struct dial9_enc *before = rig.enc, *enc;
 	struct emit *emit;
@@ -737,7 +737,7 @@ Test(status, a_seam_tells_figures_and_what_comes_behind_it_counts_on)
 	rig.enc = before;
 }
 
-Test(status, a_ring_that_was_given_up_leaves_the_account_open)
+Test(status, abandoned_ring_leaves_the_accounting_incomplete)
 {
 	capture.rings[1].torn = true;
 	cr_expect_eq(status_write_tail(status, START + SECOND), 0);

@@ -247,7 +247,7 @@ static void check_fixture(const char *name)
 	fixture_free(&fx);
 }
 
-Test(translate, captured_records_read_as_libtraceevent_reads_them)
+Test(translate, captured_records_are_read_like_by_libtraceevent)
 {
 	size_t i;
 
@@ -302,7 +302,7 @@ struct mixed {
 	char tail[16];
 };
 
-Test(translate, a_record_without_negative_numbers_is_compact, .init = setup, .fini = teardown)
+Test(translate, record_without_negative_numbers_is_compact, .init = setup, .fini = teardown)
 {
 	const struct mixed raw = { .a = 5,
 				   .b = 0xffffffff,
@@ -319,7 +319,7 @@ Test(translate, a_record_without_negative_numbers_is_compact, .init = setup, .fi
 			 "c=9223372036854775807 d=\"eight ch\" e=\"abc\" f=<010203>\n");
 }
 
-Test(translate, one_negative_number_makes_the_record_wide, .init = setup, .fini = teardown)
+Test(translate, negative_number_makes_the_record_wide, .init = setup, .fini = teardown)
 {
 	struct mixed raw = { .a = -5, .b = 0xffffffff, .c = 7, .d = "x" };
 
@@ -402,7 +402,7 @@ Test(translate, numbers_of_every_size_are_exact_up_to_their_limits, .init = setu
 		"h=+0 i=\"\" j=0\n");
 }
 
-Test(translate, what_lies_behind_the_end_of_a_name_is_none_of_it, .init = setup, .fini = teardown)
+Test(translate, bytes_after_the_end_of_a_name_are_ignored, .init = setup, .fini = teardown)
 {
 	struct plain raw = { .i = "task\0one" };
 	const struct rec_parts parts = { .ts = 9,
@@ -423,7 +423,7 @@ Test(translate, what_lies_behind_the_end_of_a_name_is_none_of_it, .init = setup,
 	}
 }
 
-Test(translate, text_that_is_not_utf8_is_escaped, .init = setup, .fini = teardown)
+Test(translate, invalid_utf8_is_escaped, .init = setup, .fini = teardown)
 {
 	const struct mixed raw = { .d = "\xff"
 					"a\xc3\xa9",
@@ -437,8 +437,7 @@ Test(translate, text_that_is_not_utf8_is_escaped, .init = setup, .fini = teardow
 			 "d=\"\\xffa\xc3\xa9\" e=\"0123456789abc\\xf0\\x9f\" f=<>\n");
 }
 
-Test(translate, dynamic_data_outside_of_the_record_is_written_empty, .init = setup,
-     .fini = teardown)
+Test(translate, dynamic_data_outside_the_record_is_written_empty, .init = setup, .fini = teardown)
 {
 	static const uint32_t words[] = { 0xffffffff,	    1 << 16 | 56, 17 << 16 | 40,
 					  1 << 16 | 0xffff, 0xffff0000,	  56 << 16 | 1 };
@@ -457,7 +456,7 @@ Test(translate, dynamic_data_outside_of_the_record_is_written_empty, .init = set
 	}
 }
 
-Test(translate, a_record_of_no_bytes_has_zeros_and_empty_texts, .init = setup, .fini = teardown)
+Test(translate, empty_record_has_zeros_and_empty_texts, .init = setup, .fini = teardown)
 {
 	rig_add(&rig, support_event_of("test", fields_mixed));
 	cr_assert_eq(give(&(struct rec_parts){ .ts = 1 }), 0);
@@ -467,7 +466,7 @@ Test(translate, a_record_of_no_bytes_has_zeros_and_empty_texts, .init = setup, .
 }
 
 /* Each captured record cut at every byte, in memory of just that size. */
-Test(translate, a_record_cut_anywhere_is_one_event_all_the_same, .init = setup, .fini = teardown)
+Test(translate, truncated_record_is_still_one_event, .init = setup, .fini = teardown)
 {
 	uint64_t want = 0;
 	size_t i;
@@ -492,7 +491,7 @@ Test(translate, a_record_cut_anywhere_is_one_event_all_the_same, .init = setup, 
 	cr_expect_neq(rig_text(&rig, "")[0], '\0', "and all of it decodes");
 }
 
-Test(translate, an_event_that_was_never_asked_for_writes_nothing, .init = setup, .fini = teardown)
+Test(translate, unrequested_event_writes_nothing, .init = setup, .fini = teardown)
 {
 	uint64_t before;
 
@@ -505,7 +504,7 @@ Test(translate, an_event_that_was_never_asked_for_writes_nothing, .init = setup,
 }
 
 /* Far more short texts than are remembered, each several times: every event names its own. */
-Test(translate, texts_are_not_mixed_up_however_many_there_are, .init = setup, .fini = teardown)
+Test(translate, many_different_texts_are_not_mixed_up, .init = setup, .fini = teardown)
 {
 	struct buf want = { 0 };
 	const char *have;
@@ -530,8 +529,7 @@ Test(translate, texts_are_not_mixed_up_however_many_there_are, .init = setup, .f
 
 /* ---- tasks ------------------------------------------------------------------------------------------ */
 
-Test(translate, a_task_is_introduced_before_its_first_event_and_once, .init = setup,
-     .fini = teardown)
+Test(translate, task_is_announced_once_before_its_first_event, .init = setup, .fini = teardown)
 {
 	const struct rec_parts first = { .ts = 7 }, other = { .ts = 9, .tid = NO_SUCH_TID + 1 };
 
@@ -549,7 +547,7 @@ Test(translate, a_task_is_introduced_before_its_first_event_and_once, .init = se
 		"9 test:made common_cpu=0 common_pid=5000001\n");
 }
 
-Test(translate, a_task_that_takes_another_name_is_introduced_again, .init = setup, .fini = teardown)
+Test(translate, task_with_a_new_name_is_announced_again, .init = setup, .fini = teardown)
 {
 	const struct rec_parts rec = { .ts = 7 };
 
@@ -563,7 +561,7 @@ Test(translate, a_task_that_takes_another_name_is_introduced_again, .init = setu
 			 "cgroup=\"\"\n");
 }
 
-Test(translate, a_task_nobody_told_of_is_named_by_its_own_switch, .init = setup, .fini = teardown)
+Test(translate, unannounced_task_gets_its_name_from_its_own_switch, .init = setup, .fini = teardown)
 {
 	struct buf raw = { 0 };
 	struct event_def *def = support_event("abi", "sched.sched_switch");
@@ -585,7 +583,7 @@ Test(translate, a_task_nobody_told_of_is_named_by_its_own_switch, .init = setup,
 
 /* ---- samples and stacks ----------------------------------------------------------------------------- */
 
-Test(translate, a_sample_has_its_task_name_its_place_and_its_stack, .init = setup, .fini = teardown)
+Test(translate, sample_has_its_task_name_its_place_and_its_stack, .init = setup, .fini = teardown)
 {
 	const uint64_t user[] = { 0x400010, 0x400101 };
 
@@ -606,7 +604,7 @@ Test(translate, a_sample_has_its_task_name_its_place_and_its_stack, .init = setu
 	cr_expect_eq(translate_written(rig.translate, PROF_CLASS_TRACEPOINT), 0);
 }
 
-Test(translate, a_sample_without_frames_is_still_a_sample, .init = setup, .fini = teardown)
+Test(translate, sample_without_frames_is_still_a_sample, .init = setup, .fini = teardown)
 {
 	cr_assert_eq(
 		give(&(struct rec_parts){
@@ -618,7 +616,7 @@ Test(translate, a_sample_without_frames_is_still_a_sample, .init = setup, .fini 
 		"callchain= cpu=0 pid=5000000 flags=0 user_end=0\n");
 }
 
-Test(translate, the_stack_of_a_switch_follows_it_at_the_same_time, .init = setup, .fini = teardown)
+Test(translate, stack_of_a_switch_follows_it_at_the_same_time, .init = setup, .fini = teardown)
 {
 	const uint64_t user[] = { 0x400010 }, kernel[] = { 0xffffffff81000001 };
 

@@ -17,7 +17,7 @@ static int parse(const char *text, struct user_metadata_entry *out)
 	return err;
 }
 
-Test(user_metadata, a_key_and_what_is_behind_the_first_equals_sign)
+Test(user_metadata, key_ends_and_value_begins_at_the_first_equals_sign)
 {
 	struct user_metadata_entry m;
 
@@ -28,7 +28,7 @@ Test(user_metadata, a_key_and_what_is_behind_the_first_equals_sign)
 	cr_expect_str_eq(m.value, "");
 }
 
-Test(user_metadata, what_is_no_pair_or_too_long_is_refused)
+Test(user_metadata, invalid_or_too_long_pairs_are_refused)
 {
 	char text[USER_METADATA_KEY_MAX + USER_METADATA_VALUE_MAX + 3];
 	struct user_metadata_entry m;
@@ -49,7 +49,7 @@ Test(user_metadata, what_is_no_pair_or_too_long_is_refused)
 	cr_expect_eq(parse(text, &m), -EINVAL);
 }
 
-Test(user_metadata, a_key_is_given_once)
+Test(user_metadata, repeated_key_is_refused)
 {
 	struct user_metadata_entry known[2] = { { .key = "a" }, { .key = "b" } }, m;
 	const char *why;
@@ -59,7 +59,7 @@ Test(user_metadata, a_key_is_given_once)
 	cr_expect_str_eq(why, "the key is given twice");
 }
 
-Test(user_metadata, each_key_of_the_recorders_own_is_refused)
+Test(user_metadata, each_reserved_key_is_refused)
 {
 	const char *top = getenv("D9_TOP");
 	char path[4096], line[512], text[512], *quote, *end;

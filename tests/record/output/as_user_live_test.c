@@ -22,7 +22,7 @@ __attribute__((constructor)) static void need_root(void)
 	_exit(77);
 }
 
-Test(as_user, it_runs_as_the_user_behind_sudo)
+Test(as_user, command_runs_as_the_user_who_called_sudo)
 {
 	setenv("SUDO_UID", "1234", 1);
 	setenv("SUDO_GID", "5678", 1);
@@ -31,7 +31,7 @@ Test(as_user, it_runs_as_the_user_behind_sudo)
 	cr_expect_eq(run("test \"$(id -G)\" = 5678", false), 0, "and in none of root's groups");
 }
 
-Test(as_user, a_user_with_a_name_has_his_home)
+Test(as_user, user_with_a_name_gets_the_home_directory)
 {
 	setenv("SUDO_UID", "1", 1);
 	unsetenv("SUDO_GID");
@@ -39,14 +39,14 @@ Test(as_user, a_user_with_a_name_has_his_home)
 	cr_expect_eq(run("test $(id -un):$(id -gn) = daemon:daemon", false), 0);
 }
 
-Test(as_user, as_root_it_stays_root)
+Test(as_user, as_root_keeps_root)
 {
 	setenv("SUDO_UID", "1234", 1);
 	cr_expect_eq(run("exit $(id -u)", true), 0);
 }
 
 /* What only root may see is not looked at in the name of somebody else. */
-Test(as_user, a_look_ahead_has_the_rights_of_the_user)
+Test(as_user, exec_probe_has_the_rights_of_the_user)
 {
 	char dir[] = "/tmp/d9-scout-XXXXXX", path[64];
 	struct found f = { 0 };
@@ -72,7 +72,7 @@ Test(as_user, a_look_ahead_has_the_rights_of_the_user)
 	rmdir(dir);
 }
 
-Test(as_user, the_file_belongs_to_the_user_behind_sudo)
+Test(as_user, file_belongs_to_the_user_who_called_sudo)
 {
 	char dir[] = "/tmp/d9-sink-XXXXXX";
 	struct out_file *s = NULL;

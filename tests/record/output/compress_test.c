@@ -58,12 +58,12 @@ static size_t unpack(enum compress_kind kind, char *to, size_t max)
 
 static enum compress_kind kinds[] = { COMPRESS_GZIP, COMPRESS_ZSTD };
 
-ParameterizedTestParameters(pack, what_was_flushed_can_be_read)
+ParameterizedTestParameters(pack, flushed_data_can_be_read)
 {
 	return cr_make_param_array(enum compress_kind, kinds, 2);
 }
 
-ParameterizedTest(enum compress_kind *kind, pack, what_was_flushed_can_be_read)
+ParameterizedTest(enum compress_kind *kind, pack, flushed_data_can_be_read)
 {
 	struct compress *p = compress_new(*kind, 0, take, NULL);
 	char back[64] = "";
@@ -83,7 +83,7 @@ ParameterizedTest(enum compress_kind *kind, pack, what_was_flushed_can_be_read)
 	buf_free(&out);
 }
 
-ParameterizedTestParameters(pack, what_is_cut_at_a_flush_gets_an_end)
+ParameterizedTestParameters(pack, stream_truncated_at_a_flush_gets_an_end)
 {
 	return cr_make_param_array(enum compress_kind, kinds, 2);
 }
@@ -106,7 +106,7 @@ static bool is_whole(enum compress_kind kind, char *to, size_t max)
 	return whole;
 }
 
-ParameterizedTest(enum compress_kind *kind, pack, what_is_cut_at_a_flush_gets_an_end)
+ParameterizedTest(enum compress_kind *kind, pack, stream_truncated_at_a_flush_gets_an_end)
 {
 	struct compress *p = compress_new(*kind, 0, take_unless_full, NULL);
 	unsigned char end[COMPRESS_ENDING_MAX];
@@ -133,12 +133,12 @@ ParameterizedTest(enum compress_kind *kind, pack, what_is_cut_at_a_flush_gets_an
 	buf_free(&out);
 }
 
-ParameterizedTestParameters(pack, a_tail_stands_as_it_is_at_the_end)
+ParameterizedTestParameters(pack, tail_is_stored_uncompressed_at_the_end)
 {
 	return cr_make_param_array(enum compress_kind, kinds, 2);
 }
 
-ParameterizedTest(enum compress_kind *kind, pack, a_tail_stands_as_it_is_at_the_end)
+ParameterizedTest(enum compress_kind *kind, pack, tail_is_stored_uncompressed_at_the_end)
 {
 	const size_t after = *kind == COMPRESS_GZIP ? 8 : 0;
 	static const char tail[] = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
@@ -165,12 +165,12 @@ ParameterizedTest(enum compress_kind *kind, pack, a_tail_stands_as_it_is_at_the_
 	buf_free(&out);
 }
 
-ParameterizedTestParameters(pack, an_error_of_who_writes_comes_back)
+ParameterizedTestParameters(pack, error_of_the_write_callback_is_returned)
 {
 	return cr_make_param_array(enum compress_kind, kinds, 2);
 }
 
-ParameterizedTest(enum compress_kind *kind, pack, an_error_of_who_writes_comes_back)
+ParameterizedTest(enum compress_kind *kind, pack, error_of_the_write_callback_is_returned)
 {
 	struct compress *p = compress_new(*kind, 1, refuse, NULL);
 
@@ -218,13 +218,13 @@ static size_t packed_sz(unsigned int level, bool hurried)
 	return sz;
 }
 
-Test(compress, what_is_packed_as_we_choose_is_smaller_than_as_the_library_does)
+Test(compress, default_settings_compress_better_than_those_of_the_library)
 {
 	cr_expect_lt(packed_sz(0, false), packed_sz(6, false));
 	cr_expect_lt(packed_sz(0, true), packed_sz(6, true));
 }
 
-Test(compress, nothing_packs_what_is_to_stay_as_it_is)
+Test(compress, compress_none_returns_no_compressor)
 {
 	cr_expect_null(compress_new(COMPRESS_NONE, 0, take, NULL));
 	compress_free(NULL);
@@ -234,7 +234,7 @@ Test(compress, nothing_packs_what_is_to_stay_as_it_is)
 }
 
 /* Text that packs well, at each pace in turn; the same comes out whichever it was, sizes tell which. */
-Test(compress, the_pace_may_change_in_the_middle)
+Test(compress, pace_may_change_in_the_middle)
 {
 	static const enum compress_pace paces[] = { COMPRESS_AS_ASKED, COMPRESS_STORE,
 						    COMPRESS_QUICK, COMPRESS_STORE,

@@ -122,7 +122,7 @@ Test(file_set, files_of_earlier_runs_are_counted_and_deleted_by_number)
 }
 
 /* Whatever has another name, is no file, or is no trace stays where it is. */
-Test(file_set, what_is_not_ours_is_neither_counted_nor_deleted)
+Test(file_set, other_files_are_neither_counted_nor_deleted)
 {
 	static const char *const names[] = { "a.1.bin.old",
 					     "a.1.bin.gz.tmp",
@@ -161,7 +161,7 @@ Test(file_set, what_is_not_ours_is_neither_counted_nor_deleted)
 	cr_expect(!lstat("a.11.bin.active", &st) && S_ISFIFO(st.st_mode));
 }
 
-Test(file_set, files_of_another_owner_are_not_ours)
+Test(file_set, files_of_another_owner_are_ignored)
 {
 	struct file_set_file f;
 
@@ -187,7 +187,7 @@ Test(file_set, files_of_another_owner_are_not_ours)
 }
 
 /* Each start has a name of its own then. */
-Test(file_set, with_time_stamps_runs_of_all_times_are_one_set)
+Test(file_set, runs_with_time_stamps_are_one_set)
 {
 	static const char *const names[] = { "a.20260131235959.7.bin", "a.20260201000000.0.bin",
 					     "a.20270101000000.2.bin" };
@@ -208,7 +208,7 @@ Test(file_set, with_time_stamps_runs_of_all_times_are_one_set)
 	cr_expect(is_there("a.5.bin"));
 }
 
-Test(file_set, numbers_go_on_after_all_that_have_one)
+Test(file_set, numbers_continue_after_all_existing_numbers)
 {
 	struct file_set_file f;
 
@@ -228,7 +228,7 @@ Test(file_set, numbers_go_on_after_all_that_have_one)
 	close(f.fd);
 }
 
-Test(file_set, what_a_killed_recorder_left_is_finished)
+Test(file_set, files_of_a_killed_recorder_are_finished)
 {
 	static const char *const names[] = { "a.1.bin", "a.2.bin.gz", "a.3.bin.zst" };
 
@@ -245,7 +245,7 @@ Test(file_set, what_a_killed_recorder_left_is_finished)
 	cr_expect_str_eq(drop_all(names, 3), "a.1.bin a.2.bin.gz a.3.bin.zst ");
 }
 
-Test(file_set, a_file_that_is_there_is_not_replaced_by_what_was_left)
+Test(file_set, existing_file_is_not_replaced_by_an_unfinished_file)
 {
 	write_trace("a.1.bin");
 	write_trace("a.1.bin.active");
@@ -255,7 +255,7 @@ Test(file_set, a_file_that_is_there_is_not_replaced_by_what_was_left)
 }
 
 /* Locks belong to what was opened, so that two sets in one process are as good as two processes. */
-Test(file_set, two_recorders_of_one_name_leave_each_other_alone)
+Test(file_set, two_recorders_of_one_name_do_not_touch_each_others_files)
 {
 	struct file_set *other = NULL;
 	struct file_set_file ours, theirs, next;
@@ -283,7 +283,7 @@ Test(file_set, two_recorders_of_one_name_leave_each_other_alone)
 	file_set_free(other);
 }
 
-Test(file_set, what_has_taken_the_place_of_a_file_is_not_deleted)
+Test(file_set, file_that_was_replaced_is_not_deleted)
 {
 	write_trace("a.1.bin");
 	write_trace("a.2.bin");

@@ -117,7 +117,7 @@ static void nap(unsigned int ms)
 
 static const struct flight_cfg long_one = { .ns = 3600 * SECOND, .bytes = 4 * MIB };
 
-Test(flight, nothing_is_written_before_it_is_asked_for_and_all_of_it_at_the_end)
+Test(flight, nothing_is_written_before_a_snapshot_and_the_rest_at_the_end)
 {
 	open_flight(&long_one);
 	whole("a");
@@ -130,7 +130,7 @@ Test(flight, nothing_is_written_before_it_is_asked_for_and_all_of_it_at_the_end)
 	buf_free(&files);
 }
 
-Test(flight, a_snapshot_has_what_was_there_and_the_next_one_what_came_behind)
+Test(flight, snapshot_has_earlier_data_and_the_next_snapshot_has_later_data)
 {
 	void *late, *now;
 
@@ -154,7 +154,7 @@ Test(flight, a_snapshot_has_what_was_there_and_the_next_one_what_came_behind)
 	buf_free(&files);
 }
 
-Test(flight, two_snapshots_in_a_row_are_two_files_in_order)
+Test(flight, two_consecutive_snapshots_are_two_files_in_order)
 {
 	void *a, *b, *c;
 
@@ -175,7 +175,7 @@ Test(flight, two_snapshots_in_a_row_are_two_files_in_order)
 	buf_free(&files);
 }
 
-Test(flight, what_is_older_than_the_time_goes_and_what_covers_it_stays)
+Test(flight, data_older_than_the_time_is_dropped_except_the_segment_before_it)
 {
 	const struct flight_cfg cfg = { .ns = SECOND / 5, .bytes = 4 * MIB };
 
@@ -190,7 +190,7 @@ Test(flight, what_is_older_than_the_time_goes_and_what_covers_it_stays)
 	buf_free(&files);
 }
 
-Test(flight, a_hole_between_two_snapshots_is_known)
+Test(flight, hole_between_two_snapshots_is_known)
 {
 	const struct flight_cfg cfg = { .ns = SECOND / 10, .bytes = 4 * MIB };
 	uint64_t from = 0, to = 0, ended, begun;
@@ -218,7 +218,7 @@ Test(flight, a_hole_between_two_snapshots_is_known)
 	buf_free(&files);
 }
 
-Test(flight, a_segment_is_over_by_its_part_of_the_time_or_of_the_memory)
+Test(flight, segment_ends_after_its_share_of_time_or_memory)
 {
 	const struct flight_cfg cfg = { .ns = 80 * SECOND, .bytes = 8 * MIB };
 	uint64_t now = clock_mono_ns();
@@ -237,7 +237,7 @@ Test(flight, a_segment_is_over_by_its_part_of_the_time_or_of_the_memory)
 	buf_free(&files);
 }
 
-Test(flight, memory_is_bounded_whatever_comes_and_the_oldest_makes_room)
+Test(flight, memory_is_limited_and_the_oldest_data_is_dropped)
 {
 	void *segment, *before = NULL;
 	int i;
@@ -259,7 +259,7 @@ Test(flight, memory_is_bounded_whatever_comes_and_the_oldest_makes_room)
 	buf_free(&files);
 }
 
-Test(flight, what_a_snapshot_has_taken_stays_until_it_is_written)
+Test(flight, data_of_a_snapshot_stays_until_it_is_written)
 {
 	void *a, *b;
 
@@ -283,7 +283,7 @@ Test(flight, what_a_snapshot_has_taken_stays_until_it_is_written)
 }
 
 /* Its names come later, and its end behind all that comes meanwhile. */
-Test(flight, a_snapshot_that_fills_the_memory_before_its_end_is_written_all_the_same)
+Test(flight, snapshot_that_fills_the_memory_before_its_end_is_written)
 {
 	void *a, *b;
 
@@ -306,7 +306,7 @@ Test(flight, a_snapshot_that_fills_the_memory_before_its_end_is_written_all_the_
 	buf_free(&files);
 }
 
-Test(flight, who_gives_up_has_whole_flushes_and_none_behind_one_that_is_missing)
+Test(flight, abandoned_output_has_whole_flushes_and_none_after_a_missing_flush)
 {
 	volatile sig_atomic_t stop = 2;
 	struct flight_cfg cfg = long_one;
@@ -331,7 +331,7 @@ Test(flight, who_gives_up_has_whole_flushes_and_none_behind_one_that_is_missing)
 }
 
 /* gzip members one behind the other are a gzip file. */
-Test(flight, what_is_kept_packed_is_as_readable_as_what_is_not)
+Test(flight, compressed_data_is_readable_like_uncompressed_data)
 {
 	struct flight_cfg cfg = long_one;
 	char text[64] = "";

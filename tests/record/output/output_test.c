@@ -122,7 +122,7 @@ static off_t size_of(const char *path)
 	return stat(path, &st) ? -1 : st.st_size;
 }
 
-Test(output, one_file_has_its_name)
+Test(output, single_file_has_its_own_name)
 {
 	void *a;
 
@@ -135,7 +135,7 @@ Test(output, one_file_has_its_name)
 	cr_expect_eq(size_of("a.bin"), 10);
 }
 
-Test(output, what_nothing_is_written_to_leaves_no_file)
+Test(output, output_without_data_leaves_no_file)
 {
 	cfg.set = true;
 	open_output();
@@ -165,7 +165,7 @@ Test(output, files_of_a_set_are_numbered_and_active_until_they_end)
 	cr_expect_eq(size_of("a.1.bin"), 2);
 }
 
-Test(output, numbers_go_on_behind_those_that_are_there)
+Test(output, numbers_continue_after_existing_files)
 {
 	static const char *const there[] = { "a.3.bin", "a.7.bin.active", "a.5.bin.gz",
 					     "a.9.txt", "b.8.bin",	  "a.x.bin" };
@@ -181,7 +181,7 @@ Test(output, numbers_go_on_behind_those_that_are_there)
 	cr_expect_eq(size_of("a.8.bin"), 1);
 }
 
-Test(output, packed_files_say_so_and_one_file_keeps_its_name)
+Test(output, compressed_files_have_a_suffix_and_a_single_file_keeps_its_name)
 {
 	void *a;
 
@@ -204,7 +204,7 @@ Test(output, packed_files_say_so_and_one_file_keeps_its_name)
 }
 
 /* What waits is one piece, so that it waits until it is written. */
-Test(output, what_is_packed_is_packed_worse_and_sooner_when_much_waits)
+Test(output, compression_is_weaker_and_faster_with_much_waiting_data)
 {
 	off_t sizes[3];
 	void *a;
@@ -226,7 +226,7 @@ Test(output, what_is_packed_is_packed_worse_and_sooner_when_much_waits)
 	cr_expect_gt(sizes[2], 56 * MIB, "stored: %lld bytes", (long long)sizes[2]);
 }
 
-Test(output, another_file_is_wished_for_by_size_time_and_when_asked)
+Test(output, new_file_is_requested_by_size_time_and_signal)
 {
 	void *a, *b;
 
@@ -257,7 +257,7 @@ Test(output, another_file_is_wished_for_by_size_time_and_when_asked)
 	end_all(a);
 }
 
-Test(output, no_more_is_wished_for_than_may_be_written)
+Test(output, stop_is_requested_at_the_maximum_size)
 {
 	void *a;
 
@@ -271,7 +271,7 @@ Test(output, no_more_is_wished_for_than_may_be_written)
 	end_all(a);
 }
 
-Test(output, the_oldest_files_are_removed)
+Test(output, oldest_files_are_removed)
 {
 	void *a, *b;
 	int i;
@@ -292,7 +292,7 @@ Test(output, the_oldest_files_are_removed)
 }
 
 /* Files that wait for symbols are not finished yet, and cannot go before they are. */
-Test(output, no_more_files_are_left_than_are_to_be_kept)
+Test(output, number_of_files_stays_within_its_limit)
 {
 	void *segments[4];
 
@@ -350,7 +350,7 @@ static off_t sum(void)
 	return bytes;
 }
 
-Test(output, a_disk_budget_holds_and_the_oldest_make_room)
+Test(output, disk_budget_is_kept_by_deleting_the_oldest_files)
 {
 	void *a, *b;
 
@@ -376,7 +376,7 @@ Test(output, a_disk_budget_holds_and_the_oldest_make_room)
 	cr_expect_str_eq(names(), "a.19.bin a.20.bin a.21.bin a.22.bin ");
 }
 
-Test(output, a_part_of_the_budget_begins_another_file)
+Test(output, share_of_the_budget_begins_another_file)
 {
 	void *a;
 
@@ -407,7 +407,7 @@ static void begin_two(void **a, void **b)
 }
 
 /* Symbols may still arrive for a file when the next one is already full. */
-Test(output, a_file_that_waits_for_names_makes_room_when_no_other_is_left)
+Test(output, file_that_waits_for_symbols_is_deleted_if_no_other_is_left)
 {
 	void *a, *b;
 
@@ -420,7 +420,7 @@ Test(output, a_file_that_waits_for_names_makes_room_when_no_other_is_left)
 	cr_expect_eq(size_of("a.1.bin"), 8000);
 }
 
-Test(output, names_that_find_no_room_are_dropped)
+Test(output, symbols_without_room_are_dropped)
 {
 	void *a, *b;
 
@@ -434,7 +434,7 @@ Test(output, names_that_find_no_room_are_dropped)
 	cr_expect_eq(size_of("a.1.bin"), 4000);
 }
 
-Test(output, where_the_budget_is_used_up_a_recording_may_end)
+Test(output, recording_may_end_when_the_budget_is_used_up)
 {
 	void *a;
 
@@ -452,7 +452,7 @@ Test(output, where_the_budget_is_used_up_a_recording_may_end)
 	cr_expect_eq(size_of("a.1.bin"), 4000);
 }
 
-Test(output, where_the_budget_is_used_up_a_recording_may_wait)
+Test(output, recording_may_wait_when_the_budget_is_used_up)
 {
 	void *a, *b;
 
@@ -538,7 +538,7 @@ Test(output, segment_end_is_stored_at_the_end_of_the_file)
 }
 
 /* A file that begins flushes those before it, and so does every 128K. */
-Test(output, no_flush_packs_segment_end)
+Test(output, flushes_do_not_compress_segment_end)
 {
 	void *a, *b;
 
@@ -561,7 +561,7 @@ Test(output, no_flush_packs_segment_end)
 	}
 }
 
-Test(output, a_switch_that_was_asked_for_before_is_honoured)
+Test(output, earlier_request_for_a_switch_is_handled)
 {
 	void *a;
 
@@ -574,7 +574,7 @@ Test(output, a_switch_that_was_asked_for_before_is_honoured)
 	end_all(a);
 }
 
-Test(output, the_time_of_the_start_may_be_in_the_name)
+Test(output, file_name_may_have_the_start_time)
 {
 	void *a;
 
@@ -587,7 +587,7 @@ Test(output, the_time_of_the_start_may_be_in_the_name)
 	cr_expect_eq(size_of(name), 1);
 }
 
-Test(output, a_set_cannot_have_the_name_of_a_directory)
+Test(output, set_with_the_name_of_a_directory_is_refused)
 {
 	static const char *const paths[] = { "sub", "sub/", "none/" };
 
@@ -602,7 +602,7 @@ Test(output, a_set_cannot_have_the_name_of_a_directory)
 	cr_expect_str_eq(names(), "");
 }
 
-Test(output, a_directory_that_is_not_there_is_told_at_once)
+Test(output, missing_directory_is_reported_at_once)
 {
 	cfg.path = "none/a.bin";
 	cfg.set = true;

@@ -60,7 +60,7 @@ static int connect_pair(struct out_file **sink)
 	return far;
 }
 
-Test(stream, outputs_that_are_no_files_are_told_by_their_beginning)
+Test(stream, streams_are_recognized_by_their_prefix)
 {
 	cr_expect(stream_is("unix:/run/x"));
 	cr_expect(stream_is("tcp:host:1"));
@@ -69,7 +69,7 @@ Test(stream, outputs_that_are_no_files_are_told_by_their_beginning)
 }
 
 /* A word that is no kind of stream is not quietly the name of a file. */
-Test(stream, names_that_cannot_be_meant_are_told_before_anything_is_done)
+Test(stream, misspelled_stream_names_are_refused_before_anything_is_done)
 {
 	static const char *const wrong[] = { "udp:1:2",	    "TCP:host:1", "https://host/x",
 					     "tcp4:h:1",    "tcp:host",	  "tcp:host:",
@@ -90,7 +90,7 @@ Test(stream, names_that_cannot_be_meant_are_told_before_anything_is_done)
 		cr_expect_not(stream_name_is_wrong(right[i]), "%s", right[i]);
 }
 
-Test(stream, what_is_written_arrives)
+Test(stream, written_data_arrives)
 {
 	volatile bool give_up = false;
 	struct out_file *sink;
@@ -126,7 +126,7 @@ Test(stream, tcp_has_a_host_and_a_port)
 	close(at);
 }
 
-Test(stream, names_that_are_none_are_refused)
+Test(stream, malformed_stream_names_are_refused)
 {
 	static const char *const names[] = { "tcp:host", "tcp:host:", "tcp::80", "tcp:", "unix:" };
 	char longer[300] = "unix:/";
@@ -142,7 +142,7 @@ Test(stream, names_that_are_none_are_refused)
 }
 
 /* Of a network that is nobody's: there is no way to it, or no answer. */
-Test(stream, an_answer_is_not_waited_for_without_end)
+Test(stream, connect_has_a_timeout)
 {
 	int fd = -1;
 
@@ -151,7 +151,7 @@ Test(stream, an_answer_is_not_waited_for_without_end)
 	cr_expect(strstr(support_stderr(), "cannot connect to tcp:192.0.2.1:9: "));
 }
 
-Test(stream, who_has_gone_is_an_error_and_told)
+Test(stream, closed_connection_is_an_error_and_is_reported)
 {
 	volatile bool give_up = false;
 	struct out_file *sink;
@@ -174,7 +174,7 @@ static void on_alarm(int sig)
 	given_up = true;
 }
 
-Test(stream, who_does_not_read_is_waited_for_until_it_is_given_up)
+Test(stream, write_waits_for_a_slow_reader_until_it_is_given_up)
 {
 	static char block[1 << 20];
 	const struct itimerval soon = { .it_value.tv_usec = 200000 };

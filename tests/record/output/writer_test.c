@@ -104,7 +104,7 @@ static void expect_text(const char *text)
 	buf_free(&behind.text);
 }
 
-Test(writer, what_is_handed_over_is_written_in_its_order)
+Test(writer, data_is_written_in_its_order)
 {
 	struct segment_ops out = open_writer(1 << 20, 0);
 	void *a = begin(&out), *b;
@@ -120,7 +120,7 @@ Test(writer, what_is_handed_over_is_written_in_its_order)
 	expect_text("one two three..");
 }
 
-Test(writer, who_hands_over_does_not_wait_and_is_told_when_there_is_no_room)
+Test(writer, producer_does_not_wait_and_full_buffer_is_reported)
 {
 	struct segment_ops out = open_writer(16, 0);
 	void *a = begin(&out);
@@ -139,7 +139,7 @@ Test(writer, who_hands_over_does_not_wait_and_is_told_when_there_is_no_room)
 }
 
 /* The first piece is written before it is known what comes behind it. */
-Test(writer, who_writes_is_told_how_much_waits)
+Test(writer, write_callback_gets_the_amount_of_waiting_data)
 {
 	struct segment_ops out = open_writer(40, 0);
 	void *a = begin(&out);
@@ -159,7 +159,7 @@ Test(writer, who_writes_is_told_how_much_waits)
 	expect_text("012345678901234567890123456789.");
 }
 
-Test(writer, an_error_comes_back_and_nothing_is_written_behind_it)
+Test(writer, write_error_is_returned_and_nothing_is_written_after_it)
 {
 	const struct timespec step = { .tv_nsec = 1000000 };
 	struct segment_ops out = open_writer(1 << 20, 0);
@@ -175,7 +175,7 @@ Test(writer, an_error_comes_back_and_nothing_is_written_behind_it)
 	expect_text(".");
 }
 
-Test(writer, an_error_of_the_last_bytes_comes_at_the_end)
+Test(writer, error_of_the_last_write_is_returned_at_the_end)
 {
 	struct segment_ops out = open_writer(1 << 20, 0);
 	void *a = begin(&out);
@@ -187,7 +187,7 @@ Test(writer, an_error_of_the_last_bytes_comes_at_the_end)
 	expect_text(".");
 }
 
-Test(writer, what_cannot_be_begun_is_told_at_once)
+Test(writer, failed_begin_is_returned_at_once)
 {
 	struct segment_ops out = open_writer(1 << 20, 0);
 	void *a;
@@ -198,7 +198,7 @@ Test(writer, what_cannot_be_begun_is_told_at_once)
 	expect_text("");
 }
 
-Test(writer, who_does_not_read_is_given_up_when_patience_ends)
+Test(writer, slow_reader_is_given_up_after_the_timeout)
 {
 	struct segment_ops out = open_writer(1 << 20, 1);
 	void *a = begin(&out);
@@ -211,7 +211,7 @@ Test(writer, who_does_not_read_is_given_up_when_patience_ends)
 	expect_text(".");
 }
 
-Test(writer, who_does_not_read_is_given_up_at_the_second_stop)
+Test(writer, slow_reader_is_given_up_at_the_second_stop)
 {
 	struct segment_ops out = open_writer(1 << 20, 0);
 	void *a = begin(&out);

@@ -64,7 +64,7 @@ static void assert_map(const struct proc_maps *maps, uint64_t start, uint64_t en
 	cr_expect_str_eq(m->path, path);
 }
 
-Test(proc_maps, the_end_of_a_mapping_is_outside_of_it)
+Test(proc_maps, end_of_a_mapping_is_exclusive)
 {
 	struct proc_maps maps = new_maps();
 
@@ -79,7 +79,7 @@ Test(proc_maps, the_end_of_a_mapping_is_outside_of_it)
 	proc_maps_free(&maps);
 }
 
-Test(proc_maps, one_in_the_middle_splits_and_the_rest_keeps_its_file_offset)
+Test(proc_maps, mapping_in_the_middle_splits_another_and_file_offsets_stay_right)
 {
 	struct proc_maps maps = new_maps();
 
@@ -96,7 +96,7 @@ Test(proc_maps, one_in_the_middle_splits_and_the_rest_keeps_its_file_offset)
 	proc_maps_free(&maps);
 }
 
-Test(proc_maps, one_over_several_cuts_the_outer_and_swallows_the_inner)
+Test(proc_maps, mapping_over_several_others_cuts_the_outer_and_removes_the_inner)
 {
 	struct proc_maps maps = new_maps();
 
@@ -111,7 +111,7 @@ Test(proc_maps, one_over_several_cuts_the_outer_and_swallows_the_inner)
 	proc_maps_free(&maps);
 }
 
-Test(proc_maps, the_same_place_again_replaces)
+Test(proc_maps, mapping_at_the_same_address_replaces_another)
 {
 	struct proc_maps maps = new_maps();
 
@@ -138,7 +138,7 @@ Test(proc_maps, empty_and_reversed_mappings_change_nothing)
 	proc_maps_free(&maps);
 }
 
-Test(proc_maps, every_change_is_a_new_generation)
+Test(proc_maps, every_change_has_a_new_generation)
 {
 	struct proc_maps maps = new_maps(), copy = new_maps();
 	uint32_t before = maps.generation;
@@ -155,7 +155,7 @@ Test(proc_maps, every_change_is_a_new_generation)
 	proc_maps_free(&copy);
 }
 
-Test(proc_maps, a_copy_is_its_own)
+Test(proc_maps, copy_is_independent)
 {
 	struct proc_maps maps = new_maps(), copy = new_maps();
 	size_t alone;
@@ -181,7 +181,7 @@ Test(proc_maps, a_copy_is_its_own)
 }
 
 /* Falling addresses moved every mapping each time; a copy for each fork moved all of them. */
-Test(proc_maps, many_mappings_and_many_copies_share_what_is_the_same)
+Test(proc_maps, many_mappings_and_many_copies_share_equal_parts)
 {
 	struct proc_maps maps = new_maps(), copies[200];
 	uint64_t i;
@@ -207,7 +207,7 @@ Test(proc_maps, many_mappings_and_many_copies_share_what_is_the_same)
 	proc_maps_free(&maps);
 }
 
-Test(proc_maps, beyond_the_cap_one_is_not_kept_but_what_it_covers_is_gone)
+Test(proc_maps, mapping_above_the_limit_is_dropped_with_the_mappings_below_it)
 {
 	struct proc_maps maps = new_maps();
 	uint64_t i;
@@ -225,7 +225,7 @@ Test(proc_maps, beyond_the_cap_one_is_not_kept_but_what_it_covers_is_gone)
 }
 
 /* Every other one of many is swallowed, again and again: the holes must not make chunks without end. */
-Test(proc_maps, holes_do_not_cost_memory)
+Test(proc_maps, holes_need_no_memory)
 {
 	struct proc_maps maps = new_maps();
 	uint64_t i;
@@ -241,7 +241,7 @@ Test(proc_maps, holes_do_not_cost_memory)
 	proc_maps_free(&maps);
 }
 
-Test(proc_maps, a_path_says_what_is_behind_it)
+Test(proc_maps, path_determines_the_kind_of_a_mapping)
 {
 	cr_expect(proc_maps_is_file("/usr/bin/env"));
 	cr_expect(proc_maps_is_file("/tmp/x (deleted)"));
@@ -253,7 +253,7 @@ Test(proc_maps, a_path_says_what_is_behind_it)
 }
 
 /* JITs have such files as well, which are no ELF files. */
-Test(proc_maps, a_file_in_memory_is_one_once_it_is_identified)
+Test(proc_maps, memfd_is_a_file_once_it_is_identified)
 {
 	struct map m = { .path = "/memfd:x", .build_id_sz = 20 };
 
@@ -284,7 +284,7 @@ static void expect_told(const char *path, const char *kept, uint64_t pgoff)
 }
 
 /* /proc has the same name for it, without the mark. */
-Test(proc_maps, a_file_in_memory_is_not_called_deleted)
+Test(proc_maps, memfd_is_not_marked_as_deleted)
 {
 	expect_told("/memfd:x (deleted)", "/memfd:x", 0x3000);
 	expect_told("/memfd:x", "/memfd:x", 0x3000);

@@ -85,7 +85,7 @@ static void expect_answer(struct proc_reader *r, uint32_t pid)
 	snapshot_free(s);
 }
 
-Test(proc_reader, answers_what_is_asked)
+Test(proc_reader, reader_answers_requests)
 {
 	struct proc_reader *r;
 	struct snapshot *s;
@@ -106,7 +106,7 @@ Test(proc_reader, answers_what_is_asked)
 	proc_reader_free(r);
 }
 
-Test(proc_reader, an_answer_waits_until_its_time)
+Test(proc_reader, answer_is_held_until_its_time)
 {
 	struct proc_reader *r;
 	struct snapshot *s;
@@ -131,7 +131,7 @@ Test(proc_reader, waiting_ends_at_the_deadline)
 	proc_reader_free(r);
 }
 
-Test(proc_reader, questions_have_a_bound)
+Test(proc_reader, number_of_requests_is_limited)
 {
 	struct proc_reader *r;
 	struct snapshot *s;
@@ -151,7 +151,7 @@ Test(proc_reader, questions_have_a_bound)
 	proc_reader_free(r); /* with answers that nobody took */
 }
 
-Test(proc_reader, one_that_hangs_keeps_nobody_else)
+Test(proc_reader, hanging_request_blocks_no_other)
 {
 	struct proc_reader *r;
 
@@ -166,7 +166,7 @@ Test(proc_reader, one_that_hangs_keeps_nobody_else)
 }
 
 /* Two threads there are at first; a question that is asked a second later finds a third. */
-Test(proc_reader, when_all_hang_there_is_another)
+Test(proc_reader, new_thread_is_started_if_all_hang)
 {
 	struct proc_reader *r;
 	struct snapshot *s = NULL;
@@ -189,7 +189,7 @@ Test(proc_reader, when_all_hang_there_is_another)
 }
 
 /* What hangs is left behind, and clears up when it comes back. */
-Test(proc_reader, the_end_does_not_wait_for_one_that_hangs)
+Test(proc_reader, end_does_not_wait_for_a_hanging_request)
 {
 	uint64_t start = clock_mono_ns();
 	struct proc_reader *r;

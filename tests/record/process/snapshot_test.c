@@ -37,7 +37,7 @@ static void expect_line(const struct snapshot *s, size_t i, const char *line)
 	cr_expect_str_eq(snapshot_text(s, m->path_off), path);
 }
 
-Test(snapshot, executable_mappings_are_those_of_the_kernel)
+Test(snapshot, executable_mappings_equal_the_kernels)
 {
 	struct snapshot *s = snapshot_read(getpid(), true);
 	FILE *f = fopen("/proc/self/maps", "re");
@@ -85,7 +85,7 @@ static const char *comm_of(const struct snapshot *s, uint32_t tid)
 	return "none";
 }
 
-Test(snapshot, a_process_and_its_threads_have_their_names)
+Test(snapshot, process_and_its_threads_have_their_names)
 {
 	char exe[4096] = "", own[17] = "", cgroup[4096];
 	uint64_t before = clock_mono_ns();
@@ -120,7 +120,7 @@ Test(snapshot, a_process_and_its_threads_have_their_names)
 	snapshot_free(s);
 }
 
-Test(snapshot, of_a_process_that_is_gone_there_is_nothing)
+Test(snapshot, snapshot_of_a_process_that_has_ended_is_empty)
 {
 	struct snapshot *s = snapshot_read(NO_SUCH_TID, true);
 

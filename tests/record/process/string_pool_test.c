@@ -21,7 +21,7 @@ static void teardown(void)
 
 TestSuite(string_pool, .init = setup, .fini = teardown);
 
-Test(string_pool, equal_ones_are_one)
+Test(string_pool, equal_strings_are_shared)
 {
 	const char *a = string_pool_get(t, "/usr/lib/a", 10),
 		   *b = string_pool_get(t, "/usr/lib/ab", 10);
@@ -31,13 +31,13 @@ Test(string_pool, equal_ones_are_one)
 	cr_expect_neq(string_pool_get(t, "/usr/lib/ab", 11), a);
 }
 
-Test(string_pool, a_text_ends_at_its_first_nul)
+Test(string_pool, text_ends_at_its_first_nul)
 {
 	cr_expect_str_eq(string_pool_get(t, "ab\0cd", 5), "ab");
 	cr_expect_str_eq(string_pool_get(t, "\0cd", 3), "");
 }
 
-Test(string_pool, an_empty_one_needs_no_reference)
+Test(string_pool, empty_string_needs_no_reference)
 {
 	const char *none = string_pool_get(t, "", 0);
 
@@ -46,7 +46,7 @@ Test(string_pool, an_empty_one_needs_no_reference)
 	cr_expect_str_eq(string_pool_ref(""), "");
 }
 
-Test(string_pool, the_last_reference_frees)
+Test(string_pool, last_reference_frees_the_string)
 {
 	size_t before = string_pool_memory(t);
 	const char *a = string_pool_get(t, "/usr/lib/a", 10);
@@ -62,7 +62,7 @@ Test(string_pool, the_last_reference_frees)
 }
 
 /* Each of a million names, and never more than a thousand at once: memory follows the thousand. */
-Test(string_pool, names_made_up_without_end_take_no_memory)
+Test(string_pool, endless_different_names_need_limited_memory)
 {
 	enum { LIVE = 1000 };
 	const char *live[LIVE];

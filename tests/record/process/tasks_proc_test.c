@@ -34,7 +34,7 @@ static void count_named(struct task *task, void *cnt)
 	*(int *)cnt += !strcmp(task->comm, "a-thread");
 }
 
-Test(tasks_proc, a_process_that_runs_is_read_from_proc, .init = setup, .fini = teardown)
+Test(tasks_proc, running_process_is_read_from_proc, .init = setup, .fini = teardown)
 {
 	pthread_barrier_t barrier;
 	pthread_t thread;
@@ -74,8 +74,7 @@ Test(tasks_proc, each_task_of_a_process_can_be_visited, .init = setup, .fini = t
 	cr_expect_eq(cnt, 2);
 }
 
-Test(tasks_proc, who_has_the_number_in_another_process_is_somebody_else, .init = setup,
-     .fini = teardown)
+Test(tasks_proc, tid_in_another_process_is_another_thread, .init = setup, .fini = teardown)
 {
 	const struct task *task = tasks_get(t, getpid(), B);
 
@@ -84,13 +83,13 @@ Test(tasks_proc, who_has_the_number_in_another_process_is_somebody_else, .init =
 	cr_expect_str_eq(task->proc->exe, "");
 }
 
-Test(tasks_proc, a_process_that_is_not_there_is_an_error, .init = setup, .fini = teardown)
+Test(tasks_proc, missing_process_is_an_error, .init = setup, .fini = teardown)
 {
 	cr_expect_eq(tasks_scan(t, A), -ESRCH);
 	cr_expect_null(tasks_process(t, A));
 }
 
-Test(tasks_proc, the_idle_task_has_its_name, .init = setup, .fini = teardown)
+Test(tasks_proc, idle_task_has_its_name, .init = setup, .fini = teardown)
 {
 	cr_expect_str_eq(known(0)->comm, "swapper");
 	cr_expect_eq(known(0)->proc->pid, 0);
@@ -98,7 +97,7 @@ Test(tasks_proc, the_idle_task_has_its_name, .init = setup, .fini = teardown)
 
 /* ---- gaps in the side-band ------------------------------------------------------------------------------ */
 
-Test(tasks_proc, behind_a_gap_nothing_is_known_until_it_is_told, .init = setup, .fini = teardown)
+Test(tasks_proc, state_after_a_gap_is_unknown_until_it_is_reported, .init = setup, .fini = teardown)
 {
 	static const enum perf_side_type types[] = { PERF_SIDE_LOST, PERF_SIDE_DAMAGED,
 						     PERF_SIDE_FULL };
@@ -131,7 +130,7 @@ Test(tasks_proc, behind_a_gap_nothing_is_known_until_it_is_told, .init = setup, 
 	cr_expect(tasks_is_announced(t, A), "what is late is not lost");
 }
 
-Test(tasks_proc, a_child_of_a_process_in_doubt_has_nothing_of_it, .init = setup, .fini = teardown)
+Test(tasks_proc, child_of_an_uncertain_process_inherits_nothing, .init = setup, .fini = teardown)
 {
 	fork_of(0, 0, A, A);
 	comm(A, A, "parent", true);
@@ -144,7 +143,7 @@ Test(tasks_proc, a_child_of_a_process_in_doubt_has_nothing_of_it, .init = setup,
 	cr_expect_null(proc_maps_find(&tasks_process(t, B)->maps, 0x400000));
 }
 
-Test(tasks_proc, a_number_that_a_record_puts_into_another_process_is_somebody_else, .init = setup,
+Test(tasks_proc, tid_that_a_record_puts_into_another_process_is_another_thread, .init = setup,
      .fini = teardown)
 {
 	fork_of(0, 0, A, A);
@@ -154,7 +153,7 @@ Test(tasks_proc, a_number_that_a_record_puts_into_another_process_is_somebody_el
 	cr_expect_eq(known(A)->proc->pid, B);
 }
 
-Test(tasks_proc, ends_that_nobody_told_are_found, .init = setup, .fini = teardown)
+Test(tasks_proc, unreported_ends_are_found, .init = setup, .fini = teardown)
 {
 	uint32_t i;
 
@@ -192,7 +191,7 @@ static struct process *scan_self(struct proc_reader **reader)
 	return tasks_process(t, getpid());
 }
 
-Test(tasks_proc, behind_a_gap_the_truth_is_read_again, .init = setup, .fini = teardown)
+Test(tasks_proc, mappings_are_read_again_after_a_gap, .init = setup, .fini = teardown)
 {
 	uint64_t here = (uintptr_t)&scan_self;
 	struct proc_reader *reader;
@@ -223,7 +222,7 @@ Test(tasks_proc, behind_a_gap_the_truth_is_read_again, .init = setup, .fini = te
 }
 
 /* What the side-band told while /proc was read may or may not be in the answer. */
-Test(tasks_proc, an_answer_from_a_time_of_change_does_not_count, .init = setup, .fini = teardown)
+Test(tasks_proc, answer_during_a_change_does_not_count, .init = setup, .fini = teardown)
 {
 	uint64_t here = (uintptr_t)&scan_self;
 	struct proc_reader *reader;
@@ -238,7 +237,7 @@ Test(tasks_proc, an_answer_from_a_time_of_change_does_not_count, .init = setup, 
 	proc_reader_free(reader);
 }
 
-Test(tasks_proc, an_answer_from_before_another_gap_does_not_count, .init = setup, .fini = teardown)
+Test(tasks_proc, answer_from_before_another_gap_does_not_count, .init = setup, .fini = teardown)
 {
 	uint64_t here = (uintptr_t)&scan_self;
 	struct proc_reader *reader;
@@ -272,8 +271,7 @@ static const char *last_path(struct process *proc, uint64_t addr)
 	return m ? m->path : NULL;
 }
 
-Test(tasks_proc, where_gaps_never_end_the_last_known_mappings_serve, .init = setup,
-     .fini = teardown)
+Test(tasks_proc, last_known_mappings_are_used_if_gaps_never_end, .init = setup, .fini = teardown)
 {
 	uint64_t here = (uintptr_t)&scan_self, fresh;
 	struct proc_reader *reader;
@@ -309,7 +307,7 @@ Test(tasks_proc, where_gaps_never_end_the_last_known_mappings_serve, .init = set
 	proc_reader_free(reader);
 }
 
-Test(tasks_proc, stacks_in_doubt_are_counted, .init = setup, .fini = teardown)
+Test(tasks_proc, uncertain_stacks_are_counted, .init = setup, .fini = teardown)
 {
 	struct process *proc;
 	struct tasks_loss loss;
@@ -335,7 +333,7 @@ Test(tasks_proc, stacks_in_doubt_are_counted, .init = setup, .fini = teardown)
 	cr_expect_null(last_path(proc, 0x400000));
 }
 
-Test(tasks_proc, a_process_met_for_the_first_time_is_read, .init = setup, .fini = teardown)
+Test(tasks_proc, process_that_is_met_for_the_first_time_is_read, .init = setup, .fini = teardown)
 {
 	uint64_t here = (uintptr_t)&scan_self;
 	struct proc_reader *reader;
@@ -385,7 +383,7 @@ int __wrap_proc_read_cgroup(pid_t tid, struct buf *out)
 	return __real_proc_read_cgroup(tid, out);
 }
 
-Test(tasks_proc, the_drain_leaves_proc_to_the_reader, .init = setup, .fini = teardown)
+Test(tasks_proc, drain_leaves_reading_of_proc_to_the_reader, .init = setup, .fini = teardown)
 {
 	struct proc_reader *reader;
 	struct process *proc = scan_self(&reader);

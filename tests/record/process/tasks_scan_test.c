@@ -53,7 +53,7 @@ static void await_answer(pid_t pid)
 	}
 }
 
-Test(tasks_scan, a_process_that_keeps_its_locks_is_taken_in_without_its_mappings, .init = setup,
+Test(tasks_scan, process_that_holds_its_locks_is_added_without_its_mappings, .init = setup,
      .fini = teardown, .timeout = 60)
 {
 	struct proc_reader *reader;
@@ -74,7 +74,8 @@ Test(tasks_scan, a_process_that_keeps_its_locks_is_taken_in_without_its_mappings
 	proc_reader_free(reader);
 }
 
-Test(tasks_scan, it_keeps_no_other_from_being_read, .init = setup, .fini = teardown, .timeout = 60)
+Test(tasks_scan, process_that_holds_its_locks_does_not_block_others, .init = setup,
+     .fini = teardown, .timeout = 60)
 {
 	struct proc_reader *reader;
 

@@ -10,7 +10,7 @@
 
 /* ---- births ----------------------------------------------------------------------------------------- */
 
-Test(tasks, a_child_has_its_parents_name_program_and_mappings, .init = setup, .fini = teardown)
+Test(tasks, child_inherits_name_program_and_mappings_of_its_parent, .init = setup, .fini = teardown)
 {
 	fork_of(1, 1, A, A);
 	comm(A, A, "parent", true);
@@ -25,7 +25,7 @@ Test(tasks, a_child_has_its_parents_name_program_and_mappings, .init = setup, .f
 	cr_expect_str_eq(proc_maps_find(&known(A)->proc->maps, 0x400000)->path, "/bin/parent");
 }
 
-Test(tasks, a_thread_is_in_its_process_and_has_the_name_of_its_maker, .init = setup,
+Test(tasks, thread_belongs_to_its_process_and_inherits_the_name_of_its_creator, .init = setup,
      .fini = teardown)
 {
 	fork_of(1, 1, A, A);
@@ -39,7 +39,7 @@ Test(tasks, a_thread_is_in_its_process_and_has_the_name_of_its_maker, .init = se
 	cr_expect_str_eq(known(A)->comm, "main");
 }
 
-Test(tasks, told_twice_is_told_once, .init = setup, .fini = teardown)
+Test(tasks, repeated_record_changes_nothing, .init = setup, .fini = teardown)
 {
 	fork_of(1, 1, A, A);
 	comm(A, A, "one", true);
@@ -55,7 +55,7 @@ Test(tasks, told_twice_is_told_once, .init = setup, .fini = teardown)
 	cr_expect_str_eq(proc_maps_find(&known(B)->proc->maps, 0x400000)->path, "/bin/two");
 }
 
-Test(tasks, a_name_may_come_before_anything_else, .init = setup, .fini = teardown)
+Test(tasks, name_may_come_before_any_other_record, .init = setup, .fini = teardown)
 {
 	comm(A, A + 1, "early", false);
 	cr_expect_str_eq(known(A + 1)->comm, "early");
@@ -63,7 +63,7 @@ Test(tasks, a_name_may_come_before_anything_else, .init = setup, .fini = teardow
 	cr_expect_eq(tasks_process(t, A), known(A + 1)->proc);
 }
 
-Test(tasks, an_empty_name_is_a_name_too, .init = setup, .fini = teardown)
+Test(tasks, empty_name_is_a_name_too, .init = setup, .fini = teardown)
 {
 	comm(A, A, "one", true);
 	known(A);
@@ -72,7 +72,7 @@ Test(tasks, an_empty_name_is_a_name_too, .init = setup, .fini = teardown)
 	cr_expect_str_eq(known(A)->comm, "");
 }
 
-Test(tasks, what_maps_in_a_process_never_heard_of_is_ignored, .init = setup, .fini = teardown)
+Test(tasks, mapping_in_an_unknown_process_is_ignored, .init = setup, .fini = teardown)
 {
 	map(A, 0x400000, "/bin/x");
 	exit_at(5, A, A);
@@ -93,7 +93,7 @@ Test(tasks, data_and_reversed_mappings_are_ignored, .init = setup, .fini = teard
 	cr_expect_null(tasks_process(t, A)->maps.table);
 }
 
-Test(tasks, mappings_are_kept_of_those_wanted_only)
+Test(tasks, only_mappings_of_selected_processes_are_kept)
 {
 	t = tasks_new(false);
 	cr_assert_eq(tasks_scan(t, getpid()), 0);
@@ -107,7 +107,7 @@ Test(tasks, mappings_are_kept_of_those_wanted_only)
 	teardown();
 }
 
-Test(tasks, an_exec_names_its_program_whether_wanted_or_not)
+Test(tasks, exec_sets_the_program_of_selected_and_other_processes)
 {
 	t = tasks_new(false);
 	fork_of(1, 1, A, A);
@@ -120,7 +120,7 @@ Test(tasks, an_exec_names_its_program_whether_wanted_or_not)
 }
 
 /* A JIT makes its memory writable and executable by turns, and each turn is told. */
-Test(tasks, code_made_at_run_time_stays_one_module, .init = setup, .fini = teardown)
+Test(tasks, code_generated_at_run_time_stays_one_module, .init = setup, .fini = teardown)
 {
 	struct map *m;
 
@@ -146,7 +146,8 @@ Test(tasks, code_made_at_run_time_stays_one_module, .init = setup, .fini = teard
 }
 
 /* One page after the other, at falling addresses. */
-Test(tasks, a_flood_of_mappings_costs_its_own_process_its_names, .init = setup, .fini = teardown)
+Test(tasks, flood_of_mappings_affects_only_symbols_of_its_own_process, .init = setup,
+     .fini = teardown)
 {
 	struct tasks_loss loss;
 	uint64_t i;
@@ -172,7 +173,7 @@ Test(tasks, a_flood_of_mappings_costs_its_own_process_its_names, .init = setup, 
 			   "what it tells a second later is taken in");
 }
 
-Test(tasks, a_program_whose_first_mapping_was_dropped_is_unknown, .init = setup, .fini = teardown)
+Test(tasks, program_whose_first_mapping_was_dropped_is_unknown, .init = setup, .fini = teardown)
 {
 	uint64_t i;
 
@@ -187,7 +188,7 @@ Test(tasks, a_program_whose_first_mapping_was_dropped_is_unknown, .init = setup,
 
 /* ---- names and programs ----------------------------------------------------------------------------- */
 
-Test(tasks, whatever_changes_is_to_be_told_again, .init = setup, .fini = teardown)
+Test(tasks, every_change_is_announced_again, .init = setup, .fini = teardown)
 {
 	cr_expect_not(tasks_is_announced(t, A));
 	fork_of(1, 1, A, A);
@@ -206,7 +207,7 @@ Test(tasks, whatever_changes_is_to_be_told_again, .init = setup, .fini = teardow
 	cr_expect(tasks_is_announced(t, A));
 }
 
-Test(tasks, an_exec_is_another_program_named_by_its_first_code, .init = setup, .fini = teardown)
+Test(tasks, exec_is_another_program_named_by_its_first_code, .init = setup, .fini = teardown)
 {
 	uint64_t serial;
 
@@ -223,7 +224,7 @@ Test(tasks, an_exec_is_another_program_named_by_its_first_code, .init = setup, .
 	cr_expect_eq(known(A)->proc->maps.table->cnt, 2);
 }
 
-Test(tasks, a_name_is_cut_to_what_the_kernel_keeps, .init = setup, .fini = teardown)
+Test(tasks, name_is_cut_to_the_kernels_length, .init = setup, .fini = teardown)
 {
 	comm(A, A, "a-name-that-is-far-too-long", false);
 	cr_expect_str_eq(known(A)->comm, "a-name-that-is-");
@@ -232,7 +233,7 @@ Test(tasks, a_name_is_cut_to_what_the_kernel_keeps, .init = setup, .fini = teard
 }
 
 /* The kernel lets the caller's tid go and gives it the leader's; all other threads end. */
-Test(tasks, an_exec_by_a_thread_leaves_the_leader_alive_under_the_new_name, .init = setup,
+Test(tasks, exec_by_a_thread_leaves_the_leader_alive_under_the_new_name, .init = setup,
      .fini = teardown)
 {
 	fork_of(1, 1, A, A);
@@ -254,7 +255,7 @@ Test(tasks, an_exec_by_a_thread_leaves_the_leader_alive_under_the_new_name, .ini
 	cr_expect_null(tasks_process(t, A), "its end is seen");
 }
 
-Test(tasks, a_name_from_a_record_serves_only_who_has_none, .init = setup, .fini = teardown)
+Test(tasks, name_from_a_record_is_used_only_for_unnamed_tasks, .init = setup, .fini = teardown)
 {
 	tasks_name(t, tasks_get(t, A, A), "0123456789abcdefgh", 18);
 	cr_expect_str_eq(known(A)->comm, "0123456789abcde");
@@ -267,7 +268,7 @@ Test(tasks, a_name_from_a_record_serves_only_who_has_none, .init = setup, .fini 
 
 /* ---- ends ------------------------------------------------------------------------------------------- */
 
-Test(tasks, the_dead_are_known_for_a_second, .init = setup, .fini = teardown)
+Test(tasks, dead_tasks_are_known_for_a_second, .init = setup, .fini = teardown)
 {
 	fork_of(1, 1, A, A);
 	comm(A, A, "mortal", false);
@@ -281,7 +282,7 @@ Test(tasks, the_dead_are_known_for_a_second, .init = setup, .fini = teardown)
 	cr_expect_not(tasks_is_announced(t, A), "the number is free for another");
 }
 
-Test(tasks, an_end_told_twice_is_one_end, .init = setup, .fini = teardown)
+Test(tasks, repeated_end_is_one_end, .init = setup, .fini = teardown)
 {
 	fork_of(1, 1, A, A);
 	exit_at(5 * SECOND, A, A);
@@ -290,7 +291,7 @@ Test(tasks, an_end_told_twice_is_one_end, .init = setup, .fini = teardown)
 	cr_expect_null(tasks_process(t, A));
 }
 
-Test(tasks, a_leader_may_end_before_its_threads, .init = setup, .fini = teardown)
+Test(tasks, leader_may_end_before_its_threads, .init = setup, .fini = teardown)
 {
 	fork_of(1, 1, A, A);
 	map(A, 0x400000, "/bin/x");
@@ -320,7 +321,7 @@ Test(tasks, threads_may_end_before_their_leader, .init = setup, .fini = teardown
 
 /* ---- numbers that return ------------------------------------------------------------------------------ */
 
-Test(tasks, a_number_that_starts_again_is_somebody_else, .init = setup, .fini = teardown)
+Test(tasks, tid_that_starts_again_is_another_thread, .init = setup, .fini = teardown)
 {
 	uint64_t serial;
 
@@ -347,7 +348,7 @@ Test(tasks, a_number_that_starts_again_is_somebody_else, .init = setup, .fini = 
 }
 
 /* The last switch of a task may come when it has been forgotten, and makes it known once more. */
-Test(tasks, a_number_met_before_its_birth_was_somebody_else, .init = setup, .fini = teardown)
+Test(tasks, tid_met_before_its_birth_was_another_thread, .init = setup, .fini = teardown)
 {
 	struct task *ghost = tasks_get(t, A, A);
 
@@ -364,7 +365,7 @@ Test(tasks, a_number_met_before_its_birth_was_somebody_else, .init = setup, .fin
 	cr_expect_str_eq(known(A)->comm, "");
 }
 
-Test(tasks, a_process_number_may_return_as_a_thread_of_another, .init = setup, .fini = teardown)
+Test(tasks, pid_may_return_as_a_thread_of_another_process, .init = setup, .fini = teardown)
 {
 	fork_of(1, 1, A, A);
 	exit_at(1 * SECOND, A, A);
@@ -378,8 +379,7 @@ Test(tasks, a_process_number_may_return_as_a_thread_of_another, .init = setup, .
 	cr_expect_eq(tasks_process(t, B)->task_cnt, 2);
 }
 
-Test(tasks, a_number_that_returns_while_the_side_band_lost_an_end_leaks_nothing, .init = setup,
-     .fini = teardown)
+Test(tasks, tid_that_returns_after_a_lost_end_leaks_nothing, .init = setup, .fini = teardown)
 {
 	fork_of(1, 1, A, A);
 	fork_of(A, A, A, A + 1); /* whose end is lost */
@@ -389,7 +389,7 @@ Test(tasks, a_number_that_returns_while_the_side_band_lost_an_end_leaks_nothing,
 	cr_expect_eq(known(A)->proc, tasks_process(t, A));
 }
 
-Test(tasks, a_number_whose_end_was_lost_is_somebody_else_in_another_process, .init = setup,
+Test(tasks, tid_with_a_lost_end_is_another_thread_in_another_process, .init = setup,
      .fini = teardown)
 {
 	fork_of(1, 1, A, A);
@@ -404,7 +404,7 @@ Test(tasks, a_number_whose_end_was_lost_is_somebody_else_in_another_process, .in
 	cr_expect_eq(tasks_process(t, A)->task_cnt, 1);
 }
 
-Test(tasks, an_end_without_a_time_is_an_end, .init = setup, .fini = teardown)
+Test(tasks, end_without_a_time_is_an_end, .init = setup, .fini = teardown)
 {
 	fork_of(1, 1, A, A);
 	exit_at(0, A, A);
@@ -416,7 +416,7 @@ Test(tasks, an_end_without_a_time_is_an_end, .init = setup, .fini = teardown)
 /* ---- all at once --------------------------------------------------------------------------------------- */
 
 /* Anything the side-band can say, in any order and of few numbers: a sanitizer is the judge. */
-Test(tasks, no_order_of_events_breaks_it, .init = setup, .fini = teardown)
+Test(tasks, any_order_of_events_is_safe, .init = setup, .fini = teardown)
 {
 	unsigned int seed = 11;
 	uint64_t now = 0;

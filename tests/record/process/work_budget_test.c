@@ -36,7 +36,7 @@ static void teardown(void)
 
 TestSuite(work_budget, .init = setup, .fini = teardown, .timeout = 60);
 
-Test(work_budget, the_most_expensive_come_first_with_their_kinds)
+Test(work_budget, most_expensive_processes_come_first_with_their_kinds)
 {
 	const struct work_cost *top[3];
 
@@ -56,7 +56,7 @@ Test(work_budget, the_most_expensive_come_first_with_their_kinds)
 	cr_expect_eq(top[2]->pid, 13);
 }
 
-Test(work_budget, cheap_processes_and_no_process_are_not_among_them)
+Test(work_budget, cheap_processes_and_pid_0_are_not_included)
 {
 	const struct work_cost *top[3];
 
@@ -68,7 +68,7 @@ Test(work_budget, cheap_processes_and_no_process_are_not_among_them)
 }
 
 /* A process that forks all the time takes places, but not of those that cost much. */
-Test(work_budget, expensive_processes_survive_any_number_of_cheap_ones)
+Test(work_budget, expensive_processes_survive_any_number_of_cheap_processes)
 {
 	const struct work_cost *top[3];
 
@@ -90,7 +90,7 @@ static void give_name(void *ctx, uint32_t pid, char comm[16])
 	snprintf(comm, 16, "p%u", pid);
 }
 
-Test(work_budget, names_are_asked_for_once_per_charge_and_kept)
+Test(work_budget, names_are_requested_once_per_charge_and_kept)
 {
 	const struct work_cost *top[3];
 	unsigned int calls = 0;
@@ -108,7 +108,7 @@ Test(work_budget, names_are_asked_for_once_per_charge_and_kept)
 }
 
 /* The time of a thread that lost its CPU is not work. */
-Test(work_budget, of_a_long_time_a_part_is_charged)
+Test(work_budget, only_a_part_of_a_long_time_is_charged)
 {
 	const struct work_cost *top[1];
 
@@ -126,13 +126,13 @@ static bool may(uint32_t pid)
 	return work_budget_may(b, pid, WORK_COPIES);
 }
 
-Test(work_budget, a_single_target_may_do_anything)
+Test(work_budget, single_target_has_no_limit)
 {
 	work_budget_charge(b, 1, WORK_COPIES, 5000 * MS);
 	cr_expect(may(1));
 }
 
-Test(work_budget, a_process_above_its_share_waits_while_the_recorder_is_loaded)
+Test(work_budget, process_above_its_share_waits_while_the_recorder_is_loaded)
 {
 	work_budget_limit(b);
 	work_budget_charge(b, 1, WORK_LISTS, 9 * MS);
@@ -166,8 +166,7 @@ static uint64_t use_all(uint32_t pid, uint64_t step, int periods)
 	return used;
 }
 
-Test(work_budget,
-     a_hog_gets_a_tenth_of_a_cpu_and_a_single_long_piece_is_not_held_against_it_forever)
+Test(work_budget, hog_gets_a_tenth_of_a_cpu_and_pays_a_single_long_task_only_for_a_while)
 {
 	work_budget_limit(b);
 	cr_expect_lt(use_all(1, MS / 10, 100), 100 * 11 * MS);
@@ -180,7 +179,7 @@ Test(work_budget,
 }
 
 /* Fifty processes of a user, each below the share of a process. */
-Test(work_budget, the_processes_of_a_user_share_its_limit)
+Test(work_budget, processes_of_a_user_share_its_limit)
 {
 	uint64_t used = 0;
 
@@ -201,7 +200,7 @@ Test(work_budget, the_processes_of_a_user_share_its_limit)
 }
 
 /* --max-overhead: also of a single target */
-Test(work_budget, a_cap_limits_all_processes_together)
+Test(work_budget, cap_limits_all_processes_together)
 {
 	uint64_t used = 0;
 
@@ -219,7 +218,7 @@ Test(work_budget, a_cap_limits_all_processes_together)
 	cr_expect_not(work_budget_may(b, 2, WORK_TABLES));
 }
 
-Test(work_budget, helpers_delay_only_who_used_them_for_long)
+Test(work_budget, helper_time_delays_only_processes_that_used_much_of_it)
 {
 	work_budget_limit(b);
 	work_budget_charge(b, 1, WORK_TABLES, 150 * MS);

@@ -122,7 +122,7 @@ static int by_value(const void *a, const void *b)
 enum { RINGS = 37, SIDES = 3 };
 
 /* A random amount into each ring, passes at a random mark: all of it, and the order of a sort. */
-Test(ring_merge, many_rings_and_side_bands_come_out_as_a_sort_would_have_them)
+Test(ring_merge, records_of_many_rings_and_side_bands_are_sorted_by_time)
 {
 	static struct membuf bufs[RINGS];
 	static struct ring rings[RINGS];
@@ -174,7 +174,7 @@ Test(ring_merge, many_rings_and_side_bands_come_out_as_a_sort_would_have_them)
 	ring_merge_free(m);
 }
 
-Test(ring_merge, what_is_younger_than_the_mark_stays)
+Test(ring_merge, records_after_the_mark_stay)
 {
 	static struct seen seen;
 	struct ring_merge_sink sink = sink_of(&seen);
@@ -194,7 +194,7 @@ Test(ring_merge, what_is_younger_than_the_mark_stays)
 	membuf_fini(&buf);
 }
 
-Test(ring_merge, a_pass_ends_after_the_number_asked_for)
+Test(ring_merge, pass_ends_after_the_requested_number)
 {
 	static struct seen seen;
 	struct ring_merge_sink sink = sink_of(&seen);
@@ -216,7 +216,7 @@ Test(ring_merge, a_pass_ends_after_the_number_asked_for)
 	membuf_fini(&buf);
 }
 
-Test(ring_merge, space_is_given_back_while_a_long_pass_runs)
+Test(ring_merge, space_is_returned_during_a_long_pass)
 {
 	static struct seen seen = { .fail_at = 150, .fail_with = -EIO };
 	struct ring_merge_sink sink = sink_of(&seen);
@@ -234,7 +234,7 @@ Test(ring_merge, space_is_given_back_while_a_long_pass_runs)
 	membuf_fini(&buf);
 }
 
-Test(ring_merge, an_error_of_the_sink_ends_the_pass_and_is_returned)
+Test(ring_merge, error_of_the_sink_ends_the_pass_and_is_returned)
 {
 	static struct seen seen = { .fail_at = 3, .fail_with = -ENOSPC };
 	struct ring_merge_sink sink = sink_of(&seen);
@@ -252,7 +252,7 @@ Test(ring_merge, an_error_of_the_sink_ends_the_pass_and_is_returned)
 	membuf_fini(&buf);
 }
 
-Test(ring_merge, a_record_that_is_not_taken_yet_comes_again_before_all_behind_it)
+Test(ring_merge, refused_record_is_returned_again_before_later_records)
 {
 	static struct seen seen = { .fail_at = 3, .fail_with = RING_MERGE_LATER };
 	struct ring_merge_sink sink = sink_of(&seen);
@@ -282,7 +282,7 @@ Test(ring_merge, a_record_that_is_not_taken_yet_comes_again_before_all_behind_it
 		membuf_fini(&buf[i]);
 }
 
-Test(ring_merge, a_side_band_record_that_does_not_hold_together_is_counted_and_blocks_nothing)
+Test(ring_merge, malformed_side_band_record_is_counted_and_blocks_nothing)
 {
 	static const uint64_t times[] = { 0, 5, 0, 0, 15, 0 };
 	static struct seen seen;
@@ -306,7 +306,7 @@ Test(ring_merge, a_side_band_record_that_does_not_hold_together_is_counted_and_b
 }
 
 /* What a stale trailer says: a time 7,091,314 s ahead, and others that cannot be. */
-Test(ring_merge, a_side_band_time_that_cannot_be_is_damage_and_blocks_nothing)
+Test(ring_merge, impossible_side_band_time_is_damage_and_blocks_nothing)
 {
 	uint64_t now = clock_mono_ns(), ahead = now + 7091314 * 1000000000ULL;
 	const uint64_t times[] = {
@@ -328,7 +328,7 @@ Test(ring_merge, a_side_band_time_that_cannot_be_is_damage_and_blocks_nothing)
 	ring_merge_free(m);
 }
 
-Test(ring_merge, a_side_band_record_that_waits_for_a_second_is_told_of_once_a_second)
+Test(ring_merge, side_band_record_that_waits_for_a_second_is_reported_once_per_second)
 {
 	const struct timespec step = { .tv_nsec = 20000000 };
 	static const uint64_t times[] = { 20, 30 };
@@ -352,7 +352,7 @@ Test(ring_merge, a_side_band_record_that_waits_for_a_second_is_told_of_once_a_se
 	ring_merge_free(m);
 }
 
-Test(ring_merge, a_record_still_being_written_holds_back_its_ring_alone)
+Test(ring_merge, unfinished_record_holds_back_its_own_ring_only)
 {
 	static struct seen seen;
 	const struct prof_rec busy = { .size = sizeof(busy), .ts = 1 };
@@ -379,7 +379,7 @@ Test(ring_merge, a_record_still_being_written_holds_back_its_ring_alone)
 }
 
 /* A record from the future is damage, and a gap behind it is where the last good one was. */
-Test(ring_merge, a_gap_is_behind_the_last_record_that_can_be)
+Test(ring_merge, gap_is_after_the_last_valid_record)
 {
 	uint64_t now = clock_mono_ns(), times[] = { now - 2000, now + 3600000000000, FULL };
 	struct perf_ring side = { .times = times, .cnt = 3 }, *sides = &side;

@@ -23,7 +23,7 @@ static uint32_t put(struct membuf *m, uint64_t ts)
 	return membuf_put(m, &rec, sizeof(rec), 0);
 }
 
-Test(ring, an_empty_ring_has_nothing)
+Test(ring, empty_ring_has_no_record)
 {
 	struct membuf m;
 
@@ -33,7 +33,7 @@ Test(ring, an_empty_ring_has_nothing)
 	membuf_fini(&m);
 }
 
-Test(ring, peek_gives_the_same_record_until_it_is_passed)
+Test(ring, peek_returns_the_same_record_until_it_is_passed)
 {
 	struct membuf m;
 
@@ -49,7 +49,7 @@ Test(ring, peek_gives_the_same_record_until_it_is_passed)
 	membuf_fini(&m);
 }
 
-Test(ring, space_is_given_back_at_publish_and_not_before)
+Test(ring, space_is_returned_at_publish_and_not_before)
 {
 	struct membuf m;
 
@@ -64,7 +64,7 @@ Test(ring, space_is_given_back_at_publish_and_not_before)
 	membuf_fini(&m);
 }
 
-Test(ring, a_record_being_written_hides_what_is_behind_it_until_it_is_done)
+Test(ring, unfinished_record_hides_later_records_until_it_is_done)
 {
 	struct membuf m;
 	uint32_t at;
@@ -85,7 +85,7 @@ Test(ring, a_record_being_written_hides_what_is_behind_it_until_it_is_done)
 	membuf_fini(&m);
 }
 
-Test(ring, a_discarded_record_is_stepped_over_and_is_no_fault)
+Test(ring, discarded_record_is_skipped_and_is_no_error)
 {
 	struct membuf m;
 
@@ -104,7 +104,7 @@ Test(ring, a_discarded_record_is_stepped_over_and_is_no_fault)
 }
 
 /* The program of 20 was interrupted by those of 30 and 31, and that of 32 by 33. */
-Test(ring, a_record_behind_those_that_interrupted_it_comes_before_them)
+Test(ring, interrupted_record_is_sorted_before_the_records_that_interrupted_it)
 {
 	static const uint64_t put_as[] = { 10, 30, 31, 20, 40, 33, 32 },
 			      taken_as[] = { 10, 20, 30, 31, 32, 33, 40 };
@@ -131,7 +131,7 @@ Test(ring, a_record_behind_those_that_interrupted_it_comes_before_them)
 }
 
 /* Whatever becomes known between a look and the step, it is a step over what was looked at. */
-Test(ring, a_late_record_that_comes_meanwhile_is_not_taken_for_what_was_looked_at)
+Test(ring, pass_skips_the_peeked_record_even_if_an_earlier_record_arrived)
 {
 	struct membuf m;
 
@@ -150,7 +150,7 @@ Test(ring, a_late_record_that_comes_meanwhile_is_not_taken_for_what_was_looked_a
 enum { RANDOM_CNT = 20000 };
 
 /* Some of what is written comes late, and is taken in pieces: all of it, once, and in order. */
-Test(ring, whatever_comes_late_is_given_once_and_in_order)
+Test(ring, late_records_are_returned_once_and_in_order)
 {
 	static uint8_t given[RANDOM_CNT];
 	unsigned int seed = 5, wrong = 0, late = 0;
@@ -196,7 +196,7 @@ Test(ring, whatever_comes_late_is_given_once_and_in_order)
 }
 
 /* More of them than are noted: none is lost, and none given twice. */
-Test(ring, of_too_many_late_records_each_is_given_once)
+Test(ring, each_of_too_many_late_records_is_returned_once)
 {
 	uint64_t seen = 0;
 	struct membuf m;
@@ -217,7 +217,7 @@ Test(ring, of_too_many_late_records_each_is_given_once)
 	membuf_fini(&m);
 }
 
-Test(ring, records_that_wrap_around_the_end_come_whole_and_in_order)
+Test(ring, records_that_wrap_around_the_end_are_whole_and_in_order)
 {
 	struct {
 		struct prof_rec rec;
@@ -279,7 +279,7 @@ static const struct malformed_case {
 	  64 },
 };
 
-Test(ring, records_whose_lengths_contradict_each_other_are_skipped_and_counted)
+Test(ring, records_with_contradicting_lengths_are_skipped_and_counted)
 {
 	size_t i;
 
@@ -299,7 +299,7 @@ Test(ring, records_whose_lengths_contradict_each_other_are_skipped_and_counted)
 	}
 }
 
-Test(ring, a_record_that_just_fits_is_taken)
+Test(ring, record_that_just_fits_is_accepted)
 {
 	struct {
 		struct prof_rec rec;
@@ -316,7 +316,7 @@ Test(ring, a_record_that_just_fits_is_taken)
 }
 
 /* Only a broken kernel writes these; they must end in a count and never in a read outside. */
-Test(ring, a_frame_longer_than_what_was_written_gives_the_ring_up_to_there)
+Test(ring, too_long_frame_skips_everything_written_so_far)
 {
 	static const uint32_t lens[] = { 40, 4096, 65536, 0x3fffffff };
 	size_t i;
@@ -339,7 +339,7 @@ Test(ring, a_frame_longer_than_what_was_written_gives_the_ring_up_to_there)
 	}
 }
 
-Test(ring, a_producer_more_than_a_ring_ahead_is_not_followed)
+Test(ring, producer_more_than_a_ring_ahead_is_counted_and_skipped)
 {
 	struct membuf m;
 

@@ -92,7 +92,7 @@ static void answer(uint32_t id, const char *build_id, size_t sz)
 }
 
 /* Its path may be another file by the time that it is opened. */
-Test(build_ids, a_file_is_asked_for_by_its_inode)
+Test(build_ids, file_is_requested_by_its_inode)
 {
 	struct map m = mapping(0x1000, "/bin/a", 8ULL << 32 | 3, 42);
 
@@ -102,7 +102,7 @@ Test(build_ids, a_file_is_asked_for_by_its_inode)
 	cr_expect_eq(broker.last.dev, 8U << 20 | 3);
 }
 
-Test(build_ids, a_file_is_asked_about_once)
+Test(build_ids, each_file_is_requested_once)
 {
 	map(0x400000, "/bin/a", 8, 100);
 	build_ids_expect(ids, &proc);
@@ -123,7 +123,7 @@ Test(build_ids, a_file_is_asked_about_once)
 	cr_expect_eq(broker.cnt, 4, "others by device, by inode, and by name");
 }
 
-Test(build_ids, only_files_that_are_not_known_are_asked_about)
+Test(build_ids, only_unidentified_files_are_requested)
 {
 	struct map known = mapping(0x800000, string_pool_get(texts, "/bin/k", 6), 8, 100);
 
@@ -151,14 +151,14 @@ static void expect_memory_file(uint64_t start, int error, bool has_file)
 }
 
 /* A program's, or room for code that one makes. */
-Test(build_ids, a_file_in_memory_is_asked_about_and_is_one_if_it_is_elf)
+Test(build_ids, memfd_is_requested_and_is_a_file_if_it_is_elf)
 {
 	expect_memory_file(0x400000, 0, true);
 	expect_memory_file(0x500000, -ENOEXEC, false);
 	cr_expect_eq(broker.cnt, 2);
 }
 
-Test(build_ids, an_answer_is_for_all_mappings_of_the_file)
+Test(build_ids, answer_is_used_for_all_mappings_of_the_file)
 {
 	struct map *m;
 
@@ -182,7 +182,7 @@ Test(build_ids, an_answer_is_for_all_mappings_of_the_file)
 	cr_expect_eq(m->build_id[2], 0x56);
 }
 
-Test(build_ids, a_file_without_one_is_known_to_have_none)
+Test(build_ids, file_without_a_build_id_is_known_to_have_none)
 {
 	static const char longer[PERF_BUILD_ID_MAX + 1];
 	struct map *m;
@@ -210,7 +210,7 @@ Test(build_ids, a_file_without_one_is_known_to_have_none)
 		  "nobody will answer");
 }
 
-Test(build_ids, a_file_that_is_written_anew_is_another_one, .timeout = 20)
+Test(build_ids, file_that_is_rewritten_is_another_file, .timeout = 20)
 {
 	struct map *m;
 
@@ -248,7 +248,7 @@ Test(build_ids, a_file_that_is_written_anew_is_another_one, .timeout = 20)
 	cr_expect_eq(m->version, 0, "its build-id says which it is");
 }
 
-Test(build_ids, answers_about_nothing_are_ignored)
+Test(build_ids, answers_to_no_request_are_ignored)
 {
 	map(0x400000, "/bin/a", 8, 100);
 	build_ids_expect(ids, &proc);
@@ -258,7 +258,7 @@ Test(build_ids, answers_about_nothing_are_ignored)
 	cr_expect_not(build_ids_find(ids, proc_maps_edit(&proc.maps, 0x400000), false));
 }
 
-Test(build_ids, files_made_up_without_end_have_a_bound)
+Test(build_ids, endless_different_files_have_a_limit)
 {
 	int i;
 
@@ -272,7 +272,7 @@ Test(build_ids, files_made_up_without_end_have_a_bound)
 		      "it was never asked");
 }
 
-Test(build_ids, files_made_up_by_one_owner_leave_room_for_those_of_others)
+Test(build_ids, endless_files_of_one_owner_leave_room_for_those_of_others)
 {
 	int i;
 
@@ -289,7 +289,7 @@ Test(build_ids, files_made_up_by_one_owner_leave_room_for_those_of_others)
 	cr_expect_eq(broker.last.owner, 8);
 }
 
-Test(build_ids, without_a_broker_nothing_is_known)
+Test(build_ids, no_build_id_is_known_without_a_broker)
 {
 	struct build_ids *none = build_ids_new(NULL);
 

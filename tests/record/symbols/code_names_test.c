@@ -63,7 +63,7 @@ static size_t rows_in(const char *text)
 	return n;
 }
 
-Test(code_names, an_address_gets_one_row_before_its_first_event, .init = setup, .fini = teardown)
+Test(code_names, address_gets_one_row_before_its_first_event, .init = setup, .fini = teardown)
 {
 	const char *text;
 
@@ -77,7 +77,7 @@ Test(code_names, an_address_gets_one_row_before_its_first_event, .init = setup, 
 	cr_expect_null(strstr(text, "field=\"ptr\""), "%s", text);
 }
 
-Test(code_names, what_is_no_code_stays_a_number, .init = setup, .fini = teardown)
+Test(code_names, value_that_is_no_code_address_stays_a_number, .init = setup, .fini = teardown)
 {
 	give(1, 0);
 	give(2, 4096);
@@ -85,7 +85,7 @@ Test(code_names, what_is_no_code_stays_a_number, .init = setup, .fini = teardown
 	cr_expect_eq(rows_in(rig_text(&rig, "")), 0);
 }
 
-Test(code_names, there_is_an_end_to_names, .init = setup, .fini = teardown)
+Test(code_names, number_of_symbol_rows_is_limited, .init = setup, .fini = teardown)
 {
 	for (uint64_t i = 0; i < 20000; i++)
 		give(i, 0xffffffff81000101 + i);

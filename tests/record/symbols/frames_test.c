@@ -79,7 +79,7 @@ static void expect_events(size_t modules, size_t maps)
 	cr_expect_eq(cnt[1], maps, "%s", text);
 }
 
-Test(frames, a_file_has_one_number_in_all_processes_and_each_build_its_own)
+Test(frames, file_has_one_module_id_in_all_processes_and_each_build_its_own)
 {
 	uint32_t id;
 
@@ -93,7 +93,7 @@ Test(frames, a_file_has_one_number_in_all_processes_and_each_build_its_own)
 	expect_events(0, 0);
 }
 
-Test(frames, a_walked_frame_brings_its_module_and_where_the_program_has_it)
+Test(frames, walked_frame_announces_its_module_and_mapping)
 {
 	const char *text;
 	uint32_t id;
@@ -111,7 +111,7 @@ Test(frames, a_walked_frame_brings_its_module_and_where_the_program_has_it)
 		  "%s", text);
 }
 
-Test(frames, each_program_tells_its_mappings_once)
+Test(frames, mappings_of_each_program_are_announced_once)
 {
 	uint32_t id;
 
@@ -128,7 +128,7 @@ Test(frames, each_program_tells_its_mappings_once)
 	expect_events(0, 1);
 }
 
-Test(frames, mappings_that_are_not_known_yet_are_told_of_later)
+Test(frames, unknown_mappings_are_announced_later)
 {
 	uint32_t id;
 
@@ -142,7 +142,7 @@ Test(frames, mappings_that_are_not_known_yet_are_told_of_later)
 	expect_events(0, 1);
 }
 
-Test(frames, a_raw_frame_is_looked_up)
+Test(frames, raw_frame_is_looked_up)
 {
 	uint64_t frame;
 
@@ -153,7 +153,7 @@ Test(frames, a_raw_frame_is_looked_up)
 	cr_expect_eq(walked(A, PROF_UNWIND_RAW | 0x99990000), 0x99990000);
 }
 
-Test(frames, modules_that_were_forgotten_or_never_were_are_no_addresses)
+Test(frames, forgotten_and_unknown_modules_give_no_address)
 {
 	uint32_t id, before;
 
@@ -168,7 +168,7 @@ Test(frames, modules_that_were_forgotten_or_never_were_are_no_addresses)
 	cr_expect_eq(frames_walked(rig.frames, NULL, frame_in(77, 0x1000)), 0);
 }
 
-Test(frames, a_module_that_the_trace_knows_keeps_its_number_when_it_is_forgotten)
+Test(frames, announced_module_keeps_its_id_when_it_is_forgotten)
 {
 	uint32_t id;
 
@@ -180,7 +180,7 @@ Test(frames, a_module_that_the_trace_knows_keeps_its_number_when_it_is_forgotten
 	cr_expect_neq(identify(A, 0x400000), id);
 }
 
-Test(frames, what_was_touched_is_forgotten_last)
+Test(frames, recently_used_module_is_forgotten_last)
 {
 	uint32_t first, second, i;
 	struct map m = { .path = "/x", .build_id_sz = 4, .build_id_known = true };

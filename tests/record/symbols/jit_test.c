@@ -139,7 +139,7 @@ static uint64_t name(size_t program, uint64_t addr)
 	return jit_receive_name(jit, &a, &frame) ? frame : 0;
 }
 
-Test(jit, a_program_is_asked_for_by_its_map_and_addresses)
+Test(jit, program_is_requested_by_its_perf_map_and_addresses)
 {
 	ask(77, 0x1234, FRAME(5, 0x34));
 	cr_expect_eq(broker.module_cnt, 1);
@@ -155,7 +155,7 @@ Test(jit, a_program_is_asked_for_by_its_map_and_addresses)
 	cr_expect_eq(broker.asked_id, broker.ids[1]);
 }
 
-Test(jit, a_name_is_for_one_frame_once)
+Test(jit, symbol_is_returned_for_one_frame_once)
 {
 	struct sym_client_answer unknown;
 	uint64_t frame;
@@ -187,7 +187,7 @@ static void note(void *ctx, uint32_t module_id, const struct sym_client_answer *
 	m->ids[m->cnt++] = module_id;
 }
 
-Test(jit, what_is_said_of_a_map_is_said_of_all_its_modules)
+Test(jit, status_of_a_perf_map_belongs_to_all_its_modules)
 {
 	struct sym_client_answer a;
 	struct modules m = { .cnt = 0 };
@@ -207,7 +207,7 @@ Test(jit, what_is_said_of_a_map_is_said_of_all_its_modules)
 }
 
 /* Who has no map, or no name in it, is asked after 1, 2, 4, 8 and 16 seconds. */
-Test(jit, what_has_no_name_is_asked_again_more_and_more_seldom)
+Test(jit, unresolved_address_is_requested_again_at_longer_intervals)
 {
 	static const unsigned int waits[] = { 2, 4, 8, 16 };
 	uint64_t now;
@@ -238,7 +238,7 @@ Test(jit, what_has_no_name_is_asked_again_more_and_more_seldom)
 	cr_expect_eq(questions(), 1, "at the end, whenever that is");
 }
 
-Test(jit, programs_are_asked_each_in_its_time)
+Test(jit, each_program_has_its_own_retry_time)
 {
 	uint64_t now;
 
@@ -257,7 +257,7 @@ Test(jit, programs_are_asked_each_in_its_time)
 	cr_expect_eq(broker.asked_id, broker.ids[0]);
 }
 
-Test(jit, nothing_is_asked_twice_at_a_time)
+Test(jit, pending_request_is_not_repeated)
 {
 	ask(77, 0x1000, FRAME(5, 1));
 	broker.asking = true;
@@ -269,7 +269,7 @@ Test(jit, nothing_is_asked_twice_at_a_time)
 	cr_expect_eq(questions(), 1);
 }
 
-Test(jit, what_is_being_asked_at_the_end_is_asked_once_more)
+Test(jit, pending_request_at_the_end_is_repeated_once)
 {
 	ask(77, 0x1000, FRAME(5, 1));
 	broker.asking = true;
@@ -312,7 +312,7 @@ static void name_range(uint64_t addr, uint64_t start, uint64_t size, const char 
 	cr_expect(jit_receive_name(jit, &a, &frame));
 }
 
-Test(jit, frames_in_the_range_of_a_known_symbol_have_it_if_no_answer_came)
+Test(jit, frames_inside_a_known_symbol_get_its_name_without_an_answer)
 {
 	struct covered c = { .cnt = 0 };
 
@@ -333,7 +333,7 @@ Test(jit, frames_in_the_range_of_a_known_symbol_have_it_if_no_answer_came)
 	cr_expect_eq(c.cnt, 1, "it has one now");
 }
 
-Test(jit, the_last_line_for_an_address_counts)
+Test(jit, last_line_for_an_address_counts)
 {
 	struct covered c = { .cnt = 0 };
 
@@ -346,7 +346,7 @@ Test(jit, the_last_line_for_an_address_counts)
 	cr_expect_str_eq(c.names, "new");
 }
 
-Test(jit, programs_and_places_have_a_bound)
+Test(jit, programs_and_addresses_have_a_limit)
 {
 	uint32_t i;
 
@@ -363,7 +363,7 @@ Test(jit, programs_and_places_have_a_bound)
 	cr_expect_eq(questions(), 65536 + 2 + 254);
 }
 
-Test(jit, without_a_broker_nothing_happens)
+Test(jit, no_request_is_made_without_a_broker)
 {
 	struct process proc = { .pid = 1, .serial = 1 };
 	struct jit *none = jit_new(NULL);
@@ -441,7 +441,7 @@ static void end_lives(const pthread_t *threads, size_t cnt)
 		pthread_join(threads[i], NULL);
 }
 
-Test(jit, programs_whose_process_is_gone_make_room)
+Test(jit, programs_of_ended_processes_are_removed)
 {
 	size_t i;
 
@@ -455,7 +455,7 @@ Test(jit, programs_whose_process_is_gone_make_room)
 }
 
 /* Numbers of processes come again, and so may a program that was thought to be gone. */
-Test(jit, a_program_that_was_swept_away_is_new_when_it_is_met_again)
+Test(jit, removed_program_is_new_when_it_is_met_again)
 {
 	struct process proc = { .pid = NO_SUCH_PID, .serial = 1, .owner = 7 };
 	size_t i;
@@ -494,7 +494,7 @@ Test(jit, one_owner_gets_a_share_and_others_the_rest)
 	cr_expect(meet(NO_SUCH_PID, 7), "those that ended are swept away");
 }
 
-Test(jit, a_number_that_another_program_has_is_no_sign_of_life)
+Test(jit, pid_used_by_another_program_does_not_keep_a_program_alive)
 {
 	size_t i;
 
@@ -505,7 +505,7 @@ Test(jit, a_number_that_another_program_has_is_no_sign_of_life)
 	cr_expect_leq(kept(), OF_ONE);
 }
 
-Test(jit, what_is_being_asked_is_not_forgotten)
+Test(jit, program_with_a_pending_request_is_not_removed)
 {
 	size_t i;
 

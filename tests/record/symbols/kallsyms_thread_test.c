@@ -67,7 +67,7 @@ static bool is_known(uint64_t addr)
 	return (frame & ~PROF_FRAME_KERNEL) >> PROF_FRAME_MODULE_SHIFT != 0;
 }
 
-Test(kallsyms_thread, a_module_that_is_loaded_while_recording_is_named)
+Test(kallsyms_thread, module_loaded_during_the_recording_has_symbols)
 {
 	uint32_t generation;
 
@@ -86,7 +86,7 @@ Test(kallsyms_thread, a_module_that_is_loaded_while_recording_is_named)
 			 "and the kernel is the module that it was");
 }
 
-Test(kallsyms_thread, nothing_is_read_as_long_as_all_addresses_are_known)
+Test(kallsyms_thread, tables_are_not_read_while_all_addresses_are_known)
 {
 	write_text(symbols, SYMBOLS XFS_SYMBOL);
 	write_text(modules, XFS);
@@ -96,7 +96,7 @@ Test(kallsyms_thread, nothing_is_read_as_long_as_all_addresses_are_known)
 }
 
 /* What lies in no module never gets a name, and the table is large. */
-Test(kallsyms_thread, symbols_are_not_read_again_for_modules_that_were_there)
+Test(kallsyms_thread, symbols_are_not_read_again_for_existing_modules)
 {
 	cr_expect_not(is_known(xfs + IN_XFS));
 	write_text(symbols, SYMBOLS XFS_SYMBOL);
@@ -104,7 +104,7 @@ Test(kallsyms_thread, symbols_are_not_read_again_for_modules_that_were_there)
 	cr_expect_not(is_known(xfs + IN_XFS));
 }
 
-Test(kallsyms_thread, looks_once_in_a_while)
+Test(kallsyms_thread, tables_are_read_only_once_per_interval)
 {
 	cr_expect_not(is_known(xfs + IN_XFS));
 	look();
@@ -116,7 +116,7 @@ Test(kallsyms_thread, looks_once_in_a_while)
 }
 
 /* Its symbols stay what was read of them. */
-Test(kallsyms_thread, a_table_that_cannot_be_read_again_leaves_the_one_before)
+Test(kallsyms_thread, unreadable_table_does_not_replace_the_table_before)
 {
 	cr_expect_not(is_known(xfs + IN_XFS));
 	unlink(symbols);

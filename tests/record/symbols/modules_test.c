@@ -29,7 +29,7 @@ static uint32_t id_of(const char *key, bool expect_fresh)
 	return id;
 }
 
-Test(modules, ids_count_up_from_one_and_stay)
+Test(modules, ids_start_at_1_and_stay)
 {
 	cr_expect_eq(id_of("/a", true), 1);
 	cr_expect_eq(id_of("/b", true), 2);
@@ -38,7 +38,7 @@ Test(modules, ids_count_up_from_one_and_stay)
 	cr_expect_eq(id_of("/b", false), 2);
 }
 
-Test(modules, an_id_has_its_key_until_it_is_forgotten)
+Test(modules, id_has_its_key_until_it_is_forgotten)
 {
 	size_t sz = 0;
 
@@ -50,7 +50,7 @@ Test(modules, an_id_has_its_key_until_it_is_forgotten)
 	cr_expect_null(modules_key(m, 1, &sz));
 }
 
-Test(modules, the_least_recently_used_are_forgotten_and_their_ids_not_used_again)
+Test(modules, least_recently_used_modules_are_forgotten_and_ids_never_reused)
 {
 	char key[32];
 	uint32_t i;
@@ -75,7 +75,7 @@ Test(modules, the_least_recently_used_are_forgotten_and_their_ids_not_used_again
 	cr_expect_eq(id_of("/tmp/module-0102", true), 1002);
 }
 
-Test(modules, names_made_up_without_end_take_no_memory)
+Test(modules, endless_different_names_need_limited_memory)
 {
 	size_t peak = 0, forgotten = 0;
 	char key[64];

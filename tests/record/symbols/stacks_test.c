@@ -69,7 +69,7 @@ static uint64_t user_frame(uint32_t pid, uint64_t addr)
 
 /* ---- user code -------------------------------------------------------------------------------------- */
 
-Test(frames, a_leaf_is_exact_and_callers_are_one_before_their_return_address, .init = setup,
+Test(frames, leaf_is_exact_and_callers_are_one_before_their_return_address, .init = setup,
      .fini = teardown)
 {
 	const uint64_t user[] = { 0x401234, 0x401300, 0x401000 };
@@ -83,7 +83,7 @@ Test(frames, a_leaf_is_exact_and_callers_are_one_before_their_return_address, .i
 	cr_expect_eq(frames[2], packed(2, 0xfff), "the call was the last instruction in front");
 }
 
-Test(frames, a_module_and_a_mapping_are_announced_when_first_hit_and_once, .init = setup,
+Test(frames, module_and_mapping_are_announced_once_at_their_first_frame, .init = setup,
      .fini = teardown)
 {
 	rig_map(&rig, PID, 0x400000, 0x402000, 0x1000, "/bin/x");
@@ -96,7 +96,7 @@ Test(frames, a_module_and_a_mapping_are_announced_when_first_hit_and_once, .init
 			 "module_id=1\n");
 }
 
-Test(frames, a_file_has_the_same_frames_wherever_it_is_mapped, .init = setup, .fini = teardown)
+Test(frames, file_has_the_same_frames_wherever_it_is_mapped, .init = setup, .fini = teardown)
 {
 	rig_map(&rig, PID, 0x400000, 0x402000, 0x1000, "/lib/x");
 	rig_map(&rig, OTHER, 0x7f0000400000, 0x7f0000402000, 0x1000, "/lib/x");
@@ -107,7 +107,7 @@ Test(frames, a_file_has_the_same_frames_wherever_it_is_mapped, .init = setup, .f
 					     "end=139637980930048 offset=4096 module_id=1\n");
 }
 
-Test(frames, a_path_with_another_build_id_is_another_module, .init = setup, .fini = teardown)
+Test(frames, path_with_another_build_id_is_another_module, .init = setup, .fini = teardown)
 {
 	const char *path = "/bin/x";
 
@@ -125,7 +125,8 @@ Test(frames, a_path_with_another_build_id_is_another_module, .init = setup, .fin
 	cr_expect_eq(user_frame(OTHER, 0x400000), packed(2, 0));
 }
 
-Test(frames, anonymous_code_is_a_module_each_and_the_vdso_is_one, .init = setup, .fini = teardown)
+Test(frames, each_anonymous_mapping_is_a_module_and_the_vdso_is_one_module, .init = setup,
+     .fini = teardown)
 {
 	rig_map(&rig, PID, 0x10000, 0x11000, 0x77, "//anon");
 	rig_map(&rig, PID, 0x20000, 0x21000, 0, "//anon");
@@ -142,7 +143,7 @@ Test(frames, anonymous_code_is_a_module_each_and_the_vdso_is_one, .init = setup,
 			 "0 ModuleEvent module_id=3 path=\"[vdso]\" build_id=<abcd> kind=4\n");
 }
 
-Test(frames, what_is_mapped_nowhere_is_the_low_bits_of_its_address, .init = setup, .fini = teardown)
+Test(frames, unmapped_address_is_reduced_to_its_low_bits, .init = setup, .fini = teardown)
 {
 	const uint64_t user[] = { 0x7fff12345678, 0 };
 	const uint64_t *frames = resolve_user(PID, user, 2);
@@ -153,7 +154,7 @@ Test(frames, what_is_mapped_nowhere_is_the_low_bits_of_its_address, .init = setu
 	cr_expect_str_eq(rig_text(&rig, ""), "");
 }
 
-Test(frames, an_offset_that_does_not_fit_is_no_module, .init = setup, .fini = teardown)
+Test(frames, offset_that_does_not_fit_has_no_module, .init = setup, .fini = teardown)
 {
 	rig_map(&rig, PID, 0x400000, 0x402000, 1ULL << 40, "/bin/x");
 	cr_expect_eq(user_frame(PID, 0x400001), 0x400001);
@@ -198,7 +199,7 @@ static const uint64_t *resolve_kernel(uint8_t kind, const uint64_t *kernel, size
 		cnt);
 }
 
-Test(frames, kernel_code_is_a_module_with_names, .init = kernel_setup, .fini = kernel_teardown)
+Test(frames, kernel_code_is_a_module_with_symbols, .init = kernel_setup, .fini = kernel_teardown)
 {
 	const uint64_t kernel[] = { 0xffffffff81000110, 0xffffffff81000350, 0xffffffffc0000010,
 				    0xffffffffc0001010 };
@@ -226,7 +227,7 @@ Test(frames, kernel_code_is_a_module_with_names, .init = kernel_setup, .fini = k
 	cr_expect_null(strstr(text, "mod_fn"), "named again: %s", text);
 }
 
-Test(frames, modules_of_the_kernel_say_what_they_are, .init = kernel_setup, .fini = kernel_teardown)
+Test(frames, kernel_modules_have_their_kind, .init = kernel_setup, .fini = kernel_teardown)
 {
 	const uint64_t kernel[] = { 0xffffffffc0000010, 0xffffffffc0001010 };
 	size_t cnt;
@@ -238,7 +239,7 @@ Test(frames, modules_of_the_kernel_say_what_they_are, .init = kernel_setup, .fin
 			 "build_id=<> kind=3\n");
 }
 
-Test(frames, the_tracing_itself_is_not_in_the_stack_of_a_switch, .init = kernel_setup,
+Test(frames, tracing_functions_are_removed_from_the_stack_of_a_switch, .init = kernel_setup,
      .fini = kernel_teardown)
 {
 	const uint64_t kernel[] = { 0xffffffff81000210, 0xffffffff81000350, 0xffffffff81000110,
@@ -264,7 +265,7 @@ Test(frames, the_tracing_itself_is_not_in_the_stack_of_a_switch, .init = kernel_
 	cr_expect_eq(frames[0], PROF_FRAME_KERNEL | packed(1, 0x210));
 }
 
-Test(frames, kernel_code_in_no_module_is_the_low_bits_of_its_address, .init = kernel_setup,
+Test(frames, kernel_address_in_no_module_is_reduced_to_its_low_bits, .init = kernel_setup,
      .fini = kernel_teardown)
 {
 	const uint64_t kernel[] = { 0xffffffffa0001234 };
@@ -285,7 +286,7 @@ static void ksymbol(uint64_t addr, uint32_t len, const char *name, bool gone)
 						     .name_len = strlen(name) });
 }
 
-Test(frames, a_bpf_image_that_came_while_recording_is_named, .init = kernel_setup,
+Test(frames, bpf_image_loaded_during_the_recording_has_a_symbol, .init = kernel_setup,
      .fini = kernel_teardown)
 {
 	const uint64_t inside[] = { 0xffffffffa0001010 }, behind[] = { 0xffffffffa0001100 };
@@ -303,7 +304,7 @@ Test(frames, a_bpf_image_that_came_while_recording_is_named, .init = kernel_setu
 			 "source_line=0 base_addr=9223373136366403584\n");
 }
 
-Test(frames, an_address_that_goes_to_another_image_takes_its_name, .init = kernel_setup,
+Test(frames, address_reused_by_another_image_gets_its_symbol, .init = kernel_setup,
      .fini = kernel_teardown)
 {
 	const uint64_t kernel[] = { 0xffffffffa0001010 };
@@ -323,7 +324,7 @@ Test(frames, an_address_that_goes_to_another_image_takes_its_name, .init = kerne
 
 /* ---- the cache -------------------------------------------------------------------------------------- */
 
-Test(stacks, the_same_stack_again_gives_the_same_frames_and_writes_nothing, .init = setup,
+Test(stacks, repeated_stack_gives_the_same_frames_and_writes_nothing, .init = setup,
      .fini = teardown)
 {
 	uint64_t user[127], first[127];
@@ -338,7 +339,7 @@ Test(stacks, the_same_stack_again_gives_the_same_frames_and_writes_nothing, .ini
 	cr_expect_str_eq(rig_text(&rig, ""), "");
 }
 
-Test(stacks, a_new_mapping_is_seen_by_stacks_that_are_cached, .init = setup, .fini = teardown)
+Test(stacks, cached_stacks_use_a_new_mapping, .init = setup, .fini = teardown)
 {
 	rig_map(&rig, PID, 0x400000, 0x402000, 0, "/lib/old");
 	cr_expect_eq(user_frame(PID, 0x400010), packed(1, 0x10));
@@ -347,7 +348,7 @@ Test(stacks, a_new_mapping_is_seen_by_stacks_that_are_cached, .init = setup, .fi
 	cr_expect_eq(user_frame(PID, 0x401010), packed(1, 0x1010));
 }
 
-Test(stacks, an_exec_forgets_what_the_old_program_had, .init = setup, .fini = teardown)
+Test(stacks, exec_clears_the_stacks_of_the_old_program, .init = setup, .fini = teardown)
 {
 	rig_map(&rig, PID, 0x400000, 0x402000, 0, "/bin/old");
 	cr_expect_eq(user_frame(PID, 0x400010), packed(1, 0x10));
@@ -362,7 +363,7 @@ Test(stacks, an_exec_forgets_what_the_old_program_had, .init = setup, .fini = te
 	cr_expect_eq(user_frame(PID, 0x400010), packed(2, 0x10));
 }
 
-Test(stacks, the_same_addresses_in_two_processes_are_two_stacks, .init = setup, .fini = teardown)
+Test(stacks, same_addresses_in_two_processes_are_two_stacks, .init = setup, .fini = teardown)
 {
 	rig_map(&rig, PID, 0x400000, 0x402000, 0, "/bin/a");
 	rig_map(&rig, OTHER, 0x400000, 0x402000, 0, "/bin/b");
@@ -371,7 +372,7 @@ Test(stacks, the_same_addresses_in_two_processes_are_two_stacks, .init = setup, 
 	cr_expect_eq(user_frame(PID, 0x400010), packed(1, 0x10));
 }
 
-Test(stacks, a_leaf_of_one_kind_is_no_leaf_of_the_other, .init = setup, .fini = teardown)
+Test(stacks, sample_leaf_and_switch_leaf_are_resolved_differently, .init = setup, .fini = teardown)
 {
 	const uint64_t addr[] = { 0xffffffff81000010 };
 	const uint64_t *frames;
@@ -395,7 +396,7 @@ Test(stacks, a_leaf_of_one_kind_is_no_leaf_of_the_other, .init = setup, .fini = 
 }
 
 /* Many more stacks than slots, of all lengths, in random order: each against its own arithmetic. */
-Test(stacks, frames_are_right_however_slots_are_taken, .init = setup, .fini = teardown)
+Test(stacks, frames_are_right_for_any_use_of_slots, .init = setup, .fini = teardown)
 {
 	unsigned int seed = 3;
 	uint64_t user[127];
@@ -415,7 +416,7 @@ Test(stacks, frames_are_right_however_slots_are_taken, .init = setup, .fini = te
 	}
 }
 
-Test(stacks, an_empty_stack_has_no_frames, .init = setup, .fini = teardown)
+Test(stacks, empty_stack_has_no_frames, .init = setup, .fini = teardown)
 {
 	size_t cnt = 9;
 

@@ -15,7 +15,7 @@
 
 #include "tests/record/found.h"
 
-Test(elf_deps, finds_all_that_the_loader_maps)
+Test(elf_deps, finds_all_files_that_the_loader_maps)
 {
 	struct found f = { 0 };
 
@@ -24,7 +24,7 @@ Test(elf_deps, finds_all_that_the_loader_maps)
 	found_fini(&f);
 }
 
-Test(elf_deps, a_file_is_told_by_what_stat_says)
+Test(elf_deps, file_is_identified_as_by_stat)
 {
 	struct found f = { 0 };
 	struct stat st;
@@ -49,7 +49,7 @@ static size_t count_found(const char *command)
 	return cnt;
 }
 
-Test(elf_deps, looks_for_a_command_where_a_shell_would)
+Test(elf_deps, searches_for_a_command_like_a_shell)
 {
 	char real[PATH_MAX];
 	struct found f = { 0 };
@@ -77,7 +77,7 @@ static char *file_of(const void *data, size_t sz)
 	return path;
 }
 
-Test(elf_deps, a_script_needs_what_runs_it)
+Test(elf_deps, script_depends_on_its_interpreter)
 {
 	const char text[] = "#!/usr/bin/env sh\nexit\n";
 	char *path = file_of(text, strlen(text)), env[PATH_MAX], sh[PATH_MAX];
@@ -93,7 +93,7 @@ Test(elf_deps, a_script_needs_what_runs_it)
 }
 
 /* A program with each byte of its heads changed in turn: a sanitizer is the judge. */
-Test(elf_deps, files_that_lie_are_survived)
+Test(elf_deps, malformed_files_are_safe)
 {
 	uint8_t data[4096] = { 0 };
 	const Elf64_Ehdr h = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, 1 },

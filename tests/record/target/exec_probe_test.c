@@ -39,7 +39,7 @@ static void await_end(void)
 	cr_assert_eq(waitid(P_ALL, 0, &info, WEXITED | WNOWAIT), 0);
 }
 
-Test(exec_probe, finds_what_a_look_of_our_own_would)
+Test(exec_probe, finds_the_same_files_as_a_direct_search)
 {
 	struct found f = { 0 };
 	struct exec_probe *s;
@@ -53,7 +53,7 @@ Test(exec_probe, finds_what_a_look_of_our_own_would)
 	cr_expect_eq(waitpid(-1, NULL, 0), -1, "a process is left");
 }
 
-Test(exec_probe, a_command_that_is_not_there_is_nothing)
+Test(exec_probe, missing_command_has_no_files)
 {
 	struct found f = { 0 };
 	struct exec_probe *s;
@@ -101,7 +101,7 @@ static void say_between(const void *ctx, int sock)
 	say_whole(sock, "/after");
 }
 
-Test(exec_probe, is_believed_up_to_the_first_thing_that_is_no_file)
+Test(exec_probe, answer_is_used_up_to_the_first_invalid_entry)
 {
 	static char long_path[PATH_MAX + 1];
 	const struct text texts[] = {
@@ -163,7 +163,7 @@ static void be_busy(const void *ctx, int sock)
 		__asm__ volatile("" ::: "memory");
 }
 
-Test(exec_probe, one_that_says_nothing_is_not_waited_for)
+Test(exec_probe, silent_probe_does_not_block)
 {
 	static const exec_probe_life_fn lives[] = { say_less_than_a_head, crash, be_silent,
 						    be_busy };
@@ -184,7 +184,7 @@ static void never_end(const void *ctx, int sock)
 		say_whole(sock, "/again");
 }
 
-Test(exec_probe, one_that_never_ends_is_heard_for_so_many_files)
+Test(exec_probe, endless_answer_is_limited_to_the_maximum_number_of_files)
 {
 	struct found f = { 0 };
 

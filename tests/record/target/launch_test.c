@@ -14,20 +14,20 @@
 #include "tests/record/command.h"
 #include "tests/record/support.h"
 
-Test(launch, the_status_of_the_command_is_ours)
+Test(launch, exit_status_of_the_command_is_passed_on)
 {
 	cr_expect_eq(run("exit 0", true), 0);
 	cr_expect_eq(run("exit 7", true), 7);
 	cr_expect_eq(run("exit 255", true), 255);
 }
 
-Test(launch, an_end_by_a_signal_is_told_as_a_shell_tells_it)
+Test(launch, end_by_a_signal_has_the_exit_status_of_a_shell)
 {
 	cr_expect_eq(run("kill -TERM $$", true), 128 + SIGTERM);
 	cr_expect_eq(run("kill -KILL $$", true), 128 + SIGKILL);
 }
 
-Test(launch, nothing_runs_before_it_is_let_go)
+Test(launch, command_does_not_run_before_it_is_released)
 {
 	char path[] = "/tmp/d9-launch-XXXXXX";
 	struct buf script = { 0 };
@@ -51,7 +51,7 @@ Test(launch, nothing_runs_before_it_is_let_go)
 	buf_free(&script);
 }
 
-Test(launch, what_a_command_prints_keeps_out_of_a_trace_on_standard_output)
+Test(launch, output_of_a_command_is_kept_out_of_a_trace_on_standard_output)
 {
 	char *const argv[] = { (char *)"echo", (char *)"printed", NULL };
 	struct launch *l = NULL;
@@ -66,7 +66,7 @@ Test(launch, what_a_command_prints_keeps_out_of_a_trace_on_standard_output)
 	launch_free(l);
 }
 
-Test(launch, a_command_that_does_not_exist_is_one_line)
+Test(launch, missing_command_is_one_error_line)
 {
 	char *const argv[] = { (char *)"/no/such/command", NULL };
 	struct launch *l = NULL;
@@ -84,7 +84,7 @@ Test(launch, a_command_that_does_not_exist_is_one_line)
 	launch_free(l);
 }
 
-Test(launch, a_file_that_is_no_program_is_one_line)
+Test(launch, file_that_is_no_program_is_one_error_line)
 {
 	char *const argv[] = { (char *)"/dev/null", NULL };
 	struct launch *l = NULL;
@@ -100,7 +100,7 @@ Test(launch, a_file_that_is_no_program_is_one_line)
 	launch_free(l);
 }
 
-Test(launch, one_never_let_go_ends_and_ran_nothing)
+Test(launch, command_that_is_never_released_ends_without_running)
 {
 	char path[] = "/tmp/d9-launch-XXXXXX";
 	struct buf script = { 0 };
@@ -119,7 +119,7 @@ Test(launch, one_never_let_go_ends_and_ran_nothing)
 }
 
 /* Whoever was forked in between holds the pipe's ends too, as those who detach tracepoints do. */
-Test(launch, one_never_let_go_ends_though_others_hold_its_pipe, .timeout = 20)
+Test(launch, unreleased_command_ends_even_if_other_processes_hold_its_pipe, .timeout = 20)
 {
 	struct launch *l = launch("exit 0", true);
 	pid_t holder = fork();
@@ -133,7 +133,7 @@ Test(launch, one_never_let_go_ends_though_others_hold_its_pipe, .timeout = 20)
 	cr_expect_eq(waitpid(holder, NULL, 0), holder);
 }
 
-Test(launch, one_killed_while_it_waits_is_an_error_and_no_signal_for_us)
+Test(launch, command_killed_before_its_release_is_an_error_and_sends_no_signal)
 {
 	struct launch *l = launch("exit 0", true);
 	const char *said;
@@ -151,7 +151,7 @@ Test(launch, one_killed_while_it_waits_is_an_error_and_no_signal_for_us)
 }
 
 /* The recorder ignores SIGPIPE and blocks or catches others; a command must not notice. */
-Test(launch, signals_are_as_a_shell_would_leave_them)
+Test(launch, command_has_the_default_signal_state)
 {
 	sigset_t all;
 	int status, too_large;
@@ -168,7 +168,7 @@ Test(launch, signals_are_as_a_shell_would_leave_them)
 	cr_expect_eq(too_large, 128 + SIGXFSZ);
 }
 
-Test(launch, the_command_has_no_descriptor_that_another_child_would_not_have)
+Test(launch, command_inherits_no_extra_descriptor)
 {
 	static const char script[] = "ls /proc/self/fd | wc -l | { read n; exit $n; }";
 	int plain = system(script);
@@ -179,7 +179,7 @@ Test(launch, the_command_has_no_descriptor_that_another_child_would_not_have)
 
 /* ---- as whom ----------------------------------------------------------------------------------------- */
 
-Test(launch, without_sudo_nothing_changes)
+Test(launch, user_is_unchanged_without_sudo)
 {
 	struct buf script = { 0 };
 

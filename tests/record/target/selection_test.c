@@ -30,7 +30,7 @@ static bool matches(const char *pattern, const char *text)
 	return prof_glob_matches(&glob, name);
 }
 
-Test(selection, a_glob_takes_all_of_a_name)
+Test(selection, glob_matches_the_whole_name)
 {
 	cr_expect(matches("abc", "abc"));
 	cr_expect_not(matches("abc", "abcd"));
@@ -48,7 +48,7 @@ Test(selection, a_glob_takes_all_of_a_name)
 	cr_expect_not(matches("[a]", "a"));
 }
 
-Test(selection, globs_are_those_of_fnmatch)
+Test(selection, globs_match_like_fnmatch)
 {
 	struct chance chance = { 7 };
 
@@ -65,7 +65,7 @@ Test(selection, globs_are_those_of_fnmatch)
 	}
 }
 
-Test(selection, a_glob_that_no_name_can_match_is_refused)
+Test(selection, glob_that_no_name_can_match_is_refused)
 {
 	struct prof_glob glob;
 
@@ -94,7 +94,7 @@ Test(selection, users_are_looked_up)
 	cr_expect_eq(make(&cfg, &s), -ENOENT);
 }
 
-Test(selection, cpus_become_bits_and_those_that_are_none_are_refused)
+Test(selection, cpus_become_bits_and_impossible_cpus_are_refused)
 {
 	const uint32_t first[] = { 0 }, none[] = { 0, 511 }, beyond[] = { PROF_CPUS_MAX };
 	struct selection_cfg cfg = { .cpus = first, .cpu_cnt = 1 };
@@ -124,7 +124,7 @@ static void read_online(char *line, int size)
 	fclose(f);
 }
 
-Test(selection, a_cpu_that_is_not_online_is_refused_with_those_that_are)
+Test(selection, offline_cpu_is_refused_with_a_list_of_online_cpus)
 {
 	const uint32_t cpus[] = { 511, PROF_CPUS_MAX };
 	struct prof_select s;
@@ -144,7 +144,7 @@ Test(selection, a_cpu_that_is_not_online_is_refused_with_those_that_are)
 	buf_free(&want);
 }
 
-Test(selection, what_is_no_cgroup_is_told_apart)
+Test(selection, path_that_is_no_cgroup_has_its_own_error)
 {
 	__u64 id = 0;
 
@@ -154,7 +154,7 @@ Test(selection, what_is_no_cgroup_is_told_apart)
 	cr_expect_eq(id, 0);
 }
 
-Test(selection, too_many_are_refused)
+Test(selection, too_many_patterns_are_refused)
 {
 	const char *v[PROF_SELECT_CGROUPS + 1];
 	struct selection_cfg cfg = { .comms = { v, PROF_SELECT_GLOBS + 1 } };
@@ -169,7 +169,7 @@ Test(selection, too_many_are_refused)
 	cr_expect_eq(make(&cfg, &s), -E2BIG);
 }
 
-Test(selection, it_is_described_in_words)
+Test(selection, selection_is_described_in_words)
 {
 	const char *const a[] = { "a/b", "c" }, *const b[] = { "x*" };
 	const uint32_t cpus[] = { 8, 0, 2, 3 };

@@ -55,7 +55,7 @@ static void expect_error(uint32_t pid, uint32_t tid, const char *line)
 	cr_expect_str_eq(said, line);
 }
 
-Test(targets, one_that_is_not_there_is_one_line, .init = skip_in_namespace)
+Test(targets, missing_process_or_thread_is_one_error_line, .init = skip_in_namespace)
 {
 	expect_error(NO_SUCH_TID, 0,
 		     "dial9-prof: record: no process 5000000: has it exited? (ps -e lists them)\n");
@@ -73,7 +73,7 @@ static void *tell_tid(void *arg)
 	return NULL;
 }
 
-Test(targets, a_thread_given_as_a_process_is_told_apart, .init = skip_in_namespace)
+Test(targets, thread_given_as_a_process_has_its_own_error, .init = skip_in_namespace)
 {
 	volatile pid_t tid = 0;
 	pthread_t thread;
@@ -92,7 +92,8 @@ Test(targets, a_thread_given_as_a_process_is_told_apart, .init = skip_in_namespa
 	pthread_join(thread, NULL);
 }
 
-Test(targets, one_missing_among_many_is_an_error_and_nothing_is_held, .init = skip_in_namespace)
+Test(targets, missing_process_among_many_is_an_error_and_leaves_no_descriptor_open,
+     .init = skip_in_namespace)
 {
 	uint32_t pids[] = { (uint32_t)getpid(), NO_SUCH_TID };
 	int before = dup(0), after;
@@ -107,7 +108,7 @@ Test(targets, one_missing_among_many_is_an_error_and_nothing_is_held, .init = sk
 	cr_expect_eq(after, before, "no descriptor is left");
 }
 
-Test(targets, the_end_of_a_process_is_seen, .init = skip_in_namespace)
+Test(targets, end_of_a_process_is_detected, .init = skip_in_namespace)
 {
 	struct pollfd fds[4];
 	struct targets *t = NULL;
@@ -125,7 +126,7 @@ Test(targets, the_end_of_a_process_is_seen, .init = skip_in_namespace)
 	targets_free(t);
 }
 
-Test(targets, all_have_to_end, .init = skip_in_namespace)
+Test(targets, recording_ends_when_all_targets_have_ended, .init = skip_in_namespace)
 {
 	uint32_t pids[] = { sleeper(), sleeper(), sleeper() };
 	struct pollfd fds[4];
@@ -142,7 +143,7 @@ Test(targets, all_have_to_end, .init = skip_in_namespace)
 	targets_free(t);
 }
 
-Test(targets, the_end_of_a_thread_is_seen_while_its_process_goes_on, .init = skip_in_namespace)
+Test(targets, end_of_a_thread_is_detected_while_its_process_continues, .init = skip_in_namespace)
 {
 	volatile pid_t tid = 0;
 	struct targets *t = NULL;
@@ -164,7 +165,7 @@ Test(targets, the_end_of_a_thread_is_seen_while_its_process_goes_on, .init = ski
 	targets_free(t);
 }
 
-Test(targets, none_never_end)
+Test(targets, empty_list_of_targets_never_ends)
 {
 	struct targets *t = NULL;
 

@@ -18,7 +18,7 @@
 			  "%s.%s: '%.*s'", event, field, (int)got_.len, got_.ptr);                 \
 	} while (0)
 
-Test(annotate, a_switch_says_what_its_numbers_are_in_both_its_layouts)
+Test(annotate, switch_is_annotated_in_both_its_layouts)
 {
 	static const char state[] = "&0xff=\nzero=R\n|0x1=S\n|0x2=D\n|0x4=T\n|0x8=t\n|0x10=X\n"
 				    "|0x20=Z\n|0x40=P\n|0x80=I\n&0x100=\nnonzero=+";
@@ -37,7 +37,7 @@ Test(annotate, a_switch_says_what_its_numbers_are_in_both_its_layouts)
 	done(&f);
 }
 
-Test(annotate, the_recorders_own_events_say_theirs)
+Test(annotate, own_events_of_the_recorder_are_annotated)
 {
 	struct fixture f = { 0 };
 
@@ -61,7 +61,7 @@ Test(annotate, the_recorders_own_events_say_theirs)
 	done(&f);
 }
 
-Test(annotate, wakings_say_what_they_come_from)
+Test(annotate, wakeups_are_annotated_with_their_context)
 {
 	struct fixture f = { 0 };
 
@@ -73,7 +73,7 @@ Test(annotate, wakings_say_what_they_come_from)
 	done(&f);
 }
 
-Test(annotate, code_has_a_kind_but_no_names_yet)
+Test(annotate, code_addresses_have_a_kind_but_no_symbols_yet)
 {
 	struct fixture f = { 0 };
 
@@ -86,7 +86,7 @@ Test(annotate, code_has_a_kind_but_no_names_yet)
 	done(&f);
 }
 
-Test(annotate, a_name_that_no_line_can_hold_leaves_the_field_without)
+Test(annotate, field_with_a_name_that_no_line_can_hold_has_no_enum)
 {
 	struct fixture f = { 0 };
 	struct format_event *ev = load("irq", "softirq_raise");
@@ -100,7 +100,7 @@ Test(annotate, a_name_that_no_line_can_hold_leaves_the_field_without)
 	done(&f);
 }
 
-Test(annotate, level_3_has_no_place_for_any_of_it)
+Test(annotate, level_3_has_no_annotations)
 {
 	struct eventset none = { 0 };
 	struct dial9_enc *enc;
@@ -114,7 +114,7 @@ Test(annotate, level_3_has_no_place_for_any_of_it)
 	dial9_enc_free(enc);
 }
 
-Test(annotate, the_lines_of_each_enum_are_its_rows)
+Test(annotate, lines_of_each_enum_equal_its_rows)
 {
 	static const char *const events[][2] = {
 		{ "block", "block_rq_issue" },

@@ -34,7 +34,7 @@ static const char *schema_text(const struct dial9_schema *s)
 	return buf_cstr(&out);
 }
 
-Test(event, a_switch_has_a_compact_schema_and_a_wide_one_under_one_name)
+Test(event, switch_has_a_compact_and_a_wide_schema_with_one_name)
 {
 	struct event_def *def = support_event("abi", "sched.sched_switch");
 
@@ -105,7 +105,7 @@ Test(event, every_kind_of_field_gets_its_operation_and_its_types)
 	event_def_free(def);
 }
 
-Test(event, numbers_and_names_of_tasks_in_fixed_places_are_read_by_steps)
+Test(event, task_numbers_and_names_at_fixed_offsets_are_read_by_steps)
 {
 	static const char *const by_steps[] = { "sched.sched_switch", "sched.sched_waking",
 						"irq.softirq_raise" };
@@ -124,7 +124,7 @@ Test(event, numbers_and_names_of_tasks_in_fixed_places_are_read_by_steps)
 	}
 }
 
-Test(event, bpf_is_told_where_the_record_ends_and_which_fields_name_tasks)
+Test(event, bpf_gets_the_end_of_the_record_and_the_fields_that_name_tasks)
 {
 	struct event_def *def = support_event("abi", "sched.sched_process_exec");
 
@@ -153,7 +153,7 @@ Test(event, bpf_is_told_where_the_record_ends_and_which_fields_name_tasks)
 	event_def_free(def);
 }
 
-Test(event, a_field_of_an_odd_size_is_an_error_that_names_it)
+Test(event, field_with_an_odd_size_is_an_error_that_names_it)
 {
 	struct format_event *format = calloc(1, sizeof(*format));
 	struct event_def *def = NULL;
@@ -206,7 +206,7 @@ Test(event, numbers_keep_their_sign_at_every_size)
 	}
 }
 
-Test(event, little_endian_bytes_are_put_together_in_order)
+Test(event, little_endian_bytes_are_read_in_order)
 {
 	static const uint8_t raw[] = { 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x88 };
 	struct event_field f = { .size = 8, .op = EVENT_OP_U64 };
@@ -238,7 +238,7 @@ Test(event, text_ends_before_its_first_nul_or_with_its_field)
 	cr_expect_eq(sz, 8, "bytes are no text");
 }
 
-Test(event, dynamic_bytes_are_found_from_the_record_or_from_behind_the_word)
+Test(event, dynamic_bytes_are_found_from_the_record_or_from_the_end_of_the_word)
 {
 	uint8_t raw[32] = { 0 };
 	struct event_field f = { .off = 8, .size = 4, .op = EVENT_OP_STRING };
@@ -263,7 +263,7 @@ Test(event, dynamic_bytes_are_found_from_the_record_or_from_behind_the_word)
 }
 
 /* Every word of offset and length against every length of record, by the definition alone. */
-Test(event, dynamic_bytes_outside_of_the_record_are_refused_and_all_inside_are_found)
+Test(event, dynamic_bytes_outside_the_record_are_refused_and_all_inside_are_found)
 {
 	static const enum event_op ops[] = { EVENT_OP_DYN_BYTES, EVENT_OP_REL_BYTES };
 	size_t o, len, off, n, sz;
@@ -291,7 +291,7 @@ Test(event, dynamic_bytes_outside_of_the_record_are_refused_and_all_inside_are_f
 		}
 }
 
-Test(event, the_largest_offset_and_length_do_not_wrap)
+Test(event, largest_offset_and_length_do_not_wrap)
 {
 	uint8_t raw[16] = { 0 };
 	struct event_field f = { .off = 8, .size = 4, .op = EVENT_OP_STRING };
@@ -308,7 +308,7 @@ Test(event, the_largest_offset_and_length_do_not_wrap)
 	cr_expect_eq(event_field_int(&(struct event_field){ .off = 65535, .size = 8 }, raw, 16), 0);
 }
 
-Test(event, a_dynamic_field_too_small_for_its_word_is_refused)
+Test(event, dynamic_field_too_small_for_its_word_is_refused)
 {
 	uint8_t raw[16] = { 0 };
 	struct event_field f = { .off = 8, .size = 2, .op = EVENT_OP_STRING };

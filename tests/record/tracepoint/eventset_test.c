@@ -121,7 +121,7 @@ static const char *names(bool sched, const char *a, const char *b)
 	return buf_cstr(&out);
 }
 
-Test(eventset, the_scheduler_is_seven_events, .init = setup, .fini = teardown)
+Test(eventset, scheduler_set_has_seven_events, .init = setup, .fini = teardown)
 {
 	cr_expect_str_eq(names(true, NULL, NULL),
 			 " sched:sched_switch sched:sched_waking sched:sched_wakeup_new "
@@ -130,7 +130,7 @@ Test(eventset, the_scheduler_is_seven_events, .init = setup, .fini = teardown)
 	cr_expect_str_eq(names(false, NULL, NULL), "");
 }
 
-Test(eventset, four_of_them_have_programs_of_their_own, .init = setup, .fini = teardown)
+Test(eventset, four_events_have_their_own_programs, .init = setup, .fini = teardown)
 {
 	struct eventset *set = NULL;
 	size_t i;
@@ -149,8 +149,7 @@ Test(eventset, four_of_them_have_programs_of_their_own, .init = setup, .fini = t
 	eventset_free(set);
 }
 
-Test(eventset, the_watch_of_a_cpu_is_an_event_that_the_kernel_knows_nothing_of, .init = setup,
-     .fini = teardown)
+Test(eventset, watch_event_of_a_cpu_is_unknown_to_the_kernel, .init = setup, .fini = teardown)
 {
 	const struct eventset_cfg cfg = { .sched = true, .neighbours = true };
 	const struct prof_watch_raw raw = { .watch = PROF_WATCH_BEGUN_UNSEEN };
@@ -175,7 +174,7 @@ Test(eventset, the_watch_of_a_cpu_is_an_event_that_the_kernel_knows_nothing_of, 
 	eventset_free(set);
 }
 
-Test(eventset, names_globs_and_lists_add_up_and_each_event_is_there_once, .init = setup,
+Test(eventset, names_globs_and_lists_are_joined_without_repeated_events, .init = setup,
      .fini = teardown)
 {
 	cr_expect_str_eq(names(false, "block:block_rq_issue", NULL), " block:block_rq_issue");
@@ -188,7 +187,7 @@ Test(eventset, names_globs_and_lists_add_up_and_each_event_is_there_once, .init 
 	cr_expect_str_eq(names(false, "*:*plug", NULL), " block:block_plug");
 }
 
-Test(eventset, globs_leave_out_what_nothing_can_attach_to, .init = setup, .fini = teardown)
+Test(eventset, globs_skip_events_without_attachment, .init = setup, .fini = teardown)
 {
 	cr_expect_null(strstr(names(false, "*:*", NULL), "ftrace"));
 }
@@ -207,7 +206,7 @@ static void expect_error(const char *pattern, int want, const char *line)
 	cr_expect_str_eq(said, line);
 }
 
-Test(eventset, an_unknown_event_is_one_line_with_the_nearest_name, .init = setup, .fini = teardown)
+Test(eventset, unknown_event_is_one_line_with_the_nearest_name, .init = setup, .fini = teardown)
 {
 	expect_error("sched:sched_swich", -ENOENT,
 		     "dial9-prof: record: this kernel has no event 'sched:sched_swich' (did you "
@@ -223,7 +222,7 @@ Test(eventset, an_unknown_event_is_one_line_with_the_nearest_name, .init = setup
 		"dial9-prof: record: 'ftrace:function' cannot be recorded: nothing can attach to ftrace's own events\n");
 }
 
-Test(eventset, a_name_without_a_system_is_one_line, .init = setup, .fini = teardown)
+Test(eventset, name_without_a_system_is_one_error_line, .init = setup, .fini = teardown)
 {
 	expect_error("sched_switch", -EINVAL,
 		     "dial9-prof: record: 'sched_switch' is not an event: events are named "
@@ -238,7 +237,7 @@ Test(eventset, a_name_without_a_system_is_one_line, .init = setup, .fini = teard
 		"sched:sched_switch; dial9-prof list shows them\n");
 }
 
-Test(eventset, a_name_with_a_path_in_it_reaches_no_other_file, .init = setup, .fini = teardown)
+Test(eventset, name_with_a_path_opens_no_other_file, .init = setup, .fini = teardown)
 {
 	struct eventset *set = NULL;
 	int err;

@@ -140,7 +140,7 @@ static void expect_step(enum format_kind kind, uint16_t size, const char *rules,
 #define EXPECT_STEP(kind, size, rules, ...)                                                        \
 	expect_step(kind, size, rules, &(const struct prof_extract_step){ __VA_ARGS__ })
 
-Test(field_extract, an_argument_is_the_value)
+Test(field_extract, argument_is_read_directly)
 {
 	EXPECT_STEP(FORMAT_UINT, 8, "f=t", .from = 8);
 	EXPECT_STEP(FORMAT_SINT, 8, "f=cpu", .arg = 2, .from = 4, .is_signed = 1);
@@ -149,7 +149,7 @@ Test(field_extract, an_argument_is_the_value)
 		    .is_signed = 1);
 }
 
-Test(field_extract, members_are_where_the_types_say)
+Test(field_extract, members_have_the_offsets_of_the_types)
 {
 	EXPECT_STEP(FORMAT_SINT, 8, "f=*now", .arg = 1, .from = 8, .is_signed = 1, .hop_cnt = 1);
 	EXPECT_STEP(FORMAT_SINT, 8, "f=t.key", .from = 8, .is_signed = 1, .hop_cnt = 1,
@@ -162,7 +162,7 @@ Test(field_extract, members_are_where_the_types_say)
 		    .hops = { OWN + SKEW });
 }
 
-Test(field_extract, texts_are_arrays_or_pointed_to)
+Test(field_extract, texts_are_arrays_or_pointers)
 {
 	EXPECT_STEP(FORMAT_STRING, 4, "f=why", .kind = PROF_EXTRACT_TEXT_AT, .arg = 3);
 	EXPECT_STEP(FORMAT_STRING, 4, "f=t.clock.label", .kind = PROF_EXTRACT_TEXT_AT, .hop_cnt = 2,
@@ -173,18 +173,18 @@ Test(field_extract, texts_are_arrays_or_pointed_to)
 		    .hops = { CLOCK, 0 });
 }
 
-Test(field_extract, the_count_of_ticks_is_of_no_argument)
+Test(field_extract, jiffies_need_no_argument)
 {
 	EXPECT_STEP(FORMAT_UINT, 8, "f=jiffies", .kind = PROF_EXTRACT_JIFFIES);
 }
 
-Test(field_extract, rules_for_other_fields_are_other_kernels)
+Test(field_extract, rules_for_missing_fields_are_skipped)
 {
 	EXPECT_STEP(FORMAT_SINT, 4, "gone=absent ff=t.key f=cpu fff", .arg = 2, .from = 4,
 		    .is_signed = 1);
 }
 
-Test(field_extract, what_is_not_as_the_rules_say_has_none)
+Test(field_extract, field_that_does_not_match_the_rules_has_no_step)
 {
 	static const struct {
 		enum format_kind kind;
@@ -249,7 +249,7 @@ Test(field_extract, each_field_needs_a_rule_and_each_event_its_function)
 	cr_expect_eq(field_extract_compile_rules(types, &ev, "cpu", &r), -ENOTSUP);
 }
 
-Test(field_extract, events_are_known_by_system_and_name)
+Test(field_extract, events_are_found_by_system_and_name)
 {
 	char timer[] = "timer", irq[] = "irq", start[] = "hrtimer_start", tick[] = "tick";
 	struct format_event ev = { .system = timer, .name = start };
@@ -263,7 +263,7 @@ Test(field_extract, events_are_known_by_system_and_name)
 	cr_expect_eq(field_extract_compile(types, &ev, &r), -ENOTSUP);
 }
 
-Test(field_extract, events_of_interrupts_are_told_apart)
+Test(field_extract, interrupt_events_are_recognized)
 {
 	static const struct {
 		const char *system, *name;

@@ -83,7 +83,7 @@ static int check_event(const char *system, const char *name, void *ctx)
 	return 0;
 }
 
-Test(field_notes_live, what_is_said_of_every_event_holds, .timeout = 120)
+Test(field_notes_live, notes_of_every_event_are_right, .timeout = 120)
 {
 	struct walk w = { 0 };
 

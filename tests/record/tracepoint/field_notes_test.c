@@ -31,7 +31,7 @@ static void expect(const char *system, const char *type, const char *name, int s
 	format_free(ev);
 }
 
-Test(field_notes, addresses_are_pointers_code_and_words_that_stand_for_memory)
+Test(field_notes, addresses_are_pointers_code_and_fields_that_hold_addresses)
 {
 	expect("timer", "void *", "timer", 8, false, "%p", "addr", NULL);
 	expect("x", "const struct user_namespace *", "target_ns", 8, false, "%p", "addr", NULL);
@@ -44,7 +44,7 @@ Test(field_notes, addresses_are_pointers_code_and_words_that_stand_for_memory)
 	expect("x", "u32", "ip", 4, false, "0x%x", NULL, NULL);
 }
 
-Test(field_notes, pids_are_threads_only_where_that_is_certain)
+Test(field_notes, pids_are_threads_only_if_that_is_certain)
 {
 	expect("sched", "pid_t", "pid", 4, true, "%d", "tid", NULL);
 	expect("sched", "pid_t", "src_pid", 4, true, "%d", "tid", NULL);
@@ -58,7 +58,7 @@ Test(field_notes, pids_are_threads_only_where_that_is_certain)
 	expect("jbd2", "tid_t", "tid", 4, false, "%u", NULL, NULL);
 }
 
-Test(field_notes, cpus_go_by_their_names)
+Test(field_notes, cpus_are_recognized_by_name)
 {
 	expect("x", "int", "cpu", 4, true, "%d", "cpu", NULL);
 	expect("x", "unsigned int", "prev_cpu", 4, false, "%u", "cpu", NULL);
@@ -68,7 +68,7 @@ Test(field_notes, cpus_go_by_their_names)
 	expect("x", "unsigned int", "cpu_percent", 4, false, "%u", NULL, NULL);
 }
 
-Test(field_notes, units_stand_behind_the_number)
+Test(field_notes, units_are_found_after_the_number)
 {
 	expect("sched", "u64", "delay", 8, false, "%Lu [ns]", NULL, "ns");
 	expect("x", "u64", "t", 8, false, "%lldns, y", NULL, "ns");
@@ -81,7 +81,7 @@ Test(field_notes, units_stand_behind_the_number)
 	expect("x", "u64", "t", 8, false, "%llu", NULL, NULL);
 }
 
-Test(field_notes, units_are_in_names_of_numbers_wide_enough)
+Test(field_notes, units_are_found_in_names_of_wide_numbers)
 {
 	expect("x", "s64", "delta_ns", 8, true, "%lld", NULL, "ns");
 	expect("x", "long", "value_nsec", 8, true, "%ld", NULL, "ns");
@@ -95,7 +95,7 @@ Test(field_notes, units_are_in_names_of_numbers_wide_enough)
 	expect("x", "u64", "size", 8, false, "%llu", NULL, NULL);
 }
 
-Test(field_notes, a_few_events_are_known_by_name)
+Test(field_notes, some_events_are_known_by_name)
 {
 	struct field_note n = field_notes_known("power:cpu_frequency", "state");
 
@@ -112,7 +112,7 @@ Test(field_notes, a_few_events_are_known_by_name)
 }
 
 /* A real format: what the kernel says of a switch. */
-Test(field_notes, a_switch_has_threads_and_a_state)
+Test(field_notes, switch_has_threads_and_a_state)
 {
 	static const char *const want[] = { NULL, "tid", NULL, "state", NULL, "tid", NULL };
 	struct format_event *ev = load("sched", "sched_switch");

@@ -93,7 +93,7 @@ static const char *path_at(uint32_t pid, uint64_t addr)
 	return m ? m->path : "";
 }
 
-Test(live_maps, follows_those_told_of_and_their_children, .init = setup)
+Test(live_maps, targets_and_their_children_are_followed, .init = setup)
 {
 	follow(A);
 	map_at(5, A, 0x400000, "/bin/a", PROT_EXEC | PROT_READ);
@@ -115,7 +115,7 @@ Test(live_maps, follows_those_told_of_and_their_children, .init = setup)
 	cr_expect_eq(news[LIVE_MAPS_FORKED], 1);
 }
 
-Test(live_maps, a_new_program_has_new_mappings, .init = setup)
+Test(live_maps, new_program_has_new_mappings, .init = setup)
 {
 	follow(A);
 	map_at(5, A, 0x400000, "/bin/a", PROT_EXEC);
@@ -131,7 +131,7 @@ Test(live_maps, a_new_program_has_new_mappings, .init = setup)
 	cr_expect_eq(proc_maps_find(&live_maps_find(mapped, A)->maps, 0x700000)->pgoff, 0);
 }
 
-Test(live_maps, of_a_whole_system_everybody_is_followed)
+Test(live_maps, every_process_is_followed_in_system_mode)
 {
 	start(true, NULL);
 	side(PERF_SIDE_COMM, 10, A, 0);
@@ -143,7 +143,7 @@ Test(live_maps, of_a_whole_system_everybody_is_followed)
 	cr_expect_not(live_maps_find(mapped, B + 1)->known);
 }
 
-Test(live_maps, who_maps_without_end_is_unknown_until_it_is_quiet, .init = setup)
+Test(live_maps, process_that_maps_without_end_is_unknown_until_it_is_quiet, .init = setup)
 {
 	int i;
 
@@ -163,7 +163,7 @@ Test(live_maps, who_maps_without_end_is_unknown_until_it_is_quiet, .init = setup
 	cr_expect_str_eq(path_at(A, 0x400000), "/bin/new");
 }
 
-Test(live_maps, a_process_is_gone_when_its_number_is_free, .init = setup)
+Test(live_maps, process_is_removed_when_its_pid_is_free, .init = setup)
 {
 	pid_t child = fork();
 
@@ -179,7 +179,7 @@ Test(live_maps, a_process_is_gone_when_its_number_is_free, .init = setup)
 	cr_expect_eq(news[LIVE_MAPS_GONE], 1);
 }
 
-Test(live_maps, behind_a_loss_all_are_looked_at_whether_they_are_there, .init = setup)
+Test(live_maps, all_processes_are_checked_for_existence_after_a_loss, .init = setup)
 {
 	follow(A);
 	side(PERF_SIDE_LOST, 5, 0, 0);
@@ -187,7 +187,7 @@ Test(live_maps, behind_a_loss_all_are_looked_at_whether_they_are_there, .init = 
 	cr_expect_null(live_maps_find(mapped, A));
 }
 
-Test(live_maps, behind_a_loss_who_is_there_is_looked_at_once, .init = setup)
+Test(live_maps, existing_process_is_checked_once_after_a_loss, .init = setup)
 {
 	struct live_maps_proc *p = follow(getpid());
 
@@ -230,7 +230,8 @@ static void start_sharing(void)
 	map_at(1, A, 0x400000, "/bin/a", PROT_EXEC);
 }
 
-Test(live_maps, what_one_maps_all_have_that_have_its_memory, .init = start_sharing)
+Test(live_maps, mapping_of_a_process_is_shared_with_all_that_share_its_memory,
+     .init = start_sharing)
 {
 	sharer(B);
 	map_at(3, B, 0x400000, "/lib/over", PROT_EXEC);
@@ -247,7 +248,7 @@ Test(live_maps, what_one_maps_all_have_that_have_its_memory, .init = start_shari
 	cr_expect_str_eq(path_at(B, 0x700000), "");
 }
 
-Test(live_maps, who_maps_without_end_is_unknown_with_all_that_have_its_memory,
+Test(live_maps, endless_mappings_make_all_processes_with_the_same_memory_unknown,
      .init = start_sharing)
 {
 	int i;
@@ -259,7 +260,7 @@ Test(live_maps, who_maps_without_end_is_unknown_with_all_that_have_its_memory,
 	cr_expect_not(live_maps_find(mapped, B)->known);
 }
 
-Test(live_maps, of_too_many_with_one_memory_some_are_unknown, .init = start_sharing)
+Test(live_maps, processes_above_the_limit_of_one_memory_are_unknown, .init = start_sharing)
 {
 	size_t before = live_maps_memory(mapped);
 	int i;
@@ -298,7 +299,7 @@ static void step_until_known(uint32_t pid, int changes)
 	}
 }
 
-Test(live_maps, proc_tells_what_nobody_heard_of)
+Test(live_maps, unreported_mappings_come_from_proc)
 {
 	uint32_t me = getpid();
 	uint64_t here = (uintptr_t)step_until_known;
@@ -320,7 +321,7 @@ Test(live_maps, proc_tells_what_nobody_heard_of)
 	proc_reader_free(reader);
 }
 
-Test(live_maps, what_proc_tells_of_one_is_told_of_all_that_have_its_memory)
+Test(live_maps, mappings_from_proc_are_shared_with_all_that_share_the_memory)
 {
 	uint32_t me = getpid();
 	struct live_maps_proc *p;
@@ -343,7 +344,7 @@ Test(live_maps, what_proc_tells_of_one_is_told_of_all_that_have_its_memory)
 	proc_reader_free(reader);
 }
 
-Test(live_maps, who_was_gone_before_anybody_heard_of_it_is_let_go_of, .timeout = 20)
+Test(live_maps, process_that_ended_before_it_was_reported_is_removed, .timeout = 20)
 {
 	pid_t child = fork();
 
@@ -362,7 +363,7 @@ Test(live_maps, who_was_gone_before_anybody_heard_of_it_is_let_go_of, .timeout =
 	proc_reader_free(reader);
 }
 
-Test(live_maps, who_is_asked_about_in_vain_is_asked_about_less)
+Test(live_maps, process_without_an_answer_is_requested_less_often)
 {
 	uint32_t me = getpid();
 	struct live_maps_proc *p;
@@ -384,7 +385,7 @@ Test(live_maps, who_is_asked_about_in_vain_is_asked_about_less)
 	proc_reader_free(reader);
 }
 
-Test(live_maps, who_has_more_mappings_than_can_be_known_is_unknown, .timeout = 30)
+Test(live_maps, process_with_too_many_mappings_is_unknown, .timeout = 30)
 {
 	size_t sz = (2UL * PROC_MAPS_MAX + 2) * 4096, i;
 	uint32_t me = getpid();

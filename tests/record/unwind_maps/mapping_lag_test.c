@@ -14,7 +14,7 @@ static size_t true_at(const struct mapping_lag *s, uint32_t pid, uint64_t ts)
 	return mapping_lag_true(s, pid, ts, stack, 4);
 }
 
-Test(mapping_lag, frames_are_true_up_to_the_module_that_was_gone)
+Test(mapping_lag, frames_are_valid_up_to_the_module_that_was_unmapped)
 {
 	struct mapping_lag *s = mapping_lag_new();
 
@@ -33,7 +33,7 @@ Test(mapping_lag, frames_are_true_up_to_the_module_that_was_gone)
 	mapping_lag_free(s);
 }
 
-Test(mapping_lag, addresses_are_not_frames_of_a_module)
+Test(mapping_lag, raw_addresses_are_no_frames_of_a_module)
 {
 	const uint64_t raw = PROF_UNWIND_RAW | AT(7);
 	struct mapping_lag *s = mapping_lag_new();
@@ -46,7 +46,7 @@ Test(mapping_lag, addresses_are_not_frames_of_a_module)
 	mapping_lag_free(s);
 }
 
-Test(mapping_lag, a_child_has_its_parents_list_of_the_time_of_the_fork)
+Test(mapping_lag, child_inherits_the_list_of_its_parent_at_the_time_of_the_fork)
 {
 	struct mapping_lag *s = mapping_lag_new();
 
@@ -67,7 +67,7 @@ Test(mapping_lag, a_child_has_its_parents_list_of_the_time_of_the_fork)
 }
 
 /* No process makes this cost more than it is worth. */
-Test(mapping_lag, many_windows_become_one)
+Test(mapping_lag, many_time_windows_are_merged)
 {
 	struct mapping_lag *s = mapping_lag_new();
 	size_t one;
@@ -84,7 +84,7 @@ Test(mapping_lag, many_windows_become_one)
 	mapping_lag_free(s);
 }
 
-Test(mapping_lag, what_nobody_asks_for_is_forgotten)
+Test(mapping_lag, unused_windows_are_removed)
 {
 	struct mapping_lag *s = mapping_lag_new();
 	size_t none;

@@ -73,7 +73,7 @@ static void put(size_t ring, uint64_t time)
 	rings[ring].times[rings[ring].cnt++] = time;
 }
 
-Test(sideband_reader, records_of_all_rings_come_by_time)
+Test(sideband_reader, records_of_all_rings_are_sorted_by_time)
 {
 	bool more;
 
@@ -87,7 +87,7 @@ Test(sideband_reader, records_of_all_rings_come_by_time)
 	cr_expect_eq(heard[2], 30);
 }
 
-Test(sideband_reader, records_of_the_last_moment_wait)
+Test(sideband_reader, most_recent_records_are_held_back)
 {
 	uint64_t later = clock_mono_ns() + 3600000000000;
 	bool more;
@@ -103,7 +103,7 @@ Test(sideband_reader, records_of_the_last_moment_wait)
 	cr_expect_eq(heard[1], later);
 }
 
-Test(sideband_reader, what_is_held_is_handed_over_by_time_and_once)
+Test(sideband_reader, held_records_are_returned_once_and_sorted_by_time)
 {
 	bool more;
 

@@ -139,7 +139,7 @@ static struct record *new_record(size_t stack_cnt)
 	return r;
 }
 
-Test(stack_copy_unwind, whatever_tables_say_a_walk_ends_and_reads_nothing_but_its_copy)
+Test(stack_copy_unwind, walk_over_any_tables_ends_and_reads_only_its_copy)
 {
 	struct capture_unwind memory = new_memory();
 	struct stack_copy_unwind *c = stack_copy_unwind_new(&memory, MAX_STACK);
@@ -170,7 +170,7 @@ Test(stack_copy_unwind, whatever_tables_say_a_walk_ends_and_reads_nothing_but_it
 	free_memory(&memory);
 }
 
-Test(stack_copy_unwind, without_mappings_the_place_where_the_task_was_is_left)
+Test(stack_copy_unwind, only_the_leaf_is_found_without_mappings)
 {
 	struct capture_unwind memory = new_memory();
 	struct stack_copy_unwind *c = stack_copy_unwind_new(&memory, 0);
@@ -229,7 +229,7 @@ Test(stack_copy_unwind, mapping_of_many_frames_is_looked_up_once)
 	free_memory(&memory);
 }
 
-Test(stack_copy_unwind, record_that_is_no_copy_or_too_large_has_no_user_frames)
+Test(stack_copy_unwind, record_without_a_copy_or_too_large_has_no_user_frames)
 {
 	struct capture_unwind memory = new_memory();
 	struct stack_copy_unwind *c = stack_copy_unwind_new(&memory, 0);
@@ -251,8 +251,7 @@ Test(stack_copy_unwind, record_that_is_no_copy_or_too_large_has_no_user_frames)
 	free_memory(&memory);
 }
 
-Test(stack_copy_unwind,
-     chain_of_frame_pointers_that_ends_with_0_is_whole_where_there_is_nothing_better)
+Test(stack_copy_unwind, frame_pointer_chain_that_ends_with_0_is_complete_without_tables)
 {
 	enum { REG_FP = 4 };
 	struct capture_unwind memory = new_memory();
@@ -303,7 +302,7 @@ static uint8_t end_above(uint64_t sp, size_t cnt)
 	return end;
 }
 
-Test(stack_copy_unwind, stack_above_a_copy_of_the_maximum_size_ends_at_the_limit_of_copies)
+Test(stack_copy_unwind, stack_above_a_copy_of_the_maximum_size_ends_at_the_copy_limit)
 {
 	const uint64_t off = 0x808; /* of a stack pointer in its page: the copy ends at a page */
 

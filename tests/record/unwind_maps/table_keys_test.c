@@ -147,7 +147,7 @@ static void answer(int error)
 	}
 }
 
-Test(table_keys, what_all_share_is_made_of_our_own_file_whoever_maps_it_first)
+Test(table_keys, shared_table_is_built_from_the_recorders_own_file)
 {
 	const struct map libc = file("/lib/libc.so.6", 1);
 	uint32_t slot = slot_for(EVIL, &libc);
@@ -167,7 +167,7 @@ Test(table_keys, what_all_share_is_made_of_our_own_file_whoever_maps_it_first)
 	cr_expect_gt(broker.dropped, 0, "the broker keeps nothing of it");
 }
 
-Test(table_keys, a_file_that_is_not_ours_is_for_those_who_see_the_same_files)
+Test(table_keys, table_of_another_file_is_shared_by_processes_with_the_same_file_system)
 {
 	const struct map lib = file("/lib/libx.so", 1);
 	uint32_t shared = slot_for(EVIL, &lib), evil, root;
@@ -190,7 +190,7 @@ Test(table_keys, a_file_that_is_not_ours_is_for_those_who_see_the_same_files)
 	cr_expect_not(store_expect(store, shared));
 }
 
-Test(table_keys, another_build_or_another_path_is_another_file)
+Test(table_keys, another_build_or_another_path_has_another_table)
 {
 	const struct map a = file("/lib/a.so", 1), b = file("/lib/b.so", 1),
 			 c = file("/lib/a.so", 2);
@@ -199,7 +199,7 @@ Test(table_keys, another_build_or_another_path_is_another_file)
 	cr_expect_neq(slot_for(ROOT, &a), slot_for(ROOT, &c));
 }
 
-Test(table_keys, a_number_that_is_a_strangers_by_now_gives_no_table)
+Test(table_keys, pid_reused_by_another_user_gives_no_table)
 {
 	const struct map lib = file("/lib/libx.so", 1);
 	uint32_t slot = slot_for(EVIL, &lib);
@@ -214,7 +214,7 @@ Test(table_keys, a_number_that_is_a_strangers_by_now_gives_no_table)
 	cr_expect_eq(modules[slot].without, 0, "another time");
 }
 
-Test(table_keys, our_file_without_a_table_stays_without)
+Test(table_keys, own_file_without_a_table_stays_without)
 {
 	const struct map lib = file("/lib/libx.so", 1);
 	uint32_t slot = slot_for(EVIL, &lib);
@@ -227,7 +227,7 @@ Test(table_keys, our_file_without_a_table_stays_without)
 }
 
 /* Else its stacks would go by frame pointers, which such a file need not keep. */
-Test(table_keys, file_that_nobody_came_to_read_is_asked_for_another_time)
+Test(table_keys, unread_file_is_requested_again)
 {
 	static const int errors[] = { -ECHILD, -ETIMEDOUT, -EBUSY };
 	size_t i;
@@ -243,7 +243,7 @@ Test(table_keys, file_that_nobody_came_to_read_is_asked_for_another_time)
 	}
 }
 
-Test(table_keys, a_file_without_build_id_is_what_it_was_when_it_was_last_changed)
+Test(table_keys, file_without_a_build_id_is_identified_by_its_last_change)
 {
 	struct map m = file("/bin/x", 0), other;
 	uint32_t slot;
@@ -272,7 +272,7 @@ Test(table_keys, a_file_without_build_id_is_what_it_was_when_it_was_last_changed
 	cr_expect_neq(slot_for(ROOT, &other), slot);
 }
 
-Test(table_keys, there_is_one_vdso)
+Test(table_keys, vdso_has_one_table)
 {
 	const struct map vdso = file("[vdso]", 0);
 	uint32_t slot = slot_for(ROOT, &vdso);
@@ -282,7 +282,7 @@ Test(table_keys, there_is_one_vdso)
 	cr_expect_eq(broker.module.kind, SYM_CLIENT_VDSO);
 }
 
-Test(table_keys, answers_about_other_things_are_not_taken)
+Test(table_keys, answers_to_other_requests_are_ignored)
 {
 	uint32_t id;
 

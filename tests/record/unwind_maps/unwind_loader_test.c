@@ -137,14 +137,14 @@ static void follow_new_program(void)
 	hear_map(A, 0x400000);
 }
 
-Test(unwind_loader, an_exec_that_was_over_before_it_was_heard_of_is_counted_once)
+Test(unwind_loader, exec_that_ended_before_it_was_reported_is_counted_once)
 {
 	follow_new_program();
 	unwind_loader_poll(u);
 	cr_expect_eq((uint32_t)place(A)->list, 1, "at once");
 }
 
-Test(unwind_loader, a_list_that_is_ready_before_the_exec_is_over_waits_for_it)
+Test(unwind_loader, list_that_is_ready_before_the_exec_is_counted_waits_for_it)
 {
 	unwind_loader_follow(u, A, NULL, false);
 	hear_exec(A);
@@ -155,7 +155,7 @@ Test(unwind_loader, a_list_that_is_ready_before_the_exec_is_over_waits_for_it)
 	cr_expect_eq(listed(A), 1);
 }
 
-Test(unwind_loader, a_fork_before_a_list_was_published_does_not_give_it_to_the_child)
+Test(unwind_loader, fork_before_a_list_was_published_does_not_pass_it_to_the_child)
 {
 	uint64_t before, forked;
 
@@ -170,7 +170,7 @@ Test(unwind_loader, a_fork_before_a_list_was_published_does_not_give_it_to_the_c
 	cr_expect_eq(listed(B), 2);
 }
 
-Test(unwind_loader, a_child_keeps_the_list_that_a_fork_gave_it)
+Test(unwind_loader, child_keeps_the_list_that_it_inherited)
 {
 	follow_new_program();
 	cr_assert_eq(listed(A), 1);
@@ -181,7 +181,7 @@ Test(unwind_loader, a_child_keeps_the_list_that_a_fork_gave_it)
 	cr_expect_eq(place(B)->list, place(A)->list);
 }
 
-Test(unwind_loader, what_a_child_with_the_same_memory_maps_its_parent_has_too)
+Test(unwind_loader, mapping_of_a_child_with_shared_memory_belongs_to_its_parent_too)
 {
 	follow_new_program();
 	cr_assert_eq(listed(A), 1);
@@ -200,7 +200,7 @@ Test(unwind_loader, what_a_child_with_the_same_memory_maps_its_parent_has_too)
 	cr_expect_eq(listed(A), 2);
 }
 
-Test(unwind_loader, a_walk_without_a_list_requests_one_after_a_lost_exec)
+Test(unwind_loader, walk_without_a_list_requests_a_list_after_a_lost_exec)
 {
 	const struct prof_rec rec = { .pid = A, .user_end = PROF_END_NO_LIST };
 
@@ -211,12 +211,12 @@ Test(unwind_loader, a_walk_without_a_list_requests_one_after_a_lost_exec)
 	cr_expect_eq(listed(A), 1);
 }
 
-Test(unwind_loader, what_it_holds_for_walks_of_copies_counts)
+Test(unwind_loader, memory_for_walks_of_copies_is_counted)
 {
 	cr_expect_gt(unwind_loader_memory(u), sizeof(struct prof_walk) + UINT16_MAX);
 }
 
-Test(unwind_loader, a_process_that_finds_no_room_is_counted_once)
+Test(unwind_loader, process_without_room_is_counted_once)
 {
 	struct unwind_loader_counts counts;
 	uint64_t until;
@@ -252,7 +252,7 @@ static struct perf_side map_of(uint64_t addr, uint8_t build_id_sz)
 				   .name_len = 6 };
 }
 
-Test(unwind_loader, slots_of_programs_that_are_gone_are_used_again, .timeout = 30)
+Test(unwind_loader, slots_of_ended_programs_are_reused, .timeout = 30)
 {
 	const struct prof_unwind_map *last = NULL;
 	struct perf_side unidentified;
@@ -319,7 +319,7 @@ static uint64_t walked_frame(const struct copy *c)
 	return *(const uint64_t *)(unwind_loader_record(u, &c->rec, true) + 1);
 }
 
-Test(unwind_loader, a_stack_waits_for_a_table_that_may_come_and_not_for_long)
+Test(unwind_loader, stack_waits_for_a_missing_table_for_a_limited_time)
 {
 	uint64_t now = clock_mono_ns(), second = 1000000000;
 	struct perf_side map = map_of(0x400000, 1);
@@ -336,7 +336,7 @@ Test(unwind_loader, a_stack_waits_for_a_table_that_may_come_and_not_for_long)
 	cr_expect_eq(walked_end(&young), PROF_END_NO_TABLE);
 }
 
-Test(unwind_loader, a_stack_waits_for_the_file_that_it_is_in_to_be_identified)
+Test(unwind_loader, stack_waits_until_its_file_is_identified)
 {
 	uint64_t now = clock_mono_ns(), second = 1000000000;
 	struct perf_side map = map_of(0x400000, 0);
@@ -348,7 +348,7 @@ Test(unwind_loader, a_stack_waits_for_the_file_that_it_is_in_to_be_identified)
 	cr_expect_eq(walked_end(&old), PROF_END_NO_TABLE);
 }
 
-Test(unwind_loader, a_copied_stack_looks_up_only_the_mappings_that_it_passes)
+Test(unwind_loader, copied_stack_looks_up_only_the_mappings_of_its_frames)
 {
 	struct perf_side map = map_of(0x400000, 1);
 	struct copy c = copy_in(0x400010, clock_mono_ns(), &map);
@@ -367,7 +367,7 @@ Test(unwind_loader, a_copied_stack_looks_up_only_the_mappings_that_it_passes)
 	cr_expect_eq(counts.store.modules_left_out, 0, "each file has a slot if it is looked up");
 }
 
-Test(unwind_loader, a_copied_stack_after_an_exec_is_in_the_new_program)
+Test(unwind_loader, copied_stack_after_an_exec_belongs_to_the_new_program)
 {
 	uint64_t now = clock_mono_ns();
 	struct perf_side map = map_of(0x400000, 1);
@@ -400,7 +400,7 @@ static void map_in_new_program(uint32_t pid)
 	cr_assert_eq(listed(pid), 1);
 }
 
-Test(unwind_loader, the_table_of_a_file_is_requested_when_many_processes_map_it)
+Test(unwind_loader, table_of_a_file_is_requested_when_many_processes_map_it)
 {
 	uint32_t i;
 
@@ -415,7 +415,7 @@ Test(unwind_loader, the_table_of_a_file_is_requested_when_many_processes_map_it)
 	cr_expect_eq(modules[0].left_out, 1, "requested, and nobody is there to build it");
 }
 
-Test(unwind_loader, tables_of_a_process_that_runs_are_requested_at_once)
+Test(unwind_loader, tables_of_a_running_process_are_requested_at_once)
 {
 	const struct map map = { .start = 0x400000,
 				 .end = 0x401000,
