@@ -97,7 +97,7 @@ static void expect_said(struct dial9_enc *enc, const char *word, const char *bef
 	free(text);
 }
 
-Test(notes_copy, what_is_said_of_fields_is_said_in_the_cut_as_of_the_same_event)
+Test(notes_copy, field_notes_of_a_cut_belong_to_the_same_events)
 {
 	static const char want[] = "1;2 unit=ns;3 unit=ms mine=own;4 unit=ms mine=own;5;6 unit=s;";
 	const struct dial9_enc_opts opts = { .sz = sizeof(opts), .level = DIAL9_LEVEL_4 };
@@ -159,7 +159,7 @@ static char *said_of_types(const uint8_t *order, size_t cnt)
 	return text;
 }
 
-Test(notes_copy, types_of_one_layout_keep_their_own_meaning)
+Test(notes_copy, types_with_one_layout_keep_their_own_notes)
 {
 	static const uint8_t order[] = { 1, 3, 2, 3, 1, 1, 3 };
 	char *text = said_of_types(order, sizeof(order));
@@ -169,7 +169,7 @@ Test(notes_copy, types_of_one_layout_keep_their_own_meaning)
 }
 
 /* 1 and 2 in turn: sixteen are told, and from then on none, rightly or wrongly. */
-Test(notes_copy, what_turns_without_end_is_left_without_a_meaning)
+Test(notes_copy, notes_that_alternate_without_end_are_removed)
 {
 	struct buf want = { 0 };
 	uint8_t order[40];
@@ -185,7 +185,7 @@ Test(notes_copy, what_turns_without_end_is_left_without_a_meaning)
 	buf_free(&want);
 }
 
-Test(notes_copy, anonymizing_leaves_of_annotations_what_nobody_made_up)
+Test(notes_copy, anonymized_annotations_keep_only_standard_values)
 {
 	const struct dial9_enc_opts opts = { .sz = sizeof(opts), .level = DIAL9_LEVEL_4 };
 	struct dial9_schema *s;

@@ -101,7 +101,7 @@ static void expect_seen(int fd, struct seen want)
 	close(fd);
 }
 
-Test(merge_same, a_recording_that_was_merged_before_is_taken_once)
+Test(merge_same, recording_that_was_already_merged_is_merged_once)
 {
 	int fds[] = { record(&here), record(&there), -1 };
 	const struct seen both = { 30, 7, see(fds[0]).events + see(fds[1]).events };
@@ -114,7 +114,7 @@ Test(merge_same, a_recording_that_was_merged_before_is_taken_once)
 		close(fds[i]);
 }
 
-Test(merge_same, a_recording_with_other_names_is_the_same)
+Test(merge_same, recording_with_other_symbols_is_the_same)
 {
 	struct recording named = here;
 	int fds[] = { record(&here), -1 };
@@ -127,7 +127,7 @@ Test(merge_same, a_recording_with_other_names_is_the_same)
 }
 
 /* Of another host, later by a nanosecond, with one sample less, or of a thread of another name. */
-Test(merge_same, recordings_that_differ_in_anything_that_happened_are_all_taken)
+Test(merge_same, recordings_with_different_events_are_all_merged)
 {
 	struct recording other[] = { here, here, here, here };
 	int fds[2] = { record(&here), -1 };
@@ -185,7 +185,7 @@ static bool may_count_twice(int first, int second)
 	return said;
 }
 
-Test(merge_same, two_that_recorded_some_thread_at_the_same_time_are_told)
+Test(merge_same, recordings_of_one_thread_at_the_same_time_are_reported)
 {
 	const uint64_t at = 100 * RUN_SEC, later = at + RUN_SEC / 2 + 1;
 

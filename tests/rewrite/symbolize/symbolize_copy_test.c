@@ -24,7 +24,7 @@ static void put_segment(struct make *m, const struct program *p, const char *hos
 	put_places(m, 1, p);
 }
 
-Test(symbolize_copy, one_number_may_be_another_module_in_each_segment)
+Test(symbolize_copy, module_id_may_be_another_module_in_each_segment)
 {
 	static struct program a, b;
 	struct bytes in, out, again;
@@ -138,7 +138,7 @@ static void put_chances(struct make *m, struct chance *c, const struct program *
 	}
 }
 
-Test(symbolize_copy, every_event_is_there_once_and_in_order_and_once_is_as_good_as_twice)
+Test(symbolize_copy, every_event_is_kept_once_in_order_and_a_second_run_changes_nothing)
 {
 	struct dial9_enc_opts opts = { .sz = sizeof(opts), .level = DIAL9_LEVEL_4 };
 	static struct program p;
@@ -174,7 +174,7 @@ Test(symbolize_copy, every_event_is_there_once_and_in_order_and_once_is_as_good_
 }
 
 /* Names are no reason to lose the trace. */
-Test(symbolize_copy, metadata_that_is_not_utf8_is_not_said_again)
+Test(symbolize_copy, metadata_with_invalid_utf8_is_not_repeated)
 {
 	const char *const kv[] = { "host", "here", "start_realtime_ns", "1234567", NULL };
 	static struct program p;
@@ -240,7 +240,7 @@ static int copy_changing(const struct bytes *first, const struct bytes *then, st
 	return err;
 }
 
-Test(symbolize_copy, a_trace_may_grow_or_be_overwritten_meanwhile)
+Test(symbolize_copy, trace_may_grow_or_be_overwritten_while_it_is_read)
 {
 	static struct program p;
 	struct bytes first, grown, other, want;
