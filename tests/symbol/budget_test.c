@@ -23,7 +23,7 @@ static int work_until_told(struct budget *b)
 	return err;
 }
 
-Test(budget, pauses_at_the_end_of_a_slice_and_goes_on_in_the_next)
+Test(budget, pauses_at_the_end_of_a_slice_and_continues_in_the_next)
 {
 	struct budget b;
 	uint64_t before;
@@ -39,7 +39,7 @@ Test(budget, pauses_at_the_end_of_a_slice_and_goes_on_in_the_next)
 	cr_expect_null(budget_reached(&b));
 }
 
-Test(budget, pauses_after_each_step_when_told)
+Test(budget, pauses_after_each_step_if_the_slice_is_0)
 {
 	struct budget b;
 
@@ -53,7 +53,7 @@ Test(budget, pauses_after_each_step_when_told)
 	cr_expect_eq(b.entries, 2u);
 }
 
-Test(budget, ends_for_good_when_its_time_is_used_up)
+Test(budget, ends_permanently_when_its_time_is_used_up)
 {
 	struct budget_max max = plenty;
 	struct budget b;
@@ -102,7 +102,7 @@ Test(budget, ends_at_its_number_of_entries)
 	cr_expect_str_eq(budget_reached(&b), "entries");
 }
 
-Test(budget, takes_memory_up_to_its_bound_and_takes_it_again_when_it_came_back)
+Test(budget, reserves_memory_up_to_its_limit_and_again_after_a_release)
 {
 	struct budget_max max = plenty;
 	struct budget b;
@@ -120,7 +120,7 @@ Test(budget, takes_memory_up_to_its_bound_and_takes_it_again_when_it_came_back)
 	cr_expect_eq(b.mem, 0u);
 }
 
-Test(budget, arrays_grow_as_far_as_memory_goes)
+Test(budget, arrays_grow_up_to_the_memory_limit)
 {
 	struct budget_max max = plenty;
 	size_t cap = 0, cnt = 0;

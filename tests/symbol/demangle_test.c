@@ -16,7 +16,7 @@ static void expect(const char *mangled, const char *name)
 	buf_free(&out);
 }
 
-Test(demangle, writes_cxx_with_parameters)
+Test(demangle, writes_cxx_names_with_parameters)
 {
 	expect("_ZNSt6vectorIiSaIiEE9push_backEOi",
 	       "std::vector<int, std::allocator<int> >::push_back(int&&)");
@@ -56,7 +56,7 @@ static void add_doubling_name(struct buf *name, int levels)
 		buf_printf(name, "S0_IS%c_S%c_E", digits[i], digits[i]);
 }
 
-Test(demangle, expands_what_stays_small, .timeout = 10)
+Test(demangle, expands_small_names, .timeout = 10)
 {
 	struct buf name = { 0 };
 
@@ -65,7 +65,7 @@ Test(demangle, expands_what_stays_small, .timeout = 10)
 	buf_free(&name);
 }
 
-Test(demangle, gives_up_on_names_that_explode, .timeout = 10)
+Test(demangle, refuses_names_that_expand_too_much, .timeout = 10)
 {
 	struct buf name = { 0 };
 
@@ -74,7 +74,7 @@ Test(demangle, gives_up_on_names_that_explode, .timeout = 10)
 	buf_free(&name);
 }
 
-Test(demangle, cuts_names_that_are_too_long)
+Test(demangle, cuts_too_long_names)
 {
 	struct buf name = { 0 }, out = { 0 };
 	size_t i;

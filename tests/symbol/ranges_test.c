@@ -20,7 +20,7 @@ static uint64_t owner(const struct ranges *r, uint64_t addr)
 	return found ? found->id : 0;
 }
 
-Test(ranges, the_lowest_rank_owns_an_address)
+Test(ranges, lowest_rank_has_the_address)
 {
 	struct ranges r = { 0 };
 
@@ -37,7 +37,7 @@ Test(ranges, the_lowest_rank_owns_an_address)
 	ranges_free(&r, unbounded());
 }
 
-Test(ranges, ends_are_outside_and_empty_ranges_nowhere)
+Test(ranges, ends_are_exclusive_and_empty_ranges_are_ignored)
 {
 	struct ranges r = { 0 };
 
@@ -53,7 +53,7 @@ Test(ranges, ends_are_outside_and_empty_ranges_nowhere)
 	ranges_free(&r, unbounded());
 }
 
-Test(ranges, of_equal_ranges_the_first_added_wins)
+Test(ranges, first_of_equal_ranges_wins)
 {
 	struct ranges r = { 0 };
 
@@ -78,7 +78,7 @@ static void settle_in_slices(struct ranges *r)
 	cr_assert_eq(err, 0);
 }
 
-Test(ranges, agrees_with_trying_them_all)
+Test(ranges, agrees_with_a_linear_search)
 {
 	enum { CNT = 5000 };
 	static uint64_t lo[CNT], hi[CNT], rank[CNT];
@@ -110,7 +110,7 @@ Test(ranges, agrees_with_trying_them_all)
 }
 
 /* Each reaches over all that start later: trying them one by one would take n steps a look-up. */
-Test(ranges, takes_no_longer_when_all_overlap)
+Test(ranges, needs_no_more_time_if_all_overlap)
 {
 	enum { CNT = 200000 };
 	struct ranges r = { 0 };

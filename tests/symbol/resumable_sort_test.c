@@ -58,7 +58,7 @@ Test(resumable_sort, sorts_any_number_of_elements_and_keeps_the_order_of_equals)
 	cr_expect_eq(b->mem, 0u);
 }
 
-Test(resumable_sort, pauses_and_goes_on)
+Test(resumable_sort, pauses_and_continues)
 {
 	enum { CNT = 100000 };
 	struct budget *b = unbounded();
@@ -97,7 +97,7 @@ Test(resumable_sort, leaves_a_sorted_part_when_its_budget_ends)
 	free(v);
 }
 
-Test(resumable_sort, asks_for_the_memory_that_it_takes)
+Test(resumable_sort, reserves_its_memory)
 {
 	const struct budget_max max = { .cpu_ns = UINT64_MAX, .mem = 100 };
 	struct resumable_sort s = { 0 };

@@ -93,7 +93,7 @@ static struct unwind_table table_of(const char *path)
 	return t;
 }
 
-Test(cfi_inbox, are_those_of_the_file)
+Test(cfi_inbox, tables_equal_those_of_the_file)
 {
 	static const struct sym_client_cfg plain;
 	struct unwind_table wanted = table_of(LIBC);
@@ -136,7 +136,7 @@ static void on_spent(void *ctx, pid_t pid, enum sym_client_work work, uint64_t n
 }
 
 /* The time of whoever reads a file is charged to the process that maps it. */
-Test(cfi_inbox, cost_the_process_that_maps_the_file)
+Test(cfi_inbox, time_for_tables_is_charged_to_the_process_that_maps_the_file)
 {
 	static const struct sym_client_cfg plain;
 	struct spent spent = { 0 };
@@ -185,7 +185,7 @@ static uint32_t row_of_goexit(const char *more)
 	return row & ((1U << PROF_UNWIND_ROW_PC_SHIFT) - 1);
 }
 
-Test(cfi_inbox, end_where_goroutines_begin)
+Test(cfi_inbox, tables_end_where_goroutines_begin)
 {
 	const uint32_t end = PROF_UNWIND_SPECIAL << PROF_UNWIND_ROW_KIND_SHIFT |
 			     PROF_UNWIND_END << PROF_UNWIND_ROW_OFF_SHIFT;
@@ -201,7 +201,7 @@ static int on_version(void *ctx, const struct sym_client_answer *a)
 	return 0;
 }
 
-Test(cfi_inbox, of_a_file_that_has_changed_are_missed)
+Test(cfi_inbox, changed_file_has_no_table)
 {
 	struct sym_client_module m = { .kind = SYM_CLIENT_IDENTIFY, .pid = getpid(), .path = LIBC };
 	static const struct sym_client_cfg plain;
@@ -229,7 +229,7 @@ Test(cfi_inbox, of_a_file_that_has_changed_are_missed)
 	sym_client_free(b);
 }
 
-Test(cfi_inbox, are_there_for_the_vdso)
+Test(cfi_inbox, vdso_has_a_table)
 {
 	static const struct sym_client_cfg plain;
 	struct sym_client *b;
@@ -245,7 +245,7 @@ Test(cfi_inbox, are_there_for_the_vdso)
 	sym_client_free(b);
 }
 
-Test(cfi_inbox, are_missed_with_a_reason)
+Test(cfi_inbox, missing_table_has_a_reason)
 {
 	static const struct sym_client_cfg plain;
 	char object[256];
@@ -511,7 +511,7 @@ static void expect_others(const struct got *g, enum fault fault)
 	}
 }
 
-Test(cfi_inbox, come_once_each, .init = setup)
+Test(cfi_inbox, each_table_arrives_once, .init = setup)
 {
 	struct got g;
 
@@ -520,7 +520,7 @@ Test(cfi_inbox, come_once_each, .init = setup)
 	cr_expect_eq(g.error[BAD], 0);
 }
 
-Test(cfi_inbox, of_a_worker_that_breaks_or_lies_do_not_count, .init = setup)
+Test(cfi_inbox, tables_of_a_worker_that_fails_or_sends_invalid_data_are_ignored, .init = setup)
 {
 	enum fault fault;
 	struct got g;
@@ -533,7 +533,7 @@ Test(cfi_inbox, of_a_worker_that_breaks_or_lies_do_not_count, .init = setup)
 	}
 }
 
-Test(cfi_inbox, come_when_the_worker_that_broke_over_them_did_so_once, .init = setup)
+Test(cfi_inbox, table_is_requested_again_after_one_crash_of_the_worker, .init = setup)
 {
 	struct got g;
 
@@ -542,7 +542,7 @@ Test(cfi_inbox, come_when_the_worker_that_broke_over_them_did_so_once, .init = s
 	cr_expect_eq(g.error[BAD], 0);
 }
 
-Test(cfi_inbox, come_from_who_builds_them_only, .init = setup)
+Test(cfi_inbox, tables_are_accepted_from_table_workers_only, .init = setup)
 {
 	struct got g;
 
@@ -551,7 +551,7 @@ Test(cfi_inbox, come_from_who_builds_them_only, .init = setup)
 	cr_expect_eq(g.error[BAD], 0);
 }
 
-Test(cfi_inbox, are_missed_where_nobody_builds_them, .init = setup)
+Test(cfi_inbox, tables_are_missing_without_workers, .init = setup)
 {
 	struct sym_client *b = start(DIES_AT_START);
 	struct got g;
@@ -573,7 +573,7 @@ Test(cfi_inbox, are_missed_where_nobody_builds_them, .init = setup)
 }
 
 /* The files of one user are many and slow: those of another need not wait for them. */
-Test(cfi_inbox, of_many_files_of_one_owner_leave_room_for_others, .init = setup)
+Test(cfi_inbox, many_tables_of_one_owner_leave_room_for_others, .init = setup)
 {
 	const struct sym_client_cfg cfg = { .worker = fake_worker, .opener = fake_opener };
 	struct sym_client_module m = { .pid = getpid(), .path = "/any" };

@@ -39,7 +39,7 @@ static void fini(struct module_queue_queue *q)
 		module_queue_free(modules[--cnt]);
 }
 
-Test(module_queue, owners_take_turns_however_many_modules_each_has)
+Test(module_queue, owners_are_served_round_robin_for_any_number_of_modules)
 {
 	struct module_queue_queue q = { .role = SYMWORKER_TABLES };
 	int i;
@@ -60,7 +60,7 @@ Test(module_queue, owners_take_turns_however_many_modules_each_has)
 	fini(&q);
 }
 
-Test(module_queue, who_may_not_have_a_turn_now_keeps_the_place_for_it)
+Test(module_queue, blocked_owner_keeps_its_place_in_the_queue)
 {
 	struct module_queue_queue q = { .role = SYMWORKER_TABLES };
 	const uint64_t a = A;
@@ -80,7 +80,7 @@ Test(module_queue, who_may_not_have_a_turn_now_keeps_the_place_for_it)
 	fini(&q);
 }
 
-Test(module_queue, modules_of_one_owner_come_in_the_order_in_which_they_were_asked_for)
+Test(module_queue, modules_of_one_owner_are_served_in_the_order_of_requests)
 {
 	struct module_queue_queue q = { .role = SYMWORKER_TABLES };
 	uint32_t id;
@@ -91,7 +91,7 @@ Test(module_queue, modules_of_one_owner_come_in_the_order_in_which_they_were_ask
 	fini(&q);
 }
 
-Test(module_queue, files_to_identify_come_before_the_other_modules_of_their_owner)
+Test(module_queue, files_to_identify_are_served_before_other_modules_of_their_owner)
 {
 	const struct sym_client_module file = { .kind = SYM_CLIENT_IDENTIFY,
 						.path = "/any",
@@ -114,7 +114,7 @@ Test(module_queue, files_to_identify_come_before_the_other_modules_of_their_owne
 	fini(&q);
 }
 
-Test(module_queue, queue_that_is_left_with_modules_in_it_is_freed)
+Test(module_queue, queue_with_remaining_modules_is_freed)
 {
 	struct module_queue_queue q = { .role = SYMWORKER_TABLES };
 

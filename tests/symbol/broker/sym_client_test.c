@@ -287,7 +287,7 @@ static struct got run_bad(enum fault fault, int role, enum sym_client_status sta
 	return g;
 }
 
-Test(sym_client, without_faults_everything_is_answered_once, .init = setup)
+Test(sym_client, every_request_is_answered_once_without_faults, .init = setup)
 {
 	struct got g = { 0 };
 
@@ -298,7 +298,7 @@ Test(sym_client, without_faults_everything_is_answered_once, .init = setup)
 	cr_expect_eq(script->opens, 2u * MODULES);
 }
 
-Test(sym_client, a_module_that_crashes_its_worker_costs_its_own_names, .init = setup)
+Test(sym_client, module_that_crashes_its_worker_loses_only_its_own_symbols, .init = setup)
 {
 	struct got g = run_bad(CRASHES, SYMWORKER_NAMES, SYM_CLIENT_CRASHED);
 
@@ -307,7 +307,7 @@ Test(sym_client, a_module_that_crashes_its_worker_costs_its_own_names, .init = s
 	cr_expect_eq(script->starts[SYMWORKER_NAMES], 2u);
 }
 
-Test(sym_client, debug_information_that_crashes_leaves_the_names, .init = setup)
+Test(sym_client, symbols_are_kept_if_debug_information_crashes_the_worker, .init = setup)
 {
 	struct got g = run_bad(CRASHES, SYMWORKER_LINES, SYM_CLIENT_CRASHED);
 
@@ -316,17 +316,17 @@ Test(sym_client, debug_information_that_crashes_leaves_the_names, .init = setup)
 	cr_expect_eq(script->starts[SYMWORKER_NAMES], 1u);
 }
 
-Test(sym_client, a_worker_that_loops_is_replaced, .init = setup)
+Test(sym_client, worker_that_loops_is_replaced, .init = setup)
 {
 	run_bad(LOOPS, SYMWORKER_NAMES, SYM_CLIENT_HUNG);
 }
 
-Test(sym_client, a_worker_that_stands_still_is_replaced, .init = setup)
+Test(sym_client, worker_that_hangs_is_replaced, .init = setup)
 {
 	run_bad(STOPS, SYMWORKER_NAMES, SYM_CLIENT_HUNG);
 }
 
-Test(sym_client, a_worker_that_grows_is_replaced, .init = setup)
+Test(sym_client, worker_that_needs_too_much_memory_is_replaced, .init = setup)
 {
 	struct got g = { 0 };
 
@@ -336,7 +336,7 @@ Test(sym_client, a_worker_that_grows_is_replaced, .init = setup)
 	cr_expect_str_eq(g.detail[BAD], "memory");
 }
 
-Test(sym_client, a_worker_that_lies_is_replaced, .init = setup)
+Test(sym_client, worker_that_sends_invalid_data_is_replaced, .init = setup)
 {
 	static const enum fault lies[] = { LIES_ABOUT_OFFSET, LIES_ABOUT_MODULE, SENDS_GARBAGE };
 	struct got g;
@@ -349,19 +349,19 @@ Test(sym_client, a_worker_that_lies_is_replaced, .init = setup)
 }
 
 /* It goes on working, it says, and never comes to an end. */
-Test(sym_client, a_worker_that_only_talks_is_replaced, .init = setup)
+Test(sym_client, worker_that_only_sends_progress_is_replaced, .init = setup)
 {
 	run_bad(FLOODS, SYMWORKER_NAMES, SYM_CLIENT_CRASHED);
 }
 
-Test(sym_client, more_frames_than_a_stack_has_are_a_lie, .init = setup)
+Test(sym_client, answer_with_too_many_frames_is_invalid, .init = setup)
 {
 	struct got g = run_bad(LIES_WITH_FRAMES, SYMWORKER_LINES, SYM_CLIENT_CRASHED);
 
 	cr_expect_leq(g.frames[BAD], (size_t)SYMPROTO_DEPTH_MAX);
 }
 
-Test(sym_client, a_worker_that_never_starts_is_given_up, .init = setup)
+Test(sym_client, worker_that_never_starts_is_given_up, .init = setup)
 {
 	struct got g = { 0 };
 	struct sym_client *b;
@@ -380,7 +380,7 @@ Test(sym_client, a_worker_that_never_starts_is_given_up, .init = setup)
 }
 
 /* Half of the files hang, in one directory: the others are not kept by that. */
-Test(sym_client, a_file_that_never_opens_delays_nobody, .init = setup)
+Test(sym_client, file_that_never_opens_delays_no_other, .init = setup)
 {
 	struct got g = { 0 };
 	struct sym_client *b = start();
@@ -400,7 +400,7 @@ Test(sym_client, a_file_that_never_opens_delays_nobody, .init = setup)
 	sym_client_free(b);
 }
 
-Test(sym_client, modules_that_are_done_can_be_forgotten_and_come_back, .init = setup)
+Test(sym_client, finished_modules_can_be_forgotten_and_added_again, .init = setup)
 {
 	struct got g = { 0 };
 	struct sym_client *b = start();
@@ -438,7 +438,7 @@ static bool is_answered(struct sym_client *b)
 	return sym_client_questions(b) < asked;
 }
 
-Test(sym_client, what_was_asked_goes_out_when_it_is_sent, .init = setup)
+Test(sym_client, requests_are_sent_by_send, .init = setup)
 {
 	struct got g = { 0 };
 	struct sym_client *b = start();
@@ -461,7 +461,7 @@ static int on_last(void *ctx, const struct sym_client_answer *a)
 	return 0;
 }
 
-Test(sym_client, a_module_can_be_dropped_when_nothing_is_asked_of_it, .init = setup)
+Test(sym_client, module_without_open_requests_can_be_dropped, .init = setup)
 {
 	enum sym_client_status last = SYM_CLIENT_UNKNOWN;
 	struct got g = { 0 };
@@ -481,7 +481,7 @@ Test(sym_client, a_module_can_be_dropped_when_nothing_is_asked_of_it, .init = se
 	sym_client_free(b);
 }
 
-Test(sym_client, what_is_not_waited_for_is_pending, .init = setup)
+Test(sym_client, unanswered_modules_are_pending, .init = setup)
 {
 	struct got g = { 0 };
 	struct sym_client *b = start();
@@ -511,7 +511,7 @@ static uint64_t owner_of(pid_t pid, uint64_t told)
 }
 
 /* Whose they were is not known any more: it may have been the same user each time. */
-Test(sym_client, processes_that_are_gone_have_one_share_in_the_openers)
+Test(sym_client, ended_processes_have_a_common_share_of_the_openers)
 {
 	cr_expect_eq(owner_of(5000001, 0), owner_of(5000002, 0));
 	cr_expect_neq(owner_of(5000001, 0), owner_of(getpid(), 0));
@@ -587,7 +587,7 @@ static void late_opener(const void *ctx, int sock, uint32_t arg)
 	fakes_open(sock, wait_for_next_worker, tell_late);
 }
 
-Test(sym_client, a_file_is_not_given_to_who_did_not_want_it, .init = setup)
+Test(sym_client, file_is_not_given_to_a_worker_that_did_not_request_it, .init = setup)
 {
 	const struct sym_client_cfg cfg = {
 		.worker = late_worker,
@@ -643,7 +643,7 @@ static int pass(void *ctx, const struct sym_client_answer *a)
 	return 0;
 }
 
-Test(sym_client, without_who_starts_workers_each_module_says_so, .init = setup)
+Test(sym_client, each_module_reports_that_the_fork_server_is_missing, .init = setup)
 {
 	struct got g = { 0 };
 	struct sym_client *b = start();
@@ -700,7 +700,7 @@ static void expect_no_blame(int role)
 	sym_client_free(b);
 }
 
-Test(sym_client, a_module_is_not_blamed_for_the_end_of_who_starts_workers, .init = setup)
+Test(sym_client, end_of_the_fork_server_is_not_attributed_to_a_module, .init = setup)
 {
 	expect_no_blame(SYMWORKER_NAMES);
 	expect_no_blame(SYMWORKER_LINES);
@@ -764,7 +764,7 @@ static void name_of(const struct sym_client_module *m, uint64_t offset, char nam
  * Who writes a file gives it the build-id of another, and by mounts of his own the path, too. Here it has been
  * replaced since it was mapped.
  */
-Test(sym_client, names_are_those_of_our_own_file_where_it_has_the_build_id)
+Test(sym_client, symbols_come_from_the_recorders_own_file_if_its_build_id_matches)
 {
 	char path[128], forged[128], name[80];
 	uint8_t build_id[20];

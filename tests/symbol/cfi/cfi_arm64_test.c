@@ -147,7 +147,7 @@ static void build_frames(const char *letters, const uint8_t *program, size_t sz,
 #define expect_row(wanted, ...) expect_row_in("zR", wanted, __VA_ARGS__)
 #define A64(kind, n, low) row(PROF_UNWIND_A64_##kind, (n) / 8, low)
 
-Test(cfi_arm64, says_where_a_pair_is)
+Test(cfi_arm64, finds_a_saved_pair_of_registers)
 {
 	expect_row(A64(SP, 0, 0), DW_CFA_nop);
 	expect_row(A64(SP, 32, PROF_UNWIND_A64_PAIR | 2), DW_CFA_def_cfa_offset, 32,
@@ -165,7 +165,7 @@ Test(cfi_arm64, says_where_a_pair_is)
 		   DW_CFA_offset | FP, 6, DW_CFA_offset | LR, 4);
 }
 
-Test(cfi_arm64, says_where_a_return_address_alone_is)
+Test(cfi_arm64, finds_a_saved_return_address_alone)
 {
 	expect_row(A64(SP, 32, PROF_UNWIND_A64_LR | 4), DW_CFA_def_cfa_offset, 32,
 		   DW_CFA_offset | LR, 4);
@@ -180,7 +180,7 @@ Test(cfi_arm64, says_where_a_return_address_alone_is)
 		   DW_CFA_def_cfa_offset, 0);
 }
 
-Test(cfi_arm64, does_not_guess_what_no_row_says)
+Test(cfi_arm64, does_not_guess_unsupported_rows)
 {
 	const uint32_t unsupported = special(PROF_UNWIND_UNSUPPORTED);
 
@@ -199,7 +199,7 @@ Test(cfi_arm64, does_not_guess_what_no_row_says)
 		   0x80, 0x80, 0x10);
 }
 
-Test(cfi_arm64, knows_that_return_addresses_are_signed)
+Test(cfi_arm64, handles_signed_return_addresses)
 {
 	const uint32_t framed = A64(SP, 16, PROF_UNWIND_A64_PAIR | 1);
 
@@ -225,7 +225,7 @@ Test(cfi_arm64, keeps_offsets_that_no_row_holds)
 	drop(&b);
 }
 
-Test(cfi_arm64, builds_tables_of_its_own_machine_s_files_only)
+Test(cfi_arm64, builds_tables_only_for_files_of_its_own_architecture)
 {
 	struct forge elf;
 	struct built b = { 0 };
@@ -259,7 +259,7 @@ static void put_code(struct forge *elf, const char *name, uint64_t addr, const u
 	} while (0)
 
 /* What GNU as and ld of binutils 2.40 leave, read with objdump. */
-Test(cfi_arm64, knows_what_linkers_put_together)
+Test(cfi_arm64, knows_the_code_of_linkers)
 {
 	const uint64_t at = 0x1200, plt = at + 24, end = plt + 48;
 	const uint32_t pushed = A64(SP, 16, PROF_UNWIND_A64_PAIR | 1);
@@ -292,7 +292,7 @@ Test(cfi_arm64, knows_what_linkers_put_together)
 	drop(&b);
 }
 
-Test(cfi_arm64, ends_stacks_where_the_file_starts)
+Test(cfi_arm64, ends_stacks_at_the_entry_point)
 {
 	static const uint32_t starts[] = { 0xd280001d, 0xd280001e }; /* x29 = 0, x30 = 0 */
 	const size_t headers = sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr);
@@ -510,7 +510,7 @@ static bool compare_file(const char *path, struct compared *sum)
 	return cfi;
 }
 
-Test(cfi_arm64, says_what_libdw_says)
+Test(cfi_arm64, agrees_with_libdw)
 {
 	const char *from = getenv("D9_UNWIND_ARM64");
 	DIR *dir = opendir(from ? from : LIBRARIES);

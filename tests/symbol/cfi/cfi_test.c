@@ -196,7 +196,7 @@ static uint32_t row_of(const char *letters, const uint8_t *program, size_t sz, s
 	} while (0)
 #define expect_row(wanted, ...) expect_row_in("zR", wanted, __VA_ARGS__)
 
-Test(cfi, says_where_the_caller_s_frame_is)
+Test(cfi, finds_the_frame_of_the_caller)
 {
 	expect_row(row(PROF_UNWIND_SP, 1, 0), DW_CFA_nop);
 	expect_row(row(PROF_UNWIND_SP, 2, 0), DW_CFA_def_cfa_offset, 16);
@@ -250,7 +250,7 @@ Test(cfi, reads_expressions)
 		   DW_CFA_def_cfa_offset, 16);
 }
 
-Test(cfi, says_where_the_frame_pointer_is)
+Test(cfi, finds_the_saved_frame_pointer)
 {
 	const uint32_t unsupported = PROF_UNWIND_FP_UNSUPPORTED;
 
@@ -273,7 +273,7 @@ Test(cfi, says_where_the_frame_pointer_is)
 	expect_row(row(PROF_UNWIND_SP, 1, unsupported), DW_CFA_expression, 6, 2, DW_OP_breg7, 0);
 }
 
-Test(cfi, says_where_the_return_address_is)
+Test(cfi, finds_the_return_address)
 {
 	const uint32_t unsupported = special(PROF_UNWIND_UNSUPPORTED);
 
@@ -294,7 +294,7 @@ Test(cfi, says_where_the_return_address_is)
 	expect_row(unsupported, DW_CFA_val_offset, 7, 1);
 }
 
-Test(cfi, knows_frames_of_signals)
+Test(cfi, recognizes_signal_frames)
 {
 	expect_row_in("zRS", special(PROF_UNWIND_SIGNAL), DW_CFA_def_cfa_expression, 4, DW_OP_breg7,
 		      0xa0, 0x01, DW_OP_deref, DW_CFA_expression, 16, 3, DW_OP_breg7, 0xa8, 0x01);
@@ -328,7 +328,7 @@ Test(cfi, keeps_offsets_that_no_row_holds)
 	drop(&b);
 }
 
-Test(cfi, bounds_the_offsets_that_no_row_holds)
+Test(cfi, limits_the_offsets_that_no_row_holds)
 {
 	struct frames f = { 0 };
 	struct built b;
@@ -349,7 +349,7 @@ Test(cfi, bounds_the_offsets_that_no_row_holds)
 	drop(&b);
 }
 
-Test(cfi, goes_through_a_function)
+Test(cfi, follows_the_rows_of_a_function)
 {
 	struct frames f = { 0 };
 	struct built b;
@@ -376,7 +376,7 @@ Test(cfi, goes_through_a_function)
 	drop(&b);
 }
 
-Test(cfi, gives_up_the_rest_of_a_function_that_makes_no_sense)
+Test(cfi, ignores_the_rest_of_a_malformed_function)
 {
 	static const uint8_t broken[][12] = {
 		{ DW_CFA_restore_state },
@@ -409,7 +409,7 @@ Test(cfi, gives_up_the_rest_of_a_function_that_makes_no_sense)
 	}
 }
 
-Test(cfi, bounds_states_that_are_remembered)
+Test(cfi, limits_remembered_states)
 {
 	uint8_t program[40];
 	struct built b;
@@ -421,7 +421,7 @@ Test(cfi, bounds_states_that_are_remembered)
 	drop(&b);
 }
 
-Test(cfi, knows_nothing_of_gaps_but_padding)
+Test(cfi, has_rows_only_for_padding_in_gaps)
 {
 	static const uint32_t sp =
 		PROF_UNWIND_SP << PROF_UNWIND_ROW_KIND_SHIFT | 1 << PROF_UNWIND_ROW_OFF_SHIFT;
@@ -458,7 +458,7 @@ Test(cfi, knows_nothing_of_gaps_but_padding)
 	drop(&b);
 }
 
-Test(cfi, lets_the_first_of_two_have_what_both_claim)
+Test(cfi, uses_the_first_of_two_overlapping_functions)
 {
 	struct frames f = { 0 };
 	struct built b;
@@ -486,7 +486,7 @@ Test(cfi, lets_the_first_of_two_have_what_both_claim)
 	drop(&b);
 }
 
-Test(cfi, ends_stacks_where_the_file_starts)
+Test(cfi, ends_stacks_at_the_entry_point)
 {
 	/* a program's beginning as compilers, assemblers and ld.so have it, and a library's */
 	static const char *const codes[] = { "\x31\xed", "\x48\x31\xed", "\xf3\x0f\x1e\xfa\x31\xed",
@@ -514,7 +514,7 @@ Test(cfi, ends_stacks_where_the_file_starts)
 }
 
 /* The stack pointer goes down behind the fourth byte, and up before the last. */
-Test(cfi, knows_what_linkers_put_together)
+Test(cfi, knows_the_code_of_linkers)
 {
 	static const char init[] = "\x48\x83\xec\x08\x90\x90\x48\x83\xc4\x08\xc3";
 	static const char fini[] = "\xf3\x0f\x1e\xfa\x48\x83\xec\x08\x48\x83\xc4\x08\xc3";
@@ -551,7 +551,7 @@ Test(cfi, knows_what_linkers_put_together)
 	drop(&b);
 }
 
-Test(cfi, believes_a_function_that_starts_the_file)
+Test(cfi, accepts_a_function_at_the_entry_point)
 {
 	struct frames f = { 0 };
 	struct built b;
@@ -611,7 +611,7 @@ Test(cfi, reads_addresses_in_every_encoding)
 	}
 }
 
-Test(cfi, passes_over_entries_that_it_does_not_know)
+Test(cfi, skips_unknown_entries)
 {
 	struct frames f = { 0 };
 	struct built b;
@@ -635,7 +635,7 @@ Test(cfi, passes_over_entries_that_it_does_not_know)
 	drop(&b);
 }
 
-Test(cfi, takes_debug_information_for_want_of_a_better_one)
+Test(cfi, uses_debug_frame_if_eh_frame_is_missing)
 {
 	struct frames f = { .debug = true };
 	struct forge elf;
@@ -701,7 +701,7 @@ Test(cfi, reads_the_long_form)
 	}
 }
 
-Test(cfi, says_that_there_is_nothing)
+Test(cfi, reports_missing_tables)
 {
 	struct frames f = { 0 };
 
@@ -714,7 +714,7 @@ Test(cfi, says_that_there_is_nothing)
 	expect_error(&f, ".other", -ENODATA, "no section");
 }
 
-Test(cfi, gives_up_at_the_end_of_the_budget)
+Test(cfi, stops_at_the_end_of_the_budget)
 {
 	struct frames f = { 0 };
 	int i;
@@ -727,7 +727,7 @@ Test(cfi, gives_up_at_the_end_of_the_budget)
 	expect_error(&f, ".eh_frame", -EDQUOT, "");
 }
 
-Test(cfi, bounds_a_section_of_nothing)
+Test(cfi, limits_a_section_of_empty_entries)
 {
 	struct frames f = { 0 };
 
@@ -735,7 +735,7 @@ Test(cfi, bounds_a_section_of_nothing)
 	expect_error(&f, ".eh_frame", -EDQUOT, "");
 }
 
-Test(cfi, bounds_a_function_s_program)
+Test(cfi, limits_the_program_of_a_function)
 {
 	struct frames f = { 0 };
 	struct built b;
@@ -756,7 +756,7 @@ Test(cfi, bounds_a_function_s_program)
 	drop(&b);
 }
 
-Test(cfi, believes_no_segment_beyond_the_file)
+Test(cfi, ignores_segments_beyond_the_file)
 {
 	struct frames f = { 0 };
 	struct forge elf;

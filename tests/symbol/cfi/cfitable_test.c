@@ -474,7 +474,7 @@ static int compare_paths(const void *pa, const void *pb)
 	return strcmp(*(char *const *)pa, *(char *const *)pb);
 }
 
-Test(cfitable, says_what_libdw_says)
+Test(cfitable, agrees_with_libdw)
 {
 	const char *wanted = getenv("D9_UNWIND_FILES");
 	size_t want = wanted ? strtoul(wanted, NULL, 10) : 40, step, i, done = 0;

@@ -56,7 +56,7 @@ Test(cie, versions_1_3_and_4_are_known)
 }
 
 /* Only version 4 says them, and must say 8 and 0. */
-Test(cie, addresses_have_8_bytes_and_segments_no_number)
+Test(cie, addresses_need_8_bytes_and_segments_are_refused)
 {
 	expect_unknown("\4\0\x04\0\1\x78\x10" PROGRAM);
 	expect_unknown("\4\0\x08\1\1\x78\x10" PROGRAM);
@@ -65,7 +65,7 @@ Test(cie, addresses_have_8_bytes_and_segments_no_number)
 }
 
 /* A byte in version 1, a number of any length later. */
-Test(cie, the_return_address_s_column_has_two_forms)
+Test(cie, return_address_column_has_two_forms)
 {
 	expect_known("\3\0\1\x78\x90\0" PROGRAM);
 	expect_known("\4\0\x08\0\1\x78\x90\0" PROGRAM);

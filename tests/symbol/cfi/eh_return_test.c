@@ -76,7 +76,7 @@ Test(eh_return, rows_are_unsupported_once_the_frame_is_rewritten)
 }
 
 /* Many entries for one long function would take years. */
-Test(eh_return, a_long_function_is_not_searched)
+Test(eh_return, long_function_is_not_searched)
 {
 	const struct wanted wanted[] = { { 20000 + 16, ROW(PROF_UNWIND_FP, 2, 2) } };
 
@@ -87,7 +87,7 @@ Test(eh_return, a_long_function_is_not_searched)
 static const char own_context[] =
 	"lea -0x130(%%rbp), %%r13\\nlea -0x220(%%rbp), %%r12\\nmov %%r12, %%rdi\\n";
 
-Test(eh_return, rows_lead_to_the_functions_own_context)
+Test(eh_return, rows_refer_to_the_functions_own_context)
 {
 	enum { ARGS = 17, FIND = 4 + ARGS, INSTALL = FIND + 6, HOOK = INSTALL + 6 };
 	const uint32_t row = ROW(PROF_UNWIND_FP, 2, 2);

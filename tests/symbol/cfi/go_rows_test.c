@@ -139,7 +139,7 @@ TestSuite(go_rows, .init = build, .fini = destroy);
 #define SP_ROW(n, fp) row(PROF_UNWIND_SP, (n) / 8, fp)
 #define SPECIAL_ROW(what) row(PROF_UNWIND_SPECIAL, what, 0)
 
-Test(go_rows, depths_and_frame_pointers_come_from_the_table_of_functions)
+Test(go_rows, depths_and_frame_pointers_come_from_the_function_table)
 {
 	cr_expect_eq(row_at("push", 0), SP_ROW(8, 0));
 	cr_expect_eq(row_at("push", 1), SP_ROW(16, 2));
@@ -158,7 +158,7 @@ Test(go_rows, roots_of_goroutines_and_threads_are_outermost)
 	cr_expect_eq(row_at("mcall", 1), SPECIAL_ROW(PROF_UNWIND_END));
 }
 
-Test(go_rows, frame_pointers_lead_from_other_stacks)
+Test(go_rows, frame_pointers_are_used_on_other_stacks)
 {
 	cr_expect_eq(row_at("framed", 0), SP_ROW(8, 0));
 	cr_expect_eq(row_at("framed", 1), SP_ROW(16, 2));
@@ -168,7 +168,7 @@ Test(go_rows, frame_pointers_lead_from_other_stacks)
 }
 
 /* A table whose rows are not in order would be invalid, and its worker killed: see build(). */
-Test(go_rows, a_range_that_ends_inside_an_instruction_keeps_the_rows_in_order)
+Test(go_rows, range_that_ends_inside_an_instruction_keeps_the_rows_in_order)
 {
 	cr_expect_eq(row_at("split1", -1), row(PROF_UNWIND_FP, 2, 2));
 	cr_expect_eq(row_at("split1", 0), row(PROF_UNWIND_FP, 2, 2));
@@ -219,7 +219,7 @@ static int build_without_text(const char *name)
 }
 
 /* A search through all code of a large file would delay the tables of other files. */
-Test(go_rows, the_text_is_searched_at_the_start_of_the_code)
+Test(go_rows, text_is_searched_at_the_start_of_the_code)
 {
 	shell("cd %s && sed 's/[*](.text)/. += 33M; &/' go.lds >far.lds && "
 	      "ld -shared -T far.lds -o far.so go.o",
@@ -229,7 +229,7 @@ Test(go_rows, the_text_is_searched_at_the_start_of_the_code)
 }
 
 /* Any bytes make a sound table, or none. */
-Test(go_rows, damaged_table_of_functions_is_bounded)
+Test(go_rows, damaged_function_table_is_safe)
 {
 	struct elfimg_sec sec;
 	struct unwind_table t;

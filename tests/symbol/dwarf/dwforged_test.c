@@ -107,7 +107,7 @@ static const char *ask(struct asked *a, uint64_t addr)
 }
 
 /* Its size decides, not where it starts or ends. */
-Test(dwforged, of_functions_that_overlap_the_shorter_one_has_the_address)
+Test(dwforged, shorter_of_overlapping_functions_has_the_address)
 {
 	struct units u = { 0 };
 	struct asked a;
@@ -150,7 +150,7 @@ static void put_large_unit(struct units *u, uint64_t lo, const char *name)
  * Each fits alone, so none of them is ever too large: not even the one that is asked for right
  * after another one needed all of the memory.
  */
-Test(dwforged, units_that_do_not_fit_together_take_turns)
+Test(dwforged, units_that_do_not_fit_together_are_loaded_alternately)
 {
 	struct units u = { 0 };
 	uint64_t one, both;

@@ -244,7 +244,7 @@ Test(dwinfo, equals_addr2line_for_inlined_c)
 }
 
 /* GCC makes walk.constprop.0 of walk(); nm prints "ADDRESS TYPE NAME". */
-Test(dwinfo, a_clone_has_the_name_of_its_function)
+Test(dwinfo, clone_has_the_name_of_its_function)
 {
 	struct symbolizer_frame f[FRAMES_MAX];
 	struct section text;
@@ -357,7 +357,7 @@ Test(dwinfo, gives_the_same_frames_for_64_bit_dwarf)
 	check_same("c-gcc", "c-dwarf64");
 }
 
-Test(dwinfo, leaves_out_the_innermost_frames_when_there_is_no_room)
+Test(dwinfo, omits_the_innermost_frames_if_there_is_no_room)
 {
 	struct symbolizer_frame all[FRAMES_MAX], two[2];
 	char names[2][256], files[2][PATH_MAX];

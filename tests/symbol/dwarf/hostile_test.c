@@ -197,7 +197,7 @@ Test(hostile, sibling_chains)
 }
 
 /* Siblings that lead back, to themselves, and out of the unit. */
-Test(hostile, siblings_that_lead_back)
+Test(hostile, circular_siblings)
 {
 	const uint32_t wheres[] = { 0, 11, 28, 30, UINT32_MAX };
 	struct buf abbrev = { 0 }, info = { 0 };
@@ -272,7 +272,7 @@ static void try_nesting(unsigned int tag, size_t depth, int expected)
 	end_asking(&a);
 }
 
-Test(hostile, deep_nesting)
+Test(hostile, deeply_nested_entries)
 {
 	try_nesting(DW_TAG_subprogram, 200000, 1);
 	try_nesting(DW_TAG_inlined_subroutine, 200000, 128);
@@ -280,7 +280,7 @@ Test(hostile, deep_nesting)
 }
 
 /* Millions of abbreviations, which a thousand units begin to read at different places. */
-Test(hostile, abbreviations_by_the_million)
+Test(hostile, millions_of_abbreviations)
 {
 	struct buf abbrev = { 0 }, info = { 0 };
 	struct forge f;
@@ -301,7 +301,7 @@ Test(hostile, abbreviations_by_the_million)
 	cr_expect_eq(try_file(&f, "time memory entries"), 0);
 }
 
-Test(hostile, units_of_no_length)
+Test(hostile, units_of_length_0)
 {
 	struct forge f;
 
@@ -331,7 +331,7 @@ Test(hostile, units_without_ranges)
 }
 
 /* Names are looked for from DIE to DIE: in a circle, at itself, far outside; strings likewise. */
-Test(hostile, references_and_strings_to_nowhere)
+Test(hostile, references_and_strings_out_of_bounds)
 {
 	struct buf abbrev = { 0 }, info = { 0 };
 	struct forge f;
@@ -499,7 +499,7 @@ Test(hostile, long_names_at_one_address)
 }
 
 /* More symbols than there is memory for: some are left out, and the rest are found. */
-Test(hostile, symbols_by_the_million)
+Test(hostile, millions_of_symbols)
 {
 	enum { CNT = 3000000 };
 	struct buf strings = { 0 }, syms = { 0 };
@@ -521,7 +521,7 @@ Test(hostile, symbols_by_the_million)
 }
 
 /* A table of millions of relocations, all of the same slot, and stubs that look for it. */
-Test(hostile, relocations_by_the_million)
+Test(hostile, millions_of_relocations)
 {
 	struct buf rela = { 0 }, plt = { 0 };
 	struct forge f;
@@ -588,7 +588,7 @@ Test(hostile, compressed_sections_that_are_too_large_together)
 	try_bombs(80 * MIB, 80 * MIB, 2, "time memory");
 }
 
-Test(hostile, compressed_sections_that_lie_about_their_size)
+Test(hostile, compressed_sections_with_a_wrong_size)
 {
 	/* more than they claim: they are cut short, and not used */
 	try_bombs(64 * MIB, 1000, ELFCOMPRESS_ZLIB, NULL);
@@ -601,7 +601,7 @@ Test(hostile, compressed_sections_that_lie_about_their_size)
 }
 
 /* The symbol table for want of a better one: 100 MiB of zeros in 15 kB. */
-Test(hostile, debugdata_that_unpacks_to_too_much)
+Test(hostile, debugdata_that_decompresses_to_too_much)
 {
 	enum { REAL = 100 << 20 };
 	uint8_t *zeros = calloc(1, REAL), *packed = malloc(1 << 20);
@@ -687,7 +687,7 @@ static void try_alt(uint32_t off)
 	end_asking(&a);
 }
 
-Test(hostile, alt_links_to_themselves_and_to_nowhere)
+Test(hostile, alt_links_to_themselves_and_to_missing_files)
 {
 	try_alt(28);
 	try_alt(0);
@@ -729,13 +729,13 @@ static void try_debug_file(const char *size, uint64_t cpu_max_ns, const char *ga
 	end_asking(&a);
 }
 
-Test(hostile, a_debug_file_of_a_terabyte)
+Test(hostile, debug_file_of_a_terabyte)
 {
 	try_debug_file("1T", 0, "");
 }
 
 /* As large as may be: added up in slices, as far as the budget goes. */
-Test(hostile, a_debug_file_of_three_gigabytes)
+Test(hostile, debug_file_of_three_gigabytes)
 {
 	try_debug_file("3G", 200000000, "time");
 }

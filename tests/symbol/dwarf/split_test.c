@@ -130,29 +130,29 @@ static void check(const char *cc, const char *cxx, const char *flags, const char
 	compare_programs();
 }
 
-Test(split, equals_what_is_not_split_by_gcc_in_dwarf_5, .timeout = 150)
+Test(split, equals_unsplit_gcc_dwarf_5, .timeout = 150)
 {
 	check("gcc", "g++", "-gdwarf-5", NULL);
 }
 
-Test(split, equals_what_is_not_split_by_gcc_in_dwarf_4, .timeout = 150)
+Test(split, equals_unsplit_gcc_dwarf_4, .timeout = 150)
 {
 	check("gcc", "g++", "-gdwarf-4", "dwp");
 }
 
-Test(split, equals_what_is_not_split_with_types_in_sections_of_their_own, .timeout = 150)
+Test(split, equals_unsplit_with_types_in_their_own_sections, .timeout = 150)
 {
 	check("gcc", "g++", "-gdwarf-5 -fdebug-types-section", NULL);
 	check("gcc", "g++", "-gdwarf-4 -fdebug-types-section", NULL);
 	check("gcc", "g++", "-gdwarf-5 -gz -fdebug-types-section", NULL);
 }
 
-Test(split, equals_what_is_not_split_by_clang_in_dwarf_5, .timeout = 150)
+Test(split, equals_unsplit_clang_dwarf_5, .timeout = 150)
 {
 	check("clang", "clang++", "-gdwarf-5", "llvm-dwp");
 }
 
-Test(split, equals_what_is_not_split_by_clang_in_dwarf_4, .timeout = 150)
+Test(split, equals_unsplit_clang_dwarf_4, .timeout = 150)
 {
 	check("clang", "clang++", "-gdwarf-4", "dwp");
 }
@@ -213,7 +213,7 @@ static void expect_one_missing(const char *command)
 	symbolizer_free(split.sym);
 }
 
-Test(split, lacks_inlined_functions_alone_where_a_file_is_missing_or_another, .timeout = 60)
+Test(split, lacks_only_the_inlined_functions_of_missing_or_wrong_files, .timeout = 60)
 {
 	const char *top = getenv("D9_TOP") ? getenv("D9_TOP") : ".";
 	char src[PATH_MAX], other[2 * PATH_MAX];
@@ -236,7 +236,7 @@ Test(split, lacks_inlined_functions_alone_where_a_file_is_missing_or_another, .t
 	expect_one_missing(other);
 }
 
-Test(split, finds_the_files_beside_a_program_that_was_moved)
+Test(split, finds_the_files_next_to_a_moved_program)
 {
 	struct opened whole, split;
 
@@ -251,7 +251,7 @@ Test(split, finds_the_files_beside_a_program_that_was_moved)
 }
 
 /* The program and its files were moved, and others are where they had been. */
-Test(split, looks_further_than_a_file_of_another_build)
+Test(split, continues_after_a_file_of_another_build)
 {
 	struct opened whole, split;
 
@@ -315,7 +315,7 @@ static int open_slowly(void *ctx, const struct symbolizer_want *want)
 }
 
 /* Who asks may ask for something else while a file is on its way. */
-Test(split, takes_each_file_for_the_unit_that_it_was_asked_for)
+Test(split, uses_each_file_for_the_unit_that_requested_it)
 {
 	struct slow slow = { 0 };
 	struct symbolizer_cfg cfg = { .open_debug = open_slowly, .open_ctx = &slow };
@@ -390,7 +390,7 @@ static void try_damaged(const char *file, const struct section *text)
 	close(fd);
 }
 
-Test(split, survives_files_that_are_damaged, .timeout = 60)
+Test(split, survives_damaged_files, .timeout = 60)
 {
 	struct section text;
 	char path[128];
@@ -475,7 +475,7 @@ static int count_asked(void *ctx, const struct symbolizer_want *want)
 }
 
 /* 20,000 units, each with a file of its own that is not there. */
-Test(split, asks_for_so_many_files_and_no_more)
+Test(split, limits_the_number_of_requested_files)
 {
 	struct asked asked = { .fd = -1 };
 	struct symbolizer_cfg cfg = { .open_debug = count_asked, .open_ctx = &asked };
@@ -497,7 +497,7 @@ Test(split, asks_for_so_many_files_and_no_more)
 }
 
 /* However often it is asked further, it is always the same file that is found, and the wrong one. */
-Test(split, looks_no_further_than_there_are_places)
+Test(split, limits_the_number_of_searched_directories)
 {
 	struct asked asked = { .fd = forge_dwo(1, 2) };
 	struct symbolizer_cfg cfg = { .open_debug = count_asked, .open_ctx = &asked };
@@ -518,7 +518,7 @@ Test(split, looks_no_further_than_there_are_places)
 }
 
 /* Both units have one number, which the file has not: one is read half when the other one refuses it. */
-Test(split, takes_from_no_unit_the_file_that_another_refuses)
+Test(split, file_refused_by_one_unit_is_still_used_for_another)
 {
 	struct asked asked = { .fd = forge_dwo(100, 2) };
 	struct symbolizer_cfg cfg = { .open_debug = count_asked, .open_ctx = &asked };

@@ -154,7 +154,7 @@ static size_t compare_stubs(const char *objdump, const char *path)
 	return cnt;
 }
 
-Test(symbolizer, names_the_stubs_that_objdump_names)
+Test(symbolizer, names_the_same_stubs_as_objdump)
 {
 	static const char *const programs[] = { "c-gcc", "c-nopie", "c-clang", "cxx-gcc" };
 	size_t i, cnt = 0;
@@ -165,7 +165,7 @@ Test(symbolizer, names_the_stubs_that_objdump_names)
 }
 
 /* Stubs as they are, with a landing pad, with signed pointers, and with both. */
-Test(symbolizer, names_the_stubs_of_arm64_that_objdump_names)
+Test(symbolizer, names_the_same_arm64_stubs_as_objdump)
 {
 	static const char *const options[] = { "", "-Wl,-z,force-bti", "-Wl,-z,pac-plt",
 					       "-Wl,-z,force-bti,-z,pac-plt" };
@@ -266,7 +266,7 @@ Test(symbolizer, names_the_vdso)
 	symbolizer_free(sym);
 }
 
-Test(symbolizer, takes_only_the_file_with_the_expected_build_id)
+Test(symbolizer, accepts_only_the_file_with_the_expected_build_id)
 {
 	uint8_t id[SYMBOLIZER_BUILD_ID_MAX];
 	char cmd[2 * PATH_MAX], hex[2 * SYMBOLIZER_BUILD_ID_MAX + 2] = "", ours[sizeof(hex)] = "";
@@ -296,7 +296,7 @@ Test(symbolizer, takes_only_the_file_with_the_expected_build_id)
 	cr_assert_eq(symbolizer_open(open(path, O_RDONLY), id, sz - 1, NULL, &sym), -ESTALE);
 }
 
-Test(symbolizer, refuses_what_is_not_an_elf_file)
+Test(symbolizer, refuses_files_that_are_not_elf)
 {
 	struct symbolizer *sym;
 	char path[128];
@@ -367,7 +367,7 @@ static void expect_known(const struct opened *o, const char *sym, const char *wa
 }
 
 /* glibc's ways of naming what it exports, and what it keeps to itself. */
-Test(symbolizer, has_the_names_that_people_write)
+Test(symbolizer, prefers_the_names_in_the_source_code)
 {
 	struct opened o;
 	char path[128];
@@ -400,7 +400,7 @@ Test(symbolizer, has_the_names_that_people_write)
 }
 
 /* The linker moves sections about: code that comes first can have its lines written last. */
-Test(symbolizer, finds_the_line_where_one_section_ends_and_another_that_was_written_first_begins)
+Test(symbolizer, finds_lines_of_sections_that_the_linker_reordered)
 {
 	struct symbolizer_frame f[FRAMES_MAX];
 	struct section text;
@@ -443,7 +443,7 @@ Test(symbolizer, refuses_a_debug_file_of_another_build)
 }
 
 /* Without build-ids the checksum in .gnu_debuglink decides. */
-Test(symbolizer, checks_the_checksum_where_there_is_no_build_id)
+Test(symbolizer, checks_the_checksum_if_there_is_no_build_id)
 {
 	char path[128];
 	size_t found;
@@ -490,7 +490,7 @@ static void expect_same_after_drop(const char *stim)
 	symbolizer_free(o.sym);
 }
 
-Test(symbolizer, answers_the_same_after_its_memory_was_given_back)
+Test(symbolizer, returns_the_same_after_its_memory_was_released)
 {
 	expect_same_after_drop("c-gcc");
 	expect_same_after_drop("c-gz");
@@ -498,7 +498,7 @@ Test(symbolizer, answers_the_same_after_its_memory_was_given_back)
 	expect_same_after_drop("c-link");
 }
 
-Test(symbolizer, has_the_same_names_after_its_memory_was_given_back)
+Test(symbolizer, has_the_same_names_after_its_memory_was_released)
 {
 	struct symbolizer_frame f;
 	char *name, path[128];
@@ -538,7 +538,7 @@ Test(symbolizer, reads_no_symbols_for_lines_without_debug_information)
 }
 
 /* Starts anew again and again: slower, but nothing that fits alone is missing. */
-Test(symbolizer, answers_the_same_within_little_memory)
+Test(symbolizer, returns_the_same_with_little_memory)
 {
 	struct section text;
 	size_t found, again, mem_max = 3 << 20, i;
@@ -562,7 +562,7 @@ Test(symbolizer, answers_the_same_within_little_memory)
 	symbolizer_free(o.sym);
 }
 
-Test(symbolizer, leaves_out_what_does_not_fit_in_memory)
+Test(symbolizer, omits_sections_that_do_not_fit_in_memory)
 {
 	size_t found;
 	char *got = frames_of(stimulus("c-gcc"), NULL, 600, &found);
@@ -597,7 +597,7 @@ static struct symbolizer *use_up(struct symbolizer_cfg *cfg, struct symbolizer_f
 	return sym;
 }
 
-Test(symbolizer, gives_debug_information_up_after_too_many_entries_and_keeps_symbols)
+Test(symbolizer, stops_debug_information_after_too_many_entries_and_keeps_symbols)
 {
 	struct symbolizer_cfg cfg = { .entries_max = 10000 };
 	struct symbolizer_frame f[FRAMES_MAX];
@@ -611,7 +611,7 @@ Test(symbolizer, gives_debug_information_up_after_too_many_entries_and_keeps_sym
 	symbolizer_free(sym);
 }
 
-Test(symbolizer, gives_debug_information_up_after_too_long)
+Test(symbolizer, stops_debug_information_after_too_long)
 {
 	struct symbolizer_cfg cfg = { .cpu_max_ns = 500000 };
 	struct symbolizer_frame f[FRAMES_MAX];
@@ -624,7 +624,7 @@ Test(symbolizer, gives_debug_information_up_after_too_long)
 }
 
 /* One thread reads many files: what it does for others is not this file's. */
-Test(symbolizer, pays_for_its_own_time_only)
+Test(symbolizer, counts_only_its_own_time)
 {
 	struct symbolizer_cfg cfg = { .cpu_max_ns = 500000000 };
 	const char *path = stimulus("c-gcc");
@@ -662,7 +662,7 @@ static int answer_alt(void *ctx, const struct symbolizer_want *want)
 }
 
 /* Names would be holes without it; whether it is there may not be known at once. */
-Test(symbolizer, waits_for_the_file_that_debug_files_share_and_does_without_when_there_is_none)
+Test(symbolizer, waits_for_the_shared_debug_file_and_continues_if_there_is_none)
 {
 	struct alt alt = { .answer = -EAGAIN };
 	struct symbolizer_cfg cfg = { .open_debug = answer_alt, .open_ctx = &alt };
@@ -734,7 +734,7 @@ static void expect_same_in_slices(const char *stim, uint64_t slice_ns, size_t pa
 	symbolizer_free(sliced.sym);
 }
 
-Test(symbolizer, answers_the_same_in_slices)
+Test(symbolizer, returns_the_same_in_slices)
 {
 	expect_same_in_slices("cxx-gcc", 0, 10000);
 	expect_same_in_slices("c-clang", 0, 1000);
@@ -760,7 +760,7 @@ static void touch_everything(uint8_t *bytes, size_t size)
 }
 
 /* A file may end anywhere: each is cut, and read from memory that ends where it does. */
-Test(symbolizer, survives_files_that_were_cut, .timeout = 120)
+Test(symbolizer, survives_truncated_files, .timeout = 120)
 {
 	struct stat st;
 	uint8_t *whole;

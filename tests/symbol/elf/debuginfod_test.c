@@ -60,7 +60,7 @@ static int fetch_from(enum debug_server_way way, struct debuginfod *d)
 	return err;
 }
 
-Test(debuginfod, what_a_server_has_is_in_the_cache_then)
+Test(debuginfod, file_of_a_server_is_stored_in_the_cache)
 {
 	struct debuginfod d = { .timeout_ns = 10 * SECOND };
 	struct debug_server server;
@@ -80,7 +80,7 @@ Test(debuginfod, what_a_server_has_is_in_the_cache_then)
 	debug_server_stop(&server);
 }
 
-Test(debuginfod, what_no_server_has_is_not_there)
+Test(debuginfod, file_that_no_server_has_is_not_found)
 {
 	struct debuginfod d = { .timeout_ns = 10 * SECOND };
 
@@ -89,7 +89,7 @@ Test(debuginfod, what_no_server_has_is_not_there)
 	cr_expect(!is_cached("debuginfo"));
 }
 
-Test(debuginfod, a_server_that_says_nothing_or_little_is_given_up)
+Test(debuginfod, silent_or_slow_server_is_given_up)
 {
 	const enum debug_server_way ways[] = { DEBUG_SERVER_SILENT, DEBUG_SERVER_SLOW };
 
@@ -102,7 +102,7 @@ Test(debuginfod, a_server_that_says_nothing_or_little_is_given_up)
 	}
 }
 
-Test(debuginfod, a_file_is_as_large_as_it_may_be)
+Test(debuginfod, file_size_is_limited)
 {
 	const enum debug_server_way ways[] = { DEBUG_SERVER_ENDLESS, DEBUG_SERVER_HUGE };
 
@@ -115,7 +115,7 @@ Test(debuginfod, a_file_is_as_large_as_it_may_be)
 	}
 }
 
-Test(debuginfod, what_is_no_answer_is_an_error)
+Test(debuginfod, invalid_response_is_an_error)
 {
 	const enum debug_server_way ways[] = { DEBUG_SERVER_CUT, DEBUG_SERVER_GARBAGE,
 					       DEBUG_SERVER_HANGS_UP };
@@ -136,7 +136,7 @@ static void stop_it(void *ctx, uint64_t done, uint64_t all)
 		stop = 1;
 }
 
-Test(debuginfod, it_ends_when_it_is_told_to)
+Test(debuginfod, download_ends_on_request)
 {
 	struct debuginfod d = { .timeout_ns = 50 * SECOND, .tell = stop_it };
 
@@ -145,7 +145,7 @@ Test(debuginfod, it_ends_when_it_is_told_to)
 	cr_expect(!is_cached("debuginfo"));
 }
 
-Test(debuginfod, the_cache_is_where_other_clients_have_it)
+Test(debuginfod, cache_is_shared_with_other_clients)
 {
 	static const struct {
 		const char *path, *xdg, *home, *want;

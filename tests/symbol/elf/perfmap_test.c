@@ -39,7 +39,7 @@ static const char *at(const struct perfmap *p, uint64_t addr)
 	return name;
 }
 
-Test(perfmap, names_what_its_lines_say)
+Test(perfmap, names_addresses_by_its_lines)
 {
 	int fd = new_file("1000 10 first\n0x2000 0x20 LazyCompile:*f (eval):1\nABC0 f third one\n");
 	struct perfmap *p = perfmap_new(0);
@@ -60,7 +60,7 @@ Test(perfmap, names_what_its_lines_say)
 	close(fd);
 }
 
-Test(perfmap, leaves_out_lines_that_make_no_sense)
+Test(perfmap, skips_malformed_lines)
 {
 	int fd =
 		new_file("\n1000\n1000 10\n1000 10 \nxyz 10 a\n1000 -1 b\n10000000000000000 1 c\n"
@@ -75,7 +75,7 @@ Test(perfmap, leaves_out_lines_that_make_no_sense)
 	close(fd);
 }
 
-Test(perfmap, what_was_written_last_wins_where_it_reaches)
+Test(perfmap, later_line_overrides_earlier_lines_in_its_range)
 {
 	int fd = new_file("1000 100 old\n1040 20 new\n2000 10 a\n2000 10 b\n");
 	struct perfmap *p = perfmap_new(0);
@@ -94,7 +94,7 @@ Test(perfmap, what_was_written_last_wins_where_it_reaches)
 	close(fd);
 }
 
-Test(perfmap, a_line_counts_when_it_is_whole)
+Test(perfmap, line_counts_when_it_is_complete)
 {
 	int fd = new_file("1000 10 fir");
 	struct perfmap *p = perfmap_new(0);
@@ -111,7 +111,7 @@ Test(perfmap, a_line_counts_when_it_is_whole)
 	close(fd);
 }
 
-Test(perfmap, reads_a_file_anew_that_was_cut_or_replaced)
+Test(perfmap, reads_a_truncated_or_replaced_file_again)
 {
 	int fd = new_file("1000 10 before\n"), other = new_file("3000 10 other\n");
 	struct perfmap *p = perfmap_new(0);
@@ -131,7 +131,7 @@ Test(perfmap, reads_a_file_anew_that_was_cut_or_replaced)
 	close(other);
 }
 
-Test(perfmap, cuts_names_that_are_too_long)
+Test(perfmap, cuts_too_long_names)
 {
 	char *line = malloc(1 << 20);
 	struct perfmap *p = perfmap_new(0);
@@ -152,7 +152,7 @@ Test(perfmap, cuts_names_that_are_too_long)
 }
 
 /* A file that grows and is read in the shortest slices, against the last line that fits. */
-Test(perfmap, agrees_with_looking_at_each_line)
+Test(perfmap, agrees_with_a_linear_search)
 {
 	enum { CNT = 3000, SPAN = 5000 };
 	static uint64_t start[CNT], size[CNT];
@@ -202,7 +202,7 @@ static void read_all(struct perfmap *p, int fd, int expected, const char *why)
 	cr_expect_str_eq(at(p, 0x1000), "first");
 }
 
-Test(perfmap, takes_no_more_than_a_million_entries)
+Test(perfmap, limits_the_number_of_entries_to_a_million)
 {
 	struct perfmap *p = perfmap_new(UINT64_MAX);
 	char *text = malloc(PERFMAP_ENTRIES_MAX * 12ul + 100), *end = text;
@@ -219,7 +219,7 @@ Test(perfmap, takes_no_more_than_a_million_entries)
 	close(fd);
 }
 
-Test(perfmap, takes_no_more_than_so_many_bytes)
+Test(perfmap, limits_the_number_of_bytes)
 {
 	struct perfmap *p = perfmap_new(UINT64_MAX);
 	int fd = new_file("1000 1 first\n");
@@ -230,7 +230,7 @@ Test(perfmap, takes_no_more_than_so_many_bytes)
 	close(fd);
 }
 
-Test(perfmap, says_what_went_wrong_with_the_file)
+Test(perfmap, reports_errors_of_the_file)
 {
 	struct perfmap *p = perfmap_new(0);
 	int fds[2];

@@ -26,7 +26,7 @@ static const char *at(const struct symtab *t, uint64_t addr)
 	return span ? t->syms[span->sym].name : "none";
 }
 
-Test(symtab, keeps_to_the_size_of_a_symbol)
+Test(symtab, respects_the_size_of_a_symbol)
 {
 	struct symtab t;
 
@@ -43,7 +43,7 @@ Test(symtab, keeps_to_the_size_of_a_symbol)
 	symtab_free(&t);
 }
 
-Test(symtab, the_innermost_of_nested_symbols_owns_an_address)
+Test(symtab, innermost_of_nested_symbols_has_the_address)
 {
 	struct symtab t;
 
@@ -64,7 +64,7 @@ Test(symtab, the_innermost_of_nested_symbols_owns_an_address)
 	symtab_free(&t);
 }
 
-Test(symtab, a_symbol_without_size_reaches_to_the_next_or_its_section_end)
+Test(symtab, symbol_without_size_extends_to_the_next_or_its_section_end)
 {
 	struct symtab t;
 
@@ -82,7 +82,7 @@ Test(symtab, a_symbol_without_size_reaches_to_the_next_or_its_section_end)
 	symtab_free(&t);
 }
 
-Test(symtab, of_aliases_the_highest_rank_wins_then_the_shorter_name)
+Test(symtab, alias_with_the_highest_rank_wins_then_the_shorter_name)
 {
 	struct symtab t;
 
@@ -97,7 +97,7 @@ Test(symtab, of_aliases_the_highest_rank_wins_then_the_shorter_name)
 	symtab_free(&t);
 }
 
-Test(symtab, sizes_that_wrap_around_do_no_harm)
+Test(symtab, sizes_that_wrap_around_are_safe)
 {
 	struct symtab t;
 
@@ -111,7 +111,7 @@ Test(symtab, sizes_that_wrap_around_do_no_harm)
 	symtab_free(&t);
 }
 
-Test(symtab, an_empty_table_finds_nothing)
+Test(symtab, empty_table_finds_nothing)
 {
 	struct symtab t;
 
@@ -146,7 +146,7 @@ static void take_and_give_back(bool finish)
 	cr_expect_eq(b.mem, 1000);
 }
 
-Test(symtab, all_memory_that_it_takes_comes_back)
+Test(symtab, all_reserved_memory_is_released)
 {
 	take_and_give_back(true);
 	take_and_give_back(false);

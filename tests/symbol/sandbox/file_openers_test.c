@@ -84,7 +84,7 @@ static void step(struct file_openers *o, uint64_t deadline)
 }
 
 /* One owner's files all hang: he gets no more openers than his share, others get theirs. */
-Test(file_openers, hanging_files_of_one_owner_take_no_more_than_his_share, .init = setup)
+Test(file_openers, hanging_files_of_one_owner_use_at_most_its_share, .init = setup)
 {
 	struct results r = { 0 };
 	struct file_openers *o = start(SECOND / 5, &r);
@@ -104,7 +104,7 @@ Test(file_openers, hanging_files_of_one_owner_take_no_more_than_his_share, .init
 	file_openers_stop(o);
 }
 
-Test(file_openers, hanging_files_are_refused_with_nobody_behind_them, .init = setup)
+Test(file_openers, hanging_files_are_refused_with_all_later_ones, .init = setup)
 {
 	struct results r = { 0 };
 	struct file_openers *o = start(1000 * SECOND, &r);

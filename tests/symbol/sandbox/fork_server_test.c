@@ -92,7 +92,7 @@ static uint32_t await_hello(int sock, pid_t pid)
 	return hello[1];
 }
 
-Test(fork_server, a_child_talks_and_its_end_is_told)
+Test(fork_server, child_sends_messages_and_its_end_is_reported)
 {
 	struct fork_server *s = start(confine_nothing);
 	struct fork_server_event born = await_child(s, 5), died;
@@ -107,7 +107,7 @@ Test(fork_server, a_child_talks_and_its_end_is_told)
 	fork_server_stop(s);
 }
 
-Test(fork_server, a_kill_that_finds_no_room_comes_later)
+Test(fork_server, unsent_kill_is_sent_later)
 {
 	struct fork_server *s = start(confine_nothing);
 	struct fork_server_event child = await_child(s, 1), died;
@@ -126,7 +126,7 @@ Test(fork_server, a_kill_that_finds_no_room_comes_later)
 	fork_server_stop(s);
 }
 
-Test(fork_server, a_child_with_urgent_work_has_the_nice_value_for_that)
+Test(fork_server, child_with_urgent_work_has_the_urgent_nice_value)
 {
 	struct fork_server *s = start(confine_nothing);
 	struct fork_server_event child = await_child(s, 1);
@@ -142,7 +142,7 @@ Test(fork_server, a_child_with_urgent_work_has_the_nice_value_for_that)
 	fork_server_stop(s);
 }
 
-Test(fork_server, a_child_is_killed_and_nobody_else)
+Test(fork_server, only_own_children_are_killed)
 {
 	struct fork_server *s = start(confine_nothing);
 	struct fork_server_event first = await_child(s, 1), second = await_child(s, 2), died;
@@ -165,7 +165,7 @@ Test(fork_server, a_child_is_killed_and_nobody_else)
 	fork_server_stop(s);
 }
 
-Test(fork_server, children_end_with_it)
+Test(fork_server, children_end_with_the_server)
 {
 	struct fork_server *s = start(confine_nothing);
 	struct fork_server_event born = await_child(s, 0);
@@ -177,7 +177,7 @@ Test(fork_server, children_end_with_it)
 	close(born.sock);
 }
 
-Test(fork_server, one_that_cannot_be_confined_serves_nobody)
+Test(fork_server, server_that_cannot_be_confined_starts_no_child)
 {
 	struct fork_server *s = start(confine_in_vain);
 	struct pollfd fd = { .fd = fork_server_fd(s), .events = POLLIN };
@@ -189,7 +189,7 @@ Test(fork_server, one_that_cannot_be_confined_serves_nobody)
 	fork_server_stop(s);
 }
 
-Test(fork_server, one_that_was_stopped_goes_on)
+Test(fork_server, stopped_server_continues)
 {
 	struct fork_server *s = start(confine_nothing);
 	struct fork_server_event first = await_child(s, 1), second;
@@ -217,7 +217,7 @@ static void kill_spawner_of(pid_t child)
 	kill(spawner_of(child), SIGKILL);
 }
 
-Test(fork_server, a_spare_takes_over_from_one_that_was_killed_and_is_the_last)
+Test(fork_server, spare_replaces_a_killed_server_and_is_the_last)
 {
 	struct fork_server *s = start(confine_nothing);
 	struct fork_server_event first = await_child(s, 1), second, ev;
@@ -239,7 +239,7 @@ Test(fork_server, a_spare_takes_over_from_one_that_was_killed_and_is_the_last)
 	fork_server_stop(s);
 }
 
-Test(fork_server, one_that_was_replaced_is_waited_for_when_it_has_ended)
+Test(fork_server, replaced_server_is_reaped_after_its_end)
 {
 	struct fork_server *s = start(confine_nothing);
 	struct fork_server_event child = await_child(s, 1), ev;
@@ -258,7 +258,7 @@ Test(fork_server, one_that_was_replaced_is_waited_for_when_it_has_ended)
 	fork_server_stop(s);
 }
 
-Test(fork_server, a_stop_waits_for_all_of_them_together)
+Test(fork_server, stop_waits_for_all_servers_together)
 {
 	struct fork_server *s = start(confine_nothing);
 	struct fork_server_event child = await_child(s, 1);
@@ -329,18 +329,18 @@ static void expect_stopped_ones_end(int (*confine)(void))
 	close(sock);
 }
 
-Test(fork_server, stopped_ones_outlive_nobody)
+Test(fork_server, stopped_servers_end_with_their_parent)
 {
 	expect_stopped_ones_end(confine_nothing);
 }
 
-Test(fork_server, stopped_ones_of_another_user_outlive_nobody)
+Test(fork_server, stopped_servers_of_another_user_end_with_their_parent)
 {
 	expect_stopped_ones_end(sandbox_drop_all);
 }
 
 /* The whole group is told to end: helpers are still needed for the names. */
-Test(fork_server, signals_to_end_do_not_end_it)
+Test(fork_server, termination_signals_do_not_end_the_server)
 {
 	struct fork_server *s = start(confine_nothing);
 	struct fork_server_event born = await_child(s, 3), again;

@@ -13,7 +13,7 @@ static void set_up(int fds[2], int *epoll_fd)
 	cr_assert_geq(*epoll_fd, 0);
 }
 
-Test(readiness, a_watched_socket_may_have_data_until_a_receive_found_none)
+Test(readiness, watched_socket_may_have_data_until_a_receive_finds_none)
 {
 	struct readiness r = { 0 };
 	int fds[2], epoll_fd;
@@ -46,7 +46,7 @@ Test(readiness, unread_data_is_reported_again)
 	cr_expect(readiness_has_data(&r));
 }
 
-Test(readiness, the_end_of_the_other_side_is_reported)
+Test(readiness, end_of_the_other_side_is_reported)
 {
 	struct readiness r = { 0 };
 	int fds[2], epoll_fd;
@@ -59,7 +59,7 @@ Test(readiness, the_end_of_the_other_side_is_reported)
 	cr_expect(readiness_has_data(&r));
 }
 
-Test(readiness, a_socket_that_is_not_watched_always_may_have_data)
+Test(readiness, unwatched_socket_may_always_have_data)
 {
 	struct readiness r = { 0 };
 	int fds[2], epoll_fd;

@@ -171,7 +171,7 @@ static void expect_no_way_out(int (*confine)(void))
 			     ways_out[i].what);
 }
 
-Test(sandbox, every_way_out_is_the_end_of_the_process)
+Test(sandbox, every_forbidden_call_ends_the_process)
 {
 	expect_no_way_out(drop_all_and_filter);
 	cr_expect_eq(confined(do_open, drop_all_and_filter), 128 + SIGSYS);
@@ -209,7 +209,7 @@ static int do_look(void)
 }
 
 /* Those who look for files may, and do nothing else. */
-Test(sandbox, who_looks_for_files_only_looks)
+Test(sandbox, filter_for_searches_allows_only_lookups)
 {
 	expect_no_way_out(only_look);
 	cr_expect_eq(confined(do_look, only_look), 0);
@@ -230,7 +230,7 @@ static int do_other_architecture(void)
 	return ret > 0 ? 0 : 1;
 }
 
-Test(sandbox, another_architecture_is_the_end_as_well)
+Test(sandbox, another_architecture_ends_the_process_too)
 {
 	cr_expect_geq(confined(do_other_architecture, drop_all_and_filter), 128);
 }
@@ -254,7 +254,7 @@ static int do_work(void)
 	return munmap(p, 1 << 20) ? 3 : 0;
 }
 
-Test(sandbox, work_goes_on)
+Test(sandbox, allowed_work_continues)
 {
 	cr_expect_eq(confined(do_work, drop_all_and_filter), 0);
 }
@@ -282,7 +282,7 @@ static int look_around(void)
 	return 0;
 }
 
-Test(sandbox, without_the_filter_there_is_nothing_to_reach)
+Test(sandbox, nothing_is_reachable_without_the_filter)
 {
 	if (geteuid())
 		cr_skip_test("needs root: becomes nobody in an empty root directory");
@@ -302,7 +302,7 @@ static bool may_signal(uid_t uid, pid_t pid)
 }
 
 /* Services run as nobody; so do others' helpers. */
-Test(sandbox, no_other_user_may_signal_it)
+Test(sandbox, other_users_cannot_signal_the_process)
 {
 	int sock[2];
 	pid_t pid;
@@ -341,7 +341,7 @@ static int open_as_opener(pid_t other)
 }
 
 /* Those who open files keep what that takes: files and mappings of any user. */
-Test(sandbox, openers_read_and_do_nothing_else)
+Test(sandbox, openers_can_only_read)
 {
 	int ready[2], status;
 	pid_t pid, other;
@@ -366,7 +366,7 @@ Test(sandbox, openers_read_and_do_nothing_else)
 	waitpid(other, NULL, 0);
 }
 
-Test(sandbox, only_the_socket_stays_open_in_a_group_of_its_own)
+Test(sandbox, only_the_socket_stays_open_and_the_process_has_its_own_group)
 {
 	int sock[2], fds[8], status, i;
 	pid_t pid;
@@ -405,7 +405,7 @@ static int standard_files_are_null(void)
 	return fcntl(STDERR_FILENO, F_GETFD) < 0 ? 4 : 7;
 }
 
-Test(sandbox, without_dev_null_it_starts_all_the_same)
+Test(sandbox, process_starts_without_dev_null)
 {
 	int sock[2], status;
 	pid_t pid;

@@ -71,7 +71,7 @@ Test(symopen, opens_a_regular_file_by_path_and_through_a_process)
 }
 
 /* As a sysroot has them: links are of that root, and lead nowhere else. */
-Test(symopen, below_another_root_paths_and_links_are_its_own)
+Test(symopen, paths_and_links_below_another_root_stay_inside_it)
 {
 	static const uint8_t id[] = { 0xab, 0xcd, 0xef };
 	char root[128], path[1024];
@@ -123,7 +123,7 @@ Test(symopen, below_another_root_paths_and_links_are_its_own)
 }
 
 /* A target that replaces its file by a link chooses what root opens. */
-Test(symopen, refuses_regular_files_that_are_the_kernels_own)
+Test(symopen, refuses_regular_files_of_kernel_file_systems)
 {
 	static const char *const files[] = { "/proc/version", "/sys/kernel/notes" };
 	struct symopen_where where = { .pid = getpid() };
@@ -143,7 +143,7 @@ Test(symopen, refuses_regular_files_that_are_the_kernels_own)
 	}
 }
 
-Test(symopen, refuses_without_hanging_what_is_not_a_regular_file)
+Test(symopen, refuses_other_file_types_without_hanging)
 {
 	struct symopen_where where = { .pid = getpid(), .path = in_dir("fifo") };
 
@@ -157,7 +157,7 @@ Test(symopen, refuses_without_hanging_what_is_not_a_regular_file)
 }
 
 /* Opening that one would make a terminal: it is looked at, and not opened. */
-Test(symopen, a_file_replaced_by_a_link_to_a_device_is_not_opened)
+Test(symopen, file_replaced_by_a_link_to_a_device_is_not_opened)
 {
 	struct symopen_where where = { .pid = getpid(), .path = in_dir("library") };
 
@@ -169,7 +169,7 @@ Test(symopen, a_file_replaced_by_a_link_to_a_device_is_not_opened)
 }
 
 /* Without the process, only the build-id can tell whether it is the file that it had. */
-Test(symopen, looks_in_its_own_root_for_what_can_be_checked)
+Test(symopen, searches_its_own_root_for_files_with_a_build_id)
 {
 	struct symopen_where where = { .pid = 1 << 22, .path = in_dir("file") };
 
@@ -193,7 +193,7 @@ static void note_inode(struct symopen_where *where)
 }
 
 /* What has no build-id is told by its inode. */
-Test(symopen, looks_in_its_own_root_for_the_inode_that_was_mapped)
+Test(symopen, searches_its_own_root_for_the_mapped_inode)
 {
 	struct symopen_where where = { .pid = 1 << 22, .path = in_dir("file") };
 
@@ -208,7 +208,7 @@ Test(symopen, looks_in_its_own_root_for_the_inode_that_was_mapped)
 }
 
 /* What is mapped no more, or not yet: another may have taken its place. */
-Test(symopen, looks_in_a_process_for_the_inode_of_what_is_not_mapped)
+Test(symopen, searches_a_process_for_the_inode_of_an_unmapped_file)
 {
 	struct symopen_where where = { .pid = getpid(), .path = in_dir("file") };
 
@@ -221,7 +221,7 @@ Test(symopen, looks_in_a_process_for_the_inode_of_what_is_not_mapped)
 	expect_text(symopen_file(&where, SYMOPEN_ROOT), "content");
 }
 
-Test(symopen, says_what_is_missing)
+Test(symopen, reports_missing_files)
 {
 	struct symopen_where where = { .path = "/nonexistent/file" };
 
@@ -252,7 +252,7 @@ Test(symopen, follows_no_magic_link_out_of_the_root)
 	close(fd);
 }
 
-Test(symopen, a_file_that_is_written_anew_has_another_version)
+Test(symopen, rewritten_file_has_another_version)
 {
 	struct timespec times[2];
 	uint64_t before;
@@ -296,7 +296,7 @@ Test(symopen, opens_a_deleted_file_by_its_mapping)
 	munmap(map, 4096);
 }
 
-Test(symopen, finds_debug_files_where_distributions_put_them)
+Test(symopen, finds_debug_files_in_the_directories_of_distributions)
 {
 	const uint8_t id[] = { 0xab, 0xcd, 0xef };
 	struct symopen_where where = { .pid = getpid(), .debug_root = dir };
@@ -337,7 +337,7 @@ Test(symopen, finds_debug_files_where_distributions_put_them)
 }
 
 /* What dwz moved out of several files, where its option -m says. */
-Test(symopen, finds_what_dwz_made_beside_the_binary)
+Test(symopen, finds_dwz_files_next_to_the_binary)
 {
 	const uint8_t id[] = { 0xab, 0xcd, 0xef };
 	char path[128], absolute[128], cmd[256];
@@ -490,7 +490,7 @@ static int ask(struct server *s, struct symproto_msg msg, uint32_t *place)
 	return fd < 0 ? result.error : fd;
 }
 
-Test(symopen, a_server_says_where_it_found_a_file)
+Test(symopen, server_reports_where_it_found_a_file)
 {
 	struct symproto_msg msg = { .what = SYMPROTO_ELF };
 	struct server s;
@@ -514,7 +514,7 @@ Test(symopen, a_server_says_where_it_found_a_file)
 }
 
 /* In a directory that is everyone's. */
-Test(symopen, a_perf_map_is_the_programs_own_file)
+Test(symopen, perf_map_must_belong_to_the_program)
 {
 	const struct symproto_msg msg = { .what = SYMPROTO_PERFMAP };
 	char path[64];
@@ -538,7 +538,7 @@ Test(symopen, a_perf_map_is_the_programs_own_file)
 	server_end(&s);
 }
 
-Test(symopen, whether_a_process_that_is_gone_had_a_perf_map_is_not_known)
+Test(symopen, perf_map_of_an_ended_process_is_unknown)
 {
 	struct symproto_msg msg = { .what = SYMPROTO_PERFMAP, .pid = fork() };
 	struct server s;

@@ -44,7 +44,7 @@ static const struct symproto_msg frame = {
 	.more_len = 11,
 };
 
-Test(symproto, a_message_comes_out_as_it_went_in)
+Test(symproto, message_is_unchanged_after_a_round_trip)
 {
 	struct buf b = packet_of(&frame);
 	struct symproto_msg m;
@@ -87,7 +87,7 @@ Test(symproto, several_messages_share_a_packet)
 	buf_free(&b);
 }
 
-Test(symproto, each_kind_comes_from_one_side)
+Test(symproto, each_message_kind_is_accepted_from_one_side)
 {
 	int kind, side, accepted;
 
@@ -116,7 +116,7 @@ Test(symproto, each_kind_comes_from_one_side)
 }
 
 /* Each byte at which a number stands that may not be just anything. */
-Test(symproto, a_message_out_of_bounds_is_refused)
+Test(symproto, message_out_of_bounds_is_refused)
 {
 	static const struct {
 		size_t off;
@@ -154,7 +154,7 @@ Test(symproto, a_message_out_of_bounds_is_refused)
 }
 
 /* A table's numbers are no larger than one can have, before anyone makes room for it. */
-Test(symproto, a_table_out_of_bounds_is_refused)
+Test(symproto, table_out_of_bounds_is_refused)
 {
 	static const struct symproto_msg good = {
 		.kind = SYMPROTO_TABLE,
@@ -186,7 +186,7 @@ Test(symproto, a_table_out_of_bounds_is_refused)
 	}
 }
 
-Test(symproto, words_of_a_table_come_out_as_they_went_in)
+Test(symproto, words_of_a_table_are_unchanged_after_a_round_trip)
 {
 	static uint32_t words[SYMPROTO_WORDS_MAX + 1];
 	struct symproto_msg out = {
@@ -211,7 +211,7 @@ Test(symproto, words_of_a_table_come_out_as_they_went_in)
 	}
 }
 
-Test(symproto, every_shorter_packet_is_refused)
+Test(symproto, every_truncated_packet_is_refused)
 {
 	struct buf b = packet_of(&frame);
 	struct symproto_msg m;
@@ -228,7 +228,7 @@ Test(symproto, every_shorter_packet_is_refused)
 	buf_free(&b);
 }
 
-Test(symproto, a_long_name_is_cut_and_a_long_file_left_out)
+Test(symproto, long_name_is_cut_and_a_long_file_is_omitted)
 {
 	char *text = malloc(20000);
 	struct symproto_msg m = frame;
@@ -247,7 +247,7 @@ Test(symproto, a_long_name_is_cut_and_a_long_file_left_out)
 	free(text);
 }
 
-Test(symproto, a_descriptor_travels_with_a_packet)
+Test(symproto, descriptor_is_sent_with_a_packet)
 {
 	char *packet = malloc(SYMPROTO_PACKET_MAX);
 	int sock[2], file = open("/dev/null", O_RDONLY), fd;
@@ -273,7 +273,7 @@ Test(symproto, a_descriptor_travels_with_a_packet)
 }
 
 /* A sender that adds more descriptors, or more bytes, than there is room for leaves nothing open. */
-Test(symproto, what_is_too_much_is_closed)
+Test(symproto, extra_descriptors_are_closed)
 {
 	union {
 		struct cmsghdr head;

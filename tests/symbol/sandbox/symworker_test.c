@@ -129,7 +129,7 @@ static pid_t find_worker(const char *name)
 
 TestSuite(symworker, .timeout = 60);
 
-Test(symworker, answers_names_and_frames)
+Test(symworker, answers_with_names_and_frames)
 {
 	struct sym_client *w = start(NULL);
 	struct got g = { 0 };
@@ -178,7 +178,7 @@ static char *answers_for(struct sym_client *w)
 }
 
 /* Frames are those that the symbolizer gives; offsets come from the last to the first. */
-Test(symworker, answers_what_the_symbolizer_says)
+Test(symworker, answers_equal_those_of_the_symbolizer)
 {
 	const char *path = stimulus("c-gcc");
 	struct section text = section_of(path, ".text");
@@ -213,7 +213,7 @@ Test(symworker, answers_what_the_symbolizer_says)
 }
 
 /* Inlined functions come from files that only openers can open; without them names and one note are left. */
-Test(symworker, asks_for_the_files_that_debug_information_is_split_over)
+Test(symworker, requests_the_files_of_split_debug_information)
 {
 	const char *top = getenv("D9_TOP") ? getenv("D9_TOP") : ".";
 	struct sym_client *w;
@@ -273,7 +273,7 @@ static size_t frames_of_two(const char *units, const char *detail)
 }
 
 /* That the file of one unit is missing costs the other one nothing, whichever is asked for first. */
-Test(symworker, asks_for_each_file_whatever_became_of_the_others)
+Test(symworker, requests_each_file_even_if_others_are_missing)
 {
 	static const char missing[] =
 		".dwo files are missing (searched: build directory, own directory, PROGRAM.dwp)";
@@ -295,7 +295,7 @@ Test(symworker, asks_for_each_file_whatever_became_of_the_others)
 	cr_expect_eq(a - none + b - none, all - none, "%zu %zu %zu %zu", all, none, a, b);
 }
 
-Test(symworker, says_why_a_module_has_no_names)
+Test(symworker, reports_why_a_module_has_no_symbols)
 {
 	const uint8_t id[20] = { 1 };
 	struct sym_client_module m = { .path = stimulus("c-gcc"),
@@ -332,7 +332,7 @@ Test(symworker, says_why_a_module_has_no_names)
 	sym_client_free(w);
 }
 
-Test(symworker, knows_a_file_by_its_build_id_alone)
+Test(symworker, identifies_a_file_by_its_build_id_alone)
 {
 	const struct sym_client_module m = { .kind = SYM_CLIENT_IDENTIFY,
 					     .pid = getpid(),
@@ -358,7 +358,7 @@ Test(symworker, knows_a_file_by_its_build_id_alone)
 	sym_client_free(w);
 }
 
-Test(symworker, gives_names_only_when_told)
+Test(symworker, returns_only_names_on_request)
 {
 	const struct sym_client_cfg cfg = { .no_dwarf = true };
 	struct sym_client *w = start(&cfg);
@@ -372,7 +372,7 @@ Test(symworker, gives_names_only_when_told)
 	sym_client_free(w);
 }
 
-Test(symworker, hands_out_no_more_than_was_asked_for)
+Test(symworker, returns_at_most_the_requested_number_of_answers)
 {
 	struct sym_client *w = start(NULL);
 	struct got g = { 0 };
@@ -402,7 +402,7 @@ Test(symworker, ignores_offsets_of_unknown_modules)
 }
 
 /* Three modules share little memory: each answer is still what it would be with a lot. */
-Test(symworker, answers_the_same_within_little_memory)
+Test(symworker, answers_the_same_with_little_memory)
 {
 	static const char *const programs[] = { "rust", "cxx-gcc", "c-gz" };
 	const struct sym_client_cfg little = { .mem_max = 7 << 20 };
@@ -592,7 +592,7 @@ static size_t memory_of(pid_t pid)
 }
 
 /* Six modules that take more than the bound together: all but the last one are given back. */
-Test(symworker, gives_memory_back_module_by_module)
+Test(symworker, releases_memory_module_by_module)
 {
 	const struct sym_client_cfg cfg = { .mem_max = 12 << 20 };
 	struct sym_client *w;
@@ -637,7 +637,7 @@ Test(symworker, survives_a_file_that_shrinks)
 	sym_client_free(w);
 }
 
-Test(symworker, can_be_freed_with_work_left)
+Test(symworker, can_be_freed_with_unfinished_work)
 {
 	struct sym_client *w = start(NULL);
 	uint64_t begin;
