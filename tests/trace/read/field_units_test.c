@@ -97,7 +97,7 @@ static void expect_text(struct fixture *f, const struct trace_event *ev, size_t 
 	buf_free(&b);
 }
 
-Test(field_units, what_the_trace_says_comes_before_what_is_known)
+Test(field_units, annotations_of_the_trace_have_priority_over_known_units)
 {
 	const struct dial9_field fields[] = { { "elapsed_ns", DIAL9_VARINT },
 					      { "rss_bytes", DIAL9_VARINT } };
@@ -128,7 +128,7 @@ Test(field_units, what_the_trace_says_comes_before_what_is_known)
 	finish(&f);
 }
 
-Test(field_units, fields_are_known_with_their_event_only)
+Test(field_units, fields_are_known_only_together_with_their_event)
 {
 	const struct dial9_field fields[] = { { "state", DIAL9_VARINT },
 					      { "common_pid", DIAL9_VARINT } };
@@ -153,7 +153,7 @@ Test(field_units, fields_are_known_with_their_event_only)
 	}
 }
 
-Test(field_units, units_of_time_are_so_many_nanoseconds)
+Test(field_units, units_of_time_have_their_nanoseconds)
 {
 	static const struct {
 		const char *unit;
@@ -180,7 +180,7 @@ Test(field_units, units_of_time_are_so_many_nanoseconds)
 	}
 }
 
-Test(field_units, all_kinds_have_their_word_and_others_none)
+Test(field_units, each_kind_has_its_name_and_unknown_names_have_no_kind)
 {
 	static const char *const words[] = { "pid",   "tid",	 "cpu",	  "addr",
 					     "state", "counter", "gauge", "nothing" };
@@ -235,7 +235,7 @@ Test(field_units, names_addresses_and_states_have_their_text)
 	finish(&f);
 }
 
-Test(field_units, a_schema_that_another_segment_leaves_bare_is_bare_there)
+Test(field_units, schema_without_annotations_in_another_segment_has_none_there)
 {
 	const struct dial9_field field = { "x", DIAL9_VARINT };
 	const struct trace_schema *first;
@@ -264,7 +264,7 @@ Test(field_units, a_schema_that_another_segment_leaves_bare_is_bare_there)
 }
 
 /* Each event with another meaning: what is kept has a bound, and events still come. */
-Test(field_units, a_type_that_never_stops_to_change_is_not_listened_to)
+Test(field_units, type_that_never_stops_changing_is_ignored)
 {
 	const struct dial9_field field = { "x", DIAL9_VARINT };
 	struct trace_event ev;
@@ -291,7 +291,7 @@ Test(field_units, a_type_that_never_stops_to_change_is_not_listened_to)
 #define E_SCHEMA 1, 0, 0, 1, 0, 'E', 1, 2, 0, 1, 0, 'x', 9, 1, 0, 'y', 9
 #define UNIT(field, len, ...) field, 0, 4, 0, 'u', 'n', 'i', 't', len, 0, 0, 0, __VA_ARGS__
 
-Test(field_units, what_is_out_of_place_is_left_alone)
+Test(field_units, misplaced_annotations_are_ignored)
 {
 	static const uint8_t p[] = {
 		'T',

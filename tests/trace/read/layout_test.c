@@ -44,7 +44,7 @@ static const struct trace_schema *added(struct fixture *fx, uint16_t id, const c
 	return layout_set_get(&fx->set, id);
 }
 
-Test(layout, ids_mean_something_within_their_segment_only)
+Test(layout, ids_are_valid_only_in_their_segment)
 {
 	const struct dial9_field f = { "n", DIAL9_U8 };
 	const struct trace_schema *a, *b;
@@ -69,7 +69,7 @@ Test(layout, ids_mean_something_within_their_segment_only)
 	done(&fx);
 }
 
-Test(layout, an_id_given_twice_has_its_last_meaning_and_is_forgotten_once)
+Test(layout, repeated_id_has_its_last_meaning_and_is_removed_once)
 {
 	struct fixture fx;
 
@@ -82,7 +82,7 @@ Test(layout, an_id_given_twice_has_its_last_meaning_and_is_forgotten_once)
 	done(&fx);
 }
 
-Test(layout, whatever_differs_makes_another_layout)
+Test(layout, any_difference_makes_another_layout)
 {
 	const struct dial9_field f[] = { { "n", DIAL9_U8 }, { "m", DIAL9_U16 } };
 	const struct dial9_field turned[] = { { "m", DIAL9_U16 }, { "n", DIAL9_U8 } };
@@ -105,7 +105,7 @@ Test(layout, whatever_differs_makes_another_layout)
 	done(&fx);
 }
 
-Test(layout, fields_have_their_names_and_the_first_of_a_name_its_role)
+Test(layout, fields_have_their_names_and_the_first_of_equal_names_has_the_role)
 {
 	const struct dial9_field f[] = {
 		{ "x", DIAL9_U8 },
@@ -127,7 +127,7 @@ Test(layout, fields_have_their_names_and_the_first_of_a_name_its_role)
 	done(&fx);
 }
 
-Test(layout, numbers_have_their_place_unless_it_depends_on_the_event)
+Test(layout, numbers_have_a_fixed_place_unless_it_depends_on_the_event)
 {
 	const struct dial9_field f[] = {
 		{ "tid", DIAL9_U32 },	      { "pid", DIAL9_I64 },
@@ -149,7 +149,7 @@ Test(layout, numbers_have_their_place_unless_it_depends_on_the_event)
 	done(&fx);
 }
 
-Test(layout, kinds_are_known_by_name_and_tracepoints_by_their_shape)
+Test(layout, kinds_are_recognized_by_name_and_tracepoints_by_their_fields)
 {
 	static const struct {
 		const char *name;
@@ -187,7 +187,7 @@ Test(layout, kinds_are_known_by_name_and_tracepoints_by_their_shape)
 	done(&fx);
 }
 
-Test(layout, types_of_the_next_level_are_told_also_where_they_are_optional)
+Test(layout, level_4_types_are_recognized_also_if_optional)
 {
 	static const struct {
 		uint8_t type;

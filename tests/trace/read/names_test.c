@@ -21,7 +21,7 @@ static uint32_t module(struct names *n, const char *path, const char *build_id, 
 	return names_module_add(n, &m);
 }
 
-Test(names, a_module_is_its_path_build_id_and_kind)
+Test(names, module_is_identified_by_path_build_id_and_kind)
 {
 	struct names *n;
 	uint32_t a;
@@ -47,7 +47,7 @@ static uint32_t module_of(struct names *n, uint32_t part, uint32_t id, const cha
 	return names_module_add(n, &m);
 }
 
-Test(names, what_has_no_content_is_its_id_and_part)
+Test(names, module_without_content_is_identified_by_its_id_and_recording)
 {
 	static const uint8_t kinds[] = { PROF_MODULE_ANON, PROF_MODULE_ELF };
 	struct names *n;
@@ -68,7 +68,7 @@ Test(names, what_has_no_content_is_its_id_and_part)
 	names_free(n);
 }
 
-Test(names, modules_are_alike_by_group_and_status)
+Test(names, equal_modules_have_the_same_group_and_status)
 {
 	uint32_t v[4], *alike;
 	struct names *n;
@@ -105,7 +105,7 @@ Test(names, unannounced_ids_keep_the_address)
 	names_free(n);
 }
 
-Test(names, inline_depths_may_come_in_any_order_and_are_bounded)
+Test(names, inline_depths_may_come_in_any_order_and_are_limited)
 {
 	struct names_frame f = { .file = NAMES_NONE };
 	const struct names_symbol *sym;
@@ -135,7 +135,7 @@ Test(names, inline_depths_may_come_in_any_order_and_are_bounded)
 	names_free(n);
 }
 
-Test(names, the_first_name_of_a_task_stands_but_a_guess_gives_way)
+Test(names, first_name_of_a_task_stays_but_a_guess_is_replaced)
 {
 	struct names_task guess = { .tid = 5, .pid = NAMES_NONE };
 	struct names_task told = { .tid = 5, .pid = 4, .recorded = true };
@@ -165,7 +165,7 @@ Test(names, absent_strings_are_empty)
 	names_free(n);
 }
 
-Test(names, a_label_stands_in_brackets_and_gives_way_to_a_name)
+Test(names, label_is_in_brackets_and_is_replaced_by_a_symbol)
 {
 	static const char *const labels[] = { "[libc.so.6]", "[jit]", "[x]" };
 	static const char *const others[] = { "[]",	"[",	      "]",
@@ -193,7 +193,7 @@ Test(names, a_label_stands_in_brackets_and_gives_way_to_a_name)
 	names_free(n);
 }
 
-Test(names, the_last_status_of_a_module_holds)
+Test(names, last_status_of_a_module_counts)
 {
 	struct names_module m = { .id = 7, .announced = true };
 	struct names *n;
@@ -214,7 +214,7 @@ Test(names, the_last_status_of_a_module_holds)
 	names_free(n);
 }
 
-Test(names, a_module_that_is_not_there_is_the_first)
+Test(names, unknown_module_is_module_0)
 {
 	struct names *n;
 	uint32_t idx;
@@ -248,7 +248,7 @@ static uint64_t period(const char *hz, const char *ns)
 	return v;
 }
 
-Test(names, the_time_that_a_sample_stands_for_is_told_or_follows_from_the_rate)
+Test(names, sample_period_is_recorded_or_computed_from_the_rate)
 {
 	cr_expect_eq(period("99", "10101010"), 10101010);
 	cr_expect_eq(period(NULL, "7"), 7);
@@ -263,7 +263,7 @@ Test(names, the_time_that_a_sample_stands_for_is_told_or_follows_from_the_rate)
 	cr_expect_eq(period("99", "3600000000001"), 0);
 }
 
-Test(names, every_part_of_a_number_of_a_module_counts)
+Test(names, every_byte_of_a_build_id_counts)
 {
 	struct names_module m = { .announced = true, .kind = PROF_MODULE_ELF, .build_id_sz = 20 };
 	uint32_t idx[5];

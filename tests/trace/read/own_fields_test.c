@@ -30,7 +30,7 @@ static uint64_t read_as(const char *name, const struct dial9_field *f, size_t cn
 	return filled;
 }
 
-Test(own_fields, fields_are_found_by_name_wherever_they_are)
+Test(own_fields, fields_are_found_by_name_in_any_order)
 {
 	const struct dial9_field f[] = { { "comm", DIAL9_STRING },
 					 { "from_the_future", DIAL9_VARINT },
@@ -57,7 +57,7 @@ Test(own_fields, fields_are_found_by_name_wherever_they_are)
 	cr_expect_not(OWN_HAS(filled, TASK, task, exe));
 }
 
-Test(own_fields, values_that_a_member_cannot_hold_are_not_taken)
+Test(own_fields, values_that_a_member_cannot_hold_are_ignored)
 {
 	const struct dial9_field f[] = { { "pid", DIAL9_VARINT },
 					 { "tid", DIAL9_STRING },
@@ -81,7 +81,7 @@ Test(own_fields, values_that_a_member_cannot_hold_are_not_taken)
 	cr_expect_not(OWN_HAS(filled, TASK, task, pid));
 }
 
-Test(own_fields, bytes_and_signed_numbers_and_truths)
+Test(own_fields, bytes_signed_numbers_and_booleans_are_read)
 {
 	const struct dial9_field bytes[] = { { "build_id", DIAL9_BYTES } };
 	const struct dial9_value id[] = { { .type = DIAL9_BYTES, .str = STR("\xab\xcd") } };
@@ -104,7 +104,7 @@ Test(own_fields, bytes_and_signed_numbers_and_truths)
 	cr_expect_eq(end.first_ns, -5);
 }
 
-Test(own_fields, other_events_have_none)
+Test(own_fields, other_events_have_no_own_fields)
 {
 	const struct dial9_field f[] = { { "pid", DIAL9_U32 } };
 	struct dial9_schema *schema;

@@ -27,7 +27,7 @@ static struct parts start(void)
 	return p;
 }
 
-Test(parts, a_stream_is_one_part_until_it_says_otherwise)
+Test(parts, stream_is_one_recording_until_its_metadata_changes)
 {
 	struct parts p = start();
 
@@ -48,7 +48,7 @@ Test(parts, a_stream_is_one_part_until_it_says_otherwise)
 	parts_fini(&p);
 }
 
-Test(parts, the_recorders_segments_all_begin_with_the_same_metadata)
+Test(parts, segments_of_the_recorder_begin_with_the_same_metadata)
 {
 	struct parts p = start();
 
@@ -75,7 +75,7 @@ Test(parts, the_recorders_segments_all_begin_with_the_same_metadata)
 	parts_fini(&p);
 }
 
-Test(parts, metadata_that_contradict_begin_a_part_where_they_stand)
+Test(parts, contradicting_metadata_begin_a_recording_at_their_event)
 {
 	struct parts p = start();
 
@@ -93,7 +93,7 @@ Test(parts, metadata_that_contradict_begin_a_part_where_they_stand)
 	parts_fini(&p);
 }
 
-Test(parts, a_wall_clock_that_jumps_begins_a_part_only_at_an_applications_segment)
+Test(parts, wall_clock_jump_begins_a_recording_only_at_an_application_segment)
 {
 	struct parts p = start();
 
@@ -129,7 +129,7 @@ static void recording(struct parts *p, uint64_t at, uint32_t host, uint32_t boot
 		parts_clock(p, at + 10, 100 * SEC, real * SEC);
 }
 
-Test(parts, a_clock_is_shared_within_a_boot_alone)
+Test(parts, clock_is_shared_only_within_a_boot)
 {
 	static const struct {
 		uint32_t host, boot;
@@ -159,7 +159,7 @@ Test(parts, a_clock_is_shared_within_a_boot_alone)
 	parts_fini(&p);
 }
 
-Test(parts, entries_are_bounded_and_the_last_value_holds)
+Test(parts, entries_are_limited_and_the_last_value_counts)
 {
 	struct parts_meta m = { FLAVOUR, MINT };
 	struct parts p = start();
@@ -176,7 +176,7 @@ Test(parts, entries_are_bounded_and_the_last_value_holds)
 	parts_fini(&p);
 }
 
-Test(parts, beyond_the_limit_nothing_is_taken_for_what_it_is_not)
+Test(parts, recordings_above_the_limit_are_not_merged_with_others)
 {
 	struct parts p = start();
 
@@ -197,7 +197,7 @@ Test(parts, beyond_the_limit_nothing_is_taken_for_what_it_is_not)
 	parts_fini(&p);
 }
 
-Test(parts, one_entry_that_contradicts_outweighs_all_that_agree)
+Test(parts, single_contradicting_entry_outweighs_all_that_agree)
 {
 	struct parts p = start();
 
@@ -215,7 +215,7 @@ Test(parts, one_entry_that_contradicts_outweighs_all_that_agree)
 }
 
 /* Whatever stands first in a segment belongs to the part before, if it does not say otherwise. */
-Test(parts, a_part_begins_at_its_header_only_if_its_first_event_tells)
+Test(parts, recording_begins_at_its_header_only_if_its_first_event_identifies_it)
 {
 	struct parts p = start();
 
@@ -238,7 +238,7 @@ Test(parts, a_part_begins_at_its_header_only_if_its_first_event_tells)
 }
 
 /* A segment of ours begins with metadata: the clock of another program does not belong to it. */
-Test(parts, a_clock_at_the_start_of_a_segment_is_not_the_recorders)
+Test(parts, clock_at_the_start_of_a_segment_does_not_belong_to_the_recorder)
 {
 	struct parts p = start();
 
@@ -252,7 +252,7 @@ Test(parts, a_clock_at_the_start_of_a_segment_is_not_the_recorders)
 }
 
 /* What is told later of the boot or the host finds the clock then. */
-Test(parts, a_clock_is_found_when_enough_is_known)
+Test(parts, clock_is_found_when_later_metadata_identify_it)
 {
 	struct parts p = start();
 
@@ -301,7 +301,7 @@ Test(parts, wall_clocks_agree_to_a_second)
 	}
 }
 
-Test(parts, events_are_counted_in_their_part_and_offsets_found_from_any_before)
+Test(parts, events_are_counted_in_their_recording_with_offsets_of_earlier_recordings)
 {
 	struct parts p = start();
 
@@ -322,7 +322,7 @@ Test(parts, events_are_counted_in_their_part_and_offsets_found_from_any_before)
 }
 
 /* Only parts of the clock that is to be joined have a say. */
-Test(parts, another_host_on_another_clock_keeps_nobody_from_joining)
+Test(parts, host_on_another_clock_does_not_prevent_sharing_a_clock)
 {
 	struct parts p = start();
 
@@ -345,7 +345,7 @@ Test(parts, another_host_on_another_clock_keeps_nobody_from_joining)
 
 /* ---- merged streams ---- */
 
-Test(parts, a_merged_stream_says_itself_what_its_parts_are)
+Test(parts, merged_stream_identifies_its_recordings)
 {
 	struct parts p = start();
 	uint32_t second, third;
@@ -378,7 +378,7 @@ Test(parts, a_merged_stream_says_itself_what_its_parts_are)
 	parts_fini(&p);
 }
 
-Test(parts, what_follows_a_merged_stream_is_another_part)
+Test(parts, segment_after_a_merged_stream_is_another_recording)
 {
 	struct parts p = start();
 
@@ -420,7 +420,7 @@ Test(parts, moved_times_are_no_longer_on_the_clock_of_their_boot)
 	parts_fini(&p);
 }
 
-Test(parts, there_are_no_more_merged_ones_than_parts)
+Test(parts, number_of_merged_recordings_is_limited)
 {
 	struct parts p = start();
 

@@ -127,7 +127,7 @@ Test(reader, pipes_hold_events_back_for_two_seconds_of_trace_time)
 	cr_assert_not(named_in_pipe(10 * SEC));
 }
 
-Test(reader, threads_named_late_are_known_before)
+Test(reader, threads_named_late_are_known_from_the_start)
 {
 	uint64_t at = 0x10;
 	struct trace_event ev;
@@ -162,7 +162,7 @@ static int count_events(struct source *src, enum reader_mode mode, int *ret, boo
 	return n;
 }
 
-Test(reader, every_truncation_gives_a_prefix_or_a_refusal)
+Test(reader, every_truncation_gives_a_prefix_or_an_error)
 {
 	int ret, n, last = 0;
 	const char *data;
@@ -222,7 +222,7 @@ static size_t gz(uint8_t *out, size_t cap, const void *data, size_t n)
 	return cap - z.avail_out;
 }
 
-Test(reader, a_cut_gzip_is_torn_and_a_damaged_one_refused)
+Test(reader, truncated_gzip_is_truncated_input_and_damaged_gzip_is_refused)
 {
 	static uint8_t packed[8192];
 	struct source *src;
@@ -310,7 +310,7 @@ static void add_line(char *want, size_t cap, const char *says, size_t at, bool p
 	strcat(want, "\n");
 }
 
-Test(verdict, every_kind_of_end_is_told_with_its_place_and_remedy, .init = cr_redirect_stderr)
+Test(verdict, every_kind_of_end_is_reported_with_its_offset_and_remedy, .init = cr_redirect_stderr)
 {
 	static const enum reader_mode modes[] = { READER_ONE_PASS, READER_NAMES_AHEAD };
 	static char want[8192];
@@ -370,7 +370,8 @@ static int deep_stacks(uint32_t frames)
 	return make_done(&m);
 }
 
-Test(verdict, stacks_end_at_a_bound_at_their_root_which_is_told_once, .init = cr_redirect_stderr)
+Test(verdict, too_deep_stacks_are_truncated_at_their_root_and_reported_once,
+     .init = cr_redirect_stderr)
 {
 	for (uint32_t more = 0; more < 2; more++) {
 		struct trace_event ev;
@@ -399,7 +400,7 @@ Test(verdict, stacks_end_at_a_bound_at_their_root_which_is_told_once, .init = cr
 		"callers are dropped\n");
 }
 
-Test(verdict, what_is_no_trace_is_told_so, .init = cr_redirect_stderr)
+Test(verdict, input_that_is_not_a_trace_is_reported, .init = cr_redirect_stderr)
 {
 	static const struct {
 		const char *bytes;
@@ -433,7 +434,7 @@ Test(verdict, what_is_no_trace_is_told_so, .init = cr_redirect_stderr)
 	cr_assert_stderr_eq_str(want);
 }
 
-Test(reader, a_second_pass_gives_the_same_events_and_knows_more)
+Test(reader, second_pass_returns_the_same_events_with_more_names)
 {
 	struct trace_event ev;
 	struct source *src;
@@ -466,7 +467,7 @@ static int with_frames(struct reader *r, int *samples)
 	return n;
 }
 
-Test(reader, stacks_that_nobody_asks_for_come_without_frames)
+Test(reader, unrequested_stacks_have_no_frames)
 {
 	static const enum prof_sample_source sources[] = { PROF_SOURCE_SAMPLE,
 							   PROF_SOURCE_SWITCH_OUT,
@@ -494,7 +495,7 @@ Test(reader, stacks_that_nobody_asks_for_come_without_frames)
 	make_fini(&m);
 }
 
-Test(reader, whom_it_happened_to_is_left_out_up_to_the_end)
+Test(reader, reader_skip_tasks_leaves_the_tasks_of_events_unknown)
 {
 	struct trace_event ev;
 	struct source *src;
@@ -556,7 +557,7 @@ static void follow_from(size_t cut)
 }
 
 /* Within a frame, between two, and before there is anything. */
-Test(reader, a_file_that_grows_is_followed, .timeout = 30)
+Test(reader, growing_file_is_followed, .timeout = 30)
 {
 	follow_from(100);
 	follow_from(5);

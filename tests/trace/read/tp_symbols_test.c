@@ -38,7 +38,7 @@ static void add_prev_state(struct tp_symbols *ts, uint64_t segment)
 	add(ts, segment, PROF_TP_NONZERO, 0, "+");
 }
 
-Test(tp_symbols, prev_state_reads_as_the_kernel_prints_it)
+Test(tp_symbols, prev_state_is_printed_like_by_the_kernel)
 {
 	struct tp_symbols ts = { 0 };
 
@@ -68,7 +68,7 @@ Test(tp_symbols, symbols_print_one_name_or_the_number)
 	tp_symbols_fini(&ts);
 }
 
-Test(tp_symbols, delimiters_shifts_and_hex)
+Test(tp_symbols, delimiters_shifts_and_hexadecimal_are_printed)
 {
 	struct tp_symbols flags = { 0 }, shifted = { 0 }, hex = { 0 };
 
@@ -106,7 +106,7 @@ Test(tp_symbols, rows_repeated_by_a_later_segment_change_nothing)
 	tp_symbols_fini(&ts);
 }
 
-Test(tp_symbols, without_rows_the_number_is_left_to_the_caller)
+Test(tp_symbols, number_without_rows_is_left_to_the_caller)
 {
 	struct tp_symbols ts = { 0 };
 	struct buf b = { 0 };
@@ -128,7 +128,7 @@ Test(tp_symbols, strange_rows_are_harmless)
 	tp_symbols_fini(&ts);
 }
 
-Test(tp_symbols, decimals_may_be_pieces_as_of_a_device)
+Test(tp_symbols, decimals_may_be_parts_of_a_device_number)
 {
 	struct tp_symbols ts = { 0 };
 
@@ -181,7 +181,7 @@ static void expect_array(uint64_t unit, size_t sz, const char *want)
 	tp_symbols_fini(&ts);
 }
 
-Test(tp_symbols, arrays_are_numbers_of_their_size)
+Test(tp_symbols, array_elements_have_their_size)
 {
 	struct tp_symbols none = { 0 };
 	struct buf b = { 0 };
@@ -209,7 +209,7 @@ static void expect_parsed(const char *text, uint64_t x, const char *want)
 	tp_symbols_fini(&ts);
 }
 
-Test(tp_symbols, lines_of_an_enum_are_rows)
+Test(tp_symbols, lines_of_an_enum_are_parsed)
 {
 	static const char state[] = "&0xff=\nzero=R\n|0x1=S\n|0x2=D\n|0x10=X\n&0x100=\nnonzero=+";
 	static const char device[] = "&0xfff\n>>20\ndec\n&0xfffff=:\ndec";
@@ -231,7 +231,7 @@ Test(tp_symbols, lines_of_an_enum_are_rows)
 	expect_parsed("1=last line with its end\n", 1, "last line with its end");
 }
 
-Test(tp_symbols, lines_that_are_none_are_left_out)
+Test(tp_symbols, malformed_lines_are_skipped)
 {
 	static const char *const none[] = {
 		"",	   "\n\n",  "=x",
@@ -254,7 +254,7 @@ Test(tp_symbols, lines_that_are_none_are_left_out)
 	tp_symbols_fini(&ts);
 }
 
-Test(tp_symbols, the_array_of_an_enum_has_its_size_behind_it)
+Test(tp_symbols, array_in_an_enum_ends_with_its_element_size)
 {
 	struct tp_symbols ts = { 0 };
 	struct buf b = { 0 };
@@ -266,7 +266,7 @@ Test(tp_symbols, the_array_of_an_enum_has_its_size_behind_it)
 	tp_symbols_fini(&ts);
 }
 
-Test(tp_symbols, in_one_segment_the_first_who_tells_is_believed)
+Test(tp_symbols, first_writer_in_a_segment_has_priority)
 {
 	struct tp_symbols state = { 0 }, code = { 0 };
 	struct tp_symbols_row row = {

@@ -52,7 +52,7 @@ static const char *comm(struct fixture *f, const struct trace_event *ev)
 	return names_str(f->names, ev->comm, NULL);
 }
 
-Test(trace, events_get_thread_cpu_and_stack)
+Test(trace, events_have_thread_cpu_and_stack)
 {
 	const uint64_t frames[] = { make_frame(7, 0x1010), make_frame(7, 0x2020) };
 	struct trace_event ev;
@@ -84,7 +84,7 @@ Test(trace, events_get_thread_cpu_and_stack)
 	finish(&f);
 }
 
-Test(trace, the_last_task_event_before_an_event_names_it)
+Test(trace, last_task_event_before_an_event_names_its_thread)
 {
 	const uint64_t frame = 0x1000;
 	struct trace_event ev;
@@ -103,7 +103,7 @@ Test(trace, the_last_task_event_before_an_event_names_it)
 	finish(&f);
 }
 
-Test(trace, a_switch_names_threads_that_nobody_introduced)
+Test(trace, switch_names_unannounced_threads)
 {
 	struct trace_event ev;
 	struct fixture f;
@@ -118,7 +118,7 @@ Test(trace, a_switch_names_threads_that_nobody_introduced)
 	finish(&f);
 }
 
-Test(trace, the_last_symbol_for_an_address_and_depth_wins)
+Test(trace, last_symbol_for_an_address_and_depth_wins)
 {
 	const struct names_symbol *sym;
 	struct trace_event ev;
@@ -144,7 +144,7 @@ Test(trace, the_last_symbol_for_an_address_and_depth_wins)
 }
 
 /* Two recordings in one file both have a module 1, and they are not the same. */
-Test(trace, module_ids_mean_nothing_beyond_their_segment)
+Test(trace, module_ids_are_valid_only_in_their_segment)
 {
 	struct trace_event a, b, c;
 	struct fixture f;
@@ -215,7 +215,7 @@ Test(trace, modules_without_content_keep_their_own_names)
 	cr_expect(one_of_two("1234", PROF_MODULE_ELF, "g", "g"), "the last name counts for both");
 }
 
-Test(trace, an_id_of_an_earlier_segment_is_no_module)
+Test(trace, id_of_an_earlier_segment_is_no_module)
 {
 	const uint64_t at = make_frame(1, 0x10);
 	struct trace_event ev;
@@ -232,7 +232,7 @@ Test(trace, an_id_of_an_earlier_segment_is_no_module)
 	finish(&f);
 }
 
-Test(trace, what_the_recorder_told_is_not_overruled_by_a_switch)
+Test(trace, switch_does_not_override_a_recorded_task)
 {
 	struct trace_event ev;
 	struct fixture f;
@@ -247,7 +247,7 @@ Test(trace, what_the_recorder_told_is_not_overruled_by_a_switch)
 	finish(&f);
 }
 
-Test(trace, plain_addresses_of_other_writers_come_out_unchanged)
+Test(trace, plain_addresses_of_other_writers_are_unchanged)
 {
 	const uint64_t raw[] = { 0xffffffff81a28b97, 0x55dc0d63cc08, 0x10 };
 	struct trace_event ev;
@@ -287,7 +287,7 @@ Test(trace, rows_of_the_print_fmt_give_field_texts)
 	finish(&f);
 }
 
-Test(trace, metadata_and_clock_are_absorbed)
+Test(trace, metadata_and_clock_are_stored)
 {
 	const char *const kv[] = { "host", "box", "sample_hz", "99", NULL };
 	struct trace_event ev;
@@ -309,7 +309,7 @@ Test(trace, metadata_and_clock_are_absorbed)
 }
 
 /* Fields of the right name and the wrong type, and ids that mean nothing, are just unknown. */
-Test(trace, wrong_types_are_unknown_values)
+Test(trace, values_of_wrong_types_are_unknown)
 {
 	static const struct dial9_field fields[] = { { "tid", DIAL9_STRING },
 						     { "callchain", DIAL9_F64 },
@@ -335,7 +335,7 @@ Test(trace, wrong_types_are_unknown_values)
 }
 
 /* Another writer's types for the fields that we know by name. */
-Test(trace, numbers_of_a_role_are_read_from_any_type_that_has_one)
+Test(trace, numbers_of_a_role_are_read_from_any_integer_type)
 {
 	static const struct dial9_field fields[] = {
 		{ "tid", DIAL9_I64 },
@@ -376,7 +376,7 @@ Test(trace, numbers_of_a_role_are_read_from_any_type_that_has_one)
 }
 
 /* Rows may speak of any field, also of one that holds no number: those are for the printer of values. */
-Test(trace, rows_for_fields_without_a_number_are_passed_over)
+Test(trace, rows_for_fields_without_a_number_are_skipped)
 {
 	static const struct dial9_field fields[] = {
 		{ "text", DIAL9_STRING }, { "flag", DIAL9_BOOL },
@@ -417,7 +417,7 @@ Test(trace, rows_for_fields_without_a_number_are_passed_over)
 }
 
 /* Ids are 23 bits, and 0 is none. */
-Test(trace, modules_have_numbers_that_frames_can_hold)
+Test(trace, module_ids_must_fit_into_frames)
 {
 	struct trace_event ev;
 	struct fixture f;
@@ -437,7 +437,7 @@ Test(trace, modules_have_numbers_that_frames_can_hold)
 	finish(&f);
 }
 
-Test(trace, build_ids_longer_than_any_are_left_out)
+Test(trace, too_long_build_ids_are_ignored)
 {
 	static const char id[NAMES_BUILD_ID_MAX + 1] = "0123456789abcdef0123456789abcdef";
 	struct trace_event ev;
@@ -483,7 +483,7 @@ static const struct names_symbol *symbol_of(struct fixture *f, const char *name,
 	return names_symbol(f->names, 0x10);
 }
 
-Test(trace, symbols_outside_of_all_bounds_are_not_taken)
+Test(trace, symbols_out_of_bounds_are_ignored)
 {
 	static const struct {
 		const char *name;
@@ -523,7 +523,7 @@ Test(trace, symbols_outside_of_all_bounds_are_not_taken)
 	}
 }
 
-Test(trace, the_idle_thread_is_everybodys_and_has_one_name)
+Test(trace, idle_thread_has_no_process_and_one_name)
 {
 	struct trace_event ev;
 	struct fixture f;
@@ -542,7 +542,7 @@ Test(trace, the_idle_thread_is_everybodys_and_has_one_name)
 }
 
 /* Only a thread id: what a sample does not say is unknown, or what it was before there were such fields. */
-Test(trace, a_sample_that_says_little_is_a_sample_of_the_clock)
+Test(trace, sample_with_few_fields_is_a_clock_sample)
 {
 	static const struct dial9_field fields[] = { { "tid", DIAL9_U32 },
 						     { "thread_name", DIAL9_STRING } };
@@ -575,7 +575,7 @@ Test(trace, a_sample_that_says_little_is_a_sample_of_the_clock)
 	finish(&f);
 }
 
-Test(trace, bytes_of_events_and_of_the_rest_are_all_there_is)
+Test(trace, bytes_of_events_and_of_the_rest_add_up)
 {
 	struct trace_event ev;
 	struct fixture f;
@@ -598,7 +598,7 @@ Test(trace, bytes_of_events_and_of_the_rest_are_all_there_is)
 }
 
 /* Our segments begin with our metadata: one that does not is another program's, from its header on. */
-Test(trace, a_segment_of_another_writer_is_a_part_of_its_own)
+Test(trace, segment_of_another_writer_is_a_separate_recording)
 {
 	const char *const kv[] = { "start_realtime_ns", "1700000000000000000", "host", "box",
 				   NULL };
@@ -622,7 +622,7 @@ Test(trace, a_segment_of_another_writer_is_a_part_of_its_own)
 	finish(&f);
 }
 
-Test(trace, events_that_are_passed_over_belong_to_their_parts_all_the_same)
+Test(trace, skipped_events_count_in_their_recordings)
 {
 	const char *const kv[] = { "start_realtime_ns", "1700000000000000000", "host", "box",
 				   NULL };
@@ -666,7 +666,7 @@ Test(trace, events_that_are_passed_over_belong_to_their_parts_all_the_same)
 	finish(&f);
 }
 
-Test(trace, a_thread_that_only_its_samples_name_has_that_name)
+Test(trace, thread_named_only_by_its_samples_has_that_name)
 {
 	struct dial9_schema *named =
 		MAKE_SCHEMA("CpuSampleEvent", { "tid", DIAL9_U32 }, { "pid", DIAL9_U32 },

@@ -83,7 +83,7 @@ static void expect(struct dial9_enc *enc, struct dial9_schema *schema,
 	dial9_schema_free(schema);
 }
 
-Test(value, writes_scalars_and_what_is_absent)
+Test(value, writes_scalars_and_missing_values)
 {
 	static const struct dial9_field fields[] = {
 		{ "a", DIAL9_VARINT }, { "b", DIAL9_I64 },
@@ -129,7 +129,7 @@ static struct dial9_enc *write_nested(struct dial9_schema **schema)
 	return enc;
 }
 
-Test(value, walks_into_lists_and_maps)
+Test(value, writes_nested_lists_and_maps)
 {
 	struct dial9_schema *schema;
 	struct dial9_enc *enc = write_nested(&schema);
@@ -143,7 +143,7 @@ static void put_key(struct buf *out, const struct dial9_value *key)
 	buf_printf(out, "key%" PRIu64, key->u64);
 }
 
-Test(value, asks_the_style_for_keys_that_are_no_text)
+Test(value, calls_the_style_for_keys_that_are_no_text)
 {
 	struct value_style with_key = style;
 	struct dial9_schema *schema;
@@ -169,7 +169,7 @@ static struct dial9_enc *write_pooled(struct dial9_schema **schema)
 	return enc;
 }
 
-Test(value, resolves_pool_ids_where_it_can)
+Test(value, resolves_known_pool_ids)
 {
 	struct value_style hex = style;
 	struct dial9_schema *schema;

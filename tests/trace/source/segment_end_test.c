@@ -81,7 +81,7 @@ Test(segment_end, times_are_read_from_the_end)
 	cr_expect_eq(last, 9);
 }
 
-Test(segment_end, packed_files_have_it_where_their_trailer_leaves_it)
+Test(segment_end, compressed_files_have_segment_end_before_their_trailer)
 {
 	struct file zstd = good;
 
@@ -95,7 +95,7 @@ Test(segment_end, packed_files_have_it_where_their_trailer_leaves_it)
 	cr_expect(!is_end(zstd));
 }
 
-Test(segment_end, what_does_not_hold_together_is_none)
+Test(segment_end, inconsistent_segment_end_is_ignored)
 {
 	struct file f = good;
 

@@ -91,7 +91,7 @@ Test(source, reads_plain_bytes)
 	expect("TRC\0\1 hello", 11, "TRC\0\1 hello", 11);
 }
 
-Test(source, reads_gzip_members_in_a_row)
+Test(source, reads_consecutive_gzip_members)
 {
 	uint8_t data[512];
 	size_t n = gz(data, sizeof(data), "first,", 6);
@@ -133,7 +133,7 @@ Test(source, finds_gzip_in_a_pipe_of_single_bytes)
 	source_close(src);
 }
 
-Test(source, every_cut_of_a_gzip_gives_a_prefix_and_says_so)
+Test(source, every_truncation_of_a_gzip_gives_a_prefix_and_is_reported)
 {
 	char text[4000], out[4100];
 	uint8_t data[8192];
@@ -180,7 +180,7 @@ Test(source, refuses_directories_and_missing_files)
 	cr_assert_null(src);
 }
 
-Test(source, sees_what_a_growing_file_gains)
+Test(source, reads_data_appended_to_a_growing_file)
 {
 	int fd = temp_with("", 0), w = dup(fd);
 	struct source *src;
@@ -198,7 +198,7 @@ Test(source, sees_what_a_growing_file_gains)
 	close(w);
 }
 
-Test(source, a_file_that_cannot_be_read_is_an_error_and_not_empty)
+Test(source, file_that_cannot_be_read_is_an_error_and_not_empty)
 {
 	struct source *src;
 	char bytes[16];
@@ -226,7 +226,7 @@ static char *large_bytes(void)
 	return bytes;
 }
 
-Test(source, inputs_of_many_buffers_come_through_whole)
+Test(source, inputs_of_many_buffers_are_read_whole)
 {
 	char *bytes = large_bytes();
 	uint8_t *packed = malloc(2 * LARGE);
@@ -240,7 +240,7 @@ Test(source, inputs_of_many_buffers_come_through_whole)
 	free(bytes);
 }
 
-Test(source, nothing_asked_for_is_nothing_read)
+Test(source, read_of_0_bytes_consumes_nothing)
 {
 	struct source *src;
 	char c = 'x';
@@ -267,7 +267,7 @@ static int next_fd(void)
 	return fd;
 }
 
-Test(source, descriptors_are_closed_with_it_and_when_they_are_refused)
+Test(source, descriptors_are_closed_with_the_source_and_after_a_refusal)
 {
 	int before = next_fd();
 	struct source *src;
@@ -280,7 +280,7 @@ Test(source, descriptors_are_closed_with_it_and_when_they_are_refused)
 	cr_expect_eq(next_fd(), before);
 }
 
-Test(source, standard_input_is_read_from_where_it_stands)
+Test(source, standard_input_is_read_from_its_current_offset)
 {
 	int fd = temp_with("head,tail", 9);
 	struct source *src;
@@ -300,7 +300,7 @@ Test(source, standard_input_is_read_from_where_it_stands)
 	cr_expect_geq(fcntl(STDIN_FILENO, F_GETFD), 0, "it stays open");
 }
 
-Test(source, a_rewind_forgets_damage_and_a_pipe_has_none)
+Test(source, rewind_clears_damage_and_a_pipe_cannot_rewind)
 {
 	char text[100], out[128];
 	uint8_t data[256];
@@ -325,7 +325,7 @@ Test(source, a_rewind_forgets_damage_and_a_pipe_has_none)
 	source_close(src);
 }
 
-Test(refused_source, says_why, .init = cr_redirect_stderr)
+Test(refused_source, error_has_a_reason, .init = cr_redirect_stderr)
 {
 	struct source *src = NULL;
 	int tty = posix_openpt(O_RDWR | O_NOCTTY);
@@ -349,7 +349,7 @@ Test(refused_source, says_why, .init = cr_redirect_stderr)
 }
 
 /* Two bytes tell what it is, and are handed out at once, whether or not there will be more. */
-Test(source, a_pipe_is_not_waited_for_once_its_kind_is_known, .timeout = 10)
+Test(source, pipe_is_read_without_waiting_once_its_kind_is_known, .timeout = 10)
 {
 	struct source *src;
 	char out[16];
@@ -374,7 +374,7 @@ static size_t zst(uint8_t *out, size_t cap, const void *data, size_t n)
 	return sz;
 }
 
-Test(source, reads_zstd_frames_in_a_row)
+Test(source, reads_consecutive_zstd_frames)
 {
 	uint8_t data[512];
 	size_t n = zst(data, sizeof(data), "first,", 6);
@@ -384,7 +384,7 @@ Test(source, reads_zstd_frames_in_a_row)
 	expect("\x28\xb5\x2f", 3, "\x28\xb5\x2f", 3);
 }
 
-Test(source, zstd_that_is_cut_or_damaged_is_told)
+Test(source, truncated_or_damaged_zstd_is_reported)
 {
 	uint8_t data[512];
 	size_t n = zst(data, sizeof(data), "something", 9);
@@ -546,14 +546,14 @@ Test(source, files_of_a_set_are_read_as_one, IN_SET)
 	expect_set("./a.bin.gz", all, false);
 }
 
-Test(source, the_tenth_file_comes_behind_the_ninth, IN_SET)
+Test(source, tenth_file_comes_after_the_ninth, IN_SET)
 {
 	put_trace("a.10.bin", 10, 100);
 	put_trace("a.9.bin", 9, 100);
 	expect_set("a", "20x9 20x10 end", false);
 }
 
-Test(source, an_active_file_counts_only_at_the_end, IN_SET)
+Test(source, active_file_counts_only_at_the_end, IN_SET)
 {
 	put_trace("a.1.bin", 1, 100);
 	put_trace("a.2.bin.active", 2, 100);
@@ -567,7 +567,7 @@ Test(source, an_active_file_counts_only_at_the_end, IN_SET)
 	expect_set("a", "20x1 20x2 end", false);
 }
 
-Test(source, a_directory_of_several_recordings_is_refused, IN_SET)
+Test(source, directory_of_several_recordings_is_refused, IN_SET)
 {
 	struct source *src;
 
@@ -577,7 +577,7 @@ Test(source, a_directory_of_several_recordings_is_refused, IN_SET)
 	expect_set("b", "20x0 end", false);
 }
 
-Test(source, a_file_that_is_not_there_is_a_loss, IN_SET)
+Test(source, missing_file_is_a_loss, IN_SET)
 {
 	put_trace("a.1.bin", 1, 100);
 	put_trace("a.3.bin", 3, 100);
@@ -594,7 +594,7 @@ Test(source, a_file_that_is_not_there_is_a_loss, IN_SET)
 	expect_set("a", "20x1 20x2 [2-2] end", true);
 }
 
-Test(source, a_fifo_in_a_set_is_not_waited_for, IN_SET)
+Test(source, fifo_in_a_set_does_not_block, IN_SET)
 {
 	put_trace("a.1.bin", 1, 100);
 	cr_assert_eq(mkfifo("a.2.bin", 0600), 0);
@@ -602,7 +602,7 @@ Test(source, a_fifo_in_a_set_is_not_waited_for, IN_SET)
 	expect_set("a", "20x1 [1-3] 20x3 end", true);
 }
 
-Test(source, what_is_good_of_a_bad_file_is_read_and_the_next_one_too, IN_SET)
+Test(source, readable_part_of_a_bad_file_and_the_next_file_are_read, IN_SET)
 {
 	uint8_t data[4096];
 	size_t sz = trace_of(2, data, sizeof(data));
@@ -626,7 +626,7 @@ Test(source, what_is_good_of_a_bad_file_is_read_and_the_next_one_too, IN_SET)
 	}
 }
 
-Test(source, a_packed_file_that_is_cut_is_left_for_the_next_one, IN_SET)
+Test(source, truncated_compressed_file_is_skipped_for_the_next_file, IN_SET)
 {
 	put_trace("a.0.bin", 0, 100);
 	put_trace("a.1.bin.gz", 1, 50);
@@ -643,7 +643,7 @@ Test(source, a_packed_file_that_is_cut_is_left_for_the_next_one, IN_SET)
 	}
 }
 
-Test(source, the_last_file_may_be_cut, IN_SET)
+Test(source, last_file_may_be_truncated, IN_SET)
 {
 	uint64_t before;
 	struct source *src;
@@ -658,7 +658,7 @@ Test(source, the_last_file_may_be_cut, IN_SET)
 	source_close(src);
 }
 
-Test(source, of_two_files_of_one_number_one_counts_and_directories_do_not, IN_SET)
+Test(source, second_file_of_a_number_and_directories_are_ignored, IN_SET)
 {
 	put_trace("a.0.bin", 0, 100);
 	put_trace("a.1.bin", 1, 100);
