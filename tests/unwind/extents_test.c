@@ -7,7 +7,7 @@
 
 enum { PLACES = 512 };
 
-Test(extents, takes_the_first_run_that_fits_and_joins_what_comes_back)
+Test(extents, takes_the_first_free_range_that_fits_and_joins_returned_ranges)
 {
 	struct extents e = { 0 };
 	uint32_t at;
@@ -46,7 +46,7 @@ static void check(const struct extents *e, const char *taken)
 	}
 }
 
-Test(extents, never_gives_a_place_twice)
+Test(extents, never_allocates_a_place_twice)
 {
 	struct extents e = { 0 };
 	struct extent pieces[PLACES];

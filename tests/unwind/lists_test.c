@@ -132,7 +132,7 @@ static void sweep_until(uint32_t live)
 	}
 }
 
-Test(lists, a_process_has_the_list_that_was_published_last)
+Test(lists, process_has_the_last_published_list)
 {
 	cr_expect_eq(publish(A, 100, 3), 0);
 	cr_expect_eq(publish(B, 200, 5), 0);
@@ -153,7 +153,7 @@ Test(lists, a_process_has_the_list_that_was_published_last)
 	cr_expect_eq(counts().published, 3);
 }
 
-Test(lists, a_list_stays_while_a_child_that_nobody_told_of_has_it)
+Test(lists, list_stays_while_an_unreported_child_uses_it)
 {
 	cr_assert_eq(publish(A, 100, 16), 0);
 	fork_of(A, B);
@@ -173,7 +173,7 @@ Test(lists, a_list_stays_while_a_child_that_nobody_told_of_has_it)
 	expect_list(A, 600, 48);
 }
 
-Test(lists, a_condemned_list_that_is_found_again_stays)
+Test(lists, condemned_list_that_is_used_again_stays)
 {
 	int i;
 
@@ -194,7 +194,7 @@ Test(lists, a_condemned_list_that_is_found_again_stays)
 	sweep_until(0);
 }
 
-Test(lists, a_list_is_free_only_after_a_period_of_grace)
+Test(lists, list_is_free_only_after_a_grace_period)
 {
 	int i;
 
@@ -215,7 +215,7 @@ Test(lists, a_list_is_free_only_after_a_period_of_grace)
 	expect_list(B, 200, 1);
 }
 
-Test(lists, a_list_that_goes_from_process_to_process_around_each_look_is_not_free)
+Test(lists, list_that_moves_between_processes_around_each_check_is_not_free)
 {
 	uint32_t from = A;
 	uint64_t list;
@@ -239,7 +239,7 @@ Test(lists, a_list_that_goes_from_process_to_process_around_each_look_is_not_fre
 	cr_expect_eq(condemned, 0);
 }
 
-Test(lists, a_list_that_is_found_again_is_handed_on_again)
+Test(lists, list_that_is_used_again_is_inherited_again)
 {
 	cr_assert_eq(publish(A, 100, 8), 0);
 	fork_of(A, B);
@@ -254,7 +254,7 @@ Test(lists, a_list_that_is_found_again_is_handed_on_again)
 	expect_list(B + 7, 100, 8);
 }
 
-Test(lists, an_equal_list_is_not_published_again)
+Test(lists, equal_list_is_not_published_again)
 {
 	uint64_t before;
 
@@ -295,7 +295,7 @@ static void publish_in_time(uint64_t owner, uint32_t tgid, uint64_t start, uint3
 	expect_list(tgid, start, cnt);
 }
 
-Test(lists, who_has_most_room_gives_it_up_to_who_has_less)
+Test(lists, owner_with_most_room_gives_room_to_owners_with_less)
 {
 	uint32_t i;
 
@@ -313,7 +313,7 @@ Test(lists, who_has_most_room_gives_it_up_to_who_has_less)
 	cr_expect_eq(counts().taken_back, 1);
 }
 
-Test(lists, who_has_most_gets_nothing_while_others_wait)
+Test(lists, owner_with_most_room_gets_no_more_while_others_wait)
 {
 	uint32_t i;
 
@@ -332,7 +332,7 @@ Test(lists, who_has_most_gets_nothing_while_others_wait)
 	cr_expect_eq(publish_for(HOG, A, 50, 8), 0, "nobody waits any more");
 }
 
-Test(lists, nobody_gives_up_room_to_who_has_as_much)
+Test(lists, no_owner_gives_room_to_an_owner_with_as_much)
 {
 	cr_assert_eq(publish_for(HOG, A, 100, 32), 0);
 	cr_assert_eq(publish_for(MEEK, B, 200, 32), 0);
@@ -344,7 +344,7 @@ Test(lists, nobody_gives_up_room_to_who_has_as_much)
 	cr_expect_eq(counts().taken_back, 0);
 }
 
-Test(lists, a_fork_that_was_under_way_does_not_keep_what_was_taken_back)
+Test(lists, fork_in_progress_does_not_keep_a_withdrawn_list)
 {
 	uint64_t list;
 
@@ -359,7 +359,7 @@ Test(lists, a_fork_that_was_under_way_does_not_keep_what_was_taken_back)
 	publish_in_time(MEEK, B, 200, 8);
 }
 
-Test(lists, an_exec_of_which_the_caller_has_not_heard_keeps_the_list_away)
+Test(lists, unreported_exec_prevents_publishing_of_the_list)
 {
 	uint32_t execs = 7;
 
@@ -379,7 +379,7 @@ Test(lists, an_exec_of_which_the_caller_has_not_heard_keeps_the_list_away)
 	cr_expect_not(lists_find(lists, B, &execs));
 }
 
-Test(lists, whose_memory_a_process_has_is_no_part_of_how_many_execs_it_did)
+Test(lists, shared_memory_flag_is_no_part_of_the_exec_count)
 {
 	uint32_t execs = 0;
 
@@ -396,7 +396,7 @@ Test(lists, whose_memory_a_process_has_is_no_part_of_how_many_execs_it_did)
 	cr_expect_not(lists_shares_memory(lists, A));
 }
 
-Test(lists, a_place_may_be_taken_before_there_is_a_list)
+Test(lists, entry_may_be_claimed_before_there_is_a_list)
 {
 	uint32_t execs = 5;
 
@@ -409,7 +409,7 @@ Test(lists, a_place_may_be_taken_before_there_is_a_list)
 	cr_expect_eq(proc(A)->execs, 2, "it has one");
 }
 
-Test(lists, a_process_without_a_free_place_harms_nobody)
+Test(lists, process_without_a_free_entry_overwrites_no_other)
 {
 	uint32_t i;
 
@@ -428,7 +428,7 @@ static void sum(void *ctx, const struct prof_unwind_map *m)
 	*(uint64_t *)ctx += m->start;
 }
 
-Test(lists, each_mapping_in_use_is_shown)
+Test(lists, each_mapping_in_use_is_visited)
 {
 	uint64_t total = 0;
 

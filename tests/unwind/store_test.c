@@ -147,7 +147,7 @@ Test(store, equal_keys_have_one_slot_until_there_are_too_many)
 	cr_expect_not(store_expect(store, PROF_UNWIND_NO_SLOT));
 }
 
-Test(store, a_table_is_expected_once_and_comes_into_reach)
+Test(store, table_is_expected_once_and_becomes_available)
 {
 	uint32_t a = slot_of("a"), pos = 0, slot;
 
@@ -168,7 +168,7 @@ Test(store, a_table_is_expected_once_and_comes_into_reach)
 	expect_table(a, 3, 1000);
 }
 
-Test(store, tables_may_lie_across_chunks)
+Test(store, tables_may_cross_chunks)
 {
 	uint32_t a = add("a", PROF_UNWIND_CHUNK_BLOCKS - 1, 5), b = add("b", 4, 7);
 
@@ -176,7 +176,7 @@ Test(store, tables_may_lie_across_chunks)
 	expect_table(b, 4, 7);
 }
 
-Test(store, a_module_without_a_table_is_not_asked_about_again)
+Test(store, module_without_a_table_is_not_requested_again)
 {
 	uint32_t a = slot_of("a"), b = slot_of("b"), pos = 0, slot;
 
@@ -197,7 +197,7 @@ Test(store, a_module_without_a_table_is_not_asked_about_again)
 	cr_expect_not(store_next_needed(store, &pos, &slot));
 }
 
-Test(store, a_key_whose_table_is_elsewhere_is_not_asked_about)
+Test(store, key_whose_table_is_elsewhere_is_not_requested)
 {
 	uint32_t a = slot_of("a"), pos = 0, slot;
 
@@ -212,7 +212,7 @@ Test(store, a_key_whose_table_is_elsewhere_is_not_asked_about)
 	cr_expect_not(store_is_elsewhere(store, PROF_UNWIND_NO_SLOT));
 }
 
-Test(store, the_least_used_goes_and_its_place_is_used_again)
+Test(store, least_used_table_is_evicted_and_its_space_reused)
 {
 	uint32_t a = add("a", 100, 1), b = add("b", 100, 2), c;
 
@@ -231,7 +231,7 @@ Test(store, the_least_used_goes_and_its_place_is_used_again)
 	cr_expect(store_expect(store, b), "it may come again");
 }
 
-Test(store, what_walks_may_read_is_not_written_over)
+Test(store, tables_that_walks_may_read_are_not_overwritten)
 {
 	uint32_t a = add("a", PROF_UNWIND_CHUNK_BLOCKS, 1), b = slot_of("b"), block, i;
 
@@ -253,7 +253,7 @@ Test(store, what_walks_may_read_is_not_written_over)
 	expect_table(b, PROF_UNWIND_CHUNK_BLOCKS, 2);
 }
 
-Test(store, what_is_in_use_stays_and_the_newcomer_is_left_out_for_a_while)
+Test(store, used_tables_stay_and_a_new_table_is_skipped_for_a_while)
 {
 	uint32_t a = add("a", 200, 1), b = slot_of("b"), pos = 0, slot;
 
@@ -279,7 +279,7 @@ Test(store, what_is_in_use_stays_and_the_newcomer_is_left_out_for_a_while)
 	expect_table(b, 200, 2);
 }
 
-Test(store, a_table_larger_than_all_room_is_left_out)
+Test(store, table_larger_than_all_room_is_skipped)
 {
 	uint32_t a = add("a", 10, 1), b = add("b", BLOCK_MAX + 1, 2);
 
@@ -316,7 +316,7 @@ static void step_until_free(uint32_t frees)
 	}
 }
 
-Test(store, a_slot_that_nobody_holds_is_another_files_after_a_period_of_grace)
+Test(store, unused_slot_is_given_to_another_file_after_a_grace_period)
 {
 	uint32_t a = add("0", 3, 7), again;
 
@@ -347,7 +347,7 @@ Test(store, a_slot_that_nobody_holds_is_another_files_after_a_period_of_grace)
 	cr_expect_eq(counts().bytes, 0);
 }
 
-Test(store, what_nobody_has_or_uses_for_long_goes_before_more_memory_is_taken)
+Test(store, unused_tables_are_evicted_before_more_memory_is_used)
 {
 	bool held[MODULES] = { false };
 	uint32_t idle = add("idle", 60, 1), has = add("has", 60, 2), used, fresh;
@@ -377,7 +377,7 @@ Test(store, what_nobody_has_or_uses_for_long_goes_before_more_memory_is_taken)
 	cr_expect(store_expect(store, idle));
 }
 
-Test(store, programs_that_come_and_go_take_no_more_memory_than_those_of_half_a_minute)
+Test(store, memory_for_short_lived_programs_is_limited_to_half_a_minute)
 {
 	bool none[MODULES] = { false };
 	char key[] = "a";
@@ -402,7 +402,7 @@ Test(store, programs_that_come_and_go_take_no_more_memory_than_those_of_half_a_m
 	cr_expect_null(chunks[1]);
 }
 
-Test(store, slots_go_round_without_end)
+Test(store, slots_are_reused_without_end)
 {
 	char key[8];
 	uint32_t round, i, slot;
@@ -430,7 +430,7 @@ Test(store, slots_go_round_without_end)
 	cr_expect_leq(counts().bytes, MODULES * 2 * 4096);
 }
 
-Test(store, the_slot_of_a_table_that_is_on_its_way_stays)
+Test(store, slot_of_an_expected_table_stays)
 {
 	uint32_t a = slot_of("0"), b = slot_of("1"), c;
 

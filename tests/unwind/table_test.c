@@ -59,7 +59,7 @@ static bool passes_with(size_t at, uint32_t word)
 	return passes;
 }
 
-Test(table, finds_the_row_that_holds)
+Test(table, finds_the_row_of_an_address)
 {
 	static const struct {
 		uint64_t off;
@@ -83,7 +83,7 @@ Test(table, finds_the_row_that_holds)
 	unwind_table_free(&t);
 }
 
-Test(table, refuses_rows_outside_of_it)
+Test(table, refuses_rows_outside_the_table)
 {
 	cr_expect(!passes_with(0, index_word(ROWS - 1, 1)), "a big offset as a row");
 	cr_expect(!passes_with(1, index_word(0, 1)), "an index word as a row");
@@ -158,7 +158,7 @@ Test(table, refuses_numbers_out_of_bounds)
 }
 
 /* The last numbers that are within bounds. */
-Test(table, takes_numbers_up_to_their_bounds)
+Test(table, accepts_numbers_up_to_their_limits)
 {
 	enum { CNT = PROF_UNWIND_TABLE_WORDS_MAX };
 	struct unwind_table t = good_table(), large = { .cnt = CNT, .page_cnt = 1 };
@@ -181,7 +181,7 @@ Test(table, takes_numbers_up_to_their_bounds)
 	unwind_table_free(&large);
 }
 
-Test(table, pages_of_several_rows_follow_each_other)
+Test(table, pages_with_several_rows_are_consecutive)
 {
 	const uint32_t words[] = {
 		index_word(2, 2),

@@ -51,7 +51,7 @@ static int wait_chunk(struct waiter *w, void **mem)
 	return got;
 }
 
-Test(waiter, a_thread_that_keeps_its_privileges_is_none)
+Test(waiter, thread_that_keeps_its_privileges_is_not_used)
 {
 	const struct waiter_cfg cfg = { .make_chunk = make, .capabilities = 7 };
 	struct waiter *w = NULL;
@@ -62,7 +62,7 @@ Test(waiter, a_thread_that_keeps_its_privileges_is_none)
 	cr_expect_eq(kept_caps, 7);
 }
 
-Test(waiter, a_ticket_is_over_when_a_period_that_began_later_is)
+Test(waiter, ticket_is_over_after_a_period_that_began_later)
 {
 	struct waiter *w = new_waiter();
 	uint64_t first, second;
@@ -84,7 +84,7 @@ Test(waiter, a_ticket_is_over_when_a_period_that_began_later_is)
 	waiter_free(w);
 }
 
-Test(waiter, makes_the_chunk_that_was_asked_for)
+Test(waiter, creates_the_requested_chunk)
 {
 	struct waiter *w = new_waiter();
 	void *mem;

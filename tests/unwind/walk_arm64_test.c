@@ -182,7 +182,7 @@ Test(walk_arm64, return_address_in_a_register_is_lost_by_a_call)
 	EXPECT_WALK(PROF_END_NO_RETURN, 0, LEAF);
 }
 
-Test(walk_arm64, goes_on_from_what_a_signal_interrupted)
+Test(walk_arm64, continues_at_the_registers_of_a_signal_frame)
 {
 	const __u64 regs = (128 + 184) / 8; /* as the kernel's struct rt_sigframe has them */
 
@@ -237,7 +237,7 @@ Test(walk_arm64, finds_the_stack_again_after_frame_pointers)
 		    START + 7);
 }
 
-Test(walk_arm64, does_not_guess_where_the_stack_is)
+Test(walk_arm64, does_not_guess_the_stack_pointer)
 {
 	start(JIT + 4, SP + 8 * 10, 0);
 	stack[10] = SP + 8 * 100;
@@ -270,7 +270,7 @@ Test(walk_arm64, finds_the_caller_of_a_leaf_without_rows)
 }
 
 /* What is known of a leaf is known of the first frame alone. */
-Test(walk_arm64, does_not_guess_the_caller_of_what_a_signal_interrupted)
+Test(walk_arm64, does_not_guess_the_caller_of_an_interrupted_function)
 {
 	const __u64 regs = (128 + 184) / 8;
 
