@@ -230,7 +230,7 @@ test('speedscope reads trace events', { skip: noSpeedscope }, async () => {
 	assert(profiles.every(({ unit }) => unit === 'microseconds'));
 });
 
-test('names that are hostile stay names in speedscope', { skip: noSpeedscope }, async () => {
+test('hostile names stay names in speedscope', { skip: noSpeedscope }, async () => {
 	for (const format of ['speedscope', 'folded', 'pprof', 'perf-script', 'chrome']) {
 		const { profiles, frames } = await speedscope(exported(format, format === 'chrome' ? undefined : 'cpu', hostile));
 		assert(profiles.length > 0, format);
@@ -299,7 +299,7 @@ test('the Firefox Profiler loads its format', { skip: noFirefox }, async () => {
 	});
 });
 
-test('names that are hostile stay names in the Firefox Profiler', { skip: noFirefox }, async () => {
+test('hostile names stay names in the Firefox Profiler', { skip: noFirefox }, async () => {
 	await withFirefox(exported('firefox', undefined, hostile), (ask) =>
 		assert(ask('thread', 'list').threads.some(({ name }) => name.includes('<script>'))));
 });
@@ -315,7 +315,7 @@ test('the Firefox Profiler shows CPU time and the last name of a process', { ski
 
 /* ---- those that distributions have ------------------------------------------------------------- */
 
-test("go's pprof takes the executable of the target for the program", { skip: skipped(isHere('go', 'version'), 'no go here') },
+test("go's pprof shows the executable of the target as the program", { skip: skipped(isHere('go', 'version'), 'no go here') },
 	() => {
 		const env = { ...process.env, HOME: dir, PPROF_TMPDIR: dir, GOFLAGS: '' };
 		assert.match(run('go', ['tool', 'pprof', '-top', exported('pprof', 'cpu', execs)], { env }), /^File: thing$/m);
@@ -335,7 +335,7 @@ for (const kind of KINDS) {
 	});
 
 	/* "name;name;... number", no name empty, no line twice: what flame graphs take */
-	test(`folded stacks are as flame graphs take them, ${kind}`, () => {
+	test(`folded stacks have the format of flame graphs, ${kind}`, () => {
 		for (const from of [trace, hostile]) {
 			const lines = fs.readFileSync(exported('folded', kind, from), 'utf8').split('\n').slice(0, -1);
 			assert.deepStrictEqual(lines.filter((line) => !/^[^;]+(;[^;]+)* \d+$/.test(line)), []);
@@ -431,7 +431,7 @@ function checkInterned(packets) {
 }
 
 for (const kind of [undefined, ...KINDS]) {
-	test(`Perfetto's messages hold what it shows, ${kind || 'all'}`,
+	test(`Perfetto messages have the events of the trace, ${kind || 'all'}`,
 		{ skip: skipped(isHere('protoc', '--version'), 'no protoc here') }, () => {
 			const packets = decoded(exported('perfetto', kind)), { blocked, runnable, unknown } = truth.states;
 			const samples = packets.filter((packet) => packet.perf_sample);

@@ -68,7 +68,7 @@ before(async () => {
 
 after(async () => assert.strictEqual(await stop(server), 0, 'Ctrl-C is a good end'));
 
-test('gives the page, which asks for the trace, and the trace', async () => {
+test('serves the page, which requests the trace, and the trace', async () => {
 	const page = await get(server, `/${server.token}/`), trace = await get(server, `/${server.token}/trace`);
 	assert.strictEqual(status(page), 200);
 	assert.match(page, /Content-Type: text\/html; charset=utf-8\r\n/);
@@ -80,7 +80,7 @@ test('gives the page, which asks for the trace, and the trace', async () => {
 	assert.strictEqual(status(await get(server, `/${server.token}/`, `localhost:${server.port}`)), 200);
 });
 
-test('refuses whoever does not know the address', async () => {
+test('refuses requests without the token', async () => {
 	const wrong = server.token.replace(/^./, (c) => c === '0' ? '1' : '0');
 	for (const what of ['/', '/trace', `/${wrong}/trace`, `/${server.token}`, `/${server.token}/x`, `/${server.token}//trace`,
 		`/${server.token}/../trace`, `/${server.token}/trace?x`, '/../../etc/passwd', `/x${server.token}/trace`,
@@ -97,7 +97,7 @@ test('refuses other names for itself', async () => {
 	assert.strictEqual(status(await ask(port, `GET ${what} HTTP/1.1\r\n\r\n`)), 421);
 });
 
-test('does nothing but GET, and answers no nonsense', async () => {
+test('answers only GET and refuses malformed requests', async () => {
 	const { port, token } = server, host = `Host: 127.0.0.1:${port}\r\n`;
 	for (const method of ['POST', 'PUT', 'HEAD', 'OPTIONS', 'DELETE', 'get'])
 		assert.strictEqual(status(await get(server, `/${token}/trace`, undefined, method)), 405, method);
@@ -106,7 +106,7 @@ test('does nothing but GET, and answers no nonsense', async () => {
 		assert([400, 404, undefined, NaN].includes(status(await ask(port, nonsense).catch(() => ''))), nonsense.slice(0, 40));
 });
 
-test('answers others while some are silent', async () => {
+test('answers requests while other connections are silent', async () => {
 	const idle = Array.from({ length: 12 }, () => net.connect(server.port, '127.0.0.1'));
 	for (const socket of idle)
 		socket.on('error', () => {});
@@ -115,7 +115,7 @@ test('answers others while some are silent', async () => {
 		socket.destroy();
 });
 
-test('shows a selection, and gzip as what is in it', async () => {
+test('serves a selection and decompressed gzip', async () => {
 	const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'd9-view-')), out = path.join(dir, 'cut.bin');
 	const service = path.join(GOLDEN, 'tokio-service.bin.gz'), whole = await start(service);
 	assert.strictEqual(body(await get(whole, `/${whole.token}/trace`)).length, 4047237);
@@ -127,13 +127,13 @@ test('shows a selection, and gzip as what is in it', async () => {
 	fs.rmSync(dir, { recursive: true });
 });
 
-test('starts with no file that is no trace', () => {
+test('does not start with a file that is not a trace', () => {
 	for (const args of [['/etc/passwd'], ['/nonexistent'], [__dirname], ['-t', '7', '/etc/passwd']])
 		assert.throws(() => execFileSync(PROGRAM, ['view', '--no-open', ...args], { stdio: 'pipe' }),
 			(err) => err.status === 5 && String(err.stderr).split('\n').length === 2, args.join());
 });
 
-test('says what to do where another one listens', async () => {
+test('prints a remedy if the port is in use', async () => {
 	const other = net.createServer();
 	await new Promise((resolve) => other.listen(0, '127.0.0.1', resolve));
 	const args = ['view', '--no-open', '--port', other.address().port, path.join(GOLDEN, 'core', 'small.bin')];

@@ -55,7 +55,7 @@ before(async () => {
 after(() => fs.rmSync(dir, { recursive: true }));
 
 /* What no trace shows is not tested by any. */
-test('the traces have intervals of each state, with each flag', () => {
+test('the traces have intervals of each state with each flag', () => {
 	const states = new Set(), flags = new Set();
 	for (const { model: { rows } } of [...traces, ...offCpu])
 		for (let i = 0; i < rows.length; i++) {
@@ -69,14 +69,14 @@ test('the traces have intervals of each state, with each flag', () => {
 	assert(traces.every(({ model }) => model.tasks.length > 12));
 });
 
-test('all threads together spend as much in each state as report --wall says', () => {
+test('sums of all threads in each state equal those of report --wall', () => {
 	for (const { file, model } of traces) {
 		const sums = sumStates(model, ALL), expected = run(file, 'report', '--wall', '--json');
 		assert.deepStrictEqual(sums, [expected.unknown_ns, expected.running_ns, expected.runnable_ns, expected.blocked_ns]);
 	}
 });
 
-test('intervals of a thread leave no time out', () => {
+test('intervals of a thread have no gaps', () => {
 	for (const { model } of [...traces, ...offCpu])
 		for (const { rows } of model.tasks)
 			for (let i = 1; i < rows.length; i++)
@@ -109,7 +109,7 @@ function latencies(model) {
 	return all;
 }
 
-test('each thread ran, waited and was switched as sched latency says', () => {
+test('runtime, latency and switches of each thread equal those of sched latency', () => {
 	for (const { file, model } of [...traces, ...offCpu]) {
 		const expected = run(file, 'sched', 'latency', '--limit', '0', '--json').rows, mine = latencies(model);
 		assert.deepStrictEqual(expected.map((row) => row.tid).sort(), [...mine.keys()].sort());
@@ -119,7 +119,7 @@ test('each thread ran, waited and was switched as sched latency says', () => {
 });
 
 /* Neither running nor waiting: nobody looked. */
-test('of what is between stays off the CPU nothing is known, and of no thread time is left out', () => {
+test('time between off-CPU intervals is unknown, and threads have no gaps', () => {
 	for (const { file, model: { rows, tasks, trace, wakes } } of offCpu) {
 		let between = 0, known = 0;
 		for (const { rows: mine, tid } of tasks)
@@ -140,7 +140,7 @@ test('of what is between stays off the CPU nothing is known, and of no thread ti
 	}
 });
 
-test('processes with stays off the CPU are unfolded', () => {
+test('processes with off-CPU intervals are unfolded', () => {
 	for (const { model } of offCpu) {
 		const groups = makeGroups(model).filter(({ rows }) => rows.some(({ type }) => type === 'thread'));
 		assert(groups.length > 3 && groups.every(({ open }) => open));
@@ -148,7 +148,7 @@ test('processes with stays off the CPU are unfolded', () => {
 });
 
 /* The program cuts stays by --time, too. */
-test('a range of time has as much of stays as offcpu --time says', () => {
+test('off-CPU intervals in a time range equal those of offcpu --time', () => {
 	for (const { file, model } of offCpu) {
 		const span = model.last - model.first, from = Math.round(model.first + span * 0.3), to = Math.round(model.first + span * 0.6);
 		const expected = run(file, 'offcpu', '--json', '--time', `${clockTime(model, from)},${clockTime(model, to)}`);
@@ -177,7 +177,7 @@ function behindOf(wait, model, row) {
 }
 
 /* Of a queue that a thread left, or was lost sight of in, the program knows less: who is on that CPU may turn out later. */
-test('each wait for a CPU was behind those of whom sched latency tells', () => {
+test('who ran instead equals the output of sched latency', () => {
 	let expected = 0, unknown = 0, watched = 0, later = 0;
 	for (const { file, model } of [...traces, ...offCpu]) {
 		const rows = waitsOf(model);
@@ -212,7 +212,7 @@ function waitOf(model, row) {
 	return `${stackText(model, rows.stack[row])}|${waker === NONE ? 'none' : task === NONE ? 'irq' : task}`;
 }
 
-test('each blocked stretch has the stack and the waker that offcpu tells', () => {
+test('each blocked interval has the stack and the waker of offcpu', () => {
 	for (const { file, model } of [...traces, ...offCpu]) {
 		const sums = new Map();
 		for (let row = 0; row < model.rows.length; row++) {
@@ -239,7 +239,7 @@ test('each blocked stretch has the stack and the waker that offcpu tells', () =>
 	}
 });
 
-test('functions have the samples that report gives them', () => {
+test('functions have the sample counts of report', () => {
 	for (const { file, model } of traces) {
 		const expected = run(file, 'report', '--json').rows;
 		const mine = byFunction(model, weigh(model, 'cpu', ALL)).map((row) => {
@@ -252,7 +252,7 @@ test('functions have the samples that report gives them', () => {
 	}
 });
 
-test('flame graphs hold all weight at every depth, as report --wall and offcpu --folded', () => {
+test('flame graphs have the weights of report --wall and offcpu --folded at every depth', () => {
 	for (const { file, model } of [...traces, ...offCpu])
 		for (const kind of ['cpu', 'offcpu', 'wall'])
 			for (const inverted of [false, true]) {
@@ -270,7 +270,7 @@ test('flame graphs hold all weight at every depth, as report --wall and offcpu -
 });
 
 /* The program cuts by --time what the page cuts by dragging. */
-test('a range of time has the sums of report --wall --time', () => {
+test('a time range has the sums of report --wall --time', () => {
 	for (const { file, model } of traces.slice(0, 4)) {
 		const span = model.last - model.first;
 		const from = Math.round(model.first + span * 0.3), to = Math.round(model.first + span * 0.6);
@@ -280,7 +280,7 @@ test('a range of time has the sums of report --wall --time', () => {
 	}
 });
 
-test('CPUs have been busy as long as sched summary says, each with the thread that ran there', () => {
+test('busy times and threads of CPUs equal those of sched summary', () => {
 	for (const { file, model } of traces) {
 		const { rows } = model, busy = new Map(), cpus = new Map(model.cpus.map((cpu) => [cpu.cpu, cpu]));
 		for (const { tid, rows: mine } of model.tasks)
@@ -313,7 +313,7 @@ function pollsOf(model) {
 	return all.map(String).sort();
 }
 
-test('each poll is on the lane of its thread, which did in it what explain tells', () => {
+test('each poll is on the lane of its thread, with the causes of explain', () => {
 	let expected = 0;
 	for (const { file, model } of traces.filter(({ model: { lanes } }) => lanes.workers.length)) {
 		const { slowest, unmatched_starts } = run(file, 'explain', '--span', 'poll', '--slowest', '1000', '--json'), mine = pollsOf(model);
@@ -325,7 +325,7 @@ test('each poll is on the lane of its thread, which did in it what explain tells
 	assert(expected > 20, `${expected}`);
 });
 
-test('what a trace ends inside of is told, and the rest is shown', async () => {
+test('a truncated trace is reported, and its events are shown', async () => {
 	const { bytes } = traces[0];
 	const model = await load(bytes.subarray(0, bytes.length - 3));
 	assert.strictEqual(model.trace.outcome.status, 'truncated');

@@ -41,14 +41,14 @@ function offCpuEvent(ts, offNs, more = {}) {
 	return { ts, kind: EVENT.OFF_CPU, tid: 5, offNs, blockedNs: offNs, prevState: ASLEEP, woken: 1, ...more };
 }
 
-test('stays that overlap are cut short, and one longer than time begins where it says', () => {
+test('overlapping intervals are cut, and an interval that begins before time 0 keeps its start', () => {
 	assert.deepStrictEqual(intervalsOf([offCpuEvent(300, 100), offCpuEvent(350, 120), offCpuEvent(340, 1000, { woken: 1, blockedNs: 5000 }), offCpuEvent(400, 10)]),
 		['5 BLOCKED 200-300', '5 BLOCKED 300-350', '5 BLOCKED 350-350', '5 BLOCKED 390-400', '5 RUNNABLE 300-300', '5 RUNNABLE 350-350',
 			'5 RUNNABLE 350-350', '5 RUNNABLE 400-400', '5 UNKNOWN 100-200', '5 UNKNOWN 350-390']);
 	assert.deepStrictEqual(intervalsOf([offCpuEvent(300, 1e15, { woken: 0 })]), [`5 UNKNOWN ${300 - 1e15}-300`]);
 });
 
-test('a stack is that of the stay right before it, of its thread', () => {
+test('a stack belongs to the preceding interval of its thread', () => {
 	const stack = (tid, a) => ({ ts: 300, kind: EVENT.SAMPLE, tid, a, c: SOURCE.EVENT });
 	assert.deepStrictEqual(intervalsOf([offCpuEvent(300, 200), { ts: 300, kind: EVENT.TASK, tid: 5 }, stack(5, 7), stack(5, 8)]),
 		['5 BLOCKED 100-300 stack 7', '5 RUNNABLE 300-300']);
@@ -56,7 +56,7 @@ test('a stack is that of the stay right before it, of its thread', () => {
 		['5 BLOCKED 100-300', '5 RUNNABLE 300-300']);
 });
 
-test('a thread is unknown from its birth to its end, and one without a stay or a sample is not shown', () => {
+test('a thread is unknown from its birth to its end, and a thread without intervals and samples is hidden', () => {
 	const fork = { ts: 200, kind: EVENT.TRACEPOINT, tid: 9, b: 5 }, exit = { ts: 600, kind: EVENT.EXIT, tid: 5 };
 	assert.deepStrictEqual(intervalsOf([fork, exit, { ts: 700, kind: EVENT.OTHER, tid: 0 }]), []);
 	assert.deepStrictEqual(intervalsOf([fork, { ts: 700, kind: EVENT.OTHER, tid: 0 }]), []);

@@ -51,7 +51,7 @@ test('each column has the share of each state', () => {
 	}
 });
 
-test('a span of time has the time of each state', () => {
+test('a time range has the time of each state', () => {
 	const below = chance(10);
 	for (let round = 0; round < 200; round++) {
 		const { lane, start, end, state } = makeLane(below, below(60)), from = below(1500), to = from + below(900);
@@ -63,7 +63,7 @@ test('a span of time has the time of each state', () => {
 	}
 });
 
-test('finds the slice at a time', () => {
+test('the slice at a time is found', () => {
 	const { lane, start, end } = makeLane(chance(8), 300);
 	for (let ts = 90; ts < end[299] + 10; ts++) {
 		const i = lane.at(ts);
@@ -71,7 +71,7 @@ test('finds the slice at a time', () => {
 	}
 });
 
-test('counts the points in each column, every one once', () => {
+test('each point is counted in one column', () => {
 	const below = chance(9);
 	for (let round = 0; round < 40; round++) {
 		const ts = Float64Array.from({ length: below(300) }, () => below(1000)).sort();

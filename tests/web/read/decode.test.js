@@ -49,7 +49,7 @@ function sameLines(name, got, step) {
 		assert.strictEqual(gotEnd[key], wantEnd[key], `${name} by ${step}: ${key}`);
 }
 
-test('decodes every accepted vector, in pieces of any size', () => {
+test('decodes every accepted vector in chunks of any size', () => {
 	assert.strictEqual(ACCEPTED.length, 12);
 	for (const name of [...ACCEPTED, 'core/small.bin', 'ext/small.bin']) {
 		const bytes = load(name);
@@ -58,7 +58,7 @@ test('decodes every accepted vector, in pieces of any size', () => {
 	}
 });
 
-test('decodes small vectors in pieces of each size up to their own', () => {
+test('decodes small vectors in chunks of every size', () => {
 	for (const name of ['core/small.bin', 'ext/small.bin', 'ext/dynamic.bin']) {
 		const bytes = load(name);
 		for (let step = 1; step <= bytes.length; step++)
@@ -98,7 +98,7 @@ const OFFSETS = {
 	unknown_tag_80: [28, 'frame tag 0x80: a newer writer (format later than 0.4)'],
 };
 
-test('judges hostile vectors as the manifest says', () => {
+test('results for hostile vectors equal the manifest', () => {
 	let seen = 0;
 	for (const [file, , verdict, events] of MANIFEST) {
 		const name = path.basename(file, '.bin');
@@ -118,7 +118,7 @@ test('judges hostile vectors as the manifest says', () => {
 	assert.strictEqual(seen, 41);
 });
 
-test('stays at a newer frame whatever comes after', () => {
+test('stops at a frame of a newer format', () => {
 	const { decoder } = decode(load('hostile/unknown_tag_ff.bin'));
 	const before = decoder.outcome;
 	decoder.push(load('core/small.bin'));
@@ -146,7 +146,7 @@ function boundaries(bytes) {
 	return ends;
 }
 
-test('gives all whole frames of every truncation', () => {
+test('returns all whole frames of every truncation', () => {
 	for (const name of ['core/small.bin', 'ext/small.bin']) {
 		const bytes = load(name), ends = boundaries(bytes);
 		assert.strictEqual(ends[ends.length - 1], bytes.length);
@@ -162,7 +162,7 @@ test('gives all whole frames of every truncation', () => {
 	}
 });
 
-test('follows a file that grows, without being told of an end', () => {
+test('follows a growing file without an end', () => {
 	const bytes = load('ext/small.bin'), ends = boundaries(bytes);
 	const decoder = new Decoder();
 	let frames = 0;

@@ -32,7 +32,7 @@ function values(fields, options, before = []) {
 	return frames[frames.length - 1].values;
 }
 
-test('numbers have the type that their field has, at all values', () => {
+test('numbers of any value have the type of their field', () => {
 	const got = values([
 		[TYPE.U8, [255]], [TYPE.U16, le(65535, 2)], [TYPE.U32, le(0xffffffff, 4)],
 		[TYPE.I64, le(2n ** 63n, 8)], [TYPE.VARINT, [5]], [TYPE.I64, le(5, 8)],
@@ -45,13 +45,13 @@ test('numbers have the type that their field has, at all values', () => {
 		2n ** 56n - 1n, 0n, 1.5, true, false]);
 });
 
-test('a NaN keeps its bits when they are asked for', () => {
+test('a NaN keeps its bits on request', () => {
 	const bits = 0x7ff4000000000123n;
 	assert.deepStrictEqual(values([[TYPE.F64, le(bits, 8)]], { f64Bits: true }), [bits]);
 	assert(Number.isNaN(values([[TYPE.F64, le(bits, 8)]])[0]));
 });
 
-test('stacks are exact, whatever their alignment', () => {
+test('stacks of any alignment are exact', () => {
 	const frames = [2n ** 64n - 1n, 2n ** 53n + 1n];
 	const wire = [...le(2, 4), ...frames.flatMap((f) => le(f, 8))];
 	const got = values([[TYPE.U8, [1]], [TYPE.STACK, wire], [TYPE.STACK, le(0, 4)]]);
@@ -59,7 +59,7 @@ test('stacks are exact, whatever their alignment', () => {
 	assert.strictEqual(got[2].length, 0);
 });
 
-test('text that is not UTF-8 keeps its bytes', () => {
+test('invalid UTF-8 keeps its bytes', () => {
 	const cases = [[0xed, 0xa0, 0x80], [0xc0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xe2, 0x82], [0xff]];
 	for (const bytes of cases) {
 		const [got] = values([[TYPE.STRING, [...le(bytes.length, 4), ...bytes]]]);
@@ -91,7 +91,7 @@ test('lists and maps nest, each element with its type', () => {
 	assert.deepStrictEqual([low, high], [{ type: TYPE.U8, value: 9 }, { type: TYPE.VARINT, value: 128n }]);
 });
 
-test('pool ids stand for what they meant when the event was read', () => {
+test('pool ids keep the meaning at the time of the event', () => {
 	const decoder = open([HEADER,
 		schema(1, 'E', [['s', TYPE.POOLED_STRING], ['l', TYPE.LIST], ['o', TYPE.POOLED_STRING | 0x80]]),
 		strings([3, 'old']),
@@ -107,7 +107,7 @@ test('pool ids stand for what they meant when the event was read', () => {
 	assert.deepStrictEqual(second.get('o'), { id: 4, text: 'late' });
 });
 
-test('frames stay as they are while more is read', () => {
+test('frames are unchanged while more are read', () => {
 	const fields = [['b', TYPE.BYTES], ['k', TYPE.STACK], ['m', TYPE.STRING_MAP]];
 	const make = (n) => event(1, le(1, 4), n, le(1, 4), le(n, 8), le(1, 4), str(`${n}`, 4), str('v', 4));
 	const decoder = open([HEADER, schema(1, 'E', fields), make(1)]);
@@ -121,7 +121,7 @@ test('frames stay as they are while more is read', () => {
 	assert.deepStrictEqual([...first.get('m')], [['1', 'v']]);
 });
 
-test('fields are found by name: the first of two, and none', () => {
+test('fields are found by name: the first of two, or none', () => {
 	const decoder = open([HEADER, schema(1, 'E', [['a', TYPE.U8], ['b', TYPE.U8], ['a', TYPE.U8]]),
 		event(1, 1, 2, 3)]);
 	const found = all(decoder)[2];
@@ -129,7 +129,7 @@ test('fields are found by name: the first of two, and none', () => {
 	assert.deepStrictEqual([found.schema.find('b'), found.schema.find('toString')], [1, -1]);
 });
 
-test('time goes from base to base, and no further than 64 bits', () => {
+test('timestamps continue from base to base up to 64 bits', () => {
 	const reset = (ts) => [5, ...le(ts, 8)];
 	const at = (delta) => [2, 1, 0, ...le(delta, 3)];
 	const head = [HEADER, schema(1, 'T', [], 1)];
@@ -143,7 +143,7 @@ test('time goes from base to base, and no further than 64 bits', () => {
 		offset: 5 + 9 + 9 + 6 + 3, reason: 'timestamp beyond 64 bits' });
 });
 
-test('a header in mid-stream forgets schemas and pools', () => {
+test('a header in mid-stream clears schemas and pools', () => {
 	const gone = open([HEADER, schema(1, 'E', []), strings([0, 'a']), HEADER, event(1)]);
 	assert.deepStrictEqual(all(gone).map((f) => f.kind), ['header', 'schema', 'strings', 'midheader']);
 	assert.strictEqual(gone.outcome.reason, 'event of a type without schema');
@@ -155,7 +155,7 @@ test('a header in mid-stream forgets schemas and pools', () => {
 /* A list of lists, `depth` in all. */
 const nested = (depth) => [...Array(depth - 1).fill([...le(1, 4), TYPE.LIST]), le(0, 4)];
 
-test('lists go 64 deep, or as deep as the limit says', () => {
+test('lists nest 64 deep, or up to the limit', () => {
 	const status = (depth, limits) => {
 		const decoder = open([HEADER, schema(1, 'E', [['l', TYPE.LIST]]), event(1, nested(depth))],
 			{ limits });
@@ -174,7 +174,7 @@ test('lists go 64 deep, or as deep as the limit says', () => {
 	assert.strictEqual(depth, 64);
 });
 
-test('what a stream may make the reader hold has limits', () => {
+test('memory of the reader is limited', () => {
 	const outcome = (limits, ...parts) => {
 		const decoder = open([HEADER, ...parts], { limits });
 		all(decoder);

@@ -46,7 +46,7 @@ function compare(bytes, seed) {
 	return { events, status };
 }
 
-test('reads what the C encoder writes as the C decoder reads it', () => {
+test('output of the C encoder is read like by the C decoder', () => {
 	let events = 0;
 	for (let seed = 1; seed <= 20; seed++) {
 		const trace = run('tests/web/random_trace', [`${seed}`, '400']);
@@ -58,7 +58,7 @@ test('reads what the C encoder writes as the C decoder reads it', () => {
 	assert(events > 4000, `${events} events`);
 });
 
-test('finds the same faults at the same bytes', () => {
+test('the same errors are found at the same bytes', () => {
 	const seen = {};
 	for (let seed = 1; seed <= 60; seed++) {
 		const bytes = run('tests/web/random_trace', [`${seed}`, '30']).stdout;

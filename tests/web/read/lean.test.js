@@ -64,7 +64,7 @@ function compare(bytes) {
 	}
 }
 
-test('gives the same of every vector, and stops where it did', () => {
+test('the lean reader returns the same for every vector and stops at the same byte', () => {
 	for (const dir of ['core', 'ext', 'hostile'])
 		for (const name of fs.readdirSync(path.join(GOLDEN, dir)).filter((file) => file.endsWith('.bin')))
 			if (fs.statSync(path.join(GOLDEN, dir, name)).size < 1 << 20)
@@ -72,13 +72,13 @@ test('gives the same of every vector, and stops where it did', () => {
 	compare(fs.readFileSync(path.join(GOLDEN, 'mixed_1k.bin')));
 });
 
-test('gives the same of what the C encoder writes at random', () => {
+test('the lean reader returns the same for random output of the C encoder', () => {
 	for (const seed of ['31', '32', '33', '34'])
 		compare(execFileSync(path.join(BUILD, 'tests', 'web', 'random_trace'), [seed, '1500'],
 			{ maxBuffer: 1 << 28 }));
 });
 
-test('reads the fields that are wanted, and passes over the others', () => {
+test('the lean reader reads requested fields and skips the others', () => {
 	const bytes = zlib.gunzipSync(fs.readFileSync(path.join(GOLDEN, 'tokio-service.bin.gz')));
 	const want = (schema) => schema.fields.map((field) => field.name === 'worker_id');
 	let events = 0;

@@ -27,13 +27,13 @@ function details(bytes) {
 	return Array.from({ length: trace.events.length }, (_, row) => trace.details(row));
 }
 
-test('what another writer says of a field is how the page tells it', () => {
+test('the page uses annotations of another writer', () => {
 	const [first, second] = details([...fs.readFileSync(GOLDEN)]);
 	assert.deepStrictEqual(first, [['d', '5.000 µs'], ['e', '1']]);
 	assert.deepStrictEqual(second, [['v', '300']]);
 });
 
-test('units, kinds and names have their text, and a header forgets them', () => {
+test('units, kinds and names have their text, and a header clears them', () => {
 	const E = schema(1, 'E', [['x', TYPE.U16], ['y', TYPE.U16]], 1);
 	const at = [0, 0, 0];
 	assert.deepStrictEqual(details([HEADER, E, notes(1, [0, 'unit', 'ms'], [1, 'unit', 'bytes']),
@@ -45,7 +45,7 @@ test('units, kinds and names have their text, and a header forgets them', () => 
 	[[['x', '0xff'], ['y', 'thirty-four']], [['x', '0x0'], ['y', '0x23']]]);
 });
 
-test('what is out of place is left alone', () => {
+test('misplaced annotations are ignored', () => {
 	const E = schema(1, 'E', [['x', TYPE.U8]], 1);
 	assert.deepStrictEqual(details([HEADER, notes(1, [0, 'unit', 's']), E,
 		notes(1, [1, 'unit', 's'], [65535, 'kind', 'addr'], [0, '__proto__', 'x'], [0, 'kind', 'constructor'],
@@ -57,7 +57,7 @@ test('what is out of place is left alone', () => {
 });
 
 /* The texts of tests/trace/read/tp_symbols_test.c. */
-test('lines of an enum are the rows that they are in C', () => {
+test('lines of an enum are parsed like in C', () => {
 	const enumText = (text, value) => new Values().text('E', 'x', value, { enum: text });
 	const state = '&0xff=\nzero=R\n|0x1=S\n|0x2=D\n|0x10=X\n&0x100=\nnonzero=+';
 	assert.strictEqual(enumText('0=HI\n1=TIMER\n-1=none', 1), 'TIMER');
@@ -74,7 +74,7 @@ test('lines of an enum are the rows that they are in C', () => {
 		assert.strictEqual(enumText(none, 1), '1', none);
 });
 
-test('TracepointSymbol names what no enum names, before the kind does', () => {
+test('TracepointSymbol has priority over the kind, and an enum over both', () => {
 	const values = new Values();
 	values.learn('E', 'x', 0, 5n, 'five');
 	assert.strictEqual(values.text('E', 'x', 5, { kind: 'addr' }), 'five');

@@ -24,7 +24,7 @@ function table() {
 
 const words = (text) => Array.from(text.matchAll(/'(\w+)'/g), ([, word]) => word);
 
-test('the reader takes fields that the events have', () => {
+test('the reader uses only existing fields of events', () => {
 	const own = table(), reader = source('user/web/read/trace.js');
 	let checked = 0;
 
@@ -46,7 +46,7 @@ test('the reader takes fields that the events have', () => {
 	assert.ok(checked >= 28, `${checked} fields`);
 });
 
-test('the reader knows events by the names that they have', () => {
+test('the reader uses only existing names of events', () => {
 	const own = table(), reader = source('user/web/read/trace.js');
 
 	for (const list of ['HANDLED', 'NAMING', 'UNSEEN'])

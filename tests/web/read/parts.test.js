@@ -51,13 +51,13 @@ function part(clock, first, last, more = {}) {
 	return { clock, first, last, sync: null, meta: new Map(), switches: 1, ...more };
 }
 
-test('one recording is one space, without a name', () => {
+test('one recording is one space without a name', () => {
 	const parts = [part(0, 10, 20)];
 	assert.deepStrictEqual(placeParts(parts), { spaces: [{ clock: 0, name: '' }], axis: 'one' });
 	assert.deepStrictEqual([parts[0].space, parts[0].shift], [0, 0]);
 });
 
-test('recordings of one boot share threads if they are one behind the other', () => {
+test('consecutive recordings of one boot share threads', () => {
 	const parts = [part(0, 10, 20), part(0, 20, 30), part(0, 15, 18), part(0, 5, 40, { switches: 0 })];
 	assert.deepStrictEqual(placeParts(parts).spaces.map(({ name }) => name),
 		['unknown host (recording 1)', 'unknown host (recording 2)']);
@@ -65,7 +65,7 @@ test('recordings of one boot share threads if they are one behind the other', ()
 	assert(parts.every(({ shift }) => shift === 0));
 });
 
-test('boots lie as their wall clocks say, or one behind the other where that shows nothing', () => {
+test('boots are placed by their wall clocks, or after each other if these are far apart', () => {
 	const host = (name) => ({ meta: new Map([['host', name]]) });
 	const near = [part(0, 1000, 2000, { sync: 50, ...host('a') }), part(1, 100, 900, { sync: 1850, ...host('b') })];
 	const { spaces, axis } = placeParts(near);
@@ -108,7 +108,7 @@ async function compareSpaces(both, traces) {
 	assert.strictEqual(names.filter((name) => name.endsWith(': CPUs')).length, 2);
 }
 
-test('never is one thread made out of two: of one boot at one time, of two boots', async () => {
+test('two threads are never merged: neither at one time of a boot nor of two boots', async () => {
 	for (const [seeds, axis] of [[[1, 2], 'one'], [[1, 12], 'behind'], [[2, 11], 'behind']]) {
 		const bytes = seeds.map(made), both = await load(Buffer.concat(bytes));
 		assert.strictEqual(both.trace.axis, axis);
@@ -116,7 +116,7 @@ test('never is one thread made out of two: of one boot at one time, of two boots
 	}
 });
 
-test('a merged trace tells of the threads of each of its parts', async () => {
+test('a merged trace has the threads of each recording', async () => {
 	for (const [seeds, axis] of [[[1, 2], 'one'], [[2, 11], 'behind'], [[3, 4], 'one']]) {
 		const bytes = seeds.map(made), both = await load(merged(...bytes));
 		assert.strictEqual(both.trace.axis, axis);
@@ -155,7 +155,7 @@ test('a merged application is on the lanes of its threads', async () => {
 	assert.deepStrictEqual(totals(joined), totals(apart));
 });
 
-test('polls and spans stand below the thread that parked as their worker', async () => {
+test('polls and spans are below the thread that parked as their worker', async () => {
 	const model = await load(Buffer.concat([made(2), application()])), { trace, lanes } = model;
 	assert.strictEqual(trace.outcome.status, 'ok', trace.outcome.reason);
 	assert.deepStrictEqual([trace.axis, trace.spaces.length], ['one', 1]);
@@ -174,7 +174,7 @@ test('polls and spans stand below the thread that parked as their worker', async
 	assert(!rows.some((row, i) => row.type === 'polls' && rows[i - 1].type !== 'thread'));
 });
 
-test('what a thread did in a poll leaves no time out', async () => {
+test('states of a thread during a poll have no gaps', async () => {
 	const model = await load(Buffer.concat([made(2), application()]));
 	for (const { tid, polls } of model.lanes.workers)
 		for (let i = 0; i < polls.start.length; i++) {

@@ -33,7 +33,7 @@ for (const web of [false, true]) {
 		assert.strictEqual(await count(read(fs.readFileSync(SERVICE), { web }), 'midheader'), 13);
 	});
 
-	test(`tells gzip that was cut off, ${web ? 'DecompressionStream' : 'zlib'}`, async () => {
+	test(`reports truncated gzip, ${web ? 'DecompressionStream' : 'zlib'}`, async () => {
 		const gz = zlib.gzipSync(MIXED);
 		let before = 0;
 		for (let cut = 3; cut < gz.length; cut += 151) {
@@ -52,7 +52,7 @@ for (const web of [false, true]) {
 	});
 }
 
-test('tells damaged gzip data', async () => {
+test('reports damaged gzip data', async () => {
 	const gz = zlib.gzipSync(MIXED, { level: 0 });
 	gz[gz.length - 8] ^= 1; /* the checksum */
 	const trace = read(gz);
@@ -68,7 +68,7 @@ test('reads gzip of several members', async () => {
 	assert.strictEqual(trace.outcome.status, 'ok');
 });
 
-test('takes bytes from wherever they come', async () => {
+test('reads bytes from any kind of source', async () => {
 	async function* inPieces(bytes, size) {
 		for (let at = 0; at < bytes.length; at += size)
 			yield bytes.subarray(at, at + size);
@@ -91,7 +91,7 @@ test('takes bytes from wherever they come', async () => {
 	await assert.rejects(count(read(42)), TypeError);
 });
 
-test('says what is wrong when there is nothing, or something else', async () => {
+test('reports empty input and other files', async () => {
 	const nothing = read(new Uint8Array(0));
 	assert.strictEqual(await count(nothing), 0);
 	assert.strictEqual(nothing.outcome.status, 'truncated');
@@ -101,7 +101,7 @@ test('says what is wrong when there is nothing, or something else', async () => 
 		reason: 'not a dial9 stream' });
 });
 
-test('stops reading where the caller stops', async () => {
+test('stops reading when the caller stops', async () => {
 	let closed = false;
 	const input = (async function* () {
 		try {
@@ -117,7 +117,7 @@ test('stops reading where the caller stops', async () => {
 	assert(closed);
 });
 
-test('is one script without module system, in a browser', async () => {
+test('works as one script without a module system in a browser', async () => {
 	const scope = vm.createContext({ TextDecoder, DecompressionStream, setTimeout });
 	const file = path.join(__dirname, '..', '..', '..', 'user', 'web', 'read', 'decode.js');
 	vm.runInContext(fs.readFileSync(file, 'utf8'), scope);

@@ -14,7 +14,7 @@ const { HEADER, event, le, schema, str } = require('../bytes.js');
 const BUILD = process.env.D9_BUILD || path.join(__dirname, '..', '..', '..', 'build');
 const ERRNO = 9, ARRAY = 10;
 
-test('errors have their names, and what is no error has none', async () => {
+test('error numbers have names, and other numbers have none', async () => {
 	const values = [0, 7, ...Array.from({ length: 140 }, (_, i) => -1 - i), ...Array.from({ length: 9 }, (_, i) => -510 - i), -4095, -4096];
 	const timed = (type, ...rest) => [2, ...le(type, 2), ...le(1, 3), ...rest.flat(9)];
 	const bytes = Buffer.from([HEADER,
@@ -34,7 +34,7 @@ test('errors have their names, and what is no error has none', async () => {
 	assert.strictEqual(mine[3], '-2 ENOENT');
 });
 
-test('bytes of an array of numbers are told as these', async () => {
+test('bytes of an array are printed as numbers', async () => {
 	const symbols = schema(1, 'TracepointSymbol', [['event', TYPE.STRING], ['field', TYPE.STRING], ['kind', TYPE.U8], ['value', TYPE.VARINT],
 		['name', TYPE.STRING]]);
 	const all = [[4, [1, 0, 0, 0, 0xff, 0xff, 0, 0]], [8, [0, 0, 0, 0, 0, 0, 0, 0x80]], [2, []], [4, [1, 2, 3]]];

@@ -95,7 +95,7 @@ after(async () => {
 /* Whatever was done: nothing of it went wrong unseen. */
 afterEach(() => skip || assert.deepStrictEqual(browser.errors.splice(0), []));
 
-test('opens, and shows the sums that report --wall tells', { skip }, async () => {
+test('opens and shows the sums of report --wall', { skip }, async () => {
 	const expected = JSON.parse(execFileSync(PROGRAM, ['report', '--wall', '--json', plain.trace], { encoding: 'utf8' }));
 	const sums = await tab.evaluate('page.model.tasks.reduce((sum, task) => sum.map((ns, i) => ns + task.total[i]), [0, 0, 0, 0])');
 	assert.deepStrictEqual(sums, [expected.unknown_ns, expected.running_ns, expected.runnable_ns, expected.blocked_ns]);
@@ -153,7 +153,7 @@ test('zooms by wheel, keys and buttons, and pans', { skip }, async () => {
 	assert.strictEqual(await length(), all);
 });
 
-test('takes a dragged range, whose flame graph has what report has of that time', { skip }, async () => {
+test('selects a dragged range with the flame graph of report for that time', { skip }, async () => {
 	const { x, y } = await middle(tab, 'lanes');
 	await tab.mouse('mousePressed', x - 100, y);
 	for (let i = -90; i <= 200; i += 29)
@@ -177,7 +177,7 @@ test('takes a dragged range, whose flame graph has what report has of that time'
 	assert.strictEqual(await tab.evaluate('page.state.range'), null);
 });
 
-test('tells of a blocked stretch: stack, waker, and what ran instead', { skip }, async () => {
+test('shows stack, waker and who ran instead of a blocked interval', { skip }, async () => {
 	const place = await tab.evaluate(blockedPlace);
 	assert(place, 'one is wide enough');
 	await tab.click(place.x, place.y);
@@ -195,7 +195,7 @@ test('tells of a blocked stretch: stack, waker, and what ran instead', { skip },
 	}
 });
 
-test('is used by keys alone, and shows where the focus is', { skip }, async () => {
+test('works with keys alone and shows the focus', { skip }, async () => {
 	const stops = [];
 	await tab.evaluate('document.activeElement.blur()');
 	for (let i = 0; i < 24; i++) {
@@ -245,7 +245,7 @@ test('is used by keys alone, and shows where the focus is', { skip }, async () =
 	await tab.until("!document.getElementById('keys').open");
 });
 
-test('turns the flame graph over, and shows each kind', { skip }, async () => {
+test('inverts the flame graph and shows each kind', { skip }, async () => {
 	for (const kind of ['offcpu', 'wall', 'cpu']) {
 		await tab.evaluate(`document.getElementById('kind-${kind}').click()`);
 		const total = await tab.evaluate('page.flame.flame.total[0]');
@@ -257,7 +257,7 @@ test('turns the flame graph over, and shows each kind', { skip }, async () => {
 	}
 });
 
-test('follows the system into the dark, and the switch out of it', { skip }, async () => {
+test('follows the dark mode of the system and the switch for it', { skip }, async () => {
 	const dark = await open(plain, { width: 2560, height: 1400, scheme: 'dark' });
 	const back = () => dark.evaluate('getComputedStyle(document.body).backgroundColor');
 	const night = await back();
@@ -271,7 +271,7 @@ test('follows the system into the dark, and the switch out of it', { skip }, asy
 	await dark.close();
 });
 
-test('keeps hostile names text', { skip }, async () => {
+test('shows hostile names as text', { skip }, async () => {
 	const names = ['</script><script>window.bad=1</script>', '<img src=x onerror="window.bad=1">', "'\"&lt;\u202e{{7*7}}${1}`"];
 	for (const name of names) {
 		const hostile = await open(exported('hostile', made('2', '1500', name)));
@@ -325,7 +325,7 @@ function namedBy(name) {
 		at(symbol, frame, u32(9), s(4), 0, s(4), u32(3))].flat(9));
 }
 
-test('shows any name wherever a trace may have one, and nothing of it beside it', { skip }, async () => {
+test('shows any name in every place as text only', { skip }, async () => {
 	const names = { markup: '<b onmouseover=alert(1)>&amp;</b><script>window.bad=1</script>', turned: 'abc\u202egpj.exe\u2066\u200f',
 		long: 'long name '.repeat(6000), nul: 'a\0b\x1b[31m\r\nc', prototype: '__proto__', format: '%s%n{{x}}${y}' };
 	const all = { ...names, surrogate: [0x61, 0xed, 0xa0, 0x80, 0x62], latin: [0xff, 0xfe, 0x80], empty: '' };
@@ -359,7 +359,7 @@ test('shows any name wherever a trace may have one, and nothing of it beside it'
 	}
 });
 
-test('shows what it can of a trace that was cut off, and says why of one that it cannot', { skip }, async () => {
+test('shows a truncated trace and reports why an unreadable trace is not shown', { skip }, async () => {
 	const bytes = fs.readFileSync(plain.trace), torn = await open(exported('torn', bytes.subarray(0, bytes.length - 7)));
 	assert.match(await torn.evaluate("document.getElementById('facts').textContent"), /truncated at byte/);
 	await torn.close();
@@ -384,7 +384,7 @@ test('has lanes of polls and spans of a Tokio service', { skip }, async () => {
 	await tokio.close();
 });
 
-test('tells of a poll what its thread did in it', { skip }, async () => {
+test('shows the states of a thread during a poll', { skip }, async () => {
 	const polls = await open(exported('polls', made('4', '3000')));
 	const found = await polls.evaluate(`(() => {
 		for (const row of page.timeline.rows.filter((row) => row.type === 'polls')) {
@@ -410,7 +410,7 @@ test('tells of a poll what its thread did in it', { skip }, async () => {
 	await polls.close();
 });
 
-test('is served by view, too', { skip }, async () => {
+test('is served by view too', { skip }, async () => {
 	const server = spawn(PROGRAM, ['view', '--no-open', plain.trace], { stdio: ['ignore', 'pipe', 'inherit'] });
 	const ended = new Promise((resolve) => server.on('exit', resolve));
 	const url = await new Promise((resolve) => server.stdout.once('data', (text) => resolve(String(text).trim())));
@@ -421,7 +421,7 @@ test('is served by view, too', { skip }, async () => {
 	assert.strictEqual(await ended, 0);
 });
 
-test('opens a million events, and follows a drag over them', { skip }, async (t) => {
+test('opens a million events and follows a drag over them', { skip }, async (t) => {
 	const page = exported('million', made('5', MILLION)), many = await browser.open('about:blank');
 	await many.send('Performance.enable', { timeDomain: 'threadTicks' });
 	const cpu = async () => (await many.send('Performance.getMetrics')).metrics.find((m) => m.name === 'TaskDuration').value;
