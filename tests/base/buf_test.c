@@ -79,7 +79,7 @@ Test(buf, reader_fills_the_buffer_with_reserve_and_len)
 	buf_free(&b);
 }
 
-Test(buf, numbers_equal_those_of_printf)
+Test(buf, numbers_are_printed_like_by_printf)
 {
 	static const uint64_t some[] = {
 		0,   1,	   9,	  10,	     99,	 100,	     101,

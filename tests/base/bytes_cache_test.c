@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What was made of what: exact, bounded, and gone when its version changes. */
+/* A cache of bytes by key: exact, limited in size, and emptied when its version changes. */
 #include "base/bytes_cache.h"
 
 #include <criterion/criterion.h>
@@ -88,7 +88,7 @@ Test(bytes_cache, too_large_values_are_not_cached)
 	bytes_cache_fini(&m);
 }
 
-/* The stack of what has none is made of nothing, and is nothing. */
+/* A stack without frames has an empty key and an empty value. */
 Test(bytes_cache, empty_key_and_empty_value_are_valid)
 {
 	struct bytes_cache m = { .slot_cnt = 8, .bytes_max = 64 };

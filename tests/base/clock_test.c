@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The clocks tick in nanoseconds and are the ones they say they are. */
+/* Each clock is in nanoseconds and reads the kernel's clock of its name. */
 #include "base/clock.h"
 
 #include <criterion/criterion.h>

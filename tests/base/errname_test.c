@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
-Test(errname, names_equal_those_of_the_c_library)
+Test(errname, names_equal_the_names_of_the_c_library)
 {
 	int cnt = 0;
 

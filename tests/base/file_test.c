@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Files in one piece: all of them, the first bytes of an endless one, and none. */
+/* Files read at once: whole files, the first bytes of an endless file, and empty files. */
 #include "base/file.h"
 
 #include <criterion/criterion.h>
@@ -19,7 +19,7 @@
 
 #include "base/buf.h"
 
-/* The number that the next file would get: the same again when none was left open. */
+/* The number of the next descriptor: unchanged if none was left open. */
 static int next_fd(void)
 {
 	int fd = dup(0);
@@ -110,7 +110,7 @@ Test(file, signal_does_not_end_a_read)
 
 	cr_assert_eq(pipe(fds), 0);
 	writer = fds[1];
-	/* Opened anew, the reading end closes with the one that writes. */
+	/* Opened again, the reading end is closed together with the writing end. */
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fds[0]);
 	cr_assert_eq(sigaction(SIGALRM, &act, NULL), 0);
 	cr_assert_eq(setitimer(ITIMER_REAL, &often, NULL), 0);
@@ -128,7 +128,7 @@ static void on_tick(int sig)
 
 	ticks++;
 	if (write(writer, &c, 1) < 0)
-		return; /* nobody has read the last ones: they tell enough */
+		return; /* the reader has left: enough writes were read */
 }
 
 static int bytes_in(int fd)
@@ -165,7 +165,7 @@ Test(file, write_is_whole_in_spite_of_signals)
 		_exit(n || !ticks);
 	}
 	close(fds[1]);
-	/* It waits for room: the second signal from here on finds it there. */
+	/* The writer waits for room: from here on the second signal interrupts it. */
 	while (bytes_in(fds[0]) < room)
 		sched_yield();
 	while (read(notice[0], back, sizeof(back)) > 0)
@@ -231,7 +231,7 @@ Test(file, directory_listing_is_sorted_and_skips_hidden_files)
 	file_names_free(names, 0);
 	for (size_t i = 0; i < sizeof(made) / sizeof(made[0]); i++)
 		close(openat(dir, made[i], O_CREAT | O_WRONLY, 0600));
-	/* twice: it reads from the beginning */
+	/* twice: each read starts at the beginning */
 	for (int i = 0; i < 2; i++) {
 		cnt = file_names(dir, false, &names);
 		cr_assert_eq(cnt, 4);
@@ -251,7 +251,7 @@ Test(file, directory_listing_is_sorted_and_skips_hidden_files)
 	cr_expect_eq(file_names(dir, false, &names), -EBADF);
 }
 
-/* 0: as it should be. */
+/* 0: as expected */
 static int try_null_without_dev(const char *dir)
 {
 	char c;

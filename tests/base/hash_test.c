@@ -9,7 +9,7 @@
 #define BUCKETS 1024
 #define KEYS (BUCKETS * 16)
 
-/* With 16 expected in each of 1024 buckets, a random function fills one above 48 about never. */
+/* With 16 expected in each of 1024 buckets, a random function almost never puts more than 48 into a bucket. */
 static void assert_spread(const unsigned int *fill)
 {
 	for (int i = 0; i < BUCKETS; i++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* One line a message, by level, with nothing in it that moves a terminal's cursor. */
+/* One line per message, filtered by level, without characters that move the cursor of a terminal. */
 #include "base/log.h"
 
 #include <criterion/criterion.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The grammar of options, the words of its errors, and the help, against literal text. */
+/* The grammar of options, the texts of its errors, and the help, against literal text. */
 #include "base/opts.h"
 
 #include <criterion/criterion.h>

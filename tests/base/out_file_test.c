@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Where the trace goes: files made anew, links not followed, pipes and devices as they are. */
+/* Where the trace is written: new files, links that are not followed, pipes and devices. */
 #include "base/out_file.h"
 
 #include <criterion/criterion.h>
@@ -104,7 +104,7 @@ Test(out_file, held_file_gets_its_name_when_it_is_whole, .init = setup, .fini = 
 	out_file_hold(s);
 	cr_expect_eq(out_file_write(s, "half", 4), 0);
 	cr_expect_str_eq(read_file("t.bin"), "older");
-	/* what ends before leaves nothing */
+	/* a file without data is removed */
 	cr_expect_eq(out_file_close(s), 0);
 	cr_expect_str_eq(read_file("t.bin"), "older");
 	cr_assert_eq(out_file_open("t.bin", NOBODY, NOBODY, &s), 0);
@@ -156,7 +156,7 @@ Test(out_file, renamed_file_accepts_more_data, .init = setup, .fini = teardown)
 	free(expected);
 }
 
-/* A command that was mistyped, twice in a row. */
+/* A mistyped command, twice in a row. */
 Test(out_file, recording_that_wrote_nothing_keeps_the_older_file, .init = setup, .fini = teardown)
 {
 	struct out_file *s = NULL;
@@ -172,7 +172,7 @@ Test(out_file, recording_that_wrote_nothing_keeps_the_older_file, .init = setup,
 	cr_expect_str_eq(read_file("t.bin.old"), "one");
 }
 
-/* Of one that is killed before it has written anything nothing is left. */
+/* A recorder that is killed before it has written anything leaves no file. */
 Test(out_file, file_without_data_has_no_name, .init = setup, .fini = teardown)
 {
 	struct out_file *s = NULL;
@@ -195,7 +195,7 @@ Test(out_file, file_without_data_has_no_name, .init = setup, .fini = teardown)
 	cr_expect_str_eq(read_file("precious"), "older");
 }
 
-/* As it is with files of others where links to these are protected, and we are not their owner's lord. */
+/* As with files of other users where links to them are protected, and we do not own them. */
 static void give_up_power_over_files(void)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -272,7 +272,7 @@ Test(out_file, pipe_is_written_to_directly, .init = setup, .fini = teardown)
 	cr_expect_neq(access("fifo.old", F_OK), 0);
 }
 
-/* Standard output goes to a file meanwhile. Root is nobody, who can do no harm in /dev. */
+/* Standard output is redirected to a file. Root becomes an unprivileged user, who can do no harm in /dev. */
 static void write_as_output(const char *path, const char *text)
 {
 	int saved = dup(STDOUT_FILENO), fd = open("precious", O_WRONLY | O_CREAT | O_TRUNC, 0600);
@@ -429,7 +429,7 @@ Test(out_file, cut_file_gets_an_end, .init = setup, .fini = teardown)
 	cr_expect_str_eq(read_file("t.bin"), "whole end");
 }
 
-/* Two bytes and two more, where a file may have so many. The limit is one for files: stderr is none. */
+/* Two writes of two bytes to a file with a size limit. The limit applies to files; stderr is no file. */
 static void expect_full(rlim_t bytes, bool taken, const char *line)
 {
 	struct rlimit lim = { .rlim_cur = bytes, .rlim_max = RLIM_INFINITY };
@@ -506,7 +506,7 @@ static void on_alarm(int sig)
 {
 }
 
-/* A pipe takes 64 KiB at a time, and signals come in between: every byte arrives all the same. */
+/* A pipe takes 64 KiB at a time, and signals interrupt the write: every byte must arrive. */
 Test(out_file, large_write_is_whole_in_spite_of_short_writes_and_signals, .init = setup,
      .fini = teardown)
 {
