@@ -175,7 +175,7 @@ static void look_at_call(const struct live_trace *lt, struct calls *c, const str
 	}
 }
 
-Test(events, field_values_of_many_tracepoints_equal_what_the_program_passed)
+Test(events, field_values_of_many_tracepoints_equal_the_passed_values)
 {
 	struct calls c = { 0 };
 	struct live_proc p;

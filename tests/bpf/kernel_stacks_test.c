@@ -82,7 +82,7 @@ static void count_stacks(const char *path, struct counted *c)
 	live_close(&lt);
 }
 
-Test(kernel_stacks, walked_stacks_equal_those_of_the_kernels_unwinder)
+Test(kernel_stacks, walked_stacks_equal_the_stacks_of_the_kernels_unwinder)
 {
 	struct counted c = { 0 };
 	struct live_rec rec;

@@ -712,7 +712,7 @@ static void check_commands(const char *data, const char *trace, struct model *m)
 	live_proc_fini(&p);
 }
 
-Test(perf_sched, turns_latencies_and_sums_equal_those_of_perf)
+Test(perf_sched, turns_latencies_and_sums_equal_the_output_of_perf)
 {
 	static struct facts perfs, ours[CPUS_MAX];
 	static struct model m;

@@ -353,7 +353,7 @@ static void print_outcomes(void)
 	}
 }
 
-Test(unwind_dwfl, stacks_equal_those_of_libdwfl_frame_by_frame)
+Test(unwind_dwfl, stacks_equal_the_stacks_of_libdwfl_frame_by_frame)
 {
 	unsigned int all[OUTCOME_CNT] = { 0 };
 	struct live_rec rec;
