@@ -2,7 +2,7 @@
 #ifndef D9_TESTS_CMD_EVENT_LINES_H
 #define D9_TESTS_CMD_EVENT_LINES_H
 
-/* Events of a trace as lines of text, to compare what commands write with what they read. */
+/* Events of a trace as lines of text, to compare the output of commands with their input. */
 #include <criterion/criterion.h>
 
 #include "base/buf.h"

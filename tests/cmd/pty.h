@@ -2,7 +2,7 @@
 #ifndef D9_TESTS_CMD_PTY_H
 #define D9_TESTS_CMD_PTY_H
 
-/* A terminal that a test holds the other end of. */
+/* A terminal whose other end is held by the test. */
 #include <criterion/criterion.h>
 #include <poll.h>
 #include <pty.h>
@@ -18,11 +18,11 @@
 
 struct pty {
 	int master, slave;
-	char text[65536]; /* what was printed to it so far */
+	char text[65536]; /* printed so far */
 	size_t len;
 };
 
-/* What was printed so far counts no more. */
+/* Discards what was printed so far. */
 static inline void pty_forget(struct pty *t)
 {
 	t->len = 0;
@@ -39,7 +39,7 @@ static inline void pty_open(struct pty *t, unsigned short rows, unsigned short c
 	cr_assert_eq(openpty(&t->master, &t->slave, NULL, &raw, &ws), 0);
 }
 
-/* What is printed next, once there is some; false at the end. */
+/* Waits for the next output; false at the end. */
 static inline bool pty_read(struct pty *t)
 {
 	struct pollfd p = { .fd = t->master, .events = POLLIN };
@@ -54,11 +54,11 @@ static inline bool pty_read(struct pty *t)
 	return true;
 }
 
-/* Reads what is printed until it holds @text. */
+/* Reads output until it has @text. */
 static inline void pty_wait_for(struct pty *t, const char *text)
 {
 	while (!strstr(t->text, text)) {
-		/* only what comes next counts, or many pictures would fill the buffer */
+		/* only later output counts, or many screens would fill the buffer */
 		if (t->len > sizeof(t->text) / 2)
 			pty_forget(t);
 		cr_assert(pty_read(t), "ended before '%s': %s", text, t->text);
@@ -70,7 +70,7 @@ static inline void pty_type(const struct pty *t, const char *keys)
 	cr_assert_eq(write(t->master, keys, strlen(keys)), (ssize_t)strlen(keys));
 }
 
-/* What a command with these words, of which there are at most 8, prints on a terminal of so many columns. */
+/* What a command with at most 8 arguments prints on a terminal with this many columns. */
 static inline void pty_run(struct pty *t, unsigned short cols, int (*cmd)(int argc, char **argv),
 			   int input, const char *const *words)
 {
@@ -144,7 +144,10 @@ static inline pid_t pty_screen_fork(struct pty_screen *s, unsigned short rows, u
 	return 0;
 }
 
-/* It ends, and the terminal is as it was. The slave is held open until then, or its modes would go. */
+/*
+ * Waits for the end of the program, and expects the terminal in its initial state. The slave is held open until
+ * then, or its modes would be lost.
+ */
 static inline void pty_screen_end(struct pty_screen *s, int code)
 {
 	struct termios after;

@@ -31,7 +31,7 @@ static inline char *run_slurp(int fd)
 	return s;
 }
 
-/* @fd becomes standard input and is closed; further words follow, NULL ends them. */
+/* @fd becomes standard input and is closed; further arguments follow, NULL ends them. */
 static inline struct run run_cmd(run_fn cmd, int fd, ...)
 {
 	static char words[16][64];
@@ -75,7 +75,7 @@ static inline void run_free(struct run *r)
 	free(r->err);
 }
 
-/* All of the output, to the byte. */
+/* Expects exactly this output. */
 static inline void run_expect(struct run r, int code, const char *out, const char *err)
 {
 	cr_assert_eq(r.code, code, "exit code %d; stderr: %s", r.code, r.err);
@@ -84,7 +84,7 @@ static inline void run_expect(struct run r, int code, const char *out, const cha
 	run_free(&r);
 }
 
-/* Part of what was printed. */
+/* Expects this part of the output. */
 static inline void run_expect_in(const char *text, const char *want)
 {
 	cr_expect(strstr(text, want), "no '%s' in:\n%s", want, text);
@@ -93,9 +93,9 @@ static inline void run_expect_in(const char *text, const char *want)
 #define RUN_SEC 1000000000ULL
 
 /*
- * A trace with one of everything: app (pid 10, tids 10 and 11) on libc and a kernel; 8 samples of
- * hot (6 under work, of which 2 in the inlined leaf, and 2 in a nameless place), one switch with its
- * stack, one waking, some loss.
+ * A trace with one of everything: app (pid 10, tids 10 and 11) on libc and a kernel; 8 samples of hot (6 under
+ * work, of which 2 in the inlined leaf, and 2 at an address without a symbol), one switch with its stack, one
+ * wakeup, some loss.
  */
 static inline void run_make_app(struct make *m)
 {
@@ -157,7 +157,7 @@ static inline int run_app_file(void)
 	return make_done(&m);
 }
 
-/* A file of several: metadata, @events switches, and the figures @stats of them if not NULL. */
+/* One file of several: metadata, @events switches, and the figures @stats of them if not NULL. */
 static inline void run_make_segment(struct make *m, uint64_t ts, int events,
 				    const uint64_t stats[4])
 {

@@ -2,7 +2,7 @@
 #ifndef D9_TESTS_CMD_SYMBOLIZE_RUN_H
 #define D9_TESTS_CMD_SYMBOLIZE_RUN_H
 
-/* What the tests of symbolize share: programs, traces of places in them, and the names that these have. */
+/* Shared by the tests of symbolize: programs, traces with addresses in them, and the symbols of these addresses. */
 #include "tests/cmd/run_cmd.h"
 
 #include "base/buf.h"
@@ -14,7 +14,7 @@
 
 /* A program with debug information, and some places in its code. */
 struct program {
-	char path[PATH_MAX]; /* where the trace says that it was */
+	char path[PATH_MAX]; /* its path in the trace */
 	uint8_t id[SYMBOLIZER_BUILD_ID_MAX];
 	size_t id_sz;
 	char hex[2 * SYMBOLIZER_BUILD_ID_MAX + 1];
@@ -23,7 +23,7 @@ struct program {
 	size_t cnt;
 };
 
-/* In functions: of what lies between them addr2line says the one before. */
+/* Inside functions: between them addr2line prints the one before. */
 static inline void add_places(struct program *p, const char *whole)
 {
 	unsigned long long addr, size;
@@ -44,8 +44,8 @@ static inline void add_places(struct program *p, const char *whole)
 	pclose(f);
 }
 
-/* In a directory of its own, as "app", which may be taken away. */
-/* Its build-id and places, when its file has become another one. */
+/* In its own directory, as "app", which may be removed. */
+/* Its build-id and addresses, after its file has changed. */
 static inline void reread_program(struct program *p)
 {
 	struct buf hex = { 0 };
@@ -93,7 +93,7 @@ static inline void put_places(struct make *m, uint32_t id, const struct program 
 	}
 }
 
-/* The trace of one sample at each place. */
+/* The trace of one sample at each address. */
 static inline void program_trace(struct make *m, const struct program *p)
 {
 	make_init(m, NULL);
@@ -116,7 +116,7 @@ static inline struct bytes bytes_of(struct make *m)
 	return b;
 }
 
-/* What symbolize makes of them, with up to two more words; what it says in *said, if that is not NULL. */
+/* The output of symbolize, with up to two more arguments; its messages in *said, if that is not NULL. */
 static inline struct bytes symbolize(const struct bytes *in, const char *a, const char *b,
 				     char **said)
 {
@@ -193,7 +193,7 @@ static inline char *frames_of(const struct bytes *b, bool lines)
 	return buf_steal(&out);
 }
 
-/* The same by addr2line, of a file that has everything. */
+/* The same by addr2line, of a file with all symbols. */
 static inline char *addr2line(const struct program *p, const char *file, bool lines)
 {
 	char line[PATH_MAX + 64], *name;

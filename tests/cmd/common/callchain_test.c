@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Stacks as text: functions in their order, inlined ones, names that would break a format. */
+/* Stacks as text: the order of functions, inlined functions, names that would break a format. */
 #include <criterion/criterion.h>
 #include <string.h>
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Torn, damaged and foreign traces through every reading command: each ends with an exit code of
- * ours and at most one line of complaint, never with a signal. Also: memory does not follow the
- * number of events.
+ * Torn, damaged and foreign traces through every reading command: each ends with an exit code of ours and at
+ * most one line of error, never with a signal. Also: memory does not grow with the number of events.
  */
 #include "tests/cmd/run_cmd.h"
 
@@ -38,7 +37,7 @@ enum { FIXED = sizeof(fixed) / sizeof(fixed[0]), ROWS_MAX = FIXED + 100 };
 static struct row commands[ROWS_MAX];
 static size_t command_cnt;
 
-/* The fixed ones, and all export formats. */
+/* The fixed commands, and all export formats. */
 static void list_commands(void)
 {
 	memcpy(commands, fixed, sizeof(fixed));
@@ -53,7 +52,7 @@ TestSuite(hostile, .init = list_commands);
 #define ROW(name, asks_kernel, brief) { cmd_##name, #name, NULL },
 static const struct row all[] = { CMD_LIST(ROW) };
 
-/* view waits for a browser, and what it sends comes from cut. symbolize refuses damaged traces, and has its own fuzzer. */
+/* view waits for a browser, and its data comes from cut. symbolize refuses damaged traces and has its own fuzzer. */
 Test(hostile, every_subcommand_that_reads_a_trace_is_in_the_table)
 {
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
@@ -83,7 +82,7 @@ static bool takes_two(size_t i)
 	return commands[i].fn == cmd_diff;
 }
 
-/* The name of a trace that is as it should be. */
+/* The name of a trace without damage. */
 static const char *good_trace(void)
 {
 	static char path[32];
@@ -97,7 +96,7 @@ static const char *good_trace(void)
 	return path;
 }
 
-/* What is left of the trace may not have it. */
+/* The truncated trace may not have this thread. */
 static bool asks_for_a_thread(size_t i)
 {
 	const char *opt = commands[i].opt;
@@ -108,7 +107,7 @@ static bool asks_for_a_thread(size_t i)
 		       !strncmp(opt, "--span=", 7) || !strcmp(opt, "--chain=11"));
 }
 
-/* Runs one command; the code is 0 or 5, or 1 for a thread that is not there, and these come with a line. */
+/* Runs one command. The exit code is 0 or 5, or 1 for a missing thread; 1 and 5 come with an error line. */
 static int run_one(size_t i, const void *data, size_t sz)
 {
 	/* its format comes first */
@@ -121,12 +120,12 @@ static int run_one(size_t i, const void *data, size_t sz)
 	cr_assert(code == CMD_OK || code == CMD_INPUT ||
 			  (code == CMD_USAGE && asks_for_a_thread(i)),
 		  "%s: code %d", commands[i].word, code);
-	/* a torn end is said too */
+	/* a truncated end is reported too */
 	cr_assert_leq(lines(r.err), code == CMD_USAGE ? 2 : 1, "%s", r.err);
 	if (code != CMD_OK)
 		cr_assert_geq(lines(r.err), 1);
 	run_free(&r);
-	/* who asked in vain has nothing to say against the input */
+	/* a missing thread is reported instead of an error of the input */
 	return code == CMD_USAGE ? CMD_OK : code;
 }
 
@@ -141,7 +140,7 @@ Test(hostile, every_truncation_is_safe_in_every_command)
 	for (size_t cut = 0; cut <= sz; cut++)
 		cr_assert_eq(run_one(cut % command_cnt, data, cut), cut < 5 ? CMD_INPUT : CMD_OK,
 			     "cut at %zu", cut);
-	/* the region in which metadata stands, through all of them */
+	/* every byte of the region with metadata */
 	for (size_t cut = sz - 200; cut <= sz; cut++)
 		for (size_t i = 0; i < command_cnt; i++)
 			cr_assert_eq(run_one(i, data, cut), CMD_OK);
@@ -214,7 +213,7 @@ Test(hostile, vectors_of_other_writers_are_safe)
 	cr_assert_geq(run_vectors("ext"), 5);
 }
 
-#ifndef __SANITIZE_ADDRESS__ /* which keeps freed memory back and so measures itself */
+#ifndef __SANITIZE_ADDRESS__ /* which keeps freed memory, and so changes the measurement */
 
 static int write_fd(void *ctx, const void *data, size_t sz)
 {
@@ -332,8 +331,8 @@ static int long_names(size_t sz)
 }
 
 /*
- * Twice the names take twice the memory: a few copies of each byte at most. Names are kept, escaped, and printed
- * in a buffer that doubles.
+ * Twice the names need twice the memory: a few copies of each byte at most. Names are kept, escaped, and
+ * printed in a buffer that doubles.
  */
 Test(hostile, memory_grows_with_the_size_of_names, .timeout = 120)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Traces read through the engine of intervals: windows, losses that are told late, and whose intervals
- * are wanted. The engine itself has tests/profile/sched/intervals_test.c.
+ * Traces read through the engine of intervals: windows, losses that are reported late, and selection of
+ * threads. The engine itself has tests/profile/sched/intervals_test.c.
  */
 #include "tests/cmd/run_cmd.h"
 
@@ -11,7 +11,7 @@
 #include "base/buf.h"
 #include "cmd/common/interval_reader.h"
 
-/* What thread 5 did, and how often all was dropped. */
+/* Times of thread 5, and how often everything was reset. */
 struct seen {
 	uint64_t ns[INTERVAL_STATE_CNT], switches;
 	unsigned int flags;
@@ -44,7 +44,7 @@ static void drop(void *ctx)
 	*s = (struct seen){ .resets = resets };
 }
 
-/* Runs 1 s, sleeps 2 s, waits 1 s, runs 2 s; another thread runs meanwhile. */
+/* Thread 5 runs 1 s, sleeps 2 s, is runnable 1 s, runs 2 s; another thread runs during that time. */
 static void make_life(struct make *m)
 {
 	make_init(m, NULL);
@@ -135,7 +135,7 @@ Test(interval_reader, intervals_are_cut_to_the_window)
 	cr_expect_eq(seen.ns[INTERVAL_RUNNING], 2 * RUN_SEC, "from 14 s on");
 }
 
-/* A loss within the sleep, told at its true end. */
+/* A loss during the sleep, reported at its true end. */
 static void make_lossy(struct make *m)
 {
 	make_life(m);
@@ -239,7 +239,7 @@ static void add_host(struct buf *out, const char *host, const char *cgroup)
 	make_fini(&m);
 }
 
-/* The last intervals of a part come when the next one has begun, in which 5 is another thread. */
+/* The last intervals of a recording are returned when the next recording has begun, in which 5 is another thread. */
 Test(interval_reader, thread_belongs_to_its_own_recording)
 {
 	const char *glob = "web";

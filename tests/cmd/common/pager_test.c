@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* When a pager is started, what it is given, and how it ends. */
+/* When a pager is started, what it reads, and how it ends. */
 #include "tests/cmd/pty.h"
 
 #include <errno.h>
@@ -37,7 +37,7 @@ static pid_t fork_there(struct pty *t, const char *pager)
 	return 0;
 }
 
-/* Prints what @print does through a page; pager_end()'s errno is the status. */
+/* Prints the output of @print through a pager; pager_end()'s errno is the status. */
 static pid_t start(struct pty *t, const char *pager, void (*print)(void))
 {
 	const pid_t pid = fork_there(t, pager);
@@ -83,7 +83,7 @@ static void more_than_a_screen(void)
 	lines(ROWS);
 }
 
-/* Escape sequences take no room; code points take one column, whatever their bytes. */
+/* Escape sequences take no columns; a code point takes one column, with any number of bytes. */
 static void one_screen_in_colour(void)
 {
 	for (int i = 1; i < ROWS; i++)
@@ -128,7 +128,7 @@ Test(pager, longer_text_goes_to_the_pager_from_the_first_byte)
 	cr_expect_str_eq(t.text, "1200000\n");
 }
 
-/* Without one, everything is printed all the same. */
+/* Without a pager, everything is still printed. */
 Test(pager, cat_empty_and_missing_programs_are_no_pagers)
 {
 	struct pty t;
@@ -163,7 +163,7 @@ static void print_and_wait(void)
 	pause();
 }
 
-/* Else both would read the terminal: the pager here ends some time after its input does. */
+/* Otherwise both would read the terminal: this pager ends some time after its input does. */
 Test(pager, interrupt_waits_for_the_pager)
 {
 	struct pty t;
@@ -213,7 +213,7 @@ static void run_command(struct pty *t, const char *pager, int (*cmd)(int, char *
 	cr_expect_eq(end(t, pid), CMD_OK, "%s: %s", word, t->text);
 }
 
-/* A trace of 12 frames is longer than the screen; so is what a kernel has to be asked for. */
+/* A trace of 12 frames is longer than the screen; so is the output of commands that read the kernel. */
 Test(pager, commands_that_print_lines_have_a_pager)
 {
 	const char *top = getenv("D9_TOP");

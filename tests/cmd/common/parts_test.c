@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Files of several recordings: each keeps its own rate, threads, names and clock. Two hosts recorded at
- * the same time of their clocks: a slow one, 30 samples at 100 Hz, which are 0.3 s of CPU time, and a
- * fast one, 100 samples at 1000 Hz, which are 0.1 s. Their one thread has the same number.
+ * Files of several recordings: each keeps its own rate, threads, names and clock. Two hosts recorded at the
+ * same time of their clocks: a slow one, 30 samples at 100 Hz, which are 0.3 s of CPU time, and a fast one, 100
+ * samples at 1000 Hz, which are 0.1 s. The single thread of each has the same TID.
  */
 #include "tests/cmd/run_cmd.h"
 
@@ -17,7 +17,7 @@ struct recording {
 	const char *host, *boot, *hz, *period, *comm, *path, *symbol;
 	int samples;
 	uint64_t step_ns, first_ns;
-	bool switches; /* its thread ran for half a second on end */
+	bool switches; /* its thread ran for half a second without interruption */
 };
 
 static const struct recording slow = { "turtle", "b1", "100",	 "10000000",  "alpha", "/bin/app",
@@ -58,7 +58,7 @@ static void add_recording(struct buf *out, const struct recording *rec)
 		make_switch(&m, rec->first_ns + RUN_SEC / 2, 0, rec->comm, 7, 1, "swapper/0", 0);
 	}
 	make_symbol(&m, rec->first_ns, at, 0, at, rec->symbol, "", 0);
-	/* what is lost makes times doubtful */
+	/* lost events make times uncertain */
 	if (!rec->switches)
 		make_lost(&m, rec->first_ns, "ring_full", (uint64_t)rec->samples, rec->first_ns,
 			  rec->first_ns);
@@ -235,7 +235,7 @@ Test(parts, info_lists_each_recording_with_its_properties)
 	run_free(&r);
 }
 
-/* Addresses without a module are those of one process in each part. */
+/* Addresses without a module belong to one process in each recording. */
 Test(parts, raw_addresses_belong_to_their_own_recording)
 {
 	static const char *const names[] = { "here", "there" };
@@ -265,7 +265,7 @@ Test(parts, raw_addresses_belong_to_their_own_recording)
 	buf_free(&file);
 }
 
-/* 72 samples of an application that does not say how often it took one, and 30 of our own. */
+/* 72 samples of an application that does not record its sampling rate, and 30 of our own. */
 Test(parts, trace_of_an_application_does_not_use_the_recorders_rate)
 {
 	const char *top = getenv("D9_TOP") ? getenv("D9_TOP") : ".";
@@ -300,7 +300,7 @@ Test(parts, trace_of_an_application_does_not_use_the_recorders_rate)
 	buf_free(&file);
 }
 
-/* Half a second on a CPU by the switches with 30 samples, and 100 samples of which nobody knows for how long. */
+/* Half a second on a CPU by the switches with 30 samples, and 100 samples without a sampling period. */
 static struct run run_untimed(run_fn cmd, const char *word, const char *option, const char *value)
 {
 	struct recording exact = slow, app = fast;
@@ -367,7 +367,7 @@ Test(parts, exports_that_weigh_by_time_report_samples_without_time)
 {
 	struct run r = run_untimed(cmd_export, "speedscope", NULL, NULL);
 
-	/* counted, in a profile of its own */
+	/* counted, in a separate profile */
 	cr_expect_str_eq(r.err, UNTIMED("counted, without time"));
 	run_expect_in(r.out, "\"name\":\"alpha 7/7 part 1\",\"unit\":\"nanoseconds\","
 			     "\"startValue\":0,\"endValue\":300000000,");
@@ -387,7 +387,7 @@ Test(parts, exports_that_weigh_by_time_report_samples_without_time)
 	run_free(&r);
 }
 
-/* What that host's kernel calls state 1, and a switch to it. */
+/* The name that this host's kernel has for state 1, and a switch to it. */
 static int record_state(const char *host, const char *state, uint64_t ts)
 {
 	const char *kv[] = { "host", host, "boot_id", host, "start_realtime_ns", "5000000", NULL };
@@ -402,7 +402,7 @@ static int record_state(const char *host, const char *state, uint64_t ts)
 	return make_done(&m);
 }
 
-/* Kernels differ, and their names come in one stream. */
+/* Kernels differ, and their symbols come in one stream. */
 Test(parts, values_have_the_names_of_their_own_kernel)
 {
 	static const char *const hosts[] = { "turtle", "hare", "snail" };

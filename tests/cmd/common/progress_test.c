@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The line that tells how far reading has got: where it is shown, and that it goes again. */
+/* The line that shows the progress of reading: when it is printed, and that it is removed. */
 #include "tests/cmd/pty.h"
 #include "tests/cmd/run_cmd.h"
 
 #include "cmd/common/progress.h"
 
-/* A trace of its own in a file, opened with standard error at @err. */
+/* Opens a trace in a file, with standard error at @err. */
 static struct reader *open_with(int err, const char *path, struct progress **p)
 {
 	int keep = dup(2), ret;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Text fit for a terminal: columns, ellipses. */
+/* Text for a terminal: columns, ellipses. */
 #include <criterion/criterion.h>
 #include <string.h>
 

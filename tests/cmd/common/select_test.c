@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Which events pass -p, -t, --comm, -C and --time, apart from what commands print of them. */
+/* Which events pass -p, -t, --comm, -C and --time, independent of the output of commands. */
 #include "tests/cmd/run_cmd.h"
 
 #include "cmd/common/select.h"
 
-/* How many of the events that happened (switches, wakings and samples) pass. */
+/* How many of the events (switches, wakeups and samples) pass. */
 static int pass_of(struct make *m, struct select_opts *o)
 {
 	struct trace_event ev;
@@ -54,7 +54,7 @@ Test(select, all_events_pass_without_options)
 	cr_assert_eq(pass(&o), 11);
 }
 
-/* Thread 11: 2 samples, its switch with the stack, and the waking that another thread did. */
+/* Thread 11: 2 samples, its switch with the stack, and its wakeup by another thread. */
 Test(select, thread_selection_includes_events_that_others_cause)
 {
 	uint32_t eleven = 11, ten = 10, nobody = 99;
@@ -83,7 +83,7 @@ static int pass_cgroup(struct make *m, const char *glob)
 	return pass_of(m, &o);
 }
 
-/* 1 sample of thread 5, 2 of thread 6, 4 of thread 7, 8 of one that nobody told of; 7 is woken by that one. */
+/* 1 sample of thread 5, 2 of thread 6, 4 of thread 7, 8 of an unannounced thread, which wakes thread 7. */
 Test(select, events_are_selected_by_cgroup_and_its_ancestors)
 {
 	const uint64_t at = make_frame(1, 0x10);
@@ -162,7 +162,10 @@ Test(select, invalid_times_are_refused)
 	close(fd);
 }
 
-/* One turn on a CPU: a shell, then a script's interpreter, then the script's; the recorder names each before its exec. */
+/*
+ * One turn on a CPU: a shell, then a script's interpreter, then the interpreter's script; each is named
+ * before its exec.
+ */
 Test(select, time_before_an_exec_belongs_to_the_program_before)
 {
 	struct make m;

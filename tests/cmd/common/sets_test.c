@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What commands say of a recording in several files of which one is missing, bad, or there twice. */
+/* How commands report a recording in several files if a file is missing, bad, or given twice. */
 #include "tests/cmd/run_cmd.h"
 
 #include <unistd.h>
 
-/* With @behind bytes more, of a frame that nobody knows. */
-static void put_segment(const char *dir, unsigned int n, struct make *m, size_t behind)
+/* With @extra bytes of an unknown frame after it. */
+static void put_segment(const char *dir, unsigned int n, struct make *m, size_t extra)
 {
 	static const char junk[] = "\xdd\xdd\xdd\xdd";
 	const char *data;
@@ -16,12 +16,12 @@ static void put_segment(const char *dir, unsigned int n, struct make *m, size_t 
 	snprintf(path, sizeof(path), "%s/a.%u.bin", dir, n);
 	data = dial9_enc_data(m->enc, &sz);
 	f = fopen(path, "w");
-	cr_assert(f && fwrite(data, 1, sz, f) == sz && fwrite(junk, 1, behind, f) == behind);
+	cr_assert(f && fwrite(data, 1, sz, f) == sz && fwrite(junk, 1, extra, f) == extra);
 	fclose(f);
 	make_fini(m);
 }
 
-/* That the oldest were let go is no alarm. */
+/* Deletion of the oldest files by rotation is no warning. */
 static void expect_first(const char *dir)
 {
 	char path[64];
@@ -118,7 +118,7 @@ static void remove_all(const char *dir)
 	cr_expect_eq(rmdir(dir), 0);
 }
 
-/* Whether the directory is named or its files, of which one is not there. */
+/* With the directory, or with its files, as argument; one file is missing. */
 Test(sets, merged_files_still_report_the_missing_file)
 {
 	char dir[] = "/tmp/d9-sets-XXXXXX", out[] = "/tmp/d9-sets-out-XXXXXX";
@@ -145,7 +145,7 @@ Test(sets, merged_files_still_report_the_missing_file)
 	remove_all(dir);
 }
 
-/* It is good as far as it goes, and yet the exit status says that there was something. */
+/* The readable part is used, but the exit status reports the damage. */
 Test(sets, damaged_file_is_a_loss_and_an_exit_status)
 {
 	char dir[] = "/tmp/d9-sets-XXXXXX";
@@ -163,7 +163,7 @@ Test(sets, damaged_file_is_a_loss_and_an_exit_status)
 	remove_all(dir);
 }
 
-/* The last event of file @i, as the page of the format has it, behind @junk bytes that no reader knows. */
+/* The last event of file @i, as defined by the format's manual page, after @junk bytes that no reader knows. */
 static void append_end(const char *path, uint64_t first, uint64_t last, size_t junk)
 {
 	const uint64_t before = (uint64_t)size_of(path) + junk;
@@ -181,7 +181,7 @@ static void append_end(const char *path, uint64_t first, uint64_t last, size_t j
 	fclose(f);
 }
 
-/* The others are damaged, which only those who read them see. */
+/* The other files are damaged, which only commands that read them report. */
 Test(sets, script_with_a_time_range_reads_only_the_files_of_that_time)
 {
 	char dir[] = "/tmp/d9-sets-XXXXXX";
@@ -235,7 +235,7 @@ static void put_end(struct make *m, uint64_t first, uint64_t last)
 	dial9_schema_free(schema);
 }
 
-/* The recorder found the symbol when the file of the sample was finished. */
+/* The recorder resolved the symbol after the file of the sample was finished. */
 Test(sets, script_with_a_time_range_has_symbols_of_later_files)
 {
 	char dir[] = "/tmp/d9-sets-XXXXXX";
@@ -264,7 +264,7 @@ Test(sets, script_with_a_time_range_has_symbols_of_later_files)
 	remove_all(dir);
 }
 
-/* That nothing is there is said of all files. */
+/* The message about missing events covers all files. */
 Test(sets, script_with_an_empty_time_range_prints_the_range_of_all_files)
 {
 	char dir[] = "/tmp/d9-sets-XXXXXX";
@@ -279,7 +279,7 @@ Test(sets, script_with_an_empty_time_range_prints_the_range_of_all_files)
 	remove_all(dir);
 }
 
-/* What a recorder that is killed has not ended: the compression, or a frame that comes behind its last figures. */
+/* A killed recorder leaves its last file unfinished: the compression, or a frame after its last figures. */
 Test(sets, unfinished_end_of_a_closed_file_is_no_loss)
 {
 	char dir[] = "/tmp/d9-sets-XXXXXX";
@@ -319,7 +319,7 @@ Test(sets, file_that_is_a_copy_of_the_previous_file_does_not_count_again)
 	remove_all(dir);
 }
 
-/* As a directory with both packings of one file has it, or who names a file twice. */
+/* A directory may have a file with both compressions, and a user may give a file twice. */
 Test(sets, merged_file_that_is_given_twice_is_no_loss)
 {
 	char dir[] = "/tmp/d9-sets-XXXXXX", out[] = "/tmp/d9-sets-out-XXXXXX";
@@ -340,7 +340,7 @@ Test(sets, merged_file_that_is_given_twice_is_no_loss)
 	remove_all(dir);
 }
 
-/* The greatest number that a file may have has none behind it: two of it leave out none. */
+/* No file can come after the greatest number: two files with it have none between them. */
 Test(sets, two_files_with_the_greatest_number_have_no_file_between_them)
 {
 	static const char *const ends[] = { "", ".gz" };

@@ -67,7 +67,7 @@ Test(symbol_fit, columns_are_code_points)
 	expect("f\303\244(int, long)", 7, "f\303\244(...)");
 }
 
-/* What closes nothing, or nests without end, is shown as it is, and soon. */
+/* Names that close nothing, or nest without end, are shown unchanged, and fast. */
 Test(symbol_fit, malformed_names_take_no_time)
 {
 	enum { N = 1 << 16 };

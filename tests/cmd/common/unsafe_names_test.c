@@ -63,7 +63,7 @@ static const struct row {
 	{ cmd_cut, "cut", "-qo/dev/null", NULL },
 };
 
-/* A generic event with a string, a list and a map, whose own name and field name are unsafe too. */
+/* A generic event with a string, a list and a map. Its name and its field name are unsafe too. */
 static void make_generic(struct make *m, uint64_t ts)
 {
 	const struct dial9_str kv[][2] = { { { NAME("k"), strlen(NAME("k")) },
@@ -158,7 +158,7 @@ static bool is_unsafe(uint32_t c, char next)
 	       c >= 0xe0000;
 }
 
-/* The code point at @s; UINT32_MAX: invalid UTF-8. A decoder of its own. */
+/* The code point at @s; UINT32_MAX: invalid UTF-8. Independent of the decoder under test. */
 static uint32_t decode(const unsigned char *s, size_t n, size_t *len)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };

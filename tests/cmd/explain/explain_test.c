@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What `explain` prints, to the byte. In ms from 20 s: victim (11) runs on CPU 0 until it waits for a
- * lock at 4. Its holder (12) runs on CPU 1, is preempted by hog (20) from 5 to 9, and lets go at 10,
- * whereupon victim waits for CPU 1 until holder leaves that at 13. It runs to the end, at 16.
+ * What `explain` prints, to the byte. In ms from 20 s: victim (11) runs on CPU 0 until it waits for a lock at
+ * 4. Its holder (12) runs on CPU 1, is preempted by hog (20) from 5 to 9, and unlocks at 10; then victim is
+ * runnable on CPU 1 until holder leaves it at 13. It runs to the end, at 16.
  */
 #include "base/buf.h"
 #include "tests/cmd/pty.h"
@@ -10,7 +10,7 @@
 
 static const uint64_t ms = 1000000;
 
-/* An end of a system call. */
+/* The end of a system call. */
 static void make_call(struct make *m, uint64_t ts, uint32_t tid, const char *name)
 {
 	MAKE_NUMBERS(m, ts, name, { "common_cpu", 0 }, { "common_pid", tid },
@@ -27,7 +27,7 @@ static void make_exit(struct make *m, uint64_t ts, uint32_t tid)
 	make_call(m, ts, tid, "syscalls:sys_exit_fsync");
 }
 
-/* All that, and fsync by each of the three: 11 ms, 4.9 and 0.5; one has no end, and one no start. */
+/* The same, and fsync by each of the three: 11 ms, 4.9 and 0.5; one has no end, and one no start. */
 static void make_stall(struct make *m)
 {
 	const uint64_t hot = make_frame(1, 0x310), lock = make_frame(1, 0x210),
@@ -129,7 +129,7 @@ Test(explain, process_in_a_time_range_is_explained_in_text)
 		   CMD_OK, whole, "");
 }
 
-/* Lines of the tables; what is told in words is not cut. */
+/* Lines of the tables; text is not cut. */
 static void expect_tables(const char *const *words, const char *row, const char *row_with_room)
 {
 	struct pty t;
@@ -222,8 +222,8 @@ Test(explain, output_is_one_json_object)
 }
 
 /*
- * Without its main thread: the story stays with 12, which ran most in all, also where it is narrowed to
- * a time in which 13 did.
+ * Without its main thread: thread 12 is explained, which ran most in total, also if the time range is one in
+ * which 13 ran.
  */
 Test(explain, explained_thread_stays_the_same_in_a_narrower_time_range)
 {
@@ -253,7 +253,7 @@ Test(explain, explained_thread_stays_the_same_in_a_narrower_time_range)
 		   "");
 }
 
-/* Switched out while it could run, and not in the kernel: it is not said that this was its own will. */
+/* Switched out while runnable, outside the kernel: it may have been preempted or have yielded. */
 Test(explain, end_of_a_turn_and_who_ran_instead_are_printed)
 {
 	const uint64_t t = 20 * RUN_SEC;
@@ -272,7 +272,7 @@ Test(explain, end_of_a_turn_and_who_ran_instead_are_printed)
 	run_free(&r);
 }
 
-/* From 11 to 12 ms events were lost: nobody knows what those did whose state seems to span that. */
+/* From 11 to 12 ms events were lost: states that seem to span that time are unknown. */
 Test(explain, lost_time_is_unknown_and_reported)
 {
 	struct make m;
@@ -364,7 +364,7 @@ Test(explain, pipe_is_explained_like_a_file)
 	run_free(&r);
 }
 
-/* Of 100 pieces of 0.1 ms and one of 10 ms. */
+/* 100 intervals of 0.1 ms and one of 10 ms. */
 Test(explain, small_fragments_are_summarized)
 {
 	const uint64_t t = 20 * RUN_SEC;
@@ -514,7 +514,7 @@ static void expect_pairs(const char *span, const char *opt, const char *count)
 	run_free(&r);
 }
 
-/* Of a thread, a process or a name; of a time those that lie in it. */
+/* Selected by thread, process or name; a time range selects the pairs inside it. */
 Test(explain, slowest_pairs_are_selected_by_options)
 {
 	static const char *const ways[] = { "20", "-t20", "-p20", "--comm=h?g" };
@@ -533,13 +533,13 @@ Test(explain, span_may_be_specified_in_several_ways)
 	expect_pairs("syscalls:sys_enter_fsync", "--no-pager", "\"pairs\":3,");
 	expect_pairs("syscalls:sys_enter_fsync,syscalls:sys_exit_fsync", "--no-pager",
 		     "\"pairs\":3,");
-	/* of whichever threads: each start gives way to the next until the first end */
+	/* any thread: each start replaces the one before until the first end */
 	expect_pairs("syscalls:sys_enter_*,syscalls:sys_exit_*,__syscall_nr", "--no-pager",
 		     "\"pairs\":1,");
 	expect_pairs("poll", "--no-pager", "\"pairs\":0,");
 }
 
-/* Of one call the trace has both kinds of events, those of raw_syscalls first; of another but these. */
+/* One call has both kinds of events in the trace, raw_syscalls first; another call has only these. */
 static int input_of_calls(void)
 {
 	const uint64_t t = 20 * RUN_SEC;
@@ -588,8 +588,8 @@ Test(explain, call_with_two_kinds_of_events_counts_once)
 }
 
 /*
- * Between two threads, and in the middle of what they do: of that it has just its part. Behind whom holder
- * waited in that part is not kept.
+ * Between two threads, which continue before and after it: only its part counts. Who ran instead of holder is
+ * not kept for that part.
  */
 Test(explain, pair_may_end_in_another_thread)
 {
@@ -625,7 +625,7 @@ Test(explain, missing_pairs_are_reported)
 		   "dial9-prof: explain: no pair of fsync in standard input in the selection\n");
 }
 
-/* An application's own trace behind it, of one boot: it says when, the switches before it say why. */
+/* An application's own trace after it, of one boot: it has the times, the switches before it have the causes. */
 Test(explain, pairs_of_one_recording_use_switches_of_another)
 {
 	static const char *const ours[] = { "host", "box", "boot_id", "1", "start", "1", NULL },
@@ -673,7 +673,7 @@ Test(explain, pairs_of_one_recording_use_switches_of_another)
 	make_fini(&n);
 }
 
-/* Of the 4 ms that it waits for CPU 0, two are behind hog, and of the rest the trace tells nothing. */
+/* Of its 4 ms of run-queue latency on CPU 0, hog runs for two, and for the rest the trace has no data. */
 Test(explain, who_ran_instead_is_unknown_where_latency_prints_unknown)
 {
 	const uint64_t t = 20 * RUN_SEC;
@@ -749,7 +749,7 @@ static int input_of_poll(void)
 	return make_done(&m);
 }
 
-/* An application's trace by itself: where its threads left their CPUs is known, and not for how long. */
+/* An application's trace alone: it has the stacks where its threads left their CPUs, but no off-CPU times. */
 Test(explain, pairs_without_switches_have_stacks)
 {
 	struct run r;

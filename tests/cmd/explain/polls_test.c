@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What `polls` prints, to the byte. In ms from 20 s: app (11), worker 0, runs on CPU 0 until it waits for a disk
- * at 2, goes on at 12 and leaves at 14. Its thread 12, worker 1, loses CPU 1 to hog (20) from 3 to 8. Thread 30 sleeps
- * from 1 on. Polls: 12 ms of worker 0, 7 of worker 1, and 3 each of worker 5, of which nothing tells the thread, of
- * worker 7, which says that it is thread 30, and of worker 8, thread 99; and one of 0.1 ms.
+ * What `polls` prints, to the byte. In ms from 20 s: app (11), worker 0, runs on CPU 0 until it waits for a
+ * disk at 2, goes on at 12 and leaves at 14. Its thread 12, worker 1, loses CPU 1 to hog (20) from 3 to 8.
+ * Thread 30 sleeps from 1 on. Polls: 12 ms of worker 0, 7 of worker 1, and 3 each of worker 5, whose thread is
+ * unknown, of worker 7, which records that it is thread 30, and of worker 8, thread 99; and one of 0.1 ms.
  */
 #include "base/buf.h"
 #include "tests/cmd/run_cmd.h"
@@ -92,7 +92,7 @@ static const char
 
 enum { KERNEL = 1, APP = 2 };
 
-/* One behind the other, each with metadata of its own. */
+/* One after the other, each with its own metadata. */
 static int input_of(int which, const char *const *app)
 {
 	const uint64_t t = 20 * RUN_SEC;
@@ -252,7 +252,7 @@ Test(polls, polls_of_the_application_alone_are_listed)
 		   CMD_OK, alone, "");
 }
 
-/* Of a boot that no recording is of: nothing is told by the threads that have its numbers now. */
+/* Of a boot without a recording: threads that have its TIDs now must not be used. */
 Test(polls, thread_of_another_boot_is_not_used)
 {
 	struct run r =
@@ -355,7 +355,7 @@ Test(polls, path_or_its_suffix_selects_a_function)
 	expect_path("app::log", "  1. app::log by worker 0,");
 }
 
-/* Of the application alone nothing is told, since no recording has its threads. */
+/* An application's trace alone explains nothing, since no recording has its threads. */
 Test(polls, no_poll_is_explained_without_a_recording)
 {
 	struct run r = run_cmd(cmd_polls, input_of(APP, service), "polls", "-", "--json", NULL);

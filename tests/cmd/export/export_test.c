@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* export: what is selected and summed, and that it is the same as the other commands print. */
+/* export: selection and sums, and that these equal the output of the other commands. */
 #include <sys/mman.h>
 
 #include "tests/cmd/run_cmd.h"
@@ -16,7 +16,7 @@ Test(export, folded_counts_samples)
 	run_expect(EXPORT("folded", "--kind=cpu", "-i", "-"), CMD_OK, folded, "");
 }
 
-/* Blocked from 12.001234567 s to 13 s; from then on it run-queue latency, to the end at 14 s. */
+/* Blocked from 12.001234567 s to 13 s; then run-queue latency, to the end at 14 s. */
 Test(export, folded_times_are_in_microseconds)
 {
 	run_expect(EXPORT("folded", "-", "--kind=offcpu"), CMD_OK,
@@ -32,7 +32,7 @@ Test(export, one_thread_or_one_time_range_is_exported)
 		   "pool;main;work;schedule 250000\n", "");
 }
 
-/* A trace that says nothing but where it came from. */
+/* A trace with nothing but its metadata. */
 static int empty(void)
 {
 	struct make m;
@@ -56,7 +56,7 @@ Test(export, empty_output_is_explained)
 		"dial9-prof: export: nothing to export in standard input; dial9-prof info lists the events\n");
 }
 
-/* The example with bytes in it that no trace has. */
+/* The example, with bytes in it that no trace has. */
 static int damaged(void)
 {
 	int fd = run_app_file(), copy = memfd_create("damaged", 0);
@@ -87,7 +87,7 @@ Test(export, events_before_the_damage_are_written)
 	expect_whole("chrome", "}}}\n");
 }
 
-/* Of a command's output the part before the last blank of each line that begins so. */
+/* From the output of a command: for each line with this beginning, the text before the last blank. */
 static double sum_of(struct run r, const char *prefix)
 {
 	double sum = 0;
@@ -111,7 +111,7 @@ static double json_of(struct run r, const char *key)
 	return v;
 }
 
-/* A pool of threads that run, wait and are blocked for times that are no whole microseconds. */
+/* A pool of threads that run, are runnable and are blocked for times that are no whole microseconds. */
 static int busy(void)
 {
 	static const uint64_t stacks[][2] = { { 0x10000000310, 0x10000000110 },
@@ -137,11 +137,11 @@ static int busy(void)
 	return make_done(&m);
 }
 
-Test(export, sums_equal_those_of_the_other_commands)
+Test(export, sums_equal_the_sums_of_the_other_commands)
 {
 	double off, wall = 0;
 
-	/* nothing is missing in it, but what its threads did first */
+	/* nothing is missing in it, except the first state of its threads */
 	cr_expect_eq(json_of(run_cmd(cmd_offcpu, busy(), "offcpu", "-", "--json", NULL),
 			     "\"unknown_ns\":"),
 		     json_of(run_cmd(cmd_offcpu, busy(), "offcpu", "-", "--json", NULL),
@@ -188,7 +188,7 @@ Test(export, intervals_of_all_kinds_are_grouped_by_state)
 	run_free(&r);
 }
 
-/* Times of centuries; each line is right, however much all of them are. */
+/* Times of centuries; each line is right even if the total overflows. */
 Test(export, folded_sums_of_stacks_are_independent)
 {
 	struct make m;
@@ -205,7 +205,7 @@ Test(export, folded_sums_of_stacks_are_independent)
 		   CMD_OK, "a;[no stack] 15000000000000000\nb;[no stack] 15000000000000000\n", "");
 }
 
-/* Of other clocks the first event is at 0. */
+/* With other clocks the first event is at 0. */
 Test(export, sample_at_time_0_counts)
 {
 	struct make m;
@@ -217,7 +217,7 @@ Test(export, sample_at_time_0_counts)
 		   "app;[no stack] 1\n", "");
 }
 
-/* A waker whose number is that of whom it woke, by then of another process. */
+/* A waker with the TID of the thread that it woke, which belongs to another process by then. */
 Test(export, tid_reused_between_a_wakeup_and_the_switch_is_another_thread)
 {
 	struct make m;

@@ -198,7 +198,7 @@ static struct run run_segments(const char *option, struct make *m, size_t cnt)
 	return r;
 }
 
-Test(info, last_file_without_figures_does_not_use_those_of_the_file_before)
+Test(info, last_file_without_figures_does_not_use_figures_of_the_file_before)
 {
 	for (int events = 0; events < 2; events++) {
 		struct make m[2];
@@ -350,7 +350,7 @@ Test(info, side_band_records_are_not_events)
 	make_fini(&m);
 }
 
-/* Told from a twentieth of the time on; the output at all. */
+/* Reported from a twentieth of the time on; the output in any case. */
 static void expect_waits(const uint64_t values[3], const char *told, const char *in_json)
 {
 	const struct dial9_field fields[] = {
@@ -439,7 +439,7 @@ Test(info, unwinding_of_stacks_and_skipped_tables_are_printed)
 	make_fini(&m);
 }
 
-/* One address without a name in each module, and what the trace says of the module. */
+/* One address without a symbol in each module, and the recorded status of the module. */
 static struct run run_statuses(const char *option, bool with_status, bool closed)
 {
 	static const char *const words[] = { "named",	     "stripped",  "gone",      "replaced",
@@ -559,7 +559,7 @@ Test(info, module_status_of_a_truncated_file_is_incomplete)
 	make_fini(&m);
 }
 
-/* Code made at run time by several processes: a line for each cause, and one in the list of modules. */
+/* Code generated at run time by several processes: a line for each cause, and one in the list of modules. */
 Test(info, modules_with_the_same_name_share_a_line)
 {
 	struct make m;
@@ -583,7 +583,7 @@ Test(info, modules_with_the_same_name_share_a_line)
 	make_fini(&m);
 }
 
-/* Modules 1 to cnt, of which the first has the most addresses without a name. */
+/* Modules 1 to cnt; the first has the most addresses without a symbol. */
 static void make_unnamed(struct make *m, uint32_t cnt, const char *dir)
 {
 	uint64_t frames[32];
@@ -651,7 +651,7 @@ Test(info, long_path_keeps_its_end)
 	make_fini(&m);
 }
 
-/* A snapshot's reasons, one of which is of a thread that the trace introduces. */
+/* Reasons of a snapshot; one has a thread that the trace announces. */
 static struct run run_triggers(unsigned int cnt, const char *option)
 {
 	struct dial9_schema *s =

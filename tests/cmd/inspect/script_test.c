@@ -130,7 +130,7 @@ Test(script, fields_can_be_selected)
 		   "     10/10      sched:sched_waking:\n", "");
 }
 
-/* At the line of the inner. */
+/* At the line of the inner function. */
 Test(script, function_inlined_into_itself_is_printed_once)
 {
 	const uint64_t frame = make_frame(1, 0x310);
@@ -165,7 +165,7 @@ Test(script, output_is_json)
 	run_expect(APP("--json", "-e", "LostEvents"), 0, json_lost, "");
 }
 
-/* A waking with its waker's stack, and a stack of the same thread that belongs to none. */
+/* A wakeup with its waker stack, and a stack of the same thread that belongs to no wakeup. */
 static int make_waker(struct make *m)
 {
 	const uint64_t frame = make_frame(1, 0x10);
@@ -257,7 +257,7 @@ Test(script, every_type_of_value_is_printed)
 	make_fini(&m);
 }
 
-/* Readers of perf's output get the frames alone unless asked otherwise. */
+/* Readers of perf's output get only the frames unless requested otherwise. */
 Test(script, end_of_a_stack_is_explained_on_request)
 {
 	const uint64_t at[] = { make_frame(1, 0x10), make_frame(1, 0x20) };
@@ -292,7 +292,7 @@ Test(script, end_of_a_stack_is_explained_on_request)
 	make_fini(&m);
 }
 
-/* On a pipe names come while lines are printed, and a stack that was printed without must be with them. */
+/* On a pipe symbols come while lines are printed; a stack that was printed without them must get them later. */
 Test(script, stack_uses_symbols_that_came_later)
 {
 	const uint64_t at[] = { make_frame(1, 0x10) }, sec = 1000000000;
@@ -319,7 +319,7 @@ Test(script, stack_uses_symbols_that_came_later)
 	make_fini(&m);
 }
 
-/* Shares of the whole take a pass before, after which the input starts over. */
+/* Percentages of the whole need a pass before, after which the input starts over. */
 Test(script, window_in_percent_is_printed_like_any_other)
 {
 	struct run want, got;
@@ -337,14 +337,14 @@ Test(script, window_in_percent_is_printed_like_any_other)
 /* ---- stackcollapse-perf.pl --------------------------------------------------------------------- */
 
 /*
- * What that script makes of text, by its rules: a record is a line whose first character is no blank, with
- * a pid behind the name; the event at its end, if there is one, must be that of the first record, or the
- * record is skipped; frames are "ADDRESS FUNCTION (MODULE)"; an empty line ends a stack, of which nothing
- * counts without a record; what is none of this, nor a comment, is warned of.
+ * How that script reads text: a record is a line whose first character is no blank, with a PID after the name;
+ * the event at its end, if there is one, must be the event of the first record, or the record is skipped; frames are
+ * "ADDRESS FUNCTION (MODULE)"; an empty line ends a stack, and a stack without a record is ignored; other
+ * lines, except comments, are warned of.
  */
 struct collapsed {
 	int stacks, warnings;
-	char events[256]; /* of the records that count */
+	char events[256]; /* number of counted records */
 };
 
 static regex_t compile(const char *pattern)
@@ -422,7 +422,10 @@ Test(script, stackcollapse_reads_only_samples_by_default)
 	expect_collapsed(APP("-e", "sched:sched_switch"), 1, "");
 }
 
-/* Nor does a stack change hands: of a sample without one, or of a thread that has no word for a name. */
+/*
+ * A stack never belongs to another event: not to a sample without a stack, nor to a thread whose name cannot be
+ * parsed.
+ */
 Test(script, stackcollapse_never_gives_a_stack_to_another_event)
 {
 	const uint64_t at[] = { make_frame(1, 0x10) };
@@ -445,7 +448,7 @@ Test(script, stackcollapse_never_gives_a_stack_to_another_event)
 	make_fini(&m);
 }
 
-/* As in a merged trace, where each recording tells it. */
+/* As in a merged trace, where each recording has these rows. */
 Test(script, state_with_repeated_names_is_printed_once)
 {
 	struct make m;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What `check` prints of findings that are made up here; those of a machine are tested with root. */
+/* What `check` prints for made-up findings; real findings are tested with root. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What a recording says when it has ended, of its figures alone: there is no file to read back. */
+/* The summary at the end of a recording, from its figures alone: there is no file to read back. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>

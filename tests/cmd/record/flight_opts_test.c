@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What --flight and its triggers take. */
+/* The arguments of --flight and its triggers. */
 #include "cmd/record/flight_opts.h"
 
 #include <criterion/criterion.h>

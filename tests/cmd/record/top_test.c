@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Pictures of a trace that grows, on a terminal of the test's own and in a pipe; keys, signals, and how the
- * terminal is left. The recorder is not needed: the trace comes from the test.
+ * Screens of a growing trace, on a terminal of the test and in a pipe; keys, signals, and the state of the
+ * terminal at the end. The recorder is not needed: the trace comes from the test.
  */
 #include "tests/cmd/run_cmd.h"
 
@@ -63,7 +63,7 @@ Test(top, screens_in_a_pipe_follow_each_other)
 	make_fini(&m);
 }
 
-/* By threads, and by time off the CPU where that is asked for. */
+/* By threads, and by off-CPU time on request. */
 static int look_at_threads(int argc, char **argv)
 {
 	const struct live_view_opts opts = { .fd = STDIN_FILENO,
@@ -106,7 +106,7 @@ Test(top, thread_is_printed_with_the_function_that_it_runs_or_blocks_in)
 	make_fini(&m);
 }
 
-/* What a recorder with -z sends: unpacked as it comes, each member. */
+/* A recorder with -z sends this: each gzip member is decompressed as it arrives. */
 Test(top, compressed_input_is_shown_as_it_arrives)
 {
 	struct make m;
@@ -193,7 +193,7 @@ static void feed(int trace, struct make *m)
 	cr_assert_eq(write(trace, data, sz), (ssize_t)sz);
 }
 
-/* The widest line of the last picture, and how many lines it has. */
+/* The widest line of the last screen, and how many lines it has. */
 static size_t widest(const struct pty_screen *s, size_t *lines)
 {
 	const char *at = s->t.text, *home, *end;
@@ -290,7 +290,7 @@ Test(top, job_control_restores_the_terminal_while_stopped)
 	make_fini(&m);
 }
 
-Test(top, keys_change_what_is_shown)
+Test(top, keys_change_the_display)
 {
 	struct pty_screen s;
 	struct make m;

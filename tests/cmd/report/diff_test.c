@@ -7,7 +7,7 @@ TestSuite(diff, .timeout = 60);
 #define MS 1000000ULL
 
 struct build {
-	uint32_t module; /* its number, and offsets: nothing that a comparison may go by */
+	uint32_t module; /* its module ID, and offsets: a comparison must not use these */
 	uint64_t off;
 	const char *path, *work;
 	int work_cnt, rest_cnt;
@@ -16,7 +16,7 @@ struct build {
 static const struct build old_build = { 1, 0x100, "/opt/v1/app", "work", 80, 20 };
 static const struct build new_build = { 9, 0x7700, "/opt/v2/app", "work.isra.0", 20, 80 };
 
-/* Samples 10 ms apart; then one thread that blocks and run-queue latency, as often and as long as told. */
+/* Samples 10 ms apart; then one thread that blocks and is runnable, with the given number and durations. */
 static int build_fd(const struct build *b, int waits, uint64_t blocked, uint64_t waiting)
 {
 	static const char *const kv[] = { "sample_event",     "cpu-clock", "sample_hz", "100",
@@ -60,7 +60,7 @@ static struct run diff(int old, int new, const char *a, const char *b, const cha
 	return r;
 }
 
-/* The lines behind those that name the files. */
+/* The lines after those with the file names. */
 static void expect_rows(struct run r, const char *want)
 {
 	const char *at = strstr(r.out, "#\n");
@@ -140,7 +140,7 @@ Test(diff, dropped_stacks_explain_differences)
 		make_sample(&m, RUN_SEC, 1, 1, PROF_SOURCE_SAMPLE, 0, &at, 1);
 		make_lost(&m, 2 * RUN_SEC, kinds[i], 1234, RUN_SEC, RUN_SEC);
 		r = diff(build_fd(&old_build, 0, 0, 0), make_file(&m), NULL, NULL, NULL);
-		/* stacks of switches are none of CPU samples */
+		/* stacks of switches are no CPU samples */
 		cr_expect_eq(!!strstr(r.out, "\n# new: 1,234 stacks dropped under load: "
 					     "differences may come from this only\n"),
 			     i == 0, "%s", r.out);
@@ -231,7 +231,7 @@ Test(diff, selections_apply_to_both_traces)
 	int old = build_fd(&old_build, 0, 0, 0), new = build_fd(&new_build, 0, 0, 0);
 	struct run r;
 
-	/* of the first half second */
+	/* the first half second */
 	expect_rows(diff(old, new, "--time=+0,499ms", NULL, NULL),
 		    "#        Old        New      Delta         +-  Symbol (module)\n"
 		    "       0.00%     60.00%    +60.00%     14.42%  rest (app)\n"
@@ -271,9 +271,7 @@ Test(diff, json_has_exact_numbers)
 	run_free(&r);
 }
 
-/*
- * A command that sleeps for 100 times 2 ms and is held up by others for @held ns; @end: to its own end.
- */
+/* A command that sleeps for 100 times 2 ms and is delayed by others for @held ns; @end: it ends itself. */
 static int command_fd(uint64_t held, bool end)
 {
 	static const char *const kv[] = { "target", "command ./app", "target_pids", "10", NULL };
@@ -312,7 +310,7 @@ Test(diff, blocked_time_of_whole_commands_is_not_normalized)
 		"# both traces are whole commands: times are totals (see --normalize time)\n");
 	run_expect_in(r.out, "\n~      0.200      0.200     +0.000      ");
 	run_free(&r);
-	/* of one that goes on nobody knows what it would have slept */
+	/* how long an unfinished command would have slept is unknown */
 	r = diff(command_fd(0, true), command_fd(RUN_SEC, false), "--kind=offcpu", NULL, NULL);
 	run_expect_in(r.out, "# times are per second of recorded time (see --normalize none)\n");
 	run_expect_in(r.out, "    1000.000    166.667   -833.333 ");
@@ -383,7 +381,7 @@ Test(diff, rates_refer_to_the_recorded_time)
 		run_expect_in(r.out, "\n~    500.000    500.000     +0.000    ");
 		run_free(&r);
 	}
-	/* and of what was left out as far as it lies in the window: 201 ms of 400 */
+	/* and of the skipped time as far as it is inside the window: 201 ms of 400 */
 	r = diff(napping_fd("paused", 400 * MS), napping_fd(NULL, 0), "--kind=offcpu",
 		 "--time=0%,50%", "--json");
 	run_expect_in(r.out,
@@ -392,7 +390,7 @@ Test(diff, rates_refer_to_the_recorded_time)
 	run_free(&r);
 }
 
-/* What is in both files, one behind the other. */
+/* The data of both files, one after the other. */
 static int together(struct make *a, struct make *b)
 {
 	size_t n, k;
@@ -445,7 +443,7 @@ Test(diff, overlapping_recordings_have_their_own_durations)
 		": 100 off-CPU intervals, 0.2 s, over 0.600 s\n# old: recordings overlap, 0.800 s in total: values are scaled by their own recording\n");
 	run_expect_in(r.out, "\n~    500.000    500.000 ");
 	run_free(&r);
-	/* those that only touch follow each other */
+	/* recordings that only touch follow each other */
 	r = diff(two_fd(380 * MS, "napper", 10), napping_fd(NULL, 0), "--kind=offcpu", "--json",
 		 NULL);
 	run_expect_in(r.out, "\"span_ns\":780000000,\"recorded_ns\":780000000,");

@@ -4,8 +4,8 @@
 
 TestSuite(report_exact, .timeout = 60);
 
-/* Two samples say 20 ms, the switches 461 ms. */
-Test(report_exact, running_time_of_tasks_equals_that_of_their_switches)
+/* Two samples stand for 20 ms, the switches for 461 ms. */
+Test(report_exact, running_time_of_tasks_equals_the_sum_of_their_switches)
 {
 	const uint64_t at = make_frame(1, 0x10), ms = RUN_SEC / 1000;
 	struct make m;

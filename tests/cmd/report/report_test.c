@@ -266,13 +266,13 @@ Test(report, seconds_of_tasks_come_from_switches)
 	expect_exact("--comm", "si*", false, "   100.00%        0     3.000  six\n");
 	expect_exact("--time", "3.5,4.25", false,
 		     "    50.00%        0     0.750  six\n    50.00%        0     0.750  seven\n");
-	/* of 2 to 8 s, between which something happened */
+	/* from 2 to 8 s, with a loss in between */
 	expect_exact("--time", "25%,50%", false, "     1.500  six\n");
-	/* told behind the interval that it spoils */
+	/* reported after the interval that it affects */
 	expect_exact("--limit", "9", true, "# 8.000 s of CPU time may be missing");
 }
 
-/* One switch of a thread came through, and then samples alone: of them is what it did. */
+/* One switch of a thread was recorded, and then only samples: these count. */
 Test(report, samples_are_used_if_most_switches_are_missing)
 {
 	const uint64_t leaf = make_frame(1, 0x310);
@@ -305,7 +305,7 @@ Test(report, samples_are_used_if_most_switches_are_missing)
 	}
 }
 
-/* The name is told behind the loss, for which all is counted once more, and behind what the thread did. */
+/* The name is reported after the loss, at which everything is counted again, and after the thread's events. */
 Test(report, thread_that_is_named_late_is_in_its_cgroup)
 {
 	for (int lost = 0; lost < 2; lost++) {
@@ -329,7 +329,7 @@ Test(report, thread_that_is_named_late_is_in_its_cgroup)
 	}
 }
 
-/* Of 6 s on one CPU no more than that can be in doubt, however many threads came and were not seen to go. */
+/* On one CPU at most 6 s can be uncertain, even if many threads were switched in and not switched out. */
 Test(report, uncertain_time_never_exceeds_the_time_of_the_cpus)
 {
 	struct make m;
@@ -351,8 +351,8 @@ Test(report, uncertain_time_never_exceeds_the_time_of_the_cpus)
 }
 
 /*
- * 11 ran for 2.001 s until its switch, was blocked until 13 s, and then waited, or not, for something was
- * lost meanwhile; of 10 nothing is known. Samples stand for 0.081 s.
+ * 11 ran for 2.001 s until its switch and was blocked until 13 s. After that events were lost, so it is unknown
+ * whether it was runnable; of 10 nothing is known. Samples stand for 0.081 s.
  */
 Test(report, wall_time_has_every_state)
 {
@@ -386,7 +386,7 @@ Test(report, wall_time_has_every_state)
 	run_free(&r);
 }
 
-/* Two samples of a thread are no proof that it ran all the while between them. */
+/* Two samples of a thread are no proof that it ran between them. */
 Test(report, times_are_not_exact_without_switches)
 {
 	const uint64_t at = make_frame(1, 0x10);
@@ -408,7 +408,7 @@ Test(report, times_are_not_exact_without_switches)
 	make_fini(&m);
 }
 
-/* Nothing of a switch is shown then but that the recording went on; where threads are, it names them. */
+/* Without threads, a switch shows only that the recording went on; with threads, it names them. */
 Test(report, switches_are_read_for_their_times_if_no_thread_is_shown)
 {
 	const uint64_t at = make_frame(1, 0x10);
@@ -431,7 +431,7 @@ Test(report, switches_are_read_for_their_times_if_no_thread_is_shown)
 	make_fini(&m);
 }
 
-/* Three waits of 1.5 us are 4.5: cut off after the sum, not each by itself. */
+/* Three intervals of 1.5 us are 4.5: rounded down after the sum, not each alone. */
 Test(report, folded_microseconds_add_up)
 {
 	struct make m;
@@ -452,7 +452,7 @@ Test(report, folded_microseconds_add_up)
 		   "");
 }
 
-/* 1 s of sleep at main, and 2 s on the queue of a CPU at the same place; without samples. */
+/* 1 s of sleep in main, and 2 s on the run queue of a CPU in the same place; without samples. */
 Test(report, runnable_thread_has_the_stack_where_it_blocked)
 {
 	const uint64_t at = make_frame(1, 0x10);
@@ -479,7 +479,7 @@ Test(report, runnable_thread_has_the_stack_where_it_blocked)
 	run_expect_in(r.out, "   100.00%  100.00%        1     0.500    main (x)\n");
 	run_free(&r);
 	r = run_cmd(cmd_report, make_file(&m), "report", "-s", "state", "-t6", "-", NULL);
-	/* of what was before its first switch in nothing says whether it waited, too */
+	/* whether it was runnable before its first switch in is unknown, too */
 	run_expect_in(
 		r.out,
 		"\n# unknown: 1.000 s (all threads) runnable or blocked: wakeup not recorded\n");
@@ -627,7 +627,7 @@ Test(report, truncated_tail_is_a_note_and_no_failure)
 	data = dial9_enc_data(m.enc, &sz);
 	r = run_cmd(cmd_report, make_fd(data, sz - 1), "report", "-", NULL);
 	cr_assert_eq(r.code, 0);
-	/* the last second is what was cut off */
+	/* the last second is cut off */
 	cr_assert(str_starts(r.out, "# standard input: CPU samples over 3.000 s\n"), "%s", r.out);
 	cr_assert_str_eq(strchr(r.out, '\n'), strchr(flat, '\n'));
 	cr_assert(strstr(r.err, "the end is cut off after byte"));
@@ -635,7 +635,7 @@ Test(report, truncated_tail_is_a_note_and_no_failure)
 	make_fini(&m);
 }
 
-/* A thread may call itself an escape sequence; a terminal must not see it. */
+/* A thread name may have an escape sequence; a terminal must not receive it. */
 Test(report, control_characters_never_reach_the_output)
 {
 	const uint64_t at = make_frame(1, 0x10);
@@ -654,7 +654,7 @@ Test(report, control_characters_never_reach_the_output)
 	make_fini(&m);
 }
 
-/* The same words as in the last line of a recording and in info. */
+/* The same terms as in the last line of a recording and in info. */
 Test(report, lost_events_and_samples_are_counted_apart_from_side_band_records)
 {
 	const uint64_t at = make_frame(1, 0x10);
@@ -712,7 +712,7 @@ Test(report, label_is_shown_and_is_no_symbol)
 	make_fini(&m);
 }
 
-/* A child prints it on a terminal of 50 columns; colours: 31 hot, 32 warm, 1 heads, 1;33 doubt. */
+/* A child prints it on a terminal of 50 columns; colours: 31 hot, 32 warm, 1 headings, 1;33 uncertain. */
 static void print_on_terminal(struct pty *t, const char *opt)
 {
 	static const char name[] =
@@ -769,7 +769,7 @@ Test(report, terminal_output_has_short_names_and_colours)
 	run_expect_in(t.text, "::find(std::string const&)\"");
 }
 
-/* The plain command may have been run: what finds more than it stands beside it. */
+/* The user may have run the plain command already: the line names the options that find more. */
 Test(report, remedy_names_the_options_that_find_files_elsewhere)
 {
 	const int fd = run_app_file();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * `cut`: what it keeps is what the other commands select, in order and with the same values; what it does
- * not keep leaves no names behind. Files are compared by their decoded events, and by what script says of
- * the whole file with the selection that was cut by.
+ * `cut`: it keeps the events that the other commands select, in order and with the same values; it keeps no
+ * names of other events. Files are compared by their decoded events, and with script's output for the whole
+ * file with the same selection.
  */
 #include "tests/cmd/event_lines.h"
 #include "tests/cmd/run_cmd.h"
@@ -31,10 +31,10 @@ static void file_read(struct file *f, int fd)
 	close(fd);
 }
 
-/* What cut() takes for a code where nothing may be left: CMD_OK, or CMD_USAGE with a trace all the same. */
+/* The expected code of cut() if nothing may pass: CMD_OK, or CMD_USAGE with a trace. */
 #define MAYBE_NOTHING (-1)
 
-/* Cuts the trace in @fd, which is closed, by up to three more words. */
+/* Cuts the trace in @fd, which is closed, with up to three more arguments. */
 static struct file cut(int fd, int code, const char *a, const char *b, const char *c)
 {
 	struct file f = { "/tmp/d9-cut-XXXXXX", NULL, 0 };
@@ -74,7 +74,7 @@ static void expect_events(const struct file *f, const void *data, size_t sz, wan
 	free(want);
 }
 
-/* Lines of script's that tell what happened. */
+/* Lines of script's output that have events. */
 static char *script(int fd, const char *a, const char *b)
 {
 	struct run r = run_cmd(cmd_script, fd, "script", "-", "-F+srcline", a, a ? b : NULL, NULL);
@@ -194,9 +194,9 @@ Test(cut, script_of_a_cut_equals_script_with_its_selection)
 		char *want = script(make_file(&m), by[i][0], by[i][1]), *got, *lost;
 		struct file f = cut(make_file(&m), CMD_OK, by[i][0], by[i][1], NULL);
 
-		/* -e also says how script shows an event */
+		/* -e also selects how script shows an event */
 		got = script(file_fd(&f), by[i][0][1] == 'e' ? by[i][0] : NULL, NULL);
-		/* cut keeps losses that touch the window, whatever else was asked for */
+		/* cut keeps losses that touch the window, with any other selection */
 		lost = strstr(got, "LostEvents");
 		if (lost && !strstr(want, "LostEvents")) {
 			while (lost > got && lost[-1] != '\n')
@@ -221,7 +221,7 @@ Test(cut, symbols_are_kept_with_the_events_that_need_them)
 	all = cut(make_file(&m), CMD_OK, NULL, NULL, NULL);
 	cr_assert_eq(count(&all, "SymbolTableEntry"), 6);
 	cr_assert_eq(count(&all, "ModuleEvent"), 3);
-	/* the two samples at a nameless place of libc, called by main */
+	/* the two samples at an address of libc without a symbol, called by main */
 	f = cut(make_file(&m), CMD_OK, "--time=12,12.0000001", NULL, NULL);
 	cr_assert_eq(count(&f, "CpuSampleEvent"), 2);
 	cr_assert_eq(count(&f, "SymbolTableEntry"), 1);
@@ -231,7 +231,7 @@ Test(cut, symbols_are_kept_with_the_events_that_need_them)
 	cr_assert_eq(count(&f, "LostEvents"), 0);
 	cr_assert_null(memmem(f.data, f.sz, "sched:sched_switch", 18));
 	free(f.data);
-	/* the waking alone: no stacks, hence no symbols; both threads; no values with names */
+	/* the wakeup alone: no stacks, hence no symbols; both threads; no values with symbols */
 	f = cut(make_file(&m), CMD_OK, "-esched:sched_waking", NULL, NULL);
 	cr_assert_eq(count(&f, "SymbolTableEntry"), 0);
 	cr_assert_eq(count(&f, "ModuleEvent"), 0);
@@ -299,7 +299,7 @@ Test(cut, stack_of_a_waker_is_kept_with_its_wakeup)
 
 /* ---- the account ------------------------------------------------------------------------------- */
 
-/* As the recorder's own, whose start is in its metadata. */
+/* Like the recorder's own, whose start is in its metadata. */
 static void make_ours(struct make *m)
 {
 	static const char *const kv[] = { "host", "box", "start_realtime_ns", "1", NULL };
@@ -341,7 +341,7 @@ Test(cut, info_prints_accounting_of_the_recording_and_losses_of_the_window)
 		"lost            3 events dropped: ring buffer full (ring_full), between 12.000000 "
 		"and 13.000000\n");
 	run_free(&r);
-	/* and once more: what is left out adds up, and a window is from the start of the cut file */
+	/* and once more: skipped events add up, and a window counts from the start of the cut file */
 	again = cut(file_fd(&f), CMD_OK, "--time=+0,+0.9", NULL, NULL);
 	r = run_cmd(cmd_info, file_fd(&again), "info", "-", NULL);
 	run_expect_in(
@@ -356,7 +356,7 @@ Test(cut, info_prints_accounting_of_the_recording_and_losses_of_the_window)
 	make_fini(&m);
 }
 
-/* A command's recording: 7 and its child 8 take turns with 9, which is nobody's. */
+/* A recording of a command: 7 and its child 8 alternate with 9, which is no target. */
 static void make_turns(struct make *m)
 {
 	static const char *const kv[] = { "host",
@@ -387,7 +387,7 @@ static void make_turns(struct make *m)
 	make_stats(m, 31 * RUN_SEC, 50, 0);
 }
 
-/* What offcpu says of waits, from its sum on. */
+/* The output of offcpu, from its sum on. */
 static char *waits(int fd, const char *a, const char *b)
 {
 	struct run r =
@@ -428,7 +428,7 @@ Test(cut, run_queue_latency_of_a_cut_covers_its_window_and_threads)
 	make_fini(&m);
 }
 
-/* Readers believe by it that no switch of a CPU that was watched is missing. */
+/* With it, readers assume that no switch of a watched CPU is missing. */
 Test(cut, cut_without_all_switches_does_not_claim_to_have_all)
 {
 	static const char *const by[][2] = { { "--time=1,2", "neighbours      yes" },
@@ -455,7 +455,7 @@ Test(cut, cut_without_all_switches_does_not_claim_to_have_all)
 	make_fini(&m);
 }
 
-Test(cut, wall_clock_of_a_cut_equals_that_of_the_recording)
+Test(cut, wall_clock_of_a_cut_equals_the_clock_of_the_recording)
 {
 	char *got;
 	struct make m;
@@ -553,7 +553,7 @@ Test(cut, anonymized_cut_has_no_name_of_the_user)
 	make_fini(&m);
 }
 
-/* The column behind that many blanks. */
+/* The column after this many blanks. */
 static void word(const char *line, int skip, char out[64])
 {
 	for (; skip--; line += strspn(line, " "))
@@ -571,7 +571,7 @@ Test(cut, anonymized_names_have_the_same_replacement_everywhere)
 	f = cut(make_file(&m), CMD_OK, "--anonymize", NULL, NULL);
 	plain = script(make_file(&m), "-Fcomm,tid", NULL);
 	text = script(file_fd(&f), "-Fcomm,tid", NULL);
-	/* the shape is the same: as many lines, names apart */
+	/* the structure is the same: equal numbers of lines, different names */
 	line = strstr(text, " 11");
 	cr_assert_not_null(line);
 	cr_assert_not_null(strstr(plain, "pool"));

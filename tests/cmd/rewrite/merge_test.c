@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * `merge`: every event once, in order of time, with the same values; hosts and recordings told apart, so that what the
- * other commands say of the whole is what they say of each. Files are compared by their decoded events.
+ * `merge`: every event once, in order of time, with the same values; hosts and recordings stay separate, so
+ * that the other commands print the same for the whole as for each. Files are compared by their decoded events.
  */
 #include "rewrite/merge/merge.h"
 
@@ -42,7 +42,7 @@ static char *line_of(const struct dial9_dec *dec, const struct dial9_event *ev)
 	return buf_steal(&out);
 }
 
-/* The events of a trace behind those of others, but for what merge adds. */
+/* The events of a trace after the events of others, without events that merge adds. */
 static void add_lines(struct lines *l, int fd, int end)
 {
 	struct dial9_dec_opts opts = { .sz = sizeof(opts), .read = source_read };
@@ -83,7 +83,7 @@ static void lines_free(struct lines *l)
 	free(l->v);
 }
 
-/* The same events, each as often, in whatever order. Frees both. */
+/* The same events, each as often, in any order. Frees both. */
 static void expect_same(struct lines *got, struct lines *want)
 {
 	cr_assert_eq(got->cnt, want->cnt, "%zu events, not %zu", got->cnt, want->cnt);
@@ -95,7 +95,7 @@ static void expect_same(struct lines *got, struct lines *want)
 	lines_free(want);
 }
 
-/* A file of what they are merged to. @fds stay open. */
+/* A file with the merged traces. @fds stay open. */
 static int merge_fds(const struct merge_opts *opts, const int *fds, size_t cnt, int code)
 {
 	char names[INPUTS_MAX][32];
@@ -142,7 +142,7 @@ static int random_trace(uint64_t seed)
 	return fd;
 }
 
-/* With little memory most of it goes through the temporary file, and runs are joined. */
+/* With little memory most of it is sorted in the temporary file, and runs are joined. */
 Test(merge, every_event_of_each_trace_is_written_once_in_order_with_its_values)
 {
 	static const size_t sizes[] = { 0, 1, 2000, 20000 };
@@ -170,7 +170,7 @@ Test(merge, every_event_of_each_trace_is_written_once_in_order_with_its_values)
 	}
 }
 
-/* 14 segments, most of them a thread's each, with pools of their own. */
+/* 14 segments, most with events of one thread, with their own pools. */
 static int open_service(void)
 {
 	const char *top = getenv("D9_TOP");
@@ -235,14 +235,14 @@ static int record(const struct recording *rec)
 static const struct recording here = { "turtle", "b1",	    "alpha", "f",
 				       "one",	 "1000000", 5000000, 1700000000 * RUN_SEC,
 				       3,	 30,	    20 };
-/* Booted 100 s later, recorded at the same time of day; its one thread has the same number. */
+/* Booted 100 s later, recorded at the same time of day; its single thread has the same TID. */
 static const struct recording there = {
 	"hare", "b2",	   "beta",  "g",
 	"two",	"5000000", 6000000, 1700000000 * RUN_SEC + 101000000000ULL,
 	3,	7,	   11
 };
 
-/* Of the merged file, by the name of the thread. */
+/* From the merged file, by the name of the thread. */
 struct sums {
 	uint64_t samples, ns, first, modules, lost_first;
 	uint32_t part, clock;
@@ -278,7 +278,7 @@ static struct sums sum_of(int fd, const char *comm)
 	return sums;
 }
 
-/* A copy of what a command prints of a file. */
+/* A copy of the output of a command for a file. */
 static char *said(run_fn cmd, const char *word, int fd, const char *a, const char *b)
 {
 	struct run r;
@@ -303,7 +303,7 @@ Test(merge, hosts_are_aligned_by_wall_clock_and_kept_separate)
 	cr_expect_eq(a.first, 5010000);
 	cr_expect_eq(b.samples, 7);
 	cr_expect_eq(b.ns, 7 * 5000000);
-	/* by the wall clock 101 s behind the other's start, at 5 ms */
+	/* by the wall clock 101 s after the other's start, at 5 ms */
 	cr_expect_eq(b.first, 101005010000);
 	cr_expect_eq(b.lost_first - b.first, 6 * 10000 + 11 * 1001500 - 100);
 	cr_expect_neq(a.part, b.part);
@@ -343,7 +343,7 @@ Test(merge, each_thread_has_the_same_results_as_in_its_own_trace)
 
 		cr_assert(line_with(alone, comms[i], one));
 		cr_assert(line_with(together, comms[i], both));
-		/* time, and behind the share the waits, their average and the longest */
+		/* time; after the share: number of intervals, average and maximum */
 		cr_expect(!strncmp(one, both, strcspn(one, "%") - 7), "%s\n%s", one, both);
 		cr_expect_str_eq(strchr(one, '%'), strchr(both, '%'));
 		free(alone);
@@ -354,7 +354,7 @@ Test(merge, each_thread_has_the_same_results_as_in_its_own_trace)
 	close(fds[1]);
 }
 
-/* Its symbols are at time 0, its samples at switches out without switches, its clock another. */
+/* Its symbols are at time 0, its samples are at switches out without switches, its clock differs. */
 Test(merge, service_of_another_host_does_not_change_results_of_threads)
 {
 	const struct merge_opts opts = { 0 };
@@ -374,7 +374,7 @@ Test(merge, service_of_another_host_does_not_change_results_of_threads)
 	close(fds[1]);
 }
 
-/* Two recordings of one boot on one clock: as they are, and their thread is one. */
+/* Two recordings of one boot on one clock: times are unchanged, and their thread is one. */
 Test(merge, recordings_of_one_boot_share_a_clock)
 {
 	const struct recording later = { "turtle", "b1",      "alpha",	"f",
@@ -422,7 +422,7 @@ Test(merge, modules_are_renumbered)
 		close(fds[i]);
 }
 
-/* A mapping names its module before that is told of, and an address in none looks like the module's number. */
+/* A mapping names its module before that is announced, and an address in no module looks like the module's ID. */
 Test(merge, modules_named_before_they_are_announced_are_found)
 {
 	const uint64_t raw = make_frame(3, 0x77);
@@ -515,7 +515,7 @@ Test(merge, samples_of_the_same_tid_on_another_host_name_no_worker)
 	close(fds[1]);
 }
 
-/* ---- clocks that nobody knows -------------------------------------------------------------------- */
+/* ---- unknown clocks -------------------------------------------------------------------------------- */
 
 static int without_clock(uint64_t ts)
 {
@@ -555,7 +555,7 @@ Test(merge, traces_that_cannot_be_aligned_are_refused_without_an_option)
 			   fds, 2, CMD_OK);
 	cr_expect_eq(time_of_tick(merged), 540);
 	close(merged);
-	/* back is the same as the first one forward */
+	/* moving the second back equals moving the first forward */
 	merged = merge_fds(&(const struct merge_opts){ .align = MERGE_OFFSET, .offset_ns = -600 },
 			   fds, 2, CMD_OK);
 	cr_expect_eq(time_of_tick(merged), 500);
@@ -582,7 +582,7 @@ Test(merge, readable_events_of_a_truncated_or_damaged_trace_are_merged)
 		struct lines got = { 0 };
 		struct run r;
 
-		/* cut within the last event, or followed by what is none */
+		/* cut within the last event, or followed by bytes that are no frame */
 		fds[1] = make_fd("", 0);
 		for (off_t i = 0; i < st.st_size - !damaged; i++) {
 			char c;
@@ -621,7 +621,7 @@ Test(merge, input_that_is_not_a_trace_leaves_no_output)
 	close(fds[0]);
 }
 
-/* One whose second half is read when part of the first is written: by then it is another one. */
+/* A file whose second half is read when part of the first is written: by then it has changed. */
 struct change {
 	struct make before, after;
 	int fd;
@@ -642,7 +642,7 @@ static int write_and_change(void *ctx, const void *data, size_t sz)
 	return 0;
 }
 
-/* Behind the other's events, so that it is opened late. */
+/* After the other's events, so that it is opened late. */
 static void put_one(struct make *m, int64_t i)
 {
 	char id[16];
@@ -715,7 +715,7 @@ static bool happened(const char *line)
 	return !strncmp(line, "sched:", 6) || !strncmp(line, "CpuSample", 9);
 }
 
-/* What happened in a window is the same, whichever is done first; the modules' numbers are not. */
+/* The events in a window are the same in either order of cut and merge; the modules' IDs are not. */
 Test(merge, cut_of_a_merge_equals_a_merge_of_cuts)
 {
 	const struct recording other = { "turtle", "b1",      "alpha", "f",

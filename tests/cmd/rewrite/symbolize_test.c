@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * `symbolize`: places get the names that addr2line has for them, wherever the file is that has them, and from no
+ * `symbolize`: addresses get the names that addr2line prints, from the right file in any directory, and from no
  * other file.
  */
 #include "tests/cmd/symbolize_run.h"
@@ -41,10 +41,10 @@ Test(symbolize, every_address_has_the_functions_and_lines_of_addr2line)
 	}
 }
 
-/* Where a file may be that is not where the trace says. */
+/* Where a file may be if it is not where the trace says. */
 struct elsewhere {
 	const char *make; /* a shell command: $W the whole file, $H its build-id, $A its path */
-	bool symfs, cache; /* that directory is one of these */
+	bool symfs, cache; /* that directory is this option's argument */
 };
 
 static struct bytes symbolize_elsewhere(const struct program *p, const struct bytes *in,
@@ -83,7 +83,7 @@ Test(symbolize, moved_file_is_found_below_symfs_and_in_the_debuginfod_cache)
 		{ "objcopy --only-keep-debug $W app.debug", true, false },
 		{ "objcopy -S $W $A; mkdir -p .$(dirname $A) && objcopy --only-keep-debug $W .$A.debug",
 		  true, false },
-		/* what is below symfs has no symbols, what is here has */
+		/* the file below symfs has no symbols, the file here has */
 		{ "cp $W $A; objcopy -S $W app", true, false },
 	};
 	struct bytes in, want;
@@ -122,7 +122,7 @@ static bool has_name(const struct bytes *b)
 	return any;
 }
 
-/* The trace is as it was, and the summary says why. */
+/* The trace is unchanged, and the summary has the reason. */
 static void expect_nothing_new(struct make *m, const char *why)
 {
 	struct bytes in = bytes_of(m), out;
@@ -151,7 +151,7 @@ static void kernel_init(struct program *p)
 	p->text.off = 0;
 }
 
-/* One sample at each place of a kernel of that release. */
+/* One sample at each address of a kernel of that release. */
 static void kernel_trace(struct make *m, const struct program *p, size_t id_sz)
 {
 	const char *const kv[] = { "kernel", "6.1.0-9-amd64", NULL };
@@ -281,7 +281,7 @@ Test(symbolize, debug_file_alone_needs_a_mapping_that_fits)
 		struct make m;
 
 		make_init(&m, NULL);
-		/* told before its module, and behind it */
+		/* reported before its module, and after it */
 		if (maps[i].size)
 			put_mapping(&m, 1, maps[i].off[0], maps[i].size);
 		put_program(&m, 1, &p, p.id_sz);
@@ -323,7 +323,7 @@ Test(symbolize, existing_symbols_stay_and_labels_are_replaced)
 	cr_expect_null(strstr(frames, "??"), "%s", frames);
 	free(frames);
 	free(out.data);
-	/* and with lines the name gets one */
+	/* and with lines the symbol gets one */
 	out = symbolize(&in, "--lines", NULL, NULL);
 	with_lines = frames_of(&out, true);
 	cr_expect_not_null(strstr(with_lines, " mine "), "%s", with_lines);
@@ -334,7 +334,7 @@ Test(symbolize, existing_symbols_stay_and_labels_are_replaced)
 	make_fini(&m);
 }
 
-/* Each place has a name and a line, and that is what status says of the file. */
+/* Each address has a symbol and a line, and the module status says so. */
 static struct bytes named_trace(const struct program *p, const char *detail)
 {
 	struct bytes in;
@@ -388,7 +388,7 @@ Test(symbolize, inlined_functions_of_missing_files_can_be_added_later)
 	free(again.data);
 }
 
-/* A program whose .dwo files are gone: the trace says so, and so does who looks. */
+/* A program whose .dwo files are missing: the trace says so, and so does the command. */
 Test(symbolize, inlined_functions_that_cannot_be_found_are_reported)
 {
 	static const char lacks[] = ".dwo files are missing";
@@ -434,7 +434,7 @@ Test(symbolize, inlined_functions_that_cannot_be_found_are_reported)
 
 /* ---- servers ----------------------------------------------------------------------------------- */
 
-/* The trace of a program that is not here, and what is made of it with such a server. */
+/* The trace of a program that is missing here, and the output of symbolize with such a server. */
 static struct bytes ask_server(const struct bytes *in, enum debug_server_way way, const char *file,
 			       const char *said)
 {
@@ -610,7 +610,7 @@ Test(symbolize, without_an_output_the_trace_is_replaced_and_kept_as_old)
 	run_free(&r);
 	expect_file(path, &out);
 	expect_file(old, &in);
-	/* with nothing to add it is not touched */
+	/* with nothing to add the file is not changed */
 	cr_assert_eq(stat(path, &before), 0);
 	r = run_cmd(cmd_symbolize, make_fd("", 0), "symbolize", path, NULL);
 	cr_expect_eq(r.code, CMD_OK);
@@ -652,7 +652,7 @@ Test(symbolize, interrupt_leaves_no_temporary_file)
 
 		_exit(r.code);
 	}
-	/* it waits for the server now */
+	/* it is waiting for the server now */
 	while (!*(volatile unsigned int *)server.asked && waitpid(pid, &status, WNOHANG) == 0)
 		sched_yield();
 	cr_assert_eq(kill(pid, SIGINT), 0);

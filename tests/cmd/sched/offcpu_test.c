@@ -126,7 +126,7 @@ Test(offcpu, folded_stacks_are_in_microseconds)
 		   "napper;[no stack] 1500000\nreader;[no stack] 1500000\n", "");
 }
 
-/* Two stacks that differ in addresses alone are one line; 1.5 us twice are 3, and inlined ones are marked. */
+/* Two stacks that differ only in addresses are one line; 1.5 us twice are 3, and inlined functions are marked. */
 Test(offcpu, folded_stacks_that_look_equal_are_one_line)
 {
 	struct make m;
@@ -149,7 +149,7 @@ Test(offcpu, output_is_one_json_object)
 	run_expect(OFFCPU("--json", "--comm", "napper"), CMD_OK, json, "");
 }
 
-/* Threads of 25 names, each blocked once. */
+/* Threads with 25 names, each blocked once. */
 static int many_names(void)
 {
 	struct make m;
@@ -248,7 +248,7 @@ Test(offcpu, symbols_that_symbolize_may_add_are_reported)
 	}
 }
 
-/* A nap that a pause of the recording falls into: who was not seen to come back need not have slept. */
+/* A sleep with a pause of the recording inside: whether the thread came back during the pause is unknown. */
 Test(offcpu, thread_blocked_across_a_gap_is_not_counted_as_running)
 {
 	struct make m;

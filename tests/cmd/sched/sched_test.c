@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What `sched` prints, to the byte. On CPU 0 thread 11 runs from 20 s, is preempted by 12 at 21 s, waits
- * 0.5 s behind it, runs, sleeps from 22 s, is woken by 12 at 22.25 s and gets the CPU at 22.5 s.
+ * What `sched` prints, to the byte. On CPU 0 thread 11 runs from 20 s, is preempted by 12 at 21 s, is runnable
+ * for 0.5 s, runs, sleeps from 22 s, is woken by 12 at 22.25 s and gets the CPU at 22.5 s.
  */
 #include "tests/cmd/pty.h"
 #include "tests/cmd/run_cmd.h"
@@ -106,7 +106,7 @@ Test(sched, output_is_one_json_object)
 		"");
 }
 
-/* In text and in JSON, whichever the table. */
+/* In text and in JSON, in each table. */
 Test(sched, missing_threads_cpus_and_events_are_reported)
 {
 	static const char *const words[][2] = {
@@ -147,7 +147,7 @@ static int input_of_samples(void)
 	return make_done(&m);
 }
 
-/* Without switches a thread that was sampled would seem to run all the while. */
+/* Without switches a sampled thread would seem to run all the time. */
 Test(sched, samples_alone_give_no_times)
 {
 #define WHY                                                                                        \
@@ -175,7 +175,7 @@ Test(sched, samples_alone_give_no_times)
 #undef WHY
 }
 
-/* Nothing was lost on the way, and still a switch is not there. */
+/* Nothing was lost by the recorder, but a switch is missing. */
 Test(sched, time_without_switches_from_the_kernel_is_unknown)
 {
 	const uint64_t t = 20 * RUN_SEC;
@@ -193,7 +193,7 @@ Test(sched, time_without_switches_from_the_kernel_is_unknown)
 	run_free(&r);
 }
 
-/* What the first line of unknown time says, where something was lost of these kinds. */
+/* The first line about unknown time, if these kinds of events were lost. */
 static void expect_why(const char *kind, const char *other, const char *why)
 {
 	const uint64_t t = 20 * RUN_SEC;
@@ -210,7 +210,7 @@ static void expect_why(const char *kind, const char *other, const char *why)
 	run_free(&r);
 }
 
-/* 6 was seen to go twice and to come once: without a word of loss. */
+/* 6 was switched out twice and in once, without a reported loss. */
 Test(sched, missing_switch_makes_seconds_uncertain)
 {
 	static const char why[] = "the kernel did not emit some context switches";
@@ -233,7 +233,7 @@ Test(sched, missing_switch_makes_seconds_uncertain)
 	make_fini(&m);
 }
 
-/* The first that is seen of 12 is its switch in, 2 s behind the start. */
+/* The first event of 12 is its switch in, 2 s after the start. */
 static int late(void)
 {
 	const uint64_t t = 20 * RUN_SEC;
@@ -257,7 +257,7 @@ Test(sched, first_switch_in_without_a_wakeup_ends_no_run_queue_latency)
 	run_free(&r);
 }
 
-/* It is no more a wait to the other commands. */
+/* It is no run-queue latency in the other commands either. */
 Test(sched, time_before_a_first_switch_in_is_unknown_in_all_commands)
 {
 	struct run r = run_cmd(cmd_sched, late(), "sched", "timehist", "-", NULL);
@@ -283,7 +283,7 @@ Test(sched, time_before_a_first_switch_in_is_unknown_in_all_commands)
 	run_free(&r);
 }
 
-/* Which switches there are was up to a filter: nothing was lost, and times are not those of threads. */
+/* A filter selected the switches: nothing was lost, but times of threads are wrong. */
 Test(sched, times_of_filtered_switches_are_reported_as_unreliable)
 {
 	static const char *const kv[] = { "switch_filter", "prev_comm ~ \"w*\"", "waking_filter",
@@ -320,7 +320,7 @@ Test(sched, times_of_filtered_switches_are_reported_as_unreliable)
 	make_fini(&m);
 }
 
-/* They would be passed over, and the sums be those of all. */
+/* The options would be ignored, and the sums include all threads. */
 Test(sched, selections_of_threads_and_cpus_are_refused_for_sums)
 {
 	static const char *const kv[] = { "summary_ns", "1000000000", NULL };
@@ -356,7 +356,7 @@ Test(sched, skipped_time_is_printed_with_its_cause)
 	expect_why("ring_full", "paused", "(all threads): lost events, pauses\n");
 }
 
-/* Of 4 s three slices of half a second are left out, from 2 s on. */
+/* Of 4 s three slices of half a second are skipped, from 2 s on. */
 static void expect_thinned(const char *max_overhead, const char *want)
 {
 	const char *const kv[] = { "dial9.profile", "1", PROF_META_MAX_OVERHEAD_PPM, max_overhead,
@@ -379,7 +379,7 @@ static void expect_thinned(const char *max_overhead, const char *want)
 	run_free(&r);
 }
 
-/* A number that makes counts those of all is right where one slice in so many was recorded all the while. */
+/* A factor for counts is right only if one slice in N was recorded all the time. */
 Test(sched, skipped_time_has_a_factor_only_if_it_is_evenly_spread)
 {
 	expect_thinned(
@@ -406,7 +406,7 @@ Test(sched, subcommand_is_required)
 		"wait\n");
 }
 
-/* CPU 0: both threads run 2 s, worker waits twice and hog until its first turn and twice more. */
+/* CPU 0: both threads run 2 s; worker is runnable twice, hog until its first turn and twice more. */
 Test(sched, summary_of_cpus_is_printed)
 {
 	run_expect(
@@ -435,7 +435,7 @@ Test(sched, summary_of_cpus_is_printed)
 		"");
 }
 
-/* Of 4 s two are left out. */
+/* Of 4 s two are skipped. */
 Test(sched, shares_of_cpus_refer_to_the_recorded_time)
 {
 	static const char *const kinds[] = { "thinned", "paused", "not_kept", "hole" };
@@ -456,7 +456,7 @@ Test(sched, shares_of_cpus_refer_to_the_recorded_time)
 		run_expect_in(r.out, "\n   0    1.000 s  50.00%         2 ");
 		run_expect_in(r.out, "\n all    1.000 s  50.00%         2 ");
 		run_free(&r);
-		/* as far as it lies in the window */
+		/* as far as it is inside the window */
 		r = run_cmd(cmd_sched, make_done(&m), "sched", "summary", "-", "--time=0%,50%",
 			    "--json", NULL);
 		run_expect_in(r.out, "\"span_ns\":2000000000,");
@@ -507,7 +507,7 @@ Test(sched, shares_of_a_cpu_refer_to_the_recordings_that_have_it)
 	make_fini(&m[1]);
 }
 
-/* Appends a recording whose metadata has one entry more; NULL: none. */
+/* Appends a recording whose metadata has one more entry; NULL: none. */
 static int add_kind(char *at, const char *key, const char *value, const char *start)
 {
 	const char *const kv[] = { "host", "box", "boot_id", "1", "start_realtime_ns",
@@ -595,7 +595,7 @@ Test(sched, map_of_cpus_is_printed)
 		"dial9-prof: sched map: bad value 9 for --cols: expected an even number from 10 to 4096\n");
 }
 
-/* Thread 11 is told of behind its first turn, as those that start while recording are. */
+/* Thread 11 is announced after its first turn, like threads that start during the recording. */
 Test(sched, thread_that_is_named_late_belongs_to_its_process_from_the_start)
 {
 	struct make m;
@@ -621,8 +621,8 @@ Test(sched, timehist_prints_each_turn)
 }
 
 /*
- * Nobody saw worker come at 21 s, but that it left: as when a thread execs, which has the number of a leader
- * that is dead from somewhere before.
+ * The switch in of worker at 21 s is missing, its switch out is there: as when a thread execs and gets the TID
+ * of a leader that died before.
  */
 Test(sched, timehist_counts_a_switch_out_without_a_switch_in)
 {
@@ -694,7 +694,7 @@ Test(sched, tables_fit_their_terminal)
 		cr_expect(pty_widest(t.text) <= 80 && pty_widest(t.text) > 60, "%zu: %s",
 			  pty_widest(t.text), t.text);
 	}
-	/* with room there is all that a pipe gets */
+	/* with enough room the output equals that in a pipe */
 	on_terminal(&t, 120, words[0]);
 	run_expect(run_cmd(cmd_sched, wide_input(), "sched", "latency", "-", NULL), CMD_OK, t.text,
 		   "");
@@ -703,7 +703,7 @@ Test(sched, tables_fit_their_terminal)
 		   "");
 }
 
-/* Of kernel threads that were met before they were introduced. */
+/* Kernel threads that ran before they were announced. */
 Test(sched, who_ran_instead_has_the_name_that_came_later)
 {
 	const uint64_t ms = 1000000, t = 20 * 1000 * ms;
@@ -732,7 +732,7 @@ Test(sched, who_ran_instead_has_the_name_that_came_later)
 	make_fini(&m);
 }
 
-/* -a with --comm and the like is not all of the system. */
+/* -a with --comm and similar options is not the whole system. */
 Test(sched, partial_recording_gets_a_hint_how_to_record_the_whole_system)
 {
 	static const char *const parts[][5] = {

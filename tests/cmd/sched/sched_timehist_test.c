@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* `sched timehist`, and other commands, where a wakeup is missing or outside of the window. */
+/* `sched timehist`, and other commands, if a wakeup is missing or outside the window. */
 #include "tests/cmd/run_cmd.h"
 
 TestSuite(sched_timehist, .timeout = 60);
 
-/* It leaves its CPU to block at 21 s, and is back at 23 s. */
+/* It leaves its CPU to block at 21 s, and returns at 23 s. */
 static int unwoken(void)
 {
 	const uint64_t s = RUN_SEC, leaf = make_frame(1, 0x310);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * The recorder's own threads in tables, to the byte. In ms from 20 s: the recorder (50), its fork server (51)
- * and a worker of that (52), the command that it ran (60) with a child (61), and another child (70), which was there before it. Each is
- * woken at 1, runs from 2 to 3 on a CPU of its own, and blocks; is woken at 5, and runs from 7.
+ * and a worker of that (52), the command that it ran (60) with a child (61), and another child (70), which was
+ * there before it. Each is woken at 1, runs from 2 to 3 on a CPU of its own, and blocks; is woken at 5, and
+ * runs from 7.
  */
 #include "tests/cmd/run_cmd.h"
 
@@ -145,7 +146,7 @@ Test(self, recorder_is_counted_in_json)
 	run_free(&r);
 }
 
-/* Who leaves a trace to a flame graph leaves out nothing. */
+/* A trace for a flame graph has everything. */
 Test(self, recorder_is_in_folded_stacks)
 {
 	struct run r = run_cmd(cmd_offcpu, input("50"), "offcpu", "-", "--folded", "--by",

@@ -120,7 +120,7 @@ Test(wakeup, chain_of_wakeups_may_be_a_ring)
 	run_expect(WAKEUP("--chain", "11", "--json"), CMD_OK, chain_json, "");
 }
 
-/* The time lies in the wait, or behind it. */
+/* The time is inside the blocked interval, or after it. */
 Test(wakeup, chain_of_wakeups_at_a_time)
 {
 	run_expect(WAKEUP("--chain", "11@20.0035"), CMD_OK, chain, "");
