@@ -55,7 +55,7 @@ Test(emit, sample_has_all_its_numbers)
 	rig_fini(&rig);
 }
 
-/* As far as its numbers go, one after the other, and however time goes. */
+/* With the maximum of each field, one sample after the other, at increasing and decreasing times. */
 Test(emit, sample_without_a_name_is_written_as_sample_with_a_name)
 {
 	const uint64_t frames[] = { UINT64_MAX, 1, 0x8000010000000042 };
@@ -99,11 +99,11 @@ struct run {
 	size_t cnt, distinct, longest;
 	struct dial9_enc *enc;
 	uint64_t *want; /* frames of one stack */
-	size_t pooled; /* results: samples that have an id, */
-	uint64_t stacks, addresses; /* and what is in the pool */
+	size_t pooled; /* results: samples with a stack id */
+	uint64_t stacks, addresses; /* and size of the pool */
 };
 
-/* Of sample @i, in r->want. Two of the same number of frames differ in all of them. */
+/* Of sample @i, in r->want. Two stacks with equal numbers of frames differ in all of them. */
 static size_t make_stack(const struct run *r, size_t i)
 {
 	const size_t number = i % r->distinct, cnt = r->longest - number % 5;
@@ -196,7 +196,7 @@ Test(emit, at_level_04_each_stack_is_written_once)
 	cr_expect_eq(r.stacks, r.distinct);
 }
 
-/* 64 MiB, and what one stack has more */
+/* 64 MiB, and the excess of one stack */
 Test(emit, readers_need_memory_for_64_MiB_of_stacks_at_most)
 {
 	struct run r = { .cnt = 120, .distinct = 110, .longest = 100000 };
@@ -253,7 +253,7 @@ Test(emit, tasks_have_a_followed_field_on_request)
 	rig_fini(&rig);
 }
 
-/* Nothing that is said about a place is about a time, so it takes that of the event before. */
+/* A symbol has no time of its own, so it takes the time of the event before. */
 Test(emit, symbol_takes_the_time_of_the_event_before_it)
 {
 	const struct emit_symbol symbol = { .addr = 0x10000000042,

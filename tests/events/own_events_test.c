@@ -11,7 +11,7 @@
 
 TestSuite(own_events, .timeout = 60);
 
-/* As version 1.0 wrote them, in the form of `info --schemas`. A new field goes behind the others here too. */
+/* As version 1.0 wrote them, in the form of `info --schemas`. A new field is added after the others here too. */
 static const struct {
 	const char *name, *fields;
 } pinned[] = {
@@ -108,7 +108,7 @@ Test(own_events, schemas_never_change)
 	dial9_enc_free(enc);
 }
 
-/* What differs by the options of a recording. */
+/* Differences by the options of a recording. */
 Test(own_events, schemas_have_followed_and_pooled_stacks_on_request)
 {
 	struct dial9_schema *const *schemas;

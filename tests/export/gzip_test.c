@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Packed bytes are what zlib unpacks again, in whatever pieces they came. */
+/* zlib decompresses the output to the input, for input in chunks of any size. */
 #include "export/gzip.h"
 
 #include <criterion/criterion.h>
@@ -19,7 +19,7 @@ static void add_bytes(void *ctx, const void *data, size_t sz)
 	pieces++;
 }
 
-/* What must come out: all of it, and nothing behind. */
+/* The expected output: all of it, and nothing after it. */
 static void expect_unpacked(const struct buf *packed, const void *want, size_t sz)
 {
 	char *got = malloc(sz + 1);
@@ -47,7 +47,7 @@ Test(gzip, decompressed_text_equals_the_input)
 	struct gzip *g = gzip_new(add_bytes, &packed);
 	size_t at = 0;
 
-	/* half of it packs badly, so that one call hands out several pieces */
+	/* half of it is hard to compress, so that one call returns several chunks */
 	for (size_t i = 0; i < ALL; i++) {
 		x ^= x << 13;
 		x ^= x >> 7;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* jsonl: script's objects, and those of what threads did, each whole. */
+/* jsonl: script's objects, and objects of off-CPU intervals, each complete. */
 #include "tests/cmd/run_cmd.h"
 
-/* Lines that have, or have not, this text. */
+/* Lines that contain, or do not contain, this text. */
 static char *lines_with(const char *out, const char *text, bool with)
 {
 	char *lines = calloc(1, strlen(out) + 1);
@@ -18,8 +18,8 @@ static char *lines_with(const char *out, const char *text, bool with)
 	return lines;
 }
 
-/* Taking the intervals away leaves what script prints, the stack of the switch in its object. */
-Test(jsonl, events_equal_those_of_script)
+/* Without the intervals the output equals the output of script, with the stack of the switch in its object. */
+Test(jsonl, events_equal_the_output_of_script)
 {
 	struct run want = run_cmd(cmd_script, run_app_file(), "script", "-", "--json", NULL);
 	struct run r = run_cmd(cmd_export, run_app_file(), "export", "jsonl", "-", NULL);

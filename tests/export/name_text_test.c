@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Names and values fit to be printed: controls, wakers, modules, semicolons. */
+/* Names and values prepared for printing: control characters, wakers, modules, semicolons. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -73,7 +73,7 @@ Test(name_text, waker_is_named_by_its_kind)
 	waker(n, INTERVAL_BY_HARDIRQ, 24, 3 | 25 << 3, "irq 24 (virtio0)\\x1b");
 	waker(n, INTERVAL_BY_HARDIRQ, 25, 3 | 26 << 3, "irq 25");
 	names_free(n);
-	/* of a recording that has stays, and no wakings */
+	/* of a recording with off-CPU intervals and without wakeups */
 	cr_assert_eq(names_new(&n), 0);
 	names_add_tp_symbol(n, 0, names_add(n, PROF_EV_OFF_CPU, strlen(PROF_EV_OFF_CPU)),
 			    names_add(n, PROF_F_CONTEXT, strlen(PROF_F_CONTEXT)), &row);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* perf-script: what script prints, and times as samples with a period. */
+/* perf-script: script's output, and intervals as samples with a period. */
 #include "tests/cmd/run_cmd.h"
 
 Test(perf_script, whole_export_equals_the_output_of_script)
@@ -48,7 +48,7 @@ Test(perf_script, interval_without_a_stack_begins_a_line)
 		   CMD_OK, "a b\\x0a      -1/10      [000]     0.001001: 1500 offcpu:\n\n", "");
 }
 
-/* What a thread calls itself makes its line neither a frame nor a comment. */
+/* The name of a thread makes its line neither a frame nor a comment. */
 Test(perf_script, leading_blank_or_hash_in_a_name_is_escaped)
 {
 	static const char *const names[][2] = { { "  lead", "\\x20 lead" },

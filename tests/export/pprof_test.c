@@ -9,7 +9,7 @@
 static const char *const messages[] = { "1", "2", "2.3", "3", "4", "4.4", "5", "11", NULL };
 static const char *const packed[] = { "2.1", "2.2", NULL };
 
-/* What the command wrote, unpacked and as text. */
+/* The output of the command, decompressed and as text. */
 static char *read_back(int fd, const char *kind)
 {
 	const struct proto_read r = { messages, packed };
@@ -94,7 +94,7 @@ Test(pprof, samples_have_addresses_functions_and_mappings)
 	free(text);
 }
 
-/* One line, that of the inner. */
+/* Only the line of the inner function. */
 Test(pprof, function_inlined_into_itself_is_written_once)
 {
 	const uint64_t frame = make_frame(1, 0x310);
@@ -148,7 +148,7 @@ Test(pprof, program_with_most_samples_comes_first)
 	expect_first_mapping(&m, "\n3 { 1: 3 ");
 }
 
-/* A name is told as text, a stack of nothing is a place as well, and kinds have their own units. */
+/* The name is a label, an empty stack has a location too, and kinds have their own units. */
 Test(pprof, hostile_names_and_missing_stacks_are_exported)
 {
 	struct make m;

@@ -3,9 +3,9 @@
 #define D9_TESTS_EXPORT_PROTO_READ_H
 
 /*
- * Messages of Protocol Buffers read back as text, by a reader that shares nothing with the writer: one
- * line for each field of the outermost message, "2 { 1 [1,2] 3 { 1: 5 } }". What a field is that the
- * wire does not tell apart is looked up by its path.
+ * Messages of Protocol Buffers read back as text, by a reader that shares nothing with the writer: one line for
+ * each field of the outermost message, "2 { 1 [1,2] 3 { 1: 5 } }". The type of a field that is ambiguous on the
+ * wire is looked up by its path.
  */
 #include <criterion/criterion.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Bytes on the wire: those with which the format's own description explains it. */
+/* Bytes on the wire: the examples of the format's own description. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -40,7 +40,7 @@ Test(proto, numbers_texts_and_messages_are_encoded)
 	expect(&b, BYTES("\x80\x01\0"));
 }
 
-/* The length takes one, two and three bytes, and what stands behind it does not change. */
+/* The length takes one, two and three bytes, and the bytes after it do not change. */
 Test(proto, long_messages_are_moved_for_their_length)
 {
 	static const struct {

@@ -25,7 +25,7 @@ Test(speedscope, threads_have_their_stacks_outermost_first)
 		   "");
 }
 
-/* Five times one stack are one sample; then two functions take turns, and the heavier one comes later. */
+/* Five equal stacks are one sample; then two functions alternate, and the heavier one comes later. */
 Test(speedscope, samples_are_in_the_order_of_the_trace)
 {
 	struct make m;
@@ -42,7 +42,7 @@ Test(speedscope, samples_are_in_the_order_of_the_trace)
 	run_free(&r);
 }
 
-/* Blocked for 1 ms, 3 ms and 2 ms, with two stacks in turn; between them the thread runs. */
+/* Blocked for 1 ms, 3 ms and 2 ms, alternating between two stacks; between them the thread runs. */
 Test(speedscope, intervals_are_in_the_order_of_the_trace)
 {
 	const uint64_t a = make_frame(1, 0x100), b = make_frame(1, 0x200);
@@ -101,7 +101,7 @@ Test(speedscope, samples_without_a_rate_are_counted_and_hostile_names_escaped)
 		   "");
 }
 
-/* It waits for its first CPU before the trace tells of which process it is, and takes another name later. */
+/* It is runnable before its first turn and before the trace names its process, and gets another name later. */
 Test(speedscope, thread_is_one_profile_even_if_it_is_renamed)
 {
 	const char *at;

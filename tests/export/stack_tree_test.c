@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Stacks as a tree: what is shared is one, parents first, inlined functions below who holds them. */
+/*
+ * Stacks as a tree: equal callers share a node, parents come first, inlined functions are below their
+ * containing function.
+ */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -76,7 +79,7 @@ Test(stack_tree, equal_callers_share_a_node)
 	expect(&t, n, stack_tree_add(&t, n, c, 1), "?");
 	cr_expect_eq(stack_tree_add(&t, n, a, 3), first);
 	cr_expect_eq(stack_tree_add(&t, n, NULL, 0), STACK_TREE_NONE);
-	/* main, work, hot, leaf and hot below main, and one of no name */
+	/* main, work, hot, leaf and hot below main, and one without a name */
 	cr_expect_eq(t.node_cnt, 6);
 	cr_expect_eq(t.func_cnt, 5);
 	stack_tree_fini(&t);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Lists on disk: whole and in order, and what cannot be written is told. */
+/* Lists on disk: complete and in order, and write errors are reported. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static void check_record(void *ctx, const void *record, size_t sz)
 	s->next++;
 }
 
-/* Beyond many blocks, of lists that are as long as their number. */
+/* More than many blocks; list N is N * 600 records long. */
 Test(temp_lists, interleaved_lists_are_read_in_order)
 {
 	struct temp_lists *s = temp_lists_new();
@@ -50,7 +50,7 @@ Test(temp_lists, interleaved_lists_are_read_in_order)
 	temp_lists_free(s);
 }
 
-/* As many lists as a machine has threads, of which each did little: a block for each would be 400 MiB. */
+/* As many short lists as a machine has threads: a block for each would be 400 MiB. */
 Test(temp_lists, short_lists_need_little_memory)
 {
 	enum { LISTS = 100000 };
@@ -95,7 +95,7 @@ static void check_length(void *ctx, const void *record, size_t sz)
 	*want = *want % TEMP_LISTS_RECORD_MAX + 1;
 }
 
-/* Of all lengths from 1 to the most, and once more. */
+/* Of all lengths from 1 to the maximum, twice. */
 Test(temp_lists, records_keep_their_length)
 {
 	struct temp_lists *s = temp_lists_new();

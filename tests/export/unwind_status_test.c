@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* How user stacks end, as `report` and `info` tell it. */
+/* How user stacks end, in the output of `report` and `info`. */
 #include "tests/cmd/run_cmd.h"
 
-/* 200 samples: 150 whole, 40 that end in b.so, 9 in a.so and one as long as was asked for. */
+/* 200 samples: 150 complete, 40 that end in b.so, 9 in a.so and one with the maximum number of frames. */
 static struct run run_ends(int (*cmd)(int, char **), const char *name, const char *option)
 {
 	const uint64_t a[] = { make_frame(1, 0x10), make_frame(1, 0x20) };
@@ -20,7 +20,7 @@ static struct run run_ends(int (*cmd)(int, char **), const char *name, const cha
 				  i < 190 ? PROF_END_NO_TABLE :
 				  i < 199 ? PROF_END_UNSUPPORTED | PROF_USER_FRAME_POINTERS :
 					    PROF_END_FULL);
-	/* not counted: of a recorder that did not say, and without a user stack */
+	/* not counted: of a recorder that did not record the end, and without a user stack */
 	make_sample(&m, 3, 10, 10, PROF_SOURCE_SAMPLE, 0, a, 2);
 	make_sample_ended(&m, 3, PROF_SOURCE_SAMPLE, a, 0, PROF_END_NOT_WALKED);
 	return run_cmd(cmd, make_done(&m), name, "-", option, NULL);

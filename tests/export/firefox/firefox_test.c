@@ -50,7 +50,7 @@ Test(firefox, exec_renames_a_process_and_its_threads)
 	run_free(&r);
 }
 
-/* A period of zero would be no time, but the time is not known. */
+/* Without a period the CPU time is not known; a period of zero would mean no CPU time. */
 Test(firefox, samples_without_a_period_have_no_cpu_time)
 {
 	const uint64_t frame = make_frame(1, 0x310);
@@ -116,7 +116,7 @@ Test(firefox, events_are_markers)
 	run_free(&r);
 }
 
-/* As many fields as a record in the temporary file holds: no text of a trace is too long. */
+/* As many fields as a record in the temporary file can have: no text of a trace is too long. */
 Test(firefox, events_of_any_length_are_written)
 {
 	struct dial9_schema *s = MAKE_SCHEMA("a:b", { "n", DIAL9_VARINT }, { "text", DIAL9_STRING },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Folded stacks stay one a line with a number at its end, whatever names are. */
+/* Folded stacks are one per line with a number at the end, for any names. */
 #include "tests/cmd/run_cmd.h"
 
 Test(folded, hostile_names_stay_within_a_line)
@@ -19,7 +19,7 @@ Test(folded, hostile_names_stay_within_a_line)
 		   "");
 }
 
-/* Three stacks of 1.5 us are 4.5: cut off after the sum, not each by itself. */
+/* Three stacks of 1.5 us are 4.5: rounded down after the sum, not each alone. */
 Test(folded, folded_microseconds_add_up)
 {
 	struct make m;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The page holds the trace byte by byte, and nothing of it outside of the base64. */
+/* The page contains the trace byte by byte, and nothing of it outside the base64. */
 #include <zlib.h>
 
 #include "tests/cmd/run_cmd.h"
 
 static const char begin_mark[] = "<script type=\"application/octet-stream\" id=\"trace\">";
 
-/* What stands in the page as base64, inflated; the caller frees. */
+/* The base64 data of the page, decompressed; the caller frees. */
 static unsigned char *trace_of(const char *page, size_t *sz)
 {
 	static const char digits[] =
@@ -46,7 +46,7 @@ static unsigned char *trace_of(const char *page, size_t *sz)
 	return out;
 }
 
-/* Of some events, of which the last has a hostile name; so many that lengths modulo three come about. */
+/* Events of which the last has a hostile name; their number varies, for all lengths modulo three. */
 static int make_some(size_t events)
 {
 	struct make m;

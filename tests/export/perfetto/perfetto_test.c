@@ -4,8 +4,8 @@
 #include "tests/export/proto_read.h"
 
 /*
- * trace.packet: ftrace_events, process_tree, clock_snapshot, track_event, interned_data, system_info, track_descriptor,
- * perf_sample
+ * trace.packet: ftrace_events, process_tree, clock_snapshot, track_event, interned_data, system_info,
+ * track_descriptor, perf_sample
  */
 static const char *const messages[] = {
 	"1",	  "1.1",    "1.1.2",   "1.1.2.4", "1.1.2.20", "1.1.2.327", "1.1.2.327.2", "1.2",
@@ -107,7 +107,7 @@ Test(perfetto, any_tracepoint_has_typed_fields)
 	free(text);
 }
 
-/* Blocked twice in the same place, told once; between the two it waits for a CPU. */
+/* Blocked twice in the same place, which is written once; between the two it is runnable. */
 Test(perfetto, intervals_of_one_kind_have_their_stacks)
 {
 	const uint64_t stack[] = { make_frame(1, 0x310), make_frame(1, 0x110) };
@@ -149,7 +149,10 @@ Test(perfetto, intervals_of_one_kind_have_their_stacks)
 	free(text);
 }
 
-/* No switches tell of a stay's wait for a CPU: it is a slice of its own, as the time blocked before it is. */
+/*
+ * Without switches, the run-queue latency of an off-CPU interval is a separate slice, like the blocked time
+ * before it.
+ */
 Test(perfetto, off_cpu_interval_events_are_slices)
 {
 	static const char *const kv[] = { PROF_META_OFF_MIN_NS, "100", PROF_META_TARGET, "pid 10",
@@ -174,7 +177,7 @@ Test(perfetto, off_cpu_interval_events_are_slices)
 	free(text);
 }
 
-/* All the pairs that the trace has, once. */
+/* All clock pairs of the trace, each once. */
 Test(perfetto, every_clock_pair_is_exported_once)
 {
 	struct make m;
@@ -209,7 +212,7 @@ Test(perfetto, clock_that_counts_suspend_is_named_so)
 	free(text);
 }
 
-/* Twice the same of a queue: by a thread, and by none. */
+/* The same value of a queue twice: by a thread, and by none. */
 static int queue(void)
 {
 	static const struct dial9_annotation said[] = {
@@ -246,7 +249,7 @@ static int queue(void)
 	return fd;
 }
 
-/* Levels and sums by what the stream says of them: of a thread, and of none; those of the recorder by their names. */
+/* Gauges and counters by their annotations, of a thread and of none; the recorder's own by their names. */
 Test(perfetto, counters_are_fields_whose_kind_is_a_counter)
 {
 	char *text = read_back(queue(), NULL, CMD_OK);
