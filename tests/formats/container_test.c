@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The containers of apitrace: one stream in each of the four gives the same bytes, also when the file is
- * cut, and lengths that lie cost no memory.
+ * The containers of apitrace: one stream in each of the four gives the same bytes, also when the file is cut,
+ * and wrong lengths need no memory.
  */
 #include "tests/formats/apitrace/support.h"
 
@@ -54,7 +54,7 @@ Test(container, truncated_file_is_read_up_to_its_end)
 
 		file.len /= 2;
 		got = unpack(&file, &reason, &cut);
-		/* All of the zstd file is one block, and half a block is nothing. */
+		/* All of the zstd file is one block, and half a block cannot be read. */
 		cr_expect_geq(got.len, kind == CONTAINER_ZSTD ? 0 : want.len / 8, "%s: %zu",
 			      container_kind_name(kind), got.len);
 		cr_expect(got.len < want.len && !memcmp(buf_cstr(&got), want.data, got.len), "%s",
@@ -99,7 +99,7 @@ Test(container, wrong_lengths_are_not_allocated)
 	} files[] = {
 		{ "at\xff\xff\xff\xff", 6, "snappy: bad length", false },
 		{ "at\xff\xff\xff\x0f\x05", 7, NULL, true },
-		/* A block of four bytes that promises 4 GiB, and one that promises 6 and has 1. */
+		/* A block of four bytes that claims 4 GiB, and a block that claims 6 and has 1. */
 		{ "at\x06\0\0\0\xff\xff\xff\xff\x0f\0", 12, "snappy: bad length", false },
 		{ "at\x03\0\0\0\x06\0a", 9, "snappy: bad length", false },
 		{ "at\x04\0\0\0\x0a\x09\x05\0", 10, "snappy: bad offset", false },
@@ -137,7 +137,7 @@ Test(container, bytes_after_the_end_are_counted)
 	container_close(box);
 }
 
-/* Literals of all lengths and copies of all three kinds, every cut of them. */
+/* Literals of all lengths and copies of all three kinds, truncated at every byte. */
 Test(container, salvages_each_kind_of_element_up_to_the_cut)
 {
 	static const uint8_t block[] = {

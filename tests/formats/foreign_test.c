@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The ledgers that all formats fill: counted by kind, bounded in kinds, clean on a terminal. */
+/* The notes that all formats fill: counted by kind, limited in kinds, safe on a terminal. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>

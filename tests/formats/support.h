@@ -14,7 +14,7 @@
 #include "base/buf.h"
 #include "formats/foreign.h"
 
-/* Refusals print their line by design. */
+/* Refusals are expected to print their line. */
 static inline void quiet(void)
 {
 	int fd = open("/dev/null", O_WRONLY);
@@ -55,7 +55,7 @@ static inline struct buf load_golden(const char *name)
 	return b;
 }
 
-/* A stream that cannot go back, in small pieces. */
+/* A stream that cannot seek back, in small chunks. */
 static inline ssize_t pipe_read(void *ctx, void *buf, size_t sz)
 {
 	struct foreign_mem *m = ctx;

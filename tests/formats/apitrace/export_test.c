@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * dial9 traces of any origin as apitrace ones, and imported ones that were tampered with: which calls they
- * become, what is said to be lost, and apitrace's own tool as the judge of both directions where it is
+ * become, what is reported as lost, and a comparison with apitrace's own tool in both directions if it is
  * installed.
  */
 #include "tests/formats/apitrace/json_tree.h"
@@ -48,7 +48,7 @@ static struct dial9_schema *schema(const char *name, const struct dial9_field *f
 	return s;
 }
 
-/* The lines of the dump behind the first are these, as far as they go. */
+/* The lines of the dump after the first are these, as far as they go. */
 static void assert_lines(const struct buf *trace, const char *const *want, size_t cnt)
 {
 	struct foreign_notes notes = { 0 };
@@ -170,7 +170,7 @@ Test(apitrace_export, span_is_a_call_from_its_begin_to_its_end)
 	span(&app, enter, 10, 7, 1); /* 0, on the first worker there is */
 	span(&app, enter, 20, 9, 1); /* 1: the same span elsewhere is another call */
 	span(&app, enter, 30, 7, 2); /* 2 inside of 0 */
-	span(&app, other, 40, 7, 2); /* 3: nobody's end is a call of its own */
+	span(&app, other, 40, 7, 2); /* 3: an end without a start is a separate call */
 	span(&app, exit, 50, 7, 1); /* ends 0 before 2 */
 	span(&app, exit, 60, 9, 1);
 	out = app_export(&app, &notes);
@@ -285,7 +285,7 @@ Test(apitrace_export, trace_without_some_calls_is_renumbered)
 	fewer = without(&between, drop_call);
 	cr_assert_eq(export(&fewer, &back, &notes), 0);
 	got = function_lines(&back);
-	/* What was 4 is 3 from here on, and its leave knows it. */
+	/* Call 4 is call 3 from here on, and its leave refers to 3. */
 	cr_expect_str_eq(
 		buf_cstr(&got),
 		"enter 0 @0 leave 0  enter 1 @0 leave 1  enter 2 @0 enter 3 @2 leave 3  "
@@ -310,8 +310,8 @@ static bool drop_tables(const struct dial9_event *ev)
 }
 
 /*
- * One call with a stack of four frames; the ids of the stream are 2^40, 0, 2^40 again and 1. A reader's
- * array would have 2^40 places, so the first is numbered anew, and the others make room.
+ * One call with a stack of four frames; the ids of the stream are 2^40, 0, 2^40 again and 1. A reader's array
+ * would need 2^40 elements, so the first is renumbered, and the others are moved.
  */
 Test(apitrace_export, frame_ids_that_are_too_large_are_renumbered)
 {
@@ -377,7 +377,7 @@ Test(apitrace_export, values_without_their_signature_are_counted_as_lost)
 
 /* ---- the judge --------------------------------------------------------------------------------- */
 
-/* What `apitrace dump` prints of these bytes; false when there is no such program, or it failed. */
+/* The output of `apitrace dump` for these bytes; false if there is no such program, or it failed. */
 static bool judge(const struct buf *trace, struct buf *out)
 {
 	char path[] = "/tmp/d9-apitrace-XXXXXX", command[128], piece[4096];

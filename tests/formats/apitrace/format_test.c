@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * apitrace streams by the tracers of all versions: what they hold, against an independent decoder's lines;
- * that dial9 gives the same call stream back, at both levels, by two passes and by one; and that damage
- * costs what is damaged and no more.
+ * apitrace streams by the tracers of all versions: their contents, compared with an independent decoder's
+ * lines; that dial9 gives the same call stream back, at both levels, by two passes and by one; and that damage
+ * affects only the damaged part.
  */
 #include "tests/formats/apitrace/json_tree.h"
 #include "tests/formats/apitrace/support.h"
 
 TestSuite(apitrace, .init = quiet, .timeout = 300);
 
-/* .same: the writer of version 6 made it, so that our own must give every byte again. */
+/* .same: made by the writer of version 6, so that our writer must restore every byte. */
 static const struct vector {
 	const char *name;
 	bool same, refused, damaged;
@@ -136,7 +136,7 @@ Test(apitrace, detects_its_own_files_and_no_others)
 
 /* ---- there and back ---------------------------------------------------------------------------- */
 
-/* Without what may differ: the file's own line, offsets, and lines of what was damaged or cut. */
+/* Without differences that are allowed: the file's own line, offsets, and lines about damaged or truncated data. */
 static struct buf calls_of(const struct buf *trace)
 {
 	struct foreign_notes notes = { 0 };

@@ -3,8 +3,8 @@
 #define D9_TESTS_FORMATS_APITRACE_JSON_TREE_H
 
 /*
- * JSON compared by what it says: order of keys, blanks and spelling of text and numbers do not count.
- * Whole numbers are compared digit by digit, others as doubles.
+ * JSON compared by its content: order of keys, blanks and spelling of text and numbers do not count. Whole
+ * numbers are compared digit by digit, others as doubles.
  */
 #include <criterion/criterion.h>
 #include <ctype.h>
@@ -150,7 +150,7 @@ static inline bool tree_equal(struct tree *a, struct tree *b)
 	return true;
 }
 
-/* Two lines of JSON say the same. */
+/* Whether two lines of JSON have the same content. */
 static inline bool tree_same_json(const char *a, const char *b)
 {
 	struct tree x, y;

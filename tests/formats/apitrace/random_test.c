@@ -2,10 +2,9 @@
 /*
  * Random calls through dial9 and back.
  *
- * A stream of calls is put together byte by byte here, with every value type, arguments told twice, at the
- * wrong end or not at all, calls that overlap and calls that never return; the writer under test has no
- * part in it. What comes back must be the same bytes, because the stream is made in the form that a
- * tracer writes.
+ * A stream of calls is put together byte by byte here, with every value type, arguments recorded twice, at the
+ * wrong end or not at all, calls that overlap and calls that never return; the writer under test has no part in
+ * it. What comes back must be the same bytes, because the stream is made in the form that a tracer writes.
  */
 #include "tests/formats/apitrace/support.h"
 

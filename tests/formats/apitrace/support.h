@@ -10,7 +10,7 @@
 #include "formats/apitrace/apitrace.h"
 #include "formats/container.h"
 
-/* gzopen() reads what is not gzip as it is; raw keeps gzip as it is, too. */
+/* gzopen() reads files that are not gzip unchanged; raw keeps gzip unchanged, too. */
 static inline struct buf load(const char *name, bool raw)
 {
 	struct buf path, full = { 0 }, b = { 0 };
@@ -54,7 +54,7 @@ static inline int export(const struct buf *trace, struct buf *out, struct foreig
 	return export_one(&apitrace_format, trace, out, notes);
 }
 
-/* The bytes inside of a container; NULL reason when it is whole. */
+/* The bytes inside a container; NULL reason if it is complete. */
 static inline struct buf unpack(const struct buf *file, const char **reason, bool *cut)
 {
 	struct container *box;

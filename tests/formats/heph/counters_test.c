@@ -127,10 +127,7 @@ Test(heph_counters, separates_streams_and_ignores_streams_above_the_limit)
 	heph_counters_fini(&c);
 }
 
-/*
- * Any order in which nobody is later than the window allows must give exactly the counters that
- * were left out.
- */
+/* For any order in which no packet is later than the window allows, exactly the dropped counters must be reported. */
 Test(heph_counters, agrees_with_a_list_of_dropped_packets)
 {
 	uint32_t order[2000], x = 1;
@@ -147,7 +144,7 @@ Test(heph_counters, agrees_with_a_list_of_dropped_packets)
 			else
 				order[n++] = base + i;
 		}
-		/* Neighbours change places, a few at a time, so that the distance stays small. */
+		/* Neighbours are swapped, a few at a time, so that the distance stays small. */
 		for (size_t i = 1; i + 1 < n; i++) {
 			size_t k = i + (x >> 8) % 4;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Any dial9 trace as Heph: what becomes of its types, its spans and its clock. */
+/* Any dial9 trace as Heph: how its types, its spans and its clock are converted. */
 #include "tests/formats/heph/support.h"
 
 #include <inttypes.h>
@@ -27,7 +27,7 @@ static struct dial9_enc *new_enc(void)
 	return enc;
 }
 
-/* Ends the stream; what it becomes, as lines of the dump. */
+/* Ends the stream; the result, as lines of the dump. */
 static struct buf finish(struct dial9_enc *enc, struct foreign_notes *notes)
 {
 	struct buf dial9, heph = { 0 }, text = { 0 };
@@ -41,7 +41,7 @@ static struct buf finish(struct dial9_enc *enc, struct foreign_notes *notes)
 	return text;
 }
 
-/* The epoch, which is the first line, and the lines behind it. */
+/* The epoch, which is the first line, and the lines after it. */
 static void assert_text(struct dial9_enc *enc, uint64_t epoch, const char *want)
 {
 	struct foreign_notes notes = { 0 };
@@ -59,7 +59,7 @@ static void assert_text(struct dial9_enc *enc, uint64_t epoch, const char *want)
 	buf_free(&got);
 }
 
-/* An event of one number. */
+/* An event with one number. */
 static void put_number(struct dial9_enc *enc, struct dial9_schema *s, uint64_t ts, uint64_t v)
 {
 	cr_assert_eq(dial9_enc_begin(enc, s, ts), 0);
@@ -231,7 +231,7 @@ Test(heph_export, joins_enter_and_exit_events_with_their_attributes)
 	free_schemas(&s);
 }
 
-Test(heph_export, joins_polls_and_marks_those_that_never_end)
+Test(heph_export, joins_polls_and_marks_unfinished_polls)
 {
 	struct span_schemas s = span_schemas();
 	struct dial9_enc *enc = new_enc();
@@ -396,7 +396,7 @@ Test(heph_export, cuts_text_at_the_limit_between_characters)
 	dial9_schema_free(s);
 }
 
-/* Up to the last byte of what the reader takes: in attributes, and in a tail that does not decode. */
+/* Up to the last byte that the reader accepts: in attributes, and in a tail that does not decode. */
 Test(heph_export, restores_the_largest_packets)
 {
 	struct buf text = { 0 }, attrs = { 0 }, b = { 0 }, dial9, back;
@@ -452,10 +452,7 @@ Test(heph_export, drops_events_that_no_packet_can_hold)
 	dial9_schema_free(s);
 }
 
-/*
- * One event of another kind makes the trace mixed: counters start over, and bytes that were damage
- * stay away.
- */
+/* One event of another kind makes the trace mixed: counters start over, and damaged bytes are removed. */
 Test(heph_export, writes_imported_events_mixed_with_others)
 {
 	struct dial9_enc_opts eo = { .sz = sizeof(eo), .level = DIAL9_LEVEL_3 };

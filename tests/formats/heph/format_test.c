@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Heph traces by other hands: recordings of the runtime, examples of the specification, damage.
- * What they decode to is known from another reader. And traces of random events, of which only one
- * thing is known: they come back.
+ * Heph traces of other writers: recordings of the runtime, examples of the specification, damage. The expected
+ * events come from another reader. Traces of random events must survive a round trip.
  */
 #include "tests/formats/heph/support.h"
 
@@ -59,7 +58,7 @@ Test(heph, restores_every_vector_byte_by_byte)
 	}
 }
 
-/* At level 3 only arrays change: they become text, which is said. */
+/* At level 3 only arrays change: they become text, which is reported. */
 Test(heph, restores_everything_except_arrays_at_level_3)
 {
 	for (size_t i = 0; i < VECTOR_CNT; i++) {
@@ -202,7 +201,7 @@ static uint64_t any_u64(struct dice *d)
 	return n < 7 ? edges[n] : roll(d, 1ULL << 40) << roll(d, 24);
 }
 
-/* Few names, so that they repeat; some look like what the import makes of repeated ones. */
+/* Few names, so that they repeat; some look like the names that the import gives repeated ones. */
 static struct dial9_str any_name(struct dice *d)
 {
 	static const char *const names[] = { "a",      "a#2",	  "b",	      "a#3",  "stream",	 "",
@@ -342,7 +341,7 @@ Test(heph, restores_random_damage_byte_by_byte)
 		check_random(seed, DIAL9_LEVEL_4, true);
 }
 
-/* A look ahead helps to recover, but an undamaged trace does not need one. */
+/* Reading ahead helps to recover, but an undamaged trace does not need it. */
 Test(heph, following_reads_undamaged_traces_unchanged)
 {
 	for (uint64_t seed = 1; seed <= 50; seed++) {

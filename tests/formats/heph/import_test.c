@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What Heph events look like in dial9: types, fields, and what is said beside them. */
+/* Heph events in dial9: types, fields, and notes. */
 #include "tests/formats/heph/support.h"
 
 #include <inttypes.h>
 
 #include "formats/heph/layout.h"
 
-/* All events of a stream, a line each: time, name, name=value... */
+/* All events of a stream, one per line: time, name, name=value... */
 static struct buf lines_of(const struct buf *dial9)
 {
 	struct dial9_dec_opts o = { .sz = sizeof(o), .data = dial9->data, .data_sz = dial9->len };
@@ -174,9 +174,7 @@ Test(heph_import, accepts_one_file_and_no_core)
 	cr_assert_eq(heph_format.import(in, 1, &opts, NULL, &notes), -EINVAL);
 }
 
-/*
- * As many descriptions and texts as events: the tables fill up, and the rest goes on without them.
- */
+/* As many descriptions and texts as events: the tables fill up, and the import continues without them. */
 Test(heph_import, limits_types_and_pooled_text)
 {
 	enum { CNT = 20000 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Names that are made different, and come out as they went in. */
+/* Names that are made unique, and are restored. */
 #include "tests/formats/heph/support.h"
 
 #include "formats/heph/layout.h"
@@ -57,7 +57,7 @@ Test(heph_layout, equal_events_share_a_layout)
 	heph_layout_free(s);
 }
 
-/* An empty list does not say what it is a list of, so one layout must not have two meanings. */
+/* An empty list does not have an element type, so one layout must not have two meanings. */
 Test(heph_layout, refuses_a_list_of_another_type_in_the_same_place)
 {
 	struct heph_layouts *s;

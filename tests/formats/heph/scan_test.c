@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Finding packets, and finding back to them. */
+/* Finding packets, and recovering after damage. */
 #include "tests/formats/heph/support.h"
 
 #include "formats/heph/scan.h"
@@ -48,8 +48,8 @@ static void assert_end(struct opened *o)
 }
 
 /*
- * A write that fell short: the size reaches into the next packet, whose start passes for the rest
- * of a text, so that the torn packet decodes. Only what follows gives it away.
+ * A short write: the size reaches into the next packet, whose start looks like the rest of a text, so that the
+ * truncated packet decodes. Only the bytes after it show the damage.
  */
 static struct buf torn_inside_text(size_t missing)
 {
@@ -191,8 +191,8 @@ Test(heph_scan, returns_a_packet_without_waiting_for_the_next)
 }
 
 /*
- * Each packet claims all that follow it, and each is found out only at the very end: the next one's
- * fixed fields pass for a text in it, over and over.
+ * Each packet claims all later packets, which is detected only at the very end: the next packet's fixed fields
+ * look like text in it, again and again.
  */
 Test(heph_scan, needs_linear_time_for_nested_packets, .timeout = 60)
 {

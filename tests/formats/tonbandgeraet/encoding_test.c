@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Each packing of one recording gives its bytes, from memory and in pieces, and damage to it is counted. */
+/* Each encoding of one recording gives its bytes, from memory and in chunks, and damage to it is counted. */
 #include "formats/tonbandgeraet/encoding.h"
 #include "tests/formats/tonbandgeraet/support.h"
 
@@ -41,7 +41,7 @@ static void add_base64(struct buf *b, const struct buf *rec)
 	}
 }
 
-/* All pieces together; cores[] of the buffers in order, UINT32_MAX where none is named. */
+/* All chunks together; cores[] of the buffers in order, UINT32_MAX if none is named. */
 static struct buf unpack(const struct buf *b, bool pipe, const char *name, uint32_t *cores,
 			 struct foreign_notes *notes)
 {
@@ -177,7 +177,7 @@ Test(tonband_encoding, counts_invalid_characters)
 		buf_addstr(&hex, "0301");
 	buf_addstr(&hex, "?!1");
 	buf_clear(&got);
-	/* Past the characters that tell the two apart. */
+	/* After the characters that distinguish the two. */
 	buf_addstr(&got, START);
 	buf_add(&got, hex.data, hex.len);
 	buf_addstr(&got, "\n" END);

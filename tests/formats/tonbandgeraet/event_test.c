@@ -103,7 +103,7 @@ Test(tonband_event, encodes_frames_of_long_runs_in_the_shorter_form)
 		cr_assert_eq((uint8_t)b.data[0], payload < 254 ? payload + 1 : 0xff);
 		cr_assert_null(decode(b.data, b.len - 1, mem, &ev));
 		cr_assert_eq(ev.str_len, len);
-		/* The long form of a full block has a code more, and means the same. */
+		/* The long form of a full block has one more code, and means the same. */
 		if (payload == 254) {
 			b.data[b.len - 1] = 1;
 			cr_assert_null(decode(b.data, b.len, mem, &ev));

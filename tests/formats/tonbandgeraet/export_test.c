@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Traces of other origin as recordings: which markers and values they become, in what order, and that
- * any trace at all makes a recording that reads without a complaint and with nothing untold.
+ * Traces of other origin as recordings: which markers and values they become, in what order, and that any trace
+ * makes a recording that reads without errors, with all differences reported.
  */
 #include "tests/formats/tonbandgeraet/support.h"
 
@@ -142,7 +142,7 @@ Test(tonband_export, pairs_spans_by_worker_and_never_ends_a_span_that_did_not_be
 	buf_free(&lines);
 }
 
-/* Times of the lines in order; how many. */
+/* Times of the lines in order; returns their number. */
 static size_t times_of(const struct buf *lines, uint64_t *ts, size_t max)
 {
 	size_t n = 0;
@@ -175,7 +175,7 @@ Test(tonband_export, sorts_events_by_time)
 	buf_free(&lines);
 }
 
-/* Symbols are stamped 0 by writers that have no time for them. */
+/* Symbols have time 0 if the writer has no time for them. */
 Test(tonband_export, ignores_a_time_of_0_for_the_origin)
 {
 	static const struct dial9_field fields[] = { { "id", DIAL9_U32 } };
@@ -226,7 +226,7 @@ Test(tonband_export, uses_the_cpu_if_there_is_no_worker)
 	buf_free(&lines);
 }
 
-/* Beside a recording its ticks rule, its marker ids stay its own, and its frames as they were. */
+/* Next to a recording its ticks are used, its marker ids stay its own, and its frames are unchanged. */
 Test(tonband_export, adds_other_events_to_a_recording)
 {
 	static const struct dial9_field fields[] = { { "n", DIAL9_I64 } };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Recordings written by the reference implementation: what they hold, against its own decoder's lines;
- * that dial9 gives each back to the byte, by two passes and by one; and what counts as a recording.
+ * Recordings written by the reference implementation: their contents, compared with its own decoder's lines;
+ * that dial9 gives each back to the byte, by two passes and by one; and which files are recognized as
+ * recordings.
  */
 #include "tests/formats/tonbandgeraet/support.h"
 
@@ -50,7 +51,7 @@ Test(tonband, dump_equals_the_reference_decoder)
 	}
 }
 
-/* Where the reference decoder sees UTF-8 end, in its own words. */
+/* Where the reference decoder finds the end of valid UTF-8, in its own words. */
 Test(tonband, reports_bad_text_at_the_same_place_as_the_reference_decoder)
 {
 	static const struct {
@@ -121,7 +122,7 @@ Test(tonband, restores_every_byte_through_dial9)
 	}
 }
 
-/* What was cut and what was damaged comes back as well. */
+/* Truncated and damaged data is restored too. */
 Test(tonband, restores_files_truncated_or_overwritten_anywhere)
 {
 	struct buf rec = load("all_events.bin");
@@ -144,7 +145,7 @@ Test(tonband, restores_files_truncated_or_overwritten_anywhere)
 	buf_free(&rec);
 }
 
-/* Events in no order, of ever new cores and resolutions, with texts of any bytes. */
+/* Events in random order, of new cores and resolutions, with texts of any bytes. */
 Test(tonband, restores_random_events)
 {
 	uint64_t seed = 0x2545f4914f6cdd1d;
@@ -170,7 +171,7 @@ Test(tonband, counts_the_same_drops_as_the_reference_converter)
 	cr_assert_eq(import(&rec, false, &trace, &notes), 0);
 	cr_assert_eq(foreign_notes_count(&notes, FOREIGN_NOTE_DROPPED, NULL), 5);
 	lines = events_of(&trace);
-	/* 8 ns per tick; 106 frames tell of drops and two of them tell something new. */
+	/* 8 ns per tick; 106 frames report drops and two of them report new ones. */
 	cr_assert(strstr(lines.data, "\"name\":\"tband.dropped\",\"ts\":1040,\"fields\":"
 				     "[[\"core\",13,0],[\"lost\",9,4],[\"total\",9,4]]"));
 	cr_assert(strstr(lines.data, "\"name\":\"tband.dropped\",\"ts\":1760,\"fields\":"
@@ -196,13 +197,13 @@ Test(tonband, detects_recordings_and_no_other_files)
 	for (size_t i = 0; i < VECTOR_CNT; i++) {
 		b = load_vector(i, "bin");
 		cr_assert_gt(detect(&b), 50, "%s", vectors[i]);
-		/* A capture that began in the midst of a frame. */
+		/* A capture that began in the middle of a frame. */
 		b.len--;
 		memmove(b.data, b.data + 1, b.len);
 		cr_assert_gt(detect(&b), 50, "%s", vectors[i]);
 		buf_free(&b);
 	}
-	/* The rest of a frame says nothing against the one whole event behind it. */
+	/* The rest of a frame does not outweigh the one whole event after it. */
 	b = (struct buf){ 0 };
 	buf_add(&b, "xyz\0", 4);
 	event(&b, TONBAND_ISR_ENTER, 5, 1, 0, NULL);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What the frames mean once they are dial9: time, names, the running task, drops, several cores, and
- * that nothing a file does makes the rest of it unreadable.
+ * The frames converted to dial9: time, names, the running task, drops, several cores, and that the rest of a
+ * damaged file stays readable.
  */
 #include "tests/formats/tonbandgeraet/support.h"
 
 #include "base/str.h"
 
-/* Of one test, which is a process: a recording, what it became, and what was said of it. */
+/* State of one test, which is a process: a recording, the converted trace, and its notes. */
 static struct buf rec, trace, back, lines;
 static struct foreign_notes notes;
 
@@ -62,14 +62,14 @@ Test(tonband_import, uses_names_and_resolution_for_all_events_in_two_passes)
 	       "[\"task_id\",13,3],[\"name\",135,{\"pool\":");
 	expect("\"tband.curtask_delay\",\"ts\":2000,\"fields\":[[\"core\",13,0],"
 	       "[\"ticks\",13,5],[\"task\",141,3],[\"task_name\",135,{\"pool\":");
-	/* Written by the target for task 0, meant for the one that runs. */
+	/* Written by the target for task 0, which means the running task. */
 	expect("\"str\":\"mine\"}],[\"task\",141,3]");
 	cr_assert_eq(count("\"str\":\"blinky\""), 5);
 	cr_assert_eq(count("[\"ts\","), 0);
 	cr_assert_eq(notes.cnt, 0);
 }
 
-/* The same marker id in two tasks, each named by the task that runs, for a task 0 that is nobody. */
+/* The same marker id in two tasks, each named by the running task, for task 0, which is no real task. */
 Test(tonband_import, distinguishes_markers_of_tasks)
 {
 	event(&rec, TONBAND_TASK_SWITCHED_IN, 1, 1, 0, NULL);
@@ -139,12 +139,12 @@ Test(tonband_import, merges_cores_by_time_with_their_own_names)
 	lines = events_of(&trace);
 	cr_assert_eq(count("\"left\""), 5);
 	cr_assert_eq(count("\"right\""), 5);
-	/* At one time the lower core goes first. */
+	/* At equal times the lower core comes first. */
 	expect("\"ts\":0,\"fields\":[[\"core\",13,2]");
 	cr_assert_lt(strstr(lines.data, "\"ts\":20,\"fields\":[[\"core\",13,2]"),
 		     strstr(lines.data, "\"ts\":20,\"fields\":[[\"core\",13,5]"));
 	cr_assert_lt(strstr(lines.data, "\"ts\":11,"), strstr(lines.data, "\"ts\":20,"));
-	/* Written in one file again, the cores are said by frames of their own. */
+	/* If it is written into one file again, frames name the cores. */
 	cr_assert_eq(export(&trace, &back, &notes), 0);
 	buf_free(&lines);
 	lines = dump(&back, &notes);
@@ -163,7 +163,7 @@ Test(tonband_import, follows_core_frames_within_a_file)
 	event(&rec, TONBAND_CORE_ID, 0, 0, 0, NULL);
 	event(&rec, TONBAND_CURTASK_DELAY, 7, 9, 0, NULL);
 	import_rec(&rec, false);
-	/* A core_id has no place in time. */
+	/* A core_id event has no time. */
 	expect("\"tband.core_id\",\"ts\":null,\"fields\":[[\"core\",13,1],"
 	       "[\"core_id\",13,1],[\"ts\",9,0]]");
 	expect("\"ts\":6,\"fields\":[[\"core\",13,1],[\"ticks\",13,9],[\"task\",141,null]");
@@ -173,7 +173,7 @@ Test(tonband_import, follows_core_frames_within_a_file)
 		     1);
 }
 
-/* A frame that one buffer ends in does not run on into the next. */
+/* A frame that is cut at the end of one buffer does not continue in the next. */
 Test(tonband_import, starts_again_with_each_buffer_and_its_core)
 {
 	struct buf json = { 0 };
@@ -221,7 +221,7 @@ Test(tonband_import, counts_drops_once_if_several_cores_report_them)
 		      { 0, 8, 0 }, { 0, 10, 0 }, { 0, 2, 2 }, { 1, 2, 0 },  { 0, UINT32_MAX, 0 } };
 	uint64_t lost = 0;
 
-	/* The last: from 2 to the end of the count, and one round on to 4. */
+	/* The last: from 2 to the maximum of the counter, and one wrap on to 4. */
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
 		event(&rec, TONBAND_CORE_ID, 0, steps[i].core, 0, NULL);
 		event(&rec, TONBAND_DROPPED_EVT_CNT, 10 + i, steps[i].total, 0, NULL);
@@ -250,7 +250,7 @@ Test(tonband_import, keeps_unreadable_bytes_and_continues)
 	cr_assert_eq(foreign_notes_count(&notes, FOREIGN_NOTE_DAMAGED, NULL), 4);
 }
 
-/* Frames past the limit are skipped, those at it are kept; memory is the limit's, not the file's. */
+/* Frames above the limit are skipped, those at it are kept; memory depends on the limit, not on the file. */
 Test(tonband_import, skips_frames_above_the_limit)
 {
 	event(&rec, TONBAND_ISR_ENTER, 7, 1, 0, NULL);
@@ -264,7 +264,7 @@ Test(tonband_import, skips_frames_above_the_limit)
 	cr_assert_eq(foreign_notes_count(&notes, FOREIGN_NOTE_DAMAGED, "frame too long"), 1);
 }
 
-/* 262144 names and 1024 cores are looked up; more are only kept as they are. */
+/* 262144 names and 1024 cores are looked up; more are only kept unchanged. */
 Test(tonband_import, limits_names_and_cores)
 {
 	char name[16];

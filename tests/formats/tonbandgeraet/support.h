@@ -52,7 +52,7 @@ static inline uint64_t random_number(uint64_t *seed, enum tonband_kind kind)
 
 #define RANDOM_TEXT_MAX 1024
 
-/* Any event with any values; its text, of any bytes, is in `text`. False: no such id, this time. */
+/* Any event with any values; its text, of any bytes, is in `text`. False: no event for this id. */
 static inline bool random_event(uint64_t *seed, char *text, struct tonband_event *ev)
 {
 	unsigned int id = (unsigned int)(next_random(seed) % 256);
@@ -123,7 +123,7 @@ static inline struct buf dump(const struct buf *rec, struct foreign_notes *notes
 	return out;
 }
 
-/* The events of a dial9 trace as `dump --json` has them, and proof that it is one. */
+/* The events of a dial9 trace as printed by `dump --json`, which also checks it. */
 static inline struct buf events_of(const struct buf *trace)
 {
 	struct dial9_dec_opts opts = { .sz = sizeof(opts),
