@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Any bytes as an apitrace file, as the stream inside of one, and as a dial9 trace to make one of; the
- * first byte chooses. What is read must come back from dial9 call by call, and what is written must be
- * read without complaint.
+ * Any bytes as an apitrace file, as the stream inside of one, and as a dial9 trace to convert; the first byte
+ * selects one. Calls must survive a round trip through dial9, and the output must be read without errors.
  */
 #include <assert.h>
 #include <errno.h>
@@ -81,7 +80,7 @@ static int export(const struct buf *trace, struct buf *out, struct foreign_notes
 	return apitrace_format.export(&in, &opts, add_to_buf, out, notes);
 }
 
-/* Names that had to change are the only thing that may. */
+/* Only names that had to change may differ. */
 static bool names_changed(const struct foreign_notes *notes)
 {
 	return foreign_notes_count(notes, FOREIGN_NOTE_CHANGED,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Any bytes as a dial9 stream. The decoder must survive them, must answer the same from memory and from a
- * stream in small pieces, to a visitor, as views and as copies; and what it gives must be printable and,
- * but for text that is not UTF-8, writable: the copy decodes to the same events.
+ * stream in small pieces, to a visitor, as views and as copies; and its events must be printable and, except
+ * for invalid UTF-8, writable: the copy decodes to the same events.
  */
 #include <assert.h>
 #include <errno.h>
@@ -45,7 +45,7 @@ static uint64_t fnv(uint64_t h, const void *p, size_t sz)
 	return h;
 }
 
-/* All that an event says, pool ids resolved. */
+/* All values of an event, pool ids resolved. */
 static uint64_t hash_event(const struct dial9_dec *dec, const struct dial9_event *ev)
 {
 	uint64_t h =
@@ -107,7 +107,7 @@ static uint64_t hash_copy(const struct dial9_dec *dec, const struct dial9_event 
 	return h;
 }
 
-/* Both decoders print their frame alike, with and without what was printed before, and on one line. */
+/* Both decoders print their frame equally, with and without earlier output, and on one line. */
 static void assert_same(struct dump_cache *kept, const struct dial9_dec *a,
 			const struct dial9_frame *fa, const struct dial9_dec *b,
 			const struct dial9_frame *fb)
@@ -129,7 +129,7 @@ static void assert_same(struct dump_cache *kept, const struct dial9_dec *a,
 	buf_free(&y);
 }
 
-/* Pool ids are kept by writing definitions as they come; the rest as the encoder likes. */
+/* Pool ids are kept by writing definitions in order; the rest is up to the encoder. */
 static int copy_frame(struct dial9_enc *enc, const struct dial9_frame *f)
 {
 	struct dial9_iter it = f->pool.iter;

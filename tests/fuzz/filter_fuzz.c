@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * --filter: an expression, up to the first NUL, and a record behind it. What compiles jumps forward only,
- * ends, has patterns for all its texts, and never reads outside of the place it is given.
+ * --filter: an expression, up to the first NUL, and a record after it. A compiled program jumps forward only,
+ * ends, has patterns for all its texts, and never reads outside its buffer.
  */
 #define PROF_FILTER_HERE
 #include <assert.h>
@@ -42,7 +42,7 @@ static int goes_forward(const struct filter *f)
 
 static void run(const struct filter *f, const uint8_t *record, size_t len)
 {
-	uint8_t *bytes = calloc(1, PLACE + 8); /* from the heap, whose ends are watched */
+	uint8_t *bytes = calloc(1, PLACE + 8); /* from the heap, with checked ends */
 
 	if (len > PLACE - sizeof(struct prof_filter_context))
 		len = PLACE - sizeof(struct prof_filter_context);

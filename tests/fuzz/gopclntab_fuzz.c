@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Go's table of functions, and the code that it describes. The first byte chooses whether the table has a section of its
- * own or must be searched, the next two bytes are the size of the code, which comes first.
+ * Go's table of functions, and the code that it describes. The first byte selects whether the table has a
+ * section of its own or must be searched, the next two bytes are the size of the code, which comes first.
  *
- * Asserted are the promises of gopclntab.h: functions are not empty, their names end within the file, and the ranges of
- * their frame sizes follow each other within the function; and the promises of cfitable.h for the unwind table.
+ * Asserted are the promises of gopclntab.h: functions are not empty, their names end within the file, and the
+ * ranges of their frame sizes follow each other within the function; and the promises of cfitable.h for the
+ * unwind table.
  */
 #include <assert.h>
 #include <elf.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Any bytes as a Heph trace. The reader must survive them, give every byte in one item, say the
- * same of them whole and in small pieces, and what it makes of them in dial9 must come back as the
- * same bytes. Any bytes as dial9 are given to the writer too, which must survive them and write
- * nothing that its own reader calls damaged, but for what was damage before.
+ * Any bytes as a Heph trace. The reader must survive them, return every byte in one item, return the same for
+ * whole input and for small chunks, and a round trip through dial9 must restore the same bytes. The writer also
+ * gets any bytes as dial9; it must survive them and write nothing that its own reader reports as damaged,
+ * except damage of the input.
  */
 #include <assert.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Arbitrary bytes as a trace through the engine of intervals. The first byte says whether losses are learnt
+ * Arbitrary bytes as a trace through the engine of intervals. The first byte selects whether losses are read
  * first, and whether there is a window. What must hold: a thread's intervals follow each other and do not
  * overlap, none reaches out of the window, and the preemptors of a runnable interval add up to it.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Everything in base and kernel that reads text or bytes from outside: the first byte chooses the
- * parser, the rest is its input. Beyond not crashing, each target asserts what holds for any input.
+ * Everything in base and kernel that reads text or bytes from outside: the first byte selects the parser, the
+ * rest is its input. Beyond not crashing, each target asserts what holds for any input.
  */
 #include <assert.h>
 #include <stdint.h>
@@ -64,7 +64,7 @@ static void check_symbol(const struct kallsyms *k, uint64_t addr)
 	assert(m && m->start <= sym.start && addr < m->end);
 }
 
-/* kallsyms up to the first NUL, /proc/modules behind it. */
+/* kallsyms up to the first NUL, /proc/modules after it. */
 static void fuzz_kallsyms(const char *text, size_t len)
 {
 	const char *nul = memchr(text, '\0', len), *line;
@@ -143,7 +143,7 @@ static void fuzz_text(const char *text, size_t len)
 	free(s);
 }
 
-/* Pattern and text, apart at the first NUL. */
+/* Pattern and text, separated by the first NUL. */
 static void fuzz_glob(const char *text, size_t len)
 {
 	const char *nul = memchr(text, '\0', len);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Two traces of arbitrary bytes, merged. The first byte says how their clocks are aligned and how much memory
- * sorting has, the next two where the second trace begins, or how much of the first it is a copy of. Whatever they are, what comes out is a whole trace with
- * as many events as were counted, and merged once more it has as many again.
+ * Two traces of arbitrary bytes, merged. The first byte selects how their clocks are aligned and how much
+ * memory sorting has, the next two where the second trace begins, or how much of the first it copies. The
+ * output is always a valid trace with as many events as were counted, and merged again it has the same number.
  */
 #include <stdio.h>
 #include <stdlib.h>

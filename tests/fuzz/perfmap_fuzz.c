@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A perf map that anyone may have written: read at once, and again as it grows, in slices. The first
- * byte says how it grows. Asserted: both know the same, and entries are around the address asked.
+ * A perf map from an untrusted writer: read at once, and again as it grows, in slices. The first byte selects
+ * how it grows. Asserted: both have the same entries, and entries contain the requested address.
  */
 #include <assert.h>
 #include <errno.h>

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A ring buffer of any content, taken record by record through ring_peek(), which is the edge, and
- * translated with the event definitions of tests/fixtures/format.
+ * A ring buffer of any content, taken record by record through ring_peek(), which is the edge, and translated
+ * with the event definitions of tests/fixtures/format.
  *
- * The input is what the kernel would have written, except that the first words of frames are only
- * busy or discarded when the input says so. Asserted is what must hold for any bytes: each record
- * that passes the edge becomes an event or is refused as one never asked for, the counters add up,
- * and what was written is dial9 from its first byte to its last.
+ * The input is what the kernel would have written, except that the first words of frames are only busy or
+ * discarded when the input says so. Asserted is what must hold for any bytes: each record that passes the edge
+ * becomes an event or is refused as not requested, the counters add up, and the whole output is valid dial9.
  */
 #include <assert.h>
 #include <errno.h>
@@ -112,7 +111,7 @@ static void assert_decodes(const struct dial9_enc *enc, uint64_t want)
 	dial9_dec_free(dec);
 }
 
-/* Reading /proc for each number would make it slow, and no number of the input may mean a task. */
+/* Reading /proc for each number would make it slow, and no PID of the input may mean a task. */
 static void adopt(struct prof_rec *rec)
 {
 	rec->pid = NO_SUCH_TID;

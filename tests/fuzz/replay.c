@@ -3,8 +3,8 @@
  * replay PATH...: gives every file below each PATH to a fuzz target, without libFuzzer
  *
  * Linked with one *_fuzz.c it turns that target's corpus into a plain test, which any compiler and any
- * sanitizer can build. The target does the asserting: a fault here is a crash, not a message. A path
- * that holds no file at all is an error, so that a corpus which went missing does not pass.
+ * sanitizer can build. The target does the asserting: a fault here is a crash, not a message. A path that holds
+ * no file at all is an error, so that a missing corpus does not pass.
  */
 #include <errno.h>
 #include <ftw.h>
@@ -31,7 +31,7 @@ static int replay_file(const char *path, const struct stat *st, int type, struct
 		fprintf(stderr, "replay: cannot open %s: %s\n", path, strerror(errno));
 		return 1;
 	}
-	/* Exactly as large as the input, so that one byte too far is seen by a sanitizer. */
+	/* Exactly as large as the input, so that a sanitizer detects a read one byte too far. */
 	data = malloc(sz ? sz : 1);
 	if (!data || fread(data, 1, sz, f) != sz) {
 		fprintf(stderr, "replay: cannot read %s\n", path);
@@ -56,7 +56,7 @@ int main(int argc, char **argv)
 			return 1;
 		}
 	}
-	/* Not to standard output: a target may have sent that away, with what commands print. */
+	/* Not to standard output: a target may have redirected it, with the output of commands. */
 	fprintf(stderr, "%s: %lu inputs replayed\n",
 		strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argv[0], replayed);
 	return 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * The input is a script for an encoder: make a schema, write an event of values drawn from the bytes, intern,
- * cancel, fail on purpose, flush, begin a new trace. Beside the encoder a record is kept, in a form of its
- * own, of each event that was accepted. The decoded stream must give that record, byte for byte.
+ * cancel, fail on purpose, flush, begin a new trace. Next to the encoder, a record of each accepted event is
+ * kept in a separate form. The decoded stream must equal that record, byte for byte.
  */
 #include <assert.h>
 #include <errno.h>
@@ -24,7 +24,7 @@ struct script {
 	struct dial9_schema *schemas[SCHEMA_CNT];
 	size_t schema_cnt;
 	uint64_t ts;
-	struct buf stream; /* what write() got */
+	struct buf stream; /* bytes passed to write() */
 	bool refuse; /* write() fails */
 };
 
@@ -89,7 +89,7 @@ static void put_container(struct script *s, uint8_t type, struct buf *rec, unsig
 	else
 		dial9_enc_open_map(s->enc);
 	for (i = 0; i < cnt * (type == DIAL9_MAP ? 2 : 1); i++) {
-		/* what a bare put makes: no U8, U16, U32, pooled text; nested until it gets deep */
+		/* what a bare put can write: no U8, U16, U32, pooled text; nested up to a depth */
 		static const uint8_t kinds[] = { DIAL9_VARINT, DIAL9_I64,	 DIAL9_F64,
 						 DIAL9_BOOL,   DIAL9_STRING,	 DIAL9_BYTES,
 						 DIAL9_STACK,  DIAL9_STRING_MAP, DIAL9_LIST,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A side-band ring of any content, read record by record, and who is who by what it says.
+ * A side-band ring of any content, read record by record, and the tasks that result from it.
  *
- * The input begins with the size of the ring and the place where reading starts; then come portions, each
- * a length and so many bytes, which the kernel is taken to have written between two looks at the ring. The
- * ring's reader is taken in whole, under another name, so that its memory is ours; nothing else of it is
- * touched. Asserted is what must hold for any bytes: the reader gets through each portion in as many steps as
- * it can hold records, gives all space back, and hands out nothing that does not hold together.
+ * The input begins with the size of the ring and the place where reading starts; then come portions, each a
+ * length and that number of bytes, as if the kernel had written them between two reads of the ring. The ring's
+ * reader is included as a whole, under another name, so that its memory is ours; nothing else of it is touched.
+ * Asserted is what must hold for any bytes: the reader needs at most as many steps for a portion as it can
+ * contain records, returns all space, and returns no malformed record.
  */
 #include <assert.h>
 #include <stdint.h>
@@ -98,7 +98,7 @@ static void read_portion(struct perf_ring *r, size_t len, struct tasks *tasks, u
 	assert(r->page->data_tail == r->page->data_head);
 }
 
-/* A look ahead sees the same, and gives nothing back. */
+/* Reading ahead returns the same, and returns no space. */
 static void look_at_portion(struct perf_ring *r, size_t len)
 {
 	uint64_t tail = r->page->data_tail;

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * An ELF file that anyone may have written: names and frames all over it, twice, with little
- * memory, so that giving debug information back and reading it again are part of it; and the same
- * at once in slices, which the input chooses. It is also what its debug information was moved to, and the
- * package of that.
+ * An untrusted ELF file: symbols and frames all over it, twice, with little memory, so that debug information
+ * is released and read again; and the same in slices, which the input selects. It is also used as its own debug
+ * file and package.
  *
- * Asserted are the promises of symbolizer.h that hold for any input: strings end where their length
- * says, an answer has a name, memory stays within its bound, and slices change no answer. The rest
- * is the sanitizers' work.
+ * Asserted are the promises of symbolizer.h that hold for any input: strings end where their length says, an
+ * answer has a name, memory stays within its bound, and slices change no answer. The sanitizers check the rest.
  */
 #include <assert.h>
 #include <errno.h>
@@ -101,7 +99,7 @@ static void ask_everywhere(struct pair *p, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	int fd = memfd_create("input", MFD_CLOEXEC);
-	/* no bound on time: where that ends hangs on the machine */
+	/* no time limit: where it ends would depend on the machine */
 	const struct symbolizer_cfg cfg = {
 		.open_debug = open_itself,
 		.open_ctx = &fd,
@@ -113,12 +111,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint8_t *copy;
 
 	assert(fd >= 0 && write(fd, data, size) == (ssize_t)size);
-	/* exactly as large as the file, so that one byte too far is seen */
+	/* exactly as large as the file, so that a sanitizer detects a read one byte too far */
 	copy = malloc(size ? size : 1);
 	memcpy(copy, data, size);
 	if (!symbolizer_open_mem(copy, size, &cfg, &p.whole)) {
 		assert(!symbolizer_open_mem(copy, size, &cfg, &p.sliced));
-		/* 0: as often as can be */
+		/* 0: as often as possible */
 		p.slice_ns = data[size - 1] % 2 ? 0 : data[size - 1] * 100u;
 		ask_everywhere(&p, size);
 		symbolizer_drop_dwarf(p.whole);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Arbitrary bytes get names, as symbolize writes them, with the answers of a broker made up. The first byte says
- * what is answered, the rest is the trace. What must hold: what is written reads to its end, begins as the trace
- * does, and wants no more names of the same answers.
+ * Arbitrary bytes get symbols, as symbolize writes them, with made-up answers of a broker. The first byte
+ * selects the answers, the rest is the trace. What must hold: the output reads to its end, begins like the
+ * trace, and needs no more symbols from the same answers.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -37,7 +37,7 @@ static struct source *source_of(const void *data, size_t sz)
 	return src;
 }
 
-/* A name for most places, an inlined function and a line for some. */
+/* A symbol for most addresses, an inlined function and a line for some. */
 static void answer(struct symbolize_find *find, uint8_t how)
 {
 	size_t cnt;

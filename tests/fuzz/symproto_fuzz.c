@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Packets between the recorder and its helper processes, in each direction: the first byte chooses who
- * reads, the rest is one packet. Asserted is what both sides count on: a message that is taken is of a kind
- * for that reader, its texts end where they say, its numbers are within their bounds, and what is written of
- * it is read back as the same. Its bytes need not be: what a kind has no use for may stand in them.
+ * Packets between the recorder and its helper processes, in each direction: the first byte selects the reader,
+ * the rest is one packet. Asserted is what both sides rely on: an accepted message has a kind for that reader,
+ * its texts have their lengths, its numbers are within their limits, and written again it is read back as the
+ * same. Its bytes may differ in fields that a kind does not use.
  */
 #include <assert.h>
 #include <stdint.h>

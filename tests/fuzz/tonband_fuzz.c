@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Any bytes as a Tonbandgerät recording, and any bytes as a dial9 trace to make one of; the first byte
- * chooses. A recording must come back from dial9 frame by frame, by two passes and by one; what is made
- * of a foreign dial9 trace must be read without complaint.
+ * Any bytes as a Tonbandgerät recording, and any bytes as a dial9 trace to convert; the first byte selects one.
+ * A recording must survive a round trip through dial9 frame by frame, by two passes and by one; a converted
+ * dial9 trace must be read without errors.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static int add_to_buf(void *ctx, const void *data, size_t sz)
 	return 0;
 }
 
-/* A stream hands out what it has in pieces of changing size. */
+/* A stream that returns its data in chunks of changing size. */
 static ssize_t piece_read(void *ctx, void *buf, size_t sz)
 {
 	struct foreign_mem *m = ctx;
@@ -87,7 +87,7 @@ static void assert_same_event(const struct tonband_event *a, const struct tonban
 	assert(a->str_len == b->str_len && (!a->str_len || !memcmp(a->str, b->str, a->str_len)));
 }
 
-/* Frame for frame the same, and on the same core. What carries a is told by the same first bytes. */
+/* Frame for frame the same, and on the same core. The same first bytes determine the encoding of a. */
 static void assert_same_frames(const void *a, size_t a_sz, bool follow, const struct buf *b)
 {
 	struct foreign_mem mem[2];
@@ -117,7 +117,7 @@ static void assert_same_frames(const void *a, size_t a_sz, bool follow, const st
 	tonband_frames_free(scan[1]);
 }
 
-/* One buffer, carried in a way that what is written would be read in, too. */
+/* One buffer, in an encoding in which the output would be read, too. */
 static bool is_comparable(const void *data, size_t sz, bool follow)
 {
 	struct foreign_mem mem;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Arbitrary bytes through every command that reads a trace and answers a question of it. The first byte picks
- * command and options, the rest is the trace. What must hold: no crash, no sanitizer report, an exit code of ours.
+ * Arbitrary bytes through every command that reads and evaluates a trace. The first byte selects command and
+ * options, the rest is the trace. What must hold: no crash, no sanitizer report, an exit code of ours.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -66,7 +66,7 @@ static const char *const exports[][3] = {
 	{ "/proc/self/fd/0", "-o/dev/null", "--time=10%,90%" },
 };
 
-/* Output goes nowhere, by way of the real streams, so that all of the printing is run. */
+/* Output goes nowhere, through the real streams, so that all of the printing is run. */
 static void mute(void)
 {
 	static int done;

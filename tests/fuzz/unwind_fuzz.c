@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Unwind tables of files that anyone may have written, and tables that anyone may have built. The first
- * byte chooses: a whole ELF file, its .eh_frame or .debug_frame alone (the next two bytes are where it is
- * loaded), the words of a table, or an .eh_frame of arm64.
+ * Unwind tables of untrusted files, and untrusted tables. The first byte selects: a whole ELF file, its
+ * .eh_frame or .debug_frame alone (the next two bytes are where it is loaded), the words of a table, or an
+ * .eh_frame of arm64.
  *
- * Asserted are the promises of cfitable.h and table.h: what is built passes the check and covers the
- * text, slices change nothing, memory is given back; and of what passes the check, however it came
- * about, each place has a row of the table.
+ * Asserted are the promises of cfitable.h and table.h: a built table passes the check and covers the text,
+ * slices change nothing, memory is released; and in any table that passes the check each place has a row.
  */
 #include <assert.h>
 #include <elf.h>
