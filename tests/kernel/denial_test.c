@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Which of several reasons for EPERM is named, and what each is told from. */
+/* Which of several reasons for EPERM is named, and how each is detected. */
 #include "kernel/denial.h"
 
 #include <criterion/criterion.h>

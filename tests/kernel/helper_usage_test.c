@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What processes started here and their children use, as /proc has it. */
+/* Usage of processes started here and of their children, as reported by /proc. */
 #include "kernel/helper_usage.h"
 
 #include <criterion/criterion.h>
@@ -23,7 +23,7 @@ static void burn(void)
 	while (ts.tv_sec * 1000 * MS_NS + ts.tv_nsec < BURN_MS * MS_NS);
 }
 
-/* Waits for a child that has worked, and leaves another one that holds memory. */
+/* Waits for a child that has worked, and leaves another child that uses memory. */
 static void serve(int ready)
 {
 	pid_t pid = fork();

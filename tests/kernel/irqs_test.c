@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Names of interrupt lines from a directory made like sysfs's. */
+/* Names of interrupt lines from a directory like sysfs's. */
 #include "kernel/irqs.h"
 
 #include <criterion/criterion.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Names of kernel text from small tables of known truth, and from hostile ones. */
+/* Names of kernel text from small tables with known contents, and from hostile ones. */
 #include "kernel/kallsyms.h"
 
 #include <criterion/criterion.h>
@@ -40,7 +40,7 @@ static struct kallsyms *load(void)
 
 static const struct {
 	uint64_t addr;
-	const char *name, *module; /* NULL: nothing there */
+	const char *name, *module; /* NULL: no symbol */
 	uint64_t start, size;
 	enum kallsyms_kind kind;
 } finds[] = {
@@ -205,7 +205,7 @@ static struct kallsyms *parse(const char *symbols, const char *list)
 	return k;
 }
 
-/* The name shown for an address, NULL when it has none; lives as long as k. */
+/* The name for an address, NULL if it has none; valid while k exists. */
 static const char *name_at(const struct kallsyms *k, uint64_t addr)
 {
 	struct kallsyms_sym sym;
@@ -249,7 +249,7 @@ Test(kallsyms, image_without_an_end_symbol_ends_a_page_after_its_last_symbol)
 	kallsyms_free(k);
 }
 
-/* Of two neighbours in this list the left one is shown, in whichever order they come. */
+/* Of two neighbours in this list the left one is preferred, in either order. */
 Test(kallsyms, global_and_plain_alias_is_preferred)
 {
 	static const char *const by_rank[] = {
@@ -301,7 +301,7 @@ static uint64_t end_of(const struct kallsyms *k, uint64_t addr)
 	return m ? m->end : 0;
 }
 
-/* The module's two symbols are at 0x100010 and 0x100200: what else is known of it is in the list. */
+/* The module's two symbols are at 0x100010 and 0x100200: its other properties are in the list. */
 Test(kallsyms, malformed_lines_of_the_module_list_are_ignored)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* perf events of the running kernel: the side-band's story of a child, its ring, the sampler. */
+/* perf events of the running kernel: side-band records of a child, the ring, the sampler. */
 #include "kernel/perf.h"
 
 #include <criterion/criterion.h>
@@ -48,7 +48,7 @@ static void close_rings(struct rings *r)
 	free(r->v);
 }
 
-/* What was seen of one process. */
+/* Records seen of one process. */
 struct story {
 	pid_t pid;
 	bool fork, exec, exit, mapped, build_id;
@@ -129,7 +129,7 @@ Test(perf_live, side_band_reports_fork_and_exit_of_a_child)
 	close_rings(&r);
 }
 
-/* All that one ring has, by a look or for good; times and whether a look had given them. */
+/* All records of one ring, by reading ahead or for good; their times and whether reading ahead had returned them. */
 static size_t take(struct perf_ring *ring, bool look, uint64_t *times, bool *looked, size_t max)
 {
 	struct perf_side side;
@@ -163,7 +163,7 @@ Test(perf_live, look_ahead_consumes_no_records)
 		for (i = 0; i < given_cnt; i++)
 			cr_expect_eq(looked[i], i < seen_cnt);
 		cr_expect_arr_eq(seen, given, seen_cnt * sizeof(*seen));
-		/* what was given without a look is not seen by the next */
+		/* new records are not returned by reading ahead next time */
 		seen_cnt = take(r.v[k], true, seen, looked, MAX);
 		for (i = 0; i < seen_cnt; i++)
 			cr_expect_geq(seen[i], given[given_cnt - 1]);
@@ -186,7 +186,7 @@ static void map_often(int fd, int cnt)
 	}
 }
 
-/* How many of the burst's records came, in order and whole; loss of any record is added up. */
+/* How many of the burst's records were read, in order and whole; losses of any records are added up. */
 static int count_burst(struct perf_ring *ring, uint64_t *lost)
 {
 	struct perf_side side;
@@ -208,8 +208,8 @@ static int count_burst(struct perf_ring *ring, uint64_t *lost)
 }
 
 /*
- * Many times around the ring: records that wrap must be as whole as the others. The ring hears of
- * everything on its CPU, so a burst in which other programs filled it is not counted.
+ * Many times around the ring: records that wrap must be as whole as the others. The ring gets all records of
+ * its CPU, so a burst in which other programs filled it is not counted.
  */
 Test(perf_live, records_that_wrap_are_whole)
 {
@@ -233,7 +233,7 @@ Test(perf_live, records_that_wrap_are_whole)
 			good++;
 			continue;
 		}
-		/* What was lost at the end is told in front of the next record. */
+		/* A loss at the end is reported before the next record. */
 		map_often(fd, 1);
 		count_burst(ring, &lost);
 		cr_assert_gt(lost, 0, "burst %d is not whole", i);
@@ -244,7 +244,7 @@ Test(perf_live, records_that_wrap_are_whole)
 	free(cpus);
 }
 
-/* A program that is loaded and freed at once: the kernel tells of its image twice. */
+/* A program that is loaded and freed at once: the kernel reports its image twice. */
 static void load_program(const char *name)
 {
 	struct bpf_insn insns[] = {
@@ -301,7 +301,7 @@ Test(perf_live, other_listeners_make_no_record_unreadable)
 	cr_assert_eq(perf_ring_open(cpus[0], 64 * 1024, &ring), 0);
 	for (i = 0; i < 3; i++)
 		cr_assert_eq(perf_ring_open(cpus[0], 64 * 1024, &others[i]), 0);
-	/* once around the ring, so that there is something to be stale */
+	/* once around the ring, so that it has stale bytes */
 	map_often(fd, BURST);
 	count_images(ring, "");
 	for (loads = 0; loads < 3; loads++) {
@@ -324,7 +324,7 @@ Test(perf_live, full_ring_reports_the_number_of_lost_records)
 	for (int i = 0; i < 100; i++)
 		run_true();
 	drain(&r, &s);
-	/* The count of what was lost stands in front of the next record that fits. */
+	/* The count of lost records comes before the next record that fits. */
 	for (int i = 0; i < 20; i++) {
 		run_true();
 		drain(&r, &s);
@@ -371,7 +371,7 @@ Test(perf_live, tracepoint_opens_by_its_id)
 	cr_assert_eq(perf_open_tracepoint(id, &fd), 0);
 	close(fd);
 	cr_assert_lt(perf_open_tracepoint(0x7fffffff, &fd), 0);
-	/* one that the kernel lets nobody sample */
+	/* a tracepoint that the kernel does not allow to sample */
 	if (!tracefs_event_id(dirfd, "irq_vectors", "irq_work_exit", &id)) {
 		cr_assert_eq(perf_open_tracepoint(id, &fd), 0);
 		close(fd);
@@ -379,7 +379,7 @@ Test(perf_live, tracepoint_opens_by_its_id)
 	close(dirfd);
 }
 
-/* Where the kernel itself says that a symbol is; false when it does not. */
+/* The address of a symbol from the kernel itself; false if it has none. */
 static bool kernel_says(const char *name, uint64_t *addr)
 {
 	FILE *f = fopen("/proc/kallsyms", "r");

@@ -128,7 +128,7 @@ static void make_lost(struct record *r)
 	put_trailer(r);
 }
 
-/* Parses a copy that is exactly as large, so that a sanitizer sees one byte too far. */
+/* Parses a copy that is exactly as large, so that a sanitizer detects a read one byte too far. */
 static int parse(const struct record *r, size_t sz, struct perf_side *out)
 {
 	uint8_t *copy = malloc(sz ? sz : 1);
@@ -229,8 +229,8 @@ Test(perf_side, ksymbols_are_registered_and_unregistered)
 }
 
 /*
- * As a 6.18 kernel wrote it with three other listeners on the CPU: the header says 152 bytes, of
- * which the last 72 are what the ring held before.
+ * As a 6.18 kernel wrote it with three other listeners on the CPU: the header says 152 bytes, the last 72 of
+ * which are old contents of the ring.
  */
 static const uint8_t stale_tail[] = {
 	0x11, 0x00, 0x00, 0x00, 0x00, 0x00, 0x98, 0x00, 0x18, 0x21, 0x02, 0xc0, 0xff, 0xff,
@@ -332,7 +332,7 @@ Test(perf_side, truncated_records_are_never_read_past_their_end)
 		for (uint16_t sz = 0; sz < all[i].sz; sz++) {
 			struct record cut = all[i];
 
-			/* A size that lies, then one that tells the truth about too few bytes. */
+			/* A wrong size, then a right size for too few bytes. */
 			cr_assert_eq(parse(&cut, sz, &s), -EBADMSG);
 			memcpy(cut.bytes + 6, &sz, sizeof(sz));
 			if (parse(&cut, sz, &s) == 0)

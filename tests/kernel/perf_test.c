@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What a failed open is called, and settings that are refused before the kernel is asked. */
+/* The error of a failed open, and settings that are refused before the kernel is asked. */
 #include "kernel/perf.h"
 
 #include <criterion/criterion.h>
@@ -55,7 +55,7 @@ Test(perf, sampler_without_a_rate_is_refused)
 	cr_expect(cycles);
 }
 
-/* Every kernel has a limit; this one's file is read a second way. */
+/* Every kernel has a limit; the file of this kernel is read in a second way. */
 Test(perf, maximum_rate_equals_the_kernels_file)
 {
 	FILE *f = fopen("/proc/sys/kernel/perf_event_max_sample_rate", "r");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What is dropped is gone from all sets, for good, and from programs that are run later. */
+/* Dropped capabilities are gone from all sets, permanently, and from programs that are run later. */
 #include "kernel/privileges.h"
 
 #include <criterion/criterion.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* /proc's texts: ordinary ones, those a hostile process can cause, and tasks that are gone. */
+/* /proc's texts: ordinary ones, those a hostile process can cause, and tasks that have ended. */
 #include "kernel/proc.h"
 
 #include <criterion/criterion.h>
@@ -394,7 +394,7 @@ Test(proc, status_belongs_to_a_task_and_has_its_capabilities)
 	cr_expect_eq(s.nspid, 1);
 	cr_expect_eq(proc_parse_status("Tgid:\t7\n", 8, &s), -EINVAL);
 	cr_expect_eq(proc_parse_status("Pid:\t8\n", 7, &s), -EINVAL);
-	/* what is no pid is none */
+	/* a file name that is no PID is ignored */
 	cr_expect_eq(proc_parse_status("Tgid:\t7\nPid:\t2147483648\n", 24, &s), -EINVAL);
 	cr_expect_eq(proc_parse_status("Tgid:\t7\nPid:\t2147483647\n", 24, &s), 0);
 	cr_expect_eq(s.pid, 2147483647);
@@ -438,7 +438,7 @@ Test(proc, longest_path_of_cgroup_v1_is_the_cgroup)
 	buf_free(&b);
 }
 
-/* A program runs from a copy of itself that is gone: its link says so, and is given without that. */
+/* A program runs from a deleted copy of itself: its link has a suffix, which is removed. */
 Test(proc, program_name_has_no_deleted_suffix)
 {
 	char dir[] = "/tmp/d9_proc_XXXXXX", path[64], cmd[128];
@@ -460,7 +460,7 @@ Test(proc, program_name_has_no_deleted_suffix)
 		execl(path, "cat", NULL);
 		_exit(1);
 	}
-	/* An answer: it runs. */
+	/* An answer shows that it runs. */
 	cr_assert_eq(write(in[1], "x", 1), 1);
 	cr_assert_eq(read(out[0], &c, 1), 1);
 	unlink(path);
@@ -499,7 +499,7 @@ Test(proc, file_of_a_task_is_appended_and_a_directory_is_refused)
 	buf_free(&b);
 }
 
-/* A child with another user and new namespaces, where these are not 0, that hides its /proc if it is to. */
+/* A child with another user and new namespaces, if these are not 0; with @hides it hides its /proc. */
 static pid_t child_that(uid_t uid, int namespaces, bool hides)
 {
 	int ready[2];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Real-time priority follows the fill of buffers, within a share that nothing exceeds. */
+/* Real-time priority follows the fill of buffers, within a share that is never exceeded. */
 #include "kernel/realtime.h"
 
 #include <criterion/criterion.h>
@@ -123,7 +123,7 @@ Test(realtime, can_start_again)
 	realtime_end(&rt);
 }
 
-/* It reported, and was emptied before the governor read its fill. */
+/* It was reported, and emptied before the governor read its fill. */
 Test(realtime, does_not_start_if_the_buffer_is_emptied_in_time)
 {
 	struct realtime rt;
@@ -148,7 +148,7 @@ Test(realtime, starts_on_request_too)
 	cr_expect_eq(policy_of(0), SCHED_OTHER);
 }
 
-/* Endless work, as a flood of events makes it: most of the time is ordinary. */
+/* Endless work, as with a flood of events: most of the time is ordinary. */
 Test(realtime, uses_only_its_share_of_each_period)
 {
 	struct realtime rt;
@@ -273,7 +273,7 @@ Test(realtime, late_signal_of_the_rlimit_does_not_kill)
 	realtime_end(&rt);
 }
 
-/* There the kernel kills a thread that did not sleep, however often it was made ordinary. */
+/* With such a limit the kernel kills a thread that did not sleep, even if it was ordinary in between. */
 Test(realtime, hard_rttime_limit_is_removed_or_prevents_realtime)
 {
 	const struct rlimit hard = { .rlim_cur = 100000, .rlim_max = 300000 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Filters: what is refused and why, and random expressions over random records, whose truth is found by
- * walking the expression's tree here and by fnmatch().
+ * Filters: refused expressions and the reasons, and random expressions over random records, which are evaluated
+ * by walking the expression's tree here and by fnmatch().
  */
 #define PROF_FILTER_HERE
 #include "kernel/tracefs/filter.h"
@@ -143,7 +143,7 @@ static bool truth(const struct tree *t, const struct record *r)
 
 /* ---- random ones ------------------------------------------------------------------------------- */
 
-/* Of few letters, so that they often match. */
+/* With few letters, so that they often match. */
 static void random_text(char *to, int most)
 {
 	int n = below(most + 1);
@@ -212,7 +212,7 @@ static const char *blank(void)
 	return below(3) ? " " : "";
 }
 
-/* With parentheses only where they are needed, or more. */
+/* With only the needed parentheses, or more. */
 static void print_tree(struct buf *out, const struct tree *t, int around)
 {
 	bool parens = t->inverted || !below(4);
@@ -339,7 +339,7 @@ Test(filter, accepts_numbers_of_each_base_and_bits_of_signed_fields)
 	cr_expect(is_true("s1&0x80", &r));
 }
 
-/* The kernel's globs: a leading ! turns one round; an open bracket without an end is itself. */
+/* The kernel's globs: a leading ! negates a glob; an open bracket without an end is a literal. */
 Test(filter, globs_match_like_the_kernels)
 {
 	struct record r = { .len = FIXED };

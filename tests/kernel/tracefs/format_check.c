@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Two judges of a parsed format that share nothing with the parser: a scanf over the text's lines,
- * and libtraceevent's own printing of a record. What is printed from the rows comes from the
- * reader that prints traces, so the whole way from print fmt to `script` is under test.
+ * Two checks of a parsed format that share no code with the parser: a scanf over the text's lines, and
+ * libtraceevent's own output for a record. The rows are printed by the reader that prints traces, so the whole
+ * way from print fmt to `script` is under test.
  */
 #include "tests/kernel/tracefs/format_check.h"
 
@@ -106,8 +106,8 @@ static uint64_t put_value(struct judge *j, const struct format_field *f, uint64_
 }
 
 /*
- * Where a field is shown in two places, the rows' text of the second is joined by a blank that the
- * kernel's line does not have: pieces are then looked for one by one.
+ * If a field is shown in two places, the rows' text of the second is joined by a blank that the kernel's line
+ * does not have: then the parts are searched one by one.
  */
 static bool stands_in(const char *line, const char *text)
 {
@@ -123,7 +123,7 @@ static bool stands_in(const char *line, const char *text)
 	return found;
 }
 
-/* The kernel has a comma between the numbers of a device, a colon, or both in hexadecimal. */
+/* The kernel prints a comma between the numbers of a device, a colon, or both in hexadecimal. */
 static bool stands_as_device(const char *line, const char *text)
 {
 	unsigned int major, minor;
@@ -144,7 +144,7 @@ static void compare(struct judge *j, const struct format_event *ev, const struct
 	struct trace_seq seq;
 	uint64_t x = put_value(j, f, v);
 
-	/* The judge extends no sign, where the kernel does, and cannot name bit 63. */
+	/* libtraceevent extends no sign, where the kernel does, and cannot name bit 63. */
 	if ((int64_t)x < 0)
 		return;
 	cr_assert(tp_symbols_render(ts, x, &text));
@@ -161,7 +161,7 @@ static void compare(struct judge *j, const struct format_event *ev, const struct
 	buf_free(&text);
 }
 
-/* What the kernel prints as a number, and readers by name, cannot be compared. */
+/* Values that the kernel prints as a number, and readers by name, cannot be compared. */
 static bool is_of_print_fmt(const struct tp_symbols *ts)
 {
 	int first = ts->rows[0].kind, last = ts->rows[ts->cnt - 1].kind;
@@ -170,7 +170,7 @@ static bool is_of_print_fmt(const struct tp_symbols *ts)
 	       (last != FORMAT_SYM_DECIMAL || first == FORMAT_SYM_MASK);
 }
 
-/* 0, each row's value where its mask and shift want it, all of them, and a bit nobody names. */
+/* 0, each row's value at its mask and shift, all of them, and a bit without a name. */
 static void check_field(struct judge *j, const struct format_event *ev,
 			const struct format_field *f)
 {
@@ -214,7 +214,7 @@ size_t format_check_symbols(const char *text, size_t len, const struct format_ev
 	tep_parse_format(j->tep, &j->event, text, len, ev->system);
 	cr_assert_not_null(j->event);
 	memcpy(j->record, &id, sizeof(id));
-	/* Nor does it print character constants: x ? 'F' : ' '. */
+	/* Nor does libtraceevent print character constants: x ? 'F' : ' '. */
 	for (size_t i = 0; i < ev->cnt && !strstr(ev->print_fmt, "? '"); i++)
 		check_field(j, ev, &ev->fields[i]);
 	compared = j->compared;

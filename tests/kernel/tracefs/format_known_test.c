@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What is known of fields beside the print fmt: devices, arrays, system calls, code. */
+/* Properties of fields that print fmt does not have: devices, arrays, system calls, code. */
 #include "kernel/tracefs/format.h"
 
 #include <criterion/criterion.h>

@@ -41,7 +41,7 @@ static int check_event(const char *system, const char *name, void *ctx)
 	w->compared += format_check_symbols(text.data, text.len, ev);
 	w->with_rows += ev->symbol_cnt > 0;
 	w->events++;
-	/* Those of ftrace itself cannot be attached to, and have no id file. */
+	/* ftrace's own events cannot be attached to, and have no id file. */
 	if (tracefs_event_id(w->dirfd, system, name, &id) == 0)
 		cr_assert_eq(id, ev->id, "%s:%s", system, name);
 	format_free(ev);
@@ -110,7 +110,7 @@ Test(tracefs, loaded_format_equals_the_parsed_file, .init = cr_redirect_stderr)
 	close(fd);
 }
 
-/* Both places where one may be mounted, out of the way in a name space of this test's own. */
+/* Both possible mount points, hidden in a namespace of this test. */
 static void hide_mounts(void)
 {
 	cr_assert_eq(unshare(CLONE_NEWNS), 0);

@@ -185,7 +185,7 @@ Test(format_symbols, parts_of_a_field_are_joined_by_the_text_between_them)
 	CHECK({ "\"%s%s\", " WORDS("1", "x", "y") ", " WORDS("2", "p", "q"), WORDS_1 WORDS_2 },
 	      { "\"%s, %s\", " WORDS("1", "x", "y") ", " WORDS("2", "p", "q"),
 		WORDS_1 " ', '" WORDS_2 },
-	      /* another value between them: the text would be its */
+	      /* another value between them: the text would belong to it */
 	      { "\"%s, %d: %s\", " WORDS("1", "x", "y") ", REC->b, " WORDS("2", "p", "q"),
 		WORDS_1 " ' '" WORDS_2 },
 	      { "\"%s%s\", " WORDS("1", "x", "y") ", REC->b & 2 ? \"p\" : \"q\"",
@@ -199,7 +199,7 @@ Test(format_symbols, numbers_shown_in_hexadecimal_are_marked)
 	      { "\"%d %lx\", REC->a, (unsigned long)REC->b", "b.hex" },
 	      { "\"%x %x\", REC->b, REC->a", "a.hex, b.hex" }, { "\"%d %d\", REC->a, REC->b", "" },
 	      { "\"%x\", REC->c", "" },
-	      /* names say more */
+	      /* names have priority */
 	      { "\"%x %s\", REC->a, REC->a ? \"x\" : \"y\"", "a.zero 'y', a.nonzero 'x'" });
 }
 

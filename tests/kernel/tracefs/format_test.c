@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Formats of a 6.18 kernel, of unlike kinds, and texts that no kernel would write. */
+/* Formats of a 6.18 kernel, of different kinds, and texts that no kernel would write. */
 #include "kernel/tracefs/format.h"
 
 #include <criterion/criterion.h>
@@ -104,7 +104,7 @@ static const struct {
 	{ "ftrace.print", "ip", FORMAT_UINT, 8, 8, false, false },
 };
 
-Test(format, kinds_of_fields_are_those_that_a_person_reads)
+Test(format, kinds_of_fields_are_as_expected)
 {
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
 		struct format_event *ev = load(expected[i].event);
@@ -261,7 +261,7 @@ Test(format, rel_loc_fields_are_recognized)
 	format_free(ev);
 }
 
-/* The parser underneath gives some arrays an element of 0 bytes; the sizes are those of C here. */
+/* The parser underneath gives some arrays an element of 0 bytes; the sizes are the C sizes here. */
 Test(format, elements_have_the_size_of_their_type)
 {
 	static const struct {
@@ -310,7 +310,7 @@ Test(format, elements_have_the_size_of_their_type)
 	}
 }
 
-/* One field behind the common ones, and what comes of it. */
+/* Parses one field after the common ones. */
 static int one_field(const char *field, struct format_event **ev, const char **why)
 {
 	char text[2048];
@@ -347,7 +347,7 @@ Test(format, pids_are_known_by_their_type_or_name)
 	}
 }
 
-/* Kinds and elements of what stands in the record itself. */
+/* Kinds and elements of values in the record itself. */
 Test(format, inline_values_are_numbers_arrays_or_bytes_by_their_size)
 {
 	static const struct {
@@ -429,7 +429,7 @@ Test(format, print_fmt_is_kept_unchanged)
 	}
 }
 
-/* One unsigned int `a` behind the common fields, and this print fmt. */
+/* One unsigned int `a` after the common fields, and this print fmt. */
 static struct format_event *made_up(const char *print_fmt)
 {
 	struct format_event *ev = NULL;

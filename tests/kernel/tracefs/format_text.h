@@ -2,7 +2,7 @@
 #ifndef D9_TESTS_KERNEL_FORMAT_TEXT_H
 #define D9_TESTS_KERNEL_FORMAT_TEXT_H
 
-/* Formats of events, of which a test writes what matters or a kernel wrote all. */
+/* Formats of events: the relevant part written by a test, or the whole text of a kernel. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #include "kernel/tracefs/format.h"
 
-/* @fields and @print_fmt as a format file has them. */
+/* @fields and @print_fmt in the format of a format file. */
 static inline struct format_event *parse(const char *system, const char *name, const char *fields,
 					 const char *print_fmt)
 {
@@ -28,7 +28,7 @@ static inline struct format_event *parse(const char *system, const char *name, c
 	return ev;
 }
 
-/* A real one, of tests/fixtures/format. */
+/* A real format, of tests/fixtures/format. */
 static inline struct format_event *load(const char *system, const char *name)
 {
 	const char *top = getenv("D9_TOP");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* A directory that looks like tracefs: ids, the walk in its order, and what is no event. */
+/* A directory that looks like tracefs: ids, the order of the walk, and files that are no events. */
 #include "kernel/tracefs/tracefs.h"
 
 #include <criterion/criterion.h>
@@ -181,7 +181,7 @@ Test(tracefs, id_is_a_number_of_32_bits_and_a_newline)
 	cr_expect_eq(id_of("sys", "absent", &id), -ENOENT);
 }
 
-/* Each of these would reach a file that is there. */
+/* Each of these would open an existing file. */
 Test(tracefs, names_with_path_separators_are_refused)
 {
 	char longest[257];
