@@ -6,7 +6,7 @@
 /* ALONE: malloc(), calloc(), realloc() */
 #include "tests/libdial9/support.h"
 
-/* Volatile: a compiler takes it that malloc() changes no variable of ours. */
+/* Volatile: a compiler assumes that malloc() changes no variable of ours. */
 static volatile size_t allocations;
 
 #if defined(__SANITIZE_ADDRESS__)

@@ -42,7 +42,7 @@ static struct outcome run(const uint8_t *p, size_t n, size_t step, struct dial9_
 	return out;
 }
 
-/* From memory and in pieces: the same. */
+/* From memory and in chunks: the same. */
 static struct outcome outcome(const uint8_t *p, size_t n)
 {
 	struct dial9_limits none = { 0 };
@@ -61,7 +61,7 @@ static struct outcome outcome(const uint8_t *p, size_t n)
 		outcome(bytes_, sizeof(bytes_));                                                   \
 	})
 
-/* Clarification a: a header in mid-stream forgets schemas, pools and time base. */
+/* Clarification a: a header in mid-stream clears schemas, pools and time base. */
 Test(decode, header_in_mid_stream_starts_a_new_trace)
 {
 	static const uint8_t p[] = { HEADER,
@@ -309,7 +309,7 @@ Test(decode, limits_are_inclusive)
 	cr_assert_eq(run(p, sizeof(p), 0, l).err, 0);
 }
 
-/* `cnt` schemas of different ids behind each of two headers, and how many frames of them are taken. */
+/* `cnt` schemas of different ids after each of two headers, and how many of these frames are decoded. */
 static unsigned int taken(unsigned int cnt, uint64_t limit, int *err)
 {
 	static uint8_t p[32768];
@@ -345,7 +345,7 @@ Test(decode, schemas_share_a_limit_until_the_next_header)
 	cr_assert_eq(err, -E2BIG);
 	half = taken(1000, 50000, &err);
 	cr_assert_eq(err, -E2BIG);
-	/* all of one kind cost the same; frames are those and the header */
+	/* all schemas here have the same size; frames are those and the header */
 	cr_expect_gt(full, 2);
 	cr_expect_lt(full, 1000);
 	cr_expect(full - 1 == 2 * (half - 1) || full - 1 == 2 * (half - 1) + 1);
@@ -353,7 +353,7 @@ Test(decode, schemas_share_a_limit_until_the_next_header)
 	cr_expect_eq(err, 0);
 }
 
-/* A frame of one string of which nothing is there yet; `sz` bytes in all. */
+/* The start of a frame of one string without its bytes; `sz` bytes in all. */
 static struct outcome awaited(uint32_t sz)
 {
 	uint8_t p[] = { HEADER, 3, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
@@ -370,7 +370,7 @@ Test(decode, default_frame_limit_is_256_mib)
 	cr_assert_eq(awaited((256u << 20) + 1).err, -E2BIG);
 }
 
-/* A length that no limit allows is an answer at once, not a wait for 4 GiB. */
+/* A length above the limit fails at once, instead of waiting for 4 GiB. */
 Test(decode, lengths_above_the_frame_limit_fail_at_once)
 {
 	static const uint8_t p[] = { HEADER, T_SCHEMA(4), T_EVENT(0, 255, 255, 255, 255, 'h') };
@@ -391,7 +391,7 @@ Test(decode, error_of_the_reader_is_returned_and_decoding_can_continue)
 	cr_assert_eq(dial9_dec_next(dec, &f), 1);
 	cr_assert_eq(dial9_dec_next(dec, &f), 1);
 	cr_assert_eq(dial9_dec_next(dec, &f), -EIO);
-	/* One that is also an answer of ours is an error at the place that nobody could read. */
+	/* An error code that the decoder also uses itself is reported at the offset that could not be read. */
 	feed.err = -EBADMSG;
 	cr_assert_eq(dial9_dec_next(dec, &f), -EBADMSG);
 	dial9_dec_error(dec, &e);
@@ -543,8 +543,8 @@ Test(decode, unwanted_events_are_skipped_up_to_the_next_header)
 	dial9_dec_free(dec);
 }
 
-/* Far from the end of the window events take another road than near it: all must come out the same. */
-Test(decode, events_far_from_the_end_are_decoded_like_those_near_it)
+/* Far from the end of the window events use another code path than near it: the results must be equal. */
+Test(decode, events_far_from_the_end_are_decoded_like_events_near_it)
 {
 	static const char *const stems[] = { "core/all_types.bin", "core/optional.bin",
 					     "core/no_timestamp.bin", "ext/dynamic.bin",
@@ -581,7 +581,7 @@ Test(decode, events_far_from_the_end_are_decoded_like_those_near_it)
 	}
 }
 
-/* Every length of varint, and those that go wrong, far from the end. */
+/* Every length of varint, and malformed ones, far from the end. */
 Test(decode, varints_of_every_length_are_read_far_from_the_end)
 {
 	uint8_t p[256] = { HEADER, T_SCHEMA(9), T_EVENT(0, 0) };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What the encoder writes, byte by byte; that it writes all of an event or nothing; its caps. */
+/* What the encoder writes, byte by byte; that it writes all of an event or nothing; its limits. */
 #include "tests/libdial9/support.h"
 
 static const struct dial9_field tick_fields[] = { { "n", DIAL9_VARINT } };
@@ -25,7 +25,7 @@ static struct dial9_schema *tick(void)
 	return schema("T", true, tick_fields, 1);
 }
 
-/* Errors of any step come out at the end. */
+/* Errors of any step are returned at the end. */
 static int put_tick(struct dial9_enc *enc, const struct dial9_schema *s, uint64_t ts, uint64_t n)
 {
 	dial9_enc_begin(enc, s, ts);
@@ -128,7 +128,7 @@ Test(encode, schema_handle_works_on_another_encoder_under_its_own_id)
 	dial9_enc_free(two);
 }
 
-/* Clarification f: an error in the middle takes back the event, its schema and its reset. */
+/* Clarification f: an error in the middle removes the event, its schema and its reset. */
 Test(encode, failed_event_leaves_the_stream_unchanged)
 {
 	struct dial9_enc *enc = encoder((struct dial9_enc_opts){ 0 });
@@ -247,7 +247,7 @@ Test(encode, stacks_are_pooled_at_level_4_and_refused_at_3)
 	dial9_enc_free(old);
 }
 
-/* Clarification d: readers of 0.3 die of tag 6, so it takes the consent of a level. */
+/* Clarification d: readers of 0.3 fail at tag 6, so it is written at a higher level only. */
 Test(encode, annotations_are_written_at_level_4_only)
 {
 	struct dial9_enc *enc = encoder((struct dial9_enc_opts){ .level = DIAL9_LEVEL_4 });

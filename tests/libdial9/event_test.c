@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Event types declared at compile time: they write what the run-time calls would, byte for byte, whatever
- * their values, through resets, flushes, and switches of encoder.
+ * Event types declared at compile time: they write what the run-time calls would, byte for byte, for any
+ * values, through resets, flushes, and switches of encoder.
  */
 #include "tests/libdial9/support.h"
 
@@ -154,7 +154,7 @@ Test(event, declared_types_write_the_same_bytes_as_put_calls)
 	dial9_enc_free(two);
 }
 
-/* dial9_enc_write() in its quick way and in its careful one, against the puts, from decoded values. */
+/* dial9_enc_write() in its fast and in its careful way, compared with put calls, from decoded values. */
 Test(event, whole_event_calls_write_the_same_bytes_as_put_calls)
 {
 	struct dial9_event_type t = type_of(all_schema), u = t;
@@ -360,7 +360,7 @@ Test(event, huge_counts_are_refused_without_being_read)
 	dial9_enc_free(enc);
 }
 
-/* As a program would that has another dial9_event.h compiled in. */
+/* Like a program that was compiled with another dial9_event.h. */
 Test(event, callers_with_another_abi_are_refused_before_they_write)
 {
 	struct dial9_event_type t = type_of(tick_schema);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Encoding to a file descriptor: to files, to pipes that take a part, to what takes nothing. */
+/* Encoding to a file descriptor: to files, to pipes that accept a part, and to descriptors that accept nothing. */
 #include "tests/libdial9/support.h"
 
 #include <fcntl.h>
@@ -34,7 +34,7 @@ static int put_number(struct dial9_enc *enc, const struct dial9_schema *s, uint6
 	return err ? err : dial9_enc_end(enc);
 }
 
-/* Events 0, 1, ... of all that fd has. */
+/* Expects events 0, 1, ... in fd. */
 static void assert_numbers(const uint8_t *p, size_t sz, uint64_t cnt)
 {
 	struct dial9_dec *dec = dec_memory(p, sz);
@@ -77,7 +77,7 @@ Test(fd, file_has_all_events)
 	free(p);
 }
 
-/* A pipe that takes less than a flush holds: what it took is not written again when there is room. */
+/* A pipe that accepts less than a flush has: the accepted part is not written again when there is room. */
 Test(fd, write_to_a_full_pipe_continues_in_the_middle_of_a_frame)
 {
 	struct dial9_schema *s = numbers();
@@ -92,7 +92,7 @@ Test(fd, write_to_a_full_pipe_continues_in_the_middle_of_a_frame)
 	cr_assert_eq(pipe2(ends, O_NONBLOCK), 0);
 	cr_assert_geq(fcntl(ends[1], F_SETPIPE_SZ, 4096), 4096);
 	fd.fd = ends[1];
-	enc = enc_fd(&fd, 20000); /* more than a pipe takes at once or not at all */
+	enc = enc_fd(&fd, 20000); /* more than a pipe accepts at once */
 	for (i = 0; i < 2000; i++) {
 		while (put_number(enc, s, i) == -EAGAIN) {
 			full++;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The traces under tests/golden/dial9, written by another implementation: what they decode to, which are
- * refused and where, and that writing them anew loses nothing.
+ * The traces under tests/golden/dial9, written by another implementation: their events, which are refused and
+ * where, and that writing them again loses nothing.
  */
 #include "tests/libdial9/support.h"
 
@@ -34,7 +34,7 @@ static struct bytes load_expected(const char *stem)
 	return load("expected/", name);
 }
 
-/* The vectors have a byte order mark as it is; dump --json escapes it, so that it is visible. */
+/* The vectors have an unescaped byte order mark; dump --json escapes it, so that it is visible. */
 static const char *same_text(const char **got, const char *want)
 {
 	static const char mark[] = "\xef\xbb\xbf", escaped[] = "\\ufeff";
@@ -45,7 +45,7 @@ static const char *same_text(const char **got, const char *want)
 	return want + strlen(mark);
 }
 
-/* The lines are equal; of the last, the members that the format fixes are. */
+/* The lines are equal; in the last line, the members that the format defines. */
 static void assert_lines(const char *stem, const char *got, const char *want)
 {
 	static const char *const keys[] = { "\"status\":", "\"frames\":", "\"events\":",
@@ -114,7 +114,7 @@ Test(golden, decodes_small_vectors_byte_by_byte)
 	check_decode("core/string_pool", 1);
 }
 
-/* Ours, where the text leaves it open or knows less than level 0.4: see FORMAT.md. */
+/* Our result, if the text leaves it open or predates level 0.4: see FORMAT.md. */
 static const struct verdict {
 	const char *name;
 	int err;
@@ -135,7 +135,7 @@ static const struct verdict {
 	{ "tag_04", 0, 2 },
 	{ "unknown_field_type_0e", 0, 2 },
 	{ "unknown_field_type_8e", 0, 2 },
-	/* These end early; no reader can know that the rest is not still to come. */
+	/* These end early; a reader cannot know that the rest will not come. */
 	{ "empty", -ENODATA, 0 },
 	{ "ext_annot_count_ffff", -ENODATA, 1 },
 	{ "schema_fields_ffff", -ENODATA, 1 },
@@ -258,7 +258,7 @@ Test(golden, decodes_a_real_service_trace_whole)
 	gzclose(o.ctx);
 }
 
-/* Write one frame again; resets are the encoder's own affair. */
+/* Writes one frame again; the encoder writes resets itself. */
 static int copy_frame(struct dial9_enc *enc, const struct dial9_dec *dec,
 		      const struct dial9_frame *f)
 {
@@ -304,7 +304,7 @@ static int copy_frame(struct dial9_enc *enc, const struct dial9_dec *dec,
 	return -EINVAL;
 }
 
-/* The schema and event lines of a dump: what must survive whatever else is arranged anew. */
+/* The schema and event lines of a dump, which must survive any other rearrangement. */
 static char *content_lines(struct dial9_dec *dec)
 {
 	struct dump_tally tally;
@@ -365,7 +365,7 @@ Test(golden, decodes_to_the_same_events_after_a_rewrite)
 		check_copy(accepted[i]);
 }
 
-/* Frames that lie whole before `cut`, and whether it falls between frames. */
+/* Number of whole frames before `cut`, and whether it is between frames. */
 static unsigned int frames_before(const struct bytes *bin, size_t cut, bool *between)
 {
 	struct dial9_dec *dec = dec_memory(bin->p, bin->n);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* LINK: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc */
 /*
- * The library may not die of memory: each of its allocations fails once, one in each run of the same work. The call
- * says -ENOMEM, nothing has changed, and done again it gives what it would have given. Linked so that malloc() and
+ * The library must survive a lack of memory: each of its allocations fails once, one in each run of the same
+ * work. The call returns -ENOMEM, nothing has changed, and repeated it succeeds. Linked so that malloc() and
  * its like go through the functions below (see the Makefile).
  */
 #include "tests/libdial9/support.h"
 
 static size_t until_failure; /* allocations, 0: none fails */
-static size_t refused; /* calls that said -ENOMEM */
+static size_t refused; /* calls that returned -ENOMEM */
 
 void *__real_malloc(size_t sz);
 void *__real_calloc(size_t cnt, size_t sz);
@@ -37,7 +37,7 @@ void *__wrap_realloc(void *p, size_t sz)
 	return is_failing() ? NULL : __real_realloc(p, sz);
 }
 
-/* Done, if need be at the second try. */
+/* Calls it, and again if it fails. */
 #define DO(call)                                                                                   \
 	do {                                                                                       \
 		int err_ = (call);                                                                 \
@@ -223,7 +223,7 @@ Test(nomem, reading_continues_after_any_failed_allocation)
 		got = read_all(p, n);
 		cr_assert_eq(memcmp(&got, &want, sizeof(got)), 0, "after allocation %zu", at);
 		cr_assert(refused == 1 || until_failure, "allocation %zu failed unseen", at);
-		/* A copy of each event is one of them, which are all alike. */
+		/* The copies of each event are compared; they are all equal. */
 		if (at > 2 * SCHEMA_CNT + 50)
 			at += 100;
 	} while (!until_failure);

@@ -17,7 +17,7 @@ static struct dial9_str str(const char *s)
 	return (struct dial9_str){ s, strlen(s) };
 }
 
-/* Goes on until there is no other frame: what the last call said. */
+/* Decodes up to the last frame; returns the last result. */
 static int run(struct dial9_dec *dec)
 {
 	struct dial9_frame f;
@@ -37,7 +37,7 @@ static int run(struct dial9_dec *dec)
 		cr_assert_eq(memcmp(got_.ptr, want, got_.len), 0);                                 \
 	} while (0)
 
-/* Those of ext/annotations.bin: 0x22 is where its first frame of them begins. */
+/* The notes of ext/annotations.bin: its first frame of notes begins at 0x22. */
 static const struct dial9_annotation of_vector[] = {
 	{ 0, { "unit", 4 }, { "\xc2\xb5s", 3 } },
 	{ 1, { "", 0 }, { "", 0 } },
@@ -156,7 +156,7 @@ Test(notes, truncated_notes_are_ignored_until_the_rest_has_arrived)
 	dial9_dec_free(dec);
 }
 
-/* Frames of one entry each, without end: what is kept of them is capped as schemas are. */
+/* Frames of one entry each, without end: kept notes have the limit of schemas. */
 Test(notes, endless_notes_reach_the_limit_of_schemas)
 {
 	static const uint8_t head[] = { HEADER, T_SCHEMA },

@@ -46,7 +46,7 @@ static struct bytes load_gz(const char *name)
 	return b;
 }
 
-/* What reads an event into a struct and writes that to enc: 0, 1 if it is another event, -errno. */
+/* Functions that read an event into a struct and write it to enc: 0, 1 if it is another event, -errno. */
 typedef int (*again_fn)(struct dial9_reader *r, const struct dial9_dec *dec,
 			const struct dial9_event *ev, struct dial9_enc *enc,
 			struct dial9_event_type *type);
@@ -66,7 +66,7 @@ AGAIN(segment_metadata)
 AGAIN(dynamic)
 AGAIN(pooled)
 
-/* Each such event of the trace, read and written again, has the bytes that it had. Returns how many there were. */
+/* Each such event of the trace, read and written again, has the same bytes. Returns their number. */
 static unsigned int check_again(const struct bytes *bin, int (*make_schema)(struct dial9_schema **),
 				int (*make_reader)(struct dial9_reader **), again_fn again)
 {
@@ -92,7 +92,7 @@ static unsigned int check_again(const struct bytes *bin, int (*make_schema)(stru
 			continue;
 		cr_assert_eq(err, 0, "%d: %s", err, dial9_enc_error(enc));
 		cr_assert(dial9_schema_equal(f.event.schema, schema));
-		/* Behind tag, type id and delta. */
+		/* After tag, type id and delta. */
 		want = dial9_dec_consumed(dec) - f.offset - 6;
 		p = enc_bytes(enc, &n);
 		cr_assert_geq(n, want + 6);
@@ -233,7 +233,7 @@ Test(payload, buffer_grows_for_large_payloads)
 	dial9_schema_free(schema);
 }
 
-/* The room is for all elements and not for the first; the widest numbers are within their types. */
+/* Space is reserved for all elements and not for the first; the widest numbers fit their types. */
 Test(payload, buffer_grows_for_lists_of_several_elements)
 {
 	static char text[20000];

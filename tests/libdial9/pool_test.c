@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Both sides of a pool, at sizes that make them grow, and at their caps. */
+/* Both sides of a pool, at sizes that make them grow, and at their limits. */
 #include "tests/libdial9/support.h"
 
 #include "libdial9/pool.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Whatever is written is what is read: random schemas and values of every type and modifier, written in every
+ * Everything written is read back: random schemas and values of every type and modifier, written in every
  * style, interleaved with all else that an encoder does, and read in every style.
  */
 #include "tests/libdial9/support.h"
@@ -87,7 +87,7 @@ static bool is_skipped(const struct dial9_schema *s, uint64_t seed)
 	return dial9_schema_field_cnt(s) % 2 == seed % 2;
 }
 
-/* What dial9_dec_next() says at the end, with the events of some types passed over. */
+/* The last result of dial9_dec_next(), with the events of some types skipped. */
 static int skip_some(struct dial9_dec *dec, uint64_t seed, struct check *c,
 		     struct dial9_skipped *sum)
 {
@@ -183,7 +183,7 @@ Test(property, every_decoding_style_returns_the_encoded_events)
 	cr_assert_gt(refused, 0);
 }
 
-/* The verdict on @n bytes and how far it came, whether events are passed over or not. */
+/* The result for @n bytes and the offset reached, with events skipped or not. */
 static void compare_verdicts(const uint8_t *p, size_t n, uint64_t seed)
 {
 	struct dial9_skipped sum = { .first_ts = UINT64_MAX };
@@ -236,7 +236,7 @@ struct sink {
 	size_t calls;
 };
 
-/* Each call must begin and end between frames: what came so far always decodes to a clean end. */
+/* Each call must begin and end between frames: the data so far always decodes to a clean end. */
 static int sink_write(void *ctx, const void *data, size_t sz)
 {
 	struct sink *s = ctx;

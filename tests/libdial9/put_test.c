@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Every kind of value against every type of field, at the edges of its range; lists; all comes back. */
+/* Every kind of value against every type of field, at the limits of its range; lists; all survive a round trip. */
 #include "tests/libdial9/support.h"
 
 static struct dial9_enc *encoder(void)
@@ -372,7 +372,7 @@ static const struct dial9_field some_fields[] = {
 
 enum step { WORDS, BIG, NEGATIVE, BAD_TEXT, ABSENT, TOO_MANY, MISSING, OPEN, HALF_PAIR, NO_LIST };
 
-/* One event of some_fields that goes wrong in one place. */
+/* An event of some_fields with one error. */
 static int wrong(struct dial9_enc *enc, enum step step)
 {
 	int err = 0;
@@ -476,7 +476,7 @@ Test(put, calls_outside_events_return_a_reason_too)
 	dial9_schema_free(other);
 }
 
-/* A list of `depth` lists, one in the other, as a decoder would give it. */
+/* A list of `depth` nested lists, as returned by a decoder. */
 static size_t nested_lists(uint8_t *raw, unsigned int depth)
 {
 	size_t sz = 0;
@@ -486,7 +486,7 @@ static size_t nested_lists(uint8_t *raw, unsigned int depth)
 	return sz;
 }
 
-/* Whatever is written can be read: 64 deep in all, however much of it comes as one value. */
+/* Everything written can be read: 64 deep in total, also if a part comes as one value. */
 Test(put, nesting_of_a_value_adds_to_open_lists)
 {
 	const struct dial9_field f = { "l", DIAL9_LIST };

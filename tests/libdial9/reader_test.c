@@ -18,7 +18,7 @@
 /* clang-format on */
 DIAL9_EVENT(wake, "Wake", WAKE_FIELDS)
 
-/* The same event as another program knows it. */
+/* The same event in the layout of another program. */
 static const struct dial9_field foreign[] = {
 	{ "note", DIAL9_STRING },
 	{ "extra", DIAL9_LIST },
@@ -74,7 +74,7 @@ static struct fixture over(const struct dial9_enc *enc)
 	return fx;
 }
 
-/* The reader's answer to the next event. */
+/* The reader's result for the next event. */
 static int next(struct fixture *fx, struct wake *w)
 {
 	struct dial9_frame f;
@@ -207,7 +207,7 @@ Test(reader, reports_values_that_do_not_fit_and_unsupported_types)
 /* clang-format on */
 DIAL9_EVENT(bag, "Bag", BAG_FIELDS)
 
-/* An event need not come from a decoder: what its bytes do not have are values of no type. */
+/* An event need not come from a decoder: missing bytes are values of no type. */
 Test(reader, too_short_lists_and_maps_end_with_values_of_no_type)
 {
 	static const uint8_t list[] = { DIAL9_U8, 7, DIAL9_U32, 1 }, map[] = { DIAL9_U8, 8 };
@@ -237,7 +237,7 @@ Test(reader, too_short_lists_and_maps_end_with_values_of_no_type)
 	dial9_schema_free(s);
 }
 
-/* More layouts than it remembers at a time, in a row and again. */
+/* More layouts than it caches, one after the other and again. */
 Test(reader, survives_many_layouts_of_one_name)
 {
 	struct dial9_field f[2] = { { "pid", DIAL9_U32 }, { "x", DIAL9_U8 } };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Type ids: one a layout, whatever object brings it, and none twice. */
+/* Type ids: one per layout, for any schema object with it, and each id once. */
 #include "tests/libdial9/support.h"
 
 #include "libdial9/schema_set.h"
@@ -36,7 +36,7 @@ Test(schema_set, assigns_increasing_ids_and_keeps_them_while_it_grows)
 	schema_set_fini(&r);
 }
 
-/* A new object for each event: same id each time, and bounded memory. */
+/* A new object for each event: same id each time, and limited memory. */
 Test(schema_set, accepts_endless_copies_of_one_layout)
 {
 	struct dial9_schema *s, *other = numbered(7);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Schemas: what they refuse, what they remember, when two are the same. */
+/* Schemas: what they refuse, what they store, when two are equal. */
 #include "tests/libdial9/support.h"
 
 static const struct dial9_field two[] = { { "n", DIAL9_VARINT },

@@ -39,11 +39,11 @@ static inline struct bytes load(const char *dir, const char *name)
 	return b;
 }
 
-/* A reader that gives `step` bytes at a time. */
+/* A reader that returns `step` bytes at a time. */
 struct feed {
 	const uint8_t *p;
 	size_t n, at, step;
-	int err; /* given once, at the end of the bytes */
+	int err; /* returned once, at the end of the bytes */
 };
 
 static inline ssize_t feed_read(void *ctx, void *buf, size_t sz)
@@ -83,8 +83,10 @@ static inline struct dial9_dec *dec_feed(struct feed *f)
 	return dec;
 }
 
-/* All of a decoder as `dump --json` prints it; the caller frees. (Inlined, gcc 12 takes the text for
- * a dangling pointer.) */
+/*
+ * All frames of a decoder in the format of `dump --json`; the caller frees. (Inlined, gcc 12 takes the text for
+ * a dangling pointer.)
+ */
 __attribute__((noinline, unused)) static char *dump_lines(struct dial9_dec *dec,
 							  struct dump_tally *tally, int *err)
 {
@@ -97,7 +99,7 @@ __attribute__((noinline, unused)) static char *dump_lines(struct dial9_dec *dec,
 	return text;
 }
 
-/* What the encoder has, or fails the test. */
+/* The encoder's output; fails the test on an error. */
 static inline const uint8_t *enc_bytes(const struct dial9_enc *enc, size_t *n)
 {
 	const uint8_t *p = dial9_enc_data(enc, n);
@@ -115,7 +117,7 @@ static inline struct dial9_schema *schema(const char *name, bool ts,
 	return s;
 }
 
-/* An encoder's output holds exactly these bytes. */
+/* Expects exactly these bytes as an encoder's output. */
 #define assert_stream(enc, ...)                                                                    \
 	do {                                                                                       \
 		static const uint8_t want_[] = { __VA_ARGS__ };                                    \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Values by themselves: what short and wrong bytes are answered with, and iteration over handmade ones. */
+/* Values by themselves: the results for short and wrong bytes, and iteration over handmade ones. */
 #include "tests/libdial9/support.h"
 
 #include "libdial9/value.h"

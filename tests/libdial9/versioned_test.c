@@ -2,7 +2,7 @@
 /* Callers that were compiled against an older or a newer header. */
 #include "tests/libdial9/support.h"
 
-/* What a header to come may declare: ours, and more behind it. */
+/* What a future header may declare: ours, and more after it. */
 struct newer_enc_opts {
 	struct dial9_enc_opts ours;
 	uint64_t more[4];
@@ -118,7 +118,7 @@ Test(versioned, library_reports_its_version)
 	cr_assert_str_eq(text, PROF_VERSION);
 }
 
-/* Programs have these sizes compiled in. Whoever has to change a number here breaks them. */
+/* Programs have these sizes compiled in. A change of a number here breaks them. */
 Test(versioned, structs_that_the_library_fills_keep_their_sizes)
 {
 	if (sizeof(void *) != 8)
@@ -133,7 +133,7 @@ Test(versioned, structs_that_the_library_fills_keep_their_sizes)
 	cr_assert_eq(offsetof(struct dial9_enc_head, epoch), 0, "read before the ABI is compared");
 }
 
-/* Their reserved words are zero, whatever was there before. */
+/* Their reserved words are set to zero. */
 Test(versioned, reserved_words_are_filled_with_zeros)
 {
 	struct bytes bin = load("ext/", "dynamic.bin");

@@ -92,7 +92,7 @@ Test(wire, utf8_validation_refuses_overlong_surrogate_and_too_large_code_points)
 	cr_assert_eq(valid("ok\xe2\x28\xa1"), 2);
 }
 
-/* A code point's bytes, by the table of the standard; 0 for what has none. */
+/* A code point's bytes, by the table of the standard; 0 if it has none. */
 static size_t utf8_bytes(uint32_t cp, uint8_t *out)
 {
 	const size_t len = cp < 0x80 ? 1 : cp < 0x800 ? 2 : cp < 0x10000 ? 3 : 4;
@@ -120,7 +120,7 @@ Test(wire, every_code_point_is_valid_text)
 	}
 }
 
-/* There are as many good sequences of each length as code points, so that nothing else is one. */
+/* There are as many valid sequences of each length as code points, so no other sequence is valid. */
 Test(wire, byte_sequences_without_a_code_point_are_invalid)
 {
 	static const uint8_t last[] = { 0x7f, 0x80, 0xbf, 0xc0 };
