@@ -2,13 +2,13 @@
 #ifndef D9_TESTS_PROFILE_APP_H
 #define D9_TESTS_PROFILE_APP_H
 
-/* A small program with samples that profiles and trees are made of. */
+/* A small program with samples, for profiles and trees. */
 #include <criterion/criterion.h>
 #include <string.h>
 
 #include "profile/sums/profile.h"
 
-/* Module 1 is "app", module 2 "libc"; functions sit at these offsets. */
+/* Module 1 is "app", module 2 "libc"; functions are at these offsets. */
 #define MAIN 0x100
 #define WORK 0x200
 #define HOT 0x300

@@ -2,7 +2,7 @@
 #ifndef D9_TESTS_PROFILE_INTERVALS_RUN_H
 #define D9_TESTS_PROFILE_INTERVALS_RUN_H
 
-/* A made trace through the engine, and what it handed out as lines of text. */
+/* A made trace through the engine, and its output as lines of text. */
 #include <criterion/criterion.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ struct run {
 	struct buf out;
 	uint32_t tid; /* only of this thread; 0: of all */
 	bool behind, gaps_first;
-	bool again; /* it is read twice, and what counts is the second time */
+	bool again; /* it is read twice, and the second pass counts */
 	bool skip_stacks;
 	uint64_t from, to; /* the window, when to is set */
 	void (*see)(struct run *r, const struct interval *i);
@@ -113,7 +113,7 @@ static inline void run_bytes(struct run *r, const void *data, size_t sz)
 	reader_free(reader);
 }
 
-/* Reads what was made, which is freed. */
+/* Reads the trace, which is freed. */
 static inline void run(struct run *r, struct make *m)
 {
 	size_t sz;
@@ -123,7 +123,7 @@ static inline void run(struct run *r, struct make *m)
 	make_fini(m);
 }
 
-/* Reads what was made and compares the lines. */
+/* Reads the trace and compares the lines. */
 static inline void run_expect(struct run *r, struct make *m, const char *want)
 {
 	run(r, m);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Where the time of moments went, of a trace that the test makes. In us: victim (11) runs from 0, blocks in
- * stack after stack from 100 on for 100 each with 10 of running in between, and waits for hog (20).
+ * Causes of the time of spans, in a trace that the test makes. In us: victim (11) runs from 0, blocks in one
+ * stack after the other from 100 on for 100 each with 10 of running in between, and is runnable while hog (20)
+ * runs.
  */
 #include "profile/explain/causes.h"
 
@@ -40,7 +41,7 @@ static void read_all(struct fixture *f, struct make *m)
 	explain_finish(&f->e, reader_names(f->r));
 }
 
-/* A moment of a thread. */
+/* A span of a thread. */
 static void add(struct fixture *f, uint32_t tid, uint64_t from_us, uint64_t to_us)
 {
 	causes_add(&f->c, &f->e, f->iv, reader_names(f->r), 0, tid, from_us * 1000, to_us * 1000);
@@ -103,7 +104,7 @@ static void is(const struct fixture *f, size_t k, enum cause_kind kind, const ch
 	cr_expect_eq(row->ns, us * 1000, "%zu took %llu", k, (unsigned long long)row->ns);
 }
 
-/* The function that says most: the program's before the kernel's, without underscores before with. */
+/* The most specific function: the program's before the kernel's, without underscores before with. */
 Test(causes, blocked_times_are_grouped_by_function)
 {
 	const uint64_t lock[] = { KERNEL(0x100), KERNEL(0x200), make_frame(1, 0x100),
@@ -135,7 +136,7 @@ Test(causes, blocked_times_are_grouped_by_function)
 	is(&f, 1, CAUSE_RAN, "", 145);
 	cr_expect_eq(f.c.v[0].ranges, 1);
 	cr_expect_eq(f.c.v[1].ranges, 2);
-	/* of equal time: in whichever order */
+	/* of equal time: in any order */
 	for (size_t k = 2; k < 6; k++) {
 		const char *name = function_of(&f, &f.c.v[k]);
 
@@ -158,7 +159,7 @@ static const char *under_of(const struct fixture *f, const struct cause *c)
 	return c->under == NAMES_NONE ? "" : names_str(reader_names(f->r), c->under, NULL);
 }
 
-/* Of another file and with something to say: not a wrapper, be it of the same library or of Rust's. */
+/* A function of another file with a specific name: not a wrapper, neither of the same library nor of Rust's. */
 Test(causes, blocked_time_in_a_library_is_grouped_by_its_caller)
 {
 	enum { LIBC = 2, APP = 1 };
@@ -210,7 +211,7 @@ Test(causes, blocked_time_in_a_library_is_grouped_by_its_caller)
 	done(&f);
 }
 
-/* Each moment is mostly that of which it has most in all, not in one piece. */
+/* Each span belongs to the cause with the largest total, not with the longest interval. */
 Test(causes, span_is_classified_by_its_largest_cause)
 {
 	const uint64_t touch[] = { make_frame(1, 0x300) };
@@ -237,7 +238,7 @@ Test(causes, span_is_classified_by_its_largest_cause)
 	done(&f);
 }
 
-/* Waits by who ran meanwhile, and what the trace does not have: all of it adds up. */
+/* Run-queue latency by who ran during that time, and time missing in the trace: all of it adds up. */
 Test(causes, run_queue_latency_is_grouped_by_who_ran_and_adds_up)
 {
 	struct fixture f = { 0 };
@@ -272,7 +273,10 @@ Test(causes, run_queue_latency_is_grouped_by_who_ran_and_adds_up)
 	done(&f);
 }
 
-/* Victim waits from 100 on behind this many threads, the first the longest, and then for one nobody knows. */
+/*
+ * From 100 on, victim is runnable while this many threads run, the first for the longest time, and then an
+ * unknown thread.
+ */
 static void wait_behind(struct make *m, uint32_t cnt)
 {
 	uint64_t us = 100;
@@ -283,7 +287,7 @@ static void wait_behind(struct make *m, uint32_t cnt)
 		make_switch(m, us * 1000, 0, "hog", 100 + k, 1, "hog", 100 + k + 1);
 	}
 	us += 7;
-	/* not the one who came last */
+	/* not the thread that came last */
 	make_switch(m, us * 1000, 0, "pig", 21, 1, "victim", 11);
 	make_switch(m, (us + 10) * 1000, 0, "victim", 11, 1, "swapper/0", 0);
 }
@@ -310,7 +314,7 @@ Test(causes, every_thread_that_ran_instead_has_a_row)
 	done(&f);
 }
 
-/* Who finds no room in what is kept of one wait is still no unknown. */
+/* A thread that does not fit into the list of one interval is still not unknown. */
 Test(causes, threads_above_the_limit_are_summed_up_as_others)
 {
 	struct fixture f = { 0 };
@@ -337,7 +341,7 @@ Test(causes, threads_above_the_limit_are_summed_up_as_others)
 	done(&f);
 }
 
-/* Other switches of the CPU are not recorded: its own name the next task and the one before its return. */
+/* Other switches of the CPU are not recorded: its own switches name the next task and the one before its return. */
 Test(causes, unknown_preemptor_is_grouped_by_the_threads_own_switches)
 {
 	struct fixture f = { 0 };
@@ -370,7 +374,7 @@ Test(causes, unknown_preemptor_is_grouped_by_the_threads_own_switches)
 	done(&f);
 }
 
-/* One whose switches are not there, and one that is not in the trace at all. */
+/* A thread with lost switches, and a thread that is not in the trace. */
 Test(causes, unknown_time_is_reported)
 {
 	struct fixture f = { 0 };
@@ -390,7 +394,7 @@ Test(causes, unknown_time_is_reported)
 	done(&f);
 }
 
-/* It was on a CPU that was left out, and came from there. */
+/* It was on an excluded CPU, and came from there. */
 Test(causes, time_on_excluded_cpus_is_separate_from_missing_time)
 {
 	static const char *const kv[] = { PROF_META_TARGET, "system", PROF_META_RECORDED_CPUS, "0",

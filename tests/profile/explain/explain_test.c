@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Pieces, stretches and steps of intervals that a test makes up. Times in us. */
+/* Fragments, intervals and steps from intervals that a test makes up. Times in us. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
@@ -99,7 +99,7 @@ Test(profile_explain, cut_off_cpu_interval_is_used_if_there_is_no_other)
 	teardown(&f);
 }
 
-/* Off its CPU for sure: clocks of two hands may be a little apart. */
+/* Off its CPU for sure: the clocks of two writers may differ a little. */
 Test(profile_explain, thread_off_cpu_at_a_time_is_found)
 {
 	static const struct {
@@ -118,7 +118,7 @@ Test(profile_explain, thread_off_cpu_at_a_time_is_found)
 	add(&f, 7, INTERVAL_BLOCKED, 10, 30, INTERVAL_TO_WAKEUP, 0);
 	add(&f, 7, INTERVAL_RUNNABLE, 30, 40, INTERVAL_TO_CPU, 0);
 	add(&f, 7, INTERVAL_UNKNOWN, 40, 50, INTERVAL_TO_CPU, INTERVAL_LOSS);
-	/* there is nothing from here to 60 */
+	/* there is no data from here to 60 */
 	add(&f, 7, INTERVAL_BLOCKED, 60, 68, INTERVAL_TO_NOTHING, INTERVAL_EDGE_END);
 	add(&f, 8, INTERVAL_RUNNING, 0, 100, INTERVAL_TO_NOTHING, INTERVAL_EDGE_END);
 	explain_finish(&f.e, f.names);
@@ -129,7 +129,7 @@ Test(profile_explain, thread_off_cpu_at_a_time_is_found)
 	teardown(&f);
 }
 
-/* Steps add up to what was asked for, whatever is merged; pieces at its ends are cut. */
+/* Steps add up to the requested range, merged or not; fragments at its ends are cut. */
 Test(profile_explain, steps_add_up)
 {
 	struct explain_step *steps = NULL;
@@ -190,7 +190,7 @@ Test(profile_explain, stack_of_most_samples_is_used)
 	sample(&f, 10, &two);
 	sample(&f, 20, &one);
 	sample(&f, 30, &two);
-	sample(&f, 100, &one); /* behind it */
+	sample(&f, 100, &one); /* after it */
 	sample(&f, 40, &two);
 	explain_finish(&f.e, f.names);
 	explain_steps(&f.e, 0, 7, 0, 100000, 0, &steps, &cnt, &cap);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Pairs of events in traces that a test makes: which are found follows from what was written. Times in ns. */
+/* Pairs of events in traces that a test makes: the expected pairs follow from the written events. Times in ns. */
 #include "profile/explain/spans.h"
 
 #include <criterion/criterion.h>
@@ -74,7 +74,7 @@ static void find(struct spans *s, struct make *m)
 	reader_free(r);
 }
 
-/* "10-60 of 7", with the thread in which it ended if that is another, what ties it, and its call. */
+/* "10-60 of 7", with the thread in which it ended if that is another, its matching value, and its call. */
 static void print_span(struct buf *out, const struct span *v)
 {
 	buf_printf(out, "%" PRIu64 "-%" PRIu64 " of %d", v->start, v->end, (int)v->tid);
@@ -87,7 +87,7 @@ static void print_span(struct buf *out, const struct span *v)
 	buf_addstr(out, "\n");
 }
 
-/* A line for each pair that is kept, and one of what was counted and is not 0. Frees what was found. */
+/* A line for each pair that is kept, and one of all counters that are not 0. Frees the pairs. */
 static void expect_found(struct spans *s, const char *want)
 {
 	const struct {
@@ -146,7 +146,7 @@ Test(spans, longest_of_many_spans_are_kept_in_order)
 			 "9 pairs, 9 enters, 9 exits");
 }
 
-/* From long to short, and then one that the shortest of those that are kept must give way to. */
+/* From long to short, and then a pair that replaces the shortest of the kept ones. */
 Test(spans, shortest_span_is_replaced)
 {
 	static const uint64_t lengths[] = { 90, 80, 70, 60, 50, 40, 30, 35 };
@@ -198,7 +198,7 @@ static int longest_first(const void *a, const void *b)
 	return (*x < *y) - (*x > *y);
 }
 
-/* As sorting all of them has it. */
+/* The same result as sorting all of them. */
 Test(spans, longest_of_random_spans_are_kept)
 {
 	enum { ALL = 700, KEPT = 37 };
@@ -259,7 +259,7 @@ Test(spans, nested_spans_are_part_of_the_outermost)
 	       "1 pairs, 4 enters, 4 exits, 2 nested, 1 unended, 1 unstarted");
 }
 
-/* The end of the first may be what was lost: or all that follow would be within it. */
+/* The end of the first may be lost: otherwise all later pairs would be nested in it. */
 Test(spans, start_after_a_loss_begins_a_new_span)
 {
 	struct make m;
@@ -317,13 +317,13 @@ Test(spans, raw_system_calls_match_by_thread)
 	tracepoint(&m, "raw_syscalls:sys_exit", 20, 7, "id", 1);
 	tracepoint(&m, "raw_syscalls:sys_enter", 30, 7, "id", 1);
 	tracepoint(&m, "raw_syscalls:sys_exit", 90, 7, "id", 2);
-	/* the thread ties them, not what is called id */
+	/* the thread matches them, not the field named id */
 	expect(&m, raw, 10,
 	       "10-20 of 7 call 1\n"
 	       "1 pairs, 2 enters, 2 exits, 1 unended, 1 unstarted");
 }
 
-/* Its name is what the trace says of its number, and of one that nothing is said of none wants it. */
+/* The name comes from the trace's symbols for its number; a number without a symbol matches no name. */
 Test(spans, raw_system_calls_are_selected_by_name)
 {
 	static const struct spans_pattern by_name[] = {
@@ -355,7 +355,7 @@ static const struct spans_pattern fsyncs[] = {
 	{ "syscalls:sys_enter_fsync", "syscalls:sys_exit_fsync", NULL },
 };
 
-/* Three calls as both kinds of events tell of them; of their own there may be no ends. */
+/* Three calls with both kinds of events; their own ends may be missing. */
 static void find_both(struct spans *s, bool own_exits)
 {
 	struct make m;
@@ -386,7 +386,7 @@ Test(spans, call_with_two_kinds_of_events_counts_once)
 			 "21-27 of 7 call 74\n"
 			 "31-37 of 7 call 74\n"
 			 "3 pairs, 3 enters, 3 exits");
-	/* without an end they do not tell of it */
+	/* without an end they are ignored */
 	find_both(&s, false);
 	cr_expect_not(spans_needs_rerun(&s));
 	expect_found(&s, "10-15 of 7 call 74\n"
@@ -395,7 +395,7 @@ Test(spans, call_with_two_kinds_of_events_counts_once)
 			 "3 pairs, 6 enters, 3 exits, 3 unended");
 }
 
-/* A number that is given again belongs to another thread. */
+/* A reused TID belongs to another thread. */
 Test(spans, exit_of_a_thread_closes_its_spans)
 {
 	struct make m;
@@ -433,7 +433,7 @@ Test(spans, worker_belongs_to_the_thread_in_its_events)
 	       "3 pairs, 4 enters, 4 exits, 2 untied");
 }
 
-/* At the time, however late that is told: batches of threads come one behind the other. */
+/* At the time of its event, even if it comes late: batches of threads come one after the other. */
 Test(spans, worker_may_move_between_threads)
 {
 	struct make m;
@@ -458,7 +458,7 @@ static bool wants_71(void *ctx, uint32_t tid, uint32_t cpu)
 	return tid == 71;
 }
 
-/* Which thread a worker is, and so whether it is wanted, is told behind its polls. */
+/* Which thread a worker is, and so whether it is selected, is recorded after its polls. */
 Test(spans, spans_of_one_worker_are_found_in_the_second_pass)
 {
 	struct spans s = { .opts = { .patterns = polls,
@@ -505,7 +505,7 @@ Test(spans, spans_match_by_id_before_thread)
 	       "2 pairs, 2 enters, 2 exits");
 }
 
-/* Of another thread, or over when it ended, the one before is not around it. */
+/* If it is in another thread, or over at the end of the pair, the outer pair does not contain it. */
 Test(spans, nested_spans_of_a_thread_are_marked)
 {
 	struct spans s = { .opts = { .patterns = steps, .pattern_cnt = 1, .max = 10 } };
@@ -548,7 +548,7 @@ Test(spans, span_after_a_loss_is_not_nested)
 	       "1 pairs, 2 enters, 1 exits, 1 unended");
 }
 
-/* One that says nothing of its thread is of the one that ended it. */
+/* A pair without a thread belongs to the thread that ended it. */
 Test(spans, thread_may_come_from_the_end_event)
 {
 	struct make m;
@@ -613,7 +613,7 @@ static bool only_8(void *ctx, uint32_t tid, uint32_t cpu)
 	return tid == 8;
 }
 
-/* A field is of equal value in others, too: each end is that of its own start. */
+/* Other threads may have the same field value: each end matches its own start. */
 Test(spans, spans_of_other_threads_with_the_same_field_value_end_no_span)
 {
 	struct spans s = { .opts = { .patterns = work,
@@ -638,7 +638,7 @@ Test(spans, spans_of_other_threads_with_the_same_field_value_end_no_span)
 			 "1 pairs, 5 enters, 4 exits, 2 nested");
 }
 
-/* By the thread that began it; what others leave open or end is not counted. */
+/* By the thread that began it; open or ended pairs of other threads are not counted. */
 Test(spans, only_spans_of_selected_threads_are_kept)
 {
 	struct spans s = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What an application says of its polls, in traces that a test makes. Times in ns. */
+/* An application's data about its polls, in traces that a test makes. Times in ns. */
 #include "profile/explain/tokio_polls.h"
 
 #include <criterion/criterion.h>
@@ -75,7 +75,7 @@ Test(tokio_polls, each_poll_has_its_task_location_and_spans)
 	make_poll_start(&m, 100, 1, 7, "src/a.rs:1");
 	span_enter(&m, 99, 1, "early");
 	make_poll_start(&m, 150, 0, 8, "src/a.rs:1");
-	/* a poll within it */
+	/* a poll inside it */
 	make_poll_start(&m, 170, 0, 99, "src/c.rs:3");
 	span_enter(&m, 250, 2, "another's");
 	r = learn(&p, &m, polls, 4);

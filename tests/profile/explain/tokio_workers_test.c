@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Which thread a worker was, and when: of events that a test writes, and of a Tokio service's own trace. */
+/* Which thread a worker was, and when: from events that a test writes, and from a Tokio service's own trace. */
 #include "profile/explain/tokio_workers.h"
 
 #include <criterion/criterion.h>
@@ -9,7 +9,7 @@
 
 TestSuite(tokio_workers, .timeout = 60);
 
-/* One part, number 0, on one clock. */
+/* One recording, number 0, on one clock. */
 static struct names *one_part(void)
 {
 	struct names *n;
@@ -38,7 +38,7 @@ Test(tokio_workers, worker_belongs_to_the_thread_in_its_events)
 	worker_threads_learn(&w, 0, 1, 4001, 200);
 	cr_assert_eq(worker_threads_tid(&w, 0, 1, 150), 4001);
 	cr_assert_eq(worker_threads_tid(&w, 0, 0, 110), 4002);
-	/* before it was seen first, and after it was seen last */
+	/* before its first event, and after its last */
 	cr_assert_eq(worker_threads_tid(&w, 0, 1, 1), 4001);
 	cr_assert_eq(worker_threads_tid(&w, 0, 1, 900), 4001);
 	cr_assert_eq(worker_threads_tid(&w, 0, 7, 150), TRACE_NONE);
@@ -49,7 +49,7 @@ Test(tokio_workers, worker_belongs_to_the_thread_in_its_events)
 	worker_threads_fini(&w);
 }
 
-/* Worker 0 leaves thread 10 for 20 and comes back; thread 10 is no worker meanwhile. */
+/* Worker 0 leaves thread 10 for 20 and comes back; thread 10 is no worker during that time. */
 Test(tokio_workers, worker_that_moves_is_followed_in_any_order_of_events)
 {
 	static const struct {
@@ -92,7 +92,7 @@ Test(tokio_workers, invalid_workers_are_counted_and_need_no_memory)
 	worker_threads_fini(&w);
 }
 
-/* A sample names a worker and a thread, too, but 254 is none that parks; and 255 is no worker. */
+/* A sample names a worker and a thread, too, but 254 never parks; and 255 is no worker. */
 Test(tokio_workers, only_park_and_unpark_events_identify_workers)
 {
 	const uint64_t frame = 1;
@@ -115,7 +115,7 @@ Test(tokio_workers, only_park_and_unpark_events_identify_workers)
 	reader_free(r);
 }
 
-/* Its workers' numbers are in no order of their threads'. By the decode of another implementation. */
+/* The numbers of its workers and threads are ordered differently. From the decoder of another implementation. */
 Test(tokio_workers, workers_of_a_tokio_service_are_found)
 {
 	const char *top = getenv("D9_TOP");

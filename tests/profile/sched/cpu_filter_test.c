@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Intervals of recordings that do not have all that a thread does: who is a target is told and changes, or
- * only some CPUs were recorded.
+ * Intervals of recordings that do not have all events of a thread: targets are reported and change, or only
+ * some CPUs were recorded.
  */
 #include "tests/profile/intervals_run.h"
 
@@ -103,7 +103,7 @@ Test(cpu_filter, state_on_an_unrecorded_cpu_is_unknown)
 	migrate(&m, 1500, 5, 1, 2);
 	make_switch(&m, 1600, 2, "x", 9, 0, "a", 5);
 	make_switch(&m, 1700, 2, "a", 5, 1, "x", 9);
-	/* woken where nobody saw it */
+	/* woken on a CPU that was not recorded */
 	make_switch(&m, 1800, 2, "x", 9, 0, "a", 5);
 	run_expect(&r, &m,
 		   "5 running 1000-1100 to preempted cpu 0 edge-start\n"

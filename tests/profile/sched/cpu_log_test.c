@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Who ran on a CPU, as far back as is remembered. */
+/* Who ran on a CPU, as far back as is kept. */
 #include "profile/sched/cpu_log.h"
 
 #include <criterion/criterion.h>
@@ -11,7 +11,7 @@ TestSuite(cpu_log, .timeout = 60);
 static char said[1024];
 static uint64_t told_ns;
 
-/* "5:100-150 ", and "5:100-150+ " where it is open. */
+/* "5:100-150 ", and "5:100-150+ " for an open slice. */
 static void print_slice(void *ctx, uint32_t tid, uint64_t from, uint64_t to, bool open)
 {
 	size_t n = strlen(said);
@@ -56,7 +56,7 @@ Test(cpu_log, slice_between_switches_that_do_not_match_is_unknown)
 	cpu_log_switch(&log, 0, 100, 0, 5, true);
 	cr_expect_eq(cpu_log_switch(&log, 0, 150, 6, 7, true), 5);
 	cr_expect_eq(cpu_log_switch(&log, 0, 170, 7, 8, false), 7);
-	/* a step back in time is none */
+	/* a step back in time is ignored */
 	cr_expect_eq(cpu_log_switch(&log, 0, 165, 8, 9, true), 8);
 	expect(&log, 0, 100, 200, "9:170-200+ -1:150-170 -1:100-150 ");
 	cpu_log_fini(&log);
@@ -117,7 +117,7 @@ Test(cpu_log, thread_of_a_beginning_may_come_from_the_next_switch)
 	cpu_log_begin(&log, 0, 150, CPU_LOG_LATER);
 	cpu_log_switch(&log, 0, 160, 7, 8, false);
 	expect(&log, 0, 150, 170, "8:160-170+ -1:150-160 ");
-	/* nobody left before the next beginning */
+	/* no switch out before the next beginning */
 	cpu_log_begin(&log, 0, 180, CPU_LOG_LATER);
 	cpu_log_begin(&log, 0, 190, 9);
 	expect(&log, 0, 180, 200, "9:190-200+ -1:180-190 ");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Who descends from whom, from what the trace tells of parents. */
+/* Descendants of a process, from the parents recorded in the trace. */
 #include "profile/sched/descendants.h"
 
 #include <criterion/criterion.h>
@@ -34,9 +34,9 @@ Test(descendants, only_children_and_their_descendants_are_found)
 	add_task(n, 21, 20, 10); /* a thread */
 	add_task(n, 30, 30, 20);
 	add_task(n, 31, 31, 20);
-	add_task(n, 40, 40, 1); /* beside them */
+	add_task(n, 40, 40, 1); /* siblings */
 	add_task(n, 50, 50, 40);
-	add_task(n, 60, 60, 999); /* a parent that nobody knows */
+	add_task(n, 60, 60, 999); /* an unknown parent */
 	descendants_of(n, 10, &pids);
 	cr_expect_eq(pids.cnt, 4);
 	cr_expect(has(&pids, 10) && has(&pids, 20) && has(&pids, 30) && has(&pids, 31));
@@ -48,7 +48,7 @@ Test(descendants, only_children_and_their_descendants_are_found)
 	names_free(n);
 }
 
-/* Numbers are used again, and damage may say anything. */
+/* Numbers are reused, and damaged data may have any values. */
 Test(descendants, circular_parents_end, .timeout = 10)
 {
 	struct hmap pids = { 0 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Spans of time joined: what must be left follows from what was told. */
+/* Time ranges joined: the expected ranges follow from the added ones. */
 #include "profile/sched/gaps.h"
 
 #include <criterion/criterion.h>
@@ -20,7 +20,7 @@ Test(gaps, gaps_above_the_limit_are_merged_into_larger_gaps)
 	gaps_fini(&g);
 }
 
-/* Gaps told in any order, and what must be left of them. */
+/* Gaps added in any order, and the expected gaps. */
 static void check_gaps(const uint64_t (*told)[2], size_t cnt, const uint64_t (*want)[2],
 		       size_t want_cnt)
 {
@@ -66,7 +66,7 @@ Test(gaps, closest_gaps_are_merged_above_the_limit)
 	struct gaps g = { 0 };
 	uint64_t at = 0;
 
-	/* 100 apart, but for two that are 7 apart in the middle, and 8 at the end */
+	/* 100 apart, except two that are 7 apart in the middle, and 8 at the end */
 	for (uint64_t i = 0; i <= GAPS_MAX; i++) {
 		at += i == 1000 ? 7 : i == GAPS_MAX ? 8 : 100;
 		gaps_add(&g, at, at);

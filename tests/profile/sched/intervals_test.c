@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Intervals from switches and wakings: each line that must come out follows from the events above it. */
+/* Intervals from switches and wakeups: each expected line follows from the events above it. */
 #include "tests/profile/intervals_run.h"
 
 TestSuite(intervals, .timeout = 60);
@@ -117,7 +117,7 @@ static void make_blocked(struct make *m)
 	make_switch(m, 1700, 0, "a", 5, 1, "swapper", 0);
 }
 
-/* What 5 did in it, by who knows of the loss before it reads on. */
+/* States of 5 for a reader that knows of the loss before it reads on. */
 static const char loss_seen[] =
 	"5 unknown (runnable) 1000-1000 to cpu cpu 0 edge-start unsure\n"
 	"5 running 1000-1100 to block cpu 0\n"
@@ -181,7 +181,7 @@ Test(intervals, switch_that_does_not_match_the_one_before_leaves_a_hole)
 	make_switch(&m, 1000, 0, "swapper", 0, 0, "a", 5);
 	/* a was never switched out, and b never in */
 	make_switch(&m, 1100, 0, "b", 6, 1, "c", 7);
-	make_waking(&m, 1200, 0, 7, "a", 5); /* a blocked meanwhile */
+	make_waking(&m, 1200, 0, 7, "a", 5); /* a blocked during that time */
 	make_switch(&m, 1300, 0, "c", 7, 1, "a", 5);
 	make_switch(&m, 1400, 0, "a", 5, 1, "swapper", 0);
 	run_expect(&r, &m,
@@ -241,12 +241,12 @@ Test(intervals, thread_woken_before_its_switch_out_does_not_block)
 	make_waking(&m, 1095, 1, 6, "a", 5);
 	make_switch(&m, 1100, 0, "a", 5, 1, "b", 7);
 	make_switch(&m, 1300, 0, "b", 7, 1, "a", 5);
-	/* woken early, and once more: it had gone back to sleep, and truly slept */
+	/* woken early, and again: it had blocked again, and really slept */
 	make_waking(&m, 1395, 1, 6, "a", 5);
 	make_switch(&m, 1400, 0, "a", 5, 1, "b", 7);
 	make_waking(&m, 1450, 1, 8, "a", 5);
 	make_switch(&m, 1500, 0, "b", 7, 1, "a", 5);
-	/* woken early, and pushed off the CPU: the next sleep has nothing to do with it */
+	/* woken early, and preempted: the next blocked interval is independent of it */
 	make_waking(&m, 1550, 1, 6, "a", 5);
 	make_switch(&m, 1600, 0, "a", 5, 0x100, "b", 7);
 	make_switch(&m, 1610, 0, "b", 7, 1, "a", 5);
@@ -276,7 +276,7 @@ Test(intervals, reused_tid_is_another_thread)
 	make_switch(&m, 1100, 0, "a", 5, 0x20, "b", 6); /* dead: nothing until the next birth */
 	make_wakeup_new(&m, 1200, 6, 5);
 	make_switch(&m, 1300, 0, "b", 6, 1, "new", 5);
-	make_wakeup_new(&m, 1400, 6, 5); /* it must have died unseen */
+	make_wakeup_new(&m, 1400, 6, 5); /* its death was not recorded */
 	make_clock(&m, 1500, 1);
 	run_expect(&r, &m,
 		   "5 unknown (runnable) 1000-1000 to cpu cpu 0 edge-start unsure\n"
@@ -319,7 +319,7 @@ Test(intervals, runnable_interval_follows_its_thread_between_run_queues)
 	make_switch(&m, 1150, 1, "y", 7, 1, "swapper", 0);
 	make_switch(&m, 1160, 1, "swapper", 0, 0, "a", 5);
 	make_switch(&m, 1200, 1, "a", 5, 0x100, "y", 7);
-	/* it comes back on a CPU that nobody told of */
+	/* it comes back on a CPU without a recorded switch */
 	make_switch(&m, 1300, 2, "swapper", 0, 0, "a", 5);
 	run_expect(
 		&r, &m,
@@ -365,7 +365,7 @@ Test(intervals, switches_next_to_the_target_leave_unknown_time)
 		   "9 unknown (blocked) 1400-1500 to nothing cpu 0 S edge-end neighbour\n");
 }
 
-/* Who was switched in last may have left long since, unless his switches are there. */
+/* A thread that was switched in last may have left long ago, unless all its switches are recorded. */
 static void moves_on(const char *target, const char *key, const char *value, const char *want)
 {
 	struct run r = { .tid = 5, .behind = true };
@@ -389,7 +389,7 @@ Test(intervals, time_after_a_migration_is_not_attributed_to_a_thread_that_may_ha
 	moves_on("pid 5", NULL, NULL, MOVES_ON(" 50 unknown"));
 	moves_on("command a", "target_pids", "5", MOVES_ON(" 50 unknown"));
 	moves_on("pid 5", "neighbours", "no", MOVES_ON(" 50 unknown"));
-	/* he is a target, too; every switch is there; the CPU was watched */
+	/* 6 is a target, too; every switch is recorded; the CPU was watched */
 	moves_on("tid 5,8", NULL, NULL, MOVES_ON(" 40 behind 8 on 1 10 unknown"));
 	moves_on("system", NULL, NULL, MOVES_ON(" 40 behind 8 on 1 10 unknown"));
 	moves_on("pid 5", "neighbours", "yes", MOVES_ON(" 40 behind 8 on 1 10 unknown"));
@@ -419,23 +419,23 @@ Test(intervals, threads_that_ran_on_a_watched_cpu_are_known)
 	make_switch(&m, 1100, 0, "a", 5, 0x100, "x", 8);
 	make_switch(&m, 1150, 0, "x", 8, 0, "y", 9);
 	make_switch(&m, 1200, 0, "y", 9, 1, "a", 5);
-	/* not watched while it sleeps: others may have run before the waking */
+	/* not watched while it sleeps: others may have run before the wakeup */
 	make_switch(&m, 1300, 0, "a", 5, 1, "x", 8);
 	watch(&m, 1350, 0, 8, PROF_WATCH_BEGUN);
 	make_waking(&m, 1350, 0, 7, "a", 5);
 	make_switch(&m, 1400, 0, "x", 8, 0, "a", 5);
-	/* a wait that moves before anybody left the first CPU */
+	/* a runnable interval that moves before another thread left the first CPU */
 	watch(&m, 1450, 1, 6, PROF_WATCH_BEGUN);
 	make_switch(&m, 1500, 0, "a", 5, 0, "x", 8);
 	watch(&m, 1520, 1, 6, PROF_WATCH_BEGUN);
 	migrate(&m, 1520, 5, 0, 1);
 	make_switch(&m, 1600, 1, "z", 6, 0, "a", 5);
-	/* who is there may be told later */
+	/* the running thread may be reported later */
 	make_switch(&m, 1700, 1, "a", 5, 1, "z", 6);
 	watch(&m, 1750, 1, 5, PROF_WATCH_BEGUN_UNSEEN);
 	make_waking(&m, 1750, 1, 7, "a", 5);
 	make_switch(&m, 1800, 1, "w", 4, 0, "a", 5);
-	/* a wait that nobody watched */
+	/* a runnable interval that was not watched */
 	make_switch(&m, 1900, 1, "a", 5, 0, "w", 4);
 	watch(&m, 1990, 1, 4, PROF_WATCH_ENDED);
 	make_switch(&m, 2000, 1, "w", 4, 0, "a", 5);
@@ -464,7 +464,7 @@ Test(intervals, watch_event_that_overlaps_a_switch_of_the_target_changes_nothing
 	make_target(&m, "pid 5", "neighbours", "yes");
 	make_task(&m, 1000, 5, 5, "a");
 	make_switch(&m, 1100, 0, "x", 8, 0, "a", 5);
-	/* of the one who comes next, a moment before it is told */
+	/* about the next thread, shortly before its switch */
 	watch(&m, 1199, 0, 9, PROF_WATCH_BEGUN);
 	make_switch(&m, 1200, 0, "a", 5, 0, "y", 9);
 	make_switch(&m, 1300, 0, "y", 9, 1, "a", 5);
@@ -500,7 +500,7 @@ Test(intervals, thread_that_execs_continues_with_the_tid_of_its_leader)
 	make_switch(&m, 1000, 0, "x", 0, 0, "main", 5);
 	make_switch(&m, 1100, 0, "main", 5, 0x10, "thread", 6);
 	make_exec(&m, 1150, 6, 5);
-	make_exec(&m, 1160, 5, 5); /* of its own number: nothing */
+	make_exec(&m, 1160, 5, 5); /* with its own TID: no change */
 	make_switch(&m, 1200, 0, "new", 5, 0x10, "swapper", 0);
 	run_expect(&r, &m,
 		   "5 unknown (runnable) 1000-1000 to cpu cpu 0 edge-start unsure\n"
@@ -510,7 +510,7 @@ Test(intervals, thread_that_execs_continues_with_the_tid_of_its_leader)
 		   "5 running 1150-1200 to exit cpu 0\n");
 }
 
-/* It is switched out under the new number, before the exec is told. */
+/* It is switched out with the new TID, before the exec event. */
 Test(intervals, thread_may_be_switched_out_during_its_exec)
 {
 	struct run r = { 0 };
@@ -650,7 +650,7 @@ Test(intervals, waker_has_its_stack_if_it_was_recorded)
 	make_switch(&m, 1000, 0, "a", 5, 1, "b", 6);
 	make_sample(&m, 1000, 5, 5, PROF_SOURCE_SWITCH_OUT, 0, other, 1);
 	make_waking(&m, 1100, 1, 7, "a", 5);
-	make_task(&m, 1100, 7, 7, "waker"); /* names nothing that happened */
+	make_task(&m, 1100, 7, 7, "waker"); /* refers to no event */
 	make_sample(&m, 1100, 7, 7, PROF_SOURCE_WAKING, 1, frames, 2);
 	make_switch(&m, 1200, 0, "b", 6, 1, "a", 5);
 	make_waking(&m, 1250, 1, 7, "a", 5); /* before it is off the CPU */
@@ -659,7 +659,7 @@ Test(intervals, waker_has_its_stack_if_it_was_recorded)
 	make_switch(&m, 1300, 0, "b", 6, 1, "a", 5);
 	make_switch(&m, 1400, 0, "a", 5, 1, "b", 6);
 	make_waking(&m, 1500, 1, 7, "a", 5);
-	make_sample(&m, 1501, 7, 7, PROF_SOURCE_WAKING, 1, frames, 2); /* of no waking */
+	make_sample(&m, 1501, 7, 7, PROF_SOURCE_WAKING, 1, frames, 2); /* of no wakeup */
 	run_expect(&r, &m,
 		   "5 running 1000-1000 to block cpu 0 edge-start\n"
 		   "5 blocked 1000-1100 to waking cpu 0 by 7 at 1100 from 1 S stack 0\n"
@@ -692,7 +692,7 @@ Test(intervals, stacks_are_skipped_on_request)
 
 enum { TASKS = 9, CPUS = 3, STEPS = 3000 };
 
-/* A scheduler that keeps its own accounts. */
+/* A scheduler with its own accounting. */
 struct world {
 	uint64_t seed, now;
 	uint32_t on[CPUS]; /* tid, 0: idle */
@@ -700,7 +700,7 @@ struct world {
 	uint64_t since[TASKS + 1], spent[TASKS + 1][INTERVAL_STATE_CNT];
 };
 
-static struct world *told; /* sums of what the engine said, in `spent` */
+static struct world *told; /* sums of the engine, in `spent` */
 
 static uint64_t draw(struct world *w, uint64_t n)
 {
@@ -742,7 +742,7 @@ static void sum_states(struct run *r, const struct interval *i)
 	told->spent[i->tid][i->state] += i->end - i->start;
 }
 
-/* @hidden: leaves out one event of so many; 0: none. */
+/* @hidden: drops one event in N; 0: none. */
 static void any_schedule(uint64_t seed, bool hides)
 {
 	struct world w = { .seed = seed, .now = 1000 }, sums = { 0 };

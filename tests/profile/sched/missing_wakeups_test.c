@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Random schedules whose wakeups are missing here and there, without a LostEvents event: each interval with a state is
- * inside an interval of the scheduler's own, in the same state.
+ * Random schedules whose wakeups are missing here and there, without a LostEvents event: each interval with a
+ * state is inside an interval of the scheduler's own, in the same state.
  */
 #include "base/alloc.h"
 #include "tests/profile/intervals_run.h"
@@ -63,7 +63,7 @@ static void put_wakeup(struct world *w, uint32_t cpu, uint32_t tid)
 		make_waking(&w->m, w->now, cpu, w->on[cpu], "t", tid);
 }
 
-/* Another CPU wakes the thread while it leaves its own to block, so it remains runnable. */
+/* Another CPU wakes the thread while it switches out to block, so it remains runnable. */
 static void wake_in_switch(struct world *w, uint32_t cpu, uint32_t tid)
 {
 	put_wakeup(w, (cpu + 1) % CPUS, tid);
@@ -86,7 +86,7 @@ static void switch_to(struct world *w, uint32_t cpu, uint32_t next)
 	w->task[next].cpu = cpu;
 }
 
-/* The thread was about to block, and goes on. */
+/* The thread was about to block, and continues. */
 static void wake_running(struct world *w, uint32_t tid)
 {
 	const bool elsewhere = below(w, 2);
@@ -150,7 +150,7 @@ static void compare(struct run *r, const struct interval *i)
 	cr_expect_eq(i->state == INTERVAL_UNKNOWN, interval_is_unsure(i->flags));
 }
 
-/* @missing: so many wakeups of a hundred. */
+/* @missing: percentage of missing wakeups. */
 static void compare_schedule(uint64_t seed, uint32_t missing)
 {
 	struct world w = { .run = { .see = compare, .tid = TRACE_NONE },

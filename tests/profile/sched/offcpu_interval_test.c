@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Intervals from whole stays off the CPU: each line that must come out follows from the event above it. */
+/* Intervals from off-CPU interval events: each expected line follows from the event above it. */
 #include "tests/profile/intervals_run.h"
 
 TestSuite(offcpu_interval, .timeout = 60);
@@ -77,7 +77,10 @@ Test(offcpu_interval, unfinished_interval_ends_with_the_recording)
 		   "5 runnable 2700-3000 to nothing cpu 2 woken by 7 at 2700 edge-end\n");
 }
 
-/* Of the time in between, and of a thread without a stay, nothing is told; nor does a loss make one doubtful. */
+/*
+ * For the time in between, and for a thread without intervals, nothing is reported; nor does a loss make an
+ * interval uncertain.
+ */
 Test(offcpu_interval, time_between_intervals_is_not_reported)
 {
 	struct run r = { .gaps_first = true };
@@ -104,7 +107,7 @@ Test(offcpu_interval, interval_is_cut_to_the_window)
 		   "5 runnable 1900-1950 to cpu cpu 3 woken by 7 at 1900 clip-end\n");
 }
 
-/* Times that cannot be, and a thread that is none. */
+/* Impossible times, and an impossible thread. */
 Test(offcpu_interval, invalid_events_are_read_as_far_as_possible)
 {
 	struct run r = { 0 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Times of others, summed: what must come out follows by arithmetic. */
+/* Times of other threads, summed: the expected values follow by arithmetic. */
 #include "profile/sched/preemptors.h"
 
 #include <criterion/criterion.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Waits on the queues of CPUs of which it is known who ran: the times follow by arithmetic. */
+/* Runnable intervals on the queues of CPUs whose running threads are known: the times follow by arithmetic. */
 #include "profile/sched/runqueue_moves.h"
 
 #include <criterion/criterion.h>
@@ -55,7 +55,7 @@ Test(runqueue_moves, preemptors_come_from_each_queue_while_the_thread_was_in_it)
 	cr_expect_eq(b.unknown_ns, 0);
 }
 
-/* 8 was switched in last and may have left; nobody knows of times before the log. */
+/* 8 was switched in last and may have left; times before the log are unknown. */
 Test(runqueue_moves, thread_that_may_have_left_is_unknown)
 {
 	struct interval_preemptor top[4];

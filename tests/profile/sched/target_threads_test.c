@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Whom a recording followed, by what it says of its targets and by what they fork and exec. */
+/* Which threads a recording followed, from its recorded targets and from forks and execs. */
 #include "profile/sched/target_threads.h"
 
 #include <criterion/criterion.h>

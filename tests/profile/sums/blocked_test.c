@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Sums of waits: every number follows from the intervals that the test itself makes. */
+/* Sums of blocked intervals: every number follows from the intervals that the test makes. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -60,7 +60,7 @@ Test(blocked, row_per_stack_has_sum_and_maximum)
 	blocked_fini(&w);
 }
 
-/* The thread that a timer or a network packet interrupted has nothing to do with it. */
+/* The thread that a timer or a network packet interrupted is irrelevant. */
 Test(blocked, wakers_are_grouped_by_their_context)
 {
 	struct interval_waker other = timer, task = { .context = INTERVAL_BY_TASK, .comm = 9 };
@@ -153,7 +153,7 @@ Test(blocked, waker_tasks_with_one_name_are_grouped_by_tid)
 	block(&w, 6, 1, 0, 0, 4, &task);
 	task.tid = 21;
 	block(&w, 6, 1, 0, 0, 5, &task);
-	/* whom a timer interrupted does not count */
+	/* the thread that a timer interrupted does not count */
 	other.tid = 22;
 	block(&w, 6, 1, 0, 0, 1, &timer);
 	block(&w, 6, 1, 0, 0, 1, &other);

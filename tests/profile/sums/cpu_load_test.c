@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What CPUs did: every number follows from the intervals that the test itself makes. */
+/* Activity of CPUs: every number follows from the intervals that the test makes. */
 #include <criterion/criterion.h>
 
 #include "profile/sums/cpu_load.h"
@@ -49,7 +49,7 @@ Test(cpu_load, runtime_latency_and_migrations_are_counted)
 	cpu_load_fini(&l);
 }
 
-/* A number that no machine has must not take memory for all below it. */
+/* An impossible CPU number must not allocate memory for all below it. */
 Test(cpu_load, impossible_cpu_numbers_are_skipped)
 {
 	struct cpu_load l = { 0 };
@@ -61,7 +61,7 @@ Test(cpu_load, impossible_cpu_numbers_are_skipped)
 	cpu_load_fini(&l);
 }
 
-/* One that was preempted, and then the recording ended on the CPUs that it has. */
+/* A thread was preempted, and then the recording ended on its CPUs. */
 Test(cpu_load, latency_on_an_unknown_cpu_counts_in_the_total)
 {
 	struct cpu_load l = { 0 };

@@ -64,7 +64,7 @@ Test(cpu_strip, columns_become_wider_over_time)
 	cpu_strip_fini(&s);
 }
 
-/* Sums stay what they are, however long the trace and its intervals are. */
+/* Sums stay constant, for any length of the trace and its intervals. */
 Test(cpu_strip, no_time_is_lost)
 {
 	struct cpu_strip s = { .cols = 10, .start = 1000 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Which intervals are CPU time, and whose. */
+/* Which intervals are CPU time, and of which thread. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
@@ -37,7 +37,10 @@ Test(cpu_time, counts_running_time_and_uncertain_time)
 	cpu_time_fini(&c);
 }
 
-/* Ready, and then switched out: it was switched in meanwhile. Blocked, and then switched in: it need not have been. */
+/*
+ * Runnable, and then switched out: it was switched in during that time. Blocked, and then switched in: it need
+ * not have run.
+ */
 Test(cpu_time, thread_that_left_a_cpu_was_running)
 {
 	struct cpu_time c = { 0 };

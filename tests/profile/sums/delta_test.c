@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Rows of two traces are matched by what a rebuild leaves as it was, and differences have the error that
- * statistics of counting gives them, by arithmetic done here.
+ * Rows of two traces are matched by properties that a rebuild does not change, and differences have the error
+ * of counting statistics, computed here.
  */
 #include <criterion/criterion.h>
 #include <math.h>
@@ -66,7 +66,7 @@ static const char *text(const struct both *b, size_t row, uint32_t place)
 	return delta_str(b->d, b->d->rows[row].places[place].name, NULL);
 }
 
-/* One function of each build, of which nothing but the name as people know it is the same. */
+/* One function of each build, with nothing but the source name in common. */
 static void expect_match(const char *old_path, const char *old_name, const char *new_path,
 			 const char *new_name, bool match)
 {
@@ -87,7 +87,7 @@ static void expect_match(const char *old_path, const char *old_name, const char 
 	if (match) {
 		cr_assert_eq(b.d->rows[0].self[DELTA_OLD].cnt, 3);
 		cr_assert_eq(b.d->rows[0].self[DELTA_NEW].cnt, 5);
-		/* as the new trace calls it */
+		/* its name in the new trace */
 		if (new_name)
 			cr_assert_str_eq(text(&b, 0, 0), new_name);
 	}
@@ -340,7 +340,7 @@ Test(delta, shares_have_binomial_errors)
 	cr_assert_float_eq(c.delta, -0.1, 1e-9);
 	cr_assert_float_eq(c.error, 2 * sqrt(0.0009 + 0.0004), 1e-9);
 	cr_assert_eq(c.verdict, DELTA_CHANGED);
-	/* all of all has no error but that of one */
+	/* the total has no error except the error of one sample */
 	c = compare(100, 100, 100, 100, true);
 	cr_assert_eq(c.verdict, DELTA_NOISE);
 	cr_assert_eq(c.delta, 0);
@@ -348,13 +348,13 @@ Test(delta, shares_have_binomial_errors)
 
 Test(delta, count_of_0_may_have_been_1)
 {
-	/* 2 of 100 against 0 of 50: the one that may be is 2% */
+	/* 2 of 100 against 0 of 50: the possible one is 2% */
 	struct delta_change c = compare(2, 100, 0, 50, true);
 
 	cr_assert_eq(c.verdict, DELTA_NOISE);
 	cr_assert_float_eq(c.error, 2 * sqrt(0.02 * 0.98 / 100 + 1.0 / 2500), 1e-9);
 	cr_assert_eq(c.ratio, 0);
-	/* against nothing at all nothing can be said */
+	/* compared with an empty trace there is no significance */
 	c = compare(2, 100, 0, 0, false);
 	cr_assert_eq(c.verdict, DELTA_UNSURE);
 	cr_assert_lt(c.error, 0);
@@ -400,7 +400,7 @@ Test(delta, blocked_time_belongs_to_the_innermost_own_function)
 	both_fini(&b);
 }
 
-/* 50 waits of 9 and 11 ms, then of 10 and 12: two standard deviations of their number are 0.15 s of 0.5 s. */
+/* 50 intervals of 9 and 11 ms, then of 10 and 12: two standard deviations of their number are 0.15 s of 0.5 s. */
 Test(delta, longer_duration_of_all_intervals_is_not_noise)
 {
 	const struct delta_sum was = { 50, 500, 25 * (81 + 121) },
@@ -415,7 +415,7 @@ Test(delta, longer_duration_of_all_intervals_is_not_noise)
 	cr_expect_float_eq(c.delta, 50, 1e-9);
 	/* each side: the spread of one, 1.0102 ms, by the root of 50 */
 	cr_expect_float_eq(c.error, 2 * sqrt(2) * sqrt(50 * 50.0 / 49), 1e-6, "%g", c.error);
-	/* of counts alone it may be chance; so it is where there are more, but none longer; or too few */
+	/* by counts alone it is within noise; also with more intervals of the same length; or too few */
 	scale.lengths = false;
 	cr_expect_eq(delta_change_sum(&d, &row, false, &scale).verdict, DELTA_NOISE);
 	scale.lengths = true;
@@ -450,7 +450,7 @@ Test(delta, run_queue_latencies_are_compared_by_a_percentile)
 	both_fini(&b);
 }
 
-/* Of 20 waits nobody knows the 99th percentile, but the median is another. */
+/* With 20 intervals the 99th percentile is unknown, but the median differs. */
 Test(delta, changed_median_counts_if_the_percentile_is_unknown)
 {
 	struct delta_change c;
@@ -463,7 +463,7 @@ Test(delta, changed_median_counts_if_the_percentile_is_unknown)
 		delta_add_wait(b.d, DELTA_OLD, "same", 4, 50 + i);
 		delta_add_wait(b.d, DELTA_NEW, "same", 4, 50 + i);
 	}
-	/* one that says nothing, but would turn the sign */
+	/* a row without significance, which would change the sign */
 	delta_add_wait(b.d, DELTA_OLD, "app", 3, 100000);
 	delta_add_wait(b.d, DELTA_NEW, "app", 3, 1600);
 	c = delta_change_quantile(&b.d->rows[0], 0.99);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Counts and bytes by type, the span, loss by kind, the recorder's last account. */
+/* Counts and bytes by type, the duration, loss by kind, the recorder's last accounting. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 
@@ -136,7 +136,7 @@ Test(event_counts, figures_that_differ_are_wrong_only_at_the_end_of_a_recording)
 	cr_expect_eq(verdict_of(&m), LOSS_ACCOUNTING_UNKNOWN);
 }
 
-/* Figures as they were before they told which are the last. */
+/* Figures of versions that did not mark the last ones. */
 static void old_figures(struct make *m, uint64_t ts, uint64_t produced, uint64_t written)
 {
 	MAKE_NUMBERS(m, ts, "RecorderStats", { "produced", produced }, { "written", written });
@@ -167,7 +167,7 @@ Test(event_counts, wall_clock_event_after_the_figures_ends_old_recordings)
 	cr_expect_eq(verdict_of(&m), LOSS_ACCOUNTING_BALANCED);
 }
 
-/* A writer that tells less than ours: what it leaves out is zero, not a guess. */
+/* A writer with fewer fields than ours: missing ones are zero, not a guess. */
 Test(event_counts, missing_figures_are_zero)
 {
 	const struct event_counts_stats *stats;
@@ -194,7 +194,7 @@ Test(event_counts, missing_figures_are_zero)
 	make_fini(&m);
 }
 
-/* Equal modules stand in the order in which they were announced, so that a report is the same each time. */
+/* Equal modules keep the order in which they were announced, so that reports are reproducible. */
 Test(event_counts, modules_with_equal_frames_keep_their_order)
 {
 	struct event_counts_module *mods;
@@ -223,7 +223,7 @@ Test(event_counts, modules_with_equal_frames_keep_their_order)
 	make_fini(&m);
 }
 
-/* Times may come in any order; a loss is as long as all that is told of it. */
+/* Times may come in any order; a loss has the duration of all its events. */
 Test(event_counts, duration_is_from_the_earliest_to_the_latest_event_in_any_order)
 {
 	const struct event_counts_part *part;
@@ -304,7 +304,7 @@ Test(event_counts, truncated_stacks_and_dead_workers_are_counted)
 	make_fini(&m);
 }
 
-/* By bytes, then by name; modules by what has no name, then by what there is. */
+/* By bytes, then by name; modules by frames without a symbol, then by all frames. */
 Test(event_counts, types_and_modules_have_a_fixed_order)
 {
 	uint64_t frames[6];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Sums of periods: what falls into each, by function and by thread, with times written out here. */
+/* Sums of periods: the events of each, by function and by thread, with times written out here. */
 #include <criterion/criterion.h>
 
 #include "profile/sums/live.h"
@@ -95,7 +95,7 @@ Test(live, samples_are_counted_by_function_and_by_thread)
 	feed_close(&f);
 }
 
-/* Blocked from 110 to 150, of which 20 ms are after 130; then waits 5 ms. */
+/* Blocked from 110 to 150, of which 20 ms are after 130; then runnable for 5 ms. */
 Test(live, blocked_time_counts_from_the_start_of_the_period)
 {
 	const uint64_t stack[] = { make_frame(2, 0x10) | PROF_FRAME_KERNEL, make_frame(1, 0x10) };
@@ -123,7 +123,7 @@ Test(live, blocked_time_counts_from_the_start_of_the_period)
 	cr_assert_eq(live_all(f.l)->off_ns, 20 * MS);
 	cr_assert_eq(live_all(f.l)->wait_ns, 5 * MS);
 	cr_assert_eq(loss_accounting_lost(live_lost(f.l)), 3);
-	/* for the function of the user's, not the kernel's */
+	/* the innermost user function, not the kernel's */
 	live_functions(f.l, &rows);
 	cr_assert_eq(rows.cnt, 1);
 	cr_assert_eq(rows.v[0].sum.off_ns, 20 * MS);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Where a thread is while it does not run. */
+/* The stack of a thread while it does not run. */
 #include <criterion/criterion.h>
 
 #include "profile/sums/off_stack.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Sums over periods: every number follows from the events that the test itself makes. */
+/* Sums over periods: every number follows from the events that the test makes. */
 #include "profile/sums/offcpu_sums.h"
 
 #include <criterion/criterion.h>
@@ -47,7 +47,7 @@ static const struct make_sums events[] = {
 	{ 9, "a", PROF_SUMMARY_WAIT, 1, 5, 5, 1, 2, "2", "1" },
 	{ 7, "a", PROF_SUMMARY_WAIT, 2, 50, 40, 1, 2, "5", "2" },
 	{ 7, "a", PROF_SUMMARY_RUN, 3, 60, 30, 1, 2, "4", "3" },
-	/* what nobody writes */
+	/* impossible values */
 	{ 7, "a", 77, 3, 60, 30, 1, 2, "4", "3" },
 	{ 7, "a", PROF_SUMMARY_BLOCKED, 0, 0, 0, 1, 2, "64", "3" },
 	{ 7, "a", PROF_SUMMARY_BLOCKED, 0, 0, 0, 1, 2, "4x", "3" },

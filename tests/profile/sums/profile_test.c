@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Shares by function, module and thread; what must come out is counted by hand in the comments. */
+/* Shares by function, module and thread; the expected values are counted by hand in the comments. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +64,7 @@ Test(profile, samples_are_grouped_by_module_and_by_thread)
 	names_free(n);
 }
 
-/* Two processes with code made at run time: one row for people, but a cause of its own for each. */
+/* Two processes with code generated at run time: one row for people, but a separate cause for each. */
 Test(profile, modules_of_one_group_share_a_row)
 {
 	struct names_module anon = { .kind = PROF_MODULE_ANON, .announced = true };
@@ -243,7 +243,7 @@ Test(profile, each_key_groups_rows_only_on_request)
 	names_free(n);
 }
 
-/* Of rows that weigh the same: by function, module, thread, process, part. */
+/* Of rows with equal weight: by function, module, thread, process, recording. */
 static const struct {
 	uint64_t frame;
 	uint32_t pid, tid, part;
@@ -260,7 +260,7 @@ static const struct {
 	{ 1ULL << PROF_FRAME_MODULE_SHIFT | COLD, 1, 1, 0, 1 },
 };
 
-/* The samples come in steps of so many rows, which makes another order of them each time. */
+/* The samples come in steps of N rows, which gives another order each time. */
 static void check_order(size_t step)
 {
 	const size_t cnt = sizeof(order) / sizeof(order[0]);
@@ -293,7 +293,7 @@ static void check_order(size_t step)
 
 Test(profile, rows_have_a_fixed_order)
 {
-	/* prime to the number of rows and one: 1 is as it shall be, 9 backwards */
+	/* coprime to the number of rows and one: 1 is the expected order, 9 the reverse */
 	check_order(1);
 	check_order(3);
 	check_order(7);
@@ -411,7 +411,7 @@ Test(profile, labels_and_unannounced_modules_have_no_symbol)
 	names_free(n);
 }
 
-/* Depth 1 was told, what holds it was not: only what is known stands in the stack, but never nothing. */
+/* Depth 1 was reported, its containing function was not: only known functions are in the stack, but never none. */
 Test(profile, inlined_functions_without_a_name_are_skipped)
 {
 	struct names *n = make_names();
@@ -491,7 +491,7 @@ static void add_on(struct profile *p, uint32_t cpu, uint32_t cgroup)
 	profile_add(p, &ev);
 }
 
-/* They would multiply the stacks that are kept. */
+/* They would multiply the number of kept stacks. */
 Test(profile, cpus_and_cgroups_are_kept_on_request)
 {
 	const unsigned int keys = 1u << PROFILE_CPU | 1u << PROFILE_CGROUP;
@@ -522,7 +522,7 @@ Test(profile, cpus_and_cgroups_are_kept_on_request)
 	names_free(n);
 }
 
-/* What is in the trace of a thread that had no name yet when it ran. */
+/* The trace names a thread after it ran. */
 Test(profile, cgroup_of_a_thread_may_be_reported_later)
 {
 	struct names *n = make_names();
@@ -583,7 +583,7 @@ Test(profile, line_belongs_to_the_instruction_and_inlined_functions_can_be_merge
 	names_free(n);
 }
 
-/* A function that was split, and one that calls itself: once, at the line where it is. */
+/* A split function, and a recursive function: once, at its line. */
 Test(profile, function_inlined_into_itself_counts_once)
 {
 	const uint64_t one = at(1, HOT);
@@ -629,7 +629,7 @@ Test(profile, rows_can_be_sorted_by_total)
 	names_free(n);
 }
 
-/* Of one stack of one thread: 3 samples of 10, 5 and 7 blocked, 100 runnable. */
+/* One stack of one thread: 3 samples of 10, 5 and 7 blocked, 100 runnable. */
 Test(profile, intervals_have_their_duration_as_weight_next_to_samples)
 {
 	static const uint64_t weight[] = { 10 };

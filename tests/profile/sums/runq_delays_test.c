@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Waits for a CPU, summed: every number follows from the intervals that the test itself makes. */
+/* Run-queue latencies, summed: every number follows from the intervals that the test makes. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -88,7 +88,7 @@ Test(runq_delays, latencies_are_grouped_by_process_and_name)
 	runq_delays_fini(&comm);
 }
 
-/* The edges of a trace cut waits short: they are no lengths to learn from. */
+/* Latencies cut by the edges of a trace are no measure of their length. */
 Test(runq_delays, cut_latencies_are_in_sums_and_not_in_quantiles)
 {
 	struct interval i = make(51, INTERVAL_RUNNABLE, 0, 7);
@@ -108,7 +108,7 @@ Test(runq_delays, cut_latencies_are_in_sums_and_not_in_quantiles)
 	runq_delays_fini(&d);
 }
 
-/* Who is switched in first of all, without a waking, may have been woken by what the trace does not show. */
+/* A thread whose first event is a switch in, without a wakeup, may have been woken by an unrecorded event. */
 Test(runq_delays, time_before_the_first_event_of_a_thread_is_no_latency)
 {
 	struct interval i = make(51, INTERVAL_UNKNOWN, 0, 7);
@@ -151,7 +151,7 @@ Test(runq_delays, threads_that_were_named_late_join_the_row_of_their_name)
 	names_free(names);
 }
 
-/* It is forked under the name of its parent, of which process is not known yet, and starts a thread. */
+/* It is forked under the name of its parent, its process is not known yet, and it starts a thread. */
 Test(runq_delays, process_has_the_last_name_of_its_main_thread)
 {
 	static const uint32_t tids[] = { 50, 50, 51, 50, 51 }, comms[] = { 1, 2, 3, 4, 5 };

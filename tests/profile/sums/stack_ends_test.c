@@ -71,7 +71,7 @@ Test(stack_ends, stack_ends_caused_by_code_are_counted_by_module)
 	names_free(n);
 }
 
-/* Reasons are appended to; a stack without a user frame has no module. */
+/* New reasons are appended; a stack without a user frame has no module. */
 Test(stack_ends, unknown_reasons_and_stacks_without_frames_are_counted)
 {
 	struct names *n = make_names();

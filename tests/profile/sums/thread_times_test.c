@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Run, wait and off-CPU time from switches and wakings; times are written out beside each event. */
+/* Running, runnable and off-CPU time from switches and wakeups; times are written next to each event. */
 #include <criterion/criterion.h>
 
 #include "profile/sums/thread_times.h"
 #include "tests/support/read_trace.h"
 
-/* Reads what was made in one pass, or with the gaps first. */
+/* Reads the trace in one pass, or with the gaps first. */
 static void run(struct make *m, struct thread_times *s, bool gaps_first)
 {
 	struct reader *r = read_trace(make_done(m));
@@ -54,10 +54,10 @@ Test(thread_times, running_runnable_and_off_cpu_times_are_counted)
 	make_switch(&m, 1000, 0, "swapper", 0, 0, "a", 5); /* a runs */
 	make_switch(&m, 1100, 0, "a", 5, 1, "swapper", 0); /* ran 100, sleeps */
 	make_waking(&m, 1400, 0, 0, "a", 5); /* off 300 */
-	make_switch(&m, 1430, 0, "swapper", 0, 0, "a", 5); /* waited 30 */
+	make_switch(&m, 1430, 0, "swapper", 0, 0, "a", 5); /* runnable 30 */
 	make_switch(&m, 1500, 0, "a", 5, 0x100, "b", 6); /* ran 70, preempted */
-	make_switch(&m, 1520, 0, "b", 6, 0, "a", 5); /* waited 20; b ran 20 */
-	make_switch(&m, 1525, 0, "a", 5, 0x10, "b", 6); /* ran 5, dead; b waited 5 */
+	make_switch(&m, 1520, 0, "b", 6, 0, "a", 5); /* runnable 20; b ran 20 */
+	make_switch(&m, 1525, 0, "a", 5, 0x10, "b", 6); /* ran 5, dead; b runnable 5 */
 	run(&m, &s, false);
 	expect(&s, 5, 175, 50, 300);
 	expect(&s, 6, 20, 5, 0);
@@ -74,7 +74,7 @@ Test(thread_times, states_before_the_edges_are_not_guessed)
 	make_init(&m, NULL);
 	make_switch(&m, 1000, 0, "a", 5, 1, "b", 6); /* how long a ran is unknown */
 	make_switch(&m, 9000, 0, "b", 6, 1, "c",
-		    7); /* a has slept on since, nobody knows how long */
+		    7); /* a has slept since then for an unknown time */
 	run(&m, &s, false);
 	expect(&s, 5, 0, 0, 0);
 	expect(&s, 6, 8000, 0, 0);
@@ -99,10 +99,10 @@ Test(thread_times, states_at_the_edges_count_on_request)
 		make_task(&m, 1000, 5, tid, "t");
 	make_task(&m, 1000, 6, 60, "another"); /* of another process: off, 1000 */
 	make_switch(&m, 1100, 0, "ran", 50, 1, "came",
-		    51); /* 50 ran 100, 51 waited or was blocked */
-	make_switch(&m, 1250, 0, "came", 51, 0, "x", 9); /* 51 ran 150, and waits to the end: 750 */
-	make_waking(&m, 1300, 0, 9, "ran", 50); /* 50 slept 200, and waits to the end: 700 */
-	make_waking(&m, 1400, 0, 9, "woken", 52); /* 52 had slept 400, and waits: 600 */
+		    51); /* 50 ran 100, 51 was runnable or blocked */
+	make_switch(&m, 1250, 0, "came", 51, 0, "x", 9); /* 51 ran 150, then runnable: 750 */
+	make_waking(&m, 1300, 0, 9, "ran", 50); /* 50 slept 200, and is runnable to the end: 700 */
+	make_waking(&m, 1400, 0, 9, "woken", 52); /* 52 had slept 400, and is runnable: 600 */
 	make_sample(&m, 1500, 5, 53, PROF_SOURCE_SAMPLE, 0, NULL,
 		    0); /* 53 is on a CPU throughout: 1000 */
 	make_end_at(&m, 2000); /* 54 has no event at all: off, 1000 */
@@ -132,7 +132,7 @@ Test(thread_times, wakeup_of_an_unknown_thread_starts_its_run_queue_latency)
 	make_waking(&m, 100, 0, 9, "a", 5);
 	make_waking(&m, 120, 0, 9, "a", 5); /* woken twice: the first one counts */
 	make_switch(&m, 150, 0, "x", 9, 1, "a", 5);
-	make_waking(&m, 170, 0, 9, "a", 5); /* it runs: a waking changes nothing */
+	make_waking(&m, 170, 0, 9, "a", 5); /* it runs: a wakeup changes nothing */
 	make_switch(&m, 180, 0, "a", 5, 1, "x", 9);
 	run(&m, &s, false);
 	expect(&s, 5, 30, 50, 0);
@@ -149,7 +149,7 @@ Test(thread_times, intervals_across_a_gap_are_unknown)
 		make_switch(&m, 1000, 0, "swapper", 0, 0, "a", 5);
 		make_switch(&m, 1100, 0, "a", 5, 1, "swapper", 0); /* ran 100 */
 		make_waking(&m, 1500, 0, 0, "a", 5); /* off 400, across the gap */
-		make_switch(&m, 1510, 0, "swapper", 0, 0, "a", 5); /* waited 10 */
+		make_switch(&m, 1510, 0, "swapper", 0, 0, "a", 5); /* runnable 10 */
 		make_lost(&m, 1600, "ring_full", 7, 1200, 1300);
 		make_lost(&m, 1600, "sample_estimate", 7, 1000, 1600);
 		make_lost(&m, 1600, "nested", 7, 1000, 1600);
@@ -177,7 +177,7 @@ Test(thread_times, sums_are_grouped_by_process)
 	make_waking(&m, 1300, 0, 6, "x", 9);
 	make_switch(&m, 1300, 0, "b", 6, 1, "x", 9);
 	make_switch(&m, 1350, 0, "x", 9, 1, "swapper", 0);
-	make_task(&m, 1400, 5, 5, "a"); /* told late */
+	make_task(&m, 1400, 5, 5, "a"); /* reported late */
 	make_task(&m, 1400, 5, 6, "b");
 	run(&m, &s, false);
 	hmap_set(&pids, 5, &s);
@@ -274,7 +274,7 @@ Test(thread_times, thread_has_no_time_before_its_birth)
 	make_end_at(&m, 2000);
 	run(&m, &s, false);
 	expect(&s, 51, 600, 100, 0);
-	/* what 52 did after it was woken is unknown: it was never switched in, and then out */
+	/* the state of 52 after its wakeup is unknown: it was never switched in, and then out */
 	expect(&s, 52, 0, 0, 300);
 	cr_expect_eq(task(&s, 52)->unknown, 100);
 	thread_times_fini(&s);

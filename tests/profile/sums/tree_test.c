@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Call trees of the program in app.h, both ways up. */
+/* Call trees of the program in app.h, callers first and inverted. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 
@@ -57,7 +57,7 @@ Test(tree, callees_are_first)
 	names_free(n);
 }
 
-/* Children that weigh the same come by name, then by module; samples without a stack have a node too. */
+/* Children with equal weight are sorted by name, then by module; samples without a stack have a node too. */
 Test(tree, siblings_have_a_fixed_order)
 {
 	const uint64_t stacks[][2] = { { at(2, HOT), at(1, MAIN) },
@@ -96,7 +96,7 @@ Test(tree, siblings_have_a_fixed_order)
 	names_free(n);
 }
 
-/* Whichever of them came first. */
+/* In any order of appearance. */
 Test(tree, siblings_with_one_name_are_sorted_by_module)
 {
 	const uint64_t stacks[][2] = { { at(1, HOT), at(1, MAIN) }, { at(2, HOT), at(1, MAIN) } };
@@ -126,7 +126,7 @@ Test(tree, siblings_with_one_name_are_sorted_by_module)
 	names_free(n);
 }
 
-/* A part's samples may be few and long. */
+/* A recording's samples may be few and long. */
 Test(tree, weight_determines_the_shown_nodes_and_their_order)
 {
 	static const uint64_t weight[] = { 1, 100 };
