@@ -2,7 +2,7 @@
 #ifndef D9_TESTS_RECORD_ANNOTATE_CHECK_H
 #define D9_TESTS_RECORD_ANNOTATE_CHECK_H
 
-/* What annotate_all() writes for events, found again in the bytes. */
+/* The notes that annotate_all() writes for events, read back from the bytes. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "record/tracepoint/eventset.h"
 #include "trace/read/tp_symbols.h"
 
-/* What annotate_all() wrote for some events, and a decoder behind all of it. */
+/* The output of annotate_all() for some events, and a decoder after all of it. */
 struct fixture {
 	struct event_def *defs[4];
 	struct eventset events;
@@ -60,7 +60,7 @@ static inline void done(struct fixture *f)
 		event_def_free(f->defs[i]);
 }
 
-/* Of the first schema of that name; "" when nothing was said. */
+/* Of the first schema with that name; "" if there is no note. */
 static inline struct dial9_str said(struct fixture *f, const char *event, const char *field,
 				    const char *key, bool second)
 {
@@ -85,7 +85,7 @@ static inline struct dial9_str said(struct fixture *f, const char *event, const 
 	return (struct dial9_str){ "", 0 };
 }
 
-/* One field's rows as lines and back: nothing is lost or made up. How many there are. */
+/* One field's rows as lines and back: nothing is lost or added. Returns their number. */
 static inline size_t check_field(struct fixture *f, const char *name, const struct format_event *ev,
 				 const struct format_field *field)
 {
@@ -101,7 +101,7 @@ static inline size_t check_field(struct fixture *f, const char *name, const stru
 			continue;
 		cr_assert_lt(at, ts.cnt, "%s.%s", name, s->field);
 		cr_expect_eq(ts.rows[at].kind, s->kind);
-		/* of these the value says nothing */
+		/* these kinds have no value */
 		cr_expect(ts.rows[at].value == s->value || s->kind >= FORMAT_SYM_DELIM);
 		cr_expect_eq(ts.rows[at].name_len, strlen(s->name), "%s.%s", name, s->field);
 		cr_expect(!memcmp(ts.rows[at].name, s->name, ts.rows[at].name_len));
@@ -112,7 +112,7 @@ static inline size_t check_field(struct fixture *f, const char *name, const stru
 	return at;
 }
 
-/* All fields of an event, which is taken over. */
+/* All fields of an event, which is freed. */
 static inline size_t check_rows(struct format_event *ev)
 {
 	struct fixture f = { 0 };

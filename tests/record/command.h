@@ -9,7 +9,7 @@
 
 #include "record/target/launch.h"
 
-/* sh -c SCRIPT, waiting to be let go. */
+/* sh -c SCRIPT, waiting to be released. */
 static inline struct launch *launch(const char *script, bool as_root)
 {
 	char *const argv[] = { (char *)"sh", (char *)"-c", (char *)script, NULL };
@@ -24,7 +24,7 @@ static inline void nap(void)
 	nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);
 }
 
-/* How it ended; it has ten seconds. */
+/* Its exit status; it has ten seconds. */
 static inline int status_of(struct launch *l)
 {
 	int status = -1, tries;

@@ -2,7 +2,7 @@
 #ifndef D9_TESTS_RECORD_FOUND_H
 #define D9_TESTS_RECORD_FOUND_H
 
-/* Files that a command needs, as they are told. */
+/* Files that a command needs, as they are reported. */
 #include <criterion/criterion.h>
 #include <limits.h>
 #include <stdbool.h>

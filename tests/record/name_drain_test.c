@@ -2,7 +2,7 @@
 /* LINK: -Wl,--wrap=sym_client_idle,--wrap=sym_client_wait,--wrap=sym_client_answered */
 /* LINK: -Wl,--wrap=sym_client_hurry,--wrap=sym_client_close_questions,--wrap=frames_ask_again */
 /* LINK: -Wl,--wrap=frames_receive_names,--wrap=frames_report_unnamed,--wrap=frames_label_unnamed */
-/* The end of naming, beside a broker that only says how it stands: its functions are wrapped. */
+/* The end of symbol lookup, with a broker that only has a state: its functions are wrapped. */
 #include "record/name_drain.h"
 
 #include <criterion/criterion.h>
@@ -11,7 +11,7 @@
 #include "symbol/broker/sym_client.h"
 
 static struct {
-	long waiting; /* answers that have come */
+	long waiting; /* answers that have arrived */
 	bool closed, labelled;
 } broker;
 
@@ -25,7 +25,7 @@ long __wrap_frames_receive_names(struct frames *f, size_t max);
 void __wrap_frames_report_unnamed(struct frames *f);
 int __wrap_frames_label_unnamed(struct frames *f);
 
-/* Something is asked for that is never answered. */
+/* A request that is never answered. */
 bool __wrap_sym_client_idle(const struct sym_client *b)
 {
 	return false;

@@ -10,7 +10,7 @@
 /* LINK: -Wl,--wrap=segments_is_full,--wrap=segments_have_room,--wrap=segments_note */
 /* LINK: -Wl,--wrap=segments_step,--wrap=segments_flush,--wrap=tasks_expire */
 /* LINK: -Wl,--wrap=memory_check,--wrap=notify_step */
-/* The order of the stages, and what stops a pass. The stages are stubs that write down their calls. */
+/* The order of the stages, and what stops a pass. The stages are stubs that record their calls. */
 #include "record/pipeline.h"
 
 #include <criterion/criterion.h>

@@ -2,7 +2,7 @@
 #ifndef D9_TESTS_RECORD_SIDE_H
 #define D9_TESTS_RECORD_SIDE_H
 
-/* Tasks, and what the side-band says to them. */
+/* Tasks, and side-band records for them. */
 #include <string.h>
 
 #include "kernel/perf_side.h"
@@ -70,7 +70,7 @@ static inline void exit_at(uint64_t time, uint32_t pid, uint32_t tid)
 			.type = PERF_SIDE_EXIT, .time = time, .pid = pid, .tid = tid, .name = "" });
 }
 
-/* Says what the trace would say, and that it is now said. */
+/* Returns what the trace would have for a task, and marks it as announced. */
 static inline const struct task *known(uint32_t tid)
 {
 	const struct task *task = tasks_get(t, tid, 0);

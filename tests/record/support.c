@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What the tests of user/record share: fixtures from files, records made from their parts, and the
- * chain from a record to the bytes of a trace with a decoder behind it. The text that rig_text()
- * gives comes from the decoder alone, which knows nothing of what the recorder meant to write.
+ * Shared by the tests of user/record: fixtures from files, records made from their parts, and the chain from a
+ * record to the bytes of a trace with a decoder after it. The text of rig_text() comes from the decoder alone,
+ * independent of the recorder.
  */
 #include "tests/record/support.h"
 
@@ -127,7 +127,7 @@ struct prof_rec *support_rec(const struct rec_parts *p)
 	return rec;
 }
 
-/* ---- the rig ------------------------------------------------------------------------------------ */
+/* ---- the chain from a record to a trace -------------------------------------------------------- */
 
 void rig_init(struct rig *rig)
 {
@@ -268,7 +268,7 @@ static void print_event(struct buf *out, const struct dial9_dec *dec, const stru
 	buf_addch(out, '\n');
 }
 
-/* The whole trace is decoded each time; what was given before is left out. */
+/* The whole trace is decoded each time; events of earlier calls are skipped. */
 const char *rig_text(struct rig *rig, const char *prefix)
 {
 	static struct buf out;

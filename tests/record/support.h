@@ -18,16 +18,16 @@ struct stacks;
 struct tasks;
 struct translate;
 
-/* Tids from here on are above every pid_max, so that /proc knows nothing of them. */
+/* TIDs from here on are above every pid_max, so that /proc has no data for them. */
 #define NO_SUCH_TID 5000000u
 
 /* ---- files -------------------------------------------------------------------------------------- */
 
-/* The whole of tests/DIR/NAME. The caller frees. Fails the test when it is missing. */
+/* The whole of tests/DIR/NAME. The caller frees. Fails the test if it is missing. */
 char *support_read(const char *path, size_t *sz);
 /* The event of tests/fixtures/DIR/SYSTEM.NAME.format. */
 struct event_def *support_event(const char *dir, const char *system_and_name);
-/* A format text made on the spot: the common fields and then these lines. */
+/* A format text from a test: the common fields and then these lines. */
 struct event_def *support_event_of(const char *system, const char *fields);
 
 /* ---- records ------------------------------------------------------------------------------------ */
@@ -43,7 +43,7 @@ struct rec_parts {
 	size_t kstack_cnt, ustack_cnt;
 };
 
-/* Exactly as large as it says it is, so that one byte too far is seen by a sanitizer. */
+/* Exactly as large as its size field, so that a sanitizer detects a read one byte too far. */
 struct prof_rec *support_rec(const struct rec_parts *parts);
 
 /* ---- everything between a record and the bytes of a trace ---------------------------------------- */
@@ -60,9 +60,9 @@ struct rig {
 
 void rig_init(struct rig *rig);
 void rig_fini(struct rig *rig);
-/* Takes def over and returns its index. */
+/* Takes ownership of def and returns its index. */
 uint16_t rig_add(struct rig *rig, struct event_def *def);
-/* A thread as the side-band would announce it: a fork of pid 1 and a name. */
+/* A thread as announced by the side-band: a fork of pid 1 and a name. */
 void rig_task(struct rig *rig, uint32_t pid, uint32_t tid, const char *comm);
 /* An executable mapping, likewise. */
 void rig_map(struct rig *rig, uint32_t pid, uint64_t start, uint64_t end, uint64_t pgoff,
@@ -80,7 +80,7 @@ const char *rig_text(struct rig *rig, const char *prefix);
 
 /* ---- what a test prints -------------------------------------------------------------------------- */
 
-/* Standard error goes to a file from here to support_stderr(), which gives what came. */
+/* Standard error goes to a file from here to support_stderr(), which returns its contents. */
 void support_catch_stderr(void);
 const char *support_stderr(void);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Each BPF program has a row, and a recording does without what nobody asked for. */
+/* Each BPF program has a row, and a recording continues without features that were not requested. */
 #include "record/capture/capture_features.h"
 
 #include <bpf/libbpf.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What is shown of a verifier's log. The logs are of kernels 6.1 and 6.18. */
+/* The part of a verifier's log that is shown. The logs are of kernels 6.1 and 6.18. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <string.h>

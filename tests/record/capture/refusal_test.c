@@ -54,7 +54,7 @@ Test(refusal, held_capabilities_are_not_blamed)
 	expect(&facts, (struct capture_refusal){ .err = -EPERM }, NULL,
 	       "may not load BPF programs: a seccomp filter denies bpf() or perf_event_open(); allow "
 	       "both, or record outside of the container");
-	/* it does not deny what the verifier has seen */
+	/* a security module does not deny what the verifier has checked */
 	expect(&facts, (struct capture_refusal){ .err = -EPERM, .program = "p", .reason = "r" },
 	       NULL, "Linux 6.1.0-56-cloud-amd64 refuses BPF program p: r; please report with -vv");
 	facts.denial.caps = 0;

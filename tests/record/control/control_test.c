@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Commands from outside: perf's words, answers, and what hostile writers may try. */
+/* Commands from outside: perf's commands, acknowledgements, and attempts of hostile writers. */
 #include "record/control/control.h"
 
 #include <criterion/criterion.h>

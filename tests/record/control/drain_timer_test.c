@@ -4,8 +4,8 @@
 /* LINK: -Wl,--wrap=targets_pollfds,--wrap=capture_wakeups_fd,--wrap=capture_read_wakeups */
 /* LINK: -Wl,--wrap=sideband_reader_fd */
 /*
- * What has its turn between two passes of the drain, and what ends the wait. Broker, news and targets are pipes
- * and counters here: the linker puts them in place of the real ones.
+ * What is handled between two passes of the drain, and what ends the wait. Broker, side-band events and targets
+ * are pipes and counters here: the linker puts them in place of the real ones.
  */
 #include "record/control/drain_timer.h"
 
@@ -29,7 +29,7 @@ enum { BROKER, NEWS, RINGS, TARGET, PIPES };
 
 static int pipes[PIPES][2];
 static int steps, sends, looks;
-static uint64_t look_again; /* after the first look; 0: only with news */
+static uint64_t look_again; /* after the first check; 0: only with events */
 static bool has_table, was_woken;
 static size_t target_cnt;
 
@@ -222,7 +222,7 @@ Test(drain_timer, wait_checks_again_when_a_check_is_due)
 	cr_expect_eq(looks, 2);
 }
 
-/* As wait_for() does, of a tick that rings may end, and that is only this long once something came. */
+/* Like wait_for(), for a tick that rings may end, and that is only this long once an event came. */
 static bool wait_calmly_for(uint64_t ns, uint64_t hurry_ns)
 {
 	const uint64_t now = clock_mono_ns();

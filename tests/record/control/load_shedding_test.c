@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* How much is left out, by costs that the test makes up. The kernel side and the trace are counters here. */
+/*
+ * How much is dropped and skipped, by costs that the test makes up. The kernel side and the trace are counters
+ * here.
+ */
 /* ALONE: capture_set_stacks(), pause_skip_slice*(), status_*() */
 #include "record/control/load_shedding.h"
 
@@ -46,7 +49,7 @@ uint64_t status_cost_ns(struct status *s, uint64_t now_ns)
 	return s->spent;
 }
 
-/* As pause.c has it, without a kernel. */
+/* Like pause.c, without a kernel. */
 void pause_skip_slice(struct pause *g)
 {
 	g->skips_slice = g->open;
@@ -80,7 +83,7 @@ static uint64_t cpus(void)
 	return (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-/* A recording that costs so much of all CPUs while it is open, and so much more for stacks. */
+/* A recording with this cost relative to all CPUs while it is open, and this additional cost for stacks. */
 static void run(struct bench *b, uint64_t ns, uint32_t ppm, uint32_t stacks_ppm)
 {
 	const uint64_t step = 10 * MS, end = b->now + ns;
@@ -189,7 +192,7 @@ Test(load_shedding, everything_is_recorded_again_when_the_load_ends)
 	cr_expect_eq(b.open_ns, 10 * SECOND);
 }
 
-/* What seems calm only because stacks are left out is tried again, but less and less often. */
+/* If the load is low only because stacks are dropped, they are tried again, but less and less often. */
 Test(load_shedding, state_does_not_oscillate)
 {
 	struct bench b;

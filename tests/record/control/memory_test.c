@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The cap over all that is remembered, with the real parts below it. */
+/* The limit for all stored data, with the real parts below it. */
 #include "record/control/memory.h"
 
 #include <criterion/criterion.h>
@@ -37,7 +37,7 @@ static void teardown(void)
 
 TestSuite(memory, .init = setup, .fini = teardown);
 
-/* A path of three kilobytes, as a hostile program would have it. */
+/* A path of three kilobytes, as from a hostile program. */
 static void map_long_path(uint32_t pid, uint64_t start, int i)
 {
 	char path[3000];
@@ -134,7 +134,7 @@ Test(memory, shares_of_all_parts_fit_into_the_limit)
 		     MAX / 2);
 }
 
-/* ---- a program that does nothing but exec ------------------------------------------------------ */
+/* ---- a program that only calls exec ----------------------------------------------------------- */
 
 static void fork_of(uint32_t pid, uint32_t tid)
 {
@@ -146,7 +146,7 @@ static void fork_of(uint32_t pid, uint32_t tid)
 						   .name = "" });
 }
 
-/* Else it would take all of the drain's time: a look at each of them would be minutes. */
+/* Otherwise it would take all of the drain's time: a check of each task would take minutes. */
 Test(memory, cost_of_an_exec_does_not_grow_with_other_tasks, .timeout = 120)
 {
 	const uint32_t cnt = 100000;
@@ -171,7 +171,7 @@ Test(memory, cost_of_an_exec_does_not_grow_with_other_tasks, .timeout = 120)
 	cr_expect_eq(tasks_get(rig.tasks, A + 1, 0)->exit_ns, 0);
 }
 
-/* ---- a program that makes up places in its code --------------------------------------------------- */
+/* ---- a program that runs code at endless addresses ----------------------------------------------- */
 
 #define PLACES_MAX (2UL << 20)
 
@@ -198,7 +198,7 @@ static bool is_asked(uint32_t pid)
 	return sym_client_questions(broker) == before + 1;
 }
 
-/* What the suite prepares, with a broker. */
+/* The setup of the suite, with a broker. */
 static void name_with_broker(void)
 {
 	const struct sym_client_cfg cfg = { .no_dwarf = true };
@@ -213,7 +213,7 @@ static void end_broker(void)
 	sym_client_free(broker);
 }
 
-Test(memory, addresses_of_one_program_leave_room_for_those_of_others, .init = name_with_broker,
+Test(memory, addresses_of_one_program_leave_room_for_other_programs, .init = name_with_broker,
      .fini = end_broker)
 {
 	const char *said;
@@ -247,7 +247,7 @@ Test(memory, addresses_of_many_programs_are_requested_again_after_answers, .init
 	cr_expect(frames_generation(rig.frames) == 1, "what was passed over is met again");
 }
 
-/* The 65th program of one owner that makes its code; all live as long as the test does. */
+/* The 65th program of one owner that generates its code; all live until the test ends. */
 Test(memory, code_of_too_many_programs_is_reported, .init = name_with_broker, .fini = end_broker)
 {
 	const char *text;

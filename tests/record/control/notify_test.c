@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What a service manager is told, heard at a socket as it has one. */
+/* The messages to a service manager, received at a socket like its own. */
 #include "record/control/notify.h"
 
 #include <criterion/criterion.h>
@@ -212,7 +212,7 @@ Test(notify, reload_ends_if_no_file_can_be_started)
 	notify_free(n);
 }
 
-/* Until the socket takes no more: how many messages of one byte it holds. */
+/* Fills the socket: returns how many messages of one byte it accepts. */
 static int fill_up(void)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
@@ -245,7 +245,7 @@ Test(notify, messages_without_room_are_sent_later_in_order)
 	notify_free(n);
 }
 
-/* One datagram with both would say that the reload is over before it began. */
+/* One datagram with both would mean that the reload is over before it began. */
 Test(notify, unsent_reload_keeps_its_end_in_a_separate_message)
 {
 	int fd = path_listener(), sent;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* When records flow, and what is told of the times when they do not. The kernel side is three counters here. */
+/*
+ * When records are captured, and what is written for the times when they are not. The kernel side is three
+ * counters here.
+ */
 /* ALONE: capture_*(), status_paused() */
 #include "record/control/pause.h"
 
@@ -128,7 +131,7 @@ Test(pause, skipped_time_slice_is_written_and_ends_on_request)
 	cr_expect(g.open);
 	cr_expect_eq(s.told, 1);
 	cr_expect_eq(s.skips_slice, 1);
-	/* closed by who asks, in the midst of one: it stays so, and is a pause */
+	/* closed on request in the middle of a skipped slice: it stays so, and is a pause */
 	pause_skip_slice(&g);
 	pause_close(&g);
 	cr_expect_eq(pause_end_slice(&g, &s), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* When a snapshot is taken, and who is told to have asked. Kernel, trace and memory are variables here. */
+/* When a snapshot is taken, and which trigger is written. Kernel, trace and memory are variables here. */
 /* ALONE: capture_latency(), flight_snapshot(), status_*() */
 #include "record/control/trigger.h"
 
@@ -64,7 +64,7 @@ static struct event_def *defs[] = { &open_def, &close_def };
 static const struct eventset events = { .defs = defs, .cnt = 2 };
 static const char *const names[] = { "fs:cl*" };
 
-static struct trigger_self self; /* nobody */
+static struct trigger_self self; /* unknown process */
 
 static struct trigger *make(const struct trigger_cfg *cfg)
 {
@@ -221,7 +221,7 @@ Test(trigger, too_long_latency_is_written_with_its_duration)
 	trigger_free(t);
 }
 
-/* How many snapshots an event of this process asks for. */
+/* How many snapshots an event of this process requests. */
 static unsigned int told_of(const struct trigger_self *who, uint32_t pid)
 {
 	const unsigned int before = told_cnt;

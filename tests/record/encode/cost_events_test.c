@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Which processes are written as the most expensive ones, when, and under which name. */
+/* Which processes are written as the most expensive ones, when, and with which name. */
 #include "record/encode/cost_events.h"
 
 #include <criterion/criterion.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Tables as programs would leave them, and the events that are made of them. */
+/* Tables as filled by the programs, and the events made from them. */
 #include "record/encode/kernel_summary.h"
 
 #include <criterion/criterion.h>

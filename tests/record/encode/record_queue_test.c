@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What is held comes out as it went in: order, bytes, names. */
+/* Held records are returned unchanged: order, bytes, names. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ enum { STOP = -7, ALL = 1000, LIMIT = 4096 };
 static struct record_queue *queue; /* of at most LIMIT bytes */
 static struct buf seen; /* what its sink received */
 
-static bool later; /* is when the record of time 98 is taken */
+static bool later; /* the sink refuses the record of time 98 until this is set */
 
 static int see_record(void *ctx, const struct prof_rec *rec)
 {

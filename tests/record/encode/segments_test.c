@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A recording in segments: each is a trace by itself, and together they hold every event once. The kernel
- * side, which counts, is nothing here.
+ * A recording in segments: each is a complete trace, and together they have every event once. The kernel side,
+ * with its counters, is empty here.
  */
 /* ALONE: capture_*() */
 #include "record/encode/segments.h"
@@ -71,7 +71,7 @@ bool capture_lost(struct capture *c, size_t cpu, enum capture_loss kind, uint64_
 	return false;
 }
 
-/* ---- an outlet in memory --------------------------------------------------------------------------- */
+/* ---- an output in memory --------------------------------------------------------------------------- */
 
 enum { SEGMENTS_MAX = 32 };
 
@@ -119,7 +119,7 @@ static uint64_t store_left(void *ctx, uint64_t bytes)
 	return bytes < segment_max ? segment_max - bytes : 0;
 }
 
-/* ---- the chain behind it --------------------------------------------------------------------------- */
+/* ---- the encoder before it --------------------------------------------------------------------------- */
 
 static struct rig rig;
 static struct memory memory;
@@ -338,7 +338,7 @@ Test(segments, segment_is_full_when_it_has_its_maximum_size)
 	cr_expect_eq(begun, 2);
 }
 
-/* However small: or each record would begin another one. */
+/* However small: otherwise each record would begin another segment. */
 Test(segments, segment_contains_records_after_its_header)
 {
 	uint32_t seq = 0;
@@ -482,7 +482,7 @@ Test(segments, late_symbol_is_written_to_the_waiting_segment)
 	record(0);
 	addr = frame();
 	cr_assert_eq(emit_new(segments_enc(segments), false, &next), 0);
-	/* as segments do it, where they wait */
+	/* like segments while they wait */
 	frames_next_segment(rig.frames, next);
 	name(addr, 0, "late");
 	cr_assert_eq(frames_seal(rig.frames), 0);

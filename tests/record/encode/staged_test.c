@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Records that gather, and pass through a ring in batches: over a ring and stages in plain memory, written
+ * Records that are staged, and pass through a ring in batches: over a ring and stages in plain memory, written
  * here as stage.bpf.h writes them.
  */
 #include <criterion/criterion.h>
@@ -152,7 +152,7 @@ Test(staged, batch_without_room_loses_only_unread_records)
 
 	stage(b, 1, 0);
 	expect(&b->staged, 1);
-	b->m.producer = RING_SZ; /* full, of what cannot be read */
+	b->m.producer = RING_SZ; /* full, of unreadable frames */
 	membuf_set_header(&b->m, 0, (RING_SZ - 8) | BPF_RINGBUF_DISCARD_BIT);
 	stage(b, 2, 0);
 	flush(b);
@@ -188,7 +188,7 @@ Test(staged, records_after_an_unfinished_frame_are_not_read)
 	bench_end(b);
 }
 
-/* The batch is passed on, and another begun, between the look at the ring and that at the stage. */
+/* The batch is flushed, and another begun, between the reads of the ring and of the stage. */
 Test(staged, copied_records_are_returned_after_earlier_batches)
 {
 	struct bench *b = bench_new();
@@ -196,7 +196,7 @@ Test(staged, copied_records_are_returned_after_earlier_batches)
 	stage(b, 1, 0);
 	stage(b, 2, 0);
 	expect(&b->staged, 1);
-	/* as if it had been taken of the next batch */
+	/* as if it had been read from the next batch */
 	b->staged.copy_seq = 1;
 	b->staged.at = NULL;
 	b->staged.copy_cnt = 2;
@@ -411,7 +411,7 @@ enum { RACED = 2000000 };
 
 static bool written_all;
 
-/* Writes as fast as it can, and lets the reader on where both share a CPU. */
+/* Writes as fast as it can, and yields to the reader if both share a CPU. */
 static void *write_all(void *ctx)
 {
 	struct bench *b = ctx;

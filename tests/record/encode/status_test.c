@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What a trace says of its own making. The kernel side, which counts, is figures here, behind the
- * functions that they are read through.
+ * The trace's data about its own recording. The kernel side, with its counters, is figures here, read through
+ * its functions.
  */
 /* ALONE: capture_*() */
 #include "record/encode/status.h"
@@ -139,7 +139,7 @@ static void teardown(void)
 
 TestSuite(status, .init = setup, .fini = teardown, .timeout = 60);
 
-/* The number behind " name=" in the last event of a text. */
+/* The number after " name=" in the last event of a text. */
 static uint64_t number(const char *text, const char *name)
 {
 	char key[64];
@@ -195,7 +195,7 @@ static void read_metadata(struct metadata *out)
 	dial9_dec_free(dec);
 }
 
-/* NULL when it is not there. */
+/* NULL if it is missing. */
 static const char *entry(const struct metadata *m, const char *key)
 {
 	size_t i;
@@ -265,7 +265,7 @@ Test(status, header_has_the_sampling_options)
 	cr_expect_null(entry(&m, "sample_hz"));
 }
 
-/* A wall clock's time that was read between two readings of both clocks, moved to a time of ours. */
+/* A wall clock time that was read between two readings of both clocks, converted to the trace clock. */
 struct moment {
 	uint64_t mono, real;
 };
@@ -364,7 +364,7 @@ Test(status, dropped_stacks_are_written_with_their_times)
 			 "first_ns=1001000000030 last_ns=1001000000030\n");
 }
 
-/* A program that was kept off does not know whether its event was one of those to be recorded. */
+/* A program that was prevented from running does not know whether its event was selected. */
 Test(status, nested_events_are_an_upper_bound_for_selected_events)
 {
 	capture.counts.nested = 3;
@@ -569,7 +569,7 @@ Test(status, each_process_of_the_recorder_is_written)
 	helpers[0] = 0;
 }
 
-/* Resident pages change under way, but not by so much. */
+/* Resident pages change during the test, but only by a few. */
 Test(status, memory_equals_the_kernels_value)
 {
 	unsigned long kb = 0;
@@ -607,7 +607,7 @@ Test(status, figures_are_written_every_second_and_the_wall_clock_every_ten)
 	}
 }
 
-/* Time goes on with what is written, never back. */
+/* Time continues from what is written, and never goes back. */
 Test(status, figures_are_never_older_than_written_events)
 {
 	cr_expect_eq(emit_clock_sync(rig.emit, START + 3 * SECOND, 1), 0);
@@ -658,7 +658,7 @@ Test(status, cpu_time_excludes_preparation_and_end)
 	cr_expect_leq(after.stats.end_cpu_ns, cpu_ns() - before + 2 * slack);
 }
 
-/* A thread of the same kind keeps this one from the only CPU that both may use. */
+/* A thread with the same policy keeps this one from the only CPU that both may use. */
 static void *compete(void *ctx)
 {
 	while (!__atomic_load_n((bool *)ctx, __ATOMIC_ACQUIRE))
@@ -693,7 +693,7 @@ Test(status, time_without_cpu_and_without_room_is_written)
 
 /* ---- the end ------------------------------------------------------------------------------------------------ */
 
-/* Tracepoint programs ran for two seconds; 250 samples a second fell into each, by the clock. */
+/* Tracepoint programs ran for two seconds; 250 samples per second hit each of them, by the clock. */
 Test(status, samples_in_bpf_programs_are_an_estimate_at_the_end)
 {
 	const char *text;
@@ -712,7 +712,7 @@ Test(status, samples_in_bpf_programs_are_an_estimate_at_the_end)
 	cr_expect_null(strstr(rig_text(&rig, ""), "sample_estimate"), "there was nothing to miss");
 }
 
-/* Another encoder has the next segment. */
+/* The next segment has another encoder. */
 Test(status, figures_continue_after_a_segment_boundary)
 {
 	struct dial9_enc *before = rig.enc, *enc;

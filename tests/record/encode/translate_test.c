@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Records to events. tests/fixtures/abi has records as a kernel wrote them, and beside each what
- * libtraceevent prints for its fields (capture.c there made both): what a dial9 decoder gives for
- * the same bytes must be the same numbers and texts.
+ * Records to events. tests/fixtures/abi has records as a kernel wrote them, and next to each the output of
+ * libtraceevent for its fields (capture.c there made both): a dial9 decoder must return the same numbers and
+ * texts for the same bytes.
  */
 #include "record/encode/translate.h"
 
@@ -46,7 +46,7 @@ static const char *const captured[] = {
 };
 enum {
 	CAPTURED_CNT = sizeof(captured) / sizeof(captured[0]),
-	CONTEXT = PROF_CONTEXT_SOFTIRQ | 4 << PROF_CONTEXT_SHIFT, /* of wakings */
+	CONTEXT = PROF_CONTEXT_SOFTIRQ | 4 << PROF_CONTEXT_SHIFT, /* of wakeups */
 };
 
 /* ---- a fixture -------------------------------------------------------------------------------------- */
@@ -113,7 +113,7 @@ static void assert_text(const struct dial9_dec *dec, const struct dial9_value *v
 	buf_free(&escaped);
 }
 
-/* Where the bytes up to the first zero are printable, libtraceevent prints these alone, as text. */
+/* If the bytes up to the first zero are printable, libtraceevent prints only these, as text. */
 static void assert_bytes(const struct dial9_value *v, const char *want, const char *where)
 {
 	struct buf bytes = { 0 };
@@ -166,7 +166,7 @@ static char *assert_event(const struct dial9_dec *dec, const struct dial9_event 
 	for (i = 2; i < ev->value_cnt; i++) {
 		const char *field = dial9_schema_field_name(ev->schema, i);
 
-		/* what a program of ours adds is not in these records */
+		/* fields that our programs add are not in these records */
 		if (dial9_schema_field_type(ev->schema, i) & DIAL9_OPTIONAL) {
 			cr_expect_eq(ev->values[i].type, 0, "%s: %s", name, field);
 			continue;
@@ -465,7 +465,7 @@ Test(translate, empty_record_has_zeros_and_empty_texts, .init = setup, .fini = t
 			 "f=<>\n");
 }
 
-/* Each captured record cut at every byte, in memory of just that size. */
+/* Each captured record truncated at every byte, in memory of exactly that size. */
 Test(translate, truncated_record_is_still_one_event, .init = setup, .fini = teardown)
 {
 	uint64_t want = 0;
@@ -503,7 +503,7 @@ Test(translate, unrequested_event_writes_nothing, .init = setup, .fini = teardow
 	cr_expect_eq(translate_written(rig.translate, PROF_CLASS_TRACEPOINT), 0);
 }
 
-/* Far more short texts than are remembered, each several times: every event names its own. */
+/* Far more short texts than are cached, each several times: every event has its own. */
 Test(translate, many_different_texts_are_not_mixed_up, .init = setup, .fini = teardown)
 {
 	struct buf want = { 0 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What --meta takes. Which keys are the recorder's is read from the header that readers share with it. */
+/* The arguments of --meta. The reserved keys are read from the header that readers share with the recorder. */
 #include "record/encode/user_metadata.h"
 
 #include <criterion/criterion.h>

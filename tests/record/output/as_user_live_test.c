@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What root does in the name of the user behind sudo: runs his command, and gives him the trace. */
+/* What root does for the user who called sudo: it runs the command as that user, who owns the trace. */
 #include <criterion/criterion.h>
 #include <grp.h>
 #include <stdio.h>
@@ -45,7 +45,7 @@ Test(as_user, as_root_keeps_root)
 	cr_expect_eq(run("exit $(id -u)", true), 0);
 }
 
-/* What only root may see is not looked at in the name of somebody else. */
+/* Files that only root may see must not be checked on behalf of another user. */
 Test(as_user, exec_probe_has_the_rights_of_the_user)
 {
 	char dir[] = "/tmp/d9-scout-XXXXXX", path[64];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Packed streams: the libraries themselves read what they say at each flush. */
+/* Compressed streams: the libraries themselves read the data of each flush. */
 #include "record/output/compress.h"
 
 #include <criterion/criterion.h>
@@ -34,7 +34,7 @@ static int refuse(void *ctx, const void *data, size_t sz)
 	return -ENOSPC;
 }
 
-/* As much as can be read of what is there. */
+/* As much as can be decompressed so far. */
 static size_t unpack(enum compress_kind kind, char *to, size_t max)
 {
 	z_stream z = { .next_in = (Bytef *)out.data, .avail_in = (uInt)out.len };
@@ -180,7 +180,7 @@ ParameterizedTest(enum compress_kind *kind, pack, error_of_the_write_callback_is
 	compress_free(p);
 }
 
-/* As events with stacks are: each has a time that is new, and one of a few stacks. */
+/* Like events with stacks: each has a new time, and one of a few stacks. */
 static void put_events(struct compress *p, struct chance *c)
 {
 	uint8_t event[STACK_SZ + 4];
@@ -196,7 +196,7 @@ static void put_events(struct compress *p, struct chance *c)
 	}
 }
 
-/* Of such events at a level, once more after a hurry if @hurried. */
+/* The size of such events at a level, after a faster pace if @hurried. */
 static size_t packed_sz(unsigned int level, bool hurried)
 {
 	struct compress *p = compress_new(COMPRESS_GZIP, level, take, NULL);
@@ -218,7 +218,7 @@ static size_t packed_sz(unsigned int level, bool hurried)
 	return sz;
 }
 
-Test(compress, default_settings_compress_better_than_those_of_the_library)
+Test(compress, default_settings_compress_better_than_library_defaults)
 {
 	cr_expect_lt(packed_sz(0, false), packed_sz(6, false));
 	cr_expect_lt(packed_sz(0, true), packed_sz(6, true));
@@ -233,7 +233,7 @@ Test(compress, compress_none_returns_no_compressor)
 	cr_expect_eq(compress_level_max(COMPRESS_GZIP), 9);
 }
 
-/* Text that packs well, at each pace in turn; the same comes out whichever it was, sizes tell which. */
+/* Text that compresses well, at each pace in turn; the output is the same for each, and sizes show the pace. */
 Test(compress, pace_may_change_in_the_middle)
 {
 	static const enum compress_pace paces[] = { COMPRESS_AS_ASKED, COMPRESS_STORE,

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Rotated files of one name: which are of the set, what is left of a recorder that was killed, which are deleted. */
+/*
+ * Rotated files of one name: which belong to the set, what happens to files of a killed recorder, which are
+ * deleted.
+ */
 #include "record/output/file_set.h"
 
 #include <criterion/criterion.h>
@@ -19,7 +22,7 @@
 
 enum { NOBODY = (uid_t)-1 };
 
-#define TRACE "TRC\0\1" /* and a byte more */
+#define TRACE "TRC\0\1" /* and one more byte */
 
 static char dir[] = "/tmp/d9-set-XXXXXX";
 static struct file_set_cfg cfg;
@@ -121,7 +124,7 @@ Test(file_set, files_of_earlier_runs_are_counted_and_deleted_by_number)
 	cr_expect_eq(file_set_bytes(set), 0);
 }
 
-/* Whatever has another name, is no file, or is no trace stays where it is. */
+/* Files with another name, directories, and files that are no traces are not touched. */
 Test(file_set, other_files_are_neither_counted_nor_deleted)
 {
 	static const char *const names[] = { "a.1.bin.old",
@@ -186,7 +189,7 @@ Test(file_set, files_of_another_owner_are_ignored)
 	cr_expect(is_there("a.3.bin"));
 }
 
-/* Each start has a name of its own then. */
+/* Each start has its own name then. */
 Test(file_set, runs_with_time_stamps_are_one_set)
 {
 	static const char *const names[] = { "a.20260131235959.7.bin", "a.20260201000000.0.bin",
@@ -254,7 +257,7 @@ Test(file_set, existing_file_is_not_replaced_by_an_unfinished_file)
 	cr_expect(is_there("a.1.bin.active"));
 }
 
-/* Locks belong to what was opened, so that two sets in one process are as good as two processes. */
+/* Locks belong to the opened file, so two sets in one process are like two processes. */
 Test(file_set, two_recorders_of_one_name_do_not_touch_each_others_files)
 {
 	struct file_set *other = NULL;
@@ -271,7 +274,7 @@ Test(file_set, two_recorders_of_one_name_do_not_touch_each_others_files)
 	cr_assert_eq(write(theirs.fd, TRACE, sizeof(TRACE)), (ssize_t)sizeof(TRACE));
 	cr_expect_eq(file_set_finish(other, &theirs, "", sizeof(TRACE)), 0);
 	close(theirs.fd);
-	/* 1 is taken, and finished already */
+	/* 1 is used, and finished already */
 	cr_assert_eq(file_set_create(set, &next), 0);
 	cr_expect_eq(next.number, 2);
 	cr_expect(!is_there("a.1.bin.active") && is_there("a.1.bin"));

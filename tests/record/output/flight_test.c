@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The last segments in memory: which are kept, what a snapshot has, and that none is in two. Files are texts here. */
+/*
+ * The last segments in memory: which are kept, what a snapshot has, and that none is in two snapshots. Files
+ * are texts here.
+ */
 #include "record/output/flight.h"
 
 #include <criterion/criterion.h>
@@ -282,7 +285,7 @@ Test(flight, data_of_a_snapshot_stays_until_it_is_written)
 	buf_free(&files);
 }
 
-/* Its names come later, and its end behind all that comes meanwhile. */
+/* Its symbols come later, and its end after all that is recorded during that time. */
 Test(flight, snapshot_that_fills_the_memory_before_its_end_is_written)
 {
 	void *a, *b;
@@ -330,7 +333,7 @@ Test(flight, abandoned_output_has_whole_flushes_and_none_after_a_missing_flush)
 	buf_free(&files);
 }
 
-/* gzip members one behind the other are a gzip file. */
+/* gzip members one after the other are a gzip file. */
 Test(flight, compressed_data_is_readable_like_uncompressed_data)
 {
 	struct flight_cfg cfg = long_one;

@@ -38,7 +38,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The names that are there, in order, with a blank behind each. */
+/* The existing names, in order, with a blank after each. */
 static const char *names(void)
 {
 	static struct buf text;
@@ -102,7 +102,7 @@ static enum segment_ops_wish wish(uint64_t now_ns)
 	return out.wish(out.ctx, now_ns, 0);
 }
 
-/* What the thread has written counts: it is waited for. */
+/* Only data that the thread has written counts, so the test waits for it. */
 static void wait_for_wish(enum segment_ops_wish expected)
 {
 	while (wish(0) != expected)
@@ -203,7 +203,7 @@ Test(output, compressed_files_have_a_suffix_and_a_single_file_keeps_its_name)
 	cr_expect_lt(size_of("a.bin"), 1000);
 }
 
-/* What waits is one piece, so that it waits until it is written. */
+/* The waiting data is one buffer, so it waits until all of it is written. */
 Test(output, compression_is_weaker_and_faster_with_much_waiting_data)
 {
 	off_t sizes[3];
@@ -291,7 +291,7 @@ Test(output, oldest_files_are_removed)
 	cr_expect_str_eq(names(), "a.3.bin a.4.bin a.5.bin ");
 }
 
-/* Files that wait for symbols are not finished yet, and cannot go before they are. */
+/* Files that wait for symbols are not finished yet, and cannot be deleted before they are. */
 Test(output, number_of_files_stays_within_its_limit)
 {
 	void *segments[4];
@@ -336,7 +336,7 @@ Test(output, files_of_earlier_runs_count_as_the_oldest)
 	cr_expect_str_eq(names(), "a.4.bin a.5.bin b.1.bin ");
 }
 
-/* Of all files, those that are being written included. */
+/* Of all files, including those that are being written. */
 static off_t sum(void)
 {
 	struct dirent *ent;
@@ -490,7 +490,7 @@ static void put_segment_end(void *segment)
 	cr_assert_eq(out.write(segment, segment_end, SEGMENT_END_LEN), 0);
 }
 
-/* Found from the end of a file without unpacking it. */
+/* Found from the end of a file without decompressing it. */
 static void expect_segment_end(const char *path, off_t after)
 {
 	char got[sizeof(segment_end)] = "";
@@ -537,7 +537,7 @@ Test(output, segment_end_is_stored_at_the_end_of_the_file)
 	}
 }
 
-/* A file that begins flushes those before it, and so does every 128K. */
+/* The start of a file flushes those before it, and so does every 128K. */
 Test(output, flushes_do_not_compress_segment_end)
 {
 	void *a, *b;

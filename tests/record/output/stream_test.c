@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Recordings that are sent away: who is connected to, and what becomes of it when nobody reads. */
+/* Recordings that are sent: connections, and what happens if the reader stops. */
 #include "record/output/stream.h"
 
 #include <arpa/inet.h>
@@ -47,7 +47,7 @@ static int listen_unix(void)
 	return fd;
 }
 
-/* A pair of ends: what is sent to *sink arrives at what is returned. */
+/* A connected pair: data sent to *sink arrives at the returned descriptor. */
 static int connect_pair(struct out_file **sink)
 {
 	int at = listen_unix(), fd = -1, far;
@@ -68,7 +68,7 @@ Test(stream, streams_are_recognized_by_their_prefix)
 	cr_expect_not(stream_is("./unix:x"));
 }
 
-/* A word that is no kind of stream is not quietly the name of a file. */
+/* A name that looks like an unknown kind of stream is not silently used as a file name. */
 Test(stream, misspelled_stream_names_are_refused_before_anything_is_done)
 {
 	static const char *const wrong[] = { "udp:1:2",	    "TCP:host:1", "https://host/x",
@@ -141,7 +141,7 @@ Test(stream, malformed_stream_names_are_refused)
 	support_stderr();
 }
 
-/* Of a network that is nobody's: there is no way to it, or no answer. */
+/* An unused network: there is no route to it, or no answer. */
 Test(stream, connect_has_a_timeout)
 {
 	int fd = -1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The thread that writes: in order, bounded, and nobody waits for it but who ends it. */
+/* The thread that writes: in order, with limited memory, and only the end waits for it. */
 #include "record/output/writer.h"
 
 #include <criterion/criterion.h>
@@ -16,14 +16,14 @@ TestSuite(writer, .timeout = 60);
 
 enum { NICE = 19 };
 
-/* What is behind it: it may be held, or fail. */
+/* The output of the writer: it may block, or fail. */
 static struct behind {
 	pthread_mutex_t held;
 	struct buf text;
 	int err;
 	bool closed;
 	int nice;
-	unsigned int quarters[4]; /* that waited at each write */
+	unsigned int quarters[4]; /* bytes that waited at each write */
 	size_t writes;
 	volatile bool give_up;
 } behind = { .held = PTHREAD_MUTEX_INITIALIZER };
@@ -138,7 +138,7 @@ Test(writer, producer_does_not_wait_and_full_buffer_is_reported)
 	expect_text("01234567890123456789is taken nevertheless.");
 }
 
-/* The first piece is written before it is known what comes behind it. */
+/* The first chunk is written before it is known that others come after it. */
 Test(writer, write_callback_gets_the_amount_of_waiting_data)
 {
 	struct segment_ops out = open_writer(40, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Mappings lie over each other as in the kernel; a byte map is the judge. */
+/* Mappings replace each other like in the kernel; a byte map has the expected result. */
 #include "record/process/proc_maps.h"
 
 #include <criterion/criterion.h>
@@ -17,7 +17,7 @@ static void setup(void)
 	texts_before = string_pool_memory(texts);
 }
 
-/* Each test frees its sets first, so that nothing may be left. */
+/* Each test frees its sets first, so no memory may be left. */
 static void teardown(void)
 {
 	cr_expect_eq(memory, 0);
@@ -180,7 +180,7 @@ Test(proc_maps, copy_is_independent)
 	proc_maps_free(&copy);
 }
 
-/* Falling addresses moved every mapping each time; a copy for each fork moved all of them. */
+/* Without shared chunks, falling addresses moved every mapping each time; a copy for each fork moved all of them. */
 Test(proc_maps, many_mappings_and_many_copies_share_equal_parts)
 {
 	struct proc_maps maps = new_maps(), copies[200];
@@ -224,7 +224,7 @@ Test(proc_maps, mapping_above_the_limit_is_dropped_with_the_mappings_below_it)
 	proc_maps_free(&maps);
 }
 
-/* Every other one of many is swallowed, again and again: the holes must not make chunks without end. */
+/* Every other one of many mappings is removed, again and again: the holes must not create endless chunks. */
 Test(proc_maps, holes_need_no_memory)
 {
 	struct proc_maps maps = new_maps();
@@ -252,7 +252,7 @@ Test(proc_maps, path_determines_the_kind_of_a_mapping)
 	cr_expect_not(proc_maps_is_vdso("[vsyscall]"));
 }
 
-/* JITs have such files as well, which are no ELF files. */
+/* JITs have memfds as well, which are no ELF files. */
 Test(proc_maps, memfd_is_a_file_once_it_is_identified)
 {
 	struct map m = { .path = "/memfd:x", .build_id_sz = 20 };
@@ -283,7 +283,7 @@ static void expect_told(const char *path, const char *kept, uint64_t pgoff)
 	string_pool_unref(texts, m.path);
 }
 
-/* /proc has the same name for it, without the mark. */
+/* /proc has the same name for it, without the suffix. */
 Test(proc_maps, memfd_is_not_marked_as_deleted)
 {
 	expect_told("/memfd:x (deleted)", "/memfd:x", 0x3000);
@@ -298,7 +298,7 @@ enum { SPACE = 512, PATHS = 7 };
 
 static const char *const names[PATHS] = { "/a", "/b", "/c", "/d", "/e", "/f", "/g" };
 
-/* For each byte which file, and which byte of it. */
+/* For each byte, the file and the offset in it. */
 struct model {
 	int path[SPACE]; /* -1: nothing */
 	uint64_t off[SPACE];

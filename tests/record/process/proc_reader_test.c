@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Questions and answers between threads. The reading itself is a stand-in here, because a process
- * that never answers is hard to have: some numbers hang until they are let go.
+ * Requests and answers between threads. Reading is a stub here, because a hanging process is hard to make: some
+ * PIDs hang until they are released.
  */
 /* ALONE: snapshot_*() */
 #include "record/process/proc_reader.h"
@@ -148,7 +148,7 @@ Test(proc_reader, number_of_requests_is_limited)
 	cr_expect_not(proc_reader_ask(r, cnt, true));
 	for (i = 0; i < 100; i++)
 		snapshot_free(proc_reader_wait(r, soon()));
-	proc_reader_free(r); /* with answers that nobody took */
+	proc_reader_free(r); /* with answers that were not received */
 }
 
 Test(proc_reader, hanging_request_blocks_no_other)
@@ -165,7 +165,7 @@ Test(proc_reader, hanging_request_blocks_no_other)
 	proc_reader_free(r);
 }
 
-/* Two threads there are at first; a question that is asked a second later finds a third. */
+/* There are two threads at first; a request a second later starts a third. */
 Test(proc_reader, new_thread_is_started_if_all_hang)
 {
 	struct proc_reader *r;
@@ -188,7 +188,7 @@ Test(proc_reader, new_thread_is_started_if_all_hang)
 	proc_reader_free(r);
 }
 
-/* What hangs is left behind, and clears up when it comes back. */
+/* A hanging thread is abandoned, and cleans up when it returns. */
 Test(proc_reader, end_does_not_wait_for_a_hanging_request)
 {
 	uint64_t start = clock_mono_ns();

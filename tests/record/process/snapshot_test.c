@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* One process in one go: what is read of this very program is what it knows of itself. */
+/* A snapshot of one process: the result for this program is compared with its own data. */
 #include "record/process/snapshot.h"
 
 #include <criterion/criterion.h>
@@ -54,7 +54,7 @@ Test(snapshot, executable_mappings_equal_the_kernels)
 	snapshot_free(s);
 }
 
-/* The line of the one hierarchy is "0::/path". Empty when there is none. */
+/* The line of the single hierarchy is "0::/path". Empty if there is none. */
 static void own_cgroup(char *out, size_t sz)
 {
 	FILE *f = fopen("/proc/self/cgroup", "re");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Texts are one when equal, and gone with the last who refers to them. */
+/* Equal texts are shared, and freed with their last reference. */
 #include "record/process/string_pool.h"
 
 #include <criterion/criterion.h>
@@ -61,7 +61,7 @@ Test(string_pool, last_reference_frees_the_string)
 	cr_expect_eq(string_pool_memory(t), before);
 }
 
-/* Each of a million names, and never more than a thousand at once: memory follows the thousand. */
+/* Each of a million names, and never more than a thousand at once: memory depends on the thousand. */
 Test(string_pool, endless_different_names_need_limited_memory)
 {
 	enum { LIVE = 1000 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* LINK: -Wl,--wrap=proc_read_status,--wrap=proc_read_exe,--wrap=proc_read_cgroup */
-/* What is known of tasks from /proc, and what is left of it when the side-band loses a word. */
+/* Task data from /proc, and what is left of it if the side-band loses records. */
 #include "record/process/tasks.h"
 
 #include <criterion/criterion.h>
@@ -171,7 +171,7 @@ Test(tasks_proc, unreported_ends_are_found, .init = setup, .fini = teardown)
 	cr_expect_not_null(tasks_process(t, getpid()));
 }
 
-/* Drains until /proc has answered what was asked. */
+/* Drains until /proc requests are answered. */
 static void await_answer(struct process *proc)
 {
 	const struct timespec step = { .tv_nsec = 1000000 };
@@ -221,7 +221,7 @@ Test(tasks_proc, mappings_are_read_again_after_a_gap, .init = setup, .fini = tea
 	proc_reader_free(reader);
 }
 
-/* What the side-band told while /proc was read may or may not be in the answer. */
+/* Side-band records during a read of /proc may or may not be included in the answer. */
 Test(tasks_proc, answer_during_a_change_does_not_count, .init = setup, .fini = teardown)
 {
 	uint64_t here = (uintptr_t)&scan_self;
@@ -248,14 +248,14 @@ Test(tasks_proc, answer_from_before_another_gap_does_not_count, .init = setup, .
 	lose(PERF_SIDE_LOST);
 	await_answer(proc);
 	cr_expect_null(proc_maps_find(&proc->maps, here));
-	/* and it is asked for again, though not at once */
+	/* and it is requested again, though not at once */
 	while (!proc_maps_find(&tasks_process(t, getpid())->maps, here))
 		if (proc->asked)
 			await_answer(proc);
 	proc_reader_free(reader);
 }
 
-/* A flood that never ends: each pass of the drain finds that something was lost. */
+/* A flood that never ends: each pass of the drain finds a loss. */
 static void pass_with_loss(void)
 {
 	tasks_process(t, getpid());
@@ -287,7 +287,7 @@ Test(tasks_proc, last_known_mappings_are_used_if_gaps_never_end, .init = setup, 
 	m->announced = proc->serial;
 	pass_with_loss();
 	cr_expect_str_eq(last_path(proc, here), own);
-	/* what was mapped since is found, though no answer comes without a loss behind it */
+	/* a new mapping is found, though each answer comes after another loss */
 	fd = open(own, O_RDONLY | O_CLOEXEC);
 	p = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
 	close(fd);
@@ -301,7 +301,7 @@ Test(tasks_proc, last_known_mappings_are_used_if_gaps_never_end, .init = setup, 
 	cr_expect_str_eq(proc->exe, own, "as it was read");
 	cr_expect_eq(proc_maps_find(tasks_maps_at(proc, here), here)->module_id, 7);
 	cr_expect_eq(proc_maps_find(tasks_maps_at(proc, here), here)->announced, proc->serial);
-	/* and what the side-band tells counts more */
+	/* and side-band records have priority */
 	map(getpid(), fresh, "/lib/since");
 	cr_expect_str_eq(last_path(proc, fresh), "/lib/since");
 	proc_reader_free(reader);
@@ -354,7 +354,7 @@ Test(tasks_proc, process_that_is_met_for_the_first_time_is_read, .init = setup, 
 	proc_reader_free(reader);
 }
 
-/* Files that may take a lock of the process, and who reads them. */
+/* Files that may take a lock of the process, and which thread reads them. */
 static pid_t drain;
 static size_t read_by_drain;
 

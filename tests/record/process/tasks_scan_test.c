@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* LINK: -Wl,--wrap=snapshot_read */
 /*
- * The start beside a process whose mappings nobody can read, because it keeps its locks. Reading them is
- * made to wait here, by the linker; all else is as it is.
+ * The start of a recording with a process whose mappings cannot be read, because it holds its locks. The linker
+ * makes reads of them wait; everything else is real.
  */
 #include "record/process/tasks.h"
 
@@ -19,7 +19,7 @@
 #include "tests/record/side.h"
 
 static pthread_mutex_t locks = PTHREAD_MUTEX_INITIALIZER;
-static int readings; /* of what they protect */
+static int readings; /* of locked address spaces */
 
 struct snapshot *__real_snapshot_read(uint32_t pid, bool with_maps);
 struct snapshot *__wrap_snapshot_read(uint32_t pid, bool with_maps);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Who is who, as the side-band tells it: births, names, programs, ends, and numbers that return. */
+/* Tasks from side-band records: births, names, programs, ends, and reused numbers. */
 #include "record/process/tasks.h"
 
 #include <criterion/criterion.h>
@@ -119,7 +119,7 @@ Test(tasks, exec_sets_the_program_of_selected_and_other_processes)
 	teardown();
 }
 
-/* A JIT makes its memory writable and executable by turns, and each turn is told. */
+/* A JIT makes its memory writable and executable alternately, and each change is reported. */
 Test(tasks, code_generated_at_run_time_stays_one_module, .init = setup, .fini = teardown)
 {
 	struct map *m;
@@ -232,7 +232,7 @@ Test(tasks, name_is_cut_to_the_kernels_length, .init = setup, .fini = teardown)
 	cr_expect_str_eq(known(B)->comm, "sixteen-letters");
 }
 
-/* The kernel lets the caller's tid go and gives it the leader's; all other threads end. */
+/* The kernel releases the caller's TID and gives it the leader's; all other threads end. */
 Test(tasks, exec_by_a_thread_leaves_the_leader_alive_under_the_new_name, .init = setup,
      .fini = teardown)
 {
@@ -319,7 +319,7 @@ Test(tasks, threads_may_end_before_their_leader, .init = setup, .fini = teardown
 	cr_expect_null(tasks_process(t, A));
 }
 
-/* ---- numbers that return ------------------------------------------------------------------------------ */
+/* ---- reused numbers ---------------------------------------------------------------------------------- */
 
 Test(tasks, tid_that_starts_again_is_another_thread, .init = setup, .fini = teardown)
 {
@@ -347,7 +347,7 @@ Test(tasks, tid_that_starts_again_is_another_thread, .init = setup, .fini = tear
 	cr_expect_null(tasks_process(t, A));
 }
 
-/* The last switch of a task may come when it has been forgotten, and makes it known once more. */
+/* The last switch of a task may come after it has been removed, and adds it again. */
 Test(tasks, tid_met_before_its_birth_was_another_thread, .init = setup, .fini = teardown)
 {
 	struct task *ghost = tasks_get(t, A, A);
@@ -382,7 +382,7 @@ Test(tasks, pid_may_return_as_a_thread_of_another_process, .init = setup, .fini 
 Test(tasks, tid_that_returns_after_a_lost_end_leaks_nothing, .init = setup, .fini = teardown)
 {
 	fork_of(1, 1, A, A);
-	fork_of(A, A, A, A + 1); /* whose end is lost */
+	fork_of(A, A, A, A + 1); /* a task whose end is lost */
 	exit_at(1 * SECOND, A, A);
 	fork_of(1, 1, A, A);
 	cr_expect_neq(known(A)->proc, known(A + 1)->proc);
@@ -415,7 +415,7 @@ Test(tasks, end_without_a_time_is_an_end, .init = setup, .fini = teardown)
 
 /* ---- all at once --------------------------------------------------------------------------------------- */
 
-/* Anything the side-band can say, in any order and of few numbers: a sanitizer is the judge. */
+/* Any side-band records, in any order and with few numbers: a sanitizer checks. */
 Test(tasks, any_order_of_events_is_safe, .init = setup, .fini = teardown)
 {
 	unsigned int seed = 11;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Who is charged for how much, and who is forgotten when there are more processes than places. */
+/* Which process is charged for which time, and which is removed if there are more processes than entries. */
 #include "record/process/work_budget.h"
 
 #include <criterion/criterion.h>
@@ -67,7 +67,7 @@ Test(work_budget, cheap_processes_and_pid_0_are_not_included)
 	cr_expect_eq(top[0]->pid, 11);
 }
 
-/* A process that forks all the time takes places, but not of those that cost much. */
+/* A process that forks all the time takes entries, but none of expensive processes. */
 Test(work_budget, expensive_processes_survive_any_number_of_cheap_processes)
 {
 	const struct work_cost *top[3];
@@ -107,7 +107,7 @@ Test(work_budget, names_are_requested_once_per_charge_and_kept)
 	cr_expect_eq(calls, 2);
 }
 
-/* The time of a thread that lost its CPU is not work. */
+/* The time during which a thread lost its CPU is not work. */
 Test(work_budget, only_a_part_of_a_long_time_is_charged)
 {
 	const struct work_cost *top[1];
@@ -146,7 +146,7 @@ Test(work_budget, process_above_its_share_waits_while_the_recorder_is_loaded)
 	cr_expect(may(1), "the recorder is no longer loaded");
 }
 
-/* Without a process that loads the recorder, one with a lot of work is not limited. */
+/* If no process overloads the recorder, a process with much work is not limited. */
 Test(work_budget, below_a_tenth_of_a_cpu_there_are_no_limits)
 {
 	work_budget_limit(b);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Many rings, one order. The rings are in plain memory; the side-band's rings, which the kernel
- * would fill, are lists here, behind the two functions that the merge reads them through.
+ * Many rings, one order. The rings are in plain memory; the side-band's rings, which the kernel would fill, are
+ * lists here, and the two functions that read them are replaced.
  */
 /* ALONE: perf_ring_*() */
 #include "record/ring/ring_merge.h"
@@ -21,7 +21,7 @@
 /* ---- side-band rings ------------------------------------------------------------------------------ */
 
 struct perf_ring {
-	const uint64_t *times; /* 0: a record that does not hold together; FULL: it was full */
+	const uint64_t *times; /* 0: a malformed record; FULL: the ring was full */
 	size_t cnt, pos;
 };
 
@@ -42,7 +42,7 @@ int perf_ring_next(struct perf_ring *r, struct perf_side *out)
 	return 1;
 }
 
-/* Those at odd times. */
+/* Records at odd times. */
 bool perf_ring_is_looked(const struct perf_ring *r)
 {
 	return r->times[r->pos - 1] & 1;
@@ -53,7 +53,7 @@ uint32_t perf_ring_cpu(const struct perf_ring *r)
 	return 3;
 }
 
-/* ---- what comes out -------------------------------------------------------------------------------- */
+/* ---- output ---------------------------------------------------------------------------------------- */
 
 enum { SEEN_MAX = 100000 };
 
@@ -121,7 +121,7 @@ static int by_value(const void *a, const void *b)
 
 enum { RINGS = 37, SIDES = 3 };
 
-/* A random amount into each ring, passes at a random mark: all of it, and the order of a sort. */
+/* A random number of records in each ring, passes at a random mark: all of them, in sorted order. */
 Test(ring_merge, records_of_many_rings_and_side_bands_are_sorted_by_time)
 {
 	static struct membuf bufs[RINGS];
@@ -305,7 +305,7 @@ Test(ring_merge, malformed_side_band_record_is_counted_and_blocks_nothing)
 	membuf_fini(&buf);
 }
 
-/* What a stale trailer says: a time 7,091,314 s ahead, and others that cannot be. */
+/* Times of a stale trailer: one 7,091,314 s ahead, and other impossible ones. */
 Test(ring_merge, impossible_side_band_time_is_damage_and_blocks_nothing)
 {
 	uint64_t now = clock_mono_ns(), ahead = now + 7091314 * 1000000000ULL;
@@ -378,7 +378,7 @@ Test(ring_merge, unfinished_record_holds_back_its_own_ring_only)
 	membuf_fini(&bufs[1]);
 }
 
-/* A record from the future is damage, and a gap behind it is where the last good one was. */
+/* A record from the future is damage, and a gap after it is at the time of the last good record. */
 Test(ring_merge, gap_is_after_the_last_valid_record)
 {
 	uint64_t now = clock_mono_ns(), times[] = { now - 2000, now + 3600000000000, FULL };

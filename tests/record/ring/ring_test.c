@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The consumer of a ring buffer, over a ring in plain memory that is written as the kernel writes
- * it: mapped twice, 8-byte frames of a header word and a record, positions that only grow.
+ * The consumer of a ring buffer, over a ring in plain memory that is written like by the kernel: mapped twice,
+ * 8-byte frames of a header word and a record, positions that only grow.
  */
 #include "record/ring/ring.h"
 
@@ -103,7 +103,7 @@ Test(ring, discarded_record_is_skipped_and_is_no_error)
 	membuf_fini(&m);
 }
 
-/* The program of 20 was interrupted by those of 30 and 31, and that of 32 by 33. */
+/* Record 20 was interrupted by records 30 and 31, and record 32 by 33. */
 Test(ring, interrupted_record_is_sorted_before_the_records_that_interrupted_it)
 {
 	static const uint64_t put_as[] = { 10, 30, 31, 20, 40, 33, 32 },
@@ -130,7 +130,7 @@ Test(ring, interrupted_record_is_sorted_before_the_records_that_interrupted_it)
 	membuf_fini(&m);
 }
 
-/* Whatever becomes known between a look and the step, it is a step over what was looked at. */
+/* Even if an earlier record arrives between peek and pass, pass skips the peeked record. */
 Test(ring, pass_skips_the_peeked_record_even_if_an_earlier_record_arrived)
 {
 	struct membuf m;
@@ -149,7 +149,7 @@ Test(ring, pass_skips_the_peeked_record_even_if_an_earlier_record_arrived)
 
 enum { RANDOM_CNT = 20000 };
 
-/* Some of what is written comes late, and is taken in pieces: all of it, once, and in order. */
+/* Some records come late, and are read in portions: all of them, once, and in order. */
 Test(ring, late_records_are_returned_once_and_in_order)
 {
 	static uint8_t given[RANDOM_CNT];
@@ -162,7 +162,7 @@ Test(ring, late_records_are_returned_once_and_in_order)
 	membuf_init(&m, 1 << 16);
 	while (i < RANDOM_CNT) {
 		for (n = rand_r(&seed) % 100; n && i < RANDOM_CNT; n--, i++) {
-			/* one that is late is behind one to three that interrupted it */
+			/* a late record is after one to three records that interrupted it */
 			size_t inner = rand_r(&seed) % 20 ? 0 : 1 + rand_r(&seed) % 3;
 
 			for (j = 1; j <= inner && i + inner < RANDOM_CNT; j++)
@@ -195,7 +195,7 @@ Test(ring, late_records_are_returned_once_and_in_order)
 	membuf_fini(&m);
 }
 
-/* More of them than are noted: none is lost, and none given twice. */
+/* More late records than can be noted: none is lost, and none returned twice. */
 Test(ring, each_of_too_many_late_records_is_returned_once)
 {
 	uint64_t seen = 0;
@@ -258,7 +258,7 @@ Test(ring, records_that_wrap_around_the_end_are_whole_and_in_order)
 	membuf_fini(&m);
 }
 
-/* What a record must not say of itself, given how long the kernel says it is. */
+/* Invalid contents of a record, relative to the length from the kernel. */
 static const struct malformed_case {
 	const char *what;
 	struct prof_rec rec;
@@ -315,7 +315,7 @@ Test(ring, record_that_just_fits_is_accepted)
 	membuf_fini(&m);
 }
 
-/* Only a broken kernel writes these; they must end in a count and never in a read outside. */
+/* Only a broken kernel writes these; they must be counted and never cause a read out of bounds. */
 Test(ring, too_long_frame_skips_everything_written_so_far)
 {
 	static const uint32_t lens[] = { 40, 4096, 65536, 0x3fffffff };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* LINK: -Wl,--wrap=sym_client_add_module */
 /*
- * Which files are identified, and what is known of them afterwards. The broker is a list of what it was
- * asked, which the linker puts in place of its own.
+ * Which files are identified, and the data about them afterwards. The broker is a list of requests, which the
+ * linker puts in place of the real one.
  */
 #include "record/symbols/build_ids.h"
 
@@ -91,7 +91,7 @@ static void answer(uint32_t id, const char *build_id, size_t sz)
 							   .build_id_sz = sz });
 }
 
-/* Its path may be another file by the time that it is opened. */
+/* Its path may be another file by the time it is opened. */
 Test(build_ids, file_is_requested_by_its_inode)
 {
 	struct map m = mapping(0x1000, "/bin/a", 8ULL << 32 | 3, 42);
@@ -150,7 +150,7 @@ static void expect_memory_file(uint64_t start, int error, bool has_file)
 	cr_expect_eq(proc_maps_has_file(proc_maps_find(&proc.maps, start)), has_file);
 }
 
-/* A program's, or room for code that one makes. */
+/* Of a program, or memory for generated code. */
 Test(build_ids, memfd_is_requested_and_is_a_file_if_it_is_elf)
 {
 	expect_memory_file(0x400000, 0, true);
@@ -272,7 +272,7 @@ Test(build_ids, endless_different_files_have_a_limit)
 		      "it was never asked");
 }
 
-Test(build_ids, endless_files_of_one_owner_leave_room_for_those_of_others)
+Test(build_ids, endless_files_of_one_owner_leave_room_for_other_owners)
 {
 	int i;
 

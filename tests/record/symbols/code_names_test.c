@@ -34,7 +34,7 @@ static void setup(void)
 	def = support_event_of("test", fields);
 	def->fields[0].code = def->any_code = true;
 	free(def->steps);
-	def->steps = NULL; /* as it is where a field is code from the start */
+	def->steps = NULL; /* as for a field that is marked as code from the start */
 	rig_add(&rig, def);
 }
 

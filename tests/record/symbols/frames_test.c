@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Frames that walks by lists bring: what the trace is told of them, and when. */
+/* Frames from walks over mapping lists: what is written to the trace for them, and when. */
 #include "record/symbols/frames.h"
 
 #include <criterion/criterion.h>

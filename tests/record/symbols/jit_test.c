@@ -2,8 +2,8 @@
 /* LINK: -Wl,--wrap=sym_client_add_module,--wrap=sym_client_ask,--wrap=sym_client_asking */
 /* LINK: -Wl,--wrap=sym_client_drop */
 /*
- * Which code of a program's own making waits for a name, and who gets room for that. The broker is a list of what was asked, behind
- * the functions that it is asked through, which the linker puts in place of its own.
+ * Which generated code waits for symbols, and which programs get entries for that. The broker is a list of
+ * requests; the linker replaces the functions that send them.
  */
 #include "record/symbols/jit.h"
 
@@ -33,7 +33,7 @@ struct sym_client {
 	pid_t pids[MODULES_MAX];
 	char path[64]; /* of the last module */
 	size_t module_cnt;
-	size_t asked; /* since it was looked at last */
+	size_t asked; /* since the last check */
 	uint32_t asked_id; /* the last */
 	uint64_t asked_offset;
 	bool asking; /* questions are open */
@@ -124,7 +124,7 @@ static size_t questions(void)
 	return n;
 }
 
-/* An answer about the program of this number, in the order in which they were met. */
+/* An answer about the program with this index, in the order of appearance. */
 static struct sym_client_answer answer(size_t program, uint64_t addr)
 {
 	return (struct sym_client_answer){ .module_id = broker.ids[program], .offset = addr };
@@ -206,7 +206,7 @@ Test(jit, status_of_a_perf_map_belongs_to_all_its_modules)
 	cr_expect_eq(m.cnt, 2, "no such program");
 }
 
-/* Who has no map, or no name in it, is asked after 1, 2, 4, 8 and 16 seconds. */
+/* A program without a perf map, or without a symbol in it, is requested after 1, 2, 4, 8 and 16 seconds. */
 Test(jit, unresolved_address_is_requested_again_at_longer_intervals)
 {
 	static const unsigned int waits[] = { 2, 4, 8, 16 };
@@ -375,7 +375,7 @@ Test(jit, no_request_is_made_without_a_broker)
 	cr_expect_eq(broker.module_cnt, 0);
 }
 
-/* ---- room -------------------------------------------------------------------------------------------- */
+/* ---- entries ----------------------------------------------------------------------------------------- */
 
 enum { OF_ONE = 64, ALL = 256 };
 
@@ -407,7 +407,7 @@ static size_t kept(void)
 	return broker.module_cnt - broker.dropped;
 }
 
-/* Threads are as good as processes to whoever asks whether a number is taken. */
+/* A check whether a number is in use treats threads like processes. */
 static pthread_barrier_t barrier;
 
 static void *live(void *tid)
@@ -454,7 +454,7 @@ Test(jit, programs_of_ended_processes_are_removed)
 	cr_expect_eq(questions(), 3 * ALL);
 }
 
-/* Numbers of processes come again, and so may a program that was thought to be gone. */
+/* PIDs are reused, and a program that seemed to have ended may return. */
 Test(jit, removed_program_is_new_when_it_is_met_again)
 {
 	struct process proc = { .pid = NO_SUCH_PID, .serial = 1, .owner = 7 };

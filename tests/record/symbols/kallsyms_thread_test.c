@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Kernel modules that are loaded while recording; the tables are texts in files that the tests write. */
+/* Kernel modules that are loaded during the recording; the tables are files that the tests write. */
 #include "record/symbols/kallsyms_thread.h"
 
 #include <criterion/criterion.h>
@@ -52,7 +52,7 @@ static void teardown(void)
 
 TestSuite(kallsyms_thread, .init = setup, .fini = teardown, .timeout = 60);
 
-/* A look, if one is due, and what comes of it. */
+/* A check, if it is due, and its result. */
 static void look(void)
 {
 	kallsyms_thread_renew(thread, rig.frames);
@@ -95,7 +95,7 @@ Test(kallsyms_thread, tables_are_not_read_while_all_addresses_are_known)
 	cr_expect_not(is_known(xfs + IN_XFS));
 }
 
-/* What lies in no module never gets a name, and the table is large. */
+/* An address in no module never gets a symbol, and the table is large. */
 Test(kallsyms_thread, symbols_are_not_read_again_for_existing_modules)
 {
 	cr_expect_not(is_known(xfs + IN_XFS));
@@ -115,7 +115,7 @@ Test(kallsyms_thread, tables_are_read_only_once_per_interval)
 	cr_expect_not(is_known(xfs + IN_XFS), "not yet");
 }
 
-/* Its symbols stay what was read of them. */
+/* Its symbols stay as they were read first. */
 Test(kallsyms_thread, unreadable_table_does_not_replace_the_table_before)
 {
 	cr_expect_not(is_known(xfs + IN_XFS));

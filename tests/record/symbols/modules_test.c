@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Which number a module has, and which are forgotten. */
+/* Module ids, and which modules are forgotten. */
 #include "record/symbols/modules.h"
 
 #include <criterion/criterion.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Which files a command will map: this test's own, scripts, and files that lie. */
+/* Which files a command will map: this test's own, scripts, and malformed files. */
 #include "record/target/elf_deps.h"
 
 #include <criterion/criterion.h>
@@ -92,7 +92,7 @@ Test(elf_deps, script_depends_on_its_interpreter)
 	found_fini(&f);
 }
 
-/* A program with each byte of its heads changed in turn: a sanitizer is the judge. */
+/* A program with each byte of its headers changed in turn: a sanitizer checks. */
 Test(elf_deps, malformed_files_are_safe)
 {
 	uint8_t data[4096] = { 0 };

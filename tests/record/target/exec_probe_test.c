@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* A process that looks for a command's files, and processes in its place that lie, hang, flood or die. */
+/* A process that searches a command's files, and processes in its place that send wrong data, hang, flood or die. */
 #include "record/target/exec_probe.h"
 
 #include <criterion/criterion.h>
@@ -14,12 +14,12 @@
 
 TestSuite(exec_probe, .timeout = 30);
 
-/* Far more than the tenth of a second that one is heard, and far less than for ever. */
+/* Far more than the tenth of a second for an answer, and far less than endless. */
 #define SOON_NS 5000000000ULL
 
 static const struct sudo_user nobody_else;
 
-/* What is heard of that life, in a time that does not depend on it. */
+/* The files received from that life, in a time that does not depend on it. */
 static void hear(exec_probe_life_fn life, const void *ctx, struct found *f)
 {
 	uint64_t start = clock_mono_ns();
@@ -31,7 +31,7 @@ static void hear(exec_probe_life_fn life, const void *ctx, struct found *f)
 	cr_expect_lt(clock_mono_ns() - start, SOON_NS);
 }
 
-/* Until it has ended; what it said is not lost by that. */
+/* Waits for its end; its output is not lost by that. */
 static void await_end(void)
 {
 	siginfo_t info;
@@ -64,7 +64,7 @@ Test(exec_probe, missing_command_has_no_files)
 	cr_expect_eq(f.cnt, 0);
 }
 
-/* ---- those who are not what they should be ----------------------------------------------------------- */
+/* ---- probes with faults ------------------------------------------------------------------------------ */
 
 struct said {
 	uint64_t numbers[3];
@@ -105,7 +105,7 @@ Test(exec_probe, answer_is_used_up_to_the_first_invalid_entry)
 {
 	static char long_path[PATH_MAX + 1];
 	const struct text texts[] = {
-		{ "", 0 }, /* a head and nothing else */
+		{ "", 0 }, /* a header and nothing else */
 		{ "", 1 },
 		{ "/torn", 5 },
 		{ "relative", 9 },

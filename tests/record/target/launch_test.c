@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* A command that waits to be let go, runs as it would from a shell, and tells how it ended. */
+/* A command that waits to be released, runs like from a shell, and reports its end. */
 #include "record/target/launch.h"
 
 #include <criterion/criterion.h>
@@ -118,7 +118,7 @@ Test(launch, command_that_is_never_released_ends_without_running)
 	buf_free(&script);
 }
 
-/* Whoever was forked in between holds the pipe's ends too, as those who detach tracepoints do. */
+/* Processes forked in between hold the pipe's ends too, such as those that detach tracepoints. */
 Test(launch, unreleased_command_ends_even_if_other_processes_hold_its_pipe, .timeout = 20)
 {
 	struct launch *l = launch("exit 0", true);
@@ -150,7 +150,7 @@ Test(launch, command_killed_before_its_release_is_an_error_and_sends_no_signal)
 	launch_free(l);
 }
 
-/* The recorder ignores SIGPIPE and blocks or catches others; a command must not notice. */
+/* The recorder ignores SIGPIPE and blocks or catches others; a command must not be affected. */
 Test(launch, command_has_the_default_signal_state)
 {
 	sigset_t all;
@@ -177,7 +177,7 @@ Test(launch, command_inherits_no_extra_descriptor)
 	cr_expect_eq(run(script, true), WEXITSTATUS(plain));
 }
 
-/* ---- as whom ----------------------------------------------------------------------------------------- */
+/* ---- users ------------------------------------------------------------------------------------------- */
 
 Test(launch, user_is_unchanged_without_sudo)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Words of the command line as what the BPF programs compare: globs against fnmatch(), the rest against the system. */
+/*
+ * Arguments of the command line as values for the BPF programs: globs compared with fnmatch(), the rest with
+ * the system.
+ */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fnmatch.h>
@@ -43,7 +46,7 @@ Test(selection, glob_matches_the_whole_name)
 	cr_expect(matches("123456789012345", "123456789012345"));
 	cr_expect(matches("***************a", "xya"));
 	cr_expect(matches("\xff?", "\xff\x80"));
-	/* a bracket is a letter as any */
+	/* a bracket is an ordinary letter */
 	cr_expect(matches("[a]", "[a]"));
 	cr_expect_not(matches("[a]", "a"));
 }
@@ -103,7 +106,7 @@ Test(selection, cpus_become_bits_and_impossible_cpus_are_refused)
 	cr_assert_eq(make(&cfg, &s), 0);
 	cr_expect(s.by_cpu);
 	cr_expect_eq(s.cpus[0], 1);
-	/* of all that there is nobody needs to be told who is a target */
+	/* with all CPUs, targets need no list */
 	cr_expect_not(s.by_task);
 	cr_assert_eq(selection_make(&cfg, false, &s), 0);
 	cr_expect(s.by_task);

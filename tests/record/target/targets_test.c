@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* From numbers on the command line to processes that are held, and their end. */
+/* From numbers on the command line to opened processes, and their end. */
 #include "record/target/targets.h"
 
 #include <criterion/criterion.h>

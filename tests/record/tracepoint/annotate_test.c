@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What the recorder says of fields, as a reader finds it in the bytes. */
+/* The recorder's annotations of fields, read back from the bytes. */
 #include "record/tracepoint/annotate.h"
 
 #include <criterion/criterion.h>
@@ -55,7 +55,7 @@ Test(annotate, own_events_of_the_recorder_are_annotated)
 		    "0=elf\n1=kernel\n2=kmod\n3=bpf\n4=vdso\n5=anon");
 	cr_expect(!strncmp(said(&f, "CpuSampleEvent", "user_end", "enum", false).ptr,
 			   "&0x1f=\n0=not_walked\n1=complete\n", 31));
-	/* one frame a schema, and none for those with nothing to say */
+	/* one frame per schema, and none for schemas without annotations */
 	cr_expect_eq(f.schemas, f.frames);
 	cr_expect_eq(f.schemas, 14);
 	done(&f);

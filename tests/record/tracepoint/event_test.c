@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* From a tracepoint's format to the table of offsets, the two schemas and what BPF is told. */
+/* From a tracepoint's format to the table of offsets, the two schemas and the values for BPF. */
 #include "record/tracepoint/event.h"
 
 #include <criterion/criterion.h>
@@ -262,7 +262,7 @@ Test(event, dynamic_bytes_are_found_from_the_record_or_from_the_end_of_the_word)
 	cr_expect_eq(sz, 5);
 }
 
-/* Every word of offset and length against every length of record, by the definition alone. */
+/* Every combination of offset and length with every length of record, by the definition alone. */
 Test(event, dynamic_bytes_outside_the_record_are_refused_and_all_inside_are_found)
 {
 	static const enum event_op ops[] = { EVENT_OP_DYN_BYTES, EVENT_OP_REL_BYTES };
@@ -270,7 +270,7 @@ Test(event, dynamic_bytes_outside_the_record_are_refused_and_all_inside_are_foun
 
 	for (o = 0; o < 2; o++)
 		for (len = 0; len <= 24; len++) {
-			uint8_t *raw = calloc(1, len ? len : 1); /* exactly: a sanitizer watches */
+			uint8_t *raw = calloc(1, len ? len : 1); /* exact size, for sanitizers */
 			struct event_field f = { .off = 8, .size = 4, .op = ops[o] };
 
 			for (off = 0; off <= 28; off++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Which tracepoints a pattern means. The tracefs is a directory made here, so no root is needed. */
+/* Which tracepoints a pattern selects. The tracefs is a directory made here, so no root is needed. */
 #include "record/tracepoint/eventset.h"
 
 #include <criterion/criterion.h>
@@ -106,7 +106,7 @@ static int make_set(bool sched, const char *a, const char *b, struct eventset **
 			    set);
 }
 
-/* The names of a set, with a space in front of each. */
+/* The names of a set, with a space before each. */
 static const char *names(bool sched, const char *a, const char *b)
 {
 	static struct buf out;

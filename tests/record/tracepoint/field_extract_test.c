@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Extracts by the types of a kernel that is made up here: what rules come to, and what is refused. */
+/* Extracts by the types of a kernel that is made up here: the results of rules, and refused rules. */
 #include "record/tracepoint/field_extract.h"
 
 #include <bpf/btf.h>
@@ -95,7 +95,7 @@ TestSuite(field_extract, .init = make_types, .fini = drop_types);
 
 enum { FIELD_OFF = 16 };
 
-/* The only step of an event of one field, by one rule. */
+/* The only step of an event with one field, by one rule. */
 static int compile(enum format_kind kind, uint16_t size, const char *rules,
 		   struct prof_extract_step *step)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Every tracepoint of the running kernel: what is said of its fields holds by their types and names, and the
- * lines of all enums are the rows that print fmt gave.
+ * Every tracepoint of the running kernel: the notes of its fields fit their types and names, and the lines of
+ * all enums are the rows that print fmt gave.
  */
 #include "record/tracepoint/field_notes.h"
 
@@ -20,13 +20,13 @@
 struct walk {
 	int dirfd;
 	size_t events, fields, pointers, rows;
-	size_t kinds[6], units; /* as in kind_names; what has a unit */
+	size_t kinds[6], units; /* as in kind_names; fields with a unit */
 };
 
 static const char *const kind_names[6] = { PROF_KIND_ADDR, PROF_KIND_CPU,   PROF_KIND_PID,
 					   PROF_KIND_TID,  PROF_KIND_STATE, NULL };
 
-/* What must be so for that kind, whichever rule said it. */
+/* What must hold for that kind, for each rule. */
 static bool may_be(const char *kind, const struct format_field *f)
 {
 	if (!strcmp(kind, PROF_KIND_ADDR))

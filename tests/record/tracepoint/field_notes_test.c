@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What the fields of tracepoints are, by formats as kernels have them: each rule, and beside it what looks the
- * same and is not.
+ * Notes of tracepoint fields, by formats of kernels: each rule, and next to it a field that looks the same and
+ * is not.
  */
 #include "record/tracepoint/field_notes.h"
 
@@ -11,7 +11,7 @@
 
 #include "tests/kernel/tracefs/format_text.h"
 
-/* One field, shown by @conversion ("%d [ns]"), is of that kind and unit; NULL: nobody says. */
+/* One field, shown by @conversion ("%d [ns]"), has that kind and unit; NULL: unknown. */
 static void expect(const char *system, const char *type, const char *name, int size, bool is_signed,
 		   const char *conversion, const char *kind, const char *unit)
 {
@@ -111,7 +111,7 @@ Test(field_notes, some_events_are_known_by_name)
 	cr_expect(n.kind && !strcmp(n.kind, "counter") && n.unit && !strcmp(n.unit, "ns"));
 }
 
-/* A real format: what the kernel says of a switch. */
+/* A real format: the kernel's text for a switch. */
 Test(field_notes, switch_has_threads_and_a_state)
 {
 	static const char *const want[] = { NULL, "tid", NULL, "state", NULL, "tid", NULL };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What processes have mapped right now, by a side-band made here and by this process's own /proc. */
+/* Current mappings of processes, from a side-band made here and from this process's own /proc. */
 #include "record/unwind_maps/live_maps.h"
 
 #include <criterion/criterion.h>
@@ -200,7 +200,7 @@ Test(live_maps, existing_process_is_checked_once_after_a_loss, .init = setup)
 	cr_expect(p->checked, "a leader may be gone before the others");
 }
 
-/* ---- one memory of several -------------------------------------------------------------------------- */
+/* ---- shared memory --------------------------------------------------------------------------------- */
 
 static int replaced[64];
 
@@ -211,7 +211,7 @@ static void on_replaced(void *ctx, const struct live_maps_proc *p, uint32_t modu
 		replaced[p->pid - A]++;
 }
 
-/* A child that has A's memory. */
+/* A child that shares A's memory. */
 static struct live_maps_proc *sharer(uint32_t pid)
 {
 	side(PERF_SIDE_FORK, 2, pid, A);
@@ -279,7 +279,7 @@ Test(live_maps, processes_above_the_limit_of_one_memory_are_unknown, .init = sta
 	cr_expect(live_maps_find(mapped, A + 18)->known);
 	cr_expect_str_eq(path_at(A + 18, 0x600000), "/bin/b");
 	cr_expect_str_eq(path_at(A, 0x600000), "");
-	/* whoever ends leaves the others as they were */
+	/* the end of a process does not change the others */
 	side(PERF_SIDE_EXIT, 7, A, 1);
 	live_maps_step(mapped, 8);
 	cr_expect_null(live_maps_find(mapped, A));

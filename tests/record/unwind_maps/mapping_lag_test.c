@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Which frames of a walk are true when code had been mapped over code. */
+/* Which frames of a walk are valid if code had been mapped over code. */
 #include <criterion/criterion.h>
 
 #include "prof_unwind.h"
@@ -66,7 +66,7 @@ Test(mapping_lag, child_inherits_the_list_of_its_parent_at_the_time_of_the_fork)
 	mapping_lag_free(s);
 }
 
-/* No process makes this cost more than it is worth. */
+/* No process makes this more expensive than it is worth. */
 Test(mapping_lag, many_time_windows_are_merged)
 {
 	struct mapping_lag *s = mapping_lag_new();

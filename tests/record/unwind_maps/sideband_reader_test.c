@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* LINK: -Wl,--wrap=perf_ring_peek,--wrap=perf_ring_fd */
-/* Side-band records of two rings that are played here: in which order they are handed over. */
+/* Side-band records of two simulated rings: the order in which they are returned. */
 #include "record/unwind_maps/sideband_reader.h"
 
 #include <criterion/criterion.h>
@@ -112,7 +112,7 @@ Test(sideband_reader, held_records_are_returned_once_and_sorted_by_time)
 	put(1, 30);
 	cr_expect_eq(sideband_reader_pass(lookout, 1, hear, NULL, &more), 1);
 	cr_expect(more);
-	/* the pass holds 30; the drain is at 50 by now */
+	/* the pass holds 30; the drain has reached 50 */
 	sideband_reader_pass_held(lookout, 50, hear, NULL);
 	cr_expect_eq(heard_cnt, 2);
 	cr_expect_eq(heard[1], 30);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Walks of copied stacks by whatever tables, mappings and records say; that true ones give true stacks is
- * tests/bpf/unwind_walk_test.c's, which has programs to copy them.
+ * Walks of copied stacks with arbitrary tables, mappings and records. tests/bpf/unwind_walk_test.c, which has
+ * programs that copy real stacks, checks that the results are right.
  */
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -57,7 +57,7 @@ static struct capture_unwind new_memory(void)
 	};
 	int i;
 
-	/* the last one is not made yet */
+	/* the last chunk does not exist yet */
 	for (i = 0; i < CHUNKS; i++)
 		m.chunks[i] = zeroed(4UL * CHUNK_WORDS);
 	return m;
@@ -74,7 +74,7 @@ static void free_memory(struct capture_unwind *m)
 	free(m->maps);
 }
 
-/* Most words say "8 bytes up the stack", so that walks get somewhere. */
+/* Most words mean "8 bytes up the stack", so that walks make progress. */
 static void fill_memory(struct capture_unwind *m)
 {
 	uint32_t i, chunk;
@@ -120,7 +120,7 @@ struct record {
 
 static struct record *new_record(size_t stack_cnt)
 {
-	/* to the word, so that a read behind it is seen */
+	/* to the word, so that a read after it is detected */
 	struct record *r = zeroed(sizeof(r->rec) + 8 * (3 + PROF_COPY_REGS + stack_cnt));
 	size_t i;
 
@@ -270,7 +270,7 @@ Test(stack_copy_unwind, frame_pointer_chain_that_ends_with_0_is_complete_without
 	out = stack_copy_unwind_walk(c, &r->rec, &maps);
 	cr_expect_eq(out->user_end, PROF_END_COMPLETE | PROF_USER_FRAME_POINTERS);
 	cr_expect_eq(out->ustack_cnt, 2);
-	regs[REG_FP] = 0; /* or it is a register like any other there */
+	regs[REG_FP] = 0; /* otherwise it is an ordinary register */
 	out = stack_copy_unwind_walk(c, &r->rec, &maps);
 	cr_expect_eq(out->user_end, PROF_END_NO_TABLE);
 	cr_expect_eq(out->ustack_cnt, 1);
@@ -279,7 +279,7 @@ Test(stack_copy_unwind, frame_pointer_chain_that_ends_with_0_is_complete_without
 	free_memory(&memory);
 }
 
-/* A walk that needs the word above a copy of @cnt words, from that stack pointer on. */
+/* A walk that needs the word after a copy of @cnt words, from that stack pointer on. */
 static uint8_t end_above(uint64_t sp, size_t cnt)
 {
 	enum { REG_FP = 4 };

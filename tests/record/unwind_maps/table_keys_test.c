@@ -2,8 +2,8 @@
 /* LINK: -Wl,--wrap=sym_client_add_module,--wrap=sym_client_ask_table,--wrap=sym_client_drop */
 /* LINK: -Wl,--wrap=proc_realm */
 /*
- * Which mappings share a table, and from whose file it is made. The broker is a note of what it was asked,
- * and who a process is, is what a test says: the linker puts both in place of the real ones.
+ * Which mappings share a table, and from whose file it is built. The broker is a list of requests, and the user
+ * of a process is set by the test: the linker replaces the real ones.
  */
 #include "record/unwind_maps/table_keys.h"
 
@@ -22,7 +22,7 @@
 
 enum { MODULES = 16, ROOT = 100, EVIL = 200, EVIL_TOO = 201 };
 
-/* ---- what is asked -------------------------------------------------------------------------------- */
+/* ---- requests ------------------------------------------------------------------------------------- */
 
 struct sym_client {
 	int cnt, dropped;
@@ -226,7 +226,7 @@ Test(table_keys, own_file_without_a_table_stays_without)
 	cr_expect_eq(table_keys_moves(tables), 0);
 }
 
-/* Else its stacks would go by frame pointers, which such a file need not keep. */
+/* Otherwise its stacks would be walked by frame pointers, which such a file need not keep. */
 Test(table_keys, unread_file_is_requested_again)
 {
 	static const int errors[] = { -ECHILD, -ETIMEDOUT, -EBUSY };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Which lists processes have, where a side-band made here and programs played here do not agree on when. */
+/* Which lists processes have, if a side-band and programs simulated here disagree on times. */
 #include "record/unwind_maps/unwind_loader.h"
 
 #include <criterion/criterion.h>
@@ -114,14 +114,14 @@ static void hear_fork(uint32_t ppid, uint32_t pid, uint64_t time)
 						   .name = "" });
 }
 
-/* As the programs do it. */
+/* Like the BPF programs. */
 static void count_exec(uint32_t tgid)
 {
 	place(tgid)->execs++;
 	place(tgid)->list = 0;
 }
 
-/* How many mappings its list has when all that is known is published. */
+/* How many mappings its list has when all known mappings are published. */
 static uint32_t listed(uint32_t tgid)
 {
 	while (unwind_loader_poll(u) != UINT64_MAX)
@@ -288,7 +288,7 @@ struct copy {
 	uint64_t words[PROF_COPY_REGS + 1];
 };
 
-/* Of a process that has mapped this file there, as the drain knows it. */
+/* Of a process that has mapped this file there, as known to the drain. */
 static struct copy copy_in(uint64_t addr, uint64_t time, const struct perf_side *map)
 {
 	struct copy c = { .rec = { .size = sizeof(c),
