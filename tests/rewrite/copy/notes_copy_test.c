@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Annotations in what is written of a trace: they are those that hold at each event, as in the trace itself. */
+/* Annotations in the output: each event has the annotations that were valid for it in the trace. */
 #include "rewrite/copy/notes_copy.h"
 
 #include "tests/cmd/run_cmd.h"
@@ -31,7 +31,7 @@ static void say(struct dial9_enc *enc, const struct dial9_schema *s, const char 
 		     0);
 }
 
-/* For each event what is said of its field by then: "1 unit=ns mine=;". */
+/* For each event the annotations of its field at that time: "1 unit=ns mine=;". */
 static char *said(const void *data, size_t sz)
 {
 	static const char *const keys[] = { "unit", "kind", "enum", "mine" };
@@ -55,7 +55,7 @@ static char *said(const void *data, size_t sz)
 	return buf_steal(&out);
 }
 
-/* The same of what `cut`, with one more word, makes of it. */
+/* The same for the output of `cut` with one more argument. */
 static char *said_in_cut(const void *data, size_t sz, const char *word)
 {
 	char path[] = "/tmp/d9-notes-XXXXXX", out[40], *text;
@@ -125,8 +125,8 @@ Test(notes_copy, field_notes_of_a_cut_belong_to_the_same_events)
 }
 
 /*
- * Events of types 1 to 3, which are of one layout and of which the last has no unit: what is said of each in the
- * cut, where there is one type, whose meaning turns.
+ * Events of types 1 to 3, which have one layout and of which the last has no unit: the annotations of each in
+ * the cut, which has one type with changing annotations.
  */
 static char *said_of_types(const uint8_t *order, size_t cnt)
 {
@@ -168,7 +168,7 @@ Test(notes_copy, types_with_one_layout_keep_their_own_notes)
 	free(text);
 }
 
-/* 1 and 2 in turn: sixteen are told, and from then on none, rightly or wrongly. */
+/* Alternating 1 and 2: sixteen are annotated, and later ones are not, neither rightly nor wrongly. */
 Test(notes_copy, notes_that_alternate_without_end_are_removed)
 {
 	struct buf want = { 0 };

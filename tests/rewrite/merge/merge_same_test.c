@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The same recording given to `merge` twice: it is taken once, whatever names it has by now and wherever merging has
- * put it; and what differs in anything that happened is another one.
+ * The same recording given to `merge` twice: it is merged once, with any symbols and in any position of an
+ * earlier merge; a recording with any different event is another one.
  */
 #include "rewrite/merge/merge.h"
 
@@ -44,7 +44,7 @@ static int record(const struct recording *rec)
 	return make_done(&m);
 }
 
-/* How many samples there are of each of the two hosts, and events of any kind but for what merging adds. */
+/* How many samples each of the two hosts has, and all events except those that merging adds. */
 struct seen {
 	uint64_t here, there, events;
 };
@@ -73,7 +73,7 @@ static struct seen see(int fd)
 	return seen;
 }
 
-/* A file of what they are merged to, from how many of them. @fds stay open. */
+/* A file with the merged traces, and the number of merged ones. @fds stay open. */
 static int merge_fds(const int *fds, size_t cnt, uint64_t used, enum merge_align align)
 {
 	const struct merge_opts opts = { .align = align };
@@ -108,7 +108,7 @@ Test(merge_same, recording_that_was_already_merged_is_merged_once)
 
 	fds[2] = merge_fds(fds, 2, 2, MERGE_AUTO);
 	expect_seen(merge_fds(fds, 3, 2, MERGE_AUTO), both);
-	/* also when its times were moved, and the other one has to be read from what was merged */
+	/* also if its times were moved, and the other one is inside a merged file */
 	expect_seen(merge_fds(fds + 1, 2, 2, MERGE_AUTO), both);
 	for (int i = 0; i < 3; i++)
 		close(fds[i]);
@@ -166,7 +166,7 @@ static int record_second(const char *boot, const char *target, uint64_t from_ns)
 	return make_done(&m);
 }
 
-/* Whether merging two says that they may count what happened twice. */
+/* Whether merging two prints that events may count twice. */
 static bool may_count_twice(int first, int second)
 {
 	char names[2][32];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What `symbolize` writes: all that the trace held, in order and with its values, and names in the segments that want
- * them. What has its names gets no more.
+ * The output of `symbolize`: everything in the trace, in order and with its values, and symbols in the segments
+ * that need them. Frames with symbols get no more.
  */
 #include "tests/cmd/event_lines.h"
 #include "tests/cmd/symbolize_run.h"
@@ -51,7 +51,7 @@ Test(symbolize_copy, module_id_may_be_another_module_in_each_segment)
 	want_b = addr2line(&b, stimulus("c-clang4"), false);
 	buf_printf(&want, "%s%s%s", want_a, want_a, want_b);
 	cr_expect_str_eq(got, buf_cstr(&want));
-	/* what was two recordings still is */
+	/* two recordings are still two */
 	r = run_cmd(cmd_info, make_fd(out.data, out.sz), "info", "-", NULL);
 	run_expect_in(r.out, "6 segments");
 	run_expect_in(r.out, " 2 in one file");
@@ -81,7 +81,7 @@ static bool only_names(const char *line)
 	return false;
 }
 
-/* Each event of @in is one of @out, in that order, and what else is there gives names. */
+/* Each event of @in is in @out, in that order, and the additional events are symbols. */
 static void expect_all_of(const struct bytes *in, const struct bytes *out, uint64_t seed)
 {
 	char *was = event_lines(in->data, in->sz, NULL),
@@ -100,7 +100,7 @@ static void expect_all_of(const struct bytes *in, const struct bytes *out, uint6
 	free(is);
 }
 
-/* Anything that an encoder can be made to write, and between that a program's places and names. */
+/* Random output of an encoder, and in between a program's addresses and symbols. */
 static void put_chances(struct make *m, struct chance *c, const struct program *p)
 {
 	const char *const kv[] = { "host", "here", "start_realtime_ns", "1", NULL };
@@ -173,7 +173,7 @@ Test(symbolize_copy, every_event_is_kept_once_in_order_and_a_second_run_changes_
 	cr_assert_gt(more, 6);
 }
 
-/* Names are no reason to lose the trace. */
+/* Invalid names must not lose the trace. */
 Test(symbolize_copy, metadata_with_invalid_utf8_is_not_repeated)
 {
 	const char *const kv[] = { "host", "here", "start_realtime_ns", "1234567", NULL };
@@ -199,7 +199,7 @@ Test(symbolize_copy, metadata_with_invalid_utf8_is_not_repeated)
 	make_fini(&m);
 }
 
-/* ---- a trace that does not stay ------------------------------------------------------------------ */
+/* ---- a trace that changes ------------------------------------------------------------------------ */
 
 static int add_bytes(void *ctx, const void *data, size_t sz)
 {
@@ -252,7 +252,7 @@ Test(symbolize_copy, trace_may_grow_or_be_overwritten_while_it_is_read)
 	put_segment(&m, &p, "first");
 	first = bytes_of(&m);
 	want = symbolize(&first, NULL, NULL, NULL);
-	/* as an application writes: a segment for each of its buffers */
+	/* like an application: a segment for each of its buffers */
 	for (int i = 0; i < 300; i++) {
 		cr_assert_eq(dial9_enc_reset(m.enc), 0);
 		put_segment(&m, &p, "first");
@@ -261,7 +261,7 @@ Test(symbolize_copy, trace_may_grow_or_be_overwritten_while_it_is_read)
 	cr_expect_eq(copy_changing(&first, &grown, &out), 0);
 	cr_expect(out.len == want.sz && !memcmp(out.data, want.data, want.sz), "%zu bytes of %zu",
 		  out.len, want.sz);
-	/* as many events in another place */
+	/* the same number of events in another place */
 	make_init(&many, NULL);
 	for (int i = 0; i < 300; i++) {
 		cr_assert_eq(dial9_enc_reset(many.enc), 0);
