@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Builds small ELF files that lie. A file is one executable page (a slide of no-ops that jumps back to its
- * start, so that a thread in it is sampled at many addresses and never comes out), and the sections that
- * are given. Offsets and addresses are equal. Sizes and errors: everything exits on failure.
+ * Builds small malformed ELF files. A file is one executable page (no-ops and a jump back to its start, so that
+ * a thread in it is sampled at many addresses and never leaves it), and the sections that are given. Offsets
+ * and addresses are equal. Sizes and errors: everything exits on failure.
  */
 #ifndef D9_STIMULI_BADELF_H
 #define D9_STIMULI_BADELF_H
@@ -58,7 +58,7 @@ static inline void badelf_u64(struct badelf *e, uint64_t v)
 	badelf_bytes(e, &v, 8);
 }
 
-/* Begins a section at the end of the bytes; what is added up to badelf_end() is its content. */
+/* Begins a section at the end of the bytes; bytes added up to badelf_end() are its content. */
 static inline Elf64_Shdr *badelf_begin(struct badelf *e, const char *name, uint32_t type,
 				       uint64_t flags)
 {

@@ -2,11 +2,11 @@
 /*
  * calls [--now] [DIR]
  *
- * Calls the kernel with arguments that can be recognised in a trace: names itself "renamed", opens a
- * file that is not there, asks for the priority of nobody, signals itself, sends one datagram of 123
- * bytes over loopback, writes and syncs a file in DIR (/tmp), sleeps, and runs /bin/true.
+ * Calls the kernel with arguments that can be recognised in a trace: names itself "renamed", opens a missing
+ * file, requests a priority with invalid arguments, signals itself, sends one datagram of 123 bytes over loopback,
+ * writes and syncs a file in DIR (/tmp), sleeps, and runs /bin/true.
  *
- *	filename=ADDRESS  flags=N	of the file that is not there
+ *	filename=ADDRESS  flags=N	of the missing file
  */
 #include <arpa/inet.h>
 #include <fcntl.h>

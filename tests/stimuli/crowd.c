@@ -2,11 +2,11 @@
 /*
  * crowd [--now] [COUNT]
  *
- * Makes COUNT (8) threads that all wait for the same thing, and says when each is there:
+ * Makes COUNT (8) threads that all wait for the same thing, and prints when all of them wait:
  *
  *	crowd=COUNT
  *
- * They go on waiting until the program ends.
+ * They wait until the program ends.
  */
 #include <pthread.h>
 #include <semaphore.h>

@@ -2,9 +2,9 @@
 /*
  * demo [--now] [SECONDS]
  *
- * The workload that tools/demo.sh records: for SECONDS (30) it does a bit of everything a profile
- * should tell apart. Two "cruncher" threads sort and hash under one mutex and fight for it, a
- * "ticker" thread sleeps most of the time, and the main thread waits for them.
+ * The workload that tools/demo.sh records: for SECONDS (30) it does a bit of everything that a profile should
+ * distinguish. Two "cruncher" threads sort and hash under one mutex and fight for it, a "ticker" thread sleeps
+ * most of the time, and the main thread waits for them.
  */
 #include <pthread.h>
 #include <sys/prctl.h>

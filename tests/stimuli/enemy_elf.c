@@ -2,7 +2,7 @@
 /*
  * enemy_elf [--now] KIND DIRECTORY
  *
- * Writes DIRECTORY/enemy.elf, which costs whoever reads its symbols dearly, then runs in it until killed:
+ * Writes DIRECTORY/enemy.elf, which is expensive for readers of its symbols, then runs in it until killed:
  *
  *	siblings   nested namespaces, each with a DW_AT_sibling that leads to its own child: a walk that
  *	           follows both takes 2^depth steps
@@ -140,8 +140,8 @@ static void make_debuglink(struct badelf *e, const char *dir)
 /* ---- compressed -------------------------------------------------------------------------------- */
 
 /*
- * Zeros, packed: a flushed piece of a deflate stream stands for itself, so the stream is one piece, as
- * often as wanted, and an empty last block.
+ * Compressed zeros: a flushed block of a deflate stream is independent, so the stream is one block, repeated N
+ * times, and an empty last block.
  */
 static void make_zlib(struct badelf *e)
 {

@@ -2,10 +2,10 @@
 /*
  * enemy_fuse [--now] DIRECTORY
  *
- * Mounts a file system of its own at DIRECTORY/mnt, in a mount namespace of its own, maps an executable page
- * of a file in it, and from then on answers nothing: whoever opens or reads the file waits for ever. Runs in
- * the page until killed; then its server ends too, and the kernel lets go of everyone who waits. Says
- * "ready unsupported" and ends where the kernel has no such file systems.
+ * Mounts a file system of its own at DIRECTORY/mnt, in a mount namespace of its own, maps an executable page of
+ * a file in it, and from then on answers nothing: opens and reads of the file hang. Runs in the page until
+ * killed; then its server ends too, and the kernel ends the hanging calls. If the kernel has no such file
+ * systems, it prints "ready unsupported" and ends.
  */
 #include <linux/fuse.h>
 #include <poll.h>
@@ -93,7 +93,7 @@ static void serve_one(int fd, const struct fuse_in_header *in, const void *arg)
 	}
 }
 
-/* Until there is something in `done`: then nothing is answered any more, while the file system stays. */
+/* Until `done` is readable: then requests are no longer answered, while the file system stays. */
 static void serve(int fd, int done)
 {
 	struct pollfd polled[] = { { .fd = done, .events = POLLIN },

@@ -34,7 +34,7 @@ static void flood(int fd)
 		map_and_unmap(fd, at);
 }
 
-/* A directory so deep that each path in it takes some three kilobytes; we stand in it then. */
+/* A directory so deep that each path in it takes about three kilobytes; it becomes the current directory. */
 static void go_deep(const char *dir)
 {
 	char name[NAME_LEN + 1];

@@ -3,7 +3,7 @@
  * enemy_swap [--now] DIRECTORY [CHILDREN [MILLISECONDS]]
  *
  * Each of CHILDREN (200) processes has its own file mapped. One after the other runs in its file for
- * MILLISECONDS (15); then the file's path is made a trap, and the process killed: whoever still wants to read
+ * MILLISECONDS (15); then the file's path is replaced by a trap, and the process killed: a reader that opens
  * the file by its path opens the trap, which the test watches. DIRECTORY/trap.fifo and DIRECTORY/trap.device
  * are the traps; a path becomes a link to one, or another name of it, in turn.
  */

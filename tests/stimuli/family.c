@@ -2,8 +2,8 @@
 /*
  * family [--now] [NAPS]
  *
- * A process that does nothing itself: its work is done by a child and a grandchild, which it has
- * before it says that it is ready. Each of the two naps NAPS (20) times when told to go on.
+ * A process that does nothing itself: its work is done by a child and a grandchild, which exist before it
+ * prints "ready". Each of the two naps NAPS (20) times after the line from the test.
  *
  *	child=P grandchild=P naps=N
  */

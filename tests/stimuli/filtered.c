@@ -2,7 +2,7 @@
 /*
  * filtered [--now]
  *
- * One thread that makes ROUNDS turns: in turn i it names itself "turn-<i % 10>", asks for the priority of
+ * One thread that makes ROUNDS turns: in turn i it names itself "turn-<i % 10>", requests the priority of
  * process i + 1, and sleeps for 100 us. Then it runs /bin/true EXECS times.
  *
  *	rounds=N execs=N		before "done"

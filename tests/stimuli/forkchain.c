@@ -2,11 +2,11 @@
 /*
  * forkchain [--now] [LINKS]
  *
- * Starts a chain of LINKS (20) processes of about 5 ms each: every link executes the program
- * `shortlived` beside this one, which forks the next link and exits at once. Orphans come to this
- * process, which waits until the last is gone.
+ * Starts a chain of LINKS (20) processes of about 5 ms each: every link executes the program `shortlived` next
+ * to this one, which forks the next link and exits at once. This process adopts orphans, and waits for the end
+ * of the last.
  *
- *	link=K pid=P		one a link, printed by the link itself, K falling from LINKS to 1
+ *	link=K pid=P		one per link, printed by the link itself, K falling from LINKS to 1
  *	exited=N		how many ended with status 0: N == LINKS
  */
 #include <limits.h>

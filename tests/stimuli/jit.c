@@ -2,9 +2,9 @@
 /*
  * jit [--now] MAP [MS]: runs code that it wrote itself, for MS milliseconds of CPU time (500).
  *
- * MAP says what becomes of /tmp/perf-PID.map: "early" is written before the code runs, "late" when
- * it has run, "none" not at all, "link" is a symbolic link to a map elsewhere, "other" one that
- * belongs to another user; "memfd" is early, and the code lies in a file in memory. The map calls the code made_spin.
+ * MAP selects the kind of /tmp/perf-PID.map: "early" is written before the code runs, "late" when it has run,
+ * "none" not at all, "link" is a symbolic link to a map elsewhere, "other" a map that belongs to another user;
+ * "memfd" is early, and the code is in a memfd. The map names the code made_spin.
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  * many_maps [--now] MAPPINGS [NAPS [MICROSECONDS]]
  *
  * Maps its own file MAPPINGS times, 8 KiB each, executable; the second page of each becomes unreadable, so that
- * no two mappings are merged. Then it works and sleeps NAPS (0: until it is killed) times for MICROSECONDS (100) in
- * maps_leaf, which maps_enter > maps_outer > maps_inner call.
+ * no two mappings are merged. Then it works and sleeps NAPS (0: until it is killed) times for MICROSECONDS
+ * (100) in maps_leaf, called by maps_enter > maps_outer > maps_inner.
  *
  *	naps=N		before "done"
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* memfd PROGRAM ARGS...: becomes that program, from a file in memory that no path leads to. */
+/* memfd PROGRAM ARGS...: executes that program from a memfd, which has no path. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>

@@ -3,8 +3,8 @@
  * mixed [--now] [ROUNDS]
  *
  * Enters and leaves the kernel by many ways, each ROUNDS (100) times: a pipe to and fro with a child, a file
- * that is written, synced and read, a child that execs, threads that hand a futex on, naps, and a timer's signals
- * all the while.
+ * that is written, synced and read, a child that execs, threads that pass a futex on, naps, and a timer's
+ * signals during all of it.
  *
  *	ready pid=P tid=T
  */
@@ -38,7 +38,7 @@ static void whole(bool fine)
 	}
 }
 
-/* One byte, whatever signals come. */
+/* One byte, even if signals come. */
 static bool pass(int fd, bool out)
 {
 	char c = 0;

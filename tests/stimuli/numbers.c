@@ -2,8 +2,8 @@
 /*
  * numbers [--now] [PER_NAP [COUNT]]
  *
- * Closes a descriptor that is not there, and then the next one: FIRST, FIRST + 1 and so on, with a nap of 100
- * microseconds behind every PER_NAP (10) of them, until a line comes or it were COUNT.
+ * Closes a missing descriptor, and then the next one: FIRST, FIRST + 1 and so on, with a nap of 100
+ * microseconds after every PER_NAP (10) of them, until a line comes or COUNT is reached.
  *
  *	first=N count=N		before "done"
  */

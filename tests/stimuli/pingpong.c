@@ -2,9 +2,9 @@
 /*
  * pingpong [--now] [ROUNDS]
  *
- * Two threads, named "ping" and "pong", hand a futex to and fro ROUNDS (1000) times. A wake that
- * finds nobody asleep wakes nobody, so the truth is what futex(FUTEX_WAKE) itself returned: each
- * counted wake is one sched_waking by the one thread of the other.
+ * Two threads, named "ping" and "pong", pass a futex to and fro ROUNDS (1000) times. A wake without a sleeper
+ * wakes no thread, so the truth is the return value of futex(FUTEX_WAKE): each counted wake is one sched_waking
+ * of one thread by the other.
  *
  *	ready pid=P tid=T ping=TID pong=TID
  *	ping_wakes=N  pong_wakes=N

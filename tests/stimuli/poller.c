@@ -2,10 +2,10 @@
 /*
  * poller [--now] FILE [ROUNDS]
  *
- * A service that writes what it does into FILE as Tokio's dial9 does: two threads, "stalled" and "other", each a
- * worker of the runtime, poll tasks, park and unpark, and each leaves batches of its own events, which are not in
- * order of time together. In each of ROUNDS (3) rounds a thread is another worker than before, and polls
- * 12 tasks. Of those of "stalled" four stall in the ways of stalls.h and one computes for 20 ms of its own CPU time.
+ * A service that writes its events into FILE like Tokio's dial9: two threads, "stalled" and "other", each a
+ * worker of the runtime, poll tasks, park and unpark, and each leaves batches of its own events, which are not
+ * in order of time together. In each of ROUNDS (3) rounds a thread is another worker than before, and polls 12
+ * tasks. Four tasks of "stalled" stall in the ways of stalls.h and one computes for 20 ms of its own CPU time.
  *
  *	ready pid=P tid=T stalled=TID other=TID holder=TID hog=TID pager=TID writer=TID
  *	mutex0_from=NS mutex0_to=NS	the poll, as FILE has it
@@ -110,7 +110,7 @@ static struct dial9_enc *new_batch(void)
 	return enc;
 }
 
-/* Appended with a header of its own. */
+/* Appended with its own header. */
 static void append_batch(struct dial9_enc *enc)
 {
 	size_t sz;
@@ -121,7 +121,7 @@ static void append_batch(struct dial9_enc *enc)
 	dial9_enc_free(enc);
 }
 
-/* What all batches have in common comes first. */
+/* The common part of all batches comes first. */
 static void open_file(const char *path)
 {
 	const struct dial9_str service[1][2] = { { { "service", 7 }, { "poller", 6 } } };
@@ -184,7 +184,7 @@ STIM_NOINLINE static void compute(void)
 	burn(STALL_NS);
 }
 
-/* kind < 0: nothing stalls it. */
+/* kind < 0: it does not stall. */
 static const char *name_of(int kind)
 {
 	return kind < 0 ? "short" : kind == COMPUTE ? "compute" : kind_names[kind];

@@ -2,9 +2,9 @@
 /*
  * ring [--now] [LAPS]
  *
- * Five threads in a ring of pipes hand one byte round LAPS (40) times: each reads it, computes for a
- * millisecond and writes it to the next. So each is woken by the one before it, and by nobody else; but
- * the first one gets it from the main thread once.
+ * Five threads in a ring of pipes pass one byte round LAPS (40) times: each reads it, computes for a
+ * millisecond and writes it to the next. So each is woken only by the thread before it, except the first one,
+ * which gets the byte from the main thread once.
  *
  *	ready pid=P tid=T ring0=TID ... ring4=TID
  *	laps=N

@@ -3,8 +3,8 @@
  * sleeper [--now] [COUNT [MICROSECONDS [COUNT MICROSECONDS]...]]
  *
  * Sleeps exactly COUNT (1000) times for MICROSECONDS (100) in its only thread, and so on, takes no signal, and
- * then stays blocked on standard input, where its counters stand still. Each further line that it
- * is sent makes it print its own counters, with the switch into that wait already in them:
+ * then stays blocked on standard input, where its counters stand still. After each further line it prints its
+ * own counters, which already include the switch into that blocked interval:
  *
  *	sleeps=N			before "done"
  *	voluntary=N nonvoluntary=N	after each further line

@@ -9,7 +9,7 @@
  *	hot_a_ns=N  hot_b_ns=N  total_ns=N  hot_a_percent=P.PP  hot_b_percent=P.PP
  *
  * The hot loops make no calls, so that samples land in them and not in the clock. A slice lasts a
- * few milliseconds and varies, so that no sampling period can keep step with the alternation.
+ * few milliseconds and varies, so that no sampling period can match the alternation.
  */
 #include "stimulus.h"
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Four ways in which a thread stalls, for 20 ms of the CPU time of a thread whose number is known:
+ * Four ways in which a thread stalls, for 20 ms of the CPU time of a thread whose TID is known:
  *
  *	mutex	a lock that "holder" has
  *	hog	"hog" takes the thread's CPU
  *	fault	a page that "pager" has yet to provide (userfaultfd)
  *	read	a pipe that "writer" has yet to write to
  *
- * The one who stalls has a CPU of its own, as real-time priority gives it: only hog stands above it. The others
- * run elsewhere. Nobody sleeps.
+ * The stalled thread has its own CPU by real-time priority: only hog has a higher one. The others run
+ * elsewhere. No thread sleeps.
  */
 #ifndef D9_STIMULI_STALLS_H
 #define D9_STIMULI_STALLS_H
@@ -33,9 +33,9 @@ static const char *const kind_names[KINDS] = { "mutex", "hog", "fault", "read" }
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static sem_t holder_go, holder_has, hog_go, writer_go;
 static int pipe_ends[2], uffd, stalled_cpu;
-static char *pages; /* one for each round, none of which is there */
+static char *pages; /* one for each round, all of them missing */
 static size_t page_sz;
-static unsigned long rounds; /* in each of which one stalls once in each way */
+static unsigned long rounds; /* each round has one stall of each kind */
 
 static void die(const char *what)
 {
@@ -124,7 +124,7 @@ static void write_late(void)
 struct helper {
 	const char *name;
 	void (*once)(void);
-	int priority; /* 0: an ordinary thread beside the CPU of the one who stalls; else one on it */
+	int priority; /* 0: an ordinary thread on another CPU than the stalled thread; else one on its CPU */
 	atomic_long tid;
 };
 
@@ -151,7 +151,7 @@ static void *help(void *arg)
 
 /* ---- the stalled thread ------------------------------------------------------------------------ */
 
-/* What its thread begins with. */
+/* The setup of its thread. */
 static void have_the_cpu(const char *name)
 {
 	prctl(PR_SET_NAME, name);

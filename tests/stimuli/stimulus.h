@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The handshake that every workload speaks, so that tests need no sleeps:
+ * The handshake of every workload, so that tests need no sleeps:
  *
  *	workload: "ready pid=P tid=T ...\n"	then blocks on standard input
  *	test:     any line			(recording is on by now)
- *	workload: its truth, one "key=value" a line, the last line being "done"
+ *	workload: its truth, one "key=value" per line, the last line being "done"
  *	test:     closes the pipe		(counters have been read)
  *	workload: exits 0
  *
- * "--now" as the first argument leaves the first wait out and exits without the second one: for
- * workloads that are started by the recorder itself or by hand.
+ * With "--now" as the first argument it does not wait for the line, and exits at once at the end: for workloads
+ * that are started by the recorder itself or by hand.
  */
 #ifndef D9_STIMULI_STIMULUS_H
 #define D9_STIMULI_STIMULUS_H
@@ -26,8 +26,8 @@
 #define STIM_NOINLINE __attribute__((noinline))
 
 /*
- * Uses a value, and touches the stack: gcc, whatever its options say, gives a leaf that touches no
- * stack no frame either, and hides that leaf's caller from every frame-pointer walk.
+ * Uses a value, and touches the stack: with any options, gcc gives a leaf without stack use no frame, and hides
+ * that leaf's caller from every frame-pointer walk.
  */
 #define STIM_KEEP(value)                                                                           \
 	do {                                                                                       \
@@ -44,7 +44,7 @@ static inline bool stim_take_now(int *argc, char ***argv)
 	return true;
 }
 
-/* A bare read(2): stdio would ask for more input than the one line that is there. */
+/* A bare read(2): stdio would wait for more input than the one line. */
 static inline bool stim_wait_line(void)
 {
 	char c;

@@ -4,15 +4,15 @@
  *
  * Until its input ends, all at once and each at a rate that a machine survives:
  *
- *	FORKS (2000, that many at most) processes a second that end at once: bare, renamed, with an
+ *	FORKS (2000, also the maximum) processes per second that end at once: bare, renamed, with an
  *	executable mapping, with a renamed thread, or as another program
- *	BPF (1, 5 at most) programs loaded and freed a second
- *	code made at run time, with a map for profilers that grows
+ *	BPF (1, 5 at most) programs loaded and freed per second
+ *	code generated at run time, with a map for profilers that grows
  *	a process that renames itself 500 times a second
  *
- * Then says how many processes ended: "forks=N".
+ * Then it prints how many processes ended: "forks=N".
  *
- * The bound on BPF is not to be raised: a storm of loads and frees has brought kernels to a halt.
+ * Do not raise the limit of BPF: a storm of loads and frees has halted kernels.
  */
 #include <linux/bpf.h>
 #include <poll.h>
@@ -28,7 +28,7 @@ enum { FORKS_MAX = 2000, BPF_MAX = 5, RENAMES = 500, NAMES = 300, JIT_SIZE = 1 <
 
 static unsigned long *forks; /* shared with the process that counts them */
 
-/* Returns each time the next of `rate` a second is due; a late one is not made up for. */
+/* Returns each time the next of `rate` per second is due; delays are not made up for. */
 static void pace(unsigned long rate, uint64_t *next_ns)
 {
 	uint64_t now = stim_clock_ns(CLOCK_MONOTONIC);

@@ -3,11 +3,11 @@
  * threads [--now] [COUNT]
  *
  * Makes COUNT (8) threads one after the other once recording is on, each of which sleeps NAPS times
- * and is joined. Then one more thread executes this program anew: it takes the place, and the tid,
+ * and is joined. Then one more thread executes this program again: it takes the place, and the tid,
  * of the main thread, and sleeps NAPS times as well.
  *
- *	thread=TID		one a thread
- *	exec_from=TID		the thread that executes; the new image then says "done"
+ *	thread=TID		one per thread
+ *	exec_from=TID		the thread that executes; the new image then prints "done"
  */
 #include <pthread.h>
 

@@ -2,9 +2,8 @@
 /*
  * ticks [--now] [ROUNDS]
  *
- * Stays on one CPU, where a timer fires every 30 us, and meanwhile makes and closes ROUNDS (20000) pipes,
- * for which the kernel allocates and frees: events of both kinds, the ones amidst the others. Reads what
- * the timer has counted.
+ * Stays on one CPU, where a timer fires every 30 us, and creates and closes ROUNDS (20000) pipes, for which the
+ * kernel allocates and frees: events of one kind interrupt the other. Reads the count of the timer.
  *
  *	ready pid=P tid=T
  *	fired=N

@@ -3,8 +3,8 @@
  * unwind_chain [--now] [ROUNDS]
  *
  * Spins ROUNDS (50) times in each place whose stack is known: at the end of a chain of functions with frames of
- * all kinds, in a thread likewise, and in the handler of a signal that interrupts the chain's leaf, where it spends
- * some part of the time. Then sleeps at the end of a chain as often.
+ * all kinds, in a thread likewise, and in the handler of a signal that interrupts the chain's leaf, where it
+ * spends some part of the time. Then it sleeps at the end of a chain as often.
  *
  *	main chain_deep chain_huge chain_sized chain_leaf
  *	chain_thread chain_deep ...

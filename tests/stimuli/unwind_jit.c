@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * unwind_jit MS: runs code that it writes, at places that it maps and unmaps all the time.
+ * unwind_jit MS: runs code that it writes, at addresses that it maps and unmaps all the time.
  *
- * Who calls whom: jit_leaf < code written here, with a frame pointer < jit_run < jit_work < main or
- * jit_thread. One thread does so with a few thousand mappings, so that lists of them are long; one in one place, with
- * a file there in between that is not run.
+ * Call chain: jit_leaf < code written here, with a frame pointer < jit_run < jit_work < main or jit_thread. One
+ * thread does so with a few thousand mappings, so that lists of them are long; one at one address, with a file
+ * there in between that is not run.
  */
 #include <fcntl.h>
 #include <pthread.h>

@@ -2,15 +2,15 @@
 /*
  * unwind_maze SECONDS SEED LOG
  *
- * Stacks of which each is known, in code that comes and goes: three libraries (this file again, with
- * MAZE_LETTER) of functions maze_X_0 to maze_X_7 that call each other in this order, with other frames
- * in each library. They are opened and closed, mapped over each other at one address, inherited by
- * forks, and run by children that are killed, that lose the code they run, or that exec.
+ * Known stacks in code that is mapped and unmapped: three libraries (this file again, with MAZE_LETTER) of
+ * functions maze_X_0 to maze_X_7 that call each other in this order, with other frames in each library. They
+ * are opened and closed, mapped over each other at one address, inherited by forks, and run by children that
+ * are killed, that lose the code they run, or that exec.
  *
- * Who calls whom: maze_X_7 < ... < maze_X_0 < maze_call_X < maze_phase < maze_dlopen or maze_over or
- * maze_again < maze_work < maze_thread, maze_child or main. maze_lose is a signal's.
+ * Call chain: maze_X_7 < ... < maze_X_0 < maze_call_X < maze_phase < maze_dlopen or maze_over or maze_again <
+ * maze_work < maze_thread, maze_child or main. maze_lose is a signal handler.
  *
- * LOG receives a struct maze_phase for each call of a library; those of killed processes are missing.
+ * LOG receives a struct maze_phase for each call of a library, except from killed processes.
  */
 #include "unwind_maze.h"
 
@@ -21,11 +21,11 @@
 
 #ifdef MAZE_LETTER
 
-/* Needs nothing from elsewhere: it may run where the linker did not put it. */
+/* Needs no other code: it may run at an address without relocation. */
 enum { maze_size_a = 40, maze_size_b = 344, maze_size_c = 1208 };
 #define STEP_SIZE JOIN(size, _, MAZE_LETTER)
 
-/* Those whose frame is known only when they run are found by a frame pointer. */
+/* A frame of a size that is known only at run time is found by a frame pointer. */
 #define STEP(access, k, next)                                                                      \
 	STIM_NOINLINE access unsigned long JOIN(MAZE_LETTER, _, k)(unsigned long seed)             \
 	{                                                                                          \
@@ -44,7 +44,7 @@ enum { maze_size_a = 40, maze_size_b = 344, maze_size_c = 1208 };
 		return seed + more[0];                                                             \
 	}
 
-/* Some calls leave the CPU where others did, with other callers or in other code. */
+/* Some calls leave the CPU at the same address as others, with other callers or in other code. */
 static inline unsigned long maze_nap(unsigned long seed)
 {
 #ifdef __x86_64__
@@ -105,10 +105,10 @@ static volatile unsigned long sink;
 struct worker {
 	unsigned int seed;
 	char *region; /* libraries are mapped here one over the other */
-	unsigned int letter; /* of the one that is there */
+	unsigned int letter; /* of the current one */
 };
 
-static char *lost; /* what maze_lose() takes away */
+static char *lost; /* what maze_lose() unmaps */
 
 static unsigned int dice(struct worker *w, unsigned int sides)
 {
@@ -129,7 +129,7 @@ static void check(bool ok, const char *what)
 	{                                                                                          \
 		unsigned long sum = 0;                                                             \
                                                                                                    \
-		__asm__ volatile("# " #x); /* or they are made one */                              \
+		__asm__ volatile("# " #x); /* or they are merged */                                \
 		for (int i = 0; i < PASSES; i++)                                                   \
 			sum += fn(sum + i);                                                        \
 		return sum;                                                                        \
@@ -176,7 +176,7 @@ static void map_over(struct worker *w, unsigned int letter)
 	w->letter = letter;
 }
 
-/* maze_X_0 of what is there. */
+/* maze_X_0 of the current library. */
 static step_fn in_region(const struct worker *w)
 {
 	return (step_fn)(uintptr_t)(w->region + libraries[w->letter].entry);
@@ -193,7 +193,7 @@ STIM_NOINLINE static unsigned long maze_over(struct worker *w, unsigned int lett
 	return maze_phase(letter, in_region(w)) + 1;
 }
 
-/* The code below is gone when it returns. */
+/* The code below is unmapped when it returns. */
 STIM_NOINLINE static void maze_lose(int sig)
 {
 	munmap(lost, REGION);

@@ -6,7 +6,7 @@
 
 enum { MAZE_LETTERS = 3, MAZE_STEPS = 8 };
 
-/* While a thread had no functions but those of one library on its stack: CLOCK_MONOTONIC. */
+/* While a thread had only functions of one library on its stack: CLOCK_MONOTONIC. */
 struct maze_phase {
 	uint32_t tid;
 	uint32_t letter; /* 'a' and up */

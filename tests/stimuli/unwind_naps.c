@@ -2,17 +2,17 @@
 /*
  * unwind_naps NAPS
  *
- * Falls asleep again and again in one function and on one CPU, with the same stack pointer and frame
- * pointer, but not always by the same calls: naps_enter > naps_0 > naps_1 > naps_2 > naps_leaf, and each
- * has two places from which it calls the next, and the last two at which it sleeps. A child does the same
- * at the same time, at the same addresses.
+ * Falls asleep again and again in one function and on one CPU, with the same stack pointer and frame pointer,
+ * but not always by the same calls: naps_enter > naps_0 > naps_1 > naps_2 > naps_leaf, and each calls the next
+ * from two places, and the last sleeps at two places. A child does the same at the same time, at the same
+ * addresses.
  *
- * Before "ready" come "leaf_WAY=ADDRESS", "root=ADDRESS" and "site_LEVEL_WAY=ADDRESS" (return addresses
- * less one). Each line that it reads makes it nap NAPS times in each of the two processes, and say of each
- * "nap=TID FROM_NS TO_NS WAYS", then "done". Bits 0 to 2 of WAYS: which call naps_0 to naps_2 made; bit 3:
- * rbx is the frame pointer of naps_2 instead of naps_leaf's; bit 4: which place it sleeps at. In the first
- * and the last nap all are 0. All frames have the return address at rbp + 8 but for that of naps_enter,
- * which has a KiB of code for itself, like naps_leaf.
+ * Before "ready" come "leaf_WAY=ADDRESS", "root=ADDRESS" and "site_LEVEL_WAY=ADDRESS" (return addresses less
+ * one). For each line that it reads, it naps NAPS times in each of the two processes, and prints for each nap
+ * "nap=TID FROM_NS TO_NS WAYS", then "done". Bits 0 to 2 of WAYS: which call naps_0 to naps_2 made; bit 3: rbx
+ * is the frame pointer of naps_2 instead of naps_leaf's; bit 4: which place it sleeps at. In the first and the
+ * last nap all are 0. All frames except the frame of naps_enter have the return address at rbp + 8. naps_enter
+ * has its own KiB of code, like naps_leaf.
  */
 #include <sched.h>
 #include <sys/wait.h>
@@ -38,7 +38,7 @@ __asm__(
 "naps_\\n:\n"
 "	push %rbp\n"
 "	mov %rsp, %rbp\n"
-"	push naps_count(%rip)\n" /* nobody's business */
+"	push naps_count(%rip)\n" /* any value */
 "	test $1 << \\n, %edi\n"
 "	jne 1f\n"
 "	call \\next\n"
@@ -95,7 +95,7 @@ __asm__(
 "	.text\n");
 /* clang-format on */
 
-/* Most naps are like the one before, also where others ran in between. */
+/* Most naps are like the one before, also if others ran in between. */
 static void nap(unsigned long cnt, unsigned int seed)
 {
 	uint32_t ways = 0;

@@ -2,9 +2,9 @@
 /*
  * unwind_search [--now] [ROUNDS]
  *
- * Sleeps ROUNDS (100) times in each of several functions in assembler without unwind information, which keep the stack
- * as such functions do: search_X, which caller_X called. The frame pointer holds another value. Below the frame of each
- * caller are return addresses of earlier calls.
+ * Sleeps ROUNDS (100) times in each of several functions in assembler without unwind information, which use the
+ * stack like such functions: search_X, called by caller_X. The frame pointer has another value. Below the frame
+ * of each caller are return addresses of earlier calls.
  */
 #include "stimulus.h"
 

@@ -2,9 +2,9 @@
 /*
  * unwind_signals
  *
- * Calls itself up to 60 deep, with frames of sizes that the compiler does not know and without frame
- * pointers, while signals come each millisecond of CPU time to a stack of their own, whose handler does
- * the same; some of its calls are interrupted once more. Until it is killed.
+ * Calls itself up to 60 deep, with frames of sizes that the compiler does not know and without frame pointers,
+ * while signals come each millisecond of CPU time; their handler does the same on its own stack, and some of
+ * its calls are interrupted again. Runs until it is killed.
  */
 #include <alloca.h>
 #include <signal.h>
@@ -25,7 +25,7 @@ STIM_NOINLINE static void spin(unsigned long seed)
 
 STIM_NOINLINE static unsigned long fixed(unsigned int depth, unsigned long seed);
 
-/* Its frame is known by a frame pointer only, whatever the options of the compiler say. */
+/* Its frame is found by a frame pointer only, with any compiler options. */
 STIM_NOINLINE static unsigned long sized(unsigned int depth, unsigned long seed)
 {
 	size_t sz = 16 + seed % 300;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * unwind_throw: throws exceptions over frames with destructors, catches them half way and throws them
- * on; sorts, formats and calls through functions in between, because no stack can be told while an
- * exception's registers are being put in place. Until it is killed.
+ * unwind_throw: throws exceptions over frames with destructors, catches them half way and throws them on;
+ * sorts, formats and calls through functions in between, because no stack can be walked while an exception's
+ * registers are being restored. Runs until it is killed.
  */
 #include <algorithm>
 #include <functional>

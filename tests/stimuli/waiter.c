@@ -2,9 +2,9 @@
 /*
  * waiter [--now] [TURNS [MICROSECONDS [PID]]]
  *
- * Takes TURNS (100) turns: naps for MICROSECONDS (0: not at all), and then burns about a millisecond. It
- * measures how long it was ready to run and had no CPU, from when to when by CLOCK_MONOTONIC, and how much
- * CPU time the other process used meanwhile:
+ * TURNS (100) times, it naps for MICROSECONDS (0: not at all), and then burns about a millisecond. It
+ * measures its run-queue latency, its first and last time by CLOCK_MONOTONIC, and the CPU time of the other
+ * process during that time:
  *
  *	turns=N  waited_ns=N  from_ns=N  until_ns=N  other_ns=N
  */

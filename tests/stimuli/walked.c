@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * walked CASE: goes to sleep for good in a stack that is known frame by frame
+ * walked CASE: blocks forever in a stack that is known frame by frame
  *
- * The functions are assembly, so that what each does to the stack is on the page; each says the unwind
- * row (prof_unwind.h) that is true of it next to the instruction that makes it so, by hand. Before
- * "ready" come, for all cases, "row=ADDRESS WORD" and "big=OFFSET", and of the chosen one the frames
- * that a walk should find, leaf first, as "frame=ADDRESS" (of a return address: less one). "done" comes
- * right before it goes. It never returns.
+ * The functions are assembly, so that their use of the stack is visible; each has its unwind row
+ * (prof_unwind.h), written by hand, next to the instruction that makes it valid. Before "ready" come, for all
+ * cases, "row=ADDRESS WORD" and "big=OFFSET", and for the selected one the frames that a walk should find, leaf
+ * first, as "frame=ADDRESS" (of a return address: less one). "done" comes right before it goes. It never
+ * returns.
  */
 #include <signal.h>
 #include <string.h>
@@ -109,14 +109,14 @@ __asm__(
 "	SP = 0; FP = 1; AT_SP = 2; AT_FP = 3; REG = 4; SPECIAL = 5\n"
 "	NONE = 0; END = 1; SIGNAL = 2; PLT11 = 3; PLT10 = 4; UNSUPPORTED = 5; RDI = 6; RDX = 7; BIG = 256\n"
 "	AT_RBP = 61; UNDEFINED = 62\n"
-/* From here on a row holds. */
+/* A row is valid from here on. */
 "	.macro ROW kind off fp=0 add8=0\n"
 "	.Lrow\\@:\n"
 "	.pushsection walked_rows_all, \"aw\"\n"
 "	.quad .Lrow\\@, \\kind << 19 | (\\off & 0xfff) << 7 | \\add8 << 6 | \\fp\n"
 "	.popsection\n"
 "	.endm\n"
-/* The true stack of a case has this place: after a call, or after the instruction that was left. */
+/* The true stack of a case has this address: after a call, or after the instruction at which it stopped. */
 "	.macro FRAME of less=1\n"
 "	.Lframe\\@:\n"
 "	.pushsection walked_frames_all, \"aw\"\n"
@@ -170,7 +170,7 @@ __asm__(
 "	and $-512, %rsp\n"
 "	call 3b\n"
 "	FRAME 1\n"
-"5:	ROW SP 1\n" /* gcc's way of a large alignment: CFA at -8(%rbp) */
+"5:	ROW SP 1\n" /* gcc's code for a large alignment: CFA at -8(%rbp) */
 "	lea 8(%rsp), %r10\n"
 "	and $-64, %rsp\n"
 "	push -8(%r10)\n"
@@ -189,7 +189,7 @@ __asm__(
 "	ROW AT_SP 2 0 1\n"
 "	call 5b\n"
 "	FRAME 1\n"
-"7:	ROW SP 1\n" /* more than a row can say */
+"7:	ROW SP 1\n" /* more than fits into a row */
 "	sub $40000, %rsp\n"
 "	ROW SPECIAL BIG\n"
 "	call 6b\n"
@@ -201,7 +201,7 @@ __asm__(
 "	ROW SPECIAL BIG+1 2 1\n"
 "	call 7b\n"
 "	FRAME 1\n"
-"	.balign 1024\n" /* a page with so many rows that the search takes its long way */
+"	.balign 1024\n" /* a page with enough rows for the slow path of the search */
 "9:	ROW SP 1\n"
 "	.rept 300\n"
 "	nop\n"
@@ -313,7 +313,7 @@ __asm__(
 "	call 1b\n"
 "	FRAME 17\n"
 
-/* ---- code known by frame pointers only, which lies elsewhere when it runs ---- */
+/* ---- code known by frame pointers only, which is at another address when it runs ---- */
 "1:	ROW SP 1\n"
 "	LEAF 18\n"
 "BEGIN walked_jit\n"
@@ -325,7 +325,7 @@ __asm__(
 "BEGIN walked_jit_return\n"
 "	ud2\n"
 "BEGIN walked_jit_end\n"
-"	FRAME 18\n" /* stands for the one in the copy */
+"	FRAME 18\n" /* replaced by the one in the copy */
 "2:	ROW SP 1\n"
 "	push %rbp\n"
 "	ROW SP 2 2\n"
@@ -341,7 +341,7 @@ __asm__(
 "	FRAME 18\n"
 "1:	ROW SP 1\n"
 "	LEAF 19\n"
-"BEGIN walk_jit_outermost\n" /* the copy is what has no caller: frame pointer 0 */
+"BEGIN walk_jit_outermost\n" /* the copy has no caller: frame pointer 0 */
 "	lea 1b(%rip), %rdx\n"
 "	xor %ebp, %ebp\n"
 "	jmp *%rsi\n"
@@ -420,7 +420,7 @@ __asm__(
 "	call 2b\n"
 "	ud2\n"
 
-"BEGIN walk_forever\n" /* interrupted registers that were interrupted where they are */
+"BEGIN walk_forever\n" /* interrupted registers that were interrupted at the same address */
 "	ROW SPECIAL SIGNAL\n"
 "	sub $512, %rsp\n"
 "	mov %rsp, 160(%rsp)\n"
@@ -442,7 +442,7 @@ __asm__(
 "	FRAME 33\n"
 "	ROW SPECIAL NONE\n"
 
-/* ---- leaf: no row says anything; what is at the stack's top is its return address, or looks like one ---- */
+/* ---- leaf: no row has information; the top of the stack is its return address, or looks like one ---- */
 "	.macro FRAMED\n"
 "	push %rbp\n"
 "	mov %rsp, %rbp\n"
@@ -456,7 +456,7 @@ __asm__(
 "	FRAME \\of\n"
 "	ud2\n"
 "	.endm\n"
-/* Nothing says whose the frame is. */
+/* The owner of the frame is unknown. */
 "	.macro CALLBACK function\n"
 "	lea \\function(%rip), %rax\n"
 "	call *%rax\n"
@@ -471,7 +471,7 @@ __asm__(
 "	call 1b\n"
 "	FRAME 35\n"
 "	OUTER 35 walk_leaf_of_callback CALLBACK 2b\n"
-"1:	LEAF 36\n" /* nothing says who was called; but the frame is another's */
+"1:	LEAF 36\n" /* the caller is unknown; but the frame belongs to another function */
 "2:	FRAMED\n"
 "	lea 1b(%rip), %rdx\n"
 "	call *%rdx\n"
@@ -505,7 +505,7 @@ __asm__(
 "	call 1b\n"
 "	FRAME 39\n"
 "	OUTER 39 walk_leaf_returning call 2b\n"
-/* of leaves that have a frame: where a call of \\callee would return to lies at the top of it */
+/* of leaves that have a frame: the return address of a call of \\callee is at the top of it */
 "	.macro STALE of callee:vararg\n"
 "	FRAMED\n"
 "	lea 9f(%rip), %rax\n"
@@ -539,7 +539,7 @@ __asm__(
 "	.popsection\n");
 /* clang-format on */
 
-/* Where the C library's handler would bring its own way back. */
+/* The C library's handler would install its own restorer. */
 static void set_handler(void)
 {
 	const struct {

@@ -5,7 +5,7 @@
 /*
  * From a seed: schemas and values of every type and modifier, and a stream of them through the
  * public encoder, mixed with all other operations of an encoder. The expected result is kept as a
- * tree per value, which knows nothing of the wire format except the order of list elements.
+ * tree per value, which does not depend on the wire format except for the order of list elements.
  */
 #include <assert.h>
 #include <endian.h>
