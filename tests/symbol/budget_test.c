@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* When counted work has to pause, and when it has to end. */
+/* When counted work must pause, and when it must end. */
 #include <criterion/criterion.h>
 #include <errno.h>
 
@@ -11,7 +11,7 @@ static const struct budget_max plenty = {
 	.entries = UINT64_MAX,
 };
 
-/* Uses CPU time until step() says something else than 0. */
+/* Uses CPU time until step() returns something other than 0. */
 static int work_until_told(struct budget *b)
 {
 	int err = 0;
@@ -67,7 +67,7 @@ Test(budget, ends_permanently_when_its_time_is_used_up)
 	cr_expect_eq(budget_work(&b, 1), -EDQUOT);
 }
 
-/* What the thread does between leave and enter belongs to somebody else. */
+/* CPU time of the thread between leave and enter belongs to other work. */
 Test(budget, counts_only_time_between_enter_and_leave)
 {
 	struct budget b, other;
@@ -97,7 +97,7 @@ Test(budget, ends_at_its_number_of_entries)
 	cr_expect_eq(budget_step(&b, 10), 0);
 	cr_expect_eq(budget_step(&b, 1), -EDQUOT);
 	cr_expect_str_eq(budget_reached(&b), "entries");
-	/* the first bound stays the one that is told */
+	/* the first limit that was reached stays the reported one */
 	cr_expect_eq(budget_exhaust(&b, BUDGET_MEMORY), -EDQUOT);
 	cr_expect_str_eq(budget_reached(&b), "entries");
 }

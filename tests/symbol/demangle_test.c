@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Names as people write them. Expected texts are what c++filt prints, without Rust's hashes. */
+/* Names as in source code. The expected texts are the output of c++filt, without Rust's hashes. */
 #include <criterion/criterion.h>
 #include <string.h>
 

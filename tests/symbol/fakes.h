@@ -14,7 +14,7 @@
 #include "base/buf.h"
 #include "symbol/sandbox/symproto.h"
 
-/* Zeroed memory that all processes of a test share, for as long as it runs. */
+/* Zeroed memory that all processes of a test share until it ends. */
 static inline void *fakes_shared(size_t size)
 {
 	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -33,7 +33,7 @@ static inline void fakes_put(int sock, struct symproto_msg msg)
 	buf_free(&b);
 }
 
-/* What each worker says first to a message, whose descriptor is closed. False: that was all. */
+/* A worker's reply to a message, whose descriptor is closed. False: the worker ends. */
 static inline bool fakes_begin(int sock, const struct symproto_msg *msg, int fd)
 {
 	if (fd >= 0)
@@ -46,7 +46,7 @@ static inline bool fakes_begin(int sock, const struct symproto_msg *msg, int fd)
 	return true;
 }
 
-/* A message that came; fd is -1, or the callee's. */
+/* A received message; fd is -1, or owned by the callee. */
 typedef void (*fakes_message_fn)(int sock, uint32_t role, const struct symproto_msg *msg, int fd);
 
 /* The life of a worker. */
@@ -68,7 +68,7 @@ static inline void fakes_work(int sock, uint32_t role, fakes_message_fn message)
 	free(packet);
 }
 
-/* Before an opener answers, and after it has. */
+/* Called before an opener answers, and after it. */
 typedef void (*fakes_asked_fn)(const struct symproto_msg *msg);
 
 /* The life of an opener: /dev/null for everything. answered may be NULL. */

@@ -21,11 +21,11 @@ struct forge_section {
 	struct buf data;
 };
 
-/* An ELF file that is made up section by section. */
+/* An ELF file that is built section by section. */
 struct forge {
 	struct forge_section sections[FORGE_SECTIONS_MAX]; /* 0 is the empty one */
 	unsigned int cnt;
-	uint16_t machine; /* EM_X86_64 unless it is set */
+	uint16_t machine; /* default EM_X86_64 */
 	uint64_t entry; /* where it starts */
 	uint64_t code_sz; /* of its one segment */
 };
@@ -36,7 +36,7 @@ void forge_init(struct forge *f);
 struct buf *forge_section(struct forge *f, const char *name);
 /* The section that was added last. */
 struct forge_section *forge_last(struct forge *f);
-/* A symbol table with one function, "innocent", that is all of the code. */
+/* A symbol table with one function, "innocent", that covers all of the code. */
 void forge_innocent(struct forge *f);
 /* The file's bytes: free() them. Frees the rest. */
 void *forge_finish(struct forge *f, size_t *size);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Who owns an address among overlapping ranges, checked against trying every range. */
+/* The owner of an address among overlapping ranges, compared with a linear search. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "symbol/ranges.h"
 #include "tests/symbol/support.h"
 
-/* By size, as functions are. */
+/* By size, like functions. */
 static void add(struct ranges *r, uint64_t lo, uint64_t hi, uint64_t id)
 {
 	cr_assert_eq(ranges_add(r, lo, hi, id, hi - lo, unbounded()), 0);
@@ -109,7 +109,7 @@ Test(ranges, agrees_with_a_linear_search)
 	ranges_free(&r, unbounded());
 }
 
-/* Each reaches over all that start later: trying them one by one would take n steps a look-up. */
+/* Each reaches over all that start later: a linear search would take n steps per lookup. */
 Test(ranges, needs_no_more_time_if_all_overlap)
 {
 	enum { CNT = 200000 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* A sort that pauses gives what one that does not pause gives. */
+/* A sort that pauses has the same result as a sort without pauses. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What the tests of this directory share: where stimuli are, scratch space, opening a file. */
+/* Shared by the tests of this directory: paths of stimuli, scratch space, opening a file. */
 #include "tests/symbol/support.h"
 
 #include <criterion/criterion.h>

@@ -26,7 +26,7 @@ struct opened {
 	char path[PATH_MAX];
 };
 
-/* Opens path; the test fails when that does. debug_root and mem_max may be NULL and 0. */
+/* Opens path; the test fails if that fails. debug_root and mem_max may be NULL and 0. */
 void open_path(struct opened *o, const char *path, const char *debug_root, size_t mem_max);
 
 /* The section's bytes, as file offsets and addresses. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Unwind tables that are asked for come whole and sound, or not at all, whatever the worker does. */
+/* Requested unwind tables arrive whole and valid, or not at all, for any behaviour of the worker. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <stdio.h>
@@ -26,13 +26,13 @@
 
 TestSuite(cfi_inbox, .timeout = 60);
 
-/* ---- what comes -------------------------------------------------------------------------------- */
+/* ---- results ---------------------------------------------------------------------------------- */
 
 struct got {
 	unsigned int tables[MODULES_MAX + 1];
 	int error[MODULES_MAX + 1];
 	struct unwind_table copy; /* of the last table */
-	bool broken; /* something said that names cannot be read */
+	bool broken; /* an answer reported that symbols cannot be read */
 };
 
 static int on_answer(void *ctx, const struct sym_client_answer *a)
@@ -77,7 +77,7 @@ static void add(struct sym_client *b, uint32_t id, enum sym_client_kind kind, co
 
 /* ---- real workers ------------------------------------------------------------------------------ */
 
-/* What the builder makes of the file in this process. */
+/* The builder's table of the file, in this process. */
 static struct unwind_table table_of(const char *path)
 {
 	struct unwind_table t;
@@ -93,7 +93,7 @@ static struct unwind_table table_of(const char *path)
 	return t;
 }
 
-Test(cfi_inbox, tables_equal_those_of_the_file)
+Test(cfi_inbox, tables_equal_the_tables_of_the_file)
 {
 	static const struct sym_client_cfg plain;
 	struct unwind_table wanted = table_of(LIBC);
@@ -103,7 +103,7 @@ Test(cfi_inbox, tables_equal_those_of_the_file)
 
 	cr_assert_eq(sym_client_new(&plain, &b), 0);
 	add(b, 1, SYM_CLIENT_ELF, LIBC);
-	/* each time anew */
+	/* each time again */
 	for (i = 0; i < 2; i++) {
 		cr_assert(sym_client_ask_table(b, 1));
 		cr_assert(sym_client_ask_table(b, 1), "once more before it came");
@@ -135,7 +135,7 @@ static void on_spent(void *ctx, pid_t pid, enum sym_client_work work, uint64_t n
 	s->others |= pid != getpid();
 }
 
-/* The time of whoever reads a file is charged to the process that maps it. */
+/* The time for reading a file is charged to the process that maps it. */
 Test(cfi_inbox, time_for_tables_is_charged_to_the_process_that_maps_the_file)
 {
 	static const struct sym_client_cfg plain;
@@ -162,7 +162,7 @@ Test(cfi_inbox, time_for_tables_is_charged_to_the_process_that_maps_the_file)
 	sym_client_free(b);
 }
 
-/* A library of one function that looks like Go's goexit; the row in its middle. */
+/* A library of one function that looks like Go's goexit; returns the row in its middle. */
 static uint32_t row_of_goexit(const char *more)
 {
 	struct elfimg_sec text;
@@ -292,13 +292,13 @@ enum fault {
 	BY_WHO_READS_NAMES,
 	CRASHES_ONCE,
 	DIES_AT_START,
-	HOLDS, /* all tables back until that of the last module is asked for */
+	HOLDS, /* holds back all tables until the last one is requested */
 };
 
 /* In memory that all processes of a test share. */
 static struct script {
 	enum fault fault;
-	unsigned int held; /* when the last module came */
+	unsigned int held; /* when the last module was added */
 	unsigned int crashed;
 } * script;
 
@@ -454,7 +454,7 @@ static void setup(void)
 	script = fakes_shared(sizeof(*script));
 }
 
-/* A broker with modules whose tables have been asked for. */
+/* A broker with modules whose tables have been requested. */
 static struct sym_client *start(enum fault fault)
 {
 	const struct sym_client_cfg cfg = {
@@ -489,7 +489,7 @@ static void run(enum fault fault, struct got *g)
 		sym_client_wait(b, clock_mono_ns() + SECOND);
 		cr_assert_geq(sym_client_receive(b, on_answer, g, SIZE_MAX), 0);
 	}
-	/* who builds tables is shown the file once more */
+	/* the table worker gets the file once more */
 	cr_expect_eq(sym_client_restarts(b),
 		     fault == NO_FAULT					  ? 0 :
 		     fault == BY_WHO_READS_NAMES || fault == CRASHES_ONCE ? 1 :
@@ -558,7 +558,7 @@ Test(cfi_inbox, tables_are_missing_without_workers, .init = setup)
 	uint32_t id;
 	int again;
 
-	/* the second time there is none to try */
+	/* the second time no worker is left */
 	for (again = 0; again < 2; again++) {
 		for (id = 1; again && id <= MODULES; id++)
 			cr_assert(sym_client_ask_table(b, id));
@@ -572,7 +572,7 @@ Test(cfi_inbox, tables_are_missing_without_workers, .init = setup)
 	sym_client_free(b);
 }
 
-/* The files of one user are many and slow: those of another need not wait for them. */
+/* The files of one user are many and slow: files of another user must not wait for them. */
 Test(cfi_inbox, many_tables_of_one_owner_leave_room_for_others, .init = setup)
 {
 	const struct sym_client_cfg cfg = { .worker = fake_worker, .opener = fake_opener };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Who has which turn. */
+/* Which owner is served next. */
 #include "symbol/broker/module_queue.h"
 
 #include <criterion/criterion.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What hostile files would do to a worker or an opener, done by ones that are made for it: whatever
- * happens to one module, the names of all others still come.
+ * Effects of hostile files on workers and openers, simulated by fake ones: any failure of one module leaves the
+ * symbols of all others.
  */
 #include "symbol/broker/sym_client.h"
 
@@ -33,13 +33,13 @@
 
 #define SECOND 1000000000ull
 #define MODULES 8
-#define BAD 4 /* the module that something is wrong with */
+#define BAD 4 /* the module with the fault */
 #define QUESTIONS 200
 #define MEM_MAX (192u << 20) /* of a worker */
 
 TestSuite(sym_client, .timeout = 100);
 
-/* ---- a worker that knows nothing and says "f" ---------------------------------------------------- */
+/* ---- a worker that reads no file and answers "f" -------------------------------------------------- */
 
 enum fault {
 	NO_FAULT,
@@ -51,9 +51,9 @@ enum fault {
 	LIES_ABOUT_MODULE,
 	LIES_WITH_FRAMES, /* more than a stack can have */
 	SENDS_GARBAGE,
-	FLOODS, /* says the same thing for ever */
+	FLOODS, /* sends the same answer for ever */
 	DIES_AT_START,
-	WAITS, /* and says so in script->waits */
+	WAITS, /* and notes it in script->waits */
 };
 
 /* In memory that all processes of a test share. */
@@ -178,7 +178,7 @@ static void fake_opener(const void *ctx, int sock, uint32_t arg)
 	fakes_open(sock, count_and_hang, NULL);
 }
 
-/* ---- what comes of it ---------------------------------------------------------------------------- */
+/* ---- results ----------------------------------------------------------------------------------- */
 
 struct got {
 	size_t names[MODULES + 1], frames[MODULES + 1];
@@ -276,7 +276,7 @@ static void run(enum fault fault, int role, struct got *g)
 	sym_client_free(b);
 }
 
-/* The fault shows at one module, and all others are answered as if there were none. */
+/* The fault affects one module, and all others are answered as if there were none. */
 static struct got run_bad(enum fault fault, int role, enum sym_client_status status)
 {
 	struct got g = { 0 };
@@ -348,7 +348,7 @@ Test(sym_client, worker_that_sends_invalid_data_is_replaced, .init = setup)
 	}
 }
 
-/* It goes on working, it says, and never comes to an end. */
+/* It reports progress, and never ends. */
 Test(sym_client, worker_that_only_sends_progress_is_replaced, .init = setup)
 {
 	run_bad(FLOODS, SYMWORKER_NAMES, SYM_CLIENT_CRASHED);
@@ -379,7 +379,7 @@ Test(sym_client, worker_that_never_starts_is_given_up, .init = setup)
 	sym_client_free(b);
 }
 
-/* Half of the files hang, in one directory: the others are not kept by that. */
+/* Half of the files hang, in one directory: the others must not be blocked by that. */
 Test(sym_client, file_that_never_opens_delays_no_other, .init = setup)
 {
 	struct got g = { 0 };
@@ -427,7 +427,7 @@ Test(sym_client, finished_modules_can_be_forgotten_and_added_again, .init = setu
 	sym_client_free(b);
 }
 
-/* Steps only when there is something to hear, which a broker that sent nothing never has. */
+/* Steps only when there is something to receive, which a broker that sent nothing never has. */
 static bool is_answered(struct sym_client *b)
 {
 	struct pollfd fd = { .fd = sym_client_fd(b), .events = POLLIN };
@@ -498,7 +498,7 @@ Test(sym_client, unanswered_modules_are_pending, .init = setup)
 	sym_client_free(b);
 }
 
-/* ---- who has which share in the openers ---------------------------------------------------------- */
+/* ---- shares of the openers ----------------------------------------------------------------------- */
 
 static uint64_t owner_of(pid_t pid, uint64_t told)
 {
@@ -510,7 +510,7 @@ static uint64_t owner_of(pid_t pid, uint64_t told)
 	return owner;
 }
 
-/* Whose they were is not known any more: it may have been the same user each time. */
+/* Their owner is not known any more: it may have been the same user each time. */
 Test(sym_client, ended_processes_have_a_common_share_of_the_openers)
 {
 	cr_expect_eq(owner_of(5000001, 0), owner_of(5000002, 0));
@@ -518,7 +518,7 @@ Test(sym_client, ended_processes_have_a_common_share_of_the_openers)
 	cr_expect_eq(owner_of(5000001, 7), 7, "unless somebody knows");
 }
 
-/* ---- a file that comes when who wanted it is gone --------------------------------------------------- */
+/* ---- a file that arrives when its worker is gone ---------------------------------------------------- */
 
 static unsigned int wait_for(unsigned int *at)
 {
@@ -532,7 +532,7 @@ static void tell(unsigned int *at)
 	__atomic_add_fetch(at, 1, __ATOMIC_RELEASE);
 }
 
-/* The first of its kind wants a file for module 1, and dies at module 2 before it comes. */
+/* The first worker requests a file for module 1, and dies at module 2 before it arrives. */
 static void do_late_message(int sock, uint32_t role, const struct symproto_msg *msg, int fd)
 {
 	static const struct symproto_msg want = { .kind = SYMPROTO_WANT,
@@ -620,9 +620,9 @@ Test(sym_client, file_is_not_given_to_a_worker_that_did_not_request_it, .init = 
 	sym_client_free(b);
 }
 
-/* ---- nobody is left ---------------------------------------------------------------------------------- */
+/* ---- no fork server is left -------------------------------------------------------------------------- */
 
-/* Theirs end with them, and are waited for: an opener or a worker that is still there may answer. */
+/* Their children end with them, and are waited for: a remaining opener or worker may answer. */
 static void kill_children(void)
 {
 	struct proc_stat stat;
@@ -658,7 +658,7 @@ Test(sym_client, each_module_reports_that_the_fork_server_is_missing, .init = se
 		cr_expect_eq(g.status[id], SYM_CLIENT_NO_WORKER, "%u: %d", id, g.status[id]);
 	cr_assert_eq(sym_client_add_module(b, 100, &(struct sym_client_module){ .path = "/x" }), 0);
 	cr_expect(sym_client_ask(b, 100, 1));
-	/* openers and workers have a spawner each: one's end may be heard before the other's */
+	/* openers and workers have a spawner each: one's end may be reported before the other's */
 	while (sym_client_questions(b)) {
 		sym_client_wait(b, clock_mono_ns() + SECOND / 100);
 		cr_assert_geq(sym_client_receive(b, pass, NULL, SIZE_MAX), 0);
@@ -706,7 +706,7 @@ Test(sym_client, end_of_the_fork_server_is_not_attributed_to_a_module, .init = s
 	expect_no_blame(SYMWORKER_LINES);
 }
 
-/* ---- whose file counts ------------------------------------------------------------------------------- */
+/* ---- which file is used ------------------------------------------------------------------------------ */
 
 static uint64_t offset_of(const char *path, const char *symbol)
 {
@@ -761,7 +761,7 @@ static void name_of(const struct sym_client_module *m, uint64_t offset, char nam
 }
 
 /*
- * Who writes a file gives it the build-id of another, and by mounts of his own the path, too. Here it has been
+ * The writer of a file can give it the build-id of another, and with own mounts the path, too. Here it has been
  * replaced since it was mapped.
  */
 Test(sym_client, symbols_come_from_the_recorders_own_file_if_its_build_id_matches)

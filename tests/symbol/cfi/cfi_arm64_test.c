@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* LINK: -ldw */
 /*
- * Unwind tables of arm64's files: of rules that were written by hand, of code that has none, and of the cross
- * compiler's libraries against libdw. D9_UNWIND_ARM64=DIR takes a folder of other libraries.
+ * Unwind tables of arm64's files: from rules written by hand, from code without rules, and from the cross
+ * compiler's libraries, compared with libdw. D9_UNWIND_ARM64=DIR takes a folder of other libraries.
  */
 #include <criterion/criterion.h>
 #include <dirent.h>
@@ -348,13 +348,13 @@ Test(cfi_arm64, knows_the_code_of_a_vdso)
 
 /* ---- libdw's answer ----------------------------------------------------------------------------- */
 
-/* Where a register of the caller's is. */
+/* Where a register of the caller is. */
 struct where {
 	enum { IN_PLACE, AT_CFA, UNDEFINED, OTHER } how;
 	int64_t off;
 };
 
-/* What holds at a place. */
+/* The rules at an address. */
 struct rules {
 	bool none, unsupported;
 	int reg; /* of the CFA */
@@ -401,7 +401,7 @@ static struct rules ask_libdw(Dwarf_CFI *cfi, uint64_t addr)
 	return r;
 }
 
-/* The same as prof_unwind.h has it. */
+/* The same in the form of prof_unwind.h. */
 static struct rules read_row(const struct unwind_table *t, uint32_t word)
 {
 	const uint32_t off = word >> 7 & 0xfff, low = word & 0x7f, n = low & 31;
@@ -465,7 +465,7 @@ static void compare_at(const char *path, const struct built *b, Dwarf_CFI *cfi, 
 		return;
 	told = ask_libdw(cfi, addr);
 	if (told.none)
-		return; /* padding, or code that is known otherwise */
+		return; /* padding, or code with rows from other sources */
 	said = read_row(&b->table, row_at(b, off));
 	sum->places++;
 	sum->none += said.none;

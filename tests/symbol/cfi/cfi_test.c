@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What becomes of call frame information that was written by hand, rule by rule. */
+/* The result of call frame information that was written by hand, rule by rule. */
 #include <criterion/criterion.h>
 #include <dwarf.h>
 #include <elf.h>
@@ -17,7 +17,7 @@
 #define CODE_SZ 0x3000
 #define F FORGE_CODE /* where functions start here */
 
-/* A section under way, and where the length of its last entry is. */
+/* A section under construction, and where the length of its last entry is. */
 struct frames {
 	struct buf out;
 	size_t at;
@@ -208,7 +208,7 @@ Test(cfi, finds_the_frame_of_the_caller)
 	expect_row(row(PROF_UNWIND_REG, 3 << 8 | 255, 0), DW_CFA_def_cfa, 3, 0xf8, 0x0f);
 	expect_row(row(PROF_UNWIND_SP, 2, 0), DW_CFA_def_cfa_expression, 2, DW_OP_breg7, 16);
 	expect_row(row(PROF_UNWIND_SP, 1, 0), DW_CFA_GNU_args_size, 16);
-	/* those that no row says */
+	/* rules that no row can represent */
 	expect_row(special(PROF_UNWIND_UNSUPPORTED), DW_CFA_def_cfa, 3, 0x80, 0x10);
 	expect_row(special(PROF_UNWIND_UNSUPPORTED), DW_CFA_def_cfa, 17, 8);
 	expect_row(special(PROF_UNWIND_UNSUPPORTED), DW_CFA_def_cfa_sf, 7, 1);
@@ -301,7 +301,7 @@ Test(cfi, recognizes_signal_frames)
 	expect_row_in("zRS", special(PROF_UNWIND_UNSUPPORTED), DW_CFA_def_cfa_expression, 4,
 		      DW_OP_breg7, 0x98, 0x01, DW_OP_deref);
 	expect_row_in("zRS", special(PROF_UNWIND_UNSUPPORTED), DW_CFA_nop);
-	/* the same of no signal is an ordinary rule */
+	/* the same outside a signal frame is an ordinary rule */
 	expect_row(row(PROF_UNWIND_AT_SP, 20, 0), DW_CFA_def_cfa_expression, 4, DW_OP_breg7, 0xa0,
 		   0x01, DW_OP_deref);
 }
@@ -428,7 +428,7 @@ Test(cfi, has_rows_only_for_padding_in_gaps)
 	struct frames f = { 0 };
 	struct built b;
 
-	/* out of order, and with one that no segment has */
+	/* out of order, and one outside all segments */
 	cie(&f, "zR");
 	fde_head(&f, F + 0x11f, 0x10);
 	PROGRAM(&f, DW_CFA_nop);
@@ -488,7 +488,7 @@ Test(cfi, uses_the_first_of_two_overlapping_functions)
 
 Test(cfi, ends_stacks_at_the_entry_point)
 {
-	/* a program's beginning as compilers, assemblers and ld.so have it, and a library's */
+	/* the entry point of a program as written by compilers, assemblers and ld.so, and of a library */
 	static const char *const codes[] = { "\x31\xed", "\x48\x31\xed", "\xf3\x0f\x1e\xfa\x31\xed",
 					     "\x48\x89\xe7", "\x48\x8d\x3d" };
 	struct built b;
@@ -513,7 +513,7 @@ Test(cfi, ends_stacks_at_the_entry_point)
 	}
 }
 
-/* The stack pointer goes down behind the fourth byte, and up before the last. */
+/* The stack pointer goes down after the fourth byte, and up before the last. */
 Test(cfi, knows_the_code_of_linkers)
 {
 	static const char init[] = "\x48\x83\xec\x08\x90\x90\x48\x83\xc4\x08\xc3";
@@ -587,7 +587,7 @@ Test(cfi, reads_addresses_in_every_encoding)
 
 		begin(&f);
 		forge_num(&f.out, 0, 4);
-		/* personality, language's data and the addresses' encoding */
+		/* personality, language data and the encoding of addresses */
 		bytes(&f, "\1zPLR\0\1\x78\x10\7\3person", 17);
 		f.out.data[f.out.len - 1] = forms[i].encoding;
 		f.out.data[f.out.len - 2] = DW_EH_PE_pcrel;
@@ -670,7 +670,7 @@ Test(cfi, uses_debug_frame_if_eh_frame_is_missing)
 	drop(&b);
 }
 
-/* Lengths of 64 bits, and with them, but for .eh_frame, references. */
+/* Lengths of 64 bits, and with them, except in .eh_frame, references. */
 Test(cfi, reads_the_long_form)
 {
 	static const uint8_t cie_body[] = {

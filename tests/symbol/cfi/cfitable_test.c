@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* LINK: -ldw */
 /*
- * Tables of this machine's own files say what libdw says, which runs a function's program anew for each
- * address. D9_UNWIND_FILES=N compares so many files in place of 40.
+ * Tables of this machine's own files agree with libdw, which runs a function's program again for each address.
+ * D9_UNWIND_FILES=N compares N files instead of 40.
  */
 #include <criterion/criterion.h>
 #include <dwarf.h>
@@ -32,7 +32,7 @@ enum {
 	RA = 16,
 };
 
-/* What libdw knows of a place, or does not. */
+/* libdw's result for an address, or none. */
 struct wanted {
 	uint32_t row, big;
 	bool none; /* no function */
@@ -40,7 +40,7 @@ struct wanted {
 
 struct compared {
 	unsigned long places, unsupported, none;
-	char first[512]; /* the first that differs */
+	char first[512]; /* the first difference */
 	unsigned long different;
 };
 
@@ -102,7 +102,7 @@ static void cfa_register(int64_t reg, int64_t off, struct wanted *w)
 	}
 }
 
-/* The CFA; what no row can say stays "unsupported". */
+/* The CFA; rules that no row can represent stay "unsupported". */
 static void cfa_row(const Dwarf_Op *ops, size_t cnt, struct wanted *w)
 {
 	int64_t reg, off;
@@ -144,7 +144,7 @@ static enum rule rule_of(Dwarf_Frame *frame, int reg, int64_t *n)
 		return ops == mem ? UNDEFINED : SAME;
 	if (ops[0].atom == DW_OP_call_frame_cfa) {
 		value = ops[cnt - 1].atom == DW_OP_stack_value;
-		/* so do expressions begin, whatever they do with it */
+		/* expressions begin like this, whatever they do with it */
 		if (cnt == 2 && ops[1].atom == DW_OP_breg6 && !ops[1].number)
 			return AT_FP;
 		cnt -= value;
@@ -213,7 +213,7 @@ static void frame_row(Dwarf_Frame *frame, bool signal, struct wanted *w)
 		w->row |= fp_bits(frame);
 }
 
-/* *end: up to where libdw says the same. */
+/* *end: end of the range with the same result of libdw. */
 static struct wanted ask_libdw(Dwarf_CFI *cfi, uint64_t addr, uint64_t *end)
 {
 	struct wanted w = { 0 };
@@ -244,7 +244,7 @@ struct file {
 	struct unwind_table table;
 	struct {
 		uint64_t start, end;
-	} known[5]; /* code whose rows come from elsewhere */
+	} known[5]; /* code whose rows come from other sources */
 };
 
 static bool build(struct file *f)
@@ -307,7 +307,7 @@ static void close_file(struct file *f)
 	close(f->fd);
 }
 
-/* Whether libdw knows any place of [addr - cnt, addr + cnt]: a gap so near may be padding. */
+/* Whether libdw has a result for any address of [addr - cnt, addr + cnt]: such a near gap may be padding. */
 static bool is_near_code(const struct file *f, uint64_t addr)
 {
 	uint64_t end;
@@ -406,7 +406,7 @@ static void compare_at(const struct file *f, uint64_t off, uint64_t addr, const 
 			 addr, row, w->row, w->none ? " (no function)" : "");
 }
 
-/* Places all over the file, and what libdw says of both ends of its row there. */
+/* Addresses all over the file, and libdw's result for both ends of the row there. */
 static void compare_places(const struct file *f, struct compared *sum)
 {
 	uint64_t size = 0, step, i, off, addr, end;
@@ -432,7 +432,7 @@ static void compare_places(const struct file *f, struct compared *sum)
 	}
 }
 
-/* Each row of the table where it begins. */
+/* Each row of the table at its first address. */
 static void compare_rows(const struct file *f, struct compared *sum)
 {
 	const struct unwind_table *t = &f->table;
@@ -460,7 +460,7 @@ static void compare_rows(const struct file *f, struct compared *sum)
 static char *paths[FILES_MAX];
 static size_t path_cnt;
 
-/* Programs and libraries; scripts among them are passed over later. */
+/* Programs and libraries; scripts among them are skipped later. */
 static int add_path(const char *path, const struct stat *st, int type, struct FTW *at)
 {
 	if (type == FTW_F && S_ISREG(st->st_mode) && path_cnt < FILES_MAX &&
@@ -491,7 +491,7 @@ Test(cfitable, agrees_with_libdw)
 	for (i = 0; i < path_cnt && done < want; i += step) {
 		size_t at = i;
 
-		/* scripts, links and data are passed over */
+		/* scripts, links and data are skipped */
 		while (at < i + step && at < path_cnt && !open_file(&f, paths[at]))
 			at++;
 		if (at == i + step || at >= path_cnt)

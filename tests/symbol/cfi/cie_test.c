@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Which heads of CIEs are understood, byte by byte. */
+/* Which headers of CIEs are understood, byte by byte. */
 #include <criterion/criterion.h>
 #include <dwarf.h>
 #include <string.h>
@@ -55,7 +55,7 @@ Test(cie, versions_1_3_and_4_are_known)
 	expect_unknown("\5" REST PROGRAM);
 }
 
-/* Only version 4 says them, and must say 8 and 0. */
+/* Only version 4 has these fields, which must be 8 and 0. */
 Test(cie, addresses_need_8_bytes_and_segments_are_refused)
 {
 	expect_unknown("\4\0\x04\0\1\x78\x10" PROGRAM);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Rows of a function that rewrites its own frame to return to an exception's handler, as libgcc's do. */
+/* Rows of a function that rewrites its own frame to return to an exception handler, like libgcc's. */
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <stdio.h>

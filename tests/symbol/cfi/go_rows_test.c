@@ -228,7 +228,7 @@ Test(go_rows, text_is_searched_at_the_start_of_the_code)
 	cr_expect_eq(build_without_text("far.so"), -ENODATA);
 }
 
-/* Any bytes make a sound table, or none. */
+/* Any bytes make a valid table, or none. */
 Test(go_rows, damaged_function_table_is_safe)
 {
 	struct elfimg_sec sec;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What becomes of debug information that was written by hand. */
+/* The result of debug information that was written by hand. */
 #include <criterion/criterion.h>
 #include <dwarf.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 #define F FORGE_CODE
 
-/* Debug information under way: units with functions. */
+/* Debug information under construction: units with functions. */
 struct units {
 	struct buf abbrev, info;
 	size_t at; /* of the unit that was begun last */
@@ -44,7 +44,7 @@ static void end_unit(struct units *u)
 	forge_unit_end(&u->info, u->at);
 }
 
-/* A file whose debug information is asked, with all that it borrows. */
+/* A file with debug information and all data that it borrows. */
 struct asked {
 	struct elfimg img;
 	struct budget budget;
@@ -52,7 +52,7 @@ struct asked {
 	char name[64]; /* of the last answer */
 };
 
-/* The file stays as it is, so that it can be opened more than once. */
+/* The file must stay unchanged, so that it can be opened more than once. */
 static void open_asked(struct asked *a, void *bytes, size_t size, uint64_t mem_max)
 {
 	const struct budget_max max = { .cpu_ns = UINT64_MAX,
@@ -73,7 +73,7 @@ static void close_asked(struct asked *a)
 	elfimg_close(&a->img);
 }
 
-/* Builds the file: free() it. Takes the units over. */
+/* Builds the file: free() it. Frees the units. */
 static void *finish(struct units *u, size_t *size)
 {
 	struct forge elf;
@@ -89,7 +89,7 @@ static void *finish(struct units *u, size_t *size)
 	return forge_finish(&elf, size);
 }
 
-/* The one function's name there, "" when there is none. */
+/* The one function's name at that address, "" if there is none. */
 static const char *ask(struct asked *a, uint64_t addr)
 {
 	struct dwinfo_frame frames[2];
@@ -147,8 +147,8 @@ static void put_large_unit(struct units *u, uint64_t lo, const char *name)
 }
 
 /*
- * Each fits alone, so none of them is ever too large: not even the one that is asked for right
- * after another one needed all of the memory.
+ * Each fits alone, so none of them is ever too large: not even a unit that is requested right after another one
+ * needed all of the memory.
  */
 Test(dwforged, units_that_do_not_fit_together_are_loaded_alternately)
 {

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Frames from debug information are those that addr2line prints, for addresses all over .text.
+ * Frames from debug information equal the output of addr2line, for addresses all over .text.
  *
- * Three things are not taken from it, each because it is addr2line that is wrong or has another
- * question in mind:
+ * Three differences are allowed, because addr2line is wrong or answers another question:
  *  - Where there is no debug information it falls back to the symbol table, with a file and no
  *    line; that is what symbolizer_name() is for, and no frames are expected.
  *  - Line rows reach over the padding between functions, and it names the function before.
  *  - Where GCC gives a C++ function no linkage name (it is local), it prints the symbol's name, but
- *    for the first frame that it prints, even when that is an inlined one. The outermost frame is
- *    the one that has a symbol.
+ *    for the first frame that it prints, even when that is an inlined one. The outermost frame has a symbol.
  * clang's DWARF 5 loses frames in binutils 2.40, so that is compared with clang's DWARF 4.
  */
 #include <criterion/criterion.h>
@@ -54,7 +52,7 @@ static char *clean_location(char *s)
 	return strdup(strncmp(s, "??", 2) ? s : "");
 }
 
-/* Whether none of it comes from debug information: names of files have no directory there. */
+/* Whether all of it comes from the symbol table: names of files have no directory there. */
 static bool is_symtab_only(const struct chain *c)
 {
 	size_t i;
@@ -73,7 +71,7 @@ static bool read_line(FILE *f, char *line)
 	return true;
 }
 
-/* Reads one address's frames; `line` holds the "0x..." that begins it, and then the next one. */
+/* Reads the frames of one address; `line` has the "0x..." line that begins it, and then the next one. */
 static bool read_chain(FILE *f, char *line, uint64_t *addr, struct chain *c)
 {
 	if (strncmp(line, "0x", 2))
@@ -138,7 +136,7 @@ static bool same_names(const struct chain *ours, const struct chain *theirs, con
 		if (i == last && symbol && !strcmp(ours->name[i], symbol) &&
 		    is_plain(theirs->name[i]))
 			continue;
-		/* it was put into itself, and ours has the whole name for both */
+		/* it was inlined into itself, and our result has the full name for both */
 		if (symbol && !strcmp(ours->name[i], symbol) && strstr(symbol, theirs->name[i]) &&
 		    is_plain(theirs->name[i]))
 			continue;
@@ -228,7 +226,7 @@ static void compare_with_addr2line(const char *name, unsigned int step, struct t
 	free(line);
 }
 
-/* At least half of the addresses must have been worth comparing, down to that depth. */
+/* At least half of the addresses must be comparable, down to that depth. */
 static void check(const char *name, unsigned int step, size_t depth)
 {
 	struct tally t = { 0 };
@@ -284,7 +282,7 @@ Test(dwinfo, equals_addr2line_for_compressed_sections)
 	check("c-gz", 1, 4);
 }
 
-/* A library that cannot decompress these would leave nothing to compare. */
+/* With a library that cannot decompress these there would be nothing to compare. */
 Test(dwinfo, equals_addr2line_for_sections_that_zstd_compressed)
 {
 	shell("readelf -tW %s | grep -A3 -F ' .debug_info' | grep -q ZSTD", stimulus("c-zstd"));
@@ -316,7 +314,7 @@ Test(dwinfo, equals_addr2line_for_rust)
 	check("rust", 8, 8);
 }
 
-/* The same code with debug information in another form. */
+/* The same code with debug information in another format. */
 static void check_same(const char *known, const char *other)
 {
 	struct opened of_known, of_other;

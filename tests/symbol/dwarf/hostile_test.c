@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Files made to cost: each would take minutes, or gigabytes, from who believes what it says.
+ * Expensive files: each would take minutes, or gigabytes, from a reader that trusts its contents.
  *
- * Asserted of each: it is asked in slices and ends; what it took in all stays near its budgets; no
- * call takes much longer than its slice; and its honest symbol is named. CPU time is that of the
- * thread, so a machine that is busy makes no difference.
+ * Asserted of each: lookups in slices end; their total cost stays near the budgets; no call takes much longer
+ * than its slice; and the valid symbol is found. CPU time is the thread's, so a busy machine makes no
+ * difference.
  */
 #include <criterion/criterion.h>
 #include <dwarf.h>
@@ -25,12 +25,12 @@
 
 #define FRAMES_MAX 256
 #define SLICE_NS 20000000ull
-/* Two budgets of 2 s, and what sanitizers add to freeing. */
+/* Two budgets of 2 s, and the overhead of sanitizers for freeing. */
 #define ALL_NS 6000000000ull
 #define RSS_KB (600u << 10)
 #define MIB (1u << 20)
 
-/* Of one call, beyond its slice: far below what any of these took before. */
+/* Of one call, above its slice: far below the time of earlier implementations. */
 #if defined(__SANITIZE_ADDRESS__)
 #define HAVE_ASAN 1
 #define CALL_NS 2000000000ull
@@ -39,7 +39,7 @@
 #define CALL_NS 500000000ull
 #endif
 
-/* Asks what a worker asks, and holds each call to its slice. */
+/* Makes a worker's lookups, and checks each call against its slice. */
 struct asked {
 	void *bytes;
 	size_t size;
@@ -129,7 +129,7 @@ static void end_asking(struct asked *a)
 	free(a->bytes);
 }
 
-/* Builds, asks and checks; what was given up must be that, or nothing. */
+/* Builds, looks up and checks; the budget that was exceeded must be @gave_up, or none. */
 static int try_file(struct forge *f, const char *gave_up)
 {
 	struct asked a = { 0 };
@@ -165,7 +165,7 @@ static void begin(struct forge *f)
 	forge_innocent(f);
 }
 
-/* The file's debug information; takes both over. */
+/* The file with this debug information; frees both. */
 static void put_debug(struct forge *f, const struct buf *abbrev, const struct buf *info)
 {
 	*forge_section(f, ".debug_abbrev") = *abbrev;
@@ -196,7 +196,7 @@ Test(hostile, sibling_chains)
 	cr_expect_gt(try_file(&f, NULL), 0);
 }
 
-/* Siblings that lead back, to themselves, and out of the unit. */
+/* Siblings that refer back, to themselves, and out of the unit. */
 Test(hostile, circular_siblings)
 {
 	const uint32_t wheres[] = { 0, 11, 28, 30, UINT32_MAX };
@@ -311,7 +311,7 @@ Test(hostile, units_of_length_0)
 	cr_expect_eq(try_file(&f, NULL), 0);
 }
 
-/* Each look-up may lead to any of 20,000 units, none of which says where its code is. */
+/* Each lookup may lead to any of 20,000 units without the addresses of their code. */
 Test(hostile, units_without_ranges)
 {
 	struct buf abbrev = { 0 }, info = { 0 };
@@ -330,7 +330,7 @@ Test(hostile, units_without_ranges)
 	cr_expect_eq(try_file(&f, NULL), 0);
 }
 
-/* Names are looked for from DIE to DIE: in a circle, at itself, far outside; strings likewise. */
+/* References for names from DIE to DIE: in a circle, to itself, far outside; strings likewise. */
 Test(hostile, references_and_strings_out_of_bounds)
 {
 	struct buf abbrev = { 0 }, info = { 0 };
@@ -353,7 +353,7 @@ Test(hostile, references_and_strings_out_of_bounds)
 		forge_uleb(&info, UINT64_MAX >> i % 5);
 		forge_num(&info, UINT32_MAX - i, 4);
 	}
-	/* a form that says that the form is another one, and so on */
+	/* a form that means another form, and so on */
 	forge_abbrev(&abbrev, 3, DW_TAG_subprogram, false, DW_AT_name, DW_FORM_indirect, 0);
 	forge_uleb(&info, 3);
 	for (i = 0; i < MIB; i++)
@@ -464,7 +464,7 @@ static void put_function(struct buf *syms, uint32_t name, uint64_t value, uint64
 	buf_add(syms, &sym, sizeof(sym));
 }
 
-/* The first sections of the file, its symbol table; takes both over. */
+/* The first sections of the file, its symbol table; frees both. */
 static void put_symbols(struct forge *f, const struct buf *strings, const struct buf *syms)
 {
 	*forge_section(f, ".strtab") = *strings;
@@ -498,7 +498,7 @@ Test(hostile, long_names_at_one_address)
 	end_asking(&a);
 }
 
-/* More symbols than there is memory for: some are left out, and the rest are found. */
+/* More symbols than there is memory for: some are skipped, and the rest are found. */
 Test(hostile, millions_of_symbols)
 {
 	enum { CNT = 3000000 };
@@ -520,7 +520,7 @@ Test(hostile, millions_of_symbols)
 	end_asking(&a);
 }
 
-/* A table of millions of relocations, all of the same slot, and stubs that look for it. */
+/* A table of millions of relocations, all for the same slot, and stubs that search it. */
 Test(hostile, millions_of_relocations)
 {
 	struct buf rela = { 0 }, plt = { 0 };
@@ -547,7 +547,7 @@ Test(hostile, millions_of_relocations)
 	cr_expect_eq(try_file(&f, NULL), 0);
 }
 
-/* A section of zeros, compressed; what it claims to be is for the caller to lie about. */
+/* A section of zeros, compressed; the caller may claim a wrong size. */
 static void put_bomb(struct forge *f, const char *name, size_t real, uint64_t claimed,
 		     uint32_t type)
 {
@@ -590,7 +590,7 @@ Test(hostile, compressed_sections_that_are_too_large_together)
 
 Test(hostile, compressed_sections_with_a_wrong_size)
 {
-	/* more than they claim: they are cut short, and not used */
+	/* more than they claim: they are truncated, and not used */
 	try_bombs(64 * MIB, 1000, ELFCOMPRESS_ZLIB, NULL);
 	try_bombs(64 * MIB, 1000, 2, NULL);
 	/* less, and far more than there is memory for */
@@ -600,7 +600,7 @@ Test(hostile, compressed_sections_with_a_wrong_size)
 	try_bombs(1000, 1ull << 40, 2, "memory");
 }
 
-/* The symbol table for want of a better one: 100 MiB of zeros in 15 kB. */
+/* The symbol table if there is no better one: 100 MiB of zeros in 15 kB. */
 Test(hostile, debugdata_that_decompresses_to_too_much)
 {
 	enum { REAL = 100 << 20 };
@@ -615,7 +615,7 @@ Test(hostile, debugdata_that_decompresses_to_too_much)
 	free(zeros);
 	forge_init(&f);
 	forge_innocent(&f);
-	/* where there is a full table, nothing is unpacked */
+	/* if there is a full table, nothing is decompressed */
 	forge_last(&f)->type = SHT_DYNSYM;
 	buf_add(forge_section(&f, ".gnu_debugdata"), packed, n);
 	free(packed);
@@ -661,7 +661,7 @@ static int open_alt_file(void *ctx, const struct symbolizer_want *want)
 	return want->kind == SYMBOLIZER_WANT_ALTLINK ? open(ctx, O_RDONLY) : -ENOENT;
 }
 
-/* What dwz would share is the file itself: its functions are copies of each other, or of nothing. */
+/* The dwz file is the file itself: its functions are copies of each other, or of nothing. */
 static void try_alt(uint32_t off)
 {
 	struct symbolizer_cfg cfg = { .open_debug = open_alt_file };
@@ -704,7 +704,7 @@ static void put_debuglink(struct forge *f)
 	buf_add(forge_section(f, ".gnu_debuglink"), "x.debug\0\1\2\3\4", 12);
 }
 
-/* A debug file that is found by name only has to be added up to its end. */
+/* A debug file that is found by name only needs a checksum up to its end. */
 static void try_debug_file(const char *size, uint64_t cpu_max_ns, const char *gave_up)
 {
 	struct symbolizer_cfg cfg = { .open_debug = open_scratch_file, .cpu_max_ns = cpu_max_ns };
@@ -734,7 +734,7 @@ Test(hostile, debug_file_of_a_terabyte)
 	try_debug_file("1T", 0, "");
 }
 
-/* As large as may be: added up in slices, as far as the budget goes. */
+/* As large as allowed: the checksum is computed in slices, up to the budget. */
 Test(hostile, debug_file_of_three_gigabytes)
 {
 	try_debug_file("3G", 200000000, "time");

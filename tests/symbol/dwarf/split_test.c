@@ -26,14 +26,14 @@ static void compile(const char *name, const char *cc, const char *flags)
 	char src[PATH_MAX];
 
 	cr_assert_not_null(realpath(top, src));
-	/* a cache of compilations may write other paths */
+	/* a compiler cache may write other paths */
 	shell("export CCACHE_DISABLE=1 && cd %s && echo 'int main(void) { return 0; }' >main.c && "
 	      "for unit in inlined numbers; do %s -O2 %s -std=gnu11 -Dmain=$unit -c -o %s-$unit.o "
 	      "%s/tests/stimuli/$unit.c || exit; done && %s -O2 %s -std=gnu11 -c -o %s-main.o main.c",
 	      scratch(), cc, flags, name, src, cc, flags, name);
 }
 
-/* The program NAME of these and one of C++. */
+/* The program NAME of these objects and one of C++. */
 static void build(const char *name, const char *cc, const char *cxx, const char *flags)
 {
 	const char *top = getenv("D9_TOP") ? getenv("D9_TOP") : ".";
@@ -46,7 +46,7 @@ static void build(const char *name, const char *cc, const char *cxx, const char 
 	      scratch(), cxx, flags, name, src, cxx, name, name);
 }
 
-/* The programs "whole" and "split", of C alone. */
+/* The programs "whole" and "split", in C only. */
 static void build_c(void)
 {
 	compile("whole", "gcc", "-gdwarf-5");
@@ -112,10 +112,7 @@ static void compare_programs(void)
 	symbolizer_free(split.sym);
 }
 
-/*
- * Beside the objects, and then in a package with nothing else left (packer NULL: there is none that can
- * make it).
- */
+/* Next to the objects, and then in a package without any other file (packer NULL: no tool can make it). */
 static void check(const char *cc, const char *cxx, const char *flags, const char *packer)
 {
 	char split[128];
@@ -157,7 +154,7 @@ Test(split, equals_unsplit_clang_dwarf_4, .timeout = 150)
 	check("clang", "clang++", "-gdwarf-4", "dwp");
 }
 
-/* ---- what is missing ---------------------------------------------------------------------------- */
+/* ---- missing files ----------------------------------------------------------------------------- */
 
 /* How many addresses have the frames of the whole program, and how many a name and a line only. */
 struct lacking {
@@ -192,7 +189,7 @@ static struct lacking compare_lacking(struct opened *whole, struct opened *split
 	return l;
 }
 
-/* After that command, run where the .dwo files are, one unit is without its file, and no other. */
+/* After that command, run in the directory of the .dwo files, one unit is without its file, and no other. */
 static void expect_one_missing(const char *command)
 {
 	struct opened whole, split;
@@ -250,7 +247,7 @@ Test(split, finds_the_files_next_to_a_moved_program)
 	symbolizer_free(split.sym);
 }
 
-/* The program and its files were moved, and others are where they had been. */
+/* The program and its files were moved, and other files are in their place. */
 Test(split, continues_after_a_file_of_another_build)
 {
 	struct opened whole, split;
@@ -268,7 +265,7 @@ Test(split, continues_after_a_file_of_another_build)
 	symbolizer_free(split.sym);
 }
 
-/* As distributions have it, with another one beside the program. */
+/* As in distributions, with another one next to the program. */
 Test(split, finds_the_package_by_build_id)
 {
 	struct opened whole, split;
@@ -291,14 +288,14 @@ Test(split, finds_the_package_by_build_id)
 	symbolizer_free(split.sym);
 }
 
-/* ---- answers that take their time ---------------------------------------------------------------- */
+/* ---- slow answers ------------------------------------------------------------------------------- */
 
 struct slow {
 	unsigned int asked;
 	char name[PATH_MAX];
 };
 
-/* Not before it is asked for the third time, and never for another one in between. */
+/* Not before the third request, and never for another file in between. */
 static int open_slowly(void *ctx, const struct symbolizer_want *want)
 {
 	struct slow *s = ctx;
@@ -314,7 +311,7 @@ static int open_slowly(void *ctx, const struct symbolizer_want *want)
 	return open(want->name, O_RDONLY);
 }
 
-/* Who asks may ask for something else while a file is on its way. */
+/* The caller may request another file while one is on its way. */
 Test(split, uses_each_file_for_the_unit_that_requested_it)
 {
 	struct slow slow = { 0 };
@@ -332,7 +329,7 @@ Test(split, uses_each_file_for_the_unit_that_requested_it)
 	snprintf(path, sizeof(path), "%s/split", scratch());
 	text = section_of(path, ".text");
 	cr_assert_eq(symbolizer_open(open(path, O_RDONLY), NULL, 0, &cfg, &sym), 0);
-	/* each address once, from both ends by turns, until none is to be asked again */
+	/* each address once, from both ends alternately, until none must be requested again */
 	for (size_t again = 1; again;) {
 		again = 0;
 		for (i = 0; i < text.size; i++) {
@@ -356,9 +353,9 @@ Test(split, uses_each_file_for_the_unit_that_requested_it)
 	symbolizer_free(whole.sym);
 }
 
-/* ---- files that mean no good --------------------------------------------------------------------- */
+/* ---- malicious files ---------------------------------------------------------------------------- */
 
-/* One byte is another one, in a file that has all: nothing breaks, and nothing takes long. */
+/* One byte is changed, in a file that has everything: nothing breaks, and nothing takes long. */
 static void try_damaged(const char *file, const struct section *text)
 {
 	struct symbolizer_frame f[FRAMES_MAX];
@@ -404,7 +401,7 @@ Test(split, survives_damaged_files, .timeout = 60)
 	try_damaged("split.dwp", &text);
 }
 
-/* What tests forge: units of 16 bytes of code each, numbers from `number` on, whose DIEs are elsewhere. */
+/* Forged programs: units of 16 bytes of code each, numbers from `number` on, whose DIEs are elsewhere. */
 static void *forge_program(size_t *size, unsigned int cnt, uint64_t number, uint64_t step)
 {
 	struct buf abbrev = { 0 }, info = { 0 };
@@ -432,7 +429,7 @@ static void *forge_program(size_t *size, unsigned int cnt, uint64_t number, uint
 	return forge_finish(&file, size);
 }
 
-/* A .dwo file of so many units with that number. */
+/* A .dwo file of this many units with that number. */
 static int forge_dwo(unsigned int cnt, uint64_t number)
 {
 	struct buf abbrev = { 0 }, info = { 0 };
@@ -461,7 +458,7 @@ static int forge_dwo(unsigned int cnt, uint64_t number)
 
 struct asked {
 	unsigned int cnt;
-	int fd; /* what is given; -1: nothing */
+	int fd; /* the returned file; -1: nothing */
 };
 
 static int count_asked(void *ctx, const struct symbolizer_want *want)
@@ -474,7 +471,7 @@ static int count_asked(void *ctx, const struct symbolizer_want *want)
 	return a->fd < 0 ? -ENOENT : dup(a->fd);
 }
 
-/* 20,000 units, each with a file of its own that is not there. */
+/* 20,000 units, each with its own missing file. */
 Test(split, limits_the_number_of_requested_files)
 {
 	struct asked asked = { .fd = -1 };
@@ -496,7 +493,7 @@ Test(split, limits_the_number_of_requested_files)
 	free(bytes);
 }
 
-/* However often it is asked further, it is always the same file that is found, and the wrong one. */
+/* Every further request finds the same wrong file. */
 Test(split, limits_the_number_of_searched_directories)
 {
 	struct asked asked = { .fd = forge_dwo(1, 2) };
@@ -517,7 +514,7 @@ Test(split, limits_the_number_of_searched_directories)
 	close(asked.fd);
 }
 
-/* Both units have one number, which the file has not: one is read half when the other one refuses it. */
+/* Both units have one number, which the file does not have: one is half read when the other refuses it. */
 Test(split, file_refused_by_one_unit_is_still_used_for_another)
 {
 	struct asked asked = { .fd = forge_dwo(100, 2) };

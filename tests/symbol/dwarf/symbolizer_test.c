@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Which file answers: symbol tables, stubs, debug files and what is refused. */
+/* Which file is used: symbol tables, stubs, debug files and refused files. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -164,7 +164,7 @@ Test(symbolizer, names_the_same_stubs_as_objdump)
 	cr_assert_geq(cnt, 20u);
 }
 
-/* Stubs as they are, with a landing pad, with signed pointers, and with both. */
+/* Plain stubs, with a landing pad, with signed pointers, and with both. */
 Test(symbolizer, names_the_same_arm64_stubs_as_objdump)
 {
 	static const char *const options[] = { "", "-Wl,-z,force-bti", "-Wl,-z,pac-plt",
@@ -348,7 +348,7 @@ Test(symbolizer, finds_a_debug_file_by_build_id)
 	free(expected);
 }
 
-/* What both ways of naming say at a symbol of nm: "name name". */
+/* The result of both ways of naming at a symbol of nm: "name name". */
 static void expect_known(const struct opened *o, const char *sym, const char *want)
 {
 	struct section text = section_of(o->path, ".text");
@@ -366,7 +366,7 @@ static void expect_known(const struct opened *o, const char *sym, const char *wa
 	cr_expect_str_eq(f[0].name, want, "%s: %s", sym, f[0].name);
 }
 
-/* glibc's ways of naming what it exports, and what it keeps to itself. */
+/* glibc's names for exported and for internal functions. */
 Test(symbolizer, prefers_the_names_in_the_source_code)
 {
 	struct opened o;
@@ -399,7 +399,7 @@ Test(symbolizer, prefers_the_names_in_the_source_code)
 	symbolizer_free(o.sym);
 }
 
-/* The linker moves sections about: code that comes first can have its lines written last. */
+/* The linker moves sections: code that comes first can have its lines written last. */
 Test(symbolizer, finds_lines_of_sections_that_the_linker_reordered)
 {
 	struct symbolizer_frame f[FRAMES_MAX];
@@ -537,7 +537,7 @@ Test(symbolizer, reads_no_symbols_for_lines_without_debug_information)
 	symbolizer_free(o.sym);
 }
 
-/* Starts anew again and again: slower, but nothing that fits alone is missing. */
+/* Starts again and again: slower, but nothing that fits alone is missing. */
 Test(symbolizer, returns_the_same_with_little_memory)
 {
 	struct section text;
@@ -569,7 +569,7 @@ Test(symbolizer, omits_sections_that_do_not_fit_in_memory)
 
 	cr_expect_eq(found, 0u);
 	free(got);
-	/* the unpacked sections alone are too large */
+	/* the decompressed sections alone are too large */
 	got = frames_of(stimulus("c-gz"), NULL, 1000, &found);
 	cr_expect_eq(found, 0u);
 	free(got);
@@ -578,7 +578,7 @@ Test(symbolizer, omits_sections_that_do_not_fit_in_memory)
 	free(got);
 }
 
-/* Asks all over .text until the budget has ended. */
+/* Looks up addresses all over .text until the budget has ended. */
 static struct symbolizer *use_up(struct symbolizer_cfg *cfg, struct symbolizer_frame *f,
 				 uint64_t *off)
 {
@@ -623,7 +623,7 @@ Test(symbolizer, stops_debug_information_after_too_long)
 	symbolizer_free(sym);
 }
 
-/* One thread reads many files: what it does for others is not this file's. */
+/* One thread reads many files: its work for others does not count for this file. */
 Test(symbolizer, counts_only_its_own_time)
 {
 	struct symbolizer_cfg cfg = { .cpu_max_ns = 500000000 };
@@ -661,7 +661,7 @@ static int answer_alt(void *ctx, const struct symbolizer_want *want)
 	return alt->answer;
 }
 
-/* Names would be holes without it; whether it is there may not be known at once. */
+/* Without it, names would be missing; whether it exists may not be known at once. */
 Test(symbolizer, waits_for_the_shared_debug_file_and_continues_if_there_is_none)
 {
 	struct alt alt = { .answer = -EAGAIN };
@@ -759,7 +759,7 @@ static void touch_everything(uint8_t *bytes, size_t size)
 	symbolizer_free(sym);
 }
 
-/* A file may end anywhere: each is cut, and read from memory that ends where it does. */
+/* A file may end anywhere: it is truncated at each byte, and read from memory that ends there. */
 Test(symbolizer, survives_truncated_files, .timeout = 120)
 {
 	struct stat st;

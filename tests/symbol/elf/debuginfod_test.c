@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Files of a server, good or bad, on loopback: what comes is in the cache, what does not ends in time. */
+/*
+ * Files of a server, good or bad, on loopback: received files are in the cache, requests for missing ones end
+ * in time.
+ */
 #include "symbol/elf/debuginfod.h"
 
 #include <criterion/criterion.h>
@@ -42,7 +45,7 @@ static bool is_cached(const char *name)
 	return !stat(path, &st) && st.st_size > 0;
 }
 
-/* Asks such a server for debug information. */
+/* Requests debug information from such a server. */
 static int fetch_from(enum debug_server_way way, struct debuginfod *d)
 {
 	struct debug_server server;
@@ -71,7 +74,7 @@ Test(debuginfod, file_of_a_server_is_stored_in_the_cache)
 	shell("cmp %s %s/cache/" HEX "/debuginfo", stimulus("c-gcc"), scratch());
 	debug_server_start(&server, DEBUG_SERVER_FILE, stimulus("c-gcc"));
 	d.urls = server.url;
-	/* and is not asked for again */
+	/* and is not requested again */
 	cr_expect_eq(debuginfod_fetch(&d, DEBUGINFOD_DEBUGINFO, id, sizeof(id)), 0);
 	cr_expect_eq(*server.asked, 0);
 	cr_expect_eq(debuginfod_fetch(&d, DEBUGINFOD_EXECUTABLE, id, sizeof(id)), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Maps of code made at run time: what is read, what is left out, what wins. */
+/* Maps of generated code: which lines are read, which are skipped, which have priority. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <inttypes.h>

@@ -121,7 +121,7 @@ Test(symtab, empty_table_finds_nothing)
 	symtab_free(&t);
 }
 
-/* Of a budget that others take from as well. */
+/* With a budget that is shared with others. */
 static void take_and_give_back(bool finish)
 {
 	const struct budget_max max = { .cpu_ns = UINT64_MAX,
@@ -152,7 +152,7 @@ Test(symtab, all_reserved_memory_is_released)
 	take_and_give_back(false);
 }
 
-/* Spans must be sorted and apart whatever goes in, and each must belong to a symbol around it. */
+/* Spans must be sorted and separate for any input, and each must belong to a symbol around it. */
 Test(symtab, spans_never_overlap)
 {
 	int round, i;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Files that hang take openers, and each owner has a share in those. */
+/* Hanging files occupy openers, and each owner has a share of them. */
 #include "symbol/sandbox/file_openers.h"
 
 #include <criterion/criterion.h>
@@ -16,7 +16,7 @@
 
 TestSuite(file_openers, .timeout = 100);
 
-/* What was asked of all of them; in memory that all processes of a test share. */
+/* Requests to all openers; in memory that all processes of a test share. */
 static unsigned int *opens;
 
 static void setup(void)
@@ -83,7 +83,7 @@ static void step(struct file_openers *o, uint64_t deadline)
 	poll(NULL, 0, 1);
 }
 
-/* One owner's files all hang: he gets no more openers than his share, others get theirs. */
+/* One owner's files all hang: they get no more openers than that owner's share, others get theirs. */
 Test(file_openers, hanging_files_of_one_owner_use_at_most_its_share, .init = setup)
 {
 	struct results r = { 0 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Children come when they are asked for, are told of when they die, and outlive nobody. */
+/* Children are forked on request, their deaths are reported, and they end with the server. */
 #include "symbol/sandbox/fork_server.h"
 
 #include <criterion/criterion.h>
@@ -33,7 +33,7 @@ static int confine_in_vain(void)
 	return -EPERM;
 }
 
-/* Says its number and what it was made for, then does what it is told. */
+/* Sends its PID and its argument, then follows its orders. */
 static void child(const void *ctx, int sock, uint32_t arg)
 {
 	uint32_t hello[2] = { getpid(), arg + *(const uint32_t *)ctx };
@@ -285,7 +285,7 @@ Test(fork_server, stop_waits_for_all_servers_together)
 	close(child.sock);
 }
 
-/* Whether the last copy of a child's socket is closed: nobody is left of it. */
+/* Whether the last copy of a child's socket is closed: then no copy of the child is left. */
 static void expect_end(int sock)
 {
 	struct pollfd fd = { .fd = sock, .events = POLLIN };
@@ -297,7 +297,7 @@ static void expect_end(int sock)
 	cr_assert_fail("somebody outlived who asked for it");
 }
 
-/* Who asks is killed, with its spawner and a child stopped; the child's socket goes to us. */
+/* The parent is killed, with its spawner and a child stopped; the child's socket is passed to us. */
 static void ask_and_die(int (*confine)(void), int to)
 {
 	struct fork_server *s = start(confine);
@@ -339,7 +339,7 @@ Test(fork_server, stopped_servers_of_another_user_end_with_their_parent)
 	expect_stopped_ones_end(sandbox_drop_all);
 }
 
-/* The whole group is told to end: helpers are still needed for the names. */
+/* The whole group gets a signal to end: helpers are still needed for symbols. */
 Test(fork_server, termination_signals_do_not_end_the_server)
 {
 	struct fork_server *s = start(confine_nothing);

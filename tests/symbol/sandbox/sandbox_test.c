@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* A process that is confined and then tries what it must not be able to do. */
+/* A confined process tries what it must not be able to do. */
 #include "symbol/sandbox/sandbox.h"
 
 #include <criterion/criterion.h>
@@ -144,7 +144,7 @@ struct attempt {
 	int (*attempt)(void);
 };
 
-/* Neither who reads nor who looks for files may do these. */
+/* Neither readers nor searchers of files may do these. */
 static const struct attempt ways_out[] = {
 	{ "socket", do_socket },
 	{ "connect", do_connect },
@@ -208,7 +208,7 @@ static int do_look(void)
 	return fd < 0 || pread(fd, &c, 1, 0) != 1 ? 2 : 0;
 }
 
-/* Those who look for files may, and do nothing else. */
+/* Processes that search files may do only that. */
 Test(sandbox, filter_for_searches_allows_only_lookups)
 {
 	expect_no_way_out(only_look);
@@ -220,7 +220,7 @@ Test(sandbox, filter_for_searches_allows_only_lookups)
 }
 
 #ifdef __x86_64__
-/* The same kernel by another door: system calls by their 32-bit numbers. */
+/* The same kernel by another entry: system calls by their 32-bit numbers. */
 static int do_other_architecture(void)
 {
 	long ret;
@@ -236,7 +236,7 @@ Test(sandbox, another_architecture_ends_the_process_too)
 }
 #endif
 
-/* What reading files takes still works. */
+/* Everything needed to read files still works. */
 static int do_work(void)
 {
 	char *p = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -259,7 +259,7 @@ Test(sandbox, allowed_work_continues)
 	cr_expect_eq(confined(do_work, drop_all_and_filter), 0);
 }
 
-/* The walls behind the filter, each by itself. */
+/* The defences other than the filter, each alone. */
 static int look_around(void)
 {
 	struct rlimit core, file;
@@ -301,7 +301,7 @@ static bool may_signal(uid_t uid, pid_t pid)
 	return !status;
 }
 
-/* Services run as nobody; so do others' helpers. */
+/* Services run as the overflow user; so do others' helpers. */
 Test(sandbox, other_users_cannot_signal_the_process)
 {
 	int sock[2];
@@ -340,7 +340,7 @@ static int open_as_opener(pid_t other)
 	return 0;
 }
 
-/* Those who open files keep what that takes: files and mappings of any user. */
+/* Processes that open files keep the needed capabilities: for files and mappings of any user. */
 Test(sandbox, openers_can_only_read)
 {
 	int ready[2], status;
@@ -393,7 +393,7 @@ Test(sandbox, only_the_socket_stays_open_and_the_process_has_its_own_group)
 	close(sock[1]);
 }
 
-/* Standard input is empty, and what is written is not kept. */
+/* Standard input is empty, and output is discarded. */
 static int standard_files_are_null(void)
 {
 	char c;
@@ -413,7 +413,7 @@ Test(sandbox, process_starts_without_dev_null)
 	cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sock), 0);
 	pid = fork();
 	if (!pid) {
-		/* where nothing can be opened; whoever is not root may do so in a namespace of his own */
+		/* where nothing can be opened; other users than root may do so in their own namespace */
 		if (geteuid() && unshare(CLONE_NEWUSER))
 			_exit(77);
 		if (chroot("/proc/self/fdinfo") || chdir("/"))

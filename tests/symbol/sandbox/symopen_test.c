@@ -70,7 +70,7 @@ Test(symopen, opens_a_regular_file_by_path_and_through_a_process)
 	expect_text(symopen_file(&where, SYMOPEN_HERE), "content");
 }
 
-/* As a sysroot has them: links are of that root, and lead nowhere else. */
+/* Like in a sysroot: links stay inside that root. */
 Test(symopen, paths_and_links_below_another_root_stay_inside_it)
 {
 	static const uint8_t id[] = { 0xab, 0xcd, 0xef };
@@ -112,7 +112,7 @@ Test(symopen, paths_and_links_below_another_root_stay_inside_it)
 	write_file("secret", "outside");
 	cr_assert_eq(symlink("../../../secret", in_dir("root/lib/out")), 0);
 	cr_expect_eq(symopen_file(&where, SYMOPEN_SYMFS), -ENOENT);
-	/* what is not told by a build-id has no business there, and a recorder no such root */
+	/* files without a build-id are not searched there, and a recorder has no such root */
 	where.path = "/usr/bin/app";
 	where.build_id_sz = 0;
 	cr_expect_eq(symopen_file(&where, SYMOPEN_SYMFS), -ENOENT);
@@ -156,7 +156,7 @@ Test(symopen, refuses_other_file_types_without_hanging)
 	cr_expect_eq(symopen_file(&where, SYMOPEN_HERE), -EINVAL);
 }
 
-/* Opening that one would make a terminal: it is looked at, and not opened. */
+/* Opening that one would create a terminal: it is checked, and not opened. */
 Test(symopen, file_replaced_by_a_link_to_a_device_is_not_opened)
 {
 	struct symopen_where where = { .pid = getpid(), .path = in_dir("library") };
@@ -168,7 +168,7 @@ Test(symopen, file_replaced_by_a_link_to_a_device_is_not_opened)
 	cr_expect_eq(symopen_file(&where, SYMOPEN_HERE), -EINVAL);
 }
 
-/* Without the process, only the build-id can tell whether it is the file that it had. */
+/* Without the process, only the build-id can show whether it is the right file. */
 Test(symopen, searches_its_own_root_for_files_with_a_build_id)
 {
 	struct symopen_where where = { .pid = 1 << 22, .path = in_dir("file") };
@@ -192,7 +192,7 @@ static void note_inode(struct symopen_where *where)
 	where->inode = st.st_ino;
 }
 
-/* What has no build-id is told by its inode. */
+/* A file without a build-id is identified by its inode. */
 Test(symopen, searches_its_own_root_for_the_mapped_inode)
 {
 	struct symopen_where where = { .pid = 1 << 22, .path = in_dir("file") };
@@ -207,7 +207,7 @@ Test(symopen, searches_its_own_root_for_the_mapped_inode)
 	cr_expect_eq(symopen_file(&where, SYMOPEN_HERE), -ESTALE);
 }
 
-/* What is mapped no more, or not yet: another may have taken its place. */
+/* A file that is not mapped any more, or not yet: another may be in its place. */
 Test(symopen, searches_a_process_for_the_inode_of_an_unmapped_file)
 {
 	struct symopen_where where = { .pid = getpid(), .path = in_dir("file") };
@@ -267,7 +267,7 @@ Test(symopen, rewritten_file_has_another_version)
 	cr_assert_eq(fstat(fd, &st), 0);
 	times[0] = st.st_atim;
 	times[1] = st.st_mtim;
-	/* the clock of file systems goes in steps */
+	/* file system timestamps have a limited resolution */
 	while (symopen_version(fd) == before) {
 		write_file("file", "CONTENT");
 		cr_assert_eq(utimensat(AT_FDCWD, in_dir("file"), times, 0), 0);
@@ -336,7 +336,7 @@ Test(symopen, finds_debug_files_in_the_directories_of_distributions)
 	cr_expect_eq(symopen_debug(&where, &want), -ENOENT);
 }
 
-/* What dwz moved out of several files, where its option -m says. */
+/* The file with common parts of several files, at the path of dwz's option -m. */
 Test(symopen, finds_dwz_files_next_to_the_binary)
 {
 	const uint8_t id[] = { 0xab, 0xcd, 0xef };
@@ -372,7 +372,7 @@ Test(symopen, finds_dwz_files_next_to_the_binary)
 	expect_text(symopen_debug(&where, &want), "by id");
 }
 
-/* Where the compiler put it, beside the program, and first of all below --symfs. */
+/* Where the compiler put it, next to the program, and first of all below --symfs. */
 Test(symopen, finds_split_debug_information)
 {
 	char path[128], name[128], symfs[128], cmd[512];
@@ -433,7 +433,7 @@ Test(symopen, finds_split_debug_information)
 	cr_expect_eq(symopen_debug(&where, &dwo), -ENOENT);
 }
 
-/* ---- asked by messages ------------------------------------------------------------------------- */
+/* ---- requests by messages ----------------------------------------------------------------------- */
 
 struct server {
 	int sock;
@@ -462,7 +462,7 @@ static void server_end(struct server *s)
 	pthread_join(s->thread, NULL);
 }
 
-/* The descriptor that comes along, or the error; *place is where the file was found. */
+/* The received descriptor, or the error; *place is where the file was found. */
 static int ask(struct server *s, struct symproto_msg msg, uint32_t *place)
 {
 	char *packet = malloc(SYMPROTO_PACKET_MAX);
@@ -513,7 +513,7 @@ Test(symopen, server_reports_where_it_found_a_file)
 	server_end(&s);
 }
 
-/* In a directory that is everyone's. */
+/* In a directory that is writable for all users. */
 Test(symopen, perf_map_must_belong_to_the_program)
 {
 	const struct symproto_msg msg = { .what = SYMPROTO_PERFMAP };

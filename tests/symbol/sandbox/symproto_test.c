@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Messages come out as they went in, and what nobody would send is refused. */
+/* Messages survive a round trip, and invalid ones are refused. */
 #include "prof_unwind.h"
 #include "symbol/sandbox/symproto.h"
 
@@ -115,7 +115,7 @@ Test(symproto, each_message_kind_is_accepted_from_one_side)
 	}
 }
 
-/* Each byte at which a number stands that may not be just anything. */
+/* Each byte of a number whose values are restricted. */
 Test(symproto, message_out_of_bounds_is_refused)
 {
 	static const struct {
@@ -132,7 +132,7 @@ Test(symproto, message_out_of_bounds_is_refused)
 		{ 16, (uint32_t)-4096 },
 		{ 20, (uint32_t)-1 }, /* pid */
 		{ 24, 128 }, /* depth */
-		{ 56, 3 }, /* text_len: another one than is there */
+		{ 56, 3 }, /* text_len: different from the real length */
 		{ 56, 5 },
 		{ 56, 0xfffffffe },
 		{ 60, 10 }, /* more_len */
@@ -153,7 +153,7 @@ Test(symproto, message_out_of_bounds_is_refused)
 	}
 }
 
-/* A table's numbers are no larger than one can have, before anyone makes room for it. */
+/* A table's numbers are limited before memory is reserved for it. */
 Test(symproto, table_out_of_bounds_is_refused)
 {
 	static const struct symproto_msg good = {
@@ -272,7 +272,7 @@ Test(symproto, descriptor_is_sent_with_a_packet)
 	buf_free(&b);
 }
 
-/* A sender that adds more descriptors, or more bytes, than there is room for leaves nothing open. */
+/* A sender that adds more descriptors, or more bytes, than there is room for leaves no descriptor open. */
 Test(symproto, extra_descriptors_are_closed)
 {
 	union {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Questions go in, answers come out, and nothing in between makes the asker wait. */
+/* Requests are sent, answers are received, and nothing in between blocks the caller. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -102,7 +102,7 @@ static void finish(struct sym_client *w, struct got *g)
 	}
 }
 
-/* Until all answers wait to be taken. */
+/* Until all answers wait to be received. */
 static void collect(struct sym_client *w, size_t asked)
 {
 	uint64_t deadline = clock_mono_ns() + 30 * SECOND;
@@ -113,7 +113,7 @@ static void collect(struct sym_client *w, size_t asked)
 	}
 }
 
-/* A process below ours, by name. */
+/* A descendant process, by name. */
 static pid_t find_worker(const char *name)
 {
 	char cmd[128], line[32] = "";
@@ -177,8 +177,8 @@ static char *answers_for(struct sym_client *w)
 	return g.text;
 }
 
-/* Frames are those that the symbolizer gives; offsets come from the last to the first. */
-Test(symworker, answers_equal_those_of_the_symbolizer)
+/* Frames equal the frames of the symbolizer; offsets are requested from the last to the first. */
+Test(symworker, answers_equal_the_answers_of_the_symbolizer)
 {
 	const char *path = stimulus("c-gcc");
 	struct section text = section_of(path, ".text");
@@ -235,7 +235,7 @@ Test(symworker, requests_the_files_of_split_debug_information)
 	cr_expect_gt(with.frames, asked);
 	cr_expect_eq(sym_client_restarts(w), 0u);
 	sym_client_free(w);
-	/* a FIFO that nobody writes to */
+	/* a FIFO without a writer */
 	shell("cd %s && rm split.dwo && mkfifo split.dwo", scratch());
 	w = start(NULL);
 	add(w, 1, path);
@@ -272,7 +272,7 @@ static size_t frames_of_two(const char *units, const char *detail)
 	return g.frames;
 }
 
-/* That the file of one unit is missing costs the other one nothing, whichever is asked for first. */
+/* The missing file of one unit does not affect the other one, in either order of requests. */
 Test(symworker, requests_each_file_even_if_others_are_missing)
 {
 	static const char missing[] =
@@ -401,7 +401,7 @@ Test(symworker, ignores_offsets_of_unknown_modules)
 	sym_client_free(w);
 }
 
-/* Three modules share little memory: each answer is still what it would be with a lot. */
+/* Three modules share little memory: each answer still equals the one with much memory. */
 Test(symworker, answers_the_same_with_little_memory)
 {
 	static const char *const programs[] = { "rust", "cxx-gcc", "c-gz" };
@@ -430,7 +430,7 @@ Test(symworker, answers_the_same_with_little_memory)
 	}
 }
 
-/* Only root may look at what a worker has mapped. */
+/* Only root may see a worker's mappings. */
 static size_t mapped_by(pid_t pid, const char *path)
 {
 	char line[4096];
@@ -509,7 +509,7 @@ static void add_with_build_id(struct sym_client *w, uint32_t id, const char *pat
 	cr_assert_eq(sym_client_add_module(w, id, &m), 0);
 }
 
-/* Asks of three files by turns, and counts those held at the end. */
+/* Requests from three files alternately, and counts those in memory at the end. */
 static char *answers_by_turns(size_t open_max, size_t *held)
 {
 	const char *paths[] = { stimulus("c-gcc"), stimulus("cxx-gcc"), stimulus("c-gz") };
@@ -551,7 +551,7 @@ Test(symworker, answers_the_same_with_few_files_open)
 	free(with_few);
 }
 
-/* Names of what is asked later do not wait for frames of what was asked before. */
+/* Symbols of later requests do not wait for frames of earlier requests. */
 /* The frames of the old module cannot come: their worker is stopped. */
 Test(symworker, answers_new_names_before_old_frames)
 {
@@ -591,7 +591,7 @@ static size_t memory_of(pid_t pid)
 	return (resident - shared) * sysconf(_SC_PAGESIZE);
 }
 
-/* Six modules that take more than the bound together: all but the last one are given back. */
+/* Six modules that together need more than the limit: all except the last one are released. */
 Test(symworker, releases_memory_module_by_module)
 {
 	const struct sym_client_cfg cfg = { .mem_max = 12 << 20 };
