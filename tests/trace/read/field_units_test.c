@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What fields mean: what a trace says of them, what is known of their names, and whom to believe. */
+/* Meanings of fields: from annotations of a trace, from known names, and which of them has priority. */
 #include "trace/read/field_units.h"
 
 #include <criterion/criterion.h>
@@ -263,7 +263,7 @@ Test(field_units, schema_without_annotations_in_another_segment_has_none_there)
 	finish(&f);
 }
 
-/* Each event with another meaning: what is kept has a bound, and events still come. */
+/* Each event with another meaning: the stored meanings are limited, and events are still returned. */
 Test(field_units, type_that_never_stops_changing_is_ignored)
 {
 	const struct dial9_field field = { "x", DIAL9_VARINT };
@@ -287,7 +287,7 @@ Test(field_units, type_that_never_stops_changing_is_ignored)
 	finish(&f);
 }
 
-/* E {x, y}: what no encoder writes, and what means nothing. */
+/* E {x, y}: annotations that no encoder writes, and meaningless ones. */
 #define E_SCHEMA 1, 0, 0, 1, 0, 'E', 1, 2, 0, 1, 0, 'x', 9, 1, 0, 'y', 9
 #define UNIT(field, len, ...) field, 0, 4, 0, 'u', 'n', 'i', 't', len, 0, 0, 0, __VA_ARGS__
 
@@ -317,7 +317,7 @@ Test(field_units, misplaced_annotations_are_ignored)
 		9,
 		1,
 		0,
-		UNIT(0, 1, 's'), /* nobody's */
+		UNIT(0, 1, 's'), /* of no schema */
 		2,
 		0,
 		0,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Schemas by type id and by content: which are one, what they are for, and when ids mean nothing. */
+/* Schemas by type id and by content: which are equal, what their role is, and when ids are invalid. */
 #include "trace/read/layout.h"
 
 #include <criterion/criterion.h>
@@ -33,7 +33,7 @@ static void done(struct fixture *fx)
 	names_free(fx->names);
 }
 
-/* Registers a layout under an id; what it has become. */
+/* Registers a layout under an id; returns the result. */
 static const struct trace_schema *added(struct fixture *fx, uint16_t id, const char *name, bool ts,
 					const struct dial9_field *f, size_t cnt)
 {

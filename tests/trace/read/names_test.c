@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The tables of names: what is one module, which symbol stands, what is bounded. */
+/* The tables of names: which modules are equal, which symbol has priority, what is limited. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>

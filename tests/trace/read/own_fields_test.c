@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Own events as other versions and other programs write them. */
+/* Own events as written by other versions and other programs. */
 #include "trace/read/own_fields.h"
 
 #include <criterion/criterion.h>
@@ -13,7 +13,7 @@ TestSuite(own_fields, .timeout = 60);
 		s, sizeof(s) - 1                                                                   \
 	}
 
-/* The event as a schema of @cnt fields has it. */
+/* The event from a schema of @cnt fields. */
 static uint64_t read_as(const char *name, const struct dial9_field *f, size_t cnt,
 			const struct dial9_value *values, void *out)
 {

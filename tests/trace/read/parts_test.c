@@ -9,7 +9,7 @@
 
 TestSuite(parts, .timeout = 60);
 
-/* Ids of strings: any numbers do, as long as equal text has equal ones. */
+/* Ids of strings: any numbers, if equal texts have equal ids. */
 enum { HOST = 1, BOOT, START, RATE, FLAVOUR, BOX, CUBE, BOOT_1, BOOT_2, T1, T2, FAST, MINT, LEMON };
 
 #define SEC 1000000000ULL
@@ -113,7 +113,7 @@ Test(parts, wall_clock_jump_begins_a_recording_only_at_an_application_segment)
 	parts_fini(&p);
 }
 
-/* A recording with these of host, boot and wall clock (seconds); 0: not known. */
+/* A recording with this host, boot and wall clock (seconds); 0: not known. */
 static void recording(struct parts *p, uint64_t at, uint32_t host, uint32_t boot, uint64_t real)
 {
 	struct parts_meta meta[3] = { { START, 1000 + (uint32_t)at } };
@@ -214,7 +214,7 @@ Test(parts, single_contradicting_entry_outweighs_all_that_agree)
 	parts_fini(&p);
 }
 
-/* Whatever stands first in a segment belongs to the part before, if it does not say otherwise. */
+/* The first events of a segment belong to the recording before, unless they identify another. */
 Test(parts, recording_begins_at_its_header_only_if_its_first_event_identifies_it)
 {
 	struct parts p = start();
@@ -251,7 +251,7 @@ Test(parts, clock_at_the_start_of_a_segment_does_not_belong_to_the_recorder)
 	parts_fini(&p);
 }
 
-/* What is told later of the boot or the host finds the clock then. */
+/* Later metadata about the boot or the host identify the clock then. */
 Test(parts, clock_is_found_when_later_metadata_identify_it)
 {
 	struct parts p = start();
@@ -321,7 +321,7 @@ Test(parts, events_are_counted_in_their_recording_with_offsets_of_earlier_record
 	parts_fini(&p);
 }
 
-/* Only parts of the clock that is to be joined have a say. */
+/* Only recordings on the same clock are compared. */
 Test(parts, host_on_another_clock_does_not_prevent_sharing_a_clock)
 {
 	struct parts p = start();
@@ -363,7 +363,7 @@ Test(parts, merged_stream_identifies_its_recordings)
 	cr_expect_eq(p.v[second].shift_ns, 7000);
 	cr_expect_eq(p.v[third].clock, 0);
 	cr_expect_eq(p.v[third].base, 0);
-	/* what is told of one in the midst of another begins no part */
+	/* metadata of one recording in the middle of another begin no recording */
 	META(&p, 20, { HOST, BOX }, { START, T1 });
 	parts_merged_metadata(&p, second,
 			      (const struct parts_meta[]){ { HOST, CUBE }, { START, T2 } }, 2);
@@ -401,7 +401,7 @@ Test(parts, segment_after_a_merged_stream_is_another_recording)
 	parts_fini(&p);
 }
 
-/* The boot of a host whose times were moved is no clock of the host's own times. */
+/* The boot of a host whose times were moved is not on the clock of the host's own times. */
 Test(parts, moved_times_are_no_longer_on_the_clock_of_their_boot)
 {
 	struct parts p = start();

@@ -60,7 +60,7 @@ static void *feed_run(void *arg)
 	return NULL;
 }
 
-/* Whether the sample has a name when it is handed out. */
+/* Whether the sample has a name when it is returned. */
 static bool named(struct source *src, enum reader_mode mode)
 {
 	struct trace_event ev;
@@ -147,7 +147,7 @@ Test(reader, threads_named_late_are_known_from_the_start)
 	make_fini(&m);
 }
 
-/* All events of a source; the verdict in *ret. */
+/* Number of events of a source; the result in *ret. */
 static int count_events(struct source *src, enum reader_mode mode, int *ret, bool *torn)
 {
 	struct trace_event ev;
@@ -252,7 +252,7 @@ Test(reader, truncated_gzip_is_truncated_input_and_damaged_gzip_is_refused)
 	make_fini(&m);
 }
 
-/* Reads all of these bytes under the name "x", plain or packed; the verdict. */
+/* Reads all of these bytes under the name "x", plain or compressed; returns the message. */
 static int verdict(const void *bytes, size_t sz, bool packed, enum reader_mode mode, bool *newer)
 {
 	uint8_t *copy = malloc(sz + 1000);
@@ -332,7 +332,7 @@ Test(verdict, every_kind_of_end_is_reported_with_its_offset_and_remedy, .init = 
 			cr_expect_eq(verdict(bytes, good + e->tail_sz, n & 1, modes[n / 2], &newer),
 				     e->err, "ending %zu", i);
 			cr_expect_eq(newer, e->tail[0] == 0x77);
-			/* what is refused is told at each call, the rest once */
+			/* a refusal is reported at each call, the rest once */
 			for (int said = 0; e->says && said < (e->err ? 2 : 1); said++)
 				add_line(want, sizeof(want), e->says, good, n & 1);
 		}
@@ -342,7 +342,7 @@ Test(verdict, every_kind_of_end_is_reported_with_its_offset_and_remedy, .init = 
 	cr_assert_stderr_eq_str(want);
 }
 
-/* One stack of a pool that two events have, and one of an event's own. */
+/* One stack of a pool that two events have, and a stack inside an event. */
 static int deep_stacks(uint32_t frames)
 {
 	struct dial9_enc_opts opts = { .sz = sizeof(opts), .level = DIAL9_LEVEL_4 };
@@ -456,7 +456,7 @@ Test(reader, second_pass_returns_the_same_events_with_more_names)
 	make_fini(&m);
 }
 
-/* Of the samples of a trace: how many have frames. */
+/* How many samples of a trace have frames. */
 static int with_frames(struct reader *r, int *samples)
 {
 	struct trace_event ev;
@@ -517,7 +517,7 @@ Test(reader, reader_skip_tasks_leaves_the_tasks_of_events_unknown)
 	make_fini(&m);
 }
 
-/* Of a file that grows: the name and 3 s of trace time arrive while the sample is held back. */
+/* Of a growing file: the name and 3 s of trace time arrive while the sample is held back. */
 static void follow_from(size_t cut)
 {
 	struct trace_event ev;
@@ -534,7 +534,7 @@ static void follow_from(size_t cut)
 	fd = make_fd(data, cut);
 	pid = fork();
 	if (!pid) {
-		/* a description of its own: the position is not shared with the writer */
+		/* a separate file description: the position is not shared with the writer */
 		char path[32];
 
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
@@ -556,7 +556,7 @@ static void follow_from(size_t cut)
 	make_fini(&m);
 }
 
-/* Within a frame, between two, and before there is anything. */
+/* Inside a frame, between two, and before any data. */
 Test(reader, growing_file_is_followed, .timeout = 30)
 {
 	follow_from(100);

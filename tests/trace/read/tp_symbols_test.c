@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Values as the kernel's print fmt shows them; the expected texts are read off the kernel's rules. */
+/* Values as shown by the kernel's print fmt; the expected texts follow from the kernel's rules. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -277,7 +277,7 @@ Test(tp_symbols, first_writer_in_a_segment_has_priority)
 	cr_expect_not(tp_symbols_add(&state, 1, &row));
 	expect(&state, 0x100, "R+");
 	expect(&state, 1, "S");
-	/* values that have no name yet get one */
+	/* values without a name get one */
 	add(&code, 1, PROF_TP_SYMBOL, 1, "first");
 	row.kind = PROF_TP_SYMBOL;
 	cr_expect_not(tp_symbols_add(&code, 1, &row));
@@ -285,7 +285,7 @@ Test(tp_symbols, first_writer_in_a_segment_has_priority)
 	cr_expect(tp_symbols_add(&code, 1, &row));
 	expect(&code, 1, "first");
 	expect(&code, 2, "other");
-	/* who is first in the next one may be somebody else */
+	/* another writer may be first in the next segment */
 	cr_expect(tp_symbols_add(&code, 2, &row));
 	cr_expect_eq(code.cnt, 1);
 	tp_symbols_fini(&state);

@@ -8,7 +8,7 @@
 #include "tests/support/read_bytes.h"
 #include "trace/read/trace.h"
 
-/* A trace over what was made, learning names. */
+/* Opens the trace, learning names. */
 struct fixture {
 	struct make m;
 	struct bytes bytes;
@@ -308,7 +308,7 @@ Test(trace, metadata_and_clock_are_stored)
 	finish(&f);
 }
 
-/* Fields of the right name and the wrong type, and ids that mean nothing, are just unknown. */
+/* Fields of the right name and the wrong type, and invalid ids, are just unknown. */
 Test(trace, values_of_wrong_types_are_unknown)
 {
 	static const struct dial9_field fields[] = { { "tid", DIAL9_STRING },
@@ -334,7 +334,7 @@ Test(trace, values_of_wrong_types_are_unknown)
 	finish(&f);
 }
 
-/* Another writer's types for the fields that we know by name. */
+/* Another writer's types for the fields that are known by name. */
 Test(trace, numbers_of_a_role_are_read_from_any_integer_type)
 {
 	static const struct dial9_field fields[] = {
@@ -375,7 +375,7 @@ Test(trace, numbers_of_a_role_are_read_from_any_integer_type)
 	finish(&f);
 }
 
-/* Rows may speak of any field, also of one that holds no number: those are for the printer of values. */
+/* Rows may refer to any field, also to one without a number: those are for the printer of values. */
 Test(trace, rows_for_fields_without_a_number_are_skipped)
 {
 	static const struct dial9_field fields[] = {
@@ -462,7 +462,7 @@ Test(trace, too_long_build_ids_are_ignored)
 	finish(&f);
 }
 
-/* A symbol with these numbers at address 0x10; NULL when it was not taken. */
+/* A symbol with these numbers at address 0x10; NULL if it was ignored. */
 static const struct names_symbol *symbol_of(struct fixture *f, const char *name, uint64_t size,
 					    uint64_t depth, uint64_t line)
 {
@@ -541,7 +541,7 @@ Test(trace, idle_thread_has_no_process_and_one_name)
 	finish(&f);
 }
 
-/* Only a thread id: what a sample does not say is unknown, or what it was before there were such fields. */
+/* Only a thread id: missing fields are unknown, or have the defaults of older versions. */
 Test(trace, sample_with_few_fields_is_a_clock_sample)
 {
 	static const struct dial9_field fields[] = { { "tid", DIAL9_U32 },
@@ -597,7 +597,7 @@ Test(trace, bytes_of_events_and_of_the_rest_add_up)
 	finish(&f);
 }
 
-/* Our segments begin with our metadata: one that does not is another program's, from its header on. */
+/* Our segments begin with our metadata: a segment without them belongs to another program, from its header on. */
 Test(trace, segment_of_another_writer_is_a_separate_recording)
 {
 	const char *const kv[] = { "start_realtime_ns", "1700000000000000000", "host", "box",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The walk over values, under a style in which every part of the output shows which part it is. */
+/* The walk over values, with a style in which the output shows each part. */
 #include <criterion/criterion.h>
 #include <inttypes.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The last event of a rotated file, found from the end; what does not hold together is none. */
+/* The last event of a rotated file, found from the end; inconsistent data is ignored. */
 #include "trace/source/segment_end.h"
 
 #include <criterion/criterion.h>
@@ -26,7 +26,7 @@ struct file {
 	const char *mark;
 	size_t after; /* bytes after the fields: the last four are @total */
 	uint32_t total;
-	size_t sz; /* 0: as long as it takes */
+	size_t sz; /* 0: computed */
 };
 
 static const struct file good = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What source.c promises: plain and gzip by magic, members in a row, pipes, directories, damage. */
+/* The promises of source.c: plain and gzip by magic, consecutive members, pipes, directories, damage. */
 #include <criterion/criterion.h>
 #include <criterion/redirect.h>
 #include <errno.h>
@@ -348,7 +348,7 @@ Test(refused_source, error_has_a_reason, .init = cr_redirect_stderr)
 		"dial9-prof: cannot open standard input: Bad file descriptor\n");
 }
 
-/* Two bytes tell what it is, and are handed out at once, whether or not there will be more. */
+/* Two bytes identify the kind, and are returned at once, even if no more will come. */
 Test(source, pipe_is_read_without_waiting_once_its_kind_is_known, .timeout = 10)
 {
 	struct source *src;
@@ -435,7 +435,7 @@ static void remove_dir(void)
 
 static const char *const meta[] = { "start_realtime_ns", "5", NULL };
 
-/* A file of a recording: metadata at n seconds, and 20 switches from one nanosecond behind them. */
+/* A file of a recording: metadata at n seconds, and 20 switches from one nanosecond after them. */
 static size_t trace_of(unsigned int n, uint8_t *out, size_t cap)
 {
 	struct make m;
@@ -465,7 +465,7 @@ static void put_trace(const char *name, unsigned int n, size_t part)
 	put_file(name, pack ? packed : data, sz * part / 100);
 }
 
-/* What a decoder sees: how many switches of which second, and losses from and to which second. */
+/* The result of a decoder: how many switches of which second, and losses from and to which second. */
 static char *summarize_events(struct source *src)
 {
 	struct dial9_dec_opts opts = { .sz = sizeof(opts), .read = source_read, .ctx = src };
@@ -506,7 +506,7 @@ static char *summarize_events(struct source *src)
 	return out;
 }
 
-/* What is read of it, twice. */
+/* The result of reading it, twice. */
 static void expect_set(const char *path, const char *want, bool holes)
 {
 	struct source *src;
