@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Runs of free places, against a map of every place. */
+/* Ranges of free places, compared with a map of every place. */
 #include "unwind/extents.h"
 
 #include <criterion/criterion.h>

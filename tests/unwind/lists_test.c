@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Lists of processes in memory that programs would read, with forks and execs as those do them. */
+/* Lists of processes in memory that programs would read, with forks and execs as the programs do them. */
 #include "unwind/lists.h"
 
 #include <criterion/criterion.h>
@@ -19,7 +19,7 @@ static uint32_t generation;
 static struct waiter *waiter;
 static struct lists *lists;
 
-/* Held, it keeps the waiter from periods of grace. */
+/* While locked, grace periods do not end. */
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 
 static int make(void *ctx, uint32_t i, void **mem)
@@ -103,7 +103,7 @@ static void expect_list(uint32_t tgid, uint64_t start, uint32_t cnt)
 		cr_expect_eq(maps[first + i].start, start + i, "%u", tgid);
 }
 
-/* What the program at a fork hands on of a list that it has read. */
+/* The program at a fork passes on a list that it has read. */
 static uint64_t handed(uint64_t list)
 {
 	return condemned >> (list >> 32) / PROF_UNWIND_LIST_ROUND & 1 ? 0 : list;
@@ -123,7 +123,7 @@ static void pass_grace(void)
 		sched_yield();
 }
 
-/* Until no more than so many lists are there. */
+/* Until at most this many lists exist. */
 static void sweep_until(uint32_t live)
 {
 	while (counts().live > live) {
@@ -182,7 +182,7 @@ Test(lists, condemned_list_that_is_used_again_stays)
 	proc(B)->list = 0;
 	lists_withdraw(lists, A);
 	lists_step(lists);
-	/* the fork was under way meanwhile */
+	/* the fork was in progress during that time */
 	proc(B)->list = 8;
 	for (i = 0; i < 5; i++) {
 		pass_grace();
@@ -223,8 +223,10 @@ Test(lists, list_that_moves_between_processes_around_each_check_is_not_free)
 
 	cr_assert_eq(publish(A, 100, 8), 0);
 	for (i = 0; i < 5; i++) {
-		/* a look misses it: where the child stands was looked at before the fork, and the parent
-		 * has another program when its place is */
+		/*
+		 * the check misses it: the child's entry was checked before the fork, and the parent has
+		 * another program when its entry is checked
+		 */
 		list = handed(proc(from)->list);
 		proc(from)->list = 0;
 		lists_step(lists);

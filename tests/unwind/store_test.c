@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Tables in memory that programs would read: who comes in, who goes, and when its place is used again. */
+/* Tables in memory that programs would read: which are added, which are evicted, and when their space is reused. */
 #include "unwind/store.h"
 
 #include <criterion/criterion.h>
@@ -23,7 +23,7 @@ static struct waiter *waiter;
 static struct store *store;
 static uint64_t now;
 
-/* Held, it keeps the waiter from periods of grace. */
+/* While locked, grace periods do not end. */
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 
 static int make(void *ctx, uint32_t i, void **mem)
@@ -110,7 +110,7 @@ static uint32_t add(const char *key, uint32_t blocks, uint32_t number)
 	return slot;
 }
 
-/* As a walk reads it. */
+/* Like a walk reads it. */
 static uint32_t word(uint32_t slot, uint32_t i)
 {
 	uint32_t block = modules[slot].table - 1 + i / PROF_UNWIND_BLOCK_WORDS;
@@ -299,7 +299,7 @@ static void take_all_slots(void)
 		cr_assert_neq(slot_of(key), PROF_UNWIND_NO_SLOT);
 }
 
-/* All but these are of no use any more. */
+/* All others are unused. */
 static void release_but(uint32_t a, uint32_t b)
 {
 	bool held[MODULES] = { false };

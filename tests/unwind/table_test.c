@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Which tables may be used, and which row holds at a place. */
+/* Which tables may be used, and which row is valid at an address. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static uint32_t index_word(uint32_t first, uint32_t cnt)
 	return first << PROF_UNWIND_INDEX_COUNT_BITS | (cnt - 1);
 }
 
-/* Three pages: of four rows, of one, and of one that is the same. */
+/* Three pages: of four rows, of one row, and a copy of the second. */
 static struct unwind_table good_table(void)
 {
 	static const uint32_t none = PROF_UNWIND_SPECIAL << PROF_UNWIND_ROW_KIND_SHIFT;

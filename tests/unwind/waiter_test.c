@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* LINK: -Wl,--wrap=privileges_drop_all_but */
-/* Periods of grace and chunks, made beside the caller. */
+/* Grace periods and chunks, in another thread than the caller. */
 #include "unwind/waiter.h"
 
 #include <criterion/criterion.h>
@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <sched.h>
 
-/* In place of the real one, which nothing makes fail. */
+/* Replaces the real one, which cannot be made to fail. */
 int __wrap_privileges_drop_all_but(uint64_t caps);
 
 static int drop_err;
@@ -67,7 +67,7 @@ Test(waiter, ticket_is_over_after_a_period_that_began_later)
 	struct waiter *w = new_waiter();
 	uint64_t first, second;
 
-	/* the thread is kept from both */
+	/* the thread can do neither */
 	pthread_mutex_lock(&gate);
 	waiter_ask_chunk(w, 0);
 	first = waiter_grace(w);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Walks of arm64's stacks by rows and words that are written here, on whatever machine this is: the loader's
- * and the programs' steps, with memory of its own.
+ * Walks of arm64's stacks by rows and words that are written here, on any machine: the steps of the loader and
+ * of the programs, with separate memory.
  */
 #define PROF_WALK_ARM64
 
@@ -11,7 +11,7 @@
 #include "prof_walk.h"
 
 #define TEXT 0xaaaa00000000ULL /* a module of one page of text */
-#define JIT 0xbbbb00000000ULL /* nothing is known of what is here */
+#define JIT 0xbbbb00000000ULL /* without rows */
 #define SP 0xffff12340000ULL
 #define SIGNATURE 0x7f56000000000000ULL
 
@@ -114,7 +114,7 @@ static void start(__u64 ip, __u64 fp, __u64 lr)
 	prof_walk_start(&w, ip, SP, fp, lr, 2, 1);
 }
 
-/* Into a function that was called there: as it would be in lr. */
+/* Into a function that was called there: the value of lr. */
 static __u64 call(__u64 at)
 {
 	return TEXT + at + 8;
@@ -144,14 +144,14 @@ static void expect_walk(const __u64 *offs, size_t cnt, int end, int flags)
 		expect_walk(offs_, sizeof(offs_) / sizeof(offs_[0]), end, flags);                  \
 	} while (0)
 
-/* One frame above the other, and each has kept what the next one needs; some addresses are signed. */
+/* One frame above the other, and each has saved the registers that the next one needs; some addresses are signed. */
 Test(walk_arm64, every_kind_of_row_finds_the_caller)
 {
 	const __u64 fp = SP + 8 * 480;
 	__u64 *at = stack;
 
 	start(TEXT + LEAF + 4, 0x1234, call(PAIR) | SIGNATURE);
-	at[2] = SP; /* the frame pointer of PAIR_UP: anything but kept */
+	at[2] = SP; /* the frame pointer of PAIR_UP: not the saved one */
 	at[3] = call(PAIR_UP) | SIGNATURE;
 	at += 48 / 8;
 	at[2] = 1;
@@ -184,7 +184,7 @@ Test(walk_arm64, return_address_in_a_register_is_lost_by_a_call)
 
 Test(walk_arm64, continues_at_the_registers_of_a_signal_frame)
 {
-	const __u64 regs = (128 + 184) / 8; /* as the kernel's struct rt_sigframe has them */
+	const __u64 regs = (128 + 184) / 8; /* as in the kernel's struct rt_sigframe */
 
 	start(TEXT + LEAF, 0, call(SIGRETURN));
 	stack[regs + 29] = SP + 8 * 400;
@@ -250,7 +250,7 @@ Test(walk_arm64, does_not_guess_the_stack_pointer)
 	EXPECT_WALK(PROF_END_FRAME_POINTER, PROF_USER_FRAME_POINTERS, SIGRETURN + 7);
 }
 
-/* Its frame pointer is its caller's. Its stack may not be: nothing shows whether it has locals. */
+/* Its frame pointer is its caller's. Its stack may differ: it may have locals. */
 Test(walk_arm64, finds_the_caller_of_a_leaf_without_rows)
 {
 	start(JIT + 4, SP + 8 * 100, call(PAIR) | SIGNATURE);
@@ -269,7 +269,7 @@ Test(walk_arm64, finds_the_caller_of_a_leaf_without_rows)
 	EXPECT_WALK(PROF_END_FRAME_POINTER, PROF_USER_GUESSED, LR_ALONE + 7);
 }
 
-/* What is known of a leaf is known of the first frame alone. */
+/* Information about a leaf applies to the first frame only. */
 Test(walk_arm64, does_not_guess_the_caller_of_an_interrupted_function)
 {
 	const __u64 regs = (128 + 184) / 8;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Walks on x86-64 by rows of their own: from the stack of a thread to the stack of its goroutine, from a leaf without
- * a row, from a frame that libgcc rewrites, and by registers that assembler preserves. Memory is written here.
+ * Walks on x86-64 with special rows: from the stack of a thread to the stack of its goroutine, from a leaf
+ * without a row, from a frame that libgcc rewrites, and by registers that assembler preserves. The test writes
+ * the memory.
  */
 #include <criterion/criterion.h>
 #include <string.h>
@@ -115,7 +116,7 @@ static __u64 ret(__u64 func)
 	return TEXT + func + 8;
 }
 
-/* A function on the thread's stack that was called there; the goroutine was left in PLAIN, which ROOT called. */
+/* A function on the thread's stack that was called there; the goroutine stopped in PLAIN, called by ROOT. */
 static void start(__u64 func)
 {
 	memset(mem, 0, sizeof(mem));
