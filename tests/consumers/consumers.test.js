@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Exports read by the programs for which they are made: speedscope in a headless Chromium, the Firefox Profiler's own
- * loader, go's pprof, protoc, jq, and flame graphs' grammar. What they understood is summed, of every kind, and compared
- * to what `report` says of the trace. tools/consumers.sh gets those that no distribution has.
+ * Exports read by the programs for which they are made: speedscope in a headless Chromium, the Firefox
+ * Profiler's own loader, go's pprof, protoc, jq, and flame graphs' grammar. The values that they read are
+ * summed by kind, and compared with the output of `report`. tools/consumers.sh downloads those that no
+ * distribution has.
  */
 'use strict';
 
@@ -26,11 +27,11 @@ const KINDS = ['cpu', 'offcpu', 'runq', 'wall'];
 const CTRL = 2;
 const COUNTER = 4; /* of a track's event */
 const WAIT_MS = 60000;
-/* What times are made of. */
+/* The kinds of intervals. */
 const NO_MARKERS = ['running', 'switch-out', 'waker', 'sched:sched_switch', 'sched:sched_waking', 'sched:sched_wakeup_new',
 	'ClockSyncEvent'];
 
-/* Where they must be there, a test without them is a failure. */
+/* If it is 1, a test without the program fails. */
 function skipped(there, what) {
 	assert(there || process.env.D9_REQUIRE_CONSUMERS !== '1', `${what}, and D9_REQUIRE_CONSUMERS is set`);
 	return there ? false : what;
@@ -61,18 +62,18 @@ function exported(format, kind, from = trace) {
 
 const sum = (list) => list.reduce((a, b) => a + b, 0);
 
-/* What `report` says: counts, and nanoseconds. */
+/* The output of `report`: counts, and nanoseconds. */
 function learn() {
 	const samples = JSON.parse(run(PROGRAM, ['report', '--json', trace])).samples;
 	const wall = JSON.parse(run(PROGRAM, ['report', '--wall', '--json', trace]));
-	const sampled = samples * 1000003; /* the period that the trace says */
+	const sampled = samples * 1000003; /* the sampling period of the trace */
 	truth.samples = samples;
 	truth.ns = { cpu: sampled, offcpu: wall.blocked_ns, runq: wall.runnable_ns,
 		wall: sampled + wall.blocked_ns + wall.runnable_ns + wall.unknown_ns };
 	truth.states = { blocked: wall.blocked_ns, runnable: wall.runnable_ns, unknown: wall.unknown_ns };
 }
 
-/* The plainest of the formats, as numbers where they are. */
+/* The plainest format, as numbers. */
 function csv(...options) {
 	return run(PROGRAM, ['export', 'csv', ...options, trace]).split('\r\n').slice(1, -1).map((line) => {
 		const [what, start, , ns, cpu, , tid] = line.split(',');
@@ -111,8 +112,8 @@ after(async () => {
 /* ---- speedscope -------------------------------------------------------------------------------- */
 
 /*
- * A file as speedscope understands it: it is imported as by speedscope's own command, and saved again by its key for
- * that; what it would save is taken from it.
+ * A file as speedscope understands it: it is imported as by speedscope's own command, and saved again by its
+ * key; the saved file is read.
  */
 async function speedscope(file) {
 	const script = path.join(dir, `${path.basename(file)}.js`);
@@ -136,7 +137,7 @@ async function speedscope(file) {
 	return { profiles, frames: shared.frames };
 }
 
-/* What each function took itself; it saves calls and returns. '' is what had no stack. */
+/* Self weight of each function; speedscope saves calls and returns. '' is samples without a stack. */
 function selves({ type, events, startValue, endValue }, frames) {
 	const found = {}, stack = [];
 	let last = startValue;
@@ -159,7 +160,7 @@ function selves({ type, events, startValue, endValue }, frames) {
 	return found;
 }
 
-/* The same of stacks with weights: pairs of names, the outermost first, and a weight. */
+/* The same for stacks with weights: pairs of names, the outermost first, and a weight. */
 function selvesOf(stacks) {
 	const found = {};
 	for (const [names, weight] of stacks) {
@@ -213,7 +214,7 @@ for (const kind of KINDS) {
 	});
 }
 
-/* It takes the times between samples for their weights. */
+/* It uses the times between samples as their weights. */
 test('speedscope reads the text of perf script', { skip: noSpeedscope }, async () => {
 	const { profiles } = await speedscope(exported('perf-script', 'cpu'));
 	assert.deepStrictEqual(new Set(profiles.map(({ name }) => Number(/ tid: (\d+)$/.exec(name)[1]))),
@@ -241,8 +242,8 @@ test('hostile names stay names in speedscope', { skip: noSpeedscope }, async () 
 /* ---- the Firefox Profiler ---------------------------------------------------------------------- */
 
 /*
- * Asks its loader, which serves one file. Whoever asks before it has written where it listens would take it for one
- * that is dead, and remove that.
+ * Sends a request to its loader, which serves one file. A request before the loader has written its address
+ * would look like a dead loader, and would remove the file.
  */
 async function withFirefox(file, fn) {
 	const sessions = path.join(dir, 'sessions'), session = path.basename(file);
@@ -313,7 +314,7 @@ test('the Firefox Profiler shows CPU time and the last name of a process', { ski
 	});
 });
 
-/* ---- those that distributions have ------------------------------------------------------------- */
+/* ---- programs of distributions ----------------------------------------------------------------- */
 
 test("go's pprof shows the executable of the target as the program", { skip: skipped(isHere('go', 'version'), 'no go here') },
 	() => {
@@ -365,7 +366,7 @@ for (const kind of KINDS) {
 
 /* ---- Perfetto ----------------------------------------------------------------------------------- */
 
-/* protoc's text: messages as objects of lists. A field that the messages do not have is a number there. */
+/* protoc's text: messages as objects of lists. Fields unknown to the messages are numbers there. */
 function decoded(file) {
 	const text = run('protoc', ['-I', PROTO, '--decode=Trace', path.join(PROTO, 'perfetto.proto')],
 		{ input: fs.readFileSync(file) });
@@ -386,7 +387,7 @@ function decoded(file) {
 	return stack[0].packet;
 }
 
-/* Slices of tracks: they begin and end by turns, later and later. Nanoseconds by name. */
+/* Slices of tracks: begins and ends alternate, with increasing times. Nanoseconds by name. */
 function slices(packets) {
 	const tracks = new Map(), open = new Map(), sums = {};
 	for (const { track_descriptor: track, track_event: event, timestamp: [ts] = [] } of packets) {
@@ -405,7 +406,7 @@ function slices(packets) {
 	return sums;
 }
 
-/* Each stack, function, module and text that is named was told of. */
+/* Each stack, function, module and text that is referenced was defined. */
 function checkInterned(packets) {
 	const known = {}, lists = ['function_names', 'frames', 'callstacks', 'build_ids', 'mapping_paths', 'mappings',
 		'debug_annotation_string_values'];
@@ -454,7 +455,7 @@ for (const kind of [undefined, ...KINDS]) {
 
 /* ---- others -------------------------------------------------------------------------------------- */
 
-/* What a row does stands one behind the other, and takes as long as in the trace. */
+/* The events of a row do not overlap, and have the durations of the trace. */
 test('trace events fill the rows of threads', () => {
 	const { traceEvents, stackFrames } = JSON.parse(fs.readFileSync(exported('chrome'), 'utf8'));
 	const ns = (us) => Math.round(us * 1000), sums = {}, ends = new Map();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A headless Chromium, driven by its DevTools protocol over a pipe. Only what the tests of the page need.
+ * A headless Chromium, driven by its DevTools protocol over a pipe. Only the features that the tests of the
+ * page need.
  */
 'use strict';
 
@@ -12,7 +13,7 @@ const path = require('node:path');
 const PROGRAMS = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'];
 const ANSWER_MS = 60000;
 
-/* The first of the programs that is here, or null. */
+/* The first installed program, or null. */
 function findBrowser() {
 	const wanted = process.env.D9_BROWSER ? [process.env.D9_BROWSER] : PROGRAMS;
 	return wanted.find((name) => !spawnSync(name, ['--version'], { stdio: 'ignore' }).error) || null;
@@ -26,10 +27,10 @@ class Browser {
 	#rest = '';
 	#profile;
 
-	/* What went wrong in pages, as text: exceptions, errors on the console, refusals of the policy. */
+	/* Errors in pages, as text: exceptions, errors on the console, refusals of the policy. */
 	errors = [];
 
-	/* `more`: words of its command line. */
+	/* `more`: arguments of its command line. */
 	constructor(program, more = []) {
 		this.#profile = fs.mkdtempSync(path.join(os.tmpdir(), 'd9-browser-'));
 		this.#child = spawn(program, ['--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage',
@@ -128,7 +129,7 @@ class Tab {
 		return result.value;
 	}
 
-	/* Until an expression holds: asked once in each picture of the page. */
+	/* Until an expression is true: evaluated once per frame of the page. */
 	async until(expression) {
 		return this.evaluate(`new Promise((resolve, reject) => {
 			const end = performance.now() + ${ANSWER_MS / 2}, ask = () => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Streams put together byte by byte, as FORMAT.md describes them: arrays of bytes, nested as is handy. */
+/* Streams put together byte by byte, as FORMAT.md describes them: arrays of bytes, possibly nested. */
 'use strict';
 
 const HEADER = [0x54, 0x52, 0x43, 0, 1];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What the reader gives, as the lines of `dial9-prof dump --json`, byte for byte. The golden traces come with
+ * The reader's output in the format of `dial9-prof dump --json`, byte for byte. The golden traces come with
  * such lines, written by another implementation.
  */
 'use strict';
@@ -14,7 +14,10 @@ function hex(bytes) {
 function text(value) {
 	if (value instanceof BadText)
 		return hex(value.bytes);
-	/* What JSON.stringify() has short forms for, or leaves alone: controls, and what hides or turns text around. */
+	/*
+	 * Characters that JSON.stringify() writes in short form, or unescaped: controls, and those that hide or
+	 * reverse text.
+	 */
 	const unsafe = new RegExp('[\\0-\\x1f\\x7f-\\x9f\\xad\\u061c\\u180e\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f' +
 		'\\ufeff\\ufff9-\\ufffb]|[\\udb40-\\udb43][\\udc00-\\udfff]', 'g');
 	const code = (c) => Array.from({ length: c.length }, (_, i) =>
@@ -85,7 +88,7 @@ function line(f) {
 	}
 }
 
-/* Counts as the dump does; add() and end() give the lines. */
+/* Counts like the dump; add() and end() return the lines. */
 class Tally {
 	constructor() {
 		this.frames = 0;

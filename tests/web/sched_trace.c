@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * sched_trace SEED STEPS [NAME]: a trace of threads that run, wait and block on
- * a few CPUs, on standard output. Some events are left out, some of these
- * losses told of; threads are born, exec and exit; seeds that are odd record
- * one process alone, of which those that leave 3 by 4 also watch CPUs for it;
- * those that leave 2 by 4 record a command; those that leave 1 by 3 have polls
- * of workers, too; of those that 5 divides two CPUs alone are said to be recorded;
- * those that 9 divides tell now and then who is followed; those of 100 and more have whole stays off the CPU in place
- * of switches and wakings. Ten seeds each are of one boot. Two readers must make the
- * same of it. NAME is that of threads, functions and files.
+ * sched_trace SEED STEPS [NAME]: a trace of threads that run, are runnable and block on a few CPUs, on standard
+ * output. Some events are dropped, some of these losses reported; threads are born, exec and exit.
+ *
+ * Odd seeds record one process alone; seeds that are 3 modulo 4 also watch CPUs for it; seeds that are 2 modulo
+ * 4 record a command; seeds that are 1 modulo 3 have polls of workers, too; multiples of 5 record two CPUs
+ * only; multiples of 9 report now and then which threads are followed; seeds from 100 on have off-CPU interval
+ * events instead of switches and wakeups. Each boot has ten seeds.
+ *
+ * Two readers must have the same result. NAME is the name of threads, functions and files.
  */
 #include <stdio.h>
 
@@ -25,7 +25,7 @@ enum {
 	STAY_NS = 20000
 };
 
-/* Of a thread that is off the CPU; out 0: it is not. Who woke it last before that is told, too. */
+/* Of a thread that is off CPU; out 0: it is not. The last waker before that is recorded, too. */
 struct off {
 	uint64_t out, woken, state;
 	uint32_t waker, context, cpu;
@@ -38,7 +38,7 @@ struct world {
 	struct dial9_schema *poll_start, *poll_end, *unpark, *followed, *stay, *exit;
 	bool neighbours, polls, told, stays;
 	struct off off[THREADS];
-	bool tells; /* TaskEvents say of some that they are followed */
+	bool tells; /* TaskEvents mark some as followed */
 	bool polling[WORKERS];
 	uint32_t worker[WORKERS]; /* tids; 0: not known yet */
 	uint64_t ts;
@@ -91,7 +91,7 @@ static uint32_t below(struct world *w, uint32_t n)
 	return chance_below(&w->chance, n);
 }
 
-/* Three threads a process; its number is that of the first. */
+/* Three threads per process; the PID is the TID of the first. */
 static uint32_t pid_of(uint32_t tid)
 {
 	return FIRST_TID + (tid - FIRST_TID) / 3 * 3;
@@ -116,7 +116,7 @@ static void stack(struct world *w, uint32_t cpu, uint32_t tid, enum prof_sample_
 	make_sample(&w->m, w->ts, pid_of(tid), tid, source, cpu, frames, cnt);
 }
 
-/* Who is to run next: one that is ready and on no CPU, or nobody. */
+/* The next thread to run: runnable and on no CPU, or none. */
 static uint32_t ready(struct world *w)
 {
 	uint32_t at = below(w, THREADS);
@@ -132,7 +132,7 @@ static uint32_t ready(struct world *w)
 	return 0;
 }
 
-/* As bpf/offcpu.bpf.c tells of it, with a name between it and its stack now and then. */
+/* Like bpf/offcpu.bpf.c, with a name between the event and its stack now and then. */
 static void make_offcpu(struct world *w, uint32_t cpu, uint32_t at, bool unfinished)
 {
 	struct off *off = &w->off[at];
@@ -262,7 +262,7 @@ static void make_a_birth(struct world *w, uint32_t cpu)
 	make_end(&w->m);
 }
 
-/* A thread moves to another queue, or takes over the number of its process. */
+/* A thread moves to another queue, or takes over the TID of its process. */
 static void make_another(struct world *w, uint32_t cpu)
 {
 	uint32_t at = below(w, THREADS), tid = w->on[cpu], leader = tid ? pid_of(tid) : 0;
@@ -286,7 +286,7 @@ static void make_another(struct world *w, uint32_t cpu)
 	make_end(&w->m);
 }
 
-/* Also where nobody waits, and of a CPU that is watched already. */
+/* Also if no thread is runnable, and of a CPU that is watched already. */
 static void make_a_watch(struct world *w)
 {
 	uint32_t cpu = below(w, CPUS);
@@ -297,8 +297,8 @@ static void make_a_watch(struct world *w)
 }
 
 /*
- * A worker becomes another thread now and then, in the middle of a poll at worst; and some polls are said to be of
- * a thread that is on no CPU.
+ * A worker becomes another thread now and then, sometimes in the middle of a poll; and some polls have a thread
+ * that is on no CPU.
  */
 static void make_a_poll(struct world *w)
 {

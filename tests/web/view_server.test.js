@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* `dial9-prof view` as a server: what it gives to whom, and what it refuses. */
+/* `dial9-prof view` as a server: which requests it answers, and which it refuses. */
 'use strict';
 
 const assert = require('node:assert');
@@ -14,7 +14,7 @@ const BUILD = process.env.D9_BUILD || path.join(__dirname, '..', '..', 'build');
 const PROGRAM = path.join(BUILD, 'dial9-prof');
 const GOLDEN = path.join(__dirname, '..', 'golden', 'dial9');
 
-/* The server of a trace, once it has told its address: { url, port, token, child }. */
+/* The server of a trace, once it has printed its address: { url, port, token, child }. */
 function start(...args) {
 	const child = spawn(PROGRAM, ['view', '--no-open', ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
 	return new Promise((resolve, reject) => {
@@ -37,7 +37,7 @@ function stop({ child }, signal = 'SIGINT') {
 	});
 }
 
-/* All that comes back for these bytes, as latin1. */
+/* The complete response to these bytes, as latin1. */
 function ask(port, request) {
 	return new Promise((resolve, reject) => {
 		const socket = net.connect(port, '127.0.0.1'), chunks = [];
@@ -88,7 +88,7 @@ test('refuses requests without the token', async () => {
 		assert.strictEqual(status(await get(server, what)), 404, what);
 });
 
-/* A name that somebody points at 127.0.0.1 must not make a browser hand out what is here. */
+/* A name that resolves to 127.0.0.1 must not make a browser read the trace. */
 test('refuses other names for itself', async () => {
 	const what = `/${server.token}/trace`, { port } = server;
 	for (const host of ['evil.example', `evil.example:${port}`, '127.0.0.1', `127.0.0.1:${port}.evil.example`, `127.0.0.1:${port + 1}`,
@@ -146,7 +146,7 @@ test('prints a remedy if the port is in use', async () => {
 		'for any free port\n');
 });
 
-/* A browser that passes on its words and its file, as another user than root, who gets none. */
+/* A browser that reports its arguments and its file, as another user than root, which must get neither. */
 test('keeps the token out of command lines', async () => {
 	const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'd9-view-')), words = path.join(dir, 'words');
 	const uid = process.getuid() || 65534, bin = path.join(dir, 'bin'), runtime = path.join(dir, 'runtime');

@@ -25,7 +25,7 @@ const BUILD = process.env.D9_BUILD || path.join(__dirname, '..', '..', '..', 'bu
 const PROGRAM = path.join(BUILD, 'dial9-prof');
 const MAKE = path.join(BUILD, 'tests', 'web', 'sched_trace');
 const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 14, 17, 18, 20, 45];
-const OFF_CPU_SEEDS = [100, 103, 105, 109]; /* stays off the CPU in place of switches */
+const OFF_CPU_SEEDS = [100, 103, 105, 109]; /* off-CPU intervals instead of switches */
 const STEPS = '2500';
 const ALL = { from: -Infinity, to: Infinity, tasks: null };
 
@@ -36,7 +36,7 @@ function run(file, ...args) {
 	return JSON.parse(execFileSync(PROGRAM, [...args, file], { encoding: 'utf8', maxBuffer: 1 << 28 }));
 }
 
-/* As --time takes it. */
+/* In the format of --time. */
 function clockTime(model, ts) {
 	const ns = model.trace.origin + BigInt(ts), whole = ns / 1000000000n;
 	return `${whole}.${String(ns % 1000000000n).padStart(9, '0')}`;
@@ -54,7 +54,7 @@ before(async () => {
 
 after(() => fs.rmSync(dir, { recursive: true }));
 
-/* What no trace shows is not tested by any. */
+/* Features that no trace has are not tested. */
 test('the traces have intervals of each state with each flag', () => {
 	const states = new Set(), flags = new Set();
 	for (const { model: { rows } } of [...traces, ...offCpu])
@@ -69,7 +69,7 @@ test('the traces have intervals of each state with each flag', () => {
 	assert(traces.every(({ model }) => model.tasks.length > 12));
 });
 
-test('sums of all threads in each state equal those of report --wall', () => {
+test('sums of all threads in each state equal the sums of report --wall', () => {
 	for (const { file, model } of traces) {
 		const sums = sumStates(model, ALL), expected = run(file, 'report', '--wall', '--json');
 		assert.deepStrictEqual(sums, [expected.unknown_ns, expected.running_ns, expected.runnable_ns, expected.blocked_ns]);
@@ -83,7 +83,7 @@ test('intervals of a thread have no gaps', () => {
 				assert(model.rows.start[rows[i]] >= model.rows.end[rows[i - 1]]);
 });
 
-/* By thread, as `sched latency` counts: see user/profile/sums/delays.c. */
+/* By thread, like `sched latency`: see user/profile/sums/delays.c. */
 function latencies(model) {
 	const { rows } = model, all = new Map();
 	for (const task of model.tasks) {
@@ -109,7 +109,7 @@ function latencies(model) {
 	return all;
 }
 
-test('runtime, latency and switches of each thread equal those of sched latency', () => {
+test('runtime, latency and switches of each thread equal the output of sched latency', () => {
 	for (const { file, model } of [...traces, ...offCpu]) {
 		const expected = run(file, 'sched', 'latency', '--limit', '0', '--json').rows, mine = latencies(model);
 		assert.deepStrictEqual(expected.map((row) => row.tid).sort(), [...mine.keys()].sort());
@@ -118,7 +118,7 @@ test('runtime, latency and switches of each thread equal those of sched latency'
 	}
 });
 
-/* Neither running nor waiting: nobody looked. */
+/* Neither running nor runnable: not recorded. */
 test('time between off-CPU intervals is unknown, and threads have no gaps', () => {
 	for (const { file, model: { rows, tasks, trace, wakes } } of offCpu) {
 		let between = 0, known = 0;
@@ -147,8 +147,8 @@ test('processes with off-CPU intervals are unfolded', () => {
 	}
 });
 
-/* The program cuts stays by --time, too. */
-test('off-CPU intervals in a time range equal those of offcpu --time', () => {
+/* The program cuts off-CPU intervals by --time, too. */
+test('off-CPU intervals in a time range equal the output of offcpu --time', () => {
 	for (const { file, model } of offCpu) {
 		const span = model.last - model.first, from = Math.round(model.first + span * 0.3), to = Math.round(model.first + span * 0.6);
 		const expected = run(file, 'offcpu', '--json', '--time', `${clockTime(model, from)},${clockTime(model, to)}`);
@@ -156,7 +156,7 @@ test('off-CPU intervals in a time range equal those of offcpu --time', () => {
 	}
 });
 
-/* Rows of waits, by who waited from when. */
+/* Rows of run-queue latencies, by thread and start. */
 function waitsOf({ rows, trace }) {
 	const all = new Map();
 	for (let row = 0; row < rows.length; row++)
@@ -165,7 +165,7 @@ function waitsOf({ rows, trace }) {
 	return all;
 }
 
-/* Who ran in one of those waits, as sched latency and as the page tell it: [[tid, ns]]. */
+/* Who ran during one of those latencies, in sched latency and on the page: [[tid, ns]]. */
 function behindOf(wait, model, row) {
 	const theirs = new Map([['others', wait.ran_instead_others_ns], [NOBODY, wait.ran_instead_unknown_ns]]);
 	const mine = new Map([['others', 0], [NOBODY, 0]]);
@@ -176,7 +176,10 @@ function behindOf(wait, model, row) {
 	return [[...theirs].sort(), [...mine].sort()];
 }
 
-/* Of a queue that a thread left, or was lost sight of in, the program knows less: who is on that CPU may turn out later. */
+/*
+ * For a queue that a thread left, or where its events were lost, the program has less data: the thread on that
+ * CPU may be known later.
+ */
 test('who ran instead equals the output of sched latency', () => {
 	let expected = 0, unknown = 0, watched = 0, later = 0;
 	for (const { file, model } of [...traces, ...offCpu]) {
@@ -205,7 +208,7 @@ function stackText(model, stack) {
 		.map((line) => line.name).join(' ');
 }
 
-/* A key for what a blocked interval waited for, and who woke it: as rows of offcpu --json are told apart. */
+/* A key for the stack and the waker of a blocked interval: rows of offcpu --json are grouped by it. */
 function waitOf(model, row) {
 	const { rows, wakers } = model, waker = rows.waker[row];
 	const task = waker === NONE || (wakers.raw[waker] & 7) > 1 ? NONE : wakers.tid[waker];
@@ -280,18 +283,21 @@ test('a time range has the sums of report --wall --time', () => {
 	}
 });
 
-test('busy times and threads of CPUs equal those of sched summary', () => {
+test('busy times and threads of CPUs equal the output of sched summary', () => {
 	for (const { file, model } of traces) {
 		const { rows } = model, busy = new Map(), cpus = new Map(model.cpus.map((cpu) => [cpu.cpu, cpu]));
 		for (const { tid, rows: mine } of model.tasks)
 			for (const row of mine) {
-				/* of who was met on a CPU and then lost sight of it is not known which that was */
+				/*
+				 * for a thread that was on a CPU before a loss it is unknown which of its turns
+				 * that was
+				 */
 				if (rows.state[row] !== STATE.RUNNING || rows.cpu[row] === NONE)
 					continue;
 				const cpu = cpus.get(rows.cpu[row]), middle = (rows.start[row] + rows.end[row]) / 2;
 				const turn = upperBound(cpu.end, middle, 0, cpu.end.length);
 				busy.set(cpu.cpu, (busy.get(cpu.cpu) || 0) + rows.end[row] - rows.start[row]);
-				/* a turn in which a thread takes over another's number is told by the new one */
+				/* the new thread of a reused number is known from its own turn */
 				if (rows.endBy[row] !== END.NOTHING && !(rows.flags[row] & FLAG.EDGE_START) && rows.end[row] > rows.start[row])
 					assert(cpu.tid[turn] === tid || cpu.tid[turn] === NOBODY, `${file} ${tid} at ${middle}`);
 			}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Intervals of whole stays off the CPU, where a file says what cannot be, and where threads come and go. */
+/* Intervals from off-CPU interval events, with impossible values in the file, and with threads that start and end. */
 'use strict';
 
 const assert = require('node:assert');
@@ -11,7 +11,10 @@ const { EVENT, EVENT_COLUMNS, SOURCE, STATE, OFF_CPU_COLUMNS } = require('../../
 
 const ASLEEP = 1;
 
-/* Of events [{ ts, kind, tid, ... }], stays with their own columns among them: "tid state from-to" of each interval. */
+/*
+ * Of events [{ ts, kind, tid, ... }], including off-CPU interval events with their own columns: "tid state
+ * from-to" of each interval.
+ */
 function intervalsOf(list) {
 	const events = new Table(EVENT_COLUMNS), offCpu = new Table(OFF_CPU_COLUMNS);
 	for (const { ts, kind, tid, ...more } of list) {
@@ -64,7 +67,7 @@ test('a thread is unknown from its birth to its end, and a thread without interv
 		['5 BLOCKED 300-400', '5 RUNNABLE 400-400', '5 UNKNOWN 200-300', '5 UNKNOWN 400-600']);
 	assert.deepStrictEqual(intervalsOf([{ ts: 300, kind: EVENT.SAMPLE, tid: 5, a: 7, c: SOURCE.SAMPLE }, { ts: 700, kind: EVENT.OTHER, tid: 0 }]),
 		['5 UNKNOWN 100-700']);
-	/* the same number once more */
+	/* the same TID again */
 	assert.deepStrictEqual(intervalsOf([offCpuEvent(400, 300), exit, { ...fork, ts: 650 }, offCpuEvent(700, 20), { ts: 800, kind: EVENT.OTHER, tid: 0 }]),
 		['5 BLOCKED 100-400', '5 BLOCKED 680-700', '5 RUNNABLE 400-400', '5 RUNNABLE 700-700', '5 UNKNOWN 400-600', '5 UNKNOWN 650-680', '5 UNKNOWN 700-800']);
 });

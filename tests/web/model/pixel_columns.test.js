@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Columns of pixels against the plain way: each slice cut by each column. */
+/* Columns of pixels compared with the simple way: each slice cut by each column. */
 'use strict';
 
 const assert = require('node:assert');
@@ -7,7 +7,7 @@ const { test } = require('node:test');
 
 const { Lane, countPoints } = require('../../../user/web/model/pixel_columns.js');
 
-/* Numbers that look like chance and are the same each time. */
+/* Pseudo-random numbers that are the same each time. */
 function chance(seed) {
 	let state = seed;
 	return (below) => {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * The JavaScript reader on the golden traces: the same lines, verdicts, offsets and truncations as the C
- * decoder (tests/libdial9/golden_test.c), in pieces of any size.
+ * decoder (tests/libdial9/golden_test.c), in chunks of any size.
  */
 'use strict';
 
@@ -66,7 +66,7 @@ test('decodes small vectors in chunks of every size', () => {
 	}
 });
 
-/* Ours, where the text leaves it open or knows less than level 0.4: as in golden_test.c. */
+/* Our result, if the text leaves it open or predates level 0.4: as in golden_test.c. */
 const OURS = {
 	varint_nonminimal_10: ['ok', 3],
 	varint_overflow_02: ['corrupt', 1],
@@ -83,14 +83,14 @@ const OURS = {
 	unknown_tag_ff: ['newer', 1],
 	unknown_field_type_0e: ['ok', 2],
 	unknown_field_type_8e: ['ok', 2],
-	/* These end early; no reader can know that the rest is not still to come. */
+	/* These end early; a reader cannot know that the rest will not come. */
 	empty: ['truncated', 0],
 	ext_annot_count_ffff: ['truncated', 1],
 	schema_fields_ffff: ['truncated', 1],
 	string_len_beyond_1: ['truncated', 1],
 };
 
-/* Where the fault is, told from the bytes by hand. */
+/* The offset of the fault, found in the bytes by hand. */
 const OFFSETS = {
 	version_ff: [4, 'unknown version'],
 	magic_text: [3, 'not a dial9 stream'],
@@ -137,7 +137,7 @@ test('survives many resets in a row', () => {
 	assert.match(lines[lines.length - 2], /"name":"Tick","ts":8,/);
 });
 
-/* The ends of all frames, from the decoder given everything. */
+/* The ends of all frames, from the decoder with all bytes. */
 function boundaries(bytes) {
 	const decoder = new Decoder(), ends = [];
 	decoder.push(bytes);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * What JavaScript makes of each type, and the limits.
- */
+/* The JavaScript values of each type, and the limits. */
 'use strict';
 
 const assert = require('node:assert');

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What the C encoder writes of random schemas and values, this reader reads as the C decoder does: line for line
- * what `dial9-prof dump --json` prints. D9_BUILD names the directory with both programs.
+ * Output of the C encoder with random schemas and values is read like by the C decoder: line for line the
+ * output of `dial9-prof dump --json`. D9_BUILD names the directory with both programs.
  */
 'use strict';
 
@@ -21,7 +21,7 @@ function run(program, args, input) {
 	return got;
 }
 
-/* Pieces of 1 to 400 bytes, the same for the same seed. */
+/* Chunks of 1 to 400 bytes, the same for the same seed. */
 function readInPieces(bytes, seed) {
 	const decoder = new Decoder({ f64Bits: true }), tally = new Tally(), lines = [];
 	let state = seed;

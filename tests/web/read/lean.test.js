@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The lean reader: the same trace as the other's, in cheaper values. */
+/* The lean reader: the same trace as from the other reader, in cheaper values. */
 'use strict';
 
 const assert = require('node:assert');
@@ -25,7 +25,7 @@ function* frames(bytes, options, Reader = Decoder) {
 	yield { frame: decoder.outcome };
 }
 
-/* What lean makes of a value that the reader gives without it. */
+/* The lean value for a value of the full reader. */
 function leanOf(type, v) {
 	const halves = (frames) => frames && Array.from(frames,
 		(frame) => [Number(frame & 0xffffffffn), Number(frame >> 32n)]).flat();
@@ -42,7 +42,7 @@ function plain(v) {
 	return v instanceof Uint32Array ? Array.from(v) : v;
 }
 
-/* Beyond 2^53 nanoseconds from the first event a number is not exact. */
+/* Above 2^53 nanoseconds from the first event a number is not exact. */
 function sameTime(a, b) {
 	return Math.abs(a) <= Number.MAX_SAFE_INTEGER ? a === b : Math.abs(a - b) <= Math.abs(a) / 2 ** 50;
 }

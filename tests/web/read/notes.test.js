@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Values on the page, by what the trace says of its fields: as `dial9-prof script` tells them, and hostile notes. */
+/* Values on the page, by the annotations of the trace: as printed by `dial9-prof script`, and hostile annotations. */
 'use strict';
 
 const assert = require('node:assert');

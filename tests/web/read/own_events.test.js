@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Names that the page's reader takes for events and fields of dial9-prof: they are rows of user/events/own_events.h. */
+/* Names of events and fields of dial9-prof in the page's reader: they are rows of user/events/own_events.h. */
 'use strict';
 
 const assert = require('node:assert');

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Several recordings in one trace on the page: whose threads are whose, where each lies on the axis; and an
- * application's batches beside the recording of its threads.
+ * Several recordings in one trace on the page: which threads belong to which recording, the position of each on
+ * the axis; and an application's batches together with the recording of its threads.
  */
 'use strict';
 
@@ -26,7 +26,7 @@ function made(seed) {
 	return execFileSync(path.join(BUILD, 'tests', 'web', 'sched_trace'), [String(seed), '1500'], { maxBuffer: 1 << 28 });
 }
 
-/* One trace of several, by the program. */
+/* One trace of several, merged by the program. */
 function merged(...traces) {
 	const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'd9-parts-')), out = path.join(dir, 'out');
 	try {
@@ -41,7 +41,7 @@ function merged(...traces) {
 	}
 }
 
-/* What each thread did how long, without the names of its kind. */
+/* How long each thread was in each state, without the names of its kind. */
 function totals(model, space = 0) {
 	return model.tasks.filter((task) => task.space === space && task.rows.length)
 		.map(({ tid, comm, total }) => [tid, comm, ...total]).sort((a, b) => a[0] - b[0]);
@@ -88,7 +88,7 @@ test('boots are placed by their wall clocks, or after each other if these are fa
 	assert.deepStrictEqual(dark.map(({ first, shift }) => first + shift), [1000, 2060]);
 });
 
-/* As each of the traces alone tells it. */
+/* The same as for each of the traces alone. */
 async function compareSpaces(both, traces) {
 	assert.strictEqual(both.trace.outcome.status, 'ok', both.trace.outcome.reason);
 	assert.strictEqual(both.trace.spaces.length, traces.length);
@@ -124,7 +124,7 @@ test('a merged trace has the threads of each recording', async () => {
 	}
 });
 
-/* Of an application: batches with headers of their own, the later one first. */
+/* Of an application: batches with their own headers, the later one first. */
 function application() {
 	const head = [HEADER, schema(1, 'ClockSyncEvent', [['realtime_ns', TYPE.VARINT]], 1),
 		schema(2, 'PollStartEvent', [['worker_id', TYPE.U8], ['task_id', TYPE.U32], ['spawn_loc', TYPE.STRING]], 1),

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * dial9.read(): whatever kind of input, with and without gzip, under Node and in a browser's global scope.
- */
+/* dial9.read(): any kind of input, with and without gzip, under Node and in a browser's global scope. */
 'use strict';
 
 const assert = require('node:assert');
@@ -44,7 +42,7 @@ for (const web of [false, true]) {
 			before = cnt;
 		}
 		assert(before > 800);
-		/* All frames are there, and yet the end of the gzip data is missing. */
+		/* All frames are there, but the end of the gzip data is missing. */
 		const trace = read(gz.subarray(0, gz.length - 1), { web });
 		assert.strictEqual(await count(trace), MIXED_FRAMES);
 		assert.deepStrictEqual(trace.outcome, { status: 'truncated', offset: MIXED.length,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Values of fields in words, on the page as script prints them. */
+/* Values of fields as text, equal on the page and in script. */
 'use strict';
 
 const assert = require('node:assert');

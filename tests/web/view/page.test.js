@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The page of `export html` in a headless Chromium: it opens, searches, zooms, takes ranges by mouse and by keys,
- * tells of stretches, keeps hostile names text; and what a million events cost. D9_SHOTS=DIR keeps pictures.
+ * The page of `export html` in a headless Chromium: it opens, searches, zooms, takes ranges by mouse and by
+ * keys, shows intervals, and shows hostile names as text; and the cost of a million events. D9_SHOTS=DIR keeps
+ * pictures.
  */
 'use strict';
 
@@ -52,7 +53,7 @@ async function shot(tab, name) {
 		await tab.screenshot(path.join(process.env.D9_SHOTS, `${name}.png`));
 }
 
-/* Where the middle of an element is. */
+/* The centre of an element. */
 function middle(tab, id) {
 	return tab.evaluate(`(() => {
 		const box = document.getElementById(${JSON.stringify(id)}).getBoundingClientRect();
@@ -60,7 +61,7 @@ function middle(tab, id) {
 	})()`);
 }
 
-/* A place on the page: that of a time in the row of a thread, the n-th of those that blocked. */
+/* A point on the page: at a time in the row of a thread, the n-th of the blocked intervals. */
 const blockedPlace = `(() => {
 	const { timeline, model } = page, box = timeline.scroller.getBoundingClientRect(), { from, to } = page.state.view;
 	for (const row of timeline.rows.filter((row) => row.task && row.top < box.height - 30))
@@ -92,7 +93,7 @@ after(async () => {
 	fs.rmSync(dir, { recursive: true });
 });
 
-/* Whatever was done: nothing of it went wrong unseen. */
+/* After each test: no error may have been missed. */
 afterEach(() => skip || assert.deepStrictEqual(browser.errors.splice(0), []));
 
 test('opens and shows the sums of report --wall', { skip }, async () => {
@@ -291,7 +292,7 @@ test('shows hostile names as text', { skip }, async () => {
 	}
 });
 
-/* A trace in which every name is that one: bytes of UTF-8, or of none. */
+/* A trace in which every name is this one: bytes of UTF-8, or invalid ones. */
 function namedBy(name) {
 	const s = (size) => [...le(name.length, size), ...name], ascii = (text, size) => str(text, size), S = TYPE.STRING;
 	const types = [], define = (title, fields) => types.push([1, ...le(types.length + 1, 2), ...title, 1, ...le(fields.length, 2),
