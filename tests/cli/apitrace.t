@@ -1,4 +1,4 @@
-# apitrace files: looked at, converted, converted back; damaged ones, and how much memory they may take.
+# apitrace files: dumped, converted, converted back; damaged files, and their memory limit.
 #
 $ G=$T/golden/apitrace; cp $G/es2tri.trace game.trace; cp $G/repack_brotli11.trace app.trace; cp $G/synthetic_v4.trace killed.trace; mkdir bad; cp $G/bad_*.trace bad
 #
@@ -26,7 +26,7 @@ $ dial9-prof dump game.trace | sed -n 2,3p
 {"ev":"enter","off":49,"no":0,"thread":0,"fn":"eglGetDisplay","sig":16,"args":[[0,"display_id",{"p":94857313246592}]]}
 {"ev":"leave","off":89,"no":0,"args":[],"ret":{"p":94857313362576}}
 #
-# A pipe serves as well as a file.
+# A pipe works like a file.
 $ cat game.trace | dial9-prof dump - | wc -l
 105
 #
@@ -49,7 +49,7 @@ $ dial9-prof convert killed.trace -o killed.d9
 ! changed           8  values as text: lists, structures, mixed types (--spec 0.4: as lists)
 ! note              1  calls that never returned (call 7)
 #
-# A call that is cut off, and a file that is.
+# A truncated call, and a truncated file.
 $ head -c 30000 game.trace >cut.trace; dial9-prof convert -q cut.trace -o cut.d9; dial9-prof convert cut.trace -o - 2>&1 >/dev/null | grep -c cut
 2
 #

@@ -1,4 +1,4 @@
-# Whether a recording can start: its options. What it finds is this machine's, and tested with root.
+# Whether a recording can start: the options of the command. Its findings depend on the machine, and are tested with root.
 #
 $ dial9-prof check --help
 Usage: dial9-prof check [OPTIONS]

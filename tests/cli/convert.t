@@ -1,4 +1,4 @@
-# Traces of other formats: looked at, converted, converted back. First the examples of the manual page.
+# Traces of other formats: dumped, converted, converted back. First the examples of the manual page.
 #
 $ G=$T/golden/tonbandgeraet; cp $G/freertos_posix_bundled.hex firmware.hex; cp $G/multicore_split_stream.core0.bin core0.bin; cp $G/multicore_split_stream.core1.bin core1.bin; cp $T/golden/apitrace/repack_gzip.trace game.trace
 #
@@ -42,7 +42,7 @@ $ dial9-prof convert core1.bin@1 -o one.d9; dial9-prof convert --to tonbandgerae
 ! note              1  no resolution in the recording: 1 ns per tick assumed
 ! note              1  core that the file itself does not say: name it FILE@CORE (core 1)
 #
-# Drops, and a damaged file: told, and no reason to stop.
+# Drops, and a damaged file: reported, without stopping.
 $ dial9-prof convert $T/golden/tonbandgeraet/drops_every7.bin -o drops.d9
 ! dropped           5  events that the target dropped
 #
@@ -53,7 +53,7 @@ $ { printf 'ut\000'; head -c 200 core0.bin; printf '\002\102\000\000'; tail -c +
 ! skipped           1  frame cut off (bad.bin: byte <N>)
 ? 5
 #
-# So do dump and info: all that can be read, then 5.
+# dump and info, too, print everything readable, and exit with 5.
 $ dial9-prof dump bad.bin 2>/dev/null >lines; echo $?; grep -vc Invalid lines
 5
 <N>
@@ -69,7 +69,7 @@ $ dial9-prof convert -q --to heph bad.bin -o bad.heph; echo $?; dial9-prof info 
 5
 format          Heph trace 0.1.0
 #
-# What the bytes do not say, --from does, for dump and info as well.
+# --from selects the format if the bytes do not show it, for dump and info as well.
 $ head -c 11 core0.bin >piece; for f in auto tonbandgeraet heph dial9; do dial9-prof info --from $f piece 2>&1 | head -n 2; dial9-prof dump --from $f piece 2>&1 | head -n 1; done
 trace           piece
 format          Tonbandgerät trace (no version in the file), binary
@@ -87,7 +87,7 @@ dial9-prof: dump: bad value 'perf' for --from: expected one of auto, tonbandgera
 #
 $ dial9-prof convert --to tonbandgeraet bad.d9 -o - | cmp - bad.bin
 #
-# Standard input and error are closed: no file of ours takes their place.
+# Standard input and error are closed: no opened file gets their descriptors.
 #
 $ mkfifo closed; dial9-prof convert --from tonbandgeraet --follow closed -o closed.d9 <&- 2>&- & exec 3>closed; readlink /proc/$!/fd/0 /proc/$!/fd/2; exec 3>&-; wait
 /dev/null
@@ -96,21 +96,21 @@ $ mkfifo closed; dial9-prof convert --from tonbandgeraet --follow closed -o clos
 $ dial9-prof dump bad.bin 2>/dev/null | grep -c Invalid
 3
 #
-# A live capture: what has arrived is in the output before the input ends.
+# A live capture: data that has arrived is in the output before the input ends.
 $ mkfifo pipe; dial9-prof convert --from tonbandgeraet --follow pipe -o live.d9 & exec 3>pipe; cat core0.bin >&3; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do [ -s live.d9 ] && break; sleep 0.1; done; dial9-prof dump live.d9 | grep -c 'event .*tband.valmarker'; exec 3>&-; wait; dial9-prof convert --to tonbandgeraet live.d9 -o - | cmp - core0.bin
 10
 #
-# A file that grows, until a signal.
+# A growing file is followed until a signal.
 $ head -c 100 core0.bin >grow; dial9-prof convert --follow grow -o grown.d9 & pid=$!; sleep 0.3; tail -c +101 core0.bin >>grow; sleep 0.5; kill -INT $pid; wait $pid; echo $?; dial9-prof convert --to tonbandgeraet grown.d9 -o - | cmp - core0.bin
 0
 #
-# Hostile sizes, in 128 MiB of address space: one frame, nothing but ends, and noise.
+# Hostile sizes, in 128 MiB of address space: one frame, only frame ends, and noise.
 $ head -c 30000000 /dev/zero | tr '\000' x >endless; { cat core0.bin endless; } >a.bin; head -c 3000000 /dev/zero >zeros; { cat core0.bin zeros; } >b.bin; ulimit -v 131072; dial9-prof convert --from tonbandgeraet a.bin -o a.d9; dial9-prof convert --from tonbandgeraet b.bin -o b.d9; dial9-prof info a.bin >/dev/null; dial9-prof convert --to tonbandgeraet b.d9 -o - | cmp - b.bin
 ! lost     30,000,000  bytes of frames too long to keep
 ! skipped           1  frame too long (a.bin: byte 224)
 ! skipped   3,000,000  empty frame (first: b.bin: byte 224)
 #
-# What makes no sense.
+# Invalid arguments.
 $ dial9-prof convert core0.bin
 ! dial9-prof: convert: no output given; use -o FILE, or -o - for standard output
 ? 1

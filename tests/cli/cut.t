@@ -1,4 +1,4 @@
-# A smaller trace out of a trace.
+# A part of a trace as a new trace.
 #
 $ dial9-prof cut
 ! dial9-prof: cut: no output given; use -o FILE, or -o - for standard output; see dial9-prof cut --help
@@ -8,14 +8,14 @@ $ dial9-prof cut -o out
 ! dial9-prof: cannot open dial9.bin: No such file or directory (record one first: sudo dial9-prof -p PID)
 ? 5
 #
-# All of it: names and values are what they were.
+# The whole trace: names and values are unchanged.
 $ cp $T/golden/dial9/mixed_1k.bin mixed; dial9-prof cut mixed -o all
 ! dial9-prof: cut: kept 1,000 of 1,000 events, 37.5 kB of 37.5 kB
 $ dial9-prof info --verify all
 all: good: 1005 frames, 1000 events, in 37497 bytes
 $ dial9-prof script mixed >want; dial9-prof script all | cmp - want
 #
-# What is said of fields is kept, of whatever key.
+# Annotations of fields are kept, with any key.
 $ dial9-prof cut -q $T/golden/dial9/ext/annotations.bin -o notes; dial9-prof dump notes
          0  header   version 1
          5  schema   256 Annotated @ts d:varint e:u8
@@ -35,11 +35,11 @@ Schemas:
   PollEnd  {worker_id Varint}
 $ cat mixed | dial9-prof cut -q -e 'Poll*' --time +0,100us - -o - | cmp - polls
 #
-# What is cut once can be cut again.
+# A cut can be cut again.
 $ dial9-prof cut -q polls -e PollEnd -o ends; dial9-prof info --verify ends
 ends: good: <N> frames, 34 events, in <N> bytes
 #
-# Nothing passes: the file is valid, and that is said.
+# No event passes: the file is valid, and a message is printed.
 $ dial9-prof cut mixed -p 4 -o none
 ! dial9-prof: no events in mixed: process 4 is not in the trace
 ? 1
@@ -62,7 +62,7 @@ worker_threads  name<N>
 flush_interval  name<N>
 table_name      name<N>
 #
-# An older file is kept, as by recording; what is no trace costs no file.
+# An older file is kept, as by record; input that is not a trace replaces no file.
 $ dial9-prof cut -q mixed -o all; cmp all all.old
 $ echo hello >text; dial9-prof cut text -o all; ls all*
 all

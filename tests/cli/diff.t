@@ -1,4 +1,4 @@
-# What changed from one trace to another.
+# Comparison of two traces.
 #
 $ dial9-prof diff one
 ! dial9-prof: diff: expected two traces: dial9-prof diff OLD NEW; see dial9-prof diff --help

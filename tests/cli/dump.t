@@ -1,4 +1,4 @@
-# The wire, frame by frame: text for eyes, JSON for programs, and how each kind of end is told.
+# The wire format, frame by frame: text for people, JSON for programs, and the message for each kind of end.
 #
 $ dial9-prof dump $T/golden/dial9/core/map_keys.bin
          0  header   version 1
@@ -10,7 +10,7 @@ $ dial9-prof dump $T/golden/dial9/ext/annotations.bin | tail -n 3
        168  annotate 300
        173  event    1.000036969 Id300 v=300
 #
-# Its reader says so, once for the layout and not once more for what it was before the annotation.
+# The unit is printed once for the layout, and not again for the layout before the annotation.
 $ dial9-prof info --schemas $T/golden/dial9/ext/annotations.bin | sed -n '/^Schemas/,$p'
 Schemas:
   Annotated  {d Varint (µs), e U8}
@@ -25,7 +25,7 @@ what,fields
 Annotated,d=5 e=1
 Id300,v=300
 #
-# What a reader must know to read a file, of events or not.
+# Schemas of a file, with events or without.
 $ for f in core/all_types ext/annotations ext/stack_pool ext/dynamic ext/mid_header; do dial9-prof info $T/golden/dial9/$f.bin | grep ^format; dial9-prof info --json $T/golden/dial9/$f.bin | jq -c '.level, .level_features'; done
 format          dial9 0.3
 "0.3"
@@ -43,7 +43,7 @@ format          dial9 0.3
 "0.3"
 []
 #
-# Controls of a terminal beyond ASCII (C1) are shown and not sent, in values and in names.
+# Terminal control characters above ASCII (C1) are escaped, in values and in names.
 $ LC_ALL=C sed 's/__proto__/\xc2\x9b31mred!/' $T/golden/dial9/core/map_keys.bin >c1; dial9-prof dump c1 | tail -n 1 | cut -c 59-
 "2":"int-like" "1":"int-like" "\u009b31mred!":"p" "":"e"}
 #

@@ -1,4 +1,4 @@
-# What a thread did: what the command line takes, and traces that have nothing to tell.
+# States of a thread: the command line, and traces without the needed events.
 #
 $ dial9-prof explain
 ! dial9-prof: explain: no thread or process given; use dial9-prof explain TID|PID (dial9-prof report -s comm,pid,tid lists them)
@@ -14,7 +14,7 @@ Nothing to explain of thread or process 10 in mixed_1k.bin: no context switches;
 $ dial9-prof explain 10 --json - <$T/golden/dial9/mixed_1k.bin
 {"version":2,"file":"standard input","span_ns":599000,"lost_events":0,"lost_samples":0,"lost_sideband":0,"sideband_stalls":0,"doubtful_stacks":0,"lost_samples_estimate":0,"pauses":0,"stacks_skipped":0,"complete":true,"threads":[],"steps":[]}
 #
-# The slowest of pairs: what is none, and polls of a service, whose trace has stacks of switches alone.
+# The slowest pairs: invalid pairs, and polls of a service, whose trace has only stacks of switches.
 $ dial9-prof explain --slowest 3
 ! dial9-prof: explain: --slowest needs --span, such as --span fsync or --span ENTER,EXIT
 ? 1

@@ -1,4 +1,4 @@
-# A trace for other tools: what the command line takes, and sums against the other commands.
+# A trace for other tools: the command line, and sums compared with the other commands.
 #
 $ dial9-prof export
 ! dial9-prof: export: no format given; use dial9-prof export FORMAT, one of <*>
@@ -21,11 +21,11 @@ $ dial9-prof export folded nothing.bin
 $ dial9-prof export folded $T/run.sh
 ! dial9-prof: <*>
 ? 5
-# Which formats take no --kind stands in the help.
+# The help names the formats without --kind.
 $ for f in $(dial9-prof export --completion | cut -f 2 | sed '/^-/d'); do dial9-prof export $f --kind runq $T/golden/dial9/mixed_1k.bin -o /dev/null 2>&1 | grep -q "remove --kind" && echo $f; done >refused; dial9-prof export --help | sed -n 's/^  \([a-z-]*\) .*(no --kind)$/\1/p' | cmp - refused; cat refused
 html
 #
-# The trace is another implementation's.
+# The trace was written by another implementation.
 $ cp $T/golden/dial9/tokio-service.bin.gz t.gz; dial9-prof export folded t.gz | awk '{ sum += $NF } END { print sum }'
 72
 $ dial9-prof report -gfolded t.gz | sort >report; dial9-prof export folded -o out t.gz; sort out | cmp - report && cat t.gz | dial9-prof export folded - | cmp - out
@@ -33,7 +33,7 @@ $ dial9-prof export folded -o out t.gz; ls out*
 out
 out.old
 #
-# What reads it says the same; pprof leaves out no sample.
+# Its readers have the same sums; pprof drops no sample.
 $ dial9-prof export pprof -o t.pb.gz t.gz; HOME=. PPROF_TMPDIR=. go tool pprof -top t.pb.gz 2>/dev/null | sed -n '/flat%/,/wake/p'
       flat  flat%   sum%        cum   cum%
         19 26.39% 26.39%         21 29.17%  <unknown>
@@ -48,7 +48,7 @@ $ dial9-prof export speedscope t.gz >s.json; jq -c '[.profiles[] | select((.samp
 true
 ["none"]
 #
-# What script prints, as text and as JSON; every line of that is an object, every row has all columns.
+# The output of script, as text and as JSON; every line of JSON is an object, every row has all columns.
 $ dial9-prof script t.gz >script; dial9-prof export perf-script t.gz | cmp - script
 $ dial9-prof script --json t.gz | wc -l >lines; dial9-prof export jsonl t.gz | jq -c 'select(.event != "interval" and .event != "ClockSyncEvent") | 1' | wc -l | cmp - lines
 $ dial9-prof export csv --kind cpu t.gz | awk -F, 'NF < 13 { bad++ } END { print NR, bad + 0 }'
@@ -78,7 +78,7 @@ $ dial9-prof export folded t.gz >/dev/full
 ? 3
 $ dial9-prof export folded t.gz | head -n 1 >/dev/null
 #
-# Packets, by the messages that Perfetto publishes: none has a field that is not known.
+# Packets, by Perfetto's published messages: none has an unknown field.
 $ dial9-prof export perfetto t.gz | protoc -I $T/export --decode=Trace $T/export/perfetto.proto >p; grep -c 'perf_sample {' p; grep -c 'timestamp:' p; grep -cE '^ +[0-9]+[:{ ]' p
 72
 <N>
@@ -87,7 +87,7 @@ $ dial9-prof export perfetto t.gz | protoc -I $T/export --decode=Trace $T/export
 $ dial9-prof export perfetto --kind wall -o wall t.gz; protoc -I $T/export --decode=Trace $T/export/perfetto.proto <wall | grep -c 'perf_sample {'
 72
 #
-# A trace is not replaced by what is made of it, whatever it is called there.
+# A trace is not replaced by its own export, under any name.
 $ cp $T/golden/dial9/mixed_1k.bin own; ln own other; ln -s own link; for o in own other link; do dial9-prof export folded -o $o own; done; dial9-prof export html -o own own; dial9-prof cut own -o other; dial9-prof convert own -o ./own; dial9-prof merge t.gz link -o own; cmp own $T/golden/dial9/mixed_1k.bin; ls own* other* link*
 link
 other
@@ -103,7 +103,7 @@ $ dial9-prof export folded - <own >>own; echo $?; cmp own $T/golden/dial9/mixed_
 1
 ! dial9-prof: export: cannot overwrite the input, which is standard input; choose another file with -o
 #
-# Clocks that do not compare lie on one axis where a format has but one, which is told.
+# Unrelated clocks share an axis if a format has only one, and a message is printed.
 $ dial9-prof merge -q t.gz own --align mono -o two; for f in perfetto firefox chrome csv; do echo $f; dial9-prof export $f two -o /dev/null; dial9-prof export $f t.gz -o /dev/null; done
 perfetto
 firefox

@@ -1,4 +1,4 @@
-# Heph traces: there and back byte by byte, damage told and passed, memory bounded.
+# Heph traces: round trips byte by byte, damage reported and skipped, memory limited.
 #
 $ cp $T/golden/heph/*.bin .; for f in *.bin; do dial9-prof convert -q --spec 0.4 $f -o x.d9; dial9-prof convert --to heph x.d9 -o - | cmp - $f && dial9-prof dump $f 2>err | cmp - $T/golden/heph/${f%.bin}.dump.jsonl || echo "failed: $f"; done 2>/dev/null
 #
@@ -30,15 +30,15 @@ $ dial9-prof dump garbage_between.bin 2>/dev/null | cmp - $T/golden/heph/garbage
 5
 5
 #
-# Arrays need lists: at level 0.3 they are text, and that is said.
+# Arrays need lists: at level 0.3 they are text, and a message is printed.
 $ dial9-prof convert spec_examples.bin -o spec.d9; dial9-prof dump spec.d9 | grep -o 'Test=.*'
 Test=123 Test2="[123.456, 789.0]"
 ! changed           1  array as JSON text ("Test2"; --spec 0.4 keeps arrays)
 #
-# While the trace grows: what is whole comes out without waiting for what follows.
+# A growing trace: complete events are written without waiting for later ones.
 $ { head -c 106 rt_example7.bin; while ! dial9-prof dump live.d9 2>/dev/null | grep -q 'Building runtime'; do sleep 0.1; done; tail -c +107 rt_example7.bin; } | dial9-prof convert --follow - -o live.d9; dial9-prof convert --to heph live.d9 -o - | cmp - rt_example7.bin
 #
-# Sizes are not believed: 4 GiB claimed, and packets in packets. The memory is what the shell allows.
+# Sizes are not trusted: 4 GiB claimed, and packets in packets. The shell limits the memory.
 $ { printf '\301\374\037\267\377\377\377\377'; head -c 30000000 /dev/zero; cat rt_example7.bin; } >zeros.bin; ulimit -v 150000; dial9-prof convert -q zeros.bin -o zeros.d9; dial9-prof convert --to heph zeros.d9 -o - | cmp - zeros.bin
 #
 $ head -c 3000000 /dev/zero >nothing; dial9-prof convert --from heph nothing -o nothing.d9

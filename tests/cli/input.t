@@ -1,4 +1,4 @@
-# What reading commands do with input that is missing, foreign, torn, compressed, or in a pipe.
+# Reading commands with missing, foreign, truncated or compressed input, and with pipes.
 #
 $ dial9-prof report
 ! dial9-prof: cannot open dial9.bin: No such file or directory (record one first: sudo dial9-prof -p PID)
@@ -34,11 +34,11 @@ $ cat small | dial9-prof dump --json - | cmp - want
 $ dial9-prof dump --json small.gz | cmp - want
 $ cat small.gz | dial9-prof dump --json - | cmp - want
 #
-# A reader that goes away is no error to speak of.
+# A reader that closes the pipe causes no error message.
 $ dial9-prof dump --json small | head -n 1
 {"f":"header","version":1}
 #
-# Zeros without end are no trace of any format, and nothing reads them to their end.
+# Endless zeros are no trace of any format, and no command reads them to their end.
 $ head -c 50000000 /dev/zero | gzip -1 >zeros.gz; timeout 60 dial9-prof info zeros.gz
 ! dial9-prof: info: zeros.gz: unknown format; use --from with one of dial9, tonbandgeraet, heph, apitrace
 ? 5
@@ -58,11 +58,11 @@ $ timeout 60 dial9-prof convert -o out /dev/zero
 ! dial9-prof: convert: /dev/zero: unknown format; use --from with one of dial9, tonbandgeraet, heph, apitrace
 ? 5
 #
-# A foreign trace in a pipe is read twice, packed or not.
+# A foreign trace in a pipe is read twice, compressed or not.
 $ es=$T/golden/apitrace/es2tri.trace; for in in 'cat' 'gzip -c'; do $in "$es" | dial9-prof convert -o piped - 2>>said; dial9-prof convert -o whole "$es" 2>>said; cmp piped whole; done; wc -l <said
 4
 #
-# Every command says the same of a file of no bytes, be it packed, in a pipe, or said to be of a format.
+# Every command prints the same for an empty file, also compressed, in a pipe, or with a given format.
 $ : >empty; gzip -k empty; for c in report script info 'info --json' 'info --from heph' 'info --from apitrace' dump 'dump --from tonbandgeraet' 'convert -o out' 'convert --from heph -o out' 'convert --from dial9 -o out'; do for f in empty empty.gz -; do dial9-prof $c $f <empty; echo $?; done; done 2>&1 | sort | uniq -c
      33 5
      11 dial9-prof: empty is empty (was anything recorded?)

@@ -1,4 +1,4 @@
-# The list of tracepoints: its options. What it lists is this kernel's, and tested with root.
+# The list of tracepoints: the options of the command. Its output depends on the kernel, and is tested with root.
 #
 $ dial9-prof list --help
 Usage: dial9-prof list [OPTIONS] [GLOB...]

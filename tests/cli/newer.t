@@ -1,5 +1,5 @@
-# A frame that only a later format has is no damage: what came before it is used, and the exit status says that it is
-# not all. Tag 0 is damage: that is how lost data reads.
+# A frame of a later format is no damage: the events before it are used, and the exit status shows that the trace is
+# incomplete. Tag 0 is damage: lost data reads as zeros.
 #
 $ cp $T/golden/dial9/mixed_1k.bin newer; printf '\020rest' >>newer; dial9-prof info newer | grep -e ^events -e ^note
 events          1,000 in <*>

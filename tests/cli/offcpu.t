@@ -1,4 +1,4 @@
-# Where threads were blocked: what the command line takes, and traces that have nothing to tell.
+# Where threads were blocked: the command line, and traces without the needed events.
 #
 $ dial9-prof offcpu
 ! dial9-prof: cannot open dial9.bin: No such file or directory (record one first: sudo dial9-prof -p PID)

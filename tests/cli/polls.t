@@ -1,4 +1,4 @@
-# Slow polls: of a service's trace alone, which has stacks of switches, and of files that have none.
+# Slow polls: in a service's trace alone, which has stacks of switches, and in files without polls.
 #
 $ dial9-prof polls nothing.bin
 ! dial9-prof: cannot open nothing.bin: No such file or directory
@@ -26,7 +26,7 @@ $ dial9-prof polls --limit 1 - <$T/golden/dial9/tokio-service.bin.gz | head -16
 
 +  15.270 us  left its CPU; ended 50.265 ms later
 #
-# What came over a pipe, in pieces of one service beside each other.
+# Input from a pipe, with concatenated parts of one service.
 $ zcat $T/golden/dial9/tokio-service.bin.gz | dial9-prof polls --limit 1 - | head -3
 \# standard input: 4 of 36,801 polls took 1.000 ms or longer, over 4.810 s
 \# lost: nothing
@@ -51,7 +51,7 @@ $ dial9-prof polls --min 10s -- $T/golden/dial9/tokio-service.bin.gz | sed 's|^#
 \# lost: nothing
 \# all: 1.283 s, median 10.559 us, p99 211.967 us; the slow ones: 0 ns
 #
-# Threads are chosen by the names that their samples have.
+# Threads are selected by the names in their samples.
 $ dial9-prof polls --comm 'tokio*' --limit 1 s.gz | head -1; dial9-prof polls --comm 'toxio*' s.gz
 \# s.gz: 4 of 36,801 polls took 1.000 ms or longer, over 4.810 s
 ! dial9-prof: polls: no poll in s.gz matches the selection
@@ -61,7 +61,7 @@ $ dial9-prof polls -C 9 s.gz
 ! dial9-prof: polls: -C: polls do not say on which CPU they began
 ? 1
 #
-# A function's last word is that of two, one of which calls the other.
+# Two functions have the same last name component; one of them calls the other.
 $ dial9-prof polls --span query_metric --limit 1 s.gz | sed -n '1p;3,6p;10,11p'
 \# s.gz: 4 of 11,854 spans of query_metric took 1.000 ms or longer, over 4.810 s
 \# all: 694.156 ms, median 18.047 us, p99 175.103 us; the slow ones: 195.873 ms

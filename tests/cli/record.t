@@ -1,5 +1,5 @@
-# Recording: what a command line that cannot be meant gets, and what --help promises. None of this
-# needs privileges: it is said before anything is asked of the kernel.
+# Recording: messages for invalid command lines, and the text of --help. None of this
+# needs privileges: it is printed before any request to the kernel.
 #
 $ dial9-prof record --help
 Usage: dial9-prof [record] [OPTIONS] [-- COMMAND [ARG...]]
@@ -153,11 +153,11 @@ Examples:
   sudo dial9-prof -F 999 -- ./server --port 80
   sudo dial9-prof -p 1234 -o - | dial9-prof report -
 #
-# The subcommand may be left out.
+# The subcommand is optional.
 $ dial9-prof record --help >a; dial9-prof -h >b; dial9-prof record -h >c; cmp a c; head -n 1 b
 Usage: dial9-prof [RECORD-OPTIONS] [-- COMMAND [ARG...]]
 #
-# Whom to record is said once, and not at all is no answer.
+# A target is given once, and is required.
 $ dial9-prof record
 ! dial9-prof: record: no target given; use -p PID, -t TID, -a for the whole system, -G, -u, --comm, --thread or -C for a part of it, or -- COMMAND; see dial9-prof record --help
 ? 1
@@ -180,7 +180,7 @@ $ dial9-prof -p 1 -- true
 ! dial9-prof: record: -p, -t, -a and COMMAND exclude each other, except -a -- COMMAND (to stop after a time use --duration 10); see dial9-prof record --help
 ? 1
 #
-# What adds to a recording of some has nothing to add to one of all, nor to one without switches.
+# Options that extend a selection are refused with -a, and without switches.
 $ dial9-prof -a --neighbours
 ! dial9-prof: record: --neighbours needs -p, -t or COMMAND, and scheduler events; see dial9-prof record --help
 ? 1
@@ -197,7 +197,7 @@ $ dial9-prof -C 0 --summary
 ! dial9-prof: record: --summary cannot be combined with -C; see dial9-prof record --help
 ? 1
 #
-# What narrows is no target, unless it names somebody; and of a target that is known it is said in vain.
+# Options that narrow a recording are no target, unless they name processes or users; with a known target they are refused.
 $ dial9-prof --no-kthread
 ! dial9-prof: record: no target given; use -p PID, -t TID, -a for the whole system, -G, -u, --comm, --thread or -C for a part of it, or -- COMMAND; see dial9-prof record --help
 ? 1
@@ -236,7 +236,7 @@ $ dial9-prof -a --max-overhead=2.5x
 ! dial9-prof: record: bad value '2.5x' for --max-overhead: expected 0.01 to 100 percent, such as 2
 ? 1
 #
-# Sums take the place of events.
+# Sums replace events.
 $ dial9-prof -a --summary -e 'sched:*'
 ! dial9-prof: record: --summary cannot be combined with -e, --no-sched, --neighbours or --app-trace; see dial9-prof record --help
 ? 1
@@ -300,7 +300,7 @@ $ dial9-prof --names-wait soon -a
 ! dial9-prof: record: bad value 'soon' for --names-wait: expected a time such as 10 (seconds), 500ms or 5m
 ? 1
 #
-# When to record, who may say so, and what else to say.
+# When to record, control from outside, and metadata.
 $ dial9-prof -a -D soon
 ! dial9-prof: record: bad value 'soon' for -D: expected milliseconds, such as 500, a time with a unit, or -1
 ? 1
@@ -360,7 +360,7 @@ $ dial9-prof -a --flight 30s -o unix:/tmp/none
 ! dial9-prof: record: --flight cannot be combined with a stream, --switch-output, --max-size or --app-trace; see dial9-prof record --help
 ? 1
 #
-# An empty name is none.
+# An empty name is refused.
 $ dial9-prof -o '' -a
 ! dial9-prof: record: -o needs a value; '' is not valid; see dial9-prof record --help
 ? 1
@@ -371,7 +371,7 @@ $ dial9-prof -a -e ''
 ! dial9-prof: record: -e needs a value; '' is not valid; see dial9-prof record --help
 ? 1
 #
-# Stays off the CPU.
+# Off-CPU intervals.
 $ dial9-prof -a --min-block soon
 ! dial9-prof: record: bad value 'soon' for --min-block: expected a time such as 10ms, 1s or 100 (microseconds)
 ? 1
@@ -397,7 +397,7 @@ $ dial9-prof -p 1 --min-block 1ms --max-overhead 2
 ! dial9-prof: record: --min-block and --max-block cannot be combined with --sched-sample or --max-overhead; see dial9-prof record --help
 ? 1
 #
-# A filter is of the events before it.
+# A filter applies to the events before it.
 $ dial9-prof -a --filter 'pid == 1' -e sched:sched_waking
 ! dial9-prof: record: --filter must follow -e; see dial9-prof record --help
 ? 1
@@ -419,7 +419,7 @@ $ dial9-prof --no-sched --no-samples -a
 ! dial9-prof: record: nothing to record with --no-sched and --no-samples; add events with -e; see dial9-prof record --help
 ? 1
 #
-# Files that take turns, and how they are packed.
+# Rotated files, and their compression.
 $ dial9-prof --switch-output=100 -a
 ! dial9-prof: record: bad value for --switch-output: expected a size (500M), a time (30s, 5min, 1h) or signal; see dial9-prof record --help
 ? 1
@@ -553,10 +553,10 @@ $ dial9-prof -a -d 0.1 -o ready --ready-fd=3 3>ready
 ? 1
 $ rm ready
 #
-# --version is the program's.
+# --version prints the version of the program.
 $ dial9-prof record --version
 ! dial9-prof: record: unknown option --version; see dial9-prof record --help
 ? 1
 #
-# Nothing of all this left a file behind.
+# None of these commands left a file.
 $ rm a b c; ls

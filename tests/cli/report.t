@@ -10,7 +10,7 @@ $ cp $T/golden/dial9/tokio-service.bin.gz t.gz; dial9-prof report --limit 2 t.gz
     26.39%   29.17%       19  [unknown]          [unknown]
      5.56%    5.56%        4  __lll_unlock_wake  [unknown]
 #
-# Rows are told apart by any keys; without switches there are no exact seconds, and without a rate none.
+# Rows are grouped by any keys; without switches there are no exact seconds, and without a rate no seconds.
 $ dial9-prof report -s tid,comm t.gz | tail -n 3
 \#     Self    Total  Samples  Tid    Thread
     50.00%   50.00%       36  31710  tokio-rt-worker
@@ -36,7 +36,7 @@ $ dial9-prof report -gfolded -s tid t.gz | awk '{ sum += $NF } END { print sum }
 $ dial9-prof report -s dso --json t.gz
 {"version":2,"file":"t.gz","samples":72,"lost":0,"lost_events":0,"lost_samples":0,"lost_sideband":0,"sideband_stalls":0,"doubtful_stacks":0,"lost_samples_estimate":0,"pauses":0,"stacks_skipped":0,"rows_not_shown":0,"rows":[{"self":72,"total":72,"dso":null}]}
 #
-# A window in time, and one that cannot be.
+# A time range, and an impossible one.
 $ dial9-prof report --time 1s,2s -s dso t.gz | tail -n 1
    100.00%  100.00%        2  [unknown]
 $ dial9-prof report --time 5s,1s t.gz
@@ -45,7 +45,7 @@ $ dial9-prof report --time 5s,1s t.gz
 $ dial9-prof report --wall t.gz
 No times in t.gz: --wall needs context switches; record without --no-sched.
 #
-# Colours and pagers are for terminals, unless asked for.
+# Colours and pagers are for terminals, unless requested.
 $ PAGER='echo paged' dial9-prof report -s dso t.gz | tail -n 1 | cat -v
    100.00%  100.00%       72  [unknown]
 $ dial9-prof report -s dso --color t.gz | tail -n 1 | cat -v

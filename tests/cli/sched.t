@@ -1,4 +1,4 @@
-# What the scheduler did with threads: what the command line takes, and traces that have nothing to tell.
+# Scheduling of threads: the command line, and traces without the needed events.
 #
 $ dial9-prof sched --help | head -n 9
 Usage: dial9-prof sched SUBCOMMAND [OPTIONS] [FILE]

@@ -1,4 +1,4 @@
-# More names for a trace.
+# More symbols for a trace.
 #
 $ dial9-prof symbolize
 ! dial9-prof: cannot open dial9.bin: No such file or directory (record one first: sudo dial9-prof -p PID)
@@ -13,7 +13,7 @@ $ dial9-prof symbolize --vmlinux=nowhere a
 ! dial9-prof: symbolize: --vmlinux nowhere: No such file or directory
 ? 1
 #
-# What cannot be what it is said to be is said, whether it would be looked at or not.
+# Invalid arguments are reported, whether they would be used or not.
 $ dial9-prof symbolize --vmlinux=/ a
 ! dial9-prof: symbolize: --vmlinux /: Is a directory
 ? 1
@@ -33,7 +33,7 @@ $ dial9-prof symbolize --symfs=/dev/null a
 ! dial9-prof: symbolize: --symfs /dev/null: Not a directory
 ? 1
 #
-# Nothing wants a name: a file stays as it is, an output is the same.
+# All symbols are known: a file stays unchanged, an output is equal.
 $ cp $T/golden/dial9/mixed_1k.bin mixed; dial9-prof symbolize mixed; ls
 mixed
 ! dial9-prof: symbolize: 0 of 44 addresses without a symbol now have one; nothing was written
@@ -44,7 +44,7 @@ $ dial9-prof symbolize mixed -o same; cmp mixed same
 $ dial9-prof symbolize -q mixed -o - | cmp - mixed
 $ cat mixed | dial9-prof symbolize -q - -o - | cmp - mixed
 #
-# From what cannot be written to, names go somewhere else.
+# Input that cannot be replaced needs an output.
 $ dial9-prof symbolize - <mixed
 ! dial9-prof: symbolize: no output given; use -o FILE, or -o - for standard output; see dial9-prof symbolize --help
 ? 1
@@ -53,7 +53,7 @@ $ gzip -k mixed; dial9-prof symbolize mixed.gz
 ? 1
 $ dial9-prof symbolize -q mixed.gz -o - | cmp - mixed
 #
-# What is damaged, cut off or no trace costs no file.
+# Damaged, truncated and other input replaces no file.
 $ echo hello >text; dial9-prof symbolize text -o same
 ! dial9-prof: text: not a dial9 trace: <*>
 ? 5
@@ -74,7 +74,7 @@ same
 text
 torn
 #
-# Servers are asked if there are any to be asked.
+# Servers are used only if some are configured.
 $ DEBUGINFOD_URLS= dial9-prof symbolize --debuginfod mixed
 ! dial9-prof: symbolize: --debuginfod: no servers given; use --debuginfod=URLS or $DEBUGINFOD_URLS; see dial9-prof symbolize --help
 ? 1

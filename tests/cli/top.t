@@ -1,4 +1,4 @@
-# A live picture: what it refuses, and what it prints where there is no terminal.
+# A live display: refused options, and the output without a terminal.
 #
 $ dial9-prof top
 ! dial9-prof: top: no target given; use -p PID, -t TID, -a for the whole system, -G, -u, --comm, --thread or -C for a part of it, or -- COMMAND; see dial9-prof top --help
@@ -16,7 +16,7 @@ $ dial9-prof top -a -d 0
 ! dial9-prof: top: bad value '0' for -d: expected a time <*>
 ? 1
 #
-# Of a trace in a pipe.
+# With a trace in a pipe.
 $ zcat $T/golden/dial9/tokio-service.bin.gz | dial9-prof report - --live 3600 --limit 2
 standard input  4.8 s  72 samples  CPU 0.0%
 lost: nothing

@@ -1,4 +1,4 @@
-# What a wrong command line gets: one line that says what is wrong and where to look, and status 1.
+# Wrong command lines: one line with the error and a reference to the help, and exit status 1.
 #
 $ dial9-prof --version
 dial9-prof <N>.<N>
@@ -47,7 +47,7 @@ $ dial9-prof convert '' -o out
 ! dial9-prof: cannot open '': No such file or directory
 ? 5
 #
-# Bytes are not for terminals, neither to be shown nor typed.
+# Binary data is neither written to terminals nor read from them.
 $ for c in 'record -a -o -' 'record -a -o /dev/stdout' 'convert x -o -' 'convert x -o /dev/stdout' 'report -' 'dump -'; do script -qec "dial9-prof $c" /dev/null </dev/null | tr -d '\r'; done
 dial9-prof: record: -o - needs a pipe or a file; standard output is a terminal; see dial9-prof record --help
 dial9-prof: record: -o - needs a pipe or a file; standard output is a terminal; see dial9-prof record --help
@@ -60,7 +60,7 @@ $ dial9-prof report -C 9-3
 ! dial9-prof: report: bad value '9-3' for -C: expected CPU numbers such as 0-3,8
 ? 1
 #
-# The order of a call tree stands in the word of its option, and a file does not.
+# The order of a call tree is part of its option's argument, and a file is not.
 $ dial9-prof report -gtrace.bin
 ! dial9-prof: report: bad value 'trace.bin' for -g: expected caller, callee, flat, folded or none (-g alone is caller)
 ? 1
@@ -76,7 +76,7 @@ $ dial9-prof report -g callee -i trace.bin
 $ dial9-prof report -g callee; rm callee trace.bin
 ! dial9-prof: callee is empty (was anything recorded?)
 #
-# No arguments at all: the same text as for those who ask, but as an error.
+# No arguments at all: the same text as with --help, but as an error.
 $ dial9-prof --help >asked; dial9-prof >out 2>err; rc=$?; cat out err | cmp - asked; exit $rc
 ? 1
 #

@@ -1,4 +1,4 @@
-# Is it valid dial9, and if not, from which byte on?
+# Whether a file is valid dial9, and the offset of its first invalid byte.
 #
 $ dial9-prof info --verify $T/golden/dial9/core/small.bin
 <*>small.bin: good: 12 frames, 6 events, in 599 bytes
@@ -7,7 +7,7 @@ $ cp $T/golden/dial9/mixed_1k.bin mixed; gzip -k mixed; dial9-prof info --verify
 mixed.gz: good: 1005 frames, 1000 events, in 37497 bytes
 standard input: good: 1005 frames, 1000 events, in 37497 bytes
 #
-# A torn tail is no damage, but the file is not whole.
+# A truncated tail is no damage, but the file is incomplete.
 $ head -c 24 $T/golden/dial9/core/map_keys.bin >torn; dial9-prof info --verify torn
 torn: torn: 1 frames, 0 events, in 18 bytes
 ! dial9-prof: info: torn: truncated after 18 bytes: the input ends inside a frame
@@ -23,7 +23,7 @@ $ dial9-prof info --verify /dev/null
 ! dial9-prof: /dev/null is empty (was anything recorded?)
 ? 5
 #
-# The byte at fault, not the beginning of its frame.
+# The offset is that byte's own, not the start of its frame.
 $ dial9-prof info --verify $T/golden/dial9/hostile/version_ff.bin
 <*>version_ff.bin: damaged: 0 frames, 0 events, in 0 bytes
 ! dial9-prof: info: <*>version_ff.bin: damaged at byte 4: unknown version
@@ -34,7 +34,7 @@ bad: damaged: <N> frames, <N> events, in 13893 bytes
 ! dial9-prof: info: bad: damaged at byte 13893: unknown frame tag
 ? 5
 #
-# A tag that no format up to 0.4 has is no damage.
+# A tag of a format after 0.4 is no damage.
 $ dial9-prof info --verify $T/golden/dial9/hostile/unknown_tag_80.bin
 <*>unknown_tag_80.bin: newer: 2 frames, 1 events, in 28 bytes
 ! dial9-prof: info: <*>unknown_tag_80.bin: stopped at byte 28: frame tag 0x80: a newer writer (format later than 0.4)
@@ -50,7 +50,7 @@ text: damaged: 0 frames, 0 events, in 0 bytes
 ! dial9-prof: info: text: damaged at byte 0: not a dial9 stream
 ? 5
 #
-# The gzip data around a trace may be what is cut off or damaged.
+# The gzip data around a trace may be truncated or damaged.
 $ head -c 500 mixed.gz >cut.gz; dial9-prof info --verify cut.gz
 cut.gz: torn: <N> frames, <N> events, in <N> bytes
 ! dial9-prof: info: cut.gz: truncated after <N> bytes: the input ends inside a frame

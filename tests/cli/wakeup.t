@@ -1,4 +1,4 @@
-# Who woke whom: what the command line takes, and traces that have nothing to tell.
+# Wakers and wakees: the command line, and traces without the needed events.
 #
 $ dial9-prof wakeup
 ! dial9-prof: cannot open dial9.bin: No such file or directory (record one first: sudo dial9-prof -p PID)
