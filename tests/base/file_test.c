@@ -171,9 +171,9 @@ Test(file, write_is_whole_in_spite_of_signals)
 	while (read(notice[0], back, sizeof(back)) > 0)
 		;
 	for (int i = 0; i < 2; i++) {
-		struct pollfd told = { .fd = notice[0], .events = POLLIN };
+		struct pollfd readable = { .fd = notice[0], .events = POLLIN };
 
-		cr_assert_eq(poll(&told, 1, 10000), 1);
+		cr_assert_eq(poll(&readable, 1, 10000), 1);
 		cr_assert_eq(read(notice[0], back, 1), 1);
 	}
 	while ((n = read(fds[0], back + got, sizeof(back) - got)) > 0)

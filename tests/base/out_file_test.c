@@ -119,16 +119,16 @@ Test(out_file, held_file_gets_its_name_when_it_is_whole, .init = setup, .fini = 
 Test(out_file, removed_file_accepts_no_more_data, .init = setup, .fini = teardown)
 {
 	struct out_file *s = NULL;
-	const char *said;
+	const char *output;
 
 	cr_assert_eq(out_file_open("t.bin", NOBODY, NOBODY, &s), 0);
 	cr_assert_eq(out_file_write(s, "one", 3), 0);
 	unlink("t.bin");
 	support_catch_stderr();
 	cr_expect_eq(out_file_write(s, "two", 3), -EIDRM);
-	said = support_stderr();
+	output = support_stderr();
 	cr_expect_str_eq(
-		said,
+		output,
 		"dial9-prof: cannot write t.bin: the file was removed; the recording is lost\n");
 	out_file_close(s);
 }
@@ -313,15 +313,15 @@ Test(out_file, names_of_open_descriptors_mean_those_descriptors, .init = setup, 
 static void expect_open_error(const char *path, int want, const char *line)
 {
 	struct out_file *s = NULL;
-	const char *said;
+	const char *output;
 	int err;
 
 	support_catch_stderr();
 	err = out_file_open(path, NOBODY, NOBODY, &s);
-	said = support_stderr();
+	output = support_stderr();
 	cr_expect_eq(err, want, "%s: %d", path, err);
 	cr_expect_null(s);
-	cr_expect_str_eq(said, line);
+	cr_expect_str_eq(output, line);
 }
 
 Test(out_file, failed_open_prints_one_line_with_the_remedy, .init = setup, .fini = teardown)
@@ -382,7 +382,7 @@ Test(out_file, older_trace_that_cannot_be_kept_is_not_lost, .init = setup, .fini
 Test(out_file, full_disk_prints_one_line_for_any_number_of_attempts)
 {
 	struct out_file *s = NULL;
-	const char *said;
+	const char *output;
 	int i;
 
 	cr_assert_eq(out_file_open("/dev/full", NOBODY, NOBODY, &s), 0);
@@ -390,11 +390,11 @@ Test(out_file, full_disk_prints_one_line_for_any_number_of_attempts)
 	for (i = 0; i < 3; i++)
 		cr_expect_eq(out_file_write(s, "x", 1), -ENOSPC);
 	cr_expect_eq(out_file_close(s), 0, "it was said already");
-	said = support_stderr();
-	cr_expect_str_eq(said, "dial9-prof: cannot write /dev/full: No space left on device\n");
+	output = support_stderr();
+	cr_expect_str_eq(output, "dial9-prof: cannot write /dev/full: No space left on device\n");
 }
 
-static int ask_thrice(void *ctx, int err)
+static int retry_thrice(void *ctx, int err)
 {
 	int *asked = ctx;
 
@@ -408,7 +408,7 @@ Test(out_file, write_to_a_full_disk_is_retried_while_the_callback_asks_for_it)
 	int asked = 0;
 
 	cr_assert_eq(out_file_open("/dev/full", NOBODY, NOBODY, &s), 0);
-	out_file_set_full(s, ask_thrice, &asked);
+	out_file_set_full(s, retry_thrice, &asked);
 	support_catch_stderr();
 	cr_expect_eq(out_file_write(s, "x", 1), -ENOSPC);
 	cr_expect_eq(asked, 3);
@@ -435,7 +435,7 @@ static void expect_full(rlim_t bytes, bool taken, const char *line)
 	struct rlimit lim = { .rlim_cur = bytes, .rlim_max = RLIM_INFINITY };
 	int saved = dup(STDERR_FILENO), ends[2], err;
 	struct out_file *s = NULL;
-	char said[256] = "";
+	char output[256] = "";
 
 	signal(SIGXFSZ, SIG_IGN);
 	cr_assert_eq(pipe(ends), 0);
@@ -452,8 +452,8 @@ static void expect_full(rlim_t bytes, bool taken, const char *line)
 	dup2(saved, STDERR_FILENO);
 	cr_expect_eq(err, -EFBIG);
 	cr_expect_eq(out_file_close(s), 0, "it was said already");
-	cr_expect_gt(read(ends[0], said, sizeof(said) - 1), 0);
-	cr_expect_str_eq(said, line);
+	cr_expect_gt(read(ends[0], output, sizeof(output) - 1), 0);
+	cr_expect_str_eq(output, line);
 	close(saved);
 	close(ends[0]);
 	close(ends[1]);
@@ -485,7 +485,7 @@ Test(out_file, reader_that_closed_the_pipe_prints_no_error)
 {
 	int saved = dup(STDOUT_FILENO), ends[2];
 	struct out_file *s = NULL;
-	const char *said;
+	const char *output;
 
 	signal(SIGPIPE, SIG_IGN);
 	cr_assert_eq(pipe(ends), 0);
@@ -497,8 +497,8 @@ Test(out_file, reader_that_closed_the_pipe_prints_no_error)
 	support_catch_stderr();
 	cr_expect_eq(out_file_write(s, "x", 1), -EPIPE);
 	out_file_close(s);
-	said = support_stderr();
-	cr_expect_str_eq(said, "");
+	output = support_stderr();
+	cr_expect_str_eq(output, "");
 	close(saved);
 }
 

@@ -177,11 +177,11 @@ static void expect_check(live_prepare_fn prepare, const char *row, const char *r
 	struct live_proc p;
 	int code = live_run(&p, args, prepare);
 
-	buf_cstr(&p.said);
-	cr_expect_eq(code, 2, "%d: %s", code, p.said.data);
-	cr_expect(strstr(p.said.data, row), "no %s in: %s", row, p.said.data);
-	cr_expect(strstr(p.said.data, remedy), "no %s in: %s", remedy, p.said.data);
-	cr_expect(strstr(p.said.data, "\nRecording cannot start.\n"), "%s", p.said.data);
+	buf_cstr(&p.output);
+	cr_expect_eq(code, 2, "%d: %s", code, p.output.data);
+	cr_expect(strstr(p.output.data, row), "no %s in: %s", row, p.output.data);
+	cr_expect(strstr(p.output.data, remedy), "no %s in: %s", remedy, p.output.data);
+	cr_expect(strstr(p.output.data, "\nRecording cannot start.\n"), "%s", p.output.data);
 	live_proc_fini(&p);
 }
 
@@ -221,8 +221,8 @@ Test(bad_input, kernel_with_hidden_btf_records_with_a_copy)
 	live_assert_no_loss(&lt);
 	live_close(&lt);
 	cr_expect_eq(live_run(&p, programs, copy_and_hide_btf), 0);
-	cr_expect(strstr(buf_cstr(&p.said), "prof_summary_switch                  ok "), "%s",
-		  p.said.data);
+	cr_expect(strstr(buf_cstr(&p.output), "prof_summary_switch                  ok "), "%s",
+		  p.output.data);
 	live_proc_fini(&p);
 }
 

@@ -11,7 +11,7 @@ TestSuite(check, .fini = live_cleanup);
 
 enum { NOBODY = 65534 };
 
-static void become_nobody(void)
+static void drop_to_nobody(void)
 {
 	if (setgroups(0, NULL) || setgid(NOBODY) || setuid(NOBODY))
 		_exit(121);
@@ -22,32 +22,32 @@ static struct buf check(const char *option, live_prepare_fn prepare, int *code)
 {
 	const char *args[] = { "check", option, NULL };
 	struct live_proc p;
-	struct buf said;
+	struct buf output;
 
 	*code = live_run(&p, args, prepare);
-	said = p.said;
-	p.said = (struct buf){ 0 };
+	output = p.output;
+	p.output = (struct buf){ 0 };
 	live_proc_fini(&p);
-	buf_cstr(&said);
-	return said;
+	buf_cstr(&output);
+	return output;
 }
 
 /* The line about it, to its end. */
-static const char *line_of(const struct buf *said, const char *name)
+static const char *line_of(const struct buf *output, const char *name)
 {
 	static char line[512];
-	const char *at = strstr(said->data, name), *start = at;
+	const char *at = strstr(output->data, name), *start = at;
 
-	cr_assert(at, "nothing about %s in: %s", name, said->data);
-	while (start > said->data && start[-1] != '\n')
+	cr_assert(at, "nothing about %s in: %s", name, output->data);
+	while (start > output->data && start[-1] != '\n')
 		start--;
 	snprintf(line, sizeof(line), "%.*s", (int)strcspn(start, "\n"), start);
 	return line;
 }
 
-static void expect_state(const struct buf *said, const char *name, const char *state)
+static void expect_state(const struct buf *output, const char *name, const char *state)
 {
-	const char *line = line_of(said, name);
+	const char *line = line_of(output, name);
 
 	cr_expect_eq(strncmp(line, state, strlen(state)), 0, "%s", line);
 }
@@ -56,58 +56,60 @@ Test(check, check_reports_that_root_can_record_and_record_works)
 {
 	const char *args[] = { "-q", "-o", live_path("c.bin"), "--", "/bin/true", NULL };
 	struct live_proc p;
-	struct buf said;
+	struct buf output;
 	int code;
 
-	said = check(NULL, NULL, &code);
-	cr_expect_eq(code, 0, "%s", said.data);
-	cr_expect(strstr(said.data, "\nRecording can start.\n"), "%s", said.data);
-	expect_state(&said, "CAP_BPF", "ok ");
-	expect_state(&said, "kernel types (BTF)", "ok ");
-	expect_state(&said, "record -a", "ok ");
-	expect_state(&said, "--neighbours", "ok ");
-	expect_state(&said, "--min-block", "ok ");
-	expect_state(&said, "--summary", "ok ");
-	expect_state(&said, "kernel symbols", "ok ");
-	buf_free(&said);
+	output = check(NULL, NULL, &code);
+	cr_expect_eq(code, 0, "%s", output.data);
+	cr_expect(strstr(output.data, "\nRecording can start.\n"), "%s", output.data);
+	expect_state(&output, "CAP_BPF", "ok ");
+	expect_state(&output, "kernel types (BTF)", "ok ");
+	expect_state(&output, "record -a", "ok ");
+	expect_state(&output, "--neighbours", "ok ");
+	expect_state(&output, "--min-block", "ok ");
+	expect_state(&output, "--summary", "ok ");
+	expect_state(&output, "kernel symbols", "ok ");
+	buf_free(&output);
 	cr_expect_eq(live_run(&p, args, NULL), 0);
 	live_proc_fini(&p);
 }
 
 Test(check, check_prints_each_needed_command_to_an_unprivileged_user)
 {
-	struct buf said;
+	struct buf output;
 	int code;
 
-	said = check(NULL, become_nobody, &code);
+	output = check(NULL, drop_to_nobody, &code);
 	cr_expect_eq(code, 2);
-	cr_expect(strstr(said.data, "\nRecording cannot start.\n"), "%s", said.data);
-	expect_state(&said, "CAP_BPF", "missing ");
-	expect_state(&said, "CAP_SYSLOG", "limited ");
-	expect_state(&said, "BPF programs", "missing ");
-	expect_state(&said, "sampling clock", "limited ");
-	cr_expect(strstr(said.data, "fix: sudo, or once: sudo setcap cap_bpf,cap_perfmon,"));
-	cr_expect_null(strstr(strstr(said.data, "setcap") + 1, "setcap"), "once: %s", said.data);
-	buf_free(&said);
+	cr_expect(strstr(output.data, "\nRecording cannot start.\n"), "%s", output.data);
+	expect_state(&output, "CAP_BPF", "missing ");
+	expect_state(&output, "CAP_SYSLOG", "limited ");
+	expect_state(&output, "BPF programs", "missing ");
+	expect_state(&output, "sampling clock", "limited ");
+	cr_expect(strstr(output.data, "fix: sudo, or once: sudo setcap cap_bpf,cap_perfmon,"));
+	cr_expect_null(strstr(strstr(output.data, "setcap") + 1, "setcap"), "once: %s",
+		       output.data);
+	buf_free(&output);
 }
 
 Test(check, json_has_the_same_result)
 {
-	struct buf said;
+	struct buf output;
 	int code;
 
-	said = check("--json", NULL, &code);
+	output = check("--json", NULL, &code);
 	cr_expect_eq(code, 0);
-	cr_expect_eq(strstr(said.data, "{\"can_record\":true,\"checks\":[{\"state\":\"ok\","),
-		     said.data);
-	cr_expect(strstr(said.data, "\"name\":\"tracefs\",\"detail\":\"mounted"), "%s", said.data);
-	cr_expect_str_eq(said.data + said.len - 4, "}]}\n");
-	buf_free(&said);
-	said = check("--json", become_nobody, &code);
+	cr_expect_eq(strstr(output.data, "{\"can_record\":true,\"checks\":[{\"state\":\"ok\","),
+		     output.data);
+	cr_expect(strstr(output.data, "\"name\":\"tracefs\",\"detail\":\"mounted"), "%s",
+		  output.data);
+	cr_expect_str_eq(output.data + output.len - 4, "}]}\n");
+	buf_free(&output);
+	output = check("--json", drop_to_nobody, &code);
 	cr_expect_eq(code, 2);
-	cr_expect_eq(strstr(said.data, "{\"can_record\":false,"), said.data, "%s", said.data);
-	cr_expect(strstr(said.data, "\"state\":\"missing\",\"name\":\"BPF programs\""));
-	buf_free(&said);
+	cr_expect_eq(strstr(output.data, "{\"can_record\":false,"), output.data, "%s", output.data);
+	cr_expect(strstr(output.data, "\"state\":\"missing\",\"name\":\"BPF programs\""));
+	buf_free(&output);
 }
 
 /* Each thousand instructions take the verifier a millisecond before the first event. */
@@ -117,12 +119,12 @@ Test(check, verifier_is_fast_on_every_program_of_a_process)
 	char *line, *next, name[64];
 	unsigned int insns;
 	size_t cnt = 0;
-	struct buf said;
+	struct buf output;
 	int code;
 
-	said = check("--programs=process", NULL, &code);
-	cr_expect_eq(code, 0, "%s", said.data);
-	for (line = said.data; line; line = next) {
+	output = check("--programs=process", NULL, &code);
+	cr_expect_eq(code, 0, "%s", output.data);
+	for (line = output.data; line; line = next) {
 		next = strchr(line, '\n');
 		if (next)
 			*next++ = '\0';
@@ -132,7 +134,7 @@ Test(check, verifier_is_fast_on_every_program_of_a_process)
 		cnt++;
 	}
 	cr_expect_gt(cnt, 10);
-	buf_free(&said);
+	buf_free(&output);
 }
 
 Test(check, programs_that_no_user_may_load_are_reported_in_one_line)
@@ -141,8 +143,8 @@ Test(check, programs_that_no_user_may_load_are_reported_in_one_line)
 	struct live_proc p;
 	struct buf err;
 
-	cr_expect_eq(live_run(&p, args, become_nobody), 2);
-	cr_expect_eq(p.said.len, 0, "%s", buf_cstr(&p.said));
+	cr_expect_eq(live_run(&p, args, drop_to_nobody), 2);
+	cr_expect_eq(p.output.len, 0, "%s", buf_cstr(&p.output));
 	err = live_errors(&p);
 	buf_cstr(&err);
 	cr_expect_eq(strncmp(err.data, "dial9-prof: ", 12), 0, "%s", err.data);

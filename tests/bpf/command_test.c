@@ -211,7 +211,7 @@ Test(command, invalid_sudo_variables_are_refused)
 	cr_expect(access(live_path("c.bin"), F_OK), "a file was made for nothing");
 }
 
-static void become_nobody(void)
+static void drop_to_nobody(void)
 {
 	if (setgroups(0, NULL) || setgid(NOBODY) || setuid(NOBODY))
 		_exit(121);
@@ -221,7 +221,7 @@ Test(command, recording_without_privileges_prints_how_to_get_them)
 {
 	const char *args[] = { "-o", live_path("c.bin"), "--", "/bin/true", NULL };
 
-	assert_fails(args, become_nobody, 2, "sudo");
+	assert_fails(args, drop_to_nobody, 2, "sudo");
 }
 
 Test(command, command_that_cannot_be_started_exits_with_2)
@@ -327,7 +327,7 @@ Test(command, file_and_command_belong_to_the_user_who_called_sudo)
 	struct stat st;
 
 	cr_assert_eq(live_run(&p, args, be_sudo), 0);
-	cr_assert_str_eq(p.said.data, "65534\n65534\n");
+	cr_assert_str_eq(p.output.data, "65534\n65534\n");
 	cr_assert_eq(stat(live_path("c.bin"), &st), 0);
 	cr_assert_eq(st.st_uid, NOBODY);
 	cr_assert_eq(st.st_gid, NOBODY);
@@ -343,7 +343,7 @@ Test(command, as_root_runs_the_command_as_root)
 	struct live_proc p;
 
 	cr_assert_eq(live_run(&p, args, be_sudo), 0);
-	cr_assert_str_eq(p.said.data, "0\n");
+	cr_assert_str_eq(p.output.data, "0\n");
 	live_proc_fini(&p);
 }
 
@@ -435,9 +435,9 @@ Test(command, standard_output_can_be_piped_into_a_reader)
 	live_spawn(&p, argv, NULL);
 	live_read_rest(&p);
 	cr_assert_eq(live_wait(&p), 0);
-	cr_assert(strstr(p.said.data, "\"sched:sched_process_exec\",\"ts\""), "%.500s",
-		  p.said.data);
-	cr_assert(strstr(p.said.data, "\"RecorderStats\",\"ts\""));
+	cr_assert(strstr(p.output.data, "\"sched:sched_process_exec\",\"ts\""), "%.500s",
+		  p.output.data);
+	cr_assert(strstr(p.output.data, "\"RecorderStats\",\"ts\""));
 	live_proc_fini(&p);
 }
 

@@ -30,7 +30,7 @@ static inline void live_control(struct live_control *c)
 }
 
 /* Returns when it has been done: after the first, recording is on, unless it is to wait. */
-static inline void live_ask(const struct live_control *c, const char *command)
+static inline void live_request(const struct live_control *c, const char *command)
 {
 	struct pollfd p = { .fd = c->from, .events = POLLIN };
 	char answer[16] = "";

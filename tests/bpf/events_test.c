@@ -49,7 +49,7 @@ Test(events, list_prints_the_fields_of_each_tracepoint_or_why_it_has_none)
 	int fd;
 
 	cr_assert_eq(live_run(&p, args, NULL), 0);
-	l.text = p.said.data;
+	l.text = p.output.data;
 	cr_assert_eq(tracefs_open(&fd), 0);
 	cr_assert_eq(tracefs_each_event(fd, check_listed, &l), 0);
 	for (at = l.text; (at = strchr(at, '\n')); at++)
@@ -61,15 +61,15 @@ Test(events, list_prints_the_fields_of_each_tracepoint_or_why_it_has_none)
 	live_proc_fini(&p);
 }
 
-static void expect_told(const char *const *args, const char *want)
+static void expect_listed(const char *const *args, const char *want)
 {
 	struct live_proc p;
-	struct buf said;
+	struct buf output;
 
 	cr_expect_eq(live_run(&p, args, NULL), 2);
-	said = live_errors(&p);
-	cr_expect_str_eq(buf_cstr(&said), want);
-	buf_free(&said);
+	output = live_errors(&p);
+	cr_expect_str_eq(buf_cstr(&output), want);
+	buf_free(&output);
 	live_proc_fini(&p);
 }
 
@@ -84,10 +84,10 @@ Test(events, event_missing_in_this_kernel_cannot_be_listed_or_recorded)
 
 	cr_expect_eq(live_run(&p, list, NULL), 2);
 	live_proc_fini(&p);
-	expect_told(
+	expect_listed(
 		slip,
 		"dial9-prof: list: no event matches 'sched:sched_swich' (did you mean sched:sched_switch?); dial9-prof list prints all\n");
-	expect_told(
+	expect_listed(
 		two,
 		"dial9-prof: list: no event matches 'nosuch:*' or the 1 after it; dial9-prof list prints all\n");
 	cr_expect_eq(live_run(&p, record, NULL), 2);
@@ -114,8 +114,8 @@ static void assert_printed(const struct live_trace *lt, const struct trace_event
 	buf_free(&text);
 }
 
-static void look_at_syscall(const struct live_trace *lt, struct calls *c,
-			    const struct trace_event *ev)
+static void check_syscall(const struct live_trace *lt, struct calls *c,
+			  const struct trace_event *ev)
 {
 	const uint64_t expected[] = { 0x11112222, 0x33334444, 0x55556666 };
 	int i = dial9_schema_find(ev->schema->schema, "args");
@@ -131,7 +131,7 @@ static void look_at_syscall(const struct live_trace *lt, struct calls *c,
 	}
 }
 
-static void look_at_text(const struct live_trace *lt, struct calls *c, const struct trace_event *ev)
+static void check_text(const struct live_trace *lt, struct calls *c, const struct trace_event *ev)
 {
 	if (live_is(ev, "task:task_rename") && !strcmp(live_text(lt, ev, "newcomm"), "renamed")) {
 		cr_assert_str_eq(live_text(lt, ev, "oldcomm"), "calls");
@@ -144,7 +144,7 @@ static void look_at_text(const struct live_trace *lt, struct calls *c, const str
 	}
 }
 
-static void look_at_call(const struct live_trace *lt, struct calls *c, const struct trace_event *ev)
+static void check_call(const struct live_trace *lt, struct calls *c, const struct trace_event *ev)
 {
 	if (live_is(ev, "syscalls:sys_enter_openat") && live_int(ev, "filename") == c->filename) {
 		cr_assert_eq((int32_t)live_int(ev, "dfd"), AT_FDCWD);
@@ -153,7 +153,7 @@ static void look_at_call(const struct live_trace *lt, struct calls *c, const str
 				 "/no/such/file");
 		c->openat++;
 	} else if (live_is(ev, "raw_syscalls:sys_enter")) {
-		look_at_syscall(lt, c, ev);
+		check_syscall(lt, c, ev);
 	} else if (live_is(ev, "syscalls:sys_exit_openat") && live_int(ev, "ret") < 0) {
 		assert_printed(lt, ev, "ret", "-2 ENOENT");
 		c->refused++;
@@ -171,7 +171,7 @@ static void look_at_call(const struct live_trace *lt, struct calls *c, const str
 		cr_assert_geq(live_int(ev, "expires"), live_int(ev, "softexpires"));
 		c->timers++;
 	} else {
-		look_at_text(lt, c, ev);
+		check_text(lt, c, ev);
 	}
 }
 
@@ -192,12 +192,12 @@ Test(events, field_values_of_many_tracepoints_equal_the_passed_values)
 	live_recording(&rec);
 	live_go(&p);
 	cr_assert_eq(live_stop(&rec), 0);
-	c.filename = strtoll(strstr(p.said.data, "filename=") + 9, NULL, 10);
+	c.filename = strtoll(strstr(p.output.data, "filename=") + 9, NULL, 10);
 	c.flags = live_truth(&p, "flags");
 	live_open(&lt, rec.path, false);
 	cr_assert_eq(lt.produced, lt.written + lt.lost);
 	while (live_event(&lt, &ev))
-		look_at_call(&lt, &c, &ev);
+		check_call(&lt, &c, &ev);
 	live_close(&lt);
 	cr_assert_eq(c.openat, 1);
 	cr_assert_geq(c.refused, 1);

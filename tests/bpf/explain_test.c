@@ -27,38 +27,39 @@ static bool is_stall_reported(const char *path, const char *server, const struct
 {
 	char time[80];
 	const char *args[] = { "explain", "--json", "-t", server, "--time", time, path, NULL };
-	struct buf said;
+	struct buf output;
 	const char *end;
 	bool reported;
 
 	snprintf(time, sizeof(time), "%" PRIu64 ".%09" PRIu64 ",%" PRIu64 ".%09" PRIu64,
 		 s->from / 1000000000, s->from % 1000000000, s->to / 1000000000,
 		 s->to % 1000000000);
-	said = live_output(args);
-	end = said.data + said.len;
-	cr_expect_eq(live_said_number(said.data, "\"from_ns\":"), s->from);
-	cr_expect_eq(live_said_number(said.data, "\"to_ns\":"), s->to);
-	stalled_expect_sums(strstr(said.data, "\n{\"tid\":") + 1, said.data, end, s);
-	reported = stalled_is_reported(said.data, end, s);
+	output = live_output(args);
+	end = output.data + output.len;
+	cr_expect_eq(live_output_number(output.data, "\"from_ns\":"), s->from);
+	cr_expect_eq(live_output_number(output.data, "\"to_ns\":"), s->to);
+	stalled_expect_sums(strstr(output.data, "\n{\"tid\":") + 1, output.data, end, s);
+	reported = stalled_is_reported(output.data, end, s);
 	if (!reported)
-		fprintf(stderr, "not reported: %s: %s\n", stalled_name(s->kind), said.data);
-	buf_free(&said);
+		fprintf(stderr, "not reported: %s: %s\n", stalled_name(s->kind), output.data);
+	buf_free(&output);
 	return reported;
 }
 
 /* ---- all of them together ---------------------------------------------------------------------- */
 
 /* Each stall lies in a pair of its own, and is among the slowest unless it is shorter than all of these. */
-static void expect_stalls_among(const char *said, const struct live_proc *server, uint64_t *all_ns)
+static void expect_stalls_among(const char *output, const struct live_proc *server,
+				uint64_t *all_ns)
 {
-	const char *line = stalled_next_row(said);
+	const char *line = stalled_next_row(output);
 	bool found[ROUNDS * KINDS] = { false };
 	uint64_t shortest = UINT64_MAX;
 
 	*all_ns = 0;
 	for (; line; line = stalled_next_row(line + 1)) {
-		const uint64_t from = live_said_number(line + 1, "\"from_ns\":"),
-			       to = live_said_number(line + 1, "\"to_ns\":");
+		const uint64_t from = live_output_number(line + 1, "\"from_ns\":"),
+			       to = live_output_number(line + 1, "\"to_ns\":");
 		int within = 0;
 
 		*all_ns += to - from;
@@ -87,31 +88,31 @@ static void expect_slowest(const char *path, const char *tid, const struct live_
 {
 	const char *args[] = { "explain", "--json", "--slowest", "12", "--span",
 			       SPAN,	  "-t",	    tid,	 path, NULL };
-	struct buf said = live_output(args);
-	const char *line = strstr(said.data, "\n{\"kind\":");
+	struct buf output = live_output(args);
+	const char *line = strstr(output.data, "\n{\"kind\":");
 	uint64_t all_ns, causes_ns = 0;
 
-	cr_expect_eq(live_said_number(said.data, "\"pairs\":"), REQUESTS);
-	expect_stalls_among(said.data, server, &all_ns);
+	cr_expect_eq(live_output_number(output.data, "\"pairs\":"), REQUESTS);
+	expect_stalls_among(output.data, server, &all_ns);
 	for (; line; line = strstr(line + 1, "\n{\"kind\":"))
-		causes_ns += live_said_number(line + 1, "\"ns\":");
-	cr_expect_eq(causes_ns, all_ns, "%s", said.data);
-	buf_free(&said);
+		causes_ns += live_output_number(line + 1, "\"ns\":");
+	cr_expect_eq(causes_ns, all_ns, "%s", output.data);
+	buf_free(&output);
 }
 
 static void expect_causes(const char *path, const char *tid, const struct live_proc *server)
 {
 	const char *args[] = { "explain", "--slowest", "12", "--span", SPAN,
 			       "--limit", "0",	       tid,  path,     NULL };
-	struct buf said = live_output(args);
+	struct buf output = live_output(args);
 
 	for (int k = 0; k < KINDS; k++) {
 		const struct stalled s = stalled_truth(server, 0, (enum stalled_kind)k);
 
-		cr_expect(stalled_is_cause(said.data, &s), "no %s in %s", stalled_name(s.kind),
-			  said.data);
+		cr_expect(stalled_is_cause(output.data, &s), "no %s in %s", stalled_name(s.kind),
+			  output.data);
 	}
-	buf_free(&said);
+	buf_free(&output);
 }
 
 Test(explain, stalls_of_a_server_have_their_causes_and_add_up)

@@ -141,8 +141,8 @@ static void record_both(const char *pattern, const char *rounds, struct side *ma
 	live_go(&ticks);
 	capture_stop(kernels->capture);
 	capture_stop(made->capture);
-	side_take(made);
-	side_take(kernels);
+	side_next(made);
+	side_next(kernels);
 	live_end(&ticks);
 }
 
@@ -227,7 +227,7 @@ static void record_counted(struct side *s, const char *pattern, uint32_t stacks,
 		cr_assert_eq(read(fds[i], &counts[i], sizeof(counts[i])), sizeof(counts[i]));
 		close(fds[i]);
 	}
-	side_take(s);
+	side_next(s);
 	cr_assert_geq(live_truth(&ticks, "fired"), 500);
 	live_end(&ticks);
 }

@@ -335,9 +335,9 @@ void fault_check_account(const struct fault *f)
 	struct live_proc info;
 
 	fault_info(f, &info);
-	produced = number_of(info.said.data, "\"produced\":");
-	written = number_of(info.said.data, "\"written\":");
-	lost = number_of(strstr(info.said.data, "\"written\":"), "\"lost\":");
+	produced = number_of(info.output.data, "\"produced\":");
+	written = number_of(info.output.data, "\"written\":");
+	lost = number_of(strstr(info.output.data, "\"written\":"), "\"lost\":");
 	cr_expect_gt(produced, 0);
 	cr_expect_eq(produced, written + lost, "produced %llu, written %llu, lost %llu",
 		     (unsigned long long)produced, (unsigned long long)written,

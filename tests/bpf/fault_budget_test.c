@@ -69,7 +69,7 @@ static void expect_no_refusal(const struct fault *f, const struct innocents *in)
 	live_close(&lt);
 }
 
-static void record_beside(const char *stimulus, const char *kind, const char *cnt)
+static void record_with(const char *stimulus, const char *kind, const char *cnt)
 {
 	struct innocents *in = xcalloc(1, sizeof(*in));
 	struct live_proc enemy;
@@ -91,15 +91,15 @@ static void record_beside(const char *stimulus, const char *kind, const char *cn
 
 Test(fault_budget, loop_of_execs)
 {
-	record_beside("enemy_user", "execs", "1");
+	record_with("enemy_user", "execs", "1");
 }
 
 Test(fault_budget, fifty_processes_of_one_user_that_map_without_end)
 {
-	record_beside("enemy_user", "maps", "50");
+	record_with("enemy_user", "maps", "50");
 }
 
 Test(fault_budget, process_with_tens_of_thousands_of_mappings)
 {
-	record_beside("many_maps", "32000", "0");
+	record_with("many_maps", "32000", "0");
 }

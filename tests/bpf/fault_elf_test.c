@@ -10,7 +10,7 @@
 
 TestSuite(fault_elf, .fini = live_cleanup);
 
-static void record_beside(const char *kind)
+static void record_with(const char *kind)
 {
 	struct live_proc enemy;
 	struct fault f;
@@ -27,30 +27,30 @@ static void record_beside(const char *kind)
 
 Test(fault_elf, debug_information_with_circular_references)
 {
-	record_beside("siblings");
+	record_with("siblings");
 }
 
 Test(fault_elf, debug_information_with_circular_references_and_ranges)
 {
-	record_beside("ranges");
+	record_with("ranges");
 }
 
 Test(fault_elf, hundred_thousand_long_names_for_one_address)
 {
-	record_beside("names");
+	record_with("names");
 }
 
 Test(fault_elf, debug_link_to_a_file_of_a_terabyte)
 {
-	record_beside("debuglink");
+	record_with("debuglink");
 }
 
 Test(fault_elf, debug_information_that_decompresses_to_gigabytes)
 {
-	record_beside("zlib");
+	record_with("zlib");
 }
 
 Test(fault_elf, symbols_that_decompress_to_a_large_size)
 {
-	record_beside("xz");
+	record_with("xz");
 }

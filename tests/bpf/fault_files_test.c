@@ -25,7 +25,7 @@ Test(fault_files, file_system_that_never_answers)
 
 	fault_begin(&f);
 	live_stimulus(&enemy, "enemy_fuse", live_dir(), NULL);
-	if (strstr(enemy.said.data, "unsupported")) {
+	if (strstr(enemy.output.data, "unsupported")) {
 		live_proc_fini(&enemy);
 		fault_end(&f);
 		cr_skip_test("no file systems in user space here");
@@ -53,12 +53,12 @@ Test(fault_files, command_on_a_file_system_that_never_answers)
 	const char *argv[] = { live_program(), "-d", "1", "-o", path, "--", command, NULL };
 	const char *info[] = { "info", path, NULL };
 	struct live_proc enemy, p;
-	struct buf said;
+	struct buf output;
 	uint64_t start;
 	char ns[64];
 
 	live_stimulus(&enemy, "enemy_fuse", live_dir(), NULL);
-	if (strstr(enemy.said.data, "unsupported")) {
+	if (strstr(enemy.output.data, "unsupported")) {
 		live_proc_fini(&enemy);
 		cr_skip_test("no file systems in user space here");
 	}
@@ -69,15 +69,15 @@ Test(fault_files, command_on_a_file_system_that_never_answers)
 	live_spawn(&p, argv, join_enemy);
 	cr_expect_eq(live_wait(&p), 0);
 	cr_expect_lt(clock_mono_ns() - start, 20000000000ULL);
-	said = live_errors(&p);
-	cr_expect(strstr(said.data, "enemy.elf' had not started when the recording ended"), "%s",
-		  said.data);
-	buf_free(&said);
+	output = live_errors(&p);
+	cr_expect(strstr(output.data, "enemy.elf' had not started when the recording ended"), "%s",
+		  output.data);
+	buf_free(&output);
 	/* with it goes who waits for it, and holds the pipes */
 	fault_kill(&enemy);
 	live_proc_fini(&p);
 	cr_assert_eq(live_run(&p, info, NULL), 0);
-	cr_expect(strstr(p.said.data, "accounting "), "%s", p.said.data);
+	cr_expect(strstr(p.output.data, "accounting "), "%s", p.output.data);
 	live_proc_fini(&p);
 	close(enemy_mounts);
 }
@@ -152,8 +152,8 @@ Test(fault_files, disk_that_fills_up)
 	buf_free(&text);
 	live_proc_fini(&p);
 	cr_assert_eq(live_run(&p, info, NULL), 0);
-	cr_assert(strstr(p.said.data, "accounting "), "%s", p.said.data);
-	cr_assert(!strstr(p.said.data, "ADD UP"), "what was not written is held to be wrong: %s",
-		  p.said.data);
+	cr_assert(strstr(p.output.data, "accounting "), "%s", p.output.data);
+	cr_assert(!strstr(p.output.data, "ADD UP"), "what was not written is held to be wrong: %s",
+		  p.output.data);
 	live_proc_fini(&p);
 }

@@ -13,16 +13,16 @@ TestSuite(fault_many_maps, .fini = live_cleanup);
 
 static void expect_expensive(const struct live_proc *info)
 {
-	const char *at = strstr(info->said.data, "\"most_expensive\":[");
+	const char *at = strstr(info->output.data, "\"most_expensive\":[");
 	const char *end = at ? strchr(at, ']') : NULL;
 
-	cr_assert(end, "%s", info->said.data);
+	cr_assert(end, "%s", info->output.data);
 	at = strstr(at, "\"comm\":\"many_maps\"");
-	cr_expect(at && at < end, "%s", info->said.data);
+	cr_expect(at && at < end, "%s", info->output.data);
 }
 
 /* @expensive: their mappings cost more than anything else on a machine. */
-static void record_beside(const char *mappings, bool expensive)
+static void record_with(const char *mappings, bool expensive)
 {
 	struct live_proc programs[PROGRAMS], info;
 	struct fault f;
@@ -39,7 +39,7 @@ static void record_beside(const char *mappings, bool expensive)
 		fault_kill(&programs[i]);
 	fault_check(&f);
 	fault_info(&f, &info);
-	cr_expect(strstr(info.said.data, "\"lost_events\":0"), "%s", info.said.data);
+	cr_expect(strstr(info.output.data, "\"lost_events\":0"), "%s", info.output.data);
 	if (expensive)
 		expect_expensive(&info);
 	live_proc_fini(&info);
@@ -48,12 +48,12 @@ static void record_beside(const char *mappings, bool expensive)
 
 Test(fault_many_maps, number_of_mappings_at_the_limit)
 {
-	record_beside("8000", false);
+	record_with("8000", false);
 }
 
 Test(fault_many_maps, number_of_mappings_above_the_limit)
 {
-	record_beside("32700", true);
+	record_with("32700", true);
 }
 
 enum { SECOND = 1000000000 };

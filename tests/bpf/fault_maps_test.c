@@ -11,7 +11,7 @@ enum { LOW_KB = (64 + 96) * 1024 };
 TestSuite(fault_maps, .fini = live_cleanup);
 
 /* With the usual cap on memory, or with a lower one, and what the recorder takes in any case. */
-static void record_beside(const char *kind, bool low)
+static void record_with(const char *kind, bool low)
 {
 	struct live_proc enemy;
 	struct fault f;
@@ -30,15 +30,15 @@ static void record_beside(const char *kind, bool low)
 
 Test(fault_maps, flood_of_mappings_at_falling_addresses)
 {
-	record_beside("flood", false);
+	record_with("flood", false);
 }
 
 Test(fault_maps, mappings_with_different_long_paths)
 {
-	record_beside("paths", true);
+	record_with("paths", true);
 }
 
 Test(fault_maps, mappings_with_different_names)
 {
-	record_beside("names", true);
+	record_with("names", true);
 }

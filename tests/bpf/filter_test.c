@@ -48,7 +48,7 @@ static void drop_instance(void)
 	close(tracefs);
 }
 
-static void kernel_takes(const char *event, const char *filter)
+static void kernel_accepts(const char *event, const char *filter)
 {
 	const char *colon = strchr(event, ':');
 	char name[128];
@@ -68,7 +68,7 @@ static void kernel_follows(pid_t pid)
 	put_file("set_event_pid", live_number(pid));
 }
 
-static size_t kernel_took(const char *event)
+static size_t kernel_accepted(const char *event)
 {
 	struct buf text = { 0 };
 	char path[128], what[128];
@@ -131,7 +131,7 @@ static void record_with_both(struct taken *t, size_t cnt, const char *of, const 
 	if (!target)
 		kernel_follows(p.pid);
 	for (i = 0; i < cnt; i++) {
-		kernel_takes(t[i].event, t[i].filter);
+		kernel_accepts(t[i].event, t[i].filter);
 		a[n++] = "-e";
 		a[n++] = t[i].event;
 		a[n++] = "--filter";
@@ -147,7 +147,7 @@ static void record_with_both(struct taken *t, size_t cnt, const char *of, const 
 	put_file("events/enable", "0");
 	count_ours(rec.path, t, cnt);
 	for (i = 0; i < cnt; i++) {
-		t[i].kernels = kernel_took(t[i].event);
+		t[i].kernels = kernel_accepted(t[i].event);
 		if (t[i].truth >= 0)
 			cr_expect_eq(t[i].ours, (size_t)t[i].truth, "%s, %s: %zu", t[i].event,
 				     t[i].filter, t[i].ours);
@@ -238,12 +238,12 @@ static void expect_filter_error(const char *event, const char *filter, const cha
 		"-a", "-d", "1", "-e", event, "--filter", filter, "-o", live_path("no"), NULL
 	};
 	struct live_proc p;
-	struct buf said;
+	struct buf output;
 
 	cr_expect_eq(live_run(&p, args, NULL), 2);
-	said = live_errors(&p);
-	cr_expect_str_eq(buf_cstr(&said), want);
-	buf_free(&said);
+	output = live_errors(&p);
+	cr_expect_str_eq(buf_cstr(&output), want);
+	buf_free(&output);
 	live_proc_fini(&p);
 	cr_expect_neq(access(live_path("no"), F_OK), 0);
 }
@@ -283,7 +283,7 @@ Test(filter, filter_on_switches_prints_a_warning)
 {
 	static const char *const events[] = { "sched:sched_switch", "sched:sched_waking" };
 	struct live_proc p;
-	struct buf said;
+	struct buf output;
 
 	for (size_t i = 0; i < 2; i++) {
 		const char *args[] = { "-p",	   live_number(getpid()),
@@ -294,10 +294,10 @@ Test(filter, filter_on_switches_prints_a_warning)
 				       NULL };
 
 		cr_expect_eq(live_run(&p, args, NULL), 0);
-		said = live_errors(&p);
-		cr_expect_eq(!strstr(buf_cstr(&said), "--filter drops switches"), i > 0, "%s",
-			     buf_cstr(&said));
-		buf_free(&said);
+		output = live_errors(&p);
+		cr_expect_eq(!strstr(buf_cstr(&output), "--filter drops switches"), i > 0, "%s",
+			     buf_cstr(&output));
+		buf_free(&output);
 		live_proc_fini(&p);
 		expect_filter_in(live_path("trace"),
 				 i ? PROF_META_WAKING_FILTER : PROF_META_SWITCH_FILTER);

@@ -158,14 +158,14 @@ Test(flight, long_sleep_is_caught_once_with_its_stack_and_files_share_no_event)
 	snprintf(pids, sizeof(pids), "%d,%d", shorts.pid, victim.pid);
 	live_record(&rec, "-p", pids, "--flight", "30s,64M", "--trigger-latency", "offcpu>200ms",
 		    "--control", control.spec, NULL);
-	live_ask(&control, "ping");
+	live_request(&control, "ping");
 	live_read_switches(shorts.pid, &before);
 	live_go(&shorts);
 	live_read_switches(shorts.pid, &after);
 	cr_expect(!is_there(file_of(&rec, 0, "")) && !is_there(file_of(&rec, 0, ".active")));
 	live_go(&victim);
 	wait_for(&rec, 0, "");
-	live_ask(&control, "stop");
+	live_request(&control, "stop");
 	cr_assert_eq(live_finish(&rec), 0);
 	live_end(&shorts);
 	live_end(&victim);
@@ -203,14 +203,14 @@ Test(flight, each_signal_writes_the_events_since_the_last_and_each_file_has_symb
 	live_stimulus(&numbers, "numbers", "2", NULL);
 	live_record(&rec, "-p", live_number(numbers.pid), "-e", "syscalls:sys_enter_close",
 		    "--flight", "60s", "-z", "--control", control.spec, NULL);
-	live_ask(&control, "ping");
+	live_request(&control, "ping");
 	let_go(&numbers);
 	for (i = 0; i < 3; i++) {
 		kill(rec.proc.pid, SIGUSR2);
 		wait_for(&rec, i, ".gz");
 	}
 	live_go(&numbers);
-	live_ask(&control, "snapshot");
+	live_request(&control, "snapshot");
 	wait_for(&rec, 3, ".gz");
 	cr_assert_eq(live_stop(&rec), 0);
 	s.tid = (uint32_t)numbers.pid;
@@ -231,7 +231,7 @@ Test(flight, number_of_snapshots_stays_within_its_limit)
 {
 	struct live_control control;
 	struct live_proc numbers;
-	struct buf said, wanted = { 0 };
+	struct buf output, wanted = { 0 };
 	struct live_rec rec;
 	unsigned int i;
 
@@ -240,7 +240,7 @@ Test(flight, number_of_snapshots_stays_within_its_limit)
 	live_record(&rec, "-p", live_number(numbers.pid), "-e", "syscalls:sys_enter_close",
 		    "--flight", "60s", "--switch-max-files", "2", "--control", control.spec, "-v",
 		    "--progress", NULL);
-	live_ask(&control, "ping");
+	live_request(&control, "ping");
 	let_go(&numbers);
 	for (i = 0; i < 3; i++) {
 		kill(rec.proc.pid, SIGUSR2);
@@ -254,15 +254,15 @@ Test(flight, number_of_snapshots_stays_within_its_limit)
 	live_end(&numbers);
 	live_control_fini(&control);
 	/* each is recorded, with its name */
-	said = live_errors(&rec.proc);
+	output = live_errors(&rec.proc);
 	live_proc_fini(&rec.proc);
 	buf_printf(&wanted, "record: %s is complete\n", file_of(&rec, 0, ""));
-	cr_expect(strstr(buf_cstr(&said), buf_cstr(&wanted)), "%s", buf_cstr(&said));
+	cr_expect(strstr(buf_cstr(&output), buf_cstr(&wanted)), "%s", buf_cstr(&output));
 	buf_clear(&wanted);
 	buf_printf(&wanted, "  written to %s.N.bin; next: dial9-prof report %s\n", rec.path,
 		   rec.path);
-	cr_expect(strstr(buf_cstr(&said), buf_cstr(&wanted)), "%s", buf_cstr(&said));
-	buf_free(&said);
+	cr_expect(strstr(buf_cstr(&output), buf_cstr(&wanted)), "%s", buf_cstr(&output));
+	buf_free(&output);
 	buf_free(&wanted);
 }
 
@@ -279,7 +279,7 @@ Test(flight, event_that_passes_its_filter_is_a_trigger_and_later_events_are_ther
 	live_record(&rec, "-p", live_number(numbers.pid), "--flight", "60s", "--trigger",
 		    "syscalls:sys_enter_close/fd == 1000200/", "--post", "300ms", "--control",
 		    control.spec, NULL);
-	live_ask(&control, "ping");
+	live_request(&control, "ping");
 	let_go(&numbers);
 	wait_for(&rec, 0, "");
 	live_go(&numbers);
@@ -319,12 +319,12 @@ Test(flight, events_dropped_between_two_snapshots_are_reported_in_the_second)
 	live_record(&rec, "-p", live_number(numbers.pid), "--flight", "1s", "--control",
 		    control.spec, NULL);
 	s.tid = (uint32_t)numbers.pid;
-	live_ask(&control, "ping");
+	live_request(&control, "ping");
 	let_go(&numbers);
-	live_ask(&control, "snapshot");
+	live_request(&control, "snapshot");
 	wait_for(&rec, 0, "");
 	nanosleep(&age, NULL);
-	live_ask(&control, "snapshot");
+	live_request(&control, "snapshot");
 	wait_for(&rec, 1, "");
 	cr_assert_eq(live_stop(&rec), 0);
 	live_go(&numbers);
@@ -394,7 +394,7 @@ Test(flight, long_run_queue_latency_is_a_trigger_and_is_in_the_trace)
 	s.tid = (uint32_t)waiter.pid;
 	live_record(&rec, "-p", live_number(waiter.pid), "--flight", "30s", "--trigger-latency",
 		    "runq>500us", "--rearm", "1h", "--control", control.spec, NULL);
-	live_ask(&control, "ping");
+	live_request(&control, "ping");
 	let_go(&hog);
 	let_go(&waiter);
 	wait_for(&rec, 0, "");
@@ -461,9 +461,9 @@ Test(flight, killed_flight_recorder_leaves_no_partial_file)
 		live_control(&control);
 		live_record(&rec, "-p", live_number(numbers.pid), "--flight", "1s", "--control",
 			    control.spec, NULL);
-		live_ask(&control, "ping");
+		live_request(&control, "ping");
 		if (i % 2)
-			live_ask(&control, "snapshot");
+			live_request(&control, "snapshot");
 		if (i % 4 == 3)
 			wait_for(&rec, 0, "");
 		nanosleep(&nap, NULL);
@@ -512,7 +512,7 @@ static size_t find_helpers(pid_t recorder, uint32_t *pids)
 }
 
 /* Whether one of these asked for a snapshot; other recorders may, too. */
-static bool asked_for(const char *path, const uint32_t *pids, size_t cnt)
+static bool requested(const char *path, const uint32_t *pids, size_t cnt)
 {
 	struct trace_event ev;
 	struct live_trace lt;
@@ -527,7 +527,7 @@ static bool asked_for(const char *path, const uint32_t *pids, size_t cnt)
 }
 
 /* Records helpers only. They wait for work, longer than the trigger allows. */
-static bool helpers_ask(const char *option, bool wait)
+static bool helpers_trigger(const char *option, bool wait)
 {
 	struct live_control control;
 	uint32_t pids[HELPERS_MAX];
@@ -539,26 +539,26 @@ static bool helpers_ask(const char *option, bool wait)
 	live_record(&rec, "-a", "--comm", "d9-*", "--flight", "30s,64M", "--trigger-latency",
 		    "offcpu>1ms", "--rearm", "0", "-d", wait ? "1h" : "4", "--control",
 		    control.spec, option, NULL);
-	live_ask(&control, "ping");
+	live_request(&control, "ping");
 	cnt = find_helpers(rec.proc.pid, pids);
 	cr_assert_gt(cnt, 2);
 	if (wait)
 		wait_for(&rec, 0, "");
 	cr_assert_eq(wait ? live_stop(&rec) : live_finish(&rec), 0);
 	for (unsigned int i = 0; is_there(file_of(&rec, i, "")); i++)
-		found |= asked_for(file_of(&rec, i, ""), pids, cnt);
+		found |= requested(file_of(&rec, i, ""), pids, cnt);
 	live_control_fini(&control);
 	return found;
 }
 
 Test(flight, recorder_and_its_helpers_are_no_trigger)
 {
-	cr_expect(!helpers_ask(NULL, false));
+	cr_expect(!helpers_trigger(NULL, false));
 }
 
 Test(flight, recorder_is_a_trigger_with_include_self)
 {
-	cr_expect(helpers_ask("--include-self", true));
+	cr_expect(helpers_trigger("--include-self", true));
 }
 
 /* As a container's first process starts it: the program is a child of the recorder, and waits. */

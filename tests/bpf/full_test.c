@@ -67,16 +67,16 @@ static void nap(struct live_rec *rec)
 	nanosleep(&step, NULL);
 }
 
-static void wait_to_say(struct live_rec *rec, const char *text)
+static void wait_for_message(struct live_rec *rec, const char *text)
 {
-	bool said = false;
+	bool output = false;
 
-	while (!said) {
+	while (!output) {
 		struct buf errors = live_errors(&rec->proc);
 
-		said = errors.len && strstr(errors.data, text);
+		output = errors.len && strstr(errors.data, text);
 		buf_free(&errors);
-		if (!said)
+		if (!output)
 			nap(rec);
 	}
 }
@@ -95,21 +95,21 @@ static void start_recording(struct live_proc *numbers, struct live_rec *rec, con
 static const char *verify(const char *path)
 {
 	const char *const args[] = { "info", "--verify", path, NULL };
-	static struct buf said;
+	static struct buf output;
 	struct live_proc p;
 
 	live_run(&p, args, NULL);
-	buf_clear(&said);
-	buf_addstr(&said, buf_cstr(&p.said));
+	buf_clear(&output);
+	buf_addstr(&output, buf_cstr(&p.output));
 	live_proc_fini(&p);
-	return buf_cstr(&said);
+	return buf_cstr(&output);
 }
 
 static void expect_good(const char *name)
 {
-	const char *said = verify(on_disk(name));
+	const char *output = verify(on_disk(name));
 
-	cr_expect(strstr(said, ": good: "), "%s: %s", name, said);
+	cr_expect(strstr(output, ": good: "), "%s: %s", name, output);
 }
 
 static void expect_stopped(const char *option)
@@ -182,10 +182,10 @@ Test(full, recording_waits_for_disk_space_and_counts_its_losses)
 	start_recording(&numbers, &rec, "t.bin", "--on-full=pause", NULL);
 	live_recording(&rec);
 	cr_assert_eq(write(numbers.in, "\n", 1), 1);
-	wait_to_say(&rec, "No space left on device: the trace stays in memory ");
+	wait_for_message(&rec, "No space left on device: the trace stays in memory ");
 	wait_for_loss(&rec);
 	cr_assert_eq(unlink(on_disk("ballast")), 0);
-	wait_to_say(&rec, "there is room again for ");
+	wait_for_message(&rec, "there is room again for ");
 	live_kill(&numbers);
 	cr_expect_eq(live_finish(&rec), 0);
 	live_open(&lt, rec.path, false);
@@ -205,7 +205,7 @@ Test(full, recording_stopped_before_disk_space_returns_ends_with_an_error)
 	start_recording(&numbers, &rec, "t.bin", "--on-full=pause", "-z1");
 	live_recording(&rec);
 	cr_assert_eq(write(numbers.in, "\n", 1), 1);
-	wait_to_say(&rec, "until there is room");
+	wait_for_message(&rec, "until there is room");
 	live_kill(&numbers);
 	cr_expect_eq(live_finish(&rec), 3);
 	expect_good("t.bin");
@@ -311,7 +311,7 @@ Test(full, files_waiting_for_symbols_are_deleted_if_no_other_is_left)
 Test(full, symbols_that_do_not_fit_end_their_file_without_a_message)
 {
 	struct output_cfg cfg = { .set = true, .on_full = OUTPUT_DROP_OLDEST };
-	FILE *said = tmpfile();
+	FILE *output = tmpfile();
 	void *files[2];
 	struct segment_ops out;
 	char text[1024];
@@ -322,19 +322,19 @@ Test(full, symbols_that_do_not_fit_end_their_file_without_a_message)
 	cfg.path = on_disk("t.bin");
 	cr_assert_eq(output_open(&cfg, (uid_t)-1, (gid_t)-1, &out, &name), 0);
 	fill_waiting(&out, files, 2, MIB + MIB / 2);
-	dup2(fileno(said), STDERR_FILENO);
+	dup2(fileno(output), STDERR_FILENO);
 	for (int i = 0; i < 3; i++)
 		cr_expect_eq(out.write(files[0], "symbols", 7), 0);
 	cr_expect_eq(out.end(files[0]), 0);
 	cr_expect_eq(out.end(files[1]), 0);
 	cr_expect_eq(out.close(out.ctx), 0);
-	rewind(said);
-	text[fread(text, 1, sizeof(text) - 1, said)] = 0;
+	rewind(output);
+	text[fread(text, 1, sizeof(text) - 1, output)] = 0;
 	cr_expect_null(strstr(text, "cannot"), "%s", text);
 	cr_assert_eq(stat(on_disk("t.0.bin"), &st), 0);
 	cr_expect_eq(st.st_size, MIB + MIB / 2, "as it was before them");
 	cr_assert_eq(stat(on_disk("t.1.bin"), &st), 0);
 	cr_expect_eq(st.st_size, MIB + MIB / 2);
-	fclose(said);
+	fclose(output);
 	free(name);
 }

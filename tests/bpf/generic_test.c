@@ -125,8 +125,8 @@ static void capture_both(struct side *hot, struct side *generic)
 	last_ns = clock_mono_ns();
 	capture_stop(hot->capture);
 	capture_stop(generic->capture);
-	side_take(hot);
-	side_take(generic);
+	side_next(hot);
+	side_next(generic);
 	side_cut(hot, last_ns);
 	side_cut(generic, last_ns);
 	live_end(&chain);

@@ -57,17 +57,17 @@ TestSuite(hotplug, .fini = end_hotplug);
 
 static void await_word(const struct live_rec *rec, const char *word)
 {
-	bool said = false;
+	bool found = false;
 
-	for (int i = 0; i < TRIES && !said; i++) {
+	for (int i = 0; i < TRIES && !found; i++) {
 		struct buf text = live_errors(&rec->proc);
 
-		said = strstr(buf_cstr(&text), word);
+		found = strstr(buf_cstr(&text), word);
 		buf_free(&text);
-		if (!said)
+		if (!found)
 			poll(NULL, 0, TRY_MS);
 	}
-	cr_assert(said, "%s", word);
+	cr_assert(found, "%s", word);
 }
 
 static void on_cpu_1(void)

@@ -52,7 +52,7 @@ static uint64_t number(const struct buf *info, const char *key)
 	const char *at = strstr(info->data, key);
 
 	cr_assert(at, "no %s in %s", key, info->data);
-	return live_said_number(at, key);
+	return live_output_number(at, key);
 }
 
 /* What was counted, and since when stacks can be walked: before, the kernel's symbols are not read yet. */

@@ -121,8 +121,9 @@ static void check_info(const char *path)
 	int code = live_run(&p, args, NULL);
 
 	cr_expect(code == 0 || code == 5, "info ends with %d", code);
-	cr_expect(strstr(buf_cstr(&p.said), ": good: ") || strstr(buf_cstr(&p.said), ": torn: "),
-		  "%s", buf_cstr(&p.said));
+	cr_expect(strstr(buf_cstr(&p.output), ": good: ") ||
+			  strstr(buf_cstr(&p.output), ": torn: "),
+		  "%s", buf_cstr(&p.output));
 	live_proc_fini(&p);
 }
 

@@ -135,7 +135,7 @@ Test(loss, events_inside_a_record_are_counted_as_nested)
 enum { SLOW_ROUNDS = 20000, SLOW_RING = 1 << 18 };
 
 struct seen {
-	uint64_t events, stacked, thinned, samples; /* records */
+	uint64_t events, stacked, dropped, samples; /* records */
 	uint64_t last_stacked, last_event, last_sample; /* in a ring, ns */
 };
 
@@ -156,7 +156,7 @@ static void read_all(struct ring *reader, struct seen *seen)
 			seen->last_sample = rec->ts;
 		} else {
 			seen->stacked += !!(rec->flags & PROF_REC_STACKS);
-			seen->thinned += !!(rec->flags & PROF_REC_THINNED);
+			seen->dropped += !!(rec->flags & PROF_REC_THINNED);
 			seen->events++;
 		}
 		if (reader->in_ring && rec->flags & PROF_REC_STACKS)
@@ -203,14 +203,14 @@ Test(loss, late_reader_loses_stacks_first_then_events_and_samples_last)
 	cr_expect_eq(counts.produced[PROF_CLASS_SAMPLE] - counts.lost[PROF_CLASS_SAMPLE],
 		     seen.samples);
 	cr_expect_gt(seen.stacked, 100);
-	cr_expect_gt(seen.thinned, 100);
+	cr_expect_gt(seen.dropped, 100);
 	cr_expect_gt(counts.lost[PROF_CLASS_TRACEPOINT], SLOW_ROUNDS);
 	cr_expect_eq(counts.lost[PROF_CLASS_SAMPLE], 0);
 	cr_expect_lt(seen.last_stacked, seen.last_event);
 	cr_expect_lt(seen.last_event, seen.last_sample);
 	cr_log_info("%d with stacks, %d thinned, %d others, %d lost; %d samples\n",
-		    (int)seen.stacked, (int)seen.thinned,
-		    (int)(seen.events - seen.stacked - seen.thinned),
+		    (int)seen.stacked, (int)seen.dropped,
+		    (int)(seen.events - seen.stacked - seen.dropped),
 		    (int)counts.lost[PROF_CLASS_TRACEPOINT], (int)seen.samples);
 	own_capture_close();
 }

@@ -140,7 +140,7 @@ Test(notify, command_does_not_inherit_the_managers_variables)
 						NULL },
 			      be_managed),
 		     0);
-	cr_expect_str_eq(buf_cstr(&proc.said), "no no\n");
+	cr_expect_str_eq(buf_cstr(&proc.output), "no no\n");
 	live_proc_fini(&proc);
 	close(fd);
 }

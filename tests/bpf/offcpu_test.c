@@ -98,13 +98,13 @@ static void read_offcpu(const char *path, struct offcpu_intervals *s)
 }
 
 /* Off-CPU intervals in the state S and of at least a given length, from offcpu. */
-static void ask(const char *path, const char *min, uint64_t *waits, uint64_t *ns)
+static void sum_offcpu(const char *path, const char *min, uint64_t *waits, uint64_t *ns)
 {
 	const char *args[] = { "offcpu", "--json", "--state", "S", "--min", min, path, NULL };
 	struct buf out = live_output(args);
 
-	*waits = live_said_number(out.data, "\"intervals\":");
-	*ns = live_said_number(out.data, ",\"ns\":");
+	*waits = live_output_number(out.data, "\"intervals\":");
+	*ns = live_output_number(out.data, ",\"ns\":");
 	buf_free(&out);
 }
 
@@ -135,10 +135,10 @@ Test(offcpu, recording_of_long_intervals_has_the_long_ones_of_a_full_recording)
 	cr_expect_geq(s.shortest, 10 * MS);
 
 	/* those near the limit may be on either side of it by two clocks */
-	ask(some.path, "10ms", &waits, &ns);
-	ask(whole.path, "10ms", &all, &all_ns);
-	ask(whole.path, "9ms", &most, &unused);
-	ask(whole.path, "11ms", &least, &unused);
+	sum_offcpu(some.path, "10ms", &waits, &ns);
+	sum_offcpu(whole.path, "10ms", &all, &all_ns);
+	sum_offcpu(whole.path, "9ms", &most, &unused);
+	sum_offcpu(whole.path, "11ms", &least, &unused);
 	/* the kernel may hide a switch in: a reader then ends the interval with the wakeup, the recorder does not */
 	hidden = live_hidden(whole.path, p.pid);
 	cr_expect_geq(waits, MOST_OF_50, "%d", (int)waits);
@@ -208,7 +208,7 @@ Test(offcpu, unfinished_interval_is_reported_as_such)
 	cr_expect_geq(s.asleep, 15, "%d", (int)s.asleep);
 	args[2] = rec.path;
 	out = live_output(args);
-	cr_expect_eq(live_said_number(out.data, "\"cut\":"), 1, "%.300s", out.data);
+	cr_expect_eq(live_output_number(out.data, "\"cut\":"), 1, "%.300s", out.data);
 	buf_free(&out);
 }
 
@@ -465,8 +465,8 @@ Test(offcpu, no_interval_spans_a_pause)
 		    "--control", control.spec, NULL);
 	live_recording(&rec);
 	live_go(&p);
-	live_ask(&control, "disable");
-	live_ask(&control, "enable");
+	live_request(&control, "disable");
+	live_request(&control, "enable");
 	live_end(&p);
 	cr_assert_eq(live_stop(&rec), 0);
 	live_control_fini(&control);

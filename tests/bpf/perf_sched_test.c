@@ -130,15 +130,15 @@ static void read_perfs(const char *data, struct facts *perfs)
 	char *line, *save = NULL;
 
 	run_perf(&p, argv);
-	for (line = strtok_r(p.said.data, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+	for (line = strtok_r(p.output.data, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
 		if (read_perf_line(line, &f))
 			add_fact(perfs, &f);
 	live_proc_fini(&p);
 }
 
-static int64_t context_of(const struct trace_event *waking)
+static int64_t context_of(const struct trace_event *wakeup)
 {
-	return live_int(waking, PROF_F_CONTEXT) & ((1 << PROF_CONTEXT_SHIFT) - 1);
+	return live_int(wakeup, PROF_F_CONTEXT) & ((1 << PROF_CONTEXT_SHIFT) - 1);
 }
 
 static void read_ours(const char *path, struct facts *cpus)
@@ -468,10 +468,10 @@ static bool close_to(long us, uint64_t ns)
 	return labs(us - (long)(ns / 1000)) <= 1;
 }
 
-static void check_line(const char *whose, const struct line *l, const struct cpu_run *t,
+static void check_line(const char *writer, const struct line *l, const struct cpu_run *t,
 		       enum clocks c)
 {
-	cr_assert(close_to(l->run, t->run[c]), "%s: %d until %llu ran %ld us, not %llu ns", whose,
+	cr_assert(close_to(l->run, t->run[c]), "%s: %d until %llu ran %ld us, not %llu ns", writer,
 		  t->tid, (unsigned long long)l->end, l->run, (unsigned long long)t->run[c]);
 	/* perf has forgotten the name of a dead thread */
 	if (l->tid < 0)
@@ -479,16 +479,16 @@ static void check_line(const char *whose, const struct line *l, const struct cpu
 	cr_assert_eq(l->tid, t->tid);
 	if (t->delay_known)
 		cr_assert(close_to(l->delay, t->delay[c]),
-			  "%s: %d until %llu had waited %ld us, not %llu ns", whose, t->tid,
+			  "%s: %d until %llu had waited %ld us, not %llu ns", writer, t->tid,
 			  (unsigned long long)l->end, l->delay, (unsigned long long)t->delay[c]);
 	if (t->away_known)
 		cr_assert(close_to(l->away, t->away[c]),
-			  "%s: %d until %llu had been away %ld us, not %llu ns", whose, t->tid,
+			  "%s: %d until %llu had been away %ld us, not %llu ns", writer, t->tid,
 			  (unsigned long long)l->end, l->away, (unsigned long long)t->away[c]);
 }
 
 /* Its lines stand for the turns, in order, and each that is known must be there; perf's for every one. */
-static void check_timehist(const char *whose, char *text, const struct model *m, enum clocks c)
+static void check_timehist(const char *writer, char *text, const struct model *m, enum clocks c)
 {
 	size_t at[CPUS_MAX] = { 0 }, checked = 0;
 	char *row, *save = NULL;
@@ -504,7 +504,7 @@ static void check_timehist(const char *whose, char *text, const struct model *m,
 					      m->cpu_runs[at[l.cpu]].end[c] / 1000 + 1 < l.end)) {
 			t = &m->cpu_runs[at[l.cpu]++];
 			cr_assert(t->cpu != l.cpu || !t->known,
-				  "%s: nothing of %d until %llu ns, but: %s", whose, t->tid,
+				  "%s: nothing of %d until %llu ns, but: %s", writer, t->tid,
 				  (unsigned long long)t->end[c], row);
 		}
 		if (at[l.cpu] == m->cnt)
@@ -515,9 +515,9 @@ static void check_timehist(const char *whose, char *text, const struct model *m,
 		at[l.cpu]++;
 		checked += t->known;
 		if (t->known)
-			check_line(whose, &l, t, c);
+			check_line(writer, &l, t, c);
 	}
-	cr_assert_geq(checked, m->cnt - m->cnt * HIDDEN_MAX / 1000, "%s: %zu of %zu", whose,
+	cr_assert_geq(checked, m->cnt - m->cnt * HIDDEN_MAX / 1000, "%s: %zu of %zu", writer,
 		      checked, m->cnt);
 }
 
@@ -699,16 +699,16 @@ static void check_commands(const char *data, const char *trace, struct model *m)
 	struct live_proc p;
 
 	run_perf(&p, perf_timehist);
-	check_timehist("perf", p.said.data, m, PERFS);
+	check_timehist("perf", p.output.data, m, PERFS);
 	live_proc_fini(&p);
 	run_perf(&p, perf_latency);
-	check_perfs_latency(p.said.data, m);
+	check_perfs_latency(p.output.data, m);
 	live_proc_fini(&p);
 	cr_assert_eq(live_run(&p, timehist, NULL), 0);
-	check_timehist("we", p.said.data, m, OURS);
+	check_timehist("we", p.output.data, m, OURS);
 	live_proc_fini(&p);
 	cr_assert_eq(live_run(&p, latency, NULL), 0);
-	check_latency(p.said.data, m);
+	check_latency(p.output.data, m);
 	live_proc_fini(&p);
 }
 

@@ -122,7 +122,7 @@ static void read_perfs(const char *data, struct cpu_switches *cpus)
 	live_spawn(&p, argv, NULL);
 	live_read_rest(&p);
 	cr_assert_eq(live_wait(&p), 0);
-	for (line = strtok_r(p.said.data, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+	for (line = strtok_r(p.output.data, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
 		read_line(line, cpus);
 	live_proc_fini(&p);
 }
@@ -244,7 +244,7 @@ struct reading {
 	uint64_t cnt, ts;
 };
 
-static void take_reading(int cpu, int fd, struct reading *best)
+static void start_reading(int cpu, int fd, struct reading *best)
 {
 	uint64_t shortest = UINT64_MAX, before, after, cnt;
 	cpu_set_t set;
@@ -315,11 +315,11 @@ Test(perf, number_of_switches_including_idle_equals_perfs)
 	for (cpu = 0; cpu < cpus; cpu++) {
 		fds[cpu] = open_switch_count(cpu);
 		cr_assert_geq(fds[cpu], 0);
-		take_reading(cpu, fds[cpu], &first[cpu]);
+		start_reading(cpu, fds[cpu], &first[cpu]);
 	}
 	live_go(&sleeper);
 	for (cpu = 0; cpu < cpus; cpu++)
-		take_reading(cpu, fds[cpu], &last[cpu]);
+		start_reading(cpu, fds[cpu], &last[cpu]);
 	cr_assert_eq(live_stop(&rec), 0);
 	live_end(&sleeper);
 	read_ours(rec.path, true, ours);

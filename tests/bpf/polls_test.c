@@ -47,9 +47,9 @@ static void join(const char *path, const char *a, const char *b)
 static void merge(const char *path, const char *a, const char *b)
 {
 	const char *args[] = { "merge", "-q", "-o", path, a, b, NULL };
-	struct buf said = live_output(args);
+	struct buf output = live_output(args);
 
-	buf_free(&said);
+	buf_free(&output);
 }
 
 /* @more may be NULL. */
@@ -61,26 +61,26 @@ static struct buf polls(const char *opt, const char *path, const char *more)
 }
 
 /* Of all of them; it comes after the rows of their kinds. */
-static uint64_t number(const struct buf *said, const char *key)
+static uint64_t number(const struct buf *output, const char *key)
 {
-	const char *at = strstr(said->data, key);
+	const char *at = strstr(output->data, key);
 
-	cr_assert(at, "no %s in %s", key, said->data);
-	return live_said_number(at, key);
+	cr_assert(at, "no %s in %s", key, output->data);
+	return live_output_number(at, key);
 }
 
 /* ---- one stall --------------------------------------------------------------------------------- */
 
 /* The line of that poll; it must be there. */
-static const char *row_of(const struct buf *said, const struct stalled *s)
+static const char *row_of(const struct buf *output, const struct stalled *s)
 {
 	char times[96];
 	const char *at;
 
 	snprintf(times, sizeof(times), "\"from_ns\":%" PRIu64 ",\"to_ns\":%" PRIu64 ",", s->from,
 		 s->to);
-	at = strstr(said->data, times);
-	cr_assert(at, "no %s in %s", times, said->data);
+	at = strstr(output->data, times);
+	cr_assert(at, "no %s in %s", times, output->data);
 	while (at[-1] != '\n')
 		at--;
 	return at;
@@ -98,17 +98,17 @@ static void expect_names(const char *row, const struct live_proc *service, const
 		 (round + 1) % 2, round * 12 + 2 * (int)s->kind + 2, name, name);
 	cr_expect(strstr(line, want), "no %s in %s", want, line);
 	if (!strstr(line, "\"unexplained\":"))
-		cr_expect_eq(live_said_number(line, "\"tid\":"),
+		cr_expect_eq(live_output_number(line, "\"tid\":"),
 			     (uint64_t)live_truth(service, "stalled"));
 	free(line);
 }
 
-static bool is_poll_reported(const struct buf *said, const struct live_proc *service, int round,
+static bool is_poll_reported(const struct buf *output, const struct live_proc *service, int round,
 			     enum stalled_kind kind)
 {
 	const struct stalled s = stalled_truth(service, round, kind);
-	const char *row = row_of(said, &s), *next = stalled_next_row(row),
-		   *end = next ? next : said->data + said->len;
+	const char *row = row_of(output, &s), *next = stalled_next_row(row),
+		   *end = next ? next : output->data + output->len;
 	bool reported;
 
 	expect_names(row, service, &s, round);
@@ -123,13 +123,13 @@ static bool is_poll_reported(const struct buf *said, const struct live_proc *ser
 
 /* ---- all of them ------------------------------------------------------------------------------- */
 
-static void expect_stalls(const struct buf *said, const struct live_proc *service)
+static void expect_stalls(const struct buf *output, const struct live_proc *service)
 {
 	for (int k = 0; k < STALLED_KINDS; k++) {
 		int reported = 0;
 
 		for (int round = 0; round < ROUNDS; round++)
-			reported += is_poll_reported(said, service, round, (enum stalled_kind)k);
+			reported += is_poll_reported(output, service, round, (enum stalled_kind)k);
 		/* where init is hidden from tracing, so is a switch to or from it */
 		cr_expect_geq(reported, ROUNDS - 1, "%d of %d stalls by %s", reported, ROUNDS,
 			      stalled_name((enum stalled_kind)k));
@@ -137,44 +137,44 @@ static void expect_stalls(const struct buf *said, const struct live_proc *servic
 }
 
 /* The reported stalls are the sum of all causes. */
-static void expect_causes(const struct buf *said)
+static void expect_causes(const struct buf *output)
 {
 	uint64_t causes_ns = 0, reported_ns = 0, reported = 0;
 
-	for (const char *at = said->data; (at = strstr(at, "\n{\"kind\":")); at++)
-		causes_ns += live_said_number(at + 1, "\"ns\":");
-	for (const char *at = said->data; (at = stalled_next_row(at)); at++) {
+	for (const char *at = output->data; (at = strstr(at, "\n{\"kind\":")); at++)
+		causes_ns += live_output_number(at + 1, "\"ns\":");
+	for (const char *at = output->data; (at = stalled_next_row(at)); at++) {
 		const char *end = stalled_line_end(at + 1),
 			   *unexplained = strstr(at, "\"unexplained\":");
 
 		if (unexplained && unexplained < end)
 			continue;
 		reported++;
-		reported_ns += live_said_number(at + 1, "\"to_ns\":") -
-			       live_said_number(at + 1, "\"from_ns\":");
+		reported_ns += live_output_number(at + 1, "\"to_ns\":") -
+			       live_output_number(at + 1, "\"from_ns\":");
 	}
-	cr_expect_eq(causes_ns, reported_ns, "%s", said->data);
-	cr_expect_eq(reported, number(said, "\"explained\":"));
-	cr_expect_eq(number(said, "\"no_thread\":"), 0);
-	cr_expect_eq(number(said, "\"not_recorded\":"), 0);
-	cr_expect_eq(number(said, "\"not_kept\":"), 0);
+	cr_expect_eq(causes_ns, reported_ns, "%s", output->data);
+	cr_expect_eq(reported, number(output, "\"explained\":"));
+	cr_expect_eq(number(output, "\"no_thread\":"), 0);
+	cr_expect_eq(number(output, "\"not_recorded\":"), 0);
+	cr_expect_eq(number(output, "\"not_kept\":"), 0);
 }
 
 static void expect_polls_reported(const struct live_proc *service, const char *path,
 				  const char *more)
 {
-	struct buf said = polls("--json", path, more), text = polls("--no-pager", path, more);
+	struct buf output = polls("--json", path, more), text = polls("--no-pager", path, more);
 
-	cr_expect_eq(number(&said, "\"pairs\":"), POLLS);
-	expect_stalls(&said, service);
-	expect_causes(&said);
+	cr_expect_eq(number(&output, "\"pairs\":"), POLLS);
+	expect_stalls(&output, service);
+	expect_causes(&output);
 	for (int k = 0; k < STALLED_KINDS; k++) {
 		const struct stalled s = stalled_truth(service, 0, (enum stalled_kind)k);
 
 		cr_expect(stalled_is_cause(text.data, &s), "no %s in %s", stalled_name(s.kind),
 			  text.data);
 	}
-	buf_free(&said);
+	buf_free(&output);
 	buf_free(&text);
 }
 
@@ -182,19 +182,19 @@ static void expect_nothing_of_another_host(const char *recording)
 {
 	const char *path = live_path("elsewhere.bin");
 	char service[512];
-	struct buf said;
+	struct buf output;
 
 	snprintf(service, sizeof(service), "%s/tests/golden/dial9/tokio-service.bin.gz",
 		 getenv("D9_TOP"));
 	join(path, recording, service);
 	for (int merged = 0; merged < 2; merged++) {
-		said = merged ? polls("--json", recording, service) : polls("--json", path, NULL);
-		cr_expect_eq(number(&said, "\"pairs\":"), 36801);
-		cr_expect_eq(number(&said, "\"slow\":"), 3);
-		cr_expect_eq(number(&said, "\"explained\":"), 0);
-		cr_expect_eq(number(&said, "\"not_recorded\":"), 3);
-		cr_expect(strstr(said.data, "\"causes\":[]"));
-		buf_free(&said);
+		output = merged ? polls("--json", recording, service) : polls("--json", path, NULL);
+		cr_expect_eq(number(&output, "\"pairs\":"), 36801);
+		cr_expect_eq(number(&output, "\"slow\":"), 3);
+		cr_expect_eq(number(&output, "\"explained\":"), 0);
+		cr_expect_eq(number(&output, "\"not_recorded\":"), 3);
+		cr_expect(strstr(output.data, "\"causes\":[]"));
+		buf_free(&output);
 	}
 }
 

@@ -126,7 +126,7 @@ static const char *program_with(uint64_t caps)
 	return setxattr(path, "security.capability", &data, sizeof(data), 0) ? NULL : path;
 }
 
-static void become_somebody(void)
+static void become_user(void)
 {
 	if (setgroups(0, NULL) || setgid(SOMEBODY) || setuid(SOMEBODY))
 		_exit(121);
@@ -156,7 +156,7 @@ static int record_pingpong(const char *program, struct live_proc *p)
 	live_stimulus(&player, "pingpong", "100000000", NULL);
 	argv[9] = live_number(player.pid);
 	cr_assert_eq(write(player.in, "\n", 1), 1);
-	live_spawn(p, argv, become_somebody);
+	live_spawn(p, argv, become_user);
 	live_read_rest(p);
 	code = live_wait(p);
 	kill(player.pid, SIGKILL);
@@ -220,14 +220,14 @@ static struct buf run_output(const char *program, const char *const *args, bool 
 
 	for (size_t i = 0; args[i]; i++)
 		argv[i + 1] = args[i];
-	live_spawn(&p, argv, become_somebody);
+	live_spawn(&p, argv, become_user);
 	live_read_rest(&p);
 	cr_expect_eq(live_wait(&p), 0, "%s", live_errors(&p).data);
 	if (errors) {
 		text = live_errors(&p);
 	} else {
-		text = p.said;
-		p.said = (struct buf){ 0 };
+		text = p.output;
+		p.output = (struct buf){ 0 };
 	}
 	live_proc_fini(&p);
 	return text;
@@ -247,19 +247,19 @@ Test(privileges, missing_optional_features_are_reported_with_v)
 	const char *record[] = { "-v", "-o", live_path("v.bin"), "--", "/bin/true", NULL };
 	const char *check[] = { "check", NULL };
 	const char *program = program_with(five);
-	struct buf found, said;
+	struct buf found, output;
 
 	if (!program)
 		cr_skip_test("files have no capabilities in /tmp here");
 	mount_tracefs(true);
 	found = run_output(program, check, false);
-	said = run_output(program, record, true);
+	output = run_output(program, record, true);
 	cr_expect(strstr(found.data, pairs[0][0]), "%s", found.data);
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
-		cr_expect_eq(!strstr(found.data, pairs[i][0]), !strstr(said.data, pairs[i][1]),
-			     "%s but %s", found.data, said.data);
+		cr_expect_eq(!strstr(found.data, pairs[i][0]), !strstr(output.data, pairs[i][1]),
+			     "%s but %s", found.data, output.data);
 	buf_free(&found);
-	buf_free(&said);
+	buf_free(&output);
 }
 
 static int code_of(const char *const *argv, live_prepare_fn prepare)
@@ -292,8 +292,8 @@ Test(privileges, file_capabilities_open_no_other_files)
 	cr_assert_eq(code_of(make, NULL), 0);
 	cr_assert_eq(code_of(copy, NULL), 0);
 	mount_tracefs(true);
-	cr_expect_eq(code_of(read, become_somebody), 5);
-	cr_expect_eq(code_of(run, become_somebody), 2);
+	cr_expect_eq(code_of(read, become_user), 5);
+	cr_expect_eq(code_of(run, become_user), 2);
 	cr_expect_eq(code_of(read, NULL), 0, "root may");
 	free(program);
 	free(trace);

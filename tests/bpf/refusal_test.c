@@ -266,7 +266,7 @@ static struct run with_files(rlim_t cnt, bool check)
 }
 
 /* The number of files that the one line of @r asks for. */
-static unsigned files_asked(const struct run *r, const char *command)
+static unsigned files_needed(const struct run *r, const char *command)
 {
 	char want[256];
 	unsigned cnt = 0;
@@ -286,7 +286,7 @@ static void expect_too_few(rlim_t cnt)
 	struct run r = with_files(cnt, false);
 
 	cr_expect_eq(r.code, CMD_START);
-	cr_expect_gt(files_asked(&r, "record"), cnt);
+	cr_expect_gt(files_needed(&r, "record"), cnt);
 	cr_expect_eq(held(), 0);
 	run_free(&r);
 }
@@ -309,7 +309,7 @@ static unsigned find_needed(void)
 	cr_assert_eq(pipe(fds), 0);
 	if (!fork()) {
 		r = with_files(60, false);
-		cnt = files_asked(&r, "record");
+		cnt = files_needed(&r, "record");
 		_exit(write(fds[1], &cnt, sizeof(cnt)) != sizeof(cnt));
 	}
 	close(fds[1]);
@@ -340,7 +340,7 @@ Test(refusal, check_reports_a_limit_of_open_files_that_is_too_low)
 	struct run r = with_files(52, true);
 
 	cr_expect_eq(r.code, CMD_START);
-	cr_expect_gt(files_asked(&r, "check"), 52);
+	cr_expect_gt(files_needed(&r, "check"), 52);
 	cr_expect(strstr(r.out, "\nmissing  open files             limit is too low: "
 				"\"ulimit -n\" is 52\n"),
 		  "%s", r.out);

@@ -52,7 +52,7 @@ static void wait_for(struct live_rec *rec, unsigned int number, const char *pack
 
 	while (!has_begun(rec, number, packed)) {
 		if (waitpid(rec->proc.pid, NULL, WNOHANG) == rec->proc.pid)
-			cr_assert_fail("the recorder ended: %s", buf_cstr(&rec->proc.said));
+			cr_assert_fail("the recorder ended: %s", buf_cstr(&rec->proc.output));
 		nanosleep(&step, NULL);
 	}
 }

@@ -30,7 +30,7 @@ static inline int side_by_cpu_and_time(const void *a, const void *b)
 }
 
 /* Its records so far, in that order: all that it produced, but for those that are lost as nested. */
-static inline void side_take(struct side *s)
+static inline void side_next(struct side *s)
 {
 	struct capture_counts counts;
 	const struct prof_rec *rec;

@@ -102,11 +102,11 @@ void stalled_expect_sums(const char *row, const char *at, const char *end, const
 	uint64_t until = s->from, row_ns = 0;
 
 	for (size_t k = 0; k < sizeof(states) / sizeof(states[0]); k++)
-		row_ns += live_said_number(row, states[k]);
+		row_ns += live_output_number(row, states[k]);
 	cr_expect_eq(row_ns, s->to - s->from, "%s", row);
 	for (const char *step = at; (step = next_step(step, end));) {
-		cr_expect_eq(live_said_number(step, "\"start_ns\":"), until);
-		until += live_said_number(step, "\"ns\":");
+		cr_expect_eq(live_output_number(step, "\"start_ns\":"), until);
+		until += live_output_number(step, "\"ns\":");
 	}
 	cr_expect_eq(until, s->to, "%s", at);
 }
@@ -142,11 +142,11 @@ bool stalled_is_reported(const char *at, const char *end, const struct stalled *
 
 	for (const char *step = at; !found && (step = next_step(step, end));) {
 		char *copy = strndup(step, (size_t)(stalled_line_end(step) - step));
-		char *meanwhile = strstr(copy, "\"waker_activity\":");
+		char *activity = strstr(copy, "\"waker_activity\":");
 
 		/* what the other did is another story */
-		if (meanwhile)
-			*meanwhile = '\0';
+		if (activity)
+			*activity = '\0';
 		found = step_names_stall(copy, s);
 		free(copy);
 	}

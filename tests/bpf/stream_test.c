@@ -221,10 +221,10 @@ static void expect_features(const char *option, const char *value, const char *w
 	const char *info[] = { "info", "--json", live_path("out"), NULL };
 	struct live_proc p;
 
-	cr_assert_eq(live_run(&p, record, NULL), 0, "%s", buf_cstr(&p.said));
+	cr_assert_eq(live_run(&p, record, NULL), 0, "%s", buf_cstr(&p.output));
 	live_proc_fini(&p);
 	cr_assert_eq(live_run(&p, info, NULL), 0);
-	cr_expect(strstr(buf_cstr(&p.said), want), "%s: %s", option, buf_cstr(&p.said));
+	cr_expect(strstr(buf_cstr(&p.output), want), "%s: %s", option, buf_cstr(&p.output));
 	live_proc_fini(&p);
 }
 

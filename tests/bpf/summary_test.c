@@ -207,7 +207,7 @@ static double reported_value(const char *command, const char *sub, const char *b
 	cr_assert_not_null(row, "no %s in %s", buf_cstr(&want), buf_cstr(&out));
 	while (row > buf_cstr(&out) && row[-1] != '\n')
 		row--;
-	v = (double)live_said_number(row, key);
+	v = (double)live_output_number(row, key);
 	buf_free(&want);
 	buf_free(&out);
 	return v;

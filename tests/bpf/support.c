@@ -155,11 +155,11 @@ void live_read_until(struct live_proc *p, const char *word)
 	char line[TEXT_MAX];
 
 	while (fgets(line, sizeof(line), p->out)) {
-		buf_addstr(&p->said, line);
+		buf_addstr(&p->output, line);
 		if (!strncmp(line, word, strlen(word)))
 			return;
 	}
-	cr_assert_fail("it ended without saying '%s', but: %s", word, buf_cstr(&p->said));
+	cr_assert_fail("it ended without saying '%s', but: %s", word, buf_cstr(&p->output));
 }
 
 void live_read_rest(struct live_proc *p)
@@ -168,18 +168,18 @@ void live_read_rest(struct live_proc *p)
 	size_t n;
 
 	while ((n = fread(part, 1, sizeof(part), p->out)) > 0)
-		buf_add(&p->said, part, n);
+		buf_add(&p->output, part, n);
 }
 
 double live_truth(const struct live_proc *p, const char *key)
 {
-	const char *at = p->said.data, *found = NULL;
+	const char *at = p->output.data, *found = NULL;
 	size_t len = strlen(key);
 
 	for (; at && (at = strstr(at, key)); at += len)
-		if (at[len] == '=' && (at == p->said.data || strchr(" \n", at[-1])))
+		if (at[len] == '=' && (at == p->output.data || strchr(" \n", at[-1])))
 			found = at + len + 1;
-	cr_assert(found, "no %s= in: %s", key, p->said.data);
+	cr_assert(found, "no %s= in: %s", key, p->output.data);
 	return strtod(found, NULL);
 }
 
@@ -204,7 +204,7 @@ void live_proc_fini(struct live_proc *p)
 		live_wait(p);
 	if (p->out)
 		fclose(p->out);
-	buf_free(&p->said);
+	buf_free(&p->output);
 	*p = (struct live_proc){ .in = -1 };
 }
 
@@ -320,18 +320,18 @@ struct buf live_output(const char *const *args)
 {
 	struct live_proc p;
 	const int code = live_run(&p, args, NULL);
-	struct buf errors = live_errors(&p), said;
+	struct buf errors = live_errors(&p), output;
 
 	cr_assert_eq(code, 0, "%s", buf_cstr(&errors));
 	buf_free(&errors);
-	said = p.said;
-	p.said = (struct buf){ 0 };
+	output = p.output;
+	p.output = (struct buf){ 0 };
 	live_proc_fini(&p);
-	buf_cstr(&said);
-	return said;
+	buf_cstr(&output);
+	return output;
 }
 
-uint64_t live_said_number(const char *line, const char *key)
+uint64_t live_output_number(const char *line, const char *key)
 {
 	const char *found = strstr(line, key);
 	const size_t len = strcspn(line, "\n");
@@ -346,7 +346,7 @@ uint64_t live_blocked(const char *path, int64_t tid)
 	struct live_proc p;
 	const int code = live_run(&p, args, NULL);
 	struct buf errors = live_errors(&p);
-	uint64_t cnt = code ? 0 : live_said_number(buf_cstr(&p.said), "\"intervals\":");
+	uint64_t cnt = code ? 0 : live_output_number(buf_cstr(&p.output), "\"intervals\":");
 
 	cr_assert(!code || strstr(buf_cstr(&errors), "no blocked time"), "%s", buf_cstr(&errors));
 	buf_free(&errors);

@@ -30,7 +30,7 @@ struct live_proc {
 	int in; /* its standard input, -1 once closed */
 	FILE *out; /* its standard output */
 	char err_path[128];
-	struct buf said; /* what was read of its output */
+	struct buf output; /* what was read of its output */
 };
 
 /* This test's own directory. */
@@ -91,7 +91,7 @@ int live_run(struct live_proc *p, const char *const *args, live_prepare_fn prepa
 /* The same, which must end with 0: what it printed. Caller frees with buf_free(). */
 struct buf live_output(const char *const *args);
 /* The number after a key, which must exist in the line that begins at @line. */
-uint64_t live_said_number(const char *line, const char *key);
+uint64_t live_output_number(const char *line, const char *key);
 /* The number of blocked intervals of a thread, from offcpu. */
 uint64_t live_blocked(const char *path, int64_t tid);
 

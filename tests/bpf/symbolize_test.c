@@ -25,10 +25,10 @@ static void run(const char *const *args)
 {
 	struct live_proc p;
 	int code = live_run(&p, args, NULL);
-	struct buf said = live_errors(&p);
+	struct buf output = live_errors(&p);
 
-	cr_assert_eq(code, 0, "exit code %d: %s", code, buf_cstr(&said));
-	buf_free(&said);
+	cr_assert_eq(code, 0, "exit code %d: %s", code, buf_cstr(&output));
+	buf_free(&output);
 	live_proc_fini(&p);
 }
 

@@ -25,12 +25,12 @@ struct link {
 	int named, samples;
 };
 
-static size_t read_links(const char *said, struct link *links)
+static size_t read_links(const char *output, struct link *links)
 {
 	size_t cnt = 0;
 	const char *at;
 
-	for (at = strstr(said, "link="); at && cnt < LINKS; at = strstr(at + 1, "link="))
+	for (at = strstr(output, "link="); at && cnt < LINKS; at = strstr(at + 1, "link="))
 		links[cnt++].pid = atoi(strstr(at, "pid=") + 4);
 	return cnt;
 }
@@ -70,14 +70,14 @@ static void check_life(const struct live_trace *lt, struct link *links,
 	}
 }
 
-static void check_links(const char *path, const char *said)
+static void check_links(const char *path, const char *output)
 {
 	struct link links[LINKS] = { 0 };
 	struct live_trace lt;
 	struct trace_event ev;
 	int i, unsampled = 0;
 
-	cr_assert_eq(read_links(said, links), LINKS, "%s", said);
+	cr_assert_eq(read_links(output, links), LINKS, "%s", output);
 	live_open(&lt, path, false);
 	live_assert_no_loss(&lt);
 	while (live_event(&lt, &ev))
@@ -99,16 +99,16 @@ static void check_links(const char *path, const char *said)
 Test(tasks, each_process_of_a_command_is_named_even_if_it_is_short)
 {
 	struct live_rec rec;
-	struct buf said;
+	struct buf output;
 
 	live_record(&rec, "-F", "999", "--", live_built("stimuli/forkchain"), "--now", "20", NULL);
 	live_read_rest(&rec.proc);
-	said = rec.proc.said;
-	rec.proc.said = (struct buf){ 0 };
+	output = rec.proc.output;
+	rec.proc.output = (struct buf){ 0 };
 	cr_assert_eq(live_finish(&rec), 0);
-	cr_assert(strstr(said.data, "exited=20"));
-	check_links(rec.path, said.data);
-	buf_free(&said);
+	cr_assert(strstr(output.data, "exited=20"));
+	check_links(rec.path, output.data);
+	buf_free(&output);
 }
 
 struct naps {
@@ -181,7 +181,7 @@ Test(tasks, each_later_child_of_a_target_is_named_even_if_it_is_short)
 	live_go(&chain);
 	cr_assert_eq(live_stop(&rec), 0);
 	cr_assert_eq(live_truth(&chain, "exited"), LINKS);
-	check_links(rec.path, chain.said.data);
+	check_links(rec.path, chain.output.data);
 	live_end(&chain);
 }
 
@@ -202,7 +202,7 @@ struct threads {
 
 static void read_threads(const struct live_proc *p, struct threads *t)
 {
-	const char *at = p->said.data;
+	const char *at = p->output.data;
 	int i;
 
 	for (i = 0; i < THREADS; i++) {

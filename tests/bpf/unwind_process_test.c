@@ -99,7 +99,7 @@ static void end_child(pid_t pid)
 	cr_assert_eq(waitpid(pid, NULL, 0), pid);
 }
 
-static size_t places_taken(void)
+static size_t entries_used(void)
 {
 	size_t i, cnt = 0;
 
@@ -195,7 +195,7 @@ Test(unwind_process, threads_need_no_entry_and_unknown_processes_get_none)
 	find(getpid())->list = my_list;
 	cr_assert_eq(pthread_create(&thread, NULL, do_nothing, NULL), 0);
 	cr_assert_eq(pthread_join(thread, NULL), 0);
-	cr_expect_eq(places_taken(), 1);
+	cr_expect_eq(entries_used(), 1);
 	own_capture_close();
 }
 

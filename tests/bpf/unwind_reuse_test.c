@@ -167,13 +167,13 @@ static void read_line(const char *line)
 
 static void read_printed(void)
 {
-	char *text = strndup((const char *)proc.said.data, proc.said.len), *line, *save = NULL;
+	char *text = strndup((const char *)proc.output.data, proc.output.len), *line, *save = NULL;
 
 	nap_cnt = 0;
 	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
 		read_line(line);
 	free(text);
-	buf_clear(&proc.said);
+	buf_clear(&proc.output);
 }
 
 /* ---- stacks -------------------------------------------------------------------------------------- */

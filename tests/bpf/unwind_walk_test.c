@@ -79,7 +79,7 @@ static void read_line(struct truth *t, const char *line)
 
 static void read_truth(struct truth *t, const struct live_proc *p)
 {
-	char *text = strndup((const char *)p->said.data, p->said.len), *line, *save = NULL;
+	char *text = strndup((const char *)p->output.data, p->output.len), *line, *save = NULL;
 	char path[64], perms[8];
 	FILE *maps;
 	char map[512];

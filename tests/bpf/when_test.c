@@ -120,15 +120,15 @@ Test(when, events_during_a_pause_are_absent_and_the_pause_is_no_blocked_time)
 			 sleepers[i].pid);
 	}
 	live_record(&rec, "-p", pids, "-D", "-1", "--control", control.spec, NULL);
-	live_ask(&control, "ping");
+	live_request(&control, "ping");
 	go_and_settle(&sleepers[0]);
-	live_ask(&control, "enable");
+	live_request(&control, "enable");
 	live_go(&sleepers[1]);
-	live_ask(&control, "disable");
+	live_request(&control, "disable");
 	go_and_settle(&sleepers[2]);
-	live_ask(&control, "enable");
+	live_request(&control, "enable");
 	live_go(&sleepers[3]);
-	live_ask(&control, "stop");
+	live_request(&control, "stop");
 	cr_assert_eq(live_finish(&rec), 0);
 	for (i = 0; i < SLEEPERS; i++)
 		live_end(&sleepers[i]);

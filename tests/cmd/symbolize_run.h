@@ -118,7 +118,7 @@ static inline struct bytes bytes_of(struct make *m)
 
 /* The output of symbolize, with up to two more arguments; its messages in *said, if that is not NULL. */
 static inline struct bytes symbolize(const struct bytes *in, const char *a, const char *b,
-				     char **said)
+				     char **output)
 {
 	char out[] = "/tmp/d9-symbolize-XXXXXX", word[40];
 	struct bytes f;
@@ -140,8 +140,8 @@ static inline struct bytes symbolize(const struct bytes *in, const char *a, cons
 	cr_assert_eq(pread(fd, f.data, f.sz, 0), st.st_size);
 	close(fd);
 	unlink(out);
-	if (said)
-		*said = r.err;
+	if (output)
+		*output = r.err;
 	else
 		free(r.err);
 	free(r.out);

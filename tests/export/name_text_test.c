@@ -41,10 +41,10 @@ Test(name_text, characters_that_change_the_text_around_them_are_spelled_out)
 }
 
 static void waker(const struct names *n, enum interval_context context, int32_t number,
-		  uint64_t said, const char *want)
+		  uint64_t output, const char *want)
 {
 	const struct interval_waker w = {
-		.context = context, .number = number, .raw = said, .tid = 7, .comm = NAMES_NONE
+		.context = context, .number = number, .raw = output, .tid = 7, .comm = NAMES_NONE
 	};
 	struct buf b = { 0 };
 

@@ -27,7 +27,7 @@ static void must(bool ok)
 		abort();
 }
 
-static void take(void *ctx, const struct interval *i)
+static void on_interval(void *ctx, const struct interval *i)
 {
 	struct check *c = ctx;
 	struct interval_preemptor preemptors[4];
@@ -80,7 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz)
 	log_set_level(LOG_LEVEL_QUIET);
 	must(!names_new(&names));
 	c.window = data[0] & 2;
-	c.iv = intervals_new(&(struct intervals_opts){ names, take, &c });
+	c.iv = intervals_new(&(struct intervals_opts){ names, on_interval, &c });
 	for (uint32_t clock = 0; c.window && clock < CLOCKS; clock++)
 		intervals_window(c.iv, clock, FROM, TO);
 	if (data[0] & 1)

@@ -28,7 +28,7 @@ struct script {
 	bool refuse; /* write() fails */
 };
 
-static uint8_t take(struct script *s)
+static uint8_t next_byte(struct script *s)
 {
 	if (!s->n)
 		return 0;
@@ -37,24 +37,24 @@ static uint8_t take(struct script *s)
 }
 
 /* Mostly small, sometimes at the edges of the widths. */
-static uint64_t take_number(struct script *s)
+static uint64_t next_number(struct script *s)
 {
-	uint8_t kind = take(s);
+	uint8_t kind = next_byte(s);
 	uint64_t v = 0;
 	unsigned int i;
 
 	if (kind < 128)
 		return kind;
 	for (i = 0; i < (kind & 7u) + 1; i++)
-		v = v << 8 | take(s);
+		v = v << 8 | next_byte(s);
 	return kind & 8 ? ~v : kind & 16 ? 1ull << (v & 63) : v;
 }
 
 /* Printable, of up to 31 bytes, and repeating often. */
-static size_t take_text(struct script *s, char *out)
+static size_t next_text(struct script *s, char *out)
 {
-	size_t len = take(s) & 31, i;
-	uint8_t c = take(s);
+	size_t len = next_byte(s) & 31, i;
+	uint8_t c = next_byte(s);
 
 	for (i = 0; i < len; i++)
 		out[i] = (char)('a' + (c + i) % 26);
@@ -80,7 +80,7 @@ static void put_value(struct script *s, uint8_t type, struct buf *rec, unsigned 
 
 static void put_container(struct script *s, uint8_t type, struct buf *rec, unsigned int depth)
 {
-	unsigned int cnt = take(s) % 4, i;
+	unsigned int cnt = next_byte(s) % 4, i;
 	uint8_t elem;
 
 	note_u64(rec, type, cnt);
@@ -95,7 +95,7 @@ static void put_container(struct script *s, uint8_t type, struct buf *rec, unsig
 						 DIAL9_STACK,  DIAL9_STRING_MAP, DIAL9_LIST,
 						 DIAL9_MAP };
 
-		elem = kinds[take(s) % (depth < 8 ? 10 : 8)];
+		elem = kinds[next_byte(s) % (depth < 8 ? 10 : 8)];
 		put_value(s, elem, rec, depth + 1);
 	}
 	dial9_enc_close(s->enc);
@@ -104,12 +104,12 @@ static void put_container(struct script *s, uint8_t type, struct buf *rec, unsig
 static void put_text_map(struct script *s, struct buf *rec)
 {
 	struct dial9_str kv[4][2];
-	size_t cnt = take(s) % 4, i;
+	size_t cnt = next_byte(s) % 4, i;
 	char text[8][32];
 
 	for (i = 0; i < cnt * 2; i++) {
 		kv[i / 2][i % 2].ptr = text[i];
-		kv[i / 2][i % 2].len = take_text(s, text[i]);
+		kv[i / 2][i % 2].len = next_text(s, text[i]);
 	}
 	note_u64(rec, DIAL9_STRING_MAP, cnt);
 	for (i = 0; i < cnt * 2; i++)
@@ -120,10 +120,10 @@ static void put_text_map(struct script *s, struct buf *rec)
 static void put_stack(struct script *s, uint8_t type, struct buf *rec)
 {
 	uint64_t frames[16];
-	size_t cnt = take(s) % 16, i;
+	size_t cnt = next_byte(s) % 16, i;
 
 	for (i = 0; i < cnt; i++)
-		frames[i] = take_number(s);
+		frames[i] = next_number(s);
 	note(rec, type, frames, cnt * 8);
 	dial9_enc_put_stack(s->enc, frames, cnt);
 }
@@ -136,7 +136,7 @@ static void put_unsigned(struct script *s, uint8_t type, struct buf *rec)
 		[DIAL9_U32] = UINT32_MAX,
 		[DIAL9_VARINT] = UINT64_MAX,
 	};
-	uint64_t v = take_number(s) & max[type];
+	uint64_t v = next_number(s) & max[type];
 
 	note_u64(rec, type, v);
 	dial9_enc_put_u64(s->enc, v);
@@ -144,7 +144,7 @@ static void put_unsigned(struct script *s, uint8_t type, struct buf *rec)
 
 static void put_other_scalar(struct script *s, uint8_t type, struct buf *rec)
 {
-	uint64_t v = take_number(s);
+	uint64_t v = next_number(s);
 	double d;
 
 	if (type == DIAL9_BOOL)
@@ -162,7 +162,7 @@ static void put_other_scalar(struct script *s, uint8_t type, struct buf *rec)
 static void put_text(struct script *s, uint8_t type, struct buf *rec)
 {
 	char text[32];
-	size_t n = take_text(s, text);
+	size_t n = next_text(s, text);
 
 	note(rec, type, text, n);
 	if (type == DIAL9_BYTES)
@@ -210,19 +210,19 @@ static void make_schema(struct script *s)
 {
 	struct dial9_field_n fields[FIELD_CNT];
 	char name[32], names[FIELD_CNT][32];
-	size_t cnt = take(s) % (FIELD_CNT + 1), i, slot = s->schema_cnt % SCHEMA_CNT;
+	size_t cnt = next_byte(s) % (FIELD_CNT + 1), i, slot = s->schema_cnt % SCHEMA_CNT;
 	struct dial9_str text = { name, 0 };
 
 	for (i = 0; i < cnt; i++) {
 		fields[i].name.ptr = names[i];
-		fields[i].name.len = take_text(s, names[i]);
-		fields[i].type = take(s);
+		fields[i].name.len = next_text(s, names[i]);
+		fields[i].type = next_byte(s);
 		fields[i].type = (uint8_t)(fields[i].type % 15 + 1) | (fields[i].type & 0x80);
 	}
-	text.len = take_text(s, name);
+	text.len = next_text(s, name);
 	dial9_schema_free(s->schemas[slot]);
 	s->schemas[slot] = NULL;
-	assert(!dial9_schema_new_n(text, take(s) & 3, fields, cnt, &s->schemas[slot]));
+	assert(!dial9_schema_new_n(text, next_byte(s) & 3, fields, cnt, &s->schemas[slot]));
 	s->schema_cnt++;
 }
 
@@ -230,27 +230,27 @@ static void make_schema(struct script *s)
 static void make_event(struct script *s, struct buf *record, bool spoil)
 {
 	size_t cnt = s->schema_cnt < SCHEMA_CNT ? s->schema_cnt : SCHEMA_CNT, i;
-	const struct dial9_schema *schema = cnt ? s->schemas[take(s) % cnt] : NULL;
+	const struct dial9_schema *schema = cnt ? s->schemas[next_byte(s) % cnt] : NULL;
 	struct buf rec = { 0 };
 	uint8_t type;
 	int err;
 
 	if (!schema)
 		return;
-	s->ts += take(s) & 1 ? take_number(s) : take(s);
+	s->ts += next_byte(s) & 1 ? next_number(s) : next_byte(s);
 	note(&rec, 'E', dial9_schema_name(schema), dial9_schema_name_n(schema).len);
 	note_u64(&rec, 'T', dial9_schema_has_timestamp(schema) ? s->ts : 0);
 	dial9_enc_begin(s->enc, schema, s->ts);
 	for (i = 0; i < dial9_schema_field_cnt(schema); i++) {
 		type = dial9_schema_field_type(schema, i);
-		if (type & DIAL9_OPTIONAL && take(s) & 1) {
+		if (type & DIAL9_OPTIONAL && next_byte(s) & 1) {
 			dial9_enc_put_none(s->enc);
 			note(&rec, 0, NULL, 0);
 		} else {
 			put_value(s, type & 0x7f, &rec, 0);
 		}
 	}
-	if (spoil && take(s) & 1) {
+	if (spoil && next_byte(s) & 1) {
 		dial9_enc_cancel(s->enc);
 	} else {
 		if (spoil)
@@ -281,7 +281,7 @@ static void run_script(struct script *s, struct buf *record)
 	size_t n;
 
 	while (s->n) {
-		switch (take(s) % 16) {
+		switch (next_byte(s) % 16) {
 		case 0:
 			make_schema(s);
 			break;
@@ -289,15 +289,15 @@ static void run_script(struct script *s, struct buf *record)
 			make_event(s, record, true);
 			break;
 		case 2:
-			n = take_text(s, text);
+			n = next_text(s, text);
 			assert(!dial9_enc_intern(s->enc, text, n, &id));
 			break;
 		case 3:
 			if (!dial9_enc_reset(s->enc))
-				s->ts = take_number(s);
+				s->ts = next_number(s);
 			break;
 		case 4:
-			s->refuse = take(s) & 1;
+			s->refuse = next_byte(s) & 1;
 			break;
 		case 5:
 			assert(!dial9_enc_flush(s->enc) || s->refuse);
@@ -387,9 +387,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz)
 	struct buf record = { 0 }, decoded = { 0 };
 	size_t i;
 
-	o.flush_at = (size_t)take(&s) * 16 + 1;
-	o.pool_bytes_max = (size_t)take(&s) * 256 + 1;
-	o.first_type_id = take(&s);
+	o.flush_at = (size_t)next_byte(&s) * 16 + 1;
+	o.pool_bytes_max = (size_t)next_byte(&s) * 256 + 1;
+	o.first_type_id = next_byte(&s);
 	assert(!dial9_enc_new(&o, &s.enc));
 	run_script(&s, &record);
 	decode_all(&s.stream, &decoded);

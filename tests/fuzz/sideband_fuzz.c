@@ -36,7 +36,7 @@ struct input {
 	size_t sz;
 };
 
-static size_t take_number(struct input *in)
+static size_t next_number(struct input *in)
 {
 	size_t v = 0;
 
@@ -51,7 +51,7 @@ static size_t take_number(struct input *in)
 static size_t write_portion(struct perf_ring *r, uint8_t *ring, struct input *in)
 {
 	uint64_t head = r->page->data_head;
-	size_t room = r->data_sz - (head - r->page->data_tail), len = take_number(in);
+	size_t room = r->data_sz - (head - r->page->data_tail), len = next_number(in);
 
 	len = len < in->sz ? len : in->sz;
 	len = len < room ? len : room;
@@ -72,7 +72,7 @@ static void check_record(const struct perf_side *side, size_t ring_sz)
 }
 
 /* Records come to the tasks in order of time, and of a few pids, so that they meet. */
-static void tell(struct tasks *tasks, struct perf_side *side, uint64_t time)
+static void send_records(struct tasks *tasks, struct perf_side *side, uint64_t time)
 {
 	side->time = time;
 	side->pid %= TASKS_MAX;
@@ -93,13 +93,13 @@ static void read_portion(struct perf_ring *r, size_t len, struct tasks *tasks, u
 		if (got < 0)
 			continue;
 		check_record(&side, r->data_sz);
-		tell(tasks, &side, ++*time);
+		send_records(tasks, &side, ++*time);
 	}
 	assert(r->page->data_tail == r->page->data_head);
 }
 
 /* Reading ahead returns the same, and returns no space. */
-static void look_at_portion(struct perf_ring *r, size_t len)
+static void check_portion(struct perf_ring *r, size_t len)
 {
 	uint64_t tail = r->page->data_tail;
 	struct perf_side side;
@@ -117,7 +117,7 @@ static void look_at_portion(struct perf_ring *r, size_t len)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz)
 {
 	struct input in = { .at = data, .sz = sz };
-	size_t ring_sz = (size_t)SMALLEST << take_number(&in) % SIZES;
+	size_t ring_sz = (size_t)SMALLEST << next_number(&in) % SIZES;
 	struct perf_event_mmap_page *page = calloc(1, sizeof(*page));
 	struct perf_ring *r = calloc(1, sizeof(*r));
 	struct tasks *tasks = tasks_new(true);
@@ -128,13 +128,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz)
 	r->page = page;
 	r->data = ring;
 	r->data_sz = ring_sz;
-	page->data_head = page->data_tail = take_number(&in);
+	page->data_head = page->data_tail = next_number(&in);
 	r->given.tail = r->given.head = page->data_head;
 	r->looked.tail = r->looked.head = page->data_head;
 	while (in.sz) {
 		len = write_portion(r, ring, &in);
 		if (len & 1)
-			look_at_portion(r, len);
+			check_portion(r, len);
 		read_portion(r, len, tasks, &time);
 	}
 	tasks_expire(tasks, time + 10000000000);

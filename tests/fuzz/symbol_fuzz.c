@@ -52,7 +52,7 @@ static void check_same(const struct symbolizer_frame *a, const struct symbolizer
 	assert(a->line == b->line && a->start == b->start && a->size == b->size);
 }
 
-static void ask_name(struct pair *p, uint64_t off)
+static void find_name(struct pair *p, uint64_t off)
 {
 	struct symbolizer_frame a, b;
 	int ret = symbolizer_name(p->whole, off, &a), again;
@@ -68,7 +68,7 @@ static void ask_name(struct pair *p, uint64_t off)
 	check_same(&a, &b);
 }
 
-static void ask_frames(struct pair *p, uint64_t off)
+static void find_frames(struct pair *p, uint64_t off)
 {
 	struct symbolizer_frame a[FRAMES_MAX], b[FRAMES_MAX];
 	int cnt = symbolizer_frames(p->whole, off, a, FRAMES_MAX), again, i;
@@ -84,13 +84,13 @@ static void ask_frames(struct pair *p, uint64_t off)
 	}
 }
 
-static void ask_everywhere(struct pair *p, size_t size)
+static void look_up_everywhere(struct pair *p, size_t size)
 {
 	size_t step = size / SAMPLES + 1, off;
 
 	for (off = 0; off < size; off += step) {
-		ask_name(p, off);
-		ask_frames(p, off);
+		find_name(p, off);
+		find_frames(p, off);
 		assert(symbolizer_dwarf_mem(p->whole) <= MEM_MAX);
 		assert(symbolizer_dwarf_mem(p->sliced) <= MEM_MAX);
 	}
@@ -118,11 +118,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		assert(!symbolizer_open_mem(copy, size, &cfg, &p.sliced));
 		/* 0: as often as possible */
 		p.slice_ns = data[size - 1] % 2 ? 0 : data[size - 1] * 100u;
-		ask_everywhere(&p, size);
+		look_up_everywhere(&p, size);
 		symbolizer_drop_dwarf(p.whole);
 		symbolizer_drop_dwarf(p.sliced);
 		assert(!symbolizer_dwarf_mem(p.whole));
-		ask_everywhere(&p, size);
+		look_up_everywhere(&p, size);
 		assert(symbolizer_gave_up(p.whole) == symbolizer_gave_up(p.sliced));
 	}
 	symbolizer_free(p.whole);

@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz);
 
 static volatile sig_atomic_t stop;
 
-static int take(void *ctx, const void *data, size_t sz)
+static int append(void *ctx, const void *data, size_t sz)
 {
 	buf_add(ctx, data, sz);
 	return 0;
@@ -73,12 +73,12 @@ static void answer(struct symbolize_find *find, uint8_t how)
 static int symbolize(const void *data, size_t sz, uint8_t how, struct buf *out, uint64_t *added)
 {
 	struct symbolize_find_cfg cfg = { .lines = how & 32, .stop = &stop };
-	const struct cut_out to = { take, out };
+	const struct cut_out to = { append, out };
 	struct symbolize_copy c = { 0 };
 	struct symbolize_find *find;
 	struct source *src;
-	int err, told = 0;
-	bool said;
+	int err, calls = 0;
+	bool reported;
 
 	if (reader_new(source_of(data, sz), READER_ONE_PASS, &c.reader))
 		return 0;
@@ -89,15 +89,15 @@ static int symbolize(const void *data, size_t sz, uint8_t how, struct buf *out, 
 		answer(find, how);
 		src = source_of(data, sz);
 		if (reader_rewind(c.reader) ||
-		    symbolize_copy_write(&c, find, src, &to, &stop, added, &said))
+		    symbolize_copy_write(&c, find, src, &to, &stop, added, &reported))
 			abort();
 		source_close(src);
-		told = 1;
+		calls = 1;
 	}
 	symbolize_find_free(find);
 	symbolize_copy_fini(&c);
 	reader_free(c.reader);
-	return told;
+	return calls;
 }
 
 static void check_whole(const struct buf *out)

@@ -37,7 +37,7 @@ static void drop(const char *irq)
 	rmdir(path);
 }
 
-static int see(void *ctx, uint32_t irq, const char *name)
+static int on_irq(void *ctx, uint32_t irq, const char *name)
 {
 	int *seen = ctx;
 
@@ -70,7 +70,7 @@ Test(irqs, interrupts_with_handlers_have_names)
 	add("10", "\n");
 	add("11", NULL);
 	add("kobject", "not a line\n");
-	cr_expect_eq(irqs_each(dir, see, seen), 0);
+	cr_expect_eq(irqs_each(dir, on_irq, seen), 0);
 	cr_expect_eq(seen[24], 1);
 	cr_expect_eq(seen[9], 1);
 	cr_expect_eq(irqs_each(dir, stop, &stops), -7);
@@ -78,5 +78,5 @@ Test(irqs, interrupts_with_handlers_have_names)
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		drop(all[i]);
 	rmdir(dir);
-	cr_expect_eq(irqs_each(dir, see, seen), 0, "no such directory");
+	cr_expect_eq(irqs_each(dir, on_irq, seen), 0, "no such directory");
 }

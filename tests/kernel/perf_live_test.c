@@ -55,7 +55,7 @@ struct story {
 	uint64_t lost, full, records, first_time, last_time;
 };
 
-static void hear(struct story *s, const struct perf_side *side)
+static void add_side(struct story *s, const struct perf_side *side)
 {
 	s->records++;
 	if (side->time < s->first_time)
@@ -90,7 +90,7 @@ static void drain(struct rings *r, struct story *s)
 			cr_assert_geq(got, 0);
 			if (!got)
 				break;
-			hear(s, &side);
+			add_side(s, &side);
 			if (side.type == PERF_SIDE_FULL)
 				continue;
 			cr_assert_geq(side.time, s->last_time, "a step back in time");
@@ -130,16 +130,17 @@ Test(perf_live, side_band_reports_fork_and_exit_of_a_child)
 }
 
 /* All records of one ring, by reading ahead or for good; their times and whether reading ahead had returned them. */
-static size_t take(struct perf_ring *ring, bool look, uint64_t *times, bool *looked, size_t max)
+static size_t read_records(struct perf_ring *ring, bool peek, uint64_t *times, bool *peeked,
+			   size_t max)
 {
 	struct perf_side side;
 	size_t cnt = 0;
 	int got;
 
-	while ((got = look ? perf_ring_peek(ring, &side) : perf_ring_next(ring, &side)) &&
+	while ((got = peek ? perf_ring_peek(ring, &side) : perf_ring_next(ring, &side)) &&
 	       cnt < max) {
 		cr_assert_eq(got, 1);
-		looked[cnt] = !look && perf_ring_is_looked(ring);
+		peeked[cnt] = !peek && perf_ring_is_looked(ring);
 		times[cnt++] = side.time;
 	}
 	return cnt;
@@ -148,25 +149,25 @@ static size_t take(struct perf_ring *ring, bool look, uint64_t *times, bool *loo
 Test(perf_live, look_ahead_consumes_no_records)
 {
 	enum { MAX = 4096 };
-	static uint64_t seen[MAX], given[MAX];
-	static bool looked[MAX];
+	static uint64_t seen[MAX], returned[MAX];
+	static bool peeked[MAX];
 	struct rings r = open_rings(256 * 1024);
-	size_t seen_cnt, given_cnt, i, k, total = 0;
+	size_t seen_cnt, returned_cnt, i, k, total = 0;
 
 	run_true();
 	for (k = 0; k < r.cnt; k++) {
-		seen_cnt = take(r.v[k], true, seen, looked, MAX);
+		seen_cnt = read_records(r.v[k], true, seen, peeked, MAX);
 		run_true();
-		given_cnt = take(r.v[k], false, given, looked, MAX);
+		returned_cnt = read_records(r.v[k], false, returned, peeked, MAX);
 		total += seen_cnt;
-		cr_assert_leq(seen_cnt, given_cnt);
-		for (i = 0; i < given_cnt; i++)
-			cr_expect_eq(looked[i], i < seen_cnt);
-		cr_expect_arr_eq(seen, given, seen_cnt * sizeof(*seen));
+		cr_assert_leq(seen_cnt, returned_cnt);
+		for (i = 0; i < returned_cnt; i++)
+			cr_expect_eq(peeked[i], i < seen_cnt);
+		cr_expect_arr_eq(seen, returned, seen_cnt * sizeof(*seen));
 		/* new records are not returned by reading ahead next time */
-		seen_cnt = take(r.v[k], true, seen, looked, MAX);
+		seen_cnt = read_records(r.v[k], true, seen, peeked, MAX);
 		for (i = 0; i < seen_cnt; i++)
-			cr_expect_geq(seen[i], given[given_cnt - 1]);
+			cr_expect_geq(seen[i], returned[returned_cnt - 1]);
 	}
 	cr_expect_gt(total, 4, "a birth, a program, its mappings, a death");
 	close_rings(&r);
@@ -380,7 +381,7 @@ Test(perf_live, tracepoint_opens_by_its_id)
 }
 
 /* The address of a symbol from the kernel itself; false if it has none. */
-static bool kernel_says(const char *name, uint64_t *addr)
+static bool kernel_address(const char *name, uint64_t *addr)
 {
 	FILE *f = fopen("/proc/kallsyms", "r");
 	char line[512], found[256];
@@ -403,12 +404,12 @@ Test(perf_live, kernel_symbols_have_the_kernels_addresses)
 	struct kallsyms *k;
 
 	cr_assert_eq(kallsyms_load(NULL, NULL, &k), 0);
-	cr_assert(kernel_says("schedule", &addr));
+	cr_assert(kernel_address("schedule", &addr));
 	cr_assert_eq(kallsyms_find(k, addr + 1, &sym), 0);
 	cr_assert_str_eq(sym.name, "schedule");
 	m = kallsyms_module_find(k, addr);
 	cr_assert_eq(m->kind, KALLSYMS_KERNEL);
-	cr_assert(kernel_says("_stext", &addr));
+	cr_assert(kernel_address("_stext", &addr));
 	cr_assert_eq(m->start, addr);
 	kallsyms_free(k);
 }

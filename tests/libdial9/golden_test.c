@@ -152,10 +152,10 @@ static const struct verdict *our_verdict(const char *name)
 	return NULL;
 }
 
-static void check_hostile(const char *name, const char *text_says, unsigned int events)
+static void check_hostile(const char *name, const char *expect_lines, unsigned int events)
 {
 	const struct verdict *own = our_verdict(name);
-	struct verdict v = { name, !strcmp(text_says, "accept") ? 0 : -EBADMSG, events };
+	struct verdict v = { name, !strcmp(expect_lines, "accept") ? 0 : -EBADMSG, events };
 	struct dump_tally tally;
 	struct dial9_dec *dec;
 	struct feed feed;
@@ -166,7 +166,7 @@ static void check_hostile(const char *name, const char *text_says, unsigned int 
 
 	if (own)
 		v = *own;
-	cr_assert(own || strcmp(text_says, "impl"), "%s: no verdict", name);
+	cr_assert(own || strcmp(expect_lines, "impl"), "%s: no verdict", name);
 	snprintf(path, sizeof(path), "%s.bin", name);
 	bin = load("hostile/", path);
 	for (step = 0; step < 3; step++) {

@@ -17,7 +17,7 @@ struct run {
 	struct names *names;
 	struct buf out;
 	uint32_t tid; /* only of this thread; 0: of all */
-	bool behind, gaps_first;
+	bool preemptors, gaps_first;
 	bool again; /* it is read twice, and the second pass counts */
 	bool skip_stacks;
 	uint64_t from, to; /* the window, when to is set */
@@ -34,7 +34,7 @@ static inline void run_print_flags(struct run *r, unsigned int flags)
 			buf_printf(&r->out, " %s", names[i]);
 }
 
-static inline void run_print_behind(struct run *r, const struct interval *i)
+static inline void run_print_preemptors(struct run *r, const struct interval *i)
 {
 	struct interval_preemptor v[3];
 	struct interval_preemptor_sum sum = intervals_preemptors(r->iv, i, v, 3);
@@ -49,7 +49,7 @@ static inline void run_print_behind(struct run *r, const struct interval *i)
 }
 
 /* "5 running 1000-1100 to block cpu 0 ..." */
-static inline void run_take(void *ctx, const struct interval *i)
+static inline void run_on_interval(void *ctx, const struct interval *i)
 {
 	static const char *const states[] = { "unknown", "running", "runnable", "blocked" };
 	static const char *const ends[] = { "nothing",	 "cpu",	     "waking", "block",
@@ -78,8 +78,8 @@ static inline void run_take(void *ctx, const struct interval *i)
 	if (i->stack != INTERVAL_NO_STACK)
 		buf_printf(&r->out, " stack %u", i->stack);
 	run_print_flags(r, i->flags);
-	if (r->behind && i->state == INTERVAL_RUNNABLE)
-		run_print_behind(r, i);
+	if (r->preemptors && i->state == INTERVAL_RUNNABLE)
+		run_print_preemptors(r, i);
 	buf_addstr(&r->out, "\n");
 }
 
@@ -90,7 +90,7 @@ static inline void run_bytes(struct run *r, const void *data, size_t sz)
 	struct trace_event ev;
 
 	r->names = reader_names(reader);
-	r->iv = intervals_new(&(struct intervals_opts){ r->names, run_take, r });
+	r->iv = intervals_new(&(struct intervals_opts){ r->names, run_on_interval, r });
 	if (r->to)
 		intervals_window(r->iv, 0, r->from, r->to);
 	if (r->skip_stacks)

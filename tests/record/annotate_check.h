@@ -61,8 +61,8 @@ static inline void done(struct fixture *f)
 }
 
 /* Of the first schema with that name; "" if there is no note. */
-static inline struct dial9_str said(struct fixture *f, const char *event, const char *field,
-				    const char *key, bool second)
+static inline struct dial9_str output(struct fixture *f, const char *event, const char *field,
+				      const char *key, bool second)
 {
 	const struct dial9_schema *s;
 	struct dial9_str out;
@@ -89,7 +89,7 @@ static inline struct dial9_str said(struct fixture *f, const char *event, const 
 static inline size_t check_field(struct fixture *f, const char *name, const struct format_event *ev,
 				 const struct format_field *field)
 {
-	struct dial9_str text = said(f, name, field->name, "enum", false);
+	struct dial9_str text = output(f, name, field->name, "enum", false);
 	struct tp_symbols ts = { 0 };
 	size_t at = 0;
 

@@ -70,7 +70,7 @@ static void run_true(void)
 
 int main(int argc, char **argv)
 {
-	bool now = stim_take_now(&argc, &argv);
+	bool now = stim_parse_now(&argc, &argv);
 	struct timespec nap = { .tv_nsec = 1000000 };
 
 	signal(SIGUSR1, SIG_IGN);

@@ -26,7 +26,7 @@ static void *wait_for_ever(void *arg)
 
 int main(int argc, char **argv)
 {
-	bool now = stim_take_now(&argc, &argv);
+	bool now = stim_parse_now(&argc, &argv);
 	unsigned long cnt = stim_arg(argc, argv, 1, 8);
 	pthread_attr_t attr;
 	pthread_t thread;

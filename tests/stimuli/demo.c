@@ -103,7 +103,7 @@ static void *tick(void *arg)
 
 int main(int argc, char **argv)
 {
-	bool now = stim_take_now(&argc, &argv);
+	bool now = stim_parse_now(&argc, &argv);
 	pthread_t threads[3];
 
 	stim_start(now, "");

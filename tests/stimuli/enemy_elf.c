@@ -223,7 +223,7 @@ static void make(struct badelf *e, const char *kind, const char *dir)
 
 int main(int argc, char **argv)
 {
-	bool now = stim_take_now(&argc, &argv);
+	bool now = stim_parse_now(&argc, &argv);
 	struct badelf e;
 	char path[512];
 	void *page;

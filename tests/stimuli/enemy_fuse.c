@@ -143,7 +143,7 @@ static bool mount_own(int fd, const char *at)
 
 int main(int argc, char **argv)
 {
-	bool now = stim_take_now(&argc, &argv);
+	bool now = stim_parse_now(&argc, &argv);
 	char path[600], at[512];
 	int fd, done[2];
 	struct badelf e;

@@ -82,7 +82,7 @@ static void names(void)
 
 int main(int argc, char **argv)
 {
-	bool now = stim_take_now(&argc, &argv);
+	bool now = stim_parse_now(&argc, &argv);
 	char path[PATH_MAX];
 	struct badelf e;
 	int fd;

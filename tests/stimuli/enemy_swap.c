@@ -61,7 +61,7 @@ static void make_trap(const char *path, unsigned int step)
 
 int main(int argc, char **argv)
 {
-	bool now = stim_take_now(&argc, &argv);
+	bool now = stim_parse_now(&argc, &argv);
 	unsigned long cnt = stim_arg(argc, argv, 2, 200), ms = stim_arg(argc, argv, 3, 15);
 	static pid_t pids[CHILDREN_MAX];
 	static int go[CHILDREN_MAX];

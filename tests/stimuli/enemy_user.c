@@ -55,7 +55,7 @@ static void work(const char *kind)
 
 int main(int argc, char **argv)
 {
-	bool now = stim_take_now(&argc, &argv);
+	bool now = stim_parse_now(&argc, &argv);
 	unsigned long cnt = stim_arg(argc, argv, 2, 1);
 
 	if (argc > 1 && !strcmp(argv[1], "--again"))

@@ -38,7 +38,7 @@ static void work(int go, int pids, unsigned long naps)
 
 int main(int argc, char **argv)
 {
-	bool now = stim_take_now(&argc, &argv);
+	bool now = stim_parse_now(&argc, &argv);
 	unsigned long naps = stim_arg(argc, argv, 1, 20);
 	int go[2], pids[2], i;
 	pid_t child, pid, grandchild = 0;

@@ -31,7 +31,7 @@ static int run_true(void)
 int main(int argc, char **argv)
 {
 	const struct timespec nap = { .tv_nsec = 100000 };
-	bool now = stim_take_now(&argc, &argv);
+	bool now = stim_parse_now(&argc, &argv);
 	char name[16];
 	int i;
 

@@ -29,7 +29,7 @@ static void sibling_path(char *path, size_t sz, const char *name)
 
 int main(int argc, char **argv)
 {
-	bool now = stim_take_now(&argc, &argv);
+	bool now = stim_parse_now(&argc, &argv);
 	unsigned long links = stim_arg(argc, argv, 1, 20);
 	unsigned long exited = 0;
 	char path[PATH_MAX], text[32];

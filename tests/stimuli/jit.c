@@ -78,7 +78,7 @@ STIM_NOINLINE static void run(void (*made)(void), uint64_t goal_ns)
 
 int main(int argc, char **argv)
 {
-	bool now = stim_take_now(&argc, &argv);
+	bool now = stim_parse_now(&argc, &argv);
 	const char *how = argc > 1 ? argv[1] : "early";
 	uint64_t goal_ns = stim_arg(argc, argv, 2, 500) * 1000000;
 	uint8_t *code = map_code(!strcmp(how, "memfd"));

@@ -56,7 +56,7 @@ STIM_NOINLINE static int maps_enter(unsigned long us)
 
 int main(int argc, char **argv)
 {
-	bool now = stim_take_now(&argc, &argv);
+	bool now = stim_parse_now(&argc, &argv);
 	unsigned long naps = stim_arg(argc, argv, 2, 0), us = stim_arg(argc, argv, 3, 100), n;
 
 	map(stim_arg(argc, argv, 1, 8000));

@@ -22,7 +22,7 @@ static STIM_NOINLINE void close_number(long n)
 
 int main(int argc, char **argv)
 {
-	bool now = stim_take_now(&argc, &argv);
+	bool now = stim_parse_now(&argc, &argv);
 	unsigned long per_nap = stim_arg(argc, argv, 1, 10), count = 0;
 	unsigned long max = stim_arg(argc, argv, 2, -1UL);
 	const struct timespec nap = { .tv_nsec = 100000 };

@@ -57,7 +57,7 @@ static void *play(void *arg)
 
 int main(int argc, char **argv)
 {
-	bool now = stim_take_now(&argc, &argv);
+	bool now = stim_parse_now(&argc, &argv);
 	struct player players[] = { { .side = PING }, { .side = PONG } };
 	pthread_t threads[2];
 	char extra[64];

@@ -258,7 +258,7 @@ static void print_all_times(void)
 
 int main(int argc, char **argv)
 {
-	const bool now = stim_take_now(&argc, &argv);
+	const bool now = stim_parse_now(&argc, &argv);
 	pthread_t threads[2], helping[KINDS];
 	char extra[160];
 

@@ -56,7 +56,7 @@ static void *play(void *arg)
 
 int main(int argc, char **argv)
 {
-	bool now = stim_take_now(&argc, &argv);
+	bool now = stim_parse_now(&argc, &argv);
 	unsigned long laps = stim_arg(argc, argv, 1, 40);
 	struct player players[THREADS] = { 0 };
 	pthread_t threads[THREADS];

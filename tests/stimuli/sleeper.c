@@ -41,7 +41,7 @@ static unsigned long sleep_times(unsigned long count, unsigned long us)
 
 int main(int argc, char **argv)
 {
-	bool now = stim_take_now(&argc, &argv);
+	bool now = stim_parse_now(&argc, &argv);
 	unsigned long sleeps;
 
 	stim_start(now, "");

@@ -61,7 +61,7 @@ static void calibrate(uint64_t *per_ms_a, uint64_t *per_ms_b)
 
 int main(int argc, char **argv)
 {
-	bool now = stim_take_now(&argc, &argv);
+	bool now = stim_parse_now(&argc, &argv);
 	uint64_t percent = stim_arg(argc, argv, 1, 70);
 	uint64_t goal_ns = stim_arg(argc, argv, 2, 3000) * 1000000;
 	uint64_t per_ms_a, per_ms_b, slice, begin, total;

@@ -60,7 +60,7 @@ static void *serve(void *arg)
 
 int main(int argc, char **argv)
 {
-	const bool now = stim_take_now(&argc, &argv);
+	const bool now = stim_parse_now(&argc, &argv);
 	pthread_t threads[KINDS], server;
 	char extra[160], byte;
 

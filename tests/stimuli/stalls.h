@@ -93,7 +93,7 @@ static void hold(void)
 	pthread_mutex_unlock(&lock);
 }
 
-static void take_the_cpu(void)
+static void occupy_cpu(void)
 {
 	await(&hog_go);
 	burn(STALL_NS);
@@ -130,7 +130,7 @@ struct helper {
 
 static struct helper helpers[KINDS] = {
 	[MUTEX] = { .name = "holder", .once = hold },
-	[HOG] = { .name = "hog", .once = take_the_cpu, .priority = 2 },
+	[HOG] = { .name = "hog", .once = occupy_cpu, .priority = 2 },
 	[FAULT] = { .name = "pager", .once = provide_page },
 	[READ] = { .name = "writer", .once = write_late },
 };
@@ -167,7 +167,7 @@ STIM_NOINLINE static void stall_on_mutex(void)
 	pthread_mutex_unlock(&lock);
 }
 
-STIM_NOINLINE static void stall_behind_hog(void)
+STIM_NOINLINE static void stall_by_hog(void)
 {
 	sem_post(&hog_go);
 }
@@ -191,7 +191,7 @@ static void stall(enum kind kind, unsigned long round)
 	if (kind == MUTEX)
 		stall_on_mutex();
 	else if (kind == HOG)
-		stall_behind_hog();
+		stall_by_hog();
 	else if (kind == FAULT)
 		stall_on_page(round);
 	else

@@ -35,7 +35,7 @@
 		__asm__ volatile("" : "=m"(stim_slot) : "r"(value));                               \
 	} while (0)
 
-static inline bool stim_take_now(int *argc, char ***argv)
+static inline bool stim_parse_now(int *argc, char ***argv)
 {
 	if (*argc < 2 || strcmp((*argv)[1], "--now") != 0)
 		return false;

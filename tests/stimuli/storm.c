@@ -189,7 +189,7 @@ static pid_t start(void (*role)(unsigned long), unsigned long rate)
 
 int main(int argc, char **argv)
 {
-	bool now = stim_take_now(&argc, &argv);
+	bool now = stim_parse_now(&argc, &argv);
 	unsigned long rate = stim_arg(argc, argv, 1, FORKS_MAX);
 	unsigned long bpf = stim_arg(argc, argv, 2, 1);
 	struct pollfd input = { .fd = 0, .events = POLLIN };

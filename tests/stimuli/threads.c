@@ -60,7 +60,7 @@ int main(int argc, char **argv)
 		stim_done(!strcmp(argv[2], "now"));
 		return 0;
 	}
-	started_now = stim_take_now(&argc, &argv);
+	started_now = stim_parse_now(&argc, &argv);
 	cnt = stim_arg(argc, argv, 1, 8);
 	stim_start(started_now, "");
 	while (cnt--)

@@ -19,7 +19,7 @@ enum { EVERY_NS = 30000 };
 int main(int argc, char **argv)
 {
 	const struct itimerspec often = { { 0, EVERY_NS }, { 0, EVERY_NS } }, never = { 0 };
-	bool now = stim_take_now(&argc, &argv);
+	bool now = stim_parse_now(&argc, &argv);
 	long rounds = argc > 1 ? atol(argv[1]) : 20000, i;
 	int timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK), ends[2];
 	uint64_t fired = 0;

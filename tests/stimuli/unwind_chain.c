@@ -98,7 +98,7 @@ int main(int argc, char **argv)
 					.it_value.tv_usec = SIGNAL_US };
 	const struct itimerval never = { .it_value.tv_usec = 0 };
 	const struct sigaction act = { .sa_handler = chain_handler, .sa_flags = SA_RESTART };
-	bool now = stim_take_now(&argc, &argv);
+	bool now = stim_parse_now(&argc, &argv);
 	unsigned long rounds = stim_arg(argc, argv, 1, 50);
 	pthread_t thread;
 

@@ -95,7 +95,7 @@ STIM_NOINLINE static void *jit_thread(void *ctx)
 
 int main(int argc, char **argv)
 {
-	bool now = stim_take_now(&argc, &argv);
+	bool now = stim_parse_now(&argc, &argv);
 	pthread_t thread, watch;
 	extern void *jit_watch(void *ms);
 

@@ -68,7 +68,7 @@ static const search_fn callers[] = { NULL };
 int main(int argc, char **argv)
 {
 	const struct timespec nap = { .tv_nsec = NAP_NS };
-	bool now = stim_take_now(&argc, &argv);
+	bool now = stim_parse_now(&argc, &argv);
 	unsigned long rounds = stim_arg(argc, argv, 1, 100), i;
 
 	stim_start(now, "");

@@ -53,7 +53,7 @@ static void burn(void)
 
 int main(int argc, char **argv)
 {
-	bool now = stim_take_now(&argc, &argv);
+	bool now = stim_parse_now(&argc, &argv);
 	unsigned long turns = stim_arg(argc, argv, 1, 100);
 	unsigned long us = stim_arg(argc, argv, 2, 0);
 	struct timespec nap = { .tv_sec = (time_t)(us / 1000000),

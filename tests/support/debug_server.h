@@ -38,7 +38,7 @@ struct debug_server {
 };
 
 /* The client may have closed the connection. */
-static inline bool debug_server_say(int sock, const void *data, size_t sz)
+static inline bool debug_server_send(int sock, const void *data, size_t sz)
 {
 	return send(sock, data, sz, MSG_NOSIGNAL) == (ssize_t)sz;
 }
@@ -48,7 +48,7 @@ static inline void debug_server_head(int sock, const char *status, const char *m
 	char head[256];
 
 	snprintf(head, sizeof(head), "HTTP/1.1 %s\r\nConnection: close\r\n%s\r\n", status, more);
-	debug_server_say(sock, head, strlen(head));
+	debug_server_send(sock, head, strlen(head));
 }
 
 static inline void debug_server_file(int sock, const char *path, size_t more)
@@ -61,7 +61,8 @@ static inline void debug_server_file(int sock, const char *path, size_t more)
 	fstat(fd, &st);
 	snprintf(head, sizeof(head), "Content-Length: %zu\r\n", (size_t)st.st_size + more);
 	debug_server_head(sock, "200 OK", head);
-	while ((n = read(fd, block, sizeof(block))) > 0 && debug_server_say(sock, block, (size_t)n))
+	while ((n = read(fd, block, sizeof(block))) > 0 &&
+	       debug_server_send(sock, block, (size_t)n))
 		;
 	close(fd);
 }
@@ -90,21 +91,21 @@ static inline void debug_server_answer(int sock, const char *question, enum debu
 		return;
 	case DEBUG_SERVER_SLOW:
 		debug_server_head(sock, "200 OK", "Content-Length: 1000000\r\n");
-		while (debug_server_say(sock, "x", 1))
+		while (debug_server_send(sock, "x", 1))
 			usleep(100000);
 		return;
 	case DEBUG_SERVER_ENDLESS:
 		debug_server_head(sock, "200 OK", "");
-		while (debug_server_say(sock, zeros, sizeof(zeros)))
+		while (debug_server_send(sock, zeros, sizeof(zeros)))
 			;
 		return;
 	case DEBUG_SERVER_HUGE:
 		debug_server_head(sock, "200 OK", "Content-Length: 100000000000\r\n");
-		while (debug_server_say(sock, zeros, sizeof(zeros)))
+		while (debug_server_send(sock, zeros, sizeof(zeros)))
 			;
 		return;
 	case DEBUG_SERVER_GARBAGE:
-		debug_server_say(sock, zeros, sizeof(zeros));
+		debug_server_send(sock, zeros, sizeof(zeros));
 		return;
 	case DEBUG_SERVER_HANGS_UP:
 		return;

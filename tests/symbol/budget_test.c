@@ -12,7 +12,7 @@ static const struct budget_max plenty = {
 };
 
 /* Uses CPU time until step() returns something other than 0. */
-static int work_until_told(struct budget *b)
+static int work_until_stopped(struct budget *b)
 {
 	int err = 0;
 
@@ -30,11 +30,11 @@ Test(budget, pauses_at_the_end_of_a_slice_and_continues_in_the_next)
 
 	budget_init(&b, &plenty);
 	budget_slice(&b, budget_clock_ns() + 2000000);
-	cr_expect_eq(work_until_told(&b), -EAGAIN);
+	cr_expect_eq(work_until_stopped(&b), -EAGAIN);
 	cr_expect_geq(budget_clock_ns(), b.slice_end);
 	before = b.entries;
 	budget_slice(&b, budget_clock_ns() + 2000000);
-	cr_expect_eq(work_until_told(&b), -EAGAIN);
+	cr_expect_eq(work_until_stopped(&b), -EAGAIN);
 	cr_expect_gt(b.entries, before);
 	cr_expect_null(budget_reached(&b));
 }
@@ -60,7 +60,7 @@ Test(budget, ends_permanently_when_its_time_is_used_up)
 
 	max.cpu_ns = 3000000;
 	budget_init(&b, &max);
-	cr_expect_eq(work_until_told(&b), -EDQUOT);
+	cr_expect_eq(work_until_stopped(&b), -EDQUOT);
 	cr_expect_str_eq(budget_reached(&b), "time");
 	cr_expect_gt(b.cpu_ns, max.cpu_ns);
 	cr_expect_eq(budget_step(&b, 1), -EDQUOT);
@@ -79,7 +79,7 @@ Test(budget, counts_only_time_between_enter_and_leave)
 	budget_enter(&b);
 	budget_leave(&b);
 	used = b.cpu_ns;
-	work_until_told(&other);
+	work_until_stopped(&other);
 	budget_enter(&b);
 	budget_leave(&b);
 	cr_expect_lt(b.cpu_ns - used, 4000000u);

@@ -69,10 +69,10 @@ static inline void fakes_work(int sock, uint32_t role, fakes_message_fn message)
 }
 
 /* Called before an opener answers, and after it. */
-typedef void (*fakes_asked_fn)(const struct symproto_msg *msg);
+typedef void (*fakes_request_fn)(const struct symproto_msg *msg);
 
 /* The life of an opener: /dev/null for everything. answered may be NULL. */
-static inline void fakes_open(int sock, fakes_asked_fn asked, fakes_asked_fn answered)
+static inline void fakes_open(int sock, fakes_request_fn asked, fakes_request_fn answered)
 {
 	char *packet = malloc(SYMPROTO_PACKET_MAX);
 	int fd, null = open("/dev/null", O_RDONLY);
@@ -97,7 +97,7 @@ static inline void fakes_open(int sock, fakes_asked_fn asked, fakes_asked_fn ans
 	free(packet);
 }
 
-/* A fakes_asked_fn for paths that hang. */
+/* A fakes_request_fn for paths that hang. */
 static inline void fakes_hang(const struct symproto_msg *msg)
 {
 	while (!strncmp(msg->text, "/hangs", 6))

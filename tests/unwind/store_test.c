@@ -291,7 +291,7 @@ Test(store, table_larger_than_all_room_is_skipped)
 
 /* ---- slots ----------------------------------------------------------------------------------------- */
 
-static void take_all_slots(void)
+static void use_all_slots(void)
 {
 	char key[] = "0";
 
@@ -320,7 +320,7 @@ Test(store, unused_slot_is_given_to_another_file_after_a_grace_period)
 {
 	uint32_t a = add("0", 3, 7), again;
 
-	take_all_slots();
+	use_all_slots();
 	cr_expect_not(store_is_short(store), "nobody was refused");
 	cr_assert_eq(slot_of("new"), PROF_UNWIND_NO_SLOT);
 	cr_assert(store_is_short(store));
@@ -434,7 +434,7 @@ Test(store, slot_of_an_expected_table_stays)
 {
 	uint32_t a = slot_of("0"), b = slot_of("1"), c;
 
-	take_all_slots();
+	use_all_slots();
 	cr_assert(store_expect(store, a));
 	cr_assert(store_expect(store, b));
 	cr_assert_eq(slot_of("new"), PROF_UNWIND_NO_SLOT);

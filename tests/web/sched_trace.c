@@ -35,10 +35,10 @@ struct world {
 	struct make m;
 	struct chance chance;
 	struct dial9_schema *waking, *birth, *migrate, *fork, *exec, *watch;
-	struct dial9_schema *poll_start, *poll_end, *unpark, *followed, *stay, *exit;
-	bool neighbours, polls, told, stays;
+	struct dial9_schema *poll_start, *poll_end, *unpark, *followed, *off_cpu, *exit;
+	bool neighbours, polls, reports_followed, off_cpu_events;
 	struct off off[THREADS];
-	bool tells; /* TaskEvents mark some as followed */
+	bool follows; /* TaskEvents mark some as followed */
 	bool polling[WORKERS];
 	uint32_t worker[WORKERS]; /* tids; 0: not known yet */
 	uint64_t ts;
@@ -68,12 +68,12 @@ static void make_more_schemas(struct world *w)
 			      { "old_pid", DIAL9_VARINT });
 	w->watch = MAKE_SCHEMA(PROF_EV_CPU_WATCH, { "common_cpu", DIAL9_VARINT },
 			       { "common_pid", DIAL9_VARINT }, { PROF_F_WATCH, DIAL9_U8 });
-	w->stay = MAKE_SCHEMA(PROF_EV_OFF_CPU, { "common_cpu", DIAL9_VARINT },
-			      { "common_pid", DIAL9_VARINT }, { PROF_F_OFF_NS, DIAL9_VARINT },
-			      { PROF_F_BLOCKED_NS, DIAL9_VARINT }, { "prev_state", DIAL9_VARINT },
-			      { PROF_F_WAKER_PID, DIAL9_VARINT }, { "context", DIAL9_VARINT },
-			      { PROF_F_FROM_CPU, DIAL9_VARINT }, { PROF_F_WOKEN, DIAL9_U8 },
-			      { PROF_F_UNFINISHED, DIAL9_U8 });
+	w->off_cpu = MAKE_SCHEMA(PROF_EV_OFF_CPU, { "common_cpu", DIAL9_VARINT },
+				 { "common_pid", DIAL9_VARINT }, { PROF_F_OFF_NS, DIAL9_VARINT },
+				 { PROF_F_BLOCKED_NS, DIAL9_VARINT },
+				 { "prev_state", DIAL9_VARINT }, { PROF_F_WAKER_PID, DIAL9_VARINT },
+				 { "context", DIAL9_VARINT }, { PROF_F_FROM_CPU, DIAL9_VARINT },
+				 { PROF_F_WOKEN, DIAL9_U8 }, { PROF_F_UNFINISHED, DIAL9_U8 });
 	w->exit = MAKE_SCHEMA("sched:sched_process_exit", { "common_cpu", DIAL9_VARINT },
 			      { "common_pid", DIAL9_VARINT }, { "pid", DIAL9_VARINT });
 	w->followed = MAKE_SCHEMA(PROF_EV_TASK, { PROF_F_PID, DIAL9_U32 },
@@ -140,7 +140,7 @@ static void make_offcpu(struct world *w, uint32_t cpu, uint32_t at, bool unfinis
 	bool blocked = off->state & 0xff;
 
 	if (ns >= STAY_NS) {
-		begin(w, w->stay, cpu, w->tid[at]);
+		begin(w, w->off_cpu, cpu, w->tid[at]);
 		dial9_enc_put_u64(w->m.enc, ns);
 		dial9_enc_put_u64(w->m.enc, !blocked ? 0 : off->woken ? woken : ns);
 		dial9_enc_put_u64(w->m.enc, off->state);
@@ -202,14 +202,14 @@ static void make_a_switch(struct world *w, uint32_t cpu, bool lost)
 		state = 0x10;
 	if (at < THREADS && state & 0xff)
 		w->asleep[at] = true;
-	if (w->stays)
+	if (w->off_cpu_events)
 		make_switch_event(w, cpu, prev, state, next, lost);
 	if (at < THREADS && state == 0x10) {
 		w->tid[at] = 0;
 		w->off[at] = (struct off){ 0 };
 	}
 	w->on[cpu] = next;
-	if (lost || w->stays)
+	if (lost || w->off_cpu_events)
 		return;
 	make_switch(&w->m, w->ts, cpu, prev ? w->name : "swapper", prev, state,
 		    next ? w->name : "swapper", next);
@@ -217,7 +217,7 @@ static void make_a_switch(struct world *w, uint32_t cpu, bool lost)
 		stack(w, cpu, prev, PROF_SOURCE_SWITCH_OUT);
 }
 
-static void make_a_waking(struct world *w, uint32_t cpu, bool lost)
+static void make_a_wakeup(struct world *w, uint32_t cpu, bool lost)
 {
 	static const uint64_t contexts[] = { 0, 1, 1,	       2,	   3,
 					     4, 5, 2 | 4 << 3, 2 | 2 << 3, 3 | 30 << 3 };
@@ -226,9 +226,9 @@ static void make_a_waking(struct world *w, uint32_t cpu, bool lost)
 	if (!w->tid[at])
 		return;
 	w->asleep[at] = false;
-	if (w->stays)
+	if (w->off_cpu_events)
 		make_wakeup_event(w, cpu, at, (uint32_t)contexts[below(w, 10)]);
-	if (lost || w->stays)
+	if (lost || w->off_cpu_events)
 		return;
 	begin(w, w->waking, cpu, w->on[cpu]);
 	make_str(&w->m, "task");
@@ -253,7 +253,7 @@ static void make_a_birth(struct world *w, uint32_t cpu)
 	make_end(&w->m);
 	if (below(w, 2))
 		make_task(&w->m, w->ts, pid_of(w->tid[at]), w->tid[at], "child");
-	if (w->stays)
+	if (w->off_cpu_events)
 		return;
 	begin(w, w->birth, cpu, parent);
 	make_str(&w->m, "child");
@@ -350,11 +350,11 @@ static void step(struct world *w)
 	uint64_t from = w->ts;
 
 	w->ts += below(w, 200) ? below(w, 50000) : below(w, 40000000);
-	if (w->neighbours && !w->stays && !below(w, 12))
+	if (w->neighbours && !w->off_cpu_events && !below(w, 12))
 		make_a_watch(w);
 	if (w->polls && !below(w, 3))
 		make_a_poll(w);
-	if (w->tells && !below(w, w->told ? 10 : 200))
+	if (w->follows && !below(w, w->reports_followed ? 10 : 200))
 		make_a_telling(w);
 	switch (below(w, 16)) {
 	case 0:
@@ -368,7 +368,7 @@ static void step(struct world *w)
 		make_another(w, cpu);
 		break;
 	case 3 ... 9:
-		make_a_waking(w, cpu, lost);
+		make_a_wakeup(w, cpu, lost);
 		break;
 	default:
 		make_a_switch(w, cpu, lost);
@@ -382,7 +382,7 @@ static void begin_trace(struct world *w, uint64_t seed)
 {
 	static const char *const targets[] = { "system", "pid 103", "command task", "pid 103" };
 	const char *target = targets[seed % 4], *watched = seed % 4 == 3 ? "yes" : "no";
-	const char *told = seed % 18 ? "told" : "within";
+	const char *reports_followed = seed % 18 ? "told" : "within";
 	struct dial9_str meta[8][2] = {
 		{ { "start_realtime_ns", 17 }, { "1700000000000000000", 19 } },
 		{ { "target", 6 }, { target, strlen(target) } },
@@ -395,18 +395,18 @@ static void begin_trace(struct world *w, uint64_t seed)
 
 	w->neighbours = seed % 4 == 3;
 	w->polls = seed % 3 == 1;
-	w->told = seed % 9 == 0;
-	w->tells = w->told || seed % 9 == 5;
+	w->reports_followed = seed % 9 == 0;
+	w->follows = w->reports_followed || seed % 9 == 5;
 	if (seed % 5 == 0) {
 		meta[cnt][0] = (struct dial9_str){ PROF_META_RECORDED_CPUS, 13 };
 		meta[cnt++][1] = (struct dial9_str){ "0,2", 3 };
 	}
-	if (w->told) {
+	if (w->reports_followed) {
 		meta[cnt][0] = (struct dial9_str){ PROF_META_FOLLOWED, 8 };
-		meta[cnt++][1] = (struct dial9_str){ told, strlen(told) };
+		meta[cnt++][1] = (struct dial9_str){ reports_followed, strlen(reports_followed) };
 	}
-	w->stays = seed >= 100;
-	if (w->stays) {
+	w->off_cpu_events = seed >= 100;
+	if (w->off_cpu_events) {
 		meta[cnt][0] = (struct dial9_str){ PROF_META_OFF_MIN_NS, 14 };
 		meta[cnt++][1] = (struct dial9_str){ "20000", 5 };
 	}
@@ -477,7 +477,7 @@ int main(int argc, char **argv)
 	dial9_schema_free(w.poll_end);
 	dial9_schema_free(w.unpark);
 	dial9_schema_free(w.followed);
-	dial9_schema_free(w.stay);
+	dial9_schema_free(w.off_cpu);
 	dial9_schema_free(w.exit);
 	make_fini(&w.m);
 	return fflush(stdout) ? 1 : 0;

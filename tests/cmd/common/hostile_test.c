@@ -49,7 +49,7 @@ static void list_commands(void)
 
 TestSuite(hostile, .init = list_commands);
 
-#define ROW(name, asks_kernel, brief) { cmd_##name, #name, NULL },
+#define ROW(name, reads_kernel, brief) { cmd_##name, #name, NULL },
 static const struct row all[] = { CMD_LIST(ROW) };
 
 /* view waits for a browser, and its data comes from cut. symbolize refuses damaged traces and has its own fuzzer. */
@@ -77,7 +77,7 @@ static int lines(const char *s)
 	return n;
 }
 
-static bool takes_two(size_t i)
+static bool needs_two(size_t i)
 {
 	return commands[i].fn == cmd_diff;
 }
@@ -97,7 +97,7 @@ static const char *good_trace(void)
 }
 
 /* The truncated trace may not have this thread. */
-static bool asks_for_a_thread(size_t i)
+static bool needs_thread(size_t i)
 {
 	const char *opt = commands[i].opt;
 
@@ -114,11 +114,10 @@ static int run_one(size_t i, const void *data, size_t sz)
 	const bool before = commands[i].fn == cmd_export;
 	struct run r = run_cmd(commands[i].fn, make_fd(data, sz), commands[i].word,
 			       before ? commands[i].opt : "-", before ? "-" : commands[i].opt,
-			       takes_two(i) ? good_trace() : NULL, NULL);
+			       needs_two(i) ? good_trace() : NULL, NULL);
 	int code = r.code;
 
-	cr_assert(code == CMD_OK || code == CMD_INPUT ||
-			  (code == CMD_USAGE && asks_for_a_thread(i)),
+	cr_assert(code == CMD_OK || code == CMD_INPUT || (code == CMD_USAGE && needs_thread(i)),
 		  "%s: code %d", commands[i].word, code);
 	/* a truncated end is reported too */
 	cr_assert_leq(lines(r.err), code == CMD_USAGE ? 2 : 1, "%s", r.err);
@@ -275,11 +274,11 @@ static long peak(size_t i, int file, bool piped)
 	pid = fork();
 	if (!pid) {
 		char *argv[] = { (char *)commands[i].word, "-", (char *)commands[i].opt,
-				 takes_two(i) ? (char *)good_trace() : NULL, NULL };
+				 needs_two(i) ? (char *)good_trace() : NULL, NULL };
 
 		dup2(fd, 0);
 		dup2(null, 1);
-		_exit(commands[i].fn(takes_two(i) ? 4 : 3, argv));
+		_exit(commands[i].fn(needs_two(i) ? 4 : 3, argv));
 	}
 	close(fd);
 	close(null);
@@ -343,7 +342,7 @@ Test(hostile, memory_grows_with_the_size_of_names, .timeout = 120)
 	for (size_t i = 0; i < command_cnt; i++) {
 		long few, lots;
 
-		if (asks_for_a_thread(i) || commands[i].fn == cmd_export)
+		if (needs_thread(i) || commands[i].fn == cmd_export)
 			continue;
 		few = peak(i, small, false);
 		lots = peak(i, large, false);

@@ -18,7 +18,7 @@ struct seen {
 	int resets;
 };
 
-static void take(void *ctx, const struct interval *i)
+static void on_interval(void *ctx, const struct interval *i)
 {
 	struct seen *s = ctx;
 
@@ -28,7 +28,7 @@ static void take(void *ctx, const struct interval *i)
 	s->flags |= i->flags;
 }
 
-static void see(void *ctx, const struct trace *t, const struct trace_event *ev)
+static void on_event(void *ctx, const struct trace *t, const struct trace_event *ev)
 {
 	struct seen *s = ctx;
 
@@ -60,9 +60,11 @@ static void make_life(struct make *m)
 static int run_on(int fd, const struct select_opts *sel, struct seen *seen, bool streams,
 		  struct interval_reader *r)
 {
-	const struct interval_reader_opts opts = {
-		.sel = sel, .fn = take, .event = see, .reset = streams ? NULL : drop, .ctx = seen
-	};
+	const struct interval_reader_opts opts = { .sel = sel,
+						   .fn = on_interval,
+						   .event = on_event,
+						   .reset = streams ? NULL : drop,
+						   .ctx = seen };
 	int keep = dup(0), code;
 
 	*seen = (struct seen){ 0 };

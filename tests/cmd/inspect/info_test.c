@@ -351,7 +351,7 @@ Test(info, side_band_records_are_not_events)
 }
 
 /* Reported from a twentieth of the time on; the output in any case. */
-static void expect_waits(const uint64_t values[3], const char *told, const char *in_json)
+static void expect_waits(const uint64_t values[3], const char *in_text, const char *in_json)
 {
 	const struct dial9_field fields[] = {
 		{ "elapsed_ns", DIAL9_VARINT },
@@ -370,7 +370,7 @@ static void expect_waits(const uint64_t values[3], const char *told, const char 
 		dial9_enc_put_u64(m.enc, values[i]);
 	make_end(&m);
 	r = run_cmd(cmd_info, make_file(&m), "info", "-", NULL);
-	run_expect_in(r.out, told);
+	run_expect_in(r.out, in_text);
 	run_free(&r);
 	r = run_cmd(cmd_info, make_file(&m), "info", "--json", "-", NULL);
 	run_expect_in(r.out, in_json);

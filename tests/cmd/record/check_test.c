@@ -28,18 +28,18 @@ static void expect(void (*print)(const struct check *), struct check_row *rows, 
 {
 	const struct check check = { .rows = rows, .cnt = cnt };
 	int saved = dup(STDOUT_FILENO);
-	FILE *said = tmpfile();
+	FILE *output = tmpfile();
 	char text[2048];
 
 	fflush(stdout);
-	dup2(fileno(said), STDOUT_FILENO);
+	dup2(fileno(output), STDOUT_FILENO);
 	print(&check);
 	fflush(stdout);
 	dup2(saved, STDOUT_FILENO);
 	close(saved);
-	rewind(said);
-	text[fread(text, 1, sizeof(text) - 1, said)] = '\0';
-	fclose(said);
+	rewind(output);
+	text[fread(text, 1, sizeof(text) - 1, output)] = '\0';
+	fclose(output);
 	cr_expect_str_eq(text, want, "%s", text);
 }
 

@@ -9,15 +9,15 @@
 #include "cmd/record/end_summary.h"
 #include "record/recorder.h"
 
-static void expect_text(FILE *said, int saved, const char *want)
+static void expect_text(FILE *output, int saved, const char *want)
 {
 	char text[1024];
 
 	dup2(saved, STDERR_FILENO);
 	close(saved);
-	rewind(said);
-	text[fread(text, 1, sizeof(text) - 1, said)] = '\0';
-	fclose(said);
+	rewind(output);
+	text[fread(text, 1, sizeof(text) - 1, output)] = '\0';
+	fclose(output);
 	cr_expect_str_eq(text, want, "%s", text);
 }
 
@@ -26,11 +26,11 @@ static void expect(const struct recorder_result *result, const char *want)
 	const struct end_summary summary = { .file = "-" };
 	const struct recorder_cfg cfg = { .capture.ring_bytes = 4 << 20, .realtime.priority = 1 };
 	int saved = dup(STDERR_FILENO);
-	FILE *said = tmpfile();
+	FILE *output = tmpfile();
 
-	dup2(fileno(said), STDERR_FILENO);
+	dup2(fileno(output), STDERR_FILENO);
 	end_summary_print(&summary, &cfg, result);
-	expect_text(said, saved, want);
+	expect_text(output, saved, want);
 }
 
 static void lose(struct end_summary *s, uint64_t lost, uint64_t elapsed_ns, uint64_t full_ns,
@@ -41,11 +41,11 @@ static void lose(struct end_summary *s, uint64_t lost, uint64_t elapsed_ns, uint
 		.stats = { .elapsed_ns = elapsed_ns, .output_full_ns = full_ns },
 	};
 	int saved = dup(STDERR_FILENO);
-	FILE *said = tmpfile();
+	FILE *output = tmpfile();
 
-	dup2(fileno(said), STDERR_FILENO);
+	dup2(fileno(output), STDERR_FILENO);
 	end_summary_loss(s, &totals);
-	expect_text(said, saved, want);
+	expect_text(output, saved, want);
 }
 
 #define SECOND_NS 1000000000ULL

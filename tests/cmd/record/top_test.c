@@ -64,7 +64,7 @@ Test(top, screens_in_a_pipe_follow_each_other)
 }
 
 /* By threads, and by off-CPU time on request. */
-static int look_at_threads(int argc, char **argv)
+static int top_threads(int argc, char **argv)
 {
 	const struct live_view_opts opts = { .fd = STDIN_FILENO,
 					     .name = "it",
@@ -89,14 +89,14 @@ Test(top, thread_is_printed_with_the_function_that_it_runs_or_blocks_in)
 	make_waking(&m, 2 * s + s / 2, 0, 0, "app", 7);
 	make_switch(&m, 2 * s + s / 2, 0, "swapper/0", 0, 0, "app", 7);
 	make_clock(&m, 3 * s, 1);
-	run_expect(run_cmd(look_at_threads, make_file(&m), "top", NULL), CMD_OK,
+	run_expect(run_cmd(top_threads, make_file(&m), "top", NULL), CMD_OK,
 		   "it  2.0 s  4 samples  CPU 50.0%\n"
 		   "lost: nothing\n"
 		   "    CPU  Runq ms/s   Off ms/s      Tid  Thread            Function\n"
 		   "  50.0%        0.0      250.0        7  app               hot (app)\n"
 		   "\n",
 		   "");
-	run_expect(run_cmd(look_at_threads, make_file(&m), "top", "off", NULL), CMD_OK,
+	run_expect(run_cmd(top_threads, make_file(&m), "top", "off", NULL), CMD_OK,
 		   "it  2.0 s  4 samples  CPU 50.0%\n"
 		   "lost: nothing\n"
 		   "    CPU  Runq ms/s   Off ms/s      Tid  Thread            Blocked in\n"

@@ -478,7 +478,7 @@ Test(diff, sums_are_refused)
 	}
 }
 
-static int stays_fd(const char *min_ns)
+static int off_cpu_fd(const char *min_ns)
 {
 	const char *const kv[] = { "off_cpu_min_ns", min_ns, NULL };
 	struct make m;
@@ -496,16 +496,17 @@ Test(diff, different_limits_of_off_cpu_intervals_are_reported)
 {
 	static const char unlike[] =
 		"\n# --min-block or --max-block differ: intervals that only one trace records look like changes\n";
-	struct run r = diff(stays_fd("5000000"), napping_fd(NULL, 0), "--kind=offcpu", NULL, NULL);
+	struct run r =
+		diff(off_cpu_fd("5000000"), napping_fd(NULL, 0), "--kind=offcpu", NULL, NULL);
 
 	run_expect_in(r.out, "\n# old switches: only off-CPU intervals of at least 5.000 ms\n");
 	run_expect_in(r.out, unlike);
 	run_free(&r);
-	r = diff(stays_fd("5000000"), stays_fd("6000000"), "--kind=offcpu", NULL, NULL);
+	r = diff(off_cpu_fd("5000000"), off_cpu_fd("6000000"), "--kind=offcpu", NULL, NULL);
 	run_expect_in(r.out, "\n# new switches: only off-CPU intervals of at least 6.000 ms\n");
 	run_expect_in(r.out, unlike);
 	run_free(&r);
-	r = diff(stays_fd("5000000"), stays_fd("5000000"), "--kind=offcpu", NULL, NULL);
+	r = diff(off_cpu_fd("5000000"), off_cpu_fd("5000000"), "--kind=offcpu", NULL, NULL);
 	cr_expect_null(strstr(r.out, "not alike"), "%s", r.out);
 	run_free(&r);
 }

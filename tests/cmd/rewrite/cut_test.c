@@ -537,7 +537,7 @@ Test(cut, anonymized_cut_has_no_name_of_the_user)
 	static const char *const gone[] = { "bin/app", "pool", "box",	"dial9-prof",
 					    "leaf",    "main", "app.c", "thing",
 					    "mint",    "/opt", "hot" };
-	static const char *const stay[] = { "/lib/libc.so.6",	  "schedule",
+	static const char *const kept[] = { "/lib/libc.so.6",	  "schedule",
 					    "[kernel.kallsyms]",  "Linux 6.18.0",
 					    "sched:sched_switch", "swapper/1" };
 	struct make m;
@@ -547,8 +547,8 @@ Test(cut, anonymized_cut_has_no_name_of_the_user)
 	f = cut(make_file(&m), CMD_OK, "--anonymize", "--comm=[ap]*", "-p10");
 	for (size_t i = 0; i < sizeof(gone) / sizeof(gone[0]); i++)
 		cr_assert_null(memmem(f.data, f.sz, gone[i], strlen(gone[i])), "%s", gone[i]);
-	for (size_t i = 0; i < sizeof(stay) / sizeof(stay[0]); i++)
-		cr_assert_not_null(memmem(f.data, f.sz, stay[i], strlen(stay[i])), "%s", stay[i]);
+	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+		cr_assert_not_null(memmem(f.data, f.sz, kept[i], strlen(kept[i])), "%s", kept[i]);
 	free(f.data);
 	make_fini(&m);
 }

@@ -279,7 +279,7 @@ static struct sums sum_of(int fd, const char *comm)
 }
 
 /* A copy of the output of a command for a file. */
-static char *said(run_fn cmd, const char *word, int fd, const char *a, const char *b)
+static char *output_of(run_fn cmd, const char *word, int fd, const char *a, const char *b)
 {
 	struct run r;
 
@@ -308,7 +308,7 @@ Test(merge, hosts_are_aligned_by_wall_clock_and_kept_separate)
 	cr_expect_eq(b.lost_first - b.first, 6 * 10000 + 11 * 1001500 - 100);
 	cr_expect_neq(a.part, b.part);
 	cr_expect_neq(a.clock, b.clock, "their threads are not the same");
-	info = said(cmd_info, "info", merged, "--modules", "--schemas");
+	info = output_of(cmd_info, "info", merged, "--modules", "--schemas");
 	cr_expect_not_null(strstr(info, "on 2 clocks, aligned by wall clock"));
 	free(info);
 	close(merged);
@@ -338,8 +338,8 @@ Test(merge, each_thread_has_the_same_results_as_in_its_own_trace)
 	char one[256], both[256];
 
 	for (int i = 0; i < 2; i++) {
-		char *alone = said(cmd_offcpu, "offcpu", fds[i], "--by", "comm"),
-		     *together = said(cmd_offcpu, "offcpu", merged, "--by", "comm");
+		char *alone = output_of(cmd_offcpu, "offcpu", fds[i], "--by", "comm"),
+		     *together = output_of(cmd_offcpu, "offcpu", merged, "--by", "comm");
 
 		cr_assert(line_with(alone, comms[i], one));
 		cr_assert(line_with(together, comms[i], both));
@@ -360,8 +360,8 @@ Test(merge, service_of_another_host_does_not_change_results_of_threads)
 	const struct merge_opts opts = { 0 };
 	const int fds[] = { record(&here), open_service() };
 	int merged = merge_fds(&opts, fds, 2, CMD_OK);
-	char *latency = said(cmd_sched, "sched", merged, "latency", "--json"),
-	     *offcpu = said(cmd_offcpu, "offcpu", merged, "--by", "tid"), line[256];
+	char *latency = output_of(cmd_sched, "sched", merged, "latency", "--json"),
+	     *offcpu = output_of(cmd_offcpu, "offcpu", merged, "--by", "tid"), line[256];
 
 	/* 30 samples 10 us apart until it is switched out for the first time, and 20 turns of 1 us */
 	cr_expect(strstr(latency, "\"run_ns\":320000,\"switches\":20,\"runnable_ns\":10000,"),
@@ -431,7 +431,7 @@ Test(merge, modules_named_before_they_are_announced_are_found)
 	int fds[2], merged;
 	struct trace_event ev;
 	struct reader *r;
-	uint64_t mapped = 0, told = 0;
+	uint64_t mapped = 0, announced = 0;
 
 	make_init(&m, NULL);
 	make_clock(&m, 5000000, 1700000000 * RUN_SEC);
@@ -447,14 +447,14 @@ Test(merge, modules_named_before_they_are_announced_are_found)
 		if (ev.kind == TRACE_PROC_MAPS)
 			mapped = trace_u64_or(&ev, ROLE_MODULE_ID, 0);
 		if (ev.kind == TRACE_MODULE && ev.ts == 5000020)
-			told = trace_u64_or(&ev, ROLE_MODULE_ID, 0);
+			announced = trace_u64_or(&ev, ROLE_MODULE_ID, 0);
 		if (ev.kind == TRACE_SAMPLE && ev.tid == 9)
 			cr_expect_eq(names_frame_addr(reader_names(r), ev.frames[0]), raw);
 		if (ev.kind == TRACE_SAMPLE && ev.tid == 7)
 			cr_expect(names_is_named(reader_names(r), ev.frames[0]));
 	}
-	cr_expect_eq(mapped, told);
-	cr_expect_neq(told, 0);
+	cr_expect_eq(mapped, announced);
+	cr_expect_neq(announced, 0);
 	reader_free(r);
 	close(merged);
 	close(fds[0]);

@@ -126,12 +126,12 @@ static bool has_name(const struct bytes *b)
 static void expect_nothing_new(struct make *m, const char *why)
 {
 	struct bytes in = bytes_of(m), out;
-	char *said;
+	char *output;
 
-	out = symbolize(&in, NULL, NULL, &said);
+	out = symbolize(&in, NULL, NULL, &output);
 	cr_expect(same(&in, &out), "%s", why);
-	run_expect_in(said, why);
-	free(said);
+	run_expect_in(output, why);
+	free(output);
 	free(in.data);
 	free(out.data);
 	make_fini(m);
@@ -215,7 +215,7 @@ Test(symbolize, file_that_is_not_the_kernel_names_nothing)
 		"",
 	};
 	static const char *const why[] = { "the file found is another build", "without build ID" };
-	char option[PATH_MAX], *said;
+	char option[PATH_MAX], *output;
 	static struct program p;
 	struct bytes in, out;
 	struct make m;
@@ -229,10 +229,10 @@ Test(symbolize, file_that_is_not_the_kernel_names_nothing)
 		      "%s %s vmlinux other",
 		      scratch(), files[i], *files[i] ? "" : "cp");
 		snprintf(option, sizeof(option), "--vmlinux=%s/other", scratch());
-		out = symbolize(&in, option, NULL, &said);
+		out = symbolize(&in, option, NULL, &output);
 		cr_expect(same(&in, &out), "%s", files[i]);
-		run_expect_in(said, why[i]);
-		free(said);
+		run_expect_in(output, why[i]);
+		free(output);
 		free(in.data);
 		free(out.data);
 		make_fini(&m);
@@ -356,33 +356,33 @@ Test(symbolize, inlined_functions_of_missing_files_can_be_added_later)
 {
 	static struct program p;
 	struct bytes in, out, again;
-	char *frames, *said;
+	char *frames, *output;
 
 	program_init(&p, "c-gcc");
 	in = named_trace(&p, "");
-	out = symbolize(&in, "--lines", NULL, &said);
+	out = symbolize(&in, "--lines", NULL, &output);
 	cr_expect(same(&in, &out), "nothing is known to be missing");
-	cr_expect_null(strstr(said, "inlined"), "%s", said);
+	cr_expect_null(strstr(output, "inlined"), "%s", output);
 	free(in.data);
 	free(out.data);
-	free(said);
+	free(output);
 
 	in = named_trace(&p, "parts of it are missing");
 	out = symbolize(&in, NULL, NULL, NULL);
 	cr_expect(same(&in, &out), "nobody asked for it");
 	free(out.data);
-	out = symbolize(&in, "--lines", NULL, &said);
+	out = symbolize(&in, "--lines", NULL, &output);
 	frames = frames_of(&out, true);
-	cr_expect_not_null(strstr(said, "addresses in"), "%s", said);
-	cr_expect_not_null(strstr(said, "inlined functions added"), "%s", said);
-	cr_expect_null(strstr(said, "nothing was written"), "%s", said);
-	cr_expect_null(strstr(said, "has no symbols there"), "%s", said);
+	cr_expect_not_null(strstr(output, "addresses in"), "%s", output);
+	cr_expect_not_null(strstr(output, "inlined functions added"), "%s", output);
+	cr_expect_null(strstr(output, "nothing was written"), "%s", output);
+	cr_expect_null(strstr(output, "has no symbols there"), "%s", output);
 	cr_expect_not_null(strstr(frames, "rotate"), "%s", frames);
 	cr_expect_not_null(strstr(frames, " mine "), "%s", frames);
 	again = symbolize(&out, "--lines", NULL, NULL);
 	cr_expect(same(&again, &out), "nothing is missing any longer");
 	free(frames);
-	free(said);
+	free(output);
 	free(in.data);
 	free(out.data);
 	free(again.data);
@@ -395,7 +395,7 @@ Test(symbolize, inlined_functions_that_cannot_be_found_are_reported)
 	const char *top = getenv("D9_TOP") ? getenv("D9_TOP") : ".";
 	static struct program p;
 	struct bytes in, out, again;
-	char src[PATH_MAX], path[64], *said;
+	char src[PATH_MAX], path[64], *output;
 	struct make m;
 	struct run r;
 	int fd;
@@ -408,15 +408,15 @@ Test(symbolize, inlined_functions_that_cannot_be_found_are_reported)
 	reread_program(&p);
 	program_trace(&m, &p);
 	in = bytes_of(&m);
-	out = symbolize(&in, "--lines", NULL, &said);
-	cr_expect_not_null(strstr(said, "without inlined functions"), "%s", said);
-	cr_expect_not_null(strstr(said, lacks), "%s", said);
+	out = symbolize(&in, "--lines", NULL, &output);
+	cr_expect_not_null(strstr(output, "without inlined functions"), "%s", output);
+	cr_expect_not_null(strstr(output, lacks), "%s", output);
 	cr_expect_not_null(memmem(out.data, out.sz, lacks, strlen(lacks)));
-	free(said);
-	again = symbolize(&out, "--lines", NULL, &said);
+	free(output);
+	again = symbolize(&out, "--lines", NULL, &output);
 	cr_expect(same(&again, &out));
-	cr_expect_not_null(strstr(said, lacks), "%s", said);
-	free(said);
+	cr_expect_not_null(strstr(output, lacks), "%s", output);
+	free(output);
 	snprintf(path, sizeof(path), "%s/lacks.bin", scratch());
 	fd = open(path, O_CREAT | O_WRONLY, 0600);
 	cr_assert_eq(write(fd, out.data, out.sz), (ssize_t)out.sz);
@@ -435,8 +435,8 @@ Test(symbolize, inlined_functions_that_cannot_be_found_are_reported)
 /* ---- servers ----------------------------------------------------------------------------------- */
 
 /* The trace of a program that is missing here, and the output of symbolize with such a server. */
-static struct bytes ask_server(const struct bytes *in, enum debug_server_way way, const char *file,
-			       const char *said)
+static struct bytes run_with_server(const struct bytes *in, enum debug_server_way way,
+				    const char *file, const char *output)
 {
 	char option[96], cache[128], *words;
 	struct debug_server server;
@@ -448,7 +448,7 @@ static struct bytes ask_server(const struct bytes *in, enum debug_server_way way
 	debug_server_start(&server, way, file);
 	snprintf(option, sizeof(option), "--debuginfod=%s", server.url);
 	out = symbolize(in, option, "--debuginfod-timeout=2", &words);
-	run_expect_in(words, said);
+	run_expect_in(words, output);
 	cr_expect_gt(*server.asked, 0, "way %d", way);
 	free(words);
 	debug_server_stop(&server);
@@ -462,7 +462,7 @@ Test(symbolize, debuginfod_servers_are_asked_for_missing_files)
 	char debug[PATH_MAX];
 	const struct {
 		enum debug_server_way way;
-		const char *file, *said;
+		const char *file, *output;
 		bool found;
 	} servers[] = {
 		{ DEBUG_SERVER_FILE, stimulus("c-gcc"), "1 file downloaded, 0 not found", true },
@@ -487,7 +487,7 @@ Test(symbolize, debuginfod_servers_are_asked_for_missing_files)
 	want = symbolize(&in, NULL, NULL, NULL);
 	shell("rm %s", p.path);
 	for (size_t i = 0; i < sizeof(servers) / sizeof(servers[0]); i++) {
-		out = ask_server(&in, servers[i].way, servers[i].file, servers[i].said);
+		out = run_with_server(&in, servers[i].way, servers[i].file, servers[i].output);
 		cr_expect(same(&out, servers[i].found ? &want : &in), "server %zu", i);
 		free(out.data);
 	}
@@ -591,7 +591,7 @@ Test(symbolize, without_an_output_the_trace_is_replaced_and_kept_as_old)
 	static struct program p;
 	char path[64], old[72];
 	struct bytes in, out;
-	struct stat before, behind;
+	struct stat before, after;
 	struct make m;
 	struct run r;
 	int fd;
@@ -616,8 +616,8 @@ Test(symbolize, without_an_output_the_trace_is_replaced_and_kept_as_old)
 	cr_expect_eq(r.code, CMD_OK);
 	run_expect_in(r.err, "every address has a symbol; nothing was written");
 	run_free(&r);
-	cr_assert_eq(stat(path, &behind), 0);
-	cr_expect_eq(before.st_ino, behind.st_ino);
+	cr_assert_eq(stat(path, &after), 0);
+	cr_expect_eq(before.st_ino, after.st_ino);
 	expect_file(old, &in);
 	free(in.data);
 	free(out.data);

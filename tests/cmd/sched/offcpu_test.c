@@ -225,7 +225,7 @@ Test(offcpu, invalid_arguments_are_refused)
 
 Test(offcpu, symbols_that_symbolize_may_add_are_reported)
 {
-	static const char told[] =
+	static const char note[] =
 		"# unresolved symbols in 100.0% of blocked time: see dial9-prof symbolize\n";
 	const uint64_t leaf = make_frame(1, 0x310);
 
@@ -242,7 +242,7 @@ Test(offcpu, symbols_that_symbolize_may_add_are_reported)
 		make_switch(&m, 2 * RUN_SEC, 0, "swapper/0", 0, 0, "napper", 11);
 		r = run_cmd(cmd_offcpu, make_file(&m), "offcpu", "-", NULL);
 		cr_assert_eq(r.code, CMD_OK, "%s", r.err);
-		cr_expect_eq(strstr(r.out, told) != NULL, has_id, "%s", r.out);
+		cr_expect_eq(strstr(r.out, note) != NULL, has_id, "%s", r.out);
 		run_free(&r);
 		make_fini(&m);
 	}

@@ -288,7 +288,7 @@ Test(sched, times_of_filtered_switches_are_reported_as_unreliable)
 {
 	static const char *const kv[] = { "switch_filter", "prev_comm ~ \"w*\"", "waking_filter",
 					  "pid == 11", NULL };
-	static const char told[] =
+	static const char note[] =
 		"\n# filtered: only context switches with prev_comm ~ \"w*\"; times per state are unreliable\n";
 	const uint64_t t = 20 * RUN_SEC;
 	struct make m;
@@ -299,20 +299,20 @@ Test(sched, times_of_filtered_switches_are_reported_as_unreliable)
 	make_switch(&m, t, 0, "worker", 11, 1, "hog", 12);
 	make_switch(&m, t + RUN_SEC, 0, "worker", 11, 1, "hog", 12);
 	r = run_cmd(cmd_sched, make_file(&m), "sched", "latency", "-", NULL);
-	run_expect_in(r.out, told);
+	run_expect_in(r.out, note);
 	run_expect_in(
 		r.out,
 		"\n# filtered: only wakeups with pid == 11; blocked time may include run-queue latency\n");
 	run_expect_in(r.out, "(all threads): switches excluded by --filter\n");
 	run_free(&r);
 	r = run_cmd(cmd_sched, make_file(&m), "sched", "timehist", "-", NULL);
-	run_expect_in(r.out, told);
+	run_expect_in(r.out, note);
 	run_free(&r);
 	r = run_cmd(cmd_offcpu, make_file(&m), "offcpu", "-", NULL);
-	run_expect_in(r.out, told);
+	run_expect_in(r.out, note);
 	run_free(&r);
 	r = run_cmd(cmd_report, make_file(&m), "report", "--wall", "-", NULL);
-	run_expect_in(r.out, told);
+	run_expect_in(r.out, note);
 	run_free(&r);
 	r = run_cmd(cmd_report, make_file(&m), "report", "-s", "comm", "-", NULL);
 	run_expect_in(r.out, "of CPU time may be missing: switches excluded by --filter\n");
@@ -357,7 +357,7 @@ Test(sched, skipped_time_is_printed_with_its_cause)
 }
 
 /* Of 4 s three slices of half a second are skipped, from 2 s on. */
-static void expect_thinned(const char *max_overhead, const char *want)
+static void expect_skipped(const char *max_overhead, const char *want)
 {
 	const char *const kv[] = { "dial9.profile", "1", PROF_META_MAX_OVERHEAD_PPM, max_overhead,
 				   NULL };
@@ -382,11 +382,11 @@ static void expect_thinned(const char *max_overhead, const char *want)
 /* A factor for counts is right only if one slice in N was recorded all the time. */
 Test(sched, skipped_time_has_a_factor_only_if_it_is_evenly_spread)
 {
-	expect_thinned(
+	expect_skipped(
 		NULL,
 		"# skipped: 37.5% of the time; multiply sums by 1.60; intervals longer than a slice "
 		"are missing\n");
-	expect_thinned(
+	expect_skipped(
 		"10000",
 		"# skipped: 37.5% of the time, between 22.000000 and 23.833333 (81.8% of it); "
 		"sums are too low\n");
@@ -530,7 +530,7 @@ static int add_kind(char *at, const char *key, const char *value, const char *st
 	return (int)n;
 }
 
-static void expect_told(run_fn fn, const char *word, const char *option, const char *want)
+static void expect_note(run_fn fn, const char *word, const char *option, const char *want)
 {
 	static const char *const kinds[][2] = { { "summary_ns", "1000000000" },
 						{ "off_cpu_min_ns", "5000000" },
@@ -558,10 +558,10 @@ Test(sched, recordings_without_switches_are_reported)
 		"only off-CPU intervals of at least 5.000 ms, not shown; recording 4: "
 		"all\n";
 
-	expect_told(cmd_sched, "sched", "latency", with);
-	expect_told(cmd_sched, "sched", "summary", without);
-	expect_told(cmd_offcpu, "offcpu", "--hist", with);
-	expect_told(cmd_report, "report", "--wall", without);
+	expect_note(cmd_sched, "sched", "latency", with);
+	expect_note(cmd_sched, "sched", "summary", without);
+	expect_note(cmd_offcpu, "offcpu", "--hist", with);
+	expect_note(cmd_report, "report", "--wall", without);
 }
 
 /* 4 s in columns of 0.537 s: A ran to 1 s, B to 1.5 s, A to 2 s, B to 2.5 s, A to 3 s. */

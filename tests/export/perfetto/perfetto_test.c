@@ -215,7 +215,7 @@ Test(perfetto, clock_that_counts_suspend_is_named_so)
 /* The same value of a queue twice: by a thread, and by none. */
 static int queue(void)
 {
-	static const struct dial9_annotation said[] = {
+	static const struct dial9_annotation output[] = {
 		{ 2, { PROF_NOTE_KIND, 4 }, { PROF_KIND_GAUGE, 5 } },
 		{ 2, { PROF_NOTE_UNIT, 4 }, { PROF_UNIT_BYTES, 5 } },
 		{ 3, { PROF_NOTE_KIND, 4 }, { PROF_KIND_COUNTER, 7 } },
@@ -232,7 +232,7 @@ static int queue(void)
 	int fd;
 
 	make_init(&m, &opts);
-	dial9_enc_annotate_all(m.enc, app, said, sizeof(said) / sizeof(said[0]));
+	dial9_enc_annotate_all(m.enc, app, output, sizeof(output) / sizeof(output[0]));
 	for (uint64_t ts = 7001; ts < 7003; ts++) {
 		dial9_enc_begin(m.enc, app, ts);
 		dial9_enc_put_u64(m.enc, 3);

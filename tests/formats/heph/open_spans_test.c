@@ -14,8 +14,8 @@ static void add(struct heph_spans *s, bool is_poll, uint64_t worker, uint64_t id
 	heph_span_weigh(s, span);
 }
 
-static void assert_take(struct heph_spans *s, bool is_poll, uint64_t worker, uint64_t id,
-			uint64_t start)
+static void assert_removed(struct heph_spans *s, bool is_poll, uint64_t worker, uint64_t id,
+			   uint64_t start)
 {
 	struct heph_span *span = heph_span_remove(s, is_poll, worker, id);
 
@@ -32,11 +32,11 @@ Test(heph_span, matches_an_end_with_the_latest_start_of_its_key)
 	add(&s, false, 2, 5, 11);
 	add(&s, false, 1, 5, 12);
 	add(&s, true, 1, 5, 13);
-	assert_take(&s, false, 1, 5, 12);
-	assert_take(&s, false, 1, 5, 10);
+	assert_removed(&s, false, 1, 5, 12);
+	assert_removed(&s, false, 1, 5, 10);
 	cr_assert_null(heph_span_remove(&s, false, 1, 5));
-	assert_take(&s, true, 1, 5, 13);
-	assert_take(&s, false, 2, 5, 11);
+	assert_removed(&s, true, 1, 5, 13);
+	assert_removed(&s, false, 2, 5, 11);
 	cr_assert_eq(s.cnt + s.bytes, 0);
 	heph_span_fini(&s);
 }
@@ -48,7 +48,7 @@ Test(heph_span, returns_open_spans_oldest_first)
 
 	for (uint64_t i = 0; i < 10; i++)
 		add(&s, false, 1, i % 2, i);
-	assert_take(&s, false, 1, 1, 9);
+	assert_removed(&s, false, 1, 1, 9);
 	for (uint64_t i = 0; i < 9; i++) {
 		span = heph_span_shift(&s);
 		cr_assert_eq(span->start_ns, i);

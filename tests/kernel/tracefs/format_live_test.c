@@ -164,7 +164,7 @@ Test(tracefs, descriptor_may_be_0)
 	close(fd);
 }
 
-static void become_nobody(void)
+static void drop_to_nobody(void)
 {
 	cr_assert_eq(setgroups(0, NULL), 0);
 	cr_assert_eq(setresgid(65534, 65534, 65534), 0);
@@ -180,7 +180,7 @@ Test(tracefs_remedy, mount_without_read_permission, .init = cr_redirect_stderr)
 	cr_assert_eq(stat("/sys/kernel/tracing", &st), 0);
 	if (st.st_mode & (S_IROTH | S_IXOTH))
 		cr_skip_test("anybody may read tracefs here");
-	become_nobody();
+	drop_to_nobody();
 	cr_expect_eq(tracefs_open(&fd), -EACCES);
 	cr_expect_eq(tracefs_open_quiet(&fd, &mounted), -EACCES);
 	cr_expect(mounted);
@@ -196,7 +196,7 @@ Test(tracefs_remedy, missing_mount, .init = cr_redirect_stderr)
 	int fd = -7;
 
 	hide_mounts();
-	become_nobody();
+	drop_to_nobody();
 	cr_expect_eq(tracefs_open(&fd), -EPERM);
 	cr_expect_eq(fd, -7);
 	fflush(stderr);

@@ -277,7 +277,7 @@ Test(causes, run_queue_latency_is_grouped_by_who_ran_and_adds_up)
  * From 100 on, victim is runnable while this many threads run, the first for the longest time, and then an
  * unknown thread.
  */
-static void wait_behind(struct make *m, uint32_t cnt)
+static void make_preemptors(struct make *m, uint32_t cnt)
 {
 	uint64_t us = 100;
 
@@ -298,7 +298,7 @@ Test(causes, every_thread_that_ran_instead_has_a_row)
 	struct make m;
 
 	make_init(&m, NULL);
-	wait_behind(&m, 9);
+	make_preemptors(&m, 9);
 	read_all(&f, &m);
 	add(&f, 11, 100, 100 + 45 + 7);
 	causes_finish(&f.c);
@@ -322,7 +322,7 @@ Test(causes, threads_above_the_limit_are_summed_up_as_others)
 	struct make m;
 
 	make_init(&m, NULL);
-	wait_behind(&m, 70);
+	make_preemptors(&m, 70);
 	read_all(&f, &m);
 	add(&f, 11, 100, 100 + 70 * 71 / 2 + 7);
 	causes_finish(&f.c);

@@ -8,28 +8,28 @@
 
 TestSuite(cpu_log, .timeout = 60);
 
-static char said[1024];
-static uint64_t told_ns;
+static char text[1024];
+static uint64_t reported_ns;
 
 /* "5:100-150 ", and "5:100-150+ " for an open slice. */
 static void print_slice(void *ctx, uint32_t tid, uint64_t from, uint64_t to, bool open)
 {
-	size_t n = strlen(said);
+	size_t n = strlen(text);
 
 	(void)ctx;
-	told_ns += to - from;
-	snprintf(said + n, sizeof(said) - n, "%d:%d-%d%s ", tid == CPU_LOG_NOBODY ? -1 : (int)tid,
+	reported_ns += to - from;
+	snprintf(text + n, sizeof(text) - n, "%d:%d-%d%s ", tid == CPU_LOG_NOBODY ? -1 : (int)tid,
 		 (int)from, (int)to, open ? "+" : "");
 }
 
 static void expect(const struct cpu_log *log, uint32_t cpu, uint64_t from, uint64_t to,
 		   const char *want)
 {
-	said[0] = '\0';
-	told_ns = 0;
+	text[0] = '\0';
+	reported_ns = 0;
 	cpu_log_each(log, cpu, from, to, print_slice, NULL);
-	cr_expect_str_eq(said, want, "%s", said);
-	cr_expect_eq(told_ns, to - from);
+	cr_expect_str_eq(text, want, "%s", text);
+	cr_expect_eq(reported_ns, to - from);
 }
 
 Test(cpu_log, returns_each_slice_latest_first)

@@ -288,7 +288,7 @@ Test(intervals, reused_tid_is_another_thread)
 
 Test(intervals, threads_that_ran_instead_are_known)
 {
-	struct run r = { .tid = 5, .behind = true };
+	struct run r = { .tid = 5, .preemptors = true };
 	struct make m;
 
 	make_init(&m, NULL);
@@ -308,7 +308,7 @@ Test(intervals, threads_that_ran_instead_are_known)
 
 Test(intervals, runnable_interval_follows_its_thread_between_run_queues)
 {
-	struct run r = { .tid = 5, .behind = true };
+	struct run r = { .tid = 5, .preemptors = true };
 	struct make m;
 
 	make_init(&m, NULL);
@@ -341,7 +341,7 @@ static void make_target(struct make *m, const char *target, const char *key, con
 
 Test(intervals, switches_next_to_the_target_leave_unknown_time)
 {
-	struct run r = { .behind = true };
+	struct run r = { .preemptors = true };
 	struct make m;
 
 	make_target(&m, "pid 5", NULL, NULL);
@@ -368,7 +368,7 @@ Test(intervals, switches_next_to_the_target_leave_unknown_time)
 /* A thread that was switched in last may have left long ago, unless all its switches are recorded. */
 static void moves_on(const char *target, const char *key, const char *value, const char *want)
 {
-	struct run r = { .tid = 5, .behind = true };
+	struct run r = { .tid = 5, .preemptors = true };
 	struct make m;
 
 	make_target(&m, target, key, value);
@@ -379,9 +379,9 @@ static void moves_on(const char *target, const char *key, const char *value, con
 	run_expect(&r, &m, want);
 }
 
-#define MOVES_ON(behind)                                                                           \
+#define MOVES_ON(preemptors)                                                                       \
 	"5 running 1000-1100 to preempted cpu 1 edge-start\n"                                      \
-	"5 runnable 1100-1150 to cpu cpu 0 preempted R" behind "\n"                                \
+	"5 runnable 1100-1150 to cpu cpu 0 preempted R" preemptors "\n"                            \
 	"5 running 1150-1150 to nothing cpu 0 edge-end\n"
 
 Test(intervals, time_after_a_migration_is_not_attributed_to_a_thread_that_may_have_left)
@@ -411,7 +411,7 @@ static void watch(struct make *m, uint64_t ts, uint32_t cpu, uint32_t tid,
 
 Test(intervals, threads_that_ran_on_a_watched_cpu_are_known)
 {
-	struct run r = { .behind = true, .tid = 5 };
+	struct run r = { .preemptors = true, .tid = 5 };
 	struct make m;
 
 	make_target(&m, "pid 5", "neighbours", "yes");
@@ -458,7 +458,7 @@ Test(intervals, threads_that_ran_on_a_watched_cpu_are_known)
 
 Test(intervals, watch_event_that_overlaps_a_switch_of_the_target_changes_nothing)
 {
-	struct run r = { .behind = true, .tid = 5 };
+	struct run r = { .preemptors = true, .tid = 5 };
 	struct make m;
 
 	make_target(&m, "pid 5", "neighbours", "yes");
@@ -586,14 +586,14 @@ Test(intervals, each_recording_in_the_stream_starts_with_no_state)
 
 /* ---- wakers ------------------------------------------------------------------------------------ */
 
-static void waking_from(struct make *m, uint64_t ts, uint32_t tid, uint64_t context)
+static void wakeup_from(struct make *m, uint64_t ts, uint32_t tid, uint64_t context)
 {
 	MAKE_NUMBERS(m, ts, "sched:sched_waking", { "common_cpu", 3 }, { "common_pid", 9 },
 		     { "pid", tid }, { "target_cpu", 0 }, { "context", context });
 }
 
 static const struct {
-	uint64_t said;
+	uint64_t recorded;
 	enum interval_context context;
 	int32_t number;
 } froms[] = {
@@ -622,7 +622,7 @@ static void add_waker(struct run *r, const struct interval *i)
 	cr_assert(i->waker);
 	cr_expect_eq(i->waker->context, froms[k].context, "%zu", k);
 	cr_expect_eq(i->waker->number, froms[k].number, "%zu", k);
-	cr_expect_eq(i->waker->raw, froms[k].said);
+	cr_expect_eq(i->waker->raw, froms[k].recorded);
 	cr_expect_eq(i->waker->tid, 9);
 	cr_expect_eq(i->waker->cpu, 3);
 }
@@ -634,7 +634,7 @@ Test(intervals, wakeup_has_its_context)
 
 	make_init(&m, NULL);
 	for (uint32_t k = 0; k < FROMS; k++)
-		waking_from(&m, 1000 + k, 100 + k, froms[k].said);
+		wakeup_from(&m, 1000 + k, 100 + k, froms[k].recorded);
 	run(&r, &m);
 	buf_free(&r.out);
 }
@@ -700,7 +700,7 @@ struct world {
 	uint64_t since[TASKS + 1], spent[TASKS + 1][INTERVAL_STATE_CNT];
 };
 
-static struct world *told; /* sums of the engine, in `spent` */
+static struct world *engine_sums; /* sums of the engine, in `spent` */
 
 static uint64_t draw(struct world *w, uint64_t n)
 {
@@ -736,10 +736,10 @@ static void step(struct world *w, struct make *m)
 
 static void sum_states(struct run *r, const struct interval *i)
 {
-	cr_assert_eq(i->start, told->since[i->tid], "no time is left out");
+	cr_assert_eq(i->start, engine_sums->since[i->tid], "no time is left out");
 	cr_assert_geq(i->end, i->start);
-	told->since[i->tid] = i->end;
-	told->spent[i->tid][i->state] += i->end - i->start;
+	engine_sums->since[i->tid] = i->end;
+	engine_sums->spent[i->tid][i->state] += i->end - i->start;
 }
 
 /* @hidden: drops one event in N; 0: none. */
@@ -763,7 +763,7 @@ static void any_schedule(uint64_t seed, bool hides)
 	w.now += 100;
 	make_clock(&m, w.now, 2);
 	make_fini(&none);
-	told = &sums;
+	engine_sums = &sums;
 	run(&r, &m);
 	for (uint32_t tid = 1; tid <= TASKS; tid++) {
 		become(&w, tid, w.state[tid]);

@@ -8,7 +8,7 @@ enum { SLEEPS = 1, PREEMPTED = 0x100 };
 
 enum { WOKEN = 1, UNFINISHED };
 
-struct told {
+struct off_cpu {
 	uint64_t ts, off, blocked, state;
 	unsigned int how; /* WOKEN, UNFINISHED */
 };
@@ -24,7 +24,7 @@ static void make_begin(struct make *m)
 }
 
 /* Of thread 5, which left CPU 2 for CPU 3 and was woken by 7. */
-static void make_offcpu(struct make *m, const struct told *s)
+static void make_offcpu(struct make *m, const struct off_cpu *s)
 {
 	MAKE_NUMBERS(m, s->ts, "dial9:off_cpu", { "common_cpu", 3 }, { "common_pid", 5 },
 		     { "off_ns", s->off }, { "blocked_ns", s->blocked }, { "prev_state", s->state },
@@ -39,9 +39,9 @@ Test(offcpu_interval, interval_is_blocked_and_then_runnable_with_its_own_stack)
 	struct make m;
 
 	make_begin(&m);
-	make_offcpu(&m, &(struct told){ 2000, 500, 400, SLEEPS, WOKEN });
+	make_offcpu(&m, &(struct off_cpu){ 2000, 500, 400, SLEEPS, WOKEN });
 	make_sample(&m, 2000, 5, 5, PROF_SOURCE_EVENT, 3, frames, 1);
-	make_offcpu(&m, &(struct told){ 3000, 300, 300, SLEEPS, 0 });
+	make_offcpu(&m, &(struct off_cpu){ 3000, 300, 300, SLEEPS, 0 });
 	run_expect(&r, &m,
 		   "5 blocked 1500-1900 to waking cpu 2 by 7 at 1900 S stack 0\n"
 		   "5 runnable 1900-2000 to cpu cpu 3 woken by 7 at 1900\n"
@@ -54,9 +54,9 @@ Test(offcpu_interval, interval_of_a_preempted_thread_is_run_queue_latency)
 	struct make m;
 
 	make_begin(&m);
-	make_offcpu(&m, &(struct told){ 2000, 500, 0, PREEMPTED, 0 });
-	make_offcpu(&m, &(struct told){ 3000, 500, 0, 0, 0 });
-	make_offcpu(&m, &(struct told){ 4000, 500, 0, SLEEPS, WOKEN });
+	make_offcpu(&m, &(struct off_cpu){ 2000, 500, 0, PREEMPTED, 0 });
+	make_offcpu(&m, &(struct off_cpu){ 3000, 500, 0, 0, 0 });
+	make_offcpu(&m, &(struct off_cpu){ 4000, 500, 0, SLEEPS, WOKEN });
 	run_expect(&r, &m,
 		   "5 runnable 1500-2000 to cpu cpu 3 preempted R\n"
 		   "5 runnable 2500-3000 to cpu cpu 3 gave way\n"
@@ -69,8 +69,8 @@ Test(offcpu_interval, unfinished_interval_ends_with_the_recording)
 	struct make m;
 
 	make_begin(&m);
-	make_offcpu(&m, &(struct told){ 2000, 500, 500, SLEEPS, UNFINISHED });
-	make_offcpu(&m, &(struct told){ 3000, 500, 200, SLEEPS, WOKEN | UNFINISHED });
+	make_offcpu(&m, &(struct off_cpu){ 2000, 500, 500, SLEEPS, UNFINISHED });
+	make_offcpu(&m, &(struct off_cpu){ 3000, 500, 200, SLEEPS, WOKEN | UNFINISHED });
 	run_expect(&r, &m,
 		   "5 blocked 1500-2000 to nothing cpu 2 S edge-end\n"
 		   "5 blocked 2500-2700 to waking cpu 2 by 7 at 2700 S\n"
@@ -89,7 +89,7 @@ Test(offcpu_interval, time_between_intervals_is_not_reported)
 	make_begin(&m);
 	make_task(&m, 900, 6, 6, "b");
 	make_lost(&m, 1000, "ring_full", 3, 1600, 1700);
-	make_offcpu(&m, &(struct told){ 2000, 500, 500, SLEEPS, 0 });
+	make_offcpu(&m, &(struct off_cpu){ 2000, 500, 500, SLEEPS, 0 });
 	make_clock(&m, 9000, 9000);
 	run_expect(&r, &m, "5 unknown (blocked) 1500-2000 to cpu cpu 2 S unsure\n");
 }
@@ -100,8 +100,8 @@ Test(offcpu_interval, interval_is_cut_to_the_window)
 	struct make m;
 
 	make_begin(&m);
-	make_offcpu(&m, &(struct told){ 1550, 300, 300, SLEEPS, 0 });
-	make_offcpu(&m, &(struct told){ 2000, 500, 400, SLEEPS, WOKEN });
+	make_offcpu(&m, &(struct off_cpu){ 1550, 300, 300, SLEEPS, 0 });
+	make_offcpu(&m, &(struct off_cpu){ 2000, 500, 400, SLEEPS, WOKEN });
 	run_expect(&r, &m,
 		   "5 blocked 1600-1900 to waking cpu 2 by 7 at 1900 S clip-start\n"
 		   "5 runnable 1900-1950 to cpu cpu 3 woken by 7 at 1900 clip-end\n");
@@ -114,7 +114,7 @@ Test(offcpu_interval, invalid_events_are_read_as_far_as_possible)
 	struct make m;
 
 	make_begin(&m);
-	make_offcpu(&m, &(struct told){ 2000, UINT64_MAX, UINT64_MAX, SLEEPS, WOKEN });
+	make_offcpu(&m, &(struct off_cpu){ 2000, UINT64_MAX, UINT64_MAX, SLEEPS, WOKEN });
 	MAKE_NUMBERS(&m, 3000, "dial9:off_cpu", { "common_cpu", 3 }, { "common_pid", 0 },
 		     { "off_ns", 100 });
 	MAKE_NUMBERS(&m, 4000, "dial9:off_cpu", { "common_cpu", 3 }, { "common_pid", 5 });

@@ -13,8 +13,8 @@ static bool only_6_stays(const void *ctx, uint32_t tid)
 }
 
 /* Who ran on CPU 0: 5 from 100 on, 6 from 150; on CPU 1: 7 from 100, 8 from 180. */
-static void behind(const struct runqueue_moves *h, uint64_t start, uint64_t end, uint32_t cpu,
-		   struct runqueue_moves_preemptors *b)
+static void find_preemptors(const struct runqueue_moves *h, uint64_t start, uint64_t end,
+			    uint32_t cpu, struct runqueue_moves_preemptors *b)
 {
 	const struct interval i = { .start = start, .end = end, .cpu = cpu };
 	struct cpu_log log = { 0 };
@@ -47,7 +47,7 @@ Test(runqueue_moves, preemptors_come_from_each_queue_while_the_thread_was_in_it)
 	runqueue_moves_add(&h, 1, 110);
 	runqueue_moves_add(&h, 0, 140);
 	cr_expect_eq(runqueue_moves_cpu(&h), 0);
-	behind(&h, 110, 200, 0, &b);
+	find_preemptors(&h, 110, 200, 0, &b);
 	cr_assert_eq(preemptors_top(&b.preemptors, top, 4), 3);
 	is(&top[0], 0, 6, 150, 50);
 	is(&top[1], 1, 7, 110, 30);
@@ -63,7 +63,7 @@ Test(runqueue_moves, thread_that_may_have_left_is_unknown)
 	struct runqueue_moves_preemptors b;
 
 	runqueue_moves_add(&h, 1, 90);
-	behind(&h, 90, 200, 1, &b);
+	find_preemptors(&h, 90, 200, 1, &b);
 	cr_assert_eq(preemptors_top(&b.preemptors, top, 4), 1);
 	is(&top[0], 1, 7, 100, 80);
 	cr_expect_eq(b.unknown_ns, 10 + 20);
@@ -77,7 +77,7 @@ Test(runqueue_moves, time_on_a_queue_with_an_unrecorded_departure_is_unknown)
 
 	runqueue_moves_add(&h, 0, 120);
 	runqueue_moves_add(&h, 1, 130);
-	behind(&h, 120, 170, 0, &b);
+	find_preemptors(&h, 120, 170, 0, &b);
 	cr_assert_eq(preemptors_top(&b.preemptors, top, 4), 1);
 	is(&top[0], 0, 5, 120, 10);
 	cr_expect_eq(b.unknown_ns, 40);
@@ -92,7 +92,7 @@ Test(runqueue_moves, only_the_latest_queues_are_kept)
 	for (uint64_t k = 0; k < RUNQUEUE_MOVES_MAX + 2; k++)
 		runqueue_moves_add(&h, k % 2, 110 + k);
 	cr_expect_eq(runqueue_moves_cpu(&h), 1);
-	behind(&h, 110, 110 + RUNQUEUE_MOVES_MAX + 2, 1, &b);
+	find_preemptors(&h, 110, 110 + RUNQUEUE_MOVES_MAX + 2, 1, &b);
 	cr_assert_eq(preemptors_top(&b.preemptors, top, 4), 2);
 	is(&top[0], 0, 5, 112, RUNQUEUE_MOVES_MAX / 2);
 	is(&top[1], 1, 7, 113, RUNQUEUE_MOVES_MAX / 2);

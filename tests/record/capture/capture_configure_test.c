@@ -56,7 +56,7 @@ Test(capture_configure, pointer_authentication_bits_are_removed_in_every_call_gr
 	expect_code_mask(PROF_CALL_GRAPH_FP);
 }
 
-static void *ask(void *mask)
+static void *read_mask(void *mask)
 {
 	*(uint64_t *)mask = capture_unwind_code_mask();
 	return NULL;
@@ -73,11 +73,11 @@ Test(capture_configure, code_mask_covers_the_whole_address_space_in_any_thread)
 	cr_assert_neq(stack, MAP_FAILED);
 	cr_assert_eq(pthread_attr_init(&attr), 0);
 	cr_assert_eq(pthread_attr_setstack(&attr, stack, STACK_SZ), 0);
-	cr_assert_eq(pthread_create(&thread, &attr, ask, &mask), 0);
+	cr_assert_eq(pthread_create(&thread, &attr, read_mask, &mask), 0);
 	pthread_join(thread, NULL);
 	pthread_attr_destroy(&attr);
 	munmap(stack, STACK_SZ);
-	cr_expect_eq((uintptr_t)ask & ~mask, 0);
+	cr_expect_eq((uintptr_t)read_mask & ~mask, 0);
 	cr_expect_eq((uintptr_t)__builtin_frame_address(0) & ~mask, 0, "%#llx",
 		     (unsigned long long)mask);
 	cr_expect_eq(mask & (mask + 1), 0, "bits from the lowest on");

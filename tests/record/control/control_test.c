@@ -44,7 +44,7 @@ static struct control *opened(const char *text)
 	return c;
 }
 
-static void say(int fd, const char *text)
+static void send_text(int fd, const char *text)
 {
 	cr_assert_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
 }
@@ -56,7 +56,7 @@ Test(control, each_perf_control_command_is_known_and_acknowledged)
 	char text[64] = "";
 
 	cr_expect_eq(control_next(c), CONTROL_NONE);
-	say(in, "enable\ndisable \nsnapshot\r\n\nping\nstop\nstart\npause\nquit\nsto");
+	send_text(in, "enable\ndisable \nsnapshot\r\n\nping\nstop\nstart\npause\nquit\nsto");
 	cr_expect_eq(control_next(c), CONTROL_ENABLE);
 	cr_expect_eq(control_next(c), CONTROL_DISABLE);
 	cr_expect_eq(control_next(c), CONTROL_SNAPSHOT);
@@ -68,14 +68,14 @@ Test(control, each_perf_control_command_is_known_and_acknowledged)
 	cr_expect_eq(control_next(c), CONTROL_DISABLE);
 	cr_expect_eq(control_next(c), CONTROL_STOP);
 	cr_expect_eq(control_next(c), CONTROL_NONE, "a line has an end");
-	say(in, "p\n");
+	send_text(in, "p\n");
 	cr_expect_eq(control_next(c), CONTROL_STOP, "which may come later");
 	cr_expect_eq(read(out, text, sizeof(text)), 8);
 	cr_expect_str_eq(text, "ack\nack\n");
 	close(in);
 	cr_expect_eq(control_next(c), CONTROL_NONE);
 	in = open("in", O_WRONLY);
-	say(in, "ping\n");
+	send_text(in, "ping\n");
 	cr_expect_eq(control_next(c), CONTROL_PING, "writers come and go");
 	close(in);
 	close(out);
@@ -88,13 +88,13 @@ Test(control, unknown_commands_are_skipped)
 	int in = open("in", O_WRONLY), rounds = 0;
 	char junk[4096];
 
-	say(in, "enabled\nENABLE\n enable\nenable x\nenabl\n");
+	send_text(in, "enabled\nENABLE\n enable\nenable x\nenabl\n");
 	cr_assert_eq(write(in, "enable\0\nping\n", 13), 13);
 	cr_expect_eq(control_next(c), CONTROL_PING);
 	memset(junk, 'e', sizeof(junk));
 	cr_assert_eq(write(in, junk, sizeof(junk)), (ssize_t)sizeof(junk));
 	cr_assert_eq(write(in, junk, sizeof(junk)), (ssize_t)sizeof(junk));
-	say(in, "\nstop\n");
+	send_text(in, "\nstop\n");
 	while (control_next(c) == CONTROL_NONE)
 		cr_assert_lt(++rounds, 10);
 	cr_expect_geq(rounds, 2, "a part of it in each round");
@@ -138,13 +138,13 @@ Test(control, descriptors_end_with_their_writer)
 	cr_assert_eq(pipe(out), 0);
 	snprintf(text, sizeof(text), "fd:%d,%d", in[0], out[1]);
 	c = opened(text);
-	say(in[1], "ping\n");
+	send_text(in[1], "ping\n");
 	cr_expect_eq(control_next(c), CONTROL_PING);
 	control_ack(c);
 	cr_expect_eq(read(out[0], answer, sizeof(answer)), 4);
 	cr_expect_str_eq(answer, "ack\n");
 	cr_expect_eq(control_next(c), CONTROL_NONE);
-	say(in[1], "disable\n");
+	send_text(in[1], "disable\n");
 	close(in[1]);
 	cr_expect_eq(control_next(c), CONTROL_DISABLE);
 	cr_expect_eq(control_next(c), CONTROL_NONE);

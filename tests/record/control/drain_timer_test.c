@@ -28,8 +28,8 @@
 enum { BROKER, NEWS, RINGS, TARGET, PIPES };
 
 static int pipes[PIPES][2];
-static int steps, sends, looks;
-static uint64_t look_again; /* after the first check; 0: only with events */
+static int steps, sends, checks;
+static uint64_t check_again_ns; /* after the first check; 0: only with events */
 static bool has_table, was_woken;
 static size_t target_cnt;
 
@@ -86,7 +86,7 @@ bool __wrap_sym_client_has_table(const struct sym_client *b)
 
 uint64_t __wrap_unwind_loader_poll(struct unwind_loader *u)
 {
-	return looks++ || !look_again ? UINT64_MAX : clock_mono_ns() + look_again;
+	return checks++ || !check_again_ns ? UINT64_MAX : clock_mono_ns() + check_again_ns;
 }
 
 int __wrap_unwind_loader_fd(const struct unwind_loader *u)
@@ -143,7 +143,7 @@ static bool wait_for(uint64_t ns, bool unwinds)
 Test(drain_timer, wait_without_events_lasts_until_its_end)
 {
 	cr_expect(wait_for(20 * MS, true));
-	cr_expect_eq(looks, 1, "what came before");
+	cr_expect_eq(checks, 1, "what came before");
 	cr_expect_eq(sends, 1, "which may have asked for tables");
 	cr_expect_eq(steps, 0, "of which none came");
 }
@@ -152,7 +152,7 @@ Test(drain_timer, wait_without_unwinding_ignores_side_band_events)
 {
 	make_readable(NEWS);
 	cr_expect(wait_for(5 * MS, false));
-	cr_expect_eq(looks, 0);
+	cr_expect_eq(checks, 0);
 }
 
 Test(drain_timer, wait_ends_with_the_only_target)
@@ -186,7 +186,7 @@ Test(drain_timer, wait_handles_events_of_half_a_millisecond_together)
 	took = clock_mono_ns() - start;
 	cr_expect_geq(steps, 1);
 	cr_expect_leq((uint64_t)steps, took / (MS / 2));
-	cr_expect_leq((uint64_t)looks, 1 + took / (MS / 2));
+	cr_expect_leq((uint64_t)checks, 1 + took / (MS / 2));
 }
 
 Test(drain_timer, wait_ends_when_a_table_has_arrived)
@@ -211,15 +211,15 @@ Test(drain_timer, wait_reads_endless_side_band_events_at_intervals)
 	make_readable(NEWS);
 	cr_expect(wait_for(20 * MS, true));
 	took = clock_mono_ns() - start;
-	cr_expect_geq(looks, 2);
-	cr_expect_leq((uint64_t)looks, 2 + took / (MS / 2));
+	cr_expect_geq(checks, 2);
+	cr_expect_leq((uint64_t)checks, 2 + took / (MS / 2));
 }
 
 Test(drain_timer, wait_checks_again_when_a_check_is_due)
 {
-	look_again = 5 * MS;
+	check_again_ns = 5 * MS;
 	cr_expect(wait_for(50 * MS, true));
-	cr_expect_eq(looks, 2);
+	cr_expect_eq(checks, 2);
 }
 
 /* Like wait_for(), for a tick that rings may end, and that is only this long once an event came. */
@@ -262,7 +262,7 @@ Test(drain_timer, calm_wait_ends_sooner_after_side_band_events)
 {
 	make_readable(NEWS);
 	cr_expect_not(wait_calmly_for(LONG, 5 * MS));
-	cr_expect_geq(looks, 2);
+	cr_expect_geq(checks, 2);
 }
 
 Test(drain_timer, calm_wait_ends_sooner_after_an_answer)
@@ -300,5 +300,5 @@ Test(drain_timer, calm_wait_is_shortened_once_by_unread_side_band_events)
 	drain_timer_wait(&cfg, now, now + LONG);
 	cr_expect_geq(clock_mono_ns(), now + 20 * MS, "it ended too soon");
 	cr_expect_lt(clock_mono_ns(), now + LONG);
-	cr_expect_eq(looks, 0);
+	cr_expect_eq(checks, 0);
 }

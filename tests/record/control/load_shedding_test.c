@@ -23,7 +23,7 @@ struct capture {
 };
 
 struct status {
-	int told, asked;
+	int written, asked;
 	uint64_t spent;
 	uint64_t one_in, ppm;
 	bool stacks;
@@ -36,7 +36,7 @@ void capture_set_stacks(struct capture *c, bool take)
 
 int status_thinning(struct status *s, uint64_t one_in, bool stacks, uint64_t ppm)
 {
-	s->told++;
+	s->written++;
 	s->one_in = one_in;
 	s->stacks = stacks;
 	s->ppm = ppm;
@@ -106,7 +106,7 @@ Test(load_shedding, recording_below_the_limit_is_unchanged)
 	bench_init(&b, 20000, true);
 	run(&b, 20 * SECOND, 15000, 4000);
 	cr_expect_geq(b.status.asked, 20);
-	cr_expect_eq(b.status.told, 0);
+	cr_expect_eq(b.status.written, 0);
 	cr_expect_eq(b.open_ns, 20 * SECOND);
 }
 
@@ -126,7 +126,7 @@ Test(load_shedding, stacks_are_dropped_first_and_alone_if_that_is_enough)
 
 	bench_init(&b, 20000, true);
 	run(&b, 10 * SECOND, 15000, 50000);
-	cr_expect_eq(b.status.told, 1);
+	cr_expect_eq(b.status.written, 1);
 	cr_expect_eq(b.status.one_in, 1);
 	cr_expect(!b.status.stacks);
 	cr_expect(!b.capture.stacks);
@@ -147,7 +147,7 @@ Test(load_shedding, time_slices_are_skipped_as_needed_after_that)
 	now = b.now;
 	run(&b, 16 * SECOND, 60000, 50000);
 	cr_expect_float_eq((double)(b.open_ns - open) / (double)(b.now - now), 1. / 8, 0.02);
-	cr_expect_eq(b.status.told, 2, "once for stacks, once for slices");
+	cr_expect_eq(b.status.written, 2, "once for stacks, once for slices");
 }
 
 Test(load_shedding, cost_is_limited_within_two_seconds)
@@ -196,28 +196,28 @@ Test(load_shedding, everything_is_recorded_again_when_the_load_ends)
 Test(load_shedding, state_does_not_oscillate)
 {
 	struct bench b;
-	int told;
+	int written;
 
 	bench_init(&b, 20000, true);
 	run(&b, 100 * SECOND, 1000, 50000);
-	told = b.status.told;
-	cr_expect_leq(told, 12, "%d changes", told);
+	written = b.status.written;
+	cr_expect_leq(written, 12, "%d changes", written);
 	run(&b, 300 * SECOND, 1000, 50000);
-	cr_expect_leq(b.status.told - told, 12, "%d changes", b.status.told - told);
+	cr_expect_leq(b.status.written - written, 12, "%d changes", b.status.written - written);
 }
 
 Test(load_shedding, segment_begins_with_the_current_state)
 {
 	struct bench b;
-	int told;
+	int written;
 
 	bench_init(&b, 20000, true);
 	cr_expect_eq(load_shedding_write(&b.shedding, &b.status), 0);
-	cr_expect_eq(b.status.told, 0);
+	cr_expect_eq(b.status.written, 0);
 	run(&b, 10 * SECOND, 15000, 50000);
-	told = b.status.told;
+	written = b.status.written;
 	cr_expect_eq(load_shedding_write(&b.shedding, &b.status), 0);
-	cr_expect_eq(b.status.told, told + 1);
+	cr_expect_eq(b.status.written, written + 1);
 	cr_expect_eq(b.status.one_in, 1);
 }
 

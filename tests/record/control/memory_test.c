@@ -188,7 +188,7 @@ static void meet_places(uint32_t pid, uint64_t cnt)
 		frames_user(rig.frames, tasks_process(rig.tasks, pid), (1ULL << 32) + i);
 }
 
-static bool is_asked(uint32_t pid)
+static bool is_requested(uint32_t pid)
 {
 	size_t before = sym_client_questions(broker);
 
@@ -216,19 +216,19 @@ static void end_broker(void)
 Test(memory, addresses_of_one_program_leave_room_for_other_programs, .init = name_with_broker,
      .fini = end_broker)
 {
-	const char *said;
+	const char *output;
 
 	support_catch_stderr();
 	meet_places(A, PLACES_MAX + 1);
-	said = support_stderr();
-	cr_expect_str_eq(said, "dial9-prof: record: process 5000000 has more than 524,288 code "
-			       "addresses: some get no symbols (use --switch-stacks none or a "
-			       "shorter recording)\n");
+	output = support_stderr();
+	cr_expect_str_eq(output, "dial9-prof: record: process 5000000 has more than 524,288 code "
+				 "addresses: some get no symbols (use --switch-stacks none or a "
+				 "shorter recording)\n");
 	cr_expect_eq(sym_client_questions(broker), PLACES_MAX / 4);
 	cr_expect_not_null(
 		strstr(rig_text(&rig, "ModuleStatus"),
 		       "status=\"not_asked\" detail=\"too many places in one process\""));
-	cr_expect(is_asked(A + 1));
+	cr_expect(is_requested(A + 1));
 }
 
 Test(memory, addresses_of_many_programs_are_requested_again_after_answers, .init = name_with_broker,
@@ -238,7 +238,7 @@ Test(memory, addresses_of_many_programs_are_requested_again_after_answers, .init
 
 	for (i = 0; i < 4; i++)
 		meet_places(A + i, PLACES_MAX / 4);
-	cr_expect_not(is_asked(A + 10), "too much is asked already");
+	cr_expect_not(is_requested(A + 10), "too much is asked already");
 	cr_expect_not_null(strstr(rig_text(&rig, "ModuleStatus"),
 				  "status=\"not_asked\" detail=\"too many places at a time\""));
 	sym_client_close_questions(broker);

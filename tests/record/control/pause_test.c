@@ -19,7 +19,7 @@ struct capture {
 };
 
 struct status {
-	int told, skips_slice;
+	int written, skips_slice;
 	uint64_t from, to;
 };
 
@@ -40,7 +40,7 @@ void capture_resume(struct capture *c)
 
 int status_paused(struct status *s, bool skips_slice, uint64_t from_ns, uint64_t to_ns)
 {
-	s->told++;
+	s->written++;
 	s->skips_slice += skips_slice;
 	s->from = from_ns;
 	s->to = to_ns;
@@ -59,7 +59,7 @@ Test(pause, recording_starts_at_once_by_default_and_writes_no_pause)
 	cr_expect_eq(c.starts, 1);
 	cr_expect_eq(pause_step(&g, &s), 0);
 	cr_expect_eq(pause_end(&g, &s), 0);
-	cr_expect_eq(s.told, 0);
+	cr_expect_eq(s.written, 0);
 }
 
 Test(pause, delay_ends_by_itself_and_is_written_with_both_ends)
@@ -73,7 +73,7 @@ Test(pause, delay_ends_by_itself_and_is_written_with_both_ends)
 	cr_expect_eq(c.starts, 0);
 	while (!g.open)
 		cr_assert_eq(pause_step(&g, &s), 0);
-	cr_expect_eq(s.told, 1);
+	cr_expect_eq(s.written, 1);
 	cr_expect_eq(s.from, began);
 	cr_expect_geq(s.to, began + 5 * MS);
 	cr_expect_eq(g.opened_ns, s.to);
@@ -92,15 +92,15 @@ Test(pause, held_or_paused_recording_starts_on_request_only)
 	cr_expect_eq(pause_open(&g, &s), 0);
 	cr_expect_eq(pause_open(&g, &s), 0);
 	cr_expect_eq(c.resumes, 1);
-	cr_expect_eq(s.told, 1);
+	cr_expect_eq(s.written, 1);
 	pause_close(&g);
 	pause_close(&g);
 	cr_expect_eq(c.pauses, 1);
 	cr_expect_eq(pause_step(&g, &s), 0);
 	cr_expect(!g.open);
-	cr_expect_eq(s.told, 1, "told when it is over");
+	cr_expect_eq(s.written, 1, "told when it is over");
 	cr_expect_eq(pause_open(&g, &s), 0);
-	cr_expect_eq(s.told, 2);
+	cr_expect_eq(s.written, 2);
 	cr_expect_geq(s.to, s.from);
 }
 
@@ -115,7 +115,7 @@ Test(pause, pause_ends_a_delay)
 	cr_expect_eq(pause_step(&g, &s), 0);
 	cr_expect(!g.open, "asked not to");
 	cr_expect_eq(pause_end(&g, &s), 0);
-	cr_expect_eq(s.told, 1, "the end is told of, too");
+	cr_expect_eq(s.written, 1, "the end is told of, too");
 }
 
 Test(pause, skipped_time_slice_is_written_and_ends_on_request)
@@ -129,7 +129,7 @@ Test(pause, skipped_time_slice_is_written_and_ends_on_request)
 	cr_expect(!g.open);
 	cr_expect_eq(pause_end_slice(&g, &s), 0);
 	cr_expect(g.open);
-	cr_expect_eq(s.told, 1);
+	cr_expect_eq(s.written, 1);
 	cr_expect_eq(s.skips_slice, 1);
 	/* closed on request in the middle of a skipped slice: it stays so, and is a pause */
 	pause_skip_slice(&g);
@@ -138,7 +138,7 @@ Test(pause, skipped_time_slice_is_written_and_ends_on_request)
 	cr_expect(!g.open);
 	pause_skip_slice(&g);
 	cr_expect_eq(pause_open(&g, &s), 0);
-	cr_expect_eq(s.told, 2);
+	cr_expect_eq(s.written, 2);
 	cr_expect_eq(s.skips_slice, 1);
 	cr_expect_eq(c.pauses, 2);
 }

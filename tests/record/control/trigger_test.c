@@ -20,16 +20,16 @@
 
 #define HOUR 3600000000000ULL
 
-static struct emit_trigger told;
-static int told_cnt, snapshots, holes;
+static struct emit_trigger written;
+static int written_cnt, snapshots, holes;
 static bool has_hit, has_hole;
 static struct prof_latency_hit hit;
 static volatile sig_atomic_t asked;
 
 int status_trigger(struct status *s, const struct emit_trigger *by)
 {
-	told = *by;
-	told_cnt++;
+	written = *by;
+	written_cnt++;
 	return 0;
 }
 
@@ -78,7 +78,7 @@ static void step(struct trigger *t, uint64_t mark)
 	cr_assert_eq(trigger_step(t, NULL, mark), 0);
 }
 
-static void see_of(struct trigger *t, uint16_t event, uint64_t ts, uint32_t pid)
+static void on_event_of(struct trigger *t, uint16_t event, uint64_t ts, uint32_t pid)
 {
 	const struct prof_rec rec = {
 		.kind = PROF_REC_TRACEPOINT, .event = event, .ts = ts, .pid = pid, .tid = 8
@@ -87,9 +87,9 @@ static void see_of(struct trigger *t, uint16_t event, uint64_t ts, uint32_t pid)
 	trigger_check(t, &rec);
 }
 
-static void see(struct trigger *t, uint16_t event, uint64_t ts)
+static void on_event(struct trigger *t, uint16_t event, uint64_t ts)
 {
-	see_of(t, event, ts, 7);
+	on_event_of(t, event, ts, 7);
 }
 
 Test(trigger, functions_accept_a_missing_trigger)
@@ -108,18 +108,18 @@ Test(trigger, trigger_event_is_written_with_its_thread_and_other_events_are_not)
 {
 	struct trigger *t = make(&(struct trigger_cfg){ .events = names, .event_cnt = 1 });
 
-	see(t, 0, 100);
+	on_event(t, 0, 100);
 	step(t, 200);
-	cr_expect_eq(told_cnt, 0);
-	see(t, 1, 300);
-	see(t, 1, 310);
+	cr_expect_eq(written_cnt, 0);
+	on_event(t, 1, 300);
+	on_event(t, 1, 310);
 	step(t, 305);
-	cr_expect_eq(told_cnt, 1);
-	cr_expect_str_eq(told.reason, PROF_TRIGGER_EVENT);
-	cr_expect_str_eq(told.event, "fs:close");
-	cr_expect_eq(told.ts, 300);
-	cr_expect_eq(told.pid, 7);
-	cr_expect_eq(told.tid, 8);
+	cr_expect_eq(written_cnt, 1);
+	cr_expect_str_eq(written.reason, PROF_TRIGGER_EVENT);
+	cr_expect_str_eq(written.event, "fs:close");
+	cr_expect_eq(written.ts, 300);
+	cr_expect_eq(written.pid, 7);
+	cr_expect_eq(written.tid, 8);
 	step(t, 305);
 	cr_expect_eq(snapshots, 1, "what was at that time has been written");
 	step(t, 400);
@@ -134,8 +134,8 @@ Test(trigger, request_before_the_start_is_handled)
 	asked++;
 	t = make(&(struct trigger_cfg){ .asked = &asked });
 	step(t, 100);
-	cr_expect_eq(told_cnt, 1);
-	cr_expect_str_eq(told.reason, PROF_TRIGGER_SIGNAL);
+	cr_expect_eq(written_cnt, 1);
+	cr_expect_str_eq(written.reason, PROF_TRIGGER_SIGNAL);
 	trigger_free(t);
 }
 
@@ -146,18 +146,18 @@ Test(trigger, snapshot_waits_for_its_post_time_and_triggers_in_it_are_merged)
 	};
 	struct trigger *t = make(&cfg);
 
-	see(t, 1, 300);
+	on_event(t, 1, 300);
 	step(t, 310);
 	step(t, 1300);
 	cr_expect_eq(snapshots, 0);
-	see(t, 1, 1200);
+	on_event(t, 1, 1200);
 	asked++;
 	step(t, 1300);
 	step(t, 1301);
 	cr_expect_eq(snapshots, 1);
-	cr_expect_eq(told_cnt, 1, "what asked meanwhile is in it");
+	cr_expect_eq(written_cnt, 1, "what asked meanwhile is in it");
 	step(t, 1400);
-	cr_expect_eq(told_cnt, 1);
+	cr_expect_eq(written_cnt, 1);
 	trigger_free(t);
 }
 
@@ -169,31 +169,31 @@ Test(trigger, trigger_is_armed_again_after_a_delay_and_signals_always_count)
 	uint64_t now = clock_mono_ns();
 	struct trigger *t = make(&cfg);
 
-	see(t, 1, now);
+	on_event(t, 1, now);
 	step(t, now);
 	step(t, now + 10);
 	cr_expect_eq(snapshots, 1);
-	see(t, 1, now + HOUR / 2);
+	on_event(t, 1, now + HOUR / 2);
 	hit = (struct prof_latency_hit){ .ts = now + HOUR / 2 };
 	has_hit = true;
 	step(t, now + HOUR / 2);
-	cr_expect_eq(told_cnt, 1);
+	cr_expect_eq(written_cnt, 1);
 	asked++;
 	step(t, now + HOUR / 2);
-	cr_expect_eq(told_cnt, 2);
-	cr_expect_str_eq(told.reason, PROF_TRIGGER_SIGNAL);
-	cr_expect_eq(told.too_soon, 2, "an event, and a wait");
+	cr_expect_eq(written_cnt, 2);
+	cr_expect_str_eq(written.reason, PROF_TRIGGER_SIGNAL);
+	cr_expect_eq(written.too_soon, 2, "an event, and a wait");
 	step(t, now + 2 * HOUR);
 	cr_expect_eq(snapshots, 2);
 	trigger_ask(t);
 	step(t, now + 2 * HOUR);
-	cr_expect_str_eq(told.reason, PROF_TRIGGER_CONTROL);
-	cr_expect_eq(told.too_soon, 0, "those were told");
+	cr_expect_str_eq(written.reason, PROF_TRIGGER_CONTROL);
+	cr_expect_eq(written.too_soon, 0, "those were told");
 	step(t, now + 3 * HOUR);
 	cr_expect_eq(snapshots, 3);
-	see(t, 1, now + 5 * HOUR);
+	on_event(t, 1, now + 5 * HOUR);
 	step(t, now + 5 * HOUR);
-	cr_expect_eq(told_cnt, 4, "armed by then");
+	cr_expect_eq(written_cnt, 4, "armed by then");
 	trigger_free(t);
 }
 
@@ -206,14 +206,14 @@ Test(trigger, too_long_latency_is_written_with_its_duration)
 	};
 	has_hit = true;
 	step(t, 60);
-	cr_expect_str_eq(told.reason, PROF_TRIGGER_RUNQ);
-	cr_expect_eq(told.ns, 40);
-	cr_expect_eq(told.pid, 7);
-	cr_expect_eq(told.tid, 8);
-	cr_expect_eq(told.ts, 50);
+	cr_expect_str_eq(written.reason, PROF_TRIGGER_RUNQ);
+	cr_expect_eq(written.ns, 40);
+	cr_expect_eq(written.pid, 7);
+	cr_expect_eq(written.tid, 8);
+	cr_expect_eq(written.ts, 50);
 	cr_expect_eq(trigger_end(t, NULL, 99), 0);
-	cr_expect_str_eq(told.reason, PROF_TRIGGER_END);
-	cr_expect_eq(told.ts, 99);
+	cr_expect_str_eq(written.reason, PROF_TRIGGER_END);
+	cr_expect_eq(written.ts, 99);
 	cr_expect_eq(holes, 0);
 	has_hole = true;
 	cr_expect_eq(trigger_end(t, NULL, 99), 0);
@@ -222,17 +222,17 @@ Test(trigger, too_long_latency_is_written_with_its_duration)
 }
 
 /* How many snapshots an event of this process requests. */
-static unsigned int told_of(const struct trigger_self *who, uint32_t pid)
+static unsigned int triggers_of(const struct trigger_self *who, uint32_t pid)
 {
-	const unsigned int before = told_cnt;
+	const unsigned int before = written_cnt;
 	struct trigger *t;
 
 	self = *who;
 	t = make(&(struct trigger_cfg){ .events = names, .event_cnt = 1 });
-	see_of(t, 1, 100, pid);
+	on_event_of(t, 1, 100, pid);
 	step(t, 200);
 	trigger_free(t);
-	return told_cnt - before;
+	return written_cnt - before;
 }
 
 Test(trigger, events_of_the_recorder_are_no_trigger)
@@ -241,15 +241,17 @@ Test(trigger, events_of_the_recorder_are_no_trigger)
 	const uint32_t pid = getpid(), parent = getppid();
 
 	cr_assert_eq(tasks_scan(tasks, (pid_t)pid), 0);
-	cr_expect_eq(told_of(&(struct trigger_self){ tasks, pid, { 0 } }, pid), 0);
-	cr_expect_eq(told_of(&(struct trigger_self){ tasks, 1, { 2, pid } }, pid), 0, "its helper");
-	cr_expect_eq(told_of(&(struct trigger_self){ tasks, 1, { 2, parent } }, pid), 0,
+	cr_expect_eq(triggers_of(&(struct trigger_self){ tasks, pid, { 0 } }, pid), 0);
+	cr_expect_eq(triggers_of(&(struct trigger_self){ tasks, 1, { 2, pid } }, pid), 0,
+		     "its helper");
+	cr_expect_eq(triggers_of(&(struct trigger_self){ tasks, 1, { 2, parent } }, pid), 0,
 		     "a child of its helper");
-	cr_expect_eq(told_of(&(struct trigger_self){ tasks, parent, { 2 } }, pid), 1,
+	cr_expect_eq(triggers_of(&(struct trigger_self){ tasks, parent, { 2 } }, pid), 1,
 		     "another child of it");
-	cr_expect_eq(told_of(&(struct trigger_self){ tasks, 0, { 0 } }, pid), 1, "when all count");
+	cr_expect_eq(triggers_of(&(struct trigger_self){ tasks, 0, { 0 } }, pid), 1,
+		     "when all count");
 	close_def.cfg.pid_cnt = 1;
-	cr_expect_eq(told_of(&(struct trigger_self){ tasks, pid, { 0 } }, pid), 1,
+	cr_expect_eq(triggers_of(&(struct trigger_self){ tasks, pid, { 0 } }, pid), 1,
 		     "an event that is also another's");
 	close_def.cfg.pid_cnt = 0;
 	tasks_free(tasks);

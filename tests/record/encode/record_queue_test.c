@@ -18,7 +18,7 @@ static struct buf seen; /* what its sink received */
 
 static bool later; /* the sink refuses the record of time 98 until this is set */
 
-static int see_record(void *ctx, const struct prof_rec *rec)
+static int on_record(void *ctx, const struct prof_rec *rec)
 {
 	const char *raw = (const char *)(rec + 1);
 
@@ -29,7 +29,7 @@ static int see_record(void *ctx, const struct prof_rec *rec)
 	return rec->ts == 99 ? STOP : 0;
 }
 
-static int see_side(void *ctx, const struct perf_side *side)
+static int on_side(void *ctx, const struct perf_side *side)
 {
 	buf_printf(ctx, "s%llu:%s ", (unsigned long long)side->time, side->name);
 	return 0;
@@ -61,8 +61,8 @@ static void put_side(uint64_t ts, const char *text)
 }
 
 static const struct ring_merge_sink sink = {
-	.record = see_record,
-	.side = see_side,
+	.record = on_record,
+	.side = on_side,
 	.ctx = &seen,
 };
 

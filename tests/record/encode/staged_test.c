@@ -353,23 +353,23 @@ Test(staged, malformed_records_end_their_batch_and_are_counted)
 
 Test(staged, batch_with_a_wrong_record_count_is_counted)
 {
-	static const uint16_t says[] = { 0, 1, 3, 65535 };
+	static const uint16_t counts_written[] = { 0, 1, 3, 65535 };
 	static const uint64_t malformed[] = { 1, 1, 1, 65533 };
 	size_t i;
 
-	for (i = 0; i < sizeof(says) / sizeof(says[0]); i++) {
+	for (i = 0; i < sizeof(counts_written) / sizeof(counts_written[0]); i++) {
 		struct bench *b = bench_new();
 		uint64_t ts;
 
 		stage(b, 1, 0);
 		stage(b, 2, 0);
 		flush(b);
-		((struct prof_batch *)(b->m.data + 8))->cnt = says[i];
-		for (ts = 1; ts <= 2 && ts <= says[i]; ts++)
+		((struct prof_batch *)(b->m.data + 8))->cnt = counts_written[i];
+		for (ts = 1; ts <= 2 && ts <= counts_written[i]; ts++)
 			expect(&b->staged, ts);
 		cr_expect_null(ring_peek(&b->staged));
-		cr_expect_eq(b->staged.malformed, malformed[i], "%u", says[i]);
-		cr_expect_eq(b->staged.torn, says[i] < 2);
+		cr_expect_eq(b->staged.malformed, malformed[i], "%u", counts_written[i]);
+		cr_expect_eq(b->staged.torn, counts_written[i] < 2);
 		bench_end(b);
 	}
 }

@@ -331,7 +331,7 @@ Test(status, losses_of_rings_are_written_once)
 	cr_expect_str_eq(rig_text(&rig, PROF_EV_LOST), "");
 }
 
-static void write_thinned(uint64_t ts)
+static void write_dropped(uint64_t ts)
 {
 	const uint8_t raw[64] = { 0 };
 	struct prof_rec *rec = support_rec(&(struct rec_parts){
@@ -351,13 +351,13 @@ static void write_thinned(uint64_t ts)
 Test(status, dropped_stacks_are_written_with_their_times)
 {
 	rig_add(&rig, support_event("format", "sched.sched_switch"));
-	write_thinned(START + 10);
-	write_thinned(START + 20);
+	write_dropped(START + 10);
+	write_dropped(START + 20);
 	cr_expect_eq(status_tick(status, START + SECOND), 0);
 	cr_expect_str_eq(rig_text(&rig, PROF_EV_LOST),
 			 "1001000000000 LostEvents cpu=4294967295 kind=\"stacks_thinned\" count=2 "
 			 "first_ns=1000000000010 last_ns=1000000000020\n");
-	write_thinned(START + SECOND + 30);
+	write_dropped(START + SECOND + 30);
 	cr_expect_eq(status_tick(status, START + 2 * SECOND), 0);
 	cr_expect_str_eq(rig_text(&rig, PROF_EV_LOST),
 			 "1002000000000 LostEvents cpu=4294967295 kind=\"stacks_thinned\" count=1 "

@@ -365,7 +365,7 @@ struct plain {
 	int64_t h;
 	char i[16];
 	uint8_t j;
-	uint8_t behind; /* it, where the format ends */
+	uint8_t after; /* it, where the format ends */
 };
 
 Test(translate, numbers_of_every_size_are_exact_up_to_their_limits, .init = setup, .fini = teardown)
@@ -380,10 +380,10 @@ Test(translate, numbers_of_every_size_are_exact_up_to_their_limits, .init = setu
 			     .h = INT64_MAX,
 			     .i = "sixteen letters",
 			     .j = 0xa5,
-			     .behind = 0xff };
+			     .after = 0xff };
 	const struct rec_parts parts = { .ts = 9,
 					 .raw = &raw,
-					 .raw_len = offsetof(struct plain, behind) };
+					 .raw_len = offsetof(struct plain, after) };
 
 	raw.i[15] = '!';
 	rig_add(&rig, support_event_of("test", fields_plain));
@@ -407,7 +407,7 @@ Test(translate, bytes_after_the_end_of_a_name_are_ignored, .init = setup, .fini 
 	struct plain raw = { .i = "task\0one" };
 	const struct rec_parts parts = { .ts = 9,
 					 .raw = &raw,
-					 .raw_len = offsetof(struct plain, behind) };
+					 .raw_len = offsetof(struct plain, after) };
 	static const char *const tails[] = { "task\0two", "task\0one", "task" };
 	size_t i;
 

@@ -16,7 +16,7 @@ enum { STACK_SZ = 140 };
 
 static struct buf out;
 
-static int take(void *ctx, const void *data, size_t sz)
+static int append(void *ctx, const void *data, size_t sz)
 {
 	buf_add(&out, data, sz);
 	return 0;
@@ -24,9 +24,9 @@ static int take(void *ctx, const void *data, size_t sz)
 
 static bool is_full;
 
-static int take_unless_full(void *ctx, const void *data, size_t sz)
+static int append_unless_full(void *ctx, const void *data, size_t sz)
 {
-	return is_full ? -ENOSPC : take(ctx, data, sz);
+	return is_full ? -ENOSPC : append(ctx, data, sz);
 }
 
 static int refuse(void *ctx, const void *data, size_t sz)
@@ -65,7 +65,7 @@ ParameterizedTestParameters(pack, flushed_data_can_be_read)
 
 ParameterizedTest(enum compress_kind *kind, pack, flushed_data_can_be_read)
 {
-	struct compress *p = compress_new(*kind, 0, take, NULL);
+	struct compress *p = compress_new(*kind, 0, append, NULL);
 	char back[64] = "";
 	size_t len;
 
@@ -108,7 +108,7 @@ static bool is_whole(enum compress_kind kind, char *to, size_t max)
 
 ParameterizedTest(enum compress_kind *kind, pack, stream_truncated_at_a_flush_gets_an_end)
 {
-	struct compress *p = compress_new(*kind, 0, take_unless_full, NULL);
+	struct compress *p = compress_new(*kind, 0, append_unless_full, NULL);
 	unsigned char end[COMPRESS_ENDING_MAX];
 	char back[64] = "";
 	size_t len, end_len;
@@ -142,7 +142,7 @@ ParameterizedTest(enum compress_kind *kind, pack, tail_is_stored_uncompressed_at
 {
 	const size_t after = *kind == COMPRESS_GZIP ? 8 : 0;
 	static const char tail[] = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
-	struct compress *p = compress_new(*kind, 0, take, NULL);
+	struct compress *p = compress_new(*kind, 0, append, NULL);
 	unsigned char big[COMPRESS_TAIL_MAX + 1] = { 0 };
 	char back[128] = "";
 	size_t n;
@@ -199,7 +199,7 @@ static void put_events(struct compress *p, struct chance *c)
 /* The size of such events at a level, after a faster pace if @hurried. */
 static size_t packed_sz(unsigned int level, bool hurried)
 {
-	struct compress *p = compress_new(COMPRESS_GZIP, level, take, NULL);
+	struct compress *p = compress_new(COMPRESS_GZIP, level, append, NULL);
 	struct chance c = { 1 };
 	size_t before, sz;
 
@@ -226,7 +226,7 @@ Test(compress, default_settings_compress_better_than_library_defaults)
 
 Test(compress, compress_none_returns_no_compressor)
 {
-	cr_expect_null(compress_new(COMPRESS_NONE, 0, take, NULL));
+	cr_expect_null(compress_new(COMPRESS_NONE, 0, append, NULL));
 	compress_free(NULL);
 	cr_expect_str_eq(compress_suffix(COMPRESS_NONE), "");
 	cr_expect_str_eq(compress_suffix(COMPRESS_ZSTD), ".zst");
@@ -240,7 +240,7 @@ Test(compress, pace_may_change_in_the_middle)
 						    COMPRESS_QUICK, COMPRESS_STORE,
 						    COMPRESS_AS_ASKED };
 	enum { PIECE = 100000, CNT = sizeof(paces) / sizeof(paces[0]) };
-	struct compress *p = compress_new(COMPRESS_GZIP, 0, take, NULL);
+	struct compress *p = compress_new(COMPRESS_GZIP, 0, append, NULL);
 	static char text[PIECE * CNT], back[PIECE * CNT + 1];
 	size_t i, before, grown[CNT];
 

@@ -269,7 +269,7 @@ Test(proc_maps, memfd_is_a_file_once_it_is_identified)
 	cr_expect_not(proc_maps_is_memfd("/memf"));
 }
 
-static void expect_told(const char *path, const char *kept, uint64_t pgoff)
+static void expect_announced(const char *path, const char *kept, uint64_t pgoff)
 {
 	const struct perf_side side = { .addr = 0x1000,
 					.len = 0x1000,
@@ -286,10 +286,10 @@ static void expect_told(const char *path, const char *kept, uint64_t pgoff)
 /* /proc has the same name for it, without the suffix. */
 Test(proc_maps, memfd_is_not_marked_as_deleted)
 {
-	expect_told("/memfd:x (deleted)", "/memfd:x", 0x3000);
-	expect_told("/memfd:x", "/memfd:x", 0x3000);
-	expect_told("/bin/x (deleted)", "/bin/x (deleted)", 0x3000);
-	expect_told("//anon", "//anon", 0);
+	expect_announced("/memfd:x (deleted)", "/memfd:x", 0x3000);
+	expect_announced("/memfd:x", "/memfd:x", 0x3000);
+	expect_announced("/bin/x (deleted)", "/bin/x (deleted)", 0x3000);
+	expect_announced("//anon", "//anon", 0);
 }
 
 /* ---- against a naive model ------------------------------------------------------------------------ */

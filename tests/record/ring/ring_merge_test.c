@@ -65,7 +65,7 @@ struct seen {
 	int fail_with;
 };
 
-static int take(struct seen *seen, uint64_t ts)
+static int accept(struct seen *seen, uint64_t ts)
 {
 	cr_assert_lt(seen->cnt, SEEN_MAX);
 	seen->ts[seen->cnt++] = ts;
@@ -74,7 +74,7 @@ static int take(struct seen *seen, uint64_t ts)
 
 static int on_record(void *ctx, const struct prof_rec *rec)
 {
-	return take(ctx, rec->ts);
+	return accept(ctx, rec->ts);
 }
 
 static int on_side(void *ctx, const struct perf_side *side)
@@ -95,7 +95,7 @@ static int on_side(void *ctx, const struct perf_side *side)
 	seen->sides++;
 	seen->full += side->type == PERF_SIDE_FULL;
 	cr_assert_eq(side->looked, side->type == PERF_SIDE_COMM && side->time & 1);
-	return take(seen, side->time);
+	return accept(seen, side->time);
 }
 
 static struct ring_merge_sink sink_of(struct seen *seen)

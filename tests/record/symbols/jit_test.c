@@ -109,7 +109,7 @@ static void teardown(void)
 
 TestSuite(jit, .init = setup, .fini = teardown, .timeout = 60);
 
-static void ask(uint32_t pid, uint64_t addr, uint64_t frame)
+static void request(uint32_t pid, uint64_t addr, uint64_t frame)
 {
 	struct process proc = { .pid = pid, .serial = 1000 + pid, .owner = 1 + pid };
 
@@ -141,16 +141,16 @@ static uint64_t name(size_t program, uint64_t addr)
 
 Test(jit, program_is_requested_by_its_perf_map_and_addresses)
 {
-	ask(77, 0x1234, FRAME(5, 0x34));
+	request(77, 0x1234, FRAME(5, 0x34));
 	cr_expect_eq(broker.module_cnt, 1);
 	cr_expect_eq(broker.pids[0], 77);
 	cr_expect_str_eq(broker.path, "/tmp/perf-77.map");
 	cr_expect_eq(broker.asked_id, broker.ids[0]);
 	cr_expect_eq(broker.asked_offset, 0x1234);
-	ask(77, 0x5678, FRAME(6, 0x78));
+	request(77, 0x5678, FRAME(6, 0x78));
 	cr_expect_eq(broker.module_cnt, 1, "one map for all of its mappings");
 	cr_expect_eq(questions(), 2);
-	ask(78, 0x1234, FRAME(7, 0x34));
+	request(78, 0x1234, FRAME(7, 0x34));
 	cr_expect_eq(broker.module_cnt, 2);
 	cr_expect_eq(broker.asked_id, broker.ids[1]);
 }
@@ -160,8 +160,8 @@ Test(jit, symbol_is_returned_for_one_frame_once)
 	struct sym_client_answer unknown;
 	uint64_t frame;
 
-	ask(77, 0x1234, FRAME(5, 0x34));
-	ask(78, 0x1234, FRAME(7, 0x99));
+	request(77, 0x1234, FRAME(5, 0x34));
+	request(78, 0x1234, FRAME(7, 0x99));
 	cr_expect_eq(name(1, 0x1234), FRAME(7, 0x99));
 	cr_expect_eq(name(0, 0x9999), 0, "never asked");
 	cr_expect_eq(name(0, 0x1234), FRAME(5, 0x34));
@@ -192,10 +192,10 @@ Test(jit, status_of_a_perf_map_belongs_to_all_its_modules)
 	struct sym_client_answer a;
 	struct modules m = { .cnt = 0 };
 
-	ask(77, 0x1000, FRAME(5, 1));
-	ask(77, 0x2000, FRAME(PROF_FRAME_MODULE_MAX, 1));
-	ask(77, 0x1001, FRAME(5, 2));
-	ask(78, 0x1000, FRAME(7, 1));
+	request(77, 0x1000, FRAME(5, 1));
+	request(77, 0x2000, FRAME(PROF_FRAME_MODULE_MAX, 1));
+	request(77, 0x1001, FRAME(5, 2));
+	request(78, 0x1000, FRAME(7, 1));
 	a = answer(0, 1);
 	jit_each_module(jit, &a, note, &m);
 	cr_expect_eq(m.cnt, 2);
@@ -213,8 +213,8 @@ Test(jit, unresolved_address_is_requested_again_at_longer_intervals)
 	uint64_t now;
 	size_t i;
 
-	ask(77, 0x1000, FRAME(5, 1));
-	ask(77, 0x2000, FRAME(5, 2));
+	request(77, 0x1000, FRAME(5, 1));
+	request(77, 0x2000, FRAME(5, 2));
 	name(0, 0x1000);
 	jit_ask_again(jit, clock_mono_ns() - SECOND, false);
 	cr_expect_eq(questions(), 2, "it is too early");
@@ -242,12 +242,12 @@ Test(jit, each_program_has_its_own_retry_time)
 {
 	uint64_t now;
 
-	ask(77, 0x1000, FRAME(5, 1));
+	request(77, 0x1000, FRAME(5, 1));
 	now = clock_mono_ns() + SECOND;
 	jit_ask_again(jit, now, false); /* again after two seconds */
 	while (clock_mono_ns() <= now - SECOND)
 		;
-	ask(78, 0x2000, FRAME(6, 1)); /* again after one */
+	request(78, 0x2000, FRAME(6, 1)); /* again after one */
 	questions();
 	jit_ask_again(jit, now + SECOND, false);
 	cr_expect_eq(questions(), 1);
@@ -259,7 +259,7 @@ Test(jit, each_program_has_its_own_retry_time)
 
 Test(jit, pending_request_is_not_repeated)
 {
-	ask(77, 0x1000, FRAME(5, 1));
+	request(77, 0x1000, FRAME(5, 1));
 	broker.asking = true;
 	questions();
 	jit_ask_again(jit, clock_mono_ns() + SECOND, false);
@@ -271,7 +271,7 @@ Test(jit, pending_request_is_not_repeated)
 
 Test(jit, pending_request_at_the_end_is_repeated_once)
 {
-	ask(77, 0x1000, FRAME(5, 1));
+	request(77, 0x1000, FRAME(5, 1));
 	broker.asking = true;
 	questions();
 	jit_ask_again(jit, clock_mono_ns(), true);
@@ -316,11 +316,11 @@ Test(jit, frames_inside_a_known_symbol_get_its_name_without_an_answer)
 {
 	struct covered c = { .cnt = 0 };
 
-	ask(77, 0x1010, FRAME(5, 0x10));
-	ask(77, 0x1050, FRAME(5, 0x50));
-	ask(77, 0x1100, FRAME(5, 0x100));
-	ask(77, 0x0fff, FRAME(4, 0xfff));
-	ask(78, 0x1050, FRAME(6, 0x50));
+	request(77, 0x1010, FRAME(5, 0x10));
+	request(77, 0x1050, FRAME(5, 0x50));
+	request(77, 0x1100, FRAME(5, 0x100));
+	request(77, 0x0fff, FRAME(4, 0xfff));
+	request(78, 0x1050, FRAME(6, 0x50));
 	cr_expect_eq(jit_name_covered(jit, cover, &c), 0);
 	cr_expect_eq(c.cnt, 0);
 	name_range(0x1010, 0x1000, 0x100, "made");
@@ -337,9 +337,9 @@ Test(jit, last_line_for_an_address_counts)
 {
 	struct covered c = { .cnt = 0 };
 
-	ask(77, 0x1010, FRAME(5, 0x10));
-	ask(77, 0x1020, FRAME(5, 0x20));
-	ask(77, 0x1030, FRAME(5, 0x30));
+	request(77, 0x1010, FRAME(5, 0x10));
+	request(77, 0x1020, FRAME(5, 0x20));
+	request(77, 0x1030, FRAME(5, 0x30));
 	name_range(0x1010, 0x1000, 0x100, "old");
 	name_range(0x1020, 0x1000, 0x80, "new");
 	cr_expect_eq(jit_name_covered(jit, cover, &c), 0);
@@ -351,13 +351,13 @@ Test(jit, programs_and_addresses_have_a_limit)
 	uint32_t i;
 
 	for (i = 0; i < 500; i++)
-		ask(i, 0x1000, FRAME(5, 1));
+		request(i, 0x1000, FRAME(5, 1));
 	cr_expect_eq(broker.module_cnt, 256);
 	cr_expect_eq(questions(), 256);
 	for (i = 1; i < 70000; i++)
-		ask(3, 0x1000 + i, FRAME(5, i));
+		request(3, 0x1000 + i, FRAME(5, i));
 	cr_expect_eq(questions(), 65535);
-	ask(4, 0x2000, FRAME(5, 1));
+	request(4, 0x2000, FRAME(5, 1));
 	cr_expect_eq(questions(), 1, "which is each program's own");
 	jit_ask_again(jit, 0, true);
 	cr_expect_eq(questions(), 65536 + 2 + 254);
@@ -380,7 +380,7 @@ Test(jit, no_request_is_made_without_a_broker)
 enum { OF_ONE = 64, ALL = 256 };
 
 static uint64_t serial, sweep_ns;
-static size_t told;
+static size_t last_answers;
 
 /* One frame of a new program. */
 static bool meet(uint32_t pid, uint64_t owner)
@@ -390,16 +390,16 @@ static bool meet(uint32_t pid, uint64_t owner)
 	return jit_ask(jit, &proc, 0x1000, FRAME(serial, 0));
 }
 
-static void count_told(void *ctx, uint32_t module_id, const struct sym_client_answer *a)
+static void count_last_answers(void *ctx, uint32_t module_id, const struct sym_client_answer *a)
 {
 	cr_assert_eq(a->status, SYM_CLIENT_GONE);
-	told++;
+	last_answers++;
 }
 
 static void sweep(void)
 {
 	sweep_ns += SECOND;
-	jit_sweep(jit, sweep_ns, count_told, NULL);
+	jit_sweep(jit, sweep_ns, count_last_answers, NULL);
 }
 
 static size_t kept(void)
@@ -450,7 +450,7 @@ Test(jit, programs_of_ended_processes_are_removed)
 		sweep();
 	}
 	cr_expect_leq(kept(), OF_ONE);
-	cr_expect_eq(told, broker.dropped, "the last word of each that went");
+	cr_expect_eq(last_answers, broker.dropped, "the last word of each that went");
 	cr_expect_eq(questions(), 3 * ALL);
 }
 
@@ -486,7 +486,7 @@ Test(jit, one_owner_gets_a_share_and_others_the_rest)
 		cr_assert(meet(tids[i], 100 + i));
 	sweep();
 	cr_expect_not(meet(tids[i], 9), "all live, and there is room for no more");
-	cr_expect_eq(told, 0);
+	cr_expect_eq(last_answers, 0);
 	end_lives(threads, ALL + 1);
 	while (!kill(tids[0], 0))
 		sched_yield();

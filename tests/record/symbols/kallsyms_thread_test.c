@@ -53,7 +53,7 @@ static void teardown(void)
 TestSuite(kallsyms_thread, .init = setup, .fini = teardown, .timeout = 60);
 
 /* A check, if it is due, and its result. */
-static void look(void)
+static void check_now(void)
 {
 	kallsyms_thread_renew(thread, rig.frames);
 	kallsyms_thread_get(thread);
@@ -77,7 +77,7 @@ Test(kallsyms_thread, module_loaded_during_the_recording_has_symbols)
 	write_text(symbols, SYMBOLS XFS_SYMBOL);
 	write_text(modules, XFS);
 	generation = frames_generation(rig.frames);
-	look();
+	check_now();
 	cr_expect_neq(frames_generation(rig.frames), generation, "stacks are looked up again");
 	cr_expect(is_known(xfs + IN_XFS));
 	cr_expect(is_known(in_image));
@@ -91,7 +91,7 @@ Test(kallsyms_thread, tables_are_not_read_while_all_addresses_are_known)
 	write_text(symbols, SYMBOLS XFS_SYMBOL);
 	write_text(modules, XFS);
 	cr_expect(is_known(in_image));
-	look();
+	check_now();
 	cr_expect_not(is_known(xfs + IN_XFS));
 }
 
@@ -100,18 +100,18 @@ Test(kallsyms_thread, symbols_are_not_read_again_for_existing_modules)
 {
 	cr_expect_not(is_known(xfs + IN_XFS));
 	write_text(symbols, SYMBOLS XFS_SYMBOL);
-	look();
+	check_now();
 	cr_expect_not(is_known(xfs + IN_XFS));
 }
 
 Test(kallsyms_thread, tables_are_read_only_once_per_interval)
 {
 	cr_expect_not(is_known(xfs + IN_XFS));
-	look();
+	check_now();
 	cr_expect_not(is_known(xfs + IN_XFS));
 	write_text(symbols, SYMBOLS XFS_SYMBOL);
 	write_text(modules, XFS);
-	look();
+	check_now();
 	cr_expect_not(is_known(xfs + IN_XFS), "not yet");
 }
 
@@ -122,7 +122,7 @@ Test(kallsyms_thread, unreadable_table_does_not_replace_the_table_before)
 	unlink(symbols);
 	write_text(modules, XFS);
 	support_catch_stderr();
-	look();
+	check_now();
 	cr_expect_not_null(strstr(support_stderr(), "cannot load"));
 	cr_expect(is_known(in_image));
 }

@@ -289,13 +289,13 @@ static void ksymbol(uint64_t addr, uint32_t len, const char *name, bool gone)
 Test(frames, bpf_image_loaded_during_the_recording_has_a_symbol, .init = kernel_setup,
      .fini = kernel_teardown)
 {
-	const uint64_t inside[] = { 0xffffffffa0001010 }, behind[] = { 0xffffffffa0001100 };
+	const uint64_t inside[] = { 0xffffffffa0001010 }, outside[] = { 0xffffffffa0001100 };
 	size_t cnt;
 
 	ksymbol(0xffffffffa0001000, 0x100, "bpf_prog_aaaa_new", false);
 	cr_expect_eq(resolve_kernel(PROF_REC_SAMPLE, inside, 1, &cnt)[0],
 		     PROF_FRAME_KERNEL | packed(1, 0x10));
-	cr_expect_eq(resolve_kernel(PROF_REC_SAMPLE, behind, 1, &cnt)[0],
+	cr_expect_eq(resolve_kernel(PROF_REC_SAMPLE, outside, 1, &cnt)[0],
 		     PROF_FRAME_KERNEL | 0xffa0001100);
 	cr_expect_str_eq(rig_text(&rig, ""),
 			 "0 ModuleEvent module_id=1 path=\"bpf_prog_aaaa_new\" build_id=<> kind=3\n"

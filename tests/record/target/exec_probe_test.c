@@ -17,15 +17,15 @@ TestSuite(exec_probe, .timeout = 30);
 /* Far more than the tenth of a second for an answer, and far less than endless. */
 #define SOON_NS 5000000000ULL
 
-static const struct sudo_user nobody_else;
+static const struct sudo_user no_other_child;
 
 /* The files received from that life, in a time that does not depend on it. */
-static void hear(exec_probe_life_fn life, const void *ctx, struct found *f)
+static void receive(exec_probe_life_fn life, const void *ctx, struct found *f)
 {
 	uint64_t start = clock_mono_ns();
 	struct exec_probe *s;
 
-	cr_assert_eq(exec_probe_start(life, ctx, &nobody_else, &s), 0);
+	cr_assert_eq(exec_probe_start(life, ctx, &no_other_child, &s), 0);
 	exec_probe_receive(s, found_add, f);
 	exec_probe_free(s);
 	cr_expect_lt(clock_mono_ns() - start, SOON_NS);
@@ -66,25 +66,25 @@ Test(exec_probe, missing_command_has_no_files)
 
 /* ---- probes with faults ------------------------------------------------------------------------------ */
 
-struct said {
+struct output {
 	uint64_t numbers[3];
 	char path[2 * PATH_MAX];
 };
 
 enum { HEAD_SZ = sizeof(uint64_t[3]) };
 
-static void say(int sock, const char *path, size_t sz)
+static void send_path(int sock, const char *path, size_t sz)
 {
-	struct said s = { .numbers = { 1, 2, 3 } };
+	struct output s = { .numbers = { 1, 2, 3 } };
 
 	memcpy(s.path, path, sz);
 	if (send(sock, &s, HEAD_SZ + sz, 0) < 0)
 		_exit(1);
 }
 
-static void say_whole(int sock, const char *path)
+static void send_whole(int sock, const char *path)
 {
-	say(sock, path, strlen(path) + 1);
+	send_path(sock, path, strlen(path) + 1);
 }
 
 struct text {
@@ -92,13 +92,13 @@ struct text {
 	size_t sz;
 };
 
-static void say_between(const void *ctx, int sock)
+static void send_between(const void *ctx, int sock)
 {
 	const struct text *text = ctx;
 
-	say_whole(sock, "/before");
-	say(sock, text->bytes, text->sz);
-	say_whole(sock, "/after");
+	send_whole(sock, "/before");
+	send_path(sock, text->bytes, text->sz);
+	send_whole(sock, "/after");
 }
 
 Test(exec_probe, answer_is_used_up_to_the_first_invalid_entry)
@@ -121,7 +121,7 @@ Test(exec_probe, answer_is_used_up_to_the_first_invalid_entry)
 	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		struct exec_probe *s;
 
-		cr_assert_eq(exec_probe_start(say_between, &texts[i], &nobody_else, &s), 0);
+		cr_assert_eq(exec_probe_start(send_between, &texts[i], &no_other_child, &s), 0);
 		await_end();
 		exec_probe_receive(s, found_add, &f);
 		exec_probe_free(s);
@@ -132,12 +132,12 @@ Test(exec_probe, answer_is_used_up_to_the_first_invalid_entry)
 	}
 }
 
-static void say_less_than_a_head(const void *ctx, int sock)
+static void send_less_than_a_header(const void *ctx, int sock)
 {
 	(void)ctx;
 	if (send(sock, "/", 2, 0) < 0)
 		_exit(1);
-	say_whole(sock, "/after");
+	send_whole(sock, "/after");
 }
 
 static void crash(const void *ctx, int sock)
@@ -165,13 +165,13 @@ static void be_busy(const void *ctx, int sock)
 
 Test(exec_probe, silent_probe_does_not_block)
 {
-	static const exec_probe_life_fn lives[] = { say_less_than_a_head, crash, be_silent,
+	static const exec_probe_life_fn lives[] = { send_less_than_a_header, crash, be_silent,
 						    be_busy };
 	struct found f = { 0 };
 	size_t i;
 
 	for (i = 0; i < sizeof(lives) / sizeof(lives[0]); i++) {
-		hear(lives[i], NULL, &f);
+		receive(lives[i], NULL, &f);
 		cr_expect_eq(f.cnt, 0, "life %zu", i);
 		found_fini(&f);
 	}
@@ -181,14 +181,14 @@ static void never_end(const void *ctx, int sock)
 {
 	(void)ctx;
 	for (;;)
-		say_whole(sock, "/again");
+		send_whole(sock, "/again");
 }
 
 Test(exec_probe, endless_answer_is_limited_to_the_maximum_number_of_files)
 {
 	struct found f = { 0 };
 
-	hear(never_end, NULL, &f);
+	receive(never_end, NULL, &f);
 	cr_expect_leq(f.cnt, ELF_DEPS_FILES_MAX);
 	found_fini(&f);
 }

@@ -70,15 +70,15 @@ Test(launch, missing_command_is_one_error_line)
 {
 	char *const argv[] = { (char *)"/no/such/command", NULL };
 	struct launch *l = NULL;
-	const char *said;
+	const char *output;
 	int err;
 
 	cr_assert_eq(launch_new(argv, true, false, &l), 0);
 	support_catch_stderr();
 	err = launch_go(l);
-	said = support_stderr();
+	output = support_stderr();
 	cr_expect_eq(err, -ENOENT);
-	cr_expect_str_eq(said,
+	cr_expect_str_eq(output,
 			 "dial9-prof: record: cannot start '/no/such/command': No such file or "
 			 "directory\n");
 	launch_free(l);
@@ -88,15 +88,16 @@ Test(launch, file_that_is_no_program_is_one_error_line)
 {
 	char *const argv[] = { (char *)"/dev/null", NULL };
 	struct launch *l = NULL;
-	const char *said;
+	const char *output;
 	int err;
 
 	cr_assert_eq(launch_new(argv, true, false, &l), 0);
 	support_catch_stderr();
 	err = launch_go(l);
-	said = support_stderr();
+	output = support_stderr();
 	cr_expect_eq(err, -EACCES);
-	cr_expect_str_eq(said, "dial9-prof: record: cannot start '/dev/null': Permission denied\n");
+	cr_expect_str_eq(output,
+			 "dial9-prof: record: cannot start '/dev/null': Permission denied\n");
 	launch_free(l);
 }
 
@@ -136,7 +137,7 @@ Test(launch, unreleased_command_ends_even_if_other_processes_hold_its_pipe, .tim
 Test(launch, command_killed_before_its_release_is_an_error_and_sends_no_signal)
 {
 	struct launch *l = launch("exit 0", true);
-	const char *said;
+	const char *output;
 	siginfo_t info;
 
 	signal(SIGPIPE, SIG_IGN);
@@ -144,8 +145,8 @@ Test(launch, command_killed_before_its_release_is_an_error_and_sends_no_signal)
 	waitid(P_PID, launch_pid(l), &info, WEXITED | WNOWAIT);
 	support_catch_stderr();
 	cr_expect_lt(launch_go(l), 0);
-	said = support_stderr();
-	cr_expect_str_eq(said, "dial9-prof: record: cannot start 'sh': Broken pipe\n");
+	output = support_stderr();
+	cr_expect_str_eq(output, "dial9-prof: record: cannot start 'sh': Broken pipe\n");
 	cr_expect_eq(status_of(l), 128 + SIGKILL);
 	launch_free(l);
 }

@@ -44,15 +44,15 @@ static void finish(pid_t pid)
 static void expect_error(uint32_t pid, uint32_t tid, const char *line)
 {
 	struct targets *t = NULL;
-	const char *said;
+	const char *output;
 	int err;
 
 	support_catch_stderr();
 	err = targets_new(&pid, pid != 0, &tid, tid != 0, &t);
-	said = support_stderr();
+	output = support_stderr();
 	cr_expect_eq(err, -ESRCH);
 	cr_expect_null(t);
-	cr_expect_str_eq(said, line);
+	cr_expect_str_eq(output, line);
 }
 
 Test(targets, missing_process_or_thread_is_one_error_line, .init = skip_in_namespace)
@@ -63,7 +63,7 @@ Test(targets, missing_process_or_thread_is_one_error_line, .init = skip_in_names
 		     "dial9-prof: record: no thread 5000000: has it exited? (ps -eL lists them)\n");
 }
 
-static void *tell_tid(void *arg)
+static void *store_tid(void *arg)
 {
 	pid_t *tid = arg;
 
@@ -79,7 +79,7 @@ Test(targets, thread_given_as_a_process_has_its_own_error, .init = skip_in_names
 	pthread_t thread;
 	char want[256];
 
-	pthread_create(&thread, NULL, tell_tid, (void *)&tid);
+	pthread_create(&thread, NULL, store_tid, (void *)&tid);
 	while (!tid)
 		usleep(100);
 	snprintf(
@@ -151,7 +151,7 @@ Test(targets, end_of_a_thread_is_detected_while_its_process_continues, .init = s
 	uint32_t id;
 	int i;
 
-	pthread_create(&thread, NULL, tell_tid, (void *)&tid);
+	pthread_create(&thread, NULL, store_tid, (void *)&tid);
 	while (!tid)
 		usleep(100);
 	id = tid;

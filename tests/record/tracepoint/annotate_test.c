@@ -11,9 +11,9 @@
 #include "tests/kernel/tracefs/format_text.h"
 #include "tests/record/annotate_check.h"
 
-#define assert_said(f, event, field, key, want)                                                    \
+#define assert_note(f, event, field, key, want)                                                    \
 	do {                                                                                       \
-		struct dial9_str got_ = said(f, event, field, key, false);                         \
+		struct dial9_str got_ = output(f, event, field, key, false);                       \
 		cr_expect(got_.len == strlen(want) && !memcmp(got_.ptr, want, got_.len),           \
 			  "%s.%s: '%.*s'", event, field, (int)got_.len, got_.ptr);                 \
 	} while (0)
@@ -26,13 +26,13 @@ Test(annotate, switch_is_annotated_in_both_its_layouts)
 
 	add(&f, load("sched", "sched_switch"));
 	write_all(&f);
-	assert_said(&f, "sched:sched_switch", "common_cpu", "kind", "cpu");
-	assert_said(&f, "sched:sched_switch", "common_pid", "kind", "tid");
-	assert_said(&f, "sched:sched_switch", "next_pid", "kind", "tid");
-	assert_said(&f, "sched:sched_switch", "prev_state", "kind", "state");
-	assert_said(&f, "sched:sched_switch", "prev_state", "enum", state);
-	assert_said(&f, "sched:sched_switch", "prev_comm", "kind", "");
-	cr_expect_eq(said(&f, "sched:sched_switch", "prev_state", "enum", true).len,
+	assert_note(&f, "sched:sched_switch", "common_cpu", "kind", "cpu");
+	assert_note(&f, "sched:sched_switch", "common_pid", "kind", "tid");
+	assert_note(&f, "sched:sched_switch", "next_pid", "kind", "tid");
+	assert_note(&f, "sched:sched_switch", "prev_state", "kind", "state");
+	assert_note(&f, "sched:sched_switch", "prev_state", "enum", state);
+	assert_note(&f, "sched:sched_switch", "prev_comm", "kind", "");
+	cr_expect_eq(output(&f, "sched:sched_switch", "prev_state", "enum", true).len,
 		     sizeof(state) - 1);
 	done(&f);
 }
@@ -42,18 +42,18 @@ Test(annotate, own_events_of_the_recorder_are_annotated)
 	struct fixture f = { 0 };
 
 	write_all(&f);
-	assert_said(&f, "RecorderStats", "elapsed_ns", "unit", "ns");
-	assert_said(&f, "RecorderStats", "elapsed_ns", "kind", "counter");
-	assert_said(&f, "RecorderStats", "rss_bytes", "unit", "bytes");
-	assert_said(&f, "RecorderStats", "rss_bytes", "kind", "gauge");
-	assert_said(&f, "RecorderStats", "closed", "kind", "");
-	assert_said(&f, "TaskEvent", "tid", "kind", "tid");
-	assert_said(&f, "CpuSampleEvent", "callchain", "kind", "addr");
-	assert_said(&f, "CpuSampleEvent", "source", "enum",
+	assert_note(&f, "RecorderStats", "elapsed_ns", "unit", "ns");
+	assert_note(&f, "RecorderStats", "elapsed_ns", "kind", "counter");
+	assert_note(&f, "RecorderStats", "rss_bytes", "unit", "bytes");
+	assert_note(&f, "RecorderStats", "rss_bytes", "kind", "gauge");
+	assert_note(&f, "RecorderStats", "closed", "kind", "");
+	assert_note(&f, "TaskEvent", "tid", "kind", "tid");
+	assert_note(&f, "CpuSampleEvent", "callchain", "kind", "addr");
+	assert_note(&f, "CpuSampleEvent", "source", "enum",
 		    "0=sample\n1=switch_out\n2=waking\n3=event");
-	assert_said(&f, "ModuleEvent", "kind", "enum",
+	assert_note(&f, "ModuleEvent", "kind", "enum",
 		    "0=elf\n1=kernel\n2=kmod\n3=bpf\n4=vdso\n5=anon");
-	cr_expect(!strncmp(said(&f, "CpuSampleEvent", "user_end", "enum", false).ptr,
+	cr_expect(!strncmp(output(&f, "CpuSampleEvent", "user_end", "enum", false).ptr,
 			   "&0x1f=\n0=not_walked\n1=complete\n", 31));
 	/* one frame per schema, and none for schemas without annotations */
 	cr_expect_eq(f.schemas, f.frames);
@@ -67,9 +67,9 @@ Test(annotate, wakeups_are_annotated_with_their_context)
 
 	add(&f, load("sched", "sched_waking"));
 	write_all(&f);
-	cr_expect(!strncmp(said(&f, "sched:sched_waking", "context", "enum", false).ptr,
+	cr_expect(!strncmp(output(&f, "sched:sched_waking", "context", "enum", false).ptr,
 			   "0=unknown\n1=task\n2=softirq\n", 26));
-	assert_said(&f, "sched:sched_waking", "target_cpu", "kind", "cpu");
+	assert_note(&f, "sched:sched_waking", "target_cpu", "kind", "cpu");
 	done(&f);
 }
 
@@ -79,10 +79,10 @@ Test(annotate, code_addresses_have_a_kind_but_no_symbols_yet)
 
 	add(&f, load("timer", "hrtimer_start"));
 	write_all(&f);
-	assert_said(&f, "timer:hrtimer_start", "function", "kind", "addr");
-	assert_said(&f, "timer:hrtimer_start", "function", "enum", "");
-	assert_said(&f, "timer:hrtimer_start", "hrtimer", "kind", "addr");
-	assert_said(&f, "timer:hrtimer_start", "hrtimer", "enum", "hex");
+	assert_note(&f, "timer:hrtimer_start", "function", "kind", "addr");
+	assert_note(&f, "timer:hrtimer_start", "function", "enum", "");
+	assert_note(&f, "timer:hrtimer_start", "hrtimer", "kind", "addr");
+	assert_note(&f, "timer:hrtimer_start", "hrtimer", "enum", "hex");
 	done(&f);
 }
 
@@ -96,7 +96,7 @@ Test(annotate, field_with_a_name_that_no_line_can_hold_has_no_enum)
 	ev->symbols[1].name = xstrdup("two\nlines");
 	add(&f, ev);
 	write_all(&f);
-	assert_said(&f, "irq:softirq_raise", "vec", "enum", "");
+	assert_note(&f, "irq:softirq_raise", "vec", "enum", "");
 	done(&f);
 }
 

@@ -157,7 +157,7 @@ Test(event, field_with_an_odd_size_is_an_error_that_names_it)
 {
 	struct format_event *format = calloc(1, sizeof(*format));
 	struct event_def *def = NULL;
-	const char *said;
+	const char *output;
 	int err;
 
 	format->system = strdup("test");
@@ -170,11 +170,12 @@ Test(event, field_with_an_odd_size_is_an_error_that_names_it)
 	format->fields[0].kind = FORMAT_UINT;
 	support_catch_stderr();
 	err = event_def_new(format, &def);
-	said = support_stderr();
+	output = support_stderr();
 	cr_expect_eq(err, -ENOTSUP);
 	cr_expect_null(def);
-	cr_expect_str_eq(said, "dial9-prof: cannot record test:odd: its field 'three' has 3 bytes, "
-			       "which no dial9 type holds\n");
+	cr_expect_str_eq(output,
+			 "dial9-prof: cannot record test:odd: its field 'three' has 3 bytes, "
+			 "which no dial9 type holds\n");
 }
 
 Test(event, numbers_keep_their_sign_at_every_size)

@@ -195,15 +195,15 @@ Test(eventset, globs_skip_events_without_attachment, .init = setup, .fini = tear
 static void expect_error(const char *pattern, int want, const char *line)
 {
 	struct eventset *set = NULL;
-	const char *said;
+	const char *output;
 	int err;
 
 	support_catch_stderr();
 	err = make_set(false, pattern, NULL, &set);
-	said = support_stderr();
+	output = support_stderr();
 	cr_expect_eq(err, want, "%s: %d", pattern, err);
 	cr_expect_null(set);
-	cr_expect_str_eq(said, line);
+	cr_expect_str_eq(output, line);
 }
 
 Test(eventset, unknown_event_is_one_line_with_the_nearest_name, .init = setup, .fini = teardown)

@@ -21,8 +21,8 @@ struct perf_ring {
 
 static struct perf_ring rings[RINGS];
 static struct sideband_reader *lookout;
-static uint64_t heard[RINGS * RECORDS];
-static size_t heard_cnt;
+static uint64_t times_read[RINGS * RECORDS];
+static size_t read_cnt;
 
 int __wrap_perf_ring_fd(const struct perf_ring *r);
 int __wrap_perf_ring_peek(struct perf_ring *r, struct perf_side *out);
@@ -63,9 +63,9 @@ static void teardown(void)
 
 TestSuite(sideband_reader, .init = setup, .fini = teardown);
 
-static void hear(void *ctx, const struct perf_side *side)
+static void on_record(void *ctx, const struct perf_side *side)
 {
-	heard[heard_cnt++] = side->time;
+	times_read[read_cnt++] = side->time;
 }
 
 static void put(size_t ring, uint64_t time)
@@ -80,11 +80,11 @@ Test(sideband_reader, records_of_all_rings_are_sorted_by_time)
 	put(0, 10);
 	put(0, 30);
 	put(1, 20);
-	cr_expect_eq(sideband_reader_pass(lookout, 8, hear, NULL, &more), 3);
+	cr_expect_eq(sideband_reader_pass(lookout, 8, on_record, NULL, &more), 3);
 	cr_expect_not(more);
-	cr_expect_eq(heard[0], 10);
-	cr_expect_eq(heard[1], 20);
-	cr_expect_eq(heard[2], 30);
+	cr_expect_eq(times_read[0], 10);
+	cr_expect_eq(times_read[1], 20);
+	cr_expect_eq(times_read[2], 30);
 }
 
 Test(sideband_reader, most_recent_records_are_held_back)
@@ -94,13 +94,13 @@ Test(sideband_reader, most_recent_records_are_held_back)
 
 	put(0, 10);
 	put(0, later);
-	cr_expect_eq(sideband_reader_pass(lookout, 8, hear, NULL, &more), 1);
+	cr_expect_eq(sideband_reader_pass(lookout, 8, on_record, NULL, &more), 1);
 	cr_expect(more);
-	sideband_reader_pass_held(lookout, later - 1, hear, NULL);
-	cr_expect_eq(heard_cnt, 1);
-	sideband_reader_pass_held(lookout, later, hear, NULL);
-	cr_expect_eq(heard_cnt, 2);
-	cr_expect_eq(heard[1], later);
+	sideband_reader_pass_held(lookout, later - 1, on_record, NULL);
+	cr_expect_eq(read_cnt, 1);
+	sideband_reader_pass_held(lookout, later, on_record, NULL);
+	cr_expect_eq(read_cnt, 2);
+	cr_expect_eq(times_read[1], later);
 }
 
 Test(sideband_reader, held_records_are_returned_once_and_sorted_by_time)
@@ -110,12 +110,12 @@ Test(sideband_reader, held_records_are_returned_once_and_sorted_by_time)
 	put(0, 10);
 	put(0, 40);
 	put(1, 30);
-	cr_expect_eq(sideband_reader_pass(lookout, 1, hear, NULL, &more), 1);
+	cr_expect_eq(sideband_reader_pass(lookout, 1, on_record, NULL, &more), 1);
 	cr_expect(more);
 	/* the pass holds 30; the drain has reached 50 */
-	sideband_reader_pass_held(lookout, 50, hear, NULL);
-	cr_expect_eq(heard_cnt, 2);
-	cr_expect_eq(heard[1], 30);
-	cr_expect_eq(sideband_reader_pass(lookout, 8, hear, NULL, &more), 1);
-	cr_expect_eq(heard[2], 40);
+	sideband_reader_pass_held(lookout, 50, on_record, NULL);
+	cr_expect_eq(read_cnt, 2);
+	cr_expect_eq(times_read[1], 30);
+	cr_expect_eq(sideband_reader_pass(lookout, 8, on_record, NULL, &more), 1);
+	cr_expect_eq(times_read[2], 40);
 }

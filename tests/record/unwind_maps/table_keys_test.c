@@ -123,7 +123,7 @@ static uint32_t slot_for(uint32_t pid, const struct map *m)
 	return slot;
 }
 
-static void ask(uint32_t slot)
+static void request(uint32_t slot)
 {
 	int before = broker.cnt;
 
@@ -153,7 +153,7 @@ Test(table_keys, shared_table_is_built_from_the_recorders_own_file)
 	uint32_t slot = slot_for(EVIL, &libc);
 
 	cr_expect_eq(slot_for(ROOT, &libc), slot);
-	ask(slot);
+	request(slot);
 	cr_expect_eq(broker.module.pid, 0, "no process's view of the path");
 	cr_expect_eq(broker.module.map_start, 0);
 	cr_expect_eq(broker.module.map_end, 0);
@@ -172,7 +172,7 @@ Test(table_keys, table_of_another_file_is_shared_by_processes_with_the_same_file
 	const struct map lib = file("/lib/libx.so", 1);
 	uint32_t shared = slot_for(EVIL, &lib), evil, root;
 
-	ask(shared);
+	request(shared);
 	answer(-ESTALE);
 	cr_expect_eq(table_keys_moves(tables), 1);
 	evil = slot_for(EVIL, &lib);
@@ -180,7 +180,7 @@ Test(table_keys, table_of_another_file_is_shared_by_processes_with_the_same_file
 	cr_assert(evil != shared && root != shared && evil != root);
 	cr_expect_eq(slot_for(EVIL_TOO, &lib), evil);
 	cr_expect_eq(slot_for(300, &lib), PROF_UNWIND_NO_SLOT, "who is gone is nobody");
-	ask(evil);
+	request(evil);
 	cr_expect_eq(broker.module.pid, EVIL_TOO);
 	cr_expect_eq(broker.module.map_start, 0x400000);
 	answer(0);
@@ -204,10 +204,10 @@ Test(table_keys, pid_reused_by_another_user_gives_no_table)
 	const struct map lib = file("/lib/libx.so", 1);
 	uint32_t slot = slot_for(EVIL, &lib);
 
-	ask(slot);
+	request(slot);
 	answer(-ENOENT);
 	slot = slot_for(EVIL, &lib);
-	ask(slot);
+	request(slot);
 	evil_realm = 3;
 	answer(0);
 	cr_expect_eq(modules[slot].table, 0);
@@ -219,7 +219,7 @@ Test(table_keys, own_file_without_a_table_stays_without)
 	const struct map lib = file("/lib/libx.so", 1);
 	uint32_t slot = slot_for(EVIL, &lib);
 
-	ask(slot);
+	request(slot);
 	answer(-ENODATA);
 	cr_expect_eq(modules[slot].without, 1);
 	cr_expect_eq(slot_for(EVIL, &lib), slot);
@@ -236,7 +236,7 @@ Test(table_keys, unread_file_is_requested_again)
 		const struct map lib = file("/lib/libx.so", 1 + i);
 		uint32_t slot = slot_for(ROOT, &lib);
 
-		ask(slot);
+		request(slot);
 		answer(errors[i]);
 		cr_expect_eq(modules[slot].without, 0, "%s", strerror(-errors[i]));
 		cr_expect_eq(modules[slot].left_out, 1, "%s", strerror(-errors[i]));
@@ -254,7 +254,7 @@ Test(table_keys, file_without_a_build_id_is_identified_by_its_last_change)
 	m.version = 70;
 	slot = slot_for(ROOT, &m);
 	cr_expect_eq(slot_for(EVIL, &m), slot);
-	ask(slot);
+	request(slot);
 	cr_expect_eq(broker.module.pid, EVIL);
 	cr_expect_eq(broker.module.inode, 5);
 	cr_expect_eq(broker.module.dev, 8 << 20 | 1);
@@ -278,7 +278,7 @@ Test(table_keys, vdso_has_one_table)
 	uint32_t slot = slot_for(ROOT, &vdso);
 
 	cr_expect_eq(slot_for(EVIL, &vdso), slot);
-	ask(slot);
+	request(slot);
 	cr_expect_eq(broker.module.kind, SYM_CLIENT_VDSO);
 }
 

@@ -73,7 +73,7 @@ static struct prof_unwind_proc *place(uint32_t tgid)
 	return NULL;
 }
 
-static void hear_exec(uint32_t pid)
+static void on_exec(uint32_t pid)
 {
 	unwind_loader_side(u, &(struct perf_side){ .type = PERF_SIDE_COMM,
 						   .time = clock_mono_ns(),
@@ -83,7 +83,7 @@ static void hear_exec(uint32_t pid)
 						   .name = "" });
 }
 
-static void hear_file(uint32_t pid, uint64_t addr, uint8_t build_id)
+static void on_file(uint32_t pid, uint64_t addr, uint8_t build_id)
 {
 	unwind_loader_side(u, &(struct perf_side){ .type = PERF_SIDE_MMAP,
 						   .time = clock_mono_ns(),
@@ -98,12 +98,12 @@ static void hear_file(uint32_t pid, uint64_t addr, uint8_t build_id)
 						   .name_len = 6 });
 }
 
-static void hear_map(uint32_t pid, uint64_t addr)
+static void on_map(uint32_t pid, uint64_t addr)
 {
-	hear_file(pid, addr, 1);
+	on_file(pid, addr, 1);
 }
 
-static void hear_fork(uint32_t ppid, uint32_t pid, uint64_t time)
+static void on_fork(uint32_t ppid, uint32_t pid, uint64_t time)
 {
 	unwind_loader_side(u, &(struct perf_side){ .type = PERF_SIDE_FORK,
 						   .time = time,
@@ -133,8 +133,8 @@ static void follow_new_program(void)
 {
 	unwind_loader_follow(u, A, NULL, false);
 	count_exec(A);
-	hear_exec(A);
-	hear_map(A, 0x400000);
+	on_exec(A);
+	on_map(A, 0x400000);
 }
 
 Test(unwind_loader, exec_that_ended_before_it_was_reported_is_counted_once)
@@ -147,8 +147,8 @@ Test(unwind_loader, exec_that_ended_before_it_was_reported_is_counted_once)
 Test(unwind_loader, list_that_is_ready_before_the_exec_is_counted_waits_for_it)
 {
 	unwind_loader_follow(u, A, NULL, false);
-	hear_exec(A);
-	hear_map(A, 0x400000);
+	on_exec(A);
+	on_map(A, 0x400000);
 	unwind_loader_poll(u);
 	cr_expect_eq(place(A)->list, 0);
 	count_exec(A);
@@ -162,11 +162,11 @@ Test(unwind_loader, fork_before_a_list_was_published_does_not_pass_it_to_the_chi
 	follow_new_program();
 	cr_assert_eq(listed(A), 1);
 	before = place(A)->list;
-	hear_map(A, 0x500000);
+	on_map(A, 0x500000);
 	forked = clock_mono_ns();
 	procs[prof_unwind_hash(B) % PROCS] = (struct prof_unwind_proc){ .tgid = B, .list = before };
 	cr_assert_eq(listed(A), 2);
-	hear_fork(A, B, forked);
+	on_fork(A, B, forked);
 	cr_expect_eq(listed(B), 2);
 }
 
@@ -176,7 +176,7 @@ Test(unwind_loader, child_keeps_the_list_that_it_inherited)
 	cr_assert_eq(listed(A), 1);
 	procs[prof_unwind_hash(B) % PROCS] =
 		(struct prof_unwind_proc){ .tgid = B, .list = place(A)->list };
-	hear_fork(A, B, clock_mono_ns());
+	on_fork(A, B, clock_mono_ns());
 	cr_expect_eq(listed(B), 1);
 	cr_expect_eq(place(B)->list, place(A)->list);
 }
@@ -188,14 +188,14 @@ Test(unwind_loader, mapping_of_a_child_with_shared_memory_belongs_to_its_parent_
 	procs[prof_unwind_hash(B) % PROCS] = (struct prof_unwind_proc){
 		.tgid = B, .execs = PROF_UNWIND_SHARES_MEMORY, .list = place(A)->list
 	};
-	hear_fork(A, B, clock_mono_ns());
-	hear_map(B, 0x500000);
+	on_fork(A, B, clock_mono_ns());
+	on_map(B, 0x500000);
 	cr_expect_eq(listed(B), 2);
 	cr_expect_eq(listed(A), 2);
 	place(B)->execs &= ~PROF_UNWIND_SHARES_MEMORY;
 	count_exec(B);
-	hear_exec(B);
-	hear_map(B, 0x600000);
+	on_exec(B);
+	on_map(B, 0x600000);
 	cr_expect_eq(listed(B), 1);
 	cr_expect_eq(listed(A), 2);
 }
@@ -225,7 +225,7 @@ Test(unwind_loader, process_without_room_is_counted_once)
 	follow_new_program();
 	cr_assert_eq(listed(A), 1);
 	for (i = 0; i < MAPS; i++)
-		hear_map(A, 0x500000 + 0x2000 * (uint64_t)i);
+		on_map(A, 0x500000 + 0x2000 * (uint64_t)i);
 	until = clock_mono_ns() + 900000000; /* it is tried again at 0.2 and 0.6 s */
 	while (clock_mono_ns() < until) {
 		unwind_loader_poll(u);
@@ -260,11 +260,11 @@ Test(unwind_loader, slots_of_ended_programs_are_reused, .timeout = 30)
 
 	follow_new_program();
 	for (i = 1; i < MODULES; i++)
-		hear_file(A, 0x500000 + 0x2000 * (uint64_t)i, 1 + i);
+		on_file(A, 0x500000 + 0x2000 * (uint64_t)i, 1 + i);
 	cr_assert_eq(listed(A), MODULES);
 	count_exec(A);
-	hear_exec(A);
-	hear_file(A, 0x400000, 99);
+	on_exec(A);
+	on_file(A, 0x400000, 99);
 	unidentified = map_of(0x480000, 0);
 	unwind_loader_side(u, &unidentified);
 	cr_assert_eq(listed(A), 2);
@@ -394,9 +394,9 @@ Test(unwind_loader, copied_stack_after_an_exec_belongs_to_the_new_program)
 
 static void map_in_new_program(uint32_t pid)
 {
-	hear_exec(pid);
+	on_exec(pid);
 	count_exec(pid);
-	hear_map(pid, 0x400000);
+	on_map(pid, 0x400000);
 	cr_assert_eq(listed(pid), 1);
 }
 
@@ -408,7 +408,7 @@ Test(unwind_loader, table_of_a_file_is_requested_when_many_processes_map_it)
 	start(true);
 	for (i = 0; i < 7; i++)
 		map_in_new_program(B + i);
-	hear_map(B, 0x500000);
+	on_map(B, 0x500000);
 	cr_assert_eq(listed(B), 2);
 	cr_expect_eq(modules[0].left_out, 0);
 	map_in_new_program(B + i);

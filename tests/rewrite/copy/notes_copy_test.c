@@ -23,8 +23,8 @@ static void put_x(struct dial9_enc *enc, const struct dial9_schema *s, uint64_t 
 	cr_assert_eq(dial9_enc_end(enc), 0);
 }
 
-static void say(struct dial9_enc *enc, const struct dial9_schema *s, const char *key,
-		const char *value)
+static void put_note(struct dial9_enc *enc, const struct dial9_schema *s, const char *key,
+		     const char *value)
 {
 	cr_assert_eq(dial9_enc_annotate(enc, s, 0, (struct dial9_str){ key, strlen(key) },
 					(struct dial9_str){ value, strlen(value) }),
@@ -32,7 +32,7 @@ static void say(struct dial9_enc *enc, const struct dial9_schema *s, const char 
 }
 
 /* For each event the annotations of its field at that time: "1 unit=ns mine=;". */
-static char *said(const void *data, size_t sz)
+static char *notes_text(const void *data, size_t sz)
 {
 	static const char *const keys[] = { "unit", "kind", "enum", "mine" };
 	struct dial9_dec_opts opts = { .sz = sizeof(opts), .data = data, .data_sz = sz };
@@ -56,7 +56,7 @@ static char *said(const void *data, size_t sz)
 }
 
 /* The same for the output of `cut` with one more argument. */
-static char *said_in_cut(const void *data, size_t sz, const char *word)
+static char *notes_in_cut(const void *data, size_t sz, const char *word)
 {
 	char path[] = "/tmp/d9-notes-XXXXXX", out[40], *text;
 	int fd = mkstemp(path);
@@ -75,24 +75,24 @@ static char *said_in_cut(const void *data, size_t sz, const char *word)
 	cr_assert_eq(read(fd, got, (size_t)st.st_size), st.st_size);
 	close(fd);
 	unlink(path);
-	text = said(got, (size_t)st.st_size);
+	text = notes_text(got, (size_t)st.st_size);
 	free(got);
 	run_free(&r);
 	return text;
 }
 
-static void expect_said(struct dial9_enc *enc, const char *word, const char *before,
-			const char *after)
+static void expect_notes(struct dial9_enc *enc, const char *word, const char *before,
+			 const char *after)
 {
 	const void *data;
 	char *text;
 	size_t sz;
 
 	data = dial9_enc_data(enc, &sz);
-	text = said(data, sz);
+	text = notes_text(data, sz);
 	cr_expect_str_eq(text, before);
 	free(text);
-	text = said_in_cut(data, sz, word);
+	text = notes_in_cut(data, sz, word);
 	cr_expect_str_eq(text, after);
 	free(text);
 }
@@ -107,19 +107,19 @@ Test(notes_copy, field_notes_of_a_cut_belong_to_the_same_events)
 	cr_assert_eq(dial9_enc_new(&opts, &enc), 0);
 	cr_assert_eq(dial9_schema_new("E", true, &x_field, 1, &s), 0);
 	put_x(enc, s, 1);
-	say(enc, s, "unit", "ns");
+	put_note(enc, s, "unit", "ns");
 	put_x(enc, s, 2);
-	say(enc, s, "unit", "ms");
-	say(enc, s, "mine", "own");
+	put_note(enc, s, "unit", "ms");
+	put_note(enc, s, "mine", "own");
 	put_x(enc, s, 3);
 	put_x(enc, s, 4);
 	cr_assert_eq(dial9_enc_reset(enc), 0);
 	put_x(enc, s, 5);
-	say(enc, s, "unit", "s");
+	put_note(enc, s, "unit", "s");
 	put_x(enc, s, 6);
-	expect_said(enc, NULL, want, want);
-	expect_said(enc, "--time=2ns,6ns", want,
-		    "3 unit=ms mine=own;4 unit=ms mine=own;5;6 unit=s;");
+	expect_notes(enc, NULL, want, want);
+	expect_notes(enc, "--time=2ns,6ns", want,
+		     "3 unit=ms mine=own;4 unit=ms mine=own;5;6 unit=s;");
 	dial9_schema_free(s);
 	dial9_enc_free(enc);
 }
@@ -128,7 +128,7 @@ Test(notes_copy, field_notes_of_a_cut_belong_to_the_same_events)
  * Events of types 1 to 3, which have one layout and of which the last has no unit: the annotations of each in
  * the cut, which has one type with changing annotations.
  */
-static char *said_of_types(const uint8_t *order, size_t cnt)
+static char *notes_of_types(const uint8_t *order, size_t cnt)
 {
 	static const uint8_t head[] = { 'T', 'R', 'C', 0, 1 };
 	static const uint8_t schema[] = { 1, 0, 0, 1, 0, 'E', 1, 1, 0, 1, 0, 'x', 9 };
@@ -154,7 +154,7 @@ static char *said_of_types(const uint8_t *order, size_t cnt)
 		b.data[b.len - sizeof(event) + 1] = (char)order[i];
 		b.data[b.len - 1] = (char)order[i];
 	}
-	text = said_in_cut(b.data, b.len, NULL);
+	text = notes_in_cut(b.data, b.len, NULL);
 	buf_free(&b);
 	return text;
 }
@@ -162,7 +162,7 @@ static char *said_of_types(const uint8_t *order, size_t cnt)
 Test(notes_copy, types_with_one_layout_keep_their_own_notes)
 {
 	static const uint8_t order[] = { 1, 3, 2, 3, 1, 1, 3 };
-	char *text = said_of_types(order, sizeof(order));
+	char *text = notes_of_types(order, sizeof(order));
 
 	cr_expect_str_eq(text, "1 unit=s;3;2 unit=m;3;1 unit=s;1 unit=s;3;");
 	free(text);
@@ -179,7 +179,7 @@ Test(notes_copy, notes_that_alternate_without_end_are_removed)
 		order[i] = 1 + i % 2;
 		buf_printf(&want, "%u%s;", order[i], i >= 16 ? "" : i % 2 ? " unit=m" : " unit=s");
 	}
-	text = said_of_types(order, sizeof(order));
+	text = notes_of_types(order, sizeof(order));
 	cr_expect_str_eq(text, buf_cstr(&want));
 	free(text);
 	buf_free(&want);
@@ -193,17 +193,17 @@ Test(notes_copy, anonymized_annotations_keep_only_standard_values)
 
 	cr_assert_eq(dial9_enc_new(&opts, &enc), 0);
 	cr_assert_eq(dial9_schema_new("E", true, &x_field, 1, &s), 0);
-	say(enc, s, "unit", "ms");
-	say(enc, s, "kind", "gauge");
-	say(enc, s, "enum", "1=customer");
-	say(enc, s, "mine", "secret");
+	put_note(enc, s, "unit", "ms");
+	put_note(enc, s, "kind", "gauge");
+	put_note(enc, s, "enum", "1=customer");
+	put_note(enc, s, "mine", "secret");
 	put_x(enc, s, 1);
-	say(enc, s, "unit", "customers");
+	put_note(enc, s, "unit", "customers");
 	put_x(enc, s, 2);
-	expect_said(enc, "--anonymize",
-		    "1 unit=ms kind=gauge enum=1=customer mine=secret;"
-		    "2 unit=customers kind=gauge enum=1=customer mine=secret;",
-		    "1 unit=ms kind=gauge;2 kind=gauge;");
+	expect_notes(enc, "--anonymize",
+		     "1 unit=ms kind=gauge enum=1=customer mine=secret;"
+		     "2 unit=customers kind=gauge enum=1=customer mine=secret;",
+		     "1 unit=ms kind=gauge;2 kind=gauge;");
 	dial9_schema_free(s);
 	dial9_enc_free(enc);
 }

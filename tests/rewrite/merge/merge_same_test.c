@@ -49,7 +49,7 @@ struct seen {
 	uint64_t here, there, events;
 };
 
-static struct seen see(int fd)
+static struct seen count_events(int fd)
 {
 	struct seen seen = { 0 };
 	struct trace_event ev;
@@ -93,7 +93,7 @@ static int merge_fds(const int *fds, size_t cnt, uint64_t used, enum merge_align
 
 static void expect_seen(int fd, struct seen want)
 {
-	const struct seen got = see(fd);
+	const struct seen got = count_events(fd);
 
 	cr_expect_eq(got.here, want.here);
 	cr_expect_eq(got.there, want.there);
@@ -104,7 +104,8 @@ static void expect_seen(int fd, struct seen want)
 Test(merge_same, recording_that_was_already_merged_is_merged_once)
 {
 	int fds[] = { record(&here), record(&there), -1 };
-	const struct seen both = { 30, 7, see(fds[0]).events + see(fds[1]).events };
+	const struct seen both = { 30, 7,
+				   count_events(fds[0]).events + count_events(fds[1]).events };
 
 	fds[2] = merge_fds(fds, 2, 2, MERGE_AUTO);
 	expect_seen(merge_fds(fds, 3, 2, MERGE_AUTO), both);
@@ -121,7 +122,7 @@ Test(merge_same, recording_with_other_symbols_is_the_same)
 
 	named.symbol = "better";
 	fds[1] = record(&named);
-	expect_seen(merge_fds(fds, 2, 1, MERGE_AUTO), see(fds[0]));
+	expect_seen(merge_fds(fds, 2, 1, MERGE_AUTO), count_events(fds[0]));
 	close(fds[0]);
 	close(fds[1]);
 }
@@ -137,10 +138,10 @@ Test(merge_same, recordings_with_different_events_are_all_merged)
 	other[2].samples--;
 	other[3].comm = "gamma";
 	for (int i = 0; i < 4; i++) {
-		struct seen sum = see(fds[0]), more;
+		struct seen sum = count_events(fds[0]), more;
 
 		fds[1] = record(&other[i]);
-		more = see(fds[1]);
+		more = count_events(fds[1]);
 		sum.here += more.here;
 		sum.there += more.there;
 		sum.events += more.events;
@@ -171,18 +172,18 @@ static bool may_count_twice(int first, int second)
 {
 	char names[2][32];
 	struct run r;
-	bool said;
+	bool reported;
 
 	snprintf(names[0], sizeof(names[0]), "/proc/self/fd/%d", first);
 	snprintf(names[1], sizeof(names[1]), "/proc/self/fd/%d", second);
 	r = run_cmd(cmd_merge, make_fd("", 0), "merge", "-o", "/dev/null", names[0], names[1],
 		    NULL);
 	cr_assert_eq(r.code, CMD_OK, "%s", r.err);
-	said = strstr(r.err, "overlap on the same host: what both recorded counts twice");
+	reported = strstr(r.err, "overlap on the same host: what both recorded counts twice");
 	run_free(&r);
 	close(first);
 	close(second);
-	return said;
+	return reported;
 }
 
 Test(merge_same, recordings_of_one_thread_at_the_same_time_are_reported)

@@ -219,7 +219,7 @@ static int copy_changing(const struct bytes *first, const struct bytes *then, st
 	struct source *src;
 	uint64_t added;
 	char path[32];
-	bool told;
+	bool written;
 	int err;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
@@ -232,7 +232,7 @@ static int copy_changing(const struct bytes *first, const struct bytes *then, st
 	cr_assert_eq(pwrite(fd, then->data, then->sz, 0), (ssize_t)then->sz);
 	cr_assert_eq(reader_rewind(c.reader), 0);
 	cr_assert_eq(source_open(path, &src), 0);
-	err = symbolize_copy_write(&c, find, src, &to, &stop, &added, &told);
+	err = symbolize_copy_write(&c, find, src, &to, &stop, &added, &written);
 	source_close(src);
 	symbolize_find_free(find);
 	symbolize_copy_fini(&c);

@@ -56,7 +56,7 @@ static int on_answer(void *ctx, const struct sym_client_answer *a)
 	return 0;
 }
 
-static void take_all(struct sym_client *b, struct got *g)
+static void receive_all(struct sym_client *b, struct got *g)
 {
 	uint64_t deadline = clock_mono_ns() + 50 * SECOND;
 
@@ -108,7 +108,7 @@ Test(cfi_inbox, tables_equal_the_tables_of_the_file)
 		cr_assert(sym_client_ask_table(b, 1));
 		cr_assert(sym_client_ask_table(b, 1), "once more before it came");
 		cr_expect_eq(sym_client_tables(b), 1);
-		take_all(b, &g);
+		receive_all(b, &g);
 		cr_expect_eq(g.tables[1], 1);
 		cr_assert_eq(g.error[1], 0);
 		cr_assert_eq(g.copy.cnt, wanted.cnt);
@@ -147,7 +147,7 @@ Test(cfi_inbox, time_for_tables_is_charged_to_the_process_that_maps_the_file)
 	sym_client_limit(b, &(struct sym_client_limiter){ .spent = on_spent, .ctx = &spent });
 	add(b, 1, SYM_CLIENT_ELF, LIBC);
 	cr_assert(sym_client_ask_table(b, 1));
-	take_all(b, &g);
+	receive_all(b, &g);
 	cr_expect_gt(spent.ns[SYM_CLIENT_TABLES], 0);
 	cr_expect_lt(spent.ns[SYM_CLIENT_TABLES], 20 * SECOND);
 	cr_expect_eq(spent.ns[SYM_CLIENT_SYMBOLS], 0);
@@ -222,7 +222,7 @@ Test(cfi_inbox, changed_file_has_no_table)
 	cr_assert_eq(sym_client_add_module(b, 2, &m), 0);
 	cr_assert(sym_client_ask_table(b, 1));
 	cr_assert(sym_client_ask_table(b, 2));
-	take_all(b, &g);
+	receive_all(b, &g);
 	cr_expect_eq(g.error[1], 0);
 	cr_expect_eq(g.error[2], -ESTALE);
 	unwind_table_free(&g.copy);
@@ -238,7 +238,7 @@ Test(cfi_inbox, vdso_has_a_table)
 	cr_assert_eq(sym_client_new(&plain, &b), 0);
 	add(b, 1, SYM_CLIENT_VDSO, "[vdso]");
 	cr_assert(sym_client_ask_table(b, 1));
-	take_all(b, &g);
+	receive_all(b, &g);
 	cr_expect_eq(g.error[1], 0);
 	cr_expect_gt(g.copy.cnt, 10);
 	unwind_table_free(&g.copy);
@@ -263,13 +263,13 @@ Test(cfi_inbox, missing_table_has_a_reason)
 	cr_expect_not(sym_client_ask_table(b, 5), "an unknown module");
 	cr_assert(sym_client_ask_table(b, 1) && sym_client_ask_table(b, 2) &&
 		  sym_client_ask_table(b, 3) && sym_client_ask_table(b, 4));
-	take_all(b, &g);
+	receive_all(b, &g);
 	cr_expect_eq(g.error[1], -ENODATA);
 	cr_expect_eq(g.error[2], -ENOEXEC);
 	cr_expect_eq(g.error[3], -ENOENT);
 	cr_expect_eq(g.error[4], -ENODATA);
 	cr_assert(sym_client_ask_table(b, 3), "a failure is final, and told again");
-	take_all(b, &g);
+	receive_all(b, &g);
 	cr_expect_eq(g.error[3], -ENOENT);
 	sym_client_free(b);
 }
@@ -484,7 +484,7 @@ static void run(enum fault fault, struct got *g)
 
 	if (fault == BY_WHO_READS_NAMES)
 		cr_assert(sym_client_ask(b, BAD, 16));
-	take_all(b, g);
+	receive_all(b, g);
 	while (fault == BY_WHO_READS_NAMES && !g->broken) {
 		sym_client_wait(b, clock_mono_ns() + SECOND);
 		cr_assert_geq(sym_client_receive(b, on_answer, g, SIZE_MAX), 0);
@@ -562,7 +562,7 @@ Test(cfi_inbox, tables_are_missing_without_workers, .init = setup)
 	for (again = 0; again < 2; again++) {
 		for (id = 1; again && id <= MODULES; id++)
 			cr_assert(sym_client_ask_table(b, id));
-		take_all(b, &g);
+		receive_all(b, &g);
 		for (id = 1; id <= MODULES; id++) {
 			cr_expect_eq(g.tables[id], 1, "module %u", id);
 			cr_expect_eq(g.error[id], -EIO, "module %u", id);
@@ -588,7 +588,7 @@ Test(cfi_inbox, many_tables_of_one_owner_leave_room_for_others, .init = setup)
 		cr_assert_eq(sym_client_add_module(b, id, &m), 0);
 		cr_assert(sym_client_ask_table(b, id));
 	}
-	take_all(b, &g);
+	receive_all(b, &g);
 	for (id = 1; id <= MODULES_MAX; id++)
 		cr_expect_eq(g.tables[id], 1, "module %u", id);
 	cr_expect_leq(script->held, 4);

@@ -80,11 +80,11 @@ static void grow(void)
 		bytes[i] = 1;
 }
 
-static void do_fault(int sock, const struct symproto_msg *ask)
+static void do_fault(int sock, const struct symproto_msg *request)
 {
 	struct symproto_msg name = { .kind = SYMPROTO_NAME,
-				     .id = ask->id,
-				     .offset = ask->offset,
+				     .id = request->id,
+				     .offset = request->offset,
 				     .text = "f",
 				     .text_len = 1 };
 	volatile int forever = 1;
@@ -120,8 +120,8 @@ static void do_fault(int sock, const struct symproto_msg *ask)
 		break;
 	case FLOODS:
 		while (forever)
-			fakes_put(sock,
-				  (struct symproto_msg){ .kind = SYMPROTO_WORKING, .id = ask->id });
+			fakes_put(sock, (struct symproto_msg){ .kind = SYMPROTO_WORKING,
+							       .id = request->id });
 		break;
 	case WAITS:
 		__atomic_store_n(&script->waits, 1, __ATOMIC_RELEASE);
@@ -500,10 +500,10 @@ Test(sym_client, unanswered_modules_are_pending, .init = setup)
 
 /* ---- shares of the openers ----------------------------------------------------------------------- */
 
-static uint64_t owner_of(pid_t pid, uint64_t told)
+static uint64_t owner_of(pid_t pid, uint64_t known_owner)
 {
-	struct module_queue *m =
-		module_queue_new(1, &(struct sym_client_module){ .pid = pid, .owner = told });
+	struct module_queue *m = module_queue_new(
+		1, &(struct sym_client_module){ .pid = pid, .owner = known_owner });
 	uint64_t owner = m->owner;
 
 	module_queue_free(m);
@@ -542,13 +542,13 @@ static void do_late_message(int sock, uint32_t role, const struct symproto_msg *
 						  .text_len = 7 };
 	static bool second_open;
 	bool reads_names = role == SYMWORKER_NAMES;
-	bool ask = reads_names && msg->kind == SYMPROTO_ASK && msg->id == 1;
+	bool request = reads_names && msg->kind == SYMPROTO_ASK && msg->id == 1;
 
 	if (script->starts[SYMWORKER_NAMES] > 1) {
 		script->unasked += reads_names && msg->kind == SYMPROTO_FILE;
-		if (ask)
+		if (request)
 			tell(&script->again);
-	} else if (ask && second_open) {
+	} else if (request && second_open) {
 		fakes_put(sock, (struct symproto_msg){ .kind = SYMPROTO_WORKING, .id = 1 });
 		fakes_put(sock, want);
 		wait_for(&script->wants);
@@ -574,7 +574,7 @@ static void wait_for_next_worker(const struct symproto_msg *msg)
 	wait_for(&script->again);
 }
 
-static void tell_late(const struct symproto_msg *msg)
+static void request_late(const struct symproto_msg *msg)
 {
 	if (symproto_is_debug_file(msg->what))
 		tell(&script->late);
@@ -584,7 +584,7 @@ static void late_opener(const void *ctx, int sock, uint32_t arg)
 {
 	(void)ctx;
 	(void)arg;
-	fakes_open(sock, wait_for_next_worker, tell_late);
+	fakes_open(sock, wait_for_next_worker, request_late);
 }
 
 Test(sym_client, file_is_not_given_to_a_worker_that_did_not_request_it, .init = setup)

@@ -378,7 +378,7 @@ static struct where where_is(Dwarf_Frame *frame, int reg)
 	return (struct where){ cnt == 1 ? AT_CFA : OTHER, 0 };
 }
 
-static struct rules ask_libdw(Dwarf_CFI *cfi, uint64_t addr)
+static struct rules read_libdw(Dwarf_CFI *cfi, uint64_t addr)
 {
 	struct rules r = { .reg = -1 };
 	Dwarf_Frame *frame;
@@ -458,25 +458,25 @@ static bool agree(const struct rules *a, const struct rules *b)
 static void compare_at(const char *path, const struct built *b, Dwarf_CFI *cfi, uint64_t off,
 		       struct compared *sum)
 {
-	struct rules said, told;
+	struct rules want, got;
 	uint64_t addr;
 
 	if (!elfimg_addr(&b->img, off, &addr))
 		return;
-	told = ask_libdw(cfi, addr);
-	if (told.none)
+	got = read_libdw(cfi, addr);
+	if (got.none)
 		return; /* padding, or code with rows from other sources */
-	said = read_row(&b->table, row_at(b, off));
+	want = read_row(&b->table, row_at(b, off));
 	sum->places++;
-	sum->none += said.none;
-	sum->unsupported += said.unsupported;
-	if (said.unsupported || (!said.none && agree(&said, &told)))
+	sum->none += want.none;
+	sum->unsupported += want.unsupported;
+	if (want.unsupported || (!want.none && agree(&want, &got)))
 		return;
 	if (!sum->different++)
 		snprintf(sum->first, sizeof(sum->first),
 			 "%s: at %#lx %#x: CFA %d%+ld fp %d %ld lr %d %ld", path, addr,
-			 row_at(b, off), told.reg, told.off, told.fp.how, told.fp.off, told.lr.how,
-			 told.lr.off);
+			 row_at(b, off), got.reg, got.off, got.fp.how, got.fp.off, got.lr.how,
+			 got.lr.off);
 }
 
 static bool compare_file(const char *path, struct compared *sum)

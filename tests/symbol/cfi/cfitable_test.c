@@ -214,7 +214,7 @@ static void frame_row(Dwarf_Frame *frame, bool signal, struct wanted *w)
 }
 
 /* *end: end of the range with the same result of libdw. */
-static struct wanted ask_libdw(Dwarf_CFI *cfi, uint64_t addr, uint64_t *end)
+static struct wanted read_libdw(Dwarf_CFI *cfi, uint64_t addr, uint64_t *end)
 {
 	struct wanted w = { 0 };
 	Dwarf_Frame *frame;
@@ -314,7 +314,7 @@ static bool is_near_code(const struct file *f, uint64_t addr)
 	int i;
 
 	for (i = 1; i < 16; i++)
-		if (!ask_libdw(f->cfi, addr - i, &end).none)
+		if (!read_libdw(f->cfi, addr - i, &end).none)
 			return true;
 	return false;
 }
@@ -423,7 +423,7 @@ static void compare_places(const struct file *f, struct compared *sum)
 			if (off >= size)
 				break;
 			addr = seg->vaddr + off;
-			struct wanted w = ask_libdw(f->cfi, addr, &end);
+			struct wanted w = read_libdw(f->cfi, addr, &end);
 
 			compare_at(f, seg->off + off, addr, &w, sum);
 			if (end - 1 > addr && end - seg->vaddr <= size)
@@ -448,7 +448,7 @@ static void compare_rows(const struct file *f, struct compared *sum)
 			off += t->words[i] >> PROF_UNWIND_ROW_PC_SHIFT;
 			if (!elfimg_addr(&f->img, off, &addr))
 				continue;
-			struct wanted w = ask_libdw(f->cfi, addr, &end);
+			struct wanted w = read_libdw(f->cfi, addr, &end);
 
 			compare_at(f, off, addr, &w, sum);
 		}

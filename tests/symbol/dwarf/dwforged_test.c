@@ -53,7 +53,7 @@ struct asked {
 };
 
 /* The file must stay unchanged, so that it can be opened more than once. */
-static void open_asked(struct asked *a, void *bytes, size_t size, uint64_t mem_max)
+static void open_lookup(struct asked *a, void *bytes, size_t size, uint64_t mem_max)
 {
 	const struct budget_max max = { .cpu_ns = UINT64_MAX,
 					.mem = mem_max,
@@ -66,7 +66,7 @@ static void open_asked(struct asked *a, void *bytes, size_t size, uint64_t mem_m
 	a->dw = dwinfo_new(&a->img, NULL, NULL, &a->img, &a->budget);
 }
 
-static void close_asked(struct asked *a)
+static void close_lookup(struct asked *a)
 {
 	dwinfo_free(a->dw);
 	cr_expect_eq(a->budget.mem, 0, "what was taken from the budget is given back");
@@ -90,7 +90,7 @@ static void *finish(struct units *u, size_t *size)
 }
 
 /* The one function's name at that address, "" if there is none. */
-static const char *ask(struct asked *a, uint64_t addr)
+static const char *look_up(struct asked *a, uint64_t addr)
 {
 	struct dwinfo_frame frames[2];
 	struct buf text = { 0 };
@@ -121,15 +121,15 @@ Test(dwforged, shorter_of_overlapping_functions_has_the_address)
 	put_function(&u, "late", F + 0x1100, 0x1000);
 	end_unit(&u);
 	bytes = finish(&u, &size);
-	open_asked(&a, bytes, size, UINT64_MAX);
-	cr_expect_str_eq(ask(&a, F + 0x7ff), "outer");
-	cr_expect_str_eq(ask(&a, F + 0x800), "inner");
-	cr_expect_str_eq(ask(&a, F + 0x8ff), "inner");
-	cr_expect_str_eq(ask(&a, F + 0x900), "outer");
-	cr_expect_str_eq(ask(&a, F + 0x11ff), "early");
-	cr_expect_str_eq(ask(&a, F + 0x1200), "late");
-	cr_expect_str_eq(ask(&a, F + 0x2100), "");
-	close_asked(&a);
+	open_lookup(&a, bytes, size, UINT64_MAX);
+	cr_expect_str_eq(look_up(&a, F + 0x7ff), "outer");
+	cr_expect_str_eq(look_up(&a, F + 0x800), "inner");
+	cr_expect_str_eq(look_up(&a, F + 0x8ff), "inner");
+	cr_expect_str_eq(look_up(&a, F + 0x900), "outer");
+	cr_expect_str_eq(look_up(&a, F + 0x11ff), "early");
+	cr_expect_str_eq(look_up(&a, F + 0x1200), "late");
+	cr_expect_str_eq(look_up(&a, F + 0x2100), "");
+	close_lookup(&a);
 	free(bytes);
 }
 
@@ -161,20 +161,20 @@ Test(dwforged, units_that_do_not_fit_together_are_loaded_alternately)
 	put_large_unit(&u, F, "first");
 	put_large_unit(&u, F + UNIT_SZ, "other");
 	bytes = finish(&u, &size);
-	open_asked(&a, bytes, size, UINT64_MAX);
-	cr_assert_str_eq(ask(&a, F), "first");
+	open_lookup(&a, bytes, size, UINT64_MAX);
+	cr_assert_str_eq(look_up(&a, F), "first");
 	one = a.budget.mem;
-	cr_assert_str_eq(ask(&a, F + UNIT_SZ), "other");
+	cr_assert_str_eq(look_up(&a, F + UNIT_SZ), "other");
 	both = a.budget.mem;
-	close_asked(&a);
-	open_asked(&a, bytes, size, both - 1);
+	close_lookup(&a);
+	open_lookup(&a, bytes, size, both - 1);
 	for (i = 0; i < 3; i++) {
-		cr_expect_str_eq(ask(&a, F + 5 * 16), "first", "turn %zu", i);
+		cr_expect_str_eq(look_up(&a, F + 5 * 16), "first", "turn %zu", i);
 		cr_expect_leq(a.budget.mem, one);
-		cr_expect_str_eq(ask(&a, F + UNIT_SZ + 5 * 16), "other", "turn %zu", i);
+		cr_expect_str_eq(look_up(&a, F + UNIT_SZ + 5 * 16), "other", "turn %zu", i);
 		cr_expect_leq(a.budget.mem, one, "the other one was freed");
 		cr_expect_not(dwinfo_left_out(a.dw), "turn %zu", i);
 	}
-	close_asked(&a);
+	close_lookup(&a);
 	free(bytes);
 }

@@ -57,7 +57,7 @@ static void seen(struct asked *a, uint64_t before)
 	cr_assert_lt(budget_clock_ns() - a->began, ALL_NS);
 }
 
-static int ask_name(struct asked *a, uint64_t off)
+static int find_name(struct asked *a, uint64_t off)
 {
 	int ret;
 
@@ -71,7 +71,7 @@ static int ask_name(struct asked *a, uint64_t off)
 	return ret;
 }
 
-static int ask_frames(struct asked *a, uint64_t off)
+static int find_frames(struct asked *a, uint64_t off)
 {
 	int ret;
 
@@ -86,16 +86,16 @@ static int ask_frames(struct asked *a, uint64_t off)
 }
 
 /* The symbol table first, then 64 places in the code. Returns how many had frames. */
-static int ask_all(struct asked *a)
+static int look_up_all(struct asked *a)
 {
 	uint64_t i;
 	int found = 0;
 
-	cr_assert_eq(ask_name(a, FORGE_CODE + 100), 1);
+	cr_assert_eq(find_name(a, FORGE_CODE + 100), 1);
 	cr_expect_str_eq(a->frames[0].name, "innocent");
 	for (i = 0; i < 64; i++)
-		found += ask_frames(a, FORGE_CODE + i * (FORGE_CODE_SIZE / 64)) > 0;
-	cr_assert_eq(ask_name(a, FORGE_CODE + 100), 1);
+		found += find_frames(a, FORGE_CODE + i * (FORGE_CODE_SIZE / 64)) > 0;
+	cr_assert_eq(find_name(a, FORGE_CODE + 100), 1);
 	return found;
 }
 
@@ -110,7 +110,7 @@ static void check_cost(struct asked *a)
 		cr_expect_lt((unsigned long)ru.ru_maxrss, RSS_KB);
 }
 
-static void open_asked(struct asked *a, const struct symbolizer_cfg *cfg)
+static void open_lookup(struct asked *a, const struct symbolizer_cfg *cfg)
 {
 	cr_assert_eq(symbolizer_open_mem(a->bytes, a->size, cfg, &a->sym), 0);
 	a->began = budget_clock_ns();
@@ -120,7 +120,7 @@ static void open_asked(struct asked *a, const struct symbolizer_cfg *cfg)
 static void begin_asking(struct asked *a, struct forge *f, const struct symbolizer_cfg *cfg)
 {
 	a->bytes = forge_finish(f, &a->size);
-	open_asked(a, cfg);
+	open_lookup(a, cfg);
 }
 
 static void end_asking(struct asked *a)
@@ -136,7 +136,7 @@ static int try_file(struct forge *f, const char *gave_up)
 	int found;
 
 	begin_asking(&a, f, NULL);
-	found = ask_all(&a);
+	found = look_up_all(&a);
 	check_cost(&a);
 	if (gave_up) {
 		cr_assert_not_null(symbolizer_gave_up(a.sym));
@@ -266,8 +266,8 @@ static void try_nesting(unsigned int tag, size_t depth, int expected)
 	forge_unit_end(&info, unit);
 	put_debug(&f, &abbrev, &info);
 	begin_asking(&a, &f, NULL);
-	cr_expect_eq(ask_all(&a), 64);
-	cr_expect_eq(ask_frames(&a, FORGE_CODE + 1), expected);
+	cr_expect_eq(look_up_all(&a), 64);
+	cr_expect_eq(find_frames(&a, FORGE_CODE + 1), expected);
 	check_cost(&a);
 	end_asking(&a);
 }
@@ -491,7 +491,7 @@ Test(hostile, long_names_at_one_address)
 		put_function(&syms, 1 + i, FORGE_CODE, 100);
 	put_symbols(&f, &strings, &syms);
 	begin_asking(&a, &f, NULL);
-	cr_expect_eq(ask_name(&a, FORGE_CODE + 1), 1);
+	cr_expect_eq(find_name(&a, FORGE_CODE + 1), 1);
 	cr_expect_leq(a.frames[0].name_len, 16384u);
 	cr_expect_null(symbolizer_gave_up(a.sym));
 	check_cost(&a);
@@ -513,7 +513,7 @@ Test(hostile, millions_of_symbols)
 		put_function(&syms, 1, FORGE_CODE + i * 7919 % FORGE_CODE_SIZE, 1 + i % 100);
 	put_symbols(&f, &strings, &syms);
 	begin_asking(&a, &f, NULL);
-	cr_expect_eq(ask_name(&a, FORGE_CODE), 1);
+	cr_expect_eq(find_name(&a, FORGE_CODE), 1);
 	cr_assert_not_null(symbolizer_gave_up(a.sym));
 	cr_expect_eq(strncmp(symbolizer_gave_up(a.sym), "symbol table: ", 14), 0);
 	check_cost(&a);
@@ -620,7 +620,7 @@ Test(hostile, debugdata_that_decompresses_to_too_much)
 	buf_add(forge_section(&f, ".gnu_debugdata"), packed, n);
 	free(packed);
 	begin_asking(&a, &f, NULL);
-	ask_all(&a);
+	look_up_all(&a);
 	check_cost(&a);
 	cr_assert_not_null(symbolizer_gave_up(a.sym));
 	cr_expect_str_eq(symbolizer_gave_up(a.sym), "symbol table: memory");
@@ -681,8 +681,8 @@ static void try_alt(uint32_t off)
 	cr_assert_not_null(file);
 	cr_assert_eq(fwrite(a.bytes, 1, a.size, file), a.size);
 	fclose(file);
-	open_asked(&a, &cfg);
-	cr_expect_eq(ask_all(&a), 64);
+	open_lookup(&a, &cfg);
+	cr_expect_eq(look_up_all(&a), 64);
 	check_cost(&a);
 	end_asking(&a);
 }
@@ -722,7 +722,7 @@ static void try_debug_file(const char *size, uint64_t cpu_max_ns, const char *ga
 	forge_last(&f)->type = SHT_DYNSYM;
 	put_debuglink(&f);
 	begin_asking(&a, &f, &cfg);
-	ask_all(&a);
+	look_up_all(&a);
 	cr_expect_lt(a.longest, CALL_NS);
 	got = symbolizer_gave_up(a.sym);
 	cr_expect_str_eq(got ? got : "", gave_up);

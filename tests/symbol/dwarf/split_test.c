@@ -461,7 +461,7 @@ struct asked {
 	int fd; /* the returned file; -1: nothing */
 };
 
-static int count_asked(void *ctx, const struct symbolizer_want *want)
+static int count_requests(void *ctx, const struct symbolizer_want *want)
 {
 	struct asked *a = ctx;
 
@@ -475,7 +475,7 @@ static int count_asked(void *ctx, const struct symbolizer_want *want)
 Test(split, limits_the_number_of_requested_files)
 {
 	struct asked asked = { .fd = -1 };
-	struct symbolizer_cfg cfg = { .open_debug = count_asked, .open_ctx = &asked };
+	struct symbolizer_cfg cfg = { .open_debug = count_requests, .open_ctx = &asked };
 	struct symbolizer_frame f[4];
 	struct symbolizer *sym;
 	unsigned int i;
@@ -497,7 +497,7 @@ Test(split, limits_the_number_of_requested_files)
 Test(split, limits_the_number_of_searched_directories)
 {
 	struct asked asked = { .fd = forge_dwo(1, 2) };
-	struct symbolizer_cfg cfg = { .open_debug = count_asked, .open_ctx = &asked };
+	struct symbolizer_cfg cfg = { .open_debug = count_requests, .open_ctx = &asked };
 	struct symbolizer_frame f[4];
 	struct symbolizer *sym;
 	size_t size;
@@ -518,7 +518,7 @@ Test(split, limits_the_number_of_searched_directories)
 Test(split, file_refused_by_one_unit_is_still_used_for_another)
 {
 	struct asked asked = { .fd = forge_dwo(100, 2) };
-	struct symbolizer_cfg cfg = { .open_debug = count_asked, .open_ctx = &asked };
+	struct symbolizer_cfg cfg = { .open_debug = count_requests, .open_ctx = &asked };
 	struct symbolizer_frame f[4];
 	struct symbolizer *sym;
 	unsigned int i;

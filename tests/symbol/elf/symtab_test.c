@@ -122,7 +122,7 @@ Test(symtab, empty_table_finds_nothing)
 }
 
 /* With a budget that is shared with others. */
-static void take_and_give_back(bool finish)
+static void reserve_and_release(bool finish)
 {
 	const struct budget_max max = { .cpu_ns = UINT64_MAX,
 					.mem = 1 << 20,
@@ -148,8 +148,8 @@ static void take_and_give_back(bool finish)
 
 Test(symtab, all_reserved_memory_is_released)
 {
-	take_and_give_back(true);
-	take_and_give_back(false);
+	reserve_and_release(true);
+	reserve_and_release(false);
 }
 
 /* Spans must be sorted and separate for any input, and each must belong to a symbol around it. */

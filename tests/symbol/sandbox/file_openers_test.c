@@ -53,7 +53,7 @@ static void on_result(void *ctx, const struct file_openers_result *result)
 		close(result->fd);
 }
 
-static void ask(struct file_openers *o, uint32_t token, const char *path, uint64_t owner)
+static void request(struct file_openers *o, uint32_t token, const char *path, uint64_t owner)
 {
 	file_openers_ask(o,
 			 &(struct symproto_msg){ .kind = SYMPROTO_OPEN,
@@ -92,9 +92,9 @@ Test(file_openers, hanging_files_of_one_owner_use_at_most_its_share, .init = set
 	uint32_t i;
 
 	for (i = 0; i < 100; i++)
-		ask(o, i, "/hangs", 1000);
+		request(o, i, "/hangs", 1000);
 	for (; i < 150; i++)
-		ask(o, i, "/answers", 1001);
+		request(o, i, "/answers", 1001);
 	while (r.cnt < 150)
 		step(o, deadline);
 	for (i = 0; i < 100; i++)
@@ -112,10 +112,10 @@ Test(file_openers, hanging_files_are_refused_with_all_later_ones, .init = setup)
 	uint32_t i;
 
 	for (i = 0; i < FILE_OPENERS_OWNER_MAX; i++)
-		ask(o, i, "/hangs", 1000);
+		request(o, i, "/hangs", 1000);
 	while (__atomic_load_n(opens, __ATOMIC_ACQUIRE) < i)
 		step(o, deadline);
-	ask(o, i, "/hangs", 1000);
+	request(o, i, "/hangs", 1000);
 	file_openers_step(o, clock_mono_ns());
 	cr_expect_eq(r.cnt, 0, "each has time left");
 	file_openers_step(o, clock_mono_ns() + 1000 * SECOND);

@@ -298,7 +298,7 @@ static void expect_end(int sock)
 }
 
 /* The parent is killed, with its spawner and a child stopped; the child's socket is passed to us. */
-static void ask_and_die(int (*confine)(void), int to)
+static void fork_and_die(int (*confine)(void), int to)
 {
 	struct fork_server *s = start(confine);
 	struct fork_server_event born = await_child(s, 1);
@@ -322,7 +322,7 @@ static void expect_stopped_ones_end(int (*confine)(void))
 	cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
 	pid = fork();
 	if (!pid)
-		ask_and_die(confine, pair[1]);
+		fork_and_die(confine, pair[1]);
 	cr_assert_eq(symproto_receive(pair[0], packet, &sock, 0), 1);
 	waitpid(pid, NULL, 0);
 	expect_end(sock);

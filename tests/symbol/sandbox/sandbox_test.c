@@ -31,7 +31,7 @@ static int drop_all_and_filter(void)
 	return err ? err : sandbox_filter();
 }
 
-static int only_look(void)
+static int search_only(void)
 {
 	return sandbox_only_look(50);
 }
@@ -194,7 +194,7 @@ static int do_open2_for_writing(void)
 	return syscall(SYS_openat2, AT_FDCWD, "/dev/null", &how, sizeof(how)) < 0 ? 1 : 0;
 }
 
-static int do_look(void)
+static int do_search(void)
 {
 	struct open_how how = { .flags = O_PATH };
 	int fd = syscall(SYS_openat2, AT_FDCWD, "/etc/passwd", &how, sizeof(how));
@@ -211,12 +211,12 @@ static int do_look(void)
 /* Processes that search files may do only that. */
 Test(sandbox, filter_for_searches_allows_only_lookups)
 {
-	expect_no_way_out(only_look);
-	cr_expect_eq(confined(do_look, only_look), 0);
-	cr_expect_eq(confined(do_open_for_writing, only_look), 128 + SIGSYS);
-	cr_expect_eq(confined(do_create, only_look), 128 + SIGSYS);
+	expect_no_way_out(search_only);
+	cr_expect_eq(confined(do_search, search_only), 0);
+	cr_expect_eq(confined(do_open_for_writing, search_only), 128 + SIGSYS);
+	cr_expect_eq(confined(do_create, search_only), 128 + SIGSYS);
 	if (sandbox_has_landlock())
-		cr_expect_eq(confined(do_open2_for_writing, only_look), 1);
+		cr_expect_eq(confined(do_open2_for_writing, search_only), 1);
 }
 
 #ifdef __x86_64__
@@ -260,7 +260,7 @@ Test(sandbox, allowed_work_continues)
 }
 
 /* The defences other than the filter, each alone. */
-static int look_around(void)
+static int try_root(void)
 {
 	struct rlimit core, file;
 	int cap;
@@ -286,7 +286,7 @@ Test(sandbox, nothing_is_reachable_without_the_filter)
 {
 	if (geteuid())
 		cr_skip_test("needs root: becomes nobody in an empty root directory");
-	cr_expect_eq(confined(look_around, sandbox_drop_all), 0);
+	cr_expect_eq(confined(try_root, sandbox_drop_all), 0);
 }
 
 /* Whether a process of that user may signal pid. */

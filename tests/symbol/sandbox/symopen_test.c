@@ -463,7 +463,7 @@ static void server_end(struct server *s)
 }
 
 /* The received descriptor, or the error; *place is where the file was found. */
-static int ask(struct server *s, struct symproto_msg msg, uint32_t *place)
+static int request(struct server *s, struct symproto_msg msg, uint32_t *place)
 {
 	char *packet = malloc(SYMPROTO_PACKET_MAX);
 	struct symproto_msg result;
@@ -500,16 +500,16 @@ Test(symopen, server_reports_where_it_found_a_file)
 	write_file("file", "content");
 	msg.text = in_dir("file");
 	msg.text_len = strlen(msg.text);
-	expect_text(ask(&s, msg, &place), "content");
+	expect_text(request(&s, msg, &place), "content");
 	cr_expect_eq(place, SYMOPEN_ROOT, "no mapping was told");
 	unlink(msg.text);
-	cr_expect_eq(ask(&s, msg, NULL), -ENOENT);
+	cr_expect_eq(request(&s, msg, NULL), -ENOENT);
 	cr_assert_eq(mkfifo(msg.text, 0600), 0);
-	cr_expect_eq(ask(&s, msg, NULL), -EINVAL, "which says more than that there is none");
+	cr_expect_eq(request(&s, msg, NULL), -EINVAL, "which says more than that there is none");
 	msg.what = SYMPROTO_VDSO;
-	cr_expect_eq(ask(&s, msg, NULL), -EINVAL, "that is no file");
+	cr_expect_eq(request(&s, msg, NULL), -EINVAL, "that is no file");
 	msg.what = SYMPROTO_WANT_DEBUGLINK;
-	cr_expect_eq(ask(&s, msg, NULL), -EINVAL, "of no name");
+	cr_expect_eq(request(&s, msg, NULL), -EINVAL, "of no name");
 	server_end(&s);
 }
 
@@ -523,17 +523,17 @@ Test(symopen, perf_map_must_belong_to_the_program)
 
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
 	server_begin(&s);
-	cr_expect_eq(ask(&s, msg, NULL), -ENOENT);
+	cr_expect_eq(request(&s, msg, NULL), -ENOENT);
 	fd = open(path, O_CREAT | O_EXCL | O_WRONLY, 0600);
 	cr_assert_eq(write(fd, "1000 10 f\n", 10), 10);
 	close(fd);
-	expect_text(ask(&s, msg, NULL), "1000 10 f\n");
+	expect_text(request(&s, msg, NULL), "1000 10 f\n");
 	if (!geteuid() && !chown(path, 1, 1))
-		cr_expect_eq(ask(&s, msg, NULL), -EPERM, "another's");
+		cr_expect_eq(request(&s, msg, NULL), -EPERM, "another's");
 	unlink(path);
 	write_file("secret", "content");
 	cr_assert_eq(symlink(in_dir("secret"), path), 0);
-	cr_expect_lt(ask(&s, msg, NULL), 0, "a link");
+	cr_expect_lt(request(&s, msg, NULL), 0, "a link");
 	unlink(path);
 	server_end(&s);
 }
@@ -548,8 +548,8 @@ Test(symopen, perf_map_of_an_ended_process_is_unknown)
 		_exit(0);
 	server_begin(&s);
 	cr_assert_eq(waitid(P_PID, msg.pid, &info, WEXITED | WNOWAIT), 0);
-	cr_expect_eq(ask(&s, msg, NULL), -ESRCH, "a zombie");
+	cr_expect_eq(request(&s, msg, NULL), -ESRCH, "a zombie");
 	cr_assert_eq(waitpid(msg.pid, NULL, 0), msg.pid);
-	cr_expect_eq(ask(&s, msg, NULL), -ESRCH);
+	cr_expect_eq(request(&s, msg, NULL), -ESRCH);
 	server_end(&s);
 }

@@ -81,7 +81,7 @@ static void add(struct sym_client *w, uint32_t id, const char *path)
 	cr_assert_eq(sym_client_add_module(w, id, &m), 0);
 }
 
-static size_t ask_text(struct sym_client *w, uint32_t id, const char *path, unsigned int step)
+static size_t request_text(struct sym_client *w, uint32_t id, const char *path, unsigned int step)
 {
 	struct section text = section_of(path, ".text");
 	size_t cnt = 0, i;
@@ -136,7 +136,7 @@ Test(symworker, answers_with_names_and_frames)
 	size_t asked;
 
 	add(w, 3, stimulus("c-gcc"));
-	asked = ask_text(w, 3, stimulus("c-gcc"), 16);
+	asked = request_text(w, 3, stimulus("c-gcc"), 16);
 	finish(w, &g);
 	cr_expect_eq(g.modules, 0u);
 	cr_expect_eq(g.status, SYM_CLIENT_NAMED);
@@ -198,7 +198,7 @@ Test(symworker, answers_equal_the_answers_of_the_symbolizer)
 	}
 	fclose(out);
 	add(w, 9, path);
-	ask_text(w, 9, path, 8);
+	request_text(w, 9, path, 8);
 	got = answers_for(w);
 	cnt = sorted_lines(expected, &lines[0]);
 	cr_assert_eq(sorted_lines(got, &lines[1]), cnt);
@@ -228,7 +228,7 @@ Test(symworker, requests_the_files_of_split_debug_information)
 	      scratch(), src);
 	w = start(NULL);
 	add(w, 1, path);
-	asked = ask_text(w, 1, path, 4);
+	asked = request_text(w, 1, path, 4);
 	finish(w, &with);
 	cr_expect_eq(with.status, SYM_CLIENT_NAMED);
 	cr_expect_str_eq(with.detail, "");
@@ -239,7 +239,7 @@ Test(symworker, requests_the_files_of_split_debug_information)
 	shell("cd %s && rm split.dwo && mkfifo split.dwo", scratch());
 	w = start(NULL);
 	add(w, 1, path);
-	ask_text(w, 1, path, 4);
+	request_text(w, 1, path, 4);
 	finish(w, &without);
 	cr_expect_eq(without.status, SYM_CLIENT_NAMED);
 	cr_expect_str_eq(
@@ -264,7 +264,7 @@ static size_t frames_of_two(const char *units, const char *detail)
 	      units);
 	w = start(NULL);
 	add(w, 1, path);
-	ask_text(w, 1, path, 4);
+	request_text(w, 1, path, 4);
 	finish(w, &g);
 	cr_expect_str_eq(g.detail, detail);
 	cr_expect_eq(sym_client_restarts(w), 0u);
@@ -365,7 +365,7 @@ Test(symworker, returns_only_names_on_request)
 	struct got g = { 0 };
 
 	add(w, 0, stimulus("c-gcc"));
-	ask_text(w, 0, stimulus("c-gcc"), 16);
+	request_text(w, 0, stimulus("c-gcc"), 16);
 	finish(w, &g);
 	cr_expect_gt(g.names, 10u);
 	cr_expect_eq(g.frames, 0u);
@@ -378,7 +378,7 @@ Test(symworker, returns_at_most_the_requested_number_of_answers)
 	struct got g = { 0 };
 
 	add(w, 0, stimulus("c-gcc"));
-	collect(w, ask_text(w, 0, stimulus("c-gcc"), 16));
+	collect(w, request_text(w, 0, stimulus("c-gcc"), 16));
 	cr_expect_eq(sym_client_receive(w, on_answer, &g, 5), 5);
 	cr_expect_eq(g.answers, 5u);
 	cr_expect(!sym_client_idle(w));
@@ -416,7 +416,7 @@ Test(symworker, answers_the_same_with_little_memory)
 		for (k = 0; k < 3; k++)
 			add(w, k, stimulus(programs[k]));
 		for (k = 0; k < 3; k++)
-			ask_text(w, k, stimulus(programs[k]), 64);
+			request_text(w, k, stimulus(programs[k]), 64);
 		texts[i] = answers_for(w);
 		cnt[i] = sorted_lines(texts[i], &lines[i]);
 		sym_client_free(w);
@@ -489,7 +489,7 @@ Test(symworker, keeps_no_page_of_a_file_mapped_between_requests)
 		cr_skip_test("needs root: looks at what a worker has mapped");
 	w = start(NULL);
 	add(w, 1, path);
-	ask_text(w, 1, path, 64);
+	request_text(w, 1, path, 64);
 	finish(w, &g);
 	cr_expect_gt(g.frames, 10u);
 	expect_none_resident("d9-names", path);
@@ -564,8 +564,8 @@ Test(symworker, answers_new_names_before_old_frames)
 	add(w, 1, stimulus("c-gcc"));
 	lines = find_worker("d9-lines");
 	cr_assert_eq(kill(lines, SIGSTOP), 0);
-	ask_text(w, 0, stimulus("rust"), 2);
-	ask_text(w, 1, stimulus("c-gcc"), 16);
+	request_text(w, 0, stimulus("rust"), 2);
+	request_text(w, 1, stimulus("c-gcc"), 16);
 	while (!g.module_names) {
 		cr_assert_lt(clock_mono_ns(), deadline, "no name for 30 s");
 		sym_client_wait(w, clock_mono_ns() + SECOND / 10);
@@ -606,7 +606,7 @@ Test(symworker, releases_memory_module_by_module)
 	w = start(&cfg);
 	for (id = 0; id < 6; id++) {
 		add(w, id, stimulus("rust"));
-		ask_text(w, id, stimulus("rust"), 64);
+		request_text(w, id, stimulus("rust"), 64);
 		finish(w, &g);
 		held[id] = memory_of(find_worker("d9-lines"));
 	}
@@ -630,7 +630,7 @@ Test(symworker, survives_a_file_that_shrinks)
 	finish(w, &g);
 	cr_assert_eq(g.status, SYM_CLIENT_NAMED);
 	cr_assert_eq(truncate(path, 100), 0);
-	ask_text(w, 0, stimulus("rust"), 256);
+	request_text(w, 0, stimulus("rust"), 256);
 	finish(w, &g);
 	cr_expect_eq(g.status, SYM_CLIENT_NAMED);
 	cr_expect_eq(sym_client_restarts(w), 0u);
@@ -643,7 +643,7 @@ Test(symworker, can_be_freed_with_unfinished_work)
 	uint64_t begin;
 
 	add(w, 0, stimulus("rust"));
-	ask_text(w, 0, stimulus("rust"), 1);
+	request_text(w, 0, stimulus("rust"), 1);
 	sym_client_wait(w, clock_mono_ns());
 	cr_expect(!sym_client_idle(w));
 	begin = clock_mono_ns();

@@ -138,14 +138,14 @@ Test(names, inline_depths_may_come_in_any_order_and_are_limited)
 Test(names, first_name_of_a_task_stays_but_a_guess_is_replaced)
 {
 	struct names_task guess = { .tid = 5, .pid = NAMES_NONE };
-	struct names_task told = { .tid = 5, .pid = 4, .recorded = true };
+	struct names_task recorded_task = { .tid = 5, .pid = 4, .recorded = true };
 	struct names_task later = { .tid = 5, .pid = 3, .recorded = true };
 	struct names *n;
 
 	names_new(&n);
 	names_task_learn(n, 0, &guess);
 	cr_assert_eq(names_task_first(n, 0, 5)->pid, NAMES_NONE);
-	names_task_learn(n, 0, &told);
+	names_task_learn(n, 0, &recorded_task);
 	names_task_learn(n, 0, &later);
 	names_task_learn(n, 0, &guess);
 	cr_assert_eq(names_task_first(n, 0, 5)->pid, 4);

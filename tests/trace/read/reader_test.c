@@ -282,7 +282,7 @@ static const struct ending {
 	const char *tail;
 	size_t tail_sz;
 	int err;
-	const char *says; /* %zu: where; %s: of what */
+	const char *message; /* %zu: where; %s: of what */
 } endings[] = {
 	{ "", 0, 0, NULL },
 	{ "\3", 1, 0, "x: the end is cut off after byte %zu%s; everything before it is used" },
@@ -296,7 +296,7 @@ static const struct ending {
 	  "x: frame over the limit at byte %zu%s: more than a sane trace holds, so it is refused" },
 };
 
-static void add_line(char *want, size_t cap, const char *says, size_t at, bool packed)
+static void add_line(char *want, size_t cap, const char *message, size_t at, bool packed)
 {
 	const char *of = packed ? " of the uncompressed data" : "";
 	size_t len = strlen(want);
@@ -305,7 +305,7 @@ static void add_line(char *want, size_t cap, const char *says, size_t at, bool p
 	len = strlen(want);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-	snprintf(want + len, cap - len, says, at, of);
+	snprintf(want + len, cap - len, message, at, of);
 #pragma GCC diagnostic pop
 	strcat(want, "\n");
 }
@@ -333,8 +333,8 @@ Test(verdict, every_kind_of_end_is_reported_with_its_offset_and_remedy, .init = 
 				     e->err, "ending %zu", i);
 			cr_expect_eq(newer, e->tail[0] == 0x77);
 			/* a refusal is reported at each call, the rest once */
-			for (int said = 0; e->says && said < (e->err ? 2 : 1); said++)
-				add_line(want, sizeof(want), e->says, good, n & 1);
+			for (int output = 0; e->message && output < (e->err ? 2 : 1); output++)
+				add_line(want, sizeof(want), e->message, good, n & 1);
 		}
 	}
 	make_fini(&m);
@@ -406,7 +406,7 @@ Test(verdict, input_that_is_not_a_trace_is_reported, .init = cr_redirect_stderr)
 		const char *bytes;
 		size_t sz;
 		bool packed;
-		const char *says;
+		const char *message;
 	} cases[] = {
 		{ "PERFILE2", 8, false,
 		  ": not a dial9 trace: not a dial9 stream at byte 0; dial9-prof convert reads some other formats" },
@@ -426,9 +426,9 @@ Test(verdict, input_that_is_not_a_trace_is_reported, .init = cr_redirect_stderr)
 		cr_expect_eq(verdict(cases[i].bytes, cases[i].sz, cases[i].packed, READER_ONE_PASS,
 				     &newer),
 			     -EBADMSG);
-		for (int said = 0; said < 2; said++)
+		for (int output = 0; output < 2; output++)
 			len += (size_t)snprintf(want + len, sizeof(want) - len, "dial9-prof: x%s\n",
-						cases[i].says);
+						cases[i].message);
 	}
 	fflush(stderr);
 	cr_assert_stderr_eq_str(want);
