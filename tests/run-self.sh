@@ -47,10 +47,10 @@ expect() { # pass|fail NAME [ENV=VALUE...]
 	fi
 }
 
-said() { # TEXT of the run before
+expect_text() { # TEXT of the run before
 	checks=$((checks + 1))
 	grep -qF "$1" "$dir/log" || {
-		echo "self: nobody said '$1':"
+		echo "self: missing in the output: '$1':"
 		cat "$dir/log"
 		bad=1
 	}
@@ -90,9 +90,9 @@ expect fail leak
 expect fail overrun
 expect fail overflow
 expect fail hang D9_TEST_TIMEOUT=1
-said "hang (took longer than 1 s"
+expect_text "hang (took longer than 1 s"
 expect fail hang D9_TEST_LIMIT=1
-said "self::hang: Timed out"
+expect_text "self::hang: Timed out"
 expect pass skip D9_REQUIRE_ROOT=0
 expect fail skip D9_REQUIRE_ROOT=1
 expect fail does-not-exist
@@ -114,15 +114,15 @@ printf '$ dial9-prof\nup\n' >"$dir/case.t"
 cli pass
 printf '$ sleep 1000 | cat\n$ dial9-prof\nup\n' >"$dir/case.t"
 cli fail
-said "took longer than 1 s and was killed: sh -c sleep 1000 | cat"
-said "cli: 1 cases passed, 1 failed"
+expect_text "took longer than 1 s and was killed: sh -c sleep 1000 | cat"
+expect_text "cli: 1 cases passed, 1 failed"
 printf '$ dial9-prof\nup\n' >"$dir/other.t"
 cli fail
-said "took longer than 1 s and was killed: sh -c sleep 1000 | cat"
-said "cli: 2 cases passed, 1 failed"
+expect_text "took longer than 1 s and was killed: sh -c sleep 1000 | cat"
+expect_text "cli: 2 cases passed, 1 failed"
 printf '$ dial9-prof\nup\n$ dial9-prof\nup\n' >"$dir/case.t"
 cli pass
-said "cli: 3 cases passed, 0 failed"
+expect_text "cli: 3 cases passed, 0 failed"
 rm "$dir/other.t"
 
 # The check of bounds in BPF code: each raw form is found, and what is bounded passes.
@@ -223,7 +223,7 @@ circle() { # pass|fail LINE-OF-a.c LINE-OF-b.c
 circle pass 'void a(void) { b(); }' 'void b(void) {}'
 circle fail 'void a(void) { b(); }' 'void b(void) { a(); }'
 
-# The check of English: words in comments, strings, documents and messages of scripts, and long sentences.
+# The check of English: words in comments, strings, names of tests, documents and messages of scripts, and long sentences.
 english() { # pass|fail FILE TEXT [EXPECTED-FINDING]
 	checks=$((checks + 1))
 	rm -rf "$dir/tree"
@@ -231,7 +231,7 @@ english() { # pass|fail FILE TEXT [EXPECTED-FINDING]
 	printf '%b\n' "$3" >"$dir/tree/$2"
 	if sh "$top/tools/check-words.sh" "$dir/tree" 2>"$dir/log"; then got=pass; else got=fail; fi
 	[ "$got" = "$1" ] || { echo "self: $2 with '$3': expected a $1" >&2; bad=1; }
-	[ -z "${4:-}" ] || said "$4"
+	[ -z "${4:-}" ] || expect_text "$4"
 }
 english pass user/x/x.c '/* Waits for the worker. */\nint told = 1; /* the index */'
 english fail user/x/x.c 'int a; /* what the\n * kernel is so\n * long about */' 'user/x/x.c:2: "so long": write: '
@@ -240,6 +240,14 @@ english pass user/x/x.c 'const char *key = "told";'
 english fail user/x/x.c 'f("the value %s is "\n  "not told", x);' 'user/x/x.c:2: "told": write: reports'
 english pass bpf/x.h '#define P(c) ((c) == 39) /* fine */'
 english fail user/x/x.h "char c = '\"'; /* whoever reads it */" '"whoever"'
+english fail tests/x/x_test.c '/* the bytes behind it */' 'tests/x/x_test.c:1: "behind": write: after'
+english pass tests/x/x_test.c 'const char *want = "is told";\nTest(told, names_are_printed)\n{'
+english fail tests/x/x_test.c 'Test(x, the_loss_is_told)\n{' 'tests/x/x_test.c:1: "told": write: reports'
+english fail tests/x/x_test.c 'Test(x,\n     it_is_as_long_as_it_was, .init = f)' 'tests/x/x_test.c:1: "as long as"'
+english fail tests/x/x_test.c 'ParameterizedTest(enum kind *k, x, what_is_written)' '"what": write: name the thing'
+english pass tests/x/x.test.js "test('a name', () => {\n\tok('so long');"
+# shellcheck disable=SC2016
+english fail tests/x/x.test.js 'for (const k of kinds)\n\ttest(`reads ${k} anew`, f);' 'tests/x/x.test.js:2: "anew"'
 english pass tools/man/x.1 'The program prints\n.B told\nand skips it.'
 english fail tools/man/x.1 'The files take\nturns.' 'tools/man/x.1:1: "take turns"'
 english fail README.md 'The program tells more.\n' 'README.md:1: "tells"'

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Plain English: finds the words of tools/words.txt in documents, messages and comments, and manual pages whose
-# sentences are too long: tools/check-words.sh [DIR]
+# Plain English: finds the words of tools/words.txt in documents, messages, comments and names of tests, and manual pages
+# whose sentences are too long: tools/check-words.sh [DIR]
 #
-# Each line of tools/words.txt has a pattern, where it is forbidden (c: comments, d: documents, s: strings), and the plain
-# word, separated by tabs. A pattern is an extended regular expression in lower case, and matches whole words. White space
-# and line breaks of a text count as one space.
+# Each line of tools/words.txt has a pattern, where it is forbidden (c: comments, d: documents, s: strings and names of
+# tests, t: names of tests), and the plain word, separated by tabs. A pattern is an extended regular expression in lower
+# case, and matches whole words. White space and line breaks of a text count as one space, as do underscores of a name.
 set -u
 
 MAX_AVERAGE=18 # words per sentence of a manual page
@@ -16,7 +16,7 @@ cd "${1:-.}" || exit 1
 TRACE_STRINGS='user/formats/tonbandgeraet/event.c'
 
 sources() { # each C file, after the kinds of text to check
-	find user bpf include tests/bpf -name '*.[ch]' 2>/dev/null | sort | while read -r file; do
+	find user bpf include tests -name '*.[ch]' 2>/dev/null | sort | while read -r file; do
 		kinds=c
 		case $file in
 		"$TRACE_STRINGS" | tests/*) ;;
@@ -24,6 +24,10 @@ sources() { # each C file, after the kinds of text to check
 		esac
 		printf '%s\n%s\n' "kinds=$kinds" "$file"
 	done
+}
+
+test_files() {
+	find tests '(' -name '*_test.c' -o -name '*.test.js' ')' 2>/dev/null | sort
 }
 
 documents() {
@@ -87,6 +91,26 @@ c_texts='
 	END { end() }
 '
 
+# Names of tests: Test(SUITE, NAME) of criterion, and test('NAME') of node.
+# shellcheck disable=SC2016
+test_names='
+	function name(line, text) { print FILENAME "\t" line "\tt\t" text "\n." }
+	/^(Parameterized)?Test\(/ {
+		line = FNR
+		text = $0
+		while (text ~ /,[ \t]*$/ && (getline more) > 0)
+			text = text more
+		sub(/^ParameterizedTest\([^,]*,/, "", text)
+		split(text, parts, /[,)]/)
+		gsub(/_/, " ", parts[2])
+		name(line, parts[2])
+	}
+	match($0, /^[ \t]*test\(["\047`]/) {
+		split(substr($0, RSTART + RLENGTH), parts, substr($0, RSTART + RLENGTH - 1, 1))
+		name(FNR, parts[1])
+	}
+'
+
 # Paragraphs: of roff without requests and bold text, which is what the program prints or reads; of Markdown without code.
 # shellcheck disable=SC2016
 document_texts='
@@ -127,7 +151,7 @@ script_texts='
 find_words='
 	BEGIN { FS = "\t"; edge = "[^a-z0-9_-]" }
 	FILENAME == words {
-		if (NF != 3 || $2 !~ /^[cds]+$/) {
+		if (NF != 3 || $2 !~ /^[cdst]+$/) {
 			print words ":" FNR ": expected PATTERN, WHERE and PLAIN, separated by tabs"
 			bad = 1
 		}
@@ -155,7 +179,9 @@ find_words='
 	function check(   i, found) {
 		text = text " "
 		for (i = 1; parts && i <= patterns; i++) {
-			if (!index(where[i], kind) || !match(text, pattern[i]))
+			if (!index(where[i], kind) && !(kind == "t" && index(where[i], "s")))
+				continue
+			if (!match(text, pattern[i]))
 				continue
 			found = substr(text, RSTART + 1, RLENGTH - 2)
 			print file ":" line_at(RSTART + 1) ": \"" found "\": write: " plain[i]
@@ -209,6 +235,7 @@ sentence_lengths='
 bad=0
 {
 	sources | xargs -r -n 200 awk "$c_texts"
+	test_files | xargs -r -n 200 awk "$test_names"
 	documents | xargs -r awk "$document_texts"
 	find tools -name '*.sh' 2>/dev/null | sort | xargs -r awk "$script_texts"
 } | awk -v words="$words" "$find_words" "$words" - >&2 || bad=1
