@@ -3,8 +3,8 @@
  * no_certificates.c - keeps criterion from reading certificates
  *
  * Criterion's library depends on libgit2, which parses all certificates of the machine when it is loaded: a third of
- * the CPU time of most tests, each of which is a process. No test connects anywhere by TLS, so this function takes the
- * place of the one that parses them. Without that library it is never called.
+ * the CPU time of most tests, each of which is a process. No test uses TLS, so this function replaces the parser of
+ * the library. Without libgit2 it is never called.
  */
 int mbedtls_x509_crt_parse_file(void *chain, const char *path);
 

@@ -347,7 +347,7 @@ static bool returns_by_register(const struct file *f, uint64_t addr, uint64_t *e
 
 /*
  * Whether the function has copied the registers of an exception's handler over its own frame, or will soon: libdw's
- * rows are those of the frame before. Such a function ends with a jump to an address in a register.
+ * rows describe the frame before that. Such a function ends with a jump to an address in a register.
  */
 static bool may_rewrite_frame(const struct file *f, uint64_t addr, uint32_t row)
 {
