@@ -750,8 +750,8 @@ struct trace_schema *const *trace_schemas(const struct trace *t, size_t *cnt)
  * Sources in order: the schema's annotations, the rows for the event's name, the defaults of the
  * field's kind.
  */
-static const struct tp_symbols *find_symbols(const struct trace *t, const struct trace_schema *ts,
-					     size_t i)
+const struct tp_symbols *trace_schema_symbols(const struct trace *t, const struct trace_schema *ts,
+					      uint32_t part, size_t i)
 {
 	const struct field_units *m = &ts->units[i];
 	const struct tp_symbols *syms = NULL;
@@ -760,7 +760,7 @@ static const struct tp_symbols *find_symbols(const struct trace *t, const struct
 	if (m->names != NAMES_NONE)
 		syms = names_enum(t->names, m->names);
 	if (!syms)
-		syms = names_tp_symbols(t->names, t->part, ts->name, ts->field_names[i]);
+		syms = names_tp_symbols(t->names, part, ts->name, ts->field_names[i]);
 	text = syms ? NULL : field_units_default_names(m);
 	return text ? names_enum(t->names, names_add(t->names, text, strlen(text))) : syms;
 }
@@ -772,7 +772,7 @@ const struct tp_symbols *trace_field_symbols(const struct trace *t, const struct
 
 	if (ts->syms_version != t->names->tp_symbols_version || ts->syms_part != ev->part) {
 		for (size_t f = 0; f < ts->field_cnt; f++)
-			ts->syms[f] = find_symbols(t, ts, f);
+			ts->syms[f] = trace_schema_symbols(t, ts, ev->part, f);
 		ts->syms_version = t->names->tp_symbols_version;
 		ts->syms_part = ev->part;
 	}

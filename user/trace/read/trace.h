@@ -332,6 +332,9 @@ uint64_t trace_frame(struct trace *t, uint64_t addr);
  */
 const struct tp_symbols *trace_field_symbols(const struct trace *t, const struct trace_event *ev,
 					     size_t i);
+/* The same for events of a schema in a part of the stream: looked up now, not cached. */
+const struct tp_symbols *trace_schema_symbols(const struct trace *t, const struct trace_schema *ts,
+					      uint32_t part, size_t i);
 /* The text that the kernel prints for field @i of @ev, or false: print the number. */
 bool trace_field_text(const struct trace *t, const struct trace_event *ev, size_t i,
 		      struct buf *out);
