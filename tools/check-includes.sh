@@ -41,6 +41,7 @@ folders() {
 		profile/sched: trace base
 		profile/sums: profile/sched trace events base
 		profile/explain: profile/sums profile/sched trace base
+		profile/counts: profile/explain profile/sums profile/sched trace base
 		export: profile trace base
 		export/firefox: export profile trace base
 		export/folded: export base
@@ -57,6 +58,7 @@ folders() {
 		cmd/common: export formats profile trace base
 		cmd/report: cmd/common export profile trace base
 		cmd/sched: cmd/common export profile trace base
+		cmd/count: cmd/common export profile trace base
 		cmd/explain: cmd/common rewrite export profile trace base
 		cmd/inspect: cmd/common export profile trace events base
 		cmd/rewrite: cmd/common rewrite export formats symbol trace base
