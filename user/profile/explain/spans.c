@@ -370,6 +370,13 @@ static bool is_inside(const struct spans *s, const struct open *o, const struct 
 	       place_of(end) == o->place;
 }
 
+/* Whether events may be missing since the start of an open pair. */
+static bool has_loss(const struct spans *s, const struct open *o, uint64_t now)
+{
+	return s->opts.is_cut ? s->opts.is_cut(s->opts.ctx, o->span.part, o->span.start, now) :
+				o->losses != s->losses;
+}
+
 static void begin_span(struct spans *s, const struct trace *t, const struct trace_event *ev,
 		       const struct kind *k, uint32_t pattern)
 {
@@ -389,7 +396,7 @@ static void begin_span(struct spans *s, const struct trace *t, const struct trac
 		return;
 	o = hmap_get(&s->open, tie.hash);
 	/* after a loss the end of the open pair may be lost */
-	if (o && !k->syscall && o->losses == s->losses) {
+	if (o && !k->syscall && !has_loss(s, o, ev->ts)) {
 		o->depth++;
 		s->nested += wanted || o->wanted;
 		return;
@@ -426,6 +433,19 @@ static void begin_span(struct spans *s, const struct trace *t, const struct trac
 	put_innermost(s, o);
 }
 
+static void add_pair(struct spans *s, const struct trace *t, const struct open *o,
+		     const struct trace_event *end)
+{
+	const bool cut = s->opts.pair && has_loss(s, o, end->ts);
+
+	if (s->opts.pair)
+		s->opts.pair(s->opts.ctx, &o->span, cut, t, end);
+	if (cut)
+		return;
+	s->inside += is_inside(s, o, end);
+	keep_longest(s, &o->span);
+}
+
 static void end_span(struct spans *s, const struct trace *t, const struct trace_event *ev,
 		     const struct kind *k, uint32_t pattern)
 {
@@ -443,7 +463,7 @@ static void end_span(struct spans *s, const struct trace *t, const struct trace_
 		s->unstarted += is_wanted(s, tid, ev->cpu);
 		return;
 	}
-	if (o->depth && o->losses == s->losses) {
+	if (o->depth && !has_loss(s, o, ev->ts)) {
 		o->depth--;
 		return;
 	}
@@ -461,8 +481,7 @@ static void end_span(struct spans *s, const struct trace *t, const struct trace_
 		o->span.end = ev->ts;
 		o->span.end_tid = tid;
 		o->span.end_worker = ev->tid == TRACE_NONE ? worker_of(ev) : TRACE_NONE;
-		s->inside += is_inside(s, o, ev);
-		keep_longest(s, &o->span);
+		add_pair(s, t, o, ev);
 	}
 	free(o);
 }

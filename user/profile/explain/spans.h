@@ -32,6 +32,8 @@ struct spans_pattern {
 	const char *call; /* raw_syscalls: name of the system call; NULL: any */
 };
 
+struct span;
+
 struct spans_opts {
 	const struct spans_pattern
 		*patterns; /* borrowed; an event belongs to the first that matches */
@@ -42,6 +44,17 @@ struct spans_opts {
 	/* Whether to report pairs that start in a thread (TRACE_NONE: unknown). NULL: all. */
 	bool (*is_wanted)(void *ctx, uint32_t tid, uint32_t cpu);
 	bool by_thread; /* is_wanted depends on the thread */
+	/*
+	 * Whether events may be missing between two times of a recording. NULL: losses cut where they are reported,
+	 * which is after their time.
+	 */
+	bool (*is_cut)(void *ctx, uint32_t part, uint64_t from, uint64_t to);
+	/*
+	 * Each complete pair with its end event. @cut: events may be missing in it; such a pair is counted nowhere
+	 * else. NULL: not called, and these count as any other.
+	 */
+	void (*pair)(void *ctx, const struct span *p, bool cut, const struct trace *t,
+		     const struct trace_event *end);
 	void *ctx;
 };
 

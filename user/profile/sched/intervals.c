@@ -82,16 +82,22 @@ void intervals_window(struct intervals *iv, uint32_t clock, uint64_t from, uint6
 			thread_state_window(iv->merged[i], clock);
 }
 
+bool intervals_is_gap(const struct trace *t, const struct trace_event *ev, uint64_t *first,
+		      uint64_t *last)
+{
+	struct dial9_str kind;
+
+	return ev->kind == TRACE_LOST && trace_str(t, ev, ROLE_KIND, &kind) &&
+	       loss_accounting_hides_switches(kind.ptr, kind.len) &&
+	       trace_u64(ev, ROLE_FIRST_NS, first) && trace_u64(ev, ROLE_LAST_NS, last);
+}
+
 void intervals_add_gaps(struct intervals *iv, const struct trace *t, const struct trace_event *ev)
 {
 	struct thread_state_shared *all = &iv->all;
 	uint64_t first, last;
-	struct dial9_str kind;
 
-	if (ev->kind != TRACE_LOST || !trace_str(t, ev, ROLE_KIND, &kind) ||
-	    !loss_accounting_hides_switches(kind.ptr, kind.len))
-		return;
-	if (!trace_u64(ev, ROLE_FIRST_NS, &first) || !trace_u64(ev, ROLE_LAST_NS, &last))
+	if (!intervals_is_gap(t, ev, &first, &last))
 		return;
 	all->gaps =
 		array_reserve(all->gaps, &all->gaps_cap, (size_t)ev->part + 1, sizeof(*all->gaps));

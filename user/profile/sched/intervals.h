@@ -207,6 +207,9 @@ void intervals_skip_stacks(struct intervals *iv);
  */
 void intervals_window(struct intervals *iv, uint32_t clock, uint64_t from, uint64_t to);
 
+/* Whether @ev reports a gap in which switches and other events may be missing, and its time. */
+bool intervals_is_gap(const struct trace *t, const struct trace_event *ev, uint64_t *first,
+		      uint64_t *last);
 /*
  * For a first pass: only learns gaps. Without it, or with a pipe, a loss marks only intervals that
  * end after it was reported.
