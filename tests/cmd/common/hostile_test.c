@@ -29,6 +29,8 @@ static const struct row {
 	{ cmd_explain, "explain", "-p10" },	  { cmd_wakeup, "wakeup", "--by-tid" },
 	{ cmd_wakeup, "wakeup", "--chain=11" },	  { cmd_explain, "explain", "--span=*S*,*" },
 	{ cmd_explain, "explain", "--span=*,x" }, { cmd_dump, "dump", "--json" },
+	{ cmd_count, "count", "--json" },	  { cmd_count, "count", "--by=comm,ts,x" },
+	{ cmd_count, "count", "--pair=*S*,*" },	  { cmd_count, "count", "--syscalls" },
 	{ cmd_polls, "polls", "--min=1ns" },	  { cmd_polls, "polls", "--span=*S*,*" },
 };
 
@@ -104,7 +106,8 @@ static bool needs_thread(size_t i)
 	if (commands[i].fn == cmd_polls)
 		return true;
 	return opt && (!strcmp(opt, "-t11") || !strcmp(opt, "-p10") ||
-		       !strncmp(opt, "--span=", 7) || !strcmp(opt, "--chain=11"));
+		       !strncmp(opt, "--span=", 7) || !strcmp(opt, "--chain=11") ||
+		       !strncmp(opt, "--pair=", 7) || !strncmp(opt, "--by=", 5));
 }
 
 /* Runs one command. The exit code is 0 or 5, or 1 for a missing thread; 1 and 5 come with an error line. */

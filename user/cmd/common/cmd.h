@@ -22,6 +22,7 @@
 	COMMAND(explain, false, "explain what a thread did in a time range, and why") \
 	COMMAND(polls, false, "explain the slowest polls of a Tokio service") \
 	COMMAND(script, false, "print events, one per line") \
+	COMMAND(count, false, "count events by their fields, or time pairs of events") \
 	COMMAND(info, false, "print what a trace contains, and what was lost") \
 	COMMAND(dump, false, "print the frames of a trace file") \
 	COMMAND(convert, false, "convert Tonbandgeraet, Heph and apitrace traces") \

@@ -549,18 +549,23 @@ struct names_task select_interval_task(const struct reader *r, uint32_t now,
 	return task;
 }
 
-int select_learn(const struct select *sel, struct reader *r)
+int select_learn_tasks(struct reader *r)
 {
 	struct trace_event ev;
 	int ret;
 
-	if (!select_by_thread(sel) || !reader_can_rewind(r))
+	if (!reader_can_rewind(r))
 		return 0;
 	reader_skip_tasks(r);
 	reader_skip_kinds(r, TRACE_KINDS_QUIET | 1u << TRACE_SAMPLE);
 	while ((ret = reader_next(r, &ev)) == 1)
 		;
 	return ret ? ret : reader_rewind(r);
+}
+
+int select_learn(const struct select *sel, struct reader *r)
+{
+	return select_by_thread(sel) ? select_learn_tasks(r) : 0;
 }
 
 /* A switch or wakeup concerns the other thread as much as the thread in which it happened. */

@@ -171,6 +171,8 @@ struct names_task select_interval_task(const struct reader *r, uint32_t now,
  * thread may follow its events. 0, or -errno after one printed line.
  */
 int select_learn(const struct select *sel, struct reader *r);
+/* The same whether or not threads are selected. */
+int select_learn_tasks(struct reader *r);
 
 /* Whether threads are selected: by -p, -t, --comm or --cgroup. */
 bool select_by_thread(const struct select *sel);
