@@ -2,8 +2,7 @@
 #ifndef D9_CMD_COMMON_LIVE_VIEW_H
 #define D9_CMD_COMMON_LIVE_VIEW_H
 
-#include "base/buf.h"
-#include "base/out_file.h"
+#include "cmd/common/live_loop.h"
 #include "cmd/common/view.h"
 
 /* How a trace that is still being written is shown. */
@@ -19,14 +18,6 @@ struct live_view_opts {
 	struct out_file *sink; /* all of it goes there, too; NULL: nowhere */
 	int messages_fd; /* of the recorder's process; -1: none */
 	struct buf *messages; /* the last of them */
-};
-
-/* How showing ended. */
-enum live_view_end {
-	LIVE_VIEW_ENDED, /* the trace did */
-	LIVE_VIEW_QUIT, /* the user quit */
-	LIVE_VIEW_BAD, /* of the trace, printed in one line */
-	LIVE_VIEW_OUTPUT, /* of the output, likewise */
 };
 
 /*
