@@ -142,3 +142,16 @@ $ dial9-prof count t.bin -e 'Worker*' --interval 1 --by event --time +1,+2.5
    503227.000000        1027  50.00%  WorkerParkEvent
    503228.000000         747  50.00%  WorkerUnparkEvent
    503228.000000         747  50.00%  WorkerParkEvent
+#
+# A trace that is being written: at its end, the rows of the last period.
+$ dial9-prof count --live 60 t.bin -e 'Worker*'
+t.bin  4.8 s  12,608 events
+lost: nothing
+\#      Count   Share  event
+        6304  50.00%  WorkerParkEvent
+        6304  50.00%  WorkerUnparkEvent
+
+#
+$ dial9-prof count --live 1 --syscalls t.bin
+! dial9-prof: count: --live cannot be combined with --pair, --syscalls, --interval, --json or a selection other than -e
+? 1

@@ -30,6 +30,7 @@ static const struct row {
 	{ cmd_wakeup, "wakeup", "--chain=11" },	  { cmd_explain, "explain", "--span=*S*,*" },
 	{ cmd_explain, "explain", "--span=*,x" }, { cmd_dump, "dump", "--json" },
 	{ cmd_count, "count", "--json" },	  { cmd_count, "count", "--by=comm,ts,x" },
+	{ cmd_count, "count", "--live=3600" },	  { cmd_count, "count", "--interval=1us" },
 	{ cmd_count, "count", "--pair=*S*,*" },	  { cmd_count, "count", "--syscalls" },
 	{ cmd_polls, "polls", "--min=1ns" },	  { cmd_polls, "polls", "--span=*S*,*" },
 };

@@ -11,7 +11,7 @@ struct live_loop;
 /* What a command sums and shows of a trace that is still being written. @ctx is its own. */
 struct live_loop_ops {
 	/* The trace is open; nothing has been read. */
-	void (*start)(void *ctx, struct names *names, const struct trace *t);
+	void (*start)(void *ctx, struct names *names, struct trace *t);
 	void (*add)(void *ctx, const struct trace *t, const struct trace_event *ev);
 	/* A period has ended; it is shown until the next one has. */
 	void (*end_period)(void *ctx, const struct trace *t);

@@ -171,7 +171,7 @@ static void put_picture(void *ctx, struct buf *out, const struct live_loop *l, s
 
 /* ---- the loop's calls -------------------------------------------------------------------------- */
 
-static void start(void *ctx, struct names *names, const struct trace *t)
+static void start(void *ctx, struct names *names, struct trace *t)
 {
 	struct live_view *v = ctx;
 

@@ -58,6 +58,13 @@ static const struct opt count_opts[] = {
 	  .arg = "N",
 	  .help = "Print at most N rows, of each interval, 0 for all (default 20; with --json all)" },
 	{ OPT_LIMIT(O(top)) },
+	{ .name = "live",
+	  .kind = OPT_DURATION,
+	  .off = O(live_ns),
+	  .arg = "SEC",
+	  .min = 100000000,
+	  .max = 3600000000000,
+	  .help = "For a trace from a pipe: print the rows of each SEC seconds" },
 	OPT_ROW_JSON(O(json)),
 	VIEW_OPTS(struct count_opts, view),
 };
@@ -176,7 +183,11 @@ static int run(struct count *c, const char *path)
 	struct progress *progress;
 	int err;
 
-	if (count_parse(c) || select_init(&c->sel, &c->opts->sel))
+	if (count_parse(c))
+		return CMD_USAGE;
+	if (c->opts->live_ns)
+		return count_live_show(c, path);
+	if (select_init(&c->sel, &c->opts->sel))
 		return CMD_USAGE;
 	if (progress_open(path, READER_ONE_PASS, &c->reader, &progress)) {
 		select_fini(&c->sel);

@@ -44,6 +44,8 @@ struct count {
 int count_parse(struct count *c);
 void count_parse_fini(struct count *c);
 
+/* Before the first event, except for pairs: count_read() calls it. c->names must be there. */
+void count_begin(struct count *c);
 /* Reads the trace. 0, or -errno after one printed line. */
 int count_read(struct count *c);
 
@@ -63,8 +65,13 @@ void count_put_more(struct buf *out, size_t more, const char *how);
 void count_json_head(struct buf *out, const struct count *c);
 
 void count_put_rows(struct buf *out, const struct count *c);
+/* The same without the first lines. */
+void count_put_table(struct buf *out, const struct count *c);
 void count_json_rows(struct buf *out, const struct count *c);
 void count_put_pairs(struct buf *out, const struct count *c);
 void count_json_pairs(struct buf *out, const struct count *c);
+
+/* Shows the table of each period of a trace from a path, or "-": an exit code of cmd.h. */
+int count_live_show(struct count *c, const char *path);
 
 #endif /* D9_CMD_COUNT_COUNT_H */

@@ -126,10 +126,25 @@ static int check_pair_opts(const struct count_opts *o)
 	return -EINVAL;
 }
 
+/* Live rows are printed once per period. */
+static int check_live_opts(const struct count_opts *o)
+{
+	if (!o->live_ns ||
+	    !(o->json || o->pair || o->syscalls || o->interval_ns || select_opts_are_used(&o->sel)))
+		return 0;
+	log_error(
+		"count: --live cannot be combined with --pair, --syscalls, --interval, --json or a "
+		"selection other than -e");
+	return -EINVAL;
+}
+
 int count_parse(struct count *c)
 {
 	const struct count_opts *o = c->opts;
-	int err;
+	int err = check_live_opts(o);
+
+	if (err)
+		return err;
 
 	c->paired = o->pair || o->syscalls;
 	err = parse_by(c);

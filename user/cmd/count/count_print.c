@@ -328,7 +328,7 @@ static void put_notes(struct buf *out, const struct count *c)
 }
 
 /* Rows of @top at most for each interval; the number of further ones. */
-static size_t put_table(struct buf *out, const struct table *t)
+static size_t put_rows(struct buf *out, const struct table *t)
 {
 	const struct counts *n = &t->c->counts;
 	size_t more = 0, end, shown;
@@ -344,18 +344,13 @@ static size_t put_table(struct buf *out, const struct table *t)
 	return more;
 }
 
-void count_put_rows(struct buf *out, const struct count *c)
+void count_put_table(struct buf *out, const struct count *c)
 {
 	const struct counts *n = &c->counts;
 	struct table t = { .c = c };
-	struct buf what = { 0 };
 	size_t end, shown;
 	uint64_t events;
 
-	str_counted(&what, n->counted, "event");
-	count_put_head(out, c, buf_cstr(&what));
-	put_notes(out, c);
-	buf_free(&what);
 	for (size_t i = 0; i < c->by_cnt; i++)
 		t.width[i] = name_text_width(c->titles[i], strlen(c->titles[i]));
 	for (size_t at = 0; at < n->row_cnt; at = end) {
@@ -364,9 +359,20 @@ void count_put_rows(struct buf *out, const struct count *c)
 		for (size_t i = at; i < at + shown; i++)
 			widen(&t, &n->rows[i]);
 	}
-	buf_addstr(out, "#\n");
 	put_titles(out, &t);
-	count_put_more(out, put_table(out, &t), "with fewer events");
+	count_put_more(out, put_rows(out, &t), "with fewer events");
+}
+
+void count_put_rows(struct buf *out, const struct count *c)
+{
+	struct buf what = { 0 };
+
+	str_counted(&what, c->counts.counted, "event");
+	count_put_head(out, c, buf_cstr(&what));
+	put_notes(out, c);
+	buf_addstr(out, "#\n");
+	count_put_table(out, c);
+	buf_free(&what);
 }
 
 /* ---- JSON -------------------------------------------------------------------------------------- */

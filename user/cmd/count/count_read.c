@@ -247,15 +247,21 @@ static void add_skipped(struct count *c)
 	}
 }
 
+void count_begin(struct count *c)
+{
+	const struct counts_opts opts = { .by = c->by,
+					  .by_cnt = c->by_cnt,
+					  .sum = c->opts->sum,
+					  .hist = c->opts->hist,
+					  .interval_ns = c->opts->interval_ns,
+					  .name_of = name_of,
+					  .ctx = c };
+
+	counts_init(&c->counts, &opts);
+}
+
 int count_read(struct count *c)
 {
-	struct counts_opts opts = { .by = c->by,
-				    .by_cnt = c->by_cnt,
-				    .sum = c->opts->sum,
-				    .hist = c->opts->hist,
-				    .interval_ns = c->opts->interval_ns,
-				    .name_of = name_of,
-				    .ctx = c };
 	int err = select_wants_scan(&c->sel) ? select_scan(&c->sel, c->reader) : 0;
 
 	if (!err && needs_names(c))
@@ -270,7 +276,7 @@ int count_read(struct count *c)
 		pair_sums_init(&c->pairs, &c->pair_opts);
 		err = read_pairs(c);
 	} else {
-		counts_init(&c->counts, &opts);
+		count_begin(c);
 		err = read_events(c);
 	}
 	add_skipped(c);
