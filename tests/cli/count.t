@@ -76,6 +76,10 @@ $ dial9-prof count t.bin -e PollStartEvent --by colour
 ! dial9-prof: count: no event has colour; dial9-prof list -v shows the fields of events
 ? 1
 #
+$ dial9-prof count t.bin -e 'Poll*' --by event,task_id --sum cpu_time_ns
+! dial9-prof: count: no event has all of task_id, cpu_time_ns; dial9-prof list -v shows the fields of events
+? 1
+#
 $ dial9-prof count t.bin -e 'Poll*' --by task_id --top 1 | sed -n 3p
 \# not counted: 36,801 events without these fields
 #

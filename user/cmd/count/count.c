@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "cmd/common/cmd.h"
@@ -124,12 +125,24 @@ static int report_no_pairs(const struct count *c)
 	return CMD_USAGE;
 }
 
-static const char *lacking_field(const struct count *c)
+static void add_field(struct buf *out, const char *name)
 {
+	if (name)
+		buf_printf(out, "%s%s", out->len ? ", " : "", name);
+}
+
+/* No event has all fields of --by, --sum and --hist. */
+static void report_no_fields(const struct count *c)
+{
+	struct buf fields = { 0 };
+
 	for (size_t i = 0; i < c->by_cnt; i++)
-		if (c->by[i].word == COUNT_FIELD)
-			return c->titles[i];
-	return c->opts->sum ? c->opts->sum : c->opts->hist;
+		add_field(&fields, c->by[i].word == COUNT_FIELD ? c->titles[i] : NULL);
+	add_field(&fields, c->opts->sum);
+	add_field(&fields, c->opts->hist);
+	log_error("count: no event has %s%s; dial9-prof list -v shows the fields of events",
+		  strchr(buf_cstr(&fields), ',') ? "all of " : "", buf_cstr(&fields));
+	buf_free(&fields);
 }
 
 static int report_no_events(const struct count *c)
@@ -137,8 +150,7 @@ static int report_no_events(const struct count *c)
 	if (c->opts->events.cnt && !c->event_matched)
 		log_error("count: no event matches -e; dial9-prof info lists the events");
 	else if (c->event_matched && !counts_has_fields(&c->counts))
-		log_error("count: no event has %s; dial9-prof list -v shows the fields of events",
-			  lacking_field(c));
+		report_no_fields(c);
 	else if (c->event_matched && c->counts.lacking)
 		log_error("count: no event has a number in %s",
 			  c->opts->sum ? c->opts->sum : c->opts->hist);
