@@ -62,6 +62,8 @@ table() {
 		check     debootstrap            debootstrap                 debootstrap            debootstrap
 		check     e2fsprogs              e2fsprogs                   e2fsprogs              e2fsprogs
 		check     stress-ng              stress-ng                   stress-ng              stress-ng
+		check     strace                 strace                      strace                 strace
+		check     bpftrace               bpftrace                    bpftrace               bpftrace
 		check     musl-tools             musl-gcc                    musl                   -
 		check     gcc-aarch64-linux-gnu  gcc-aarch64-linux-gnu       aarch64-linux-gnu-gcc  -
 		check     g++-aarch64-linux-gnu  gcc-c++-aarch64-linux-gnu   -                      -
