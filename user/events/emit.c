@@ -171,8 +171,9 @@ static uint8_t *put_before_stack(uint8_t *p, const struct emit_sample *s)
 
 static uint8_t *put_after_stack(uint8_t *p, const struct emit_sample *s)
 {
-	p = dial9_inline_int(p, true, 1);
-	p = dial9_inline_varint(p, s->cpu);
+	p = dial9_inline_int(p, !s->no_cpu, 1);
+	if (!s->no_cpu)
+		p = dial9_inline_varint(p, s->cpu);
 	p = dial9_inline_int(p, s->pid, 4);
 	p = dial9_inline_int(p, s->flags, 1);
 	return dial9_inline_int(p, s->user_end, 1);
@@ -229,7 +230,7 @@ int emit_sample(struct emit *e, const struct emit_sample *s)
 				    .source = s->source,
 				    .thread_name = own_text(s->thread_name),
 				    .callchain = { s->frames, s->frame_cnt },
-				    .cpu = { true, s->cpu },
+				    .cpu = { !s->no_cpu, s->cpu },
 				    .pid = s->pid,
 				    .flags = s->flags,
 				    .user_end = s->user_end,

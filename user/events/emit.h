@@ -35,6 +35,7 @@ struct emit_sample {
 	uint32_t tid;
 	uint32_t pid;
 	uint32_t cpu;
+	bool no_cpu; /* the CPU is unknown */
 	enum prof_sample_source source;
 	const char *thread_name; /* NULL: not written */
 	const uint64_t *frames; /* packed */
