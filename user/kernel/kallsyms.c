@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/buf.h"
@@ -506,4 +507,36 @@ const struct kallsyms_module *kallsyms_image(const struct kallsyms *k)
 		if (k->mods[i].kind == KALLSYMS_KERNEL)
 			return &k->mods[i];
 	return NULL;
+}
+
+/* From the kernel's notes: name "GNU", type 3. */
+size_t kallsyms_build_id(uint8_t *out, size_t max)
+{
+	uint8_t notes[4096];
+	ssize_t n;
+	size_t off = 0;
+	int fd = open("/sys/kernel/notes", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return 0;
+	n = read(fd, notes, sizeof(notes));
+	close(fd);
+	while (n > 0 && off + 12 <= (size_t)n) {
+		uint32_t namesz, descsz, type;
+
+		memcpy(&namesz, notes + off, 4);
+		memcpy(&descsz, notes + off + 4, 4);
+		memcpy(&type, notes + off + 8, 4);
+		off += 12;
+		if (namesz > sizeof(notes) || descsz > sizeof(notes))
+			break;
+		if (off + ((namesz + 3) & ~3U) + descsz > (size_t)n)
+			break;
+		if (type == 3 && namesz == 4 && !memcmp(notes + off, "GNU", 4) && descsz <= max) {
+			memcpy(out, notes + off + 4, descsz);
+			return descsz;
+		}
+		off += ((namesz + 3) & ~3U) + ((descsz + 3) & ~3U);
+	}
+	return 0;
 }

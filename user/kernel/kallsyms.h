@@ -64,4 +64,7 @@ uint64_t kallsyms_mark(const struct kallsyms *k, enum kallsyms_mark mark);
 /* The kernel image; NULL if the table has none */
 const struct kallsyms_module *kallsyms_image(const struct kallsyms *k);
 
+/* The build-id of the running kernel: its size; 0 if it is unknown or larger than max. */
+size_t kallsyms_build_id(uint8_t *out, size_t max);
+
 #endif /* D9_KERNEL_KALLSYMS_H */

@@ -5,10 +5,8 @@
  * Symbols are looked up here: in /proc/kallsyms as read at the start, or later if modules were loaded, and in the
  * BPF images loaded since.
  */
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/buf.h"
@@ -16,38 +14,6 @@
 #include "kernel/kallsyms.h"
 #include "kernel/perf_side.h"
 #include "record/symbols/frames_impl.h"
-
-/* From the kernel's notes: name "GNU", type 3. */
-static size_t kernel_build_id(uint8_t *out, size_t max)
-{
-	uint8_t notes[4096];
-	ssize_t n;
-	size_t off = 0;
-	int fd = open("/sys/kernel/notes", O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return 0;
-	n = read(fd, notes, sizeof(notes));
-	close(fd);
-	while (n > 0 && off + 12 <= (size_t)n) {
-		uint32_t namesz, descsz, type;
-
-		memcpy(&namesz, notes + off, 4);
-		memcpy(&descsz, notes + off + 4, 4);
-		memcpy(&type, notes + off + 8, 4);
-		off += 12;
-		if (namesz > sizeof(notes) || descsz > sizeof(notes))
-			break;
-		if (off + ((namesz + 3) & ~3U) + descsz > (size_t)n)
-			break;
-		if (type == 3 && namesz == 4 && !memcmp(notes + off, "GNU", 4) && descsz <= max) {
-			memcpy(out, notes + off + 4, descsz);
-			return descsz;
-		}
-		off += ((namesz + 3) & ~3U) + ((descsz + 3) & ~3U);
-	}
-	return 0;
-}
 
 /* Writes a module with that id to the segment, 0 if it has none yet. Returns the id. */
 static uint32_t announce_kernel_module(struct frames *f, uint32_t id, const char *name,
@@ -59,7 +25,7 @@ static uint32_t announce_kernel_module(struct frames *f, uint32_t id, const char
 
 	if (id && module_set_has(&f->now.modules, id))
 		return id;
-	sz = kind == PROF_MODULE_KERNEL ? kernel_build_id(build_id, sizeof(build_id)) : 0;
+	sz = kind == PROF_MODULE_KERNEL ? kallsyms_build_id(build_id, sizeof(build_id)) : 0;
 	if (!id)
 		id = frames_module_id(f, name, build_id, sz, (struct frames_file){ 0 }, &fresh);
 	if (id && module_set_add(&f->now.modules, id))

@@ -302,13 +302,27 @@ static void name_kernel_frame(struct symbolize_find *f, const struct kallsyms *k
 	learn(f, frame, 0, &a);
 }
 
-/* Frames of the kernel image, or without a module, in a part of this boot. */
+static bool has_this_build_id(const struct names_module *mod)
+{
+	uint8_t id[sizeof(mod->build_id)];
+	size_t sz = kallsyms_build_id(id, sizeof(id));
+
+	return sz && mod->build_id_sz == sz && !memcmp(mod->build_id, id, sz);
+}
+
+/*
+ * Frames of the kernel image in a part of this boot, or of any boot of the same image: its offsets are equal. And
+ * frames without a module, which are addresses of one boot.
+ */
 static bool is_of_this_kernel(const struct symbolize_find *f, const struct symbolize_find_module *m)
 {
 	const struct names_module *mod = names_module(f->cfg.names, m->index);
 
-	return m->base & PROF_FRAME_KERNEL && same_boot(f, m->index) &&
-	       (!mod->announced || mod->kind == PROF_MODULE_KERNEL);
+	if (!(m->base & PROF_FRAME_KERNEL))
+		return false;
+	if (same_boot(f, m->index))
+		return !mod->announced || mod->kind == PROF_MODULE_KERNEL;
+	return mod->announced && mod->kind == PROF_MODULE_KERNEL && has_this_build_id(mod);
 }
 
 static void name_kernel(struct symbolize_find *f)
