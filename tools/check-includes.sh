@@ -50,6 +50,7 @@ folders() {
 		formats: trace base
 		formats/apitrace: formats trace base
 		formats/heph: formats trace base
+		formats/perfdata: formats events trace base
 		formats/tonbandgeraet: formats trace base
 		rewrite/copy: trace base
 		rewrite/cut: rewrite/copy trace base
@@ -76,7 +77,7 @@ headers() {
 		dial9_event.h: include
 		prof_abi.h: bpf record include
 		prof_bound.h: bpf include
-		prof_events.h: bpf events record trace rewrite cmd/inspect cmd/record include
+		prof_events.h: bpf events record trace formats/perfdata rewrite cmd/inspect cmd/record include
 		prof_filter.h: bpf kernel record
 		prof_machine.h: bpf record include
 		prof_extract.h: bpf record

@@ -1,15 +1,16 @@
 # Traces of other formats: dumped, converted, converted back. First the examples of the manual page.
 #
-$ G=$T/golden/tonbandgeraet; cp $G/freertos_posix_bundled.hex firmware.hex; cp $G/multicore_split_stream.core0.bin core0.bin; cp $G/multicore_split_stream.core1.bin core1.bin; cp $T/golden/apitrace/repack_gzip.trace game.trace
+$ G=$T/golden/tonbandgeraet; cp $G/freertos_posix_bundled.hex firmware.hex; cp $G/multicore_split_stream.core0.bin core0.bin; cp $G/multicore_split_stream.core1.bin core1.bin; cp $T/golden/apitrace/repack_gzip.trace game.trace; cp $T/golden/perfdata/tp.data perf.data
 #
 $ sed -n '/^.SH EXAMPLES/,/^.fi/p' $T/../tools/man/dial9-prof-convert.1 | sed -n 's/\\-/-/g; /dial9-prof/p' >examples; wc -l <examples
-9
+13
 #
 $ while read -r line; do sh -c "$line" >out 2>err || echo "failed: $line"; grep -q . out err || echo "silent: $line"; done <examples
 silent: dial9-prof convert firmware.hex -o firmware.d9
 silent: dial9-prof convert core0.bin@0 core1.bin@1 -o both.d9
 silent: cat core0.bin | dial9-prof convert --follow - -o live.d9
 silent: dial9-prof convert --to tonbandgeraet both.d9 -o both.bin
+silent: dial9-prof convert perf.data -o perf.d9
 #
 $ dial9-prof info both.bin | grep -v '^trace'
 format          Tonbandgerät trace (no version in the file), binary
@@ -83,7 +84,7 @@ dial9-prof: heph: piece: no packet in it
 dial9-prof: piece: not a dial9 trace: not a dial9 stream at byte 0; dial9-prof convert reads some other formats
 dial9-prof: dump: piece: damaged at byte 0: not a dial9 stream
 $ dial9-prof dump --from perf core0.bin 2>&1 | head -n 1
-dial9-prof: dump: bad value 'perf' for --from: expected one of auto, tonbandgeraet, heph, apitrace, dial9
+dial9-prof: dump: bad value 'perf' for --from: expected one of auto, tonbandgeraet, heph, apitrace, perf-data, dial9
 #
 $ dial9-prof convert --to tonbandgeraet bad.d9 -o - | cmp - bad.bin
 #
@@ -132,7 +133,7 @@ $ dial9-prof convert --follow core0.bin core1.bin -o x
 ? 1
 #
 $ echo 'no trace' >text; dial9-prof convert text -o x
-! dial9-prof: convert: text: unknown format; use --from with one of dial9, tonbandgeraet, heph, apitrace
+! dial9-prof: convert: text: unknown format; use --from with one of dial9, tonbandgeraet, heph, apitrace, perf-data
 ? 5
 #
 $ dial9-prof convert --from tonbandgeraet text -o x; ls x 2>/dev/null

@@ -9,11 +9,11 @@ $ dial9-prof script .
 ? 5
 #
 $ echo this is no trace, however long it is >foreign; dial9-prof info foreign
-! dial9-prof: info: foreign: unknown format; use --from with one of dial9, tonbandgeraet, heph, apitrace
+! dial9-prof: info: foreign: unknown format; use --from with one of dial9, tonbandgeraet, heph, apitrace, perf-data
 ? 5
 #
 $ dial9-prof dump foreign
-! dial9-prof: dump: foreign: unknown format; use --from with one of dial9, tonbandgeraet, heph, apitrace
+! dial9-prof: dump: foreign: unknown format; use --from with one of dial9, tonbandgeraet, heph, apitrace, perf-data
 ? 5
 #
 $ dial9-prof dump --json --from dial9 foreign
@@ -40,22 +40,22 @@ $ dial9-prof dump --json small | head -n 1
 #
 # Endless zeros are no trace of any format, and no command reads them to their end.
 $ head -c 50000000 /dev/zero | gzip -1 >zeros.gz; timeout 60 dial9-prof info zeros.gz
-! dial9-prof: info: zeros.gz: unknown format; use --from with one of dial9, tonbandgeraet, heph, apitrace
+! dial9-prof: info: zeros.gz: unknown format; use --from with one of dial9, tonbandgeraet, heph, apitrace, perf-data
 ? 5
 $ timeout 60 dial9-prof dump zeros.gz
-! dial9-prof: dump: zeros.gz: unknown format; use --from with one of dial9, tonbandgeraet, heph, apitrace
+! dial9-prof: dump: zeros.gz: unknown format; use --from with one of dial9, tonbandgeraet, heph, apitrace, perf-data
 ? 5
 $ timeout 60 dial9-prof convert -o out zeros.gz
-! dial9-prof: convert: zeros.gz: unknown format; use --from with one of dial9, tonbandgeraet, heph, apitrace
+! dial9-prof: convert: zeros.gz: unknown format; use --from with one of dial9, tonbandgeraet, heph, apitrace, perf-data
 ? 5
 $ cat /dev/zero | timeout 60 dial9-prof info -
-! dial9-prof: info: standard input: unknown format; use --from with one of dial9, tonbandgeraet, heph, apitrace
+! dial9-prof: info: standard input: unknown format; use --from with one of dial9, tonbandgeraet, heph, apitrace, perf-data
 ? 5
 $ cat /dev/zero | timeout 60 dial9-prof convert -o out -
-! dial9-prof: convert: standard input: unknown format; use --from with one of dial9, tonbandgeraet, heph, apitrace
+! dial9-prof: convert: standard input: unknown format; use --from with one of dial9, tonbandgeraet, heph, apitrace, perf-data
 ? 5
 $ timeout 60 dial9-prof convert -o out /dev/zero
-! dial9-prof: convert: /dev/zero: unknown format; use --from with one of dial9, tonbandgeraet, heph, apitrace
+! dial9-prof: convert: /dev/zero: unknown format; use --from with one of dial9, tonbandgeraet, heph, apitrace, perf-data
 ? 5
 #
 # A foreign trace in a pipe is read twice, compressed or not.

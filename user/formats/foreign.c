@@ -24,6 +24,7 @@ static const struct foreign_format *const formats[] = {
 	&tonband_format,
 	&heph_format,
 	&apitrace_format,
+	&perfdata_format,
 };
 
 enum { FORMAT_CNT = sizeof(formats) / sizeof(formats[0]) };

@@ -172,6 +172,7 @@ struct foreign_format {
 extern const struct foreign_format tonband_format;
 extern const struct foreign_format heph_format;
 extern const struct foreign_format apitrace_format;
+extern const struct foreign_format perfdata_format;
 
 /* By the name on the command line; NULL when there is none. */
 const struct foreign_format *foreign_find(const char *name);

@@ -34,9 +34,13 @@
 #define DIAL9_MAGIC_SZ 4
 
 const char *const input_from_names[] = {
-	[INPUT_AUTO] = "auto",	 [INPUT_TONBANDGERAET] = "tonbandgeraet",
-	[INPUT_HEPH] = "heph",	 [INPUT_APITRACE] = "apitrace",
-	[INPUT_DIAL9] = "dial9", NULL,
+	[INPUT_AUTO] = "auto",
+	[INPUT_TONBANDGERAET] = "tonbandgeraet",
+	[INPUT_HEPH] = "heph",
+	[INPUT_APITRACE] = "apitrace",
+	[INPUT_PERF_DATA] = "perf-data",
+	[INPUT_DIAL9] = "dial9",
+	NULL,
 };
 
 struct input {

@@ -24,14 +24,14 @@ int input_open(const char *arg, const struct input_follow *follow, struct input 
 void input_close(struct input *in);
 
 /* What --from takes; the index of a name. */
-enum { INPUT_AUTO, INPUT_TONBANDGERAET, INPUT_HEPH, INPUT_APITRACE, INPUT_DIAL9 };
+enum { INPUT_AUTO, INPUT_TONBANDGERAET, INPUT_HEPH, INPUT_APITRACE, INPUT_PERF_DATA, INPUT_DIAL9 };
 extern const char *const input_from_names[];
 /* Members of an option's row; @at: an int, as in struct opt. */
 #define INPUT_OPT_FROM(at)                                                                         \
 	.name = "from", .kind = OPT_CHOICE, .off = (at), .choices = input_from_names
 
 /* For the message when none is recognized. */
-#define INPUT_FORMATS "dial9, tonbandgeraet, heph, apitrace"
+#define INPUT_FORMATS "dial9, tonbandgeraet, heph, apitrace, perf-data"
 
 /* The core that FILE@CORE names; `arg` is cut at the @ unless a file has that very name. */
 bool input_split_core(char *arg, uint32_t *core);

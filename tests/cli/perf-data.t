@@ -1,0 +1,93 @@
+# perf.data: what perf itself prints for these files (perf script, perf report) is in the events. The files were
+# recorded by perf 6.1 with /bin/true and sh, with callchains (clock, bid, tp), compressed (z), and as a pipe.
+#
+$ cp $T/golden/perfdata/*.data .; dial9-prof info clock.data
+trace           clock.data
+format          perf.data
+host            vm
+kernel          6.18.44-fc-v782
+machine         x86_64
+cpus            2
+command         /usr/bin/perf record -q -e cpu-clock -c 100000 -g -o clock.data /bin/true
+perf version    6.1.192
+clock           not CLOCK_MONOTONIC
+span            0.000707 s
+event           cpu-clock: 5 samples
+records         18
+mappings        5
+names           2
+forks           0
+lost            0
+build-ids       4
+formats         0
+#
+# Leaves by program and file, as perf report counts them: 2 kernel, 2 ld.so, 1 libc.
+$ dial9-prof convert clock.data -o clock.d9; dial9-prof report clock.d9 | grep '^ .* 0\.000 ' | grep -v '  0  '
+    40.00%   80.00%        2     0.000  [unknown]  ld-linux-x86-64.so.2
+    40.00%   40.00%        2     0.000  [unknown]  [kernel.kallsyms]
+    20.00%   20.00%        1     0.000  [unknown]  libc.so.6
+! note              1  times are not on CLOCK_MONOTONIC, the clock of dial9 traces; record with perf record -k CLOCK_MONOTONIC to merge them (clock: perf's own (sched_clock))
+#
+# The same number of samples compressed, in a pipe, and in a pipe that is read once.
+$ for f in z bid pipe; do dial9-prof convert -q $f.data -o $f.d9; dial9-prof info $f.d9 | grep '^stacks'; done; cat pipe.data | dial9-prof convert -q --follow - -o live.d9; cmp pipe.d9 live.d9
+stacks          5 samples, 0 off-CPU stacks
+stacks          5 samples, 0 off-CPU stacks
+stacks          2 samples, 0 off-CPU stacks
+#
+# Tracepoints, against perf script --ns.
+$ dial9-prof convert tp.data -o tp.d9; dial9-prof script --ns -F comm,tid,cpu,time,event,trace tp.d9
+              sh   15657 [000]  7631.611018237: sched:sched_switch: prev_comm=sh prev_pid=15657 prev_prio=130 prev_state=2 next_comm=perf next_pid=15601 next_prio=130
+              sh   15699 [001]  7631.612305031: sched:sched_waking: comm=sh pid=15657 prio=130 target_cpu=0 context=1
+              sh   15657 [000]  7631.612345627: sched:sched_switch: prev_comm=sh prev_pid=15657 prev_prio=130 prev_state=1 next_comm=cc1plus next_pid=15543 next_prio=130
+           sleep   15699 [001]  7631.612975018: sched:sched_switch: prev_comm=sleep prev_pid=15699 prev_prio=130 prev_state=1 next_comm=all_tests next_pid=15700 next_prio=120
+              sh   15657 [000]  7631.623402308: sched:sched_switch: prev_comm=sh prev_pid=15657 prev_prio=130 prev_state=2 next_comm=cc1plus next_pid=15543 next_prio=130
+              sh   15703 [001]  7631.624131366: sched:sched_waking: comm=migration/1 pid=21 prio=0 target_cpu=1 context=1
+              sh   15703 [001]  7631.624144791: sched:sched_switch: prev_comm=sh prev_pid=15703 prev_prio=130 prev_state=256 next_comm=migration/1 next_pid=21 next_prio=0
+              sh   15703 [000]  7631.624202299: sched:sched_waking: comm=sh pid=15657 prio=130 target_cpu=0 context=1
+           sleep   15703 [000]  7631.624919544: sched:sched_switch: prev_comm=sleep prev_pid=15703 prev_prio=130 prev_state=1 next_comm=sh next_pid=15657 next_prio=130
+              sh   15657 [000]  7631.624936866: sched:sched_switch: prev_comm=sh prev_pid=15657 prev_prio=130 prev_state=1 next_comm=cc1plus next_pid=15543 next_prio=130
+#
+$ dial9-prof dump tp.data | grep -c '"type":"SAMPLE"'; dial9-prof dump tp.d9 | grep -c 'event .*CpuSampleEvent .*source=1'; dial9-prof dump tp.d9 | grep -c 'event .*CpuSampleEvent .*source=2'
+10
+7
+3
+#
+# Copied user stacks: only the leaf is kept, and a line says so.
+$ dial9-prof convert dwarf.data -o dwarf.d9 2>&1 | grep lost
+lost              4  data sources
+lost              4  callers of user stacks that perf copied (--call-graph dwarf)
+#
+# Wall-clock time from the file: perf read both clocks when it started to record.
+$ dial9-prof dump tp.d9 | grep -c 'event .*ClockSyncEvent'; dial9-prof dump clock.d9 | grep -c 'event .*ClockSyncEvent'
+1
+0
+? 1
+#
+# Damage: what is there is converted, and one line says what is not.
+$ head -c 1500 clock.data >cut.data; dial9-prof convert -q cut.data -o cut.d9; echo $?; dial9-prof info cut.data 2>&1 | grep skipped
+5
+skipped          <N>  missing header sections (<*>
+skipped           1  torn end of the file (<*>
+#
+$ head -c 60 clock.data >head.data; dial9-prof convert head.data -o x; dial9-prof dump head.data
+! dial9-prof: perf.data: head.data: it ends in its header
+! dial9-prof: perf.data: head.data: it ends in its header
+? 5
+#
+$ { printf 2ELIFREP; tail -c +9 clock.data; } >swapped.data; dial9-prof convert swapped.data -o x; ls x 2>/dev/null
+! dial9-prof: perf.data: swapped.data: written on a machine of the other byte order
+? 2
+#
+$ cat clock.data | dial9-prof convert --follow - -o x
+! dial9-prof: perf.data: standard input: a perf.data file cannot be followed; use perf record -o - for the pipe format
+? 5
+#
+$ dial9-prof convert clock.data tp.data -o x
+! dial9-prof: convert: only one perf.data file can be converted at a time; convert each, then use dial9-prof merge
+? 1
+#
+# Sizes that are not there: no memory is taken for them.
+$ { head -c 40 clock.data; printf '\377\377\377\377\377\377\377\177'; tail -c +49 clock.data; } >far.data; { head -c 16 pipe.data; printf '\102\0\0\0\0\0\014\0\377\377\377\017'; } >sized.data; ulimit -v 131072; dial9-prof convert far.data -o x; dial9-prof convert sized.data -o x
+! dial9-prof: perf.data: far.data: its header is damaged, or of an unknown version of perf
+! skipped           1  damaged tracepoint formats
+? 5
