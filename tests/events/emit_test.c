@@ -55,6 +55,26 @@ Test(emit, sample_has_all_its_numbers)
 	rig_fini(&rig);
 }
 
+Test(emit, sample_may_have_no_cpu)
+{
+	const uint64_t frames[] = { 0x1234 };
+	struct emit_sample sample = {
+		.ts = 100, .tid = 12, .pid = 11, .no_cpu = true, .frames = frames, .frame_cnt = 1
+	};
+	struct rig rig;
+
+	rig_init(&rig);
+	cr_expect_eq(emit_sample(rig.emit, &sample), 0);
+	sample.thread_name = "worker";
+	cr_expect_eq(emit_sample(rig.emit, &sample), 0);
+	cr_expect_str_eq(rig_text(&rig, ""),
+			 "100 CpuSampleEvent worker_id=255 tid=12 source=0 thread_name=none "
+			 "callchain=1234 cpu=none pid=11 flags=0 user_end=0\n"
+			 "100 CpuSampleEvent worker_id=255 tid=12 source=0 thread_name=\"worker\" "
+			 "callchain=1234 cpu=none pid=11 flags=0 user_end=0\n");
+	rig_fini(&rig);
+}
+
 /* With the maximum of each field, one sample after the other, at increasing and decreasing times. */
 Test(emit, sample_without_a_name_is_written_as_sample_with_a_name)
 {
