@@ -569,6 +569,56 @@ Test(symbolize, kernel_addresses_have_symbols_of_the_running_kernel)
 	}
 }
 
+/* The note in /sys/kernel/notes, found by its head: sizes 4 and 20, type 3, "GNU". */
+static bool read_kernel_build_id(char id[21])
+{
+	static const uint8_t head[] = { 4, 0, 0, 0, 20, 0, 0, 0, 3, 0, 0, 0, 'G', 'N', 'U', 0 };
+	uint8_t notes[4096];
+	FILE *f = fopen("/sys/kernel/notes", "r");
+	size_t sz = f ? fread(notes, 1, sizeof(notes), f) : 0;
+	const uint8_t *at = memmem(notes, sz, head, sizeof(head));
+
+	if (f)
+		fclose(f);
+	if (!at || at + sizeof(head) + 20 > notes + sz)
+		return false;
+	memcpy(id, at + sizeof(head), 20);
+	id[20] = '\0';
+	/* the trace takes it as text */
+	return strlen(id) == 20;
+}
+
+/* Of another boot, or of an unknown one as in files of perf. */
+Test(symbolize, the_kernels_places_have_names_while_the_same_image_runs)
+{
+	uint64_t addr = kernel_function("do_exit"), start = kernel_function("_stext");
+	char id[21];
+
+	if (!addr || !read_kernel_build_id(id))
+		cr_skip("this user may not see where the kernel is");
+	for (int same = 1; same >= 0; same--) {
+		uint64_t frame =
+			PROF_FRAME_KERNEL | 1ULL << PROF_FRAME_MODULE_SHIFT | (addr + 8 - start);
+		struct bytes in, out;
+		struct make m;
+		char *frames;
+
+		if (!same)
+			id[0] = id[0] == 'x' ? 'y' : 'x';
+		make_init(&m, NULL);
+		make_module_with(&m, RUN_SEC, 1, "[kernel.kallsyms]", id, PROF_MODULE_KERNEL);
+		make_sample(&m, RUN_SEC, 10, 10, PROF_SOURCE_SAMPLE, 0, &frame, 1);
+		in = bytes_of(&m);
+		out = symbolize(&in, NULL, NULL, NULL);
+		frames = frames_of(&out, false);
+		cr_expect_not_null(strstr(frames, same ? " do_exit\n" : " ??\n"), "%s", frames);
+		free(frames);
+		free(in.data);
+		free(out.data);
+		make_fini(&m);
+	}
+}
+
 /* ---- files ------------------------------------------------------------------------------------- */
 
 static void expect_file(const char *path, const struct bytes *want)
