@@ -130,7 +130,7 @@ static void record(struct live_rec *r, const char *const *command)
 	cr_assert_eq(live_stop(r), 0);
 }
 
-Test(count, system_calls_are_those_of_strace)
+Test(count, system_calls_equal_strace)
 {
 	char *their_path = xstrdup(live_path("strace"));
 	const char *const command[] = { strace_path,  "-c", "-o",   their_path,
@@ -155,7 +155,8 @@ Test(count, system_calls_are_those_of_strace)
 		char *name = strstr(row, "\"syscall\":\"") + strlen("\"syscall\":\"");
 
 		add_line(&ours, "%.*s %" PRIu64 " %" PRIu64, (int)strcspn(name, "\""), name,
-			 live_said_number(row, "\"count\":"), live_said_number(row, "\"errors\":"));
+			 live_output_number(row, "\"count\":"),
+			 live_output_number(row, "\"errors\":"));
 	}
 	read_strace(their_path, &theirs);
 	expect_equal(&ours, &theirs);
@@ -177,7 +178,7 @@ static void read_bpftrace(const char *path, struct lines *out)
 	fclose(f);
 }
 
-Test(count, counts_are_those_of_bpftrace)
+Test(count, counts_equal_bpftrace)
 {
 	static const char program[] = "tracepoint:raw_syscalls:sys_enter /comm == \"" NAME
 				      "\"/ { @[args->id] = count(); }";
@@ -203,8 +204,8 @@ Test(count, counts_are_those_of_bpftrace)
 	said = live_output((const char *[]){ "count", rec.path, "-e", "raw_syscalls:sys_enter",
 					     "--comm", NAME, "--by", "id", "--json", NULL });
 	for (at = said.data; (row = next_row(&at));)
-		add_line(&ours, "%" PRIu64 " %" PRIu64, live_said_number(row, "\"id\":"),
-			 live_said_number(row, "\"count\":"));
+		add_line(&ours, "%" PRIu64 " %" PRIu64, live_output_number(row, "\"id\":"),
+			 live_output_number(row, "\"count\":"));
 	read_bpftrace(their_path, &theirs);
 	expect_equal(&ours, &theirs);
 	free(their_path);

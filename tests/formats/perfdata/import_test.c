@@ -91,7 +91,7 @@ Test(perfdata_import, a_child_has_the_mappings_of_its_parent_until_exec)
 }
 
 /* The middle of /bin/x, mapped from 0x5000 to 0x8000, is replaced: what is above keeps its file offset. */
-Test(perfdata_import, a_mapping_replaces_what_it_overlaps)
+Test(perfdata_import, mapping_replaces_overlapped_mappings)
 {
 	const uint64_t below[] = { USER, 0x5001 }, in[] = { USER, 0x6001 },
 		       above[] = { USER, 0x7001 };
@@ -153,7 +153,7 @@ Test(perfdata_import, damaged_records_are_counted_and_the_others_stay)
 	struct foreign_notes notes = { 0 };
 	struct buf file = start(), body = { 0 }, text;
 
-	/* a callchain of 2^60 frames, a sample of nobody's, and a name without an end */
+	/* a callchain of 2^60 frames, a sample without a thread, and a name without an end */
 	for (int i = 0; i < 8; i++)
 		put_u64(&body, i ? 1ULL << 60 : 1);
 	put_record(&file, PERF_RECORD_SAMPLE, 0, &body);

@@ -138,7 +138,7 @@ Test(counts, events_by_name_most_first)
 	       "1 app:c\n");
 }
 
-Test(counts, one_number_is_one_row_whatever_its_type)
+Test(counts, equal_numbers_of_different_types_are_one_row)
 {
 	struct make m;
 
@@ -155,7 +155,7 @@ Test(counts, one_number_is_one_row_whatever_its_type)
 	       "1 18446744073709551611\n");
 }
 
-Test(counts, words_are_of_the_thread_and_fields_of_the_event)
+Test(counts, words_describe_the_thread_and_fields_the_event)
 {
 	struct make m;
 
