@@ -431,3 +431,65 @@ Test(parts, number_of_merged_recordings_is_limited)
 	cr_expect_eq(parts_of(&p, 0, UINT64_MAX), 0);
 	parts_fini(&p);
 }
+
+static uint64_t wall(const struct parts *p, uint32_t part, uint64_t mono)
+{
+	uint64_t v = 1;
+
+	cr_assert(parts_wall(p, part, mono, &v));
+	return v;
+}
+
+/* From 10 s to 20 s the wall clock gains 40 ns, from there to 30 s it loses 100 s. */
+Test(parts, the_wall_clock_is_interpolated)
+{
+	const uint64_t real = 1700000000 * SEC;
+	struct parts p = start();
+
+	META(&p, 5, { BOOT, BOOT_1 }, { START, T1 });
+	for (int again = 0; again < 2; again++) {
+		parts_clock(&p, 10, 10 * SEC, real);
+		parts_clock(&p, 20, 20 * SEC, real + 10 * SEC + 40);
+		parts_clock(&p, 30, 30 * SEC, real - 80 * SEC + 40);
+	}
+	cr_assert_eq(p.v[0].sync_cnt, 3, "a second reading adds nothing");
+	cr_expect_eq(wall(&p, 0, 9 * SEC), real - SEC);
+	cr_expect_eq(wall(&p, 0, 10 * SEC), real);
+	cr_expect_eq(wall(&p, 0, 15 * SEC), real + 5 * SEC + 20);
+	cr_expect_eq(wall(&p, 0, 20 * SEC), real + 10 * SEC + 40);
+	cr_expect_eq(wall(&p, 0, 21 * SEC), real + SEC + 40, "11 s - a tenth of 100 s");
+	cr_expect_eq(wall(&p, 0, 31 * SEC), real - 79 * SEC + 40);
+	parts_fini(&p);
+}
+
+Test(parts, a_part_without_wall_clock_has_that_of_its_boot)
+{
+	struct parts p = start();
+	uint64_t v;
+
+	META(&p, 5, { BOOT, BOOT_1 }, { START, T1 });
+	cr_expect(!parts_wall(&p, 0, 5, &v));
+	parts_clock(&p, 10, 10 * SEC, 50 * SEC);
+	parts_segment(&p, 100);
+	META(&p, 105, { BOOT, BOOT_1 }, { START, T2 });
+	parts_segment(&p, 200);
+	META(&p, 205, { BOOT, BOOT_2 }, { START, T2 });
+	cr_assert_eq(p.cnt, 3);
+	cr_expect_eq(wall(&p, 1, 12 * SEC), 52 * SEC);
+	cr_expect(!parts_wall(&p, 2, 5, &v));
+	parts_fini(&p);
+}
+
+/* As many as seconds, and no more than the maximum. */
+Test(parts, syncs_are_bounded)
+{
+	struct parts p = start();
+
+	for (uint64_t i = 0; i < 1000; i++)
+		parts_clock(&p, i, i * SEC / 100, i * SEC / 100);
+	cr_expect_eq(p.sync_cnt, 10);
+	for (uint64_t i = 1; i < PARTS_SYNCS_MAX + 100; i++)
+		parts_clock(&p, i, (i + 10) * SEC, (i + 10) * SEC);
+	cr_expect_eq(p.sync_cnt, PARTS_SYNCS_MAX);
+	parts_fini(&p);
+}

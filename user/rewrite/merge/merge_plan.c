@@ -190,6 +190,9 @@ static void adopt_parts(struct merge_plan *p, struct merge_file *f, const struct
 		dst->next = 0;
 		dst->clock = at;
 		dst->host = dst->boot_id = NAMES_NONE;
+		/* the first sync is enough */
+		dst->syncs = NULL;
+		dst->sync_cnt = dst->sync_cap = 0;
 		dst->meta = xcalloc(src->meta_cnt + 1, sizeof(*dst->meta));
 		dst->meta_cap = src->meta_cnt + 1;
 		for (size_t k = 0; k < src->meta_cnt; k++) {

@@ -38,6 +38,8 @@ static void part_overflow(struct parts *p)
 	part->meta_cnt = 0;
 	p->meta_version++;
 	part->synced = part->by_recorder = false;
+	p->sync_cnt -= part->sync_cnt;
+	part->sync_cnt = 0;
 	part->host = part->boot_id = NAMES_NONE;
 	part->merged = false;
 	part->clock = p->last;
@@ -81,6 +83,8 @@ void parts_fini(struct parts *p)
 {
 	for (size_t i = 0; i < p->cnt; i++)
 		free(p->v[i].meta);
+	for (size_t i = 0; i < p->cnt; i++)
+		free(p->v[i].syncs);
 	hmap_fini(&p->merged);
 	free(p->v);
 	memset(p, 0, sizeof(*p));
@@ -278,12 +282,29 @@ void parts_metadata(struct parts *p, uint64_t offset, const struct parts_meta *m
 		add_metadata(p, p->last, meta, cnt);
 }
 
-static void set_first_clock(struct parts *p, uint32_t at, uint64_t mono, uint64_t real)
+/* Nothing, if the stream is read again. */
+static void add_sync(struct parts *p, struct part *part, uint64_t mono, uint64_t real)
+{
+	const struct parts_sync *last = part->sync_cnt ? &part->syncs[part->sync_cnt - 1] : NULL;
+
+	if ((last && (mono < last->mono || mono - last->mono < PARTS_SYNC_NS)) ||
+	    p->sync_cnt == PARTS_SYNCS_MAX)
+		return;
+	part->syncs = array_reserve(part->syncs, &part->sync_cap, part->sync_cnt + 1,
+				    sizeof(*part->syncs));
+	part->syncs[part->sync_cnt++] = (struct parts_sync){ mono, real };
+	p->sync_cnt++;
+}
+
+static void set_clock(struct parts *p, uint32_t at, uint64_t mono, uint64_t real)
 {
 	struct part *part = &p->v[at];
 
 	part->events++;
-	if (part->synced || (p->overflow && at == p->last))
+	if (p->overflow && at == p->last)
+		return;
+	add_sync(p, part, mono, real);
+	if (part->synced)
 		return;
 	part->synced = true;
 	part->mono = mono;
@@ -303,7 +324,7 @@ void parts_clock(struct parts *p, uint64_t offset, uint64_t mono, uint64_t real)
 		begin_at(p, offset);
 	p->at_header = false;
 	p->segment_synced = true;
-	set_first_clock(p, p->last, mono, real);
+	set_clock(p, p->last, mono, real);
 }
 
 /* ---- merged streams ---------------------------------------------------------------------------- */
@@ -357,7 +378,48 @@ void parts_merged_metadata(struct parts *p, uint32_t part, const struct parts_me
 
 void parts_merged_clock(struct parts *p, uint32_t part, uint64_t mono, uint64_t real)
 {
-	set_first_clock(p, part, mono, real);
+	set_clock(p, part, mono, real);
+}
+
+/* ---- the wall clock ---------------------------------------------------------------------------- */
+
+/* The index of the last sync up to @mono; 0 if there is none. */
+static size_t sync_before(const struct part *part, uint64_t mono)
+{
+	size_t from = 0, to = part->sync_cnt;
+
+	while (to - from > 1) {
+		const size_t mid = from + (to - from) / 2;
+
+		if (part->syncs[mid].mono <= mono)
+			from = mid;
+		else
+			to = mid;
+	}
+	return from;
+}
+
+bool parts_wall(const struct parts *p, uint32_t part, uint64_t mono, uint64_t *wall)
+{
+	const struct part *v = &p->v[part < p->cnt ? part : 0];
+	const struct parts_sync *a, *b;
+	__int128 moved;
+
+	if (!v->sync_cnt)
+		v = &p->v[v->clock];
+	if (!v->sync_cnt)
+		return false;
+	a = &v->syncs[sync_before(v, mono)];
+	b = a + 1;
+	*wall = a->real + (mono - a->mono);
+	if (mono < a->mono || b == v->syncs + v->sync_cnt)
+		return true;
+	/* how far the clocks move apart until the next sync */
+	moved = (int64_t)((b->real - a->real) - (b->mono - a->mono));
+	if (moved)
+		*wall += (uint64_t)(moved * (__int128)(mono - a->mono) /
+				    (__int128)(b->mono - a->mono));
+	return true;
 }
 
 bool parts_are_aligned(const struct parts *p)

@@ -10,12 +10,19 @@
 
 #define PARTS_MAX 4096
 #define PARTS_META_MAX 256 /* of one part */
+#define PARTS_SYNCS_MAX (1u << 20) /* of all parts */
+#define PARTS_SYNC_NS 1000000000ULL /* closer ones are not kept */
 /* Clocks of one boot agree within this: wall clocks are adjusted, but rebooting takes longer. */
 #define PARTS_CLOCK_NS 1000000000ULL
 
 /* String ids of the names that the parts belong to. */
 struct parts_meta {
 	uint32_t key, value;
+};
+
+/* The wall clock at a time of the trace. */
+struct parts_sync {
+	uint64_t mono, real; /* ns */
 };
 
 /*
@@ -36,6 +43,8 @@ struct part {
 	bool by_recorder;
 	bool synced; /* at least one ClockSyncEvent, the first of which was: */
 	uint64_t mono, real;
+	struct parts_sync *syncs; /* later and later, with that first one */
+	size_t sync_cnt, sync_cap;
 	uint32_t host, boot_id; /* string ids; NAMES_NONE: unknown */
 	struct parts_meta *meta;
 	size_t meta_cnt, meta_cap;
@@ -53,6 +62,7 @@ struct parts {
 	bool at_header; /* no event since that header */
 	uint64_t meta_version; /* changes when metadata of a part changes */
 	bool segment_synced; /* a ClockSyncEvent in this segment */
+	size_t sync_cnt; /* kept, of all parts */
 };
 
 /* @host, @boot_id and @start are the ids of PROF_META_HOST and so on. */
@@ -100,6 +110,12 @@ static inline uint32_t parts_at(const struct parts *p, uint32_t from, uint64_t o
 uint32_t parts_of(const struct parts *p, uint32_t base, uint64_t number);
 /* NAMES_NONE if there is no such entry. */
 uint32_t parts_get(const struct parts *p, uint32_t part, uint32_t key);
+/*
+ * The wall clock, in ns since 1970, at a time of the part: interpolated between the ClockSyncEvents that were read so
+ * far; before the first and after the last of them it is as far from the trace's clock as there. A part without any takes
+ * the syncs of its clock's first part. False: unknown.
+ */
+bool parts_wall(const struct parts *p, uint32_t part, uint64_t mono, uint64_t *wall);
 /* Number of clocks. */
 size_t parts_clocks(const struct parts *p);
 /* Whether all parts belong to one merged stream, aligned to the first one's wall clock. */
