@@ -46,6 +46,7 @@ folders() {
 		export/firefox: export profile trace base
 		export/folded: export base
 		export/html: export base
+		export/parquet: export profile trace base
 		export/perfetto: export profile trace base
 		formats: trace base
 		formats/apitrace: formats trace base
@@ -105,7 +106,7 @@ libraries() {
 		demangle.h: symbol
 		brotli/: formats
 		snappy: formats
-		zstd.h: formats record symbol trace
+		zstd.h: export formats record symbol trace
 		traceevent/: kernel
 		event-parse.h: kernel
 	EOT

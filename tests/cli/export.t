@@ -24,6 +24,7 @@ $ dial9-prof export folded $T/run.sh
 # The help names the formats without --kind.
 $ for f in $(dial9-prof export --completion | cut -f 2 | sed '/^-/d'); do dial9-prof export $f --kind runq $T/golden/dial9/mixed_1k.bin -o /dev/null 2>&1 | grep -q "remove --kind" && echo $f; done >refused; dial9-prof export --help | sed -n 's/^  \([a-z-]*\) .*(no --kind)$/\1/p' | cmp - refused; cat refused
 html
+parquet
 #
 # The trace was written by another implementation.
 $ cp $T/golden/dial9/tokio-service.bin.gz t.gz; dial9-prof export folded t.gz | awk '{ sum += $NF } END { print sum }'
@@ -112,3 +113,46 @@ csv
 ! dial9-prof: export: times of 2 clocks, which do not compare, lie on one axis (dial9-prof merge aligns them by their wall clocks)
 ! dial9-prof: export: times of 2 clocks, which do not compare, lie on one axis (dial9-prof merge aligns them by their wall clocks)
 ! dial9-prof: export: times of 2 clocks, which do not compare, lie on one axis (dial9-prof merge aligns them by their wall clocks)
+#
+# A directory of files: new or empty, and complete or not there.
+$ dial9-prof export parquet own
+! dial9-prof: export: parquet is a directory of files; use -o DIR
+? 1
+$ dial9-prof export parquet - -o - <own
+! dial9-prof: export: parquet is a directory of files; use -o DIR
+? 1
+$ dial9-prof export parquet own -o .
+! dial9-prof: cannot write .: the directory is not empty; choose a new one with -o
+? 3
+$ dial9-prof export parquet own -o own
+! dial9-prof: export: cannot overwrite the input, own; choose another file with -o
+? 1
+$ echo >p.file; dial9-prof export parquet own -o p.file
+! dial9-prof: cannot write p.file: Not a directory; choose a new directory with -o
+? 3
+$ dial9-prof export parquet own -o none/such
+! dial9-prof: cannot write none/such: No such file or directory; choose a new directory with -o
+? 3
+$ dial9-prof export parquet t.gz -o tables; (cd tables && find . -type f | sed 's/[0-9a-f]\{16\}/HASH/; s/day=[0-9]\{4\}-[0-9-]*/day=DAY/' | sort | grep -v '/event')
+./frames/day=DAY/host=__HIVE_DEFAULT_PARTITION__/HASH.parquet
+./samples/day=DAY/host=__HIVE_DEFAULT_PARTITION__/HASH.parquet
+./stacks/day=DAY/host=__HIVE_DEFAULT_PARTITION__/HASH.parquet
+./tasks/day=DAY/host=__HIVE_DEFAULT_PARTITION__/HASH.parquet
+$ dial9-prof export parquet t.gz -o again; (cd again && find . -type f | sort | xargs cat) | cksum >again.sum; (cd tables && find . -type f | sort | xargs cat) | cksum | cmp - again.sum
+$ dial9-prof export parquet t.gz -o tables
+! dial9-prof: cannot write tables: the directory is not empty; choose a new one with -o
+? 3
+# All files begin and end as such.
+$ find tables -type f -exec sh -c 'head -c 4 "$0"; tail -c 4 "$0"; echo' {} \; | sort -u
+PAR1PAR1
+# A file that does not fit leaves nothing.
+$ (trap '' XFSZ; ulimit -f 1; dial9-prof export parquet t.gz -o small); echo $?; ls small
+3
+! dial9-prof: cannot write small/<*>: File too large
+! ls: cannot access 'small': No such file or directory
+? 2
+# What precedes the damage is written.
+$ gzip -dc t.gz >whole; head -c $(($(wc -c <whole) * 9 / 10)) whole >half; head -c 1000 /dev/zero >>half; cat half | dial9-prof export parquet - -o part; echo $?; find part -name '*.parquet' | grep -c samples; find part -name '*.tmp'
+5
+1
+! dial9-prof: <*>: damaged: <*>

@@ -15,6 +15,7 @@
 #include "cmd/common/cmd.h"
 #include "cmd/sched/sched.h"
 #include "export/formats.h"
+#include "tests/support/temp_dir.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz);
 
@@ -101,9 +102,22 @@ static int (*choose(uint8_t choice, const char *words[5]))(int argc, char **argv
 	return cmd_export;
 }
 
+/* In place of /dev/null, for a format that is a directory: one below @top, which is "" for others. */
+static void output_to_dir(const char *words[5], char top[64], char opt[80])
+{
+	const struct exporter *format = words[1] ? export_find(words[1]) : NULL;
+
+	top[0] = '\0';
+	if (strcmp(words[0], "export") || !format || !format->directory)
+		return;
+	temp_dir_make(top, 64);
+	snprintf(opt, 80, "-o%s/out", top);
+	words[3] = opt;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz)
 {
-	char words[5][40], *argv[6] = { NULL };
+	char words[5][80], *argv[6] = { NULL }, top[64], opt[80];
 	const char *chosen[5] = { NULL };
 	int (*run)(int, char **);
 	int argc, fd, code;
@@ -112,6 +126,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz)
 	if (!sz)
 		return 0;
 	run = choose(data[0], chosen);
+	output_to_dir(chosen, top, opt);
 	for (argc = 0; argc < 5 && chosen[argc]; argc++) {
 		snprintf(words[argc], sizeof(words[argc]), "%s", chosen[argc]);
 		argv[argc] = words[argc];
@@ -123,6 +138,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz)
 	dup2(fd, STDIN_FILENO);
 	close(fd);
 	code = run(argc, argv);
+	if (top[0])
+		temp_dir_remove(top);
 	/* a window of time may turn out to end before it begins */
 	if (code != CMD_OK && code != CMD_INPUT && code != CMD_USAGE)
 		abort();

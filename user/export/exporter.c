@@ -56,6 +56,12 @@ void export_flush(struct export *x)
 		write_out(x);
 }
 
+void export_fail(struct export *x, int err)
+{
+	if (!x->run->err)
+		x->run->err = err;
+}
+
 void export_check_lists(struct export *x, const struct temp_lists *lists)
 {
 	int err = temp_lists_error(lists);
@@ -111,6 +117,7 @@ struct export *export_new(const struct export_opts *opts)
 	x->reader = opts->reader;
 	x->names = opts->reader ? reader_names(opts->reader) : NULL;
 	x->file = opts->file;
+	x->dir = opts->dir;
 	x->state = xcalloc(1, opts->format->state_sz);
 	begin_sums(x);
 	return x;

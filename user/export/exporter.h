@@ -16,6 +16,8 @@
  *
  *   - the trace itself: the format has bytes(), and no other data function.
  *
+ * A format with `directory` is a stream that writes files of its own to x->dir, and nothing to x->out.
+ *
  * To add a format NAME: write user/export/NAME.c with `const struct exporter export_NAME`, and add a
  * row to formats.h. Append the output to x->out, which is written out between calls. In a loop over
  * tables that may be large, call export_flush() now and then. Memory may grow with distinct threads,
@@ -31,8 +33,10 @@
 #include "profile/sums/profile.h"
 #include "trace/read/reader.h"
 
+struct event_counts;
 struct interval;
 struct intervals;
+struct out_dir;
 struct temp_lists;
 
 /* What is exported: --kind. */
@@ -92,10 +96,13 @@ struct export
 	struct buf out; /* append here */
 	void *state; /* of the format: format->state_sz zeroed bytes */
 	const char *file; /* input name, for formats with a title */
+	struct out_dir *dir; /* of a format with directory; the command frees it */
 	bool any; /* something was selected so far, */
 	uint64_t first_ts, last_ts; /* its time range; both 0 if nothing was */
 	/* Of the selected range, if anything in it was selected; valid in profile() and end(). */
 	uint64_t span_start, span_ns;
+	/* Losses in the selected time range, of all threads and CPUs; valid in end(), NULL: not known. */
+	const struct event_counts *losses;
 
 	struct export_run *run; /* private to exporter.c */
 };
@@ -107,6 +114,8 @@ struct exporter {
 	bool binary; /* not for terminals */
 	bool one_axis; /* all times are on one axis, also times of clocks that cannot be compared */
 	bool in_order; /* profile() calls export_each_in_order() */
+	bool directory; /* the output is a directory of files; has all kinds */
+	bool all_losses; /* event() gets losses whatever threads and CPUs are selected */
 	size_t state_sz;
 	/*
 	 * Sums weighted by time: the message for samples without a known period, as in "3 samples
@@ -161,6 +170,9 @@ void export_flush(struct export *x);
  */
 struct trace_event export_interval_event(const struct export_interval *i);
 
+/* The export fails with @err, for which a line was printed. */
+void export_fail(struct export *x, int err);
+
 /* If @lists has an error, prints one line, and the export fails. */
 void export_check_lists(struct export *x, const struct temp_lists *lists);
 
@@ -178,6 +190,7 @@ struct export_opts {
 	enum export_kind kind;
 	struct reader *reader; /* borrowed; NULL for a format with bytes() */
 	const char *file;
+	struct out_dir *dir; /* borrowed; for a format with directory */
 	/* Writes all of it: 0 or -errno. After a failure nothing more is written. */
 	int (*write)(void *ctx, const void *data, size_t sz);
 	void *ctx;

@@ -19,7 +19,8 @@
 	FORMAT(chrome) \
 	FORMAT(firefox) \
 	FORMAT(jsonl) \
-	FORMAT(csv)
+	FORMAT(csv) \
+	FORMAT(parquet)
 /* clang-format on */
 
 #define EXPORT_DECLARE(name) extern const struct exporter export_##name;

@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include "cmd/sched/sched.h"
 #include "export/formats.h"
+#include "tests/support/temp_dir.h"
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -111,15 +112,34 @@ static bool needs_thread(size_t i)
 		       !strncmp(opt, "--pair=", 7) || !strncmp(opt, "--by=", 5));
 }
 
+/* An option for formats that are directories, or NULL; @top is removed afterwards. */
+static const char *output_of(size_t i, char top[64], char opt[80])
+{
+	const struct exporter *format =
+		commands[i].fn == cmd_export ? export_find(commands[i].opt) : NULL;
+
+	top[0] = '\0';
+	if (!format || !format->directory)
+		return NULL;
+	temp_dir_make(top, 64);
+	snprintf(opt, 80, "-o%s/out", top);
+	return opt;
+}
+
 /* Runs one command. The exit code is 0 or 5, or 1 for a missing thread; 1 and 5 come with an error line. */
 static int run_one(size_t i, const void *data, size_t sz)
 {
 	/* its format comes first */
 	const bool before = commands[i].fn == cmd_export;
-	struct run r = run_cmd(commands[i].fn, make_fd(data, sz), commands[i].word,
-			       before ? commands[i].opt : "-", before ? "-" : commands[i].opt,
-			       needs_two(i) ? good_trace() : NULL, NULL);
+	char top[64], opt[80];
+	const char *last = needs_two(i) ? good_trace() : output_of(i, top, opt);
+	struct run r =
+		run_cmd(commands[i].fn, make_fd(data, sz), commands[i].word,
+			before ? commands[i].opt : "-", before ? "-" : commands[i].opt, last, NULL);
 	int code = r.code;
+
+	if (before && last)
+		temp_dir_remove(top);
 
 	cr_assert(code == CMD_OK || code == CMD_INPUT || (code == CMD_USAGE && needs_thread(i)),
 		  "%s: code %d", commands[i].word, code);
@@ -251,8 +271,8 @@ static int many(int events)
 	return fd;
 }
 
-/* Peak memory of a command over @file, in kB, in a process of its own. */
-static long peak(size_t i, int file, bool piped)
+/* Peak memory of a command over @file, in kB, in a process of its own. @output: an option, or NULL. */
+static long peak_of(size_t i, int file, bool piped, const char *output)
 {
 	int fd = dup(file), null = open("/dev/null", O_WRONLY), p[2], status;
 	struct rusage ru;
@@ -277,12 +297,13 @@ static long peak(size_t i, int file, bool piped)
 	}
 	pid = fork();
 	if (!pid) {
-		char *argv[] = { (char *)commands[i].word, "-", (char *)commands[i].opt,
-				 needs_two(i) ? (char *)good_trace() : NULL, NULL };
+		const char *last = needs_two(i) ? good_trace() : output;
+		char *argv[] = { (char *)commands[i].word, output ? (char *)commands[i].opt : "-",
+				 output ? "-" : (char *)commands[i].opt, (char *)last, NULL };
 
 		dup2(fd, 0);
 		dup2(null, 1);
-		_exit(commands[i].fn(needs_two(i) ? 4 : 3, argv));
+		_exit(commands[i].fn(last ? 4 : 3, argv));
 	}
 	close(fd);
 	close(null);
@@ -293,7 +314,12 @@ static long peak(size_t i, int file, bool piped)
 	return ru.ru_maxrss;
 }
 
-Test(hostile, memory_does_not_grow_with_the_number_of_events, .timeout = 120)
+static long peak(size_t i, int file, bool piped)
+{
+	return peak_of(i, file, piped, NULL);
+}
+
+Test(hostile, memory_does_not_follow_the_number_of_events, .timeout = 120)
 {
 	/* on a pipe script also holds 2 s of the trace, 20,000 of these events */
 	static const struct {
@@ -331,6 +357,27 @@ static int long_names(size_t sz)
 	make_symbol(&m, RUN_SEC, at, 0, at, name, "f.c", 1);
 	free(name);
 	return make_done(&m);
+}
+
+/* Rows of a group are in memory: with few events all of them. */
+Test(hostile, memory_of_tables_is_bounded, .timeout = 120)
+{
+	int few = many(200000), lots = many(2000000);
+	char top[64], opt[80];
+	size_t i = FIXED;
+	long peaks[2];
+
+	while (strcmp(commands[i].opt, "parquet"))
+		i++;
+	for (int k = 0; k < 2; k++) {
+		output_of(i, top, opt);
+		peaks[k] = peak_of(i, k ? lots : few, false, opt);
+		temp_dir_remove(top);
+	}
+	cr_assert_lt(peaks[1], peaks[0] + 24576, "%ld kB for 200k, %ld kB for 2M", peaks[0],
+		     peaks[1]);
+	close(few);
+	close(lots);
 }
 
 /*

@@ -238,6 +238,8 @@ Test(unsafe_names, every_export_format_escapes_names)
 	for (size_t i = 0; export_formats[i]; i++) {
 		struct row row = { cmd_export, "export", export_formats[i]->name, NULL };
 
+		if (export_formats[i]->directory) /* no text: nothing to escape */
+			continue;
 		check_row(&row, data, sz);
 		if (!strcmp(row.a, "folded") || !strcmp(row.a, "speedscope"))
 			for (const char *const *kind =

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/out_dir.h"
 #include "base/out_file.h"
 #include "cmd/common/cmd.h"
 #include "cmd/common/interval_text.h"
@@ -33,7 +34,8 @@ static const struct opt export_opts[] = {
 		  "these three (wall); default: cpu for formats that sum stacks, everything for "
 		  "others; not for formats marked \"no --kind\"",
 	  .group = "Output" },
-	{ OPT_OUTPUT(O(output)), .help = "Write to FILE (default -, standard output)" },
+	{ OPT_OUTPUT(O(output)),
+	  .help = "Write to FILE (default -, standard output); for parquet a new directory" },
 	OPT_ROW_HELP,
 };
 
@@ -56,6 +58,7 @@ struct export_cmd {
 	struct interval_reader timeline;
 	struct export *x;
 	struct out_file *sink;
+	struct out_dir *dir; /* of a format with directory */
 	const char *file; /* of a format that takes the trace itself */
 };
 
@@ -88,17 +91,30 @@ static struct export *export_of(struct export_cmd *c)
 			.kind = kind_of(c),
 			.reader = c->timeline.reader,
 			.file = reader_input(c->timeline.reader),
+			.dir = c->dir,
 			.write = write_out,
 			.ctx = c,
 		});
 	return c->x;
 }
 
+/* A loss belongs to the times during which events were lost, and to all threads. */
+static bool is_loss_in_window(const struct export_cmd *c, const struct trace_event *ev)
+{
+	const struct interval_reader *t = &c->timeline;
+
+	return c->format->all_losses && ev->kind == TRACE_LOST &&
+	       select_overlaps(&t->sel, t->reader, ev->part,
+			       trace_u64_or(ev, ROLE_FIRST_NS, ev->ts),
+			       trace_u64_or(ev, ROLE_LAST_NS, ev->ts));
+}
+
 static void export_each_event(void *ctx, const struct trace *t, const struct trace_event *ev)
 {
 	struct export_cmd *c = ctx;
 
-	if (trace_is_naming(ev->kind) || !select_match(&c->timeline.sel, c->timeline.reader, ev))
+	if (trace_is_naming(ev->kind) ||
+	    (!select_match(&c->timeline.sel, c->timeline.reader, ev) && !is_loss_in_window(c, ev)))
 		return;
 	export_event(export_of(c), ev);
 }
@@ -160,6 +176,7 @@ static int finish(struct export_cmd *c)
 	struct export *x = export_of(c);
 	int err, close_err;
 
+	x->losses = &c->timeline.losses;
 	x->span_start = interval_reader_start_ns(&c->timeline);
 	x->span_ns = interval_reader_span_ns(&c->timeline);
 	err = export_end(x);
@@ -172,8 +189,10 @@ static int finish(struct export_cmd *c)
 /* Events before the damage were written, so the last one is completed. Sums of a part would mislead. */
 static void abandon(struct export_cmd *c, int code)
 {
-	if (code == CMD_INPUT && c->x && !export_is_sum(c->format))
+	if (code == CMD_INPUT && c->x && !export_is_sum(c->format)) {
+		c->x->losses = &c->timeline.losses;
 		export_end(c->x);
+	}
 	out_file_close(c->sink);
 }
 
@@ -188,8 +207,11 @@ static int export_file(const struct export_cmd_opts *opts, const struct exporter
 							export_is_sum(format) ? reset_output : NULL,
 						.ctx = &c,
 						.no_stacks = kind_of(&c) == EXPORT_CPU };
-	int code = interval_reader_run(&c.timeline, &t, path);
+	int code;
 
+	if (format->directory && out_dir_open(opts->output, &c.dir))
+		return CMD_OUTPUT;
+	code = interval_reader_run(&c.timeline, &t, path);
 	if (code == CMD_OK && c.opts->kind == EXPORT_WALL &&
 	    interval_reader_stays(&c.timeline, NULL, NULL)) {
 		log_error("export: cannot use --kind wall with %s: " INTERVAL_TEXT_STAYS,
@@ -201,6 +223,7 @@ static int export_file(const struct export_cmd_opts *opts, const struct exporter
 	else
 		abandon(&c, code);
 	export_free(c.x);
+	out_dir_free(c.dir);
 	interval_reader_fini(&c.timeline);
 	return code;
 }
@@ -264,12 +287,17 @@ static const struct exporter *parse_format(const char *word)
 	return NULL;
 }
 
+static bool has_all_kinds(const struct exporter *format)
+{
+	return format->bytes || format->directory;
+}
+
 /* A format without intervals shows them by events, or not at all. */
 static bool is_fit_for_kind(const struct exporter *format, int kind)
 {
 	if (kind == EXPORT_ALL)
 		return true;
-	if (format->bytes) {
+	if (has_all_kinds(format)) {
 		log_error("export: %s contains all kinds of time; remove --kind", format->name);
 		return false;
 	}
@@ -282,7 +310,13 @@ static bool is_fit_for_kind(const struct exporter *format, int kind)
 
 static bool is_fit_for_output(const struct exporter *format, const char *output)
 {
-	if (!format->binary || (output && !out_file_is_stdout(output)) || !isatty(STDOUT_FILENO))
+	const bool to_stdout = !output || out_file_is_stdout(output);
+
+	if (format->directory && to_stdout) {
+		log_error("export: %s is a directory of files; use -o DIR", format->name);
+		return false;
+	}
+	if (!format->binary || !to_stdout || !isatty(STDOUT_FILENO))
 		return true;
 	log_error("export: cannot write %s to a terminal; use -o FILE or a pipe", format->name);
 	return false;
@@ -296,7 +330,7 @@ static void put_formats(struct buf *out)
 	for (size_t i = 0; export_formats[i]; i++)
 		buf_printf(out, "  %-11s  %s%s\n", export_formats[i]->name,
 			   export_formats[i]->brief,
-			   export_formats[i]->bytes ? " (no --kind)" : "");
+			   has_all_kinds(export_formats[i]) ? " (no --kind)" : "");
 }
 
 int cmd_export(int argc, char **argv)
