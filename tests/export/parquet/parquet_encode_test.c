@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Encodings of numbers. The bytes are those of the examples in Parquet's Encodings.md, or computed here by its rules. */
+/* Encodings of numbers. The bytes are from the examples in Encodings.md of Parquet, or computed here by its rules. */
 #include <criterion/criterion.h>
 #include <string.h>
 

@@ -462,7 +462,7 @@ Test(parts, the_wall_clock_is_interpolated)
 	parts_fini(&p);
 }
 
-Test(parts, a_part_without_wall_clock_has_that_of_its_boot)
+Test(parts, part_without_wall_clock_uses_the_wall_clock_of_its_boot)
 {
 	struct parts p = start();
 	uint64_t v;
