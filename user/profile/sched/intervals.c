@@ -104,6 +104,18 @@ void intervals_add_gaps(struct intervals *iv, const struct trace *t, const struc
 	gaps_add(&all->gaps[ev->part], first, last);
 }
 
+void intervals_copy_gaps(struct intervals *iv, const struct intervals *from)
+{
+	struct thread_state_shared *all = &iv->all;
+
+	all->gaps =
+		array_reserve(all->gaps, &all->gaps_cap, from->all.gaps_cap, sizeof(*all->gaps));
+	for (size_t i = 0; i < from->all.gaps_cap; i++)
+		for (size_t k = 0; k < from->all.gaps[i].cnt; k++)
+			gaps_add(&all->gaps[i], from->all.gaps[i].v[k].from,
+				 from->all.gaps[i].v[k].to);
+}
+
 static struct thread_state *thread_state_of(struct intervals *iv, uint32_t part)
 {
 	if (names_part(iv->all.opts.names, part)->base == part)

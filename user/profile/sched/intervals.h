@@ -216,6 +216,9 @@ bool intervals_is_gap(const struct trace *t, const struct trace_event *ev, uint6
  */
 void intervals_add_gaps(struct intervals *iv, const struct trace *t, const struct trace_event *ev);
 
+/* Before the first event: takes over the gaps that another engine over the same trace knows. */
+void intervals_copy_gaps(struct intervals *iv, const struct intervals *from);
+
 /* Accepts every event of the trace, in order. Calls back for intervals that it ends. */
 void intervals_add(struct intervals *iv, const struct trace *t, const struct trace_event *ev);
 

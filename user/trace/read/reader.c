@@ -26,12 +26,14 @@
 struct reader {
 	struct source *src;
 	struct names *names;
+	bool shares_names; /* they belong to another reader */
 	enum reader_mode mode;
 	bool skip_stacks;
 	struct trace *events; /* returns events */
 	struct trace *lookahead; /* learns names; NULL: not needed */
 	bool ahead_done;
 	bool torn, newer, told_long;
+	bool told_error; /* the error is printed already, by the reader that has the names */
 	int read_err; /* error of the source itself */
 	uint64_t ahead_ts;
 	int idle;
@@ -57,6 +59,9 @@ static int print_error(struct reader *r, const struct trace *t, int err)
 	struct dial9_error de;
 	const char *name;
 
+	if (r->told_error)
+		return err;
+	r->told_error = true;
 	trace_error(t, &de);
 	consumed = file_offset(r, trace_consumed(t), &name);
 	at = file_offset(r, de.offset, &name);
@@ -304,13 +309,37 @@ int reader_new(struct source *src, enum reader_mode mode, struct reader **out)
 	return 0;
 }
 
+int reader_new_sharing(const struct reader *of, struct source *src, struct reader **out)
+{
+	struct reader *r = xcalloc(1, sizeof(*r));
+	int err;
+
+	r->src = src;
+	r->mode = READER_ONE_PASS;
+	r->names = of->names;
+	r->shares_names = true;
+	r->torn = of->torn;
+	r->newer = of->newer;
+	r->told_long = of->told_long;
+	r->told_error = of->told_error;
+	err = open_trace(r, read_source, EVENTS, &r->events);
+	if (err) {
+		log_error("cannot read %s: %s", source_name(src), strerror(-err));
+		reader_free(r);
+		return err;
+	}
+	*out = r;
+	return 0;
+}
+
 void reader_free(struct reader *r)
 {
 	if (!r)
 		return;
 	trace_free(r->events);
 	trace_free(r->lookahead);
-	names_free(r->names);
+	if (!r->shares_names)
+		names_free(r->names);
 	source_close(r->src);
 	free(r->queue);
 	free(r);

@@ -26,6 +26,13 @@ int reader_new(struct source *src, enum reader_mode mode, struct reader **out);
 void reader_free(struct reader *r);
 
 /*
+ * Another reader over the bytes of @of, from their start. @of has been read to its end with READER_ONE_PASS: its names
+ * are complete, shared, and must outlive the new reader. What @of printed about bad input is not printed again.
+ * @src is owned even on failure. 0 or -errno.
+ */
+int reader_new_sharing(const struct reader *of, struct source *src, struct reader **out);
+
+/*
  * The next event: 1, 0 at the end, -errno if the input is bad. A truncated tail (a killed recorder
  * leaves one) and a frame of a later format count as the end and print one line. Bad input prints
  * one line: what is wrong, where, and what to do.
