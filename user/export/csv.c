@@ -2,13 +2,11 @@
 /*
  * Comma-separated values (RFC 4180, one header): a row for each sample, interval and event. Owns
  * the columns; missing values are empty.
- *
- * A spreadsheet treats a cell that begins with one of "=+-@" as a formula, and thread names are
- * untrusted: such text gets a leading apostrophe.
  */
 #include <string.h>
 
 #include "base/bytes_cache.h"
+#include "export/csv_cell.h"
 #include "export/formats.h"
 #include "export/name_text.h"
 #include "export/script_line.h"
@@ -34,29 +32,12 @@ static void csv_begin(struct export *x)
 
 /* ---- cells ------------------------------------------------------------------------------------- */
 
-static void put_text(struct buf *out, const char *s, size_t n)
-{
-	const bool formula = n && strchr("=+-@", *s);
-
-	if (!formula && !memchr(s, ',', n) && !memchr(s, '"', n)) {
-		buf_add(out, s, n);
-		return;
-	}
-	buf_addstr(out, formula ? "\"'" : "\"");
-	for (size_t i = 0; i < n; i++) {
-		if (s[i] == '"')
-			buf_addch(out, '"');
-		buf_addch(out, s[i]);
-	}
-	buf_addch(out, '"');
-}
-
 /* Ends the cell that was built in the state's text. */
 static void put_cell(struct export *x)
 {
 	struct csv *c = x->state;
 
-	put_text(&x->out, buf_cstr(&c->text), c->text.len);
+	csv_cell_put(&x->out, buf_cstr(&c->text), c->text.len);
 	buf_addch(&x->out, ',');
 	buf_clear(&c->text);
 }
@@ -116,7 +97,7 @@ static void put_stack(struct export *x, const uint64_t *frames, uint32_t cnt)
 
 	if (cnt && !bytes_cache_get(&c->stacks, frames, sz, x->names->symbols_version, &x->out)) {
 		put_functions(&c->text, x->names, frames, cnt);
-		put_text(&x->out, buf_cstr(&c->text), c->text.len);
+		csv_cell_put(&x->out, buf_cstr(&c->text), c->text.len);
 		buf_clear(&c->text);
 		bytes_cache_put(&c->stacks, frames, sz, x->out.data + before, x->out.len - before);
 	}
