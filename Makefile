@@ -35,7 +35,7 @@ SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-fr
 CPPFLAGS += -D_GNU_SOURCE -Iinclude -Iuser -I$(O)/bpf -I$(O)/gen -DPROF_VERSION='"$(VERSION)"'
 ALL_CFLAGS = -std=gnu11 -g $(OPT) $(WARN) $(SANFLAGS) -pthread -fPIC -fvisibility=hidden $(CFLAGS)
 ALL_LDFLAGS = $(SANFLAGS) -pthread $(LDFLAGS)
-LIBS := -lm -lbpf -lelf -lz -llzma -ltraceevent -lsnappy -lzstd -lbrotlidec -l:libiberty.a
+LIBS := -lm -lbpf -lelf -lz -llzma -ltraceevent -lsqlite3 -lsnappy -lzstd -lbrotlidec -l:libiberty.a
 # `make static` sets it: all libraries are linked in, and nothing is loaded at run time.
 ifdef STATIC
 CPPFLAGS += -DPROF_STATIC
@@ -49,7 +49,7 @@ DEPFLAGS = -MMD -MP
 
 # ---- sources ------------------------------------------------------------------------------------
 below     = $(sort $(wildcard $(1)/$(2) $(1)/*/$(2) $(1)/*/*/$(2)))
-LAYERS   := libdial9 base kernel unwind symbol events record trace profile export formats rewrite cmd
+LAYERS   := libdial9 base kernel unwind symbol events record trace profile export formats rewrite query cmd
 SRCS_all := $(foreach l,$(LAYERS),$(call below,user/$(l),*.c))
 # libbpf's linker wants maps defined before a file that declares them extern.
 BPF_LAST := $(addprefix bpf/,offcpu.bpf.c latency.bpf.c extract.bpf.c summary.bpf.c)

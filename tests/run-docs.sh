@@ -5,6 +5,7 @@
 #     and no others; dial9-prof(1) and README.md list each subcommand and export format, and no others
 #   - bash completion offers the program's options and words
 #   - the manual pages format without a warning
+#   - dial9-prof-query(1) has the tables, columns and functions of query --schema, and the named queries
 #   - dial9-trace.5 has the fields of user/events/own_events.h
 #   - README's example of libdial9 compiles and links with nothing but libdial9
 set -u
@@ -100,6 +101,18 @@ same "tools/man/dial9-prof-export.1: FORMATS" "$dir/formats" "$dir/entries"
 words sched | sort >"$dir/tables"
 entries "$man/dial9-prof-sched.1" SUBCOMMANDS >"$dir/entries"
 same "tools/man/dial9-prof-sched.1: SUBCOMMANDS" "$dir/tables" "$dir/entries"
+words query | sort >"$dir/queries"
+entries "$man/dial9-prof-query.1" "NAMED QUERIES" >"$dir/entries"
+same "tools/man/dial9-prof-query.1: NAMED QUERIES" "$dir/queries" "$dir/entries"
+# Tables, columns and functions, with types and descriptions; blanks may differ.
+limited "$prog" query --schema | sed 's/  */ /g; s/^ //; /^$/d' | sort >"$dir/schema"
+awk '/^\.SH/ { on = $2 == "TABLES" || $2 == "FUNCTIONS"; next }
+	!on { next }
+	/^\.SS/ { tables = 1; sub(/^\.SS /, ""); name = $0; getline; sub(/\.$/, ""); print name " " $0; next }
+	/^\.SH FUNCTIONS/ { tables = 1 }
+	/^\.TP/ { getline name; getline; print name " " $0 }' "$man/dial9-prof-query.1" |
+	sed 's/\\f[BIP]//g; s/\\-/-/g; s/  */ /g' | sort >"$dir/entries"
+same "tools/man/dial9-prof-query.1: TABLES and FUNCTIONS" "$dir/schema" "$dir/entries"
 for word in $(words) $(words export); do
 	readme_has "$word"
 done

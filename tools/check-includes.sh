@@ -57,6 +57,7 @@ folders() {
 		rewrite/cut: rewrite/copy trace base
 		rewrite/merge: rewrite/copy profile events trace base
 		rewrite/symbolize: rewrite/copy symbol events trace kernel base
+		query: profile trace base
 		cmd/common: export formats profile trace base
 		cmd/report: cmd/common export profile trace base
 		cmd/sched: cmd/common export profile trace base
@@ -64,6 +65,7 @@ folders() {
 		cmd/explain: cmd/common rewrite export profile trace base
 		cmd/inspect: cmd/common export profile trace events base
 		cmd/rewrite: cmd/common rewrite export formats symbol trace base
+		cmd/query: cmd/common query rewrite export profile trace base
 		cmd/export: cmd/rewrite cmd/common rewrite export trace base
 		cmd/record: cmd/common record rewrite profile trace kernel base
 		bpf:
@@ -107,6 +109,8 @@ libraries() {
 		brotli/: formats
 		snappy: formats
 		zstd.h: export formats record symbol trace
+		sqlite3.h: query
+		zstd.h: formats record symbol trace
 		traceevent/: kernel
 		event-parse.h: kernel
 	EOT

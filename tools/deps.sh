@@ -27,6 +27,7 @@ table() {
 		libraries liblzma-dev            xz-devel                    xz                     xz-dev
 		libraries libtraceevent-dev      libtraceevent-devel         libtraceevent          libtraceevent-dev
 		libraries libiberty-dev          binutils-devel              -                      binutils-dev
+		libraries libsqlite3-dev         sqlite-devel                sqlite                 sqlite-dev
 		libraries libsnappy-dev          snappy-devel                snappy                 snappy-dev
 		libraries libzstd-dev            libzstd-devel               zstd                   zstd-dev
 		libraries libbrotli-dev          brotli-devel                brotli                 brotli-dev
@@ -128,7 +129,7 @@ else
 		  a C compiler, GNU make, binutils (with libiberty's archive),
 		  clang 14 or later with the BPF target, bpftool,
 		  libbpf >= 1.1, elfutils >= 0.188 (libdw, libelf), zlib, xz, libtraceevent >= 1.7,
-		  snappy, zstd, brotli
+		  SQLite >= 3.38, snappy, zstd, brotli
 		For the tests, \`sh tools/deps.sh --print debian check\` prints what Debian calls the rest.
 		Then build with \`make\` and test with \`make lint check\`.
 	EOT

@@ -156,7 +156,7 @@ copy_libraries() { # MACHINE ROOT PROGRAM...
 	mkdir -p "$root/lib/aarch64-linux-gnu"
 	for file in $(cd "$packages" && find lib/aarch64-linux-gnu usr/lib/aarch64-linux-gnu -maxdepth 1 -name 'lib*.so.[0-9]*'); do
 		case ${file##*/} in
-		libbpf.* | libelf.* | libdw.* | libz.* | liblzma.* | libtraceevent.* | libsnappy.* | libzstd.* | libbrotli* | libc.* | libm.* | \
+		libbpf.* | libelf.* | libdw.* | libz.* | liblzma.* | libtraceevent.* | libsnappy.* | libsqlite3.* | libzstd.* | libbrotli* | libc.* | libm.* | \
 			libgcc_s.* | libstdc++.* | libbz2.* | libpthread.* | libdl.*)
 			cp -L "$packages/$file" "$root/lib/aarch64-linux-gnu/"
 			;;

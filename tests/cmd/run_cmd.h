@@ -34,7 +34,7 @@ static inline char *run_slurp(int fd)
 /* @fd becomes standard input and is closed; further arguments follow, NULL ends them. */
 static inline struct run run_cmd(run_fn cmd, int fd, ...)
 {
-	static char words[16][64];
+	static char words[16][1024];
 	int out = make_fd("", 0), err = make_fd("", 0), keep_in = dup(0), keep_out = dup(1),
 	    keep_err = dup(2);
 	char *argv[17];

@@ -59,6 +59,9 @@ static const struct {
 	{ sched_summary, { "summary", "-", "--json" } },
 	{ cmd_report, { "report", "-", "--wall", "-sstate,comm" } },
 	{ cmd_report, { "report", "-", "--live=3600", "--limit=5" } },
+	{ cmd_query, { "query", "SELECT *,leaf(stack) FROM slices", "-" } },
+	{ cmd_query, { "query", "SELECT * FROM events e,lost,tasks", "-" } },
+	{ cmd_query, { "query", "build-diff", "/proc/self/fd/0" } },
 };
 
 enum { RUN_CNT = sizeof(runs) / sizeof(runs[0]) };

@@ -27,6 +27,7 @@
 	COMMAND(dump, false, "print the frames of a trace file") \
 	COMMAND(convert, false, "convert Tonbandgeraet, Heph and apitrace traces") \
 	COMMAND(diff, false, "compare two traces, with significance") \
+	COMMAND(query, false, "query traces with SQL") \
 	COMMAND(export, false, "write a trace for flame graphs and other viewers") \
 	COMMAND(view, false, "open a trace in a browser: timeline, flame graph, tables") \
 	COMMAND(cut, false, "write a smaller trace of selected events, or an anonymous one") \

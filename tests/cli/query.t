@@ -1,0 +1,77 @@
+# SQL over traces: what the command line takes, and mistakes in SQL.
+#
+$ dial9-prof query 'SELECT 1'
+! dial9-prof: cannot open dial9.bin: No such file or directory (record one first: sudo dial9-prof -p PID)
+? 5
+#
+$ dial9-prof query </dev/null
+! dial9-prof: query: no SQL given; use dial9-prof query SQL [TRACE...], or NAME of dial9-prof query --list
+? 1
+#
+$ dial9-prof query top-function </dev/null
+! dial9-prof: query: unknown query 'top-function' (did you mean top-functions?); see dial9-prof query --list
+? 1
+#
+$ dial9-prof query --param x 'SELECT :x' $T/golden/dial9/mixed_1k.bin
+! dial9-prof: query: bad value 'x' for --param: expected NAME=VALUE
+? 1
+#
+$ dial9-prof query --param x=7 --param y=ab "SELECT :x + 1, :y || 'c'" $T/golden/dial9/mixed_1k.bin
+:x + 1  :y || 'c'
+------  ---------
+     8  abc
+#
+$ dial9-prof query 'SELECT :x' $T/golden/dial9/mixed_1k.bin
+! dial9-prof: query: no value for the parameter :x; use --param NAME=VALUE
+? 1
+#
+$ dial9-prof query 'SELECT durr FROM slices' $T/golden/dial9/mixed_1k.bin
+! dial9-prof: query: no such column: durr at column 8 (did you mean dur?)
+? 1
+#
+$ dial9-prof query 'SELECT * FROM sample' $T/golden/dial9/mixed_1k.bin
+! dial9-prof: query: no such table: sample (did you mean samples?)
+? 1
+#
+$ dial9-prof query 'SELECT 1 FRM x y' $T/golden/dial9/mixed_1k.bin
+! dial9-prof: query: near "x": syntax error at column 14
+? 1
+#
+$ dial9-prof query 'SELECT 1; SELECT 2' $T/golden/dial9/mixed_1k.bin
+! dial9-prof: query: more than one statement; run them one by one
+? 1
+#
+$ dial9-prof query "ATTACH 'x.db' AS x" $T/golden/dial9/mixed_1k.bin; ls
+! dial9-prof: query: only SELECT is allowed: not authorized
+#
+# The same from a pipe, gzip, and twice: recordings are numbered over all traces.
+$ gzip -c $T/golden/dial9/mixed_1k.bin >x.gz
+$ dial9-prof query 'SELECT trace, count(*) FROM events GROUP BY 1' $T/golden/dial9/mixed_1k.bin x.gz - <$T/golden/dial9/mixed_1k.bin
+trace  count(*)
+-----  --------
+    1      1000
+    2      1000
+    3      1000
+$ for i in 1 2 3; do dial9-prof query --format csv "SELECT count(*) FROM events WHERE trace = $i" $T/golden/dial9/mixed_1k.bin x.gz - <$T/golden/dial9/mixed_1k.bin; done | sort -u | wc -l
+2
+#
+# All events of script, which are counted by another program.
+$ test $(dial9-prof script --all --json $T/golden/dial9/mixed_1k.bin | jq -s length) = $(dial9-prof query --format csv 'SELECT count(*) FROM events' $T/golden/dial9/mixed_1k.bin | tail -n +2 | tr -d '\r') && echo same
+same
+#
+# The rest of a damaged trace is used.
+$ (cat $T/golden/dial9/mixed_1k.bin; printf '\375\375\375\375') >bad.bin; dial9-prof query --format csv 'SELECT count(*) > 100 AS many FROM events' bad.bin | tr -d '\r'; dial9-prof query 'SELECT 1 AS one' bad.bin 2>&1 >/dev/null | wc -l
+many
+1
+1
+! dial9-prof: bad.bin: stopped at byte <N>: <*>
+$ dial9-prof query 'SELECT 1 AS one' bad.bin 2>/dev/null
+one
+---
+  1
+? 5
+#
+$ dial9-prof query --list | wc -l
+6
+$ dial9-prof query --schema | grep -c '^[a-z"]'
+13

@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * SQL over traces. Rows of a made trace are compared with what was put into it, sums over random traces with the
+ * commands that have the same numbers, and conditions that skip rows early with the same ones evaluated by SQLite.
+ */
+#include "tests/cmd/run_cmd.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+
+#include "base/buf.h"
+#include "cmd/sched/sched.h"
+#include "tests/support/chance.h"
+
+#define main sched_trace_main
+int sched_trace_main(int argc, char **argv);
+#include "tests/web/sched_trace.c"
+#undef main
+
+static struct run query(int fd, const char *format, const char *sql)
+{
+	return run_cmd(cmd_query, fd, "query", sql, "-", "--format", format, NULL);
+}
+
+static void expect_rows(const char *sql, const char *want)
+{
+	struct run r = query(run_app_file(), "csv", sql);
+
+	cr_expect_eq(r.code, CMD_OK, "%s", r.err);
+	cr_expect_str_eq(r.out, want, "%s\n%s\nwanted:\n%s\n%s", sql, r.out, want, r.err);
+	run_free(&r);
+}
+
+/* ---- a made trace ------------------------------------------------------------------------------- */
+
+Test(query_command, samples)
+{
+	/* 8 samples of 10.10101 ms, and the stack of a switch */
+	expect_rows("SELECT source, count(*), sum(weight) FROM samples GROUP BY 1",
+		    "source,count(*),sum(weight)\r\ncpu,8,80808080\r\nswitch,1,\r\n");
+	expect_rows("SELECT count(*) FROM samples WHERE source = 'cpu' AND tid = 11",
+		    "count(*)\r\n2\r\n");
+	expect_rows(
+		"SELECT comm, cpu, pid, host, count(*) FROM samples WHERE source = 'cpu' GROUP BY tid, cpu",
+		"comm,cpu,pid,host,count(*)\r\napp,0,10,box,2\r\napp,1,10,box,4\r\n"
+		"pool,1,10,box,2\r\n");
+}
+
+Test(query_command, functions_of_stacks)
+{
+	expect_rows(
+		"SELECT leaf(stack), folded(stack), count(*) FROM samples GROUP BY stack ORDER BY 3 DESC",
+		"leaf(stack),folded(stack),count(*)\r\n"
+		"leaf (inlined),main;work;hot;leaf (inlined),6\r\n"
+		"[unknown],main;[unknown],2\r\n"
+		"schedule,main;work;schedule,1\r\n");
+	expect_rows("SELECT sum(has_frame(stack, 'work')), sum(has_frame(stack, 'sche*')),"
+		    " sum(has_frame(stack, 'wor')) FROM samples",
+		    "\"sum(has_frame(stack, 'work'))\",\"sum(has_frame(stack, 'sche*'))\","
+		    "\"sum(has_frame(stack, 'wor'))\"\r\n7,1,0\r\n");
+	expect_rows(
+		"SELECT leaf(NULL) IS NULL, folded(-1) IS NULL, leaf(1 << 40) IS NULL, has_frame(7, NULL) IS NULL",
+		"leaf(NULL) IS NULL,folded(-1) IS NULL,leaf(1 << 40) IS NULL,\"has_frame(7, NULL) IS NULL\"\r\n"
+		"1,1,1,1\r\n");
+}
+
+Test(query_command, frames_of_a_stack)
+{
+	expect_rows(
+		"SELECT f.depth, f.function, f.module, f.offset, f.file, f.line, f.inlined, f.kernel"
+		" FROM (SELECT min(stack) AS s FROM samples) m, frames(m.s) f",
+		"depth,function,module,offset,file,line,inlined,kernel\r\n"
+		"0,leaf,/opt/app/bin/app,784,leaf.h,7,1,0\r\n"
+		"1,hot,/opt/app/bin/app,784,app.c,21,0,0\r\n"
+		"2,work,/opt/app/bin/app,528,app.c,15,0,0\r\n"
+		"3,main,/opt/app/bin/app,272,app.c,5,0,0\r\n");
+	expect_rows("SELECT count(*) FROM frames(123456)", "count(*)\r\n0\r\n");
+	expect_rows("SELECT count(*) FROM frames", "count(*)\r\n0\r\n");
+}
+
+Test(query_command, slices_and_their_wakers)
+{
+	/* from the switch at 12.001234567 s to the wakeup at 13 s */
+	expect_rows(
+		"SELECT ts, dur, tid, comm, task_state, end, waker, waker_comm, leaf(stack), cut, host"
+		" FROM slices WHERE state = 'blocked'",
+		"ts,dur,tid,comm,task_state,end,waker,waker_comm,leaf(stack),cut,host\r\n"
+		"12001234567,998765433,11,pool,S,wakeup,unknown,app,schedule,0,box\r\n");
+}
+
+Test(query_command, times_of_day_follow_from_the_clock_event)
+{
+	/* 10 s on the clock of the trace were 1700000000 s since 1970 */
+	expect_rows("SELECT wall - ts FROM samples GROUP BY 1",
+		    "wall - ts\r\n1699999990000000000\r\n");
+}
+
+Test(query_command, losses_and_traces)
+{
+	expect_rows(
+		"SELECT ts, last_ts, kind, class, count FROM lost",
+		"ts,last_ts,kind,class,count\r\n13000005000,13000007000,ring_full,events,3\r\n");
+	expect_rows(
+		"SELECT trace, path, host, first_ts, last_ts, lost, incomplete, period, schema_version FROM traces",
+		"trace,path,host,first_ts,last_ts,lost,incomplete,period,schema_version\r\n"
+		"1,standard input,box,10000000000,14000000000,3,1,10101010,1\r\n");
+}
+
+Test(query_command, tasks_of_a_thread)
+{
+	expect_rows("SELECT tid, pid, comm, host FROM tasks ORDER BY tid",
+		    "tid,pid,comm,host\r\n10,10,app,box\r\n11,10,pool,box\r\n");
+	expect_rows("SELECT comm FROM tasks WHERE tid = 11", "comm\r\npool\r\n");
+	expect_rows("SELECT comm FROM tasks WHERE tid = 12", "comm\r\n");
+	expect_rows("SELECT comm FROM tasks WHERE tid = -1", "comm\r\n");
+}
+
+Test(query_command, a_table_for_each_event)
+{
+	expect_rows(
+		"SELECT ts, task_tid, task_cpu, prev_comm, prev_pid, prev_state, next_comm, next_pid,"
+		" typeof(prev_comm), typeof(next_pid) FROM \"sched:sched_switch\"",
+		"ts,task_tid,task_cpu,prev_comm,prev_pid,prev_state,next_comm,next_pid,"
+		"typeof(prev_comm),typeof(next_pid)\r\n"
+		"12001234567,11,1,pool,11,1,swapper/1,0,text,integer\r\n");
+	expect_rows(
+		"SELECT event, json_extract(fields, '$.next_comm') FROM events WHERE event = 'sched:sched_switch'",
+		"event,\"json_extract(fields, '$.next_comm')\"\r\nsched:sched_switch,swapper/1\r\n");
+}
+
+Test(query_command, losses_are_reported_on_stderr)
+{
+	struct run r = query(run_app_file(), "csv", "SELECT 1");
+
+	run_expect(r, CMD_OK, "1\r\n1\r\n",
+		   "dial9-prof: standard input: lost: 3 events (see dial9-prof info)\n");
+}
+
+Test(query_command, formats)
+{
+	const char *sql =
+		"SELECT 1 AS a, 'x|y' AS b, NULL AS c, 0.1 AS d, x'00ff' AS e, '=1+1' AS f";
+	struct run r = query(run_app_file(), "table", sql);
+
+	cr_expect_str_eq(r.out,
+			 "  a  b      c    d  e     f\n"
+			 "---  ---  ---  ---  ----  ----\n"
+			 "  1  x|y       0.1  00ff  =1+1\n",
+			 "%s", r.out);
+	run_free(&r);
+	r = query(run_app_file(), "markdown", sql);
+	run_expect_in(r.out, "x\\|y");
+	run_free(&r);
+	r = query(run_app_file(), "json", sql);
+	cr_expect_str_eq(
+		r.out,
+		"[\n{\"a\":1,\"b\":\"x|y\",\"c\":null,\"d\":0.1,\"e\":\"00ff\",\"f\":\"=1+1\"}\n]\n");
+	run_free(&r);
+	r = query(run_app_file(), "csv", sql);
+	cr_expect_str_eq(r.out, "a,b,c,d,e,f\r\n1,x|y,,0.1,00ff,\"'=1+1\"\r\n");
+	run_free(&r);
+}
+
+/* ---- hostile names ------------------------------------------------------------------------------ */
+
+Test(query_command, text_of_a_trace_is_never_sql)
+{
+	const char *name = "x'); DROP TABLE t; --\"";
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_task(&m, 1, 5, 5, name);
+	MAKE_NUMBERS(&m, 2, "ev\"il'; --", { "a\"b", 7 }, { "A\"B", 8 }, { "ts", 9 });
+	MAKE_NUMBERS(&m, 3, "SLICES", { "x", 1 });
+	make_symbol(&m, 3, make_frame(1, 0x10), 0, make_frame(1, 0x10), name, "", 0);
+	r = query(make_done(&m), "csv", "SELECT * FROM \"ev\"\"il'; --\"");
+	cr_expect_str_eq(
+		r.out,
+		"trace,host,ts,wall,task_tid,task_pid,task_comm,task_cgroup,task_cpu,\"a\"\"b\","
+		"\"field_A\"\"B\",field_ts\r\n1,,2,,,,,,,7,8,9\r\n",
+		"%s%s", r.out, r.err);
+	run_free(&r);
+	make_init(&m, NULL);
+	MAKE_NUMBERS(&m, 3, "SLICES", { "x", 1 });
+	make_task(&m, 1, 5, 5, name);
+	r = query(make_done(&m), "csv",
+		  "SELECT x, (SELECT comm FROM tasks) AS comm FROM \"event:SLICES\"");
+	cr_expect_str_eq(r.out, "x,comm\r\n1,\"x'); DROP TABLE t; --\"\"\"\r\n", "%s%s", r.out,
+			 r.err);
+	run_free(&r);
+}
+
+Test(query_command, only_reading_is_allowed)
+{
+	static const char *const statements[] = {
+		"ATTACH ':memory:' AS x",
+		"PRAGMA table_info(slices)",
+		"CREATE TABLE t(x)",
+		"CREATE TEMP TABLE t(x)",
+		"DROP TABLE slices",
+		"DELETE FROM slices",
+		"INSERT INTO traces VALUES (1)",
+		"UPDATE slices SET ts = 1",
+		"BEGIN IMMEDIATE",
+		"VACUUM INTO '/tmp/x'",
+		"SELECT load_extension('x')",
+		"SELECT * FROM pragma_database_list",
+		"CREATE VIRTUAL TABLE t USING slices",
+		"DETACH main -- (",
+		"ANALYZE; --",
+	};
+
+	for (size_t i = 0; i < sizeof(statements) / sizeof(statements[0]); i++) {
+		struct run r = query(run_app_file(), "csv", statements[i]);
+
+		cr_expect_eq(r.code, CMD_USAGE, "%s", statements[i]);
+		cr_expect_str_eq(r.out, "", "%s", statements[i]);
+		run_free(&r);
+	}
+}
+
+/* ---- random traces ------------------------------------------------------------------------------ */
+
+enum { SEEDS = 40, STEPS = 400 };
+
+static int random_trace(uint64_t seed)
+{
+	char steps[16], number[24], *argv[] = { (char *)"sched_trace", number, steps, NULL };
+	int out = make_fd("", 0), keep = dup(1);
+
+	snprintf(number, sizeof(number), "%" PRIu64, seed);
+	snprintf(steps, sizeof(steps), "%d", STEPS);
+	fflush(NULL);
+	dup2(out, 1);
+	cr_assert_eq(sched_trace_main(3, argv), 0);
+	fflush(NULL);
+	dup2(keep, 1);
+	close(keep);
+	lseek(out, 0, SEEK_SET);
+	return out;
+}
+
+struct sum {
+	uint64_t tid, ns;
+};
+
+static int by_tid(const void *a, const void *b)
+{
+	const struct sum *x = a, *y = b;
+
+	return x->tid < y->tid ? -1 : x->tid > y->tid;
+}
+
+/* "TID,NS\n" for each thread with time, from the rows of a command's JSON. */
+static char *sums_of_json(const char *json, const char *key)
+{
+	const char *rows = strstr(json, "\"rows\":");
+	static struct sum v[4096];
+	struct buf out = { 0 };
+	char wanted[32];
+	size_t n = 0;
+
+	snprintf(wanted, sizeof(wanted), "\"%s\":", key);
+	for (const char *at = rows; at && (at = strstr(at, "\"tid\":")); at++) {
+		/* members of a row come in any order, its end is that of the line or the next row's start */
+		const char *begin = at, *ns;
+
+		while (begin > rows && *begin != '\n' && !(*begin == '{' && begin[-1] != ':'))
+			begin--;
+		ns = strstr(begin, wanted);
+		cr_assert_not_null(ns);
+		cr_assert_lt(n, 4096);
+		v[n++] = (struct sum){ strtoull(at + 6, NULL, 10),
+				       strtoull(ns + strlen(wanted), NULL, 10) };
+	}
+	qsort(v, n, sizeof(v[0]), by_tid);
+	for (size_t i = 0; i < n;) {
+		struct sum s = { v[i].tid, 0 };
+
+		for (; i < n && v[i].tid == s.tid; i++)
+			s.ns += v[i].ns;
+		if (s.ns)
+			buf_printf(&out, "%" PRIu64 ",%" PRIu64 "\r\n", s.tid, s.ns);
+	}
+	return buf_steal(&out);
+}
+
+/* The rows of a query, without their head. */
+static char *sums_of_sql(uint64_t seed, const char *sql)
+{
+	struct run r = query(random_trace(seed), "csv", sql);
+	char *head = strchr(r.out, '\n');
+	char *rows;
+
+	cr_assert_eq(r.code, CMD_OK, "%s", r.err);
+	cr_assert_not_null(head);
+	rows = strdup(head + 1);
+	run_free(&r);
+	return rows;
+}
+
+static size_t expect_same(uint64_t seed, struct run r, const char *key, const char *state)
+{
+	char sql[256], *want = sums_of_json(r.out, key), *got;
+	size_t len = strlen(want);
+
+	snprintf(
+		sql, sizeof(sql),
+		"SELECT tid, sum(dur) FROM slices WHERE state = '%s' GROUP BY tid HAVING sum(dur) ORDER BY tid",
+		state);
+	got = sums_of_sql(seed, sql);
+	cr_expect_str_eq(got, want, "seed %" PRIu64 ", %s:\n%s\ncommand:\n%s", seed, state, got,
+			 want);
+	free(got);
+	free(want);
+	run_free(&r);
+	return len;
+}
+
+/* Report has no CPU time where more of it is doubtful than known. */
+static size_t expect_same_cpu_time(uint64_t seed)
+{
+	struct run r =
+		run_cmd(cmd_report, random_trace(seed), "report", "-", "-stid", "--json", NULL);
+
+	if (strstr(r.out, "\"run_ns\":") && !strstr(r.out, "\"run_ns\":null"))
+		return expect_same(seed, r, "run_ns", "running");
+	run_free(&r);
+	return 0;
+}
+
+Test(query_command, sums_equal_those_of_offcpu_latency_and_report, .timeout = 120)
+{
+	size_t compared = 0;
+
+	for (uint64_t k = 0; k < SEEDS; k++) {
+		/* also traces of one process, and of off-CPU intervals */
+		const uint64_t seed = k + (k >= SEEDS / 2 ? 100 - SEEDS / 2 : 0);
+
+		compared += expect_same(seed,
+					run_cmd(cmd_offcpu, random_trace(seed), "offcpu", "-",
+						"--include-self", "--by=tid", "--json", NULL),
+					"ns", "blocked");
+		compared += expect_same(seed,
+					run_cmd(sched_latency, random_trace(seed), "latency", "-",
+						"--include-self", "--json", NULL),
+					"runnable_ns", "runnable");
+		compared += expect_same_cpu_time(seed);
+	}
+	cr_expect_gt(compared, SEEDS * 100, "%zu", compared);
+}
+
+/* With a plus sign SQLite evaluates a condition itself. */
+static void expect_same_rows(uint64_t seed, const char *table, const char *condition,
+			     const char *plain)
+{
+	char a[512], b[512], *x, *y;
+
+	snprintf(a, sizeof(a), "SELECT count(*), sum(ts), min(ts) FROM %s WHERE %s", table,
+		 condition);
+	snprintf(b, sizeof(b), "SELECT count(*), sum(ts), min(ts) FROM %s WHERE %s", table, plain);
+	x = sums_of_sql(seed, a);
+	y = sums_of_sql(seed, b);
+	cr_expect_str_eq(x, y, "seed %" PRIu64 ": %s", seed, a);
+	free(x);
+	free(y);
+}
+
+/* The form with both times in place of the words A and B. */
+static void fill_times(char *out, size_t sz, const char *form, const char *a, const char *b)
+{
+	struct buf text = { 0 };
+
+	for (const char *s = form; *s; s++) {
+		const bool word = (s == form || !isalpha((unsigned char)s[-1])) &&
+				  !isalpha((unsigned char)s[1]);
+
+		if (word && (*s == 'A' || *s == 'B'))
+			buf_addstr(&text, *s == 'A' ? a : b);
+		else
+			buf_addch(&text, *s);
+	}
+	snprintf(out, sz, "%s", buf_cstr(&text));
+	buf_free(&text);
+}
+
+Test(query_command, conditions_that_skip_rows_change_nothing, .timeout = 120)
+{
+	static const char *const tables[] = { "slices", "samples", "events",
+					      "\"sched:sched_switch\"" };
+	/* A and B are times */
+	static const char *const forms[][2] = {
+		{ "ts >= A AND ts < B", "+ts >= A AND +ts < B" },
+		{ "ts BETWEEN A + 0.5 AND B", "+ts BETWEEN A + 0.5 AND B" },
+		{ "ts = (SELECT ts FROM events LIMIT 1 OFFSET 50)",
+		  "+ts = (SELECT ts FROM events LIMIT 1 OFFSET 50)" },
+		{ "trace = 1 AND ts > A AND ts > 'B'", "+trace = 1 AND +ts > A AND ts > 'B'" },
+		{ "(host = 'h1' OR trace IN (1, 2, 3)) AND ts <> A",
+		  "(+host = 'h1' OR +trace IN (1, 2, 3)) AND +ts <> A" },
+	};
+	char *first = sums_of_sql(2, "SELECT min(first_ts) FROM traces"),
+	     *last = sums_of_sql(2, "SELECT (min(first_ts) + max(last_ts)) / 2 FROM traces");
+
+	first[strcspn(first, "\r")] = last[strcspn(last, "\r")] = '\0';
+	for (size_t t = 0; t < sizeof(tables) / sizeof(tables[0]); t++)
+		for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+			char a[256], b[256];
+
+			fill_times(a, sizeof(a), forms[i][0], first, last);
+			fill_times(b, sizeof(b), forms[i][1], first, last);
+			expect_same_rows(2, tables[t], a, b);
+		}
+	expect_same_rows(4, "slices", "tid = 103 AND pid = 103", "+tid = 103 AND +pid = 103");
+	expect_same_rows(4, "slices", "tid IN (103, 104)", "+tid IN (103, 104)");
+	expect_same_rows(4, "slices", "tid = '103'", "+tid = 103");
+	expect_same_rows(4, "slices", "state = 'running'", "+state = 'running'");
+	expect_same_rows(4, "slices", "state = 'RUNNING' COLLATE NOCASE", "+state = 'running'");
+	expect_same_rows(4, "samples", "source = 'switch'", "+source = 'switch'");
+	expect_same_rows(4, "events", "event = 'sched:sched_switch'",
+			 "+event = 'sched:sched_switch'");
+	free(first);
+	free(last);
+}
+
+Test(query_command, nested_scans_do_not_disturb_each_other)
+{
+	char *got = sums_of_sql(
+		2, "SELECT (SELECT count(*) FROM slices a, (SELECT 1 FROM slices LIMIT 3) b) ="
+		   " 3 * (SELECT count(*) FROM slices)");
+
+	cr_expect_str_eq(got, "1\r\n");
+	free(got);
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Runs one statement of `query`, or prints what can be asked. Owns the messages and exit codes of a statement. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "cmd/common/cmd.h"
+#include "cmd/common/report_text.h"
+#include "cmd/query/query_cmd.h"
+
+/* Values of --param, then the defaults of a named query. */
+static struct query_param *params_of(const struct query_cmd *c, const struct named_query *named,
+				     size_t *cnt)
+{
+	struct query_param *v = xcalloc(c->param_cnt + NAMED_QUERIES_PARAMS_MAX, sizeof(*v));
+
+	*cnt = c->param_cnt;
+	if (*cnt)
+		memcpy(v, c->params, *cnt * sizeof(*v));
+	for (size_t i = 0; named && i < NAMED_QUERIES_PARAMS_MAX && named->params[i].name; i++)
+		v[(*cnt)++] = named->params[i];
+	return v;
+}
+
+int query_cmd_run(struct query_cmd *c, const char *sql)
+{
+	const struct named_query *named = named_queries_find(sql);
+	struct query_output out = { .format = (enum query_format)c->opts->format,
+				    .view_opts = &c->opts->view };
+	struct query_statement s = { .sql = named ? named->sql : sql,
+				     .begin = query_output_begin,
+				     .row = query_output_row,
+				     .ctx = &out };
+	struct query_param *params = params_of(c, named, &s.param_cnt);
+	int err, code;
+
+	s.params = params;
+	query_signals_begin();
+	err = query_run(c->query, &s);
+	query_signals_end();
+	code = query_output_end(&out);
+	free(params);
+	if (err == -EINTR)
+		log_error("query: stopped");
+	else if (err && err != -EPIPE)
+		log_error("query: %s", query_error(c->query));
+	if (err == -EINTR)
+		return -EINTR;
+	return err && err != -EPIPE ? CMD_USAGE : code;
+}
+
+int query_cmd_print_schema(struct query_cmd *c, const char *table)
+{
+	struct buf out = { 0 };
+
+	query_schema(c->query, table, &out);
+	if (!out.len && table) {
+		log_error("query: no table %s", table);
+		return CMD_USAGE;
+	}
+	buf_print(&out, stdout);
+	return report_text_finish();
+}
+
+void query_cmd_print_list(void)
+{
+	for (size_t i = 0; i < named_queries_cnt; i++) {
+		const struct named_query *n = &named_queries[i];
+
+		printf("%-16s  %s", n->name, n->brief);
+		for (size_t k = 0; k < NAMED_QUERIES_PARAMS_MAX && n->params[k].name; k++)
+			printf("%s:%s='%s'", k ? ", " : " (", n->params[k].name,
+			       n->params[k].value);
+		puts(")");
+	}
+}

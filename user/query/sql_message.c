@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What is wrong with a statement, in one line. Owns the wording around SQLite's message. */
+#include "query/sql_message.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/opts.h"
+#include "base/str.h"
+
+void sql_message_add(struct sql_message_names *n, const char *table,
+		     const struct scan_column *columns, size_t cnt)
+{
+	n->tables = array_reserve(n->tables, &n->table_cap, n->table_cnt + 1, sizeof(char *));
+	n->tables[n->table_cnt++] = table;
+	n->columns = array_reserve(n->columns, &n->column_cap, n->column_cnt + cnt, sizeof(char *));
+	for (size_t i = 0; i < cnt; i++)
+		n->columns[n->column_cnt++] = columns[i].name;
+}
+
+void sql_message_fini(struct sql_message_names *n)
+{
+	free(n->tables);
+	free(n->columns);
+	*n = (struct sql_message_names){ 0 };
+}
+
+static void put_place(struct buf *out, const char *sql, int offset)
+{
+	unsigned int line = 1, column = 1;
+
+	for (const char *s = sql; *s && s < sql + offset; s++) {
+		column++;
+		if (*s == '\n') {
+			line++;
+			column = 1;
+		}
+	}
+	if (line > 1 || strchr(sql, '\n'))
+		buf_printf(out, " at line %u, column %u", line, column);
+	else
+		buf_printf(out, " at column %u", column);
+}
+
+/* SQL is not case-sensitive, and the name may have its table before it. */
+static void put_near(struct buf *out, const char *name, const char *const *known, size_t cnt)
+{
+	const char *dot = strrchr(name, '.'), *near;
+	char *word = xstrdup(dot ? dot + 1 : name);
+
+	for (char *c = word; *c; c++)
+		if (*c >= 'A' && *c <= 'Z')
+			*c = (char)(*c + 'a' - 'A');
+	near = opts_nearest(word, known, cnt);
+	if (near) {
+		buf_addstr(out, " (did you mean ");
+		str_printable(out, near, strlen(near));
+		buf_addstr(out, "?)");
+	}
+	free(word);
+}
+
+void sql_message_put(struct buf *out, sqlite3 *db, const char *sql,
+		     const struct sql_message_names *n)
+{
+	static const char table[] = "no such table: ", column[] = "no such column: ";
+	const char *msg = sqlite3_errmsg(db);
+	const int offset = sqlite3_error_offset(db);
+
+	if ((sqlite3_errcode(db) & 255) == SQLITE_AUTH) {
+		buf_addstr(out, "only SELECT is allowed: ");
+		str_printable(out, msg, strlen(msg));
+		return;
+	}
+	str_printable(out, msg, strlen(msg));
+	if (offset >= 0)
+		put_place(out, sql, offset);
+	if (str_starts(msg, table)) {
+		put_near(out, msg + sizeof(table) - 1, n->tables, n->table_cnt);
+		if (!strchr(out->data, '?'))
+			buf_addstr(out, "; see query --schema");
+	} else if (str_starts(msg, column)) {
+		put_near(out, msg + sizeof(column) - 1, n->columns, n->column_cnt);
+	}
+}
