@@ -110,7 +110,6 @@ libraries() {
 		snappy: formats
 		zstd.h: export formats record symbol trace
 		sqlite3.h: query
-		zstd.h: formats record symbol trace
 		traceevent/: kernel
 		event-parse.h: kernel
 	EOT
