@@ -263,7 +263,7 @@ static char *sums_of_json(const char *json, const char *key)
 
 	snprintf(wanted, sizeof(wanted), "\"%s\":", key);
 	for (const char *at = rows; at && (at = strstr(at, "\"tid\":")); at++) {
-		/* members of a row come in any order, its end is that of the line or the next row's start */
+		/* members of a row come in any order, it ends with the line or where the next row starts */
 		const char *begin = at, *ns;
 
 		while (begin > rows && *begin != '\n' && !(*begin == '{' && begin[-1] != ':'))
@@ -330,7 +330,7 @@ static size_t expect_same_cpu_time(uint64_t seed)
 	return 0;
 }
 
-Test(query_command, sums_equal_those_of_offcpu_latency_and_report, .timeout = 120)
+Test(query_command, sums_equal_offcpu_latency_and_report, .timeout = 120)
 {
 	size_t compared = 0;
 
