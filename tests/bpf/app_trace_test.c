@@ -88,45 +88,71 @@ struct seen {
 	bool sorted;
 };
 
-static bool is_one_of(const uint32_t *tids, size_t cnt, uint32_t tid)
+/* A thread that parks and unparks as a worker, and when it first and last did. */
+struct worker {
+	uint32_t tid;
+	uint64_t from, to;
+};
+
+static struct worker *find_worker(struct worker *v, size_t cnt, uint32_t tid)
 {
 	for (size_t i = 0; i < cnt; i++)
-		if (tids[i] == tid)
-			return true;
-	return false;
+		if (v[i].tid == tid)
+			return &v[i];
+	return NULL;
 }
 
-/* Samples of a thread that parks as a worker, whichever it is then, say so, and no others. */
+static size_t read_workers(const char *path, struct worker *v, size_t max)
+{
+	struct live_trace lt;
+	struct trace_event ev;
+	struct worker *w;
+	size_t n = 0;
+
+	live_open(&lt, path, false);
+	while (live_event(&lt, &ev)) {
+		if (!live_is(&ev, "WorkerParkEvent") && !live_is(&ev, "WorkerUnparkEvent"))
+			continue;
+		w = find_worker(v, n, (uint32_t)live_int(&ev, "tid"));
+		if (!w && n < max) {
+			w = &v[n++];
+			*w = (struct worker){ (uint32_t)live_int(&ev, "tid"), ev.ts, ev.ts };
+		}
+		if (w && ev.ts > w->to)
+			w->to = ev.ts;
+	}
+	live_close(&lt);
+	return n;
+}
+
+/*
+ * Samples of a worker have its number, and no others have one. Before its first and after its last event, a thread is
+ * not known to be a worker.
+ */
 static struct seen read_trace_counts(const char *path)
 {
-	uint32_t workers[4] = { 0 };
+	struct worker workers[4] = { 0 }, *w;
+	const size_t n = read_workers(path, workers, 4);
 	struct seen seen = { .sorted = true };
 	struct live_trace lt;
 	struct trace_event ev;
 	uint64_t last = 0;
-	size_t n = 0;
 
-	live_open(&lt, path, false);
-	while (live_event(&lt, &ev))
-		if (live_is(&ev, "WorkerParkEvent") && n < 4 &&
-		    !is_one_of(workers, n, (uint32_t)live_int(&ev, "tid")))
-			workers[n++] = (uint32_t)live_int(&ev, "tid");
-	live_close(&lt);
 	cr_assert_gt(n, 0);
 	live_open(&lt, path, false);
 	while (live_event(&lt, &ev)) {
-		bool worker;
-
 		seen.sorted &= ev.ts >= last;
 		last = ev.ts;
 		seen.polls += live_is(&ev, "PollStartEvent");
 		seen.switches += ev.kind == TRACE_SCHED_SWITCH;
 		if (ev.kind != TRACE_SAMPLE)
 			continue;
-		worker = is_one_of(workers, n, ev.tid);
+		w = find_worker(workers, n, ev.tid);
 		seen.samples++;
-		seen.of_workers += worker;
-		if (worker != (live_int(&ev, "worker_id") == PROF_WORKER_NONE))
+		seen.of_workers += w != NULL;
+		if (w && (ev.ts < w->from || ev.ts > w->to))
+			continue;
+		if (!w == (live_int(&ev, "worker_id") == PROF_WORKER_NONE))
 			continue;
 		seen.wrong++;
 		seen.wrong_tid = ev.tid;
