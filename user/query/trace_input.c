@@ -86,7 +86,6 @@ static void learn_event(struct trace_input *in, const struct trace_event *ev)
 {
 	const struct trace *t = reader_trace(in->first);
 	struct trace_input_part *p = part_of(in, ev->part);
-	uint64_t real;
 
 	event_counts_add_loss(&in->losses, t, in->names, ev);
 	intervals_add_gaps(in->gaps, t, ev);
@@ -96,8 +95,6 @@ static void learn_event(struct trace_input *in, const struct trace_event *ev)
 		learn_task(in, t, ev);
 	if (!ev->has_ts)
 		return;
-	if (ev->kind == TRACE_CLOCK_SYNC && trace_u64(ev, ROLE_REALTIME_NS, &real))
-		wall_clock_add(&p->wall, ev->ts, real);
 	if (!trace_is_naming(ev->kind) && ev->kind != TRACE_LOST)
 		extend(p, ev->ts, ev->ts);
 }
@@ -194,19 +191,6 @@ static int64_t clock_of(const struct trace_inputs *all, const struct trace_input
 	return in->parts[part].number;
 }
 
-/* A recording without a time of day takes it from another one on its clock. */
-static uint32_t sync_of(const struct trace_input *in, uint32_t part)
-{
-	const uint32_t clock = names_part(in->names, part)->clock;
-
-	if (in->parts[part].wall.cnt)
-		return part;
-	for (uint32_t i = 0; i < in->part_cnt; i++)
-		if (in->parts[i].wall.cnt && names_part(in->names, i)->clock == clock)
-			return i;
-	return part;
-}
-
 static void number_parts(struct trace_inputs *all, struct trace_input *in)
 {
 	part_of(in, (uint32_t)(in->names->parts.cnt - 1));
@@ -220,8 +204,6 @@ static void number_parts(struct trace_inputs *all, struct trace_input *in)
 			p->host =
 				names_str(in->names, names_part(in->names, i)->host, &p->host_len);
 	}
-	for (uint32_t i = 0; i < in->part_cnt; i++)
-		in->parts[i].sync = sync_of(in, i);
 }
 
 static void ignore_interval(void *ctx, const struct interval *i)
@@ -230,8 +212,6 @@ static void ignore_interval(void *ctx, const struct interval *i)
 
 static void input_free(struct trace_input *in)
 {
-	for (size_t i = 0; i < in->part_cnt; i++)
-		wall_clock_fini(&in->parts[i].wall);
 	free(in->parts);
 	free(in->tasks);
 	hmap_fini(&in->task_index);
@@ -299,9 +279,12 @@ const struct trace_input_part *trace_input_part(const struct trace_input *in, ui
 
 bool trace_input_wall(const struct trace_input *in, uint32_t part, uint64_t ts, int64_t *out)
 {
-	const struct trace_input_part *p = trace_input_part(in, part);
+	uint64_t wall;
 
-	return wall_clock_at(&in->parts[p->sync].wall, ts, out);
+	if (!parts_wall(&in->names->parts, part, ts, &wall) || wall > INT64_MAX)
+		return false;
+	*out = (int64_t)wall;
+	return true;
 }
 
 int64_t trace_input_add_stack(struct trace_input *in, const uint64_t *frames, uint32_t cnt)

@@ -9,7 +9,6 @@
 #include "profile/sched/recorder_tasks.h"
 #include "profile/sched/stack_table.h"
 #include "profile/sums/event_counts.h"
-#include "query/wall_clock.h"
 #include "trace/read/reader.h"
 
 /* Opens the bytes of a trace once more. 0, or -errno after one line. */
@@ -28,8 +27,6 @@ struct trace_input_part {
 	uint64_t first_ts, last_ts;
 	bool switches; /* context switches, or off-CPU intervals in their place */
 	uint64_t period_ns; /* of a CPU sample; 0: unknown */
-	uint32_t sync; /* index of the part whose clock is used */
-	struct wall_clock wall;
 };
 
 /* The last known name of a thread of a process. */
