@@ -33,7 +33,8 @@ struct reader {
 	struct trace *lookahead; /* learns names; NULL: not needed */
 	bool ahead_done;
 	bool torn, newer, told_long;
-	bool told_error; /* the error is printed already, by the reader that has the names */
+	bool failed; /* an error was printed */
+	bool failed_before; /* the reader that has the names has printed it */
 	int read_err; /* error of the source itself */
 	uint64_t ahead_ts;
 	int idle;
@@ -59,9 +60,9 @@ static int print_error(struct reader *r, const struct trace *t, int err)
 	struct dial9_error de;
 	const char *name;
 
-	if (r->told_error)
+	r->failed = true;
+	if (r->failed_before)
 		return err;
-	r->told_error = true;
 	trace_error(t, &de);
 	consumed = file_offset(r, trace_consumed(t), &name);
 	at = file_offset(r, de.offset, &name);
@@ -321,7 +322,7 @@ int reader_new_sharing(const struct reader *of, struct source *src, struct reade
 	r->torn = of->torn;
 	r->newer = of->newer;
 	r->told_long = of->told_long;
-	r->told_error = of->told_error;
+	r->failed_before = of->failed;
 	err = open_trace(r, read_source, EVENTS, &r->events);
 	if (err) {
 		log_error("cannot read %s: %s", source_name(src), strerror(-err));
