@@ -150,6 +150,7 @@ static inline void put_round(struct buf *out)
 	struct buf body = { 0 };
 
 	put_record(out, PERFDATA_FINISHED_ROUND, 0, &body);
+	buf_free(&body);
 }
 
 /* ---- what it becomes --------------------------------------------------------------------------- */
