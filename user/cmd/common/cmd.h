@@ -25,7 +25,7 @@
 	COMMAND(count, false, "count events by their fields, or time pairs of events") \
 	COMMAND(info, false, "print what a trace contains, and what was lost") \
 	COMMAND(dump, false, "print the frames of a trace file") \
-	COMMAND(convert, false, "convert Tonbandgeraet, Heph and apitrace traces") \
+	COMMAND(convert, false, "convert perf.data, Tonbandgeraet, Heph and apitrace") \
 	COMMAND(diff, false, "compare two traces, with significance") \
 	COMMAND(query, false, "query traces with SQL") \
 	COMMAND(export, false, "write a trace for flame graphs and other viewers") \

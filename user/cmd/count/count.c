@@ -24,8 +24,8 @@ static const struct opt count_opts[] = {
 	  .off = O(by),
 	  .arg = "FIELDS",
 	  .help = "Count by any of event, comm, pid, tid, cpu, cgroup and the fields of events, "
-		  "separated by commas (default event); args.pid is a field that has the name of a "
-		  "word",
+		  "separated by commas (default event); write args.NAME for a field of an event that "
+		  "has one of these names, such as args.pid",
 	  .group = "Output" },
 	{ .name = "sum",
 	  .kind = OPT_STR,
