@@ -208,6 +208,28 @@ has_ended() {
 	grep -q '^@@END' "$results/console"
 }
 
+# Seconds of CPU time that a process has used.
+cpu_seconds_of() { # PID
+	sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | awk -v hz="$(getconf CLK_TCK)" '{ print int(($12 + $13) / hz) }'
+}
+
+# Ends an emulator that makes no progress: no line on the console in 240 s of CPU time, or in 600 s. Its CPU time counts,
+# because other work may leave it none for minutes.
+watch_guest() { # PID
+	size=-1 used=0 since=0 now=0
+	while kill -0 "$1" 2>/dev/null; do
+		new_size=$(stat -c %s "$results/console" 2>/dev/null || echo 0)
+		new_used=$(cpu_seconds_of "$1")
+		if [ "$new_size" -ne "$size" ]; then
+			size=$new_size used=${new_used:-0} since=$now
+		elif [ $((${new_used:-0} - used)) -gt 240 ] || [ $((now - since)) -gt 600 ]; then
+			kill -9 "$1"
+		fi
+		sleep 2
+		now=$((now + 2))
+	done
+}
+
 # Once, from an empty directory of results.
 boot() { # MACHINE IMAGE
 	rm -rf "$results"
@@ -215,35 +237,40 @@ boot() { # MACHINE IMAGE
 	words="no_timer_check mitigations=off rcupdate.rcu_expedited=1 quiet panic=-1 checks=$checks ${configurations:+configurations=$configurations }$append"
 	case $1 in
 	amd64)
-		timeout 1200 qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp 2 -m 2G -nodefaults -display none -no-reboot \
+		qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp 2 -m 2G -nodefaults -display none -no-reboot \
 			-kernel "$2" -initrd "$out/root-$1.cpio.gz" -append "console=ttyS0 $words" \
-			-serial "file:$results/console" -serial "file:$results/packed" -monitor none </dev/null >"$results/qemu" 2>&1
+			-serial "file:$results/console" -serial "file:$results/packed" -monitor none </dev/null >"$results/qemu" 2>&1 &
 		;;
 	arm64)
-		timeout 1800 qemu-system-aarch64 -M virt,gic-version=3 -accel tcg,thread=multi -cpu max,pauth-impdef=on -smp 2 -m 2G \
+		qemu-system-aarch64 -M virt,gic-version=3 -accel tcg,thread=multi -cpu max,pauth-impdef=on -smp 2 -m 2G \
 			-nodefaults -display none -no-reboot -kernel "$2" -initrd "$out/root-$1.cpio.gz" \
-			-append "console=ttyAMA0 $words" -serial "file:$results/console" -monitor none </dev/null >"$results/qemu" 2>&1
-		sed -n '/^@@RESULTS/,/^@@END/{/^@@/d; s/\r$//; p;}' "$results/console" >"$results/packed"
+			-append "console=ttyAMA0 $words" -serial "file:$results/console" -monitor none </dev/null >"$results/qemu" 2>&1 &
 		;;
 	esac
+	guest=$!
+	watch_guest $guest
+	wait $guest || :
+	[ "$1" = amd64 ] || sed -n '/^@@RESULTS/,/^@@END/{/^@@/d; s/\r$//; p;}' "$results/console" >"$results/packed"
 }
 
 # Runs the checks on a kernel; what they leave is in DIR/results/NAME. The emulator runs two CPUs in two threads, and
-# now and then a CPU meets the breakpoint of a jump label after the kernel has removed it: the guest boots again.
+# now and then a CPU meets the breakpoint of a jump label after the kernel has removed it: the kernel dies, or stands
+# still. So a guest that did not reach its end boots again, twice at most.
 run_guest() { # NAME MACHINE IMAGE
 	results=$out/results/$1
-	boot "$2" "$3"
-	if ! has_ended && grep -q 'Oops: int3' "$results/console"; then
-		echo "note: the emulator failed (Oops: int3): the guest booted again"
+	for attempt in 1 2 3; do
 		boot "$2" "$3"
-	fi
-	if ! has_ended; then
-		echo "FAILED: the guest did not reach its end: $results/console"
-		tail -n 3 "$results/console"
-		return 1
-	fi
-	base64 -d "$results/packed" | tar xz -C "$results"
-	rm "$results/packed"
+		if has_ended; then
+			base64 -d "$results/packed" | tar xz -C "$results"
+			rm "$results/packed"
+			return
+		fi
+		echo "note: boot $attempt of 3 did not reach its end: $(grep -m 1 -E 'Oops|BUG|panic|stall' "$results/console" ||
+			tail -n 1 "$results/console")" | tr -d '\r'
+		mv "$results/console" "$out/results/$1.console.$attempt"
+	done
+	echo "FAILED: the guest did not reach its end: $out/results/$1.console.*"
+	return 1
 }
 
 # One kernel, from boot to verdict, in one block of output.
