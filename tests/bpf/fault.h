@@ -77,7 +77,7 @@ void fault_check_end(const struct fault *f);
 void fault_check_growth(const struct fault *f);
 void fault_check_memory(const struct fault *f);
 void fault_check_names(const struct fault *f);
-/* Runs `info --json` on the file; its text is in p->said, and the caller frees p. */
+/* Runs `info --json` on the file; its text is in p->output, and the caller frees p. */
 void fault_info(const struct fault *f, struct live_proc *p);
 void fault_check_account(const struct fault *f);
 

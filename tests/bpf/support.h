@@ -86,7 +86,7 @@ void live_recording(struct live_rec *r);
 int live_stop(struct live_rec *r);
 /* Until it ends by itself, and its exit code. */
 int live_finish(struct live_rec *r);
-/* Runs dial9-prof with these arguments to its end; its output is in p->said. */
+/* Runs dial9-prof with these arguments to its end; its output is in p->output. */
 int live_run(struct live_proc *p, const char *const *args, live_prepare_fn prepare);
 /* The same, which must end with 0: what it printed. Caller frees with buf_free(). */
 struct buf live_output(const char *const *args);

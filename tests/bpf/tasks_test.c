@@ -263,7 +263,7 @@ Test(tasks, later_threads_are_followed_from_birth_to_death_and_through_an_exec)
 	struct live_rec rec;
 	int i;
 
-	live_stimulus(&p, "threads", NULL);
+	live_stimulus(&p, "thread_exec", NULL);
 	live_record(&rec, "-p", live_number(p.pid), NULL);
 	live_recording(&rec);
 	live_go(&p);
@@ -302,7 +302,7 @@ Test(tasks, no_inherit_excludes_later_threads_and_children)
 	struct live_proc p;
 	struct live_rec rec;
 
-	live_stimulus(&p, "threads", NULL);
+	live_stimulus(&p, "thread_exec", NULL);
 	live_record(&rec, "--no-inherit", "-p", live_number(p.pid), NULL);
 	live_recording(&rec);
 	live_go(&p);

@@ -14,7 +14,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "export/name_text.h"
+#include "export/value_text.h"
 
 struct pty {
 	int master, slave;
@@ -109,7 +109,7 @@ static inline size_t pty_widest(const char *text)
 
 	for (; *text; text += n + (text[n] == '\n')) {
 		n = strcspn(text, "\n");
-		w = name_text_width(text, n);
+		w = value_text_width(text, n);
 		most = w > most ? w : most;
 	}
 	return most;

@@ -9,7 +9,7 @@
 /* LINK: -Wl,--wrap=unwind_loader_record,--wrap=trigger_check,--wrap=translate_record */
 /* LINK: -Wl,--wrap=segments_is_full,--wrap=segments_have_room,--wrap=segments_note */
 /* LINK: -Wl,--wrap=segments_step,--wrap=segments_flush,--wrap=tasks_expire */
-/* LINK: -Wl,--wrap=memory_check,--wrap=notify_step */
+/* LINK: -Wl,--wrap=cache_limit_enforce,--wrap=notify_step */
 /* The order of the stages, and what stops a pass. The stages are stubs that record their calls. */
 #include "record/pipeline.h"
 
@@ -21,7 +21,7 @@
 #include "prof_abi.h"
 #include "record/capture/capture.h"
 #include "record/ring/ring_merge.h"
-#include "record/control/memory.h"
+#include "record/control/cache_limit.h"
 #include "record/control/notify.h"
 #include "record/control/trigger.h"
 #include "record/encode/segments.h"
@@ -70,7 +70,7 @@ void __wrap_segments_note(struct segments *s, uint64_t ts);
 int __wrap_segments_step(struct segments *s, uint64_t mark_ns);
 int __wrap_segments_flush(struct segments *s);
 void __wrap_tasks_expire(struct tasks *t, uint64_t before_ns);
-void __wrap_memory_check(struct memory *m);
+void __wrap_cache_limit_enforce(struct cache_limit *m);
 void __wrap_notify_step(struct notify *n, uint64_t now_ns, struct status *s);
 
 struct ring *__wrap_capture_rings(struct capture *c, size_t *cnt)
@@ -225,7 +225,7 @@ void __wrap_tasks_expire(struct tasks *t, uint64_t before_ns)
 {
 }
 
-void __wrap_memory_check(struct memory *m)
+void __wrap_cache_limit_enforce(struct cache_limit *m)
 {
 }
 

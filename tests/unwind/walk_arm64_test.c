@@ -61,7 +61,7 @@ static const struct prof_unwind_map maps[] = {
 	{ TEXT, TEXT + 1024, 0, MODULE, 0 },
 	{ JIT, JIT + 1024, 0, 0, PROF_UNWIND_NO_SLOT },
 };
-static struct prof_unwind_module name_text_module = { .page_cnt = 1, .table = 1, .big_cnt = 1 };
+static struct prof_unwind_module value_text_module = { .page_cnt = 1, .table = 1, .big_cnt = 1 };
 static __u64 stack[STACK_WORDS];
 static int leaf;
 
@@ -77,7 +77,7 @@ static const struct prof_unwind_map *prof_walk_map_at(const struct prof_walk *w,
 
 static struct prof_unwind_module *prof_walk_module_at(const struct prof_walk *w, __u32 slot)
 {
-	return slot ? NULL : &name_text_module;
+	return slot ? NULL : &value_text_module;
 }
 
 static int prof_walk_fill(struct prof_walk *w, __u64 addr)

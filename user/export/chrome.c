@@ -11,7 +11,7 @@
 
 #include "base/json.h"
 #include "export/formats.h"
-#include "export/name_text.h"
+#include "export/value_text.h"
 #include "export/stack_tree.h"
 #include "profile/sched/intervals.h"
 
@@ -108,11 +108,11 @@ static void chrome_thread(struct export *x, const struct export_thread *t)
 	/* idle threads are on the row of their CPU */
 	if (!t->tid)
 		return;
-	name_text_name(&c->text, x->names, t->comm);
+	value_text_name(&c->text, x->names, t->comm);
 	put_row_name(x, process(t), t->tid, "thread_name");
 	if (t->pid != t->tid)
 		return;
-	name_text_name(&c->text, x->names, t->comm);
+	value_text_name(&c->text, x->names, t->comm);
 	put_row_name(x, process(t), t->tid, "process_name");
 }
 
@@ -149,7 +149,7 @@ static void put_on_cpu(struct export *x, const struct export_interval *i)
 	announce_cpu(x, i->thread->part, raw->cpu);
 	begin_event(x, 'X', process_of(i->thread->part, 0), raw->cpu);
 	put_span(x, raw);
-	name_text_name(&c->text, x->names, i->thread->comm);
+	value_text_name(&c->text, x->names, i->thread->comm);
 	buf_addch(&c->text, '/');
 	buf_addu(&c->text, i->thread->tid);
 	buf_addstr(&x->out, ",\"cat\":\"cpu\"");
@@ -185,7 +185,7 @@ static void put_args(struct export *x, const struct export_interval *i)
 	if (raw->state == INTERVAL_BLOCKED && !(raw->flags & INTERVAL_EDGE_START))
 		json_char(&x->out, "letter", interval_letter(raw->prev_state));
 	if (raw->waker) {
-		name_text_waker(&c->text, x->names, raw->waker);
+		value_text_waker(&c->text, x->names, raw->waker);
 		put_string(x, "waker");
 	}
 	if (raw->flags & INTERVAL_CUT)
@@ -202,7 +202,7 @@ static void chrome_interval(struct export *x, const struct export_interval *i)
 	begin_event(x, 'X', process(i->thread), i->thread->tid);
 	put_span(x, raw);
 	buf_addstr(&x->out, ",\"cat\":\"state\",\"name\":\"");
-	buf_addstr(&x->out, name_text_state(raw->state));
+	buf_addstr(&x->out, value_text_state(raw->state));
 	buf_addch(&x->out, '"');
 	put_stack(x, i->frames, i->frame_cnt);
 	put_args(x, i);
@@ -241,9 +241,9 @@ static void put_fields(struct export *x, const struct trace_event *ev)
 	for (size_t i = 0; i < ev->schema->field_cnt; i++) {
 		if ((int32_t)i == ev->schema->role[ROLE_CALLCHAIN])
 			continue;
-		name_text_json_name(&x->out, NULL, x->names, ev->schema->field_names[i]);
+		value_text_json_name(&x->out, NULL, x->names, ev->schema->field_names[i]);
 		buf_addch(&x->out, ':');
-		name_text_json_field(&x->out, reader_trace(x->reader), ev, i);
+		value_text_json_field(&x->out, reader_trace(x->reader), ev, i);
 	}
 	json_end(&x->out, "}");
 }
@@ -263,7 +263,7 @@ static void chrome_event(struct export *x, const struct export_thread *t,
 	put_ts(x, ev->ts);
 	json_char(&x->out, "s", t ? 't' : 'g');
 	json_str(&x->out, "cat", "event");
-	name_text_json_name(&x->out, "name", x->names, ev->schema->name);
+	value_text_json_name(&x->out, "name", x->names, ev->schema->name);
 	put_stack(x, ev->frames, ev->frame_cnt);
 	put_fields(x, ev);
 	buf_addch(&x->out, '}');
@@ -280,9 +280,9 @@ static void put_frame(struct export *x, size_t i)
 	buf_addstr(&x->out, i ? ",\n\"" : "\n\"");
 	buf_addu(&x->out, i);
 	buf_addstr(&x->out, "\":{");
-	name_text_function(&c->text, x->names, f->sym, f->inlined);
+	value_text_function(&c->text, x->names, f->sym, f->inlined);
 	put_string(x, "name");
-	name_text_module(&c->text, x->names, f->module);
+	value_text_module(&c->text, x->names, f->module);
 	put_string(x, "category");
 	if (node->parent != STACK_TREE_NONE)
 		json_u64(&x->out, "parent", node->parent);

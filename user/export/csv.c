@@ -8,7 +8,7 @@
 #include "base/bytes_cache.h"
 #include "export/csv_cell.h"
 #include "export/formats.h"
-#include "export/name_text.h"
+#include "export/value_text.h"
 #include "export/script_line.h"
 #include "profile/sched/intervals.h"
 
@@ -63,7 +63,7 @@ static void put_thread(struct export *x, uint32_t cpu, const struct export_threa
 	put_id(x, t ? t->pid : TRACE_NONE);
 	put_id(x, t ? t->tid : TRACE_NONE);
 	if (t && t->comm != NAMES_NONE)
-		name_text_name(&c->text, x->names, t->comm);
+		value_text_name(&c->text, x->names, t->comm);
 	put_cell(x);
 }
 
@@ -83,9 +83,9 @@ static void put_functions(struct buf *out, const struct names *n, const uint64_t
 			if (out->len)
 				buf_addch(out, ';');
 			from = out->len;
-			name_text_function(out, n, sym ? sym->frames[depth].name : NAMES_NONE,
-					   depth);
-			name_text_fold(out, from);
+			value_text_function(out, n, sym ? sym->frames[depth].name : NAMES_NONE,
+					    depth);
+			value_text_fold(out, from);
 		}
 	}
 }
@@ -124,7 +124,7 @@ static void csv_interval(struct export *x, const struct export_interval *i)
 	const struct interval *raw = i->raw;
 	struct csv *c = x->state;
 
-	buf_addstr(&x->out, name_text_state(raw->state));
+	buf_addstr(&x->out, value_text_state(raw->state));
 	buf_addch(&x->out, ',');
 	put_number(x, raw->start);
 	put_number(x, raw->end);
@@ -134,7 +134,7 @@ static void csv_interval(struct export *x, const struct export_interval *i)
 		buf_addch(&c->text, interval_letter(raw->prev_state));
 	put_cell(x);
 	if (raw->waker)
-		name_text_waker(&c->text, x->names, raw->waker);
+		value_text_waker(&c->text, x->names, raw->waker);
 	put_cell(x);
 	put_id(x, i->waker ? i->waker->tid : TRACE_NONE);
 	buf_addch(&x->out, ',');
@@ -155,7 +155,7 @@ static void csv_event(struct export *x, const struct export_thread *t, const str
 	if (ev->kind == TRACE_SAMPLE)
 		buf_addstr(&c->text, script_line_stack_name(ev) ?: PROF_EV_CPU_SAMPLE);
 	else
-		name_text_name(&c->text, x->names, ev->schema->name);
+		value_text_name(&c->text, x->names, ev->schema->name);
 	put_cell(x);
 	if (ev->has_ts) {
 		put_number(x, ev->ts);
@@ -171,9 +171,9 @@ static void csv_event(struct export *x, const struct export_thread *t, const str
 			continue;
 		if (c->text.len)
 			buf_addch(&c->text, ' ');
-		name_text_name(&c->text, x->names, ev->schema->field_names[i]);
+		value_text_name(&c->text, x->names, ev->schema->field_names[i]);
 		buf_addch(&c->text, '=');
-		name_text_field_exact(&c->text, trace, ev, i);
+		value_text_field_exact(&c->text, trace, ev, i);
 	}
 	put_cell(x);
 	put_stack(x, ev->frames, ev->frame_cnt);

@@ -24,8 +24,8 @@
  * stacks and symbols, not with the number of events: intern what must be kept for the end (struct
  * stack_table of profile/sched/stack_table.h, names' string ids, thread->idx).
  *
- * Names in a trace are untrusted, and a format must keep its syntax with any name: name_text_name()
- * and name_text_json_name() of export/name_text.h, str_json() of base/str.h. Times are
+ * Names in a trace are untrusted, and a format must keep its syntax with any name: value_text_name()
+ * and value_text_json_name() of export/value_text.h, str_json() of base/str.h. Times are
  * CLOCK_MONOTONIC nanoseconds; times of parts on different clocks (names_part()) cannot be
  * compared.
  */
@@ -141,7 +141,7 @@ struct exporter {
 	void (*interval)(struct export *x, const struct export_interval *i);
 	/*
 	 * An event other than a CPU sample, in the order of the trace: tracepoints with typed
-	 * fields (ev->schema->field_names, ev->values, name_text_json_field()), stacks of switches
+	 * fields (ev->schema->field_names, ev->values, value_text_json_field()), stacks of switches
 	 * and wakeups, losses, events of applications; without those that only name things. @t: the
 	 * current thread, NULL: unknown.
 	 */

@@ -6,7 +6,7 @@
  */
 #include "base/json.h"
 #include "export/formats.h"
-#include "export/name_text.h"
+#include "export/value_text.h"
 #include "export/script_stream.h"
 #include "profile/sched/intervals.h"
 
@@ -67,11 +67,11 @@ static void put_waker(struct export *x, struct buf *out, const struct export_int
 	struct jsonl *j = x->state;
 
 	buf_clear(&j->text);
-	name_text_waker(&j->text, x->names, w);
+	value_text_waker(&j->text, x->names, w);
 	json_object(out, "waker");
 	json_text(out, "name", buf_cstr(&j->text), j->text.len);
-	name_text_json_id(out, "tid", i->waker ? w->tid : TRACE_NONE);
-	name_text_json_id(out, "cpu", w->cpu);
+	value_text_json_id(out, "tid", i->waker ? w->tid : TRACE_NONE);
+	value_text_json_id(out, "cpu", w->cpu);
 	json_u64(out, "ts", w->ts);
 	json_end(out, "}");
 }
@@ -83,18 +83,18 @@ static void jsonl_interval(struct export *x, const struct export_interval *i)
 	struct jsonl *j = x->state;
 	struct buf *out = &j->later;
 
-	name_text_json_begin(out);
+	value_text_json_begin(out);
 	json_u64(out, "ts", raw->start);
 	json_u64(out, "end", raw->end);
 	if (x->names->parts.cnt > 1)
-		name_text_json_id(out, "part", raw->part + 1);
+		value_text_json_id(out, "part", raw->part + 1);
 	buf_addstr(out, ",\"event\":\"interval\",\"state\":\"");
-	buf_addstr(out, name_text_state(raw->state));
+	buf_addstr(out, value_text_state(raw->state));
 	buf_addch(out, '"');
-	name_text_json_name(out, "comm", x->names, i->thread->comm);
-	name_text_json_id(out, "pid", i->thread->pid);
-	name_text_json_id(out, "tid", i->thread->tid);
-	name_text_json_id(out, "cpu", raw->cpu);
+	value_text_json_name(out, "comm", x->names, i->thread->comm);
+	value_text_json_id(out, "pid", i->thread->pid);
+	value_text_json_id(out, "tid", i->thread->tid);
+	value_text_json_id(out, "cpu", raw->cpu);
 	if (raw->state == INTERVAL_BLOCKED)
 		json_char(out, "letter", interval_blocked_letter(raw->flags, raw->prev_state));
 	buf_addstr(out, raw->flags & INTERVAL_CUT ? ",\"cut\":true" : ",\"cut\":false");

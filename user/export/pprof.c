@@ -15,7 +15,7 @@
 #include "base/strtab.h"
 #include "export/formats.h"
 #include "export/gzip.h"
-#include "export/name_text.h"
+#include "export/value_text.h"
 #include "export/proto.h"
 #include "profile/sched/intervals.h"
 
@@ -112,7 +112,7 @@ static uint64_t string_of(struct pprof *p, const char *s)
 static uint64_t name_of(struct pprof *p, const struct names *n, uint32_t id)
 {
 	buf_clear(&p->text);
-	name_text_name(&p->text, n, id);
+	value_text_name(&p->text, n, id);
 	return strtab_add(&p->strings, buf_cstr(&p->text), p->text.len);
 }
 
@@ -228,7 +228,7 @@ static void put_sample(struct export *x, struct profile *profile, const struct p
 	if (s->tid != TRACE_NONE)
 		put_label(p, "tid", LABEL_NUM, s->tid);
 	if (x->kind == EXPORT_WALL)
-		put_label(p, "state", LABEL_STR, string_of(p, name_text_state(s->state)));
+		put_label(p, "state", LABEL_STR, string_of(p, value_text_state(s->state)));
 	proto_end(&p->raw, begun);
 	flush_raw(x);
 }
@@ -430,7 +430,7 @@ static void put_times(struct export *x)
 	if (!command)
 		return;
 	buf_clear(&p->text);
-	name_text_clean(&p->text, command, strlen(command));
+	value_text_clean(&p->text, command, strlen(command));
 	proto_u64(&p->raw, PROFILE_COMMENT, string_of(p, buf_cstr(&p->text)));
 }
 

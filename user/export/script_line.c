@@ -17,7 +17,7 @@
 #include "base/bytes_cache.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "export/name_text.h"
+#include "export/value_text.h"
 #include "export/unwind_status.h"
 
 #define STACKS_KEPT (1u << 16)
@@ -130,9 +130,9 @@ static struct plan *plan_new(const struct names *n, const struct trace_schema *s
 
 	p->schema = schema;
 	if (json)
-		name_text_json_name(&p->bytes, NULL, n, schema->name);
+		value_text_json_name(&p->bytes, NULL, n, schema->name);
 	else
-		name_text_name(&p->bytes, n, schema->name);
+		value_text_name(&p->bytes, n, schema->name);
 	if (!json)
 		buf_addch(&p->bytes, ':');
 	lead_end(p, &p->name);
@@ -142,9 +142,9 @@ static struct plan *plan_new(const struct names *n, const struct trace_schema *s
 		lead->shown = field_shown(schema, i);
 		buf_addch(&p->bytes, json ? ',' : ' ');
 		if (json)
-			name_text_json_name(&p->bytes, NULL, n, schema->field_names[i]);
+			value_text_json_name(&p->bytes, NULL, n, schema->field_names[i]);
 		else
-			name_text_name(&p->bytes, n, schema->field_names[i]);
+			value_text_name(&p->bytes, n, schema->field_names[i]);
 		buf_addch(&p->bytes, json ? ':' : '=');
 		lead_end(p, lead);
 	}
@@ -236,7 +236,7 @@ static void comment_out(struct buf *out, size_t at)
 static void put_comm(struct buf *out, const char *s, size_t len, size_t width, bool aside)
 {
 	const bool escaped = len && (*s == ' ' || *s == '#');
-	const size_t cols = name_text_width(s, len) + (escaped ? 3 : 0);
+	const size_t cols = value_text_width(s, len) + (escaped ? 3 : 0);
 
 	buf_fill(out, ' ', cols < width ? width - cols : aside);
 	if (escaped)
@@ -252,7 +252,7 @@ static void make_task(struct script_line *l, struct buf *out, const struct trace
 
 	if (has(l, F_COMM)) {
 		if (ev->comm != NAMES_NONE)
-			name_text_name(&name, l->names, ev->comm);
+			value_text_name(&name, l->names, ev->comm);
 		else if (ev->tid != TRACE_NONE)
 			buf_printf(&name, ":%u", ev->tid);
 		put_comm(out, buf_cstr(&name), name.len, width, aside);
@@ -327,7 +327,7 @@ static void add_event_name(struct buf *out, const struct trace_event *ev, const 
 		return;
 	}
 	sample_name = script_line_stack_name(ev) ?: sample_name;
-	name_text_clean(out, sample_name, strlen(sample_name));
+	value_text_clean(out, sample_name, strlen(sample_name));
 	buf_addch(out, ':');
 }
 
@@ -342,12 +342,12 @@ static void add_field(struct script_line *l, struct buf *out, const struct trace
 
 	if (!syms || !(v->type == DIAL9_VARINT || v->type == DIAL9_I64 ||
 		       (v->type >= DIAL9_U8 && v->type <= DIAL9_U32))) {
-		name_text_field(out, l->trace, ev, i);
+		value_text_field(out, l->trace, ev, i);
 		return;
 	}
 	if (bytes_cache_get(&l->texts, key, sizeof(key), l->names->tp_symbols_version, out))
 		return;
-	name_text_field(out, l->trace, ev, i);
+	value_text_field(out, l->trace, ev, i);
 	bytes_cache_put(&l->texts, key, sizeof(key), out->data + before, out->len - before);
 }
 
@@ -412,7 +412,7 @@ static void text_frame(const struct script_line *l, struct buf *out, uint64_t fr
 		buf_addx_padded(out, addr, 16, ' ');
 	if (has(l, F_SYM)) {
 		buf_addch(out, ' ');
-		name_text_name(out, l->names, f ? f->name : NAMES_NONE);
+		value_text_name(out, l->names, f ? f->name : NAMES_NONE);
 		if (f && has(l, F_SYMOFF) && !inlined && f->base <= frame &&
 		    names_frame_module(f->base) == module) {
 			buf_addstr(out, "+0x");
@@ -424,13 +424,13 @@ static void text_frame(const struct script_line *l, struct buf *out, uint64_t fr
 		if (inlined)
 			buf_addstr(out, "inlined");
 		else
-			name_text_module(out, l->names, module);
+			value_text_module(out, l->names, module);
 		buf_addch(out, ')');
 	}
 	buf_addch(out, '\n');
 	if (has(l, F_SRCLINE) && f && f->file != NAMES_NONE) {
 		buf_addstr(out, "  ");
-		name_text_name(out, l->names, f->file);
+		value_text_name(out, l->names, f->file);
 		buf_addch(out, ':');
 		buf_addu(out, f->line);
 		buf_addch(out, '\n');
@@ -445,13 +445,13 @@ static void json_frame(const struct script_line *l, struct buf *out, uint64_t fr
 	buf_addstr(out, ",{\"addr\":\"0x");
 	buf_addx(out, names_frame_addr(l->names, frame));
 	buf_addstr(out, "\",\"sym\":");
-	name_text_json_name(out, NULL, l->names, f ? f->name : NAMES_NONE);
+	value_text_json_name(out, NULL, l->names, f ? f->name : NAMES_NONE);
 	if (f && f->base <= frame && names_frame_module(f->base) == module) {
 		json_u64(out, "off", frame - f->base);
 	}
-	name_text_json_module(out, "dso", l->names, module);
+	value_text_json_module(out, "dso", l->names, module);
 	if (f && f->file != NAMES_NONE) {
-		name_text_json_name(out, "file", l->names, f->file);
+		value_text_json_name(out, "file", l->names, f->file);
 		json_u64(out, "line", f->line);
 	}
 	buf_addstr(out, inlined ? ",\"inlined\":true}" : "}");
@@ -550,7 +550,7 @@ static void json_fields(struct script_line *l, struct buf *out, const struct tra
 			continue;
 		add_lead(out, p, &p->fields[i], skip);
 		skip = 0;
-		name_text_json_field(out, l->trace, ev, i);
+		value_text_json_field(out, l->trace, ev, i);
 	}
 	buf_addch(out, '}');
 }
@@ -568,9 +568,9 @@ static void json_texts(struct script_line *l, struct buf *out, const struct trac
 	for (size_t i = 0; i < ev->schema->field_cnt; i++) {
 		buf_clear(text);
 		if (!trace_field_text(l->trace, ev, i, text)) {
-			if (!name_text_field_has_unit(ev, i))
+			if (!value_text_field_has_unit(ev, i))
 				continue;
-			name_text_field(text, l->trace, ev, i);
+			value_text_field(text, l->trace, ev, i);
 		}
 		if (!any)
 			buf_addstr(out, ",\"text\":{");
@@ -597,19 +597,19 @@ void script_line_json(struct script_line *l, struct buf *out, const struct trace
 {
 	const struct plan *p = plan_of(l, ev->schema, true);
 
-	name_text_json_begin(out);
+	value_text_json_begin(out);
 	if (ev->has_ts)
 		json_u64(out, "ts", ev->ts);
 	else
 		json_null(out, "ts");
 	if (l->names->parts.cnt > 1)
-		name_text_json_id(out, "part", ev->part + 1);
+		value_text_json_id(out, "part", ev->part + 1);
 	buf_addstr(out, ",\"event\":");
 	json_event_name(out, ev, p, sample_name);
-	name_text_json_name(out, "comm", l->names, ev->comm);
-	name_text_json_id(out, "pid", ev->pid);
-	name_text_json_id(out, "tid", ev->tid);
-	name_text_json_id(out, "cpu", ev->cpu);
+	value_text_json_name(out, "comm", l->names, ev->comm);
+	value_text_json_id(out, "pid", ev->pid);
+	value_text_json_id(out, "tid", ev->tid);
+	value_text_json_id(out, "cpu", ev->cpu);
 	json_fields(l, out, ev, p);
 	json_texts(l, out, ev, p);
 	if (ev->frames)

@@ -5,7 +5,7 @@
  */
 #include "export/script_stream.h"
 
-#include "export/name_text.h"
+#include "export/value_text.h"
 
 void script_stream_init(struct script_stream *s, const struct script_line_opts *opts, bool json,
 			const struct reader *r)
@@ -113,7 +113,7 @@ static void put_part(struct script_stream *s, struct buf *out, const struct trac
 	buf_printf(out, "# recording %u", ev->part + 1);
 	if (part->host != NAMES_NONE) {
 		buf_addstr(out, " (");
-		name_text_name(out, s->names, part->host);
+		value_text_name(out, s->names, part->host);
 		buf_addch(out, ')');
 	}
 	if (part->merged && part->base == last->base && part->clock != last->clock)

@@ -15,7 +15,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "export/formats.h"
-#include "export/name_text.h"
+#include "export/value_text.h"
 #include "export/temp_lists.h"
 #include "profile/sched/intervals.h"
 
@@ -170,7 +170,7 @@ static void put_thread(struct export *x, const struct order *o, uint32_t i)
 	struct speedscope *s = x->state;
 
 	buf_clear(&s->text);
-	name_text_name(&s->text, x->names, comm_of(x, o, v));
+	value_text_name(&s->text, x->names, comm_of(x, o, v));
 	if (pid != TRACE_NONE)
 		buf_printf(&s->text, " %u/%u", pid, v->tid);
 	else if (v->tid != TRACE_NONE)
@@ -369,18 +369,18 @@ static void put_frame(struct export *x, const struct frame *frame)
 	struct speedscope *s = x->state;
 
 	if (frame->state != INTERVAL_STATE_CNT) {
-		buf_printf(&x->out, "{\"name\":\"[%s]\"}", name_text_state(frame->state));
+		buf_printf(&x->out, "{\"name\":\"[%s]\"}", value_text_state(frame->state));
 		return;
 	}
 	buf_clear(&s->text);
-	name_text_function(&s->text, x->names, f->sym, f->inlined);
+	value_text_function(&s->text, x->names, f->sym, f->inlined);
 	json_object(&x->out, NULL);
 	json_text(&x->out, "name", buf_cstr(&s->text), s->text.len);
 	buf_clear(&s->text);
 	if (f->file != NAMES_NONE)
-		name_text_name(&s->text, x->names, f->file);
+		value_text_name(&s->text, x->names, f->file);
 	else if (f->module)
-		name_text_module(&s->text, x->names, f->module);
+		value_text_module(&s->text, x->names, f->module);
 	if (s->text.len)
 		json_text(&x->out, "file", buf_cstr(&s->text), s->text.len);
 	json_end(&x->out, "}");
@@ -395,7 +395,7 @@ static void speedscope_profile(struct export *x, struct profile *p)
 	json_str(&x->out, "exporter", "dial9-prof");
 	json_key(&x->out, "name");
 	buf_clear(&s->text);
-	name_text_clean(&s->text, x->file, strlen(x->file));
+	value_text_clean(&s->text, x->file, strlen(x->file));
 	str_json(&x->out, buf_cstr(&s->text), s->text.len);
 	json_array(&x->out, "profiles");
 	put_profiles(x, p);

@@ -9,7 +9,7 @@
 
 #include "base/json.h"
 #include "base/str.h"
-#include "export/name_text.h"
+#include "export/value_text.h"
 
 static const struct {
 	const char *word, *text;
@@ -91,8 +91,8 @@ static void json_modules(struct buf *out, const struct stack_ends *e, const stru
 	json_array(out, "modules");
 	for (size_t i = 0; i < cnt; i++) {
 		json_object(out, NULL);
-		name_text_json_name(out, "path", n,
-				    v[i].module ? names_module(n, v[i].module)->path : NAMES_NONE);
+		value_text_json_name(out, "path", n,
+				     v[i].module ? names_module(n, v[i].module)->path : NAMES_NONE);
 		json_str(out, "end", unwind_status_id(v[i].end));
 		json_u64(out, "stacks", v[i].stacks);
 		json_end(out, "}");

@@ -12,9 +12,9 @@
 
 #include "base/alloc.h"
 #include "base/str.h"
-#include "query/event_rows.h"
+#include "query/event_tables.h"
 #include "query/frame_table.h"
-#include "query/list_tables.h"
+#include "query/memory_tables.h"
 #include "query/sample_rows.h"
 #include "query/slice_rows.h"
 #include "query/sql_functions.h"
@@ -32,8 +32,8 @@ struct query {
 	sqlite3 *db;
 	struct trace_inputs inputs;
 	struct scan_table scans[SCAN_CNT];
-	struct list_table lists[LIST_CNT];
-	struct event_rows events;
+	struct memory_table lists[LIST_CNT];
+	struct event_tables events;
 	struct buf message;
 };
 
@@ -88,10 +88,10 @@ int query_new(const struct query_opts *opts, struct query **out)
 	guard(q, opts->memory_max);
 	q->scans[SLICES] = slice_rows_table(&q->inputs);
 	q->scans[SAMPLES] = sample_rows_table(&q->inputs);
-	q->scans[EVENTS] = event_rows_all(&q->inputs);
+	q->scans[EVENTS] = event_tables_all(&q->inputs);
 	q->scans[LOST] = sample_rows_lost_table(&q->inputs);
-	q->lists[TRACES] = list_tables_traces(&q->inputs);
-	q->lists[TASKS] = list_tables_tasks(&q->inputs);
+	q->lists[TRACES] = memory_tables_traces(&q->inputs);
+	q->lists[TASKS] = memory_tables_tasks(&q->inputs);
 	*out = q;
 	return 0;
 }
@@ -101,7 +101,7 @@ void query_free(struct query *q)
 	if (!q)
 		return;
 	sqlite3_close(q->db);
-	event_rows_fini(&q->events);
+	event_tables_fini(&q->events);
 	trace_inputs_fini(&q->inputs);
 	buf_free(&q->message);
 	free(q);
@@ -136,9 +136,9 @@ static int add_scan(struct query *q, const struct scan_table *table)
 	return err ? err : connect_table(q, table->name);
 }
 
-static int add_list(struct query *q, const struct list_table *table)
+static int add_list(struct query *q, const struct memory_table *table)
 {
-	int err = list_table_register(q->db, table);
+	int err = memory_table_register(q->db, table);
 
 	return err ? err : connect_table(q, table->name);
 }
@@ -166,9 +166,9 @@ int query_prepare(struct query *q)
 		err = sql_functions_register(q->db, &q->inputs);
 	if (err)
 		return -ENOMEM;
-	event_rows_init(&q->events, &q->inputs, taken, n);
+	event_tables_init(&q->events, &q->inputs, taken, n);
 	for (size_t i = 0; i < q->events.cnt && !err; i++)
-		err = add_scan(q, event_rows_get(&q->events, i));
+		err = add_scan(q, event_tables_get(&q->events, i));
 	sqlite3_set_authorizer(q->db, authorize, NULL);
 	return err ? -ENOMEM : 0;
 }
@@ -184,7 +184,7 @@ static struct sql_message_names names_of(const struct query *q)
 	for (int i = 0; i < LIST_CNT; i++)
 		sql_message_add(&n, q->lists[i].name, q->lists[i].columns, q->lists[i].column_cnt);
 	for (size_t i = 0; i < q->events.cnt; i++) {
-		const struct scan_table *t = event_rows_get(&q->events, i);
+		const struct scan_table *t = event_tables_get(&q->events, i);
 
 		sql_message_add(&n, t->name, t->columns, t->column_cnt);
 	}
@@ -393,7 +393,7 @@ static bool is_wanted(const char *table, const char *name)
 static void put_event_tables(const struct query *q, const char *table, struct buf *out)
 {
 	for (size_t i = 0; i < q->events.cnt; i++) {
-		const struct scan_table *t = event_rows_get(&q->events, i);
+		const struct scan_table *t = event_tables_get(&q->events, i);
 		struct buf quoted = { 0 };
 
 		if (!is_wanted(table, t->name))

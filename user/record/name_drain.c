@@ -15,13 +15,13 @@ enum { STEP_MS = 50, SILENT_MS = 1000, TELL_MS = 300, TAKE_MAX = 4096 };
 
 static long wait_for_names(const struct name_drain_cfg *cfg)
 {
-	uint64_t start = clock_mono_ns(), now = start, heard = start;
+	uint64_t start = clock_mono_ns(), now = start, last_answer_ns = start;
 	uint64_t answered = sym_client_answered(cfg->broker);
 	bool reported = !cfg->waiting;
 	long n = 0;
 
 	while (n >= 0 && !sym_client_idle(cfg->broker) && now - start < cfg->wait_ns &&
-	       now - heard < SILENT_MS * MS_NS && *cfg->stop < 2) {
+	       now - last_answer_ns < SILENT_MS * MS_NS && *cfg->stop < 2) {
 		if (!reported && now - start > TELL_MS * MS_NS) {
 			cfg->waiting(cfg->ctx);
 			reported = true;
@@ -31,7 +31,7 @@ static long wait_for_names(const struct name_drain_cfg *cfg)
 		now = clock_mono_ns();
 		notify_step(cfg->notify, now, NULL);
 		if (answered != sym_client_answered(cfg->broker))
-			heard = now;
+			last_answer_ns = now;
 		answered = sym_client_answered(cfg->broker);
 	}
 	return n;

@@ -25,7 +25,7 @@
 #include "prof_abi.h"
 #include "record/capture/capture.h"
 #include "record/ring/ring_merge.h"
-#include "record/control/memory.h"
+#include "record/control/cache_limit.h"
 #include "record/control/notify.h"
 #include "record/control/trigger.h"
 #include "record/encode/segments.h"
@@ -259,7 +259,7 @@ int pipeline_pass(struct pipeline *p, uint64_t *mark, uint64_t deadline)
 	sym_client_step(p->cfg.broker);
 	if (p->started)
 		tasks_expire(p->cfg.tasks, *mark);
-	memory_check(p->cfg.memory);
+	cache_limit_enforce(p->cfg.memory);
 	return 0;
 }
 

@@ -9,7 +9,7 @@
 struct capture;
 struct frames;
 struct kallsyms_thread;
-struct memory;
+struct cache_limit;
 struct notify;
 struct segments;
 struct status;
@@ -34,7 +34,7 @@ struct pipeline_cfg {
 	struct segments *segments;
 	struct sym_client *broker;
 	struct kallsyms_thread *kallsyms;
-	struct memory *memory;
+	struct cache_limit *memory;
 	size_t queue_bytes; /* memory for records that wait for symbols or unwind tables */
 	uint64_t start_ns; /* CLOCK_MONOTONIC */
 };

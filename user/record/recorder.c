@@ -84,8 +84,9 @@ static bool is_calm(struct recorder *r, uint64_t now)
 	const struct load_shedding_cfg *shedding = &r->cfg->load_shedding;
 
 	return now - r->start_ns > BEGIN_MS * MS_NS && pipeline_is_drained(r->pipeline) &&
-	       !r->trigger && !r->window.control && r->window.pause.open && !shedding->max_ppm &&
-	       shedding->one_in <= 1 && !capture_is_filled(r->capture, CALM_PART);
+	       !r->trigger && !r->window.control && r->window.pause.recording &&
+	       !shedding->max_ppm && shedding->one_in <= 1 &&
+	       !capture_is_filled(r->capture, CALM_PART);
 }
 
 static void wait_tick(struct recorder *r, uint64_t now)
@@ -152,7 +153,7 @@ static int record_until_over(struct recorder *r)
 		err = pipeline_pass(r->pipeline, &mark, now + DRAIN_MS * MS_NS);
 		blocked = pipeline_is_blocked(r->pipeline);
 		/* without room the counts are written later */
-		if (!err && !blocked && (r->window.pause.open || r->window.pause.skips_slice))
+		if (!err && !blocked && (r->window.pause.recording || r->window.pause.skips_slice))
 			err = status_tick(r->status, mark);
 		if (!err && !blocked)
 			err = kernel_summary_step(r->summary, now);

@@ -7,7 +7,7 @@
 #include "prof_abi.h"
 #include "prof_select.h"
 #include "record/control/load_shedding.h"
-#include "record/control/memory.h"
+#include "record/control/cache_limit.h"
 #include "record/control/trigger_window.h"
 #include "record/recorder.h"
 
@@ -49,7 +49,7 @@ struct recorder {
 	struct trigger *trigger; /* NULL: no flight recorder */
 	struct load_shedding shedding;
 	struct realtime realtime;
-	struct memory memory;
+	struct cache_limit memory;
 	uint64_t capabilities; /* kept while recording */
 	uint64_t start_ns, progress_due_ns, loss_due_ns, cpus_due_ns;
 };

@@ -21,7 +21,7 @@
 #include "record/capture/capture.h"
 #include "record/capture/capture_cpus.h"
 #include "record/control/load_shedding.h"
-#include "record/control/memory.h"
+#include "record/control/cache_limit.h"
 #include "record/control/notify.h"
 #include "record/control/trigger.h"
 #include "record/control/trigger_window.h"
@@ -59,7 +59,7 @@ static int open_output(struct recorder *r)
 	struct segments_cfg cfg = {
 		.level4 = r->cfg->level4,
 		.followed = r->select.by_task || recorder_target_has_family(r->cfg),
-		.pool_bytes_max = memory_pool_max(r->cfg->mem_max),
+		.pool_bytes_max = cache_limit_pool_max(r->cfg->mem_max),
 	};
 	struct output_cfg output = r->cfg->output;
 	struct sudo_user user;
@@ -134,7 +134,7 @@ static int prepare_frames(struct recorder *r)
 		return err;
 	if (segments_may_be_many(r->segments))
 		frames_keep_names(r->frames);
-	frames_limit_naming(r->frames, memory_naming_max(r->cfg->mem_max));
+	frames_limit_naming(r->frames, cache_limit_naming_max(r->cfg->mem_max));
 	cfg.frames = r->frames;
 	cfg.sides = capture_sides(r->capture, &cfg.side_cnt);
 	if (!cfg.memory)
@@ -154,7 +154,7 @@ static void prepare_translation(struct recorder *r)
 
 	memcpy(self.helpers, r->helpers, sizeof(self.helpers));
 	r->stacks = stacks_new(r->frames);
-	r->memory = (struct memory){
+	r->memory = (struct cache_limit){
 		.max = r->cfg->mem_max,
 		.tasks = r->tasks,
 		.frames = r->frames,
@@ -179,7 +179,7 @@ static int prepare_helpers(struct recorder *r)
 {
 	const struct sym_client_cfg cfg = {
 		.nice = r->cfg->realtime.nice,
-		.mem_max = memory_helpers_max(r->cfg->mem_max),
+		.mem_max = cache_limit_helpers_max(r->cfg->mem_max),
 	};
 	int err = sym_client_new(&cfg, &r->broker);
 
@@ -301,7 +301,7 @@ static int begin_trace(struct recorder *r)
 		.broker = r->broker,
 		.kallsyms = r->kallsyms,
 		.memory = &r->memory,
-		.queue_bytes = memory_early_max(r->cfg->mem_max),
+		.queue_bytes = cache_limit_early_max(r->cfg->mem_max),
 		.start_ns = r->start_ns,
 	});
 	segments_serve(r->segments, &(struct segments_writers){

@@ -21,7 +21,7 @@
 
 #include "base/alloc.h"
 #include "base/hmap.h"
-#include "unwind/extents.h"
+#include "unwind/free_ranges.h"
 #include "unwind/waiter.h"
 
 enum {
@@ -45,7 +45,7 @@ struct list {
 
 struct lists {
 	struct lists_cfg cfg;
-	struct extents room;
+	struct free_ranges room;
 	struct hmap by_first; /* first + 1 -> list */
 	struct hmap shares; /* by owner */
 	struct list **v;
@@ -64,7 +64,7 @@ struct lists *lists_new(const struct lists_cfg *cfg)
 	l->cfg = *cfg;
 	hmap_init(&l->by_first);
 	hmap_init(&l->shares);
-	extents_give(&l->room, 0, cfg->map_cnt);
+	free_ranges_add(&l->room, 0, cfg->map_cnt);
 	return l;
 }
 
@@ -83,7 +83,7 @@ void lists_free(struct lists *l)
 		free(l->v[i]);
 	free(l->v);
 	hmap_fini(&l->by_first);
-	extents_fini(&l->room);
+	free_ranges_fini(&l->room);
 	free(l);
 }
 
@@ -256,7 +256,7 @@ static void list_free(struct lists *l, struct list *list)
 		l->coming -= rounded(list->cnt);
 	__atomic_fetch_add(l->cfg.generation, 1, __ATOMIC_SEQ_CST);
 	hmap_del(&l->by_first, list->first + 1ULL);
-	extents_give(&l->room, list->first, rounded(list->cnt));
+	free_ranges_add(&l->room, list->first, rounded(list->cnt));
 	l->counts.live--;
 	l->counts.live_maps -= list->cnt;
 	free(list);
@@ -352,7 +352,7 @@ static bool allocate_room(struct lists *l, uint64_t owner, uint32_t cnt, uint32_
 {
 	bool may = may_take(l, owner, cnt);
 
-	if (may && extents_allocate(&l->room, cnt, first))
+	if (may && free_ranges_allocate(&l->room, cnt, first))
 		return true;
 	l->short_steps = SHORT_STEPS;
 	if (may)

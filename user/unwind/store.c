@@ -17,7 +17,7 @@
 
 #include "base/alloc.h"
 #include "base/hash.h"
-#include "unwind/extents.h"
+#include "unwind/free_ranges.h"
 #include "unwind/waiter.h"
 
 #define SECOND_NS 1000000000ULL
@@ -85,7 +85,7 @@ struct store {
 	size_t key_bytes;
 	uint32_t frees;
 	bool is_short; /* a key found no slot since slots were last freed */
-	struct extents blocks;
+	struct free_ranges blocks;
 	void *chunks[PROF_UNWIND_CHUNKS_MAX];
 	uint32_t chunk_cnt, chunk_max;
 	bool chunk_asked, chunk_failed;
@@ -130,7 +130,7 @@ void store_free(struct store *s)
 		waiting_free(w);
 	}
 	free(s->retired);
-	extents_fini(&s->blocks);
+	free_ranges_fini(&s->blocks);
 	for (i = 0; i < s->slot_cnt; i++)
 		free(s->slots[i].key);
 	free(s->leaving.v);
@@ -298,7 +298,7 @@ static void receive_chunk(struct store *s)
 		return;
 	}
 	s->chunks[s->chunk_cnt++] = mem;
-	extents_give(&s->blocks, first, left < CHUNK_BLOCKS ? left : CHUNK_BLOCKS);
+	free_ranges_add(&s->blocks, first, left < CHUNK_BLOCKS ? left : CHUNK_BLOCKS);
 }
 
 static void ask_chunk(struct store *s)
@@ -381,7 +381,7 @@ static void free_retired(struct store *s)
 		struct retired *r = &s->retired[i];
 
 		if (waiter_is_over(s->cfg.waiter, r->ticket))
-			extents_give(&s->blocks, r->first, r->cnt);
+			free_ranges_add(&s->blocks, r->first, r->cnt);
 		else
 			s->retired[kept++] = *r;
 	}
@@ -476,7 +476,7 @@ static bool put_waiting(struct store *s, const struct waiting *w)
 	uint32_t cnt = (w->table.cnt + PROF_UNWIND_BLOCK_WORDS - 1) / PROF_UNWIND_BLOCK_WORDS;
 	uint32_t first;
 
-	if (extents_allocate(&s->blocks, cnt, &first)) {
+	if (free_ranges_allocate(&s->blocks, cnt, &first)) {
 		publish(s, w, first, cnt);
 		return true;
 	}

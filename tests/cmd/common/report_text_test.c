@@ -11,9 +11,9 @@ Test(report_text, unknown_name_is_printed_as_unknown)
 	struct names *n;
 
 	cr_assert_eq(names_new(&n), 0);
-	name_text_name(&b, n, names_add(n, "a\x1b", 2));
+	value_text_name(&b, n, names_add(n, "a\x1b", 2));
 	buf_addch(&b, ' ');
-	name_text_name(&b, n, NAMES_NONE);
+	value_text_name(&b, n, NAMES_NONE);
 	cr_assert_str_eq(buf_cstr(&b), "a\\x1b [unknown]");
 	buf_free(&b);
 	names_free(n);
@@ -35,7 +35,7 @@ Test(report_text, columns_are_padded_and_cut_by_code_points)
 	column("abcdef", 4, true, "abc…");
 	column("\xc3\xa9\xc3\xa9\xc3\xa9", 3, true, "\xc3\xa9\xc3\xa9\xc3\xa9");
 	column("\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9", 3, true, "\xc3\xa9\xc3\xa9…");
-	cr_assert_eq(name_text_width("\xc3\xa9x", 3), 2);
+	cr_assert_eq(value_text_width("\xc3\xa9x", 3), 2);
 }
 
 static void path(const char *s, size_t cols, const char *want)

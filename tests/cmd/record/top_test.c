@@ -203,7 +203,7 @@ static size_t widest(const struct pty_screen *s, size_t *lines)
 		at = home + 3;
 	*lines = 0;
 	while ((end = strstr(at, "\033[K"))) {
-		cols = name_text_width(at, (size_t)(end - at));
+		cols = value_text_width(at, (size_t)(end - at));
 		most = cols > most ? cols : most;
 		(*lines)++;
 		at = end + 3;

@@ -52,14 +52,14 @@ uint64_t status_cost_ns(struct status *s, uint64_t now_ns)
 /* Like pause.c, without a kernel. */
 void pause_skip_slice(struct pause *g)
 {
-	g->skips_slice = g->open;
-	g->open = false;
+	g->skips_slice = g->recording;
+	g->recording = false;
 }
 
 int pause_end_slice(struct pause *g, struct status *status)
 {
 	g->skips_slice = false;
-	g->open = true;
+	g->recording = true;
 	return 0;
 }
 
@@ -73,7 +73,7 @@ struct bench {
 
 static void bench_init(struct bench *b, uint32_t max_ppm, bool stacks)
 {
-	*b = (struct bench){ .capture.stacks = true, .pause.open = true, .now = 77 * SECOND };
+	*b = (struct bench){ .capture.stacks = true, .pause.recording = true, .now = 77 * SECOND };
 	load_shedding_begin(&b->shedding, &(struct load_shedding_cfg){ 1, max_ppm, stacks },
 			    &b->capture, &b->status, b->now);
 }
@@ -90,7 +90,7 @@ static void run(struct bench *b, uint64_t ns, uint32_t ppm, uint32_t stacks_ppm)
 
 	while (b->now < end) {
 		b->now += step;
-		if (b->pause.open) {
+		if (b->pause.recording) {
 			b->status.spent += step * cpus() *
 					   (ppm + (b->capture.stacks ? stacks_ppm : 0)) / 1000000;
 			b->open_ns += step;
@@ -186,7 +186,7 @@ Test(load_shedding, everything_is_recorded_again_when_the_load_ends)
 	cr_expect_eq(b.status.one_in, 1);
 	cr_expect(b.status.stacks);
 	cr_expect(b.capture.stacks);
-	cr_expect(b.pause.open);
+	cr_expect(b.pause.recording);
 	b.open_ns = 0;
 	run(&b, 10 * SECOND, 100, 200);
 	cr_expect_eq(b.open_ns, 10 * SECOND);

@@ -54,8 +54,8 @@ Test(pause, recording_starts_at_once_by_default_and_writes_no_pause)
 	struct pause g;
 
 	pause_begin(&g, &(struct pause_cfg){ .capture = &c }, 1000);
-	cr_expect(g.open);
-	cr_expect_eq(g.opened_ns, 1000);
+	cr_expect(g.recording);
+	cr_expect_eq(g.started_ns, 1000);
 	cr_expect_eq(c.starts, 1);
 	cr_expect_eq(pause_step(&g, &s), 0);
 	cr_expect_eq(pause_end(&g, &s), 0);
@@ -71,12 +71,12 @@ Test(pause, delay_ends_by_itself_and_is_written_with_both_ends)
 
 	pause_begin(&g, &(struct pause_cfg){ .capture = &c, .delay_ns = 5 * MS }, began);
 	cr_expect_eq(c.starts, 0);
-	while (!g.open)
+	while (!g.recording)
 		cr_assert_eq(pause_step(&g, &s), 0);
 	cr_expect_eq(s.written, 1);
 	cr_expect_eq(s.from, began);
 	cr_expect_geq(s.to, began + 5 * MS);
-	cr_expect_eq(g.opened_ns, s.to);
+	cr_expect_eq(g.started_ns, s.to);
 	cr_expect_eq(c.resumes, 1);
 }
 
@@ -88,18 +88,18 @@ Test(pause, held_or_paused_recording_starts_on_request_only)
 
 	pause_begin(&g, &(struct pause_cfg){ .capture = &c, .hold = true }, clock_mono_ns());
 	cr_expect_eq(pause_step(&g, &s), 0);
-	cr_expect(!g.open);
-	cr_expect_eq(pause_open(&g, &s), 0);
-	cr_expect_eq(pause_open(&g, &s), 0);
+	cr_expect(!g.recording);
+	cr_expect_eq(pause_resume(&g, &s), 0);
+	cr_expect_eq(pause_resume(&g, &s), 0);
 	cr_expect_eq(c.resumes, 1);
 	cr_expect_eq(s.written, 1);
-	pause_close(&g);
-	pause_close(&g);
+	pause_start(&g);
+	pause_start(&g);
 	cr_expect_eq(c.pauses, 1);
 	cr_expect_eq(pause_step(&g, &s), 0);
-	cr_expect(!g.open);
+	cr_expect(!g.recording);
 	cr_expect_eq(s.written, 1, "told when it is over");
-	cr_expect_eq(pause_open(&g, &s), 0);
+	cr_expect_eq(pause_resume(&g, &s), 0);
 	cr_expect_eq(s.written, 2);
 	cr_expect_geq(s.to, s.from);
 }
@@ -111,9 +111,9 @@ Test(pause, pause_ends_a_delay)
 	struct pause g;
 
 	pause_begin(&g, &(struct pause_cfg){ .capture = &c, .delay_ns = 1 }, clock_mono_ns() - 10);
-	pause_close(&g);
+	pause_start(&g);
 	cr_expect_eq(pause_step(&g, &s), 0);
-	cr_expect(!g.open, "asked not to");
+	cr_expect(!g.recording, "asked not to");
 	cr_expect_eq(pause_end(&g, &s), 0);
 	cr_expect_eq(s.written, 1, "the end is told of, too");
 }
@@ -126,18 +126,18 @@ Test(pause, skipped_time_slice_is_written_and_ends_on_request)
 
 	pause_begin(&g, &(struct pause_cfg){ .capture = &c }, 1000);
 	pause_skip_slice(&g);
-	cr_expect(!g.open);
+	cr_expect(!g.recording);
 	cr_expect_eq(pause_end_slice(&g, &s), 0);
-	cr_expect(g.open);
+	cr_expect(g.recording);
 	cr_expect_eq(s.written, 1);
 	cr_expect_eq(s.skips_slice, 1);
 	/* closed on request in the middle of a skipped slice: it stays so, and is a pause */
 	pause_skip_slice(&g);
-	pause_close(&g);
+	pause_start(&g);
 	cr_expect_eq(pause_end_slice(&g, &s), 0);
-	cr_expect(!g.open);
+	cr_expect(!g.recording);
 	pause_skip_slice(&g);
-	cr_expect_eq(pause_open(&g, &s), 0);
+	cr_expect_eq(pause_resume(&g, &s), 0);
 	cr_expect_eq(s.written, 2);
 	cr_expect_eq(s.skips_slice, 1);
 	cr_expect_eq(c.pauses, 2);

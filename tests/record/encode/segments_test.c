@@ -17,7 +17,7 @@
 #include "kernel/realtime.h"
 #include "prof_abi.h"
 #include "record/capture/capture.h"
-#include "record/control/memory.h"
+#include "record/control/cache_limit.h"
 #include "record/encode/status.h"
 #include "record/encode/translate.h"
 #include "record/process/tasks.h"
@@ -80,7 +80,7 @@ static struct store {
 	bool ended;
 } store[SEGMENTS_MAX];
 static size_t begun;
-static enum segment_ops_wish wish;
+static enum segment_request request;
 static int begin_err;
 
 static int store_begin(void *ctx, void **segment)
@@ -107,9 +107,9 @@ static int store_end(void *segment)
 	return 0;
 }
 
-static enum segment_ops_wish store_wish(void *ctx, uint64_t now_ns, uint64_t bytes)
+static enum segment_request store_request(void *ctx, uint64_t now_ns, uint64_t bytes)
 {
-	return wish;
+	return request;
 }
 
 static uint64_t segment_max = UINT64_MAX; /* bytes */
@@ -122,7 +122,7 @@ static uint64_t store_left(void *ctx, uint64_t bytes)
 /* ---- the encoder before it --------------------------------------------------------------------------- */
 
 static struct rig rig;
-static struct memory memory;
+static struct cache_limit memory;
 static struct realtime realtime;
 static struct status *status;
 static struct segments *segments;
@@ -143,7 +143,7 @@ static void setup(void)
 			    .begin = store_begin,
 			    .write = store_write,
 			    .end = store_end,
-			    .wish = store_wish,
+			    .request = store_request,
 			    .left = store_left,
 			    .ends = true },
 	};
@@ -230,9 +230,9 @@ static void record(uint32_t seq)
 	free(rec);
 }
 
-static void step(enum segment_ops_wish now, uint64_t seq)
+static void step(enum segment_request now, uint64_t seq)
 {
-	wish = now;
+	request = now;
 	cr_assert_eq(segments_step(segments, START + 1000 + seq), 0);
 }
 
@@ -418,7 +418,7 @@ Test(segments, failed_begin_of_a_segment_ends_the_recording)
 {
 	record(0);
 	begin_err = -ENOSPC;
-	wish = SEGMENT_OPS_NEXT;
+	request = SEGMENT_OPS_NEXT;
 	cr_expect_eq(segments_step(segments, START), -ENOSPC);
 	begin_err = 0;
 	cr_expect_eq(has(0, "made:made"), 1);
@@ -450,7 +450,7 @@ Test(segments, symbol_is_written_to_segments_that_have_the_frame)
 
 	record(0);
 	addr = frame();
-	wish = SEGMENT_OPS_NEXT;
+	request = SEGMENT_OPS_NEXT;
 	name(addr, 0, "outer");
 	name(addr, 1, "inlined");
 	step(SEGMENT_OPS_NEXT, 0);

@@ -27,7 +27,7 @@
 #include "prof_abi.h"
 #include "prof_events.h"
 #include "record/ring/ring.h"
-#include "record/control/memory.h"
+#include "record/control/cache_limit.h"
 #include "record/encode/translate.h"
 #include "record/tracepoint/event.h"
 #include "record/tracepoint/eventset.h"
@@ -101,7 +101,7 @@ bool capture_lost(struct capture *c, size_t cpu, enum capture_loss kind, uint64_
 static struct rig rig;
 static struct capture capture;
 static struct realtime realtime;
-static struct memory memory;
+static struct cache_limit memory;
 static struct status *status;
 
 static struct eventset none;
@@ -116,7 +116,7 @@ static void setup(void)
 				    .cfg = { .events = &none, .system_wide = true } };
 	none.filter_cnt = 0;
 	realtime = (struct realtime){ .total_ns = 70 };
-	memory = (struct memory){ .held = 80, .forgotten = 90 };
+	memory = (struct cache_limit){ .held = 80, .forgotten = 90 };
 	status = status_new(&(struct status_cfg){
 		.capture = &capture,
 		.translate = rig.translate,

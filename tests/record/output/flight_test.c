@@ -142,7 +142,7 @@ Test(flight, snapshot_has_earlier_data_and_the_next_snapshot_has_later_data)
 	late = begin();
 	put(late, "b");
 	snapshot();
-	cr_expect_eq(out.wish(out.ctx, clock_mono_ns(), 0), SEGMENT_OPS_NEXT);
+	cr_expect_eq(out.request(out.ctx, clock_mono_ns(), 0), SEGMENT_OPS_NEXT);
 	now = begin();
 	put(now, "c");
 	cr_expect_eq(out.idle(out.ctx), 0);
@@ -150,7 +150,7 @@ Test(flight, snapshot_has_earlier_data_and_the_next_snapshot_has_later_data)
 	put(late, "B");
 	cr_assert_eq(out.end(late), 0);
 	cr_expect_str_eq(files.data, "[abB]");
-	cr_expect_eq(out.wish(out.ctx, clock_mono_ns(), 0), SEGMENT_OPS_GO_ON, "asked once");
+	cr_expect_eq(out.request(out.ctx, clock_mono_ns(), 0), SEGMENT_OPS_GO_ON, "asked once");
 	cr_assert_eq(out.end(now), 0);
 	close_flight();
 	cr_expect_str_eq(files.data, "[abB][c]");
@@ -229,12 +229,12 @@ Test(flight, segment_ends_after_its_share_of_time_or_memory)
 
 	open_flight(&cfg);
 	segment = begin();
-	cr_expect_eq(out.wish(out.ctx, now + 9 * SECOND, 0), SEGMENT_OPS_GO_ON);
-	cr_expect_eq(out.wish(out.ctx, now + 11 * SECOND, 0), SEGMENT_OPS_NEXT);
+	cr_expect_eq(out.request(out.ctx, now + 9 * SECOND, 0), SEGMENT_OPS_GO_ON);
+	cr_expect_eq(out.request(out.ctx, now + 11 * SECOND, 0), SEGMENT_OPS_NEXT);
 	put_many(segment, 'x', MIB - 1);
-	cr_expect_eq(out.wish(out.ctx, now, 0), SEGMENT_OPS_GO_ON);
+	cr_expect_eq(out.request(out.ctx, now, 0), SEGMENT_OPS_GO_ON);
 	put_many(segment, 'x', 1);
-	cr_expect_eq(out.wish(out.ctx, now, 0), SEGMENT_OPS_NEXT);
+	cr_expect_eq(out.request(out.ctx, now, 0), SEGMENT_OPS_NEXT);
 	cr_assert_eq(out.end(segment), 0);
 	close_flight();
 	buf_free(&files);

@@ -97,15 +97,15 @@ static void put(void *segment, size_t sz)
 	free(data);
 }
 
-static enum segment_ops_wish wish(uint64_t now_ns)
+static enum segment_request request(uint64_t now_ns)
 {
-	return out.wish(out.ctx, now_ns, 0);
+	return out.request(out.ctx, now_ns, 0);
 }
 
 /* Only data that the thread has written counts, so the test waits for it. */
-static void wait_for_wish(enum segment_ops_wish expected)
+static void wait_for_wish(enum segment_request expected)
 {
-	while (wish(0) != expected)
+	while (request(0) != expected)
 		usleep(1000);
 }
 
@@ -235,14 +235,14 @@ Test(output, new_file_is_requested_by_size_time_and_signal)
 	open_output();
 	a = begin();
 	put(a, 999);
-	cr_expect_eq(wish(0), SEGMENT_OPS_GO_ON);
+	cr_expect_eq(request(0), SEGMENT_OPS_GO_ON);
 	asked++;
-	cr_expect_eq(wish(0), SEGMENT_OPS_NEXT);
-	cr_expect_eq(wish(0), SEGMENT_OPS_GO_ON, "asked once");
+	cr_expect_eq(request(0), SEGMENT_OPS_NEXT);
+	cr_expect_eq(request(0), SEGMENT_OPS_GO_ON, "asked once");
 	put(a, 1);
 	wait_for_wish(SEGMENT_OPS_NEXT);
 	b = begin();
-	cr_expect_eq(wish(0), SEGMENT_OPS_GO_ON, "what was written to another does not count");
+	cr_expect_eq(request(0), SEGMENT_OPS_GO_ON, "what was written to another does not count");
 	out.end(a);
 	end_all(b);
 	free(name);
@@ -252,8 +252,8 @@ Test(output, new_file_is_requested_by_size_time_and_signal)
 	cfg.switch_ns = HOUR_NS;
 	open_output();
 	a = begin();
-	cr_expect_eq(wish(clock_mono_ns()), SEGMENT_OPS_GO_ON);
-	cr_expect_eq(wish(clock_mono_ns() + HOUR_NS), SEGMENT_OPS_NEXT);
+	cr_expect_eq(request(clock_mono_ns()), SEGMENT_OPS_GO_ON);
+	cr_expect_eq(request(clock_mono_ns() + HOUR_NS), SEGMENT_OPS_NEXT);
 	end_all(a);
 }
 
@@ -265,7 +265,7 @@ Test(output, stop_is_requested_at_the_maximum_size)
 	open_output();
 	a = begin();
 	put(a, 999);
-	cr_expect_eq(wish(0), SEGMENT_OPS_GO_ON);
+	cr_expect_eq(request(0), SEGMENT_OPS_GO_ON);
 	put(a, 1);
 	wait_for_wish(SEGMENT_OPS_STOP);
 	end_all(a);
@@ -387,7 +387,7 @@ Test(output, share_of_the_budget_begins_another_file)
 	open_output();
 	a = begin();
 	put(a, 999);
-	cr_expect_eq(wish(0), SEGMENT_OPS_GO_ON);
+	cr_expect_eq(request(0), SEGMENT_OPS_GO_ON);
 	put(a, 1);
 	wait_for_wish(SEGMENT_OPS_NEXT);
 	end_all(a);
@@ -468,7 +468,7 @@ Test(output, recording_may_wait_when_the_budget_is_used_up)
 	while (size_of("a.2.bin.active") < 0)
 		usleep(1000);
 	asked++;
-	while (wish(0) != SEGMENT_OPS_GO_ON)
+	while (request(0) != SEGMENT_OPS_GO_ON)
 		usleep(1000);
 	cr_expect_leq(sum(), 10000);
 	cr_assert_eq(unlink("a.0.bin"), 0);
@@ -569,8 +569,8 @@ Test(output, earlier_request_for_a_switch_is_handled)
 	cfg.set = true;
 	open_output();
 	a = begin();
-	cr_expect_eq(wish(0), SEGMENT_OPS_NEXT);
-	cr_expect_eq(wish(0), SEGMENT_OPS_GO_ON);
+	cr_expect_eq(request(0), SEGMENT_OPS_NEXT);
+	cr_expect_eq(request(0), SEGMENT_OPS_GO_ON);
 	end_all(a);
 }
 

@@ -55,7 +55,7 @@ Test(mapping_lag, child_inherits_the_list_of_its_parent_at_the_time_of_the_fork)
 	cr_assert_not(mapping_lag_fork(s, 10, 21, 99));
 	cr_assert(mapping_lag_fork(s, 10, 22, 150));
 	mapping_lag_end(s, 10, 200);
-	cr_assert(mapping_lag_fork(s, 10, 23, 180), "told late");
+	cr_assert(mapping_lag_fork(s, 10, 23, 180), "a fork that was reported late");
 	cr_assert_not(mapping_lag_fork(s, 10, 24, 201));
 	cr_assert_eq(true_at(s, 21, 150), 4);
 	cr_assert_eq(true_at(s, 22, 1000), 1, "its own list is still the old one");
@@ -66,7 +66,7 @@ Test(mapping_lag, child_inherits_the_list_of_its_parent_at_the_time_of_the_fork)
 	mapping_lag_free(s);
 }
 
-/* No process makes this more expensive than it is worth. */
+/* The number of windows of a process is limited. */
 Test(mapping_lag, many_time_windows_are_merged)
 {
 	struct mapping_lag *s = mapping_lag_new();

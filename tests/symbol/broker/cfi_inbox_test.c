@@ -191,7 +191,7 @@ Test(cfi_inbox, tables_end_where_goroutines_begin)
 			     PROF_UNWIND_END << PROF_UNWIND_ROW_OFF_SHIFT;
 
 	cr_expect_eq(row_of_goexit(""), end);
-	cr_expect_eq(row_of_goexit("x"), 1U << PROF_UNWIND_ROW_OFF_SHIFT, "no program of Go's");
+	cr_expect_eq(row_of_goexit("x"), 1U << PROF_UNWIND_ROW_OFF_SHIFT, "not a Go program");
 }
 
 static int on_version(void *ctx, const struct sym_client_answer *a)
@@ -268,7 +268,7 @@ Test(cfi_inbox, missing_table_has_a_reason)
 	cr_expect_eq(g.error[2], -ENOEXEC);
 	cr_expect_eq(g.error[3], -ENOENT);
 	cr_expect_eq(g.error[4], -ENODATA);
-	cr_assert(sym_client_ask_table(b, 3), "a failure is final, and told again");
+	cr_assert(sym_client_ask_table(b, 3), "a failure is final, and is reported again");
 	receive_all(b, &g);
 	cr_expect_eq(g.error[3], -ENOENT);
 	sym_client_free(b);

@@ -62,13 +62,13 @@ static void put_line(struct buf *out, const struct style *s, const struct callee
 	struct buf name = { 0 }, behind = { 0 };
 	size_t taken;
 
-	name_text_name(&name, s->names, c->name);
+	value_text_name(&name, s->names, c->name);
 	buf_addstr(&behind, c->inlined ? " (inlined)" : " (");
 	if (!c->inlined) {
-		name_text_module_base(&behind, s->names, names_frame_module(c->frame));
+		value_text_module_base(&behind, s->names, names_frame_module(c->frame));
 		buf_addch(&behind, ')');
 	}
-	taken = s->indent + name_text_width(buf_cstr(&behind), behind.len);
+	taken = s->indent + value_text_width(buf_cstr(&behind), behind.len);
 	buf_fill(out, ' ', s->indent);
 	symbol_fit_name(out, buf_cstr(&name), name.len,
 			!s->cols	? 0 :
@@ -97,8 +97,8 @@ static void put_folded(struct buf *out, const struct style *s, const struct call
 	if (out->len > s->begin)
 		buf_addch(out, ';');
 	from = out->len;
-	name_text_function(out, s->names, c->name, c->inlined);
-	name_text_fold(out, from);
+	value_text_function(out, s->names, c->name, c->inlined);
+	value_text_fold(out, from);
 }
 
 void callchain_folded(struct buf *out, const struct names *n, const uint64_t *frames, uint32_t cnt,
@@ -112,8 +112,8 @@ void callchain_folded(struct buf *out, const struct names *n, const uint64_t *fr
 static void put_json(struct buf *out, const struct style *s, const struct callee *c)
 {
 	json_object(out, NULL);
-	name_text_json_name(out, "sym", s->names, c->name);
-	name_text_json_module(out, "dso", s->names, names_frame_module(c->frame));
+	value_text_json_name(out, "sym", s->names, c->name);
+	value_text_json_module(out, "dso", s->names, names_frame_module(c->frame));
 	if (c->inlined)
 		json_bool(out, "inlined", true);
 	json_end(out, "}");

@@ -197,7 +197,7 @@ static int copy_pipe(struct input *in)
 	return 0;
 }
 
-/* All of the pipe, for who reads the file itself. */
+/* Copies the rest of the pipe, for callers that read the descriptor themselves. */
 static int copy_rest(struct input *in)
 {
 	char *buf = xmalloc(HEAD_SIZE);

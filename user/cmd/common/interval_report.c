@@ -34,7 +34,7 @@ static void print_none(const struct interval_report *r)
 	if (r->found)
 		return;
 	if (!r->timeline.switches)
-		why = interval_text_no_switches(&r->timeline);
+		why = interval_print_no_switches(&r->timeline);
 	else if (ops->why_unknown && (r->unknown.ns || r->unknown.unsure_ns))
 		why = ops->why_unknown;
 	else if (interval_reader_is_chosen(&r->timeline))
@@ -42,7 +42,7 @@ static void print_none(const struct interval_report *r)
 	printf("%s in %s%s%s.\n", ops->none, reader_input(r->timeline.reader), why ? ": " : "",
 	       why ? why : "");
 	if (ops->why_unknown)
-		interval_text_unknown(&out, &r->timeline, &r->unknown, r->view.color);
+		interval_print_unknown(&out, &r->timeline, &r->unknown, r->view.color);
 	buf_print(&out, stdout);
 }
 
@@ -51,7 +51,7 @@ static void print_text(const struct interval_report *r)
 	struct buf out = { 0 };
 
 	if (!r->plain)
-		interval_text_head(&out, &r->timeline, r->ops->title, r->view.color);
+		interval_print_head(&out, &r->timeline, r->ops->title, r->view.color);
 	if (r->ops->put_text(&out, r))
 		buf_print(&out, stdout);
 	else
@@ -63,7 +63,7 @@ static void print_json(const struct interval_report *r)
 {
 	struct buf out = { 0 };
 
-	interval_text_json_head(&out, &r->timeline);
+	interval_print_json_head(&out, &r->timeline);
 	r->ops->put_json(&out, r);
 	json_end(&out, "}\n");
 	buf_print(&out, stdout);

@@ -3,7 +3,7 @@
 #define D9_CMD_COMMON_INTERVAL_REPORT_H
 
 #include "cmd/common/interval_reader.h"
-#include "cmd/common/interval_text.h"
+#include "cmd/common/interval_print.h"
 #include "cmd/common/report_text.h"
 #include "cmd/common/view.h"
 

@@ -64,7 +64,7 @@ static void put_head(struct live_view *v, const struct live_loop *l, size_t cols
 	const struct loss_accounting *lost = live_lost(v->live);
 	struct buf line = { 0 };
 
-	name_text_clean(&line, v->opts->title, strlen(v->opts->title));
+	value_text_clean(&line, v->opts->title, strlen(v->opts->title));
 	buf_printf(&line, "  %.1f s  ", (double)v->period_ns / 1e9);
 	str_counted(&line, v->all.samples, "sample");
 	buf_printf(&line, "  CPU %.1f%%", cpu_percent(v, &v->all));
@@ -92,10 +92,10 @@ static void add_function(const struct live_view *v, struct buf *line, const stru
 	struct buf name = { 0 }, module = { 0 };
 	size_t w;
 
-	name_text_module_base(&module, v->names, f->module);
-	w = name_text_width(buf_cstr(&module), module.len) + strlen(" ()");
+	value_text_module_base(&module, v->names, f->module);
+	w = value_text_width(buf_cstr(&module), module.len) + strlen(" ()");
 	if (f->sym != NAMES_NONE) {
-		name_text_name(&name, v->names, f->sym);
+		value_text_name(&name, v->names, f->sym);
 	} else {
 		buf_addstr(&name, module.len && module.data[0] == '[' ? "" : "[");
 		buf_add(&name, buf_cstr(&module), module.len);
@@ -124,13 +124,13 @@ static void put_row(struct live_view *v, const struct live_row *row, size_t cols
 	if (v->threads) {
 		buf_printf(&line, " %10.1f %10.1f %8u  ",
 			   1e3 * per_second(v, (double)row->sum.wait_ns), off, row->tid);
-		name_text_name(&comm, v->names, row->comm);
+		value_text_name(&comm, v->names, row->comm);
 		report_text_column(&line, buf_cstr(&comm), comm.len, 16, true);
 		buf_addstr(&line, "  ");
 	} else {
 		buf_printf(&line, " %10.1f  ", off);
 	}
-	used = name_text_width(buf_cstr(&line), line.len);
+	used = value_text_width(buf_cstr(&line), line.len);
 	if (!v->threads || (v->off ? row->blocked : row->sum.samples))
 		add_function(v, &line, v->threads && v->off ? &row->off_at : &row->at,
 			     !cols	 ? 0 :

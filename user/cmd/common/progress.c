@@ -39,7 +39,7 @@ static void show(struct progress *p)
 	if (at < 0 || fstat(p->fd, &st) || !st.st_size)
 		return;
 	buf_addstr(&line, "reading ");
-	name_text_clean(&line, p->name, strlen(p->name));
+	value_text_clean(&line, p->name, strlen(p->name));
 	/* what is printed next begins where this line does */
 	buf_printf(&line, ": %.0f%%\033[K\r", 100.0 * (double)at / (double)st.st_size);
 	p->shown = write(STDERR_FILENO, buf_cstr(&line), line.len) > 0;

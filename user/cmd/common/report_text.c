@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Pieces of text that several commands print on a terminal: losses, times, columns. Names and values of
- * a trace are export/name_text.c's.
+ * a trace are export/value_text.c's.
  */
 #include "cmd/common/report_text.h"
 
@@ -72,11 +72,11 @@ void report_text_stays(struct buf *out, uint64_t min_ns, uint64_t max_ns, const 
 	buf_addstr(out, "only off-CPU intervals");
 	if (min_ns || !max_ns) {
 		buf_addstr(out, min_ns && max_ns ? " from " : " of at least ");
-		name_text_duration(out, min_ns, 0);
+		value_text_duration(out, min_ns, 0);
 	}
 	if (max_ns) {
 		buf_addstr(out, min_ns ? " to " : " of at most ");
-		name_text_duration(out, max_ns, 0);
+		value_text_duration(out, max_ns, 0);
 	}
 	buf_addstr(out, end);
 }
@@ -254,7 +254,7 @@ bool report_text_filtered(struct buf *out, const struct names *n, enum report_te
 	buf_addstr(out, of == REPORT_TEXT_FILTER_SWITCHES ?
 				"filtered: only context switches with " :
 				"filtered: only wakeups with ");
-	name_text_clean(&text, expr, strlen(expr));
+	value_text_clean(&text, expr, strlen(expr));
 	report_text_fit(out, buf_cstr(&text), text.len, FILTER_COLS);
 	buf_addstr(out, of == REPORT_TEXT_FILTER_SWITCHES ?
 				"; times per state are unreliable" :
@@ -300,7 +300,7 @@ bool report_text_unknown(struct buf *out, const struct loss_accounting *a, const
 	if (!ns)
 		return false;
 	buf_addstr(out, "unknown: ");
-	name_text_duration(out, ns, 0);
+	value_text_duration(out, ns, 0);
 	buf_addstr(out, " (all threads): ");
 	report_text_why_unknown(out, a, n);
 	return true;
@@ -311,7 +311,7 @@ bool report_text_unsure(struct buf *out, const struct intervals_unknown *u)
 	if (!u->unsure_ns)
 		return false;
 	buf_addstr(out, "unknown: ");
-	name_text_duration(out, u->unsure_ns, 0);
+	value_text_duration(out, u->unsure_ns, 0);
 	buf_addstr(out, " (all threads) runnable or blocked: wakeup not recorded");
 	return true;
 }
@@ -418,7 +418,7 @@ void report_text_powers(struct buf *out, const uint64_t counts[REPORT_TEXT_POWER
 		to = k;
 	}
 	for (unsigned int k = from; k <= to; k++) {
-		name_text_duration(out, 1ULL << k, margin);
+		value_text_duration(out, 1ULL << k, margin);
 		buf_printf(out, " %*" PRIu64 " |", width, counts[k]);
 		buf_fill(out, '*', (size_t)(counts[k] * 40 / most));
 		buf_addch(out, '\n');
@@ -441,7 +441,7 @@ static bool starts_code_point(char c)
 
 void report_text_column(struct buf *out, const char *s, size_t n, size_t cols, bool cut)
 {
-	size_t w = name_text_width(s, n), keep = 0, seen = 0;
+	size_t w = value_text_width(s, n), keep = 0, seen = 0;
 
 	if (!cut || w <= cols) {
 		buf_add(out, s, n);
@@ -475,8 +475,8 @@ size_t report_text_line(const char *s, size_t n, size_t cols)
 
 void report_text_fit(struct buf *out, const char *s, size_t n, size_t cols)
 {
-	report_text_column(out, s, n, name_text_width(s, n) < cols ? 0 : cols,
-			   name_text_width(s, n) > cols);
+	report_text_column(out, s, n, value_text_width(s, n) < cols ? 0 : cols,
+			   value_text_width(s, n) > cols);
 }
 
 void report_text_path(struct buf *out, const char *s, size_t n, size_t cols)
@@ -484,7 +484,7 @@ void report_text_path(struct buf *out, const char *s, size_t n, size_t cols)
 	size_t at = n, left = cols - 1;
 	const char *slash;
 
-	if (name_text_width(s, n) <= cols) {
+	if (value_text_width(s, n) <= cols) {
 		buf_add(out, s, n);
 		return;
 	}

@@ -2,10 +2,10 @@
 #ifndef D9_CMD_COMMON_REPORT_TEXT_H
 #define D9_CMD_COMMON_REPORT_TEXT_H
 
-#include "export/name_text.h"
+#include "export/value_text.h"
 #include "profile/sched/loss_accounting.h"
 
-/* Text for a terminal; names and values of a trace: export/name_text.h. Functions append to @out. */
+/* Text for a terminal; names and values of a trace: export/value_text.h. Functions append to @out. */
 
 /*
  * What is missing, in words: "nothing", "3 events and 1 sample", "2 events, and an estimated 7

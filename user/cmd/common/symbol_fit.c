@@ -109,12 +109,12 @@ void symbol_fit_name(struct buf *out, const char *s, size_t n, size_t cols)
 	struct degree d = { .params = true, .levels = LEVELS_MAX };
 	size_t from = out->len;
 
-	if (!cols || name_text_width(s, n) <= cols) {
+	if (!cols || value_text_width(s, n) <= cols) {
 		buf_add(out, s, n);
 		return;
 	}
 	do {
 		out->len = from;
 		apply(out, s, n, d);
-	} while (name_text_width(out->data + from, out->len - from) > cols && d.levels--);
+	} while (value_text_width(out->data + from, out->len - from) > cols && d.levels--);
 }

@@ -41,7 +41,7 @@ static void put_status(struct buf *out, const struct names *n, const struct name
 			buf_addstr(out, causes[i].text);
 			return;
 		}
-	name_text_name(out, n, m->status);
+	value_text_name(out, n, m->status);
 }
 
 void unnamed_reason_of_unnamed(struct buf *out, const struct names *n, const struct event_counts *c,
@@ -56,7 +56,7 @@ void unnamed_reason_of_unnamed(struct buf *out, const struct names *n, const str
 		put_status(out, n, m);
 		if (m->detail != NAMES_NONE) {
 			buf_addstr(out, " (");
-			name_text_name(out, n, m->detail);
+			value_text_name(out, n, m->detail);
 			buf_addch(out, ')');
 		}
 	} else if (m->kind == PROF_MODULE_ANON) {
@@ -85,7 +85,7 @@ void unnamed_reason_put_remedy(struct buf *out, const char *input)
 		return;
 	}
 	buf_addstr(out, "dial9-prof symbolize ");
-	name_text_clean(out, input, strlen(input));
+	value_text_clean(out, input, strlen(input));
 	/* it may have been run, and have said what is missing */
 	buf_addstr(out, " adds symbols from debug files (see --symfs, --debuginfod)");
 }

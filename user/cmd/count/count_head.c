@@ -42,7 +42,7 @@ void count_put_head(struct buf *out, const struct count *c, const char *what)
 	const char *file = reader_input(c->reader);
 	struct buf name = { 0 };
 
-	name_text_clean(&name, file, strlen(file));
+	value_text_clean(&name, file, strlen(file));
 	count_put_line(out, c, false, "%s: %s over %.3f s", buf_cstr(&name), what,
 		       (double)count_span_ns(c) / 1e9);
 	buf_free(&name);
@@ -63,7 +63,7 @@ void count_put_more(struct buf *out, size_t more, const char *how)
 
 void count_json_head(struct buf *out, const struct count *c)
 {
-	name_text_json_begin(out);
+	value_text_json_begin(out);
 	json_str(out, "file", reader_input(c->reader));
 	json_u64(out, "span_ns", count_span_ns(c));
 	report_text_json_account(out, &c->losses.account);

@@ -55,7 +55,7 @@ static void put_head(struct count_live *l)
 	struct buf *out = &l->head;
 
 	buf_clear(out);
-	name_text_clean(out, l->title, strlen(l->title));
+	value_text_clean(out, l->title, strlen(l->title));
 	buf_printf(out, "  %.1f s  ", (double)period_ns(l) / 1e9);
 	str_counted(out, n->counted, "event");
 	if (n->lacking || n->beyond)

@@ -120,7 +120,7 @@ static void put_name(struct buf *out, const struct count *c, const struct pair_s
 	if (row->name == NAMES_NONE)
 		buf_printf(out, "syscall %" PRIu64, row->call);
 	else
-		name_text_name(out, c->names, row->name);
+		value_text_name(out, c->names, row->name);
 }
 
 static void put_task(struct buf *out, const struct count *c, const struct pair_sums_row *row)
@@ -135,7 +135,7 @@ static void put_task(struct buf *out, const struct count *c, const struct pair_s
 	if (by & PAIR_BY_TID)
 		put_id(out, row->tid);
 	if (by & PAIR_BY_COMM) {
-		name_text_name(&comm, c->names, row->comm);
+		value_text_name(&comm, c->names, row->comm);
 		buf_addstr(out, "  ");
 		report_text_column(out, buf_cstr(&comm), comm.len, COMM_COLS, true);
 	}
@@ -147,16 +147,16 @@ static void put_row(struct buf *out, const struct count *c, const struct pair_su
 	const double share = percent(row->ns, c->pairs.ns);
 	struct buf text = { 0 };
 
-	name_text_duration(out, row->ns, 11);
+	value_text_duration(out, row->ns, 11);
 	buf_printf(&text, "  %6.2f%%", share);
 	color_put(out, c->view.color, color_percent(share), buf_cstr(&text), text.len);
 	buf_printf(out, " %*" PRIu64 "%c", COUNT_COLS, row->cnt, row->cut ? '*' : ' ');
 	if (c->opts->syscalls)
 		buf_printf(out, "%*" PRIu64 " ", COUNT_COLS, row->errors);
-	name_text_duration(out, average(row), 11);
-	name_text_duration(out, at_quantile(row, 0.5), 12);
-	name_text_duration(out, at_quantile(row, 0.99), 12);
-	name_text_duration(out, row->lengths.max, 12);
+	value_text_duration(out, average(row), 11);
+	value_text_duration(out, at_quantile(row, 0.5), 12);
+	value_text_duration(out, at_quantile(row, 0.99), 12);
+	value_text_duration(out, row->lengths.max, 12);
 	put_task(out, c, row);
 	buf_addstr(out, "  ");
 	put_name(out, c, row);
@@ -201,17 +201,17 @@ static void json_row(struct buf *out, const struct count *c, const struct pair_s
 	uint64_t counts[REPORT_TEXT_POWERS];
 
 	json_line_object(out);
-	name_text_json_name(out, c->opts->syscalls ? "syscall" : "start", c->names, row->name);
+	value_text_json_name(out, c->opts->syscalls ? "syscall" : "start", c->names, row->name);
 	if (row->name == NAMES_NONE)
 		json_u64(out, "number", row->call);
 	if (c->pairs.by_part)
 		json_u64(out, "part", row->part + 1);
 	if (by & PAIR_BY_COMM)
-		name_text_json_name(out, "comm", c->names, row->comm);
+		value_text_json_name(out, "comm", c->names, row->comm);
 	if (by & PAIR_BY_PID)
-		name_text_json_id(out, "pid", row->pid);
+		value_text_json_id(out, "pid", row->pid);
 	if (by & PAIR_BY_TID)
-		name_text_json_id(out, "tid", row->tid);
+		value_text_json_id(out, "tid", row->tid);
 	json_u64s(out, { "count", row->cnt }, { "cut", row->cut }, { "total_ns", row->ns },
 		  { "average_ns", average(row) }, { "p50_ns", at_quantile(row, 0.5) },
 		  { "p99_ns", at_quantile(row, 0.99) }, { "min_ns", row->lengths.min },

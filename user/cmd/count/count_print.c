@@ -51,7 +51,7 @@ static void put_value(struct buf *out, const struct count *c, const struct count
 	size_t len;
 
 	if (v->text != NAMES_NONE) {
-		name_text_name(out, c->names, v->text);
+		value_text_name(out, c->names, v->text);
 		return;
 	}
 	switch ((enum count_type)v->type) {
@@ -66,7 +66,7 @@ static void put_value(struct buf *out, const struct count *c, const struct count
 		value_print_f64(out, double_of(v->v));
 		break;
 	case COUNT_TEXT:
-		name_text_name(out, c->names, (uint32_t)v->v);
+		value_text_name(out, c->names, (uint32_t)v->v);
 		break;
 	case COUNT_BYTES:
 		s = names_str(c->names, (uint32_t)v->v, &len);
@@ -227,7 +227,7 @@ static void widen(struct table *t, const struct counts_row *row)
 
 		buf_clear(&text);
 		put_value(&text, t->c, &row->v[i]);
-		w = name_text_width(buf_cstr(&text), text.len);
+		w = value_text_width(buf_cstr(&text), text.len);
 		w = w < VALUE_COLS_MAX ? w : VALUE_COLS_MAX;
 		t->width[i] = w > t->width[i] ? w : t->width[i];
 	}
@@ -352,7 +352,7 @@ void count_put_table(struct buf *out, const struct count *c)
 	uint64_t events;
 
 	for (size_t i = 0; i < c->by_cnt; i++)
-		t.width[i] = name_text_width(c->titles[i], strlen(c->titles[i]));
+		t.width[i] = value_text_width(c->titles[i], strlen(c->titles[i]));
 	for (size_t at = 0; at < n->row_cnt; at = end) {
 		end = interval_end(n, at, &events);
 		shown = count_shown(c, end - at);
@@ -402,7 +402,7 @@ static void json_columns(struct buf *out, const struct count *c, const struct co
 		if (row->v[i].text == NAMES_NONE)
 			continue;
 		json_key_text(out, c->titles[i], strlen(c->titles[i]));
-		name_text_json_name(out, NULL, c->names, row->v[i].text);
+		value_text_json_name(out, NULL, c->names, row->v[i].text);
 	}
 	json_end(out, "}");
 }

@@ -17,9 +17,9 @@ static const char *const states[INTERVAL_STATE_CNT] = {
 void explain_json_thread(struct buf *out, const struct explained *x, uint32_t tid, uint32_t pid,
 			 uint32_t comm)
 {
-	name_text_json_id(out, "tid", tid);
-	name_text_json_id(out, "pid", pid);
-	name_text_json_name(out, "comm", x->timeline.names, comm);
+	value_text_json_id(out, "tid", tid);
+	value_text_json_id(out, "pid", pid);
+	value_text_json_name(out, "comm", x->timeline.names, comm);
 }
 
 static void json_state_ns(struct buf *out, int state, uint64_t ns)
@@ -75,9 +75,9 @@ static void put_behind(struct buf *out, const struct explained *x, const struct 
 		const struct interval_preemptor *r = &s->preemptors[k];
 
 		json_object(out, NULL);
-		name_text_json_id(out, "tid", r->tid);
-		name_text_json_name(out, "comm", x->timeline.names,
-				    explain_print_comm(x, part, r->tid, r->comm));
+		value_text_json_id(out, "tid", r->tid);
+		value_text_json_name(out, "comm", x->timeline.names,
+				     explain_print_comm(x, part, r->tid, r->comm));
 		json_u64(out, "ns", r->ns);
 		json_end(out, "}");
 	}
@@ -104,13 +104,13 @@ static void put_blocked(struct buf *out, const struct explained *x, const struct
 	json_object(out, "longest_blocked");
 	json_u64s(out, { "start_ns", from }, { "ns", to - from });
 	json_char(out, "state", interval_blocked_letter(p->flags, p->prev_state));
-	interval_text_json_stack(out, &x->timeline, "stack", p->stack, CALLCHAIN_BOTH);
-	interval_text_json_waker(out, "waker", &x->timeline, p->woken ? &p->waker : NULL);
+	interval_print_json_stack(out, &x->timeline, "stack", p->stack, CALLCHAIN_BOTH);
+	interval_print_json_waker(out, "waker", &x->timeline, p->woken ? &p->waker : NULL);
 	if (by)
-		name_text_json_id(out, "waker_tid", by);
+		value_text_json_id(out, "waker_tid", by);
 	if (p->woken)
-		interval_text_json_stack(out, &x->timeline, "waker_stack", p->waker.stack,
-					 CALLCHAIN_BOTH);
+		interval_print_json_stack(out, &x->timeline, "waker_stack", p->waker.stack,
+					  CALLCHAIN_BOTH);
 	if (depth && by && by != p->tid && explain_range(&x->numbers, p->part, by, from, to, &s)) {
 		json_key(out, "waker_activity");
 		put_step(out, x, &s, depth - 1);
@@ -157,9 +157,9 @@ void explain_json(const struct explained *x)
 {
 	struct buf out = { 0 };
 
-	interval_text_json_head(&out, &x->timeline);
+	interval_print_json_head(&out, &x->timeline);
 	if (x->thread) {
-		name_text_json_id(&out, "tid", x->thread->tid);
+		value_text_json_id(&out, "tid", x->thread->tid);
 		json_u64s(&out, { "from_ns", x->from }, { "to_ns", x->to });
 	}
 	json_bool(&out, "complete", !x->numbers.dropped_from);

@@ -29,7 +29,7 @@ void explain_print_name(struct buf *out, const struct explained *x, uint32_t com
 
 	if (comm == NAMES_NONE && th)
 		comm = th->comm;
-	name_text_name(out, x->timeline.names, comm);
+	value_text_name(out, x->timeline.names, comm);
 	buf_addch(out, ' ');
 	buf_addu(out, tid);
 }
@@ -37,7 +37,7 @@ void explain_print_name(struct buf *out, const struct explained *x, uint32_t com
 static void put_waker(struct buf *out, const struct explained *x, const struct explain_piece *p)
 {
 	buf_addstr(out, ", woken by ");
-	interval_text_waker(out, &x->timeline, &p->waker);
+	interval_print_waker(out, &x->timeline, &p->waker);
 	if (explain_waker_tid(p)) {
 		buf_addch(out, ' ');
 		buf_addu(out, p->waker.tid);
@@ -101,7 +101,7 @@ static void put_running(struct buf *out, const struct explained *x, const struct
 	const uint64_t *frames;
 
 	buf_addstr(out, "ran ");
-	name_text_duration(out, s->ns[INTERVAL_RUNNING], 0);
+	value_text_duration(out, s->ns[INTERVAL_RUNNING], 0);
 	if (n > 1) {
 		put_pieces(out, n);
 	} else {
@@ -138,7 +138,7 @@ static void put_others(struct buf *out, const char *behind, uint64_t ns, size_t 
 		return;
 	buf_fill(out, ' ', indent);
 	buf_printf(out, "%s ", behind);
-	name_text_duration(out, ns, 0);
+	value_text_duration(out, ns, 0);
 	buf_addch(out, '\n');
 }
 
@@ -184,12 +184,12 @@ static void put_behind(struct buf *out, const struct explained *x, const struct 
 			explain_print_name(out, x, explain_print_comm(x, part, r->tid, r->comm),
 					   r->tid);
 		buf_addch(out, ' ');
-		name_text_duration(out, r->ns, 0);
+		value_text_duration(out, r->ns, 0);
 		buf_addch(out, '\n');
 	}
 	if (s->preemptor_cnt)
 		put_others(out, "ran instead: others", s->other_ns, indent);
-	put_others(out, interval_text_unknown_task(&x->timeline, part), s->unknown_ns, indent);
+	put_others(out, interval_print_unknown_task(&x->timeline, part), s->unknown_ns, indent);
 	buf_fill(&before, ' ', indent);
 	explain_print_own_switches(out, x, part, &own, buf_cstr(&before), "\n");
 	buf_free(&before);
@@ -202,7 +202,7 @@ static void put_waiting(struct buf *out, const struct explained *x, const struct
 	const uint64_t n = s->cnt[INTERVAL_RUNNABLE];
 
 	buf_addstr(out, "runnable ");
-	name_text_duration(out, s->ns[INTERVAL_RUNNABLE], 0);
+	value_text_duration(out, s->ns[INTERVAL_RUNNABLE], 0);
 	if (n > 1) {
 		put_pieces(out, n);
 	} else {
@@ -241,12 +241,12 @@ static void put_blocked(struct buf *out, const struct explained *x, const struct
 	uint64_t from, to;
 
 	buf_addstr(out, "blocked ");
-	name_text_duration(out, s->ns[INTERVAL_BLOCKED], 0);
+	value_text_duration(out, s->ns[INTERVAL_BLOCKED], 0);
 	explain_within(s, p, &from, &to);
 	if (n > 1) {
 		put_pieces(out, n);
 		buf_addstr(out, ", the longest ");
-		name_text_duration(out, to - from, 0);
+		value_text_duration(out, to - from, 0);
 	}
 	if (!(p->flags & INTERVAL_EDGE_START))
 		buf_printf(out, " (%c)", interval_letter(p->prev_state));
@@ -270,7 +270,7 @@ static void put_unknown(struct buf *out, const struct explained *x, const struct
 	struct buf line = { 0 };
 
 	buf_addstr(&line, "unknown for ");
-	name_text_duration(&line, s->ns[INTERVAL_UNKNOWN], 0);
+	value_text_duration(&line, s->ns[INTERVAL_UNKNOWN], 0);
 	if (p->flags & INTERVAL_NEIGHBOUR)
 		buf_addstr(&line, ": not recorded");
 	else if (interval_is_unsure(p->flags))
@@ -333,7 +333,7 @@ void explain_print_times(struct buf *out, const struct explained *x,
 		if (is_exact(x))
 			explain_print_ms(out, all[k]);
 		else
-			name_text_duration(out, all[k], 11);
+			value_text_duration(out, all[k], 11);
 }
 
 void explain_print_times_head(struct buf *out, const struct explained *x, const char *noun)
@@ -397,7 +397,7 @@ static void put_head(struct buf *out, const struct explained *x)
 	buf_addstr(&what, "what ");
 	explain_print_name(&what, x, x->thread->comm, x->thread->tid);
 	buf_addstr(&what, " did");
-	interval_text_head(out, &x->timeline, buf_cstr(&what), x->view.color);
+	interval_print_head(out, &x->timeline, buf_cstr(&what), x->view.color);
 	buf_free(&what);
 	buf_addstr(out, "# ");
 	explain_print_window(out, x->from, x->to);
@@ -407,7 +407,7 @@ static void put_head(struct buf *out, const struct explained *x)
 void explain_print_at(struct buf *out, uint64_t ns)
 {
 	buf_addstr(out, "\n+");
-	name_text_duration(out, ns, TIMES - 3);
+	value_text_duration(out, ns, TIMES - 3);
 	buf_addstr(out, "  ");
 }
 
@@ -432,7 +432,7 @@ void explain_print_timeline(struct buf *out, const struct explained *x)
 		return;
 	buf_addstr(out,
 		   "\n# incomplete: too many events in this time range; intervals missing from +");
-	name_text_duration(
+	value_text_duration(
 		out, x->numbers.dropped_from > x->from ? x->numbers.dropped_from - x->from : 0, 0);
 	buf_addstr(out, "; use a shorter --time\n");
 }
@@ -446,7 +446,7 @@ void explain_print(const struct explained *x)
 		if (!x->timeline.switches)
 			printf("Nothing to explain of %s %" PRIu32 " in %s: %s.\n",
 			       x->opts->tid ? "thread" : "thread or process", x->id, file,
-			       interval_text_no_switches(&x->timeline));
+			       interval_print_no_switches(&x->timeline));
 		return;
 	}
 	put_head(&out, x);

@@ -24,7 +24,7 @@ void explain_slowest_put_spans(struct buf *out, const struct explained *x)
 {
 	for (size_t k = 0; k < x->opts->spans.cnt; k++) {
 		buf_addstr(out, k ? " and " : "");
-		name_text_clean(out, x->opts->spans.v[k], strlen(x->opts->spans.v[k]));
+		value_text_clean(out, x->opts->spans.v[k], strlen(x->opts->spans.v[k]));
 	}
 }
 
@@ -52,11 +52,11 @@ static void put_event(struct buf *out, const struct explain_slowest *s, const st
 		len -= strlen(SYSCALL_ENTER);
 	}
 	if (!put_call(out, s->x->timeline.names, p))
-		name_text_clean(out, name, len);
+		value_text_clean(out, name, len);
 	if (!p->has_id)
 		return;
 	buf_addch(out, ' ');
-	name_text_clean(out, field, strlen(field));
+	value_text_clean(out, field, strlen(field));
 	buf_addch(out, '=');
 	buf_addu(out, p->id);
 }
@@ -118,7 +118,7 @@ void explain_slowest_put_kind(struct buf *out, const struct names *names, uint32
 			at += text[at] == ':' ? 2 : 1;
 		len = at < len ? at : len;
 	}
-	name_text_clean(out, text, len);
+	value_text_clean(out, text, len);
 }
 
 static void put_kinds(struct buf *out, const struct names *names, const struct spans *s)
@@ -158,11 +158,11 @@ void explain_slowest_put_counts(struct buf *out, const struct names *names, cons
 void explain_slowest_put_lengths(struct buf *out, const struct spans *s)
 {
 	buf_addstr(out, "# all: ");
-	name_text_duration(out, s->ns, 0);
+	value_text_duration(out, s->ns, 0);
 	buf_addstr(out, ", median ");
-	name_text_duration(out, (uint64_t)quantile_at(&s->lengths, 0.5), 0);
+	value_text_duration(out, (uint64_t)quantile_at(&s->lengths, 0.5), 0);
 	buf_addstr(out, ", p99 ");
-	name_text_duration(out, (uint64_t)quantile_at(&s->lengths, 0.99), 0);
+	value_text_duration(out, (uint64_t)quantile_at(&s->lengths, 0.99), 0);
 }
 
 static void put_head(struct buf *out, const struct explain_slowest *s)
@@ -174,7 +174,7 @@ static void put_head(struct buf *out, const struct explain_slowest *s)
 	str_counted(&what, p->pairs, "pair");
 	buf_addstr(&what, " of ");
 	explain_slowest_put_spans(&what, s->x);
-	interval_text_head(out, &s->x->timeline, buf_cstr(&what), s->x->view.color);
+	interval_print_head(out, &s->x->timeline, buf_cstr(&what), s->x->view.color);
 	buf_free(&what);
 	explain_slowest_put_lengths(out, p);
 	buf_addch(out, '\n');
@@ -218,11 +218,11 @@ void explain_slowest_put_cause(struct buf *out, const struct explain_slowest *s,
 		buf_addstr(out, c->fault ? "blocked by a page fault" : "blocked");
 		if (c->function != NAMES_NONE) {
 			buf_addstr(out, " in ");
-			name_text_name(out, s->x->timeline.names, c->function);
+			value_text_name(out, s->x->timeline.names, c->function);
 		}
 		if (c->under != NAMES_NONE) {
 			buf_addstr(out, " under ");
-			name_text_name(out, s->x->timeline.names, c->under);
+			value_text_name(out, s->x->timeline.names, c->under);
 		}
 		break;
 	case CAUSE_UNKNOWN:
@@ -314,7 +314,7 @@ static void put_pair_stacks(struct buf *out, const struct explain_slowest *s, co
 		explain_print_at(out, seen[k].ts - p->start);
 		buf_addstr(out, seen[k].out ? "left its CPU; " : "was sampled; ");
 		buf_addstr(out, k + 1 < cnt ? "next seen " : "ended ");
-		name_text_duration(out, next - seen[k].ts, 0);
+		value_text_duration(out, next - seen[k].ts, 0);
 		buf_addstr(out, " later\n");
 		explain_print_sample(out, s->x, &seen[k]);
 	}
@@ -380,7 +380,7 @@ void explain_slowest_report_missing(const struct explain_slowest *s)
 
 	explain_slowest_put_spans(&out, s->x);
 	buf_addstr(&out, " in ");
-	name_text_clean(&out, file, strlen(file));
+	value_text_clean(&out, file, strlen(file));
 	if (select_is_used(&s->x->timeline.sel) || s->x->id)
 		buf_addstr(&out, known ? " in the selection" : " in this time range");
 	if (!known)
@@ -426,7 +426,7 @@ static void json_kinds(struct buf *out, const struct names *names, const struct 
 	json_array(out, "kinds");
 	for (size_t k = 0; k < s->kind_cnt; k++) {
 		json_line_object(out);
-		name_text_json_name(out, "event", names, s->kinds[k].name);
+		value_text_json_name(out, "event", names, s->kinds[k].name);
 		json_u64s(out, { "pairs", s->kinds[k].pairs }, { "ns", s->kinds[k].ns });
 		json_end(out, "}");
 	}
@@ -464,8 +464,8 @@ static void json_cause(struct buf *out, const struct explain_slowest *s, const s
 	} else if (c->kind == CAUSE_OTHERS) {
 		json_null(out, "ran_instead");
 	} else if (c->kind == CAUSE_BLOCKED) {
-		name_text_json_name(out, "function", s->x->timeline.names, c->function);
-		name_text_json_name(out, "under", s->x->timeline.names, c->under);
+		value_text_json_name(out, "function", s->x->timeline.names, c->function);
+		value_text_json_name(out, "under", s->x->timeline.names, c->under);
 		json_bool(out, "page_fault", c->fault);
 	}
 	json_end(out, "}");
@@ -502,7 +502,7 @@ static void json_pair(struct buf *out, struct explain_slowest *s, const struct s
 	if (p->tid != TRACE_NONE)
 		names_task_fill(s->x->timeline.names, p->part, p->tid, &pid, &comm);
 	json_object(out, NULL);
-	name_text_json_name(out, "event", s->x->timeline.names, p->name);
+	value_text_json_name(out, "event", s->x->timeline.names, p->name);
 	if (put_call(&call, s->x->timeline.names, p)) {
 		json_text(out, "call", buf_cstr(&call), call.len);
 		buf_free(&call);
@@ -550,7 +550,7 @@ void explain_slowest_json(struct explain_slowest *s)
 {
 	struct buf out = { 0 };
 
-	interval_text_json_head(&out, &s->x->timeline);
+	interval_print_json_head(&out, &s->x->timeline);
 	explain_slowest_json_counts(&out, s->x->timeline.names, &s->spans);
 	explain_slowest_json_causes(&out, s);
 	explain_slowest_json_pairs(&out, s, s->spans.cnt);

@@ -53,7 +53,7 @@ static void put_spans(struct buf *out, const struct explain_slowest *s,
 {
 	for (uint32_t k = 0; k < poll->span_cnt; k++) {
 		buf_addstr(out, k ? ", " : ", in ");
-		name_text_name(out, s->x->timeline.names, poll->spans[k]);
+		value_text_name(out, s->x->timeline.names, poll->spans[k]);
 	}
 	if (poll->has_more_spans)
 		buf_addstr(out, ", ...");
@@ -76,7 +76,7 @@ void polls_print_title(struct buf *out, const struct explain_slowest *s, const s
 	explain_slowest_put_thread(out, s, p->part, p->tid, p->comm);
 	if (poll && poll->spawned != NAMES_NONE) {
 		buf_addstr(out, ", spawned at ");
-		name_text_name(out, s->x->timeline.names, poll->spawned);
+		value_text_name(out, s->x->timeline.names, poll->spawned);
 	}
 	if (poll)
 		put_spans(out, s, poll);
@@ -95,13 +95,13 @@ void polls_print_members(struct buf *out, const struct explain_slowest *s, const
 	const struct tokio_polls_poll *poll = polled_of(s, p);
 	const enum explain_untold why = unknown(s, p);
 
-	name_text_json_id(out, "worker", p->worker);
+	value_text_json_id(out, "worker", p->worker);
 	if (poll && poll->has_task)
 		json_u64(out, "task", poll->task);
-	name_text_json_name(out, "spawned", names, poll ? poll->spawned : NAMES_NONE);
+	value_text_json_name(out, "spawned", names, poll ? poll->spawned : NAMES_NONE);
 	json_array(out, "spans");
 	for (uint32_t k = 0; poll && k < poll->span_cnt; k++)
-		name_text_json_name(out, NULL, names, poll->spans[k]);
+		value_text_json_name(out, NULL, names, poll->spans[k]);
 	json_end(out, "]");
 	if (why != EXPLAIN_KNOWN)
 		json_str(out, "unexplained", untold_names[why]);
@@ -159,7 +159,7 @@ static void put_how_many(struct buf *out, const struct explain_slowest *s)
 	}
 	if (p->opts.min_ns) {
 		buf_addstr(out, " took ");
-		name_text_duration(out, p->opts.min_ns, 0);
+		value_text_duration(out, p->opts.min_ns, 0);
 		buf_addstr(out, " or longer");
 	}
 	buf_addch(out, ',');
@@ -171,16 +171,16 @@ static void put_head(struct buf *out, const struct explain_slowest *s)
 	struct buf what = { 0 };
 
 	put_how_many(&what, s);
-	interval_text_head(out, &s->x->timeline, buf_cstr(&what), s->x->view.color);
+	interval_print_head(out, &s->x->timeline, buf_cstr(&what), s->x->view.color);
 	buf_free(&what);
 	explain_slowest_put_lengths(out, p);
 	buf_addstr(out, "; the slow ones: ");
-	name_text_duration(out, p->slow_ns, 0);
+	value_text_duration(out, p->slow_ns, 0);
 	buf_addch(out, '\n');
 	explain_slowest_put_counts(out, s->x->timeline.names, p);
 	put_untold(out, s);
 	if (p->cnt && interval_reader_stays(&s->x->timeline, NULL, NULL))
-		buf_addstr(out, "# no thread states: " INTERVAL_TEXT_STAYS "\n");
+		buf_addstr(out, "# no thread states: " INTERVAL_PRINT_STAYS "\n");
 	else if (p->cnt && !s->switches)
 		buf_addstr(out, "# only the trace of the application: thread states are unknown\n"
 				"#   (record with dial9-prof -p PID, and give both files)\n");
@@ -243,7 +243,7 @@ static void put_places(struct buf *out, const struct explain_slowest *s)
 		for (size_t k = 0; k < cnt; k++) {
 			put_share(out, v[k].ns, ns);
 			buf_printf(out, " %6" PRIu64 "  ", v[k].polls);
-			name_text_name(out, s->x->timeline.names, v[k].spawned);
+			value_text_name(out, s->x->timeline.names, v[k].spawned);
 			buf_addch(out, '\n');
 		}
 		report_text_more_rows(out, all - cnt, " with less time");
@@ -280,7 +280,7 @@ static void json_places(struct buf *out, const struct explain_slowest *s)
 	json_array(out, "places");
 	for (size_t k = 0; k < cnt; k++) {
 		json_line_object(out);
-		name_text_json_name(out, "spawned", s->x->timeline.names, v[k].spawned);
+		value_text_json_name(out, "spawned", s->x->timeline.names, v[k].spawned);
 		json_u64s(out, { "polls", v[k].polls }, { "ns", v[k].ns });
 		json_end(out, "}");
 	}
@@ -293,7 +293,7 @@ void polls_print_json(struct explain_slowest *s)
 	const size_t cnt = rows(s, s->spans.cnt);
 	struct buf out = { 0 };
 
-	interval_text_json_head(&out, &s->x->timeline);
+	interval_print_json_head(&out, &s->x->timeline);
 	explain_slowest_json_counts(&out, s->x->timeline.names, &s->spans);
 	json_u64s(&out, { "min_ns", s->spans.opts.min_ns }, { "slow", s->spans.slow },
 		  { "slow_ns", s->spans.slow_ns }, { "explained", s->unknown[EXPLAIN_KNOWN] });

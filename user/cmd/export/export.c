@@ -12,7 +12,7 @@
 #include "base/out_dir.h"
 #include "base/out_file.h"
 #include "cmd/common/cmd.h"
-#include "cmd/common/interval_text.h"
+#include "cmd/common/interval_print.h"
 #include "cmd/rewrite/trace_bytes.h"
 #include "export/formats.h"
 
@@ -214,7 +214,7 @@ static int export_file(const struct export_cmd_opts *opts, const struct exporter
 	code = interval_reader_run(&c.timeline, &t, path);
 	if (code == CMD_OK && c.opts->kind == EXPORT_WALL &&
 	    interval_reader_stays(&c.timeline, NULL, NULL)) {
-		log_error("export: cannot use --kind wall with %s: " INTERVAL_TEXT_STAYS,
+		log_error("export: cannot use --kind wall with %s: " INTERVAL_PRINT_STAYS,
 			  reader_input(c.timeline.reader));
 		code = CMD_USAGE;
 	}

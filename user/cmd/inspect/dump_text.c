@@ -38,7 +38,7 @@ static const char *const type_names[16] = {
 
 static void put_name(struct buf *out, struct dial9_str s)
 {
-	name_text_clean(out, s.ptr, s.len);
+	value_text_clean(out, s.ptr, s.len);
 }
 
 static void put_string(struct buf *out, struct dial9_str s, bool nested)

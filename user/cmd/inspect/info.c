@@ -108,7 +108,7 @@ static void put_meta_more(struct info *in, uint32_t part, const char *key)
 
 	if (!strcmp(key, PROF_META_SAMPLE_EVENT) && hz) {
 		buf_addstr(&in->out, " at ");
-		name_text_clean(&in->out, hz, strlen(hz));
+		value_text_clean(&in->out, hz, strlen(hz));
 		buf_addstr(&in->out, " Hz");
 	}
 	if (!strcmp(key, PROF_META_CUT) && left_out && !str_parse_u64(left_out, UINT64_MAX, &cnt)) {
@@ -129,7 +129,7 @@ static void put_meta(struct info *in, uint32_t part)
 		if (!value || !*value)
 			continue;
 		put_label(in, meta_lines[i].label);
-		name_text_clean(&in->out, value, strlen(value));
+		value_text_clean(&in->out, value, strlen(value));
 		put_meta_more(in, part, meta_lines[i].key);
 		buf_addch(&in->out, '\n');
 	}
@@ -143,9 +143,9 @@ static void put_meta(struct info *in, uint32_t part)
 
 		if (meta_has_line(names_str(in->names, m->key, NULL)))
 			continue;
-		name_text_name(&label, in->names, m->key);
+		value_text_name(&label, in->names, m->key);
 		put_label(in, buf_cstr(&label));
-		name_text_name(&in->out, in->names, m->value);
+		value_text_name(&in->out, in->names, m->value);
 		buf_addch(&in->out, '\n');
 		buf_free(&label);
 	}
@@ -273,7 +273,7 @@ static void put_kind(struct info *in, const struct event_counts_loss *l)
 	struct buf name = { 0 };
 	char count[32];
 
-	name_text_name(&name, in->names, l->kind);
+	value_text_name(&name, in->names, l->kind);
 	for (i = 0; i < cnt && strcmp(buf_cstr(&name), loss_texts[i].kind); i++)
 		;
 	if (i < cnt) {
@@ -403,7 +403,7 @@ static void put_types(struct info *in)
 		str_count(events, t->events);
 		buf_printf(&in->out, "%10s %8.1f %13s  ", bytes,
 			   (double)t->bytes / (double)t->events, events);
-		name_text_name(&in->out, in->names, t->name);
+		value_text_name(&in->out, in->names, t->name);
 		buf_addch(&in->out, '\n');
 	}
 	str_bytes(bytes, in->overhead_bytes);
@@ -423,7 +423,7 @@ static void put_unnamed_module(struct info *in, const struct event_counts_module
 	str_count(unnamed, m->unnamed);
 	str_count(frames, m->frames);
 	buf_printf(&in->out, "  %s of %s  ", unnamed, frames);
-	name_text_module(&path, in->names, m->module);
+	value_text_module(&path, in->names, m->module);
 	report_text_path(&in->out, buf_cstr(&path), path.len,
 			 in->opts->modules ? SIZE_MAX : PATH_COLS);
 	buf_free(&path);
@@ -462,7 +462,7 @@ static void put_ends_by_module(struct info *in)
 		str_count(stacks, v[i].stacks);
 		buf_printf(&in->out, "  %s (%.2f%%)  ", stacks,
 			   unwind_status_percent(e, v[i].stacks));
-		name_text_module(&in->out, in->names, v[i].module);
+		value_text_module(&in->out, in->names, v[i].module);
 		buf_printf(&in->out, ": %s\n", unwind_status_text(v[i].end));
 	}
 	free(v);
@@ -498,7 +498,7 @@ static void put_modules(struct info *in)
 		if (!m->announced || m->group != i)
 			continue;
 		buf_printf(&in->out, "  %6u  ", m->id);
-		name_text_module(&in->out, n, (uint32_t)i);
+		value_text_module(&in->out, n, (uint32_t)i);
 		if (m->build_id_sz)
 			buf_addstr(&in->out, "  ");
 		str_hex(&in->out, m->build_id, m->build_id_sz);
@@ -518,7 +518,7 @@ static void put_meaning(struct info *in, const struct field_units *m)
 	}
 	if (m->unit_declared && m->unit != NAMES_NONE) {
 		buf_addstr(&in->out, sep);
-		name_text_name(&in->out, in->names, m->unit);
+		value_text_name(&in->out, in->names, m->unit);
 		sep = ", ";
 	}
 	if (m->names != NAMES_NONE) {
@@ -540,10 +540,10 @@ static void put_schemas(struct info *in)
 		if (!trace_schema_is_real(v[i]))
 			continue;
 		buf_addstr(&in->out, "  ");
-		name_text_name(&in->out, in->names, v[i]->name);
+		value_text_name(&in->out, in->names, v[i]->name);
 		for (size_t f = 0; f < v[i]->field_cnt; f++) {
 			buf_addstr(&in->out, f ? ", " : "  {");
-			name_text_name(&in->out, in->names, v[i]->field_names[f]);
+			value_text_name(&in->out, in->names, v[i]->field_names[f]);
 			buf_printf(&in->out, " %s",
 				   dial9_type_name(dial9_schema_field_type(v[i]->schema, f)));
 			put_meaning(in, trace_field_units(v[i], f));
@@ -645,7 +645,7 @@ static void put_text(struct info *in)
 	bool single = in->names->parts.cnt == 1;
 
 	put_label(in, "trace");
-	name_text_clean(&in->out, reader_input(in->reader), strlen(reader_input(in->reader)));
+	value_text_clean(&in->out, reader_input(in->reader), strlen(reader_input(in->reader)));
 	buf_addch(&in->out, '\n');
 	info_files_before(in);
 	put_level(in);

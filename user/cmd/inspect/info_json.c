@@ -15,9 +15,9 @@ static void json_meta(struct info *in, uint32_t part)
 
 	json_object(&in->out, "metadata");
 	for (size_t i = 0; i < p->meta_cnt; i++) {
-		name_text_json_name(&in->out, NULL, in->names, p->meta[i].key);
+		value_text_json_name(&in->out, NULL, in->names, p->meta[i].key);
 		buf_addch(&in->out, ':');
-		name_text_json_name(&in->out, NULL, in->names, p->meta[i].value);
+		value_text_json_name(&in->out, NULL, in->names, p->meta[i].value);
 	}
 	json_end(&in->out, "}");
 }
@@ -39,7 +39,7 @@ static void json_loss(struct info *in, const struct event_counts_part *c)
 	json_array(&in->out, "lost");
 	for (size_t i = 0; i < c->loss_cnt; i++) {
 		json_object(&in->out, NULL);
-		name_text_json_name(&in->out, "kind", in->names, c->losses[i].kind);
+		value_text_json_name(&in->out, "kind", in->names, c->losses[i].kind);
 		json_u64s(&in->out, { "count", c->losses[i].count },
 			  { "first_ns", c->losses[i].first_ns },
 			  { "last_ns", c->losses[i].last_ns });
@@ -118,7 +118,7 @@ static void json_types(struct info *in)
 	json_array(&in->out, "types");
 	for (size_t i = 0; i < c->type_cnt; i++) {
 		json_object(&in->out, NULL);
-		name_text_json_name(&in->out, "name", in->names, c->types[i].name);
+		value_text_json_name(&in->out, "name", in->names, c->types[i].name);
 		json_u64s(&in->out, { "events", c->types[i].events },
 			  { "bytes", c->types[i].bytes });
 		json_end(&in->out, "}");
@@ -136,14 +136,14 @@ static void json_modules(struct info *in)
 		const struct names_module *m = names_module(in->names, v[i].module);
 
 		json_object(&in->out, NULL);
-		name_text_json_name(&in->out, "path", in->names,
-				    v[i].module ? m->path : NAMES_NONE);
+		value_text_json_name(&in->out, "path", in->names,
+				     v[i].module ? m->path : NAMES_NONE);
 		json_hex(&in->out, "build_id", m->build_id, m->build_id_sz);
 		json_u64s(&in->out, { "addresses", v[i].frames }, { "unnamed", v[i].unnamed });
-		name_text_json_name(&in->out, "status", in->names,
-				    v[i].module ? m->status : NAMES_NONE);
-		name_text_json_name(&in->out, "detail", in->names,
-				    v[i].module ? m->detail : NAMES_NONE);
+		value_text_json_name(&in->out, "status", in->names,
+				     v[i].module ? m->status : NAMES_NONE);
+		value_text_json_name(&in->out, "detail", in->names,
+				     v[i].module ? m->detail : NAMES_NONE);
 		json_end(&in->out, "}");
 	}
 	json_end(&in->out, "]");
@@ -163,9 +163,9 @@ static void json_meaning(struct info *in, const struct field_units *m)
 	if (kind)
 		json_str(&in->out, "kind", kind);
 	if (unit)
-		name_text_json_name(&in->out, "unit", in->names, m->unit);
+		value_text_json_name(&in->out, "unit", in->names, m->unit);
 	if (names)
-		name_text_json_name(&in->out, "enum", in->names, m->names);
+		value_text_json_name(&in->out, "enum", in->names, m->names);
 	json_end(&in->out, "}");
 }
 
@@ -180,12 +180,12 @@ static void json_schemas(struct info *in)
 		if (!trace_schema_is_real(v[i]))
 			continue;
 		json_object(&in->out, NULL);
-		name_text_json_name(&in->out, "name", in->names, v[i]->name);
+		value_text_json_name(&in->out, "name", in->names, v[i]->name);
 		json_bool(&in->out, "has_ts", dial9_schema_has_timestamp(v[i]->schema));
 		json_array(&in->out, "fields");
 		for (size_t f = 0; f < v[i]->field_cnt; f++) {
 			json_array(&in->out, NULL);
-			name_text_json_name(&in->out, NULL, in->names, v[i]->field_names[f]);
+			value_text_json_name(&in->out, NULL, in->names, v[i]->field_names[f]);
 			json_str(&in->out, NULL,
 				 dial9_type_name(dial9_schema_field_type(v[i]->schema, f)));
 			json_meaning(in, trace_field_units(v[i], f));
@@ -256,7 +256,7 @@ void info_json(struct info *in)
 	const char *file = reader_input(in->reader);
 	bool newer = reader_is_newer(in->reader);
 
-	name_text_json_begin(&in->out);
+	value_text_json_begin(&in->out);
 	json_str(&in->out, "file", file);
 	if (reader_first_number(in->reader))
 		json_u64(&in->out, "first_file", reader_first_number(in->reader));

@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "cmd/inspect/info.h"
-#include "export/name_text.h"
+#include "export/value_text.h"
 #include "trace/read/trace.h"
 
 static bool is_known(const struct info_process *p, const struct trace_event *ev,
@@ -46,7 +46,7 @@ static void put_one(struct info *in, const struct info_process *p)
 {
 	char last[32], peak[32];
 
-	name_text_name(&in->out, in->names, p->name);
+	value_text_name(&in->out, in->names, p->name);
 	str_bytes(last, p->pss_bytes);
 	str_bytes(peak, p->peak_bytes);
 	buf_printf(&in->out, " (%" PRIu32 "): CPU time %.2f s, memory %s, peak %s\n", p->pid,
@@ -70,7 +70,7 @@ static void json_one(struct info *in, const struct info_process *p)
 {
 	json_object(&in->out, NULL);
 	if (p->name != NAMES_NONE)
-		name_text_json_name(&in->out, "name", in->names, p->name);
+		value_text_json_name(&in->out, "name", in->names, p->name);
 	json_u64s(&in->out, { "pid", p->pid }, { "cpu_ns", p->cpu_ns },
 		  { "pss_bytes", p->pss_bytes }, { "peak_bytes", p->peak_bytes },
 		  { "ts_ns", p->ts });

@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "cmd/common/report_text.h"
 #include "cmd/inspect/info.h"
-#include "export/name_text.h"
+#include "export/value_text.h"
 #include "trace/read/trace.h"
 
 static uint32_t text_id(struct names *n, struct dial9_str s)
@@ -41,20 +41,20 @@ static void put_one(struct info *in, const struct info_trigger *t)
 	if (t->reason == NAMES_NONE)
 		buf_addch(&in->out, '?');
 	else
-		name_text_name(&in->out, in->names, t->reason);
+		value_text_name(&in->out, in->names, t->reason);
 	if (*event) {
 		buf_addch(&in->out, ' ');
-		name_text_name(&in->out, in->names, t->event);
+		value_text_name(&in->out, in->names, t->event);
 	}
 	if (t->ns) {
 		buf_addch(&in->out, ' ');
-		name_text_duration(&in->out, t->ns, 0);
+		value_text_duration(&in->out, t->ns, 0);
 	}
 	if (t->tid) {
 		buf_printf(&in->out, " of thread %" PRIu64, t->tid);
 		if (t->comm != NAMES_NONE) {
 			buf_addstr(&in->out, " (");
-			name_text_name(&in->out, in->names, t->comm);
+			value_text_name(&in->out, in->names, t->comm);
 			buf_addch(&in->out, ')');
 		}
 	}
@@ -88,7 +88,7 @@ static void json_name(struct info *in, const char *key, uint32_t name)
 {
 	if (name == NAMES_NONE || !*names_str(in->names, name, NULL))
 		return;
-	name_text_json_name(&in->out, key, in->names, name);
+	value_text_json_name(&in->out, key, in->names, name);
 }
 
 void info_triggers_json(struct info *in)

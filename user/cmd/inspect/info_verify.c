@@ -37,7 +37,7 @@ static int count_frame(void *ctx, const struct dial9_dec *dec, const struct dial
 static void put_verdict(struct buf *out, const struct source *src, const struct dial9_dec *dec,
 			const struct dump_tally *tally, const char *verdict)
 {
-	name_text_clean(out, source_name(src), strlen(source_name(src)));
+	value_text_clean(out, source_name(src), strlen(source_name(src)));
 	buf_printf(out, ": %s: %" PRIu64 " frames, %" PRIu64 " events, in %" PRIu64 " bytes\n",
 		   verdict, tally->frames, tally->events, dial9_dec_consumed(dec));
 }

@@ -30,7 +30,7 @@ static void put_facts(struct buf *out, const char *name, const struct foreign_fa
 	char count[32];
 
 	buf_printf(out, "%-15s ", "trace");
-	name_text_clean(out, name, strlen(name));
+	value_text_clean(out, name, strlen(name));
 	buf_addch(out, '\n');
 	for (size_t i = 0; i < facts->cnt; i++) {
 		const struct foreign_fact *f = &facts->v[i];

@@ -47,7 +47,7 @@ static void put_value(struct buf *out, const struct query_value *v)
 		put_real(out, v->real);
 		break;
 	case QUERY_TEXT:
-		name_text_clean(out, v->data, v->sz);
+		value_text_clean(out, v->data, v->sz);
 		break;
 	case QUERY_BLOB:
 		str_hex(out, v->data, v->sz);
@@ -72,7 +72,7 @@ static void put_cell(struct query_output *o, size_t column, const struct query_o
 		     bool number)
 {
 	const size_t width = o->widths[column],
-		     own = name_text_width(cell->text.data, cell->text.len);
+		     own = value_text_width(cell->text.data, cell->text.len);
 	const size_t pad = width > own ? width - own : 0;
 	const bool last = column + 1 == o->cnt;
 
@@ -107,7 +107,7 @@ static struct query_output_cell name_cell(const struct query_output *o, size_t c
 {
 	struct query_output_cell cell = { 0 };
 
-	name_text_clean(&cell.text, o->names[column], strlen(o->names[column]));
+	value_text_clean(&cell.text, o->names[column], strlen(o->names[column]));
 	buf_cstr(&cell.text);
 	return cell;
 }
@@ -139,7 +139,7 @@ static void put_head(struct query_output *o)
 
 static void measure(struct query_output *o, size_t column, const struct query_output_cell *cell)
 {
-	const size_t width = name_text_width(cell->text.data, cell->text.len);
+	const size_t width = value_text_width(cell->text.data, cell->text.len);
 
 	if (width > o->widths[column])
 		o->widths[column] = width < QUERY_OUTPUT_WIDTH ? width : QUERY_OUTPUT_WIDTH;
@@ -168,7 +168,7 @@ static void size_columns(struct query_output *o)
 	o->sized = true;
 	for (size_t i = 0; i < o->cnt; i++) {
 		struct query_output_cell cell = name_cell(o, i);
-		const size_t width = name_text_width(cell.text.data, cell.text.len);
+		const size_t width = value_text_width(cell.text.data, cell.text.len);
 
 		o->widths[i] = width < 3 ? 3 : width;
 		buf_free(&cell.text);
@@ -224,7 +224,7 @@ static void put_csv_text(struct query_output *o, const char *s, size_t n)
 {
 	struct buf text = { 0 };
 
-	name_text_clean(&text, s, n);
+	value_text_clean(&text, s, n);
 	csv_cell_put(&o->out, buf_cstr(&text), text.len);
 	buf_free(&text);
 }

@@ -261,9 +261,9 @@ static void print_hottest(struct story *story)
 	fputs("  hottest functions by samples:\n", stderr);
 	for (i = 0; i < rows.cnt && i < HOTTEST && rows.v[i].self; i++) {
 		buf_clear(&line);
-		name_text_name(&line, story->names, rows.v[i].sym);
+		value_text_name(&line, story->names, rows.v[i].sym);
 		buf_addstr(&line, "  ");
-		name_text_module_base(&line, story->names, rows.v[i].module);
+		value_text_module_base(&line, story->names, rows.v[i].module);
 		fprintf(stderr, "    %5.1f%%  %s\n", percent(rows.v[i].self, samples),
 			buf_cstr(&line));
 	}

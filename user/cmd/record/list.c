@@ -31,7 +31,7 @@ struct list_opts {
 	bool json;
 };
 
-static const struct opt list_table[] = {
+static const struct opt memory_table[] = {
 	{ .name = "verbose",
 	  .key = 'v',
 	  .kind = OPT_FLAG,
@@ -45,7 +45,7 @@ static const struct opt_spec list_spec = {
 	.name = "list",
 	.usage = "dial9-prof list [OPTIONS] [GLOB...]",
 	.brief = "List the tracepoints of this kernel; needs root or CAP_DAC_READ_SEARCH.",
-	OPT_ROWS(list_table),
+	OPT_ROWS(memory_table),
 	.examples = "  dial9-prof list 'sched:*'\n"
 		    "  dial9-prof list -v irq:irq_handler_entry\n",
 };

@@ -357,7 +357,7 @@ static bool is_some(const struct record_opts *o, bool command)
 
 static int check(const struct record_opts *o, bool command)
 {
-	const char *wrong = target_complaint(&o->target, command);
+	const char *wrong = target_conflict(&o->target, command);
 	struct output_cfg output;
 
 	if (wrong)

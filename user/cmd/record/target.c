@@ -27,7 +27,7 @@ bool target_is_system(const struct target_opts *o, bool command)
 	return o->all || (!count(o, command) && is_enough(o));
 }
 
-const char *target_complaint(const struct target_opts *o, bool command)
+const char *target_conflict(const struct target_opts *o, bool command)
 {
 	int cnt = count(o, command);
 

@@ -87,7 +87,7 @@ struct target_opts {
 	}
 
 /* Why these options are inconsistent: text after "record: "; NULL: they are consistent. */
-const char *target_complaint(const struct target_opts *o, bool command);
+const char *target_conflict(const struct target_opts *o, bool command);
 
 /* All processes, as far as target_selection() does not filter them. */
 bool target_is_system(const struct target_opts *o, bool command);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * `dial9-prof top`: record and look on. Owns the options and the recorder's life: it is a process of its
- * own that writes to a pipe, as in `dial9-prof -o - | dial9-prof report - --live`, and what is shown is
- * live_view.c's. A file is written only if one is asked for.
+ * `dial9-prof top`: records and displays at once. Owns the options, and starts and stops the recorder: a child process
+ * that writes to a pipe, as in `dial9-prof -o - | dial9-prof report - --live`. live_view.c draws the screen. A file is
+ * written only on request.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,10 +24,10 @@
 #include "cmd/common/live_view.h"
 #include "cmd/record/target.h"
 
-/* How long the recorder may take to end before it is made to. */
+/* Time from SIGTERM to SIGKILL. */
 #define END_MS 15000
 #define STEP_MS 20
-#define SAID_MAX 65536 /* bytes of messages that are kept */
+#define LOG_MAX 65536 /* bytes of messages that are kept */
 
 struct top_opts {
 	struct target_opts target;
@@ -170,7 +170,7 @@ static void make_words(const struct top_opts *o, char **command, struct words *w
 struct recorder {
 	pid_t pid;
 	int trace, messages; /* what it writes */
-	struct buf said; /* messages, as far as they were read */
+	struct buf log; /* messages, as far as they were read */
 	int status;
 	bool ended;
 };
@@ -218,7 +218,7 @@ static void nap(void)
 	nanosleep(&ts, NULL);
 }
 
-/* What it still has to say goes to the file, or nowhere; a full pipe would stop it. */
+/* Drains the pipe, so that the recorder does not block. The trace goes to the file if there is one. */
 static bool drain(struct recorder *r, struct out_file *sink)
 {
 	char buf[8192];
@@ -228,8 +228,8 @@ static bool drain(struct recorder *r, struct out_file *sink)
 		if (sink && out_file_write(sink, buf, (size_t)n))
 			return false;
 	while ((n = read(r->messages, buf, sizeof(buf))) > 0)
-		if (r->said.len < SAID_MAX)
-			buf_add(&r->said, buf, (size_t)n);
+		if (r->log.len < LOG_MAX)
+			buf_add(&r->log, buf, (size_t)n);
 	return true;
 }
 
@@ -266,7 +266,7 @@ static int exit_code(const struct recorder *r, enum live_view_end end)
 		return CMD_OK;
 	if (WIFEXITED(r->status))
 		return WEXITSTATUS(r->status);
-	log_error("top: the recorder was ended by signal %d", WTERMSIG(r->status));
+	log_error("top: the recorder was killed by signal %d", WTERMSIG(r->status));
 	return CMD_START;
 }
 
@@ -283,11 +283,11 @@ static void put_title(struct buf *out, const struct top_opts *o, char **command)
 	buf_free(&target);
 }
 
-/* Who asked for a picture knows of no `record`. */
-static void put_messages(const struct buf *said)
+/* The user ran `top`, so its messages name that command. */
+static void put_messages(const struct buf *log)
 {
 	static const char from[] = "dial9-prof: record: ", to[] = "dial9-prof: top: ";
-	const char *s = said->len ? said->data : "", *end = s + said->len, *next;
+	const char *s = log->len ? log->data : "", *end = s + log->len, *next;
 
 	for (; s < end; s = next) {
 		next = memchr(s, '\n', (size_t)(end - s));
@@ -313,7 +313,7 @@ static int show(const struct top_opts *o, char **command, struct recorder *r, st
 		.color = o->color,
 		.sink = sink,
 		.messages_fd = r->messages,
-		.messages = &r->said,
+		.messages = &r->log,
 	};
 	enum live_view_end end;
 
@@ -321,7 +321,7 @@ static int show(const struct top_opts *o, char **command, struct recorder *r, st
 	view.title = buf_cstr(&title);
 	end = live_view_run(&view);
 	end_recorder(r, end == LIVE_VIEW_OUTPUT ? NULL : sink, end != LIVE_VIEW_ENDED);
-	put_messages(&r->said);
+	put_messages(&r->log);
 	buf_free(&title);
 	return exit_code(r, end);
 }
@@ -346,14 +346,14 @@ static int top(const struct top_opts *o, char **command)
 		code = show(o, command, &r, sink);
 	if (out_file_close(sink) && code == CMD_OK)
 		code = CMD_OUTPUT;
-	buf_free(&r.said);
+	buf_free(&r.log);
 	words_fini(&words);
 	return code;
 }
 
-static const char *complaint(const struct top_opts *o, bool command)
+static const char *conflict(const struct top_opts *o, bool command)
 {
-	const char *why = target_complaint(&o->target, command);
+	const char *why = target_conflict(&o->target, command);
 
 	if (why)
 		return why;
@@ -374,7 +374,7 @@ int cmd_top(int argc, char **argv)
 	if (ret == 1) {
 		code = CMD_OK;
 	} else if (!ret) {
-		why = complaint(&opts, first < argc);
+		why = conflict(&opts, first < argc);
 		if (why)
 			log_error("top: %s; see dial9-prof top --help", why);
 		else

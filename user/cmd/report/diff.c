@@ -277,7 +277,7 @@ static int diff_files(const struct diff_opts *opts, char **paths)
 	return code;
 }
 
-static const char *complaint(const struct diff_opts *opts, char **words, int cnt)
+static const char *conflict(const struct diff_opts *opts, char **words, int cnt)
 {
 	if (cnt != DELTA_SIDES)
 		return "expected two traces: dial9-prof diff OLD NEW";
@@ -301,7 +301,7 @@ int cmd_diff(int argc, char **argv)
 	if (ret == 1) {
 		code = CMD_OK;
 	} else if (!ret) {
-		why = complaint(&opts, argv + first, argc - first);
+		why = conflict(&opts, argv + first, argc - first);
 		if (why)
 			log_error("diff: %s; see dial9-prof diff --help", why);
 		if (!why)

@@ -185,7 +185,7 @@ static void print_side(const struct diff *d, enum delta_side side)
 	struct buf text = { 0 }, lost = { 0 };
 
 	buf_printf(&text, "%s: ", name_of(side));
-	name_text_clean(&text, reader_input(s->reader), strlen(reader_input(s->reader)));
+	value_text_clean(&text, reader_input(s->reader), strlen(reader_input(s->reader)));
 	buf_addstr(&text, ": ");
 	str_counted(&text, s->observed, nouns[d->opts->kind]);
 	if (d->timed && s->observed)
@@ -330,21 +330,21 @@ static void add_place(struct buf *line, const struct diff *d, const struct delta
 	if (d->view.width)
 		room = d->view.width > used + NAME_MIN ? d->view.width - used : NAME_MIN;
 	s = delta_str(d->delta, p->name, &len);
-	name_text_clean(&name, s, len);
+	value_text_clean(&name, s, len);
 	s = delta_str(d->delta, p->module, &len);
 	/* a label names the module itself */
 	if (len && !d->delta->by_name && !names_is_label(buf_cstr(&name), name.len)) {
 		buf_addstr(&module, " (");
-		name_text_clean(&module, s, len);
+		value_text_clean(&module, s, len);
 		buf_addch(&module, ')');
 	}
-	tail = name_text_width(buf_cstr(&module), module.len);
+	tail = value_text_width(buf_cstr(&module), module.len);
 	symbol_fit_name(&whole, buf_cstr(&name), name.len,
 			!d->view.width ? 0 :
 			room > tail    ? room - tail :
 					 1);
 	buf_add(&whole, buf_cstr(&module), module.len);
-	if (d->view.width && name_text_width(buf_cstr(&whole), whole.len) > room)
+	if (d->view.width && value_text_width(buf_cstr(&whole), whole.len) > room)
 		report_text_column(line, buf_cstr(&whole), whole.len, room, true);
 	else
 		buf_add(line, buf_cstr(&whole), whole.len);
@@ -520,7 +520,7 @@ void diff_print_json(const struct diff *d)
 	struct buf out = { 0 };
 	size_t n = shown(d);
 
-	name_text_json_begin(&out);
+	value_text_json_begin(&out);
 	json_str(&out, "kind", diff_kinds[d->opts->kind]);
 	json_str(&out, "unit", json_unit(d));
 	if (d->opts->kind == DIFF_LATENCY)

@@ -12,7 +12,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "cmd/common/cmd.h"
-#include "cmd/common/interval_text.h"
+#include "cmd/common/interval_print.h"
 #include "cmd/common/progress.h"
 #include "cmd/report/diff.h"
 
@@ -255,7 +255,7 @@ static bool has_sums_alone(const struct diff *d, const struct diff_side *s)
 		sums |= names_meta(s->names, i, PROF_META_SUMMARY_NS) != NULL;
 	}
 	if (sums && d->opts->kind != DIFF_CPU)
-		log_error("diff: cannot compare %s: " INTERVAL_TEXT_SUMS, reader_input(s->reader));
+		log_error("diff: cannot compare %s: " INTERVAL_PRINT_SUMS, reader_input(s->reader));
 	return sums && d->opts->kind != DIFF_CPU;
 }
 

@@ -20,7 +20,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "cmd/common/cmd.h"
-#include "cmd/common/interval_text.h"
+#include "cmd/common/interval_print.h"
 #include "cmd/common/live_view.h"
 #include "cmd/common/progress.h"
 #include "cmd/common/report_text.h"
@@ -330,9 +330,9 @@ static void report_no_rows(const struct report *r)
 		"comm,tid, or record for longer";
 
 	if (names_meta(r->names, 0, PROF_META_SUMMARY_NS))
-		why = INTERVAL_TEXT_SUMS;
+		why = INTERVAL_PRINT_SUMS;
 	else if (r->wall && names_meta(r->names, 0, PROF_META_OFF_MIN_NS))
-		why = INTERVAL_TEXT_STAYS;
+		why = INTERVAL_PRINT_STAYS;
 	else if (r->wall && !r->switched)
 		why = "--wall needs context switches; record without --no-sched";
 	else if (ours && !sampled)

@@ -208,7 +208,7 @@ bool report_exact_doubt(const struct report *r, struct buf *out)
 {
 	if (!r->cpu_time.uncertain_ns)
 		return false;
-	name_text_duration(out, r->cpu_time.uncertain_ns, 0);
+	value_text_duration(out, r->cpu_time.uncertain_ns, 0);
 	buf_addstr(out, " of CPU time may be missing: ");
 	report_text_why_unknown(out, &r->counts.account, r->names);
 	return true;

@@ -75,7 +75,7 @@ static void add_clock(struct buf *line, const struct report *r, uint32_t part)
 	str_counted(line, samples, "sample");
 	if (event && *event) {
 		buf_addstr(line, " of ");
-		name_text_clean(line, event, strlen(event));
+		value_text_clean(line, event, strlen(event));
 	}
 	if (hz && !str_parse_u64(hz, UINT64_MAX, &ns))
 		buf_printf(line, " at %" PRIu64 " Hz", ns);
@@ -109,7 +109,7 @@ static void print_parts(const struct report *r)
 		buf_printf(&line, "recording %u", i + 1);
 		if (host != NAMES_NONE) {
 			buf_addstr(&line, " (");
-			name_text_name(&line, r->names, host);
+			value_text_name(&line, r->names, host);
 			buf_addch(&line, ')');
 		}
 		buf_printf(&line, " over %.3f s: ", (double)r->parts[i].span_ns / 1e9);
@@ -251,7 +251,7 @@ static void print_unnamed(const struct report *r)
 		if (share < 1)
 			break;
 		buf_clear(&line);
-		name_text_module(&line, r->names, rows.v[i].module);
+		value_text_module(&line, r->names, rows.v[i].module);
 		buf_addstr(&line, ": ");
 		unnamed_reason_of_unnamed(&line, r->names, &r->counts, rows.v[i].module);
 		warn(r, "unresolved: %.1f%% of samples in %s", share, buf_cstr(&line));
@@ -280,7 +280,7 @@ static void print_unwind_ends(const struct report *r)
 	for (size_t i = 0; i < cnt && i < 3 && unwind_status_percent(&r->ends, v[i].stacks) >= 1;
 	     i++) {
 		buf_clear(&line);
-		name_text_module_base(&line, r->names, v[i].module);
+		value_text_module_base(&line, r->names, v[i].module);
 		note(r, "%s: %.1f%% of user stacks end in this module: %s", buf_cstr(&line),
 		     unwind_status_percent(&r->ends, v[i].stacks), unwind_status_text(v[i].end));
 	}
@@ -315,7 +315,7 @@ static void print_source(const struct report *r)
 	const uint64_t span = r->part_cnt ? r->parts[0].span_ns : 0;
 	struct buf input = { 0 };
 
-	name_text_clean(&input, reader_input(r->reader), strlen(reader_input(r->reader)));
+	value_text_clean(&input, reader_input(r->reader), strlen(reader_input(r->reader)));
 	if (parts->cnt > 1) {
 		buf_printf(&input, ": CPU samples of %zu recordings on ", parts->cnt);
 		str_counted(&input, parts_clocks(parts), "clock");

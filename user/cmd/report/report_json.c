@@ -26,7 +26,7 @@ static void json_module(struct buf *out, const char *key, const struct names *n,
 {
 	const struct names_module *m = names_module(n, index);
 
-	name_text_json_name(out, key, n, m->announced ? m->path : NAMES_NONE);
+	value_text_json_name(out, key, n, m->announced ? m->path : NAMES_NONE);
 }
 
 static void json_srcline(struct buf *out, const char *key, const struct names *n,
@@ -37,7 +37,7 @@ static void json_srcline(struct buf *out, const char *key, const struct names *n
 		return;
 	}
 	json_object(out, key);
-	name_text_json_name(out, "file", n, row->file);
+	value_text_json_name(out, "file", n, row->file);
 	json_u64(out, "line", row->line);
 	json_end(out, "}");
 }
@@ -48,24 +48,24 @@ static void json_cell(struct buf *out, const struct report *r, const struct prof
 	const char *name = report_key_names[key];
 
 	if (key == PROFILE_SYM)
-		name_text_json_name(out, name, r->names, row->sym);
+		value_text_json_name(out, name, r->names, row->sym);
 	else if (key == PROFILE_COMM)
-		name_text_json_name(out, name, r->names, row->comm);
+		value_text_json_name(out, name, r->names, row->comm);
 	else if (key == PROFILE_CGROUP)
-		name_text_json_name(out, name, r->names, row->cgroup);
+		value_text_json_name(out, name, r->names, row->cgroup);
 	else if (key == PROFILE_DSO)
 		json_module(out, name, r->names, row->module);
 	else if (key == PROFILE_SRCLINE)
 		json_srcline(out, name, r->names, row);
 	else if (key == PROFILE_STATE)
-		json_str(out, name, name_text_state(row->state));
+		json_str(out, name, value_text_state(row->state));
 	else if (key == PROFILE_PART)
 		json_u64(out, name, row->part + 1);
 	else
-		name_text_json_id(out, name,
-				  key == PROFILE_PID ? row->pid :
-				  key == PROFILE_TID ? row->tid :
-						       row->cpu);
+		value_text_json_id(out, name,
+				   key == PROFILE_PID ? row->pid :
+				   key == PROFILE_TID ? row->tid :
+							row->cpu);
 	if (key == PROFILE_SYM && row->inlined)
 		json_bool(out, "inlined", true);
 }
@@ -123,7 +123,7 @@ static void json_place(struct buf *out, const struct report *r, const struct tre
 			json_cell(out, r, &t->groups.rows.v[node->group], PROFILE_COMM);
 		return;
 	}
-	name_text_json_name(out, "sym", r->names, node->sym);
+	value_text_json_name(out, "sym", r->names, node->sym);
 	json_module(out, "dso", r->names, node->module);
 	if (node->inlined)
 		json_bool(out, "inlined", true);
@@ -212,7 +212,7 @@ static void json_parts(struct buf *out, const struct report *r)
 
 static void json_state_ns(struct buf *out, uint32_t state, uint64_t ns)
 {
-	json_key_printf(out, "%s_ns", name_text_state(state));
+	json_key_printf(out, "%s_ns", value_text_state(state));
 	json_u64(out, NULL, ns);
 }
 
@@ -220,7 +220,7 @@ void report_print_json(const struct report *r)
 {
 	struct buf out = { 0 };
 
-	name_text_json_begin(&out);
+	value_text_json_begin(&out);
 	json_str(&out, "file", reader_input(r->reader));
 	if (r->names->parts.cnt == 1)
 		json_clock(&out, r, 0);

@@ -154,7 +154,7 @@ void report_put_sym(struct buf *out, const struct report *r, uint32_t sym, bool 
 	size_t len = inlined ? sizeof(mark) - 1 : 0;
 	struct buf name = { 0 };
 
-	name_text_name(&name, r->names, sym);
+	value_text_name(&name, r->names, sym);
 	symbol_fit_name(out, buf_cstr(&name), name.len, !cols ? 0 : cols > len ? cols - len : 1);
 	buf_add(out, mark, len);
 	buf_free(&name);
@@ -181,9 +181,9 @@ static void put_srcline(struct buf *out, const struct report *r, const struct pr
 	s = names_str(r->names, row->file, &len);
 	slash = memrchr(s, '/', len);
 	if (slash && slash[1])
-		name_text_clean(out, slash + 1, len - (size_t)(slash + 1 - s));
+		value_text_clean(out, slash + 1, len - (size_t)(slash + 1 - s));
 	else
-		name_text_clean(out, s, len);
+		value_text_clean(out, s, len);
 	buf_printf(out, ":%u", row->line);
 }
 
@@ -195,10 +195,10 @@ void report_put_cell(struct buf *out, const struct report *r, const struct profi
 		report_put_sym(out, r, row->sym, row->inlined, cols);
 		break;
 	case PROFILE_DSO:
-		name_text_module_base(out, r->names, row->module);
+		value_text_module_base(out, r->names, row->module);
 		break;
 	case PROFILE_COMM:
-		name_text_name(out, r->names, row->comm);
+		value_text_name(out, r->names, row->comm);
 		break;
 	case PROFILE_PID:
 		put_id(out, row->pid);
@@ -213,13 +213,13 @@ void report_put_cell(struct buf *out, const struct report *r, const struct profi
 		put_id(out, row->cpu);
 		break;
 	case PROFILE_CGROUP:
-		name_text_name(out, r->names, row->cgroup);
+		value_text_name(out, r->names, row->cgroup);
 		break;
 	case PROFILE_SRCLINE:
 		put_srcline(out, r, row);
 		break;
 	case PROFILE_STATE:
-		buf_addstr(out, name_text_state(row->state));
+		buf_addstr(out, value_text_state(row->state));
 		break;
 	case PROFILE_KEY_CNT:
 		break;
@@ -287,7 +287,7 @@ static void column_widths(const struct report *r, const struct profile_rows *row
 
 			buf_clear(&cell);
 			report_put_cell(&cell, r, &rows->v[i], r->key_order[k], 0);
-			w = name_text_width(buf_cstr(&cell), cell.len);
+			w = value_text_width(buf_cstr(&cell), cell.len);
 			if (w > width[k])
 				width[k] = w;
 		}

@@ -66,8 +66,8 @@ static void put_place(struct buf *out, const struct report *r, const struct tree
 		put_group(out, r, &t->groups.rows.v[node->group]);
 		return;
 	}
-	name_text_module_base(&dso, r->names, node->module);
-	w = name_text_width(buf_cstr(&dso), dso.len) + strlen(" ()");
+	value_text_module_base(&dso, r->names, node->module);
+	w = value_text_width(buf_cstr(&dso), dso.len) + strlen(" ()");
 	report_put_sym(out, r, node->sym, node->inlined,
 		       !r->view.width ? 0 :
 		       cols > w	      ? cols - w :
@@ -190,7 +190,7 @@ static void put_folded(struct buf *line, const struct report *r, const struct tr
 		put_group(line, r, &t->groups.rows.v[t->nodes[at].group]);
 	else
 		report_put_sym(line, r, t->nodes[at].sym, t->nodes[at].inlined, 0);
-	name_text_fold(line, from);
+	value_text_fold(line, from);
 }
 
 void report_print_folded(const struct report *r)

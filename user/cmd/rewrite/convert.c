@@ -374,7 +374,7 @@ static void catch_stop(void)
 	sigaction(SIGTERM, &act, NULL);
 }
 
-static const char *complaint(const struct convert_opts *opts, int word_cnt)
+static const char *conflict(const struct convert_opts *opts, int word_cnt)
 {
 	if (!word_cnt)
 		return "no input given; use dial9-prof convert IN -o OUT";
@@ -406,7 +406,7 @@ int cmd_convert(int argc, char **argv)
 	if (ret == 1) {
 		code = CMD_OK;
 	} else if (!ret) {
-		why = complaint(&opts, argc - first);
+		why = conflict(&opts, argc - first);
 		if (why) {
 			log_error("convert: %s", why);
 		} else if (!is_any_input(opts.output, argv + first, argc - first)) {

@@ -647,7 +647,7 @@ int cut_to(const struct select_opts *sel, const char *path, const struct cut_out
 	return cut_file(&opts, path, out);
 }
 
-static const char *complaint(const struct cut_opts *opts)
+static const char *conflict(const struct cut_opts *opts)
 {
 	if (!opts->output)
 		return "no output given; use -o FILE, or -o - for standard output";
@@ -666,7 +666,7 @@ int cmd_cut(int argc, char **argv)
 	if (ret == 1) {
 		code = CMD_OK;
 	} else if (!ret) {
-		why = complaint(&opts);
+		why = conflict(&opts);
 		if (why)
 			log_error("cut: %s; see dial9-prof cut --help", why);
 		path = why ? NULL : select_input(&opts.sel, argc, argv, first);

@@ -78,8 +78,8 @@ static bool is_stdin_twice(const char *const *paths, size_t cnt)
 	return times > 1;
 }
 
-static const char *complaint(const struct merge_args *args, const char *const *paths, size_t cnt,
-			     struct merge_opts *opts)
+static const char *conflict(const struct merge_args *args, const char *const *paths, size_t cnt,
+			    struct merge_opts *opts)
 {
 	if (!cnt)
 		return "no input given";
@@ -160,8 +160,8 @@ int cmd_merge(int argc, char **argv)
 	if (ret == 1) {
 		code = CMD_OK;
 	} else if (!ret) {
-		why = complaint(&args, (const char *const *)argv + first, (size_t)(argc - first),
-				&opts);
+		why = conflict(&args, (const char *const *)argv + first, (size_t)(argc - first),
+			       &opts);
 		opts.output = args.output;
 		if (why)
 			log_error("merge: %s; see dial9-prof merge --help", why);

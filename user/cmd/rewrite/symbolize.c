@@ -164,7 +164,7 @@ static void print_fetch(void *ctx, uint32_t index, size_t which, size_t of)
 
 	buf_clear(&s->fetching);
 	buf_printf(&s->fetching, "fetching %zu of %zu, for ", which, of);
-	name_text_module_base(&s->fetching, reader_names(s->reader), index);
+	value_text_module_base(&s->fetching, reader_names(s->reader), index);
 	if (s->shows_progress)
 		fprintf(stderr, "%s\033[K\r", buf_cstr(&s->fetching));
 }
@@ -249,7 +249,7 @@ static void print_files(const struct symbolize *s, struct symbolize_find_module 
 		buf_clear(&line);
 		str_counted(&line, left, "address");
 		buf_addstr(&line, " in ");
-		name_text_module(&line, reader_names(s->reader), v[i]->index);
+		value_text_module(&line, reader_names(s->reader), v[i]->index);
 		log_warn("symbolize: %s: %s%s", buf_cstr(&line), file_cause(v[i]->status),
 			 may_help(v[i]->status) ? remedy(s->opts, v[i]->base & PROF_FRAME_KERNEL) :
 						  "");
@@ -272,11 +272,11 @@ static void print_inlined(const struct symbolize *s, struct symbolize_find_modul
 		buf_clear(&line);
 		str_counted(&line, v[i]->inlined, "address");
 		buf_addstr(&line, " in ");
-		name_text_module(&line, reader_names(s->reader), v[i]->index);
+		value_text_module(&line, reader_names(s->reader), v[i]->index);
 		if (v[i]->inlined)
 			log_warn("symbolize: inlined functions added to %s", buf_cstr(&line));
 		buf_clear(&line);
-		name_text_module(&line, reader_names(s->reader), v[i]->index);
+		value_text_module(&line, reader_names(s->reader), v[i]->index);
 		if (lacks)
 			log_warn("symbolize: without inlined functions: %s (%s)", buf_cstr(&line),
 				 lacks);
@@ -567,7 +567,7 @@ static int symbolize_file(const struct symbolize_opts *opts, const char *path)
 }
 
 /* The input itself is the default output, so it must be a replaceable file. */
-static const char *complaint(const struct symbolize_opts *opts, const char *path)
+static const char *conflict(const struct symbolize_opts *opts, const char *path)
 {
 	struct source *src;
 	bool packed = false;
@@ -649,7 +649,7 @@ int cmd_symbolize(int argc, char **argv)
 	} else if (!ret) {
 		path = select_input(&opts.sel, argc, argv, first);
 		if (path)
-			why = complaint(&opts, path);
+			why = conflict(&opts, path);
 		if (path && !why)
 			why = find_servers(&opts);
 		if (why)

@@ -311,7 +311,7 @@ static void put_group(struct buf *out, const struct offcpu *o, const struct bloc
 
 	if (has(o, BLOCKED_COMM)) {
 		buf_addstr(out, "  ");
-		name_text_name(out, o->report.timeline.names, r->comm);
+		value_text_name(out, o->report.timeline.names, r->comm);
 	}
 	if (has(o, BLOCKED_PID)) {
 		buf_addstr(out, "  pid ");
@@ -325,7 +325,7 @@ static void put_group(struct buf *out, const struct offcpu *o, const struct bloc
 		buf_printf(out, "  %c", r->state);
 	if (has(o, BLOCKED_WAKER)) {
 		buf_addstr(out, "  woken by ");
-		interval_text_waker(out, &o->report.timeline, r->woken ? &by : NULL);
+		interval_print_waker(out, &o->report.timeline, r->woken ? &by : NULL);
 	}
 }
 
@@ -342,11 +342,11 @@ static void put_edge(struct buf *out, const struct offcpu *o, const struct block
 	const struct interval_waker by = blocked_waker(r);
 	struct buf edge = { 0 };
 
-	interval_text_waker(&edge, &o->report.timeline, &by);
+	interval_print_waker(&edge, &o->report.timeline, &by);
 	if (has_tid(o, r))
 		buf_printf(&edge, " %u", r->waker_tid);
 	buf_addstr(&edge, " -> ");
-	name_text_name(&edge, o->report.timeline.names, r->comm);
+	value_text_name(&edge, o->report.timeline.names, r->comm);
 	if (o->opts->by_tid)
 		buf_printf(&edge, " %u", r->tid);
 	buf_addstr(out, "  ");
@@ -379,7 +379,7 @@ static void put_row(struct buf *out, const struct offcpu *o, const struct blocke
 	const bool wakeups = o->table == &wakeup_table;
 	const bool waker = has(o, BLOCKED_WAKER_STACK);
 
-	interval_text_sums(out, r, o->waits.ns, o->report.view.color);
+	interval_print_sums(out, r, o->waits.ns, o->report.view.color);
 	o->table->put_group(out, o, r);
 	buf_addch(out, '\n');
 	if (o->opts->hist)
@@ -401,7 +401,7 @@ static void put_total(struct buf *out, const struct offcpu *o)
 	buf_addstr(out, "# ");
 	str_counted(out, o->waits.intervals, t->counted);
 	buf_addstr(out, t->after_count);
-	name_text_duration(out, o->waits.ns, 0);
+	value_text_duration(out, o->waits.ns, 0);
 	buf_addstr(out, t->after_time);
 	if (o->waits.cut)
 		buf_addstr(out, "; *: includes fragments");
@@ -455,8 +455,8 @@ static void put_folded(struct buf *out, const struct offcpu *o)
 
 		buf_clear(out);
 		if (has(o, BLOCKED_COMM)) {
-			name_text_name(out, t->names, r->comm);
-			name_text_fold(out, from);
+			value_text_name(out, t->names, r->comm);
+			value_text_fold(out, from);
 			buf_addch(out, ';');
 		}
 		from = out->len;
@@ -495,7 +495,7 @@ static bool put_text(struct buf *out, const void *report)
 		return true;
 	}
 	put_total(out, o);
-	interval_text_unknown(out, &o->report.timeline, &o->report.unknown, o->report.view.color);
+	interval_print_unknown(out, &o->report.timeline, &o->report.unknown, o->report.view.color);
 	buf_addstr(out, o->table->columns);
 	for (size_t i = 0; i < n; i++) {
 		put_row(out, o, &o->waits.rows[i]);
@@ -514,25 +514,25 @@ static void json_group(struct buf *out, const struct offcpu *o, const struct blo
 	const struct interval_waker by = blocked_waker(r);
 
 	if (has(o, BLOCKED_COMM))
-		name_text_json_name(out, "comm", o->report.timeline.names, r->comm);
+		value_text_json_name(out, "comm", o->report.timeline.names, r->comm);
 	if (has(o, BLOCKED_PID))
-		name_text_json_id(out, "pid", r->pid);
+		value_text_json_id(out, "pid", r->pid);
 	if (has(o, BLOCKED_TID))
-		name_text_json_id(out, "tid", r->tid);
+		value_text_json_id(out, "tid", r->tid);
 	if (has(o, BLOCKED_STATE))
 		json_char(out, "state", r->state);
 	if (has(o, BLOCKED_WAKER))
-		interval_text_json_waker(out, "waker", &o->report.timeline, r->woken ? &by : NULL);
+		interval_print_json_waker(out, "waker", &o->report.timeline, r->woken ? &by : NULL);
 }
 
 static void json_edge(struct buf *out, const struct offcpu *o, const struct blocked_row *r)
 {
 	const struct interval_waker by = blocked_waker(r);
 
-	interval_text_json_waker(out, "waker", &o->report.timeline, &by);
+	interval_print_json_waker(out, "waker", &o->report.timeline, &by);
 	if (has_tid(o, r))
 		json_u64(out, "waker_tid", r->waker_tid);
-	name_text_json_name(out, "comm", o->report.timeline.names, r->comm);
+	value_text_json_name(out, "comm", o->report.timeline.names, r->comm);
 	if (o->opts->by_tid)
 		json_u64(out, "tid", r->tid);
 }
@@ -546,9 +546,9 @@ static void json_row(struct buf *out, const struct offcpu *o, const struct block
 		  { "max_ns", r->max_ns }, { "max_start_ns", r->max_start });
 	o->table->json_group(out, o, r);
 	if (has(o, BLOCKED_STACK))
-		interval_text_json_stack(out, t, "stack", r->stack, o->part);
+		interval_print_json_stack(out, t, "stack", r->stack, o->part);
 	if (has(o, BLOCKED_WAKER_STACK))
-		interval_text_json_stack(out, t, "waker_stack", r->waker_stack, o->part);
+		interval_print_json_stack(out, t, "waker_stack", r->waker_stack, o->part);
 	if (r->buckets)
 		report_text_json_powers(out, r->buckets);
 	json_end(out, "}");
@@ -567,7 +567,7 @@ static void put_json(struct buf *out, const void *report)
 	json_u64s(out, { o->table->count_key, o->waits.intervals }, { "cut", o->waits.cut },
 		  { "ns", o->waits.ns });
 	if (o->table == &offcpu_table)
-		interval_text_json_unknown(out, &o->report.unknown);
+		interval_print_json_unknown(out, &o->report.unknown);
 	report_text_json_rows(out, o->waits.cnt - n);
 	for (size_t i = 0; i < n; i++) {
 		json_row(out, o, &o->waits.rows[i]);

@@ -68,7 +68,7 @@ static void put_process(struct buf *out, const struct offcpu_sums_print *p,
 		buf_addstr(out, "(others)");
 		return;
 	}
-	name_text_name(out, p->timeline->names, r->comm);
+	value_text_name(out, p->timeline->names, r->comm);
 	if (!p->sums->by_comm)
 		buf_printf(out, " %" PRIu32, r->pid);
 }
@@ -79,7 +79,7 @@ static void put_head(struct buf *out, const struct offcpu_sums_print *p)
 	const uint64_t unknown = p->sums->all.unknown;
 
 	buf_addstr(out, "# sums per process, recorded every ");
-	name_text_duration(out, period, 0);
+	value_text_duration(out, period, 0);
 	buf_addstr(out, " (--summary); percentiles are upper bounds");
 	if (unknown) {
 		buf_addstr(out, "; ");
@@ -103,9 +103,9 @@ static void json_process(struct buf *out, const struct offcpu_sums_print *p,
 		json_null(out, "pid");
 		return;
 	}
-	name_text_json_name(out, "comm", p->timeline->names, r->comm);
+	value_text_json_name(out, "comm", p->timeline->names, r->comm);
 	if (!p->sums->by_comm)
-		name_text_json_id(out, "pid", r->pid);
+		value_text_json_id(out, "pid", r->pid);
 }
 
 static void json_rows(const struct offcpu_sums_print *p, struct buf *out,
@@ -156,13 +156,13 @@ static void put_latency(struct buf *out, const struct offcpu_sums_print *p,
 	const struct offcpu_sums_hist *run = &r->hists[PROF_SUMMARY_RUN];
 	const struct offcpu_sums_hist *w = &r->hists[PROF_SUMMARY_WAIT];
 
-	name_text_duration(out, run->sum_ns, 11);
+	value_text_duration(out, run->sum_ns, 11);
 	buf_printf(out, " %9" PRIu64 " %9" PRIu64 " %7" PRIu64 " ", run->cnt, r->involuntary,
 		   w->cnt);
-	name_text_duration(out, average(w), 11);
-	name_text_duration(out, offcpu_sums_at_most(w, 0.5), 11);
-	name_text_duration(out, offcpu_sums_at_most(w, 0.99), 11);
-	name_text_duration(out, w->max_ns, 11);
+	value_text_duration(out, average(w), 11);
+	value_text_duration(out, offcpu_sums_at_most(w, 0.5), 11);
+	value_text_duration(out, offcpu_sums_at_most(w, 0.99), 11);
+	value_text_duration(out, w->max_ns, 11);
 	buf_addstr(out, "  ");
 	put_process(out, p, r);
 	buf_addch(out, '\n');
@@ -236,7 +236,7 @@ static void put_blocked(struct buf *out, const struct offcpu_sums_print *p,
 					.cnt = h->cnt ? h->cnt : 1,
 					.max_ns = h->max_ns };
 
-	interval_text_sums(out, &as, p->sums->all.hists[PROF_SUMMARY_BLOCKED].sum_ns, p->color);
+	interval_print_sums(out, &as, p->sums->all.hists[PROF_SUMMARY_BLOCKED].sum_ns, p->color);
 	buf_addstr(out, "  ");
 	put_process(out, p, r);
 	buf_addch(out, '\n');
@@ -256,7 +256,7 @@ void offcpu_sums_print_blocked_text(struct buf *out, const struct offcpu_sums_pr
 	buf_addstr(out, "# ");
 	str_counted(out, all->cnt, "off-CPU interval");
 	buf_addstr(out, ", ");
-	name_text_duration(out, all->sum_ns, 0);
+	value_text_duration(out, all->sum_ns, 0);
 	buf_addstr(out, " in total\n#\n#      Time    Share    Count        Avg        Max\n");
 	for (size_t i = 0; i < n; i++) {
 		/* the last rows: those that never were blocked */

@@ -2,7 +2,7 @@
 #ifndef D9_CMD_SCHED_OFFCPU_SUMS_PRINT_H
 #define D9_CMD_SCHED_OFFCPU_SUMS_PRINT_H
 
-#include "cmd/common/interval_text.h"
+#include "cmd/common/interval_print.h"
 #include "profile/sums/offcpu_sums.h"
 
 /* What a command shows of a trace that was recorded with --summary. */

@@ -112,7 +112,7 @@ static void reset_sums(void *report)
 
 static void put_task(struct buf *out, const struct latency *l, const struct runq_delays_row *r)
 {
-	name_text_name(out, l->report.timeline.names, r->comm);
+	value_text_name(out, l->report.timeline.names, r->comm);
 	if (l->opts->by == RUNQ_DELAYS_BY_TID)
 		buf_printf(out, " %u", r->tid);
 	else if (l->opts->by == RUNQ_DELAYS_BY_PID && r->pid != TRACE_NONE)
@@ -152,18 +152,18 @@ static void put_row(struct buf *out, const struct latency *l, const struct runq_
 	struct buf task = { 0 };
 
 	if (is_timed(l, r->switches)) {
-		name_text_duration(out, r->run_ns, 11);
+		value_text_duration(out, r->run_ns, 11);
 		buf_printf(out, " %9" PRIu64, r->switches);
 	} else {
 		buf_addstr(out, "          -         -");
 	}
 	buf_printf(out, " %7" PRIu64 "%c", q->cnt + r->cut, r->cut ? '*' : ' ');
 	if (has_room(l, AVG_FROM))
-		name_text_duration(out, q->cnt ? (uint64_t)(q->sum / (double)q->cnt) : 0, 11);
+		value_text_duration(out, q->cnt ? (uint64_t)(q->sum / (double)q->cnt) : 0, 11);
 	if (has_room(l, P50_FROM))
-		name_text_duration(out, (uint64_t)quantile_at(q, 0.5), 11);
-	name_text_duration(out, (uint64_t)quantile_at(q, 0.99), 11);
-	name_text_duration(out, r->max_ns, 11);
+		value_text_duration(out, (uint64_t)quantile_at(q, 0.5), 11);
+	value_text_duration(out, (uint64_t)quantile_at(q, 0.99), 11);
+	value_text_duration(out, r->max_ns, 11);
 	if (has_room(l, MAX_AT_FROM))
 		put_max_at(out, r);
 	buf_addstr(out, "  ");
@@ -253,10 +253,10 @@ static void put_preemptors(struct buf *out, const struct latency *l,
 		const struct interval_preemptor *b = &w->preemptors[k];
 
 		buf_addstr(out, "      ");
-		name_text_duration(out, b->ns, 10);
+		value_text_duration(out, b->ns, 10);
 		if (b->tid) {
 			buf_addstr(out, "  ran instead: ");
-			name_text_name(out, l->report.timeline.names, name_of(l, w, b));
+			value_text_name(out, l->report.timeline.names, name_of(l, w, b));
 			buf_printf(out, " %u on CPU %u\n", b->tid, b->cpu);
 		} else {
 			buf_printf(out, "  CPU %u was idle\n", b->cpu);
@@ -264,13 +264,14 @@ static void put_preemptors(struct buf *out, const struct latency *l,
 	}
 	if (w->sum.other_ns) {
 		buf_addstr(out, "      ");
-		name_text_duration(out, w->sum.other_ns, 10);
+		value_text_duration(out, w->sum.other_ns, 10);
 		buf_addstr(out, "  ran instead: others\n");
 	}
 	if (w->sum.unknown_ns) {
 		buf_addstr(out, "      ");
-		name_text_duration(out, w->sum.unknown_ns, 10);
-		buf_printf(out, "  %s\n", interval_text_unknown_task(&l->report.timeline, w->part));
+		value_text_duration(out, w->sum.unknown_ns, 10);
+		buf_printf(out, "  %s\n",
+			   interval_print_unknown_task(&l->report.timeline, w->part));
 	}
 }
 
@@ -281,15 +282,15 @@ static void put_worst(struct buf *out, const struct latency *l, const struct run
 
 	report_text_time(out, w->start, 0);
 	buf_addstr(out, "  ");
-	name_text_duration(out, w->ns, 0);
+	value_text_duration(out, w->ns, 0);
 	buf_addstr(out, w->flags & INTERVAL_CUT ? "*  " : "  ");
-	name_text_name(out, l->report.timeline.names, w->comm);
+	value_text_name(out, l->report.timeline.names, w->comm);
 	buf_printf(out, " %u", w->tid);
 	if (w->cpu != TRACE_NONE)
 		buf_printf(out, "  CPU %u", w->cpu);
 	buf_printf(out, "  %s", why_text(w->why));
 	if (has_waker(w))
-		interval_text_waker(out, &l->report.timeline, w->woken ? &w->waker : NULL);
+		interval_print_waker(out, &l->report.timeline, w->woken ? &w->waker : NULL);
 	buf_addch(out, '\n');
 	put_preemptors(out, l, w);
 	frames = intervals_stack(l->report.timeline.intervals, w->stack, &cnt);
@@ -320,7 +321,7 @@ static bool put_text(struct buf *out, const void *report)
 	}
 	if (!l->delays.cnt && !l->delays.unknown.ns)
 		return false;
-	interval_text_unknown(out, &l->report.timeline, &l->delays.unknown, l->report.view.color);
+	interval_print_unknown(out, &l->report.timeline, &l->delays.unknown, l->report.view.color);
 	put_rows(out, l);
 	if (l->opts->hist && l->delays.latencies.cnt)
 		put_hist(out, &l->delays.latencies);
@@ -348,11 +349,11 @@ static void json_row(struct buf *out, const struct latency *l, const struct runq
 	const struct quantile *q = &r->latencies;
 
 	json_object(out, NULL);
-	name_text_json_name(out, "comm", l->report.timeline.names, r->comm);
+	value_text_json_name(out, "comm", l->report.timeline.names, r->comm);
 	if (l->opts->by == RUNQ_DELAYS_BY_TID)
-		name_text_json_id(out, "tid", r->tid);
+		value_text_json_id(out, "tid", r->tid);
 	if (l->opts->by != RUNQ_DELAYS_BY_COMM)
-		name_text_json_id(out, "pid", r->pid);
+		value_text_json_id(out, "pid", r->pid);
 	json_times(out, l, r->run_ns, r->switches);
 	json_u64s(out, { "intervals", q->cnt + r->cut }, { "cut", r->cut },
 		  { "runnable_ns", r->wait_ns }, { "p50_ns", (uint64_t)rint(quantile_at(q, 0.5)) },
@@ -366,24 +367,24 @@ static void json_worst(struct buf *out, const struct latency *l, const struct ru
 	json_object(out, NULL);
 	json_u64s(out, { "start_ns", w->start }, { "ns", w->ns });
 	json_bool(out, "cut", w->flags & INTERVAL_CUT);
-	name_text_json_name(out, "comm", l->report.timeline.names, w->comm);
-	name_text_json_id(out, "tid", w->tid);
-	name_text_json_id(out, "pid", w->pid);
-	name_text_json_id(out, "cpu", w->cpu);
-	interval_text_json_waker(out, "waker", &l->report.timeline, w->woken ? &w->waker : NULL);
+	value_text_json_name(out, "comm", l->report.timeline.names, w->comm);
+	value_text_json_id(out, "tid", w->tid);
+	value_text_json_id(out, "pid", w->pid);
+	value_text_json_id(out, "cpu", w->cpu);
+	interval_print_json_waker(out, "waker", &l->report.timeline, w->woken ? &w->waker : NULL);
 	json_array(out, "ran_instead");
 	for (size_t k = 0; k < w->sum.n; k++) {
 		json_object(out, NULL);
 		json_u64s(out, { "ns", w->preemptors[k].ns }, { "cpu", w->preemptors[k].cpu },
 			  { "tid", w->preemptors[k].tid });
-		name_text_json_name(out, "comm", l->report.timeline.names,
-				    name_of(l, w, &w->preemptors[k]));
+		value_text_json_name(out, "comm", l->report.timeline.names,
+				     name_of(l, w, &w->preemptors[k]));
 		json_end(out, "}");
 	}
 	json_end(out, "]");
 	json_u64s(out, { "ran_instead_others_ns", w->sum.other_ns },
 		  { "ran_instead_unknown_ns", w->sum.unknown_ns });
-	interval_text_json_stack(out, &l->report.timeline, "stack", w->stack, CALLCHAIN_BOTH);
+	interval_print_json_stack(out, &l->report.timeline, "stack", w->stack, CALLCHAIN_BOTH);
 	json_end(out, "}");
 }
 
@@ -400,7 +401,7 @@ static void put_json(struct buf *out, const void *report)
 	}
 	json_times(out, l, d->run_ns, d->switches);
 	json_u64(out, "runnable_ns", d->wait_ns);
-	interval_text_json_unknown(out, &d->unknown);
+	interval_print_json_unknown(out, &d->unknown);
 	report_text_json_rows(out, d->cnt - n);
 	for (size_t i = 0; i < n; i++) {
 		json_line(out);

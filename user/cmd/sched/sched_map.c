@@ -108,9 +108,9 @@ static void put_legend(struct buf *out, const struct map *m)
 		const struct cpu_strip_thread *t = &m->strip.threads[k];
 
 		buf_printf(out, "# %c ", letters[k]);
-		name_text_duration(out, t->ns, 10);
+		value_text_duration(out, t->ns, 10);
 		buf_addstr(out, "  ");
-		name_text_name(out, m->report.timeline.names, t->comm);
+		value_text_name(out, m->report.timeline.names, t->comm);
 		buf_printf(out, " %u\n", t->tid);
 	}
 	if (m->strip.thread_cnt > LETTER_CNT)
@@ -124,7 +124,7 @@ static bool put_text(struct buf *out, const void *report)
 	if (!m->strip.cnt)
 		return false;
 	buf_addstr(out, "# one column is ");
-	name_text_duration(out, m->strip.width_ns, 0);
+	value_text_duration(out, m->strip.width_ns, 0);
 	buf_addstr(out, "; its letter is the thread that ran longest; . is idle or unknown\n#\n");
 	for (uint32_t cpu = 0; cpu < m->strip.cpus; cpu++)
 		put_strip(out, m, cpu);
@@ -146,7 +146,7 @@ static void json_cpu(struct buf *out, const struct map *m, uint32_t cpu)
 	json_array(out, "tids");
 	for (uint32_t col = 0; col < used_columns(m); col++) {
 		tid = cpu_strip_top(&m->strip, cpu, col, &busy);
-		name_text_json_id(out, NULL, tid);
+		value_text_json_id(out, NULL, tid);
 	}
 	json_end(out, "]");
 	json_array(out, "busy_ns");
@@ -174,7 +174,7 @@ static void put_json(struct buf *out, const void *report)
 
 		json_line_object(out);
 		json_u64(out, "tid", t->tid);
-		name_text_json_name(out, "comm", m->report.timeline.names, t->comm);
+		value_text_json_name(out, "comm", m->report.timeline.names, t->comm);
 		json_u64(out, "ns", t->ns);
 		json_end(out, "}");
 	}

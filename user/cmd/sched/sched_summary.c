@@ -70,12 +70,12 @@ static void put_row(struct buf *out, const struct cpu_load_row *r, uint64_t span
 {
 	const double span = span_ns ? (double)span_ns : 1;
 
-	name_text_duration(out, r->busy_ns, 11);
+	value_text_duration(out, r->busy_ns, 11);
 	buf_printf(out, " %6.2f%% %9" PRIu64 " %9" PRIu64 " ", 100.0 * (double)r->busy_ns / span,
 		   r->switches, r->migrations);
-	name_text_duration(out, r->wait_ns, 11);
+	value_text_duration(out, r->wait_ns, 11);
 	buf_printf(out, " %7.3f ", (double)r->wait_ns / span);
-	name_text_duration(out, r->wait_max_ns, 10);
+	value_text_duration(out, r->wait_max_ns, 10);
 	if (r->wait_max_ns && (!width || width >= LONGEST_FROM)) {
 		buf_printf(out, " of %u at ", r->wait_max_tid);
 		report_text_time(out, r->wait_max_start, 0);
@@ -92,7 +92,7 @@ static bool put_text(struct buf *out, const void *report)
 
 	if (!sum.used)
 		return false;
-	interval_text_unknown(out, &c->report.timeline, &c->report.unknown, c->report.view.color);
+	interval_print_unknown(out, &c->report.timeline, &c->report.unknown, c->report.view.color);
 	if (time.ns < time.span_ns ||
 	    (time.parts > 1 && time.ns != interval_reader_span_ns(&c->report.timeline)))
 		buf_printf(out, "# Busy %% and Queue refer to the %.3f s that were recorded\n",
@@ -131,7 +131,7 @@ static void put_json(struct buf *out, const void *report)
 	const struct cpu_load_row sum = cpu_load_sum(&c->load);
 
 	json_row(out, &sum, time.ns);
-	interval_text_json_unknown(out, &c->report.unknown);
+	interval_print_json_unknown(out, &c->report.unknown);
 	json_array(out, "cpus");
 	for (size_t k = 0; k < c->load.cnt; k++) {
 		if (!c->load.cpus[k].used)

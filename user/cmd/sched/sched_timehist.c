@@ -87,7 +87,7 @@ static void put_task(struct buf *out, struct timehist *h, const struct interval 
 	if (bytes_cache_get(&h->tasks, key, sizeof(key), 0, out))
 		return;
 	buf_clear(name);
-	name_text_name(name, h->timeline.names, i->comm);
+	value_text_name(name, h->timeline.names, i->comm);
 	buf_printf(name, "[%u", i->tid);
 	if (i->pid != TRACE_NONE && i->pid != i->tid)
 		buf_printf(name, "/%u", i->pid);
@@ -131,7 +131,7 @@ static void put_next(struct buf *out, const struct timehist *h, const struct int
 	next = trace_task(reader_trace(h->timeline.reader), (uint32_t)h->next_tid);
 	buf_addstr(out, "  next: ");
 	if (next && next->comm != NAMES_NONE)
-		name_text_name(out, h->timeline.names, next->comm);
+		value_text_name(out, h->timeline.names, next->comm);
 	buf_printf(out, "[%" PRIu64 "]", h->next_tid);
 }
 
@@ -243,8 +243,8 @@ static void put_lost(struct timehist *h)
 	report_text_lost(&lost, &h->timeline.losses.account);
 	buf_printf(&h->out, "# lost: %s\n", buf_cstr(&lost));
 	buf_free(&lost);
-	interval_text_filtered(&h->out, &h->timeline, h->view.color);
-	interval_text_unknown(&h->out, &h->timeline, &h->unknown, h->view.color);
+	interval_print_filtered(&h->out, &h->timeline, h->view.color);
+	interval_print_unknown(&h->out, &h->timeline, &h->unknown, h->view.color);
 }
 
 /* The last that it prints. Heads of columns alone would say nothing. */
@@ -252,7 +252,7 @@ static void put_rest(struct timehist *h, bool whole)
 {
 	if (whole && !h->timeline.switches) {
 		printf("No thread ran in %s: %s.\n", reader_input(h->timeline.reader),
-		       interval_text_no_switches(&h->timeline));
+		       interval_print_no_switches(&h->timeline));
 		return;
 	}
 	if (whole)

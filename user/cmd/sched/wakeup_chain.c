@@ -123,7 +123,7 @@ static void put_stack(struct buf *out, const struct chain *c, uint32_t stack, si
 
 static void put_name(struct buf *out, const struct chain *c, const struct link *l)
 {
-	name_text_name(out, c->timeline.names, l->comm);
+	value_text_name(out, c->timeline.names, l->comm);
 	buf_addch(out, ' ');
 	buf_addu(out, l->tid);
 }
@@ -147,7 +147,7 @@ static void put_did(struct buf *out, const struct explain_step *s)
 		if (!s->cnt[order[k]])
 			continue;
 		buf_clear(&time);
-		name_text_duration(&time, s->ns[order[k]], 0);
+		value_text_duration(&time, s->ns[order[k]], 0);
 		buf_addstr(out, any ? ", " : "");
 		buf_add(out, word, (size_t)(hole - word));
 		buf_addstr(out, buf_cstr(&time));
@@ -165,13 +165,13 @@ static void put_woken(struct buf *out, const struct chain *c, const struct link 
 	const struct explain_piece *p = l->blocked;
 
 	buf_addstr(out, " woken by ");
-	interval_text_waker(out, &c->timeline, p->woken ? &p->waker : NULL);
+	interval_print_waker(out, &c->timeline, p->woken ? &p->waker : NULL);
 	if (explain_waker_tid(p)) {
 		buf_addch(out, ' ');
 		buf_addu(out, p->waker.tid);
 	}
 	buf_addstr(out, ", blocked ");
-	name_text_duration(out, p->end - p->start, 0);
+	value_text_duration(out, p->end - p->start, 0);
 	if (p->flags & INTERVAL_CLIP_START)
 		buf_addstr(out, " in this range");
 	buf_printf(out, " (%c)\n", interval_blocked_letter(p->flags, p->prev_state));
@@ -185,7 +185,7 @@ static void put_woken(struct buf *out, const struct chain *c, const struct link 
 static void put_link(struct buf *out, const struct chain *c, const struct link *l)
 {
 	buf_addstr(out, "\n-");
-	name_text_duration(out, c->to - l->from, 11);
+	value_text_duration(out, c->to - l->from, 11);
 	buf_addstr(out, "  ");
 	put_name(out, c, l);
 	if (l->blocked) {
@@ -205,10 +205,10 @@ static void print_text(const struct chain *c)
 
 	buf_addstr(&what, "chain of wakeups of ");
 	put_name(&what, c, c->links);
-	interval_text_head(&out, &c->timeline, buf_cstr(&what), c->view.color);
+	interval_print_head(&out, &c->timeline, buf_cstr(&what), c->view.color);
 	buf_printf(&out, "# at %" PRIu64 ".%09" PRIu64 ", blocked for ", c->to / 1000000000,
 		   c->to % 1000000000);
-	name_text_duration(&out, c->to - c->from, 0);
+	value_text_duration(&out, c->to - c->from, 0);
 	buf_addstr(&out, "; latest wakeup first\n");
 	for (size_t k = 0; k < c->cnt; k++)
 		put_link(&out, c, &c->links[k]);
@@ -227,19 +227,19 @@ static void json_blocked(struct buf *out, const struct chain *c, const struct ex
 
 	json_u64s(out, { "blocked_start_ns", p->start }, { "blocked_ns", p->end - p->start });
 	json_char(out, "state", interval_blocked_letter(p->flags, p->prev_state));
-	interval_text_json_stack(out, &c->timeline, "stack", p->stack, CALLCHAIN_BOTH);
-	interval_text_json_waker(out, "waker", &c->timeline, p->woken ? &p->waker : NULL);
+	interval_print_json_stack(out, &c->timeline, "stack", p->stack, CALLCHAIN_BOTH);
+	interval_print_json_waker(out, "waker", &c->timeline, p->woken ? &p->waker : NULL);
 	if (by)
 		json_u64(out, "waker_tid", by);
-	interval_text_json_stack(out, &c->timeline, "waker_stack",
-				 p->woken ? p->waker.stack : INTERVAL_NO_STACK, CALLCHAIN_BOTH);
+	interval_print_json_stack(out, &c->timeline, "waker_stack",
+				  p->woken ? p->waker.stack : INTERVAL_NO_STACK, CALLCHAIN_BOTH);
 }
 
 static void print_json(const struct chain *c)
 {
 	struct buf out = { 0 };
 
-	interval_text_json_head(&out, &c->timeline);
+	interval_print_json_head(&out, &c->timeline);
 	if (c->cnt)
 		json_u64s(&out, { "from_ns", c->from }, { "to_ns", c->to });
 	json_array(&out, "chain");
@@ -248,7 +248,7 @@ static void print_json(const struct chain *c)
 
 		json_line_object(&out);
 		json_u64(&out, "tid", l->tid);
-		name_text_json_name(&out, "comm", c->timeline.names, l->comm);
+		value_text_json_name(&out, "comm", c->timeline.names, l->comm);
 		json_u64s(&out, { "woken_ns", l->from }, { "woke_ns", l->to },
 			  { "running_ns", l->did.ns[INTERVAL_RUNNING] },
 			  { "runnable_ns", l->did.ns[INTERVAL_RUNNABLE] },
@@ -284,7 +284,7 @@ static int print_all(struct chain *c)
 		print_text(c);
 	else if (!c->timeline.switches)
 		printf("Thread %" PRIu32 " was not woken in %s: %s.\n", c->tid,
-		       reader_input(c->timeline.reader), interval_text_no_switches(&c->timeline));
+		       reader_input(c->timeline.reader), interval_print_no_switches(&c->timeline));
 	code = interval_report_end(&c->timeline, &c->view);
 	return code == CMD_OK && !c->cnt && c->timeline.switches ? report_missing(c) : code;
 }

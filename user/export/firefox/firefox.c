@@ -17,7 +17,7 @@
 #include "base/str.h"
 #include "export/firefox/firefox_tables.h"
 #include "export/formats.h"
-#include "export/name_text.h"
+#include "export/value_text.h"
 #include "export/temp_lists.h"
 #include "profile/sched/intervals.h"
 
@@ -120,7 +120,7 @@ static void firefox_interval(struct export *x, const struct export_interval *i)
 		return;
 	if (i->raw->waker) {
 		buf_clear(&f->text);
-		name_text_waker(&f->text, x->names, i->raw->waker);
+		value_text_waker(&f->text, x->names, i->raw->waker);
 		r.waker = strtab_add(&f->texts, buf_cstr(&f->text), f->text.len);
 	}
 	temp_lists_add(f->records, list_of(i->thread), &r, sizeof(r));
@@ -167,7 +167,7 @@ static void add_fields(struct export *x, const struct trace_event *ev)
 		buf_addstr(&f->record, ",\"f");
 		buf_addu(&f->record, i);
 		buf_addstr(&f->record, "\":");
-		name_text_json_field(&f->record, reader_trace(x->reader), ev, i);
+		value_text_json_field(&f->record, reader_trace(x->reader), ev, i);
 		if (f->record.len > TEMP_LISTS_RECORD_MAX) {
 			f->record.len = whole;
 			return;
@@ -304,9 +304,9 @@ static void put_name(struct export *x, const struct record *r, size_t sz)
 
 	buf_clear(&f->text);
 	if (r->what == AN_EVENT)
-		name_text_name(&f->text, x->names, f->types[r->type].name);
+		value_text_name(&f->text, x->names, f->types[r->type].name);
 	else
-		buf_addstr(&f->text, name_text_state(r->state));
+		buf_addstr(&f->text, value_text_state(r->state));
 	buf_addu(&x->out, firefox_tables_string(&f->tables, buf_cstr(&f->text), f->text.len));
 }
 
@@ -335,7 +335,7 @@ static void put_wait(struct export *x, const struct record *r)
 	const char *waker;
 	size_t len;
 
-	buf_printf(&x->out, "{\"type\":\"offcpu\",\"state\":\"%s", name_text_state(r->state));
+	buf_printf(&x->out, "{\"type\":\"offcpu\",\"state\":\"%s", value_text_state(r->state));
 	if (r->state == INTERVAL_BLOCKED)
 		buf_printf(&x->out, " %c", r->letter);
 	buf_addch(&x->out, '"');
@@ -382,7 +382,7 @@ static void put_string(struct export *x, uint32_t name)
 	struct firefox *f = x->state;
 
 	buf_clear(&f->text);
-	name_text_name(&f->text, x->names, name);
+	value_text_name(&f->text, x->names, name);
 	str_json(&x->out, buf_cstr(&f->text), f->text.len);
 }
 
@@ -402,7 +402,7 @@ static void put_label(struct export *x, const struct type *type)
 		if (!strncmp(name, "common_", 7) || strpbrk(name, "{}"))
 			continue;
 		buf_addstr(&f->text, label_cnt++ ? " " : "");
-		name_text_name(&f->text, x->names, type->fields[i]);
+		value_text_name(&f->text, x->names, type->fields[i]);
 		buf_printf(&f->text, "={marker.data.f%zu}", i);
 	}
 	str_json(&x->out, buf_cstr(&f->text), f->text.len);

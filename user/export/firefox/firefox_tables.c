@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "export/name_text.h"
+#include "export/value_text.h"
 
 void firefox_tables_begin(struct firefox_tables *t)
 {
@@ -196,7 +196,7 @@ static void put_funcs(struct export *x, struct firefox_tables *f)
 
 		firefox_tables_next(x, f);
 		buf_clear(&f->text);
-		name_text_function(&f->text, x->names, func->sym, func->inlined);
+		value_text_function(&f->text, x->names, func->sym, func->inlined);
 		buf_addu(&x->out, firefox_tables_string(f, buf_cstr(&f->text), f->text.len));
 	}
 	firefox_tables_end_column(x);
@@ -204,7 +204,7 @@ static void put_funcs(struct export *x, struct firefox_tables *f)
 	for (uint32_t i = 0; i < f->func_cnt; i++) {
 		firefox_tables_next(x, f);
 		buf_clear(&f->text);
-		name_text_module(&f->text, x->names, f->stacks.funcs[f->func_order[i]].module);
+		value_text_module(&f->text, x->names, f->stacks.funcs[f->func_order[i]].module);
 		buf_addu(&x->out, strtab_add(&f->resources, buf_cstr(&f->text), f->text.len));
 	}
 	firefox_tables_end_column(x);

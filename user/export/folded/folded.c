@@ -6,14 +6,14 @@
  */
 #include "export/folded/folded_lines.h"
 #include "export/formats.h"
-#include "export/name_text.h"
+#include "export/value_text.h"
 
 static void put_text(struct buf *out, const struct names *n, uint32_t id, bool inlined)
 {
 	size_t from = out->len;
 
-	name_text_function(out, n, id, inlined);
-	name_text_fold(out, from);
+	value_text_function(out, n, id, inlined);
+	value_text_fold(out, from);
 }
 
 static void put_stack(struct export *x, struct buf *line, struct profile *p,
@@ -26,7 +26,7 @@ static void put_stack(struct export *x, struct buf *line, struct profile *p,
 	put_text(line, x->names, row.comm, false);
 	if (x->kind == EXPORT_WALL) {
 		buf_addch(line, ';');
-		buf_addstr(line, name_text_state(s->state));
+		buf_addstr(line, value_text_state(s->state));
 	}
 	frames = profile_expand(p, s, &cnt);
 	if (!cnt)

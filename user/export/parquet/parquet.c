@@ -10,7 +10,7 @@
 #include "base/out_dir.h"
 #include "base/str.h"
 #include "export/formats.h"
-#include "export/name_text.h"
+#include "export/value_text.h"
 #include "export/parquet/parquet_events.h"
 #include "export/parquet/parquet_ids.h"
 #include "profile/sched/intervals.h"
@@ -411,7 +411,7 @@ static void put_waker(struct export *x, struct parquet_file *f, const struct exp
 		put_name(f, SLICE_WAKER, x->names, i->waker->comm);
 	} else if (i->raw->waker && !interval_by_thread(i->raw->waker->context)) {
 		buf_clear(&p->text);
-		name_text_waker(&p->text, x->names, i->raw->waker);
+		value_text_waker(&p->text, x->names, i->raw->waker);
 		parquet_file_put_text(f, SLICE_WAKER, buf_cstr(&p->text), p->text.len);
 	}
 }
@@ -420,7 +420,7 @@ static void put_state(struct parquet_file *f, const struct interval *i)
 {
 	const char letter = interval_blocked_letter(i->flags, i->prev_state);
 
-	put_word(f, SLICE_STATE, name_text_state(i->state));
+	put_word(f, SLICE_STATE, value_text_state(i->state));
 	if (i->state == INTERVAL_BLOCKED && letter != '?')
 		parquet_file_put_text(f, SLICE_LETTER, &letter, 1);
 	put_word(f, SLICE_WHY, why_word(i));

@@ -11,7 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/str.h"
-#include "export/name_text.h"
+#include "export/value_text.h"
 #include "export/parquet/parquet_ids.h"
 
 #define NO_COLUMN UINT32_MAX
@@ -239,7 +239,7 @@ static void put_value(struct parquet_events *e, struct parquet_file *f, uint32_t
 		break;
 	default:
 		buf_clear(&e->text);
-		name_text_json_field(&e->text, t, ev, field);
+		value_text_json_field(&e->text, t, ev, field);
 		parquet_file_put_text(f, column, buf_cstr(&e->text), e->text.len);
 	}
 }

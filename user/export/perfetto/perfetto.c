@@ -13,7 +13,7 @@
 
 #include "base/alloc.h"
 #include "export/formats.h"
-#include "export/name_text.h"
+#include "export/value_text.h"
 #include "export/perfetto/perfetto_stacks.h"
 #include "export/perfetto/perfetto_tracks.h"
 #include "export/proto.h"
@@ -149,10 +149,10 @@ static void put_system(struct export *x)
 	system = proto_begin(&x->out, PACKET_SYSTEM);
 	uts = proto_begin(&x->out, SYSTEM_UTSNAME);
 	proto_bytes(&x->out, UTSNAME_SYSNAME, "Linux", 5);
-	name_text_clean(&p->text, release, strlen(release));
+	value_text_clean(&p->text, release, strlen(release));
 	perfetto_put_text(x, UTSNAME_RELEASE);
 	if (arch)
-		name_text_clean(&p->text, arch, strlen(arch));
+		value_text_clean(&p->text, arch, strlen(arch));
 	perfetto_put_text(x, UTSNAME_MACHINE);
 	proto_end(&x->out, uts);
 	proto_end(&x->out, system);
@@ -269,7 +269,7 @@ static void put_value(struct export *x, const struct trace_event *ev, size_t i, 
 		proto_u64(&x->out, field, number(&ev->values[i]));
 		return;
 	}
-	name_text_field(&p->text, reader_trace(x->reader), ev, i);
+	value_text_field(&p->text, reader_trace(x->reader), ev, i);
 	perfetto_put_text(x, field);
 }
 

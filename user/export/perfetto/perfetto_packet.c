@@ -2,7 +2,7 @@
 /* Functions common to all packets of Perfetto's trace. */
 #include "export/perfetto/perfetto_packet.h"
 
-#include "export/name_text.h"
+#include "export/value_text.h"
 
 enum { PACKET_TIME = 8, PACKET_SEQUENCE = 10, PACKET_FLAGS = 13, PACKET_CLOCK = 58 };
 enum { FLAG_CLEARED = 1, FLAG_NEEDS_STATE = 2 };
@@ -35,6 +35,6 @@ void perfetto_put_name(struct export *x, uint32_t field, uint32_t name)
 {
 	struct perfetto *p = x->state;
 
-	name_text_name(&p->text, x->names, name);
+	value_text_name(&p->text, x->names, name);
 	perfetto_put_text(x, field);
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "export/name_text.h"
+#include "export/value_text.h"
 
 enum { INTERNED_FUNCTION = 5, INTERNED_FRAME = 6, INTERNED_STACK = 7, INTERNED_BUILD_ID = 16 };
 enum { INTERNED_PATH = 17, INTERNED_MAPPING = 19, INTERNED_TEXT = 29 };
@@ -42,7 +42,7 @@ static void put_mapping(struct export *x, uint32_t module)
 	if (hmap_get(&p->modules, id))
 		return;
 	hmap_set(&p->modules, id, p);
-	name_text_module(&p->text, x->names, module);
+	value_text_module(&p->text, x->names, module);
 	put_string(x, INTERNED_PATH, id);
 	/* raw bytes, not hex digits */
 	buf_add(&p->text, m->build_id, m->announced ? m->build_id_sz : 0);
@@ -64,7 +64,7 @@ static void put_functions(struct export *x)
 		const uint64_t id = p->func_cnt + 1;
 
 		put_mapping(x, f->module);
-		name_text_function(&p->text, x->names, f->sym, f->inlined);
+		value_text_function(&p->text, x->names, f->sym, f->inlined);
 		put_string(x, INTERNED_FUNCTION, id);
 		frame = proto_begin(&x->out, INTERNED_FRAME);
 		proto_u64(&x->out, FRAME_ID, id);
@@ -112,7 +112,7 @@ static void put_stack_text(struct export *x, uint32_t leaf)
 		const struct stack_tree_func *f = &p->stacks.funcs[p->ids[i] - 1];
 
 		buf_addstr(&p->text, i ? ";" : "");
-		name_text_function(&p->text, x->names, f->sym, f->inlined);
+		value_text_function(&p->text, x->names, f->sym, f->inlined);
 	}
 	put_string(x, INTERNED_TEXT, perfetto_stack_id(leaf));
 }

@@ -5,7 +5,7 @@
  */
 #include "export/perfetto/perfetto_tracks.h"
 
-#include "export/name_text.h"
+#include "export/value_text.h"
 #include "export/perfetto/perfetto_stacks.h"
 #include "profile/sched/intervals.h"
 
@@ -120,7 +120,7 @@ static void put_annotations(struct export *x, const struct interval *raw, uint32
 	if (raw->cpu != TRACE_NONE)
 		annotate_u64(x, "cpu", ANNOTATION_UINT, raw->cpu);
 	if (raw->waker) {
-		name_text_waker(&p->text, x->names, raw->waker);
+		value_text_waker(&p->text, x->names, raw->waker);
 		annotate_text(x, "waker");
 	}
 	if (raw->flags & INTERVAL_CUT)
@@ -141,7 +141,7 @@ static void put_begin(struct export *x, const struct export_interval *i)
 	proto_u64(&x->out, EVENT_TYPE, TYPE_BEGIN);
 	proto_u64(&x->out, EVENT_TRACK, track_of(i->thread, OF_OFFCPU));
 	put_string(&x->out, EVENT_CATEGORY, "off-CPU");
-	put_string(&x->out, EVENT_NAME, name_text_state(i->raw->state));
+	put_string(&x->out, EVENT_NAME, value_text_state(i->raw->state));
 	put_annotations(x, i->raw, leaf);
 	if (leaf != STACK_TREE_NONE)
 		proto_u64(&x->out, EVENT_STACK, perfetto_stack_id(leaf));
@@ -194,9 +194,9 @@ static void put_counter_track(struct export *x, uint64_t id, const struct export
 	proto_u64(&x->out, TRACK_ID, id);
 	if (t)
 		proto_u64(&x->out, TRACK_PARENT, track_of(t, OF_THREAD));
-	name_text_name(&p->text, x->names, ev->schema->name);
+	value_text_name(&p->text, x->names, ev->schema->name);
 	buf_addch(&p->text, ' ');
-	name_text_name(&p->text, x->names, ev->schema->field_names[field]);
+	value_text_name(&p->text, x->names, ev->schema->field_names[field]);
 	perfetto_put_text(x, TRACK_NAME);
 	put_unit(x, trace_field_units(ev->schema, field));
 	proto_end(&x->out, track);

@@ -345,8 +345,8 @@ static int add_function(struct generic *g, struct type *t, size_t idx)
 
 /* ---- names of addresses ------------------------------------------------------------------------ */
 
-static struct dial9_str name_text_field(struct generic *g, const struct dial9_event *ev,
-					const char *name)
+static struct dial9_str value_text_field(struct generic *g, const struct dial9_event *ev,
+					 const char *name)
 {
 	int i = dial9_schema_find(ev->schema, name);
 	struct dial9_str s;
@@ -376,8 +376,8 @@ static void learn_symbol(struct generic *g, const struct dial9_event *ev)
 		f = xcalloc(1, sizeof(*f));
 		hmap_set(&g->names, addr, f);
 	}
-	f->text[APITRACE_FRAME_FUNCTION] = name_text_field(g, ev, "symbol_name");
-	f->text[APITRACE_FRAME_FILE] = name_text_field(g, ev, "source_file");
+	f->text[APITRACE_FRAME_FUNCTION] = value_text_field(g, ev, "symbol_name");
+	f->text[APITRACE_FRAME_FILE] = value_text_field(g, ev, "source_file");
 	f->line = number_of(ev, "source_line");
 	f->offset = addr;
 	f->has = 1 << APITRACE_FRAME_FUNCTION | 1 << APITRACE_FRAME_OFFSET;

@@ -2,10 +2,9 @@
 /*
  * Heph attributes: dial9 values as such, and their values as text.
  *
- * Heph knows four kinds of values and flat lists of them, so most of dial9 has a near relation
- * there and some has none: what is widened, spelled out or cut is counted by kind. Values that once
- * were attributes go back by another door, where a byte string is a text that was not UTF-8 and
- * nothing is widened.
+ * Heph has four kinds of values and flat lists of them. Most dial9 types have a similar one: values that are widened,
+ * converted to text or truncated are counted by kind. Values that came from Heph attributes return by a separate
+ * path: nothing is widened there, and a byte string is a text that was not UTF-8.
  *
  * As text, for the dump and for events that hold what dial9 has no type for, numbers keep every bit,
  * also the ones that JSON has no word for.

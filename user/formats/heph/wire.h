@@ -15,7 +15,7 @@
 #define HEPH_META_MIN 10
 #define HEPH_EVENT_MIN 42
 
-/* Larger packets are legal by the text, but not one of them was ever meant. */
+/* The specification allows larger packets; they are treated as damage. */
 #define HEPH_PACKET_MAX (16u << 20)
 
 /* The most bytes in a text, and elements in an array, that the format's own writer asserts. */

@@ -18,7 +18,7 @@
 #include "formats/perfdata/file.h"
 #include "formats/perfdata/order.h"
 #include "formats/perfdata/perfdata.h"
-#include "formats/perfdata/samples.h"
+#include "formats/perfdata/sample_events.h"
 
 #define KERNEL "[kernel.kallsyms]"
 #define KSYMBOL_UNREGISTER 1

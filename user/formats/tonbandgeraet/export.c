@@ -172,7 +172,7 @@ static uint64_t to_ticks(struct export *ex, const struct plan *p, const struct d
 	return ev->ts / res;
 }
 
-/* False when a value does not fit the frame: then the event is a stranger after all. */
+/* False when a value does not fit the frame: then the event is exported as a generic one. */
 static bool rebuild(struct export *ex, const struct plan *p, const struct dial9_dec *dec,
 		    const struct dial9_event *ev, struct tonband_out *out)
 {

@@ -113,7 +113,7 @@ struct interval_waker {
 	 * unknown: -1.
 	 */
 	int32_t number;
-	uint64_t raw; /* value in the trace (PROF_F_CONTEXT), for name_text_waker() */
+	uint64_t raw; /* value in the trace (PROF_F_CONTEXT), for value_text_waker() */
 	/*
 	 * The current thread. With INTERVAL_BY_TASK it is the waker; otherwise an unrelated thread
 	 * that was interrupted.

@@ -18,7 +18,7 @@
 #include "record/capture/capture.h"
 #include "record/capture/capture_field_extract.h"
 #include "record/capture/capture_filter.h"
-#include "record/capture/capture_layout.h"
+#include "record/capture/capture_fields.h"
 #include "record/capture/capture_offcpu.h"
 #include "record/capture/capture_orc.h"
 #include "record/capture/capture_rings.h"
@@ -180,7 +180,7 @@ int capture_configure(struct prof *s, const struct capture_configure *c)
 		err = capture_summary_configure(s, c->cpu_cnt < PROF_CPUS_MAX ? c->cpu_cnt :
 										PROF_CPUS_MAX);
 	if (!err)
-		err = capture_layout(s, cfg->events);
+		err = capture_fields(s, cfg->events);
 	if (!err)
 		capture_orc_choose(s, c->orc);
 	return err;

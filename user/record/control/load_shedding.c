@@ -147,7 +147,7 @@ static int step(struct load_shedding *t, struct pause *pause, struct status *sta
 		t->slice_ns = now_ns;
 		return err;
 	}
-	if (pause->open && rest && now_ns - t->slice_ns >= SLICE_NS) {
+	if (pause->recording && rest && now_ns - t->slice_ns >= SLICE_NS) {
 		pause_skip_slice(pause);
 		t->slice_ns = now_ns;
 	}

@@ -17,15 +17,15 @@ void pause_begin(struct pause *g, const struct pause_cfg *cfg, uint64_t now_ns)
 
 	*g = (struct pause){
 		.cfg = *cfg,
-		.by_itself = waits && !cfg->hold,
+		.autostarts = waits && !cfg->hold,
 		.since_ns = now_ns,
-		.opens_ns = now_ns + cfg->delay_ns,
+		.autostart_ns = now_ns + cfg->delay_ns,
 	};
 	if (waits)
 		return;
 	capture_start(cfg->capture);
-	g->open = true;
-	g->opened_ns = now_ns;
+	g->recording = true;
+	g->started_ns = now_ns;
 }
 
 static int write_pause(struct pause *g, struct status *status, uint64_t now_ns)
@@ -36,52 +36,52 @@ static int write_pause(struct pause *g, struct status *status, uint64_t now_ns)
 	return status_paused(status, skips_slice, g->since_ns, now_ns);
 }
 
-int pause_open(struct pause *g, struct status *status)
+int pause_resume(struct pause *g, struct status *status)
 {
 	uint64_t now;
 
-	g->by_itself = false;
-	if (g->open)
+	g->autostarts = false;
+	if (g->recording)
 		return 0;
 	capture_resume(g->cfg.capture);
-	g->open = true;
+	g->recording = true;
 	now = clock_mono_ns();
-	if (!g->opened_ns)
-		g->opened_ns = now;
+	if (!g->started_ns)
+		g->started_ns = now;
 	return write_pause(g, status, now);
 }
 
 int pause_step(struct pause *g, struct status *status)
 {
-	if (!g->by_itself || clock_mono_ns() < g->opens_ns)
+	if (!g->autostarts || clock_mono_ns() < g->autostart_ns)
 		return 0;
-	return pause_open(g, status);
+	return pause_resume(g, status);
 }
 
-void pause_close(struct pause *g)
+void pause_start(struct pause *g)
 {
-	g->by_itself = g->skips_slice = false;
-	if (!g->open)
+	g->autostarts = g->skips_slice = false;
+	if (!g->recording)
 		return;
 	g->since_ns = clock_mono_ns();
 	capture_pause(g->cfg.capture);
-	g->open = false;
+	g->recording = false;
 }
 
 void pause_skip_slice(struct pause *g)
 {
-	if (!g->open)
+	if (!g->recording)
 		return;
-	pause_close(g);
+	pause_start(g);
 	g->skips_slice = true;
 }
 
 int pause_end_slice(struct pause *g, struct status *status)
 {
-	return g->skips_slice ? pause_open(g, status) : 0;
+	return g->skips_slice ? pause_resume(g, status) : 0;
 }
 
 int pause_end(struct pause *g, struct status *status)
 {
-	return g->open ? 0 : write_pause(g, status, clock_mono_ns());
+	return g->recording ? 0 : write_pause(g, status, clock_mono_ns());
 }

@@ -39,9 +39,9 @@ int trigger_window_step(struct trigger_window *w, struct status *status)
 
 	while (!err && (command = control_next(w->control))) {
 		if (command == CONTROL_ENABLE)
-			err = pause_open(&w->pause, status);
+			err = pause_resume(&w->pause, status);
 		else if (command == CONTROL_DISABLE)
-			pause_close(&w->pause);
+			pause_start(&w->pause);
 		else if (command == CONTROL_SNAPSHOT)
 			trigger_ask(w->trigger);
 		w->asked_to_stop |= command == CONTROL_STOP;
@@ -52,7 +52,7 @@ int trigger_window_step(struct trigger_window *w, struct status *status)
 
 uint64_t trigger_window_ends(const struct trigger_window *w)
 {
-	const uint64_t opened = w->pause.opened_ns, duration = w->cfg->duration_ns;
+	const uint64_t opened = w->pause.started_ns, duration = w->cfg->duration_ns;
 
 	return opened && duration && duration <= UINT64_MAX - opened ? opened + duration :
 								       UINT64_MAX;

@@ -271,10 +271,10 @@ int segments_flush(struct segments *s)
 
 int segments_step(struct segments *s, uint64_t mark_ns)
 {
-	enum segment_ops_wish wish;
+	enum segment_request request;
 	int err = segments_flush(s);
 
-	if (err || !s->cfg.outlet.wish)
+	if (err || !s->cfg.outlet.request)
 		return err;
 	if (s->cfg.outlet.many)
 		err = seal_those_done(s);
@@ -283,9 +283,9 @@ int segments_step(struct segments *s, uint64_t mark_ns)
 		err = seal(s);
 	if (err || s->sealing_cnt == FRAMES_SEALING_MAX)
 		return err;
-	wish = s->cfg.outlet.wish(s->cfg.outlet.ctx, clock_mono_ns(), bytes_to_be(s));
-	s->over |= wish == SEGMENT_OPS_STOP;
-	if (wish == SEGMENT_OPS_NEXT)
+	request = s->cfg.outlet.request(s->cfg.outlet.ctx, clock_mono_ns(), bytes_to_be(s));
+	s->over |= request == SEGMENT_OPS_STOP;
+	if (request == SEGMENT_OPS_NEXT)
 		err = next(s, mark_ns);
 	set_full(s);
 	return err;

@@ -41,7 +41,7 @@ struct status_cfg {
 	struct dial9_enc *enc;
 	const struct realtime *realtime;
 	const size_t *memory_bytes; /* in use */
-	const uint64_t *forgotten; /* freed to limit memory: struct memory */
+	const uint64_t *forgotten; /* freed to limit memory: struct cache_limit */
 	const struct unwind_loader *unwinding; /* NULL: stacks are not unwound */
 	const uint32_t *helpers; /* helper processes, PROF_HELPERS_MAX; 0: no more; NULL: none */
 	uint64_t start_ns;

@@ -387,7 +387,7 @@ static int flight_idle(void *ctx)
 }
 
 /* Segments are short, so dropping whole segments loses only a small part of the time to keep. */
-static enum segment_ops_wish flight_wish(void *ctx, uint64_t now_ns, uint64_t bytes)
+static enum segment_request flight_request(void *ctx, uint64_t now_ns, uint64_t bytes)
 {
 	struct flight *f = ctx;
 	bool next;
@@ -442,8 +442,8 @@ static int flight_close(void *ctx)
 		closed = f->files.close(f->files.ctx);
 	if (f->cut_short)
 		log_warn(
-			"record: --flight: memory was too small for the requested time %llu times; "
-			"each time, the oldest data was dropped",
+			"record: --flight: dropped the oldest data %llu times: the memory limit is too small "
+			"for the requested time",
 			(unsigned long long)f->cut_short);
 	free_all(f);
 	return err ? err : ended ? ended : closed;
@@ -470,7 +470,7 @@ struct flight *flight_new(const struct flight_cfg *cfg, const struct segment_ops
 		.begin = flight_begin,
 		.write = flight_write,
 		.end = flight_end,
-		.wish = flight_wish,
+		.request = flight_request,
 		.has_room = flight_has_room,
 		.idle = flight_idle,
 		.close = flight_close,

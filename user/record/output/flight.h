@@ -32,7 +32,7 @@ struct flight;
 /*
  * *out stores segments and writes them to *files, a non-blocking output. Each snapshot is one segment there, a
  * sequence of whole traces, and so is the rest at the end. *files is owned. Written data is freed: no event is in
- * two snapshots. write(), end() and idle() of @out may run in another thread than begin() and wish(). Never fails.
+ * two snapshots. write(), end() and idle() of @out may run in another thread than begin() and request(). Never fails.
  */
 struct flight *flight_new(const struct flight_cfg *cfg, const struct segment_ops *files,
 			  struct segment_ops *out);
@@ -47,7 +47,7 @@ int flight_open(const struct flight_cfg *cfg, const struct output_cfg *output,
 		char **name);
 
 /*
- * Requests a snapshot of all data up to the next flush. Call it in the thread that calls begin() and wish(). True:
+ * Requests a snapshot of all data up to the next flush. Call it in the thread that calls begin() and request(). True:
  * the snapshot does not reach back to the last one; the gap lies between *from_ns and *to_ns (CLOCK_MONOTONIC).
  */
 bool flight_snapshot(struct flight *f, uint64_t *from_ns, uint64_t *to_ns);

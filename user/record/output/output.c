@@ -6,7 +6,7 @@
  * so a disk budget holds at any time. If there is no room, the writer thread waits: the drain then leaves records
  * in the rings, and losses are counted there.
  *
- * begin() and wish() are called by the drain, all other functions by the writer thread. They share atomic members.
+ * begin() and request() are called by the drain, all other functions by the writer thread. They share atomic members.
  */
 #include "record/output/output.h"
 
@@ -619,7 +619,7 @@ static uint64_t output_left(void *ctx, uint64_t bytes)
 	return expected < o->file_max ? (uint64_t)((double)(o->file_max - expected) / ratio(o)) : 0;
 }
 
-static enum segment_ops_wish output_wish(void *ctx, uint64_t now_ns, uint64_t bytes)
+static enum segment_request output_request(void *ctx, uint64_t now_ns, uint64_t bytes)
 {
 	struct output *o = ctx;
 	const struct output_cfg *cfg = &o->cfg;
@@ -671,7 +671,7 @@ static int put_thread_before(struct output *o, struct segment_ops *out)
 		.begin = output_begin,
 		.write = output_write,
 		.end = output_end,
-		.wish = o->cfg.set || o->cfg.max_bytes ? output_wish : NULL,
+		.request = o->cfg.set || o->cfg.max_bytes ? output_request : NULL,
 		.left = o->file_max ? output_left : NULL,
 		.waits = o->cfg.pack == COMPRESS_NONE ? NULL : output_waits,
 		.idle = o->cfg.pack == COMPRESS_NONE ? NULL : output_idle,

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /* Requests of an output to the recorder. */
-enum segment_ops_wish {
+enum segment_request {
 	SEGMENT_OPS_GO_ON,
 	SEGMENT_OPS_NEXT, /* start another segment */
 	SEGMENT_OPS_STOP, /* end the recording */
@@ -30,7 +30,7 @@ struct segment_ops {
 	/* Ends the segment and frees the handle, also on errors. */
 	int (*end)(void *segment);
 	/* Called at each flush. @bytes: written to the current segment, or queued. NULL: SEGMENT_OPS_GO_ON. */
-	enum segment_ops_wish (*wish)(void *ctx, uint64_t now_ns, uint64_t bytes);
+	enum segment_request (*request)(void *ctx, uint64_t now_ns, uint64_t bytes);
 	/* Bytes that may be added to a segment of @bytes before the next one has to begin. NULL: any number. */
 	uint64_t (*left)(void *ctx, uint64_t bytes);
 	/* False: leave records in the rings. NULL: there is always room. */

@@ -226,11 +226,11 @@ static int writer_end(void *segment)
 	return 0;
 }
 
-static enum segment_ops_wish writer_wish(void *ctx, uint64_t now_ns, uint64_t bytes)
+static enum segment_request writer_request(void *ctx, uint64_t now_ns, uint64_t bytes)
 {
 	struct writer *w = ctx;
 
-	return w->inner.wish(w->inner.ctx, now_ns, bytes);
+	return w->inner.request(w->inner.ctx, now_ns, bytes);
 }
 
 static uint64_t writer_left(void *ctx, uint64_t bytes)
@@ -346,7 +346,7 @@ int writer_new(const struct writer_cfg *cfg, const struct segment_ops *inner,
 		.begin = writer_begin,
 		.write = writer_write,
 		.end = writer_end,
-		.wish = inner->wish ? writer_wish : NULL,
+		.request = inner->request ? writer_request : NULL,
 		.left = inner->left ? writer_left : NULL,
 		.has_room = writer_has_room,
 		.close = writer_close,

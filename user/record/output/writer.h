@@ -26,7 +26,7 @@ struct writer_cfg {
 
 /*
  * Puts a thread in front of an output. The thread calls write(), end() and idle() of *inner in the order of the
- * requests. The caller calls begin(), wish() and close(). Only close() waits for the thread. Errors of the thread
+ * requests. The caller calls begin(), request() and close(). Only close() waits for the thread. Errors of the thread
  * are returned by the next call. *out is the output to use. *inner is owned: out->close() closes it. 0, or -errno
  * with *inner unchanged.
  */

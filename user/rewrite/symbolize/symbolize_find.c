@@ -423,18 +423,18 @@ static void ask_module(struct symbolize_find *f, struct sym_client *b, size_t i)
 
 static int wait_for_answers(struct symbolize_find *f, struct sym_client *b)
 {
-	uint64_t heard = clock_mono_ns(), answered = 0, now;
+	uint64_t last_answer_ns = clock_mono_ns(), answered = 0, now;
 
 	while (!sym_client_idle(b)) {
 		sym_client_wait(b, clock_mono_ns() + STEP_NS);
 		sym_client_receive(b, symbolize_find_add_answer, f, TAKE_MAX);
 		now = clock_mono_ns();
 		if (sym_client_answered(b) != answered)
-			heard = now;
+			last_answer_ns = now;
 		answered = sym_client_answered(b);
 		if (*f->cfg.stop)
 			return -EINTR;
-		if (now - heard > SILENT_NS)
+		if (now - last_answer_ns > SILENT_NS)
 			sym_client_close_questions(b);
 		/* each address is requested for its symbol, and then for its lines */
 		if (f->cfg.report_progress)

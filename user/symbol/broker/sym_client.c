@@ -115,7 +115,7 @@ int sym_client_new(const struct sym_client_cfg *cfg, struct sym_client **out)
 			cfg->silent_cpu_ns ? cfg->silent_cpu_ns : WORKER_POOL_SILENT_CPU_NS,
 		.silent_sleep_ns =
 			cfg->silent_sleep_ns ? cfg->silent_sleep_ns : WORKER_POOL_SILENT_SLEEP_NS,
-		.heard = module_worker_on_message,
+		.on_message = module_worker_on_message,
 		.lost = module_worker_on_lost,
 		.ctx = b,
 	};

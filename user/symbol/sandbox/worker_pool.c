@@ -329,7 +329,7 @@ static bool receive_packet(struct worker_pool *w, enum symworker_role role, size
 	int ret;
 
 	while ((ret = symproto_get(w->packet, sz, &pos, SYMPROTO_FROM_WORKER, &msg)) == 1) {
-		if (!w->cfg.heard(w->cfg.ctx, role, &msg)) {
+		if (!w->cfg.on_message(w->cfg.ctx, role, &msg)) {
 			ret = -EBADMSG;
 			break;
 		}

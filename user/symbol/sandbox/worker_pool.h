@@ -39,7 +39,7 @@ struct worker_pool_cfg {
 	int urgent_nice; /* see worker_pool_press() */
 	int epoll_fd; /* signals when to call worker_pool_step(), after a readiness_update(); borrowed */
 	/* called for each message; false: the message is invalid, and the worker is killed */
-	bool (*heard)(void *ctx, enum symworker_role role, const struct symproto_msg *msg);
+	bool (*on_message)(void *ctx, enum symworker_role role, const struct symproto_msg *msg);
 	/*
 	 * all requests to the worker are open again; detail is for messages; module_id: its module,
 	 * or 0

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * memory.c - limits the recorder's memory
+ * cache_limit.c - limits the recorder's memory
  *
  * Handles the parts and their shares, not their contents. A part above its share frees an eighth more than
  * necessary, so that not every check has to free memory. The shares leave room for the kernel's symbols, libraries
  * and memory that the allocator cannot return.
  */
-#include "record/control/memory.h"
+#include "record/control/cache_limit.h"
 
 #include <malloc.h>
 
@@ -33,22 +33,22 @@ static size_t share(size_t max, unsigned int part)
 	return max / 64 * part;
 }
 
-size_t memory_early_max(size_t max)
+size_t cache_limit_early_max(size_t max)
 {
 	return share(max, SHARE_EARLY);
 }
 
-size_t memory_pool_max(size_t max)
+size_t cache_limit_pool_max(size_t max)
 {
 	return share(max, SHARE_POOL);
 }
 
-size_t memory_naming_max(size_t max)
+size_t cache_limit_naming_max(size_t max)
 {
 	return share(max, SHARE_NAMING);
 }
 
-size_t memory_helpers_max(size_t max)
+size_t cache_limit_helpers_max(size_t max)
 {
 	return share(max, SHARE_HELPERS);
 }
@@ -58,13 +58,13 @@ static size_t less(size_t part)
 	return part - part / 8;
 }
 
-static size_t unwinding_held(const struct memory *m)
+static size_t unwinding_held(const struct cache_limit *m)
 {
 	return m->unwinding ? unwind_loader_memory(m->unwinding) : 0;
 }
 
 /* The current mappings cost as much as the mappings at the drain's time. */
-static void forget_unwinding(struct memory *m, size_t max)
+static void forget_unwinding(struct cache_limit *m, size_t max)
 {
 	int n;
 
@@ -79,7 +79,7 @@ static void give_back(void)
 #endif
 }
 
-void memory_check(struct memory *m)
+void cache_limit_enforce(struct cache_limit *m)
 {
 	size_t tasks = share(m->max, SHARE_TASKS), frames = share(m->max, SHARE_FRAMES);
 	uint64_t before = m->forgotten;

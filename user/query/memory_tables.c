@@ -3,7 +3,7 @@
  * The tables `traces` and `tasks`: their rows are known after the first pass over each trace. Owns the module and its
  * cursors. A condition on the TID of a task finds its rows without a scan, so tasks can be joined.
  */
-#include "query/list_tables.h"
+#include "query/memory_tables.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,12 +14,12 @@
 
 struct list_vtab {
 	sqlite3_vtab base; /* must be first */
-	const struct list_table *table;
+	const struct memory_table *table;
 };
 
 struct list_cursor {
 	sqlite3_vtab_cursor base; /* must be first */
-	const struct list_table *table;
+	const struct memory_table *table;
 	size_t trace, row, end; /* rows of this trace up to end */
 	int64_t rowid;
 	bool by_tid;
@@ -161,7 +161,7 @@ static void traces_column(sqlite3_context *ctx, struct trace_input *in, size_t r
 			sqlite3_result_int64(ctx, (sqlite3_int64)p->period_ns);
 		break;
 	case TRACES_SCHEMA_VERSION:
-		sqlite3_result_int(ctx, LIST_TABLES_SCHEMA_VERSION);
+		sqlite3_result_int(ctx, MEMORY_TABLES_SCHEMA_VERSION);
 		break;
 	case TRACES_CNT:
 		break;
@@ -245,7 +245,7 @@ static void tasks_column(sqlite3_context *ctx, struct trace_input *in, size_t ro
 static int connect_list(sqlite3 *db, void *aux, int argc, const char *const *argv,
 			sqlite3_vtab **out, char **err)
 {
-	const struct list_table *table = aux;
+	const struct memory_table *table = aux;
 	char *sql = scan_declaration(table->columns, table->column_cnt, 0);
 	struct list_vtab *v;
 	int ret = sql ? sqlite3_declare_vtab(db, sql) : SQLITE_NOMEM;
@@ -269,7 +269,7 @@ static int disconnect_list(sqlite3_vtab *v)
 
 static int best_index(sqlite3_vtab *v, sqlite3_index_info *info)
 {
-	const struct list_table *table = ((struct list_vtab *)v)->table;
+	const struct memory_table *table = ((struct list_vtab *)v)->table;
 	size_t rows = 0;
 
 	for (size_t i = 0; i < table->all->cnt; i++)
@@ -388,7 +388,7 @@ static int get_list_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *out)
 	return SQLITE_OK;
 }
 
-int list_table_register(sqlite3 *db, const struct list_table *table)
+int memory_table_register(sqlite3 *db, const struct memory_table *table)
 {
 	static const sqlite3_module module = {
 		.xConnect = connect_list,
@@ -407,25 +407,27 @@ int list_table_register(sqlite3 *db, const struct list_table *table)
 	return sqlite3_create_module_v2(db, table->name, &module, (void *)table, NULL);
 }
 
-struct list_table list_tables_traces(struct trace_inputs *all)
+struct memory_table memory_tables_traces(struct trace_inputs *all)
 {
-	return (struct list_table){ .name = "traces",
-				    .doc = "recordings, with their time ranges and losses",
-				    .columns = traces_columns,
-				    .column_cnt = TRACES_CNT,
-				    .count = count_traces,
-				    .column = traces_column,
-				    .all = all };
+	return (struct memory_table){ .name = "traces",
+				      .doc = "recordings, with their time ranges and losses",
+				      .columns = traces_columns,
+				      .column_cnt = TRACES_CNT,
+				      .count = count_traces,
+				      .column = traces_column,
+				      .all = all };
 }
 
-struct list_table list_tables_tasks(struct trace_inputs *all)
+struct memory_table memory_tables_tasks(struct trace_inputs *all)
 {
-	return (struct list_table){ .name = "tasks",
-				    .doc = "threads, with their processes, programs and containers",
-				    .columns = tasks_columns,
-				    .column_cnt = TASKS_CNT,
-				    .count = count_tasks,
-				    .tid = task_tid,
-				    .column = tasks_column,
-				    .all = all };
+	return (struct memory_table){
+		.name = "tasks",
+		.doc = "threads, with their processes, programs and containers",
+		.columns = tasks_columns,
+		.column_cnt = TASKS_CNT,
+		.count = count_tasks,
+		.tid = task_tid,
+		.column = tasks_column,
+		.all = all
+	};
 }

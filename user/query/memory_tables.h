@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef D9_QUERY_LIST_TABLES_H
-#define D9_QUERY_LIST_TABLES_H
+#ifndef D9_QUERY_MEMORY_TABLES_H
+#define D9_QUERY_MEMORY_TABLES_H
 
 #include "query/scan_plan.h"
 #include "query/trace_input.h"
 
 /* Version of tables and columns. Adding a column keeps it, any other change needs a new one. */
-#define LIST_TABLES_SCHEMA_VERSION 1
+#define MEMORY_TABLES_SCHEMA_VERSION 1
 
 /* A table whose rows are in memory. */
-struct list_table {
+struct memory_table {
 	const char *name, *doc;
 	const struct scan_column *columns;
 	size_t column_cnt;
@@ -21,8 +21,8 @@ struct list_table {
 };
 
 /* The tables `traces` and `tasks`. */
-struct list_table list_tables_traces(struct trace_inputs *all);
-struct list_table list_tables_tasks(struct trace_inputs *all);
-int list_table_register(sqlite3 *db, const struct list_table *table);
+struct memory_table memory_tables_traces(struct trace_inputs *all);
+struct memory_table memory_tables_tasks(struct trace_inputs *all);
+int memory_table_register(sqlite3 *db, const struct memory_table *table);
 
-#endif /* D9_QUERY_LIST_TABLES_H */
+#endif /* D9_QUERY_MEMORY_TABLES_H */

@@ -5,7 +5,7 @@
  * Names in a trace are untrusted, so nothing is printed unchecked: a thread name may contain an
  * escape sequence, or characters that reverse the text after it.
  */
-#include "export/name_text.h"
+#include "export/value_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 /* Nested lists of foreign traces are printed to this depth. */
 #define TEXT_DEPTH_MAX 8
 
-void name_text_clean(struct buf *out, const char *s, size_t n)
+void value_text_clean(struct buf *out, const char *s, size_t n)
 {
 	if (str_is_plain(s, n))
 		buf_add(out, s, n);
@@ -26,7 +26,7 @@ void name_text_clean(struct buf *out, const char *s, size_t n)
 		str_printable(out, s, n);
 }
 
-void name_text_name(struct buf *out, const struct names *n, uint32_t id)
+void value_text_name(struct buf *out, const struct names *n, uint32_t id)
 {
 	size_t len;
 	const char *s = names_str(n, id, &len);
@@ -34,29 +34,29 @@ void name_text_name(struct buf *out, const struct names *n, uint32_t id)
 	if (id == NAMES_NONE)
 		buf_addstr(out, "[unknown]");
 	else
-		name_text_clean(out, s, len);
+		value_text_clean(out, s, len);
 }
 
-void name_text_function(struct buf *out, const struct names *n, uint32_t sym, bool inlined)
+void value_text_function(struct buf *out, const struct names *n, uint32_t sym, bool inlined)
 {
-	name_text_name(out, n, sym);
+	value_text_name(out, n, sym);
 	if (inlined)
 		buf_addstr(out, " (inlined)");
 }
 
-void name_text_fold(struct buf *out, size_t from)
+void value_text_fold(struct buf *out, size_t from)
 {
 	for (; from < out->len; from++)
 		if (out->data[from] == ';')
 			out->data[from] = ':';
 }
 
-void name_text_json_begin(struct buf *out)
+void value_text_json_begin(struct buf *out)
 {
 	buf_addstr(out, "{\"version\":2");
 }
 
-void name_text_json_name(struct buf *out, const char *key, const struct names *n, uint32_t id)
+void value_text_json_name(struct buf *out, const char *key, const struct names *n, uint32_t id)
 {
 	size_t len;
 	const char *s = names_str(n, id, &len);
@@ -67,12 +67,13 @@ void name_text_json_name(struct buf *out, const char *key, const struct names *n
 		json_text(out, key, s, len);
 }
 
-void name_text_json_module(struct buf *out, const char *key, const struct names *n, uint32_t module)
+void value_text_json_module(struct buf *out, const char *key, const struct names *n,
+			    uint32_t module)
 {
 	struct buf path = { 0 };
 
 	if (names_module(n, module)->announced) {
-		name_text_module(&path, n, module);
+		value_text_module(&path, n, module);
 		json_text(out, key, buf_cstr(&path), path.len);
 	} else {
 		json_null(out, key);
@@ -105,7 +106,7 @@ static bool put_recorded_context(struct buf *out, const struct names *n,
 	found = syms && tp_symbols_render(syms, w->raw, &raw) && raw.len &&
 		strncmp(buf_cstr(&raw), "0x", 2);
 	if (found)
-		name_text_clean(out, raw.data, raw.len);
+		value_text_clean(out, raw.data, raw.len);
 	buf_free(&raw);
 	return found;
 }
@@ -128,11 +129,11 @@ static void put_interrupt(struct buf *out, const struct interval_waker *w)
 		buf_printf(out, " %d", w->number);
 }
 
-void name_text_waker(struct buf *out, const struct names *n, const struct interval_waker *w)
+void value_text_waker(struct buf *out, const struct names *n, const struct interval_waker *w)
 {
 	if (interval_by_thread(w->context)) {
 		if (w->comm != NAMES_NONE)
-			name_text_name(out, n, w->comm);
+			value_text_name(out, n, w->comm);
 		buf_addch(out, '/');
 		buf_addu(out, w->tid);
 	} else if (w->context != INTERVAL_BY_HARDIRQ || !put_recorded_context(out, n, w)) {
@@ -140,7 +141,7 @@ void name_text_waker(struct buf *out, const struct names *n, const struct interv
 	}
 }
 
-const char *name_text_state(uint32_t state)
+const char *value_text_state(uint32_t state)
 {
 	static const char *const names[INTERVAL_STATE_CNT] = {
 		[INTERVAL_UNKNOWN] = "unknown",
@@ -152,14 +153,14 @@ const char *name_text_state(uint32_t state)
 	return names[state < INTERVAL_STATE_CNT ? state : INTERVAL_UNKNOWN];
 }
 
-void name_text_module(struct buf *out, const struct names *n, uint32_t index)
+void value_text_module(struct buf *out, const struct names *n, uint32_t index)
 {
 	const struct names_module *m = names_module(n, index);
 
-	name_text_name(out, n, m->announced ? m->path : NAMES_NONE);
+	value_text_name(out, n, m->announced ? m->path : NAMES_NONE);
 }
 
-void name_text_module_base(struct buf *out, const struct names *n, uint32_t index)
+void value_text_module_base(struct buf *out, const struct names *n, uint32_t index)
 {
 	const struct names_module *m = names_module(n, index);
 	const char *s, *slash;
@@ -173,12 +174,12 @@ void name_text_module_base(struct buf *out, const struct names *n, uint32_t inde
 	slash = *s == '[' ? NULL : memrchr(s, '/', len);
 	/* a file "[kernel.kallsyms]" must not look like the kernel */
 	if (slash && slash[1] && slash[1] != '[')
-		name_text_clean(out, slash + 1, len - (size_t)(slash + 1 - s));
+		value_text_clean(out, slash + 1, len - (size_t)(slash + 1 - s));
 	else
-		name_text_clean(out, s, len);
+		value_text_clean(out, s, len);
 }
 
-void name_text_duration(struct buf *out, uint64_t ns, size_t width)
+void value_text_duration(struct buf *out, uint64_t ns, size_t width)
 {
 	static const char *const units[] = { "us", "ms", "s" };
 	char text[48];
@@ -204,7 +205,7 @@ static void add_text(struct buf *out, const char *s, size_t n, bool json)
 	if (json)
 		str_json(out, s, n);
 	else
-		name_text_clean(out, s, n);
+		value_text_clean(out, s, n);
 }
 
 static void add_stack(struct buf *out, const struct trace *t, const struct dial9_value *v)
@@ -311,7 +312,7 @@ static void add_value(struct buf *out, const struct trace *t, const struct dial9
 	}
 }
 
-bool name_text_field_has_unit(const struct trace_event *ev, size_t i)
+bool value_text_field_has_unit(const struct trace_event *ev, size_t i)
 {
 	const struct field_units *m = trace_field_units(ev->schema, i);
 	const struct dial9_value *v = &ev->values[i];
@@ -332,7 +333,7 @@ static bool add_time(struct buf *out, const struct field_units *m, const struct 
 		return false;
 	if (negative)
 		buf_addch(out, '-');
-	name_text_duration(out, ns, 0);
+	value_text_duration(out, ns, 0);
 	return true;
 }
 
@@ -345,7 +346,7 @@ static void add_with_unit(struct buf *out, const struct trace *t, const struct t
 		return;
 	add_value(out, t, &ev->values[i], false, 0);
 	buf_addch(out, ' ');
-	name_text_name(out, trace_names(t), m->unit);
+	value_text_name(out, trace_names(t), m->unit);
 }
 
 static bool add_names(struct buf *out, const struct trace *t, const struct trace_event *ev,
@@ -359,38 +360,39 @@ static bool add_names(struct buf *out, const struct trace *t, const struct trace
 	if (!str_is_plain(out->data + before, out->len - before)) {
 		buf_add(&text, out->data + before, out->len - before);
 		out->len = before;
-		name_text_clean(out, text.data, text.len);
+		value_text_clean(out, text.data, text.len);
 		buf_free(&text);
 	}
 	return true;
 }
 
-void name_text_field(struct buf *out, const struct trace *t, const struct trace_event *ev, size_t i)
+void value_text_field(struct buf *out, const struct trace *t, const struct trace_event *ev,
+		      size_t i)
 {
 	if (add_names(out, t, ev, i))
 		return;
-	if (name_text_field_has_unit(ev, i))
+	if (value_text_field_has_unit(ev, i))
 		add_with_unit(out, t, ev, i);
 	else
 		add_value(out, t, &ev->values[i], false, 0);
 }
 
-void name_text_field_exact(struct buf *out, const struct trace *t, const struct trace_event *ev,
-			   size_t i)
+void value_text_field_exact(struct buf *out, const struct trace *t, const struct trace_event *ev,
+			    size_t i)
 {
 	if (!add_names(out, t, ev, i))
 		add_value(out, t, &ev->values[i], false, 0);
 }
 
-void name_text_json_field(struct buf *out, const struct trace *t, const struct trace_event *ev,
-			  size_t i)
+void value_text_json_field(struct buf *out, const struct trace *t, const struct trace_event *ev,
+			   size_t i)
 {
 	add_value(out, t, &ev->values[i], true, 0);
 }
 
 /* ---- lines ------------------------------------------------------------------------------------- */
 
-size_t name_text_width(const char *s, size_t n)
+size_t value_text_width(const char *s, size_t n)
 {
 	size_t w = 0;
 

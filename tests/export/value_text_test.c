@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "export/name_text.h"
+#include "export/value_text.h"
 #include "prof_events.h"
 #include "trace/read/names.h"
 
@@ -11,12 +11,12 @@ static void clean(const char *in, size_t n, const char *want)
 {
 	struct buf b = { 0 };
 
-	name_text_clean(&b, in, n);
+	value_text_clean(&b, in, n);
 	cr_assert_str_eq(buf_cstr(&b), want);
 	buf_free(&b);
 }
 
-Test(name_text, control_characters_and_invalid_utf8_are_spelled_out)
+Test(value_text, control_characters_and_invalid_utf8_are_spelled_out)
 {
 	clean("plain \xc3\xa9", 8, "plain \xc3\xa9");
 	clean("\x1b[31m", 5, "\\x1b[31m");
@@ -29,7 +29,7 @@ Test(name_text, control_characters_and_invalid_utf8_are_spelled_out)
 	clean("", 0, "");
 }
 
-Test(name_text, characters_that_change_the_text_around_them_are_spelled_out)
+Test(value_text, characters_that_change_the_text_around_them_are_spelled_out)
 {
 	clean("a\xe2\x80\xae"
 	      "b",
@@ -48,12 +48,12 @@ static void waker(const struct names *n, enum interval_context context, int32_t 
 	};
 	struct buf b = { 0 };
 
-	name_text_waker(&b, n, &w);
+	value_text_waker(&b, n, &w);
 	cr_expect_str_eq(buf_cstr(&b), want, "%s", buf_cstr(&b));
 	buf_free(&b);
 }
 
-Test(name_text, waker_is_named_by_its_kind)
+Test(value_text, waker_is_named_by_its_kind)
 {
 	struct tp_symbols_row row = { .kind = PROF_TP_SYMBOL, .value = 3 | 25 << 3 };
 	struct names *n;
@@ -81,19 +81,19 @@ Test(name_text, waker_is_named_by_its_kind)
 	names_free(n);
 }
 
-Test(name_text, waker_thread_has_its_name)
+Test(value_text, waker_thread_has_its_name)
 {
 	struct interval_waker w = { .context = INTERVAL_BY_TASK, .tid = 7, .comm = NAMES_NONE };
 	struct buf b = { 0 };
 	struct names *n;
 
 	cr_assert_eq(names_new(&n), 0);
-	name_text_waker(&b, n, &w);
+	value_text_waker(&b, n, &w);
 	cr_expect_str_eq(buf_cstr(&b), "/7");
 	buf_clear(&b);
 	w.comm = names_add(n, "cat", 3);
 	w.context = INTERVAL_BY_UNKNOWN;
-	name_text_waker(&b, n, &w);
+	value_text_waker(&b, n, &w);
 	cr_expect_str_eq(buf_cstr(&b), "cat/7");
 	buf_free(&b);
 	names_free(n);
@@ -107,13 +107,13 @@ static void module(const char *module_path, enum prof_module_kind kind, const ch
 
 	cr_assert_eq(names_new(&n), 0);
 	m.path = names_add(n, module_path, strlen(module_path));
-	name_text_module_base(&b, n, names_module_add(n, &m));
+	value_text_module_base(&b, n, names_module_add(n, &m));
 	cr_expect_str_eq(buf_cstr(&b), want);
 	buf_free(&b);
 	names_free(n);
 }
 
-Test(name_text, file_name_cannot_look_like_the_kernel)
+Test(value_text, file_name_cannot_look_like_the_kernel)
 {
 	module("[kernel.kallsyms]", PROF_MODULE_KERNEL, "[kernel.kallsyms]");
 	module("/usr/lib/libc.so.6", PROF_MODULE_ELF, "libc.so.6");
@@ -122,13 +122,13 @@ Test(name_text, file_name_cannot_look_like_the_kernel)
 	module("/tmp/", PROF_MODULE_ELF, "/tmp/");
 }
 
-Test(name_text, semicolon_in_a_name_does_not_end_a_function)
+Test(value_text, semicolon_in_a_name_does_not_end_a_function)
 {
 	struct buf b = { 0 };
 
 	buf_addstr(&b, "main;");
-	name_text_clean(&b, "a;b;", 4);
-	name_text_fold(&b, 5);
+	value_text_clean(&b, "a;b;", 4);
+	value_text_fold(&b, 5);
 	cr_expect_str_eq(buf_cstr(&b), "main;a:b:");
 	buf_free(&b);
 }

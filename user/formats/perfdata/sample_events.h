@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef D9_FORMATS_PERFDATA_SAMPLES_H
-#define D9_FORMATS_PERFDATA_SAMPLES_H
+#ifndef D9_FORMATS_PERFDATA_SAMPLE_EVENTS_H
+#define D9_FORMATS_PERFDATA_SAMPLE_EVENTS_H
 
 #include "formats/perfdata/sample.h"
 #include "formats/perfdata/tasks.h"
@@ -36,4 +36,4 @@ void perfdata_samples_name(const struct perfdata_event *ev, struct buf *out);
 /* Whether its periods are in nanoseconds. */
 bool perfdata_samples_is_clock(const struct perfdata_event *ev);
 
-#endif /* D9_FORMATS_PERFDATA_SAMPLES_H */
+#endif /* D9_FORMATS_PERFDATA_SAMPLE_EVENTS_H */

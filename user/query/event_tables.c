@@ -6,7 +6,7 @@
  * Fields keep their names, as in a tracepoint filter. The thread in which an event happened is in task_tid and so on,
  * so it cannot be mistaken for a field.
  */
-#include "query/event_rows.h"
+#include "query/event_tables.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +45,7 @@ static const struct scan_column all_columns[] = {
 	{ "fields", "TEXT", "its fields, a JSON object", SCAN_ROLE_NONE },
 };
 
-struct event_rows_table {
+struct event_name_table {
 	struct scan_table table;
 	char *event; /* its name in the traces */
 	struct scan_column *columns; /* names and types are owned from EVENT_FIELDS on */
@@ -55,7 +55,7 @@ struct event_rows_table {
 };
 
 /* What a scan knows of a trace. */
-struct event_rows_scan {
+struct event_tables_scan {
 	uint32_t name; /* of the table's event */
 	uint32_t word; /* of a condition on `event` */
 	struct hmap maps; /* schema -> field by column, an array */
@@ -65,7 +65,7 @@ struct event_rows_scan {
 
 /* ---- schemas to tables -------------------------------------------------------------------------- */
 
-static bool has_column(const struct event_rows_table *t, const char *name)
+static bool has_column(const struct event_name_table *t, const char *name)
 {
 	for (size_t i = 0; i < t->cnt; i++)
 		if (!strcasecmp(t->columns[i].name, name))
@@ -73,7 +73,7 @@ static bool has_column(const struct event_rows_table *t, const char *name)
 	return false;
 }
 
-static char *column_name(const struct event_rows_table *t, const char *field, size_t len)
+static char *column_name(const struct event_name_table *t, const char *field, size_t len)
 {
 	struct buf name = { 0 };
 
@@ -90,7 +90,7 @@ static char *column_name(const struct event_rows_table *t, const char *field, si
 	return buf_steal(&name);
 }
 
-static void add_field(struct event_rows_table *t, struct dial9_str field, uint8_t type)
+static void add_field(struct event_name_table *t, struct dial9_str field, uint8_t type)
 {
 	const char *sql = field_value_type(type);
 
@@ -103,7 +103,7 @@ static void add_field(struct event_rows_table *t, struct dial9_str field, uint8_
 			t->columns[i].type = "";
 		return;
 	}
-	if (t->cnt - EVENT_FIELDS == EVENT_ROWS_FIELDS_MAX || memchr(field.ptr, 0, field.len))
+	if (t->cnt - EVENT_FIELDS == EVENT_TABLES_FIELDS_MAX || memchr(field.ptr, 0, field.len))
 		return;
 	t->columns = array_reserve(t->columns, &t->cap, t->cnt + 1, sizeof(*t->columns));
 	t->fields =
@@ -115,14 +115,14 @@ static void add_field(struct event_rows_table *t, struct dial9_str field, uint8_
 	t->cnt++;
 }
 
-static void add_schema(struct event_rows_table *t, const struct dial9_schema *schema)
+static void add_schema(struct event_name_table *t, const struct dial9_schema *schema)
 {
 	for (size_t i = 0; i < dial9_schema_field_cnt(schema); i++)
 		add_field(t, dial9_schema_field_name_n(schema, i),
 			  dial9_schema_field_type(schema, i));
 }
 
-static bool is_taken(const struct event_rows *e, const char *name, const char *const *taken,
+static bool is_taken(const struct event_tables *e, const char *name, const char *const *taken,
 		     size_t taken_cnt)
 {
 	for (size_t i = 0; i < taken_cnt; i++)
@@ -134,7 +134,7 @@ static bool is_taken(const struct event_rows *e, const char *name, const char *c
 	return false;
 }
 
-static char *table_name(const struct event_rows *e, const char *event, const char *const *taken,
+static char *table_name(const struct event_tables *e, const char *event, const char *const *taken,
 			size_t taken_cnt)
 {
 	struct buf name = { 0 };
@@ -150,9 +150,9 @@ static char *table_name(const struct event_rows *e, const char *event, const cha
 	return buf_steal(&name);
 }
 
-static struct event_rows_table *table_new(const char *event)
+static struct event_name_table *table_new(const char *event)
 {
-	struct event_rows_table *t = xcalloc(1, sizeof(*t));
+	struct event_name_table *t = xcalloc(1, sizeof(*t));
 
 	t->event = xstrdup(event);
 	t->columns = array_reserve(NULL, &t->cap, EVENT_FIELDS, sizeof(*t->columns));
@@ -161,8 +161,8 @@ static struct event_rows_table *table_new(const char *event)
 	return t;
 }
 
-static void add_trace(struct event_rows *e, const struct trace_input *in, const char *const *taken,
-		      size_t taken_cnt)
+static void add_trace(struct event_tables *e, const struct trace_input *in,
+		      const char *const *taken, size_t taken_cnt)
 {
 	size_t cnt, len;
 	struct trace_schema *const *schemas = trace_schemas(reader_trace(in->first), &cnt);
@@ -177,7 +177,7 @@ static void add_trace(struct event_rows *e, const struct trace_input *in, const 
 		at = strtab_add(&e->names, event, len);
 		if (at == e->cnt) {
 			e->v = array_reserve(e->v, &e->cap, e->cnt + 1,
-					     sizeof(struct event_rows_table *));
+					     sizeof(struct event_name_table *));
 			e->v[at] = table_new(event);
 			e->v[at]->table.name = table_name(e, event, taken, taken_cnt);
 			e->cnt++;
@@ -190,8 +190,8 @@ static void add_trace(struct event_rows *e, const struct trace_input *in, const 
 
 static void begin_events(struct scan *s)
 {
-	const struct event_rows_table *t = s->table->of;
-	struct event_rows_scan *r = s->state;
+	const struct event_name_table *t = s->table->of;
+	struct event_tables_scan *r = s->state;
 
 	r->name = r->word = NAMES_NONE;
 	if (t)
@@ -211,7 +211,7 @@ static void begin_events(struct scan *s)
 
 static void end_events(struct scan *s)
 {
-	struct event_rows_scan *r = s->state;
+	struct event_tables_scan *r = s->state;
 	size_t pos = 0;
 	uint64_t key;
 	void *value;
@@ -220,12 +220,12 @@ static void end_events(struct scan *s)
 	while (hmap_next(&r->maps, &pos, &key, &value))
 		free(value);
 	hmap_fini(&r->maps);
-	*r = (struct event_rows_scan){ .last = NULL };
+	*r = (struct event_tables_scan){ .last = NULL };
 }
 
 static bool is_event(struct scan *s, const struct trace_event *ev)
 {
-	const struct event_rows_scan *r = s->state;
+	const struct event_tables_scan *r = s->state;
 
 	if (s->table->of ? ev->schema->name != r->name :
 			   s->filter.has_word && ev->schema->name != r->word)
@@ -238,9 +238,9 @@ static bool is_event(struct scan *s, const struct trace_event *ev)
 }
 
 /* The field of each column in the schema of the current event; -1: it has none. */
-static const int32_t *map_of(struct scan *s, const struct event_rows_table *t)
+static const int32_t *map_of(struct scan *s, const struct event_name_table *t)
 {
-	struct event_rows_scan *r = s->state;
+	struct event_tables_scan *r = s->state;
 	const uint64_t key = (uintptr_t)s->ev.schema;
 	int32_t *map;
 
@@ -279,7 +279,7 @@ static void result_json(struct scan *s, sqlite3_context *ctx)
 
 static void result_own(struct scan *s, sqlite3_context *ctx, size_t column)
 {
-	const struct event_rows_table *t = s->table->of;
+	const struct event_name_table *t = s->table->of;
 	int32_t at;
 
 	if (t) {
@@ -322,11 +322,11 @@ static const struct scan_ops event_ops = {
 	.end = end_events,
 	.column = event_column,
 	.fini = end_events,
-	.state_sz = sizeof(struct event_rows_scan),
+	.state_sz = sizeof(struct event_tables_scan),
 	.in_range = true,
 };
 
-struct scan_table event_rows_all(struct trace_inputs *all)
+struct scan_table event_tables_all(struct trace_inputs *all)
 {
 	return (struct scan_table){ .name = "events",
 				    .doc = "all events, with their fields as JSON",
@@ -338,13 +338,13 @@ struct scan_table event_rows_all(struct trace_inputs *all)
 
 /* ---- all tables --------------------------------------------------------------------------------- */
 
-void event_rows_init(struct event_rows *e, struct trace_inputs *all, const char *const *taken,
-		     size_t taken_cnt)
+void event_tables_init(struct event_tables *e, struct trace_inputs *all, const char *const *taken,
+		       size_t taken_cnt)
 {
 	for (size_t i = 0; i < all->cnt; i++)
 		add_trace(e, all->v[i], taken, taken_cnt);
 	for (size_t i = 0; i < e->cnt; i++) {
-		struct event_rows_table *t = e->v[i];
+		struct event_name_table *t = e->v[i];
 
 		t->table.doc = "events of this name";
 		t->table.columns = t->columns;
@@ -355,15 +355,15 @@ void event_rows_init(struct event_rows *e, struct trace_inputs *all, const char 
 	}
 }
 
-const struct scan_table *event_rows_get(const struct event_rows *e, size_t i)
+const struct scan_table *event_tables_get(const struct event_tables *e, size_t i)
 {
 	return &e->v[i]->table;
 }
 
-void event_rows_fini(struct event_rows *e)
+void event_tables_fini(struct event_tables *e)
 {
 	for (size_t i = 0; i < e->cnt; i++) {
-		struct event_rows_table *t = e->v[i];
+		struct event_name_table *t = e->v[i];
 
 		for (size_t k = EVENT_FIELDS; k < t->cnt; k++) {
 			free((char *)t->columns[k].name);
@@ -377,5 +377,5 @@ void event_rows_fini(struct event_rows *e)
 	}
 	free(e->v);
 	strtab_fini(&e->names);
-	*e = (struct event_rows){ 0 };
+	*e = (struct event_tables){ 0 };
 }

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * extents.c - first-fit allocation of ranges
+ * free_ranges.c - first-fit allocation of ranges
  *
  * A sorted array of free runs. A freed range is joined with its neighbours, so there is at most one
  * more run than there are used ranges.
  */
-#include "unwind/extents.h"
+#include "unwind/free_ranges.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 
-void extents_fini(struct extents *e)
+void free_ranges_fini(struct free_ranges *e)
 {
 	free(e->v);
-	*e = (struct extents){ 0 };
+	*e = (struct free_ranges){ 0 };
 }
 
-static void remove_extent(struct extents *e, size_t i)
+static void remove_extent(struct free_ranges *e, size_t i)
 {
 	e->cnt--;
 	memmove(&e->v[i], &e->v[i + 1], (e->cnt - i) * sizeof(*e->v));
 }
 
-bool extents_allocate(struct extents *e, uint32_t cnt, uint32_t *first)
+bool free_ranges_allocate(struct free_ranges *e, uint32_t cnt, uint32_t *first)
 {
 	size_t i = 0;
 
@@ -44,7 +44,7 @@ bool extents_allocate(struct extents *e, uint32_t cnt, uint32_t *first)
 }
 
 /* The first run that starts at or after a place. */
-static size_t lower(const struct extents *e, uint32_t first)
+static size_t lower(const struct free_ranges *e, uint32_t first)
 {
 	size_t lo = 0, hi = e->cnt, mid;
 
@@ -58,7 +58,7 @@ static size_t lower(const struct extents *e, uint32_t first)
 	return lo;
 }
 
-void extents_give(struct extents *e, uint32_t first, uint32_t cnt)
+void free_ranges_add(struct free_ranges *e, uint32_t first, uint32_t cnt)
 {
 	size_t i = lower(e, first);
 	bool joins_before = i && e->v[i - 1].first + e->v[i - 1].cnt == first;
@@ -79,7 +79,7 @@ void extents_give(struct extents *e, uint32_t first, uint32_t cnt)
 	} else {
 		e->v = array_reserve(e->v, &e->cap, e->cnt + 1, sizeof(*e->v));
 		memmove(&e->v[i + 1], &e->v[i], (e->cnt - i) * sizeof(*e->v));
-		e->v[i] = (struct extent){ first, cnt };
+		e->v[i] = (struct free_range){ first, cnt };
 		e->cnt++;
 	}
 }

@@ -3,7 +3,7 @@
  * What reports about intervals have in common: the lines above a table, wakers, stacks, and the same in JSON. Owns no
  * state; interval_reader.c reads.
  */
-#include "cmd/common/interval_text.h"
+#include "cmd/common/interval_print.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static bool part_has_switches(const void *ctx, uint32_t part)
 	return interval_reader_has_switches(ctx, part);
 }
 
-/* Which stays there are, and that there is nothing else. */
+/* One line if the trace has off-CPU intervals instead of switches. */
 static void put_stays(struct buf *out, const struct interval_reader *t, bool color)
 {
 	const struct report_text_recorded_opts opts = { part_has_switches, t,
@@ -34,7 +34,7 @@ static void put_stays(struct buf *out, const struct interval_reader *t, bool col
 	buf_free(&line);
 }
 
-void interval_text_filtered(struct buf *out, const struct interval_reader *t, bool color)
+void interval_print_filtered(struct buf *out, const struct interval_reader *t, bool color)
 {
 	struct buf line = { 0 };
 
@@ -49,18 +49,18 @@ void interval_text_filtered(struct buf *out, const struct interval_reader *t, bo
 	buf_free(&line);
 }
 
-void interval_text_head(struct buf *out, const struct interval_reader *t, const char *what,
-			bool color)
+void interval_print_head(struct buf *out, const struct interval_reader *t, const char *what,
+			 bool color)
 {
 	const struct loss_accounting *a = &t->losses.account;
 	const char *file = reader_input(t->reader);
 	struct buf line = { 0 };
 
 	buf_addstr(out, "# ");
-	name_text_clean(out, file, strlen(file));
+	value_text_clean(out, file, strlen(file));
 	buf_printf(out, ": %s over %.3f s\n", what, (double)interval_reader_span_ns(t) / 1e9);
 	put_stays(out, t, color);
-	interval_text_filtered(out, t, color);
+	interval_print_filtered(out, t, color);
 	buf_addstr(&line, "# lost: ");
 	report_text_lost(&line, a);
 	buf_addstr(&line, loss_accounting_is_incomplete(a) ? " (see dial9-prof info)\n" : "\n");
@@ -80,8 +80,8 @@ void interval_text_head(struct buf *out, const struct interval_reader *t, const 
 	buf_free(&line);
 }
 
-void interval_text_unknown(struct buf *out, const struct interval_reader *t,
-			   const struct intervals_unknown *u, bool color)
+void interval_print_unknown(struct buf *out, const struct interval_reader *t,
+			    const struct intervals_unknown *u, bool color)
 {
 	struct buf line = { 0 };
 
@@ -96,39 +96,39 @@ void interval_text_unknown(struct buf *out, const struct interval_reader *t,
 	buf_free(&line);
 }
 
-void interval_text_json_unknown(struct buf *out, const struct intervals_unknown *u)
+void interval_print_json_unknown(struct buf *out, const struct intervals_unknown *u)
 {
 	json_u64s(out, { "unknown_ns", u->ns }, { "unsure_ns", u->unsure_ns });
 }
 
-void interval_text_sums(struct buf *out, const struct blocked_row *r, uint64_t all_ns, bool color)
+void interval_print_sums(struct buf *out, const struct blocked_row *r, uint64_t all_ns, bool color)
 {
 	const double share = all_ns ? 100.0 * (double)r->ns / (double)all_ns : 0;
 	struct buf cell = { 0 };
 
-	name_text_duration(out, r->ns, 11);
+	value_text_duration(out, r->ns, 11);
 	buf_addch(out, r->cut ? '*' : ' ');
 	buf_printf(&cell, " %6.2f%%", share);
 	color_put(out, color, color_percent(share), buf_cstr(&cell), cell.len);
 	buf_printf(out, " %8" PRIu64 " ", r->cnt);
-	name_text_duration(out, r->ns / r->cnt, 10);
+	value_text_duration(out, r->ns / r->cnt, 10);
 	buf_addch(out, ' ');
-	name_text_duration(out, r->max_ns, 10);
+	value_text_duration(out, r->max_ns, 10);
 	buf_free(&cell);
 }
 
-const char *interval_text_no_switches(const struct interval_reader *t)
+const char *interval_print_no_switches(const struct interval_reader *t)
 {
 	if (names_meta(t->names, 0, PROF_META_SUMMARY_NS))
-		return INTERVAL_TEXT_SUMS;
+		return INTERVAL_PRINT_SUMS;
 	if (interval_reader_stays(t, NULL, NULL))
 		return t->opts.each_switch ?
-			       INTERVAL_TEXT_STAYS :
+			       INTERVAL_PRINT_STAYS :
 			       "no off-CPU interval matched --min-block and --max-block";
 	return "no context switches; its threads slept, or it was recorded with --no-sched";
 }
 
-const char *interval_text_unknown_task(const struct interval_reader *t, uint32_t part)
+const char *interval_print_unknown_task(const struct interval_reader *t, uint32_t part)
 {
 	const char *target = names_meta(t->names, part, PROF_META_TARGET);
 
@@ -139,11 +139,11 @@ const char *interval_text_unknown_task(const struct interval_reader *t, uint32_t
 	return "ran instead: unknown task (record with -a or --neighbours)";
 }
 
-void interval_text_json_head(struct buf *out, const struct interval_reader *t)
+void interval_print_json_head(struct buf *out, const struct interval_reader *t)
 {
 	const char *file = reader_input(t->reader);
 
-	name_text_json_begin(out);
+	value_text_json_begin(out);
 	json_str(out, "file", file);
 	json_u64(out, "span_ns", interval_reader_span_ns(t));
 	report_text_json_account(out, &t->losses.account);
@@ -151,21 +151,21 @@ void interval_text_json_head(struct buf *out, const struct interval_reader *t)
 		json_u64(out, "recorder_threads_hidden", t->hidden.cnt);
 }
 
-void interval_text_waker(struct buf *out, const struct interval_reader *t,
-			 const struct interval_waker *by)
+void interval_print_waker(struct buf *out, const struct interval_reader *t,
+			  const struct interval_waker *by)
 {
 	if (!by) {
 		buf_addstr(out, "-");
 	} else if (!interval_by_thread(by->context)) {
-		name_text_waker(out, t->names, by);
+		value_text_waker(out, t->names, by);
 	} else {
-		name_text_name(out, t->names, by->comm);
+		value_text_name(out, t->names, by->comm);
 		buf_addstr(out, by->context == INTERVAL_BY_UNKNOWN ? "?" : "");
 	}
 }
 
-void interval_text_json_waker(struct buf *out, const char *key, const struct interval_reader *t,
-			      const struct interval_waker *by)
+void interval_print_json_waker(struct buf *out, const char *key, const struct interval_reader *t,
+			       const struct interval_waker *by)
 {
 	static const char *const contexts[] = {
 		[INTERVAL_BY_UNKNOWN] = "unknown", [INTERVAL_BY_TASK] = "task",
@@ -178,7 +178,7 @@ void interval_text_json_waker(struct buf *out, const char *key, const struct int
 		json_null(out, key);
 		return;
 	}
-	interval_text_waker(&name, t, by);
+	interval_print_waker(&name, t, by);
 	json_object(out, key);
 	json_str(out, "context", contexts[by->context]);
 	json_text(out, "name", buf_cstr(&name), name.len);
@@ -186,8 +186,8 @@ void interval_text_json_waker(struct buf *out, const char *key, const struct int
 	buf_free(&name);
 }
 
-void interval_text_json_stack(struct buf *out, const struct interval_reader *t, const char *key,
-			      uint32_t stack, enum callchain_part part)
+void interval_print_json_stack(struct buf *out, const struct interval_reader *t, const char *key,
+			       uint32_t stack, enum callchain_part part)
 {
 	uint32_t cnt;
 	const uint64_t *frames = intervals_stack(t->intervals, stack, &cnt);

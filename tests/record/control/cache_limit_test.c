@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The limit for all stored data, with the real parts below it. */
-#include "record/control/memory.h"
+#include "record/control/cache_limit.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -20,12 +20,12 @@
 #define MAX (32UL << 20)
 
 static struct rig rig;
-static struct memory memory;
+static struct cache_limit memory;
 
 static void setup(void)
 {
 	rig_init(&rig);
-	memory = (struct memory){
+	memory = (struct cache_limit){
 		.max = MAX, .tasks = rig.tasks, .frames = rig.frames, .stacks = rig.stacks
 	};
 }
@@ -57,10 +57,10 @@ Test(memory, mappings_with_long_paths_stay_below_the_cap)
 	for (i = 0; i < 100000; i++) {
 		map_long_path(A + i % 20, 0x400000 + (uint64_t)i * 0x1000, i);
 		if (i % 1000 == 0)
-			memory_check(&memory);
+			cache_limit_enforce(&memory);
 		cr_assert_lt(tasks_memory(rig.tasks), MAX);
 	}
-	memory_check(&memory);
+	cache_limit_enforce(&memory);
 	cr_expect_gt(memory.forgotten, 10);
 	cr_expect_lt(memory.held, MAX);
 }
@@ -102,7 +102,7 @@ Test(memory, modules_with_long_paths_stay_below_the_cap)
 		frame = frames_user(rig.frames, tasks_process(rig.tasks, A), 0x400010);
 		cr_assert_neq(frame, before, "a number of its own");
 		if (i % 1000 == 0)
-			memory_check(&memory);
+			cache_limit_enforce(&memory);
 		cr_assert_lt(frames_memory(rig.frames), MAX / 2);
 	}
 	cr_expect_gt(memory.forgotten, 15000);
@@ -127,10 +127,11 @@ Test(memory, modules_without_memory_for_their_symbols_are_reported_as_forgotten)
 /* Two tables of an encoder, and the records from before the kernel's symbols are gone by then. */
 Test(memory, shares_of_all_parts_fit_into_the_limit)
 {
-	cr_expect_gt(memory_early_max(MAX), MAX / 16);
-	cr_expect_gt(memory_pool_max(MAX), MAX / 32);
-	cr_expect_gt(memory_naming_max(MAX), MAX / 32);
-	cr_expect_lt(memory_early_max(MAX) + 2 * memory_pool_max(MAX) + memory_naming_max(MAX),
+	cr_expect_gt(cache_limit_early_max(MAX), MAX / 16);
+	cr_expect_gt(cache_limit_pool_max(MAX), MAX / 32);
+	cr_expect_gt(cache_limit_naming_max(MAX), MAX / 32);
+	cr_expect_lt(cache_limit_early_max(MAX) + 2 * cache_limit_pool_max(MAX) +
+			     cache_limit_naming_max(MAX),
 		     MAX / 2);
 }
 
@@ -287,6 +288,6 @@ Test(memory, stacks_are_dropped_too)
 		free(rec);
 	}
 	cr_expect_gt(stacks_memory(rig.stacks), 4000 * 127 * 8);
-	memory_check(&memory);
+	cache_limit_enforce(&memory);
 	cr_expect_lt(stacks_memory(rig.stacks), 4000 * 127 * 8 / 2);
 }

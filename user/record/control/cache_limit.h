@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef D9_RECORD_CONTROL_MEMORY_H
-#define D9_RECORD_CONTROL_MEMORY_H
+#ifndef D9_RECORD_CONTROL_CACHE_LIMIT_H
+#define D9_RECORD_CONTROL_CACHE_LIMIT_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -14,7 +14,7 @@ struct unwind_loader;
  * A limit for the recorder's caches, independent of the recorded programs. Each part has a share, so that no part
  * uses another's memory.
  */
-struct memory {
+struct cache_limit {
 	size_t max; /* of all processes of the recorder, except mapped files, rings and tables in the kernel */
 	struct tasks *tasks; /* all borrowed */
 	struct frames *frames;
@@ -25,12 +25,12 @@ struct memory {
 };
 
 /* Frees each part's memory above its share. Call it at least a few times per second. */
-void memory_check(struct memory *m);
+void cache_limit_enforce(struct cache_limit *m);
 
 /* The shares of other modules in bytes. */
-size_t memory_early_max(size_t max); /* records from before the kernel's symbols were loaded */
-size_t memory_pool_max(size_t max); /* each table of an encoder */
-size_t memory_naming_max(size_t max); /* modules and files with symbol lookups */
-size_t memory_helpers_max(size_t max); /* what the helper processes read of files */
+size_t cache_limit_early_max(size_t max); /* records from before the kernel's symbols were loaded */
+size_t cache_limit_pool_max(size_t max); /* each table of an encoder */
+size_t cache_limit_naming_max(size_t max); /* modules and files with symbol lookups */
+size_t cache_limit_helpers_max(size_t max); /* what the helper processes read of files */
 
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * capture_layout.c - the offsets at which the scheduler's own programs write the fields of their records
+ * capture_fields.c - the offsets at which the scheduler's own programs write the fields of their records
  *
  * Offsets come from the kernel's format files and become constants of the programs before load. A program whose
  * event is not recorded is not loaded.
  */
-#include "record/capture/capture_layout.h"
+#include "record/capture/capture_fields.h"
 
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
@@ -151,7 +151,7 @@ static int configure_migrate(struct prof_migrate_layout *l, const struct eventse
 	return err ? err : find_layout(def, fields, sizeof(fields) / sizeof(fields[0]));
 }
 
-int capture_layout(struct prof *s, const struct eventset *set)
+int capture_fields(struct prof *s, const struct eventset *set)
 {
 	int err = 0;
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * samples.c - SAMPLE records as dial9 events
+ * sample_events.c - SAMPLE records as dial9 events
  *
  * Owns which dial9 event a sample becomes, and how its callchain becomes frames. dial9 has one kind of CPU sample, each
  * of the same weight. So one event of the recording is chosen for it; samples of others are events named perf:NAME.
  */
-#include "formats/perfdata/samples.h"
+#include "formats/perfdata/sample_events.h"
 
 #include <errno.h>
 #include <inttypes.h>

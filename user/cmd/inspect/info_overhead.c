@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* info_cost.c - what a recording cost, and what made it late */
+/* info_overhead.c - what a recording cost, and what made it late */
 #include <inttypes.h>
 
 #include "base/json.h"
 #include "base/str.h"
 #include "cmd/inspect/info.h"
-#include "export/name_text.h"
+#include "export/value_text.h"
 #include "prof_events.h"
 #include "trace/read/names.h"
 
-/* Less is not worth a word. */
+/* Smaller values are not printed. */
 #define PRINT_NS 10000000
 #define SHOWN_NS 50000
 
@@ -51,7 +51,7 @@ static void put_process(struct info *in, const struct recorder_costs_row *row)
 	if (row->comm == NAMES_NONE)
 		buf_addch(&in->out, '?');
 	else
-		name_text_name(&in->out, in->names, row->comm);
+		value_text_name(&in->out, in->names, row->comm);
 	buf_printf(&in->out, " (PID %" PRIu32 ") %.1f ms", row->pid, (double)row->sum_ns / 1e6);
 	for (size_t i = 0; i < RECORDER_COSTS_KINDS; i++) {
 		if (row->ns[i] < SHOWN_NS)
@@ -85,7 +85,7 @@ void info_costs_json(struct info *in, const struct recorder_costs *c)
 	for (size_t i = 0; i < recorder_costs_cnt(c); i++) {
 		json_object(&in->out, NULL);
 		json_u64(&in->out, "pid", c->rows[i].pid);
-		name_text_json_name(&in->out, "comm", in->names, c->rows[i].comm);
+		value_text_json_name(&in->out, "comm", in->names, c->rows[i].comm);
 		for (size_t k = 0; k < RECORDER_COSTS_KINDS; k++)
 			json_u64(&in->out, keys[k], c->rows[i].ns[k]);
 		json_end(&in->out, "}");
