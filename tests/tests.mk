@@ -149,8 +149,8 @@ check: check-unit check-san check-cli check-docs check-install check-tutorial ch
 	fuzz-replay \
 	check-root
 
-# One test: make t T=base/str
-t: $(O)/tests/$(T)_test $(STIM_BINS)
+# One test: make t T=base/str. Those of tests/bpf run the program.
+t: $(O)/tests/$(T)_test $(STIM_BINS) $(if $(filter bpf/%,$(T)),all)
 	$(Q)$(TEST_ENV) V=1 sh tests/run.sh $(T) $<
 
 test: check-unit check-cli

@@ -6,7 +6,7 @@
 
 /*
  * The formats in the order of the help: FORMAT(NAME). A row declares export_NAME, which user/export/NAME.c or a folder
- * of that name defines; help, completions and fuzzers list it.
+ * of that name defines; help, completions and fuzzers list it. The name is the exporter's .name with _ for each dash.
  */
 /* clang-format off */
 #define EXPORT_FORMATS(FORMAT) \

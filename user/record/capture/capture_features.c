@@ -63,7 +63,7 @@ static const struct {
 	{ "prof_latency_", { "--trigger-latency", NULL, false, "leave out --trigger-latency" } },
 	{ "prof_select_",
 	  { "selection", NULL, false,
-	    "leave out -G, -u, --comm, --no-comm, --thread and --no-kthread" } },
+	    "leave out -G, -u and the other filters of tasks" } },
 	{ "prof_follow_", { "children", NULL, false, "use --no-inherit" } },
 	{ "prof_sched_", { "scheduler events", NULL, false, "use --no-sched" } },
 	{ "prof_tracepoint", { "tracepoints", NULL, false, "use --no-sched and leave out -e" } },
