@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* A recording that cannot start: one line with the remedy, exit status 2, and no file. */
+/*
+ * A recording that cannot start: one line with the remedy, exit status 2, and no file. And one that starts in spite of
+ * what it meets.
+ */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -253,4 +256,27 @@ Test(bad_input, check_reports_the_same_reasons)
 	expect_check(lock_down, "\nmissing  BPF programs ", "lockdown=integrity");
 	expect_check(deny_bpf, "\nmissing  BPF programs ", "seccomp");
 	expect_check(be_root_of_nobody, "\nmissing  BPF programs ", "user namespace");
+}
+
+/* ---- what is strange, but no reason not to record -------------------------------------------------- */
+
+static void set_latin1_host(void)
+{
+	must(!unshare(CLONE_NEWUTS) && !sethostname("a\xff"
+						    "b",
+						    3));
+}
+
+Test(bad_input, host_name_that_is_not_utf8_is_escaped)
+{
+	const char *args[] = { "-q",  "-p", live_number(getpid()), "-d",
+			       "0.1", "-o", live_path("t"),	   NULL };
+	struct live_trace lt;
+	struct live_proc p;
+
+	cr_assert_eq(live_run(&p, args, set_latin1_host), 0);
+	live_proc_fini(&p);
+	live_open(&lt, live_path("t"), false);
+	cr_expect_str_eq(names_meta(lt.names, 0, PROF_META_HOST), "a\\xffb");
+	live_close(&lt);
 }

@@ -377,6 +377,8 @@ int recorder_start(struct recorder *r)
 	r->summary =
 		kernel_summary_new(capture_summary(r->capture), r->cfg->summary_ns, r->start_ns);
 	err = begin_trace(r);
+	if (err)
+		log_error("record: cannot write the head of the trace: %s", strerror(-err));
 	if (!err)
 		err = privileges_drop_all_but(r->capabilities);
 	return err ? err : privileges_suspend(CAPTURE_CPUS_RIGHTS);

@@ -225,7 +225,7 @@ static int write_metadata(struct status *s, const struct status_head *head)
 {
 	const struct capture_cfg *capture = capture_config(s->cfg.capture);
 	const char *sampler = capture_sampler(s->cfg.capture);
-	struct buf command = { 0 }, texts[4] = { 0 }, filters[2] = { 0 };
+	struct buf command = { 0 }, host = { 0 }, texts[4] = { 0 }, filters[2] = { 0 };
 	struct meta m = { .cnt = 0 };
 	char boot_id[PROC_BOOT_ID_SIZE + sizeof(PROF_BOOT_ID_SUSPEND)];
 	const bool suspend = clock_mono_id() == CLOCK_BOOTTIME;
@@ -234,7 +234,8 @@ static int write_metadata(struct status *s, const struct status_head *head)
 	int err;
 
 	if (!uname(&uts)) {
-		meta_text(&m, PROF_META_HOST, uts.nodename);
+		text = emit_text(&host, uts.nodename, strlen(uts.nodename));
+		meta_text(&m, PROF_META_HOST, text.ptr);
 		meta_text(&m, PROF_META_KERNEL, uts.release);
 		meta_text(&m, PROF_META_ARCH, uts.machine);
 	}
@@ -275,6 +276,7 @@ static int write_metadata(struct status *s, const struct status_head *head)
 		meta_text(&m, head->user[i].key, head->user[i].value);
 	err = emit_metadata(s->cfg.emit, s->last_ns, m.kv, m.cnt);
 	buf_free(&command);
+	buf_free(&host);
 	for (size_t i = 0; i < 4; i++)
 		buf_free(&texts[i]);
 	for (size_t i = 0; i < 2; i++)
