@@ -161,7 +161,8 @@ check-unit: $(TEST_BINS) $(STIM_BINS)
 # One of them runs the recorder under the sanitizers.
 check-root: $(ROOT_BINS) $(STIM_BINS) all
 	$(Q)$(MAKE) SAN=address,undefined O=$(O)/san all
-	$(Q)$(TEST_ENV) D9_TEST_TIMEOUT=900 sh tests/run.sh root $(filter-out $(ROOT_ALONE),$(ROOT_BINS))
+	$(Q)$(TEST_ENV) D9_TEST_TIMEOUT=900 D9_JOBS=$${D9_JOBS:-$$(($$(nproc) + 1))} \
+		sh tests/run.sh root $(filter-out $(ROOT_ALONE),$(ROOT_BINS))
 	$(Q)$(TEST_ENV) D9_TEST_TIMEOUT=900 D9_JOBS=1 sh tests/run.sh root-alone $(ROOT_ALONE) tools/bench/soak.sh
 
 check-san:
