@@ -71,9 +71,9 @@ kernels_end() {
 	cat build/kernels.log
 	return "${code:-0}"
 }
+step make check-san
 step kernels_end
 trap - EXIT
-step make check-san
 # The tests on the live kernel run alone.
 step $sudo env "D9_REQUIRE_ROOT=$D9_REQUIRE_ROOT" WERROR=1 "PATH=$PATH" make check-root
 echo "all checks passed"
