@@ -105,7 +105,7 @@ Output:
       --meta=KEY=VALUE      Add this metadata, which info prints; repeatable
   -m, --ring-size=SIZE      Ring buffer of each CPU (default 4M)
       --mem-max=SIZE        Memory for names, mappings and stacks of programs
-                            (default 512M)
+                            (default 256M)
 
 Flight recorder:
       --flight=TIME[,SIZE]  Keep the last TIME in memory, at most SIZE (default

@@ -251,7 +251,7 @@ static const struct opt record_table[] = {
 	  .kind = OPT_SIZE,
 	  .off = AT(cfg.mem_max),
 	  .min = MEM_MIN,
-	  .help = "Memory for names, mappings and stacks of programs (default 512M)" },
+	  .help = "Memory for names, mappings and stacks of programs (default 256M)" },
 
 	FLIGHT_OPTS(struct record_opts, flight),
 	{ .name = "realtime",
@@ -707,7 +707,7 @@ static const struct record_opts defaults = {
 		},
 		.names_wait_ns = 10000000000ULL,
 		.unwind_mem = 128 << 20,
-		.mem_max = 512 << 20,
+		.mem_max = 256 << 20,
 		.realtime = { .priority = 1, .nice = -15 },
 	},
 	.sched = true,
