@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Records become the events that arithmetic says: frames, order, losses. */
+#include "prof_events.h"
 #include "tests/formats/perfdata/support.h"
 
 #define META "SegmentMetadataEvent *\n"
@@ -145,6 +146,60 @@ Test(perfdata_import, samples_of_other_events_keep_their_name_and_period)
 	check(&file, "30 " META "30 perf:type1-config2 3 7 1000000 -\n"
 		     "30 CpuSampleEvent 255 7 3 - 10 3 7 0 13\n"
 		     "40 CpuSampleEvent 255 7 0 - 10 3 7 0 13\n");
+}
+
+/* Whether the metadata of a recording of that event alone has the key. */
+static bool has_meta(const struct perf_event_attr *attr, const char *key)
+{
+	const uint64_t chain[] = { USER, 0x10 };
+	const struct foreign_opts opts = { .level = DIAL9_LEVEL_4 };
+	struct foreign_notes notes = { 0 };
+	struct buf file = { 0 }, out = { 0 };
+	bool has;
+
+	put_pipe_header(&file);
+	put_attr_struct(&file, attr, 1);
+	put_sample(&file, 1, 7, 30, chain, 2);
+	cr_assert_eq(import_one(&perfdata_format, &file, &opts, &out, &notes), 0);
+	has = memmem(out.data, out.len, key, strlen(key));
+	foreign_notes_fini(&notes);
+	buf_free(&file);
+	buf_free(&out);
+	return has;
+}
+
+/* perf record -e page-faults counts at a frequency too: it says nothing about CPU time. */
+Test(perfdata_import, only_samples_of_clocks_and_cycles_have_a_rate)
+{
+	static const struct {
+		uint32_t type;
+		uint64_t config;
+		bool freq, hz, period;
+	} cases[] = {
+		{ PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, true, false, false },
+		{ PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, false, false, false },
+		{ PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES, true, false, false },
+		{ PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, true, true, false },
+		{ PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false, false, false },
+		{ PERF_TYPE_HARDWARE, PERF_COUNT_HW_REF_CPU_CYCLES, true, true, false },
+		{ PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, true, true, false },
+		{ PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, false, false, true },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct perf_event_attr attr = { .type = cases[i].type,
+						      .size = sizeof(attr),
+						      .config = cases[i].config,
+						      .sample_freq = 4000,
+						      .freq = cases[i].freq,
+						      .sample_type = SAMPLE_TYPE,
+						      .sample_id_all = 1 };
+
+		cr_assert(has_meta(&attr, PROF_META_SAMPLE_EVENT), "%zu", i);
+		cr_assert_eq(has_meta(&attr, PROF_META_SAMPLE_HZ), cases[i].hz, "%zu", i);
+		cr_assert_eq(has_meta(&attr, PROF_META_SAMPLE_PERIOD_NS), cases[i].period, "%zu",
+			     i);
+	}
 }
 
 Test(perfdata_import, damaged_records_are_counted_and_the_others_stay)

@@ -46,23 +46,29 @@ static inline void put_pipe_header(struct buf *out)
 	put_u64(out, 16);
 }
 
-static inline void put_attr(struct buf *out, uint32_t type, uint64_t config, uint64_t sample_type,
-			    uint64_t id)
+static inline void put_attr_struct(struct buf *out, const struct perf_event_attr *attr, uint64_t id)
 {
-	struct perf_event_attr attr = { .type = type,
-					.size = sizeof(attr),
-					.config = config,
-					.sample_period = 1000000,
-					.sample_type = sample_type,
-					.sample_id_all = 1,
-					.use_clockid = 1,
-					.clockid = 1 };
 	struct buf body = { 0 };
 
-	buf_add(&body, &attr, sizeof(attr));
+	buf_add(&body, attr, sizeof(*attr));
 	put_u64(&body, id);
 	put_record(out, PERFDATA_HEADER_ATTR, 0, &body);
 	buf_free(&body);
+}
+
+static inline void put_attr(struct buf *out, uint32_t type, uint64_t config, uint64_t sample_type,
+			    uint64_t id)
+{
+	const struct perf_event_attr attr = { .type = type,
+					      .size = sizeof(attr),
+					      .config = config,
+					      .sample_period = 1000000,
+					      .sample_type = sample_type,
+					      .sample_id_all = 1,
+					      .use_clockid = 1,
+					      .clockid = 1 };
+
+	put_attr_struct(out, &attr, id);
 }
 
 /* The end of records other than samples, for SAMPLE_TYPE. */

@@ -101,9 +101,12 @@ static void add_sampling(struct meta *m, const struct perfdata_header *h)
 	perfdata_samples_name(ev, &name);
 	add_meta(m, PROF_META_SAMPLE_EVENT, buf_cstr(&name));
 	buf_free(&name);
+	/* other events, such as page faults, have no rate per CPU time */
+	if (!perfdata_samples_have_time(ev))
+		return;
 	if (ev->attr.freq)
 		add_meta_u64(m, PROF_META_SAMPLE_HZ, ev->attr.sample_freq);
-	else if (perfdata_samples_is_clock(ev))
+	else
 		add_meta_u64(m, PROF_META_SAMPLE_PERIOD_NS, ev->attr.sample_period);
 }
 

@@ -58,10 +58,17 @@ static bool is_cycles(const struct perfdata_event *ev)
 	bool is;
 
 	perfdata_samples_name(ev, &name);
-	is = (ev->attr.type == PERF_TYPE_HARDWARE && ev->attr.config == PERF_COUNT_HW_CPU_CYCLES) ||
+	is = (ev->attr.type == PERF_TYPE_HARDWARE &&
+	      (ev->attr.config == PERF_COUNT_HW_CPU_CYCLES ||
+	       ev->attr.config == PERF_COUNT_HW_REF_CPU_CYCLES)) ||
 	     !strcmp(buf_cstr(&name), "cycles") || strstr(buf_cstr(&name), "/cycles/");
 	buf_free(&name);
 	return is;
+}
+
+bool perfdata_samples_have_time(const struct perfdata_event *ev)
+{
+	return perfdata_samples_is_clock(ev) || (ev->attr.freq && is_cycles(ev));
 }
 
 void perfdata_samples_name(const struct perfdata_event *ev, struct buf *out)

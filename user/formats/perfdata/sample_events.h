@@ -36,4 +36,7 @@ void perfdata_samples_name(const struct perfdata_event *ev, struct buf *out);
 /* Whether its periods are in nanoseconds. */
 bool perfdata_samples_is_clock(const struct perfdata_event *ev);
 
+/* Whether each sample represents the same CPU time: a clock, or cycles at a frequency. */
+bool perfdata_samples_have_time(const struct perfdata_event *ev);
+
 #endif /* D9_FORMATS_PERFDATA_SAMPLE_EVENTS_H */
