@@ -576,13 +576,13 @@ static void put_frames(void *ctx, struct parquet_partition *part)
 		put_frame(ctx, part, frame);
 }
 
-static uint64_t count_lost(void *ctx, uint32_t clock)
+static uint64_t count_lost(void *ctx, uint32_t source)
 {
 	const struct export *x = ctx;
 	uint64_t sum = 0;
 
 	for (uint32_t i = 0; x->losses && i < x->names->parts.cnt; i++)
-		if (names_part(x->names, i)->clock == clock)
+		if (parquet_tables_source(x->names, i) == source)
 			sum += loss_accounting_lost(&event_counts_part(x->losses, i)->account);
 	return sum;
 }

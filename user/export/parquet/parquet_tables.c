@@ -41,9 +41,10 @@ struct parquet_tables {
 	struct parquet_pages *pages;
 	struct table *tables;
 	size_t table_cnt, table_cap;
-	struct hmap partitions; /* clock << 32 | day + 1 */
+	struct hmap partitions; /* source << 32 | day + 1 */
 	uint32_t partition_cnt;
 	struct parquet_partition *last;
+	uint32_t last_part; /* whose rows the last partition has */
 	size_t file_cnt;
 	size_t bytes; /* of rows that are not written */
 	int err;
@@ -130,10 +131,10 @@ static void put_day(struct buf *out, int64_t day)
 		buf_printf(out, "%04d-%02d-%02d", tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday);
 }
 
-static void put_host(struct buf *out, const struct names *n, uint32_t clock)
+static void put_host(struct buf *out, const struct names *n, uint32_t source)
 {
 	size_t len;
-	const char *host = names_str(n, names_part(n, clock)->host, &len);
+	const char *host = names_str(n, names_part(n, source)->host, &len);
 
 	if (!len)
 		buf_addstr(out, PARQUET_TABLES_UNKNOWN);
@@ -149,7 +150,7 @@ static char *file_path(const struct parquet_tables *t, const struct parquet_part
 	buf_printf(&path, "%s/day=", table->name);
 	put_day(&path, p->day);
 	buf_addstr(&path, "/host=");
-	put_host(&path, t->names, p->clock);
+	put_host(&path, t->names, p->source);
 	buf_printf(&path, "/%016" PRIx64, p->token);
 	if (table->variant)
 		buf_printf(&path, "-%u", table->variant);
@@ -176,10 +177,10 @@ uint32_t parquet_tables_add(struct parquet_tables *t, const char *name,
 }
 
 /* The same for the same trace and selection, so that an export may be repeated and copied over an older one. */
-static uint64_t token_of(const struct parquet_tables *t, uint32_t clock,
+static uint64_t token_of(const struct parquet_tables *t, uint32_t source,
 			 const struct parquet_place *at)
 {
-	const struct part *part = names_part(t->names, clock);
+	const struct part *part = names_part(t->names, source);
 	uint64_t hash = PARQUET_IDS_HASH;
 	size_t len;
 	const char *s;
@@ -188,39 +189,56 @@ static uint64_t token_of(const struct parquet_tables *t, uint32_t clock,
 	hash = parquet_ids_hash(hash, s, len + 1);
 	s = names_str(t->names, part->boot_id, &len);
 	hash = parquet_ids_hash(hash, s, len + 1);
-	hash = parquet_ids_hash(hash, &clock, sizeof(clock));
+	hash = parquet_ids_hash(hash, &source, sizeof(source));
 	return parquet_ids_hash(hash, &at->ts, sizeof(at->ts));
 }
 
 static struct parquet_partition *add_partition(struct parquet_tables *t, uint64_t key,
-					       uint32_t clock, int64_t day,
+					       uint32_t source, int64_t day,
 					       const struct parquet_place *at)
 {
 	struct parquet_partition *p = xcalloc(1, sizeof(*p));
 
 	p->no = ++t->partition_cnt;
-	p->clock = clock;
+	p->source = source;
 	p->day = day;
-	p->token = token_of(t, clock, at);
+	p->token = token_of(t, source, at);
 	hmap_set(&t->partitions, key, p);
 	return p;
+}
+
+uint32_t parquet_tables_source(const struct names *n, uint32_t part)
+{
+	const struct part *of = names_part(n, part);
+	uint32_t source = of->clock;
+
+	for (; source < part; source++) {
+		const struct part *first = names_part(n, source);
+
+		if (first->clock == of->clock && first->host == of->host &&
+		    first->boot_id == of->boot_id)
+			break;
+	}
+	return source;
 }
 
 struct parquet_partition *parquet_tables_partition(struct parquet_tables *t,
 						   const struct parquet_place *at)
 {
-	const uint32_t clock = names_part(t->names, at->part)->clock;
 	int64_t day = UNKNOWN_DAY;
 	uint64_t wall, key;
+	uint32_t source;
 
 	if (at->has_ts && parts_wall(&t->names->parts, at->part, at->ts, &wall))
 		day = (int64_t)(wall / DAY_NS);
-	if (t->last && t->last->clock == clock && t->last->day == day)
+	if (t->last && t->last_part == at->part && t->last->day == day)
 		return t->last;
-	key = (uint64_t)clock << 32 | (uint64_t)(day + 1);
+	source = parquet_tables_source(t->names, at->part);
+	key = (uint64_t)source << 32 | (uint64_t)(day + 1);
+	t->last_part = at->part;
 	t->last = hmap_get(&t->partitions, key);
 	if (!t->last)
-		t->last = add_partition(t, key, clock, day, at);
+		t->last = add_partition(t, key, source, day, at);
 	return t->last;
 }
 
@@ -342,13 +360,13 @@ static void put_clean(struct buf *out, const struct names *n, uint32_t id)
 static int end_partition(struct parquet_tables *t, struct parquet_partition *p,
 			 parquet_tables_lost_fn lost, void *ctx)
 {
-	const struct part *part = names_part(t->names, p->clock);
+	const struct part *part = names_part(t->names, p->source);
 	struct buf host = { 0 }, boot = { 0 }, count = { 0 };
 	int err = 0;
 
 	put_clean(&host, t->names, part->host);
 	put_clean(&boot, t->names, part->boot_id);
-	buf_addu(&count, lost(ctx, p->clock));
+	buf_addu(&count, lost(ctx, p->source));
 	for (size_t i = 0; i < p->file_cap && !err; i++) {
 		const struct parquet_file_meta meta[] = {
 			{ "dial9.schema_version", PARQUET_TABLES_SCHEMA_VERSION },

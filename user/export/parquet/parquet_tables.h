@@ -38,7 +38,7 @@ enum { PARQUET_TS, PARQUET_WALL, PARQUET_TIMES };
 /* One day of one host. */
 struct parquet_partition {
 	uint32_t no; /* from 1 */
-	uint32_t clock; /* see struct part */
+	uint32_t source; /* see parquet_tables_source() */
 	int64_t day; /* since 1970; -1: unknown */
 	uint64_t token; /* name of its files */
 	struct parquet_file **files; /* by table; NULL: none */
@@ -67,6 +67,12 @@ struct parquet_place {
 	uint32_t part;
 };
 
+/*
+ * The first part with the host, boot and clock of @part. Recordings in containers may have different hosts, but the same
+ * boot and clock.
+ */
+uint32_t parquet_tables_source(const struct names *n, uint32_t part);
+
 /* The partition of a place; NULL after an error. */
 struct parquet_partition *parquet_tables_partition(struct parquet_tables *t,
 						   const struct parquet_place *at);
@@ -83,8 +89,8 @@ void parquet_tables_end_row(struct parquet_tables *t, struct parquet_file *f);
 void parquet_tables_each(struct parquet_tables *t,
 			 void (*fn)(void *ctx, struct parquet_partition *p), void *ctx);
 
-/* Number of lost events of a clock, for the metadata. */
-typedef uint64_t (*parquet_tables_lost_fn)(void *ctx, uint32_t clock);
+/* Number of lost events of a source, for the metadata. */
+typedef uint64_t (*parquet_tables_lost_fn)(void *ctx, uint32_t source);
 /* Ends all files: 0 or -errno of the first error, which was printed. */
 int parquet_tables_end(struct parquet_tables *t, parquet_tables_lost_fn lost, void *ctx);
 
