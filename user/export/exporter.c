@@ -272,7 +272,8 @@ void export_event(struct export *x, const struct trace_event *ev)
 	}
 	if (x->kind != EXPORT_ALL || !x->format->event || trace_is_naming(ev->kind))
 		return;
-	if (ev->has_ts)
+	/* with all_losses a loss is there whatever is selected */
+	if (ev->has_ts && (ev->kind != TRACE_LOST || !x->format->all_losses))
 		extend_time_range(x, ev->ts, ev->ts);
 	begin_output(x);
 	x->format->event(x, thread_of(x, ev->part, ev->tid, ev->pid, ev->comm), ev);

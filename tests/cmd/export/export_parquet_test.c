@@ -110,3 +110,18 @@ Test(export_parquet, hosts_without_a_boot_are_separate)
 {
 	expect_own_files(NULL);
 }
+
+/* Its loss is in the time range, whatever is selected. */
+Test(export_parquet, selection_without_events_is_an_error_and_leaves_nothing)
+{
+	char dir[] = "/tmp/export-parquet-XXXXXX";
+
+	cr_assert(mkdtemp(dir));
+	rmdir(dir);
+	run_expect(
+		run_cmd(cmd_export, run_app_file(), "export", "parquet", "-", "-o", dir,
+			"--comm=nosuch", NULL),
+		CMD_USAGE, "",
+		"dial9-prof: no events in standard input: none match -p, -t, --comm, --cgroup, -C and --time\n");
+	cr_expect_eq(access(dir, F_OK), -1);
+}

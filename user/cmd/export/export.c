@@ -173,8 +173,13 @@ static int report_missing(const struct export_cmd *c, int code)
 
 static int finish(struct export_cmd *c)
 {
+	const int code = reader_is_incomplete(c->timeline.reader) ? CMD_INPUT : CMD_OK;
 	struct export *x = export_of(c);
 	int err, close_err;
+
+	/* a directory with nothing but losses would only be in the way of the next try */
+	if (c->dir && !x->any && code == CMD_OK && select_is_used(&c->timeline.sel))
+		return report_missing(c, code);
 
 	x->losses = &c->timeline.losses;
 	x->span_start = interval_reader_start_ns(&c->timeline);
@@ -183,7 +188,7 @@ static int finish(struct export_cmd *c)
 	close_err = out_file_close(c->sink);
 	if ((err && err != -EPIPE) || close_err)
 		return CMD_OUTPUT;
-	return report_missing(c, reader_is_incomplete(c->timeline.reader) ? CMD_INPUT : CMD_OK);
+	return report_missing(c, code);
 }
 
 /* Events before the damage were written, so the last one is completed. Sums of a part would mislead. */
