@@ -86,6 +86,13 @@ $ dial9-prof convert clock.data tp.data -o x
 ! dial9-prof: convert: only one perf.data file can be converted at a time; convert each, then use dial9-prof merge
 ? 1
 #
+# perf record --threads: bit 24 of the features says that the events are in other files.
+$ mkdir th kc; cp clock.data th/data; cp clock.data kc/data; printf '\207' | dd of=th/data bs=1 seek=75 conv=notrunc status=none; dial9-prof convert th/data -o x; : >th/data.0; dial9-prof convert th -o x; dial9-prof convert kc -o x; ls x 2>/dev/null
+! dial9-prof: perf.data: th/data: its events are in other files, one per thread of perf (data.0, ...); record without --threads
+! dial9-prof: cannot read th: it is a directory of perf record --threads; record without --threads
+! dial9-prof: cannot read kc: it is a directory; name its file kc/data
+? 2
+#
 # Sizes that are not there: no memory is taken for them.
 $ { head -c 40 clock.data; printf '\377\377\377\377\377\377\377\177'; tail -c +49 clock.data; } >far.data; { head -c 16 pipe.data; printf '\102\0\0\0\0\0\014\0\377\377\377\017'; } >sized.data; ulimit -v 131072; dial9-prof convert far.data -o x; dial9-prof convert sized.data -o x
 ! dial9-prof: perf.data: far.data: its header is damaged, or of an unknown version of perf

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/buf.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/str.h"
@@ -162,6 +163,31 @@ static int rewind_input(void *ctx)
 
 /* ---- opening ----------------------------------------------------------------------------------- */
 
+/* Directories of perf record have the files "data", and with --threads "data.0" and so on. */
+static bool has_file(const char *dir, const char *name)
+{
+	struct buf path = { 0 };
+	bool has;
+
+	buf_printf(&path, "%s/%s", dir, name);
+	has = !access(buf_cstr(&path), F_OK);
+	buf_free(&path);
+	return has;
+}
+
+static int refuse_directory(const char *dir)
+{
+	if (has_file(dir, "data.0"))
+		log_error("cannot read %s: it is a directory of perf record --threads; record "
+			  "without --threads",
+			  dir);
+	else if (has_file(dir, "data"))
+		log_error("cannot read %s: it is a directory; name its file %s/data", dir, dir);
+	else
+		log_error("cannot read %s: it is a directory; name a trace file", dir);
+	return -EINVAL;
+}
+
 /* A serial line is a terminal, too, but the controlling terminal is never followed. */
 static int open_fd(const char *path, const char *name, bool following)
 {
@@ -176,11 +202,13 @@ static int open_fd(const char *path, const char *name, bool following)
 		log_error("cannot open %s: %s", *name ? name : "''", strerror(-err));
 		return err;
 	}
-	if (!fstat(fd, &st) && !S_ISDIR(st.st_mode) &&
-	    (!isatty(fd) || (following && strcmp(path, "-"))))
-		return fd;
-	log_error("cannot read %s: it is a %s; name a trace file", name,
-		  isatty(fd) ? "terminal" : "directory");
+	if (!isatty(fd) || (following && strcmp(path, "-"))) {
+		if (!fstat(fd, &st) && !S_ISDIR(st.st_mode))
+			return fd;
+		close(fd);
+		return refuse_directory(name);
+	}
+	log_error("cannot read %s: it is a terminal; name a trace file", name);
 	close(fd);
 	return -EINVAL;
 }

@@ -205,6 +205,11 @@ static int read_events(struct perfdata_file *f, const struct file_header *h, con
 	return 0;
 }
 
+static bool has_feature(const struct file_header *h, enum perfdata_feature feature)
+{
+	return h->features[feature / 64] >> feature % 64 & 1;
+}
+
 /* The sections after the records: first a table of them. */
 static void read_sections(struct perfdata_file *f, const struct file_header *h, uint64_t base,
 			  const struct buf *tail)
@@ -214,7 +219,7 @@ static void read_sections(struct perfdata_file *f, const struct file_header *h, 
 
 	table = (struct perfdata_bytes){ (const uint8_t *)tail->data, tail->len };
 	for (uint32_t i = 0; i < PERFDATA_FEATURE_CNT; i++) {
-		if (!(h->features[i / 64] >> i % 64 & 1))
+		if (!has_feature(h, i))
 			continue;
 		if (!perfdata_bytes_get(&table, &at, sizeof(at)) ||
 		    !find_section(tail, base, at, &b)) {
@@ -273,6 +278,9 @@ static int open_file(struct perfdata_file *f, const struct file_header *h)
 {
 	int err;
 
+	if (has_feature(h, PERFDATA_DIR_FORMAT))
+		return refuse(f, "its events are in other files, one per thread of perf "
+				 "(data.0, ...); record without --threads");
 	if (!f->in->rewind)
 		return refuse(f, "a perf.data file cannot be followed; use perf record -o - for "
 				 "the pipe format");
