@@ -151,6 +151,13 @@ $ (trap '' XFSZ; ulimit -f 1; dial9-prof export parquet t.gz -o small); echo $?;
 ! dial9-prof: cannot write small/<*>: File too large
 ! ls: cannot access 'small': No such file or directory
 ? 2
+# A signal leaves nothing, whether the input has ended or not.
+$ for f in parquet csv; do { for i in 1 2 3 4 5 6 7 8 9; do cat t.gz; done; exec sleep 10; } | dial9-prof export $f - -o stopped.$f & pid=$!; sleep 1; kill -TERM $pid; wait $pid 2>/dev/null; echo $?; ls -d stopped.$f*; done
+143
+143
+! ls: cannot access 'stopped.<*>': No such file or directory
+! ls: cannot access 'stopped.<*>': No such file or directory
+? 2
 # What precedes the damage is written.
 $ gzip -dc t.gz >whole; head -c $(($(wc -c <whole) * 9 / 10)) whole >half; head -c 1000 /dev/zero >>half; cat half | dial9-prof export parquet - -o part; echo $?; find part -name '*.parquet' | grep -c samples; find part -name '*.tmp'
 5

@@ -243,9 +243,14 @@ static enum reader_mode mode_for(const struct interval_reader_opts *opts, const 
 
 static int open_reader(struct interval_reader *r, const char *path)
 {
-	if (r->opts.src)
-		return progress_read(r->opts.src, READER_ONE_PASS, &r->reader, &r->progress);
-	return progress_open(path, mode_for(&r->opts, path), &r->reader, &r->progress);
+	const enum reader_mode mode = r->opts.src ? READER_ONE_PASS : mode_for(&r->opts, path);
+	struct source *src = r->opts.src;
+	int err = src ? 0 : source_open(path, &src);
+
+	if (err)
+		return err;
+	source_stop_on(src, r->opts.stop);
+	return progress_read(src, mode, &r->reader, &r->progress);
 }
 
 int interval_reader_run(struct interval_reader *r, const struct interval_reader_opts *opts,

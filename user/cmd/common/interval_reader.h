@@ -26,6 +26,8 @@ struct interval_reader_opts {
 	void (*reset)(void *ctx);
 	void *ctx;
 	struct source *src; /* read in place of a path, and taken over; NULL: none */
+	/* Reading fails without a line after *stop is set. NULL: not. */
+	const volatile sig_atomic_t *stop;
 	/*
 	 * The command needs complete thread states: a trace with off-CPU intervals in place of switches
 	 * (PROF_EV_OFF_CPU) counts as a trace without switches.

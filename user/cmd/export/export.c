@@ -4,6 +4,7 @@
  * selected, and where the output goes; how formats look is user/export's.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -62,6 +63,42 @@ struct export_cmd {
 	const char *file; /* of a format that takes the trace itself */
 };
 
+/* ---- ^C ---------------------------------------------------------------------------------------- */
+
+static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+
+enum { SIGNAL_CNT = sizeof(signals) / sizeof(signals[0]) };
+
+static volatile sig_atomic_t stopped; /* by that signal */
+
+static void on_signal(int sig)
+{
+	stopped = sig;
+}
+
+/* The second signal ends the program at once. */
+static void catch_signals(struct sigaction old[SIGNAL_CNT])
+{
+	struct sigaction act = { .sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND };
+
+	stopped = 0;
+	for (int i = 0; i < SIGNAL_CNT; i++) {
+		sigaction(signals[i], NULL, &old[i]);
+		/* nohup starts programs with an ignored signal */
+		if (old[i].sa_handler != SIG_IGN)
+			sigaction(signals[i], &act, NULL);
+	}
+}
+
+/* Ends by the received signal, as the parent process expects. */
+static void release_signals(const struct sigaction old[SIGNAL_CNT])
+{
+	for (int i = 0; i < SIGNAL_CNT; i++)
+		sigaction(signals[i], &old[i], NULL);
+	if (stopped)
+		raise(stopped);
+}
+
 /* ---- reading ----------------------------------------------------------------------------------- */
 
 static int write_out(void *ctx, const void *data, size_t sz)
@@ -69,9 +106,12 @@ static int write_out(void *ctx, const void *data, size_t sz)
 	struct export_cmd *c = ctx;
 	int err = 0;
 
-	if (!c->sink)
+	if (!c->sink) {
 		err = out_file_open(c->opts->output ? c->opts->output : "-", (uid_t)-1, (gid_t)-1,
 				    &c->sink);
+		if (!err)
+			out_file_hold(c->sink);
+	}
 	return err ? err : out_file_write(c->sink, data, sz);
 }
 
@@ -171,6 +211,12 @@ static int report_missing(const struct export_cmd *c, int code)
 	return code;
 }
 
+/* Only a complete file gets its name. */
+static int commit(struct export_cmd *c)
+{
+	return c->sink ? out_file_commit(c->sink) : 0;
+}
+
 static int finish(struct export_cmd *c)
 {
 	const int code = reader_is_incomplete(c->timeline.reader) ? CMD_INPUT : CMD_OK;
@@ -185,6 +231,8 @@ static int finish(struct export_cmd *c)
 	x->span_start = interval_reader_start_ns(&c->timeline);
 	x->span_ns = interval_reader_span_ns(&c->timeline);
 	err = export_end(x);
+	if (!err)
+		err = commit(c);
 	close_err = out_file_close(c->sink);
 	if ((err && err != -EPIPE) || close_err)
 		return CMD_OUTPUT;
@@ -194,9 +242,10 @@ static int finish(struct export_cmd *c)
 /* Events before the damage were written, so the last one is completed. Sums of a part would mislead. */
 static void abandon(struct export_cmd *c, int code)
 {
-	if (code == CMD_INPUT && c->x && !export_is_sum(c->format)) {
+	if (code == CMD_INPUT && c->x && !export_is_sum(c->format) && !stopped) {
 		c->x->losses = &c->timeline.losses;
-		export_end(c->x);
+		if (!export_end(c->x))
+			commit(c);
 	}
 	out_file_close(c->sink);
 }
@@ -211,6 +260,7 @@ static int export_file(const struct export_cmd_opts *opts, const struct exporter
 						.reset =
 							export_is_sum(format) ? reset_output : NULL,
 						.ctx = &c,
+						.stop = &stopped,
 						.no_stacks = kind_of(&c) == EXPORT_CPU };
 	int code;
 
@@ -223,7 +273,7 @@ static int export_file(const struct export_cmd_opts *opts, const struct exporter
 			  reader_input(c.timeline.reader));
 		code = CMD_USAGE;
 	}
-	if (code == CMD_OK)
+	if (code == CMD_OK && !stopped)
 		code = finish(&c);
 	else
 		abandon(&c, code);
@@ -239,6 +289,9 @@ static int export_copied_bytes(void *ctx, const void *data, size_t sz)
 {
 	struct export_cmd *c = ctx;
 
+	/* ends the copy without a line */
+	if (stopped)
+		return -EPIPE;
 	if (!c->x)
 		c->x = export_new(&(struct export_opts){ .format = c->format,
 							 .kind = EXPORT_ALL,
@@ -255,7 +308,7 @@ static int export_itself(const struct export_cmd_opts *opts, const struct export
 	const struct cut_out out = { export_copied_bytes, &c };
 	int code = trace_bytes_write("export", &opts->sel, path, &out);
 
-	if (code == CMD_OK && c.x && export_end(c.x))
+	if (code == CMD_OK && c.x && !stopped && (export_end(c.x) || commit(&c)))
 		code = CMD_OUTPUT;
 	if (out_file_close(c.sink) && code == CMD_OK)
 		code = CMD_OUTPUT;
@@ -264,6 +317,18 @@ static int export_itself(const struct export_cmd_opts *opts, const struct export
 }
 
 /* ---- the command line --------------------------------------------------------------------------- */
+
+static int export_to(const struct export_cmd_opts *opts, const struct exporter *format,
+		     const char *path)
+{
+	struct sigaction old[SIGNAL_CNT];
+	int code;
+
+	catch_signals(old);
+	code = (format->bytes ? export_itself : export_file)(opts, format, path);
+	release_signals(old);
+	return code;
+}
 
 /* NULL after one printed line. */
 static const struct exporter *parse_format(const char *word)
@@ -360,7 +425,7 @@ int cmd_export(int argc, char **argv)
 		if (path && is_fit_for_kind(format, opts.kind) &&
 		    is_fit_for_output(format, opts.output) &&
 		    !out_file_is_input("export", opts.output, path))
-			code = (format->bytes ? export_itself : export_file)(&opts, format, path);
+			code = export_to(&opts, format, path);
 	}
 	opts_fini(&spec, &opts);
 	buf_free(&tail);

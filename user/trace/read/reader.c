@@ -61,7 +61,8 @@ static int print_error(struct reader *r, const struct trace *t, int err)
 	const char *name;
 
 	r->failed = true;
-	if (r->failed_before)
+	/* of a stop that was asked for there is nothing to report */
+	if (r->failed_before || r->read_err == -EINTR)
 		return err;
 	trace_error(t, &de);
 	consumed = file_offset(r, trace_consumed(t), &name);

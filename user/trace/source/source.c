@@ -47,6 +47,7 @@ struct source {
 	size_t kept_len, kept_cap, kept_at;
 	enum source_mode mode;
 	bool any; /* some byte was returned */
+	const volatile sig_atomic_t *stop; /* NULL: none */
 	int failed; /* an error after the last good bytes, for the next call */
 	char *name;
 	z_stream z;
@@ -167,13 +168,23 @@ void source_close(struct source *src)
 	free(src);
 }
 
-static ssize_t read_retry(int fd, void *buf, size_t sz)
+void source_stop_on(struct source *src, const volatile sig_atomic_t *stop)
+{
+	src->stop = stop;
+}
+
+static bool is_stopped(const struct source *src)
+{
+	return src->stop && *src->stop;
+}
+
+static ssize_t read_retry(const struct source *src, void *buf, size_t sz)
 {
 	ssize_t n;
 
 	do {
-		n = read(fd, buf, sz);
-	} while (n < 0 && errno == EINTR);
+		n = read(src->fd, buf, sz);
+	} while (n < 0 && errno == EINTR && !is_stopped(src));
 	return n < 0 ? -errno : n;
 }
 
@@ -184,7 +195,7 @@ static int fill(struct source *src)
 
 	if (src->pos == src->len)
 		src->pos = src->len = 0;
-	n = read_retry(src->fd, src->buf + src->len, sizeof(src->buf) - src->len);
+	n = read_retry(src, src->buf + src->len, sizeof(src->buf) - src->len);
 	if (n <= 0)
 		return (int)n;
 	src->len += (size_t)n;
@@ -244,7 +255,7 @@ static ssize_t read_plain(struct source *src, void *buf, size_t sz)
 	size_t have = src->len - src->pos;
 
 	if (!have)
-		return read_retry(src->fd, buf, sz);
+		return read_retry(src, buf, sz);
 	if (sz > have)
 		sz = have;
 	memcpy(buf, src->buf + src->pos, sz);
@@ -413,6 +424,8 @@ ssize_t source_read(void *ctx, void *buf, size_t sz)
 
 	if (!sz)
 		return 0;
+	if (is_stopped(src))
+		return -EINTR;
 	if (src->from_cache)
 		return read_cached(src, buf, sz);
 	do {

@@ -2,6 +2,7 @@
 #ifndef D9_TRACE_SOURCE_SOURCE_H
 #define D9_TRACE_SOURCE_SOURCE_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,6 +26,9 @@ int source_open(const char *path, struct source **out);
 
 /* Owns @fd (closed by source_close()); @name is copied and used in messages only. */
 int source_open_fd(int fd, const char *name, struct source **out);
+
+/* After *stop is set, and at once if a signal ends a wait, source_read() returns -EINTR. @stop is borrowed. */
+void source_stop_on(struct source *src, const volatile sig_atomic_t *stop);
 
 /* Closes the file. NULL is ignored. */
 void source_close(struct source *src);
