@@ -52,6 +52,12 @@ $ dial9-prof dump tp.data | grep -c '"type":"SAMPLE"'; dial9-prof dump tp.d9 | g
 7
 3
 #
+# The object has each key once, and numbers as numbers.
+$ dial9-prof info --json tp.data | jq -c '[.span_ns, .events, .records, has("event")]'
+[24845196,[{"name":"sched:sched_switch","samples":7},{"name":"sched:sched_waking","samples":3}],38,false]
+$ dial9-prof info --json clock.data | jq -c .events
+[{"name":"cpu-clock","samples":5}]
+#
 # Copied user stacks: only the leaf is kept, and a line says so.
 $ dial9-prof convert dwarf.data -o dwarf.d9 2>&1 | grep lost
 lost              4  data sources

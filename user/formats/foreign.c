@@ -187,11 +187,36 @@ void foreign_fact_count(struct foreign_facts *facts, const char *label, uint64_t
 	add_fact(facts, label)->count = count;
 }
 
+void foreign_fact_samples(struct foreign_facts *facts, const char *event, uint64_t count)
+{
+	struct foreign_fact *fact;
+	char text[32];
+
+	str_count(text, count);
+	foreign_fact_text(facts, "event", "%s: %s samples", event, text);
+	fact = &facts->v[facts->cnt - 1];
+	fact->name = clean(event, strlen(event));
+	fact->count = count;
+}
+
+void foreign_fact_ns(struct foreign_facts *facts, const char *label, uint64_t ns, int digits)
+{
+	const uint64_t rest = ns % 1000000000 / (digits < 9 ? 1000 : 1);
+	struct foreign_fact *fact;
+
+	foreign_fact_text(facts, label, "%" PRIu64 ".%0*" PRIu64 " s", ns / 1000000000, digits,
+			  rest);
+	fact = &facts->v[facts->cnt - 1];
+	fact->is_ns = true;
+	fact->count = ns;
+}
+
 void foreign_facts_fini(struct foreign_facts *facts)
 {
 	for (size_t i = 0; i < facts->cnt; i++) {
 		free(facts->v[i].label);
 		free(facts->v[i].text);
+		free(facts->v[i].name);
 	}
 	free(facts->v);
 	*facts = (struct foreign_facts){ 0 };

@@ -90,6 +90,8 @@ struct foreign_fact {
 	char *label;
 	char *text; /* NULL: count is the value */
 	uint64_t count;
+	char *name; /* what is counted: one of several facts with this label, or NULL */
+	bool is_ns; /* the text is a time in seconds, count has it in ns */
 };
 
 struct foreign_facts {
@@ -100,6 +102,10 @@ struct foreign_facts {
 void foreign_fact_text(struct foreign_facts *facts, const char *label, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void foreign_fact_count(struct foreign_facts *facts, const char *label, uint64_t count);
+/* The samples of an event: a fact for each. */
+void foreign_fact_samples(struct foreign_facts *facts, const char *event, uint64_t count);
+/* A duration, printed in seconds with 6 or 9 @digits. */
+void foreign_fact_ns(struct foreign_facts *facts, const char *label, uint64_t ns, int digits);
 void foreign_facts_fini(struct foreign_facts *facts);
 
 /* ---- dial9 in ----------------------------------------------------------------------------------- */

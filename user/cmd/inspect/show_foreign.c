@@ -9,9 +9,13 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "base/hmap.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/str.h"
@@ -40,20 +44,84 @@ static void put_facts(struct buf *out, const char *name, const struct foreign_fa
 	}
 }
 
+static void put_value(struct buf *out, const struct foreign_fact *f)
+{
+	if (f->name) {
+		json_object(out, NULL);
+		json_text(out, "name", f->name, strlen(f->name));
+		json_u64(out, "samples", f->count);
+		json_end(out, "}");
+	} else if (f->text && !f->is_ns) {
+		json_text(out, NULL, f->text, strlen(f->text));
+	} else {
+		json_u64(out, NULL, f->count);
+	}
+}
+
+/* "event" is the list "events", "span" is "span_ns". */
+static void put_key(struct buf *out, const struct foreign_fact *f)
+{
+	struct buf key = { 0 };
+
+	buf_printf(&key, "%s%s", f->label, f->name ? "s" : f->is_ns ? "_ns" : "");
+	json_key_text(out, buf_cstr(&key), key.len);
+	buf_free(&key);
+}
+
+/* Facts with the same label: a list by index. */
+struct same_label {
+	size_t next; /* 0: none */
+	bool later; /* there is one before it */
+};
+
+/* The caller frees it. */
+static struct same_label *find_same_labels(const struct foreign_facts *facts)
+{
+	struct same_label *same = xcalloc(facts->cnt + 1, sizeof(*same));
+	struct hmap last = { 0 }; /* hash of a label -> 1 + index */
+
+	for (size_t i = 0; i < facts->cnt; i++) {
+		const char *label = facts->v[i].label;
+		const uint64_t hash = hash_bytes(label, strlen(label));
+		const size_t before = (uintptr_t)hmap_get(&last, hash);
+
+		if (before) {
+			same[before - 1].next = i;
+			same[i].later = true;
+		}
+		hmap_set(&last, hash, (void *)(uintptr_t)(i + 1));
+	}
+	hmap_fini(&last);
+	return same;
+}
+
+/* One array, where the first of them is. */
+static void put_same_label(struct buf *out, const struct foreign_facts *facts,
+			   const struct same_label *same, size_t i)
+{
+	put_key(out, &facts->v[i]);
+	if (!facts->v[i].name && !same[i].next) {
+		put_value(out, &facts->v[i]);
+		return;
+	}
+	json_array(out, NULL);
+	put_value(out, &facts->v[i]);
+	while ((i = same[i].next))
+		put_value(out, &facts->v[i]);
+	json_end(out, "]");
+}
+
 static void put_json(struct buf *out, const char *name, const struct foreign_facts *facts,
 		     const struct foreign_notes *notes)
 {
+	struct same_label *same = find_same_labels(facts);
+
 	json_object(out, NULL);
 	json_str(out, "trace", name);
-	for (size_t i = 0; i < facts->cnt; i++) {
-		const struct foreign_fact *f = &facts->v[i];
-
-		json_key_text(out, f->label, strlen(f->label));
-		if (f->text)
-			str_json(out, f->text, strlen(f->text));
-		else
-			json_u64(out, NULL, f->count);
-	}
+	for (size_t i = 0; i < facts->cnt; i++)
+		if (!same[i].later)
+			put_same_label(out, facts, same, i);
+	free(same);
 	json_array(out, "notes");
 	for (size_t i = 0; i < notes->cnt; i++) {
 		const struct foreign_note *n = &notes->v[i];

@@ -290,9 +290,7 @@ static void put_facts(struct foreign_facts *f, const struct totals *t)
 	else
 		foreign_fact_text(f, "epoch", "none, times are relative");
 	if (t->events)
-		foreign_fact_text(f, "span", "%" PRIu64 ".%09" PRIu64 " s",
-				  (t->last_ns - t->first_ns) / 1000000000,
-				  (t->last_ns - t->first_ns) % 1000000000);
+		foreign_fact_ns(f, "span", t->last_ns - t->first_ns, 9);
 	foreign_fact_count(f, "events", t->events);
 	foreign_fact_count(f, "metadata", t->epochs + t->options);
 	foreign_fact_count(f, "streams", t->counts.cnt);

@@ -294,12 +294,9 @@ static void put_events(struct foreign_facts *f, const struct totals *t,
 {
 	for (size_t i = 0; i < h->event_cnt; i++) {
 		const struct perfdata_event *ev = &h->events[i];
-		uint64_t cnt = (uintptr_t)hmap_get(&t->by_event, i);
-		char count[32];
 
-		str_count(count, cnt);
-		foreign_fact_text(f, "event", "%s: %s samples", ev->name ? ev->name : "no name",
-				  count);
+		foreign_fact_samples(f, ev->name ? ev->name : "no name",
+				     (uintptr_t)hmap_get(&t->by_event, i));
 	}
 }
 
@@ -318,9 +315,7 @@ static void put_facts(struct foreign_facts *f, const struct totals *t,
 			  perfdata_header_is_monotonic(h) ? "CLOCK_MONOTONIC" :
 							    "not CLOCK_MONOTONIC");
 	if (t->first)
-		foreign_fact_text(f, "span", "%" PRIu64 ".%06" PRIu64 " s",
-				  (t->last - t->first) / 1000000000,
-				  (t->last - t->first) % 1000000000 / 1000);
+		foreign_fact_ns(f, "span", t->last - t->first, 6);
 	put_events(f, t, h);
 	foreign_fact_count(f, "records", t->records);
 	foreign_fact_count(f, "mappings", t->types[PERF_RECORD_MMAP] + t->types[PERF_RECORD_MMAP2]);
