@@ -42,6 +42,23 @@ Test(perfdata_import, frames_are_offsets_in_files_and_callers_calls)
 		     "50 CpuSampleEvent 255 7 0 - 10000003120,10000003200,8fff 3 7 0 13\n");
 }
 
+/* start_kernel() is in .init.text, 0x2780b10 after _text here; perf's mapping ends at _etext. */
+Test(perfdata_import, boot_code_of_the_kernel_is_in_the_kernel)
+{
+	const uint64_t text = 0xffffffff81000000, module = 0xffffffff83000000,
+		       chain[] = { PERF_CONTEXT_KERNEL, text + 0x100, text + 0x2780b11,
+				   module + 0x21, 0xffffffffc0000011 };
+	struct buf file = start();
+
+	put_kernel_mmap(&file, text, 0x1276f48, "[kernel.kallsyms]_text");
+	put_kernel_mmap(&file, module, 0x1000, "[near]");
+	put_sample(&file, 1, 7, 50, chain, 5);
+	check(&file,
+	      "50 " META "50 ModuleEvent 1 [kernel.kallsyms] 0 bytes 1\n"
+	      "50 ModuleEvent 2 [near] 0 bytes 2\n"
+	      "50 CpuSampleEvent 255 7 0 - 8000010000000100,8000010002780b10,8000020000000020,800000ffc0000010 3 7 0 0\n");
+}
+
 /* The second CPU's records come after the first's, and are older. */
 Test(perfdata_import, records_are_in_order_of_time_across_rounds)
 {

@@ -96,6 +96,22 @@ static inline void put_comm(struct buf *out, uint16_t misc, uint32_t pid, uint64
 	buf_free(&body);
 }
 
+/* Of the kernel, by which PID and path perf names it. */
+static inline void put_kernel_mmap(struct buf *out, uint64_t start, uint64_t sz, const char *path)
+{
+	struct buf body = { 0 };
+
+	put_u32(&body, UINT32_MAX);
+	put_u32(&body, 0);
+	put_u64(&body, start);
+	put_u64(&body, sz);
+	put_u64(&body, start);
+	put_name(&body, path);
+	put_trailer(&body, 0, 0, 0, 1);
+	put_record(out, PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL, &body);
+	buf_free(&body);
+}
+
 static inline void put_mmap2(struct buf *out, uint32_t pid, uint64_t time, uint64_t start,
 			     uint64_t sz, uint64_t off, const char *path)
 {

@@ -27,7 +27,11 @@ enum {
 	QUEUE_MAX = 256 << 20, /* bytes that wait for their turn */
 	PROT_EXEC_BIT = 4,
 	META_MAX = 16,
+	IMAGE_REST = 64 << 20, /* of the kernel, after its .text */
 };
+
+/* x86-64: modules are from here on */
+#define MODULES_START 0xffffffffc0000000
 
 struct importer {
 	struct perfdata_file *file;
@@ -242,6 +246,22 @@ static void kernel_module_name(const char *path, struct buf *out)
 			out->data[i] = '_';
 }
 
+/*
+ * perf's mapping of the kernel ends with .text. Code that runs at boot only, such as start_kernel(), is in .init.text
+ * after that. Mappings of modules and BPF programs, which come later, replace their range.
+ */
+static void extend_image(struct perfdata_mmap *m)
+{
+	const uint64_t end = m->start + m->sz;
+	uint64_t limit = end + IMAGE_REST;
+
+	if (end < m->start || limit < end)
+		return;
+	if (end <= MODULES_START && limit > MODULES_START)
+		limit = MODULES_START;
+	m->sz = limit - m->start;
+}
+
 static int add_kernel_map(struct importer *im, uint64_t ts, struct perfdata_mmap *m)
 {
 	bool image = str_starts(m->code.path, KERNEL);
@@ -265,6 +285,8 @@ static int add_kernel_map(struct importer *im, uint64_t ts, struct perfdata_mmap
 	m->code.kind = image ? PROF_MODULE_KERNEL : PROF_MODULE_KMOD;
 	m->pid = UINT32_MAX;
 	m->off = 0;
+	if (image)
+		extend_image(m);
 	err = perfdata_tasks_mmap(im->tasks, ts, m);
 	buf_free(&name);
 	return err;
