@@ -86,7 +86,24 @@ $ { printf 2ELIFREP; tail -c +9 clock.data; } >swapped.data; dial9-prof convert 
 #
 $ cat clock.data | dial9-prof convert --follow - -o x
 ! dial9-prof: perf.data: standard input: a perf.data file cannot be followed; use perf record -o - for the pipe format
-? 5
+? 1
+#
+# The commands for dial9 traces name the format, and what to do.
+$ for c in count report script 'query select(1)' 'export html -o x'; do dial9-prof $c clock.data; echo $?; done; dial9-prof report - <clock.data; dial9-prof convert --from dial9 clock.data -o x; ls x
+5
+5
+5
+5
+5
+! dial9-prof: clock.data is a perf.data file; use dial9-prof convert clock.data -o FILE to convert it to dial9
+! dial9-prof: clock.data is a perf.data file; use dial9-prof convert clock.data -o FILE to convert it to dial9
+! dial9-prof: clock.data is a perf.data file; use dial9-prof convert clock.data -o FILE to convert it to dial9
+! dial9-prof: clock.data is a perf.data file; use dial9-prof convert clock.data -o FILE to convert it to dial9
+! dial9-prof: clock.data is a perf.data file; use dial9-prof convert clock.data -o FILE to convert it to dial9
+! dial9-prof: standard input is a perf.data file; use dial9-prof convert - -o FILE to convert it to dial9
+! dial9-prof: convert: clock.data is perf-data, not dial9; remove --from dial9
+! ls: cannot access 'x': No such file or directory
+? 2
 #
 $ dial9-prof convert clock.data tp.data -o x
 ! dial9-prof: convert: only one perf.data file can be converted at a time; convert each, then use dial9-prof merge

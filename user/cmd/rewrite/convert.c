@@ -232,8 +232,14 @@ static int choose_from(struct convert *cv)
 	const struct foreign_format *format;
 	int err = 0;
 
-	for (size_t i = 0; i < cv->cnt && !err; i++)
+	for (size_t i = 0; i < cv->cnt && !err; i++) {
 		err = cv->opts->from ? detect_format(cv, i, &format) : detect_one(cv, i);
+		if (!err && cv->opts->from == INPUT_DIAL9 && format) {
+			log_error("convert: %s is %s, not dial9; remove --from dial9",
+				  cv->files[i].name, format->name);
+			err = -EINVAL;
+		}
+	}
 	if (cv->opts->from)
 		cv->from = foreign_find(input_from_names[cv->opts->from]);
 	/* Looking may have changed how they are read. */

@@ -16,6 +16,8 @@ static int copy(const char *word, struct source *src, const struct cut_out *out)
 	enum spool_found found;
 	const int err = spool_copy(src, out, false, &found);
 
+	if (found == SPOOL_OTHER && source_print_perf_data(src))
+		return CMD_INPUT;
 	if (found == SPOOL_OTHER)
 		log_error(
 			"%s: %s is not a dial9 trace; dial9-prof convert reads some other formats",

@@ -281,9 +281,11 @@ static int open_file(struct perfdata_file *f, const struct file_header *h)
 	if (has_feature(h, PERFDATA_DIR_FORMAT))
 		return refuse(f, "its events are in other files, one per thread of perf "
 				 "(data.0, ...); record without --threads");
-	if (!f->in->rewind)
-		return refuse(f, "a perf.data file cannot be followed; use perf record -o - for "
-				 "the pipe format");
+	if (!f->in->rewind) {
+		refuse(f, "a perf.data file cannot be followed; use perf record -o - for the pipe "
+			  "format");
+		return -EINVAL;
+	}
 	err = read_head(f, h);
 	if (!err)
 		err = read_tail(f, h);

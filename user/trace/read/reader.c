@@ -72,6 +72,8 @@ static int print_error(struct reader *r, const struct trace *t, int err)
 			  source_packing(r->src), consumed, gz);
 	else if (r->read_err)
 		log_error("cannot read %s: %s", name, strerror(-r->read_err));
+	else if (err == -EBADMSG && de.offset < 5 && source_print_perf_data(r->src))
+		return err;
 	else if (err == -EBADMSG && de.offset < 5)
 		log_error(
 			"%s: not a dial9 trace: %s at byte %llu%s; dial9-prof convert reads some other formats",

@@ -536,6 +536,21 @@ bool source_is_empty(const struct source *src)
 	return !src->any && !src->failed && !source_is_cut(src);
 }
 
+bool source_print_perf_data(const struct source *src)
+{
+	static const char magic[] = "PERFILE2";
+	char head[sizeof(magic) - 1];
+
+	if (!src->regular || src->fd < 0 ||
+	    pread(src->fd, head, sizeof(head), src->start) != sizeof(head) ||
+	    memcmp(head, magic, sizeof(head)) != 0)
+		return false;
+	log_error(
+		"%s is a perf.data file; use dial9-prof convert %s -o FILE to convert it to dial9",
+		src->name, strcmp(src->name, "standard input") ? src->name : "-");
+	return true;
+}
+
 void source_print_empty(const char *name)
 {
 	log_error("%s is empty (was anything recorded?)", name);

@@ -97,6 +97,9 @@ bool source_is_packed(const struct source *src);
 /* After the end: whether there was no byte before it. */
 bool source_is_empty(const struct source *src);
 
+/* If it is a perf.data file, prints one line with what to do, and returns true. Not for pipes. */
+bool source_print_perf_data(const struct source *src);
+
 /* Prints the message of every command for an empty input. */
 void source_print_empty(const char *name);
 
