@@ -342,12 +342,17 @@ Test(counts, clear_keeps_nothing_of_the_events)
 	reader_free(r);
 }
 
-static void host(struct make *m, uint64_t ts, const char *name)
+static void host_of_boot(struct make *m, uint64_t ts, const char *name, const char *boot)
 {
-	const char *const kv[] = { "host", name, "boot_id", name, NULL };
+	const char *const kv[] = { "host", name, "boot_id", boot, NULL };
 
 	make_metadata(m, ts, kv);
 	make_clock(m, ts, ts);
+}
+
+static void host(struct make *m, uint64_t ts, const char *name)
+{
+	host_of_boot(m, ts, name, name);
 }
 
 /* Thread 5 of two hosts: two threads, but one name of an event. */
@@ -369,6 +374,59 @@ Test(counts, ids_of_two_hosts_are_two_rows)
 	r = count(&c, &m, &by_tid);
 	cr_expect(c.by_part);
 	cr_assert_eq(c.row_cnt, 4, "and two rows of clocks without thread");
+	counts_fini(&c);
+	reader_free(r);
+}
+
+/* Clones of a machine may have the same boot id. */
+Test(counts, ids_of_two_hosts_with_one_boot_id_are_two_rows)
+{
+	const struct count_column by[] = { { COUNT_EVENT, NULL }, { COUNT_TID, NULL } };
+	struct counts_opts by_tid = { .by = by, .by_cnt = 2 }, by_event = { .by = by, .by_cnt = 1 };
+
+	for (int i = 0; i < 2; i++) {
+		struct counts c;
+		struct reader *r;
+		struct make m;
+
+		make_init(&m, NULL);
+		host_of_boot(&m, 1, "one", "boot");
+		number_event(&m, "app:a", 2, 5, "x", 1);
+		dial9_enc_reset(m.enc);
+		host_of_boot(&m, 1000, "two", "boot");
+		number_event(&m, "app:a", 1001, 5, "x", 1);
+		r = count(&c, &m, i ? &by_event : &by_tid);
+		cr_expect_eq(parts_clocks(&reader_names(r)->parts), 1);
+		cr_expect_eq(c.by_part, !i);
+		cr_expect_eq(c.row_cnt, i ? 2 : 4, "events and clocks");
+		counts_fini(&c);
+		reader_free(r);
+	}
+}
+
+/* Two boots, whose clocks both begin at 0. */
+Test(counts, intervals_of_two_clocks_are_apart)
+{
+	const struct count_column by[] = { { COUNT_FIELD, "x" } };
+	struct counts_opts opts = { .by = by, .by_cnt = 1, .interval_ns = 1000 };
+	struct counts c;
+	struct reader *r;
+	struct make m;
+
+	make_init(&m, NULL);
+	host(&m, 1, "one");
+	number_event(&m, "app:a", 2, 5, "x", 1);
+	number_event(&m, "app:a", 5002, 5, "x", 1);
+	dial9_enc_reset(m.enc);
+	host(&m, 3, "two");
+	number_event(&m, "app:a", 4, 5, "x", 1);
+	number_event(&m, "app:a", 5, 5, "x", 1);
+	r = count(&c, &m, &opts);
+	cr_expect(c.by_part);
+	cr_assert_eq(c.row_cnt, 3);
+	cr_expect(c.rows[0].part == 0 && c.rows[0].slot == 0 && c.rows[0].cnt == 1);
+	cr_expect(c.rows[1].part == 0 && c.rows[1].slot == 5 && c.rows[1].cnt == 1);
+	cr_expect(c.rows[2].part == 1 && c.rows[2].slot == 0 && c.rows[2].cnt == 2);
 	counts_fini(&c);
 	reader_free(r);
 }

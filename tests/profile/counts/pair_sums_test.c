@@ -266,3 +266,35 @@ Test(pair_sums, restart_forgets_pairs_and_keeps_gaps)
 	pair_sums_fini(&p);
 	reader_free(r);
 }
+
+/* Clones of a machine may have the same boot id: thread 7 of two hosts is two threads. */
+Test(pair_sums, threads_of_two_hosts_with_one_boot_id_are_two_rows)
+{
+	struct pair_sums_opts opts = by_work;
+	struct pair_sums p;
+	struct trace_event ev;
+	struct reader *r;
+	struct make m;
+
+	make_init(&m, NULL);
+	for (uint64_t i = 0; i < 2; i++) {
+		const char *const kv[] = { "host", i ? "two" : "one", "boot_id", "boot", NULL };
+
+		if (i)
+			dial9_enc_reset(m.enc);
+		make_metadata(&m, 1000 * i + 1, kv);
+		make_clock(&m, 1000 * i + 1, 1000 * i + 1);
+		work(&m, "start", 1000 * i + 20, 7);
+		work(&m, "end", 1000 * i + 90, 7);
+	}
+	opts.by = PAIR_BY_TID;
+	r = read_trace(make_done(&m));
+	pair_sums_init(&p, &opts);
+	while (reader_next(r, &ev) == 1)
+		pair_sums_add(&p, reader_trace(r), &ev);
+	pair_sums_finish(&p, reader_names(r));
+	cr_expect(p.by_part);
+	cr_expect_eq(p.row_cnt, 2);
+	pair_sums_fini(&p);
+	reader_free(r);
+}

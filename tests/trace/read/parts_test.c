@@ -493,3 +493,22 @@ Test(parts, syncs_are_bounded)
 	cr_expect_eq(p.sync_cnt, PARTS_SYNCS_MAX);
 	parts_fini(&p);
 }
+
+Test(parts, ids_are_shared_on_one_host_and_one_clock)
+{
+	struct parts p = start();
+
+	cr_expect(parts_share_ids(&p));
+	recording(&p, 100, BOX, BOOT_1, 1000);
+	recording(&p, 200, 0, BOOT_1, 1000);
+	cr_expect(parts_share_ids(&p), "the host of one part is unknown");
+	recording(&p, 300, CUBE, BOOT_1, 1000);
+	cr_expect_eq(parts_clocks(&p), 1);
+	cr_expect_not(parts_share_ids(&p));
+	parts_fini(&p);
+	p = start();
+	recording(&p, 100, BOX, BOOT_1, 1000);
+	recording(&p, 200, BOX, BOOT_2, 1000);
+	cr_expect_not(parts_share_ids(&p), "ids are given again after a boot");
+	parts_fini(&p);
+}

@@ -117,13 +117,20 @@ static void json_value(struct buf *out, const struct count *c, const struct coun
 
 /* ---- which rows -------------------------------------------------------------------------------- */
 
+static bool is_same_interval(const struct counts *n, size_t a, size_t b)
+{
+	const struct counts_row *x = &n->rows[a], *y = &n->rows[b];
+
+	return !n->opts.interval_ns || (x->slot == y->slot && x->part == y->part);
+}
+
 /* Rows of one interval: from @at to the returned one (exclusive), with the sum of their events. */
 static size_t interval_end(const struct counts *n, size_t at, uint64_t *events)
 {
 	size_t i;
 
 	*events = 0;
-	for (i = at; i < n->row_cnt && n->rows[i].slot == n->rows[at].slot; i++)
+	for (i = at; i < n->row_cnt && is_same_interval(n, at, i); i++)
 		*events += n->rows[i].cnt;
 	return i;
 }

@@ -263,7 +263,7 @@ static void separate_parts(struct report *r)
 {
 	unsigned int ids = 1u << PROFILE_PID | 1u << PROFILE_TID;
 
-	if (!(r->keys & ids) || r->keys & 1u << PROFILE_PART || parts_clocks(&r->names->parts) < 2)
+	if (!(r->keys & ids) || r->keys & 1u << PROFILE_PART || parts_share_ids(&r->names->parts))
 		return;
 	add_key(r, PROFILE_PART);
 }

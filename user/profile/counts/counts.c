@@ -277,6 +277,16 @@ static int most_first(const void *a, const void *b)
 	return x->v < y->v ? -1 : x->v > y->v;
 }
 
+/* Intervals of one recording follow each other: those of another clock are at other times. */
+static int by_interval(const void *a, const void *b)
+{
+	const struct counts_row *x = a, *y = b;
+
+	if (x->part != y->part)
+		return x->part < y->part ? -1 : 1;
+	return most_first(a, b);
+}
+
 /* Whether columns mean something else on another host. */
 static bool has_ids(const struct counts *c)
 {
@@ -287,13 +297,18 @@ static bool has_ids(const struct counts *c)
 	return false;
 }
 
+static bool needs_parts(const struct counts *c, const struct parts *p)
+{
+	return (has_ids(c) && !parts_share_ids(p)) || (c->opts.interval_ns && parts_clocks(p) > 1);
+}
+
 void counts_finish(struct counts *c, const struct trace *t)
 {
 	const size_t columns = c->opts.by_cnt;
 	struct count_value v[COUNT_COLUMNS_MAX];
 	struct counts_row *row;
 
-	c->by_part = has_ids(c) && parts_clocks(&trace_names(t)->parts) > 1;
+	c->by_part = needs_parts(c, &trace_names(t)->parts);
 	c->rows = xcalloc(c->keys.cnt + 1, sizeof(*c->rows));
 	c->values = xcalloc(c->keys.cnt * columns + 1, sizeof(*c->values));
 	for (size_t i = 0; i < c->keys.cnt; i++) {
@@ -313,5 +328,6 @@ void counts_finish(struct counts *c, const struct trace *t)
 	}
 	c->row_cnt = c->row_keys.cnt;
 	if (c->row_cnt)
-		qsort(c->rows, c->row_cnt, sizeof(*c->rows), most_first);
+		qsort(c->rows, c->row_cnt, sizeof(*c->rows),
+		      c->opts.interval_ns ? by_interval : most_first);
 }

@@ -297,7 +297,7 @@ static void join_parts(struct pair_sums *p)
 void pair_sums_finish(struct pair_sums *p, struct names *n)
 {
 	spans_finish(&p->spans);
-	p->by_part = p->opts.by & (PAIR_BY_PID | PAIR_BY_TID) && parts_clocks(&n->parts) > 1;
+	p->by_part = p->opts.by & (PAIR_BY_PID | PAIR_BY_TID) && !parts_share_ids(&n->parts);
 	for (size_t i = 0; p->opts.syscalls && i < p->row_cnt; i++)
 		name_call(&p->rows[i], n);
 	join_parts(p);

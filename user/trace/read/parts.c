@@ -181,6 +181,18 @@ size_t parts_clocks(const struct parts *p)
 	return n;
 }
 
+bool parts_share_ids(const struct parts *p)
+{
+	uint32_t host = NAMES_NONE;
+
+	for (size_t i = 0; i < p->cnt; i++) {
+		if (are_known(host, p->v[i].host) && host != p->v[i].host)
+			return false;
+		host = p->v[i].host != NAMES_NONE ? p->v[i].host : host;
+	}
+	return parts_clocks(p) < 2;
+}
+
 /* ---- starting parts -------------------------------------------------------------------------- */
 
 void parts_segment(struct parts *p, uint64_t offset)

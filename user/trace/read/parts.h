@@ -118,6 +118,11 @@ uint32_t parts_get(const struct parts *p, uint32_t part, uint32_t key);
 bool parts_wall(const struct parts *p, uint32_t part, uint64_t mono, uint64_t *wall);
 /* Number of clocks. */
 size_t parts_clocks(const struct parts *p);
+/*
+ * Whether the number of a process, thread or CPU means the same in all parts: they have one clock, and no two known hosts.
+ * Containers of one boot have different hosts, but one clock.
+ */
+bool parts_share_ids(const struct parts *p);
 /* Whether all parts belong to one merged stream, aligned to the first one's wall clock. */
 bool parts_are_aligned(const struct parts *p);
 
