@@ -45,6 +45,11 @@ Test(quantile_function, small_groups)
 	expect(db, "WITH v(x) AS (VALUES (1),(2),(3),(4)) SELECT quantile(x, 0.51) FROM v", "3");
 	expect(db, "WITH v(x) AS (VALUES (4),(-2),(3),(1)) SELECT quantile(x, 0) FROM v", "-2");
 	expect(db, "WITH v(x) AS (VALUES (4),(-2),(3),(1)) SELECT quantile(x, 1) FROM v", "4");
+	/* the double next to 0.07 is above it */
+	expect(db,
+	       "WITH RECURSIVE v(x) AS (VALUES (1) UNION ALL SELECT x + 1 FROM v WHERE x < 100)"
+	       " SELECT quantile(x, 0.07) || ' ' || quantile(x, 0.14) || ' ' || quantile(x, 0.55) FROM v",
+	       "7 14 55");
 	expect(db, "WITH v(x) AS (VALUES (NULL),(7),('text')) SELECT quantile(x, 0.9) FROM v", "7");
 	expect(db, "WITH v(x) AS (VALUES (1),(2.5),(-3)) SELECT quantile(x, 1) FROM v", "2.5");
 	expect(db, "WITH v(x) AS (VALUES (1),(2.5),(-3)) SELECT quantile(x, 0) FROM v", "-3.0");
@@ -54,11 +59,23 @@ Test(quantile_function, small_groups)
 Test(quantile_function, a_wrong_share_is_an_error)
 {
 	sqlite3 *db = open_db();
-	const char *want = "quantile(X, Q): Q must be from 0 to 1";
+	const char *want = "quantile(X, Q): Q must be a number from 0 to 1";
 
 	expect(db, "WITH v(x) AS (VALUES (1)) SELECT quantile(x, 1.1) FROM v", want);
 	expect(db, "WITH v(x) AS (VALUES (1)) SELECT quantile(x, -0.1) FROM v", want);
 	expect(db, "WITH v(x) AS (VALUES (1)) SELECT quantile(x, NULL) FROM v", want);
+	expect(db, "SELECT quantile(1, 'x')", want);
+	expect(db, "SELECT quantile(1, 'p99')", want);
+	expect(db, "SELECT quantile(1, '')", want);
+	expect(db, "SELECT quantile(1, x'30')", want);
+	expect(db, "SELECT quantile(1, '0.5')", "1");
+	want = "quantile(X, Q): Q must be the same in all rows of a group";
+	expect(db, "WITH v(x, q) AS (VALUES (1, 0.5), (2, 0.6)) SELECT quantile(x, q) FROM v",
+	       want);
+	expect(db, "WITH v(x, q) AS (VALUES (1, 1), (NULL, 0)) SELECT quantile(x, q) FROM v", want);
+	expect(db,
+	       "WITH v(x, q) AS (VALUES (1, 1), (2, 0)) SELECT quantile(x, q) FROM v GROUP BY x",
+	       "1");
 	sqlite3_close(db);
 }
 

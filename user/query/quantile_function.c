@@ -7,10 +7,11 @@
  */
 #include "query/quantile_function.h"
 
-#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "base/rank.h"
 
 #define BLOCK_MIN 16
 #define BLOCK_MAX 8192
@@ -26,7 +27,8 @@ struct group {
 	struct block *blocks; /* newest first */
 	uint64_t cnt;
 	double q;
-	bool real, bad_q;
+	bool real;
+	bool has_q, bad_q, other_q; /* of any row, also of one without a value */
 };
 
 static uint64_t key_of_int(int64_t v)
@@ -83,6 +85,18 @@ static bool add(struct group *g, uint64_t key)
 	return true;
 }
 
+/* Text with a number is one, as elsewhere in SQLite. */
+static void check_share(struct group *g, sqlite3_value *v)
+{
+	const int type = sqlite3_value_numeric_type(v);
+	const double q = sqlite3_value_double(v);
+
+	g->bad_q |= !(q >= 0 && q <= 1) || (type != SQLITE_INTEGER && type != SQLITE_FLOAT);
+	g->other_q |= g->has_q && q != g->q;
+	g->has_q = true;
+	g->q = q;
+}
+
 static void step(sqlite3_context *ctx, int argc, sqlite3_value **argv)
 {
 	struct group *g = sqlite3_aggregate_context(ctx, sizeof(*g));
@@ -93,8 +107,7 @@ static void step(sqlite3_context *ctx, int argc, sqlite3_value **argv)
 		sqlite3_result_error_nomem(ctx);
 		return;
 	}
-	g->q = sqlite3_value_double(argv[1]);
-	g->bad_q |= !(g->q >= 0 && g->q <= 1) || sqlite3_value_type(argv[1]) == SQLITE_NULL;
+	check_share(g, argv[1]);
 	if (type != SQLITE_INTEGER && type != SQLITE_FLOAT)
 		return;
 	if (type == SQLITE_FLOAT && !g->real)
@@ -126,15 +139,6 @@ static uint64_t select_rank(const struct group *g, uint64_t rank)
 	return known;
 }
 
-static uint64_t rank_of(const struct group *g)
-{
-	const double rank = ceil(g->q * (double)g->cnt);
-
-	if (rank < 1)
-		return 0;
-	return rank > (double)g->cnt ? g->cnt - 1 : (uint64_t)rank - 1;
-}
-
 static void finish(sqlite3_context *ctx)
 {
 	struct group *g = sqlite3_aggregate_context(ctx, 0);
@@ -142,9 +146,12 @@ static void finish(sqlite3_context *ctx)
 	uint64_t key;
 
 	if (g && g->bad_q) {
-		sqlite3_result_error(ctx, "quantile(X, Q): Q must be from 0 to 1", -1);
+		sqlite3_result_error(ctx, "quantile(X, Q): Q must be a number from 0 to 1", -1);
+	} else if (g && g->other_q) {
+		sqlite3_result_error(
+			ctx, "quantile(X, Q): Q must be the same in all rows of a group", -1);
 	} else if (g && g->cnt) {
-		key = select_rank(g, rank_of(g));
+		key = select_rank(g, rank_of_quantile(g->q, g->cnt) - 1);
 		if (g->real)
 			sqlite3_result_double(ctx, real_of_key(key));
 		else

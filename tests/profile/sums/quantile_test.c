@@ -42,6 +42,19 @@ Test(quantile, quantile_of_large_values_is_right_to_a_percent)
 	quantile_fini(&q);
 }
 
+/* Below 64 values are exact. The double next to 0.07 is above it. */
+Test(quantile, ranks_of_decimal_shares_are_exact)
+{
+	struct quantile q = { 0 };
+
+	for (uint64_t v = 0; v < 100; v++)
+		quantile_add(&q, v < 60 ? v : 60);
+	cr_expect_eq(quantile_at(&q, 0.07), 6);
+	cr_expect_eq(quantile_at(&q, 0.14), 13);
+	cr_expect_eq(quantile_at(&q, 0.55), 54);
+	quantile_fini(&q);
+}
+
 /* The middles of their buckets are 69,730,304 and 18,284,544. */
 Test(quantile, quantile_is_never_outside_the_range_of_values)
 {

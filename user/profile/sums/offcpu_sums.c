@@ -5,11 +5,11 @@
  */
 #include "profile/sums/offcpu_sums.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/rank.h"
 
 /* Key of the row for all others. */
 #define OTHERS UINT64_MAX
@@ -138,7 +138,7 @@ uint64_t offcpu_sums_at_most(const struct offcpu_sums_hist *h, double p)
 
 	for (unsigned int k = 0; k < OFFCPU_SUMS_POWERS; k++)
 		all += h->powers[k];
-	rank = (uint64_t)ceil(p * (double)all);
+	rank = rank_of_quantile(p, all);
 	for (unsigned int k = 0; k < OFFCPU_SUMS_POWERS; k++) {
 		below += h->powers[k];
 		if (below >= rank && below)

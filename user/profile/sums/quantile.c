@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/rank.h"
 
 void quantile_fini(struct quantile *q)
 {
@@ -99,7 +100,7 @@ static double at_rank(const struct quantile *q, double rank)
 
 double quantile_at(const struct quantile *q, double p)
 {
-	return at_rank(q, ceil(p * (double)q->cnt));
+	return at_rank(q, (double)rank_of_quantile(p, q->cnt));
 }
 
 bool quantile_range(const struct quantile *q, double p, double *low, double *high)
