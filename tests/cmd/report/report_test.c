@@ -603,7 +603,11 @@ Test(report, bad_command_lines_are_usage_errors)
 
 Test(report, bad_input_is_one_clear_line_and_exit_status_5)
 {
-	run_expect(run_cmd(cmd_report, make_fd("PERFILE2", 8), "report", "-", NULL), 5, "",
+	run_expect(
+		run_cmd(cmd_report, make_fd("PERFILE2", 8), "report", "-", NULL), 5, "",
+		"dial9-prof: standard input is a perf.data file; use dial9-prof convert - -o FILE "
+		"to convert it to dial9\n");
+	run_expect(run_cmd(cmd_report, make_fd("MYTRACES", 8), "report", "-", NULL), 5, "",
 		   "dial9-prof: standard input: not a dial9 trace: not a dial9 stream at byte 0; "
 		   "dial9-prof convert reads some other formats\n");
 	run_expect(

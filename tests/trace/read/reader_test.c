@@ -409,6 +409,8 @@ Test(verdict, input_that_is_not_a_trace_is_reported, .init = cr_redirect_stderr)
 		const char *message;
 	} cases[] = {
 		{ "PERFILE2", 8, false,
+		  " is a perf.data file; use dial9-prof convert x -o FILE to convert it to dial9" },
+		{ "MYTRACES", 8, false,
 		  ": not a dial9 trace: not a dial9 stream at byte 0; dial9-prof convert reads some other formats" },
 		{ "TRC", 3, false,
 		  ": not a dial9 trace: it ends inside the 5-byte header (was it copied whole?)" },
