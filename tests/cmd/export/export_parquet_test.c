@@ -54,8 +54,8 @@ static int merge(const int fds[2])
 	return fd;
 }
 
-/* The Parquet file with the samples of a host. */
-static struct buf samples_of(int fd, const char *host)
+/* The single file that matches a pattern below the directory of an export. */
+static struct buf file_of(int fd, const char *pattern)
 {
 	char dir[] = "/tmp/export-parquet-XXXXXX", word[256];
 	struct buf bytes = { 0 };
@@ -67,7 +67,7 @@ static struct buf samples_of(int fd, const char *host)
 	cr_assert_eq(lseek(fd, 0, SEEK_SET), 0);
 	run_expect(run_cmd(cmd_export, dup(fd), "export", "parquet", "-", "-o", dir, NULL), CMD_OK,
 		   "", "");
-	snprintf(word, sizeof(word), "%s/samples/*/host=%s/*", dir, host);
+	snprintf(word, sizeof(word), "%s/%s", dir, pattern);
 	cr_assert_eq(glob(word, 0, NULL, &found), 0, "%s", word);
 	cr_assert_eq(found.gl_pathc, 1);
 	file = open(found.gl_pathv[0], O_RDONLY);
@@ -79,6 +79,14 @@ static struct buf samples_of(int fd, const char *host)
 	snprintf(word, sizeof(word), "rm -r %s", dir);
 	cr_assert_eq(system(word), 0);
 	return bytes;
+}
+
+static struct buf samples_of(int fd, const char *host)
+{
+	char pattern[64];
+
+	snprintf(pattern, sizeof(pattern), "samples/*/host=%s/*", host);
+	return file_of(fd, pattern);
 }
 
 /* Each host has the same file as without the other. */
@@ -124,4 +132,40 @@ Test(export_parquet, selection_without_events_is_an_error_and_leaves_nothing)
 		CMD_USAGE, "",
 		"dial9-prof: no events in standard input: none match -p, -t, --comm, --cgroup, -C and --time\n");
 	cr_expect_eq(access(dir, F_OK), -1);
+}
+
+static int record_process(const char *field, uint32_t number)
+{
+	struct dial9_schema *schema;
+	struct make m;
+
+	make_init(&m, NULL);
+	schema = MAKE_SCHEMA("RecorderProcess", { field, DIAL9_U32 });
+	dial9_enc_begin(m.enc, schema, 1000);
+	dial9_enc_put_u64(m.enc, number);
+	make_end(&m);
+	return make_done(&m);
+}
+
+/* How often a number of 4 bytes is in a file: minima and maxima of its columns. */
+static int occurrences(int fd, uint32_t number)
+{
+	struct buf file = file_of(fd, "event.RecorderProcess/*/*/*");
+	int cnt = 0;
+
+	for (size_t i = 0; i + sizeof(number) <= file.len; i++)
+		cnt += !memcmp(file.data + i, &number, sizeof(number));
+	buf_free(&file);
+	close(fd);
+	return cnt;
+}
+
+/* As in script, the number of a process is its pid; and the field has it, too. */
+Test(export_parquet, events_of_a_process_without_a_thread_have_its_pid)
+{
+	const uint32_t number = 0x123456;
+	const int other = occurrences(record_process("number", number), number);
+
+	cr_expect_gt(other, 0);
+	cr_expect_eq(occurrences(record_process("pid", number), number), 2 * other);
 }

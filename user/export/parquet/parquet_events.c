@@ -261,10 +261,10 @@ void parquet_events_add(struct parquet_events *e, struct export *x,
 	if (!f)
 		return;
 	put_id(f, PARQUET_EVENT_CPU, ev->cpu);
-	if (thread) {
+	if (thread)
 		put_id(f, PARQUET_EVENT_TID, thread->tid);
-		put_id(f, PARQUET_EVENT_PID, thread->pid);
-	}
+	/* events such as RecorderProcess have a process only */
+	put_id(f, PARQUET_EVENT_PID, thread ? thread->pid : ev->pid);
 	if (thread && thread->comm != NAMES_NONE) {
 		const char *comm = names_str(x->names, thread->comm, &len);
 
