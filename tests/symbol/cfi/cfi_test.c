@@ -430,13 +430,15 @@ Test(cfi, has_rows_only_for_padding_in_gaps)
 
 	/* out of order, and one outside all segments */
 	cie(&f, "zR");
-	fde_head(&f, F + 0x11f, 0x10);
+	fde_head(&f, F + 0x120, 0x10);
+	PROGRAM(&f, DW_CFA_nop);
+	fde_head(&f, F + 0x138, 0x10);
 	PROGRAM(&f, DW_CFA_nop);
 	fde_head(&f, 0, 0x10);
 	PROGRAM(&f, DW_CFA_nop);
 	fde_head(&f, F + 0x20, 0x10);
 	PROGRAM(&f, DW_CFA_nop);
-	fde_head(&f, F + 0x100, 0x10);
+	fde_head(&f, F + 0x100, 0x11);
 	PROGRAM(&f, DW_CFA_nop);
 	fde_head(&f, F + 0x40, 0x10);
 	PROGRAM(&f, DW_CFA_nop);
@@ -448,9 +450,12 @@ Test(cfi, has_rows_only_for_padding_in_gaps)
 	cr_expect_eq(row_at(&b, F + 0x30), special(PROF_UNWIND_NONE));
 	cr_expect_eq(row_at(&b, F + 0x3f), special(PROF_UNWIND_NONE), "16 are not");
 	cr_expect_eq(row_at(&b, F + 0x40), sp);
-	cr_expect_eq(row_at(&b, F + 0x110), sp, "15 bytes are padding");
-	cr_expect_eq(row_at(&b, F + 0x12e), sp);
-	cr_expect_eq(row_at(&b, F + 0x12f), special(PROF_UNWIND_NONE));
+	cr_expect_eq(row_at(&b, F + 0x111), sp, "15 bytes are padding");
+	cr_expect_eq(row_at(&b, F + 0x12f), sp);
+	cr_expect_eq(row_at(&b, F + 0x130), special(PROF_UNWIND_NONE),
+		     "what follows is not aligned");
+	cr_expect_eq(row_at(&b, F + 0x138), sp);
+	cr_expect_eq(row_at(&b, F + 0x148), special(PROF_UNWIND_NONE));
 	cr_expect_eq(row_at(&b, F + CODE_SZ - 9), special(PROF_UNWIND_NONE));
 	cr_expect_eq(row_at(&b, F + CODE_SZ - 1), sp);
 	cr_expect_eq(b.table.first_page, F >> PROF_UNWIND_PAGE_SHIFT);
@@ -466,14 +471,14 @@ Test(cfi, uses_the_first_of_two_overlapping_functions)
 	cie(&f, "zR");
 	fde_head(&f, F + 0x100, 0x100);
 	PROGRAM(&f, DW_CFA_def_cfa_offset, 16);
-	fde_head(&f, F + 0x180, 0x100);
+	fde_head(&f, F + 0x180, 0x101);
 	PROGRAM(&f, DW_CFA_def_cfa_offset, 24, DW_CFA_advance_loc1, 0x90, DW_CFA_def_cfa_offset,
 		32);
 	fde_head(&f, F + 0x110, 0x20);
 	PROGRAM(&f, DW_CFA_def_cfa_offset, 40);
 	fde_head(&f, F + 0x270, 0x10);
 	PROGRAM(&f, DW_CFA_def_cfa_offset, 48);
-	fde_head(&f, F + 0x288, 0x10);
+	fde_head(&f, F + 0x290, 0x10);
 	PROGRAM(&f, DW_CFA_nop);
 	build_sound(&f, 0, &b);
 	cr_expect_eq(row_at(&b, F + 0x100), row(PROF_UNWIND_SP, 2, 0));
@@ -482,7 +487,7 @@ Test(cfi, uses_the_first_of_two_overlapping_functions)
 	cr_expect_eq(row_at(&b, F + 0x200), row(PROF_UNWIND_SP, 3, 0));
 	cr_expect_eq(row_at(&b, F + 0x20f), row(PROF_UNWIND_SP, 3, 0));
 	cr_expect_eq(row_at(&b, F + 0x210), row(PROF_UNWIND_SP, 4, 0));
-	cr_expect_eq(row_at(&b, F + 0x280), row(PROF_UNWIND_SP, 4, 0), "padding behind both");
+	cr_expect_eq(row_at(&b, F + 0x281), row(PROF_UNWIND_SP, 4, 0), "padding behind both");
 	drop(&b);
 }
 

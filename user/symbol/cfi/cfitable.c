@@ -6,8 +6,8 @@
  *
  * FDEs can be in any order, so they are collected and sorted. Then each program runs once, by
  * ascending file offset, and its states become rows. Where two FDEs overlap, the first one applies.
- * A short gap after a function keeps the last row: it is padding, or the return address of a call
- * that never returns. In a larger gap nothing is known except the code that cfi_patterns.c finds.
+ * A short gap between functions keeps the last row: it is padding, or the return address of a call
+ * that never returns. In other gaps nothing is known except the code that cfi_patterns.c finds.
  *
  * Only for 64-bit files of this architecture: walks do not support other modes.
  */
@@ -25,8 +25,13 @@
 #include "symbol/elf/unpack.h"
 #include "unwind/table.h"
 
-/* Functions are aligned to 16 bytes: shorter gaps are padding. */
-#define GAP_MIN 16
+/*
+ * Functions are aligned to 16 bytes: a shorter gap before one is padding. A gap before other code is code for which no
+ * row can be right, such as the place in glibc's clone() at which parent and child go on.
+ */
+#define ALIGNMENT 16
+/* Cold parts of functions are aligned to less. */
+#define PADDING_MAX 3
 /* Bytes of a program per unit of work. */
 #define PROGRAM_UNIT 8
 
@@ -304,8 +309,9 @@ static void put_special(struct cfitable *c, uint64_t off, uint32_t special)
 static void put_gap(struct cfitable *c, uint64_t to)
 {
 	const struct cfi_patterns *k = c->known;
+	const uint64_t gap = to > c->done ? to - c->done : 0;
 
-	if (to > c->done && to - c->done >= GAP_MIN)
+	if (gap >= ALIGNMENT || (gap > PADDING_MAX && to % ALIGNMENT))
 		put_special(c, c->done, PROF_UNWIND_NONE);
 	for (; k < c->known + c->known_cnt; k++)
 		if (k->off >= c->done && k->off < to)
