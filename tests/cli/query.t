@@ -25,6 +25,76 @@ $ dial9-prof query 'SELECT :x' $T/golden/dial9/mixed_1k.bin
 ! dial9-prof: query: no value for the parameter :x; use --param NAME=VALUE
 ? 1
 #
+# Decimal numbers are numbers, and nothing else is.
+$ ln -s $T/golden/dial9/mixed_1k.bin m.bin; for v in 7 +5 -3 007 1e6 1E-2 .5 5. -1.5e+1 9223372036854775807 9223372036854775808 -9223372036854775808 0x10 1e 1e+ . + '' inf nan ' 1' 1_000; do dial9-prof query --format csv --param "x=$v" "SELECT typeof(:x), :x" m.bin | tail -n +2; done | tr -d '\r'
+integer,7
+integer,5
+integer,-3
+integer,7
+real,1000000
+real,0.01
+real,0.5
+real,5
+real,-15
+integer,9223372036854775807
+real,9.2233720368547758e+18
+integer,-9223372036854775808
+text,0x10
+text,1e
+text,1e+
+text,.
+text,"'+"
+text,
+text,inf
+text,nan
+text, 1
+text,1_000
+#
+$ dial9-prof query --param x=1e999 'SELECT :x' m.bin
+! dial9-prof: query: bad value '1e999' for --param x: the number is too large
+? 1
+#
+# A misspelt parameter.
+$ dial9-prof query --param lmit=3 top-functions m.bin
+! dial9-prof: query: the query has no parameter :lmit (did you mean :limit?)
+? 1
+#
+$ dial9-prof query --param z=3 --param long=1 'SELECT :long, $other' m.bin
+! dial9-prof: query: the query has no parameter :z; it has :long, :other
+? 1
+#
+$ dial9-prof query --param z=3 'SELECT 1' m.bin
+! dial9-prof: query: the query has no parameter :z
+? 1
+#
+# Parameters of named queries have types. A build-id may look like a number.
+$ dial9-prof query --param limit=abc top-functions m.bin
+! dial9-prof: query: bad value 'abc' for --param limit: expected a whole number
+? 1
+#
+$ dial9-prof query --param limit=1.5 top-functions m.bin
+! dial9-prof: query: bad value '1.5' for --param limit: expected a whole number
+? 1
+#
+$ dial9-prof query --param limit=9223372036854775808 top-functions m.bin
+! dial9-prof: query: bad value '9223372036854775808' for --param limit: the number is too large
+? 1
+#
+$ dial9-prof query --param q=p99 runq-latency m.bin
+! dial9-prof: query: bad value 'p99' for --param q: expected a number from 0 to 1
+? 1
+#
+$ dial9-prof query --param q=1.5 runq-latency m.bin
+! dial9-prof: query: bad value '1.5' for --param q: expected a number from 0 to 1
+? 1
+#
+$ dial9-prof query --format csv --param before=00e5 --param after=77 build-diff m.bin | tr -d '\r'
+change,before_percent,after_percent,function,module,before,after
+#
+$ dial9-prof query "SELECT quantile(1, 'x')" m.bin
+! dial9-prof: query: quantile(X, Q): Q must be a number from 0 to 1
+? 1
+#
 $ dial9-prof query 'SELECT durr FROM slices' $T/golden/dial9/mixed_1k.bin
 ! dial9-prof: query: no such column: durr at column 8 (did you mean dur?)
 ? 1
@@ -42,6 +112,7 @@ $ dial9-prof query 'SELECT 1; SELECT 2' $T/golden/dial9/mixed_1k.bin
 ? 1
 #
 $ dial9-prof query "ATTACH 'x.db' AS x" $T/golden/dial9/mixed_1k.bin; ls
+m.bin
 ! dial9-prof: query: only SELECT is allowed: not authorized
 #
 # The same from a pipe, gzip, and twice: recordings are numbered over all traces.

@@ -12,7 +12,7 @@ const struct named_query named_queries[] = {
 	{
 		.name = "top-functions",
 		.brief = "functions by CPU time, over all hosts",
-		.params = { { "limit", "30" } },
+		.params = { { "limit", "30", QUERY_PARAM_COUNT } },
 		.sql =
 "WITH leaves AS MATERIALIZED (\n"
 "  SELECT host, stack, count(*) AS n, sum(weight) AS ns\n"
@@ -25,7 +25,7 @@ const struct named_query named_queries[] = {
 	{
 		.name = "runq-latency",
 		.brief = "p99 run-queue latency of each service (control group), by minute",
-		.params = { { "q", "0.99" } },
+		.params = { { "q", "0.99", QUERY_PARAM_SHARE } },
 		.sql =
 "SELECT strftime('%Y-%m-%d %H:%M', wall / 1000000000, 'unixepoch') AS minute, host,\n"
 "  cgroup AS service, count(*) AS waits, quantile(dur, :q) AS quantile_ns, max(dur) AS max_ns\n"
@@ -35,7 +35,7 @@ const struct named_query named_queries[] = {
 	{
 		.name = "offcpu-stacks",
 		.brief = "stacks by blocked time, over all hosts",
-		.params = { { "limit", "30" }, { "comm", "*" } },
+		.params = { { "limit", "30", QUERY_PARAM_COUNT }, { "comm", "*", QUERY_PARAM_TEXT } },
 		.sql =
 "WITH blocked AS MATERIALIZED (\n"
 "  SELECT stack, comm, count(*) AS n, sum(dur) AS ns, max(dur) AS longest\n"
@@ -48,7 +48,8 @@ const struct named_query named_queries[] = {
 	{
 		.name = "build-diff",
 		.brief = "functions whose share of CPU time differs between two builds of a file",
-		.params = { { "module", "*" }, { "before", "" }, { "after", "" }, { "limit", "30" } },
+		.params = { { "module", "*", QUERY_PARAM_TEXT }, { "before", "", QUERY_PARAM_TEXT },
+			    { "after", "", QUERY_PARAM_TEXT }, { "limit", "30", QUERY_PARAM_COUNT } },
 		.sql =
 "WITH stacks AS MATERIALIZED (\n"
 "  SELECT stack, count(*) AS n, min(coalesce(wall, ts)) AS first\n"
@@ -83,7 +84,8 @@ const struct named_query named_queries[] = {
 	{
 		.name = "slowest-request",
 		.brief = "the longest time between two events of a thread, and what its process did in it",
-		.params = { { "start", "*sys_enter*" }, { "end", "*sys_exit*" } },
+		.params = { { "start", "*sys_enter*", QUERY_PARAM_TEXT },
+			    { "end", "*sys_exit*", QUERY_PARAM_TEXT } },
 		.sql =
 "WITH marks AS MATERIALIZED (\n"
 "  SELECT trace, task_tid AS tid, task_pid AS pid, ts, event,\n"
@@ -106,7 +108,7 @@ const struct named_query named_queries[] = {
 	{
 		.name = "noisy-neighbours",
 		.brief = "which threads ran while a service (control group) waited for a CPU",
-		.params = { { "limit", "30" } },
+		.params = { { "limit", "30", QUERY_PARAM_COUNT } },
 		.sql =
 "SELECT cgroup AS service, CASE ran_tid WHEN 0 THEN '(idle CPU)' ELSE ran_comm END AS ran_instead,\n"
 "  ran_cgroup AS its_service, count(*) AS waits, sum(ran_ns) AS ran_ns, sum(dur) AS latency_ns\n"

@@ -6,7 +6,6 @@
 #include "query/query.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +18,7 @@
 #include "query/slice_rows.h"
 #include "query/sql_functions.h"
 #include "query/sql_message.h"
+#include "query/statement_params.h"
 
 /* Steps of SQLite's machine between two checks of the stop flag. */
 #define PROGRESS_STEPS 10000
@@ -209,56 +209,6 @@ static int fail(struct query *q, const char *sql, int code)
 	return -EINVAL;
 }
 
-/* A number where the text is how SQLite prints that number. */
-static int bind_value(sqlite3_stmt *stmt, int at, const char *value)
-{
-	struct buf text = { 0 };
-	char *end;
-	int64_t n;
-	double d;
-	bool same;
-
-	errno = 0;
-	n = strtoll(value, &end, 10);
-	buf_printf(&text, "%" PRId64, n);
-	same = !errno && !strcmp(buf_cstr(&text), value);
-	buf_free(&text);
-	if (same)
-		return sqlite3_bind_int64(stmt, at, n);
-	d = strtod(value, &end);
-	if (end != value && !*end && strspn(value, "+-.0123456789") == strlen(value) &&
-	    strchr(value, '.'))
-		return sqlite3_bind_double(stmt, at, d);
-	return sqlite3_bind_text(stmt, at, value, -1, SQLITE_TRANSIENT);
-}
-
-/* NULL: no value. */
-static const char *value_of(const struct query_statement *s, const char *name)
-{
-	for (size_t i = 0; name && *name && i < s->param_cnt; i++)
-		if (!strcmp(s->params[i].name, name + 1))
-			return s->params[i].value;
-	return NULL;
-}
-
-static int bind_params(struct query *q, const struct query_statement *s, sqlite3_stmt *stmt)
-{
-	const int cnt = sqlite3_bind_parameter_count(stmt);
-
-	for (int i = 1; i <= cnt; i++) {
-		const char *name = sqlite3_bind_parameter_name(stmt, i);
-		const char *value = value_of(s, name);
-
-		if (value && !bind_value(stmt, i, value))
-			continue;
-		buf_clear(&q->message);
-		buf_printf(&q->message, "no value for the parameter %s; use --param NAME=VALUE",
-			   name ? name : "?");
-		return -EINVAL;
-	}
-	return 0;
-}
-
 static struct query_value value_at(sqlite3_stmt *stmt, int i)
 {
 	struct query_value v = { .type = QUERY_NULL };
@@ -357,7 +307,7 @@ int query_run(struct query *q, const struct query_statement *s)
 		ret = -EINVAL;
 	}
 	if (!ret)
-		ret = bind_params(q, s, stmt);
+		ret = statement_params_bind(stmt, s, &q->message);
 	if (!ret)
 		ret = run_rows(q, s, stmt);
 	sqlite3_finalize(stmt);

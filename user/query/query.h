@@ -46,15 +46,25 @@ struct query_value {
 	size_t sz;
 };
 
+/* What the value of a parameter is. */
+enum query_param_kind {
+	QUERY_PARAM_ANY, /* a number if it looks like one, otherwise text */
+	QUERY_PARAM_TEXT,
+	QUERY_PARAM_COUNT, /* a whole number; anything else is a mistake */
+	QUERY_PARAM_SHARE, /* a number from 0 to 1 */
+};
+
 /* The value of the parameter :name. */
 struct query_param {
 	const char *name, *value;
+	enum query_param_kind kind;
 };
 
 struct query_statement {
 	const char *sql;
 	const struct query_param *params;
 	size_t param_cnt;
+	bool spare_params; /* the statement may lack some of them; otherwise that is a mistake */
 	/* Once, before the first row. Not 0: the query ends with that result. */
 	int (*begin)(void *ctx, const char *const *columns, size_t cnt);
 	int (*row)(void *ctx, const struct query_value *values, size_t cnt);

@@ -31,6 +31,7 @@ struct query_cmd {
 	struct query *query;
 	struct query_param *params; /* of --param */
 	size_t param_cnt;
+	bool in_shell; /* statements come from the terminal, and need not have all parameters */
 };
 
 /* Opens the traces, reads them once, and reports losses. CMD_OK, or an exit code after one line. */

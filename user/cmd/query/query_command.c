@@ -120,7 +120,7 @@ static int parse_params(struct query_cmd *c)
 		/* the last one counts, and the first match is taken */
 		c->params[list->cnt - 1 - i] =
 			(struct query_param){ xstrndup(list->v[i], (size_t)(equals - list->v[i])),
-					      equals + 1 };
+					      equals + 1, QUERY_PARAM_ANY };
 	}
 	c->param_cnt = list->cnt;
 	return 0;

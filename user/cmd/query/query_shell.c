@@ -61,6 +61,7 @@ int query_shell_run(struct query_cmd *c)
 	bool more = true;
 	ssize_t n;
 
+	c->in_shell = true;
 	fputs("SQL over traces; .help prints help.\n", stdout);
 	while (more) {
 		fputs(sql.len ? "   ...> " : "dial9> ", stdout);

@@ -11,7 +11,14 @@
 #include "cmd/common/report_text.h"
 #include "cmd/query/query_cmd.h"
 
-/* Values of --param, then the defaults of a named query. */
+static void set_kind(struct query_param *v, size_t cnt, const struct query_param *known)
+{
+	for (size_t i = 0; i < cnt; i++)
+		if (!strcmp(v[i].name, known->name))
+			v[i].kind = known->kind;
+}
+
+/* Values of --param, which have the kind of the named query's parameter, then the defaults of those. */
 static struct query_param *params_of(const struct query_cmd *c, const struct named_query *named,
 				     size_t *cnt)
 {
@@ -20,6 +27,8 @@ static struct query_param *params_of(const struct query_cmd *c, const struct nam
 	*cnt = c->param_cnt;
 	if (*cnt)
 		memcpy(v, c->params, *cnt * sizeof(*v));
+	for (size_t i = 0; named && i < NAMED_QUERIES_PARAMS_MAX && named->params[i].name; i++)
+		set_kind(v, c->param_cnt, &named->params[i]);
 	for (size_t i = 0; named && i < NAMED_QUERIES_PARAMS_MAX && named->params[i].name; i++)
 		v[(*cnt)++] = named->params[i];
 	return v;
@@ -31,6 +40,7 @@ int query_cmd_run(struct query_cmd *c, const char *sql)
 	struct query_output out = { .format = (enum query_format)c->opts->format,
 				    .view_opts = &c->opts->view };
 	struct query_statement s = { .sql = named ? named->sql : sql,
+				     .spare_params = c->in_shell,
 				     .begin = query_output_begin,
 				     .row = query_output_row,
 				     .ctx = &out };

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_QUERY_STATEMENT_PARAMS_H
+#define D9_QUERY_STATEMENT_PARAMS_H
+
+#include <sqlite3.h>
+
+#include "query/query.h"
+
+/* Binds all parameters of a statement. 0, or -EINVAL with one line in @message: a value is missing, wrong or not used. */
+int statement_params_bind(sqlite3_stmt *stmt, const struct query_statement *s, struct buf *message);
+
+#endif /* D9_QUERY_STATEMENT_PARAMS_H */
