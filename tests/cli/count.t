@@ -68,8 +68,10 @@ $ dial9-prof count t.bin --pair PollStartEvent,PollEndEvent | head -n 5
 \#     Total    Share     Pairs     Average         p50         p99     Maximum  Start event
     1.283 s  100.00%     36801   34.868 us   10.560 us  211.968 us   50.280 ms  PollStartEvent
 #
-$ dial9-prof count t.bin --syscalls
-No system calls in t.bin; record with -e 'raw_syscalls:*'.
+$ dial9-prof count t.bin --syscalls; dial9-prof count t.bin --syscalls --json
+! dial9-prof: count: no system calls in t.bin; record with -e 'raw_syscalls:*'
+! dial9-prof: count: no system calls in t.bin; record with -e 'raw_syscalls:*'
+? 1
 #
 # A field of none of the events, or of some only.
 $ dial9-prof count t.bin -e PollStartEvent --by colour
@@ -82,6 +84,21 @@ $ dial9-prof count t.bin -e 'Poll*' --by event,task_id --sum cpu_time_ns
 #
 $ dial9-prof count t.bin -e 'Poll*' --by task_id --top 1 | sed -n 3p
 \# not counted: 36,801 events without these fields
+#
+$ dial9-prof count t.bin -e WorkerUnparkEvent --sum args.sched_wait_ns | tail -n 1
+        6304 100.00%       127760         20.3            0        29870  WorkerUnparkEvent
+#
+$ dial9-prof count t.bin -e WorkerUnparkEvent --hist args.sched_wait_ns | grep -c 6291
+1
+#
+$ dial9-prof count t.bin --sum args.; dial9-prof count t.bin --hist args.
+! dial9-prof: count: empty field in --sum
+! dial9-prof: count: empty field in --hist
+? 1
+#
+$ dial9-prof count t.bin -e PollStartEvent --hist tid --json
+! dial9-prof: count: no event has tid; dial9-prof list -v shows the fields of events
+? 1
 #
 $ dial9-prof count t.bin -e PollStartEvent --sum spawn_loc
 ! dial9-prof: count: no event has a number in spawn_loc
@@ -135,6 +152,18 @@ $ dial9-prof count -i nothere
 $ dial9-prof count t.bin >/dev/full
 ! dial9-prof: cannot write to standard output: No space left on device
 ? 3
+#
+# Times have limits.
+$ for i in 0.01 1e9 3601; do dial9-prof count --live $i t.bin; done
+! dial9-prof: count: bad value '0.01' for --live: expected a time from 100ms to 1h such as 10 (seconds), 500ms or 5m
+! dial9-prof: count: bad value '1e9' for --live: expected a time from 100ms to 1h such as 10 (seconds), 500ms or 5m
+! dial9-prof: count: bad value '3601' for --live: expected a time from 100ms to 1h such as 10 (seconds), 500ms or 5m
+? 1
+#
+$ dial9-prof count --interval 0 t.bin; dial9-prof count --interval 100000000000 t.bin
+! dial9-prof: count: bad value '0' for --interval: expected a time above 0 up to 8760h such as 10 (seconds), 500ms or 5m
+! dial9-prof: count: bad value '100000000000' for --interval: expected a time above 0 up to 8760h such as 10 (seconds), 500ms or 5m
+? 1
 #
 # Intervals of the trace's clock. The share is that of the interval.
 $ dial9-prof count t.bin -e 'Worker*' --interval 1 --by event --time +1,+2.5

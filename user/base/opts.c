@@ -110,12 +110,42 @@ static void add_size(struct buf *out, uint64_t v)
 		buf_addch(out, units[unit]);
 }
 
+/* Appends a time with the largest unit that divides it: 100000000 as 100ms. */
+static void add_time(struct buf *out, uint64_t ns)
+{
+	static const struct {
+		uint64_t ns;
+		const char *name;
+	} units[] = { { 3600000000000, "h" }, { 60000000000, "m" }, { 1000000000, "s" },
+		      { 1000000, "ms" },      { 1000, "us" },	    { 1, "ns" } };
+	size_t i = 0;
+
+	while (ns % units[i].ns)
+		i++;
+	buf_printf(out, "%" PRIu64 "%s", ns / units[i].ns, units[i].name);
+}
+
+static void add_wanted_time(struct buf *out, const struct opt *o)
+{
+	buf_addstr(out, "a time");
+	if (o->min == 1)
+		buf_addstr(out, " above 0");
+	if (o->min > 1) {
+		buf_addstr(out, o->max ? " from " : " of at least ");
+		add_time(out, o->min);
+	}
+	if (o->max) {
+		buf_addstr(out, o->min > 1 ? " to " : " up to ");
+		add_time(out, o->max);
+	}
+	buf_addstr(out, " such as 10 (seconds), 500ms or 5m");
+}
+
 /* Appends a description of valid values with their bounds. */
 static void add_wanted(struct buf *out, const struct opt *o, uint64_t max)
 {
 	if (o->kind == OPT_DURATION) {
-		buf_printf(out, "a time%s such as 10 (seconds), 500ms or 5m",
-			   o->min ? " above 0" : "");
+		add_wanted_time(out, o);
 	} else if (o->kind != OPT_SIZE) {
 		buf_printf(out, o->max ? "a number from %" PRIu64 : "a number of %" PRIu64, o->min);
 		if (o->max)

@@ -16,6 +16,9 @@
 
 #define O(m) offsetof(struct count_opts, m)
 
+/* A year in ns. */
+#define INTERVAL_MAX (365 * 24 * 3600000000000ULL)
+
 static const struct opt count_opts[] = {
 	SELECT_READ_OPTS(struct count_opts, sel),
 	SELECT_OPT_EVENT(O(events)),
@@ -52,6 +55,7 @@ static const struct opt count_opts[] = {
 	  .off = O(interval_ns),
 	  .arg = "SEC",
 	  .min = 1,
+	  .max = INTERVAL_MAX,
 	  .help = "Count for each interval of SEC seconds" },
 	{ .name = "top",
 	  .kind = OPT_U64,
@@ -94,11 +98,7 @@ static void print_none(const struct count *c)
 {
 	const char *file = reader_input(c->reader);
 
-	if (c->opts->syscalls && !c->pairs.spans.enters)
-		printf("No system calls in %s; record with -e 'raw_syscalls:*'.\n", file);
-	else if (c->opts->syscalls && !select_is_used(&c->sel))
-		printf("No complete system call in %s.\n", file);
-	else if (!c->paired && !c->opts->events.cnt && !c->event_matched)
+	if (!c->paired && !c->opts->events.cnt && !c->event_matched)
 		printf("No events in %s.\n", file);
 }
 
@@ -107,9 +107,12 @@ static int report_no_pairs(const struct count *c)
 {
 	const struct spans *s = &c->pairs.spans;
 
-	if (c->opts->syscalls && (!s->enters || !select_is_used(&c->sel)))
-		return CMD_OK;
-	if (!c->opts->syscalls && !(s->enters && s->exits))
+	if (c->opts->syscalls && !s->enters)
+		log_error("count: no system calls in %s; record with -e 'raw_syscalls:*'",
+			  reader_input(c->reader));
+	else if (c->opts->syscalls && !select_is_used(&c->sel))
+		log_error("count: no complete system call in %s", reader_input(c->reader));
+	else if (!c->opts->syscalls && !(s->enters && s->exits))
 		log_error("count: no event matches %s of --pair; dial9-prof info lists the events",
 			  s->enters ? c->pair_opts.pattern.exit : c->pair_opts.pattern.enter);
 	else if (s->untied == s->enters + s->exits)
@@ -163,11 +166,20 @@ static int report_no_events(const struct count *c)
 
 /* ---- the run ----------------------------------------------------------------------------------- */
 
+static int report_none(const struct count *c)
+{
+	return c->paired ? report_no_pairs(c) : report_no_events(c);
+}
+
+/* A mistake is one line, and no document. */
 static int print(struct count *c)
 {
+	const bool incomplete = reader_is_incomplete(c->reader);
 	struct buf out = { 0 };
-	int code;
+	int code = has_rows(c) || incomplete ? CMD_OK : report_none(c);
 
+	if (code != CMD_OK)
+		return code;
 	view_begin(&c->view, &c->opts->view, c->opts->json);
 	if (c->paired && c->opts->json)
 		count_json_pairs(&out, c);
@@ -183,11 +195,7 @@ static int print(struct count *c)
 	code = view_end(&c->view);
 	if (code != CMD_OK)
 		return code;
-	if (reader_is_incomplete(c->reader))
-		return CMD_INPUT;
-	if (has_rows(c))
-		return CMD_OK;
-	return c->paired ? report_no_pairs(c) : report_no_events(c);
+	return incomplete ? CMD_INPUT : CMD_OK;
 }
 
 static int run(struct count *c, const char *path)

@@ -31,6 +31,7 @@ struct count {
 	struct count_column by[COUNT_COLUMNS_MAX];
 	const char *titles[COUNT_COLUMNS_MAX]; /* of the columns, as the user wrote them */
 	size_t by_cnt;
+	const char *sum, *hist; /* names of fields; NULL: none */
 	struct counts counts;
 	struct pair_sums pairs;
 	struct pair_sums_opts pair_opts;

@@ -61,6 +61,15 @@ static int parse_by(struct count *c)
 	return err;
 }
 
+static int parse_field(const char *option, const char *text, const char **field)
+{
+	*field = field_name(text);
+	if (!text || **field)
+		return 0;
+	log_error("count: empty field in --%s", option);
+	return -EINVAL;
+}
+
 /* Pairs have the thread of their start, and nothing else. */
 static int parse_pair_by(struct count *c)
 {
@@ -148,6 +157,10 @@ int count_parse(struct count *c)
 
 	c->paired = o->pair || o->syscalls;
 	err = parse_by(c);
+	if (!err)
+		err = parse_field("sum", o->sum, &c->sum);
+	if (!err)
+		err = parse_field("hist", o->hist, &c->hist);
 	if (err || !c->paired)
 		return err;
 	c->pair_opts.syscalls = o->syscalls;

@@ -251,8 +251,8 @@ void count_begin(struct count *c)
 {
 	const struct counts_opts opts = { .by = c->by,
 					  .by_cnt = c->by_cnt,
-					  .sum = c->opts->sum,
-					  .hist = c->opts->hist,
+					  .sum = c->sum,
+					  .hist = c->hist,
 					  .interval_ns = c->opts->interval_ns,
 					  .name_of = name_of,
 					  .ctx = c };
