@@ -142,6 +142,28 @@ one
   1
 ? 5
 #
+$ dial9-prof query 'SELECT 1' - - <m.bin; dial9-prof query -i - 'SELECT 1' - m.bin <m.bin
+! dial9-prof: query: - (standard input) is given 2 times; give it once
+! dial9-prof: query: - (standard input) is given 2 times; give it once
+? 1
+#
+$ dial9-prof query --list top-functions extra
+! dial9-prof: query: unexpected argument 'extra': --list takes one name
+? 1
+#
+$ dial9-prof query --schema --format json; dial9-prof query --list --format csv
+! dial9-prof: query: --schema cannot be combined with --format json
+! dial9-prof: query: --list cannot be combined with --format csv
+? 1
+#
+$ dial9-prof query --mem-max 0 'SELECT 1' m.bin
+! dial9-prof: query: bad value '0' for --mem-max: expected a size of 1M or more
+? 1
+$ dial9-prof query --mem-max 1M 'SELECT 1 AS one' m.bin
+one
+---
+  1
+#
 $ dial9-prof query --list | wc -l
 6
 $ dial9-prof query --schema | grep -c '^[a-z"]'

@@ -161,6 +161,25 @@ Test(query_command, formats)
 	run_free(&r);
 }
 
+Test(query_command, bars_in_names_do_not_end_cells_of_markdown)
+{
+	struct run r = query(run_app_file(), "markdown", "SELECT 1 AS 'a|b', 'x' AS c");
+
+	cr_expect_str_eq(r.out, "| a\\|b | c   |\n| ---: | --- |\n|    1 | x   |\n", "%s", r.out);
+	run_free(&r);
+}
+
+Test(query_command, columns_of_equal_names_have_keys_of_their_own)
+{
+	struct run r = query(run_app_file(), "json",
+			     "SELECT 1 AS a, 2 AS a, 3 AS a_2, 4 AS a, 5 AS A, 6 AS '', 7 AS ''");
+
+	cr_expect_str_eq(r.out,
+			 "[\n{\"a\":1,\"a_3\":2,\"a_2\":3,\"a_4\":4,\"A\":5,\"\":6,\"_2\":7}\n]\n",
+			 "%s", r.out);
+	run_free(&r);
+}
+
 /* ---- hostile names ------------------------------------------------------------------------------ */
 
 Test(query_command, text_of_a_trace_is_never_sql)

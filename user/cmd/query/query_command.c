@@ -19,6 +19,8 @@
 
 /* Bytes for SQLite, which sorts and groups beyond a few MB in temporary files. */
 #define MEMORY_MAX (512ULL << 20)
+/* Less is not enough for the tables. */
+#define MEMORY_MIN (1 << 20)
 
 static const struct opt query_opts[] = {
 	{ .name = "input",
@@ -45,6 +47,7 @@ static const struct opt query_opts[] = {
 	{ .name = "mem-max",
 	  .kind = OPT_SIZE,
 	  .off = O(memory_max),
+	  .min = MEMORY_MIN,
 	  .arg = "SIZE",
 	  .help = "Memory limit of the query (default 512M)" },
 	{ .name = "format",
@@ -93,6 +96,10 @@ static int print_list(int cnt, char **words)
 {
 	const struct named_query *named = cnt ? named_queries_find(words[0]) : NULL;
 
+	if (cnt > 1) {
+		log_error("query: unexpected argument '%s': --list takes one name", words[1]);
+		return CMD_USAGE;
+	}
 	if (cnt && !named) {
 		report_unknown(words[0]);
 		return CMD_USAGE;
@@ -124,6 +131,29 @@ static int parse_params(struct query_cmd *c)
 	}
 	c->param_cnt = list->cnt;
 	return 0;
+}
+
+/* Standard input can be read once. */
+static int check_stdin(const struct query_cmd *c)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->path_cnt; i++)
+		n += !strcmp(c->paths[i], "-");
+	if (n < 2)
+		return 0;
+	log_error("query: - (standard input) is given %zu times; give it once", n);
+	return -EINVAL;
+}
+
+/* Tables and named queries are printed as text. */
+static int check_format(const struct query_cmd_opts *opts)
+{
+	if (!(opts->schema || opts->list) || opts->format == QUERY_TABLE)
+		return 0;
+	log_error("query: %s cannot be combined with --format %s",
+		  opts->schema ? "--schema" : "--list", query_output_formats[opts->format]);
+	return -EINVAL;
 }
 
 static void list_paths(struct query_cmd *c, int cnt, char **words)
@@ -181,7 +211,7 @@ static int open_query(const struct query_cmd_opts *opts, int cnt, char **words)
 		return CMD_USAGE;
 	}
 	list_paths(&c, cnt - (sql != NULL), words + (sql != NULL));
-	if (!parse_params(&c)) {
+	if (!check_stdin(&c) && !parse_params(&c)) {
 		if (query_new(&o, &c.query))
 			log_error("query: out of memory; use a larger --mem-max");
 		else
@@ -212,6 +242,8 @@ int cmd_query(int argc, char **argv)
 	ret = opts_parse(&query_spec, argc, argv, &opts, &first);
 	if (ret == 1)
 		code = CMD_OK;
+	else if (!ret && check_format(&opts))
+		code = CMD_USAGE;
 	else if (!ret && opts.list)
 		code = print_list(argc - first, argv + first);
 	else if (!ret)

@@ -103,11 +103,27 @@ static void end_line(struct query_output *o, size_t from)
 	buf_addch(&o->out, '\n');
 }
 
+/* In Markdown a bar ends a cell. */
+static void escape_bars(struct buf *text)
+{
+	struct buf out = { 0 };
+
+	for (size_t i = 0; i < text->len; i++) {
+		if (text->data[i] == '|')
+			buf_addch(&out, '\\');
+		buf_addch(&out, text->data[i]);
+	}
+	buf_free(text);
+	*text = out;
+}
+
 static struct query_output_cell name_cell(const struct query_output *o, size_t column)
 {
 	struct query_output_cell cell = { 0 };
 
 	value_text_clean(&cell.text, o->names[column], strlen(o->names[column]));
+	if (o->format == QUERY_MARKDOWN)
+		escape_bars(&cell.text);
 	buf_cstr(&cell.text);
 	return cell;
 }
@@ -179,20 +195,6 @@ static void size_columns(struct query_output *o)
 	put_kept_rows(o);
 }
 
-/* In Markdown a bar ends a cell. */
-static void escape_bars(struct buf *text)
-{
-	struct buf out = { 0 };
-
-	for (size_t i = 0; i < text->len; i++) {
-		if (text->data[i] == '|')
-			buf_addch(&out, '\\');
-		buf_addch(&out, text->data[i]);
-	}
-	buf_free(text);
-	*text = out;
-}
-
 static void keep_row(struct query_output *o, const struct query_value *values)
 {
 	o->cells = array_reserve(o->cells, &o->cell_cap, o->cell_cnt + o->cnt, sizeof(*o->cells));
@@ -261,6 +263,33 @@ static void put_json_row(struct query_output *o, const struct query_value *value
 	buf_addch(&o->out, '}');
 }
 
+static bool is_taken(char *const *names, size_t cnt, const char *name)
+{
+	for (size_t i = 0; i < cnt; i++)
+		if (!strcmp(names[i], name))
+			return true;
+	return false;
+}
+
+/* A later column of the same name is name_2: of equal keys in an object, readers keep one. */
+static void make_names_unique(struct query_output *o)
+{
+	struct buf name = { 0 };
+
+	for (size_t i = 1; i < o->cnt; i++) {
+		if (!is_taken(o->names, i, o->names[i]))
+			continue;
+		for (size_t k = 2; !name.len || is_taken(o->names, o->cnt, buf_cstr(&name)); k++) {
+			buf_clear(&name);
+			buf_printf(&name, "%s_%zu", o->names[i], k);
+		}
+		free(o->names[i]);
+		o->names[i] = xstrdup(buf_cstr(&name));
+		buf_clear(&name);
+	}
+	buf_free(&name);
+}
+
 /* ---- all formats -------------------------------------------------------------------------------- */
 
 int query_output_begin(void *ctx, const char *const *columns, size_t cnt)
@@ -274,6 +303,8 @@ int query_output_begin(void *ctx, const char *const *columns, size_t cnt)
 	o->left = xcalloc(cnt + 1, sizeof(*o->left));
 	for (size_t i = 0; i < cnt; i++)
 		o->names[i] = xstrdup(columns[i]);
+	if (o->format == QUERY_JSON)
+		make_names_unique(o);
 	view_begin(&o->view, o->view_opts, o->format != QUERY_TABLE);
 	if (o->format == QUERY_JSON)
 		buf_addch(&o->out, '[');
