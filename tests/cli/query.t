@@ -168,3 +168,9 @@ $ dial9-prof query --list | wc -l
 6
 $ dial9-prof query --schema | grep -c '^[a-z"]'
 13
+#
+# The temporary file of a sort cannot be written: a limit of the shell is in place of a full disk.
+$ mkdir tmp; printf '%s\n' "trap '' XFSZ" 'ulimit -f 8' 'TMPDIR=$PWD/tmp exec dial9-prof query --mem-max 4M "$@"' >limited.sh
+$ sh limited.sh 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000) SELECT i, hex(randomblob(100)) AS x FROM n ORDER BY x' m.bin
+! dial9-prof: query: cannot write temporary files in <*>/tmp; set TMPDIR to another directory, or use a larger --mem-max
+? 1

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/opts.h"
@@ -61,16 +63,47 @@ static void put_near(struct buf *out, const char *name, const char *const *known
 	free(word);
 }
 
+/* The directory in which SQLite makes its temporary files: the first one that it can write to. */
+static const char *temp_dir(void)
+{
+	const char *const dirs[] = { getenv("SQLITE_TMPDIR"), getenv("TMPDIR"), "/var/tmp",
+				     "/usr/tmp", "/tmp" };
+	struct stat st;
+
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++)
+		if (dirs[i] && !stat(dirs[i], &st) && S_ISDIR(st.st_mode) &&
+		    !access(dirs[i], W_OK | X_OK))
+			return dirs[i];
+	return ".";
+}
+
+/* The database is in memory, so it is a file for sorting or grouping that cannot be written. */
+static void put_no_space(struct buf *out, bool full)
+{
+	const char *dir = temp_dir();
+
+	buf_addstr(out,
+		   full ? "no space for temporary files in " : "cannot write temporary files in ");
+	str_printable(out, dir, strlen(dir));
+	buf_addstr(out, "; set TMPDIR to another directory, or use a larger --mem-max");
+}
+
 void sql_message_put(struct buf *out, sqlite3 *db, const char *sql,
 		     const struct sql_message_names *n)
 {
 	static const char table[] = "no such table: ", column[] = "no such column: ";
 	const char *msg = sqlite3_errmsg(db);
-	const int offset = sqlite3_error_offset(db);
+	const int offset = sqlite3_error_offset(db), code = sqlite3_errcode(db) & 255;
 
-	if ((sqlite3_errcode(db) & 255) == SQLITE_AUTH) {
+	if (code == SQLITE_AUTH) {
 		buf_addstr(out, "only SELECT is allowed: ");
 		str_printable(out, msg, strlen(msg));
+		return;
+	}
+	/* scan.c returns SQLITE_IOERR itself for a trace; SQLite adds what failed */
+	if (code == SQLITE_FULL ||
+	    (code == SQLITE_IOERR && sqlite3_extended_errcode(db) != SQLITE_IOERR)) {
+		put_no_space(out, code == SQLITE_FULL);
 		return;
 	}
 	str_printable(out, msg, strlen(msg));
