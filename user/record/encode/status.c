@@ -221,29 +221,41 @@ static void meta_off_cpu(struct meta *m, const struct capture_off_cpu *off)
 		meta_number(m, PROF_META_OFF_MAX_NS, off->max_ns);
 }
 
+/* Texts that metadata borrow. */
+struct machine {
+	struct utsname uts;
+	struct buf host; /* in UTF-8 */
+	char boot_id[PROC_BOOT_ID_SIZE + sizeof(PROF_BOOT_ID_SUSPEND)];
+};
+
+static void meta_machine(struct meta *m, struct machine *of, bool suspend)
+{
+	const char *name = of->uts.nodename;
+
+	if (!uname(&of->uts)) {
+		meta_text(m, PROF_META_HOST, emit_text(&of->host, name, strlen(name)).ptr);
+		meta_text(m, PROF_META_KERNEL, of->uts.release);
+		meta_text(m, PROF_META_ARCH, of->uts.machine);
+	}
+	if (!proc_read_boot_id(of->boot_id)) {
+		if (suspend)
+			strcat(of->boot_id, PROF_BOOT_ID_SUSPEND);
+		meta_text(m, PROF_META_BOOT_ID, of->boot_id);
+	}
+}
+
 static int write_metadata(struct status *s, const struct status_head *head)
 {
 	const struct capture_cfg *capture = capture_config(s->cfg.capture);
 	const char *sampler = capture_sampler(s->cfg.capture);
-	struct buf command = { 0 }, host = { 0 }, texts[4] = { 0 }, filters[2] = { 0 };
+	struct buf command = { 0 }, texts[4] = { 0 }, filters[2] = { 0 };
 	struct meta m = { .cnt = 0 };
-	char boot_id[PROC_BOOT_ID_SIZE + sizeof(PROF_BOOT_ID_SUSPEND)];
+	struct machine machine = { .host = { 0 } };
 	const bool suspend = clock_mono_id() == CLOCK_BOOTTIME;
-	struct utsname uts;
 	struct dial9_str text;
 	int err;
 
-	if (!uname(&uts)) {
-		text = emit_text(&host, uts.nodename, strlen(uts.nodename));
-		meta_text(&m, PROF_META_HOST, text.ptr);
-		meta_text(&m, PROF_META_KERNEL, uts.release);
-		meta_text(&m, PROF_META_ARCH, uts.machine);
-	}
-	if (!proc_read_boot_id(boot_id)) {
-		if (suspend)
-			strcat(boot_id, PROF_BOOT_ID_SUSPEND);
-		meta_text(&m, PROF_META_BOOT_ID, boot_id);
-	}
+	meta_machine(&m, &machine, suspend);
 	meta_number(&m, PROF_META_CPUS, (uint64_t)s->cpus);
 	text = emit_text(&command, head->command_line, strlen(head->command_line));
 	meta_text(&m, PROF_META_COMMAND_LINE, text.ptr);
@@ -276,7 +288,7 @@ static int write_metadata(struct status *s, const struct status_head *head)
 		meta_text(&m, head->user[i].key, head->user[i].value);
 	err = emit_metadata(s->cfg.emit, s->last_ns, m.kv, m.cnt);
 	buf_free(&command);
-	buf_free(&host);
+	buf_free(&machine.host);
 	for (size_t i = 0; i < 4; i++)
 		buf_free(&texts[i]);
 	for (size_t i = 0; i < 2; i++)
