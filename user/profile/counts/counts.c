@@ -277,7 +277,7 @@ static int most_first(const void *a, const void *b)
 	return x->v < y->v ? -1 : x->v > y->v;
 }
 
-/* Intervals of one recording follow each other: those of another clock are at other times. */
+/* Intervals of one recording follow each other: another clock has other times. */
 static int by_interval(const void *a, const void *b)
 {
 	const struct counts_row *x = a, *y = b;
