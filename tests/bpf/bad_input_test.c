@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A recording that cannot start: one line with the remedy, exit status 2, and no file. And one that starts in spite of
- * what it meets.
+ * A recording that cannot start: one line with the remedy, exit status 2, and no file. And a recording that starts in
+ * spite of what it meets.
  */
 #include <criterion/criterion.h>
 #include <errno.h>

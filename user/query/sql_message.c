@@ -63,7 +63,7 @@ static void put_near(struct buf *out, const char *name, const char *const *known
 	free(word);
 }
 
-/* The directory in which SQLite makes its temporary files: the first directory in which it can write. */
+/* The first directory that SQLite can write to has its temporary files. */
 static const char *temp_dir(void)
 {
 	const char *const dirs[] = { getenv("SQLITE_TMPDIR"), getenv("TMPDIR"), "/var/tmp",

@@ -122,16 +122,17 @@ static const char *good_trace(void)
 	return path;
 }
 
-/* The truncated trace may not have this thread. */
+/* The truncated trace may not have this thread, or these events. */
 static bool needs_thread(size_t i)
 {
 	const char *opt = commands[i].opt;
 
 	if (commands[i].fn == cmd_polls)
 		return true;
-	return opt && (!strcmp(opt, "-t11") || !strcmp(opt, "-p10") ||
-		       !strncmp(opt, "--span=", 7) || !strcmp(opt, "--chain=11") ||
-		       !strncmp(opt, "--pair=", 7) || !strncmp(opt, "--by=", 5));
+	return opt &&
+	       (!strcmp(opt, "-t11") || !strcmp(opt, "-p10") || !strncmp(opt, "--span=", 7) ||
+		!strcmp(opt, "--chain=11") || !strncmp(opt, "--pair=", 7) ||
+		!strncmp(opt, "--by=", 5) || !strcmp(opt, "--syscalls"));
 }
 
 /* An option for formats that are directories, or NULL; @top is removed afterwards. */

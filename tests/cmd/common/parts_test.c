@@ -113,6 +113,20 @@ Test(parts, sample_counts_for_the_period_of_its_own_recording)
 	run_free(&r);
 }
 
+/* Clones of a machine may have the same boot id. */
+Test(parts, processes_of_two_hosts_with_one_boot_id_are_two_rows)
+{
+	struct recording twin = fast;
+	struct run r;
+
+	twin.boot = slow.boot;
+	r = run_both(cmd_report, &slow, &twin, "-s", "pid");
+	run_expect_in(r.out, "# standard input: CPU samples of 2 recordings on 1 clock\n");
+	run_expect_in(r.out, "   75.00%       30     0.300  7    1\n");
+	run_expect_in(r.out, "   25.00%      100     0.100  7    2\n");
+	run_free(&r);
+}
+
 Test(parts, missing_period_is_computed_from_the_rate)
 {
 	struct recording hz_only = fast, nothing = fast;

@@ -100,6 +100,34 @@ Test(count, as_json)
 		   CMD_OK, json, "");
 }
 
+/* Two boots, whose clocks both begin at 0: a share belongs to an interval of one recording. */
+Test(count, intervals_of_two_clocks)
+{
+	const uint64_t s = RUN_SEC;
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	for (uint64_t i = 0; i < 2; i++) {
+		const char *const kv[] = { "host", "box", "boot_id", i ? "two" : "one", NULL };
+
+		if (i)
+			dial9_enc_reset(m.enc);
+		make_metadata(&m, s, kv);
+		work(&m, "app:a", 2 * s, 7);
+		work(&m, i ? "app:a" : "app:b", 2 * s + 1, 7);
+		if (i)
+			work(&m, "app:a", 5 * s, 7);
+	}
+	r = run_cmd(cmd_count, make_done(&m), "count", "-", "-e", "app:*", "--interval", "2", NULL);
+	run_expect_in(r.out, "#           Time       Count   Share  Recording  event\n"
+			     "        2.000000           1  50.00%          1  app:a\n"
+			     "        2.000000           1  50.00%          1  app:b\n"
+			     "        2.000000           2 100.00%          2  app:a\n"
+			     "        4.000000           1 100.00%          2  app:a\n");
+	run_free(&r);
+}
+
 /* A switch belongs to both threads, as in script. */
 Test(count, selected_threads)
 {
