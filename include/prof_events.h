@@ -302,8 +302,12 @@ enum prof_module_kind {
  */
 #define PROF_META_BOOT_ID "boot_id"
 #define PROF_BOOT_ID_SUSPEND " boottime"
-/* Of a file that was cut from a recording: the command, and the number of events removed by all cuts */
+/*
+ * Of a file that was cut from a recording: the command, and the number of events removed by all cuts. If the
+ * command has PROF_CUT_CPUS, there are no events of other CPUs, not even migrations.
+ */
 #define PROF_META_CUT "cut"
+#define PROF_CUT_CPUS " -C "
 #define PROF_META_CUT_LEFT_OUT "cut_left_out"
 
 /*

@@ -627,3 +627,35 @@ Test(cut, invalid_arguments_write_nothing)
 	cr_assert_neq(access(f.path, F_OK), 0);
 	make_fini(&m);
 }
+
+/* On CPU 0, thread 11 waits for 3 s. Before its next switch there, it may have run on CPU 1. */
+Test(cut, of_some_cpus_knows_only_running_time)
+{
+	static const char known[] = "running 2.000 s, runnable 0.000 s, blocked 0.000 s\n";
+	static const char why[] = " (all threads): threads on CPUs that are not in the trace\n";
+	const uint64_t t = 20 * RUN_SEC;
+	struct make m;
+	struct file f, again;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_metadata(&m, t, (const char *const[]){ "start_realtime_ns", "1", NULL });
+	make_switch(&m, t, 0, "a", 12, 1, "a", 11);
+	make_switch(&m, t + RUN_SEC, 0, "a", 11, 0, "a", 12);
+	make_switch(&m, t + 2 * RUN_SEC, 1, "b", 13, 1, "a", 11);
+	make_switch(&m, t + 3 * RUN_SEC, 1, "a", 11, 0, "b", 13);
+	make_switch(&m, t + 4 * RUN_SEC, 0, "a", 12, 1, "a", 11);
+	make_switch(&m, t + 5 * RUN_SEC, 0, "a", 11, 0x10, "a", 12);
+	f = cut(make_file(&m), CMD_OK, "-C0", NULL, NULL);
+	make_fini(&m);
+	r = run_cmd(cmd_report, file_fd(&f), "report", "--wall", "-t11", "-", NULL);
+	run_expect_in(r.out, known);
+	run_expect_in(r.out, why);
+	run_free(&r);
+	again = cut(file_fd(&f), CMD_OK, "--anonymize", NULL, NULL);
+	r = run_cmd(cmd_report, file_fd(&again), "report", "--wall", "-t11", "-", NULL);
+	run_expect_in(r.out, known);
+	run_free(&r);
+	free(again.data);
+	free(f.data);
+}

@@ -108,7 +108,7 @@ Test(cpu_filter, state_on_an_unrecorded_cpu_is_unknown)
 	run_expect(&r, &m,
 		   "5 running 1000-1100 to preempted cpu 0 edge-start\n"
 		   "5 runnable 1100-1200 to nothing cpu 0 preempted R edge-end\n"
-		   "5 unknown 1200-1500 to nothing neighbour\n"
+		   "5 unknown 1200-1500 to nothing elsewhere\n"
 		   "5 runnable 1500-1600 to cpu cpu 2 edge-start\n"
 		   "5 running 1600-1700 to block cpu 2\n"
 		   "5 unknown (blocked) 1700-1800 to cpu cpu 2 S unsure\n"
@@ -127,9 +127,38 @@ Test(cpu_filter, state_of_a_thread_that_was_never_on_a_recorded_cpu_is_unknown)
 	make_clock(&m, 1500, 1);
 	run_expect(
 		&r, &m,
-		"6 unknown (blocked) 1000-1100 to waking by 0 at 1100 edge-start neighbour\n"
-		"7 unknown 1000-1300 to cpu edge-start neighbour\n"
-		"5 unknown (blocked) 1000-1500 to nothing edge-start edge-end neighbour\n"
-		"6 unknown (runnable) 1100-1500 to nothing cpu 1 woken by 0 at 1100 edge-end neighbour\n"
+		"6 unknown (blocked) 1000-1100 to waking by 0 at 1100 edge-start elsewhere\n"
+		"7 unknown 1000-1300 to cpu edge-start elsewhere\n"
+		"5 unknown (blocked) 1000-1500 to nothing edge-start edge-end neighbour elsewhere\n"
+		"6 unknown (runnable) 1100-1500 to nothing cpu 1 woken by 0 at 1100 edge-end elsewhere\n"
 		"7 running 1300-1500 to nothing cpu 0 edge-end\n");
+}
+
+/* A cut has no migrations: thread 5 may have run on CPU 1 from each of its switches on. */
+Test(cpu_filter, only_running_is_known_in_a_cut_by_cpu)
+{
+	struct run r = { .tid = 5 };
+	struct make m;
+
+	make_target(&m, "system", "cut", "cut --time 1s, then cut -C 0");
+	make_waking(&m, 1050, 0, 8, "a", 5);
+	make_switch(&m, 1100, 0, "x", 8, 1, "a", 5);
+	make_switch(&m, 1200, 0, "a", 5, 0x100, "x", 8);
+	make_switch(&m, 1300, 0, "x", 8, 1, "a", 5);
+	make_switch(&m, 1400, 0, "a", 5, 1, "x", 8);
+	make_waking(&m, 1500, 0, 8, "a", 5);
+	make_switch(&m, 1600, 0, "x", 8, 1, "a", 5);
+	make_switch(&m, 1700, 0, "a", 5, 1, "x", 8);
+	make_clock(&m, 1900, 1);
+	run_expect(
+		&r, &m,
+		"5 unknown (blocked) 1000-1050 to waking by 8 at 1050 edge-start elsewhere\n"
+		"5 unknown (runnable) 1050-1100 to cpu cpu 0 woken by 8 at 1050 elsewhere\n"
+		"5 running 1100-1200 to preempted cpu 0\n"
+		"5 unknown (runnable) 1200-1300 to cpu cpu 0 preempted R elsewhere\n"
+		"5 running 1300-1400 to block cpu 0\n"
+		"5 unknown (blocked) 1400-1500 to waking cpu 0 by 8 at 1500 S elsewhere\n"
+		"5 unknown (runnable) 1500-1600 to cpu cpu 0 woken by 8 at 1500 elsewhere\n"
+		"5 running 1600-1700 to block cpu 0\n"
+		"5 unknown (blocked) 1700-1900 to nothing cpu 0 S edge-end elsewhere\n");
 }

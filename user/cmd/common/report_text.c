@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "cmd/common/cmd.h"
+#include "profile/sched/cpu_filter.h"
 #include "profile/sched/offcpu_interval.h"
 
 /* ---- loss -------------------------------------------------------------------------------------- */
@@ -263,6 +264,20 @@ bool report_text_filtered(struct buf *out, const struct names *n, enum report_te
 	return true;
 }
 
+static bool lacks_cpus(const struct names *n)
+{
+	bool lacks = false;
+
+	for (uint32_t i = 0; !lacks && i < n->parts.cnt; i++) {
+		struct cpu_filter f = { 0 };
+
+		cpu_filter_learn(&f, n, i);
+		lacks = cpu_filter_is_some(&f);
+		cpu_filter_fini(&f);
+	}
+	return lacks;
+}
+
 void report_text_why_unknown(struct buf *out, const struct loss_accounting *a,
 			     const struct names *n)
 {
@@ -286,6 +301,10 @@ void report_text_why_unknown(struct buf *out, const struct loss_accounting *a,
 	if (meta_of_any(n, PROF_META_SWITCH_FILTER)) {
 		buf_addstr(out, out->len > before ? ", " : "");
 		buf_addstr(out, "switches excluded by --filter");
+	}
+	if (lacks_cpus(n)) {
+		buf_addstr(out, out->len > before ? ", " : "");
+		buf_addstr(out, "threads on CPUs that are not in the trace");
 	}
 	/* where it says nothing, those that are there do not fit */
 	if (out->len == before)

@@ -271,7 +271,7 @@ static void put_unknown(struct buf *out, const struct explained *x, const struct
 
 	buf_addstr(&line, "unknown for ");
 	value_text_duration(&line, s->ns[INTERVAL_UNKNOWN], 0);
-	if (p->flags & INTERVAL_NEIGHBOUR)
+	if (p->flags & (INTERVAL_NEIGHBOUR | INTERVAL_ELSEWHERE))
 		buf_addstr(&line, ": not recorded");
 	else if (interval_is_unsure(p->flags))
 		buf_addstr(&line, ": runnable or blocked, wakeup not recorded");

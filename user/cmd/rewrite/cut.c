@@ -375,6 +375,11 @@ static int write_metadata(struct cut *c, const struct trace_event *ev, uint64_t 
 	return err;
 }
 
+static const char *anonymized_cut(const char *how)
+{
+	return strstr(how, PROF_CUT_CPUS) ? "cut before" PROF_CUT_CPUS "..." : "cut before";
+}
+
 static int write_event(struct cut *c, const struct trace_event *ev, uint64_t ts)
 {
 	const struct cut_part *part = &c->parts[ev->part];
@@ -393,7 +398,7 @@ static int write_event(struct cut *c, const struct trace_event *ev, uint64_t ts)
 		str_parse_u64(before, UINT64_MAX, &left_out);
 	snprintf(number, sizeof(number), "%" PRIu64, left_out + part->left_out);
 	if (was)
-		buf_printf(&how, "%s, then ", c->opts->anonymize ? "cut before" : was);
+		buf_printf(&how, "%s, then ", c->opts->anonymize ? anonymized_cut(was) : was);
 	buf_addstr(&how, buf_cstr(&c->how));
 	err = write_metadata(c, ev, ts, buf_cstr(&how), number);
 	buf_free(&how);
@@ -534,7 +539,7 @@ static void put_options(struct buf *out, const struct cut_opts *o)
 		buf_printf(out, " --time %s", o->sel.time);
 	put_numbers(out, " -p ", &o->sel.pids);
 	put_numbers(out, " -t ", &o->sel.tids);
-	put_numbers(out, " -C ", &o->sel.cpus);
+	put_numbers(out, PROF_CUT_CPUS, &o->sel.cpus);
 	put_list(out, "--comm", &o->sel.comms, o->anonymize);
 	put_list(out, "--cgroup", &o->sel.cgroups, o->anonymize);
 	put_list(out, "-e", &o->events, false);

@@ -396,6 +396,8 @@ static const char *unknown_word(const struct interval *i)
 		return NULL;
 	if (i->flags & INTERVAL_LOSS)
 		return "lost";
+	if (i->flags & INTERVAL_ELSEWHERE)
+		return "other_cpu";
 	if (i->flags & INTERVAL_HOLE)
 		return "contradiction";
 	return interval_is_unsure(i->flags) ? "no_wakeup" : "edge";

@@ -3,6 +3,7 @@
 #include "profile/sched/cpu_filter.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/str.h"
@@ -13,15 +14,22 @@ enum { CPUS_MAX = 65536, WORD_BITS = 64 };
 void cpu_filter_learn(struct cpu_filter *r, const struct names *n, uint32_t part)
 {
 	const char *list = names_meta(n, part, PROF_META_RECORDED_CPUS);
+	const char *cut = names_meta(n, part, PROF_META_CUT);
 	uint32_t *cpus = NULL;
 	size_t cnt = 0;
 
+	r->is_cut |= cut && strstr(cut, PROF_CUT_CPUS);
 	if (!list || r->bits || str_parse_ranges_u32(list, &cpus, &cnt))
 		return;
 	r->bits = xcalloc(CPUS_MAX / WORD_BITS, sizeof(*r->bits));
 	for (size_t i = 0; i < cnt; i++)
 		r->bits[cpus[i] / WORD_BITS] |= 1ULL << cpus[i] % WORD_BITS;
 	free(cpus);
+}
+
+bool cpu_filter_is_some(const struct cpu_filter *r)
+{
+	return r->bits || r->is_cut;
 }
 
 bool cpu_filter_has(const struct cpu_filter *r, uint64_t cpu)

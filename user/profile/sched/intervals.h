@@ -70,8 +70,8 @@ enum interval_why {
 #define INTERVAL_CLIP_START 0x10 /* started before the window */
 #define INTERVAL_CLIP_END 0x20 /* ended after the window */
 /*
- * The thread is not a target of the recording (-p and others), or it ran on CPUs that are not
- * recorded (-C). The trace has only some of its switches: state is INTERVAL_UNKNOWN.
+ * The thread is not a target of the recording (-p and others), or has no event on a recorded CPU
+ * (-C). The trace has only some of its switches: state is INTERVAL_UNKNOWN.
  */
 #define INTERVAL_NEIGHBOUR 0x40
 /*
@@ -80,6 +80,11 @@ enum interval_why {
  * is INTERVAL_UNKNOWN.
  */
 #define INTERVAL_UNSURE 0x80
+/*
+ * The thread was, or may have been, on a CPU that is not in the trace (record -C, cut -C): state is
+ * INTERVAL_UNKNOWN.
+ */
+#define INTERVAL_ELSEWHERE 0x100
 #define INTERVAL_CUT                                                                               \
 	(INTERVAL_LOSS | INTERVAL_HOLE | INTERVAL_EDGE_START | INTERVAL_EDGE_END |                 \
 	 INTERVAL_CLIP_START | INTERVAL_CLIP_END)
@@ -175,7 +180,7 @@ struct intervals_unknown {
 static inline bool interval_is_unsure(unsigned int flags)
 {
 	return flags & INTERVAL_UNSURE &&
-	       !(flags & (INTERVAL_LOSS | INTERVAL_HOLE | INTERVAL_NEIGHBOUR));
+	       !(flags & (INTERVAL_LOSS | INTERVAL_HOLE | INTERVAL_NEIGHBOUR | INTERVAL_ELSEWHERE));
 }
 
 /* Accepts any interval; ignores known states. */

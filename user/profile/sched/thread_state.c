@@ -36,6 +36,9 @@
 #define STATE_DEAD 0x10
 #define STATE_ZOMBIE 0x20
 
+#define STATELESS                                                                                  \
+	(INTERVAL_LOSS | INTERVAL_HOLE | INTERVAL_NEIGHBOUR | INTERVAL_UNSURE | INTERVAL_ELSEWHERE)
+
 enum {
 	RECENT_CNT = 512,
 	TID_MAX = 4194304 /* the kernel's limit */
@@ -102,22 +105,34 @@ bool thread_state_clip(const struct thread_state_window *w, struct interval *i)
 	return true;
 }
 
+/*
+ * Whether the thread was or may have been on a CPU that is not in the trace. A cut has no
+ * migrations from and to these CPUs, so only a thread on a CPU is known not to be on another.
+ */
+static bool is_elsewhere(const struct thread_state *iv, const struct thread *th,
+			 const struct interval *i)
+{
+	return th->unrecorded_cpu || (iv->cpu_filter.is_cut && i->began_as != INTERVAL_RUNNING);
+}
+
 static void emit_interval(struct thread_state *iv, struct thread *th, struct interval *i)
 {
 	if (iv->offcpu_only || !thread_state_clip(&iv->window, i))
 		return;
 	if (!th->is_target && !iv->targets.from_task_events)
 		th->is_target = target_threads_has(&iv->targets, th->pid, th->tid);
-	if (!th->is_target || th->unrecorded_cpu)
+	if (!th->is_target)
 		i->flags |= INTERVAL_NEIGHBOUR;
+	if (is_elsewhere(iv, th, i))
+		i->flags |= INTERVAL_ELSEWHERE;
 	if (spans_loss(iv, i->began, i->ended))
 		i->flags |= INTERVAL_LOSS;
-	if (i->flags & (INTERVAL_LOSS | INTERVAL_HOLE | INTERVAL_NEIGHBOUR | INTERVAL_UNSURE))
+	if (i->flags & STATELESS)
 		i->state = INTERVAL_UNKNOWN;
 	/* contradictions, and intervals without a start, come from CPUs that are not recorded */
-	if (i->state == INTERVAL_UNKNOWN && iv->cpu_filter.bits &&
+	if (i->state == INTERVAL_UNKNOWN && cpu_filter_is_some(&iv->cpu_filter) &&
 	    !(i->flags & (INTERVAL_LOSS | INTERVAL_UNSURE)))
-		i->flags |= INTERVAL_NEIGHBOUR;
+		i->flags |= INTERVAL_ELSEWHERE;
 	iv->reporting = th;
 	iv->all->reporting = iv;
 	iv->all->opts.fn(iv->all->opts.ctx, i);
@@ -306,7 +321,7 @@ static void switched_in(struct thread_state *iv, struct thread *th, const struct
 {
 	set_cpu(iv, th, ev->cpu, ev->ts);
 	/* it may have run on a CPU that is not recorded */
-	if (th->life == LIFE_UNSEEN && iv->cpu_filter.bits) {
+	if (th->life == LIFE_UNSEEN && cpu_filter_is_some(&iv->cpu_filter)) {
 		begin_first_interval(iv, th, INTERVAL_UNKNOWN);
 	} else if (th->life == LIFE_UNSEEN) {
 		begin_first_interval(iv, th, INTERVAL_RUNNABLE);
@@ -569,10 +584,15 @@ void thread_state_restart(struct thread_state *iv)
 /* A thread without any event was in one state all the time. Without a switch in, it never ran. */
 static void end_thread(struct thread_state *iv, struct thread *th)
 {
+	const bool unseen = th->life == LIFE_UNSEEN;
+
 	if (th->life == LIFE_GONE)
 		return;
-	if (th->life == LIFE_UNSEEN)
+	if (unseen)
 		begin_first_interval(iv, th, th->on_cpu ? INTERVAL_RUNNING : INTERVAL_BLOCKED);
+	/* only named, as are all threads: not one of these CPUs */
+	if (unseen && !th->on_cpu && cpu_filter_is_some(&iv->cpu_filter))
+		th->flags |= INTERVAL_NEIGHBOUR;
 	if (th->state == INTERVAL_BLOCKED)
 		was_runnable_at_once(th);
 	th->flags |= INTERVAL_EDGE_END;

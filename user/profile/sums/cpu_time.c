@@ -36,7 +36,7 @@ void cpu_time_add(struct cpu_time *c, const struct interval *i, uint32_t cgroup)
 {
 	uint64_t ns = i->end > i->start ? i->end - i->start : 0;
 
-	if (i->flags & INTERVAL_NEIGHBOUR)
+	if (i->flags & (INTERVAL_NEIGHBOUR | INTERVAL_ELSEWHERE))
 		return;
 	if (i->state == INTERVAL_UNKNOWN && was_on_cpu(i))
 		c->uncertain_ns += ns;

@@ -36,7 +36,7 @@ function stateText(rows, row) {
 	}
 	default:
 		return flags & FLAG.BETWEEN ? 'unknown: only some off-CPU intervals are recorded' :
-			flags & FLAG.NEIGHBOUR ? 'not recorded' :
+			flags & (FLAG.NEIGHBOUR | FLAG.ELSEWHERE) ? 'not recorded' :
 			flags & FLAG.LOSS ? 'unknown: events were lost' :
 			isUnsure(flags) ? 'unknown: runnable or blocked, wakeup not recorded' :
 			'unknown: events are missing';

@@ -14,6 +14,7 @@ const { OffCpuIntervals } = require('./offcpu_intervals.js');
 const QUEUES_MAX = 4;
 const BLOCKING_NS = 5000; /* from the decision to block to the switch */
 const FEW = 4096; /* CPUs, and ends of recordings */
+const STATELESS = FLAG.LOSS | FLAG.HOLE | FLAG.NEIGHBOUR | FLAG.UNSURE | FLAG.ELSEWHERE;
 const LIFE = { UNSEEN: 0, ON: 1, GONE: 2 };
 /* The thread on a CPU, if the next switch will show it. */
 const LATER = 0xfffffffd;
@@ -96,6 +97,7 @@ class Intervals {
 	#targets = null;
 	#neighbours = false; /* CPUs that targets waited for were watched */
 	#recorded = null; /* a Set of CPUs; null: all */
+	#cutByCpu = false; /* moves of threads to and from other CPUs are not in the trace */
 	#offCpu = null; /* for a part with off-CPU intervals instead of switches */
 	#threads = new Map();
 	#cpus = new Map(); /* the thread on each CPU: the tid, or NOBODY, and its slice's row */
@@ -147,19 +149,22 @@ class Intervals {
 		const rows = this.rows;
 		if (!this.#targets.fromTaskEvents)
 			th.isTarget ||= this.#targets.has(th.pid, th.tid);
-		if (!th.isTarget || th.away)
+		if (!th.isTarget)
 			rows.flags[row] |= FLAG.NEIGHBOUR;
+		/* a cut has no migrations: only a thread on a CPU is known not to be on another */
+		if (th.away || (this.#cutByCpu && rows.beganAs[row] !== STATE.RUNNING))
+			rows.flags[row] |= FLAG.ELSEWHERE;
 		const gaps = this.#trace.gaps[this.#part];
 		if (gaps && gaps.touch(rows.start[row], rows.end[row]))
 			rows.flags[row] |= FLAG.LOSS;
-		if (rows.flags[row] & (FLAG.LOSS | FLAG.HOLE | FLAG.NEIGHBOUR | FLAG.UNSURE))
+		if (rows.flags[row] & STATELESS)
 			rows.state[row] = STATE.UNKNOWN;
 		/*
 		 * contradictions, and intervals without a start, come from CPUs that are not
 		 * recorded
 		 */
-		if (rows.state[row] === STATE.UNKNOWN && this.#recorded && !(rows.flags[row] & (FLAG.LOSS | FLAG.UNSURE)))
-			rows.flags[row] |= FLAG.NEIGHBOUR;
+		if (rows.state[row] === STATE.UNKNOWN && (this.#recorded || this.#cutByCpu) && !(rows.flags[row] & (FLAG.LOSS | FLAG.UNSURE)))
+			rows.flags[row] |= FLAG.ELSEWHERE;
 	}
 
 	#put(th, ts, endBy, cpu, prevTid) {
@@ -417,7 +422,7 @@ class Intervals {
 	#switchedIn(th, ts, cpu, prev) {
 		this.#setCpu(th, cpu, ts);
 		/* it may have run on a CPU that is not recorded */
-		if (th.life === LIFE.UNSEEN && this.#recorded) {
+		if (th.life === LIFE.UNSEEN && (this.#recorded || this.#cutByCpu)) {
 			this.#beginFirstInterval(th, STATE.UNKNOWN);
 		} else if (th.life === LIFE.UNSEEN) {
 			this.#beginFirstInterval(th, STATE.RUNNABLE);
@@ -587,6 +592,7 @@ class Intervals {
 		this.#targets = new TargetThreads(this.#trace.parts[part].meta);
 		this.#neighbours = this.#trace.parts[part].meta.get('neighbours') === 'yes';
 		this.#recorded = cpuSet(this.#trace.parts[part].meta.get('recorded_cpus'));
+		this.#cutByCpu = (this.#trace.parts[part].meta.get('cut') || '').includes(' -C ');
 		this.#offCpu = this.#trace.parts[part].offCpu ? new OffCpuIntervals(this.#trace, this.#trace.parts[part], this) : null;
 	}
 
@@ -611,8 +617,12 @@ class Intervals {
 	#endThread(th) {
 		if (th.life === LIFE.GONE)
 			return;
-		if (th.life === LIFE.UNSEEN)
+		const unseen = th.life === LIFE.UNSEEN;
+		if (unseen)
 			this.#beginFirstInterval(th, th.onCpu ? STATE.RUNNING : STATE.BLOCKED);
+		/* only named, as are all threads: not one of these CPUs */
+		if (unseen && !th.onCpu && (this.#recorded || this.#cutByCpu))
+			th.flags |= FLAG.NEIGHBOUR;
 		if (th.state === STATE.BLOCKED)
 			this.#wasRunnableAtOnce(th);
 		th.flags |= FLAG.EDGE_END;

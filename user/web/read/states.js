@@ -8,12 +8,14 @@ const STATE = { UNKNOWN: 0, RUNNING: 1, RUNNABLE: 2, BLOCKED: 3 };
 const END = { NOTHING: 0, CPU: 1, WAKEUP: 2, BLOCK: 3, PREEMPTED: 4, RESCHED: 5, EXIT: 6 };
 const WHY = { UNKNOWN: 0, WOKEN: 1, WOKEN_EARLY: 2, PREEMPTED: 3, RESCHED: 4, NEW: 5 };
 /*
- * BETWEEN: not recorded, because only off-CPU intervals were. UNSURE: off the CPU until a switch in
+ * BETWEEN: not recorded, because only off-CPU intervals were. ELSEWHERE: it was, or may have been,
+ * on a CPU that is not in the trace. UNSURE: off the CPU until a switch in
  * without a wakeup.
  */
-const FLAG = { LOSS: 1, HOLE: 2, EDGE_START: 4, EDGE_END: 8, BETWEEN: 0x10, NEIGHBOUR: 0x40, UNSURE: 0x80 };
+const FLAG = { LOSS: 1, HOLE: 2, EDGE_START: 4, EDGE_END: 8, BETWEEN: 0x10, NEIGHBOUR: 0x40,
+	UNSURE: 0x80, ELSEWHERE: 0x100 };
 /* Whether these are the flags of an unknown interval in which the thread was off the CPU all the time. */
-const isUnsure = (flags) => (flags & (FLAG.UNSURE | FLAG.LOSS | FLAG.HOLE | FLAG.NEIGHBOUR)) === FLAG.UNSURE;
+const isUnsure = (flags) => (flags & (FLAG.UNSURE | FLAG.LOSS | FLAG.HOLE | FLAG.NEIGHBOUR | FLAG.ELSEWHERE)) === FLAG.UNSURE;
 const CUT = FLAG.LOSS | FLAG.HOLE | FLAG.EDGE_START | FLAG.EDGE_END;
 /* Kinds of events that change states; others only advance the time. */
 const EVENT = { OTHER: 0, SWITCH: 1, WAKEUP: 2, BIRTH: 3, SAMPLE: 4, TRACEPOINT: 5, TASK: 6, WATCH: 7,
