@@ -279,6 +279,7 @@ enum prof_module_kind {
  * and sched_wakeup_new of threads that start on one.
  */
 #define PROF_META_RECORDED_CPUS "recorded_cpus"
+#define PROF_META_SWITCHES "switches" /* "no": the trace has wakeups, but no sched_switch */
 /* The filter (--filter) of sched_switch: the trace has the events that pass it. */
 #define PROF_META_SWITCH_FILTER "switch_filter"
 #define PROF_META_WAKING_FILTER "waking_filter" /* of sched_waking: likewise */

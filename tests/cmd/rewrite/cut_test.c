@@ -659,3 +659,25 @@ Test(cut, of_some_cpus_knows_only_running_time)
 	free(again.data);
 	free(f.data);
 }
+
+Test(cut, without_switches_has_no_blocked_time)
+{
+	const uint64_t t = 20 * RUN_SEC;
+	struct make m;
+	struct file f;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_metadata(&m, t, (const char *const[]){ "start_realtime_ns", "1", NULL });
+	make_waking(&m, t, 0, 13, "a", 12);
+	make_switch(&m, t + RUN_SEC, 0, "a", 12, 1, "b", 13);
+	make_waking(&m, t + 2 * RUN_SEC, 0, 13, "a", 11);
+	f = cut(make_file(&m), CMD_OK, "-esched:sched_waking", NULL, NULL);
+	make_fini(&m);
+	r = run_cmd(cmd_offcpu, file_fd(&f), "offcpu", "-t11", "-", NULL);
+	run_expect_in(r.out,
+		      "# unknown: 2.000 s (all threads): context switches not selected\n");
+	run_expect_in(r.out, "No blocked time in standard input: ");
+	run_free(&r);
+	free(f.data);
+}

@@ -298,6 +298,7 @@ Test(sched, times_of_filtered_switches_are_reported_as_unreliable)
 	make_metadata(&m, t, kv);
 	make_switch(&m, t, 0, "worker", 11, 1, "hog", 12);
 	make_switch(&m, t + RUN_SEC, 0, "worker", 11, 1, "hog", 12);
+	make_waking(&m, t + 2 * RUN_SEC, 0, 12, "worker", 11);
 	r = run_cmd(cmd_sched, make_file(&m), "sched", "latency", "-", NULL);
 	run_expect_in(r.out, note);
 	run_expect_in(

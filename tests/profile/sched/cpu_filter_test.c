@@ -162,3 +162,27 @@ Test(cpu_filter, only_running_is_known_in_a_cut_by_cpu)
 		"5 running 1600-1700 to block cpu 0\n"
 		"5 unknown (blocked) 1700-1900 to nothing cpu 0 S edge-end elsewhere\n");
 }
+
+static void expect_switches_missing(const char *key, const char *value)
+{
+	struct run r = { .tid = 5 };
+	struct make m;
+
+	make_target(&m, "system", key, value);
+	make_waking(&m, 1100, 0, 8, "a", 5);
+	make_switch(&m, 1300, 0, "a", 5, 1, "x", 8);
+	make_waking(&m, 1400, 0, 8, "a", 5);
+	make_clock(&m, 1900, 1);
+	run_expect(&r, &m,
+		   "5 unknown (blocked) 1000-1100 to waking by 8 at 1100 hole edge-start\n"
+		   "5 unknown (runnable) 1100-1300 to block cpu 0 woken by 8 at 1100 hole\n"
+		   "5 blocked 1300-1400 to waking cpu 0 by 8 at 1400 S\n"
+		   "5 unknown (runnable) 1400-1900 to nothing cpu 0 woken by 8 at 1400 hole edge-end\n");
+}
+
+/* Before its first wakeup, the thread may not exist. */
+Test(cpu_filter, only_a_switch_out_with_its_wakeup_is_known_without_all_switches)
+{
+	expect_switches_missing("switches", "no");
+	expect_switches_missing("switch_filter", "prev_pid == 5");
+}

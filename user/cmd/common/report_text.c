@@ -302,6 +302,10 @@ void report_text_why_unknown(struct buf *out, const struct loss_accounting *a,
 		buf_addstr(out, out->len > before ? ", " : "");
 		buf_addstr(out, "switches excluded by --filter");
 	}
+	if (meta_of_any(n, PROF_META_SWITCHES)) {
+		buf_addstr(out, out->len > before ? ", " : "");
+		buf_addstr(out, "context switches not selected");
+	}
 	if (lacks_cpus(n)) {
 		buf_addstr(out, out->len > before ? ", " : "");
 		buf_addstr(out, "threads on CPUs that are not in the trace");

@@ -351,12 +351,23 @@ static bool put_target(struct buf *out, const struct cut *c, uint32_t part)
 	return true;
 }
 
+/* Whether -e keeps context switches. */
+static bool keeps_switches(const struct cut *c)
+{
+	const struct opt_list *globs = &c->opts->events;
+	bool keeps = !globs->cnt;
+
+	for (size_t i = 0; i < globs->cnt && !keeps; i++)
+		keeps = str_glob(globs->v[i], PROF_EV_SCHED_SWITCH);
+	return keeps;
+}
+
 static int write_metadata(struct cut *c, const struct trace_event *ev, uint64_t ts, const char *how,
 			  const char *left_out)
 {
 	const struct select_opts *o = &c->opts->sel;
 	const bool some = o->pids.cnt || o->tids.cnt || o->comms.cnt || o->cgroups.cnt;
-	struct cut_entry entries[6] = { { PROF_META_CUT, how },
+	struct cut_entry entries[7] = { { PROF_META_CUT, how },
 					{ PROF_META_CUT_LEFT_OUT, left_out } };
 	struct buf target = { 0 };
 	size_t cnt = 2;
@@ -370,6 +381,8 @@ static int write_metadata(struct cut *c, const struct trace_event *ev, uint64_t 
 		entries[cnt++] = (struct cut_entry){ PROF_META_FOLLOWED, "within" };
 	if ((some || c->opts->events.cnt) && names_meta(c->names, ev->part, PROF_META_NEIGHBOURS))
 		entries[cnt++] = (struct cut_entry){ PROF_META_NEIGHBOURS, "no" };
+	if (!keeps_switches(c))
+		entries[cnt++] = (struct cut_entry){ PROF_META_SWITCHES, "no" };
 	err = cut_copy_event(&c->copy, ev, ts, 0, entries, cnt);
 	buf_free(&target);
 	return err;

@@ -64,7 +64,7 @@ enum interval_why {
 #define INTERVAL_LOSS                                                                              \
 	0x01 /* events lost or recording paused during it: state is INTERVAL_UNKNOWN */
 #define INTERVAL_HOLE                                                                              \
-	0x02 /* contradicting events, so some are missing: state is INTERVAL_UNKNOWN */
+	0x02 /* contradicting or excluded events: some are missing, state is INTERVAL_UNKNOWN */
 #define INTERVAL_EDGE_START 0x04 /* started before the recording; the true start is unknown */
 #define INTERVAL_EDGE_END 0x08 /* not over at the end of the recording */
 #define INTERVAL_CLIP_START 0x10 /* started before the window */

@@ -49,6 +49,7 @@ struct thread_state {
 	/* of the current recording: */
 	bool has_events, has_targets; /* any event; its targets are known */
 	bool offcpu_only; /* off-CPU intervals only (--min-block): nothing to do here */
+	bool lacks_switches; /* excluded by -e or a filter */
 	bool neighbours; /* CPUs that targets waited for were watched: PROF_EV_CPU_WATCH */
 	uint32_t part;
 	uint64_t start, last; /* time of the first and the latest event */
@@ -115,6 +116,18 @@ static bool is_elsewhere(const struct thread_state *iv, const struct thread *th,
 	return th->unrecorded_cpu || (iv->cpu_filter.is_cut && i->began_as != INTERVAL_RUNNING);
 }
 
+/*
+ * Between two events of a thread it may have been switched in and out unseen, unless it was blocked:
+ * a switch-out to block and the wakeup after it enclose one state.
+ */
+static bool lacks_events(const struct thread_state *iv, const struct interval *i)
+{
+	const bool whole = i->began_as == INTERVAL_BLOCKED && i->end_by == INTERVAL_TO_WAKEUP &&
+			   !(i->flags & INTERVAL_EDGE_START);
+
+	return iv->lacks_switches && !whole;
+}
+
 static void emit_interval(struct thread_state *iv, struct thread *th, struct interval *i)
 {
 	if (iv->offcpu_only || !thread_state_clip(&iv->window, i))
@@ -123,6 +136,8 @@ static void emit_interval(struct thread_state *iv, struct thread *th, struct int
 		th->is_target = target_threads_has(&iv->targets, th->pid, th->tid);
 	if (!th->is_target)
 		i->flags |= INTERVAL_NEIGHBOUR;
+	if (lacks_events(iv, i))
+		i->flags |= INTERVAL_HOLE;
 	if (is_elsewhere(iv, th, i))
 		i->flags |= INTERVAL_ELSEWHERE;
 	if (spans_loss(iv, i->began, i->ended))
@@ -572,7 +587,7 @@ static void reset_part(struct thread_state *iv)
 	cpu_log_fini(&iv->cpus);
 	target_threads_fini(&iv->targets);
 	cpu_filter_fini(&iv->cpu_filter);
-	iv->has_events = iv->has_targets = iv->neighbours = iv->offcpu_only = false;
+	iv->has_events = iv->has_targets = iv->neighbours = iv->offcpu_only = iv->lacks_switches = false;
 	iv->woken = NULL;
 }
 
@@ -652,6 +667,8 @@ static void read_targets(struct thread_state *iv)
 	target_threads_init(&iv->targets, iv->all->opts.names, iv->part);
 	neighbours = names_meta(iv->all->opts.names, iv->part, PROF_META_NEIGHBOURS);
 	iv->neighbours = neighbours && !strcmp(neighbours, "yes");
+	iv->lacks_switches = names_meta(iv->all->opts.names, iv->part, PROF_META_SWITCHES) ||
+			     names_meta(iv->all->opts.names, iv->part, PROF_META_SWITCH_FILTER);
 	iv->offcpu_only = offcpu_interval_is_recorded(iv->all->opts.names, iv->part, NULL, NULL);
 	cpu_filter_learn(&iv->cpu_filter, iv->all->opts.names, iv->part);
 	iv->has_targets = names_meta(iv->all->opts.names, iv->part, PROF_META_TARGET);

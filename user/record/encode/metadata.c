@@ -161,6 +161,8 @@ int metadata_write(struct emit *emit, const struct status_head *head,
 	meta_text(&m, PROF_META_COMMAND_LINE, text.ptr);
 	meta_text(&m, PROF_META_VERSION, PROF_VERSION);
 	meta_targets(&m, head, texts);
+	if (head->events->hot[EVENTSET_SWITCH] < 0 && head->events->hot[EVENTSET_WAKEUP] >= 0)
+		meta_text(&m, PROF_META_SWITCHES, "no");
 	meta_filter(&m, PROF_META_SWITCH_FILTER, head->events, EVENTSET_SWITCH, &filters[0]);
 	meta_filter(&m, PROF_META_WAKING_FILTER, head->events, EVENTSET_WAKEUP, &filters[1]);
 	if (head->max_overhead_ppm)

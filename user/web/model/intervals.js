@@ -97,6 +97,7 @@ class Intervals {
 	#targets = null;
 	#neighbours = false; /* CPUs that targets waited for were watched */
 	#recorded = null; /* a Set of CPUs; null: all */
+	#lacksSwitches = false; /* excluded by -e or a filter */
 	#cutByCpu = false; /* moves of threads to and from other CPUs are not in the trace */
 	#offCpu = null; /* for a part with off-CPU intervals instead of switches */
 	#threads = new Map();
@@ -151,6 +152,10 @@ class Intervals {
 			th.isTarget ||= this.#targets.has(th.pid, th.tid);
 		if (!th.isTarget)
 			rows.flags[row] |= FLAG.NEIGHBOUR;
+		/* switched in and out unseen, maybe, but not between a switch-out to block and the wakeup */
+		if (this.#lacksSwitches && !(rows.beganAs[row] === STATE.BLOCKED && rows.endBy[row] === END.WAKEUP &&
+				!(rows.flags[row] & FLAG.EDGE_START)))
+			rows.flags[row] |= FLAG.HOLE;
 		/* a cut has no migrations: only a thread on a CPU is known not to be on another */
 		if (th.away || (this.#cutByCpu && rows.beganAs[row] !== STATE.RUNNING))
 			rows.flags[row] |= FLAG.ELSEWHERE;
@@ -592,6 +597,8 @@ class Intervals {
 		this.#targets = new TargetThreads(this.#trace.parts[part].meta);
 		this.#neighbours = this.#trace.parts[part].meta.get('neighbours') === 'yes';
 		this.#recorded = cpuSet(this.#trace.parts[part].meta.get('recorded_cpus'));
+		const { meta } = this.#trace.parts[part];
+		this.#lacksSwitches = meta.has('switches') || meta.has('switch_filter');
 		this.#cutByCpu = (this.#trace.parts[part].meta.get('cut') || '').includes(' -C ');
 		this.#offCpu = this.#trace.parts[part].offCpu ? new OffCpuIntervals(this.#trace, this.#trace.parts[part], this) : null;
 	}
