@@ -26,9 +26,9 @@ struct run {
 
 static inline void run_print_flags(struct run *r, unsigned int flags)
 {
-	static const char *const names[] = { "loss",	   "hole",     "edge-start", "edge-end",
-					     "clip-start", "clip-end", "neighbour",  "unsure",
-					     "elsewhere" };
+	static const char *const names[] = { "loss",	  "hole",	"edge-start",
+					     "edge-end",  "clip-start", "clip-end",
+					     "neighbour", "unsure",	"elsewhere" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (flags & 1u << i)

@@ -675,8 +675,7 @@ Test(cut, without_switches_has_no_blocked_time)
 	f = cut(make_file(&m), CMD_OK, "-esched:sched_waking", NULL, NULL);
 	make_fini(&m);
 	r = run_cmd(cmd_offcpu, file_fd(&f), "offcpu", "-t11", "-", NULL);
-	run_expect_in(r.out,
-		      "# unknown: 2.000 s (all threads): context switches not selected\n");
+	run_expect_in(r.out, "# unknown: 2.000 s (all threads): context switches not selected\n");
 	run_expect_in(r.out, "No blocked time in standard input: ");
 	run_free(&r);
 	free(f.data);

@@ -150,17 +150,16 @@ Test(cpu_filter, only_running_is_known_in_a_cut_by_cpu)
 	make_switch(&m, 1600, 0, "x", 8, 1, "a", 5);
 	make_switch(&m, 1700, 0, "a", 5, 1, "x", 8);
 	make_clock(&m, 1900, 1);
-	run_expect(
-		&r, &m,
-		"5 unknown (blocked) 1000-1050 to waking by 8 at 1050 edge-start elsewhere\n"
-		"5 unknown (runnable) 1050-1100 to cpu cpu 0 woken by 8 at 1050 elsewhere\n"
-		"5 running 1100-1200 to preempted cpu 0\n"
-		"5 unknown (runnable) 1200-1300 to cpu cpu 0 preempted R elsewhere\n"
-		"5 running 1300-1400 to block cpu 0\n"
-		"5 unknown (blocked) 1400-1500 to waking cpu 0 by 8 at 1500 S elsewhere\n"
-		"5 unknown (runnable) 1500-1600 to cpu cpu 0 woken by 8 at 1500 elsewhere\n"
-		"5 running 1600-1700 to block cpu 0\n"
-		"5 unknown (blocked) 1700-1900 to nothing cpu 0 S edge-end elsewhere\n");
+	run_expect(&r, &m,
+		   "5 unknown (blocked) 1000-1050 to waking by 8 at 1050 edge-start elsewhere\n"
+		   "5 unknown (runnable) 1050-1100 to cpu cpu 0 woken by 8 at 1050 elsewhere\n"
+		   "5 running 1100-1200 to preempted cpu 0\n"
+		   "5 unknown (runnable) 1200-1300 to cpu cpu 0 preempted R elsewhere\n"
+		   "5 running 1300-1400 to block cpu 0\n"
+		   "5 unknown (blocked) 1400-1500 to waking cpu 0 by 8 at 1500 S elsewhere\n"
+		   "5 unknown (runnable) 1500-1600 to cpu cpu 0 woken by 8 at 1500 elsewhere\n"
+		   "5 running 1600-1700 to block cpu 0\n"
+		   "5 unknown (blocked) 1700-1900 to nothing cpu 0 S edge-end elsewhere\n");
 }
 
 static void expect_switches_missing(const char *key, const char *value)
@@ -173,11 +172,12 @@ static void expect_switches_missing(const char *key, const char *value)
 	make_switch(&m, 1300, 0, "a", 5, 1, "x", 8);
 	make_waking(&m, 1400, 0, 8, "a", 5);
 	make_clock(&m, 1900, 1);
-	run_expect(&r, &m,
-		   "5 unknown (blocked) 1000-1100 to waking by 8 at 1100 hole edge-start\n"
-		   "5 unknown (runnable) 1100-1300 to block cpu 0 woken by 8 at 1100 hole\n"
-		   "5 blocked 1300-1400 to waking cpu 0 by 8 at 1400 S\n"
-		   "5 unknown (runnable) 1400-1900 to nothing cpu 0 woken by 8 at 1400 hole edge-end\n");
+	run_expect(
+		&r, &m,
+		"5 unknown (blocked) 1000-1100 to waking by 8 at 1100 hole edge-start\n"
+		"5 unknown (runnable) 1100-1300 to block cpu 0 woken by 8 at 1100 hole\n"
+		"5 blocked 1300-1400 to waking cpu 0 by 8 at 1400 S\n"
+		"5 unknown (runnable) 1400-1900 to nothing cpu 0 woken by 8 at 1400 hole edge-end\n");
 }
 
 /* Before its first wakeup, the thread may not exist. */

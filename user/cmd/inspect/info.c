@@ -80,7 +80,7 @@ static const struct {
 static const char *const meta_hidden[] = {
 	PROF_META_SAMPLE_PERIOD_NS, PROF_META_SAMPLE_HZ,    PROF_META_START_REALTIME_NS,
 	PROF_META_RING_BYTES,	    PROF_META_CUT_LEFT_OUT, PROF_META_FOLLOWED,
-	PROF_META_OFF_MIN_NS,	    PROF_META_OFF_MAX_NS,	    PROF_META_SWITCHES,
+	PROF_META_OFF_MIN_NS,	    PROF_META_OFF_MAX_NS,   PROF_META_SWITCHES,
 };
 
 static bool meta_has_line(const char *key)

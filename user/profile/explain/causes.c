@@ -229,7 +229,8 @@ static void add_step(void *ctx, const struct explain_step *s)
 	struct adding *a = ctx;
 	struct causes *c = a->c;
 	const struct explain_piece *dark = s->longest[INTERVAL_UNKNOWN];
-	const bool unrecorded = s->cnt[INTERVAL_UNKNOWN] && dark->flags & (INTERVAL_NEIGHBOUR | INTERVAL_ELSEWHERE);
+	const bool unrecorded =
+		s->cnt[INTERVAL_UNKNOWN] && dark->flags & (INTERVAL_NEIGHBOUR | INTERVAL_ELSEWHERE);
 	const struct cause ran = cause_of_kind(CAUSE_RAN);
 	const struct cause unknown = cause_of_kind(unrecorded ? CAUSE_UNRECORDED : CAUSE_UNKNOWN);
 	struct cause blocked;

@@ -587,7 +587,8 @@ static void reset_part(struct thread_state *iv)
 	cpu_log_fini(&iv->cpus);
 	target_threads_fini(&iv->targets);
 	cpu_filter_fini(&iv->cpu_filter);
-	iv->has_events = iv->has_targets = iv->neighbours = iv->offcpu_only = iv->lacks_switches = false;
+	iv->has_events = iv->has_targets = iv->neighbours = iv->offcpu_only = iv->lacks_switches =
+		false;
 	iv->woken = NULL;
 }
 
