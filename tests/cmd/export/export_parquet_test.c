@@ -144,6 +144,7 @@ static int record_process(const char *field, uint32_t number)
 	dial9_enc_begin(m.enc, schema, 1000);
 	dial9_enc_put_u64(m.enc, number);
 	make_end(&m);
+	dial9_schema_free(schema);
 	return make_done(&m);
 }
 
