@@ -55,6 +55,8 @@ struct fault {
 	uint64_t mem_max_kb; /* what hwm_kb may be: FAULT_MEM_MAX_KB */
 	uint64_t hwm_kb; /* most resident memory of the recorder, its children apart */
 	int code; /* its exit code */
+	unsigned int
+		silent; /* helper processes, one after the other, that a name may have to wait for */
 };
 
 void fault_begin(struct fault *f);

@@ -69,6 +69,7 @@ Test(fault_many_maps, stacks_of_a_recorded_program_are_complete)
 	struct live_rec rec;
 	struct live_trace lt;
 	struct trace_event ev;
+	unsigned int last_end = 0;
 	uint32_t pid;
 
 	live_stimulus(&program, "many_maps", "32000", "0", NULL);
@@ -88,12 +89,14 @@ Test(fault_many_maps, stacks_of_a_recorded_program_are_complete)
 		stacks++;
 		without_table += end == PROF_END_NO_TABLE;
 		if (end != PROF_END_COMPLETE &&
-		    (end != PROF_END_NO_TABLE || ev.ts - from > 3ULL * SECOND))
+		    (end != PROF_END_NO_TABLE || ev.ts - from > 3ULL * SECOND)) {
 			incomplete++;
+			last_end = end;
+		}
 	}
 	cr_expect_gt(stacks, 1000);
-	cr_expect_eq(incomplete, 0, "%llu of %llu stacks", (unsigned long long)incomplete,
-		     (unsigned long long)stacks);
+	cr_expect_eq(incomplete, 0, "%llu of %llu stacks, the last one with user_end %u",
+		     (unsigned long long)incomplete, (unsigned long long)stacks, last_end);
 	fprintf(stderr, "%llu of %llu stacks without a table\n", (unsigned long long)without_table,
 		(unsigned long long)stacks);
 	live_assert_no_loss(&lt);

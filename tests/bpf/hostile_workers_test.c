@@ -32,6 +32,7 @@ struct attack {
 	bool of_recorder; /* its own children, not children of its spawners */
 	pid_t pids[HELPERS_MAX]; /* which */
 	bool done;
+	unsigned int silent; /* as in struct fault */
 };
 
 static bool is_one_of(pid_t pid, const char *const *names)
@@ -110,6 +111,7 @@ static void record_under(struct attack *attack)
 	struct fault f;
 
 	fault_begin_late(&f);
+	f.silent = attack->silent;
 	fault_record(&f, 8, NULL);
 	fault_watch(&f, attack_once, attack);
 	cr_expect_gt(attack->hit, 0, "there are no such processes");
@@ -173,11 +175,15 @@ Test(fault_workers, no_dev_null)
 	live_proc_fini(&proc);
 }
 
-/* Not the process that opens files: if it is stopped, it looks like a file that does not answer. */
+/*
+ * Not the process that opens files: if it is stopped, it looks like a file that does not answer. Lines of a function may
+ * be requested when its name is known: then each of the two processes is waited for until it counts as stopped.
+ */
 Test(fault_workers, workers_are_stopped)
 {
 	struct attack attack = { .signal = SIGSTOP,
-				 .names = { "d9-names", "d9-lines", "d9-tables" } };
+				 .names = { "d9-names", "d9-lines", "d9-tables" },
+				 .silent = 2 };
 
 	record_under(&attack);
 }
