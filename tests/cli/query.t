@@ -26,7 +26,7 @@ $ dial9-prof query 'SELECT :x' $T/golden/dial9/mixed_1k.bin
 ? 1
 #
 # Decimal numbers are numbers, and nothing else is.
-$ ln -s $T/golden/dial9/mixed_1k.bin m.bin; for v in 7 +5 -3 007 1e6 1E-2 .5 5. -1.5e+1 9223372036854775807 9223372036854775808 -9223372036854775808 0x10 1e 1e+ . + '' inf nan ' 1' 1_000; do dial9-prof query --format csv --param "x=$v" "SELECT typeof(:x), :x" m.bin | tail -n +2; done | tr -d '\r'
+$ ln -s $T/golden/dial9/mixed_1k.bin m.bin; for v in 7 +5 -3 007 1e6 1E-2 .5 5. -1.5e+1 9223372036854775807 9223372036854775808 -9223372036854775808 0x10 1e 1e+ 1.5e . + '' inf nan ' 1' 1_000; do dial9-prof query --format csv --param "x=$v" "SELECT typeof(:x), :x" m.bin | tail -n +2; done | tr -d '\r'
 integer,7
 integer,5
 integer,-3
@@ -42,6 +42,7 @@ integer,-9223372036854775808
 text,0x10
 text,1e
 text,1e+
+text,1.5e
 text,.
 text,"'+"
 text,

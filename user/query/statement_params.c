@@ -27,22 +27,24 @@ static size_t count_digits(const char *s)
 static bool is_number(const char *s, bool *integer)
 {
 	const char *at = skip_sign(s);
-	size_t digits = count_digits(at), more = 0;
+	size_t digits = count_digits(at), exponent;
 
 	at += digits;
 	*integer = *at != '.' && *at != 'e' && *at != 'E';
 	if (*at == '.') {
-		more = count_digits(at + 1);
-		at += 1 + more;
+		at++;
+		digits += count_digits(at);
+		at += count_digits(at);
 	}
-	if (!(digits + more))
+	if (!digits)
 		return false;
 	if (*at == 'e' || *at == 'E') {
 		at = skip_sign(at + 1);
-		digits = count_digits(at);
-		at += digits;
+		exponent = count_digits(at);
+		at += exponent;
+		return exponent && !*at;
 	}
-	return digits + more && !*at;
+	return !*at;
 }
 
 /* ---- binding ------------------------------------------------------------------------------------ */
