@@ -451,6 +451,16 @@ void fault_kill(struct live_proc *p)
 	live_proc_fini(p);
 }
 
+void fault_record_enemy(struct fault *f, struct live_proc *enemy)
+{
+	cr_assert_eq(write(enemy->in, "\n", 1), 1);
+	fault_record(f, 4, NULL);
+	fault_watch(f, NULL, NULL);
+	fault_kill(enemy);
+	fault_check(f);
+	fault_end(f);
+}
+
 void fault_end(struct fault *f)
 {
 	fault_kill(&f->neighbour);

@@ -67,6 +67,9 @@ void fault_go(struct fault *f);
 /* record -a -d SECONDS and what else is given, NULL at the end. Returns when the recording is on. */
 void fault_record(struct fault *f, unsigned int seconds, ...) __attribute__((sentinel));
 
+/* Lets the stimulus @enemy go, records for 4 s, ends the stimulus, and checks all that must hold. Ends @f. */
+void fault_record_enemy(struct fault *f, struct live_proc *enemy);
+
 /* Called about twenty times per second while the recording runs. */
 typedef void (*fault_tick_fn)(void *ctx, struct fault *f);
 /* Watches until the recorder has ended; twenty seconds more than it should take are a failure. */

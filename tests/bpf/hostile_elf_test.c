@@ -17,12 +17,7 @@ static void record_with(const char *kind)
 
 	fault_begin(&f);
 	live_stimulus(&enemy, "enemy_elf", kind, live_dir(), NULL);
-	cr_assert_eq(write(enemy.in, "\n", 1), 1);
-	fault_record(&f, 4, NULL);
-	fault_watch(&f, NULL, NULL);
-	fault_kill(&enemy);
-	fault_check(&f);
-	fault_end(&f);
+	fault_record_enemy(&f, &enemy);
 }
 
 Test(fault_elf, debug_information_with_circular_references)

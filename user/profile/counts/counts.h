@@ -82,7 +82,8 @@ struct counts {
 	struct counts_row *rows;
 	struct count_value *values;
 	size_t row_cnt;
-	bool by_part; /* rows are also grouped by recording: they have ids of several hosts, or times of several clocks */
+	/* rows are also grouped by recording: they have ids of several hosts, or times of several clocks */
+	bool by_part;
 };
 
 void counts_init(struct counts *c, const struct counts_opts *opts);
@@ -97,8 +98,8 @@ void counts_add(struct counts *c, const struct trace *t, const struct trace_even
 		const struct counts_kind *kind);
 
 /*
- * Makes the rows: by recording and slot with intervals, most events first. @t: the trace of the last event. Values that have the same number and text
- * are one row, whatever event and recording they come from, unless these are columns.
+ * Makes the rows: by recording and slot with intervals, most events first. @t: the trace of the last event. Values that
+ * have the same number and text are one row, whatever event and recording they come from, unless these are columns.
  */
 void counts_finish(struct counts *c, const struct trace *t);
 
