@@ -111,7 +111,9 @@ static int report_no_pairs(const struct count *c)
 		log_error("count: no system calls in %s; record with -e 'raw_syscalls:*'",
 			  reader_input(c->reader));
 	else if (c->opts->syscalls && !select_is_used(&c->sel))
-		log_error("count: no complete system call in %s", reader_input(c->reader));
+		log_error("count: no complete system call in %s; record with -e 'raw_syscalls:*', "
+			  "which has starts and ends",
+			  reader_input(c->reader));
 	else if (!c->opts->syscalls && !(s->enters && s->exits))
 		log_error("count: no event matches %s of --pair; dial9-prof info lists the events",
 			  s->enters ? c->pair_opts.pattern.exit : c->pair_opts.pattern.enter);
