@@ -237,12 +237,12 @@ boot() { # MACHINE IMAGE
 	words="no_timer_check mitigations=off rcupdate.rcu_expedited=1 quiet panic=-1 checks=$checks ${configurations:+configurations=$configurations }$append"
 	case $1 in
 	amd64)
-		qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp 2 -m 2G -nodefaults -display none -no-reboot \
+		qemu-system-x86_64 -accel tcg,thread=single -cpu max -smp 2 -m 2G -nodefaults -display none -no-reboot \
 			-kernel "$2" -initrd "$out/root-$1.cpio.gz" -append "console=ttyS0 $words" \
 			-serial "file:$results/console" -serial "file:$results/packed" -monitor none </dev/null >"$results/qemu" 2>&1 &
 		;;
 	arm64)
-		qemu-system-aarch64 -M virt,gic-version=3 -accel tcg,thread=multi -cpu max,pauth-impdef=on -smp 2 -m 2G \
+		qemu-system-aarch64 -M virt,gic-version=3 -accel tcg,thread=single -cpu max,pauth-impdef=on -smp 2 -m 2G \
 			-nodefaults -display none -no-reboot -kernel "$2" -initrd "$out/root-$1.cpio.gz" \
 			-append "console=ttyAMA0 $words" -serial "file:$results/console" -monitor none </dev/null >"$results/qemu" 2>&1 &
 		;;
@@ -253,9 +253,9 @@ boot() { # MACHINE IMAGE
 	[ "$1" = amd64 ] || sed -n '/^@@RESULTS/,/^@@END/{/^@@/d; s/\r$//; p;}' "$results/console" >"$results/packed"
 }
 
-# Runs the checks on a kernel; what they leave is in DIR/results/NAME. The emulator runs two CPUs in two threads, and
-# now and then a CPU meets the breakpoint of a jump label after the kernel has removed it: the kernel dies, or stands
-# still. So a guest that did not reach its end boots again, twice at most.
+# Runs the checks on a kernel; what they leave is in DIR/results/NAME. Both CPUs of a guest run in one thread: in two, now
+# and then a CPU meets the breakpoint of a jump label after the kernel has removed it, and the kernel dies or stands
+# still. A guest that did not reach its end boots again, twice at most.
 run_guest() { # NAME MACHINE IMAGE
 	results=$out/results/$1
 	for attempt in 1 2 3; do

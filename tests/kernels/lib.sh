@@ -48,6 +48,10 @@ switches_of() { # PID
 	awk '/ctxt_switches/ { sum += $2 } END { print sum }' "/proc/$1/status"
 }
 
+voluntary_of() { # PID
+	awk '$1 == "voluntary_ctxt_switches:" { print $2 }' "/proc/$1/status"
+}
+
 # Starts the recorder; returns when it records: its file has a head then. Sets $recorder.
 record_start() { # FILE ARG...
 	file=$1

@@ -14,12 +14,13 @@ recording() { # NAME p|a OPTION...
 	load_start sleeper $naps $nap_us || { verdict "$name" 1 "no workload: $(cat load.err)"; return; }
 	if [ "$target" = a ]; then set -- -a "$@"; else set -- -p "$load" "$@"; fi
 	if record_start "/out/$name.bin" "$@"; then
-		before=$(switches_of "$load")
+		before=$(switches_of "$load") slept=$(voluntary_of "$load")
 		load_run
-		after=$(switches_of "$load")
+		after=$(switches_of "$load") slept=$(($(voluntary_of "$load") - slept))
 		record_end
 		code=$?
-		echo "tid=$load switches=$((after - before)) naps=$naps nap_us=$nap_us" >"/out/$name.truth"
+		# The last one is the wait for a line.
+		echo "tid=$load switches=$((after - before)) naps=$((slept - 1)) nap_us=$nap_us" >"/out/$name.truth"
 	else
 		record_end
 		code=1
