@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "profile/sums/off_stack.h"
 
 /* clang-format off */
 #define SLICE_COLUMNS(X) \
@@ -21,14 +22,14 @@
 	X(CGROUP, cgroup, TEXT, NONE, "path of the control group") \
 	X(CPU, cpu, INTEGER, NONE, "running: the CPU; runnable: of the run queue; blocked: CPU that it left") \
 	X(STATE, state, TEXT, WORD, "running, runnable, blocked or unknown") \
-	X(TASK_STATE, task_state, TEXT, NONE, "blocked: letter as in ps, for example S or D") \
+	X(TASK_STATE, task_state, TEXT, NONE, "blocked: letter as in ps, for example S or D; NULL: unknown") \
 	X(WHY, why, TEXT, NONE, "why it became runnable: woken, woken_early, preempted, resched or new") \
 	X(END, end, TEXT, NONE, "how it ended: cpu, wakeup, block, preempted, resched, exec, exit; open: it did not") \
 	X(WAKER, waker, TEXT, NONE, "what woke the thread: task, timer, softirq, irq, ipi or unknown") \
 	X(WAKER_TID, waker_tid, INTEGER, NONE, "thread that woke it, or was interrupted to do so") \
 	X(WAKER_COMM, waker_comm, TEXT, NONE, "name of that thread") \
 	X(WAKER_STACK, waker_stack, INTEGER, NONE, "stack of the wakeup") \
-	X(STACK, stack, INTEGER, NONE, "stack of the switch-out before it") \
+	X(STACK, stack, INTEGER, NONE, "stack of its switch-out; NULL: running or unknown") \
 	X(RAN_TID, ran_tid, INTEGER, NONE, "runnable: thread that ran instead the longest; 0: idle CPU") \
 	X(RAN_COMM, ran_comm, TEXT, NONE, "its name") \
 	X(RAN_CGROUP, ran_cgroup, TEXT, NONE, "its control group") \
@@ -82,53 +83,13 @@ struct slice_rows {
 	struct slice_rows_row *rows;
 	size_t cnt, cap, at; /* rows from at on are not returned yet */
 	struct slice_rows_row now;
+	struct off_stack off_stack;
 	bool tasks, stacks, wakers, preemptors, recorder; /* properties that are read */
 	bool wanted[INTERVAL_STATE_CNT];
 	bool finished;
 };
 
 /* ---- rows --------------------------------------------------------------------------------------- */
-
-static const char *end_word(enum interval_end end)
-{
-	switch (end) {
-	case INTERVAL_TO_CPU:
-		return "cpu";
-	case INTERVAL_TO_WAKEUP:
-		return "wakeup";
-	case INTERVAL_TO_BLOCK:
-		return "block";
-	case INTERVAL_TO_PREEMPTED:
-		return "preempted";
-	case INTERVAL_TO_RESCHED:
-		return "resched";
-	case INTERVAL_TO_EXIT:
-		return "exit";
-	case INTERVAL_TO_NOTHING:
-		break;
-	}
-	return "open";
-}
-
-/* NULL: unknown. */
-static const char *why_word(enum interval_why why)
-{
-	switch (why) {
-	case INTERVAL_WHY_WOKEN:
-		return "woken";
-	case INTERVAL_WHY_WOKEN_EARLY:
-		return "woken_early";
-	case INTERVAL_WHY_PREEMPTED:
-		return "preempted";
-	case INTERVAL_WHY_RESCHED:
-		return "resched";
-	case INTERVAL_WHY_NEW:
-		return "new";
-	case INTERVAL_WHY_UNKNOWN:
-		break;
-	}
-	return NULL;
-}
 
 static const char *waker_word(enum interval_context context)
 {
@@ -197,11 +158,12 @@ static void set_preemptor(const struct scan *s, const struct interval *i,
 	row->ran_ns = one.ns;
 }
 
-static void set_details(struct scan *s, const struct interval *i, struct slice_rows_row *row)
+static void set_details(struct scan *s, const struct interval *i, uint32_t stack,
+			struct slice_rows_row *row)
 {
 	const struct slice_rows *r = s->state;
 
-	row->stack = stack_number(s, i->stack);
+	row->stack = stack_number(s, stack);
 	row->waker_stack = -1;
 	if (i->waker && r->wakers) {
 		row->woken = true;
@@ -248,6 +210,7 @@ static void add_interval(void *ctx, const struct interval *i)
 				      .flags = i->flags,
 				      .state = i->state,
 				      .why = i->why };
+	const uint32_t stack = r->stacks ? off_stack_of(&r->off_stack, i) : INTERVAL_NO_STACK;
 	uint32_t comm;
 	uint64_t from = i->start;
 
@@ -257,7 +220,7 @@ static void add_interval(void *ctx, const struct interval *i)
 		return;
 	if (r->tasks)
 		set_task(s, i, &row);
-	set_details(s, i, &row);
+	set_details(s, i, stack, &row);
 	comm = row.comm;
 	for (uint32_t k = 0; k < i->exec_cnt; k++) {
 		row.comm = i->execs[k].comm;
@@ -266,7 +229,7 @@ static void add_interval(void *ctx, const struct interval *i)
 		from = i->execs[k].ts;
 	}
 	row.comm = comm;
-	row.end = end_word(i->end_by);
+	row.end = interval_end_word(i->end_by);
 	add_piece(s, &row, from, i->end);
 }
 
@@ -333,6 +296,7 @@ static void fini_slices(struct scan *s)
 	struct slice_rows *r = s->state;
 
 	intervals_free(r->engine);
+	off_stack_fini(&r->off_stack);
 	free(r->rows);
 }
 
@@ -340,7 +304,7 @@ static void result_letter(sqlite3_context *ctx, const struct slice_rows_row *row
 {
 	const char letter = interval_blocked_letter(row->flags, row->prev_state);
 
-	if (row->state == INTERVAL_BLOCKED)
+	if (row->state == INTERVAL_BLOCKED && letter != '?')
 		sqlite3_result_text(ctx, &letter, 1, SQLITE_TRANSIENT);
 }
 
@@ -416,9 +380,9 @@ static void slice_column(struct scan *s, sqlite3_context *ctx, size_t column)
 	else if (c == COLUMN_TASK_STATE)
 		result_letter(ctx, row);
 	else if (c == COLUMN_WHY)
-		scan_result_word(ctx, row->state == INTERVAL_RUNNABLE ? why_word(row->why) : NULL);
+		scan_result_word(ctx, row->state == INTERVAL_RUNNABLE ? interval_why_word(row->why) : NULL);
 	else if (c == COLUMN_END)
-		scan_result_word(ctx, row->end);
+		scan_result_word(ctx, row->end ? row->end : "open");
 	else if (c == COLUMN_STACK)
 		scan_result_stack(ctx, row->stack);
 	else if (c <= COLUMN_WAKER_STACK)

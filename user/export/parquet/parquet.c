@@ -364,32 +364,6 @@ static void parquet_sample(struct export *x, const struct export_sample *s)
 
 /* ---- slices ----------------------------------------------------------------------------------- */
 
-static const char *why_word(const struct interval *i)
-{
-	static const char *const words[] = {
-		[INTERVAL_WHY_UNKNOWN] = NULL,
-		[INTERVAL_WHY_WOKEN] = "woken",
-		[INTERVAL_WHY_WOKEN_EARLY] = "woken_early",
-		[INTERVAL_WHY_PREEMPTED] = "preempted",
-		[INTERVAL_WHY_RESCHED] = "rescheduled",
-		[INTERVAL_WHY_NEW] = "new",
-	};
-
-	return i->state == INTERVAL_RUNNABLE ? words[i->why] : NULL;
-}
-
-static const char *end_word(const struct interval *i)
-{
-	static const char *const words[] = {
-		[INTERVAL_TO_NOTHING] = NULL,	       [INTERVAL_TO_CPU] = "cpu",
-		[INTERVAL_TO_WAKEUP] = "wakeup",       [INTERVAL_TO_BLOCK] = "blocked",
-		[INTERVAL_TO_PREEMPTED] = "preempted", [INTERVAL_TO_RESCHED] = "rescheduled",
-		[INTERVAL_TO_EXIT] = "exit",
-	};
-
-	return i->flags & (INTERVAL_CLIP_END | INTERVAL_EDGE_END) ? NULL : words[i->end_by];
-}
-
 static const char *unknown_word(const struct interval *i)
 {
 	if (i->state != INTERVAL_UNKNOWN)
@@ -418,20 +392,21 @@ static void put_waker(struct export *x, struct parquet_file *f, const struct exp
 	}
 }
 
-static void put_state(struct parquet_file *f, const struct interval *i)
+static void put_state(struct parquet_file *f, const struct interval *i, const char *end)
 {
 	const char letter = interval_blocked_letter(i->flags, i->prev_state);
 
 	put_word(f, SLICE_STATE, value_text_state(i->state));
 	if (i->state == INTERVAL_BLOCKED && letter != '?')
 		parquet_file_put_text(f, SLICE_LETTER, &letter, 1);
-	put_word(f, SLICE_WHY, why_word(i));
-	put_word(f, SLICE_ENDED_BY, end_word(i));
+	put_word(f, SLICE_WHY, i->state == INTERVAL_RUNNABLE ? interval_why_word(i->why) : NULL);
+	put_word(f, SLICE_ENDED_BY, end);
 	parquet_file_put(f, SLICE_CUT, (i->flags & INTERVAL_CUT) != 0);
 	put_word(f, SLICE_UNKNOWN, unknown_word(i));
 }
 
-static void parquet_interval(struct export *x, const struct export_interval *i)
+/* What the thread did as one program, and how that ended. */
+static void put_slice(struct export *x, const struct export_interval *i, const char *end)
 {
 	const struct interval *raw = i->raw;
 	const struct parquet_place at = { true, raw->start, raw->part };
@@ -450,11 +425,38 @@ static void parquet_interval(struct export *x, const struct export_interval *i)
 	parquet_file_put(f, SLICE_TID, i->thread->tid);
 	put_id(f, SLICE_PID, i->thread->pid);
 	put_name(f, SLICE_COMM, x->names, i->thread->comm);
-	put_state(f, raw);
+	put_state(f, raw, end);
 	put_waker(x, f, i);
 	if (i->frame_cnt)
 		parquet_file_put(f, SLICE_STACK, refs.stack);
 	parquet_tables_end_row(p->tables, f);
+}
+
+/* A row for each program; execs may be outside of the selected window. */
+static void parquet_interval(struct export *x, const struct export_interval *whole)
+{
+	const struct interval *raw = whole->raw;
+	struct export_thread thread = *whole->thread;
+	struct export_interval row = *whole;
+	struct interval piece = *raw;
+
+	row.raw = &piece;
+	row.thread = &thread;
+	for (uint32_t k = 0; k < raw->exec_cnt; k++) {
+		if (raw->execs[k].ts < raw->start)
+			continue;
+		thread.comm = raw->execs[k].comm;
+		if (raw->execs[k].ts > raw->end) {
+			put_slice(x, &row, NULL);
+			return;
+		}
+		piece.end = raw->execs[k].ts;
+		put_slice(x, &row, "exec");
+		piece.start = piece.end;
+		piece.end = raw->end;
+	}
+	thread.comm = whole->thread->comm;
+	put_slice(x, &row, raw->flags & INTERVAL_CLIP_END ? NULL : interval_end_word(raw->end_by));
 }
 
 /* ---- events ----------------------------------------------------------------------------------- */

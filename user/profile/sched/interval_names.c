@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Names for the numbers in an interval: thread states, softirq vectors. */
+/* Names for the numbers in an interval: thread states, softirq vectors, reasons and ends. */
 #include "profile/sched/intervals.h"
 
 #include <stddef.h>
@@ -32,4 +32,44 @@ const char *interval_softirq(int32_t vector)
 	if (vector < 0 || vector >= (int32_t)(sizeof(names) / sizeof(names[0])))
 		return NULL;
 	return names[vector];
+}
+
+const char *interval_why_word(enum interval_why why)
+{
+	switch (why) {
+	case INTERVAL_WHY_WOKEN:
+		return "woken";
+	case INTERVAL_WHY_WOKEN_EARLY:
+		return "woken_early";
+	case INTERVAL_WHY_PREEMPTED:
+		return "preempted";
+	case INTERVAL_WHY_RESCHED:
+		return "resched";
+	case INTERVAL_WHY_NEW:
+		return "new";
+	case INTERVAL_WHY_UNKNOWN:
+		break;
+	}
+	return NULL;
+}
+
+const char *interval_end_word(enum interval_end end)
+{
+	switch (end) {
+	case INTERVAL_TO_CPU:
+		return "cpu";
+	case INTERVAL_TO_WAKEUP:
+		return "wakeup";
+	case INTERVAL_TO_BLOCK:
+		return "block";
+	case INTERVAL_TO_PREEMPTED:
+		return "preempted";
+	case INTERVAL_TO_RESCHED:
+		return "resched";
+	case INTERVAL_TO_EXIT:
+		return "exit";
+	case INTERVAL_TO_NOTHING:
+		break;
+	}
+	return NULL;
 }

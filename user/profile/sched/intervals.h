@@ -268,5 +268,8 @@ char interval_letter(uint32_t prev_state);
 char interval_blocked_letter(unsigned int flags, uint32_t prev_state);
 /* "NET_RX" and others; NULL: unknown vector. */
 const char *interval_softirq(int32_t vector);
+/* One word in lower case, for programs; NULL: unknown, or not over. */
+const char *interval_why_word(enum interval_why why);
+const char *interval_end_word(enum interval_end end);
 
 #endif /* D9_PROFILE_SCHED_INTERVALS_H */
