@@ -83,24 +83,18 @@ const struct named_query named_queries[] = {
 	},
 	{
 		.name = "slowest-request",
-		.brief = "the longest time between two events of a thread, and what its process did in it",
+		.brief = "the longest time from a start to an end event, and what its process did in it",
 		.params = { { "start", "*sys_enter*", QUERY_PARAM_TEXT },
 			    { "end", "*sys_exit*", QUERY_PARAM_TEXT } },
 		.sql =
-"WITH marks AS MATERIALIZED (\n"
-"  SELECT trace, task_tid AS tid, task_pid AS pid, ts, event,\n"
-"    lead(ts) OVER thread AS next_ts, lead(event) OVER thread AS next_event\n"
-"  FROM events WHERE (event GLOB :start OR event GLOB :end) AND task_tid IS NOT NULL\n"
-"  WINDOW thread AS (PARTITION BY trace, task_tid ORDER BY ts)),\n"
-"request AS MATERIALIZED (\n"
-"  SELECT trace, tid, pid, event, ts AS first, next_ts AS last FROM marks\n"
-"  WHERE event GLOB :start AND next_event GLOB :end ORDER BY next_ts - ts DESC LIMIT 1),\n"
+"WITH request AS MATERIALIZED (\n"
+"  SELECT trace, tid, pid, event, ts AS first, ts + dur AS last FROM spans(:start, :end)\n"
+"  WHERE pid IS NOT NULL AND cut = 0 ORDER BY dur DESC LIMIT 1),\n"
 "own AS (\n"
-"  SELECT s.trace, s.host, s.wall, s.ts, max(s.ts, r.first) - r.first AS at_ns,\n"
-"    min(s.ts + s.dur, r.last) - max(s.ts, r.first) AS ns, s.state, s.tid, s.comm, s.cpu,\n"
-"    coalesce(s.waker_comm, s.ran_comm) AS other, s.stack\n"
-"  FROM slices s, request r\n"
-"  WHERE s.trace = r.trace AND (s.tid = r.tid OR s.pid = r.pid) AND s.ts < r.last AND s.ts + s.dur > r.first)\n"
+"  SELECT s.host, s.ts, max(s.ts, r.first) - r.first AS at_ns, min(s.ts + s.dur, r.last) - max(s.ts, r.first) AS ns,\n"
+"    s.state, s.tid, s.comm, s.cpu, coalesce(s.waker_comm, s.ran_comm) AS other, s.stack\n"
+"  FROM request r, slices s\n"
+"  WHERE s.trace = r.trace AND s.pid = r.pid AND s.ts < r.last AND s.ts + s.dur > r.first)\n"
 "SELECT r.event, r.last - r.first AS request_ns, o.at_ns, o.ns, o.state, o.tid, o.comm, o.cpu, o.other,\n"
 "  o.host, o.ts, folded(o.stack) AS stack\n"
 "FROM own o, request r ORDER BY o.at_ns, o.ts",

@@ -16,6 +16,7 @@
 #include "query/memory_tables.h"
 #include "query/sample_rows.h"
 #include "query/slice_rows.h"
+#include "query/span_rows.h"
 #include "query/sql_functions.h"
 #include "query/sql_message.h"
 #include "query/statement_params.h"
@@ -25,7 +26,7 @@
 /* Of text and values, so that no expression makes a huge one. */
 #define VALUE_MAX (64 << 20)
 
-enum { SLICES, SAMPLES, EVENTS, LOST, SCAN_CNT };
+enum { SLICES, SAMPLES, SPANS, POLLS, EVENTS, LOST, SCAN_CNT };
 enum { TRACES, TASKS, LIST_CNT };
 
 struct query {
@@ -88,6 +89,8 @@ int query_new(const struct query_opts *opts, struct query **out)
 	guard(q, opts->memory_max);
 	q->scans[SLICES] = slice_rows_table(&q->inputs);
 	q->scans[SAMPLES] = sample_rows_table(&q->inputs);
+	q->scans[SPANS] = span_rows_table(&q->inputs);
+	q->scans[POLLS] = span_rows_polls_table(&q->inputs);
 	q->scans[EVENTS] = event_tables_all(&q->inputs);
 	q->scans[LOST] = sample_rows_lost_table(&q->inputs);
 	q->lists[TRACES] = memory_tables_traces(&q->inputs);
@@ -362,7 +365,7 @@ void query_schema(const struct query *q, const char *table, struct buf *out)
 	for (int i = 0; i < SCAN_CNT; i++)
 		if (is_wanted(table, q->scans[i].name))
 			put_table(out, q->scans[i].name, q->scans[i].doc, q->scans[i].columns,
-				  q->scans[i].column_cnt);
+				  q->scans[i].column_cnt - q->scans[i].hidden);
 	for (int i = 0; i < LIST_CNT; i++)
 		if (is_wanted(table, q->lists[i].name))
 			put_table(out, q->lists[i].name, q->lists[i].doc, q->lists[i].columns,

@@ -34,7 +34,7 @@ static int connect_table(sqlite3 *db, void *aux, int argc, const char *const *ar
 			 sqlite3_vtab **out, char **err)
 {
 	const struct scan_table *table = aux;
-	char *sql = scan_declaration(table->columns, table->column_cnt, 0);
+	char *sql = scan_declaration(table->columns, table->column_cnt, table->hidden);
 	struct scan_vtab *v;
 	int ret = sql ? sqlite3_declare_vtab(db, sql) : SQLITE_NOMEM;
 
@@ -189,9 +189,16 @@ static int filter(sqlite3_vtab_cursor *c, int number, const char *plan, int argc
 		  sqlite3_value **argv)
 {
 	struct scan *s = (struct scan *)c;
+	const char *refusal;
 
 	reset(s);
 	scan_filter_init(&s->filter, plan, argc, argv);
+	refusal = s->table->ops->refuse ? s->table->ops->refuse(&s->filter) : NULL;
+	if (refusal) {
+		sqlite3_free(c->pVtab->zErrMsg);
+		c->pVtab->zErrMsg = sqlite3_mprintf("%s", refusal);
+		return SQLITE_ERROR;
+	}
 	return advance(s);
 }
 

@@ -20,6 +20,8 @@ struct scan;
 
 /* How a table gets rows from events. */
 struct scan_ops {
+	/* Why these arguments are not accepted, for an error message. NULL: accepted, or no function. */
+	const char *(*refuse)(const struct scan_filter *f);
 	/* For each trace, before its first event: what need not be read. */
 	void (*begin)(struct scan *s);
 	/* Whether the event is a row. Or it may add pending rows. */
@@ -41,6 +43,7 @@ struct scan_table {
 	const char *name, *doc;
 	const struct scan_column *columns;
 	size_t column_cnt;
+	size_t hidden; /* of these: arguments, the last ones */
 	const struct scan_ops *ops;
 	struct trace_inputs *all;
 	const void *of; /* for ops */

@@ -16,6 +16,11 @@
 /* Each scan reads the whole trace, so it costs nearly the same whatever it returns. */
 #define COST_PER_ROW 10.0
 
+static bool is_arg(enum scan_role role)
+{
+	return role >= SCAN_ROLE_ARG_1 && role <= SCAN_ROLE_ARG_3;
+}
+
 static char op_letter(const sqlite3_index_info *info, int i, enum scan_role role)
 {
 	switch (info->aConstraint[i].op) {
@@ -44,6 +49,7 @@ int scan_plan_best(sqlite3_index_info *info, const struct scan_column *columns, 
 {
 	double left = (double)rows + 1;
 	struct buf plan = { 0 };
+	bool is_missing = false;
 	int argc = 0;
 
 	buf_printf(&plan, "%" PRIx64 ":", (uint64_t)info->colUsed);
@@ -52,15 +58,20 @@ int scan_plan_best(sqlite3_index_info *info, const struct scan_column *columns, 
 		enum scan_role role;
 		char op;
 
-		if (!info->aConstraint[i].usable || column < 0 || (size_t)column >= cnt)
+		if (column < 0 || (size_t)column >= cnt)
 			continue;
 		role = columns[column].role;
+		if (!info->aConstraint[i].usable) {
+			is_missing |= is_arg(role);
+			continue;
+		}
 		if (role == SCAN_ROLE_NONE || !is_binary(info, i, role))
 			continue;
 		op = op_letter(info, i, role);
 		if (!op)
 			continue;
 		info->aConstraintUsage[i].argvIndex = ++argc;
+		info->aConstraintUsage[i].omit = is_arg(role);
 		buf_printf(&plan, "%c%c", 'a' + (int)role, op);
 		left = left / (op == '=' ? 20 : 4) + 1;
 	}
@@ -69,6 +80,8 @@ int scan_plan_best(sqlite3_index_info *info, const struct scan_column *columns, 
 	info->idxStr = sqlite3_mprintf("%s", buf_cstr(&plan));
 	info->needToFreeIdxStr = 1;
 	buf_free(&plan);
+	if (is_missing)
+		return SQLITE_CONSTRAINT;
 	return info->idxStr ? SQLITE_OK : SQLITE_NOMEM;
 }
 
@@ -89,6 +102,12 @@ static void set_text(bool *has, char **to, sqlite3_value *v)
 	free(*to);
 	*has = true;
 	*to = xstrdup((const char *)sqlite3_value_text(v));
+}
+
+static void set_arg(char **to, sqlite3_value *v)
+{
+	free(*to);
+	*to = sqlite3_value_type(v) == SQLITE_NULL ? NULL : xstrdup((const char *)sqlite3_value_text(v));
 }
 
 /* Bounds may include one row too many, never one too few. */
@@ -136,6 +155,11 @@ static void set_condition(struct scan_filter *f, enum scan_role role, char op, s
 	case SCAN_ROLE_WORD:
 		set_text(&f->has_word, &f->word, v);
 		break;
+	case SCAN_ROLE_ARG_1:
+	case SCAN_ROLE_ARG_2:
+	case SCAN_ROLE_ARG_3:
+		set_arg(&f->args[role - SCAN_ROLE_ARG_1], v);
+		break;
 	case SCAN_ROLE_NONE:
 		break;
 	}
@@ -155,5 +179,7 @@ void scan_filter_fini(struct scan_filter *f)
 {
 	free(f->host);
 	free(f->word);
+	for (int i = 0; i < SCAN_ARGS; i++)
+		free(f->args[i]);
 	*f = (struct scan_filter){ 0 };
 }

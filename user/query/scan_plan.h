@@ -16,7 +16,12 @@ enum scan_role {
 	SCAN_ROLE_TRACE,
 	SCAN_ROLE_HOST,
 	SCAN_ROLE_WORD, /* state of a slice, source of a sample, name of an event */
+	SCAN_ROLE_ARG_1, /* arguments of a table-valued function: hidden columns */
+	SCAN_ROLE_ARG_2,
+	SCAN_ROLE_ARG_3,
 };
+
+enum { SCAN_ARGS = 3 };
 
 struct scan_column {
 	const char *name;
@@ -35,9 +40,10 @@ struct scan_filter {
 	bool has_tid, has_pid, has_trace, has_host, has_word;
 	int64_t tid, pid, trace;
 	char *host, *word; /* copies */
+	char *args[SCAN_ARGS]; /* copies; NULL: not given */
 };
 
-/* xBestIndex: chooses conditions on columns with a role. @rows: in the whole table. */
+/* xBestIndex: chooses conditions on columns with a role. @rows: in the whole table. SQLITE_CONSTRAINT: an argument is not known yet. */
 int scan_plan_best(sqlite3_index_info *info, const struct scan_column *columns, size_t cnt,
 		   uint64_t rows);
 /* xFilter: the same for these values. @plan: idxStr. Overwrites @f after scan_filter_fini(). */

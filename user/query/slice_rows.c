@@ -220,6 +220,9 @@ static void add_interval(void *ctx, const struct interval *i)
 		return;
 	if (r->tasks)
 		set_task(s, i, &row);
+	/* a later piece of it may be in the time range */
+	if (!i->exec_cnt && !scan_wants(s, i->part, i->start, row.pid, row.tid))
+		return;
 	set_details(s, i, stack, &row);
 	comm = row.comm;
 	for (uint32_t k = 0; k < i->exec_cnt; k++) {

@@ -116,6 +116,11 @@ void intervals_copy_gaps(struct intervals *iv, const struct intervals *from)
 				 from->all.gaps[i].v[k].to);
 }
 
+bool intervals_touch_gap(const struct intervals *iv, uint32_t part, uint64_t from, uint64_t to)
+{
+	return part < iv->all.gaps_cap && gaps_touch(&iv->all.gaps[part], from, to);
+}
+
 static struct thread_state *thread_state_of(struct intervals *iv, uint32_t part)
 {
 	if (names_part(iv->all.opts.names, part)->base == part)

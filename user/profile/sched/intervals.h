@@ -223,6 +223,8 @@ void intervals_add_gaps(struct intervals *iv, const struct trace *t, const struc
 
 /* Before the first event: takes over the gaps that another engine over the same trace knows. */
 void intervals_copy_gaps(struct intervals *iv, const struct intervals *from);
+/* Whether events may be missing between two times, inclusive, of the recording @part. */
+bool intervals_touch_gap(const struct intervals *iv, uint32_t part, uint64_t from, uint64_t to);
 
 /* Accepts every event of the trace, in order. Calls back for intervals that it ends. */
 void intervals_add(struct intervals *iv, const struct trace *t, const struct trace_event *ev);
