@@ -35,7 +35,7 @@ SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-fr
 CPPFLAGS += -D_GNU_SOURCE -Iinclude -Iuser -I$(O)/bpf -I$(O)/gen -DPROF_VERSION='"$(VERSION)"'
 ALL_CFLAGS = -std=gnu11 -g $(OPT) $(WARN) $(SANFLAGS) -pthread -fPIC -fvisibility=hidden $(CFLAGS)
 ALL_LDFLAGS = $(SANFLAGS) -pthread $(LDFLAGS)
-LIBS := -lm -lbpf -lelf -lz -llzma -ltraceevent -lsqlite3 -lsnappy -lzstd -lbrotlidec -l:libiberty.a
+LIBS := -lbpf -lelf -lz -llzma -ltraceevent -lsqlite3 -lsnappy -lzstd -lbrotlidec -l:libiberty.a -lm
 # `make static` sets it: all libraries are linked in, and nothing is loaded at run time.
 ifdef STATIC
 CPPFLAGS += -DPROF_STATIC
