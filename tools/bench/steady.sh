@@ -21,10 +21,8 @@ perf=
 bad=
 
 stop() {
-	for pid in $recorder $perf; do
-		kill -TERM "$pid" 2>/dev/null || :
-	done
-	for pid in $workers; do
+	[ -z "$recorder" ] || kill -TERM "$recorder" 2>/dev/null || :
+	for pid in $workers $perf; do
 		kill -s KILL -- "-$pid" 2>/dev/null || :
 	done
 	wait 2>/dev/null || :
@@ -96,6 +94,11 @@ unnamed() { # FILE
 		jq -r ".rows[] | select(.sym != null and (.sym | test(\"^(\\\\[|0x)\"))) | .comm + \" \" + .sym" | sort -u
 }
 
+# The clock of -d: it stands still where the machine does.
+uptime_s() {
+	cut -d. -f1 /proc/uptime
+}
+
 # Clock ticks of user and system time, of children that ended too.
 ticks() { # PID...
 	for pid in "$@"; do
@@ -128,9 +131,10 @@ unnamed "$dir/alone.bin" >"$dir/unnamed-alone"
 start_hostile
 "$prog" -a -q --switch-output=60s -o "$dir/steady.bin" -d "$seconds" "$@" 2>"$dir/said" &
 recorder=$!
-perf record -q -g -a -o - >/dev/null 2>&1 &
+# perf 6.1 aborts now and then beside the hostile programs.
+setsid sh -c 'while :; do perf record -q -g -a -o - >/dev/null 2>&1; done' &
 perf=$!
-began=$(date +%s)
+began=$(uptime_s)
 next=0
 files=0
 most=0
@@ -138,9 +142,9 @@ last_ours=0
 last_theirs=0
 : >"$dir/unnamed"
 while kill -0 $recorder 2>/dev/null; do
-	# shellcheck disable=SC2046 # a list of numbers
+	# shellcheck disable=SC2046 # lists of numbers
 	ours=$(ticks $(family $recorder))
-	theirs=$(ticks $perf)
+	theirs=$(ticks $(family $perf))
 	# shellcheck disable=SC2046
 	kb=$(pss_kb $(family $recorder))
 	[ "$kb" -le "$most" ] || most=$kb
@@ -149,7 +153,7 @@ while kill -0 $recorder 2>/dev/null; do
 		read_file "$dir/steady.$next.bin"
 		next=$((next + 1))
 	done
-	[ $(($(date +%s) - began)) -le $((seconds + 60)) ] || { complain "the recorder does not end"; break; }
+	[ $(($(uptime_s) - began)) -le $((seconds + 60)) ] || { complain "the recorder does not end"; break; }
 	sleep 1
 done
 code=0
