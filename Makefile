@@ -36,11 +36,12 @@ CPPFLAGS += -D_GNU_SOURCE -Iinclude -Iuser -I$(O)/bpf -I$(O)/gen -DPROF_VERSION=
 ALL_CFLAGS = -std=gnu11 -g $(OPT) $(WARN) $(SANFLAGS) -pthread -fPIC -fvisibility=hidden $(CFLAGS)
 ALL_LDFLAGS = $(SANFLAGS) -pthread $(LDFLAGS)
 LIBS := -lbpf -lelf -lz -llzma -ltraceevent -lsqlite3 -lsnappy -lzstd -lbrotlidec -l:libiberty.a -lm
+STATIC_LIBS := -lbrotlicommon -lstdc++
 # `make static` sets it: all libraries are linked in, and nothing is loaded at run time.
 ifdef STATIC
 CPPFLAGS += -DPROF_STATIC
 ALL_LDFLAGS += -static-pie -Wl,--gc-sections
-LIBS += -lbrotlicommon -lstdc++
+LIBS += $(STATIC_LIBS)
 endif
 STRIP ?= $(or $(shell $(CC) -print-prog-name=strip),strip)
 BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g -Wall -Werror -D__TARGET_ARCH_$(BPFARCH) \

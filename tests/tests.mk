@@ -143,9 +143,9 @@ $(SYM)/c-link: $(SYM)/c-gcc
 GUEST_STIMULI := $(addprefix $(O)/stimuli/,sleeper spinner unwind_chain)
 # ---- targets ------------------------------------------------------------------------------------
 .PHONY: t test check check-unit check-root check-san check-cli check-docs check-install check-tutorial check-js check-page \
-	check-consumers aarch64 check-aarch64 check-deps check-musl check-kernels check-kernels-quick check-systemd check-steady check-self fuzz fuzz-replay \
+	check-consumers aarch64 check-aarch64 check-deps check-musl check-static check-kernels check-kernels-quick check-systemd check-steady check-self fuzz fuzz-replay \
 	bench benches bench-codec bench-read bench-export
-check: check-unit check-san check-cli check-docs check-install check-tutorial check-js check-page check-consumers check-aarch64 check-deps rpm-check check-musl check-self \
+check: check-unit check-san check-cli check-docs check-install check-tutorial check-js check-page check-consumers check-aarch64 check-deps rpm-check check-musl check-static check-self \
 	fuzz-replay \
 	check-root
 
@@ -224,6 +224,12 @@ check-aarch64: aarch64
 
 check-deps:
 	$(Q)$(TEST_ENV) CC="$(CC)" CLANG="$(CLANG)" MAKE="$(MAKE)" sh tests/run-deps.sh
+
+# That the static libraries are enough, in a second; `make static` also compiles for them.
+check-static: $(OBJS_main) $(ALL_A)
+	$(Q)$(CC) $(ALL_LDFLAGS) -static-pie -o $(O)/static-link $^ $(LIBS) $(STATIC_LIBS) 2>$(O)/static-link.log || \
+		{ cat $(O)/static-link.log; echo FAILED static; exit 1; }
+	@echo "static: linked"
 
 check-musl: all
 	$(Q)sh tools/check-musl.sh $(O) || [ $$? -eq 77 ]
