@@ -125,7 +125,7 @@ const char *interval_print_no_switches(const struct interval_reader *t)
 		return t->opts.each_switch ?
 			       INTERVAL_PRINT_STAYS :
 			       "no off-CPU interval matched --min-block and --max-block";
-	return "no context switches; its threads slept, or it was recorded with --no-sched";
+	return INTERVAL_PRINT_NO_SWITCHES;
 }
 
 const char *interval_print_unknown_task(const struct interval_reader *t, uint32_t part)

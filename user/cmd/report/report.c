@@ -334,7 +334,7 @@ static void report_no_rows(const struct report *r)
 	else if (r->wall && names_meta(r->names, 0, PROF_META_OFF_MIN_NS))
 		why = INTERVAL_PRINT_STAYS;
 	else if (r->wall && !r->switched)
-		why = "--wall needs context switches; record without --no-sched";
+		why = INTERVAL_PRINT_NO_SWITCHES;
 	else if (ours && !sampled)
 		why = "it was recorded with --no-samples; record without it";
 	else if (!sampled)
