@@ -309,6 +309,7 @@ enum prof_module_kind {
  */
 #define PROF_META_CUT "cut"
 #define PROF_CUT_CPUS " -C "
+#define PROF_CUT_EVENTS " -e "
 #define PROF_META_CUT_LEFT_OUT "cut_left_out"
 
 /*

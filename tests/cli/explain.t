@@ -9,7 +9,7 @@ $ dial9-prof explain 10
 ? 5
 #
 $ dial9-prof explain 10 $T/golden/dial9/mixed_1k.bin | sed 's|in [^ ]*/|in |'
-Nothing to explain of thread or process 10 in mixed_1k.bin: no context switches; its threads slept, or it was recorded with --no-sched.
+Nothing to explain of thread or process 10 in mixed_1k.bin: it has no context switches.
 #
 $ dial9-prof explain 10 --json - <$T/golden/dial9/mixed_1k.bin
 {"version":2,"file":"standard input","span_ns":599000,"lost_events":0,"lost_samples":0,"lost_sideband":0,"sideband_stalls":0,"doubtful_stacks":0,"lost_samples_estimate":0,"pauses":0,"stacks_skipped":0,"complete":true,"threads":[],"steps":[]}

@@ -43,7 +43,7 @@ $ dial9-prof report --time 5s,1s t.gz
 ! dial9-prof: --time 5s,1s ends before it begins
 ? 1
 $ dial9-prof report --wall t.gz
-No times in t.gz: --wall needs context switches; record without --no-sched.
+No times in t.gz: it has no context switches.
 #
 # Colours and pagers are for terminals, unless requested.
 $ PAGER='echo paged' dial9-prof report -s dso t.gz | tail -n 1 | cat -v

@@ -20,7 +20,7 @@ $ dial9-prof sched latency -i nothere
 ? 5
 #
 $ dial9-prof sched latency - <$T/golden/dial9/mixed_1k.bin
-No run-queue latency in standard input: no context switches; its threads slept, or it was recorded with --no-sched.
+No run-queue latency in standard input: it has no context switches.
 #
 $ dial9-prof sched timehist - <$T/golden/dial9/mixed_1k.bin
-No thread ran in standard input: no context switches; its threads slept, or it was recorded with --no-sched.
+No thread ran in standard input: it has no context switches.

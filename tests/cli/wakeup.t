@@ -9,7 +9,7 @@ $ dial9-prof wakeup --chain me
 ? 1
 #
 $ dial9-prof wakeup $T/golden/dial9/mixed_1k.bin | sed 's|in .*/|in |'
-No wakeups in mixed_1k.bin: no context switches; its threads slept, or it was recorded with --no-sched.
+No wakeups in mixed_1k.bin: it has no context switches.
 #
 $ dial9-prof wakeup --json - <$T/golden/dial9/mixed_1k.bin
 {"version":2,"file":"standard input","span_ns":599000,"lost_events":0,"lost_samples":0,"lost_sideband":0,"sideband_stalls":0,"doubtful_stacks":0,"lost_samples_estimate":0,"pauses":0,"stacks_skipped":0,"wakeups":0,"cut":0,"ns":0,"rows_not_shown":0,"rows":[]}

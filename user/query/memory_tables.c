@@ -41,7 +41,7 @@ struct list_cursor {
 	X(LOST, lost, INTEGER, NONE, "number of lost events and samples, see the table lost") \
 	X(INCOMPLETE, incomplete, INTEGER, NONE, "1: events, samples or an unknown number of them are missing") \
 	X(DAMAGED, damaged, INTEGER, NONE, "1: the file could not be read to its end") \
-	X(SWITCHES, switches, INTEGER, NONE, "1: it has context switches or off-CPU intervals, so slices") \
+	X(SWITCHES, switches, INTEGER, NONE, "1: context switches or off-CPU intervals were recorded, so it has slices") \
 	X(PERIOD, period, INTEGER, NONE, "CPU time in ns that a CPU sample stands for") \
 	X(SCHEMA_VERSION, schema_version, INTEGER, NONE, "version of these tables: 1")
 

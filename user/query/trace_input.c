@@ -4,6 +4,7 @@
  * clocks, threads. Independent of SQL. The first pass skips most events; each scan of a table opens its own reader,
  * which shares the names, because scans may be nested.
  */
+#include "profile/sched/recorded_switches.h"
 #include "query/trace_input.h"
 
 #include <errno.h>
@@ -125,9 +126,11 @@ static int learn(struct trace_inputs *all, struct trace_input *in)
 
 /* ---- after it ----------------------------------------------------------------------------------- */
 
-static void count_skipped(struct trace_input *in)
+static void add_parts(struct trace_input *in)
 {
 	for (uint32_t i = 0; i < in->names->parts.cnt; i++) {
+		if (recorded_switches(in->names, i))
+			part_of(in, i)->switches = true;
 		const struct dial9_skipped s = trace_skipped(reader_trace(in->first), i);
 
 		if (s.cnt)
@@ -239,7 +242,7 @@ int trace_inputs_add(struct trace_inputs *all, struct reader *r,
 		input_free(in);
 		return err;
 	}
-	count_skipped(in);
+	add_parts(in);
 	add_guessed_tasks(in);
 	hmap_fini(&in->task_index);
 	if (in->task_cnt)

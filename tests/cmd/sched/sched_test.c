@@ -151,7 +151,7 @@ static int input_of_samples(void)
 Test(sched, samples_alone_give_no_times)
 {
 #define WHY                                                                                        \
-	" in standard input: no context switches; its threads slept, or it was recorded with --no-sched.\n"
+	" in standard input: it has no context switches.\n"
 	struct run r;
 
 	run_expect(run_cmd(cmd_sched, input_of_samples(), "sched", "latency", "-", NULL), CMD_OK,

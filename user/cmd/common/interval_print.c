@@ -117,6 +117,20 @@ void interval_print_sums(struct buf *out, const struct blocked_row *r, uint64_t 
 	buf_free(&cell);
 }
 
+/* Also for cuts by versions that did not write PROF_META_SWITCHES. */
+const char *interval_print_lacks_switches(const struct names *n)
+{
+	const char *cut = names_meta(n, 0, PROF_META_CUT);
+
+	if (cut && strstr(cut, PROF_CUT_EVENTS))
+		return "its context switches were removed by cut -e";
+	if (names_meta(n, 0, PROF_META_SWITCH_FILTER))
+		return "none of its context switches passed --filter";
+	if (!cut && names_meta(n, 0, PROF_META_VERSION))
+		return "it was recorded without context switches (--no-sched or -e)";
+	return "it has no context switches";
+}
+
 const char *interval_print_no_switches(const struct interval_reader *t)
 {
 	if (names_meta(t->names, 0, PROF_META_SUMMARY_NS))
@@ -125,7 +139,9 @@ const char *interval_print_no_switches(const struct interval_reader *t)
 		return t->opts.each_switch ?
 			       INTERVAL_PRINT_STAYS :
 			       "no off-CPU interval matched --min-block and --max-block";
-	return INTERVAL_PRINT_NO_SWITCHES;
+	if (interval_reader_has_states(t))
+		return "its threads did not switch during the recording";
+	return interval_print_lacks_switches(t->names);
 }
 
 const char *interval_print_unknown_task(const struct interval_reader *t, uint32_t part)

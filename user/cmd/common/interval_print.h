@@ -8,9 +8,9 @@
 
 /* Why a trace without context switches has no intervals. */
 const char *interval_print_no_switches(const struct interval_reader *t);
+/* The same for a trace that has no sums or off-CPU intervals either. */
+const char *interval_print_lacks_switches(const struct names *n);
 /* The same for a trace of sums (--summary), for any command. */
-#define INTERVAL_PRINT_NO_SWITCHES                                                                 \
-	"no context switches; its threads slept, or it was recorded with --no-sched"
 #define INTERVAL_PRINT_SUMS "it has only sums (--summary); use sched latency or offcpu --hist"
 
 #define INTERVAL_PRINT_STAYS                                                                       \

@@ -20,6 +20,7 @@
 #include "cmd/common/cmd.h"
 #include "profile/sched/loss_accounting.h"
 #include "profile/sched/offcpu_interval.h"
+#include "profile/sched/recorded_switches.h"
 #include "profile/sched/recorder_tasks.h"
 
 /*
@@ -310,12 +311,21 @@ bool interval_reader_hides(struct interval_reader *r, uint32_t part, uint32_t pi
 
 bool interval_reader_has_switches(const struct interval_reader *r, uint32_t part)
 {
-	return hmap_get(&r->switched, (uint64_t)part + 1) != NULL;
+	return hmap_get(&r->switched, (uint64_t)part + 1) || recorded_switches(r->names, part);
+}
+
+bool interval_reader_has_states(const struct interval_reader *r)
+{
+	bool has = r->switches;
+
+	for (uint32_t part = 0; !has && part < r->names->parts.cnt; part++)
+		has = recorded_switches(r->names, part);
+	return has;
 }
 
 bool interval_reader_is_chosen(const struct interval_reader *r)
 {
-	return r->switches && select_is_used(&r->sel);
+	return interval_reader_has_states(r) && select_is_used(&r->sel);
 }
 
 bool interval_reader_wants(const struct interval_reader *r, const struct interval *i, uint32_t cpu)

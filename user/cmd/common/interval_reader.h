@@ -59,7 +59,7 @@ struct interval_reader {
 	uint64_t from, to;
 	bool learnt; /* losses and names, by a reading before */
 	uint32_t part; /* of the event at hand */
-	uint64_t switches; /* or off-CPU intervals in the whole trace: 0 if it was recorded without */
+	uint64_t switches; /* or off-CPU intervals in the whole trace; without: interval_reader_has_states() */
 	struct hmap hidden; /* threads hidden by opts.hide_recorder: clock << 32 | tid */
 	struct recorder_tasks recorder;
 	struct hmap switched; /* see interval_reader_has_switches() */
@@ -81,8 +81,10 @@ int interval_reader_again(struct interval_reader *r, uint32_t clock, uint64_t fr
 int interval_reader_reread(struct interval_reader *r);
 void interval_reader_fini(struct interval_reader *r);
 
-/* Whether a part of the stream has switches, as far as it was ever read. */
+/* Whether a part of the stream has switches, as far as it was ever read, or none because no target switched. */
 bool interval_reader_has_switches(const struct interval_reader *r, uint32_t part);
+/* The same of any part. */
+bool interval_reader_has_states(const struct interval_reader *r);
 /*
  * Whether it has off-CPU intervals in place of switches, with the limits of the first such part: see
  * offcpu_interval_is_recorded(). Their threads' states in between are unknown.

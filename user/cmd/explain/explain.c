@@ -167,7 +167,7 @@ static int explain_file(struct explained *x, const char *path)
 	x->numbers.sums_only = worst;
 	code = interval_reader_run(&x->timeline, &t, path);
 	/* its threads would seem to do one thing all the while */
-	if (code == CMD_OK && !x->timeline.switches)
+	if (code == CMD_OK && !interval_reader_has_states(&x->timeline))
 		explain_fini(&x->numbers);
 	if (code == CMD_OK && worst)
 		code = narrow(x);
@@ -180,7 +180,7 @@ static int explain_file(struct explained *x, const char *path)
 	else
 		explain_print(x);
 	code = interval_report_end(&x->timeline, &x->view);
-	if (code != CMD_OK || x->thread || !x->timeline.switches)
+	if (code != CMD_OK || x->thread || !interval_reader_has_states(&x->timeline))
 		return code;
 	if (select_put_outside(&x->timeline.sel, &outside))
 		log_error("nothing to explain in %s: %s", reader_input(x->timeline.reader),

@@ -443,7 +443,7 @@ void explain_print(const struct explained *x)
 	struct buf out = { 0 };
 
 	if (!x->thread) {
-		if (!x->timeline.switches)
+		if (!interval_reader_has_states(&x->timeline))
 			printf("Nothing to explain of %s %" PRIu32 " in %s: %s.\n",
 			       x->opts->tid ? "thread" : "thread or process", x->id, file,
 			       interval_print_no_switches(&x->timeline));

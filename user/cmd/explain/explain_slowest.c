@@ -330,7 +330,7 @@ static int print_result(struct explain_slowest *s)
 	int code;
 
 	s->telling = true;
-	s->switches = x->timeline.switches > 0;
+	s->switches = interval_reader_has_states(&x->timeline);
 	mark_windows(s);
 	if (s->wants_polled)
 		tokio_polls_init(&s->polled, s->spans.v, s->spans.cnt);

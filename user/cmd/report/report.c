@@ -276,7 +276,7 @@ static uint64_t capacity(const struct report *r)
 	uint64_t sum = 0, cpus;
 
 	for (uint32_t i = 0; i < r->part_cnt; i++) {
-		if (i >= r->switch_cap || !r->switches[i])
+		if (!report_exact_has_switches(r, i))
 			continue;
 		cpus = names_meta_u64(r->names, i, PROF_META_CPUS);
 		if (cpus < r->parts[i].cpus)
@@ -333,8 +333,8 @@ static void report_no_rows(const struct report *r)
 		why = INTERVAL_PRINT_SUMS;
 	else if (r->wall && names_meta(r->names, 0, PROF_META_OFF_MIN_NS))
 		why = INTERVAL_PRINT_STAYS;
-	else if (r->wall && !r->switched)
-		why = INTERVAL_PRINT_NO_SWITCHES;
+	else if (r->wall && !report_exact_has_states(r))
+		why = interval_print_lacks_switches(r->names);
 	else if (ours && !sampled)
 		why = "it was recorded with --no-samples; record without it";
 	else if (!sampled)
@@ -368,9 +368,10 @@ static void print_body(const struct report *r)
 
 static int print_all(struct report *r)
 {
-	const bool nothing = r->wall ? !r->switched || !r->whole : !r->whole && !r->exact;
+	const bool states = r->intervals && report_exact_has_states(r);
+	const bool nothing = r->wall ? !states || !r->whole : !r->whole && !r->exact;
 	const bool chosen =
-		select_is_used(&r->sel) && (r->wall ? r->switched : r->all_samples || r->switched);
+		select_is_used(&r->sel) && (r->wall ? states : r->all_samples || states);
 	int code;
 
 	view_begin(&r->view, &r->opts->view, r->opts->json || r->graph == REPORT_FOLDED);

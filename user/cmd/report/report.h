@@ -64,7 +64,6 @@ struct report {
 	uint32_t part; /* of the event at hand */
 	uint64_t *switches; /* by part; they are what exact times are from */
 	size_t switch_cap;
-	bool switched; /* some part has */
 	bool exact; /* cpu_time has it, and rows their run_ns */
 	bool inexact; /* switches are missing for most of the time, so samples are used */
 	bool wall; /* stacks of all states, not only of running threads */
@@ -114,6 +113,9 @@ int report_exact_end(struct report *r, uint64_t ns);
 void report_exact_weigh(struct report *r);
 /* How much more may have been on a CPU, and why that is not known: false, and nothing, where all is known. */
 bool report_exact_doubt(const struct report *r, struct buf *out);
+/* Whether a part has switches, or none because no target switched; and any part. */
+bool report_exact_has_switches(const struct report *r, uint32_t part);
+bool report_exact_has_states(const struct report *r);
 void report_exact_fini(struct report *r);
 
 /* ---- report_print.c ---- */

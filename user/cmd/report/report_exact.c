@@ -14,6 +14,7 @@
 #include "base/str.h"
 #include "cmd/common/report_text.h"
 #include "cmd/report/report.h"
+#include "profile/sched/recorded_switches.h"
 
 /* Whether rows need no stacks. */
 static bool has_task_rows(const struct report *r)
@@ -78,7 +79,7 @@ static void add_interval(void *ctx, const struct interval *i)
 	if (!r->wall && (i->state == INTERVAL_BLOCKED || i->state == INTERVAL_RUNNABLE))
 		return;
 	/* without switches, threads of the part would appear to stay in one state */
-	if (!r->switches[i->part] && i->end_by == INTERVAL_TO_NOTHING)
+	if (i->end_by == INTERVAL_TO_NOTHING && !report_exact_has_switches(r, i->part))
 		return;
 	task = select_interval_task(r->reader, r->part, i);
 	piece = *i;
@@ -92,6 +93,20 @@ static void add_interval(void *ctx, const struct interval *i)
 		piece.start = i->execs[k].ts;
 	}
 	add_selected_piece(r, &piece, &task, stack);
+}
+
+bool report_exact_has_switches(const struct report *r, uint32_t part)
+{
+	return (part < r->switch_cap && r->switches[part]) || recorded_switches(r->names, part);
+}
+
+bool report_exact_has_states(const struct report *r)
+{
+	bool has = false;
+
+	for (uint32_t part = 0; !has && part < r->names->parts.cnt; part++)
+		has = report_exact_has_switches(r, part);
+	return has;
 }
 
 /* Where switches happened is asked for by --wall alone. */
@@ -133,10 +148,7 @@ void report_exact_add(struct report *r, const struct trace_event *ev)
 					    sizeof(*r->switches));
 		memset(r->switches + from, 0, (r->switch_cap - from) * sizeof(*r->switches));
 	}
-	if (ev->kind == TRACE_SCHED_SWITCH) {
-		r->switches[ev->part]++;
-		r->switched = true;
-	}
+	r->switches[ev->part] += ev->kind == TRACE_SCHED_SWITCH;
 	/* thread states between off-CPU intervals are unknown */
 	if (ev->kind != TRACE_OFF_CPU)
 		intervals_add(r->intervals, reader_trace(r->reader), ev);
@@ -168,7 +180,7 @@ static void set_running_time(struct report *r)
 {
 	r->running_is_exact = has_task_rows(r) || !profile_samples(r->profile);
 	for (uint32_t i = 0; i < r->part_cnt; i++) {
-		const bool switches = i < r->switch_cap && r->switches[i];
+		const bool switches = report_exact_has_switches(r, i);
 
 		if (switches && has_task_rows(r))
 			profile_forget_samples(r->profile, i);

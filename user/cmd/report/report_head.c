@@ -131,7 +131,7 @@ static void print_shares(const struct report *r)
 	else if (r->no_rate)
 		note(r, "shares refer to samples: a recording has no sampling period");
 	for (uint32_t i = 0; i < r->part_cnt; i++) {
-		const bool switches = i < r->switch_cap && r->switches[i];
+		const bool switches = report_exact_has_switches(r, i);
 
 		if (!r->parts[i].samples)
 			continue;
@@ -148,9 +148,7 @@ static void print_shares(const struct report *r)
 
 static bool has_switches(const void *ctx, uint32_t part)
 {
-	const struct report *r = ctx;
-
-	return part < r->switch_cap && r->switches[part];
+	return report_exact_has_switches(ctx, part);
 }
 
 static void print_loss(const struct report *r)

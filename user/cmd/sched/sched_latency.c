@@ -426,7 +426,7 @@ static int finish(void *report)
 				    " and --worst"))
 		return CMD_USAGE;
 	/* its threads would seem to do one thing all the while */
-	if (!l->report.timeline.switches)
+	if (!interval_reader_has_states(&l->report.timeline))
 		reset_intervals(l);
 	runq_delays_finish(&l->delays, l->report.timeline.names,
 			   (enum runq_delays_order)l->opts->sort);

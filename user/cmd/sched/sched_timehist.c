@@ -191,7 +191,7 @@ static void add_interval(void *ctx, const struct interval *i)
 	struct timehist *h = ctx;
 	struct before *b;
 
-	if (i->flags & INTERVAL_NEIGHBOUR || !i->tid || !h->timeline.switches ||
+	if (i->flags & INTERVAL_NEIGHBOUR || !i->tid || !interval_reader_has_states(&h->timeline) ||
 	    !interval_reader_wants(&h->timeline, i, TRACE_NONE))
 		return;
 	b = before_of(h, i->tid);

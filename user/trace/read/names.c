@@ -333,6 +333,16 @@ const struct tp_symbols *names_tp_symbols(const struct names *n, uint32_t part, 
 	return own ? own : hmap_get(&n->tp_symbols, key);
 }
 
+bool names_has_tp_symbols(const struct names *n, uint32_t part, const char *event,
+			  const char *field)
+{
+	const uint64_t of = strtab_find(&n->strs, event, strlen(event));
+	const uint32_t named = strtab_find(&n->strs, field, strlen(field));
+
+	return part < n->part_tp_cnt && of != NAMES_NONE && named != NAMES_NONE &&
+	       hmap_get(&n->part_tp_symbols[part], of << 32 | named);
+}
+
 const struct tp_symbols *names_enum(struct names *n, uint32_t text)
 {
 	struct tp_symbols *ts = hmap_get(&n->enums, (uint64_t)text + 1);

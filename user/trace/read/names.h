@@ -179,6 +179,9 @@ void names_task_learn(struct names *n, uint32_t part, const struct names_task *t
  */
 const struct tp_symbols *names_tp_symbols(const struct names *n, uint32_t part, uint32_t event,
 					  uint32_t field);
+/* Whether a part has rows of its own for a field. */
+bool names_has_tp_symbols(const struct names *n, uint32_t part, const char *event,
+			  const char *field);
 void names_add_tp_symbol(struct names *n, uint32_t part, uint32_t event, uint32_t field,
 			 const struct tp_symbols_row *row);
 
