@@ -133,7 +133,7 @@ Test(info, most_expensive_processes_are_named)
 		      "\nmost expensive  many\\x0amaps (PID 10) 820.1 ms: stack copies 20.0 ms, "
 		      "mapping lists 800.0 ms, symbols 0.1 ms\n"
 		      "                cc1 (PID 7) 47.0 ms: unwind tables 47.0 ms\n"
-		      "                ? (PID 8) 3.0 ms: mapping lists 3.0 ms\n\n");
+		      "                [unknown] (PID 8) 3.0 ms: mapping lists 3.0 ms\n\n");
 	run_free(&r);
 	r = run_cmd(cmd_info, make_file(&m), "info", "--json", "-", NULL);
 	run_expect_in(r.out, ",\"most_expensive\":[{\"pid\":10,\"comm\":\"many\\nmaps\","
@@ -141,6 +141,30 @@ Test(info, most_expensive_processes_are_named)
 			     "\"symbols_ns\":100000},{\"pid\":7,\"comm\":\"cc1\",");
 	run_expect_in(r.out, "{\"pid\":8,\"comm\":null,");
 	cr_expect_null(strstr(r.out, "cheap"));
+	run_free(&r);
+	make_fini(&m);
+}
+
+/* Its leader, or the thread with the lowest number, names a process that the recorder did not name. */
+Test(info, expensive_processes_have_the_names_of_the_trace)
+{
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_cost(&m, 1, 7, "", (const uint64_t[]){ 0, 0, 47000000, 0 });
+	make_cost(&m, 1, 8, "", (const uint64_t[]){ 0, 3000000, 0, 0 });
+	make_task(&m, 2, 7, 6, "early");
+	make_task(&m, 2, 7, 7, "leader");
+	make_task(&m, 2, 8, 12, "second");
+	make_task(&m, 2, 8, 11, "first");
+	make_stats(&m, 4, 10, 0);
+	r = run_cmd(cmd_info, make_file(&m), "info", "-", NULL);
+	run_expect_in(r.out, "\nmost expensive  leader (PID 7) 47.0 ms: unwind tables 47.0 ms\n"
+			     "                first (PID 8) 3.0 ms: mapping lists 3.0 ms\n\n");
+	run_free(&r);
+	r = run_cmd(cmd_info, make_file(&m), "info", "--json", "-", NULL);
+	run_expect_in(r.out, "{\"pid\":8,\"comm\":\"first\",");
 	run_free(&r);
 	make_fini(&m);
 }

@@ -69,6 +69,21 @@ Test(cost_events, three_most_expensive_processes_are_written_with_their_names)
 			 "tables_ns=0 symbols_ns=0\n");
 }
 
+Test(cost_events, thread_names_a_process_whose_leader_did_nothing)
+{
+	name(A, A + 9, "thread");
+	charge(A, WORK_COPIES, 4 * MS);
+	write_costs(10, false);
+	name(A, A, "leader");
+	charge(A, WORK_COPIES, 4 * MS);
+	write_costs(20, false);
+	cr_expect_str_eq(rig_text(&rig, ""),
+			 "10 RecorderCost pid=5000000 comm=\"thread\" copies_ns=4000000 "
+			 "lists_ns=0 tables_ns=0 symbols_ns=0\n"
+			 "20 RecorderCost pid=5000000 comm=\"leader\" copies_ns=8000000 "
+			 "lists_ns=0 tables_ns=0 symbols_ns=0\n");
+}
+
 Test(cost_events, costs_are_written_again_only_if_they_have_grown)
 {
 	charge(A, WORK_COPIES, 4 * MS);

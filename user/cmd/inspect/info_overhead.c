@@ -48,10 +48,7 @@ static void put_process(struct info *in, const struct recorder_costs_row *row)
 	};
 	const char *sep = ": ";
 
-	if (row->comm == NAMES_NONE)
-		buf_addch(&in->out, '?');
-	else
-		value_text_name(&in->out, in->names, row->comm);
+	value_text_name(&in->out, in->names, recorder_costs_name(in->names, row));
 	buf_printf(&in->out, " (PID %" PRIu32 ") %.1f ms", row->pid, (double)row->sum_ns / 1e6);
 	for (size_t i = 0; i < RECORDER_COSTS_KINDS; i++) {
 		if (row->ns[i] < SHOWN_NS)
@@ -85,7 +82,8 @@ void info_costs_json(struct info *in, const struct recorder_costs *c)
 	for (size_t i = 0; i < recorder_costs_cnt(c); i++) {
 		json_object(&in->out, NULL);
 		json_u64(&in->out, "pid", c->rows[i].pid);
-		value_text_json_name(&in->out, "comm", in->names, c->rows[i].comm);
+		value_text_json_name(&in->out, "comm", in->names,
+				     recorder_costs_name(in->names, &c->rows[i]));
 		for (size_t k = 0; k < RECORDER_COSTS_KINDS; k++)
 			json_u64(&in->out, keys[k], c->rows[i].ns[k]);
 		json_end(&in->out, "}");

@@ -19,7 +19,8 @@ enum recorder_costs_kind {
 /* What one process cost the recorder */
 struct recorder_costs_row {
 	uint32_t pid;
-	uint32_t comm; /* string id, NAMES_NONE: unknown */
+	uint32_t comm; /* string id, NAMES_NONE: not in the event */
+	uint32_t part;
 	uint64_t ns[RECORDER_COSTS_KINDS];
 	uint64_t sum_ns;
 };
@@ -35,6 +36,8 @@ struct recorder_costs {
 /* Adds a TRACE_COST event; others change nothing. Memory: bounded, whatever the event has. */
 void recorder_costs_add(struct recorder_costs *c, const struct trace *t, struct names *n,
 			const struct trace_event *ev);
+/* Name of the process, from the event or from any event that names one of its threads; NAMES_NONE: unknown. */
+uint32_t recorder_costs_name(const struct names *n, const struct recorder_costs_row *row);
 /* Number of rows to show. */
 size_t recorder_costs_cnt(const struct recorder_costs *c);
 

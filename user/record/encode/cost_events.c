@@ -17,10 +17,11 @@ static void copy_comm(struct task *task, void *ctx)
 {
 	const struct leader *leader = ctx;
 
-	if (task->tid == leader->pid && *task->comm)
+	if (*task->comm && (task->tid == leader->pid || !*leader->comm))
 		memcpy(leader->comm, task->comm, sizeof(task->comm));
 }
 
+/* By its leader, or by another thread if the leader did nothing yet. */
 static void name_process(void *ctx, uint32_t pid, char comm[16])
 {
 	tasks_each(ctx, pid, copy_comm, &(struct leader){ pid, comm });
