@@ -467,7 +467,7 @@ static struct names_frame function_at(const struct names_symbol *sym, uint32_t d
 	return f;
 }
 
-/* All functions at an address, innermost first. */
+/* All functions at an address, innermost first. A label is not a function. */
 static void add_frame(struct script_line *l, struct buf *out, uint64_t frame, frame_fn *make)
 {
 	const struct names_symbol *sym;
@@ -477,6 +477,8 @@ static void add_frame(struct script_line *l, struct buf *out, uint64_t frame, fr
 		return;
 	buf_clear(&l->frame);
 	sym = names_symbol(l->names, frame);
+	if (!names_is_named(l->names, frame))
+		sym = NULL;
 	for (uint32_t depth = sym ? sym->cnt : 0; depth--;) {
 		f = function_at(sym, depth);
 		if (f.name != NAMES_NONE && names_symbol_is_printed(sym, depth))

@@ -165,6 +165,27 @@ Test(script, output_is_json)
 	run_expect(APP("--json", "-e", "LostEvents"), 0, json_lost, "");
 }
 
+/* A label such as [libc.so.6] is for readers without modules. */
+Test(script, unresolved_frames_have_address_and_module_only)
+{
+	const uint64_t at = make_frame(2, 0x910);
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_module(&m, 1, 2, "/lib/libc.so.6", PROF_MODULE_ELF);
+	make_sample(&m, RUN_SEC, 10, 10, PROF_SOURCE_SAMPLE, 0, &at, 1);
+	make_label(&m, RUN_SEC, at, "[libc.so.6]");
+	r = run_cmd(cmd_script, make_file(&m), "script", "-", NULL);
+	run_expect_in(r.out, "\n\t             910 [unknown] (/lib/libc.so.6)\n");
+	run_free(&r);
+	r = run_cmd(cmd_script, make_file(&m), "script", "--json", "-", NULL);
+	run_expect_in(r.out, "\"stack\":[{\"addr\":\"0x20000000910\",\"sym\":null,"
+			     "\"dso\":\"/lib/libc.so.6\"}]");
+	run_free(&r);
+	make_fini(&m);
+}
+
 /* A wakeup with its waker stack, and a stack of the same thread that belongs to no wakeup. */
 static int make_waker(struct make *m)
 {
