@@ -66,3 +66,8 @@ $ zcat $T/golden/dial9/tokio-service.bin.gz | dial9-prof explain --span poll --s
 $ dial9-prof explain --span poll -C 0 - <$T/golden/dial9/tokio-service.bin.gz
 ! dial9-prof: explain: no pair of poll in standard input in the selection
 ? 1
+#
+# From a pipe, it needs a temporary file.
+$ cat $T/golden/dial9/mixed_1k.bin | TMPDIR=/no/dir dial9-prof explain 10 -
+! dial9-prof: explain: cannot make a temporary file in /no/dir: No such file or directory (TMPDIR sets its directory)
+? 5

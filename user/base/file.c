@@ -43,17 +43,25 @@ int file_read(int dirfd, const char *path, size_t max, struct buf *out)
 	return err;
 }
 
-int file_temp(void)
+const char *file_temp_dir(void)
 {
 	const char *dir = getenv("TMPDIR");
+
+	if (dir)
+		return dir;
+	return access("/var/tmp", W_OK) ? "/tmp" : "/var/tmp";
+}
+
+int file_temp(void)
+{
+	const char *dir = file_temp_dir();
 	char path[4096];
 	int fd;
 
-	fd = open(dir ? dir : "/var/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (fd >= 0)
 		return fd;
-	if ((size_t)snprintf(path, sizeof(path), "%s/dial9-prof.XXXXXX", dir ? dir : "/tmp") >=
-	    sizeof(path))
+	if ((size_t)snprintf(path, sizeof(path), "%s/dial9-prof.XXXXXX", dir) >= sizeof(path))
 		return -ENAMETOOLONG;
 	fd = mkostemp(path, O_CLOEXEC);
 	if (fd < 0)

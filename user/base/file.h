@@ -16,6 +16,8 @@ int file_read(int dirfd, const char *path, size_t max, struct buf *out);
 
 /* Opens a temporary file without a name, in $TMPDIR if set. Returns a descriptor or -errno. */
 int file_temp(void);
+/* The directory of these files, for messages. */
+const char *file_temp_dir(void);
 
 /*
  * Opens /dev/null with these flags. If there is no /dev/null, opens an empty file that cannot grow:

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "export/temp_lists.h"
 #include "profile/sched/intervals.h"
@@ -69,8 +70,9 @@ void export_check_lists(struct export *x, const struct temp_lists *lists)
 	if (!err)
 		return;
 	if (!x->run->err)
-		log_error("export: cannot use a temporary file (TMPDIR sets its directory): %s",
-			  strerror(-err));
+		log_error(
+			"export: cannot use a temporary file in %s: %s (TMPDIR sets its directory)",
+			file_temp_dir(), strerror(-err));
 	x->run->err = err;
 }
 

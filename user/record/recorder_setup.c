@@ -17,6 +17,7 @@
 #include "base/sudo_user.h"
 #include "kernel/privileges.h"
 #include "kernel/realtime.h"
+#include "kernel/task_limit.h"
 #include "kernel/tracefs/tracefs.h"
 #include "record/capture/capture.h"
 #include "record/capture/capture_cpus.h"
@@ -141,7 +142,7 @@ static int prepare_frames(struct recorder *r)
 		return sideband_reader_new(cfg.sides, cfg.side_cnt, &r->sideband);
 	err = unwind_loader_new(&cfg, &r->unwind);
 	if (err)
-		log_error("record: cannot start: %s", strerror(-err));
+		task_limit_error("record: cannot start", err);
 	return err;
 }
 
@@ -184,7 +185,7 @@ static int prepare_helpers(struct recorder *r)
 	int err = sym_client_new(&cfg, &r->broker);
 
 	if (err)
-		log_error("record: cannot fork: %s", strerror(-err));
+		task_limit_error("record: cannot fork", err);
 	else if (recorder_target_pid())
 		sym_client_pids(r->broker, r->helpers);
 	return err;

@@ -24,6 +24,7 @@
 #include "base/log.h"
 #include "kernel/privileges.h"
 #include "kernel/realtime.h"
+#include "kernel/task_limit.h"
 
 #define MS_NS 1000000ULL
 
@@ -335,7 +336,7 @@ int writer_new(const struct writer_cfg *cfg, const struct segment_ops *inner,
 	err = pthread_create(&w->thread, NULL, run, w);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (err) {
-		log_error("record: cannot start a thread: %s", strerror(err));
+		task_limit_error("record: cannot start a thread", -err);
 		destroy(w);
 		return -err;
 	}

@@ -20,6 +20,7 @@
 #include "base/log.h"
 #include "base/sudo_user.h"
 #include "kernel/privileges.h"
+#include "kernel/task_limit.h"
 
 enum { START_MS = 1000 }; /* wait for an exec */
 
@@ -90,7 +91,7 @@ int launch_new(char *const *argv, bool as_root, bool stdout_taken, struct launch
 	close(err[1]);
 	if (pid < 0) {
 		e = -errno;
-		log_error("record: cannot fork: %s", strerror(-e));
+		task_limit_error("record: cannot fork", e);
 		close(go[1]);
 		close(err[0]);
 		return e;

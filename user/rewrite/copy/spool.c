@@ -34,8 +34,8 @@ int spool_temp(const char *word)
 	const int fd = file_temp();
 
 	if (fd < 0)
-		log_error("%s: cannot make a temporary file: %s (TMPDIR sets its directory)", word,
-			  strerror(-fd));
+		log_error("%s: cannot make a temporary file in %s: %s (TMPDIR sets its directory)",
+			  word, file_temp_dir(), strerror(-fd));
 	return fd;
 }
 
@@ -44,8 +44,8 @@ int spool_write(void *ctx, const void *data, size_t sz)
 	const int *fd = ctx, err = file_write(*fd, data, sz);
 
 	if (err)
-		log_error("cannot write a temporary file: %s (TMPDIR sets its directory)",
-			  strerror(-err));
+		log_error("cannot write a temporary file in %s: %s (TMPDIR sets its directory)",
+			  file_temp_dir(), strerror(-err));
 	return err;
 }
 

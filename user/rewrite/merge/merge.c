@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/exit_code.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "events/emit.h"
 #include "rewrite/copy/spool.h"
@@ -156,8 +157,8 @@ static int sort_file(struct merge_run *m, const struct merge_file *f)
 		ret = merge_sort_add(m->sort, l.head);
 		if (ret) {
 			log_error(
-				"%s: cannot write a temporary file: %s (TMPDIR sets its directory)",
-				m->plan.opts.word, strerror(-ret));
+				"%s: cannot write a temporary file in %s: %s (TMPDIR sets its directory)",
+				m->plan.opts.word, file_temp_dir(), strerror(-ret));
 			m->read_failed = true;
 			break;
 		}
