@@ -55,6 +55,11 @@ $ dial9-prof query --param x=1e999 'SELECT :x' m.bin
 ! dial9-prof: query: bad value '1e999' for --param x: the number is too large
 ? 1
 #
+# SQLite does not tell which value it refuses.
+$ dial9-prof query --param n=abc --param x=2 'SELECT :x LIMIT :n' m.bin
+! dial9-prof: query: datatype mismatch: LIMIT and OFFSET take whole numbers; --param n is 'abc'
+? 1
+#
 # A misspelt parameter.
 $ dial9-prof query --param lmit=3 top-functions m.bin
 ! dial9-prof: query: the query has no parameter :lmit (did you mean :limit?)

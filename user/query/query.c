@@ -273,6 +273,8 @@ static int run_rows(struct query *q, const struct query_statement *s, sqlite3_st
 	free(values);
 	if (!ret && code != SQLITE_DONE)
 		ret = fail(q, s->sql, code);
+	if (code == SQLITE_MISMATCH)
+		statement_params_explain_mismatch(stmt, s, &q->message);
 	return ret;
 }
 

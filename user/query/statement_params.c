@@ -170,3 +170,22 @@ int statement_params_bind(sqlite3_stmt *stmt, const struct query_statement *s, s
 	}
 	return err;
 }
+
+/* Only LIMIT and OFFSET refuse a value for its type. */
+void statement_params_explain_mismatch(sqlite3_stmt *stmt, const struct query_statement *s,
+				       struct buf *message)
+{
+	const int cnt = sqlite3_bind_parameter_count(stmt);
+
+	buf_addstr(message, ": LIMIT and OFFSET take whole numbers");
+	for (int i = 1; i <= cnt; i++) {
+		const struct query_param *p = param_of(s, sqlite3_bind_parameter_name(stmt, i));
+		bool integer;
+
+		if (!p || (is_number(p->value, &integer) && integer))
+			continue;
+		buf_printf(message, "; --param %s is '", p->name);
+		str_printable(message, p->value, strlen(p->value));
+		buf_addch(message, '\'');
+	}
+}

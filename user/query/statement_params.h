@@ -8,5 +8,8 @@
 
 /* Binds all parameters of a statement. 0, or -EINVAL with one line in @message: a value is missing, wrong or not used. */
 int statement_params_bind(sqlite3_stmt *stmt, const struct query_statement *s, struct buf *message);
+/* Appends to the message of SQLITE_MISMATCH, which names no place, the parameters that may be its cause. */
+void statement_params_explain_mismatch(sqlite3_stmt *stmt, const struct query_statement *s,
+				       struct buf *message);
 
 #endif /* D9_QUERY_STATEMENT_PARAMS_H */
