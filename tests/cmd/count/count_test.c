@@ -192,6 +192,30 @@ Test(count, a_pair_over_a_gap_from_a_pipe)
 	make_fini(&m);
 }
 
+Test(count, events_of_the_recorder_are_reported_if_rows_are_threads)
+{
+	const char *const kv[] = { "recorder_pid", "49", NULL };
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_metadata(&m, RUN_SEC, kv);
+	make_task(&m, RUN_SEC, 49, 50, "dial9-prof");
+	make_task(&m, RUN_SEC, 7, 7, "app");
+	for (uint64_t i = 0; i < 3; i++)
+		make_waking(&m, (2 + i) * RUN_SEC, 0, i ? 50 : 7, "x", 8);
+	r = run_cmd(cmd_count, make_file(&m), "count", "--by", "comm", "-", NULL);
+	run_expect_in(r.out, "# lost: nothing\n# includes 2 events in threads of the recorder\n");
+	run_free(&r);
+	r = run_cmd(cmd_count, make_file(&m), "count", "--by", "comm", "--json", "-", NULL);
+	run_expect_in(r.out, "\"recorder_events\":2");
+	run_free(&r);
+	r = run_cmd(cmd_count, make_file(&m), "count", "-", NULL);
+	cr_expect_null(strstr(r.out, "recorder"));
+	run_free(&r);
+	make_fini(&m);
+}
+
 Test(count, names_of_threads_may_follow_their_events)
 {
 	struct make m;

@@ -232,6 +232,7 @@ static int count_file(const void *opts, const char *path)
 	pair_sums_fini(&c.pairs);
 	event_counts_fini(&c.losses);
 	recorded_time_fini(&c.time);
+	recorder_tasks_fini(&c.recorder);
 	if (c.reader)
 		select_fini(&c.sel);
 	reader_free(c.reader);

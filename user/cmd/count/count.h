@@ -9,6 +9,7 @@
 #include "profile/counts/counts.h"
 #include "profile/counts/pair_sums.h"
 #include "profile/sched/recorded_time.h"
+#include "profile/sched/recorder_tasks.h"
 #include "profile/sums/event_counts.h"
 
 struct count_opts {
@@ -38,6 +39,8 @@ struct count {
 	struct event_counts losses; /* in the window */
 	struct recorded_time time;
 	bool event_matched; /* -e, or a half of a pair */
+	struct recorder_tasks recorder;
+	uint64_t recorder_cnt; /* events in threads of the recorder, if rows are threads */
 	struct view view;
 };
 

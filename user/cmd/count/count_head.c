@@ -40,13 +40,19 @@ static void put_losses(struct buf *out, const struct count *c)
 void count_put_head(struct buf *out, const struct count *c, const char *what)
 {
 	const char *file = reader_input(c->reader);
-	struct buf name = { 0 };
+	struct buf name = { 0 }, of_recorder = { 0 };
 
 	value_text_clean(&name, file, strlen(file));
 	count_put_line(out, c, false, "%s: %s over %.3f s", buf_cstr(&name), what,
 		       (double)count_span_ns(c) / 1e9);
 	buf_free(&name);
 	put_losses(out, c);
+	if (!c->recorder_cnt)
+		return;
+	str_counted(&of_recorder, c->recorder_cnt, "event");
+	count_put_line(out, c, false, "includes %s in threads of the recorder",
+		       buf_cstr(&of_recorder));
+	buf_free(&of_recorder);
 }
 
 size_t count_shown(const struct count *c, size_t cnt)
@@ -67,4 +73,6 @@ void count_json_head(struct buf *out, const struct count *c)
 	json_str(out, "file", reader_input(c->reader));
 	json_u64(out, "span_ns", count_span_ns(c));
 	report_text_json_account(out, &c->losses.account);
+	if (c->recorder_cnt)
+		json_u64(out, "recorder_events", c->recorder_cnt);
 }

@@ -168,9 +168,16 @@ static void observe(struct count *c, const struct trace_event *ev)
 		recorded_time_event(&c->time, ev);
 }
 
+static bool is_of_recorder(struct count *c, const struct trace_event *ev)
+{
+	return recorder_tasks_has(&c->recorder, reader_trace(c->reader), c->names, ev->part,
+				  ev->part, ev->pid);
+}
+
 static int read_events(struct count *c)
 {
 	const bool chosen = select_is_used(&c->sel);
+	const bool threads = needs_names(c) && !select_by_thread(&c->sel);
 	const struct counts_kind *kind;
 	struct trace_event ev;
 	int ret;
@@ -178,8 +185,10 @@ static int read_events(struct count *c)
 	while ((ret = reader_next(c->reader, &ev)) == 1) {
 		observe(c, &ev);
 		kind = counts_kind(&c->counts, &ev);
-		if (kind && (!chosen || select_match(&c->sel, c->reader, &ev)))
-			counts_add(&c->counts, reader_trace(c->reader), &ev, kind);
+		if (!kind || (chosen && !select_match(&c->sel, c->reader, &ev)))
+			continue;
+		counts_add(&c->counts, reader_trace(c->reader), &ev, kind);
+		c->recorder_cnt += threads && is_of_recorder(c, &ev);
 	}
 	return ret;
 }
