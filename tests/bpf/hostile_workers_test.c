@@ -166,7 +166,8 @@ Test(fault_workers, no_dev_null)
 
 	cr_expect_eq(
 		live_run(&proc,
-			 (const char *[]){ "-a", "-d", "1", "-o", live_path("null.bin"), NULL },
+			 (const char *[]){ "-a", "-d", "1", "--no-progress", "-o",
+					   live_path("null.bin"), NULL },
 			 hide_dev),
 		0);
 	errors = live_errors(&proc);

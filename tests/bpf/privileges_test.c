@@ -149,7 +149,7 @@ static int record_pingpong(const char *program, struct live_proc *p)
 {
 	const char *argv[] = { program, "record", "-o", live_path("trace.bin"),
 			       "-F",	"999",	  "-d", "1",
-			       "-p",	NULL,	  NULL };
+			       "-p",	NULL,	  "--no-progress", NULL };
 	struct live_proc player;
 	int code;
 

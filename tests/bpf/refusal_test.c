@@ -77,8 +77,8 @@ static struct run record_without(const char *const *programs, const char *option
 	struct run r;
 
 	refused = programs;
-	r = run_cmd(cmd_record, dup(0), "record", "-o", file, option, value, "--", "/bin/true",
-		    NULL);
+	r = run_cmd(cmd_record, dup(0), "record", "--no-progress", "-o", file, option, value, "--",
+		    "/bin/true", NULL);
 	refused = NULL;
 	return r;
 }

@@ -108,3 +108,36 @@ Test(end_summary, figures_of_0_are_not_printed)
 	expect(&result, "[ dial9-prof: 1.0 s, 0 events (0 lost) and 0 samples in 1.5 kB; cost: BPF "
 			"0.0% + recorder 0.0% of one CPU ]\n");
 }
+
+static void expect_line(const struct recorder_cfg *cfg, const char *file, const char *want)
+{
+	const struct end_summary summary = { .file = file };
+	const struct status_totals totals = {
+		.stats = { .elapsed_ns = 3 * SECOND_NS,
+			   .written = 1200,
+			   .samples = 1,
+			   .lost = 5,
+			   .bytes_written = 12010 },
+	};
+	int saved = dup(STDERR_FILENO);
+	FILE *output = tmpfile();
+
+	dup2(fileno(output), STDERR_FILENO);
+	end_summary_print_line(&summary, cfg, &totals);
+	expect_text(output, saved, want);
+}
+
+Test(end_summary, without_a_terminal_it_is_one_line)
+{
+	const struct recorder_cfg one = { .names_wait_ns = 0 }, many = { .output.set = true };
+
+	expect_line(&one, "x.bin",
+		    "dial9-prof: record: 3.0 s, 1,200 events (5 lost) and 1 sample in 12.0 kB "
+		    "(10.0 B each), written to x.bin\n");
+	expect_line(&many, "x",
+		    "dial9-prof: record: 3.0 s, 1,200 events (5 lost) and 1 sample in 12.0 kB "
+		    "(10.0 B each), written to x.N.bin\n");
+	expect_line(&one, "-",
+		    "dial9-prof: record: 3.0 s, 1,200 events (5 lost) and 1 sample in 12.0 kB "
+		    "(10.0 B each)\n");
+}

@@ -17,6 +17,7 @@
 #include "base/buf.h"
 #include "base/hmap.h"
 #include "base/log.h"
+#include "base/out_file.h"
 #include "base/str.h"
 #include "cmd/common/report_text.h"
 #include "prof_events.h"
@@ -177,23 +178,32 @@ static void print_loss(const struct recorder_cfg *cfg, const struct status_total
 	buf_free(&line);
 }
 
+/* "3.0 s, 12 events (0 lost) and 1 sample in 6.6 kB (50.0 B each)" */
+static void put_amounts(struct buf *line, const struct status_totals *t)
+{
+	struct loss_accounting account = account_of(t);
+	uint64_t all = t->stats.written + t->stats.samples;
+	char bytes[32], lost[32];
+
+	buf_printf(line, "%.1f s, ", t->stats.elapsed_ns / 1e9);
+	str_counted(line, t->stats.written, "event");
+	str_count(lost, loss_accounting_lost(&account));
+	buf_printf(line, " (%s%s lost) and ", t->at_most ? "up to " : "", lost);
+	str_counted(line, t->stats.samples, "sample");
+	str_bytes(bytes, t->stats.bytes_written);
+	buf_printf(line, " in %s", bytes);
+	if (all)
+		buf_printf(line, " (%.1f B each)", (double)t->stats.bytes_written / all);
+}
+
 static void print_figures(const struct recorder_cfg *cfg, const struct recorder_result *result)
 {
 	const struct status_totals *t = &result->totals;
 	struct loss_accounting account = account_of(t);
-	uint64_t all = t->stats.written + t->stats.samples;
 	struct buf line = { 0 };
-	char bytes[32], lost[32];
 
-	str_counted(&line, t->stats.written, "event");
-	str_count(lost, loss_accounting_lost(&account));
-	buf_printf(&line, " (%s%s lost) and ", t->at_most ? "up to " : "", lost);
-	str_counted(&line, t->stats.samples, "sample");
-	str_bytes(bytes, t->stats.bytes_written);
-	buf_printf(&line, " in %s", bytes);
-	if (all)
-		buf_printf(&line, " (%.1f B each)", (double)t->stats.bytes_written / all);
-	fprintf(stderr, "[ dial9-prof: %.1f s, %s; ", t->stats.elapsed_ns / 1e9, buf_cstr(&line));
+	put_amounts(&line, t);
+	fprintf(stderr, "[ dial9-prof: %s; ", buf_cstr(&line));
 	print_cost(t);
 	buf_free(&line);
 	print_loss(cfg, t, &account);
@@ -327,6 +337,20 @@ static void print_result(const struct end_summary *s, const struct recorder_cfg 
 	thread_times_fini(&story.times);
 	profile_free(story.profile);
 	names_free(story.names);
+}
+
+void end_summary_print_line(const struct end_summary *s, const struct recorder_cfg *cfg,
+			    const struct status_totals *totals)
+{
+	const bool many = cfg->output.set || cfg->flight.ns;
+	struct buf line = { 0 };
+
+	put_amounts(&line, totals);
+	fprintf(stderr, "dial9-prof: record: %s", buf_cstr(&line));
+	if (!out_file_is_stdout(s->file))
+		fprintf(stderr, ", written to %s%s", s->file, many ? ".N.bin" : "");
+	fputc('\n', stderr);
+	buf_free(&line);
 }
 
 void end_summary_print(const struct end_summary *s, const struct recorder_cfg *cfg,

@@ -32,6 +32,10 @@ void end_summary_clear_progress(void);
 void end_summary_print(const struct end_summary *s, const struct recorder_cfg *cfg,
 		       const struct recorder_result *result);
 
+/* The end without a terminal: amounts and the file, in one line. */
+void end_summary_print_line(const struct end_summary *s, const struct recorder_cfg *cfg,
+			    const struct status_totals *totals);
+
 /* What --debug=verify-stacks found: an error if any stack differed; else said unless `quiet`. */
 void end_summary_print_stacks(const struct status_totals *totals, bool quiet);
 

@@ -656,6 +656,15 @@ static bool has_stack(void)
 	return false;
 }
 
+static void print_end(const struct record_opts *o, bool show, const struct end_summary *summary,
+		      const struct recorder_result *result)
+{
+	if (show)
+		end_summary_print(summary, summary->cfg, result);
+	else if (!o->quiet && !o->no_progress)
+		end_summary_print_line(summary, summary->cfg, &result->totals);
+}
+
 static int record(struct record_opts *o, char **command, const char *command_line)
 {
 	bool show = !o->quiet && !o->no_progress && (o->progress || isatty(STDERR_FILENO));
@@ -684,8 +693,8 @@ static int record(struct record_opts *o, char **command, const char *command_lin
 		end_summary_clear_progress();
 	summary.file = result.file;
 	/* the rest of the figures is unknown, and the reader has enough */
-	if (!err && show && result.end != RECORDER_READER_GONE)
-		end_summary_print(&summary, &cfg, &result);
+	if (!err && result.end != RECORDER_READER_GONE)
+		print_end(o, show, &summary, &result);
 	if (!err && o->cfg.capture.verify_stacks)
 		end_summary_print_stacks(&result.totals, o->quiet);
 	code = exit_code(err, &result);
