@@ -95,3 +95,26 @@ Test(no_switches, other_threads_have_no_blocked_time)
 	run_expect_in(r.out, "No blocked time in standard input: ");
 	run_free(&r);
 }
+
+/* Of all processes, only those that ran are in the trace. */
+Test(no_switches, reason_for_a_missing_process_of_a_system)
+{
+	struct run r;
+	struct make m;
+
+	make_init(&m, NULL);
+	make_metadata(&m, RUN_SEC, (const char *const[]){ "target", "system", NULL });
+	make_task(&m, RUN_SEC, 8, 8, "app");
+	make_switch(&m, 2 * RUN_SEC, 0, "app", 8, 1, "swapper/0", 0);
+	r = run_cmd(cmd_offcpu, make_file(&m), "offcpu", "-p", "99", "-", NULL);
+	run_expect_in(r.err, "dial9-prof: no blocked time in standard input: process 99 is not in the "
+			     "trace: it did not exist, or did not run during the recording\n");
+	run_free(&r);
+	r = run_cmd(cmd_offcpu, make_file(&m), "offcpu", "-t", "99", "-", NULL);
+	run_expect_in(r.err, "thread 99 is not in the trace: it did not exist, ");
+	run_free(&r);
+	r = run_cmd(cmd_explain, make_file(&m), "explain", "99", "-", NULL);
+	run_expect_in(r.err, "no thread or process 99 in standard input: it did not exist, ");
+	run_free(&r);
+	make_fini(&m);
+}

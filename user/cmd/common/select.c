@@ -397,6 +397,15 @@ bool select_put_outside(const struct select *sel, struct buf *out)
 	return true;
 }
 
+const char *select_why_no_task(const struct names *n)
+{
+	const char *target = names_meta(n, 0, PROF_META_TARGET);
+
+	return target && !strcmp(target, "system") ?
+		       ": it did not exist, or did not run during the recording" :
+		       "";
+}
+
 int select_report_missing(const struct select *sel, const struct reader *r, const char *what)
 {
 	const struct opt_u32s *pids = &sel->opts->pids, *tids = &sel->opts->tids,
@@ -409,9 +418,11 @@ int select_report_missing(const struct select *sel, const struct reader *r, cons
 	else if (cpus->cnt && sel->cpus_unseen == cpus->cnt)
 		log_error("no %s in %s: CPU %u is not in the trace", what, file, cpus->v[0]);
 	else if (tids->cnt && !has_task(reader_names(r), &none, tids))
-		log_error("no %s in %s: thread %u is not in the trace", what, file, tids->v[0]);
+		log_error("no %s in %s: thread %u is not in the trace%s", what, file, tids->v[0],
+			  select_why_no_task(reader_names(r)));
 	else if (pids->cnt && !has_task(reader_names(r), pids, &none))
-		log_error("no %s in %s: process %u is not in the trace", what, file, pids->v[0]);
+		log_error("no %s in %s: process %u is not in the trace%s", what, file, pids->v[0],
+			  select_why_no_task(reader_names(r)));
 	else
 		log_error("no %s in %s: none match " SELECT_NAMES, what, file);
 	buf_free(&outside);

@@ -146,6 +146,8 @@ bool select_put_outside(const struct select *sel, struct buf *out);
  * is that the trace does not have. Returns what to exit with, CMD_USAGE.
  */
 int select_report_missing(const struct select *sel, const struct reader *r, const char *what);
+/* Why a task may be missing, as the end of a message: "" if only targets were recorded. */
+const char *select_why_no_task(const struct names *n);
 
 /* Whether the event is wanted. */
 bool select_match(const struct select *sel, const struct reader *r, const struct trace_event *ev);

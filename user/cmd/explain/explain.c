@@ -186,10 +186,12 @@ static int explain_file(struct explained *x, const char *path)
 		log_error("nothing to explain in %s: %s", reader_input(x->timeline.reader),
 			  buf_cstr(&outside));
 	else
-		log_error("explain: no %s %u in %s%s; dial9-prof report -s comm,pid,tid lists them",
-			  x->opts->tid ? "thread" : "thread or process", x->id,
-			  reader_input(x->timeline.reader),
-			  x->opts->sel.time ? ", or not in this time range" : "");
+		log_error(
+			"explain: no %s %u in %s%s%s; dial9-prof report -s comm,pid,tid lists them",
+			x->opts->tid ? "thread" : "thread or process", x->id,
+			reader_input(x->timeline.reader),
+			x->opts->sel.time ? ", or not in this time range" : "",
+			select_why_no_task(x->timeline.names));
 	buf_free(&outside);
 	return CMD_USAGE;
 }
