@@ -236,6 +236,29 @@ Test(kallsyms, image_is_between_its_own_start_and_end_symbols)
 	kallsyms_free(k);
 }
 
+Test(kallsyms, boot_code_has_names_and_no_module)
+{
+	struct kallsyms *k = parse("ffffffff81000000 T _stext\n"
+				   "ffffffff81000900 T _etext\n"
+				   "ffffffff83000000 T _sinittext\n"
+				   "ffffffff83000010 t start_kernel\n"
+				   "ffffffff83000100 T _einittext\n"
+				   "ffffffff83000200 t exit_code\n",
+				   NULL);
+	struct kallsyms_sym sym = { 0 };
+
+	cr_assert_eq(kallsyms_find(k, 0xffffffff83000042, &sym), 0);
+	cr_expect_str_eq(sym.name, "start_kernel");
+	cr_expect_eq(sym.start, 0xffffffff83000010);
+	cr_expect_eq(sym.size, 0xf0);
+	cr_expect_eq(sym.kind, KALLSYMS_KERNEL);
+	cr_expect_null(kallsyms_module_find(k, 0xffffffff83000042));
+	cr_expect_null(name_at(k, 0xffffffff82000000));
+	cr_expect_null(name_at(k, 0xffffffff83000100));
+	cr_expect_null(name_at(k, 0xffffffff83000200));
+	kallsyms_free(k);
+}
+
 Test(kallsyms, image_without_an_end_symbol_ends_a_page_after_its_last_symbol)
 {
 	struct kallsyms *k = parse("ffffffff81000900 T last\n"

@@ -49,6 +49,8 @@ struct kallsyms {
 static const char *const mark_names[KALLSYMS_MARK_CNT] = {
 	[KALLSYMS_STEXT] = "_stext",
 	[KALLSYMS_ETEXT] = "_etext",
+	[KALLSYMS_SINITTEXT] = "_sinittext",
+	[KALLSYMS_EINITTEXT] = "_einittext",
 	[KALLSYMS_ORC_IPS] = "__start_orc_unwind_ip",
 	[KALLSYMS_ORC_IPS_END] = "__stop_orc_unwind_ip",
 	[KALLSYMS_ORC_ROWS] = "__start_orc_unwind",
@@ -444,11 +446,23 @@ void kallsyms_free(struct kallsyms *k)
 	free(k);
 }
 
+/* The code that a module's symbol may name. */
+static void bounds_of(const struct kallsyms *k, const struct kallsyms_module *m, uint64_t addr,
+		      uint64_t *start, uint64_t *end)
+{
+	const uint64_t *marks = k->marks;
+	const bool boot = m->kind == KALLSYMS_KERNEL && addr >= marks[KALLSYMS_SINITTEXT] &&
+			  addr < marks[KALLSYMS_EINITTEXT];
+
+	*start = boot ? marks[KALLSYMS_SINITTEXT] : m->start;
+	*end = boot ? marks[KALLSYMS_EINITTEXT] : m->end;
+}
+
 int kallsyms_find(const struct kallsyms *k, uint64_t addr, struct kallsyms_sym *out)
 {
 	const struct kallsyms_module *m;
 	size_t low = 0, high = k->cnt, mid, i;
-	uint64_t end;
+	uint64_t start, end;
 
 	/* Afterwards low is the first entry after addr. */
 	while (low < high) {
@@ -463,9 +477,9 @@ int kallsyms_find(const struct kallsyms *k, uint64_t addr, struct kallsyms_sym *
 	for (i = low - 1; i && k->entries[i - 1].addr == k->entries[i].addr; i--)
 		;
 	m = &k->mods[k->entries[i].mod];
-	if (addr < m->start || addr >= m->end || k->entries[i].addr < m->start)
+	bounds_of(k, m, addr, &start, &end);
+	if (addr < start || addr >= end || k->entries[i].addr < start)
 		return -ENOENT;
-	end = m->end;
 	if (low < k->cnt && k->entries[low].addr < end)
 		end = k->entries[low].addr;
 	*out = (struct kallsyms_sym){

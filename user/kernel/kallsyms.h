@@ -30,6 +30,8 @@ struct kallsyms_sym {
 enum kallsyms_mark {
 	KALLSYMS_STEXT, /* start of text */
 	KALLSYMS_ETEXT, /* end of text */
+	KALLSYMS_SINITTEXT, /* boot code, freed after boot: outside of the image's module */
+	KALLSYMS_EINITTEXT,
 	KALLSYMS_ORC_IPS, /* ORC tables: addresses */
 	KALLSYMS_ORC_IPS_END,
 	KALLSYMS_ORC_ROWS, /* ORC tables: entries */
@@ -54,7 +56,7 @@ int kallsyms_parse(const char *text, size_t len, const char *modules, size_t mod
 uint64_t kallsyms_modules_state(const char *modules, size_t len);
 void kallsyms_free(struct kallsyms *k);
 
-/* 0; -ENOENT if addr is in no module, or before the first symbol of its module. */
+/* 0; -ENOENT if addr is in no module and no boot code, or before the first symbol of its module. */
 int kallsyms_find(const struct kallsyms *k, uint64_t addr, struct kallsyms_sym *out);
 /* The module that contains addr, or NULL */
 const struct kallsyms_module *kallsyms_module_find(const struct kallsyms *k, uint64_t addr);
