@@ -228,3 +228,26 @@ Test(work_budget, helper_time_delays_only_processes_that_used_much_of_it)
 	cr_expect(work_budget_may(b, 2, WORK_TABLES));
 	cr_expect(may(1));
 }
+
+static unsigned int owner_calls;
+
+static uint64_t count_owner(pid_t pid)
+{
+	owner_calls++;
+	return owner_of(pid);
+}
+
+/* Reading an owner costs more than the records of a process that forks and ends. */
+Test(work_budget, owners_of_cheap_processes_are_not_read)
+{
+	work_budget_free(b);
+	b = work_budget_new(&(struct work_budget_cfg){ count_owner, get_now });
+	work_budget_limit(b);
+	for (uint32_t pid = 1000; pid < 2000; pid++)
+		for (int i = 0; i < 8; i++)
+			work_budget_charge(b, pid, WORK_LISTS, 5000);
+	cr_expect_eq(owner_calls, 0);
+	work_budget_charge(b, 2000, WORK_LISTS, MS);
+	work_budget_charge(b, 2000, WORK_LISTS, MS);
+	cr_expect_eq(owner_calls, 1);
+}

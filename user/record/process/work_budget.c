@@ -33,6 +33,7 @@ enum {
 #define PERIOD_NS (100000 * US_NS)
 #define CHEAP_NS (1000 * US_NS)
 #define SHORT_NS (100 * US_NS)
+#define OWNED_NS (100 * US_NS) /* cost from which the owner of a process is read from /proc */
 
 enum side { DRAIN, HELPERS, SIDES };
 
@@ -66,7 +67,8 @@ struct bucket {
 
 struct place {
 	struct work_cost cost; /* pid 0: free */
-	uint64_t owner;
+	uint64_t owner; /* 0: not read yet */
+	uint64_t unowned_ns[SIDES]; /* charged before the owner was read */
 	struct bucket buckets[SIDES];
 	bool is_charged; /* since work_budget_name() */
 };
@@ -138,7 +140,7 @@ static struct place *get(struct work_budget *b, uint32_t pid)
 	struct place *p = find(b, pid);
 
 	if (p->cost.pid != pid)
-		*p = (struct place){ .cost.pid = pid, .owner = b->cfg.owner((pid_t)pid) };
+		*p = (struct place){ .cost.pid = pid };
 	return p;
 }
 
@@ -180,12 +182,36 @@ static void fill(struct bucket *k, uint64_t period, uint64_t leak, uint64_t size
 	k->period = period;
 }
 
+static void charge_owner(struct work_budget *b, uint64_t owner, enum side side, uint64_t period,
+			 uint64_t ns)
+{
+	struct owner *o = get_owner(b, owner);
+
+	o->sum_ns += ns;
+	fill(&o->buckets[side], period, limits[side].owner_leak, limits[side].owner, ns);
+}
+
+/* Reading the owner takes longer than most processes cost: a storm of short ones would pay for nothing else. */
+static void charge_owner_of(struct work_budget *b, struct place *p, enum side side, uint64_t period,
+			    uint64_t ns)
+{
+	if (p->owner) {
+		charge_owner(b, p->owner, side, period, ns);
+		return;
+	}
+	p->unowned_ns[side] += ns;
+	if (p->unowned_ns[DRAIN] + p->unowned_ns[HELPERS] < OWNED_NS)
+		return;
+	p->owner = b->cfg.owner((pid_t)p->cost.pid);
+	for (int i = 0; i < SIDES; i++)
+		charge_owner(b, p->owner, i, period, p->unowned_ns[i]);
+}
+
 void work_budget_charge(struct work_budget *b, uint32_t pid, enum work_kind kind, uint64_t ns)
 {
 	const uint64_t period = b->cfg.now() / PERIOD_NS;
 	const enum side side = side_of(kind);
 	const struct limits *l = &limits[side];
-	struct owner *o;
 	struct place *p;
 
 	if (!pid)
@@ -197,11 +223,9 @@ void work_budget_charge(struct work_budget *b, uint32_t pid, enum work_kind kind
 		fill(&b->capped[side], period, b->cap_ns, b->cap_ns, ns);
 	if (!b->is_limited)
 		return;
-	o = get_owner(b, p->owner);
-	o->sum_ns += ns;
 	fill(&b->all[side], period, l->loaded_leak, l->loaded, ns);
 	fill(&p->buckets[side], period, l->process_leak, l->process, ns);
-	fill(&o->buckets[side], period, l->owner_leak, l->owner, ns);
+	charge_owner_of(b, p, side, period, ns);
 }
 
 void work_budget_charge_since(struct work_budget *b, uint32_t pid, enum work_kind kind,
@@ -230,7 +254,7 @@ bool work_budget_may(struct work_budget *b, uint32_t pid, enum work_kind kind)
 	own = level(&p->buckets[side], period, l->process_leak);
 	if (own >= l->process)
 		return false;
-	return own < l->little || p->owner == PROC_OWNER_GONE ||
+	return own < l->little || !p->owner || p->owner == PROC_OWNER_GONE ||
 	       level(&get_owner(b, p->owner)->buckets[side], period, l->owner_leak) < l->owner;
 }
 

@@ -46,8 +46,8 @@ void work_budget_cap(struct work_budget *b, uint64_t ns_per_second);
 void work_budget_free(struct work_budget *b);
 
 /*
- * Charges a process with CPU time; pid 0: no process. Allocates nothing. The first charge of a process reads its
- * owner from /proc.
+ * Charges a process with CPU time; pid 0: no process. Allocates nothing. If a process has cost
+ * more than a short one does, its owner is read from /proc.
  */
 void work_budget_charge(struct work_budget *b, uint32_t pid, enum work_kind kind, uint64_t ns);
 /*
