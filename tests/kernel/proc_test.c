@@ -253,7 +253,28 @@ static int find_own_code(const struct proc_map *map, void *ctx)
 
 Test(proc, own_maps_contain_own_code)
 {
-	cr_assert_eq(proc_read_maps(getpid(), find_own_code, NULL), 1);
+	bool cut;
+
+	cr_assert_eq(proc_read_maps(getpid(), 1 << 20, &cut, find_own_code, NULL), 1);
+}
+
+static int count_mapping(const struct proc_map *map, void *ctx)
+{
+	++*(size_t *)ctx;
+	return 0;
+}
+
+Test(proc, long_list_of_mappings_is_cut_after_a_whole_line)
+{
+	size_t all = 0, some = 0;
+	bool cut;
+
+	cr_assert_eq(proc_read_maps(getpid(), 1 << 20, &cut, count_mapping, &all), 0);
+	cr_expect_not(cut);
+	cr_assert_eq(proc_read_maps(getpid(), 500, &cut, count_mapping, &some), 0);
+	cr_expect(cut);
+	cr_expect_gt(some, 0);
+	cr_expect_lt(some, all);
 }
 
 Test(proc, task_that_has_ended_is_esrch_everywhere)
@@ -263,11 +284,12 @@ Test(proc, task_that_has_ended_is_esrch_everywhere)
 	struct buf b = { 0 };
 	pid_t *tids, gone = fork();
 	size_t cnt;
+	bool cut;
 
 	if (!gone)
 		_exit(0);
 	waitpid(gone, NULL, 0);
-	cr_expect_eq(proc_read_maps(gone, find_own_code, NULL), -ESRCH);
+	cr_expect_eq(proc_read_maps(gone, 1 << 20, &cut, find_own_code, NULL), -ESRCH);
 	cr_expect_eq(proc_read_status(gone, &status), -ESRCH);
 	cr_expect_eq(proc_read_stat(gone, &stat), -ESRCH);
 	cr_expect_eq(proc_read_cgroup(gone, &b), -ESRCH);

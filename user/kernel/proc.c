@@ -374,13 +374,27 @@ int proc_read_file(pid_t pid, const char *name, struct buf *out)
 	return err ? task_error(-err) : 0;
 }
 
-int proc_read_maps(pid_t pid, int (*cb)(const struct proc_map *map, void *ctx), void *ctx)
+/* Removes the last line if the file was longer. */
+static bool cut_lines(struct buf *text, size_t sz_max)
+{
+	if (text->len < sz_max)
+		return false;
+	while (text->len && text->data[text->len - 1] != '\n')
+		text->len--;
+	return true;
+}
+
+int proc_read_maps(pid_t pid, size_t sz_max, bool *cut,
+		   int (*cb)(const struct proc_map *map, void *ctx), void *ctx)
 {
 	struct buf text = { 0 };
-	int err = proc_read_file(pid, "maps", &text);
+	char path[64];
+	int err;
 
-	if (!err)
-		err = proc_parse_maps(text.data, text.len, cb, ctx, NULL);
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	err = file_read(AT_FDCWD, path, sz_max, &text);
+	*cut = !err && cut_lines(&text, sz_max);
+	err = err ? task_error(-err) : proc_parse_maps(text.data, text.len, cb, ctx, NULL);
 	buf_free(&text);
 	return err;
 }

@@ -39,7 +39,9 @@ struct proc_map {
  */
 int proc_parse_maps(const char *text, size_t len, int (*cb)(const struct proc_map *map, void *ctx),
 		    void *ctx, size_t *bad);
-int proc_read_maps(pid_t pid, int (*cb)(const struct proc_map *map, void *ctx), void *ctx);
+/* Reads at most sz_max bytes; *cut: there were more. */
+int proc_read_maps(pid_t pid, size_t sz_max, bool *cut,
+		   int (*cb)(const struct proc_map *map, void *ctx), void *ctx);
 
 /* True for a path without a file on disk; see PROC_MAP_ANON. */
 bool proc_path_is_anon(const char *path);

@@ -383,7 +383,8 @@ static void slice_column(struct scan *s, sqlite3_context *ctx, size_t column)
 	else if (c == COLUMN_TASK_STATE)
 		result_letter(ctx, row);
 	else if (c == COLUMN_WHY)
-		scan_result_word(ctx, row->state == INTERVAL_RUNNABLE ? interval_why_word(row->why) : NULL);
+		scan_result_word(
+			ctx, row->state == INTERVAL_RUNNABLE ? interval_why_word(row->why) : NULL);
 	else if (c == COLUMN_END)
 		scan_result_word(ctx, row->end ? row->end : "open");
 	else if (c == COLUMN_STACK)

@@ -50,6 +50,8 @@
 #include "record/write_targets.h"
 #include "symbol/broker/sym_client.h"
 
+enum { PROC_PARTS = 16 }; /* of the allowed cost, for each reader of /proc */
+
 _Static_assert((int)PROF_HELPERS_MAX == (int)SYM_CLIENT_PIDS_MAX, "room for all");
 
 /* ---- prepare ------------------------------------------------------------------------------------ */
@@ -118,6 +120,13 @@ static int prepare_capture(struct recorder *r)
 	return err ? err : capture_attach(r->capture);
 }
 
+/* CPU time per second that --max-overhead allows; 0: any. */
+static uint64_t max_cost_ns(const struct recorder *r)
+{
+	return (uint64_t)r->cfg->load_shedding.max_ppm * (uint64_t)sysconf(_SC_NPROCESSORS_ONLN) *
+	       1000;
+}
+
 static int prepare_frames(struct recorder *r)
 {
 	struct unwind_loader_cfg cfg = {
@@ -127,6 +136,7 @@ static int prepare_frames(struct recorder *r)
 		.all = r->cfg->capture.system_wide,
 		.table_bytes = r->cfg->unwind_mem,
 		.max_stack = r->cfg->capture.max_stack,
+		.proc_ns_per_s = max_cost_ns(r) / PROC_PARTS,
 		.capabilities = 1ULL << CAP_BPF,
 	};
 	int err = frames_new(segments_emit(r->segments), r->broker, !r->cfg->no_names, &r->frames);
@@ -333,6 +343,16 @@ static bool may_use_helpers(void *ctx, pid_t pid, enum sym_client_work work)
 	return work_budget_may(ctx, (uint32_t)pid, helper_work(work));
 }
 
+/* The first state of all processes was read without a limit of time. */
+static void limit_work(struct recorder *r)
+{
+	if (!max_cost_ns(r))
+		return;
+	work_budget_cap(tasks_work(r->tasks), max_cost_ns(r));
+	if (r->proc_reader)
+		proc_reader_limit(r->proc_reader, max_cost_ns(r) / PROC_PARTS);
+}
+
 int recorder_start(struct recorder *r)
 {
 	int err;
@@ -340,6 +360,8 @@ int recorder_start(struct recorder *r)
 	r->tasks = tasks_new(r->cfg->capture.system_wide);
 	if (proc_reader_new(&r->proc_reader))
 		log_warn("record: no thread reads /proc: a process that hangs may delay the start");
+	else if (max_cost_ns(r))
+		proc_reader_limit(r->proc_reader, 0);
 	tasks_set_reader(r->tasks, r->proc_reader);
 	if (r->cfg->capture.system_wide)
 		work_budget_limit(tasks_work(r->tasks));
@@ -370,10 +392,7 @@ int recorder_start(struct recorder *r)
 		if (err)
 			return err;
 	}
-	if (r->cfg->load_shedding.max_ppm)
-		work_budget_cap(tasks_work(r->tasks),
-				(uint64_t)r->cfg->load_shedding.max_ppm *
-					(uint64_t)sysconf(_SC_NPROCESSORS_ONLN) * 1000);
+	limit_work(r);
 	prepare_translation(r);
 	r->summary =
 		kernel_summary_new(capture_summary(r->capture), r->cfg->summary_ns, r->start_ns);

@@ -49,14 +49,14 @@ static void open_gate(void)
 	pthread_mutex_unlock(&gate);
 }
 
-struct snapshot *snapshot_read(uint32_t pid, bool with_maps)
+struct snapshot *snapshot_read(uint32_t pid, size_t maps_sz)
 {
 	struct snapshot *s = calloc(1, sizeof(*s));
 
 	if (pid >= HANGS)
 		wait_at_gate();
 	s->pid = pid;
-	s->map_cnt = with_maps;
+	s->map_cnt = maps_sz != 0;
 	s->to_ns = clock_mono_ns();
 	return s;
 }

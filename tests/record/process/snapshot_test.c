@@ -39,7 +39,7 @@ static void expect_line(const struct snapshot *s, size_t i, const char *line)
 
 Test(snapshot, executable_mappings_equal_the_kernels)
 {
-	struct snapshot *s = snapshot_read(getpid(), true);
+	struct snapshot *s = snapshot_read(getpid(), SNAPSHOT_MAPS_SZ);
 	FILE *f = fopen("/proc/self/maps", "re");
 	char line[8192], mode[8];
 	size_t cnt = 0;
@@ -99,7 +99,7 @@ Test(snapshot, process_and_its_threads_have_their_names)
 	pthread_barrier_init(&barrier, NULL, 2);
 	pthread_create(&thread, NULL, wait_at, &barrier);
 	pthread_barrier_wait(&barrier);
-	s = snapshot_read(getpid(), false);
+	s = snapshot_read(getpid(), 0);
 	pthread_barrier_wait(&barrier);
 	pthread_join(thread, NULL);
 	cr_expect_eq(s->err, 0);
@@ -122,7 +122,7 @@ Test(snapshot, process_and_its_threads_have_their_names)
 
 Test(snapshot, snapshot_of_a_process_that_has_ended_is_empty)
 {
-	struct snapshot *s = snapshot_read(NO_SUCH_TID, true);
+	struct snapshot *s = snapshot_read(NO_SUCH_TID, SNAPSHOT_MAPS_SZ);
 
 	cr_expect_eq(s->err, -ESRCH);
 	cr_expect_eq(s->task_cnt, 0);

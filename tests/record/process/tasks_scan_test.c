@@ -21,18 +21,18 @@
 static pthread_mutex_t locks = PTHREAD_MUTEX_INITIALIZER;
 static int readings; /* of locked address spaces */
 
-struct snapshot *__real_snapshot_read(uint32_t pid, bool with_maps);
-struct snapshot *__wrap_snapshot_read(uint32_t pid, bool with_maps);
+struct snapshot *__real_snapshot_read(uint32_t pid, size_t maps_sz);
+struct snapshot *__wrap_snapshot_read(uint32_t pid, size_t maps_sz);
 
-struct snapshot *__wrap_snapshot_read(uint32_t pid, bool with_maps)
+struct snapshot *__wrap_snapshot_read(uint32_t pid, size_t maps_sz)
 {
 	struct snapshot *s;
 
-	if (pid != (uint32_t)getpid() || !with_maps)
-		return __real_snapshot_read(pid, with_maps);
+	if (pid != (uint32_t)getpid() || !maps_sz)
+		return __real_snapshot_read(pid, maps_sz);
 	pthread_mutex_lock(&locks);
 	readings++;
-	s = __real_snapshot_read(pid, with_maps);
+	s = __real_snapshot_read(pid, maps_sz);
 	pthread_mutex_unlock(&locks);
 	return s;
 }

@@ -214,7 +214,7 @@ Test(work_budget, cap_limits_all_processes_together)
 	cr_expect_leq(used, 10 * 50 * MS + 6 * MS, "a quarter of it in ten seconds");
 	cr_expect_geq(used, 10 * 50 * MS - 6 * MS);
 	cr_expect(work_budget_may(b, 1, WORK_TABLES));
-	work_budget_charge(b, 1, WORK_SYMBOLS, 6 * MS);
+	work_budget_charge(b, 1, WORK_SYMBOLS, 3 * MS);
 	cr_expect_not(work_budget_may(b, 2, WORK_TABLES));
 }
 

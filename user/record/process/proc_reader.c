@@ -31,7 +31,9 @@ enum {
 	END_MS = 200, /* wait for threads that are reading */
 };
 
-#define HANG_NS 1000000000ULL
+#define SECOND_NS 1000000000ULL
+#define HANG_NS SECOND_NS
+#define SHORT_MAPS_SZ (512UL << 10) /* some 5000 mappings, which take milliseconds */
 
 struct question {
 	uint32_t pid;
@@ -49,6 +51,9 @@ struct proc_reader {
 	size_t open_cnt; /* requests whose answer was not fetched */
 	size_t threads, busy;
 	uint64_t all_busy_ns; /* since when; 0: a thread is free */
+	size_t maps_sz; /* read of a list of mappings */
+	uint64_t ns_per_s; /* CPU time for reading; 0: no limit */
+	uint64_t next_ns; /* time of the next read */
 	bool ends;
 };
 
@@ -62,20 +67,52 @@ static void reader_destroy(struct proc_reader *r)
 	free(r);
 }
 
+static struct timespec to_timespec(uint64_t ns)
+{
+	return (struct timespec){ .tv_sec = (time_t)(ns / SECOND_NS),
+				  .tv_nsec = (long)(ns % SECOND_NS) };
+}
+
+/* With the lock held. The threads share one budget. */
+static void charge(struct proc_reader *r, uint64_t cpu_ns)
+{
+	const uint64_t now = clock_mono_ns();
+
+	if (!r->ns_per_s)
+		return;
+	if (r->next_ns < now)
+		r->next_ns = now;
+	r->next_ns += cpu_ns * (SECOND_NS / r->ns_per_s);
+}
+
+/* With the lock held; releases it while it waits. */
+static void await_budget(struct proc_reader *r)
+{
+	uint64_t now;
+
+	while (!r->ends && r->ns_per_s && (now = clock_mono_ns()) < r->next_ns) {
+		struct timespec until = to_timespec(clock_timer_ns() + r->next_ns - now);
+
+		pthread_cond_timedwait(&r->answered, &r->lock, &until);
+	}
+}
+
 /* With the lock held; releases it while it reads. */
 static void answer_one(struct proc_reader *r)
 {
 	struct question q = r->questions[r->question_pos++ % QUEUE_MAX];
+	const size_t maps_sz = q.with_maps ? r->maps_sz : 0;
 	struct snapshot *answer;
 
 	r->question_cnt--;
 	if (++r->busy == r->threads)
 		r->all_busy_ns = clock_mono_ns();
 	pthread_mutex_unlock(&r->lock);
-	answer = snapshot_read(q.pid, q.with_maps);
+	answer = snapshot_read(q.pid, maps_sz);
 	pthread_mutex_lock(&r->lock);
 	r->busy--;
 	r->all_busy_ns = 0;
+	charge(r, answer->cpu_ns);
 	r->answers[(r->answer_pos + r->answer_cnt++) % QUEUE_MAX] = answer;
 	pthread_cond_broadcast(&r->answered);
 }
@@ -95,9 +132,11 @@ static void *run(void *ctx)
 			sem_wait(&r->asked);
 			pthread_mutex_lock(&r->lock);
 		}
+		await_budget(r);
 		if (r->ends)
 			break;
-		answer_one(r);
+		if (r->question_cnt)
+			answer_one(r);
 	}
 	last = !--r->threads;
 	pthread_cond_broadcast(&r->answered);
@@ -146,6 +185,7 @@ int proc_reader_new(struct proc_reader **out)
 	sem_init(&r->asked, 0, 0);
 	pthread_cond_init(&r->answered, &attr);
 	pthread_condattr_destroy(&attr);
+	r->maps_sz = SNAPSHOT_MAPS_SZ;
 	pthread_mutex_lock(&r->lock);
 	while (!err && r->threads < THREADS_MIN)
 		err = add_thread(r);
@@ -156,12 +196,6 @@ int proc_reader_new(struct proc_reader **out)
 	}
 	*out = r;
 	return 0;
-}
-
-static struct timespec to_timespec(uint64_t ns)
-{
-	return (struct timespec){ .tv_sec = (time_t)(ns / 1000000000),
-				  .tv_nsec = (long)(ns % 1000000000) };
 }
 
 /* The last user destroys it: the caller, or a thread that was blocked. */
@@ -178,6 +212,7 @@ void proc_reader_free(struct proc_reader *r)
 	r->threads++; /* the caller, so that no thread destroys it during the wait */
 	for (i = 1; i < r->threads; i++)
 		sem_post(&r->asked);
+	pthread_cond_broadcast(&r->answered);
 	while (r->threads > 1)
 		if (pthread_cond_timedwait(&r->answered, &r->lock, &until))
 			break;
@@ -185,6 +220,14 @@ void proc_reader_free(struct proc_reader *r)
 	pthread_mutex_unlock(&r->lock);
 	if (last)
 		reader_destroy(r);
+}
+
+void proc_reader_limit(struct proc_reader *r, uint64_t ns_per_s)
+{
+	pthread_mutex_lock(&r->lock);
+	r->maps_sz = SHORT_MAPS_SZ;
+	r->ns_per_s = ns_per_s;
+	pthread_mutex_unlock(&r->lock);
 }
 
 bool proc_reader_ask(struct proc_reader *r, uint32_t pid, bool with_maps)

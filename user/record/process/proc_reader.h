@@ -18,6 +18,12 @@ int proc_reader_new(struct proc_reader **out);
 /* Blocked threads remain with their memory. */
 void proc_reader_free(struct proc_reader *r);
 
+/*
+ * From here on long lists of mappings are cut, and reading takes this much CPU time per second (0: no limit). One read
+ * may take more, and the next one then waits longer.
+ */
+void proc_reader_limit(struct proc_reader *r, uint64_t ns_per_s);
+
 /* Requests a snapshot of pid. Never blocks; false if there are too many requests. */
 bool proc_reader_ask(struct proc_reader *r, uint32_t pid, bool with_maps);
 /*

@@ -95,11 +95,12 @@ static int read_tasks(struct snapshot *s)
 	return err;
 }
 
-struct snapshot *snapshot_read(uint32_t pid, bool with_maps)
+struct snapshot *snapshot_read(uint32_t pid, size_t maps_sz)
 {
 	struct snapshot *s = xcalloc(1, sizeof(*s));
 	struct proc_status status;
 	uint64_t began;
+	bool cut = false;
 
 	s->pid = pid;
 	s->from_ns = clock_mono_ns();
@@ -114,8 +115,9 @@ struct snapshot *snapshot_read(uint32_t pid, bool with_maps)
 		read_exe(s);
 		read_cgroup(s);
 	}
-	if (!s->err && with_maps && proc_read_maps((pid_t)pid, add_map, s) == -ESRCH)
+	if (!s->err && maps_sz && proc_read_maps((pid_t)pid, maps_sz, &cut, add_map, s) == -ESRCH)
 		s->err = -ESRCH; /* otherwise some may be missing, and stay unknown */
+	s->maps_cut |= cut;
 	s->to_ns = clock_mono_ns();
 	s->cpu_ns = clock_thread_cpu_ns() - began;
 	return s;

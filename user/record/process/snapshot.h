@@ -37,8 +37,13 @@ struct snapshot {
 	struct buf texts; /* NUL-terminated, in sequence */
 };
 
-/* Reads pid; with_maps: also its mappings, which blocks on the process's own lock. Never NULL. */
-struct snapshot *snapshot_read(uint32_t pid, bool with_maps);
+#define SNAPSHOT_MAPS_SZ (64UL << 20) /* more than any process can have */
+
+/*
+ * Reads pid and, up to maps_sz bytes of text, its mappings. Reading mappings (maps_sz > 0) blocks on the process's own
+ * lock. Never NULL.
+ */
+struct snapshot *snapshot_read(uint32_t pid, size_t maps_sz);
 void snapshot_free(struct snapshot *s);
 /* Borrowed. */
 const char *snapshot_text(const struct snapshot *s, size_t off);

@@ -86,7 +86,8 @@ static void ask(struct tasks *t, struct process *proc)
 	now = clock_mono_ns();
 	if (proc->asked_ns && now - proc->asked_ns < ASK_AGAIN_NS)
 		return;
-	if (!may_ask(t, now) || !proc_reader_ask(t->reader, proc->pid, proc->wanted && proc->stale))
+	if (!may_ask(t, now) || !work_budget_may(t->work, proc->pid, WORK_LISTS) ||
+	    !proc_reader_ask(t->reader, proc->pid, proc->wanted && proc->stale))
 		return;
 	proc->asked = true;
 	proc->asked_ns = now;
@@ -192,6 +193,8 @@ static void apply_maps(struct tasks *t, struct process *proc, const struct snaps
 {
 	struct proc_maps now = make_maps(t, proc, s);
 
+	if (s->maps_cut)
+		tasks_count_loss(t, TASKS_LOST_MAPS, s->to_ns);
 	proc_maps_free(&proc->before);
 	proc_maps_free(&proc->maps);
 	proc->maps = now;
@@ -378,7 +381,7 @@ static struct process *scan_apply(struct tasks *t, const struct snapshot *s)
 /* A process that does not answer: the recording begins without its mappings. */
 static void scan_without_maps(struct tasks *t, pid_t pid)
 {
-	struct snapshot *s = snapshot_read((uint32_t)pid, false);
+	struct snapshot *s = snapshot_read((uint32_t)pid, 0);
 	struct process *proc = s->err ? NULL : scan_apply(t, s);
 
 	snapshot_free(s);
@@ -396,7 +399,7 @@ int tasks_scan(struct tasks *t, pid_t pid)
 	int err;
 
 	if (!t->reader)
-		s = snapshot_read((uint32_t)pid, true);
+		s = snapshot_read((uint32_t)pid, SNAPSHOT_MAPS_SZ);
 	else if (proc_reader_ask(t->reader, (uint32_t)pid, true))
 		s = proc_reader_wait(t->reader, deadline);
 	if (s && !s->err)

@@ -25,7 +25,6 @@ enum {
 	PLACES = 4096, /* a power of two */
 	OWNERS = 512, /* likewise */
 	PROBES = 8,
-	CAP_PARTS = 4, /* two parts are left for the events */
 	RECOVERY = 30, /* periods in which a bucket is empty again, at most */
 };
 
@@ -60,6 +59,9 @@ static const struct limits {
 		      .little = 10000 * US_NS },
 };
 
+/* The part of a capped side is the cap by this; the rest is left for events. */
+static const uint64_t cap_parts[SIDES] = { [DRAIN] = 4, [HELPERS] = 8 };
+
 struct bucket {
 	uint64_t ns;
 	uint64_t period; /* of the last charge */
@@ -82,7 +84,7 @@ struct owner {
 struct work_budget {
 	struct work_budget_cfg cfg;
 	bool is_limited;
-	uint64_t cap_ns; /* of each side per period; 0: none */
+	uint64_t cap_ns[SIDES]; /* per period; 0: none */
 	struct bucket capped[SIDES];
 	struct bucket all[SIDES];
 	struct place places[PLACES];
@@ -110,7 +112,8 @@ void work_budget_limit(struct work_budget *b)
 
 void work_budget_cap(struct work_budget *b, uint64_t ns_per_second)
 {
-	b->cap_ns = ns_per_second / (1000000 * US_NS / PERIOD_NS) / CAP_PARTS;
+	for (int i = 0; i < SIDES; i++)
+		b->cap_ns[i] = ns_per_second / (1000000 * US_NS / PERIOD_NS) / cap_parts[i];
 }
 
 /* ---- places -------------------------------------------------------------------------------------- */
@@ -219,8 +222,8 @@ void work_budget_charge(struct work_budget *b, uint32_t pid, enum work_kind kind
 	p = get(b, pid);
 	p->cost.ns[kind] += ns;
 	p->is_charged = true;
-	if (b->cap_ns)
-		fill(&b->capped[side], period, b->cap_ns, b->cap_ns, ns);
+	if (b->cap_ns[side])
+		fill(&b->capped[side], period, b->cap_ns[side], b->cap_ns[side], ns);
 	if (!b->is_limited)
 		return;
 	fill(&b->all[side], period, l->loaded_leak, l->loaded, ns);
@@ -244,7 +247,7 @@ bool work_budget_may(struct work_budget *b, uint32_t pid, enum work_kind kind)
 	struct place *p;
 	uint64_t own;
 
-	if (b->cap_ns && level(&b->capped[side], period, b->cap_ns) >= b->cap_ns)
+	if (b->cap_ns[side] && level(&b->capped[side], period, b->cap_ns[side]) >= b->cap_ns[side])
 		return false;
 	if (!b->is_limited || !pid || level(&b->all[side], period, l->loaded_leak) < l->loaded)
 		return true;

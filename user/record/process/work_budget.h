@@ -40,7 +40,7 @@ struct work_budget *work_budget_new(const struct work_budget_cfg *cfg);
 void work_budget_limit(struct work_budget *b);
 /*
  * From here on the work of all processes together is limited, too: a quarter of this CPU time per second for copies
- * and lists, a quarter for tables and symbols.
+ * and lists, an eighth for tables and symbols.
  */
 void work_budget_cap(struct work_budget *b, uint64_t ns_per_second);
 void work_budget_free(struct work_budget *b);

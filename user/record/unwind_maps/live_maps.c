@@ -253,6 +253,15 @@ static struct live_maps_proc *get(struct live_maps *m, uint32_t pid)
 	return p || !m->cfg.all ? p : add(m, pid);
 }
 
+/*
+ * The limit of the recorder's work is reached: programs that start now stay unknown until /proc is read, which waits
+ * for its budget. Most of them have ended by then. Known processes are followed all the same.
+ */
+static bool is_over_budget(const struct live_maps *m)
+{
+	return !work_budget_may(tasks_work(m->cfg.tasks), 0, WORK_LISTS);
+}
+
 static void side_exec(struct live_maps *m, const struct perf_side *side)
 {
 	struct live_maps_proc *p = get(m, side->pid);
@@ -260,7 +269,9 @@ static void side_exec(struct live_maps *m, const struct perf_side *side)
 	if (!p)
 		return;
 	proc_maps_clear(&p->maps);
-	p->known = true;
+	p->known = !is_over_budget(m);
+	if (!p->known)
+		doubt(m, p);
 	p->exec_time = p->side_time = side->time;
 	p->asked = false; /* a pending answer describes the program before the exec */
 	p->ended = false;
@@ -333,7 +344,7 @@ static void side_mmap(struct live_maps *m, const struct perf_side *side)
 {
 	struct live_maps_proc *p, *sharer;
 	uint32_t i = 0;
-	bool may;
+	bool may, over;
 
 	if (!(side->prot & PROT_EXEC) || side->addr + side->len < side->addr)
 		return;
@@ -345,9 +356,10 @@ static void side_mmap(struct live_maps *m, const struct perf_side *side)
 	if (!p || side->time < p->exec_time)
 		return;
 	may = proc_maps_may_report(&p->budget, side->time);
+	over = is_over_budget(m);
 	while ((sharer = next_sharer(p, &i))) {
 		sharer->side_time = side->time;
-		if (may)
+		if (may && (sharer->known || !over))
 			put_map(m, sharer, side);
 		else
 			lose_track(m, sharer);

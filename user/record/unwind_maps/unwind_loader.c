@@ -319,7 +319,7 @@ static void on_side(void *ctx, const struct perf_side *side)
 	handle_side(ctx, side);
 }
 
-uint64_t unwind_loader_poll(struct unwind_loader *u)
+static uint64_t poll_sideband(struct unwind_loader *u)
 {
 	bool more;
 	size_t n = sideband_reader_pass(u->sideband, SIDES_MAX, on_side, u, &more);
@@ -327,6 +327,19 @@ uint64_t unwind_loader_poll(struct unwind_loader *u)
 	uint64_t again = now + (n ? POLL_NS : SOON_NS);
 
 	return more && again < next ? again : next;
+}
+
+/* The limit of the recorder's work is reached: records are handled when the drain has them, and not before. */
+static bool is_over_budget(struct unwind_loader *u)
+{
+	return !work_budget_may(u->work, 0, WORK_LISTS);
+}
+
+uint64_t unwind_loader_poll(struct unwind_loader *u)
+{
+	if (is_over_budget(u))
+		return UINT64_MAX;
+	return poll_sideband(u);
 }
 
 void unwind_loader_side(struct unwind_loader *u, const struct perf_side *side)
@@ -556,6 +569,8 @@ static int start(struct unwind_loader *u)
 	});
 	if (proc_reader_new(&u->reader))
 		u->reader = NULL;
+	if (u->reader && u->cfg.proc_ns_per_s)
+		proc_reader_limit(u->reader, u->cfg.proc_ns_per_s);
 	u->copy_unwind = stack_copy_unwind_new(mem, u->cfg.max_stack);
 	u->demand = table_demand_new(mem->modules, mem->cnt.module_cnt);
 	u->builder = list_builder_new(&(struct list_builder_cfg){
@@ -614,9 +629,9 @@ void unwind_loader_free(struct unwind_loader *u)
 	free(u);
 }
 
-int unwind_loader_fd(const struct unwind_loader *u)
+int unwind_loader_fd(struct unwind_loader *u)
 {
-	return sideband_reader_fd(u->sideband);
+	return is_over_budget(u) ? -1 : sideband_reader_fd(u->sideband);
 }
 
 void unwind_loader_follow(struct unwind_loader *u, uint32_t pid, const struct proc_maps *maps,

@@ -38,6 +38,7 @@ struct unwind_loader_cfg {
 	bool all; /* all processes, tables on demand; else followed processes with all their tables */
 	size_t table_bytes; /* limit, for tables */
 	uint32_t max_stack; /* user frames; 0: PROF_STACK_MAX */
+	uint64_t proc_ns_per_s; /* limit of CPU time for /proc; 0: none */
 	uint64_t capabilities; /* for allocating more memory */
 };
 
@@ -61,8 +62,8 @@ void unwind_loader_expect(struct unwind_loader *u, const struct elf_deps_file *f
 /* Waits for the tables of followed processes and expected files, at most until deadline_ns (CLOCK_MONOTONIC). */
 void unwind_loader_settle(struct unwind_loader *u, uint64_t deadline_ns);
 
-/* Readable when side-band records arrived. */
-int unwind_loader_fd(const struct unwind_loader *u);
+/* Readable when side-band records arrived; -1 while the limit of the recorder's work is reached. */
+int unwind_loader_fd(struct unwind_loader *u);
 /*
  * Reads side-band records, up to a limit, and publishes lists. Returns when to call it again (CLOCK_MONOTONIC) even if
  * nothing arrives; UINT64_MAX: never.
