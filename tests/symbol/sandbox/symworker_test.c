@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -620,6 +622,70 @@ Test(symworker, releases_memory_module_by_module)
 	}
 	cr_expect_leq(held[5], 3 * held[0]);
 	sym_client_free(w);
+}
+
+enum { BIG_MAPS = 6, BIG_MAP_LINES = 400000 };
+
+/* A process that lives, with a map of 16 MB for profilers. */
+static pid_t start_with_big_map(char *path, size_t sz)
+{
+	pid_t pid = fork();
+	FILE *f;
+
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			pause();
+	}
+	snprintf(path, sz, "/tmp/perf-%d.map", pid);
+	f = fopen(path, "w");
+	cr_assert_not_null(f, "%s", path);
+	for (int i = 0; i < BIG_MAP_LINES; i++)
+		fprintf(f, "%x 10 function_with_a_long_name_%07d\n", 0x10000 + 16 * i, i);
+	fclose(f);
+	return pid;
+}
+
+/* Any process may write such a map: its own symbols end, those of files do not. */
+Test(symworker, perf_maps_of_many_processes_share_a_part_of_the_memory)
+{
+	const struct sym_client_cfg cfg = { .mem_max = 56 << 20 };
+	struct got file = { 0 };
+	pid_t pids[BIG_MAPS];
+	char paths[BIG_MAPS][64];
+	struct sym_client *w;
+	size_t before;
+	int i;
+
+#ifdef __SANITIZE_ADDRESS__
+	cr_skip_test("the sanitizer keeps what is freed");
+#endif
+	w = start(&cfg);
+	before = memory_of(find_worker("d9-names"));
+	for (i = 0; i < BIG_MAPS; i++) {
+		struct sym_client_module m = { .kind = SYM_CLIENT_PERFMAP };
+		struct got g = { 0 };
+
+		m.pid = pids[i] = start_with_big_map(paths[i], sizeof(paths[i]));
+		m.path = paths[i];
+		cr_assert_eq(sym_client_add_module(w, 1 + i, &m), 0);
+		sym_client_ask(w, 1 + i, 0x10000);
+		finish(w, &g);
+		cr_expect_eq(g.status, SYM_CLIENT_GAVE_UP);
+		cr_expect_gt(g.names, 0u, "lines before the limit are read");
+	}
+	cr_expect_leq(memory_of(find_worker("d9-names")) - before, 16u << 20);
+	add(w, 0, stimulus("rust"));
+	request_text(w, 0, stimulus("rust"), 64);
+	finish(w, &file);
+	cr_expect_eq(file.status, SYM_CLIENT_NAMED);
+	cr_expect_eq(sym_client_restarts(w), 0u);
+	sym_client_free(w);
+	for (i = 0; i < BIG_MAPS; i++) {
+		kill(pids[i], SIGKILL);
+		waitpid(pids[i], NULL, 0);
+		unlink(paths[i]);
+	}
 }
 
 /* A library may be overwritten in place while it is mapped. */

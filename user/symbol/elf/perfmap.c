@@ -25,6 +25,7 @@
 #define CHUNK 16384
 /* Work to read a chunk, in units of budget_work() */
 #define CHUNK_WORK 500
+#define LINES_PART 3 /* of the memory; the rest is for sorting them */
 #define LINE_MAX_SZ (PERFMAP_NAME_MAX + 64)
 #define RECENT_MIN 1024
 
@@ -143,7 +144,8 @@ static int parse_line(struct perfmap *p, const char *s, size_t len)
 		return budget_exhaust(&p->budget, BUDGET_ENTRIES);
 	err = budget_grow(&p->budget, &array, &p->cap, p->cnt, sizeof(*p->entries));
 	p->entries = array;
-	if (err || budget_reserve(&p->budget, e.name_len))
+	if (err || budget_reserve(&p->budget, e.name_len) ||
+	    p->budget.mem > p->budget.max.mem / LINES_PART)
 		return budget_exhaust(&p->budget, BUDGET_MEMORY);
 	buf_add(&p->names, s, e.name_len);
 	p->entries[p->cnt++] = e;

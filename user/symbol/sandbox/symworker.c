@@ -44,6 +44,7 @@
 /* Mapped files of split debug information; a process may have some 65,000 mappings. */
 #define SPLIT_FILES_MAX 4096
 #define WANT_CNT 5
+#define MAPS_PART 2 /* of the worker's memory, for all perf maps together */
 
 /* A debug file that the symbolizer requested */
 struct want {
@@ -66,6 +67,7 @@ struct module {
 	bool unsorted, reported;
 	const char *gave_up; /* as reported */
 	bool lacks_split; /* as reported */
+	bool is_over; /* its perf map exceeded the limit and was dropped: it gets no more symbols */
 	uint64_t used; /* number of its last slice */
 };
 
@@ -133,7 +135,9 @@ static void put_frame(struct module *m, enum symproto_kind kind, uint64_t offset
 static void put_state(struct module *m)
 {
 	bool names = m->w->role == SYMWORKER_NAMES;
-	const char *gave_up = m->map ? perfmap_gave_up(m->map) : symbolizer_gave_up(m->sym);
+	const char *gave_up = m->is_over ? m->gave_up :
+			      m->map	 ? perfmap_gave_up(m->map) :
+					   symbolizer_gave_up(m->sym);
 	bool lacks = m->sym && symbolizer_missing(m->sym);
 	int has;
 
@@ -276,7 +280,7 @@ static int open_table(struct module *m, const struct symproto_msg *msg, int fd)
 static void start_map(struct module *m)
 {
 	m->map = perfmap_new(0);
-	perfmap_limit_mem(m->map, m->w->mem_max);
+	perfmap_limit_mem(m->map, m->w->mem_max / MAPS_PART);
 }
 
 static void open_map(struct worker *w, uint32_t id, int fd)
@@ -423,6 +427,7 @@ static void drop_module(struct module *m)
 	if (m->sym) {
 		symbolizer_drop_all(m->sym);
 	} else {
+		m->is_over |= perfmap_gave_up(m->map) != NULL;
 		perfmap_free(m->map);
 		start_map(m);
 	}
@@ -432,6 +437,31 @@ static void drop_module(struct module *m)
 static bool goes_before(const struct module *a, const struct module *b)
 {
 	return !a->pending_cnt == !b->pending_cnt ? a->used < b->used : !a->pending_cnt;
+}
+
+/* Any process may write a large map. Maps displace each other, and not the files of other processes. */
+static void trim_maps(struct worker *w, const struct module *keep)
+{
+	struct module *oldest;
+	size_t total, i;
+
+	do {
+		oldest = NULL;
+		total = 0;
+		for (i = 0; i < w->cnt; i++) {
+			struct module *m = w->order[i];
+
+			if (!m->map || !memory_of(m))
+				continue;
+			total += memory_of(m);
+			if (m != keep && (!oldest || goes_before(m, oldest)))
+				oldest = m;
+		}
+		if (total <= w->mem_max / MAPS_PART || !oldest)
+			return;
+		drop_module(oldest);
+		w->freed = true;
+	} while (true);
 }
 
 /* Drops what was read, and files, of modules except `keep`, until the limits hold. */
@@ -511,7 +541,7 @@ static void answer_from_map(struct module *m)
 	struct perfmap_entry e;
 
 	perfmap_slice(m->map, NAMES_SLICE_NS);
-	if (perfmap_read(m->map, m->map_fd) == -EAGAIN)
+	if (!m->is_over && perfmap_read(m->map, m->map_fd) == -EAGAIN)
 		return;
 	for (; m->pending_cnt; m->pending_cnt--) {
 		uint64_t addr = m->pending[m->pending_cnt - 1];
@@ -595,6 +625,8 @@ static void serve_module(struct worker *w, struct module *m)
 	if (!m->pending_cnt)
 		release_pages(m);
 	flush(w);
+	if (m->map)
+		trim_maps(w, m);
 	trim_memory(w, m);
 }
 
