@@ -61,7 +61,7 @@ Events:
                             1G)
       --no-names            Do not look up symbols of user code
       --names-wait=SEC      At the end, wait up to SEC for pending symbol
-                            lookups (default 10)
+                            lookups (default 10; 0.5 with --max-overhead)
 
 Output:
   -o, --output=FILE         Write to FILE (default dial9.bin); - is standard

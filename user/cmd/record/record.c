@@ -38,6 +38,8 @@
 #define SUMMARY_MIN_NS 200000000ULL
 #define SUMMARY_MAX_NS 600000000000ULL
 #define MS_NS 1000000ULL
+#define NAMES_WAIT_NS (10000 * MS_NS)
+#define LIMITED_NAMES_WAIT_NS (500 * MS_NS) /* with --max-overhead */
 
 static const char *const stack_choices[] = { "none", "user", "both", NULL };
 static const char *const call_graph_choices[] = { "auto", "fp", "no", "dwarf", NULL };
@@ -186,7 +188,8 @@ static const struct opt record_table[] = {
 	  .kind = OPT_DURATION,
 	  .off = AT(cfg.names_wait_ns),
 	  .arg = "SEC",
-	  .help = "At the end, wait up to SEC for pending symbol lookups (default 10)" },
+	  .help = "At the end, wait up to SEC for pending symbol lookups (default 10; 0.5 with "
+		  "--max-overhead)" },
 
 	OUTPUT_OPTS(struct record_opts, output),
 	{ .name = "app-trace",
@@ -404,6 +407,9 @@ static int check_shedding(struct record_opts *o)
 	o->cfg.load_shedding.has_stacks = o->switch_stacks || o->wakeup_stacks;
 	if (load_shedding_opts_read(&o->load_shedding, &o->cfg.load_shedding))
 		return -EINVAL;
+	if (o->cfg.names_wait_ns == UINT64_MAX)
+		o->cfg.names_wait_ns = o->cfg.load_shedding.max_ppm ? LIMITED_NAMES_WAIT_NS :
+								      NAMES_WAIT_NS;
 	if (o->cfg.load_shedding.one_in > 1 && o->cfg.summary_ns)
 		return usage_error("--sched-sample cannot be combined with --summary");
 	return 0;
@@ -714,7 +720,7 @@ static const struct record_opts defaults = {
 			.max_stack = PROF_STACK_MAX,
 			.ring_bytes = 4 << 20,
 		},
-		.names_wait_ns = 10000000000ULL,
+		.names_wait_ns = UINT64_MAX, /* not given */
 		.unwind_mem = 128 << 20,
 		.mem_max = 256 << 20,
 		.realtime = { .priority = 1, .nice = -15 },
