@@ -138,7 +138,7 @@ static int on_side(void *ctx, const struct perf_side *side)
 	began = clock_mono_ns();
 	tasks_side(p->cfg.tasks, side);
 	frames_side(p->cfg.frames, side);
-	work_budget_charge_since(tasks_work(p->cfg.tasks), side->pid, WORK_LISTS, began);
+	work_budget_charge_needed(tasks_work(p->cfg.tasks), side->pid, WORK_LISTS, began);
 	return status_side_lost(p->cfg.status, side);
 }
 

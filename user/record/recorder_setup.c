@@ -50,7 +50,7 @@
 #include "record/write_targets.h"
 #include "symbol/broker/sym_client.h"
 
-enum { PROC_PARTS = 16 }; /* of the allowed cost, for each reader of /proc */
+enum { PROC_PARTS = 32 }; /* of the allowed cost, for each reader of /proc */
 
 _Static_assert((int)PROF_HELPERS_MAX == (int)SYM_CLIENT_PIDS_MAX, "room for all");
 

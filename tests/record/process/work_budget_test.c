@@ -211,8 +211,8 @@ Test(work_budget, cap_limits_all_processes_together)
 				work_budget_charge(b, pid, WORK_COPIES, MS / 2);
 				used += MS / 2;
 			}
-	cr_expect_leq(used, 10 * 50 * MS + 6 * MS, "a quarter of it in ten seconds");
-	cr_expect_geq(used, 10 * 50 * MS - 6 * MS);
+	cr_expect_leq(used, 10 * 25 * MS + 6 * MS, "an eighth of it in ten seconds");
+	cr_expect_geq(used, 10 * 25 * MS - 6 * MS);
 	cr_expect(work_budget_may(b, 1, WORK_TABLES));
 	work_budget_charge(b, 1, WORK_SYMBOLS, 3 * MS);
 	cr_expect_not(work_budget_may(b, 2, WORK_TABLES));
@@ -227,6 +227,34 @@ Test(work_budget, helper_time_delays_only_processes_that_used_much_of_it)
 	cr_expect_not(work_budget_may(b, 1, WORK_TABLES));
 	cr_expect(work_budget_may(b, 2, WORK_TABLES));
 	cr_expect(may(1));
+}
+
+/* A storm of metadata records must not keep others from their lists. */
+Test(work_budget, needed_work_does_not_count_against_the_cap)
+{
+	const struct work_cost *top[1];
+
+	work_budget_cap(b, 200 * MS);
+	for (int i = 0; i < 1000; i++)
+		work_budget_charge_needed(b, 1, WORK_LISTS, now_ns - 50000);
+	cr_expect(work_budget_may(b, 0, WORK_LISTS));
+	cr_assert_eq(work_budget_top(b, top, 1), 1);
+	cr_expect_eq(work_cost_sum(top[0]), 50 * MS);
+	work_budget_charge_since(b, 1, WORK_LISTS, now_ns - 50000);
+	work_budget_charge(b, 1, WORK_LISTS, 10 * MS);
+	cr_expect_not(work_budget_may(b, 0, WORK_LISTS));
+}
+
+/* A single file may take a helper seconds. */
+Test(work_budget, helpers_wait_until_their_average_is_below_the_cap)
+{
+	int periods = 0;
+
+	work_budget_cap(b, 200 * MS);
+	work_budget_charge(b, 1, WORK_SYMBOLS, 250 * MS);
+	for (; !work_budget_may(b, 2, WORK_TABLES); now_ns += PERIOD)
+		periods++;
+	cr_expect_eq(periods, 100, "%d", periods);
 }
 
 static unsigned int owner_calls;

@@ -408,8 +408,8 @@ static int check_shedding(struct record_opts *o)
 	if (load_shedding_opts_read(&o->load_shedding, &o->cfg.load_shedding))
 		return -EINVAL;
 	if (o->cfg.names_wait_ns == UINT64_MAX)
-		o->cfg.names_wait_ns = o->cfg.load_shedding.max_ppm ? LIMITED_NAMES_WAIT_NS :
-								      NAMES_WAIT_NS;
+		o->cfg.names_wait_ns =
+			o->cfg.load_shedding.max_ppm ? LIMITED_NAMES_WAIT_NS : NAMES_WAIT_NS;
 	if (o->cfg.load_shedding.one_in > 1 && o->cfg.summary_ns)
 		return usage_error("--sched-sample cannot be combined with --summary");
 	return 0;

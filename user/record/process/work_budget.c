@@ -25,6 +25,7 @@ enum {
 	PLACES = 4096, /* a power of two */
 	OWNERS = 512, /* likewise */
 	PROBES = 8,
+	CAP_PARTS = 8, /* the others are for events, and for what is needed in any case */
 	RECOVERY = 30, /* periods in which a bucket is empty again, at most */
 };
 
@@ -59,8 +60,8 @@ static const struct limits {
 		      .little = 10000 * US_NS },
 };
 
-/* The part of a capped side is the cap by this; the rest is left for events. */
-static const uint64_t cap_parts[SIDES] = { [DRAIN] = 4, [HELPERS] = 8 };
+/* Periods in which a capped side is free again, at most. One file may take a helper many periods. */
+static const uint64_t cap_recovery[SIDES] = { [DRAIN] = RECOVERY, [HELPERS] = 600 };
 
 struct bucket {
 	uint64_t ns;
@@ -113,7 +114,7 @@ void work_budget_limit(struct work_budget *b)
 void work_budget_cap(struct work_budget *b, uint64_t ns_per_second)
 {
 	for (int i = 0; i < SIDES; i++)
-		b->cap_ns[i] = ns_per_second / (1000000 * US_NS / PERIOD_NS) / cap_parts[i];
+		b->cap_ns[i] = ns_per_second / (1000000 * US_NS / PERIOD_NS) / CAP_PARTS;
 }
 
 /* ---- places -------------------------------------------------------------------------------------- */
@@ -176,13 +177,18 @@ static uint64_t level(const struct bucket *k, uint64_t period, uint64_t leak)
 	return k->ns > leaked ? k->ns - leaked : 0;
 }
 
-/* Above its size a bucket fills up to a limit: one long piece of work is not held against anybody for long. */
-static void fill(struct bucket *k, uint64_t period, uint64_t leak, uint64_t size, uint64_t ns)
+static void fill_up_to(struct bucket *k, uint64_t period, uint64_t leak, uint64_t max, uint64_t ns)
 {
-	const uint64_t max = size + RECOVERY * leak, sum = level(k, period, leak) + ns;
+	const uint64_t sum = level(k, period, leak) + ns;
 
 	k->ns = sum < max ? sum : max;
 	k->period = period;
+}
+
+/* Above its size a bucket fills up to a limit: one long piece of work is not held against anybody for long. */
+static void fill(struct bucket *k, uint64_t period, uint64_t leak, uint64_t size, uint64_t ns)
+{
+	fill_up_to(k, period, leak, size + RECOVERY * leak, ns);
 }
 
 static void charge_owner(struct work_budget *b, uint64_t owner, enum side side, uint64_t period,
@@ -210,20 +216,25 @@ static void charge_owner_of(struct work_budget *b, struct place *p, enum side si
 		charge_owner(b, p->owner, i, period, p->unowned_ns[i]);
 }
 
-void work_budget_charge(struct work_budget *b, uint32_t pid, enum work_kind kind, uint64_t ns)
+/* The cap holds for work that can be shed. */
+static void charge_cap(struct work_budget *b, enum side side, uint64_t period, uint64_t ns)
 {
-	const uint64_t period = b->cfg.now() / PERIOD_NS;
+	const uint64_t cap = b->cap_ns[side];
+
+	if (cap)
+		fill_up_to(&b->capped[side], period, cap, cap * (1 + cap_recovery[side]), ns);
+}
+
+static void charge_process(struct work_budget *b, uint32_t pid, enum work_kind kind,
+			   uint64_t period, uint64_t ns)
+{
 	const enum side side = side_of(kind);
 	const struct limits *l = &limits[side];
 	struct place *p;
 
-	if (!pid)
-		return;
 	p = get(b, pid);
 	p->cost.ns[kind] += ns;
 	p->is_charged = true;
-	if (b->cap_ns[side])
-		fill(&b->capped[side], period, b->cap_ns[side], b->cap_ns[side], ns);
 	if (!b->is_limited)
 		return;
 	fill(&b->all[side], period, l->loaded_leak, l->loaded, ns);
@@ -231,12 +242,39 @@ void work_budget_charge(struct work_budget *b, uint32_t pid, enum work_kind kind
 	charge_owner_of(b, p, side, period, ns);
 }
 
+void work_budget_charge(struct work_budget *b, uint32_t pid, enum work_kind kind, uint64_t ns)
+{
+	const uint64_t period = b->cfg.now() / PERIOD_NS;
+
+	if (!pid)
+		return;
+	charge_cap(b, side_of(kind), period, ns);
+	charge_process(b, pid, kind, period, ns);
+}
+
+static uint64_t short_time(uint64_t ns)
+{
+	return ns < SHORT_NS ? ns : SHORT_NS;
+}
+
 void work_budget_charge_since(struct work_budget *b, uint32_t pid, enum work_kind kind,
 			      uint64_t began_ns)
 {
-	const uint64_t ns = b->cfg.now() - began_ns;
+	const uint64_t now = b->cfg.now(), ns = short_time(now - began_ns);
 
-	work_budget_charge(b, pid, kind, ns < SHORT_NS ? ns : SHORT_NS);
+	if (!pid)
+		return;
+	charge_cap(b, side_of(kind), now / PERIOD_NS, ns);
+	charge_process(b, pid, kind, now / PERIOD_NS, ns);
+}
+
+void work_budget_charge_needed(struct work_budget *b, uint32_t pid, enum work_kind kind,
+			       uint64_t began_ns)
+{
+	const uint64_t now = b->cfg.now();
+
+	if (pid)
+		charge_process(b, pid, kind, now / PERIOD_NS, short_time(now - began_ns));
 }
 
 bool work_budget_may(struct work_budget *b, uint32_t pid, enum work_kind kind)

@@ -39,7 +39,7 @@ struct work_budget *work_budget_new(const struct work_budget_cfg *cfg);
 /* Several processes are recorded: from here on they share the recorder. */
 void work_budget_limit(struct work_budget *b);
 /*
- * From here on the work of all processes together is limited, too: a quarter of this CPU time per second for copies
+ * From here on the work of all processes together is limited, too: an eighth of this CPU time per second for copies
  * and lists, an eighth for tables and symbols.
  */
 void work_budget_cap(struct work_budget *b, uint64_t ns_per_second);
@@ -56,6 +56,10 @@ void work_budget_charge(struct work_budget *b, uint32_t pid, enum work_kind kind
  */
 void work_budget_charge_since(struct work_budget *b, uint32_t pid, enum work_kind kind,
 			      uint64_t began_ns);
+
+/* The same for work that is done in any case: it is not counted against the cap. */
+void work_budget_charge_needed(struct work_budget *b, uint32_t pid, enum work_kind kind,
+			       uint64_t began_ns);
 
 /*
  * Whether the process may cause more work of this kind now. False: it or its user is above its share, and the recorder

@@ -68,6 +68,7 @@ enum {
 #define WAITS_MAX_NS (100 * MS_NS) /* answers that identify files are recent for 200 ms */
 #define OVER_BUDGET_NS (100 * MS_NS)
 #define SWEEP_NS (100 * MS_NS)
+#define SLOW_SWEEP_NS (1000 * MS_NS) /* reads all places of processes */
 #define RELEASE_NS (1000 * MS_NS) /* between two searches for unused slots */
 #define IDLE_NS (10 * RELEASE_NS) /* likewise, if only memory is to be saved */
 #define SETTLE_NS (5 * MS_NS)
@@ -461,7 +462,7 @@ void unwind_loader_step(struct unwind_loader *u)
 	store_step(u->store, now);
 	release_slots(u, now);
 	ask_needed(u);
-	if (now - u->swept_ns >= SWEEP_NS) {
+	if (now - u->swept_ns >= (is_over_budget(u) ? SLOW_SWEEP_NS : SWEEP_NS)) {
 		u->swept_ns = now;
 		lists_step(u->lists);
 		mapping_lag_forget(u->lag, now - DRAINED_NS);
