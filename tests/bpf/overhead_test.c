@@ -239,28 +239,71 @@ static void read_cost(const char *path, struct cost *from, struct cost *to)
 	live_close(&lt);
 }
 
+/* Records everything for six seconds. Returns the part of one CPU that this cost from second 2 on. */
+static double record_cost(const char *max_overhead)
+{
+	struct live_rec rec;
+	struct cost from, to;
+	double part;
+
+	live_record(&rec, "-q", "-a", "-d", "6", max_overhead, NULL);
+	live_recording(&rec);
+	cr_assert_eq(live_finish(&rec), 0);
+	read_cost(rec.path, &from, &to);
+	cr_assert_gt(to.elapsed_ns, from.elapsed_ns + 2000000000);
+	part = (double)(to.ns - from.ns) / (double)(to.elapsed_ns - from.elapsed_ns);
+	fprintf(stderr, "%.3f of one CPU from %.1f to %.1f s\n", part,
+		(double)from.elapsed_ns / 1e9, (double)to.elapsed_ns / 1e9);
+	return part;
+}
+
+static double cpus(void)
+{
+	return (double)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
 Test(overhead, overhead_limit_holds_after_two_seconds_including_helpers)
 {
 	struct live_proc programs[4];
-	struct live_rec rec;
-	struct cost from, to;
 	double part;
 
 	for (int i = 0; i < 4; i++) {
 		live_stimulus(&programs[i], "many_maps", "32000", "0", NULL);
 		cr_assert_eq(write(programs[i].in, "\n", 1), 1);
 	}
-	live_record(&rec, "-q", "-a", "-d", "6", "--max-overhead=5", NULL);
-	live_recording(&rec);
-	cr_assert_eq(live_finish(&rec), 0);
+	part = record_cost("--max-overhead=5");
 	for (int i = 0; i < 4; i++)
 		fault_kill(&programs[i]);
-	read_cost(rec.path, &from, &to);
-	cr_assert_gt(to.elapsed_ns, from.elapsed_ns + 2000000000);
-	part = (double)(to.ns - from.ns) / (double)(to.elapsed_ns - from.elapsed_ns);
-	fprintf(stderr, "%.3f of one CPU from %.1f to %.1f s\n", part,
-		(double)from.elapsed_ns / 1e9, (double)to.elapsed_ns / 1e9);
-	cr_expect_leq(part, 0.05 * (double)sysconf(_SC_NPROCESSORS_ONLN), "%.3f", part);
+	cr_expect_leq(part, 0.05 * cpus(), "%.3f", part);
+}
+
+/* They sleep: only reading their mappings costs time. */
+Test(overhead, overhead_limit_covers_processes_with_many_mappings)
+{
+	struct live_proc programs[24];
+	double part;
+
+	for (int i = 0; i < 24; i++) {
+		live_stimulus(&programs[i], "many_maps", "16000", "0", "100000", NULL);
+		cr_assert_eq(write(programs[i].in, "\n", 1), 1);
+	}
+	part = record_cost("--max-overhead=2");
+	for (int i = 0; i < 24; i++)
+		fault_kill(&programs[i]);
+	cr_expect_leq(part, 0.02 * cpus(), "%.3f", part);
+}
+
+/* The kernel's records about new processes come whether or not their events are recorded. */
+Test(overhead, overhead_limit_covers_a_fork_storm)
+{
+	struct live_proc storm;
+	double part;
+
+	live_stimulus(&storm, "storm", "2000", "1", NULL);
+	cr_assert_eq(write(storm.in, "\n", 1), 1);
+	part = record_cost("--max-overhead=3");
+	fault_kill(&storm);
+	cr_expect_leq(part, 0.03 * cpus(), "%.3f", part);
 }
 
 /* Lists of mappings that programs were given to walk stacks by. */

@@ -50,11 +50,19 @@
 #include "record/write_targets.h"
 #include "symbol/broker/sym_client.h"
 
-enum { PROC_PARTS = 32 }; /* of the allowed cost, for each reader of /proc */
+/* The parts of the allowed cost, for each reader of /proc and for debug information, are the cost by these. */
+enum { PROC_PARTS = 32, LINES_PARTS = 8 };
 
 _Static_assert((int)PROF_HELPERS_MAX == (int)SYM_CLIENT_PIDS_MAX, "room for all");
 
 /* ---- prepare ------------------------------------------------------------------------------------ */
+
+/* CPU time per second that --max-overhead allows; 0: any. */
+static uint64_t max_cost_ns(const struct recorder *r)
+{
+	return (uint64_t)r->cfg->load_shedding.max_ppm * (uint64_t)sysconf(_SC_NPROCESSORS_ONLN) *
+	       1000;
+}
 
 /* The output belongs to the user who called sudo, so that reading it needs no sudo. */
 static int open_output(struct recorder *r)
@@ -118,13 +126,6 @@ static int prepare_capture(struct recorder *r)
 	}
 	err = capture_new(&cfg, &r->capture);
 	return err ? err : capture_attach(r->capture);
-}
-
-/* CPU time per second that --max-overhead allows; 0: any. */
-static uint64_t max_cost_ns(const struct recorder *r)
-{
-	return (uint64_t)r->cfg->load_shedding.max_ppm * (uint64_t)sysconf(_SC_NPROCESSORS_ONLN) *
-	       1000;
 }
 
 static int prepare_frames(struct recorder *r)
@@ -191,6 +192,7 @@ static int prepare_helpers(struct recorder *r)
 	const struct sym_client_cfg cfg = {
 		.nice = r->cfg->realtime.nice,
 		.mem_max = cache_limit_helpers_max(r->cfg->mem_max),
+		.lines_ns_per_s = max_cost_ns(r) / LINES_PARTS,
 	};
 	int err = sym_client_new(&cfg, &r->broker);
 

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -686,6 +687,38 @@ Test(symworker, perf_maps_of_many_processes_share_a_part_of_the_memory)
 		waitpid(pids[i], NULL, 0);
 		unlink(paths[i]);
 	}
+}
+
+static uint64_t cpu_of(pid_t pid)
+{
+	struct timespec ts;
+	clockid_t clock;
+
+	cr_assert_eq(clock_getcpuclockid(pid, &clock), 0);
+	cr_assert_eq(clock_gettime(clock, &ts), 0);
+	return (uint64_t)ts.tv_sec * SECOND + (uint64_t)ts.tv_nsec;
+}
+
+/* One file takes many slices. The time before the first one is the worker's start. */
+Test(symworker, debug_information_of_one_file_is_read_within_the_limit)
+{
+	const struct sym_client_cfg cfg = { .lines_ns_per_s = SECOND / 20 };
+	struct sym_client *w = start(&cfg);
+	uint64_t began, cpu, before;
+	struct got g = { 0 };
+	pid_t pid;
+
+	add(w, 0, stimulus("rust"));
+	pid = find_worker("d9-lines");
+	before = cpu_of(pid);
+	began = clock_mono_ns();
+	request_text(w, 0, stimulus("rust"), 64);
+	finish(w, &g);
+	cpu = cpu_of(pid) - before;
+	cr_expect_gt(g.frames, 1000u);
+	cr_expect_gt(cpu, SECOND / 50, "several slices");
+	cr_expect_geq((clock_mono_ns() - began) / 15, cpu - SECOND / 100, "%" PRIu64 " ns", cpu);
+	sym_client_free(w);
 }
 
 /* A library may be overwritten in place while it is mapped. */

@@ -97,7 +97,7 @@ static void share_memory(const struct sym_client_cfg *cfg, struct symworker_cfg 
 
 int sym_client_new(const struct sym_client_cfg *cfg, struct sym_client **out)
 {
-	struct symworker_cfg worker_cfg = { 0 };
+	struct symworker_cfg worker_cfg = { .lines_ns_per_s = cfg->lines_ns_per_s };
 	struct sym_client *b = xcalloc(1, sizeof(*b));
 	struct file_openers_cfg openers_cfg = {
 		.child = cfg->opener,

@@ -36,6 +36,8 @@ struct sym_client_cfg {
 	size_t mem_max;
 	/* files without requests that a worker keeps open; 0: 512 */
 	size_t open_max;
+	/* CPU time per second for debug information; 0: no limit */
+	uint64_t lines_ns_per_s;
 	/* only function names */
 	bool no_dwarf;
 	/* limits of a worker without a message: CPU time and time asleep; 0: 3 s and 1.5 s */

@@ -25,6 +25,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/hmap.h"
 #include "symbol/cfi/cfi_job.h"
 #include "symbol/dwarf/symbolizer.h"
@@ -37,6 +38,8 @@
 #define MEM_DEFAULT (256ull << 20)
 #define NAMES_SLICE_NS 10000000ull
 #define LINES_SLICE_NS 50000000ull
+#define SHORT_SLICE_NS 5000000ull /* of lines, with a limit */
+#define REST_MAX_NS 1000000000ull /* between two slices; a silent worker is killed after more */
 #define TABLES_SLICE_NS 10000000ull
 #define FLUSH_SZ 16384
 /* Larger blocks go back to the kernel when they are freed. */
@@ -81,6 +84,8 @@ struct worker {
 	struct module **order;
 	size_t cnt, cap, cursor;
 	struct module *alone; /* gets all slices until it has no request; NULL: none */
+	uint64_t lines_ns_per_s; /* limit of CPU time; 0: none */
+	uint64_t rests_until; /* CLOCK_MONOTONIC */
 	bool freed; /* much memory since the heap was trimmed */
 	uint64_t turn;
 };
@@ -602,7 +607,9 @@ static void answer_with_table(struct module *m)
 /* Works in descending order of addresses, because neighbours share data. */
 static void answer_from_file(struct module *m)
 {
-	const uint64_t ns = m->w->role == SYMWORKER_NAMES ? NAMES_SLICE_NS : LINES_SLICE_NS;
+	const uint64_t ns = m->w->role == SYMWORKER_NAMES ? NAMES_SLICE_NS :
+			    m->w->lines_ns_per_s	  ? SHORT_SLICE_NS :
+							    LINES_SLICE_NS;
 
 	symbolizer_slice(m->sym, ns);
 	if (m->unsorted)
@@ -654,6 +661,35 @@ static struct module *next_ready(struct worker *w)
 	return NULL;
 }
 
+/* One file may take seconds, which no budget of requests limits. */
+static void rest(struct worker *w, uint64_t cpu_ns)
+{
+	uint64_t ns;
+
+	if (!w->lines_ns_per_s || w->role != SYMWORKER_LINES)
+		return;
+	ns = cpu_ns * (1000000000ull / w->lines_ns_per_s);
+	w->rests_until = clock_mono_ns() + (ns < REST_MAX_NS ? ns : REST_MAX_NS);
+}
+
+/* For poll(): -1 without work, 0 if the worker may go on. */
+static int wait_ms(const struct worker *w, const struct module *m)
+{
+	const uint64_t now = m ? clock_mono_ns() : 0;
+
+	if (!m)
+		return -1;
+	return now < w->rests_until ? (int)((w->rests_until - now + 999999) / 1000000) : 0;
+}
+
+static void serve_and_rest(struct worker *w, struct module *m)
+{
+	const uint64_t began = clock_thread_cpu_ns();
+
+	serve_module(w, m);
+	rest(w, clock_thread_cpu_ns() - began);
+}
+
 void symworker_serve(int sock, enum symworker_role role, const struct symworker_cfg *cfg)
 {
 	static const char *const names[SYMWORKER_ROLE_CNT] = {
@@ -666,6 +702,7 @@ void symworker_serve(int sock, enum symworker_role role, const struct symworker_
 		.role = role,
 		.mem_max = cfg->mem_max[role] ? cfg->mem_max[role] : MEM_DEFAULT,
 		.packet = xmalloc(SYMPROTO_PACKET_MAX),
+		.lines_ns_per_s = cfg->lines_ns_per_s,
 	};
 	struct pollfd fd = { .fd = sock, .events = POLLIN };
 	struct module *m;
@@ -682,9 +719,9 @@ void symworker_serve(int sock, enum symworker_role role, const struct symworker_
 		flush(&w);
 		if (!m)
 			trim_heap(&w);
-		if (poll(&fd, 1, m ? 0 : -1) > 0)
+		if (poll(&fd, 1, wait_ms(&w, m)) > 0)
 			receive(&w);
 		else if (m)
-			serve_module(&w, m);
+			serve_and_rest(&w, m);
 	}
 }

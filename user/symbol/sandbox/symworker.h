@@ -3,6 +3,7 @@
 #define D9_SYMBOL_SANDBOX_SYMWORKER_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 enum symworker_role {
 	SYMWORKER_NAMES, /* functions from symbol tables */
@@ -14,6 +15,8 @@ enum symworker_role {
 struct symworker_cfg {
 	/* memory for what was read of the files; 0: 256 MiB */
 	size_t mem_max[SYMWORKER_ROLE_CNT];
+	/* CPU time per second for debug information, one file at a time included; 0: no limit */
+	uint64_t lines_ns_per_s;
 };
 
 /*
