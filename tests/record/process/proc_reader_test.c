@@ -57,6 +57,8 @@ struct snapshot *snapshot_read(uint32_t pid, size_t maps_sz)
 		wait_at_gate();
 	s->pid = pid;
 	s->map_cnt = maps_sz != 0;
+	s->maps_cut = maps_sz && maps_sz < SNAPSHOT_MAPS_SZ;
+	s->cpu_ns = SECOND / 1000;
 	s->to_ns = clock_mono_ns();
 	return s;
 }
@@ -103,6 +105,28 @@ Test(proc_reader, reader_answers_requests)
 	cr_assert_not_null(s);
 	cr_expect(s->pid == 6 && s->map_cnt == 0);
 	snapshot_free(s);
+	proc_reader_free(r);
+}
+
+/* A millisecond each, and ten milliseconds per second are allowed. */
+Test(proc_reader, reading_stays_within_its_limit_and_lists_are_cut)
+{
+	uint64_t began = clock_mono_ns();
+	struct proc_reader *r;
+	struct snapshot *s;
+
+	cr_assert_eq(proc_reader_new(&r), 0);
+	proc_reader_limit(r, SECOND / 100);
+	for (uint32_t pid = 1; pid <= 5; pid++)
+		cr_expect(proc_reader_ask(r, pid, true));
+	for (int i = 0; i < 5; i++) {
+		s = proc_reader_wait(r, soon());
+		cr_assert_not_null(s);
+		cr_expect(s->maps_cut);
+		snapshot_free(s);
+	}
+	/* both threads may begin at once */
+	cr_expect_geq(clock_mono_ns() - began, 3 * SECOND / 10);
 	proc_reader_free(r);
 }
 

@@ -13,6 +13,7 @@
 #include "kernel/perf_side.h"
 #include "record/process/proc_reader.h"
 #include "record/process/tasks.h"
+#include "record/process/work_budget.h"
 #include "tests/record/support.h"
 
 #define A NO_SUCH_TID
@@ -91,6 +92,22 @@ static const char *path_at(uint32_t pid, uint64_t addr)
 	const struct map *m = p ? proc_maps_find(&p->maps, addr) : NULL;
 
 	return m ? m->path : "";
+}
+
+Test(live_maps, programs_that_start_over_the_budget_stay_unknown, .init = setup)
+{
+	work_budget_cap(tasks_work(tasks), 2 * SECOND / 100);
+	follow(A);
+	follow(B);
+	work_budget_charge(tasks_work(tasks), 1, WORK_LISTS, SECOND / 10);
+	side(PERF_SIDE_COMM, 5, A, 0);
+	map_at(6, A, 0x400000, "/bin/a", PROT_EXEC);
+	cr_expect_not(live_maps_find(mapped, A)->known);
+	cr_expect(live_maps_find(mapped, A)->doubted, "/proc is read later");
+	cr_expect_str_eq(path_at(A, 0x400000), "");
+	map_at(6, B, 0x400000, "/lib/b", PROT_EXEC);
+	cr_expect(live_maps_find(mapped, B)->known, "it ran before");
+	cr_expect_str_eq(path_at(B, 0x400000), "/lib/b");
 }
 
 Test(live_maps, targets_and_their_children_are_followed, .init = setup)

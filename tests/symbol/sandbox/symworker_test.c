@@ -647,7 +647,7 @@ static pid_t start_with_big_map(char *path, size_t sz)
 	return pid;
 }
 
-/* Any process may write such a map: its own symbols end, those of files do not. */
+/* Any process may write such a map: its own symbols end, symbols of files do not. */
 Test(symworker, perf_maps_of_many_processes_share_a_part_of_the_memory)
 {
 	const struct sym_client_cfg cfg = { .mem_max = 56 << 20 };
