@@ -13,20 +13,14 @@
 
 #include "base/alloc.h"
 #include "base/hmap.h"
+#include "formats/perfdata/maps.h"
 
 enum { MAPS_MAX = 1 << 16 /* of a process, as the kernel's own limit */ };
-
-struct map {
-	uint64_t start, end, off;
-	uint32_t module;
-	bool written;
-};
 
 struct process {
 	uint32_t pid;
 	char *exe; /* NULL: unknown */
-	struct map *v; /* by start, without overlaps */
-	size_t cnt, cap;
+	struct perfdata_maps maps;
 };
 
 struct task {
@@ -62,7 +56,7 @@ void perfdata_tasks_free(struct perfdata_tasks *t)
 		return;
 	while (hmap_next(&t->processes, &pos, &key, &value)) {
 		free(((struct process *)value)->exe);
-		free(((struct process *)value)->v);
+		free(((struct process *)value)->maps.v);
 		free(value);
 	}
 	pos = 0;
@@ -73,7 +67,7 @@ void perfdata_tasks_free(struct perfdata_tasks *t)
 	hmap_fini(&t->processes);
 	hmap_fini(&t->tasks);
 	hmap_fini(&t->named);
-	free(t->kernel.v);
+	free(t->kernel.maps.v);
 	free(t);
 }
 
@@ -129,7 +123,7 @@ int perfdata_tasks_comm(struct perfdata_tasks *t, uint64_t ts, uint32_t pid, uin
 	struct process *p = process_get(t, pid);
 
 	if (exec) {
-		p->cnt = 0;
+		p->maps.cnt = 0;
 		set_text(&p->exe, NULL);
 	}
 	task->pid = pid;
@@ -147,7 +141,7 @@ int perfdata_tasks_fork(struct perfdata_tasks *t, uint64_t ts, const struct perf
 	task->pid = f->pid;
 	if (f->pid != f->ppid) {
 		task->ppid = f->ppid;
-		p->cnt = 0;
+		p->maps.cnt = 0;
 		set_text(&p->exe, NULL);
 	} else if (parent) {
 		task->ppid = parent->ppid;
@@ -156,12 +150,7 @@ int perfdata_tasks_fork(struct perfdata_tasks *t, uint64_t ts, const struct perf
 		return 0;
 	set_text(&task->comm, parent ? parent->comm : NULL);
 	if (p != from) {
-		p->v = array_reserve(p->v, &p->cap, from->cnt, sizeof(*p->v));
-		if (from->cnt)
-			memcpy(p->v, from->v, from->cnt * sizeof(*p->v));
-		p->cnt = from->cnt;
-		for (size_t i = 0; i < p->cnt; i++)
-			p->v[i].written = false;
+		perfdata_maps_copy(&p->maps, &from->maps);
 		set_text(&p->exe, from->exe);
 	}
 	return write_task(t, ts, f->tid, task);
@@ -169,72 +158,16 @@ int perfdata_tasks_fork(struct perfdata_tasks *t, uint64_t ts, const struct perf
 
 /* ---- mappings ---------------------------------------------------------------------------------- */
 
-/* The first mapping that ends after @addr. */
-static size_t find_map(const struct process *p, uint64_t addr)
-{
-	size_t low = 0, high = p->cnt;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (p->v[mid].end > addr)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return low;
-}
-
-static void insert_map(struct process *p, size_t at, const struct map *map)
-{
-	p->v = array_reserve(p->v, &p->cap, p->cnt + 1, sizeof(*p->v));
-	memmove(&p->v[at + 1], &p->v[at], (p->cnt - at) * sizeof(*p->v));
-	p->v[at] = *map;
-	p->cnt++;
-}
-
-/* Makes room from start to end: parts of mappings before and after remain. */
-static void clear_range(struct process *p, uint64_t start, uint64_t end)
-{
-	size_t from = find_map(p, start), to;
-	struct map rest;
-
-	if (!p->cnt)
-		return;
-	if (from < p->cnt && p->v[from].start < start) {
-		rest = p->v[from];
-		p->v[from].end = start;
-		p->v[from++].written = false;
-		if (rest.end > end) {
-			rest.off += end - rest.start;
-			rest.start = end;
-			rest.written = false;
-			insert_map(p, from, &rest);
-			return;
-		}
-	}
-	for (to = from; to < p->cnt && p->v[to].end <= end; to++)
-		;
-	memmove(&p->v[from], &p->v[to], (p->cnt - to) * sizeof(*p->v));
-	p->cnt -= to - from;
-	if (from < p->cnt && p->v[from].start < end) {
-		p->v[from].off += end - p->v[from].start;
-		p->v[from].start = end;
-		p->v[from].written = false;
-	}
-}
-
 int perfdata_tasks_mmap(struct perfdata_tasks *t, uint64_t ts, const struct perfdata_mmap *m)
 {
 	struct process *p = m->pid == UINT32_MAX ? &t->kernel : process_get(t, m->pid);
-	struct map map = { .start = m->start, .end = m->start + m->sz, .off = m->off };
+	struct perfdata_map map = { .start = m->start, .end = m->start + m->sz, .off = m->off };
 	struct task *task;
 
-	if (!m->sz || map.end < map.start || p->cnt >= MAPS_MAX)
+	if (!m->sz || map.end < map.start || p->maps.cnt >= MAPS_MAX)
 		return 0;
 	map.module = perfdata_modules_add(t->modules, &m->code);
-	clear_range(p, map.start, map.end);
-	insert_map(p, find_map(p, map.start), &map);
+	perfdata_maps_add(&p->maps, &map);
 	/* the kernel and perf list a program's own file first */
 	if (p == &t->kernel || p->exe || m->code.kind != PROF_MODULE_ELF)
 		return 0;
@@ -245,15 +178,15 @@ int perfdata_tasks_mmap(struct perfdata_tasks *t, uint64_t ts, const struct perf
 
 void perfdata_tasks_munmap(struct perfdata_tasks *t, uint64_t start)
 {
-	size_t at = find_map(&t->kernel, start);
+	const struct perfdata_map *map = perfdata_maps_at(&t->kernel.maps, start);
 
-	if (at < t->kernel.cnt && t->kernel.v[at].start == start)
-		clear_range(&t->kernel, start, t->kernel.v[at].end);
+	if (map && map->start == start)
+		perfdata_maps_clear(&t->kernel.maps, start, map->end);
 }
 
 /* ---- frames ------------------------------------------------------------------------------------ */
 
-static int write_map(struct perfdata_tasks *t, uint64_t ts, uint32_t pid, struct map *map,
+static int write_map(struct perfdata_tasks *t, uint64_t ts, uint32_t pid, struct perfdata_map *map,
 		     uint32_t module_id)
 {
 	struct own_map ev = { .pid = pid,
@@ -269,7 +202,7 @@ static int write_map(struct perfdata_tasks *t, uint64_t ts, uint32_t pid, struct
 }
 
 /* The kernel names BPF programs when it loads them. */
-static int name_program(struct perfdata_tasks *t, const struct map *map, uint64_t frame,
+static int name_program(struct perfdata_tasks *t, const struct perfdata_map *map, uint64_t frame,
 			const char *name)
 {
 	struct emit_symbol sym = { .addr = frame,
@@ -288,8 +221,7 @@ int perfdata_tasks_frame(struct perfdata_tasks *t, uint64_t ts, uint32_t pid, ui
 			 bool kernel, uint64_t *frame)
 {
 	struct process *p = kernel ? &t->kernel : hmap_get(&t->processes, pid);
-	size_t at = p ? find_map(p, addr) : 0;
-	struct map *map = p && at < p->cnt && p->v[at].start <= addr ? &p->v[at] : NULL;
+	struct perfdata_map *map = p ? perfdata_maps_at(&p->maps, addr) : NULL;
 	uint32_t id = 0;
 	int err;
 
