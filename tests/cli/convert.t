@@ -1,9 +1,9 @@
 # Traces of other formats: dumped, converted, converted back. First the examples of the manual page.
 #
-$ G=$T/golden/tonbandgeraet; cp $G/freertos_posix_bundled.hex firmware.hex; cp $G/multicore_split_stream.core0.bin core0.bin; cp $G/multicore_split_stream.core1.bin core1.bin; cp $T/golden/apitrace/repack_gzip.trace game.trace; cp $T/golden/perfdata/tp.data perf.data
+$ G=$T/golden/tonbandgeraet; cp $G/freertos_posix_bundled.hex firmware.hex; cp $G/multicore_split_stream.core0.bin core0.bin; cp $G/multicore_split_stream.core1.bin core1.bin; cp $T/golden/apitrace/repack_gzip.trace game.trace; cp $T/golden/perfdata/tp.data perf.data; dial9-prof convert perf.data -o trace.bin
 #
 $ sed -n '/^.SH EXAMPLES/,/^.fi/p' $T/../tools/man/dial9-prof-convert.1 | sed -n 's/\\-/-/g; /dial9-prof/p' >examples; wc -l <examples
-13
+14
 #
 $ while read -r line; do sh -c "$line" >out 2>err || echo "failed: $line"; grep -q . out err || echo "silent: $line"; done <examples
 silent: dial9-prof convert firmware.hex -o firmware.d9
@@ -11,6 +11,7 @@ silent: dial9-prof convert core0.bin@0 core1.bin@1 -o both.d9
 silent: cat core0.bin | dial9-prof convert --follow - -o live.d9
 silent: dial9-prof convert --to tonbandgeraet both.d9 -o both.bin
 silent: dial9-prof convert perf.data -o perf.d9
+silent: dial9-prof convert --to perf-data trace.bin -o perf.data
 #
 $ dial9-prof info both.bin | grep -v '^trace'
 format          Tonbandgerät trace (no version in the file), binary

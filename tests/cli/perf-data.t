@@ -121,3 +121,27 @@ $ { head -c 40 clock.data; printf '\377\377\377\377\377\377\377\177'; tail -c +4
 ! dial9-prof: perf.data: far.data: its header is damaged, or of an unknown version of perf
 ! skipped           1  damaged tracepoint formats
 ? 5
+#
+# And back: the same records, and the summary says what perf.data has no place for.
+$ dial9-prof convert --to perf-data tp.d9 -o tp.back; dial9-prof convert -q tp.back -o tp2.d9; for f in tp tp2; do dial9-prof script --ns -F comm,tid,cpu,time,event,trace,ip $f.d9 >$f.txt; done; cmp tp.txt tp2.txt; dial9-prof info tp.back | grep '^[hcek]'
+host            vm
+kernel          6.18.44-fc-v782
+cpus            2
+command         /usr/bin/perf record -q -e sched:sched_switch,sched:sched_waking -g -k CLOCK_MONOTONIC -o tp.data -m 8 sh -c sleep 0.01; sleep 0.01
+clock           CLOCK_MONOTONIC
+event           sched:sched_switch: 7 samples
+event           sched:sched_waking: 3 samples
+#
+$ dial9-prof convert --to perf-data clock.d9 -o clock.back; dial9-prof convert -q clock.back -o clock2.d9; dial9-prof report clock2.d9 | grep '^ .* 0\.000 ' | grep -v '  0  '
+    40.00%   80.00%        2     0.000  [unknown]  ld-linux-x86-64.so.2
+    40.00%   40.00%        2     0.000  [unknown]  [kernel.kallsyms]
+    20.00%   20.00%        1     0.000  [unknown]  libc.so.6
+#
+$ cat tp.d9 | dial9-prof convert --follow --to perf-data - -o x
+! dial9-prof: convert: a perf.data file begins with its size, so --follow cannot write one
+? 1
+#
+# Half a trace is half a file, with its line.
+$ head -c 1500 tp.d9 >half.d9; dial9-prof convert --to perf-data half.d9 -o half.back 2>&1 | grep -c 'torn end'; dial9-prof info half.back | grep -c '^event'
+1
+2

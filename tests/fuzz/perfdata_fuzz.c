@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Any bytes as a perf.data file. The reader must survive them, read the same whole and in small pieces, write events that
- * dial9's own decoder accepts, and make the same of a pipe that is read once when nothing describes the recording late.
+ * Any bytes as a perf.data file, or as a dial9 trace to write as one. The reader must survive them, read the same whole
+ * and in small pieces, write events that dial9's own decoder accepts, and make the same of a pipe that is read once when
+ * nothing describes the recording late. What is written must be read again without damage, with a size as its header
+ * has it.
  */
 #include <assert.h>
 #include <errno.h>
@@ -96,6 +98,7 @@ static void check_import(const uint8_t *data, size_t sz, int level)
 	assert(err == import(&small, level, &b));
 	assert(a.len == b.len && !memcmp(a.data, b.data, a.len));
 	check_dial9(&a);
+	check_export(a.data, a.len);
 	buf_clear(&a);
 	foreign_mem_input(&mem, data, sz, &in);
 	in.rewind = NULL;
@@ -103,6 +106,30 @@ static void check_import(const uint8_t *data, size_t sz, int level)
 	check_dial9(&a);
 	buf_free(&a);
 	buf_free(&b);
+}
+
+/* A dial9 trace as perf.data: a whole file, whatever the trace is, and one that we read. */
+static void check_export(const void *data, size_t sz)
+{
+	struct foreign_opts opts = { .level = DIAL9_LEVEL_3 };
+	struct foreign_notes notes = { 0 }, read_notes = { 0 };
+	struct foreign_facts facts = { 0 };
+	struct buf out = { 0 };
+	struct foreign_input in;
+	struct foreign_mem mem;
+	int err;
+
+	foreign_mem_input(&mem, data, sz, &in);
+	err = perfdata_format.export(&in, &opts, add_to_buf, &out, &notes);
+	assert(!err || err == -EBADMSG);
+	assert(out.len);
+	foreign_mem_input(&mem, out.data, out.len, &in);
+	assert(!perfdata_format.info(&in, &opts, &facts, &read_notes));
+	assert(!foreign_notes_count(&read_notes, FOREIGN_NOTE_DAMAGED, NULL));
+	foreign_facts_fini(&facts);
+	foreign_notes_fini(&notes);
+	foreign_notes_fini(&read_notes);
+	buf_free(&out);
 }
 
 static void check_dump(const uint8_t *data, size_t sz)
@@ -132,5 +159,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz)
 	check_import(data, sz, DIAL9_LEVEL_3);
 	check_import(data, sz, DIAL9_LEVEL_4);
 	check_dump(data, sz);
+	check_export(data, sz);
 	return 0;
 }

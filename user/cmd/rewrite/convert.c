@@ -25,7 +25,8 @@
 /* How often a stop was asked for: the one thing a signal handler may touch. */
 static volatile sig_atomic_t stop_asked;
 
-static const char *const to_names[] = { "dial9", "tonbandgeraet", "heph", "apitrace", NULL };
+static const char *const to_names[] = { "dial9",    "tonbandgeraet", "heph",
+					"apitrace", "perf-data",     NULL };
 static const char *const spec_names[] = { "0.3", "0.4", NULL };
 
 struct convert_opts {
@@ -67,13 +68,13 @@ static const struct opt convert_opts[] = {
 static const struct opt_spec convert_spec = {
 	.name = "convert",
 	.usage = "dial9-prof convert [OPTIONS] IN[@CORE]... -o OUT",
-	.brief =
-		"Convert traces between dial9 and Tonbandgeraet, Heph and apitrace, and perf.data to dial9.",
+	.brief = "Convert traces between dial9 and Tonbandgeraet, Heph, apitrace and perf.data.",
 	OPT_ROWS(convert_opts),
 	.examples = "  dial9-prof convert firmware.hex -o firmware.bin\n"
 		    "  dial9-prof convert core0.bin@0 core1.bin@1 -o both.bin\n"
 		    "  dial9-prof convert --from tonbandgeraet --follow /dev/ttyACM0 -o live.bin\n"
 		    "  dial9-prof convert perf.data -o perf.bin\n"
+		    "  dial9-prof convert --to perf-data trace.bin -o perf.data\n"
 		    "  dial9-prof convert --to tonbandgeraet dial9.bin -o markers.bin\n",
 };
 

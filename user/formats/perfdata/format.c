@@ -23,6 +23,7 @@ const struct foreign_format perfdata_format = {
 	.title = "perf.data",
 	.detect = detect,
 	.import = perfdata_import,
+	.export = perfdata_export,
 	.dump = perfdata_dump,
 	.info = perfdata_info,
 };
