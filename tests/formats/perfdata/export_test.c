@@ -482,6 +482,21 @@ Test(perfdata_export, other_events_are_tracepoints)
 	buf_free(&file);
 }
 
+/* perf takes a file whose records have no bytes for one that it did not finish. */
+Test(perfdata_export, a_trace_without_events_is_a_finished_file)
+{
+	struct foreign_notes notes = { 0 };
+	struct maker m;
+	struct buf file;
+
+	begin(&m);
+	file = finish(&m, &notes);
+	cr_assert_eq(head_of(&file)->data.sz, 8);
+	cr_assert_eq(head_of(&file)->attrs.sz, sizeof(struct file_attr));
+	foreign_notes_fini(&notes);
+	buf_free(&file);
+}
+
 Test(perfdata_export, a_trace_that_is_followed_is_refused)
 {
 	struct foreign_opts opts = { .level = DIAL9_LEVEL_3, .follow = true };

@@ -396,6 +396,7 @@ static void put(struct exporter *x, const struct trace_event *ev)
 
 static int put_records(struct exporter *x)
 {
+	const uint64_t before = x->out.sz;
 	int err;
 
 	perfdata_tasks_out_fini(&x->tasks);
@@ -410,6 +411,9 @@ static int put_records(struct exporter *x)
 	perfdata_raw_layout_start(&x->layout);
 	err = read_trace(x, false, put);
 	put_waiting(x, NULL);
+	/* without any record, the file would look unfinished */
+	if (x->out.sz == before)
+		perfdata_out_record(&x->out, PERFDATA_FINISHED_ROUND, 0);
 	return err;
 }
 
