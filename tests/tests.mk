@@ -22,7 +22,7 @@ FUZZ := $(wildcard tests/fuzz/*_fuzz.c)
 # What a target starts from: its directory below tests/fuzz/corpus, unless a line here names others.
 CORPUS_decode_fuzz := tests/fuzz/corpus/decode_fuzz $(addprefix tests/golden/dial9/,core ext hostile)
 CORPUS_intervals_fuzz := tests/fuzz/corpus/trace_fuzz
-CORPUS_perfdata_fuzz := tests/golden/perfdata tests/fuzz/corpus/trace_fuzz
+CORPUS_perfdata_fuzz := tests/fuzz/corpus/perfdata_fuzz tests/golden/perfdata tests/fuzz/corpus/trace_fuzz
 corpus = $(or $(CORPUS_$(1)),tests/fuzz/corpus/$(1))
 
 ALONE     := $(shell grep -lE '^/[*] (LINK|ALONE): ' $(ALL_TESTS))

@@ -70,6 +70,24 @@ Test(perf_data, perf_reports_the_same_for_its_own_file_after_a_round_trip)
 	buf_free(&lines);
 }
 
+/* A directory with a file per thread of perf, whose records are in order of time in no file. */
+Test(perf_data, perf_reports_the_same_for_a_directory_of_its_threads)
+{
+	struct buf files;
+
+	same("perf record -q --threads -a -e cpu-clock -F 999 -g -o threads ls -R /usr/share >/dev/null\n"
+	     "$D convert -q threads -o threads.d9\n"
+	     "$D convert -q --to perf-data threads.d9 -o back.data\n"
+	     "for f in threads back.data; do\n"
+	     "perf report --stdio -n --no-children -g none --sort comm,dso,sym -i $f 2>/dev/null |\n"
+	     "grep -v '^#' >$f.report\n"
+	     "done; diff threads.report back.data.report\n"
+	     "$D script -F time,event threads.d9 | sort -c");
+	files = shell("ls threads; cat threads.report");
+	cr_assert(strstr(files.data, "data.0") && strstr(files.data, "ls"), "%s", files.data);
+	buf_free(&files);
+}
+
 /* Threads that perf did not name have a name in ours. */
 Test(perf_data, perf_sched_latency_is_the_same_after_a_round_trip)
 {

@@ -109,12 +109,22 @@ $ dial9-prof convert clock.data tp.data -o x
 ! dial9-prof: convert: only one perf.data file can be converted at a time; convert each, then use dial9-prof merge
 ? 1
 #
-# perf record --threads: bit 24 of the features says that the events are in other files.
-$ mkdir th kc; cp clock.data th/data; cp clock.data kc/data; printf '\207' | dd of=th/data bs=1 seek=75 conv=notrunc status=none; dial9-prof convert th/data -o x; : >th/data.0; dial9-prof convert th -o x; dial9-prof convert kc -o x; ls x 2>/dev/null
-! dial9-prof: perf.data: th/data: its events are in other files, one per thread of perf (data.0, ...); record without --threads
-! dial9-prof: cannot read th: it is a directory of perf record --threads; record without --threads
+# perf record --threads: bit 24 of the features (here in place of bit 25, which is not used) says that there are records in
+# other files too, without a header. data has 5 samples at byte 264, and data.0 has the same once more.
+$ mkdir th kc; cp clock.data th/data; cp clock.data kc/data; printf '\205' | dd of=th/data bs=1 seek=75 conv=notrunc status=none; dial9-prof convert th/data -o x; dial9-prof convert kc -o x; ls x 2>/dev/null
+! dial9-prof: perf.data: th/data: its events are in other files, one per thread of perf (data.0, ...); use dial9-prof convert with their directory
 ! dial9-prof: cannot read kc: it is a directory; name its file kc/data
 ? 2
+#
+$ tail -c +265 clock.data | head -c 1488 >th/data.0; : >th/data.1; dial9-prof convert -q th -o th.d9; dial9-prof info th.d9 | grep '^stacks'; dial9-prof script -F time,event th.d9 | grep -c 'cpu-clock'; dial9-prof script -F time,event th.d9 >lines; sort -c lines && cmp lines lines
+stacks          10 samples, 0 off-CPU stacks
+10
+#
+$ head -c 1476 th/data.0 >cut; mv cut th/data.0; dial9-prof convert th -o cut.d9 2>&1 | grep skipped; dial9-prof info cut.d9 | grep '^stacks'; cp clock.data kc/data.0; dial9-prof convert kc -o x
+skipped           1  torn end of the file (byte 1476: the last record is cut)
+stacks          <N> samples, 0 off-CPU stacks
+! dial9-prof: convert: only one perf.data file can be converted at a time; convert each, then use dial9-prof merge
+? 1
 #
 # Sizes that are not there: no memory is taken for them.
 $ { head -c 40 clock.data; printf '\377\377\377\377\377\377\377\177'; tail -c +49 clock.data; } >far.data; { head -c 16 pipe.data; printf '\102\0\0\0\0\0\014\0\377\377\377\017'; } >sized.data; ulimit -v 131072; dial9-prof convert far.data -o x; dial9-prof convert sized.data -o x

@@ -13,6 +13,8 @@
 #include "base/log.h"
 #include "formats/foreign.h"
 
+enum { RECORDS_AT = 264 };
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz);
 
 struct trickle {
@@ -46,7 +48,7 @@ static int add_to_buf(void *ctx, const void *data, size_t sz)
 	return 0;
 }
 
-static int import(const struct foreign_input *in, int level, struct buf *out)
+static int import(const struct foreign_input *in, size_t cnt, int level, struct buf *out)
 {
 	struct dial9_enc_opts eo = {
 		.sz = sizeof(eo), .write = add_to_buf, .ctx = out, .level = level
@@ -57,9 +59,9 @@ static int import(const struct foreign_input *in, int level, struct buf *out)
 	int err;
 
 	assert(!dial9_enc_new(&eo, &enc));
-	err = perfdata_format.import(in, 1, &opts, enc, &notes);
-	/* a file that is followed is wrong usage */
-	assert(!err || err == -EBADMSG || (err == -EINVAL && opts.follow));
+	err = perfdata_format.import(in, cnt, &opts, enc, &notes);
+	/* a file that is followed is wrong usage, and so are several that are no directory */
+	assert(!err || err == -EBADMSG || (err == -EINVAL && (opts.follow || cnt > 1)));
 	assert(!dial9_enc_flush(enc));
 	dial9_enc_free(enc);
 	foreign_notes_fini(&notes);
@@ -80,32 +82,6 @@ static void check_dial9(const struct buf *bytes)
 		;
 	assert(!ret);
 	dial9_dec_free(dec);
-}
-
-static void check_import(const uint8_t *data, size_t sz, int level)
-{
-	struct trickle t = { .mem = { .data = data, .sz = sz }, .step = 7 };
-	struct foreign_input small = {
-		.name = "small", .read = trickle_read, .rewind = trickle_rewind, .ctx = &t
-	};
-	struct buf a = { 0 }, b = { 0 };
-	struct foreign_input in;
-	struct foreign_mem mem;
-	int err;
-
-	foreign_mem_input(&mem, data, sz, &in);
-	err = import(&in, level, &a);
-	assert(err == import(&small, level, &b));
-	assert(a.len == b.len && !memcmp(a.data, b.data, a.len));
-	check_dial9(&a);
-	check_export(a.data, a.len);
-	buf_clear(&a);
-	foreign_mem_input(&mem, data, sz, &in);
-	in.rewind = NULL;
-	import(&in, level, &a);
-	check_dial9(&a);
-	buf_free(&a);
-	buf_free(&b);
 }
 
 /* A dial9 trace as perf.data: a whole file, whatever the trace is, and one that we read. */
@@ -129,6 +105,47 @@ static void check_export(const void *data, size_t sz)
 	foreign_facts_fini(&facts);
 	foreign_notes_fini(&notes);
 	foreign_notes_fini(&read_notes);
+	buf_free(&out);
+}
+
+static void check_import(const uint8_t *data, size_t sz, int level)
+{
+	struct trickle t = { .mem = { .data = data, .sz = sz }, .step = 7 };
+	struct foreign_input small = {
+		.name = "small", .read = trickle_read, .rewind = trickle_rewind, .ctx = &t
+	};
+	struct buf a = { 0 }, b = { 0 };
+	struct foreign_input in;
+	struct foreign_mem mem;
+	int err;
+
+	foreign_mem_input(&mem, data, sz, &in);
+	err = import(&in, 1, level, &a);
+	assert(err == import(&small, 1, level, &b));
+	assert(a.len == b.len && !memcmp(a.data, b.data, a.len));
+	check_dial9(&a);
+	check_export(a.data, a.len);
+	buf_clear(&a);
+	foreign_mem_input(&mem, data, sz, &in);
+	in.rewind = NULL;
+	import(&in, 1, level, &a);
+	check_dial9(&a);
+	buf_free(&a);
+	buf_free(&b);
+}
+
+/* A directory: the file, and its bytes after the header of a file with one event. */
+static void check_directory(const uint8_t *data, size_t sz)
+{
+	const size_t skip = sz < RECORDS_AT ? sz : RECORDS_AT;
+	struct foreign_input in[2];
+	struct foreign_mem mem[2];
+	struct buf out = { 0 };
+
+	foreign_mem_input(&mem[0], data, sz, &in[0]);
+	foreign_mem_input(&mem[1], data + skip, sz - skip, &in[1]);
+	import(in, 2, DIAL9_LEVEL_3, &out);
+	check_dial9(&out);
 	buf_free(&out);
 }
 
@@ -158,6 +175,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz)
 	perfdata_format.detect(data, sz, true);
 	check_import(data, sz, DIAL9_LEVEL_3);
 	check_import(data, sz, DIAL9_LEVEL_4);
+	check_directory(data, sz);
 	check_dump(data, sz);
 	check_export(data, sz);
 	return 0;

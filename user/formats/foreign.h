@@ -31,6 +31,7 @@ struct foreign_input {
 	void *ctx;
 	bool has_core; /* FILE@CORE was given */
 	uint32_t core;
+	bool is_part; /* belongs to the input before it, as files of a directory do: no format of its own */
 };
 
 /* A foreign_input over memory: foreign_mem_input() fills *in, m must outlive it. */

@@ -175,12 +175,28 @@ static bool has_file(const char *dir, const char *name)
 	return has;
 }
 
+bool input_part(const char *dir, size_t i, struct buf *path)
+{
+	struct buf name = { 0 };
+	bool has = has_file(dir, "data.0");
+
+	buf_addstr(&name, "data");
+	if (i)
+		buf_printf(&name, ".%zu", i - 1);
+	has = has && has_file(dir, buf_cstr(&name));
+	buf_clear(path);
+	buf_printf(path, "%s/%s", dir, buf_cstr(&name));
+	buf_cstr(path);
+	buf_free(&name);
+	return has;
+}
+
 static int refuse_directory(const char *dir)
 {
 	if (has_file(dir, "data.0"))
-		log_error("cannot read %s: it is a directory of perf record --threads; record "
-			  "without --threads",
-			  dir);
+		log_error("cannot read %s: it is a directory of perf record --threads; use "
+			  "dial9-prof convert %s -o FILE to convert it to dial9",
+			  dir, dir);
 	else if (has_file(dir, "data"))
 		log_error("cannot read %s: it is a directory; name its file %s/data", dir, dir);
 	else

@@ -36,6 +36,12 @@ extern const char *const input_from_names[];
 /* The core that FILE@CORE names; `arg` is cut at the @ unless a file has that very name. */
 bool input_split_core(char *arg, uint32_t *core);
 
+/*
+ * The path of file number @i of a directory of perf record --threads, 0: the one that describes the others. False: there
+ * is none, or it is no such directory.
+ */
+bool input_part(const char *dir, size_t i, struct buf *path);
+
 /* How a format sees it; borrowed, and its has_core and core are the caller's to set. */
 struct foreign_input *input_foreign(struct input *in);
 

@@ -89,7 +89,7 @@ struct convert {
 	struct foreign_opts foreign;
 	struct input **ins;
 	struct foreign_input *files;
-	size_t cnt;
+	size_t cnt, cap;
 	const struct foreign_format *from, *to; /* NULL: dial9 */
 	bool damaged; /* parts of the foreign input could not be read */
 	struct output out;
@@ -234,6 +234,8 @@ static int choose_from(struct convert *cv)
 	int err = 0;
 
 	for (size_t i = 0; i < cv->cnt && !err; i++) {
+		if (cv->files[i].is_part)
+			continue;
 		err = cv->opts->from ? detect_format(cv, i, &format) : detect_one(cv, i);
 		if (!err && cv->opts->from == INPUT_DIAL9 && format) {
 			log_error("convert: %s is %s, not dial9; remove --from dial9",
@@ -267,7 +269,7 @@ static int check_options(const struct convert *cv)
 	if (cv->opts->spec && cv->to)
 		log_warn("convert: --spec has no effect on %s output", name_of(cv->to));
 	for (size_t i = 0; i < cv->cnt; i++)
-		without += !cv->files[i].has_core;
+		without += !cv->files[i].has_core && !cv->files[i].is_part;
 	if (is_format(cv->from, "tonbandgeraet") && without > 1)
 		log_warn(
 			"convert: %zu files without a core number are all read as core 0; use FILE@CORE",
@@ -296,25 +298,49 @@ static int choose_formats(struct convert *cv)
 
 /* ---- the run ----------------------------------------------------------------------------------- */
 
-static int open_inputs(struct convert *cv, char **words, size_t cnt)
+/* FILE or FILE@CORE, which it cuts; or a file of a directory. */
+static int open_one(struct convert *cv, char *word, bool is_part)
 {
 	struct input_follow follow = { .stop = &stop_asked, .idle = flush_idle, .ctx = cv };
+	uint32_t core = 0;
+	bool has_core = !is_part && input_split_core(word, &core);
+	size_t cap = cv->cap;
+	int err;
+
+	cv->ins = array_reserve(cv->ins, &cap, cv->cnt + 1, sizeof(struct input *));
+	cv->files = array_reserve(cv->files, &cv->cap, cv->cnt + 1, sizeof(*cv->files));
+	err = input_open(word, cv->opts->follow ? &follow : NULL, &cv->ins[cv->cnt]);
+	if (err)
+		return err;
+	cv->files[cv->cnt] = *input_foreign(cv->ins[cv->cnt]);
+	cv->files[cv->cnt].has_core = has_core;
+	cv->files[cv->cnt].core = core;
+	cv->files[cv->cnt++].is_part = is_part;
+	return 0;
+}
+
+static int open_word(struct convert *cv, char *word)
+{
+	struct buf path = { 0 };
+	int err;
+
+	if (!input_part(word, 0, &path)) {
+		err = open_one(cv, word, false);
+	} else {
+		err = open_one(cv, path.data, false);
+		for (size_t i = 1; !err && input_part(word, i, &path); i++)
+			err = open_one(cv, path.data, true);
+	}
+	buf_free(&path);
+	return err;
+}
+
+static int open_inputs(struct convert *cv, char **words, size_t cnt)
+{
 	int err = 0;
 
-	cv->ins = xcalloc(cnt, sizeof(*cv->ins));
-	cv->files = xcalloc(cnt, sizeof(*cv->files));
-	for (; cv->cnt < cnt && !err; cv->cnt += !err) {
-		uint32_t core = 0;
-		bool has_core = input_split_core(words[cv->cnt], &core);
-
-		err = input_open(words[cv->cnt], cv->opts->follow ? &follow : NULL,
-				 &cv->ins[cv->cnt]);
-		if (err)
-			break;
-		cv->files[cv->cnt] = *input_foreign(cv->ins[cv->cnt]);
-		cv->files[cv->cnt].has_core = has_core;
-		cv->files[cv->cnt].core = core;
-	}
+	for (size_t i = 0; i < cnt && !err; i++)
+		err = open_word(cv, words[i]);
 	return err;
 }
 

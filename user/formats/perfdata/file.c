@@ -14,6 +14,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "formats/perfdata/sample.h"
 
 enum {
 	SECTIONS_MAX_SZ = 256 << 20, /* before the records, and after them */
@@ -35,10 +36,19 @@ struct file_header {
 
 _Static_assert(sizeof(struct file_header) == 104, "perf's struct perf_file_header");
 
+/* A file of a directory. */
+struct part {
+	struct perfdata_stream *stream;
+	uint64_t last; /* the latest time so far */
+	bool ended;
+};
+
 struct perfdata_file {
 	const struct foreign_input *in;
+	size_t in_cnt;
 	struct foreign_notes *notes;
 	struct perfdata_stream *stream;
+	struct part *parts; /* of a directory: in_cnt, the first is the file itself; otherwise NULL */
 	struct perfdata_header header;
 	bool pipe;
 	bool collected; /* the header is complete: records that describe it are skipped */
@@ -58,6 +68,9 @@ void perfdata_file_free(struct perfdata_file *f)
 {
 	if (!f)
 		return;
+	for (size_t i = 1; f->parts && i < f->in_cnt; i++)
+		perfdata_stream_free(f->parts[i].stream);
+	free(f->parts);
 	perfdata_header_fini(&f->header);
 	perfdata_stream_free(f->stream);
 	free(f);
@@ -67,6 +80,13 @@ static int refuse(const struct perfdata_file *f, const char *why)
 {
 	log_error("perf.data: %s: %s", f->in->name, why);
 	return -EBADMSG;
+}
+
+static int refuse_several(void)
+{
+	log_error("convert: only one perf.data file can be converted at a time; convert each, "
+		  "then use dial9-prof merge");
+	return -EINVAL;
 }
 
 /* ---- records that describe the recording ------------------------------------------------------- */
@@ -157,17 +177,64 @@ static int next_record(struct perfdata_file *f, struct perfdata_record *out)
 	return err ? err : ret;
 }
 
-int perfdata_file_next(struct perfdata_file *f, struct perfdata_record *out)
+/* 0 where a stream ends, also where no more can be read, which is noted; or its -errno. */
+static int end_stream(struct perfdata_file *f, const struct perfdata_stream *stream, int ret)
 {
-	int ret = next_record(f, out);
-	const char *fault = perfdata_stream_fault(f->stream);
+	const char *fault = perfdata_stream_fault(stream);
 
-	if (ret > 0 || (ret && ret != -EBADMSG) || !fault)
+	if ((ret && ret != -EBADMSG) || !fault)
 		return ret;
 	foreign_note(f->notes, FOREIGN_NOTE_DAMAGED, 1,
 		     ret ? "the rest of the file, which is damaged" : "torn end of the file",
-		     "byte %" PRIu64 ": %s", perfdata_stream_pos(f->stream), fault);
+		     "byte %" PRIu64 ": %s", perfdata_stream_pos(stream), fault);
 	return 0;
+}
+
+/* The one whose records are behind in time; NULL: all have ended. */
+static struct part *oldest_part(const struct perfdata_file *f)
+{
+	struct part *oldest = NULL;
+
+	for (size_t i = 0; i < f->in_cnt; i++)
+		if (!f->parts[i].ended && (!oldest || f->parts[i].last < oldest->last))
+			oldest = &f->parts[i];
+	return oldest;
+}
+
+/* Rounds of one file do not say how far the others are. */
+static int next_of_parts(struct perfdata_file *f, struct perfdata_record *out)
+{
+	struct perfdata_sample s;
+	struct part *p;
+	int ret;
+
+	while ((p = oldest_part(f))) {
+		ret = p == f->parts ? next_record(f, out) : perfdata_stream_next(p->stream, out);
+		if (ret <= 0) {
+			p->ended = true;
+			ret = end_stream(f, p->stream, ret);
+			if (ret)
+				return ret;
+			continue;
+		}
+		if (out->type < PERFDATA_HEADER_ATTR) {
+			perfdata_sample_common(&f->header, out, &s);
+			p->last = s.time > p->last ? s.time : p->last;
+		}
+		if (out->type != PERFDATA_FINISHED_ROUND)
+			return 1;
+	}
+	return 0;
+}
+
+int perfdata_file_next(struct perfdata_file *f, struct perfdata_record *out)
+{
+	int ret;
+
+	if (f->parts)
+		return next_of_parts(f, out);
+	ret = next_record(f, out);
+	return ret > 0 ? ret : end_stream(f, f->stream, ret);
 }
 
 /* ---- the file format --------------------------------------------------------------------------- */
@@ -274,13 +341,29 @@ static int read_tail(struct perfdata_file *f, const struct file_header *h)
 	return err;
 }
 
+/* The files of a directory have records only. */
+static int open_parts(struct perfdata_file *f)
+{
+	int err = 0;
+
+	f->parts = xcalloc(f->in_cnt, sizeof(*f->parts));
+	f->parts[0].stream = f->stream;
+	for (size_t i = 1; i < f->in_cnt; i++)
+		perfdata_stream_new(&f->in[i], &f->parts[i].stream);
+	for (size_t i = 1; i < f->in_cnt && !err; i++)
+		err = perfdata_stream_rewind(f->parts[i].stream);
+	return err;
+}
+
 static int open_file(struct perfdata_file *f, const struct file_header *h)
 {
 	int err;
 
-	if (has_feature(h, PERFDATA_DIR_FORMAT))
+	if (has_feature(h, PERFDATA_DIR_FORMAT) && f->in_cnt == 1)
 		return refuse(f, "its events are in other files, one per thread of perf "
-				 "(data.0, ...); record without --threads");
+				 "(data.0, ...); use dial9-prof convert with their directory");
+	if (!has_feature(h, PERFDATA_DIR_FORMAT) && f->in_cnt > 1)
+		return refuse_several();
 	if (!f->in->rewind) {
 		refuse(f, "a perf.data file cannot be followed; use perf record -o - for the pipe "
 			  "format");
@@ -297,7 +380,7 @@ static int open_file(struct perfdata_file *f, const struct file_header *h)
 		return err;
 	f->collected = true;
 	perfdata_stream_limit(f->stream, is_finished(h) ? h->data.off + h->data.sz : UINT64_MAX);
-	return 0;
+	return f->in_cnt > 1 ? open_parts(f) : 0;
 }
 
 /* ---- the pipe format --------------------------------------------------------------------------- */
@@ -308,6 +391,8 @@ static int open_pipe(struct perfdata_file *f)
 	int ret;
 
 	f->pipe = true;
+	if (f->in_cnt > 1)
+		return refuse_several();
 	if (!f->in->rewind)
 		return 0;
 	while ((ret = next_record(f, &rec)) > 0)
@@ -352,13 +437,14 @@ out:
 	return err;
 }
 
-int perfdata_file_open(const struct foreign_input *in, struct foreign_notes *notes,
+int perfdata_file_open(const struct foreign_input *in, size_t cnt, struct foreign_notes *notes,
 		       struct perfdata_file **out)
 {
 	struct perfdata_file *f = xcalloc(1, sizeof(*f));
 	int err = 0;
 
 	f->in = in;
+	f->in_cnt = cnt;
 	f->notes = notes;
 	perfdata_stream_new(in, &f->stream);
 	if (in->rewind)

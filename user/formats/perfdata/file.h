@@ -13,10 +13,11 @@
 struct perfdata_file;
 
 /*
- * Opens @in, which must outlive it, and reads what describes the recording; only as the records come if @in cannot be
- * read twice. 0; -EBADMSG after one log_error() line; or an error of read().
+ * Opens in[0], which must outlive it, and reads what describes the recording; only as the records come if it cannot be
+ * read twice. The other inputs are the files data.N of a directory, whose records belong to it too; @cnt of both.
+ * 0; -EBADMSG after one log_error() line, -EINVAL if the inputs do not belong together; or an error of read().
  */
-int perfdata_file_open(const struct foreign_input *in, struct foreign_notes *notes,
+int perfdata_file_open(const struct foreign_input *in, size_t cnt, struct foreign_notes *notes,
 		       struct perfdata_file **out);
 void perfdata_file_free(struct perfdata_file *f);
 
@@ -24,7 +25,7 @@ const struct perfdata_header *perfdata_file_header(const struct perfdata_file *f
 bool perfdata_file_is_pipe(const struct perfdata_file *f);
 
 /*
- * The next record that does not describe the recording: 1; 0 at the end, also where no more can be read, which is
+ * The next record, of several inputs from the one that is behind in time, that does not describe the recording: 1; 0 at the end, also where no more can be read, which is
  * noted; or an error of read().
  */
 int perfdata_file_next(struct perfdata_file *f, struct perfdata_record *out);

@@ -518,13 +518,7 @@ int perfdata_import(const struct foreign_input *in, size_t cnt, const struct for
 	struct importer im = { .notes = notes };
 	int err;
 
-	if (cnt != 1) {
-		log_error(
-			"convert: only one perf.data file can be converted at a time; convert each, "
-			"then use dial9-prof merge");
-		return -EINVAL;
-	}
-	err = perfdata_file_open(in, notes, &im.file);
+	err = perfdata_file_open(in, cnt, notes, &im.file);
 	if (err)
 		return err;
 	im.header = perfdata_file_header(im.file);
