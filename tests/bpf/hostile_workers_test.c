@@ -164,12 +164,11 @@ Test(fault_workers, no_dev_null)
 	struct live_proc proc;
 	struct buf errors;
 
-	cr_expect_eq(
-		live_run(&proc,
-			 (const char *[]){ "-a", "-d", "1", "--no-progress", "-o",
-					   live_path("null.bin"), NULL },
-			 hide_dev),
-		0);
+	cr_expect_eq(live_run(&proc,
+			      (const char *[]){ "-a", "-d", "1", "--no-progress", "-o",
+						live_path("null.bin"), NULL },
+			      hide_dev),
+		     0);
 	errors = live_errors(&proc);
 	cr_expect_str_eq(buf_cstr(&errors), "");
 	buf_free(&errors);

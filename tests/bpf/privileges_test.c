@@ -147,9 +147,8 @@ static void mount_tracefs(bool on)
 
 static int record_pingpong(const char *program, struct live_proc *p)
 {
-	const char *argv[] = { program, "record", "-o", live_path("trace.bin"),
-			       "-F",	"999",	  "-d", "1",
-			       "-p",	NULL,	  "--no-progress", NULL };
+	const char *argv[] = { program, "record", "-o", live_path("trace.bin"), "-F", "999", "-d",
+			       "1",	"-p",	  NULL, "--no-progress",	NULL };
 	struct live_proc player;
 	int code;
 

@@ -65,10 +65,11 @@ Test(span_rows, pairs_of_a_thread)
 
 Test(span_rows, pairs_of_a_field_cross_threads)
 {
-	expect_rows(requests(),
-		    "SELECT ts, dur, tid, end_tid, id FROM spans('app:work_start', 'app:work_end', 'request')",
-		    "ts,dur,tid,end_tid,id\r\n"
-		    "10,20,5,6,1\r\n20,25,6,5,2\r\n50,40,5,6,3\r\n");
+	expect_rows(
+		requests(),
+		"SELECT ts, dur, tid, end_tid, id FROM spans('app:work_start', 'app:work_end', 'request')",
+		"ts,dur,tid,end_tid,id\r\n"
+		"10,20,5,6,1\r\n20,25,6,5,2\r\n50,40,5,6,3\r\n");
 	expect_rows(requests(),
 		    "SELECT ts FROM spans('app:work_start', 'app:work_end', 'request')"
 		    " WHERE tid = 5 AND ts > 10",
@@ -93,7 +94,8 @@ Test(span_rows, a_loss_cuts_the_pair_around_it)
 	at(&m, 30, "app:work_end", 5, 1);
 	at(&m, 40, "app:work_start", 5, 2);
 	at(&m, 50, "app:work_end", 5, 2);
-	expect_rows(make_done(&m), "SELECT ts, dur, cut FROM spans('app:work_start', 'app:work_end')",
+	expect_rows(make_done(&m),
+		    "SELECT ts, dur, cut FROM spans('app:work_start', 'app:work_end')",
 		    "ts,dur,cut\r\n10,20,1\r\n40,10,0\r\n");
 }
 
@@ -187,10 +189,11 @@ Test(span_rows, sums_equal_count)
 		all += pairs;
 		snprintf(want, sizeof(want), "n,cut,ns\r\n%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\r\n",
 			 pairs, cut, ns);
-		expect_rows(random_trace(seed),
-			    "SELECT count(*) AS n, coalesce(sum(cut), 0) AS cut, coalesce(sum(dur) FILTER (WHERE cut = 0), 0) AS ns"
-			    " FROM spans('sched:sched_waking', 'sched:sched_switch')",
-			    want);
+		expect_rows(
+			random_trace(seed),
+			"SELECT count(*) AS n, coalesce(sum(cut), 0) AS cut, coalesce(sum(dur) FILTER (WHERE cut = 0), 0) AS ns"
+			" FROM spans('sched:sched_waking', 'sched:sched_switch')",
+			want);
 	}
 	cr_expect_gt(all, 200);
 }

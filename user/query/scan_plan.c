@@ -107,7 +107,8 @@ static void set_text(bool *has, char **to, sqlite3_value *v)
 static void set_arg(char **to, sqlite3_value *v)
 {
 	free(*to);
-	*to = sqlite3_value_type(v) == SQLITE_NULL ? NULL : xstrdup((const char *)sqlite3_value_text(v));
+	*to = sqlite3_value_type(v) == SQLITE_NULL ? NULL :
+						     xstrdup((const char *)sqlite3_value_text(v));
 }
 
 /* Bounds may include one row too many, never one too few. */

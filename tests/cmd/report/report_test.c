@@ -401,10 +401,8 @@ Test(report, times_are_not_exact_without_switches)
 	run_expect_in(r.out, "#     Self    Total  Samples  Tid\n"
 			     "   100.00%  100.00%        2  1\n");
 	run_free(&r);
-	run_expect(
-		run_cmd(cmd_report, make_file(&m), "report", "--wall", "-", NULL), 0,
-		"No times in standard input: it has no context switches.\n",
-		"");
+	run_expect(run_cmd(cmd_report, make_file(&m), "report", "--wall", "-", NULL), 0,
+		   "No times in standard input: it has no context switches.\n", "");
 	make_fini(&m);
 }
 

@@ -107,8 +107,9 @@ Test(no_switches, reason_for_a_missing_process_of_a_system)
 	make_task(&m, RUN_SEC, 8, 8, "app");
 	make_switch(&m, 2 * RUN_SEC, 0, "app", 8, 1, "swapper/0", 0);
 	r = run_cmd(cmd_offcpu, make_file(&m), "offcpu", "-p", "99", "-", NULL);
-	run_expect_in(r.err, "dial9-prof: no blocked time in standard input: process 99 is not in the "
-			     "trace: it did not exist, or did not run during the recording\n");
+	run_expect_in(r.err,
+		      "dial9-prof: no blocked time in standard input: process 99 is not in the "
+		      "trace: it did not exist, or did not run during the recording\n");
 	run_free(&r);
 	r = run_cmd(cmd_offcpu, make_file(&m), "offcpu", "-t", "99", "-", NULL);
 	run_expect_in(r.err, "thread 99 is not in the trace: it did not exist, ");

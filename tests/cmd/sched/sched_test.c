@@ -150,8 +150,7 @@ static int input_of_samples(void)
 /* Without switches a sampled thread would seem to run all the time. */
 Test(sched, samples_alone_give_no_times)
 {
-#define WHY                                                                                        \
-	" in standard input: it has no context switches.\n"
+#define WHY " in standard input: it has no context switches.\n"
 	struct run r;
 
 	run_expect(run_cmd(cmd_sched, input_of_samples(), "sched", "latency", "-", NULL), CMD_OK,

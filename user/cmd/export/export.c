@@ -200,7 +200,8 @@ static int report_missing(const struct export_cmd *c, int code)
 	/* reported for a truncated trace */
 	if (c->x->any || reader_is_truncated(c->timeline.reader))
 		return code;
-	if ((kind == EXPORT_OFFCPU || kind == EXPORT_RUNQ) && !interval_reader_has_states(&c->timeline))
+	if ((kind == EXPORT_OFFCPU || kind == EXPORT_RUNQ) &&
+	    !interval_reader_has_states(&c->timeline))
 		log_warn("export: %s has no context switches, which --kind %s needs", c->x->file,
 			 export_kind_names[kind]);
 	else if (chosen && code == CMD_OK)
