@@ -3,7 +3,7 @@
  * Files of `convert --to perf-data`, read by perf itself.
  *
  * A file of perf goes to dial9 and back, and perf prints the same for both. A recording of ours goes to perf.data, and
- * perf counts the same events, samples and functions in it as we do. Functions are those of a program with symbols.
+ * perf counts the same events, samples and functions in it as we do. The functions belong to a program with symbols.
  */
 /* ALONE: perf runs too */
 #include <criterion/criterion.h>

@@ -113,7 +113,7 @@ async function sameFrames({ trace, out }) {
 			JOIN ${files(out, 'frames')} f ON p.frame = f.frame AND f.day = p.day WHERE s.source = 'cpu'`), mine);
 }
 
-test('parquet: the rows of each table are those of query', { skip }, async () => {
+test('parquet: each table has the rows of query', { skip }, async () => {
 	await sameFrames(await sameTables('plain', 'sched_trace', '2', '3000'));
 });
 

@@ -84,7 +84,7 @@ static void check_dial9(const struct buf *bytes)
 	dial9_dec_free(dec);
 }
 
-/* A dial9 trace as perf.data: a whole file, whatever the trace is, and one that we read. */
+/* A dial9 trace as perf.data: a whole file, whatever the trace is, and our reader accepts it. */
 static void check_export(const void *data, size_t sz)
 {
 	struct foreign_opts opts = { .level = DIAL9_LEVEL_3 };

@@ -99,7 +99,7 @@ Test(span_rows, a_loss_cuts_the_pair_around_it)
 		    "ts,dur,cut\r\n10,20,1\r\n40,10,0\r\n");
 }
 
-Test(span_rows, polls_are_of_the_thread_of_their_worker)
+Test(span_rows, polls_have_the_thread_of_their_worker)
 {
 	struct make m;
 

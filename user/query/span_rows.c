@@ -78,7 +78,7 @@ static bool is_cut(void *ctx, uint32_t part, uint64_t from, uint64_t to)
 	return intervals_touch_gap(s->in->gaps, part, from, to);
 }
 
-/* The threads of workers, as far as events up to the end of the pair tell them. */
+/* The threads of workers, as far as they follow from events up to the end of the pair. */
 static void find_threads(const struct scan *s, struct span *p)
 {
 	const struct worker_threads *w = &((const struct span_rows *)s->state)->spans.workers;

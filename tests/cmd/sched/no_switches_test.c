@@ -47,7 +47,7 @@ static void expect_reason(const char *const *kv, const char *reason)
 	}
 }
 
-Test(no_switches, reason_is_what_the_metadata_tells)
+Test(no_switches, reason_follows_from_the_metadata)
 {
 	expect_reason(NULL, "it was recorded without context switches (--no-sched or -e).\n");
 	expect_reason((const char *const[]){ "cut", "cut -p 8 -e sched:sched_waking", NULL },

@@ -31,7 +31,7 @@
 
 enum {
 	KNOWN_MAX = 1024, /* mappings of one module in a process */
-	WINDOW_SHIFT = 24, /* a place that nothing uses has so many bits of an offset */
+	WINDOW_SHIFT = 24, /* bits of an offset in a place that nothing uses */
 	WINDOWS_MAX = 1 << 21,
 	SLOT_SHIFT = 28, /* likewise, in the kernel */
 	BPF_SZ = 1 << 20,

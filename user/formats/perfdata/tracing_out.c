@@ -2,7 +2,7 @@
 /*
  * tracing_out.c - the section with formats of tracepoints
  *
- * Owns its layout, which is that of trace-cmd's trace.dat version 0.6: head, formats of the ring buffer, formats by
+ * Owns its layout, as in trace-cmd's trace.dat version 0.6: head, formats of the ring buffer, formats by
  * system, and empty lists of what is not needed.
  */
 #include <stdlib.h>
