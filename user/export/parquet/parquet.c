@@ -12,7 +12,7 @@
 #include "export/formats.h"
 #include "export/value_text.h"
 #include "export/parquet/parquet_events.h"
-#include "export/parquet/parquet_ids.h"
+#include "profile/sums/content_ids.h"
 #include "profile/sched/intervals.h"
 #include "profile/sums/event_counts.h"
 
@@ -154,7 +154,7 @@ struct parquet {
 	struct parquet_tables *tables;
 	uint32_t numbers[FIXED_CNT]; /* of the fixed tables */
 	struct parquet_events events;
-	struct parquet_ids ids;
+	struct content_ids ids;
 	struct marks task_marks; /* by thread */
 	struct marks stack_marks; /* by row of ids.stacks */
 	uint64_t switch_ts; /* of the last switch, whose stack its slice has */
@@ -231,7 +231,7 @@ static void put_task(struct export *x, struct parquet_partition *part,
 {
 	const uint32_t row[] = { task->tid,  task->pid, task->ppid,
 				 task->comm, task->exe, task->cgroup };
-	const uint64_t hash = parquet_ids_hash(PARQUET_IDS_HASH, row, sizeof(row));
+	const uint64_t hash = content_ids_hash(CONTENT_IDS_HASH, row, sizeof(row));
 	struct parquet *p = x->state;
 	struct parquet_file *f;
 
@@ -280,7 +280,7 @@ static void put_stack(struct export *x, struct parquet_partition *part, uint64_t
 	struct parquet_file *f;
 
 	for (uint32_t i = 0; i < cnt; i++) {
-		const struct parquet_frame *frame = parquet_ids_frame(&p->ids, x->names, frames[i]);
+		const struct content_frame *frame = content_ids_frame(&p->ids, x->names, frames[i]);
 
 		ids[i] = frame->id;
 		hmap_set(&part->frames, frame->id, (void *)frame);
@@ -299,7 +299,7 @@ static uint64_t add_stack(struct export *x, struct parquet_partition *part, cons
 			  uint32_t cnt)
 {
 	struct parquet *p = x->state;
-	const uint32_t row = parquet_ids_stack(&p->ids, x->names, frames, cnt);
+	const uint32_t row = content_ids_stack(&p->ids, x->names, frames, cnt);
 	const uint64_t id = p->ids.stack_ids[row];
 
 	if (mark(&p->stack_marks, row, part) && !hmap_get(&part->stacks, id)) {
@@ -533,13 +533,13 @@ static void put_function(struct export *x, struct parquet_file *f, const struct 
 }
 
 static void put_location(struct export *x, struct parquet_file *f,
-			 const struct parquet_frame *frame)
+			 const struct content_frame *frame)
 {
 	const struct names_module *m = names_module(x->names, names_frame_module(frame->frame));
 	struct parquet *p = x->state;
 
 	parquet_file_put(f, FRAME_ID, frame->id);
-	parquet_file_put(f, FRAME_OFFSET, parquet_ids_offset(x->names, frame->frame));
+	parquet_file_put(f, FRAME_OFFSET, content_ids_offset(x->names, frame->frame));
 	parquet_file_put(f, FRAME_KERNEL, (frame->frame & PROF_FRAME_KERNEL) != 0);
 	if (!m->announced)
 		return;
@@ -552,7 +552,7 @@ static void put_location(struct export *x, struct parquet_file *f,
 }
 
 static void put_frame(struct export *x, struct parquet_partition *part,
-		      const struct parquet_frame *frame)
+		      const struct content_frame *frame)
 {
 	const struct names_symbol *sym = names_symbol(x->names, frame->frame);
 	const uint32_t depths = sym ? sym->cnt : 1;
@@ -608,7 +608,7 @@ static void parquet_fini(struct export *x)
 
 	parquet_tables_free(p->tables);
 	parquet_events_fini(&p->events);
-	parquet_ids_fini(&p->ids);
+	content_ids_fini(&p->ids);
 	free(p->task_marks.v);
 	free(p->stack_marks.v);
 	buf_free(&p->text);

@@ -12,7 +12,7 @@
 #include "base/alloc.h"
 #include "base/str.h"
 #include "export/value_text.h"
-#include "export/parquet/parquet_ids.h"
+#include "profile/sums/content_ids.h"
 
 #define NO_COLUMN UINT32_MAX
 
@@ -77,12 +77,12 @@ static uint8_t column_type(uint8_t type)
 /* Marks a name as used, without its case: false if it was already. */
 static bool use_name(struct hmap *used, const char *name)
 {
-	uint64_t hash = PARQUET_IDS_HASH;
+	uint64_t hash = CONTENT_IDS_HASH;
 
 	for (; *name; name++) {
 		const char c = (char)tolower((unsigned char)*name);
 
-		hash = parquet_ids_hash(hash, &c, 1);
+		hash = content_ids_hash(hash, &c, 1);
 	}
 	if (hmap_get(used, hash))
 		return false;

@@ -16,7 +16,7 @@
 #include "base/log.h"
 #include "base/out_dir.h"
 #include "base/str.h"
-#include "export/parquet/parquet_ids.h"
+#include "profile/sums/content_ids.h"
 #include "trace/read/names.h"
 
 #define DAY_NS (24 * 3600 * 1000000000ULL)
@@ -117,7 +117,7 @@ void parquet_tables_put_event_name(struct buf *out, const char *event, size_t le
 		put_encoded(out, colon + 1, kept - system - 1, "_-");
 	}
 	if (kept < len)
-		buf_printf(out, ".%016" PRIx64, parquet_ids_hash(PARQUET_IDS_HASH, event, len));
+		buf_printf(out, ".%016" PRIx64, content_ids_hash(CONTENT_IDS_HASH, event, len));
 }
 
 static void put_day(struct buf *out, int64_t day)
@@ -181,16 +181,16 @@ static uint64_t token_of(const struct parquet_tables *t, uint32_t source,
 			 const struct parquet_place *at)
 {
 	const struct part *part = names_part(t->names, source);
-	uint64_t hash = PARQUET_IDS_HASH;
+	uint64_t hash = CONTENT_IDS_HASH;
 	size_t len;
 	const char *s;
 
 	s = names_str(t->names, part->host, &len);
-	hash = parquet_ids_hash(hash, s, len + 1);
+	hash = content_ids_hash(hash, s, len + 1);
 	s = names_str(t->names, part->boot_id, &len);
-	hash = parquet_ids_hash(hash, s, len + 1);
-	hash = parquet_ids_hash(hash, &source, sizeof(source));
-	return parquet_ids_hash(hash, &at->ts, sizeof(at->ts));
+	hash = content_ids_hash(hash, s, len + 1);
+	hash = content_ids_hash(hash, &source, sizeof(source));
+	return content_ids_hash(hash, &at->ts, sizeof(at->ts));
 }
 
 static struct parquet_partition *add_partition(struct parquet_tables *t, uint64_t key,

@@ -43,7 +43,7 @@ struct parquet_partition {
 	uint64_t token; /* name of its files */
 	struct parquet_file **files; /* by table; NULL: none */
 	size_t file_cap;
-	/* what was written: ids of stacks; rows of tasks; ids -> struct parquet_frame */
+	/* what was written: ids of stacks; rows of tasks; ids -> struct content_frame */
 	struct hmap stacks, tasks, frames;
 };
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Ids of stacks and frames. Owns the stacks and frames that were seen; writes nothing. */
-#include "export/parquet/parquet_ids.h"
+#include "profile/sums/content_ids.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 
-uint64_t parquet_ids_hash(uint64_t hash, const void *p, size_t sz)
+uint64_t content_ids_hash(uint64_t hash, const void *p, size_t sz)
 {
 	const unsigned char *bytes = p;
 
@@ -22,17 +22,17 @@ static uint64_t hash_text(uint64_t hash, const struct names *n, uint32_t id)
 	size_t len;
 	const char *s = names_str(n, id, &len);
 
-	return parquet_ids_hash(hash, s, len + 1);
+	return content_ids_hash(hash, s, len + 1);
 }
 
 static uint64_t hash_private_module(const struct names *n, const struct names_module *m)
 {
 	const struct part *part = names_part(n, m->part);
-	uint64_t hash = hash_text(PARQUET_IDS_HASH, n, part->host);
+	uint64_t hash = hash_text(CONTENT_IDS_HASH, n, part->host);
 
 	hash = hash_text(hash, n, part->boot_id);
 	hash = hash_text(hash, n, m->announced ? m->path : NAMES_NONE);
-	return parquet_ids_hash(hash, &m->id, sizeof(m->id));
+	return content_ids_hash(hash, &m->id, sizeof(m->id));
 }
 
 static uint64_t hash_module(const struct names *n, const struct names_module *m)
@@ -43,49 +43,49 @@ static uint64_t hash_module(const struct names *n, const struct names_module *m)
 	if (!m->announced)
 		return hash_private_module(n, m);
 	if (m->build_id_sz)
-		return parquet_ids_hash(PARQUET_IDS_HASH, m->build_id, m->build_id_sz);
+		return content_ids_hash(CONTENT_IDS_HASH, m->build_id, m->build_id_sz);
 	if (m->kind == PROF_MODULE_ANON || m->kind == PROF_MODULE_BPF)
 		return hash_private_module(n, m);
 	path = names_str(n, m->path, &len);
-	return parquet_ids_hash(PARQUET_IDS_HASH, path, len);
+	return content_ids_hash(CONTENT_IDS_HASH, path, len);
 }
 
-uint64_t parquet_ids_offset(const struct names *n, uint64_t frame)
+uint64_t content_ids_offset(const struct names *n, uint64_t frame)
 {
 	return names_module(n, names_frame_module(frame))->announced ?
 		       frame & PROF_FRAME_OFFSET_MASK :
 		       names_frame_addr(n, frame);
 }
 
-const struct parquet_frame *parquet_ids_frame(struct parquet_ids *ids, const struct names *n,
+const struct content_frame *content_ids_frame(struct content_ids *ids, const struct names *n,
 					      uint64_t frame)
 {
-	struct parquet_frame *f = hmap_get(&ids->frames, frame);
+	struct content_frame *f = hmap_get(&ids->frames, frame);
 	uint64_t offset;
 
 	if (f)
 		return f;
-	offset = parquet_ids_offset(n, frame);
+	offset = content_ids_offset(n, frame);
 	f = xcalloc(1, sizeof(*f));
 	f->frame = frame;
-	f->id = parquet_ids_hash(hash_module(n, names_module(n, names_frame_module(frame))),
+	f->id = content_ids_hash(hash_module(n, names_module(n, names_frame_module(frame))),
 				 &offset, sizeof(offset));
 	hmap_set(&ids->frames, frame, f);
 	return f;
 }
 
-uint32_t parquet_ids_stack(struct parquet_ids *ids, const struct names *n, const uint64_t *frames,
+uint32_t content_ids_stack(struct content_ids *ids, const struct names *n, const uint64_t *frames,
 			   uint32_t cnt)
 {
 	const size_t before = ids->stacks.cnt;
 	const uint32_t row = stack_table_add(&ids->stacks, frames, cnt);
-	uint64_t hash = PARQUET_IDS_HASH;
+	uint64_t hash = CONTENT_IDS_HASH;
 
 	if (ids->stacks.cnt == before)
 		return row;
 	frames = stack_table_get(&ids->stacks, row, &cnt);
 	for (uint32_t i = 0; i < cnt; i++)
-		hash = parquet_ids_hash(hash, &parquet_ids_frame(ids, n, frames[i])->id,
+		hash = content_ids_hash(hash, &content_ids_frame(ids, n, frames[i])->id,
 					sizeof(uint64_t));
 	ids->stack_ids = array_reserve(ids->stack_ids, &ids->stack_cap, (size_t)row + 1,
 				       sizeof(*ids->stack_ids));
@@ -93,7 +93,7 @@ uint32_t parquet_ids_stack(struct parquet_ids *ids, const struct names *n, const
 	return row;
 }
 
-void parquet_ids_fini(struct parquet_ids *ids)
+void content_ids_fini(struct content_ids *ids)
 {
 	size_t pos = 0;
 	void *f;
