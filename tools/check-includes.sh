@@ -58,6 +58,7 @@ folders() {
 		rewrite/merge: rewrite/copy profile events trace base
 		rewrite/symbolize: rewrite/copy symbol events trace kernel base
 		query: profile trace base
+		ship: query profile trace base
 		cmd/common: export formats profile trace base
 		cmd/report: cmd/common export profile trace base
 		cmd/sched: cmd/common export profile trace base
@@ -66,6 +67,7 @@ folders() {
 		cmd/inspect: cmd/common export profile trace events base
 		cmd/rewrite: cmd/common rewrite export formats symbol trace base
 		cmd/query: cmd/common query rewrite export profile trace base
+		cmd/ship: cmd/common ship trace base
 		cmd/export: cmd/rewrite cmd/common rewrite export trace base
 		cmd/record: cmd/common record rewrite profile trace kernel base
 		bpf:
@@ -110,6 +112,7 @@ libraries() {
 		snappy: formats
 		zstd.h: export formats record symbol trace
 		sqlite3.h: query
+		curl/: ship
 		traceevent/: kernel
 		event-parse.h: kernel
 	EOT

@@ -11,7 +11,7 @@ out=$1
 
 rm -rf "$out/musl"
 mkdir -p "$out/musl"
-for header in asm asm-generic bpf brotli dwarf.h libiberty gelf.h libelf.h linux lzma lzma.h snappy-c.h sqlite3.h traceevent \
+for header in asm asm-generic bpf brotli curl dwarf.h libiberty gelf.h libelf.h linux lzma lzma.h snappy-c.h sqlite3.h traceevent \
 	zconf.h zlib.h zstd.h; do
 	for from in /usr/include "/usr/include/$(gcc -print-multiarch)"; do
 		[ ! -e "$from/$header" ] || ln -sfn "$from/$header" "$out/musl/$header"

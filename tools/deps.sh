@@ -28,6 +28,7 @@ table() {
 		libraries libtraceevent-dev      libtraceevent-devel         libtraceevent          libtraceevent-dev
 		libraries libiberty-dev          binutils-devel              -                      binutils-dev
 		libraries libsqlite3-dev         sqlite-devel                sqlite                 sqlite-dev
+		libraries libcurl4-openssl-dev   libcurl-devel               curl                   curl-dev
 		libraries libsnappy-dev          snappy-devel                snappy                 snappy-dev
 		libraries libzstd-dev            libzstd-devel               zstd                   zstd-dev
 		libraries libbrotli-dev          brotli-devel                brotli                 brotli-dev

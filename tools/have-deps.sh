@@ -24,6 +24,7 @@ libraries() {
 		lzma.h 1 -llzma liblzma
 		traceevent/event-parse.h 1 -ltraceevent libtraceevent
 		sqlite3.h SQLITE_VERSION_NUMBER>=3038000 -lsqlite3 SQLite 3.38 or later
+		curl/curl.h LIBCURL_VERSION_NUM>=0x075500 - libcurl 7.85 or later
 		snappy-c.h 1 -lsnappy snappy
 		zstd.h 1 -lzstd zstd
 		brotli/decode.h 1 -lbrotlidec brotli

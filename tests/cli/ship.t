@@ -1,0 +1,37 @@
+# Traces to ClickHouse: what the command line takes. What happens with a server is in tests/ship.
+#
+$ dial9-prof ship
+! dial9-prof: ship: no directory given; use the one of record --switch-output
+? 1
+#
+$ dial9-prof ship $T/golden
+! dial9-prof: ship: no server given; use --to http://USER@HOST:8123/DATABASE
+? 1
+#
+$ dial9-prof ship a b --to http://localhost:8123/x
+! dial9-prof: ship: unexpected argument 'b': give one directory
+? 1
+#
+$ dial9-prof ship a --to ftp://localhost/x
+! dial9-prof: ship: bad URL: expected http://USER@HOST:8123/DATABASE or https://...
+? 1
+#
+$ dial9-prof ship a --to http://me:secret@localhost:8123/x
+! dial9-prof: ship: the URL has a password, which others can see; use --password-file or the environment variable DIAL9_SHIP_PASSWORD
+? 1
+#
+$ dial9-prof ship a --to http://localhost:8123/x --label rack
+! dial9-prof: ship: bad value 'rack' for --label: expected NAME=VALUE
+? 1
+#
+$ dial9-prof ship a --to http://localhost:8123/x --raw-ttl 7h
+! dial9-prof: ship: bad value '7h' for --raw-ttl: expected days, for example 7d
+? 1
+#
+$ dial9-prof ship a --to http://localhost:8123/x --password-file /nonexistent
+! dial9-prof: ship: cannot read /nonexistent: No such file or directory
+? 1
+#
+$ dial9-prof ship /nonexistent --to http://localhost:8123/x
+! dial9-prof: ship: cannot open /nonexistent: No such file or directory
+? 5

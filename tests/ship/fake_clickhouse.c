@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The fake server: one thread, one connection at a time. */
+#include "tests/ship/fake_clickhouse.h"
+
+#include <arpa/inet.h>
+#include <criterion/criterion.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/buf.h"
+#include "ship/ship_tables.h"
+
+#define BATCHES_MAX 4096
+
+struct fake_clickhouse {
+	struct fake_opts opts;
+	int listener;
+	unsigned int port;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	bool stopped;
+	struct fake_batch batches[BATCHES_MAX];
+	size_t batch_cnt;
+	unsigned int inserts;
+	struct buf seen; /* heads, and statements */
+};
+
+/* ---- requests --------------------------------------------------------------------------------- */
+
+struct request {
+	struct buf head; /* unescaped */
+	struct buf body;
+	size_t length;
+};
+
+static void unescape(struct buf *b)
+{
+	size_t to = 0;
+
+	for (size_t i = 0; i < b->len; i++) {
+		unsigned int c = (unsigned char)b->data[i];
+
+		if (c == '%' && sscanf(b->data + i + 1, "%2x", &c) == 1)
+			i += 2;
+		b->data[to++] = (char)c;
+	}
+	b->len = to;
+	b->data[to] = '\0';
+}
+
+static bool read_until(int fd, struct buf *b, size_t len)
+{
+	while (b->len < len) {
+		const size_t want = len - b->len;
+		ssize_t n = read(fd, buf_reserve(b, want), want);
+
+		if (n <= 0)
+			return false;
+		b->len += (size_t)n;
+		b->data[b->len] = '\0';
+	}
+	return true;
+}
+
+static bool read_head(int fd, struct request *r)
+{
+	const char *at;
+
+	do {
+		if (!read_until(fd, &r->head, r->head.len + 1))
+			return false;
+	} while (r->head.len < 4 || memcmp(r->head.data + r->head.len - 4, "\r\n\r\n", 4) != 0);
+	at = strcasestr(r->head.data, "\r\nContent-Length: ");
+	r->length = at ? strtoull(at + strlen("\r\nContent-Length: "), NULL, 10) : 0;
+	unescape(&r->head);
+	return true;
+}
+
+/* ---- inserts ---------------------------------------------------------------------------------- */
+
+static uint64_t read_varint(const unsigned char **at)
+{
+	uint64_t v = 0;
+
+	for (unsigned int shift = 0;; shift += 7) {
+		v |= (uint64_t)(**at & 0x7f) << shift;
+		if (!(*(*at)++ & 0x80))
+			return v;
+	}
+}
+
+static uint64_t count_rows(const struct buf *body)
+{
+	unsigned char start[32] = { 0 };
+	const unsigned char *at = start;
+	z_stream z = { .next_in = (Bytef *)body->data,
+		       .avail_in = (uInt)body->len,
+		       .next_out = start,
+		       .avail_out = sizeof(start) };
+
+	inflateInit2(&z, 15 + 16);
+	inflate(&z, Z_SYNC_FLUSH);
+	inflateEnd(&z);
+	read_varint(&at);
+	return read_varint(&at);
+}
+
+static void store(struct fake_clickhouse *f, const struct request *r)
+{
+	struct fake_batch b = { .rows = count_rows(&r->body) };
+	const char *token = strstr(r->head.data, "query_id=");
+	bool known = false;
+
+	cr_assert(token && strlen(token) > 57);
+	cr_assert_eq(sscanf(strstr(r->head.data, "INSERT INTO"), "INSERT INTO `%31[^`]", b.table),
+		     1);
+	cr_assert_eq(sscanf(token + strlen("query_id=") + 32, "%16" SCNx64, &b.id), 1);
+	pthread_mutex_lock(&f->lock);
+	for (size_t i = 0; i < f->batch_cnt && f->opts.tokens; i++)
+		known |= f->batches[i].id == b.id;
+	if (!known && f->batch_cnt < BATCHES_MAX)
+		f->batches[f->batch_cnt++] = b;
+	pthread_mutex_unlock(&f->lock);
+}
+
+static void answer(int fd, const char *status, const char *header, const char *body)
+{
+	struct buf out = { 0 };
+
+	buf_printf(&out, "HTTP/1.1 %s\r\n%sContent-Length: %zu\r\n\r\n%s", status, header,
+		   strlen(body), body);
+	(void)!send(fd, out.data, out.len, MSG_NOSIGNAL);
+	buf_free(&out);
+}
+
+static void answer_forever(int fd)
+{
+	static const char head[] = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+			  piece[] = "400\r\n%01024d\r\n";
+	struct buf out = { 0 };
+
+	buf_addstr(&out, head);
+	do {
+		buf_printf(&out, piece, 0);
+		if (send(fd, out.data, out.len, MSG_NOSIGNAL) < 0)
+			break;
+		buf_clear(&out);
+	} while (true);
+	buf_free(&out);
+}
+
+/* false: the connection is closed. */
+static bool take_insert(struct fake_clickhouse *f, int fd, struct request *r)
+{
+	const enum fake_fault fault =
+		f->opts.fault ? f->opts.fault(f->opts.ctx, f->inserts) : FAKE_FINE;
+
+	f->inserts++;
+	if (!read_until(fd, &r->body, fault == FAKE_CUT ? r->length / 2 : r->length) ||
+	    fault == FAKE_CUT)
+		return false;
+	if (fault == FAKE_FINE || fault == FAKE_EAT || fault == FAKE_PARTIAL ||
+	    fault == FAKE_ENDLESS || fault == FAKE_DOUBLE)
+		store(f, r);
+	switch (fault) {
+	case FAKE_EAT:
+	case FAKE_CUT:
+		return false;
+	case FAKE_PARTIAL:
+		(void)!send(fd, "HTTP/1.1 200 OK\r\nCon", 20, MSG_NOSIGNAL);
+		return false;
+	case FAKE_ENDLESS:
+		answer_forever(fd);
+		return false;
+	case FAKE_ERROR:
+		answer(fd, "500 Error", "", "Code: 252, e.displayText() = Too many parts");
+		break;
+	case FAKE_STATUS:
+		answer(fd, "302 Found", "Location: http://127.0.0.1:1/\r\n", "");
+		break;
+	case FAKE_HEADER:
+		answer(fd, "200 OK", "X-ClickHouse-Exception-Code: 241\r\n", "");
+		break;
+	case FAKE_BODY:
+		answer(fd, "200 OK", "", "<html>please log in</html>");
+		break;
+	case FAKE_TABLE:
+		answer(fd, "404 Not Found", "", "Code: 60. DB::Exception: Table x does not exist");
+		break;
+	case FAKE_DOUBLE:
+		store(f, r);
+		/* fall through */
+	case FAKE_FINE:
+		answer(fd, "200 OK", "", "");
+		break;
+	}
+	return true;
+}
+
+/* ---- other statements ------------------------------------------------------------------------- */
+
+static void answer_number(int fd, uint64_t n)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%" PRIu64 "\n", n);
+	answer(fd, "200 OK", "", text);
+}
+
+/* Of each table, one column is missing: the program adds it. */
+static void answer_columns(int fd, const char *sql)
+{
+	struct buf out = { 0 };
+
+	for (size_t i = 0; i < SHIP_TABLE_CNT; i++) {
+		char table[64];
+
+		snprintf(table, sizeof(table), "table = '%s'", ship_tables[i].name);
+		for (size_t k = 1; strstr(sql, table) && k < ship_tables[i].column_cnt; k++)
+			buf_printf(&out, "%s\n", ship_tables[i].columns[k].name);
+	}
+	answer(fd, "200 OK", "", buf_cstr(&out));
+	buf_free(&out);
+}
+
+static uint64_t count_batch(struct fake_clickhouse *f, const char *sql)
+{
+	const char *batch = strstr(sql, "batch = ");
+	uint64_t id = strtoull(batch + strlen("batch = "), NULL, 10), rows = 0;
+
+	for (size_t i = 0; i < f->batch_cnt; i++)
+		if (f->batches[i].id == id)
+			rows += f->batches[i].rows;
+	return rows;
+}
+
+static void run(struct fake_clickhouse *f, int fd, const char *sql)
+{
+	if (strstr(sql, "version()"))
+		answer(fd, "200 OK", "", "26.7.1\n");
+	else if (strstr(sql, "system.settings"))
+		answer_number(fd, f->opts.tokens);
+	else if (strstr(sql, "system.tables"))
+		answer_number(fd, f->opts.tokens ? 3 : 0);
+	else if (strstr(sql, "system.processes"))
+		answer_number(fd, 0);
+	else if (strstr(sql, "system.columns"))
+		answer_columns(fd, sql);
+	else if (strstr(sql, "batch = "))
+		answer_number(fd, count_batch(f, sql));
+	else if (f->opts.old && strstr(sql, "SETTINGS"))
+		answer(fd, "500 Error", "", "Code: 36, e.displayText() = Unknown setting");
+	else
+		answer(fd, "200 OK", "", "");
+}
+
+/* ---- life ------------------------------------------------------------------------------------- */
+
+static bool serve_one(struct fake_clickhouse *f, int fd)
+{
+	struct request r = { 0 };
+	bool more = read_head(fd, &r);
+
+	if (more) {
+		pthread_mutex_lock(&f->lock);
+		buf_add(&f->seen, r.head.data, r.head.len);
+		pthread_mutex_unlock(&f->lock);
+	}
+	if (more && strstr(r.head.data, "query=INSERT")) {
+		more = take_insert(f, fd, &r);
+	} else if (more) {
+		more = read_until(fd, &r.body, r.length);
+		pthread_mutex_lock(&f->lock);
+		buf_add(&f->seen, r.body.data, r.body.len);
+		pthread_mutex_unlock(&f->lock);
+		if (more)
+			run(f, fd, buf_cstr(&r.body));
+	}
+	buf_free(&r.head);
+	buf_free(&r.body);
+	return more;
+}
+
+static void *serve(void *ctx)
+{
+	struct fake_clickhouse *f = ctx;
+	int fd;
+
+	while ((fd = accept(f->listener, NULL, NULL)) >= 0) {
+		while (serve_one(f, fd))
+			;
+		close(fd);
+	}
+	return NULL;
+}
+
+struct fake_clickhouse *fake_start(const struct fake_opts *opts)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET,
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct fake_clickhouse *f = calloc(1, sizeof(*f));
+	socklen_t len = sizeof(at);
+
+	f->opts = *opts;
+	pthread_mutex_init(&f->lock, NULL);
+	f->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	cr_assert_eq(bind(f->listener, (struct sockaddr *)&at, sizeof(at)), 0);
+	cr_assert_eq(listen(f->listener, 8), 0);
+	cr_assert_eq(getsockname(f->listener, (struct sockaddr *)&at, &len), 0);
+	f->port = ntohs(at.sin_port);
+	cr_assert_eq(pthread_create(&f->thread, NULL, serve, f), 0);
+	return f;
+}
+
+/* Clients are gone by then, so that the thread is in accept(). */
+void fake_stop(struct fake_clickhouse *f)
+{
+	if (f->stopped)
+		return;
+	shutdown(f->listener, SHUT_RDWR);
+	pthread_join(f->thread, NULL);
+	close(f->listener);
+	f->stopped = true;
+}
+
+void fake_free(struct fake_clickhouse *f)
+{
+	fake_stop(f);
+	buf_free(&f->seen);
+	free(f);
+}
+
+unsigned int fake_port(const struct fake_clickhouse *f)
+{
+	return f->port;
+}
+
+uint64_t fake_rows(struct fake_clickhouse *f, const char *table)
+{
+	uint64_t rows = 0;
+
+	pthread_mutex_lock(&f->lock);
+	for (size_t i = 0; i < f->batch_cnt; i++)
+		if (!strcmp(f->batches[i].table, table))
+			rows += f->batches[i].rows;
+	pthread_mutex_unlock(&f->lock);
+	return rows;
+}
+
+unsigned int fake_inserts(struct fake_clickhouse *f)
+{
+	return f->inserts;
+}
+
+bool fake_saw(struct fake_clickhouse *f, const char *text)
+{
+	bool found;
+
+	pthread_mutex_lock(&f->lock);
+	found = f->seen.len && memmem(f->seen.data, f->seen.len, text, strlen(text));
+	pthread_mutex_unlock(&f->lock);
+	return found;
+}

@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * A directory of traces to a fake server that fails in every known way. Whatever happens, the server has each row once, or
+ * the difference is reported; a file is deleted only after the server has it.
+ */
+#include "ship/ship.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "tests/cmd/run_cmd.h"
+#include "tests/ship/fake_clickhouse.h"
+#include "tests/support/temp_dir.h"
+
+#define MS 1000000ULL
+
+/* Rows of the trace of run_make_app(), as `query` counts them. */
+#define SAMPLES 8
+#define LOST 1
+
+struct scene {
+	struct fake_clickhouse *fake;
+	char dir[64];
+	enum fake_fault fault; /* at the inserts first .. first + count - 1 */
+	unsigned int first, count;
+	pid_t victim; /* killed at the insert first */
+	struct ship_counts counts;
+};
+
+static enum fake_fault choose(void *ctx, unsigned int insert)
+{
+	const struct scene *s = ctx;
+
+	if (s->victim && insert == s->first)
+		kill(s->victim, SIGKILL);
+	return insert >= s->first && insert - s->first < s->count ? s->fault : FAKE_FINE;
+}
+
+static void copy_trace(const struct scene *s, const char *name)
+{
+	char path[128], data[4096];
+	int from = run_app_file(), to;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "%s/%s", s->dir, name);
+	to = open(path, O_WRONLY | O_CREAT, 0600);
+	cr_assert_geq(to, 0);
+	while ((n = read(from, data, sizeof(data))) > 0)
+		cr_assert_eq(write(to, data, (size_t)n), n);
+	close(from);
+	close(to);
+}
+
+static bool has_file(const struct scene *s, const char *name)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s", s->dir, name);
+	return !access(path, F_OK);
+}
+
+static void begin(struct scene *s, bool tokens)
+{
+	temp_dir_make(s->dir, sizeof(s->dir));
+	copy_trace(s, "a.0.bin");
+	s->fake = fake_start(&(struct fake_opts){ .tokens = tokens, .fault = choose, .ctx = s });
+}
+
+static void end(struct scene *s)
+{
+	fake_free(s->fake);
+	temp_dir_remove(s->dir);
+}
+
+static int run_with(struct scene *s, uint64_t give_up_ns, uint64_t disk_max)
+{
+	static const char *const labels[] = { "rack=b7" };
+	struct http_url url;
+	char text[64];
+	int err;
+
+	snprintf(text, sizeof(text), "http://me@127.0.0.1:%u/fleet", fake_port(s->fake));
+	cr_assert_eq(http_url_parse(text, &url), 0);
+	err = ship_run(&(struct ship_opts){ .dir = s->dir,
+					    .sender = { .server = { .url = &url,
+								    .timeout_ns = 20000 * MS },
+							.pause_min_ns = MS,
+							.pause_max_ns = 2 * MS,
+							.give_up_ns = give_up_ns,
+							.grace_ns = MS },
+					    .labels = labels,
+					    .label_cnt = 1,
+					    .disk_max = disk_max,
+					    .once = true },
+		       &s->counts);
+	http_url_fini(&url);
+	return err;
+}
+
+static int run_once(struct scene *s)
+{
+	return run_with(s, 20000 * MS, 0);
+}
+
+/* The rows of @files traces, each once. */
+static void expect_all(struct scene *s, uint64_t files)
+{
+	const uint64_t slices = fake_rows(s->fake, "slices");
+
+	cr_expect_eq(fake_rows(s->fake, "samples"), SAMPLES * files, "%lu samples",
+		     fake_rows(s->fake, "samples"));
+	cr_expect_eq(fake_rows(s->fake, "lost"), LOST * files);
+	cr_expect(slices && slices % files == 0, "%lu slices", slices);
+	/* the server keeps one of equal rows */
+	cr_expect_geq(fake_rows(s->fake, "ledger"), 3 * files);
+	cr_expect_not(has_file(s, "a.0.bin"));
+	cr_expect_eq(s->counts.doubled, 0);
+	cr_expect_eq(s->counts.missing, 0);
+}
+
+Test(ship, all_rows_arrive_and_the_file_is_deleted)
+{
+	struct scene s = { 0 };
+
+	begin(&s, true);
+	cr_expect_eq(run_once(&s), 0);
+	expect_all(&s, 1);
+	cr_expect_eq(s.counts.files, 1);
+	cr_expect(fake_saw(s.fake, "database=fleet&query=INSERT INTO `samples` (`day`, `host`, "));
+	cr_expect(fake_saw(s.fake, "insert_deduplication_token="));
+	cr_expect(fake_saw(s.fake, "Content-Encoding: gzip"));
+	cr_expect(fake_saw(s.fake, "ALTER TABLE `stacks` ADD COLUMN `day` Date"));
+	end(&s);
+}
+
+Test(ship, a_server_without_tokens_gets_none)
+{
+	struct scene s = { 0 };
+
+	begin(&s, false);
+	cr_expect_eq(run_once(&s), 0);
+	expect_all(&s, 1);
+	cr_expect_not(fake_saw(s.fake, "insert_deduplication_token="));
+	end(&s);
+}
+
+/* Each fault at each insert, twice in a row. */
+static void try_fault(enum fake_fault fault, bool tokens)
+{
+	unsigned int inserts = 1;
+
+	for (unsigned int at = 0; at < inserts; at++) {
+		struct scene s = { .fault = fault, .first = at, .count = 2 };
+
+		begin(&s, tokens);
+		cr_expect_eq(run_once(&s), 0, "fault %d at insert %u", fault, at);
+		expect_all(&s, 1);
+		inserts = fake_inserts(s.fake) > at + 2 ? at + 2 : at + 1;
+		end(&s);
+	}
+}
+
+Test(ship, errors_of_the_server_lose_nothing)
+{
+	try_fault(FAKE_ERROR, true);
+	try_fault(FAKE_ERROR, false);
+}
+
+Test(ship, a_cut_connection_loses_nothing)
+{
+	try_fault(FAKE_CUT, true);
+	try_fault(FAKE_CUT, false);
+}
+
+Test(ship, a_lost_answer_doubles_nothing)
+{
+	try_fault(FAKE_EAT, true);
+	try_fault(FAKE_EAT, false);
+	try_fault(FAKE_PARTIAL, false);
+}
+
+Test(ship, an_endless_answer_ends)
+{
+	try_fault(FAKE_ENDLESS, false);
+}
+
+Test(ship, success_needs_status_header_and_body)
+{
+	try_fault(FAKE_HEADER, true);
+	try_fault(FAKE_BODY, true);
+}
+
+Test(ship, a_refusal_ends_and_keeps_the_file)
+{
+	static const enum fake_fault faults[] = { FAKE_STATUS, FAKE_TABLE };
+
+	for (int i = 0; i < 2; i++) {
+		struct scene s = { .fault = faults[i], .first = 3, .count = 100 };
+
+		begin(&s, true);
+		cr_expect_eq(run_once(&s), -EPROTO);
+		cr_expect(has_file(&s, "a.0.bin"));
+		end(&s);
+	}
+}
+
+Test(ship, without_a_server_it_gives_up_and_keeps_the_file)
+{
+	struct scene s = { 0 };
+
+	begin(&s, true);
+	fake_stop(s.fake);
+	cr_expect_eq(run_with(&s, 5 * MS, 0), -ETIMEDOUT);
+	cr_expect(has_file(&s, "a.0.bin"));
+	end(&s);
+}
+
+Test(ship, doubled_rows_are_counted)
+{
+	/* stacks, frames, tasks, traces, lost */
+	struct scene s = { .fault = FAKE_DOUBLE, .first = 4, .count = 1 };
+
+	begin(&s, false);
+	cr_expect_eq(run_once(&s), 0);
+	cr_expect_eq(s.counts.doubled, LOST, "%lu", s.counts.doubled);
+	end(&s);
+}
+
+/* ---- crashes ---------------------------------------------------------------------------------- */
+
+Test(ship, killed_at_any_insert_it_continues, .timeout = 60)
+{
+	for (unsigned int at = 0; at < 8; at++) {
+		for (int tokens = 0; tokens < 2; tokens++) {
+			struct scene s = { .first = at };
+			int go[2], status;
+			char byte = 0;
+			pid_t child;
+
+			cr_assert_eq(pipe(go), 0);
+			begin(&s, tokens);
+			child = fork();
+			if (!child) {
+				cr_assert_eq(read(go[0], &byte, 1), 1);
+				_exit(run_once(&s) ? 1 : 0);
+			}
+			s.victim = child;
+			cr_assert_eq(write(go[1], &byte, 1), 1);
+			cr_assert_eq(waitpid(child, &status, 0), child);
+			cr_expect(WIFSIGNALED(status), "insert %u", at);
+			cr_expect(has_file(&s, "a.0.bin"));
+			s.victim = 0;
+			cr_expect_eq(run_once(&s), 0);
+			expect_all(&s, 1);
+			close(go[0]);
+			close(go[1]);
+			end(&s);
+		}
+	}
+}
+
+Test(ship, a_file_that_is_done_is_only_deleted)
+{
+	struct scene s = { 0 };
+	unsigned int inserts;
+
+	begin(&s, true);
+	cr_expect_eq(run_once(&s), 0);
+	inserts = fake_inserts(s.fake);
+	/* as after a crash before the file was deleted */
+	copy_trace(&s, "a.0.bin");
+	cr_expect_eq(run_once(&s), 0);
+	cr_expect_eq(fake_inserts(s.fake), inserts);
+	expect_all(&s, 1);
+	end(&s);
+}
+
+Test(ship, on_a_full_disk_files_are_shipped)
+{
+	const struct rlimit none = { 0, 0 };
+	struct scene s = { .fault = FAKE_EAT, .first = 3, .count = 3 };
+
+	begin(&s, false);
+	signal(SIGXFSZ, SIG_IGN);
+	cr_assert_eq(setrlimit(RLIMIT_FSIZE, &none), 0);
+	cr_expect_eq(run_once(&s), 0);
+	expect_all(&s, 1);
+	end(&s);
+}
+
+/* ---- the directory ---------------------------------------------------------------------------- */
+
+Test(ship, open_and_other_files_stay)
+{
+	struct scene s = { 0 };
+
+	begin(&s, true);
+	copy_trace(&s, "a.1.bin.active");
+	copy_trace(&s, "other.bin");
+	cr_expect_eq(run_once(&s), 0);
+	expect_all(&s, 1);
+	cr_expect(has_file(&s, "a.1.bin.active"));
+	cr_expect(has_file(&s, "other.bin"));
+	end(&s);
+}
+
+Test(ship, a_file_that_is_no_trace_is_set_aside)
+{
+	struct scene s = { 0 };
+	char path[128];
+	int fd;
+
+	begin(&s, true);
+	snprintf(path, sizeof(path), "%s/a.1.bin", s.dir);
+	fd = open(path, O_WRONLY | O_CREAT, 0600);
+	cr_assert_eq(write(fd, "nonsense nonsense", 17), 17);
+	close(fd);
+	cr_expect_eq(run_once(&s), 0);
+	expect_all(&s, 1);
+	cr_expect_eq(s.counts.unreadable, 1);
+	cr_expect(has_file(&s, "a.1.bin.unreadable"));
+	end(&s);
+}
+
+Test(ship, a_full_budget_drops_the_oldest_file_and_reports_it)
+{
+	struct scene s = { 0 };
+
+	begin(&s, true);
+	cr_expect_eq(run_with(&s, 20000 * MS, 1), 0);
+	cr_expect_not(has_file(&s, "a.0.bin"));
+	cr_expect_eq(s.counts.dropped, 1);
+	cr_expect_eq(s.counts.files, 0);
+	cr_expect_eq(fake_rows(s.fake, "lost"), 1);
+	cr_expect_eq(fake_rows(s.fake, "samples"), 0);
+	/* once */
+	cr_expect_eq(run_once(&s), 0);
+	cr_expect_eq(fake_rows(s.fake, "lost"), 1);
+	end(&s);
+}
+
+Test(ship, one_program_per_directory)
+{
+	struct scene s = { 0 };
+	struct ship_state *other;
+	int dir;
+
+	begin(&s, true);
+	dir = open(s.dir, O_RDONLY | O_DIRECTORY);
+	cr_assert_eq(ship_state_open(dir, s.dir, &other), 0);
+	cr_expect_eq(run_once(&s), -EBUSY);
+	ship_state_close(other);
+	close(dir);
+	end(&s);
+}
+
+Test(ship, old_servers_get_plain_tables)
+{
+	struct scene s = { 0 };
+
+	begin(&s, false);
+	fake_free(s.fake);
+	s.fake = fake_start(&(struct fake_opts){ .old = true });
+	cr_expect_eq(run_once(&s), 0);
+	expect_all(&s, 1);
+	cr_expect(
+		fake_saw(s.fake, "CREATE TABLE IF NOT EXISTS `lost` (`day` Date, `host` String, "));
+	end(&s);
+}

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * `dial9-prof ship`: finished files of --switch-output to ClickHouse. Owns the options, the password and the exit code. How
+ * files are sent is user/ship's.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/opts.h"
+#include "base/str.h"
+#include "cmd/common/cmd.h"
+#include "ship/ship.h"
+
+#define PASSWORD_VARIABLE "DIAL9_SHIP_PASSWORD"
+#define PASSWORD_MAX 4096
+#define SECOND 1000000000ULL
+#define LABELS_MAX 16
+
+struct ship_cmd_opts {
+	const char *to, *password_file, *ca_file, *ttl;
+	struct opt_list labels;
+	uint64_t disk_max, timeout_ns;
+	bool once, quiet;
+};
+
+#define O(m) offsetof(struct ship_cmd_opts, m)
+
+static const struct opt ship_opts_rows[] = {
+	{ .name = "to",
+	  .kind = OPT_STR,
+	  .off = O(to),
+	  .arg = "URL",
+	  .help = "Server and database: http://USER@HOST:8123/DATABASE or https://...",
+	  .group = "Server" },
+	{ .name = "password-file",
+	  .kind = OPT_STR,
+	  .off = O(password_file),
+	  .arg = "FILE",
+	  .help = "Read the password from the first line of FILE (default: variable " PASSWORD_VARIABLE
+		  ")" },
+	{ .name = "ca-file",
+	  .kind = OPT_STR,
+	  .off = O(ca_file),
+	  .arg = "FILE",
+	  .help = "Certificates (PEM) that may sign the server's (default: the system's)" },
+	{ .name = "raw-ttl",
+	  .kind = OPT_STR,
+	  .off = O(ttl),
+	  .arg = "DAYS",
+	  .help = "Create tables whose rows the server deletes after DAYS (7 or 7d), if it can" },
+	{ .name = "label",
+	  .kind = OPT_LIST,
+	  .off = O(labels),
+	  .arg = "NAME=VALUE",
+	  .help = "Put this label in each row; may be repeated",
+	  .group = "Rows" },
+	{ .name = "disk-max",
+	  .kind = OPT_SIZE,
+	  .off = O(disk_max),
+	  .arg = "SIZE",
+	  .help = "Delete the oldest files, and count them as lost, beyond SIZE (default: no limit)",
+	  .group = "Run" },
+	{ .name = "once",
+	  .kind = OPT_FLAG,
+	  .off = O(once),
+	  .help = "Exit when all finished files are shipped" },
+	{ .name = "timeout",
+	  .kind = OPT_DURATION,
+	  .off = O(timeout_ns),
+	  .min = 1,
+	  .arg = "DUR",
+	  .help = "Exit after DUR without an answer from the server (default: never)" },
+	OPT_ROW_QUIET(O(quiet)),
+	OPT_ROW_HELP,
+};
+
+static const struct opt_spec ship_spec = {
+	.name = "ship",
+	.usage = "dial9-prof ship [OPTIONS] DIR --to URL",
+	.brief = "Send finished files of record --switch-output to ClickHouse, and delete them.",
+	OPT_ROWS(ship_opts_rows),
+	.examples =
+		"  dial9-prof ship /var/lib/dial9 --to http://dial9@ch1:8123/fleet\n"
+		"  dial9-prof ship DIR --to https://dial9@ch1:8443/fleet --password-file /etc/dial9.pw\n"
+		"  dial9-prof ship DIR --to http://localhost:8123/test --once --label rack=b7\n",
+};
+
+/* ---- stopping --------------------------------------------------------------------------------- */
+
+static volatile sig_atomic_t stop;
+
+static void on_signal(int sig)
+{
+	stop = 1;
+}
+
+/* A second signal ends the program: the state on the disk allows that. */
+static void catch_signals(void)
+{
+	const struct sigaction sa = { .sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND };
+
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+}
+
+/* ---- options ---------------------------------------------------------------------------------- */
+
+static int check_labels(const struct opt_list *labels)
+{
+	for (size_t i = 0; i < labels->cnt; i++) {
+		const char *equals = strchr(labels->v[i], '=');
+
+		if (!equals || equals == labels->v[i]) {
+			log_error("ship: bad value '%s' for --label: expected NAME=VALUE",
+				  labels->v[i]);
+			return -EINVAL;
+		}
+	}
+	if (labels->cnt <= LABELS_MAX)
+		return 0;
+	log_error("ship: too many labels: at most %d", LABELS_MAX);
+	return -EINVAL;
+}
+
+static int parse_ttl(const char *text, uint64_t *days)
+{
+	const size_t len = text ? strlen(text) : 0;
+	char *number;
+	int err;
+
+	*days = 0;
+	if (!text)
+		return 0;
+	number = xstrndup(text, len > 1 && text[len - 1] == 'd' ? len - 1 : len);
+	err = str_parse_u64(number, 36500, days);
+	free(number);
+	if (!err && *days)
+		return 0;
+	log_error("ship: bad value '%s' for --raw-ttl: expected days, for example 7d", text);
+	return -EINVAL;
+}
+
+/* *@out NULL: none. From malloc. */
+static int read_password(const char *path, char **out)
+{
+	struct buf text = { 0 };
+	int err;
+
+	*out = NULL;
+	if (!path) {
+		const char *value = getenv(PASSWORD_VARIABLE);
+
+		*out = value ? xstrdup(value) : NULL;
+		return 0;
+	}
+	err = file_read(AT_FDCWD, path, PASSWORD_MAX, &text);
+	if (err) {
+		log_error("ship: cannot read %s: %s", path, strerror(-err));
+		buf_free(&text);
+		return err;
+	}
+	*out = xstrndup(buf_cstr(&text), strcspn(buf_cstr(&text), "\r\n"));
+	explicit_bzero(text.data, text.len);
+	buf_free(&text);
+	return 0;
+}
+
+static void free_password(char *password)
+{
+	if (password)
+		explicit_bzero(password, strlen(password));
+	free(password);
+}
+
+/* ---- the run ---------------------------------------------------------------------------------- */
+
+static void print_summary(const struct ship_counts *c)
+{
+	struct buf out = { 0 };
+
+	buf_addstr(&out, "dial9-prof: ship: ");
+	str_counted(&out, c->files, "file");
+	buf_addstr(&out, ", ");
+	str_counted(&out, c->rows, "row");
+	buf_addstr(&out, " in ");
+	str_counted(&out, c->batches, "insert");
+	if (c->dropped) {
+		buf_addstr(&out, "; lost: ");
+		str_counted(&out, c->dropped, "file");
+	}
+	if (c->unreadable) {
+		buf_addstr(&out, "; incomplete: ");
+		str_counted(&out, c->unreadable, "file");
+	}
+	if (c->doubled || c->missing) {
+		buf_addstr(&out, "; at the server: ");
+		str_counted(&out, c->doubled, "doubled row");
+		buf_addstr(&out, ", ");
+		str_counted(&out, c->missing, "missing row");
+	}
+	buf_addch(&out, '\n');
+	buf_print(&out, stderr);
+}
+
+static int exit_code(int err, const struct ship_counts *c)
+{
+	switch (err) {
+	case 0:
+		if (c->dropped || c->doubled || c->missing)
+			return CMD_LOSS;
+		return c->unreadable ? CMD_INPUT : CMD_OK;
+	case -EPROTO:
+	case -ETIMEDOUT:
+	case -EIO:
+		return CMD_OUTPUT;
+	default:
+		return CMD_INPUT;
+	}
+}
+
+static int run(const struct ship_cmd_opts *opts, const char *dir, const struct http_url *url,
+	       const char *password, uint64_t ttl_days)
+{
+	const struct ship_opts o = {
+		.dir = dir,
+		.sender = {
+			.server = { .url = url,
+				    .password = password,
+				    .ca_file = opts->ca_file,
+				    .timeout_ns = 300 * SECOND,
+				    .stop = &stop },
+			.ttl_days = ttl_days,
+			.pause_min_ns = SECOND,
+			.pause_max_ns = 60 * SECOND,
+			.give_up_ns = opts->timeout_ns,
+			.grace_ns = SECOND,
+		},
+		.labels = opts->labels.v,
+		.label_cnt = opts->labels.cnt,
+		.disk_max = opts->disk_max,
+		.poll_ns = SECOND,
+		.once = opts->once,
+		.stop = &stop,
+	};
+	struct ship_counts counts = { 0 };
+	int err;
+
+	if (password && !url->tls)
+		log_warn("ship: the password is sent without encryption; use https");
+	catch_signals();
+	err = ship_run(&o, &counts);
+	if (!opts->quiet && (!err || counts.files))
+		print_summary(&counts);
+	return exit_code(err, &counts);
+}
+
+static int check_and_run(const struct ship_cmd_opts *opts, int cnt, char **words)
+{
+	struct http_url url = { 0 };
+	char *password = NULL;
+	uint64_t ttl_days;
+	int code = CMD_USAGE;
+
+	if (cnt != 1) {
+		if (cnt)
+			log_error("ship: unexpected argument '%s': give one directory", words[1]);
+		else
+			log_error("ship: no directory given; use the one of record "
+				  "--switch-output");
+		return CMD_USAGE;
+	}
+	if (!opts->to) {
+		log_error("ship: no server given; use --to http://USER@HOST:8123/DATABASE");
+		return CMD_USAGE;
+	}
+	if (!check_labels(&opts->labels) && !parse_ttl(opts->ttl, &ttl_days) &&
+	    !http_url_parse(opts->to, &url) && !read_password(opts->password_file, &password))
+		code = run(opts, words[0], &url, password, ttl_days);
+	free_password(password);
+	http_url_fini(&url);
+	return code;
+}
+
+int cmd_ship(int argc, char **argv)
+{
+	struct ship_cmd_opts opts = { 0 };
+	int first, code = CMD_USAGE, ret = opts_parse(&ship_spec, argc, argv, &opts, &first);
+
+	if (ret == 1)
+		code = CMD_OK;
+	else if (!ret)
+		code = check_and_run(&opts, argc - first, argv + first);
+	opts_fini(&ship_spec, &opts);
+	return code;
+}

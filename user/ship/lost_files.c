@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Loss of whole files, as rows at the server. Owns their values: the time is the last change of the file. */
+#include "ship/lost_files.h"
+
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "profile/sums/content_ids.h"
+#include "ship/batch_writer.h"
+
+#define DAY_NS (24 * 3600 * 1000000000ULL)
+
+struct lost_files {
+	struct sender *sender;
+	uint64_t file[2];
+};
+
+static int send_batch(void *ctx, const struct batch_writer_batch *b)
+{
+	const struct lost_files *l = ctx;
+
+	return sender_insert(l->sender, &(struct sender_batch){
+						.table = b->table,
+						.block = b->block,
+						.day = b->day,
+						.file = { l->file[0], l->file[1] },
+						.id = b->id,
+						.may_be_there = true,
+					});
+}
+
+static void put_value(struct native_block *b, size_t column, const struct ship_column *c,
+		      const struct ship_state_drop *drop)
+{
+	struct utsname host;
+
+	if (!strcmp(c->name, "host"))
+		native_block_put_text(b, column, host.nodename,
+				      uname(&host) ? 0 : strlen(host.nodename));
+	else if (!strcmp(c->name, "kind"))
+		native_block_put_text(b, column, "unshipped", 9);
+	else if (!strcmp(c->name, "class"))
+		native_block_put_text(b, column, "files", 5);
+	else if (!strcmp(c->name, "wall"))
+		native_block_put(b, column, drop->wall);
+	else if (!strcmp(c->name, "count"))
+		native_block_put(b, column, 1);
+	else
+		native_block_put(b, column, (uint64_t)c->none);
+}
+
+static int send_one(struct sender *sender, const struct ship_state_drop *drop,
+		    const char *const *labels, size_t label_cnt)
+{
+	const struct ship_table *t = &ship_tables[SHIP_LOST];
+	struct lost_files l = { .sender = sender };
+	struct batch_writer *w;
+	struct native_block *b;
+	int err;
+
+	l.file[0] = content_ids_hash(CONTENT_IDS_HASH, drop->name, strlen(drop->name) + 1);
+	l.file[1] = content_ids_hash(l.file[0], &drop->wall, sizeof(drop->wall));
+	w = batch_writer_new(&(struct batch_writer_opts){
+		.table = t,
+		.file = { l.file[0], l.file[1] },
+		.labels = labels,
+		.label_cnt = label_cnt,
+		.put = send_batch,
+		.ctx = &l,
+	});
+	err = batch_writer_row(w, drop->wall / DAY_NS, &b);
+	for (size_t i = 0; i < t->column_cnt && !err; i++)
+		if (t->columns[i].value == SHIP_SQL)
+			put_value(b, i, &t->columns[i], drop);
+	if (!err)
+		err = batch_writer_end_row(w);
+	if (!err)
+		err = batch_writer_end(w);
+	batch_writer_free(w);
+	return err;
+}
+
+int lost_files_send(struct sender *sender, struct ship_state *state, const char *const *labels,
+		    size_t label_cnt)
+{
+	const struct ship_state_drop *drops;
+	size_t cnt;
+	int err = 0;
+
+	/* more may be added while the server is down */
+	while (!err && (drops = ship_state_drops(state, &cnt), cnt)) {
+		const struct ship_state_drop drop = drops[0];
+
+		err = send_one(sender, &drop, labels, label_cnt);
+		if (!err)
+			(void)ship_state_forget_drops(state, 1);
+	}
+	return err;
+}

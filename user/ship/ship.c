@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The loop over a directory. Owns when a file is deleted: after the server has all of it, and the state says so on the disk.
+ */
+#include "ship/ship.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "profile/sums/content_ids.h"
+#include "ship/batch_writer.h"
+#include "ship/lost_files.h"
+#include "ship/spool.h"
+
+/* Appended to the name of a file that is not a trace, which takes it out of the set. */
+#define UNREADABLE ".unreadable"
+
+struct ship {
+	const struct ship_opts *opts;
+	struct ship_counts *counts;
+	struct sender *sender;
+	struct ship_state *state;
+	struct ship_seen seen;
+	const char *current; /* file that is being shipped */
+	int dir;
+	bool may_be_there; /* the first file: an earlier program may have begun it */
+};
+
+static void trim(void *ctx)
+{
+	struct ship *s = ctx;
+
+	s->counts->dropped += spool_trim(s->dir, s->opts->disk_max, s->current, s->state);
+}
+
+static bool is_stopped(const struct ship *s)
+{
+	return s->opts->stop && *s->opts->stop;
+}
+
+/* ---- one file --------------------------------------------------------------------------------- */
+
+static void forget_seen(struct ship *s)
+{
+	hmap_fini(&s->seen.rows);
+	memset(&s->seen, 0, sizeof(s->seen));
+}
+
+static int set_aside(struct ship *s, const char *name)
+{
+	char to[NAME_MAX + 1];
+
+	s->counts->unreadable++;
+	if ((size_t)snprintf(to, sizeof(to), "%s" UNREADABLE, name) < sizeof(to) &&
+	    !renameat(s->dir, name, s->dir, to)) {
+		log_warn("ship: %s is not a complete trace: what is readable was shipped; it is "
+			 "kept as %s",
+			 name, to);
+		return 0;
+	}
+	log_error("ship: cannot rename %s: %s", name, strerror(errno));
+	return -EIO;
+}
+
+static int remove_file(struct ship *s, const char *name)
+{
+	if (!unlinkat(s->dir, name, 0) || errno == ENOENT)
+		return 0;
+	log_error("ship: cannot delete %s/%s: %s", s->opts->dir, name, strerror(errno));
+	return -EIO;
+}
+
+static int send_file(struct ship *s, int fd, const char *name)
+{
+	const struct ship_file_opts opts = {
+		.sender = s->sender,
+		.state = s->state,
+		.seen = &s->seen,
+		.counts = s->counts,
+		.labels = s->opts->labels,
+		.label_cnt = s->opts->label_cnt,
+		.may_be_there = s->may_be_there,
+		.stop = s->opts->stop,
+	};
+	uint64_t id[2];
+	int err = ship_file_id(fd, id);
+
+	if (err) {
+		log_error("ship: cannot read %s: %s", name, strerror(-err));
+		return -EBADMSG;
+	}
+	if (ship_state_is_done(s->state, id))
+		return 0;
+	s->current = name;
+	err = ship_file_send(&opts, fd, name, id);
+	s->current = NULL;
+	if (err)
+		forget_seen(s);
+	else
+		s->may_be_there = false;
+	return err;
+}
+
+static int ship_one(struct ship *s, const char *name)
+{
+	int fd = openat(s->dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), err;
+
+	if (fd < 0 && errno == ENOENT)
+		return 0;
+	if (fd < 0) {
+		log_error("ship: cannot open %s/%s: %s", s->opts->dir, name, strerror(errno));
+		return -EIO;
+	}
+	err = send_file(s, fd, name);
+	close(fd);
+	if (err == -EBADMSG)
+		return set_aside(s, name);
+	return err ?: remove_file(s, name);
+}
+
+/* ---- the loop --------------------------------------------------------------------------------- */
+
+static int ship_pending(struct ship *s, bool *any)
+{
+	struct spool spool;
+	int err;
+
+	trim(s);
+	err = lost_files_send(s->sender, s->state, s->opts->labels, s->opts->label_cnt);
+	if (err)
+		return err;
+	err = spool_list(s->dir, &spool);
+	if (err) {
+		log_error("ship: cannot read %s: %s", s->opts->dir, strerror(-err));
+		return err;
+	}
+	*any = spool.cnt > 0;
+	for (size_t i = 0; i < spool.cnt && !err && !is_stopped(s); i++) {
+		err = ship_one(s, spool.files[i].name);
+		trim(s);
+	}
+	spool_fini(&spool);
+	return err;
+}
+
+static int run(struct ship *s)
+{
+	const struct timespec poll_ts = { (time_t)(s->opts->poll_ns / 1000000000),
+					  (long)(s->opts->poll_ns % 1000000000) };
+	bool any = true;
+	int err = sender_connect(s->sender);
+
+	while (!err && !is_stopped(s)) {
+		err = ship_pending(s, &any);
+		if (err || any)
+			continue;
+		if (s->opts->once)
+			break;
+		ppoll(NULL, 0, &poll_ts, NULL);
+	}
+	return err == -EINTR ? 0 : err;
+}
+
+int ship_run(const struct ship_opts *opts, struct ship_counts *counts)
+{
+	struct ship s = { .opts = opts, .counts = counts, .may_be_there = true };
+	struct sender_opts sender = opts->sender;
+	int err;
+
+	s.dir = open(opts->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (s.dir < 0) {
+		err = -errno;
+		log_error("ship: cannot open %s: %s", opts->dir, strerror(-err));
+		return err;
+	}
+	sender.idle = trim;
+	sender.ctx = &s;
+	err = ship_state_open(s.dir, opts->dir, &s.state);
+	if (!err)
+		err = sender_new(&sender, &s.sender);
+	if (!err)
+		err = run(&s);
+	sender_free(s.sender);
+	ship_state_close(s.state);
+	hmap_fini(&s.seen.rows);
+	close(s.dir);
+	return err;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_SHIP_SHIP_H
+#define D9_SHIP_SHIP_H
+
+#include "ship/ship_file.h"
+
+struct ship_opts {
+	const char *dir;
+	struct sender_opts sender; /* without idle and ctx */
+	const char *const *labels; /* "key=value" */
+	size_t label_cnt;
+	uint64_t disk_max; /* of finished files; 0: no limit */
+	uint64_t poll_ns; /* between looks for new files */
+	bool once; /* ends when no file is left */
+	const volatile sig_atomic_t *stop;
+};
+
+/*
+ * Ships the finished files of a directory, oldest first, and deletes each when the server has it. 0 when stopped, or with
+ * @once at the end; -ETIMEDOUT, -EPROTO as sender_insert(); other -errno of the directory. Errors are printed.
+ */
+int ship_run(const struct ship_opts *opts, struct ship_counts *counts);
+
+#endif /* D9_SHIP_SHIP_H */

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_SHIP_SHIP_FILE_H
+#define D9_SHIP_SHIP_FILE_H
+
+#include <signal.h>
+
+#include "base/hmap.h"
+#include "ship/sender.h"
+#include "ship/ship_state.h"
+
+struct ship_counts {
+	uint64_t files, rows, batches; /* at the server */
+	uint64_t unreadable, dropped; /* files */
+	uint64_t missing, doubled; /* rows, by counting them at the server */
+};
+
+/* Stacks and frames that this process sent, by hash of day and content: they are not sent again. */
+struct ship_seen {
+	struct hmap rows;
+};
+
+struct ship_file_opts {
+	struct sender *sender;
+	struct ship_state *state;
+	struct ship_seen *seen;
+	struct ship_counts *counts;
+	const char *const *labels;
+	size_t label_cnt;
+	bool may_be_there; /* an earlier program may have sent some of it */
+	const volatile sig_atomic_t *stop;
+};
+
+/* The id of a file, by its size and content. 0 or -errno. */
+int ship_file_id(int fd, uint64_t id[2]);
+
+/*
+ * Sends everything of a trace: stacks and frames, then rows, then the ledger. The results of sender_insert(), or -EBADMSG
+ * after one line: the file is not a trace, or only its start could be read. A state that cannot be written is reported.
+ */
+int ship_file_send(const struct ship_file_opts *opts, int fd, const char *path,
+		   const uint64_t id[2]);
+
+#endif /* D9_SHIP_SHIP_FILE_H */

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The tables of the server. Owns their columns, keys and statements. Names and values are as in `query`; NULL becomes an
+ * empty text, 0 or -1, because columns with NULL are slower.
+ */
+#include "ship/ship_tables.h"
+
+#define LOW "LowCardinality(String)"
+#define DELTA "Int64 CODEC(Delta, ZSTD)"
+
+/* clang-format off */
+#define COMMON \
+	{ .name = "day", .type = NATIVE_DATE, .value = SHIP_DAY }, \
+	{ .name = "host", .type = NATIVE_TEXT, .sql = "host", .rich = LOW }, \
+	{ .name = "labels", .type = NATIVE_TEXTS, .value = SHIP_LABELS }
+
+#define FACT \
+	COMMON, \
+	{ .name = "batch", .type = NATIVE_U64, .value = SHIP_BATCH }, \
+	{ .name = "wall", .type = NATIVE_I64, .sql = "wall", .rich = DELTA }, \
+	{ .name = "ts", .type = NATIVE_I64, .sql = "ts", .rich = DELTA }
+
+#define TEXT(n, e) { .name = n, .type = NATIVE_TEXT, .sql = e, .rich = LOW }
+#define LONG_TEXT(n, e) { .name = n, .type = NATIVE_TEXT, .sql = e }
+#define ID(n, e) { .name = n, .type = NATIVE_U32, .sql = e }
+#define CPU(n, e) { .name = n, .type = NATIVE_I32, .sql = e, .none = -1 }
+#define NUMBER(n, e) { .name = n, .type = NATIVE_I64, .sql = e }
+#define FLAG(n, e) { .name = n, .type = NATIVE_U8, .sql = e }
+#define STACK(n, e) { .name = n, .type = NATIVE_U64, .value = SHIP_STACK, .sql = e }
+#define OWN(n, t) { .name = n, .type = t, .value = SHIP_OWN }
+
+static const struct ship_column stack_columns[] = {
+	{ .name = "day", .type = NATIVE_DATE, .value = SHIP_DAY },
+	OWN("stack", NATIVE_U64),
+	OWN("frames", NATIVE_U64S),
+};
+
+static const struct ship_column frame_columns[] = {
+	OWN("frame", NATIVE_U64),
+	OWN("depth", NATIVE_U32),
+	OWN("function", NATIVE_TEXT),
+	OWN("module", NATIVE_TEXT),
+	OWN("build_id", NATIVE_TEXT),
+	OWN("offset", NATIVE_U64),
+	OWN("kernel", NATIVE_U8),
+	OWN("file", NATIVE_TEXT),
+	OWN("line", NATIVE_U32),
+};
+
+static const struct ship_column task_columns[] = {
+	COMMON,
+	{ .name = "trace_file", .type = NATIVE_TEXT, .value = SHIP_FILE },
+	ID("tid", "tid"), ID("pid", "pid"), ID("ppid", "ppid"),
+	TEXT("comm", "comm"), TEXT("exe", "exe"),
+	TEXT("service", "cgroup"), TEXT("container", "container"), TEXT("pod", "pod"),
+};
+
+static const struct ship_column trace_columns[] = {
+	COMMON,
+	{ .name = "trace_file", .type = NATIVE_TEXT, .value = SHIP_FILE },
+	LONG_TEXT("path", "path"), ID("part", "part"), TEXT("boot", "boot"),
+	NUMBER("first_ts", "first_ts"), NUMBER("last_ts", "last_ts"),
+	NUMBER("first_wall", "first_wall"), NUMBER("last_wall", "last_wall"),
+	NUMBER("lost", "lost"), FLAG("incomplete", "incomplete"), FLAG("damaged", "damaged"),
+	FLAG("switches", "switches"), NUMBER("period", "period"), ID("schema_version", "schema_version"),
+};
+
+static const struct ship_column sample_columns[] = {
+	FACT,
+	TEXT("service", "cgroup"), ID("tid", "tid"), ID("pid", "pid"), TEXT("comm", "comm"),
+	CPU("cpu", "cpu"), TEXT("source", "source"), STACK("stack", "stack"), NUMBER("weight", "weight"),
+};
+
+static const struct ship_column slice_columns[] = {
+	FACT,
+	TEXT("service", "cgroup"), ID("tid", "tid"), ID("pid", "pid"), TEXT("comm", "comm"),
+	NUMBER("dur", "dur"), CPU("cpu", "cpu"), TEXT("state", "state"), TEXT("task_state", "task_state"),
+	TEXT("why", "why"), TEXT("end", "\"end\""),
+	TEXT("waker", "waker"), ID("waker_tid", "waker_tid"), TEXT("waker_comm", "waker_comm"),
+	STACK("waker_stack", "waker_stack"), STACK("stack", "stack"),
+	CPU("ran_tid", "ran_tid"), TEXT("ran_comm", "ran_comm"), TEXT("ran_service", "ran_cgroup"),
+	NUMBER("ran_ns", "ran_ns"),
+	FLAG("cut", "cut"), FLAG("loss", "loss"), FLAG("unsure", "unsure"), FLAG("recorder", "recorder"),
+};
+
+static const struct ship_column lost_columns[] = {
+	FACT,
+	NUMBER("last_ts", "last_ts"), CPU("cpu", "cpu"), TEXT("kind", "kind"), TEXT("class", "class"),
+	NUMBER("count", "count"),
+};
+
+static const struct ship_column ledger_columns[] = {
+	{ .name = "day", .type = NATIVE_DATE, .value = SHIP_DAY },
+	{ .name = "host", .type = NATIVE_TEXT, .value = SHIP_OWN, .rich = LOW },
+	{ .name = "labels", .type = NATIVE_TEXTS, .value = SHIP_LABELS },
+	{ .name = "trace_file", .type = NATIVE_TEXT, .value = SHIP_FILE },
+	OWN("table_name", NATIVE_TEXT),
+	OWN("batch", NATIVE_U64),
+	OWN("rows", NATIVE_U64),
+	OWN("rows_seen", NATIVE_U64),
+};
+/* clang-format on */
+
+#define COLUMNS(c) .columns = (c), .column_cnt = sizeof(c) / sizeof((c)[0])
+
+/* The day of tables whose rows have no time. */
+#define FIRST_WALL "(SELECT min(first_wall) FROM traces)"
+
+const struct ship_table ship_tables[SHIP_TABLE_CNT] = {
+	[SHIP_STACKS] = { .name = "stacks",
+			  COLUMNS(stack_columns),
+			  .order = "day, stack",
+			  .replaces = true },
+	[SHIP_FRAMES] = { .name = "frames",
+			  COLUMNS(frame_columns),
+			  .order = "frame, depth",
+			  .replaces = true },
+	[SHIP_TASKS] = { .name = "tasks",
+			 COLUMNS(task_columns),
+			 .from = "tasks",
+			 .wall = FIRST_WALL,
+			 .order = "host, trace_file, pid, tid, comm",
+			 .replaces = true },
+	[SHIP_TRACES] = { .name = "traces",
+			  COLUMNS(trace_columns),
+			  .from = "traces",
+			  .wall = "first_wall",
+			  .order = "host, trace_file, part",
+			  .replaces = true },
+	[SHIP_SAMPLES] = { .name = "samples",
+			   COLUMNS(sample_columns),
+			   .from = "samples WHERE source <> 'switch'",
+			   .wall = "wall",
+			   .order = "host, service, ts" },
+	[SHIP_SLICES] = { .name = "slices",
+			  COLUMNS(slice_columns),
+			  .from = "slices WHERE neighbour = 0",
+			  .wall = "wall",
+			  .order = "host, service, ts" },
+	[SHIP_LOST] = { .name = "lost",
+			COLUMNS(lost_columns),
+			.from = "lost",
+			.wall = "wall",
+			.order = "host, ts" },
+	[SHIP_LEDGER] = { .name = "ledger",
+			  COLUMNS(ledger_columns),
+			  .order = "host, trace_file, table_name, batch",
+			  .replaces = true },
+};
+
+/* ---- statements ------------------------------------------------------------------------------- */
+
+void ship_tables_put_select(struct buf *out, const struct ship_table *t)
+{
+	buf_printf(out, "SELECT %s", t->wall);
+	for (size_t i = 0; i < t->column_cnt; i++)
+		if (t->columns[i].sql)
+			buf_printf(out, ", %s", t->columns[i].sql);
+	buf_printf(out, " FROM %s", t->from);
+}
+
+static void put_column(struct buf *out, const struct ship_column *c, bool rich)
+{
+	buf_printf(out, "`%s` %s", c->name,
+		   rich && c->rich ? c->rich : native_block_type_name(c->type));
+}
+
+void ship_tables_put_create(struct buf *out, const struct ship_table *t, bool rich,
+			    uint64_t ttl_days)
+{
+	const bool by_day = t->columns[0].value == SHIP_DAY;
+
+	buf_printf(out, "CREATE TABLE IF NOT EXISTS `%s` (", t->name);
+	for (size_t i = 0; i < t->column_cnt; i++) {
+		if (i)
+			buf_addstr(out, ", ");
+		put_column(out, &t->columns[i], rich);
+	}
+	buf_printf(out, ") ENGINE = %sMergeTree%s ORDER BY (%s)", t->replaces ? "Replacing" : "",
+		   by_day ? " PARTITION BY day" : "", t->order);
+	if (rich && by_day && ttl_days)
+		buf_printf(out, " TTL day + INTERVAL %llu DAY", (unsigned long long)ttl_days);
+	if (rich)
+		buf_printf(out, " SETTINGS non_replicated_deduplication_window = %d",
+			   SHIP_TABLES_WINDOW);
+}
+
+void ship_tables_put_alter(struct buf *out, const struct ship_table *t, const struct ship_column *c)
+{
+	buf_printf(out, "ALTER TABLE `%s` ADD COLUMN `%s` %s", t->name, c->name,
+		   native_block_type_name(c->type));
+}
+
+void ship_tables_put_insert(struct buf *out, const struct ship_table *t)
+{
+	buf_printf(out, "INSERT INTO `%s` (", t->name);
+	for (size_t i = 0; i < t->column_cnt; i++)
+		buf_printf(out, "%s`%s`", i ? ", " : "", t->columns[i].name);
+	buf_addstr(out, ") FORMAT Native");
+}

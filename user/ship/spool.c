@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The directory with files to ship. Owns which names belong to it, their order, and the limit of their size. */
+#include "ship/spool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "ship/ship_state.h"
+#include "trace/source/source_set.h"
+
+static bool is_finished(const char *name)
+{
+	uint64_t number;
+	size_t stem;
+
+	return source_set_parse(name, &stem, &number) && !source_set_is_active(name) &&
+	       !strpbrk(name, "\r\n");
+}
+
+static int by_age(const void *a, const void *b)
+{
+	const struct spool_file *x = a, *y = b;
+
+	if (x->wall != y->wall)
+		return x->wall < y->wall ? -1 : 1;
+	return strverscmp(x->name, y->name);
+}
+
+static void add(struct spool *s, int dir, const char *name)
+{
+	struct stat st;
+
+	/* gone already, or not a file: a link may lead anywhere */
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
+		return;
+	s->files = array_reserve(s->files, &s->cap, s->cnt + 1, sizeof(*s->files));
+	s->files[s->cnt++] = (struct spool_file){
+		.name = xstrdup(name),
+		.bytes = (uint64_t)st.st_size,
+		.wall = (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec,
+	};
+	s->bytes += (uint64_t)st.st_size;
+}
+
+int spool_list(int dir, struct spool *out)
+{
+	char **names;
+	int cnt = file_names(dir, false, &names);
+
+	*out = (struct spool){ 0 };
+	if (cnt < 0)
+		return cnt;
+	for (int i = 0; i < cnt; i++)
+		if (is_finished(names[i]))
+			add(out, dir, names[i]);
+	file_names_free(names, cnt);
+	if (out->cnt)
+		qsort(out->files, out->cnt, sizeof(*out->files), by_age);
+	return 0;
+}
+
+void spool_fini(struct spool *s)
+{
+	for (size_t i = 0; i < s->cnt; i++)
+		free(s->files[i].name);
+	free(s->files);
+	*s = (struct spool){ 0 };
+}
+
+size_t spool_trim(int dir, uint64_t max, const char *keep, struct ship_state *state)
+{
+	struct spool s;
+	size_t cnt = 0;
+
+	if (!max || spool_list(dir, &s))
+		return 0;
+	for (size_t i = 0; i < s.cnt && s.bytes > max; i++) {
+		const struct spool_file *f = &s.files[i];
+		const struct ship_state_drop drop = { f->name, f->bytes, f->wall };
+		char size[32];
+
+		if (keep && !strcmp(f->name, keep))
+			continue;
+		/* on a full disk the state cannot be written before something is deleted */
+		(void)ship_state_drop(state, &drop);
+		if (unlinkat(dir, f->name, 0))
+			log_warn("ship: cannot delete %s: %s", f->name, strerror(errno));
+		str_bytes(size, f->bytes);
+		log_warn("ship: lost: %s (%s) was not shipped: --disk-max is exceeded", f->name,
+			 size);
+		s.bytes -= f->bytes;
+		cnt++;
+	}
+	spool_fini(&s);
+	return cnt;
+}
