@@ -45,6 +45,8 @@ struct shipment {
 	struct query *query;
 	char *host; /* of all rows; NULL: several */
 	struct content_ids ids;
+	uint64_t *stack_ids; /* by number of the stack in its trace; 0: not known yet */
+	size_t stack_cap;
 	const struct ship_table *table; /* whose rows are read */
 	struct batch_writer *writer;
 	struct sent *sent;
@@ -199,14 +201,20 @@ static uint64_t stack_id(struct shipment *s, const struct query_value *v)
 {
 	const uint64_t *frames;
 	struct trace_input *in;
-	uint32_t cnt;
+	uint32_t cnt, row;
 
 	if (v->type != QUERY_INTEGER)
 		return 0;
 	frames = trace_inputs_stack(query_traces(s->query), v->integer, &in, &cnt);
 	if (!frames)
 		return 0;
-	return s->ids.stack_ids[content_ids_stack(&s->ids, in->names, frames, cnt)];
+	row = (uint32_t)v->integer;
+	s->stack_ids =
+		array_reserve(s->stack_ids, &s->stack_cap, (size_t)row + 1, sizeof(*s->stack_ids));
+	if (!s->stack_ids[row])
+		s->stack_ids[row] =
+			s->ids.stack_ids[content_ids_stack(&s->ids, in->names, frames, cnt)];
+	return s->stack_ids[row];
 }
 
 /* Text of a trace need not be UTF-8; a server takes any bytes, and its clients may not. */
@@ -432,6 +440,7 @@ int ship_file_send(const struct ship_file_opts *opts, int fd, const char *path,
 	}
 	query_free(s.query);
 	content_ids_fini(&s.ids);
+	free(s.stack_ids);
 	free(s.host);
 	free(s.sent);
 	return err ?: damaged ? -EBADMSG : 0;
