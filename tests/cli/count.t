@@ -133,6 +133,10 @@ $ dial9-prof count --syscalls -e x t.bin
 ! dial9-prof: count: --syscalls cannot be combined with -e
 ? 1
 #
+$ dial9-prof count --sort max t.bin
+! dial9-prof: count: --sort needs --pair or --syscalls
+? 1
+#
 $ dial9-prof count --syscalls --by cpu t.bin
 ! dial9-prof: count: --by cpu cannot be combined with --syscalls: use comm, pid or tid
 ? 1

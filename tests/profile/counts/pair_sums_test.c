@@ -219,6 +219,33 @@ Test(pair_sums, system_calls_with_their_errors)
 	       "1 starts, 0 ends\n");
 }
 
+/* 7: two calls of 60; 8: one of 100. 7 has more time, and more calls. */
+Test(pair_sums, rows_are_sorted_by_the_order)
+{
+	struct pair_sums_opts opts = { .syscalls = true, .by = PAIR_BY_TID };
+	const char *const seven =
+		"number 0 7: 2 pairs, 120 ns, max 60\nnumber 0 8: 1 pairs, 100 ns, max 100\n";
+	const char *const eight =
+		"number 0 8: 1 pairs, 100 ns, max 100\nnumber 0 7: 2 pairs, 120 ns, max 60\n";
+	const char *const want[] = {
+		[PAIR_SUMS_TIME] = seven, [PAIR_SUMS_MAX] = eight,   [PAIR_SUMS_AVG] = eight,
+		[PAIR_SUMS_P99] = eight,  [PAIR_SUMS_COUNT] = seven,
+	};
+	struct make m;
+
+	for (int order = PAIR_SUMS_TIME; order <= PAIR_SUMS_COUNT; order++) {
+		make_init(&m, NULL);
+		enter(&m, 10, 7, 0);
+		raw_leave(&m, 70, 7, 0, 0);
+		enter(&m, 100, 7, 0);
+		raw_leave(&m, 160, 7, 0, 0);
+		enter(&m, 200, 8, 0);
+		raw_leave(&m, 300, 8, 0, 0);
+		opts.order = (enum pair_sums_order)order;
+		expect(&m, &opts, false, want[order]);
+	}
+}
+
 Test(pair_sums, calls_that_both_systems_have_count_once)
 {
 	const struct pair_sums_opts opts = { .syscalls = true, .by = PAIR_BY_TID };

@@ -19,6 +19,9 @@
 /* A year in ns. */
 #define INTERVAL_MAX (365 * 24 * 3600000000000ULL)
 
+/* As enum pair_sums_order. */
+static const char *const sort_words[] = { "time", "max", "avg", "p99", "count", NULL };
+
 static const struct opt count_opts[] = {
 	SELECT_READ_OPTS(struct count_opts, sel),
 	SELECT_OPT_EVENT(O(events)),
@@ -50,6 +53,12 @@ static const struct opt count_opts[] = {
 	  .kind = OPT_FLAG,
 	  .off = O(syscalls),
 	  .help = "Print number, errors and times of each system call, like strace -c" },
+	{ .name = "sort",
+	  .key = 's',
+	  .kind = OPT_CHOICE,
+	  .off = O(sort),
+	  .choices = sort_words,
+	  .help = "With --pair or --syscalls: sort rows by KEY (default time)" },
 	{ .name = "interval",
 	  .kind = OPT_DURATION,
 	  .off = O(interval_ns),

@@ -19,6 +19,7 @@ struct count_opts {
 	const char *by, *sum, *hist, *pair;
 	uint64_t top, interval_ns, live_ns;
 	bool syscalls, json;
+	int sort; /* enum pair_sums_order */
 };
 
 /* One run of `count`. */

@@ -156,6 +156,11 @@ int count_parse(struct count *c)
 		return err;
 
 	c->paired = o->pair || o->syscalls;
+	if (o->sort && !c->paired) {
+		log_error("count: --sort needs --pair or --syscalls");
+		return -EINVAL;
+	}
+	c->pair_opts.order = (enum pair_sums_order)o->sort;
 	err = parse_by(c);
 	if (!err)
 		err = parse_field("sum", o->sum, &c->sum);

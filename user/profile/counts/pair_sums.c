@@ -226,10 +226,29 @@ static int by_key(const void *a, const void *b)
 	return order ? order : compare(y->cnt, x->cnt);
 }
 
-static int most_time_first(const void *a, const void *b)
+static double rank_of(const struct pair_sums_row *row, enum pair_sums_order order)
+{
+	switch (order) {
+	case PAIR_SUMS_MAX:
+		return (double)row->lengths.max;
+	case PAIR_SUMS_AVG:
+		return row->cnt > row->cut ? (double)row->ns / (double)(row->cnt - row->cut) : 0;
+	case PAIR_SUMS_P99:
+		return quantile_at(&row->lengths, 0.99);
+	case PAIR_SUMS_COUNT:
+		return (double)row->cnt;
+	case PAIR_SUMS_TIME:
+		break;
+	}
+	return 0;
+}
+
+static int highest_first(const void *a, const void *b)
 {
 	const struct pair_sums_row *x = a, *y = b;
 
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? 1 : -1;
 	if (x->ns != y->ns)
 		return x->ns < y->ns ? 1 : -1;
 	if (x->cnt != y->cnt)
@@ -306,7 +325,8 @@ void pair_sums_finish(struct pair_sums *p, struct names *n)
 		p->cut += p->rows[i].cut;
 		p->ns += p->rows[i].ns;
 		quantile_merge(&p->lengths, &p->rows[i].lengths);
+		p->rows[i].rank = rank_of(&p->rows[i], p->opts.order);
 	}
 	if (p->row_cnt)
-		qsort(p->rows, p->row_cnt, sizeof(*p->rows), most_time_first);
+		qsort(p->rows, p->row_cnt, sizeof(*p->rows), highest_first);
 }

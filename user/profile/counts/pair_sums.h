@@ -17,6 +17,15 @@
 /* What rows are grouped by, in addition to the start event: bits. */
 enum { PAIR_BY_COMM = 1, PAIR_BY_PID = 2, PAIR_BY_TID = 4 };
 
+/* What rows are sorted by, highest first; then by time. */
+enum pair_sums_order {
+	PAIR_SUMS_TIME,
+	PAIR_SUMS_MAX,
+	PAIR_SUMS_AVG,
+	PAIR_SUMS_P99,
+	PAIR_SUMS_COUNT,
+};
+
 struct pair_sums_row {
 	uint32_t name; /* string id of the start event, or of the system call; NAMES_NONE: a number without name */
 	uint64_t call; /* its number; UINT64_MAX: unknown */
@@ -28,6 +37,7 @@ struct pair_sums_row {
 	uint64_t errors; /* system calls that returned an error; also of cut ones */
 	uint64_t ns;
 	struct quantile lengths;
+	double rank; /* what rows are sorted by */
 };
 
 struct pair_sums_opts {
@@ -35,6 +45,7 @@ struct pair_sums_opts {
 	bool syscalls; /* rows by system call, from syscalls:* and raw_syscalls:* */
 	const char *field; /* see spans_opts.field */
 	unsigned int by; /* PAIR_BY_* */
+	enum pair_sums_order order;
 	bool (*is_wanted)(void *ctx, uint32_t tid, uint32_t cpu); /* as in struct spans_opts */
 	bool by_thread;
 	void *ctx;
@@ -70,7 +81,7 @@ void pair_sums_restart(struct pair_sums *p);
 bool pair_sums_add_gap(struct pair_sums *p, const struct trace *t, const struct trace_event *ev);
 void pair_sums_add(struct pair_sums *p, const struct trace *t, const struct trace_event *ev);
 
-/* Names the system calls, and sorts the rows: most time first. */
+/* Names the system calls, and sorts the rows. */
 void pair_sums_finish(struct pair_sums *p, struct names *n);
 
 #endif /* D9_PROFILE_COUNTS_PAIR_SUMS_H */
