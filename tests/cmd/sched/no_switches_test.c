@@ -119,3 +119,23 @@ Test(no_switches, reason_for_a_missing_process_of_a_system)
 	run_free(&r);
 	make_fini(&m);
 }
+
+/* Cuts by versions that did not write the key "switches": the wakeups alone give no states. */
+Test(no_switches, wakeups_of_an_older_cut_give_no_blocked_time)
+{
+	const uint64_t t = 20 * RUN_SEC;
+	struct run r;
+	struct make m;
+
+	make_init(&m, NULL);
+	make_metadata(&m, t,
+		      (const char *const[]){ "target", "system", "cut", "cut -e sched:sched_waking",
+					     NULL });
+	make_waking(&m, t, 0, 13, "a", 12);
+	make_waking(&m, t + 2 * RUN_SEC, 0, 13, "a", 11);
+	r = run_cmd(cmd_offcpu, make_done(&m), "offcpu", "-t11", "-", NULL);
+	run_expect_in(r.out, "No blocked time in standard input: its context switches were removed "
+			     "by cut -e.\n");
+	run_expect_in(r.out, "# unknown: 2.000 s (all threads): context switches not selected\n");
+	run_free(&r);
+}

@@ -18,6 +18,7 @@
 #include "cmd/common/cmd.h"
 #include "profile/sched/cpu_filter.h"
 #include "profile/sched/offcpu_interval.h"
+#include "profile/sched/recorded_switches.h"
 
 /* ---- loss -------------------------------------------------------------------------------------- */
 
@@ -278,6 +279,15 @@ static bool lacks_cpus(const struct names *n)
 	return lacks;
 }
 
+static bool excludes_switches(const struct names *n)
+{
+	bool excludes = false;
+
+	for (uint32_t i = 0; !excludes && i < n->parts.cnt; i++)
+		excludes = recorded_switches_excluded(n, i);
+	return excludes;
+}
+
 void report_text_why_unknown(struct buf *out, const struct loss_accounting *a,
 			     const struct names *n)
 {
@@ -302,7 +312,7 @@ void report_text_why_unknown(struct buf *out, const struct loss_accounting *a,
 		buf_addstr(out, out->len > before ? ", " : "");
 		buf_addstr(out, "switches excluded by --filter");
 	}
-	if (meta_of_any(n, PROF_META_SWITCHES)) {
+	if (excludes_switches(n)) {
 		buf_addstr(out, out->len > before ? ", " : "");
 		buf_addstr(out, "context switches not selected");
 	}

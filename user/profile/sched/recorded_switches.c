@@ -5,6 +5,13 @@
  */
 #include "profile/sched/recorded_switches.h"
 
+#include <string.h>
+
+static bool has_states(const struct names *n, uint32_t part)
+{
+	return names_has_tp_symbols(n, part, PROF_EV_SCHED_SWITCH, PROF_F_PREV_STATE);
+}
+
 bool recorded_switches(const struct names *n, uint32_t part)
 {
 	static const char *const lacks[] = { PROF_META_SWITCHES, PROF_META_SWITCH_FILTER,
@@ -13,6 +20,13 @@ bool recorded_switches(const struct names *n, uint32_t part)
 	for (size_t i = 0; i < sizeof(lacks) / sizeof(lacks[0]); i++)
 		if (names_meta(n, part, lacks[i]))
 			return false;
-	return names_meta(n, part, PROF_META_TARGET) &&
-	       names_has_tp_symbols(n, part, PROF_EV_SCHED_SWITCH, PROF_F_PREV_STATE);
+	return names_meta(n, part, PROF_META_TARGET) && has_states(n, part);
+}
+
+bool recorded_switches_excluded(const struct names *n, uint32_t part)
+{
+	const char *cut = names_meta(n, part, PROF_META_CUT);
+
+	return names_meta(n, part, PROF_META_SWITCHES) ||
+	       (cut && strstr(cut, PROF_CUT_EVENTS) && !has_states(n, part));
 }

@@ -9,5 +9,7 @@
  * time. Known after its TracepointSymbols. False for other traces, even with switches in them.
  */
 bool recorded_switches(const struct names *n, uint32_t part);
+/* Whether -e of record or cut excluded the switches. Known after the TracepointSymbols, too. */
+bool recorded_switches_excluded(const struct names *n, uint32_t part);
 
 #endif /* D9_PROFILE_SCHED_RECORDED_SWITCHES_H */

@@ -27,6 +27,7 @@
 #include "profile/sched/cpu_filter.h"
 #include "profile/sched/cpu_log.h"
 #include "profile/sched/offcpu_interval.h"
+#include "profile/sched/recorded_switches.h"
 #include "profile/sched/target_threads.h"
 #include "profile/sched/thread.h"
 #include "profile/sched/waker.h"
@@ -50,6 +51,7 @@ struct thread_state {
 	bool has_events, has_targets; /* any event; its targets are known */
 	bool offcpu_only; /* off-CPU intervals only (--min-block): nothing to do here */
 	bool lacks_switches; /* excluded by -e or a filter */
+	bool is_cut, has_switch; /* a cut may lack them, too, until one is there */
 	bool neighbours; /* CPUs that targets waited for were watched: PROF_EV_CPU_WATCH */
 	uint32_t part;
 	uint64_t start, last; /* time of the first and the latest event */
@@ -125,7 +127,10 @@ static bool lacks_events(const struct thread_state *iv, const struct interval *i
 	const bool whole = i->began_as == INTERVAL_BLOCKED && i->end_by == INTERVAL_TO_WAKEUP &&
 			   !(i->flags & INTERVAL_EDGE_START);
 
-	return iv->lacks_switches && !whole;
+	if (whole)
+		return false;
+	return iv->lacks_switches || (iv->is_cut && !iv->has_switch &&
+				      recorded_switches_excluded(iv->all->opts.names, iv->part));
 }
 
 static void emit_interval(struct thread_state *iv, struct thread *th, struct interval *i)
@@ -422,6 +427,7 @@ static void handle_switch(struct thread_state *iv, const struct trace *t,
 	uint32_t next_tid = next < TRACE_NONE ? (uint32_t)next : TRACE_NONE;
 	bool sure = has_all_switches(iv) || is_target(iv, out);
 
+	iv->has_switch = true;
 	if (out && out->life == LIFE_GONE)
 		handle_switch_before_exec(iv, t, out, ev);
 	was = cpu_log_switch(&iv->cpus, ev->cpu, ev->ts, prev_tid, next_tid, sure);
@@ -587,8 +593,8 @@ static void reset_part(struct thread_state *iv)
 	cpu_log_fini(&iv->cpus);
 	target_threads_fini(&iv->targets);
 	cpu_filter_fini(&iv->cpu_filter);
-	iv->has_events = iv->has_targets = iv->neighbours = iv->offcpu_only = iv->lacks_switches =
-		false;
+	iv->has_events = iv->has_targets = iv->neighbours = iv->offcpu_only = false;
+	iv->lacks_switches = iv->is_cut = iv->has_switch = false;
 	iv->woken = NULL;
 }
 
@@ -670,6 +676,7 @@ static void read_targets(struct thread_state *iv)
 	iv->neighbours = neighbours && !strcmp(neighbours, "yes");
 	iv->lacks_switches = names_meta(iv->all->opts.names, iv->part, PROF_META_SWITCHES) ||
 			     names_meta(iv->all->opts.names, iv->part, PROF_META_SWITCH_FILTER);
+	iv->is_cut = names_meta(iv->all->opts.names, iv->part, PROF_META_CUT);
 	iv->offcpu_only = offcpu_interval_is_recorded(iv->all->opts.names, iv->part, NULL, NULL);
 	cpu_filter_learn(&iv->cpu_filter, iv->all->opts.names, iv->part);
 	iv->has_targets = names_meta(iv->all->opts.names, iv->part, PROF_META_TARGET);
