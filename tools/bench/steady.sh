@@ -144,6 +144,7 @@ last_theirs=0
 while kill -0 $recorder 2>/dev/null; do
 	# shellcheck disable=SC2046 # lists of numbers
 	ours=$(ticks $(family $recorder))
+	# shellcheck disable=SC2046
 	theirs=$(ticks $(family $perf))
 	# shellcheck disable=SC2046
 	kb=$(pss_kb $(family $recorder))
