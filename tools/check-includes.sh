@@ -51,7 +51,7 @@ folders() {
 		formats: trace base
 		formats/apitrace: formats trace base
 		formats/heph: formats trace base
-		formats/perfdata: formats events trace base
+		formats/perfdata: formats events trace unwind base
 		formats/tonbandgeraet: formats trace base
 		rewrite/copy: trace base
 		rewrite/cut: rewrite/copy trace base
@@ -84,13 +84,13 @@ headers() {
 		prof_bound.h: bpf include
 		prof_events.h: bpf events record trace formats/perfdata rewrite cmd/inspect cmd/record include
 		prof_filter.h: bpf kernel record
-		prof_machine.h: bpf record include
+		prof_machine.h: bpf record formats/perfdata include
 		prof_extract.h: bpf record
 		prof_select.h: bpf record
-		prof_unwind.h: bpf unwind symbol record include
-		prof_walk.h: bpf record include
+		prof_unwind.h: bpf unwind symbol record formats/perfdata include
+		prof_walk.h: bpf record formats/perfdata include
 		prof_walk_arm64.h: include
-		prof_walk_step.h: bpf record
+		prof_walk_step.h: bpf record formats/perfdata
 		prof_walk_x86_64.h: include
 		prof.skel.h: record
 		ptregs.h: bpf

@@ -70,6 +70,37 @@ Test(perf_data, perf_reports_the_same_for_its_own_file_after_a_round_trip)
 	buf_free(&lines);
 }
 
+/*
+ * Stacks that perf copied. perf unwinds them itself, and may give up early; what it has must be the start of ours. The
+ * chain of the program is known up to a frame of 40,000 bytes, whose untouched pages the kernel cannot copy.
+ */
+Test(perf_data, copied_stacks_have_the_callers_that_perf_finds)
+{
+	struct buf commands = { 0 }, lines;
+
+	buf_printf(
+		&commands,
+		"for c in '%s --now 30' 'ls -R /usr/share'; do\n"
+		"perf record -q -e cpu-clock -F 999 --call-graph dwarf,16384 -o dwarf.data $c >/dev/null\n"
+		"$D convert -q dwarf.data -o dwarf.d9\n"
+		"perf script -F ip,dso,event --no-inline -i dwarf.data 2>/dev/null | awk '\n"
+		"/cpu-clock/ { if (s) print s; s = \"S\"; next }\n"
+		"NF && !/\\[kernel/ && $1 != \"ffffffffffffffff\" { s = s \" \" $1 }\n"
+		"END { print s }' >perf.chains\n"
+		"$D script -F ip,dso,event dwarf.d9 | awk '\n"
+		"/cpu-clock/ { if (s) print s; s = \"S\"; next }\n"
+		"NF && !/\\[kernel/ { s = s \" \" $1 } END { print s }' >our.chains\n"
+		"paste -d: perf.chains our.chains | awk -F: 'index($2, $1) != 1'\n"
+		"done",
+		live_built("stimuli/unwind_chain"));
+	same(buf_cstr(&commands));
+	buf_free(&commands);
+	lines = shell("$D info dwarf.d9; cat our.chains");
+	cr_assert(strstr(lines.data, "complete"), "%s", lines.data);
+	cr_assert(!strstr(lines.data, " 0.00% of"), "no stack is complete:\n%s", lines.data);
+	buf_free(&lines);
+}
+
 /* A directory with a file per thread of perf, whose records are in order of time in no file. */
 Test(perf_data, perf_reports_the_same_for_a_directory_of_its_threads)
 {

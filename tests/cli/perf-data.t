@@ -58,10 +58,11 @@ $ dial9-prof info --json tp.data | jq -c '[.span_ns, .events, .records, has("eve
 $ dial9-prof info --json clock.data | jq -c .events
 [{"name":"cpu-clock","samples":5}]
 #
-# Copied user stacks: only the leaf is kept, and a line says so.
-$ dial9-prof convert dwarf.data -o dwarf.d9 2>&1 | grep lost
+# Copied user stacks are unwound with the files of the same build that are here; each has its leaf in any case.
+$ dial9-prof convert dwarf.data -o dwarf.d9 2>&1 | grep lost; dial9-prof info dwarf.d9 | grep '^stacks'; dial9-prof script -F event,ip dwarf.d9 | awk '/:$/ { head = 1; next } head && NF { n++; head = 0 } END { print n }'
 lost              4  data sources
-lost              4  callers of user stacks that perf copied (--call-graph dwarf)
+stacks          4 samples, 0 off-CPU stacks
+4
 #
 # Wall-clock time from the file: perf read both clocks when it started to record.
 $ dial9-prof dump tp.d9 | grep -c 'event .*ClockSyncEvent'; dial9-prof dump clock.d9 | grep -c 'event .*ClockSyncEvent'

@@ -127,12 +127,38 @@ bool foreign_is_stop(int err);
 int foreign_end_dec(const struct foreign_input *in, int ret, const struct dial9_error *where,
 		    struct foreign_notes *notes);
 
+/* ---- unwind tables -------------------------------------------------------------------------- */
+
+struct unwind_table;
+
+/* A file with code. */
+struct foreign_module {
+	const char *path;
+	const uint8_t *build_id;
+	size_t build_id_sz; /* 0: unknown */
+	/* of the file that was mapped, in place of a build-id: major << 20 | minor; inode 0: unknown */
+	uint32_t dev;
+	uint64_t inode;
+};
+
+/* Unwind tables of files of this machine, for formats with copies of stacks. */
+struct foreign_unwind {
+	/*
+	 * Calls take() with the table, checked and borrowed; does not if the file has none, or is not there or
+	 * another one by its build-id.
+	 */
+	void (*find)(void *ctx, const struct foreign_module *file,
+		     void (*take)(void *arg, const struct unwind_table *table), void *arg);
+	void *ctx;
+};
+
 /* ---- a format ----------------------------------------------------------------------------------- */
 
 struct foreign_opts {
 	int level; /* of the dial9 written: DIAL9_LEVEL_3 or DIAL9_LEVEL_4 */
 	bool follow; /* one pass, inputs do not rewind: encode as bytes arrive */
 	uint64_t tick_ns; /* formats without time: distance of synthetic timestamps; 0: none */
+	const struct foreign_unwind *unwind; /* NULL: none */
 };
 
 struct foreign_format {

@@ -482,7 +482,7 @@ Test(perfdata_export, other_events_are_tracepoints)
 	buf_free(&file);
 }
 
-/* perf reports a file whose records have no bytes as unfinished. */
+/* perf takes a file whose records have no bytes for an unfinished file. */
 Test(perfdata_export, a_trace_without_events_is_a_finished_file)
 {
 	struct foreign_notes notes = { 0 };

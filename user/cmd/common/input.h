@@ -37,7 +37,7 @@ extern const char *const input_from_names[];
 bool input_split_core(char *arg, uint32_t *core);
 
 /*
- * The path of file number @i of a directory of perf record --threads, 0: the file that describes the others. False: there
+ * The path of file number @i of a directory of perf record --threads, 0: the file with the header. False: there
  * is none, or it is no such directory.
  */
 bool input_part(const char *dir, size_t i, struct buf *path);

@@ -19,6 +19,7 @@
 #include "base/out_file.h"
 #include "cmd/common/cmd.h"
 #include "cmd/common/input.h"
+#include "cmd/rewrite/unwind_files.h"
 #include "formats/foreign.h"
 #include "trace/source/source.h"
 
@@ -374,11 +375,13 @@ static int exit_code(struct convert *cv, int err)
 static int convert_files(const struct convert_opts *opts, char **words, size_t cnt)
 {
 	struct convert cv = { .opts = opts, .out = { .path = opts->output } };
+	struct unwind_files *unwind = unwind_files_new();
 	int err, code = CMD_INPUT;
 
 	cv.foreign = (struct foreign_opts){ .level = opts->spec ? DIAL9_LEVEL_4 : DIAL9_LEVEL_3,
 					    .follow = opts->follow,
-					    .tick_ns = opts->tick_ns };
+					    .tick_ns = opts->tick_ns,
+					    .unwind = unwind_files_foreign(unwind) };
 	if (!open_inputs(&cv, words, cnt)) {
 		err = choose_formats(&cv);
 		if (!err)
@@ -391,6 +394,7 @@ static int convert_files(const struct convert_opts *opts, char **words, size_t c
 	free(cv.ins);
 	free(cv.files);
 	foreign_notes_fini(&cv.notes);
+	unwind_files_free(unwind);
 	return code;
 }
 

@@ -77,7 +77,7 @@ static int read_trace(struct exporter *x, bool learn, event_fn fn)
 	return x->out.err ? x->out.err : ret;
 }
 
-/* Whether an event becomes a tracepoint: events of kernels and applications do, events of the recorder do not. */
+/* Whether an event becomes a tracepoint: kernels and applications have them, the recorder has not. */
 static bool is_event(const struct trace_event *ev)
 {
 	return ev->kind < TRACE_SAMPLE && !(ev->kind == TRACE_OTHER && ev->schema->own.event);

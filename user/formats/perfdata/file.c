@@ -190,7 +190,7 @@ static int end_stream(struct perfdata_file *f, const struct perfdata_stream *str
 	return 0;
 }
 
-/* The file with the oldest next record; NULL: all have ended. */
+/* The file with the earliest records; NULL: all have ended. */
 static struct part *oldest_part(const struct perfdata_file *f)
 {
 	struct part *oldest = NULL;

@@ -25,8 +25,8 @@ const struct perfdata_header *perfdata_file_header(const struct perfdata_file *f
 bool perfdata_file_is_pipe(const struct perfdata_file *f);
 
 /*
- * The next record that does not describe the recording, of several inputs the oldest one: 1; 0 at the end, also
- * where no more can be read, which is noted; or an error of read().
+ * The next record, of several inputs from the one with the earliest records, that does not describe the recording: 1; 0 at the end, also where no more can be read, which is
+ * noted; or an error of read().
  */
 int perfdata_file_next(struct perfdata_file *f, struct perfdata_record *out);
 

@@ -2,8 +2,8 @@
 /*
  * header_out.c - what surrounds the records of a perf.data file
  *
- * Owns the file's header, the attributes of its events, and the sections after the records. The layouts are from
- * linux/perf_event.h and the kernel's tools/perf/Documentation/perf.data-file-format.txt.
+ * Owns the file's header, the attributes of its events, and the sections after the records. The layouts are in
+ * linux/perf_event.h and in the kernel's tools/perf/Documentation/perf.data-file-format.txt.
  */
 #include "formats/perfdata/header_out.h"
 

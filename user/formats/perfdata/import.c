@@ -329,7 +329,7 @@ static int import_mmap2(struct importer *im, const struct perfdata_record *r, ui
 {
 	struct perfdata_bytes b = { r->p, r->sz }, file;
 	struct perfdata_mmap m = { .sz = 0 };
-	uint32_t prot, flags;
+	uint32_t prot, flags, major, minor;
 
 	/* device, inode and its generation; or the size of a build-id, 3 unused bytes and the build-id */
 	if (!get_mmap_start(&b, &m) || !perfdata_bytes_take(&b, 24, &file) ||
@@ -339,6 +339,11 @@ static int import_mmap2(struct importer *im, const struct perfdata_record *r, ui
 	if (r->misc & PERFDATA_MISC_MMAP_BUILD_ID && file.p[0] <= PERFDATA_BUILD_ID_MAX) {
 		m.code.build_id = file.p + 4;
 		m.code.build_id_sz = file.p[0];
+	} else if (!(r->misc & PERFDATA_MISC_MMAP_BUILD_ID)) {
+		perfdata_bytes_u32(&file, &major);
+		perfdata_bytes_u32(&file, &minor);
+		perfdata_bytes_u64(&file, &m.code.inode);
+		m.code.dev = major << 20 | (minor & 0xfffff);
 	}
 	return prot & PROT_EXEC_BIT ? add_map(im, r, ts, &m) : 0;
 }
@@ -495,7 +500,8 @@ static int init(struct importer *im, const struct foreign_opts *opts, struct dia
 					     .tasks = im->tasks,
 					     .enc = enc,
 					     .emit = im->emit,
-					     .notes = im->notes };
+					     .notes = im->notes,
+					     .unwind = opts->unwind };
 	perfdata_samples_new(&cfg, &im->samples);
 	perfdata_order_new(QUEUE_MAX, deliver, im, &im->order);
 	return 0;

@@ -31,7 +31,7 @@ void perfdata_maps_clear(struct perfdata_maps *m, uint64_t start, uint64_t end);
 /* Replaces what it overlaps. */
 void perfdata_maps_add(struct perfdata_maps *m, const struct perfdata_map *map);
 
-/* The mappings of @from, not written, which replace the mappings of @m. */
+/* The mappings of @from, not written, in place of the mappings of @m. */
 void perfdata_maps_copy(struct perfdata_maps *m, const struct perfdata_maps *from);
 
 #endif /* D9_FORMATS_PERFDATA_MAPS_H */

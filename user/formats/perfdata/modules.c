@@ -17,6 +17,8 @@ struct module {
 	uint8_t build_id[PERFDATA_BUILD_ID_MAX];
 	uint8_t build_id_sz;
 	enum prof_module_kind kind;
+	uint32_t dev;
+	uint64_t inode;
 	uint32_t id; /* 0: not written yet */
 };
 
@@ -78,7 +80,9 @@ uint32_t perfdata_modules_add(struct perfdata_modules *m, const struct perfdata_
 	to = &m->v[m->cnt++];
 	*to = (struct module){ .path = xstrdup(code->path),
 			       .build_id_sz = key.build_id_sz,
-			       .kind = code->kind };
+			       .kind = code->kind,
+			       .dev = code->dev,
+			       .inode = code->inode };
 	memcpy(to->build_id, key.build_id, sizeof(to->build_id));
 	return index;
 }
@@ -107,4 +111,16 @@ enum prof_module_kind perfdata_modules_kind(const struct perfdata_modules *m, ui
 const char *perfdata_modules_path(const struct perfdata_modules *m, uint32_t index)
 {
 	return m->v[index].path;
+}
+
+void perfdata_modules_file(const struct perfdata_modules *m, uint32_t index,
+			   struct foreign_module *out)
+{
+	const struct module *mod = &m->v[index];
+
+	*out = (struct foreign_module){ .path = mod->path,
+					.build_id = mod->build_id,
+					.build_id_sz = mod->build_id_sz,
+					.dev = mod->dev,
+					.inode = mod->inode };
 }

@@ -17,6 +17,8 @@ struct perfdata_code {
 	const uint8_t *build_id;
 	size_t build_id_sz;
 	enum prof_module_kind kind;
+	uint32_t dev; /* the file, as struct foreign_module has it */
+	uint64_t inode;
 	uint64_t place; /* different for each place of anonymous memory; otherwise 0 */
 };
 
@@ -33,5 +35,8 @@ int perfdata_modules_use(struct perfdata_modules *m, uint32_t index, uint64_t ts
 enum prof_module_kind perfdata_modules_kind(const struct perfdata_modules *m, uint32_t index);
 /* Borrowed. */
 const char *perfdata_modules_path(const struct perfdata_modules *m, uint32_t index);
+/* Members are borrowed. */
+void perfdata_modules_file(const struct perfdata_modules *m, uint32_t index,
+			   struct foreign_module *out);
 
 #endif /* D9_FORMATS_PERFDATA_MODULES_H */

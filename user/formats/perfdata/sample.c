@@ -19,8 +19,6 @@
 enum {
 	READ_VALUES_MAX = 1 << 16,
 	BRANCH_SZ = 24,
-	REG_IP_X86 = 8,
-	REG_IP_ARM64 = 32,
 };
 
 /* ---- the event --------------------------------------------------------------------------------- */
@@ -179,45 +177,31 @@ static bool skip_branches(struct perfdata_bytes *b, uint64_t branch_type)
 	       (!(branch_type & BRANCH_COUNTERS) || skip_words(b, cnt));
 }
 
-/* The instruction pointer among the registers. */
-static void find_user_ip(struct perfdata_bytes regs, uint64_t mask, struct perfdata_sample *out)
-{
-#if defined(__aarch64__)
-	const unsigned int ip = REG_IP_ARM64;
-#else
-	const unsigned int ip = REG_IP_X86;
-#endif
-
-	if (!(mask >> ip & 1))
-		return;
-	regs.p += sizeof(uint64_t) * (size_t)__builtin_popcountll(mask & ((1ULL << ip) - 1));
-	memcpy(&out->user_ip, regs.p, sizeof(out->user_ip));
-}
-
 static bool get_user_regs(struct perfdata_bytes *b, uint64_t mask, struct perfdata_sample *out)
 {
-	struct perfdata_bytes regs;
-	uint64_t abi;
-
-	if (!perfdata_bytes_u64(b, &abi))
+	if (!perfdata_bytes_u64(b, &out->user_abi))
 		return false;
-	if (!abi)
+	if (!out->user_abi)
 		return true;
-	if (!perfdata_bytes_array(b, (uint64_t)__builtin_popcountll(mask), sizeof(uint64_t), &regs))
-		return false;
-	find_user_ip(regs, mask, out);
-	return true;
+	out->user_mask = mask;
+	return perfdata_bytes_array(b, (uint64_t)__builtin_popcountll(mask), sizeof(uint64_t),
+				    &out->user_regs);
 }
 
-static bool skip_user_stack(struct perfdata_bytes *b, struct perfdata_sample *out)
+/* Memory of that size, of which the kernel filled the first bytes. */
+static bool get_user_stack(struct perfdata_bytes *b, struct perfdata_sample *out)
 {
-	struct perfdata_bytes stack;
 	uint64_t sz, used;
 
 	if (!perfdata_bytes_u64(b, &sz))
 		return false;
-	out->user_stack = sz;
-	return !sz || (perfdata_bytes_take(b, sz, &stack) && perfdata_bytes_u64(b, &used));
+	if (!sz)
+		return true;
+	if (!perfdata_bytes_take(b, sz, &out->stack) || !perfdata_bytes_u64(b, &used))
+		return false;
+	if (used < out->stack.sz)
+		out->stack.sz = (size_t)used;
+	return true;
 }
 
 /* The words of a fixed size. */
@@ -246,7 +230,7 @@ static bool get_variable(struct perfdata_bytes *b, const struct perf_event_attr 
 	       (!(type & PERF_SAMPLE_RAW) || get_raw(b, out)) &&
 	       (!(type & PERF_SAMPLE_BRANCH_STACK) || skip_branches(b, attr->branch_sample_type)) &&
 	       (!(type & PERF_SAMPLE_REGS_USER) || get_user_regs(b, attr->sample_regs_user, out)) &&
-	       (!(type & PERF_SAMPLE_STACK_USER) || skip_user_stack(b, out));
+	       (!(type & PERF_SAMPLE_STACK_USER) || get_user_stack(b, out));
 }
 
 int perfdata_sample_parse(const struct perfdata_header *h, const struct perfdata_record *r,

@@ -15,8 +15,9 @@ struct perfdata_sample {
 	uint64_t ip, addr, period;
 	struct perfdata_bytes chain; /* 8 bytes each */
 	struct perfdata_bytes raw;
-	uint64_t user_ip; /* 0: none */
-	bool user_stack; /* a copy of the stack's memory */
+	uint64_t user_abi, user_mask; /* of the registers: PERF_SAMPLE_REGS_ABI_*, and which */
+	struct perfdata_bytes user_regs; /* 8 bytes each */
+	struct perfdata_bytes stack; /* a copy of the stack's memory, from the stack pointer on */
 };
 
 /* A SAMPLE record: 0; -EBADMSG if it is damaged; -ENOENT if no event has its number. */

@@ -12,14 +12,17 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "formats/perfdata/stack_unwind.h"
 #include "formats/perfdata/tracepoint.h"
 
-enum { FRAMES_MAX = UINT16_MAX / sizeof(uint64_t) + 2 };
+enum { FRAMES_MAX = UINT16_MAX / sizeof(uint64_t) + 2, UNWOUND_MAX = 512 };
 
 struct perfdata_samples {
 	struct perfdata_samples_cfg cfg;
 	struct perfdata_tracepoints *tracepoints;
+	struct perfdata_unwind *unwind;
 	uint64_t frames[FRAMES_MAX];
+	uint64_t unwound[UNWOUND_MAX];
 };
 
 void perfdata_samples_new(const struct perfdata_samples_cfg *cfg, struct perfdata_samples **out)
@@ -28,6 +31,7 @@ void perfdata_samples_new(const struct perfdata_samples_cfg *cfg, struct perfdat
 
 	w->cfg = *cfg;
 	perfdata_tracepoints_new(cfg->enc, &w->tracepoints);
+	perfdata_unwind_new(cfg->unwind, cfg->tasks, &w->unwind);
 	*out = w;
 }
 
@@ -36,6 +40,7 @@ void perfdata_samples_free(struct perfdata_samples *w)
 	if (!w)
 		return;
 	perfdata_tracepoints_free(w->tracepoints);
+	perfdata_unwind_free(w->unwind);
 	free(w);
 }
 
@@ -127,6 +132,7 @@ static enum chain_part part_of_mode(uint16_t misc)
 struct stack {
 	size_t cnt, user_cnt;
 	bool tracepoint; /* the kernel's leaf is a return address, too */
+	uint8_t user_end; /* of a copied stack */
 };
 
 /* Every frame but the leaf is a return address: its call is one byte before. */
@@ -164,6 +170,22 @@ static int add_chain(struct perfdata_samples *w, const struct perfdata_record *r
 	return err;
 }
 
+/* With a copy of the stack the chain has kernel frames only. */
+static int add_copied(struct perfdata_samples *w, const struct perfdata_sample *s, uint64_t ts,
+		      struct stack *st)
+{
+	const size_t cnt =
+		perfdata_unwind_walk(w->unwind, s, w->unwound, UNWOUND_MAX, &st->user_end);
+	int err = 0;
+
+	for (size_t i = 0; i < cnt && !err; i++)
+		err = add_frame(w, s, ts, st, CHAIN_USER, true, w->unwound[i]);
+	if (cnt && (st->user_end & PROF_USER_END_MASK) != PROF_END_COMPLETE)
+		foreign_note(w->cfg.notes, FOREIGN_NOTE_HINT, 1,
+			     "copied user stacks that could not be unwound to their end", NULL);
+	return err;
+}
+
 static int add_stack(struct perfdata_samples *w, const struct perfdata_record *r,
 		     const struct perfdata_sample *s, uint64_t ts, struct stack *st)
 {
@@ -171,11 +193,10 @@ static int add_stack(struct perfdata_samples *w, const struct perfdata_record *r
 
 	if (s->has & PERF_SAMPLE_CALLCHAIN)
 		err = add_chain(w, r, s, ts, st);
+	if (!err && !st->user_cnt)
+		err = add_copied(w, s, ts, st);
 	if (!err && !st->cnt && (s->has & PERF_SAMPLE_IP))
 		err = add_frame(w, s, ts, st, part_of_mode(r->misc), true, s->ip);
-	/* with a copy of the stack the chain has kernel frames only */
-	if (!err && !st->user_cnt && s->user_ip)
-		err = add_frame(w, s, ts, st, CHAIN_USER, true, s->user_ip);
 	return err;
 }
 
@@ -183,7 +204,7 @@ static int write_stack(struct perfdata_samples *w, const struct perfdata_record 
 		       const struct perfdata_sample *s, uint64_t ts, enum prof_sample_source source)
 {
 	const struct perf_event_attr *attr = &s->event->attr;
-	bool whole = s->has & PERF_SAMPLE_CALLCHAIN && !s->user_stack;
+	bool whole = s->has & PERF_SAMPLE_CALLCHAIN && !s->stack.sz;
 	struct stack st = { .tracepoint = attr->type == PERF_TYPE_TRACEPOINT };
 	struct emit_sample out = { .ts = ts,
 				   .tid = s->tid,
@@ -197,15 +218,10 @@ static int write_stack(struct perfdata_samples *w, const struct perfdata_record 
 	if (err)
 		return err;
 	out.frame_cnt = st.cnt;
-	if (st.user_cnt && whole)
-		out.user_end = PROF_END_UNCHECKED;
-	else if (st.user_cnt && s->user_stack)
-		out.user_end = PROF_END_COPY_LIMIT;
+	if (st.user_cnt)
+		out.user_end = whole ? PROF_END_UNCHECKED : st.user_end;
 	if (attr->sample_max_stack && st.cnt >= attr->sample_max_stack)
 		out.flags = st.user_cnt ? PROF_SAMPLE_USER_TRUNCATED : PROF_SAMPLE_KERNEL_TRUNCATED;
-	if (s->user_stack)
-		foreign_note(w->cfg.notes, FOREIGN_NOTE_LOST, 1,
-			     "callers of user stacks that perf copied (--call-graph dwarf)", NULL);
 	return emit_sample(w->cfg.emit, &out);
 }
 

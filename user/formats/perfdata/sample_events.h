@@ -14,6 +14,7 @@ struct perfdata_samples_cfg {
 	struct dial9_enc *enc;
 	struct emit *emit;
 	struct foreign_notes *notes;
+	const struct foreign_unwind *unwind; /* NULL: none */
 };
 
 /* All members of cfg are borrowed. */

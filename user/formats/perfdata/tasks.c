@@ -13,7 +13,6 @@
 
 #include "base/alloc.h"
 #include "base/hmap.h"
-#include "formats/perfdata/maps.h"
 
 enum { MAPS_MAX = 1 << 16 /* of a process, as the kernel's own limit */ };
 
@@ -238,4 +237,21 @@ int perfdata_tasks_frame(struct perfdata_tasks *t, uint64_t ts, uint32_t pid, ui
 	if (perfdata_modules_kind(t->modules, map->module) == PROF_MODULE_BPF)
 		return name_program(t, map, *frame, perfdata_modules_path(t->modules, map->module));
 	return 0;
+}
+
+const struct perfdata_map *perfdata_tasks_map(const struct perfdata_tasks *t, uint32_t pid,
+					      uint64_t addr)
+{
+	const struct process *p = hmap_get(&t->processes, pid);
+
+	return p ? perfdata_maps_at(&p->maps, addr) : NULL;
+}
+
+bool perfdata_tasks_file(const struct perfdata_tasks *t, uint32_t module,
+			 struct foreign_module *out)
+{
+	if (perfdata_modules_kind(t->modules, module) != PROF_MODULE_ELF)
+		return false;
+	perfdata_modules_file(t->modules, module, out);
+	return true;
 }

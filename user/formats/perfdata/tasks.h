@@ -2,6 +2,8 @@
 #ifndef D9_FORMATS_PERFDATA_TASKS_H
 #define D9_FORMATS_PERFDATA_TASKS_H
 
+#include "formats/foreign.h"
+#include "formats/perfdata/maps.h"
 #include "formats/perfdata/modules.h"
 
 /*
@@ -39,5 +41,12 @@ void perfdata_tasks_munmap(struct perfdata_tasks *t, uint64_t start);
 /* The frame of an address of the kernel, or of a process. */
 int perfdata_tasks_frame(struct perfdata_tasks *t, uint64_t ts, uint32_t pid, uint64_t addr,
 			 bool kernel, uint64_t *frame);
+
+/* The mapping of a process at an address; NULL: none. Borrowed until the next record. */
+const struct perfdata_map *perfdata_tasks_map(const struct perfdata_tasks *t, uint32_t pid,
+					      uint64_t addr);
+/* The file of a mapping's module, borrowed; false: it is no file. */
+bool perfdata_tasks_file(const struct perfdata_tasks *t, uint32_t module,
+			 struct foreign_module *out);
 
 #endif /* D9_FORMATS_PERFDATA_TASKS_H */

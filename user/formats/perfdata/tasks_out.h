@@ -5,7 +5,7 @@
 #include "formats/perfdata/addresses.h"
 #include "trace/read/trace.h"
 
-/* Threads that perf has seen in the records so far. {0} is empty. */
+/* What perf knows of threads, by the records so far. {0} is empty. */
 struct perfdata_tasks_out {
 	const struct names *names;
 	struct perfdata_out *out;
@@ -25,7 +25,7 @@ struct perfdata_task {
 uint32_t perfdata_tasks_out_pid(const struct perfdata_tasks_out *t,
 				const struct perfdata_task *task);
 
-/* Writes FORK and COMM records if perf has not seen the thread's. @m: when, and on which CPU. */
+/* Writes FORK and COMM records if perf does not know the thread or its name. @m: when, and on which CPU. */
 void perfdata_tasks_out_sync(struct perfdata_tasks_out *t, const struct perfdata_moment *m,
 			     const struct perfdata_task *task);
 
