@@ -598,6 +598,38 @@ Test(offcpu, commands_print_available_data_and_report_missing_data)
 	free(tid);
 }
 
+/* It waits for a line. Its recording has no switch, or none were wanted. */
+Test(offcpu, process_that_slept_all_the_time_was_blocked)
+{
+	const char *option[] = { "-F49", "--no-sched" };
+	struct live_rec rec[2];
+	struct live_proc p;
+	char pid[16];
+
+	live_stimulus(&p, "sleeper", "1", "2000", NULL);
+	snprintf(pid, sizeof(pid), "%d", p.pid);
+	for (int i = 0; i < 2; i++) {
+		live_record(&rec[i], "-p", pid, option[i], NULL);
+		live_recording(&rec[i]);
+		cr_assert_eq(live_stop(&rec[i]), 0);
+	}
+	live_go(&p);
+	live_end(&p);
+	const char *const blocked[][6] = {
+		{ "offcpu", "--by", "comm", rec[0].path },
+		{ "explain", "--time", "0%,100%", pid, rec[0].path },
+		{ "report", "--wall", rec[0].path },
+		{ "query", "SELECT state || cut || \"end\" FROM slices", rec[0].path },
+	};
+	static const char *const texts[] = { "# 1 off-CPU interval, ",
+					     ", not ended in the recording", "runnable 0.000 s",
+					     "blocked1open" };
+	for (size_t i = 0; i < sizeof(blocked) / sizeof(blocked[0]); i++)
+		cr_expect(output_has(blocked[i], texts[i]), "%s", blocked[i][0]);
+	cr_expect(output_has((const char *const[]){ "offcpu", rec[1].path, NULL },
+			     "recorded without context switches (--no-sched or -e)."));
+}
+
 /* Of the whole system the threads of one name. */
 Test(offcpu, intervals_belong_to_the_selected_threads)
 {

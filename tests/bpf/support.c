@@ -254,7 +254,9 @@ void live_kill(struct live_proc *p)
 
 void live_record(struct live_rec *r, ...)
 {
-	const char *argv[LIVE_ARGS_MAX] = { live_program(), "record", "-o", r->path };
+	/* the line at the end is noise here */
+	const char *argv[LIVE_ARGS_MAX] = { live_program(), "record", "-o", r->path,
+					    "--no-progress" };
 	static unsigned int cnt;
 	char name[16];
 	va_list ap;
@@ -262,8 +264,11 @@ void live_record(struct live_rec *r, ...)
 	snprintf(name, sizeof(name), "trace.%u", cnt++);
 	snprintf(r->path, sizeof(r->path), "%s", live_path(name));
 	va_start(ap, r);
-	collect(argv, 4, ap);
+	collect(argv, 5, ap);
 	va_end(ap);
+	for (size_t i = 5; argv[i]; i++)
+		if (!strcmp(argv[i], "--progress"))
+			argv[4] = argv[i];
 	live_spawn(&r->proc, argv, NULL);
 }
 
