@@ -119,6 +119,7 @@ struct run {
 	size_t cnt, distinct, longest;
 	struct dial9_enc *enc;
 	uint64_t *want; /* frames of one stack */
+	struct emit_stack_id *ids; /* of the distinct stacks; may be NULL */
 	size_t pooled; /* results: samples with a stack id */
 	uint64_t stacks, addresses; /* and size of the pool */
 };
@@ -144,6 +145,7 @@ static void write_samples(const struct run *r)
 			.tid = (uint32_t)i,
 			.frame_cnt = make_stack(r, i),
 			.frames = r->want,
+			.stack_id = r->ids ? &r->ids[i % r->distinct] : NULL,
 			.cpu = 3,
 			.user_end = PROF_END_NO_MAPPING,
 		};
@@ -214,6 +216,18 @@ Test(emit, at_level_04_each_stack_is_written_once)
 	run_samples(&r);
 	cr_expect_eq(r.pooled, r.cnt);
 	cr_expect_eq(r.stacks, r.distinct);
+}
+
+Test(emit, stack_with_a_known_id_is_written_by_it_alone)
+{
+	struct emit_stack_id ids[300] = { 0 };
+	struct run r = { .cnt = 10000, .distinct = 300, .longest = 20, .ids = ids };
+
+	run_samples(&r);
+	cr_expect_eq(r.pooled, r.cnt);
+	cr_expect_eq(r.stacks, r.distinct);
+	for (size_t i = 0; i < r.distinct; i++)
+		cr_expect(ids[i].known && ids[i].id == i);
 }
 
 /* 64 MiB, and the excess of one stack */

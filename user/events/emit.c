@@ -194,21 +194,37 @@ static int emit_flat_sample(struct emit *e, struct dial9_event_type *type,
 	return 0;
 }
 
+static int intern_stack(struct emit *e, const struct emit_sample *s, uint32_t *id)
+{
+	int err = dial9_enc_intern_stack(e->enc, s->frames, s->frame_cnt, id);
+
+	if (err)
+		return err;
+	if (*id >= e->stacks) {
+		e->stacks = (uint64_t)*id + 1;
+		e->stack_bytes += 8 * s->frame_cnt;
+	}
+	if (s->stack_id) {
+		s->stack_id->id = *id;
+		s->stack_id->known = true;
+	}
+	return 0;
+}
+
 static int emit_pooled_sample(struct emit *e, const struct emit_sample *s)
 {
 	uint32_t id;
 	uint8_t *p;
-	int err;
+	int err = 0;
 
-	if (e->stack_bytes >= POOL_BYTES_MAX)
+	if (s->stack_id && s->stack_id->known)
+		id = s->stack_id->id;
+	else if (e->stack_bytes >= POOL_BYTES_MAX)
 		return emit_flat_sample(e, &e->flat_sample, s);
-	err = dial9_enc_intern_stack(e->enc, s->frames, s->frame_cnt, &id);
+	else
+		err = intern_stack(e, s, &id);
 	if (err)
 		return err;
-	if (id >= e->stacks) {
-		e->stacks = (uint64_t)id + 1;
-		e->stack_bytes += 8 * s->frame_cnt;
-	}
 	p = dial9_inline_begin(e->enc, &e->sample, s->ts, BARE_SAMPLE_SZ_MAX, &err);
 	if (!p)
 		return err;

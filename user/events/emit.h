@@ -30,6 +30,16 @@ int emit_include_followed(struct emit *e);
 /* The schemas of them all. Borrowed. */
 struct dial9_schema *const *emit_schemas(const struct emit *e, size_t *cnt);
 
+/*
+ * The id of a stack in the pool of one trace, kept by the caller next to the frames. emit_sample() sets it when the
+ * stack enters the pool, and then writes the stack without looking at its frames.
+ */
+struct emit_stack_id {
+	uint64_t segment; /* for the caller: the trace in which it is valid */
+	uint32_t id;
+	bool known;
+};
+
 struct emit_sample {
 	uint64_t ts;
 	uint32_t tid;
@@ -40,6 +50,7 @@ struct emit_sample {
 	const char *thread_name; /* NULL: not written */
 	const uint64_t *frames; /* packed */
 	size_t frame_cnt;
+	struct emit_stack_id *stack_id; /* may be NULL */
 	uint8_t flags; /* PROF_SAMPLE_* */
 	uint8_t user_end; /* enum prof_user_end, and PROF_USER_* */
 };

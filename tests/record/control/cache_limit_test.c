@@ -283,7 +283,7 @@ Test(memory, stacks_are_dropped_too)
 						       .tid = A,
 						       .ustack = frames,
 						       .ustack_cnt = 127 });
-		stacks_resolve(rig.stacks, rec, NULL, &cnt);
+		stacks_resolve(rig.stacks, rec, NULL, &cnt, NULL);
 		cr_assert_eq(cnt, 127);
 		free(rec);
 	}

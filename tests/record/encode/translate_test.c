@@ -14,9 +14,11 @@
 
 #include "base/str.h"
 #include "dial9.h"
+#include "events/emit.h"
 #include "kernel/perf_side.h"
 #include "prof_events.h"
 #include "record/process/tasks.h"
+#include "record/symbols/frames.h"
 #include "record/tracepoint/event.h"
 #include "tests/record/support.h"
 
@@ -614,6 +616,83 @@ Test(translate, sample_without_frames_is_still_a_sample, .init = setup, .fini = 
 		rig_text(&rig, "CpuSampleEvent"),
 		"50 CpuSampleEvent worker_id=255 tid=5000000 source=0 thread_name=\"main\" "
 		"callchain= cpu=0 pid=5000000 flags=0 user_end=0\n");
+}
+
+/* A segment with pooled stacks. */
+struct pooled {
+	struct dial9_enc *enc;
+	struct emit *emit;
+};
+
+static void begin_pooled(struct pooled *p)
+{
+	const struct dial9_enc_opts o = { .sz = sizeof(o), .level = DIAL9_LEVEL_4 };
+
+	cr_assert_eq(dial9_enc_new(&o, &p->enc), 0);
+	cr_assert_eq(emit_new(p->enc, true, &p->emit), 0);
+	translate_next_segment(rig.translate, p->enc, p->emit);
+	frames_next_segment(rig.frames, p->emit);
+}
+
+static void give_switch(uint16_t event, uint64_t ts, uint64_t addr)
+{
+	cr_assert_eq(give(&(struct rec_parts){ .event = event,
+					       .flags = PROF_REC_STACKS,
+					       .ts = ts,
+					       .ustack = &addr,
+					       .ustack_cnt = 1 }),
+		     0);
+}
+
+/* The only frame of each stack in the segment, in order. */
+static size_t read_leaves(const struct pooled *p, uint64_t *leaves, size_t max)
+{
+	struct dial9_dec_opts d = { .sz = sizeof(d) };
+	struct dial9_frame frame;
+	struct dial9_dec *dec;
+	const uint8_t *raw;
+	size_t n = 0;
+	uint32_t cnt;
+
+	d.data = dial9_enc_data(p->enc, &d.data_sz);
+	cr_assert_eq(dial9_dec_new(&d, &dec), 0);
+	while (dial9_dec_next(dec, &frame) == 1) {
+		if (frame.kind != DIAL9_FRAME_EVENT || frame.event.value_cnt < 5 ||
+		    frame.event.values[4].type != DIAL9_POOLED_STACK)
+			continue;
+		cr_assert_eq(dial9_value_stack(dec, &frame.event.values[4], &raw, &cnt), 0);
+		cr_assert(cnt == 1 && n < max);
+		leaves[n++] = dial9_frame_at(raw, 0);
+	}
+	dial9_dec_free(dec);
+	return n;
+}
+
+/* The second segment meets the stacks in another order, so its ids differ. */
+Test(translate, each_segment_has_its_own_ids_of_stacks, .init = setup, .fini = teardown)
+{
+	const uint16_t event = rig_add(&rig, support_event_of("test", ""));
+	struct pooled first, second;
+	uint64_t leaves[4];
+
+	begin_pooled(&first);
+	give_switch(event, 60, 0x1000);
+	give_switch(event, 61, 0x2000);
+	give_switch(event, 62, 0x1000);
+	begin_pooled(&second);
+	give_switch(event, 63, 0x2000);
+	give_switch(event, 64, 0x1000);
+	give_switch(event, 65, 0x2000);
+	cr_assert_eq(read_leaves(&first, leaves, 4), 3);
+	cr_expect(leaves[0] == 0x1000 && leaves[1] == 0x2000 && leaves[2] == 0x1000);
+	cr_assert_eq(read_leaves(&second, leaves, 4), 3);
+	cr_expect(leaves[0] == 0x2000 && leaves[1] == 0x1000 && leaves[2] == 0x2000);
+	translate_next_segment(rig.translate, rig.enc, rig.emit);
+	frames_next_segment(rig.frames, rig.emit);
+	emit_free(first.emit);
+	emit_free(second.emit);
+	dial9_enc_free(first.enc);
+	dial9_enc_free(second.enc);
 }
 
 Test(translate, stack_of_a_switch_follows_it_at_the_same_time, .init = setup, .fini = teardown)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "events/emit.h"
 #include "kernel/kallsyms.h"
 #include "kernel/perf_side.h"
 #include "prof_abi.h"
@@ -45,7 +46,7 @@ static const uint64_t *resolve_rec(const struct rec_parts *parts, size_t *cnt)
 
 	free(rec);
 	rec = support_rec(parts);
-	return stacks_resolve(rig.stacks, rec, tasks_process(rig.tasks, parts->pid), cnt);
+	return stacks_resolve(rig.stacks, rec, tasks_process(rig.tasks, parts->pid), cnt, NULL);
 }
 
 static const uint64_t *resolve_user(uint32_t pid, const uint64_t *user, size_t user_cnt)
@@ -81,6 +82,27 @@ Test(frames, leaf_is_exact_and_callers_are_one_before_their_return_address, .ini
 	cr_expect_eq(frames[0], packed(1, 0x3234));
 	cr_expect_eq(frames[1], packed(1, 0x32ff));
 	cr_expect_eq(frames[2], packed(2, 0xfff), "the call was the last instruction in front");
+}
+
+Test(frames, id_of_a_stack_is_kept_until_its_frames_change, .init = setup, .fini = teardown)
+{
+	const uint64_t user[] = { 0x401234 };
+	struct prof_rec *rec = support_rec(&(struct rec_parts){
+		.kind = PROF_REC_SAMPLE, .pid = PID, .ustack = user, .ustack_cnt = 1 });
+	struct process *proc = tasks_process(rig.tasks, PID);
+	struct emit_stack_id *id;
+	size_t cnt;
+
+	rig_map(&rig, PID, 0x401000, 0x402000, 0x3000, "/bin/x");
+	stacks_resolve(rig.stacks, rec, proc, &cnt, &id);
+	cr_expect_not(id->known);
+	*id = (struct emit_stack_id){ .segment = 1, .id = 7, .known = true };
+	stacks_resolve(rig.stacks, rec, proc, &cnt, &id);
+	cr_expect(id->known && id->id == 7 && id->segment == 1);
+	rig_map(&rig, PID, 0x401000, 0x402000, 0x3000, "/bin/y");
+	stacks_resolve(rig.stacks, rec, proc, &cnt, &id);
+	cr_expect_not(id->known, "the same addresses, other code");
+	free(rec);
 }
 
 Test(frames, module_and_mapping_are_announced_once_at_their_first_frame, .init = setup,

@@ -45,6 +45,7 @@ struct translate {
 	struct text_slot texts[TEXT_SLOTS];
 	uint64_t written[PROF_CLASS_CNT];
 	uint64_t dropped_stacks;
+	uint64_t segments; /* before the current one */
 	struct translate_span thinned_at;
 };
 
@@ -70,6 +71,7 @@ void translate_next_segment(struct translate *t, struct dial9_enc *enc, struct e
 {
 	t->cfg.enc = enc;
 	t->cfg.emit = emit;
+	t->segments++;
 	memset(t->texts, 0, sizeof(t->texts));
 	code_names_next_segment(t->code_names, emit);
 	tasks_renounce_all(t->cfg.tasks);
@@ -363,8 +365,15 @@ static uint8_t source_of(const struct translate *t, const struct prof_rec *rec)
 	return def->has_context ? PROF_SOURCE_WAKING : PROF_SOURCE_SWITCH_OUT;
 }
 
-static int write_stack(struct translate *t, const struct prof_rec *rec, const uint64_t *frames,
-		       size_t cnt)
+/* A stack as the trace has it. */
+struct resolved {
+	const uint64_t *frames;
+	size_t cnt;
+	struct emit_stack_id *id;
+};
+
+static int write_stack(struct translate *t, const struct prof_rec *rec,
+		       const struct resolved *stack)
 {
 	bool is_sample = rec->kind == PROF_REC_SAMPLE;
 	struct emit_sample sample = {
@@ -373,8 +382,9 @@ static int write_stack(struct translate *t, const struct prof_rec *rec, const ui
 		.pid = rec->pid,
 		.cpu = rec->cpu,
 		.source = source_of(t, rec),
-		.frames = frames,
-		.frame_cnt = cnt,
+		.frames = stack->frames,
+		.frame_cnt = stack->cnt,
+		.stack_id = stack->id,
 		.user_end = rec->user_end,
 	};
 
@@ -407,13 +417,15 @@ static bool is_named_later(struct translate *t, const struct prof_rec *rec)
 	       !tasks_get(t->cfg.tasks, rec->tid, rec->pid)->comm[0];
 }
 
-static const uint64_t *resolve(struct translate *t, const struct prof_rec *rec, size_t *cnt)
+static void resolve(struct translate *t, const struct prof_rec *rec, struct resolved *stack)
 {
 	struct process *proc = tasks_process(t->cfg.tasks, rec->pid);
 
 	if (proc && rec->ustack_cnt && !(rec->flags & PROF_REC_WALKED))
 		tasks_count_stack(t->cfg.tasks, proc, rec->ts);
-	return stacks_resolve(t->cfg.stacks, rec, proc, cnt);
+	stack->frames = stacks_resolve(t->cfg.stacks, rec, proc, &stack->cnt, &stack->id);
+	if (stack->id->segment != t->segments)
+		*stack->id = (struct emit_stack_id){ .segment = t->segments };
 }
 
 /* The task became a target, or is no longer a target. */
@@ -434,8 +446,7 @@ static void count_dropped_stacks(struct translate *t, uint64_t ts)
 int translate_record(struct translate *t, const struct prof_rec *rec)
 {
 	bool is_sample = rec->kind == PROF_REC_SAMPLE;
-	const uint64_t *frames = NULL;
-	size_t cnt = 0;
+	struct resolved stack = { 0 };
 	int err = 0;
 
 	if (rec->kind == PROF_REC_FOLLOWED)
@@ -450,11 +461,11 @@ int translate_record(struct translate *t, const struct prof_rec *rec)
 			return err;
 	}
 	if (rec->flags & PROF_REC_STACKS)
-		frames = resolve(t, rec, &cnt);
+		resolve(t, rec, &stack);
 	if (!is_sample)
 		err = write_tracepoint(t, rec);
-	if (!err && (is_sample || cnt))
-		err = write_stack(t, rec, frames, cnt);
+	if (!err && (is_sample || stack.cnt))
+		err = write_stack(t, rec, &stack);
 	if (!err && rec->flags & PROF_REC_THINNED)
 		count_dropped_stacks(t, rec->ts);
 	if (!err)

@@ -14,6 +14,7 @@
 
 #include "base/alloc.h"
 #include "base/hash.h"
+#include "events/emit.h"
 #include "prof_abi.h"
 #include "prof_unwind.h"
 #include "record/process/tasks.h"
@@ -32,6 +33,7 @@ struct slot {
 	bool known_only; /* addresses outside all mappings do not belong to the current program */
 	uint16_t packed_cnt; /* less than cnt by the tracing frames */
 	size_t cap; /* in frames, of each half */
+	struct emit_stack_id id; /* of the packed frames */
 	uint64_t *frames; /* cnt raw ones; from cap on, packed_cnt packed ones */
 };
 
@@ -135,7 +137,7 @@ static bool has_raw(const uint64_t *frames, size_t cnt)
 }
 
 const uint64_t *stacks_resolve(struct stacks *s, const struct prof_rec *rec, struct process *proc,
-			       size_t *cnt)
+			       size_t *cnt, struct emit_stack_id **id)
 {
 	const uint64_t *raw =
 		(const uint64_t *)((const uint8_t *)(rec + 1) + ((rec->raw_len + 7UL) & ~7UL));
@@ -162,6 +164,8 @@ const uint64_t *stacks_resolve(struct stacks *s, const struct prof_rec *rec, str
 		pack_frames(s, slot, proc);
 	}
 	*cnt = slot->packed_cnt;
+	if (id)
+		*id = &slot->id;
 	return slot->frames + slot->cap;
 }
 

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct emit_stack_id;
 struct frames;
 struct process;
 struct prof_rec;
@@ -18,10 +19,11 @@ void stacks_free(struct stacks *s);
 
 /*
  * All frames of a record, kernel then user, leaf first, borrowed until the next call. proc may be NULL. May write
- * events, like frames_user().
+ * events, like frames_user(). @id, unless NULL: kept for the caller while the frames are in the cache; all
+ * zeros for new frames; borrowed until the next call.
  */
 const uint64_t *stacks_resolve(struct stacks *s, const struct prof_rec *rec, struct process *proc,
-			       size_t *cnt);
+			       size_t *cnt, struct emit_stack_id **id);
 
 /* Bytes held. */
 size_t stacks_memory(const struct stacks *s);
