@@ -88,10 +88,14 @@ start_hostile() {
 	done
 }
 
-# Functions of the innocents without a name, as "comm symbol".
+# Functions of the innocents without a name, as "comm symbol". A module whose status is "named" was read to its end: what
+# has no name there has none in the file, which is stripped.
 unnamed() { # FILE
+	"$prog" info --json "$1" |
+		jq '[.modules[] | select(.status == "named" and .path != null) | "[" + (.path | split("/") | last) + "]"]' >"$dir/read"
 	"$prog" report --json -s comm,sym --comm 'redis-*' --comm make --comm gcc --comm cc1 --comm as "$1" |
-		jq -r ".rows[] | select(.sym != null and (.sym | test(\"^(\\\\[|0x)\"))) | .comm + \" \" + .sym" | sort -u
+		jq -r --slurpfile read "$dir/read" '.rows[] | select(.sym != null and (.sym | test("^(\\[|0x)"))) |
+			select(.sym as $s | $read[0] | index($s) | not) | .comm + " " + .sym' | sort -u
 }
 
 # The clock of -d: it stands still where the machine does.
