@@ -211,8 +211,8 @@ static void add_interval(void *ctx, const struct interval *i)
 				      .state = i->state,
 				      .why = i->why };
 	const uint32_t stack = r->stacks ? off_stack_of(&r->off_stack, i) : INTERVAL_NO_STACK;
+	struct interval piece;
 	uint32_t comm;
-	uint64_t from = i->start;
 
 	/* without switches each thread would appear to stay in one state */
 	if (!r->wanted[i->state] ||
@@ -225,15 +225,13 @@ static void add_interval(void *ctx, const struct interval *i)
 		return;
 	set_details(s, i, stack, &row);
 	comm = row.comm;
-	for (uint32_t k = 0; k < i->exec_cnt; k++) {
-		row.comm = i->execs[k].comm;
-		row.end = "exec";
-		add_piece(s, &row, from, i->execs[k].ts);
-		from = i->execs[k].ts;
+	for (uint32_t k = 0; interval_piece(i, k, &piece); k++) {
+		const bool last = k == i->exec_cnt;
+
+		row.comm = last ? comm : piece.comm;
+		row.end = last ? interval_end_word(i->end_by) : "exec";
+		add_piece(s, &row, piece.start, piece.end);
 	}
-	row.comm = comm;
-	row.end = interval_end_word(i->end_by);
-	add_piece(s, &row, from, i->end);
 }
 
 /* ---- the scan ----------------------------------------------------------------------------------- */

@@ -82,17 +82,13 @@ static void add_interval(void *ctx, const struct interval *i)
 	if (i->end_by == INTERVAL_TO_NOTHING && !report_exact_has_switches(r, i->part))
 		return;
 	task = select_interval_task(r->reader, r->part, i);
-	piece = *i;
-	for (uint32_t k = 0; k < i->exec_cnt; k++) {
-		struct names_task before = task;
+	for (uint32_t k = 0; interval_piece(i, k, &piece); k++) {
+		struct names_task then = task;
 
-		before.comm = piece.comm = i->execs[k].comm;
-		piece.end = i->execs[k].ts;
-		add_selected_piece(r, &piece, &before, stack);
-		piece = *i;
-		piece.start = i->execs[k].ts;
+		if (k < i->exec_cnt)
+			then.comm = piece.comm;
+		add_selected_piece(r, &piece, &then, stack);
 	}
-	add_selected_piece(r, &piece, &task, stack);
 }
 
 bool report_exact_has_switches(const struct report *r, uint32_t part)

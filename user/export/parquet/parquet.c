@@ -432,31 +432,28 @@ static void put_slice(struct export *x, const struct export_interval *i, const c
 	parquet_tables_end_row(p->tables, f);
 }
 
-/* A row for each program; execs may be outside of the selected window. */
+/* A row for each program in the selected window, which the interval is cut to, and its execs are not. */
 static void parquet_interval(struct export *x, const struct export_interval *whole)
 {
 	const struct interval *raw = whole->raw;
 	struct export_thread thread = *whole->thread;
 	struct export_interval row = *whole;
-	struct interval piece = *raw;
+	struct interval piece;
 
 	row.raw = &piece;
 	row.thread = &thread;
-	for (uint32_t k = 0; k < raw->exec_cnt; k++) {
-		if (raw->execs[k].ts < raw->start)
+	for (uint32_t k = 0; interval_piece(raw, k, &piece); k++) {
+		const bool last = k == raw->exec_cnt;
+		const bool clipped = last ? raw->flags & INTERVAL_CLIP_END : piece.end > raw->end;
+		const char *end = last ? interval_end_word(raw->end_by) : "exec";
+
+		if (piece.end < raw->start || piece.start > raw->end)
 			continue;
-		thread.comm = raw->execs[k].comm;
-		if (raw->execs[k].ts > raw->end) {
-			put_slice(x, &row, NULL);
-			return;
-		}
-		piece.end = raw->execs[k].ts;
-		put_slice(x, &row, "exec");
-		piece.start = piece.end;
-		piece.end = raw->end;
+		piece.start = piece.start > raw->start ? piece.start : raw->start;
+		piece.end = piece.end < raw->end ? piece.end : raw->end;
+		thread.comm = last ? whole->thread->comm : piece.comm;
+		put_slice(x, &row, clipped ? NULL : end);
 	}
-	thread.comm = whole->thread->comm;
-	put_slice(x, &row, raw->flags & INTERVAL_CLIP_END ? NULL : interval_end_word(raw->end_by));
 }
 
 /* ---- events ----------------------------------------------------------------------------------- */

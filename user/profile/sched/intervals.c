@@ -116,6 +116,20 @@ void intervals_copy_gaps(struct intervals *iv, const struct intervals *from)
 				 from->all.gaps[i].v[k].to);
 }
 
+bool interval_piece(const struct interval *i, uint32_t k, struct interval *piece)
+{
+	if (k > i->exec_cnt)
+		return false;
+	*piece = *i;
+	if (k)
+		piece->start = i->execs[k - 1].ts;
+	if (k < i->exec_cnt) {
+		piece->end = i->execs[k].ts;
+		piece->comm = i->execs[k].comm;
+	}
+	return true;
+}
+
 bool intervals_touch_gap(const struct intervals *iv, uint32_t part, uint64_t from, uint64_t to)
 {
 	return part < iv->all.gaps_cap && gaps_touch(&iv->all.gaps[part], from, to);

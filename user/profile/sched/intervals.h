@@ -170,6 +170,12 @@ struct interval {
 	uint32_t exec_cnt;
 };
 
+/*
+ * Piece number @k of an interval: the time in which the thread was one program. All but the last end with an exec and
+ * have the name before it. False: there is none.
+ */
+bool interval_piece(const struct interval *i, uint32_t k, struct interval *piece);
+
 /* Total time of INTERVAL_UNKNOWN. */
 struct intervals_unknown {
 	uint64_t ns;
