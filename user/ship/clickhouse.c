@@ -279,21 +279,19 @@ enum clickhouse_result clickhouse_prepare(struct clickhouse *c, uint64_t ttl_day
 enum clickhouse_result clickhouse_insert(struct clickhouse *c, const struct ship_table *t,
 					 const char *token, const struct buf *body)
 {
+	struct http_param params[] = {
+		{ "database", c->database },
+		{ "query", NULL },
+		{ "query_id", token },
+		{ "insert_deduplication_token", token },
+	};
 	struct buf sql = { 0 };
 	enum clickhouse_result result;
 	struct http_answer a;
 
 	ship_tables_put_insert(&sql, t);
-	{
-		const struct http_param params[] = {
-			{ "database", c->database },
-			{ "query", buf_cstr(&sql) },
-			{ "query_id", token },
-			{ "insert_deduplication_token", token },
-		};
-
-		http_client_post(c->http, params, c->has_token_setting ? 4 : 3, body, true, &a);
-	}
+	params[1].value = buf_cstr(&sql);
+	http_client_post(c->http, params, c->has_token_setting ? 4 : 3, body, true, &a);
 	result = judge(c, &a, false);
 	http_answer_fini(&a);
 	buf_free(&sql);

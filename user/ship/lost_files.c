@@ -8,8 +8,6 @@
 #include "profile/sums/content_ids.h"
 #include "ship/batch_writer.h"
 
-#define DAY_NS (24 * 3600 * 1000000000ULL)
-
 struct lost_files {
 	struct sender *sender;
 	uint64_t file[2];
@@ -68,7 +66,7 @@ static int send_one(struct sender *sender, const struct ship_state_drop *drop,
 		.put = send_batch,
 		.ctx = &l,
 	});
-	err = batch_writer_row(w, drop->wall / DAY_NS, &b);
+	err = batch_writer_row(w, ship_tables_day((int64_t)drop->wall), &b);
 	for (size_t i = 0; i < t->column_cnt && !err; i++)
 		if (t->columns[i].value == SHIP_SQL)
 			put_value(b, i, &t->columns[i], drop);

@@ -17,7 +17,7 @@
 #include "profile/sums/content_ids.h"
 #include "ship/batch_writer.h"
 #include "ship/lost_files.h"
-#include "ship/spool.h"
+#include "ship/finished_files.h"
 
 /* Appended to the name of a file that is not a trace, which takes it out of the set. */
 #define UNREADABLE ".unreadable"
@@ -37,7 +37,7 @@ static void trim(void *ctx)
 {
 	struct ship *s = ctx;
 
-	s->counts->dropped += spool_trim(s->dir, s->opts->disk_max, s->current, s->state);
+	s->counts->dropped += finished_files_trim(s->dir, s->opts->disk_max, s->current, s->state);
 }
 
 static bool is_stopped(const struct ship *s)
@@ -129,24 +129,24 @@ static int ship_one(struct ship *s, const char *name)
 
 static int ship_pending(struct ship *s, bool *any)
 {
-	struct spool spool;
+	struct finished_files found;
 	int err;
 
 	trim(s);
 	err = lost_files_send(s->sender, s->state, s->opts->labels, s->opts->label_cnt);
 	if (err)
 		return err;
-	err = spool_list(s->dir, &spool);
+	err = finished_files_list(s->dir, &found);
 	if (err) {
 		log_error("ship: cannot read %s: %s", s->opts->dir, strerror(-err));
 		return err;
 	}
-	*any = spool.cnt > 0;
-	for (size_t i = 0; i < spool.cnt && !err && !is_stopped(s); i++) {
-		err = ship_one(s, spool.files[i].name);
+	*any = found.cnt > 0;
+	for (size_t i = 0; i < found.cnt && !err && !is_stopped(s); i++) {
+		err = ship_one(s, found.files[i].name);
 		trim(s);
 	}
-	spool_fini(&spool);
+	finished_files_fini(&found);
 	return err;
 }
 

@@ -21,10 +21,6 @@
 #include "ship/batch_writer.h"
 #include "ship/stack_rows.h"
 
-#define DAY_NS (24 * 3600 * 1000000000LL)
-/* Date has 16 bits. */
-#define DAY_MAX 65535
-
 /* Of the start and the end of a file, for its id. */
 #define ID_BYTES (64u << 10)
 
@@ -44,6 +40,7 @@ struct shipment {
 	uint64_t id[2];
 	struct query *query;
 	char *host; /* of all rows; NULL: several */
+	uint64_t first_day, last_day;
 	struct content_ids ids;
 	uint64_t *stack_ids; /* by number of the stack in its trace; 0: not known yet */
 	size_t stack_cap;
@@ -190,9 +187,7 @@ static struct batch_writer *new_writer(struct shipment *s, enum ship_table_id ta
 
 static uint64_t day_of(const struct query_value *wall)
 {
-	if (wall->type != QUERY_INTEGER || wall->integer < 0 || wall->integer / DAY_NS > DAY_MAX)
-		return 0;
-	return (uint64_t)(wall->integer / DAY_NS);
+	return wall->type == QUERY_INTEGER ? ship_tables_day(wall->integer) : 0;
 }
 
 /* ---- rows of tables --------------------------------------------------------------------------- */
@@ -305,16 +300,12 @@ static int ignore_row(void *ctx, const struct query_value *values, size_t cnt)
 	return 0;
 }
 
-struct days {
-	uint64_t first, last;
-};
-
 static int read_days(void *ctx, const struct query_value *values, size_t cnt)
 {
-	struct days *d = ctx;
+	struct shipment *s = ctx;
 
-	d->first = day_of(&values[0]);
-	d->last = day_of(&values[1]);
+	s->first_day = day_of(&values[0]);
+	s->last_day = day_of(&values[1]);
 	return 0;
 }
 
@@ -329,24 +320,17 @@ static int find_stacks(struct shipment *s)
 
 static int send_stacks(struct shipment *s)
 {
-	struct days days = { 0 };
-	const struct query_statement statement = {
-		.sql = "SELECT min(first_wall), max(last_wall) FROM traces",
-		.begin = begin_rows,
-		.row = read_days,
-		.ctx = &days,
-	};
 	struct batch_writer *stacks, *frames;
 	int err = find_stacks(s);
 
-	err = err ?: query_run(s->query, &statement);
+	err = err ?: run(s, "SELECT min(first_wall), max(last_wall) FROM traces", read_days);
 	if (err)
 		return err;
 	stacks = new_writer(s, SHIP_STACKS);
 	frames = new_writer(s, SHIP_FRAMES);
 	err = stack_rows_put(&(struct stack_rows){ query_traces(s->query)->v[0], &s->ids,
 						   &s->opts->seen->rows, stacks, frames },
-			     days.first, days.last);
+			     s->first_day, s->last_day);
 	if (!err)
 		err = batch_writer_end(frames);
 	if (!err)

@@ -5,6 +5,10 @@
  */
 #include "ship/ship_tables.h"
 
+#define DAY_NS (24 * 3600 * 1000000000LL)
+/* Date has 16 bits. */
+#define DAY_MAX 65535
+
 #define LOW "LowCardinality(String)"
 #define DELTA "Int64 CODEC(Delta, ZSTD)"
 
@@ -149,6 +153,11 @@ const struct ship_table ship_tables[SHIP_TABLE_CNT] = {
 };
 
 /* ---- statements ------------------------------------------------------------------------------- */
+
+uint64_t ship_tables_day(int64_t wall)
+{
+	return wall >= 0 && wall / DAY_NS <= DAY_MAX ? (uint64_t)(wall / DAY_NS) : 0;
+}
 
 void ship_tables_put_select(struct buf *out, const struct ship_table *t)
 {

@@ -55,7 +55,7 @@ struct ship_table {
 
 extern const struct ship_table ship_tables[SHIP_TABLE_CNT];
 
-/* Columns of ship_tables[SHIP_STACKS], SHIP_FRAMES, SHIP_LOST and SHIP_LEDGER, as the code puts them. */
+/* Columns of ship_tables[SHIP_STACKS], SHIP_FRAMES and SHIP_LEDGER, which get their values without SQL. */
 enum { SHIP_STACKS_DAY, SHIP_STACKS_STACK, SHIP_STACKS_FRAMES };
 enum {
 	SHIP_FRAMES_FRAME,
@@ -78,6 +78,9 @@ enum {
 	SHIP_LEDGER_ROWS,
 	SHIP_LEDGER_SEEN,
 };
+
+/* The day of a time (ns since 1970), as a column of type Date has it; 0: it has no such day. */
+uint64_t ship_tables_day(int64_t wall);
 
 /* The SELECT that gives the rows: the wall-clock time, then each column that has SQL. */
 void ship_tables_put_select(struct buf *out, const struct ship_table *t);

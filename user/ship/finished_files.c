@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The directory with files to ship. Owns which names belong to it, their order, and the limit of their size. */
-#include "ship/spool.h"
+#include "ship/finished_files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,14 +27,14 @@ static bool is_finished(const char *name)
 
 static int by_age(const void *a, const void *b)
 {
-	const struct spool_file *x = a, *y = b;
+	const struct finished_file *x = a, *y = b;
 
 	if (x->wall != y->wall)
 		return x->wall < y->wall ? -1 : 1;
 	return strverscmp(x->name, y->name);
 }
 
-static void add(struct spool *s, int dir, const char *name)
+static void add(struct finished_files *s, int dir, const char *name)
 {
 	struct stat st;
 
@@ -42,7 +42,7 @@ static void add(struct spool *s, int dir, const char *name)
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
 		return;
 	s->files = array_reserve(s->files, &s->cap, s->cnt + 1, sizeof(*s->files));
-	s->files[s->cnt++] = (struct spool_file){
+	s->files[s->cnt++] = (struct finished_file){
 		.name = xstrdup(name),
 		.bytes = (uint64_t)st.st_size,
 		.wall = (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec,
@@ -50,12 +50,12 @@ static void add(struct spool *s, int dir, const char *name)
 	s->bytes += (uint64_t)st.st_size;
 }
 
-int spool_list(int dir, struct spool *out)
+int finished_files_list(int dir, struct finished_files *out)
 {
 	char **names;
 	int cnt = file_names(dir, false, &names);
 
-	*out = (struct spool){ 0 };
+	*out = (struct finished_files){ 0 };
 	if (cnt < 0)
 		return cnt;
 	for (int i = 0; i < cnt; i++)
@@ -67,23 +67,23 @@ int spool_list(int dir, struct spool *out)
 	return 0;
 }
 
-void spool_fini(struct spool *s)
+void finished_files_fini(struct finished_files *s)
 {
 	for (size_t i = 0; i < s->cnt; i++)
 		free(s->files[i].name);
 	free(s->files);
-	*s = (struct spool){ 0 };
+	*s = (struct finished_files){ 0 };
 }
 
-size_t spool_trim(int dir, uint64_t max, const char *keep, struct ship_state *state)
+size_t finished_files_trim(int dir, uint64_t max, const char *keep, struct ship_state *state)
 {
-	struct spool s;
+	struct finished_files s;
 	size_t cnt = 0;
 
-	if (!max || spool_list(dir, &s))
+	if (!max || finished_files_list(dir, &s))
 		return 0;
 	for (size_t i = 0; i < s.cnt && s.bytes > max; i++) {
-		const struct spool_file *f = &s.files[i];
+		const struct finished_file *f = &s.files[i];
 		const struct ship_state_drop drop = { f->name, f->bytes, f->wall };
 		char size[32];
 
@@ -99,6 +99,6 @@ size_t spool_trim(int dir, uint64_t max, const char *keep, struct ship_state *st
 		s.bytes -= f->bytes;
 		cnt++;
 	}
-	spool_fini(&s);
+	finished_files_fini(&s);
 	return cnt;
 }
