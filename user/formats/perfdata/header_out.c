@@ -123,16 +123,6 @@ static uint64_t id_of(const struct perfdata_raw_event *e)
 	return e ? perfdata_header_out_id(e) : PERFDATA_OUT_SAMPLE_ID;
 }
 
-static void put_u32(struct buf *b, uint32_t v)
-{
-	buf_add(b, &v, sizeof(v));
-}
-
-static void put_u64(struct buf *b, uint64_t v)
-{
-	buf_add(b, &v, sizeof(v));
-}
-
 /* ---- before the records ------------------------------------------------------------------------ */
 
 /* In order of their numbers, as the table after the records. */
@@ -177,22 +167,22 @@ void perfdata_header_out_begin(const struct perfdata_header_out *h, struct perfd
 	struct buf b = { 0 };
 
 	buf_addstr(&b, PERFDATA_MAGIC);
-	put_u64(&b, HEAD_SZ);
-	put_u64(&b, ATTR_SZ + SECTION_SZ);
-	put_u64(&b, attrs);
-	put_u64(&b, attrs_sz);
-	put_u64(&b, attrs + attrs_sz);
-	put_u64(&b, h->data_sz);
-	put_u64(&b, 0); /* types of events: no longer used */
-	put_u64(&b, 0);
+	perfdata_put_u64(&b, HEAD_SZ);
+	perfdata_put_u64(&b, ATTR_SZ + SECTION_SZ);
+	perfdata_put_u64(&b, attrs);
+	perfdata_put_u64(&b, attrs_sz);
+	perfdata_put_u64(&b, attrs + attrs_sz);
+	perfdata_put_u64(&b, h->data_sz);
+	perfdata_put_u64(&b, 0); /* types of events: no longer used */
+	perfdata_put_u64(&b, 0);
 	put_feature_bits(&b, h);
 	for (size_t i = 0; i < cnt; i++)
-		put_u64(&b, id_of(event_at(h, i)));
+		perfdata_put_u64(&b, id_of(event_at(h, i)));
 	for (size_t i = 0; i < cnt; i++) {
 		attr = make_attr(h, event_at(h, i));
 		buf_add(&b, &attr, ATTR_SZ);
-		put_u64(&b, ids + i * ID_SZ);
-		put_u64(&b, ID_SZ);
+		perfdata_put_u64(&b, ids + i * ID_SZ);
+		perfdata_put_u64(&b, ID_SZ);
 	}
 	perfdata_out_bytes(out, b.data, b.len);
 	buf_free(&b);
@@ -205,7 +195,7 @@ static void put_string(struct buf *b, const char *s)
 	const size_t len = strlen(s) + 1,
 		     sz = (len + STRING_ALIGN - 1) & ~(size_t)(STRING_ALIGN - 1);
 
-	put_u32(b, (uint32_t)sz);
+	perfdata_put_u32(b, (uint32_t)sz);
 	buf_add(b, s, len);
 	buf_fill(b, '\0', sz - len);
 }
@@ -224,7 +214,7 @@ static void put_command_line(struct buf *b, const struct names *names)
 	uint32_t cnt = 0;
 	struct buf word = { 0 };
 
-	put_u32(b, 0);
+	perfdata_put_u32(b, 0);
 	while (line && *line) {
 		len = strcspn(line, " ");
 		buf_clear(&word);
@@ -252,7 +242,7 @@ static void put_build_id(struct buf *b, const struct names_module *m, const char
 	memcpy(id, m->build_id, m->build_id_sz);
 	id[BUILD_ID_SPACE] = m->build_id_sz;
 	buf_add(b, &head, sizeof(head));
-	put_u32(b, UINT32_MAX); /* the host's */
+	perfdata_put_u32(b, UINT32_MAX); /* the host's */
 	buf_add(b, id, sizeof(id));
 	buf_add(b, path, len);
 	buf_fill(b, '\0', space - len);
@@ -276,8 +266,8 @@ static void put_events(struct buf *b, const struct perfdata_header_out *h)
 	const size_t cnt = event_cnt(h);
 	struct buf name = { 0 };
 
-	put_u32(b, (uint32_t)cnt);
-	put_u32(b, ATTR_SZ);
+	perfdata_put_u32(b, (uint32_t)cnt);
+	perfdata_put_u32(b, ATTR_SZ);
 	for (size_t i = 0; i < cnt; i++) {
 		const struct perfdata_raw_event *e = event_at(h, i);
 		const struct perf_event_attr attr = make_attr(h, e);
@@ -288,9 +278,9 @@ static void put_events(struct buf *b, const struct perfdata_header_out *h)
 		else
 			buf_addstr(&name, sample_name(h->names));
 		buf_add(b, &attr, ATTR_SZ);
-		put_u32(b, 1);
+		perfdata_put_u32(b, 1);
 		put_string(b, buf_cstr(&name));
-		put_u64(b, id_of(e));
+		perfdata_put_u64(b, id_of(e));
 	}
 	buf_free(&name);
 }
@@ -302,10 +292,10 @@ static void put_clock_data(struct buf *b, const struct perfdata_header_out *h)
 	struct perf_event_attr attr = { 0 };
 
 	set_clock(h->names, &attr);
-	put_u32(b, 1);
-	put_u32(b, (uint32_t)attr.clockid);
-	put_u64(b, part->real);
-	put_u64(b, part->mono);
+	perfdata_put_u32(b, 1);
+	perfdata_put_u32(b, (uint32_t)attr.clockid);
+	perfdata_put_u64(b, part->real);
+	perfdata_put_u64(b, part->mono);
 }
 
 static void put_feature(struct buf *b, const struct perfdata_header_out *h, uint32_t feature)
@@ -332,8 +322,8 @@ static void put_feature(struct buf *b, const struct perfdata_header_out *h, uint
 		put_meta(b, h->names, PROF_META_ARCH);
 		break;
 	case PERFDATA_NRCPUS:
-		put_u32(b, cpus); /* present */
-		put_u32(b, cpus);
+		perfdata_put_u32(b, cpus); /* present */
+		perfdata_put_u32(b, cpus);
 		break;
 	case PERFDATA_CMDLINE:
 		put_command_line(b, h->names);
@@ -342,11 +332,11 @@ static void put_feature(struct buf *b, const struct perfdata_header_out *h, uint
 		put_events(b, h);
 		break;
 	case SAMPLE_TIME:
-		put_u64(b, h->first_ts);
-		put_u64(b, h->last_ts);
+		perfdata_put_u64(b, h->first_ts);
+		perfdata_put_u64(b, h->last_ts);
 		break;
 	case PERFDATA_CLOCKID:
-		put_u64(b, 1); /* resolution in ns */
+		perfdata_put_u64(b, 1); /* resolution in ns */
 		break;
 	default:
 		put_clock_data(b, h);
@@ -368,8 +358,8 @@ void perfdata_header_out_end(const struct perfdata_header_out *h, struct perfdat
 			continue;
 		from = sections.len;
 		put_feature(&sections, h, features[i]);
-		put_u64(&table, off + from);
-		put_u64(&table, sections.len - from);
+		perfdata_put_u64(&table, off + from);
+		perfdata_put_u64(&table, sections.len - from);
 	}
 	perfdata_out_bytes(out, table.data, table.len);
 	perfdata_out_bytes(out, sections.data, sections.len);

@@ -19,12 +19,12 @@ void perfdata_out_fini(struct perfdata_out *o)
 
 void perfdata_out_u32(struct perfdata_out *o, uint32_t v)
 {
-	buf_add(&o->body, &v, sizeof(v));
+	perfdata_put_u32(&o->body, v);
 }
 
 void perfdata_out_u64(struct perfdata_out *o, uint64_t v)
 {
-	buf_add(&o->body, &v, sizeof(v));
+	perfdata_put_u64(&o->body, v);
 }
 
 void perfdata_out_cpu(struct perfdata_out *o, uint32_t cpu)

@@ -25,6 +25,17 @@ struct perfdata_moment {
 	uint64_t id; /* number of the event */
 };
 
+/* Numbers in the byte order of the machine. */
+static inline void perfdata_put_u32(struct buf *b, uint32_t v)
+{
+	buf_add(b, &v, sizeof(v));
+}
+
+static inline void perfdata_put_u64(struct buf *b, uint64_t v)
+{
+	buf_add(b, &v, sizeof(v));
+}
+
 void perfdata_out_fini(struct perfdata_out *o);
 
 void perfdata_out_u32(struct perfdata_out *o, uint32_t v);

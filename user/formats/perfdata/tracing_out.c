@@ -21,16 +21,9 @@
 
 enum { LONG_SZ = 8, PAGE_SZ = 4096 };
 
-static void put_u32(struct buf *out, uint32_t v)
-{
-	buf_add(out, &v, sizeof(v));
-}
-
 static void put_file(struct buf *out, const char *text, size_t len)
 {
-	uint64_t sz = len;
-
-	buf_add(out, &sz, sizeof(sz));
+	perfdata_put_u64(out, len);
 	buf_add(out, text, len);
 }
 
@@ -66,11 +59,11 @@ static void put_systems(struct buf *out, const struct perfdata_raw_event **v, si
 
 	for (i = 0; i < cnt; i = end_of_system(v, cnt, i))
 		systems++;
-	put_u32(out, systems);
+	perfdata_put_u32(out, systems);
 	for (i = 0; i < cnt;) {
 		end = end_of_system(v, cnt, i);
 		put_name(out, v[i]->system);
-		put_u32(out, (uint32_t)(end - i));
+		perfdata_put_u32(out, (uint32_t)(end - i));
 		for (; i < end; i++) {
 			buf_clear(&text);
 			perfdata_raw_layout_print(v[i], &text);
@@ -83,7 +76,6 @@ static void put_systems(struct buf *out, const struct perfdata_raw_event **v, si
 void perfdata_tracing_out(const struct perfdata_raw_layout *l, struct buf *out)
 {
 	const struct perfdata_raw_event **v = xcalloc(l->cnt + 1, sizeof(*v));
-	const uint64_t none = 0;
 
 	for (size_t i = 0; i < l->cnt; i++)
 		v[i] = &l->v[i];
@@ -92,15 +84,15 @@ void perfdata_tracing_out(const struct perfdata_raw_layout *l, struct buf *out)
 	put_name(out, VERSION);
 	buf_addch(out, 0); /* little-endian */
 	buf_addch(out, LONG_SZ);
-	put_u32(out, PAGE_SZ);
+	perfdata_put_u32(out, PAGE_SZ);
 	put_name(out, "header_page");
 	put_file(out, HEADER_PAGE, sizeof(HEADER_PAGE) - 1);
 	put_name(out, "header_event");
 	put_file(out, "", 0);
-	put_u32(out, 0); /* formats of ftrace */
+	perfdata_put_u32(out, 0); /* formats of ftrace */
 	put_systems(out, v, l->cnt);
-	put_u32(out, 0); /* kallsyms */
-	put_u32(out, 0); /* formats of trace_printk() */
-	buf_add(out, &none, sizeof(none)); /* names of threads */
+	perfdata_put_u32(out, 0); /* kallsyms */
+	perfdata_put_u32(out, 0); /* formats of trace_printk() */
+	perfdata_put_u64(out, 0); /* names of threads */
 	free(v);
 }
