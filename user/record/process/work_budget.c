@@ -242,14 +242,18 @@ static void charge_process(struct work_budget *b, uint32_t pid, enum work_kind k
 	charge_owner_of(b, p, side, period, ns);
 }
 
-void work_budget_charge(struct work_budget *b, uint32_t pid, enum work_kind kind, uint64_t ns)
+static void charge(struct work_budget *b, uint32_t pid, enum work_kind kind, uint64_t now,
+		   uint64_t ns)
 {
-	const uint64_t period = b->cfg.now() / PERIOD_NS;
-
 	if (!pid)
 		return;
-	charge_cap(b, side_of(kind), period, ns);
-	charge_process(b, pid, kind, period, ns);
+	charge_cap(b, side_of(kind), now / PERIOD_NS, ns);
+	charge_process(b, pid, kind, now / PERIOD_NS, ns);
+}
+
+void work_budget_charge(struct work_budget *b, uint32_t pid, enum work_kind kind, uint64_t ns)
+{
+	charge(b, pid, kind, b->cfg.now(), ns);
 }
 
 static uint64_t short_time(uint64_t ns)
@@ -260,12 +264,9 @@ static uint64_t short_time(uint64_t ns)
 void work_budget_charge_since(struct work_budget *b, uint32_t pid, enum work_kind kind,
 			      uint64_t began_ns)
 {
-	const uint64_t now = b->cfg.now(), ns = short_time(now - began_ns);
+	const uint64_t now = b->cfg.now();
 
-	if (!pid)
-		return;
-	charge_cap(b, side_of(kind), now / PERIOD_NS, ns);
-	charge_process(b, pid, kind, now / PERIOD_NS, ns);
+	charge(b, pid, kind, now, short_time(now - began_ns));
 }
 
 void work_budget_charge_needed(struct work_budget *b, uint32_t pid, enum work_kind kind,
@@ -277,6 +278,18 @@ void work_budget_charge_needed(struct work_budget *b, uint32_t pid, enum work_ki
 		charge_process(b, pid, kind, now / PERIOD_NS, short_time(now - began_ns));
 }
 
+static bool is_capped(const struct work_budget *b, enum side side, uint64_t period)
+{
+	const uint64_t cap = b->cap_ns[side];
+
+	return cap && level(&b->capped[side], period, cap) >= cap;
+}
+
+bool work_budget_is_capped(const struct work_budget *b, enum work_kind kind)
+{
+	return is_capped(b, side_of(kind), b->cfg.now() / PERIOD_NS);
+}
+
 bool work_budget_may(struct work_budget *b, uint32_t pid, enum work_kind kind)
 {
 	const uint64_t period = b->cfg.now() / PERIOD_NS;
@@ -285,7 +298,7 @@ bool work_budget_may(struct work_budget *b, uint32_t pid, enum work_kind kind)
 	struct place *p;
 	uint64_t own;
 
-	if (b->cap_ns[side] && level(&b->capped[side], period, b->cap_ns[side]) >= b->cap_ns[side])
+	if (is_capped(b, side, period))
 		return false;
 	if (!b->is_limited || !pid || level(&b->all[side], period, l->loaded_leak) < l->loaded)
 		return true;

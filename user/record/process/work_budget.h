@@ -61,6 +61,9 @@ void work_budget_charge_since(struct work_budget *b, uint32_t pid, enum work_kin
 void work_budget_charge_needed(struct work_budget *b, uint32_t pid, enum work_kind kind,
 			       uint64_t began_ns);
 
+/* Whether the work of all processes together is above the limit of work_budget_cap(). */
+bool work_budget_is_capped(const struct work_budget *b, enum work_kind kind);
+
 /*
  * Whether the process may cause more work of this kind now. False: it or its user is above its share, and the recorder
  * is loaded. Ask again later.

@@ -259,7 +259,7 @@ static struct live_maps_proc *get(struct live_maps *m, uint32_t pid)
  */
 static bool is_over_budget(const struct live_maps *m)
 {
-	return !work_budget_may(tasks_work(m->cfg.tasks), 0, WORK_LISTS);
+	return work_budget_is_capped(tasks_work(m->cfg.tasks), WORK_LISTS);
 }
 
 static void side_exec(struct live_maps *m, const struct perf_side *side)

@@ -331,9 +331,9 @@ static uint64_t poll_sideband(struct unwind_loader *u)
 }
 
 /* The limit of the recorder's work is reached: records are handled when the drain has them, and not before. */
-static bool is_over_budget(struct unwind_loader *u)
+static bool is_over_budget(const struct unwind_loader *u)
 {
-	return !work_budget_may(u->work, 0, WORK_LISTS);
+	return work_budget_is_capped(u->work, WORK_LISTS);
 }
 
 uint64_t unwind_loader_poll(struct unwind_loader *u)
@@ -630,7 +630,7 @@ void unwind_loader_free(struct unwind_loader *u)
 	free(u);
 }
 
-int unwind_loader_fd(struct unwind_loader *u)
+int unwind_loader_fd(const struct unwind_loader *u)
 {
 	return is_over_budget(u) ? -1 : sideband_reader_fd(u->sideband);
 }

@@ -63,7 +63,7 @@ void unwind_loader_expect(struct unwind_loader *u, const struct elf_deps_file *f
 void unwind_loader_settle(struct unwind_loader *u, uint64_t deadline_ns);
 
 /* Readable when side-band records arrived; -1 while the limit of the recorder's work is reached. */
-int unwind_loader_fd(struct unwind_loader *u);
+int unwind_loader_fd(const struct unwind_loader *u);
 /*
  * Reads side-band records, up to a limit, and publishes lists. Returns when to call it again (CLOCK_MONOTONIC) even if
  * nothing arrives; UINT64_MAX: never.
