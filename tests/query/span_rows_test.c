@@ -3,16 +3,11 @@
  * The tables spans and polls: pairs of a made trace, and on random traces the same sums as `count --pair`, which are
  * reached by another way through the program.
  */
-#include "tests/cmd/run_cmd.h"
+#include "tests/cmd/random_trace.h"
 
 #include <inttypes.h>
 
 #include "cmd/count/count.h"
-
-#define main sched_trace_main
-int sched_trace_main(int argc, char **argv);
-#include "tests/web/sched_trace.c"
-#undef main
 
 TestSuite(span_rows, .timeout = 60);
 
@@ -149,22 +144,6 @@ Test(span_rows, half_a_pair_is_refused)
 
 /* ---- random traces ------------------------------------------------------------------------------ */
 
-static int random_trace(unsigned int seed)
-{
-	char number[16], *argv[] = { (char *)"sched_trace", number, (char *)"400", NULL };
-	int out = make_fd("", 0), keep = dup(1);
-
-	snprintf(number, sizeof(number), "%u", seed);
-	fflush(NULL);
-	dup2(out, 1);
-	cr_assert_eq(sched_trace_main(3, argv), 0);
-	fflush(NULL);
-	dup2(keep, 1);
-	close(keep);
-	lseek(out, 0, SEEK_SET);
-	return out;
-}
-
 static uint64_t number_of(const char *json, const char *key)
 {
 	const char *found = strstr(json, key);
@@ -179,7 +158,7 @@ Test(span_rows, sums_equal_count)
 
 	for (unsigned int seed = 0; seed < 20; seed++) {
 		char want[128];
-		struct run r = run_cmd(cmd_count, random_trace(seed), "count", "-", "--pair",
+		struct run r = run_cmd(cmd_count, random_trace(seed, 400), "count", "-", "--pair",
 				       "sched:sched_waking,sched:sched_switch", "--json", NULL);
 		const uint64_t pairs = number_of(r.out, "\"pairs\":"),
 			       cut = number_of(r.out, "\"pairs_cut\":"),
@@ -190,7 +169,7 @@ Test(span_rows, sums_equal_count)
 		snprintf(want, sizeof(want), "n,cut,ns\r\n%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\r\n",
 			 pairs, cut, ns);
 		expect_rows(
-			random_trace(seed),
+			random_trace(seed, 400),
 			"SELECT count(*) AS n, coalesce(sum(cut), 0) AS cut, coalesce(sum(dur) FILTER (WHERE cut = 0), 0) AS ns"
 			" FROM spans('sched:sched_waking', 'sched:sched_switch')",
 			want);

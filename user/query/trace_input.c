@@ -4,7 +4,6 @@
  * clocks, threads. Independent of SQL. The first pass skips most events; each scan of a table opens its own reader,
  * which shares the names, because scans may be nested.
  */
-#include "profile/sched/recorded_switches.h"
 #include "query/trace_input.h"
 
 #include <errno.h>
@@ -12,6 +11,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "profile/sched/recorded_switches.h"
 
 /* Events between two checks of the stop flag. */
 #define STOP_EVERY 8192
@@ -129,10 +129,10 @@ static int learn(struct trace_inputs *all, struct trace_input *in)
 static void add_parts(struct trace_input *in)
 {
 	for (uint32_t i = 0; i < in->names->parts.cnt; i++) {
-		if (recorded_switches(in->names, i))
-			part_of(in, i)->switches = true;
 		const struct dial9_skipped s = trace_skipped(reader_trace(in->first), i);
 
+		if (recorded_switches(in->names, i))
+			part_of(in, i)->switches = true;
 		if (s.cnt)
 			extend(part_of(in, i), s.first_ts, s.last_ts);
 		in->events += s.cnt;

@@ -3,7 +3,7 @@
  * SQL over traces. Rows of a made trace are compared with what was put into it, sums over random traces with the
  * commands that have the same numbers, and conditions that skip rows early with the same ones evaluated by SQLite.
  */
-#include "tests/cmd/run_cmd.h"
+#include "tests/cmd/random_trace.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -11,11 +11,6 @@
 #include "base/buf.h"
 #include "cmd/sched/sched.h"
 #include "tests/support/chance.h"
-
-#define main sched_trace_main
-int sched_trace_main(int argc, char **argv);
-#include "tests/web/sched_trace.c"
-#undef main
 
 static struct run query(int fd, const char *format, const char *sql)
 {
@@ -243,23 +238,6 @@ Test(query_command, only_reading_is_allowed)
 
 enum { SEEDS = 40, STEPS = 400 };
 
-static int random_trace(uint64_t seed)
-{
-	char steps[16], number[24], *argv[] = { (char *)"sched_trace", number, steps, NULL };
-	int out = make_fd("", 0), keep = dup(1);
-
-	snprintf(number, sizeof(number), "%" PRIu64, seed);
-	snprintf(steps, sizeof(steps), "%d", STEPS);
-	fflush(NULL);
-	dup2(out, 1);
-	cr_assert_eq(sched_trace_main(3, argv), 0);
-	fflush(NULL);
-	dup2(keep, 1);
-	close(keep);
-	lseek(out, 0, SEEK_SET);
-	return out;
-}
-
 struct sum {
 	uint64_t tid, ns;
 };
@@ -308,7 +286,7 @@ static char *sums_of_json(const char *json, const char *key)
 /* The rows of a query, without their head. */
 static char *sums_of_sql(uint64_t seed, const char *sql)
 {
-	struct run r = query(random_trace(seed), "csv", sql);
+	struct run r = query(random_trace(seed, STEPS), "csv", sql);
 	char *head = strchr(r.out, '\n');
 	char *rows;
 
@@ -340,8 +318,8 @@ static size_t expect_same(uint64_t seed, struct run r, const char *key, const ch
 /* Report has no CPU time where more of it is doubtful than known. */
 static size_t expect_same_cpu_time(uint64_t seed)
 {
-	struct run r =
-		run_cmd(cmd_report, random_trace(seed), "report", "-", "-stid", "--json", NULL);
+	struct run r = run_cmd(cmd_report, random_trace(seed, STEPS), "report", "-", "-stid",
+			       "--json", NULL);
 
 	if (strstr(r.out, "\"run_ns\":") && !strstr(r.out, "\"run_ns\":null"))
 		return expect_same(seed, r, "run_ns", "running");
@@ -358,12 +336,12 @@ Test(query_command, sums_equal_offcpu_latency_and_report, .timeout = 120)
 		const uint64_t seed = k + (k >= SEEDS / 2 ? 100 - SEEDS / 2 : 0);
 
 		compared += expect_same(seed,
-					run_cmd(cmd_offcpu, random_trace(seed), "offcpu", "-",
-						"--include-self", "--by=tid", "--json", NULL),
+					run_cmd(cmd_offcpu, random_trace(seed, STEPS), "offcpu",
+						"-", "--include-self", "--by=tid", "--json", NULL),
 					"ns", "blocked");
 		compared += expect_same(seed,
-					run_cmd(sched_latency, random_trace(seed), "latency", "-",
-						"--include-self", "--json", NULL),
+					run_cmd(sched_latency, random_trace(seed, STEPS), "latency",
+						"-", "--include-self", "--json", NULL),
 					"runnable_ns", "runnable");
 		compared += expect_same_cpu_time(seed);
 	}
