@@ -160,7 +160,8 @@ PROF_WALK_INLINE int prof_walk_fp(struct prof_walk *w, __u32 row, __u64 cfa)
 	if (rule == PROF_UNWIND_FP_SAME || (rule == PROF_UNWIND_FP_AT_FP && w->fp_lost))
 		return 0;
 	w->fp_lost = rule > PROF_UNWIND_FP_AT_FP;
-	if (!w->fp_lost && prof_walk_word(w, at, &w->fp))
+	/* a copy has nothing below sp: there, the value was popped already, and the register has it */
+	if (!w->fp_lost && prof_walk_word(w, at, &w->fp) && at >= w->sp)
 		return PROF_END_READ_FAILED;
 	return 0;
 }

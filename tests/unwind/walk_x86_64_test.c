@@ -40,6 +40,8 @@ enum {
 	REWRITTEN = 96, /* by libgcc */
 	BY_RAX = 112, /* a function of assembler */
 	BY_RBX = 128,
+	SAVED = 144, /* the frame pointer, at sp */
+	POPPED = 160, /* in the epilogue after that: below sp */
 	CONTEXT = 300, /* words, see above */
 	FP = 340,
 };
@@ -50,7 +52,7 @@ enum {
 
 /* index word, big words, rows */
 static const __u32 table[PROF_UNWIND_BLOCK_WORDS] = {
-	4 << PROF_UNWIND_INDEX_COUNT_BITS | 8,
+	4 << PROF_UNWIND_INDEX_COUNT_BITS | 10,
 	G_M | M_CURG << 8 | G_SP << 16 | G_FP << 24,
 	2 | 1 << 8,
 	8 * (FP - CONTEXT),
@@ -63,6 +65,8 @@ static const __u32 table[PROF_UNWIND_BLOCK_WORDS] = {
 	ROW(REWRITTEN, PROF_UNWIND_SPECIAL, PROF_UNWIND_CONTEXT + 2, 0),
 	ROW(BY_RAX, PROF_UNWIND_REG, 0 << 8 | 1, 0),
 	ROW(BY_RBX, PROF_UNWIND_REG, 3 << 8 | 1, 0),
+	ROW(SAVED, PROF_UNWIND_SP, 2, 2),
+	ROW(POPPED, PROF_UNWIND_SP, 1, 2),
 };
 static const struct prof_unwind_map text_map = { TEXT, TEXT + 1024, 0, MODULE, 0 };
 static struct prof_unwind_module text_module = { .page_cnt = 1, .table = 1, .big_cnt = 3 };
@@ -216,6 +220,20 @@ Test(walk_go, leaf_without_a_row_waits_for_a_search_of_its_caller)
 	w.searches = 0;
 	EXPECT_WALK(PROF_END_COMPLETE, ROOT + 7);
 	cr_expect_eq(w.flags, PROF_USER_FRAME_POINTERS);
+}
+
+/* Of a copied stack, whose first word is at sp. */
+Test(walk_x86_64, popped_frame_pointer_is_in_its_register)
+{
+	start(PLAIN);
+	mem[0] = ret(ROOT);
+	prof_walk_start(&w, TEXT + POPPED, MEM, 0xf0, 0, 1, 1);
+	EXPECT_WALK(PROF_END_COMPLETE, POPPED, ROOT + 7);
+	cr_expect_eq(w.fp, 0xf0);
+	cr_expect(!w.fp_lost);
+	/* where it still is, but cannot be read */
+	prof_walk_start(&w, TEXT + SAVED, MEM - 8, 0xf0, 0, 1, 1);
+	EXPECT_WALK(PROF_END_READ_FAILED, SAVED);
 }
 
 static void start_rewritten(void)
