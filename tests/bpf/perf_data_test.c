@@ -23,11 +23,11 @@ const char *live_missing(void)
 	return access(perf_path, X_OK) ? "needs perf (Debian: linux-perf)" : NULL;
 }
 
-/* Runs shell commands in the test's directory, where $D is the recorder, until a command fails. Its exit code. */
-static int try_shell(const char *commands, struct buf *output, struct buf *errors)
+/* Runs shell commands in the test's directory, where $D is the recorder; they must succeed. */
+static struct buf shell(const char *commands)
 {
 	struct live_proc p = { 0 };
-	struct buf script = { 0 };
+	struct buf script = { 0 }, errors;
 	const char *argv[] = { "/bin/sh", "-c", NULL, NULL };
 	int code;
 
@@ -36,43 +36,30 @@ static int try_shell(const char *commands, struct buf *output, struct buf *error
 	live_spawn(&p, argv, NULL);
 	live_read_rest(&p);
 	code = live_wait(&p);
-	*errors = live_errors(&p);
-	buf_free(&script);
+	errors = live_errors(&p);
 	buf_cstr(&p.output);
-	*output = p.output;
-	return code;
+	cr_assert_eq(code, 0, "exit code %d: %s%s", code, p.output.data, buf_cstr(&errors));
+	buf_free(&errors);
+	buf_free(&script);
+	return p.output;
 }
 
-static struct buf shell(const char *commands)
+/* Commands whose output must be empty: differences. */
+static void same(const char *commands)
 {
-	struct buf output, errors;
-	const int code = try_shell(commands, &output, &errors);
+	struct buf out = shell(commands);
 
-	cr_assert_eq(code, 0, "exit code %d: %s", code, buf_cstr(&errors));
-	buf_free(&errors);
-	return output;
+	cr_assert_str_empty(out.data, "%s", out.data);
+	buf_free(&out);
 }
 
 /*
- * Commands whose output must be empty: differences. A sample at an address outside of all mappings, or without a CPU,
- * does not survive a round trip; a recording without one comes soon.
+ * The last word that perf follows on a stack may have the value of a context marker. perf script then drops all of the
+ * callchain, which a round trip keeps: such samples are compared without callchains.
  */
-static void same(const char *commands)
-{
-	for (int left = 3; left >= 0; left--) {
-		struct buf output, errors;
-		const int code = try_shell(commands, &output, &errors);
-		const bool equal = !code && !output.len;
-
-		if (!left)
-			cr_assert(equal, "exit code %d: %s%s", code, output.data,
-				  buf_cstr(&errors));
-		buf_free(&output);
-		buf_free(&errors);
-		if (equal)
-			return;
-	}
-}
+#define WITHOUT_DROPPED                                                                            \
+	"awk 'BEGIN { RS = \"\"; FS = \"\\n\" } NR == FNR { if (NF == 1) dropped[$1]; next }\n"    \
+	"{ print $1 in dropped ? $1 : $0 }' perf.script "
 
 Test(perf_data, perf_reports_the_same_for_its_own_file_after_a_round_trip)
 {
@@ -85,15 +72,19 @@ Test(perf_data, perf_reports_the_same_for_its_own_file_after_a_round_trip)
 	     "grep -v '^#' >$f.report\n"
 	     "perf script -F comm,tid,time,period,event,ip,sym,dso -i $f.data 2>/dev/null |\n"
 	     "sed 's/^\t *[0-9a-f]* /\t/' >$f.script\n"
-	     "done; diff perf.report back.report; diff perf.script back.script");
-	lines = shell("cat perf.script");
+	     "done; diff perf.report back.report\n" WITHOUT_DROPPED
+	     "perf.script >perf.kept\n" WITHOUT_DROPPED
+	     "back.script >back.kept; diff perf.kept back.kept");
+	lines = shell("cat perf.kept");
 	cr_assert(strstr(lines.data, "getdents"), "no known function in the file of perf");
 	buf_free(&lines);
 }
 
 /*
- * Stacks that perf copied. perf unwinds them itself, and may give up early: the shorter chain must be the start of the
- * longer one, and few of ours are shorter. The chain of the program is known up to a frame of 40,000 bytes, whose untouched pages the kernel cannot copy.
+ * Stacks that perf copied. perf unwinds them itself, and may give up early; what it has must be the start of ours. Where
+ * code has no rules, perf may name a wrong caller; and we end at the dynamic linker's resolver, whose CFA is in rbx. In
+ * 7,000 stacks of ls there were 3 of these. The chain of the program is known up to a frame of 40,000 bytes, whose untouched pages the
+ * kernel cannot copy.
  */
 Test(perf_data, copied_stacks_have_the_callers_that_perf_finds)
 {
@@ -111,9 +102,8 @@ Test(perf_data, copied_stacks_have_the_callers_that_perf_finds)
 		"$D script -F ip,dso,event dwarf.d9 | awk '\n"
 		"/cpu-clock/ { if (s) print s; s = \"S\"; next }\n"
 		"NF && !/\\[kernel/ { s = s \" \" $1 } END { print s }' >our.chains\n"
-		"paste -d: perf.chains our.chains | awk -F: '{ all++ } index($2, $1) == 1 { next }\n"
-		"index($1, $2) == 1 { shorter++; next } { print }\n"
-		"END { if (shorter * 10 > all) print shorter \" of \" all \" are shorter than in perf\" }'\n"
+		"paste -d: perf.chains our.chains | awk -F: 'index($2, $1) != 1 { n++; other = $0 }\n"
+		"END { if (n * 50 > NR) print n \" of \" NR \" differ: \" other }'\n"
 		"done",
 		live_built("stimuli/unwind_chain"));
 	same(buf_cstr(&commands));
@@ -129,7 +119,7 @@ Test(perf_data, perf_reports_the_same_for_a_directory_of_its_threads)
 {
 	struct buf files;
 
-	same("perf record -q --threads -a -e cpu-clock -F 999 -g -o threads ls -R /usr/share >/dev/null\n"
+	same("perf record -q --threads -e cpu-clock -F 999 -g -o threads ls -R /usr/share >/dev/null\n"
 	     "$D convert -q threads -o threads.d9\n"
 	     "$D convert -q --to perf-data threads.d9 -o back.data\n"
 	     "for f in threads back.data; do\n"
