@@ -99,7 +99,7 @@ static void check_dial9(const struct buf *bytes)
 	dial9_dec_free(dec);
 }
 
-/* A dial9 trace as perf.data: a whole file, whatever the trace is that we read again. */
+/* A dial9 trace as perf.data: whatever the trace is, the file is complete, and we can read it. */
 static void check_export(const void *data, size_t sz)
 {
 	struct foreign_opts opts = { .level = DIAL9_LEVEL_3 };
