@@ -147,13 +147,16 @@ static void mount_tracefs(bool on)
 
 static int record_pingpong(const char *program, struct live_proc *p)
 {
-	const char *argv[] = { program, "record", "-o", live_path("trace.bin"), "-F", "999", "-d",
-			       "1",	"-p",	  NULL, "--no-progress",	NULL };
+	/* Without real-time priority, other tests delay the recorder: the rings hold the whole second. */
+	const char *argv[] = {
+		program, "record", "-o", live_path("trace.bin"), "-F", "999", "-d", "1", "-m",
+		"64M",	 "-p",	   NULL, "--no-progress",	 NULL
+	};
 	struct live_proc player;
 	int code;
 
 	live_stimulus(&player, "pingpong", "100000000", NULL);
-	argv[9] = live_number(player.pid);
+	argv[11] = live_number(player.pid);
 	cr_assert_eq(write(player.in, "\n", 1), 1);
 	live_spawn(p, argv, become_user);
 	live_read_rest(p);
