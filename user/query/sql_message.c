@@ -45,8 +45,9 @@ static void put_place(struct buf *out, const char *sql, int offset)
 		buf_printf(out, " at column %u", column);
 }
 
-/* SQL is not case-sensitive, and the name may have its table before it. */
-static void put_near(struct buf *out, const char *name, const char *const *known, size_t cnt)
+/* SQL is not case-sensitive, and the name may have its table before it. @same: what the name itself is elsewhere. */
+static void put_near(struct buf *out, const char *name, const char *const *known, size_t cnt,
+		     const char *same)
 {
 	const char *dot = strrchr(name, '.'), *near;
 	char *word = xstrdup(dot ? dot + 1 : name);
@@ -55,7 +56,9 @@ static void put_near(struct buf *out, const char *name, const char *const *known
 		if (*c >= 'A' && *c <= 'Z')
 			*c = (char)(*c + 'a' - 'A');
 	near = opts_nearest(word, known, cnt);
-	if (near) {
+	if (near && same && !strcmp(near, word)) {
+		buf_printf(out, " (%s)", same);
+	} else if (near) {
 		buf_addstr(out, " (did you mean ");
 		str_printable(out, near, strlen(near));
 		buf_addstr(out, "?)");
@@ -110,10 +113,11 @@ void sql_message_put(struct buf *out, sqlite3 *db, const char *sql,
 	if (offset >= 0)
 		put_place(out, sql, offset);
 	if (str_starts(msg, table)) {
-		put_near(out, msg + sizeof(table) - 1, n->tables, n->table_cnt);
+		put_near(out, msg + sizeof(table) - 1, n->tables, n->table_cnt, NULL);
 		if (!strchr(out->data, '?'))
 			buf_addstr(out, "; see query --schema");
 	} else if (str_starts(msg, column)) {
-		put_near(out, msg + sizeof(column) - 1, n->columns, n->column_cnt);
+		put_near(out, msg + sizeof(column) - 1, n->columns, n->column_cnt,
+			 "other tables have it: see query --schema");
 	}
 }
