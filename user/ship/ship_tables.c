@@ -138,7 +138,7 @@ const struct ship_table ship_tables[SHIP_TABLE_CNT] = {
 			   .order = "host, service, ts" },
 	[SHIP_SLICES] = { .name = "slices",
 			  COLUMNS(slice_columns),
-			  .from = "slices WHERE neighbour = 0",
+			  .from = "slices",
 			  .wall = "wall",
 			  .order = "host, service, ts" },
 	[SHIP_LOST] = { .name = "lost",
