@@ -482,6 +482,44 @@ Test(perfdata_export, other_events_are_tracepoints)
 	buf_free(&file);
 }
 
+/* An application may have several layouts of an event, whose values all fit into the field. */
+Test(perfdata_export, a_field_has_room_for_the_values_of_all_layouts)
+{
+	static const struct dial9_field narrow[] = { { "took", DIAL9_U8 }, { "what", DIAL9_U16 } };
+	static const struct dial9_field wide[] = { { "took", DIAL9_U32 },
+						   { "what", DIAL9_STRING } };
+	const char format[] = "\tfield:u32 took;\toffset:8;\tsize:4;\tsigned:0;\n";
+	struct foreign_notes notes = { 0 };
+	struct dial9_schema *schemas[2];
+	uint32_t took;
+	struct maker m;
+	struct buf file;
+
+	begin(&m);
+	cr_assert_eq(dial9_schema_new("span", true, narrow, 2, &schemas[0]), 0);
+	cr_assert_eq(dial9_schema_new("span", true, wide, 2, &schemas[1]), 0);
+	dial9_enc_begin(m.enc, schemas[0], 50);
+	dial9_enc_put_u64(m.enc, 7);
+	dial9_enc_put_u64(m.enc, 8);
+	cr_assert_eq(dial9_enc_end(m.enc), 0);
+	dial9_enc_begin(m.enc, schemas[1], 51);
+	dial9_enc_put_u64(m.enc, 70000);
+	dial9_enc_put_str(m.enc, "hello", 5);
+	cr_assert_eq(dial9_enc_end(m.enc), 0);
+	file = finish(&m, &notes);
+	cr_assert(memmem(file.data, file.len, format, sizeof(format) - 1));
+	/* its record: size, common fields, took, what, and padding */
+	memcpy(&took, file.data + head_of(&file)->data.off + head_of(&file)->data.sz - 12,
+	       sizeof(took));
+	cr_assert_eq(took, 70000, "%u", took);
+	/* a text does not fit into a number */
+	cr_assert_eq(foreign_notes_count(&notes, FOREIGN_NOTE_LOST, NULL), 1);
+	dial9_schema_free(schemas[0]);
+	dial9_schema_free(schemas[1]);
+	foreign_notes_fini(&notes);
+	buf_free(&file);
+}
+
 /* perf takes a file whose records have no bytes for an unfinished file. */
 Test(perfdata_export, a_trace_without_events_is_a_finished_file)
 {
