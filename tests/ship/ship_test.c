@@ -5,6 +5,7 @@
  */
 #include "ship/ship.h"
 
+#include <limits.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -212,6 +213,18 @@ Test(ship, without_a_server_it_gives_up_and_keeps_the_file)
 	begin(&s, true);
 	fake_stop(s.fake);
 	cr_expect_eq(run_with(&s, 5 * MS, 0), -ETIMEDOUT);
+	cr_expect(has_file(&s, "a.0.bin"));
+	end(&s);
+}
+
+/* It answers questions all the while, for example because its disk is full. */
+Test(ship, a_server_that_takes_no_rows_is_given_up, .timeout = 20)
+{
+	/* after stacks, frames, tasks and traces: rows that a server may have twice */
+	struct scene s = { .fault = FAKE_ERROR, .first = 4, .count = UINT_MAX };
+
+	begin(&s, true);
+	cr_expect_eq(run_with(&s, 50 * MS, 0), -ETIMEDOUT);
 	cr_expect(has_file(&s, "a.0.bin"));
 	end(&s);
 }
