@@ -302,6 +302,27 @@ Test(ship, on_a_full_disk_files_are_shipped)
 	end(&s);
 }
 
+Test(ship, a_lack_of_descriptors_is_not_the_fault_of_a_file)
+{
+	/* the directory, the lock and the file; the last one is then opened again */
+	const struct rlimit few = { 3 + 3, 3 + 3 };
+	struct scene s = { 0 };
+	int status;
+	pid_t child;
+
+	begin(&s, true);
+	child = fork();
+	if (!child) {
+		if (close_range(3, ~0U, 0) || setrlimit(RLIMIT_NOFILE, &few))
+			_exit(2);
+		_exit(run_once(&s) == -EMFILE ? 0 : 1);
+	}
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	cr_expect(WIFEXITED(status) && !WEXITSTATUS(status), "status %x", status);
+	cr_expect(has_file(&s, "a.0.bin"));
+	end(&s);
+}
+
 /* ---- the directory ---------------------------------------------------------------------------- */
 
 Test(ship, open_and_other_files_stay)
