@@ -396,6 +396,12 @@ static int send_ledger(struct shipment *s)
 	return err;
 }
 
+/* What this machine lacks is not the file's fault. */
+static bool is_shortage(int err)
+{
+	return err == -EMFILE || err == -ENFILE || err == -ENOMEM || err == -ENOSPC;
+}
+
 int ship_file_send(const struct ship_file_opts *opts, int fd, const char *path,
 		   const uint64_t id[2])
 {
@@ -405,7 +411,7 @@ int ship_file_send(const struct ship_file_opts *opts, int fd, const char *path,
 	bool damaged = false;
 	int err = open_query(&s);
 
-	if (err && err != -EINTR)
+	if (err && err != -EINTR && !is_shortage(err))
 		err = -EBADMSG;
 	if (!err) {
 		damaged = query_traces(s.query)->v[0]->damaged;
