@@ -56,6 +56,7 @@ struct prof_walk {
 	__u64 frame; /* encoded as in prof_unwind.h */
 	__u8 end; /* enum prof_user_end; 0: there is a frame */
 	__u8 flags; /* PROF_USER_FRAME_POINTERS, PROF_USER_SIGNAL, PROF_USER_GUESSED */
+	__u8 surplus; /* 1: the last frame only marked the end, and does not count */
 	/* private to the walk */
 	__u8 stepped; /* the first frame was found */
 	__u8 called; /* the address is a return address */
@@ -106,6 +107,7 @@ static inline __attribute__((always_inline)) void prof_walk_start(struct prof_wa
 	w->generation = generation;
 	w->end = 0;
 	w->flags = 0;
+	w->surplus = 0;
 	w->stepped = 0;
 	w->called = 0;
 	w->fp_lost = 0;

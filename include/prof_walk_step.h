@@ -276,7 +276,8 @@ PROF_WALK_INLINE int prof_walk_up(struct prof_walk *w)
 		return why; /* a table may come later, and frame pointers may be wrong */
 	if (why)
 		return prof_walk_by_fp(w, why);
-	if (special == PROF_UNWIND_END)
+	w->surplus = special == PROF_UNWIND_NO_FRAME && w->called;
+	if (special == PROF_UNWIND_END || w->surplus)
 		return PROF_END_COMPLETE;
 	if (special == PROF_UNWIND_SIGNAL)
 		return prof_walk_signal(w);
@@ -287,7 +288,8 @@ PROF_WALK_INLINE int prof_walk_up(struct prof_walk *w)
 
 /*
  * Finds the next frame, the leaf first: returns 0 and sets w->frame; or returns the reason for the
- * end, as in w->end. Call once per wanted frame, and once more to check for the end.
+ * end, as in w->end. Call once per wanted frame, and once more to check for the end. At the end, drop
+ * w->surplus frames.
  */
 PROF_WALK_INLINE int prof_walk_step(struct prof_walk *w)
 {

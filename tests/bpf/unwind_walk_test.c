@@ -390,12 +390,33 @@ Test(unwind_walk, every_end_has_its_reason)
 	own_capture_close();
 }
 
+/* The return address of a context's function belongs to no caller. */
+Test(unwind_walk, function_of_a_context_is_the_root)
+{
+	static struct truth t;
+	struct prof_rec *rec;
+	uint32_t max;
+
+	open_capture(PROF_CALL_GRAPH_AUTO, 0);
+	check("context_root", PROF_END_COMPLETE);
+	own_capture_close();
+	/* the address itself still fits */
+	for (max = 2; max <= 3; max++) {
+		open_capture(PROF_CALL_GRAPH_AUTO, max);
+		rec = walk("context_root", WITH_TABLE, &t);
+		check_frames("context_root", &t, t.frame_cnt, rec,
+			     max == 3 ? PROF_END_COMPLETE : PROF_END_FULL);
+		free(rec);
+		own_capture_close();
+	}
+}
+
 Test(unwind_walk, copy_of_a_stack_is_walked_like_the_stack)
 {
 	static const char *const complete[] = {
-		"ra_rdi",  "ra_rdx",  "cfa_rdx", "cfa_rbx",    "cfa_rsi",
-		"cfa_rdi", "cfa_r8",  "cfa_r9",	 "cfa_r10",    "cfa_r12",
-		"cfa_r13", "cfa_r14", "cfa_r15", "plt_behind", "plt_before",
+		"ra_rdi",  "ra_rdx",	 "cfa_rdx",    "cfa_rbx",      "cfa_rsi", "cfa_rdi",
+		"cfa_r8",  "cfa_r9",	 "cfa_r10",    "cfa_r12",      "cfa_r13", "cfa_r14",
+		"cfa_r15", "plt_behind", "plt_before", "context_root",
 	};
 	size_t i;
 

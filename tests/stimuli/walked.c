@@ -95,19 +95,21 @@ WALK(leaf_called_any, 42, false);
 WALK(leaf_has_pointer, 43, false);
 WALK(callback_called_other, 44, false);
 WALK(callback_called_before, 45, false);
+WALK(context_root, 46, false);
 
 static const struct walk_case *const cases[] = {
-	&case_1,  &case_2,  &case_3,  &case_4,	&case_5,  &case_6,  &case_7,  &case_8,	&case_9,
-	&case_10, &case_11, &case_12, &case_13, &case_14, &case_15, &case_16, &case_17, &case_18,
-	&case_19, &case_20, &case_21, &case_22, &case_23, &case_24, &case_25, &case_26, &case_27,
-	&case_28, &case_29, &case_30, &case_31, &case_32, &case_33, &case_34, &case_35, &case_36,
-	&case_37, &case_38, &case_39, &case_40, &case_41, &case_42, &case_43, &case_44, &case_45,
+	&case_1,  &case_2,  &case_3,  &case_4,	&case_5,  &case_6,  &case_7,  &case_8,
+	&case_9,  &case_10, &case_11, &case_12, &case_13, &case_14, &case_15, &case_16,
+	&case_17, &case_18, &case_19, &case_20, &case_21, &case_22, &case_23, &case_24,
+	&case_25, &case_26, &case_27, &case_28, &case_29, &case_30, &case_31, &case_32,
+	&case_33, &case_34, &case_35, &case_36, &case_37, &case_38, &case_39, &case_40,
+	&case_41, &case_42, &case_43, &case_44, &case_45, &case_46,
 };
 
 /* clang-format off */
 __asm__(
 "	SP = 0; FP = 1; AT_SP = 2; AT_FP = 3; REG = 4; SPECIAL = 5\n"
-"	NONE = 0; END = 1; SIGNAL = 2; PLT11 = 3; PLT10 = 4; UNSUPPORTED = 5; RDI = 6; RDX = 7; BIG = 256\n"
+"	NONE = 0; END = 1; SIGNAL = 2; PLT11 = 3; PLT10 = 4; UNSUPPORTED = 5; RDI = 6; RDX = 7; NO_FRAME = 8; BIG = 256\n"
 "	AT_RBP = 61; UNDEFINED = 62\n"
 /* A row is valid from here on. */
 "	.macro ROW kind off fp=0 add8=0\n"
@@ -405,6 +407,23 @@ __asm__(
 "	mov %rsp, %rbp\n"
 "	call 1b\n"
 "	FRAME 30\n"
+
+"1:	ROW SP 1\n"
+"	LEAF 46\n"
+"2:	ROW SP 1\n"
+"	sub $24, %rsp\n"
+"	ROW SP 4\n"
+"	call 1b\n"
+"	FRAME 46\n"
+"	ROW SPECIAL NO_FRAME\n" /* where 2 would return to: nothing was called there */
+"	nop\n"
+"3:	ROW SPECIAL UNSUPPORTED\n"
+"	ud2\n"
+"BEGIN walk_context_root\n"
+"	ROW SPECIAL UNSUPPORTED\n"
+"	lea 3b(%rip), %rax\n"
+"	push %rax\n"
+"	jmp 2b\n"
 
 "1:	ROW SP 2\n" /* where 2 jumps to */
 "	LEAF 31\n"

@@ -263,5 +263,6 @@ size_t perfdata_unwind_walk(struct perfdata_unwind *u, const struct perfdata_sam
 	while (cnt < max && !(why = step(u)))
 		addrs[cnt++] = u->walk.frame & ~PROF_UNWIND_RAW;
 	*end = (cnt == max ? PROF_END_FULL : why) | u->walk.flags;
+	cnt -= u->walk.surplus;
 	return cnt ? cnt : 1;
 }

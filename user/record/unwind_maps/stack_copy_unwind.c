@@ -159,7 +159,7 @@ static uint8_t walk(struct stack_copy_unwind *c, struct prof_rec *out, uint64_t 
 		w->end = PROF_END_FULL;
 		out->flags |= PROF_REC_USTACK_CUT;
 	}
-	out->ustack_cnt = cnt;
+	out->ustack_cnt = cnt - w->surplus;
 	return w->end | w->flags;
 }
 
