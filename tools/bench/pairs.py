@@ -310,7 +310,7 @@ def user_frames(event):
         dso = f.get('dso', '')
         kernel = dso.startswith(('[kernel', 'bpf_prog')) or dso.endswith('.ko')
         if not f.get('inlined') and not kernel:
-            yield dso, int(f['addr'], 16) & (1 << 40) - 1, f.get('sym', '')
+            yield dso, int(f['addr'], 16) & (1 << 40) - 1, f.get('sym') or ''
 
 
 def main(args):
