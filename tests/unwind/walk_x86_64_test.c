@@ -102,6 +102,13 @@ static int prof_walk_fill(struct prof_walk *w, __u64 addr)
 	return 0;
 }
 
+static int frame_owner = PROF_WALK_OWNER_SELF;
+
+static int prof_walk_owner(struct prof_walk *w, __u64 ret)
+{
+	return frame_owner;
+}
+
 static int prof_walk_leaf(struct prof_walk *w)
 {
 	return -1;
@@ -222,6 +229,46 @@ Test(walk_go, leaf_without_a_row_waits_for_a_search_of_its_caller)
 	EXPECT_WALK(PROF_END_NO_ROW, BARE);
 	w.searches = 0;
 	EXPECT_WALK(PROF_END_COMPLETE, ROOT + 7);
+	cr_expect_eq(w.flags, PROF_USER_FRAME_POINTERS);
+}
+
+static void start_by_frame_pointer(int whose)
+{
+	start(BARE);
+	prof_walk_start(&w, TEXT + PLAIN, AT(THREAD), AT(THREAD + 10), 0, 1, 1);
+	frame_owner = whose;
+	w.bare_at = AT(THREAD + 5);
+	mem[THREAD + 5] = ret(PLAIN);
+	mem[THREAD + 6] = ret(BARE);
+	mem[THREAD + 11] = ret(ROOT);
+}
+
+Test(walk_x86_64, frame_pointer_of_doubtful_owner_is_marked)
+{
+	start_by_frame_pointer(PROF_WALK_OWNER_SELF);
+	EXPECT_WALK(PROF_END_COMPLETE, PLAIN, BARE + 7, ROOT + 7);
+	cr_expect_eq(w.flags, PROF_USER_FRAME_POINTERS);
+	start_by_frame_pointer(PROF_WALK_OWNER_UNSURE);
+	EXPECT_WALK(PROF_END_COMPLETE, PLAIN, BARE + 7, ROOT + 7);
+	cr_expect_eq(w.flags, PROF_USER_FRAME_POINTERS | PROF_USER_GUESSED);
+	start_by_frame_pointer(PROF_WALK_OWNER_NONE);
+	EXPECT_WALK(PROF_END_NO_ROW, PLAIN, BARE + 7);
+	cr_expect_eq(w.flags, 0);
+	frame_owner = PROF_WALK_OWNER_SELF;
+}
+
+Test(walk_x86_64, function_without_a_frame_leaves_the_frame_pointer_in_place)
+{
+	start_by_frame_pointer(PROF_WALK_OWNER_CALLER);
+	cr_assert_eq(prof_walk_step(&w), 0);
+	cr_assert_eq(prof_walk_step(&w), 0);
+	cr_assert_eq(prof_walk_step(&w), 0);
+	cr_expect_eq(w.flags, PROF_USER_GUESSED);
+	cr_expect_eq(w.fp, AT(THREAD + 10));
+	frame_owner = PROF_WALK_OWNER_SELF;
+	w.flags = 0;
+	w.stepped = 1;
+	EXPECT_WALK(PROF_END_COMPLETE, BARE + 7, ROOT + 7);
 	cr_expect_eq(w.flags, PROF_USER_FRAME_POINTERS);
 }
 

@@ -328,9 +328,9 @@ def main(args):
         cnt['complete'] += end == 'complete'
         if end != 'complete':
             ends[end, frames[-1]] += 1
-        guessed = event.get('uncertain_caller')
+        uncertain = event.get('uncertain_caller')
         for i, pair in enumerate(zip(frames, frames[1:])):
-            guessed = guessed and (not i or code.without_rules(pair[0]))
+            guessed = uncertain and (not i or code.without_rules(pair[0]))
             mark = 'guessed' if guessed else 'pairs'
             if pair not in known:
                 known[pair] = code.verdict(*pair)

@@ -117,6 +117,12 @@ static int prof_walk_leaf(const struct prof_walk *w)
 	return of_walk(w)->leaf_bare ? 0 : -1;
 }
 
+/* Code is not part of a copy. */
+static int prof_walk_owner(const struct prof_walk *w, __u64 ret)
+{
+	return PROF_WALK_OWNER_UNSURE;
+}
+
 #ifdef PROF_MACHINE_ARM64
 static __u64 prof_walk_code_mask(const struct prof_walk *w)
 {
