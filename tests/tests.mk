@@ -104,6 +104,7 @@ STIM_CFLAGS := -g -O1 -fno-omit-frame-pointer -Wall -Wextra -pthread -D_GNU_SOUR
 # Those whose stacks are to be unwound are built as distributions build.
 STIM_SIGN_aarch64 := -mbranch-protection=standard
 $(O)/stimuli/unwind_%: STIM_MORE := -O2 -fomit-frame-pointer -Wno-unused-parameter $(STIM_SIGN_$(MACHINE))
+$(O)/stimuli/unwind_bare: STIM_MORE += -fno-asynchronous-unwind-tables -fno-exceptions -fcf-protection=none
 $(O)/stimuli/%: tests/stimuli/%.c $(O)/flags
 	$(call msg,STIM,$<)
 	@mkdir -p $(@D)
