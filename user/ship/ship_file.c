@@ -312,8 +312,7 @@ static int read_days(void *ctx, const struct query_value *values, size_t cnt)
 /* Reading the columns makes `query` number the stacks, which are all known afterwards. */
 static int find_stacks(struct shipment *s)
 {
-	int err = run(s, "SELECT max(stack), max(waker_stack) FROM slices",
-		      ignore_row);
+	int err = run(s, "SELECT max(stack), max(waker_stack) FROM slices", ignore_row);
 
 	return err ?: run(s, "SELECT max(stack) FROM samples WHERE source <> 'switch'", ignore_row);
 }
