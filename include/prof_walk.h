@@ -26,7 +26,7 @@ enum prof_walk_owner {
 	PROF_WALK_OWNER_SELF, /* the current function's, unless code has misled */
 	PROF_WALK_OWNER_UNSURE, /* maybe a caller's */
 	PROF_WALK_OWNER_CALLER, /* a caller's; the return address is at w->bare_at */
-	PROF_WALK_OWNER_NONE, /* nobody's: no call precedes the return address in a file */
+	PROF_WALK_OWNER_NONE, /* of no function: no call precedes the return address in a file */
 };
 
 enum prof_walk_regs {

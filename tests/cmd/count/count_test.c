@@ -244,7 +244,7 @@ Test(count, pairs_of_a_time_range)
 	run_free(&r);
 }
 
-Test(count, rows_left_out_are_less_in_what_rows_are_sorted_by)
+Test(count, hidden_rows_are_lower_in_the_sorted_column)
 {
 	struct make m;
 	struct run r;

@@ -204,7 +204,7 @@ static bool can_be_field(uint8_t type)
 	       plain != DIAL9_F64;
 }
 
-/* Another layout of the event has the field, too. False: its values are of another kind. */
+/* Another layout of the event has the field, too. False: its values belong to another kind. */
 static bool widen(struct perfdata_raw_field *f, const struct perfdata_raw_field *other)
 {
 	if (f->kind != other->kind)
