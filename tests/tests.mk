@@ -186,12 +186,12 @@ test: check-unit check-cli
 unit-tests: $(TEST_BINS) $(SYM_BINS) $(SPLIT_BINS)
 
 check-unit: unit-tests
-	$(Q)$(TEST_ENV) D9_JOBS=$${D9_JOBS:-$$(nproc)} sh tests/run.sh unit $(TEST_BINS)
+	$(Q)$(TEST_ENV) D9_JOBS=$${D9_JOBS:-$$(nproc)} D9_TIMES=$(O)/times sh tests/run.sh unit $(TEST_BINS)
 
 # One of them runs the recorder under the sanitizers.
 check-root: $(ROOT_BINS) $(STIM_BINS) all
 	$(Q)$(MAKE) SAN=address,undefined O=$(O)/san all
-	$(Q)$(TEST_ENV) D9_TEST_TIMEOUT=900 D9_JOBS=$${D9_JOBS:-$$(($$(nproc) + 1))} \
+	$(Q)$(TEST_ENV) D9_TEST_TIMEOUT=900 D9_JOBS=$${D9_JOBS:-$$(($$(nproc) + 1))} D9_TIMES=$(O)/times-root \
 		sh tests/run.sh root $(filter-out $(ROOT_ALONE),$(ROOT_BINS))
 	$(Q)$(TEST_ENV) D9_TEST_TIMEOUT=900 D9_JOBS=1 sh tests/run.sh root-alone $(ROOT_ALONE) tools/bench/soak.sh
 
