@@ -9,7 +9,7 @@ ALL_TESTS  := $(call below,tests,*_test.c)
 TESTS_ROOT := $(filter tests/bpf/% %_live_test.c,$(ALL_TESTS))
 TESTS      := $(filter-out $(TESTS_ROOT),$(ALL_TESTS))
 # Part of each test program.
-IN_ALL     := tests/support/limit.c tests/support/no_certificates.c
+IN_ALL     := tests/support/limit.c
 HELPERS    := $(filter-out %_test.c tests/stimuli/% tests/fixtures/% tests/fuzz/% tests/web/% $(IN_ALL),$(call below,tests,*.c))
 
 # Workloads of known truth; X.c -> $(O)/stimuli/X (X.cpp by $(CXX)).
@@ -61,24 +61,28 @@ $(O)/obj/tests/%.o: private CPPFLAGS += -I.
 $(O)/obj/tests/%.o: private OPT := -O0
 $(call obj,$(filter tests/record/%,$(ALL_TESTS))): | $(SKEL)
 
-TEST_LDFLAGS := -Wl,--export-dynamic-symbol=mbedtls_x509_crt_parse_file
+NO_GIT := $(O)/no_git/options
+$(NO_GIT): tests/support/no_git.sh
+	@mkdir -p $(@D)
+	$(Q)sh $< $(abspath $(@D)) '$(CC)' > $@
+
 $(TESTS_A): $(call obj,$(HELPERS))
 	@mkdir -p $(@D)
 	$(Q)$(AR) rcs $@.$$$$ $^ && mv $@.$$$$ $@
 
-$(O)/tests/%: $(O)/obj/tests/%.o $(call obj,$(IN_ALL)) $(TESTS_A) $(ALL_A)
+$(O)/tests/%: $(O)/obj/tests/%.o $(call obj,$(IN_ALL)) $(TESTS_A) $(ALL_A) | $(NO_GIT)
 	$(call msg,LD,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_LDFLAGS) $(TEST_LDFLAGS) -o $@ $^ -lcriterion $(LIBS) \
+	$(Q)$(CC) $(ALL_LDFLAGS) @$(NO_GIT) -o $@ $^ -lcriterion $(LIBS) \
 		$$(sed -n 's,^/\* LINK: \(.*\) \*/$$,\1,p' tests/$*.c)
 
 # All of the archive: a test that defines what it holds is found here.
 define folder_tests
 $(O)/$(1)/all_tests: $(call obj,$(foreach t,$(TOGETHER),$(if $(filter $(1)/,$(dir $(t))),$(t)))) \
-		$(call obj,$(IN_ALL)) $(TESTS_A) $(ALL_A)
+		$(call obj,$(IN_ALL)) $(TESTS_A) $(ALL_A) | $(NO_GIT)
 	$$(call msg,LD,$$@)
 	@mkdir -p $$(@D)
-	$$(Q)$$(CC) $$(ALL_LDFLAGS) $$(TEST_LDFLAGS) -o $$@ $$(filter-out $(ALL_A),$$^) -Wl,--whole-archive $(ALL_A) \
+	$$(Q)$$(CC) $$(ALL_LDFLAGS) @$(NO_GIT) -o $$@ $$(filter-out $(ALL_A),$$^) -Wl,--whole-archive $(ALL_A) \
 		-Wl,--no-whole-archive -lcriterion $$(LIBS)
 endef
 $(foreach d,$(TEST_DIRS),$(eval $(call folder_tests,$(d))))
