@@ -76,16 +76,25 @@ $(O)/tests/%: $(O)/obj/tests/%.o $(call obj,$(IN_ALL)) $(TESTS_A) $(ALL_A) | $(N
 	$(Q)$(CC) $(ALL_LDFLAGS) @$(NO_GIT) -o $@ $^ -lcriterion $(LIBS) \
 		$$(sed -n 's,^/\* LINK: \(.*\) \*/$$,\1,p' tests/$*.c)
 
-# All of the archive: a test that defines what it holds is found here.
 define folder_tests
 $(O)/$(1)/all_tests: $(call obj,$(foreach t,$(TOGETHER),$(if $(filter $(1)/,$(dir $(t))),$(t)))) \
 		$(call obj,$(IN_ALL)) $(TESTS_A) $(ALL_A) | $(NO_GIT)
 	$$(call msg,LD,$$@)
 	@mkdir -p $$(@D)
-	$$(Q)$$(CC) $$(ALL_LDFLAGS) @$(NO_GIT) -o $$@ $$(filter-out $(ALL_A),$$^) -Wl,--whole-archive $(ALL_A) \
-		-Wl,--no-whole-archive -lcriterion $$(LIBS)
+	$$(Q)$$(CC) $$(ALL_LDFLAGS) @$(NO_GIT) -o $$@ $$^ -lcriterion $$(LIBS)
 endef
 $(foreach d,$(TEST_DIRS),$(eval $(call folder_tests,$(d))))
+
+# The linker takes no object of the archive for a function that a test has defined: the other tests of the program would
+# test that one.
+OWN := $(O)/tests/own_functions
+$(OWN): $(call obj,$(TOGETHER)) $(ALL_A)
+	@mkdir -p $(@D)
+	$(Q)nm -gP --defined-only $(ALL_A) | awk 'NF > 1 { print $$1 }' | LC_ALL=C sort -u > $@.user
+	$(Q)nm -gP --defined-only $(filter %.o,$^) | awk 'NF > 1 { print $$1 }' | LC_ALL=C sort -u | \
+		LC_ALL=C comm -12 - $@.user > $@.both
+	$(Q)[ ! -s $@.both ] || { echo "tests define functions of user/: see ALONE in tests/tests.mk:" && cat $@.both && exit 1; }
+	$(Q)touch $@
 
 # ---- workloads ----------------------------------------------------------------------------------
 STIM_CFLAGS := -g -O1 -fno-omit-frame-pointer -Wall -Wextra -pthread -D_GNU_SOURCE
@@ -187,7 +196,7 @@ t: $(O)/tests/$(T)_test $(STIM_BINS) $(if $(filter bpf/%,$(T)),all) $(if $(filte
 
 test: check-unit check-cli
 
-unit-tests: $(TEST_BINS) $(SYM_BINS) $(SPLIT_BINS)
+unit-tests: $(OWN) $(TEST_BINS) $(SYM_BINS) $(SPLIT_BINS)
 
 check-unit: unit-tests
 	$(Q)$(TEST_ENV) D9_JOBS=$${D9_JOBS:-$$(nproc)} D9_TIMES=$(O)/times sh tests/run.sh unit $(TEST_BINS)
