@@ -35,8 +35,11 @@ corpus = $(or $(CORPUS_$(1)),tests/fuzz/corpus/$(1))
 ALONE     := $(shell grep -lE '^/[*] (LINK|ALONE): ' $(ALL_TESTS))
 TOGETHER  := $(filter-out $(ALONE),$(TESTS))
 TEST_DIRS := $(patsubst %/,%,$(sort $(dir $(TOGETHER))))
-# What takes longest begins first.
-TEST_BINS := $(patsubst %,$(O)/%/all_tests,tests/symbol/dwarf $(filter-out tests/symbol/dwarf,$(TEST_DIRS))) \
+# What takes longest starts first; a later run goes by the durations of the one before it: tests/run.sh.
+SLOW_DIRS := $(filter $(TEST_DIRS),$(patsubst %,tests/%,cmd/common symbol/dwarf formats/apitrace cmd/rewrite ship \
+	symbol/sandbox formats/heph))
+SLOW_LIVE := $(O)/tests/bpf/refusal_test
+TEST_BINS := $(patsubst %,$(O)/%/all_tests,$(SLOW_DIRS) $(filter-out $(SLOW_DIRS),$(TEST_DIRS))) \
 	$(patsubst %.c,$(O)/%,$(filter $(ALONE),$(TESTS)))
 ROOT_BINS := $(patsubst %.c,$(O)/%,$(TESTS_ROOT))
 ROOT_ALONE := $(patsubst %.c,$(O)/%,$(filter $(ALONE),$(TESTS_ROOT)))
@@ -205,7 +208,7 @@ check-unit: unit-tests
 check-root: $(ROOT_BINS) $(STIM_BINS) all
 	$(Q)$(MAKE) SAN=address,undefined O=$(O)/san all
 	$(Q)$(TEST_ENV) D9_TEST_TIMEOUT=900 D9_JOBS=$${D9_JOBS:-$$(($$(nproc) + 1))} D9_TIMES=$(O)/times-root \
-		sh tests/run.sh root $(filter-out $(ROOT_ALONE),$(ROOT_BINS))
+		sh tests/run.sh root $(SLOW_LIVE) $(filter-out $(SLOW_LIVE) $(ROOT_ALONE),$(ROOT_BINS))
 	$(Q)$(TEST_ENV) D9_TEST_TIMEOUT=900 D9_JOBS=1 sh tests/run.sh root-alone $(ROOT_ALONE) tools/bench/soak.sh
 
 check-san: $(SYM_BINS) $(SPLIT_BINS)
