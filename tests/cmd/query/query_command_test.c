@@ -123,6 +123,47 @@ Test(query_command, a_table_for_each_event)
 		"event,\"json_extract(fields, '$.next_comm')\"\r\nsched:sched_switch,swapper/1\r\n");
 }
 
+/* Two threads of a process; the system call of thread 8 is the longest. */
+static int calls_of_two_threads(void)
+{
+	static const char enter[] = "raw_syscalls:sys_enter", end[] = "raw_syscalls:sys_exit";
+	struct make m;
+
+	make_init(&m, NULL);
+	make_tpsym(&m, 5, enter, "id", PROF_TP_SYMBOL, 35, "nanosleep");
+	make_tpsym(&m, 5, end, "id", PROF_TP_SYMBOL, 35, "nanosleep");
+	make_task(&m, 5, 7, 7, "other");
+	make_task(&m, 5, 7, 8, "slow");
+	make_switch(&m, 10, 0, "swapper/0", 0, 0, "other", 7);
+	make_switch(&m, 10, 1, "swapper/1", 0, 0, "slow", 8);
+	MAKE_NUMBERS(&m, 20, enter, { PROF_TP_COMMON_CPU, 1 }, { PROF_TP_COMMON_PID, 8 },
+		     { "id", 35 });
+	make_switch(&m, 30, 0, "other", 7, 1, "swapper/0", 0);
+	make_switch(&m, 40, 1, "slow", 8, 1, "swapper/1", 0);
+	make_waking(&m, 90, 1, 0, "slow", 8);
+	make_switch(&m, 95, 1, "swapper/1", 0, 0, "slow", 8);
+	MAKE_NUMBERS(&m, 100, end, { PROF_TP_COMMON_CPU, 1 }, { PROF_TP_COMMON_PID, 8 },
+		     { "id", 35 });
+	make_switch(&m, 110, 1, "slow", 8, 1, "swapper/1", 0);
+	return make_done(&m);
+}
+
+Test(query_command, slowest_request_names_its_call_and_thread_first)
+{
+	struct run r = query(calls_of_two_threads(), "csv", "slowest-request");
+
+	run_expect(
+		r, CMD_OK,
+		"request,request_tid,request_ns,at_ns,ns,state,tid,comm,cpu,other,host,ts,stack\r\n"
+		"nanosleep,8,80,0,20,running,8,slow,1,,,10,\r\n"
+		"nanosleep,8,80,20,50,blocked,8,slow,1,swapper,,40,\r\n"
+		"nanosleep,8,80,70,5,runnable,8,slow,1,swapper,,90,\r\n"
+		"nanosleep,8,80,75,5,running,8,slow,1,,,95,\r\n"
+		"nanosleep,8,80,0,10,running,7,other,0,,,10,\r\n"
+		"nanosleep,8,80,10,70,blocked,7,other,0,,,30,\r\n",
+		"");
+}
+
 Test(query_command, losses_are_reported_on_stderr)
 {
 	struct run r = query(run_app_file(), "csv", "SELECT 1");
