@@ -95,19 +95,46 @@ static __always_inline int without_call(struct prof_walk *w, __u64 ret)
 	return generated ? PROF_WALK_OWNER_UNSURE : PROF_WALK_OWNER_NONE;
 }
 
-__attribute__((noinline)) int unwind_owner(struct prof_walk *w, __u64 ret)
+static __always_inline int read_owner(struct prof_walk *w, __u64 ret)
 {
 	__u64 func;
 	int owner;
 
-	if (!w)
-		return PROF_WALK_OWNER_NONE;
 	if (unwind_called(w, ret))
 		return without_call(w, ret);
 	func = w->call_target;
 	owner = find_bare(w, func);
 	if (owner == PROF_WALK_OWNER_SELF && func && w->ip - w->called - func > FUNCTION_MAX)
 		return PROF_WALK_OWNER_UNSURE;
+	return owner;
+}
+
+/*
+ * The code at two addresses of a process decides, so the result is kept among the rows, whose keys are smaller. A function
+ * without a frame has another result as soon as its return address is found.
+ */
+__attribute__((noinline)) int unwind_owner(struct prof_walk *w, __u64 ret)
+{
+	struct prof_walk_rule *rule;
+	__u32 first, owner;
+	__u64 key;
+
+	if (!w)
+		return PROF_WALK_OWNER_NONE;
+	if (w->regs_at == PROF_WALK_REGS_START)
+		return read_owner(w, ret);
+	key = (w->ip * 0x9e3779b97f4a7c15ULL ^ ret ^ w->in.map.slot) * 0xff51afd7ed558ccdULL |
+	      1ULL << 63;
+	first = w->list >> 32;
+	rule = &w->rules[PROF_BOUND_INDEX(key >> 20, PROF_WALK_RULES)];
+	if (rule->key == key && rule->row >> 1 == first && rule->generation == w->generation)
+		return rule->row & 1;
+	owner = read_owner(w, ret);
+	if (owner <= PROF_WALK_OWNER_UNSURE) {
+		rule->key = key;
+		rule->row = first << 1 | owner;
+		rule->generation = w->generation;
+	}
 	return owner;
 }
 

@@ -23,10 +23,10 @@ struct prof_walk_rule {
 
 /* Whose frame the frame pointer leads to: results of prof_walk_owner() */
 enum prof_walk_owner {
-	PROF_WALK_OWNER_SELF, /* the current function's, unless code has misled */
-	PROF_WALK_OWNER_UNSURE, /* maybe a caller's */
+	PROF_WALK_OWNER_SELF = 0, /* the current function's, as far as code shows */
+	PROF_WALK_OWNER_UNSURE = 1, /* maybe a caller's */
 	PROF_WALK_OWNER_CALLER, /* a caller's; the return address is at w->bare_at */
-	PROF_WALK_OWNER_NONE, /* of no function: no call precedes the return address in a file */
+	PROF_WALK_OWNER_NONE, /* no function's: no call precedes the return address in a file */
 };
 
 enum prof_walk_regs {
