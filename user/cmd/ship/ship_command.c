@@ -4,22 +4,19 @@
  * files are sent is user/ship's.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/buf.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "base/opts.h"
 #include "base/str.h"
 #include "cmd/common/cmd.h"
+#include "ship/server_password.h"
 #include "ship/ship.h"
 
-#define PASSWORD_VARIABLE "DIAL9_SHIP_PASSWORD"
-#define PASSWORD_MAX 4096
 #define SECOND 1000000000ULL
 #define LABELS_MAX 16
 
@@ -43,7 +40,7 @@ static const struct opt ship_opts_rows[] = {
 	  .kind = OPT_STR,
 	  .off = O(password_file),
 	  .arg = "FILE",
-	  .help = "Read the password from the first line of FILE (default: variable " PASSWORD_VARIABLE
+	  .help = "Read the password from the first line of FILE (default: variable " SERVER_PASSWORD_VARIABLE
 		  ")" },
 	{ .name = "ca-file",
 	  .kind = OPT_STR,
@@ -145,38 +142,6 @@ static int parse_ttl(const char *text, uint64_t *days)
 		return 0;
 	log_error("ship: bad value '%s' for --raw-ttl: expected days, for example 7d", text);
 	return -EINVAL;
-}
-
-/* *@out NULL: none. From malloc. */
-static int read_password(const char *path, char **out)
-{
-	struct buf text = { 0 };
-	int err;
-
-	*out = NULL;
-	if (!path) {
-		const char *value = getenv(PASSWORD_VARIABLE);
-
-		*out = value ? xstrdup(value) : NULL;
-		return 0;
-	}
-	err = file_read(AT_FDCWD, path, PASSWORD_MAX, &text);
-	if (err) {
-		log_error("ship: cannot read %s: %s", path, strerror(-err));
-		buf_free(&text);
-		return err;
-	}
-	*out = xstrndup(buf_cstr(&text), strcspn(buf_cstr(&text), "\r\n"));
-	explicit_bzero(text.data, text.len);
-	buf_free(&text);
-	return 0;
-}
-
-static void free_password(char *password)
-{
-	if (password)
-		explicit_bzero(password, strlen(password));
-	free(password);
 }
 
 /* ---- the run ---------------------------------------------------------------------------------- */
@@ -281,9 +246,10 @@ static int check_and_run(const struct ship_cmd_opts *opts, int cnt, char **words
 		return CMD_USAGE;
 	}
 	if (!check_labels(&opts->labels) && !parse_ttl(opts->ttl, &ttl_days) &&
-	    !http_url_parse(opts->to, &url) && !read_password(opts->password_file, &password))
+	    !http_url_parse(opts->to, &url) &&
+	    !server_password_read("ship", opts->password_file, &password))
 		code = run(opts, words[0], &url, password, ttl_days);
-	free_password(password);
+	server_password_free(password);
 	http_url_fini(&url);
 	return code;
 }
