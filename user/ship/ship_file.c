@@ -399,8 +399,8 @@ static int send_ledger(struct shipment *s)
 int ship_file_send(const struct ship_file_opts *opts, int fd, const char *path,
 		   const uint64_t id[2])
 {
-	static const enum ship_table_id rows[] = { SHIP_TASKS, SHIP_TRACES, SHIP_LOST, SHIP_SAMPLES,
-						   SHIP_SLICES };
+	static const enum ship_table_id rows[] = { SHIP_TASKS,	 SHIP_TRACES, SHIP_LOST,
+						   SHIP_SAMPLES, SHIP_SLICES, SHIP_SPANS };
 	struct shipment s = { .opts = opts, .path = path, .fd = fd, .id = { id[0], id[1] } };
 	bool damaged = false;
 	int err = open_query(&s);

@@ -87,6 +87,12 @@ static const struct ship_column slice_columns[] = {
 	FLAG("cut", "cut"), FLAG("loss", "loss"), FLAG("unsure", "unsure"), FLAG("recorder", "recorder"),
 };
 
+static const struct ship_column span_columns[] = {
+	FACT,
+	NUMBER("dur", "dur"), ID("tid", "tid"), ID("pid", "pid"), TEXT("comm", "comm"), ID("end_tid", "end_tid"),
+	TEXT("event", "event"), TEXT("call", "call"), FLAG("cut", "cut"),
+};
+
 static const struct ship_column lost_columns[] = {
 	FACT,
 	NUMBER("last_ts", "last_ts"), CPU("cpu", "cpu"), TEXT("kind", "kind"), TEXT("class", "class"),
@@ -141,6 +147,11 @@ const struct ship_table ship_tables[SHIP_TABLE_CNT] = {
 			  .from = "slices WHERE neighbour = 0",
 			  .wall = "wall",
 			  .order = "host, service, ts" },
+	[SHIP_SPANS] = { .name = "spans",
+			 COLUMNS(span_columns),
+			 .from = "spans",
+			 .wall = "wall",
+			 .order = "host, event, ts" },
 	[SHIP_LOST] = { .name = "lost",
 			COLUMNS(lost_columns),
 			.from = "lost",
