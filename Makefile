@@ -50,7 +50,7 @@ DEPFLAGS = -MMD -MP
 
 # ---- sources ------------------------------------------------------------------------------------
 below     = $(sort $(wildcard $(1)/$(2) $(1)/*/$(2) $(1)/*/*/$(2)))
-LAYERS   := libdial9 base kernel unwind symbol events record trace profile export formats rewrite query ship cmd
+LAYERS   := libdial9 base kernel unwind symbol events record trace profile export formats rewrite query ship fleet cmd
 SRCS_all := $(foreach l,$(LAYERS),$(call below,user/$(l),*.c))
 # libbpf's linker wants maps defined before a file that declares them extern.
 BPF_LAST := $(addprefix bpf/,offcpu.bpf.c latency.bpf.c extract.bpf.c summary.bpf.c)

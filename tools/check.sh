@@ -40,6 +40,12 @@ if sh tools/consumers.sh build/consumers; then
 fi
 export D9_REQUIRE_CONSUMERS
 
+D9_REQUIRE_CLICKHOUSE=0
+if command -v clickhouse-server >/dev/null 2>&1; then
+	D9_REQUIRE_CLICKHOUSE=1
+fi
+export D9_REQUIRE_CLICKHOUSE
+
 # The same of another machine's packages.
 D9_REQUIRE_AARCH64=0
 if sh tools/aarch64.sh build/aarch64/packages; then
