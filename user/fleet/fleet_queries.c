@@ -28,12 +28,12 @@
 #define FOLDED(of) \
 "SELECT stack, arrayStringConcat(arrayMap(x -> x.2, arraySort(x -> x.1, groupArray((-number, text)))), ';') AS folded\n" \
 "  FROM (SELECT stack, frame, number FROM (" STACKS(of) ")\n" \
-"    ARRAY JOIN of_stack AS frame, arrayEnumerate(of_stack) AS number)\n" \
+"    ARRAY JOIN of_stack AS frame, arrayEnumerate(of_stack) AS number) AS places\n" \
 "  ALL LEFT JOIN (\n" \
 "    SELECT frame, arrayStringConcat(arrayMap(x -> x.2, arraySort(x -> x.1,\n" \
 "      groupArray((depth, concat(replaceAll(name, ';', ':'), if(depth > 0, ' (inlined)', '')))))), ';') AS text\n" \
 "    FROM (" FUNCTIONS("SELECT arrayJoin(frames) FROM stacks WHERE stack GLOBAL IN (" of ")") ")\n" \
-"    GROUP BY frame) USING frame\n" \
+"    GROUP BY frame) AS texts USING frame\n" \
 "  GROUP BY stack"
 
 #define CPU_SAMPLES "samples WHERE source = 'cpu' AND :range"
@@ -116,10 +116,10 @@ const struct fleet_query fleet_queries[] = {
 		.parts = {
 "SELECT host, if(leaf = '', '[unknown]', leaf) AS function, sum(n) AS n, sum(ns) AS ns\n"
 "FROM (SELECT host, frame, n, ns\n"
-"  FROM (SELECT host, stack, count() AS n, sum(weight) AS ns FROM " CPU_SAMPLES " GROUP BY host, stack)\n"
-"  ALL LEFT JOIN (" LEAVES(CPU_STACKS) ") USING stack)\n"
+"  FROM (SELECT host, stack, count() AS n, sum(weight) AS ns FROM " CPU_SAMPLES " GROUP BY host, stack) AS sums\n"
+"  ALL LEFT JOIN (" LEAVES(CPU_STACKS) ") AS leaves USING stack) AS frames_of_sums\n"
 "ALL LEFT JOIN (\n"
-"  SELECT frame, argMax(" NAME ", depth) AS leaf FROM (" FUNCTIONS(CPU_LEAF_FRAMES) ") GROUP BY frame) USING frame\n"
+"  SELECT frame, argMax(" NAME ", depth) AS leaf FROM (" FUNCTIONS(CPU_LEAF_FRAMES) ") GROUP BY frame) AS names USING frame\n"
 "GROUP BY host, function" },
 		.merge =
 "WITH total AS (SELECT sum(n) AS n FROM part1)\n"
@@ -151,8 +151,8 @@ const struct fleet_query fleet_queries[] = {
 		.parts = {
 "SELECT comm, if(folded = '', '[no stack]', folded) AS stack, sum(n) AS n, sum(ns) AS ns, max(longest) AS longest\n"
 "FROM (SELECT comm, folded, n, ns, longest\n"
-"  FROM (SELECT stack, comm, count() AS n, sum(dur) AS ns, max(dur) AS longest FROM " BLOCKED " GROUP BY stack, comm)\n"
-"  ALL LEFT JOIN (" FOLDED("SELECT stack FROM " BLOCKED) ") USING stack)\n"
+"  FROM (SELECT stack, comm, count() AS n, sum(dur) AS ns, max(dur) AS longest FROM " BLOCKED " GROUP BY stack, comm) AS sums\n"
+"  ALL LEFT JOIN (" FOLDED("SELECT stack FROM " BLOCKED) ") AS texts USING stack)\n"
 "GROUP BY comm, stack ORDER BY ns DESC, comm LIMIT :rows" },
 		.merge =
 "SELECT sum(ns) AS blocked_ns, sum(n) AS count, max(longest) AS max_ns, nullif(comm, '') AS comm, stack\n"
@@ -166,11 +166,11 @@ const struct fleet_query fleet_queries[] = {
 		.parts = {
 "SELECT module, build_id, function, sum(n) AS n, min(first) AS first\n"
 "FROM (SELECT frame, n, first\n"
-"  FROM (SELECT stack, count() AS n, min(if(wall != 0, wall, ts)) AS first FROM " CPU_SAMPLES " AND stack != 0 GROUP BY stack)\n"
-"  ALL INNER JOIN (" LEAVES(CPU_STACKS) ") USING stack)\n"
+"  FROM (SELECT stack, count() AS n, min(if(wall != 0, wall, ts)) AS first FROM " CPU_SAMPLES " AND stack != 0 GROUP BY stack) AS sums\n"
+"  ALL INNER JOIN (" LEAVES(CPU_STACKS) ") AS leaves USING stack) AS frames_of_sums\n"
 "ALL INNER JOIN (\n"
 "  SELECT frame, argMax(name, depth) AS function, max(of_module) AS module, max(of_build) AS build_id\n"
-"  FROM (" FUNCTIONS(CPU_LEAF_FRAMES) ") GROUP BY frame) USING frame\n"
+"  FROM (" FUNCTIONS(CPU_LEAF_FRAMES) ") GROUP BY frame) AS names USING frame\n"
 "WHERE build_id != '' AND match(module, :module) GROUP BY module, build_id, function" },
 		.merge =
 "WITH leaves AS MATERIALIZED (\n"
@@ -206,8 +206,8 @@ const struct fleet_query fleet_queries[] = {
 "WHERE pid != 0 AND cut = 0 AND match(event, :start) AND :range ORDER BY dur DESC, ts DESC LIMIT 1",
 "SELECT greatest(ts, :r_ts) - :r_ts AS at_ns, least(ts + dur, :r_end) - greatest(ts, :r_ts) AS ns,\n"
 "  state, tid, comm, cpu, if(waker_comm != '', waker_comm, ran_comm) AS other, host, ts, folded\n"
-"FROM (SELECT * FROM " AROUND ")\n"
-"ALL LEFT JOIN (" FOLDED("SELECT stack FROM " AROUND) ") USING stack" },
+"FROM (SELECT * FROM " AROUND ") AS around\n"
+"ALL LEFT JOIN (" FOLDED("SELECT stack FROM " AROUND) ") AS texts USING stack" },
 		.pick =
 "SELECT * FROM (SELECT host AS r_host, pid AS r_pid, ts AS r_ts, ts + dur AS r_end, wall AS r_wall, wall - ts AS r_offset\n"
 "  FROM part1 ORDER BY dur DESC, ts DESC LIMIT 1)\n"
@@ -242,7 +242,8 @@ const struct fleet_query fleet_queries[] = {
 "SELECT nullif(r.host, '') AS host, count(*) AS recordings, " TIME("min(r.start)") " AS first,\n"
 "  " TIME("max(r.stop)") " AS last, round(sum(r.stop - max(r.start, min(r.stop, coalesce(r.before, 0)))) / 1e9, 3) AS recorded_s,\n"
 "  (SELECT round(coalesce(sum(g.stop - g.start), 0) / 1e9, 3) FROM gaps g WHERE g.host = r.host) AS no_data_s,\n"
-"  (SELECT coalesce(sum(n), 0) FROM part2 l WHERE l.host = r.host AND l.class IN ('events', 'samples')) AS lost_events,\n"
+"  (SELECT coalesce(sum(n), 0) FROM part2 l WHERE l.host = r.host AND l.class IN ('events', 'samples', 'estimated samples'))\n"
+"    AS lost_events,\n"
 "  (SELECT coalesce(sum(n), 0) FROM part2 l WHERE l.host = r.host AND l.class = 'files') AS lost_files\n"
 "FROM recordings r GROUP BY r.host ORDER BY r.host",
 	},
