@@ -28,6 +28,8 @@ struct ship {
 	struct sender *sender;
 	struct ship_state *state;
 	struct ship_seen seen;
+	struct anonymizer key;
+	const struct anonymizer *anonymizer; /* NULL: none */
 	const char *current; /* file that is being shipped */
 	int dir;
 	bool may_be_there; /* the first file: an earlier program may have begun it */
@@ -86,6 +88,7 @@ static int send_file(struct ship *s, int fd, const char *name)
 		.counts = s->counts,
 		.labels = s->opts->labels,
 		.label_cnt = s->opts->label_cnt,
+		.anonymizer = s->anonymizer,
 		.may_be_there = s->may_be_there,
 		.stop = s->opts->stop,
 	};
@@ -133,7 +136,8 @@ static int ship_pending(struct ship *s, bool *any)
 	int err;
 
 	trim(s);
-	err = lost_files_send(s->sender, s->state, s->opts->labels, s->opts->label_cnt);
+	err = lost_files_send(s->sender, s->state, s->opts->labels, s->opts->label_cnt,
+			      s->anonymizer);
 	if (err)
 		return err;
 	err = finished_files_list(s->dir, &found);
@@ -183,10 +187,15 @@ int ship_run(const struct ship_opts *opts, struct ship_counts *counts)
 	sender.idle = trim;
 	sender.ctx = &s;
 	err = ship_state_open(s.dir, opts->dir, &s.state);
+	if (!err && opts->anonymize) {
+		s.anonymizer = &s.key;
+		err = anonymizer_read(s.dir, opts->key_file, &s.key);
+	}
 	if (!err)
 		err = sender_new(&sender, &s.sender);
 	if (!err)
 		err = run(&s);
+	explicit_bzero(&s.key, sizeof(s.key));
 	sender_free(s.sender);
 	ship_state_close(s.state);
 	hmap_fini(&s.seen.rows);

@@ -24,10 +24,10 @@
 #define LABELS_MAX 16
 
 struct ship_cmd_opts {
-	const char *to, *password_file, *ca_file, *ttl;
+	const char *to, *password_file, *ca_file, *ttl, *key_file;
 	struct opt_list labels;
 	uint64_t disk_max, timeout_ns;
-	bool once, quiet;
+	bool anonymize, once, quiet;
 };
 
 #define O(m) offsetof(struct ship_cmd_opts, m)
@@ -61,6 +61,15 @@ static const struct opt ship_opts_rows[] = {
 	  .arg = "NAME=VALUE",
 	  .help = "Put this label in each row; may be repeated",
 	  .group = "Rows" },
+	{ .name = "anonymize",
+	  .kind = OPT_FLAG,
+	  .off = O(anonymize),
+	  .help = "Send hashes in place of names of hosts, threads, services and files; functions keep their names" },
+	{ .name = "anonymize-key",
+	  .kind = OPT_STR,
+	  .off = O(key_file),
+	  .arg = "FILE",
+	  .help = "Key of these hashes, 32 hexadecimal digits (default: a random key in DIR)" },
 	{ .name = "disk-max",
 	  .kind = OPT_SIZE,
 	  .off = O(disk_max),
@@ -244,6 +253,8 @@ static int run(const struct ship_cmd_opts *opts, const char *dir, const struct h
 		},
 		.labels = opts->labels.v,
 		.label_cnt = opts->labels.cnt,
+		.anonymize = opts->anonymize,
+		.key_file = opts->key_file,
 		.disk_max = opts->disk_max,
 		.poll_ns = SECOND,
 		.once = opts->once,
@@ -278,6 +289,10 @@ static int check_and_run(const struct ship_cmd_opts *opts, int cnt, char **words
 	}
 	if (!opts->to) {
 		log_error("ship: no server given; use --to http://USER@HOST:8123/DATABASE");
+		return CMD_USAGE;
+	}
+	if (opts->key_file && !opts->anonymize) {
+		log_error("ship: --anonymize-key needs --anonymize");
 		return CMD_USAGE;
 	}
 	if (!check_labels(&opts->labels) && !parse_ttl(opts->ttl, &ttl_days) &&
