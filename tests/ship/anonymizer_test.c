@@ -199,6 +199,7 @@ static struct fake_clickhouse *send_trace(bool anonymize, uint64_t disk_max)
 	cr_expect_eq(ship_run(&(struct ship_opts){ .dir = p.path,
 						   .sender = { .server = { .url = &url,
 									   .timeout_ns = RUN_SEC },
+							       .end_fd = -1,
 							       .pause_min_ns = 1000,
 							       .pause_max_ns = 1000 },
 						   .labels = labels,

@@ -7,10 +7,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -156,18 +154,17 @@ static int ship_pending(struct ship *s, bool *any)
 
 static int run(struct ship *s)
 {
-	const struct timespec poll_ts = { (time_t)(s->opts->poll_ns / 1000000000),
-					  (long)(s->opts->poll_ns % 1000000000) };
-	bool any = true;
+	bool any = true, last;
 	int err = sender_connect(s->sender);
 
 	while (!err && !is_stopped(s)) {
+		last = s->opts->once || sender_is_ending(s->sender);
 		err = ship_pending(s, &any);
 		if (err || any)
 			continue;
-		if (s->opts->once)
+		if (last)
 			break;
-		ppoll(NULL, 0, &poll_ts, NULL);
+		sender_pause(s->sender, s->opts->poll_ns);
 	}
 	return err == -EINTR ? 0 : err;
 }

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,7 @@ struct ship_cmd_opts {
 	const char *to, *password_file, *ca_file, *ttl, *key_file;
 	struct opt_list labels;
 	uint64_t disk_max, timeout_ns;
+	uint32_t end_fd;
 	bool anonymize, once, quiet;
 };
 
@@ -80,6 +82,13 @@ static const struct opt ship_opts_rows[] = {
 	  .kind = OPT_FLAG,
 	  .off = O(once),
 	  .help = "Exit when all finished files are shipped" },
+	{ .name = "end-fd",
+	  .kind = OPT_U32,
+	  .off = O(end_fd),
+	  .arg = "FD",
+	  .min = 3,
+	  .max = INT_MAX,
+	  .help = "At the end of file of descriptor FD, ship what is left and exit; then wait at most 10 s for a server" },
 	{ .name = "timeout",
 	  .kind = OPT_DURATION,
 	  .off = O(timeout_ns),
@@ -249,6 +258,8 @@ static int run(const struct ship_cmd_opts *opts, const char *dir, const struct h
 			.pause_min_ns = SECOND,
 			.pause_max_ns = 60 * SECOND,
 			.give_up_ns = opts->timeout_ns,
+			.end_fd = opts->end_fd ? (int)opts->end_fd : -1,
+			.end_give_up_ns = 10 * SECOND,
 			.grace_ns = SECOND,
 		},
 		.labels = opts->labels.v,
