@@ -29,6 +29,7 @@ struct fake_clickhouse {
 	size_t batch_cnt;
 	unsigned int inserts;
 	struct buf seen; /* heads, and statements */
+	struct buf bodies; /* of inserts, unpacked */
 };
 
 /* ---- requests --------------------------------------------------------------------------------- */
@@ -129,6 +130,24 @@ static void store(struct fake_clickhouse *f, const struct request *r)
 	pthread_mutex_unlock(&f->lock);
 }
 
+static void keep_body(struct fake_clickhouse *f, const struct buf *body)
+{
+	char piece[4096];
+	z_stream z = { .next_in = (Bytef *)body->data, .avail_in = (uInt)body->len };
+	int ret = Z_OK;
+
+	inflateInit2(&z, 15 + 16);
+	pthread_mutex_lock(&f->lock);
+	while (ret == Z_OK) {
+		z.next_out = (Bytef *)piece;
+		z.avail_out = sizeof(piece);
+		ret = inflate(&z, Z_NO_FLUSH);
+		buf_add(&f->bodies, piece, sizeof(piece) - z.avail_out);
+	}
+	pthread_mutex_unlock(&f->lock);
+	inflateEnd(&z);
+}
+
 static void answer(int fd, const char *status, const char *header, const char *body)
 {
 	struct buf out = { 0 };
@@ -165,6 +184,7 @@ static bool take_insert(struct fake_clickhouse *f, int fd, struct request *r)
 	if (!read_until(fd, &r->body, fault == FAKE_CUT ? r->length / 2 : r->length) ||
 	    fault == FAKE_CUT)
 		return false;
+	keep_body(f, &r->body);
 	if (fault == FAKE_FINE || fault == FAKE_EAT || fault == FAKE_PARTIAL ||
 	    fault == FAKE_ENDLESS || fault == FAKE_DOUBLE)
 		store(f, r);
@@ -342,6 +362,7 @@ void fake_free(struct fake_clickhouse *f)
 {
 	fake_stop(f);
 	buf_free(&f->seen);
+	buf_free(&f->bodies);
 	free(f);
 }
 
@@ -367,12 +388,22 @@ unsigned int fake_inserts(struct fake_clickhouse *f)
 	return f->inserts;
 }
 
-bool fake_saw(struct fake_clickhouse *f, const char *text)
+static bool has_text(struct fake_clickhouse *f, const struct buf *b, const char *text)
 {
 	bool found;
 
 	pthread_mutex_lock(&f->lock);
-	found = f->seen.len && memmem(f->seen.data, f->seen.len, text, strlen(text));
+	found = b->len && memmem(b->data, b->len, text, strlen(text));
 	pthread_mutex_unlock(&f->lock);
 	return found;
+}
+
+bool fake_saw(struct fake_clickhouse *f, const char *text)
+{
+	return has_text(f, &f->seen, text);
+}
+
+bool fake_got(struct fake_clickhouse *f, const char *text)
+{
+	return fake_saw(f, text) || has_text(f, &f->bodies, text);
 }

@@ -15,7 +15,7 @@
 /* clang-format off */
 #define COMMON \
 	{ .name = "day", .type = NATIVE_DATE, .value = SHIP_DAY }, \
-	{ .name = "host", .type = NATIVE_TEXT, .sql = "host", .rich = LOW }, \
+	{ .name = "host", .type = NATIVE_TEXT, .sql = "host", .rich = LOW, .text = ANONYMIZER_PRIVATE }, \
 	{ .name = "labels", .type = NATIVE_TEXTS, .value = SHIP_LABELS }
 
 #define FACT \
@@ -25,7 +25,9 @@
 	{ .name = "ts", .type = NATIVE_I64, .sql = "ts", .rich = DELTA }
 
 #define TEXT(n, e) { .name = n, .type = NATIVE_TEXT, .sql = e, .rich = LOW }
-#define LONG_TEXT(n, e) { .name = n, .type = NATIVE_TEXT, .sql = e }
+#define PRIVATE(n, e) { .name = n, .type = NATIVE_TEXT, .sql = e, .rich = LOW, .text = ANONYMIZER_PRIVATE }
+#define PATH(n, e) { .name = n, .type = NATIVE_TEXT, .sql = e, .text = ANONYMIZER_PRIVATE }
+#define BUILD(n, e) { .name = n, .type = NATIVE_TEXT, .value = SHIP_BUILD, .sql = e, .rich = LOW }
 #define ID(n, e) { .name = n, .type = NATIVE_U32, .sql = e }
 #define CPU(n, e) { .name = n, .type = NATIVE_I32, .sql = e, .none = -1 }
 #define NUMBER(n, e) { .name = n, .type = NATIVE_I64, .sql = e }
@@ -55,14 +57,14 @@ static const struct ship_column task_columns[] = {
 	COMMON,
 	{ .name = "trace_file", .type = NATIVE_TEXT, .value = SHIP_FILE },
 	ID("tid", "tid"), ID("pid", "pid"), ID("ppid", "ppid"),
-	TEXT("comm", "comm"), TEXT("exe", "exe"),
-	TEXT("service", "cgroup"), TEXT("container", "container"), TEXT("pod", "pod"),
+	PRIVATE("comm", "comm"), PRIVATE("exe", "exe"),
+	PRIVATE("service", "cgroup"), PRIVATE("container", "container"), PRIVATE("pod", "pod"),
 };
 
 static const struct ship_column trace_columns[] = {
 	COMMON,
 	{ .name = "trace_file", .type = NATIVE_TEXT, .value = SHIP_FILE },
-	LONG_TEXT("path", "path"), ID("part", "part"), TEXT("boot", "boot"),
+	PATH("path", "path"), ID("part", "part"), PRIVATE("boot", "boot"),
 	NUMBER("first_ts", "first_ts"), NUMBER("last_ts", "last_ts"),
 	NUMBER("first_wall", "first_wall"), NUMBER("last_wall", "last_wall"),
 	NUMBER("lost", "lost"), FLAG("incomplete", "incomplete"), FLAG("damaged", "damaged"),
@@ -71,25 +73,27 @@ static const struct ship_column trace_columns[] = {
 
 static const struct ship_column sample_columns[] = {
 	FACT,
-	TEXT("service", "cgroup"), ID("tid", "tid"), ID("pid", "pid"), TEXT("comm", "comm"),
+	PRIVATE("service", "cgroup"), ID("tid", "tid"), ID("pid", "pid"), PRIVATE("comm", "comm"),
 	CPU("cpu", "cpu"), TEXT("source", "source"), STACK("stack", "stack"), NUMBER("weight", "weight"),
+	BUILD("build", "stack"),
 };
 
 static const struct ship_column slice_columns[] = {
 	FACT,
-	TEXT("service", "cgroup"), ID("tid", "tid"), ID("pid", "pid"), TEXT("comm", "comm"),
+	PRIVATE("service", "cgroup"), ID("tid", "tid"), ID("pid", "pid"), PRIVATE("comm", "comm"),
 	NUMBER("dur", "dur"), CPU("cpu", "cpu"), TEXT("state", "state"), TEXT("task_state", "task_state"),
 	TEXT("why", "why"), TEXT("end", "\"end\""),
-	TEXT("waker", "waker"), ID("waker_tid", "waker_tid"), TEXT("waker_comm", "waker_comm"),
+	TEXT("waker", "waker"), ID("waker_tid", "waker_tid"), PRIVATE("waker_comm", "waker_comm"),
 	STACK("waker_stack", "waker_stack"), STACK("stack", "stack"),
-	CPU("ran_tid", "ran_tid"), TEXT("ran_comm", "ran_comm"), TEXT("ran_service", "ran_cgroup"),
+	CPU("ran_tid", "ran_tid"), PRIVATE("ran_comm", "ran_comm"), PRIVATE("ran_service", "ran_cgroup"),
 	NUMBER("ran_ns", "ran_ns"),
 	FLAG("cut", "cut"), FLAG("loss", "loss"), FLAG("unsure", "unsure"), FLAG("recorder", "recorder"),
+	BUILD("build", "stack"),
 };
 
 static const struct ship_column span_columns[] = {
 	FACT,
-	NUMBER("dur", "dur"), ID("tid", "tid"), ID("pid", "pid"), TEXT("comm", "comm"), ID("end_tid", "end_tid"),
+	NUMBER("dur", "dur"), ID("tid", "tid"), ID("pid", "pid"), PRIVATE("comm", "comm"), ID("end_tid", "end_tid"),
 	TEXT("event", "event"), TEXT("call", "call"), FLAG("cut", "cut"),
 };
 

@@ -2,10 +2,11 @@
 #ifndef D9_SHIP_SHIP_TABLES_H
 #define D9_SHIP_SHIP_TABLES_H
 
+#include "ship/anonymizer.h"
 #include "ship/native_block.h"
 
 /* Of the rows: a batch that one version began is not completed by another one. */
-#define SHIP_TABLES_VERSION 1
+#define SHIP_TABLES_VERSION 2
 
 /* Inserts whose tokens a server remembers for each table. */
 #define SHIP_TABLES_WINDOW 10000
@@ -14,6 +15,7 @@
 enum ship_value {
 	SHIP_SQL, /* an expression over a table of `query` */
 	SHIP_STACK, /* the same, the number of a stack: becomes its id by content */
+	SHIP_BUILD, /* the same, becomes the build-id of the program */
 	SHIP_DAY,
 	SHIP_BATCH,
 	SHIP_LABELS,
@@ -28,6 +30,7 @@ struct ship_column {
 	const char *sql;
 	int64_t none; /* number for NULL */
 	const char *rich; /* type on servers that know it; NULL: the same */
+	enum anonymizer_text text; /* of texts */
 };
 
 enum ship_table_id {

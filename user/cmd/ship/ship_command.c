@@ -4,6 +4,8 @@
  * files are sent is user/ship's.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,10 +23,11 @@
 #define LABELS_MAX 16
 
 struct ship_cmd_opts {
-	const char *to, *password_file, *ca_file, *ttl;
+	const char *to, *password_file, *ca_file, *ttl, *key_file;
 	struct opt_list labels;
 	uint64_t disk_max, timeout_ns;
-	bool once, quiet;
+	uint32_t end_fd;
+	bool anonymize, once, quiet;
 };
 
 #define O(m) offsetof(struct ship_cmd_opts, m)
@@ -58,6 +61,15 @@ static const struct opt ship_opts_rows[] = {
 	  .arg = "NAME=VALUE",
 	  .help = "Put this label in each row; may be repeated",
 	  .group = "Rows" },
+	{ .name = "anonymize",
+	  .kind = OPT_FLAG,
+	  .off = O(anonymize),
+	  .help = "Send hashes in place of names of hosts, threads, services and files; functions keep their names" },
+	{ .name = "anonymize-key",
+	  .kind = OPT_STR,
+	  .off = O(key_file),
+	  .arg = "FILE",
+	  .help = "Key of these hashes, 32 hexadecimal digits (default: a random key in DIR)" },
 	{ .name = "disk-max",
 	  .kind = OPT_SIZE,
 	  .off = O(disk_max),
@@ -68,6 +80,13 @@ static const struct opt ship_opts_rows[] = {
 	  .kind = OPT_FLAG,
 	  .off = O(once),
 	  .help = "Exit when all finished files are shipped" },
+	{ .name = "end-fd",
+	  .kind = OPT_U32,
+	  .off = O(end_fd),
+	  .arg = "FD",
+	  .min = 3,
+	  .max = INT_MAX,
+	  .help = "At the end of file of descriptor FD, ship what is left and exit; then wait at most 10 s for a server" },
 	{ .name = "timeout",
 	  .kind = OPT_DURATION,
 	  .off = O(timeout_ns),
@@ -205,10 +224,14 @@ static int run(const struct ship_cmd_opts *opts, const char *dir, const struct h
 			.pause_min_ns = SECOND,
 			.pause_max_ns = 60 * SECOND,
 			.give_up_ns = opts->timeout_ns,
+			.end_fd = opts->end_fd ? (int)opts->end_fd : -1,
+			.end_give_up_ns = 10 * SECOND,
 			.grace_ns = SECOND,
 		},
 		.labels = opts->labels.v,
 		.label_cnt = opts->labels.cnt,
+		.anonymize = opts->anonymize,
+		.key_file = opts->key_file,
 		.disk_max = opts->disk_max,
 		.poll_ns = SECOND,
 		.once = opts->once,
@@ -243,6 +266,10 @@ static int check_and_run(const struct ship_cmd_opts *opts, int cnt, char **words
 	}
 	if (!opts->to) {
 		log_error("ship: no server given; use --to http://USER@HOST:8123/DATABASE");
+		return CMD_USAGE;
+	}
+	if (opts->key_file && !opts->anonymize) {
+		log_error("ship: --anonymize-key needs --anonymize");
 		return CMD_USAGE;
 	}
 	if (!check_labels(&opts->labels) && !parse_ttl(opts->ttl, &ttl_days) &&
