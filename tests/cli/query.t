@@ -173,7 +173,7 @@ one
 $ dial9-prof query --list | wc -l
 6
 $ dial9-prof query --schema | grep -c '^[a-z"]'
-15
+16
 #
 # The temporary file of a sort cannot be written: a limit of the shell is in place of a full disk.
 $ mkdir tmp; printf '%s\n' "trap '' XFSZ" 'ulimit -f 8' 'TMPDIR=$PWD/tmp exec dial9-prof query --mem-max 4M "$@"' >limited.sh

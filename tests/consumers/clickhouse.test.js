@@ -8,6 +8,7 @@
 const assert = require('node:assert');
 const { execFileSync, spawn, spawnSync } = require('node:child_process');
 const fs = require('node:fs');
+const http = require('node:http');
 const net = require('node:net');
 const os = require('node:os');
 const path = require('node:path');
@@ -29,7 +30,7 @@ const isHere = !spawnSync('clickhouse-server', ['--version'], { stdio: 'ignore' 
 assert(isHere || process.env.D9_REQUIRE_CLICKHOUSE !== '1', 'no clickhouse-server, and D9_REQUIRE_CLICKHOUSE is set');
 const skip = isHere ? false : 'no clickhouse-server here';
 
-let dir, all;
+let dir, all, shipped;
 const servers = [], traces = [];
 
 /* ---- servers ------------------------------------------------------------------------------------- */
@@ -44,13 +45,13 @@ function freePort() {
 }
 
 async function start(name, shards) {
-	const home = path.join(dir, name), http = await freePort(), tcp = await freePort();
-	const server = { name, http, tcp, home, url: (db) => `http://me@127.0.0.1:${http}/${db}` };
-	const remote = [...shards, server].map(({ tcp: port }) =>
-		`<shard><replica><host>127.0.0.1</host><port>${port}</port><user>me</user></replica></shard>`);
+	const home = path.join(dir, name), port = await freePort(), tcp = await freePort();
+	const server = { name, http: port, tcp, home, url: (db) => `http://me@127.0.0.1:${port}/${db}` };
+	const remote = [...shards, server].map((shard) =>
+		`<shard><replica><host>127.0.0.1</host><port>${shard.tcp}</port><user>me</user></replica></shard>`);
 	fs.mkdirSync(home);
 	fs.writeFileSync(path.join(home, 'config.xml'), `<yandex><logger><level>error</level><log>${home}/log</log>
-		<errorlog>${home}/log.err</errorlog></logger><http_port>${http}</http_port><tcp_port>${tcp}</tcp_port>
+		<errorlog>${home}/log.err</errorlog></logger><http_port>${port}</http_port><tcp_port>${tcp}</tcp_port>
 		<listen_host>127.0.0.1</listen_host><path>${home}/data/</path><tmp_path>${home}/tmp/</tmp_path>
 		<users_config>${home}/users.xml</users_config><default_profile>default</default_profile>
 		<default_database>default</default_database><mark_cache_size>16777216</mark_cache_size>
@@ -67,9 +68,14 @@ async function start(name, shards) {
 }
 
 async function sql(server, text, db = 'default') {
-	const answer = await fetch(`http://127.0.0.1:${server.http}/?user=me&database=${db}`, { method: 'POST', body: text });
-	const body = await answer.text();
-	assert(answer.ok, body);
+	const options = { port: server.http, method: 'POST', path: `/?user=me&database=${db}`, agent: false };
+	const { status, body } = await new Promise((resolve, reject) => {
+		http.request(options, (answer) => {
+			let all = '';
+			answer.on('data', (data) => { all += data; }).on('end', () => resolve({ status: answer.statusCode, body: all }));
+		}).on('error', reject).end(text);
+	});
+	assert.strictEqual(status, 200, body);
 	return body.trim();
 }
 
@@ -114,11 +120,11 @@ function expectSame(urls, args, more = []) {
 }
 
 /* Starts it: shipping waits for a second now and then. */
-function ship(server, db, files) {
+function ship(server, db, files, ...options) {
 	const from = path.join(dir, `${server.name}-${db}`);
 	fs.mkdirSync(from);
 	files.forEach((file, i) => fs.copyFileSync(file, path.join(from, `t.${i}.bin`)));
-	const child = spawn(PROGRAM, ['ship', from, '--once', '--to', server.url(db), '--label', HOSTILE.replace('\n', '') + '=1']);
+	const child = spawn(PROGRAM, ['ship', from, '--once', '--to', server.url(db), '--label', HOSTILE.replace('\n', '') + '=1', ...options]);
 	let err = '';
 	child.stderr.on('data', (data) => { err += data; });
 	return new Promise((resolve) => child.on('exit', (code) => resolve({ code, err })));
@@ -140,9 +146,9 @@ before(async () => {
 	const b = await start('b', [a]);
 	await Promise.all([ready(a), ready(b)]);
 	await Promise.all([sql(a, 'CREATE DATABASE all'), sql(a, 'CREATE DATABASE half'), sql(b, 'CREATE DATABASE half')]);
-	const done = await Promise.all([ship(a, 'all', traces), ship(a, 'half', traces.slice(0, 2)),
+	shipped = await Promise.all([ship(a, 'all', traces, '--raw-ttl', '7d'), ship(a, 'half', traces.slice(0, 2)),
 		ship(b, 'half', traces.slice(2))]);
-	for (const { code, err } of done)
+	for (const { code, err } of shipped)
 		assert.strictEqual(code, 0, err);
 	all = a.url('all');
 	/* tables of both servers */
@@ -164,6 +170,28 @@ test('named queries of a server have the rows of local ones', { skip }, () => {
 		assert(expectSame([all], [name, ...PARAMS[name] || []], MORE[name]) > 2, name);
 });
 
+test('rollups have the sums of the rows', { skip }, async () => {
+	for (const [name, raw] of [['rollup-functions', 'top-functions'], ['rollup-offcpu', 'offcpu-stacks']])
+		assert.strictEqual(sorted(at([all], name, '--param', 'limit=-1').out), sorted(local(raw, '--param', 'limit=-1')));
+	const byKey = (rows) => new Map(rows.trim().split('\r\n').slice(1).map((row) => row.split(','))
+		.map((row) => [row.slice(0, -3).join(), row.slice(-3).map(Number)]));
+	for (const q of ['0', '0.5', '0.99', '1']) {
+		const got = byKey(at([all], 'rollup-latency', '--param', `q=${q}`).out);
+		const want = byKey(local('runq-latency', '--param', `q=${q}`));
+		assert.deepStrictEqual([...got.keys()].sort(), [...want.keys()].sort());
+		for (const [key, [waits, quantile, max]] of want) {
+			const [n, upper, most] = got.get(key);
+			assert.deepStrictEqual([n, most], [waits, max], key);
+			assert(upper >= quantile && upper <= Math.max(2 * quantile, 1), `${key}: ${upper} for ${quantile}`);
+		}
+	}
+	for (const table of ['waits_rollup', 'offcpu_rollup', 'cpu_rollup'])
+		assert.strictEqual(await sql(servers[0], `SELECT count() FROM ${table} WHERE batch NOT IN
+			(SELECT batch FROM ledger WHERE table_name = '${table}' AND rows = rows_seen)`, 'all'), '0');
+	assert.match(shipped[0].err, /cannot delete old rows/);
+	assert.doesNotMatch(shipped[1].err, /cannot delete old rows/);
+});
+
 test('parameters select the same rows', { skip }, () => {
 	expectSame([all], ['runq-latency', '--param', 'q=0.5']);
 	expectSame([all], ['runq-latency', '--param', 'q=1']);
@@ -181,11 +209,11 @@ test('text from outside stays a value', { skip }, async () => {
 	const texts = [HOSTILE, "'", '\\', "\\'", "a' OR 'a' = 'a", '*/ --', '\x01\x7f\r\n', '[', '[]', '[^', '*?[a-', '(?i)', '\\E.*'];
 	const numbers = { '-1': '-1', '1e3': '1000', '+5': '5', '0x10': '0x10', '99999999999999999999': '100000000000000000000' };
 	const values = { ...numbers, ...Object.fromEntries(texts.map((text) => [text, text])) };
-	for (const [text, want] of Object.entries(values)) {
-		const [row] = JSON.parse(ok('query', '--at', all, '--format', 'json', '--param', `x=${text}`,
-			"SELECT/* :x */ :x AS x, ':x' AS z, toString(:x) AS \":x\" -- :x"));
-		assert.deepStrictEqual([String(row.x), row.z], [want, ':x'], text);
-	}
+	const keys = Object.keys(values).map((text, i) => `x${i}`);
+	const [row] = JSON.parse(ok('query', '--at', all, '--format', 'json', ...Object.keys(values).flatMap((text, i) =>
+		['--param', `${keys[i]}=${text}`]), `SELECT/* :x0 */ ${keys.map((key) => `toString(:${key}) AS ${key}, ':${key}' AS "${key}:x1"`)} -- :x0`));
+	Object.values(values).forEach((want, i) =>
+		assert.deepStrictEqual([row[keys[i]], row[`${keys[i]}:x1`]], [want, `:${keys[i]}`]));
 	for (const text of texts.slice(0, 2).concat('[]')) {
 		expectSame([all], ['offcpu-stacks', '--param', `comm=${text}`]);
 		expectSame([all], ['build-diff', '--param', `before=${text}`]);

@@ -36,11 +36,43 @@
 "    GROUP BY frame) AS texts USING frame\n" \
 "  GROUP BY stack"
 
+#define LEAF_FRAMES(of) "SELECT frames[1] FROM stacks WHERE stack GLOBAL IN (" of ")"
+
 #define CPU_SAMPLES "samples WHERE source = 'cpu' AND :range"
 #define CPU_STACKS "SELECT stack FROM " CPU_SAMPLES
-#define CPU_LEAF_FRAMES "SELECT frames[1] FROM stacks WHERE stack GLOBAL IN (" CPU_STACKS ")"
+#define CPU_ROLLUP "cpu_rollup WHERE :range"
+
+/* @sums: columns host, stack, n and ns of the rows in @of. */
+#define TOP_FUNCTIONS(sums, of) \
+"SELECT host, if(leaf = '', '[unknown]', leaf) AS function, sum(n) AS samples, sum(ns) AS cpu_ns\n" \
+"FROM (SELECT host, frame, n, ns\n" \
+"  FROM (SELECT host, stack, " sums " FROM " of " GROUP BY host, stack) AS sums\n" \
+"  ALL LEFT JOIN (" LEAVES("SELECT stack FROM " of) ") AS leaves USING stack) AS frames_of_sums\n" \
+"ALL LEFT JOIN (\n" \
+"  SELECT frame, argMax(" NAME ", depth) AS leaf\n" \
+"  FROM (" FUNCTIONS(LEAF_FRAMES("SELECT stack FROM " of)) ") GROUP BY frame) AS names USING frame\n" \
+"GROUP BY host, function"
+
+#define TOP_FUNCTIONS_MERGE \
+"WITH total AS (SELECT sum(samples) AS n FROM part1)\n" \
+"SELECT round(100.0 * sum(p.samples) / t.n, 2) AS percent, sum(p.samples) AS samples, nullif(sum(p.cpu_ns), 0) AS cpu_ns,\n" \
+"  count(DISTINCT nullif(p.host, '')) AS hosts, p.function AS function\n" \
+"FROM part1 p, total t GROUP BY p.function ORDER BY 2 DESC, p.function LIMIT :limit"
 
 #define BLOCKED "slices WHERE state = 'blocked' AND NOT recorder AND match(comm, :comm) AND :range"
+#define BLOCKED_ROLLUP "offcpu_rollup WHERE match(comm, :comm) AND :range"
+
+/* @sums: columns n, ns and longest of the rows in @of. */
+#define OFFCPU_STACKS(sums, of) \
+"SELECT comm, if(folded = '', '[no stack]', folded) AS stack, sum(n) AS count, sum(ns) AS blocked_ns, max(longest) AS max_ns\n" \
+"FROM (SELECT comm, folded, n, ns, longest\n" \
+"  FROM (SELECT stack, comm, " sums " FROM " of " GROUP BY stack, comm) AS sums\n" \
+"  ALL LEFT JOIN (" FOLDED("SELECT stack FROM " of) ") AS texts USING stack)\n" \
+"GROUP BY comm, stack ORDER BY blocked_ns DESC, comm LIMIT :rows"
+
+#define OFFCPU_STACKS_MERGE \
+"SELECT sum(blocked_ns) AS blocked_ns, sum(count) AS count, max(max_ns) AS max_ns, nullif(comm, '') AS comm, stack\n" \
+"FROM part1 p GROUP BY p.comm, stack ORDER BY 1 DESC, p.comm LIMIT :limit"
 
 /* The rank as quantile() of `query` has it: a product that is too large by rounding alone does not count. */
 #define RANK "toInt64(" PRODUCT ") - (" PRODUCT " - 1 >= :q * count() * (1 - 8.8817841970012523e-16))"
@@ -113,19 +145,8 @@ const struct fleet_query fleet_queries[] = {
 		.name = "top-functions",
 		.brief = "functions by CPU time, over all hosts",
 		.params = { LIMIT, COMMON_PARAMS },
-		.parts = {
-"SELECT host, if(leaf = '', '[unknown]', leaf) AS function, sum(n) AS n, sum(ns) AS ns\n"
-"FROM (SELECT host, frame, n, ns\n"
-"  FROM (SELECT host, stack, count() AS n, sum(weight) AS ns FROM " CPU_SAMPLES " GROUP BY host, stack) AS sums\n"
-"  ALL LEFT JOIN (" LEAVES(CPU_STACKS) ") AS leaves USING stack) AS frames_of_sums\n"
-"ALL LEFT JOIN (\n"
-"  SELECT frame, argMax(" NAME ", depth) AS leaf FROM (" FUNCTIONS(CPU_LEAF_FRAMES) ") GROUP BY frame) AS names USING frame\n"
-"GROUP BY host, function" },
-		.merge =
-"WITH total AS (SELECT sum(n) AS n FROM part1)\n"
-"SELECT round(100.0 * sum(p.n) / t.n, 2) AS percent, sum(p.n) AS samples, nullif(sum(p.ns), 0) AS cpu_ns,\n"
-"  count(DISTINCT nullif(p.host, '')) AS hosts, p.function AS function\n"
-"FROM part1 p, total t GROUP BY p.function ORDER BY samples DESC, p.function LIMIT :limit",
+		.parts = { TOP_FUNCTIONS("count() AS n, sum(weight) AS ns", CPU_SAMPLES) },
+		.merge = TOP_FUNCTIONS_MERGE,
 	},
 	{
 		.name = "runq-latency",
@@ -148,15 +169,8 @@ const struct fleet_query fleet_queries[] = {
 		.name = "offcpu-stacks",
 		.brief = "stacks by blocked time, over all hosts",
 		.params = { LIMIT, { "comm", "*", FLEET_PARAM_GLOB }, COMMON_PARAMS },
-		.parts = {
-"SELECT comm, if(folded = '', '[no stack]', folded) AS stack, sum(n) AS n, sum(ns) AS ns, max(longest) AS longest\n"
-"FROM (SELECT comm, folded, n, ns, longest\n"
-"  FROM (SELECT stack, comm, count() AS n, sum(dur) AS ns, max(dur) AS longest FROM " BLOCKED " GROUP BY stack, comm) AS sums\n"
-"  ALL LEFT JOIN (" FOLDED("SELECT stack FROM " BLOCKED) ") AS texts USING stack)\n"
-"GROUP BY comm, stack ORDER BY ns DESC, comm LIMIT :rows" },
-		.merge =
-"SELECT sum(ns) AS blocked_ns, sum(n) AS count, max(longest) AS max_ns, nullif(comm, '') AS comm, stack\n"
-"FROM part1 p GROUP BY p.comm, stack ORDER BY blocked_ns DESC, p.comm LIMIT :limit",
+		.parts = { OFFCPU_STACKS("count() AS n, sum(dur) AS ns, max(dur) AS longest", BLOCKED) },
+		.merge = OFFCPU_STACKS_MERGE,
 	},
 	{
 		.name = "build-diff",
@@ -170,7 +184,7 @@ const struct fleet_query fleet_queries[] = {
 "  ALL INNER JOIN (" LEAVES(CPU_STACKS) ") AS leaves USING stack) AS frames_of_sums\n"
 "ALL INNER JOIN (\n"
 "  SELECT frame, argMax(name, depth) AS function, max(of_module) AS module, max(of_build) AS build_id\n"
-"  FROM (" FUNCTIONS(CPU_LEAF_FRAMES) ") GROUP BY frame) AS names USING frame\n"
+"  FROM (" FUNCTIONS(LEAF_FRAMES(CPU_STACKS)) ") GROUP BY frame) AS names USING frame\n"
 "WHERE build_id != '' AND match(module, :module) GROUP BY module, build_id, function" },
 		.merge =
 "WITH leaves AS MATERIALIZED (\n"
@@ -231,6 +245,40 @@ const struct fleet_query fleet_queries[] = {
 "SELECT nullif(service, '') AS service, nullif(ran_instead, '') AS ran_instead, nullif(its_service, '') AS its_service,\n"
 "  sum(n) AS waits, CASE WHEN sum(known) THEN sum(ran) END AS ran_ns, sum(latency) AS latency_ns\n"
 "FROM part1 p GROUP BY p.service, p.ran_instead, p.its_service ORDER BY ran_ns DESC, p.service LIMIT :limit",
+	},
+	{
+		.name = "rollup-functions",
+		.brief = "top-functions from sums by 10 seconds, which are kept longer",
+		.params = { LIMIT, COMMON_PARAMS },
+		.parts = { TOP_FUNCTIONS("sum(count) AS n, sum(cpu_rollup.ns) AS ns", CPU_ROLLUP) },
+		.merge = TOP_FUNCTIONS_MERGE,
+	},
+	{
+		.name = "rollup-offcpu",
+		.brief = "offcpu-stacks from sums by 10 seconds, which are kept longer",
+		.params = { LIMIT, { "comm", "*", FLEET_PARAM_GLOB }, COMMON_PARAMS },
+		.parts = { OFFCPU_STACKS("sum(count) AS n, sum(offcpu_rollup.ns) AS ns, max(max_ns) AS longest", BLOCKED_ROLLUP) },
+		.merge = OFFCPU_STACKS_MERGE,
+	},
+	{
+		.name = "rollup-latency",
+		.brief = "runq-latency from sums by second, which are kept longer: the quantile is at most twice as large",
+		.params = { { "q", "0.99", FLEET_PARAM_SHARE }, COMMON_PARAMS },
+		.parts = {
+"SELECT intDiv(wall, 60000000000) AS minute, host, service, log2_ns, sum(waits) AS n, max(max_ns) AS longest\n"
+"FROM waits_rollup WHERE :range GROUP BY minute, host, service, log2_ns" },
+		.merge =
+"WITH buckets AS (\n"
+"  SELECT minute, host, service, log2_ns, sum(n) AS n, max(longest) AS longest FROM part1\n"
+"  GROUP BY minute, host, service, log2_ns),\n"
+"ranks AS (\n"
+"  SELECT *, sum(n) OVER (PARTITION BY minute, host, service ORDER BY log2_ns) AS below,\n"
+"    sum(n) OVER (PARTITION BY minute, host, service) AS waits FROM buckets)\n"
+"SELECT CASE WHEN r.minute THEN strftime('%Y-%m-%d %H:%M', r.minute * 60, 'unixepoch') END AS minute,\n"
+"  nullif(r.host, '') AS host, nullif(r.service, '') AS service, r.waits,\n"
+"  min(CASE WHEN r.below >= :q * r.waits * (1 - 8.8817841970012523e-16) THEN min(r.longest, (2 << r.log2_ns) - 1) END)\n"
+"    AS quantile_ns, max(r.longest) AS max_ns\n"
+"FROM ranks r GROUP BY r.minute, r.host, r.service ORDER BY 1, quantile_ns DESC",
 	},
 	{
 		.name = "hosts",

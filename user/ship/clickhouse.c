@@ -24,6 +24,7 @@ struct clickhouse {
 	struct buf version;
 	bool has_token_setting; /* inserts may have a token */
 	bool has_tokens; /* and the tables remember it */
+	bool lacks_ttl;
 	bool has_fixed_settings; /* the user cannot change them */
 };
 
@@ -64,6 +65,11 @@ void clickhouse_free(struct clickhouse *c)
 const char *clickhouse_error(struct clickhouse *c)
 {
 	return buf_cstr(&c->error);
+}
+
+bool clickhouse_lacks_ttl(const struct clickhouse *c)
+{
+	return c->lacks_ttl;
 }
 
 int clickhouse_error_code(const struct clickhouse *c)
@@ -194,17 +200,18 @@ static enum clickhouse_result run_number(struct clickhouse *c, const char *sql, 
 /* ---- tables ----------------------------------------------------------------------------------- */
 
 static enum clickhouse_result create(struct clickhouse *c, const struct ship_table *t,
-				     uint64_t ttl_days)
+				     const struct ship_ttl *ttl)
 {
 	struct buf sql = { 0 };
 	enum clickhouse_result result;
 
-	ship_tables_put_create(&sql, t, true, ttl_days);
+	ship_tables_put_create(&sql, t, true, ttl);
 	result = run(c, buf_cstr(&sql), NULL);
 	if (result == CLICKHOUSE_REFUSED) {
 		/* as an older server understands it */
 		buf_clear(&sql);
-		ship_tables_put_create(&sql, t, false, 0);
+		ship_tables_put_create(&sql, t, false, ttl);
+		c->lacks_ttl |= ship_tables_ttl(t, ttl) > 0;
 		result = run(c, buf_cstr(&sql), NULL);
 	}
 	buf_free(&sql);
@@ -280,12 +287,12 @@ static enum clickhouse_result find_tokens(struct clickhouse *c)
 	return result;
 }
 
-enum clickhouse_result clickhouse_prepare(struct clickhouse *c, uint64_t ttl_days)
+enum clickhouse_result clickhouse_prepare(struct clickhouse *c, const struct ship_ttl *ttl)
 {
 	enum clickhouse_result result = run(c, "SELECT version()", &c->version);
 
 	for (size_t i = 0; i < SHIP_TABLE_CNT && result == CLICKHOUSE_OK; i++) {
-		result = create(c, &ship_tables[i], ttl_days);
+		result = create(c, &ship_tables[i], ttl);
 		if (result == CLICKHOUSE_OK)
 			result = add_columns(c, &ship_tables[i]);
 	}

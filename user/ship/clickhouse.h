@@ -33,8 +33,10 @@ void clickhouse_free(struct clickhouse *c);
 const char *clickhouse_error(struct clickhouse *c);
 
 /* Asks what the server can do, and makes tables and columns that it lacks. */
-enum clickhouse_result clickhouse_prepare(struct clickhouse *c, uint64_t ttl_days);
+enum clickhouse_result clickhouse_prepare(struct clickhouse *c, const struct ship_ttl *ttl);
 /* After clickhouse_prepare(): whether the server skips an insert whose token it knows, and its version. */
+/* Whether a table should have got a TTL, and the server knows none. */
+bool clickhouse_lacks_ttl(const struct clickhouse *c);
 bool clickhouse_has_tokens(const struct clickhouse *c);
 const char *clickhouse_version(const struct clickhouse *c);
 

@@ -147,7 +147,7 @@ int sender_connect(struct sender *s)
 	int err;
 
 	for (;;) {
-		result = clickhouse_prepare(s->server, s->opts.ttl_days);
+		result = clickhouse_prepare(s->server, &s->opts.ttl);
 		if (result == CLICKHOUSE_OK)
 			break;
 		err = fail(s, result);
@@ -160,6 +160,10 @@ int sender_connect(struct sender *s)
 			"ship: ClickHouse %s has no deduplication tokens: after a lost answer rows "
 			"may be twice; doubles are counted and reported",
 			clickhouse_version(s->server));
+	if (clickhouse_lacks_ttl(s->server))
+		log_warn("ship: ClickHouse %s cannot delete old rows; drop the partitions of old "
+			 "days instead of --raw-ttl and --rollup-ttl",
+			 clickhouse_version(s->server));
 	return 0;
 }
 

@@ -408,7 +408,8 @@ int ship_file_send(const struct ship_file_opts *opts, int fd, const char *path,
 		   const uint64_t id[2])
 {
 	static const enum ship_table_id rows[] = { SHIP_TASKS,	 SHIP_TRACES, SHIP_LOST,
-						   SHIP_SAMPLES, SHIP_SLICES, SHIP_SPANS };
+						   SHIP_SAMPLES, SHIP_SLICES, SHIP_SPANS,
+						   SHIP_WAITS,	 SHIP_OFFCPU, SHIP_CPU };
 	struct shipment s = { .opts = opts, .path = path, .fd = fd, .id = { id[0], id[1] } };
 	bool damaged = false;
 	int err = open_query(&s);

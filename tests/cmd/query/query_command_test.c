@@ -75,6 +75,16 @@ Test(query_command, frames_of_a_stack)
 	expect_rows("SELECT count(*) FROM frames", "count(*)\r\n0\r\n");
 }
 
+Test(query_command, buckets)
+{
+	expect_rows(
+		"SELECT ilog2(0) IS NULL, ilog2(-1) IS NULL, ilog2(NULL) IS NULL, ilog2(1), ilog2(2), ilog2(3),"
+		" ilog2((1 << 53) - 1), ilog2(1 << 53), ilog2(9223372036854775807)",
+		"ilog2(0) IS NULL,ilog2(-1) IS NULL,ilog2(NULL) IS NULL,ilog2(1),ilog2(2),"
+		"ilog2(3),ilog2((1 << 53) - 1),ilog2(1 << 53),ilog2(9223372036854775807)\r\n"
+		"1,1,1,0,1,1,52,53,62\r\n");
+}
+
 Test(query_command, slices_and_their_wakers)
 {
 	/* from the switch at 12.001234567 s to the wakeup at 13 s */

@@ -4,7 +4,6 @@
  * files are sent is user/ship's.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -23,7 +22,7 @@
 #define LABELS_MAX 16
 
 struct ship_cmd_opts {
-	const char *to, *password_file, *ca_file, *ttl, *key_file;
+	const char *to, *password_file, *ca_file, *ttl, *rollup_ttl, *key_file;
 	struct opt_list labels;
 	uint64_t disk_max, timeout_ns;
 	uint32_t end_fd;
@@ -54,7 +53,13 @@ static const struct opt ship_opts_rows[] = {
 	  .kind = OPT_STR,
 	  .off = O(ttl),
 	  .arg = "DAYS",
-	  .help = "Create tables whose rows the server deletes after DAYS (7 or 7d), if it can" },
+	  .help = "Create tables of samples, slices and spans whose rows the server deletes after DAYS "
+		  "(7 or 7d), if it can" },
+	{ .name = "rollup-ttl",
+	  .kind = OPT_STR,
+	  .off = O(rollup_ttl),
+	  .arg = "DAYS",
+	  .help = "The same for rollups, which are sums by second" },
 	{ .name = "label",
 	  .kind = OPT_LIST,
 	  .off = O(labels),
@@ -145,7 +150,7 @@ static int check_labels(const struct opt_list *labels)
 	return -EINVAL;
 }
 
-static int parse_ttl(const char *text, uint64_t *days)
+static int parse_ttl(const char *option, const char *text, uint64_t *days)
 {
 	const size_t len = text ? strlen(text) : 0;
 	char *number;
@@ -159,7 +164,7 @@ static int parse_ttl(const char *text, uint64_t *days)
 	free(number);
 	if (!err && *days)
 		return 0;
-	log_error("ship: bad value '%s' for --raw-ttl: expected days, for example 7d", text);
+	log_error("ship: bad value '%s' for %s: expected days, for example 7d", text, option);
 	return -EINVAL;
 }
 
@@ -210,7 +215,7 @@ static int exit_code(int err, const struct ship_counts *c)
 }
 
 static int run(const struct ship_cmd_opts *opts, const char *dir, const struct http_url *url,
-	       const char *password, uint64_t ttl_days)
+	       const char *password, const struct ship_ttl *ttl)
 {
 	const struct ship_opts o = {
 		.dir = dir,
@@ -220,7 +225,7 @@ static int run(const struct ship_cmd_opts *opts, const char *dir, const struct h
 				    .ca_file = opts->ca_file,
 				    .timeout_ns = 300 * SECOND,
 				    .stop = &stop },
-			.ttl_days = ttl_days,
+			.ttl = *ttl,
 			.pause_min_ns = SECOND,
 			.pause_max_ns = 60 * SECOND,
 			.give_up_ns = opts->timeout_ns,
@@ -253,7 +258,7 @@ static int check_and_run(const struct ship_cmd_opts *opts, int cnt, char **words
 {
 	struct http_url url = { 0 };
 	char *password = NULL;
-	uint64_t ttl_days;
+	struct ship_ttl ttl;
 	int code = CMD_USAGE;
 
 	if (cnt != 1) {
@@ -272,10 +277,11 @@ static int check_and_run(const struct ship_cmd_opts *opts, int cnt, char **words
 		log_error("ship: --anonymize-key needs --anonymize");
 		return CMD_USAGE;
 	}
-	if (!check_labels(&opts->labels) && !parse_ttl(opts->ttl, &ttl_days) &&
+	if (!check_labels(&opts->labels) && !parse_ttl("--raw-ttl", opts->ttl, &ttl.raw) &&
+	    !parse_ttl("--rollup-ttl", opts->rollup_ttl, &ttl.rollup) &&
 	    !http_url_parse(opts->to, &url) &&
 	    !server_password_read("ship", opts->password_file, &password))
-		code = run(opts, words[0], &url, password, ttl_days);
+		code = run(opts, words[0], &url, password, &ttl);
 	server_password_free(password);
 	http_url_fini(&url);
 	return code;
