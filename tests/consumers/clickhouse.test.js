@@ -60,7 +60,8 @@ async function start(name, shards) {
 	fs.writeFileSync(path.join(home, 'users.xml'), `<yandex><profiles>
 		<default><max_threads>2</max_threads></default>
 		<fixed><readonly>1</readonly><skip_unavailable_shards>1</skip_unavailable_shards></fixed></profiles><users>
-		<me>${user}<profile>default</profile></me><fixed>${user}<profile>fixed</profile></fixed></users>
+		<me>${user}<profile>default</profile></me>
+		<secret>${user.replace('<password>', '<password>pw')}<profile>default</profile></secret><fixed>${user}<profile>fixed</profile></fixed></users>
 		<quotas><default></default></quotas></yandex>`);
 	server.child = spawn('clickhouse-server', [`--config-file=${home}/config.xml`], { stdio: 'ignore', cwd: home });
 	servers.push(server);
@@ -240,6 +241,19 @@ test('SQL can only read, and mistakes are reported', { skip }, () => {
 	assert.match(at([all], 'top-functions', '--param', 'limt=1').err, /did you mean :limit/);
 	assert.strictEqual(at([all], 'top-functions', '--param', 'limit=1; DROP TABLE x').code, MISTAKE);
 	assert.strictEqual(at([all], 'top-functions', '--param', 'from=yesterday').code, MISTAKE);
+});
+
+test('passwords, and answers that are too long', { skip }, () => {
+	const url = all.replace('me@', 'secret@'), file = path.join(dir, 'pw');
+	fs.writeFileSync(file, 'pw\nmore');
+	assert.strictEqual(run('query', '--at', url, '--password-file', file, 'SELECT 7 AS n').out.trim().split('\n').pop().trim(), '7');
+	const r = run('query', '--at', url, 'SELECT 7 AS n');
+	assert.strictEqual(r.code, MISTAKE);
+	assert.match(r.err, /Code: 193/);
+	const long = at([all], '--mem-max', '1M', 'SELECT number FROM numbers(1000000)');
+	assert.strictEqual(long.code, MISTAKE);
+	assert.match(long.err, /longer than 1048576 bytes; use LIMIT, or a larger --mem-max/);
+	assert.strictEqual(long.out, '');
 });
 
 test('values keep their types', { skip }, () => {

@@ -374,6 +374,10 @@ static enum clickhouse_result select_with(struct clickhouse *c, const char *sql,
 
 	http_client_post(c->http, params, skip ? 5 : 3, &body, false, &a);
 	result = judge(c, &a, true);
+	if (a.err == -EMSGSIZE) {
+		buf_addstr(&c->error, "; use LIMIT, or a larger --mem-max");
+		result = CLICKHOUSE_REFUSED;
+	}
 	buf_free(out);
 	*out = a.body;
 	a.body = (struct buf){ 0 };
