@@ -43,8 +43,8 @@ int fleet_run(struct fleet *f, const struct fleet_statement *s);
 const char *fleet_error(const struct fleet *f);
 
 /*
- * Reports losses of the hosts, and times without data, in a line each; also that they cannot be listed. @params: of
- * `host`, `from` and `to` only. 0, -EHOSTDOWN, -ENOMEM or -EINTR as fleet_run().
+ * Reports losses of the hosts, and times without data, in a line each. @params: of `host`, `from` and `to` only. Results
+ * as fleet_run(); -EINVAL also if the tables are made otherwise than by `ship`.
  */
 int fleet_report_losses(struct fleet *f, const struct query_param *params, size_t param_cnt);
 

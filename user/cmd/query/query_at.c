@@ -105,9 +105,9 @@ static int exit_code(const struct fleet *f, int err, int code)
 	return code == CMD_OK && (fleet_is_partial(f) || fleet_is_damaged(f)) ? CMD_INPUT : code;
 }
 
-/* The hosts and times of a named query; SQL may read any. */
+/* For the hosts and times of a named query; SQL may read any. *@unlisted: why they cannot be listed. */
 static int report_losses(struct fleet *f, const struct fleet_query *query,
-			 const struct query_param *params, size_t param_cnt)
+			 const struct query_param *params, size_t param_cnt, char **unlisted)
 {
 	static const char *const common[] = { "host", "from", "to" };
 	struct query_param *own = xcalloc(param_cnt + 1, sizeof(*own));
@@ -119,7 +119,10 @@ static int report_losses(struct fleet *f, const struct fleet_query *query,
 			own[cnt++] = params[i];
 	err = fleet_report_losses(f, own, cnt);
 	free(own);
-	return err;
+	if (err != -EINVAL)
+		return err;
+	*unlisted = xstrdup(fleet_error(f));
+	return 0;
 }
 
 static int run(struct fleet *f, const struct query_cmd_opts *opts, const char *word,
@@ -135,16 +138,20 @@ static int run(struct fleet *f, const struct query_cmd_opts *opts, const char *w
 					   .begin = query_output_begin,
 					   .row = query_output_row,
 					   .ctx = &out };
+	char *unlisted = NULL;
 	int err, code;
 
 	query_signals_begin();
 	err = fleet_check(f, &s);
 	if (!err)
-		err = report_losses(f, query, params, param_cnt);
+		err = report_losses(f, query, params, param_cnt, &unlisted);
 	if (!err)
 		err = fleet_run(f, &s);
 	query_signals_end();
 	code = query_output_end(&out);
+	if (!err && unlisted)
+		log_warn("query: cannot list losses: %s", unlisted);
+	free(unlisted);
 	return exit_code(f, err, code);
 }
 
