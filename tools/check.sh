@@ -63,7 +63,7 @@ step() {
 # Everything is built before anything runs.
 step make "$jobs" all tests replay benches
 step make check-clang
-step make "$jobs" O=build/san SAN=address,undefined tests
+step make "$jobs" O=build/san SYM=build/stimuli/symbol SAN=address,undefined all unit-tests
 step make "$jobs" aarch64
 step make "$jobs" lint
 # Other kernels, in an emulator, on the CPU time that the tests leave idle.

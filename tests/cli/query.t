@@ -105,6 +105,14 @@ $ dial9-prof query 'SELECT durr FROM slices' $T/golden/dial9/mixed_1k.bin
 ! dial9-prof: query: no such column: durr at column 8 (did you mean dur?)
 ? 1
 #
+$ dial9-prof query 'SELECT tid FROM events' $T/golden/dial9/mixed_1k.bin
+! dial9-prof: query: no such column: tid at column 8 (did you mean task_tid?)
+? 1
+#
+$ dial9-prof query 'SELECT weight FROM slices' $T/golden/dial9/mixed_1k.bin
+! dial9-prof: query: no such column: weight at column 8
+? 1
+#
 $ dial9-prof query 'SELECT * FROM sample' $T/golden/dial9/mixed_1k.bin
 ! dial9-prof: query: no such table: sample (did you mean samples?)
 ? 1

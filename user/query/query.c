@@ -192,18 +192,20 @@ int query_prepare(struct query *q)
 
 /* ---- a statement -------------------------------------------------------------------------------- */
 
-static struct sql_message_names names_of(const struct query *q)
+static struct sql_message_names names_of(const struct query *q, const char *sql)
 {
 	struct sql_message_names n = { 0 };
 
 	for (int i = 0; i < SCAN_CNT; i++)
-		sql_message_add(&n, q->scans[i].name, q->scans[i].columns, q->scans[i].column_cnt);
+		sql_message_add(&n, sql, q->scans[i].name, q->scans[i].columns,
+				q->scans[i].column_cnt);
 	for (int i = 0; i < LIST_CNT; i++)
-		sql_message_add(&n, q->lists[i].name, q->lists[i].columns, q->lists[i].column_cnt);
+		sql_message_add(&n, sql, q->lists[i].name, q->lists[i].columns,
+				q->lists[i].column_cnt);
 	for (size_t i = 0; i < q->events.cnt; i++) {
 		const struct scan_table *t = event_tables_get(&q->events, i);
 
-		sql_message_add(&n, t->name, t->columns, t->column_cnt);
+		sql_message_add(&n, sql, t->name, t->columns, t->column_cnt);
 	}
 	return n;
 }
@@ -220,7 +222,7 @@ static int fail(struct query *q, const char *sql, int code)
 		buf_addstr(&q->message, "out of memory: the query needs more than --mem-max");
 		return -ENOMEM;
 	}
-	n = names_of(q);
+	n = names_of(q, sql);
 	sql_message_put(&q->message, q->db, sql, &n);
 	sql_message_fini(&n);
 	return -EINVAL;

@@ -179,7 +179,7 @@ const struct ship_table ship_tables[SHIP_TABLE_CNT] = {
 			   .keep = SHIP_KEEP_RAW },
 	[SHIP_SLICES] = { .name = "slices",
 			  COLUMNS(slice_columns),
-			  .from = "slices WHERE neighbour = 0",
+			  .from = "slices",
 			  .wall = "wall",
 			  .order = "host, service, ts",
 			  .keep = SHIP_KEEP_RAW },

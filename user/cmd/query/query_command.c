@@ -86,7 +86,7 @@ static const struct opt_spec query_spec = {
 	OPT_ROWS(query_opts),
 	.examples =
 		"  dial9-prof query top-functions\n"
-		"  dial9-prof query 'SELECT comm, state, sum(dur) FROM slices WHERE neighbour = 0 GROUP BY 1, 2'\n"
+		"  dial9-prof query 'SELECT comm, state, sum(dur) FROM slices GROUP BY 1, 2'\n"
 		"  dial9-prof query --format csv 'SELECT * FROM \"sched:sched_switch\" LIMIT 10' a.bin "
 		"b.bin\n"
 		"  dial9-prof query --param q=0.999 runq-latency trace.bin\n"
