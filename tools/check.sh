@@ -71,6 +71,7 @@ setsid nice -n 19 make check-kernels-quick >build/kernels.log 2>&1 &
 kernels=$!
 trap 'kill -- -$kernels 2>/dev/null || :' EXIT
 step make "$jobs" -Otarget check-cli check-docs check-install check-tutorial check-js check-page check-consumers check-aarch64 check-deps rpm-check check-musl check-static check-self fuzz-replay
+step $sudo env WERROR=1 "PATH=$PATH" make check-fleet FLEET_ROUNDS=5
 step make check-unit
 kernels_end() {
 	wait $kernels || code=$?

@@ -48,6 +48,7 @@ table() {
 		check     npm                    nodejs-npm                  npm                    npm
 		check     xz-utils               xz                          -                      xz
 		check     gzip                   gzip                        gzip                   gzip
+		check     clickhouse-server      -                           -                      -
 		check     python3                python3                     python                 python3
 		check     sqlite3                sqlite                      sqlite                 sqlite
 		check     openssl                openssl                     openssl                openssl
