@@ -50,7 +50,7 @@ DEPFLAGS = -MMD -MP
 
 # ---- sources ------------------------------------------------------------------------------------
 below     = $(sort $(wildcard $(1)/$(2) $(1)/*/$(2) $(1)/*/*/$(2)))
-LAYERS   := libdial9 base kernel unwind symbol events record trace profile export formats rewrite query ship cmd
+LAYERS   := libdial9 base kernel unwind symbol events record trace profile export formats rewrite query ship fleet cmd
 SRCS_all := $(foreach l,$(LAYERS),$(call below,user/$(l),*.c))
 # libbpf's linker wants maps defined before a file that declares them extern.
 BPF_LAST := $(addprefix bpf/,offcpu.bpf.c latency.bpf.c extract.bpf.c summary.bpf.c)
@@ -224,6 +224,7 @@ help:
 ##H make check-san     the unit tests under ASan and UBSan
 ##H make check-js      the JavaScript reader and the page's engine under node, against the C ones
 ##H make check-page    the page of export html in a headless Chromium
+##H make check-fleet   ship against real ClickHouse servers that fail: FLEET_ROUNDS=300 (root)
 ##H make check-consumers  exports, read by speedscope, the Firefox Profiler, pprof and others
 ##H make check-aarch64  the program built for aarch64, and its command lines in an emulator
 ##H make check-kernels  the program on other kernels in an emulator: some 10 minutes

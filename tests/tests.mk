@@ -188,7 +188,7 @@ $(SYM)/split-%/split: tests/stimuli/split.sh tests/stimuli/inlined.c tests/stimu
 GUEST_STIMULI := $(addprefix $(O)/stimuli/,sleeper spinner unwind_chain)
 # ---- targets ------------------------------------------------------------------------------------
 .PHONY: t test unit-tests check check-unit check-root check-san check-cli check-docs check-install check-tutorial check-js check-page \
-	check-consumers aarch64 check-aarch64 check-deps check-musl check-static check-kernels check-kernels-quick check-systemd check-steady check-self fuzz fuzz-replay \
+	check-consumers check-fleet aarch64 check-aarch64 check-deps check-musl check-static check-kernels check-kernels-quick check-systemd check-steady check-self fuzz fuzz-replay \
 	bench benches bench-codec bench-read bench-export
 check: check-unit check-san check-cli check-docs check-install check-tutorial check-js check-page check-consumers check-aarch64 check-deps rpm-check check-musl check-static check-self \
 	fuzz-replay \
@@ -243,6 +243,11 @@ check-page: all $(JS_TOOLS)
 	$(Q)$(TEST_ENV) $(call LIMIT,300) node --test tests/web/view/*.test.js > $(O)/page.log || { cat $(O)/page.log; echo FAILED page; exit 1; }
 	@sed -n 's/^# opened/page: opened/p; s/^# skipped [1-9].*/page: no browser here/p' $(O)/page.log
 	@echo "page: passed"
+
+# Rows at real ClickHouse servers equal rows sent, whatever fails; needs root.
+FLEET_ROUNDS ?= 300
+check-fleet: all
+	$(Q)$(TEST_ENV) python3 tests/fleet/faults.py $(O)/dial9-prof $(FLEET_ROUNDS)
 
 # Exports, read by the programs that they are made for; those that cannot be had from here are skipped.
 check-consumers: all $(JS_TOOLS)

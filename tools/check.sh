@@ -40,6 +40,12 @@ if sh tools/consumers.sh build/consumers; then
 fi
 export D9_REQUIRE_CONSUMERS
 
+D9_REQUIRE_CLICKHOUSE=0
+if command -v clickhouse-server >/dev/null 2>&1; then
+	D9_REQUIRE_CLICKHOUSE=1
+fi
+export D9_REQUIRE_CLICKHOUSE
+
 # The same of another machine's packages.
 D9_REQUIRE_AARCH64=0
 if sh tools/aarch64.sh build/aarch64/packages; then
@@ -65,6 +71,7 @@ setsid nice -n 19 make check-kernels-quick >build/kernels.log 2>&1 &
 kernels=$!
 trap 'kill -- -$kernels 2>/dev/null || :' EXIT
 step make "$jobs" -Otarget check-cli check-docs check-install check-tutorial check-js check-page check-consumers check-aarch64 check-deps rpm-check check-musl check-static check-self fuzz-replay
+step $sudo env WERROR=1 "PATH=$PATH" make check-fleet FLEET_ROUNDS=5
 step make check-unit
 kernels_end() {
 	wait $kernels || code=$?

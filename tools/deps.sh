@@ -48,6 +48,7 @@ table() {
 		check     npm                    nodejs-npm                  npm                    npm
 		check     xz-utils               xz                          -                      xz
 		check     gzip                   gzip                        gzip                   gzip
+		check     clickhouse-server      -                           -                      -
 		check     python3                python3                     python                 python3
 		check     sqlite3                sqlite                      sqlite                 sqlite
 		check     openssl                openssl                     openssl                openssl
@@ -56,6 +57,7 @@ table() {
 		check     protobuf-compiler      protobuf-compiler           protobuf               protoc
 		check     chromium-headless-shell chromium-headless          chromium               chromium
 		check     libdebuginfod1         elfutils-debuginfod-client  debuginfod             libdebuginfod
+		check     clickhouse-server      -                           -                      -
 		check     qemu-user              qemu-user                   qemu-user              qemu-aarch64
 		check     qemu-system-x86        qemu-system-x86-core        qemu-system-x86        qemu-system-x86_64
 		check     qemu-system-arm        qemu-system-aarch64-core    qemu-system-aarch64    qemu-system-aarch64

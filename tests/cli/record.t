@@ -121,6 +121,12 @@ Flight recorder:
                             (default 0)
       --rearm=DUR           After a write, ignore triggers for DUR (default 1s)
 
+Fleet:
+      --ship=URL            Rotate the output (default every 1min, -o
+                            dial9-spool/trace.bin) and send the files to
+                            ClickHouse, see dial9-prof ship
+      --label=NAME=VALUE    With --ship: put this label in each row; repeatable
+
 Recorder:
   -r, --realtime=PRIO       Real-time priority while a ring buffer fills
                             (default 1; 0 for none)
@@ -560,3 +566,23 @@ $ dial9-prof record --version
 #
 # None of these commands left a file.
 $ rm a b c; ls
+#
+$ dial9-prof record -a --label rack=b7
+! dial9-prof: record: --label needs --ship; see dial9-prof record --help
+? 1
+#
+$ dial9-prof record -a --ship localhost:8123
+! dial9-prof: record: bad value for --ship: expected http://USER@HOST:8123/DATABASE or https://...; see dial9-prof record --help
+? 1
+#
+$ dial9-prof record -a --ship http://localhost:8123/x --label rack
+! dial9-prof: record: bad value for --label: expected NAME=VALUE; see dial9-prof record --help
+? 1
+#
+$ dial9-prof record -a --ship http://localhost:8123/x -o trace.bin
+! dial9-prof: record: --ship needs a directory of its own: -o DIR/NAME.bin; see dial9-prof record --help
+? 1
+#
+$ dial9-prof record -a --ship http://localhost:8123/x --flight 10
+! dial9-prof: record: --ship cannot be combined with a stream or --flight; see dial9-prof record --help
+? 1

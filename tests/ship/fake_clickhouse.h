@@ -52,5 +52,7 @@ uint64_t fake_rows(struct fake_clickhouse *f, const char *table);
 unsigned int fake_inserts(struct fake_clickhouse *f);
 /* Whether a request had this text in its head or, if it was no insert, in its body. */
 bool fake_saw(struct fake_clickhouse *f, const char *text);
+/* The same, and in the unpacked bodies of inserts. */
+bool fake_got(struct fake_clickhouse *f, const char *text);
 
 #endif /* D9_TESTS_SHIP_FAKE_CLICKHOUSE_H */

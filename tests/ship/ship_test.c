@@ -7,6 +7,8 @@
 
 #include <limits.h>
 #include <linux/fs.h>
+#include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
@@ -90,7 +92,7 @@ static void end(struct scene *s)
 	temp_dir_remove(s->dir);
 }
 
-static int run_with(struct scene *s, uint64_t give_up_ns, uint64_t disk_max)
+static int run_until(struct scene *s, uint64_t give_up_ns, uint64_t disk_max, int end_fd)
 {
 	static const char *const labels[] = { "rack=b7" };
 	struct http_url url;
@@ -102,6 +104,8 @@ static int run_with(struct scene *s, uint64_t give_up_ns, uint64_t disk_max)
 	err = ship_run(&(struct ship_opts){ .dir = s->dir,
 					    .sender = { .server = { .url = &url,
 								    .timeout_ns = 20000 * MS },
+							.end_fd = end_fd,
+							.end_give_up_ns = 5 * MS,
 							.pause_min_ns = MS,
 							.pause_max_ns = 2 * MS,
 							.give_up_ns = give_up_ns,
@@ -109,10 +113,16 @@ static int run_with(struct scene *s, uint64_t give_up_ns, uint64_t disk_max)
 					    .labels = labels,
 					    .label_cnt = 1,
 					    .disk_max = disk_max,
-					    .once = true },
+					    .poll_ns = MS,
+					    .once = end_fd < 0 },
 		       &s->counts);
 	http_url_fini(&url);
 	return err;
+}
+
+static int run_with(struct scene *s, uint64_t give_up_ns, uint64_t disk_max)
+{
+	return run_until(s, give_up_ns, disk_max, -1);
 }
 
 static int run_once(struct scene *s)
@@ -443,5 +453,56 @@ Test(ship, old_servers_get_plain_tables)
 	expect_all(&s, 1);
 	cr_expect(
 		fake_saw(s.fake, "CREATE TABLE IF NOT EXISTS `lost` (`day` Date, `host` String, "));
+	end(&s);
+}
+
+/* ---- the end of a descriptor ------------------------------------------------------------------ */
+
+struct closing {
+	int fd;
+	struct fake_clickhouse *fake;
+};
+
+/* Closes the descriptor when everything was sent, so that the program waits for files by then. */
+static void *close_later(void *ctx)
+{
+	const struct closing *c = ctx;
+
+	while (!fake_rows(c->fake, "ledger"))
+		poll(NULL, 0, 1);
+	close(c->fd);
+	return NULL;
+}
+
+Test(ship, it_waits_for_files_until_the_descriptor_ends)
+{
+	struct scene s = { 0 };
+	struct closing c;
+	pthread_t thread;
+	int ends[2];
+
+	begin(&s, true);
+	cr_assert_eq(pipe(ends), 0);
+	c = (struct closing){ ends[1], s.fake };
+	cr_assert_eq(pthread_create(&thread, NULL, close_later, &c), 0);
+	cr_expect_eq(run_until(&s, 0, 0, ends[0]), 0);
+	pthread_join(thread, NULL);
+	expect_all(&s, 1);
+	close(ends[0]);
+	end(&s);
+}
+
+Test(ship, after_the_end_it_does_not_wait_long_for_a_server)
+{
+	struct scene s = { 0 };
+	int ends[2];
+
+	begin(&s, true);
+	fake_stop(s.fake);
+	cr_assert_eq(pipe(ends), 0);
+	close(ends[1]);
+	cr_expect_eq(run_until(&s, 0, 0, ends[0]), -ETIMEDOUT);
+	cr_expect(has_file(&s, "a.0.bin"));
+	close(ends[0]);
 	end(&s);
 }

@@ -278,6 +278,9 @@ static void end_slices(struct scan *s)
 	intervals_finish(r->engine);
 	intervals_free(r->engine);
 	r->engine = NULL;
+	/* threads of the next trace may have the same numbers */
+	off_stack_fini(&r->off_stack);
+	r->off_stack = (struct off_stack){ 0 };
 }
 
 static bool next_slice(struct scan *s)

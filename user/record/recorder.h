@@ -59,6 +59,7 @@ struct recorder_cfg {
 	bool level4; /* of the spec, 0.4: pooled stacks */
 	bool annotate; /* describe fields in annotations; needs level4 */
 	const char *command_line;
+	uint32_t helper; /* process that belongs to the recorder, with its children; 0: none */
 	const struct user_metadata_entry *meta; /* additional metadata */
 	size_t meta_cnt;
 

@@ -195,12 +195,16 @@ static int prepare_helpers(struct recorder *r)
 		.lines_ns_per_s = max_cost_ns(r) / LINES_PARTS,
 	};
 	int err = sym_client_new(&cfg, &r->broker);
+	size_t cnt;
 
 	if (err)
 		task_limit_error("record: cannot fork", err);
-	else if (recorder_target_pid())
-		sym_client_pids(r->broker, r->helpers);
-	return err;
+	if (err || !recorder_target_pid())
+		return err;
+	cnt = sym_client_pids(r->broker, r->helpers);
+	if (cnt < PROF_HELPERS_MAX)
+		r->helpers[cnt] = r->cfg->helper;
+	return 0;
 }
 
 static int watch_rings(void *ctx, int epoll_fd)

@@ -10,6 +10,7 @@
 
 struct lost_files {
 	struct sender *sender;
+	const struct anonymizer *anonymizer;
 	uint64_t file[2];
 };
 
@@ -27,14 +28,23 @@ static int send_batch(void *ctx, const struct batch_writer_batch *b)
 					});
 }
 
-static void put_value(struct native_block *b, size_t column, const struct ship_column *c,
-		      const struct ship_state_drop *drop)
+static void put_host(const struct lost_files *l, struct native_block *b, size_t column)
 {
+	struct buf text = { 0 };
 	struct utsname host;
 
+	if (!uname(&host))
+		anonymizer_put(l->anonymizer, ANONYMIZER_PRIVATE, host.nodename,
+			       strlen(host.nodename), &text);
+	native_block_put_text(b, column, buf_cstr(&text), text.len);
+	buf_free(&text);
+}
+
+static void put_value(const struct lost_files *l, struct native_block *b, size_t column,
+		      const struct ship_column *c, const struct ship_state_drop *drop)
+{
 	if (!strcmp(c->name, "host"))
-		native_block_put_text(b, column, host.nodename,
-				      uname(&host) ? 0 : strlen(host.nodename));
+		put_host(l, b, column);
 	else if (!strcmp(c->name, "kind"))
 		native_block_put_text(b, column, "unshipped", 9);
 	else if (!strcmp(c->name, "class"))
@@ -47,29 +57,29 @@ static void put_value(struct native_block *b, size_t column, const struct ship_c
 		native_block_put(b, column, (uint64_t)c->none);
 }
 
-static int send_one(struct sender *sender, const struct ship_state_drop *drop,
+static int send_one(struct lost_files *l, const struct ship_state_drop *drop,
 		    const char *const *labels, size_t label_cnt)
 {
 	const struct ship_table *t = &ship_tables[SHIP_LOST];
-	struct lost_files l = { .sender = sender };
 	struct batch_writer *w;
 	struct native_block *b;
 	int err;
 
-	l.file[0] = content_ids_hash(CONTENT_IDS_HASH, drop->name, strlen(drop->name) + 1);
-	l.file[1] = content_ids_hash(l.file[0], &drop->wall, sizeof(drop->wall));
+	l->file[0] = anonymizer_id(l->anonymizer, content_ids_hash(CONTENT_IDS_HASH, drop->name,
+								   strlen(drop->name) + 1));
+	l->file[1] = content_ids_hash(l->file[0], &drop->wall, sizeof(drop->wall));
 	w = batch_writer_new(&(struct batch_writer_opts){
 		.table = t,
-		.file = { l.file[0], l.file[1] },
+		.file = { l->file[0], l->file[1] },
 		.labels = labels,
 		.label_cnt = label_cnt,
 		.put = send_batch,
-		.ctx = &l,
+		.ctx = l,
 	});
 	err = batch_writer_row(w, ship_tables_day((int64_t)drop->wall), &b);
 	for (size_t i = 0; i < t->column_cnt && !err; i++)
 		if (t->columns[i].value == SHIP_SQL)
-			put_value(b, i, &t->columns[i], drop);
+			put_value(l, b, i, &t->columns[i], drop);
 	if (!err)
 		err = batch_writer_end_row(w);
 	if (!err)
@@ -79,8 +89,9 @@ static int send_one(struct sender *sender, const struct ship_state_drop *drop,
 }
 
 int lost_files_send(struct sender *sender, struct ship_state *state, const char *const *labels,
-		    size_t label_cnt)
+		    size_t label_cnt, const struct anonymizer *anonymizer)
 {
+	struct lost_files l = { .sender = sender, .anonymizer = anonymizer };
 	const struct ship_state_drop *drops;
 	size_t cnt;
 	int err = 0;
@@ -89,7 +100,7 @@ int lost_files_send(struct sender *sender, struct ship_state *state, const char 
 	while (!err && (drops = ship_state_drops(state, &cnt), cnt)) {
 		const struct ship_state_drop drop = drops[0];
 
-		err = send_one(sender, &drop, labels, label_cnt);
+		err = send_one(&l, &drop, labels, label_cnt);
 		if (!err)
 			(void)ship_state_forget_drops(state, 1);
 	}

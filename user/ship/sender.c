@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -21,6 +22,7 @@ struct sender {
 	char *base;
 	uint64_t pause_ns; /* the next one */
 	uint64_t failing_since; /* 0: the last request succeeded */
+	uint64_t ending_since; /* 0: end_fd is open */
 	uint64_t jitter;
 };
 
@@ -62,12 +64,34 @@ static bool is_stopped(const struct sender *s)
 	return s->opts.server.stop && *s->opts.server.stop;
 }
 
-/* A signal ends it. */
-static void pause_for(uint64_t ns)
+void sender_pause(struct sender *s, uint64_t ns)
 {
 	const struct timespec ts = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
+	/* a descriptor that ended would end each pause */
+	struct pollfd end = { .fd = s->ending_since ? -1 : s->opts.end_fd, .events = POLLIN };
+	char byte;
 
-	ppoll(NULL, 0, &ts, NULL);
+	if (ppoll(&end, 1, &ts, NULL) > 0 && read(end.fd, &byte, 1) <= 0)
+		s->ending_since = clock_timer_ns();
+}
+
+bool sender_is_ending(struct sender *s)
+{
+	if (!s->ending_since && s->opts.end_fd >= 0)
+		sender_pause(s, 0);
+	return s->ending_since;
+}
+
+/* Whether it has to give up after a failure. */
+static bool is_too_long(struct sender *s, uint64_t now)
+{
+	const uint64_t since = s->failing_since;
+
+	if (s->opts.give_up_ns && now - since >= s->opts.give_up_ns)
+		return true;
+	if (!sender_is_ending(s))
+		return false;
+	return now - (since > s->ending_since ? since : s->ending_since) >= s->opts.end_give_up_ns;
 }
 
 static void succeed(struct sender *s)
@@ -102,14 +126,16 @@ static int fail(struct sender *s, enum clickhouse_result result)
 		log_warn("ship: cannot reach %s: %s; trying again", s->base,
 			 clickhouse_error(s->server));
 	}
-	if (s->opts.give_up_ns && now - s->failing_since >= s->opts.give_up_ns) {
+	if (is_too_long(s, now)) {
 		log_error("ship: gave up: cannot reach %s: %s", s->base,
 			  clickhouse_error(s->server));
 		return -ETIMEDOUT;
 	}
 	if (s->opts.idle)
 		s->opts.idle(s->opts.ctx);
-	pause_for(vary(s, s->pause_ns));
+	sender_pause(s, vary(s, s->pause_ns));
+	if (s->ending_since)
+		s->pause_ns = s->opts.pause_min_ns;
 	s->pause_ns =
 		s->pause_ns * 2 < s->opts.pause_max_ns ? s->pause_ns * 2 : s->opts.pause_max_ns;
 	return is_stopped(s) ? -EINTR : 0;
@@ -121,7 +147,7 @@ int sender_connect(struct sender *s)
 	int err;
 
 	for (;;) {
-		result = clickhouse_prepare(s->server, s->opts.ttl_days);
+		result = clickhouse_prepare(s->server, &s->opts.ttl);
 		if (result == CLICKHOUSE_OK)
 			break;
 		err = fail(s, result);
@@ -134,6 +160,10 @@ int sender_connect(struct sender *s)
 			"ship: ClickHouse %s has no deduplication tokens: after a lost answer rows "
 			"may be twice; doubles are counted and reported",
 			clickhouse_version(s->server));
+	if (clickhouse_lacks_ttl(s->server))
+		log_warn("ship: ClickHouse %s cannot delete old rows; drop the partitions of old "
+			 "days instead of --raw-ttl and --rollup-ttl",
+			 clickhouse_version(s->server));
 	return 0;
 }
 
@@ -168,11 +198,11 @@ static int wait_for_end(struct sender *s, const char *token)
 	bool running = true;
 	int err;
 
-	pause_for(s->opts.grace_ns);
+	sender_pause(s, s->opts.grace_ns);
 	while (running) {
 		result = clickhouse_is_running(s->server, token, &running);
 		if (result == CLICKHOUSE_OK && running)
-			pause_for(s->opts.pause_min_ns);
+			sender_pause(s, s->opts.pause_min_ns);
 		if (is_stopped(s))
 			return -EINTR;
 		err = result == CLICKHOUSE_OK ? 0 : fail(s, result);

@@ -7,10 +7,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -28,6 +26,8 @@ struct ship {
 	struct sender *sender;
 	struct ship_state *state;
 	struct ship_seen seen;
+	struct anonymizer key;
+	const struct anonymizer *anonymizer; /* NULL: none */
 	const char *current; /* file that is being shipped */
 	int dir;
 	bool may_be_there; /* the first file: an earlier program may have begun it */
@@ -86,6 +86,7 @@ static int send_file(struct ship *s, int fd, const char *name)
 		.counts = s->counts,
 		.labels = s->opts->labels,
 		.label_cnt = s->opts->label_cnt,
+		.anonymizer = s->anonymizer,
 		.may_be_there = s->may_be_there,
 		.stop = s->opts->stop,
 	};
@@ -133,7 +134,8 @@ static int ship_pending(struct ship *s, bool *any)
 	int err;
 
 	trim(s);
-	err = lost_files_send(s->sender, s->state, s->opts->labels, s->opts->label_cnt);
+	err = lost_files_send(s->sender, s->state, s->opts->labels, s->opts->label_cnt,
+			      s->anonymizer);
 	if (err)
 		return err;
 	err = finished_files_list(s->dir, &found);
@@ -152,18 +154,17 @@ static int ship_pending(struct ship *s, bool *any)
 
 static int run(struct ship *s)
 {
-	const struct timespec poll_ts = { (time_t)(s->opts->poll_ns / 1000000000),
-					  (long)(s->opts->poll_ns % 1000000000) };
-	bool any = true;
+	bool any = true, last;
 	int err = sender_connect(s->sender);
 
 	while (!err && !is_stopped(s)) {
+		last = s->opts->once || sender_is_ending(s->sender);
 		err = ship_pending(s, &any);
 		if (err || any)
 			continue;
-		if (s->opts->once)
+		if (last)
 			break;
-		ppoll(NULL, 0, &poll_ts, NULL);
+		sender_pause(s->sender, s->opts->poll_ns);
 	}
 	return err == -EINTR ? 0 : err;
 }
@@ -183,10 +184,15 @@ int ship_run(const struct ship_opts *opts, struct ship_counts *counts)
 	sender.idle = trim;
 	sender.ctx = &s;
 	err = ship_state_open(s.dir, opts->dir, &s.state);
+	if (!err && opts->anonymize) {
+		s.anonymizer = &s.key;
+		err = anonymizer_read(s.dir, opts->key_file, &s.key);
+	}
 	if (!err)
 		err = sender_new(&sender, &s.sender);
 	if (!err)
 		err = run(&s);
+	explicit_bzero(&s.key, sizeof(s.key));
 	sender_free(s.sender);
 	ship_state_close(s.state);
 	hmap_fini(&s.seen.rows);

@@ -9,9 +9,11 @@ struct ship_opts {
 	struct sender_opts sender; /* without idle and ctx */
 	const char *const *labels; /* "key=value" */
 	size_t label_cnt;
+	bool anonymize;
+	const char *key_file; /* of anonymizer_read(); NULL: a key in the directory */
 	uint64_t disk_max; /* of finished files; 0: no limit */
 	uint64_t poll_ns; /* between looks for new files */
-	bool once; /* ends when no file is left */
+	bool once; /* ends when no file is left, also after the end of sender.end_fd */
 	const volatile sig_atomic_t *stop;
 };
 

@@ -19,6 +19,7 @@
 #include "profile/sums/content_ids.h"
 #include "query/query.h"
 #include "ship/batch_writer.h"
+#include "ship/known_stacks.h"
 #include "ship/stack_rows.h"
 
 /* Of the start and the end of a file, for its id. */
@@ -41,9 +42,7 @@ struct shipment {
 	struct query *query;
 	char *host; /* of all rows; NULL: several */
 	uint64_t first_day, last_day;
-	struct content_ids ids;
-	uint64_t *stack_ids; /* by number of the stack in its trace; 0: not known yet */
-	size_t stack_cap;
+	struct known_stacks stacks;
 	const struct ship_table *table; /* whose rows are read */
 	struct batch_writer *writer;
 	struct sent *sent;
@@ -118,7 +117,7 @@ static int open_query(struct shipment *s)
 }
 
 /* The host of all recordings in the file, as rows have it; NULL: there are several. */
-static char *host_of(const struct trace_inputs *all)
+static char *host_of(const struct trace_inputs *all, const struct anonymizer *a)
 {
 	const struct trace_input_part *parts = all->v[0]->parts;
 	struct buf host = { 0 };
@@ -128,7 +127,7 @@ static char *host_of(const struct trace_inputs *all)
 		    (parts[0].host && strcmp(parts[i].host, parts[0].host) != 0))
 			return NULL;
 	if (parts[0].host)
-		str_escape_utf8(&host, parts[0].host, parts[0].host_len);
+		anonymizer_put(a, ANONYMIZER_PRIVATE, parts[0].host, parts[0].host_len, &host);
 	return buf_steal(&host);
 }
 
@@ -192,41 +191,45 @@ static uint64_t day_of(const struct query_value *wall)
 
 /* ---- rows of tables --------------------------------------------------------------------------- */
 
-static uint64_t stack_id(struct shipment *s, const struct query_value *v)
+static const struct known_stack *find_stack(struct shipment *s, const struct query_value *v)
 {
-	const uint64_t *frames;
-	struct trace_input *in;
-	uint32_t cnt, row;
+	static const struct known_stack none;
+	const struct known_stack *found = NULL;
 
-	if (v->type != QUERY_INTEGER)
-		return 0;
-	frames = trace_inputs_stack(query_traces(s->query), v->integer, &in, &cnt);
-	if (!frames)
-		return 0;
-	row = (uint32_t)v->integer;
-	s->stack_ids =
-		array_reserve(s->stack_ids, &s->stack_cap, (size_t)row + 1, sizeof(*s->stack_ids));
-	if (!s->stack_ids[row])
-		s->stack_ids[row] =
-			s->ids.stack_ids[content_ids_stack(&s->ids, in->names, frames, cnt)];
-	return s->stack_ids[row];
+	if (v->type == QUERY_INTEGER)
+		found = known_stacks_get(&s->stacks, query_traces(s->query), v->integer);
+	return found ?: &none;
+}
+
+static void put_build(struct shipment *s, struct native_block *b, size_t column, uint32_t module)
+{
+	const struct names_module *m = names_module(query_traces(s->query)->v[0]->names, module);
+	struct buf text = { 0 };
+
+	if (module)
+		str_hex(&text, m->build_id, m->build_id_sz);
+	native_block_put_text(b, column, buf_cstr(&text), text.len);
+	buf_free(&text);
 }
 
 /* Text of a trace need not be UTF-8; a server takes any bytes, and its clients may not. */
-static void put_text(struct native_block *b, size_t column, const struct query_value *v)
+static void put_text(const struct shipment *s, struct native_block *b, size_t column,
+		     const struct query_value *v)
 {
+	const struct anonymizer *a = s->opts->anonymizer;
+	const enum anonymizer_text kind = s->table->columns[column].text;
 	struct buf text = { 0 };
 
 	if (v->type != QUERY_TEXT) {
 		native_block_put_text(b, column, "", 0);
 		return;
 	}
-	if (str_is_plain(v->data, v->sz)) {
+	if ((!a || kind == ANONYMIZER_PUBLIC) && str_is_plain(v->data, v->sz)) {
 		native_block_put_text(b, column, v->data, v->sz);
 		return;
 	}
-	str_escape_utf8(&text, v->data, v->sz);
-	native_block_put_text(b, column, text.data, text.len);
+	anonymizer_put(a, kind, v->data, v->sz, &text);
+	native_block_put_text(b, column, buf_cstr(&text), text.len);
 	buf_free(&text);
 }
 
@@ -245,9 +248,13 @@ static int add_row(void *ctx, const struct query_value *values, size_t cnt)
 			continue;
 		values++;
 		if (c->value == SHIP_STACK)
-			native_block_put(b, i, stack_id(s, values));
+			native_block_put(b, i,
+					 anonymizer_id(s->opts->anonymizer,
+						       find_stack(s, values)->id));
+		else if (c->value == SHIP_BUILD)
+			put_build(s, b, i, find_stack(s, values)->program);
 		else if (c->type == NATIVE_TEXT)
-			put_text(b, i, values);
+			put_text(s, b, i, values);
 		else
 			native_block_put(b, i,
 					 values->type == QUERY_INTEGER ? (uint64_t)values->integer :
@@ -327,8 +334,9 @@ static int send_stacks(struct shipment *s)
 		return err;
 	stacks = new_writer(s, SHIP_STACKS);
 	frames = new_writer(s, SHIP_FRAMES);
-	err = stack_rows_put(&(struct stack_rows){ query_traces(s->query)->v[0], &s->ids,
-						   &s->opts->seen->rows, stacks, frames },
+	err = stack_rows_put(&(struct stack_rows){ query_traces(s->query)->v[0], &s->stacks.ids,
+						   &s->opts->seen->rows, stacks, frames,
+						   s->opts->anonymizer },
 			     s->first_day, s->last_day);
 	if (!err)
 		err = batch_writer_end(frames);
@@ -404,8 +412,9 @@ static bool is_shortage(int err)
 int ship_file_send(const struct ship_file_opts *opts, int fd, const char *path,
 		   const uint64_t id[2])
 {
-	static const enum ship_table_id rows[] = { SHIP_TASKS, SHIP_TRACES, SHIP_LOST, SHIP_SAMPLES,
-						   SHIP_SLICES };
+	static const enum ship_table_id rows[] = { SHIP_TASKS,	 SHIP_TRACES, SHIP_LOST,
+						   SHIP_SAMPLES, SHIP_SLICES, SHIP_SPANS,
+						   SHIP_WAITS,	 SHIP_OFFCPU, SHIP_CPU };
 	struct shipment s = { .opts = opts, .path = path, .fd = fd, .id = { id[0], id[1] } };
 	bool damaged = false;
 	int err = open_query(&s);
@@ -414,7 +423,7 @@ int ship_file_send(const struct ship_file_opts *opts, int fd, const char *path,
 		err = -EBADMSG;
 	if (!err) {
 		damaged = query_traces(s.query)->v[0]->damaged;
-		s.host = host_of(query_traces(s.query));
+		s.host = host_of(query_traces(s.query), opts->anonymizer);
 		err = send_stacks(&s);
 	}
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]) && !err; i++)
@@ -428,8 +437,7 @@ int ship_file_send(const struct ship_file_opts *opts, int fd, const char *path,
 		opts->counts->files++;
 	}
 	query_free(s.query);
-	content_ids_fini(&s.ids);
-	free(s.stack_ids);
+	known_stacks_fini(&s.stacks);
 	free(s.host);
 	free(s.sent);
 	return err ?: damaged ? -EBADMSG : 0;

@@ -5,6 +5,7 @@
 #include <signal.h>
 
 #include "base/hmap.h"
+#include "ship/anonymizer.h"
 #include "ship/sender.h"
 #include "ship/ship_state.h"
 
@@ -26,6 +27,7 @@ struct ship_file_opts {
 	struct ship_counts *counts;
 	const char *const *labels;
 	size_t label_cnt;
+	const struct anonymizer *anonymizer; /* NULL: none */
 	bool may_be_there; /* an earlier program may have sent some of it */
 	const volatile sig_atomic_t *stop;
 };

@@ -93,17 +93,16 @@ static int parse(struct ship_state *s, struct buf *text, const char *path)
 			  SHIP_STATE_NAME);
 		return -EINVAL;
 	}
-	if (version != SHIP_TABLES_VERSION) {
-		log_error("ship: %s/%s is from another version; run that version with --once, or "
-			  "delete the file: rows of one file may then be twice at the server",
-			  path, SHIP_STATE_NAME);
-		return -EINVAL;
-	}
 	for (; (end = strchr(line, '\n')); line = end + 1) {
 		*end = '\0';
 		read_line(s, line);
 	}
-	return 0;
+	if (version == SHIP_TABLES_VERSION || (version < SHIP_TABLES_VERSION && !s->has_current))
+		return 0;
+	log_error("ship: %s/%s is from another version, which sent a part of a file; run that "
+		  "version with --once, or delete the file: rows may then be twice at the server",
+		  path, SHIP_STATE_NAME);
+	return -EINVAL;
 }
 
 static int lock(struct ship_state *s, const char *path)

@@ -15,7 +15,7 @@
 /* clang-format off */
 #define COMMON \
 	{ .name = "day", .type = NATIVE_DATE, .value = SHIP_DAY }, \
-	{ .name = "host", .type = NATIVE_TEXT, .sql = "host", .rich = LOW }, \
+	{ .name = "host", .type = NATIVE_TEXT, .sql = "host", .rich = LOW, .text = ANONYMIZER_PRIVATE }, \
 	{ .name = "labels", .type = NATIVE_TEXTS, .value = SHIP_LABELS }
 
 #define FACT \
@@ -25,7 +25,9 @@
 	{ .name = "ts", .type = NATIVE_I64, .sql = "ts", .rich = DELTA }
 
 #define TEXT(n, e) { .name = n, .type = NATIVE_TEXT, .sql = e, .rich = LOW }
-#define LONG_TEXT(n, e) { .name = n, .type = NATIVE_TEXT, .sql = e }
+#define PRIVATE(n, e) { .name = n, .type = NATIVE_TEXT, .sql = e, .rich = LOW, .text = ANONYMIZER_PRIVATE }
+#define PATH(n, e) { .name = n, .type = NATIVE_TEXT, .sql = e, .text = ANONYMIZER_PRIVATE }
+#define BUILD(n, e) { .name = n, .type = NATIVE_TEXT, .value = SHIP_BUILD, .sql = e, .rich = LOW }
 #define ID(n, e) { .name = n, .type = NATIVE_U32, .sql = e }
 #define CPU(n, e) { .name = n, .type = NATIVE_I32, .sql = e, .none = -1 }
 #define NUMBER(n, e) { .name = n, .type = NATIVE_I64, .sql = e }
@@ -55,14 +57,14 @@ static const struct ship_column task_columns[] = {
 	COMMON,
 	{ .name = "trace_file", .type = NATIVE_TEXT, .value = SHIP_FILE },
 	ID("tid", "tid"), ID("pid", "pid"), ID("ppid", "ppid"),
-	TEXT("comm", "comm"), TEXT("exe", "exe"),
-	TEXT("service", "cgroup"), TEXT("container", "container"), TEXT("pod", "pod"),
+	PRIVATE("comm", "comm"), PRIVATE("exe", "exe"),
+	PRIVATE("service", "cgroup"), PRIVATE("container", "container"), PRIVATE("pod", "pod"),
 };
 
 static const struct ship_column trace_columns[] = {
 	COMMON,
 	{ .name = "trace_file", .type = NATIVE_TEXT, .value = SHIP_FILE },
-	LONG_TEXT("path", "path"), ID("part", "part"), TEXT("boot", "boot"),
+	PATH("path", "path"), ID("part", "part"), PRIVATE("boot", "boot"),
 	NUMBER("first_ts", "first_ts"), NUMBER("last_ts", "last_ts"),
 	NUMBER("first_wall", "first_wall"), NUMBER("last_wall", "last_wall"),
 	NUMBER("lost", "lost"), FLAG("incomplete", "incomplete"), FLAG("damaged", "damaged"),
@@ -71,20 +73,58 @@ static const struct ship_column trace_columns[] = {
 
 static const struct ship_column sample_columns[] = {
 	FACT,
-	TEXT("service", "cgroup"), ID("tid", "tid"), ID("pid", "pid"), TEXT("comm", "comm"),
+	PRIVATE("service", "cgroup"), ID("tid", "tid"), ID("pid", "pid"), PRIVATE("comm", "comm"),
 	CPU("cpu", "cpu"), TEXT("source", "source"), STACK("stack", "stack"), NUMBER("weight", "weight"),
+	BUILD("build", "stack"),
 };
 
 static const struct ship_column slice_columns[] = {
 	FACT,
-	TEXT("service", "cgroup"), ID("tid", "tid"), ID("pid", "pid"), TEXT("comm", "comm"),
+	PRIVATE("service", "cgroup"), ID("tid", "tid"), ID("pid", "pid"), PRIVATE("comm", "comm"),
 	NUMBER("dur", "dur"), CPU("cpu", "cpu"), TEXT("state", "state"), TEXT("task_state", "task_state"),
 	TEXT("why", "why"), TEXT("end", "\"end\""),
-	TEXT("waker", "waker"), ID("waker_tid", "waker_tid"), TEXT("waker_comm", "waker_comm"),
+	TEXT("waker", "waker"), ID("waker_tid", "waker_tid"), PRIVATE("waker_comm", "waker_comm"),
 	STACK("waker_stack", "waker_stack"), STACK("stack", "stack"),
-	CPU("ran_tid", "ran_tid"), TEXT("ran_comm", "ran_comm"), TEXT("ran_service", "ran_cgroup"),
+	CPU("ran_tid", "ran_tid"), PRIVATE("ran_comm", "ran_comm"), PRIVATE("ran_service", "ran_cgroup"),
 	NUMBER("ran_ns", "ran_ns"),
 	FLAG("cut", "cut"), FLAG("loss", "loss"), FLAG("unsure", "unsure"), FLAG("recorder", "recorder"),
+	BUILD("build", "stack"),
+};
+
+static const struct ship_column span_columns[] = {
+	FACT,
+	NUMBER("dur", "dur"), ID("tid", "tid"), ID("pid", "pid"), PRIVATE("comm", "comm"), ID("end_tid", "end_tid"),
+	TEXT("event", "event"), TEXT("call", "call"), FLAG("cut", "cut"),
+};
+
+/* Rollups: sums of the rows that begin in a time of TEN_SECONDS or SECOND. */
+#define SECOND "wall / 1000000000"
+#define TEN_SECONDS "wall / 10000000000"
+
+#define ROLLUP(wall) \
+	COMMON, \
+	{ .name = "batch", .type = NATIVE_U64, .value = SHIP_BATCH }, \
+	{ .name = "wall", .type = NATIVE_I64, .sql = wall, .rich = DELTA }, \
+	PRIVATE("service", "cgroup")
+
+#define WAITS_GROUP SECOND ", host, cgroup, ilog2(dur)"
+#define OFFCPU_GROUP TEN_SECONDS ", host, cgroup, comm, stack"
+#define CPU_GROUP TEN_SECONDS ", host, cgroup, stack"
+
+static const struct ship_column wait_columns[] = {
+	ROLLUP(SECOND " * 1000000000"),
+	FLAG("log2_ns", "ilog2(dur)"), NUMBER("waits", "count(*)"), NUMBER("ns", "sum(dur)"), NUMBER("max_ns", "max(dur)"),
+};
+
+static const struct ship_column offcpu_columns[] = {
+	ROLLUP(TEN_SECONDS " * 10000000000"),
+	PRIVATE("comm", "comm"), STACK("stack", "stack"), BUILD("build", "stack"),
+	NUMBER("count", "count(*)"), NUMBER("ns", "sum(dur)"), NUMBER("max_ns", "max(dur)"),
+};
+
+static const struct ship_column cpu_columns[] = {
+	ROLLUP(TEN_SECONDS " * 10000000000"),
+	STACK("stack", "stack"), BUILD("build", "stack"), NUMBER("count", "count(*)"), NUMBER("ns", "sum(weight)"),
 };
 
 static const struct ship_column lost_columns[] = {
@@ -135,12 +175,41 @@ const struct ship_table ship_tables[SHIP_TABLE_CNT] = {
 			   COLUMNS(sample_columns),
 			   .from = "samples WHERE source <> 'switch'",
 			   .wall = "wall",
-			   .order = "host, service, ts" },
+			   .order = "host, service, ts",
+			   .keep = SHIP_KEEP_RAW },
 	[SHIP_SLICES] = { .name = "slices",
 			  COLUMNS(slice_columns),
 			  .from = "slices",
 			  .wall = "wall",
-			  .order = "host, service, ts" },
+			  .order = "host, service, ts",
+			  .keep = SHIP_KEEP_RAW },
+	[SHIP_SPANS] = { .name = "spans",
+			 COLUMNS(span_columns),
+			 .from = "spans",
+			 .wall = "wall",
+			 .order = "host, event, ts",
+			 .keep = SHIP_KEEP_RAW },
+	[SHIP_WAITS] = { .name = "waits_rollup",
+			 COLUMNS(wait_columns),
+			 .from = "slices WHERE state = 'runnable' AND NOT cut AND NOT recorder"
+				 " GROUP BY " WAITS_GROUP " ORDER BY " WAITS_GROUP,
+			 .wall = SECOND " * 1000000000",
+			 .order = "host, service, wall",
+			 .keep = SHIP_KEEP_ROLLUP },
+	[SHIP_OFFCPU] = { .name = "offcpu_rollup",
+			  COLUMNS(offcpu_columns),
+			  .from = "slices WHERE state = 'blocked' AND NOT recorder"
+				  " GROUP BY " OFFCPU_GROUP " ORDER BY " OFFCPU_GROUP,
+			  .wall = TEN_SECONDS " * 10000000000",
+			  .order = "host, service, wall",
+			  .keep = SHIP_KEEP_ROLLUP },
+	[SHIP_CPU] = { .name = "cpu_rollup",
+		       COLUMNS(cpu_columns),
+		       .from = "samples WHERE source = 'cpu' GROUP BY " CPU_GROUP
+			       " ORDER BY " CPU_GROUP,
+		       .wall = TEN_SECONDS " * 10000000000",
+		       .order = "host, service, wall",
+		       .keep = SHIP_KEEP_ROLLUP },
 	[SHIP_LOST] = { .name = "lost",
 			COLUMNS(lost_columns),
 			.from = "lost",
@@ -174,9 +243,19 @@ static void put_column(struct buf *out, const struct ship_column *c, bool rich)
 		   rich && c->rich ? c->rich : native_block_type_name(c->type));
 }
 
-void ship_tables_put_create(struct buf *out, const struct ship_table *t, bool rich,
-			    uint64_t ttl_days)
+uint64_t ship_tables_ttl(const struct ship_table *t, const struct ship_ttl *ttl)
 {
+	if (t->keep == SHIP_KEEP_RAW)
+		return ttl->raw;
+	if (t->keep == SHIP_KEEP_ROLLUP || !ttl->raw || !ttl->rollup)
+		return t->keep == SHIP_KEEP_ROLLUP ? ttl->rollup : 0;
+	return ttl->raw > ttl->rollup ? ttl->raw : ttl->rollup;
+}
+
+void ship_tables_put_create(struct buf *out, const struct ship_table *t, bool rich,
+			    const struct ship_ttl *ttl)
+{
+	const uint64_t ttl_days = ship_tables_ttl(t, ttl);
 	const bool by_day = t->columns[0].value == SHIP_DAY;
 
 	buf_printf(out, "CREATE TABLE IF NOT EXISTS `%s` (", t->name);

@@ -2,10 +2,11 @@
 #ifndef D9_SHIP_SHIP_TABLES_H
 #define D9_SHIP_SHIP_TABLES_H
 
+#include "ship/anonymizer.h"
 #include "ship/native_block.h"
 
 /* Of the rows: a batch that one version began is not completed by another one. */
-#define SHIP_TABLES_VERSION 1
+#define SHIP_TABLES_VERSION 2
 
 /* Inserts whose tokens a server remembers for each table. */
 #define SHIP_TABLES_WINDOW 10000
@@ -14,6 +15,7 @@
 enum ship_value {
 	SHIP_SQL, /* an expression over a table of `query` */
 	SHIP_STACK, /* the same, the number of a stack: becomes its id by content */
+	SHIP_BUILD, /* the same, becomes the build-id of the program */
 	SHIP_DAY,
 	SHIP_BATCH,
 	SHIP_LABELS,
@@ -28,6 +30,7 @@ struct ship_column {
 	const char *sql;
 	int64_t none; /* number for NULL */
 	const char *rich; /* type on servers that know it; NULL: the same */
+	enum anonymizer_text text; /* of texts */
 };
 
 enum ship_table_id {
@@ -37,9 +40,25 @@ enum ship_table_id {
 	SHIP_TRACES,
 	SHIP_SAMPLES,
 	SHIP_SLICES,
+	SHIP_SPANS,
+	SHIP_WAITS,
+	SHIP_OFFCPU,
+	SHIP_CPU,
 	SHIP_LOST,
 	SHIP_LEDGER,
 	SHIP_TABLE_CNT
+};
+
+/* For how long a server keeps rows. */
+enum ship_keep {
+	SHIP_KEEP_ALL, /* tables that both kinds refer to: the longer time */
+	SHIP_KEEP_RAW,
+	SHIP_KEEP_ROLLUP,
+};
+
+/* Days; 0: rows stay. */
+struct ship_ttl {
+	uint64_t raw, rollup;
 };
 
 /* A table of the server. */
@@ -50,6 +69,7 @@ struct ship_table {
 	const char *from; /* of the SELECT in `query`; NULL: no SQL */
 	const char *wall; /* expression for the day of a row, ns since 1970 */
 	const char *order; /* sorting key */
+	enum ship_keep keep;
 	bool replaces; /* rows with equal keys are one: sending them again is harmless */
 };
 
@@ -84,9 +104,11 @@ uint64_t ship_tables_day(int64_t wall);
 
 /* The SELECT that gives the rows: the wall-clock time, then each column that has SQL. */
 void ship_tables_put_select(struct buf *out, const struct ship_table *t);
-/* CREATE TABLE. @rich: with compression of columns, dictionaries and a window of tokens. @ttl_days 0: rows stay. */
+/* The days of a table. */
+uint64_t ship_tables_ttl(const struct ship_table *t, const struct ship_ttl *ttl);
+/* CREATE TABLE. @rich: with compression of columns, dictionaries, a window of tokens and deletion after the days of @ttl. */
 void ship_tables_put_create(struct buf *out, const struct ship_table *t, bool rich,
-			    uint64_t ttl_days);
+			    const struct ship_ttl *ttl);
 /* ALTER TABLE for a column that an older table lacks. */
 void ship_tables_put_alter(struct buf *out, const struct ship_table *t,
 			   const struct ship_column *c);

@@ -24,24 +24,34 @@ static bool mark(struct hmap *seen, uint64_t hash)
 	return true;
 }
 
-static void put_name(struct native_block *b, size_t column, const struct names *n, uint32_t id)
+static void put_name(const struct stack_rows *r, struct native_block *b, size_t column,
+		     enum anonymizer_text kind, uint32_t id)
 {
 	struct buf text = { 0 };
 	size_t len;
-	const char *s = names_str(n, id, &len);
+	const char *s = names_str(r->in->names, id, &len);
 
 	if (id != NAMES_NONE)
-		str_escape_utf8(&text, s, len);
+		anonymizer_put(r->anonymizer, kind, s, len, &text);
 	native_block_put_text(b, column, buf_cstr(&text), text.len);
 	buf_free(&text);
 }
 
-static void put_module(struct native_block *b, const struct names *n, uint64_t frame)
+/* These have the same paths on every machine. */
+static enum anonymizer_text path_kind(const struct names_module *m)
 {
-	const struct names_module *m = names_module(n, names_frame_module(frame));
+	return m->kind == PROF_MODULE_KERNEL || m->kind == PROF_MODULE_KMOD ||
+			       m->kind == PROF_MODULE_VDSO ?
+		       ANONYMIZER_PUBLIC :
+		       ANONYMIZER_PRIVATE;
+}
+
+static void put_module(const struct stack_rows *r, struct native_block *b, uint64_t frame)
+{
+	const struct names_module *m = names_module(r->in->names, names_frame_module(frame));
 	struct buf text = { 0 };
 
-	put_name(b, SHIP_FRAMES_MODULE, n, m->announced ? m->path : NAMES_NONE);
+	put_name(r, b, SHIP_FRAMES_MODULE, path_kind(m), m->announced ? m->path : NAMES_NONE);
 	if (m->announced)
 		str_hex(&text, m->build_id, m->build_id_sz);
 	native_block_put_text(b, SHIP_FRAMES_BUILD_ID, buf_cstr(&text), text.len);
@@ -54,18 +64,21 @@ static int put_function(const struct stack_rows *r, const struct content_frame *
 {
 	const struct names *n = r->in->names;
 	const struct names_frame *line = sym ? names_symbol_line(sym, depth) : NULL;
+	/* "[libc.so.6]" is the name of a file */
+	const bool label = sym && sym->frames[depth].label;
 	struct native_block *b;
 	int err = batch_writer_row(r->frames, 0, &b);
 
 	if (err)
 		return err;
-	native_block_put(b, SHIP_FRAMES_FRAME, f->id);
+	native_block_put(b, SHIP_FRAMES_FRAME, anonymizer_id(r->anonymizer, f->id));
 	native_block_put(b, SHIP_FRAMES_DEPTH, depth);
-	put_name(b, SHIP_FRAMES_FUNCTION, n, sym ? sym->frames[depth].name : NAMES_NONE);
-	put_module(b, n, f->frame);
+	put_name(r, b, SHIP_FRAMES_FUNCTION, label ? ANONYMIZER_PRIVATE : ANONYMIZER_FUNCTION,
+		 sym ? sym->frames[depth].name : NAMES_NONE);
+	put_module(r, b, f->frame);
 	native_block_put(b, SHIP_FRAMES_OFFSET, content_ids_offset(n, f->frame));
 	native_block_put(b, SHIP_FRAMES_KERNEL, (f->frame & PROF_FRAME_KERNEL) != 0);
-	put_name(b, SHIP_FRAMES_FILE, n, line ? line->file : NAMES_NONE);
+	put_name(r, b, SHIP_FRAMES_FILE, ANONYMIZER_PRIVATE, line ? line->file : NAMES_NONE);
 	native_block_put(b, SHIP_FRAMES_LINE, line ? line->line : 0);
 	return batch_writer_end_row(r->frames);
 }
@@ -112,7 +125,7 @@ static int put_stack(const struct stack_rows *r, uint64_t day, uint64_t id, cons
 	err = batch_writer_row(r->stacks, day, &b);
 	if (err)
 		return err;
-	native_block_put(b, SHIP_STACKS_STACK, id);
+	native_block_put(b, SHIP_STACKS_STACK, anonymizer_id(r->anonymizer, id));
 	native_block_put_u64s(b, SHIP_STACKS_FRAMES, ids, cnt);
 	return batch_writer_end_row(r->stacks);
 }
@@ -134,7 +147,7 @@ int stack_rows_put(const struct stack_rows *r, uint64_t first_day, uint64_t last
 			const struct content_frame *f =
 				content_ids_frame(r->ids, r->in->names, frames[i]);
 
-			ids[i] = f->id;
+			ids[i] = anonymizer_id(r->anonymizer, f->id);
 			err = put_frame(r, f);
 		}
 		if (!err)

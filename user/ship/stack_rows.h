@@ -13,6 +13,7 @@ struct stack_rows {
 	struct hmap *
 		seen; /* rows that were sent before, by hash of day and content; grows up to STACK_ROWS_SEEN_MAX */
 	struct batch_writer *stacks, *frames;
+	const struct anonymizer *anonymizer; /* NULL: none */
 };
 
 #define STACK_ROWS_SEEN_MAX (512u << 10)

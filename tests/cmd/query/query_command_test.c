@@ -6,11 +6,13 @@
 #include "tests/cmd/random_trace.h"
 
 #include <ctype.h>
+#include <fcntl.h>
 #include <inttypes.h>
 
 #include "base/buf.h"
 #include "cmd/sched/sched.h"
 #include "tests/support/chance.h"
+#include "tests/support/temp_dir.h"
 
 static struct run query(int fd, const char *format, const char *sql)
 {
@@ -71,6 +73,16 @@ Test(query_command, frames_of_a_stack)
 		"3,main,/opt/app/bin/app,272,app.c,5,0,0\r\n");
 	expect_rows("SELECT count(*) FROM frames(123456)", "count(*)\r\n0\r\n");
 	expect_rows("SELECT count(*) FROM frames", "count(*)\r\n0\r\n");
+}
+
+Test(query_command, buckets)
+{
+	expect_rows(
+		"SELECT ilog2(0) IS NULL, ilog2(-1) IS NULL, ilog2(NULL) IS NULL, ilog2(1), ilog2(2), ilog2(3),"
+		" ilog2((1 << 53) - 1), ilog2(1 << 53), ilog2(9223372036854775807)",
+		"ilog2(0) IS NULL,ilog2(-1) IS NULL,ilog2(NULL) IS NULL,ilog2(1),ilog2(2),"
+		"ilog2(3),ilog2((1 << 53) - 1),ilog2(1 << 53),ilog2(9223372036854775807)\r\n"
+		"1,1,1,0,1,1,52,53,62\r\n");
 }
 
 Test(query_command, slices_and_their_wakers)
@@ -459,6 +471,58 @@ Test(query_command, conditions_that_skip_rows_change_nothing, .timeout = 120)
 			 "+event = 'sched:sched_switch'");
 	free(first);
 	free(last);
+}
+
+/* The rows of a query of traces with these seeds; 0: none. Without their head. */
+static char *rows_of_traces(const char *sql, const char *dir, uint64_t a, uint64_t b)
+{
+	const uint64_t seeds[] = { a, b };
+	char paths[2][80];
+	struct run r;
+	char *rows;
+
+	for (int i = 0; i < 2; i++) {
+		char data[4096];
+		ssize_t n;
+		int from, to;
+
+		snprintf(paths[i], sizeof(paths[i]), "%s/%d.bin", dir, i);
+		from = random_trace(seeds[i] ?: a, STEPS);
+		to = open(paths[i], O_WRONLY | O_CREAT | O_TRUNC, 0600);
+		while ((n = read(from, data, sizeof(data))) > 0)
+			cr_assert_eq(write(to, data, (size_t)n), n);
+		close(from);
+		close(to);
+	}
+	r = run_cmd(cmd_query, -1, "query", sql, "--format", "csv", paths[0], b ? paths[1] : NULL,
+		    NULL);
+	cr_assert_eq(r.code, CMD_OK, "%s", r.err);
+	rows = strdup(strchr(r.out, '\n') + 1);
+	run_free(&r);
+	return rows;
+}
+
+/* Threads of different hosts have equal numbers. */
+Test(query_command, traces_do_not_mix)
+{
+	static const char sql[] =
+		"SELECT ts, dur, tid, state, folded(stack), folded(waker_stack) FROM slices";
+	char dir[64];
+
+	temp_dir_make(dir, sizeof(dir));
+	for (uint64_t seed = 1; seed <= 6; seed++) {
+		char *a = rows_of_traces(sql, dir, seed, 0),
+		     *b = rows_of_traces(sql, dir, seed + 1, 0),
+		     *both = rows_of_traces(sql, dir, seed, seed + 1);
+
+		cr_expect_gt(strlen(a), 100);
+		cr_expect(!strncmp(both, a, strlen(a)) && !strcmp(both + strlen(a), b), "seed %lu",
+			  seed);
+		free(a);
+		free(b);
+		free(both);
+	}
+	temp_dir_remove(dir);
 }
 
 Test(query_command, nested_scans_do_not_disturb_each_other)

@@ -361,7 +361,7 @@ void end_summary_print(const struct end_summary *s, const struct recorder_cfg *c
 
 	print_figures(cfg, result);
 	/* A pipe has been read by another, and would never end again. */
-	if (!many && (stat(s->file, &st) || !S_ISREG(st.st_mode)))
+	if (s->shipped || (!many && (stat(s->file, &st) || !S_ISREG(st.st_mode))))
 		return;
 	print_result(s, cfg, result);
 	fprintf(stderr, "  written to %s%s; next: dial9-prof report%s%s\n", s->file,

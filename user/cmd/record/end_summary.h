@@ -15,6 +15,7 @@ struct end_summary {
 	const struct recorder_cfg *cfg;
 	const char *file;
 	bool on_terminal;
+	bool shipped; /* files are gone when they were sent */
 	uint64_t lost, full_ns, lost_ns; /* at the last end_summary_loss() that printed */
 };
 

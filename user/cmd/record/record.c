@@ -24,10 +24,12 @@
 #include "cmd/record/app_trace.h"
 #include "cmd/record/block_opts.h"
 #include "cmd/record/end_summary.h"
+#include "cmd/record/event_opts.h"
 #include "cmd/record/flight_opts.h"
 #include "cmd/record/output_opts.h"
 #include "cmd/record/record.h"
 #include "cmd/record/record_signals.h"
+#include "cmd/record/ship_child.h"
 #include "cmd/record/target.h"
 #include "cmd/record/load_shedding_opts.h"
 #include "record/control/control.h"
@@ -78,6 +80,7 @@ struct record_opts {
 	struct output_opts output;
 	struct flight_opts flight;
 	struct flight_events triggers;
+	struct ship_child_opts ship;
 	const char *app_trace;
 	int spec;
 	const char *delay;
@@ -257,6 +260,7 @@ static const struct opt record_table[] = {
 	  .help = "Memory for names, mappings and stacks of programs (default 256M)" },
 
 	FLIGHT_OPTS(struct record_opts, flight),
+	SHIP_CHILD_OPTS(struct record_opts, ship),
 	{ .name = "realtime",
 	  .key = 'r',
 	  .kind = OPT_U32,
@@ -328,28 +332,6 @@ static int usage_error(const char *text)
 	return -EINVAL;
 }
 
-static const char *filter_of(const struct record_opts *o, size_t event)
-{
-	return event < o->filters.cnt ? o->filters.v[event] : NULL;
-}
-
-/* `-e cycles` and `-e cpu-clock` name the sampling clock, as in perf. */
-static bool is_clock(const char *event)
-{
-	return !strcmp(event, "cycles") || !strcmp(event, "cpu-clock");
-}
-
-static int check_filters(const struct record_opts *o)
-{
-	size_t i;
-
-	for (i = 0; i < o->filters.cnt; i++) {
-		if (o->filters.v[i] && is_clock(o->events.v[i]))
-			return usage_error("--filter needs a tracepoint, not samples");
-	}
-	return 0;
-}
-
 /* Not everybody's switches are recorded anyway. */
 static bool is_some(const struct record_opts *o, bool command)
 {
@@ -392,7 +374,8 @@ static int check(const struct record_opts *o, bool command)
 	if (!o->sched && !o->cfg.capture.samples && !o->events.cnt)
 		return usage_error("nothing to record with --no-sched and --no-samples; add "
 				   "events with -e");
-	return check_filters(o);
+	wrong = event_opts_wrong(&o->events, &o->filters);
+	return wrong ? usage_error(wrong) : 0;
 }
 
 /* Where a value makes no sense one line says so. */
@@ -558,36 +541,14 @@ static void set_stacks(const struct record_opts *o, struct capture_cfg *capture)
 	capture->ring_bytes = power_of_two(capture->ring_bytes);
 }
 
-/* Tracepoint events with their filters: two arrays with the length of the options' arrays, to be freed. */
 static void set_events(const struct record_opts *o, struct recorder_cfg *cfg)
 {
-	const size_t max = o->events.cnt + o->triggers.cnt + 1;
-	const char **patterns = xcalloc(max, sizeof(*patterns));
-	const char **filters = xcalloc(max, sizeof(*filters));
-	size_t i, kept = 0;
-
-	for (i = 0; i < o->events.cnt; i++) {
-		if (!strcmp(o->events.v[i], "cycles"))
-			cfg->capture.force_cycles = true;
-		else if (!strcmp(o->events.v[i], "cpu-clock"))
-			cfg->capture.force_cpu_clock = true;
-		else {
-			filters[kept] = filter_of(o, i);
-			patterns[kept++] = o->events.v[i];
-		}
-	}
-	for (i = 0; i < o->triggers.cnt; i++) {
-		filters[kept] = o->triggers.filters[i];
-		patterns[kept++] = o->triggers.names[i];
-	}
 	cfg->events = (struct eventset_cfg){
 		.sched = o->sched,
 		.neighbours = o->neighbours,
 		.off_cpu = block_opts_are_used(&o->block),
-		.patterns = patterns,
-		.filters = filters,
-		.pattern_cnt = kept,
 	};
+	event_opts_set(&o->events, &o->filters, &o->triggers, &cfg->events, &cfg->capture);
 }
 
 static void set_output(const struct record_opts *o, struct recorder_cfg *cfg)
@@ -625,7 +586,7 @@ static void set_target(const struct target_opts *o, struct recorder_cfg *cfg)
 	cfg->capture.include_self = o->include_self;
 }
 
-/* To be ended with free_cfg(). */
+/* To be ended with event_opts_fini() of its events. */
 static void make_cfg(const struct record_opts *o, char **command, struct recorder_cfg *cfg)
 {
 	*cfg = o->cfg;
@@ -642,12 +603,6 @@ static void make_cfg(const struct record_opts *o, char **command, struct recorde
 	set_output(o, cfg);
 	if (cfg->summary_ns)
 		set_summary(cfg);
-}
-
-static void free_cfg(struct recorder_cfg *cfg)
-{
-	free((void *)cfg->events.patterns);
-	free((void *)cfg->events.filters);
 }
 
 /* A stack overflow has no other message. */
@@ -671,6 +626,14 @@ static void print_end(const struct record_opts *o, bool show, const struct end_s
 		end_summary_print_line(summary, summary->cfg, &result->totals);
 }
 
+/* The exit code of the recording counts, unless it is a success. */
+static int end_ship(struct ship_child *ship, int code)
+{
+	const int shipped = ship_child_finish(ship, &record_signals_stops);
+
+	return code == CMD_OK ? shipped : code;
+}
+
 static int record(struct record_opts *o, char **command, const char *command_line)
 {
 	bool show = !o->quiet && !o->no_progress && (o->progress || isatty(STDERR_FILENO));
@@ -678,14 +641,19 @@ static int record(struct record_opts *o, char **command, const char *command_lin
 	struct recorder_cfg cfg;
 	struct recorder_result result;
 	struct app_trace *app = NULL;
+	struct ship_child *ship = NULL;
 	int err, code;
 
 	if (!has_stack())
+		return CMD_START;
+	if (o->ship.to && ship_child_start(&o->ship, &o->output, o->quiet, &ship))
 		return CMD_START;
 	if (o->app_trace && app_trace_begin(o->app_trace, o->output.path, &app))
 		return CMD_START;
 	make_cfg(o, command, &cfg);
 	cfg.command_line = command_line;
+	cfg.helper = (uint32_t)ship_child_pid(ship);
+	summary.shipped = ship != NULL;
 	cfg.progress = show && summary.on_terminal ? end_summary_progress : NULL;
 	cfg.losing = o->quiet ? NULL : end_summary_loss;
 	cfg.waiting = show && summary.on_terminal ? end_summary_waiting : NULL;
@@ -694,7 +662,7 @@ static int record(struct record_opts *o, char **command, const char *command_lin
 	if (cfg.flight.ns && !o->quiet)
 		end_summary_flight(&cfg.flight);
 	err = recorder_run(&cfg, &result);
-	free_cfg(&cfg);
+	event_opts_fini(&cfg.events);
 	if (summary.on_terminal && cfg.progress)
 		end_summary_clear_progress();
 	summary.file = result.file;
@@ -709,7 +677,7 @@ static int record(struct record_opts *o, char **command, const char *command_lin
 		app_trace_abandon(app);
 	else if (app && app_trace_finish(app, !show) != CMD_OK && code == CMD_OK)
 		code = CMD_INPUT;
-	return code;
+	return end_ship(ship, code);
 }
 
 static const struct record_opts defaults = {
@@ -732,6 +700,13 @@ static const struct record_opts defaults = {
 	.flight.rearm_ns = FLIGHT_REARM_UNSAID,
 };
 
+static int check_ship(struct record_opts *o)
+{
+	const char *wrong = ship_child_check(&o->ship, &o->output, defaults.output.path);
+
+	return wrong ? usage_error(wrong) : 0;
+}
+
 /* As opts_parse(), with what options together come to. To be ended with end(). */
 static int parse(int argc, char **argv, struct record_opts *o, int *first)
 {
@@ -740,8 +715,8 @@ static int parse(int argc, char **argv, struct record_opts *o, int *first)
 	*o = defaults;
 	err = opts_parse(&record_spec, argc, argv, o, first);
 	o->output.snapshots = o->flight.keep;
-	if (!err && (check(o, *first < argc) || check_when(o) || check_meta(o) || check_flight(o) ||
-		     check_shedding(o) || check_block(o) || check_debug(o) ||
+	if (!err && (check_ship(o) || check(o, *first < argc) || check_when(o) || check_meta(o) ||
+		     check_flight(o) || check_shedding(o) || check_block(o) || check_debug(o) ||
 		     check_command(o, *first < argc ? argv[*first] : NULL)))
 		err = -EINVAL;
 	return err;
@@ -763,7 +738,7 @@ int record_configured(int argc, char **argv, int (*use)(const struct recorder_cf
 	if (!err) {
 		make_cfg(&o, first < argc ? argv + first : NULL, &cfg);
 		err = use(&cfg, ctx);
-		free_cfg(&cfg);
+		event_opts_fini(&cfg.events);
 	}
 	end(&o);
 	return err;

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * ship_child.c - record --ship: the same program as `ship`, in a child process
+ *
+ * A process of its own: what happens to the network or the server cannot touch the recording, and its memory returns to
+ * the system. Owns the pipe that ends when no more files come. Does not read traces.
+ */
+#include "cmd/record/ship_child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "cmd/common/cmd.h"
+#include "trace/source/source_set.h"
+
+/* Shipping may wait, the target should not. */
+#define NICE 10
+#define PASSWORD_VARIABLE "DIAL9_SHIP_PASSWORD"
+
+struct ship_child {
+	pid_t pid;
+	int end; /* of the pipe; closing it ends the child */
+	char *dir;
+	const char *to; /* borrowed */
+};
+
+/* ---- options ---------------------------------------------------------------------------------- */
+
+static const char *check_label(const char *label)
+{
+	const char *equals = strchr(label, '=');
+
+	return equals && equals != label ? NULL : "bad value for --label: expected NAME=VALUE";
+}
+
+const char *ship_child_check(const struct ship_child_opts *o, struct output_opts *output,
+			     const char *unset)
+{
+	const char *wrong = NULL;
+
+	if (!o->to)
+		return o->labels.cnt ? "--label needs --ship" : NULL;
+	for (size_t i = 0; i < o->labels.cnt && !wrong; i++)
+		wrong = check_label(o->labels.v[i]);
+	if (wrong)
+		return wrong;
+	if (strncmp(o->to, "http://", 7) != 0 && strncmp(o->to, "https://", 8) != 0)
+		return "bad value for --ship: expected http://USER@HOST:8123/DATABASE or "
+		       "https://...";
+	if (output->path == unset)
+		output->path = SHIP_CHILD_OUTPUT;
+	if (!output->switching)
+		output->switching = SHIP_CHILD_SWITCHING;
+	if (output->snapshots || output_opts_is_stream(output))
+		return "--ship cannot be combined with a stream or --flight";
+	/* all finished files next to it are sent and deleted */
+	return strchr(output->path, '/') ? NULL :
+					   "--ship needs a directory of its own: -o DIR/NAME.bin";
+}
+
+/* ---- start ------------------------------------------------------------------------------------ */
+
+static int make_dir(const char *dir)
+{
+	if (!mkdir(dir, 0700) || errno == EEXIST)
+		return 0;
+	log_error("record: cannot create %s: %s", dir, strerror(errno));
+	return -errno;
+}
+
+static void exec_ship(const struct ship_child *c, const struct ship_child_opts *o,
+		      const struct output_opts *output, bool quiet, int end)
+{
+	const char **words = xcalloc(2 * o->labels.cnt + 16, sizeof(*words));
+	char descriptor[16], budget[32];
+	size_t n = 0;
+
+	snprintf(descriptor, sizeof(descriptor), "%d", end);
+	words[n++] = "dial9-prof";
+	words[n++] = "ship";
+	words[n++] = c->dir;
+	words[n++] = "--to";
+	words[n++] = o->to;
+	words[n++] = "--end-fd";
+	words[n++] = descriptor;
+	if (output->disk_budget) {
+		snprintf(budget, sizeof(budget), "%ju", (uintmax_t)output->disk_budget / 4 * 3);
+		words[n++] = "--disk-max";
+		words[n++] = budget;
+	}
+	if (quiet)
+		words[n++] = "--quiet";
+	for (size_t i = 0; i < o->labels.cnt; i++) {
+		words[n++] = "--label";
+		words[n++] = o->labels.v[i];
+	}
+	execv("/proc/self/exe", (char **)words);
+	log_error("record: cannot start ship: %s", strerror(errno));
+	_exit(CMD_START);
+}
+
+static void become_ship(const struct ship_child *c, const struct ship_child_opts *o,
+			const struct output_opts *output, bool quiet, int end)
+{
+	/* Ctrl-C ends the recording, whose last file is still to be sent */
+	setpgid(0, 0);
+	setpriority(PRIO_PROCESS, 0, NICE);
+	if (!fcntl(end, F_SETFD, 0))
+		exec_ship(c, o, output, quiet, end);
+	_exit(CMD_START);
+}
+
+static int start(struct ship_child *c, const struct ship_child_opts *o,
+		 const struct output_opts *output, bool quiet)
+{
+	int ends[2], err = make_dir(c->dir);
+
+	if (err)
+		return err;
+	if (pipe2(ends, O_CLOEXEC)) {
+		log_error("record: cannot start ship: %s", strerror(errno));
+		return -errno;
+	}
+	c->pid = fork();
+	if (!c->pid) {
+		close(ends[1]);
+		become_ship(c, o, output, quiet, ends[0]);
+	}
+	err = c->pid < 0 ? -errno : 0;
+	close(ends[0]);
+	c->end = ends[1];
+	/* the command that is recorded needs no password */
+	unsetenv(PASSWORD_VARIABLE);
+	if (err)
+		log_error("record: cannot fork: %s", strerror(-err));
+	return err;
+}
+
+static void free_child(struct ship_child *c)
+{
+	if (c->end >= 0)
+		close(c->end);
+	free(c->dir);
+	free(c);
+}
+
+int ship_child_start(const struct ship_child_opts *o, const struct output_opts *output, bool quiet,
+		     struct ship_child **out)
+{
+	struct ship_child *c = xcalloc(1, sizeof(*c));
+	const char *slash = strrchr(output->path, '/');
+	int err;
+
+	c->end = -1;
+	c->to = o->to;
+	c->dir = xstrndup(output->path, slash == output->path ? 1 : (size_t)(slash - output->path));
+	err = start(c, o, output, quiet);
+	if (err) {
+		free_child(c);
+		return err;
+	}
+	*out = c;
+	return 0;
+}
+
+pid_t ship_child_pid(const struct ship_child *c)
+{
+	return c ? c->pid : 0;
+}
+
+/* ---- end -------------------------------------------------------------------------------------- */
+
+/* Files that are complete, and their bytes. */
+static size_t count_files(const char *path, uint64_t *bytes)
+{
+	const int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	size_t files = 0, stem;
+	uint64_t number;
+	struct stat st;
+	char **names;
+	int n = dir < 0 ? 0 : file_names(dir, false, &names);
+
+	*bytes = 0;
+	for (int i = 0; i < n; i++) {
+		if (!source_set_parse(names[i], &stem, &number) || source_set_is_active(names[i]) ||
+		    fstatat(dir, names[i], &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
+			continue;
+		files++;
+		*bytes += (uint64_t)st.st_size;
+	}
+	if (n > 0)
+		file_names_free(names, n);
+	if (dir >= 0)
+		close(dir);
+	return files;
+}
+
+static bool print_rest(const struct ship_child *c)
+{
+	struct buf line = { 0 };
+	char size[32];
+	uint64_t bytes;
+	const size_t cnt = count_files(c->dir, &bytes);
+
+	if (!cnt)
+		return false;
+	str_bytes(size, bytes);
+	str_counted(&line, cnt, "file");
+	log_warn("record: %s (%s) in %s not shipped; later: dial9-prof ship %s --to %s --once",
+		 buf_cstr(&line), size, c->dir, c->dir, c->to);
+	buf_free(&line);
+	return true;
+}
+
+/* Interrupted by signals. */
+static int wait_for(const struct ship_child *c, const volatile sig_atomic_t *stop)
+{
+	const sig_atomic_t before = *stop;
+	bool stopped = false;
+	int status;
+
+	while (waitpid(c->pid, &status, 0) < 0) {
+		if (errno != EINTR)
+			return CMD_START;
+		if (*stop != before && !stopped) {
+			kill(c->pid, SIGTERM);
+			stopped = true;
+		}
+	}
+	return WIFEXITED(status) ? WEXITSTATUS(status) : CMD_START;
+}
+
+int ship_child_finish(struct ship_child *c, const volatile sig_atomic_t *stop)
+{
+	int code;
+
+	if (!c)
+		return CMD_OK;
+	close(c->end);
+	c->end = -1;
+	code = wait_for(c, stop);
+	if (print_rest(c) && code == CMD_OK)
+		code = CMD_OUTPUT;
+	free_child(c);
+	return code;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_CMD_RECORD_SHIP_CHILD_H
+#define D9_CMD_RECORD_SHIP_CHILD_H
+
+#include <signal.h>
+#include <sys/types.h>
+
+#include "base/opts.h"
+#include "cmd/record/output_opts.h"
+
+#define SHIP_CHILD_OUTPUT "dial9-spool/trace.bin" /* without -o */
+#define SHIP_CHILD_SWITCHING "1min" /* without --switch-output */
+
+/* Options of `record` that start `ship`. */
+struct ship_child_opts {
+	const char *to; /* URL; NULL: do not ship */
+	struct opt_list labels;
+};
+
+/* Rows of an option table for a member `m` of type struct ship_child_opts in struct `s`. */
+#define SHIP_CHILD_OPTS(s, m)                                                                      \
+	{ .name = "ship",                                                                          \
+	  .kind = OPT_STR,                                                                         \
+	  .off = offsetof(s, m.to),                                                                \
+	  .arg = "URL",                                                                            \
+	  .group = "Fleet",                                                                        \
+	  .help = "Rotate the output (default every " SHIP_CHILD_SWITCHING                         \
+		  ", -o " SHIP_CHILD_OUTPUT ") and send the files to ClickHouse, see "             \
+		  "dial9-prof ship" },                                                             \
+	{                                                                                          \
+		.name = "label", .kind = OPT_LIST, .off = offsetof(s, m.labels),                   \
+		.arg = "NAME=VALUE", .help = "With --ship: put this label in each row; repeatable" \
+	}
+
+/* `ship` next to a recording, in a process of its own. */
+struct ship_child;
+
+/*
+ * Checks the options, and sets what they imply in @output: its path has to be @unset if no -o was given. NULL: they are
+ * right; "": a line was printed.
+ */
+const char *ship_child_check(const struct ship_child_opts *o, struct output_opts *output,
+			     const char *unset);
+
+/*
+ * Before there are threads: makes the directory of the output if it is missing, and starts `ship` there with less priority
+ * and outside of the terminal's process group. It ends by itself if this process dies. 0, or -errno after one line.
+ */
+int ship_child_start(const struct ship_child_opts *o, const struct output_opts *output, bool quiet,
+		     struct ship_child **out);
+pid_t ship_child_pid(const struct ship_child *c);
+
+/*
+ * After the recording: waits until the last file is sent, and prints what is left. A change of *@stop, or a server that does
+ * not answer, ends it early. The exit code of `ship`, CMD_OUTPUT if files are left. Frees @c; NULL is fine.
+ */
+int ship_child_finish(struct ship_child *c, const volatile sig_atomic_t *stop);
+
+#endif /* D9_CMD_RECORD_SHIP_CHILD_H */
