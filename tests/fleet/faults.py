@@ -7,6 +7,7 @@ disk. Then the server has each row once, or the difference is reported: by ship,
 
   faults.py PROGRAM ROUNDS [KIND]     D9_FLEET_SEED=N repeats a run; needs root for the rounds with full disks
 """
+import glob
 import os
 import random
 import shutil
@@ -354,6 +355,40 @@ class Round:
         os.unlink(self.dir + "/.dial9-ship")
         assert self.finish(self.ship()) == 0, self.log
 
+    def record_ship(self):
+        """A recorder that ships: the server is down at the start or in the middle, or the recorder is killed."""
+        how = self.random.choice(["start", "middle", "killed"])
+        spool = self.dir + "/spool"
+        if how == "start":
+            self.server.kill()
+        command = [self.fleet.program, "record", "-q", "--ship", f"http://127.0.0.1:{self.server.port}/fleet",
+                   "--switch-output=500ms", "-o", spool + "/t.bin", "--", "sh", "-c",
+                   "for i in 1 2 3 4 5 6 7 8 9 10; do date; sleep 0.3; done"]
+        recorder = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        time.sleep(1 + self.random.random())
+        if how == "start":
+            # it ends while the server is down
+            code = self.finish(recorder)
+            assert code == 3 and f"ship {spool} --to " in self.log, f"status {code}\n{self.log}"
+            self.server.start()
+        elif how == "middle":
+            self.server.kill()
+            time.sleep(self.random.random())
+            self.server.start()
+            code = self.finish(recorder)
+            assert code == 0 and not glob.glob(spool + "/*.bin*"), f"status {code}\n{self.log}"
+        else:
+            recorder.kill()
+            # ship has its standard error, and ends by itself
+            assert self.finish(recorder) == -9, self.log
+            assert not glob.glob(spool + "/*.bin"), self.log
+        assert self.finish(self.ship(where=spool)) == 0, self.log
+        sent, seen = (self.server.number(f"SELECT sum({n}) FROM (SELECT batch, any({n}) AS {n} FROM fleet.ledger"
+                                         " GROUP BY batch)") for n in ("rows", "rows_seen"))
+        there = sum(self.server.number(f"SELECT count() FROM fleet.{t}") for t in FACTS)
+        assert sent == seen == there > 0, f"sent {sent}, seen {seen}, there {there}\n{self.log}"
+        self.checked = True
+
     # -- afterwards
 
     def compare(self, server):
@@ -383,7 +418,7 @@ class Round:
             if self.proxy:
                 self.proxy.close()
             result = (0, True) if self.checked else self.compare(self.server)
-            left = [n for n in os.listdir(self.dir) if n.endswith(".bin")]
+            left = glob.glob(self.dir + "/*.bin")
             assert not left, f"files are left: {left}\n{self.log}"
             return result
         finally:
@@ -394,8 +429,8 @@ class Round:
 
 class Fleet:
     kinds = ["server_killed", "ship_killed", "lost_answers", "other_schemas", "server_disk_full", "cut_requests",
-             "shard_down", "ship_disk_full", "server_killed_before", "late_requests", "partial_answers"]
-    need_root = ("ship_disk_full", "server_disk_full")
+             "shard_down", "record_ship", "ship_disk_full", "server_killed_before", "late_requests", "partial_answers"]
+    need_root = ("ship_disk_full", "server_disk_full", "record_ship")
 
     def __init__(self, program):
         self.program, self.mounts = os.path.abspath(program), []
