@@ -18,6 +18,7 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.parse
 import urllib.request
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -64,13 +65,13 @@ class Server:
 # ---- a proxy that fails ---------------------------------------------------------------------------
 
 class Proxy:
-    """Each connection has one request. plan(insert, number) gives what happens to it: {} is nothing.
+    """Each connection has one request. plan(table of the insert or "", number) gives what happens to it: {} is nothing.
 
     cut: the part of the request that reaches the server; late: seconds after which it does, without an answer; drop: no
     answer; partial: bytes of the answer; at: a stage (before, half, whole, answered), where do() is called.
     """
 
-    def __init__(self, server, plan=lambda insert, number: {}):
+    def __init__(self, server, plan=lambda table, number: {}):
         self.server, self.plan, self.inserts = server, plan, 0
         self.lock, self.late = threading.Lock(), []
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=64)
@@ -149,10 +150,11 @@ class Proxy:
         request = self.read_request(client)
         if not request:
             return
-        insert = b"query=INSERT" in request[0].split(b"\r\n", 1)[0]
+        line = urllib.parse.unquote(request[0].split(b"\r\n", 1)[0].decode())
+        insert = line.split("`")[1] if "query=INSERT" in line else ""
         with self.lock:
             act = self.plan(insert, self.inserts)
-            self.inserts += insert
+            self.inserts += bool(insert)
         if "late" in act:
             thread = threading.Thread(target=self.send_late, args=(*request, act["late"]))
             self.late.append(thread)
@@ -207,8 +209,14 @@ class Round:
         code = self.finish(self.through(plan))
         assert code in (0, 4), f"status {code}\n{self.log}"
 
-    def insert(self):
-        return self.random.randrange(self.fleet.inserts)
+    def target(self):
+        """Whether an insert is the one that fails: one of the samples and slices, or any other."""
+        table = self.random.choice(FACTS[:2])
+        if self.random.random() < 0.3:
+            at = self.random.randrange(self.fleet.inserts)
+            return lambda insert, n: insert and n == at
+        hit = []
+        return lambda insert, n: insert == table and not hit and not hit.append(n)
 
     # -- kinds: each sends all traces
 
@@ -222,21 +230,22 @@ class Round:
 
     def server_killed(self):
         """In or after an insert, or between the answer and ship."""
-        at, stage = self.insert(), self.random.choice(["before", "half", "whole", "answered"])
+        target, stage = self.target(), self.random.choice(["before", "half", "whole", "answered"])
 
         def crash():
             self.server.kill()
             threading.Thread(target=self.server.start).start()
 
-        self.run_through(lambda insert, n: {"at": stage, "do": crash, "drop": True} if insert and n == at else {})
+        self.run_through(lambda insert, n: {"at": stage, "do": crash, "drop": True} if target(insert, n) else {})
         # the thread above may not have seen it yet
         while not os.path.exists(self.server.dir + "/pid"):
             time.sleep(0.05)
 
     def sometimes(self, act):
-        """For a share of the inserts; of other statements fewer, since connecting takes 20 of them."""
-        share = 0.05 + self.random.random() * 0.15
-        return lambda insert, n: act() if self.random.random() < (share if insert else 0.02) else {}
+        """For many inserts of facts and a few others; of other statements fewer, since connecting takes 20 of them."""
+        share = 0.2 + self.random.random() * 0.5
+        return lambda insert, n: act() if self.random.random() < (
+            share if insert in FACTS else 0.05 if insert else 0.02) else {}
 
     def cut_requests(self):
         self.run_through(self.sometimes(lambda: {"cut": self.random.random()}))
@@ -249,17 +258,17 @@ class Round:
 
     def late_requests(self):
         """What a proxy may do, and no server without tokens can detect in time."""
-        at = self.insert()
-        self.run_through(lambda insert, n: {"late": self.random.random() * 4} if insert and n == at else {})
+        target = self.target()
+        self.run_through(lambda insert, n: {"late": self.random.random() * 4} if target(insert, n) else {})
 
     def ship_killed(self):
         """At a stage of an insert, or at any moment; several times."""
         self.fill()
         for _ in range(self.random.randrange(1, 4)):
-            at, stage = self.insert(), self.random.choice(["before", "half", "whole", "answered", "time"])
+            target, stage = self.target(), self.random.choice(["before", "half", "whole", "answered", "time"])
             victim = []
             process = self.through(lambda insert, n: {
-                "at": stage, "do": victim[0].kill} if insert and n == at and victim else {})
+                "at": stage, "do": victim[0].kill} if target(insert, n) and victim else {})
             victim.append(process)
             if stage == "time":
                 time.sleep(self.random.random())
