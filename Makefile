@@ -50,7 +50,7 @@ DEPFLAGS = -MMD -MP
 
 # ---- sources ------------------------------------------------------------------------------------
 below     = $(sort $(wildcard $(1)/$(2) $(1)/*/$(2) $(1)/*/*/$(2)))
-LAYERS   := libdial9 base kernel unwind symbol events record trace profile export formats rewrite query ship cmd
+LAYERS   := libdial9 base kernel unwind symbol events record trace profile export formats rewrite query ship fleet cmd
 SRCS_all := $(foreach l,$(LAYERS),$(call below,user/$(l),*.c))
 # libbpf's linker wants maps defined before a file that declares them extern.
 BPF_LAST := $(addprefix bpf/,offcpu.bpf.c latency.bpf.c extract.bpf.c summary.bpf.c)
@@ -192,7 +192,7 @@ lint: all fmt-check
 	$(Q)sh tools/check-circles.sh $(O)
 	$(Q)sh tools/check-sizes.sh
 	$(Q)sh tools/check-words.sh
-	$(Q)shellcheck -s sh $(wildcard user/web/*.sh tools/*.sh tools/*/*.sh tools/package/*/*.sh tests/*.sh tests/kernels/*.sh tests/systemd/*.sh) tests/kernels/init \
+	$(Q)shellcheck -s sh $(wildcard user/web/*.sh tools/*.sh tools/*/*.sh tools/package/*/*.sh tests/*.sh tests/kernels/*.sh tests/systemd/*.sh tests/stimuli/*.sh tests/support/*.sh) tests/kernels/init \
 		tests/systemd/init .ci/run tools/package/debian/tests/record tools/package/debian/tests/library
 
 # For what the other compiler warns of: nothing is built.

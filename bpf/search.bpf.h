@@ -34,17 +34,6 @@ __attribute__((noinline)) int unwind_row_at(struct prof_walk *w, __u64 addr)
 	return row % (1U << PROF_UNWIND_ROW_PC_SHIFT);
 }
 
-/* Whether a call precedes an address: 0. The call's target goes to w->call_target. */
-__attribute__((noinline)) int unwind_called(struct prof_walk *w, __u64 ret)
-{
-	struct call call;
-
-	if (!w || !find_call(&call, ret))
-		return -1;
-	w->call_target = call.target;
-	return 0;
-}
-
 /* Whether a row leads from the stack pointer to the return address of a call: 0. @strict: the call shows @callee. */
 __attribute__((noinline)) int unwind_leads_on(struct prof_walk *w, __u32 row, __u64 callee,
 					      int strict)

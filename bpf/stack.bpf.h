@@ -89,6 +89,8 @@ static __always_inline void walk_tables(struct prof_rec *rec, struct prof_walk *
 		rec->flags |= PROF_REC_USTACK_CUT;
 		w->end = PROF_END_FULL;
 	}
+	if (w->surplus && rec->ustack_cnt)
+		rec->ustack_cnt--;
 	rec->user_end = w->end | w->flags;
 }
 

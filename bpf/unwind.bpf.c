@@ -76,6 +76,11 @@ static __always_inline int prof_walk_leaf(struct prof_walk *w)
 	return unwind_leaf(w);
 }
 
+static __always_inline int prof_walk_owner(struct prof_walk *w, __u64 ret)
+{
+	return unwind_owner(w, ret);
+}
+
 #ifdef PROF_MACHINE_ARM64
 static __always_inline __u64 prof_walk_code_mask(const struct prof_walk *w)
 {
@@ -93,6 +98,7 @@ static __always_inline int prof_walk_register(struct prof_walk *w, __u32 word, _
 #include "prof_walk_step.h"
 
 #include "leaf.bpf.h"
+#include "owner.bpf.h"
 #ifdef PROF_MACHINE_X86_64
 #include "search.bpf.h"
 #endif

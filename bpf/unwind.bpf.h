@@ -52,6 +52,8 @@ int unwind_step(struct prof_walk *w);
  * its return address, 0 if it is in a register. Below 0: it has a frame, or code does not show it. See leaf.bpf.h.
  */
 int unwind_leaf(struct prof_walk *w);
+/* Whose frame the frame pointer leads to, if it has this return address: enum prof_walk_owner. See owner.bpf.h. */
+int unwind_owner(struct prof_walk *w, __u64 ret);
 #ifdef PROF_MACHINE_X86_64
 /*
  * After a step that ended: finds the caller on the stack, see search.bpf.h, if that can help. 0: the next step continues

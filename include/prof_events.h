@@ -152,8 +152,11 @@ enum prof_user_end {
 };
 
 #define PROF_USER_END_MASK 0x1f
-#define PROF_USER_GUESSED                                                                          \
-	0x20 /* caller of the leaf is uncertain: a stack word that looks like a return address */
+/*
+ * The caller of the leaf, or of a function without unwind information, is uncertain: it was a stack word that looks
+ * like a return address, or the frame pointer may belong to another function.
+ */
+#define PROF_USER_GUESSED 0x20
 #define PROF_USER_FRAME_POINTERS 0x40 /* some steps used checked frame pointers */
 #define PROF_USER_SIGNAL 0x80 /* some step went through a signal frame */
 

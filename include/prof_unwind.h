@@ -85,6 +85,10 @@ enum prof_unwind_special {
 	PROF_UNWIND_UNSUPPORTED = 5, /* a rule that no row can express */
 	PROF_UNWIND_RA_RDI = 6, /* CFA = sp + 0, return address in rdi: vfork */
 	PROF_UNWIND_RA_RDX = 7, /* the same in rdx: longjmp */
+	/*
+	 * before a function that is not called: as a return address it marks the end of a stack, and is no frame
+	 */
+	PROF_UNWIND_NO_FRAME = 8,
 	PROF_UNWIND_BIG =
 		256, /* + i: CFA = sp (on x86-64 with add8 frame pointer) + big offset i */
 	/*

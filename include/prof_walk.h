@@ -21,6 +21,14 @@ struct prof_walk_rule {
 	__u32 generation; /* of all tables when it was cached */
 };
 
+/* Whose frame the frame pointer leads to: results of prof_walk_owner() */
+enum prof_walk_owner {
+	PROF_WALK_OWNER_SELF = 0, /* the current function's, as far as code shows */
+	PROF_WALK_OWNER_UNSURE = 1, /* maybe a caller's */
+	PROF_WALK_OWNER_CALLER, /* a caller's; the return address is at w->bare_at */
+	PROF_WALK_OWNER_NONE, /* no function's: no call precedes the return address in a file */
+};
+
 enum prof_walk_regs {
 	PROF_WALK_REGS_NONE, /* changed by calls */
 	PROF_WALK_REGS_START, /* registers of the first frame: prof_walk_register() */
@@ -56,6 +64,7 @@ struct prof_walk {
 	__u64 frame; /* encoded as in prof_unwind.h */
 	__u8 end; /* enum prof_user_end; 0: there is a frame */
 	__u8 flags; /* PROF_USER_FRAME_POINTERS, PROF_USER_SIGNAL, PROF_USER_GUESSED */
+	__u8 surplus; /* 1: the last frame only marked the end, and does not count */
 	/* private to the walk */
 	__u8 stepped; /* the first frame was found */
 	__u8 called; /* the address is a return address */
@@ -66,10 +75,11 @@ struct prof_walk {
 	__u8 nowhere; /* the first frame is in no mapping */
 	__u8 by_fp; /* the last step used the frame pointer, because of this enum prof_user_end */
 	/*
-	 * the last step guessed the caller of a leaf without a frame, because of this enum
-	 * prof_user_end
+	 * the last step guessed the caller of a function without a frame: the word that looks like its
+	 * return address
 	 */
 	__u8 guessed;
+	__u8 unsure; /* the last step used a frame pointer that may belong to a caller */
 	__u8 unseen; /* the result depends on more than `seen` */
 	/*
 	 * set after prof_walk_start() by a walker that can search the stack for the callers of frames
@@ -79,6 +89,7 @@ struct prof_walk {
 	__u8 searches;
 	__u64 gregs;
 	__u64 call_target; /* of the call that was found last */
+	__u64 bare_at; /* PROF_WALK_OWNER_CALLER: the address of the return address */
 	struct prof_walk_place in; /* of the last frame */
 	/* of the frame before: callbacks alternate between two modules */
 	struct prof_walk_place before;
@@ -106,6 +117,7 @@ static inline __attribute__((always_inline)) void prof_walk_start(struct prof_wa
 	w->generation = generation;
 	w->end = 0;
 	w->flags = 0;
+	w->surplus = 0;
 	w->stepped = 0;
 	w->called = 0;
 	w->fp_lost = 0;

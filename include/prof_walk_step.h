@@ -15,6 +15,8 @@
  *		entry to the kernel; word is below PROF_WALK_REGS; 0 if successful; only on x86-64
  *	int prof_walk_leaf(struct prof_walk *w): before the first step: offset from sp of the return address of
  *		a leaf without a frame, 0 if it is in a register; negative: it has a frame, or this is unknown
+ *	int prof_walk_owner(struct prof_walk *w, __u64 ret): enum prof_walk_owner of the frame that the frame pointer
+ *		leads to and that has this return address; PROF_WALK_OWNER_UNSURE if code cannot be read
  *	__u64 prof_walk_code_mask(const struct prof_walk *w): the bits of a code address; only on arm64, where
  *		the other bits may hold a signature
  *
@@ -224,11 +226,12 @@ PROF_WALK_INLINE int prof_walk_row(struct prof_walk *w, __u64 off, __u32 *row)
 
 /*
  * Steps by the frame pointer if there is no row: 0, or @why if it is invalid. A frame pointer of 0
- * ends the chain.
+ * ends the chain. A function without a frame leaves its caller's frame pointer in place.
  */
 PROF_WALK_INLINE int prof_walk_by_fp(struct prof_walk *w, int why)
 {
-	__u64 fp = w->fp, next, ret;
+	__u64 fp = w->fp, sp = fp + 16, next, ret;
+	int owner;
 
 	if (w->regs_at == PROF_WALK_REGS_START && prof_walk_guess(w)) {
 		w->by_fp = why;
@@ -242,8 +245,20 @@ PROF_WALK_INLINE int prof_walk_by_fp(struct prof_walk *w, int why)
 	if (fp - w->sp >= PROF_UNWIND_SP_MAX || prof_walk_word(w, fp, &next) ||
 	    prof_walk_word(w, fp + 8, &ret))
 		return why;
-	w->ip = prof_walk_code(w, ret);
-	w->sp = fp + 16;
+	ret = prof_walk_code(w, ret);
+	owner = prof_walk_owner(w, ret);
+	if (owner == PROF_WALK_OWNER_NONE)
+		return why;
+	w->unsure = owner == PROF_WALK_OWNER_UNSURE;
+	w->guessed = owner == PROF_WALK_OWNER_CALLER;
+	if (w->guessed) {
+		sp = w->bare_at + 8;
+		next = fp;
+		if (prof_walk_word(w, w->bare_at, &ret))
+			return why;
+	}
+	w->ip = ret;
+	w->sp = sp;
 	w->sp_lost = 1;
 	w->fp = next;
 	w->called = 1;
@@ -276,7 +291,8 @@ PROF_WALK_INLINE int prof_walk_up(struct prof_walk *w)
 		return why; /* a table may come later, and frame pointers may be wrong */
 	if (why)
 		return prof_walk_by_fp(w, why);
-	if (special == PROF_UNWIND_END)
+	w->surplus = special == PROF_UNWIND_NO_FRAME && w->called;
+	if (special == PROF_UNWIND_END || w->surplus)
 		return PROF_END_COMPLETE;
 	if (special == PROF_UNWIND_SIGNAL)
 		return prof_walk_signal(w);
@@ -287,7 +303,8 @@ PROF_WALK_INLINE int prof_walk_up(struct prof_walk *w)
 
 /*
  * Finds the next frame, the leaf first: returns 0 and sets w->frame; or returns the reason for the
- * end, as in w->end. Call once per wanted frame, and once more to check for the end.
+ * end, as in w->end. Call once per wanted frame, and once more to check for the end. At the end, drop
+ * w->surplus frames.
  */
 PROF_WALK_INLINE int prof_walk_step(struct prof_walk *w)
 {
@@ -295,6 +312,7 @@ PROF_WALK_INLINE int prof_walk_step(struct prof_walk *w)
 
 	w->by_fp = 0;
 	w->guessed = 0;
+	w->unsure = 0;
 	w->end = w->stepped ? prof_walk_up(w) : 0;
 	if (w->end)
 		return w->end;
@@ -308,7 +326,8 @@ PROF_WALK_INLINE int prof_walk_step(struct prof_walk *w)
 			w->end = w->by_fp ? w->by_fp : PROF_END_NO_MAPPING;
 	}
 	if (w->by_fp && !w->end)
-		w->flags |= w->guessed ? PROF_USER_GUESSED : PROF_USER_FRAME_POINTERS;
+		w->flags |= (w->guessed ? 0 : PROF_USER_FRAME_POINTERS) |
+			    (w->guessed || w->unsure ? PROF_USER_GUESSED : 0);
 	w->stepped = 1;
 	module = w->in.map.module_id;
 	w->frame = PROF_UNWIND_RAW | at;

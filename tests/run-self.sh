@@ -97,6 +97,31 @@ expect pass skip D9_REQUIRE_ROOT=0
 expect fail skip D9_REQUIRE_ROOT=1
 expect fail does-not-exist
 
+# With durations from the last run the slowest program starts first; one without a duration starts before it.
+for prog in quick slow new; do
+	printf '#!/bin/sh\necho %s >>%s\n' $prog "$dir/started" >"$dir/$prog"
+	chmod +x "$dir/$prog"
+done
+starts() { # ORDER PROGRAM...
+	checks=$((checks + 1))
+	want=$1
+	shift
+	rm -f "$dir/started"
+	(cd "$dir" && D9_TIMES="$dir/times" D9_JOBS=1 limited sh "$top/tests/run.sh" self "$@" >"$dir/log")
+	[ "$(paste -sd ' ' "$dir/started")" = "$want" ] || {
+		echo "self: expected the order $want: $(paste -sd ' ' "$dir/started")"
+		bad=1
+	}
+}
+starts "quick slow" ./quick ./slow
+starts "quick" ./quick
+[ "$(cut -d ' ' -f 2 "$dir/times" | sort | paste -sd ' ')" = "./quick ./slow" ] || {
+	echo "self: durations of both were to be kept: $(paste -sd ' ' "$dir/times")"
+	bad=1
+}
+printf '9 ./quick\n100 ./slow\n' >"$dir/times"
+starts "new slow quick" ./quick ./slow ./new
+
 # A case of the command line that hangs, or that starts what hangs, is found, and the next one runs.
 printf '#!/bin/sh\necho up\n' >"$dir/program"
 chmod +x "$dir/program"

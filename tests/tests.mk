@@ -9,16 +9,23 @@ ALL_TESTS  := $(call below,tests,*_test.c)
 TESTS_ROOT := $(filter tests/bpf/% %_live_test.c,$(ALL_TESTS))
 TESTS      := $(filter-out $(TESTS_ROOT),$(ALL_TESTS))
 # Part of each test program.
-IN_ALL     := tests/support/limit.c tests/support/no_certificates.c
+IN_ALL     := tests/support/limit.c
 HELPERS    := $(filter-out %_test.c tests/stimuli/% tests/fixtures/% tests/fuzz/% tests/web/% $(IN_ALL),$(call below,tests,*.c))
 
 # Workloads of known truth; X.c -> $(O)/stimuli/X (X.cpp by $(CXX)).
 STIMULI := $(filter-out tests/stimuli/crate.rs,$(wildcard tests/stimuli/*.c tests/stimuli/*.cpp tests/stimuli/*.rs))
 # inlined.c, cxx.cpp and crate.rs as several compilers and linkers leave them, for the symbolizer.
 STIMULI_SYMBOL := c-gcc c-dwarf4 c-dwarf64 c-nopie c-gz c-zstd c-clang c-clang4 c-link c-dynsym cxx-gcc cxx-clang4 \
-	rust
+	rust $(addprefix split-,c-4/split c-5/split c-5-O1/split)
+# The other flavours of tests/stimuli/split.sh, for one test.
+STIMULI_SPLIT := $(patsubst %,split-%/split,gcc-5 gcc-4 gcc-5-types gcc-4-types gcc-5-types-gz clang-5 clang-4)
 
 FUZZ := $(wildcard tests/fuzz/*_fuzz.c)
+# Programs for the symbolizer. They depend on no flag of user/: a build with sanitizers shares those of another one.
+SYM   ?= $(O)/stimuli/symbol
+SYM_BINS   := $(addprefix $(SYM)/,$(STIMULI_SYMBOL))
+SPLIT_BINS := $(addprefix $(SYM)/,$(STIMULI_SPLIT))
+
 # What a target starts from: its directory below tests/fuzz/corpus, unless a line here names others.
 CORPUS_decode_fuzz := tests/fuzz/corpus/decode_fuzz $(addprefix tests/golden/dial9/,core ext hostile)
 CORPUS_intervals_fuzz := tests/fuzz/corpus/trace_fuzz
@@ -28,25 +35,28 @@ corpus = $(or $(CORPUS_$(1)),tests/fuzz/corpus/$(1))
 ALONE     := $(shell grep -lE '^/[*] (LINK|ALONE): ' $(ALL_TESTS))
 TOGETHER  := $(filter-out $(ALONE),$(TESTS))
 TEST_DIRS := $(patsubst %/,%,$(sort $(dir $(TOGETHER))))
-# What takes longest begins first.
-TEST_BINS := $(patsubst %,$(O)/%/all_tests,tests/symbol/dwarf $(filter-out tests/symbol/dwarf,$(TEST_DIRS))) \
+# What takes longest starts first; a later run goes by the durations of the one before it: tests/run.sh.
+SLOW_DIRS := $(filter $(TEST_DIRS),$(patsubst %,tests/%,cmd/common symbol/dwarf formats/apitrace cmd/rewrite ship \
+	symbol/sandbox formats/heph))
+SLOW_LIVE := $(O)/tests/bpf/refusal_test
+TEST_BINS := $(patsubst %,$(O)/%/all_tests,$(SLOW_DIRS) $(filter-out $(SLOW_DIRS),$(TEST_DIRS))) \
 	$(patsubst %.c,$(O)/%,$(filter $(ALONE),$(TESTS)))
 ROOT_BINS := $(patsubst %.c,$(O)/%,$(TESTS_ROOT))
 ROOT_ALONE := $(patsubst %.c,$(O)/%,$(filter $(ALONE),$(TESTS_ROOT)))
 STIM_BINS := $(patsubst tests/stimuli/%,$(O)/stimuli/%,$(basename $(STIMULI))) \
-	$(addprefix $(O)/stimuli/symbol/,$(STIMULI_SYMBOL)) $(addprefix $(O)/stimuli/unwind_maze_,a.so b.so c.so)
+	$(SYM_BINS) $(addprefix $(O)/stimuli/unwind_maze_,a.so b.so c.so)
 FUZZ_BINS := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(FUZZ))
 REPLAY_BINS := $(patsubst tests/fuzz/%.c,$(O)/replay/%,$(FUZZ))
 TESTS_A   := $(O)/obj/tests.a
 # Nothing that runs tests may hang; tests/limit.sh is the scripts' own.
 LIMIT      = timeout -k 10 $(1)
-TEST_ENV   = D9_TOP="$(CURDIR)" D9_BUILD="$(abspath $(O))" \
+TEST_ENV   = D9_TOP="$(CURDIR)" D9_BUILD="$(abspath $(O))" D9_SYMBOL="$(abspath $(SYM))" \
 	ASAN_OPTIONS=abort_on_error=1:detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
 
 # ---- test programs ------------------------------------------------------------------------------
 .PHONY: stimuli tests replay
 stimuli: $(STIM_BINS)
-tests: $(TEST_BINS) $(ROOT_BINS) $(STIM_BINS)
+tests: unit-tests $(ROOT_BINS) $(STIM_BINS)
 replay: $(REPLAY_BINS)
 
 # Tests are compiled without optimization: half of the time of a build was theirs.
@@ -54,33 +64,47 @@ $(O)/obj/tests/%.o: private CPPFLAGS += -I.
 $(O)/obj/tests/%.o: private OPT := -O0
 $(call obj,$(filter tests/record/%,$(ALL_TESTS))): | $(SKEL)
 
-TEST_LDFLAGS := -Wl,--export-dynamic-symbol=mbedtls_x509_crt_parse_file
+NO_GIT := $(O)/no_git/options
+$(NO_GIT): tests/support/no_git.sh
+	@mkdir -p $(@D)
+	$(Q)sh $< $(abspath $(@D)) '$(CC)' > $@
+
 $(TESTS_A): $(call obj,$(HELPERS))
 	@mkdir -p $(@D)
 	$(Q)$(AR) rcs $@.$$$$ $^ && mv $@.$$$$ $@
 
-$(O)/tests/%: $(O)/obj/tests/%.o $(call obj,$(IN_ALL)) $(TESTS_A) $(ALL_A)
+$(O)/tests/%: $(O)/obj/tests/%.o $(call obj,$(IN_ALL)) $(TESTS_A) $(ALL_A) | $(NO_GIT)
 	$(call msg,LD,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_LDFLAGS) $(TEST_LDFLAGS) -o $@ $^ -lcriterion $(LIBS) \
+	$(Q)$(CC) $(ALL_LDFLAGS) @$(NO_GIT) -o $@ $^ -lcriterion $(LIBS) \
 		$$(sed -n 's,^/\* LINK: \(.*\) \*/$$,\1,p' tests/$*.c)
 
-# All of the archive: a test that defines what it holds is found here.
 define folder_tests
 $(O)/$(1)/all_tests: $(call obj,$(foreach t,$(TOGETHER),$(if $(filter $(1)/,$(dir $(t))),$(t)))) \
-		$(call obj,$(IN_ALL)) $(TESTS_A) $(ALL_A)
+		$(call obj,$(IN_ALL)) $(TESTS_A) $(ALL_A) | $(NO_GIT)
 	$$(call msg,LD,$$@)
 	@mkdir -p $$(@D)
-	$$(Q)$$(CC) $$(ALL_LDFLAGS) $$(TEST_LDFLAGS) -o $$@ $$(filter-out $(ALL_A),$$^) -Wl,--whole-archive $(ALL_A) \
-		-Wl,--no-whole-archive -lcriterion $$(LIBS)
+	$$(Q)$$(CC) $$(ALL_LDFLAGS) @$(NO_GIT) -o $$@ $$^ -lcriterion $$(LIBS)
 endef
 $(foreach d,$(TEST_DIRS),$(eval $(call folder_tests,$(d))))
+
+# The linker takes no object of the archive for a function that a test has defined: the other tests of the program would
+# test that one.
+OWN := $(O)/tests/own_functions
+$(OWN): $(call obj,$(TOGETHER)) $(ALL_A)
+	@mkdir -p $(@D)
+	$(Q)nm -gP --defined-only $(ALL_A) | awk 'NF > 1 { print $$1 }' | LC_ALL=C sort -u > $@.user
+	$(Q)nm -gP --defined-only $(filter %.o,$^) | awk 'NF > 1 { print $$1 }' | LC_ALL=C sort -u | \
+		LC_ALL=C comm -12 - $@.user > $@.both
+	$(Q)[ ! -s $@.both ] || { echo "tests define functions of user/: see ALONE in tests/tests.mk:" && cat $@.both && exit 1; }
+	$(Q)touch $@
 
 # ---- workloads ----------------------------------------------------------------------------------
 STIM_CFLAGS := -g -O1 -fno-omit-frame-pointer -Wall -Wextra -pthread -D_GNU_SOURCE
 # Those whose stacks are to be unwound are built as distributions build.
 STIM_SIGN_aarch64 := -mbranch-protection=standard
 $(O)/stimuli/unwind_%: STIM_MORE := -O2 -fomit-frame-pointer -Wno-unused-parameter $(STIM_SIGN_$(MACHINE))
+$(O)/stimuli/unwind_bare: STIM_MORE += -fno-asynchronous-unwind-tables -fno-exceptions -fcf-protection=none
 $(O)/stimuli/%: tests/stimuli/%.c $(O)/flags
 	$(call msg,STIM,$<)
 	@mkdir -p $(@D)
@@ -107,7 +131,10 @@ $(O)/stimuli/%: tests/stimuli/%.rs $(O)/flags
 	@mkdir -p $(@D)
 	$(Q)$(RUSTC) --edition 2021 -O -o $@ $<
 
-SYM   := $(O)/stimuli/symbol
+SYM_FLAGS = gcc | $(CXX) | $(CLANG) | $(RUSTC)
+$(SYM)/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(SYM_FLAGS)' | cmp -s - $@ || echo '$(SYM_FLAGS)' > $@
 $(SYM)/c-gcc:      SYM_CC := gcc -O2 -g
 $(SYM)/c-dwarf4:   SYM_CC := gcc -O2 -g -gdwarf-4
 $(SYM)/c-dwarf64:  SYM_CC := gcc -O2 -g -gdwarf64
@@ -118,15 +145,15 @@ $(SYM)/c-clang:    SYM_CC := $(CLANG) -O2 -g
 $(SYM)/c-clang4:   SYM_CC := $(CLANG) -O2 -g -gdwarf-4
 $(SYM)/cxx-gcc:    SYM_CC := $(CXX) -O2 -g
 $(SYM)/cxx-clang4: SYM_CC := $(CLANG)++ -O2 -g -gdwarf-4
-$(SYM)/c-%: tests/stimuli/inlined.c $(O)/flags
+$(SYM)/c-%: tests/stimuli/inlined.c $(SYM)/flags
 	$(call msg,STIM,$@)
 	@mkdir -p $(@D)
 	$(Q)$(SYM_CC) -std=gnu11 -o $@ $<
-$(SYM)/cxx-%: tests/stimuli/cxx.cpp $(O)/flags
+$(SYM)/cxx-%: tests/stimuli/cxx.cpp $(SYM)/flags
 	$(call msg,STIM,$@)
 	@mkdir -p $(@D)
 	$(Q)$(SYM_CC) -std=gnu++17 -o $@ $<
-$(SYM)/rust: tests/stimuli/crate.rs $(O)/flags
+$(SYM)/rust: tests/stimuli/crate.rs $(SYM)/flags
 	$(call msg,STIM,$@)
 	@mkdir -p $(@D)
 	$(Q)$(RUSTC) -O -g -o $@ $<
@@ -139,10 +166,28 @@ $(SYM)/c-link: $(SYM)/c-gcc
 	$(Q)objcopy --only-keep-debug $< $@.debug
 	$(Q)objcopy --strip-all --add-gnu-debuglink=$@.debug $< $@
 
+SPLIT_C   := gcc none
+SPLIT_CXX  = gcc $(CXX)
+SPLIT_CLANG = $(CLANG) $(CLANG)++
+$(SYM)/split-c-4/split:            SPLIT = $(SPLIT_C) -O2 -gdwarf-4
+$(SYM)/split-c-5/split:            SPLIT = $(SPLIT_C) -O2 -gdwarf-5
+$(SYM)/split-c-5-O1/split:         SPLIT = $(SPLIT_C) -O1 -gdwarf-5
+$(SYM)/split-gcc-4/split:          SPLIT = $(SPLIT_CXX) -O2 -gdwarf-4
+$(SYM)/split-gcc-5/split:          SPLIT = $(SPLIT_CXX) -O2 -gdwarf-5
+$(SYM)/split-gcc-4-types/split:    SPLIT = $(SPLIT_CXX) -O2 -gdwarf-4 -fdebug-types-section
+$(SYM)/split-gcc-5-types/split:    SPLIT = $(SPLIT_CXX) -O2 -gdwarf-5 -fdebug-types-section
+$(SYM)/split-gcc-5-types-gz/split: SPLIT = $(SPLIT_CXX) -O2 -gdwarf-5 -gz -fdebug-types-section
+$(SYM)/split-clang-4/split:        SPLIT = $(SPLIT_CLANG) -O2 -gdwarf-4
+$(SYM)/split-clang-5/split:        SPLIT = $(SPLIT_CLANG) -O2 -gdwarf-5
+$(SYM)/split-%/split: tests/stimuli/split.sh tests/stimuli/inlined.c tests/stimuli/numbers.c tests/stimuli/cxx.cpp \
+		tests/stimuli/stimulus.h $(SYM)/flags
+	$(call msg,STIM,$(@D))
+	$(Q)sh $< $(@D) $(SPLIT)
+
 # What the guests of other kernels run: tools/kernels.sh.
 GUEST_STIMULI := $(addprefix $(O)/stimuli/,sleeper spinner unwind_chain)
 # ---- targets ------------------------------------------------------------------------------------
-.PHONY: t test check check-unit check-root check-san check-cli check-docs check-install check-tutorial check-js check-page \
+.PHONY: t test unit-tests check check-unit check-root check-san check-cli check-docs check-install check-tutorial check-js check-page \
 	check-consumers check-fleet aarch64 check-aarch64 check-deps check-musl check-static check-kernels check-kernels-quick check-systemd check-steady check-self fuzz fuzz-replay \
 	bench benches bench-codec bench-read bench-export
 check: check-unit check-san check-cli check-docs check-install check-tutorial check-js check-page check-consumers check-aarch64 check-deps rpm-check check-musl check-static check-self \
@@ -150,23 +195,25 @@ check: check-unit check-san check-cli check-docs check-install check-tutorial ch
 	check-root
 
 # One test: make t T=base/str. Those of tests/bpf run the program.
-t: $(O)/tests/$(T)_test $(STIM_BINS) $(if $(filter bpf/%,$(T)),all)
+t: $(O)/tests/$(T)_test $(STIM_BINS) $(if $(filter bpf/%,$(T)),all) $(if $(filter symbol/dwarf/split,$(T)),$(SPLIT_BINS))
 	$(Q)$(TEST_ENV) V=1 sh tests/run.sh $(T) $<
 
 test: check-unit check-cli
 
-check-unit: $(TEST_BINS) $(STIM_BINS)
-	$(Q)$(TEST_ENV) D9_JOBS=$${D9_JOBS:-$$(nproc)} sh tests/run.sh unit $(TEST_BINS)
+unit-tests: $(OWN) $(TEST_BINS) $(SYM_BINS) $(SPLIT_BINS)
+
+check-unit: unit-tests
+	$(Q)$(TEST_ENV) D9_JOBS=$${D9_JOBS:-$$(nproc)} D9_TIMES=$(O)/times sh tests/run.sh unit $(TEST_BINS)
 
 # One of them runs the recorder under the sanitizers.
 check-root: $(ROOT_BINS) $(STIM_BINS) all
 	$(Q)$(MAKE) SAN=address,undefined O=$(O)/san all
-	$(Q)$(TEST_ENV) D9_TEST_TIMEOUT=900 D9_JOBS=$${D9_JOBS:-$$(($$(nproc) + 1))} \
-		sh tests/run.sh root $(filter-out $(ROOT_ALONE),$(ROOT_BINS))
+	$(Q)$(TEST_ENV) D9_TEST_TIMEOUT=900 D9_JOBS=$${D9_JOBS:-$$(($$(nproc) + 1))} D9_TIMES=$(O)/times-root \
+		sh tests/run.sh root $(SLOW_LIVE) $(filter-out $(SLOW_LIVE) $(ROOT_ALONE),$(ROOT_BINS))
 	$(Q)$(TEST_ENV) D9_TEST_TIMEOUT=900 D9_JOBS=1 sh tests/run.sh root-alone $(ROOT_ALONE) tools/bench/soak.sh
 
-check-san:
-	$(Q)$(MAKE) SAN=address,undefined O=$(O)/san check-unit
+check-san: $(SYM_BINS) $(SPLIT_BINS)
+	$(Q)$(MAKE) SAN=address,undefined O=$(O)/san SYM=$(SYM) check-unit
 
 # Half an hour of hostile programs next to innocent ones.
 check-steady: stimuli all

@@ -59,6 +59,7 @@ folders() {
 		rewrite/symbolize: rewrite/copy symbol events trace kernel base
 		query: profile trace base
 		ship: query profile trace base
+		fleet: ship query base
 		cmd/common: export formats profile trace base
 		cmd/report: cmd/common export profile trace base
 		cmd/sched: cmd/common export profile trace base
@@ -66,7 +67,7 @@ folders() {
 		cmd/explain: cmd/common rewrite export profile trace base
 		cmd/inspect: cmd/common export profile trace events base
 		cmd/rewrite: cmd/common rewrite export formats symbol trace base
-		cmd/query: cmd/common query rewrite export profile trace base
+		cmd/query: cmd/common fleet ship query rewrite export profile trace base
 		cmd/ship: cmd/common ship trace base
 		cmd/export: cmd/rewrite cmd/common rewrite export trace base
 		cmd/record: cmd/common record rewrite profile trace kernel base

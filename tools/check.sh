@@ -40,6 +40,12 @@ if sh tools/consumers.sh build/consumers; then
 fi
 export D9_REQUIRE_CONSUMERS
 
+D9_REQUIRE_CLICKHOUSE=0
+if command -v clickhouse-server >/dev/null 2>&1; then
+	D9_REQUIRE_CLICKHOUSE=1
+fi
+export D9_REQUIRE_CLICKHOUSE
+
 # The same of another machine's packages.
 D9_REQUIRE_AARCH64=0
 if sh tools/aarch64.sh build/aarch64/packages; then
@@ -57,7 +63,7 @@ step() {
 # Everything is built before anything runs.
 step make "$jobs" all tests replay benches
 step make check-clang
-step make "$jobs" O=build/san SAN=address,undefined tests
+step make "$jobs" O=build/san SYM=build/stimuli/symbol SAN=address,undefined all unit-tests
 step make "$jobs" aarch64
 step make "$jobs" lint
 # Other kernels, in an emulator, on the CPU time that the tests leave idle.

@@ -57,6 +57,7 @@ table() {
 		check     protobuf-compiler      protobuf-compiler           protobuf               protoc
 		check     chromium-headless-shell chromium-headless          chromium               chromium
 		check     libdebuginfod1         elfutils-debuginfod-client  debuginfod             libdebuginfod
+		check     clickhouse-server      -                           -                      -
 		check     qemu-user              qemu-user                   qemu-user              qemu-aarch64
 		check     qemu-system-x86        qemu-system-x86-core        qemu-system-x86        qemu-system-x86_64
 		check     qemu-system-arm        qemu-system-aarch64-core    qemu-system-aarch64    qemu-system-aarch64

@@ -19,7 +19,8 @@ struct seen {
 	uint32_t tid, other;
 	uint64_t spent[INTERVAL_STATE_CNT];
 	uint64_t first, last;
-	unsigned int naps, close_naps, by_timer; /* blocks of a nap's length */
+	unsigned int naps, close_naps, by_timer; /* blocks that began and ended */
+	unsigned int early; /* woken in the switch out, so runnable at once */
 	unsigned int wakeups, by_other; /* of `tid` or `other` */
 	unsigned int with_stack, waker_stacks;
 	const struct intervals *iv;
@@ -30,7 +31,7 @@ static void add_nap(struct seen *s, const struct interval *i, uint64_t ns)
 {
 	uint32_t cnt;
 
-	if (ns < NAP_NS || !i->waker)
+	if (i->flags & INTERVAL_EDGE_START || !i->waker)
 		return;
 	s->naps++;
 	s->close_naps += ns <= NAP_NS + NAP_NS / 100;
@@ -77,6 +78,7 @@ static void add_interval(void *ctx, const struct interval *i)
 		cr_assert_eq(i->start, s->last, "no time is left out");
 	s->last = i->end;
 	s->spent[i->state] += i->end - i->start;
+	s->early += i->why == INTERVAL_WHY_WOKEN_EARLY;
 	if (i->state == INTERVAL_BLOCKED)
 		add_nap(s, i, i->end - i->start);
 }
@@ -108,27 +110,33 @@ Test(intervals, sleeper_is_blocked_for_its_sleep_and_woken_by_the_timer)
 	struct live_proc sleeper;
 	struct live_rec rec;
 	struct seen s = { 0 };
-	uint64_t elapsed_ns, all, hidden;
+	struct live_switches before, after;
+	uint64_t elapsed_ns, all, hidden, naps;
 
 	live_stimulus(&sleeper, "sleeper", "40", "20000", NULL);
 	s.tid = s.other = (uint32_t)sleeper.pid;
 	live_record(&rec, "-p", live_number(sleeper.pid), NULL);
 	live_recording(&rec);
+	live_read_switches(sleeper.pid, &before);
 	live_go(&sleeper);
+	live_read_switches(sleeper.pid, &after);
 	cr_assert_eq(live_stop(&rec), 0);
 	live_end(&sleeper);
+	/* A nap that ends before its thread has left the CPU is no block. The last block goes on. */
+	naps = after.voluntary - before.voluntary - 1;
 	read_intervals(rec.path, &s, &elapsed_ns);
 	all = s.spent[INTERVAL_RUNNING] + s.spent[INTERVAL_RUNNABLE] + s.spent[INTERVAL_BLOCKED] +
 	      s.spent[INTERVAL_UNKNOWN];
 	cr_expect_eq(all, elapsed_ns, "it lived before and after: %llu of %llu ns",
 		     (unsigned long long)all, (unsigned long long)elapsed_ns);
-	cr_expect_geq(s.spent[INTERVAL_BLOCKED] + s.spent[INTERVAL_UNKNOWN],
-		      (uint64_t)NAPS * NAP_NS);
-	hidden = live_hidden(rec.path, s.tid);
-	cr_assert_geq(s.naps + hidden, NAPS);
-	cr_expect_leq(s.naps, NAPS + 2, "before the first and after the last it waited");
-	cr_expect_geq(s.by_timer + hidden, NAPS, "%u of %u", s.by_timer, s.naps);
-	cr_expect_geq(s.with_stack + hidden, NAPS, "%u of %u", s.with_stack, s.naps);
+	/* between setting its timer and its block it may have waited for a CPU */
+	cr_expect_geq(elapsed_ns - s.spent[INTERVAL_RUNNING], (uint64_t)NAPS * NAP_NS);
+	hidden = live_hidden(rec.path, s.tid) + s.early;
+	cr_assert_gt(s.naps, NAPS / 2);
+	cr_expect_geq(s.naps + hidden, naps, "%u of %u", s.naps, (unsigned int)naps);
+	cr_expect_leq(s.naps, naps);
+	cr_expect_geq(s.by_timer + hidden, naps, "%u of %u", s.by_timer, s.naps);
+	cr_expect_geq(s.with_stack + hidden, naps, "%u of %u", s.with_stack, s.naps);
 	/* a CPU that was taken away from this machine is late to wake it */
 	cr_expect_gt(s.close_naps, NAPS / 2, "%u of %u within 1%%", s.close_naps, s.naps);
 }
@@ -143,7 +151,8 @@ Test(intervals, each_ping_pong_player_is_woken_by_the_other)
 	live_stimulus(&player, "pingpong", "2000", NULL);
 	s.tid = (uint32_t)live_truth(&player, "ping");
 	s.other = (uint32_t)live_truth(&player, "pong");
-	live_record(&rec, "-a", "--waker-stacks=both", NULL);
+	/* on a busy machine, unwind tables may come late */
+	live_record(&rec, "-a", "--waker-stacks=both", "--call-graph=fp", NULL);
 	live_recording(&rec);
 	live_go(&player);
 	cr_assert_eq(live_stop(&rec), 0);
@@ -152,5 +161,5 @@ Test(intervals, each_ping_pong_player_is_woken_by_the_other)
 	cr_assert_geq(s.wakeups, 100);
 	cr_expect_geq(s.by_other, s.wakeups - s.wakeups / 100 - 4, "%u of %u", s.by_other,
 		      s.wakeups);
-	cr_expect_geq(s.waker_stacks, s.by_other * 9 / 10, "%u of %u", s.waker_stacks, s.by_other);
+	cr_expect_geq(s.waker_stacks, s.by_other, "%u of %u", s.waker_stacks, s.by_other);
 }

@@ -211,6 +211,17 @@ static void expect_worst_names(const char *path, pid_t hog)
 	live_proc_fini(&out);
 }
 
+/* Nothing is known of the others. */
+static void expect_slices_of_one_thread(const char *path)
+{
+	struct buf out = live_output(
+		(const char *const[]){ "query", "--format", "csv",
+				       "SELECT count(DISTINCT tid) AS n FROM slices", path, NULL });
+
+	cr_expect_str_eq(buf_cstr(&out), "n\r\n1\r\n");
+	buf_free(&out);
+}
+
 /* ---- tests ------------------------------------------------------------------------------------- */
 
 Test(neighbours, longest_run_queue_latency_names_the_hog_and_other_cpus_are_unwatched)
@@ -235,6 +246,7 @@ Test(neighbours, longest_run_queue_latency_names_the_hog_and_other_cpus_are_unwa
 	cr_expect_eq(count_switches(rec.path, 0, 0, 0), 0, "no target waits for CPU 0");
 	cr_expect_eq(count_switches(rec.path, stranger.pid, stranger.pid, -1), 0);
 	expect_worst_names(rec.path, hog.pid);
+	expect_slices_of_one_thread(rec.path);
 	live_end(&victim);
 	live_kill(&hog);
 	live_kill(&stranger);

@@ -390,19 +390,41 @@ Test(unwind_walk, every_end_has_its_reason)
 	own_capture_close();
 }
 
+/* The return address of a context's function belongs to no caller. */
+Test(unwind_walk, function_of_a_context_is_the_root)
+{
+	static struct truth t;
+	struct prof_rec *rec;
+	uint32_t max;
+
+	open_capture(PROF_CALL_GRAPH_AUTO, 0);
+	check("context_root", PROF_END_COMPLETE);
+	own_capture_close();
+	/* the address itself still fits */
+	for (max = 2; max <= 3; max++) {
+		open_capture(PROF_CALL_GRAPH_AUTO, max);
+		rec = walk("context_root", WITH_TABLE, &t);
+		check_frames("context_root", &t, t.frame_cnt, rec,
+			     max == 3 ? PROF_END_COMPLETE : PROF_END_FULL);
+		free(rec);
+		own_capture_close();
+	}
+}
+
 Test(unwind_walk, copy_of_a_stack_is_walked_like_the_stack)
 {
 	static const char *const complete[] = {
-		"ra_rdi",  "ra_rdx",  "cfa_rdx", "cfa_rbx",    "cfa_rsi",
-		"cfa_rdi", "cfa_r8",  "cfa_r9",	 "cfa_r10",    "cfa_r12",
-		"cfa_r13", "cfa_r14", "cfa_r15", "plt_behind", "plt_before",
+		"ra_rdi",  "ra_rdx",	 "cfa_rdx",    "cfa_rbx",      "cfa_rsi", "cfa_rdi",
+		"cfa_r8",  "cfa_r9",	 "cfa_r10",    "cfa_r12",      "cfa_r13", "cfa_r14",
+		"cfa_r15", "plt_behind", "plt_before", "context_root",
 	};
 	size_t i;
 
 	open_capture(PROF_CALL_GRAPH_AUTO, 0);
 	for (i = 0; i < sizeof(complete) / sizeof(complete[0]); i++)
 		check_copy(complete[i], 0, PROF_END_COMPLETE);
-	check_copy("jit", 0, PROF_END_COMPLETE | PROF_USER_FRAME_POINTERS);
+	/* a copy has no code that could show whose frame it is */
+	check_copy("jit", 0, PROF_END_COMPLETE | PROF_USER_FRAME_POINTERS | PROF_USER_GUESSED);
 	check_copy("no_row", 0, PROF_END_NO_ROW);
 	/* as far as the copy goes, and on the stack that was copied */
 	check_copy("frames", 3, PROF_END_READ_FAILED);
@@ -464,7 +486,8 @@ Test(unwind_walk, frame_pointers_are_used_only_if_there_can_be_no_table)
 	open_capture(PROF_CALL_GRAPH_AUTO, 0);
 	check_leaf("jit", WITHOUT_TABLE, PROF_END_NO_TABLE, 0);
 	rec = walk("jit", WITHOUT_ANY, &t);
-	cr_expect(rec->user_end & PROF_USER_FRAME_POINTERS);
+	cr_expect_eq(rec->user_end & ~PROF_USER_END_MASK,
+		     PROF_USER_FRAME_POINTERS | PROF_USER_GUESSED);
 	cr_assert_gt(rec->ustack_cnt, 1);
 	cr_expect_eq(user_frames(rec)[1], frame_of(&t, t.frames[2]));
 	free(rec);
@@ -500,10 +523,31 @@ Test(unwind_walk, without_rows_a_leaf_with_a_frame_gets_only_its_own_caller)
 	size_t i;
 
 	open_capture(PROF_CALL_GRAPH_AUTO, 0);
+	/* a call through a register can have been a call of the leaf */
 	for (i = 0; i < FRAMED; i++)
-		check(framed[i], PROF_END_NO_ROW | PROF_USER_FRAME_POINTERS);
+		check(framed[i],
+		      PROF_END_NO_ROW | PROF_USER_FRAME_POINTERS |
+			      (strcmp(framed[i], "leaf_called_any") ? 0 : PROF_USER_GUESSED));
 	for (i = 0; i < FRAMED; i++)
-		check_copy(framed[i], 0, PROF_END_NO_ROW | PROF_USER_FRAME_POINTERS);
+		check_copy(framed[i], 0,
+			   PROF_END_NO_ROW | PROF_USER_FRAME_POINTERS | PROF_USER_GUESSED);
+	own_capture_close();
+}
+
+Test(unwind_walk, callers_without_a_frame_are_found_or_marked)
+{
+	open_capture(PROF_CALL_GRAPH_AUTO, 0);
+	check("bare_callers", PROF_END_NO_ROW | PROF_USER_FRAME_POINTERS | PROF_USER_GUESSED);
+	check("bare_by_pointer", PROF_END_NO_ROW | PROF_USER_FRAME_POINTERS | PROF_USER_GUESSED);
+	check("bare_far_call", PROF_END_NO_ROW | PROF_USER_FRAME_POINTERS | PROF_USER_GUESSED);
+	check("bare_data_in_fp", PROF_END_NO_ROW);
+	own_capture_close();
+}
+
+Test(unwind_walk, caller_with_a_frame_is_certain)
+{
+	open_capture(PROF_CALL_GRAPH_AUTO, 0);
+	check("framed_caller", PROF_END_NO_ROW | PROF_USER_FRAME_POINTERS);
 	own_capture_close();
 }
 

@@ -127,6 +127,11 @@ stacks          <N> samples, 0 off-CPU stacks
 ! dial9-prof: convert: only one perf.data file can be converted at a time; convert each, then use dial9-prof merge
 ? 1
 #
+# A missing file is not passed over.
+$ cp th/data.1 th/data.2; rm th/data.1; dial9-prof convert th -o gap.d9
+! dial9-prof: convert: th/data.1 is missing, and files after it are there; to convert without it, rename them
+? 5
+#
 # Sizes that are not there: no memory is taken for them.
 $ { head -c 40 clock.data; printf '\377\377\377\377\377\377\377\177'; tail -c +49 clock.data; } >far.data; { head -c 16 pipe.data; printf '\102\0\0\0\0\0\014\0\377\377\377\017'; } >sized.data; ulimit -v 131072; dial9-prof convert far.data -o x; dial9-prof convert sized.data -o x
 ! dial9-prof: perf.data: far.data: its header is damaged, or of an unknown version of perf

@@ -105,6 +105,14 @@ $ dial9-prof query 'SELECT durr FROM slices' $T/golden/dial9/mixed_1k.bin
 ! dial9-prof: query: no such column: durr at column 8 (did you mean dur?)
 ? 1
 #
+$ dial9-prof query 'SELECT tid FROM events' $T/golden/dial9/mixed_1k.bin
+! dial9-prof: query: no such column: tid at column 8 (did you mean task_tid?)
+? 1
+#
+$ dial9-prof query 'SELECT weight FROM slices' $T/golden/dial9/mixed_1k.bin
+! dial9-prof: query: no such column: weight at column 8
+? 1
+#
 $ dial9-prof query 'SELECT * FROM sample' $T/golden/dial9/mixed_1k.bin
 ! dial9-prof: query: no such table: sample (did you mean samples?)
 ? 1
@@ -173,10 +181,50 @@ one
 $ dial9-prof query --list | wc -l
 6
 $ dial9-prof query --schema | grep -c '^[a-z"]'
-15
+16
 #
 # The temporary file of a sort cannot be written: a limit of the shell is in place of a full disk.
 $ mkdir tmp; printf '%s\n' "trap '' XFSZ" 'ulimit -f 8' 'TMPDIR=$PWD/tmp exec dial9-prof query --mem-max 4M "$@"' >limited.sh
 $ sh limited.sh 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000) SELECT i, hex(randomblob(100)) AS x FROM n ORDER BY x' m.bin
 ! dial9-prof: query: cannot write temporary files in <*>/tmp; set TMPDIR to another directory, or use a larger --mem-max
 ? 1
+#
+# Servers: what the command line takes. What happens with one is in tests/consumers.
+#
+$ dial9-prof query --at http://localhost:1/x
+! dial9-prof: query: no SQL given; use --at URL SQL, or NAME of --at URL --list
+? 1
+#
+$ dial9-prof query --at http://localhost:1/x top-function
+! dial9-prof: query: unknown query 'top-function' (did you mean top-functions?); see --at URL --list
+? 1
+#
+$ dial9-prof query --at http://localhost:1/x top-functions a.bin
+! dial9-prof: query: unexpected argument 'a.bin': with --at no traces are read
+? 1
+#
+$ dial9-prof query --at http://localhost:1/x -i a.bin top-functions
+! dial9-prof: query: unexpected argument 'a.bin': with --at no traces are read
+? 1
+#
+$ dial9-prof query --at http://me:secret@localhost:1/x top-functions
+! dial9-prof: query: the URL has a password, which others can see; use --password-file or the environment variable DIAL9_SHIP_PASSWORD
+? 1
+#
+$ dial9-prof query --at ftp://localhost/x top-functions
+! dial9-prof: query: bad URL: expected http://USER@HOST:8123/DATABASE or https://...
+? 1
+#
+$ dial9-prof query --at http://localhost:1/x --param limit=many top-functions
+! dial9-prof: query: bad value 'many' for --param limit: expected a whole number
+? 1
+#
+$ dial9-prof query --at http://localhost:1/x --param from=noon top-functions
+! dial9-prof: query: bad value 'noon' for --param from: expected 2026-11-28, '2026-11-28 18:17' (UTC), or 1h for an hour ago
+? 1
+#
+$ dial9-prof query --at http://localhost:1/x --list | head -n 1
+top-functions     functions by CPU time, over all hosts (:limit='30', :host='*', :from='', :to='')
+#
+$ dial9-prof query --at http://localhost:1/x --list noisy-neighbours | grep -c :range
+1

@@ -73,7 +73,7 @@ const TABLES = {
 			["CASE WHEN waker IN ('task', 'unknown') THEN nullif(waker_tid, 0) END", 'waker_tid'],
 			['task_state', 'letter'], ['nullif("end", \'open\')', 'ended_by'], ['cut', 'cut::INT'], ['unknown', '(unknown IS NOT NULL)::INT'],
 			['stack IS NULL', '(stack IS NULL)::INT']],
-		from: 'slices WHERE neighbour = 0',
+		from: 'slices',
 	},
 	samples: {
 		pairs: [...SAME('ts', 'wall', 'cpu', 'tid', 'pid', 'comm', 'source'), ['weight', 'weight_ns'],

@@ -40,7 +40,7 @@ Test(unwind_status, report_prints_how_user_stacks_end_and_where)
 	run_expect_in(
 		r.out,
 		"# user stacks: 75.00% of 200 complete, 9 with steps by frame pointers, "
-		"10 through signal handlers, 7 with an uncertain caller of the leaf; "
+		"10 through signal handlers, 7 with an uncertain caller; "
 		"the others: no unwind information 20.00%, "
 		"unwind rule not supported 4.50%, frame limit reached 0.50%\n# b.so: 20.0% of user stacks end in this module: no unwind information\n# a.so: 4.5% of user stacks end in this module: unwind rule not supported\n#\n");
 	run_free(&r);
@@ -55,7 +55,7 @@ Test(unwind_status, info_prints_how_user_stacks_end_and_where)
 
 	run_expect_in(r.out,
 		      "\nuser stacks     75.00% of 200 complete, 9 with steps by frame pointers, "
-		      "10 through signal handlers, 7 with an uncertain caller of the leaf\n"
+		      "10 through signal handlers, 7 with an uncertain caller\n"
 		      "                40 (20.00%): no unwind information\n"
 		      "                9 (4.50%): unwind rule not supported\n"
 		      "                1 (0.50%): frame limit reached\n");

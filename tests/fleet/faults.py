@@ -476,7 +476,7 @@ class Fleet:
         for server in self.servers:
             server.start()
         self.rows = {}
-        for table, sql in (("samples", "samples WHERE source <> 'switch'"), ("slices", "slices WHERE neighbour = 0"),
+        for table, sql in (("samples", "samples WHERE source <> 'switch'"), ("slices", "slices"),
                            ("lost", "lost")):
             self.rows[table] = sum(self.query(f"SELECT count(*) FROM {sql}", t) for t in self.traces)
         clean = Round(self, 0)

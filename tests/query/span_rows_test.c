@@ -79,6 +79,18 @@ Test(span_rows, arguments_can_come_from_another_table)
 		    "e,count(*)\r\napp:work_end,2\r\n");
 }
 
+Test(span_rows, a_second_value_of_an_argument_is_compared)
+{
+	expect_rows(
+		requests(),
+		"SELECT count(*) FROM spans('app:work_start', 'app:work_end') WHERE start = 'app:other'",
+		"count(*)\r\n0\r\n");
+	expect_rows(requests(),
+		    "SELECT count(*) FROM spans('app:work_start', 'app:work_end')"
+		    " WHERE start IN ('app:other', 'app:work_start')",
+		    "count(*)\r\n2\r\n");
+}
+
 Test(span_rows, a_loss_cuts_the_pair_around_it)
 {
 	struct make m;

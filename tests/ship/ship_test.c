@@ -5,12 +5,17 @@
  */
 #include "ship/ship.h"
 
+#include <limits.h>
+#include <linux/fs.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "ship/finished_files.h"
+#include "ship/ship_state.h"
 #include "tests/cmd/run_cmd.h"
 #include "tests/ship/fake_clickhouse.h"
 #include "tests/support/temp_dir.h"
@@ -60,6 +65,18 @@ static bool has_file(const struct scene *s, const char *name)
 
 	snprintf(path, sizeof(path), "%s/%s", s->dir, name);
 	return !access(path, F_OK);
+}
+
+/* 0 or -1, for example on a file system without such files. */
+static int make_immutable(const char *path, bool immutable)
+{
+	int fd = open(path, O_RDONLY), flags = 0, ret;
+
+	ret = ioctl(fd, FS_IOC_GETFLAGS, &flags);
+	flags = immutable ? flags | FS_IMMUTABLE_FL : flags & ~FS_IMMUTABLE_FL;
+	ret = ret ?: ioctl(fd, FS_IOC_SETFLAGS, &flags);
+	close(fd);
+	return ret;
 }
 
 static void begin(struct scene *s, bool tokens)
@@ -226,6 +243,18 @@ Test(ship, without_a_server_it_gives_up_and_keeps_the_file)
 	end(&s);
 }
 
+/* It answers questions all the while, for example because its disk is full. */
+Test(ship, a_server_that_takes_no_rows_is_given_up, .timeout = 20)
+{
+	/* after stacks, frames, tasks and traces: rows that a server may have twice */
+	struct scene s = { .fault = FAKE_ERROR, .first = 4, .count = UINT_MAX };
+
+	begin(&s, true);
+	cr_expect_eq(run_with(&s, 50 * MS, 0), -ETIMEDOUT);
+	cr_expect(has_file(&s, "a.0.bin"));
+	end(&s);
+}
+
 Test(ship, doubled_rows_are_counted)
 {
 	/* stacks, frames, tasks, traces, lost */
@@ -299,6 +328,27 @@ Test(ship, on_a_full_disk_files_are_shipped)
 	end(&s);
 }
 
+Test(ship, a_lack_of_descriptors_is_not_the_fault_of_a_file)
+{
+	/* the directory, the lock and the file; the last one is then opened again */
+	const struct rlimit few = { 3 + 3, 3 + 3 };
+	struct scene s = { 0 };
+	int status;
+	pid_t child;
+
+	begin(&s, true);
+	child = fork();
+	if (!child) {
+		if (close_range(3, ~0U, 0) || setrlimit(RLIMIT_NOFILE, &few))
+			_exit(2);
+		_exit(run_once(&s) == -EMFILE ? 0 : 1);
+	}
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	cr_expect(WIFEXITED(status) && !WEXITSTATUS(status), "status %x", status);
+	cr_expect(has_file(&s, "a.0.bin"));
+	end(&s);
+}
+
 /* ---- the directory ---------------------------------------------------------------------------- */
 
 Test(ship, open_and_other_files_stay)
@@ -347,6 +397,33 @@ Test(ship, a_full_budget_drops_the_oldest_file_and_reports_it)
 	/* once */
 	cr_expect_eq(run_once(&s), 0);
 	cr_expect_eq(fake_rows(s.fake, "lost"), 1);
+	end(&s);
+}
+
+Test(ship, a_file_that_cannot_be_deleted_is_not_lost)
+{
+	struct ship_state *state;
+	struct scene s = { 0 };
+	char path[128];
+	size_t drops;
+	int dir;
+
+	begin(&s, true);
+	dir = open(s.dir, O_RDONLY | O_DIRECTORY);
+	cr_assert_geq(dir, 0);
+	cr_assert_eq(ship_state_open(dir, s.dir, &state), 0);
+	snprintf(path, sizeof(path), "%s/a.0.bin", s.dir);
+	if (make_immutable(path, true))
+		cr_skip_test("the file system has no immutable files");
+	cr_expect_eq(finished_files_trim(dir, 1, NULL, state), 0);
+	ship_state_drops(state, &drops);
+	cr_expect_eq(drops, 0);
+	cr_assert_eq(make_immutable(path, false), 0);
+	cr_expect_eq(finished_files_trim(dir, 1, NULL, state), 1);
+	ship_state_drops(state, &drops);
+	cr_expect_eq(drops, 1);
+	ship_state_close(state);
+	close(dir);
 	end(&s);
 }
 

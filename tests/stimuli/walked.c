@@ -95,6 +95,12 @@ WALK(leaf_called_any, 42, false);
 WALK(leaf_has_pointer, 43, false);
 WALK(callback_called_other, 44, false);
 WALK(callback_called_before, 45, false);
+WALK(context_root, 46, false);
+WALK(bare_callers, 47, false);
+WALK(bare_by_pointer, 48, false);
+WALK(bare_far_call, 49, false);
+WALK(bare_data_in_fp, 50, false);
+WALK(framed_caller, 51, false);
 
 static const struct walk_case *const cases[] = {
 	&case_1,  &case_2,  &case_3,  &case_4,	&case_5,  &case_6,  &case_7,  &case_8,	&case_9,
@@ -102,12 +108,13 @@ static const struct walk_case *const cases[] = {
 	&case_19, &case_20, &case_21, &case_22, &case_23, &case_24, &case_25, &case_26, &case_27,
 	&case_28, &case_29, &case_30, &case_31, &case_32, &case_33, &case_34, &case_35, &case_36,
 	&case_37, &case_38, &case_39, &case_40, &case_41, &case_42, &case_43, &case_44, &case_45,
+	&case_46, &case_47, &case_48, &case_49, &case_50, &case_51,
 };
 
 /* clang-format off */
 __asm__(
 "	SP = 0; FP = 1; AT_SP = 2; AT_FP = 3; REG = 4; SPECIAL = 5\n"
-"	NONE = 0; END = 1; SIGNAL = 2; PLT11 = 3; PLT10 = 4; UNSUPPORTED = 5; RDI = 6; RDX = 7; BIG = 256\n"
+"	NONE = 0; END = 1; SIGNAL = 2; PLT11 = 3; PLT10 = 4; UNSUPPORTED = 5; RDI = 6; RDX = 7; NO_FRAME = 8; BIG = 256\n"
 "	AT_RBP = 61; UNDEFINED = 62\n"
 /* A row is valid from here on. */
 "	.macro ROW kind off fp=0 add8=0\n"
@@ -406,6 +413,23 @@ __asm__(
 "	call 1b\n"
 "	FRAME 30\n"
 
+"1:	ROW SP 1\n"
+"	LEAF 46\n"
+"2:	ROW SP 1\n"
+"	sub $24, %rsp\n"
+"	ROW SP 4\n"
+"	call 1b\n"
+"	FRAME 46\n"
+"	ROW SPECIAL NO_FRAME\n" /* where 2 would return to: nothing was called there */
+"	nop\n"
+"3:	ROW SPECIAL UNSUPPORTED\n"
+"	ud2\n"
+"BEGIN walk_context_root\n"
+"	ROW SPECIAL UNSUPPORTED\n"
+"	lea 3b(%rip), %rax\n"
+"	push %rax\n"
+"	jmp 2b\n"
+
 "1:	ROW SP 2\n" /* where 2 jumps to */
 "	LEAF 31\n"
 "2:	ROW SP 1\n"
@@ -528,6 +552,70 @@ __asm__(
 "	OUTER 44 walk_callback_called_other CALLBACK 2b\n"
 "1:	STALE 45 call 1b\n"
 "	OUTER 45 walk_callback_called_before CALLBACK 1b\n"
+
+/* ---- callers without a row, of a leaf that has one ---- */
+"	.macro LEAF_WITH_ROW of\n"
+"	ROW SP 1\n"
+"	LEAF \\of\n"
+"	ROW SPECIAL NONE\n"
+"	.endm\n"
+"1:	LEAF_WITH_ROW 47\n"
+"2:	sub $40, %rsp\n"
+"	call 1b\n"
+"	FRAME 47\n"
+"3:	sub $24, %rsp\n"
+"	call 2b\n"
+"	FRAME 47\n"
+"4:	FRAMED\n"
+"	call 3b\n"
+"	FRAME 47\n"
+"	OUTER 47 walk_bare_callers call 4b\n"
+/* the frame pointer leads past 3; nothing shows that 2 was called there */
+"1:	LEAF_WITH_ROW 48\n"
+"3:	FRAMED\n"
+"	lea 2f(%rip), %rdx\n"
+"	call *%rdx\n"
+"	ud2\n"
+"2:	sub $40, %rsp\n"
+"	call 1b\n"
+"	FRAME 48\n"
+"	OUTER 48 walk_bare_by_pointer call 3b\n"
+/* the same, but the owner of the frame is far away */
+"1:	LEAF_WITH_ROW 49\n"
+"2:	sub $40, %rsp\n"
+"	call 1b\n"
+"	FRAME 49\n"
+"	.skip 70000\n"
+"3:	FRAMED\n"
+"	lea 2b(%rip), %rdx\n"
+"	call *%rdx\n"
+"	ud2\n"
+"	OUTER 49 walk_bare_far_call call 3b\n"
+/* the frame pointer is a value of the caller, at which there are two words of data */
+"1:	LEAF_WITH_ROW 50\n"
+"2:	sub $40, %rsp\n"
+"	call 1b\n"
+"	FRAME 50\n"
+"BEGIN walk_bare_data_in_fp\n"
+"	lea 2b(%rip), %rdx\n"
+"	push %rdx\n"
+"	push $0\n"
+"	mov %rsp, %rbp\n"
+"	call *%rdx\n"
+"	ud2\n"
+/* with return addresses of other calls in its frame */
+"1:	LEAF_WITH_ROW 51\n"
+"2:	FRAMED\n"
+"	lea 8f(%rip), %rax\n"
+"	mov %rax, (%rsp)\n"
+"	lea 9f(%rip), %rax\n"
+"	mov %rax, 8(%rsp)\n"
+"	call 1b\n"
+"	FRAME 51\n"
+"	call 1b\n"
+"8:	call 2b\n"
+"9:	ud2\n"
+"	OUTER 51 walk_framed_caller call 2b\n"
 
 "	.pushsection walked_rows_all, \"aw\"\n"
 "	.globl walked_rows_end\n"

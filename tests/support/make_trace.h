@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "dial9.h"
@@ -478,15 +479,13 @@ static inline void make_poll_start(struct make *m, uint64_t ts, uint32_t worker,
 	dial9_schema_free(s);
 }
 
-/* Bytes in an unlinked temporary file, positioned at its start. */
+/* Bytes in a file in memory, positioned at its start. */
 static inline int make_fd(const void *data, size_t sz)
 {
-	char path[] = "/tmp/d9-test-XXXXXX";
-	int fd = mkstemp(path);
+	int fd = memfd_create("d9-test", 0);
 	ssize_t n;
 
 	assert(fd >= 0);
-	unlink(path);
 	n = write(fd, data, sz);
 	assert(n == (ssize_t)sz);
 	(void)n;

@@ -16,9 +16,12 @@ const char *stimulus(const char *name)
 	static char paths[4][PATH_MAX];
 	static unsigned int next;
 	char *path = paths[next++ % 4];
-	const char *build = getenv("D9_BUILD");
+	const char *shared = getenv("D9_SYMBOL"), *build = getenv("D9_BUILD");
 
-	snprintf(path, PATH_MAX, "%s/stimuli/symbol/%s", build ? build : "build", name);
+	if (shared)
+		snprintf(path, PATH_MAX, "%s/%s", shared, name);
+	else
+		snprintf(path, PATH_MAX, "%s/stimuli/symbol/%s", build ? build : "build", name);
 	if (path[0] != '/') {
 		char *abs = realpath(path, NULL);
 
@@ -59,6 +62,16 @@ void shell(const char *fmt, ...)
 	vsnprintf(cmd, sizeof(cmd), fmt, ap);
 	va_end(ap);
 	cr_assert_eq(system(cmd), 0, "%s", cmd);
+}
+
+void copy_split(const char *flavour)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "split-%s", flavour);
+	shell("cd %s && cp %s/* . && LC_ALL=C sed -i s,/tmp/d9-symbol-XXXXXX,%s,g whole split && "
+	      "grep -qF %s whole && grep -qF %s split",
+	      scratch(), stimulus(name), scratch(), scratch(), scratch());
 }
 
 void open_path(struct opened *o, const char *path, const char *debug_root, size_t mem_max)

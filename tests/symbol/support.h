@@ -13,6 +13,12 @@
 /* Path of a program below build/stimuli/symbol; valid for the next three calls. */
 const char *stimulus(const char *name);
 
+/*
+ * Copies the programs "whole" and "split" of tests/stimuli/split.sh, as FLAVOUR, and the .dwo files of "split" to
+ * scratch(), which becomes the build directory in their debug information.
+ */
+void copy_split(const char *flavour);
+
 /* A directory of the test program's own, removed at its end. */
 const char *scratch(void);
 

@@ -106,9 +106,9 @@ Test(table, refuses_unknown_rows)
 	const uint32_t at = ROWS + 1;
 
 	cr_expect(!passes_with(at, row(1, PROF_UNWIND_SP, 1, PROF_UNWIND_ROW_ADD8)));
-	cr_expect(!passes_with(at, row(1, PROF_UNWIND_SPECIAL, PROF_UNWIND_RA_RDX + 1, 0)));
+	cr_expect(!passes_with(at, row(1, PROF_UNWIND_SPECIAL, PROF_UNWIND_NO_FRAME + 1, 0)));
 	cr_expect(!passes_with(at, row(1, PROF_UNWIND_SPECIAL, PROF_UNWIND_BIG + BIGS, 0)));
-	cr_expect(passes_with(at, row(1, PROF_UNWIND_SPECIAL, PROF_UNWIND_RA_RDX, 0)));
+	cr_expect(passes_with(at, row(1, PROF_UNWIND_SPECIAL, PROF_UNWIND_NO_FRAME, 0)));
 	cr_expect(passes_with(at, row(1, PROF_UNWIND_REG, 0xfff, PROF_UNWIND_FP_UNSUPPORTED)));
 	cr_expect(passes_with(at, row(1, PROF_UNWIND_AT_SP, 0xfff, PROF_UNWIND_ROW_ADD8)));
 	cr_expect(passes_with(at, row(1, PROF_UNWIND_A64_SP, 0xfff, PROF_UNWIND_A64_LR_FP | 31)));

@@ -92,6 +92,13 @@ static int prof_walk_fill(struct prof_walk *w, __u64 addr)
 	return 0;
 }
 
+static int frame_owner = PROF_WALK_OWNER_SELF;
+
+static int prof_walk_owner(struct prof_walk *w, __u64 ret)
+{
+	return frame_owner;
+}
+
 static int prof_walk_leaf(struct prof_walk *w)
 {
 	return leaf;

@@ -42,6 +42,7 @@ enum {
 	BY_RBX = 128,
 	SAVED = 144, /* the frame pointer, at sp */
 	POPPED = 160, /* in the epilogue after that: below sp */
+	START_CONTEXT = 176, /* after a byte that is no frame */
 	CONTEXT = 300, /* words, see above */
 	FP = 340,
 };
@@ -52,7 +53,7 @@ enum {
 
 /* index word, big words, rows */
 static const __u32 table[PROF_UNWIND_BLOCK_WORDS] = {
-	4 << PROF_UNWIND_INDEX_COUNT_BITS | 10,
+	4 << PROF_UNWIND_INDEX_COUNT_BITS | 12,
 	G_M | M_CURG << 8 | G_SP << 16 | G_FP << 24,
 	2 | 1 << 8,
 	8 * (FP - CONTEXT),
@@ -67,6 +68,8 @@ static const __u32 table[PROF_UNWIND_BLOCK_WORDS] = {
 	ROW(BY_RBX, PROF_UNWIND_REG, 3 << 8 | 1, 0),
 	ROW(SAVED, PROF_UNWIND_SP, 2, 2),
 	ROW(POPPED, PROF_UNWIND_SP, 1, 2),
+	ROW(START_CONTEXT - 1, PROF_UNWIND_SPECIAL, PROF_UNWIND_NO_FRAME, 0),
+	ROW(START_CONTEXT, PROF_UNWIND_SPECIAL, PROF_UNWIND_END, 0),
 };
 static const struct prof_unwind_map text_map = { TEXT, TEXT + 1024, 0, MODULE, 0 };
 static struct prof_unwind_module text_module = { .page_cnt = 1, .table = 1, .big_cnt = 3 };
@@ -97,6 +100,13 @@ static int prof_walk_fill(struct prof_walk *w, __u64 addr)
 	w->words_at = addr;
 	w->words_sz = 8;
 	return 0;
+}
+
+static int frame_owner = PROF_WALK_OWNER_SELF;
+
+static int prof_walk_owner(struct prof_walk *w, __u64 ret)
+{
+	return frame_owner;
 }
 
 static int prof_walk_leaf(struct prof_walk *w)
@@ -222,6 +232,46 @@ Test(walk_go, leaf_without_a_row_waits_for_a_search_of_its_caller)
 	cr_expect_eq(w.flags, PROF_USER_FRAME_POINTERS);
 }
 
+static void start_by_frame_pointer(int whose)
+{
+	start(BARE);
+	prof_walk_start(&w, TEXT + PLAIN, AT(THREAD), AT(THREAD + 10), 0, 1, 1);
+	frame_owner = whose;
+	w.bare_at = AT(THREAD + 5);
+	mem[THREAD + 5] = ret(PLAIN);
+	mem[THREAD + 6] = ret(BARE);
+	mem[THREAD + 11] = ret(ROOT);
+}
+
+Test(walk_x86_64, frame_pointer_of_doubtful_owner_is_marked)
+{
+	start_by_frame_pointer(PROF_WALK_OWNER_SELF);
+	EXPECT_WALK(PROF_END_COMPLETE, PLAIN, BARE + 7, ROOT + 7);
+	cr_expect_eq(w.flags, PROF_USER_FRAME_POINTERS);
+	start_by_frame_pointer(PROF_WALK_OWNER_UNSURE);
+	EXPECT_WALK(PROF_END_COMPLETE, PLAIN, BARE + 7, ROOT + 7);
+	cr_expect_eq(w.flags, PROF_USER_FRAME_POINTERS | PROF_USER_GUESSED);
+	start_by_frame_pointer(PROF_WALK_OWNER_NONE);
+	EXPECT_WALK(PROF_END_NO_ROW, PLAIN, BARE + 7);
+	cr_expect_eq(w.flags, 0);
+	frame_owner = PROF_WALK_OWNER_SELF;
+}
+
+Test(walk_x86_64, function_without_a_frame_leaves_the_frame_pointer_in_place)
+{
+	start_by_frame_pointer(PROF_WALK_OWNER_CALLER);
+	cr_assert_eq(prof_walk_step(&w), 0);
+	cr_assert_eq(prof_walk_step(&w), 0);
+	cr_assert_eq(prof_walk_step(&w), 0);
+	cr_expect_eq(w.flags, PROF_USER_GUESSED);
+	cr_expect_eq(w.fp, AT(THREAD + 10));
+	frame_owner = PROF_WALK_OWNER_SELF;
+	w.flags = 0;
+	w.stepped = 1;
+	EXPECT_WALK(PROF_END_COMPLETE, BARE + 7, ROOT + 7);
+	cr_expect_eq(w.flags, PROF_USER_FRAME_POINTERS);
+}
+
 /* Of a copied stack, whose first word is at sp. */
 Test(walk_x86_64, popped_frame_pointer_is_in_its_register)
 {
@@ -234,6 +284,22 @@ Test(walk_x86_64, popped_frame_pointer_is_in_its_register)
 	/* where it still is, but cannot be read */
 	prof_walk_start(&w, TEXT + SAVED, MEM - 8, 0xf0, 0, 1, 1);
 	EXPECT_WALK(PROF_END_READ_FAILED, SAVED);
+}
+
+Test(walk_x86_64, start_of_a_context_is_no_frame)
+{
+	start(PLAIN);
+	mem[THREAD + 1] = TEXT + START_CONTEXT;
+	EXPECT_WALK(PROF_END_COMPLETE, PLAIN, PLAIN + 7, START_CONTEXT - 1);
+	cr_expect_eq(w.surplus, 1);
+	/* the function of the context has returned to it, and it calls others */
+	start(START_CONTEXT);
+	EXPECT_WALK(PROF_END_COMPLETE, PLAIN, START_CONTEXT + 7);
+	cr_expect_eq(w.surplus, 0);
+	/* a leaf was not called from there */
+	prof_walk_start(&w, TEXT + START_CONTEXT - 1, AT(THREAD), 0xf0, 0, 1, 1);
+	EXPECT_WALK(PROF_END_UNSUPPORTED, START_CONTEXT - 1);
+	cr_expect_eq(w.surplus, 0);
 }
 
 static void start_rewritten(void)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * sched_trace SEED STEPS [NAME]: a trace of threads that run, are runnable and block on a few CPUs, on standard
+ * sched_trace SEED STEPS [NAME [HOST [BUILD]]]: a trace of threads that run, are runnable and block on a few CPUs, on standard
  * output. Some events are dropped, some of these losses reported; threads are born, exec and exit.
  *
  * Odd seeds record one process alone; seeds that are 3 modulo 4 also watch CPUs for it; seeds that are 2 modulo
@@ -8,7 +8,7 @@
  * only; multiples of 9 report now and then which threads are followed; seeds from 100 on have off-CPU interval
  * events instead of switches and wakeups. Each boot has ten seeds.
  *
- * Two readers must have the same result. NAME is the name of threads, functions and files.
+ * Two readers must have the same result. NAME is the name of threads, functions and files, BUILD a part of the build-ids.
  */
 #include <stdio.h>
 
@@ -46,7 +46,7 @@ struct world {
 	bool asleep[THREADS];
 	uint32_t tid[THREADS]; /* 0: gone */
 	uint32_t next_tid;
-	const char *name;
+	const char *name, *host, *build; /* NULL: none */
 };
 
 static void make_more_schemas(struct world *w)
@@ -383,7 +383,7 @@ static void begin_trace(struct world *w, uint64_t seed)
 	static const char *const targets[] = { "system", "pid 103", "command task", "pid 103" };
 	const char *target = targets[seed % 4], *watched = seed % 4 == 3 ? "yes" : "no";
 	const char *reports_followed = seed % 18 ? "told" : "within";
-	struct dial9_str meta[8][2] = {
+	struct dial9_str meta[9][2] = {
 		{ { "start_realtime_ns", 17 }, { "1700000000000000000", 19 } },
 		{ { "target", 6 }, { target, strlen(target) } },
 		{ { "target_pids", 11 }, { "103,109", 7 } },
@@ -392,6 +392,7 @@ static void begin_trace(struct world *w, uint64_t seed)
 	};
 
 	size_t cnt = 5;
+	char lib[32];
 
 	w->neighbours = seed % 4 == 3;
 	w->polls = seed % 3 == 1;
@@ -410,6 +411,10 @@ static void begin_trace(struct world *w, uint64_t seed)
 		meta[cnt][0] = (struct dial9_str){ PROF_META_OFF_MIN_NS, 14 };
 		meta[cnt++][1] = (struct dial9_str){ "20000", 5 };
 	}
+	if (w->host) {
+		meta[cnt][0] = (struct dial9_str){ "host", 4 };
+		meta[cnt++][1] = (struct dial9_str){ w->host, strlen(w->host) };
+	}
 	w->ts = 5000000000;
 	dial9_enc_begin(w->m.enc, w->m.metadata, w->ts);
 	dial9_enc_put_map(w->m.enc, meta, cnt);
@@ -417,8 +422,9 @@ static void begin_trace(struct world *w, uint64_t seed)
 	dial9_enc_begin(w->m.enc, w->m.clock, w->ts);
 	dial9_enc_put_u64(w->m.enc, 1700000000000000000 + seed / 10 * 3600000000000);
 	make_end(&w->m);
-	make_module(&w->m, w->ts, 1, "/bin/app", PROF_MODULE_ELF);
-	make_module(&w->m, w->ts, 2, "/lib/lib.so", PROF_MODULE_ELF);
+	make_module_with(&w->m, w->ts, 1, "/bin/app", w->build ?: "/bin/app", PROF_MODULE_ELF);
+	snprintf(lib, sizeof(lib), "%s%s", w->build ? "lib" : "/lib/lib.so", w->build ?: "");
+	make_module_with(&w->m, w->ts, 2, "/lib/lib.so", lib, PROF_MODULE_ELF);
 	for (uint32_t i = 0; i < THREADS; i++) {
 		w->tid[i] = FIRST_TID + i;
 		if (i < THREADS - 2)
@@ -454,9 +460,11 @@ int main(int argc, char **argv)
 	const void *data;
 	size_t sz;
 
-	if (argc != 3 && argc != 4)
+	if (argc < 3 || argc > 6)
 		return 1;
-	w.name = argc == 4 ? argv[3] : "task";
+	w.name = argc > 3 ? argv[3] : "task";
+	w.host = argc > 4 ? argv[4] : NULL;
+	w.build = argc > 5 ? argv[5] : NULL;
 	seed = strtoull(argv[1], NULL, 10);
 	w.chance.state = seed;
 	make_init(&w.m, NULL);

@@ -310,7 +310,7 @@ def user_frames(event):
         dso = f.get('dso', '')
         kernel = dso.startswith(('[kernel', 'bpf_prog')) or dso.endswith('.ko')
         if not f.get('inlined') and not kernel:
-            yield dso, int(f['addr'], 16) & (1 << 40) - 1, f.get('sym', '')
+            yield dso, int(f['addr'], 16) & (1 << 40) - 1, f.get('sym') or ''
 
 
 def main(args):
@@ -328,9 +328,9 @@ def main(args):
         cnt['complete'] += end == 'complete'
         if end != 'complete':
             ends[end, frames[-1]] += 1
-        guessed = event.get('uncertain_caller')
+        uncertain = event.get('uncertain_caller')
         for i, pair in enumerate(zip(frames, frames[1:])):
-            guessed = guessed and (not i or code.without_rules(pair[0]))
+            guessed = uncertain and (not i or code.without_rules(pair[0]))
             mark = 'guessed' if guessed else 'pairs'
             if pair not in known:
                 known[pair] = code.verdict(*pair)

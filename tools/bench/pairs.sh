@@ -183,7 +183,7 @@ start_database() {
 can_run() { # WORKLOAD
 	case $1 in
 	rsa | aes | hash) command -v openssl ;;
-	throw | rust | signals) [ -x "$build/stimuli/unwind_$1" ] ;;
+	throw | rust | signals | bare) [ -x "$build/stimuli/unwind_$1" ] ;;
 	redis) command -v redis-server ;;
 	cc1) command -v gcc ;;
 	postgres) command -v runuser && command -v initdb && start_database ;;
@@ -222,6 +222,7 @@ start() { # WORKLOAD
 	cc1) while :; do gcc -O2 -c -o "$dir/work.o" "$dir/work.c"; done ;;
 	git) while :; do git log -p --stat -200; done ;;
 	throw | rust | signals) exec "$build/stimuli/unwind_$1" ;;
+	bare) exec "$build/stimuli/unwind_bare" --now ;;
 	go | gostrip | gopie | cgo | cgostrip) exec "$dir/$1" ;;
 	esac
 }
@@ -251,7 +252,7 @@ NGINX
 printf '%-12s %8s %10s %9s %10s %8s %10s %9s\n' program stacks complete pairs impossible guessed impossible unchecked
 failed=0
 [ $# -gt 0 ] || set -- xz gzip zstd python3 perl ruby php awk node sqlite3 postgres sort git rsa aes hash ffmpeg redis nginx \
-	cc1 rustc throw signals rust go gostrip gopie cgo cgostrip
+	cc1 rustc throw signals rust bare go gostrip gopie cgo cgostrip
 for work; do
 	can_run "$work" || continue
 	start "$work" </dev/urandom >/dev/null 2>&1 &

@@ -510,7 +510,7 @@ void script_line_stack(struct script_line *l, struct buf *out, const struct trac
 
 	add_stack(l, out, ev, text_frame);
 	if (has(l, F_END) && stack_ends_is_guessed(ev))
-		buf_addstr(out, "  [the leaf has no frame: its caller is a guess]\n");
+		buf_addstr(out, "  [a caller is a guess: code without unwind information]\n");
 	/* after the outermost frame, if the stack is incomplete */
 	if (has(l, F_END) && end != PROF_END_COMPLETE && end != PROF_END_NOT_WALKED)
 		buf_printf(out, "  [ends here: %s]\n", unwind_status_text(end));

@@ -69,7 +69,7 @@ void unwind_status_put_sum(struct buf *out, const struct stack_ends *e)
 	}
 	if (e->guessed) {
 		str_count(some, e->guessed);
-		buf_printf(out, ", %s with an uncertain caller of the leaf", some);
+		buf_printf(out, ", %s with an uncertain caller", some);
 	}
 }
 

@@ -88,16 +88,16 @@ const struct named_query named_queries[] = {
 			    { "end", "*sys_exit*", QUERY_PARAM_TEXT } },
 		.sql =
 "WITH request AS MATERIALIZED (\n"
-"  SELECT trace, tid, pid, event, ts AS first, ts + dur AS last FROM spans(:start, :end)\n"
+"  SELECT trace, tid, pid, coalesce(call, event) AS name, ts AS first, ts + dur AS last FROM spans(:start, :end)\n"
 "  WHERE pid IS NOT NULL AND cut = 0 ORDER BY dur DESC LIMIT 1),\n"
 "own AS (\n"
 "  SELECT s.host, s.ts, max(s.ts, r.first) - r.first AS at_ns, min(s.ts + s.dur, r.last) - max(s.ts, r.first) AS ns,\n"
 "    s.state, s.tid, s.comm, s.cpu, coalesce(s.waker_comm, s.ran_comm) AS other, s.stack\n"
 "  FROM request r, slices s\n"
 "  WHERE s.trace = r.trace AND s.pid = r.pid AND s.ts < r.last AND s.ts + s.dur > r.first)\n"
-"SELECT r.event, r.last - r.first AS request_ns, o.at_ns, o.ns, o.state, o.tid, o.comm, o.cpu, o.other,\n"
+"SELECT r.name AS request, r.tid AS request_tid, r.last - r.first AS request_ns, o.at_ns, o.ns, o.state, o.tid, o.comm, o.cpu, o.other,\n"
 "  o.host, o.ts, folded(o.stack) AS stack\n"
-"FROM own o, request r ORDER BY o.at_ns, o.ts",
+"FROM own o, request r ORDER BY o.tid <> r.tid, o.at_ns, o.ts",
 	},
 	{
 		.name = "noisy-neighbours",

@@ -14,6 +14,7 @@
 #include "query/event_tables.h"
 #include "query/frame_table.h"
 #include "query/memory_tables.h"
+#include "query/row_table.h"
 #include "query/sample_rows.h"
 #include "query/slice_rows.h"
 #include "query/span_rows.h"
@@ -35,6 +36,7 @@ struct query {
 	struct scan_table scans[SCAN_CNT];
 	struct memory_table lists[LIST_CNT];
 	struct event_tables events;
+	struct row_table rows; /* the last one */
 	struct buf message;
 };
 
@@ -103,6 +105,7 @@ void query_free(struct query *q)
 {
 	if (!q)
 		return;
+	row_table_end(&q->rows);
 	sqlite3_close(q->db);
 	event_tables_fini(&q->events);
 	trace_inputs_fini(&q->inputs);
@@ -113,6 +116,17 @@ void query_free(struct query *q)
 int query_add(struct query *q, struct reader *r, const struct trace_input_again *again)
 {
 	return trace_inputs_add(&q->inputs, r, again);
+}
+
+int query_add_table(struct query *q, const char *name, const char *const *columns, size_t cnt)
+{
+	row_table_end(&q->rows);
+	return row_table_begin(&q->rows, q->db, name, columns, cnt);
+}
+
+int query_add_row(struct query *q, const struct query_value *values, size_t cnt)
+{
+	return row_table_add(&q->rows, values, cnt);
 }
 
 const struct trace_inputs *query_traces(const struct query *q)
@@ -178,18 +192,20 @@ int query_prepare(struct query *q)
 
 /* ---- a statement -------------------------------------------------------------------------------- */
 
-static struct sql_message_names names_of(const struct query *q)
+static struct sql_message_names names_of(const struct query *q, const char *sql)
 {
 	struct sql_message_names n = { 0 };
 
 	for (int i = 0; i < SCAN_CNT; i++)
-		sql_message_add(&n, q->scans[i].name, q->scans[i].columns, q->scans[i].column_cnt);
+		sql_message_add(&n, sql, q->scans[i].name, q->scans[i].columns,
+				q->scans[i].column_cnt);
 	for (int i = 0; i < LIST_CNT; i++)
-		sql_message_add(&n, q->lists[i].name, q->lists[i].columns, q->lists[i].column_cnt);
+		sql_message_add(&n, sql, q->lists[i].name, q->lists[i].columns,
+				q->lists[i].column_cnt);
 	for (size_t i = 0; i < q->events.cnt; i++) {
 		const struct scan_table *t = event_tables_get(&q->events, i);
 
-		sql_message_add(&n, t->name, t->columns, t->column_cnt);
+		sql_message_add(&n, sql, t->name, t->columns, t->column_cnt);
 	}
 	return n;
 }
@@ -206,7 +222,7 @@ static int fail(struct query *q, const char *sql, int code)
 		buf_addstr(&q->message, "out of memory: the query needs more than --mem-max");
 		return -ENOMEM;
 	}
-	n = names_of(q);
+	n = names_of(q, sql);
 	sql_message_put(&q->message, q->db, sql, &n);
 	sql_message_fini(&n);
 	return -EINVAL;

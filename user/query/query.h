@@ -35,7 +35,14 @@ int query_add(struct query *q, struct reader *r, const struct trace_input_again 
 int query_prepare(struct query *q);
 const struct trace_inputs *query_traces(const struct query *q);
 
-enum query_type { QUERY_NULL, QUERY_INTEGER, QUERY_REAL, QUERY_TEXT, QUERY_BLOB };
+enum query_type {
+	QUERY_NULL,
+	QUERY_INTEGER,
+	QUERY_REAL,
+	QUERY_TEXT,
+	QUERY_BLOB,
+	QUERY_NUMBER, /* a number that the types above cannot hold, as text; only rows of a server have it */
+};
 
 /* A value of a result; text and bytes are borrowed during the call. */
 struct query_value {
@@ -80,6 +87,13 @@ int query_run(struct query *q, const struct query_statement *s);
 const char *query_error(const struct query *q);
 /* Whether a statement ends here: for lines that are entered one by one. */
 bool query_is_complete(const char *sql);
+
+/*
+ * A table with given rows, before query_prepare(); query_add_row() adds to the last one. The rows are copied. 0 or -ENOMEM:
+ * they need more than the memory limit.
+ */
+int query_add_table(struct query *q, const char *name, const char *const *columns, size_t cnt);
+int query_add_row(struct query *q, const struct query_value *values, size_t cnt);
 
 /*
  * Appends the tables and their columns, a line each: "TABLE", and indented "COLUMN TYPE description". Before

@@ -49,7 +49,7 @@ int scan_plan_best(sqlite3_index_info *info, const struct scan_column *columns, 
 {
 	double left = (double)rows + 1;
 	struct buf plan = { 0 };
-	bool is_missing = false;
+	bool is_missing = false, is_known[SCAN_ROLE_ARG_3 + 1] = { false };
 	int argc = 0;
 
 	buf_printf(&plan, "%" PRIx64 ":", (uint64_t)info->colUsed);
@@ -68,8 +68,10 @@ int scan_plan_best(sqlite3_index_info *info, const struct scan_column *columns, 
 		if (role == SCAN_ROLE_NONE || !is_binary(info, i, role))
 			continue;
 		op = op_letter(info, i, role);
-		if (!op)
+		/* SQLite compares a second value of an argument with the first one */
+		if (!op || (is_arg(role) && is_known[role]))
 			continue;
+		is_known[role] = true;
 		info->aConstraintUsage[i].argvIndex = ++argc;
 		info->aConstraintUsage[i].omit = is_arg(role);
 		buf_printf(&plan, "%c%c", 'a' + (int)role, op);

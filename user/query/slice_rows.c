@@ -38,7 +38,6 @@
 	X(LOSS, loss, INTEGER, NONE, "1: events are missing during it") \
 	X(UNKNOWN, unknown, INTEGER, NONE, "1: the state is not known") \
 	X(UNSURE, unsure, INTEGER, NONE, "1: of unknown ones: off the CPU, runnable or blocked") \
-	X(NEIGHBOUR, neighbour, INTEGER, NONE, "1: of unknown ones: the thread is not a target of the recording") \
 	X(RECORDER, recorder, INTEGER, NONE, "1: thread of the recorder or its helpers")
 /* clang-format on */
 
@@ -214,8 +213,9 @@ static void add_interval(void *ctx, const struct interval *i)
 	struct interval piece;
 	uint32_t comm;
 
-	/* without switches each thread would appear to stay in one state */
-	if (!r->wanted[i->state] ||
+	/* Nothing is known of a thread that is no target, except when targets ran. Without switches each thread would
+	 * appear to stay in one state. */
+	if (!r->wanted[i->state] || i->flags & INTERVAL_NEIGHBOUR ||
 	    (i->end_by == INTERVAL_TO_NOTHING && !trace_input_part(s->in, i->part)->switches))
 		return;
 	if (r->tasks)
@@ -278,6 +278,9 @@ static void end_slices(struct scan *s)
 	intervals_finish(r->engine);
 	intervals_free(r->engine);
 	r->engine = NULL;
+	/* threads of the next trace may have the same numbers */
+	off_stack_fini(&r->off_stack);
+	r->off_stack = (struct off_stack){ 0 };
 }
 
 static bool next_slice(struct scan *s)
@@ -353,8 +356,6 @@ static void result_flag(sqlite3_context *ctx, const struct slice_rows_row *row,
 		sqlite3_result_int(ctx, unknown);
 	else if (column == COLUMN_UNSURE)
 		sqlite3_result_int(ctx, unknown && interval_is_unsure(flags));
-	else if (column == COLUMN_NEIGHBOUR)
-		sqlite3_result_int(ctx, (flags & INTERVAL_NEIGHBOUR) != 0);
 	else
 		sqlite3_result_int(ctx, row->recorder);
 }
@@ -408,7 +409,7 @@ struct scan_table slice_rows_table(struct trace_inputs *all)
 	};
 
 	return (struct scan_table){ .name = "slices",
-				    .doc = "what each thread did: a row for each interval",
+				    .doc = "what each recorded thread did: a row for each interval",
 				    .columns = columns,
 				    .column_cnt = COLUMN_CNT,
 				    .ops = &ops,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The functions of SQL about stacks and control groups, and the list of all functions. Independent of tables. A stack
+ * The functions of SQL about stacks, numbers and control groups, and the list of all functions. Independent of tables. A stack
  * that does not exist is NULL.
  */
 #include "query/sql_functions.h"
@@ -22,6 +22,7 @@ const struct sql_function sql_functions_list[] = {
 	  "1: a function of the stack has this name; NAME may be a GLOB" },
 	{ "quantile(X, Q)",
 	  "exact Q-quantile (0 to 1): the smallest X with at least Q of all below or equal" },
+	{ "ilog2(X)", "whole part of the base-2 logarithm of a number; NULL below 1" },
 	{ "container(CGROUP)", "id of the container in the path of a control group" },
 	{ "pod(CGROUP)", "UID of the Kubernetes pod in the path of a control group" },
 };
@@ -123,6 +124,15 @@ static void has_frame(sqlite3_context *ctx, int argc, sqlite3_value **argv)
 		sqlite3_set_auxdata(ctx, 1, results, free_results);
 }
 
+/* The number of a bucket that is twice as wide as the one before it. */
+static void ilog2(sqlite3_context *ctx, int argc, sqlite3_value **argv)
+{
+	const int64_t v = sqlite3_value_int64(argv[0]);
+
+	if (v >= 1)
+		sqlite3_result_int(ctx, 63 - __builtin_clzll((unsigned long long)v));
+}
+
 /* ---- control groups ----------------------------------------------------------------------------- */
 
 static void container(sqlite3_context *ctx, int argc, sqlite3_value **argv)
@@ -151,11 +161,8 @@ int sql_functions_register(sqlite3 *db, struct trace_inputs *all)
 		int argc;
 		void (*fn)(sqlite3_context *ctx, int argc, sqlite3_value **argv);
 	} functions[] = {
-		{ "leaf", 1, leaf },
-		{ "folded", 1, folded },
-		{ "has_frame", 2, has_frame },
-		{ "container", 1, container },
-		{ "pod", 1, pod },
+		{ "leaf", 1, leaf },   { "folded", 1, folded },	      { "has_frame", 2, has_frame },
+		{ "ilog2", 1, ilog2 }, { "container", 1, container }, { "pod", 1, pod },
 	};
 	int ret = quantile_function_register(db);
 

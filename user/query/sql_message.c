@@ -11,11 +11,13 @@
 #include "base/opts.h"
 #include "base/str.h"
 
-void sql_message_add(struct sql_message_names *n, const char *table,
+void sql_message_add(struct sql_message_names *n, const char *sql, const char *table,
 		     const struct scan_column *columns, size_t cnt)
 {
 	n->tables = array_reserve(n->tables, &n->table_cap, n->table_cnt + 1, sizeof(char *));
 	n->tables[n->table_cnt++] = table;
+	if (!strcasestr(sql, table))
+		return;
 	n->columns = array_reserve(n->columns, &n->column_cap, n->column_cnt + cnt, sizeof(char *));
 	for (size_t i = 0; i < cnt; i++)
 		n->columns[n->column_cnt++] = columns[i].name;
@@ -45,7 +47,25 @@ static void put_place(struct buf *out, const char *sql, int offset)
 		buf_printf(out, " at column %u", column);
 }
 
-/* SQL is not case-sensitive, and the name may have its table before it. */
+/* The known name that ends with _WORD, as task_tid does for tid. NULL: none. */
+static const char *longer_name(const char *word, const char *const *known, size_t cnt)
+{
+	const size_t len = strlen(word);
+
+	for (size_t i = 0; i < cnt; i++) {
+		const size_t more = strlen(known[i]);
+
+		if (more > len && known[i][more - len - 1] == '_' &&
+		    !strcmp(known[i] + more - len, word))
+			return known[i];
+	}
+	return NULL;
+}
+
+/*
+ * SQL is not case-sensitive, and the name may have its table before it. A table of the statement may have the name
+ * where the statement cannot use it.
+ */
 static void put_near(struct buf *out, const char *name, const char *const *known, size_t cnt)
 {
 	const char *dot = strrchr(name, '.'), *near;
@@ -54,8 +74,10 @@ static void put_near(struct buf *out, const char *name, const char *const *known
 	for (char *c = word; *c; c++)
 		if (*c >= 'A' && *c <= 'Z')
 			*c = (char)(*c + 'a' - 'A');
-	near = opts_nearest(word, known, cnt);
-	if (near) {
+	near = longer_name(word, known, cnt);
+	if (!near)
+		near = opts_nearest(word, known, cnt);
+	if (near && strcmp(near, word) != 0) {
 		buf_addstr(out, " (did you mean ");
 		str_printable(out, near, strlen(near));
 		buf_addstr(out, "?)");

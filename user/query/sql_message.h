@@ -7,13 +7,13 @@
 #include "base/buf.h"
 #include "query/scan_plan.h"
 
-/* Known tables and columns. {0} is empty; text is borrowed. */
+/* Known tables, and columns of those that the statement names. {0} is empty; text is borrowed. */
 struct sql_message_names {
 	const char **tables, **columns;
 	size_t table_cnt, table_cap, column_cnt, column_cap;
 };
 
-void sql_message_add(struct sql_message_names *n, const char *table,
+void sql_message_add(struct sql_message_names *n, const char *sql, const char *table,
 		     const struct scan_column *columns, size_t cnt);
 void sql_message_fini(struct sql_message_names *n);
 

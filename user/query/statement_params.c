@@ -24,7 +24,7 @@ static size_t count_digits(const char *s)
 }
 
 /* A decimal number, as SQL has it, with a sign: not what else strtod() reads. */
-static bool is_number(const char *s, bool *integer)
+bool statement_params_is_number(const char *s, bool *integer)
 {
 	const char *at = skip_sign(s);
 	size_t digits = count_digits(at), exponent;
@@ -77,7 +77,8 @@ static int bind_number(sqlite3_stmt *stmt, int at, const struct query_param *p, 
 static int bind_value(sqlite3_stmt *stmt, int at, const struct query_param *p, struct buf *message)
 {
 	bool integer = false;
-	const bool number = p->kind != QUERY_PARAM_TEXT && is_number(p->value, &integer);
+	const bool number =
+		p->kind != QUERY_PARAM_TEXT && statement_params_is_number(p->value, &integer);
 
 	if (p->kind == QUERY_PARAM_COUNT && !(number && integer))
 		return refuse(message, p, "expected a whole number");
@@ -182,7 +183,7 @@ void statement_params_explain_mismatch(sqlite3_stmt *stmt, const struct query_st
 		const struct query_param *p = param_of(s, sqlite3_bind_parameter_name(stmt, i));
 		bool integer;
 
-		if (!p || (is_number(p->value, &integer) && integer))
+		if (!p || (statement_params_is_number(p->value, &integer) && integer))
 			continue;
 		buf_printf(message, "; --param %s is '", p->name);
 		str_printable(message, p->value, strlen(p->value));

@@ -6,6 +6,8 @@
 
 #include "query/query.h"
 
+/* Whether text is a decimal number of SQL, with or without a sign; *@integer: without a fraction and an exponent. */
+bool statement_params_is_number(const char *s, bool *integer);
 /* Binds all parameters of a statement. 0, or -EINVAL with one line in @message: a value is missing, wrong or not used. */
 int statement_params_bind(sqlite3_stmt *stmt, const struct query_statement *s, struct buf *message);
 /* Appends to the message of SQLITE_MISMATCH, which names no place, the parameters that may be its cause. */

@@ -20,9 +20,12 @@ struct clickhouse {
 	struct http_client *http;
 	char *database;
 	struct buf error;
+	int error_code;
 	struct buf version;
 	bool has_token_setting; /* inserts may have a token */
 	bool has_tokens; /* and the tables remember it */
+	bool lacks_ttl;
+	bool has_fixed_settings; /* the user cannot change them */
 };
 
 int clickhouse_new(const struct clickhouse_opts *opts, struct clickhouse **out)
@@ -33,6 +36,7 @@ int clickhouse_new(const struct clickhouse_opts *opts, struct clickhouse **out)
 		.password = opts->password,
 		.ca_file = opts->ca_file,
 		.timeout_ns = opts->timeout_ns,
+		.body_max = opts->answer_max,
 		.stop = opts->stop,
 	};
 	struct clickhouse *c = xcalloc(1, sizeof(*c));
@@ -61,6 +65,16 @@ void clickhouse_free(struct clickhouse *c)
 const char *clickhouse_error(struct clickhouse *c)
 {
 	return buf_cstr(&c->error);
+}
+
+bool clickhouse_lacks_ttl(const struct clickhouse *c)
+{
+	return c->lacks_ttl;
+}
+
+int clickhouse_error_code(const struct clickhouse *c)
+{
+	return c->error_code;
 }
 
 bool clickhouse_has_tokens(const struct clickhouse *c)
@@ -123,7 +137,7 @@ static void put_body(struct buf *out, const struct buf *body)
 static enum clickhouse_result judge(struct clickhouse *c, const struct http_answer *a,
 				    bool wants_body)
 {
-	const int code = code_of(a);
+	const int code = c->error_code = code_of(a);
 	const bool passes = a->status >= 500 || a->status == 408 || a->status == 429;
 
 	buf_clear(&c->error);
@@ -186,17 +200,18 @@ static enum clickhouse_result run_number(struct clickhouse *c, const char *sql, 
 /* ---- tables ----------------------------------------------------------------------------------- */
 
 static enum clickhouse_result create(struct clickhouse *c, const struct ship_table *t,
-				     uint64_t ttl_days)
+				     const struct ship_ttl *ttl)
 {
 	struct buf sql = { 0 };
 	enum clickhouse_result result;
 
-	ship_tables_put_create(&sql, t, true, ttl_days);
+	ship_tables_put_create(&sql, t, true, ttl);
 	result = run(c, buf_cstr(&sql), NULL);
 	if (result == CLICKHOUSE_REFUSED) {
 		/* as an older server understands it */
 		buf_clear(&sql);
-		ship_tables_put_create(&sql, t, false, 0);
+		ship_tables_put_create(&sql, t, false, ttl);
+		c->lacks_ttl |= ship_tables_ttl(t, ttl) > 0;
 		result = run(c, buf_cstr(&sql), NULL);
 	}
 	buf_free(&sql);
@@ -235,12 +250,23 @@ static enum clickhouse_result add_columns(struct clickhouse *c, const struct shi
 	return result;
 }
 
+/* Appends the names of tables whose batches must not come twice: their number. */
+static uint64_t put_fact_tables(struct buf *sql)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < SHIP_TABLE_CNT; i++)
+		if (!ship_tables[i].replaces)
+			buf_printf(sql, "%s'%s'", n++ ? ", " : "", ship_tables[i].name);
+	return n;
+}
+
 /* Old servers have neither the setting nor the column engine_full. */
 static enum clickhouse_result find_tokens(struct clickhouse *c)
 {
 	enum clickhouse_result result;
 	struct buf sql = { 0 };
-	uint64_t n = 0;
+	uint64_t n = 0, wanted;
 
 	c->has_tokens = c->has_token_setting = false;
 	result = run_number(
@@ -251,23 +277,22 @@ static enum clickhouse_result find_tokens(struct clickhouse *c)
 	c->has_token_setting = true;
 	buf_addstr(&sql, "SELECT count() FROM system.tables WHERE database = ");
 	clickhouse_put_text(&sql, c->database);
-	buf_printf(&sql,
-		   " AND name IN ('%s', '%s', '%s') AND (engine LIKE 'Replicated%%' OR"
-		   " engine_full LIKE '%%non_replicated_deduplication_window%%')",
-		   ship_tables[SHIP_SAMPLES].name, ship_tables[SHIP_SLICES].name,
-		   ship_tables[SHIP_LOST].name);
+	buf_addstr(&sql, " AND name IN (");
+	wanted = put_fact_tables(&sql);
+	buf_addstr(&sql, ") AND (engine LIKE 'Replicated%' OR"
+			 " engine_full LIKE '%non_replicated_deduplication_window%')");
 	result = run_number(c, buf_cstr(&sql), &n);
-	c->has_tokens = result == CLICKHOUSE_OK && n == 3;
+	c->has_tokens = result == CLICKHOUSE_OK && n == wanted;
 	buf_free(&sql);
 	return result;
 }
 
-enum clickhouse_result clickhouse_prepare(struct clickhouse *c, uint64_t ttl_days)
+enum clickhouse_result clickhouse_prepare(struct clickhouse *c, const struct ship_ttl *ttl)
 {
 	enum clickhouse_result result = run(c, "SELECT version()", &c->version);
 
 	for (size_t i = 0; i < SHIP_TABLE_CNT && result == CLICKHOUSE_OK; i++) {
-		result = create(c, &ship_tables[i], ttl_days);
+		result = create(c, &ship_tables[i], ttl);
 		if (result == CLICKHOUSE_OK)
 			result = add_columns(c, &ship_tables[i]);
 	}
@@ -326,5 +351,67 @@ enum clickhouse_result clickhouse_is_running(struct clickhouse *c, const char *t
 	result = run_number(c, buf_cstr(&sql), &n);
 	*running = n > 0;
 	buf_free(&sql);
+	return result;
+}
+
+/* ---- reading ---------------------------------------------------------------------------------- */
+
+/* "Cannot modify a setting in readonly mode" */
+#define CODE_READONLY 164
+
+/* The server sends nothing before it has all of it: an error in the middle would look like rows. */
+static enum clickhouse_result select_with(struct clickhouse *c, const char *sql, const char *format,
+					  const char *skip, struct buf *out)
+{
+	const struct http_param params[] = {
+		{ "database", c->database },  { "default_format", format },
+		{ "wait_end_of_query", "1" }, { "skip_unavailable_shards", skip },
+		{ "readonly", "2" },
+	};
+	const struct buf body = { .data = (char *)sql, .len = strlen(sql) };
+	enum clickhouse_result result;
+	struct http_answer a;
+
+	http_client_post(c->http, params, skip ? 5 : 3, &body, false, &a);
+	result = judge(c, &a, true);
+	if (a.err == -EMSGSIZE) {
+		buf_addstr(&c->error, "; use LIMIT, or a larger --mem-max");
+		result = CLICKHOUSE_REFUSED;
+	}
+	buf_free(out);
+	*out = a.body;
+	a.body = (struct buf){ 0 };
+	http_answer_fini(&a);
+	return result;
+}
+
+enum clickhouse_result clickhouse_select(struct clickhouse *c, const char *sql, const char *format,
+					 bool skip_shards, struct buf *out, bool *may_skip)
+{
+	enum clickhouse_result result = CLICKHOUSE_REFUSED;
+	uint64_t skips = 0;
+
+	*may_skip = false;
+	if (!c->has_fixed_settings) {
+		result = select_with(c, sql, format, skip_shards ? "1" : "0", out);
+		if (result == CLICKHOUSE_OK || c->error_code != CODE_READONLY)
+			return result;
+		/* of a user who may not change settings, or of a statement that writes */
+		result = select_with(c, "SELECT 1", format, "0", out);
+		if (result == CLICKHOUSE_OK || c->error_code != CODE_READONLY) {
+			buf_clear(&c->error);
+			buf_addstr(&c->error, "the statement does not only read");
+			c->error_code = CODE_READONLY;
+			return CLICKHOUSE_REFUSED;
+		}
+		c->has_fixed_settings = true;
+	}
+	result = select_with(c, sql, format, NULL, out);
+	if (result == CLICKHOUSE_OK)
+		result = run_number(c,
+				    "SELECT count() FROM system.settings WHERE"
+				    " name = 'skip_unavailable_shards' AND value = '1'",
+				    &skips);
+	*may_skip = skips > 0;
 	return result;
 }

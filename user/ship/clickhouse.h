@@ -12,6 +12,7 @@ struct clickhouse_opts {
 	const struct http_url *url; /* borrowed during clickhouse_new() */
 	const char *password, *ca_file; /* NULL: none */
 	uint64_t timeout_ns; /* of a request */
+	uint64_t answer_max; /* bytes; 0: HTTP_CLIENT_BODY_MAX */
 	const volatile sig_atomic_t *stop;
 };
 
@@ -32,8 +33,10 @@ void clickhouse_free(struct clickhouse *c);
 const char *clickhouse_error(struct clickhouse *c);
 
 /* Asks what the server can do, and makes tables and columns that it lacks. */
-enum clickhouse_result clickhouse_prepare(struct clickhouse *c, uint64_t ttl_days);
+enum clickhouse_result clickhouse_prepare(struct clickhouse *c, const struct ship_ttl *ttl);
 /* After clickhouse_prepare(): whether the server skips an insert whose token it knows, and its version. */
+/* Whether a table should have got a TTL, and the server knows none. */
+bool clickhouse_lacks_ttl(const struct clickhouse *c);
 bool clickhouse_has_tokens(const struct clickhouse *c);
 const char *clickhouse_version(const struct clickhouse *c);
 
@@ -47,6 +50,16 @@ enum clickhouse_result clickhouse_count(struct clickhouse *c, const struct ship_
 /* Whether an insert with this token runs now. */
 enum clickhouse_result clickhouse_is_running(struct clickhouse *c, const char *token,
 					     bool *running);
+
+/*
+ * Runs SQL that can only read, and gives its complete answer in @format unless the SQL names another one. @skip_shards:
+ * what servers that are down would add to distributed tables is missing. It may be missing in any case if the user's
+ * settings cannot be changed: *@may_skip.
+ */
+enum clickhouse_result clickhouse_select(struct clickhouse *c, const char *sql, const char *format,
+					 bool skip_shards, struct buf *out, bool *may_skip);
+/* The number of the last error; 0: it had none. */
+int clickhouse_error_code(const struct clickhouse *c);
 
 /* Appends text as a literal of SQL, with its quotes. */
 void clickhouse_put_text(struct buf *out, const char *s);

@@ -49,7 +49,7 @@ int curl_library_open(struct curl_library *out)
 {
 	*out = (struct curl_library){ .handle = open_library() };
 	if (!out->handle) {
-		log_error("ship: cannot load " LIBRARY "; install libcurl (Debian: libcurl4); "
+		log_error("cannot load " LIBRARY "; install libcurl (Debian: libcurl4); "
 			  "the static program cannot use it");
 		return -ENOSYS;
 	}
@@ -57,7 +57,7 @@ int curl_library_open(struct curl_library *out)
 		void *found = dlsym(out->handle, functions[i].name);
 
 		if (!found) {
-			log_error("ship: " LIBRARY " is too old: 7.85 or later is needed");
+			log_error(LIBRARY " is too old: 7.85 or later is needed");
 			curl_library_close(out);
 			return -ENOSYS;
 		}

@@ -75,6 +75,25 @@ void finished_files_fini(struct finished_files *s)
 	*s = (struct finished_files){ 0 };
 }
 
+/* False: it stays, so nothing is lost. */
+static bool drop_file(int dir, const struct finished_file *f, struct ship_state *state)
+{
+	const struct ship_state_drop drop = { f->name, f->bytes, f->wall };
+	char size[32];
+
+	/* on a full disk the state cannot be written before something is deleted */
+	(void)ship_state_drop(state, &drop);
+	if (unlinkat(dir, f->name, 0) && errno != ENOENT) {
+		log_warn("ship: --disk-max is exceeded, and %s cannot be deleted: %s", f->name,
+			 strerror(errno));
+		(void)ship_state_keep(state);
+		return false;
+	}
+	str_bytes(size, f->bytes);
+	log_warn("ship: lost: %s (%s) was not shipped: --disk-max is exceeded", f->name, size);
+	return true;
+}
+
 size_t finished_files_trim(int dir, uint64_t max, const char *keep, struct ship_state *state)
 {
 	struct finished_files s;
@@ -84,18 +103,10 @@ size_t finished_files_trim(int dir, uint64_t max, const char *keep, struct ship_
 		return 0;
 	for (size_t i = 0; i < s.cnt && s.bytes > max; i++) {
 		const struct finished_file *f = &s.files[i];
-		const struct ship_state_drop drop = { f->name, f->bytes, f->wall };
-		char size[32];
-
 		if (keep && !strcmp(f->name, keep))
 			continue;
-		/* on a full disk the state cannot be written before something is deleted */
-		(void)ship_state_drop(state, &drop);
-		if (unlinkat(dir, f->name, 0))
-			log_warn("ship: cannot delete %s: %s", f->name, strerror(errno));
-		str_bytes(size, f->bytes);
-		log_warn("ship: lost: %s (%s) was not shipped: --disk-max is exceeded", f->name,
-			 size);
+		if (!drop_file(dir, f, state))
+			continue;
 		s.bytes -= f->bytes;
 		cnt++;
 	}

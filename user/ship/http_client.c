@@ -22,6 +22,7 @@ struct http_client {
 	CURL *curl;
 	struct curl_slist *headers, *gzip_headers;
 	char *base;
+	uint64_t body_max;
 	const volatile sig_atomic_t *stop;
 	struct http_answer *answer; /* of the running request */
 	char error[CURL_ERROR_SIZE];
@@ -34,7 +35,7 @@ static size_t add_body(char *data, size_t size, size_t cnt, void *ctx)
 	struct http_client *c = ctx;
 	struct buf *body = &c->answer->body;
 
-	if (size * cnt > HTTP_CLIENT_BODY_MAX - body->len)
+	if (size * cnt > c->body_max - body->len)
 		return 0;
 	buf_add(body, data, size * cnt);
 	return size * cnt;
@@ -132,13 +133,14 @@ int http_client_new(const struct http_client_opts *opts, struct http_client **ou
 		return err;
 	}
 	c->base = xstrdup(opts->base);
+	c->body_max = opts->body_max ?: HTTP_CLIENT_BODY_MAX;
 	c->stop = opts->stop;
 	c->headers = make_headers(&c->lib, false);
 	c->gzip_headers = make_headers(&c->lib, true);
 	c->curl = c->lib.easy_init();
 	if (!c->curl || !c->headers || !c->gzip_headers || !set_limits(c, opts) ||
 	    !set_user(c, opts) || !set_callbacks(c)) {
-		log_error("ship: cannot set up HTTP requests: libcurl has no http or https");
+		log_error("cannot set up HTTP requests: libcurl has no http or https");
 		http_client_free(c);
 		return -ENOSYS;
 	}
@@ -213,7 +215,8 @@ static void perform(struct http_client *c, struct http_answer *out)
 	out->sent = out->err != -ECONNREFUSED && out->err != -EACCES;
 	c->lib.easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, &out->status);
 	if (out->err == -EMSGSIZE)
-		buf_printf(&out->error, "the answer is longer than %u bytes", HTTP_CLIENT_BODY_MAX);
+		buf_printf(&out->error, "the answer is longer than %llu bytes",
+			   (unsigned long long)c->body_max);
 	else if (out->err)
 		buf_addstr(&out->error, *c->error ? c->error : c->lib.easy_strerror(code));
 }
@@ -254,21 +257,28 @@ static char *url_part(const struct curl_library *lib, const CURLU *u, CURLUPart 
 	return copy;
 }
 
-static int split_url(const struct curl_library *lib, CURLU *u, struct http_url *out)
+static void report_bad_url(const char *command)
+{
+	log_error("%s: bad URL: expected http://USER@HOST:8123/DATABASE or https://...", command);
+}
+
+static int split_url(const char *command, const struct curl_library *lib, CURLU *u,
+		     struct http_url *out)
 {
 	char *password = url_part(lib, u, CURLUPART_PASSWORD, 0),
 	     *scheme = url_part(lib, u, CURLUPART_SCHEME, 0), *path, *query;
 	int err = 0;
 
 	if (password) {
-		log_error("ship: the URL has a password, which others can see; use --password-file "
-			  "or the environment variable DIAL9_SHIP_PASSWORD");
+		log_error("%s: the URL has a password, which others can see; use --password-file "
+			  "or the environment variable DIAL9_SHIP_PASSWORD",
+			  command);
 		err = -EINVAL;
 	}
 	query = url_part(lib, u, CURLUPART_QUERY, 0);
 	out->tls = scheme && !strcmp(scheme, "https");
 	if (!err && (!scheme || query || (!out->tls && strcmp(scheme, "http") != 0))) {
-		log_error("ship: bad URL: expected http://USER@HOST:8123/DATABASE or https://...");
+		report_bad_url(command);
 		err = -EINVAL;
 	}
 	if (!err) {
@@ -289,6 +299,11 @@ static int split_url(const struct curl_library *lib, CURLU *u, struct http_url *
 
 int http_url_parse(const char *text, struct http_url *out)
 {
+	return http_url_parse_for("ship", text, out);
+}
+
+int http_url_parse_for(const char *command, const char *text, struct http_url *out)
+{
 	struct curl_library lib;
 	int err = curl_library_open(&lib);
 	CURLU *u;
@@ -298,10 +313,10 @@ int http_url_parse(const char *text, struct http_url *out)
 		return err;
 	u = lib.url();
 	if (!u || lib.url_set(u, CURLUPART_URL, text, 0)) {
-		log_error("ship: bad URL: expected http://USER@HOST:8123/DATABASE or https://...");
+		report_bad_url(command);
 		err = -EINVAL;
 	} else {
-		err = split_url(&lib, u, out);
+		err = split_url(command, &lib, u, out);
 	}
 	lib.url_cleanup(u);
 	curl_library_close(&lib);

@@ -16,6 +16,7 @@ struct http_client_opts {
 	const char *user, *password; /* NULL: none */
 	const char *ca_file; /* NULL: the system's */
 	uint64_t timeout_ns; /* of a whole request */
+	uint64_t body_max; /* bytes of an answer; 0: HTTP_CLIENT_BODY_MAX */
 	const volatile sig_atomic_t *stop; /* not 0: the running request ends */
 };
 
@@ -29,7 +30,7 @@ struct http_answer {
 	bool sent; /* a request may have reached the server */
 	long status;
 	int exception; /* of X-ClickHouse-Exception-Code; 0: none */
-	struct buf body; /* at most HTTP_CLIENT_BODY_MAX; more is an error */
+	struct buf body; /* more than body_max is an error */
 	struct buf error; /* of err: text for a message */
 };
 
@@ -57,6 +58,8 @@ struct http_url {
 
 /* -EINVAL after one line: not such a URL, or it has a password. Free with http_url_fini(). */
 int http_url_parse(const char *text, struct http_url *out);
+/* The same for another command than `ship`. */
+int http_url_parse_for(const char *command, const char *text, struct http_url *out);
 void http_url_fini(struct http_url *u);
 
 #endif /* D9_SHIP_HTTP_CLIENT_H */

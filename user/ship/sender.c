@@ -147,7 +147,7 @@ int sender_connect(struct sender *s)
 	int err;
 
 	for (;;) {
-		result = clickhouse_prepare(s->server, s->opts.ttl_days);
+		result = clickhouse_prepare(s->server, &s->opts.ttl);
 		if (result == CLICKHOUSE_OK)
 			break;
 		err = fail(s, result);
@@ -160,26 +160,35 @@ int sender_connect(struct sender *s)
 			"ship: ClickHouse %s has no deduplication tokens: after a lost answer rows "
 			"may be twice; doubles are counted and reported",
 			clickhouse_version(s->server));
+	if (clickhouse_lacks_ttl(s->server))
+		log_warn("ship: ClickHouse %s cannot delete old rows; drop the partitions of old "
+			 "days instead of --raw-ttl and --rollup-ttl",
+			 clickhouse_version(s->server));
 	return 0;
 }
 
 /* ---- batches ---------------------------------------------------------------------------------- */
 
-int sender_count(struct sender *s, const struct sender_batch *b, uint64_t *rows)
+static int count(struct sender *s, const struct sender_batch *b, uint64_t *rows)
 {
 	enum clickhouse_result result;
-	int err;
+	int err = 0;
 
-	for (;;) {
+	do {
 		result = clickhouse_count(s->server, b->table, b->day, b->host, b->id, rows);
-		if (result == CLICKHOUSE_OK)
-			break;
-		err = fail(s, result);
-		if (err)
-			return err;
-	}
-	succeed(s);
-	return 0;
+		if (result != CLICKHOUSE_OK)
+			err = fail(s, result);
+	} while (result != CLICKHOUSE_OK && !err);
+	return err;
+}
+
+int sender_count(struct sender *s, const struct sender_batch *b, uint64_t *rows)
+{
+	const int err = count(s, b, rows);
+
+	if (!err)
+		succeed(s);
+	return err;
 }
 
 /* Until an earlier request with this token has ended: a request of a broken connection may still run. */
@@ -203,14 +212,17 @@ static int wait_for_end(struct sender *s, const char *token)
 	return 0;
 }
 
-/* Whether the server has the batch: 1 or 0, or an error. */
+/*
+ * Whether the server has the batch: 1 or 0, or an error. An answer to this is no end of the failure: a server without
+ * space answers it, and takes no rows.
+ */
 static int find(struct sender *s, const struct sender_batch *b, const char *token)
 {
 	uint64_t rows;
 	int err = sender_has_tokens(s) ? 0 : wait_for_end(s, token);
 
 	if (!err)
-		err = sender_count(s, b, &rows);
+		err = count(s, b, &rows);
 	return err ?: rows > 0;
 }
 

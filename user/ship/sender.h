@@ -9,7 +9,7 @@ struct sender;
 
 struct sender_opts {
 	struct clickhouse_opts server;
-	uint64_t ttl_days;
+	struct ship_ttl ttl;
 	uint64_t pause_min_ns, pause_max_ns; /* between attempts: doubles up to the maximum */
 	uint64_t give_up_ns; /* after this time without success; 0: never */
 	int end_fd; /* at its end of file no more batches come; -1: none */

@@ -319,8 +319,7 @@ static int read_days(void *ctx, const struct query_value *values, size_t cnt)
 /* Reading the columns makes `query` number the stacks, which are all known afterwards. */
 static int find_stacks(struct shipment *s)
 {
-	int err = run(s, "SELECT max(stack), max(waker_stack) FROM slices WHERE neighbour = 0",
-		      ignore_row);
+	int err = run(s, "SELECT max(stack), max(waker_stack) FROM slices", ignore_row);
 
 	return err ?: run(s, "SELECT max(stack) FROM samples WHERE source <> 'switch'", ignore_row);
 }
@@ -404,16 +403,23 @@ static int send_ledger(struct shipment *s)
 	return err;
 }
 
+/* What this machine lacks is not the file's fault. */
+static bool is_shortage(int err)
+{
+	return err == -EMFILE || err == -ENFILE || err == -ENOMEM || err == -ENOSPC;
+}
+
 int ship_file_send(const struct ship_file_opts *opts, int fd, const char *path,
 		   const uint64_t id[2])
 {
-	static const enum ship_table_id rows[] = { SHIP_TASKS, SHIP_TRACES, SHIP_LOST, SHIP_SAMPLES,
-						   SHIP_SLICES };
+	static const enum ship_table_id rows[] = { SHIP_TASKS,	 SHIP_TRACES, SHIP_LOST,
+						   SHIP_SAMPLES, SHIP_SLICES, SHIP_SPANS,
+						   SHIP_WAITS,	 SHIP_OFFCPU, SHIP_CPU };
 	struct shipment s = { .opts = opts, .path = path, .fd = fd, .id = { id[0], id[1] } };
 	bool damaged = false;
 	int err = open_query(&s);
 
-	if (err && err != -EINTR)
+	if (err && err != -EINTR && !is_shortage(err))
 		err = -EBADMSG;
 	if (!err) {
 		damaged = query_traces(s.query)->v[0]->damaged;

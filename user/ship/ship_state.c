@@ -284,6 +284,12 @@ int ship_state_drop(struct ship_state *s, const struct ship_state_drop *drop)
 	return err;
 }
 
+int ship_state_keep(struct ship_state *s)
+{
+	free(s->drops[--s->drop_cnt].name);
+	return write_anew(s);
+}
+
 int ship_state_forget_drops(struct ship_state *s, size_t cnt)
 {
 	for (size_t i = 0; i < cnt; i++)

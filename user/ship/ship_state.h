@@ -35,6 +35,8 @@ bool ship_state_is_acked(const struct ship_state *s, const uint64_t id[2], uint6
 int ship_state_ack(struct ship_state *s, const uint64_t id[2], uint64_t batch);
 int ship_state_done(struct ship_state *s, const uint64_t id[2]);
 int ship_state_drop(struct ship_state *s, const struct ship_state_drop *drop);
+/* The file of the last drop could not be deleted: it is no loss. */
+int ship_state_keep(struct ship_state *s);
 /* The first @cnt drops are reported. */
 int ship_state_forget_drops(struct ship_state *s, size_t cnt);
 const struct ship_state_drop *ship_state_drops(const struct ship_state *s, size_t *cnt);

@@ -91,6 +91,42 @@ static const struct ship_column slice_columns[] = {
 	BUILD("build", "stack"),
 };
 
+static const struct ship_column span_columns[] = {
+	FACT,
+	NUMBER("dur", "dur"), ID("tid", "tid"), ID("pid", "pid"), PRIVATE("comm", "comm"), ID("end_tid", "end_tid"),
+	TEXT("event", "event"), TEXT("call", "call"), FLAG("cut", "cut"),
+};
+
+/* Rollups: sums of the rows that begin in a time of TEN_SECONDS or SECOND. */
+#define SECOND "wall / 1000000000"
+#define TEN_SECONDS "wall / 10000000000"
+
+#define ROLLUP(wall) \
+	COMMON, \
+	{ .name = "batch", .type = NATIVE_U64, .value = SHIP_BATCH }, \
+	{ .name = "wall", .type = NATIVE_I64, .sql = wall, .rich = DELTA }, \
+	PRIVATE("service", "cgroup")
+
+#define WAITS_GROUP SECOND ", host, cgroup, ilog2(dur)"
+#define OFFCPU_GROUP TEN_SECONDS ", host, cgroup, comm, stack"
+#define CPU_GROUP TEN_SECONDS ", host, cgroup, stack"
+
+static const struct ship_column wait_columns[] = {
+	ROLLUP(SECOND " * 1000000000"),
+	FLAG("log2_ns", "ilog2(dur)"), NUMBER("waits", "count(*)"), NUMBER("ns", "sum(dur)"), NUMBER("max_ns", "max(dur)"),
+};
+
+static const struct ship_column offcpu_columns[] = {
+	ROLLUP(TEN_SECONDS " * 10000000000"),
+	PRIVATE("comm", "comm"), STACK("stack", "stack"), BUILD("build", "stack"),
+	NUMBER("count", "count(*)"), NUMBER("ns", "sum(dur)"), NUMBER("max_ns", "max(dur)"),
+};
+
+static const struct ship_column cpu_columns[] = {
+	ROLLUP(TEN_SECONDS " * 10000000000"),
+	STACK("stack", "stack"), BUILD("build", "stack"), NUMBER("count", "count(*)"), NUMBER("ns", "sum(weight)"),
+};
+
 static const struct ship_column lost_columns[] = {
 	FACT,
 	NUMBER("last_ts", "last_ts"), CPU("cpu", "cpu"), TEXT("kind", "kind"), TEXT("class", "class"),
@@ -139,12 +175,41 @@ const struct ship_table ship_tables[SHIP_TABLE_CNT] = {
 			   COLUMNS(sample_columns),
 			   .from = "samples WHERE source <> 'switch'",
 			   .wall = "wall",
-			   .order = "host, service, ts" },
+			   .order = "host, service, ts",
+			   .keep = SHIP_KEEP_RAW },
 	[SHIP_SLICES] = { .name = "slices",
 			  COLUMNS(slice_columns),
-			  .from = "slices WHERE neighbour = 0",
+			  .from = "slices",
 			  .wall = "wall",
-			  .order = "host, service, ts" },
+			  .order = "host, service, ts",
+			  .keep = SHIP_KEEP_RAW },
+	[SHIP_SPANS] = { .name = "spans",
+			 COLUMNS(span_columns),
+			 .from = "spans",
+			 .wall = "wall",
+			 .order = "host, event, ts",
+			 .keep = SHIP_KEEP_RAW },
+	[SHIP_WAITS] = { .name = "waits_rollup",
+			 COLUMNS(wait_columns),
+			 .from = "slices WHERE state = 'runnable' AND NOT cut AND NOT recorder"
+				 " GROUP BY " WAITS_GROUP " ORDER BY " WAITS_GROUP,
+			 .wall = SECOND " * 1000000000",
+			 .order = "host, service, wall",
+			 .keep = SHIP_KEEP_ROLLUP },
+	[SHIP_OFFCPU] = { .name = "offcpu_rollup",
+			  COLUMNS(offcpu_columns),
+			  .from = "slices WHERE state = 'blocked' AND NOT recorder"
+				  " GROUP BY " OFFCPU_GROUP " ORDER BY " OFFCPU_GROUP,
+			  .wall = TEN_SECONDS " * 10000000000",
+			  .order = "host, service, wall",
+			  .keep = SHIP_KEEP_ROLLUP },
+	[SHIP_CPU] = { .name = "cpu_rollup",
+		       COLUMNS(cpu_columns),
+		       .from = "samples WHERE source = 'cpu' GROUP BY " CPU_GROUP
+			       " ORDER BY " CPU_GROUP,
+		       .wall = TEN_SECONDS " * 10000000000",
+		       .order = "host, service, wall",
+		       .keep = SHIP_KEEP_ROLLUP },
 	[SHIP_LOST] = { .name = "lost",
 			COLUMNS(lost_columns),
 			.from = "lost",
@@ -178,9 +243,19 @@ static void put_column(struct buf *out, const struct ship_column *c, bool rich)
 		   rich && c->rich ? c->rich : native_block_type_name(c->type));
 }
 
-void ship_tables_put_create(struct buf *out, const struct ship_table *t, bool rich,
-			    uint64_t ttl_days)
+uint64_t ship_tables_ttl(const struct ship_table *t, const struct ship_ttl *ttl)
 {
+	if (t->keep == SHIP_KEEP_RAW)
+		return ttl->raw;
+	if (t->keep == SHIP_KEEP_ROLLUP || !ttl->raw || !ttl->rollup)
+		return t->keep == SHIP_KEEP_ROLLUP ? ttl->rollup : 0;
+	return ttl->raw > ttl->rollup ? ttl->raw : ttl->rollup;
+}
+
+void ship_tables_put_create(struct buf *out, const struct ship_table *t, bool rich,
+			    const struct ship_ttl *ttl)
+{
+	const uint64_t ttl_days = ship_tables_ttl(t, ttl);
 	const bool by_day = t->columns[0].value == SHIP_DAY;
 
 	buf_printf(out, "CREATE TABLE IF NOT EXISTS `%s` (", t->name);

@@ -40,9 +40,25 @@ enum ship_table_id {
 	SHIP_TRACES,
 	SHIP_SAMPLES,
 	SHIP_SLICES,
+	SHIP_SPANS,
+	SHIP_WAITS,
+	SHIP_OFFCPU,
+	SHIP_CPU,
 	SHIP_LOST,
 	SHIP_LEDGER,
 	SHIP_TABLE_CNT
+};
+
+/* For how long a server keeps rows. */
+enum ship_keep {
+	SHIP_KEEP_ALL, /* tables that both kinds refer to: the longer time */
+	SHIP_KEEP_RAW,
+	SHIP_KEEP_ROLLUP,
+};
+
+/* Days; 0: rows stay. */
+struct ship_ttl {
+	uint64_t raw, rollup;
 };
 
 /* A table of the server. */
@@ -53,6 +69,7 @@ struct ship_table {
 	const char *from; /* of the SELECT in `query`; NULL: no SQL */
 	const char *wall; /* expression for the day of a row, ns since 1970 */
 	const char *order; /* sorting key */
+	enum ship_keep keep;
 	bool replaces; /* rows with equal keys are one: sending them again is harmless */
 };
 
@@ -87,9 +104,11 @@ uint64_t ship_tables_day(int64_t wall);
 
 /* The SELECT that gives the rows: the wall-clock time, then each column that has SQL. */
 void ship_tables_put_select(struct buf *out, const struct ship_table *t);
-/* CREATE TABLE. @rich: with compression of columns, dictionaries and a window of tokens. @ttl_days 0: rows stay. */
+/* The days of a table. */
+uint64_t ship_tables_ttl(const struct ship_table *t, const struct ship_ttl *ttl);
+/* CREATE TABLE. @rich: with compression of columns, dictionaries, a window of tokens and deletion after the days of @ttl. */
 void ship_tables_put_create(struct buf *out, const struct ship_table *t, bool rich,
-			    uint64_t ttl_days);
+			    const struct ship_ttl *ttl);
 /* ALTER TABLE for a column that an older table lacks. */
 void ship_tables_put_alter(struct buf *out, const struct ship_table *t,
 			   const struct ship_column *c);

@@ -21,7 +21,7 @@ static bool special_is_known(const struct unwind_table *t, uint32_t row)
 	if (special >= PROF_UNWIND_BIG)
 		return special < PROF_UNWIND_SPECIAL_END &&
 		       special % PROF_UNWIND_BIGS_MAX < t->big_cnt;
-	return special <= PROF_UNWIND_RA_RDX && !(row & PROF_UNWIND_ROW_ADD8);
+	return special <= PROF_UNWIND_NO_FRAME && !(row & PROF_UNWIND_ROW_ADD8);
 }
 
 static bool row_is_known(const struct unwind_table *t, uint32_t row)

@@ -244,6 +244,24 @@ Test(count, pairs_of_a_time_range)
 	run_free(&r);
 }
 
+Test(count, hidden_rows_are_lower_in_the_sorted_column)
+{
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	work(&m, "app:start", RUN_SEC, 7);
+	work(&m, "app:end", RUN_SEC + 10, 7);
+	work(&m, "app:start", RUN_SEC + 20, 7);
+	work(&m, "app:end", RUN_SEC + 30, 7);
+	work(&m, "app:start", RUN_SEC + 40, 8);
+	work(&m, "app:end", RUN_SEC + 90, 8);
+	r = run_cmd(cmd_count, make_done(&m), "count", "-", "--pair", "app:start,app:end", "--by",
+		    "tid", "--sort", "count", "--top", "1", NULL);
+	run_expect_in(r.out, "# 1 more row with a lower count: --top 0 shows all\n");
+	run_free(&r);
+}
+
 /* A stack belongs to the switch before it, unless it is named itself. */
 Test(count, stacks_of_other_events_only_by_name)
 {

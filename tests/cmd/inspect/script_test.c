@@ -300,7 +300,7 @@ Test(script, end_of_a_stack_is_explained_on_request)
 	run_free(&r);
 	r = run_cmd(cmd_script, make_file(&m), "script", "-F", "+end", "-", NULL);
 	run_expect_in(r.out, " (/lib/a.so)\n"
-			     "  [the leaf has no frame: its caller is a guess]\n"
+			     "  [a caller is a guess: code without unwind information]\n"
 			     "  [ends here: no unwind information for this code]\n\n");
 	run_expect_in(r.out, " (/lib/a.so)\n\n");
 	run_free(&r);

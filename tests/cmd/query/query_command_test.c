@@ -6,11 +6,13 @@
 #include "tests/cmd/random_trace.h"
 
 #include <ctype.h>
+#include <fcntl.h>
 #include <inttypes.h>
 
 #include "base/buf.h"
 #include "cmd/sched/sched.h"
 #include "tests/support/chance.h"
+#include "tests/support/temp_dir.h"
 
 static struct run query(int fd, const char *format, const char *sql)
 {
@@ -73,6 +75,16 @@ Test(query_command, frames_of_a_stack)
 	expect_rows("SELECT count(*) FROM frames", "count(*)\r\n0\r\n");
 }
 
+Test(query_command, buckets)
+{
+	expect_rows(
+		"SELECT ilog2(0) IS NULL, ilog2(-1) IS NULL, ilog2(NULL) IS NULL, ilog2(1), ilog2(2), ilog2(3),"
+		" ilog2((1 << 53) - 1), ilog2(1 << 53), ilog2(9223372036854775807)",
+		"ilog2(0) IS NULL,ilog2(-1) IS NULL,ilog2(NULL) IS NULL,ilog2(1),ilog2(2),"
+		"ilog2(3),ilog2((1 << 53) - 1),ilog2(1 << 53),ilog2(9223372036854775807)\r\n"
+		"1,1,1,0,1,1,52,53,62\r\n");
+}
+
 Test(query_command, slices_and_their_wakers)
 {
 	/* from the switch at 12.001234567 s to the wakeup at 13 s */
@@ -121,6 +133,47 @@ Test(query_command, a_table_for_each_event)
 	expect_rows(
 		"SELECT event, json_extract(fields, '$.next_comm') FROM events WHERE event = 'sched:sched_switch'",
 		"event,\"json_extract(fields, '$.next_comm')\"\r\nsched:sched_switch,swapper/1\r\n");
+}
+
+/* Two threads of a process; the system call of thread 8 is the longest. */
+static int calls_of_two_threads(void)
+{
+	static const char enter[] = "raw_syscalls:sys_enter", end[] = "raw_syscalls:sys_exit";
+	struct make m;
+
+	make_init(&m, NULL);
+	make_tpsym(&m, 5, enter, "id", PROF_TP_SYMBOL, 35, "nanosleep");
+	make_tpsym(&m, 5, end, "id", PROF_TP_SYMBOL, 35, "nanosleep");
+	make_task(&m, 5, 7, 7, "other");
+	make_task(&m, 5, 7, 8, "slow");
+	make_switch(&m, 10, 0, "swapper/0", 0, 0, "other", 7);
+	make_switch(&m, 10, 1, "swapper/1", 0, 0, "slow", 8);
+	MAKE_NUMBERS(&m, 20, enter, { PROF_TP_COMMON_CPU, 1 }, { PROF_TP_COMMON_PID, 8 },
+		     { "id", 35 });
+	make_switch(&m, 30, 0, "other", 7, 1, "swapper/0", 0);
+	make_switch(&m, 40, 1, "slow", 8, 1, "swapper/1", 0);
+	make_waking(&m, 90, 1, 0, "slow", 8);
+	make_switch(&m, 95, 1, "swapper/1", 0, 0, "slow", 8);
+	MAKE_NUMBERS(&m, 100, end, { PROF_TP_COMMON_CPU, 1 }, { PROF_TP_COMMON_PID, 8 },
+		     { "id", 35 });
+	make_switch(&m, 110, 1, "slow", 8, 1, "swapper/1", 0);
+	return make_done(&m);
+}
+
+Test(query_command, slowest_request_names_its_call_and_thread_first)
+{
+	struct run r = query(calls_of_two_threads(), "csv", "slowest-request");
+
+	run_expect(
+		r, CMD_OK,
+		"request,request_tid,request_ns,at_ns,ns,state,tid,comm,cpu,other,host,ts,stack\r\n"
+		"nanosleep,8,80,0,20,running,8,slow,1,,,10,\r\n"
+		"nanosleep,8,80,20,50,blocked,8,slow,1,swapper,,40,\r\n"
+		"nanosleep,8,80,70,5,runnable,8,slow,1,swapper,,90,\r\n"
+		"nanosleep,8,80,75,5,running,8,slow,1,,,95,\r\n"
+		"nanosleep,8,80,0,10,running,7,other,0,,,10,\r\n"
+		"nanosleep,8,80,10,70,blocked,7,other,0,,,30,\r\n",
+		"");
 }
 
 Test(query_command, losses_are_reported_on_stderr)
@@ -418,6 +471,58 @@ Test(query_command, conditions_that_skip_rows_change_nothing, .timeout = 120)
 			 "+event = 'sched:sched_switch'");
 	free(first);
 	free(last);
+}
+
+/* The rows of a query of traces with these seeds; 0: none. Without their head. */
+static char *rows_of_traces(const char *sql, const char *dir, uint64_t a, uint64_t b)
+{
+	const uint64_t seeds[] = { a, b };
+	char paths[2][80];
+	struct run r;
+	char *rows;
+
+	for (int i = 0; i < 2; i++) {
+		char data[4096];
+		ssize_t n;
+		int from, to;
+
+		snprintf(paths[i], sizeof(paths[i]), "%s/%d.bin", dir, i);
+		from = random_trace(seeds[i] ?: a, STEPS);
+		to = open(paths[i], O_WRONLY | O_CREAT | O_TRUNC, 0600);
+		while ((n = read(from, data, sizeof(data))) > 0)
+			cr_assert_eq(write(to, data, (size_t)n), n);
+		close(from);
+		close(to);
+	}
+	r = run_cmd(cmd_query, -1, "query", sql, "--format", "csv", paths[0], b ? paths[1] : NULL,
+		    NULL);
+	cr_assert_eq(r.code, CMD_OK, "%s", r.err);
+	rows = strdup(strchr(r.out, '\n') + 1);
+	run_free(&r);
+	return rows;
+}
+
+/* Threads of different hosts have equal numbers. */
+Test(query_command, traces_do_not_mix)
+{
+	static const char sql[] =
+		"SELECT ts, dur, tid, state, folded(stack), folded(waker_stack) FROM slices";
+	char dir[64];
+
+	temp_dir_make(dir, sizeof(dir));
+	for (uint64_t seed = 1; seed <= 6; seed++) {
+		char *a = rows_of_traces(sql, dir, seed, 0),
+		     *b = rows_of_traces(sql, dir, seed + 1, 0),
+		     *both = rows_of_traces(sql, dir, seed, seed + 1);
+
+		cr_expect_gt(strlen(a), 100);
+		cr_expect(!strncmp(both, a, strlen(a)) && !strcmp(both + strlen(a), b), "seed %lu",
+			  seed);
+		free(a);
+		free(b);
+		free(both);
+	}
+	temp_dir_remove(dir);
 }
 
 Test(query_command, nested_scans_do_not_disturb_each_other)

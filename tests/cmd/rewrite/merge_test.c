@@ -422,6 +422,31 @@ Test(merge, modules_are_renumbered)
 		close(fds[i]);
 }
 
+/* Modules move to the start of the result, as everything that refers to them may come in any order. */
+Test(merge, recording_out_of_order_begins_with_its_metadata)
+{
+	const char *kv[] = { "host", "turtle", "start_realtime_ns", "1000000", NULL };
+	struct trace_event ev;
+	struct reader *r;
+	struct make m;
+	int fd, merged;
+
+	make_init(&m, NULL);
+	make_metadata(&m, 5000000, kv);
+	make_module_with(&m, 5000000, 3, "/bin/app", "one", PROF_MODULE_ELF);
+	make_task(&m, 5000000, 7, 7, "alpha");
+	make_task(&m, 4000000, 8, 7, "early");
+	fd = make_done(&m);
+	merged = merge_fds(&(const struct merge_opts){ 0 }, &fd, 1, CMD_OK);
+	r = open_reader(merged);
+	cr_assert_eq(reader_next(r, &ev), 1);
+	cr_expect_eq(ev.kind, TRACE_METADATA);
+	cr_expect_eq(reader_names(r)->parts.cnt, 1);
+	reader_free(r);
+	close(merged);
+	close(fd);
+}
+
 /* A mapping names its module before that is announced, and an address in no module looks like the module's ID. */
 Test(merge, modules_named_before_they_are_announced_are_found)
 {

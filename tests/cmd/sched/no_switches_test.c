@@ -58,6 +58,15 @@ Test(no_switches, reason_follows_from_the_metadata)
 		      "none of its context switches passed --filter.\n");
 }
 
+Test(no_switches, of_some_cpus_the_others_are_unknown)
+{
+	static const char *const kv[] = { "recorded_cpus", "1", NULL };
+	struct run r = run_cmd(cmd_offcpu, input(kv, true), "offcpu", "-", NULL);
+
+	run_expect_in(r.out, "its threads did not switch on the recorded CPUs.\n");
+	run_free(&r);
+}
+
 Test(no_switches, thread_without_a_switch_was_blocked_all_the_time)
 {
 	struct run r = run_cmd(cmd_offcpu, input(NULL, true), "offcpu", "--by", "comm", "-", NULL);

@@ -482,6 +482,73 @@ Test(perfdata_export, other_events_are_tracepoints)
 	buf_free(&file);
 }
 
+/* An application may have several layouts of an event, whose values all fit into the field. */
+Test(perfdata_export, a_field_has_room_for_the_values_of_all_layouts)
+{
+	static const struct dial9_field narrow[] = { { "took", DIAL9_U8 }, { "what", DIAL9_U16 } };
+	static const struct dial9_field wide[] = { { "took", DIAL9_U32 },
+						   { "what", DIAL9_STRING } };
+	const char format[] = "\tfield:u32 took;\toffset:8;\tsize:4;\tsigned:0;\n";
+	struct foreign_notes notes = { 0 };
+	struct dial9_schema *schemas[2];
+	uint32_t took;
+	struct maker m;
+	struct buf file;
+
+	begin(&m);
+	cr_assert_eq(dial9_schema_new("span", true, narrow, 2, &schemas[0]), 0);
+	cr_assert_eq(dial9_schema_new("span", true, wide, 2, &schemas[1]), 0);
+	dial9_enc_begin(m.enc, schemas[0], 50);
+	dial9_enc_put_u64(m.enc, 7);
+	dial9_enc_put_u64(m.enc, 8);
+	cr_assert_eq(dial9_enc_end(m.enc), 0);
+	dial9_enc_begin(m.enc, schemas[1], 51);
+	dial9_enc_put_u64(m.enc, 70000);
+	dial9_enc_put_str(m.enc, "hello", 5);
+	cr_assert_eq(dial9_enc_end(m.enc), 0);
+	file = finish(&m, &notes);
+	cr_assert(memmem(file.data, file.len, format, sizeof(format) - 1));
+	/* its record: size, common fields, took, what, and padding */
+	memcpy(&took, file.data + head_of(&file)->data.off + head_of(&file)->data.sz - 12,
+	       sizeof(took));
+	cr_assert_eq(took, 70000, "%u", took);
+	/* a text does not fit into a number */
+	cr_assert_eq(foreign_notes_count(&notes, FOREIGN_NOTE_LOST, NULL), 1);
+	dial9_schema_free(schemas[0]);
+	dial9_schema_free(schemas[1]);
+	foreign_notes_fini(&notes);
+	buf_free(&file);
+}
+
+/* In a merge of recordings that overlap, the first part is the merge itself. */
+Test(perfdata_export, a_merged_trace_has_the_events_of_its_recordings)
+{
+	static const struct dial9_field fields[] = { { PROF_F_PART, DIAL9_VARINT },
+						     { "took", DIAL9_VARINT } };
+	struct foreign_notes notes = { 0 };
+	struct dial9_schema *schema;
+	struct maker m;
+	struct buf file;
+
+	begin(&m);
+	cr_assert_eq(emit_merged_part(m.emit, 40, 0, 0, 0), 0);
+	cr_assert_eq(emit_merged_part(m.emit, 40, 1, 0, 0), 0);
+	cr_assert_eq(dial9_schema_new("span", true, fields, 2, &schema), 0);
+	for (uint64_t part = 0; part < 2; part++) {
+		dial9_enc_begin(m.enc, schema, 50 + part);
+		dial9_enc_put_u64(m.enc, part);
+		dial9_enc_put_u64(m.enc, 77);
+		cr_assert_eq(dial9_enc_end(m.enc), 0);
+	}
+	file = finish(&m, &notes);
+	/* 48 bytes of fixed values, and 20 of the event with its size, padded */
+	cr_assert_eq(head_of(&file)->data.sz, 2 * (8 + 40 + 24), "%lu", head_of(&file)->data.sz);
+	cr_assert_eq(foreign_notes_count(&notes, FOREIGN_NOTE_LOST, NULL), 0);
+	dial9_schema_free(schema);
+	foreign_notes_fini(&notes);
+	buf_free(&file);
+}
+
 /* perf takes a file whose records have no bytes for an unfinished file. */
 Test(perfdata_export, a_trace_without_events_is_a_finished_file)
 {

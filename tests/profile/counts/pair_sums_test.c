@@ -265,6 +265,27 @@ Test(pair_sums, calls_that_both_systems_have_count_once)
 	       "3 twice\n");
 }
 
+/* record -e raw_syscalls:* -e syscalls:sys_enter_read: the second has the file, not an end of its own. */
+Test(pair_sums, own_starts_without_own_ends_are_not_unmatched_if_the_call_is_in_raw_syscalls)
+{
+	const struct pair_sums_opts opts = { .syscalls = true };
+	struct make m;
+
+	make_init(&m, NULL);
+	make_tpsym(&m, 1, "raw_syscalls:sys_enter", "id", PROF_TP_SYMBOL, 0, "read");
+	for (uint64_t at = 100; at < 400; at += 100) {
+		enter(&m, at, 7, 0);
+		MAKE_NUMBERS(&m, at + 1, "syscalls:sys_enter_read", { "common_cpu", 0 },
+			     { "common_pid", 7 }, { "__syscall_nr", 0 });
+		MAKE_NUMBERS(&m, at + 2, "syscalls:sys_enter_write", { "common_cpu", 0 },
+			     { "common_pid", 7 }, { "__syscall_nr", 1 });
+		raw_leave(&m, at + 10, 7, 0, -1);
+	}
+	expect(&m, &opts, false,
+	       "read: 3 pairs, 3 errors, 30 ns, max 10\n"
+	       "3 starts, 0 ends\n");
+}
+
 Test(pair_sums, restart_forgets_pairs_and_keeps_gaps)
 {
 	struct pair_sums p;

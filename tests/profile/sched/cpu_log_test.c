@@ -76,6 +76,17 @@ Test(cpu_log, thread_may_get_another_number)
 	cpu_log_fini(&log);
 }
 
+/* perf bench sched pipe on one CPU */
+Test(cpu_log, reaches_half_a_second_at_100000_switches_per_second)
+{
+	struct cpu_log log = { 0 };
+
+	for (uint32_t i = 0; i <= 50000; i++)
+		cpu_log_switch(&log, 0, i * 10000, i, i + 1, true);
+	expect(&log, 0, 10000, 25000, "3:20000-25000 2:10000-20000 ");
+	cpu_log_fini(&log);
+}
+
 Test(cpu_log, drops_old_slices)
 {
 	struct cpu_log log = { 0 };

@@ -129,6 +129,30 @@ Test(frames, file_has_the_same_frames_wherever_it_is_mapped, .init = setup, .fin
 					     "end=139637980930048 offset=4096 module_id=1\n");
 }
 
+static uint64_t leaf_of(uint32_t pid, uint32_t tid, uint64_t addr)
+{
+	size_t cnt;
+
+	return resolve_rec(&(struct rec_parts){ .kind = PROF_REC_SAMPLE,
+						.pid = pid,
+						.tid = tid,
+						.ustack = &addr,
+						.ustack_cnt = 1 },
+			   &cnt)[0];
+}
+
+Test(frames, last_stack_of_a_thread_is_never_used_for_another_stack, .init = setup,
+     .fini = teardown)
+{
+	rig_map(&rig, PID, 0x400000, 0x402000, 0, "/bin/first");
+	rig_map(&rig, OTHER, 0x400000, 0x402000, 0, "/bin/second");
+	for (int i = 0; i < 3; i++) {
+		cr_expect_eq(leaf_of(PID, PID, 0x400042), packed(1, 0x42));
+		cr_expect_eq(leaf_of(OTHER, PID, 0x400042), packed(2, 0x42), "another process");
+		cr_expect_eq(leaf_of(PID, PID, 0x400050), packed(1, 0x50), "another address");
+	}
+}
+
 Test(frames, path_with_another_build_id_is_another_module, .init = setup, .fini = teardown)
 {
 	const char *path = "/bin/x";

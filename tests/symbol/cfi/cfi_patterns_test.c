@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 
+#include "symbol/cfi/cfirow.h"
 #include "symbol/cfi/cfitable.h"
 #include "tests/support/unwind_find.h"
 #include "tests/symbol/support.h"
@@ -19,9 +20,20 @@ struct linked {
 	struct unwind_table table;
 };
 
-static void link_file(const char *options, const char *name, struct linked *l)
+static void open_file(const char *path, struct linked *l)
 {
 	struct cfitable c;
+
+	cr_assert_eq(elfimg_open(&l->img, open(path, O_RDONLY | O_CLOEXEC), 0), 0);
+	budget_enter(unbounded());
+	cfitable_init(&c, &l->img, unbounded());
+	cr_assert_eq(cfitable_build(&c, &l->table), 0);
+	cfitable_fini(&c);
+	cr_assert(unwind_table_check(&l->table));
+}
+
+static void link_file(const char *options, const char *name, struct linked *l)
+{
 	char path[256];
 
 	snprintf(path, sizeof(path), "%s/%s.so", scratch(), name);
@@ -29,12 +41,7 @@ static void link_file(const char *options, const char *name, struct linked *l)
 	      "int call(void) { taken = h; f(); g(); h(); return 1; }' | "
 	      "gcc -shared -fPIC -O2 -fno-inline %s -x c -o %s -",
 	      options, path);
-	cr_assert_eq(elfimg_open(&l->img, open(path, O_RDONLY | O_CLOEXEC), 0), 0);
-	budget_enter(unbounded());
-	cfitable_init(&c, &l->img, unbounded());
-	cr_assert_eq(cfitable_build(&c, &l->table), 0);
-	cfitable_fini(&c);
-	cr_assert(unwind_table_check(&l->table));
+	open_file(path, l);
 }
 
 static void free_file(struct linked *l)
@@ -107,6 +114,56 @@ Test(cfi_patterns, stubs_with_another_layout_have_no_rows)
 	cr_assert(elfimg_find(&l.img, ".plt", &plt));
 	cr_expect_eq(row_at(&l, plt.off + 16), none);
 	free_file(&l);
+}
+
+/* Puts the rows before and at the function that ends a library of two functions into rows[]. */
+static void link_start_context(const char *before, const char *code, uint32_t rows[2])
+{
+	struct elfimg_sec text;
+	struct linked l;
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/context.so", scratch());
+	shell("printf '.cfi_startproc\\n push %%%%rbx\\n .cfi_def_cfa_offset 16\\n ret\\n %s\\n"
+	      ".cfi_endproc\\n .balign 16\\n .cfi_startproc\\n %s\\n .cfi_endproc\\n' | "
+	      "gcc -shared -nostdlib -x assembler -o %s -",
+	      before, code, path);
+	open_file(path, &l);
+	cr_assert(elfimg_find(&l.img, ".text", &text));
+	rows[0] = row_at(&l, text.off + 15);
+	rows[1] = row_at(&l, text.off + 16);
+	free_file(&l);
+}
+
+#define START_CONTEXT "mov %%rbx, %%rsp; mov (%%rsp), %%rdi; test %%rdi, %%rdi; je 1f; 1: hlt"
+
+Test(cfi_patterns, stack_of_a_context_ends_at_the_padding_before_its_start)
+{
+	const uint32_t end = cfirow_special(PROF_UNWIND_END);
+	uint32_t rows[2];
+
+	link_start_context("", START_CONTEXT, rows);
+	cr_expect_eq(rows[0], cfirow_special(PROF_UNWIND_NO_FRAME));
+	cr_expect_eq(rows[1], end);
+	link_start_context("", "endbr64; " START_CONTEXT, rows);
+	cr_expect_eq(rows[0], cfirow_special(PROF_UNWIND_NO_FRAME));
+	cr_expect_eq(rows[1], end);
+}
+
+Test(cfi_patterns, code_before_the_start_of_a_context_keeps_its_rows)
+{
+	uint32_t rows[2];
+
+	/* without padding */
+	link_start_context(".skip 14", START_CONTEXT, rows);
+	cr_expect_eq(rows[0], cfirow_sp(16));
+	cr_expect_eq(rows[1], cfirow_special(PROF_UNWIND_END));
+	/* another function */
+	link_start_context("", "nop; " START_CONTEXT, rows);
+	cr_expect_eq(rows[0], cfirow_sp(16));
+	cr_expect_eq(rows[1], cfirow_sp(8));
+	link_start_context("", "mov %%rbx, %%rsp", rows);
+	cr_expect_eq(rows[1], cfirow_sp(8));
 }
 
 #endif

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "symbol/budget.h"
+#include "symbol/cfi/cfi_patterns.h"
 #include "symbol/cfi/cfitable.h"
 #include "tests/support/unwind_find.h"
 #include "unwind/table.h"
@@ -367,6 +368,22 @@ static bool may_rewrite_frame(const struct file *f, uint64_t addr, uint32_t row)
 	return false;
 }
 
+/* Whether libdw describes a caller although the function has none. */
+static bool starts_context(const struct file *f, uint64_t addr)
+{
+	Dwarf_Addr start, stop;
+	Dwarf_Frame *frame;
+	uint64_t off;
+	bool signal;
+
+	if (dwarf_cfi_addrframe(f->cfi, addr, &frame))
+		return false;
+	dwarf_frame_info(frame, &start, &stop, &signal);
+	free(frame);
+	return elfimg_off(&f->img, start, &off) &&
+	       cfi_patterns_is_start_context(&f->img, off, off + (stop - start));
+}
+
 static bool agrees(const struct file *f, uint64_t addr, uint32_t row, const struct wanted *w)
 {
 	const uint32_t off_bits = PROF_UNWIND_ROW_OFF_MASK << PROF_UNWIND_ROW_OFF_SHIFT;
@@ -386,7 +403,8 @@ static bool agrees(const struct file *f, uint64_t addr, uint32_t row, const stru
 		       f->table.words[f->table.page_cnt + unwind_row_off(row) - PROF_UNWIND_BIG] ==
 			       w->big;
 	return row == w->row ||
-	       (row == special(PROF_UNWIND_END) && elfimg_find(&f->img, ".gopclntab", &sec));
+	       (row == special(PROF_UNWIND_END) &&
+		(elfimg_find(&f->img, ".gopclntab", &sec) || starts_context(f, addr)));
 }
 
 static void compare_at(const struct file *f, uint64_t off, uint64_t addr, const struct wanted *w,

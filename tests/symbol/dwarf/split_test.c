@@ -19,41 +19,6 @@
 
 #define FRAMES_MAX 64
 
-/* Three units of C in scratch(): objects NAME-*.o. */
-static void compile(const char *name, const char *cc, const char *flags)
-{
-	const char *top = getenv("D9_TOP") ? getenv("D9_TOP") : ".";
-	char src[PATH_MAX];
-
-	cr_assert_not_null(realpath(top, src));
-	/* a compiler cache may write other paths */
-	shell("export CCACHE_DISABLE=1 && cd %s && echo 'int main(void) { return 0; }' >main.c && "
-	      "for unit in inlined numbers; do %s -O2 %s -std=gnu11 -Dmain=$unit -c -o %s-$unit.o "
-	      "%s/tests/stimuli/$unit.c || exit; done && %s -O2 %s -std=gnu11 -c -o %s-main.o main.c",
-	      scratch(), cc, flags, name, src, cc, flags, name);
-}
-
-/* The program NAME of these objects and one of C++. */
-static void build(const char *name, const char *cc, const char *cxx, const char *flags)
-{
-	const char *top = getenv("D9_TOP") ? getenv("D9_TOP") : ".";
-	char src[PATH_MAX];
-
-	compile(name, cc, flags);
-	cr_assert_not_null(realpath(top, src));
-	shell("export CCACHE_DISABLE=1 && cd %s && %s -O2 %s -std=gnu++17 -Dmain=cxx -c -o %s-cxx.o "
-	      "%s/tests/stimuli/cxx.cpp && %s -o %s %s-*.o",
-	      scratch(), cxx, flags, name, src, cxx, name, name);
-}
-
-/* The programs "whole" and "split", in C only. */
-static void build_c(void)
-{
-	compile("whole", "gcc", "-gdwarf-5");
-	compile("split", "gcc", "-gdwarf-5 -gsplit-dwarf");
-	shell("cd %s && for p in whole split; do gcc -o $p $p-*.o || exit; done", scratch());
-}
-
 static void open_program(struct opened *o, const char *name)
 {
 	char path[128];
@@ -113,13 +78,9 @@ static void compare_programs(void)
 }
 
 /* Next to the objects, and then in a package without any other file (packer NULL: no tool can make it). */
-static void check(const char *cc, const char *cxx, const char *flags, const char *packer)
+static void check(const char *flavour, const char *packer)
 {
-	char split[128];
-
-	snprintf(split, sizeof(split), "%s -gsplit-dwarf", flags);
-	build("whole", cc, cxx, flags);
-	build("split", cc, cxx, split);
+	copy_split(flavour);
 	compare_programs();
 	if (!packer)
 		return;
@@ -129,29 +90,29 @@ static void check(const char *cc, const char *cxx, const char *flags, const char
 
 Test(split, equals_unsplit_gcc_dwarf_5, .timeout = 150)
 {
-	check("gcc", "g++", "-gdwarf-5", NULL);
+	check("gcc-5", NULL);
 }
 
 Test(split, equals_unsplit_gcc_dwarf_4, .timeout = 150)
 {
-	check("gcc", "g++", "-gdwarf-4", "dwp");
+	check("gcc-4", "dwp");
 }
 
 Test(split, equals_unsplit_with_types_in_their_own_sections, .timeout = 150)
 {
-	check("gcc", "g++", "-gdwarf-5 -fdebug-types-section", NULL);
-	check("gcc", "g++", "-gdwarf-4 -fdebug-types-section", NULL);
-	check("gcc", "g++", "-gdwarf-5 -gz -fdebug-types-section", NULL);
+	check("gcc-5-types", NULL);
+	check("gcc-4-types", NULL);
+	check("gcc-5-types-gz", NULL);
 }
 
 Test(split, equals_unsplit_clang_dwarf_5, .timeout = 150)
 {
-	check("clang", "clang++", "-gdwarf-5", "llvm-dwp");
+	check("clang-5", "llvm-dwp");
 }
 
 Test(split, equals_unsplit_clang_dwarf_4, .timeout = 150)
 {
-	check("clang", "clang++", "-gdwarf-4", "dwp");
+	check("clang-4", "dwp");
 }
 
 /* ---- missing files ----------------------------------------------------------------------------- */
@@ -212,10 +173,9 @@ static void expect_one_missing(const char *command)
 
 Test(split, lacks_only_the_inlined_functions_of_missing_or_wrong_files, .timeout = 60)
 {
-	const char *top = getenv("D9_TOP") ? getenv("D9_TOP") : ".";
-	char src[PATH_MAX], other[2 * PATH_MAX];
+	char other[2 * PATH_MAX];
 
-	build_c();
+	copy_split("c-5");
 	shell("cd %s && mkdir kept && cp *.dwo kept", scratch());
 	expect_one_missing("rm split-inlined.dwo");
 	expect_one_missing("cp split-numbers.dwo split-inlined.dwo");
@@ -225,11 +185,7 @@ Test(split, lacks_only_the_inlined_functions_of_missing_or_wrong_files, .timeout
 	expect_one_missing("rm split-inlined.dwo && mkdir split-inlined.dwo");
 	expect_one_missing("truncate -s 5G split-inlined.dwo");
 	expect_one_missing("truncate -s 100 split-inlined.dwo");
-	cr_assert_not_null(realpath(top, src));
-	snprintf(other, sizeof(other),
-		 "gcc -O1 -gdwarf-5 -gsplit-dwarf -std=gnu11 -Dmain=other -c -o split-inlined.o "
-		 "%s/tests/stimuli/inlined.c",
-		 src);
+	snprintf(other, sizeof(other), "cp %s/split-inlined.dwo .", stimulus("split-c-5-O1"));
 	expect_one_missing(other);
 }
 
@@ -237,7 +193,7 @@ Test(split, finds_the_files_next_to_a_moved_program)
 {
 	struct opened whole, split;
 
-	build_c();
+	copy_split("c-5");
 	shell("cd %s && mkdir moved && mv split *.dwo moved", scratch());
 	open_program(&whole, "whole");
 	open_program(&split, "moved/split");
@@ -252,7 +208,7 @@ Test(split, continues_after_a_file_of_another_build)
 {
 	struct opened whole, split;
 
-	build_c();
+	copy_split("c-5");
 	shell("cd %s && mkdir moved && mv split *.dwo moved && cp moved/split-inlined.dwo split-numbers.dwo && "
 	      "cp moved/split-numbers.dwo split-inlined.dwo && echo text >split-main.dwo",
 	      scratch());
@@ -271,9 +227,8 @@ Test(split, finds_the_package_by_build_id)
 	struct opened whole, split;
 	char path[128], root[128];
 
-	compile("whole", "gcc", "-gdwarf-4");
-	compile("split", "gcc", "-gdwarf-4 -gsplit-dwarf");
-	shell("cd %s && for p in whole split; do gcc -Wl,--build-id -o $p $p-*.o || exit; done && "
+	copy_split("c-4");
+	shell("cd %s && "
 	      "timeout 60 dwp -e split -o all.dwp && timeout 60 dwp -o split.dwp split-main.dwo && rm *.dwo && "
 	      "id=$(readelf -n split | sed -n 's/.*Build ID: //p') && end=${id#??} && "
 	      "mkdir -p root/.build-id/${id%%$end} && mv all.dwp root/.build-id/${id%%$end}/$end.dwp",
@@ -324,7 +279,7 @@ Test(split, uses_each_file_for_the_unit_that_requested_it)
 	char path[128];
 	int cnt;
 
-	build_c();
+	copy_split("c-5");
 	open_program(&whole, "whole");
 	snprintf(path, sizeof(path), "%s/split", scratch());
 	text = section_of(path, ".text");
@@ -392,8 +347,7 @@ Test(split, survives_damaged_files, .timeout = 60)
 	struct section text;
 	char path[128];
 
-	compile("split", "gcc", "-gdwarf-4 -gsplit-dwarf");
-	shell("cd %s && gcc -o split split-*.o", scratch());
+	copy_split("c-4");
 	snprintf(path, sizeof(path), "%s/split", scratch());
 	text = section_of(path, ".text");
 	try_damaged("split-inlined.dwo", &text);

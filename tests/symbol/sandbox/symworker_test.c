@@ -218,17 +218,13 @@ Test(symworker, answers_equal_the_answers_of_the_symbolizer)
 /* Inlined functions come from files that only openers can open; without them names and one note are left. */
 Test(symworker, requests_the_files_of_split_debug_information)
 {
-	const char *top = getenv("D9_TOP") ? getenv("D9_TOP") : ".";
 	struct sym_client *w;
 	struct got with = { 0 }, without = { 0 };
-	char path[128], src[PATH_MAX];
+	char path[128];
 	size_t asked;
 
-	cr_assert_not_null(realpath(top, src));
 	snprintf(path, sizeof(path), "%s/split", scratch());
-	shell("export CCACHE_DISABLE=1; cd %s && gcc -O2 -g -gsplit-dwarf -std=gnu11 -c -o split.o "
-	      "%s/tests/stimuli/inlined.c && gcc -o split split.o",
-	      scratch(), src);
+	copy_split("c-5");
 	w = start(NULL);
 	add(w, 1, path);
 	asked = request_text(w, 1, path, 4);
@@ -238,8 +234,8 @@ Test(symworker, requests_the_files_of_split_debug_information)
 	cr_expect_gt(with.frames, asked);
 	cr_expect_eq(sym_client_restarts(w), 0u);
 	sym_client_free(w);
-	/* a FIFO without a writer */
-	shell("cd %s && rm split.dwo && mkfifo split.dwo", scratch());
+	/* FIFOs without a writer */
+	shell("cd %s && for f in *.dwo; do rm $f && mkfifo $f || exit; done", scratch());
 	w = start(NULL);
 	add(w, 1, path);
 	request_text(w, 1, path, 4);
@@ -255,16 +251,16 @@ Test(symworker, requests_the_files_of_split_debug_information)
 	sym_client_free(w);
 }
 
-/* Frames of the program "two" in scratch(), without the files of these units. */
-static size_t frames_of_two(const char *units, const char *detail)
+/* Frames of the program "split" in scratch(), without the files of these units. */
+static size_t frames_of_split(const char *units, const char *detail)
 {
 	struct got g = { 0 };
 	struct sym_client *w;
 	char path[128];
 
-	snprintf(path, sizeof(path), "%s/two", scratch());
-	shell("cd %s && cp kept/*.dwo . && for u in %s; do rm two-$u.dwo || exit; done", scratch(),
-	      units);
+	snprintf(path, sizeof(path), "%s/split", scratch());
+	shell("cd %s && cp kept/*.dwo . && for u in %s; do rm split-$u.dwo || exit; done",
+	      scratch(), units);
 	w = start(NULL);
 	add(w, 1, path);
 	request_text(w, 1, path, 4);
@@ -280,19 +276,14 @@ Test(symworker, requests_each_file_even_if_others_are_missing)
 {
 	static const char missing[] =
 		".dwo files are missing (searched: build directory, own directory, PROGRAM.dwp)";
-	const char *top = getenv("D9_TOP") ? getenv("D9_TOP") : ".";
 	size_t all, none, a, b;
-	char src[PATH_MAX];
 
-	cr_assert_not_null(realpath(top, src));
-	shell("export CCACHE_DISABLE=1; cd %s && echo 'int main(void) { return 0; }' >main.c && "
-	      "for u in numbers inlined; do gcc -O2 -g -gsplit-dwarf -std=gnu11 -Dmain=$u -c -o two-$u.o "
-	      "%s/tests/stimuli/$u.c || exit; done && gcc -o two main.c two-*.o && mkdir kept && mv *.dwo kept",
-	      scratch(), src);
-	all = frames_of_two("", "");
-	none = frames_of_two("numbers inlined", missing);
-	a = frames_of_two("numbers", missing);
-	b = frames_of_two("inlined", missing);
+	copy_split("c-5");
+	shell("cd %s && mkdir kept && mv *.dwo kept", scratch());
+	all = frames_of_split("", "");
+	none = frames_of_split("numbers inlined", missing);
+	a = frames_of_split("numbers", missing);
+	b = frames_of_split("inlined", missing);
 	cr_expect_gt(a, none);
 	cr_expect_gt(b, none);
 	cr_expect_eq(a - none + b - none, all - none, "%zu %zu %zu %zu", all, none, a, b);

@@ -191,6 +191,24 @@ bool input_part(const char *dir, size_t i, struct buf *path)
 	return has;
 }
 
+size_t input_part_cnt(const char *dir)
+{
+	const int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	char **names;
+	const int cnt = fd < 0 ? -1 : file_names(fd, false, &names);
+	uint64_t number;
+	size_t parts = 0;
+
+	for (int i = 0; i < cnt; i++)
+		parts += str_starts(names[i], "data.") &&
+			 !str_parse_u64(names[i] + 5, UINT64_MAX, &number);
+	if (cnt >= 0)
+		file_names_free(names, cnt);
+	if (fd >= 0)
+		close(fd);
+	return parts;
+}
+
 static int refuse_directory(const char *dir)
 {
 	if (has_file(dir, "data.0"))

@@ -131,6 +131,13 @@ const char *interval_print_lacks_switches(const struct names *n)
 	return "it has no context switches";
 }
 
+static bool has_some_cpus(const struct names *n)
+{
+	const char *cut = names_meta(n, 0, PROF_META_CUT);
+
+	return names_meta(n, 0, PROF_META_RECORDED_CPUS) || (cut && strstr(cut, PROF_CUT_CPUS));
+}
+
 const char *interval_print_no_switches(const struct interval_reader *t)
 {
 	if (names_meta(t->names, 0, PROF_META_SUMMARY_NS))
@@ -140,7 +147,8 @@ const char *interval_print_no_switches(const struct interval_reader *t)
 			       INTERVAL_PRINT_STAYS :
 			       "no off-CPU interval matched --min-block and --max-block";
 	if (interval_reader_has_states(t))
-		return "its threads did not switch during the recording";
+		return has_some_cpus(t->names) ? "its threads did not switch on the recorded CPUs" :
+						 "its threads did not switch during the recording";
 	return interval_print_lacks_switches(t->names);
 }
 

@@ -174,6 +174,18 @@ static void put_hist(struct buf *out, const struct count *c)
 	report_text_powers(out, counts, 11, COUNT_COLS);
 }
 
+/* Of the rows that are not shown. */
+static const char *how_less(const struct count *c)
+{
+	static const char *const texts[] = {
+		[PAIR_SUMS_TIME] = "with less time",	  [PAIR_SUMS_MAX] = "with a lower maximum",
+		[PAIR_SUMS_AVG] = "with a lower average", [PAIR_SUMS_P99] = "with a lower p99",
+		[PAIR_SUMS_COUNT] = "with a lower count",
+	};
+
+	return texts[c->pair_opts.order];
+}
+
 void count_put_pairs(struct buf *out, const struct count *c)
 {
 	const struct pair_sums *p = &c->pairs;
@@ -187,7 +199,7 @@ void count_put_pairs(struct buf *out, const struct count *c)
 	put_titles(out, c);
 	for (size_t i = 0; i < shown; i++)
 		put_row(out, c, &p->rows[i]);
-	count_put_more(out, p->row_cnt - shown, "with less time");
+	count_put_more(out, p->row_cnt - shown, how_less(c));
 	if (!c->opts->syscalls && p->lengths.cnt)
 		put_hist(out, c);
 	buf_free(&what);

@@ -9,6 +9,8 @@
 
 struct query_cmd_opts {
 	struct opt_list inputs, params;
+	struct opt_list at; /* URLs of servers */
+	const char *password_file, *ca_file;
 	uint64_t memory_max;
 	int format; /* enum query_format */
 	bool schema, list;
@@ -45,6 +47,13 @@ int query_cmd_run(struct query_cmd *c, const char *sql);
 /* Prints the tables, or one of them: an exit code. */
 int query_cmd_print_schema(struct query_cmd *c, const char *table);
 void query_cmd_print_list(void);
+
+/*
+ * With --at: the words of the command line, and the values of --param. Runs on servers, or prints the named queries: an exit
+ * code.
+ */
+int query_at_run(const struct query_cmd_opts *opts, const struct query_param *params,
+		 size_t param_cnt, int cnt, char **words);
 
 /* Reads statements from the terminal until its end: an exit code. */
 int query_shell_run(struct query_cmd *c);

@@ -14,6 +14,7 @@
 #include "cmd/common/cmd.h"
 #include "cmd/common/report_text.h"
 #include "cmd/query/query_cmd.h"
+#include "ship/server_password.h"
 
 #define O(m) offsetof(struct query_cmd_opts, m)
 
@@ -30,6 +31,24 @@ static const struct opt query_opts[] = {
 	  .arg = "FILE",
 	  .help = "Trace to read; - is standard input; may be repeated (default dial9.bin)",
 	  .group = "Input" },
+	{ .name = "at",
+	  .kind = OPT_LIST,
+	  .off = O(at),
+	  .arg = "URL",
+	  .help = "Query a ClickHouse server with the tables of ship, in its SQL: "
+		  "http://USER@HOST:8123/DATABASE; may be repeated",
+	  .group = "Server" },
+	{ .name = "password-file",
+	  .kind = OPT_STR,
+	  .off = O(password_file),
+	  .arg = "FILE",
+	  .help = "Read the password from the first line of FILE (default: variable " SERVER_PASSWORD_VARIABLE
+		  ")" },
+	{ .name = "ca-file",
+	  .kind = OPT_STR,
+	  .off = O(ca_file),
+	  .arg = "FILE",
+	  .help = "Certificates (PEM) that may sign the server's (default: the system's)" },
 	{ .name = "param",
 	  .kind = OPT_LIST,
 	  .off = O(params),
@@ -61,15 +80,17 @@ static const struct opt query_opts[] = {
 
 static const struct opt_spec query_spec = {
 	.name = "query",
-	.usage = "dial9-prof query [OPTIONS] SQL|NAME [TRACE...]",
+	.usage = "dial9-prof query [OPTIONS] SQL|NAME [TRACE...]\n"
+		 "       dial9-prof query [OPTIONS] --at URL SQL|NAME",
 	.brief = "Query traces with SQL. Nothing is imported: tables are read from the traces.",
 	OPT_ROWS(query_opts),
 	.examples =
 		"  dial9-prof query top-functions\n"
-		"  dial9-prof query 'SELECT comm, state, sum(dur) FROM slices WHERE neighbour = 0 GROUP BY 1, 2'\n"
+		"  dial9-prof query 'SELECT comm, state, sum(dur) FROM slices GROUP BY 1, 2'\n"
 		"  dial9-prof query --format csv 'SELECT * FROM \"sched:sched_switch\" LIMIT 10' a.bin "
 		"b.bin\n"
-		"  dial9-prof query --param q=0.999 runq-latency trace.bin\n",
+		"  dial9-prof query --param q=0.999 runq-latency trace.bin\n"
+		"  dial9-prof query --at http://dial9@ch1:8123/fleet --param from=1h top-functions\n",
 };
 
 /* ---- the command line --------------------------------------------------------------------------- */
@@ -131,6 +152,13 @@ static int parse_params(struct query_cmd *c)
 	}
 	c->param_cnt = list->cnt;
 	return 0;
+}
+
+static void free_params(struct query_cmd *c)
+{
+	for (size_t i = 0; c->params && i < c->opts->params.cnt; i++)
+		free((char *)c->params[i].name);
+	free(c->params);
 }
 
 /* Standard input can be read once. */
@@ -219,10 +247,20 @@ static int open_query(const struct query_cmd_opts *opts, int cnt, char **words)
 	}
 	query_free(c.query);
 	query_input_close(&c);
-	for (size_t i = 0; c.params && i < opts->params.cnt; i++)
-		free((char *)c.params[i].name);
-	free(c.params);
+	free_params(&c);
 	free(c.paths);
+	return code;
+}
+
+/* The words are not traces. */
+static int ask_servers(const struct query_cmd_opts *opts, int cnt, char **words)
+{
+	struct query_cmd c = { .opts = opts };
+	int code = CMD_USAGE;
+
+	if (!parse_params(&c))
+		code = query_at_run(opts, c.params, c.param_cnt, cnt, words);
+	free_params(&c);
 	return code;
 }
 
@@ -244,6 +282,8 @@ int cmd_query(int argc, char **argv)
 		code = CMD_OK;
 	else if (!ret && check_format(&opts))
 		code = CMD_USAGE;
+	else if (!ret && opts.at.cnt)
+		code = ask_servers(&opts, argc - first, argv + first);
 	else if (!ret && opts.list)
 		code = print_list(argc - first, argv + first);
 	else if (!ret)

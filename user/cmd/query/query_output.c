@@ -47,6 +47,7 @@ static void put_value(struct buf *out, const struct query_value *v)
 		put_real(out, v->real);
 		break;
 	case QUERY_TEXT:
+	case QUERY_NUMBER:
 		value_text_clean(out, v->data, v->sz);
 		break;
 	case QUERY_BLOB:
@@ -202,7 +203,8 @@ static void keep_row(struct query_output *o, const struct query_value *values)
 		struct query_output_cell *cell = &o->cells[o->cell_cnt++];
 
 		*cell = (struct query_output_cell){ .number = values[i].type == QUERY_INTEGER ||
-							      values[i].type == QUERY_REAL };
+							      values[i].type == QUERY_REAL ||
+							      values[i].type == QUERY_NUMBER };
 		put_value(&cell->text, &values[i]);
 		if (o->format == QUERY_MARKDOWN)
 			escape_bars(&cell->text);

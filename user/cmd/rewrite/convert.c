@@ -320,18 +320,33 @@ static int open_one(struct convert *cv, char *word, bool is_part)
 	return 0;
 }
 
+/* Its files in order of their numbers. */
+static int open_directory(struct convert *cv, const char *dir, struct buf *path)
+{
+	int err = open_one(cv, path->data, false);
+	size_t i = 1;
+
+	while (!err && input_part(dir, i, path)) {
+		err = open_one(cv, path->data, true);
+		i++;
+	}
+	if (err || input_part_cnt(dir) < i)
+		return err;
+	log_error("convert: %s is missing, and files after it are there; to convert without it, "
+		  "rename them",
+		  path->data);
+	return -ENODATA;
+}
+
 static int open_word(struct convert *cv, char *word)
 {
 	struct buf path = { 0 };
 	int err;
 
-	if (!input_part(word, 0, &path)) {
+	if (input_part(word, 0, &path))
+		err = open_directory(cv, word, &path);
+	else
 		err = open_one(cv, word, false);
-	} else {
-		err = open_one(cv, path.data, false);
-		for (size_t i = 1; !err && input_part(word, i, &path); i++)
-			err = open_one(cv, path.data, true);
-	}
 	buf_free(&path);
 	return err;
 }

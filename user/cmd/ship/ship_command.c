@@ -4,7 +4,6 @@
  * files are sent is user/ship's.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -12,20 +11,18 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "base/opts.h"
 #include "base/str.h"
 #include "cmd/common/cmd.h"
+#include "ship/server_password.h"
 #include "ship/ship.h"
 
-#define PASSWORD_VARIABLE "DIAL9_SHIP_PASSWORD"
-#define PASSWORD_MAX 4096
 #define SECOND 1000000000ULL
 #define LABELS_MAX 16
 
 struct ship_cmd_opts {
-	const char *to, *password_file, *ca_file, *ttl, *key_file;
+	const char *to, *password_file, *ca_file, *ttl, *rollup_ttl, *key_file;
 	struct opt_list labels;
 	uint64_t disk_max, timeout_ns;
 	uint32_t end_fd;
@@ -45,7 +42,7 @@ static const struct opt ship_opts_rows[] = {
 	  .kind = OPT_STR,
 	  .off = O(password_file),
 	  .arg = "FILE",
-	  .help = "Read the password from the first line of FILE (default: variable " PASSWORD_VARIABLE
+	  .help = "Read the password from the first line of FILE (default: variable " SERVER_PASSWORD_VARIABLE
 		  ")" },
 	{ .name = "ca-file",
 	  .kind = OPT_STR,
@@ -56,7 +53,13 @@ static const struct opt ship_opts_rows[] = {
 	  .kind = OPT_STR,
 	  .off = O(ttl),
 	  .arg = "DAYS",
-	  .help = "Create tables whose rows the server deletes after DAYS (7 or 7d), if it can" },
+	  .help = "Create tables of samples, slices and spans whose rows the server deletes after DAYS "
+		  "(7 or 7d), if it can" },
+	{ .name = "rollup-ttl",
+	  .kind = OPT_STR,
+	  .off = O(rollup_ttl),
+	  .arg = "DAYS",
+	  .help = "The same for rollups, which are sums by second" },
 	{ .name = "label",
 	  .kind = OPT_LIST,
 	  .off = O(labels),
@@ -147,7 +150,7 @@ static int check_labels(const struct opt_list *labels)
 	return -EINVAL;
 }
 
-static int parse_ttl(const char *text, uint64_t *days)
+static int parse_ttl(const char *option, const char *text, uint64_t *days)
 {
 	const size_t len = text ? strlen(text) : 0;
 	char *number;
@@ -161,40 +164,8 @@ static int parse_ttl(const char *text, uint64_t *days)
 	free(number);
 	if (!err && *days)
 		return 0;
-	log_error("ship: bad value '%s' for --raw-ttl: expected days, for example 7d", text);
+	log_error("ship: bad value '%s' for %s: expected days, for example 7d", text, option);
 	return -EINVAL;
-}
-
-/* *@out NULL: none. From malloc. */
-static int read_password(const char *path, char **out)
-{
-	struct buf text = { 0 };
-	int err;
-
-	*out = NULL;
-	if (!path) {
-		const char *value = getenv(PASSWORD_VARIABLE);
-
-		*out = value ? xstrdup(value) : NULL;
-		return 0;
-	}
-	err = file_read(AT_FDCWD, path, PASSWORD_MAX, &text);
-	if (err) {
-		log_error("ship: cannot read %s: %s", path, strerror(-err));
-		buf_free(&text);
-		return err;
-	}
-	*out = xstrndup(buf_cstr(&text), strcspn(buf_cstr(&text), "\r\n"));
-	explicit_bzero(text.data, text.len);
-	buf_free(&text);
-	return 0;
-}
-
-static void free_password(char *password)
-{
-	if (password)
-		explicit_bzero(password, strlen(password));
-	free(password);
 }
 
 /* ---- the run ---------------------------------------------------------------------------------- */
@@ -244,7 +215,7 @@ static int exit_code(int err, const struct ship_counts *c)
 }
 
 static int run(const struct ship_cmd_opts *opts, const char *dir, const struct http_url *url,
-	       const char *password, uint64_t ttl_days)
+	       const char *password, const struct ship_ttl *ttl)
 {
 	const struct ship_opts o = {
 		.dir = dir,
@@ -254,7 +225,7 @@ static int run(const struct ship_cmd_opts *opts, const char *dir, const struct h
 				    .ca_file = opts->ca_file,
 				    .timeout_ns = 300 * SECOND,
 				    .stop = &stop },
-			.ttl_days = ttl_days,
+			.ttl = *ttl,
 			.pause_min_ns = SECOND,
 			.pause_max_ns = 60 * SECOND,
 			.give_up_ns = opts->timeout_ns,
@@ -287,7 +258,7 @@ static int check_and_run(const struct ship_cmd_opts *opts, int cnt, char **words
 {
 	struct http_url url = { 0 };
 	char *password = NULL;
-	uint64_t ttl_days;
+	struct ship_ttl ttl;
 	int code = CMD_USAGE;
 
 	if (cnt != 1) {
@@ -306,10 +277,12 @@ static int check_and_run(const struct ship_cmd_opts *opts, int cnt, char **words
 		log_error("ship: --anonymize-key needs --anonymize");
 		return CMD_USAGE;
 	}
-	if (!check_labels(&opts->labels) && !parse_ttl(opts->ttl, &ttl_days) &&
-	    !http_url_parse(opts->to, &url) && !read_password(opts->password_file, &password))
-		code = run(opts, words[0], &url, password, ttl_days);
-	free_password(password);
+	if (!check_labels(&opts->labels) && !parse_ttl("--raw-ttl", opts->ttl, &ttl.raw) &&
+	    !parse_ttl("--rollup-ttl", opts->rollup_ttl, &ttl.rollup) &&
+	    !http_url_parse(opts->to, &url) &&
+	    !server_password_read("ship", opts->password_file, &password))
+		code = run(opts, words[0], &url, password, &ttl);
+	server_password_free(password);
 	http_url_fini(&url);
 	return code;
 }

@@ -131,9 +131,9 @@ void perfdata_addresses_learn(struct perfdata_addresses *a, const struct perfdat
 	k->v[k->cnt++] = *known;
 }
 
-void perfdata_addresses_start(struct perfdata_addresses *a, struct perfdata_out *out)
+void perfdata_addresses_start(struct perfdata_addresses *a, uint32_t part, struct perfdata_out *out)
 {
-	const char *arch = names_meta(a->names, 0, PROF_META_ARCH);
+	const char *arch = names_meta(a->names, part, PROF_META_ARCH);
 
 	free_spaces(a);
 	a->out = out;

@@ -20,8 +20,9 @@ struct perfdata_known {
 };
 void perfdata_addresses_learn(struct perfdata_addresses *a, const struct perfdata_known *known);
 
-/* The records start again, for another output, which is borrowed. */
-void perfdata_addresses_start(struct perfdata_addresses *a, struct perfdata_out *out);
+/* The records of a recording start again, for another output, which is borrowed. */
+void perfdata_addresses_start(struct perfdata_addresses *a, uint32_t part,
+			      struct perfdata_out *out);
 /* The process has no mappings any more, for perf too. */
 void perfdata_addresses_reset(struct perfdata_addresses *a, uint32_t pid);
 

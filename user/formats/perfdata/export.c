@@ -42,6 +42,7 @@ struct exporter {
 	struct perfdata_out out;
 	struct perfdata_tasks_out tasks;
 	struct waiting waiting;
+	bool has_part; /* header.part is known */
 	uint16_t last_event; /* of the first reading */
 	uint64_t last_ts, rounds_at, records;
 	uint64_t chain[CHAIN_MAX];
@@ -85,7 +86,7 @@ static bool is_event(const struct trace_event *ev)
 
 static bool is_of_host(const struct exporter *x, const struct trace_event *ev)
 {
-	return names_part(x->names, ev->part)->clock == names_part(x->names, 0)->clock;
+	return names_part(x->names, ev->part)->clock == names_part(x->names, x->header.part)->clock;
 }
 
 /* Whether a kind of LostEvents is a loss, and no choice. */
@@ -137,7 +138,12 @@ static void learn(struct exporter *x, const struct trace_event *ev)
 {
 	struct perfdata_raw_event *e;
 
-	if (!is_of_host(x, ev)) {
+	/* part 0 of a merged trace may be the merge itself, without a host */
+	if (!x->has_part && (is_event(ev) || ev->kind == TRACE_SAMPLE)) {
+		x->has_part = true;
+		x->header.part = ev->part;
+	}
+	if (x->has_part && !is_of_host(x, ev)) {
 		foreign_note(x->notes, FOREIGN_NOTE_LOST, 1, OTHER_HOSTS, NULL);
 		return;
 	}
@@ -217,7 +223,7 @@ static void put_sample(struct exporter *x, const struct perfdata_moment *m,
 	perfdata_out_u32(&x->out, m->tid);
 	perfdata_out_u64(&x->out, m->ts);
 	perfdata_out_cpu(&x->out, m->cpu);
-	perfdata_out_u64(&x->out, e ? 1 : names_period_ns(x->names, 0) ?: 1);
+	perfdata_out_u64(&x->out, e ? 1 : names_period_ns(x->names, x->header.part) ?: 1);
 	if (perfdata_header_out_type(&x->header, e) & PERF_SAMPLE_CALLCHAIN) {
 		perfdata_out_u64(&x->out, cnt);
 		buf_add(&x->out.body, x->chain, cnt * sizeof(x->chain[0]));
@@ -407,7 +413,7 @@ static int put_records(struct exporter *x)
 	x->last_ts = x->header.first_ts;
 	x->records = 0;
 	x->rounds_at = ROUND_RECORDS;
-	perfdata_addresses_start(x->addresses, &x->out);
+	perfdata_addresses_start(x->addresses, x->header.part, &x->out);
 	perfdata_raw_layout_start(&x->layout);
 	err = read_trace(x, false, put);
 	put_waiting(x, NULL);

@@ -37,7 +37,7 @@ uint64_t perfdata_header_out_type(const struct perfdata_header_out *h,
 
 /* ---- attributes -------------------------------------------------------------------------------- */
 
-static void set_clock(const struct names *names, struct perf_event_attr *attr)
+static void set_clock(const struct perfdata_header_out *h, struct perf_event_attr *attr)
 {
 	static const struct {
 		const char *name;
@@ -47,7 +47,7 @@ static void set_clock(const struct names *names, struct perf_event_attr *attr)
 		       { "CLOCK_MONOTONIC_RAW", CLOCK_MONOTONIC_RAW },
 		       { "CLOCK_BOOTTIME", CLOCK_BOOTTIME },
 		       { "CLOCK_TAI", CLOCK_TAI } };
-	const char *clock = names_meta(names, 0, PROF_META_CLOCK);
+	const char *clock = names_meta(h->names, h->part, PROF_META_CLOCK);
 
 	for (size_t i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++)
 		if (!strcmp(clock ? clock : clocks[0].name, clocks[i].name)) {
@@ -56,17 +56,17 @@ static void set_clock(const struct names *names, struct perf_event_attr *attr)
 		}
 }
 
-static const char *sample_name(const struct names *names)
+static const char *sample_name(const struct perfdata_header_out *h)
 {
-	const char *name = names_meta(names, 0, PROF_META_SAMPLE_EVENT);
+	const char *name = names_meta(h->names, h->part, PROF_META_SAMPLE_EVENT);
 
 	return name && *name ? name : "cpu-clock";
 }
 
-static void set_sampling(const struct names *names, struct perf_event_attr *attr)
+static void set_sampling(const struct perfdata_header_out *h, struct perf_event_attr *attr)
 {
-	const char *name = sample_name(names);
-	const uint64_t hz = names_meta_u64(names, 0, PROF_META_SAMPLE_HZ);
+	const char *name = sample_name(h);
+	const uint64_t hz = names_meta_u64(h->names, h->part, PROF_META_SAMPLE_HZ);
 
 	attr->type = PERF_TYPE_RAW;
 	if (!strcmp(name, "cpu-clock") || !strcmp(name, "task-clock")) {
@@ -80,7 +80,7 @@ static void set_sampling(const struct names *names, struct perf_event_attr *attr
 		attr->freq = 1;
 		attr->sample_freq = hz;
 	} else {
-		attr->sample_period = names_period_ns(names, 0) ?: 1;
+		attr->sample_period = names_period_ns(h->names, h->part) ?: 1;
 	}
 }
 
@@ -91,13 +91,13 @@ static struct perf_event_attr make_attr(const struct perfdata_header_out *h,
 	struct perf_event_attr attr = { .size = ATTR_SZ, .sample_id_all = 1 };
 
 	attr.sample_type = perfdata_header_out_type(h, e);
-	set_clock(h->names, &attr);
+	set_clock(h, &attr);
 	if (e) {
 		attr.type = PERF_TYPE_TRACEPOINT;
 		attr.config = e->number;
 		attr.sample_period = 1;
 	} else {
-		set_sampling(h->names, &attr);
+		set_sampling(h, &attr);
 	}
 	attr.mmap = attr.mmap2 = attr.comm = attr.task = 1;
 	return attr;
@@ -142,11 +142,12 @@ static bool has_feature(const struct perfdata_header_out *h, uint32_t feature)
 	if (feature == PERFDATA_TRACING_DATA)
 		return h->layout->cnt;
 	if (feature == PERFDATA_NRCPUS)
-		return names_meta_u64(h->names, 0, PROF_META_CPUS);
+		return names_meta_u64(h->names, h->part, PROF_META_CPUS);
 	if (feature != PERFDATA_CLOCKID && feature != PERFDATA_CLOCK_DATA)
 		return true;
-	set_clock(h->names, &attr);
-	return attr.use_clockid && (feature == PERFDATA_CLOCKID || names_part(h->names, 0)->synced);
+	set_clock(h, &attr);
+	return attr.use_clockid &&
+	       (feature == PERFDATA_CLOCKID || names_part(h->names, h->part)->synced);
 }
 
 static void put_feature_bits(struct buf *b, const struct perfdata_header_out *h)
@@ -200,16 +201,16 @@ static void put_string(struct buf *b, const char *s)
 	buf_fill(b, '\0', sz - len);
 }
 
-static void put_meta(struct buf *b, const struct names *names, const char *key)
+static void put_meta(struct buf *b, const struct perfdata_header_out *h, const char *key)
 {
-	const char *value = names_meta(names, 0, key);
+	const char *value = names_meta(h->names, h->part, key);
 
 	put_string(b, value ? value : "");
 }
 
-static void put_command_line(struct buf *b, const struct names *names)
+static void put_command_line(struct buf *b, const struct perfdata_header_out *h)
 {
-	const char *line = names_meta(names, 0, PROF_META_COMMAND_LINE);
+	const char *line = names_meta(h->names, h->part, PROF_META_COMMAND_LINE);
 	size_t at = b->len, len;
 	uint32_t cnt = 0;
 	struct buf word = { 0 };
@@ -276,7 +277,7 @@ static void put_events(struct buf *b, const struct perfdata_header_out *h)
 		if (e)
 			buf_printf(&name, "%s:%s", e->system, e->event);
 		else
-			buf_addstr(&name, sample_name(h->names));
+			buf_addstr(&name, sample_name(h));
 		buf_add(b, &attr, ATTR_SZ);
 		perfdata_put_u32(b, 1);
 		put_string(b, buf_cstr(&name));
@@ -288,10 +289,10 @@ static void put_events(struct buf *b, const struct perfdata_header_out *h)
 /* The same moment on both clocks. */
 static void put_clock_data(struct buf *b, const struct perfdata_header_out *h)
 {
-	const struct part *part = names_part(h->names, 0);
+	const struct part *part = names_part(h->names, h->part);
 	struct perf_event_attr attr = { 0 };
 
-	set_clock(h->names, &attr);
+	set_clock(h, &attr);
 	perfdata_put_u32(b, 1);
 	perfdata_put_u32(b, (uint32_t)attr.clockid);
 	perfdata_put_u64(b, part->real);
@@ -300,7 +301,7 @@ static void put_clock_data(struct buf *b, const struct perfdata_header_out *h)
 
 static void put_feature(struct buf *b, const struct perfdata_header_out *h, uint32_t feature)
 {
-	const uint32_t cpus = (uint32_t)names_meta_u64(h->names, 0, PROF_META_CPUS);
+	const uint32_t cpus = (uint32_t)names_meta_u64(h->names, h->part, PROF_META_CPUS);
 
 	switch (feature) {
 	case PERFDATA_TRACING_DATA:
@@ -310,23 +311,23 @@ static void put_feature(struct buf *b, const struct perfdata_header_out *h, uint
 		put_build_ids(b, h);
 		break;
 	case PERFDATA_HOSTNAME:
-		put_meta(b, h->names, PROF_META_HOST);
+		put_meta(b, h, PROF_META_HOST);
 		break;
 	case PERFDATA_OSRELEASE:
-		put_meta(b, h->names, PROF_META_KERNEL);
+		put_meta(b, h, PROF_META_KERNEL);
 		break;
 	case PERFDATA_VERSION:
-		put_meta(b, h->names, PROF_META_VERSION);
+		put_meta(b, h, PROF_META_VERSION);
 		break;
 	case PERFDATA_ARCH:
-		put_meta(b, h->names, PROF_META_ARCH);
+		put_meta(b, h, PROF_META_ARCH);
 		break;
 	case PERFDATA_NRCPUS:
 		perfdata_put_u32(b, cpus); /* present */
 		perfdata_put_u32(b, cpus);
 		break;
 	case PERFDATA_CMDLINE:
-		put_command_line(b, h->names);
+		put_command_line(b, h);
 		break;
 	case PERFDATA_EVENT_DESC:
 		put_events(b, h);

@@ -8,6 +8,7 @@
 /* What surrounds the records of a file. All borrowed. */
 struct perfdata_header_out {
 	const struct names *names;
+	uint32_t part; /* the recording that it describes */
 	const struct perfdata_raw_layout *layout;
 	const struct perfdata_addresses *addresses;
 	bool has_samples; /* of the CPU; their event is number 1, others follow */

@@ -204,28 +204,43 @@ static bool can_be_field(uint8_t type)
 	       plain != DIAL9_F64;
 }
 
+/* Another layout of the event has the field, too. False: its values belong to another kind. */
+static bool widen(struct perfdata_raw_field *f, const struct perfdata_raw_field *other)
+{
+	if (f->kind != other->kind)
+		return false;
+	f->sz = f->sz > other->sz ? f->sz : other->sz;
+	f->is_signed |= other->is_signed;
+	f->is_bool &= other->is_bool;
+	return true;
+}
+
 static void learn_field(struct perfdata_raw_event *e, const struct trace_schema *schema, size_t i,
 			const char *event, struct foreign_notes *notes)
 {
 	const char *source = dial9_schema_field_name(schema->schema, i);
 	const uint8_t type = dial9_schema_field_type(schema->schema, i);
 	const int32_t at = find_field(e, source);
-	struct perfdata_raw_field f = { 0 };
+	struct perfdata_raw_field f = { .name = plain_name(source, strlen(source)),
+					.source = xstrdup(source) };
+	bool fits = can_be_field(type);
 
-	if (at >= 0) {
-		e->fields[at].is_signed |= (type & (uint8_t)~DIAL9_OPTIONAL) == DIAL9_I64;
-		return;
+	if (fits) {
+		set_kind(&f, type, str_starts(event, SCHED));
+		f.is_signed |= (type & (uint8_t)~DIAL9_OPTIONAL) == DIAL9_I64;
 	}
-	f.name = plain_name(source, strlen(source));
-	if (!can_be_field(type) || e->cnt >= FIELDS_MAX || has_name(e, f.name)) {
+	if (at >= 0)
+		fits = fits && widen(&e->fields[at], &f);
+	else
+		fits = fits && e->cnt < FIELDS_MAX && !has_name(e, f.name);
+	if (!fits)
 		foreign_note(notes, FOREIGN_NOTE_LOST, 1, "fields that a tracepoint cannot have",
 			     "%s of %s", f.name, e->event);
+	if (!fits || at >= 0) {
 		free(f.name);
+		free(f.source);
 		return;
 	}
-	f.source = xstrdup(source);
-	set_kind(&f, type, str_starts(event, SCHED));
-	f.is_signed |= (type & (uint8_t)~DIAL9_OPTIONAL) == DIAL9_I64;
 	e->fields = array_reserve(e->fields, &e->cap, e->cnt + 1, sizeof(*e->fields));
 	e->fields[e->cnt++] = f;
 }

@@ -73,6 +73,12 @@ void perfdata_unwind_free(struct perfdata_unwind *u)
 /* ---- registers --------------------------------------------------------------------------------- */
 
 /* As asm/perf_regs.h numbers them. */
+/* Code is not part of a sample. */
+static int prof_walk_owner(const struct prof_walk *w, __u64 ret)
+{
+	return PROF_WALK_OWNER_UNSURE;
+}
+
 #ifdef PROF_MACHINE_ARM64
 enum { REG_FP = 29, REG_LR = 30, REG_SP = 31, REG_IP = 32 };
 #else
@@ -263,5 +269,6 @@ size_t perfdata_unwind_walk(struct perfdata_unwind *u, const struct perfdata_sam
 	while (cnt < max && !(why = step(u)))
 		addrs[cnt++] = u->walk.frame & ~PROF_UNWIND_RAW;
 	*end = (cnt == max ? PROF_END_FULL : why) | u->walk.flags;
+	cnt -= u->walk.surplus;
 	return cnt ? cnt : 1;
 }

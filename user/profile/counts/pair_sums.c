@@ -172,7 +172,7 @@ void pair_sums_add(struct pair_sums *p, const struct trace *t, const struct trac
 
 /* ---- rows -------------------------------------------------------------------------------------- */
 
-static void name_call(struct pair_sums_row *row, struct names *n)
+static void name_call(struct pair_sums *p, struct pair_sums_row *row, struct names *n)
 {
 	const char *event = names_str(n, row->name, NULL);
 	const struct tp_symbols *syms;
@@ -188,6 +188,8 @@ static void name_call(struct pair_sums_row *row, struct names *n)
 	}
 	if (text.len)
 		row->name = names_add(n, buf_cstr(&text), text.len);
+	if (text.len && row->raw)
+		spans_drop_single(&p->spans, buf_cstr(&text));
 	if (!row->raw)
 		row->call = UINT64_MAX;
 	buf_free(&text);
@@ -318,7 +320,7 @@ void pair_sums_finish(struct pair_sums *p, struct names *n)
 	spans_finish(&p->spans);
 	p->by_part = p->opts.by & (PAIR_BY_PID | PAIR_BY_TID) && !parts_share_ids(&n->parts);
 	for (size_t i = 0; p->opts.syscalls && i < p->row_cnt; i++)
-		name_call(&p->rows[i], n);
+		name_call(p, &p->rows[i], n);
 	join_parts(p);
 	for (size_t i = 0; i < p->row_cnt; i++) {
 		p->cnt += p->rows[i].cnt;

@@ -25,6 +25,7 @@ struct kind {
 	uint32_t pattern;
 	int32_t tie; /* tie field; -1: the thread */
 	int32_t number; /* field with the system call number of a start or end, or -1 */
+	uint64_t own_call; /* hash of the call's name in syscalls:sys_enter_NAME or syscalls:sys_exit_NAME, or 0 */
 	bool by_call; /* the pattern depends on the number */
 	bool syscall, lacks_field; /* lacks_field: the requested field is missing */
 };
@@ -32,6 +33,7 @@ struct kind {
 struct open {
 	struct span span; /* without its end */
 	uint64_t losses; /* before it */
+	uint64_t own_call; /* of its start's schema */
 	uint64_t depth; /* number of pairs within it */
 	bool wanted; /* false: kept only so that its end does not close another one */
 	bool syscall;
@@ -70,8 +72,8 @@ static bool is_own(const struct spans *s, uint64_t name)
 	return (uintptr_t)hmap_get(&s->own_calls, name) == OWN_BOTH;
 }
 
-/* Notes a call that has events of its own: one half of them. */
-static void add_own_call(struct spans *s, const char *name)
+/* Notes a call that has events of its own, one half of them. The hash of its name; 0: it is not such an event. */
+static uint64_t add_own_call(struct spans *s, const char *name)
 {
 	static const char enter[] = "syscalls:sys_enter_", exit[] = "syscalls:sys_exit_";
 	const bool is_enter = has_prefix(name, enter);
@@ -79,10 +81,11 @@ static void add_own_call(struct spans *s, const char *name)
 	uint64_t hash;
 
 	if (!is_enter && !has_prefix(name, exit))
-		return;
+		return 0;
 	hash = name_hash(name + (is_enter ? sizeof(enter) : sizeof(exit)) - 1);
 	halves |= (uintptr_t)hmap_get(&s->own_calls, hash);
 	hmap_set(&s->own_calls, hash, (void *)halves);
+	return hash;
 }
 
 static const struct kind *kind_of(struct spans *s, const struct trace_schema *ts)
@@ -108,7 +111,7 @@ static const struct kind *kind_of(struct spans *s, const struct trace_schema *ts
 	k->by_call = (k->role == ENTER || k->role == EXIT) && k->number >= 0 &&
 		     s->opts.patterns[k->pattern].call;
 	if (k->role == ENTER || k->role == EXIT)
-		add_own_call(s, name);
+		k->own_call = add_own_call(s, name);
 	hmap_set(&s->schemas, key, k);
 	return k;
 }
@@ -330,6 +333,39 @@ static bool is_wanted(const struct spans *s, uint32_t tid, uint32_t cpu)
 	return !s->opts.is_wanted || s->opts.is_wanted(s->opts.ctx, tid, cpu);
 }
 
+/* ---- without the other end --------------------------------------------------------------------- */
+
+static void count_single(struct hmap *single, uint64_t own_call)
+{
+	if (own_call)
+		hmap_set(single, own_call, (void *)((uintptr_t)hmap_get(single, own_call) + 1));
+}
+
+static void count_unended(struct spans *s, const struct open *o)
+{
+	s->unended++;
+	count_single(&s->own_unended, o->own_call);
+}
+
+static void count_unstarted(struct spans *s, const struct kind *k)
+{
+	s->unstarted++;
+	count_single(&s->own_unstarted, k->own_call);
+}
+
+static void drop_single(struct spans *s, uint64_t call)
+{
+	if (is_own(s, call))
+		return;
+	s->unended -= (uintptr_t)hmap_del(&s->own_unended, call);
+	s->unstarted -= (uintptr_t)hmap_del(&s->own_unstarted, call);
+}
+
+void spans_drop_single(struct spans *s, const char *call)
+{
+	drop_single(s, name_hash(call));
+}
+
 /* ---- nesting of open pairs in a thread ------------------------------------------------------- */
 
 static uint64_t place_of(const struct trace_event *ev)
@@ -402,8 +438,8 @@ static void begin_span(struct spans *s, const struct trace *t, const struct trac
 		return;
 	}
 	if (o) {
-		s->unended += o->wanted;
-		s->open_others -= !o->wanted;
+		if (o->wanted)
+			count_unended(s, o);
 		remove_open(s, o);
 	} else if (s->open.cnt >= SPANS_OPEN_MAX) {
 		s->dropped += wanted;
@@ -426,10 +462,10 @@ static void begin_span(struct spans *s, const struct trace *t, const struct trac
 							    NAMES_NONE :
 							    ev->schema->field_names[k->number] },
 			    .losses = s->losses,
+			    .own_call = k->own_call,
 			    .wanted = wanted,
 			    .syscall = k->syscall,
 			    .place = place_of(ev) };
-	s->open_others += !wanted;
 	put_innermost(s, o);
 }
 
@@ -460,7 +496,8 @@ static void end_span(struct spans *s, const struct trace *t, const struct trace_
 	}
 	o = hmap_get(&s->open, tie.hash);
 	if (!o) {
-		s->unstarted += is_wanted(s, tid, ev->cpu);
+		if (is_wanted(s, tid, ev->cpu))
+			count_unstarted(s, k);
 		return;
 	}
 	if (o->depth && !has_loss(s, o, ev->ts)) {
@@ -469,14 +506,13 @@ static void end_span(struct spans *s, const struct trace *t, const struct trace_
 	}
 	hmap_del(&s->open, tie.hash);
 	remove_open(s, o);
-	s->open_others -= !o->wanted;
 	if (!o->wanted) {
 		free(o);
 		return;
 	}
 	if (!is_same_call(o->span.call, number_of(ev, k)) || ev->ts < o->span.start) {
-		s->unended++;
-		s->unstarted++;
+		count_unended(s, o);
+		count_unstarted(s, k);
 	} else {
 		o->span.end = ev->ts;
 		o->span.end_tid = tid;
@@ -495,7 +531,8 @@ static void forget_thread(struct spans *s, const struct trace_event *ev)
 		o = hmap_del(&s->open, tie_hash(ev->part, k, BY_THREAD, ev->tid));
 		if (!o)
 			continue;
-		s->unended++;
+		if (o->wanted)
+			count_unended(s, o);
 		remove_open(s, o);
 		free(o);
 	}
@@ -527,7 +564,16 @@ void spans_add(struct spans *s, const struct trace *t, const struct trace_event 
 
 void spans_finish(struct spans *s)
 {
-	s->unended += s->open.cnt - s->open_others;
+	uint64_t call;
+	size_t pos = 0;
+	void *open;
+
+	while (hmap_next(&s->open, &pos, NULL, &open))
+		if (((const struct open *)open)->wanted)
+			count_unended(s, open);
+	pos = 0;
+	while (hmap_next(&s->raw_calls, &pos, &call, NULL))
+		drop_single(s, call);
 	for (size_t k = 0; k < s->cnt; k++) {
 		struct span *p = &s->v[k];
 
@@ -581,6 +627,8 @@ void spans_restart(struct spans *s)
 	free(s->kinds);
 	hmap_fini(&s->calls);
 	hmap_fini(&s->raw_calls);
+	hmap_fini(&s->own_unended);
+	hmap_fini(&s->own_unstarted);
 	quantile_fini(&s->lengths);
 	free(s->v);
 	*s = (struct spans){ .opts = s->opts, .own_calls = s->own_calls, .workers = s->workers };

@@ -91,10 +91,11 @@ struct spans {
 	 * raw_calls: those from raw_syscalls.
 	 */
 	struct hmap own_calls, raw_calls;
+	struct hmap own_unended,
+		own_unstarted; /* hash of a call with own events -> how many of these */
 	struct worker_threads workers;
 	bool workers_incomplete; /* is_wanted() was called before all workers were known */
 	struct hmap open; /* hash of the tie -> open pair */
-	size_t open_others; /* of these: in threads that are not wanted */
 	struct hmap last_open; /* thread or worker -> its latest open pair */
 	uint64_t losses; /* losses so far that may hide events */
 	struct span *v; /* a heap; after spans_finish() longest first */
@@ -108,7 +109,8 @@ struct spans {
 	size_t kind_cnt, kind_cap;
 	uint64_t nested; /* starts within an open pair of the same tie: counted as part of it */
 	uint64_t inside; /* complete pairs within another one of their thread: both count */
-	uint64_t unended, unstarted; /* unmatched starts, unmatched ends */
+	/* Unmatched starts, unmatched ends. After spans_finish(): see spans_drop_single(). */
+	uint64_t unended, unstarted;
 	uint64_t untied; /* events without thread or other tie */
 	uint64_t dropped; /* starts that did not fit */
 };
@@ -117,6 +119,11 @@ struct spans {
 void spans_add(struct spans *s, const struct trace *t, const struct trace_event *ev);
 /* Call it once, after the last event. */
 void spans_finish(struct spans *s);
+/*
+ * After spans_finish(): both ends of the system call are in raw_syscalls. If the trace has only one half of the call's
+ * own events (syscalls:*), these are not unmatched. spans_finish() does this for calls that a pattern names.
+ */
+void spans_drop_single(struct spans *s, const char *call);
 /*
  * Whether spans_restart() and a second pass would find other pairs: calls came from raw_syscalls
  * before their own events were known, or threads were selected before workers were known.

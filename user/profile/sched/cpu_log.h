@@ -6,8 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Slices kept per CPU, and CPUs kept. */
-#define CPU_LOG_SLICES 4096
+/*
+ * Slices kept per CPU, and CPUs kept. A CPU can switch 100,000 times per second, and the intervals that matter last
+ * for some tenths of a second.
+ */
+#define CPU_LOG_SLICES 65536
 #define CPU_LOG_CPUS 4096
 
 #define CPU_LOG_NOBODY UINT32_MAX /* unknown */

@@ -17,7 +17,7 @@ struct stack_ends {
 	uint64_t by_end[STACK_ENDS_CNT]; /* enum prof_user_end, or STACK_ENDS_OTHER */
 	uint64_t frame_pointers; /* some frames by checked frame pointers */
 	uint64_t signals; /* through a signal frame */
-	uint64_t guessed; /* the leaf has no frame, so its caller is uncertain */
+	uint64_t guessed; /* the caller of some frame is uncertain */
 	struct hmap modules; /* index << 8 | end -> stacks */
 };
 
@@ -34,7 +34,7 @@ void stack_ends_fini(struct stack_ends *e);
 
 /* The reason in one event: enum prof_user_end, or STACK_ENDS_OTHER. */
 uint8_t stack_ends_of(const struct trace_event *ev);
-/* Whether the caller of the leaf in an event's user stack is uncertain: PROF_USER_GUESSED. */
+/* Whether a caller in an event's user stack is uncertain: PROF_USER_GUESSED. */
 bool stack_ends_is_guessed(const struct trace_event *ev);
 
 /*

@@ -186,18 +186,20 @@ static int ask(struct part *part, enum op op, const void *data, size_t sz)
 {
 	const struct request req = { .part = part, .sz = sz, .op = op };
 	struct writer *w = part->writer;
+	bool first = false;
 	int err;
 
 	pthread_mutex_lock(&w->lock);
 	err = w->err;
 	if (!err || op == OP_END) {
-		if (!w->filled.len)
-			pthread_cond_signal(&w->news);
+		first = !w->filled.len;
 		buf_add(&w->filled, &req, sizeof(req));
 		buf_add(&w->filled, data, sz);
 		w->waiting += sz;
 	}
 	pthread_mutex_unlock(&w->lock);
+	if (first)
+		pthread_cond_signal(&w->news); /* after the lock, or the thread waits for it */
 	return err;
 }
 

@@ -4,7 +4,8 @@
  *
  * A program blocks in a handful of places, so the stacks of its switches out repeat. Each slot of the cache holds a
  * raw stack and its frames in the trace, for one program with one set of mappings, and one state of the kernel's
- * code. A new stack simply replaces the stack in its slot.
+ * code. A new stack simply replaces the stack in its slot. A thread often blocks in the same place again, so the slot
+ * of its last stack is compared first, which is cheaper than the hash of a stack.
  */
 #include "record/symbols/stacks.h"
 
@@ -20,16 +21,19 @@
 #include "record/process/tasks.h"
 #include "record/symbols/frames.h"
 
-enum { SLOTS = 8192 };
+enum {
+	SLOTS = 8192,
+	THREADS = 4096, /* with a last slot */
+};
 
 struct slot {
-	uint64_t hash;
 	uint64_t serial;
 	uint32_t generation; /* of the process's mappings */
 	uint32_t frames_generation;
 	uint16_t kstack_cnt, cnt;
 	uint8_t kind;
 	bool walked; /* user frames in the form of prof_unwind.h */
+	bool anywhere; /* walked, and independent of the process's mappings */
 	bool known_only; /* addresses outside all mappings do not belong to the current program */
 	uint16_t packed_cnt; /* less than cnt by the tracing frames */
 	size_t cap; /* in frames, of each half */
@@ -41,6 +45,7 @@ struct stacks {
 	struct frames *frames;
 	size_t bytes; /* of the slots' frames */
 	struct slot slots[SLOTS];
+	uint16_t last[THREADS]; /* slots of the last stacks, by thread id */
 };
 
 struct stacks *stacks_new(struct frames *frames)
@@ -64,8 +69,8 @@ void stacks_free(struct stacks *s)
 
 static bool slot_holds(const struct slot *slot, const struct slot *key, const uint64_t *raw)
 {
-	return slot->frames && slot->hash == key->hash && slot->serial == key->serial &&
-	       slot->generation == key->generation &&
+	return slot->frames && slot->serial == key->serial &&
+	       (slot->generation == key->generation || slot->anywhere) &&
 	       slot->frames_generation == key->frames_generation && slot->kind == key->kind &&
 	       slot->walked == key->walked && slot->known_only == key->known_only &&
 	       slot->kstack_cnt == key->kstack_cnt && slot->cnt == key->cnt &&
@@ -136,6 +141,21 @@ static bool has_raw(const uint64_t *frames, size_t cnt)
 	return all & PROF_UNWIND_RAW;
 }
 
+/* The slot for the stack, filled. */
+static struct slot *find_slot(struct stacks *s, struct slot *key, const uint64_t *raw,
+			      struct process *proc)
+{
+	uint64_t hash = hash_bytes(raw, key->cnt * sizeof(*raw)) ^ hash_u64(key->serial);
+	struct slot *slot = &s->slots[hash % SLOTS];
+
+	if (slot_holds(slot, key, raw))
+		return slot;
+	key->anywhere = key->walked && !has_raw(raw + key->kstack_cnt, key->cnt - key->kstack_cnt);
+	slot_fill(s, slot, key, raw);
+	pack_frames(s, slot, proc);
+	return slot;
+}
+
 const uint64_t *stacks_resolve(struct stacks *s, const struct prof_rec *rec, struct process *proc,
 			       size_t *cnt, struct emit_stack_id **id)
 {
@@ -150,18 +170,16 @@ const uint64_t *stacks_resolve(struct stacks *s, const struct prof_rec *rec, str
 		.generation = proc ? proc->maps.generation : 0,
 		.frames_generation = frames_generation(s->frames),
 	};
+	uint16_t *last = &s->last[rec->tid % THREADS];
 	uint8_t end = rec->user_end & PROF_USER_END_MASK;
 	struct slot *slot;
 
 	/* an exec leaves the old program's registers */
 	key.known_only = end == PROF_END_NO_LIST || end == PROF_END_NO_MAPPING;
-	if (key.walked && !has_raw(raw + key.kstack_cnt, rec->ustack_cnt))
-		key.generation = 0; /* independent of other mappings */
-	key.hash = hash_bytes(raw, key.cnt * sizeof(*raw)) ^ hash_u64(key.serial);
-	slot = &s->slots[key.hash % SLOTS];
+	slot = &s->slots[*last];
 	if (!slot_holds(slot, &key, raw)) {
-		slot_fill(s, slot, &key, raw);
-		pack_frames(s, slot, proc);
+		slot = find_slot(s, &key, raw, proc);
+		*last = slot - s->slots;
 	}
 	*cnt = slot->packed_cnt;
 	if (id)

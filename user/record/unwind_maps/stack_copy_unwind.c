@@ -117,6 +117,12 @@ static int prof_walk_leaf(const struct prof_walk *w)
 	return of_walk(w)->leaf_bare ? 0 : -1;
 }
 
+/* Code is not part of a copy. */
+static int prof_walk_owner(const struct prof_walk *w, __u64 ret)
+{
+	return PROF_WALK_OWNER_UNSURE;
+}
+
 #ifdef PROF_MACHINE_ARM64
 static __u64 prof_walk_code_mask(const struct prof_walk *w)
 {
@@ -159,7 +165,7 @@ static uint8_t walk(struct stack_copy_unwind *c, struct prof_rec *out, uint64_t 
 		w->end = PROF_END_FULL;
 		out->flags |= PROF_REC_USTACK_CUT;
 	}
-	out->ustack_cnt = cnt;
+	out->ustack_cnt = cnt - w->surplus;
 	return w->end | w->flags;
 }
 

@@ -259,10 +259,17 @@ void merge_schemas_fini(struct merge_schemas *s)
 
 /* ---- events ------------------------------------------------------------------------------------ */
 
+/* The metadata of a recorder, which begin its recording and precede its modules. */
+static bool begins_recording(const struct merge_feed *f, const struct trace_event *ev)
+{
+	return ev->kind == TRACE_METADATA &&
+	       names_part(f->plan->names, f->file->part + ev->part)->by_recorder;
+}
+
 /* If there is no order to keep, modules precede everything that refers to them. */
 static uint64_t key_of(const struct merge_feed *f, const struct trace_event *ev, uint64_t ts)
 {
-	if (!f->file->sorted && ev->kind == TRACE_MODULE)
+	if (!f->file->sorted && (ev->kind == TRACE_MODULE || begins_recording(f, ev)))
 		return 0;
 	return ev->has_ts ? ts : f->last_key;
 }

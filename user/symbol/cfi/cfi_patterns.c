@@ -150,6 +150,18 @@ bool cfi_patterns_is_goexit(const struct elfimg *img, uint64_t start, uint64_t e
 	       elfimg_find(img, ".gopclntab", &sec);
 }
 
+bool cfi_patterns_is_start_context(const struct elfimg *img, uint64_t start, uint64_t end)
+{
+	/* mov %rbx, %rsp; mov (%rsp), %rdi; test %rdi, %rdi; je */
+	static const uint8_t code[] = { 0x48, 0x89, 0xdc, 0x48, 0x8b, 0x3c,
+					0x24, 0x48, 0x85, 0xff, 0x74 };
+	size_t size = end < img->size ? end : img->size;
+
+	if (is_at(img->bytes, size, start, endbr, sizeof(endbr)))
+		start += sizeof(endbr);
+	return is_at(img->bytes, size, start, code, sizeof(code));
+}
+
 /* libgcc's functions have less than 1 KiB. A file may have many entries for one long function. */
 enum { EH_RETURN_MAX = 16384 };
 

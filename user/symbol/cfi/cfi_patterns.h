@@ -34,6 +34,12 @@ size_t cfi_patterns_find(const struct elfimg *img, struct cfi_patterns *out);
  */
 bool cfi_patterns_is_goexit(const struct elfimg *img, uint64_t start, uint64_t end);
 
+/*
+ * Whether the function at these file offsets is glibc's __start_context. makecontext() stores its address as the
+ * return address of a context's function, so it is not called, and has no caller.
+ */
+bool cfi_patterns_is_start_context(const struct elfimg *img, uint64_t start, uint64_t end);
+
 /* A function that goes to an exception's handler, in file offsets */
 struct cfi_eh_return {
 	/*

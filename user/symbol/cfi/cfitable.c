@@ -414,6 +414,23 @@ static void run_go_function(struct cfitable *c, const struct cfitable_range *ran
 	go_rows_put(&c->go_runtime, c->img, &c->go, &f, put_go_row, &r);
 }
 
+/*
+ * Puts the rows of a function of x86-64 that has no caller although its call frame information describes one, and
+ * returns whether it is such a function. Callers are searched at their return address - 1. If that is padding, it
+ * shows that the function was not called.
+ */
+static bool put_root(struct cfitable *c, const struct cfitable_range *range)
+{
+	if (cfi_patterns_is_start_context(c->img, range->start, range->end)) {
+		if (range->start > c->done)
+			put_special(c, range->start - 1, PROF_UNWIND_NO_FRAME);
+	} else if (!cfi_patterns_is_goexit(c->img, range->start, range->end)) {
+		return false;
+	}
+	put_special(c, range->start > c->done ? range->start : c->done, PROF_UNWIND_END);
+	return true;
+}
+
 static void run_range(struct cfitable *c, const struct cfitable_range *range)
 {
 	struct running r = { .c = c, .range = range };
@@ -422,18 +439,17 @@ static void run_range(struct cfitable *c, const struct cfitable_range *range)
 		.program = range->program,
 		.program_sz = range->program_sz,
 	};
+	bool is_root;
 
 	elfimg_addr(c->img, range->start, &fde.start);
 	r.addr = fde.start;
 	put_gap(c, range->start);
+	is_root = range->cie != CFITABLE_GO && c->machine == EM_X86_64 && put_root(c, range);
 	if (c->done < range->start)
 		c->done = range->start;
 	if (range->cie == CFITABLE_GO)
 		run_go_function(c, range);
-	else if (c->machine == EM_X86_64 &&
-		 cfi_patterns_is_goexit(c->img, range->start, range->end))
-		put_special(c, c->done, PROF_UNWIND_END);
-	else
+	else if (!is_root)
 		put_states(&r, &fde);
 	c->done = range->end;
 }

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * owner.bpf.h - whether the frame at the frame pointer belongs to the current function, in code without rows
+ *
+ * A function that does not set up a frame leaves the frame pointer of a caller in place, or uses the register for other
+ * values. A step by the frame pointer then skips callers, or leads to a false one. Code shows it:
+ *
+ * - A call precedes the return address of each frame. Its target, if known, is the function that owns the frame. The
+ *   current function must be there, or shortly after it.
+ * - Between the stack pointer and the frame, a function with a frame has its local variables. If it has none, its
+ *   return address lies there. The target of the call before it is after the owner, and shortly before the current
+ *   address, and no instruction in between sets up a frame.
+ *
+ * Tail calls and calls through registers leave doubts. The stack is flagged then.
+ */
+#ifndef D9_OWNER_BPF_H
+#define D9_OWNER_BPF_H
+
+#include "unwind.bpf.h"
+
+/* Whether a call precedes an address: 0. The call's target goes to w->call_target. */
+__attribute__((noinline)) int unwind_called(struct prof_walk *w, __u64 ret)
+{
+	struct call call;
+
+	if (!w || !find_call(&call, ret))
+		return -1;
+	w->call_target = call.target;
+	return 0;
+}
+
+#ifdef PROF_MACHINE_X86_64
+enum { BARE_WORDS = 32 };
+
+/*
+ * Whether the word at an address is the return address of the current function. @owner: the function that the frame
+ * belongs to, 0 if unknown.
+ */
+__attribute__((noinline)) int unwind_bare_word(struct prof_walk *w, __u64 at, __u64 owner)
+{
+	bool near_owner, may_be;
+	__u64 ip, ret;
+
+	if (!w || prof_walk_word(w, at, &ret) || ret - w->sp < PROF_UNWIND_SP_MAX ||
+	    unwind_called(w, ret))
+		return PROF_WALK_OWNER_SELF;
+	ip = w->ip - w->called;
+	near_owner = owner && ip - owner <= FUNCTION_MAX;
+	if (!w->call_target) {
+		may_be = owner ? near_owner && ret - owner <= FUNCTION_MAX :
+				 w->regs_at == PROF_WALK_REGS_START;
+		return may_be ? PROF_WALK_OWNER_UNSURE : PROF_WALK_OWNER_SELF;
+	}
+	if (ip - w->call_target > (near_owner ? FUNCTION_MAX : SETUP_MAX) ||
+	    (near_owner && w->call_target <= owner) || unwind_sets_up_frame(w, w->call_target))
+		return PROF_WALK_OWNER_SELF;
+	w->bare_at = at;
+	return PROF_WALK_OWNER_CALLER;
+}
+
+/* Searches the stack below the frame; of a leaf, which leaf.bpf.h has checked, the first word. */
+static __always_inline int find_bare(struct prof_walk *w, __u64 owner)
+{
+	__u32 cnt = w->regs_at == PROF_WALK_REGS_START ? 1 : BARE_WORDS, i;
+	int found = PROF_WALK_OWNER_SELF, one;
+	__u64 sp = w->sp;
+
+	/* generated code is known to use frame pointers */
+	if (cnt > 1 && w->in.map.slot == PROF_UNWIND_NO_SLOT)
+		return found;
+	for (i = 0; i < BARE_WORDS && i < cnt; i++) {
+		if (sp + 8 * i >= w->fp)
+			break;
+		one = unwind_bare_word(w, sp + 8 * i, owner);
+		if (one == PROF_WALK_OWNER_CALLER)
+			return one;
+		if (one == PROF_WALK_OWNER_UNSURE)
+			found = one;
+	}
+	return found;
+}
+#else
+static __always_inline int find_bare(struct prof_walk *w, __u64 owner)
+{
+	return PROF_WALK_OWNER_SELF;
+}
+#endif
+
+/* No call precedes the return address. Runtimes replace the return addresses of generated code that has become invalid. */
+static __always_inline int without_call(struct prof_walk *w, __u64 ret)
+{
+	bool generated = !prof_walk_find_map(w, ret - 1) && w->in.map.slot == PROF_UNWIND_NO_SLOT;
+
+	prof_walk_find_map(w, w->ip - w->called);
+	return generated ? PROF_WALK_OWNER_UNSURE : PROF_WALK_OWNER_NONE;
+}
+
+static __always_inline int read_owner(struct prof_walk *w, __u64 ret)
+{
+	__u64 func;
+	int owner;
+
+	if (unwind_called(w, ret))
+		return without_call(w, ret);
+	func = w->call_target;
+	owner = find_bare(w, func);
+	if (owner == PROF_WALK_OWNER_SELF && func && w->ip - w->called - func > FUNCTION_MAX)
+		return PROF_WALK_OWNER_UNSURE;
+	return owner;
+}
+
+/*
+ * The code at two addresses of a process decides, so the result is kept among the rows, whose keys are smaller. A function
+ * without a frame has another result as soon as its return address is found.
+ */
+__attribute__((noinline)) int unwind_owner(struct prof_walk *w, __u64 ret)
+{
+	struct prof_walk_rule *rule;
+	__u32 first, owner;
+	__u64 key;
+
+	if (!w)
+		return PROF_WALK_OWNER_NONE;
+	if (w->regs_at == PROF_WALK_REGS_START)
+		return read_owner(w, ret);
+	key = (w->ip * 0x9e3779b97f4a7c15ULL ^ ret ^ w->in.map.slot) * 0xff51afd7ed558ccdULL |
+	      1ULL << 63;
+	first = w->list >> 32;
+	rule = &w->rules[PROF_BOUND_INDEX(key >> 20, PROF_WALK_RULES)];
+	if (rule->key == key && rule->row >> 1 == first && rule->generation == w->generation)
+		return rule->row & 1;
+	owner = read_owner(w, ret);
+	if (owner <= PROF_WALK_OWNER_UNSURE) {
+		rule->key = key;
+		rule->row = first << 1 | owner;
+		rule->generation = w->generation;
+	}
+	return owner;
+}
+
+#endif

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Values of parameters for servers. Owns which value is valid for which kind, and the conditions on hosts and times. */
+#include "fleet/fleet_params.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/opts.h"
+#include "base/str.h"
+#include "query/statement_params.h"
+
+#define SECOND_NS ((int64_t)1000000000)
+#define DAY_NS (24 * 3600 * SECOND_NS)
+/* No row has a later day: a column of days has 16 bits. */
+#define TIME_MAX (65535 * DAY_NS)
+
+static int refuse(struct buf *message, const struct query_param *p, const char *expected)
+{
+	buf_addstr(message, "bad value '");
+	str_printable(message, p->value, strlen(p->value));
+	buf_printf(message, "' for --param %s: %s", p->name, expected);
+	return -EINVAL;
+}
+
+/* ---- times ------------------------------------------------------------------------------------ */
+
+/* "2026-11-28", "2026-11-28 18:17" or with seconds; UTC. */
+static bool parse_date(const char *s, int64_t *ns)
+{
+	static const char *const formats[] = { "%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S" };
+
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		struct tm tm = { 0 };
+		const char *end = strptime(s, formats[i], &tm);
+
+		if (!end || *end)
+			continue;
+		*ns = (int64_t)timegm(&tm) * SECOND_NS;
+		return *ns >= 0 && *ns < TIME_MAX;
+	}
+	return false;
+}
+
+/* A date, or a duration before now. */
+static bool parse_time(const char *s, int64_t *ns)
+{
+	const int64_t now = (int64_t)clock_real_ns();
+	uint64_t ago;
+
+	if (parse_date(s, ns))
+		return true;
+	if (str_parse_unit_duration(s, &ago) || ago > (uint64_t)now)
+		return false;
+	*ns = now - (int64_t)ago;
+	return true;
+}
+
+/* What the places :range, :span and :days become. */
+struct conditions {
+	struct buf range, span, days;
+};
+
+static void add_time(struct conditions *c, int64_t ns, bool from)
+{
+	const char *op = from ? ">=" : "<";
+
+	buf_printf(&c->range, " AND wall %s %" PRId64 " AND day %s toDate(%" PRId64 ")", op, ns,
+		   from ? ">=" : "<=", ns / DAY_NS);
+	buf_printf(&c->span, " AND %s %s %" PRId64, from ? "last_wall" : "first_wall", op, ns);
+	buf_printf(&c->days, " AND day %s toDate(%" PRId64 ")", from ? ">=" : "<=", ns / DAY_NS);
+}
+
+static void add_host(struct conditions *c, const char *glob)
+{
+	struct buf *all[] = { &c->range, &c->span, &c->days };
+
+	for (size_t i = 0; strcmp(glob, "*") != 0 && i < 3; i++) {
+		buf_addstr(all[i], " AND match(host, ");
+		sql_template_put_glob(all[i], glob);
+		buf_addch(all[i], ')');
+	}
+}
+
+/* ---- values ----------------------------------------------------------------------------------- */
+
+static void add(struct fleet_params *p, const char *name, struct buf *literal)
+{
+	p->values[p->cnt++] =
+		(struct sql_template_value){ xstrdup(name), xstrdup(buf_cstr(literal)), false };
+	buf_free(literal);
+}
+
+static void add_condition(struct fleet_params *p, const char *name, struct buf *more)
+{
+	struct buf literal = { 0 };
+
+	buf_printf(&literal, "(1%s)", more->len ? buf_cstr(more) : "");
+	buf_free(more);
+	add(p, name, &literal);
+}
+
+/* A number, or text. */
+static int put_any(struct buf *literal, const struct query_param *v, struct buf *message)
+{
+	bool integer;
+
+	if (!statement_params_is_number(v->value, &integer))
+		sql_template_put_text(literal, v->value);
+	else if (!sql_template_put_number(literal, v->value, integer))
+		return refuse(message, v, "the number is too large");
+	return 0;
+}
+
+static int put_number(struct buf *literal, const struct query_param *v, bool share,
+		      struct buf *message)
+{
+	bool integer;
+	const bool number = statement_params_is_number(v->value, &integer);
+
+	if (share && !(number && strtod(v->value, NULL) >= 0 && strtod(v->value, NULL) <= 1))
+		return refuse(message, v, "expected a number from 0 to 1");
+	if (!share && !(number && integer))
+		return refuse(message, v, "expected a whole number");
+	return put_any(literal, v, message);
+}
+
+/* The value of one parameter; conditions are put together later. */
+static int put_value(struct buf *literal, const struct fleet_param *known,
+		     const struct query_param *v, struct conditions *c, struct buf *message)
+{
+	int64_t ns;
+
+	switch (known->kind) {
+	case FLEET_PARAM_COUNT:
+	case FLEET_PARAM_SHARE:
+		return put_number(literal, v, known->kind == FLEET_PARAM_SHARE, message);
+	case FLEET_PARAM_GLOB:
+		sql_template_put_glob(literal, v->value);
+		return 0;
+	case FLEET_PARAM_TEXT:
+		sql_template_put_text(literal, v->value);
+		return 0;
+	case FLEET_PARAM_HOST:
+		add_host(c, v->value);
+		return 0;
+	case FLEET_PARAM_FROM:
+	case FLEET_PARAM_TO:
+		if (!*v->value)
+			return 0;
+		if (!parse_time(v->value, &ns))
+			return refuse(message, v,
+				      "expected 2026-11-28, '2026-11-28 18:17' (UTC), or 1h for "
+				      "an hour ago");
+		add_time(c, ns, known->kind == FLEET_PARAM_FROM);
+		return 0;
+	}
+	return 0;
+}
+
+static enum query_param_kind merge_kind(enum fleet_param_kind kind)
+{
+	if (kind == FLEET_PARAM_COUNT)
+		return QUERY_PARAM_COUNT;
+	return kind == FLEET_PARAM_SHARE ? QUERY_PARAM_SHARE : QUERY_PARAM_TEXT;
+}
+
+static int check_names(const struct fleet_query *query, const struct query_param *given,
+		       size_t given_cnt, struct buf *message)
+{
+	const char *names[FLEET_QUERIES_PARAMS_MAX], *near;
+	size_t cnt = 0;
+
+	while (cnt < FLEET_QUERIES_PARAMS_MAX && query->params[cnt].name) {
+		names[cnt] = query->params[cnt].name;
+		cnt++;
+	}
+	for (size_t i = 0; i < given_cnt; i++) {
+		if (opts_word(given[i].name, strlen(given[i].name), names, (int)cnt) >= 0)
+			continue;
+		near = opts_nearest(given[i].name, names, cnt);
+		buf_addstr(message, "the query has no parameter :");
+		str_printable(message, given[i].name, strlen(given[i].name));
+		if (near)
+			buf_printf(message, " (did you mean :%s?)", near);
+		for (size_t k = 0; !near && k < cnt; k++)
+			buf_printf(message, "%s:%s", k ? ", " : "; it has ", names[k]);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static struct query_param value_of(const struct fleet_param *known, const struct query_param *given,
+				   size_t given_cnt)
+{
+	struct query_param v = { known->name, known->value, merge_kind(known->kind) };
+
+	for (size_t i = given_cnt; i > 0; i--)
+		if (!strcmp(given[i - 1].name, known->name))
+			v.value = given[i - 1].value;
+	return v;
+}
+
+static void begin(struct fleet_params *p, size_t cnt)
+{
+	*p = (struct fleet_params){
+		.values = xcalloc(cnt + FLEET_PARAMS_MAX, sizeof(*p->values)),
+		.merge = xcalloc(FLEET_PARAMS_MAX, sizeof(*p->merge)),
+	};
+}
+
+/* The LIMIT of the servers: all rows, if what several servers have is summed up. */
+static void add_rows(struct fleet_params *p, bool limits_rows)
+{
+	const char *rows = "9223372036854775807";
+	struct buf literal = { 0 };
+
+	for (size_t i = 0; i < p->cnt && limits_rows; i++)
+		if (!strcmp(p->values[i].name, "limit") && p->values[i].literal[0] != '(')
+			rows = p->values[i].literal;
+	buf_addstr(&literal, rows);
+	add(p, "rows", &literal);
+}
+
+int fleet_params_of_query(struct fleet_params *p, const struct fleet_query *query,
+			  const struct query_param *given, size_t given_cnt, bool limits_rows,
+			  struct buf *message)
+{
+	struct conditions c = { 0 };
+	int err;
+
+	begin(p, 0);
+	err = check_names(query, given, given_cnt, message);
+	for (size_t i = 0; i < FLEET_QUERIES_PARAMS_MAX && query->params[i].name && !err; i++) {
+		const struct query_param v = value_of(&query->params[i], given, given_cnt);
+		struct buf literal = { 0 };
+
+		err = put_value(&literal, &query->params[i], &v, &c, message);
+		p->merge[p->merge_cnt++] = v;
+		add(p, v.name, &literal);
+	}
+	add_rows(p, limits_rows);
+	add_condition(p, "range", &c.range);
+	add_condition(p, "span", &c.span);
+	add_condition(p, "days", &c.days);
+	return err;
+}
+
+int fleet_params_of_sql(struct fleet_params *p, const struct query_param *given, size_t given_cnt,
+			struct buf *message)
+{
+	int err = 0;
+
+	begin(p, given_cnt);
+	for (size_t i = 0; i < given_cnt && !err; i++) {
+		struct buf literal = { 0 };
+
+		err = put_any(&literal, &given[i], message);
+		add(p, given[i].name, &literal);
+	}
+	return err;
+}
+
+void fleet_params_add(struct fleet_params *p, const char *name, const struct query_value *v)
+{
+	struct buf literal = { 0 };
+	char *text;
+
+	if (v->type == QUERY_INTEGER) {
+		buf_printf(&literal, v->integer < 0 ? "(%lld)" : "%lld", (long long)v->integer);
+	} else {
+		text = xstrndup(v->data ?: "", v->sz);
+		sql_template_put_text(&literal, text);
+		free(text);
+	}
+	add(p, name, &literal);
+}
+
+void fleet_params_fini(struct fleet_params *p)
+{
+	for (size_t i = 0; i < p->cnt; i++) {
+		free((char *)p->values[i].name);
+		free((char *)p->values[i].literal);
+	}
+	free(p->values);
+	free(p->merge);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_FLEET_SQL_TEMPLATE_H
+#define D9_FLEET_SQL_TEMPLATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+
+/*
+ * SQL of ClickHouse with values at the places :NAME. Servers older than 19.14 cannot bind values, so that values become
+ * literals: quoted and escaped, whatever bytes they have.
+ */
+struct sql_template_value {
+	const char *name;
+	const char *literal; /* SQL */
+	bool used; /* set by sql_template_put() */
+};
+
+/*
+ * Appends @sql with literals for the names. Text, quoted names and comments stay as they are, and so does a name that
+ * @values lacks.
+ */
+void sql_template_put(struct buf *out, const char *sql, struct sql_template_value *values,
+		      size_t cnt);
+
+/* Appends text as a literal with its quotes: one line of printable ASCII and bytes above it. */
+void sql_template_put_text(struct buf *out, const char *s);
+/* Appends a decimal number as statement_params_is_number() has it; false: it is too large. */
+bool sql_template_put_number(struct buf *out, const char *s, bool integer);
+/* Appends the regular expression of a GLOB of SQLite as a literal, for match(). */
+void sql_template_put_glob(struct buf *out, const char *glob);
+
+#endif /* D9_FLEET_SQL_TEMPLATE_H */

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_SHIP_SERVER_PASSWORD_H
+#define D9_SHIP_SERVER_PASSWORD_H
+
+#define SERVER_PASSWORD_VARIABLE "DIAL9_SHIP_PASSWORD"
+
+/*
+ * The first line of a file; without @path the environment variable. *@out NULL: none. Free with server_password_free(). 0,
+ * or -errno after one line that begins with @command.
+ */
+int server_password_read(const char *command, const char *path, char **out);
+void server_password_free(char *password);
+
+#endif /* D9_SHIP_SERVER_PASSWORD_H */
