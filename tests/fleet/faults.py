@@ -22,7 +22,7 @@ import urllib.parse
 import urllib.request
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-FACTS = ("samples", "slices", "lost")
+FACTS = ("samples", "slices", "lost", "spans", "waits_rollup", "offcpu_rollup", "cpu_rollup")
 
 
 # ---- servers --------------------------------------------------------------------------------------
@@ -357,8 +357,9 @@ class Round:
         assert " refuses: " in self.log, self.log
         assert any(name.endswith(".bin") for name in os.listdir(refused)), "the file is gone"
         self.server.sql("DROP TABLE fleet.slices")
-        for table in ("samples", "lost"):
-            self.server.sql(f"TRUNCATE TABLE fleet.{table}")
+        for table in FACTS:
+            if table != "slices":
+                self.server.sql(f"TRUNCATE TABLE fleet.{table}")
         shutil.rmtree(refused)
         self.fill()
         os.unlink(self.dir + "/.dial9-ship")
@@ -462,7 +463,7 @@ class Fleet:
         return int(out.split()[-1])
 
     def prepare(self):
-        """Traces, and what a server has of them without faults; the numbers of facts are those of `query`."""
+        """Traces, and what a server has of them without faults; samples, slices and losses as `query` counts them."""
         source = os.environ.get("D9_FLEET_TRACES")
         where = self.dir + "/traces"
         os.mkdir(where)
@@ -484,6 +485,9 @@ class Fleet:
         proxy = Proxy(clean.server)
         assert clean.finish(clean.ship(proxy.port)) == 0, clean.log
         self.inserts = proxy.inserts
+        for table in FACTS:
+            rows = clean.server.number(f"SELECT count() FROM fleet.{table}")
+            assert self.rows.setdefault(table, rows) == rows, f"{rows} of {self.rows[table]} rows of {table}"
         for table, key in (("stacks", "stack"), ("frames", "frame, depth"), ("tasks", "trace_file, pid, tid, comm")):
             self.rows[table] = clean.server.number(f"SELECT uniqExact({key}) FROM fleet.{table}")
         assert clean.compare(clean.server)[0] == 0, clean.log
