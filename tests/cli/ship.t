@@ -28,6 +28,10 @@ $ dial9-prof ship a --to http://localhost:8123/x --raw-ttl 7h
 ! dial9-prof: ship: bad value '7h' for --raw-ttl: expected days, for example 7d
 ? 1
 #
+$ dial9-prof ship a --to http://localhost:8123/x --anonymize-key k
+! dial9-prof: ship: --anonymize-key needs --anonymize
+? 1
+#
 $ dial9-prof ship a --to http://localhost:8123/x --raw-ttl 7d --rollup-ttl 0
 ! dial9-prof: ship: bad value '0' for --rollup-ttl: expected days, for example 7d
 ? 1

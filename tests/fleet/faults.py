@@ -7,6 +7,7 @@ disk. Then the server has each row once, or the difference is reported: by ship,
 
   faults.py PROGRAM ROUNDS [KIND]     D9_FLEET_SEED=N repeats a run; needs root for the rounds with full disks
 """
+import glob
 import os
 import random
 import shutil
@@ -17,10 +18,11 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.parse
 import urllib.request
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-FACTS = ("samples", "slices", "lost")
+FACTS = ("samples", "slices", "lost", "spans", "waits_rollup", "offcpu_rollup", "cpu_rollup")
 
 
 # ---- servers --------------------------------------------------------------------------------------
@@ -63,13 +65,13 @@ class Server:
 # ---- a proxy that fails ---------------------------------------------------------------------------
 
 class Proxy:
-    """Each connection has one request. plan(insert, number) gives what happens to it: {} is nothing.
+    """Each connection has one request. plan(table of the insert or "", number) gives what happens to it: {} is nothing.
 
     cut: the part of the request that reaches the server; late: seconds after which it does, without an answer; drop: no
     answer; partial: bytes of the answer; at: a stage (before, half, whole, answered), where do() is called.
     """
 
-    def __init__(self, server, plan=lambda insert, number: {}):
+    def __init__(self, server, plan=lambda table, number: {}):
         self.server, self.plan, self.inserts = server, plan, 0
         self.lock, self.late = threading.Lock(), []
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=64)
@@ -148,10 +150,11 @@ class Proxy:
         request = self.read_request(client)
         if not request:
             return
-        insert = b"query=INSERT" in request[0].split(b"\r\n", 1)[0]
+        line = urllib.parse.unquote(request[0].split(b"\r\n", 1)[0].decode())
+        insert = line.split("`")[1] if "query=INSERT" in line else ""
         with self.lock:
             act = self.plan(insert, self.inserts)
-            self.inserts += insert
+            self.inserts += bool(insert)
         if "late" in act:
             thread = threading.Thread(target=self.send_late, args=(*request, act["late"]))
             self.late.append(thread)
@@ -206,8 +209,14 @@ class Round:
         code = self.finish(self.through(plan))
         assert code in (0, 4), f"status {code}\n{self.log}"
 
-    def insert(self):
-        return self.random.randrange(self.fleet.inserts)
+    def target(self):
+        """Whether an insert is the one that fails: one of the samples and slices, or any other."""
+        table = self.random.choice(FACTS[:2])
+        if self.random.random() < 0.3:
+            at = self.random.randrange(self.fleet.inserts)
+            return lambda insert, n: insert and n == at
+        hit = []
+        return lambda insert, n: insert == table and not hit and not hit.append(n)
 
     # -- kinds: each sends all traces
 
@@ -221,21 +230,22 @@ class Round:
 
     def server_killed(self):
         """In or after an insert, or between the answer and ship."""
-        at, stage = self.insert(), self.random.choice(["before", "half", "whole", "answered"])
+        target, stage = self.target(), self.random.choice(["before", "half", "whole", "answered"])
 
         def crash():
             self.server.kill()
             threading.Thread(target=self.server.start).start()
 
-        self.run_through(lambda insert, n: {"at": stage, "do": crash, "drop": True} if insert and n == at else {})
+        self.run_through(lambda insert, n: {"at": stage, "do": crash, "drop": True} if target(insert, n) else {})
         # the thread above may not have seen it yet
         while not os.path.exists(self.server.dir + "/pid"):
             time.sleep(0.05)
 
     def sometimes(self, act):
-        """For a share of the inserts; of other statements fewer, since connecting takes 20 of them."""
-        share = 0.05 + self.random.random() * 0.15
-        return lambda insert, n: act() if self.random.random() < (share if insert else 0.02) else {}
+        """For many inserts of facts and a few others; of other statements fewer, since connecting takes 20 of them."""
+        share = 0.2 + self.random.random() * 0.5
+        return lambda insert, n: act() if self.random.random() < (
+            share if insert in FACTS else 0.05 if insert else 0.02) else {}
 
     def cut_requests(self):
         self.run_through(self.sometimes(lambda: {"cut": self.random.random()}))
@@ -248,17 +258,17 @@ class Round:
 
     def late_requests(self):
         """What a proxy may do, and no server without tokens can detect in time."""
-        at = self.insert()
-        self.run_through(lambda insert, n: {"late": self.random.random() * 4} if insert and n == at else {})
+        target = self.target()
+        self.run_through(lambda insert, n: {"late": self.random.random() * 4} if target(insert, n) else {})
 
     def ship_killed(self):
         """At a stage of an insert, or at any moment; several times."""
         self.fill()
         for _ in range(self.random.randrange(1, 4)):
-            at, stage = self.insert(), self.random.choice(["before", "half", "whole", "answered", "time"])
+            target, stage = self.target(), self.random.choice(["before", "half", "whole", "answered", "time"])
             victim = []
             process = self.through(lambda insert, n: {
-                "at": stage, "do": victim[0].kill} if insert and n == at and victim else {})
+                "at": stage, "do": victim[0].kill} if target(insert, n) and victim else {})
             victim.append(process)
             if stage == "time":
                 time.sleep(self.random.random())
@@ -347,12 +357,47 @@ class Round:
         assert " refuses: " in self.log, self.log
         assert any(name.endswith(".bin") for name in os.listdir(refused)), "the file is gone"
         self.server.sql("DROP TABLE fleet.slices")
-        for table in ("samples", "lost"):
-            self.server.sql(f"TRUNCATE TABLE fleet.{table}")
+        for table in FACTS:
+            if table != "slices":
+                self.server.sql(f"TRUNCATE TABLE fleet.{table}")
         shutil.rmtree(refused)
         self.fill()
         os.unlink(self.dir + "/.dial9-ship")
         assert self.finish(self.ship()) == 0, self.log
+
+    def record_ship(self):
+        """A recorder that ships: the server is down at the start or in the middle, or the recorder is killed."""
+        how = self.random.choice(["start", "middle", "killed"])
+        spool = self.dir + "/spool"
+        if how == "start":
+            self.server.kill()
+        command = [self.fleet.program, "record", "-q", "--ship", f"http://127.0.0.1:{self.server.port}/fleet",
+                   "--switch-output=500ms", "-o", spool + "/t.bin", "--", "sh", "-c",
+                   "for i in 1 2 3 4 5 6 7 8 9 10; do date; sleep 0.3; done"]
+        recorder = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        time.sleep(1 + self.random.random())
+        if how == "start":
+            # it ends while the server is down
+            code = self.finish(recorder)
+            assert code == 3 and f"ship {spool} --to " in self.log, f"status {code}\n{self.log}"
+            self.server.start()
+        elif how == "middle":
+            self.server.kill()
+            time.sleep(self.random.random())
+            self.server.start()
+            code = self.finish(recorder)
+            assert code == 0 and not glob.glob(spool + "/*.bin*"), f"status {code}\n{self.log}"
+        else:
+            recorder.kill()
+            # ship has its standard error, and ends by itself
+            assert self.finish(recorder) == -9, self.log
+            assert not glob.glob(spool + "/*.bin"), self.log
+        assert self.finish(self.ship(where=spool)) == 0, self.log
+        sent, seen = (self.server.number(f"SELECT sum({n}) FROM (SELECT batch, any({n}) AS {n} FROM fleet.ledger"
+                                         " GROUP BY batch)") for n in ("rows", "rows_seen"))
+        there = sum(self.server.number(f"SELECT count() FROM fleet.{t}") for t in FACTS)
+        assert sent == seen == there > 0, f"sent {sent}, seen {seen}, there {there}\n{self.log}"
+        self.checked = True
 
     # -- afterwards
 
@@ -383,7 +428,7 @@ class Round:
             if self.proxy:
                 self.proxy.close()
             result = (0, True) if self.checked else self.compare(self.server)
-            left = [n for n in os.listdir(self.dir) if n.endswith(".bin")]
+            left = glob.glob(self.dir + "/*.bin")
             assert not left, f"files are left: {left}\n{self.log}"
             return result
         finally:
@@ -394,8 +439,8 @@ class Round:
 
 class Fleet:
     kinds = ["server_killed", "ship_killed", "lost_answers", "other_schemas", "server_disk_full", "cut_requests",
-             "shard_down", "ship_disk_full", "server_killed_before", "late_requests", "partial_answers"]
-    need_root = ("ship_disk_full", "server_disk_full")
+             "shard_down", "record_ship", "ship_disk_full", "server_killed_before", "late_requests", "partial_answers"]
+    need_root = ("ship_disk_full", "server_disk_full", "record_ship")
 
     def __init__(self, program):
         self.program, self.mounts = os.path.abspath(program), []
@@ -418,7 +463,7 @@ class Fleet:
         return int(out.split()[-1])
 
     def prepare(self):
-        """Traces, and what a server has of them without faults; the numbers of facts are those of `query`."""
+        """Traces, and what a server has of them without faults; samples, slices and losses as `query` counts them."""
         source = os.environ.get("D9_FLEET_TRACES")
         where = self.dir + "/traces"
         os.mkdir(where)
@@ -432,7 +477,7 @@ class Fleet:
         for server in self.servers:
             server.start()
         self.rows = {}
-        for table, sql in (("samples", "samples WHERE source <> 'switch'"), ("slices", "slices WHERE neighbour = 0"),
+        for table, sql in (("samples", "samples WHERE source <> 'switch'"), ("slices", "slices"),
                            ("lost", "lost")):
             self.rows[table] = sum(self.query(f"SELECT count(*) FROM {sql}", t) for t in self.traces)
         clean = Round(self, 0)
@@ -440,6 +485,9 @@ class Fleet:
         proxy = Proxy(clean.server)
         assert clean.finish(clean.ship(proxy.port)) == 0, clean.log
         self.inserts = proxy.inserts
+        for table in FACTS:
+            rows = clean.server.number(f"SELECT count() FROM fleet.{table}")
+            assert self.rows.setdefault(table, rows) == rows, f"{rows} of {self.rows[table]} rows of {table}"
         for table, key in (("stacks", "stack"), ("frames", "frame, depth"), ("tasks", "trace_file, pid, tid, comm")):
             self.rows[table] = clean.server.number(f"SELECT uniqExact({key}) FROM fleet.{table}")
         assert clean.compare(clean.server)[0] == 0, clean.log

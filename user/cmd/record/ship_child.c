@@ -218,8 +218,8 @@ static bool print_rest(const struct ship_child *c)
 		return false;
 	str_bytes(size, bytes);
 	str_counted(&line, cnt, "file");
-	log_warn("record: %s (%s) in %s not shipped; later: dial9-prof ship %s --to %s --once",
-		 buf_cstr(&line), size, c->dir, c->dir, c->to);
+	log_error("record: %s (%s) in %s not shipped; later: dial9-prof ship %s --to %s --once",
+		  buf_cstr(&line), size, c->dir, c->dir, c->to);
 	buf_free(&line);
 	return true;
 }
