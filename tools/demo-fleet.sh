@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # From a bare machine to a fleet: installs what is missing, builds, starts two ClickHouse servers on loopback and three
-# recorders with host names of their own, which ship while they record, and answers six questions in SQL. Stops and removes
+# recorders with host names of their own, which ship while they record, and answers six questions. Stops and removes
 # everything at the end. Needs root. Takes less than five minutes; D9_DEMO_SECONDS=20 records longer than 12 s.
 set -eu
 
@@ -14,7 +14,7 @@ if [ "$(id -u)" -ne 0 ]; then
 	exit 1
 fi
 sh tools/deps.sh build
-for package in clickhouse-server clickhouse-client curl; do
+for package in clickhouse-server curl; do
 	command -v $package >/dev/null 2>&1 || apt-get install -y -q $package >/dev/null || {
 		echo "tools/demo-fleet.sh: cannot install $package; Debian has it" >&2
 		exit 1
@@ -79,7 +79,7 @@ mount --bind $dir/\$2 $dir/bin
 sh -c '$join/api/cgroup.procs; exec $dir/bin/api --now $((seconds + 2))' >/dev/null &
 api=\$!
 sh $dir/batch.sh &
-exec build/dial9-prof record -q --neighbours --ship http://127.0.0.1:\$3/fleet --label demo=yes \
+exec build/dial9-prof record -q --neighbours -e 'raw_syscalls:*' --ship http://127.0.0.1:\$3/fleet --label demo=yes \
 	--switch-output=5s -o $dir/spool-\$1/trace.bin -d $seconds -p \$api,\$!
 HOST
 cat >"$dir/batch.sh" <<BATCH
@@ -103,71 +103,25 @@ recorders=
 
 # ---- six answers ----------------------------------------------------------------------------------
 
-# A table of both servers.
-both() {
-	echo "remote('127.0.0.1:$((port_a + 1)),127.0.0.1:$((port_b + 1))', fleet.$1)"
-}
-names="SELECT frame, max(function) AS function FROM $(both frames) WHERE depth = 0 GROUP BY frame"
-leaves="SELECT stack, any(frames[1]) AS frame FROM $(both stacks) GROUP BY stack"
-ask() {
+fleet="--at http://127.0.0.1:$port_a/fleet --at http://127.0.0.1:$port_b/fleet"
+ask() { # TITLE ARGUMENT...
 	echo
 	echo "== $1"
-	clickhouse-client --host 127.0.0.1 --port $((port_a + 1)) --format PrettyCompactNoEscapes --query "$2"
+	shift
+	# shellcheck disable=SC2086 # options
+	build/dial9-prof query $fleet "$@"
 }
 
-ask "rows of each host" "SELECT host, count() AS slices, min(wall) < max(wall) AS has_time, uniq(batch) AS inserts
-	FROM $(both slices) GROUP BY host ORDER BY host"
-
-ask "1. functions by CPU time, over all hosts" "
-SELECT round(sum(ns) / 1e9, 3) AS cpu_s, function FROM (
-	SELECT frame, ns FROM (SELECT stack, sum(weight) AS ns FROM $(both samples) WHERE source = 'cpu' GROUP BY stack)
-	ANY LEFT JOIN ($leaves) USING stack)
-ANY LEFT JOIN ($names) USING frame GROUP BY function ORDER BY cpu_s DESC LIMIT 8"
-
-ask "2. p99 run-queue latency of each service" "
-SELECT host, service, count() AS waits, round(quantileExact(0.99)(dur) / 1e6, 3) AS p99_ms, round(max(dur) / 1e6, 3) AS max_ms
-FROM $(both slices) WHERE state = 'runnable' AND NOT cut AND NOT recorder
-GROUP BY host, service ORDER BY p99_ms DESC LIMIT 8"
-
-ask "3. off-CPU stacks" "
-SELECT round(ns / 1e9, 3) AS blocked_s, n, comm, substring(folded, 1, 100) AS stack_outermost_first FROM (
-	SELECT stack, comm, sum(dur) AS ns, count() AS n FROM $(both slices)
-	WHERE state = 'blocked' AND NOT recorder AND stack != 0 GROUP BY stack, comm ORDER BY ns DESC LIMIT 6)
-ANY LEFT JOIN (
-	SELECT stack, arrayStringConcat(groupArray(function), ';') AS folded FROM (
-		SELECT stack, i, function FROM (
-			SELECT stack, frame, i FROM (SELECT stack, any(frames) AS f FROM $(both stacks) GROUP BY stack)
-			ARRAY JOIN arrayReverse(f) AS frame, arrayEnumerate(f) AS i)
-		ANY LEFT JOIN ($names) USING frame ORDER BY stack, i)
-	GROUP BY stack) USING stack
-ORDER BY blocked_s DESC"
-
-shares="SELECT stack, sumIf(weight, build = '$new') AS new_ns, sumIf(weight, build = '$old') AS old_ns
-	FROM $(both samples) WHERE source = 'cpu' AND build IN ('$new', '$old') GROUP BY stack"
-total() {
-	echo "(SELECT sum(weight) FROM $(both samples) WHERE source = 'cpu' AND build = '$1')"
-}
-ask "4. what the new build changed: shares of CPU time by function" "
-SELECT round(100 * sum(new_ns) / $(total "$new"), 1) AS new_percent, round(100 * sum(old_ns) / $(total "$old"), 1) AS old_percent,
-	function FROM (
-	SELECT frame, new_ns, old_ns FROM ($shares) ANY LEFT JOIN ($leaves) USING stack)
-ANY LEFT JOIN ($names) USING frame GROUP BY function ORDER BY abs(new_percent - old_percent) DESC LIMIT 6"
-
-longest=$(clickhouse-client --host 127.0.0.1 --port $((port_a + 1)) --query "SELECT argMax(ts, dur) FROM $(both slices)
-	WHERE host = 'edge-2' AND state != 'running' AND comm = 'cruncher' AND NOT cut AND NOT recorder")
-ask "5. the longest time without a CPU of a worker of the service on edge-2, and what ran around it" "
-SELECT round((ts - $longest) / 1e6, 3) AS at_ms, comm, state, round(dur / 1e6, 3) AS ms, cpu, waker_comm, ran_comm
-FROM $(both slices) WHERE host = 'edge-2' AND NOT recorder AND ts >= $longest - 1000000 AND ts <= $longest + 20000000
-ORDER BY ts LIMIT 12"
-
-ask "6. noisy neighbours: who ran while a service waited for a CPU" "
-SELECT service, ran_comm, ran_service, count() AS waits, round(sum(ran_ns) / 1e6, 1) AS ran_ms
-FROM $(both slices) WHERE state = 'runnable' AND NOT recorder GROUP BY service, ran_comm, ran_service
-ORDER BY ran_ms DESC LIMIT 8"
-
-ask "rows that were sent and rows that are there" "
-SELECT host, sum(sent) AS sent, sum(seen) AS seen FROM (
-	SELECT host, batch, any(rows) AS sent, any(rows_seen) AS seen FROM $(both ledger) GROUP BY host, batch)
-GROUP BY host ORDER BY host"
+ask "hosts, with their losses" hosts
+ask "1. functions by CPU time, over all hosts" top-functions --param limit=8
+ask "2. p99 run-queue latency of each service, by minute" runq-latency
+ask "3. off-CPU stacks of edge-1" offcpu-stacks --param host=edge-1 --param limit=6
+ask "4. what the new build changed: shares of CPU time by function" build-diff --param "before=$old" --param "after=$new" \
+	--param limit=6
+ask "5. the slowest system call of edge-2, and what ran around it" slowest-request --param host=edge-2
+ask "6. noisy neighbours: which threads ran while a service waited for a CPU" noisy-neighbours --param limit=8
+ask "rows that were sent and rows at the servers" "SELECT host, sum(sent) AS sent, sum(seen) AS seen FROM (
+	SELECT host, batch, any(rows) AS sent, any(rows_seen) AS seen FROM ledger GROUP BY host, batch)
+	GROUP BY host ORDER BY host"
 echo
 echo "answered after $(($(date +%s) - $(stat -c %Y "$dir/host.sh"))) s; servers, recorders and data are now removed"
