@@ -45,6 +45,22 @@ static const char *check_label(const char *label)
 	return equals && equals != label ? NULL : "bad value for --label: expected NAME=VALUE";
 }
 
+/* A URL with a password would be on the child's command line, in the trace and in messages. */
+static const char *check_url(const char *url)
+{
+	const char *scheme = strstr(url, "://"), *user = scheme ? scheme + 3 : url;
+	const size_t len = strcspn(user, "/?#");
+	const char *at = memrchr(user, '@', len);
+
+	if (at && memchr(user, ':', (size_t)(at - user)))
+		return "the URL of --ship has a password, which others can see; use the "
+		       "environment variable " PASSWORD_VARIABLE;
+	if (strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0)
+		return "bad value for --ship: expected http://USER@HOST:8123/DATABASE or "
+		       "https://...";
+	return NULL;
+}
+
 const char *ship_child_check(const struct ship_child_opts *o, struct output_opts *output,
 			     const char *unset)
 {
@@ -56,9 +72,9 @@ const char *ship_child_check(const struct ship_child_opts *o, struct output_opts
 		wrong = check_label(o->labels.v[i]);
 	if (wrong)
 		return wrong;
-	if (strncmp(o->to, "http://", 7) != 0 && strncmp(o->to, "https://", 8) != 0)
-		return "bad value for --ship: expected http://USER@HOST:8123/DATABASE or "
-		       "https://...";
+	wrong = check_url(o->to);
+	if (wrong)
+		return wrong;
 	if (output->path == unset)
 		output->path = SHIP_CHILD_OUTPUT;
 	if (!output->switching)
