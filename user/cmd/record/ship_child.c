@@ -240,22 +240,25 @@ static bool print_rest(const struct ship_child *c)
 	return true;
 }
 
-/* Interrupted by signals. */
+/* Interrupted by signals. The first one asks it to end, the next one ends it: its state on the disk allows that. */
 static int wait_for(const struct ship_child *c, const volatile sig_atomic_t *stop)
 {
-	const sig_atomic_t before = *stop;
-	bool stopped = false;
-	int status;
+	sig_atomic_t seen = *stop;
+	int sig = SIGTERM, status;
 
 	while (waitpid(c->pid, &status, 0) < 0) {
 		if (errno != EINTR)
 			return CMD_START;
-		if (*stop != before && !stopped) {
-			kill(c->pid, SIGTERM);
-			stopped = true;
-		}
+		if (*stop == seen)
+			continue;
+		seen = *stop;
+		kill(c->pid, sig);
+		sig = SIGKILL;
 	}
-	return WIFEXITED(status) ? WEXITSTATUS(status) : CMD_START;
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status);
+	log_error("record: signal %d ended ship", WTERMSIG(status));
+	return CMD_OUTPUT;
 }
 
 int ship_child_finish(struct ship_child *c, const volatile sig_atomic_t *stop)
