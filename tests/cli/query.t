@@ -211,6 +211,10 @@ $ dial9-prof query --at http://me:secret@localhost:1/x top-functions
 ! dial9-prof: query: the URL has a password, which others can see; use --password-file or the environment variable DIAL9_SHIP_PASSWORD
 ? 1
 #
+$ dial9-prof query --at http://localhost:1/x --at http://me@localhost:1//x top-functions
+! dial9-prof: query: http://localhost:1/x is given twice
+? 1
+#
 $ dial9-prof query --at ftp://localhost/x top-functions
 ! dial9-prof: query: bad URL: expected http://USER@HOST:8123/DATABASE or https://...
 ? 1

@@ -575,6 +575,10 @@ $ dial9-prof record -a --ship localhost:8123
 ! dial9-prof: record: bad value for --ship: expected http://USER@HOST:8123/DATABASE or https://...; see dial9-prof record --help
 ? 1
 #
+$ dial9-prof record -a --ship http://me:secret@localhost:8123/x
+! dial9-prof: record: the URL of --ship has a password, which others can see; use the environment variable DIAL9_SHIP_PASSWORD; see dial9-prof record --help
+? 1
+#
 $ dial9-prof record -a --ship http://localhost:8123/x --label rack
 ! dial9-prof: record: bad value for --label: expected NAME=VALUE; see dial9-prof record --help
 ? 1

@@ -48,6 +48,39 @@ Test(anonymizer, functions_keep_their_names_but_not_paths)
 	expect_function("py::run:/srv/app.js", want);
 }
 
+/* Names of files have spaces and brackets, and such names are all that some routes have. */
+Test(anonymizer, whole_paths_are_hashed)
+{
+	static const struct {
+		const char *before, *path, *after;
+	} cases[] = {
+		{ "JS:*get ", "/srv/(group)/page.js", ":12:3" },
+		{ "JS:^get ", "/srv/[slug]/page.js", ":12:3" },
+		{ "JS:*", "/srv/app.js", ":12:3" },
+		{ "JS:~get ", "/srv/my project/a, b's/app.js", ":12:3" },
+		{ "JS:~get ", "/srv:8080/app.js", ":12:3" },
+		{ "JS:~get file:", "///srv/(group)/app.mjs", ":12:3" },
+		{ "py::run:", "/srv/my project/app.py", "" },
+		{ "f()::{lambda at ", "/srv/a b.cc", ":3:4}::operator()(int)" },
+		{ "f()::(", "/srv/a (b).cc", ")" },
+		{ "[", "/srv/lib (1).so", "] + 3" },
+	};
+	struct buf text = { 0 }, want = { 0 };
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *path = cases[i].path;
+
+		buf_clear(&text);
+		buf_clear(&want);
+		buf_printf(&text, "%s%s%s", cases[i].before, path, cases[i].after);
+		buf_printf(&want, "%s%016lx%s", cases[i].before,
+			   anonymizer_hash(&authors, path, strlen(path)), cases[i].after);
+		expect_function(buf_cstr(&text), buf_cstr(&want));
+	}
+	buf_free(&text);
+	buf_free(&want);
+}
+
 Test(anonymizer, empty_texts_stay_empty)
 {
 	struct buf out = { 0 };

@@ -189,6 +189,9 @@ static bool take_insert(struct fake_clickhouse *f, int fd, struct request *r)
 	    fault == FAKE_ENDLESS || fault == FAKE_DOUBLE)
 		store(f, r);
 	switch (fault) {
+	case FAKE_SILENT:
+		(void)!read_until(fd, &r->body, r->length + 1);
+		return false;
 	case FAKE_EAT:
 	case FAKE_CUT:
 		return false;

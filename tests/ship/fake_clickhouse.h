@@ -24,6 +24,7 @@ enum fake_fault {
 	FAKE_BODY, /* status 200 with a page of a proxy, nothing stored */
 	FAKE_TABLE, /* status 404: no such table */
 	FAKE_DOUBLE, /* stores it twice */
+	FAKE_SILENT, /* neither answers nor closes before the client does, nothing stored */
 };
 
 struct fake_opts {

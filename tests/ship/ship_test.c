@@ -14,6 +14,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "base/clock.h"
 #include "ship/finished_files.h"
 #include "ship/ship_state.h"
 #include "tests/cmd/run_cmd.h"
@@ -105,7 +106,7 @@ static int run_until(struct scene *s, uint64_t give_up_ns, uint64_t disk_max, in
 					    .sender = { .server = { .url = &url,
 								    .timeout_ns = 20000 * MS },
 							.end_fd = end_fd,
-							.end_give_up_ns = 5 * MS,
+							.end_give_up_ns = 1000 * MS,
 							.pause_min_ns = MS,
 							.pause_max_ns = 2 * MS,
 							.give_up_ns = give_up_ns,
@@ -251,6 +252,18 @@ Test(ship, a_server_that_takes_no_rows_is_given_up, .timeout = 20)
 
 	begin(&s, true);
 	cr_expect_eq(run_with(&s, 50 * MS, 0), -ETIMEDOUT);
+	cr_expect(has_file(&s, "a.0.bin"));
+	end(&s);
+}
+
+/* A request must not take longer than the limit either. */
+Test(ship, a_server_that_is_silent_is_given_up, .timeout = 15)
+{
+	struct scene s = { .fault = FAKE_SILENT, .first = 0, .count = UINT_MAX };
+
+	begin(&s, true);
+	cr_expect_eq(run_with(&s, 1500 * MS, 0), -ETIMEDOUT);
+	cr_expect_eq(fake_inserts(s.fake), 1);
 	cr_expect(has_file(&s, "a.0.bin"));
 	end(&s);
 }
@@ -502,6 +515,38 @@ Test(ship, after_the_end_it_does_not_wait_long_for_a_server)
 	cr_assert_eq(pipe(ends), 0);
 	close(ends[1]);
 	cr_expect_eq(run_until(&s, 0, 0, ends[0]), -ETIMEDOUT);
+	cr_expect(has_file(&s, "a.0.bin"));
+	close(ends[0]);
+	end(&s);
+}
+
+/* The descriptor ends when the request has arrived. */
+static void *close_at_insert(void *ctx)
+{
+	struct closing *c = ctx;
+
+	while (!fake_inserts(c->fake))
+		poll(NULL, 0, 1);
+	close(c->fd);
+	return NULL;
+}
+
+Test(ship, after_the_end_it_waits_for_a_silent_server_for_the_limit, .timeout = 15)
+{
+	struct scene s = { .fault = FAKE_SILENT, .first = 0, .count = UINT_MAX };
+	struct closing c;
+	pthread_t thread;
+	uint64_t begun;
+	int ends[2];
+
+	begin(&s, true);
+	cr_assert_eq(pipe(ends), 0);
+	c = (struct closing){ ends[1], s.fake };
+	begun = clock_timer_ns();
+	cr_assert_eq(pthread_create(&thread, NULL, close_at_insert, &c), 0);
+	cr_expect_eq(run_until(&s, 0, 0, ends[0]), -ETIMEDOUT);
+	cr_expect_geq(clock_timer_ns() - begun, 1000 * MS);
+	pthread_join(thread, NULL);
 	cr_expect(has_file(&s, "a.0.bin"));
 	close(ends[0]);
 	end(&s);

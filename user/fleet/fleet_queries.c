@@ -216,7 +216,7 @@ const struct fleet_query fleet_queries[] = {
 		.brief = "the longest system call, span or poll, and what its process did in it",
 		.params = { { "start", "*sys_enter*", FLEET_PARAM_GLOB }, COMMON_PARAMS },
 		.parts = {
-"SELECT host, pid, ts, dur, wall, event FROM spans\n"
+"SELECT host, pid, tid, ts, dur, wall, if(call != '', call, event) AS request FROM spans\n"
 "WHERE pid != 0 AND cut = 0 AND match(event, :start) AND :range ORDER BY dur DESC, ts DESC LIMIT 1",
 "SELECT greatest(ts, :r_ts) - :r_ts AS at_ns, least(ts + dur, :r_end) - greatest(ts, :r_ts) AS ns,\n"
 "  state, tid, comm, cpu, if(waker_comm != '', waker_comm, ran_comm) AS other, host, ts, folded\n"
@@ -227,10 +227,10 @@ const struct fleet_query fleet_queries[] = {
 "  FROM part1 ORDER BY dur DESC, ts DESC LIMIT 1)\n"
 "UNION ALL SELECT '', 0, 0, 0, 0, 0 LIMIT 1",
 		.merge =
-"WITH request AS (SELECT event, dur FROM part1 ORDER BY dur DESC, ts DESC LIMIT 1)\n"
-"SELECT r.event, r.dur AS request_ns, at_ns, ns, state, tid, nullif(comm, '') AS comm, nullif(cpu, -1) AS cpu,\n"
-"  nullif(other, '') AS other, nullif(host, '') AS host, ts, nullif(folded, '') AS stack\n"
-"FROM part2 p, request r ORDER BY at_ns, ts",
+"WITH slowest AS (SELECT request, tid, dur FROM part1 ORDER BY dur DESC, ts DESC LIMIT 1)\n"
+"SELECT r.request, r.tid AS request_tid, r.dur AS request_ns, at_ns, ns, state, p.tid AS tid, nullif(comm, '') AS comm,\n"
+"  nullif(cpu, -1) AS cpu, nullif(other, '') AS other, nullif(host, '') AS host, ts, nullif(folded, '') AS stack\n"
+"FROM part2 p, slowest r ORDER BY p.tid <> r.tid, at_ns, ts",
 	},
 	{
 		.name = "noisy-neighbours",

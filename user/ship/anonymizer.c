@@ -82,12 +82,41 @@ static void put_hash(const struct anonymizer *a, const char *s, size_t len, stru
 		buf_printf(out, "%016" PRIx64, anonymizer_hash(a, s, len));
 }
 
-/* Whether a path begins at @s: a slash at the start of a word, or a drive. "a/b.(*T).F" is a name of Go, "operator/" one of C++. */
+/* Whether a path begins at @s: a slash at the start of a word. "a/b.(*T).F" is a name of Go, "operator/" one of C++. */
 static bool begins_path(const char *s, size_t i, size_t len)
 {
-	const bool at_word = !i || strchr(" :(<[\"'=,@~", s[i - 1]) != NULL;
+	const bool at_word = !i || strchr(" :(<[{\"'`=,;@~*^+", s[i - 1]) != NULL;
 
 	return s[i] == '/' && at_word && i + 1 < len && !strchr(" (),<>", s[i + 1]);
+}
+
+/* The number of a line. */
+static bool is_line(const char *s, size_t i, size_t len)
+{
+	const size_t first = ++i;
+
+	while (i < len && s[i] >= '0' && s[i] <= '9')
+		i++;
+	return i > first && (i == len || strchr(":), >]}\"'`", s[i]));
+}
+
+/*
+ * The end of a path: the colon before a line, what closes what was opened before the path, or the end of the text. Names of
+ * files have spaces and brackets.
+ */
+static size_t end_of_path(const char *s, size_t from, size_t len)
+{
+	static const char opening[] = "(<[{\"'`", closing[] = ")>]}\"'`";
+	const char *opened = from ? strchr(opening, s[from - 1]) : NULL;
+	size_t end = from, last;
+
+	while (end < len && !(s[end] == ':' && is_line(s, end, len)))
+		end++;
+	if (!opened || end < len)
+		return end;
+	for (last = len; last > from + 1 && s[last - 1] != closing[opened - opening];)
+		last--;
+	return last > from + 1 ? last - 1 : len;
 }
 
 static void put_function(const struct anonymizer *a, const char *s, size_t len, struct buf *out)
@@ -95,15 +124,14 @@ static void put_function(const struct anonymizer *a, const char *s, size_t len, 
 	size_t from = 0, i = 0;
 
 	while (i < len) {
-		size_t end = i;
+		size_t end;
 
 		if (!begins_path(s, i, len)) {
 			i++;
 			continue;
 		}
 		str_escape_utf8(out, s + from, i - from);
-		while (end < len && !strchr(" :()<>[]\"',", s[end]))
-			end++;
+		end = end_of_path(s, i, len);
 		put_hash(a, s + i, end - i, out);
 		from = i = end;
 	}

@@ -38,6 +38,8 @@ int clickhouse_new(const struct clickhouse_opts *opts, struct clickhouse **out)
 		.timeout_ns = opts->timeout_ns,
 		.body_max = opts->answer_max,
 		.stop = opts->stop,
+		.gives_up = opts->gives_up,
+		.ctx = opts->ctx,
 	};
 	struct clickhouse *c = xcalloc(1, sizeof(*c));
 	int err = http_client_new(&http, &c->http);

@@ -14,6 +14,8 @@ struct clickhouse_opts {
 	uint64_t timeout_ns; /* of a request */
 	uint64_t answer_max; /* bytes; 0: HTTP_CLIENT_BODY_MAX */
 	const volatile sig_atomic_t *stop;
+	bool (*gives_up)(void *ctx, uint64_t silent_ns); /* as in http_client_opts */
+	void *ctx;
 };
 
 /* What became of a request. */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "ship/curl_library.h"
 
@@ -24,7 +25,12 @@ struct http_client {
 	char *base;
 	uint64_t body_max;
 	const volatile sig_atomic_t *stop;
+	bool (*gives_up)(void *ctx, uint64_t silent_ns);
+	void *ctx;
 	struct http_answer *answer; /* of the running request */
+	curl_off_t sent; /* of its body */
+	uint64_t silent_since;
+	bool gave_up;
 	char error[CURL_ERROR_SIZE];
 };
 
@@ -59,9 +65,14 @@ static size_t read_header(char *line, size_t size, size_t cnt, void *ctx)
 static int check_stop(void *ctx, curl_off_t down_total, curl_off_t down, curl_off_t up_total,
 		      curl_off_t up)
 {
-	const struct http_client *c = ctx;
+	struct http_client *c = ctx;
+	const uint64_t now = clock_timer_ns();
 
-	return c->stop && *c->stop;
+	if (up != c->sent)
+		c->silent_since = now;
+	c->sent = up;
+	c->gave_up = c->gives_up && c->gives_up(c->ctx, now - c->silent_since);
+	return c->gave_up || (c->stop && *c->stop);
 }
 
 /* ---- life ------------------------------------------------------------------------------------- */
@@ -135,6 +146,8 @@ int http_client_new(const struct http_client_opts *opts, struct http_client **ou
 	c->base = xstrdup(opts->base);
 	c->body_max = opts->body_max ?: HTTP_CLIENT_BODY_MAX;
 	c->stop = opts->stop;
+	c->gives_up = opts->gives_up;
+	c->ctx = opts->ctx;
 	c->headers = make_headers(&c->lib, false);
 	c->gzip_headers = make_headers(&c->lib, true);
 	c->curl = c->lib.easy_init();
@@ -209,14 +222,20 @@ static int error_of(CURLcode code)
 
 static void perform(struct http_client *c, struct http_answer *out)
 {
-	const CURLcode code = c->lib.easy_perform(c->curl);
+	CURLcode code;
 
-	out->err = error_of(code);
+	c->sent = 0;
+	c->silent_since = clock_timer_ns();
+	c->gave_up = false;
+	code = c->lib.easy_perform(c->curl);
+	out->err = c->gave_up ? -ETIMEDOUT : error_of(code);
 	out->sent = out->err != -ECONNREFUSED && out->err != -EACCES;
 	c->lib.easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, &out->status);
 	if (out->err == -EMSGSIZE)
 		buf_printf(&out->error, "the answer is longer than %llu bytes",
 			   (unsigned long long)c->body_max);
+	else if (c->gave_up)
+		buf_addstr(&out->error, "no answer in time");
 	else if (out->err)
 		buf_addstr(&out->error, *c->error ? c->error : c->lib.easy_strerror(code));
 }

@@ -18,6 +18,12 @@ struct http_client_opts {
 	uint64_t timeout_ns; /* of a whole request */
 	uint64_t body_max; /* bytes of an answer; 0: HTTP_CLIENT_BODY_MAX */
 	const volatile sig_atomic_t *stop; /* not 0: the running request ends */
+	/*
+	 * Asked during a request, at least once a second, with the time since it began or the server took a byte: true ends
+	 * it with -ETIMEDOUT. NULL: never
+	 */
+	bool (*gives_up)(void *ctx, uint64_t silent_ns);
+	void *ctx;
 };
 
 /* Free with http_client_free(). 0 or -errno, after one line. */

@@ -24,12 +24,20 @@ struct sender {
 	uint64_t failing_since; /* 0: the last request succeeded */
 	uint64_t ending_since; /* 0: end_fd is open */
 	uint64_t jitter;
+	bool silent; /* the last request was given up */
 };
+
+static bool is_silent_too_long(void *ctx, uint64_t silent_ns);
 
 int sender_new(const struct sender_opts *opts, struct sender **out)
 {
 	struct sender *s = xcalloc(1, sizeof(*s));
-	int err = clickhouse_new(&opts->server, &s->server);
+	struct clickhouse_opts server = opts->server;
+	int err;
+
+	server.gives_up = is_silent_too_long;
+	server.ctx = s;
+	err = clickhouse_new(&server, &s->server);
 
 	if (err) {
 		free(s);
@@ -82,16 +90,26 @@ bool sender_is_ending(struct sender *s)
 	return s->ending_since;
 }
 
-/* Whether it has to give up after a failure. */
-static bool is_too_long(struct sender *s, uint64_t now)
+/* Whether it has to give up what has not succeeded since a time. */
+static bool is_too_long(struct sender *s, uint64_t since)
 {
-	const uint64_t since = s->failing_since;
+	const bool is_ending = sender_is_ending(s);
+	const uint64_t now = clock_timer_ns(); /* not before ending_since */
 
 	if (s->opts.give_up_ns && now - since >= s->opts.give_up_ns)
 		return true;
-	if (!sender_is_ending(s))
+	if (!is_ending)
 		return false;
 	return now - (since > s->ending_since ? since : s->ending_since) >= s->opts.end_give_up_ns;
+}
+
+/* During a request: a server that takes it and is silent must not hold the end. */
+static bool is_silent_too_long(void *ctx, uint64_t silent_ns)
+{
+	struct sender *s = ctx;
+
+	s->silent = is_too_long(s, clock_timer_ns() - silent_ns);
+	return s->silent;
 }
 
 static void succeed(struct sender *s)
@@ -126,7 +144,7 @@ static int fail(struct sender *s, enum clickhouse_result result)
 		log_warn("ship: cannot reach %s: %s; trying again", s->base,
 			 clickhouse_error(s->server));
 	}
-	if (is_too_long(s, now)) {
+	if (s->silent || is_too_long(s, s->failing_since)) {
 		log_error("ship: gave up: cannot reach %s: %s", s->base,
 			  clickhouse_error(s->server));
 		return -ETIMEDOUT;

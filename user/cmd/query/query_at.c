@@ -155,12 +155,27 @@ static int run(struct fleet *f, const struct query_cmd_opts *opts, const char *w
 	return exit_code(f, err, code);
 }
 
+/* The rows of a database that is given twice would count twice. */
+static int check_other(const struct http_url *urls, size_t last)
+{
+	for (size_t i = 0; i < last; i++)
+		if (!strcmp(urls[i].base, urls[last].base) &&
+		    !strcmp(urls[i].path, urls[last].path)) {
+			log_error("query: %s%s is given twice", urls[i].base, urls[i].path);
+			return -EINVAL;
+		}
+	return 0;
+}
+
 static int parse_urls(const struct opt_list *list, struct http_url *urls)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < list->cnt && !err; i++)
+	for (size_t i = 0; i < list->cnt && !err; i++) {
 		err = http_url_parse_for("query", list->v[i], &urls[i]);
+		if (!err)
+			err = check_other(urls, i);
+	}
 	return err;
 }
 

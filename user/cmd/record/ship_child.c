@@ -45,6 +45,22 @@ static const char *check_label(const char *label)
 	return equals && equals != label ? NULL : "bad value for --label: expected NAME=VALUE";
 }
 
+/* A URL with a password would be on the child's command line, in the trace and in messages. */
+static const char *check_url(const char *url)
+{
+	const char *scheme = strstr(url, "://"), *user = scheme ? scheme + 3 : url;
+	const size_t len = strcspn(user, "/?#");
+	const char *at = memrchr(user, '@', len);
+
+	if (at && memchr(user, ':', (size_t)(at - user)))
+		return "the URL of --ship has a password, which others can see; use the "
+		       "environment variable " PASSWORD_VARIABLE;
+	if (strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0)
+		return "bad value for --ship: expected http://USER@HOST:8123/DATABASE or "
+		       "https://...";
+	return NULL;
+}
+
 const char *ship_child_check(const struct ship_child_opts *o, struct output_opts *output,
 			     const char *unset)
 {
@@ -56,9 +72,9 @@ const char *ship_child_check(const struct ship_child_opts *o, struct output_opts
 		wrong = check_label(o->labels.v[i]);
 	if (wrong)
 		return wrong;
-	if (strncmp(o->to, "http://", 7) != 0 && strncmp(o->to, "https://", 8) != 0)
-		return "bad value for --ship: expected http://USER@HOST:8123/DATABASE or "
-		       "https://...";
+	wrong = check_url(o->to);
+	if (wrong)
+		return wrong;
 	if (output->path == unset)
 		output->path = SHIP_CHILD_OUTPUT;
 	if (!output->switching)
@@ -224,22 +240,25 @@ static bool print_rest(const struct ship_child *c)
 	return true;
 }
 
-/* Interrupted by signals. */
+/* Interrupted by signals. The first one asks it to end, the next one ends it: its state on the disk allows that. */
 static int wait_for(const struct ship_child *c, const volatile sig_atomic_t *stop)
 {
-	const sig_atomic_t before = *stop;
-	bool stopped = false;
-	int status;
+	sig_atomic_t seen = *stop;
+	int sig = SIGTERM, status;
 
 	while (waitpid(c->pid, &status, 0) < 0) {
 		if (errno != EINTR)
 			return CMD_START;
-		if (*stop != before && !stopped) {
-			kill(c->pid, SIGTERM);
-			stopped = true;
-		}
+		if (*stop == seen)
+			continue;
+		seen = *stop;
+		kill(c->pid, sig);
+		sig = SIGKILL;
 	}
-	return WIFEXITED(status) ? WEXITSTATUS(status) : CMD_START;
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status);
+	log_error("record: signal %d ended ship", WTERMSIG(status));
+	return CMD_OUTPUT;
 }
 
 int ship_child_finish(struct ship_child *c, const volatile sig_atomic_t *stop)

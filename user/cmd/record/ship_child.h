@@ -52,7 +52,7 @@ pid_t ship_child_pid(const struct ship_child *c);
 
 /*
  * After the recording: waits until the last file is sent, and prints what is left. A change of *@stop, or a server that does
- * not answer, ends it early. The exit code of `ship`, CMD_OUTPUT if files are left. Frees @c; NULL is fine.
+ * not answer, ends it early; a second change ends it at once. The exit code of `ship`, CMD_OUTPUT if files are left. Frees @c; NULL is fine.
  */
 int ship_child_finish(struct ship_child *c, const volatile sig_atomic_t *stop);
 

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The process that ships next to a recording: this program, which it starts as `ship`. */
+#include "cmd/record/ship_child.h"
+
+#include <criterion/criterion.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/common/cmd.h"
+#include "tests/support/temp_dir.h"
+
+/* In place of main(), if it was started as `ship DIR --to URL`. */
+__attribute__((constructor)) static void be_ship(int argc, char **argv)
+{
+	if (argc < 5 || strcmp(argv[1], "ship") != 0)
+		return;
+	raise(strstr(argv[4], "stopped") ? SIGSTOP : SIGKILL);
+	_exit(CMD_OK);
+}
+
+static volatile sig_atomic_t stops;
+
+static void on_signal(int sig)
+{
+	stops++;
+}
+
+static struct ship_child *start(char *dir, size_t sz, const char *url)
+{
+	const struct ship_child_opts o = { .to = url };
+	struct output_opts output = { 0 };
+	struct ship_child *child;
+	char path[96];
+
+	temp_dir_make(dir, sz);
+	snprintf(path, sizeof(path), "%s/t.bin", dir);
+	output.path = path;
+	cr_assert_eq(ship_child_start(&o, &output, true, &child), 0);
+	return child;
+}
+
+Test(ship_child, a_signal_that_ends_it_is_a_failure_of_the_output)
+{
+	char dir[64];
+	struct ship_child *child = start(dir, sizeof(dir), "http://localhost/killed");
+
+	cr_expect_eq(ship_child_finish(child, &stops), CMD_OUTPUT);
+	temp_dir_remove(dir);
+}
+
+static void *interrupt(void *ctx)
+{
+	const pthread_t *waiting = ctx;
+
+	for (int i = 0; i < 2; i++) {
+		poll(NULL, 0, 300);
+		pthread_kill(*waiting, SIGINT);
+	}
+	return NULL;
+}
+
+Test(ship_child, the_second_stop_ends_a_child_that_does_nothing, .timeout = 15)
+{
+	const struct sigaction sa = { .sa_handler = on_signal };
+	char dir[64];
+	struct ship_child *child = start(dir, sizeof(dir), "http://localhost/stopped");
+	pthread_t self = pthread_self(), thread;
+
+	cr_assert_eq(sigaction(SIGINT, &sa, NULL), 0);
+	cr_assert_eq(pthread_create(&thread, NULL, interrupt, &self), 0);
+	cr_expect_eq(ship_child_finish(child, &stops), CMD_OUTPUT);
+	pthread_join(thread, NULL);
+	temp_dir_remove(dir);
+}
