@@ -127,6 +127,28 @@ stacks          <N> samples, 0 off-CPU stacks
 ! dial9-prof: convert: only one perf.data file can be converted at a time; convert each, then use dial9-prof merge
 ? 1
 #
+# info and dump read the directory as they read a file; other commands name convert.
+$ mkdir dir; cp th/data dir; tail -c +265 clock.data | head -c 1488 >dir/data.0; dial9-prof info dir | grep -v '^host\|^kernel\|^clock\|^machine\|^cpus\|^command\|^perf v'; dial9-prof dump dir | grep -c SAMPLE; dial9-prof info --json --from perf-data dir | jq -c .events; dial9-prof report dir
+trace           dir
+format          perf.data
+span            0.000707 s
+event           cpu-clock: 10 samples
+records         36
+mappings        10
+names           4
+forks           0
+lost            0
+build-ids       4
+formats         0
+10
+[{"name":"cpu-clock","samples":10}]
+! dial9-prof: cannot read dir: it is a directory of perf record --threads; use dial9-prof convert dir -o FILE to convert it to dial9
+? 5
+#
+$ cp dir/data.0 dir/data.2; dial9-prof info dir
+! dial9-prof: cannot read dir: dir/data.1 is missing, and files after it are there
+? 5
+#
 # A missing file is not passed over.
 $ cp th/data.1 th/data.2; rm th/data.1; dial9-prof convert th -o gap.d9
 ! dial9-prof: convert: th/data.1 is missing, and files after it are there; to convert without it, rename them

@@ -32,6 +32,7 @@ struct foreign_input {
 	bool has_core; /* FILE@CORE was given */
 	uint32_t core;
 	bool is_part; /* belongs to the input before it, as files of a directory do: no format of its own */
+	size_t part_cnt; /* for dump() and info(): how many inputs after it in the array belong to it */
 };
 
 /* A foreign_input over memory: foreign_mem_input() fills *in, m must outlive it. */
