@@ -59,8 +59,8 @@ $ dial9-prof info --json clock.data | jq -c .events
 [{"name":"cpu-clock","samples":5}]
 #
 # Copied user stacks are unwound with the files of the same build that are here; each has its leaf in any case.
-$ dial9-prof convert dwarf.data -o dwarf.d9 2>&1 | grep lost; dial9-prof info dwarf.d9 | grep '^stacks'; dial9-prof script -F event,ip dwarf.d9 | awk '/:$/ { head = 1; next } head && NF { n++; head = 0 } END { print n }'
-lost              4  data sources
+$ dial9-prof convert dwarf.data -o dwarf.d9 2>&1 | grep "not kept"; dial9-prof info dwarf.d9 | grep '^stacks'; dial9-prof script -F event,ip dwarf.d9 | awk '/:$/ { head = 1; next } head && NF { n++; head = 0 } END { print n }'
+not kept          4  data sources
 stacks          4 samples, 0 off-CPU stacks
 4
 #
