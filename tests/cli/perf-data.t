@@ -149,6 +149,12 @@ $ cp dir/data.0 dir/data.2; dial9-prof info dir
 ! dial9-prof: cannot read dir: dir/data.1 is missing, and files after it are there
 ? 5
 #
+# A full disk: a part of a dial9 trace is readable, a part of a perf.data file is not.
+$ (ulimit -f 1; trap '' XFSZ; dial9-prof convert tp.data -o big.d9; dial9-prof convert -q --to perf-data tp.d9 -o big.data)
+! dial9-prof: cannot write big.d9: File too large; the file is readable up to its last flush
+! dial9-prof: cannot write big.data: File too large; the file is incomplete
+? 3
+#
 # A missing file is not passed over.
 $ cp th/data.1 th/data.2; rm th/data.1; dial9-prof convert th -o gap.d9
 ! dial9-prof: convert: th/data.1 is missing, and files after it are there; to convert without it, rename them
