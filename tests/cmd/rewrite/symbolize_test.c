@@ -277,7 +277,8 @@ Test(symbolize, file_without_the_symbols_gets_its_reason)
 	out = symbolize(&in, NULL, NULL, NULL);
 	expect_good(&out);
 	r = run_cmd(cmd_info, make_fd(out.data, out.sz), "info", "--modules", "-", NULL);
-	run_expect_in(r.out, "/bin/app: no symbols at these addresses; debug symbols may have them\n");
+	run_expect_in(r.out,
+		      "/bin/app: no symbols at these addresses; debug symbols may have them\n");
 	run_free(&r);
 	again = symbolize(&out, NULL, NULL, NULL);
 	cr_expect(same(&again, &out));
