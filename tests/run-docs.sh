@@ -165,7 +165,7 @@ offered '--kind' export folded --k
 offered 'cpu offcpu runq wall' export folded --kind = ''
 offered 'summary' sched s
 offered '--help' sched --
-offered 'tid pid comm' sched latency --by ''
+offered 'tid pid comm cgroup' sched latency --by ''
 offered '--next --no-pager' sched timehist --n
 offered '--comm --cgroup --cpu --cols --color' sched map --c
 offered 'comm,pid comm,part' report -s comm,p

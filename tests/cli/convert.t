@@ -108,7 +108,7 @@ $ head -c 100 core0.bin >grow; dial9-prof convert --follow grow -o grown.d9 & pi
 #
 # Hostile sizes, in 128 MiB of address space: one frame, only frame ends, and noise.
 $ head -c 30000000 /dev/zero | tr '\000' x >endless; { cat core0.bin endless; } >a.bin; head -c 3000000 /dev/zero >zeros; { cat core0.bin zeros; } >b.bin; ulimit -v 131072; dial9-prof convert --from tonbandgeraet a.bin -o a.d9; dial9-prof convert --from tonbandgeraet b.bin -o b.d9; dial9-prof info a.bin >/dev/null; dial9-prof convert --to tonbandgeraet b.d9 -o - | cmp - b.bin
-! lost     30,000,000  bytes of frames too long to keep
+! not kept 30,000,000  bytes of frames too long to keep
 ! skipped           1  frame too long (a.bin: byte 224)
 ! skipped   3,000,000  empty frame (first: b.bin: byte 224)
 #

@@ -5,12 +5,12 @@ $ dial9-prof offcpu
 ? 5
 #
 $ dial9-prof offcpu --by time
-! dial9-prof: offcpu: unknown key 'time' in --by (known: stack, comm, pid, tid, state, waker, wstack)
+! dial9-prof: offcpu: unknown key 'time' in --by (known: stack, comm, pid, tid, cgroup, state, waker, wstack)
 ? 1
 #
 # The letter of report's --sort.
 $ dial9-prof offcpu -s comm,time x.bin
-! dial9-prof: offcpu: unknown key 'time' in --by (known: stack, comm, pid, tid, state, waker, wstack)
+! dial9-prof: offcpu: unknown key 'time' in --by (known: stack, comm, pid, tid, cgroup, state, waker, wstack)
 ? 1
 #
 $ dial9-prof offcpu $T/golden/dial9/mixed_1k.bin | sed 's|in .*/|in |'

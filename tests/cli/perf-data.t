@@ -59,8 +59,8 @@ $ dial9-prof info --json clock.data | jq -c .events
 [{"name":"cpu-clock","samples":5}]
 #
 # Copied user stacks are unwound with the files of the same build that are here; each has its leaf in any case.
-$ dial9-prof convert dwarf.data -o dwarf.d9 2>&1 | grep lost; dial9-prof info dwarf.d9 | grep '^stacks'; dial9-prof script -F event,ip dwarf.d9 | awk '/:$/ { head = 1; next } head && NF { n++; head = 0 } END { print n }'
-lost              4  data sources
+$ dial9-prof convert dwarf.data -o dwarf.d9 2>&1 | grep "not kept"; dial9-prof info dwarf.d9 | grep '^stacks'; dial9-prof script -F event,ip dwarf.d9 | awk '/:$/ { head = 1; next } head && NF { n++; head = 0 } END { print n }'
+not kept          4  data sources
 stacks          4 samples, 0 off-CPU stacks
 4
 #
@@ -126,6 +126,34 @@ skipped           1  torn end of the file (byte 1476: the last record is cut)
 stacks          <N> samples, 0 off-CPU stacks
 ! dial9-prof: convert: only one perf.data file can be converted at a time; convert each, then use dial9-prof merge
 ? 1
+#
+# info and dump read the directory as they read a file; other commands name convert.
+$ mkdir dir; cp th/data dir; tail -c +265 clock.data | head -c 1488 >dir/data.0; dial9-prof info dir | grep -v '^host\|^kernel\|^clock\|^machine\|^cpus\|^command\|^perf v'; dial9-prof dump dir | grep -c SAMPLE; dial9-prof info --json --from perf-data dir | jq -c .events; dial9-prof report dir
+trace           dir
+format          perf.data
+span            0.000707 s
+event           cpu-clock: 10 samples
+records         36
+mappings        10
+names           4
+forks           0
+lost            0
+build-ids       4
+formats         0
+10
+[{"name":"cpu-clock","samples":10}]
+! dial9-prof: cannot read dir: it is a directory of perf record --threads; use dial9-prof convert dir -o FILE to convert it to dial9
+? 5
+#
+$ cp dir/data.0 dir/data.2; dial9-prof info dir
+! dial9-prof: cannot read dir: dir/data.1 is missing, and files after it are there
+? 5
+#
+# A full disk: a part of a dial9 trace is readable, a part of a perf.data file is not.
+$ (ulimit -f 1; trap '' XFSZ; dial9-prof convert tp.data -o big.d9; dial9-prof convert -q --to perf-data tp.d9 -o big.data)
+! dial9-prof: cannot write big.d9: File too large; the file is readable up to its last flush
+! dial9-prof: cannot write big.data: File too large; the file is incomplete
+? 3
 #
 # A missing file is not passed over.
 $ cp th/data.1 th/data.2; rm th/data.1; dial9-prof convert th -o gap.d9

@@ -232,3 +232,9 @@ top-functions     functions by CPU time, over all hosts (:limit='30', :host='*',
 #
 $ dial9-prof query --at http://localhost:1/x --list noisy-neighbours | grep -c :range
 1
+#
+# A file without its end: what is there is read, and the table of traces marks it.
+$ cp $T/golden/dial9/mixed_1k.bin whole.bin; head -c -1 whole.bin >torn.bin; for f in whole torn; do dial9-prof query --format csv 'SELECT damaged FROM traces' $f.bin | tr -d '\r' | tail -n 1; done
+0
+1
+! dial9-prof: torn.bin: the end is cut off after byte <N>; everything before it is used

@@ -12,17 +12,17 @@ Test(foreign, counts_notes_by_class_and_kind_and_keeps_the_first)
 	struct buf out = { 0 };
 
 	foreign_note(&notes, FOREIGN_NOTE_HINT, 1, "restarts", NULL);
-	foreign_note(&notes, FOREIGN_NOTE_LOST, 1200, "stacks", "frame %d", 7);
-	foreign_note(&notes, FOREIGN_NOTE_LOST, 34, "stacks", "frame %d", 9);
+	foreign_note(&notes, FOREIGN_NOTE_NOT_KEPT, 1200, "stacks", "frame %d", 7);
+	foreign_note(&notes, FOREIGN_NOTE_NOT_KEPT, 34, "stacks", "frame %d", 9);
 	foreign_note(&notes, FOREIGN_NOTE_CHANGED, 1, "stacks", "event %d", 1);
-	cr_assert_eq(foreign_notes_count(&notes, FOREIGN_NOTE_LOST, "stacks"), 1234);
+	cr_assert_eq(foreign_notes_count(&notes, FOREIGN_NOTE_NOT_KEPT, "stacks"), 1234);
 	cr_assert_eq(foreign_notes_count(&notes, FOREIGN_NOTE_DAMAGED, NULL), 0);
 	foreign_notes_print(&notes, &out);
-	cr_assert_str_eq(buf_cstr(&out), "lost          1,234  stacks (first: frame 7)\n"
+	cr_assert_str_eq(buf_cstr(&out), "not kept      1,234  stacks (first: frame 7)\n"
 					 "changed           1  stacks (event 1)\n"
 					 "note              1  restarts\n");
-	foreign_note(&notes, FOREIGN_NOTE_LOST, UINT64_MAX, "stacks", NULL);
-	cr_assert_eq(foreign_notes_count(&notes, FOREIGN_NOTE_LOST, NULL), UINT64_MAX);
+	foreign_note(&notes, FOREIGN_NOTE_NOT_KEPT, UINT64_MAX, "stacks", NULL);
+	cr_assert_eq(foreign_notes_count(&notes, FOREIGN_NOTE_NOT_KEPT, NULL), UINT64_MAX);
 	foreign_notes_fini(&notes);
 	buf_free(&out);
 }
@@ -34,11 +34,11 @@ Test(foreign, groups_kinds_above_the_limit_in_one_row)
 
 	for (int i = 0; i < 10000; i++) {
 		snprintf(kind, sizeof(kind), "kind %d", i);
-		foreign_note(&notes, FOREIGN_NOTE_LOST, 1, kind, NULL);
+		foreign_note(&notes, FOREIGN_NOTE_NOT_KEPT, 1, kind, NULL);
 	}
 	cr_assert_eq(notes.cnt, FOREIGN_NOTES_MAX + 1);
-	cr_assert_eq(foreign_notes_count(&notes, FOREIGN_NOTE_LOST, NULL), 10000);
-	cr_assert_eq(foreign_notes_count(&notes, FOREIGN_NOTE_LOST, "other kinds"),
+	cr_assert_eq(foreign_notes_count(&notes, FOREIGN_NOTE_NOT_KEPT, NULL), 10000);
+	cr_assert_eq(foreign_notes_count(&notes, FOREIGN_NOTE_NOT_KEPT, "other kinds"),
 		     10000 - FOREIGN_NOTES_MAX);
 	foreign_notes_fini(&notes);
 }
@@ -48,7 +48,7 @@ Test(foreign, removes_control_characters)
 	struct foreign_notes notes = { 0 };
 	struct foreign_facts facts = { 0 };
 
-	foreign_note(&notes, FOREIGN_NOTE_LOST, 1,
+	foreign_note(&notes, FOREIGN_NOTE_NOT_KEPT, 1,
 		     "\033[2Jx\xc2\x9b"
 		     "z",
 		     "\n\x7f");

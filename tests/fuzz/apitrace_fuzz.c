@@ -108,7 +108,7 @@ static void trace(const void *data, size_t sz, uint8_t choice)
 	foreign_notes_fini(&notes);
 	if (!import(data, sz, &opts, &between, &notes)) {
 		assert(!export(&between, &back, &notes));
-		assert(!foreign_notes_count(&notes, FOREIGN_NOTE_LOST, NULL));
+		assert(!foreign_notes_count(&notes, FOREIGN_NOTE_NOT_KEPT, NULL));
 		add_calls(data, sz, &a, &damaged);
 		add_calls(back.data, back.len, &b, &damaged);
 		assert(!damaged);

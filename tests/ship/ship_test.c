@@ -396,6 +396,25 @@ Test(ship, a_file_that_is_no_trace_is_set_aside)
 	end(&s);
 }
 
+Test(ship, a_file_without_its_end_is_shipped_and_counted)
+{
+	struct scene s = { 0 };
+	struct stat st;
+	char path[128];
+
+	begin(&s, true);
+	snprintf(path, sizeof(path), "%s/a.0.bin", s.dir);
+	cr_assert_eq(stat(path, &st), 0);
+	cr_assert_eq(truncate(path, st.st_size - 1), 0);
+	cr_expect_eq(run_once(&s), 0);
+	cr_expect_eq(s.counts.files, 1);
+	cr_expect_eq(s.counts.torn, 1);
+	cr_expect_eq(s.counts.unreadable, 0);
+	cr_expect_eq(fake_rows(s.fake, "samples"), SAMPLES);
+	cr_expect_not(has_file(&s, "a.0.bin"));
+	end(&s);
+}
+
 Test(ship, a_full_budget_drops_the_oldest_file_and_reports_it)
 {
 	struct scene s = { 0 };

@@ -45,6 +45,7 @@ struct out_file {
 	bool held; /* gets its name at out_file_commit() */
 	bool written; /* has at least one byte */
 	bool failed;
+	bool needs_end; /* without its end the file is incomplete */
 	bool is_socket;
 	out_file_full_fn full; /* NULL: a full file system is an error at once */
 	void *full_ctx;
@@ -410,6 +411,11 @@ static bool is_full(int err)
 	return err == -ENOSPC || err == -EDQUOT || err == -EFBIG;
 }
 
+void out_file_need_end(struct out_file *s)
+{
+	s->needs_end = true;
+}
+
 static int write_failed(struct out_file *s, int err)
 {
 	const char *name = strcmp(s->path, "-") ? s->path : "standard output";
@@ -417,8 +423,8 @@ static int write_failed(struct out_file *s, int err)
 	if (s->is_socket && err == -EPIPE)
 		err = -ECONNRESET;
 	if (!s->failed && is_full(err) && s->named && s->written && !s->held)
-		log_error("cannot write %s: %s; the file is readable up to its last flush", name,
-			  strerror(-err));
+		log_error("cannot write %s: %s; the file is %s", name, strerror(-err),
+			  s->needs_end ? "incomplete" : "readable up to its last flush");
 	else if (!s->failed && err != -EPIPE)
 		output_error(name, err);
 	s->failed = true;

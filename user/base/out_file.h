@@ -40,6 +40,9 @@ void out_file_hold(struct out_file *s);
  */
 int out_file_commit(struct out_file *s);
 
+/* The file is not a dial9 trace: messages do not promise that its first part is readable. */
+void out_file_need_end(struct out_file *s);
+
 /*
  * Whether writing to @output would overwrite @input: both are the same regular file. @output NULL
  * is standard output, and @input "-" is standard input. Prints one line if so. @word is the

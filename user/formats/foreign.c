@@ -2,7 +2,7 @@
 /*
  * The table of formats, and the ledgers that all of them fill.
  *
- * Owns the notes (what was lost, changed, damaged or dropped, by kind and count) and the facts that
+ * Owns the notes (what is not kept, changed, damaged or dropped, by kind and count) and the facts that
  * info shows. It knows no format beyond its row in the table. Notes are bounded in kinds, not in
  * count: a hostile file may be wrong in a million places, but in few ways, and where a kind is made
  * from the file's own words the table stops growing at FOREIGN_NOTES_MAX. Words of the file end up
@@ -112,8 +112,8 @@ uint64_t foreign_notes_count(const struct foreign_notes *notes, enum foreign_not
 const char *foreign_note_class_name(enum foreign_note_class cls)
 {
 	switch (cls) {
-	case FOREIGN_NOTE_LOST:
-		return "lost";
+	case FOREIGN_NOTE_NOT_KEPT:
+		return "not kept";
 	case FOREIGN_NOTE_CHANGED:
 		return "changed";
 	case FOREIGN_NOTE_DAMAGED:
@@ -130,7 +130,7 @@ void foreign_notes_print(const struct foreign_notes *notes, struct buf *out)
 {
 	char count[32];
 
-	for (int cls = FOREIGN_NOTE_LOST; cls <= FOREIGN_NOTE_HINT; cls++) {
+	for (int cls = FOREIGN_NOTE_NOT_KEPT; cls <= FOREIGN_NOTE_HINT; cls++) {
 		for (size_t i = 0; i < notes->cnt; i++) {
 			const struct foreign_note *note = &notes->v[i];
 

@@ -32,6 +32,7 @@ struct foreign_input {
 	bool has_core; /* FILE@CORE was given */
 	uint32_t core;
 	bool is_part; /* belongs to the input before it, as files of a directory do: no format of its own */
+	size_t part_cnt; /* for dump() and info(): how many inputs after it in the array belong to it */
 };
 
 /* A foreign_input over memory: foreign_mem_input() fills *in, m must outlive it. */
@@ -46,7 +47,7 @@ void foreign_mem_input(struct foreign_mem *m, const void *data, size_t sz,
 /* ---- notes and facts ---------------------------------------------------------------------------- */
 
 enum foreign_note_class {
-	FOREIGN_NOTE_LOST, /* the target has no place for it: it is gone */
+	FOREIGN_NOTE_NOT_KEPT, /* the target has no place for it */
 	FOREIGN_NOTE_CHANGED, /* carried, but in another form: a list as text, a time saturated */
 	FOREIGN_NOTE_DAMAGED, /* input that could not be read and was skipped */
 	FOREIGN_NOTE_DROPPED, /* what the recording itself says that it lost */
@@ -79,7 +80,7 @@ void foreign_note(struct foreign_notes *notes, enum foreign_note_class cls, uint
 uint64_t foreign_notes_count(const struct foreign_notes *notes, enum foreign_note_class cls,
 			     const char *kind);
 
-/* "lost", "changed", "skipped", "dropped", "note" */
+/* "not kept", "changed", "skipped", "dropped", "note" */
 const char *foreign_note_class_name(enum foreign_note_class cls);
 
 /* Appends the summary, a line a kind, in the order of the classes; nothing when there are none. */

@@ -151,7 +151,8 @@ static void traces_column(sqlite3_context *ctx, struct trace_input *in, size_t r
 		result_loss(ctx, in, part, column == TRACES_INCOMPLETE);
 		break;
 	case TRACES_DAMAGED:
-		sqlite3_result_int(ctx, in->damaged);
+		/* only the last recording of the file lacks its end */
+		sqlite3_result_int(ctx, in->damaged || (in->torn && row + 1 == in->part_cnt));
 		break;
 	case TRACES_SWITCHES:
 		sqlite3_result_int(ctx, p->switches);

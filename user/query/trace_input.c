@@ -121,6 +121,7 @@ static int learn(struct trace_inputs *all, struct trace_input *in)
 		return ret;
 	in->events = n;
 	in->damaged = ret < 0 || reader_is_incomplete(in->first);
+	in->torn = !in->damaged && reader_is_truncated(in->first);
 	return 0;
 }
 

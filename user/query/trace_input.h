@@ -52,6 +52,7 @@ struct trace_input {
 	struct recorder_tasks recorder;
 	uint64_t events; /* estimated, for the planner */
 	bool damaged; /* only what comes before the damage can be read */
+	bool torn; /* the end of the file is missing, as after a crash */
 };
 
 /* All traces of a query. */

@@ -416,13 +416,14 @@ int ship_file_send(const struct ship_file_opts *opts, int fd, const char *path,
 						   SHIP_SAMPLES, SHIP_SLICES, SHIP_SPANS,
 						   SHIP_WAITS,	 SHIP_OFFCPU, SHIP_CPU };
 	struct shipment s = { .opts = opts, .path = path, .fd = fd, .id = { id[0], id[1] } };
-	bool damaged = false;
+	bool damaged = false, torn = false;
 	int err = open_query(&s);
 
 	if (err && err != -EINTR && !is_shortage(err))
 		err = -EBADMSG;
 	if (!err) {
 		damaged = query_traces(s.query)->v[0]->damaged;
+		torn = query_traces(s.query)->v[0]->torn;
 		s.host = host_of(query_traces(s.query), opts->anonymizer);
 		err = send_stacks(&s);
 	}
@@ -435,6 +436,10 @@ int ship_file_send(const struct ship_file_opts *opts, int fd, const char *path,
 	if (!err) {
 		save(ship_state_done(opts->state, id), path);
 		opts->counts->files++;
+		opts->counts->torn += torn;
+		if (torn)
+			log_warn("ship: the end of %s is missing: what is readable was shipped",
+				 path);
 	}
 	query_free(s.query);
 	known_stacks_fini(&s.stacks);

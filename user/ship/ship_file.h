@@ -12,6 +12,7 @@
 struct ship_counts {
 	uint64_t files, rows, batches; /* at the server */
 	uint64_t unreadable, dropped; /* files */
+	uint64_t torn; /* of the files: their end is missing */
 	uint64_t missing, doubled; /* rows, by counting them at the server */
 };
 

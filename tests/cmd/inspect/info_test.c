@@ -251,7 +251,7 @@ Test(info, figures_of_one_of_several_files_cover_the_whole_recording)
 	r = run_segments(NULL, m, 1);
 	run_expect_in(
 		r.out,
-		"accounting      complete, one of several files; from the start of the recording to its end produced 11,857, written 11,353, lost 0, in transit 504\nlost            nothing\nwritten here    2 of these 11,353: the event accounting covers the whole recording; the other events are in files that were not read\n");
+		"accounting      complete, one of several files; from the start of the recording to the end of this file: produced 11,857, written 11,353, lost 0, in transit 504\nlost            nothing\nwritten here    2 of these 11,353: the event accounting covers the whole recording; the other events are in files that were not read\n");
 	run_free(&r);
 	run_make_segment(&m[0], 1000, 1, (const uint64_t[]){ 9, 8, 0, 2 });
 	run_make_segment(&m[1], 2000, 1, (const uint64_t[]){ 10, 9, 1, 1 });

@@ -261,6 +261,32 @@ Test(symbolize, file_of_another_build_is_never_used)
 }
 
 /* Its own headers do not say where code was, so the mapping must, and must be the right one. */
+/* Once, and also if the trace has no figures of a recorder, as one from perf.data. */
+Test(symbolize, file_without_the_symbols_gets_its_reason)
+{
+	static struct program p;
+	struct bytes in, out, again;
+	struct make m;
+	struct run r;
+
+	program_init(&p, "c-gcc");
+	program_trace(&m, &p);
+	in = bytes_of(&m);
+	make_fini(&m);
+	shell("strip %s", p.path);
+	out = symbolize(&in, NULL, NULL, NULL);
+	expect_good(&out);
+	r = run_cmd(cmd_info, make_fd(out.data, out.sz), "info", "--modules", "-", NULL);
+	run_expect_in(r.out,
+		      "/bin/app: no symbols at these addresses; debug symbols may have them\n");
+	run_free(&r);
+	again = symbolize(&out, NULL, NULL, NULL);
+	cr_expect(same(&again, &out));
+	free(again.data);
+	free(out.data);
+	free(in.data);
+}
+
 Test(symbolize, debug_file_alone_needs_a_mapping_that_fits)
 {
 	static struct program p;

@@ -96,6 +96,44 @@ Test(offcpu, rows_have_keys_and_histograms)
 	run_expect(OFFCPU("--by", "comm", "--hist", "--state", "S"), CMD_OK, hist, "");
 }
 
+/* Of two groups and one thread without; the last two threads get their name and group after their intervals. */
+static int groups(void)
+{
+	const uint64_t s = RUN_SEC;
+	struct make m;
+
+	make_init(&m, NULL);
+	make_clock(&m, s, 1700000000 * s);
+	make_task_in(&m, s, 1, 11, "a", "/web");
+	make_task_in(&m, s, 1, 12, "b", "/web");
+	make_task_in(&m, s, 2, 13, "a", "/db");
+	for (uint32_t i = 0; i < 6; i++) {
+		make_switch(&m, 2 * s, i, "x", 11 + i, 1, "swapper", 0);
+		make_waking(&m, (3 + i) * s, i, 99, "x", 11 + i);
+		make_switch(&m, (3 + i) * s + s / 4, i, "swapper", 0, 0, "x", 11 + i);
+	}
+	make_task_in(&m, 10 * s, 2, 14, "d", "/db");
+	return make_done(&m);
+}
+
+Test(offcpu, rows_are_grouped_by_control_group)
+{
+	run_expect(run_cmd(cmd_offcpu, groups(), "offcpu", "-", "--by", "cgroup", NULL), CMD_OK,
+		   "# standard input: blocked time over 7.250 s\n"
+		   "# lost: nothing\n"
+		   "# 6 off-CPU intervals, 21.000 s in total\n" COLUMNS
+		   "   11.000 s   52.38%        2    5.500 s    6.000 s  [unknown]\n"
+		   "    7.000 s   33.33%        2    3.500 s    4.000 s  /db\n"
+		   "    3.000 s   14.29%        2    1.500 s    2.000 s  /web\n",
+		   "");
+	struct run r =
+		run_cmd(cmd_offcpu, groups(), "offcpu", "-", "--by", "cgroup", "--json", NULL);
+
+	run_expect_in(r.out, "\"max_start_ns\":2000000000,\"cgroup\":null,");
+	run_expect_in(r.out, "\"max_start_ns\":2000000000,\"cgroup\":\"/db\",");
+	run_free(&r);
+}
+
 Test(offcpu, excluded_intervals_do_not_count)
 {
 	run_expect(OFFCPU("--by", "comm", "--max", "600ms", "-q"), CMD_USAGE, "",
@@ -213,7 +251,7 @@ Test(offcpu, invalid_arguments_are_refused)
 	run_expect(
 		OFFCPU("--by", "stack,colour"), CMD_USAGE, "",
 		"dial9-prof: offcpu: unknown key 'colour' in --by (known: stack, comm, pid, tid, "
-		"state, waker, wstack)\n");
+		"cgroup, state, waker, wstack)\n");
 	run_expect(
 		OFFCPU("--state", "Q"), CMD_USAGE, "",
 		"dial9-prof: offcpu: bad value 'Q' for --state: expected letters of RSDTtXZPI, such as S,D\n");

@@ -90,6 +90,46 @@ Test(sched, rows_are_sorted_and_grouped_on_request)
 		   "");
 }
 
+/* Of two groups and one thread without; the group of 14 is known after its intervals. */
+static int groups(void)
+{
+	const uint64_t s = RUN_SEC;
+	struct make m;
+
+	make_init(&m, NULL);
+	make_clock(&m, s, 1700000000 * s);
+	make_task_in(&m, s, 1, 11, "a", "/web");
+	make_task_in(&m, s, 1, 12, "b", "/web");
+	make_task_in(&m, s, 2, 13, "a", "/db");
+	for (uint32_t i = 0; i < 5; i++) {
+		make_switch(&m, 2 * s, i, "x", 11 + i, 0x100, "y", 90 + i);
+		make_switch(&m, (3 + i) * s, i, "y", 90 + i, 1, "x", 11 + i);
+	}
+	make_task_in(&m, 10 * s, 2, 14, "d", "/db");
+	return make_done(&m);
+}
+
+Test(sched, latency_is_grouped_by_control_group)
+{
+	struct run r = run_cmd(cmd_sched, groups(), "sched", "latency", "-", "--by", "cgroup", "-t",
+			       "11,12,13,14,15", NULL);
+
+	run_expect_in(
+		r.out,
+		"1       1     5.000 s    5.000 s    5.000 s    5.000 s  2.000000          [unknown]\n");
+	run_expect_in(
+		r.out,
+		"2       2     3.500 s    3.000 s    4.000 s    4.000 s  2.000000          /db\n");
+	run_expect_in(
+		r.out,
+		"2       2     1.500 s    1.000 s    2.000 s    2.000 s  2.000000          /web\n");
+	run_free(&r);
+	r = run_cmd(cmd_sched, groups(), "sched", "latency", "-", "--by", "cgroup", "--json", NULL);
+	run_expect_in(r.out, "\n{\"cgroup\":\"/db\",\"run_ns\":");
+	run_expect_in(r.out, "\n{\"cgroup\":null,\"run_ns\":");
+	run_free(&r);
+}
+
 Test(sched, output_is_one_json_object)
 {
 	run_expect(
@@ -331,9 +371,9 @@ Test(sched, selections_of_threads_and_cpus_are_refused_for_sums)
 	make_clock(&m, 2 * RUN_SEC, 1);
 #define SUMS ": standard input has only sums per process (recorded with --summary); remove -t, -C"
 	run_expect(run_cmd(cmd_sched, make_file(&m), "sched", "latency", "-", "-C", "0", NULL),
-		   CMD_USAGE, "", "dial9-prof: sched latency" SUMS " and --worst\n");
+		   CMD_USAGE, "", "dial9-prof: sched latency" SUMS ", --worst and --by cgroup\n");
 	run_expect(run_cmd(cmd_sched, make_file(&m), "sched", "latency", "-", "--worst", "3", NULL),
-		   CMD_USAGE, "", "dial9-prof: sched latency" SUMS " and --worst\n");
+		   CMD_USAGE, "", "dial9-prof: sched latency" SUMS ", --worst and --by cgroup\n");
 	run_expect(run_cmd(cmd_offcpu, make_file(&m), "offcpu", "-", "--by", "comm", NULL),
 		   CMD_USAGE, "",
 		   "dial9-prof: offcpu" SUMS

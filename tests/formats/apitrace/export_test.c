@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * dial9 traces of any origin as apitrace ones, and imported ones that were tampered with: which calls they
- * become, what is reported as lost, and a comparison with apitrace's own tool in both directions if it is
+ * become, what is reported as not kept, and a comparison with apitrace's own tool in both directions if it is
  * installed.
  */
 #include "tests/formats/apitrace/json_tree.h"
@@ -353,7 +353,7 @@ Test(apitrace_export, frame_ids_that_are_too_large_are_renumbered)
 	foreign_notes_fini(&notes);
 }
 
-Test(apitrace_export, values_without_their_signature_are_counted_as_lost)
+Test(apitrace_export, values_without_their_signature_are_counted_as_not_kept)
 {
 	static const struct foreign_opts opts = { .level = DIAL9_LEVEL_3 };
 	struct buf trace = load("synthetic_v6.trace", true), between = { 0 }, back = { 0 };
@@ -363,7 +363,7 @@ Test(apitrace_export, values_without_their_signature_are_counted_as_lost)
 	cr_assert_eq(import(&trace, &opts, &between, &notes), 0);
 	fewer = without(&between, drop_tables);
 	cr_assert_eq(export(&fewer, &back, &notes), 0);
-	cr_expect_gt(foreign_notes_count(&notes, FOREIGN_NOTE_LOST, NULL), 2);
+	cr_expect_gt(foreign_notes_count(&notes, FOREIGN_NOTE_NOT_KEPT, NULL), 2);
 	cr_expect_eq(dump(&back, &lines, &notes), 0);
 	cr_expect_eq(foreign_notes_count(&notes, FOREIGN_NOTE_DAMAGED, NULL), 0);
 	cr_expect(strstr(buf_cstr(&lines), "\"no\":11"));
@@ -463,7 +463,7 @@ Test(apitrace_export, reference_tool_reads_the_trace_of_a_service)
 	if (!has_judge())
 		cr_skip_test();
 	cr_assert_eq(export(&trace, &out, &notes), 0);
-	cr_expect_eq(foreign_notes_count(&notes, FOREIGN_NOTE_LOST, NULL), 0);
+	cr_expect_eq(foreign_notes_count(&notes, FOREIGN_NOTE_NOT_KEPT, NULL), 0);
 	cr_assert(judge(&out, &text));
 	cr_expect(strstr(buf_cstr(&text), "ClockSyncEvent(timestamp_ns = 503226032430072, "
 					  "realtime_ns = 1778867710078081994)"));

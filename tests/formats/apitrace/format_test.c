@@ -184,7 +184,7 @@ static void there_and_back(const struct vector *v, const struct buf *trace, cons
 	cr_assert_eq(import(trace, opts, &between, &notes), 0, "%s", v->name);
 	cr_assert(valid_dial9(&between), "%s", v->name);
 	cr_assert_eq(export(&between, &back, &notes), 0, "%s", v->name);
-	cr_expect_eq(foreign_notes_count(&notes, FOREIGN_NOTE_LOST, NULL), 0, "%s", v->name);
+	cr_expect_eq(foreign_notes_count(&notes, FOREIGN_NOTE_NOT_KEPT, NULL), 0, "%s", v->name);
 	text = calls_of(&back);
 	cr_expect_str_eq(buf_cstr(&text), calls, "%s: another call stream", v->name);
 	if (v->same)

@@ -389,7 +389,7 @@ Test(heph_export, cuts_text_at_the_limit_between_characters)
 	text = finish(enc, &notes);
 	cr_assert_eq(count(&text, "\xc3\xa4"), (HEPH_TEXT_MAX - 1) / 2);
 	cr_assert_eq(count(&text, "_hex"), 0);
-	cr_assert_eq(foreign_notes_count(&notes, FOREIGN_NOTE_LOST, NULL), 1);
+	cr_assert_eq(foreign_notes_count(&notes, FOREIGN_NOTE_NOT_KEPT, NULL), 1);
 	foreign_notes_fini(&notes);
 	buf_free(&long_text);
 	buf_free(&text);
@@ -442,7 +442,7 @@ Test(heph_export, drops_events_that_no_packet_can_hold)
 	dial9_enc_put_map(enc, (const struct dial9_str(*)[2])kv, CNT);
 	cr_assert_eq(dial9_enc_end(enc), 0);
 	text = finish(enc, &notes);
-	lost = foreign_notes_count(&notes, FOREIGN_NOTE_LOST, NULL);
+	lost = foreign_notes_count(&notes, FOREIGN_NOTE_NOT_KEPT, NULL);
 	cr_assert_gt(lost, 0);
 	cr_assert_eq(count(&text, "\"m.k\"") + lost, CNT);
 	foreign_notes_fini(&notes);
@@ -476,7 +476,7 @@ Test(heph_export, writes_imported_events_mixed_with_others)
 	cr_assert(strstr(text.data, "\"stream\": 6, \"count\": 0, \"substream\": 0, "
 				    "\"start\": 10, \"end\": 40, \"desc\": \"mine\""));
 	cr_assert(strstr(text.data, "\"start\": 20, \"end\": 20, \"desc\": \"Other\""));
-	cr_assert_eq(foreign_notes_count(&notes, FOREIGN_NOTE_LOST, NULL), 4);
+	cr_assert_eq(foreign_notes_count(&notes, FOREIGN_NOTE_NOT_KEPT, NULL), 4);
 	foreign_notes_fini(&notes);
 	buf_free(&b);
 	buf_free(&text);

@@ -263,7 +263,7 @@ static void check(struct maker *m, const char *want)
 	struct buf file = finish(m, &notes), text = records_of(&file);
 
 	assert_text(&text, want);
-	cr_assert_eq(foreign_notes_count(&notes, FOREIGN_NOTE_LOST, NULL), 0);
+	cr_assert_eq(foreign_notes_count(&notes, FOREIGN_NOTE_NOT_KEPT, NULL), 0);
 	foreign_notes_fini(&notes);
 	buf_free(&text);
 	buf_free(&file);
@@ -476,7 +476,7 @@ Test(perfdata_export, other_events_are_tracepoints)
 			  sizeof(raw)));
 	cr_assert(memmem(file.data, file.len, format, sizeof(format) - 1));
 	cr_assert(memmem(file.data, file.len, "dial9:My_span", 13));
-	cr_assert_eq(foreign_notes_count(&notes, FOREIGN_NOTE_LOST, NULL), 1);
+	cr_assert_eq(foreign_notes_count(&notes, FOREIGN_NOTE_NOT_KEPT, NULL), 1);
 	dial9_schema_free(schema);
 	foreign_notes_fini(&notes);
 	buf_free(&file);
@@ -513,7 +513,7 @@ Test(perfdata_export, a_field_has_room_for_the_values_of_all_layouts)
 	       sizeof(took));
 	cr_assert_eq(took, 70000, "%u", took);
 	/* a text does not fit into a number */
-	cr_assert_eq(foreign_notes_count(&notes, FOREIGN_NOTE_LOST, NULL), 1);
+	cr_assert_eq(foreign_notes_count(&notes, FOREIGN_NOTE_NOT_KEPT, NULL), 1);
 	dial9_schema_free(schemas[0]);
 	dial9_schema_free(schemas[1]);
 	foreign_notes_fini(&notes);
@@ -543,7 +543,7 @@ Test(perfdata_export, a_merged_trace_has_the_events_of_its_recordings)
 	file = finish(&m, &notes);
 	/* 48 bytes of fixed values, and 20 of the event with its size, padded */
 	cr_assert_eq(head_of(&file)->data.sz, 2 * (8 + 40 + 24), "%lu", head_of(&file)->data.sz);
-	cr_assert_eq(foreign_notes_count(&notes, FOREIGN_NOTE_LOST, NULL), 0);
+	cr_assert_eq(foreign_notes_count(&notes, FOREIGN_NOTE_NOT_KEPT, NULL), 0);
 	dial9_schema_free(schema);
 	foreign_notes_fini(&notes);
 	buf_free(&file);

@@ -95,7 +95,7 @@ Test(tonband_export, exports_a_marker_per_type_and_a_value_per_number)
 	cr_assert_eq(foreign_notes_count(&notes, FOREIGN_NOTE_CHANGED,
 					 "numbers above 2^63 - 1, as text only"),
 		     1);
-	cr_assert_eq(foreign_notes_count(&notes, FOREIGN_NOTE_LOST, NULL), 1);
+	cr_assert_eq(foreign_notes_count(&notes, FOREIGN_NOTE_NOT_KEPT, NULL), 1);
 	foreign_notes_fini(&notes);
 	buf_free(&lines);
 }
@@ -323,7 +323,7 @@ Test(tonband_export, cuts_too_long_messages)
 	lines = finish(enc, &trace, &notes);
 	cr_assert_lt(lines.len, 65536 + 1000);
 	cr_assert_gt(lines.len, 65536);
-	cr_assert_eq(foreign_notes_count(&notes, FOREIGN_NOTE_LOST,
+	cr_assert_eq(foreign_notes_count(&notes, FOREIGN_NOTE_NOT_KEPT,
 					 "ends of messages beyond 64 KiB"),
 		     1);
 	foreign_notes_fini(&notes);

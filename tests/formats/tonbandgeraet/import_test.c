@@ -260,7 +260,7 @@ Test(tonband_import, skips_frames_above_the_limit)
 	event(&rec, TONBAND_ISR_EXIT, 8, 1, 0, NULL);
 	cr_assert_eq(import(&rec, false, &trace, &notes), 0);
 	cr_assert_lt(trace.len, 2000);
-	cr_assert_eq(foreign_notes_count(&notes, FOREIGN_NOTE_LOST, NULL), 3 * 1024 * 1024);
+	cr_assert_eq(foreign_notes_count(&notes, FOREIGN_NOTE_NOT_KEPT, NULL), 3 * 1024 * 1024);
 	cr_assert_eq(foreign_notes_count(&notes, FOREIGN_NOTE_DAMAGED, "frame too long"), 1);
 }
 

@@ -27,7 +27,7 @@ static void block(struct blocked *w, uint32_t tid, uint32_t comm, uint32_t stack
 				    .stack = stack,
 				    .waker = by };
 
-	blocked_add(w, &i);
+	blocked_add(w, &i, NAMES_NONE);
 }
 
 static void finish(struct blocked *w)
@@ -91,12 +91,12 @@ Test(blocked, intervals_cut_at_an_edge_are_counted)
 	struct blocked w = { .opts = { .keys = 1u << BLOCKED_STATE } };
 	struct interval i = { .end = 5, .flags = INTERVAL_EDGE_END, .prev_state = 2 };
 
-	blocked_add(&w, &i);
+	blocked_add(&w, &i, NAMES_NONE);
 	i.flags = 0;
-	blocked_add(&w, &i);
+	blocked_add(&w, &i, NAMES_NONE);
 	i.flags = INTERVAL_EDGE_START;
 	i.end = 1;
-	blocked_add(&w, &i);
+	blocked_add(&w, &i, NAMES_NONE);
 	finish(&w);
 	cr_assert_eq(w.cnt, 2);
 	cr_expect_eq(w.rows[0].state, 'D');

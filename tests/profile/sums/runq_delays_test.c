@@ -23,7 +23,7 @@ static void add(struct runq_delays *d, uint32_t tid, enum interval_state state, 
 {
 	const struct interval i = make(tid, state, start, ns);
 
-	runq_delays_add(d, &i);
+	runq_delays_add(d, &i, NAMES_NONE);
 }
 
 static void finish(struct runq_delays *d, enum runq_delays_order order)
@@ -95,10 +95,10 @@ Test(runq_delays, cut_latencies_are_in_sums_and_not_in_quantiles)
 	struct runq_delays d = { 0 };
 
 	i.flags = INTERVAL_EDGE_END;
-	runq_delays_add(&d, &i);
+	runq_delays_add(&d, &i, NAMES_NONE);
 	i.state = INTERVAL_RUNNING;
 	i.flags = INTERVAL_EDGE_START;
-	runq_delays_add(&d, &i);
+	runq_delays_add(&d, &i, NAMES_NONE);
 	finish(&d, RUNQ_DELAYS_BY_MAX);
 	cr_expect_eq(d.rows[0].cut, 1);
 	cr_expect_eq(d.rows[0].latencies.cnt, 0);
@@ -116,12 +116,12 @@ Test(runq_delays, time_before_the_first_event_of_a_thread_is_no_latency)
 
 	i.cpu = TRACE_NONE;
 	i.flags = INTERVAL_EDGE_START | INTERVAL_UNSURE;
-	runq_delays_add(&d, &i);
+	runq_delays_add(&d, &i, NAMES_NONE);
 	cr_expect_eq(d.unknown.ns, 7);
 	cr_expect_eq(d.unknown.unsure_ns, 7);
 	cr_expect_eq(d.cnt, 0);
 	i.flags |= INTERVAL_LOSS;
-	runq_delays_add(&d, &i);
+	runq_delays_add(&d, &i, NAMES_NONE);
 	cr_expect_eq(d.unknown.ns, 14);
 	cr_expect_eq(d.unknown.unsure_ns, 7, "of the other a loss is the cause");
 	runq_delays_fini(&d);
@@ -138,10 +138,10 @@ Test(runq_delays, threads_that_were_named_late_join_the_row_of_their_name)
 	task.comm = names_add(names, "late", 4);
 	names_task_learn(names, 0, &task);
 	i.comm = NAMES_NONE;
-	runq_delays_add(&d, &i);
+	runq_delays_add(&d, &i, NAMES_NONE);
 	i = make(52, INTERVAL_RUNNABLE, 20, 5);
 	i.comm = task.comm;
-	runq_delays_add(&d, &i);
+	runq_delays_add(&d, &i, NAMES_NONE);
 	runq_delays_finish(&d, names, RUNQ_DELAYS_BY_MAX);
 	cr_assert_eq(d.cnt, 1);
 	cr_expect_eq(d.rows[0].comm, task.comm);
@@ -166,7 +166,7 @@ Test(runq_delays, process_has_the_last_name_of_its_main_thread)
 
 		i.pid = k ? 50 : TRACE_NONE;
 		i.comm = comms[k];
-		runq_delays_add(&d, &i);
+		runq_delays_add(&d, &i, NAMES_NONE);
 	}
 	runq_delays_finish(&d, names, RUNQ_DELAYS_BY_MAX);
 	cr_assert_eq(d.cnt, 1);

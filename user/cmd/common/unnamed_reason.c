@@ -63,7 +63,7 @@ void unnamed_reason_of_unnamed(struct buf *out, const struct names *n, const str
 		buf_addstr(out, "memory without a file");
 	} else if (part->stats.figures.known && !part->stats.has_closed) {
 		buf_addstr(out, "unknown: recorded by an older version");
-	} else if (part->statuses && !part->stats.figures.closed) {
+	} else if (part->statuses && part->stats.figures.known && !part->stats.figures.closed) {
 		buf_addstr(out, "unknown: the file ends before the reason");
 	} else {
 		buf_addstr(out, "unknown: not recorded");

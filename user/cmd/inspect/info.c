@@ -69,7 +69,6 @@ static const struct {
 	{ "recorder", PROF_META_VERSION },
 	{ "clock", PROF_META_CLOCK },
 	{ "sums of ns", PROF_META_SUMMARY_NS },
-	{ "overhead ppm", PROF_META_MAX_OVERHEAD_PPM },
 	{ "sampled by", PROF_META_SAMPLE_EVENT },
 	{ "switch stacks", PROF_META_SWITCH_STACKS },
 	{ "call graph", PROF_META_CALL_GRAPH },
@@ -81,6 +80,7 @@ static const char *const meta_hidden[] = {
 	PROF_META_SAMPLE_PERIOD_NS, PROF_META_SAMPLE_HZ,    PROF_META_START_REALTIME_NS,
 	PROF_META_RING_BYTES,	    PROF_META_CUT_LEFT_OUT, PROF_META_FOLLOWED,
 	PROF_META_OFF_MIN_NS,	    PROF_META_OFF_MAX_NS,   PROF_META_SWITCHES,
+	PROF_META_MAX_OVERHEAD_PPM,
 };
 
 static bool meta_has_line(const char *key)

@@ -58,7 +58,7 @@ void info_account(struct info *in, const struct loss_accounting_figures *f, bool
 			verdict == LOSS_ACCOUNTING_OPEN ?
 				"incomplete: the file ends before its last RecorderStats; so far" :
 				"complete, one of several files; from the start of the recording to "
-				"its end",
+				"the end of this file:",
 			produced, written, up_to, lost);
 		put_under_way(in, f);
 	} else {

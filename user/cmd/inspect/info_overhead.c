@@ -91,6 +91,28 @@ void info_costs_json(struct info *in, const struct recorder_costs *c)
 	json_end(&in->out, "]");
 }
 
+/* --max-overhead, and the average cost in its unit. */
+static void put_limit(struct info *in, uint32_t part, const struct own_stats *v)
+{
+	const uint64_t cpus = names_meta_u64(in->names, part, PROF_META_CPUS);
+	const double limit =
+		(double)names_meta_u64(in->names, part, PROF_META_MAX_OVERHEAD_PPM) / 1e4;
+	double cost;
+
+	if (limit == 0)
+		return;
+	buf_printf(&in->out, "%-15s %.4g%% of all CPUs (--max-overhead)", "overhead limit", limit);
+	if (v->elapsed_ns && cpus) {
+		cost = 100.0 * (double)(v->bpf_ns + v->cpu_ns + v->helper_cpu_ns) /
+		       (double)v->elapsed_ns / (double)cpus;
+		buf_printf(&in->out,
+			   "; on average BPF + recorder%s used %.2f%% of %" PRIu64 " %s%s",
+			   v->helpers ? " + helpers" : "", cost, cpus, cpus == 1 ? "CPU" : "CPUs",
+			   cost > limit ? ": limit exceeded" : "");
+	}
+	buf_addch(&in->out, '\n');
+}
+
 void info_cost(struct info *in, uint32_t part)
 {
 	const struct event_counts_stats *s = &event_counts_part(&in->counts, part)->stats;
@@ -98,8 +120,10 @@ void info_cost(struct info *in, uint32_t part)
 	char rss[32], ring[32];
 	uint64_t sz;
 
-	if (!s->figures.known || !s->v.elapsed_ns)
+	if (!s->figures.known || !s->v.elapsed_ns) {
+		put_limit(in, part, &(struct own_stats){ 0 });
 		return;
+	}
 	buf_printf(&in->out, "%-15s BPF %.2f%% + recorder %.2f%% of one CPU over %.1f s",
 		   "overhead", 100.0 * (double)s->v.bpf_ns / (double)s->v.elapsed_ns,
 		   100.0 * (double)s->v.cpu_ns / (double)s->v.elapsed_ns,
@@ -123,6 +147,7 @@ void info_cost(struct info *in, uint32_t part)
 	}
 	put_helpers(in, &s->v);
 	buf_addch(&in->out, '\n');
+	put_limit(in, part, &s->v);
 	info_processes_put(in, part);
 	info_stacks(in, s);
 	put_processes(in, &event_counts_part(&in->counts, part)->costs);

@@ -135,20 +135,19 @@ static void put_json(struct buf *out, const char *name, const struct foreign_fac
 	json_end(out, "]}\n");
 }
 
-static int show_info(struct input *in, const struct foreign_format *format, bool json,
+static int show_info(const struct foreign_input *in, const struct foreign_format *format, bool json,
 		     struct foreign_notes *notes)
 {
 	struct foreign_opts opts = { .level = DIAL9_LEVEL_4 };
-	const char *name = input_foreign(in)->name;
 	struct foreign_facts facts = { 0 };
 	struct buf out = { 0 };
 	int err;
 
-	err = format->info(input_foreign(in), &opts, &facts, notes);
+	err = format->info(in, &opts, &facts, notes);
 	if (json) {
-		put_json(&out, name, &facts, notes);
+		put_json(&out, in->name, &facts, notes);
 	} else {
-		put_facts(&out, name, &facts);
+		put_facts(&out, in->name, &facts);
 		foreign_notes_print(notes, &out);
 	}
 	buf_print(&out, stdout);
@@ -156,12 +155,12 @@ static int show_info(struct input *in, const struct foreign_format *format, bool
 	return err;
 }
 
-static int show_dump(struct input *in, const struct foreign_format *format,
+static int show_dump(const struct foreign_input *in, const struct foreign_format *format,
 		     struct foreign_notes *notes)
 {
 	struct foreign_opts opts = { .level = DIAL9_LEVEL_4 };
 
-	return format->dump(input_foreign(in), &opts, write_out, stdout, notes);
+	return format->dump(in, &opts, write_out, stdout, notes);
 }
 
 static void print_notes(const struct foreign_notes *notes)
@@ -182,11 +181,10 @@ static bool can_read_head(const char *path)
 	return !stat(path, &st) && S_ISREG(st.st_mode);
 }
 
-static int show(struct input *in, const struct foreign_format *format, enum show_what what,
-		const struct view_opts *shown)
+static int show(const struct foreign_input *in, const struct foreign_format *format,
+		enum show_what what, const struct view_opts *shown)
 {
 	struct foreign_notes notes = { 0 };
-	const char *name = input_foreign(in)->name;
 	struct view view;
 	bool unwritten;
 	int code, err;
@@ -201,12 +199,78 @@ static int show(struct input *in, const struct foreign_format *format, enum show
 	if (err && !unwritten) {
 		code = CMD_INPUT;
 		if (err != -EBADMSG && err != -EINVAL)
-			log_error("%s: %s", name, strerror(-err));
+			log_error("%s: %s", in->name, strerror(-err));
 	}
 	if (code == CMD_OK && foreign_notes_count(&notes, FOREIGN_NOTE_DAMAGED, NULL))
 		code = CMD_INPUT;
 	foreign_notes_fini(&notes);
 	return code;
+}
+
+/* A directory of perf record --threads. {0} is empty; its files are borrowed by v. */
+struct directory {
+	struct input **files;
+	struct foreign_input *v;
+	size_t cnt, cap;
+};
+
+static int add_file(struct directory *d, const char *path)
+{
+	size_t cap = d->cap;
+	int err;
+
+	d->files = array_reserve(d->files, &cap, d->cnt + 1, sizeof(struct input *));
+	d->v = array_reserve(d->v, &d->cap, d->cnt + 1, sizeof(*d->v));
+	err = input_open(path, NULL, &d->files[d->cnt]);
+	if (err)
+		return err;
+	d->v[d->cnt] = *input_foreign(d->files[d->cnt]);
+	d->v[d->cnt].is_part = d->cnt > 0;
+	d->cnt++;
+	return 0;
+}
+
+static int open_directory(struct directory *d, const char *dir)
+{
+	struct buf path = { 0 };
+	int err = 0;
+
+	while (!err && input_part(dir, d->cnt, &path))
+		err = add_file(d, path.data);
+	if (!err && input_part_cnt(dir) >= d->cnt) {
+		log_error("cannot read %s: %s is missing, and files after it are there", dir,
+			  path.data);
+		err = -ENODATA;
+	}
+	buf_free(&path);
+	if (err)
+		return err;
+	d->v[0].name = dir;
+	d->v[0].part_cnt = d->cnt - 1;
+	return 0;
+}
+
+static int show_directory(const char *dir, enum show_what what, const struct view_opts *shown)
+{
+	struct directory d = { 0 };
+	int code = CMD_INPUT;
+
+	if (!open_directory(&d, dir))
+		code = show(d.v, &perfdata_format, what, shown);
+	for (size_t i = 0; i < d.cnt; i++)
+		input_close(d.files[i]);
+	free(d.files);
+	free(d.v);
+	return code;
+}
+
+static bool is_perf_directory(const char *path, int from)
+{
+	struct buf file = { 0 };
+	bool is = (from == INPUT_AUTO || from == INPUT_PERF_DATA) && input_part(path, 0, &file);
+
+	buf_free(&file);
+	return is;
 }
 
 bool show_foreign(const char *path, int from, enum show_what what, const struct view_opts *shown,
@@ -217,6 +281,10 @@ bool show_foreign(const char *path, int from, enum show_what what, const struct 
 	struct input *in;
 
 	*code = CMD_INPUT;
+	if (is_perf_directory(path, from)) {
+		*code = show_directory(path, what, shown);
+		return true;
+	}
 	if (from == INPUT_DIAL9 || (from == INPUT_AUTO && !can_read_head(path)))
 		return false;
 	if (input_open(path, NULL, &in))
@@ -228,7 +296,7 @@ bool show_foreign(const char *path, int from, enum show_what what, const struct 
 	if (format && input_is_empty(in))
 		source_print_empty(input_foreign(in)->name);
 	else if (format)
-		*code = show(in, format, what, shown);
+		*code = show(input_foreign(in), format, what, shown);
 	else if (input_may_be_dial9(in))
 		done = false;
 	else

@@ -83,6 +83,7 @@ struct output {
 	const char *path;
 	struct out_file *sink;
 	bool failed; /* the sink has said why */
+	bool foreign; /* not dial9 */
 };
 
 struct convert {
@@ -105,8 +106,11 @@ static int output_write(void *ctx, const void *data, size_t sz)
 	struct output *out = ctx;
 	int err = 0;
 
-	if (!out->sink)
+	if (!out->sink) {
 		err = out_file_open(out->path, (uid_t)-1, (gid_t)-1, &out->sink);
+		if (!err && out->foreign)
+			out_file_need_end(out->sink);
+	}
 	if (!err)
 		err = out_file_write(out->sink, data, sz);
 	out->failed |= err != 0;
@@ -285,6 +289,7 @@ static int choose_formats(struct convert *cv)
 	if (err)
 		return err;
 	cv->to = foreign_find(to_names[cv->opts->to]);
+	cv->out.foreign = cv->to;
 	if (cv->from == cv->to) {
 		log_error("convert: %s is already %s; use --to for another format",
 			  cv->files[0].name, name_of(cv->from));

@@ -69,7 +69,7 @@ static const struct opt offcpu_opts[] = {
 	  .kind = OPT_STR,
 	  .off = O(by),
 	  .arg = "KEYS",
-	  .help = "Group rows by any of stack,comm,pid,tid,state,waker,wstack "
+	  .help = "Group rows by any of stack,comm,pid,tid,cgroup,state,waker,wstack "
 		  "(default stack,comm,state,waker)",
 	  .group = "Output" },
 	{ .name = "hist",
@@ -146,13 +146,9 @@ static const struct opt_spec wakeup_spec = {
 
 /* NULL: not for this command. */
 static const char *const key_names[BLOCKED_KEY_CNT] = {
-	[BLOCKED_STACK] = "stack",
-	[BLOCKED_COMM] = "comm",
-	[BLOCKED_PID] = "pid",
-	[BLOCKED_TID] = "tid",
-	[BLOCKED_STATE] = "state",
-	[BLOCKED_WAKER] = "waker",
-	[BLOCKED_WAKER_STACK] = "wstack",
+	[BLOCKED_STACK] = "stack", [BLOCKED_COMM] = "comm",	     [BLOCKED_PID] = "pid",
+	[BLOCKED_TID] = "tid",	   [BLOCKED_CGROUP] = "cgroup",	     [BLOCKED_STATE] = "state",
+	[BLOCKED_WAKER] = "waker", [BLOCKED_WAKER_STACK] = "wstack",
 };
 
 static int parse_keys(const char *s, unsigned int *out)
@@ -166,7 +162,7 @@ static int parse_keys(const char *s, unsigned int *out)
 		if (k < 0) {
 			log_error(
 				"offcpu: unknown key '%.*s' in --by (known: stack, comm, pid, tid, "
-				"state, waker, wstack)",
+				"cgroup, state, waker, wstack)",
 				(int)n, s);
 			return -EINVAL;
 		}
@@ -210,10 +206,16 @@ static int parse_opts(struct offcpu *o)
 
 /* ---- reading ----------------------------------------------------------------------------------- */
 
+static bool has(const struct offcpu *o, enum blocked_key key)
+{
+	return o->waits.opts.keys & 1u << key;
+}
+
 static void add_interval(void *report, const struct interval *i)
 {
 	struct offcpu *o = report;
 	const struct offcpu_opts *opts = o->opts;
+	uint32_t cgroup = NAMES_NONE;
 	const uint64_t whole = i->ended - i->began;
 
 	if (i->flags & INTERVAL_NEIGHBOUR || !i->tid ||
@@ -228,7 +230,10 @@ static void add_interval(void *report, const struct interval *i)
 	if (whole < opts->min_ns || (opts->max_ns && whole > opts->max_ns) ||
 	    (opts->states && !strchr(opts->states, interval_letter(i->prev_state))))
 		return;
-	blocked_add(&o->waits, i);
+	if (has(o, BLOCKED_CGROUP))
+		cgroup = select_interval_task(o->report.timeline.reader, o->report.timeline.part, i)
+				 .cgroup;
+	blocked_add(&o->waits, i, cgroup);
 }
 
 static void add_woken(void *report, const struct interval *i)
@@ -239,7 +244,7 @@ static void add_woken(void *report, const struct interval *i)
 	    !interval_reader_wants(&o->report.timeline, i, i->cpu))
 		return;
 	o->report.found++;
-	blocked_add(&o->waits, i);
+	blocked_add(&o->waits, i, NAMES_NONE);
 }
 
 static void add_sums(void *report, const struct trace *t, const struct trace_event *ev)
@@ -257,11 +262,6 @@ static void reset_sums(void *report)
 	offcpu_sums_fini(&o->sums);
 	o->report.unknown = (struct intervals_unknown){ 0 };
 	o->report.found = 0;
-}
-
-static bool has(const struct offcpu *o, enum blocked_key key)
-{
-	return o->waits.opts.keys & 1u << key;
 }
 
 /* A sum belongs to a process. It has neither stacks nor states, nor the lengths of single intervals. */
@@ -320,6 +320,10 @@ static void put_group(struct buf *out, const struct offcpu *o, const struct bloc
 	if (has(o, BLOCKED_TID)) {
 		buf_addstr(out, "  tid ");
 		put_id(out, r->tid);
+	}
+	if (has(o, BLOCKED_CGROUP)) {
+		buf_addstr(out, "  ");
+		value_text_name(out, o->report.timeline.names, r->cgroup);
 	}
 	if (has(o, BLOCKED_STATE))
 		buf_printf(out, "  %c", r->state);
@@ -519,6 +523,8 @@ static void json_group(struct buf *out, const struct offcpu *o, const struct blo
 		value_text_json_id(out, "pid", r->pid);
 	if (has(o, BLOCKED_TID))
 		value_text_json_id(out, "tid", r->tid);
+	if (has(o, BLOCKED_CGROUP))
+		value_text_json_name(out, "cgroup", o->report.timeline.names, r->cgroup);
 	if (has(o, BLOCKED_STATE))
 		json_char(out, "state", r->state);
 	if (has(o, BLOCKED_WAKER))

@@ -36,7 +36,7 @@ struct latency {
 
 /* As enum runq_delays_order and enum runq_delays_by. */
 static const char *const sort_words[] = { "max", "avg", "p99", "runtime", "switch", "wait", NULL };
-static const char *const by_words[] = { "tid", "pid", "comm", NULL };
+static const char *const by_words[] = { "tid", "pid", "comm", "cgroup", NULL };
 
 static const struct opt latency_opts[] = {
 	SELECT_READ_OPTS(struct latency_opts, common.sel),
@@ -51,7 +51,7 @@ static const struct opt latency_opts[] = {
 	  .kind = OPT_CHOICE,
 	  .off = O(by),
 	  .choices = by_words,
-	  .help = "Print one row per thread (default), process or name" },
+	  .help = "Print one row per thread (default), process, name or control group" },
 	{ .name = "worst",
 	  .kind = OPT_U64,
 	  .off = O(worst),
@@ -72,17 +72,22 @@ static const struct opt_spec latency_spec = {
 	OPT_ROWS(latency_opts),
 	.examples = "  dial9-prof sched latency\n"
 		    "  dial9-prof sched latency --worst 10\n"
-		    "  dial9-prof sched latency --by comm -s p99 --hist\n",
+		    "  dial9-prof sched latency --by comm -s p99 --hist\n"
+		    "  dial9-prof sched latency --by cgroup -s p99\n",
 };
 
 static void add_interval(void *report, const struct interval *i)
 {
 	struct latency *l = report;
+	uint32_t cgroup = NAMES_NONE;
 
 	if (i->flags & INTERVAL_NEIGHBOUR || !i->tid ||
 	    !interval_reader_wants(&l->report.timeline, i, i->cpu))
 		return;
-	runq_delays_add(&l->delays, i);
+	if (l->opts->by == RUNQ_DELAYS_BY_CGROUP)
+		cgroup = select_interval_task(l->report.timeline.reader, l->report.timeline.part, i)
+				 .cgroup;
+	runq_delays_add(&l->delays, i, cgroup);
 	if (i->state == INTERVAL_RUNNABLE)
 		runq_delays_heap_add(&l->worst, l->report.timeline.intervals, i);
 }
@@ -112,7 +117,8 @@ static void reset_sums(void *report)
 
 static void put_task(struct buf *out, const struct latency *l, const struct runq_delays_row *r)
 {
-	value_text_name(out, l->report.timeline.names, r->comm);
+	value_text_name(out, l->report.timeline.names,
+			l->opts->by == RUNQ_DELAYS_BY_CGROUP ? r->cgroup : r->comm);
 	if (l->opts->by == RUNQ_DELAYS_BY_TID)
 		buf_printf(out, " %u", r->tid);
 	else if (l->opts->by == RUNQ_DELAYS_BY_PID && r->pid != TRACE_NONE)
@@ -349,10 +355,13 @@ static void json_row(struct buf *out, const struct latency *l, const struct runq
 	const struct quantile *q = &r->latencies;
 
 	json_object(out, NULL);
-	value_text_json_name(out, "comm", l->report.timeline.names, r->comm);
+	if (l->opts->by == RUNQ_DELAYS_BY_CGROUP)
+		value_text_json_name(out, "cgroup", l->report.timeline.names, r->cgroup);
+	else
+		value_text_json_name(out, "comm", l->report.timeline.names, r->comm);
 	if (l->opts->by == RUNQ_DELAYS_BY_TID)
 		value_text_json_id(out, "tid", r->tid);
-	if (l->opts->by != RUNQ_DELAYS_BY_COMM)
+	if (l->opts->by == RUNQ_DELAYS_BY_TID || l->opts->by == RUNQ_DELAYS_BY_PID)
 		value_text_json_id(out, "pid", r->pid);
 	json_times(out, l, r->run_ns, r->switches);
 	json_u64s(out, { "intervals", q->cnt + r->cut }, { "cut", r->cut },
@@ -422,8 +431,9 @@ static int finish(void *report)
 {
 	struct latency *l = report;
 
-	if (offcpu_sums_print_lacks("sched latency", &l->report.timeline, l->opts->worst,
-				    " and --worst"))
+	if (offcpu_sums_print_lacks("sched latency", &l->report.timeline,
+				    l->opts->worst || l->opts->by == RUNQ_DELAYS_BY_CGROUP,
+				    ", --worst and --by cgroup"))
 		return CMD_USAGE;
 	/* its threads would seem to do one thing all the while */
 	if (!interval_reader_has_states(&l->report.timeline))

@@ -184,6 +184,10 @@ static void print_summary(const struct ship_counts *c)
 		buf_addstr(&out, "; lost: ");
 		str_counted(&out, c->dropped, "file");
 	}
+	if (c->torn) {
+		buf_addstr(&out, "; end missing: ");
+		str_counted(&out, c->torn, "file");
+	}
 	if (c->unreadable) {
 		buf_addstr(&out, "; incomplete: ");
 		str_counted(&out, c->unreadable, "file");

@@ -521,7 +521,8 @@ static void put_details(struct apitrace_emit *e, const struct apitrace_cur *ente
 	if (!enter && !leave) {
 		dial9_enc_put_none(e->enc);
 	} else if (apitrace_details_print(e->sigs, enter, leave, &e->extra)) {
-		foreign_note(e->notes, FOREIGN_NOTE_LOST, 1, "details too large for text", NULL);
+		foreign_note(e->notes, FOREIGN_NOTE_NOT_KEPT, 1, "details too large for text",
+			     NULL);
 		dial9_enc_put_none(e->enc);
 	} else {
 		dial9_enc_put_str(e->enc, e->extra.data, e->extra.len);
@@ -540,7 +541,7 @@ static void put_slot(struct apitrace_emit *e, const struct apitrace_slot *slot,
 			NULL);
 	apitrace_layout_put(e->enc, e->sigs, slot, value, e->level, &over);
 	if (over)
-		foreign_note(e->notes, FOREIGN_NOTE_LOST, 1, "values too large for text", NULL);
+		foreign_note(e->notes, FOREIGN_NOTE_NOT_KEPT, 1, "values too large for text", NULL);
 }
 
 static int write_fields(struct apitrace_emit *e, const struct apitrace_layout *layout,

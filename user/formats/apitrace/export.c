@@ -46,7 +46,7 @@ static int write_enter(struct export *x, const struct apitrace_op *op)
 		hmap_set(&x->renumbered, op->no, (void *)(uintptr_t)(x->next_no + 1));
 	err = apitrace_write_enter(x->out, op->thread, op->fn, c);
 	if (err == -EBADMSG) {
-		foreign_note(x->notes, FOREIGN_NOTE_LOST, 1, "arguments that make no sense",
+		foreign_note(x->notes, FOREIGN_NOTE_NOT_KEPT, 1, "arguments that make no sense",
 			     "call %" PRIu64, op->no);
 		c.end = c.pos;
 		err = apitrace_write_enter(x->out, op->thread, op->fn, c);
@@ -63,7 +63,7 @@ static int write_leave(struct export *x, const struct apitrace_op *op)
 	int err = apitrace_write_leave(x->out, no, c);
 
 	if (err == -EBADMSG) {
-		foreign_note(x->notes, FOREIGN_NOTE_LOST, 1, "results that make no sense",
+		foreign_note(x->notes, FOREIGN_NOTE_NOT_KEPT, 1, "results that make no sense",
 			     "call %" PRIu64, op->no);
 		c.end = c.pos;
 		err = apitrace_write_leave(x->out, no, c);
@@ -98,7 +98,7 @@ static int add_op(struct export *x, const struct apitrace_op *op, const struct b
 
 static void unreadable(struct export *x, uint64_t no)
 {
-	foreign_note(x->notes, FOREIGN_NOTE_LOST, 1, "values that cannot be read back",
+	foreign_note(x->notes, FOREIGN_NOTE_NOT_KEPT, 1, "values that cannot be read back",
 		     "call %" PRIu64, no);
 }
 
@@ -235,7 +235,7 @@ static int on_call(struct export *x, const struct dial9_event *ev, bool generic)
 	apitrace_tables_settle(&x->tables);
 	if (!layout || (!generic && (layout->fn->cnt > APITRACE_LAYOUT_ARGS_MAX ||
 				     !find_fields(ev->schema, layout, &first, &has_ret)))) {
-		foreign_note(x->notes, FOREIGN_NOTE_LOST, 1, "calls of functions not described",
+		foreign_note(x->notes, FOREIGN_NOTE_NOT_KEPT, 1, "calls of functions not described",
 			     "call %" PRIu64, call.no);
 		return 0;
 	}
@@ -286,7 +286,7 @@ static int on_table(struct export *x, const struct dial9_event *ev, enum apitrac
 	int err = apitrace_tables_add(&x->tables, x->dec, word, ev);
 
 	if (err)
-		foreign_note(x->notes, FOREIGN_NOTE_LOST, 1,
+		foreign_note(x->notes, FOREIGN_NOTE_NOT_KEPT, 1,
 			     err == -EEXIST ? "signatures with the id of another" :
 					      "signatures that make no sense",
 			     "id %" PRIu64, ev->values[0].u64);
@@ -320,8 +320,9 @@ static int on_event(struct export *x, const struct dial9_event *ev)
 	}
 	if (is_call(ev->schema))
 		return on_call(x, ev, false);
-	foreign_note(x->notes, FOREIGN_NOTE_LOST, 1, "events that are not from the imported trace",
-		     "%s", dial9_schema_name(ev->schema));
+	foreign_note(x->notes, FOREIGN_NOTE_NOT_KEPT, 1,
+		     "events that are not from the imported trace", "%s",
+		     dial9_schema_name(ev->schema));
 	return 0;
 }
 
@@ -336,7 +337,7 @@ static int all_events(struct export *x, const struct foreign_input *in)
 		if (f.kind != DIAL9_FRAME_EVENT)
 			continue;
 		if (apitrace_vocabulary_find(f.event.schema) == APITRACE_WORD_TRACE && x->started) {
-			foreign_note(x->notes, FOREIGN_NOTE_LOST, 1,
+			foreign_note(x->notes, FOREIGN_NOTE_NOT_KEPT, 1,
 				     "further apitrace traces in the file", NULL);
 			return drain(x, true);
 		}

@@ -420,7 +420,7 @@ static void add_backtrace(struct generic *g, const struct dial9_value *v)
 		apitrace_value_put_uint(&ids, id);
 	if (n < cnt)
 		foreign_note(
-			g->notes, FOREIGN_NOTE_LOST, 1,
+			g->notes, FOREIGN_NOTE_NOT_KEPT, 1,
 			"frames of backtraces, too many different ones (their addresses are kept)",
 			NULL);
 	apitrace_value_put_tagged(&g->details, APITRACE_DETAIL_STACK, n);

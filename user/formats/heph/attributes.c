@@ -151,7 +151,7 @@ static void changed(struct heph_attr_out *o, const char *kind, struct dial9_str 
 
 static void lost(struct heph_attr_out *o, const char *kind, struct dial9_str name)
 {
-	foreign_note(o->notes, FOREIGN_NOTE_LOST, 1, kind, "field %.*s",
+	foreign_note(o->notes, FOREIGN_NOTE_NOT_KEPT, 1, kind, "field %.*s",
 		     (int)(name.len < 64 ? name.len : 64), name.ptr ? name.ptr : "");
 }
 
@@ -167,7 +167,7 @@ struct dial9_str heph_attr_fit(struct heph_attr_out *o, struct dial9_str text)
 		text = (struct dial9_str){ o->tmp.data, o->tmp.len };
 	}
 	if (text.len > HEPH_TEXT_MAX) {
-		foreign_note(o->notes, FOREIGN_NOTE_LOST, 1, "end of a text over 65534 bytes",
+		foreign_note(o->notes, FOREIGN_NOTE_NOT_KEPT, 1, "end of a text over 65534 bytes",
 			     NULL);
 		text.len = str_utf8_valid_len(text.ptr, HEPH_TEXT_MAX);
 	}

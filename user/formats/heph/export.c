@@ -432,7 +432,7 @@ static void write_mixed(struct exporter *x, const struct heph_mapping *mapping,
 		write_among_others(x, mapping, ev);
 		break;
 	case HEPH_MAPPING_INVALID:
-		foreign_note(x->notes, FOREIGN_NOTE_LOST, ev->values[1].str.len,
+		foreign_note(x->notes, FOREIGN_NOTE_NOT_KEPT, ev->values[1].str.len,
 			     "damaged bytes of a Heph trace", NULL);
 		break;
 	case HEPH_MAPPING_SPAN_ENTER:
@@ -497,7 +497,8 @@ static void check_annotations(struct exporter *x, const struct dial9_frame *f)
 	while (schema && dial9_annotations_next(&it, &field, &key, &value) > 0) {
 		heph_mapping_annotate(&x->mappings, f->pool.type_id, schema, field, key, value);
 		if (x->is_writing && !x->pure)
-			foreign_note(x->notes, FOREIGN_NOTE_LOST, 1, "annotation of a field", NULL);
+			foreign_note(x->notes, FOREIGN_NOTE_NOT_KEPT, 1, "annotation of a field",
+				     NULL);
 	}
 }
 

@@ -138,7 +138,7 @@ void heph_replay_fields(struct heph_attr_out *attrs, const struct heph_mapping *
 			      v[3].u64 :
 			      heph_replay_time(attrs->notes, (__int128)ev->ts + v[3].u64);
 	if (mapping->has_desc && dial9_value_str(attrs->dec, &v[i++], &out->desc)) {
-		foreign_note(attrs->notes, FOREIGN_NOTE_LOST, 1,
+		foreign_note(attrs->notes, FOREIGN_NOTE_NOT_KEPT, 1,
 			     "text whose pool id is not defined", "a description");
 		out->desc = (struct dial9_str){ "", 0 };
 	}

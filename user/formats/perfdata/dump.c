@@ -236,7 +236,7 @@ int perfdata_dump(const struct foreign_input *in, const struct foreign_opts *opt
 	struct perfdata_file *f;
 	struct perfdata_record r;
 	struct buf out = { 0 };
-	int ret = perfdata_file_open(in, 1, notes, &f), err = 0;
+	int ret = perfdata_file_open(in, 1 + in->part_cnt, notes, &f), err = 0;
 
 	if (ret)
 		return ret;
@@ -332,7 +332,7 @@ int perfdata_info(const struct foreign_input *in, const struct foreign_opts *opt
 	struct totals t = { 0 };
 	struct perfdata_file *f;
 	struct perfdata_record r;
-	int ret = perfdata_file_open(in, 1, notes, &f);
+	int ret = perfdata_file_open(in, 1 + in->part_cnt, notes, &f);
 
 	if (ret)
 		return ret;

@@ -124,14 +124,14 @@ static void learn_map(struct exporter *x, const struct trace_event *ev)
 static void note_unused(struct exporter *x, const struct trace_event *ev)
 {
 	if (ev->kind == TRACE_SYMBOL)
-		foreign_note(x->notes, FOREIGN_NOTE_LOST, 1,
+		foreign_note(x->notes, FOREIGN_NOTE_NOT_KEPT, 1,
 			     "symbols: perf looks them up in the files of the modules", NULL);
 	else if (ev->kind == TRACE_TP_SYMBOL)
-		foreign_note(x->notes, FOREIGN_NOTE_LOST, 1, "names of values of tracepoints",
+		foreign_note(x->notes, FOREIGN_NOTE_NOT_KEPT, 1, "names of values of tracepoints",
 			     NULL);
 	else if (ev->kind == TRACE_STATS || ev->kind == TRACE_COST || ev->kind == TRACE_SUMMARY ||
 		 (ev->kind == TRACE_OTHER && ev->schema->own.event))
-		foreign_note(x->notes, FOREIGN_NOTE_LOST, 1, "events about the recorder", NULL);
+		foreign_note(x->notes, FOREIGN_NOTE_NOT_KEPT, 1, "events about the recorder", NULL);
 }
 
 static void learn(struct exporter *x, const struct trace_event *ev)
@@ -144,7 +144,7 @@ static void learn(struct exporter *x, const struct trace_event *ev)
 		x->header.part = ev->part;
 	}
 	if (x->has_part && !is_of_host(x, ev)) {
-		foreign_note(x->notes, FOREIGN_NOTE_LOST, 1, OTHER_HOSTS, NULL);
+		foreign_note(x->notes, FOREIGN_NOTE_NOT_KEPT, 1, OTHER_HOSTS, NULL);
 		return;
 	}
 	note_unused(x, ev);
@@ -315,7 +315,7 @@ static void put_event(struct exporter *x, const struct trace_event *ev)
 
 	put_waiting(x, NULL);
 	if (!e) {
-		foreign_note(x->notes, FOREIGN_NOTE_LOST, 1, "events of too many kinds", NULL);
+		foreign_note(x->notes, FOREIGN_NOTE_NOT_KEPT, 1, "events of too many kinds", NULL);
 		return;
 	}
 	perfdata_tasks_out_sync(&x->tasks, &m, &task);
@@ -346,7 +346,7 @@ static void put_stack(struct exporter *x, const struct trace_event *ev)
 		put_waiting(x, ev);
 	} else {
 		put_waiting(x, NULL);
-		foreign_note(x->notes, FOREIGN_NOTE_LOST, 1, STACKS_APART, NULL);
+		foreign_note(x->notes, FOREIGN_NOTE_NOT_KEPT, 1, STACKS_APART, NULL);
 	}
 }
 
@@ -371,7 +371,7 @@ static void put_loss(struct exporter *x, const struct trace_event *ev)
 
 	trace_read_lost(x->trace, ev, &lost);
 	if (!is_loss(lost.kind)) {
-		foreign_note(x->notes, FOREIGN_NOTE_LOST, 1,
+		foreign_note(x->notes, FOREIGN_NOTE_NOT_KEPT, 1,
 			     "times in which the recorder skipped events on purpose", NULL);
 		return;
 	}

@@ -476,7 +476,7 @@ static int read_records(struct importer *im)
 		if (r.type == PERFDATA_FINISHED_ROUND) {
 			err = perfdata_order_round(im->order);
 		} else if (r.type == PERFDATA_AUXTRACE) {
-			foreign_note(im->notes, FOREIGN_NOTE_LOST, 1, "AUX traces", NULL);
+			foreign_note(im->notes, FOREIGN_NOTE_NOT_KEPT, 1, "AUX traces", NULL);
 		} else if (r.type < PERFDATA_HEADER_ATTR) {
 			perfdata_sample_common(im->header, &r, &s);
 			err = perfdata_order_add(im->order, &r, s.time);

@@ -234,8 +234,8 @@ static void learn_field(struct perfdata_raw_event *e, const struct trace_schema 
 	else
 		fits = fits && e->cnt < FIELDS_MAX && !has_name(e, f.name);
 	if (!fits)
-		foreign_note(notes, FOREIGN_NOTE_LOST, 1, "fields that a tracepoint cannot have",
-			     "%s of %s", f.name, e->event);
+		foreign_note(notes, FOREIGN_NOTE_NOT_KEPT, 1,
+			     "fields that a tracepoint cannot have", "%s of %s", f.name, e->event);
 	if (!fits || at >= 0) {
 		free(f.name);
 		free(f.source);

@@ -236,8 +236,9 @@ static int write_tracepoint(struct perfdata_samples *w, const struct perfdata_re
 	int err;
 
 	if (!format || !(s->has & PERF_SAMPLE_RAW)) {
-		foreign_note(w->cfg.notes, FOREIGN_NOTE_LOST, 1, "tracepoints without their format",
-			     "%s", s->event->name ? s->event->name : "no name");
+		foreign_note(w->cfg.notes, FOREIGN_NOTE_NOT_KEPT, 1,
+			     "tracepoints without their format", "%s",
+			     s->event->name ? s->event->name : "no name");
 		return 0;
 	}
 	if (!(s->has & PERF_SAMPLE_CPU))
@@ -297,7 +298,7 @@ static void note_unused(struct foreign_notes *notes, uint64_t has)
 
 	for (size_t i = 0; i < sizeof(unused) / sizeof(unused[0]); i++)
 		if (has & unused[i].bit)
-			foreign_note(notes, FOREIGN_NOTE_LOST, 1, unused[i].name, NULL);
+			foreign_note(notes, FOREIGN_NOTE_NOT_KEPT, 1, unused[i].name, NULL);
 }
 
 static bool is_guest(uint16_t misc)
@@ -322,7 +323,7 @@ int perfdata_samples_write(struct perfdata_samples *w, const struct perfdata_rec
 	if (is_dummy(s.event))
 		return 0;
 	if (is_guest(r->misc)) {
-		foreign_note(notes, FOREIGN_NOTE_LOST, 1, "samples of virtual machines", NULL);
+		foreign_note(notes, FOREIGN_NOTE_NOT_KEPT, 1, "samples of virtual machines", NULL);
 		return 0;
 	}
 	if (!(s.has & PERF_SAMPLE_TIME))

@@ -434,7 +434,7 @@ static int conclude(struct export *ex, const struct foreign_input *in, int ret)
 	int err = tonband_write_finish(ex->w);
 
 	if (ex->has_strangers)
-		foreign_note(ex->notes, FOREIGN_NOTE_LOST, ex->schemas,
+		foreign_note(ex->notes, FOREIGN_NOTE_NOT_KEPT, ex->schemas,
 			     "schemas: field types and order are only in the text", NULL);
 	if (spans)
 		foreign_note(ex->notes, FOREIGN_NOTE_HINT, spans, "spans that never ended", NULL);

@@ -300,7 +300,7 @@ static int import_invalid(struct import *im, const struct source_of *src)
 	foreign_note(im->notes, FOREIGN_NOTE_DAMAGED, 1, item->why, "%s: byte %" PRIu64,
 		     src->in->name, item->offset);
 	if (item->skipped)
-		foreign_note(im->notes, FOREIGN_NOTE_LOST, item->skipped,
+		foreign_note(im->notes, FOREIGN_NOTE_NOT_KEPT, item->skipped,
 			     "bytes of frames too long to keep", NULL);
 	err = dial9_enc_begin(im->enc, schema, im->last_ts);
 	if (err)

@@ -164,7 +164,7 @@ static void note_type(const struct dial9_dec *dec, const struct dial9_value *v,
 		foreign_note(notes, FOREIGN_NOTE_CHANGED, 1, kinds[v->type], NULL);
 	if (v->bad_utf8 ||
 	    (!dial9_value_str(dec, v, &s) && str_utf8_valid_len(s.ptr, s.len) != s.len))
-		foreign_note(notes, FOREIGN_NOTE_LOST, 1,
+		foreign_note(notes, FOREIGN_NOTE_NOT_KEPT, 1,
 			     "bytes of text that is not UTF-8, replaced", NULL);
 }
 
@@ -193,7 +193,8 @@ static void put_text(struct buf *out, const struct dial9_dec *dec, const struct 
 		note_type(dec, &ev->values[i], notes);
 	}
 	if (is_full(out)) {
-		foreign_note(notes, FOREIGN_NOTE_LOST, 1, "ends of messages beyond 64 KiB", NULL);
+		foreign_note(notes, FOREIGN_NOTE_NOT_KEPT, 1, "ends of messages beyond 64 KiB",
+			     NULL);
 		valid = str_utf8_valid_len(out->data, TEXT_MAX);
 		out->len = valid;
 	}

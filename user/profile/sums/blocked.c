@@ -10,10 +10,10 @@
 /* What rows are grouped by; members that are not in the keys are 0. */
 struct blocked_id {
 	uint64_t raw;
-	uint32_t stack, waker_stack, comm, pid, tid, waker_comm, waker_tid;
+	uint32_t stack, waker_stack, comm, pid, tid, cgroup, waker_comm, waker_tid;
 	int32_t number;
 	uint8_t state, woken, context,
-		pad[5]; /* explicit padding to eight bytes: ids are compared as bytes */
+		pad[1]; /* explicit padding to eight bytes: ids are compared as bytes */
 };
 
 static bool by(const struct blocked *w, enum blocked_key key)
@@ -31,8 +31,11 @@ static struct blocked_id id_of(const struct blocked *w, const struct blocked_row
 		k.comm = r->comm;
 	if (by(w, BLOCKED_PID))
 		k.pid = r->pid;
+	if (by(w, BLOCKED_CGROUP))
+		k.cgroup = r->cgroup;
 	/* without a name it is unknown whether it has the same name as another thread */
-	if (by(w, BLOCKED_TID) || (by(w, BLOCKED_COMM) && r->comm == NAMES_NONE))
+	if (by(w, BLOCKED_TID) || (by(w, BLOCKED_COMM) && r->comm == NAMES_NONE) ||
+	    (by(w, BLOCKED_CGROUP) && r->cgroup == NAMES_NONE && !w->named))
 		k.tid = r->tid;
 	if (by(w, BLOCKED_STATE))
 		k.state = (uint8_t)r->state;
@@ -55,7 +58,7 @@ static struct blocked_id id_of(const struct blocked *w, const struct blocked_row
 }
 
 /* A row of one interval, without buckets. */
-static struct blocked_row row_from(const struct interval *i)
+static struct blocked_row row_from(const struct interval *i, uint32_t cgroup)
 {
 	const struct interval_waker *waker = i->waker;
 	struct blocked_row r = { .stack = i->stack,
@@ -63,6 +66,7 @@ static struct blocked_row row_from(const struct interval *i)
 				 .comm = i->comm,
 				 .pid = i->pid,
 				 .tid = i->tid,
+				 .cgroup = cgroup,
 				 .part = i->part,
 				 .state = interval_blocked_letter(i->flags, i->prev_state),
 				 .waker_comm = NAMES_NONE,
@@ -121,9 +125,9 @@ unsigned int blocked_bucket(uint64_t ns)
 	return ns ? 63 - (unsigned int)__builtin_clzll(ns) : 0;
 }
 
-void blocked_add(struct blocked *w, const struct interval *i)
+void blocked_add(struct blocked *w, const struct interval *i, uint32_t cgroup)
 {
-	const struct blocked_row one = row_from(i);
+	const struct blocked_row one = row_from(i, cgroup);
 	struct blocked_row *r = find_or_add(w, &one);
 
 	if (r) {
@@ -152,18 +156,30 @@ struct interval_waker blocked_waker(const struct blocked_row *r)
 					.stack = r->waker_stack };
 }
 
+static void name_row(const struct names *names, struct blocked_row *r)
+{
+	const struct names_task *task;
+
+	if (r->comm == NAMES_NONE)
+		names_task_fill(names, r->part, r->tid, &r->pid, &r->comm);
+	if (r->cgroup != NAMES_NONE)
+		return;
+	task = names_task_first(names, r->part, r->tid);
+	if (task)
+		r->cgroup = task->cgroup;
+}
+
 static void name_rows(struct blocked *w, const struct names *names)
 {
 	struct blocked_row *rows = w->rows, *same;
 	const size_t cnt = w->cnt;
 
+	w->named = true;
 	hmap_fini(&w->index);
 	w->rows = NULL;
 	w->cnt = w->cap = 0;
 	for (size_t i = 0; i < cnt; i++) {
-		if (rows[i].comm == NAMES_NONE)
-			names_task_fill(names, rows[i].part, rows[i].tid, &rows[i].pid,
-					&rows[i].comm);
+		name_row(names, &rows[i]);
 		same = find_or_add(w, &rows[i]);
 		if (!same)
 			continue;

@@ -11,6 +11,7 @@ enum blocked_key {
 	BLOCKED_COMM,
 	BLOCKED_PID,
 	BLOCKED_TID,
+	BLOCKED_CGROUP,
 	BLOCKED_STATE,
 	BLOCKED_WAKER, /* the context; for tasks the name */
 	BLOCKED_WAKER_STACK,
@@ -28,6 +29,7 @@ enum blocked_key {
 struct blocked_row {
 	uint32_t stack, waker_stack; /* ids of the engine, or INTERVAL_NO_STACK */
 	uint32_t comm, pid, tid; /* comm: string id or NAMES_NONE; TRACE_NONE: unknown */
+	uint32_t cgroup; /* path of the control group: string id or NAMES_NONE */
 	uint32_t part; /* recording of the first interval */
 	char state; /* see interval_letter(); '?': blocked since before the trace */
 	bool woken; /* false: no waker recorded; ignore the next members */
@@ -49,6 +51,7 @@ struct blocked_opts {
 /* Sums of blocked intervals. Start with { .opts = ... }; grows with distinct rows. */
 struct blocked {
 	struct blocked_opts opts;
+	bool named; /* all names are known: blocked_finish() was called */
 	struct hmap index; /* hash -> row + 1 */
 	struct blocked_row *rows;
 	struct blocked_id *ids; /* keys of the rows */
@@ -56,8 +59,8 @@ struct blocked {
 	uint64_t intervals, cut, ns; /* of all rows */
 };
 
-/* Adds an INTERVAL_BLOCKED interval. */
-void blocked_add(struct blocked *w, const struct interval *i);
+/* Adds an INTERVAL_BLOCKED interval. @cgroup: its thread's control group, or NAMES_NONE. */
+void blocked_add(struct blocked *w, const struct interval *i, uint32_t cgroup);
 /*
  * Sets the names of threads that the trace named late, which may merge rows, and sorts: most time
  * first, then by key. Call it once, at the end.

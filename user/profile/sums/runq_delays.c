@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Run-queue latency: sums and quantiles by thread, process or name, and the longest intervals.
- * Numbers only.
+ * Run-queue latency: sums and quantiles by thread, process, name or control group, and the longest
+ * intervals. Numbers only.
  */
 #include "profile/sums/runq_delays.h"
 
@@ -12,18 +12,19 @@
 
 /* ---- rows -------------------------------------------------------------------------------------- */
 
-static uint64_t key_of(const struct runq_delays *d, uint32_t part, uint32_t tid, uint32_t pid,
-		       uint32_t comm)
+static uint64_t key_of(const struct runq_delays *d, const struct runq_delays_row *r)
 {
-	/* without a process or name it has a row of its own */
-	const uint64_t alone = 1ULL << 32 | tid;
-	uint64_t key = tid;
+	/* without a process, name or control group it has a row of its own */
+	const uint64_t alone = 1ULL << 32 | r->tid;
+	uint64_t key = r->tid;
 
 	if (d->by == RUNQ_DELAYS_BY_PID)
-		key = pid == TRACE_NONE ? alone : pid;
+		key = r->pid == TRACE_NONE ? alone : r->pid;
 	else if (d->by == RUNQ_DELAYS_BY_COMM)
-		key = comm == NAMES_NONE ? alone : comm;
-	return (uint64_t)part << 33 | key;
+		key = r->comm == NAMES_NONE ? alone : r->comm;
+	else if (d->by == RUNQ_DELAYS_BY_CGROUP)
+		key = r->cgroup == NAMES_NONE ? alone : r->cgroup;
+	return (uint64_t)r->part << 33 | key;
 }
 
 static struct runq_delays_row *find(struct runq_delays *d, uint64_t key)
@@ -42,16 +43,6 @@ static struct runq_delays_row *append(struct runq_delays *d, uint64_t key,
 	return &d->rows[d->cnt - 1];
 }
 
-static struct runq_delays_row *append_empty(struct runq_delays *d, uint64_t key,
-					    const struct interval *i)
-{
-	const struct runq_delays_row r = {
-		.tid = i->tid, .pid = i->pid, .comm = i->comm, .part = i->part
-	};
-
-	return append(d, key, &r);
-}
-
 /* The last name counts; a process has the name of its main thread. */
 static void name_row(struct runq_delays_row *r, uint32_t comm, bool main, uint64_t ns)
 {
@@ -64,13 +55,17 @@ static void name_row(struct runq_delays_row *r, uint32_t comm, bool main, uint64
 	r->named_ns = ns;
 }
 
-static struct runq_delays_row *row_of(struct runq_delays *d, const struct interval *i)
+static struct runq_delays_row *row_of(struct runq_delays *d, const struct interval *i,
+				      uint32_t cgroup)
 {
-	const uint64_t key = key_of(d, i->part, i->tid, i->pid, i->comm);
+	const struct runq_delays_row one = {
+		.tid = i->tid, .pid = i->pid, .comm = i->comm, .cgroup = cgroup, .part = i->part
+	};
+	const uint64_t key = key_of(d, &one);
 	struct runq_delays_row *r = find(d, key);
 
 	if (!r)
-		r = append_empty(d, key, i);
+		r = append(d, key, &one);
 	name_row(r, i->comm, i->tid == i->pid, i->end);
 	if (i->pid != TRACE_NONE)
 		r->pid = i->pid;
@@ -98,14 +93,14 @@ static void add_wait(struct runq_delays *d, struct runq_delays_row *r, const str
 	quantile_add(&d->latencies, ns);
 }
 
-void runq_delays_add(struct runq_delays *d, const struct interval *i)
+void runq_delays_add(struct runq_delays *d, const struct interval *i, uint32_t cgroup)
 {
 	struct runq_delays_row *r;
 
 	intervals_unknown_add(&d->unknown, i);
 	if (i->state == INTERVAL_BLOCKED || i->state == INTERVAL_UNKNOWN)
 		return;
-	r = row_of(d, i);
+	r = row_of(d, i, cgroup);
 	if (i->state == INTERVAL_RUNNABLE) {
 		add_wait(d, r, i);
 		return;
@@ -134,6 +129,17 @@ static void merge(struct runq_delays_row *into, struct runq_delays_row *r)
 	quantile_fini(&r->latencies);
 }
 
+static void name_cgroup(const struct names *names, struct runq_delays_row *r)
+{
+	const struct names_task *task = names_task_first(names, r->part, r->tid);
+
+	if (r->cgroup == NAMES_NONE && task)
+		r->cgroup = task->cgroup;
+	/* all threads without a control group have one row */
+	if (r->cgroup == NAMES_NONE)
+		r->tid = TRACE_NONE;
+}
+
 static void name_rows(struct runq_delays *d, const struct names *names)
 {
 	struct runq_delays_row *rows = d->rows, *same;
@@ -149,7 +155,9 @@ static void name_rows(struct runq_delays *d, const struct names *names)
 		names_task_fill(names, rows[i].part, rows[i].tid, &rows[i].pid, &rows[i].comm);
 		if (alone)
 			rows[i].main = rows[i].tid == rows[i].pid;
-		key = key_of(d, rows[i].part, rows[i].tid, rows[i].pid, rows[i].comm);
+		if (d->by == RUNQ_DELAYS_BY_CGROUP)
+			name_cgroup(names, &rows[i]);
+		key = key_of(d, &rows[i]);
 		same = find(d, key);
 		if (same)
 			merge(same, &rows[i]);

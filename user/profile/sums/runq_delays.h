@@ -6,12 +6,18 @@
 #include "profile/sched/intervals.h"
 #include "profile/sums/quantile.h"
 
-enum runq_delays_by { RUNQ_DELAYS_BY_TID, RUNQ_DELAYS_BY_PID, RUNQ_DELAYS_BY_COMM };
+enum runq_delays_by {
+	RUNQ_DELAYS_BY_TID,
+	RUNQ_DELAYS_BY_PID,
+	RUNQ_DELAYS_BY_COMM,
+	RUNQ_DELAYS_BY_CGROUP,
+};
 
-/* Run-queue latency of a thread, of a process, or of all threads of a name. */
+/* Run-queue latency of a thread, of a process, or of all threads of a name or a control group. */
 struct runq_delays_row {
 	uint32_t tid, pid; /* of its first thread; TRACE_NONE: unknown */
 	uint32_t comm; /* the last name, of a process its main thread's; NAMES_NONE: unknown */
+	uint32_t cgroup; /* path of the control group; NAMES_NONE: unknown. Only with BY_CGROUP */
 	bool main; /* comm is the main thread's */
 	uint64_t named_ns; /* time of that name */
 	uint32_t part;
@@ -42,8 +48,8 @@ enum runq_delays_order {
 	RUNQ_DELAYS_BY_WAIT,
 };
 
-/* Accepts any interval. */
-void runq_delays_add(struct runq_delays *d, const struct interval *i);
+/* Accepts any interval. @cgroup: its thread's control group, or NAMES_NONE. */
+void runq_delays_add(struct runq_delays *d, const struct interval *i, uint32_t cgroup);
 /* Sets names that came late, and sorts, largest first. Call it once, after the last interval. */
 void runq_delays_finish(struct runq_delays *d, const struct names *names,
 			enum runq_delays_order order);

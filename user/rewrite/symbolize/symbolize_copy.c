@@ -3,6 +3,7 @@
  * The trace that `dial9-prof symbolize` writes: all bytes of the input, with symbols between its segments. Owns the
  * addresses in events, and the places to insert symbols.
  *
+ * A file that was read and has no symbols gets its status in the same way, so that reports print the reason.
  * Ids of modules are valid in one segment only, and its schemas and pools end with it. So symbols get a separate
  * segment right after the segment with the addresses. It begins with the same metadata, because it belongs to the
  * same recording, and introduces the modules by the same ids. Input bytes are copied without decoding, so they
@@ -285,7 +286,10 @@ int symbolize_copy_scan(struct symbolize_copy *c, struct symbolize_find *find,
 
 /* ---- writing ----------------------------------------------------------------------------------- */
 
-/* An address with a new symbol in the current segment: the raw frame, and the frame of names. */
+/*
+ * An address with a new symbol in the current segment, or one in a file whose status is new: the raw frame, and the
+ * frame of names.
+ */
 struct place {
 	uint64_t addr, frame;
 };
@@ -301,6 +305,7 @@ struct writer {
 	struct place *places;
 	size_t place_cnt, place_cap;
 	struct hmap placed; /* their frames */
+	struct hmap stated; /* modules with a new status, in any segment */
 	uint32_t part; /* of the segment's last event */
 	uint64_t ts;
 	uint64_t added;
@@ -331,11 +336,24 @@ static int copy_up_to(struct writer *w, uint64_t offset)
 	return err;
 }
 
+/* The module has a new status, which is not written yet. */
+static bool has_status(struct writer *w, uint64_t frame)
+{
+	const uint32_t module = names_frame_module(frame);
+	const char *detail;
+
+	if (hmap_get(&w->stated, module) || !symbolize_find_status(w->find, module, &detail))
+		return false;
+	hmap_set(&w->stated, module, &met);
+	return true;
+}
+
 static void add_place(void *ctx, uint64_t addr, uint64_t frame)
 {
 	struct writer *w = ctx;
 
-	if (hmap_get(&w->placed, frame) || !symbolize_find_symbol(w->find, frame))
+	if (hmap_get(&w->placed, frame) ||
+	    (!symbolize_find_symbol(w->find, frame) && !has_status(w, frame)))
 		return;
 	hmap_set(&w->placed, frame, &met);
 	w->places = array_reserve(w->places, &w->place_cap, w->place_cnt + 1, sizeof(*w->places));
@@ -387,19 +405,22 @@ static int put_metadata(struct writer *w, struct emit *emit)
 static int put_module(struct writer *w, struct emit *emit, const struct place *p)
 {
 	const struct names_module *m = names_module(w->names, names_frame_module(p->frame));
-	uint32_t id = names_frame_module(p->addr);
+	const uint32_t id = names_frame_module(p->addr), index = names_frame_module(p->frame);
+	const char *status, *detail;
 	int err;
 
 	if (!m->announced)
 		return 0;
 	err = emit_module(emit, w->ts, id, names_str(w->names, m->path, NULL), m->build_id,
 			  m->build_id_sz, m->kind);
+	status = symbolize_find_status(w->find, index, &detail);
+	if (!err && status)
+		return emit_module_status(emit, EMIT_NOW, id, status, detail);
 	if (!err && m->kind == PROF_MODULE_ELF &&
 	    (strcmp(names_str(w->names, m->status, NULL), PROF_STATUS_NAMED) != 0 ||
 	     *names_str(w->names, m->detail, NULL)))
 		err = emit_module_status(emit, EMIT_NOW, id, PROF_STATUS_NAMED,
-					 symbolize_find_lacks(w->find,
-							      names_frame_module(p->frame)));
+					 symbolize_find_lacks(w->find, index));
 	return err;
 }
 
@@ -409,7 +430,7 @@ static int put_names(struct writer *w, struct emit *emit, const struct place *p)
 	const struct names_symbol *sym = symbolize_find_symbol(w->find, p->frame);
 	int err = 0;
 
-	for (uint32_t i = 0; !err && i < sym->cnt; i++) {
+	for (uint32_t i = 0; sym && !err && i < sym->cnt; i++) {
 		const struct names_frame *f = &sym->frames[i];
 		struct emit_symbol row = {
 			.addr = p->addr, .size = f->size, .depth = i, .line = f->line
@@ -436,7 +457,7 @@ static int put_places(struct writer *w, struct emit *emit)
 			err = put_module(w, emit, p);
 		if (!err)
 			err = put_names(w, emit, p);
-		w->added += !err;
+		w->added += !err && symbolize_find_symbol(w->find, p->frame);
 	}
 	return err;
 }
@@ -541,6 +562,7 @@ int symbolize_copy_write(struct symbolize_copy *c, struct symbolize_find *find, 
 	*added = w.added;
 	*printed = w.printed;
 	hmap_fini(&w.placed);
+	hmap_fini(&w.stated);
 	free(w.places);
 	free(w.block);
 	return err;

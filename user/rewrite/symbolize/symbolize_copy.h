@@ -31,8 +31,8 @@ int symbolize_copy_scan(struct symbolize_copy *c, struct symbolize_find *find,
 
 /*
  * Second pass, after symbolize_find_run(). Copies the bytes of the trace, read again from @src, up to the last
- * whole frame of the first pass. After each segment that has an address with a new symbol, writes another segment
- * of the same recording, with the modules and the symbols. *@added: number of these addresses. 0, -ESTALE if the
+ * whole frame of the first pass. After each segment that has an address with a new symbol, or a file with a new
+ * status, writes another segment of the same recording, with the modules and the symbols. *@added: number of these addresses. 0, -ESTALE if the
  * trace has changed, or -errno; *@printed: an error line was printed.
  */
 int symbolize_copy_write(struct symbolize_copy *c, struct symbolize_find *find, struct source *src,

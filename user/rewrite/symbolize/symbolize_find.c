@@ -275,6 +275,31 @@ const char *symbolize_find_lacks(const struct symbolize_find *f, uint32_t index)
 	return m && m->status == SYM_CLIENT_NAMED && *m->detail ? m->detail : NULL;
 }
 
+const char *symbolize_find_status(const struct symbolize_find *f, uint32_t index,
+				  const char **detail)
+{
+	/* others have words that describe the recording */
+	static const char *const words[SYM_CLIENT_STATUS_CNT] = {
+		[SYM_CLIENT_NAMED] = PROF_STATUS_NAMED,
+		[SYM_CLIENT_STRIPPED] = PROF_STATUS_STRIPPED,
+		[SYM_CLIENT_DENIED] = PROF_STATUS_DENIED,
+		[SYM_CLIENT_NOT_ELF] = PROF_STATUS_NOT_ELF,
+		[SYM_CLIENT_GAVE_UP] = PROF_STATUS_GAVE_UP,
+		[SYM_CLIENT_CRASHED] = PROF_STATUS_CRASHED,
+		[SYM_CLIENT_HUNG] = PROF_STATUS_HUNG,
+		[SYM_CLIENT_NO_ANSWER] = PROF_STATUS_NO_ANSWER,
+	};
+	const struct symbolize_find_module *m =
+		hmap_get(&f->by_index, (uint64_t)index << PROF_FRAME_MODULE_SHIFT);
+	const struct names_module *known = names_module(f->cfg.names, index);
+
+	if (!m || m->named || !known->announced || known->kind != PROF_MODULE_ELF ||
+	    known->status != NAMES_NONE)
+		return NULL;
+	*detail = *m->detail ? m->detail : NULL;
+	return words[m->status];
+}
+
 struct symbolize_find_module **symbolize_find_modules(const struct symbolize_find *f, size_t *cnt)
 {
 	*cnt = f->cnt;

@@ -86,6 +86,13 @@ const char *symbolize_find_str(const struct symbolize_find *f, uint32_t id, size
 /* Text that describes what a found file lacks; NULL: nothing. */
 const char *symbolize_find_lacks(const struct symbolize_find *f, uint32_t index);
 
+/*
+ * Why the file of a module has no symbol at the wanted addresses: a word PROF_STATUS_*, with *@detail or NULL.
+ * NULL: it has some, no file was read, or the trace already has a reason.
+ */
+const char *symbolize_find_status(const struct symbolize_find *f, uint32_t index,
+				  const char **detail);
+
 const struct symbolize_find_fetched *symbolize_find_fetched(const struct symbolize_find *f);
 
 /* All modules with missing symbols; borrowed, unordered, and the caller may reorder them. */

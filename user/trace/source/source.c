@@ -67,7 +67,13 @@ static int check_fd(int fd, const char *name, bool *regular)
 		return err;
 	}
 	if (S_ISDIR(st.st_mode)) {
-		log_error("cannot read %s: it is a directory (name a trace file in it)", name);
+		if (!faccessat(fd, "data.0", F_OK, 0))
+			log_error("cannot read %s: it is a directory of perf record --threads; use "
+				  "dial9-prof convert %s -o FILE to convert it to dial9",
+				  name, name);
+		else
+			log_error("cannot read %s: it is a directory (name a trace file in it)",
+				  name);
 		return -EISDIR;
 	}
 	if (isatty(fd)) {
