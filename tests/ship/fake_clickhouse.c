@@ -6,6 +6,7 @@
 #include <criterion/criterion.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,7 @@ struct fake_clickhouse {
 	int listener;
 	unsigned int port;
 	pthread_t thread;
+	sem_t ready; /* the thread is in accept() */
 	pthread_mutex_t lock;
 	bool stopped;
 	struct fake_batch batches[BATCHES_MAX];
@@ -324,6 +326,7 @@ static void *serve(void *ctx)
 	struct fake_clickhouse *f = ctx;
 	int fd;
 
+	sem_post(&f->ready);
 	while ((fd = accept(f->listener, NULL, NULL)) >= 0) {
 		while (serve_one(f, fd))
 			;
@@ -346,7 +349,10 @@ struct fake_clickhouse *fake_start(const struct fake_opts *opts)
 	cr_assert_eq(listen(f->listener, 8), 0);
 	cr_assert_eq(getsockname(f->listener, (struct sockaddr *)&at, &len), 0);
 	f->port = ntohs(at.sin_port);
+	cr_assert_eq(sem_init(&f->ready, 0, 0), 0);
 	cr_assert_eq(pthread_create(&f->thread, NULL, serve, f), 0);
+	/* A thread that starts holds locks of the allocator, which a child of fork() would wait for. */
+	cr_assert_eq(sem_wait(&f->ready), 0);
 	return f;
 }
 
@@ -364,6 +370,7 @@ void fake_stop(struct fake_clickhouse *f)
 void fake_free(struct fake_clickhouse *f)
 {
 	fake_stop(f);
+	sem_destroy(&f->ready);
 	buf_free(&f->seen);
 	buf_free(&f->bodies);
 	free(f);
