@@ -116,17 +116,22 @@ static void collect(struct sym_client *w, size_t asked)
 	}
 }
 
-/* A descendant process, by name. */
+/* A descendant process, by name. It may still be about to start. */
 static pid_t find_worker(const char *name)
 {
+	uint64_t deadline = clock_mono_ns() + 30 * SECOND;
 	char cmd[128], line[32] = "";
+	bool found = false;
 	FILE *f;
 
 	snprintf(cmd, sizeof(cmd), "for s in $(pgrep -P %d); do pgrep -P $s -x %s; done", getpid(),
 		 name);
-	f = popen(cmd, "r");
-	cr_assert_not_null(fgets(line, sizeof(line), f), "no %s", name);
-	pclose(f);
+	while (!found) {
+		cr_assert_lt(clock_mono_ns(), deadline, "no %s", name);
+		f = popen(cmd, "r");
+		found = fgets(line, sizeof(line), f) != NULL;
+		pclose(f);
+	}
 	return atoi(line);
 }
 
