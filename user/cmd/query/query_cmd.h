@@ -47,6 +47,9 @@ int query_cmd_run(struct query_cmd *c, const char *sql);
 /* Prints the tables, or one of them: an exit code. */
 int query_cmd_print_schema(struct query_cmd *c, const char *table);
 void query_cmd_print_list(void);
+/* Reports a word that is no query of these names, and that @list prints them. */
+void query_cmd_report_unknown(const char *word, const char *const *names, size_t cnt,
+			      const char *list);
 
 /*
  * With --at: the words of the command line, and the values of --param. Runs on servers, or prints the named queries: an exit

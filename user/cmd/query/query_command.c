@@ -97,19 +97,11 @@ static const struct opt_spec query_spec = {
 
 static void report_unknown(const char *word)
 {
-	const char **names = xcalloc(named_queries_cnt, sizeof(char *)), *near;
+	const char **names = xcalloc(named_queries_cnt, sizeof(char *));
 
 	for (size_t i = 0; i < named_queries_cnt; i++)
 		names[i] = named_queries[i].name;
-	near = opts_nearest(word, names, named_queries_cnt);
-	if (near)
-		log_error(
-			"query: unknown query '%s' (did you mean %s?); see dial9-prof query --list",
-			word, near);
-	else
-		log_error(
-			"query: '%s' is neither SQL nor a named query; see dial9-prof query --list",
-			word);
+	query_cmd_report_unknown(word, names, named_queries_cnt, "dial9-prof query --list");
 	free(names);
 }
 

@@ -75,6 +75,17 @@ int query_cmd_print_schema(struct query_cmd *c, const char *table)
 	return report_text_finish();
 }
 
+void query_cmd_report_unknown(const char *word, const char *const *names, size_t cnt,
+			      const char *list)
+{
+	const char *near = opts_nearest(word, names, cnt);
+
+	if (near)
+		log_error("query: unknown query '%s' (did you mean %s?); see %s", word, near, list);
+	else
+		log_error("query: '%s' is neither SQL nor a named query; see %s", word, list);
+}
+
 void query_cmd_print_list(void)
 {
 	for (size_t i = 0; i < named_queries_cnt; i++) {
