@@ -5,6 +5,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "ship/clickhouse.h"
 #include "tests/support/chance.h"
 
 static void expect_put(const char *sql, const char *want)
@@ -43,7 +44,7 @@ static void expect_text(const char *text, const char *want)
 {
 	struct buf out = { 0 };
 
-	sql_template_put_text(&out, text);
+	clickhouse_put_text(&out, text);
 	cr_expect_str_eq(buf_cstr(&out), want);
 	buf_free(&out);
 }
@@ -92,7 +93,7 @@ Test(sql_template, any_bytes_come_back)
 					  "'\\\n-*/x$#`\""[chance_below(&chance, 11)] :
 					  (char)(1 + chance_below(&chance, 255));
 		text[n] = '\0';
-		sql_template_put_text(&out, text);
+		clickhouse_put_text(&out, text);
 		read_literal(buf_cstr(&out), value);
 		cr_assert_str_eq(value, text);
 		buf_free(&out);

@@ -228,7 +228,7 @@ static struct fake_clickhouse *send_trace(bool anonymize, uint64_t disk_max)
 	enter(&p);
 	write_trace(&p, "zwriter.0.bin");
 	snprintf(text, sizeof(text), "http://me@127.0.0.1:%u/fleet", fake_port(f));
-	cr_assert_eq(http_url_parse(text, &url), 0);
+	cr_assert_eq(http_url_parse("ship", text, &url), 0);
 	cr_expect_eq(ship_run(&(struct ship_opts){ .dir = p.path,
 						   .sender = { .server = { .url = &url,
 									   .timeout_ns = RUN_SEC },

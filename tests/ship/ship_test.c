@@ -101,7 +101,7 @@ static int run_until(struct scene *s, uint64_t give_up_ns, uint64_t disk_max, in
 	int err;
 
 	snprintf(text, sizeof(text), "http://me@127.0.0.1:%u/fleet", fake_port(s->fake));
-	cr_assert_eq(http_url_parse(text, &url), 0);
+	cr_assert_eq(http_url_parse("ship", text, &url), 0);
 	err = ship_run(&(struct ship_opts){ .dir = s->dir,
 					    .sender = { .server = { .url = &url,
 								    .timeout_ns = 20000 * MS },

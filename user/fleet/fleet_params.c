@@ -13,6 +13,7 @@
 #include "base/opts.h"
 #include "base/str.h"
 #include "query/statement_params.h"
+#include "ship/clickhouse.h"
 
 #define SECOND_NS ((int64_t)1000000000)
 #define DAY_NS (24 * 3600 * SECOND_NS)
@@ -110,7 +111,7 @@ static int put_any(struct buf *literal, const struct query_param *v, struct buf 
 	bool integer;
 
 	if (!statement_params_is_number(v->value, &integer))
-		sql_template_put_text(literal, v->value);
+		clickhouse_put_text(literal, v->value);
 	else if (!sql_template_put_number(literal, v->value, integer))
 		return refuse(message, v, "the number is too large");
 	return 0;
@@ -143,7 +144,7 @@ static int put_value(struct buf *literal, const struct fleet_param *known,
 		sql_template_put_glob(literal, v->value);
 		return 0;
 	case FLEET_PARAM_TEXT:
-		sql_template_put_text(literal, v->value);
+		clickhouse_put_text(literal, v->value);
 		return 0;
 	case FLEET_PARAM_HOST:
 		add_host(c, v->value);
@@ -274,7 +275,7 @@ void fleet_params_add(struct fleet_params *p, const char *name, const struct que
 		buf_printf(&literal, v->integer < 0 ? "(%lld)" : "%lld", (long long)v->integer);
 	} else {
 		text = xstrndup(v->data ?: "", v->sz);
-		sql_template_put_text(&literal, text);
+		clickhouse_put_text(&literal, text);
 		free(text);
 	}
 	add(p, name, &literal);

@@ -11,23 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ship/clickhouse.h"
+
 /* ---- literals --------------------------------------------------------------------------------- */
-
-void sql_template_put_text(struct buf *out, const char *s)
-{
-	buf_addch(out, '\'');
-	for (; *s; s++) {
-		const unsigned char c = (unsigned char)*s;
-
-		if (c == '\'' || c == '\\')
-			buf_addch(out, '\\');
-		if (c < ' ' || c == 0x7f)
-			buf_printf(out, "\\x%02X", c);
-		else
-			buf_addch(out, *s);
-	}
-	buf_addch(out, '\'');
-}
 
 /* After a minus, a negative number without parentheses would begin a comment. */
 bool sql_template_put_number(struct buf *out, const char *s, bool integer)
@@ -103,7 +89,7 @@ void sql_template_put_glob(struct buf *out, const char *glob)
 			put_regex_char(&regex, c);
 	}
 	buf_addstr(&regex, glob ? "$" : "\\z.");
-	sql_template_put_text(out, buf_cstr(&regex));
+	clickhouse_put_text(out, buf_cstr(&regex));
 	buf_free(&regex);
 }
 

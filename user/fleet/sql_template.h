@@ -25,8 +25,6 @@ struct sql_template_value {
 void sql_template_put(struct buf *out, const char *sql, struct sql_template_value *values,
 		      size_t cnt);
 
-/* Appends text as a literal with its quotes: one line of printable ASCII and bytes above it. */
-void sql_template_put_text(struct buf *out, const char *s);
 /* Appends a decimal number as statement_params_is_number() has it; false: it is too large. */
 bool sql_template_put_number(struct buf *out, const char *s, bool integer);
 /* Appends the regular expression of a GLOB of SQLite as a literal, for match(). */

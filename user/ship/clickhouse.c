@@ -93,9 +93,14 @@ void clickhouse_put_text(struct buf *out, const char *s)
 {
 	buf_addch(out, '\'');
 	for (; *s; s++) {
-		if (*s == '\'' || *s == '\\')
+		const unsigned char c = (unsigned char)*s;
+
+		if (c == '\'' || c == '\\')
 			buf_addch(out, '\\');
-		buf_addch(out, *s);
+		if (c < ' ' || c == 0x7f)
+			buf_printf(out, "\\x%02X", c);
+		else
+			buf_addch(out, *s);
 	}
 	buf_addch(out, '\'');
 }

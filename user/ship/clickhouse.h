@@ -63,7 +63,7 @@ enum clickhouse_result clickhouse_select(struct clickhouse *c, const char *sql, 
 /* The number of the last error; 0: it had none. */
 int clickhouse_error_code(const struct clickhouse *c);
 
-/* Appends text as a literal of SQL, with its quotes. */
+/* Appends text as a literal of SQL with its quotes: one line of printable ASCII and bytes above it. */
 void clickhouse_put_text(struct buf *out, const char *s);
 
 #endif /* D9_SHIP_CLICKHOUSE_H */

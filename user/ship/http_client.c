@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "ship/curl_library.h"
+#include "ship/server_password.h"
 
 #define CONNECT_TIMEOUT_S 10L
 /* A connection without a byte for this long is dead. */
@@ -290,7 +291,7 @@ static int split_url(const char *command, const struct curl_library *lib, CURLU 
 
 	if (password) {
 		log_error("%s: the URL has a password, which others can see; use --password-file "
-			  "or the environment variable DIAL9_SHIP_PASSWORD",
+			  "or the environment variable " SERVER_PASSWORD_VARIABLE,
 			  command);
 		err = -EINVAL;
 	}
@@ -316,12 +317,7 @@ static int split_url(const char *command, const struct curl_library *lib, CURLU 
 	return err;
 }
 
-int http_url_parse(const char *text, struct http_url *out)
-{
-	return http_url_parse_for("ship", text, out);
-}
-
-int http_url_parse_for(const char *command, const char *text, struct http_url *out)
+int http_url_parse(const char *command, const char *text, struct http_url *out)
 {
 	struct curl_library lib;
 	int err = curl_library_open(&lib);

@@ -62,10 +62,10 @@ struct http_url {
 	bool tls;
 };
 
-/* -EINVAL after one line: not such a URL, or it has a password. Free with http_url_fini(). */
-int http_url_parse(const char *text, struct http_url *out);
-/* The same for another command than `ship`. */
-int http_url_parse_for(const char *command, const char *text, struct http_url *out);
+/*
+ * -EINVAL after one line, which begins with @command: not such a URL, or it has a password. Free with http_url_fini().
+ */
+int http_url_parse(const char *command, const char *text, struct http_url *out);
 void http_url_fini(struct http_url *u);
 
 #endif /* D9_SHIP_HTTP_CLIENT_H */

@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "ship/http_client.h"
 
 #define PASSWORD_MAX 4096
 
@@ -38,4 +39,14 @@ void server_password_free(char *password)
 	if (password)
 		explicit_bzero(password, strlen(password));
 	free(password);
+}
+
+void server_password_warn(const char *command, const char *password, const struct http_url *urls,
+			  size_t cnt)
+{
+	for (size_t i = 0; password && i < cnt; i++)
+		if (!urls[i].tls) {
+			log_warn("%s: the password is sent without encryption; use https", command);
+			return;
+		}
 }

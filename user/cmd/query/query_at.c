@@ -22,17 +22,11 @@
 
 static void report_unknown(const char *word)
 {
-	const char **names = xcalloc(fleet_queries_cnt, sizeof(char *)), *near;
+	const char **names = xcalloc(fleet_queries_cnt, sizeof(char *));
 
 	for (size_t i = 0; i < fleet_queries_cnt; i++)
 		names[i] = fleet_queries[i].name;
-	near = opts_nearest(word, names, fleet_queries_cnt);
-	if (near)
-		log_error("query: unknown query '%s' (did you mean %s?); see --at URL --list", word,
-			  near);
-	else
-		log_error("query: '%s' is neither SQL nor a named query; see --at URL --list",
-			  word);
+	query_cmd_report_unknown(word, names, fleet_queries_cnt, "--at URL --list");
 	free(names);
 }
 
@@ -172,20 +166,11 @@ static int parse_urls(const struct opt_list *list, struct http_url *urls)
 	int err = 0;
 
 	for (size_t i = 0; i < list->cnt && !err; i++) {
-		err = http_url_parse_for("query", list->v[i], &urls[i]);
+		err = http_url_parse("query", list->v[i], &urls[i]);
 		if (!err)
 			err = check_other(urls, i);
 	}
 	return err;
-}
-
-static void warn_plain(const struct opt_list *list, const struct http_url *urls)
-{
-	for (size_t i = 0; i < list->cnt; i++)
-		if (!urls[i].tls) {
-			log_warn("query: the password is sent without encryption; use https");
-			return;
-		}
 }
 
 int query_at_run(const struct query_cmd_opts *opts, const struct query_param *params,
@@ -211,8 +196,7 @@ int query_at_run(const struct query_cmd_opts *opts, const struct query_param *pa
 					      .timeout_ns = TIMEOUT_NS,
 					      .stop = query_signals_flag() },
 			&f)) {
-		if (password)
-			warn_plain(&opts->at, urls);
+		server_password_warn("query", password, urls, opts->at.cnt);
 		code = run(f, opts, words[0], params, param_cnt);
 	}
 	fleet_close(f);

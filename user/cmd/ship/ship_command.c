@@ -249,8 +249,7 @@ static int run(const struct ship_cmd_opts *opts, const char *dir, const struct h
 	struct ship_counts counts = { 0 };
 	int err;
 
-	if (password && !url->tls)
-		log_warn("ship: the password is sent without encryption; use https");
+	server_password_warn("ship", password, url, 1);
 	catch_signals();
 	err = ship_run(&o, &counts);
 	if (!opts->quiet && (!err || counts.files))
@@ -283,7 +282,7 @@ static int check_and_run(const struct ship_cmd_opts *opts, int cnt, char **words
 	}
 	if (!check_labels(&opts->labels) && !parse_ttl("--raw-ttl", opts->ttl, &ttl.raw) &&
 	    !parse_ttl("--rollup-ttl", opts->rollup_ttl, &ttl.rollup) &&
-	    !http_url_parse(opts->to, &url) &&
+	    !http_url_parse("ship", opts->to, &url) &&
 	    !server_password_read("ship", opts->password_file, &password))
 		code = run(opts, words[0], &url, password, &ttl);
 	server_password_free(password);
