@@ -191,7 +191,8 @@ bool input_part(const char *dir, size_t i, struct buf *path)
 	return has;
 }
 
-size_t input_part_cnt(const char *dir)
+/* How many files it has besides the one with the header. */
+static size_t count_parts(const char *dir)
 {
 	const int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	char **names;
@@ -207,6 +208,17 @@ size_t input_part_cnt(const char *dir)
 	if (fd >= 0)
 		close(fd);
 	return parts;
+}
+
+int input_each_part(const char *dir, struct buf *path,
+		    int (*open)(void *ctx, char *path, size_t number), void *ctx)
+{
+	size_t cnt;
+	int err = 0;
+
+	for (cnt = 0; !err && input_part(dir, cnt, path); cnt++)
+		err = open(ctx, path->data, cnt);
+	return err ?: count_parts(dir) >= cnt ? -ENODATA : 0;
 }
 
 static int refuse_directory(const char *dir)

@@ -41,8 +41,12 @@ bool input_split_core(char *arg, uint32_t *core);
  * is none, or it is no such directory.
  */
 bool input_part(const char *dir, size_t i, struct buf *path);
-/* How many files it has besides the one with the header: more than input_part() finds if one in between is missing. */
-size_t input_part_cnt(const char *dir);
+/*
+ * Calls open() for each of these files in order, with @number 0 for the one with the header. 0; what open() returned; or
+ * -ENODATA: the file @path is missing, and files after it are there. The caller frees @path.
+ */
+int input_each_part(const char *dir, struct buf *path,
+		    int (*open)(void *ctx, char *path, size_t number), void *ctx);
 
 /* How a format sees it; borrowed, and its has_core and core are the caller's to set. */
 struct foreign_input *input_foreign(struct input *in);

@@ -214,8 +214,9 @@ struct directory {
 	size_t cnt, cap;
 };
 
-static int add_file(struct directory *d, const char *path)
+static int add_file(void *ctx, char *path, size_t number)
 {
+	struct directory *d = ctx;
 	size_t cap = d->cap;
 	int err;
 
@@ -225,7 +226,7 @@ static int add_file(struct directory *d, const char *path)
 	if (err)
 		return err;
 	d->v[d->cnt] = *input_foreign(d->files[d->cnt]);
-	d->v[d->cnt].is_part = d->cnt > 0;
+	d->v[d->cnt].is_part = number > 0;
 	d->cnt++;
 	return 0;
 }
@@ -233,15 +234,11 @@ static int add_file(struct directory *d, const char *path)
 static int open_directory(struct directory *d, const char *dir)
 {
 	struct buf path = { 0 };
-	int err = 0;
+	int err = input_each_part(dir, &path, add_file, d);
 
-	while (!err && input_part(dir, d->cnt, &path))
-		err = add_file(d, path.data);
-	if (!err && input_part_cnt(dir) >= d->cnt) {
+	if (err == -ENODATA)
 		log_error("cannot read %s: %s is missing, and files after it are there", dir,
 			  path.data);
-		err = -ENODATA;
-	}
 	buf_free(&path);
 	if (err)
 		return err;

@@ -325,22 +325,21 @@ static int open_one(struct convert *cv, char *word, bool is_part)
 	return 0;
 }
 
-/* Its files in order of their numbers. */
+static int open_part(void *ctx, char *path, size_t number)
+{
+	return open_one(ctx, path, number > 0);
+}
+
 static int open_directory(struct convert *cv, const char *dir, struct buf *path)
 {
-	int err = open_one(cv, path->data, false);
-	size_t i = 1;
+	int err = input_each_part(dir, path, open_part, cv);
 
-	while (!err && input_part(dir, i, path)) {
-		err = open_one(cv, path->data, true);
-		i++;
-	}
-	if (err || input_part_cnt(dir) < i)
-		return err;
-	log_error("convert: %s is missing, and files after it are there; to convert without it, "
-		  "rename them",
-		  path->data);
-	return -ENODATA;
+	if (err == -ENODATA)
+		log_error(
+			"convert: %s is missing, and files after it are there; to convert without "
+			"it, rename them",
+			path->data);
+	return err;
 }
 
 static int open_word(struct convert *cv, char *word)
