@@ -511,4 +511,14 @@ static inline int make_done(struct make *m)
 	return fd;
 }
 
+/* Threads 11 and 12 of the control group /web and 13 of /db, on a clock that starts at @ts. */
+static inline void make_grouped_tasks(struct make *m, uint64_t ts)
+{
+	make_init(m, NULL);
+	make_clock(m, ts, 1700000000ULL * 1000000000);
+	make_task_in(m, ts, 1, 11, "a", "/web");
+	make_task_in(m, ts, 1, 12, "b", "/web");
+	make_task_in(m, ts, 2, 13, "a", "/db");
+}
+
 #endif /* D9_TESTS_SUPPORT_MAKE_TRACE_H */

@@ -102,11 +102,7 @@ static int groups(void)
 	const uint64_t s = RUN_SEC;
 	struct make m;
 
-	make_init(&m, NULL);
-	make_clock(&m, s, 1700000000 * s);
-	make_task_in(&m, s, 1, 11, "a", "/web");
-	make_task_in(&m, s, 1, 12, "b", "/web");
-	make_task_in(&m, s, 2, 13, "a", "/db");
+	make_grouped_tasks(&m, s);
 	for (uint32_t i = 0; i < 6; i++) {
 		make_switch(&m, 2 * s, i, "x", 11 + i, 1, "swapper", 0);
 		make_waking(&m, (3 + i) * s, i, 99, "x", 11 + i);

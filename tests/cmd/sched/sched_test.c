@@ -96,11 +96,7 @@ static int groups(void)
 	const uint64_t s = RUN_SEC;
 	struct make m;
 
-	make_init(&m, NULL);
-	make_clock(&m, s, 1700000000 * s);
-	make_task_in(&m, s, 1, 11, "a", "/web");
-	make_task_in(&m, s, 1, 12, "b", "/web");
-	make_task_in(&m, s, 2, 13, "a", "/db");
+	make_grouped_tasks(&m, s);
 	for (uint32_t i = 0; i < 5; i++) {
 		make_switch(&m, 2 * s, i, "x", 11 + i, 0x100, "y", 90 + i);
 		make_switch(&m, (3 + i) * s, i, "y", 90 + i, 1, "x", 11 + i);
