@@ -72,13 +72,13 @@ void perfdata_unwind_free(struct perfdata_unwind *u)
 
 /* ---- registers --------------------------------------------------------------------------------- */
 
-/* As asm/perf_regs.h numbers them. */
 /* Code is not part of a sample. */
 static int prof_walk_owner(const struct prof_walk *w, __u64 ret)
 {
 	return PROF_WALK_OWNER_UNSURE;
 }
 
+/* As asm/perf_regs.h numbers them. */
 #ifdef PROF_MACHINE_ARM64
 enum { REG_FP = 29, REG_LR = 30, REG_SP = 31, REG_IP = 32 };
 #else
