@@ -14,7 +14,7 @@
 #include "query/event_tables.h"
 #include "query/frame_table.h"
 #include "query/memory_tables.h"
-#include "query/row_table.h"
+#include "query/stored_table.h"
 #include "query/sample_rows.h"
 #include "query/slice_rows.h"
 #include "query/span_rows.h"
@@ -36,7 +36,7 @@ struct query {
 	struct scan_table scans[SCAN_CNT];
 	struct memory_table lists[LIST_CNT];
 	struct event_tables events;
-	struct row_table rows; /* the last one */
+	struct stored_table rows; /* the last one */
 	struct buf message;
 };
 
@@ -105,7 +105,7 @@ void query_free(struct query *q)
 {
 	if (!q)
 		return;
-	row_table_end(&q->rows);
+	stored_table_end(&q->rows);
 	sqlite3_close(q->db);
 	event_tables_fini(&q->events);
 	trace_inputs_fini(&q->inputs);
@@ -120,13 +120,13 @@ int query_add(struct query *q, struct reader *r, const struct trace_input_again 
 
 int query_add_table(struct query *q, const char *name, const char *const *columns, size_t cnt)
 {
-	row_table_end(&q->rows);
-	return row_table_begin(&q->rows, q->db, name, columns, cnt);
+	stored_table_end(&q->rows);
+	return stored_table_begin(&q->rows, q->db, name, columns, cnt);
 }
 
 int query_add_row(struct query *q, const struct query_value *values, size_t cnt)
 {
-	return row_table_add(&q->rows, values, cnt);
+	return stored_table_add(&q->rows, values, cnt);
 }
 
 const struct trace_inputs *query_traces(const struct query *q)

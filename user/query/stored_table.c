@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Tables with given rows. Owns how values are bound; names and values are never part of the SQL unquoted. */
-#include "query/row_table.h"
+#include "query/stored_table.h"
 
 #include <errno.h>
 
@@ -39,8 +39,8 @@ static bool put_insert(struct buf *sql, const char *name, size_t cnt)
 	return true;
 }
 
-int row_table_begin(struct row_table *t, sqlite3 *db, const char *name, const char *const *columns,
-		    size_t cnt)
+int stored_table_begin(struct stored_table *t, sqlite3 *db, const char *name,
+		       const char *const *columns, size_t cnt)
 {
 	struct buf sql = { 0 };
 	bool ok = put_create(&sql, name, columns, cnt) &&
@@ -71,7 +71,7 @@ static int bind(sqlite3_stmt *stmt, int at, const struct query_value *v)
 	return sqlite3_bind_null(stmt, at);
 }
 
-int row_table_add(struct row_table *t, const struct query_value *values, size_t cnt)
+int stored_table_add(struct stored_table *t, const struct query_value *values, size_t cnt)
 {
 	int code = sqlite3_reset(t->insert);
 
@@ -82,7 +82,7 @@ int row_table_add(struct row_table *t, const struct query_value *values, size_t 
 	return -ENOMEM;
 }
 
-void row_table_end(struct row_table *t)
+void stored_table_end(struct stored_table *t)
 {
 	sqlite3_finalize(t->insert);
 	t->insert = NULL;
