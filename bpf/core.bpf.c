@@ -7,6 +7,7 @@
  */
 #include "neighbour.bpf.h"
 #include "orc.bpf.h"
+#include "repeat.bpf.h"
 #include "reuse.bpf.h"
 #include "select.bpf.h"
 
@@ -40,6 +41,7 @@ const volatile __u32 cfg_call_graph = PROF_CALL_GRAPH_AUTO;
 const volatile __u32 cfg_max_stack = PROF_STACK_MAX;
 const volatile __u32 cfg_unwind_procs = PROF_UNWIND_PROC_PROBES;
 const volatile __u32 cfg_unwind_knowns = 1;
+const volatile __u32 cfg_repeats = 1;
 const volatile __u64 cfg_code_mask = ~0ULL;
 const volatile bool cfg_switch_state_arg = true;
 const volatile bool cfg_filters = true;
@@ -110,6 +112,7 @@ struct unwind_proc_map unwind_procs SEC(".maps");
 struct unwind_walk_map unwind_walks SEC(".maps");
 struct unwind_known_map unwind_knowns SEC(".maps");
 struct unwind_stack_map unwind_stacks SEC(".maps");
+struct repeat_map repeats SEC(".maps");
 struct orc_place_map orc_places SEC(".maps");
 volatile struct prof_orc_tables orc_tables;
 volatile __u64 orc_starts[ORC_FROM_CNT];

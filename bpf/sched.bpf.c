@@ -11,6 +11,7 @@
 #include "context.bpf.h"
 #include "filter.bpf.h"
 #include "neighbour.bpf.h"
+#include "repeat.bpf.h"
 #include "select.bpf.h"
 #include "stack.bpf.h"
 #include "switch.bpf.h"
@@ -95,12 +96,12 @@ static __always_inline __u32 staged_raw_size(const struct prof_rec *rec)
 }
 
 /* Adds the stacks of @task, the current one, after the raw part. Returns the record's size. */
-static __always_inline __u32 rec_add_stacks(void *ctx, struct prof_rec *rec,
+static __always_inline __u32 rec_add_stacks(void *ctx, struct prof_stage *s, struct prof_rec *rec,
 					    struct task_struct *task, __u32 which,
 					    enum orc_from from, bool orc)
 {
-	__u32 raw_sz = staged_raw_size(rec);
-	__u64 *frames = (void *)(rec + 1) + raw_sz;
+	__u32 raw_sz = staged_raw_size(rec), words;
+	__u64 *stack = (void *)(rec + 1) + raw_sz, *frames = stack;
 	bool user = which & PROF_STACKS_USER && has_user_stack(task);
 
 	if (stacks_off) {
@@ -113,7 +114,8 @@ static __always_inline __u32 rec_add_stacks(void *ctx, struct prof_rec *rec,
 	frames += kstack_words(rec);
 	if (user)
 		user_stack(rec, task, frames, UNWIND_OF_SWITCH);
-	return sizeof(*rec) + raw_sz + 8 * (kstack_words(rec) + ustack_words(rec));
+	words = repeat_leave_out(s, rec, stack, kstack_words(rec) + ustack_words(rec));
+	return sizeof(*rec) + raw_sz + 8 * words;
 }
 
 static __always_inline int on_switch(__u64 *ctx, bool orc)
@@ -156,7 +158,7 @@ static __always_inline int on_switch(__u64 *ctx, bool orc)
 	start = rec->ts;
 	rec->raw_len = put_switch(rec + 1, preempt, prev, next, state);
 	if (stacks && !mark_if_dropped(stage, rec))
-		size = rec_add_stacks(ctx, rec, prev, cfg_switch_stacks, ORC_OF_SWITCH, orc);
+		size = rec_add_stacks(ctx, stage, rec, prev, cfg_switch_stacks, ORC_OF_SWITCH, orc);
 	else
 		size = sizeof(*rec) + staged_raw_size(rec);
 	stage_leave(stage, rec, size);
@@ -285,7 +287,7 @@ static __always_inline int wakeup_with_stacks(void *ctx, struct task_struct *tas
 		rec->context = PROF_CONTEXT_TASK;
 		size = sizeof(*rec) + staged_raw_size(rec);
 	} else {
-		size = rec_add_stacks(ctx, rec, bpf_get_current_task_btf(), which, ORC_OF_WAKEUP,
+		size = rec_add_stacks(ctx, s, rec, bpf_get_current_task_btf(), which, ORC_OF_WAKEUP,
 				      orc);
 		if (!(rec->flags & PROF_REC_STACKS))
 			rec->context = PROF_CONTEXT_TASK;

@@ -103,9 +103,11 @@ static __noinline int stage_pass_on(struct prof_stage *s, __u32 cpu, __u64 head)
 	};
 	if (!ring || !ring_has_room(fill, sizeof(*batch) + len) ||
 	    ring_output(ring, cpu, fill, batch, sizeof(*batch) + len,
-			sizeof(*batch) + PROF_STAGE_BYTES + PROF_STAGE_REC_MAX))
+			sizeof(*batch) + PROF_STAGE_BYTES + PROF_STAGE_REC_MAX)) {
 		count_lost(cpu, PROF_CLASS_TRACEPOINT, cnt, ((struct prof_rec *)(batch + 1))->ts,
 			   s->last_ts);
+		__sync_fetch_and_add(&s->repeat_epoch, 1);
+	}
 	stage_publish(s, next);
 	return 0;
 }

@@ -44,6 +44,8 @@ enum prof_limits {
 	PROF_TIMED_RUNS = 64, /* one run of 64 measures itself */
 	PROF_EXTRACT_LANES = 3, /* pairs of programs that make records by extracts */
 	PROF_STAGE_BYTES = 4096, /* a batch ends when its records reach this size; a power of two */
+	PROF_REPEAT_WORDS = 128, /* frames of a numbered stack; a power of two */
+	PROF_REPEATS_MAX = 1024, /* numbers of a CPU; a power of two */
 };
 
 enum prof_rec_kind {
@@ -66,6 +68,17 @@ enum prof_rec_flags {
 	/* instead of user frames: PROF_COPY_REGS words of pt_regs, then the stack from sp on */
 	PROF_REC_COPIED = 32,
 	PROF_REC_THINNED = 64, /* stacks were wanted, but dropped while the ring filled up */
+	PROF_REC_NUMBERED = 128, /* the record's last word is its stack's PROF_REPEAT_NUMBER */
+};
+
+/*
+ * Stacks repeat. So each CPU numbers the stacks of its staged records, and remembers the last stack of each number.
+ * If a record has the same frames again, they are left out. The counts in the header stay.
+ */
+enum prof_repeat {
+	PROF_REPEAT_NUMBER = 0xffff,
+	PROF_REPEAT_SAME = 0x10000, /* the last stack with this number has the same frames */
+	PROF_REPEAT_LEFT_OUT = 0x20000, /* the record does not have them */
 };
 
 /* Bytes of a copy from sp on that ends after that many pages, not yet bounded by PROF_COPY_WORDS */
@@ -133,7 +146,13 @@ struct prof_stage {
 	__u64 nested; /* events during the write of another record: not produced */
 	__u32 busy; /* a record is being written */
 	__u32 drop_stacks; /* the ring fills up: records are written without stacks */
-	__u64 spare2[3];
+	/*
+	 * Increased by programs when a batch is lost, and by the loader when it skipped records: numbers of stacks from
+	 * before are not used again.
+	 */
+	__u32 repeat_epoch;
+	__u32 spare;
+	__u64 spare2[2];
 	__u64 taken; /* PROF_STAGE_AT of the first record that the loader did not take */
 	__u64 spare3[5];
 	struct prof_batch batch; /* replaces taken records, directly before the rest */

@@ -209,6 +209,88 @@ Test(staged, copied_records_are_returned_after_earlier_batches)
 	bench_end(b);
 }
 
+/* ---- stacks that repeat -------------------------------------------------------------------------- */
+
+/* As stage(), with a number of the stack after its frames. */
+static void stage_numbered(struct bench *b, uint64_t ts, size_t frame_cnt, uint64_t number)
+{
+	struct prof_rec *rec = (void *)(b->stage.data + PROF_STAGE_POS(b->stage.head));
+	size_t words = number & PROF_REPEAT_LEFT_OUT ? 0 : frame_cnt;
+
+	stage(b, ts, words + 1);
+	rec->ustack_cnt = frame_cnt;
+	rec->flags = PROF_REC_STACKS | PROF_REC_NUMBERED;
+	((uint64_t *)(rec + 1))[words] = number;
+}
+
+/* Reads a record whose frames all have this value. */
+static void expect_frames(struct ring *r, uint64_t ts, size_t frame_cnt, uint64_t frame)
+{
+	const struct prof_rec *rec = ring_peek(r);
+	const uint64_t *frames = (const uint64_t *)(rec + 1);
+	size_t i;
+
+	cr_assert(rec);
+	cr_assert_eq(rec->ustack_cnt, frame_cnt);
+	for (i = 0; i < frame_cnt; i++)
+		cr_assert_eq(frames[i], frame);
+	expect(r, ts);
+}
+
+enum { LEFT_OUT = PROF_REPEAT_SAME | PROF_REPEAT_LEFT_OUT };
+
+Test(staged, frames_that_were_left_out_are_put_back)
+{
+	struct bench *b = bench_new();
+
+	stage_numbered(b, 1, 3, 9);
+	stage_numbered(b, 2, 3, 9 | LEFT_OUT);
+	stage_numbered(b, 3, 3, 9);
+	flush(b);
+	stage_numbered(b, 4, 3, 9 | LEFT_OUT);
+	expect_frames(&b->staged, 1, 3, 1);
+	expect_frames(&b->staged, 2, 3, 1);
+	expect_frames(&b->staged, 3, 3, 3);
+	expect_frames(&b->staged, 4, 3, 3);
+	cr_expect_null(ring_peek(&b->staged));
+	cr_expect_eq(b->staged.malformed, 0);
+	cr_expect_eq(b->stage.repeat_epoch, 0);
+	bench_end(b);
+}
+
+Test(staged, after_skipped_records_no_earlier_stack_is_used)
+{
+	struct bench *b = bench_new();
+
+	stage_numbered(b, 1, 3, 9);
+	stage_numbered(b, 2, 3, PROF_REPEATS_MAX);
+	stage_numbered(b, 3, 4, 9);
+	flush(b);
+	stage_numbered(b, 4, 3, 9 | LEFT_OUT);
+	expect_frames(&b->staged, 1, 3, 1);
+	expect_frames(&b->staged, 4, 0, 0);
+	cr_expect_eq(b->staged.malformed, 2);
+	cr_expect_eq(b->stage.repeat_epoch, 1, "the programs send it again");
+	bench_end(b);
+}
+
+Test(staged, single_record_with_a_number_is_malformed)
+{
+	const struct {
+		struct prof_rec rec;
+		uint64_t words[4];
+	} single = { .rec = { .size = sizeof(single),
+			      .kind = PROF_REC_SAMPLE,
+			      .flags = PROF_REC_STACKS | PROF_REC_NUMBERED,
+			      .ustack_cnt = 3 } };
+	struct bench *b = bench_new();
+
+	membuf_put(&b->m, &single, sizeof(single), 0);
+	cr_expect_null(ring_peek(&b->m.ring));
+	cr_expect_eq(b->m.ring.malformed, 1);
+	bench_end(b);
+}
+
 /* ---- two readers --------------------------------------------------------------------------------- */
 
 static uint64_t seen[64];

@@ -41,6 +41,7 @@
 #include "record/capture/load_aside.h"
 #include "record/capture/refusal.h"
 #include "record/ring/ring.h"
+#include "record/ring/stack_repeats.h"
 #include "record/tracepoint/eventset.h"
 
 struct capture {
@@ -548,6 +549,7 @@ size_t capture_cpu_cnt(const struct capture *c)
 void capture_count(struct capture *c, struct capture_counts *out)
 {
 	uint64_t timed_ns[PROF_PROG_CNT] = { 0 }, timed_runs[PROF_PROG_CNT] = { 0 };
+	struct stack_repeats_check repeats;
 	uint64_t staged;
 	size_t cpu, cnt = capture_cpu_cnt(c);
 	int i;
@@ -584,6 +586,9 @@ void capture_count(struct capture *c, struct capture_counts *out)
 		out->nested = (c->paused ? c->nested_paused : count_nested(c)) - c->nested_before;
 	capture_rings_count(&c->rings, &staged, &out->nested_sched);
 	out->produced[PROF_CLASS_TRACEPOINT] += staged;
+	capture_rings_check(&c->rings, &repeats);
+	out->repeats_compared = repeats.compared;
+	out->repeats_differing = repeats.differing;
 }
 
 bool capture_lost(struct capture *c, size_t cpu, enum capture_loss kind, uint64_t *cnt,

@@ -60,6 +60,7 @@ struct capture_counts {
 	uint64_t nested_sched; /* events of the scheduler during another event's record */
 	uint64_t stacks_reused; /* of switches out: valid stacks of an earlier walk */
 	uint64_t reused_compared, reused_differing;
+	uint64_t repeats_compared, repeats_differing; /* stacks that were marked as repeated */
 	struct prof_kstack_stat kstacks[2]; /* of tracepoints, and of samples */
 	uint64_t stacks_dropped; /* of switches and wakeups, under load (capture_set_stacks()) */
 	uint64_t prog_runs[PROF_PROG_CNT];

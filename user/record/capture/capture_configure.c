@@ -143,6 +143,7 @@ int capture_configure(struct prof *s, const struct capture_configure *c)
 		.ring_cnt = ring_cnt(c),
 		.ring_bytes = ring_bytes(cfg),
 		.samples = cfg->samples,
+		.stacks = cfg->switch_stacks | cfg->wakeup_stacks,
 	};
 	int err;
 

@@ -26,6 +26,7 @@
 #include "prof.skel.h"
 #include "record/capture/inner_maps.h"
 #include "record/ring/ring.h"
+#include "record/ring/stack_repeats.h"
 
 enum {
 	BATCHES_MIN = 4, /* per ring */
@@ -33,6 +34,8 @@ enum {
 	PARTS_WITH_STACKS = 5,
 	PARTS_OF_EVENTS = 7, /* if there are samples */
 	WARN_BYTES = 256 << 20,
+	REPEATS_MIN = 64, /* of a CPU */
+	REPEATS_ALL = 16384, /* of all CPUs, a KiB each */
 };
 
 /* Whether another program on the same CPU may preempt a program: see stage.bpf.h. */
@@ -41,6 +44,18 @@ static bool is_preempt_rt(void)
 	struct utsname uts;
 
 	return uname(&uts) || strstr(uts.version, "PREEMPT_RT");
+}
+
+/* For stacks that repeat: less for each CPU if there are many. */
+static uint32_t repeats_of(const struct capture_rings_cfg *cfg, size_t cpu_cnt)
+{
+	uint32_t cnt = PROF_REPEATS_MAX;
+
+	if (!cfg->stacks)
+		return 1;
+	while (cnt > REPEATS_MIN && cnt * cpu_cnt > REPEATS_ALL)
+		cnt /= 2;
+	return cnt;
 }
 
 int capture_rings_size(struct prof *skel, const struct capture_rings_cfg *cfg,
@@ -63,7 +78,10 @@ int capture_rings_size(struct prof *skel, const struct capture_rings_cfg *cfg,
 	skel->rodata->cfg_event_bytes =
 		cfg->samples ? cfg->ring_bytes / PARTS * PARTS_OF_EVENTS : cfg->ring_bytes;
 	skel->rodata->cfg_wake_bytes = cfg->ring_bytes / PARTS;
+	skel->rodata->cfg_repeats = repeats_of(cfg, r->stage_cnt);
 	err = bpf_map__set_max_entries(skel->maps.rings, cfg->ring_cnt);
+	if (!err)
+		err = bpf_map__set_max_entries(skel->maps.repeats, skel->rodata->cfg_repeats);
 	return err ? err : bpf_map__set_max_entries(skel->maps.stages, last + 1);
 }
 
@@ -214,4 +232,14 @@ void capture_rings_count(const struct capture_rings *r, uint64_t *produced, uint
 		*produced += __atomic_load_n(&r->stages[i].produced, __ATOMIC_RELAXED);
 		*nested += __atomic_load_n(&r->stages[i].nested, __ATOMIC_RELAXED);
 	}
+}
+
+void capture_rings_check(const struct capture_rings *r, struct stack_repeats_check *sum)
+{
+	size_t i;
+
+	*sum = (struct stack_repeats_check){ 0 };
+	for (i = 0; i < r->reader_cnt; i++)
+		if (r->readers[i].repeats)
+			stack_repeats_count(r->readers[i].repeats, sum);
 }

@@ -9,11 +9,13 @@
 struct prof;
 struct prof_stage;
 struct ring;
+struct stack_repeats_check;
 
 struct capture_rings_cfg {
 	size_t ring_cnt;
 	size_t ring_bytes; /* per ring: a power of two of at least a page */
 	bool samples; /* reserve the last part of each ring for samples */
+	bool stacks; /* staged records have stacks */
 };
 
 /* Sources of records: rings, and the stages that collect records of hot events. */
@@ -45,5 +47,7 @@ unsigned int capture_rings_fill(const struct capture_rings *r);
 
 /* Sums over all stages: begun records, and events during another event's record. */
 void capture_rings_count(const struct capture_rings *r, uint64_t *produced, uint64_t *nested);
+/* Sums over all readers. */
+void capture_rings_check(const struct capture_rings *r, struct stack_repeats_check *sum);
 
 #endif

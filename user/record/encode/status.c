@@ -342,8 +342,8 @@ static void count_stacks(const struct capture_counts *c, struct own_stats *out)
 		out->stacks_differing += c->kstacks[i].differing;
 	}
 	out->user_stacks_reused = c->stacks_reused;
-	out->stacks_compared += c->reused_compared;
-	out->stacks_differing += c->reused_differing;
+	out->stacks_compared += c->reused_compared + c->repeats_compared;
+	out->stacks_differing += c->reused_differing + c->repeats_differing;
 }
 
 static void count_programs(const struct capture_counts *c, struct own_stats *out)

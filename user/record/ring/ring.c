@@ -16,6 +16,9 @@
  * earlier. So the reader scans a short distance ahead in single records and returns late ones first. Their space is
  * still returned in the order of the ring.
  *
+ * Programs leave out the frames of stacks that they have sent before. The reader of batches puts them back, so later
+ * stages know nothing of this.
+ *
  * Records are validated here: the lengths in a record that ring_peek() returns agree with each other, and later
  * stages do not check them again.
  */
@@ -31,6 +34,7 @@
 
 #include "base/alloc.h"
 #include "prof_abi.h"
+#include "record/ring/stack_repeats.h"
 
 enum {
 	POLLS_MAX = 256, /* polls of a frame that a program is about to finish */
@@ -75,6 +79,7 @@ void ring_open_staged(struct ring *r, struct prof_stage *stage, uint32_t cpu, st
 		.stage = stage,
 		.copy = xmalloc(PROF_STAGE_BYTES),
 		.cpu = cpu,
+		.repeats = stack_repeats_new(),
 	};
 	r->next = out;
 }
@@ -88,6 +93,7 @@ void ring_close(struct ring *r)
 		munmap((void *)r->producer, page + 2 * r->sz);
 	}
 	free(r->copy);
+	stack_repeats_free(r->repeats);
 	*r = (struct ring){ 0 };
 }
 
@@ -126,20 +132,32 @@ static size_t frame_size(uint32_t hdr)
 	return (len + BPF_RINGBUF_HDR_SZ + 7) & ~7UL;
 }
 
-static bool well_formed(const struct prof_rec *rec, size_t len)
+static bool well_formed(const struct ring *r, const struct prof_rec *rec, size_t len)
 {
 	size_t need;
 
 	if (len < sizeof(*rec) || rec->size > len)
 		return false;
+	if (rec->flags & PROF_REC_NUMBERED)
+		return r->repeats && stack_repeats_size(rec) == rec->size;
 	need = sizeof(*rec) + ((rec->raw_len + 7UL) & ~7UL) +
 	       8UL * (rec->kstack_cnt + rec->ustack_cnt);
 	return need <= rec->size;
 }
 
+/* Records were skipped: the numbers of stacks are valid no more. */
+static void restart_repeats(struct ring *r)
+{
+	if (!r->repeats)
+		return;
+	stack_repeats_forget(r->repeats);
+	__atomic_fetch_add(&r->stage->repeat_epoch, 1, __ATOMIC_RELAXED);
+}
+
 /* Starts reading a batch record by record. */
 static void begin_batch(struct ring *r, const void *at, size_t sz, uint16_t cnt, bool in_ring)
 {
+	r->expanded = NULL;
 	r->at = at;
 	r->end = r->at + sz;
 	r->left = cnt;
@@ -161,6 +179,7 @@ static void skip_to_end(struct ring *r, unsigned long end)
 			begin_batch(other, NULL, 0, 0, false);
 		other->pos = other->peeked = end;
 		other->late_cnt = 0;
+		restart_repeats(other);
 		other = other->next;
 	} while (other && other != r);
 }
@@ -251,7 +270,7 @@ static void scan_ahead(struct ring *r)
 		if (hdr & BPF_RINGBUF_BUSY_BIT || frame_size(hdr) > end - r->seen)
 			break;
 		rec = frame_of(r, r->seen);
-		if (!(hdr & BPF_RINGBUF_DISCARD_BIT) && well_formed(rec, hdr))
+		if (!(hdr & BPF_RINGBUF_DISCARD_BIT) && well_formed(r, rec, hdr))
 			note_time(r, rec->ts);
 		r->seen += frame_size(hdr);
 	}
@@ -271,7 +290,7 @@ static const struct prof_rec *find_unpassed(struct ring *r)
 			continue;
 		rec = frame_of(r, r->pos);
 		late = find_late(r, r->pos);
-		if (!well_formed(rec, hdr))
+		if (!well_formed(r, rec, hdr))
 			r->malformed += !is_anothers(r, rec, hdr);
 		else if (!late || !late->passed)
 			return rec;
@@ -361,6 +380,8 @@ static void finish(struct ring *r)
 		r->malformed++;
 	}
 	r->malformed += r->left;
+	if (r->at < r->end || r->left)
+		restart_repeats(r);
 	if (r->in_ring)
 		r->pos += frame_size(*header_at(r));
 	else
@@ -409,15 +430,22 @@ static void prefetch(const uint8_t *from, size_t sz)
 		__builtin_prefetch(p);
 }
 
+static const struct prof_rec *expand(struct ring *r, const struct prof_rec *rec)
+{
+	if (!r->expanded)
+		r->expanded = stack_repeats_expand(r->repeats, rec);
+	return r->expanded;
+}
+
 static const struct prof_rec *peek_staged(struct ring *r)
 {
 	const struct prof_rec *rec;
 
 	while (r->at || next_piece(r)) {
 		rec = (const void *)r->at;
-		if (r->left && well_formed(rec, r->end - r->at) && rec->size % 8 == 0) {
+		if (r->left && well_formed(r, rec, r->end - r->at) && rec->size % 8 == 0) {
 			prefetch(r->at + PREFETCH_BYTES, rec->size);
-			return rec;
+			return rec->flags & PROF_REC_NUMBERED ? expand(r, rec) : rec;
 		}
 		finish(r);
 	}
@@ -439,6 +467,7 @@ void ring_pass(struct ring *r)
 	}
 	r->at += ((const struct prof_rec *)r->at)->size;
 	r->left--;
+	r->expanded = NULL;
 	if (r->at == r->end)
 		finish(r);
 }

@@ -8,6 +8,7 @@
 
 struct prof_rec;
 struct prof_stage;
+struct stack_repeats;
 
 enum { RING_LATE_MAX = 8 };
 
@@ -48,6 +49,8 @@ struct ring {
 	const uint8_t *at, *end; /* the batch or the copy that is being read, if at < end */
 	uint16_t left; /* records in it */
 	bool in_ring; /* it is the batch at pos */
+	struct stack_repeats *repeats; /* of this CPU's stacks */
+	const struct prof_rec *expanded; /* the record at `at` with its frames; NULL: not needed yet */
 };
 
 /* sz: as the map was made. -errno. The caller keeps the fd. */

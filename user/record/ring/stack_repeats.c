@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * stack_repeats.c - puts back the frames that programs leave out because they were sent before
+ *
+ * The programs' side is repeat.bpf.h. Each number has the frames of its last record.
+ */
+#include "record/ring/stack_repeats.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "prof_abi.h"
+#include "prof_events.h"
+
+enum { REC_BYTES = sizeof(struct prof_rec) + PROF_STAGE_RAW_MAX + 8 };
+
+struct place {
+	uint64_t *words;
+	uint16_t cnt; /* 0: empty */
+	uint16_t cap;
+};
+
+struct stack_repeats {
+	struct place places[PROF_REPEATS_MAX];
+	struct stack_repeats_check check;
+	uint64_t rec[REC_BYTES / 8 + PROF_REPEAT_WORDS]; /* the last expanded record */
+};
+
+struct stack_repeats *stack_repeats_new(void)
+{
+	return xcalloc(1, sizeof(struct stack_repeats));
+}
+
+void stack_repeats_free(struct stack_repeats *s)
+{
+	size_t i;
+
+	if (!s)
+		return;
+	for (i = 0; i < PROF_REPEATS_MAX; i++)
+		free(s->places[i].words);
+	free(s);
+}
+
+static size_t stack_offset(const struct prof_rec *rec)
+{
+	return sizeof(*rec) + ((rec->raw_len + 7UL) & ~7UL);
+}
+
+static size_t stack_words(const struct prof_rec *rec)
+{
+	return (size_t)rec->kstack_cnt + rec->ustack_cnt;
+}
+
+static uint64_t number_of(const struct prof_rec *rec)
+{
+	uint64_t number;
+
+	memcpy(&number, (const uint8_t *)rec + rec->size - sizeof(number), sizeof(number));
+	return number;
+}
+
+size_t stack_repeats_size(const struct prof_rec *rec)
+{
+	const size_t head = stack_offset(rec), words = stack_words(rec);
+	uint64_t number;
+
+	if (rec->size < head + sizeof(number) || rec->size % 8 || head > REC_BYTES ||
+	    words > PROF_REPEAT_WORDS)
+		return SIZE_MAX;
+	number = number_of(rec);
+	if ((number & PROF_REPEAT_NUMBER) >= PROF_REPEATS_MAX)
+		return SIZE_MAX;
+	return head + sizeof(number) + (number & PROF_REPEAT_LEFT_OUT ? 0 : 8 * words);
+}
+
+static void store(struct place *p, const uint64_t *words, size_t cnt)
+{
+	if (p->cap < cnt) {
+		free(p->words);
+		p->cap = cnt;
+		p->words = xmalloc(cnt * sizeof(*words));
+	}
+	memcpy(p->words, words, cnt * sizeof(*words));
+	p->cnt = cnt;
+}
+
+static bool holds(const struct place *p, const uint64_t *words, size_t cnt)
+{
+	return p->cnt == cnt && !memcmp(p->words, words, cnt * sizeof(*words));
+}
+
+const struct prof_rec *stack_repeats_expand(struct stack_repeats *s, const struct prof_rec *rec)
+{
+	struct prof_rec *out = (struct prof_rec *)s->rec;
+	const size_t head = stack_offset(rec), words = stack_words(rec);
+	const uint64_t number = number_of(rec);
+	const uint64_t *frames = (const uint64_t *)((const uint8_t *)rec + head);
+	struct place *p = &s->places[number & PROF_REPEAT_NUMBER];
+
+	memcpy(out, rec, head);
+	out->flags &= ~PROF_REC_NUMBERED;
+	if (number & PROF_REPEAT_LEFT_OUT) {
+		if (p->cnt != words) {
+			out->flags = PROF_REC_THINNED;
+			out->kstack_cnt = out->ustack_cnt = 0;
+			out->context = PROF_CONTEXT_TASK;
+			out->size = head;
+			return out;
+		}
+		frames = p->words;
+	} else {
+		if (number & PROF_REPEAT_SAME) {
+			s->check.compared++;
+			s->check.differing += !holds(p, frames, words);
+		}
+		store(p, frames, words);
+	}
+	memcpy(s->rec + head / 8, frames, 8 * words);
+	out->size = head + 8 * words;
+	return out;
+}
+
+void stack_repeats_forget(struct stack_repeats *s)
+{
+	size_t i;
+
+	for (i = 0; i < PROF_REPEATS_MAX; i++)
+		s->places[i].cnt = 0;
+}
+
+void stack_repeats_count(const struct stack_repeats *s, struct stack_repeats_check *sum)
+{
+	sum->compared += s->check.compared;
+	sum->differing += s->check.differing;
+}
