@@ -68,7 +68,11 @@ enum prof_rec_flags {
 	/* instead of user frames: PROF_COPY_REGS words of pt_regs, then the stack from sp on */
 	PROF_REC_COPIED = 32,
 	PROF_REC_THINNED = 64, /* stacks were wanted, but dropped while the ring filled up */
-	PROF_REC_NUMBERED = 128, /* the record's last word is its stack's PROF_REPEAT_NUMBER */
+	/*
+	 * The record's last word is its stack's PROF_REPEAT_NUMBER; after the ring, where no frames are left out, it is
+	 * another word that two records have in common only if their frames are equal.
+	 */
+	PROF_REC_NUMBERED = 128,
 };
 
 /*

@@ -7,7 +7,7 @@
 #include "prof_events.h"
 #include "record/ring/stack_repeats.h"
 
-enum { RAW = 12, RAW_PADDED = 16, WORDS_MAX = 200 };
+enum { CPU = 1, RAW = 12, RAW_PADDED = 16, WORDS_MAX = 200 };
 
 struct made {
 	struct prof_rec rec;
@@ -48,20 +48,20 @@ static void expect_frames(const struct prof_rec *rec, uint64_t first, uint16_t k
 	const struct made *got = (const struct made *)rec;
 	size_t i;
 
-	cr_assert_eq(rec->flags, PROF_REC_STACKS | PROF_REC_WALKED);
+	cr_assert_eq(rec->flags, PROF_REC_STACKS | PROF_REC_WALKED | PROF_REC_NUMBERED);
 	cr_assert_eq(rec->kstack_cnt, kernel);
 	cr_assert_eq(rec->ustack_cnt, user);
 	cr_assert_eq(rec->ts, 7);
 	cr_assert_eq(rec->user_end, PROF_END_COMPLETE);
 	cr_assert_str_eq((const char *)got->raw, "raw bytes");
-	cr_assert_eq(rec->size, sizeof(*rec) + RAW_PADDED + 8 * (kernel + user));
+	cr_assert_eq(rec->size, sizeof(*rec) + RAW_PADDED + 8 * (kernel + user + 1));
 	for (i = 0; i < (size_t)kernel + user; i++)
 		cr_assert_eq(got->words[i], first + i);
 }
 
 Test(stack_repeats, each_number_has_the_frames_of_its_last_record)
 {
-	struct stack_repeats *s = stack_repeats_new();
+	struct stack_repeats *s = stack_repeats_new(CPU);
 
 	expect_frames(stack_repeats_expand(s, make(3, 100, 2, 3)), 100, 2, 3);
 	expect_frames(stack_repeats_expand(s, make(4, 200, 0, 64)), 200, 0, 64);
@@ -83,9 +83,32 @@ static void expect_dropped(const struct prof_rec *rec)
 	cr_expect_str_eq((const char *)((const struct made *)rec)->raw, "raw bytes");
 }
 
+static uint64_t id_of(const struct prof_rec *rec)
+{
+	return ((const struct made *)rec)->words[rec->kstack_cnt + rec->ustack_cnt];
+}
+
+Test(stack_repeats, equal_ids_mean_equal_frames)
+{
+	struct stack_repeats *s = stack_repeats_new(CPU), *other = stack_repeats_new(CPU + 1);
+	uint64_t first = id_of(stack_repeats_expand(s, make(3, 100, 2, 3))), next;
+
+	cr_expect_eq(id_of(stack_repeats_expand(s, make(3 | LEFT_OUT, 0, 2, 3))), first);
+	cr_expect_neq(id_of(stack_repeats_expand(s, make(4, 100, 2, 3))), first);
+	cr_expect_neq(id_of(stack_repeats_expand(other, make(3, 100, 2, 3))), first);
+	next = id_of(stack_repeats_expand(s, make(3, 200, 2, 3)));
+	cr_expect_neq(next, first);
+	stack_repeats_forget(s);
+	next = id_of(stack_repeats_expand(s, make(3, 300, 2, 3)));
+	cr_expect_neq(next, first);
+	cr_expect_neq(first, 0);
+	stack_repeats_free(s);
+	stack_repeats_free(other);
+}
+
 Test(stack_repeats, unknown_frames_are_dropped_not_guessed)
 {
-	struct stack_repeats *s = stack_repeats_new();
+	struct stack_repeats *s = stack_repeats_new(CPU);
 
 	expect_dropped(stack_repeats_expand(s, make(5 | LEFT_OUT, 0, 2, 3)));
 	stack_repeats_expand(s, make(5, 100, 2, 3));
@@ -98,7 +121,7 @@ Test(stack_repeats, unknown_frames_are_dropped_not_guessed)
 
 Test(stack_repeats, frames_that_were_sent_anyway_are_compared)
 {
-	struct stack_repeats *s = stack_repeats_new();
+	struct stack_repeats *s = stack_repeats_new(CPU);
 	struct stack_repeats_check sum = { 0 };
 
 	stack_repeats_expand(s, make(5, 100, 2, 3));

@@ -79,7 +79,7 @@ void ring_open_staged(struct ring *r, struct prof_stage *stage, uint32_t cpu, st
 		.stage = stage,
 		.copy = xmalloc(PROF_STAGE_BYTES),
 		.cpu = cpu,
-		.repeats = stack_repeats_new(),
+		.repeats = stack_repeats_new(cpu),
 	};
 	r->next = out;
 }

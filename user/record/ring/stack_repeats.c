@@ -2,7 +2,8 @@
 /*
  * stack_repeats.c - puts back the frames that programs leave out because they were sent before
  *
- * The programs' side is repeat.bpf.h. Each number has the frames of its last record.
+ * The programs' side is repeat.bpf.h. Each number has the frames of its last record. CPU, number and the times that
+ * the number got new frames identify them, so that later stages need not compare them.
  */
 #include "record/ring/stack_repeats.h"
 
@@ -16,21 +17,28 @@
 
 enum { REC_BYTES = sizeof(struct prof_rec) + PROF_STAGE_RAW_MAX + 8 };
 
+#define ID(cpu, number, version) ((uint64_t)(cpu) << 48 | (uint64_t)(number) << 32 | (version))
+
 struct place {
 	uint64_t *words;
 	uint16_t cnt; /* 0: empty */
 	uint16_t cap;
+	uint32_t version; /* of the words, from 1 on */
 };
 
 struct stack_repeats {
 	struct place places[PROF_REPEATS_MAX];
 	struct stack_repeats_check check;
-	uint64_t rec[REC_BYTES / 8 + PROF_REPEAT_WORDS]; /* the last expanded record */
+	uint32_t cpu;
+	uint64_t rec[REC_BYTES / 8 + PROF_REPEAT_WORDS + 1]; /* the last expanded record */
 };
 
-struct stack_repeats *stack_repeats_new(void)
+struct stack_repeats *stack_repeats_new(uint32_t cpu)
 {
-	return xcalloc(1, sizeof(struct stack_repeats));
+	struct stack_repeats *s = xcalloc(1, sizeof(*s));
+
+	s->cpu = cpu;
+	return s;
 }
 
 void stack_repeats_free(struct stack_repeats *s)
@@ -85,6 +93,7 @@ static void store(struct place *p, const uint64_t *words, size_t cnt)
 	}
 	memcpy(p->words, words, cnt * sizeof(*words));
 	p->cnt = cnt;
+	p->version++;
 }
 
 static bool holds(const struct place *p, const uint64_t *words, size_t cnt)
@@ -101,7 +110,6 @@ const struct prof_rec *stack_repeats_expand(struct stack_repeats *s, const struc
 	struct place *p = &s->places[number & PROF_REPEAT_NUMBER];
 
 	memcpy(out, rec, head);
-	out->flags &= ~PROF_REC_NUMBERED;
 	if (number & PROF_REPEAT_LEFT_OUT) {
 		if (p->cnt != words) {
 			out->flags = PROF_REC_THINNED;
@@ -119,7 +127,8 @@ const struct prof_rec *stack_repeats_expand(struct stack_repeats *s, const struc
 		store(p, frames, words);
 	}
 	memcpy(s->rec + head / 8, frames, 8 * words);
-	out->size = head + 8 * words;
+	s->rec[head / 8 + words] = ID(s->cpu, number & PROF_REPEAT_NUMBER, p->version);
+	out->size = head + 8 * (words + 1);
 	return out;
 }
 

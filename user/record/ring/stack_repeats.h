@@ -17,14 +17,15 @@ struct stack_repeats_check {
 };
 
 /* Never fails. */
-struct stack_repeats *stack_repeats_new(void);
+struct stack_repeats *stack_repeats_new(uint32_t cpu);
 void stack_repeats_free(struct stack_repeats *s);
 
 /* Bytes that a record with PROF_REC_NUMBERED needs, or SIZE_MAX if its number is impossible. @rec: a header and raw part. */
 size_t stack_repeats_size(const struct prof_rec *rec);
 /*
- * The record without its number, and with all its frames: borrowed until the next call. Its size was checked. If the
- * frames are unknown, it is a record whose stacks were dropped.
+ * The record with all its frames: borrowed until the next call. Its size was checked. Its last word is not the number
+ * any more, but identifies the frames (PROF_REC_NUMBERED). If the frames are unknown, it is a record whose stacks were
+ * dropped.
  */
 const struct prof_rec *stack_repeats_expand(struct stack_repeats *s, const struct prof_rec *rec);
 /* Forgets all stacks, since records are missing. */

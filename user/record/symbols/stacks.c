@@ -4,8 +4,9 @@
  *
  * A program blocks in a handful of places, so the stacks of its switches out repeat. Each slot of the cache holds a
  * raw stack and its frames in the trace, for one program with one set of mappings, and one state of the kernel's
- * code. A new stack simply replaces the stack in its slot. A thread often blocks in the same place again, so the slot
- * of its last stack is compared first, which is cheaper than the hash of a stack.
+ * code. A new stack simply replaces the stack in its slot. Records with numbers have an id of their frames, and for
+ * the others a thread often blocks in the same place again. So the slot of the id's or the thread's last stack is
+ * tried first, which is cheaper than the hash of a stack.
  */
 #include "record/symbols/stacks.h"
 
@@ -23,11 +24,12 @@
 
 enum {
 	SLOTS = 8192,
-	THREADS = 4096, /* with a last slot */
+	LAST = 4096, /* ids and threads with a last slot; a power of two */
 };
 
 struct slot {
 	uint64_t serial;
+	uint64_t raw_id; /* of the raw frames; 0: unknown */
 	uint32_t generation; /* of the process's mappings */
 	uint32_t frames_generation;
 	uint16_t kstack_cnt, cnt;
@@ -45,7 +47,7 @@ struct stacks {
 	struct frames *frames;
 	size_t bytes; /* of the slots' frames */
 	struct slot slots[SLOTS];
-	uint16_t last[THREADS]; /* slots of the last stacks, by thread id */
+	uint16_t last[LAST]; /* slots of the last stacks */
 };
 
 struct stacks *stacks_new(struct frames *frames)
@@ -74,7 +76,8 @@ static bool slot_holds(const struct slot *slot, const struct slot *key, const ui
 	       slot->frames_generation == key->frames_generation && slot->kind == key->kind &&
 	       slot->walked == key->walked && slot->known_only == key->known_only &&
 	       slot->kstack_cnt == key->kstack_cnt && slot->cnt == key->cnt &&
-	       !memcmp(slot->frames, raw, key->cnt * sizeof(*raw));
+	       ((key->raw_id && slot->raw_id == key->raw_id) ||
+		!memcmp(slot->frames, raw, key->cnt * sizeof(*raw)));
 }
 
 static void slot_fill(struct stacks *s, struct slot *slot, const struct slot *key,
@@ -170,17 +173,21 @@ const uint64_t *stacks_resolve(struct stacks *s, const struct prof_rec *rec, str
 		.generation = proc ? proc->maps.generation : 0,
 		.frames_generation = frames_generation(s->frames),
 	};
-	uint16_t *last = &s->last[rec->tid % THREADS];
+	uint16_t *last;
 	uint8_t end = rec->user_end & PROF_USER_END_MASK;
 	struct slot *slot;
 
 	/* an exec leaves the old program's registers */
 	key.known_only = end == PROF_END_NO_LIST || end == PROF_END_NO_MAPPING;
+	if (rec->flags & PROF_REC_NUMBERED)
+		key.raw_id = raw[key.cnt];
+	last = &s->last[hash_u64(key.raw_id ? key.raw_id ^ key.serial : rec->tid) % LAST];
 	slot = &s->slots[*last];
 	if (!slot_holds(slot, &key, raw)) {
 		slot = find_slot(s, &key, raw, proc);
 		*last = slot - s->slots;
 	}
+	slot->raw_id = key.raw_id;
 	*cnt = slot->packed_cnt;
 	if (id)
 		*id = &slot->id;

@@ -159,7 +159,7 @@ static const struct prof_rec *cut(struct mapping_lag *s, const struct prof_rec *
 	copy->user_end = PROF_END_NO_LIST | (rec->user_end & ~PROF_USER_END_MASK);
 	if (kept < 2)
 		copy->user_end &= ~PROF_USER_GUESSED;
-	copy->flags &= ~PROF_REC_USTACK_CUT;
+	copy->flags &= ~(PROF_REC_USTACK_CUT | PROF_REC_NUMBERED);
 	return copy;
 }
 
