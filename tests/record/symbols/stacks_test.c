@@ -105,6 +105,39 @@ Test(frames, id_of_a_stack_is_kept_until_its_frames_change, .init = setup, .fini
 	free(rec);
 }
 
+/* The frame of a stack of one frame with this id, in the form of prof_unwind.h or an address. */
+static uint64_t frame_with_id(uint32_t pid, uint64_t frame, uint64_t raw_id)
+{
+	const uint64_t words[] = { frame, raw_id };
+	struct prof_rec *rec = support_rec(&(struct rec_parts){ .kind = PROF_REC_TRACEPOINT,
+								.flags = PROF_REC_NUMBERED,
+								.pid = pid,
+								.ustack = words,
+								.ustack_cnt = 2 });
+	uint64_t packed;
+	size_t cnt;
+
+	rec->ustack_cnt--;
+	packed = stacks_resolve(rig.stacks, rec, tasks_process(rig.tasks, pid), &cnt, NULL)[0];
+	cr_assert_eq(cnt, 1);
+	free(rec);
+	return packed;
+}
+
+Test(frames, id_of_raw_frames_is_one_of_a_program_and_its_mappings, .init = setup, .fini = teardown)
+{
+	rig_map(&rig, PID, 0x401000, 0x402000, 0x3000, "/bin/x");
+	rig_map(&rig, OTHER, 0x401000, 0x402000, 0x5000, "/bin/y");
+	cr_expect_eq(frame_with_id(PID, 0x401234, 77), packed(1, 0x3234));
+	cr_expect_eq(frame_with_id(PID, 0x401234, 77), packed(1, 0x3234));
+	cr_expect_eq(frame_with_id(OTHER, 0x401234, 77), packed(2, 0x5234));
+	cr_expect_eq(frame_with_id(PID, 0x401236, 78), packed(1, 0x3236));
+	cr_expect_eq(frame_with_id(PID, 0x401234, 78 + 1), packed(1, 0x3234));
+	cr_expect_eq(frame_with_id(PID, 0x401234, 77), packed(1, 0x3234));
+	rig_map(&rig, PID, 0x401000, 0x402000, 0x7000, "/bin/z");
+	cr_expect_eq(frame_with_id(PID, 0x401234, 77), packed(3, 0x7234));
+}
+
 Test(frames, module_and_mapping_are_announced_once_at_their_first_frame, .init = setup,
      .fini = teardown)
 {

@@ -2,6 +2,8 @@
 /* Which frames of a walk are valid if code had been mapped over code. */
 #include <criterion/criterion.h>
 
+#include "prof_abi.h"
+#include "prof_events.h"
 #include "prof_unwind.h"
 #include "record/unwind_maps/mapping_lag.h"
 
@@ -30,6 +32,33 @@ Test(mapping_lag, frames_are_valid_up_to_the_module_that_was_unmapped)
 	cr_assert_eq(true_at(s, 10, 150), 1, "the past stays what it was");
 	mapping_lag_begin(s, 10, 1, 300);
 	cr_assert_eq(true_at(s, 10, 300), 0);
+	mapping_lag_free(s);
+}
+
+Test(mapping_lag, shorter_stack_is_another_stack)
+{
+	const struct {
+		struct prof_rec rec;
+		uint64_t frames[4], id;
+	} whole = {
+		.rec = { .size = sizeof(whole),
+			 .flags = PROF_REC_STACKS | PROF_REC_WALKED | PROF_REC_NUMBERED,
+			 .ts = 100,
+			 .pid = 10,
+			 .ustack_cnt = 4,
+			 .user_end = PROF_END_COMPLETE },
+		.frames = { AT(1), AT(7), AT(2), AT(7) },
+		.id = 77,
+	};
+	struct mapping_lag *s = mapping_lag_new();
+	const struct prof_rec *rec;
+
+	cr_expect_eq(mapping_lag_record(s, &whole.rec), &whole.rec);
+	mapping_lag_begin(s, 10, 7, 100);
+	rec = mapping_lag_record(s, &whole.rec);
+	cr_assert_eq(rec->ustack_cnt, 1);
+	cr_expect_eq(rec->flags, PROF_REC_STACKS | PROF_REC_WALKED, "its id is not valid for it");
+	cr_expect_eq(rec->user_end, PROF_END_NO_LIST);
 	mapping_lag_free(s);
 }
 
