@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * repeat.bpf.h - leaves out the frames of a stack that the loader has already
+ * repeat.bpf.h - omits the frames of a stack that the loader has already
  *
  * Most stacks of a CPU repeat, and frames are the largest part of a record. So each CPU stores its last stacks, and
  * numbers them by their place. The loader does the same with what it reads (stack_repeats.c). It reads a CPU's
@@ -41,11 +41,11 @@ extern const volatile __u32 cfg_repeats; /* places: a power of two */
 int repeat_number(const struct repeat_words *stack, __u32 cnt, __u32 epoch);
 
 /*
- * Appends the number of the stack of @cnt words at @frames to @rec, and leaves out the words if they repeat. Returns the
+ * Appends the number of the stack of @cnt words at @frames to @rec, and omits the words if they repeat. Returns the
  * words that remain.
  */
-static __always_inline __u32 repeat_leave_out(struct prof_stage *s, struct prof_rec *rec,
-					      __u64 *frames, __u32 cnt)
+static __always_inline __u32 repeat_omit(struct prof_stage *s, struct prof_rec *rec, __u64 *frames,
+					 __u32 cnt)
 {
 	__u32 number;
 
@@ -53,7 +53,7 @@ static __always_inline __u32 repeat_leave_out(struct prof_stage *s, struct prof_
 		return cnt;
 	number = repeat_number((void *)frames, cnt, STAGE_PLAIN(s->repeat_epoch));
 	if (number & PROF_REPEAT_SAME && !cfg_verify_stacks) {
-		number |= PROF_REPEAT_LEFT_OUT;
+		number |= PROF_REPEAT_OMITTED;
 		cnt = 0;
 	}
 	rec->flags |= PROF_REC_NUMBERED;

@@ -114,7 +114,7 @@ static __always_inline __u32 rec_add_stacks(void *ctx, struct prof_stage *s, str
 	frames += kstack_words(rec);
 	if (user)
 		user_stack(rec, task, frames, UNWIND_OF_SWITCH);
-	words = repeat_leave_out(s, rec, stack, kstack_words(rec) + ustack_words(rec));
+	words = repeat_omit(s, rec, stack, kstack_words(rec) + ustack_words(rec));
 	return sizeof(*rec) + raw_sz + 8 * words;
 }
 

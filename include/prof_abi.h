@@ -69,7 +69,7 @@ enum prof_rec_flags {
 	PROF_REC_COPIED = 32,
 	PROF_REC_THINNED = 64, /* stacks were wanted, but dropped while the ring filled up */
 	/*
-	 * The record's last word is its stack's PROF_REPEAT_NUMBER; after the ring, where no frames are left out, it is
+	 * The record's last word is its stack's PROF_REPEAT_NUMBER; after the ring, where no frames are omitted, it is
 	 * another word that two records have in common only if their frames are equal.
 	 */
 	PROF_REC_NUMBERED = 128,
@@ -77,12 +77,12 @@ enum prof_rec_flags {
 
 /*
  * Stacks repeat. So each CPU numbers the stacks of its staged records, and remembers the last stack of each number.
- * If a record has the same frames again, they are left out. The counts in the header stay.
+ * If a record has the same frames again, they are omitted. The counts in the header stay.
  */
 enum prof_repeat {
 	PROF_REPEAT_NUMBER = 0xffff,
 	PROF_REPEAT_SAME = 0x10000, /* the last stack with this number has the same frames */
-	PROF_REPEAT_LEFT_OUT = 0x20000, /* the record does not have them */
+	PROF_REPEAT_OMITTED = 0x20000, /* the record does not have them */
 };
 
 /* Bytes of a copy from sp on that ends after that many pages, not yet bounded by PROF_COPY_WORDS */

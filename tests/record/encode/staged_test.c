@@ -215,7 +215,7 @@ Test(staged, copied_records_are_returned_after_earlier_batches)
 static void stage_numbered(struct bench *b, uint64_t ts, size_t frame_cnt, uint64_t number)
 {
 	struct prof_rec *rec = (void *)(b->stage.data + PROF_STAGE_POS(b->stage.head));
-	size_t words = number & PROF_REPEAT_LEFT_OUT ? 0 : frame_cnt;
+	size_t words = number & PROF_REPEAT_OMITTED ? 0 : frame_cnt;
 
 	stage(b, ts, words + 1);
 	rec->ustack_cnt = frame_cnt;
@@ -237,17 +237,17 @@ static void expect_frames(struct ring *r, uint64_t ts, size_t frame_cnt, uint64_
 	expect(r, ts);
 }
 
-enum { LEFT_OUT = PROF_REPEAT_SAME | PROF_REPEAT_LEFT_OUT };
+enum { OMITTED = PROF_REPEAT_SAME | PROF_REPEAT_OMITTED };
 
 Test(staged, frames_that_were_left_out_are_put_back)
 {
 	struct bench *b = bench_new();
 
 	stage_numbered(b, 1, 3, 9);
-	stage_numbered(b, 2, 3, 9 | LEFT_OUT);
+	stage_numbered(b, 2, 3, 9 | OMITTED);
 	stage_numbered(b, 3, 3, 9);
 	flush(b);
-	stage_numbered(b, 4, 3, 9 | LEFT_OUT);
+	stage_numbered(b, 4, 3, 9 | OMITTED);
 	expect_frames(&b->staged, 1, 3, 1);
 	expect_frames(&b->staged, 2, 3, 1);
 	expect_frames(&b->staged, 3, 3, 3);
@@ -266,7 +266,7 @@ Test(staged, after_skipped_records_no_earlier_stack_is_used)
 	stage_numbered(b, 2, 3, PROF_REPEATS_MAX);
 	stage_numbered(b, 3, 4, 9);
 	flush(b);
-	stage_numbered(b, 4, 3, 9 | LEFT_OUT);
+	stage_numbered(b, 4, 3, 9 | OMITTED);
 	expect_frames(&b->staged, 1, 3, 1);
 	expect_frames(&b->staged, 4, 0, 0);
 	cr_expect_eq(b->staged.malformed, 2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Records whose frames were left out, made as repeat.bpf.h makes them. */
+/* Records whose frames were omitted, made as repeat.bpf.h makes them. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -32,7 +32,7 @@ static const struct prof_rec *make(uint64_t number, uint64_t first, uint16_t ker
 			 .user_end = PROF_END_COMPLETE },
 		.raw = "raw bytes",
 	};
-	if (number & PROF_REPEAT_LEFT_OUT)
+	if (number & PROF_REPEAT_OMITTED)
 		cnt = 0;
 	for (i = 0; i < cnt; i++)
 		made.words[i] = first + i;
@@ -41,9 +41,10 @@ static const struct prof_rec *make(uint64_t number, uint64_t first, uint16_t ker
 	return &made.rec;
 }
 
-static const uint64_t LEFT_OUT = PROF_REPEAT_SAME | PROF_REPEAT_LEFT_OUT;
+static const uint64_t OMITTED = PROF_REPEAT_SAME | PROF_REPEAT_OMITTED;
 
-static void expect_frames(const struct prof_rec *rec, uint64_t first, uint16_t kernel, uint16_t user)
+static void expect_frames(const struct prof_rec *rec, uint64_t first, uint16_t kernel,
+			  uint16_t user)
 {
 	const struct made *got = (const struct made *)rec;
 	size_t i;
@@ -65,12 +66,12 @@ Test(stack_repeats, each_number_has_the_frames_of_its_last_record)
 
 	expect_frames(stack_repeats_expand(s, make(3, 100, 2, 3)), 100, 2, 3);
 	expect_frames(stack_repeats_expand(s, make(4, 200, 0, 64)), 200, 0, 64);
-	expect_frames(stack_repeats_expand(s, make(3 | LEFT_OUT, 0, 2, 3)), 100, 2, 3);
-	expect_frames(stack_repeats_expand(s, make(4 | LEFT_OUT, 0, 0, 64)), 200, 0, 64);
+	expect_frames(stack_repeats_expand(s, make(3 | OMITTED, 0, 2, 3)), 100, 2, 3);
+	expect_frames(stack_repeats_expand(s, make(4 | OMITTED, 0, 0, 64)), 200, 0, 64);
 	expect_frames(stack_repeats_expand(s, make(3, 300, 100, 28)), 300, 100, 28);
-	expect_frames(stack_repeats_expand(s, make(3 | LEFT_OUT, 0, 100, 28)), 300, 100, 28);
+	expect_frames(stack_repeats_expand(s, make(3 | OMITTED, 0, 100, 28)), 300, 100, 28);
 	expect_frames(stack_repeats_expand(s, make(3, 400, 1, 2)), 400, 1, 2);
-	expect_frames(stack_repeats_expand(s, make(3 | LEFT_OUT, 0, 1, 2)), 400, 1, 2);
+	expect_frames(stack_repeats_expand(s, make(3 | OMITTED, 0, 1, 2)), 400, 1, 2);
 	stack_repeats_free(s);
 }
 
@@ -93,7 +94,7 @@ Test(stack_repeats, equal_ids_mean_equal_frames)
 	struct stack_repeats *s = stack_repeats_new(CPU), *other = stack_repeats_new(CPU + 1);
 	uint64_t first = id_of(stack_repeats_expand(s, make(3, 100, 2, 3))), next;
 
-	cr_expect_eq(id_of(stack_repeats_expand(s, make(3 | LEFT_OUT, 0, 2, 3))), first);
+	cr_expect_eq(id_of(stack_repeats_expand(s, make(3 | OMITTED, 0, 2, 3))), first);
 	cr_expect_neq(id_of(stack_repeats_expand(s, make(4, 100, 2, 3))), first);
 	cr_expect_neq(id_of(stack_repeats_expand(other, make(3, 100, 2, 3))), first);
 	next = id_of(stack_repeats_expand(s, make(3, 200, 2, 3)));
@@ -110,11 +111,11 @@ Test(stack_repeats, unknown_frames_are_dropped_not_guessed)
 {
 	struct stack_repeats *s = stack_repeats_new(CPU);
 
-	expect_dropped(stack_repeats_expand(s, make(5 | LEFT_OUT, 0, 2, 3)));
+	expect_dropped(stack_repeats_expand(s, make(5 | OMITTED, 0, 2, 3)));
 	stack_repeats_expand(s, make(5, 100, 2, 3));
-	expect_dropped(stack_repeats_expand(s, make(5 | LEFT_OUT, 0, 2, 4)));
+	expect_dropped(stack_repeats_expand(s, make(5 | OMITTED, 0, 2, 4)));
 	stack_repeats_forget(s);
-	expect_dropped(stack_repeats_expand(s, make(5 | LEFT_OUT, 0, 2, 3)));
+	expect_dropped(stack_repeats_expand(s, make(5 | OMITTED, 0, 2, 3)));
 	expect_frames(stack_repeats_expand(s, make(5, 100, 2, 3)), 100, 2, 3);
 	stack_repeats_free(s);
 }
@@ -139,22 +140,22 @@ Test(stack_repeats, impossible_numbers_and_counts_have_no_size)
 	struct prof_rec *rec = &made.rec;
 
 	cr_expect_eq(stack_repeats_size(make(3, 0, 2, 3)), rec->size);
-	cr_expect_eq(stack_repeats_size(make(3 | LEFT_OUT, 0, 2, 3)), rec->size);
+	cr_expect_eq(stack_repeats_size(make(3 | OMITTED, 0, 2, 3)), rec->size);
 	cr_expect_eq(stack_repeats_size(make(PROF_REPEATS_MAX - 1, 0, 28, 100)), rec->size);
 	cr_expect_eq(stack_repeats_size(make(PROF_REPEATS_MAX, 0, 2, 3)), SIZE_MAX);
-	cr_expect_eq(stack_repeats_size(make(3 | LEFT_OUT, 0, 29, 100)), SIZE_MAX);
-	cr_expect_eq(stack_repeats_size(make(3 | LEFT_OUT, 0, 65535, 65535)), SIZE_MAX);
+	cr_expect_eq(stack_repeats_size(make(3 | OMITTED, 0, 29, 100)), SIZE_MAX);
+	cr_expect_eq(stack_repeats_size(make(3 | OMITTED, 0, 65535, 65535)), SIZE_MAX);
 	make(3, 0, 2, 3);
 	rec->size -= 8;
 	cr_expect_neq(stack_repeats_size(rec), rec->size);
 	make(3, 0, 2, 3);
 	rec->size -= 4;
 	cr_expect_eq(stack_repeats_size(rec), SIZE_MAX);
-	make(3 | LEFT_OUT, 0, 2, 3);
+	make(3 | OMITTED, 0, 2, 3);
 	rec->raw_len = PROF_STAGE_RAW_MAX + 9;
 	rec->size = 2048;
 	cr_expect_eq(stack_repeats_size(rec), SIZE_MAX);
-	make(3 | LEFT_OUT, 0, 2, 3);
+	make(3 | OMITTED, 0, 2, 3);
 	rec->size = sizeof(*rec) + RAW_PADDED;
 	cr_expect_eq(stack_repeats_size(rec), SIZE_MAX);
 }

@@ -16,8 +16,8 @@
  * earlier. So the reader scans a short distance ahead in single records and returns late ones first. Their space is
  * still returned in the order of the ring.
  *
- * Programs leave out the frames of stacks that they have sent before. The reader of batches puts them back, so later
- * stages know nothing of this.
+ * Programs omit the frames of stacks that they have sent before. The reader of batches puts them back: later
+ * stages see whole stacks only.
  *
  * Records are validated here: the lengths in a record that ring_peek() returns agree with each other, and later
  * stages do not check them again.

@@ -50,7 +50,8 @@ struct ring {
 	uint16_t left; /* records in it */
 	bool in_ring; /* it is the batch at pos */
 	struct stack_repeats *repeats; /* of this CPU's stacks */
-	const struct prof_rec *expanded; /* the record at `at` with its frames; NULL: not needed yet */
+	const struct prof_rec
+		*expanded; /* the record at `at` with its frames; NULL: not needed yet */
 };
 
 /* sz: as the map was made. -errno. The caller keeps the fd. */

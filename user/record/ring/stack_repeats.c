@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * stack_repeats.c - puts back the frames that programs leave out because they were sent before
+ * stack_repeats.c - puts back the frames that programs omit because they were sent before
  *
  * The programs' side is repeat.bpf.h. Each number has the frames of its last record. CPU, number and the times that
  * the number got new frames identify them, so that later stages need not compare them.
@@ -81,7 +81,7 @@ size_t stack_repeats_size(const struct prof_rec *rec)
 	number = number_of(rec);
 	if ((number & PROF_REPEAT_NUMBER) >= PROF_REPEATS_MAX)
 		return SIZE_MAX;
-	return head + sizeof(number) + (number & PROF_REPEAT_LEFT_OUT ? 0 : 8 * words);
+	return head + sizeof(number) + (number & PROF_REPEAT_OMITTED ? 0 : 8 * words);
 }
 
 static void store(struct place *p, const uint64_t *words, size_t cnt)
@@ -110,7 +110,7 @@ const struct prof_rec *stack_repeats_expand(struct stack_repeats *s, const struc
 	struct place *p = &s->places[number & PROF_REPEAT_NUMBER];
 
 	memcpy(out, rec, head);
-	if (number & PROF_REPEAT_LEFT_OUT) {
+	if (number & PROF_REPEAT_OMITTED) {
 		if (p->cnt != words) {
 			out->flags = PROF_REC_THINNED;
 			out->kstack_cnt = out->ustack_cnt = 0;
