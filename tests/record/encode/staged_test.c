@@ -239,7 +239,7 @@ static void expect_frames(struct ring *r, uint64_t ts, size_t frame_cnt, uint64_
 
 enum { OMITTED = PROF_REPEAT_SAME | PROF_REPEAT_OMITTED };
 
-Test(staged, frames_that_were_left_out_are_put_back)
+Test(staged, frames_that_were_omitted_are_put_back)
 {
 	struct bench *b = bench_new();
 
