@@ -14,7 +14,7 @@ __attribute__((noinline)) int repeat_number(const struct repeat_words *stack, __
 	__u32 i, idx;
 
 	if (!stack)
-		return 0;
+		return -1;
 	for (i = 0; i < PROF_REPEAT_WORDS && i < cnt; i++) {
 		sum += stack->at[i];
 		sums += sum;
@@ -22,7 +22,7 @@ __attribute__((noinline)) int repeat_number(const struct repeat_words *stack, __
 	idx = PROF_BOUND_MASK(sums * 0x9e3779b97f4a7c15ULL >> 40, cfg_repeats - 1);
 	p = bpf_map_lookup_elem(&repeats, &idx);
 	if (!p)
-		return 0;
+		return -1;
 	differ = (p->cnt ^ cnt) | (p->epoch ^ epoch);
 	for (i = 0; i < PROF_REPEAT_WORDS && i < cnt; i++)
 		differ |= p->words.at[i] ^ stack->at[i];

@@ -37,7 +37,7 @@ extern struct repeat_map repeats SEC(".maps");
 extern const volatile bool cfg_verify_stacks;
 extern const volatile __u32 cfg_repeats; /* places: a power of two */
 
-/* The stack's number, with PROF_REPEAT_SAME if its place has it; stores it there. */
+/* The stack's number, with PROF_REPEAT_SAME if its place has it; stores it there. Below 0: there is no place. */
 int repeat_number(const struct repeat_words *stack, __u32 cnt, __u32 epoch);
 
 /*
@@ -47,11 +47,13 @@ int repeat_number(const struct repeat_words *stack, __u32 cnt, __u32 epoch);
 static __always_inline __u32 repeat_omit(struct prof_stage *s, struct prof_rec *rec, __u64 *frames,
 					 __u32 cnt)
 {
-	__u32 number;
+	int number;
 
 	if (cnt < REPEAT_WORDS_MIN || cnt > PROF_REPEAT_WORDS || rec->flags & PROF_REC_COPIED)
 		return cnt;
 	number = repeat_number((void *)frames, cnt, STAGE_PLAIN(s->repeat_epoch));
+	if (number < 0)
+		return cnt;
 	if (number & PROF_REPEAT_SAME && !cfg_verify_stacks) {
 		number |= PROF_REPEAT_OMITTED;
 		cnt = 0;

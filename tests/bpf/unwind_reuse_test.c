@@ -20,6 +20,7 @@ TestSuite(unwind_reuse, .fini = live_cleanup);
 
 enum {
 	RING_BYTES = 4 << 20,
+	SMALL_RING_BYTES = 1 << 16,
 	PROCS = 1024,
 	MODULE = 7,
 	SLOT = 3,
@@ -58,12 +59,12 @@ static uint64_t start, end, pgoff; /* of the program's text */
 static struct nap naps[NAPS_MAX];
 static size_t nap_cnt, stack_cnt, wrong_cnt;
 
-static void open_capture(void)
+static void open_capture(size_t ring_bytes)
 {
 	const struct eventset_cfg events_cfg = { .sched = true };
 	struct capture_cfg cfg = {
 		.follow = true,
-		.ring_bytes = RING_BYTES,
+		.ring_bytes = ring_bytes,
 		.switch_stacks = PROF_STACKS_USER,
 		.call_graph = PROF_CALL_GRAPH_AUTO,
 		.unwind = { .module_cnt = 10, .map_cnt = 1000, .proc_cnt = PROCS, .chunk_cnt = 1 },
@@ -80,12 +81,12 @@ static void open_capture(void)
 	capture_start(capture);
 }
 
-static uint64_t reused(void)
+static struct capture_counts counts(void)
 {
-	struct capture_counts counts;
+	struct capture_counts c;
 
-	capture_count(capture, &counts);
-	return counts.stacks_reused;
+	capture_count(capture, &c);
+	return c;
 }
 
 /* ---- tables and lists ---------------------------------------------------------------------------- */
@@ -251,7 +252,7 @@ static void check_records(const struct expected *e)
 /* How many stacks of a round were known; all must be right. */
 static uint64_t round_of(struct expected e)
 {
-	uint64_t before = reused();
+	uint64_t before = counts().stacks_reused;
 
 	live_go(&proc);
 	read_printed();
@@ -259,20 +260,33 @@ static uint64_t round_of(struct expected e)
 	check_records(&e);
 	cr_expect_gt(stack_cnt, NAPS_MAX / 2);
 	cr_expect_eq(wrong_cnt, 0, "%zu of %zu stacks are wrong", wrong_cnt, stack_cnt);
-	return reused() - before;
+	return counts().stacks_reused - before;
+}
+
+static void begin(size_t ring_bytes, const struct expected *e)
+{
+	open_capture(ring_bytes);
+	live_stimulus(&proc, "unwind_naps", live_number(NAPS), NULL);
+	read_printed();
+	find_text();
+	capture_add_target(capture, proc.pid, proc.pid);
+	put_table(e->leaf_row);
+	put_list(MAP, e->module_id);
+}
+
+static void finish(void)
+{
+	live_end(&proc);
+	capture_stop(capture);
+	capture_free(capture);
+	eventset_free(events);
 }
 
 Test(unwind_reuse, each_stack_has_the_frames_of_its_own_call_path)
 {
 	struct expected e = { .module_id = MODULE, .leaf_row = ROW_RBP };
 
-	open_capture();
-	live_stimulus(&proc, "unwind_naps", live_number(NAPS), NULL);
-	read_printed();
-	find_text();
-	capture_add_target(capture, proc.pid, proc.pid);
-	put_table(e.leaf_row);
-	put_list(MAP, e.module_id);
+	begin(RING_BYTES, &e);
 	cr_expect_gt(round_of(e), NAPS_MAX / 10, "walks are kept");
 
 	/* another list */
@@ -295,8 +309,25 @@ Test(unwind_reuse, each_stack_has_the_frames_of_its_own_call_path)
 	e.leaf_row = ROW_RBX;
 	put_table(e.leaf_row);
 	cr_expect_eq(round_of(e), 0);
-	live_end(&proc);
-	capture_stop(capture);
-	capture_free(capture);
-	eventset_free(events);
+	finish();
+}
+
+/* Frames that were omitted because a lost batch had them would be those of another path. */
+Test(unwind_reuse, stacks_after_a_loss_do_not_refer_to_lost_ones)
+{
+	const struct expected e = { .module_id = MODULE, .leaf_row = ROW_RBP };
+	uint64_t lost = 0;
+	int round;
+
+	begin(SMALL_RING_BYTES, &e);
+	for (round = 0; round < 4; round++) {
+		live_go(&proc);
+		read_printed();
+		check_records(&e);
+		cr_expect_gt(stack_cnt, 0);
+		cr_expect_eq(wrong_cnt, 0, "%zu of %zu stacks are wrong", wrong_cnt, stack_cnt);
+		cr_expect_gt(counts().lost[PROF_CLASS_TRACEPOINT], lost);
+		lost = counts().lost[PROF_CLASS_TRACEPOINT];
+	}
+	finish();
 }

@@ -15,15 +15,16 @@
 #include "prof_abi.h"
 #include "prof_events.h"
 
-enum { REC_BYTES = sizeof(struct prof_rec) + PROF_STAGE_RAW_MAX + 8 };
+enum { REC_BYTES = sizeof(struct prof_rec) + PROF_STAGE_RAW_MAX + 8, VERSION_BITS = 40 };
 
-#define ID(cpu, number, version) ((uint64_t)(cpu) << 48 | (uint64_t)(number) << 32 | (version))
+#define ID(cpu, number, version)                                                                   \
+	(((uint64_t)(cpu)*PROF_REPEATS_MAX + (number)) << VERSION_BITS | (version))
 
 struct place {
 	uint64_t *words;
 	uint16_t cnt; /* 0: empty */
 	uint16_t cap;
-	uint32_t version; /* of the words, from 1 on */
+	uint64_t version; /* of the words, from 1 on */
 };
 
 struct stack_repeats {
