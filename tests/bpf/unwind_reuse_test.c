@@ -20,7 +20,6 @@ TestSuite(unwind_reuse, .fini = live_cleanup);
 
 enum {
 	RING_BYTES = 4 << 20,
-	SMALL_RING_BYTES = 1 << 16,
 	PROCS = 1024,
 	MODULE = 7,
 	SLOT = 3,
@@ -57,14 +56,14 @@ static struct live_proc proc;
 static uint64_t leaves[2], root, sites[LEVELS][2];
 static uint64_t start, end, pgoff; /* of the program's text */
 static struct nap naps[NAPS_MAX];
-static size_t nap_cnt, stack_cnt, wrong_cnt;
+static size_t nap_cnt, stack_cnt, wrong_cnt, thinned_cnt;
 
-static void open_capture(size_t ring_bytes)
+static void open_capture(void)
 {
 	const struct eventset_cfg events_cfg = { .sched = true };
 	struct capture_cfg cfg = {
 		.follow = true,
-		.ring_bytes = ring_bytes,
+		.ring_bytes = RING_BYTES,
 		.switch_stacks = PROF_STACKS_USER,
 		.call_graph = PROF_CALL_GRAPH_AUTO,
 		.unwind = { .module_cnt = 10, .map_cnt = 1000, .proc_cnt = PROCS, .chunk_cnt = 1 },
@@ -238,11 +237,12 @@ static void check_records(const struct expected *e)
 	struct ring *rings;
 	size_t cnt, i;
 
-	stack_cnt = wrong_cnt = 0;
+	stack_cnt = wrong_cnt = thinned_cnt = 0;
 	rings = capture_rings(capture, &cnt);
 	for (i = 0; i < cnt; i++) {
 		while ((rec = ring_peek(&rings[i]))) {
 			check_one_record(rec, e);
+			thinned_cnt += (rec->flags & PROF_REC_THINNED) != 0;
 			ring_pass(&rings[i]);
 		}
 		ring_publish(&rings[i]);
@@ -263,9 +263,9 @@ static uint64_t round_of(struct expected e)
 	return counts().stacks_reused - before;
 }
 
-static void begin(size_t ring_bytes, const struct expected *e)
+static void begin(const struct expected *e)
 {
-	open_capture(ring_bytes);
+	open_capture();
 	live_stimulus(&proc, "unwind_naps", live_number(NAPS), NULL);
 	read_printed();
 	find_text();
@@ -286,7 +286,7 @@ Test(unwind_reuse, each_stack_has_the_frames_of_its_own_call_path)
 {
 	struct expected e = { .module_id = MODULE, .leaf_row = ROW_RBP };
 
-	begin(RING_BYTES, &e);
+	begin(&e);
 	cr_expect_gt(round_of(e), NAPS_MAX / 10, "walks are kept");
 
 	/* another list */
@@ -312,22 +312,42 @@ Test(unwind_reuse, each_stack_has_the_frames_of_its_own_call_path)
 	finish();
 }
 
-/* Frames that were omitted because a lost batch had them would be those of another path. */
-Test(unwind_reuse, stacks_after_a_loss_do_not_refer_to_lost_ones)
+/* Until the rings are read, the programs find no room in them. */
+static void fill_rings(void)
 {
-	const struct expected e = { .module_id = MODULE, .leaf_row = ROW_RBP };
-	uint64_t lost = 0;
-	int round;
+	struct ring *rings;
+	size_t cnt, i;
 
-	begin(SMALL_RING_BYTES, &e);
-	for (round = 0; round < 4; round++) {
-		live_go(&proc);
-		read_printed();
-		check_records(&e);
-		cr_expect_gt(stack_cnt, 0);
-		cr_expect_eq(wrong_cnt, 0, "%zu of %zu stacks are wrong", wrong_cnt, stack_cnt);
-		cr_expect_gt(counts().lost[PROF_CLASS_TRACEPOINT], lost);
-		lost = counts().lost[PROF_CLASS_TRACEPOINT];
-	}
+	rings = capture_rings(capture, &cnt);
+	for (i = 0; i < cnt; i++)
+		if (!rings[i].stage)
+			__atomic_store_n(rings[i].consumer, *rings[i].producer - rings[i].sz,
+					 __ATOMIC_RELEASE);
+}
+
+Test(unwind_reuse, frames_of_a_lost_batch_are_sent_again)
+{
+	struct expected e = { .module_id = MODULE, .leaf_row = ROW_RBP };
+
+	begin(&e);
+	round_of(e);
+	cr_expect_eq(counts().lost[PROF_CLASS_TRACEPOINT], 0);
+
+	/* new stacks, which are lost */
+	e.module_id++;
+	put_list(MAP + 1, e.module_id);
+	fill_rings();
+	live_go(&proc);
+	read_printed();
+	check_records(&e);
+	cr_expect_gt(counts().lost[PROF_CLASS_TRACEPOINT], NAPS / 10);
+
+	/* the programs see that there is room again */
+	live_go(&proc);
+	read_printed();
+	check_records(&e);
+
+	round_of(e);
+	cr_expect_eq(thinned_cnt, 0, "%zu stacks are missing", thinned_cnt);
 	finish();
 }
