@@ -59,6 +59,7 @@ struct prof_walk {
 	__u64 lr; /* the return address if `called` is 0; for architectures with such a register */
 	__u64 regs;
 	__u64 list; /* of the prof_unwind_proc */
+	__u64 start_sp; /* of the first frame */
 	__u32 generation;
 	/* result of a step */
 	__u64 frame; /* encoded as in prof_unwind.h */
@@ -115,6 +116,7 @@ static inline __attribute__((always_inline)) void prof_walk_start(struct prof_wa
 	w->lr = lr;
 	w->list = list;
 	w->generation = generation;
+	w->start_sp = sp;
 	w->end = 0;
 	w->flags = 0;
 	w->surplus = 0;

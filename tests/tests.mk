@@ -44,7 +44,7 @@ TEST_BINS := $(patsubst %,$(O)/%/all_tests,$(SLOW_DIRS) $(filter-out $(SLOW_DIRS
 ROOT_BINS := $(patsubst %.c,$(O)/%,$(TESTS_ROOT))
 ROOT_ALONE := $(patsubst %.c,$(O)/%,$(filter $(ALONE),$(TESTS_ROOT)))
 STIM_BINS := $(patsubst tests/stimuli/%,$(O)/stimuli/%,$(basename $(STIMULI))) \
-	$(SYM_BINS) $(addprefix $(O)/stimuli/unwind_maze_,a.so b.so c.so)
+	$(SYM_BINS) $(addprefix $(O)/stimuli/unwind_,maze_a.so maze_b.so maze_c.so lazy.so)
 FUZZ_BINS := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(FUZZ))
 REPLAY_BINS := $(patsubst tests/fuzz/%.c,$(O)/replay/%,$(FUZZ))
 TESTS_A   := $(O)/obj/tests.a
@@ -122,6 +122,11 @@ $(O)/stimuli/unwind_maze_%.so: tests/stimuli/unwind_maze.c $(O)/flags
 		-ffreestanding -nostdlib -shared -o $@ $<
 
 $(O)/stimuli/%: tests/stimuli/%.cpp $(O)/flags
+$(O)/stimuli/unwind_lazy.so: tests/stimuli/unwind_lazy.c $(O)/flags
+	$(call msg,STIM,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(STIM_CFLAGS) $(STIM_MORE) -DLAZY_LIBRARY -fPIC -shared -Wl,-z,lazy -o $@ $<
+
 	$(call msg,STIM,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CXX) -std=gnu++17 $(STIM_CFLAGS) $(STIM_MORE) $(DEPFLAGS) -MF $@.d -o $@ $<
