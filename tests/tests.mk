@@ -105,6 +105,7 @@ STIM_CFLAGS := -g -O1 -fno-omit-frame-pointer -Wall -Wextra -pthread -D_GNU_SOUR
 STIM_SIGN_aarch64 := -mbranch-protection=standard
 $(O)/stimuli/unwind_%: STIM_MORE := -O2 -fomit-frame-pointer -Wno-unused-parameter $(STIM_SIGN_$(MACHINE))
 $(O)/stimuli/unwind_bare: STIM_MORE += -fno-asynchronous-unwind-tables -fno-exceptions -fcf-protection=none
+$(O)/stimuli/unwind_framed: STIM_MORE += -fno-omit-frame-pointer -fno-asynchronous-unwind-tables -fcf-protection=none
 $(O)/stimuli/%: tests/stimuli/%.c $(O)/flags
 	$(call msg,STIM,$<)
 	@mkdir -p $(@D)
@@ -121,12 +122,12 @@ $(O)/stimuli/unwind_maze_%.so: tests/stimuli/unwind_maze.c $(O)/flags
 	$(Q)$(CC) -std=gnu11 $(STIM_CFLAGS) $(STIM_MORE) -DMAZE_LETTER=$* -fPIC -fno-stack-protector \
 		-ffreestanding -nostdlib -shared -o $@ $<
 
-$(O)/stimuli/%: tests/stimuli/%.cpp $(O)/flags
 $(O)/stimuli/unwind_lazy.so: tests/stimuli/unwind_lazy.c $(O)/flags
 	$(call msg,STIM,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 $(STIM_CFLAGS) $(STIM_MORE) -DLAZY_LIBRARY -fPIC -shared -Wl,-z,lazy -o $@ $<
 
+$(O)/stimuli/%: tests/stimuli/%.cpp $(O)/flags
 	$(call msg,STIM,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CXX) -std=gnu++17 $(STIM_CFLAGS) $(STIM_MORE) $(DEPFLAGS) -MF $@.d -o $@ $<
