@@ -112,6 +112,18 @@ static __always_inline bool starts_at(const struct prof_walk *w, __u64 target, i
 	return code == ENDBR64;
 }
 
+/* Whether the leaf is at its function's start, or after its first push: aligned code follows int3 as padding. */
+static __always_inline bool is_at_start(const struct prof_walk *w, int off)
+{
+	__u64 start = w->ip - !!off;
+	__u16 padding = 0;
+
+	if (start & 31)
+		return false;
+	bpf_probe_read_user(&padding, sizeof(padding), (void *)(start - sizeof(padding)));
+	return padding == 0xcccc;
+}
+
 /*
  * Finds the return address that a leaf without a frame would have, and the call before it. Returns its distance
  * above the stack pointer in bytes; below 0: none. *returning: the next instruction is a return, or the function's
@@ -129,7 +141,7 @@ static __always_inline int leaf_candidate(struct prof_walk *w, struct call *c, b
 	if (prof_walk_word(w, w->sp + off, &ret) || !find_call(c, ret))
 		return -1;
 	w->leaf_known = (code >> 8 & 0xfe) == 0xc2 || /* ret, ret $n */
-			starts_at(w, c->target, off);
+			starts_at(w, c->target, off) || is_at_start(w, off);
 	*returning = w->leaf_known || ((code & 0xff) == 0xcc && !(w->ip & 31));
 	return off;
 }

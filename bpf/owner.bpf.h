@@ -58,10 +58,16 @@ __attribute__((noinline)) int unwind_bare_word(struct prof_walk *w, __u64 at, __
 	return PROF_WALK_OWNER_CALLER;
 }
 
+/* Whether the walk may search the stack instead of using the frame pointer. */
+static __always_inline bool may_search(const struct prof_walk *w)
+{
+	return w->searches && w->in.map.slot != PROF_UNWIND_NO_SLOT;
+}
+
 /* Searches the stack below the frame; of a leaf, which leaf.bpf.h has checked, the first word may do. */
 static __always_inline int find_bare(struct prof_walk *w, __u64 owner)
 {
-	__u32 cnt = w->regs_at == PROF_WALK_REGS_START && !w->searches ? 1 : BARE_WORDS, i;
+	__u32 cnt = w->regs_at == PROF_WALK_REGS_START && !may_search(w) ? 1 : BARE_WORDS, i;
 	int found = PROF_WALK_OWNER_SELF, one;
 	__u64 sp = w->sp;
 
@@ -123,10 +129,11 @@ static __always_inline int find_known(struct prof_walk *w, __u64 owner)
 {
 	__u64 next;
 
-	if (!w->searches || w->fp - w->sp > 8 * BARE_WORDS || prof_walk_word(w, w->fp, &next) ||
+	if (!may_search(w) || w->fp - w->sp > 8 * BARE_WORDS || prof_walk_word(w, w->fp, &next) ||
 	    next - w->fp >= PROF_UNWIND_SP_MAX || next == w->fp || !begins_with_frame(owner))
 		return PROF_WALK_OWNER_SELF;
-	return w->ip - owner <= SETUP_MAX ? PROF_WALK_OWNER_KNOWN : PROF_WALK_OWNER_LIKELY;
+	return w->ip - owner <= SETUP_MAX || !may_be_bare(w) ? PROF_WALK_OWNER_KNOWN :
+							       PROF_WALK_OWNER_LIKELY;
 }
 #else
 static __always_inline int find_bare(struct prof_walk *w, __u64 owner)
@@ -171,8 +178,9 @@ static __always_inline int read_owner(struct prof_walk *w, __u64 ret)
 }
 
 /*
- * The code at two addresses of a process decides, so the result is kept among the rows, whose keys are smaller. A function
- * without a frame has another result as soon as its return address is found.
+ * The code at two addresses of a process decides, so the result is kept among the rows, whose keys are smaller; the lowest
+ * bit is whether find_known() had a part in it. A function without a frame has another result as soon as its return address
+ * is found.
  */
 __attribute__((noinline)) int unwind_owner(struct prof_walk *w, __u64 ret)
 {
@@ -184,8 +192,8 @@ __attribute__((noinline)) int unwind_owner(struct prof_walk *w, __u64 ret)
 		return PROF_WALK_OWNER_NONE;
 	if (w->regs_at == PROF_WALK_REGS_START)
 		return read_owner(w, ret);
-	key = (w->ip * 0x9e3779b97f4a7c15ULL ^ ret ^ w->in.map.slot) * 0xff51afd7ed558ccdULL |
-	      1ULL << 63;
+	key = (w->ip * 0x9e3779b97f4a7c15ULL ^ ret ^ w->in.map.slot) * 0xff51afd7ed558ccdULL;
+	key = (key & ~1ULL) | !!w->searches | 1ULL << 63;
 	first = w->list >> 32;
 	rule = &w->rules[PROF_BOUND_INDEX(key >> 20, PROF_WALK_RULES)];
 	if (rule->key == key && rule->row >> 2 == first && rule->generation == w->generation)

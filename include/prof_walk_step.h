@@ -250,7 +250,7 @@ PROF_WALK_INLINE int prof_walk_by_fp(struct prof_walk *w, int why)
 	owner = prof_walk_owner(w, ret);
 	if (owner == PROF_WALK_OWNER_NONE || (search && owner < PROF_WALK_OWNER_LIKELY))
 		return why;
-	w->unsure = owner == PROF_WALK_OWNER_UNSURE || owner == PROF_WALK_OWNER_LIKELY;
+	w->unsure = owner == PROF_WALK_OWNER_UNSURE || (search && owner == PROF_WALK_OWNER_LIKELY);
 	w->guessed = owner == PROF_WALK_OWNER_CALLER;
 	if (w->guessed) {
 		sp = w->bare_at + 8;
