@@ -21,7 +21,7 @@ enum { CALL = 5, CALL_END = CALL + 5 };
 
 #define PUSH_RBX "push %%rbx\\n.cfi_adjust_cfa_offset 8\\n.cfi_offset 3, -24\\n"
 #define MOVE_RBX                                                                                   \
-	"sub $16, %%rsp\\nmov %%rbx, (%%rsp)\\n.cfi_adjust_cfa_offset 16\\n"                 \
+	"sub $16, %%rsp\\nmov %%rbx, (%%rsp)\\n.cfi_adjust_cfa_offset 16\\n"                       \
 	".cfi_offset 3, -24\\n"
 
 /* The row of the call's last byte. @callee: what the called function does */
