@@ -23,9 +23,7 @@
 
 enum {
 	TABLES_MS = 50, /* later tables are waited for at their first use */
-	TABLES_ALL_MS = 200, /* the same system-wide */
-	/* the same for a command: compilers and browsers have libraries of 100 MB, whose first stacks are deep */
-	TABLES_COMMAND_MS = 1000,
+	TABLES_EXPECTED_MS = 200, /* the same for a command that has not started, and system-wide */
 	MS_NS = 1000000,
 };
 
@@ -111,6 +109,6 @@ void unwind_prefetch_prepare(const struct unwind_prefetch *e)
 		return;
 	if (e->launch)
 		expect_command(e);
-	ms = e->launch ? TABLES_COMMAND_MS : e->all ? TABLES_ALL_MS : TABLES_MS;
+	ms = e->launch || e->all ? TABLES_EXPECTED_MS : TABLES_MS;
 	unwind_loader_settle(e->unwinding, clock_mono_ns() + ms * MS_NS);
 }
