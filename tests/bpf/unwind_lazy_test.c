@@ -11,7 +11,7 @@
 
 TestSuite(unwind_lazy, .fini = live_cleanup);
 
-enum { ROUNDS = 3000, STACKS_MIN = 50 };
+enum { ROUNDS = 9000, STACKS_MIN = 30 };
 
 static const char *const callers[] = { "lazy_all", "lazy_round", "main" };
 
