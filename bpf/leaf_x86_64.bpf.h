@@ -5,6 +5,8 @@
 
 #include "unwind.bpf.h"
 
+#define ENDBR64 0xfa1e0ff3
+
 /* Follows a stub of the procedure linkage table to the function. */
 static __always_inline __u64 follow_stub(__u64 target)
 {
@@ -12,7 +14,7 @@ static __always_inline __u64 follow_stub(__u64 target)
 
 	if (bpf_probe_read_user(&code, sizeof(code), (void *)at))
 		return target;
-	if ((__u32)code == 0xfa1e0ff3) { /* endbr64 */
+	if ((__u32)code == ENDBR64) {
 		at += 4;
 		code = 0;
 		bpf_probe_read_user(&code, sizeof(code), (void *)at);
@@ -98,6 +100,30 @@ __attribute__((noinline)) int unwind_sets_up_frame(struct prof_walk *w, __u64 fr
 	return 0;
 }
 
+/* Whether the called function begins at the leaf's address, or before its first push: @off is 8. */
+static __always_inline bool starts_at(const struct prof_walk *w, __u64 target, int off)
+{
+	__u64 sz = w->ip - target - !!off;
+	__u32 code = 0;
+
+	if (!sz || sz != sizeof(code))
+		return !sz;
+	bpf_probe_read_user(&code, sizeof(code), (void *)target);
+	return code == ENDBR64;
+}
+
+/* Whether the leaf is at its function's start, or after its first push: aligned code follows int3 as padding. */
+static __always_inline bool is_at_start(const struct prof_walk *w, int off)
+{
+	__u64 start = w->ip - !!off;
+	__u16 padding = 0;
+
+	if (start & 31)
+		return false;
+	bpf_probe_read_user(&padding, sizeof(padding), (void *)(start - sizeof(padding)));
+	return padding == 0xcccc;
+}
+
 /*
  * Finds the return address that a leaf without a frame would have, and the call before it. Returns its distance
  * above the stack pointer in bytes; below 0: none. *returning: the next instruction is a return, or the function's
@@ -114,8 +140,9 @@ static __always_inline int leaf_candidate(struct prof_walk *w, struct call *c, b
 		off = 8;
 	if (prof_walk_word(w, w->sp + off, &ret) || !find_call(c, ret))
 		return -1;
-	*returning = (code >> 8 & 0xfe) == 0xc2 || /* ret, ret $n */
-		     ((code & 0xff) == 0xcc && !(w->ip & 31));
+	w->leaf_known = (code >> 8 & 0xfe) == 0xc2 || /* ret, ret $n */
+			starts_at(w, c->target, off) || is_at_start(w, off);
+	*returning = w->leaf_known || ((code & 0xff) == 0xcc && !(w->ip & 31));
 	return off;
 }
 

@@ -11,7 +11,7 @@
  *   return address lies there. The target of the call before it is after the owner, and shortly before the current
  *   address, and no instruction in between sets up a frame.
  *
- * Tail calls and calls through registers leave doubts. The stack is flagged then.
+ * After tail calls, any return address there leaves a doubt, as calls through registers do. The stack is flagged then.
  */
 #ifndef D9_OWNER_BPF_H
 #define D9_OWNER_BPF_H
@@ -30,7 +30,7 @@ __attribute__((noinline)) int unwind_called(struct prof_walk *w, __u64 ret)
 }
 
 #ifdef PROF_MACHINE_X86_64
-enum { BARE_WORDS = 32 };
+enum { BARE_WORDS = 32, FRAME_WORDS = 64 };
 
 /*
  * Whether the word at an address is the return address of the current function. @owner: the function that the frame
@@ -58,10 +58,16 @@ __attribute__((noinline)) int unwind_bare_word(struct prof_walk *w, __u64 at, __
 	return PROF_WALK_OWNER_CALLER;
 }
 
-/* Searches the stack below the frame; of a leaf, which leaf.bpf.h has checked, the first word. */
+/* Whether the walk may search the stack instead of using the frame pointer. */
+static __always_inline bool may_search(const struct prof_walk *w)
+{
+	return w->searches && w->in.map.slot != PROF_UNWIND_NO_SLOT;
+}
+
+/* Searches the stack below the frame; of a leaf, which leaf.bpf.h has checked, the first word may do. */
 static __always_inline int find_bare(struct prof_walk *w, __u64 owner)
 {
-	__u32 cnt = w->regs_at == PROF_WALK_REGS_START ? 1 : BARE_WORDS, i;
+	__u32 cnt = w->regs_at == PROF_WALK_REGS_START && !may_search(w) ? 1 : BARE_WORDS, i;
 	int found = PROF_WALK_OWNER_SELF, one;
 	__u64 sp = w->sp;
 
@@ -79,8 +85,68 @@ static __always_inline int find_bare(struct prof_walk *w, __u64 owner)
 	}
 	return found;
 }
+
+/* Whether the word at an address is, or may be, the return address of a call. */
+__attribute__((noinline)) int unwind_may_return(struct prof_walk *w, __u64 at)
+{
+	__u64 ret;
+
+	if (!w || prof_walk_word(w, at, &ret))
+		return 1;
+	return !unwind_called(w, ret) && !prof_walk_find_map(w, ret - 1);
+}
+
+/*
+ * Whether the current function may have no frame: its return address is then between the stack pointer and the frame
+ * pointer.
+ */
+static __always_inline bool may_be_bare(struct prof_walk *w)
+{
+	bool found = w->fp - w->sp > 8 * FRAME_WORDS;
+	__u64 sp = w->sp;
+	__u32 i;
+
+	for (i = 0; i < FRAME_WORDS && !found && sp + 8 * i < w->fp; i++)
+		found = unwind_may_return(w, sp + 8 * i);
+	prof_walk_find_map(w, w->ip - w->called);
+	return found;
+}
+
+/* Whether the function begins with the instructions that set up a frame. */
+static __always_inline bool begins_with_frame(__u64 func)
+{
+	__u64 code[2];
+
+	return !bpf_probe_read_user(code, sizeof(code), (void *)func) &&
+	       unwind_sets_frame(code[0], code[1], sizeof(code));
+}
+
+/*
+ * While the walk may search the stack instead: whether the frame is the current function's beyond doubt. @owner: the
+ * function that the frame belongs to; find_bare() has found no other return address below the frame.
+ */
+static __always_inline int find_known(struct prof_walk *w, __u64 owner)
+{
+	__u64 next;
+
+	if (!may_search(w) || w->fp - w->sp > 8 * BARE_WORDS || prof_walk_word(w, w->fp, &next) ||
+	    next - w->fp >= PROF_UNWIND_SP_MAX || next == w->fp || !begins_with_frame(owner))
+		return PROF_WALK_OWNER_SELF;
+	return w->ip - owner <= SETUP_MAX || !may_be_bare(w) ? PROF_WALK_OWNER_KNOWN :
+							       PROF_WALK_OWNER_LIKELY;
+}
 #else
 static __always_inline int find_bare(struct prof_walk *w, __u64 owner)
+{
+	return PROF_WALK_OWNER_SELF;
+}
+
+static __always_inline bool may_be_bare(struct prof_walk *w)
+{
+	return true;
+}
+
+static __always_inline int find_known(struct prof_walk *w, __u64 owner)
 {
 	return PROF_WALK_OWNER_SELF;
 }
@@ -104,14 +170,17 @@ static __always_inline int read_owner(struct prof_walk *w, __u64 ret)
 		return without_call(w, ret);
 	func = w->call_target;
 	owner = find_bare(w, func);
-	if (owner == PROF_WALK_OWNER_SELF && func && w->ip - w->called - func > FUNCTION_MAX)
-		return PROF_WALK_OWNER_UNSURE;
-	return owner;
+	if (owner != PROF_WALK_OWNER_SELF || !func)
+		return owner;
+	if (w->ip - w->called - func > FUNCTION_MAX)
+		return may_be_bare(w) ? PROF_WALK_OWNER_UNSURE : PROF_WALK_OWNER_SELF;
+	return find_known(w, func);
 }
 
 /*
- * The code at two addresses of a process decides, so the result is kept among the rows, whose keys are smaller. A function
- * without a frame has another result as soon as its return address is found.
+ * The code at two addresses of a process decides, so the result is kept among the rows, whose keys are smaller; the lowest
+ * bit is whether find_known() had a part in it. A function without a frame has another result as soon as its return address
+ * is found.
  */
 __attribute__((noinline)) int unwind_owner(struct prof_walk *w, __u64 ret)
 {
@@ -123,16 +192,16 @@ __attribute__((noinline)) int unwind_owner(struct prof_walk *w, __u64 ret)
 		return PROF_WALK_OWNER_NONE;
 	if (w->regs_at == PROF_WALK_REGS_START)
 		return read_owner(w, ret);
-	key = (w->ip * 0x9e3779b97f4a7c15ULL ^ ret ^ w->in.map.slot) * 0xff51afd7ed558ccdULL |
-	      1ULL << 63;
+	key = (w->ip * 0x9e3779b97f4a7c15ULL ^ ret ^ w->in.map.slot) * 0xff51afd7ed558ccdULL;
+	key = (key & ~1ULL) | !!w->searches | 1ULL << 63;
 	first = w->list >> 32;
 	rule = &w->rules[PROF_BOUND_INDEX(key >> 20, PROF_WALK_RULES)];
-	if (rule->key == key && rule->row >> 1 == first && rule->generation == w->generation)
-		return rule->row & 1;
+	if (rule->key == key && rule->row >> 2 == first && rule->generation == w->generation)
+		return rule->row & 3;
 	owner = read_owner(w, ret);
-	if (owner <= PROF_WALK_OWNER_UNSURE) {
+	if (owner <= PROF_WALK_OWNER_KNOWN) {
 		rule->key = key;
-		rule->row = first << 1 | owner;
+		rule->row = first << 2 | owner;
 		rule->generation = w->generation;
 	}
 	return owner;

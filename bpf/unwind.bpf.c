@@ -135,7 +135,7 @@ __attribute__((noinline)) int unwind_pair(struct prof_walk *w)
 	if (!w)
 		return -1;
 	if (w->regs_at == PROF_WALK_REGS_START && prof_walk_guess(w)) {
-		w->flags |= PROF_USER_GUESSED;
+		w->flags |= w->leaf_known ? 0 : PROF_USER_GUESSED;
 		w->frame = w->ip;
 		return 0;
 	}

@@ -67,7 +67,7 @@ enum prof_unwind_limits {
 
 enum prof_unwind_kind {
 	PROF_UNWIND_SP = 0, /* CFA = sp + n */
-	PROF_UNWIND_FP = 1, /* CFA = frame pointer + n */
+	PROF_UNWIND_FP = 1, /* CFA = frame pointer + n, with add8 on another stack than sp */
 	PROF_UNWIND_AT_SP = 2, /* CFA = *(sp + n), + 8 with add8; n may be negative */
 	PROF_UNWIND_AT_FP = 3, /* CFA = *(frame pointer + n), + 8 with add8; n may be negative */
 	PROF_UNWIND_REG = 4, /* off = DWARF register << 8 | n / 8: CFA = register + n */
@@ -109,7 +109,12 @@ enum prof_unwind_special {
 	 * pointer is unknown.
 	 */
 	PROF_UNWIND_CONTEXT = 1024,
-	PROF_UNWIND_SPECIAL_END = 1280,
+	/*
+	 * + i: at the return address of a call, in a function whose CFA is rbx + n; the called function pushes rbx.
+	 * Big word i has, divided by 8, how far below its own CFA it does (the lowest byte), and n.
+	 */
+	PROF_UNWIND_PUSHED = 1280,
+	PROF_UNWIND_SPECIAL_END = 1536,
 };
 
 /* A byte for each offset, divided by 8: m in g; curg in m; sched.sp and sched.bp in g */

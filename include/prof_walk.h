@@ -25,6 +25,9 @@ struct prof_walk_rule {
 enum prof_walk_owner {
 	PROF_WALK_OWNER_SELF = 0, /* the current function's, as far as code shows */
 	PROF_WALK_OWNER_UNSURE = 1, /* maybe a caller's */
+	/* the function that was called from there sets up a frame, and the current address is after its start */
+	PROF_WALK_OWNER_LIKELY,
+	PROF_WALK_OWNER_KNOWN, /* shortly after its start */
 	PROF_WALK_OWNER_CALLER, /* a caller's; the return address is at w->bare_at */
 	PROF_WALK_OWNER_NONE, /* no function's: no call precedes the return address in a file */
 };
@@ -56,6 +59,7 @@ struct prof_walk_place {
 struct prof_walk {
 	/* set by prof_walk_start(); the walker sets members for its prof_walk_register() */
 	__u64 ip, sp, fp;
+	__u64 start_sp; /* of the first frame */
 	__u64 lr; /* the return address if `called` is 0; for architectures with such a register */
 	__u64 regs;
 	__u64 list; /* of the prof_unwind_proc */
@@ -79,12 +83,13 @@ struct prof_walk {
 	 * return address
 	 */
 	__u8 guessed;
+	__u8 leaf_known; /* set by prof_walk_leaf() if the guess is certain */
 	__u8 unsure; /* the last step used a frame pointer that may belong to a caller */
 	__u8 unseen; /* the result depends on more than `seen` */
 	/*
 	 * set after prof_walk_start() by a walker that can search the stack for the callers of frames
-	 * without a row, to how many: while all callers are guesses, the walk stops there first; clear
-	 * it to continue by the frame pointer
+	 * without a row, to how many: while all callers are guesses, the walk stops there first, unless
+	 * code shows whose frame the frame pointer leads to; clear it to continue by the frame pointer
 	 */
 	__u8 searches;
 	__u64 gregs;
@@ -111,6 +116,7 @@ static inline __attribute__((always_inline)) void prof_walk_start(struct prof_wa
 {
 	w->ip = ip;
 	w->sp = sp;
+	w->start_sp = sp;
 	w->fp = fp;
 	w->lr = lr;
 	w->list = list;
@@ -124,6 +130,7 @@ static inline __attribute__((always_inline)) void prof_walk_start(struct prof_wa
 	w->sp_lost = 0;
 	w->regs_at = PROF_WALK_REGS_START;
 	w->nowhere = 0;
+	w->leaf_known = 0;
 	w->unseen = 0;
 	w->searches = 0;
 	w->seen.cnt = 0;

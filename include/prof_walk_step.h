@@ -230,6 +230,7 @@ PROF_WALK_INLINE int prof_walk_row(struct prof_walk *w, __u64 off, __u32 *row)
  */
 PROF_WALK_INLINE int prof_walk_by_fp(struct prof_walk *w, int why)
 {
+	bool search = w->searches && why == PROF_END_NO_ROW;
 	__u64 fp = w->fp, sp = fp + 16, next, ret;
 	int owner;
 
@@ -237,7 +238,7 @@ PROF_WALK_INLINE int prof_walk_by_fp(struct prof_walk *w, int why)
 		w->by_fp = why;
 		return 0;
 	}
-	if (w->fp_lost || (w->searches && why == PROF_END_NO_ROW))
+	if (w->fp_lost)
 		return why;
 	if (!fp && (why == PROF_END_FRAME_POINTER ||
 		    (why == PROF_END_NO_TABLE && w->flags & PROF_USER_FRAME_POINTERS)))
@@ -247,9 +248,9 @@ PROF_WALK_INLINE int prof_walk_by_fp(struct prof_walk *w, int why)
 		return why;
 	ret = prof_walk_code(w, ret);
 	owner = prof_walk_owner(w, ret);
-	if (owner == PROF_WALK_OWNER_NONE)
+	if (owner == PROF_WALK_OWNER_NONE || (search && owner < PROF_WALK_OWNER_LIKELY))
 		return why;
-	w->unsure = owner == PROF_WALK_OWNER_UNSURE;
+	w->unsure = owner == PROF_WALK_OWNER_UNSURE || (search && owner == PROF_WALK_OWNER_LIKELY);
 	w->guessed = owner == PROF_WALK_OWNER_CALLER;
 	if (w->guessed) {
 		sp = w->bare_at + 8;
@@ -313,6 +314,7 @@ PROF_WALK_INLINE int prof_walk_step(struct prof_walk *w)
 	w->by_fp = 0;
 	w->guessed = 0;
 	w->unsure = 0;
+	w->leaf_known = 0;
 	w->end = w->stepped ? prof_walk_up(w) : 0;
 	if (w->end)
 		return w->end;
@@ -327,7 +329,7 @@ PROF_WALK_INLINE int prof_walk_step(struct prof_walk *w)
 	}
 	if (w->by_fp && !w->end)
 		w->flags |= (w->guessed ? 0 : PROF_USER_FRAME_POINTERS) |
-			    (w->guessed || w->unsure ? PROF_USER_GUESSED : 0);
+			    ((w->guessed && !w->leaf_known) || w->unsure ? PROF_USER_GUESSED : 0);
 	w->stepped = 1;
 	module = w->in.map.module_id;
 	w->frame = PROF_UNWIND_RAW | at;

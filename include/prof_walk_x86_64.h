@@ -25,6 +25,7 @@ enum {
 #define PROF_WALK_CALLER_SAVED 0x0f37U
 /* the register in pt_regs where Go keeps the current g */
 #define PROF_WALK_PT_R14 1
+#define PROF_WALK_PT_RBX 5
 
 PROF_WALK_INLINE __u64 prof_walk_code(const struct prof_walk *w, __u64 ret)
 {
@@ -181,6 +182,32 @@ PROF_WALK_INLINE int prof_walk_context(struct prof_walk *w, __u32 big)
 }
 
 /*
+ * From a function whose CFA is rbx + n, at a call of a function that pushes rbx. If that is the first frame and has not
+ * pushed it yet, or has popped it, the register has the value. 0 or enum prof_user_end.
+ */
+PROF_WALK_INLINE int prof_walk_pushed(struct prof_walk *w, __u32 offs)
+{
+	__u64 at = w->sp - 8 * (offs & 0xff), cfa;
+
+	if (!w->called)
+		return PROF_END_UNSUPPORTED;
+	if (w->regs_at == PROF_WALK_REGS_CALLER && at < w->start_sp) {
+		w->unseen = 1;
+		if (prof_walk_register(w, PROF_WALK_PT_RBX, &cfa))
+			return PROF_END_UNSUPPORTED;
+	} else if (prof_walk_word(w, at, &cfa)) {
+		return PROF_END_READ_FAILED;
+	}
+	cfa += 8 * (offs >> 8 & 0xff);
+	if (cfa <= w->sp || cfa - w->sp >= PROF_UNWIND_SP_MAX)
+		return PROF_END_NO_PROGRESS;
+	if (prof_walk_word(w, cfa - 8, &w->ip))
+		return PROF_END_READ_FAILED;
+	w->sp = cfa;
+	return 0;
+}
+
+/*
  * ---- from the stack of a thread to the stack of its goroutine ------------------------------------
  */
 
@@ -247,7 +274,9 @@ PROF_WALK_PART int prof_walk_by_big(struct prof_walk *w, __u32 row)
 	big = special % PROF_UNWIND_BIGS_MAX;
 	if (big >= w->in.big_cnt || prof_walk_table_word(w, w->in.page_cnt + big, &offs))
 		return PROF_END_UNSUPPORTED;
-	if (special >= PROF_UNWIND_CONTEXT)
+	if (special >= PROF_UNWIND_PUSHED)
+		end = prof_walk_pushed(w, offs);
+	else if (special >= PROF_UNWIND_CONTEXT)
 		end = prof_walk_context(w, offs);
 	else if (special >= PROF_UNWIND_GO_CALL)
 		end = prof_walk_go_call(w, offs);
@@ -263,6 +292,9 @@ PROF_WALK_PART int prof_walk_by_big(struct prof_walk *w, __u32 row)
 /* Steps to the caller by a row. 0 or enum prof_user_end. */
 PROF_WALK_INLINE int prof_walk_by_row(struct prof_walk *w, __u32 row, __u32 special)
 {
+	const __u32 kind = 7U << PROF_UNWIND_ROW_KIND_SHIFT | PROF_UNWIND_ROW_ADD8;
+	const __u32 other_stack =
+		PROF_UNWIND_FP << PROF_UNWIND_ROW_KIND_SHIFT | PROF_UNWIND_ROW_ADD8;
 	__u64 cfa = w->sp, ret;
 	int end = 0;
 
@@ -275,7 +307,7 @@ PROF_WALK_INLINE int prof_walk_by_row(struct prof_walk *w, __u32 row, __u32 spec
 		end = prof_walk_cfa(w, row, &cfa);
 		if (end)
 			return end;
-		if (cfa <= w->sp)
+		if (cfa <= w->sp && (row & kind) != other_stack)
 			return PROF_END_NO_PROGRESS;
 		if (prof_walk_word(w, cfa - 8, &ret))
 			return PROF_END_READ_FAILED;

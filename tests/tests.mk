@@ -44,7 +44,7 @@ TEST_BINS := $(patsubst %,$(O)/%/all_tests,$(SLOW_DIRS) $(filter-out $(SLOW_DIRS
 ROOT_BINS := $(patsubst %.c,$(O)/%,$(TESTS_ROOT))
 ROOT_ALONE := $(patsubst %.c,$(O)/%,$(filter $(ALONE),$(TESTS_ROOT)))
 STIM_BINS := $(patsubst tests/stimuli/%,$(O)/stimuli/%,$(basename $(STIMULI))) \
-	$(SYM_BINS) $(addprefix $(O)/stimuli/unwind_maze_,a.so b.so c.so)
+	$(SYM_BINS) $(addprefix $(O)/stimuli/unwind_,maze_a.so maze_b.so maze_c.so lazy.so)
 FUZZ_BINS := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(FUZZ))
 REPLAY_BINS := $(patsubst tests/fuzz/%.c,$(O)/replay/%,$(FUZZ))
 TESTS_A   := $(O)/obj/tests.a
@@ -105,6 +105,7 @@ STIM_CFLAGS := -g -O1 -fno-omit-frame-pointer -Wall -Wextra -pthread -D_GNU_SOUR
 STIM_SIGN_aarch64 := -mbranch-protection=standard
 $(O)/stimuli/unwind_%: STIM_MORE := -O2 -fomit-frame-pointer -Wno-unused-parameter $(STIM_SIGN_$(MACHINE))
 $(O)/stimuli/unwind_bare: STIM_MORE += -fno-asynchronous-unwind-tables -fno-exceptions -fcf-protection=none
+$(O)/stimuli/unwind_framed: STIM_MORE += -fno-omit-frame-pointer -fno-asynchronous-unwind-tables -fcf-protection=none
 $(O)/stimuli/%: tests/stimuli/%.c $(O)/flags
 	$(call msg,STIM,$<)
 	@mkdir -p $(@D)
@@ -120,6 +121,11 @@ $(O)/stimuli/unwind_maze_%.so: tests/stimuli/unwind_maze.c $(O)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 $(STIM_CFLAGS) $(STIM_MORE) -DMAZE_LETTER=$* -fPIC -fno-stack-protector \
 		-ffreestanding -nostdlib -shared -o $@ $<
+
+$(O)/stimuli/unwind_lazy.so: tests/stimuli/unwind_lazy.c $(O)/flags
+	$(call msg,STIM,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(STIM_CFLAGS) $(STIM_MORE) -DLAZY_LIBRARY -fPIC -shared -Wl,-z,lazy -o $@ $<
 
 $(O)/stimuli/%: tests/stimuli/%.cpp $(O)/flags
 	$(call msg,STIM,$<)

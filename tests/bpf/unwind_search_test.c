@@ -16,6 +16,7 @@ enum { ROUNDS = 200 };
 struct shape {
 	const char *function, *caller;
 	const char *above; /* the caller's caller */
+	bool returns; /* the next instruction, so the caller is certain */
 	uint64_t stacks, found, complete, unmarked;
 };
 
@@ -26,7 +27,7 @@ static struct shape shapes[] = {
 	{ .function = "search_leaf",
 	  .caller = "search_inner",
 	  .above = "caller_inner" }, /* two searches */
-	{ .function = "search_leaf", .caller = "caller_leaf", .above = "main" },
+	{ .function = "search_leaf", .caller = "caller_leaf", .above = "main", .returns = true },
 };
 
 const char *live_missing(void)
@@ -94,7 +95,7 @@ Test(unwind_search, callers_of_assembler_functions_are_found)
 		       (unsigned long long)s->unmarked);
 		cr_expect_geq(s->found, ROUNDS, "%s", s->caller);
 		cr_expect_eq(s->complete, s->found, "%s", s->caller);
-		cr_expect_eq(s->unmarked, 0, "%s", s->caller);
+		cr_expect(s->returns || !s->unmarked, "%s", s->caller);
 	}
 	cr_expect_eq(false_cnt, 0, "%llu stacks have a false caller",
 		     (unsigned long long)false_cnt);

@@ -498,6 +498,13 @@ static const char *const bare[] = {
 	"leaf_bare",	    "leaf_of_callback", "leaf_by_pointer",
 	"leaf_behind_stub", "leaf_by_slot",	"leaf_returning",
 };
+
+/* The code of a leaf whose next instruction returns shows its caller. */
+static uint8_t mark_of(const char *name)
+{
+	return strcmp(name, "leaf_returning") ? PROF_USER_GUESSED : 0;
+}
+
 /* What an earlier call left at the top of a frame, or a pointer into the code, is none of its callers. */
 static const char *const framed[] = {
 	"leaf_called_other", "leaf_called_before",    "leaf_called_any",
@@ -511,7 +518,7 @@ Test(unwind_walk, without_rows_the_caller_of_a_frameless_leaf_is_found)
 
 	open_capture(PROF_CALL_GRAPH_AUTO, 0);
 	for (i = 0; i < BARE; i++)
-		check(bare[i], PROF_END_NO_ROW | PROF_USER_FRAME_POINTERS | PROF_USER_GUESSED);
+		check(bare[i], PROF_END_NO_ROW | PROF_USER_FRAME_POINTERS | mark_of(bare[i]));
 	for (i = 0; i < BARE; i++)
 		check_copy(bare[i], 0,
 			   PROF_END_NO_ROW | PROF_USER_FRAME_POINTERS | PROF_USER_GUESSED);
@@ -551,6 +558,15 @@ Test(unwind_walk, caller_with_a_frame_is_certain)
 	own_capture_close();
 }
 
+Test(unwind_walk, frame_of_a_function_that_was_jumped_to_is_certain_without_return_addresses_below)
+{
+	open_capture(PROF_CALL_GRAPH_AUTO, 0);
+	check("framed_by_jump", PROF_END_NO_ROW | PROF_USER_FRAME_POINTERS);
+	check("framed_or_bare_by_jump",
+	      PROF_END_NO_ROW | PROF_USER_FRAME_POINTERS | PROF_USER_GUESSED);
+	own_capture_close();
+}
+
 /* Of --call-graph fp: raw addresses, of callers where they return to. */
 static void check_raw(const char *name, uint8_t end)
 {
@@ -571,7 +587,7 @@ Test(unwind_walk, frame_pointer_call_graph_finds_the_caller_of_a_frameless_leaf)
 
 	open_capture(PROF_CALL_GRAPH_FP, 0);
 	for (i = 0; i < BARE; i++)
-		check_raw(bare[i], PROF_END_UNCHECKED | PROF_USER_GUESSED);
+		check_raw(bare[i], PROF_END_UNCHECKED | mark_of(bare[i]));
 	for (i = 0; i < FRAMED; i++)
 		check_raw(framed[i], PROF_END_UNCHECKED);
 	own_capture_close();

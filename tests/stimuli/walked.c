@@ -101,6 +101,8 @@ WALK(bare_by_pointer, 48, false);
 WALK(bare_far_call, 49, false);
 WALK(bare_data_in_fp, 50, false);
 WALK(framed_caller, 51, false);
+WALK(framed_by_jump, 52, false);
+WALK(framed_or_bare_by_jump, 53, false);
 
 static const struct walk_case *const cases[] = {
 	&case_1,  &case_2,  &case_3,  &case_4,	&case_5,  &case_6,  &case_7,  &case_8,	&case_9,
@@ -108,7 +110,7 @@ static const struct walk_case *const cases[] = {
 	&case_19, &case_20, &case_21, &case_22, &case_23, &case_24, &case_25, &case_26, &case_27,
 	&case_28, &case_29, &case_30, &case_31, &case_32, &case_33, &case_34, &case_35, &case_36,
 	&case_37, &case_38, &case_39, &case_40, &case_41, &case_42, &case_43, &case_44, &case_45,
-	&case_46, &case_47, &case_48, &case_49, &case_50, &case_51,
+	&case_46, &case_47, &case_48, &case_49, &case_50, &case_51, &case_52, &case_53,
 };
 
 /* clang-format off */
@@ -616,6 +618,30 @@ __asm__(
 "8:	call 2b\n"
 "9:	ud2\n"
 "	OUTER 51 walk_framed_caller call 2b\n"
+/* reached by a jump from far away, with data in its frame */
+"1:	LEAF_WITH_ROW 52\n"
+"2:	push %rbp\n"
+"	mov %rsp, %rbp\n"
+"	push $1\n"
+"	push %rsp\n"
+"	call 1b\n"
+"	FRAME 52\n"
+"	.skip 70000\n"
+"3:	jmp 2b\n"
+"	OUTER 52 walk_framed_by_jump call 3b\n"
+/* the same with the return address of a call */
+"1:	LEAF_WITH_ROW 53\n"
+"2:	push %rbp\n"
+"	mov %rsp, %rbp\n"
+"	push $1\n"
+"	lea 9f(%rip), %rax\n"
+"	push %rax\n"
+"	call 1b\n"
+"	FRAME 53\n"
+"	call 1b\n"
+"9:	.skip 70000\n"
+"3:	jmp 2b\n"
+"	OUTER 53 walk_framed_or_bare_by_jump call 3b\n"
 
 "	.pushsection walked_rows_all, \"aw\"\n"
 "	.globl walked_rows_end\n"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Walks on x86-64 with special rows: from the stack of a thread to the stack of its goroutine, from a leaf
- * without a row, from a frame that libgcc rewrites, and by registers that assembler preserves. The test writes
- * the memory.
+ * without a row, from a frame that libgcc rewrites, and by registers that assembler preserves or called functions push.
+ * The test writes the memory.
  */
 #include <criterion/criterion.h>
 #include <string.h>
@@ -40,9 +40,13 @@ enum {
 	REWRITTEN = 96, /* by libgcc */
 	BY_RAX = 112, /* a function of assembler */
 	BY_RBX = 128,
+	FRAMED = 224,
+	OTHER_STACK = 208, /* has its frame where the frame pointer leads */
 	SAVED = 144, /* the frame pointer, at sp */
 	POPPED = 160, /* in the epilogue after that: below sp */
 	START_CONTEXT = 176, /* after a byte that is no frame */
+	PUSHED =
+		192, /* its CFA is rbx + 24; the function that it calls pushes rbx 16 bytes below its own */
 	CONTEXT = 300, /* words, see above */
 	FP = 340,
 };
@@ -53,10 +57,11 @@ enum {
 
 /* index word, big words, rows */
 static const __u32 table[PROF_UNWIND_BLOCK_WORDS] = {
-	4 << PROF_UNWIND_INDEX_COUNT_BITS | 12,
+	5 << PROF_UNWIND_INDEX_COUNT_BITS | 15,
 	G_M | M_CURG << 8 | G_SP << 16 | G_FP << 24,
 	2 | 1 << 8,
 	8 * (FP - CONTEXT),
+	2 | 3 << 8,
 	ROW(PLAIN, PROF_UNWIND_SP, 1, 0),
 	ROW(ROOT, PROF_UNWIND_SPECIAL, PROF_UNWIND_END, 0),
 	ROW(SYSTEMSTACK, PROF_UNWIND_SPECIAL, PROF_UNWIND_GO, 0),
@@ -70,9 +75,12 @@ static const __u32 table[PROF_UNWIND_BLOCK_WORDS] = {
 	ROW(POPPED, PROF_UNWIND_SP, 1, 2),
 	ROW(START_CONTEXT - 1, PROF_UNWIND_SPECIAL, PROF_UNWIND_NO_FRAME, 0),
 	ROW(START_CONTEXT, PROF_UNWIND_SPECIAL, PROF_UNWIND_END, 0),
+	ROW(PUSHED, PROF_UNWIND_SPECIAL, PROF_UNWIND_PUSHED + 3, 0),
+	ROW(OTHER_STACK, PROF_UNWIND_FP, 2, PROF_UNWIND_ROW_ADD8 | 2),
+	ROW(FRAMED, PROF_UNWIND_FP, 2, 2),
 };
 static const struct prof_unwind_map text_map = { TEXT, TEXT + 1024, 0, MODULE, 0 };
-static struct prof_unwind_module text_module = { .page_cnt = 1, .table = 1, .big_cnt = 3 };
+static struct prof_unwind_module text_module = { .page_cnt = 1, .table = 1, .big_cnt = 4 };
 static __u64 mem[MEM_WORDS], r14, other_register;
 
 static const __u32 *prof_walk_block(const struct prof_walk *w, __u32 block)
@@ -199,6 +207,20 @@ Test(walk_go, c_code_keeps_the_distance_to_the_top_of_the_goroutine)
 	mem[THREAD + 1 + 1] = 8 * 50;
 	r14 = 0;
 	EXPECT_WALK(PROF_END_COMPLETE, PLAIN, CALL_C + 7, PLAIN + 7, ROOT + 7);
+}
+
+Test(walk_go, frame_pointer_leads_to_a_goroutine_below)
+{
+	start(OTHER_STACK);
+	mem[3] = 0xf9;
+	mem[4] = ret(PLAIN);
+	mem[5] = ret(ROOT);
+	w.fp = AT(3);
+	EXPECT_WALK(PROF_END_COMPLETE, PLAIN, OTHER_STACK + 7, PLAIN + 7, ROOT + 7);
+	cr_expect_eq(w.fp, 0xf9);
+	start(FRAMED);
+	w.fp = AT(3);
+	EXPECT_WALK(PROF_END_NO_PROGRESS, PLAIN, FRAMED + 7);
 }
 
 Test(walk_go, thread_without_a_goroutine_ends_its_stack)
@@ -352,6 +374,42 @@ Test(walk_x86_64, register_that_is_no_stack_pointer_is_not_followed)
 	start_by_register(PLAIN, AT(THREAD + 40));
 	mem[THREAD + 1] = ret(BY_RAX);
 	EXPECT_WALK(PROF_END_UNSUPPORTED, PLAIN, PLAIN + 7, BY_RAX + 7);
+}
+
+/* The frame of the function that keeps its stack pointer in rbx */
+static void start_pushed(__u64 start_sp, __u64 in_register, __u64 in_memory)
+{
+	start_by_register(PUSHED, in_register);
+	mem[THREAD + 1] = ret(PUSHED);
+	mem[THREAD] = in_memory; /* where the called function pushes rbx */
+	prof_walk_start(&w, TEXT + SAVED, start_sp, 0xf0, 0, 1, 1);
+}
+
+Test(walk_x86_64, called_function_has_pushed_the_stack_pointer_of_its_caller)
+{
+	const __u64 rbx = AT(THREAD + 41) - 24;
+
+	start_pushed(AT(THREAD), 0, rbx);
+	EXPECT_WALK(PROF_END_COMPLETE, SAVED, PUSHED + 7, PLAIN + 7, ROOT + 7);
+	cr_expect_eq(w.unseen, 0);
+	/* in its prologue or epilogue */
+	start_pushed(AT(THREAD), rbx, 12345);
+	w.ip = TEXT + POPPED;
+	w.sp = AT(THREAD + 1);
+	w.start_sp = w.sp;
+	EXPECT_WALK(PROF_END_COMPLETE, POPPED, PUSHED + 7, PLAIN + 7, ROOT + 7);
+	cr_expect(w.unseen, "a register has a part in it");
+}
+
+Test(walk_x86_64, pushed_value_that_is_no_stack_pointer_is_not_followed)
+{
+	start_pushed(AT(THREAD), 0, AT(THREAD) - 32);
+	EXPECT_WALK(PROF_END_NO_PROGRESS, SAVED, PUSHED + 7);
+	start_pushed(AT(THREAD), 0, AT(THREAD + 30) + 4);
+	EXPECT_WALK(PROF_END_READ_FAILED, SAVED, PUSHED + 7);
+	/* not at a call */
+	prof_walk_start(&w, TEXT + PUSHED, AT(THREAD), 0xf0, 0, 1, 1);
+	EXPECT_WALK(PROF_END_UNSUPPORTED, PUSHED);
 }
 
 #endif

@@ -292,11 +292,11 @@ class Code:
         return '' if self.leads_to(m, target, c, to) else f'call of {self.show(m, target)}'
 
     def without_rules(self, frame):
-        """Whether a frame lies in a file's code without unwind information."""
+        """Whether a frame lies in code without unwind information."""
         path, off, _ = frame
         m = self.module(path)
         addr = m and m.addr(off)
-        return addr is not None and not m.has_rules(addr)
+        return addr is None or not m.has_rules(addr)
 
     @staticmethod
     def show(m, addr):
@@ -328,9 +328,10 @@ def main(args):
         cnt['complete'] += end == 'complete'
         if end != 'complete':
             ends[end, frames[-1]] += 1
-        uncertain = event.get('uncertain_caller')
-        for i, pair in enumerate(zip(frames, frames[1:])):
-            guessed = uncertain and (not i or code.without_rules(pair[0]))
+        uncertain, guessed = event.get('uncertain_caller'), False
+        for pair in zip(frames, frames[1:]):
+            # a guess can lead to the wrong place on the stack, so it concerns the pairs above it, too
+            guessed = guessed or (uncertain and code.without_rules(pair[0]))
             mark = 'guessed' if guessed else 'pairs'
             if pair not in known:
                 known[pair] = code.verdict(*pair)

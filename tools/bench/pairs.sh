@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Records programs as distributions build them, and checks all pairs of neighbouring user frames against the code
 # (pairs.py has the rules). Columns: stacks, the share that is complete, pairs, impossible pairs, pairs that are
-# marked as guesses, impossible guesses, pairs in generated code. Fails if an unmarked pair is impossible.
+# marked as guesses or above one, impossible ones of these, pairs in generated code. Fails if an unmarked pair is impossible.
 # tools/bench/pairs.sh [-v] [SECONDS [HZ [PROGRAM...]]]   (10 999 all; needs root; programs that are missing are skipped)
 set -eu
 

@@ -28,9 +28,9 @@ static bool row_is_known(const struct unwind_table *t, uint32_t row)
 {
 	switch (unwind_row_kind(row)) {
 	case PROF_UNWIND_SP:
-	case PROF_UNWIND_FP:
 	case PROF_UNWIND_REG:
 		return !(row & PROF_UNWIND_ROW_ADD8);
+	case PROF_UNWIND_FP:
 	case PROF_UNWIND_AT_SP:
 	case PROF_UNWIND_AT_FP:
 	case PROF_UNWIND_A64_SP:

@@ -384,6 +384,17 @@ static bool starts_context(const struct file *f, uint64_t addr)
 	       cfi_patterns_is_start_context(&f->img, off, off + (stop - start));
 }
 
+/* The row of a call in a function whose CFA is rbx + n, which is in its big word */
+static bool is_pushed(const struct file *f, uint32_t row, const struct wanted *w)
+{
+	uint32_t big;
+
+	if (unwind_row_kind(row) != PROF_UNWIND_SPECIAL || unwind_row_off(row) < PROF_UNWIND_PUSHED)
+		return false;
+	big = f->table.words[f->table.page_cnt + unwind_row_off(row) - PROF_UNWIND_PUSHED];
+	return w->row == make(PROF_UNWIND_REG, 3 << 8 | big >> 8, 0);
+}
+
 static bool agrees(const struct file *f, uint64_t addr, uint32_t row, const struct wanted *w)
 {
 	const uint32_t off_bits = PROF_UNWIND_ROW_OFF_MASK << PROF_UNWIND_ROW_OFF_SHIFT;
@@ -395,7 +406,7 @@ static bool agrees(const struct file *f, uint64_t addr, uint32_t row, const stru
 	if (w->none)
 		return row == special(PROF_UNWIND_NONE) || row == special(PROF_UNWIND_END) ||
 		       is_known(f, addr) || is_near_code(f, addr);
-	if (may_rewrite_frame(f, addr, row))
+	if (may_rewrite_frame(f, addr, row) || is_pushed(f, row, w))
 		return true;
 	if (w->big && unwind_row_off(row) >= PROF_UNWIND_BIG &&
 	    unwind_row_kind(row) == PROF_UNWIND_SPECIAL)

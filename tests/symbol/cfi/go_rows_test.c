@@ -162,16 +162,16 @@ Test(go_rows, frame_pointers_are_used_on_other_stacks)
 {
 	cr_expect_eq(row_at("framed", 0), SP_ROW(8, 0));
 	cr_expect_eq(row_at("framed", 1), SP_ROW(16, 2));
-	cr_expect_eq(row_at("framed", 4), row(PROF_UNWIND_FP, 2, 2));
-	cr_expect_eq(row_at("framed1", -2), row(PROF_UNWIND_FP, 2, 2));
+	cr_expect_eq(row_at("framed", 4), row(PROF_UNWIND_FP, 2, PROF_UNWIND_ROW_ADD8 | 2));
+	cr_expect_eq(row_at("framed1", -2), row(PROF_UNWIND_FP, 2, PROF_UNWIND_ROW_ADD8 | 2));
 	cr_expect_eq(row_at("framed1", 0), SP_ROW(8, 0));
 }
 
 /* A table whose rows are not in order would be invalid, and its worker killed: see build(). */
 Test(go_rows, range_that_ends_inside_an_instruction_keeps_the_rows_in_order)
 {
-	cr_expect_eq(row_at("split1", -1), row(PROF_UNWIND_FP, 2, 2));
-	cr_expect_eq(row_at("split1", 0), row(PROF_UNWIND_FP, 2, 2));
+	cr_expect_eq(row_at("split1", -1), row(PROF_UNWIND_FP, 2, PROF_UNWIND_ROW_ADD8 | 2));
+	cr_expect_eq(row_at("split1", 0), row(PROF_UNWIND_FP, 2, PROF_UNWIND_ROW_ADD8 | 2));
 }
 
 Test(go_rows, goroutines_are_found_by_offsets_in_the_code)

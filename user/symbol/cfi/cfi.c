@@ -5,7 +5,7 @@
  * The section is a list of CIEs and FDEs. An FDE is a function with a small program, which walks
  * through the function's addresses and changes the rules. Its CIE has the start of that program,
  * which runs once, when the CIE is read. Only the rules for the CFA, the frame pointer, the stack
- * pointer and the return address are kept.
+ * pointer, the return address and one more register are kept.
  *
  * Input is untrusted. Numbers may wrap around, because the caller checks the addresses in the
  * states. A program takes time in proportion to its size.
@@ -297,6 +297,8 @@ static void set_rule(struct machine *m, uint64_t reg, enum cfi_where where, int6
 		m->now->sp = rule;
 	else if (reg == arch->ra)
 		m->now->ra = rule;
+	else if (arch->base && reg == arch->base)
+		m->now->base = rule;
 }
 
 static void restore_rule(struct machine *m, uint64_t reg)
@@ -310,6 +312,8 @@ static void restore_rule(struct machine *m, uint64_t reg)
 		m->now->sp = initial->sp;
 	else if (reg == arch->ra)
 		m->now->ra = initial->ra;
+	else if (arch->base && reg == arch->base)
+		m->now->base = initial->base;
 }
 
 static int64_t scaled(const struct machine *m, uint64_t factor)

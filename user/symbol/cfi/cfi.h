@@ -17,6 +17,7 @@ struct elfimg;
 struct cfi_arch {
 	uint16_t machine; /* EM_* */
 	uint8_t fp, sp, ra; /* DWARF numbers of registers */
+	uint8_t base; /* a register that functions can preserve, and use instead of fp; 0: none */
 	bool signs_ra; /* return addresses may be signed; programs and augmentations use this */
 	/* cfirow_of() and cfi_patterns_find() of the architecture */
 	uint32_t (*row)(const struct cfi_state *state, uint32_t *big);
@@ -66,7 +67,7 @@ struct cfi_state {
 	uint64_t reg;
 	int64_t off;
 	uint64_t add;
-	struct cfi_rule fp, sp, ra;
+	struct cfi_rule fp, sp, ra, base;
 };
 
 /* The common part of several functions */

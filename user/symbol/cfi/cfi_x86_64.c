@@ -11,6 +11,7 @@ const struct cfi_arch cfi_x86_64 = {
 	.fp = 6,
 	.sp = 7,
 	.ra = 16,
+	.base = 3,
 	.row = cfirow_of,
 	.known = cfi_patterns_find,
 };

@@ -34,6 +34,12 @@
 #define PADDING_MAX 3
 /* Bytes of a program per unit of work. */
 #define PROGRAM_UNIT 8
+/*
+ * Limits of the search for calls in functions that use a base register, and of the programs that run once more for
+ * them. The dynamic linker's have 1 KiB and 100 bytes.
+ */
+#define BASED_MAX 4096
+#define CALLED_PROGRAM_MAX 1024
 
 void cfitable_init(struct cfitable *c, const struct elfimg *img, struct budget *budget)
 {
@@ -325,6 +331,9 @@ struct running {
 	struct cfi_eh_return eh;
 	uint64_t cut_to; /* states between eh.from and this file offset are wrong; 0: none */
 	bool cut; /* their rows were put */
+	/* the last state is CFA = base register + based_n, from this file offset on; 0: it is not */
+	uint64_t based_from;
+	uint32_t based_row, based_n;
 };
 
 /* @off: file offset. Sets only the part within this function and after the previous one. */
@@ -347,11 +356,102 @@ static void put_cut(struct running *r)
 	r->cut = true;
 }
 
+/* Where a called function first saves the base register */
+struct saving {
+	const struct elfimg *img;
+	const struct cfitable_range *range;
+	uint64_t addr; /* start of the range */
+	bool saved;
+	uint32_t below; /* the CFA, in words; 0: not by a push */
+};
+
+static void find_push(void *ctx, uint64_t addr, const struct cfi_state *state)
+{
+	enum { PUSH_RBX = 0x53, BELOW_MAX = 0xff };
+	struct saving *s = ctx;
+	uint64_t off = s->range->start + (addr - s->addr);
+
+	if (s->saved || state->base.where == CFI_UNSAID)
+		return;
+	s->saved = true;
+	if (state->base.where == CFI_AT && state->base.off < 0 && state->base.off % 8 == 0 &&
+	    -state->base.off / 8 <= BELOW_MAX && off > s->range->start && off < s->range->end &&
+	    s->img->bytes[off - 1] == PUSH_RBX)
+		s->below = -state->base.off / 8;
+}
+
+/* How many words below its CFA the function at a file offset pushes the base register; 0: unknown */
+static uint32_t find_saved(struct cfitable *c, uint64_t off)
+{
+	const struct cfitable_range key = { .start = off };
+	struct saving s = { .img = c->img };
+	struct cfi_fde fde;
+
+	s.range = bsearch(&key, c->ranges, c->range_cnt, sizeof(*c->ranges), compare);
+	if (!s.range || s.range->cie == CFITABLE_GO || s.range->program_sz > CALLED_PROGRAM_MAX ||
+	    !elfimg_addr(c->img, off, &s.addr))
+		return 0;
+	fde = (struct cfi_fde){
+		.start = s.addr,
+		.size = s.range->end - off,
+		.program = s.range->program,
+		.program_sz = s.range->program_sz,
+	};
+	c->extra += fde.program_sz;
+	cfi_run(&c->section, &c->cies[s.range->cie], &fde, find_push, &s);
+	return s.below;
+}
+
+/* Rows have no place for the base register, so the called functions' programs show where it is during calls. */
+static void put_calls(struct running *r, uint64_t to)
+{
+	enum { CALL = 0xe8, SIZE = 5 };
+	const struct elfimg *img = r->c->img;
+	uint64_t at = r->based_from, off;
+	uint32_t saved;
+	int32_t rel;
+
+	if (to > r->range->end)
+		to = r->range->end;
+	for (; at && at + SIZE <= to; at++) {
+		if (img->bytes[at] != CALL)
+			continue;
+		memcpy(&rel, img->bytes + at + 1, sizeof(rel));
+		if (!elfimg_off(img, r->addr + (at - r->range->start) + SIZE + rel, &off))
+			continue;
+		saved = find_saved(r->c, off);
+		if (!saved)
+			continue;
+		put_row(r, at + SIZE - 1, cfirow_special(PROF_UNWIND_PUSHED),
+			saved | r->based_n << 8);
+		put_row(r, at + SIZE, r->based_row, 0);
+	}
+	r->based_from = 0;
+}
+
+/* Whether the base register keeps the stack pointer. */
+static bool is_based(const struct running *r, const struct cfi_state *state, uint32_t row)
+{
+	const struct cfi_arch *arch = r->c->arch;
+
+	return arch->base && r->range->end - r->range->start <= BASED_MAX &&
+	       state->cfa == CFI_CFA_REG && state->reg == arch->base &&
+	       row >> PROF_UNWIND_ROW_KIND_SHIFT == PROF_UNWIND_REG &&
+	       (row & PROF_UNWIND_ROW_FP_MASK) == PROF_UNWIND_FP_SAME;
+}
+
 static void put_state(void *ctx, uint64_t addr, const struct cfi_state *state)
 {
 	struct running *r = ctx;
 	uint64_t off = r->range->start + (addr - r->addr);
 	uint32_t big, row = r->c->arch->row(state, &big);
+
+	put_calls(r, off);
+	if (is_based(r, state, row)) {
+		r->based_from = off;
+		r->based_row = row;
+		r->based_n = state->off / 8;
+	}
 
 	if (r->cut_to && off >= r->eh.from && !r->cut)
 		put_cut(r);
@@ -394,6 +494,7 @@ static void put_states(struct running *r, const struct cfi_fde *fde)
 
 	find_cut(r, fde);
 	cfi_run(&c->section, &c->cies[r->range->cie], fde, put_state, r);
+	put_calls(r, r->range->end);
 }
 
 static void put_go_row(void *ctx, uint64_t addr, uint32_t row, uint32_t big)
@@ -467,6 +568,8 @@ static int run_ranges(struct cfitable *c)
 		if (range->cie == CFITABLE_GO)
 			bytes = range->end - range->start < UINT32_MAX ? range->end - range->start :
 									 UINT32_MAX;
+		bytes = c->extra < UINT32_MAX - bytes ? bytes + c->extra : UINT32_MAX;
+		c->extra = 0;
 		err = c->pages.err;
 		if (!err)
 			err = account(c, bytes);

@@ -6,7 +6,7 @@
  * directly below the return address. The functions that change to another stack are the exception; their
  * depths do not lead to the caller:
  *
- * - With a frame pointer (all of them since Go 1.21), it points to the frame on the caller's stack.
+ * - With a frame pointer (all of them since Go 1.21), it points to the frame on the caller's stack, which can be below.
  * - systemstack (before) and morestack leave the goroutine's registers in its g. asmcgocall (before)
  *   leaves the position on the goroutine's stack on the new stack.
  * - mcall and gogo never return. What the thread does next belongs to no goroutine.
@@ -24,7 +24,6 @@
 #include "symbol/cfi/cfirow.h"
 #include "symbol/elf/elfimg.h"
 
-#define REG_FP 6
 #define REG_SP 7
 /* The runtime's functions that are searched are shorter. */
 #define CODE_MAX 1024
@@ -189,11 +188,11 @@ static void put_special(const struct writer *w, uint64_t at, uint32_t special)
 	put(w, at, cfirow_special(special), 0);
 }
 
-static void put_register(const struct writer *w, uint64_t at, uint64_t reg, int64_t off, bool saved)
+static void put_sp(const struct writer *w, uint64_t at, int64_t off, bool saved)
 {
 	struct cfi_state s = {
 		.cfa = CFI_CFA_REG,
-		.reg = reg,
+		.reg = REG_SP,
 		.off = off,
 		.ra = { .where = CFI_AT, .off = -8 },
 		.fp = { .where = saved ? CFI_AT : CFI_UNSAID, .off = -16 },
@@ -244,6 +243,9 @@ static void put_framed_range(const struct writer *w, uint64_t at, uint64_t end, 
 	static const struct pattern back = { 4,
 					     { 0x48, 0x8b, 0x6c, 0x24 },
 					     { 255, 255, 255, 255 } };
+	/* CFA = rbp + 16, the caller's rbp is at CFA - 16 */
+	const uint32_t other_stack = PROF_UNWIND_FP << PROF_UNWIND_ROW_KIND_SHIFT |
+				     2 << PROF_UNWIND_ROW_OFF_SHIFT | PROF_UNWIND_ROW_ADD8 | 2;
 	uint64_t limit = end < w->code_sz ? end : w->code_sz, set = w->fp_from + 3, restored;
 
 	if (matches(w->code, w->code_sz, w->fp_from, &near))
@@ -251,16 +253,16 @@ static void put_framed_range(const struct writer *w, uint64_t at, uint64_t end, 
 	else if (matches(w->code, w->code_sz, w->fp_from, &far))
 		set = w->fp_from + 8;
 	if (at < set) {
-		put_register(w, at, REG_SP, depth + 8, at >= w->fp_from);
+		put_sp(w, at, depth + 8, at >= w->fp_from);
 		at = set;
 	}
 	if (end <= set)
 		return;
-	put_register(w, at, REG_FP, 16, true);
+	put(w, at, other_stack, 0);
 	restored = find(w->code, limit, at, &back);
 	/* rows must be in order, and the next range begins at `end` */
 	if (restored < limit && restored + 5 < end)
-		put_register(w, restored + 5, REG_SP, depth + 8, true);
+		put_sp(w, restored + 5, depth + 8, true);
 }
 
 static void put_range(const struct writer *w, uint64_t at, uint64_t end, int64_t depth, bool framed)
@@ -268,13 +270,13 @@ static void put_range(const struct writer *w, uint64_t at, uint64_t end, int64_t
 	if (depth < 0 || depth > INT32_MAX) {
 		put_special(w, at, PROF_UNWIND_UNSUPPORTED);
 	} else if (!depth) {
-		put_register(w, at, REG_SP, 8, false);
+		put_sp(w, at, 8, false);
 	} else if (framed) {
 		put_framed_range(w, at, end, depth);
 	} else {
-		put_register(w, at, REG_SP, depth + 8, at >= w->fp_from);
+		put_sp(w, at, depth + 8, at >= w->fp_from);
 		if (at < w->fp_from && w->fp_from < end)
-			put_register(w, w->fp_from, REG_SP, depth + 8, true);
+			put_sp(w, w->fp_from, depth + 8, true);
 	}
 }
 
@@ -301,20 +303,20 @@ static void put_systemstack(const struct writer *w)
 	uint64_t from = find_switch(w->code, w->code_sz, 0) + 3;
 	uint64_t to = find_switch(w->code, w->code_sz, from) + 4;
 
-	put_register(w, 0, REG_SP, 8, false);
+	put_sp(w, 0, 8, false);
 	if (to >= w->code_sz || !is_goroutine_known(w->runtime)) {
 		put_special(w, from, PROF_UNWIND_UNSUPPORTED);
 		return;
 	}
 	put(w, from, cfirow_special(PROF_UNWIND_GO), w->runtime->goroutine);
-	put_register(w, to, REG_SP, 8, false);
+	put_sp(w, to, 8, false);
 }
 
 static void put_morestack(const struct writer *w)
 {
 	uint64_t from = find_switch(w->code, w->code_sz, 0) + 3;
 
-	put_register(w, 0, REG_SP, 8, false);
+	put_sp(w, 0, 8, false);
 	if (is_goroutine_known(w->runtime))
 		put(w, from, cfirow_special(PROF_UNWIND_GO) | PROF_UNWIND_ROW_ADD8,
 		    w->runtime->goroutine);
@@ -344,17 +346,17 @@ static void put_asmcgocall(const struct writer *w)
 		.cfa = CFI_CFA_DEREF, .reg = REG_SP, .add = 8, .ra = { .where = CFI_AT, .off = -8 }
 	};
 
-	put_register(w, 0, REG_SP, 8, false);
+	put_sp(w, 0, 8, false);
 	put_special(w, from, PROF_UNWIND_UNSUPPORTED);
 	if (end + 3 > size || away > sp || !pack(w->code[g + 4], 0, &packed) ||
 	    !pack(w->code[depth + 4], 8, &packed))
 		return;
 	put(w, depth + 5, cfirow_special(PROF_UNWIND_GO_CALL), packed);
-	put_register(w, to + 3, REG_SP, 8, false);
+	put_sp(w, to + 3, 8, false);
 	put_special(w, away, PROF_UNWIND_UNSUPPORTED);
 	kept.off = w->code[sp + 4];
 	put(w, sp + 5, cfirow_of(&kept, &packed), 0);
-	put_register(w, end + 3, REG_SP, 8, false);
+	put_sp(w, end + 3, 8, false);
 }
 
 /* A function that changes the stack pointer, without a frame pointer */
