@@ -176,8 +176,6 @@ static int record_until_over(struct recorder *r)
 		report_progress(r, now);
 		notify_step(r->notify, now, r->status);
 	}
-	realtime_end(&r->realtime);
-	status_end(r->status);
 	return err;
 }
 
@@ -203,8 +201,11 @@ static int finish(struct recorder *r)
 	uint64_t now;
 	int err;
 
-	notify_stopping(r->notify);
 	capture_stop(r->capture);
+	/* not before: an ordinary thread may wait for a CPU until the rings are full */
+	realtime_end(&r->realtime);
+	status_end(r->status);
+	notify_stopping(r->notify);
 	err = pipeline_finish(r->pipeline, r->notify, &now);
 	if (!err)
 		err = kernel_summary_finish(r->summary, now);
