@@ -150,7 +150,7 @@ Test(birth_queue, a_number_that_is_used_again_releases_all)
 	expect(BIRTH_QUEUE_RELEASE, forks(CHILD, SHELL));
 }
 
-Test(birth_queue, what_an_early_reader_has_applied_is_not_held)
+Test(birth_queue, records_that_an_early_reader_applied_are_not_held)
 {
 	struct perf_side side = { .type = PERF_SIDE_FORK,
 				  .pid = CHILD,
