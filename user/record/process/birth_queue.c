@@ -69,11 +69,6 @@ bool birth_queue_is_empty(const struct birth_queue *q)
 	return q->first == NONE;
 }
 
-size_t birth_queue_memory(const struct birth_queue *q)
-{
-	return sizeof(*q);
-}
-
 /* ---- processes ----------------------------------------------------------------------------------- */
 
 static size_t home(uint32_t pid)

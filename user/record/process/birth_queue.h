@@ -3,7 +3,6 @@
 #define D9_RECORD_PROCESS_BIRTH_QUEUE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 struct perf_side;
 
@@ -30,7 +29,5 @@ bool birth_queue_is_empty(const struct birth_queue *q);
 /* Passes all records on, and forgets them. 0 or the first error of fn; the records are gone all the same. */
 int birth_queue_release(struct birth_queue *q, int (*fn)(void *ctx, const struct perf_side *side),
 			void *ctx);
-/* Bytes held. */
-size_t birth_queue_memory(const struct birth_queue *q);
 
 #endif
