@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "profile/sched/intervals.h"
 #include "tests/bpf/support.h"
 
@@ -12,6 +13,7 @@ enum {
 	NAPS = 40,
 	NAP_US = 20000,
 	NAP_NS = NAP_US * 1000,
+	TIDS = 1 << 22, /* the kernel's maximum */
 };
 
 /* What is asked of the intervals of one thread, or of two. */
@@ -21,6 +23,7 @@ struct seen {
 	uint64_t first, last;
 	unsigned int naps, close_naps, by_timer; /* blocks that began and ended */
 	unsigned int early; /* woken in the switch out, so runnable at once */
+	unsigned int unseen; /* blocks that ended without a wakeup */
 	unsigned int wakeups, by_other; /* of `tid` or `other` */
 	unsigned int with_stack, waker_stacks;
 	const struct intervals *iv;
@@ -31,7 +34,10 @@ static void add_nap(struct seen *s, const struct interval *i, uint64_t ns)
 {
 	uint32_t cnt;
 
-	if (i->flags & INTERVAL_EDGE_START || !i->waker)
+	if (i->flags & INTERVAL_EDGE_START)
+		return;
+	s->unseen += !i->waker && !(i->flags & INTERVAL_EDGE_END);
+	if (!i->waker)
 		return;
 	s->naps++;
 	s->close_naps += ns <= NAP_NS + NAP_NS / 100;
@@ -105,6 +111,38 @@ static void read_intervals(const char *path, struct seen *s, uint64_t *elapsed_n
 	live_close(&lt);
 }
 
+/*
+ * Whether some threads come to a CPU again and again, and never leave it. A kernel may be built to run no BPF programs
+ * while a protected process is the current one, such as the agent of a virtual machine. It does not count these runs,
+ * so a wakeup by an interrupt of such a thread is missing, and no loss is reported. ftrace has it.
+ */
+static bool has_blind_threads(void)
+{
+	int *balance = xcalloc(TIDS, sizeof(*balance));
+	struct live_trace lt;
+	struct trace_event ev;
+	struct live_rec rec;
+	bool found = false;
+
+	live_record(&rec, "-a", "-d", "3", "--no-samples", "--switch-stacks=none", NULL);
+	live_recording(&rec);
+	cr_assert_eq(live_finish(&rec), 0);
+	live_open(&lt, rec.path, false);
+	live_assert_no_loss(&lt);
+	while (live_event(&lt, &ev)) {
+		if (ev.kind != TRACE_SCHED_SWITCH)
+			continue;
+		balance[live_int(&ev, PROF_F_NEXT_PID) % TIDS]++;
+		balance[live_int(&ev, PROF_F_PREV_PID) % TIDS]--;
+	}
+	live_close(&lt);
+	/* a thread that runs at the end has come once more */
+	for (int tid = 1; tid < TIDS; tid++)
+		found |= balance[tid] > 1;
+	free(balance);
+	return found;
+}
+
 Test(intervals, sleeper_is_blocked_for_its_sleep_and_woken_by_the_timer)
 {
 	struct live_proc sleeper;
@@ -132,6 +170,9 @@ Test(intervals, sleeper_is_blocked_for_its_sleep_and_woken_by_the_timer)
 	/* between setting its timer and its block it may have waited for a CPU */
 	cr_expect_geq(elapsed_ns - s.spent[INTERVAL_RUNNING], (uint64_t)NAPS * NAP_NS);
 	hidden = live_hidden(rec.path, s.tid) + s.early;
+	cr_expect_leq(s.unseen, NAPS / 10);
+	if (s.unseen && has_blind_threads())
+		hidden += s.unseen;
 	cr_assert_gt(s.naps, NAPS / 2);
 	cr_expect_geq(s.naps + hidden, naps, "%u of %u", s.naps, (unsigned int)naps);
 	cr_expect_leq(s.naps, naps);

@@ -19,7 +19,7 @@ enum { SIDES = SYMPROTO_FROM_OPENER + 1 };
 
 static enum symproto_side reader_of(enum symproto_kind kind)
 {
-	if (kind <= SYMPROTO_FILE)
+	if (kind <= SYMPROTO_PACE)
 		return SYMPROTO_TO_WORKER;
 	if (kind <= SYMPROTO_WORDS)
 		return SYMPROTO_FROM_WORKER;

@@ -9,7 +9,9 @@
 /* LINK: -Wl,--wrap=unwind_loader_record,--wrap=trigger_check,--wrap=translate_record */
 /* LINK: -Wl,--wrap=segments_is_full,--wrap=segments_have_room,--wrap=segments_note */
 /* LINK: -Wl,--wrap=segments_step,--wrap=segments_flush,--wrap=tasks_expire */
-/* LINK: -Wl,--wrap=cache_limit_enforce,--wrap=notify_step */
+/* LINK: -Wl,--wrap=cache_limit_enforce,--wrap=notify_step,--wrap=unwind_loader_be_idle */
+/* LINK: -Wl,--wrap=unwind_loader_side,--wrap=tasks_side,--wrap=frames_side,--wrap=status_side_lost */
+/* LINK: -Wl,--wrap=tasks_work,--wrap=work_budget_charge_needed */
 /* The order of the stages, and what stops a pass. The stages are stubs that record their calls. */
 #include "record/pipeline.h"
 
@@ -18,15 +20,19 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "kernel/perf_side.h"
 #include "prof_abi.h"
 #include "record/capture/capture.h"
 #include "record/ring/ring_merge.h"
 #include "record/control/cache_limit.h"
 #include "record/control/notify.h"
+#include "record/control/pause.h"
 #include "record/control/trigger.h"
 #include "record/encode/segments.h"
+#include "record/encode/status.h"
 #include "record/encode/translate.h"
 #include "record/process/tasks.h"
+#include "record/process/work_budget.h"
 #include "record/symbols/frames.h"
 #include "record/symbols/kallsyms_thread.h"
 #include "record/unwind_maps/unwind_loader.h"
@@ -39,6 +45,10 @@ static int at, full_at, records = RECORDS;
 static unsigned int written;
 static uint64_t write_ns; /* time that writing a record takes */
 static bool waits, identifying, table_missing, has_room;
+static const struct perf_side *sides; /* passed before the first record */
+static size_t side_cnt;
+static struct pause paused;
+static bool idle; /* no stacks are taken */
 static struct pipeline *p;
 
 struct ring *__wrap_capture_rings(struct capture *c, size_t *cnt);
@@ -72,6 +82,14 @@ int __wrap_segments_flush(struct segments *s);
 void __wrap_tasks_expire(struct tasks *t, uint64_t before_ns);
 void __wrap_cache_limit_enforce(struct cache_limit *m);
 void __wrap_notify_step(struct notify *n, uint64_t now_ns, struct status *s);
+void __wrap_unwind_loader_be_idle(struct unwind_loader *u, bool be_idle);
+void __wrap_unwind_loader_side(struct unwind_loader *u, const struct perf_side *side);
+void __wrap_tasks_side(struct tasks *t, const struct perf_side *side);
+void __wrap_frames_side(struct frames *f, const struct perf_side *side);
+int __wrap_status_side_lost(struct status *s, const struct perf_side *side);
+struct work_budget *__wrap_tasks_work(struct tasks *t);
+void __wrap_work_budget_charge_needed(struct work_budget *b, uint32_t pid, enum work_kind kind,
+				      uint64_t began_ns);
 
 struct ring *__wrap_capture_rings(struct capture *c, size_t *cnt)
 {
@@ -100,6 +118,8 @@ long __wrap_ring_merge_pass(struct ring_merge *m, uint64_t mark, size_t max,
 	long n = 0;
 	int err = 0;
 
+	for (; side_cnt && !err; side_cnt--)
+		err = sink->side(sink->ctx, sides++);
 	for (waits = false; at < records && (uint64_t)at < mark && !err;
 	     at += !waits, n += !waits) {
 		const struct prof_rec rec = { .size = sizeof(rec), .ts = at, .tid = at };
@@ -233,6 +253,39 @@ void __wrap_notify_step(struct notify *n, uint64_t now_ns, struct status *s)
 {
 }
 
+void __wrap_unwind_loader_be_idle(struct unwind_loader *u, bool be_idle)
+{
+	idle = be_idle;
+}
+
+void __wrap_unwind_loader_side(struct unwind_loader *u, const struct perf_side *side)
+{
+}
+
+void __wrap_tasks_side(struct tasks *t, const struct perf_side *side)
+{
+	buf_printf(&stages, side->type == PERF_SIDE_FORK ? "start%u " : "end%u ", side->pid);
+}
+
+void __wrap_frames_side(struct frames *f, const struct perf_side *side)
+{
+}
+
+int __wrap_status_side_lost(struct status *s, const struct perf_side *side)
+{
+	return 0;
+}
+
+struct work_budget *__wrap_tasks_work(struct tasks *t)
+{
+	return NULL;
+}
+
+void __wrap_work_budget_charge_needed(struct work_budget *b, uint32_t pid, enum work_kind kind,
+				      uint64_t began_ns)
+{
+}
+
 static void setup(void)
 {
 	char unwind;
@@ -242,6 +295,7 @@ static void setup(void)
 	/* started now, so that build-ids are waited for */
 	p = pipeline_new(&(struct pipeline_cfg){ .unwind = (struct unwind_loader *)&unwind,
 						 .queue_bytes = 1 << 20,
+						 .pause = &paused,
 						 .start_ns = clock_mono_ns() });
 }
 
@@ -354,4 +408,46 @@ Test(pipeline, end_writes_waiting_records_with_or_without_room)
 	cr_assert_eq(pipeline_finish(p, NULL, &end), 0);
 	cr_expect(strstr(buf_cstr(&stages), "walk3 trigger3 write3 "));
 	cr_expect_eq(at, RECORDS);
+}
+
+/* Two processes; the second one lives. */
+static void pass_births(void)
+{
+	static const struct perf_side births[] = {
+		{ .type = PERF_SIDE_FORK, .time = 5, .pid = 20, .tid = 20, .ppid = 2, .name = "" },
+		{ .type = PERF_SIDE_FORK, .time = 6, .pid = 30, .tid = 30, .ppid = 2, .name = "" },
+		{ .type = PERF_SIDE_EXIT, .time = 7, .pid = 20, .tid = 20, .ppid = 2, .name = "" },
+	};
+
+	sides = births;
+	side_cnt = sizeof(births) / sizeof(births[0]);
+}
+
+Test(pipeline, processes_that_start_in_a_skipped_slice_are_applied_when_it_ends)
+{
+	paused = (struct pause){ .skips_slice = true, .since_ns = 4 };
+	records = 0;
+	pass_births();
+	expect_pass(10, "");
+	cr_expect(idle);
+	paused = (struct pause){ .recording = true };
+	expect_pass(10, "start30 ");
+	cr_expect_not(idle);
+	pass_births();
+	expect_pass(10, "start20 start30 end20 ");
+}
+
+Test(pipeline, processes_that_start_in_a_skipped_slice_are_applied_before_a_record)
+{
+	paused = (struct pause){ .skips_slice = true, .since_ns = 4 };
+	pass_births();
+	expect_pass(1, "start30 walk0 trigger0 write0 ");
+}
+
+Test(pipeline, processes_that_started_before_a_skipped_slice_are_applied_at_once)
+{
+	paused = (struct pause){ .skips_slice = true, .since_ns = 6 };
+	records = 0;
+	pass_births();
+	expect_pass(10, "start20 end20 ");
 }

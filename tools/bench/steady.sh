@@ -3,8 +3,9 @@
 # Hostile programs next to innocent ones: every hostile program of tests/stimuli runs at once, again and again, beside
 # redis-benchmark and make -j2, while dial9-prof and perf record the whole system. Before that, the innocents are
 # recorded alone. At the end it must hold that no event was lost, that the innocents have no unnamed function that has
-# a name when they run alone, that the recorder took at most twice the CPU time of `perf record -g -a`, and that all of
-# its processes together stayed below 300 MB (PSS).
+# a name when they run alone, that all processes of the recorder together took at most twice the CPU time of
+# `perf record -g -a` for the same events, and that they stayed below 300 MB (PSS). Both write files; perf resolves no
+# symbols.
 # Exit status: 0 all of that holds, 1 not, 77 it cannot be measured here.
 # tools/bench/steady.sh [SECONDS [OPTION...]]   (1800; options are the recorder's; needs root, jq, perf and redis)
 set -eu
@@ -110,9 +111,12 @@ ticks() { # PID...
 	done | awk '{ n += $12 + $13 + $14 + $15 } END { print n + 0 }'
 }
 
+# A process and all that descend from it: the readers of files have a parent of their own.
 family() { # PID
 	echo "$1"
-	pgrep -P "$1" 2>/dev/null || :
+	for child in $(pgrep -P "$1" 2>/dev/null || :); do
+		family "$child"
+	done
 }
 
 pss_kb() { # PID...
@@ -136,7 +140,11 @@ start_hostile
 "$prog" -a -q --switch-output=60s -o "$dir/steady.bin" -d "$seconds" "$@" 2>"$dir/said" &
 recorder=$!
 # perf 6.1 aborts now and then beside the hostile programs.
-setsid sh -c 'while :; do perf record -q -g -a -o - >/dev/null 2>&1; done' &
+# shellcheck disable=SC2016 # the new shell expands it
+setsid sh -c 'while :; do
+	perf record -q -g -a -e cpu-clock/freq=99/ -e sched:sched_switch -e sched:sched_waking \
+		--switch-output=60s --switch-max-files=2 -o "$1/perf.data"
+done >/dev/null 2>&1' - "$dir" &
 perf=$!
 began=$(uptime_s)
 next=0

@@ -9,6 +9,7 @@
  *	unwind_loader	removes frames of replaced mappings, unwinds copied stacks
  *	record_queue	keeps records until the kernel's symbols and build-ids are known, and later all records from
  *			the first copied stack on that waits for an unwind table
+ *	birth_queue	keeps metadata records of processes that start in a skipped time slice
  *	trigger		starts snapshots of the flight recorder
  *	translate	encodes the record as an event of the segment
  *
@@ -27,11 +28,13 @@
 #include "record/ring/ring_merge.h"
 #include "record/control/cache_limit.h"
 #include "record/control/notify.h"
+#include "record/control/pause.h"
 #include "record/control/trigger.h"
 #include "record/encode/segments.h"
 #include "record/encode/record_queue.h"
 #include "record/encode/status.h"
 #include "record/encode/translate.h"
+#include "record/process/birth_queue.h"
 #include "record/process/tasks.h"
 #include "record/process/work_budget.h"
 #include "record/symbols/frames.h"
@@ -54,6 +57,7 @@ struct pipeline {
 	struct pipeline_cfg cfg;
 	struct ring_merge *merge;
 	struct record_queue *queue; /* if it has records, later ones go there, too */
+	struct birth_queue *births; /* NULL: no time slices are skipped */
 	bool started; /* symbols are known, records pass */
 	bool replaying; /* the queue's records */
 	bool backlog; /* the queue has records that need not wait */
@@ -74,6 +78,7 @@ struct pipeline *pipeline_new(const struct pipeline_cfg *cfg)
 	p->cfg = *cfg;
 	p->merge = ring_merge_new(rings, ring_cnt, sides, side_cnt);
 	p->queue = record_queue_new(cfg->queue_bytes);
+	p->births = cfg->pause ? birth_queue_new() : NULL;
 	return p;
 }
 
@@ -81,6 +86,7 @@ void pipeline_free(struct pipeline *p)
 {
 	if (!p)
 		return;
+	birth_queue_free(p->births);
 	record_queue_free(p->queue);
 	ring_merge_free(p->merge);
 	free(p);
@@ -99,16 +105,47 @@ static bool is_held(const struct pipeline *p)
 	return !p->replaying && is_holding(p);
 }
 
+/* Applies a metadata record. 0 or -errno. */
+static int apply_side(void *ctx, const struct perf_side *side)
+{
+	struct pipeline *p = ctx;
+	uint64_t began;
+
+	if (p->cfg.unwind)
+		unwind_loader_side(p->cfg.unwind, side);
+	began = clock_mono_ns();
+	tasks_side(p->cfg.tasks, side);
+	frames_side(p->cfg.frames, side);
+	work_budget_charge_needed(tasks_work(p->cfg.tasks), side->pid, WORK_LISTS, began);
+	return status_side_lost(p->cfg.status, side);
+}
+
+static bool skips_slice(const struct pipeline *p)
+{
+	return p->births && p->cfg.pause->skips_slice && !p->finishing;
+}
+
+static int release_births(struct pipeline *p)
+{
+	if (!p->births || birth_queue_is_empty(p->births))
+		return 0;
+	return birth_queue_release(p->births, apply_side, p);
+}
+
 static int on_record(void *ctx, const struct prof_rec *rec)
 {
 	struct pipeline *p = ctx;
 	const bool held = is_held(p);
 	const struct prof_rec *ready;
+	int err;
 
 	if (!held && !p->oversize && segments_is_full(p->cfg.segments)) {
 		p->cut = true;
 		return RING_MERGE_LATER;
 	}
+	err = release_births(p);
+	if (err)
+		return err;
 	segments_note(p->cfg.segments, rec->ts);
 	ready = p->cfg.unwind ? unwind_loader_record(p->cfg.unwind, rec, !held) : rec;
 	if (!ready && p->replaying)
@@ -124,22 +161,25 @@ static int on_record(void *ctx, const struct prof_rec *rec)
 static int on_side(void *ctx, const struct perf_side *side)
 {
 	struct pipeline *p = ctx;
+	enum birth_queue_answer answer = BIRTH_QUEUE_RELEASE;
 	struct perf_side early;
-	uint64_t began;
+	int err = 0;
 
-	if (p->cfg.unwind)
-		unwind_loader_side(p->cfg.unwind, side);
 	if (is_held(p)) {
+		if (p->cfg.unwind)
+			unwind_loader_side(p->cfg.unwind, side);
 		early = *side;
 		early.looked = true;
 		record_queue_add_side(p->queue, &early);
 		return 0;
 	}
-	began = clock_mono_ns();
-	tasks_side(p->cfg.tasks, side);
-	frames_side(p->cfg.frames, side);
-	work_budget_charge_needed(tasks_work(p->cfg.tasks), side->pid, WORK_LISTS, began);
-	return status_side_lost(p->cfg.status, side);
+	if (skips_slice(p) && side->time >= p->cfg.pause->since_ns)
+		answer = birth_queue_add(p->births, side);
+	if (answer == BIRTH_QUEUE_HELD)
+		return 0;
+	if (answer == BIRTH_QUEUE_RELEASE)
+		err = release_births(p);
+	return err ? err : apply_side(p, side);
 }
 
 /* ---- the start ---------------------------------------------------------------------------------- */
@@ -248,7 +288,11 @@ int pipeline_pass(struct pipeline *p, uint64_t *mark, uint64_t deadline)
 	int err;
 
 	p->cut = p->backlog = false;
-	err = step_references(p);
+	if (p->cfg.unwind)
+		unwind_loader_be_idle(p->cfg.unwind, skips_slice(p));
+	err = skips_slice(p) ? 0 : release_births(p);
+	if (!err)
+		err = step_references(p);
 	if (!err && p->started && may_write(p))
 		err = replay(p, deadline, &sink);
 	if (!err)

@@ -11,6 +11,7 @@ struct frames;
 struct kallsyms_thread;
 struct cache_limit;
 struct notify;
+struct pause;
 struct segments;
 struct status;
 struct sym_client;
@@ -35,6 +36,7 @@ struct pipeline_cfg {
 	struct sym_client *broker;
 	struct kallsyms_thread *kallsyms;
 	struct cache_limit *memory;
+	const struct pause *pause; /* NULL: no time slices are skipped */
 	size_t queue_bytes; /* memory for records that wait for symbols or unwind tables */
 	uint64_t start_ns; /* CLOCK_MONOTONIC */
 };

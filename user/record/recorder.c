@@ -84,8 +84,9 @@ static bool is_calm(struct recorder *r, uint64_t now)
 	const struct load_shedding_cfg *shedding = &r->cfg->load_shedding;
 
 	return now - r->start_ns > BEGIN_MS * MS_NS && pipeline_is_drained(r->pipeline) &&
-	       !r->trigger && !r->window.control && r->window.pause.recording &&
-	       !shedding->max_ppm && shedding->one_in <= 1 &&
+	       !r->trigger && !r->window.control &&
+	       (r->window.pause.skips_slice ||
+		(r->window.pause.recording && !load_shedding_may_skip(shedding))) &&
 	       !capture_is_filled(r->capture, CALM_PART);
 }
 
@@ -94,18 +95,21 @@ static void wait_tick(struct recorder *r, uint64_t now)
 	/* The records left after a pass are milliseconds old. If they fill an eighth of a ring, the ring would be
 	 * full before the end of an ordinary tick. */
 	const bool rush = capture_is_filled(r->capture, RUSH_PART);
-	const bool calm = !r->summary && is_calm(r, now);
+	const bool calm = !r->summary && is_calm(r, now), skips = r->window.pause.skips_slice;
 	const struct drain_timer_cfg cfg = {
 		.targets = r->targets,
 		.broker = r->broker,
 		.unwinding = r->unwind,
 		.rings = r->summary ? NULL : r->capture, /* a burst fills a ring within a tick */
 		.sides = calm ? r->sideband : NULL,
-		.hurry_ns = calm ? now + TICK_MS * MS_NS : 0,
+		.hurry_ns = calm && !skips ? now + TICK_MS * MS_NS : 0,
 	};
+	const uint64_t slice_ns = load_shedding_due_ns(&r->shedding, &r->window.pause);
 	uint64_t ms = rush ? RUSH_MS : r->summary ? SUMMARY_TICK_MS : calm ? CALM_TICK_MS : TICK_MS;
 	uint64_t until = now + ms * MS_NS, end = trigger_window_ends(&r->window);
 
+	if (skips && slice_ns > now && slice_ns < until)
+		until = slice_ns;
 	drain_timer_wait(&cfg, now, end > now && end < until ? end : until);
 }
 
@@ -165,14 +169,13 @@ static int record_until_over(struct recorder *r)
 			err = load_shedding_step(&r->shedding, &r->window.pause, r->status, now);
 		if (!err)
 			err = pipeline_flush(r->pipeline, mark);
+		recorder_limit_helpers(r, now);
 		if (drain_timer_is_due(&r->cpus_due_ns, now, CPUS_MS * MS_NS))
 			capture_follow_cpus(r->capture);
 		report_loss(r, now);
 		report_progress(r, now);
 		notify_step(r->notify, now, r->status);
 	}
-	realtime_end(&r->realtime);
-	status_end(r->status);
 	return err;
 }
 
@@ -198,8 +201,11 @@ static int finish(struct recorder *r)
 	uint64_t now;
 	int err;
 
-	notify_stopping(r->notify);
 	capture_stop(r->capture);
+	/* not before: an ordinary thread may wait for a CPU until the rings are full */
+	realtime_end(&r->realtime);
+	status_end(r->status);
+	notify_stopping(r->notify);
 	err = pipeline_finish(r->pipeline, r->notify, &now);
 	if (!err)
 		err = kernel_summary_finish(r->summary, now);

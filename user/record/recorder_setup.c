@@ -50,8 +50,10 @@
 #include "record/write_targets.h"
 #include "symbol/broker/sym_client.h"
 
-/* The parts of the allowed cost, for each reader of /proc and for debug information, are the cost by these. */
-enum { PROC_PARTS = 32, LINES_PARTS = 8 };
+/* The allowed cost by these is allowed for each reader of /proc, and for each kind of content of files. */
+enum { PROC_PARTS = 32, FILE_PARTS = 16 };
+
+#define UNLIMITED_NS 1000000000ULL /* everything is new; the limit holds after two seconds */
 
 _Static_assert((int)PROF_HELPERS_MAX == (int)SYM_CLIENT_PIDS_MAX, "room for all");
 
@@ -192,7 +194,7 @@ static int prepare_helpers(struct recorder *r)
 	const struct sym_client_cfg cfg = {
 		.nice = r->cfg->realtime.nice,
 		.mem_max = cache_limit_helpers_max(r->cfg->mem_max),
-		.lines_ns_per_s = max_cost_ns(r) / LINES_PARTS,
+		.lines_ns_per_s = max_cost_ns(r) / FILE_PARTS,
 	};
 	int err = sym_client_new(&cfg, &r->broker);
 	size_t cnt;
@@ -318,6 +320,7 @@ static int begin_trace(struct recorder *r)
 		.broker = r->broker,
 		.kallsyms = r->kallsyms,
 		.memory = &r->memory,
+		.pause = load_shedding_may_skip(&r->cfg->load_shedding) ? &r->window.pause : NULL,
 		.queue_bytes = cache_limit_early_max(r->cfg->mem_max),
 		.start_ns = r->start_ns,
 	});
@@ -347,6 +350,12 @@ static void charge_helpers(void *ctx, pid_t pid, enum sym_client_work work, uint
 static bool may_use_helpers(void *ctx, pid_t pid, enum sym_client_work work)
 {
 	return work_budget_may(ctx, (uint32_t)pid, helper_work(work));
+}
+
+void recorder_limit_helpers(struct recorder *r, uint64_t now_ns)
+{
+	if (now_ns - r->start_ns >= UNLIMITED_NS)
+		sym_client_limit_reading(r->broker, max_cost_ns(r) / FILE_PARTS);
 }
 
 /* The first state of all processes was read without a limit of time. */

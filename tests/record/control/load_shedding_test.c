@@ -164,6 +164,44 @@ Test(load_shedding, cost_is_limited_within_two_seconds)
 	cr_expect_leq((double)(b.open_ns - open) * 0.06, 8 * SECOND * 0.01);
 }
 
+/* From the start of a recording that costs much from the first moment. */
+Test(load_shedding, first_check_drops_as_much_as_its_cost_demands)
+{
+	struct bench b;
+
+	bench_init(&b, 10000, true);
+	run(&b, 1200 * MS, 100000, 50000);
+	cr_expect_eq(b.status.one_in, 4, "one in %d", (int)b.status.one_in);
+	run(&b, 1800 * MS, 100000, 50000);
+	cr_expect_eq(b.status.one_in, 16, "one in %d", (int)b.status.one_in);
+}
+
+/* What is above the limit now and then is above it on average, unless there is a margin. */
+Test(load_shedding, cost_stays_below_the_limit_once_something_is_dropped)
+{
+	struct bench b;
+	uint64_t open;
+
+	bench_init(&b, 10000, false);
+	run(&b, 4 * SECOND, 19000, 0);
+	open = b.open_ns;
+	run(&b, 8 * SECOND, 19000, 0);
+	cr_expect_leq((double)(b.open_ns - open) * 0.019, 8 * SECOND * 0.01 * 7 / 8);
+}
+
+Test(load_shedding, next_slice_or_gap_has_a_time)
+{
+	const struct load_shedding_cfg cfg = { .one_in = 4 };
+	struct bench b;
+
+	bench_init(&b, 0, false);
+	cr_expect_eq(load_shedding_due_ns(&b.shedding, &b.pause), UINT64_MAX);
+	load_shedding_begin(&b.shedding, &cfg, &b.capture, &b.status, b.now);
+	cr_expect_eq(load_shedding_due_ns(&b.shedding, &b.pause), b.now + 50 * MS);
+	run(&b, 50 * MS, 0, 0);
+	cr_expect_eq(load_shedding_due_ns(&b.shedding, &b.pause), b.now + 150 * MS);
+}
+
 Test(load_shedding, number_of_skipped_time_slices_is_limited)
 {
 	struct bench b;

@@ -35,6 +35,21 @@ static int on_side(void *ctx, const struct perf_side *side)
 	return 0;
 }
 
+static unsigned int without;
+
+static int on_counted(void *ctx, const struct prof_rec *rec)
+{
+	if (rec->flags & PROF_REC_STACKS) {
+		buf_addstr(ctx, "with ");
+		return 0;
+	}
+	without++;
+	cr_expect_eq(rec->flags, PROF_REC_THINNED | PROF_REC_RAW_CUT);
+	cr_expect_eq(rec->size, sizeof(*rec) + rec->raw_len);
+	cr_expect_eq(rec->kstack_cnt + rec->ustack_cnt, 0);
+	return 0;
+}
+
 static void put_record(uint64_t ts, const char *raw)
 {
 	struct {
@@ -127,14 +142,14 @@ Test(record_queue, memory_depends_only_on_records_in_the_queue)
 	uint64_t i;
 
 	/* never empty, never crowded: released records are removed */
-	for (i = 0; i < 40; i++)
+	for (i = 0; i < 20; i++)
 		put_record(1000 + i, "0123456789");
 	for (; i < 4000; i++) {
 		put_record(1000 + i, "0123456789");
-		cr_assert_eq(record_queue_time(queue), 1000 + i - 40);
+		cr_assert_eq(record_queue_time(queue), 1000 + i - 20);
 		buf_clear(&seen);
 		cr_assert_eq(record_queue_release(queue, 1, &sink), 1);
-		snprintf(last, sizeof(last), "r%llu:0123456789 ", (unsigned long long)(960 + i));
+		snprintf(last, sizeof(last), "r%llu:0123456789 ", (unsigned long long)(980 + i));
 		cr_assert_str_eq(buf_cstr(&seen), last);
 		cr_assert_not(record_queue_is_crowded(queue));
 	}
@@ -153,4 +168,29 @@ Test(record_queue, full_queue_is_reported)
 	cr_expect_lt(seen.len, LIMIT);
 	cr_expect_not_null(strstr(buf_cstr(&seen), "s2:"));
 	cr_expect_not(record_queue_is_full(queue));
+}
+
+/* Stacks are most of the bytes. */
+Test(record_queue, events_have_no_stacks_when_little_room_is_left)
+{
+	enum { STACK_WORDS = 40, RAW = 8 };
+	struct {
+		struct prof_rec rec;
+		uint64_t raw, stack[STACK_WORDS];
+	} r = { .rec = { .kind = PROF_REC_TRACEPOINT,
+			 .flags = PROF_REC_STACKS | PROF_REC_WALKED | PROF_REC_RAW_CUT,
+			 .ts = 1,
+			 .raw_len = RAW,
+			 .kstack_cnt = 1,
+			 .ustack_cnt = STACK_WORDS - 1,
+			 .size = sizeof(r) } };
+	const struct ring_merge_sink counting = { .record = on_counted, .ctx = &seen };
+	unsigned int cnt = 0;
+
+	while (!record_queue_is_full(queue) && cnt++ < ALL)
+		record_queue_add(queue, &r.rec);
+	cr_assert_eq(record_queue_release(queue, ALL, &counting), cnt);
+	cr_expect_gt(cnt, 2 * LIMIT / sizeof(r), "%u", cnt);
+	cr_expect_str_eq(buf_cstr(&seen), "with with with with with with with ");
+	cr_expect_eq(without, cnt - 7);
 }

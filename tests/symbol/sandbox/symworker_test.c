@@ -717,6 +717,40 @@ Test(symworker, debug_information_of_one_file_is_read_within_the_limit)
 	sym_client_free(w);
 }
 
+static int on_table(void *ctx, const struct sym_client_answer *a)
+{
+	*(bool *)ctx |= a->kind == SYM_CLIENT_TABLE;
+	return 0;
+}
+
+/* One file takes many slices here, too, and none of them ends the worker. */
+Test(symworker, unwind_table_is_built_within_the_limit)
+{
+	const uint64_t limit = SECOND / 8000;
+	struct sym_client *w = start(NULL);
+	uint64_t began, cpu, deadline = clock_mono_ns() + 30 * SECOND;
+	bool is_here = false;
+	pid_t pid;
+
+	add(w, 0, stimulus("rust"));
+	pid = find_worker("d9-tables");
+	sym_client_limit_reading(w, limit);
+	cpu = cpu_of(pid);
+	began = clock_mono_ns();
+	cr_assert(sym_client_ask_table(w, 0));
+	while (!is_here && clock_mono_ns() < deadline) {
+		sym_client_wait(w, clock_mono_ns() + SECOND / 10);
+		cr_assert_geq(sym_client_receive(w, on_table, &is_here, SIZE_MAX), 0);
+	}
+	cpu = cpu_of(pid) - cpu;
+	cr_expect(is_here);
+	cr_expect_eq(sym_client_restarts(w), 0u);
+	cr_expect_gt(cpu, limit, "several slices");
+	cr_expect_geq((double)(clock_mono_ns() - began) / SECOND * (double)limit * 2,
+		      (double)(cpu - 3 * limit), "%" PRIu64 " ns", cpu);
+	sym_client_free(w);
+}
+
 /* A library may be overwritten in place while it is mapped. */
 Test(symworker, survives_a_file_that_shrinks)
 {

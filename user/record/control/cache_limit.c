@@ -20,7 +20,7 @@ enum {
 	SHARE_TASKS = 12,
 	SHARE_FRAMES = 8,
 	SHARE_STACKS = 3,
-	SHARE_EARLY = 8, /* freed before the others grow */
+	SHARE_EARLY = 12, /* freed before the others grow */
 	SHARE_POOL = 3, /* one for strings, one for stacks */
 	SHARE_NAMING = 4,
 	SHARE_HELPERS = 28,

@@ -5,8 +5,8 @@
  * Single events are never dropped: a thread without its switch out would appear to continue running. Whole time
  * slices are skipped and reported as gaps. So each recorded interval is either complete or marked.
  *
- * If a level costs too much, the level rises at once. It rises by several levels at a time, assuming that cost is
- * proportional to the recorded part. It falls if the next lower level would be affordable at several checks in a
+ * If a level costs too much, the level rises at once. It rises by several levels at a time, assuming that stacks cost
+ * three quarters, and that the rest is proportional to the recorded part. It falls if the next lower level would be affordable at several checks in a
  * row. If that was wrong, the next fall needs twice as many checks.
  */
 #include "record/control/load_shedding.h"
@@ -25,6 +25,7 @@ enum {
 	PATIENCE_MIN = 6,
 	PATIENCE_MAX = 120,
 	REGRET = 10, /* checks after which a lower level was right */
+	GOAL_PART = 8, /* below the limit by this part */
 	STACKS_FACTOR = 4, /* assumed cost factor of stacks until it is measured */
 };
 
@@ -82,16 +83,22 @@ static int set_level(struct load_shedding *t, struct status *status, unsigned in
 	return status_thinning(status, load_shedding_one_in(t), !level, t->ppm);
 }
 
+/* Once something is dropped, the cost stays below the limit: it differs from one check to the next. */
+static uint64_t goal(const struct load_shedding *t)
+{
+	return t->level ? t->max_ppm - t->max_ppm / GOAL_PART : t->max_ppm;
+}
+
 static unsigned int higher(const struct load_shedding *t)
 {
 	uint64_t ppm = t->ppm;
 	unsigned int level = t->level;
 
 	if (!level && t->has_stacks)
-		return 1;
+		ppm /= STACKS_FACTOR;
 	if (!level)
 		level = 1;
-	while (level < LOAD_SHEDDING_LEVEL_MAX && ppm > t->max_ppm) {
+	while (level < LOAD_SHEDDING_LEVEL_MAX && ppm > goal(t)) {
 		level++;
 		ppm /= 2;
 	}
@@ -107,7 +114,7 @@ static bool is_calm(const struct load_shedding *t)
 {
 	const uint64_t factor = lower(t) == 0 && t->has_stacks ? STACKS_FACTOR : 2;
 
-	return t->ppm * factor < t->max_ppm;
+	return t->ppm * factor < goal(t);
 }
 
 static int measure_cost(struct load_shedding *t, struct status *status, uint64_t now_ns)
@@ -121,7 +128,7 @@ static int measure_cost(struct load_shedding *t, struct status *status, uint64_t
 	t->spent_ns = all;
 	t->is_measured = true;
 	t->since_eased++;
-	if (t->ppm > t->max_ppm) {
+	if (t->ppm > goal(t)) {
 		if (t->since_eased <= REGRET && t->patience < PATIENCE_MAX)
 			t->patience *= 2;
 		return set_level(t, status, higher(t));
@@ -134,6 +141,15 @@ static int measure_cost(struct load_shedding *t, struct status *status, uint64_t
 		return 0;
 	t->since_eased = 0;
 	return set_level(t, status, lower(t));
+}
+
+uint64_t load_shedding_due_ns(const struct load_shedding *t, const struct pause *pause)
+{
+	const uint64_t rest = (load_shedding_one_in(t) - 1) * SLICE_NS;
+
+	if (pause->skips_slice)
+		return t->slice_ns + rest;
+	return pause->recording && rest ? t->slice_ns + SLICE_NS : UINT64_MAX;
 }
 
 static int step(struct load_shedding *t, struct pause *pause, struct status *status,

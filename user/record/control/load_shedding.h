@@ -45,6 +45,14 @@ void load_shedding_begin(struct load_shedding *t, const struct load_shedding_cfg
  */
 int load_shedding_step(struct load_shedding *t, struct pause *pause, struct status *status,
 		       uint64_t now_ns);
+/* Whether time slices may be skipped. */
+static inline bool load_shedding_may_skip(const struct load_shedding_cfg *cfg)
+{
+	return cfg->max_ppm || cfg->one_in > 1;
+}
+
+/* The time at which the next slice, or the next gap, is due; UINT64_MAX: none. */
+uint64_t load_shedding_due_ns(const struct load_shedding *t, const struct pause *pause);
 /* Returns N if one slice in N is recorded. */
 uint32_t load_shedding_one_in(const struct load_shedding *t);
 /* Writes what is dropped, if anything, at the start of the recording or of a segment. 0 or -errno. */

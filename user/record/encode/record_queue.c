@@ -4,6 +4,8 @@
  *
  * A growing array with entries of {size, kind} and a copy of the record, all aligned to 8 bytes like records. The
  * name of a process metadata record follows it. Released entries are removed when they are half of the array.
+ *
+ * Stacks are most of the bytes. When little room is left, events are kept without stacks, so that none is lost.
  */
 #include "record/encode/record_queue.h"
 
@@ -52,7 +54,7 @@ bool record_queue_is_full(const struct record_queue *h)
 
 bool record_queue_is_crowded(const struct record_queue *h)
 {
-	return held(h) >= h->max / 4 * 3;
+	return held(h) >= h->max / 2;
 }
 
 void record_queue_free(struct record_queue *h)
@@ -86,10 +88,33 @@ static void *add(struct record_queue *h, uint32_t kind, size_t sz)
 	return e + 1;
 }
 
+static bool is_filling(const struct record_queue *h)
+{
+	return held(h) >= h->max / 8 * 5;
+}
+
+/* As the programs write an event while its ring fills up. */
+static void add_without_stacks(struct record_queue *h, const struct prof_rec *rec)
+{
+	const size_t sz = sizeof(*rec) + ((rec->raw_len + 7UL) & ~7UL);
+	struct prof_rec *at = add(h, HOLD_RECORD, sz);
+
+	memcpy(at, rec, sz);
+	at->size = (uint16_t)sz;
+	at->kstack_cnt = at->ustack_cnt = 0;
+	at->user_end = 0;
+	at->flags = (rec->flags & PROF_REC_RAW_CUT) | PROF_REC_THINNED;
+}
+
 void record_queue_add(struct record_queue *h, const struct prof_rec *rec)
 {
-	void *at = add(h, HOLD_RECORD, rec->size);
+	void *at;
 
+	if (is_filling(h) && rec->kind == PROF_REC_TRACEPOINT && rec->flags & PROF_REC_STACKS) {
+		add_without_stacks(h, rec);
+		return;
+	}
+	at = add(h, HOLD_RECORD, rec->size);
 	memcpy(at, rec, rec->size);
 }
 

@@ -96,7 +96,7 @@ struct unwind_loader {
 	struct table_demand *demand;
 	struct list_builder *builder;
 	struct work_budget *work; /* borrowed */
-	bool patient;
+	bool patient, idle;
 	uint32_t *queue; /* processes whose list is due */
 	size_t queue_cnt, queue_cap;
 	struct expected *expected;
@@ -330,15 +330,25 @@ static uint64_t poll_sideband(struct unwind_loader *u)
 	return more && again < next ? again : next;
 }
 
-/* The limit of the recorder's work is reached: records are handled when the drain has them, and not before. */
 static bool is_over_budget(const struct unwind_loader *u)
 {
 	return work_budget_is_capped(u->work, WORK_LISTS);
 }
 
+/* Records are handled when the drain has them, and not before. */
+static bool follows_drain(const struct unwind_loader *u)
+{
+	return u->idle || is_over_budget(u);
+}
+
+void unwind_loader_be_idle(struct unwind_loader *u, bool idle)
+{
+	u->idle = idle;
+}
+
 uint64_t unwind_loader_poll(struct unwind_loader *u)
 {
-	if (is_over_budget(u))
+	if (follows_drain(u))
 		return UINT64_MAX;
 	return poll_sideband(u);
 }
@@ -462,7 +472,7 @@ void unwind_loader_step(struct unwind_loader *u)
 	store_step(u->store, now);
 	release_slots(u, now);
 	ask_needed(u);
-	if (now - u->swept_ns >= (is_over_budget(u) ? SLOW_SWEEP_NS : SWEEP_NS)) {
+	if (now - u->swept_ns >= (follows_drain(u) ? SLOW_SWEEP_NS : SWEEP_NS)) {
 		u->swept_ns = now;
 		lists_step(u->lists);
 		mapping_lag_forget(u->lag, now - DRAINED_NS);
@@ -632,7 +642,7 @@ void unwind_loader_free(struct unwind_loader *u)
 
 int unwind_loader_fd(const struct unwind_loader *u)
 {
-	return is_over_budget(u) ? -1 : sideband_reader_fd(u->sideband);
+	return follows_drain(u) ? -1 : sideband_reader_fd(u->sideband);
 }
 
 void unwind_loader_follow(struct unwind_loader *u, uint32_t pid, const struct proc_maps *maps,

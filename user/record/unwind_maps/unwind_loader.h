@@ -62,7 +62,7 @@ void unwind_loader_expect(struct unwind_loader *u, const struct elf_deps_file *f
 /* Waits for the tables of followed processes and expected files, at most until deadline_ns (CLOCK_MONOTONIC). */
 void unwind_loader_settle(struct unwind_loader *u, uint64_t deadline_ns);
 
-/* Readable when side-band records arrived; -1 while the limit of the recorder's work is reached. */
+/* Readable when side-band records arrived; -1 while records are not handled before the drain has them. */
 int unwind_loader_fd(const struct unwind_loader *u);
 /*
  * Reads side-band records, up to a limit, and publishes lists. Returns when to call it again (CLOCK_MONOTONIC) even if
@@ -80,6 +80,8 @@ const struct prof_rec *unwind_loader_record(struct unwind_loader *u, const struc
 					    bool walk);
 /* Whether records may wait for unwind tables (initially false). */
 void unwind_loader_be_patient(struct unwind_loader *u, bool patient);
+/* No stacks are taken for now: side-band records are handled when the drain has them, and not before. */
+void unwind_loader_be_idle(struct unwind_loader *u, bool idle);
 /* Call it at least ten times per second. */
 void unwind_loader_step(struct unwind_loader *u);
 

@@ -411,6 +411,12 @@ uint64_t sym_client_answered(const struct sym_client *b)
 	return b->answered;
 }
 
+void sym_client_limit_reading(struct sym_client *b, uint64_t ns_per_s)
+{
+	if (!b->hurries)
+		worker_pool_limit(b->workers, ns_per_s);
+}
+
 void sym_client_hurry(struct sym_client *b)
 {
 	b->hurries = true;

@@ -246,6 +246,9 @@ void sym_client_wait(struct sym_client *b, uint64_t deadline_ns);
 /* Number of requests answered so far; grows while workers make progress. */
 uint64_t sym_client_answered(const struct sym_client *b);
 
+/* See worker_pool_limit(). Ends with sym_client_hurry(). */
+void sym_client_limit_reading(struct sym_client *b, uint64_t ns_per_s);
+
 /* From here on workers run at normal priority. */
 void sym_client_hurry(struct sym_client *b);
 

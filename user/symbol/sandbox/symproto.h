@@ -32,6 +32,7 @@ enum symproto_kind {
 	SYMPROTO_CLOSE, /* id: close it */
 	SYMPROTO_ASK, /* id, offset */
 	SYMPROTO_FILE, /* id, what: reply to WANT, with an error or a file */
+	SYMPROTO_PACE, /* size: CPU time per second for reading from here on, in ns; 0: no limit */
 	/* worker to recorder */
 	SYMPROTO_WORKING, /* id: the worker now works on this module */
 	SYMPROTO_OPENED, /* id, error, build_id: reply to MODULE */

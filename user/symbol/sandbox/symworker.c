@@ -38,8 +38,9 @@
 #define MEM_DEFAULT (256ull << 20)
 #define NAMES_SLICE_NS 10000000ull
 #define LINES_SLICE_NS 50000000ull
-#define SHORT_SLICE_NS 5000000ull /* of lines, with a limit */
-#define REST_MAX_NS 1000000000ull /* between two slices; a silent worker is killed after more */
+#define SECOND_NS 1000000000ull
+#define SLICE_MIN_NS 100000ull
+#define REPORT_NS 1000000000ull /* of rest; a silent worker is killed after more */
 #define TABLES_SLICE_NS 10000000ull
 #define FLUSH_SZ 16384
 /* Larger blocks go back to the kernel when they are freed. */
@@ -84,7 +85,7 @@ struct worker {
 	struct module **order;
 	size_t cnt, cap, cursor;
 	struct module *alone; /* gets all slices until it has no request; NULL: none */
-	uint64_t lines_ns_per_s; /* limit of CPU time; 0: none */
+	uint64_t ns_per_s; /* limit of CPU time; 0: none */
 	uint64_t rests_until; /* CLOCK_MONOTONIC */
 	bool freed; /* much memory since the heap was trimmed */
 	uint64_t turn;
@@ -364,6 +365,12 @@ static void do_file(struct worker *w, const struct symproto_msg *msg, int fd)
 	m->waiting--;
 }
 
+static void set_pace(struct worker *w, uint64_t ns_per_s)
+{
+	w->ns_per_s = ns_per_s;
+	w->rests_until = 0;
+}
+
 static void do_message(struct worker *w, const struct symproto_msg *msg, int fd)
 {
 	if (msg->kind == SYMPROTO_MODULE)
@@ -372,6 +379,8 @@ static void do_message(struct worker *w, const struct symproto_msg *msg, int fd)
 		do_file(w, msg, fd);
 	else if (msg->kind == SYMPROTO_CLOSE)
 		close_module(w, msg->id);
+	else if (msg->kind == SYMPROTO_PACE)
+		set_pace(w, msg->size);
 	else
 		do_ask(w, msg);
 }
@@ -591,10 +600,18 @@ static void put_table(struct module *m, int error, const struct unwind_table *t)
 	}
 }
 
+/* With a limit, at most what it allows in a second. */
+static uint64_t slice_ns(const struct worker *w, uint64_t ns)
+{
+	if (!w->ns_per_s || w->ns_per_s >= ns)
+		return ns;
+	return w->ns_per_s > SLICE_MIN_NS ? w->ns_per_s : SLICE_MIN_NS;
+}
+
 static void answer_with_table(struct module *m)
 {
 	struct unwind_table t = { 0 };
-	int err = cfi_job_build(m->table, TABLES_SLICE_NS, &t);
+	int err = cfi_job_build(m->table, slice_ns(m->w, TABLES_SLICE_NS), &t);
 
 	if (err == -EAGAIN)
 		return;
@@ -607,11 +624,9 @@ static void answer_with_table(struct module *m)
 /* Works in descending order of addresses, because neighbours share data. */
 static void answer_from_file(struct module *m)
 {
-	const uint64_t ns = m->w->role == SYMWORKER_NAMES ? NAMES_SLICE_NS :
-			    m->w->lines_ns_per_s	  ? SHORT_SLICE_NS :
-							    LINES_SLICE_NS;
+	const uint64_t ns = m->w->role == SYMWORKER_NAMES ? NAMES_SLICE_NS : LINES_SLICE_NS;
 
-	symbolizer_slice(m->sym, ns);
+	symbolizer_slice(m->sym, slice_ns(m->w, ns));
 	if (m->unsorted)
 		qsort(m->pending, m->pending_cnt, sizeof(*m->pending), compare_down);
 	m->unsorted = false;
@@ -664,28 +679,37 @@ static struct module *next_ready(struct worker *w)
 /* One file may take seconds, which no budget of requests limits. */
 static void rest(struct worker *w, uint64_t cpu_ns)
 {
-	uint64_t ns;
+	if (w->ns_per_s)
+		w->rests_until =
+			clock_mono_ns() + (uint64_t)((double)cpu_ns * SECOND_NS / w->ns_per_s);
+}
 
-	if (!w->lines_ns_per_s || w->role != SYMWORKER_LINES)
-		return;
-	ns = cpu_ns * (1000000000ull / w->lines_ns_per_s);
-	w->rests_until = clock_mono_ns() + (ns < REST_MAX_NS ? ns : REST_MAX_NS);
+/* 0: the worker may go on. */
+static uint64_t rest_left(const struct worker *w)
+{
+	const uint64_t now = w->rests_until ? clock_mono_ns() : 0;
+
+	return now < w->rests_until ? w->rests_until - now : 0;
 }
 
 /* For poll(): -1 without work, 0 if the worker may go on. */
 static int wait_ms(const struct worker *w, const struct module *m)
 {
-	const uint64_t now = m ? clock_mono_ns() : 0;
+	const uint64_t left = m ? rest_left(w) : 0;
 
 	if (!m)
 		return -1;
-	return now < w->rests_until ? (int)((w->rests_until - now + 999999) / 1000000) : 0;
+	return (int)(((left < REPORT_NS ? left : REPORT_NS) + 999999) / 1000000);
 }
 
 static void serve_and_rest(struct worker *w, struct module *m)
 {
 	const uint64_t began = clock_thread_cpu_ns();
 
+	if (rest_left(w)) {
+		announce(w, m->id);
+		return;
+	}
 	serve_module(w, m);
 	rest(w, clock_thread_cpu_ns() - began);
 }
@@ -702,7 +726,7 @@ void symworker_serve(int sock, enum symworker_role role, const struct symworker_
 		.role = role,
 		.mem_max = cfg->mem_max[role] ? cfg->mem_max[role] : MEM_DEFAULT,
 		.packet = xmalloc(SYMPROTO_PACKET_MAX),
-		.lines_ns_per_s = cfg->lines_ns_per_s,
+		.ns_per_s = role == SYMWORKER_LINES ? cfg->lines_ns_per_s : 0,
 	};
 	struct pollfd fd = { .fd = sock, .events = POLLIN };
 	struct module *m;

@@ -70,6 +70,7 @@ struct worker_pool {
 	struct fork_server *server;
 	struct worker v[SYMWORKER_ROLE_CNT];
 	bool hurry;
+	uint64_t ns_per_s; /* of CPU time for symbol tables, likewise for unwind tables; 0: no limit */
 	uint64_t pressed_ns; /* until when tables are urgent */
 	bool pressed; /* as the tables' worker knows it */
 	bool alone; /* the fork server has exited */
@@ -226,11 +227,31 @@ static void update_press(struct worker_pool *w, uint64_t now)
 		set_pace(w, SYMWORKER_TABLES);
 }
 
+static void post_pace(struct worker_pool *w, enum symworker_role role)
+{
+	const struct symproto_msg msg = { .kind = SYMPROTO_PACE, .size = w->ns_per_s };
+
+	if (role != SYMWORKER_LINES && w->v[role].state == LIVE)
+		worker_pool_post(w, role, &msg, -1);
+}
+
+void worker_pool_limit(struct worker_pool *w, uint64_t ns_per_s)
+{
+	int i;
+
+	if (ns_per_s == w->ns_per_s)
+		return;
+	w->ns_per_s = ns_per_s;
+	for (i = 0; i < SYMWORKER_ROLE_CNT; i++)
+		post_pace(w, i);
+}
+
 void worker_pool_hurry(struct worker_pool *w)
 {
 	int i;
 
 	w->hurry = true;
+	worker_pool_limit(w, 0);
 	for (i = 0; i < SYMWORKER_ROLE_CNT; i++)
 		if (w->v[i].state == LIVE)
 			set_pace(w, i);
@@ -256,6 +277,8 @@ static void on_born(struct worker_pool *w, const struct fork_server_event *ev, u
 	wk->cpu_last = 0;
 	readiness_watch(&wk->ready, w->cfg.epoll_fd, wk->sock);
 	set_pace(w, ev->arg);
+	if (w->ns_per_s)
+		post_pace(w, ev->arg);
 }
 
 /*

@@ -84,7 +84,13 @@ void worker_pool_step(struct worker_pool *w, uint64_t now_ns, size_t max,
  */
 void worker_pool_press(struct worker_pool *w, uint64_t now_ns);
 
-/* Raises workers with low priority to normal. */
+/*
+ * From here on, reading symbol tables takes at most this CPU time per second, and unwind tables likewise; 0: no limit.
+ * A worker rests within a file, too.
+ */
+void worker_pool_limit(struct worker_pool *w, uint64_t ns_per_s);
+
+/* Raises workers with low priority to normal, and ends worker_pool_limit(). */
 void worker_pool_hurry(struct worker_pool *w);
 
 #endif /* D9_SYMBOL_SANDBOX_WORKER_POOL_H */

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * birth_queue.c - processes that start and end while a time slice is skipped
+ *
+ * A shell loop or a build starts thousands of processes per second, most of which end within milliseconds. Their
+ * records come whether or not events are recorded.
+ *
+ * A process stays until its last thread and its last held child have ended, since a child copies names and mappings of
+ * its parent. A process from before the queue passes its properties to held children, too: if it changes or ends, they
+ * are released first.
+ */
+#include "record/process/birth_queue.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/mix.h"
+#include "kernel/perf_side.h"
+
+enum {
+	RECORDS_MAX = 2048,
+	PIDS_MAX = 1024, /* a power of two; at most half of it is used */
+	NAME_SZ = 120,
+	NONE = UINT16_MAX,
+};
+
+struct held {
+	struct perf_side side; /* its name is in `name` */
+	uint16_t prev, next; /* in the order of all; next is also used by the free list */
+	uint16_t next_own; /* of the same process */
+	char name[NAME_SZ];
+};
+
+/* A held process, or the parent of one. */
+struct kin {
+	uint32_t pid; /* 0: free */
+	uint32_t parent; /* its pid */
+	bool is_held; /* otherwise a parent only */
+	uint32_t threads, children; /* alive; children: held ones */
+	uint16_t first, last; /* its records */
+};
+
+struct birth_queue {
+	struct held records[RECORDS_MAX];
+	struct kin kin[PIDS_MAX];
+	size_t kin_cnt;
+	uint16_t free, first, last;
+};
+
+struct birth_queue *birth_queue_new(void)
+{
+	struct birth_queue *q = xcalloc(1, sizeof(*q));
+
+	for (uint16_t i = 0; i < RECORDS_MAX; i++)
+		q->records[i].next = i + 1 < RECORDS_MAX ? i + 1 : NONE;
+	q->first = q->last = NONE;
+	return q;
+}
+
+void birth_queue_free(struct birth_queue *q)
+{
+	free(q);
+}
+
+bool birth_queue_is_empty(const struct birth_queue *q)
+{
+	return q->first == NONE;
+}
+
+/* ---- processes ----------------------------------------------------------------------------------- */
+
+static size_t home(uint32_t pid)
+{
+	return hash_u64(pid) & (PIDS_MAX - 1);
+}
+
+/* The place of a process, or a free one. */
+static struct kin *probe(struct birth_queue *q, uint32_t pid)
+{
+	size_t i = home(pid);
+
+	while (q->kin[i].pid && q->kin[i].pid != pid)
+		i = (i + 1) & (PIDS_MAX - 1);
+	return &q->kin[i];
+}
+
+static struct kin *find(struct birth_queue *q, uint32_t pid)
+{
+	struct kin *k = probe(q, pid);
+
+	return k->pid ? k : NULL;
+}
+
+static struct kin *get(struct birth_queue *q, uint32_t pid)
+{
+	struct kin *k = probe(q, pid);
+
+	if (!k->pid) {
+		*k = (struct kin){ .pid = pid, .first = NONE, .last = NONE };
+		q->kin_cnt++;
+	}
+	return k;
+}
+
+/* Moves later places back, so that there are no gaps before them. */
+static void remove_kin(struct birth_queue *q, struct kin *k)
+{
+	size_t hole = (size_t)(k - q->kin), i = hole;
+
+	for (;;) {
+		i = (i + 1) & (PIDS_MAX - 1);
+		if (!q->kin[i].pid)
+			break;
+		if (((i - home(q->kin[i].pid)) & (PIDS_MAX - 1)) < ((i - hole) & (PIDS_MAX - 1)))
+			continue;
+		q->kin[hole] = q->kin[i];
+		hole = i;
+	}
+	q->kin[hole].pid = 0;
+	q->kin_cnt--;
+}
+
+/* ---- records ------------------------------------------------------------------------------------- */
+
+static void append(struct birth_queue *q, struct kin *k, const struct perf_side *side)
+{
+	const uint16_t i = q->free;
+	struct held *h = &q->records[i];
+
+	q->free = h->next;
+	h->side = *side;
+	memcpy(h->name, side->name, side->name_len);
+	h->name[side->name_len] = '\0';
+	h->prev = q->last;
+	h->next = h->next_own = NONE;
+	*(q->last == NONE ? &q->first : &q->records[q->last].next) = i;
+	q->last = i;
+	*(k->last == NONE ? &k->first : &q->records[k->last].next_own) = i;
+	k->last = i;
+}
+
+static void drop_record(struct birth_queue *q, uint16_t i)
+{
+	struct held *h = &q->records[i];
+
+	*(h->prev == NONE ? &q->first : &q->records[h->prev].next) = h->next;
+	*(h->next == NONE ? &q->last : &q->records[h->next].prev) = h->prev;
+	h->next = q->free;
+	q->free = i;
+}
+
+static bool is_over(const struct kin *k)
+{
+	return !k->threads && !k->children;
+}
+
+/* Drops a process that has ended, and then its parent if that has waited for it. */
+static void drop_ended(struct birth_queue *q, struct kin *k)
+{
+	uint16_t i, next;
+	uint32_t parent;
+
+	while (k && is_over(k)) {
+		for (i = k->first; i != NONE; i = next) {
+			next = q->records[i].next_own;
+			drop_record(q, i);
+		}
+		parent = k->is_held ? k->parent : 0;
+		remove_kin(q, k);
+		k = parent ? find(q, parent) : NULL;
+		if (k)
+			k->children--;
+	}
+}
+
+static bool has_room(const struct birth_queue *q, const struct perf_side *side)
+{
+	return q->free != NONE && q->kin_cnt + 2 <= PIDS_MAX / 2 && side->name_len < NAME_SZ;
+}
+
+static bool is_held(const struct kin *k)
+{
+	return k && k->is_held;
+}
+
+static enum birth_queue_answer begin(struct birth_queue *q, const struct perf_side *side)
+{
+	struct kin *k;
+
+	get(q, side->ppid)->children++;
+	k = get(q, side->pid);
+	k->is_held = true;
+	k->parent = side->ppid;
+	k->threads = 1;
+	append(q, k, side);
+	return BIRTH_QUEUE_HELD;
+}
+
+static enum birth_queue_answer add_own(struct birth_queue *q, struct kin *k,
+				       const struct perf_side *side)
+{
+	k->threads += side->type == PERF_SIDE_FORK;
+	if (side->type == PERF_SIDE_EXIT && k->threads)
+		k->threads--;
+	append(q, k, side);
+	drop_ended(q, k);
+	return BIRTH_QUEUE_HELD;
+}
+
+enum birth_queue_answer birth_queue_add(struct birth_queue *q, const struct perf_side *side)
+{
+	const bool starts = side->type == PERF_SIDE_FORK && side->pid == side->tid;
+	struct kin *k;
+
+	switch (side->type) {
+	case PERF_SIDE_FORK:
+	case PERF_SIDE_COMM:
+	case PERF_SIDE_MMAP:
+	case PERF_SIDE_EXIT:
+		break;
+	case PERF_SIDE_LOST:
+	case PERF_SIDE_FULL:
+	case PERF_SIDE_DAMAGED:
+		return BIRTH_QUEUE_RELEASE;
+	case PERF_SIDE_KSYMBOL:
+	case PERF_SIDE_STALLED:
+	case PERF_SIDE_OTHER:
+		return BIRTH_QUEUE_PASS;
+	}
+	k = find(q, side->pid);
+	if (!k && !starts)
+		return BIRTH_QUEUE_PASS;
+	/* an early reader that has applied the start to tables of its own expects the end there */
+	if (!k && side->looked && !is_held(find(q, side->ppid)))
+		return BIRTH_QUEUE_PASS;
+	if (side->looked || !has_room(q, side) || (starts && (k || !side->pid || !side->ppid)))
+		return BIRTH_QUEUE_RELEASE;
+	if (starts)
+		return begin(q, side);
+	if (k->is_held)
+		return add_own(q, k, side);
+	return side->type == PERF_SIDE_FORK ? BIRTH_QUEUE_PASS : BIRTH_QUEUE_RELEASE;
+}
+
+int birth_queue_release(struct birth_queue *q, int (*fn)(void *ctx, const struct perf_side *side),
+			void *ctx)
+{
+	int err = 0;
+
+	for (uint16_t i = q->first; i != NONE && !err; i = q->records[i].next) {
+		struct held *h = &q->records[i];
+
+		h->side.name = h->name;
+		err = fn(ctx, &h->side);
+	}
+	if (q->first != NONE) {
+		q->records[q->last].next = q->free;
+		q->free = q->first;
+	}
+	q->first = q->last = NONE;
+	memset(q->kin, 0, sizeof(q->kin));
+	q->kin_cnt = 0;
+	return err;
+}
