@@ -186,8 +186,7 @@ static void set_pod(struct trace_input *in, uint32_t cgroup, struct query_value 
 		query_value_bytes(out, QUERY_TEXT, in->text.data, in->text.len);
 }
 
-static void tasks_column(struct trace_input *in, size_t row, size_t column,
-			 struct query_value *out)
+static void tasks_column(struct trace_input *in, size_t row, size_t column, struct query_value *out)
 {
 	const struct names_task *task = &in->tasks[row].task;
 	const struct trace_input_part *p = trace_input_part(in, in->tasks[row].part);

@@ -24,7 +24,7 @@ struct query_value {
 	const char *data;
 	size_t sz;
 	/* Only of tables: */
-	bool lasts; /* the text is valid as long as the traces are */
+	bool lasts; /* the text is valid while the traces are */
 	uint32_t string; /* 1 + number of the text in the names of the trace; 0: it has none */
 };
 

@@ -63,8 +63,8 @@ static void begin_samples(struct scan *s)
 	const bool names = scan_filter_uses(f, SAMPLE_COMM) || scan_filter_uses(f, SAMPLE_CGROUP);
 
 	/* a switch may be the only event that names a thread */
-	s->skip.kinds = names ? TRACE_KINDS_QUIET & ~(1u << TRACE_TRACEPOINT) :
-				TRACE_KINDS_TRACEPOINT;
+	s->skip.kinds =
+		names ? TRACE_KINDS_QUIET & ~(1u << TRACE_TRACEPOINT) : TRACE_KINDS_TRACEPOINT;
 	if (!scan_filter_uses(f, SAMPLE_STACK) || (f->has_word && !strcmp(f->word, "cpu")))
 		s->skip.stacks = true;
 }

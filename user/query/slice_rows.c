@@ -385,7 +385,8 @@ static void slice_column(struct scan *s, size_t column, struct query_value *out)
 	else if (c == COLUMN_TASK_STATE)
 		set_letter(s, row, out);
 	else if (c == COLUMN_WHY)
-		query_value_word(out, row->state == INTERVAL_RUNNABLE ? interval_why_word(row->why) : NULL);
+		query_value_word(
+			out, row->state == INTERVAL_RUNNABLE ? interval_why_word(row->why) : NULL);
 	else if (c == COLUMN_END)
 		query_value_word(out, row->end ? row->end : "open");
 	else if (c == COLUMN_STACK)
