@@ -45,6 +45,28 @@ Test(str, parse_u64_accepts_whole_numbers_only)
 	}
 }
 
+Test(str, parse_days)
+{
+	static const struct {
+		const char *text;
+		int err;
+		uint64_t days;
+	} cases[] = {
+		{ "7", 0, 7 },		 { "7d", 0, 7 },	{ "36500d", 0, 36500 },
+		{ "0", -EINVAL, 1 },	 { "", -EINVAL, 1 },	{ "d", -EINVAL, 1 },
+		{ "7dd", -EINVAL, 1 },	 { "7h", -EINVAL, 1 },	{ "-7", -EINVAL, 1 },
+		{ "36501", -ERANGE, 1 }, { "0x7", -EINVAL, 1 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint64_t days = 1;
+
+		cr_expect_eq(str_parse_days(cases[i].text, &days), cases[i].err, "'%s'",
+			     cases[i].text);
+		cr_expect_eq(days, cases[i].days, "'%s'", cases[i].text);
+	}
+}
+
 Test(str, parse_size_knows_powers_of_1024)
 {
 	static const struct {

@@ -126,6 +126,15 @@ Fleet:
                             dial9-spool/trace.bin) and send the files to
                             ClickHouse, see dial9-prof ship
       --label=NAME=VALUE    With --ship: put this label in each row; repeatable
+      --anonymize           With --ship: send hashes in place of names; files on
+                            this machine keep them
+      --anonymize-key=FILE  With --anonymize: key of these hashes, 32
+                            hexadecimal digits
+      --ca-file=FILE        With --ship: certificates (PEM) that may sign the
+                            server's
+      --raw-ttl=DAYS        With --ship: the server deletes samples, slices and
+                            spans after DAYS
+      --rollup-ttl=DAYS     With --ship: the same for sums by second
 
 Recorder:
   -r, --realtime=PRIO       Real-time priority while a ring buffer fills
@@ -569,6 +578,22 @@ $ rm a b c; ls
 #
 $ dial9-prof record -a --label rack=b7
 ! dial9-prof: record: --label needs --ship; see dial9-prof record --help
+? 1
+#
+$ dial9-prof record -a --raw-ttl 7
+! dial9-prof: record: --raw-ttl needs --ship; see dial9-prof record --help
+? 1
+#
+$ dial9-prof record -a --anonymize
+! dial9-prof: record: --anonymize needs --ship; see dial9-prof record --help
+? 1
+#
+$ dial9-prof record -a --ship http://localhost:8123/x --rollup-ttl 0d
+! dial9-prof: record: bad value for --rollup-ttl: expected days, for example 7d; see dial9-prof record --help
+? 1
+#
+$ dial9-prof record -a --ship http://localhost:8123/x --anonymize-key key
+! dial9-prof: record: --anonymize-key needs --anonymize; see dial9-prof record --help
 ? 1
 #
 $ dial9-prof record -a --ship localhost:8123

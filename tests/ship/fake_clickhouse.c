@@ -16,6 +16,7 @@
 
 #include "base/buf.h"
 #include "ship/ship_tables.h"
+#include "tests/ship/native_rows.h"
 
 #define BATCHES_MAX 4096
 
@@ -28,6 +29,7 @@ struct fake_clickhouse {
 	pthread_mutex_t lock;
 	bool stopped;
 	struct fake_batch batches[BATCHES_MAX];
+	struct buf blocks[BATCHES_MAX]; /* of these, unpacked */
 	size_t batch_cnt;
 	unsigned int inserts;
 	struct buf seen; /* heads, and statements */
@@ -114,6 +116,29 @@ static uint64_t count_rows(const struct buf *body)
 	return read_varint(&at);
 }
 
+static void unpack(const struct buf *body, struct buf *out)
+{
+	char piece[4096];
+	z_stream z = { .next_in = (Bytef *)body->data, .avail_in = (uInt)body->len };
+	int ret = Z_OK;
+
+	inflateInit2(&z, 15 + 16);
+	while (ret == Z_OK) {
+		z.next_out = (Bytef *)piece;
+		z.avail_out = sizeof(piece);
+		ret = inflate(&z, Z_NO_FLUSH);
+		buf_add(out, piece, sizeof(piece) - z.avail_out);
+	}
+	inflateEnd(&z);
+}
+
+static void keep_body(struct fake_clickhouse *f, const struct buf *body)
+{
+	pthread_mutex_lock(&f->lock);
+	unpack(body, &f->bodies);
+	pthread_mutex_unlock(&f->lock);
+}
+
 static void store(struct fake_clickhouse *f, const struct request *r)
 {
 	struct fake_batch b = { .rows = count_rows(&r->body) };
@@ -127,27 +152,11 @@ static void store(struct fake_clickhouse *f, const struct request *r)
 	pthread_mutex_lock(&f->lock);
 	for (size_t i = 0; i < f->batch_cnt && f->opts.tokens; i++)
 		known |= f->batches[i].id == b.id;
-	if (!known && f->batch_cnt < BATCHES_MAX)
+	if (!known && f->batch_cnt < BATCHES_MAX) {
+		unpack(&r->body, &f->blocks[f->batch_cnt]);
 		f->batches[f->batch_cnt++] = b;
-	pthread_mutex_unlock(&f->lock);
-}
-
-static void keep_body(struct fake_clickhouse *f, const struct buf *body)
-{
-	char piece[4096];
-	z_stream z = { .next_in = (Bytef *)body->data, .avail_in = (uInt)body->len };
-	int ret = Z_OK;
-
-	inflateInit2(&z, 15 + 16);
-	pthread_mutex_lock(&f->lock);
-	while (ret == Z_OK) {
-		z.next_out = (Bytef *)piece;
-		z.avail_out = sizeof(piece);
-		ret = inflate(&z, Z_NO_FLUSH);
-		buf_add(&f->bodies, piece, sizeof(piece) - z.avail_out);
 	}
 	pthread_mutex_unlock(&f->lock);
-	inflateEnd(&z);
 }
 
 static void answer(int fd, const char *status, const char *header, const char *body)
@@ -371,6 +380,8 @@ void fake_free(struct fake_clickhouse *f)
 {
 	fake_stop(f);
 	sem_destroy(&f->ready);
+	for (size_t i = 0; i < f->batch_cnt; i++)
+		buf_free(&f->blocks[i]);
 	buf_free(&f->seen);
 	buf_free(&f->bodies);
 	free(f);
@@ -379,6 +390,27 @@ void fake_free(struct fake_clickhouse *f)
 unsigned int fake_port(const struct fake_clickhouse *f)
 {
 	return f->port;
+}
+
+void fake_put_rows(struct fake_clickhouse *f, const char *table, const char *columns,
+		   struct buf *csv)
+{
+	pthread_mutex_lock(&f->lock);
+	for (size_t i = 0; i < f->batch_cnt; i++)
+		if (!strcmp(f->batches[i].table, table))
+			native_rows_put(csv, &f->blocks[i], columns);
+	pthread_mutex_unlock(&f->lock);
+}
+
+size_t fake_first(struct fake_clickhouse *f, const char *table)
+{
+	size_t i = 0;
+
+	pthread_mutex_lock(&f->lock);
+	while (i < f->batch_cnt && strcmp(f->batches[i].table, table) != 0)
+		i++;
+	pthread_mutex_unlock(&f->lock);
+	return i;
 }
 
 uint64_t fake_rows(struct fake_clickhouse *f, const char *table)

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
+
 /*
  * A server that answers as ClickHouse does to the statements of user/ship, and keeps what it was sent. It takes an insert
  * whole or not at all, and can fail in every way that was seen, at the insert of a given number.
@@ -48,6 +50,11 @@ void fake_stop(struct fake_clickhouse *f);
 void fake_free(struct fake_clickhouse *f);
 unsigned int fake_port(const struct fake_clickhouse *f);
 
+/* Appends the rows of a table as native_rows_put() does, in the order of their inserts. */
+void fake_put_rows(struct fake_clickhouse *f, const char *table, const char *columns,
+		   struct buf *csv);
+/* The number of a table's first insert among all that were stored; of all of them if it has none. */
+size_t fake_first(struct fake_clickhouse *f, const char *table);
 /* Rows that were stored in a table, and inserts that arrived. */
 uint64_t fake_rows(struct fake_clickhouse *f, const char *table);
 unsigned int fake_inserts(struct fake_clickhouse *f);

@@ -64,9 +64,9 @@ Test(ship_state, survives_reopening)
 
 Test(ship_state, a_torn_line_is_ignored)
 {
-	static const char text[] = "dial9-ship 2\nfile 00000000000000030000000000000004\n"
+	static const char text[] = "dial9-ship 3\nfile 00000000000000030000000000000004\n"
 				   "ack 000000000000004d\nack 000000000000004e\n";
-	const size_t first = sizeof("dial9-ship 2\nfile 00000000000000030000000000000004\n"
+	const size_t first = sizeof("dial9-ship 3\nfile 00000000000000030000000000000004\n"
 				    "ack 000000000000004d\n") -
 			     1;
 	struct ship_state *s;
@@ -75,7 +75,7 @@ Test(ship_state, a_torn_line_is_ignored)
 
 	temp_dir_make(path, sizeof(path));
 	dir = open(path, O_RDONLY | O_DIRECTORY);
-	for (size_t len = sizeof("dial9-ship 2\n") - 1; len < sizeof(text); len++) {
+	for (size_t len = sizeof("dial9-ship 3\n") - 1; len < sizeof(text); len++) {
 		write_file(dir, text, len);
 		cr_assert_eq(ship_state_open(dir, path, &s), 0);
 		cr_expect_eq(ship_state_is_acked(s, B, 0x4d), len >= first, "%zu", len);
@@ -88,8 +88,8 @@ Test(ship_state, a_torn_line_is_ignored)
 
 Test(ship_state, other_files_and_versions_are_refused)
 {
-	static const char *const bad[] = { "something else\n", "dial9-ship 3\n",
-					   "dial9-ship 1\nfile 00000000000000030000000000000004\n" };
+	static const char *const bad[] = { "something else\n", "dial9-ship 4\n",
+					   "dial9-ship 2\nfile 00000000000000030000000000000004\n" };
 	struct ship_state *s;
 	char path[64];
 	int dir;

@@ -247,7 +247,7 @@ Test(ship, without_a_server_it_gives_up_and_keeps_the_file)
 /* It answers questions all the while, for example because its disk is full. */
 Test(ship, a_server_that_takes_no_rows_is_given_up, .timeout = 20)
 {
-	/* after stacks, frames, tasks and traces: rows that a server may have twice */
+	/* after tasks, traces, frames and stacks: rows that a server may have twice */
 	struct scene s = { .fault = FAKE_ERROR, .first = 4, .count = UINT_MAX };
 
 	begin(&s, true);
@@ -270,7 +270,7 @@ Test(ship, a_server_that_is_silent_is_given_up, .timeout = 15)
 
 Test(ship, doubled_rows_are_counted)
 {
-	/* stacks, frames, tasks, traces, lost */
+	/* tasks, traces, frames, stacks, lost */
 	struct scene s = { .fault = FAKE_DOUBLE, .first = 4, .count = 1 };
 
 	begin(&s, false);

@@ -17,6 +17,8 @@
 #include "base/buf.h"
 #include "base/utf8.h"
 
+#define DAYS_MAX 36500
+
 static int digit_value(char c)
 {
 	if (c >= '0' && c <= '9')
@@ -65,6 +67,19 @@ int str_parse_u64(const char *s, uint64_t max, uint64_t *out)
 	if (err || v > max)
 		return err ? err : -ERANGE;
 	*out = v;
+	return 0;
+}
+
+int str_parse_days(const char *s, uint64_t *days)
+{
+	uint64_t v;
+	int err = parse_digits(&s, 10, UINT64_MAX, &v);
+
+	if (!err && (!v || (*s && strcmp(s, "d") != 0)))
+		return -EINVAL;
+	if (err || v > DAYS_MAX)
+		return err ? err : -ERANGE;
+	*days = v;
 	return 0;
 }
 

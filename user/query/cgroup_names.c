@@ -5,7 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { CONTAINER_LEN = 64, POD_LEN = 36 };
+enum { POD_LEN = 36 };
 
 static bool is_hex(char c)
 {
@@ -21,7 +21,7 @@ const char *cgroup_names_container(const char *path, size_t len)
 			n++;
 			continue;
 		}
-		if (n == CONTAINER_LEN)
+		if (n == CGROUP_NAMES_CONTAINER)
 			found = path + i - n;
 		n = 0;
 	}

@@ -205,7 +205,7 @@ static void begin_events(struct scan *s)
 		/* a tracepoint's kind follows from its name, which its events have to show */
 		if (strchr(t->event, ':'))
 			skip = !strcmp(t->event, "sched:sched_switch") ? TRACE_KINDS_QUIET : 0;
-		reader_skip_kinds(s->reader, skip);
+		s->skip.kinds = skip;
 	}
 }
 
@@ -241,43 +241,42 @@ static bool is_event(struct scan *s, const struct trace_event *ev)
 static const int32_t *map_of(struct scan *s, const struct event_name_table *t)
 {
 	struct event_tables_scan *r = s->state;
-	const uint64_t key = (uintptr_t)s->ev.schema;
+	const uint64_t key = (uintptr_t)s->ev->schema;
 	int32_t *map;
 
-	if (r->last == s->ev.schema)
+	if (r->last == s->ev->schema)
 		return r->map;
 	map = hmap_get(&r->maps, key);
 	if (!map) {
 		map = xcalloc(t->cnt - EVENT_FIELDS + 1, sizeof(*map));
 		for (size_t i = EVENT_FIELDS; i < t->cnt; i++)
 			map[i - EVENT_FIELDS] =
-				trace_field_at(s->ev.schema, t->fields[i - EVENT_FIELDS]);
+				trace_field_at(s->ev->schema, t->fields[i - EVENT_FIELDS]);
 		hmap_set(&r->maps, key, map);
 	}
-	r->last = s->ev.schema;
+	r->last = s->ev->schema;
 	r->map = map;
 	return map;
 }
 
-static void result_json(struct scan *s, sqlite3_context *ctx)
+static void set_json(struct scan *s, struct query_value *out)
 {
-	const struct trace_schema *schema = s->ev.schema;
-	struct buf out = { 0 };
+	const struct trace_schema *schema = s->ev->schema;
 
-	json_object(&out, NULL);
+	buf_clear(&s->text);
+	json_object(&s->text, NULL);
 	for (size_t i = 0; i < schema->field_cnt; i++) {
 		size_t len;
 		const char *name = names_str(s->in->names, schema->field_names[i], &len);
 
-		json_key_text(&out, name, len);
-		field_value_json(&out, s->in, s->trace, &s->ev.values[i]);
+		json_key_text(&s->text, name, len);
+		field_value_json(&s->text, s->in, s->trace, &s->ev->values[i]);
 	}
-	json_end(&out, "}");
-	sqlite3_result_text64(ctx, out.data, out.len, SQLITE_TRANSIENT, SQLITE_UTF8);
-	buf_free(&out);
+	json_end(&s->text, "}");
+	scan_value_built(s, out);
 }
 
-static void result_own(struct scan *s, sqlite3_context *ctx, size_t column)
+static void set_own(struct scan *s, size_t column, struct query_value *out)
 {
 	const struct event_name_table *t = s->table->of;
 	int32_t at;
@@ -285,34 +284,34 @@ static void result_own(struct scan *s, sqlite3_context *ctx, size_t column)
 	if (t) {
 		at = map_of(s, t)[column - EVENT_FIELDS];
 		if (at >= 0)
-			field_value_result(ctx, s->in, s->trace, &s->ev.values[at]);
+			field_value_get(s, &s->ev->values[at], out);
 	} else if (column == EVENT_FIELDS) {
-		scan_result_text(s, ctx, s->ev.schema->name);
+		scan_value_string(s, out, s->ev->schema->name);
 	} else {
-		result_json(s, ctx);
+		set_json(s, out);
 	}
 }
 
-static void event_column(struct scan *s, sqlite3_context *ctx, size_t column)
+static void event_column(struct scan *s, size_t column, struct query_value *out)
 {
 	switch (column) {
 	case EVENT_TID:
-		scan_result_id(ctx, s->ev.tid);
+		scan_value_id(out, s->ev->tid);
 		break;
 	case EVENT_PID:
-		scan_result_id(ctx, s->ev.pid);
+		scan_value_id(out, s->ev->pid);
 		break;
 	case EVENT_COMM:
-		scan_result_text(s, ctx, s->ev.comm);
+		scan_value_string(s, out, s->ev->comm);
 		break;
 	case EVENT_CGROUP:
-		scan_result_text(s, ctx, s->ev.cgroup);
+		scan_value_string(s, out, s->ev->cgroup);
 		break;
 	case EVENT_CPU:
-		scan_result_id(ctx, s->ev.cpu);
+		scan_value_id(out, s->ev->cpu);
 		break;
 	default:
-		result_own(s, ctx, column);
+		set_own(s, column, out);
 	}
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Values of events in SQL and JSON. Independent of tables and columns. */
+/* Values of events in tables and JSON. Independent of tables and columns. */
 #include "query/field_value.h"
 
 #include <math.h>
@@ -122,38 +122,28 @@ static bool is_nested(const struct dial9_value *v)
 	return v->type == DIAL9_LIST || v->type == DIAL9_MAP || v->type == DIAL9_STRING_MAP;
 }
 
-static void result_nested(sqlite3_context *ctx, const struct dial9_value *v)
-{
-	struct buf out = { 0 };
-
-	put_nested(&out, v);
-	sqlite3_result_text64(ctx, out.data, out.len, SQLITE_TRANSIENT, SQLITE_UTF8);
-	buf_free(&out);
-}
-
-void field_value_result(sqlite3_context *ctx, struct trace_input *in, const struct trace *t,
-			const struct dial9_value *v)
+void field_value_get(struct scan *s, const struct dial9_value *v, struct query_value *out)
 {
 	struct dial9_str text;
-	int64_t stack;
 	uint64_t n;
 
 	if (trace_value_u64(v, &n)) {
-		sqlite3_result_int64(ctx, (sqlite3_int64)n);
-	} else if (trace_value_str(t, v, &text)) {
-		sqlite3_result_text64(ctx, text.ptr, text.len, SQLITE_TRANSIENT, SQLITE_UTF8);
+		query_value_integer(out, (int64_t)n);
+	} else if (trace_value_str(s->trace, v, &text)) {
+		query_value_bytes(out, QUERY_TEXT, text.ptr, text.len);
 	} else if (v->type == DIAL9_BOOL) {
-		sqlite3_result_int(ctx, v->b);
+		query_value_integer(out, v->b);
 	} else if (v->type == DIAL9_F64) {
-		sqlite3_result_double(ctx, v->f64);
+		out->type = QUERY_REAL;
+		out->real = v->f64;
 	} else if (v->type == DIAL9_BYTES) {
-		sqlite3_result_blob64(ctx, v->str.ptr, v->str.len, SQLITE_TRANSIENT);
+		query_value_bytes(out, QUERY_BLOB, v->str.ptr, v->str.len);
 	} else if (is_stack(v)) {
-		stack = stack_of(in, t, v);
-		if (stack >= 0)
-			sqlite3_result_int64(ctx, stack);
+		scan_value_stack(out, stack_of(s->in, s->trace, v));
 	} else if (is_nested(v)) {
-		result_nested(ctx, v);
+		buf_clear(&s->text);
+		put_nested(&s->text, v);
+		scan_value_built(s, out);
 	}
 }
 

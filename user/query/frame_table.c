@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/str.h"
-#include "query/scan.h"
+#include "query/scan_vtab.h"
 #include "query/stack_names.h"
 
 /* clang-format off */
@@ -57,7 +57,7 @@ const struct scan_column *frame_table_columns(size_t *cnt)
 static int connect_frames(sqlite3 *db, void *aux, int argc, const char *const *argv,
 			  sqlite3_vtab **out, char **err)
 {
-	char *sql = scan_declaration(columns, FRAME_CNT + 1, 1);
+	char *sql = scan_vtab_declaration(columns, FRAME_CNT + 1, 1);
 	struct frame_vtab *v;
 	int ret = sql ? sqlite3_declare_vtab(db, sql) : SQLITE_NOMEM;
 

@@ -2,7 +2,9 @@
 #ifndef D9_QUERY_FRAME_TABLE_H
 #define D9_QUERY_FRAME_TABLE_H
 
-#include "query/scan_plan.h"
+#include <sqlite3.h>
+
+#include "query/scan_filter.h"
 #include "query/trace_input.h"
 
 /* frames(STACK): the columns without the hidden argument. */

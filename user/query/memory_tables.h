@@ -2,7 +2,8 @@
 #ifndef D9_QUERY_MEMORY_TABLES_H
 #define D9_QUERY_MEMORY_TABLES_H
 
-#include "query/scan_plan.h"
+#include "query/query_value.h"
+#include "query/scan_filter.h"
 #include "query/trace_input.h"
 
 /* Version of tables and columns. Adding a column keeps it, any other change needs a new one. */
@@ -16,13 +17,13 @@ struct memory_table {
 	size_t (*count)(const struct trace_input *in);
 	/* By TID; NULL: not sorted. */
 	uint32_t (*tid)(const struct trace_input *in, size_t row);
-	void (*column)(sqlite3_context *ctx, struct trace_input *in, size_t row, size_t column);
+	/* *out is NULL before. */
+	void (*column)(struct trace_input *in, size_t row, size_t column, struct query_value *out);
 	struct trace_inputs *all;
 };
 
 /* The tables `traces` and `tasks`. */
 struct memory_table memory_tables_traces(struct trace_inputs *all);
 struct memory_table memory_tables_tasks(struct trace_inputs *all);
-int memory_table_register(sqlite3 *db, const struct memory_table *table);
 
 #endif /* D9_QUERY_MEMORY_TABLES_H */

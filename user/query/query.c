@@ -13,9 +13,10 @@
 #include "base/str.h"
 #include "query/event_tables.h"
 #include "query/frame_table.h"
-#include "query/memory_tables.h"
+#include "query/memory_vtab.h"
 #include "query/stored_table.h"
 #include "query/sample_rows.h"
+#include "query/scan_vtab.h"
 #include "query/slice_rows.h"
 #include "query/span_rows.h"
 #include "query/sql_functions.h"
@@ -148,14 +149,14 @@ static int connect_table(struct query *q, const char *name)
 
 static int add_scan(struct query *q, const struct scan_table *table)
 {
-	int err = scan_register(q->db, table);
+	int err = scan_vtab_register(q->db, table);
 
 	return err ? err : connect_table(q, table->name);
 }
 
 static int add_list(struct query *q, const struct memory_table *table)
 {
-	int err = memory_table_register(q->db, table);
+	int err = memory_vtab_register(q->db, table);
 
 	return err ? err : connect_table(q, table->name);
 }

@@ -5,6 +5,7 @@
 #include <signal.h>
 
 #include "base/buf.h"
+#include "query/query_value.h"
 #include "query/trace_input.h"
 
 /*
@@ -34,24 +35,6 @@ int query_add(struct query *q, struct reader *r, const struct trace_input_again 
 /* Makes the tables. After the last trace: 0 or -errno. */
 int query_prepare(struct query *q);
 const struct trace_inputs *query_traces(const struct query *q);
-
-enum query_type {
-	QUERY_NULL,
-	QUERY_INTEGER,
-	QUERY_REAL,
-	QUERY_TEXT,
-	QUERY_BLOB,
-	QUERY_NUMBER, /* a number that the types above cannot hold, as text; only rows of a server have it */
-};
-
-/* A value of a result; text and bytes are borrowed during the call. */
-struct query_value {
-	enum query_type type;
-	int64_t integer;
-	double real;
-	const char *data;
-	size_t sz;
-};
 
 /* What the value of a parameter is. */
 enum query_param_kind {

@@ -63,10 +63,10 @@ static void begin_samples(struct scan *s)
 	const bool names = scan_filter_uses(f, SAMPLE_COMM) || scan_filter_uses(f, SAMPLE_CGROUP);
 
 	/* a switch may be the only event that names a thread */
-	reader_skip_kinds(s->reader, names ? TRACE_KINDS_QUIET & ~(1u << TRACE_TRACEPOINT) :
-					     TRACE_KINDS_TRACEPOINT);
+	s->skip.kinds =
+		names ? TRACE_KINDS_QUIET & ~(1u << TRACE_TRACEPOINT) : TRACE_KINDS_TRACEPOINT;
 	if (!scan_filter_uses(f, SAMPLE_STACK) || (f->has_word && !strcmp(f->word, "cpu")))
-		reader_skip_stacks(s->reader);
+		s->skip.stacks = true;
 }
 
 static bool is_sample(struct scan *s, const struct trace_event *ev)
@@ -83,36 +83,36 @@ static bool is_sample(struct scan *s, const struct trace_event *ev)
 	return true;
 }
 
-static void sample_column(struct scan *s, sqlite3_context *ctx, size_t column)
+static void sample_column(struct scan *s, size_t column, struct query_value *out)
 {
-	const struct trace_event *ev = &s->ev;
+	const struct trace_event *ev = s->ev;
 	const uint64_t period = trace_input_part(s->in, ev->part)->period_ns;
 
 	switch ((enum sample_column)column) {
 	case SAMPLE_TID:
-		scan_result_id(ctx, ev->tid);
+		scan_value_id(out, ev->tid);
 		break;
 	case SAMPLE_PID:
-		scan_result_id(ctx, ev->pid);
+		scan_value_id(out, ev->pid);
 		break;
 	case SAMPLE_COMM:
-		scan_result_text(s, ctx, ev->comm);
+		scan_value_string(s, out, ev->comm);
 		break;
 	case SAMPLE_CGROUP:
-		scan_result_text(s, ctx, ev->cgroup);
+		scan_value_string(s, out, ev->cgroup);
 		break;
 	case SAMPLE_CPU:
-		scan_result_id(ctx, ev->cpu);
+		scan_value_id(out, ev->cpu);
 		break;
 	case SAMPLE_SOURCE:
-		scan_result_word(ctx, source_word(ev->source));
+		query_value_word(out, source_word(ev->source));
 		break;
 	case SAMPLE_STACK:
-		scan_result_stack(ctx, trace_input_add_stack(s->in, ev->frames, ev->frame_cnt));
+		scan_value_stack(out, trace_input_add_stack(s->in, ev->frames, ev->frame_cnt));
 		break;
 	case SAMPLE_WEIGHT:
 		if (period && ev->source == PROF_SOURCE_SAMPLE)
-			sqlite3_result_int64(ctx, (sqlite3_int64)period);
+			query_value_integer(out, (int64_t)period);
 		break;
 	case SAMPLE_BEFORE:
 	case SAMPLE_CNT:
@@ -169,8 +169,8 @@ static const char *class_word(enum loss_accounting_class cls)
 
 static void begin_losses(struct scan *s)
 {
-	reader_skip_tasks(s->reader);
-	reader_skip_kinds(s->reader, TRACE_KINDS_TRACEPOINT | 1u << TRACE_SAMPLE);
+	s->skip.tasks = true;
+	s->skip.kinds = TRACE_KINDS_TRACEPOINT | 1u << TRACE_SAMPLE;
 }
 
 static bool is_loss(struct scan *s, const struct trace_event *ev)
@@ -182,33 +182,31 @@ static bool is_loss(struct scan *s, const struct trace_event *ev)
 	return scan_wants(s, ev->part, s->ts, TRACE_NONE, TRACE_NONE);
 }
 
-static void lost_column(struct scan *s, sqlite3_context *ctx, size_t column)
+static void lost_column(struct scan *s, size_t column, struct query_value *out)
 {
 	struct dial9_str kind = { 0 };
 	uint64_t v;
 
 	switch ((enum lost_column)column) {
 	case LOST_LAST_TS:
-		sqlite3_result_int64(ctx,
-				     (sqlite3_int64)trace_u64_or(&s->ev, ROLE_LAST_NS, s->ev.ts));
+		query_value_integer(out, (int64_t)trace_u64_or(s->ev, ROLE_LAST_NS, s->ev->ts));
 		break;
 	case LOST_CPU:
-		if (trace_u64(&s->ev, ROLE_CPU, &v) && v < TRACE_NONE)
-			sqlite3_result_int64(ctx, (sqlite3_int64)v);
+		if (trace_u64(s->ev, ROLE_CPU, &v) && v < TRACE_NONE)
+			query_value_integer(out, (int64_t)v);
 		break;
 	case LOST_KIND:
-		if (trace_str(s->trace, &s->ev, ROLE_KIND, &kind))
-			sqlite3_result_text64(ctx, kind.ptr, kind.len, SQLITE_TRANSIENT,
-					      SQLITE_UTF8);
+		if (trace_str(s->trace, s->ev, ROLE_KIND, &kind))
+			query_value_bytes(out, QUERY_TEXT, kind.ptr, kind.len);
 		break;
 	case LOST_CLASS:
-		if (trace_str(s->trace, &s->ev, ROLE_KIND, &kind))
-			scan_result_word(ctx,
+		if (trace_str(s->trace, s->ev, ROLE_KIND, &kind))
+			query_value_word(out,
 					 class_word(loss_accounting_class(kind.ptr, kind.len)));
 		break;
 	case LOST_COUNT:
-		if (trace_u64(&s->ev, ROLE_COUNT, &v))
-			sqlite3_result_int64(ctx, (sqlite3_int64)v);
+		if (trace_u64(s->ev, ROLE_COUNT, &v))
+			query_value_integer(out, (int64_t)v);
 		break;
 	case LOST_BEFORE:
 	case LOST_CNT:

@@ -177,12 +177,3 @@ void scan_filter_init(struct scan_filter *f, const char *plan, int argc, sqlite3
 	for (int i = 0; i < argc && at[1] && at[2]; i++, at += 2)
 		set_condition(f, (enum scan_role)(at[1] - 'a'), at[2], argv[i]);
 }
-
-void scan_filter_fini(struct scan_filter *f)
-{
-	free(f->host);
-	free(f->word);
-	for (int i = 0; i < SCAN_ARGS; i++)
-		free(f->args[i]);
-	*f = (struct scan_filter){ 0 };
-}

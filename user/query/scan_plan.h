@@ -3,56 +3,13 @@
 #define D9_QUERY_SCAN_PLAN_H
 
 #include <sqlite3.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-/* What a column holds, if a condition on it can skip rows before SQLite sees them. */
-enum scan_role {
-	SCAN_ROLE_NONE,
-	SCAN_ROLE_TS,
-	SCAN_ROLE_TID,
-	SCAN_ROLE_PID,
-	SCAN_ROLE_TRACE,
-	SCAN_ROLE_HOST,
-	SCAN_ROLE_WORD, /* state of a slice, source of a sample, name of an event */
-	SCAN_ROLE_ARG_1, /* arguments of a table-valued function: hidden columns */
-	SCAN_ROLE_ARG_2,
-	SCAN_ROLE_ARG_3,
-};
-
-enum { SCAN_ARGS = 3 };
-
-struct scan_column {
-	const char *name;
-	const char *type; /* INTEGER, REAL, TEXT, BLOB or "" */
-	const char *doc;
-	enum scan_role role;
-};
-
-/*
- * The conditions of one scan, which its rows may be tested with. They are hints: SQLite tests each row again, so a
- * condition that is not understood here is ignored.
- */
-struct scan_filter {
-	uint64_t used; /* columns that are read: bit 63 is the 64th and later ones */
-	int64_t from, to; /* ts, inclusive */
-	bool has_tid, has_pid, has_trace, has_host, has_word;
-	int64_t tid, pid, trace;
-	char *host, *word; /* copies */
-	char *args[SCAN_ARGS]; /* copies; NULL: not given */
-};
+#include "query/scan_filter.h"
 
 /* xBestIndex: chooses conditions on columns with a role. @rows: in the whole table. SQLITE_CONSTRAINT: an argument is not known yet. */
 int scan_plan_best(sqlite3_index_info *info, const struct scan_column *columns, size_t cnt,
 		   uint64_t rows);
 /* xFilter: the same for these values. @plan: idxStr. Overwrites @f after scan_filter_fini(). */
 void scan_filter_init(struct scan_filter *f, const char *plan, int argc, sqlite3_value **argv);
-void scan_filter_fini(struct scan_filter *f);
-
-static inline bool scan_filter_uses(const struct scan_filter *f, size_t column)
-{
-	return f->used & 1ULL << (column < 63 ? column : 63);
-}
 
 #endif /* D9_QUERY_SCAN_PLAN_H */

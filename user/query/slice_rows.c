@@ -115,7 +115,7 @@ static void set_task(struct scan *s, const struct interval *i, struct slice_rows
 	const struct names_task *first = names_task_first(s->in->names, i->part, i->tid);
 	const struct names_task *known = NULL;
 
-	if (i->part == s->ev.part)
+	if (i->part == s->ev->part)
 		known = trace_task(s->trace, i->tid);
 	if (!known || (!known->recorded && first))
 		known = first;
@@ -173,7 +173,7 @@ static void set_details(struct scan *s, const struct interval *i, uint32_t stack
 		set_preemptor(s, i, row);
 	if (r->recorder)
 		row->recorder = recorder_tasks_has(&s->in->recorder, s->trace, s->in->names,
-						   s->ev.part, i->part, i->pid);
+						   s->ev->part, i->part, i->pid);
 }
 
 static void add_row(struct slice_rows *r, const struct slice_rows_row *row)
@@ -260,7 +260,7 @@ static void begin_slices(struct scan *s)
 	if (r->stacks)
 		return;
 	intervals_skip_stacks(r->engine);
-	reader_skip_stacks(s->reader);
+	s->skip.stacks = true;
 }
 
 static bool add_event(struct scan *s, const struct trace_event *ev)
@@ -304,96 +304,99 @@ static void fini_slices(struct scan *s)
 	free(r->rows);
 }
 
-static void result_letter(sqlite3_context *ctx, const struct slice_rows_row *row)
+static void set_letter(struct scan *s, const struct slice_rows_row *row, struct query_value *out)
 {
 	const char letter = interval_blocked_letter(row->flags, row->prev_state);
 
-	if (row->state == INTERVAL_BLOCKED && letter != '?')
-		sqlite3_result_text(ctx, &letter, 1, SQLITE_TRANSIENT);
+	if (row->state != INTERVAL_BLOCKED || letter == '?')
+		return;
+	buf_clear(&s->text);
+	buf_addch(&s->text, letter);
+	scan_value_built(s, out);
 }
 
-static void result_waker(struct scan *s, sqlite3_context *ctx, const struct slice_rows_row *row,
-			 enum slice_column column)
+static void set_waker(const struct scan *s, const struct slice_rows_row *row,
+		      enum slice_column column, struct query_value *out)
 {
 	if (!row->woken)
 		return;
 	if (column == COLUMN_WAKER)
-		scan_result_word(ctx, waker_word(row->waker.context));
+		query_value_word(out, waker_word(row->waker.context));
 	else if (column == COLUMN_WAKER_TID)
-		scan_result_id(ctx, row->waker.tid);
+		scan_value_id(out, row->waker.tid);
 	else if (column == COLUMN_WAKER_COMM)
-		scan_result_text(s, ctx, row->waker.comm);
+		scan_value_string(s, out, row->waker.comm);
 	else
-		scan_result_stack(ctx, row->waker_stack);
+		scan_value_stack(out, row->waker_stack);
 }
 
-static void result_preemptor(struct scan *s, sqlite3_context *ctx, const struct slice_rows_row *row,
-			     enum slice_column column)
+static void set_ran(const struct scan *s, const struct slice_rows_row *row,
+		    enum slice_column column, struct query_value *out)
 {
 	if (!row->ran)
 		return;
 	if (column == COLUMN_RAN_TID)
-		scan_result_id(ctx, row->ran_tid);
+		scan_value_id(out, row->ran_tid);
 	else if (column == COLUMN_RAN_COMM)
-		scan_result_text(s, ctx, row->ran_comm);
+		scan_value_string(s, out, row->ran_comm);
 	else if (column == COLUMN_RAN_CGROUP)
-		scan_result_text(s, ctx, row->ran_cgroup);
+		scan_value_string(s, out, row->ran_cgroup);
 	else
-		sqlite3_result_int64(ctx, (sqlite3_int64)row->ran_ns);
+		query_value_integer(out, (int64_t)row->ran_ns);
 }
 
-static void result_flag(sqlite3_context *ctx, const struct slice_rows_row *row,
-			enum slice_column column)
+static void set_flag(const struct slice_rows_row *row, enum slice_column column,
+		     struct query_value *out)
 {
 	const unsigned int flags = row->flags;
 	const bool unknown = row->state == INTERVAL_UNKNOWN;
 
 	if (column == COLUMN_CUT)
-		sqlite3_result_int(ctx, (flags & INTERVAL_CUT) != 0);
+		query_value_integer(out, (flags & INTERVAL_CUT) != 0);
 	else if (column == COLUMN_LOSS)
-		sqlite3_result_int(ctx, (flags & (INTERVAL_LOSS | INTERVAL_HOLE)) != 0);
+		query_value_integer(out, (flags & (INTERVAL_LOSS | INTERVAL_HOLE)) != 0);
 	else if (column == COLUMN_UNKNOWN)
-		sqlite3_result_int(ctx, unknown);
+		query_value_integer(out, unknown);
 	else if (column == COLUMN_UNSURE)
-		sqlite3_result_int(ctx, unknown && interval_is_unsure(flags));
+		query_value_integer(out, unknown && interval_is_unsure(flags));
 	else
-		sqlite3_result_int(ctx, row->recorder);
+		query_value_integer(out, row->recorder);
 }
 
-static void slice_column(struct scan *s, sqlite3_context *ctx, size_t column)
+static void slice_column(struct scan *s, size_t column, struct query_value *out)
 {
 	const struct slice_rows_row *row = &((struct slice_rows *)s->state)->now;
 	const enum slice_column c = (enum slice_column)column;
 
 	if (c == COLUMN_DUR)
-		sqlite3_result_int64(ctx, (sqlite3_int64)row->ns);
+		query_value_integer(out, (int64_t)row->ns);
 	else if (c == COLUMN_TID)
-		scan_result_id(ctx, row->tid);
+		scan_value_id(out, row->tid);
 	else if (c == COLUMN_PID)
-		scan_result_id(ctx, row->pid);
+		scan_value_id(out, row->pid);
 	else if (c == COLUMN_COMM)
-		scan_result_text(s, ctx, row->comm);
+		scan_value_string(s, out, row->comm);
 	else if (c == COLUMN_CGROUP)
-		scan_result_text(s, ctx, row->cgroup);
+		scan_value_string(s, out, row->cgroup);
 	else if (c == COLUMN_CPU)
-		scan_result_id(ctx, row->cpu);
+		scan_value_id(out, row->cpu);
 	else if (c == COLUMN_STATE)
-		scan_result_word(ctx, states[row->state]);
+		query_value_word(out, states[row->state]);
 	else if (c == COLUMN_TASK_STATE)
-		result_letter(ctx, row);
+		set_letter(s, row, out);
 	else if (c == COLUMN_WHY)
-		scan_result_word(
-			ctx, row->state == INTERVAL_RUNNABLE ? interval_why_word(row->why) : NULL);
+		query_value_word(
+			out, row->state == INTERVAL_RUNNABLE ? interval_why_word(row->why) : NULL);
 	else if (c == COLUMN_END)
-		scan_result_word(ctx, row->end ? row->end : "open");
+		query_value_word(out, row->end ? row->end : "open");
 	else if (c == COLUMN_STACK)
-		scan_result_stack(ctx, row->stack);
+		scan_value_stack(out, row->stack);
 	else if (c <= COLUMN_WAKER_STACK)
-		result_waker(s, ctx, row, c);
+		set_waker(s, row, c, out);
 	else if (c <= COLUMN_RAN_NS)
-		result_preemptor(s, ctx, row, c);
+		set_ran(s, row, c, out);
 	else
-		result_flag(ctx, row, c);
+		set_flag(row, c, out);
 }
 
 struct scan_table slice_rows_table(struct trace_inputs *all)

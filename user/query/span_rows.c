@@ -127,7 +127,7 @@ static void begin_spans(struct scan *s)
 		patterns = known;
 		cnt = sizeof(known) / sizeof(known[0]);
 	}
-	reader_skip_stacks(s->reader);
+	s->skip.stacks = true;
 	r->spans.opts = (struct spans_opts){ .patterns = patterns,
 					     .pattern_cnt = cnt,
 					     .field = f->args[2],
@@ -184,64 +184,69 @@ static const char *refuse_args(const struct scan_filter *f)
 
 /* ---- columns ------------------------------------------------------------------------------------ */
 
-static void result_call(struct scan *s, sqlite3_context *ctx, const struct span *p)
+static void set_call(struct scan *s, const struct span *p, struct query_value *out)
 {
 	static const char own[] = "syscalls:sys_enter_";
 	const struct names *n = s->in->names;
 	const char *event = names_str(n, p->name, NULL);
 	const struct tp_symbols *syms;
-	struct buf text = { 0 };
 
+	buf_clear(&s->text);
 	if (str_starts(event, own)) {
-		buf_addstr(&text, event + sizeof(own) - 1);
+		buf_addstr(&s->text, event + sizeof(own) - 1);
 	} else if (p->call_field != NAMES_NONE) {
 		syms = names_tp_symbols(n, p->part, p->name, p->call_field);
-		if (!syms || !tp_symbols_render(syms, p->call, &text))
-			buf_clear(&text);
+		if (!syms || !tp_symbols_render(syms, p->call, &s->text))
+			buf_clear(&s->text);
 	}
-	if (text.len)
-		sqlite3_result_text64(ctx, text.data, text.len, SQLITE_TRANSIENT, SQLITE_UTF8);
-	buf_free(&text);
+	scan_value_built(s, out);
 }
 
-static void span_column(struct scan *s, sqlite3_context *ctx, size_t column)
+static void set_arg(const struct scan *s, size_t column, struct query_value *out)
+{
+	const char *arg = s->filter.args[column - SPAN_START];
+
+	query_value_bytes(out, QUERY_TEXT, arg, arg ? strlen(arg) : 0);
+}
+
+static void span_column(struct scan *s, size_t column, struct query_value *out)
 {
 	const struct span_row *row = &((struct span_rows *)s->state)->now;
 	const struct span *p = &row->span;
 
 	switch ((enum span_column)column) {
 	case SPAN_DUR:
-		sqlite3_result_int64(ctx, (sqlite3_int64)(p->end - p->start));
+		query_value_integer(out, (int64_t)(p->end - p->start));
 		break;
 	case SPAN_TID:
-		scan_result_id(ctx, p->tid);
+		scan_value_id(out, p->tid);
 		break;
 	case SPAN_PID:
-		scan_result_id(ctx, p->pid);
+		scan_value_id(out, p->pid);
 		break;
 	case SPAN_COMM:
-		scan_result_text(s, ctx, p->comm);
+		scan_value_string(s, out, p->comm);
 		break;
 	case SPAN_END_TID:
-		scan_result_id(ctx, p->end_tid);
+		scan_value_id(out, p->end_tid);
 		break;
 	case SPAN_EVENT:
-		scan_result_text(s, ctx, p->name);
+		scan_value_string(s, out, p->name);
 		break;
 	case SPAN_CALL:
-		result_call(s, ctx, p);
+		set_call(s, p, out);
 		break;
 	case SPAN_ID:
 		if (p->has_id)
-			sqlite3_result_int64(ctx, (sqlite3_int64)p->id);
+			query_value_integer(out, (int64_t)p->id);
 		break;
 	case SPAN_CUT:
-		sqlite3_result_int(ctx, row->cut);
+		query_value_integer(out, row->cut);
 		break;
 	case SPAN_START:
 	case SPAN_END:
 	case SPAN_KEY:
-		scan_result_word(ctx, s->filter.args[column - SPAN_START]);
+		set_arg(s, column, out);
 		break;
 	case SPAN_BEFORE:
 	case SPAN_CNT:

@@ -141,7 +141,7 @@ static void container(sqlite3_context *ctx, int argc, sqlite3_value **argv)
 	const char *id = path ? cgroup_names_container(path, strlen(path)) : NULL;
 
 	if (id)
-		sqlite3_result_text(ctx, id, 64, SQLITE_TRANSIENT);
+		sqlite3_result_text(ctx, id, CGROUP_NAMES_CONTAINER, SQLITE_TRANSIENT);
 }
 
 static void pod(sqlite3_context *ctx, int argc, sqlite3_value **argv)

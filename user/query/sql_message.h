@@ -5,7 +5,7 @@
 #include <sqlite3.h>
 
 #include "base/buf.h"
-#include "query/scan_plan.h"
+#include "query/scan_filter.h"
 
 /* Known tables, and columns of those that the statement names. {0} is empty; text is borrowed. */
 struct sql_message_names {

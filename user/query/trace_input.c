@@ -195,6 +195,14 @@ static int64_t clock_of(const struct trace_inputs *all, const struct trace_input
 	return in->parts[part].number;
 }
 
+static void set_host(struct trace_input_part *p, const struct names *n, uint32_t host)
+{
+	if (host == NAMES_NONE)
+		return;
+	p->host = names_str(n, host, &p->host_len);
+	p->host_string = host + 1;
+}
+
 static void number_parts(struct trace_inputs *all, struct trace_input *in)
 {
 	part_of(in, (uint32_t)(in->names->parts.cnt - 1));
@@ -204,9 +212,7 @@ static void number_parts(struct trace_inputs *all, struct trace_input *in)
 		p->number = ++all->part_cnt;
 		p->clock = clock_of(all, in, i);
 		p->period_ns = names_period_ns(in->names, i);
-		if (names_part(in->names, i)->host != NAMES_NONE)
-			p->host =
-				names_str(in->names, names_part(in->names, i)->host, &p->host_len);
+		set_host(p, in->names, names_part(in->names, i)->host);
 	}
 }
 
@@ -223,6 +229,7 @@ static void input_free(struct trace_input *in)
 	event_counts_fini(&in->losses);
 	stack_table_fini(&in->stacks);
 	recorder_tasks_fini(&in->recorder);
+	buf_free(&in->text);
 	reader_free(in->first);
 	free(in);
 }

@@ -4,6 +4,7 @@
 
 #include <signal.h>
 
+#include "base/buf.h"
 #include "base/hash.h"
 #include "profile/sched/intervals.h"
 #include "profile/sched/recorder_tasks.h"
@@ -23,6 +24,7 @@ struct trace_input_part {
 	int64_t clock; /* over all traces, from 1: equal numbers have comparable times */
 	const char *host; /* NULL: unknown */
 	size_t host_len;
+	uint32_t host_string; /* 1 + its number in the names; 0: unknown */
 	bool any; /* an event with a time */
 	uint64_t first_ts, last_ts;
 	bool switches; /* context switches, or off-CPU intervals in their place */
@@ -50,6 +52,7 @@ struct trace_input {
 	struct hmap task_index; /* hash of part, PID and TID -> index + 1 */
 	struct stack_table stacks; /* that queries returned */
 	struct recorder_tasks recorder;
+	struct buf text; /* a value of a table in memory */
 	uint64_t events; /* estimated, for the planner */
 	bool damaged; /* only what comes before the damage can be read */
 	bool torn; /* the end of the file is missing, as after a crash */

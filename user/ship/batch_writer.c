@@ -98,10 +98,10 @@ static int put(struct batch_writer *w, struct day *d)
 static int put_largest(struct batch_writer *w)
 {
 	struct day *largest = &w->days[0];
-	size_t sum = 0;
+	uint64_t sum = 0;
 
 	for (size_t i = 0; i < w->day_cnt; i++) {
-		const size_t bytes = native_block_bytes(&w->days[i].block);
+		const uint64_t bytes = native_block_bytes(&w->days[i].block);
 
 		sum += bytes;
 		if (bytes > native_block_bytes(&largest->block))
@@ -141,7 +141,7 @@ int batch_writer_row(struct batch_writer *w, uint64_t day, struct native_block *
 	w->days = array_reserve(w->days, &w->day_cap, w->day_cnt + 1, sizeof(*w->days));
 	d = &w->days[w->day_cnt++];
 	d->day = day;
-	native_block_init(&d->block, w->defs, w->opts.table->column_cnt);
+	native_block_init(&d->block, w->opts.packer, w->defs, w->opts.table->column_cnt);
 	set_constants(w, d);
 	*out = &d->block;
 	return 0;

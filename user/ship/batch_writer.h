@@ -7,7 +7,8 @@
 
 /* Most rows and bytes of a batch. Rows of one file are always divided in the same way, so that batches keep their ids. */
 #define BATCH_WRITER_ROWS 1000000
-#define BATCH_WRITER_BYTES (16u << 20)
+#define BATCH_WRITER_BYTES                                                                         \
+	(64u << 20) /* before compression: the division does not depend on the compressor */
 
 /* Days whose rows are not put yet; more would only be in a damaged trace. */
 #define BATCH_WRITER_DAYS 64
@@ -25,6 +26,7 @@ struct batch_writer_batch {
 
 struct batch_writer_opts {
 	const struct ship_table *table;
+	struct packer *packer; /* borrowed */
 	uint64_t file[2]; /* id */
 	const char *const *labels;
 	size_t label_cnt;

@@ -60,7 +60,7 @@ const struct known_stack *known_stacks_get(struct known_stacks *k, const struct 
 		return s;
 	if (!k->has_programs)
 		add_programs(k, in);
-	s->id = k->ids.stack_ids[content_ids_stack(&k->ids, in->names, frames, cnt)];
+	s->id = content_ids_hash_stack(&k->ids, in->names, frames, cnt);
 	s->program = find_program(k, in->names, frames, cnt);
 	return s;
 }

@@ -2,6 +2,7 @@
 /* Loss of whole files, as rows at the server. Owns their values: the time is the last change of the file. */
 #include "ship/lost_files.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/utsname.h>
 
@@ -11,6 +12,7 @@
 struct lost_files {
 	struct sender *sender;
 	const struct anonymizer *anonymizer;
+	struct packer *packer;
 	uint64_t file[2];
 };
 
@@ -70,6 +72,7 @@ static int send_one(struct lost_files *l, const struct ship_state_drop *drop,
 	l->file[1] = content_ids_hash(l->file[0], &drop->wall, sizeof(drop->wall));
 	w = batch_writer_new(&(struct batch_writer_opts){
 		.table = t,
+		.packer = l->packer,
 		.file = { l->file[0], l->file[1] },
 		.labels = labels,
 		.label_cnt = label_cnt,
@@ -78,7 +81,7 @@ static int send_one(struct lost_files *l, const struct ship_state_drop *drop,
 	});
 	err = batch_writer_row(w, ship_tables_day((int64_t)drop->wall), &b);
 	for (size_t i = 0; i < t->column_cnt && !err; i++)
-		if (t->columns[i].value == SHIP_SQL)
+		if (t->columns[i].value == SHIP_COLUMN)
 			put_value(l, b, i, &t->columns[i], drop);
 	if (!err)
 		err = batch_writer_end_row(w);
@@ -91,10 +94,12 @@ static int send_one(struct lost_files *l, const struct ship_state_drop *drop,
 int lost_files_send(struct sender *sender, struct ship_state *state, const char *const *labels,
 		    size_t label_cnt, const struct anonymizer *anonymizer)
 {
-	struct lost_files l = { .sender = sender, .anonymizer = anonymizer };
+	struct lost_files l = { .sender = sender,
+				.anonymizer = anonymizer,
+				.packer = packer_new() };
 	const struct ship_state_drop *drops;
 	size_t cnt;
-	int err = 0;
+	int err = l.packer ? 0 : -ENOMEM;
 
 	/* more may be added while the server is down */
 	while (!err && (drops = ship_state_drops(state, &cnt), cnt)) {
@@ -104,5 +109,6 @@ int lost_files_send(struct sender *sender, struct ship_state *state, const char 
 		if (!err)
 			(void)ship_state_forget_drops(state, 1);
 	}
+	packer_free(l.packer);
 	return err;
 }

@@ -5,16 +5,13 @@
  */
 #include "ship/native_block.h"
 
-#include <errno.h>
+#include <endian.h>
 #include <stdlib.h>
-#include <zlib.h>
 
 #include "base/alloc.h"
 
-/* zlib: a gzip header, and the largest window. */
-#define GZIP_WINDOW (15 + 16)
-#define GZIP_LEVEL 1
-#define GZIP_PIECE (64u << 10)
+/* Rows between two looks for columns with enough bytes to compress: they take a while. */
+#define PACK_EVERY 256
 
 static const struct {
 	const char *name;
@@ -32,10 +29,12 @@ const char *native_block_type_name(enum native_type type)
 	return types[type].name;
 }
 
-void native_block_init(struct native_block *b, const struct native_def *defs, size_t def_cnt)
+void native_block_init(struct native_block *b, struct packer *packer, const struct native_def *defs,
+		       size_t def_cnt)
 {
 	*b = (struct native_block){
 		.defs = defs,
+		.packer = packer,
 		.def_cnt = def_cnt,
 		.columns = xcalloc(def_cnt, sizeof(*b->columns)),
 	};
@@ -44,8 +43,8 @@ void native_block_init(struct native_block *b, const struct native_def *defs, si
 void native_block_fini(struct native_block *b)
 {
 	for (size_t i = 0; i < b->def_cnt; i++) {
-		buf_free(&b->columns[i].data);
-		buf_free(&b->columns[i].ends);
+		packed_bytes_free(&b->columns[i].data);
+		packed_bytes_free(&b->columns[i].ends);
 	}
 	free(b->columns);
 	*b = (struct native_block){ 0 };
@@ -58,8 +57,8 @@ void native_block_clear(struct native_block *b)
 
 		if (c->constant)
 			continue;
-		buf_clear(&c->data);
-		buf_clear(&c->ends);
+		packed_bytes_free(&c->data);
+		packed_bytes_free(&c->ends);
 		c->elements = 0;
 	}
 	b->rows = 0;
@@ -67,13 +66,13 @@ void native_block_clear(struct native_block *b)
 
 /* ---- values ----------------------------------------------------------------------------------- */
 
+/* Little endian: the first bytes of a number are the lowest ones. */
 static void put_number(struct buf *out, uint64_t v, size_t sz)
 {
-	unsigned char bytes[sizeof(v)];
+	const uint64_t le = htole64(v);
 
-	for (size_t i = 0; i < sz; i++)
-		bytes[i] = (unsigned char)(v >> (8 * i));
-	buf_add(out, bytes, sz);
+	memcpy(buf_reserve(out, sizeof(le)), &le, sizeof(le));
+	out->len += sz;
 }
 
 static void put_varint(struct buf *out, uint64_t v)
@@ -83,7 +82,7 @@ static void put_varint(struct buf *out, uint64_t v)
 	buf_addch(out, (char)v);
 }
 
-static void put_text(struct buf *out, const char *s, size_t len)
+void native_block_add_text(struct buf *out, const char *s, size_t len)
 {
 	put_varint(out, len);
 	buf_add(out, s, len);
@@ -91,12 +90,17 @@ static void put_text(struct buf *out, const char *s, size_t len)
 
 void native_block_put(struct native_block *b, size_t column, uint64_t v)
 {
-	put_number(&b->columns[column].data, v, types[b->defs[column].type].sz);
+	put_number(&b->columns[column].data.plain, v, types[b->defs[column].type].sz);
 }
 
 void native_block_put_text(struct native_block *b, size_t column, const char *s, size_t len)
 {
-	put_text(&b->columns[column].data, s, len);
+	native_block_add_text(&b->columns[column].data.plain, s, len);
+}
+
+void native_block_put_bytes(struct native_block *b, size_t column, const char *s, size_t len)
+{
+	buf_add(&b->columns[column].data.plain, s, len);
 }
 
 void native_block_put_u64s(struct native_block *b, size_t column, const uint64_t *v, size_t cnt)
@@ -104,33 +108,46 @@ void native_block_put_u64s(struct native_block *b, size_t column, const uint64_t
 	struct native_column *c = &b->columns[column];
 
 	for (size_t i = 0; i < cnt; i++)
-		put_number(&c->data, v[i], sizeof(v[i]));
+		put_number(&c->data.plain, v[i], sizeof(v[i]));
 	c->elements += cnt;
-	put_number(&c->ends, c->elements, sizeof(c->elements));
+	put_number(&c->ends.plain, c->elements, sizeof(c->elements));
+}
+
+static void pack_full(const struct native_block *b, struct packed_bytes *bytes)
+{
+	if (bytes->plain.len >= PACKED_BYTES_PIECE)
+		packed_bytes_pack(bytes, b->packer);
 }
 
 void native_block_end_row(struct native_block *b)
 {
-	b->rows++;
+	if (++b->rows % PACK_EVERY)
+		return;
+	for (size_t i = 0; i < b->def_cnt; i++) {
+		if (b->columns[i].constant)
+			continue;
+		pack_full(b, &b->columns[i].data);
+		pack_full(b, &b->columns[i].ends);
+	}
 }
 
 static struct native_column *set_constant(struct native_block *b, size_t column)
 {
 	struct native_column *c = &b->columns[column];
 
-	buf_clear(&c->data);
+	buf_clear(&c->data.plain);
 	c->constant = true;
 	return c;
 }
 
 void native_block_set(struct native_block *b, size_t column, uint64_t v)
 {
-	put_number(&set_constant(b, column)->data, v, types[b->defs[column].type].sz);
+	put_number(&set_constant(b, column)->data.plain, v, types[b->defs[column].type].sz);
 }
 
 void native_block_set_text(struct native_block *b, size_t column, const char *s, size_t len)
 {
-	put_text(&set_constant(b, column)->data, s, len);
+	native_block_add_text(&set_constant(b, column)->data.plain, s, len);
 }
 
 void native_block_set_texts(struct native_block *b, size_t column, const char *const *v, size_t cnt)
@@ -138,101 +155,73 @@ void native_block_set_texts(struct native_block *b, size_t column, const char *c
 	struct native_column *c = set_constant(b, column);
 
 	for (size_t i = 0; i < cnt; i++)
-		put_text(&c->data, v[i], strlen(v[i]));
+		native_block_add_text(&c->data.plain, v[i], strlen(v[i]));
 	c->elements = cnt;
 }
 
-size_t native_block_bytes(const struct native_block *b)
+static uint64_t all_bytes(const struct packed_bytes *b)
 {
-	size_t sum = 0;
+	return b->sz + b->plain.len;
+}
+
+uint64_t native_block_bytes(const struct native_block *b)
+{
+	uint64_t sum = 0;
 
 	for (size_t i = 0; i < b->def_cnt; i++)
 		if (!b->columns[i].constant)
-			sum += b->columns[i].data.len + b->columns[i].ends.len;
+			sum += all_bytes(&b->columns[i].data) + all_bytes(&b->columns[i].ends);
 	return sum;
 }
 
 /* ---- output ----------------------------------------------------------------------------------- */
 
-struct packer {
-	z_stream z;
-	struct buf *out;
-};
-
-static int pack(struct packer *p, const void *data, size_t sz, int flush)
+static bool is_array(enum native_type type)
 {
-	int ret;
-
-	p->z.next_in = (Bytef *)data;
-	p->z.avail_in = (uInt)sz;
-	do {
-		p->z.next_out = (Bytef *)buf_reserve(p->out, GZIP_PIECE);
-		p->z.avail_out = GZIP_PIECE;
-		ret = deflate(&p->z, flush);
-		p->out->len += GZIP_PIECE - p->z.avail_out;
-	} while (ret == Z_OK && (p->z.avail_in || !p->z.avail_out || flush == Z_FINISH));
-	return ret == Z_STREAM_ERROR ? -EINVAL : 0;
+	return type == NATIVE_U64S || type == NATIVE_TEXTS;
 }
 
-static int pack_buf(struct packer *p, const struct buf *b)
+static void write_constant(struct packed_file *f, const struct native_block *b,
+			   const struct native_column *c, enum native_type type)
 {
-	return pack(p, b->data, b->len, Z_NO_FLUSH);
-}
+	struct packed_bytes ends = { 0 };
 
-static int pack_constant(struct packer *p, const struct native_column *c, enum native_type type,
-			 size_t rows)
-{
-	const bool is_array = type == NATIVE_U64S || type == NATIVE_TEXTS;
-	struct buf ends = { 0 };
-	int err = 0;
-
-	for (size_t i = 1; is_array && i <= rows && !err; i++) {
-		buf_clear(&ends);
-		put_number(&ends, i * c->elements, sizeof(uint64_t));
-		err = pack_buf(p, &ends);
+	for (size_t i = 1; is_array(type) && i <= b->rows; i++) {
+		put_number(&ends.plain, i * c->elements, sizeof(uint64_t));
+		pack_full(b, &ends);
 	}
-	for (size_t i = 0; i < rows && !err; i++)
-		err = pack_buf(p, &c->data);
-	buf_free(&ends);
-	return err;
+	packed_file_move(f, &ends);
+	packed_file_repeat(f, &c->data.plain, b->rows);
 }
 
-static int pack_column(struct packer *p, const struct native_block *b, size_t column)
+static void write_column(struct packed_file *f, const struct native_block *b, size_t column)
 {
-	const struct native_column *c = &b->columns[column];
+	struct native_column *c = &b->columns[column];
 	const struct native_def *def = &b->defs[column];
-	struct buf head = { 0 };
-	int err;
+	const char *type = native_block_type_name(def->type);
+	struct packed_bytes head = { 0 };
 
-	put_text(&head, def->name, strlen(def->name));
-	put_text(&head, native_block_type_name(def->type),
-		 strlen(native_block_type_name(def->type)));
-	err = pack_buf(p, &head);
-	buf_free(&head);
-	if (err)
-		return err;
-	if (c->constant)
-		return pack_constant(p, c, def->type, b->rows);
-	err = pack_buf(p, &c->ends);
-	return err ?: pack_buf(p, &c->data);
+	native_block_add_text(&head.plain, def->name, strlen(def->name));
+	native_block_add_text(&head.plain, type, strlen(type));
+	packed_file_move(f, &head);
+	if (c->constant) {
+		write_constant(f, b, c, def->type);
+		return;
+	}
+	packed_file_move(f, &c->ends);
+	packed_file_move(f, &c->data);
 }
 
-int native_block_write(const struct native_block *b, struct buf *out)
+void native_block_write(struct native_block *b, struct buf *out)
 {
-	struct packer p = { .out = out };
-	struct buf head = { 0 };
-	int err;
+	struct packed_bytes head = { 0 };
+	struct packed_file f;
 
-	if (deflateInit2(&p.z, GZIP_LEVEL, Z_DEFLATED, GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY) != Z_OK)
-		return -ENOMEM;
-	put_varint(&head, b->def_cnt);
-	put_varint(&head, b->rows);
-	err = pack_buf(&p, &head);
-	for (size_t i = 0; i < b->def_cnt && !err; i++)
-		err = pack_column(&p, b, i);
-	if (!err)
-		err = pack(&p, NULL, 0, Z_FINISH);
-	deflateEnd(&p.z);
-	buf_free(&head);
-	return err;
+	packed_file_begin(&f, b->packer, out);
+	put_varint(&head.plain, b->def_cnt);
+	put_varint(&head.plain, b->rows);
+	packed_file_move(&f, &head);
+	for (size_t i = 0; i < b->def_cnt; i++)
+		write_column(&f, b, i);
+	packed_file_end(&f);
 }

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/buf.h"
+#include "ship/packed_bytes.h"
 
 enum native_type {
 	NATIVE_DATE, /* days since 1970 */
@@ -29,21 +29,26 @@ struct native_def {
 };
 
 struct native_column {
-	struct buf data; /* as in the block; of arrays the elements */
-	struct buf ends; /* of arrays: numbers of elements up to the end of each row */
+	struct packed_bytes data; /* as in the block; of arrays the elements */
+	struct packed_bytes ends; /* of arrays: numbers of elements up to the end of each row */
 	uint64_t elements;
-	bool constant; /* data is the value of all rows, ends of arrays unused */
+	bool constant; /* data.plain is the value of all rows, ends of arrays unused */
 };
 
-/* Rows of one insert, in ClickHouse's format Native: one block, so that a server takes all of it or nothing. */
+/*
+ * Rows of one insert, in ClickHouse's format Native: one block, so that a server takes all of it or nothing. The values of a
+ * column follow each other, so each column is compressed on its own while rows are added.
+ */
 struct native_block {
 	const struct native_def *defs; /* borrowed */
+	struct packer *packer; /* the same */
 	size_t def_cnt;
 	struct native_column *columns;
 	size_t rows;
 };
 
-void native_block_init(struct native_block *b, const struct native_def *defs, size_t def_cnt);
+void native_block_init(struct native_block *b, struct packer *packer, const struct native_def *defs,
+		       size_t def_cnt);
 void native_block_fini(struct native_block *b);
 /* Removes the rows, and keeps constants. */
 void native_block_clear(struct native_block *b);
@@ -51,6 +56,9 @@ void native_block_clear(struct native_block *b);
 /* Each column gets one value in each row, unless it has a constant. */
 void native_block_put(struct native_block *b, size_t column, uint64_t v);
 void native_block_put_text(struct native_block *b, size_t column, const char *s, size_t len);
+/* A text as native_block_add_text() appends it. */
+void native_block_put_bytes(struct native_block *b, size_t column, const char *s, size_t len);
+void native_block_add_text(struct buf *out, const char *s, size_t len);
 void native_block_put_u64s(struct native_block *b, size_t column, const uint64_t *v, size_t cnt);
 void native_block_end_row(struct native_block *b);
 
@@ -60,9 +68,9 @@ void native_block_set_text(struct native_block *b, size_t column, const char *s,
 void native_block_set_texts(struct native_block *b, size_t column, const char *const *v,
 			    size_t cnt);
 
-/* Memory of the rows. */
-size_t native_block_bytes(const struct native_block *b);
-/* Appends the block, compressed by gzip: 0, or -ENOMEM. */
-int native_block_write(const struct native_block *b, struct buf *out);
+/* Bytes of the rows, as they are before compression. */
+uint64_t native_block_bytes(const struct native_block *b);
+/* Appends the block, compressed by gzip. The rows are gone, only their number is left: native_block_clear() comes next. */
+void native_block_write(struct native_block *b, struct buf *out);
 
 #endif /* D9_SHIP_NATIVE_BLOCK_H */

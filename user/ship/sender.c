@@ -250,12 +250,11 @@ int sender_insert(struct sender *s, const struct sender_batch *b)
 	enum clickhouse_result result;
 	struct buf body = { 0 };
 	char token[64];
-	int err = native_block_write(b->block, &body);
+	int err = 0;
 
+	native_block_write(b->block, &body);
 	snprintf(token, sizeof(token), "%016" PRIx64 "%016" PRIx64 "%016" PRIx64, b->file[0],
 		 b->file[1], b->id);
-	if (err)
-		log_error("ship: out of memory");
 	while (!err) {
 		err = unsure ? find(s, b, token) : 0;
 		if (err)

@@ -35,7 +35,7 @@ int sender_connect(struct sender *s);
 /* The rows of one insert. */
 struct sender_batch {
 	const struct ship_table *table;
-	const struct native_block *block;
+	struct native_block *block; /* written by sender_insert() */
 	uint64_t day;
 	const char *host; /* of all rows; NULL: several */
 	uint64_t file[2];

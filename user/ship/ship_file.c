@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * One trace to the server. Owns the order: stacks and frames before the rows that name them, the ledger last. Rows come from
- * `query`, so that sums at the server equal the sums of `query`.
+ * One trace to the server. Owns the order: stacks and frames before the rows that name them, the ledger last. Rows come
+ * from the tables of `query`, so that sums at the server equal the sums of `query`; one pass yields all of them.
  */
 #include "ship/ship_file.h"
 
@@ -17,16 +17,17 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "profile/sums/content_ids.h"
-#include "query/query.h"
+#include "query/memory_tables.h"
+#include "query/sample_rows.h"
+#include "query/scan_pass.h"
+#include "query/slice_rows.h"
+#include "query/span_rows.h"
 #include "ship/batch_writer.h"
-#include "ship/known_stacks.h"
+#include "ship/rollup.h"
 #include "ship/stack_rows.h"
 
 /* Of the start and the end of a file, for its id. */
 #define ID_BYTES (64u << 10)
-
-/* For sorting in SQLite; the tables have no other rows there. */
-#define QUERY_MEMORY (48ULL << 20)
 
 /* A batch at the server, for the ledger. */
 struct sent {
@@ -34,17 +35,37 @@ struct sent {
 	uint64_t day, id, rows, seen;
 };
 
+/* Tables of `query` that are read from events. */
+enum { LOST, SAMPLES, SLICES, SPANS, SCAN_CNT };
+
+/* A table of the server that gets its rows from one of them. */
+struct feed {
+	struct source_plan plan;
+	size_t scan;
+	struct batch_writer *writer;
+	struct rollup *rollup; /* NULL: a row for each row */
+};
+
+/* In the order in which they end. */
+static const enum ship_table_id fed[] = { SHIP_LOST,  SHIP_SAMPLES, SHIP_SLICES, SHIP_SPANS,
+					  SHIP_WAITS, SHIP_OFFCPU,  SHIP_CPU };
+#define FEED_CNT (sizeof(fed) / sizeof(fed[0]))
+
 struct shipment {
 	const struct ship_file_opts *opts;
 	const char *path;
 	int fd;
 	uint64_t id[2];
-	struct query *query;
+	struct trace_inputs traces; /* one */
 	char *host; /* of all rows; NULL: several */
 	uint64_t first_day, last_day;
-	struct known_stacks stacks;
-	const struct ship_table *table; /* whose rows are read */
-	struct batch_writer *writer;
+	struct packer *packer;
+	struct row_values *values;
+	struct scan_table tables[SCAN_CNT];
+	struct scan scans[SCAN_CNT];
+	struct feed feeds[FEED_CNT];
+	struct batch_writer *stacks, *frames;
+	uint32_t stack_cnt; /* of these were put */
 	struct sent *sent;
 	size_t sent_cnt, sent_cap;
 };
@@ -99,36 +120,52 @@ static int open_again(void *ctx, struct source **out)
 	return source_open_fd(fd, s->path, out);
 }
 
-static int open_query(struct shipment *s)
+static int open_trace(struct shipment *s)
 {
-	const struct query_opts opts = { QUERY_MEMORY, s->opts->stop };
 	struct source *src;
 	struct reader *r;
-	int err = query_new(&opts, &s->query);
+	int err = open_again(s, &src);
 
-	if (err)
-		return err;
-	err = open_again(s, &src);
 	if (!err)
 		err = reader_new(src, READER_ONE_PASS, &r);
-	if (!err)
-		err = query_add(s->query, r, &(struct trace_input_again){ open_again, s });
-	return err ?: query_prepare(s->query);
+	return err ?: trace_inputs_add(&s->traces, r, &(struct trace_input_again){ open_again, s });
+}
+
+static struct trace_input *trace_of(const struct shipment *s)
+{
+	return s->traces.v[0];
 }
 
 /* The host of all recordings in the file, as rows have it; NULL: there are several. */
-static char *host_of(const struct trace_inputs *all, const struct anonymizer *a)
+static char *host_of(const struct trace_input *in, const struct anonymizer *a)
 {
-	const struct trace_input_part *parts = all->v[0]->parts;
+	const struct trace_input_part *parts = in->parts;
 	struct buf host = { 0 };
 
-	for (size_t i = 1; i < all->v[0]->part_cnt; i++)
+	for (size_t i = 1; i < in->part_cnt; i++)
 		if (!parts[i].host != !parts[0].host ||
 		    (parts[0].host && strcmp(parts[i].host, parts[0].host) != 0))
 			return NULL;
 	if (parts[0].host)
 		anonymizer_put(a, ANONYMIZER_PRIVATE, parts[0].host, parts[0].host_len, &host);
 	return buf_steal(&host);
+}
+
+static void find_days(struct shipment *s)
+{
+	const struct trace_input *in = trace_of(s);
+	int64_t wall, first = INT64_MAX, last = INT64_MIN;
+
+	for (uint32_t i = 0; i < in->part_cnt; i++) {
+		const struct trace_input_part *p = &in->parts[i];
+
+		if (p->any && trace_input_wall(in, i, p->first_ts, &wall))
+			first = wall < first ? wall : first;
+		if (p->any && trace_input_wall(in, i, p->last_ts, &wall))
+			last = wall > last ? wall : last;
+	}
+	s->first_day = first != INT64_MAX ? ship_tables_day(first) : 0;
+	s->last_day = last != INT64_MIN ? ship_tables_day(last) : 0;
 }
 
 /* ---- batches ---------------------------------------------------------------------------------- */
@@ -140,6 +177,8 @@ static void save(int err, const char *path)
 			 "batches are asked for at the server",
 			 path, strerror(-err));
 }
+
+static int send_stacks(struct shipment *s);
 
 static int send_batch(void *ctx, const struct batch_writer_batch *b)
 {
@@ -154,14 +193,16 @@ static int send_batch(void *ctx, const struct batch_writer_batch *b)
 		.id = b->id,
 		.may_be_there = o->may_be_there,
 	};
-	int err = 0;
+	int err = b->table->replaces ? 0 : send_stacks(s);
 
-	if (!ship_state_is_acked(o->state, s->id, b->id)) {
+	if (!err && !ship_state_is_acked(o->state, s->id, b->id)) {
 		err = sender_insert(o->sender, &batch);
 		if (err)
 			return err;
 		save(ship_state_ack(o->state, s->id, b->id), s->path);
 	}
+	if (err)
+		return err;
 	o->counts->batches++;
 	o->counts->rows += b->block->rows;
 	if (b->table->replaces)
@@ -176,6 +217,7 @@ static struct batch_writer *new_writer(struct shipment *s, enum ship_table_id ta
 {
 	return batch_writer_new(&(struct batch_writer_opts){
 		.table = &ship_tables[table],
+		.packer = s->packer,
 		.file = { s->id[0], s->id[1] },
 		.labels = s->opts->labels,
 		.label_cnt = s->opts->label_cnt,
@@ -184,166 +226,186 @@ static struct batch_writer *new_writer(struct shipment *s, enum ship_table_id ta
 	});
 }
 
-static uint64_t day_of(const struct query_value *wall)
+/* The stacks that rows name so far, and their frames. */
+static int send_stacks(struct shipment *s)
 {
-	return wall->type == QUERY_INTEGER ? ship_tables_day(wall->integer) : 0;
+	const struct stack_rows rows = {
+		&s->traces, trace_of(s), row_values_stacks(s->values), &s->opts->seen->rows,
+		s->stacks,  s->frames,	 s->opts->anonymizer
+	};
+	int err = stack_rows_put(&rows, s->stack_cnt, s->first_day, s->last_day);
+
+	s->stack_cnt = (uint32_t)trace_of(s)->stacks.cnt;
+	if (!err)
+		err = batch_writer_end(s->frames);
+	return err ?: batch_writer_end(s->stacks);
 }
 
 /* ---- rows of tables --------------------------------------------------------------------------- */
 
-static const struct known_stack *find_stack(struct shipment *s, const struct query_value *v)
+static int put_row(struct shipment *s, const struct source_plan *plan, struct batch_writer *w,
+		   const struct source_row *row)
 {
-	static const struct known_stack none;
-	const struct known_stack *found = NULL;
-
-	if (v->type == QUERY_INTEGER)
-		found = known_stacks_get(&s->stacks, query_traces(s->query), v->integer);
-	return found ?: &none;
-}
-
-static void put_build(struct shipment *s, struct native_block *b, size_t column, uint32_t module)
-{
-	const struct names_module *m = names_module(query_traces(s->query)->v[0]->names, module);
-	struct buf text = { 0 };
-
-	if (module)
-		str_hex(&text, m->build_id, m->build_id_sz);
-	native_block_put_text(b, column, buf_cstr(&text), text.len);
-	buf_free(&text);
-}
-
-/* Text of a trace need not be UTF-8; a server takes any bytes, and its clients may not. */
-static void put_text(const struct shipment *s, struct native_block *b, size_t column,
-		     const struct query_value *v)
-{
-	const struct anonymizer *a = s->opts->anonymizer;
-	const enum anonymizer_text kind = s->table->columns[column].text;
-	struct buf text = { 0 };
-
-	if (v->type != QUERY_TEXT) {
-		native_block_put_text(b, column, "", 0);
-		return;
-	}
-	if ((!a || kind == ANONYMIZER_PUBLIC) && str_is_plain(v->data, v->sz)) {
-		native_block_put_text(b, column, v->data, v->sz);
-		return;
-	}
-	anonymizer_put(a, kind, v->data, v->sz, &text);
-	native_block_put_text(b, column, buf_cstr(&text), text.len);
-	buf_free(&text);
-}
-
-static int add_row(void *ctx, const struct query_value *values, size_t cnt)
-{
-	struct shipment *s = ctx;
+	const struct ship_table *t = plan->table;
+	uint64_t day = s->first_day;
 	struct native_block *b;
-	int err = batch_writer_row(s->writer, day_of(values), &b);
-
-	if (err)
-		return err;
-	for (size_t i = 0; i < s->table->column_cnt; i++) {
-		const struct ship_column *c = &s->table->columns[i];
-
-		if (!c->sql)
-			continue;
-		values++;
-		if (c->value == SHIP_STACK)
-			native_block_put(b, i,
-					 anonymizer_id(s->opts->anonymizer,
-						       find_stack(s, values)->id));
-		else if (c->value == SHIP_BUILD)
-			put_build(s, b, i, find_stack(s, values)->program);
-		else if (c->type == NATIVE_TEXT)
-			put_text(s, b, i, values);
-		else
-			native_block_put(b, i,
-					 values->type == QUERY_INTEGER ? (uint64_t)values->integer :
-									 (uint64_t)c->none);
-	}
-	return batch_writer_end_row(s->writer);
-}
-
-static int begin_rows(void *ctx, const char *const *columns, size_t cnt)
-{
-	return 0;
-}
-
-static int run(struct shipment *s, const char *sql,
-	       int (*row)(void *ctx, const struct query_value *values, size_t cnt))
-{
-	const struct query_statement statement = {
-		.sql = sql, .begin = begin_rows, .row = row, .ctx = s
-	};
-	int err = query_run(s->query, &statement);
-
-	if (err == -EINVAL || err == -ENOMEM) {
-		log_error("ship: %s: %s", s->path, query_error(s->query));
-		return -EBADMSG;
-	}
-	return err;
-}
-
-static int send_table(struct shipment *s, enum ship_table_id id)
-{
-	struct buf sql = { 0 };
+	struct query_value v;
 	int err;
 
-	s->table = &ship_tables[id];
-	s->writer = new_writer(s, id);
-	ship_tables_put_select(&sql, s->table);
-	err = run(s, buf_cstr(&sql), add_row);
+	if (t->wall) {
+		row->value(row->of, plan->wall, &v);
+		day = v.type == QUERY_INTEGER ? ship_tables_day(v.integer) : 0;
+	}
+	err = batch_writer_row(w, day, &b);
+	if (err)
+		return err;
+	for (size_t i = 0; i < t->column_cnt; i++) {
+		if (!t->columns[i].from)
+			continue;
+		row->value(row->of, plan->columns[i], &v);
+		row_values_put(s->values, b, i, &t->columns[i], &v);
+	}
+	return batch_writer_end_row(w);
+}
+
+/* ---- tables in memory ------------------------------------------------------------------------- */
+
+struct memory_row {
+	const struct memory_table *table;
+	struct trace_input *in;
+	size_t row;
+};
+
+static void memory_value(void *of, size_t column, struct query_value *out)
+{
+	const struct memory_row *m = of;
+
+	*out = (struct query_value){ .type = QUERY_NULL };
+	m->table->column(m->in, m->row, column, out);
+}
+
+static int send_list(struct shipment *s, enum ship_table_id id, const struct memory_table *from)
+{
+	struct memory_row at = { from, trace_of(s), 0 };
+	const struct source_row row = { memory_value, &at };
+	struct batch_writer *w = new_writer(s, id);
+	struct source_plan plan;
+	int err = source_plan_init(&plan, &ship_tables[id], from->columns, from->column_cnt);
+
+	for (; at.row < from->count(at.in) && !err; at.row++)
+		err = put_row(s, &plan, w, &row);
 	if (!err)
-		err = batch_writer_end(s->writer);
-	batch_writer_free(s->writer);
-	s->writer = NULL;
-	buf_free(&sql);
+		err = batch_writer_end(w);
+	source_plan_fini(&plan);
+	batch_writer_free(w);
 	return err;
 }
 
-/* ---- stacks ----------------------------------------------------------------------------------- */
-
-static int ignore_row(void *ctx, const struct query_value *values, size_t cnt)
+static int send_lists(struct shipment *s)
 {
-	return 0;
+	const struct memory_table tasks = memory_tables_tasks(&s->traces);
+	const struct memory_table traces = memory_tables_traces(&s->traces);
+	const int err = send_list(s, SHIP_TASKS, &tasks);
+
+	return err ?: send_list(s, SHIP_TRACES, &traces);
 }
 
-static int read_days(void *ctx, const struct query_value *values, size_t cnt)
+/* ---- tables of events ------------------------------------------------------------------------- */
+
+static void event_value(void *of, size_t column, struct query_value *out)
+{
+	scan_value(of, column, out);
+}
+
+static int add_row(void *ctx, struct scan *scan)
 {
 	struct shipment *s = ctx;
+	const struct source_row row = { event_value, scan };
+	int err = 0;
 
-	s->first_day = day_of(&values[0]);
-	s->last_day = day_of(&values[1]);
-	return 0;
+	for (size_t i = 0; i < FEED_CNT && !err; i++) {
+		struct feed *f = &s->feeds[i];
+
+		if (&s->scans[f->scan] != scan || !source_plan_wants(&f->plan, &row))
+			continue;
+		err = f->rollup ? rollup_add(f->rollup, &row) :
+				  put_row(s, &f->plan, f->writer, &row);
+	}
+	return err;
 }
 
-/* Reading the columns makes `query` number the stacks, which are all known afterwards. */
-static int find_stacks(struct shipment *s)
+static int begin_feed(struct shipment *s, struct feed *f, enum ship_table_id id)
 {
-	int err = run(s, "SELECT max(stack), max(waker_stack) FROM slices", ignore_row);
+	const struct ship_table *t = &ship_tables[id];
+	int err;
 
-	return err ?: run(s, "SELECT max(stack) FROM samples WHERE source <> 'switch'", ignore_row);
+	while (strcmp(s->tables[f->scan].name, t->from) != 0)
+		f->scan++;
+	err = source_plan_init(&f->plan, t, s->tables[f->scan].columns,
+			       s->tables[f->scan].column_cnt);
+	s->scans[f->scan].filter.used |= f->plan.used;
+	f->writer = new_writer(s, id);
+	if (t->period_ns)
+		f->rollup = rollup_new(&(struct rollup_opts){
+			&f->plan, s->values, f->writer, trace_of(s)->names, ROLLUP_GROUPS_MAX });
+	return err;
 }
 
-static int send_stacks(struct shipment *s)
+static int begin_feeds(struct shipment *s)
 {
-	struct batch_writer *stacks, *frames;
-	int err = find_stacks(s);
+	int err = 0;
 
-	err = err ?: run(s, "SELECT min(first_wall), max(last_wall) FROM traces", read_days);
-	if (err)
-		return err;
-	stacks = new_writer(s, SHIP_STACKS);
-	frames = new_writer(s, SHIP_FRAMES);
-	err = stack_rows_put(&(struct stack_rows){ query_traces(s->query)->v[0], &s->stacks.ids,
-						   &s->opts->seen->rows, stacks, frames,
-						   s->opts->anonymizer },
-			     s->first_day, s->last_day);
+	s->tables[LOST] = sample_rows_lost_table(&s->traces);
+	s->tables[SAMPLES] = sample_rows_table(&s->traces);
+	s->tables[SLICES] = slice_rows_table(&s->traces);
+	s->tables[SPANS] = span_rows_table(&s->traces);
+	for (size_t i = 0; i < SCAN_CNT; i++)
+		scan_init(&s->scans[i], &s->tables[i]);
+	for (size_t i = 0; i < FEED_CNT; i++)
+		err = begin_feed(s, &s->feeds[i], fed[i]) ?: err;
+	s->stacks = new_writer(s, SHIP_STACKS);
+	s->frames = new_writer(s, SHIP_FRAMES);
+	return err;
+}
+
+static int end_feeds(struct shipment *s)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < FEED_CNT && !err; i++) {
+		struct feed *f = &s->feeds[i];
+
+		if (f->rollup)
+			err = rollup_end(f->rollup);
+		if (!err)
+			err = batch_writer_end(f->writer);
+	}
+	/* also if no row needs them */
+	return err ?: send_stacks(s);
+}
+
+static void free_feeds(struct shipment *s)
+{
+	for (size_t i = 0; i < FEED_CNT; i++) {
+		rollup_free(s->feeds[i].rollup);
+		batch_writer_free(s->feeds[i].writer);
+		source_plan_fini(&s->feeds[i].plan);
+	}
+	for (size_t i = 0; i < SCAN_CNT; i++)
+		scan_fini(&s->scans[i]);
+	batch_writer_free(s->stacks);
+	batch_writer_free(s->frames);
+}
+
+static int send_events(struct shipment *s)
+{
+	int err = begin_feeds(s);
+
 	if (!err)
-		err = batch_writer_end(frames);
+		err = scan_pass(trace_of(s), s->scans, SCAN_CNT, add_row, s);
 	if (!err)
-		err = batch_writer_end(stacks);
-	batch_writer_free(stacks);
-	batch_writer_free(frames);
+		err = end_feeds(s);
+	free_feeds(s);
 	return err;
 }
 
@@ -409,30 +471,53 @@ static bool is_shortage(int err)
 	return err == -EMFILE || err == -ENFILE || err == -ENOMEM || err == -ENOSPC;
 }
 
+static int send_all(struct shipment *s)
+{
+	int err;
+
+	s->values = row_values_new(&s->traces, s->opts->anonymizer);
+	s->packer = packer_new();
+	if (!s->packer)
+		return -ENOMEM;
+	find_days(s);
+	err = send_lists(s);
+	if (!err)
+		err = send_events(s);
+	if (!err)
+		err = audit(s);
+	return err ?: send_ledger(s);
+}
+
+static void free_shipment(struct shipment *s)
+{
+	row_values_free(s->values);
+	packer_free(s->packer);
+	trace_inputs_fini(&s->traces);
+	free(s->host);
+	free(s->sent);
+}
+
 int ship_file_send(const struct ship_file_opts *opts, int fd, const char *path,
 		   const uint64_t id[2])
 {
-	static const enum ship_table_id rows[] = { SHIP_TASKS,	 SHIP_TRACES, SHIP_LOST,
-						   SHIP_SAMPLES, SHIP_SLICES, SHIP_SPANS,
-						   SHIP_WAITS,	 SHIP_OFFCPU, SHIP_CPU };
-	struct shipment s = { .opts = opts, .path = path, .fd = fd, .id = { id[0], id[1] } };
+	struct shipment s = {
+		.opts = opts,
+		.path = path,
+		.fd = fd,
+		.id = { id[0], id[1] },
+		.traces = { .stop = opts->stop },
+	};
 	bool damaged = false, torn = false;
-	int err = open_query(&s);
+	int err = open_trace(&s);
 
 	if (err && err != -EINTR && !is_shortage(err))
 		err = -EBADMSG;
 	if (!err) {
-		damaged = query_traces(s.query)->v[0]->damaged;
-		torn = query_traces(s.query)->v[0]->torn;
-		s.host = host_of(query_traces(s.query), opts->anonymizer);
-		err = send_stacks(&s);
+		damaged = trace_of(&s)->damaged;
+		torn = trace_of(&s)->torn;
+		s.host = host_of(trace_of(&s), opts->anonymizer);
+		err = send_all(&s);
 	}
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]) && !err; i++)
-		err = send_table(&s, rows[i]);
-	if (!err)
-		err = audit(&s);
-	if (!err)
-		err = send_ledger(&s);
 	if (!err) {
 		save(ship_state_done(opts->state, id), path);
 		opts->counts->files++;
@@ -441,9 +526,6 @@ int ship_file_send(const struct ship_file_opts *opts, int fd, const char *path,
 			log_warn("ship: the end of %s is missing: what is readable was shipped",
 				 path);
 	}
-	query_free(s.query);
-	known_stacks_fini(&s.stacks);
-	free(s.host);
-	free(s.sent);
+	free_shipment(&s);
 	return err ?: damaged ? -EBADMSG : 0;
 }

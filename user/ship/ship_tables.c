@@ -15,24 +15,24 @@
 /* clang-format off */
 #define COMMON \
 	{ .name = "day", .type = NATIVE_DATE, .value = SHIP_DAY }, \
-	{ .name = "host", .type = NATIVE_TEXT, .sql = "host", .rich = LOW, .text = ANONYMIZER_PRIVATE }, \
+	{ .name = "host", .type = NATIVE_TEXT, .from = "host", .rich = LOW, .text = ANONYMIZER_PRIVATE }, \
 	{ .name = "labels", .type = NATIVE_TEXTS, .value = SHIP_LABELS }
 
 #define FACT \
 	COMMON, \
 	{ .name = "batch", .type = NATIVE_U64, .value = SHIP_BATCH }, \
-	{ .name = "wall", .type = NATIVE_I64, .sql = "wall", .rich = DELTA }, \
-	{ .name = "ts", .type = NATIVE_I64, .sql = "ts", .rich = DELTA }
+	{ .name = "wall", .type = NATIVE_I64, .from = "wall", .rich = DELTA }, \
+	{ .name = "ts", .type = NATIVE_I64, .from = "ts", .rich = DELTA }
 
-#define TEXT(n, e) { .name = n, .type = NATIVE_TEXT, .sql = e, .rich = LOW }
-#define PRIVATE(n, e) { .name = n, .type = NATIVE_TEXT, .sql = e, .rich = LOW, .text = ANONYMIZER_PRIVATE }
-#define PATH(n, e) { .name = n, .type = NATIVE_TEXT, .sql = e, .text = ANONYMIZER_PRIVATE }
-#define BUILD(n, e) { .name = n, .type = NATIVE_TEXT, .value = SHIP_BUILD, .sql = e, .rich = LOW }
-#define ID(n, e) { .name = n, .type = NATIVE_U32, .sql = e }
-#define CPU(n, e) { .name = n, .type = NATIVE_I32, .sql = e, .none = -1 }
-#define NUMBER(n, e) { .name = n, .type = NATIVE_I64, .sql = e }
-#define FLAG(n, e) { .name = n, .type = NATIVE_U8, .sql = e }
-#define STACK(n, e) { .name = n, .type = NATIVE_U64, .value = SHIP_STACK, .sql = e }
+#define TEXT(n, e) { .name = n, .type = NATIVE_TEXT, .from = e, .rich = LOW }
+#define PRIVATE(n, e) { .name = n, .type = NATIVE_TEXT, .from = e, .rich = LOW, .text = ANONYMIZER_PRIVATE }
+#define PATH(n, e) { .name = n, .type = NATIVE_TEXT, .from = e, .text = ANONYMIZER_PRIVATE }
+#define BUILD(n, e) { .name = n, .type = NATIVE_TEXT, .value = SHIP_BUILD, .from = e, .rich = LOW }
+#define ID(n, e) { .name = n, .type = NATIVE_U32, .from = e }
+#define CPU(n, e) { .name = n, .type = NATIVE_I32, .from = e, .none = -1 }
+#define NUMBER(n, e) { .name = n, .type = NATIVE_I64, .from = e }
+#define FLAG(n, e) { .name = n, .type = NATIVE_U8, .from = e }
+#define STACK(n, e) { .name = n, .type = NATIVE_U64, .value = SHIP_STACK, .from = e }
 #define OWN(n, t) { .name = n, .type = t, .value = SHIP_OWN }
 
 static const struct ship_column stack_columns[] = {
@@ -82,7 +82,7 @@ static const struct ship_column slice_columns[] = {
 	FACT,
 	PRIVATE("service", "cgroup"), ID("tid", "tid"), ID("pid", "pid"), PRIVATE("comm", "comm"),
 	NUMBER("dur", "dur"), CPU("cpu", "cpu"), TEXT("state", "state"), TEXT("task_state", "task_state"),
-	TEXT("why", "why"), TEXT("end", "\"end\""),
+	TEXT("why", "why"), TEXT("end", "end"),
 	TEXT("waker", "waker"), ID("waker_tid", "waker_tid"), PRIVATE("waker_comm", "waker_comm"),
 	STACK("waker_stack", "waker_stack"), STACK("stack", "stack"),
 	CPU("ran_tid", "ran_tid"), PRIVATE("ran_comm", "ran_comm"), PRIVATE("ran_service", "ran_cgroup"),
@@ -97,34 +97,31 @@ static const struct ship_column span_columns[] = {
 	TEXT("event", "event"), TEXT("call", "call"), FLAG("cut", "cut"),
 };
 
-/* Rollups: sums of the rows that begin in a time of TEN_SECONDS or SECOND. */
-#define SECOND "wall / 1000000000"
-#define TEN_SECONDS "wall / 10000000000"
-
-#define ROLLUP(wall) \
+/* The columns of the key come first, and rows are sorted by the time, then by these. */
+#define ROLLUP \
 	COMMON, \
 	{ .name = "batch", .type = NATIVE_U64, .value = SHIP_BATCH }, \
-	{ .name = "wall", .type = NATIVE_I64, .sql = wall, .rich = DELTA }, \
+	{ .name = "wall", .type = NATIVE_I64, .value = SHIP_TIME, .from = "wall", .rich = DELTA }, \
 	PRIVATE("service", "cgroup")
 
-#define WAITS_GROUP SECOND ", host, cgroup, ilog2(dur)"
-#define OFFCPU_GROUP TEN_SECONDS ", host, cgroup, comm, stack"
-#define CPU_GROUP TEN_SECONDS ", host, cgroup, stack"
+#define SUM(n, v, e) { .name = n, .type = NATIVE_I64, .value = v, .from = e }
 
 static const struct ship_column wait_columns[] = {
-	ROLLUP(SECOND " * 1000000000"),
-	FLAG("log2_ns", "ilog2(dur)"), NUMBER("waits", "count(*)"), NUMBER("ns", "sum(dur)"), NUMBER("max_ns", "max(dur)"),
+	ROLLUP,
+	{ .name = "log2_ns", .type = NATIVE_U8, .value = SHIP_LOG2, .from = "dur" },
+	SUM("waits", SHIP_COUNT, NULL), SUM("ns", SHIP_SUM, "dur"), SUM("max_ns", SHIP_MAX, "dur"),
 };
 
 static const struct ship_column offcpu_columns[] = {
-	ROLLUP(TEN_SECONDS " * 10000000000"),
+	ROLLUP,
 	PRIVATE("comm", "comm"), STACK("stack", "stack"), BUILD("build", "stack"),
-	NUMBER("count", "count(*)"), NUMBER("ns", "sum(dur)"), NUMBER("max_ns", "max(dur)"),
+	SUM("count", SHIP_COUNT, NULL), SUM("ns", SHIP_SUM, "dur"), SUM("max_ns", SHIP_MAX, "dur"),
 };
 
 static const struct ship_column cpu_columns[] = {
-	ROLLUP(TEN_SECONDS " * 10000000000"),
-	STACK("stack", "stack"), BUILD("build", "stack"), NUMBER("count", "count(*)"), NUMBER("ns", "sum(weight)"),
+	ROLLUP,
+	STACK("stack", "stack"), BUILD("build", "stack"),
+	SUM("count", SHIP_COUNT, NULL), SUM("ns", SHIP_SUM, "weight"),
 };
 
 static const struct ship_column lost_columns[] = {
@@ -147,8 +144,7 @@ static const struct ship_column ledger_columns[] = {
 
 #define COLUMNS(c) .columns = (c), .column_cnt = sizeof(c) / sizeof((c)[0])
 
-/* The day of tables whose rows have no time. */
-#define FIRST_WALL "(SELECT min(first_wall) FROM traces)"
+#define SECOND 1000000000ULL
 
 const struct ship_table ship_tables[SHIP_TABLE_CNT] = {
 	[SHIP_STACKS] = { .name = "stacks",
@@ -162,7 +158,6 @@ const struct ship_table ship_tables[SHIP_TABLE_CNT] = {
 	[SHIP_TASKS] = { .name = "tasks",
 			 COLUMNS(task_columns),
 			 .from = "tasks",
-			 .wall = FIRST_WALL,
 			 .order = "host, trace_file, pid, tid, comm",
 			 .replaces = true },
 	[SHIP_TRACES] = { .name = "traces",
@@ -173,7 +168,8 @@ const struct ship_table ship_tables[SHIP_TABLE_CNT] = {
 			  .replaces = true },
 	[SHIP_SAMPLES] = { .name = "samples",
 			   COLUMNS(sample_columns),
-			   .from = "samples WHERE source <> 'switch'",
+			   .from = "samples",
+			   .conditions = { { "source", "switch", true } },
 			   .wall = "wall",
 			   .order = "host, service, ts",
 			   .keep = SHIP_KEEP_RAW },
@@ -191,23 +187,23 @@ const struct ship_table ship_tables[SHIP_TABLE_CNT] = {
 			 .keep = SHIP_KEEP_RAW },
 	[SHIP_WAITS] = { .name = "waits_rollup",
 			 COLUMNS(wait_columns),
-			 .from = "slices WHERE state = 'runnable' AND NOT cut AND NOT recorder"
-				 " GROUP BY " WAITS_GROUP " ORDER BY " WAITS_GROUP,
-			 .wall = SECOND " * 1000000000",
+			 .from = "slices",
+			 .conditions = { { "state", "runnable" }, { "cut" }, { "recorder" } },
+			 .period_ns = SECOND,
 			 .order = "host, service, wall",
 			 .keep = SHIP_KEEP_ROLLUP },
 	[SHIP_OFFCPU] = { .name = "offcpu_rollup",
 			  COLUMNS(offcpu_columns),
-			  .from = "slices WHERE state = 'blocked' AND NOT recorder"
-				  " GROUP BY " OFFCPU_GROUP " ORDER BY " OFFCPU_GROUP,
-			  .wall = TEN_SECONDS " * 10000000000",
+			  .from = "slices",
+			  .conditions = { { "state", "blocked" }, { "recorder" } },
+			  .period_ns = 10 * SECOND,
 			  .order = "host, service, wall",
 			  .keep = SHIP_KEEP_ROLLUP },
 	[SHIP_CPU] = { .name = "cpu_rollup",
 		       COLUMNS(cpu_columns),
-		       .from = "samples WHERE source = 'cpu' GROUP BY " CPU_GROUP
-			       " ORDER BY " CPU_GROUP,
-		       .wall = TEN_SECONDS " * 10000000000",
+		       .from = "samples",
+		       .conditions = { { "source", "cpu" } },
+		       .period_ns = 10 * SECOND,
 		       .order = "host, service, wall",
 		       .keep = SHIP_KEEP_ROLLUP },
 	[SHIP_LOST] = { .name = "lost",
@@ -226,15 +222,6 @@ const struct ship_table ship_tables[SHIP_TABLE_CNT] = {
 uint64_t ship_tables_day(int64_t wall)
 {
 	return wall >= 0 && wall / DAY_NS <= DAY_MAX ? (uint64_t)(wall / DAY_NS) : 0;
-}
-
-void ship_tables_put_select(struct buf *out, const struct ship_table *t)
-{
-	buf_printf(out, "SELECT %s", t->wall);
-	for (size_t i = 0; i < t->column_cnt; i++)
-		if (t->columns[i].sql)
-			buf_printf(out, ", %s", t->columns[i].sql);
-	buf_printf(out, " FROM %s", t->from);
 }
 
 static void put_column(struct buf *out, const struct ship_column *c, bool rich)

@@ -130,30 +130,31 @@ static int put_stack(const struct stack_rows *r, uint64_t day, uint64_t id, cons
 	return batch_writer_end_row(r->stacks);
 }
 
-int stack_rows_put(const struct stack_rows *r, uint64_t first_day, uint64_t last_day)
+int stack_rows_put(const struct stack_rows *r, uint32_t from, uint64_t first_day, uint64_t last_day)
 {
 	const struct stack_table *table = &r->in->stacks;
 	uint64_t *ids = NULL;
 	size_t cap = 0;
 	int err = 0;
 
-	for (uint32_t row = 0; row < table->cnt && !err; row++) {
+	for (uint32_t row = from; row < table->cnt && !err; row++) {
 		uint32_t cnt;
 		const uint64_t *frames = stack_table_get(table, row, &cnt);
-		const uint32_t known = content_ids_stack(r->ids, r->in->names, frames, cnt);
+		const int64_t number = (int64_t)((uint64_t)r->in->index << 32 | row);
+		const uint64_t id = known_stacks_get(r->known, r->all, number)->id;
 
 		ids = array_reserve(ids, &cap, cnt, sizeof(*ids));
 		for (uint32_t i = 0; i < cnt && !err; i++) {
 			const struct content_frame *f =
-				content_ids_frame(r->ids, r->in->names, frames[i]);
+				content_ids_frame(&r->known->ids, r->in->names, frames[i]);
 
 			ids[i] = anonymizer_id(r->anonymizer, f->id);
 			err = put_frame(r, f);
 		}
 		if (!err)
-			err = put_stack(r, first_day, r->ids->stack_ids[known], ids, cnt);
+			err = put_stack(r, first_day, id, ids, cnt);
 		if (!err && last_day != first_day)
-			err = put_stack(r, last_day, r->ids->stack_ids[known], ids, cnt);
+			err = put_stack(r, last_day, id, ids, cnt);
 	}
 	free(ids);
 	return err;

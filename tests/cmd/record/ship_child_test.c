@@ -12,11 +12,27 @@
 #include "cmd/common/cmd.h"
 #include "tests/support/temp_dir.h"
 
+/* The command line without the descriptor, to a file in its directory. */
+static void keep_words(int argc, char **argv)
+{
+	char path[96];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/words", argv[2]);
+	f = fopen(path, "w");
+	for (int i = 3; f && i < argc; i++)
+		if (i != 6)
+			fprintf(f, "%s ", argv[i]);
+	_exit(f && !fclose(f) ? CMD_OK : CMD_USAGE);
+}
+
 /* In place of main(), if it was started as `ship DIR --to URL`. */
 __attribute__((constructor)) static void be_ship(int argc, char **argv)
 {
 	if (argc < 5 || strcmp(argv[1], "ship") != 0)
 		return;
+	if (strstr(argv[4], "words"))
+		keep_words(argc, argv);
 	raise(strstr(argv[4], "stopped") ? SIGSTOP : SIGKILL);
 	_exit(CMD_OK);
 }
@@ -73,5 +89,39 @@ Test(ship_child, the_second_stop_ends_a_child_that_does_nothing, .timeout = 15)
 	cr_assert_eq(pthread_create(&thread, NULL, interrupt, &self), 0);
 	cr_expect_eq(ship_child_finish(child, &stops), CMD_OUTPUT);
 	pthread_join(thread, NULL);
+	temp_dir_remove(dir);
+}
+
+Test(ship_child, options_are_passed_on)
+{
+	const char *labels[] = { "rack=b7", "role=db" };
+	const struct ship_child_opts o = {
+		.to = "http://localhost/words",
+		.labels = { .v = labels, .cnt = 2 },
+		.anonymize = true,
+		.key_file = "key",
+		.ca_file = "ca.pem",
+		.raw_ttl = "7d",
+		.rollup_ttl = "90",
+	};
+	char dir[64], path[96], got[512] = "";
+	struct output_opts output = { .disk_budget = 400 };
+	struct ship_child *child;
+	FILE *f;
+
+	temp_dir_make(dir, sizeof(dir));
+	snprintf(path, sizeof(path), "%s/t.bin", dir);
+	output.path = path;
+	cr_expect_null(ship_child_check(&o, &output, NULL));
+	cr_assert_eq(ship_child_start(&o, &output, true, &child), 0);
+	cr_expect_eq(ship_child_finish(child, &stops), CMD_OK);
+	snprintf(path, sizeof(path), "%s/words", dir);
+	f = fopen(path, "r");
+	cr_assert_not_null(f);
+	cr_assert_not_null(fgets(got, sizeof(got), f));
+	fclose(f);
+	cr_expect_str_eq(got, "--to http://localhost/words --end-fd --disk-max 300 --quiet "
+			      "--anonymize --anonymize-key key --ca-file ca.pem --raw-ttl 7d "
+			      "--rollup-ttl 90 --label rack=b7 --label role=db ");
 	temp_dir_remove(dir);
 }

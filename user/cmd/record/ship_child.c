@@ -61,19 +61,52 @@ static const char *check_url(const char *url)
 	return NULL;
 }
 
-const char *ship_child_check(const struct ship_child_opts *o, struct output_opts *output,
-			     const char *unset)
+static const char *check_days(const char *days, const char *wrong)
+{
+	uint64_t n;
+
+	return !days || !str_parse_days(days, &n) ? NULL : wrong;
+}
+
+/* What is given without --ship. */
+static const char *check_alone(const struct ship_child_opts *o)
+{
+	if (o->labels.cnt)
+		return "--label needs --ship";
+	if (o->anonymize)
+		return "--anonymize needs --ship";
+	if (o->key_file)
+		return "--anonymize-key needs --ship and --anonymize";
+	if (o->ca_file)
+		return "--ca-file needs --ship";
+	if (o->raw_ttl)
+		return "--raw-ttl needs --ship";
+	return o->rollup_ttl ? "--rollup-ttl needs --ship" : NULL;
+}
+
+static const char *check_values(const struct ship_child_opts *o)
 {
 	const char *wrong = NULL;
 
-	if (!o->to)
-		return o->labels.cnt ? "--label needs --ship" : NULL;
 	for (size_t i = 0; i < o->labels.cnt && !wrong; i++)
 		wrong = check_label(o->labels.v[i]);
-	if (wrong)
-		return wrong;
-	wrong = check_url(o->to);
-	if (wrong)
+	if (!wrong && o->key_file && !o->anonymize)
+		wrong = "--anonymize-key needs --anonymize";
+	if (!wrong)
+		wrong = check_days(o->raw_ttl, "bad value for --raw-ttl: expected days, for "
+					       "example 7d");
+	if (!wrong)
+		wrong = check_days(o->rollup_ttl, "bad value for --rollup-ttl: expected days, for "
+						  "example 7d");
+	return wrong ?: check_url(o->to);
+}
+
+const char *ship_child_check(const struct ship_child_opts *o, struct output_opts *output,
+			     const char *unset)
+{
+	const char *wrong = o->to ? check_values(o) : check_alone(o);
+
+	if (wrong || !o->to)
 		return wrong;
 	if (output->path == unset)
 		output->path = SHIP_CHILD_OUTPUT;
@@ -96,10 +129,20 @@ static int make_dir(const char *dir)
 	return -errno;
 }
 
+/* Appends "OPTION VALUE"; their number. */
+static size_t add_option(const char **words, const char *option, const char *value)
+{
+	if (!value)
+		return 0;
+	words[0] = option;
+	words[1] = value;
+	return 2;
+}
+
 static void exec_ship(const struct ship_child *c, const struct ship_child_opts *o,
 		      const struct output_opts *output, bool quiet, int end)
 {
-	const char **words = xcalloc(2 * o->labels.cnt + 16, sizeof(*words));
+	const char **words = xcalloc(2 * o->labels.cnt + 24, sizeof(*words));
 	char descriptor[16], budget[32];
 	size_t n = 0;
 
@@ -118,10 +161,14 @@ static void exec_ship(const struct ship_child *c, const struct ship_child_opts *
 	}
 	if (quiet)
 		words[n++] = "--quiet";
-	for (size_t i = 0; i < o->labels.cnt; i++) {
-		words[n++] = "--label";
-		words[n++] = o->labels.v[i];
-	}
+	if (o->anonymize)
+		words[n++] = "--anonymize";
+	n += add_option(words + n, "--anonymize-key", o->key_file);
+	n += add_option(words + n, "--ca-file", o->ca_file);
+	n += add_option(words + n, "--raw-ttl", o->raw_ttl);
+	n += add_option(words + n, "--rollup-ttl", o->rollup_ttl);
+	for (size_t i = 0; i < o->labels.cnt; i++)
+		n += add_option(words + n, "--label", o->labels.v[i]);
 	execv("/proc/self/exe", (char **)words);
 	log_error("record: cannot start ship: %s", strerror(errno));
 	_exit(CMD_START);

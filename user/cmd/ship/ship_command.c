@@ -152,17 +152,8 @@ static int check_labels(const struct opt_list *labels)
 
 static int parse_ttl(const char *option, const char *text, uint64_t *days)
 {
-	const size_t len = text ? strlen(text) : 0;
-	char *number;
-	int err;
-
 	*days = 0;
-	if (!text)
-		return 0;
-	number = xstrndup(text, len > 1 && text[len - 1] == 'd' ? len - 1 : len);
-	err = str_parse_u64(number, 36500, days);
-	free(number);
-	if (!err && *days)
+	if (!text || !str_parse_days(text, days))
 		return 0;
 	log_error("ship: bad value '%s' for %s: expected days, for example 7d", text, option);
 	return -EINVAL;

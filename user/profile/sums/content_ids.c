@@ -74,22 +74,29 @@ const struct content_frame *content_ids_frame(struct content_ids *ids, const str
 	return f;
 }
 
+uint64_t content_ids_hash_stack(struct content_ids *ids, const struct names *n,
+				const uint64_t *frames, uint32_t cnt)
+{
+	uint64_t hash = CONTENT_IDS_HASH;
+
+	for (uint32_t i = 0; i < cnt; i++)
+		hash = content_ids_hash(hash, &content_ids_frame(ids, n, frames[i])->id,
+					sizeof(uint64_t));
+	return hash;
+}
+
 uint32_t content_ids_stack(struct content_ids *ids, const struct names *n, const uint64_t *frames,
 			   uint32_t cnt)
 {
 	const size_t before = ids->stacks.cnt;
 	const uint32_t row = stack_table_add(&ids->stacks, frames, cnt);
-	uint64_t hash = CONTENT_IDS_HASH;
 
 	if (ids->stacks.cnt == before)
 		return row;
 	frames = stack_table_get(&ids->stacks, row, &cnt);
-	for (uint32_t i = 0; i < cnt; i++)
-		hash = content_ids_hash(hash, &content_ids_frame(ids, n, frames[i])->id,
-					sizeof(uint64_t));
 	ids->stack_ids = array_reserve(ids->stack_ids, &ids->stack_cap, (size_t)row + 1,
 				       sizeof(*ids->stack_ids));
-	ids->stack_ids[row] = hash;
+	ids->stack_ids[row] = content_ids_hash_stack(ids, n, frames, cnt);
 	return row;
 }
 

@@ -27,6 +27,9 @@ struct content_frame {
 /* The row of a stack that is not empty, in ids->stacks and ids->stack_ids; adds it if it is new. */
 uint32_t content_ids_stack(struct content_ids *ids, const struct names *n, const uint64_t *frames,
 			   uint32_t cnt);
+/* The id of such a stack, which is not added. */
+uint64_t content_ids_hash_stack(struct content_ids *ids, const struct names *n,
+				const uint64_t *frames, uint32_t cnt);
 /* Never NULL; valid until content_ids_fini(). */
 const struct content_frame *content_ids_frame(struct content_ids *ids, const struct names *n,
 					      uint64_t frame);
