@@ -34,10 +34,7 @@ static void add_nap(struct seen *s, const struct interval *i, uint64_t ns)
 {
 	uint32_t cnt;
 
-	if (i->flags & INTERVAL_EDGE_START)
-		return;
-	s->unseen += !i->waker && !(i->flags & INTERVAL_EDGE_END);
-	if (!i->waker)
+	if (i->flags & INTERVAL_EDGE_START || !i->waker)
 		return;
 	s->naps++;
 	s->close_naps += ns <= NAP_NS + NAP_NS / 100;
@@ -84,6 +81,8 @@ static void add_interval(void *ctx, const struct interval *i)
 		cr_assert_eq(i->start, s->last, "no time is left out");
 	s->last = i->end;
 	s->spent[i->state] += i->end - i->start;
+	s->unseen += !(i->flags & (INTERVAL_EDGE_START | INTERVAL_EDGE_END)) &&
+		     (i->state == INTERVAL_UNKNOWN || (i->state == INTERVAL_BLOCKED && !i->waker));
 	s->early += i->why == INTERVAL_WHY_WOKEN_EARLY;
 	if (i->state == INTERVAL_BLOCKED)
 		add_nap(s, i, i->end - i->start);
