@@ -150,8 +150,9 @@ Recorder:
                             /sys/kernel/btf/vmlinux is hidden
       --debug=WORD,...      no-orc: take kernel stacks with the kernel's helper,
                             the same frames but slower; verify-stacks: check
-                            each walked or reused stack against the slow method;
-                            one-ring: use one ring buffer for all CPUs
+                            each walked, reused or repeated stack against the
+                            slow method; one-ring: use one ring buffer for all
+                            CPUs
 
 Messages:
   -q, --quiet               Print errors only

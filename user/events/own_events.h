@@ -136,7 +136,7 @@
 	X(VARINT, user_stacks_reused, NONE, COUNTER, "user stacks known from an earlier walk",     \
 	  STACKS)                                                                                  \
 	X(VARINT, stacks_compared, NONE, COUNTER,                                                  \
-	  "walked or reused stacks also taken the slow way, as a check", STACKS)                   \
+	  "walked, reused or repeated stacks also taken the slow way, as a check", STACKS)         \
 	X(VARINT, stacks_differing, NONE, COUNTER,                                                 \
 	  "compared stacks that differ; the trace has the slow result", STACKS)                    \
 	X(VARINT, waited_ns, NS, COUNTER, "run-queue latency of the recorder", LATE)               \

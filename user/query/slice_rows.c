@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * The table `slices`: what each thread did, and when. Owns the engine of a scan and the rows between the engine's
- * callback and SQLite. Properties of a row that cost time are computed only if the query reads their columns.
+ * callback and the reader of the table. Properties of a row that cost time are computed only if the query reads their columns.
  *
  * A running interval in which the thread became another program is a row for each program, as in report.
  */

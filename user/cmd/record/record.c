@@ -287,7 +287,7 @@ static const struct opt record_table[] = {
 	  .off = AT(debug),
 	  .arg = "WORD,...",
 	  .help = "no-orc: take kernel stacks with the kernel's helper, the same frames but slower; "
-		  "verify-stacks: check each walked or reused stack against the slow method; "
+		  "verify-stacks: check each walked, reused or repeated stack against the slow method; "
 		  "one-ring: use one ring buffer for all CPUs" },
 
 	{ .name = "quiet",

@@ -40,7 +40,7 @@ struct capture_cfg {
 	bool no_forget; /* keep ended targets in the bitmaps */
 	const char *btf; /* a file with the kernel's types; NULL: the kernel's own. Borrowed */
 	bool no_orc; /* read kernel stacks only by the kernel's helper */
-	bool verify_stacks; /* compare walked and reused stacks, and count differences */
+	bool verify_stacks; /* compare walked, reused and repeated stacks, and count differences */
 	struct capture_off_cpu off_cpu;
 	uint32_t event_stacks; /* likewise, for events whose cfg.has_stacks */
 	uint32_t call_graph; /* enum prof_call_graph */

@@ -35,7 +35,7 @@ enum {
 	PARTS_OF_EVENTS = 7, /* if there are samples */
 	WARN_BYTES = 256 << 20,
 	REPEATS_MIN = 64, /* of a CPU */
-	REPEATS_ALL = 16384, /* of all CPUs, a KiB each */
+	REPEATS_ALL = 16384, /* of up to 256 CPUs together, a KiB each */
 };
 
 /* Whether another program on the same CPU may preempt a program: see stage.bpf.h. */
@@ -78,10 +78,11 @@ int capture_rings_size(struct prof *skel, const struct capture_rings_cfg *cfg,
 	skel->rodata->cfg_event_bytes =
 		cfg->samples ? cfg->ring_bytes / PARTS * PARTS_OF_EVENTS : cfg->ring_bytes;
 	skel->rodata->cfg_wake_bytes = cfg->ring_bytes / PARTS;
-	skel->rodata->cfg_repeats = repeats_of(cfg, r->stage_cnt);
+	r->repeat_cnt = repeats_of(cfg, r->stage_cnt);
+	skel->rodata->cfg_repeats = r->repeat_cnt;
 	err = bpf_map__set_max_entries(skel->maps.rings, cfg->ring_cnt);
 	if (!err)
-		err = bpf_map__set_max_entries(skel->maps.repeats, skel->rodata->cfg_repeats);
+		err = bpf_map__set_max_entries(skel->maps.repeats, r->repeat_cnt);
 	return err ? err : bpf_map__set_max_entries(skel->maps.stages, last + 1);
 }
 
@@ -154,7 +155,8 @@ static int map_stages(const struct prof *skel, struct capture_rings *r)
 /* Reports the memory before it is allocated: it may be too much. */
 static void report_memory(const struct capture_rings *r)
 {
-	size_t bytes = r->ring_cnt * r->ring_bytes + stages_size(r);
+	size_t bytes = r->ring_cnt * r->ring_bytes + stages_size(r) +
+		       r->stage_cnt * r->repeat_cnt * 8 * PROF_REPEAT_WORDS;
 	void (*report)(const char *, ...) = bytes > WARN_BYTES ? log_warn : log_info;
 
 	report("record: %zu rings of %zu KiB, for %zu CPUs: %zu MiB (-m)", r->ring_cnt,

@@ -24,6 +24,7 @@ struct capture_rings {
 	size_t ring_cnt;
 	size_t ring_bytes;
 	size_t stage_cnt; /* possible CPUs */
+	size_t repeat_cnt; /* places for stacks per CPU */
 	size_t reader_cnt;
 	struct prof_stage *stages;
 	int *fds; /* of the rings; NULL: no rings */

@@ -6,8 +6,8 @@
  * slices are skipped and reported as gaps. So each recorded interval is either complete or marked.
  *
  * If a level costs too much, the level rises at once. It rises by several levels at a time, assuming that stacks cost
- * three quarters, and that the rest is proportional to the recorded part. It falls if the next lower level would be affordable at several checks in a
- * row. If that was wrong, the next fall needs twice as many checks.
+ * three quarters, and that the rest is proportional to the recorded part. It falls if the next lower level would be
+ * affordable at several checks in a row. If that was wrong, the next fall needs twice as many checks.
  */
 #include "record/control/load_shedding.h"
 

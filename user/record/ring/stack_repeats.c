@@ -21,12 +21,12 @@ enum { REC_BYTES = sizeof(struct prof_rec) + PROF_STAGE_RAW_MAX + 8, VERSION_BIT
 	(((uint64_t)(cpu)*PROF_REPEATS_MAX + (number)) << VERSION_BITS | (version))
 
 struct place {
-	uint64_t *words;
-	uint16_t cnt; /* 0: empty */
-	uint16_t cap;
+	uint64_t cnt; /* 0: empty */
 	uint64_t version; /* of the words, from 1 on */
+	uint64_t words[PROF_REPEAT_WORDS];
 };
 
+/* Places that no stack had use no memory. */
 struct stack_repeats {
 	struct place places[PROF_REPEATS_MAX];
 	struct stack_repeats_check check;
@@ -44,12 +44,6 @@ struct stack_repeats *stack_repeats_new(uint32_t cpu)
 
 void stack_repeats_free(struct stack_repeats *s)
 {
-	size_t i;
-
-	if (!s)
-		return;
-	for (i = 0; i < PROF_REPEATS_MAX; i++)
-		free(s->places[i].words);
 	free(s);
 }
 
@@ -87,11 +81,6 @@ size_t stack_repeats_size(const struct prof_rec *rec)
 
 static void store(struct place *p, const uint64_t *words, size_t cnt)
 {
-	if (p->cap < cnt) {
-		free(p->words);
-		p->cap = cnt;
-		p->words = xmalloc(cnt * sizeof(*words));
-	}
 	memcpy(p->words, words, cnt * sizeof(*words));
 	p->cnt = cnt;
 	p->version++;
@@ -121,7 +110,7 @@ const struct prof_rec *stack_repeats_expand(struct stack_repeats *s, const struc
 		}
 		frames = p->words;
 	} else {
-		if (number & PROF_REPEAT_SAME) {
+		if (number & PROF_REPEAT_SAME && p->cnt) {
 			s->check.compared++;
 			s->check.differing += !holds(p, frames, words);
 		}
@@ -138,7 +127,8 @@ void stack_repeats_forget(struct stack_repeats *s)
 	size_t i;
 
 	for (i = 0; i < PROF_REPEATS_MAX; i++)
-		s->places[i].cnt = 0;
+		if (s->places[i].cnt)
+			s->places[i].cnt = 0;
 }
 
 void stack_repeats_count(const struct stack_repeats *s, struct stack_repeats_check *sum)
