@@ -71,7 +71,8 @@ const char *ship_child_check(const struct ship_child_opts *o, struct output_opts
 
 /*
  * Before there are threads: makes the directory of the output if it is missing, and starts `ship` there with less priority
- * and outside of the terminal's process group. It ends by itself if this process dies. 0, or -errno after one line.
+ * and outside of the terminal's process group. It ends by itself if this process dies. What @o points to is used until
+ * ship_child_finish(). 0, or -errno after one line.
  */
 int ship_child_start(const struct ship_child_opts *o, const struct output_opts *output, bool quiet,
 		     struct ship_child **out);
