@@ -69,7 +69,8 @@ static void set_constants(struct batch_writer *w, struct day *d)
 
 static uint64_t next_id(struct batch_writer *w)
 {
-	const uint64_t words[] = { w->opts.file[0], w->opts.file[1], w->number++ };
+	const uint64_t words[] = { w->opts.file[0], w->opts.file[1], w->number++,
+				   SHIP_TABLES_VERSION };
 	const uint64_t hash = content_ids_hash(CONTENT_IDS_HASH, w->opts.table->name,
 					       strlen(w->opts.table->name));
 

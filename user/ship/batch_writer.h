@@ -21,7 +21,7 @@ struct batch_writer_batch {
 	const struct ship_table *table;
 	struct native_block *block;
 	uint64_t day;
-	uint64_t id; /* of file, table and number */
+	uint64_t id; /* of file, table, its version and number */
 };
 
 struct batch_writer_opts {
