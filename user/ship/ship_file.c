@@ -477,8 +477,10 @@ static int send_all(struct shipment *s)
 
 	s->values = row_values_new(&s->traces, s->opts->anonymizer);
 	s->packer = packer_new();
-	if (!s->packer)
+	if (!s->packer) {
+		log_error("ship: out of memory");
 		return -ENOMEM;
+	}
 	find_days(s);
 	err = send_lists(s);
 	if (!err)
