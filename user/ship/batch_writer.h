@@ -28,6 +28,7 @@ struct batch_writer_opts {
 	const struct ship_table *table;
 	struct packer *packer; /* borrowed */
 	uint64_t file[2]; /* id */
+	uint64_t *number; /* of the next batch, which other writers may count too; NULL: from 0 */
 	const char *const *labels;
 	size_t label_cnt;
 	/* 0, or an error that ends the writing. */

@@ -19,6 +19,7 @@ struct ship_counts {
 /* Stacks and frames that this process sent, by hash of day and content: they are not sent again. */
 struct ship_seen {
 	struct hmap rows;
+	uint64_t number; /* of their next batch; no earlier process had it */
 };
 
 struct ship_file_opts {
