@@ -53,10 +53,13 @@ struct ship_child_opts {
 		  .kind = OPT_STR,                                                                         \
 		  .off = offsetof(s, m.raw_ttl),                                                           \
 		  .arg = "DAYS",                                                                           \
-		  .help = "With --ship: the server deletes samples, slices and spans after DAYS" },        \
+		  .help = "With --ship: in tables that this run creates, the server "                      \
+			  "deletes samples, slices and spans after DAYS (1 to 36500; 7 or 7d), "           \
+			  "if it can" },                                                                   \
 	{                                                                                                  \
 		.name = "rollup-ttl", .kind = OPT_STR, .off = offsetof(s, m.rollup_ttl),                   \
-		.arg = "DAYS", .help = "With --ship: the same for sums by second"                          \
+		.arg = "DAYS",                                                                             \
+		.help = "With --ship: the same for rollups, which are sums by second or by 10 seconds"     \
 	}
 
 /* `ship` next to a recording, in a process of its own. */
