@@ -39,7 +39,7 @@ static void write_rows(const struct batch_writer_opts *opts)
 	batch_writer_free(w);
 }
 
-/* Batches of an older version have other rows: after its state was deleted they must not be taken for those of this one. */
+/* Batches of an older version have other rows: this version must not take them for its own after the state was deleted. */
 Test(batch_writer, ids_depend_on_the_version_of_the_tables)
 {
 	const uint64_t name = content_ids_hash(CONTENT_IDS_HASH, "stacks", 6);
