@@ -132,9 +132,11 @@ Fleet:
                             hexadecimal digits
       --ca-file=FILE        With --ship: certificates (PEM) that may sign the
                             server's
-      --raw-ttl=DAYS        With --ship: the server deletes samples, slices and
-                            spans after DAYS
-      --rollup-ttl=DAYS     With --ship: the same for sums by second
+      --raw-ttl=DAYS        With --ship: in tables that this run creates, the
+                            server deletes samples, slices and spans after DAYS
+                            (1 to 36500; 7 or 7d), if it can
+      --rollup-ttl=DAYS     With --ship: the same for rollups, which are sums by
+                            second or by 10 seconds
 
 Recorder:
   -r, --realtime=PRIO       Real-time priority while a ring buffer fills
@@ -590,7 +592,7 @@ $ dial9-prof record -a --anonymize
 ? 1
 #
 $ dial9-prof record -a --ship http://localhost:8123/x --rollup-ttl 0d
-! dial9-prof: record: bad value for --rollup-ttl: expected days, for example 7d; see dial9-prof record --help
+! dial9-prof: record: bad value for --rollup-ttl: expected 1 to 36500 days, for example 7d; see dial9-prof record --help
 ? 1
 #
 $ dial9-prof record -a --ship http://localhost:8123/x --anonymize-key key

@@ -25,7 +25,7 @@ $ dial9-prof ship a --to http://localhost:8123/x --label rack
 ? 1
 #
 $ dial9-prof ship a --to http://localhost:8123/x --raw-ttl 7h
-! dial9-prof: ship: bad value '7h' for --raw-ttl: expected days, for example 7d
+! dial9-prof: ship: bad value '7h' for --raw-ttl: expected 1 to 36500 days, for example 7d
 ? 1
 #
 $ dial9-prof ship a --to http://localhost:8123/x --anonymize-key k
@@ -33,7 +33,7 @@ $ dial9-prof ship a --to http://localhost:8123/x --anonymize-key k
 ? 1
 #
 $ dial9-prof ship a --to http://localhost:8123/x --raw-ttl 7d --rollup-ttl 0
-! dial9-prof: ship: bad value '0' for --rollup-ttl: expected days, for example 7d
+! dial9-prof: ship: bad value '0' for --rollup-ttl: expected 1 to 36500 days, for example 7d
 ? 1
 #
 $ dial9-prof ship a --to http://localhost:8123/x --password-file /nonexistent

@@ -312,6 +312,31 @@ Test(ship, killed_at_any_insert_it_continues, .timeout = 60)
 	}
 }
 
+/*
+ * What of a file's stacks and frames an ended program had sent before the file decides which ones each of its batches has, so
+ * another program must not take its own batches for those.
+ */
+Test(ship, after_a_restart_stacks_are_sent_again)
+{
+	/* after tasks, traces, frames, stacks and lost */
+	struct scene s = { .fault = FAKE_STATUS, .first = 5, .count = 1 };
+	uint64_t stacks, frames, tasks;
+
+	begin(&s, true);
+	cr_expect_eq(run_once(&s), -EPROTO);
+	stacks = fake_rows(s.fake, "stacks");
+	frames = fake_rows(s.fake, "frames");
+	tasks = fake_rows(s.fake, "tasks");
+	cr_assert(stacks && frames && tasks);
+	s.count = 0;
+	cr_expect_eq(run_once(&s), 0);
+	expect_all(&s, 1);
+	cr_expect_eq(fake_rows(s.fake, "stacks"), 2 * stacks);
+	cr_expect_eq(fake_rows(s.fake, "frames"), 2 * frames);
+	cr_expect_eq(fake_rows(s.fake, "tasks"), tasks);
+	end(&s);
+}
+
 Test(ship, a_file_that_is_done_is_only_deleted)
 {
 	struct scene s = { 0 };

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * sched_trace SEED STEPS [NAME [HOST [BUILD]]]: a trace of threads that run, are runnable and block on a few CPUs, on standard
- * output. Some events are dropped, some of these losses reported; threads are born, exec and exit.
+ * sched_trace SEED STEPS [NAME [HOST [BUILD [STRETCH]]]]: a trace of threads that run, are runnable and block on a few CPUs,
+ * on standard output. Some events are dropped, some of these losses reported; threads are born, exec and exit.
  *
  * Odd seeds record one process alone; seeds that are 3 modulo 4 also watch CPUs for it; seeds that are 2 modulo
  * 4 record a command; seeds that are 1 modulo 3 have polls of workers, too; multiples of 5 record two CPUs
  * only; multiples of 9 report now and then which threads are followed; seeds from 100 on have off-CPU interval
  * events instead of switches and wakeups. Each boot has ten seeds.
  *
- * Two readers must have the same result. NAME is the name of threads, functions and files, BUILD a part of the build-ids.
+ * Two readers must have the same result. NAME is the name of threads, functions and files, BUILD a part of the build-ids. With
+ * STRETCH the trace lasts that many times as long, and its processes are in two control groups.
  */
 #include <stdio.h>
 
@@ -47,6 +48,7 @@ struct world {
 	uint32_t tid[THREADS]; /* 0: gone */
 	uint32_t next_tid;
 	const char *name, *host, *build; /* NULL: none */
+	uint64_t stretch; /* 0: not given */
 };
 
 static void make_more_schemas(struct world *w)
@@ -95,6 +97,14 @@ static uint32_t below(struct world *w, uint32_t n)
 static uint32_t pid_of(uint32_t tid)
 {
 	return FIRST_TID + (tid - FIRST_TID) / 3 * 3;
+}
+
+/* With its name. */
+static void make_thread(struct world *w, uint32_t tid, const char *name)
+{
+	const uint32_t pid = pid_of(tid);
+
+	make_task_in(&w->m, w->ts, pid, tid, name, w->stretch && pid % 2 ? "/odd" : "/");
 }
 
 static void begin(struct world *w, const struct dial9_schema *s, uint32_t cpu, uint32_t tid)
@@ -151,7 +161,7 @@ static void make_offcpu(struct world *w, uint32_t cpu, uint32_t at, bool unfinis
 		dial9_enc_put_u64(w->m.enc, unfinished);
 		make_end(&w->m);
 		if (!below(w, 10))
-			make_task(&w->m, w->ts, pid_of(w->tid[at]), w->tid[at], w->name);
+			make_thread(w, w->tid[at], w->name);
 		if (below(w, 3))
 			stack(w, cpu, w->tid[at], PROF_SOURCE_EVENT);
 	}
@@ -252,7 +262,7 @@ static void make_a_birth(struct world *w, uint32_t cpu)
 	dial9_enc_put_u64(w->m.enc, w->tid[at]);
 	make_end(&w->m);
 	if (below(w, 2))
-		make_task(&w->m, w->ts, pid_of(w->tid[at]), w->tid[at], "child");
+		make_thread(w, w->tid[at], "child");
 	if (w->off_cpu_events)
 		return;
 	begin(w, w->birth, cpu, parent);
@@ -349,7 +359,7 @@ static void step(struct world *w)
 	bool lost = !below(w, 60);
 	uint64_t from = w->ts;
 
-	w->ts += below(w, 200) ? below(w, 50000) : below(w, 40000000);
+	w->ts += (below(w, 200) ? below(w, 50000) : below(w, 40000000)) * (w->stretch ?: 1);
 	if (w->neighbours && !w->off_cpu_events && !below(w, 12))
 		make_a_watch(w);
 	if (w->polls && !below(w, 3))
@@ -428,7 +438,7 @@ static void begin_trace(struct world *w, uint64_t seed)
 	for (uint32_t i = 0; i < THREADS; i++) {
 		w->tid[i] = FIRST_TID + i;
 		if (i < THREADS - 2)
-			make_task(&w->m, w->ts, pid_of(w->tid[i]), w->tid[i], w->name);
+			make_thread(w, w->tid[i], w->name);
 	}
 	w->next_tid = FIRST_TID + THREADS;
 }
@@ -460,11 +470,12 @@ int main(int argc, char **argv)
 	const void *data;
 	size_t sz;
 
-	if (argc < 3 || argc > 6)
+	if (argc < 3 || argc > 7)
 		return 1;
 	w.name = argc > 3 ? argv[3] : "task";
 	w.host = argc > 4 ? argv[4] : NULL;
 	w.build = argc > 5 ? argv[5] : NULL;
+	w.stretch = argc > 6 ? strtoull(argv[6], NULL, 10) : 0;
 	seed = strtoull(argv[1], NULL, 10);
 	w.chance.state = seed;
 	make_init(&w.m, NULL);

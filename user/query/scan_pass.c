@@ -44,18 +44,20 @@ int scan_pass(struct trace_input *in, struct scan *scans, size_t cnt,
 	struct trace_event ev;
 	struct reader *r;
 	uint64_t n = 0;
-	int err = trace_input_read(in, 0, UINT64_MAX, &r);
+	int ret = 0, err = trace_input_read(in, 0, UINT64_MAX, &r);
 
 	if (err)
 		return err;
 	begin(in, scans, cnt, r);
-	/* the first pass has reported damage: what is before it counts */
-	while (!err && reader_next(r, &ev) == 1) {
+	while (!err && (ret = reader_next(r, &ev)) == 1) {
 		for (size_t i = 0; i < cnt && !err; i++)
 			err = give_rows(&scans[i], &ev, row, ctx);
 		if (++n % STOP_EVERY == 0 && cnt && trace_inputs_is_stopped(scans[0].table->all))
 			err = -EINTR;
 	}
+	/* if the first pass has reported damage, what is before it counts */
+	if (!err && ret < 0 && !in->damaged)
+		err = ret;
 	for (size_t i = 0; i < cnt; i++) {
 		scan_end(&scans[i]);
 		if (!err)

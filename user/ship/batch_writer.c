@@ -19,7 +19,7 @@ struct batch_writer {
 	struct day *days;
 	size_t day_cnt, day_cap;
 	size_t now; /* day of the current row */
-	uint64_t number; /* of the next batch */
+	uint64_t number; /* unless opts.number */
 };
 
 struct batch_writer *batch_writer_new(const struct batch_writer_opts *opts)
@@ -69,7 +69,8 @@ static void set_constants(struct batch_writer *w, struct day *d)
 
 static uint64_t next_id(struct batch_writer *w)
 {
-	const uint64_t words[] = { w->opts.file[0], w->opts.file[1], w->number++ };
+	const uint64_t number = w->opts.number ? (*w->opts.number)++ : w->number++;
+	const uint64_t words[] = { w->opts.file[0], w->opts.file[1], number, SHIP_TABLES_VERSION };
 	const uint64_t hash = content_ids_hash(CONTENT_IDS_HASH, w->opts.table->name,
 					       strlen(w->opts.table->name));
 

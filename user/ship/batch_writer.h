@@ -21,13 +21,14 @@ struct batch_writer_batch {
 	const struct ship_table *table;
 	struct native_block *block;
 	uint64_t day;
-	uint64_t id; /* of file, table and number */
+	uint64_t id; /* of file, table, its version and number */
 };
 
 struct batch_writer_opts {
 	const struct ship_table *table;
 	struct packer *packer; /* borrowed */
 	uint64_t file[2]; /* id */
+	uint64_t *number; /* of the next batch, which other writers may count too; NULL: from 0 */
 	const char *const *labels;
 	size_t label_cnt;
 	/* 0, or an error that ends the writing. */

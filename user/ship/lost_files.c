@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "base/log.h"
 #include "profile/sums/content_ids.h"
 #include "ship/batch_writer.h"
 
@@ -94,13 +95,19 @@ static int send_one(struct lost_files *l, const struct ship_state_drop *drop,
 int lost_files_send(struct sender *sender, struct ship_state *state, const char *const *labels,
 		    size_t label_cnt, const struct anonymizer *anonymizer)
 {
-	struct lost_files l = { .sender = sender,
-				.anonymizer = anonymizer,
-				.packer = packer_new() };
+	struct lost_files l = { .sender = sender, .anonymizer = anonymizer };
 	const struct ship_state_drop *drops;
 	size_t cnt;
-	int err = l.packer ? 0 : -ENOMEM;
+	int err = 0;
 
+	ship_state_drops(state, &cnt);
+	if (!cnt)
+		return 0;
+	l.packer = packer_new();
+	if (!l.packer) {
+		log_error("ship: out of memory");
+		return -ENOMEM;
+	}
 	/* more may be added while the server is down */
 	while (!err && (drops = ship_state_drops(state, &cnt), cnt)) {
 		const struct ship_state_drop drop = drops[0];

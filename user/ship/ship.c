@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "profile/sums/content_ids.h"
 #include "ship/batch_writer.h"
@@ -50,7 +51,7 @@ static bool is_stopped(const struct ship *s)
 static void forget_seen(struct ship *s)
 {
 	hmap_fini(&s->seen.rows);
-	memset(&s->seen, 0, sizeof(s->seen));
+	memset(&s->seen.rows, 0, sizeof(s->seen.rows));
 }
 
 static int set_aside(struct ship *s, const char *name)
@@ -171,7 +172,12 @@ static int run(struct ship *s)
 
 int ship_run(const struct ship_opts *opts, struct ship_counts *counts)
 {
-	struct ship s = { .opts = opts, .counts = counts, .may_be_there = true };
+	struct ship s = {
+		.opts = opts,
+		.counts = counts,
+		.may_be_there = true,
+		.seen.number = clock_real_ns(),
+	};
 	struct sender_opts sender = opts->sender;
 	int err;
 

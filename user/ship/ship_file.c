@@ -180,6 +180,15 @@ static void save(int err, const char *path)
 
 static int send_stacks(struct shipment *s);
 
+/*
+ * What a process sent before decides which stacks and frames a batch has: one of an earlier process has others. Sent twice
+ * they replace each other.
+ */
+static bool depends_on_seen(const struct ship_table *t)
+{
+	return t == &ship_tables[SHIP_STACKS] || t == &ship_tables[SHIP_FRAMES];
+}
+
 static int send_batch(void *ctx, const struct batch_writer_batch *b)
 {
 	struct shipment *s = ctx;
@@ -193,13 +202,15 @@ static int send_batch(void *ctx, const struct batch_writer_batch *b)
 		.id = b->id,
 		.may_be_there = o->may_be_there,
 	};
+	const bool acks = !depends_on_seen(b->table);
 	int err = b->table->replaces ? 0 : send_stacks(s);
 
-	if (!err && !ship_state_is_acked(o->state, s->id, b->id)) {
+	if (!err && !(acks && ship_state_is_acked(o->state, s->id, b->id))) {
 		err = sender_insert(o->sender, &batch);
 		if (err)
 			return err;
-		save(ship_state_ack(o->state, s->id, b->id), s->path);
+		if (acks)
+			save(ship_state_ack(o->state, s->id, b->id), s->path);
 	}
 	if (err)
 		return err;
@@ -215,10 +226,13 @@ static int send_batch(void *ctx, const struct batch_writer_batch *b)
 
 static struct batch_writer *new_writer(struct shipment *s, enum ship_table_id table)
 {
+	const bool own = !depends_on_seen(&ship_tables[table]);
+
 	return batch_writer_new(&(struct batch_writer_opts){
 		.table = &ship_tables[table],
 		.packer = s->packer,
 		.file = { s->id[0], s->id[1] },
+		.number = own ? NULL : &s->opts->seen->number,
 		.labels = s->opts->labels,
 		.label_cnt = s->opts->label_cnt,
 		.put = send_batch,
@@ -477,8 +491,10 @@ static int send_all(struct shipment *s)
 
 	s->values = row_values_new(&s->traces, s->opts->anonymizer);
 	s->packer = packer_new();
-	if (!s->packer)
+	if (!s->packer) {
+		log_error("ship: out of memory");
 		return -ENOMEM;
+	}
 	find_days(s);
 	err = send_lists(s);
 	if (!err)

@@ -19,6 +19,7 @@ struct ship_counts {
 /* Stacks and frames that this process sent, by hash of day and content: they are not sent again. */
 struct ship_seen {
 	struct hmap rows;
+	uint64_t number; /* of their next batch; no earlier process had it */
 };
 
 struct ship_file_opts {
@@ -37,8 +38,9 @@ struct ship_file_opts {
 int ship_file_id(int fd, uint64_t id[2]);
 
 /*
- * Sends everything of a trace: stacks and frames, then rows, then the ledger. The results of sender_insert(), or -EBADMSG
- * after one line: the file is not a trace, or only its start could be read. A state that cannot be written is reported.
+ * Sends everything of a trace: tasks and recordings, rows of events as batches fill, each after its stacks and frames, then
+ * rollups, then the ledger. The results of sender_insert(), or -EBADMSG after one line: the file is not a trace, or only its
+ * start could be read. A state that cannot be written is reported.
  */
 int ship_file_send(const struct ship_file_opts *opts, int fd, const char *path,
 		   const uint64_t id[2]);

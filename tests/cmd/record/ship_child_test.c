@@ -3,6 +3,7 @@
 #include "cmd/record/ship_child.h"
 
 #include <criterion/criterion.h>
+#include <criterion/redirect.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@ static void keep_words(int argc, char **argv)
 	snprintf(path, sizeof(path), "%s/words", argv[2]);
 	f = fopen(path, "w");
 	for (int i = 3; f && i < argc; i++)
-		if (i != 6)
+		if (strcmp(argv[i - 1], "--end-fd") != 0)
 			fprintf(f, "%s ", argv[i]);
 	_exit(f && !fclose(f) ? CMD_OK : CMD_USAGE);
 }
@@ -92,9 +93,10 @@ Test(ship_child, the_second_stop_ends_a_child_that_does_nothing, .timeout = 15)
 	temp_dir_remove(dir);
 }
 
-Test(ship_child, options_are_passed_on)
+/* Ends at once, with all options. The directory has a file that is not sent. */
+static void run_with_options(char *dir, size_t sz)
 {
-	const char *labels[] = { "rack=b7", "role=db" };
+	const char *labels[] = { "rack=b7", "role=it's db" };
 	const struct ship_child_opts o = {
 		.to = "http://localhost/words",
 		.labels = { .v = labels, .cnt = 2 },
@@ -104,24 +106,55 @@ Test(ship_child, options_are_passed_on)
 		.raw_ttl = "7d",
 		.rollup_ttl = "90",
 	};
-	char dir[64], path[96], got[512] = "";
 	struct output_opts output = { .disk_budget = 400 };
 	struct ship_child *child;
+	char path[96];
 	FILE *f;
 
-	temp_dir_make(dir, sizeof(dir));
+	temp_dir_make(dir, sz);
+	snprintf(path, sizeof(path), "%s/t.0.bin", dir);
+	f = fopen(path, "w");
+	cr_assert(f && !fclose(f));
 	snprintf(path, sizeof(path), "%s/t.bin", dir);
 	output.path = path;
 	cr_expect_null(ship_child_check(&o, &output, NULL));
 	cr_assert_eq(ship_child_start(&o, &output, true, &child), 0);
-	cr_expect_eq(ship_child_finish(child, &stops), CMD_OK);
+	cr_expect_eq(ship_child_finish(child, &stops), CMD_OUTPUT);
+}
+
+#define OPTIONS                                                                                    \
+	"--anonymize --anonymize-key key --ca-file ca.pem --raw-ttl 7d --rollup-ttl 90 --label rack=b7 --label "
+
+Test(ship_child, options_are_passed_on)
+{
+	char dir[64], path[96], got[512] = "";
+	FILE *f;
+
+	run_with_options(dir, sizeof(dir));
 	snprintf(path, sizeof(path), "%s/words", dir);
 	f = fopen(path, "r");
 	cr_assert_not_null(f);
 	cr_assert_not_null(fgets(got, sizeof(got), f));
 	fclose(f);
-	cr_expect_str_eq(got, "--to http://localhost/words --end-fd --disk-max 300 --quiet "
-			      "--anonymize --anonymize-key key --ca-file ca.pem --raw-ttl 7d "
-			      "--rollup-ttl 90 --label rack=b7 --label role=db ");
+	cr_expect_str_eq(got, "--to http://localhost/words " OPTIONS
+			      "role=it's db --end-fd --disk-max 300 --quiet ");
+	temp_dir_remove(dir);
+}
+
+/* A command without --anonymize would send names. */
+Test(ship_child, the_command_for_the_rest_has_the_same_options, .init = cr_redirect_stderr)
+{
+	char dir[64], want[512], got[1024] = "";
+	FILE *err;
+
+	run_with_options(dir, sizeof(dir));
+	fflush(stderr);
+	err = cr_get_redirected_stderr();
+	got[fread(got, 1, sizeof(got) - 1, err)] = '\0';
+	snprintf(want, sizeof(want),
+		 "in %s not shipped; later: dial9-prof ship %s --to http://localhost/words " OPTIONS
+		 "'role=it'\\''s db' --once\n",
+		 dir, dir);
+	cr_expect_not_null(strstr(got, want), "%s", got);
 	temp_dir_remove(dir);
 }

@@ -33,7 +33,7 @@ struct ship_child {
 	pid_t pid;
 	int end; /* of the pipe; closing it ends the child */
 	char *dir;
-	const char *to; /* borrowed */
+	struct ship_child_opts opts; /* what they point to is borrowed */
 };
 
 /* ---- options ---------------------------------------------------------------------------------- */
@@ -93,11 +93,11 @@ static const char *check_values(const struct ship_child_opts *o)
 	if (!wrong && o->key_file && !o->anonymize)
 		wrong = "--anonymize-key needs --anonymize";
 	if (!wrong)
-		wrong = check_days(o->raw_ttl, "bad value for --raw-ttl: expected days, for "
-					       "example 7d");
+		wrong = check_days(o->raw_ttl, "bad value for --raw-ttl: expected 1 to 36500 days, "
+					       "for example 7d");
 	if (!wrong)
-		wrong = check_days(o->rollup_ttl, "bad value for --rollup-ttl: expected days, for "
-						  "example 7d");
+		wrong = check_days(o->rollup_ttl, "bad value for --rollup-ttl: expected 1 to 36500 "
+						  "days, for example 7d");
 	return wrong ?: check_url(o->to);
 }
 
@@ -139,28 +139,17 @@ static size_t add_option(const char **words, const char *option, const char *val
 	return 2;
 }
 
-static void exec_ship(const struct ship_child *c, const struct ship_child_opts *o,
-		      const struct output_opts *output, bool quiet, int end)
+/* `ship` with the options that the server's rows depend on, and room for @more words after their number @cnt. */
+static const char **make_words(const struct ship_child *c, size_t more, size_t *cnt)
 {
-	const char **words = xcalloc(2 * o->labels.cnt + 24, sizeof(*words));
-	char descriptor[16], budget[32];
+	const struct ship_child_opts *o = &c->opts;
+	const char **words = xcalloc(2 * o->labels.cnt + 14 + more, sizeof(*words));
 	size_t n = 0;
 
-	snprintf(descriptor, sizeof(descriptor), "%d", end);
 	words[n++] = "dial9-prof";
 	words[n++] = "ship";
 	words[n++] = c->dir;
-	words[n++] = "--to";
-	words[n++] = o->to;
-	words[n++] = "--end-fd";
-	words[n++] = descriptor;
-	if (output->disk_budget) {
-		snprintf(budget, sizeof(budget), "%ju", (uintmax_t)output->disk_budget / 4 * 3);
-		words[n++] = "--disk-max";
-		words[n++] = budget;
-	}
-	if (quiet)
-		words[n++] = "--quiet";
+	n += add_option(words + n, "--to", o->to);
 	if (o->anonymize)
 		words[n++] = "--anonymize";
 	n += add_option(words + n, "--anonymize-key", o->key_file);
@@ -169,24 +158,44 @@ static void exec_ship(const struct ship_child *c, const struct ship_child_opts *
 	n += add_option(words + n, "--rollup-ttl", o->rollup_ttl);
 	for (size_t i = 0; i < o->labels.cnt; i++)
 		n += add_option(words + n, "--label", o->labels.v[i]);
+	*cnt = n;
+	return words;
+}
+
+static void exec_ship(const struct ship_child *c, const struct output_opts *output, bool quiet,
+		      int end)
+{
+	char descriptor[16], budget[32];
+	const char **words;
+	size_t n;
+
+	/* --end-fd, --disk-max, --quiet, and the end */
+	words = make_words(c, 6, &n);
+	snprintf(descriptor, sizeof(descriptor), "%d", end);
+	n += add_option(words + n, "--end-fd", descriptor);
+	if (output->disk_budget) {
+		snprintf(budget, sizeof(budget), "%ju", (uintmax_t)output->disk_budget / 4 * 3);
+		n += add_option(words + n, "--disk-max", budget);
+	}
+	if (quiet)
+		words[n++] = "--quiet";
 	execv("/proc/self/exe", (char **)words);
 	log_error("record: cannot start ship: %s", strerror(errno));
 	_exit(CMD_START);
 }
 
-static void become_ship(const struct ship_child *c, const struct ship_child_opts *o,
-			const struct output_opts *output, bool quiet, int end)
+static void become_ship(const struct ship_child *c, const struct output_opts *output, bool quiet,
+			int end)
 {
 	/* Ctrl-C ends the recording, whose last file is still to be sent */
 	setpgid(0, 0);
 	setpriority(PRIO_PROCESS, 0, NICE);
 	if (!fcntl(end, F_SETFD, 0))
-		exec_ship(c, o, output, quiet, end);
+		exec_ship(c, output, quiet, end);
 	_exit(CMD_START);
 }
 
-static int start(struct ship_child *c, const struct ship_child_opts *o,
-		 const struct output_opts *output, bool quiet)
+static int start(struct ship_child *c, const struct output_opts *output, bool quiet)
 {
 	int ends[2], err = make_dir(c->dir);
 
@@ -199,7 +208,7 @@ static int start(struct ship_child *c, const struct ship_child_opts *o,
 	c->pid = fork();
 	if (!c->pid) {
 		close(ends[1]);
-		become_ship(c, o, output, quiet, ends[0]);
+		become_ship(c, output, quiet, ends[0]);
 	}
 	err = c->pid < 0 ? -errno : 0;
 	close(ends[0]);
@@ -227,9 +236,9 @@ int ship_child_start(const struct ship_child_opts *o, const struct output_opts *
 	int err;
 
 	c->end = -1;
-	c->to = o->to;
+	c->opts = *o;
 	c->dir = xstrndup(output->path, slash == output->path ? 1 : (size_t)(slash - output->path));
-	err = start(c, o, output, quiet);
+	err = start(c, output, quiet);
 	if (err) {
 		free_child(c);
 		return err;
@@ -270,9 +279,40 @@ static size_t count_files(const char *path, uint64_t *bytes)
 	return files;
 }
 
+/* A word as a shell reads it. */
+static void put_word(struct buf *out, const char *word)
+{
+	const char *plain =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-=:,./@%+";
+
+	if (*word && !word[strspn(word, plain)]) {
+		buf_addstr(out, word);
+		return;
+	}
+	buf_addch(out, '\'');
+	for (; *word; word++)
+		buf_printf(out, *word == '\'' ? "'\\%c'" : "%c", *word);
+	buf_addch(out, '\'');
+}
+
+/* What a shell needs to ship the rest. */
+static void put_command(struct buf *out, const struct ship_child *c)
+{
+	const char **words;
+	size_t cnt;
+
+	words = make_words(c, 1, &cnt);
+	words[cnt++] = "--once";
+	for (size_t i = 0; i < cnt; i++) {
+		buf_addstr(out, i ? " " : "");
+		put_word(out, words[i]);
+	}
+	free(words);
+}
+
 static bool print_rest(const struct ship_child *c)
 {
-	struct buf line = { 0 };
+	struct buf line = { 0 }, command = { 0 };
 	char size[32];
 	uint64_t bytes;
 	const size_t cnt = count_files(c->dir, &bytes);
@@ -281,9 +321,11 @@ static bool print_rest(const struct ship_child *c)
 		return false;
 	str_bytes(size, bytes);
 	str_counted(&line, cnt, "file");
-	log_error("record: %s (%s) in %s not shipped; later: dial9-prof ship %s --to %s --once",
-		  buf_cstr(&line), size, c->dir, c->dir, c->to);
+	put_command(&command, c);
+	log_error("record: %s (%s) in %s not shipped; later: %s", buf_cstr(&line), size, c->dir,
+		  buf_cstr(&command));
 	buf_free(&line);
+	buf_free(&command);
 	return true;
 }
 

@@ -53,10 +53,13 @@ struct ship_child_opts {
 		  .kind = OPT_STR,                                                                         \
 		  .off = offsetof(s, m.raw_ttl),                                                           \
 		  .arg = "DAYS",                                                                           \
-		  .help = "With --ship: the server deletes samples, slices and spans after DAYS" },        \
+		  .help = "With --ship: in tables that this run creates, the server "                      \
+			  "deletes samples, slices and spans after DAYS (1 to 36500; 7 or 7d), "           \
+			  "if it can" },                                                                   \
 	{                                                                                                  \
 		.name = "rollup-ttl", .kind = OPT_STR, .off = offsetof(s, m.rollup_ttl),                   \
-		.arg = "DAYS", .help = "With --ship: the same for sums by second"                          \
+		.arg = "DAYS",                                                                             \
+		.help = "With --ship: the same for rollups, which are sums by second or by 10 seconds"     \
 	}
 
 /* `ship` next to a recording, in a process of its own. */
@@ -71,7 +74,8 @@ const char *ship_child_check(const struct ship_child_opts *o, struct output_opts
 
 /*
  * Before there are threads: makes the directory of the output if it is missing, and starts `ship` there with less priority
- * and outside of the terminal's process group. It ends by itself if this process dies. 0, or -errno after one line.
+ * and outside of the terminal's process group. It ends by itself if this process dies. What @o points to is used until
+ * ship_child_finish(). 0, or -errno after one line.
  */
 int ship_child_start(const struct ship_child_opts *o, const struct output_opts *output, bool quiet,
 		     struct ship_child **out);

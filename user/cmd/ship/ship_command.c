@@ -54,12 +54,12 @@ static const struct opt ship_opts_rows[] = {
 	  .off = O(ttl),
 	  .arg = "DAYS",
 	  .help = "Create tables of samples, slices and spans whose rows the server deletes after DAYS "
-		  "(7 or 7d), if it can" },
+		  "(1 to 36500; 7 or 7d), if it can" },
 	{ .name = "rollup-ttl",
 	  .kind = OPT_STR,
 	  .off = O(rollup_ttl),
 	  .arg = "DAYS",
-	  .help = "The same for rollups, which are sums by second" },
+	  .help = "The same for rollups, which are sums by second or by 10 seconds" },
 	{ .name = "label",
 	  .kind = OPT_LIST,
 	  .off = O(labels),
@@ -155,7 +155,8 @@ static int parse_ttl(const char *option, const char *text, uint64_t *days)
 	*days = 0;
 	if (!text || !str_parse_days(text, days))
 		return 0;
-	log_error("ship: bad value '%s' for %s: expected days, for example 7d", text, option);
+	log_error("ship: bad value '%s' for %s: expected 1 to 36500 days, for example 7d", text,
+		  option);
 	return -EINVAL;
 }
 
