@@ -13,16 +13,23 @@ enum { SHELL = 10, CHILD = 20, GRANDCHILD = 30, THREAD = 21 };
 
 static struct birth_queue *q;
 static struct buf passed; /* of birth_queue_release() */
+static struct buf dropped; /* processes */
+
+static void note_dropped(void *ctx, uint32_t pid)
+{
+	buf_printf(&dropped, "%u ", pid);
+}
 
 static void setup(void)
 {
-	q = birth_queue_new();
+	q = birth_queue_new(note_dropped, NULL);
 }
 
 static void teardown(void)
 {
 	birth_queue_free(q);
 	buf_free(&passed);
+	buf_free(&dropped);
 }
 
 TestSuite(birth_queue, .init = setup, .fini = teardown);
@@ -88,6 +95,25 @@ Test(birth_queue, records_of_a_process_that_ends_are_dropped)
 	held(ends(CHILD, CHILD));
 	cr_expect(birth_queue_is_empty(q));
 	expect_released("");
+}
+
+static void expect_dropped(const char *want)
+{
+	cr_expect_str_eq(buf_cstr(&dropped), want);
+	buf_clear(&dropped);
+}
+
+Test(birth_queue, dropped_processes_are_reported)
+{
+	held(forks(SHELL, CHILD));
+	held(forks(CHILD, GRANDCHILD));
+	held(ends(CHILD, CHILD));
+	expect_dropped("");
+	held(ends(GRANDCHILD, GRANDCHILD));
+	expect_dropped("30 20 ");
+	held(forks(SHELL, CHILD));
+	expect_released("f20 ");
+	expect_dropped("");
 }
 
 Test(birth_queue, records_of_others_are_passed_on_in_order)

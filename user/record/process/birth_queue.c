@@ -47,12 +47,16 @@ struct birth_queue {
 	struct kin kin[PIDS_MAX];
 	size_t kin_cnt;
 	uint16_t free, first, last;
+	void (*dropped)(void *ctx, uint32_t pid);
+	void *ctx;
 };
 
-struct birth_queue *birth_queue_new(void)
+struct birth_queue *birth_queue_new(void (*dropped)(void *ctx, uint32_t pid), void *ctx)
 {
 	struct birth_queue *q = xcalloc(1, sizeof(*q));
 
+	q->dropped = dropped;
+	q->ctx = ctx;
 	for (uint16_t i = 0; i < RECORDS_MAX; i++)
 		q->records[i].next = i + 1 < RECORDS_MAX ? i + 1 : NONE;
 	q->first = q->last = NONE;
@@ -168,6 +172,8 @@ static void drop_ended(struct birth_queue *q, struct kin *k)
 			drop_record(q, i);
 		}
 		parent = k->is_held ? k->parent : 0;
+		if (k->is_held)
+			q->dropped(q->ctx, k->pid);
 		remove_kin(q, k);
 		k = parent ? find(q, parent) : NULL;
 		if (k)

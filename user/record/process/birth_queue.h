@@ -3,6 +3,7 @@
 #define D9_RECORD_PROCESS_BIRTH_QUEUE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct perf_side;
 
@@ -19,8 +20,8 @@ enum birth_queue_answer {
 	BIRTH_QUEUE_RELEASE, /* applies to held processes, too: release them first, and then apply it */
 };
 
-/* Allocates all of its memory. Never fails. */
-struct birth_queue *birth_queue_new(void);
+/* Allocates all of its memory. Never fails. dropped: the records of this process are gone. */
+struct birth_queue *birth_queue_new(void (*dropped)(void *ctx, uint32_t pid), void *ctx);
 void birth_queue_free(struct birth_queue *q);
 
 /* The record's name is copied. Allocates nothing. */
