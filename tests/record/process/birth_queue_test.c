@@ -5,6 +5,7 @@
 #include <criterion/criterion.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/buf.h"
 #include "kernel/perf_side.h"
@@ -60,6 +61,24 @@ static void held(enum birth_queue_answer got)
 static enum birth_queue_answer forks(uint32_t ppid, uint32_t pid)
 {
 	return add(PERF_SIDE_FORK, pid, pid, ppid, "");
+}
+
+static enum birth_queue_answer maps_code(uint32_t pid)
+{
+	return birth_queue_add(q, &(struct perf_side){ .type = PERF_SIDE_MMAP,
+						       .pid = pid,
+						       .tid = pid,
+						       .prot = PROT_READ | PROT_EXEC,
+						       .name = "" });
+}
+
+static enum birth_queue_answer execs(uint32_t pid)
+{
+	return birth_queue_add(q, &(struct perf_side){ .type = PERF_SIDE_COMM,
+						       .pid = pid,
+						       .tid = pid,
+						       .comm_exec = true,
+						       .name = "" });
 }
 
 static enum birth_queue_answer ends(uint32_t pid, uint32_t tid)
@@ -160,6 +179,18 @@ Test(birth_queue, a_parent_that_changes_releases_its_children)
 	expect(BIRTH_QUEUE_RELEASE, ends(SHELL, SHELL));
 	held(ends(CHILD, CHILD));
 	expect(BIRTH_QUEUE_PASS, ends(SHELL, SHELL));
+}
+
+/* Until its exec it may share the memory of a process that lives. */
+Test(birth_queue, code_that_a_process_maps_before_its_exec_releases_all)
+{
+	held(forks(SHELL, CHILD));
+	held(add(PERF_SIDE_MMAP, CHILD, CHILD, 0, "/data"));
+	expect(BIRTH_QUEUE_RELEASE, maps_code(CHILD));
+	held(execs(CHILD));
+	held(maps_code(CHILD));
+	held(forks(CHILD, GRANDCHILD));
+	expect(BIRTH_QUEUE_RELEASE, maps_code(GRANDCHILD));
 }
 
 Test(birth_queue, a_loss_releases_all)

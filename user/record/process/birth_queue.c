@@ -7,13 +7,14 @@
  *
  * A process stays until its last thread and its last held child have ended, since a child copies names and mappings of
  * its parent. A process from before the queue passes its properties to held children, too: if it changes or ends, they
- * are released first.
+ * are released first. The mappings of a process that has not execed may be those of its parent.
  */
 #include "record/process/birth_queue.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/alloc.h"
 #include "base/mix.h"
@@ -38,6 +39,7 @@ struct kin {
 	uint32_t pid; /* 0: free */
 	uint32_t parent; /* its pid */
 	bool is_held; /* otherwise a parent only */
+	bool has_execed; /* its memory is its own */
 	uint32_t threads, children; /* alive; children: held ones */
 	uint16_t first, last; /* its records */
 };
@@ -207,12 +209,19 @@ static enum birth_queue_answer begin(struct birth_queue *q, const struct perf_si
 static enum birth_queue_answer add_own(struct birth_queue *q, struct kin *k,
 				       const struct perf_side *side)
 {
+	k->has_execed |= side->comm_exec;
 	k->threads += side->type == PERF_SIDE_FORK;
 	if (side->type == PERF_SIDE_EXIT && k->threads)
 		k->threads--;
 	append(q, k, side);
 	drop_ended(q, k);
 	return BIRTH_QUEUE_HELD;
+}
+
+/* Code that is mapped in memory that may be shared with a process that lives (vfork, CLONE_VM). */
+static bool maps_shared_code(const struct kin *k, const struct perf_side *side)
+{
+	return side->type == PERF_SIDE_MMAP && side->prot & PROT_EXEC && !k->has_execed;
 }
 
 enum birth_queue_answer birth_queue_add(struct birth_queue *q, const struct perf_side *side)
@@ -245,7 +254,7 @@ enum birth_queue_answer birth_queue_add(struct birth_queue *q, const struct perf
 		return BIRTH_QUEUE_RELEASE;
 	if (starts)
 		return begin(q, side);
-	if (k->is_held)
+	if (k->is_held && !maps_shared_code(k, side))
 		return add_own(q, k, side);
 	return side->type == PERF_SIDE_FORK ? BIRTH_QUEUE_PASS : BIRTH_QUEUE_RELEASE;
 }
