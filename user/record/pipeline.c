@@ -68,7 +68,7 @@ struct pipeline {
 	bool oversize; /* the last segment may exceed its limit */
 };
 
-/* Nothing but the programs has heard of the process. */
+/* Only the programs know the process. */
 static void on_dropped_birth(void *ctx, uint32_t pid)
 {
 	const struct pipeline *p = ctx;

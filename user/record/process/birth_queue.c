@@ -5,9 +5,10 @@
  * A shell loop or a build starts thousands of processes per second, most of which end within milliseconds. Their
  * records come whether or not events are recorded.
  *
- * A process stays until its last thread and its last held child have ended, since a child copies names and mappings of
- * its parent. A process from before the queue passes its properties to held children, too: if it changes or ends, they
- * are released first. The mappings of a process that has not execed may be those of its parent.
+ * A process stays for a while after its last thread has ended: its last switch and its parent's wait come later than
+ * that record. It also stays until its last held child is dropped, since a child copies names and mappings of its parent.
+ * A process from before the queue passes its properties to held children, too: if it changes or ends, they are released
+ * first. A process that has not execed may share the memory of its parent.
  */
 #include "record/process/birth_queue.h"
 
@@ -27,6 +28,8 @@ enum {
 	NONE = UINT16_MAX,
 };
 
+#define LINGER_NS 4000000ULL /* more of it needs more room in storms */
+
 struct held {
 	struct perf_side side; /* its name is in `name` */
 	uint16_t prev, next; /* in the order of all; next is also used by the free list */
@@ -40,12 +43,20 @@ struct kin {
 	uint32_t parent; /* its pid */
 	bool is_held; /* otherwise a parent only */
 	bool has_execed; /* its memory is its own */
-	uint32_t threads, children; /* alive; children: held ones */
+	bool ended, lingered; /* ended: its last thread; lingered: some time ago */
+	uint32_t threads, children; /* threads: alive; children: held ones */
 	uint16_t first, last; /* its records */
+};
+
+struct end {
+	uint64_t time;
+	uint32_t pid;
 };
 
 struct birth_queue {
 	struct held records[RECORDS_MAX];
+	struct end ends[PIDS_MAX]; /* a ring of processes that have not lingered yet, oldest first */
+	size_t end_first, end_cnt;
 	struct kin kin[PIDS_MAX];
 	size_t kin_cnt;
 	uint16_t free, first, last;
@@ -159,10 +170,10 @@ static void drop_record(struct birth_queue *q, uint16_t i)
 
 static bool is_over(const struct kin *k)
 {
-	return !k->threads && !k->children;
+	return (k->lingered || !k->is_held) && !k->children;
 }
 
-/* Drops a process that has ended, and then its parent if that has waited for it. */
+/* Drops a process, and then its parent if that has waited for it. */
 static void drop_ended(struct birth_queue *q, struct kin *k)
 {
 	uint16_t i, next;
@@ -180,6 +191,26 @@ static void drop_ended(struct birth_queue *q, struct kin *k)
 		k = parent ? find(q, parent) : NULL;
 		if (k)
 			k->children--;
+	}
+}
+
+/* Each held process has one of the places at most. */
+static void note_end(struct birth_queue *q, struct kin *k, uint64_t time)
+{
+	k->ended = true;
+	q->ends[(q->end_first + q->end_cnt++) & (PIDS_MAX - 1)] = (struct end){ time, k->pid };
+}
+
+static void drop_lingered(struct birth_queue *q, uint64_t now)
+{
+	struct kin *k;
+
+	while (q->end_cnt && q->ends[q->end_first].time + LINGER_NS <= now) {
+		k = find(q, q->ends[q->end_first].pid);
+		q->end_first = (q->end_first + 1) & (PIDS_MAX - 1);
+		q->end_cnt--;
+		k->lingered = true;
+		drop_ended(q, k);
 	}
 }
 
@@ -214,7 +245,8 @@ static enum birth_queue_answer add_own(struct birth_queue *q, struct kin *k,
 	if (side->type == PERF_SIDE_EXIT && k->threads)
 		k->threads--;
 	append(q, k, side);
-	drop_ended(q, k);
+	if (!k->threads && !k->ended)
+		note_end(q, k, side->time);
 	return BIRTH_QUEUE_HELD;
 }
 
@@ -229,6 +261,7 @@ enum birth_queue_answer birth_queue_add(struct birth_queue *q, const struct perf
 	const bool starts = side->type == PERF_SIDE_FORK && side->pid == side->tid;
 	struct kin *k;
 
+	drop_lingered(q, side->time);
 	switch (side->type) {
 	case PERF_SIDE_FORK:
 	case PERF_SIDE_COMM:
@@ -276,6 +309,6 @@ int birth_queue_release(struct birth_queue *q, int (*fn)(void *ctx, const struct
 	}
 	q->first = q->last = NONE;
 	memset(q->kin, 0, sizeof(q->kin));
-	q->kin_cnt = 0;
+	q->kin_cnt = q->end_cnt = 0;
 	return err;
 }

@@ -8,8 +8,9 @@
 struct perf_side;
 
 /*
- * Metadata records of processes that started while nothing is recorded. If such a process ends before recording goes
- * on, no event can refer to it, and its records are dropped: that costs a tenth of applying them. The records of the
+ * Metadata records of processes that started while nothing is recorded. If such a process ends some milliseconds before
+ * recording goes on, its records are dropped: that costs a tenth of applying them. An event may still refer to it if its
+ * last switch, or its parent's wait, comes later than that: then its name is in /proc, or unknown. The records of the
  * others are passed on in their order.
  */
 struct birth_queue;
