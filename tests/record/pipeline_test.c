@@ -10,6 +10,7 @@
 /* LINK: -Wl,--wrap=segments_is_full,--wrap=segments_have_room,--wrap=segments_note */
 /* LINK: -Wl,--wrap=segments_step,--wrap=segments_flush,--wrap=tasks_expire */
 /* LINK: -Wl,--wrap=cache_limit_enforce,--wrap=notify_step,--wrap=unwind_loader_be_idle */
+/* LINK: -Wl,--wrap=unwind_loader_ended */
 /* LINK: -Wl,--wrap=unwind_loader_side,--wrap=tasks_side,--wrap=frames_side,--wrap=status_side_lost */
 /* LINK: -Wl,--wrap=tasks_work,--wrap=work_budget_charge_needed */
 /* The order of the stages, and what stops a pass. The stages are stubs that record their calls. */
@@ -84,6 +85,7 @@ void __wrap_cache_limit_enforce(struct cache_limit *m);
 void __wrap_notify_step(struct notify *n, uint64_t now_ns, struct status *s);
 void __wrap_unwind_loader_be_idle(struct unwind_loader *u, bool be_idle);
 void __wrap_unwind_loader_side(struct unwind_loader *u, const struct perf_side *side);
+void __wrap_unwind_loader_ended(struct unwind_loader *u, uint32_t pid);
 void __wrap_tasks_side(struct tasks *t, const struct perf_side *side);
 void __wrap_frames_side(struct frames *f, const struct perf_side *side);
 int __wrap_status_side_lost(struct status *s, const struct perf_side *side);
@@ -258,6 +260,11 @@ void __wrap_unwind_loader_be_idle(struct unwind_loader *u, bool be_idle)
 	idle = be_idle;
 }
 
+void __wrap_unwind_loader_ended(struct unwind_loader *u, uint32_t pid)
+{
+	buf_printf(&stages, "drop%u ", pid);
+}
+
 void __wrap_unwind_loader_side(struct unwind_loader *u, const struct perf_side *side)
 {
 }
@@ -410,13 +417,18 @@ Test(pipeline, end_writes_waiting_records_with_or_without_room)
 	cr_expect_eq(at, RECORDS);
 }
 
-/* Two processes; the second one lives. */
+/* Two processes; the second one lives, and starts long after the first one. */
 static void pass_births(void)
 {
 	static const struct perf_side births[] = {
 		{ .type = PERF_SIDE_FORK, .time = 5, .pid = 20, .tid = 20, .ppid = 2, .name = "" },
-		{ .type = PERF_SIDE_FORK, .time = 6, .pid = 30, .tid = 30, .ppid = 2, .name = "" },
 		{ .type = PERF_SIDE_EXIT, .time = 7, .pid = 20, .tid = 20, .ppid = 2, .name = "" },
+		{ .type = PERF_SIDE_FORK,
+		  .time = 1 << 30,
+		  .pid = 30,
+		  .tid = 30,
+		  .ppid = 2,
+		  .name = "" },
 	};
 
 	sides = births;
@@ -428,20 +440,20 @@ Test(pipeline, processes_that_start_in_a_skipped_slice_are_applied_when_it_ends)
 	paused = (struct pause){ .skips_slice = true, .since_ns = 4 };
 	records = 0;
 	pass_births();
-	expect_pass(10, "");
+	expect_pass(10, "drop20 ");
 	cr_expect(idle);
 	paused = (struct pause){ .recording = true };
 	expect_pass(10, "start30 ");
 	cr_expect_not(idle);
 	pass_births();
-	expect_pass(10, "start20 start30 end20 ");
+	expect_pass(10, "start20 end20 start30 ");
 }
 
 Test(pipeline, processes_that_start_in_a_skipped_slice_are_applied_before_a_record)
 {
 	paused = (struct pause){ .skips_slice = true, .since_ns = 4 };
 	pass_births();
-	expect_pass(1, "start30 walk0 trigger0 write0 ");
+	expect_pass(1, "drop20 start30 walk0 trigger0 write0 ");
 }
 
 Test(pipeline, processes_that_started_before_a_skipped_slice_are_applied_at_once)

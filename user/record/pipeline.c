@@ -68,6 +68,15 @@ struct pipeline {
 	bool oversize; /* the last segment may exceed its limit */
 };
 
+/* Only the programs know the process. */
+static void on_dropped_birth(void *ctx, uint32_t pid)
+{
+	const struct pipeline *p = ctx;
+
+	if (p->cfg.unwind)
+		unwind_loader_ended(p->cfg.unwind, pid);
+}
+
 struct pipeline *pipeline_new(const struct pipeline_cfg *cfg)
 {
 	struct pipeline *p = xcalloc(1, sizeof(*p));
@@ -78,7 +87,7 @@ struct pipeline *pipeline_new(const struct pipeline_cfg *cfg)
 	p->cfg = *cfg;
 	p->merge = ring_merge_new(rings, ring_cnt, sides, side_cnt);
 	p->queue = record_queue_new(cfg->queue_bytes);
-	p->births = cfg->pause ? birth_queue_new() : NULL;
+	p->births = cfg->pause ? birth_queue_new(on_dropped_birth, p) : NULL;
 	return p;
 }
 

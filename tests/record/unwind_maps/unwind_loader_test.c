@@ -6,6 +6,8 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "kernel/perf_side.h"
@@ -435,4 +437,34 @@ Test(unwind_loader, tables_of_a_running_process_are_requested_at_once)
 	cr_expect_eq(modules[0].left_out, 1, "requested, and nobody is there to build it");
 	proc_maps_free(&maps);
 	string_pool_unref(tasks_texts(tasks), map.path);
+}
+
+/* Its records were dropped. Other processes may have its number by then. */
+Test(unwind_loader, place_of_a_process_that_was_never_reported_is_freed_when_its_number_is)
+{
+	const pid_t child = fork();
+
+	if (!child)
+		_exit(0);
+	for (uint32_t i = 0; i < 2; i++) {
+		const uint32_t pid = i ? (uint32_t)child : B;
+
+		procs[prof_unwind_hash(pid) % PROCS] =
+			(struct prof_unwind_proc){ .tgid = pid, .list = 1ULL << 32 | 1 };
+		unwind_loader_ended(u, pid);
+	}
+	unwind_loader_step(u);
+	cr_expect_null(place(B));
+	cr_assert_not_null(place(child), "nobody has waited for it");
+	cr_assert_eq(waitpid(child, NULL, 0), child);
+	unwind_loader_step(u);
+	cr_expect_null(place(child));
+}
+
+Test(unwind_loader, place_of_a_known_process_stays_when_an_older_one_with_its_number_is_dropped)
+{
+	follow_new_program();
+	unwind_loader_ended(u, A);
+	unwind_loader_step(u);
+	cr_expect_not_null(place(A));
 }

@@ -5,15 +5,17 @@
  * A shell loop or a build starts thousands of processes per second, most of which end within milliseconds. Their
  * records come whether or not events are recorded.
  *
- * A process stays until its last thread and its last held child have ended, since a child copies names and mappings of
- * its parent. A process from before the queue passes its properties to held children, too: if it changes or ends, they
- * are released first.
+ * A process stays for a while after its last thread has ended: its last switch and its parent's wait come later than
+ * that record. It also stays until its last held child is dropped, since a child copies names and mappings of its parent.
+ * A process from before the queue passes its properties to held children, too: if it changes or ends, they are released
+ * first. A process that has not execed may share the memory of its parent.
  */
 #include "record/process/birth_queue.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/alloc.h"
 #include "base/mix.h"
@@ -25,6 +27,8 @@ enum {
 	NAME_SZ = 120,
 	NONE = UINT16_MAX,
 };
+
+#define LINGER_NS 4000000ULL /* more of it needs more room in storms */
 
 struct held {
 	struct perf_side side; /* its name is in `name` */
@@ -38,21 +42,34 @@ struct kin {
 	uint32_t pid; /* 0: free */
 	uint32_t parent; /* its pid */
 	bool is_held; /* otherwise a parent only */
-	uint32_t threads, children; /* alive; children: held ones */
+	bool has_execed; /* its memory is its own */
+	bool ended, lingered; /* ended: its last thread; lingered: some time ago */
+	uint32_t threads, children; /* threads: alive; children: held ones */
 	uint16_t first, last; /* its records */
+};
+
+struct end {
+	uint64_t time;
+	uint32_t pid;
 };
 
 struct birth_queue {
 	struct held records[RECORDS_MAX];
+	struct end ends[PIDS_MAX]; /* a ring of processes that have not lingered yet, oldest first */
+	size_t end_first, end_cnt;
 	struct kin kin[PIDS_MAX];
 	size_t kin_cnt;
 	uint16_t free, first, last;
+	void (*dropped)(void *ctx, uint32_t pid);
+	void *ctx;
 };
 
-struct birth_queue *birth_queue_new(void)
+struct birth_queue *birth_queue_new(void (*dropped)(void *ctx, uint32_t pid), void *ctx)
 {
 	struct birth_queue *q = xcalloc(1, sizeof(*q));
 
+	q->dropped = dropped;
+	q->ctx = ctx;
 	for (uint16_t i = 0; i < RECORDS_MAX; i++)
 		q->records[i].next = i + 1 < RECORDS_MAX ? i + 1 : NONE;
 	q->first = q->last = NONE;
@@ -153,10 +170,10 @@ static void drop_record(struct birth_queue *q, uint16_t i)
 
 static bool is_over(const struct kin *k)
 {
-	return !k->threads && !k->children;
+	return (k->lingered || !k->is_held) && !k->children;
 }
 
-/* Drops a process that has ended, and then its parent if that has waited for it. */
+/* Drops a process, and then its parent if that has waited for it. */
 static void drop_ended(struct birth_queue *q, struct kin *k)
 {
 	uint16_t i, next;
@@ -168,10 +185,32 @@ static void drop_ended(struct birth_queue *q, struct kin *k)
 			drop_record(q, i);
 		}
 		parent = k->is_held ? k->parent : 0;
+		if (k->is_held)
+			q->dropped(q->ctx, k->pid);
 		remove_kin(q, k);
 		k = parent ? find(q, parent) : NULL;
 		if (k)
 			k->children--;
+	}
+}
+
+/* Each held process has one of the places at most. */
+static void note_end(struct birth_queue *q, struct kin *k, uint64_t time)
+{
+	k->ended = true;
+	q->ends[(q->end_first + q->end_cnt++) & (PIDS_MAX - 1)] = (struct end){ time, k->pid };
+}
+
+static void drop_lingered(struct birth_queue *q, uint64_t now)
+{
+	struct kin *k;
+
+	while (q->end_cnt && q->ends[q->end_first].time + LINGER_NS <= now) {
+		k = find(q, q->ends[q->end_first].pid);
+		q->end_first = (q->end_first + 1) & (PIDS_MAX - 1);
+		q->end_cnt--;
+		k->lingered = true;
+		drop_ended(q, k);
 	}
 }
 
@@ -201,12 +240,20 @@ static enum birth_queue_answer begin(struct birth_queue *q, const struct perf_si
 static enum birth_queue_answer add_own(struct birth_queue *q, struct kin *k,
 				       const struct perf_side *side)
 {
+	k->has_execed |= side->comm_exec;
 	k->threads += side->type == PERF_SIDE_FORK;
 	if (side->type == PERF_SIDE_EXIT && k->threads)
 		k->threads--;
 	append(q, k, side);
-	drop_ended(q, k);
+	if (!k->threads && !k->ended)
+		note_end(q, k, side->time);
 	return BIRTH_QUEUE_HELD;
+}
+
+/* Code that is mapped in memory that may be shared with a process that lives (vfork, CLONE_VM). */
+static bool maps_shared_code(const struct kin *k, const struct perf_side *side)
+{
+	return side->type == PERF_SIDE_MMAP && side->prot & PROT_EXEC && !k->has_execed;
 }
 
 enum birth_queue_answer birth_queue_add(struct birth_queue *q, const struct perf_side *side)
@@ -214,6 +261,7 @@ enum birth_queue_answer birth_queue_add(struct birth_queue *q, const struct perf
 	const bool starts = side->type == PERF_SIDE_FORK && side->pid == side->tid;
 	struct kin *k;
 
+	drop_lingered(q, side->time);
 	switch (side->type) {
 	case PERF_SIDE_FORK:
 	case PERF_SIDE_COMM:
@@ -239,7 +287,7 @@ enum birth_queue_answer birth_queue_add(struct birth_queue *q, const struct perf
 		return BIRTH_QUEUE_RELEASE;
 	if (starts)
 		return begin(q, side);
-	if (k->is_held)
+	if (k->is_held && !maps_shared_code(k, side))
 		return add_own(q, k, side);
 	return side->type == PERF_SIDE_FORK ? BIRTH_QUEUE_PASS : BIRTH_QUEUE_RELEASE;
 }
@@ -261,6 +309,6 @@ int birth_queue_release(struct birth_queue *q, int (*fn)(void *ctx, const struct
 	}
 	q->first = q->last = NONE;
 	memset(q->kin, 0, sizeof(q->kin));
-	q->kin_cnt = 0;
+	q->kin_cnt = q->end_cnt = 0;
 	return err;
 }

@@ -3,12 +3,14 @@
 #define D9_RECORD_PROCESS_BIRTH_QUEUE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct perf_side;
 
 /*
- * Metadata records of processes that started while nothing is recorded. If such a process ends before recording goes
- * on, no event can refer to it, and its records are dropped: that costs a tenth of applying them. The records of the
+ * Metadata records of processes that started while nothing is recorded. If such a process ends some milliseconds before
+ * recording goes on, its records are dropped: that costs a tenth of applying them. An event may still refer to it if its
+ * last switch, or its parent's wait, comes later than that: then its name is in /proc, or unknown. The records of the
  * others are passed on in their order.
  */
 struct birth_queue;
@@ -19,8 +21,8 @@ enum birth_queue_answer {
 	BIRTH_QUEUE_RELEASE, /* applies to held processes, too: release them first, and then apply it */
 };
 
-/* Allocates all of its memory. Never fails. */
-struct birth_queue *birth_queue_new(void);
+/* Allocates all of its memory. Never fails. dropped: the records of this process are gone. */
+struct birth_queue *birth_queue_new(void (*dropped)(void *ctx, uint32_t pid), void *ctx);
 void birth_queue_free(struct birth_queue *q);
 
 /* The record's name is copied. Allocates nothing. */

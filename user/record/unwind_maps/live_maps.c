@@ -376,6 +376,17 @@ static void side_exit(struct live_maps *m, const struct perf_side *side)
 	check(m, p);
 }
 
+void live_maps_ended(struct live_maps *m, uint32_t pid)
+{
+	struct live_maps_proc *p;
+
+	if (live_maps_find(m, pid))
+		return;
+	p = add(m, pid);
+	p->ended = true;
+	check(m, p);
+}
+
 static void suspect(void *ctx, struct live_maps_proc *p)
 {
 	doubt(ctx, p);

@@ -91,6 +91,11 @@ void live_maps_share(struct live_maps *m, struct live_maps_proc *parent,
 
 /* Applies a metadata record. */
 void live_maps_side(struct live_maps *m, const struct perf_side *side);
+/*
+ * A process has ended whose records were not applied: LIVE_MAPS_GONE follows when its number is free. If the number is
+ * known, it belongs to another process by now, and nothing happens.
+ */
+void live_maps_ended(struct live_maps *m, uint32_t pid);
 /* The known state of the process is wrong: /proc is requested, at growing intervals if it has no change. */
 void live_maps_doubt(struct live_maps *m, uint32_t pid, uint64_t now_ns);
 /* Applies answers of /proc, sends requests, and removes ended processes. Call it about ten times per second. */

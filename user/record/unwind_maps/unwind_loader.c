@@ -361,6 +361,14 @@ void unwind_loader_side(struct unwind_loader *u, const struct perf_side *side)
 	handle_side(u, side);
 }
 
+void unwind_loader_ended(struct unwind_loader *u, uint32_t pid)
+{
+	uint32_t execs;
+
+	if (lists_find(u->lists, pid, &execs))
+		live_maps_ended(u->processes, pid);
+}
+
 /* A walk ended because of a missing list, or outside of all known mappings. */
 static void request_list(struct unwind_loader *u, uint32_t pid)
 {

@@ -72,6 +72,11 @@ uint64_t unwind_loader_poll(struct unwind_loader *u);
 /* A side-band record that the drain has reached. */
 void unwind_loader_side(struct unwind_loader *u, const struct perf_side *side);
 /*
+ * A process has ended whose side-band records do not come. The place that the programs gave it at its fork becomes free
+ * when its number is.
+ */
+void unwind_loader_ended(struct unwind_loader *u, uint32_t pid);
+/*
  * A record that the drain has reached. Returns it, or a copy without the frames after a replaced mapping. With @walk, a
  * copied stack (PROF_REC_COPIED) is unwound: the result is a walked copy, or NULL if the record has to wait for an unwind
  * table. A copy is valid until the next call.
