@@ -132,8 +132,7 @@ static __always_inline int find_known(struct prof_walk *w, __u64 owner)
 	if (!may_search(w) || w->fp - w->sp > 8 * BARE_WORDS || prof_walk_word(w, w->fp, &next) ||
 	    next - w->fp >= PROF_UNWIND_SP_MAX || next == w->fp || !begins_with_frame(owner))
 		return PROF_WALK_OWNER_SELF;
-	return w->ip - owner <= SETUP_MAX || !may_be_bare(w) ? PROF_WALK_OWNER_KNOWN :
-							       PROF_WALK_OWNER_LIKELY;
+	return may_be_bare(w) ? PROF_WALK_OWNER_LIKELY : PROF_WALK_OWNER_KNOWN;
 }
 #else
 static __always_inline int find_bare(struct prof_walk *w, __u64 owner)
