@@ -19,7 +19,7 @@
 /* after push %rbx; mov %rsp, %rbx; nop */
 enum { CALL = 5, CALL_END = CALL + 5 };
 
-/* A function whose CFA becomes rbx + 24, and the start of the one that it calls. */
+/* A function whose CFA becomes rbx + 24, and the start of the function that it calls */
 #define BASED                                                                                      \
 	".cfi_startproc\\npush %%rbx\\n.cfi_def_cfa_offset 16\\n.cfi_offset 3, -16\\n"             \
 	"mov %%rsp, %%rbx\\n.cfi_def_cfa 3, 24\\n"

@@ -405,7 +405,9 @@ static void find_push(void *ctx, uint64_t addr, const struct cfi_state *state)
 {
 	enum { PUSH_RBX = 0x53, BELOW_MAX = 0xff };
 	struct saving *s = ctx;
-	const bool popped = state->cfa == CFI_CFA_REG && state->reg == s->c->arch->sp &&
+	const bool stored = state->base.where == CFI_AT && state->base.off < 0 &&
+			    state->base.off >= -8 * BELOW_MAX;
+	const bool popped = stored && state->cfa == CFI_CFA_REG && state->reg == s->c->arch->sp &&
 			    state->off < -state->base.off;
 	const bool bare =
 		state->base.where == CFI_UNSAID || state->base.where == CFI_SAME || popped;
@@ -416,15 +418,14 @@ static void find_push(void *ctx, uint64_t addr, const struct cfi_state *state)
 	if (s->saved || bare)
 		return;
 	s->saved = true;
-	if (state->base.where == CFI_AT && state->base.off < 0 && state->base.off % 8 == 0 &&
-	    -state->base.off / 8 <= BELOW_MAX && off > s->range->start && off < s->range->end &&
+	if (stored && state->base.off % 8 == 0 && off > s->range->start && off < s->range->end &&
 	    s->c->img->bytes[off - 1] == PUSH_RBX)
 		s->below = -state->base.off / 8;
 }
 
 /*
- * How many words below its CFA the function at a file offset has pushed the base register whenever another one runs for
- * it; 0: unknown
+ * How many words below its CFA the function at a file offset has pushed the base register whenever another one runs
+ * for it; 0: unknown
  */
 static uint32_t find_saved(struct cfitable *c, uint64_t off)
 {
