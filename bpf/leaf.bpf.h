@@ -13,8 +13,8 @@
  *   frame. If that function begins at or after the target of the first call, and before the leaf's address, the
  *   leaf belongs to that function. The word is then left over from an earlier call.
  *
- * The result is a guess, and the stack is flagged as such, except if the next instruction returns there, or if it is the
- * function's first: a call from there leads to it, or padding is before it.
+ * The result is a guess, and the stack is flagged as such, except if the next instruction returns there, or if it is
+ * the function's first: a call from there leads to it, or padding is before it.
  */
 #ifndef D9_LEAF_BPF_H
 #define D9_LEAF_BPF_H

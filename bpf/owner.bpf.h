@@ -132,8 +132,7 @@ static __always_inline int find_known(struct prof_walk *w, __u64 owner)
 	if (!may_search(w) || w->fp - w->sp > 8 * BARE_WORDS || prof_walk_word(w, w->fp, &next) ||
 	    next - w->fp >= PROF_UNWIND_SP_MAX || next == w->fp || !begins_with_frame(owner))
 		return PROF_WALK_OWNER_SELF;
-	return w->ip - owner <= SETUP_MAX || !may_be_bare(w) ? PROF_WALK_OWNER_KNOWN :
-							       PROF_WALK_OWNER_LIKELY;
+	return may_be_bare(w) ? PROF_WALK_OWNER_LIKELY : PROF_WALK_OWNER_KNOWN;
 }
 #else
 static __always_inline int find_bare(struct prof_walk *w, __u64 owner)
@@ -152,7 +151,10 @@ static __always_inline int find_known(struct prof_walk *w, __u64 owner)
 }
 #endif
 
-/* No call precedes the return address. Runtimes replace the return addresses of generated code that has become invalid. */
+/*
+ * No call precedes the return address. Runtimes replace the return addresses of generated code that has become
+ * invalid.
+ */
 static __always_inline int without_call(struct prof_walk *w, __u64 ret)
 {
 	bool generated = !prof_walk_find_map(w, ret - 1) && w->in.map.slot == PROF_UNWIND_NO_SLOT;
@@ -178,9 +180,9 @@ static __always_inline int read_owner(struct prof_walk *w, __u64 ret)
 }
 
 /*
- * The code at two addresses of a process decides, so the result is kept among the rows, whose keys are smaller; the lowest
- * bit is whether find_known() had a part in it. A function without a frame has another result as soon as its return address
- * is found.
+ * The code at two addresses of a process decides, so the result is kept among the rows, whose keys are smaller; the
+ * lowest bit is whether find_known() had a part in it. A function without a frame has another result as soon as its
+ * return address is found.
  */
 __attribute__((noinline)) int unwind_owner(struct prof_walk *w, __u64 ret)
 {

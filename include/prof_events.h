@@ -384,7 +384,7 @@ enum prof_tp_symbol_kind {
 #define PROF_LOST_PAUSED "paused"
 /* no loss: a time range for which --flight had no trigger; count likewise */
 #define PROF_LOST_NOT_KEPT "not_kept"
-/* no loss: stacks of switches and wakeups, dropped while a ring was filling up */
+/* no loss: stacks of switches and wakeups, dropped while a ring or the recorder's queue was filling up */
 #define PROF_LOST_STACKS_THINNED "stacks_thinned"
 
 /* ---- Trigger: cause of a --flight snapshot, at the time of the cause -------------------------- */

@@ -27,7 +27,7 @@ enum prof_walk_owner {
 	PROF_WALK_OWNER_UNSURE = 1, /* maybe a caller's */
 	/* the function that was called from there sets up a frame, and the current address is after its start */
 	PROF_WALK_OWNER_LIKELY,
-	PROF_WALK_OWNER_KNOWN, /* shortly after its start */
+	PROF_WALK_OWNER_KNOWN, /* and no return address is below the frame */
 	PROF_WALK_OWNER_CALLER, /* a caller's; the return address is at w->bare_at */
 	PROF_WALK_OWNER_NONE, /* no function's: no call precedes the return address in a file */
 };

@@ -340,12 +340,14 @@ Test(unwind_reuse, frames_of_a_lost_batch_are_sent_again)
 	live_go(&proc);
 	read_printed();
 	check_records(&e);
+	cr_expect_eq(wrong_cnt, 0, "%zu of %zu stacks are wrong", wrong_cnt, stack_cnt);
 	cr_expect_gt(counts().lost[PROF_CLASS_TRACEPOINT], NAPS / 10);
 
 	/* the programs see that there is room again */
 	live_go(&proc);
 	read_printed();
 	check_records(&e);
+	cr_expect_eq(wrong_cnt, 0, "%zu of %zu stacks are wrong", wrong_cnt, stack_cnt);
 
 	round_of(e);
 	cr_expect_eq(thinned_cnt, 0, "%zu stacks are missing", thinned_cnt);

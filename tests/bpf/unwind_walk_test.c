@@ -548,6 +548,7 @@ Test(unwind_walk, callers_without_a_frame_are_found_or_marked)
 	check("bare_by_pointer", PROF_END_NO_ROW | PROF_USER_FRAME_POINTERS | PROF_USER_GUESSED);
 	check("bare_far_call", PROF_END_NO_ROW | PROF_USER_FRAME_POINTERS | PROF_USER_GUESSED);
 	check("bare_data_in_fp", PROF_END_NO_ROW);
+	check("leaf_by_jump", PROF_END_NO_ROW | PROF_USER_FRAME_POINTERS | PROF_USER_GUESSED);
 	own_capture_close();
 }
 

@@ -103,6 +103,7 @@ WALK(bare_data_in_fp, 50, false);
 WALK(framed_caller, 51, false);
 WALK(framed_by_jump, 52, false);
 WALK(framed_or_bare_by_jump, 53, false);
+WALK(leaf_by_jump, 54, false);
 
 static const struct walk_case *const cases[] = {
 	&case_1,  &case_2,  &case_3,  &case_4,	&case_5,  &case_6,  &case_7,  &case_8,	&case_9,
@@ -110,7 +111,7 @@ static const struct walk_case *const cases[] = {
 	&case_19, &case_20, &case_21, &case_22, &case_23, &case_24, &case_25, &case_26, &case_27,
 	&case_28, &case_29, &case_30, &case_31, &case_32, &case_33, &case_34, &case_35, &case_36,
 	&case_37, &case_38, &case_39, &case_40, &case_41, &case_42, &case_43, &case_44, &case_45,
-	&case_46, &case_47, &case_48, &case_49, &case_50, &case_51, &case_52, &case_53,
+	&case_46, &case_47, &case_48, &case_49, &case_50, &case_51, &case_52, &case_53, &case_54,
 };
 
 /* clang-format off */
@@ -642,6 +643,16 @@ __asm__(
 "9:	.skip 70000\n"
 "3:	jmp 2b\n"
 "	OUTER 53 walk_framed_or_bare_by_jump call 3b\n"
+/* a leaf without a frame, shortly after the owner of the frame, which called a function that jumps to it */
+"1:	FRAMED\n"
+"	call 3f\n"
+"	ud2\n"
+"2:	LEAF 54\n"
+"3:	jmp 2b\n"
+"4:	FRAMED\n"
+"	call 1b\n"
+"	FRAME 54\n"
+"	OUTER 54 walk_leaf_by_jump call 4b\n"
 
 "	.pushsection walked_rows_all, \"aw\"\n"
 "	.globl walked_rows_end\n"

@@ -304,7 +304,7 @@ Test(info, dropped_stacks_are_reported_and_are_no_lost_events)
 	run_expect_in(
 		r.out,
 		"lost            nothing\n"
-		"dropped         1,235 stacks dropped while a ring buffer was nearly full; their events are recorded (stacks_thinned), between 1.000000 and 3.250000\n");
+		"dropped         1,235 stacks dropped while a ring buffer or the recorder's queue was nearly full; their events are recorded (stacks_thinned), between 1.000000 and 3.250000\n");
 	run_free(&r);
 	r = run_cmd(cmd_sched, make_file(&m), "sched", "latency", "-", NULL);
 	run_expect_in(r.out, "# lost: nothing; 1,235 stacks dropped under load\n");

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "kernel/perf_side.h"
 #include "prof_abi.h"
+#include "prof_events.h"
 #include "record/ring/ring_merge.h"
 #include "record/encode/record_queue.h"
 
@@ -47,6 +48,7 @@ static int on_counted(void *ctx, const struct prof_rec *rec)
 	cr_expect_eq(rec->flags, PROF_REC_THINNED | PROF_REC_RAW_CUT);
 	cr_expect_eq(rec->size, sizeof(*rec) + rec->raw_len);
 	cr_expect_eq(rec->kstack_cnt + rec->ustack_cnt, 0);
+	cr_expect_eq(rec->context, PROF_CONTEXT_TASK, "only tasks have stacks");
 	return 0;
 }
 

@@ -259,7 +259,7 @@ static const struct {
 	{ PROF_LOST_SAMPLE_RING_FULL, "sample", "dropped: ring buffer full" },
 	{ PROF_LOST_SAMPLE_ESTIMATE, "sample", "dropped by the kernel (estimate)" },
 	{ PROF_LOST_STACKS_THINNED, "stack",
-	  "dropped while a ring buffer was nearly full; their events are recorded" },
+	  "dropped while a ring buffer or the recorder's queue was nearly full; their events are recorded" },
 	{ PROF_LOST_SIDEBAND, "record", "dropped by the kernel" },
 	{ PROF_LOST_SIDEBAND_DAMAGED, "record", "damaged" },
 	{ PROF_LOST_SIDEBAND_MAPS, "record", "of a process with too many mappings" },

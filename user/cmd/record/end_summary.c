@@ -165,7 +165,8 @@ static void print_loss(const struct recorder_cfg *cfg, const struct status_total
 	str_counted(&line, account->lost[LOSS_ACCOUNTING_STACKS], "stack");
 	if (account->lost[LOSS_ACCOUNTING_STACKS])
 		fprintf(stderr,
-			"  %s dropped while a ring buffer was nearly full; their events are recorded\n",
+			"  %s dropped while a ring buffer or the recorder's queue was nearly full; "
+			"their events are recorded\n",
 			buf_cstr(&line));
 	buf_clear(&line);
 	if (report_text_sideband(&line, account))

@@ -16,6 +16,7 @@
 #include "base/alloc.h"
 #include "kernel/perf_side.h"
 #include "prof_abi.h"
+#include "prof_events.h"
 #include "record/ring/ring_merge.h"
 
 enum { HOLD_RECORD, HOLD_SIDE };
@@ -102,7 +103,7 @@ static void add_without_stacks(struct record_queue *h, const struct prof_rec *re
 	memcpy(at, rec, sz);
 	at->size = (uint16_t)sz;
 	at->kstack_cnt = at->ustack_cnt = 0;
-	at->user_end = 0;
+	at->context = PROF_CONTEXT_TASK;
 	at->flags = (rec->flags & PROF_REC_RAW_CUT) | PROF_REC_THINNED;
 }
 

@@ -26,7 +26,7 @@ struct status_totals {
 	uint64_t at_most; /* of stats.lost: may not have been events to record, so not lost */
 	uint64_t samples_lost; /* because a ring was full */
 	uint64_t ring_lost; /* events and samples, because a ring was full */
-	uint64_t stacks_thinned; /* dropped from records while a ring was filling up */
+	uint64_t stacks_thinned; /* dropped from records while a ring or the queue was filling up */
 	uint64_t side_lost; /* process metadata records */
 	uint64_t side_stalls; /* times that a CPU's metadata was not read for a second */
 	uint64_t doubts; /* stacks looked up in mappings that may have changed */

@@ -20,7 +20,10 @@ struct stack_repeats_check {
 struct stack_repeats *stack_repeats_new(uint32_t cpu);
 void stack_repeats_free(struct stack_repeats *s);
 
-/* Bytes that a record with PROF_REC_NUMBERED needs, or SIZE_MAX if its number is impossible. @rec: a header and raw part. */
+/*
+ * Bytes that a record with PROF_REC_NUMBERED needs, or SIZE_MAX if its number is impossible. @rec: a header and raw
+ * part.
+ */
 size_t stack_repeats_size(const struct prof_rec *rec);
 /*
  * The record with all its frames: borrowed until the next call. Its size was checked. Its last word is not the number

@@ -36,7 +36,7 @@
 #define PROGRAM_UNIT 8
 /*
  * Limits of the search for calls in functions that use a base register, and of the programs that run once more for
- * them. The dynamic linker's have 1 KiB and 100 bytes.
+ * them, and the code before their push. The dynamic linker's have 1 KiB and 100 bytes.
  */
 #define BASED_MAX 4096
 #define CALLED_PROGRAM_MAX 1024
@@ -356,35 +356,81 @@ static void put_cut(struct running *r)
 	r->cut = true;
 }
 
-/* Where a called function first saves the base register */
+/* Where a called function saves the base register */
 struct saving {
-	const struct elfimg *img;
+	const struct cfitable *c;
 	const struct cfitable_range *range;
 	uint64_t addr; /* start of the range */
 	bool saved;
 	uint32_t below; /* the CFA, in words; 0: not by a push */
+	/* the register has the caller's value from this file offset on; 0: the stack has it */
+	uint64_t bare_from;
+	uint32_t bare; /* bytes of code that were searched there */
+	bool leaves; /* the function may call or jump to another there */
 };
+
+/* Whether code may call, or jump to, another function, as far as its bytes show. */
+static bool may_leave(const uint8_t *code, size_t sz)
+{
+	enum { CALL = 0xe8, JUMP = 0xe9, JUMP_SHORT = 0xeb, INDIRECT = 0xff, TWO_BYTES = 0x0f };
+	size_t i;
+
+	for (i = 0; i < sz; i++) {
+		const uint8_t next = i + 1 < sz ? code[i + 1] : 0;
+
+		if (code[i] == CALL || code[i] == JUMP || code[i] == JUMP_SHORT ||
+		    (code[i] == TWO_BYTES && (next & 0xf0) == 0x80) ||
+		    (code[i] == INDIRECT && ((next & 0x38) == 0x10 || (next & 0x38) == 0x20)))
+			return true;
+	}
+	return false;
+}
+
+/* Searches the code without the pushed word, up to a file offset. */
+static void search_bare(struct saving *s, uint64_t to)
+{
+	if (to > s->range->end)
+		to = s->range->end;
+	if (!s->bare_from || to <= s->bare_from)
+		return;
+	if (to - s->bare_from > CALLED_PROGRAM_MAX - s->bare)
+		s->leaves = true;
+	if (s->leaves)
+		return;
+	s->bare += to - s->bare_from;
+	s->leaves = may_leave(s->c->img->bytes + s->bare_from, to - s->bare_from);
+}
 
 static void find_push(void *ctx, uint64_t addr, const struct cfi_state *state)
 {
 	enum { PUSH_RBX = 0x53, BELOW_MAX = 0xff };
 	struct saving *s = ctx;
+	const bool stored = state->base.where == CFI_AT && state->base.off < 0 &&
+			    state->base.off >= -8 * BELOW_MAX;
+	const bool popped = stored && state->cfa == CFI_CFA_REG && state->reg == s->c->arch->sp &&
+			    state->off < -state->base.off;
+	const bool bare =
+		state->base.where == CFI_UNSAID || state->base.where == CFI_SAME || popped;
 	uint64_t off = s->range->start + (addr - s->addr);
 
-	if (s->saved || state->base.where == CFI_UNSAID)
+	search_bare(s, off);
+	s->bare_from = bare ? off : 0;
+	if (s->saved || bare)
 		return;
 	s->saved = true;
-	if (state->base.where == CFI_AT && state->base.off < 0 && state->base.off % 8 == 0 &&
-	    -state->base.off / 8 <= BELOW_MAX && off > s->range->start && off < s->range->end &&
-	    s->img->bytes[off - 1] == PUSH_RBX)
+	if (stored && state->base.off % 8 == 0 && off > s->range->start && off < s->range->end &&
+	    s->c->img->bytes[off - 1] == PUSH_RBX)
 		s->below = -state->base.off / 8;
 }
 
-/* How many words below its CFA the function at a file offset pushes the base register; 0: unknown */
+/*
+ * How many words below its CFA the function at a file offset has pushed the base register whenever another one runs
+ * for it; 0: unknown
+ */
 static uint32_t find_saved(struct cfitable *c, uint64_t off)
 {
 	const struct cfitable_range key = { .start = off };
-	struct saving s = { .img = c->img };
+	struct saving s = { .c = c, .bare_from = off };
 	struct cfi_fde fde;
 
 	s.range = bsearch(&key, c->ranges, c->range_cnt, sizeof(*c->ranges), compare);
@@ -397,9 +443,10 @@ static uint32_t find_saved(struct cfitable *c, uint64_t off)
 		.program = s.range->program,
 		.program_sz = s.range->program_sz,
 	};
-	c->extra += fde.program_sz;
 	cfi_run(&c->section, &c->cies[s.range->cie], &fde, find_push, &s);
-	return s.below;
+	search_bare(&s, s.range->end);
+	c->extra += fde.program_sz + s.bare;
+	return s.leaves ? 0 : s.below;
 }
 
 /* Rows have no place for the base register, so the called functions' programs show where it is during calls. */
@@ -429,12 +476,12 @@ static void put_calls(struct running *r, uint64_t to)
 	r->based_from = 0;
 }
 
-/* Whether the base register keeps the stack pointer. */
+/* Whether the base register keeps the stack pointer. A function with a cut has only the rows of its states. */
 static bool is_based(const struct running *r, const struct cfi_state *state, uint32_t row)
 {
 	const struct cfi_arch *arch = r->c->arch;
 
-	return arch->base && r->range->end - r->range->start <= BASED_MAX &&
+	return !r->cut_to && arch->base && r->range->end - r->range->start <= BASED_MAX &&
 	       state->cfa == CFI_CFA_REG && state->reg == arch->base &&
 	       row >> PROF_UNWIND_ROW_KIND_SHIFT == PROF_UNWIND_REG &&
 	       (row & PROF_UNWIND_ROW_FP_MASK) == PROF_UNWIND_FP_SAME;

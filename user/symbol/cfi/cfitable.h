@@ -54,7 +54,7 @@ struct cfitable {
 	struct cfi_patterns known[CFI_PATTERNS_MAX];
 	size_t known_cnt;
 	uint64_t done; /* rows exist up to this file offset */
-	uint64_t extra; /* bytes of programs that ran more than once, since the last account */
+	uint64_t extra; /* bytes of programs that ran more than once, and of code, since the last account */
 	struct cfipages pages;
 };
 
