@@ -30,6 +30,7 @@
 #include "record/recorder_setup.h"
 #include "record/target/launch.h"
 #include "record/target/targets.h"
+#include "symbol/broker/sym_client.h"
 
 #define MS_NS 1000000ULL
 
@@ -206,6 +207,8 @@ static int finish(struct recorder *r)
 	realtime_end(&r->realtime);
 	status_end(r->status);
 	notify_stopping(r->notify);
+	/* records wait for unwind tables, too */
+	sym_client_hurry(r->broker);
 	err = pipeline_finish(r->pipeline, r->notify, &now);
 	if (!err)
 		err = kernel_summary_finish(r->summary, now);

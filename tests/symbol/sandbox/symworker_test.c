@@ -751,6 +751,53 @@ Test(symworker, unwind_table_is_built_within_the_limit)
 	sym_client_free(w);
 }
 
+static void wait_for_table(struct sym_client *w, uint32_t id)
+{
+	const uint64_t deadline = clock_mono_ns() + 10 * SECOND;
+	bool is_here = false;
+
+	cr_assert(sym_client_ask_table(w, id));
+	while (!is_here && clock_mono_ns() < deadline) {
+		sym_client_wait(w, clock_mono_ns() + SECOND / 10);
+		cr_assert_geq(sym_client_receive(w, on_table, &is_here, SIZE_MAX), 0);
+	}
+	cr_assert(is_here, "no table of %u", id);
+}
+
+/* A step may take longer than its slice. The rest that this would demand is a day here. */
+Test(symworker, rest_after_a_long_step_is_limited)
+{
+	struct sym_client *w = start(NULL);
+
+	add(w, 0, stimulus("c-gcc"));
+	add(w, 1, stimulus("cxx-gcc"));
+	sym_client_limit_reading(w, 1);
+	wait_for_table(w, 0);
+	wait_for_table(w, 1);
+	cr_expect_eq(sym_client_restarts(w), 0u);
+	sym_client_free(w);
+}
+
+/* Also of a worker that starts later. */
+Test(symworker, debug_information_is_read_without_a_limit_at_the_end)
+{
+	const struct sym_client_cfg cfg = { .lines_ns_per_s = 1 };
+	struct sym_client *w = start(&cfg);
+	struct got g = { 0 };
+
+	add(w, 0, stimulus("rust"));
+	request_text(w, 0, stimulus("rust"), 64);
+	sym_client_wait(w, clock_mono_ns() + SECOND / 5);
+	sym_client_hurry(w);
+	finish(w, &g);
+	cr_expect_gt(g.frames, 1000u);
+	cr_assert_eq(kill(find_worker("d9-lines"), SIGKILL), 0);
+	add(w, 1, stimulus("rust"));
+	request_text(w, 1, stimulus("rust"), 64);
+	finish(w, &g);
+	sym_client_free(w);
+}
+
 /* A library may be overwritten in place while it is mapped. */
 Test(symworker, survives_a_file_that_shrinks)
 {
