@@ -90,7 +90,7 @@ void worker_pool_press(struct worker_pool *w, uint64_t now_ns);
  */
 void worker_pool_limit(struct worker_pool *w, uint64_t ns_per_s);
 
-/* Raises workers with low priority to normal, and ends all limits of CPU time, also that of debug information. */
+/* Raises workers with low priority to normal, and ends all limits of CPU time, also for debug information. */
 void worker_pool_hurry(struct worker_pool *w);
 
 #endif /* D9_SYMBOL_SANDBOX_WORKER_POOL_H */
