@@ -108,7 +108,7 @@ static void wait_for_table(struct sym_client *w, uint32_t id)
 /* One file takes many slices here, too, and none of them ends the worker. */
 Test(symworker_pace, unwind_table_is_built_within_the_limit)
 {
-	const uint64_t limit = SECOND / 4000;
+	const uint64_t limit = SECOND / 8000;
 	struct sym_client *w = start(0);
 	uint64_t began, cpu;
 	pid_t pid;
@@ -122,8 +122,10 @@ Test(symworker_pace, unwind_table_is_built_within_the_limit)
 	cpu = cpu_of(pid) - cpu;
 	cr_expect_eq(sym_client_restarts(w), 0u);
 	cr_expect_gt(cpu, limit, "several slices");
-	cr_expect_geq((double)(clock_mono_ns() - began) / SECOND * (double)limit * 2,
-		      (double)(cpu - 3 * limit), "%" PRIu64 " ns", cpu);
+	/* rests do not make up for all that slices are too long */
+	cr_expect_geq((double)(clock_mono_ns() - began) / SECOND * (double)limit * 4 +
+			      (double)limit * 2,
+		      (double)cpu, "%" PRIu64 " ns", cpu);
 	sym_client_free(w);
 }
 
