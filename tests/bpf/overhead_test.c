@@ -6,6 +6,7 @@
  */
 /* ALONE: CPU time */
 #include <criterion/criterion.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -182,6 +183,26 @@ Test(overhead, dropped_stacks_are_reported_and_the_rest_is_weighted)
 	buf_free(&out);
 }
 
+static int compare(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Of the times between two gaps, half are at most this long. */
+static uint64_t usual_slice_ns(const struct seen *s)
+{
+	uint64_t ns[SLICES_MAX];
+	size_t i;
+
+	cr_assert_gt(s->slice_cnt, 4u);
+	for (i = 0; i + 1 < s->slice_cnt; i++)
+		ns[i] = s->from[i + 1] - s->to[i];
+	qsort(ns, i, sizeof(*ns), compare);
+	return ns[i / 2];
+}
+
 Test(overhead, one_time_slice_in_four_is_recorded_on_request)
 {
 	struct seen s = { 0 };
@@ -192,6 +213,8 @@ Test(overhead, one_time_slice_in_four_is_recorded_on_request)
 	cr_expect_eq(s.one_in_max, 4);
 	cr_expect_eq(s.stacks_off, 0);
 	cr_expect_float_eq(s.part, 0.25, 0.1, "%.3f of the time", s.part);
+	cr_expect_lt(usual_slice_ns(&s), 55000000u, "%llu ns, not 50 ms",
+		     (unsigned long long)usual_slice_ns(&s));
 	expect_weighed(&s);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* LINK: -Wl,--wrap=sym_client_idle,--wrap=sym_client_wait,--wrap=sym_client_answered */
-/* LINK: -Wl,--wrap=sym_client_hurry,--wrap=sym_client_close_questions,--wrap=frames_ask_again */
+/* LINK: -Wl,--wrap=sym_client_close_questions,--wrap=frames_ask_again */
 /* LINK: -Wl,--wrap=frames_receive_names,--wrap=frames_report_unnamed,--wrap=frames_label_unnamed */
 /* The end of symbol lookup, with a broker that only has a state: its functions are wrapped. */
 #include "record/name_drain.h"
@@ -18,7 +18,6 @@ static struct {
 bool __wrap_sym_client_idle(const struct sym_client *b);
 void __wrap_sym_client_wait(struct sym_client *b, uint64_t deadline_ns);
 uint64_t __wrap_sym_client_answered(const struct sym_client *b);
-void __wrap_sym_client_hurry(struct sym_client *b);
 void __wrap_sym_client_close_questions(struct sym_client *b);
 void __wrap_frames_ask_again(struct frames *f);
 long __wrap_frames_receive_names(struct frames *f, size_t max);
@@ -38,10 +37,6 @@ void __wrap_sym_client_wait(struct sym_client *b, uint64_t deadline_ns)
 uint64_t __wrap_sym_client_answered(const struct sym_client *b)
 {
 	return 0;
-}
-
-void __wrap_sym_client_hurry(struct sym_client *b)
-{
 }
 
 void __wrap_sym_client_close_questions(struct sym_client *b)

@@ -442,9 +442,12 @@ Test(pipeline, processes_that_start_in_a_skipped_slice_are_applied_when_it_ends)
 	pass_births();
 	expect_pass(10, "drop20 ");
 	cr_expect(idle);
+	cr_expect_not(pipeline_has_backlog(p));
 	paused = (struct pause){ .recording = true };
+	cr_expect(pipeline_has_backlog(p), "programs record again");
 	expect_pass(10, "start30 ");
 	cr_expect_not(idle);
+	cr_expect_not(pipeline_has_backlog(p));
 	pass_births();
 	expect_pass(10, "start20 end20 start30 ");
 }

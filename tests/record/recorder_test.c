@@ -3,6 +3,7 @@
 /* LINK: -Wl,--wrap=load_shedding_begin,--wrap=load_shedding_write,--wrap=notify_stopping */
 /* LINK: -Wl,--wrap=capture_stop,--wrap=realtime_end,--wrap=status_end,--wrap=pipeline_finish */
 /* LINK: -Wl,--wrap=status_totals,--wrap=capture_sampler,--wrap=capture_hz,--wrap=segments_close */
+/* LINK: -Wl,--wrap=sym_client_hurry */
 /* The order of the steps at the end of a recording. All parts are stubs that record their calls. */
 #include "record/recorder.h"
 
@@ -19,6 +20,7 @@
 #include "record/pipeline.h"
 #include "record/recorder_impl.h"
 #include "record/recorder_setup.h"
+#include "symbol/broker/sym_client.h"
 
 static struct buf steps;
 
@@ -35,6 +37,7 @@ void __wrap_realtime_end(struct realtime *rt);
 void __wrap_status_end(struct status *s);
 int __wrap_pipeline_finish(struct pipeline *p, struct notify *notify, uint64_t *end_ns);
 void __wrap_status_totals(struct status *s, uint64_t now_ns, struct status_totals *out);
+void __wrap_sym_client_hurry(struct sym_client *b);
 const char *__wrap_capture_sampler(const struct capture *c);
 uint32_t __wrap_capture_hz(const struct capture *c);
 int __wrap_segments_close(struct segments *s);
@@ -115,7 +118,15 @@ int __wrap_segments_close(struct segments *s)
 	return 0;
 }
 
-/* An ordinary thread may wait for a CPU for longer than the rings hold what programs write. */
+void __wrap_sym_client_hurry(struct sym_client *b)
+{
+	buf_addstr(&steps, "hurry ");
+}
+
+/*
+ * An ordinary thread may wait for a CPU for longer than the rings hold what programs write. Records may wait for
+ * unwind tables, which helpers then build without a limit.
+ */
 Test(recorder, realtime_priority_ends_when_nothing_is_recorded_any_more)
 {
 	volatile sig_atomic_t stop = 1;
@@ -123,6 +134,6 @@ Test(recorder, realtime_priority_ends_when_nothing_is_recorded_any_more)
 	struct recorder_result result;
 
 	cr_assert_eq(recorder_run(&cfg, &result), -EIO);
-	cr_expect_str_eq(buf_cstr(&steps), "ready stop ordinary drain cleanup ");
+	cr_expect_str_eq(buf_cstr(&steps), "ready stop ordinary hurry drain cleanup ");
 	buf_free(&steps);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Shared by the tests of this directory: paths of stimuli, scratch space, opening a file. */
+/* Shared by the tests of this directory: paths of stimuli, scratch space, opening a file, workers. */
 #include "tests/symbol/support.h"
 
 #include <criterion/criterion.h>
@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "symbol/elf/elfimg.h"
 
 const char *stimulus(const char *name)
@@ -118,4 +119,22 @@ struct budget *unbounded(void)
 	if (!b.max.mem)
 		budget_init(&b, &max);
 	return &b;
+}
+
+pid_t find_worker(const char *name)
+{
+	uint64_t deadline = clock_mono_ns() + 30000000000ull;
+	char cmd[128], line[32] = "";
+	bool found = false;
+	FILE *f;
+
+	snprintf(cmd, sizeof(cmd), "for s in $(pgrep -P %d); do pgrep -P $s -x %s; done", getpid(),
+		 name);
+	while (!found) {
+		cr_assert_lt(clock_mono_ns(), deadline, "no %s", name);
+		f = popen(cmd, "r");
+		found = fgets(line, sizeof(line), f) != NULL;
+		pclose(f);
+	}
+	return atoi(line);
 }

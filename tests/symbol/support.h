@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "symbol/budget.h"
 #include "symbol/dwarf/symbolizer.h"
@@ -24,6 +25,9 @@ const char *scratch(void);
 
 /* Runs a shell command made by format; the test fails when it does. */
 void shell(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* A descendant process, by name. It may still be about to start. */
+pid_t find_worker(const char *name);
 
 /* A file that is open for a test: its symbolizer with everything that it borrows. */
 struct opened {

@@ -41,7 +41,6 @@ int name_drain(const struct name_drain_cfg *cfg, bool *cut)
 {
 	long n;
 
-	sym_client_hurry(cfg->broker);
 	frames_ask_again(cfg->frames);
 	n = wait_for_names(cfg);
 	*cut = !sym_client_idle(cfg->broker);

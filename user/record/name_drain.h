@@ -11,7 +11,7 @@ struct notify;
 struct sym_client;
 
 struct name_drain_cfg {
-	struct sym_client *broker; /* borrowed */
+	struct sym_client *broker; /* borrowed; after sym_client_hurry() */
 	struct frames *frames;
 	uint64_t wait_ns; /* for all symbols */
 	const volatile sig_atomic_t *stop; /* 2: at once */

@@ -61,6 +61,7 @@ struct pipeline {
 	bool started; /* symbols are known, records pass */
 	bool replaying; /* the queue's records */
 	bool backlog; /* the queue has records that need not wait */
+	bool skipped; /* the last pass was within a skipped time slice */
 	bool identified; /* build-ids are known, or took too long */
 	bool finishing;
 	bool blocked;
@@ -297,9 +298,10 @@ int pipeline_pass(struct pipeline *p, uint64_t *mark, uint64_t deadline)
 	int err;
 
 	p->cut = p->backlog = false;
+	p->skipped = skips_slice(p);
 	if (p->cfg.unwind)
-		unwind_loader_be_idle(p->cfg.unwind, skips_slice(p));
-	err = skips_slice(p) ? 0 : release_births(p);
+		unwind_loader_be_idle(p->cfg.unwind, p->skipped);
+	err = p->skipped ? 0 : release_births(p);
 	if (!err)
 		err = step_references(p);
 	if (!err && p->started && may_write(p))
@@ -342,7 +344,7 @@ bool pipeline_is_cut(const struct pipeline *p)
 
 bool pipeline_has_backlog(const struct pipeline *p)
 {
-	return p->backlog;
+	return p->backlog || (p->skipped && !skips_slice(p));
 }
 
 bool pipeline_is_drained(const struct pipeline *p)

@@ -60,7 +60,7 @@ int pipeline_finish(struct pipeline *p, struct notify *notify, uint64_t *end_ns)
 bool pipeline_is_blocked(const struct pipeline *p);
 /* The last pass stopped at the end of a segment: the next pass should follow at once. */
 bool pipeline_is_cut(const struct pipeline *p);
-/* Held records are left that need not wait: the next pass should follow at once. */
+/* Held records are left that need not wait, or programs record again: the next pass should follow at once. */
 bool pipeline_has_backlog(const struct pipeline *p);
 /* The last pass wrote everything, and no record waits for symbols or tables. */
 bool pipeline_is_drained(const struct pipeline *p);

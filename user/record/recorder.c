@@ -30,6 +30,7 @@
 #include "record/recorder_setup.h"
 #include "record/target/launch.h"
 #include "record/target/targets.h"
+#include "symbol/broker/sym_client.h"
 
 #define MS_NS 1000000ULL
 
@@ -95,20 +96,20 @@ static void wait_tick(struct recorder *r, uint64_t now)
 	/* The records left after a pass are milliseconds old. If they fill an eighth of a ring, the ring would be
 	 * full before the end of an ordinary tick. */
 	const bool rush = capture_is_filled(r->capture, RUSH_PART);
-	const bool calm = !r->summary && is_calm(r, now), skips = r->window.pause.skips_slice;
+	const bool calm = !r->summary && is_calm(r, now);
 	const struct drain_timer_cfg cfg = {
 		.targets = r->targets,
 		.broker = r->broker,
 		.unwinding = r->unwind,
 		.rings = r->summary ? NULL : r->capture, /* a burst fills a ring within a tick */
 		.sides = calm ? r->sideband : NULL,
-		.hurry_ns = calm && !skips ? now + TICK_MS * MS_NS : 0,
+		.hurry_ns = calm && !r->window.pause.skips_slice ? now + TICK_MS * MS_NS : 0,
 	};
 	const uint64_t slice_ns = load_shedding_due_ns(&r->shedding, &r->window.pause);
 	uint64_t ms = rush ? RUSH_MS : r->summary ? SUMMARY_TICK_MS : calm ? CALM_TICK_MS : TICK_MS;
 	uint64_t until = now + ms * MS_NS, end = trigger_window_ends(&r->window);
 
-	if (skips && slice_ns > now && slice_ns < until)
+	if (slice_ns > now && slice_ns < until)
 		until = slice_ns;
 	drain_timer_wait(&cfg, now, end > now && end < until ? end : until);
 }
@@ -206,6 +207,8 @@ static int finish(struct recorder *r)
 	realtime_end(&r->realtime);
 	status_end(r->status);
 	notify_stopping(r->notify);
+	/* records wait for unwind tables, too */
+	sym_client_hurry(r->broker);
 	err = pipeline_finish(r->pipeline, r->notify, &now);
 	if (!err)
 		err = kernel_summary_finish(r->summary, now);

@@ -321,7 +321,7 @@ static int begin_trace(struct recorder *r)
 		.kallsyms = r->kallsyms,
 		.memory = &r->memory,
 		.pause = load_shedding_may_skip(&r->cfg->load_shedding) ? &r->window.pause : NULL,
-		.queue_bytes = cache_limit_early_max(r->cfg->mem_max),
+		.queue_bytes = cache_limit_waiting_max(r->cfg->mem_max),
 		.start_ns = r->start_ns,
 	});
 	segments_serve(r->segments, &(struct segments_writers){

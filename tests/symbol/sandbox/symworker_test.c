@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -114,25 +113,6 @@ static void collect(struct sym_client *w, size_t asked)
 		cr_assert_lt(clock_mono_ns(), deadline, "no answers for 30 s");
 		sym_client_step(w);
 	}
-}
-
-/* A descendant process, by name. It may still be about to start. */
-static pid_t find_worker(const char *name)
-{
-	uint64_t deadline = clock_mono_ns() + 30 * SECOND;
-	char cmd[128], line[32] = "";
-	bool found = false;
-	FILE *f;
-
-	snprintf(cmd, sizeof(cmd), "for s in $(pgrep -P %d); do pgrep -P $s -x %s; done", getpid(),
-		 name);
-	while (!found) {
-		cr_assert_lt(clock_mono_ns(), deadline, "no %s", name);
-		f = popen(cmd, "r");
-		found = fgets(line, sizeof(line), f) != NULL;
-		pclose(f);
-	}
-	return atoi(line);
 }
 
 TestSuite(symworker, .timeout = 60);
@@ -683,72 +663,6 @@ Test(symworker, perf_maps_of_many_processes_share_a_part_of_the_memory)
 		waitpid(pids[i], NULL, 0);
 		unlink(paths[i]);
 	}
-}
-
-static uint64_t cpu_of(pid_t pid)
-{
-	struct timespec ts;
-	clockid_t clock;
-
-	cr_assert_eq(clock_getcpuclockid(pid, &clock), 0);
-	cr_assert_eq(clock_gettime(clock, &ts), 0);
-	return (uint64_t)ts.tv_sec * SECOND + (uint64_t)ts.tv_nsec;
-}
-
-/* One file takes many slices. The time before the first one is the worker's start. */
-Test(symworker, debug_information_of_one_file_is_read_within_the_limit)
-{
-	const struct sym_client_cfg cfg = { .lines_ns_per_s = SECOND / 20 };
-	struct sym_client *w = start(&cfg);
-	uint64_t began, cpu, before;
-	struct got g = { 0 };
-	pid_t pid;
-
-	add(w, 0, stimulus("rust"));
-	pid = find_worker("d9-lines");
-	before = cpu_of(pid);
-	began = clock_mono_ns();
-	request_text(w, 0, stimulus("rust"), 64);
-	finish(w, &g);
-	cpu = cpu_of(pid) - before;
-	cr_expect_gt(g.frames, 1000u);
-	cr_expect_gt(cpu, SECOND / 50, "several slices");
-	cr_expect_geq((clock_mono_ns() - began) / 15, cpu - SECOND / 100, "%" PRIu64 " ns", cpu);
-	sym_client_free(w);
-}
-
-static int on_table(void *ctx, const struct sym_client_answer *a)
-{
-	*(bool *)ctx |= a->kind == SYM_CLIENT_TABLE;
-	return 0;
-}
-
-/* One file takes many slices here, too, and none of them ends the worker. */
-Test(symworker, unwind_table_is_built_within_the_limit)
-{
-	const uint64_t limit = SECOND / 8000;
-	struct sym_client *w = start(NULL);
-	uint64_t began, cpu, deadline = clock_mono_ns() + 30 * SECOND;
-	bool is_here = false;
-	pid_t pid;
-
-	add(w, 0, stimulus("rust"));
-	pid = find_worker("d9-tables");
-	sym_client_limit_reading(w, limit);
-	cpu = cpu_of(pid);
-	began = clock_mono_ns();
-	cr_assert(sym_client_ask_table(w, 0));
-	while (!is_here && clock_mono_ns() < deadline) {
-		sym_client_wait(w, clock_mono_ns() + SECOND / 10);
-		cr_assert_geq(sym_client_receive(w, on_table, &is_here, SIZE_MAX), 0);
-	}
-	cpu = cpu_of(pid) - cpu;
-	cr_expect(is_here);
-	cr_expect_eq(sym_client_restarts(w), 0u);
-	cr_expect_gt(cpu, limit, "several slices");
-	cr_expect_geq((double)(clock_mono_ns() - began) / SECOND * (double)limit * 2,
-		      (double)(cpu - 3 * limit), "%" PRIu64 " ns", cpu);
-	sym_client_free(w);
 }
 
 /* A library may be overwritten in place while it is mapped. */

@@ -20,11 +20,16 @@ enum {
 	SHARE_TASKS = 12,
 	SHARE_FRAMES = 8,
 	SHARE_STACKS = 3,
-	SHARE_EARLY = 12, /* freed before the others grow */
 	SHARE_POOL = 3, /* one for strings, one for stacks */
 	SHARE_NAMING = 4,
 	SHARE_HELPERS = 28,
+	SHARE_WAITING = 12, /* in addition to the total: bursts, mostly at the start */
 };
+
+_Static_assert(SHARE_TASKS + SHARE_FRAMES + SHARE_STACKS + 2 * SHARE_POOL + SHARE_NAMING +
+			       SHARE_HELPERS <
+		       64,
+	       "room for the rest");
 
 enum { FORGET_MAX = 4 /* processes whose lists are freed per check */ };
 
@@ -33,9 +38,9 @@ static size_t share(size_t max, unsigned int part)
 	return max / 64 * part;
 }
 
-size_t cache_limit_early_max(size_t max)
+size_t cache_limit_waiting_max(size_t max)
 {
-	return share(max, SHARE_EARLY);
+	return share(max, SHARE_WAITING);
 }
 
 size_t cache_limit_pool_max(size_t max)

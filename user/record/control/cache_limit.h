@@ -15,7 +15,8 @@ struct unwind_loader;
  * uses another's memory.
  */
 struct cache_limit {
-	size_t max; /* of all processes of the recorder, except mapped files, rings and tables in the kernel */
+	/* of all processes of the recorder, except mapped files, rings, tables in the kernel, and records that wait */
+	size_t max;
 	struct tasks *tasks; /* all borrowed */
 	struct frames *frames;
 	struct stacks *stacks;
@@ -28,7 +29,7 @@ struct cache_limit {
 void cache_limit_enforce(struct cache_limit *m);
 
 /* The shares of other modules in bytes. */
-size_t cache_limit_early_max(size_t max); /* records from before the kernel's symbols were loaded */
+size_t cache_limit_waiting_max(size_t max); /* records that wait; in addition to max */
 size_t cache_limit_pool_max(size_t max); /* each table of an encoder */
 size_t cache_limit_naming_max(size_t max); /* modules and files with symbol lookups */
 size_t cache_limit_helpers_max(size_t max); /* what the helper processes read of files */

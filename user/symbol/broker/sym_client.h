@@ -249,7 +249,7 @@ uint64_t sym_client_answered(const struct sym_client *b);
 /* See worker_pool_limit(). Ends with sym_client_hurry(). */
 void sym_client_limit_reading(struct sym_client *b, uint64_t ns_per_s);
 
-/* From here on workers run at normal priority. */
+/* From here on workers run at normal priority, and without a limit of CPU time. */
 void sym_client_hurry(struct sym_client *b);
 
 /* Drops all open requests. The status of their modules becomes SYM_CLIENT_PENDING, to be taken. */

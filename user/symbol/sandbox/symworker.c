@@ -40,7 +40,7 @@
 #define LINES_SLICE_NS 50000000ull
 #define SECOND_NS 1000000000ull
 #define SLICE_MIN_NS 100000ull
-#define REPORT_NS 1000000000ull /* of rest; a silent worker is killed after more */
+#define REST_MAX_NS 1000000000ull /* between two slices; a silent worker is killed after more */
 #define TABLES_SLICE_NS 10000000ull
 #define FLUSH_SZ 16384
 /* Larger blocks go back to the kernel when they are freed. */
@@ -676,40 +676,32 @@ static struct module *next_ready(struct worker *w)
 	return NULL;
 }
 
-/* One file may take seconds, which no budget of requests limits. */
+/* One file may take seconds, which no budget of requests limits. After a step that is longer than its slice, all files
+ * would wait for minutes without REST_MAX_NS. */
 static void rest(struct worker *w, uint64_t cpu_ns)
 {
-	if (w->ns_per_s)
-		w->rests_until =
-			clock_mono_ns() + (uint64_t)((double)cpu_ns * SECOND_NS / w->ns_per_s);
-}
+	double ns;
 
-/* 0: the worker may go on. */
-static uint64_t rest_left(const struct worker *w)
-{
-	const uint64_t now = w->rests_until ? clock_mono_ns() : 0;
-
-	return now < w->rests_until ? w->rests_until - now : 0;
+	if (!w->ns_per_s)
+		return;
+	ns = (double)cpu_ns * SECOND_NS / w->ns_per_s;
+	w->rests_until = clock_mono_ns() + (ns < REST_MAX_NS ? (uint64_t)ns : REST_MAX_NS);
 }
 
 /* For poll(): -1 without work, 0 if the worker may go on. */
 static int wait_ms(const struct worker *w, const struct module *m)
 {
-	const uint64_t left = m ? rest_left(w) : 0;
+	const uint64_t now = m && w->rests_until ? clock_mono_ns() : 0;
 
 	if (!m)
 		return -1;
-	return (int)(((left < REPORT_NS ? left : REPORT_NS) + 999999) / 1000000);
+	return now < w->rests_until ? (int)((w->rests_until - now + 999999) / 1000000) : 0;
 }
 
 static void serve_and_rest(struct worker *w, struct module *m)
 {
 	const uint64_t began = clock_thread_cpu_ns();
 
-	if (rest_left(w)) {
-		announce(w, m->id);
-		return;
-	}
 	serve_module(w, m);
 	rest(w, clock_thread_cpu_ns() - began);
 }

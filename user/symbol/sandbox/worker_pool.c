@@ -231,7 +231,8 @@ static void post_pace(struct worker_pool *w, enum symworker_role role)
 {
 	const struct symproto_msg msg = { .kind = SYMPROTO_PACE, .size = w->ns_per_s };
 
-	if (role != SYMWORKER_LINES && w->v[role].state == LIVE)
+	/* debug information has a limit of its own until the end */
+	if (w->v[role].state == LIVE && (role != SYMWORKER_LINES || w->hurry))
 		worker_pool_post(w, role, &msg, -1);
 }
 
@@ -251,10 +252,12 @@ void worker_pool_hurry(struct worker_pool *w)
 	int i;
 
 	w->hurry = true;
-	worker_pool_limit(w, 0);
-	for (i = 0; i < SYMWORKER_ROLE_CNT; i++)
+	w->ns_per_s = 0;
+	for (i = 0; i < SYMWORKER_ROLE_CNT; i++) {
 		if (w->v[i].state == LIVE)
 			set_pace(w, i);
+		post_pace(w, i);
+	}
 }
 
 static void on_born(struct worker_pool *w, const struct fork_server_event *ev, uint64_t now)
@@ -277,7 +280,7 @@ static void on_born(struct worker_pool *w, const struct fork_server_event *ev, u
 	wk->cpu_last = 0;
 	readiness_watch(&wk->ready, w->cfg.epoll_fd, wk->sock);
 	set_pace(w, ev->arg);
-	if (w->ns_per_s)
+	if (w->ns_per_s || w->hurry)
 		post_pace(w, ev->arg);
 }
 

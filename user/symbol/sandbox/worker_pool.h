@@ -86,11 +86,11 @@ void worker_pool_press(struct worker_pool *w, uint64_t now_ns);
 
 /*
  * From here on, reading symbol tables takes at most this CPU time per second, and unwind tables likewise; 0: no limit.
- * A worker rests within a file, too.
+ * A worker rests within a file, too, but for at most a second: a step longer than its slice may exceed the limit.
  */
 void worker_pool_limit(struct worker_pool *w, uint64_t ns_per_s);
 
-/* Raises workers with low priority to normal, and ends worker_pool_limit(). */
+/* Raises workers with low priority to normal, and ends all limits of CPU time, also for debug information. */
 void worker_pool_hurry(struct worker_pool *w);
 
 #endif /* D9_SYMBOL_SANDBOX_WORKER_POOL_H */
