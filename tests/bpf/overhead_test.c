@@ -340,7 +340,7 @@ Test(overhead, overhead_limit_of_one_percent_holds_in_two_fork_storms)
 		live_stimulus(&storms[i], "storm", "2000", "1", NULL);
 		cr_assert_eq(write(storms[i].in, "\n", 1), 1);
 	}
-	/* what runs beside this test can make one reaction late */
+	/* what runs at the same time can make one reaction late */
 	for (int tries = 0; part > limit && tries < 3; tries++)
 		part = record_cost("--max-overhead=1");
 	for (int i = 0; i < 2; i++)
