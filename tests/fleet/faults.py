@@ -23,6 +23,8 @@ import urllib.request
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FACTS = ("samples", "slices", "lost", "spans", "waits_rollup", "offcpu_rollup", "cpu_rollup")
+IN_A_ROW_MAX = 2  # faults of one batch: pauses of 1 and 2 s
+END_S = 250  # until ship has sent all, with such pauses
 
 
 # ---- servers --------------------------------------------------------------------------------------
@@ -193,7 +195,7 @@ class Round:
 
     def finish(self, process):
         try:
-            self.log += process.communicate(timeout=100)[1]
+            self.log += process.communicate(timeout=END_S)[1]
         except subprocess.TimeoutExpired:
             process.kill()
             raise AssertionError("ship does not end:\n" + self.log)
@@ -242,10 +244,19 @@ class Round:
             time.sleep(0.05)
 
     def sometimes(self, act):
-        """For many inserts of facts and a few others; of other statements fewer, since connecting takes 20 of them."""
+        """For many inserts of facts and a few others; of other statements fewer, since connecting takes 20 of them.
+
+        Pauses double with each failure in a row, so their number has a limit."""
         share = 0.2 + self.random.random() * 0.5
-        return lambda insert, n: act() if self.random.random() < (
-            share if insert in FACTS else 0.05 if insert else 0.02) else {}
+        in_a_row = 0
+
+        def plan(insert, n):
+            nonlocal in_a_row
+            hit = self.random.random() < (share if insert in FACTS else 0.05 if insert else 0.02)
+            in_a_row = in_a_row + 1 if hit and in_a_row < IN_A_ROW_MAX else 0
+            return act() if in_a_row else {}
+
+        return plan
 
     def cut_requests(self):
         self.run_through(self.sometimes(lambda: {"cut": self.random.random()}))
