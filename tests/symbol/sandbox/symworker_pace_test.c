@@ -108,7 +108,7 @@ static void wait_for_table(struct sym_client *w, uint32_t id)
 #ifdef __SANITIZE_ADDRESS__
 enum { OVERRUN = 12 }; /* a slice takes several times as long */
 #else
-enum { OVERRUN = 4 };
+enum { OVERRUN = 8 };
 #endif
 
 /* One file takes many slices here, too, and none of them ends the worker. */
