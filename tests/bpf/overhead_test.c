@@ -329,25 +329,6 @@ Test(overhead, overhead_limit_covers_a_fork_storm)
 	cr_expect_leq(part, 0.03 * cpus(), "%.3f", part);
 }
 
-/* One percent is little more than the recorder needs while it records nothing. */
-Test(overhead, overhead_limit_of_one_percent_holds_in_two_fork_storms)
-{
-	const double limit = 0.0105 * cpus();
-	struct live_proc storms[2];
-	double part = 1;
-
-	for (int i = 0; i < 2; i++) {
-		live_stimulus(&storms[i], "storm", "2000", "1", NULL);
-		cr_assert_eq(write(storms[i].in, "\n", 1), 1);
-	}
-	/* what runs at the same time can make one reaction late */
-	for (int tries = 0; part > limit && tries < 3; tries++)
-		part = record_cost("--max-overhead=1");
-	for (int i = 0; i < 2; i++)
-		fault_kill(&storms[i]);
-	cr_expect_leq(part, limit, "%.4f", part);
-}
-
 /* Lists of mappings that programs were given to walk stacks by. */
 static int64_t lists_of(const char *samples, const char *stacks)
 {

@@ -28,7 +28,7 @@ enum outcome {
 	MOVED_ON, /* the first address differs: it was another stop */
 	NOT_RECORDED, /* no switch-out of that time */
 	DWFL_SHORT, /* libdwfl gave up; its frames are ours, and ours go on to the root */
-	UNSUPPORTED, /* ours ends at a rule that is not followed, and was equal up to there */
+	UNSUPPORTED, /* ours ends at a rule that is not followed, or with a copy, and was equal up to there */
 	DIFFERENT,
 	OUTCOME_CNT,
 };
@@ -285,7 +285,8 @@ static enum outcome compare(const struct workload_maps *maps, const struct names
 		return EQUAL;
 	if (i == stop->truth_cnt && stop->user_end == PROF_END_COMPLETE)
 		return DWFL_SHORT;
-	if (i == stop->frame_cnt && stop->user_end == PROF_END_UNSUPPORTED)
+	if (i == stop->frame_cnt &&
+	    (stop->user_end == PROF_END_UNSUPPORTED || stop->user_end == PROF_END_COPY_LIMIT))
 		return UNSUPPORTED;
 	return DIFFERENT;
 }
