@@ -82,6 +82,7 @@ headers() {
 		dial9.h: libdial9 events record trace formats cmd/inspect cmd/record include
 		dial9_event.h: include
 		prof_abi.h: bpf record include
+		prof_rec.h: record
 		prof_bound.h: bpf include
 		prof_events.h: bpf events record trace formats/perfdata rewrite cmd/inspect cmd/record include
 		prof_filter.h: bpf kernel record

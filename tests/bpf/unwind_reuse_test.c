@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "kernel/tracefs/tracefs.h"
+#include "prof_rec.h"
 #include "record/capture/capture.h"
 #include "record/ring/ring.h"
 #include "record/tracepoint/eventset.h"
@@ -211,9 +212,7 @@ static uint32_t make_stack(const struct nap *n, const struct expected *e, uint64
 
 static void check_one_record(const struct prof_rec *rec, const struct expected *e)
 {
-	const uint64_t *frames =
-		(const uint64_t *)((const uint8_t *)(rec + 1) + (rec->raw_len + 7) / 8 * 8) +
-		rec->kstack_cnt;
+	const uint64_t *frames = prof_rec_frames(rec) + rec->kstack_cnt;
 	uint64_t truth[FRAMES];
 	const struct nap *n;
 	uint32_t cnt;

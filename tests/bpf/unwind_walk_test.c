@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "prof_rec.h"
 #include "record/ring/ring.h"
 #include "record/unwind_maps/stack_copy_unwind.h"
 #include "tests/bpf/own_capture.h"
@@ -197,8 +198,7 @@ static uint64_t frame_of(const struct truth *t, uint64_t at)
 
 static const uint64_t *user_frames(const struct prof_rec *rec)
 {
-	return (const uint64_t *)((const uint8_t *)(rec + 1) + (rec->raw_len + 7) / 8 * 8) +
-	       rec->kstack_cnt;
+	return prof_rec_frames(rec) + rec->kstack_cnt;
 }
 
 /* The last thing that it does is to leave the CPU at this place. */

@@ -16,7 +16,7 @@
 #include "base/alloc.h"
 #include "kernel/perf_side.h"
 #include "prof_abi.h"
-#include "prof_events.h"
+#include "prof_rec.h"
 #include "record/ring/ring_merge.h"
 
 enum { HOLD_RECORD, HOLD_SIDE };
@@ -94,29 +94,16 @@ static bool is_filling(const struct record_queue *h)
 	return held(h) >= h->max / 8 * 5;
 }
 
-/* As the programs write an event while its ring fills up. */
-static void add_without_stacks(struct record_queue *h, const struct prof_rec *rec)
+void record_queue_add(struct record_queue *h, const struct prof_rec *rec)
 {
-	const size_t sz = sizeof(*rec) + ((rec->raw_len + 7UL) & ~7UL);
+	const bool drop =
+		is_filling(h) && rec->kind == PROF_REC_TRACEPOINT && rec->flags & PROF_REC_STACKS;
+	const size_t sz = drop ? prof_rec_stack_offset(rec) : rec->size;
 	struct prof_rec *at = add(h, HOLD_RECORD, sz);
 
 	memcpy(at, rec, sz);
-	at->size = (uint16_t)sz;
-	at->kstack_cnt = at->ustack_cnt = 0;
-	at->context = PROF_CONTEXT_TASK;
-	at->flags = (rec->flags & PROF_REC_RAW_CUT) | PROF_REC_THINNED;
-}
-
-void record_queue_add(struct record_queue *h, const struct prof_rec *rec)
-{
-	void *at;
-
-	if (is_filling(h) && rec->kind == PROF_REC_TRACEPOINT && rec->flags & PROF_REC_STACKS) {
-		add_without_stacks(h, rec);
-		return;
-	}
-	at = add(h, HOLD_RECORD, rec->size);
-	memcpy(at, rec, rec->size);
+	if (drop)
+		prof_rec_drop_stacks(at);
 }
 
 void record_queue_add_side(struct record_queue *h, const struct perf_side *side)

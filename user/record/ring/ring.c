@@ -34,6 +34,7 @@
 
 #include "base/alloc.h"
 #include "prof_abi.h"
+#include "prof_rec.h"
 #include "record/ring/stack_repeats.h"
 
 enum {
@@ -134,15 +135,11 @@ static size_t frame_size(uint32_t hdr)
 
 static bool well_formed(const struct ring *r, const struct prof_rec *rec, size_t len)
 {
-	size_t need;
-
 	if (len < sizeof(*rec) || rec->size > len)
 		return false;
 	if (rec->flags & PROF_REC_NUMBERED)
 		return r->repeats && stack_repeats_size(rec) == rec->size;
-	need = sizeof(*rec) + ((rec->raw_len + 7UL) & ~7UL) +
-	       8UL * (rec->kstack_cnt + rec->ustack_cnt);
-	return need <= rec->size;
+	return prof_rec_stack_offset(rec) + 8UL * (rec->kstack_cnt + rec->ustack_cnt) <= rec->size;
 }
 
 /* Records were skipped: the numbers of stacks are valid no more. */

@@ -13,7 +13,7 @@
 
 #include "base/alloc.h"
 #include "prof_abi.h"
-#include "prof_events.h"
+#include "prof_rec.h"
 
 enum { REC_BYTES = sizeof(struct prof_rec) + PROF_STAGE_RAW_MAX + 8, VERSION_BITS = 40 };
 
@@ -47,11 +47,6 @@ void stack_repeats_free(struct stack_repeats *s)
 	free(s);
 }
 
-static size_t stack_offset(const struct prof_rec *rec)
-{
-	return sizeof(*rec) + ((rec->raw_len + 7UL) & ~7UL);
-}
-
 static size_t stack_words(const struct prof_rec *rec)
 {
 	return (size_t)rec->kstack_cnt + rec->ustack_cnt;
@@ -67,7 +62,7 @@ static uint64_t number_of(const struct prof_rec *rec)
 
 size_t stack_repeats_size(const struct prof_rec *rec)
 {
-	const size_t head = stack_offset(rec), words = stack_words(rec);
+	const size_t head = prof_rec_stack_offset(rec), words = stack_words(rec);
 	uint64_t number;
 
 	if (rec->size < head + sizeof(number) || rec->size % 8 || head > REC_BYTES ||
@@ -94,18 +89,15 @@ static bool holds(const struct place *p, const uint64_t *words, size_t cnt)
 const struct prof_rec *stack_repeats_expand(struct stack_repeats *s, const struct prof_rec *rec)
 {
 	struct prof_rec *out = (struct prof_rec *)s->rec;
-	const size_t head = stack_offset(rec), words = stack_words(rec);
+	const size_t head = prof_rec_stack_offset(rec), words = stack_words(rec);
 	const uint64_t number = number_of(rec);
-	const uint64_t *frames = (const uint64_t *)((const uint8_t *)rec + head);
+	const uint64_t *frames = prof_rec_frames(rec);
 	struct place *p = &s->places[number & PROF_REPEAT_NUMBER];
 
 	memcpy(out, rec, head);
 	if (number & PROF_REPEAT_OMITTED) {
 		if (p->cnt != words) {
-			out->flags = PROF_REC_THINNED;
-			out->kstack_cnt = out->ustack_cnt = 0;
-			out->context = PROF_CONTEXT_TASK;
-			out->size = head;
+			prof_rec_drop_stacks(out);
 			return out;
 		}
 		frames = p->words;

@@ -18,6 +18,7 @@
 #include "base/hash.h"
 #include "events/emit.h"
 #include "prof_abi.h"
+#include "prof_rec.h"
 #include "prof_unwind.h"
 #include "record/process/tasks.h"
 #include "record/symbols/frames.h"
@@ -162,8 +163,7 @@ static struct slot *find_slot(struct stacks *s, struct slot *key, const uint64_t
 const uint64_t *stacks_resolve(struct stacks *s, const struct prof_rec *rec, struct process *proc,
 			       size_t *cnt, struct emit_stack_id **id)
 {
-	const uint64_t *raw =
-		(const uint64_t *)((const uint8_t *)(rec + 1) + ((rec->raw_len + 7UL) & ~7UL));
+	const uint64_t *raw = prof_rec_frames(rec);
 	struct slot key = {
 		.kstack_cnt = rec->kstack_cnt,
 		.cnt = rec->kstack_cnt + rec->ustack_cnt,

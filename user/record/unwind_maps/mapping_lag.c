@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/hmap.h"
 #include "prof_abi.h"
+#include "prof_rec.h"
 #include "prof_unwind.h"
 
 enum { WINDOWS = 16, ANY_MODULE = 0 };
@@ -165,12 +166,11 @@ static const struct prof_rec *cut(struct mapping_lag *s, const struct prof_rec *
 
 const struct prof_rec *mapping_lag_record(struct mapping_lag *s, const struct prof_rec *rec)
 {
-	const uint8_t *frames = (const uint8_t *)(rec + 1) + ((rec->raw_len + 7UL) & ~7UL);
 	size_t kept;
 
 	if (!(rec->flags & PROF_REC_WALKED))
 		return rec;
-	kept = mapping_lag_true(s, rec->pid, rec->ts, (const uint64_t *)frames + rec->kstack_cnt,
+	kept = mapping_lag_true(s, rec->pid, rec->ts, prof_rec_frames(rec) + rec->kstack_cnt,
 				rec->ustack_cnt);
 	return kept < rec->ustack_cnt ? cut(s, rec, kept) : rec;
 }

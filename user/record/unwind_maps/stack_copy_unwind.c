@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "prof_abi.h"
+#include "prof_rec.h"
 #include "prof_walk.h"
 #include "record/capture/capture_unwind.h"
 
@@ -173,7 +174,7 @@ const struct prof_rec *stack_copy_unwind_walk(struct stack_copy_unwind *c,
 					      const struct prof_rec *rec,
 					      const struct stack_copy_maps *maps)
 {
-	size_t head = sizeof(*rec) + (rec->raw_len + 7UL) / 8 * 8 + 8UL * rec->kstack_cnt;
+	size_t head = prof_rec_stack_offset(rec) + 8UL * rec->kstack_cnt;
 	struct prof_rec *out = (struct prof_rec *)c->walked;
 	uint64_t *frames = c->walked + head / 8;
 
