@@ -7,8 +7,8 @@
 
 #include "base/alloc.h"
 #include "base/str.h"
-#include "query/scan_vtab.h"
 #include "query/stack_names.h"
+#include "query/vtab.h"
 
 /* clang-format off */
 #define FRAME_COLUMNS(X) \
@@ -33,11 +33,6 @@ static const struct scan_column columns[] = {
 };
 #undef COLUMN
 
-struct frame_vtab {
-	sqlite3_vtab base; /* must be first */
-	struct trace_inputs *all;
-};
-
 struct frame_cursor {
 	sqlite3_vtab_cursor base; /* must be first */
 	struct trace_inputs *all;
@@ -57,25 +52,7 @@ const struct scan_column *frame_table_columns(size_t *cnt)
 static int connect_frames(sqlite3 *db, void *aux, int argc, const char *const *argv,
 			  sqlite3_vtab **out, char **err)
 {
-	char *sql = scan_vtab_declaration(columns, FRAME_CNT + 1, 1);
-	struct frame_vtab *v;
-	int ret = sql ? sqlite3_declare_vtab(db, sql) : SQLITE_NOMEM;
-
-	sqlite3_free(sql);
-	if (ret)
-		return ret;
-	v = sqlite3_malloc(sizeof(*v));
-	if (!v)
-		return SQLITE_NOMEM;
-	*v = (struct frame_vtab){ .all = aux };
-	*out = &v->base;
-	return SQLITE_OK;
-}
-
-static int disconnect_frames(sqlite3_vtab *v)
-{
-	sqlite3_free(v);
-	return SQLITE_OK;
+	return vtab_connect(db, aux, columns, FRAME_CNT + 1, 1, out);
 }
 
 /* Without a stack there are no rows. */
@@ -107,7 +84,7 @@ static int open_frames(sqlite3_vtab *v, sqlite3_vtab_cursor **out)
 {
 	struct frame_cursor *c = xcalloc(1, sizeof(*c));
 
-	c->all = ((struct frame_vtab *)v)->all;
+	c->all = vtab_of(v);
 	*out = &c->base;
 	return SQLITE_OK;
 }
@@ -228,8 +205,8 @@ int frame_table_register(sqlite3 *db, struct trace_inputs *all)
 	static const sqlite3_module module = {
 		.xConnect = connect_frames,
 		.xBestIndex = best_index,
-		.xDisconnect = disconnect_frames,
-		.xDestroy = disconnect_frames,
+		.xDisconnect = vtab_disconnect,
+		.xDestroy = vtab_disconnect,
 		.xOpen = open_frames,
 		.xClose = close_frames,
 		.xFilter = filter_frames,

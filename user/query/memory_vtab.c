@@ -8,12 +8,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "query/scan_vtab.h"
-
-struct list_vtab {
-	sqlite3_vtab base; /* must be first */
-	const struct memory_table *table;
-};
+#include "query/vtab.h"
 
 struct list_cursor {
 	sqlite3_vtab_cursor base; /* must be first */
@@ -28,30 +23,13 @@ static int connect_list(sqlite3 *db, void *aux, int argc, const char *const *arg
 			sqlite3_vtab **out, char **err)
 {
 	const struct memory_table *table = aux;
-	char *sql = scan_vtab_declaration(table->columns, table->column_cnt, 0);
-	struct list_vtab *v;
-	int ret = sql ? sqlite3_declare_vtab(db, sql) : SQLITE_NOMEM;
 
-	sqlite3_free(sql);
-	if (ret)
-		return ret;
-	v = sqlite3_malloc(sizeof(*v));
-	if (!v)
-		return SQLITE_NOMEM;
-	*v = (struct list_vtab){ .table = table };
-	*out = &v->base;
-	return SQLITE_OK;
-}
-
-static int disconnect_list(sqlite3_vtab *v)
-{
-	sqlite3_free(v);
-	return SQLITE_OK;
+	return vtab_connect(db, aux, table->columns, table->column_cnt, 0, out);
 }
 
 static int best_index(sqlite3_vtab *v, sqlite3_index_info *info)
 {
-	const struct memory_table *table = ((struct list_vtab *)v)->table;
+	const struct memory_table *table = vtab_of(v);
 	size_t rows = 0;
 
 	for (size_t i = 0; i < table->all->cnt; i++)
@@ -78,7 +56,7 @@ static int open_list(sqlite3_vtab *v, sqlite3_vtab_cursor **out)
 {
 	struct list_cursor *c = xcalloc(1, sizeof(*c));
 
-	c->table = ((struct list_vtab *)v)->table;
+	c->table = vtab_of(v);
 	*out = &c->base;
 	return SQLITE_OK;
 }
@@ -162,7 +140,7 @@ static int get_list_column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, in
 	struct query_value v = { .type = QUERY_NULL };
 
 	c->table->column(c->table->all->v[c->trace], c->row, (size_t)column, &v);
-	scan_vtab_result(ctx, &v);
+	vtab_result(ctx, &v);
 	return SQLITE_OK;
 }
 
@@ -177,8 +155,8 @@ int memory_vtab_register(sqlite3 *db, const struct memory_table *table)
 	static const sqlite3_module module = {
 		.xConnect = connect_list,
 		.xBestIndex = best_index,
-		.xDisconnect = disconnect_list,
-		.xDestroy = disconnect_list,
+		.xDisconnect = vtab_disconnect,
+		.xDestroy = vtab_disconnect,
 		.xOpen = open_list,
 		.xClose = close_list,
 		.xFilter = filter_list,

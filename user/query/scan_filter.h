@@ -44,9 +44,15 @@ struct scan_filter {
 
 void scan_filter_fini(struct scan_filter *f);
 
+/* The bit of a column in `used` */
+static inline uint64_t scan_filter_bit(size_t column)
+{
+	return 1ULL << (column < 63 ? column : 63);
+}
+
 static inline bool scan_filter_uses(const struct scan_filter *f, size_t column)
 {
-	return f->used & 1ULL << (column < 63 ? column : 63);
+	return f->used & scan_filter_bit(column);
 }
 
 #endif /* D9_QUERY_SCAN_FILTER_H */

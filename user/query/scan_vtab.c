@@ -10,13 +10,9 @@
 
 #include "base/alloc.h"
 #include "query/scan_plan.h"
+#include "query/vtab.h"
 
 #define STOP_EVERY 8192
-
-struct scan_vtab {
-	sqlite3_vtab base; /* must be first */
-	const struct scan_table *table;
-};
 
 /* One pass over all traces. */
 struct scan_cursor {
@@ -30,46 +26,17 @@ struct scan_cursor {
 	bool eof;
 };
 
-char *scan_vtab_declaration(const struct scan_column *columns, size_t cnt, size_t hidden)
-{
-	sqlite3_str *s = sqlite3_str_new(NULL);
-
-	sqlite3_str_appendall(s, "CREATE TABLE x(");
-	for (size_t i = 0; i < cnt; i++)
-		sqlite3_str_appendf(s, "%s\"%w\" %s%s", i ? "," : "", columns[i].name,
-				    columns[i].type, i + hidden >= cnt ? " HIDDEN" : "");
-	sqlite3_str_appendall(s, ")");
-	return sqlite3_str_finish(s);
-}
-
 static int connect_table(sqlite3 *db, void *aux, int argc, const char *const *argv,
 			 sqlite3_vtab **out, char **err)
 {
 	const struct scan_table *table = aux;
-	char *sql = scan_vtab_declaration(table->columns, table->column_cnt, table->hidden);
-	struct scan_vtab *v;
-	int ret = sql ? sqlite3_declare_vtab(db, sql) : SQLITE_NOMEM;
 
-	sqlite3_free(sql);
-	if (ret)
-		return ret;
-	v = sqlite3_malloc(sizeof(*v));
-	if (!v)
-		return SQLITE_NOMEM;
-	*v = (struct scan_vtab){ .table = table };
-	*out = &v->base;
-	return SQLITE_OK;
-}
-
-static int disconnect(sqlite3_vtab *v)
-{
-	sqlite3_free(v);
-	return SQLITE_OK;
+	return vtab_connect(db, aux, table->columns, table->column_cnt, table->hidden, out);
 }
 
 static int best_index(sqlite3_vtab *v, sqlite3_index_info *info)
 {
-	const struct scan_table *table = ((struct scan_vtab *)v)->table;
+	const struct scan_table *table = vtab_of(v);
 	uint64_t events = 0;
 
 	for (size_t i = 0; i < table->all->cnt; i++)
@@ -83,7 +50,7 @@ static int open_cursor(sqlite3_vtab *v, sqlite3_vtab_cursor **out)
 {
 	struct scan_cursor *c = xcalloc(1, sizeof(*c));
 
-	scan_init(&c->scan, ((struct scan_vtab *)v)->table);
+	scan_init(&c->scan, vtab_of(v));
 	*out = &c->base;
 	return SQLITE_OK;
 }
@@ -205,30 +172,8 @@ static int get_column(sqlite3_vtab_cursor *c, sqlite3_context *ctx, int column)
 	struct query_value v;
 
 	scan_value(&((struct scan_cursor *)c)->scan, (size_t)column, &v);
-	scan_vtab_result(ctx, &v);
+	vtab_result(ctx, &v);
 	return SQLITE_OK;
-}
-
-void scan_vtab_result(sqlite3_context *ctx, const struct query_value *v)
-{
-	switch (v->type) {
-	case QUERY_INTEGER:
-		sqlite3_result_int64(ctx, v->integer);
-		break;
-	case QUERY_REAL:
-		sqlite3_result_double(ctx, v->real);
-		break;
-	case QUERY_TEXT:
-	case QUERY_NUMBER:
-		sqlite3_result_text64(ctx, v->data, v->sz,
-				      v->lasts ? SQLITE_STATIC : SQLITE_TRANSIENT, SQLITE_UTF8);
-		break;
-	case QUERY_BLOB:
-		sqlite3_result_blob64(ctx, v->data, v->sz, SQLITE_TRANSIENT);
-		break;
-	case QUERY_NULL:
-		break;
-	}
 }
 
 int scan_vtab_register(sqlite3 *db, const struct scan_table *table)
@@ -237,8 +182,8 @@ int scan_vtab_register(sqlite3 *db, const struct scan_table *table)
 	static const sqlite3_module module = {
 		.xConnect = connect_table,
 		.xBestIndex = best_index,
-		.xDisconnect = disconnect,
-		.xDestroy = disconnect,
+		.xDisconnect = vtab_disconnect,
+		.xDestroy = vtab_disconnect,
 		.xOpen = open_cursor,
 		.xClose = close_cursor,
 		.xFilter = filter,

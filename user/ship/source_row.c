@@ -14,7 +14,7 @@ static int find(struct source_plan *p, const char *name, const struct scan_colum
 		if (strcmp(columns[i].name, name) != 0)
 			continue;
 		*out = i;
-		p->used |= 1ULL << (i < 63 ? i : 63);
+		p->used |= scan_filter_bit(i);
 		return 0;
 	}
 	return name ? -ENOENT : 0;
