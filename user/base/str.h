@@ -15,7 +15,8 @@ struct buf;
 
 /* Decimal, or hexadecimal with 0x; at most max */
 int str_parse_u64(const char *s, uint64_t max, uint64_t *out);
-/* "7" and "7d": 1 to 36500 days */
+/* "7" and "7d": 1 to 36500 days, as the text says */
+#define STR_DAYS "1 to 36500 days, for example 7d"
 int str_parse_days(const char *s, uint64_t *days);
 /* "4096", "64K", "4M", "1G", "2T", also "4MB" and "4MiB": powers of 1024 */
 int str_parse_size(const char *s, uint64_t *bytes);

@@ -93,11 +93,9 @@ static const char *check_values(const struct ship_child_opts *o)
 	if (!wrong && o->key_file && !o->anonymize)
 		wrong = "--anonymize-key needs --anonymize";
 	if (!wrong)
-		wrong = check_days(o->raw_ttl, "bad value for --raw-ttl: expected 1 to 36500 days, "
-					       "for example 7d");
+		wrong = check_days(o->raw_ttl, "bad value for --raw-ttl: expected " STR_DAYS);
 	if (!wrong)
-		wrong = check_days(o->rollup_ttl, "bad value for --rollup-ttl: expected 1 to 36500 "
-						  "days, for example 7d");
+		wrong = check_days(o->rollup_ttl, "bad value for --rollup-ttl: expected " STR_DAYS);
 	return wrong ?: check_url(o->to);
 }
 

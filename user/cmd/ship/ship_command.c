@@ -155,8 +155,7 @@ static int parse_ttl(const char *option, const char *text, uint64_t *days)
 	*days = 0;
 	if (!text || !str_parse_days(text, days))
 		return 0;
-	log_error("ship: bad value '%s' for %s: expected 1 to 36500 days, for example 7d", text,
-		  option);
+	log_error("ship: bad value '%s' for %s: expected " STR_DAYS, text, option);
 	return -EINVAL;
 }
 

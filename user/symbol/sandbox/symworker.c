@@ -676,8 +676,10 @@ static struct module *next_ready(struct worker *w)
 	return NULL;
 }
 
-/* One file may take seconds, which no budget of requests limits. After a step that is longer than its slice, all files
- * would wait for minutes without REST_MAX_NS. */
+/*
+ * One file may take seconds, which no budget of requests limits. After a step that is longer than its slice, all files
+ * would wait for minutes without REST_MAX_NS.
+ */
 static void rest(struct worker *w, uint64_t cpu_ns)
 {
 	double ns;
