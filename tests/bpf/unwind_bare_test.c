@@ -83,17 +83,10 @@ Test(unwind_bare, false_caller_is_marked)
 {
 	struct live_trace lt;
 	struct trace_event ev;
-	struct live_proc proc;
 	struct live_rec rec;
 	struct sum s = { 0 };
 
-	live_stimulus(&proc, "unwind_bare", live_number(ROUNDS), NULL);
-	live_record(&rec, "-F", "1999", "--switch-stacks", "user", "-p", live_number(proc.pid),
-		    NULL);
-	live_recording(&rec);
-	live_go(&proc);
-	cr_assert_eq(live_stop(&rec), 0);
-	live_end(&proc);
+	workload_record(&rec, "unwind_bare", ROUNDS);
 	live_open(&lt, rec.path, false);
 	while (live_event(&lt, &ev))
 		if (ev.kind == TRACE_SAMPLE)

@@ -61,17 +61,10 @@ static struct sum read_stacks(const char *path)
 
 Test(unwind_contexts, stacks_end_at_the_function_of_the_context)
 {
-	struct live_proc proc;
 	struct live_rec rec;
 	struct sum s;
 
-	live_stimulus(&proc, "unwind_contexts", live_number(ROUNDS), NULL);
-	live_record(&rec, "-F", "1999", "--switch-stacks", "user", "-p", live_number(proc.pid),
-		    NULL);
-	live_recording(&rec);
-	live_go(&proc);
-	cr_assert_eq(live_stop(&rec), 0);
-	live_end(&proc);
+	workload_record(&rec, "unwind_contexts", ROUNDS);
 	s = read_stacks(rec.path);
 	cr_expect_geq(s.naps, NAPS);
 	cr_expect_eq(s.incomplete, 0);

@@ -19,7 +19,8 @@ struct leaf {
 	uint64_t marked; /* after the first that is not: before, stacks are copied until there is a table */
 };
 
-static const char *const callers[] = { "framed_inner", "framed_middle", "framed_outer", "main" };
+static const char *const callers[] = { "framed_inner", "framed_middle", "framed_outer", "main",
+				       NULL };
 
 const char *live_missing(void)
 {
@@ -30,16 +31,6 @@ const char *live_missing(void)
 #endif
 }
 
-static bool has_callers(const struct live_trace *lt, const uint64_t *user, uint32_t cnt)
-{
-	const uint32_t caller_cnt = sizeof(callers) / sizeof(*callers);
-
-	for (uint32_t i = 0; i < caller_cnt; i++)
-		if (i + 1 >= cnt || !live_frame_in(lt, user[i + 1], callers[i]))
-			return false;
-	return true;
-}
-
 static void add_stack(const struct live_trace *lt, const struct trace_event *ev, struct leaf *leaf)
 {
 	uint32_t cnt;
@@ -48,7 +39,7 @@ static void add_stack(const struct live_trace *lt, const struct trace_event *ev,
 	if (!cnt || !live_frame_in(lt, user[0], leaf->name))
 		return;
 	leaf->stacks++;
-	leaf->whole += has_callers(lt, user, cnt) &&
+	leaf->whole += workload_has_callers(lt, user, cnt, 1, callers) &&
 		       (ev->user_end & PROF_USER_END_MASK) == PROF_END_COMPLETE;
 	leaf->unmarked += !(ev->user_end & PROF_USER_GUESSED);
 	leaf->marked += leaf->unmarked && ev->user_end & PROF_USER_GUESSED;
@@ -59,16 +50,9 @@ Test(unwind_framed, leaf_without_a_frame_has_all_callers)
 	struct leaf loop = { .name = "leaf_loop" }, naps = { .name = "leaf_naps" };
 	struct live_trace lt;
 	struct trace_event ev;
-	struct live_proc proc;
 	struct live_rec rec;
 
-	live_stimulus(&proc, "unwind_framed", live_number(ROUNDS), NULL);
-	live_record(&rec, "-F", "1999", "--switch-stacks", "user", "-p", live_number(proc.pid),
-		    NULL);
-	live_recording(&rec);
-	live_go(&proc);
-	cr_assert_eq(live_stop(&rec), 0);
-	live_end(&proc);
+	workload_record(&rec, "unwind_framed", ROUNDS);
 	live_open(&lt, rec.path, false);
 	while (live_event(&lt, &ev))
 		if (ev.kind == TRACE_SAMPLE) {

@@ -13,7 +13,7 @@ TestSuite(unwind_lazy, .fini = live_cleanup);
 
 enum { ROUNDS = 9000, STACKS_MIN = 30 };
 
-static const char *const callers[] = { "lazy_all", "lazy_round", "main" };
+static const char *const callers[] = { "lazy_all", "lazy_round", "main", NULL };
 
 const char *live_missing(void)
 {
@@ -33,17 +33,6 @@ static uint32_t find(const struct live_trace *lt, const uint64_t *user, uint32_t
 	while (i < cnt && !live_frame_in(lt, user[i], name))
 		i++;
 	return i;
-}
-
-static bool has_callers(const struct live_trace *lt, const uint64_t *user, uint32_t cnt,
-			uint32_t at)
-{
-	const uint32_t caller_cnt = sizeof(callers) / sizeof(*callers);
-
-	for (uint32_t i = 0; i < caller_cnt; i++)
-		if (at + i >= cnt || !live_frame_in(lt, user[at + i], callers[i]))
-			return false;
-	return true;
 }
 
 Test(unwind_lazy, lookup_of_a_function_has_all_callers)
@@ -71,7 +60,8 @@ Test(unwind_lazy, lookup_of_a_function_has_all_callers)
 			continue;
 		end = ev.user_end & PROF_USER_END_MASK;
 		complete += end == PROF_END_COMPLETE;
-		whole += end == PROF_END_COMPLETE && has_callers(&lt, user, cnt, at + 2);
+		whole += end == PROF_END_COMPLETE &&
+			 workload_has_callers(&lt, user, cnt, at + 2, callers);
 		marked += !!(ev.user_end & PROF_USER_GUESSED);
 		unsupported += end == PROF_END_UNSUPPORTED;
 	}

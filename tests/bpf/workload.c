@@ -258,3 +258,25 @@ const uint64_t *workload_user(const struct trace_event *ev, uint32_t *cnt)
 	*cnt = ev->frame_cnt - i;
 	return *cnt ? &ev->frames[i] : NULL;
 }
+
+bool workload_has_callers(const struct live_trace *lt, const uint64_t *user, uint32_t cnt,
+			  uint32_t at, const char *const *names)
+{
+	for (; *names; names++, at++)
+		if (at >= cnt || !live_frame_in(lt, user[at], *names))
+			return false;
+	return true;
+}
+
+void workload_record(struct live_rec *rec, const char *stimulus, int64_t rounds)
+{
+	struct live_proc proc;
+
+	live_stimulus(&proc, stimulus, live_number(rounds), NULL);
+	live_record(rec, "-F", "1999", "--switch-stacks", "user", "-p", live_number(proc.pid),
+		    NULL);
+	live_recording(rec);
+	live_go(&proc);
+	cr_assert_eq(live_stop(rec), 0);
+	live_end(&proc);
+}

@@ -55,5 +55,11 @@ bool workload_is_at(const struct workload_maps *m, const struct names *n, uint32
 
 /* The user frames of an event: the part after the kernel frames; NULL if there are none. */
 const uint64_t *workload_user(const struct trace_event *ev, uint32_t *cnt);
+/* Whether frames from @at on are in these functions, innermost first; NULL ends the names. */
+bool workload_has_callers(const struct live_trace *lt, const uint64_t *user, uint32_t cnt,
+			  uint32_t at, const char *const *names);
+
+/* Records samples and switches, with user stacks, of a stimulus that runs @rounds rounds. */
+void workload_record(struct live_rec *rec, const char *stimulus, int64_t rounds);
 
 #endif

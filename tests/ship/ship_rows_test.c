@@ -22,21 +22,6 @@ static uint64_t seed_of(int i)
 	return (uint64_t)(i < 11 ? i + 1 : i + 89);
 }
 
-static void write_trace(const char *dir, int from)
-{
-	char path[128], data[4096];
-	ssize_t n;
-	int to;
-
-	snprintf(path, sizeof(path), "%s/a.0.bin", dir);
-	to = open(path, O_WRONLY | O_CREAT, 0600);
-	cr_assert_geq(to, 0);
-	while ((n = read(from, data, sizeof(data))) > 0)
-		cr_assert_eq(write(to, data, (size_t)n), n);
-	close(from);
-	close(to);
-}
-
 static struct fake_clickhouse *ship_file(int from)
 {
 	struct fake_clickhouse *fake = fake_start(&(struct fake_opts){ .tokens = true });
@@ -45,7 +30,7 @@ static struct fake_clickhouse *ship_file(int from)
 	struct http_url url;
 
 	temp_dir_make(dir, sizeof(dir));
-	write_trace(dir, from);
+	temp_dir_put(dir, "a.0.bin", from);
 	snprintf(text, sizeof(text), "http://127.0.0.1:%u/fleet", fake_port(fake));
 	cr_assert_eq(http_url_parse("ship", text, &url), 0);
 	cr_assert_eq(

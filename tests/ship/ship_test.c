@@ -47,17 +47,7 @@ static enum fake_fault choose(void *ctx, unsigned int insert)
 
 static void copy_trace(const struct scene *s, const char *name)
 {
-	char path[128], data[4096];
-	int from = run_app_file(), to;
-	ssize_t n;
-
-	snprintf(path, sizeof(path), "%s/%s", s->dir, name);
-	to = open(path, O_WRONLY | O_CREAT, 0600);
-	cr_assert_geq(to, 0);
-	while ((n = read(from, data, sizeof(data))) > 0)
-		cr_assert_eq(write(to, data, (size_t)n), n);
-	close(from);
-	close(to);
+	temp_dir_put(s->dir, name, run_app_file());
 }
 
 static bool has_file(const struct scene *s, const char *name)

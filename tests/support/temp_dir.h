@@ -18,6 +18,24 @@ static inline void temp_dir_make(char *path, size_t sz)
 		abort();
 }
 
+/* Makes a file in it with all that is left to read of a descriptor, which it closes. */
+static inline void temp_dir_put(const char *dir, const char *name, int from)
+{
+	char path[256], data[4096];
+	ssize_t n;
+	int to;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	to = open(path, O_WRONLY | O_CREAT, 0600);
+	if (to < 0)
+		abort();
+	while ((n = read(from, data, sizeof(data))) > 0)
+		if (write(to, data, (size_t)n) != n)
+			abort();
+	close(from);
+	close(to);
+}
+
 static inline int temp_dir_remove_one(const char *path, const struct stat *st, int type,
 				      struct FTW *at)
 {
