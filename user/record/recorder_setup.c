@@ -62,8 +62,9 @@ _Static_assert((int)PROF_HELPERS_MAX == (int)SYM_CLIENT_PIDS_MAX, "room for all"
 /* CPU time per second that --max-overhead allows; 0: any. */
 static uint64_t max_cost_ns(const struct recorder *r)
 {
-	return (uint64_t)r->cfg->load_shedding.max_ppm * (uint64_t)sysconf(_SC_NPROCESSORS_ONLN) *
-	       1000;
+	const uint64_t max_ppm = r->cfg->load_shedding.max_ppm;
+
+	return max_ppm ? max_ppm * (uint64_t)sysconf(_SC_NPROCESSORS_ONLN) * 1000 : 0;
 }
 
 /* The output belongs to the user who called sudo, so that reading it needs no sudo. */

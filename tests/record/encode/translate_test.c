@@ -404,6 +404,50 @@ Test(translate, numbers_of_every_size_are_exact_up_to_their_limits, .init = setu
 		"h=+0 i=\"\" j=0\n");
 }
 
+static void add_plain(struct buf *out, uint64_t ts, const struct plain *raw)
+{
+	const bool wide = raw->b < 0 || raw->d < 0 || raw->f < 0 || raw->h < 0;
+
+	buf_printf(out, "%llu test:made common_cpu=0 common_pid=5000000 a=%u ",
+		   (unsigned long long)ts, raw->a);
+	buf_printf(out,
+		   wide ? "b=%+d c=%u d=%+d e=%u f=%+d g=%llu h=%+lld " :
+			  "b=%d c=%u d=%d e=%u f=%d g=%llu h=%lld ",
+		   raw->b, raw->c, raw->d, raw->e, raw->f, (unsigned long long)raw->g,
+		   (long long)raw->h);
+	buf_printf(out, "i=\"%.16s\" j=%u\n", raw->i, raw->j);
+}
+
+/* Every bit that counts, between two records that are the same. */
+Test(translate, records_that_differ_in_one_bit_are_told_apart, .init = setup, .fini = teardown)
+{
+	const struct plain same = { 1, 2, 3, 4, 5, 6, 7, 8, 9, .i = "name", .j = 10 };
+	struct buf want = { 0 };
+	struct plain raw;
+	uint64_t ts = 0;
+	size_t bit;
+
+	rig_add(&rig, support_event_of("test", fields_plain));
+	for (bit = 8 * offsetof(struct plain, a); bit < 8 * offsetof(struct plain, after); bit++) {
+		uint8_t flipped = (uint8_t)(1 << bit % 8);
+
+		if (bit / 8 >= offsetof(struct plain, i) && bit / 8 < offsetof(struct plain, j))
+			flipped &= 1; /* other bits make other texts than these */
+		for (int i = 0; i < 3; i++) {
+			raw = same;
+			((uint8_t *)&raw)[bit / 8] ^= i == 1 ? flipped : 0;
+			cr_assert_eq(give(&(struct rec_parts){
+					     .ts = ++ts,
+					     .raw = &raw,
+					     .raw_len = offsetof(struct plain, after) }),
+				     0);
+			add_plain(&want, ts, &raw);
+		}
+	}
+	cr_expect_str_eq(rig_text(&rig, "test:"), buf_cstr(&want));
+	buf_free(&want);
+}
+
 Test(translate, bytes_after_the_end_of_a_name_are_ignored, .init = setup, .fini = teardown)
 {
 	struct plain raw = { .i = "task\0one" };
@@ -687,6 +731,38 @@ Test(translate, each_segment_has_its_own_ids_of_stacks, .init = setup, .fini = t
 	cr_expect(leaves[0] == 0x1000 && leaves[1] == 0x2000 && leaves[2] == 0x1000);
 	cr_assert_eq(read_leaves(&second, leaves, 4), 3);
 	cr_expect(leaves[0] == 0x2000 && leaves[1] == 0x1000 && leaves[2] == 0x2000);
+	translate_next_segment(rig.translate, rig.enc, rig.emit);
+	frames_next_segment(rig.frames, rig.emit);
+	emit_free(first.emit);
+	emit_free(second.emit);
+	dial9_enc_free(first.enc);
+	dial9_enc_free(second.enc);
+}
+
+/* Texts have other ids in each segment. */
+Test(translate, fields_of_an_earlier_segment_are_encoded_again, .init = setup, .fini = teardown)
+{
+	const struct plain one = { .i = "one" }, two = { .i = "two" };
+	struct rec_parts parts = { .raw_len = offsetof(struct plain, after) };
+	struct pooled first, second;
+	struct rig in_second;
+
+	rig_add(&rig, support_event_of("test", fields_plain));
+	begin_pooled(&first);
+	parts.raw = &one;
+	cr_assert_eq(give(&parts), 0);
+	begin_pooled(&second);
+	parts.raw = &two;
+	cr_assert_eq(give(&parts), 0);
+	parts.raw = &one;
+	cr_assert_eq(give(&parts), 0);
+	in_second = rig;
+	in_second.enc = second.enc;
+	cr_expect_str_eq(rig_text(&in_second, "test:"),
+			 "0 test:made common_cpu=0 common_pid=5000000 a=0 b=0 c=0 d=0 e=0 f=0 g=0 "
+			 "h=0 i=\"two\" j=0\n"
+			 "0 test:made common_cpu=0 common_pid=5000000 a=0 b=0 c=0 d=0 e=0 f=0 g=0 "
+			 "h=0 i=\"one\" j=0\n");
 	translate_next_segment(rig.translate, rig.enc, rig.emit);
 	frames_next_segment(rig.frames, rig.emit);
 	emit_free(first.emit);

@@ -169,7 +169,8 @@ static uint64_t bytes_to_be(const struct segments *s)
 
 bool segments_is_full(const struct segments *s)
 {
-	return dial9_enc_bytes(s->now.enc) >= s->own_bytes_from && bytes_to_be(s) >= s->full_bytes;
+	return s->full_bytes != UINT64_MAX && dial9_enc_bytes(s->now.enc) >= s->own_bytes_from &&
+	       bytes_to_be(s) >= s->full_bytes;
 }
 
 /* The estimated compression ratio improves with each flush. */

@@ -17,6 +17,7 @@
 #include "base/hash.h"
 #include "dial9.h"
 #include "events/emit.h"
+#include "record/encode/field_cache.h"
 #include "record/process/tasks.h"
 #include "record/symbols/code_names.h"
 #include "record/symbols/stacks.h"
@@ -43,6 +44,7 @@ struct translate {
 	struct code_names *code_names;
 	struct buf text;
 	struct text_slot texts[TEXT_SLOTS];
+	struct field_cache fields;
 	uint64_t written[PROF_CLASS_CNT];
 	uint64_t dropped_stacks;
 	uint64_t segments; /* before the current one */
@@ -73,6 +75,7 @@ void translate_next_segment(struct translate *t, struct dial9_enc *enc, struct e
 	t->cfg.emit = emit;
 	t->segments++;
 	memset(t->texts, 0, sizeof(t->texts));
+	field_cache_clear(&t->fields);
 	code_names_next_segment(t->code_names, emit);
 	tasks_renounce_all(t->cfg.tasks);
 }
@@ -266,7 +269,7 @@ static uint64_t context_of(const struct prof_rec *rec)
 	return rec->flags & PROF_REC_STACKS ? PROF_CONTEXT_TASK : rec->context;
 }
 
-/* Reads the fields as the trace has them. False: the event needs the other schema, or the record is too short. */
+/* Reads the fields as the trace has them. False: the event needs the other schema. */
 static bool read_steps(struct translate *t, const struct prof_rec *rec, const struct event_def *def,
 		       uint64_t *values)
 {
@@ -276,8 +279,6 @@ static bool read_steps(struct translate *t, const struct prof_rec *rec, const st
 	uint32_t id;
 	size_t i;
 
-	if (!def->steps || rec->raw_len < def->steps_sz)
-		return false;
 	for (i = 0; i < def->field_cnt; i++) {
 		const struct event_step *step = &def->steps[i];
 
@@ -297,24 +298,53 @@ static bool read_steps(struct translate *t, const struct prof_rec *rec, const st
 	return signs >= 0;
 }
 
-static int write_steps(struct translate *t, const struct prof_rec *rec, struct event_def *def,
-		       const uint64_t *values)
+/* Where the fields of a record go: after the CPU and the thread. */
+static uint8_t *begin_steps(struct translate *t, const struct prof_rec *rec, struct event_def *def,
+			    int *err)
 {
-	struct dial9_enc *enc = t->cfg.enc;
-	size_t i;
+	uint8_t *p = dial9_inline_begin(t->cfg.enc, &def->type, rec->ts, STEPS_SZ_MAX, err);
+
+	if (!p)
+		return NULL;
+	p = dial9_inline_varint(p, rec->cpu);
+	return dial9_inline_varint(p, rec->tid);
+}
+
+static void end_steps(struct translate *t, const struct prof_rec *rec, const struct event_def *def,
+		      uint8_t *p)
+{
+	if (def->has_context)
+		p = dial9_inline_varint(p, context_of(rec));
+	dial9_inline_end(t->cfg.enc, p);
+}
+
+static int write_known(struct translate *t, const struct prof_rec *rec, struct event_def *def,
+		       const struct field_cache_slot *known)
+{
 	int err;
-	uint8_t *p = dial9_inline_begin(enc, &def->type, rec->ts, STEPS_SZ_MAX, &err);
+	uint8_t *p = begin_steps(t, rec, def, &err);
 
 	if (!p)
 		return err;
-	p = dial9_inline_varint(p, rec->cpu);
-	p = dial9_inline_varint(p, rec->tid);
+	memcpy(p, known->fields, sizeof(known->fields));
+	end_steps(t, rec, def, p + known->sz);
+	return 0;
+}
+
+static int write_steps(struct translate *t, const struct prof_rec *rec, struct event_def *def,
+		       const uint64_t *values, const struct field_cache_key *key)
+{
+	size_t i;
+	int err;
+	uint8_t *fields = begin_steps(t, rec, def, &err), *p = fields;
+
+	if (!p)
+		return err;
 	for (i = 0; i < def->field_cnt; i++)
 		p = def->steps[i].width ? dial9_inline_int(p, values[i], def->steps[i].width) :
 					  dial9_inline_varint(p, values[i]);
-	if (def->has_context)
-		p = dial9_inline_varint(p, context_of(rec));
-	dial9_inline_end(enc, p);
+	field_cache_put(&t->fields, key, fields, (size_t)(p - fields));
+	end_steps(t, rec, def, p);
 	return 0;
 }
 
@@ -347,9 +377,18 @@ static int write_fields(struct translate *t, const struct prof_rec *rec,
 static int write_tracepoint(struct translate *t, const struct prof_rec *rec)
 {
 	struct event_def *def = t->cfg.events->defs[rec->event];
+	const uint8_t *raw = (const uint8_t *)(rec + 1);
+	const struct field_cache_slot *known;
 	uint64_t values[EVENT_STEPS_MAX];
+	struct field_cache_key key;
 
-	return read_steps(t, rec, def, values) ? write_steps(t, rec, def, values) :
+	if (!def->steps || rec->raw_len < def->steps_sz)
+		return write_fields(t, rec, def);
+	field_cache_key(&key, rec->event, raw + def->steps_at, def->steps_sz - def->steps_at);
+	known = field_cache_find(&t->fields, &key);
+	if (known)
+		return write_known(t, rec, def, known);
+	return read_steps(t, rec, def, values) ? write_steps(t, rec, def, values, &key) :
 						 write_fields(t, rec, def);
 }
 
@@ -417,6 +456,14 @@ static bool is_named_later(struct translate *t, const struct prof_rec *rec)
 	       !tasks_get(t->cfg.tasks, rec->tid, rec->pid)->comm[0];
 }
 
+/* Writes what is known of the record's thread before the record. */
+static int announce(struct translate *t, const struct prof_rec *rec)
+{
+	if (rec->kind != PROF_REC_SAMPLE)
+		learn_comm(t, rec);
+	return is_named_later(t, rec) ? 0 : translate_task(t, rec->ts, rec->tid, rec->pid);
+}
+
 static void resolve(struct translate *t, const struct prof_rec *rec, struct resolved *stack)
 {
 	struct process *proc = tasks_process(t->cfg.tasks, rec->pid);
@@ -453,13 +500,10 @@ int translate_record(struct translate *t, const struct prof_rec *rec)
 		return follow(t, rec);
 	if (!is_sample && rec->event >= t->cfg.events->cnt)
 		return -EBADMSG;
-	if (!is_sample && !tasks_is_announced(t->cfg.tasks, rec->tid))
-		learn_comm(t, rec);
-	if (!is_named_later(t, rec)) {
-		err = translate_task(t, rec->ts, rec->tid, rec->pid);
-		if (err)
-			return err;
-	}
+	if (!tasks_is_announced(t->cfg.tasks, rec->tid))
+		err = announce(t, rec);
+	if (err)
+		return err;
 	if (rec->flags & PROF_REC_STACKS)
 		resolve(t, rec, &stack);
 	if (!is_sample)

@@ -234,9 +234,13 @@ static void make_steps(struct event_def *def)
 	def->steps_sz = def->format->size;
 	if (def->field_cnt > EVENT_STEPS_MAX || def->steps_sz < 8)
 		return;
-	for (i = 0; i < def->field_cnt; i++)
+	def->steps_at = def->steps_sz - 8;
+	for (i = 0; i < def->field_cnt; i++) {
 		if (!make_step(&def->fields[i], def->steps_sz, &steps[i]))
 			return;
+		if (def->fields[i].off < def->steps_at)
+			def->steps_at = def->fields[i].off;
+	}
 	def->steps = xcalloc(i + 1, sizeof(*steps));
 	memcpy(def->steps, steps, i * sizeof(*steps));
 }

@@ -66,6 +66,7 @@ struct event_def {
 	size_t field_cnt;
 	struct event_step *steps; /* one per field; NULL: unsupported or too many fields */
 	size_t steps_sz; /* minimum size of the record */
+	size_t steps_at; /* offset of the first field, at least 8 before steps_sz */
 	struct dial9_event_type type; /* of `compact` */
 	bool any_code;
 	struct dial9_schema *compact;
