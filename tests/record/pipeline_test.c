@@ -347,6 +347,7 @@ Test(pipeline, held_records_are_written_between_reads_of_the_rings)
 	cr_assert_eq(pipeline_pass(p, &mark, UINT64_MAX), 0);
 	cr_expect_eq(at, 6000);
 	cr_expect_eq(written, 0);
+	cr_expect_geq(pipeline_delayed(p), 6000 * sizeof(struct prof_rec) * 100 >> 20);
 	identifying = false;
 	records = 6100;
 	write_ns = 10000;
@@ -354,11 +355,26 @@ Test(pipeline, held_records_are_written_between_reads_of_the_rings)
 	cr_assert_eq(pipeline_pass(p, &mark, UINT64_MAX), 0);
 	cr_expect(written && written < 6000, "%u written", written);
 	cr_expect_eq(at, 6100, "the rings were read");
+	cr_expect_gt(pipeline_delayed(p), 0);
 	while (pipeline_has_backlog(p))
 		cr_assert_eq(pipeline_pass(p, &mark, UINT64_MAX), 0);
 	cr_expect_eq(written, 6100);
 	cr_expect(strstr(buf_cstr(&stages), "write5999 walk6000 trigger6000 write6000 "));
 	cr_expect(pipeline_is_drained(p));
+	cr_expect_eq(pipeline_delayed(p), 0);
+}
+
+/* Only a helper process can end this. */
+Test(pipeline, records_that_wait_for_a_table_are_not_delayed_by_the_recorder)
+{
+	uint64_t mark = 6000;
+
+	table_missing = true;
+	records = 6000;
+	cr_assert_eq(pipeline_pass(p, &mark, UINT64_MAX), 0);
+	cr_expect_eq(at, 6000);
+	cr_expect_not(pipeline_is_drained(p));
+	cr_expect_eq(pipeline_delayed(p), 0);
 }
 
 Test(pipeline, records_after_a_record_without_its_table_stay_in_memory_in_order)

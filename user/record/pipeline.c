@@ -347,6 +347,11 @@ bool pipeline_has_backlog(const struct pipeline *p)
 	return p->backlog || (p->skipped && !skips_slice(p));
 }
 
+unsigned int pipeline_delayed(const struct pipeline *p)
+{
+	return !p->started || p->backlog ? record_queue_fill(p->queue) : 0;
+}
+
 bool pipeline_is_drained(const struct pipeline *p)
 {
 	return !is_holding(p) && !p->blocked && !ring_merge_waits(p->merge);

@@ -62,6 +62,11 @@ bool pipeline_is_blocked(const struct pipeline *p);
 bool pipeline_is_cut(const struct pipeline *p);
 /* Held records are left that need not wait, or programs record again: the next pass should follow at once. */
 bool pipeline_has_backlog(const struct pipeline *p);
+/*
+ * Percent of the queue that is used while real-time priority helps: at the start, when a thread reads the kernel's
+ * symbols, and while held records that need not wait are passed on. 0: records wait for helper processes.
+ */
+unsigned int pipeline_delayed(const struct pipeline *p);
 /* The last pass wrote everything, and no record waits for symbols or tables. */
 bool pipeline_is_drained(const struct pipeline *p);
 

@@ -48,6 +48,7 @@ enum {
 	CPUS_MS = 500, /* between two checks which CPUs are online */
 	RUSH_PART = 8,
 	FILLING_PART = 4, /* real-time priority helps */
+	DELAYED_PERCENT = 5, /* of the queue: likewise */
 };
 
 /* ---- record ------------------------------------------------------------------------------------- */
@@ -153,9 +154,10 @@ static int record_until_over(struct recorder *r)
 		if (pipeline_is_blocked(r->pipeline))
 			status_output_full(r->status, now - before);
 		mark = now - MARK_NS;
-		if (capture_is_filled(r->capture, FILLING_PART))
+		if (capture_is_filled(r->capture, FILLING_PART) || r->delayed > DELAYED_PERCENT)
 			realtime_ask(&r->realtime);
 		err = pipeline_pass(r->pipeline, &mark, now + DRAIN_MS * MS_NS);
+		__atomic_store_n(&r->delayed, pipeline_delayed(r->pipeline), __ATOMIC_RELAXED);
 		blocked = pipeline_is_blocked(r->pipeline);
 		/* without room the counts are written later */
 		if (!err && !blocked && (r->window.pause.recording || r->window.pause.skips_slice))

@@ -49,6 +49,7 @@ struct recorder {
 	struct trigger *trigger; /* NULL: no flight recorder */
 	struct load_shedding shedding;
 	struct realtime realtime;
+	unsigned int delayed; /* pipeline_delayed(), also read by the thread of realtime */
 	struct cache_limit memory;
 	uint64_t capabilities; /* kept while recording */
 	uint64_t start_ns, progress_due_ns, loss_due_ns, cpus_due_ns;

@@ -212,12 +212,19 @@ static int prepare_helpers(struct recorder *r)
 
 static int watch_rings(void *ctx, int epoll_fd)
 {
-	return capture_watch_rings(ctx, epoll_fd);
+	const struct recorder *r = ctx;
+
+	return capture_watch_rings(r->capture, epoll_fd);
 }
 
-static unsigned int ring_fill_percent(void *ctx)
+/* From half of the queue on, stacks are dropped: it counts as full. */
+static unsigned int fill_percent(void *ctx)
 {
-	return capture_ring_fill(ctx);
+	const struct recorder *r = ctx;
+	const unsigned int rings = capture_ring_fill(r->capture);
+	const unsigned int queue = 2 * __atomic_load_n(&r->delayed, __ATOMIC_RELAXED);
+
+	return queue > rings ? queue : rings;
 }
 
 /* Summaries use no rings. */
@@ -225,8 +232,8 @@ static void start_realtime(struct recorder *r)
 {
 	const struct realtime_need need = {
 		.watch = watch_rings,
-		.fill = ring_fill_percent,
-		.ctx = r->capture,
+		.fill = fill_percent,
+		.ctx = r,
 	};
 
 	if (!r->cfg->summary_ns)

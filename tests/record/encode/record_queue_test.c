@@ -163,8 +163,13 @@ Test(record_queue, memory_depends_only_on_records_in_the_queue)
 Test(record_queue, full_queue_is_reported)
 {
 	cr_expect_not(record_queue_is_full(queue));
-	while (!record_queue_is_full(queue))
+	cr_expect_eq(record_queue_fill(queue), 0);
+	while (!record_queue_is_full(queue)) {
+		cr_assert_lt(record_queue_fill(queue), 100);
 		put_side(1, "0123456789");
+	}
+	cr_expect_geq(record_queue_fill(queue), 100);
+	cr_expect_lt(record_queue_fill(queue), 110);
 	put_side(2, "one more is taken all the same");
 	cr_expect_gt(record_queue_release(queue, ALL, &sink), 1);
 	cr_expect_lt(seen.len, LIMIT);

@@ -53,6 +53,11 @@ bool record_queue_is_full(const struct record_queue *h)
 	return held(h) >= h->max;
 }
 
+unsigned int record_queue_fill(const struct record_queue *h)
+{
+	return (unsigned int)(held(h) * 100 / h->max);
+}
+
 bool record_queue_is_crowded(const struct record_queue *h)
 {
 	return held(h) >= h->max / 2;

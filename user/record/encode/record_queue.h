@@ -25,7 +25,9 @@ void record_queue_add(struct record_queue *h, const struct prof_rec *rec);
 void record_queue_add_side(struct record_queue *h, const struct perf_side *side);
 /* True if it is full: leave further records where they are. */
 bool record_queue_is_full(const struct record_queue *h);
-/* True if three quarters are used: records should not wait any longer. */
+/* Used memory, in percent of the maximum; more than 100 if a record did not fit exactly. */
+unsigned int record_queue_fill(const struct record_queue *h);
+/* True if half is used: records should not wait any longer. */
 bool record_queue_is_crowded(const struct record_queue *h);
 /* The time of the first record; UINT64_MAX: it is empty. */
 uint64_t record_queue_time(const struct record_queue *h);
