@@ -44,6 +44,22 @@ Test(alloc, array_reserve_keeps_contents_and_zeroes_the_rest)
 	free(arr);
 }
 
+Test(alloc, array_reserve_unset_keeps_contents)
+{
+	size_t cap = 0, old;
+	uint32_t *arr = array_reserve_unset(NULL, &cap, 3, sizeof(*arr));
+
+	cr_assert_geq(cap, 3);
+	for (size_t i = 0; i < cap; i++)
+		arr[i] = (uint32_t)i;
+	old = cap;
+	arr = array_reserve_unset(arr, &cap, old + 1, sizeof(*arr));
+	cr_assert_gt(cap, old);
+	for (size_t i = 0; i < old; i++)
+		cr_assert_eq(arr[i], i);
+	free(arr);
+}
+
 Test(alloc, array_reserve_leaves_a_large_enough_array_alone)
 {
 	size_t cap = 0;

@@ -53,9 +53,21 @@ Test(file, file_of_several_chunks_is_appended_whole)
 	buf_free(&b);
 }
 
+/* The recorder reads thousands of short files in /proc. */
+Test(file, short_file_takes_little_memory)
+{
+	struct buf b = { 0 };
+
+	cr_assert_eq(file_read(AT_FDCWD, "/proc/self/statm", 1 << 20, &b), 0);
+	cr_expect_gt(b.len, 0);
+	cr_expect_leq(b.cap, 16384);
+	buf_free(&b);
+}
+
 Test(file, file_read_stops_at_the_requested_size)
 {
-	static const size_t max[] = { 0, 1, 65535, 65536, 65537, 200000 };
+	static const size_t max[] = { 0,    1,	  4095,	 4096,	4097,  8191,
+				      8192, 8193, 65535, 65536, 65537, 200000 };
 
 	for (size_t i = 0; i < sizeof(max) / sizeof(max[0]); i++) {
 		struct buf b = { 0 };

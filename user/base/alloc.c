@@ -82,14 +82,22 @@ void *xmemdup(const void *p, size_t n)
 	return copy;
 }
 
-void *array_grow(void *arr, size_t *cap, size_t need, size_t elem_sz)
+void *array_grow_unset(void *arr, size_t *cap, size_t need, size_t elem_sz)
 {
 	size_t grown = *cap + *cap / 2 + 8;
 
 	if (grown < need)
 		grown = need;
 	arr = xreallocarray(arr, grown, elem_sz);
-	memset((char *)arr + *cap * elem_sz, 0, (grown - *cap) * elem_sz);
 	*cap = grown;
+	return arr;
+}
+
+void *array_grow(void *arr, size_t *cap, size_t need, size_t elem_sz)
+{
+	const size_t had = *cap;
+
+	arr = array_grow_unset(arr, cap, need, elem_sz);
+	memset((char *)arr + had * elem_sz, 0, (*cap - had) * elem_sz);
 	return arr;
 }

@@ -20,8 +20,10 @@ char *xstrndup(const char *s, size_t n)
 	__attribute__((malloc, returns_nonnull, warn_unused_result));
 void *xmemdup(const void *p, size_t n) __attribute__((malloc, returns_nonnull, warn_unused_result));
 
-/* array_reserve() when the array is full. */
+/* array_reserve() and array_reserve_unset() when the array is full. */
 void *array_grow(void *arr, size_t *cap, size_t need, size_t elem_sz)
+	__attribute__((warn_unused_result));
+void *array_grow_unset(void *arr, size_t *cap, size_t need, size_t elem_sz)
 	__attribute__((warn_unused_result));
 
 /*
@@ -33,6 +35,13 @@ static inline void *__attribute__((warn_unused_result))
 array_reserve(void *arr, size_t *cap, size_t need, size_t elem_sz)
 {
 	return need <= *cap ? arr : array_grow(arr, cap, need, elem_sz);
+}
+
+/* The same, but the caller sets new elements before they are read. */
+static inline void *__attribute__((warn_unused_result))
+array_reserve_unset(void *arr, size_t *cap, size_t need, size_t elem_sz)
+{
+	return need <= *cap ? arr : array_grow_unset(arr, cap, need, elem_sz);
 }
 
 #endif /* D9_BASE_ALLOC_H */

@@ -20,7 +20,7 @@ char *buf_grow(struct buf *b, size_t n)
 
 	if (__builtin_add_overflow(b->len, n, &need) || need == SIZE_MAX)
 		need = SIZE_MAX - 1; /* fails below, with a message */
-	b->data = array_reserve(b->data, &b->cap, need + 1, 1);
+	b->data = array_reserve_unset(b->data, &b->cap, need + 1, 1);
 	return b->data + b->len;
 }
 

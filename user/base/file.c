@@ -18,6 +18,8 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 
+/* Most files in /proc are short, and are read often. */
+#define SMALL_CHUNK 4096UL
 #define CHUNK 65536UL
 
 int file_read(int dirfd, const char *path, size_t max, struct buf *out)
@@ -30,7 +32,8 @@ int file_read(int dirfd, const char *path, size_t max, struct buf *out)
 	if (fd < 0)
 		return -errno;
 	do {
-		want = left < CHUNK ? left : CHUNK;
+		want = max - left < 2 * SMALL_CHUNK ? SMALL_CHUNK : CHUNK;
+		want = left < want ? left : want;
 		n = read(fd, buf_reserve(out, want), want);
 		if (n > 0) {
 			out->len += n;

@@ -86,7 +86,7 @@ static void *add(struct record_queue *h, uint32_t kind, size_t sz)
 
 	if (h->used + words > h->cap && h->first > h->used / 2)
 		remove_released(h);
-	h->words = array_reserve(h->words, &h->cap, h->used + words, sizeof(*h->words));
+	h->words = array_reserve_unset(h->words, &h->cap, h->used + words, sizeof(*h->words));
 	e = (struct entry *)&h->words[h->used];
 	e->sz = words * 8;
 	e->kind = kind;
