@@ -64,13 +64,20 @@ static __always_inline bool may_search(const struct prof_walk *w)
 	return w->searches && w->in.map.slot != PROF_UNWIND_NO_SLOT;
 }
 
-/* Searches the stack below the frame; of a leaf, which leaf.bpf.h has checked, the first word may do. */
-static __always_inline int find_bare(struct prof_walk *w, __u64 owner)
+/*
+ * Searches the stack below the frame; of a leaf, which leaf.bpf.h has checked, the first word may do. This and
+ * unwind_may_be_bare() are global functions, because the verifier would check their loops at each of their calls.
+ */
+__attribute__((noinline)) int unwind_find_bare(struct prof_walk *w, __u64 owner)
 {
-	__u32 cnt = w->regs_at == PROF_WALK_REGS_START && !may_search(w) ? 1 : BARE_WORDS, i;
 	int found = PROF_WALK_OWNER_SELF, one;
-	__u64 sp = w->sp;
+	__u32 cnt, i;
+	__u64 sp;
 
+	if (!w)
+		return found;
+	cnt = w->regs_at == PROF_WALK_REGS_START && !may_search(w) ? 1 : BARE_WORDS;
+	sp = w->sp;
 	/* generated code is known to use frame pointers */
 	if (cnt > 1 && w->in.map.slot == PROF_UNWIND_NO_SLOT)
 		return found;
@@ -100,12 +107,16 @@ __attribute__((noinline)) int unwind_may_return(struct prof_walk *w, __u64 at)
  * Whether the current function may have no frame: its return address is then between the stack pointer and the frame
  * pointer.
  */
-static __always_inline bool may_be_bare(struct prof_walk *w)
+__attribute__((noinline)) int unwind_may_be_bare(struct prof_walk *w)
 {
-	bool found = w->fp - w->sp > 8 * FRAME_WORDS;
-	__u64 sp = w->sp;
+	bool found;
+	__u64 sp;
 	__u32 i;
 
+	if (!w)
+		return 1;
+	found = w->fp - w->sp > 8 * FRAME_WORDS;
+	sp = w->sp;
 	for (i = 0; i < FRAME_WORDS && !found && sp + 8 * i < w->fp; i++)
 		found = unwind_may_return(w, sp + 8 * i);
 	prof_walk_find_map(w, w->ip - w->called);
@@ -132,15 +143,15 @@ static __always_inline int find_known(struct prof_walk *w, __u64 owner)
 	if (!may_search(w) || w->fp - w->sp > 8 * BARE_WORDS || prof_walk_word(w, w->fp, &next) ||
 	    next - w->fp >= PROF_UNWIND_SP_MAX || next == w->fp || !begins_with_frame(owner))
 		return PROF_WALK_OWNER_SELF;
-	return may_be_bare(w) ? PROF_WALK_OWNER_LIKELY : PROF_WALK_OWNER_KNOWN;
+	return unwind_may_be_bare(w) ? PROF_WALK_OWNER_LIKELY : PROF_WALK_OWNER_KNOWN;
 }
 #else
-static __always_inline int find_bare(struct prof_walk *w, __u64 owner)
+static __always_inline int unwind_find_bare(struct prof_walk *w, __u64 owner)
 {
 	return PROF_WALK_OWNER_SELF;
 }
 
-static __always_inline bool may_be_bare(struct prof_walk *w)
+static __always_inline bool unwind_may_be_bare(struct prof_walk *w)
 {
 	return true;
 }
@@ -171,11 +182,11 @@ static __always_inline int read_owner(struct prof_walk *w, __u64 ret)
 	if (unwind_called(w, ret))
 		return without_call(w, ret);
 	func = w->call_target;
-	owner = find_bare(w, func);
+	owner = unwind_find_bare(w, func);
 	if (owner != PROF_WALK_OWNER_SELF || !func)
 		return owner;
 	if (w->ip - w->called - func > FUNCTION_MAX)
-		return may_be_bare(w) ? PROF_WALK_OWNER_UNSURE : PROF_WALK_OWNER_SELF;
+		return unwind_may_be_bare(w) ? PROF_WALK_OWNER_UNSURE : PROF_WALK_OWNER_SELF;
 	return find_known(w, func);
 }
 

@@ -194,7 +194,7 @@ $(SYM)/split-%/split: tests/stimuli/split.sh tests/stimuli/inlined.c tests/stimu
 GUEST_STIMULI := $(addprefix $(O)/stimuli/,sleeper spinner unwind_chain)
 # ---- targets ------------------------------------------------------------------------------------
 .PHONY: t test unit-tests check check-unit check-root check-san check-cli check-docs check-install check-tutorial check-js check-page \
-	check-consumers check-fleet aarch64 check-aarch64 check-deps check-musl check-static check-kernels check-kernels-quick check-systemd check-steady check-self fuzz fuzz-replay \
+	check-consumers check-fleet aarch64 check-aarch64 check-deps check-musl check-static check-kernels check-kernels-quick check-systemd check-steady check-stacks check-self fuzz fuzz-replay \
 	bench benches bench-codec bench-read bench-export
 check: check-unit check-san check-cli check-docs check-install check-tutorial check-js check-page check-consumers check-aarch64 check-deps rpm-check check-musl check-static check-self \
 	fuzz-replay \
@@ -224,6 +224,9 @@ check-san: $(SYM_BINS) $(SPLIT_BINS)
 # Half an hour of hostile programs next to innocent ones.
 check-steady: stimuli all
 	$(Q)D9_BUILD=$(O) sh tools/bench/steady.sh $(or $(SECONDS),1800)
+
+check-stacks: stimuli all
+	$(Q)D9_BUILD=$(O) sh tools/bench/stacks.sh $(or $(SWITCHES),10000000)
 
 check-cli: all
 	$(Q)$(TEST_ENV) sh tests/run-cli.sh $(PROGRAM)

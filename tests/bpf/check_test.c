@@ -130,7 +130,7 @@ Test(check, verifier_is_fast_on_every_program_of_a_process)
 			*next++ = '\0';
 		if (sscanf(line, "process %63s ok %u", name, &insns) != 2)
 			continue;
-		cr_expect_leq(insns, INSNS_MAX, "%s: %u", name, insns);
+		cr_expect(insns && insns <= INSNS_MAX, "%s: %u", name, insns);
 		cnt++;
 	}
 	cr_expect_gt(cnt, 10);

@@ -426,6 +426,33 @@ Test(kallsyms, files_are_parsed_like_their_text, .init = cr_redirect_stderr)
 	cr_assert_stderr_eq_str("");
 }
 
+/* Lines of all lengths, so that they cross the ends of what is read at once at any place. */
+Test(kallsyms, long_files_are_parsed_like_their_text)
+{
+	enum { LINES = 8000, WIDTH = 300 };
+	char path[] = "/tmp/d9_kallsyms_XXXXXX", *lines = malloc((size_t)LINES * WIDTH);
+	struct kallsyms_sym a, b;
+	struct kallsyms *k, *same;
+	size_t len = 0;
+
+	for (int i = 0; i < LINES; i++)
+		len += sprintf(lines + len, "%sffffffff81%06x T f%d_%0*d", i ? "\n" : "", i * 16, i,
+			       1 + i * 7 % 200, 0);
+	write_file(path, lines);
+	cr_assert_eq(kallsyms_load(path, "/no/such/file", &k), 0);
+	cr_assert_eq(kallsyms_parse(lines, len, NULL, 0, &same), 0);
+	for (uint64_t at = 0xffffffff81000000; at < 0xffffffff81000000 + 16 * LINES; at += 16) {
+		cr_assert_eq(kallsyms_find(k, at, &a), 0);
+		cr_assert_eq(kallsyms_find(same, at, &b), 0);
+		cr_assert_str_eq(a.name, b.name);
+		cr_assert(a.start == at && b.start == at && a.size == b.size, "%s", a.name);
+	}
+	kallsyms_free(k);
+	kallsyms_free(same);
+	free(lines);
+	unlink(path);
+}
+
 Test(kallsyms, orc_unwind_tables_are_found)
 {
 	static const char marked[] = "ffffffff81000000 T _stext\n"

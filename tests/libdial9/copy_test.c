@@ -2,6 +2,8 @@
 /* Copies of events: independent of decoder, input and trace, pool ids resolved, stacks aligned. */
 #include "tests/libdial9/support.h"
 
+enum { MANY = 3000, SCHEMAS = 100 };
+
 static const struct dial9_field fields[] = {
 	{ "v", DIAL9_VARINT }, { "s", DIAL9_STRING },	     { "p", DIAL9_POOLED_STRING },
 	{ "k", DIAL9_STACK },  { "q", DIAL9_POOLED_STACK },  { "m", DIAL9_STRING_MAP },
@@ -81,4 +83,86 @@ Test(copy, copy_outlives_its_source)
 	cr_assert_eq(v[9].str.ptr[1], 2);
 	dial9_event_free(ev);
 	dial9_event_free(NULL);
+}
+
+static struct dial9_enc *write_many(uint64_t first, struct dial9_schema **schemas)
+{
+	struct dial9_enc_opts o = { .sz = sizeof(o), .level = DIAL9_LEVEL_4 };
+	const struct dial9_field two[] = { { "v", DIAL9_VARINT }, { "s", DIAL9_STRING } };
+	static char text[200000];
+	struct dial9_enc *enc;
+	char name[16];
+	uint64_t i;
+
+	memset(text, 'x', sizeof(text));
+	cr_assert_eq(dial9_enc_new(&o, &enc), 0);
+	for (i = 0; i < SCHEMAS; i++) {
+		snprintf(name, sizeof(name), "E%d", (int)i);
+		schemas[i] = schema(name, true, two, 2);
+	}
+	for (i = 0; i < MANY; i++) {
+		dial9_enc_begin(enc, schemas[i * 7 % SCHEMAS], i);
+		dial9_enc_put_u64(enc, first + i);
+		dial9_enc_put_str(enc, text, i % 1000 ? i % 100 : sizeof(text) - i);
+		cr_assert_eq(dial9_enc_end(enc), 0);
+	}
+	return enc;
+}
+
+/* Copies all events; the source is gone when it returns. */
+static void copy_many(struct dial9_copies *copies, uint64_t first, const struct dial9_event **out)
+{
+	struct dial9_schema *schemas[SCHEMAS];
+	struct dial9_enc *enc = write_many(first, schemas);
+	struct dial9_frame f;
+	struct dial9_dec *dec;
+	struct bytes b;
+	size_t cnt = 0;
+
+	b.p = malloc(dial9_enc_bytes(enc));
+	memcpy(b.p, enc_bytes(enc, &b.n), dial9_enc_bytes(enc));
+	dec = dec_memory(b.p, b.n);
+	while (dial9_dec_next(dec, &f) == 1)
+		if (f.kind == DIAL9_FRAME_EVENT)
+			cr_assert_eq(dial9_copies_add(copies, dec, &f.event, &out[cnt++]), 0);
+	cr_assert_eq(cnt, MANY);
+	memset(b.p, 0xee, b.n);
+	free(b.p);
+	dial9_dec_free(dec);
+	dial9_enc_free(enc);
+	for (cnt = 0; cnt < SCHEMAS; cnt++)
+		dial9_schema_free(schemas[cnt]);
+}
+
+static void check_many(const struct dial9_event **evs, uint64_t first)
+{
+	const struct dial9_value *v;
+	char name[16];
+	uint64_t i, len;
+
+	for (i = 0; i < MANY; i++) {
+		v = evs[i]->values;
+		len = i % 1000 ? i % 100 : 200000 - i;
+		snprintf(name, sizeof(name), "E%d", (int)(i * 7 % SCHEMAS));
+		cr_assert_eq(evs[i]->ts, i);
+		cr_assert_str_eq(dial9_schema_name(evs[i]->schema), name);
+		cr_assert_eq(v[0].u64, first + i);
+		cr_assert_eq(v[1].str.len, len);
+		cr_assert(!len || v[1].str.ptr[len - 1] == 'x', "event %d", (int)i);
+	}
+}
+
+Test(copy, copies_of_many_events_outlive_their_source_and_each_other)
+{
+	static const struct dial9_event *evs[MANY];
+	struct dial9_copies *copies;
+
+	cr_assert_eq(dial9_copies_new(&copies), 0);
+	copy_many(copies, 1, evs);
+	check_many(evs, 1);
+	dial9_copies_clear(copies);
+	copy_many(copies, 1000000, evs);
+	check_many(evs, 1000000);
+	dial9_copies_free(copies);
+	dial9_copies_free(NULL);
 }

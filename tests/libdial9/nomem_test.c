@@ -133,12 +133,18 @@ struct sums {
 
 static int keep_one(const struct dial9_dec *dec, const struct dial9_event *ev, struct sums *sums)
 {
+	const struct dial9_event *in_batch;
+	struct dial9_copies *copies;
 	struct dial9_event *copy;
 
 	DO(dial9_event_copy(dec, ev, &copy));
 	sums->events++;
 	sums->text += copy->value_cnt > 1 ? copy->values[1].str.len : 0;
+	DO(dial9_copies_new(&copies));
+	DO(dial9_copies_add(copies, dec, copy, &in_batch));
+	sums->text += in_batch->value_cnt - copy->value_cnt;
 	dial9_event_free(copy);
+	dial9_copies_free(copies);
 	return 0;
 }
 

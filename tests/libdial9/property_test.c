@@ -61,11 +61,14 @@ static void check_visitor(struct check c, struct dial9_dec *dec)
 
 static void check_next(struct check c, struct dial9_dec *dec, bool owned)
 {
+	const struct dial9_event *in_batch;
+	struct dial9_copies *copies;
 	struct dial9_event *copy;
 	struct dial9_frame f;
 	int err;
 
 	c.seen = 0;
+	cr_assert_eq(dial9_copies_new(&copies), 0);
 	while ((err = dial9_dec_next(dec, &f)) == 1) {
 		if (f.kind != DIAL9_FRAME_EVENT)
 			continue;
@@ -73,10 +76,12 @@ static void check_next(struct check c, struct dial9_dec *dec, bool owned)
 			check_event(&c, dec, &f.event, false);
 			continue;
 		}
-		cr_assert_eq(dial9_event_copy(dec, &f.event, &copy), 0);
+		cr_assert_eq(dial9_copies_add(copies, dec, &f.event, &in_batch), 0);
+		cr_assert_eq(dial9_event_copy(dec, in_batch, &copy), 0, "a copy can be copied");
 		check_event(&c, dec, copy, true);
 		dial9_event_free(copy);
 	}
+	dial9_copies_free(copies);
 	cr_assert_eq(err, 0, "seed %d: %d", (int)c.seed, err);
 	cr_assert_eq(c.seen, c.want->cnt, "seed %d: %zu events", (int)c.seed, c.seen);
 	dial9_dec_free(dec);

@@ -8,8 +8,8 @@
  * they come, and stacks of 1 to 64 addresses, each another.
  *
  * Encoding with types declared at compile time, with values in one call, and with a put for each field; decoding by
- * visitor, as views and into owned copies; the same bytes by memcpy. Each figure is the least and the median of
- * several rounds, in CPU time of this thread, so that other load on the machine counts little.
+ * visitor, as views, into owned copies and into batches of them; the same bytes by memcpy. Each figure is the least and
+ * the median of several rounds, in CPU time of this thread, so that other load on the machine counts little.
  *
  *	build/bench/codec_bench [ROUNDS]
  */
@@ -54,6 +54,7 @@ DIAL9_EVENT(deep_sample, "DeepSample", DEEP_SAMPLE)
 #define STACK_CNT 2000
 #define DEPTH_MAX 64
 #define ROUNDS_MAX 101
+#define BATCH 1000 /* copies that are released together */
 
 struct bench {
 	struct dial9_event_type types[TYPE_CNT];
@@ -451,6 +452,37 @@ static void decode_owned(struct bench *b)
 	dial9_dec_free(dec);
 }
 
+struct batch {
+	struct dial9_copies *copies;
+	unsigned int cnt;
+	uint64_t sum;
+};
+
+static int on_copied_event(void *ctx, const struct dial9_dec *dec, const struct dial9_event *ev)
+{
+	const struct dial9_event *copy;
+	struct batch *batch = ctx;
+
+	must(dial9_copies_add(batch->copies, dec, ev, &copy));
+	batch->sum += copy->ts + copy->values[0].u64;
+	if (++batch->cnt % BATCH == 0)
+		dial9_copies_clear(batch->copies);
+	return 0;
+}
+
+static void decode_batches(struct bench *b)
+{
+	struct batch batch = { 0 };
+	struct dial9_visitor v = { .sz = sizeof(v), .event = on_copied_event, .ctx = &batch };
+	struct dial9_dec *dec = decoder(b);
+
+	must(dial9_copies_new(&batch.copies));
+	must(dial9_dec_visit(dec, &v));
+	dial9_copies_free(batch.copies);
+	dial9_dec_free(dec);
+	b->sum += batch.sum;
+}
+
 static const struct row {
 	const char *name;
 	void (*run)(struct bench *b);
@@ -466,6 +498,7 @@ static const struct row {
 	{ "decode, visitor", decode_visitor, false, false },
 	{ "decode, views", decode_views, false, false },
 	{ "decode, owned copies", decode_owned, false, false },
+	{ "decode, batches of copies", decode_batches, false, false },
 	{ 0 },
 }, service_rows[] = {
 	{ "memcpy of the bytes", copy_bytes, false, false },
@@ -476,6 +509,7 @@ static const struct row {
 	{ "decode, visitor", decode_visitor, false, false },
 	{ "decode, views", decode_views, false, false },
 	{ "decode, owned copies", decode_owned, false, false },
+	{ "decode, batches of copies", decode_batches, false, false },
 	{ 0 },
 };
 

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # What recording costs, by dial9-prof and by other recorders that are installed: perf, wprof, offcputime and runqlat
-# (libbpf-tools) and bpftrace. All record the same load in turn.
+# (of bcc), trace-cmd and bpftrace. All record the same load in turn. One that does not start here is skipped.
 # tools/bench/peers.sh pipe|messaging|redis [ROUNDS [RECORDER...]]   (5, all; needs root, perf and bash)
 # D9_BENCH_DIR=DIR keeps the figures: a later run with the same load adds its rounds.
 #
 # Columns: CPU time of the load per operation, its least and median over all rounds, and what the recorder adds to
-# them; CPU time of the recorder while the load runs; bytes of its file per context switch of the system; losses in
-# the median round; rounds that count.
+# them; least and median CPU time of the recorder while the load runs; bytes of its file per context switch of the
+# system; losses in the median round; rounds that count.
 set -eu
 
 load=${1:?pipe, messaging or redis}
@@ -95,6 +95,7 @@ program_of() { # RECORDER
 	ours*) echo "$prog" ;;
 	perf*) echo perf ;;
 	wprof*) echo wprof ;;
+	trace-cmd*) echo trace-cmd ;;
 	*) echo "$1" ;;
 	esac
 }
@@ -114,6 +115,8 @@ start() { # RECORDER
 	wprof) stdbuf -oL wprof -d 1h --stats -D "$out" >"$dir/log" 2>&1 & ;;
 	wprof-stacks) stdbuf -oL wprof -d 1h --stats -S -D "$out" >"$dir/log" 2>&1 & ;;
 	offcputime | runqlat) stdbuf -oL "$1" >"$dir/log" 2>&1 & ;;
+	trace-cmd) stdbuf -oL trace-cmd record -e sched:sched_switch -o "$out" >"$dir/log" 2>&1 & ;;
+	trace-cmd-stacks) stdbuf -oL trace-cmd record -T -e sched:sched_switch -o "$out" >"$dir/log" 2>&1 & ;;
 	bpftrace)
 		stdbuf -oL bpftrace -e 'interval:ms:100 { printf("ready\n"); }
 			tracepoint:sched:sched_switch { @[args->prev_pid] = count(); }' >"$dir/log" 2>&1 &
@@ -128,7 +131,9 @@ is_ready() { # RECORDER
 	none) ;;
 	ours* | perf*) [ -s "$dir/out" ] ;;
 	wprof*) grep -q Running "$dir/log" ;;
-	offcputime | runqlat) grep -q Tracing "$dir/log" ;;
+	offcputime) find "/proc/$recorder/fd" -lname '*bpf_link*' | grep -q . ;; # some versions print nothing
+	runqlat) grep -q Tracing "$dir/log" ;;
+	trace-cmd*) grep -q 'Hit Ctrl' "$dir/log" ;;
 	*) grep -q ready "$dir/log" ;;
 	esac 2>/dev/null
 }
@@ -138,6 +143,8 @@ lost() { # RECORDER
 	ours*) "$prog" dump "$dir/out" | sed -n 's/.*RecorderStats .* lost=\([0-9]*\) .*/\1/p' | tail -n 1 ;;
 	perf*) perf report -i "$dir/out" --stats 2>/dev/null |
 		awk '/LOST_SAMPLES|LOST events/ { n += $NF } END { print n + 0 }' ;;
+	trace-cmd*) trace-cmd report --stat -i "$dir/out" 2>/dev/null |
+		awk '/overrun:/ { n += $2 } END { print n + 0 }' ;;
 	wprof*) sed -n 's/.*TOTAL:.*rescued ([^)]*), \([0-9]*\) .*dropped.*/\1/p' "$dir/log" ;;
 	*) echo - ;;
 	esac
@@ -159,7 +166,11 @@ measure() { # RECORDER
 	tries=0
 	until is_ready "$1"; do
 		tries=$((tries + 1))
-		[ $tries -lt 400 ] || fail "$1 does not start; see $dir/log"
+		if [ $tries -ge 400 ] || ! kill -0 "$recorder" 2>/dev/null; then
+			echo "bench: $1 does not start here: $(tail -n 1 "$dir/log" 2>/dev/null)" >&2
+			stop 2>/dev/null
+			return 1
+		fi
 		sleep 0.05
 	done
 	sleep 0.5
@@ -181,15 +192,19 @@ if [ $# -gt 2 ]; then
 else
 	all="none"
 	for name in ours-switch ours-stacks ours ours-pid perf perf-g perf-sched wprof wprof-stacks offcputime \
-		runqlat bpftrace; do
+		runqlat trace-cmd trace-cmd-stacks bpftrace; do
 		command -v "$(program_of $name)" >/dev/null && all="$all $name" || echo "bench: no $name here" >&2
 	done
 fi
 round=0
+failed=
 while [ "$round" -lt "$rounds" ]; do
 	round=$((round + 1))
 	for name in $all; do
-		measure "$name"
+		case " $failed " in
+		*" $name "*) ;;
+		*) measure "$name" || failed="$failed $name" ;;
+		esac
 	done
 done
 
@@ -207,11 +222,11 @@ least() { counted "$1" "$2" | sort -n | head -n 1; }
 median() { counted "$1" "$2" | median_of; }
 added() { echo "$("$1" "$2" 1) $("$1" none 1)" | awk '{ printf "%.3f", $1 - $2 }'; }
 
-printf '%-12s %8s %8s %8s %8s %12s %14s %8s %6s\n' "$load" us/op added median added 'recorder us' bytes/switch \
-	lost rounds
+printf '%-16s %8s %8s %8s %8s %12s %8s %12s %8s %6s\n' "$load" us/op added median added 'recorder us' median \
+	bytes/switch lost rounds
 for name in $all; do
 	[ -e "$dir/$load-$name" ] || continue
-	printf '%-12s %8s %8s %8s %8s %12s %14s %8s %6s\n' "$name" "$(least "$name" 1)" "$(added least "$name")" \
-		"$(median "$name" 1)" "$(added median "$name")" "$(median "$name" 2)" "$(median "$name" 3)" \
-		"$(median "$name" 4)" "$(counted "$name" 1 | wc -l)"
+	printf '%-16s %8s %8s %8s %8s %12s %8s %12s %8s %6s\n' "$name" "$(least "$name" 1)" "$(added least "$name")" \
+		"$(median "$name" 1)" "$(added median "$name")" "$(least "$name" 2)" "$(median "$name" 2)" \
+		"$(median "$name" 3)" "$(median "$name" 4)" "$(counted "$name" 1 | wc -l)"
 done

@@ -26,6 +26,9 @@
 #define PAGE 4096
 #define BPF_IMAGE_MAX (256 * 1024) /* assumed size if no symbol follows */
 #define TEXT_MAX (512UL << 20)
+#define CHUNK 65536UL /* longer than any line */
+#define LIKELY_SYMBOLS (1UL << 17)
+#define LIKELY_NAMES (4UL << 20) /* bytes */
 #define KERNEL_NAME "[kernel.kallsyms]"
 
 struct entry {
@@ -76,6 +79,7 @@ struct loader {
 	uint32_t *drafts_of;
 	size_t drafts_of_cap;
 	struct buf names;
+	uint64_t bits; /* of all addresses */
 };
 
 /* Parts of one line, as positions in the text */
@@ -215,7 +219,6 @@ static void note_mark(struct kallsyms *k, const struct line *l)
 static int parse_symbols(struct loader *ld, const char *text, size_t len)
 {
 	const char *end = text + len, *next;
-	uint64_t bits = 0;
 	struct line l;
 
 	for (const char *p = text; p < end; p = next + 1) {
@@ -229,12 +232,55 @@ static int parse_symbols(struct loader *ld, const char *text, size_t len)
 			continue;
 		if (ld->draft_cnt >= (1U << 27) - 1)
 			return -E2BIG;
-		bits |= l.addr;
+		ld->bits |= l.addr;
 		add_symbol(ld, &l);
 	}
-	if (!ld->k->cnt)
-		return -ENODATA;
-	return bits ? 0 : -EPERM;
+	return 0;
+}
+
+/* Parses whole lines as they are read: the text is several times as large as the table. */
+static int read_chunks(struct loader *ld, int fd, char *chunk)
+{
+	size_t len = 0, total = 0, whole;
+	const char *last;
+	int err = 0;
+	ssize_t n;
+
+	while (!err) {
+		n = read(fd, chunk + len, CHUNK - len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		len += n;
+		total += n;
+		if (total > TEXT_MAX)
+			return -E2BIG;
+		last = memrchr(chunk, '\n', len);
+		whole = last ? (size_t)(last + 1 - chunk) : 0;
+		if (!n || (!last && len == CHUNK))
+			whole = len;
+		err = parse_symbols(ld, chunk, whole);
+		memmove(chunk, chunk + whole, len - whole);
+		len -= whole;
+		if (!n)
+			break;
+	}
+	return err;
+}
+
+static int read_symbols(struct loader *ld, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), err;
+	char *chunk;
+
+	if (fd < 0)
+		return -errno;
+	chunk = xmalloc(CHUNK);
+	err = read_chunks(ld, fd, chunk);
+	free(chunk);
+	close(fd);
+	return err;
 }
 
 enum { MODULE_WORDS = 6 };
@@ -389,49 +435,68 @@ static void finish(struct loader *ld)
 	free(new_idx);
 }
 
+static void begin(struct loader *ld)
+{
+	*ld = (struct loader){ .k = xcalloc(1, sizeof(*ld->k)) };
+	add_draft(ld, KALLSYMS_KERNEL, add_name(ld, KERNEL_NAME, sizeof(KERNEL_NAME) - 1));
+}
+
+/* After all symbols, or an error. */
+static int end(struct loader *ld, int err, const char *modules, size_t modules_len,
+	       struct kallsyms **out)
+{
+	if (!err && !ld->k->cnt)
+		err = -ENODATA;
+	else if (!err && !ld->bits)
+		err = -EPERM;
+	if (!err) {
+		if (modules)
+			parse_modules(ld, modules, modules_len);
+		finish(ld);
+		*out = ld->k;
+	} else {
+		kallsyms_free(ld->k);
+	}
+	strtab_fini(&ld->mod_names);
+	buf_free(&ld->names);
+	free(ld->drafts_of);
+	free(ld->drafts);
+	return err;
+}
+
 int kallsyms_parse(const char *text, size_t len, const char *modules, size_t modules_len,
 		   struct kallsyms **out)
 {
-	struct loader ld = { .k = xcalloc(1, sizeof(*ld.k)) };
-	int err = len > TEXT_MAX ? -E2BIG : 0;
+	struct loader ld;
 
-	add_draft(&ld, KALLSYMS_KERNEL, add_name(&ld, KERNEL_NAME, sizeof(KERNEL_NAME) - 1));
-	if (!err)
-		err = parse_symbols(&ld, text, len);
-	if (!err) {
-		if (modules)
-			parse_modules(&ld, modules, modules_len);
-		finish(&ld);
-		*out = ld.k;
-	} else {
-		kallsyms_free(ld.k);
-	}
-	strtab_fini(&ld.mod_names);
-	buf_free(&ld.names);
-	free(ld.drafts_of);
-	free(ld.drafts);
-	return err;
+	begin(&ld);
+	return end(&ld, len > TEXT_MAX ? -E2BIG : parse_symbols(&ld, text, len), modules,
+		   modules_len, out);
 }
 
 int kallsyms_load(const char *kallsyms_path, const char *modules_path, struct kallsyms **out)
 {
 	const char *path = kallsyms_path ? kallsyms_path : "/proc/kallsyms";
-	struct buf text = { 0 }, modules = { 0 };
+	struct buf modules = { 0 };
+	struct loader ld;
 	int err;
 
-	err = file_read(AT_FDCWD, path, TEXT_MAX + 1, &text);
+	begin(&ld);
+	/* tables that grow leave memory unused in the heap; pages that are not written need no memory */
+	ld.k->entries =
+		array_reserve(NULL, &ld.entries_cap, LIKELY_SYMBOLS, sizeof(*ld.k->entries));
+	buf_reserve(&ld.names, LIKELY_NAMES);
+	err = read_symbols(&ld, path);
 	if (!err &&
 	    file_read(AT_FDCWD, modules_path ? modules_path : "/proc/modules", TEXT_MAX, &modules))
 		buf_clear(&modules); /* a kernel without modules */
-	if (!err)
-		err = kallsyms_parse(text.data, text.len, modules.data, modules.len, out);
+	err = end(&ld, err, modules.data, modules.len, out);
 	if (err == -EPERM)
 		log_error("%s hides the kernel's addresses: run with sudo or CAP_SYSLOG, with "
 			  "/proc/sys/kernel/kptr_restrict at 0 or 1",
 			  path);
 	else if (err)
 		log_error("cannot load %s: %s", path, strerror(-err));
-	buf_free(&text);
 	buf_free(&modules);
 	return err;
 }

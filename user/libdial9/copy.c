@@ -3,11 +3,12 @@
  * Copies of events: a decoded event is valid until the decoder's next call, its copy until it is
  * freed.
  *
- * A copy is one allocation: the event, its values, and after them all bytes that the values point
- * to. It holds a reference to the schema and resolves pool ids, so it needs neither the decoder nor
- * the trace. The bytes are measured first and then copied; stacks come first, which keeps them
- * aligned.
+ * A copy is one piece of memory: the event, its values, and after them all bytes that the values
+ * point to, each at a multiple of 8. It holds a reference to the schema and resolves pool ids, so
+ * it needs neither the decoder nor the trace. copies.c has copies of many events.
  */
+#include "copy.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,37 +83,73 @@ static bool is_flat(uint8_t type)
 	return type != DIAL9_POOLED_STRING && type != DIAL9_POOLED_STACK;
 }
 
-int dial9_event_copy(const struct dial9_dec *dec, const struct dial9_event *ev,
-		     struct dial9_event **out)
+static struct dial9_value value_at(const struct dial9_dec *dec, const struct dial9_event *ev,
+				   size_t i)
 {
-	size_t i, sz = round_up(sizeof(*ev)) + ev->value_cnt * sizeof(*ev->values), n;
-	struct dial9_value *values, v;
-	struct dial9_event *copy;
-	uint8_t *p;
+	return is_flat(ev->values[i].type) ? ev->values[i] : resolve(dec, &ev->values[i]);
+}
+
+static size_t fixed_size(const struct dial9_event *ev)
+{
+	return round_up(sizeof(*ev)) + ev->value_cnt * sizeof(*ev->values);
+}
+
+size_t copy_size(const struct dial9_dec *dec, const struct dial9_event *ev)
+{
+	size_t i, sz = fixed_size(ev);
+	struct dial9_value v;
 
 	for (i = 0; i < ev->value_cnt; i++) {
-		v = is_flat(ev->values[i].type) ? ev->values[i] : resolve(dec, &ev->values[i]);
+		v = value_at(dec, ev, i);
 		sz += round_up(payload_sz(&v));
 	}
-	copy = malloc(sz);
-	if (!copy)
-		return -ENOMEM;
+	return sz;
+}
+
+struct dial9_event *copy_put(const struct dial9_dec *dec, const struct dial9_event *ev,
+			     uint8_t **pos, const uint8_t *end)
+{
+	struct dial9_event *copy = (struct dial9_event *)*pos;
+	struct dial9_value *values;
+	uint8_t *p = *pos;
+	size_t i, n;
+
+	if ((size_t)(end - p) < fixed_size(ev))
+		return NULL;
+	values = (struct dial9_value *)(p + round_up(sizeof(*ev)));
+	p += fixed_size(ev);
 	*copy = *ev;
-	copy->schema = dial9_schema_ref(ev->schema);
-	values = (struct dial9_value *)((uint8_t *)copy + round_up(sizeof(*ev)));
 	copy->values = values;
-	p = (uint8_t *)(values + ev->value_cnt);
+	if (!ev->schema->payloads) {
+		memcpy(values, ev->values, ev->value_cnt * sizeof(*values));
+		*pos = p;
+		return copy;
+	}
 	for (i = 0; i < ev->value_cnt; i++) {
-		values[i] =
-			is_flat(ev->values[i].type) ? ev->values[i] : resolve(dec, &ev->values[i]);
+		values[i] = value_at(dec, ev, i);
 		n = payload_sz(&values[i]);
 		if (!n)
 			continue;
+		if ((size_t)(end - p) < round_up(n))
+			return NULL;
 		memcpy(p, get_payload(&values[i]), n);
 		set_payload(&values[i], p);
 		p += round_up(n);
 	}
-	*out = copy;
+	*pos = p;
+	return copy;
+}
+
+int dial9_event_copy(const struct dial9_dec *dec, const struct dial9_event *ev,
+		     struct dial9_event **out)
+{
+	const size_t sz = copy_size(dec, ev);
+	uint8_t *mem = malloc(sz), *pos = mem;
+
+	if (!mem)
+		return -ENOMEM;
+	*out = copy_put(dec, ev, &pos, mem + sz);
+	dial9_schema_ref(ev->schema);
 	return 0;
 }
 

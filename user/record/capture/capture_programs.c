@@ -33,7 +33,7 @@
 
 enum {
 	PROGRAMS_MAX = 128,
-	STATS_BYTES = 16384, /* of log: statistics, a line per subprogram */
+	STATS_BYTES = 1 << 18, /* of log, most of which the verifier removes again */
 	LOG_ERRORS = 1, /* BPF_LOG_LEVEL1, BPF_LOG_STATS of the kernel */
 	LOG_STATS = 4,
 };
@@ -171,16 +171,16 @@ static int judge_refused(struct judge *j, const char *name)
 	return err;
 }
 
-static void want_stats(struct judge *j, struct prof *skel, size_t cnt)
+static void want_stats(struct judge *j, struct prof *skel)
 {
 	struct bpf_program *prog;
 	char *at = j->stats;
 
-	memset(j->stats, 0, cnt * STATS_BYTES);
 	bpf_object__for_each_program(prog, skel->obj) {
 		if (!bpf_program__autoload(prog))
 			continue;
 		bpf_program__set_log_level(prog, LOG_STATS);
+		*at = '\0';
 		bpf_program__set_log_buf(prog, at, STATS_BYTES);
 		at += STATS_BYTES;
 	}
@@ -217,7 +217,7 @@ static int judge_some(struct judge *j)
 	if (!skel)
 		return why.err ? why.err : -EINVAL;
 	cnt = choose(j, skel);
-	want_stats(j, skel, cnt);
+	want_stats(j, skel);
 	if (cnt && capture_load(skel, &why)) {
 		if (!capture_refusal_is_verifiers(&why))
 			err = fail(j->cfg->btf, &why);
