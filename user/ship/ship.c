@@ -17,6 +17,7 @@
 #include "ship/batch_writer.h"
 #include "ship/lost_files.h"
 #include "ship/finished_files.h"
+#include "ship/trace_file.h"
 
 /* Appended to the name of a file that is not a trace, which takes it out of the set. */
 #define UNREADABLE ".unreadable"
@@ -24,6 +25,7 @@
 struct ship {
 	const struct ship_opts *opts;
 	struct ship_counts *counts;
+	struct attempts *attempts;
 	struct sender *sender;
 	struct ship_state *state;
 	struct ship_seen seen;
@@ -92,7 +94,7 @@ static int send_file(struct ship *s, int fd, const char *name)
 		.stop = s->opts->stop,
 	};
 	uint64_t id[2];
-	int err = ship_file_id(fd, id);
+	int err = trace_file_id(fd, id);
 
 	if (err) {
 		log_error("ship: cannot read %s: %s", name, strerror(-err));
@@ -159,15 +161,28 @@ static int run(struct ship *s)
 	int err = sender_connect(s->sender);
 
 	while (!err && !is_stopped(s)) {
-		last = s->opts->once || sender_is_ending(s->sender);
+		last = s->opts->once || attempts_is_ending(s->attempts);
 		err = ship_pending(s, &any);
 		if (err || any)
 			continue;
 		if (last)
 			break;
-		sender_pause(s->sender, s->opts->poll_ns);
+		attempts_pause(s->attempts, s->opts->poll_ns);
 	}
 	return err == -EINTR ? 0 : err;
+}
+
+static int open_sender(struct ship *s)
+{
+	struct attempts_opts attempts = s->opts->attempts;
+	struct sender_opts sender = s->opts->sender;
+
+	attempts.idle = trim;
+	attempts.ctx = s;
+	attempts.stop = s->opts->stop;
+	s->attempts = attempts_new(&attempts, sender.server.url->base);
+	sender.attempts = s->attempts;
+	return sender_new(&sender, &s->sender);
 }
 
 int ship_run(const struct ship_opts *opts, struct ship_counts *counts)
@@ -178,7 +193,6 @@ int ship_run(const struct ship_opts *opts, struct ship_counts *counts)
 		.may_be_there = true,
 		.seen.number = clock_real_ns(),
 	};
-	struct sender_opts sender = opts->sender;
 	int err;
 
 	s.dir = open(opts->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -187,19 +201,18 @@ int ship_run(const struct ship_opts *opts, struct ship_counts *counts)
 		log_error("ship: cannot open %s: %s", opts->dir, strerror(-err));
 		return err;
 	}
-	sender.idle = trim;
-	sender.ctx = &s;
 	err = ship_state_open(s.dir, opts->dir, &s.state);
 	if (!err && opts->anonymize) {
 		s.anonymizer = &s.key;
 		err = anonymizer_read(s.dir, opts->key_file, &s.key);
 	}
 	if (!err)
-		err = sender_new(&sender, &s.sender);
+		err = open_sender(&s);
 	if (!err)
 		err = run(&s);
 	explicit_bzero(&s.key, sizeof(s.key));
 	sender_free(s.sender);
+	attempts_free(s.attempts);
 	ship_state_close(s.state);
 	hmap_fini(&s.seen.rows);
 	close(s.dir);

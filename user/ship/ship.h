@@ -6,7 +6,8 @@
 
 struct ship_opts {
 	const char *dir;
-	struct sender_opts sender; /* without idle and ctx */
+	struct sender_opts sender; /* without attempts */
+	struct attempts_opts attempts; /* without idle, ctx and stop */
 	const char *const *labels; /* "key=value" */
 	size_t label_cnt;
 	bool anonymize;

@@ -34,9 +34,6 @@ struct ship_file_opts {
 	const volatile sig_atomic_t *stop;
 };
 
-/* The id of a file, by its size and content. 0 or -errno. */
-int ship_file_id(int fd, uint64_t id[2]);
-
 /*
  * Sends everything of a trace: tasks and recordings, rows of events as batches fill, each after its stacks and frames, then
  * rollups, then the ledger. The results of sender_insert(), or -EBADMSG after one line: the file is not a trace, or only its
