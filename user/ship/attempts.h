@@ -37,9 +37,9 @@ bool attempts_is_silent(void *ctx, uint64_t silent_ns);
 
 /* After a request that succeeded. */
 void attempts_succeed(struct attempts *a);
-/* After one that failed: pauses. 0: try again; -EINTR: stopped; -ETIMEDOUT: gave up, after one line. */
+/* After a request that failed: pauses. 0: try again; -EINTR: stopped; -ETIMEDOUT: gave up, after one line. */
 int attempts_fail(struct attempts *a, const char *why);
-/* After one that will not succeed when repeated: -EPROTO, after one line. */
+/* After a request that will not succeed when repeated: -EPROTO, after one line. */
 int attempts_refuse(const struct attempts *a, const char *why);
 
 #endif /* D9_SHIP_ATTEMPTS_H */

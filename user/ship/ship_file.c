@@ -22,7 +22,6 @@
 #include "ship/batch_writer.h"
 #include "ship/rollup.h"
 #include "ship/stack_rows.h"
-#include "ship/trace_file.h"
 
 /* A batch at the server, for the ledger. */
 struct sent {
@@ -408,26 +407,30 @@ static void free_shipment(struct shipment *s)
 	free(s->sent);
 }
 
+void ship_file_finish(const struct ship_file_opts *opts, const struct trace_file *file,
+		      const uint64_t id[2])
+{
+	save(ship_state_done(opts->state, id), file->path);
+	opts->counts->files++;
+	opts->counts->torn += file->trace->torn;
+	if (file->trace->torn)
+		log_warn("ship: the end of %s is missing: what is readable was shipped",
+			 file->path);
+}
+
 int ship_file_send(const struct ship_file_opts *opts, int fd, const char *path,
 		   const uint64_t id[2])
 {
 	struct shipment s = { .opts = opts, .id = { id[0], id[1] } };
-	bool damaged = false, torn = false;
+	bool damaged = false;
 	int err = trace_file_open(&s.file, fd, path, opts->anonymizer, opts->stop);
 
 	if (!err) {
 		damaged = trace_of(&s)->damaged;
-		torn = trace_of(&s)->torn;
 		err = send_all(&s);
 	}
-	if (!err) {
-		save(ship_state_done(opts->state, id), path);
-		opts->counts->files++;
-		opts->counts->torn += torn;
-		if (torn)
-			log_warn("ship: the end of %s is missing: what is readable was shipped",
-				 path);
-	}
+	if (!err)
+		ship_file_finish(opts, &s.file, id);
 	free_shipment(&s);
 	return err ?: damaged ? -EBADMSG : 0;
 }

@@ -8,12 +8,14 @@
 #include "ship/anonymizer.h"
 #include "ship/sender.h"
 #include "ship/ship_state.h"
+#include "ship/trace_file.h"
 
 struct ship_counts {
-	uint64_t files, rows, batches; /* at the server */
+	uint64_t files, rows, batches; /* at the server; a profile is a batch, without rows */
 	uint64_t unreadable, dropped; /* files */
 	uint64_t torn; /* of the files: their end is missing */
 	uint64_t missing, doubled; /* rows, by counting them at the server */
+	uint64_t refused; /* profiles that the server does not take */
 };
 
 /* Stacks and frames that this process sent, by hash of day and content: they are not sent again. */
@@ -41,5 +43,9 @@ struct ship_file_opts {
  */
 int ship_file_send(const struct ship_file_opts *opts, int fd, const char *path,
 		   const uint64_t id[2]);
+
+/* After all of a file is at the server: notes and counts that. */
+void ship_file_finish(const struct ship_file_opts *opts, const struct trace_file *file,
+		      const uint64_t id[2]);
 
 #endif /* D9_SHIP_SHIP_FILE_H */
