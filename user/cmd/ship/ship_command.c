@@ -26,7 +26,7 @@
 struct ship_cmd_opts {
 	const char *to, *password_file, *ca_file, *ttl, *rollup_ttl, *key_file;
 	struct opt_list labels;
-	uint64_t disk_max, timeout_ns;
+	uint64_t disk_max, timeout_ns, retry_ns;
 	uint32_t end_fd;
 	bool anonymize, once, quiet;
 };
@@ -101,6 +101,12 @@ static const struct opt ship_opts_rows[] = {
 	  .min = 1,
 	  .arg = "DUR",
 	  .help = "Exit after DUR without an answer from the server (default: never)" },
+	{ .name = "retry",
+	  .kind = OPT_DURATION,
+	  .off = O(retry_ns),
+	  .min = 1,
+	  .arg = "DUR",
+	  .help = "Try again DUR after a failed request, then after up to 60 times DUR (default 1s)" },
 	OPT_ROW_QUIET(O(quiet)),
 	OPT_ROW_HELP,
 };
@@ -263,11 +269,12 @@ static int run(const struct ship_cmd_opts *opts, const char *dir, enum ship_targ
 				    .timeout_ns = 300 * SECOND,
 				    .stop = &stop },
 			.ttl = *ttl,
-			.grace_ns = SECOND,
+			.grace_ns = opts->retry_ns,
 		},
 		.attempts = {
-			.pause_min_ns = SECOND,
-			.pause_max_ns = 60 * SECOND,
+			.pause_min_ns = opts->retry_ns,
+			.pause_max_ns = opts->retry_ns < UINT64_MAX / 60 ? 60 * opts->retry_ns :
+									   UINT64_MAX,
 			.give_up_ns = opts->timeout_ns,
 			.end_fd = opts->end_fd ? (int)opts->end_fd : -1,
 			.end_give_up_ns = 10 * SECOND,
@@ -330,7 +337,7 @@ static int check_and_run(const struct ship_cmd_opts *opts, int cnt, char **words
 
 int cmd_ship(int argc, char **argv)
 {
-	struct ship_cmd_opts opts = { 0 };
+	struct ship_cmd_opts opts = { .retry_ns = SECOND };
 	int first, code = CMD_USAGE, ret = opts_parse(&ship_spec, argc, argv, &opts, &first);
 
 	if (ret == 1)
