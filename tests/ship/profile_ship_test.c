@@ -29,6 +29,7 @@ struct scene {
 	unsigned int first, count;
 	pid_t victim; /* killed at the request first */
 	bool anonymize;
+	const char *label; /* one more */
 	uint64_t disk_max;
 	struct ship_counts counts;
 };
@@ -66,7 +67,7 @@ static bool has_file(const struct scene *s, const char *name)
 
 static int run_with(struct scene *s, uint64_t give_up_ns)
 {
-	static const char *const labels[] = { "rack=b7, {west}" };
+	const char *const labels[] = { "rack=b7, {west}", s->label };
 	struct http_url url;
 	char text[96];
 	int err;
@@ -84,7 +85,7 @@ static int run_with(struct scene *s, uint64_t give_up_ns)
 							  .pause_max_ns = 2 * MS,
 							  .give_up_ns = give_up_ns },
 					    .labels = labels,
-					    .label_cnt = 1,
+					    .label_cnt = s->label ? 2 : 1,
 					    .anonymize = s->anonymize,
 					    .disk_max = s->disk_max,
 					    .poll_ns = MS,
@@ -169,6 +170,28 @@ Test(profile_ship, a_profile_has_names_types_and_modules)
 	run_expect_in(text, "6: \"/opt/app/bin/app\"\n");
 	cr_expect_null(strstr(text, "dial9-prof -p 10"), "a command line has arguments");
 	free(text);
+	end_scene(&s);
+}
+
+/* Otherwise two profiles had the same labels and start, and a server would keep one of them. */
+Test(profile_ship, a_label_with_the_service_makes_one_service_of_all)
+{
+	struct scene s = { .label = "service_name=my shop" };
+	const struct fake_profile *p;
+	struct make m;
+	size_t cnt;
+
+	run_make_app(&m);
+	make_task_in(&m, 15 * RUN_SEC, 20, 20, "other", "/other.slice");
+	make_sample(&m, 16 * RUN_SEC, 20, 20, PROF_SOURCE_SAMPLE, 0,
+		    (const uint64_t[]){ make_frame(1, 0x310) }, 1);
+	begin_scene(&s, make_done(&m));
+	cr_expect_eq(run_once(&s), 0);
+	p = fake_pyroscope_profiles(s.fake, &cnt);
+	cr_assert_eq(cnt, 2);
+	cr_expect_str_eq(p[0].name, "my_shop{rack=b7_ {west_,service_name=my shop,host=box}");
+	cr_expect_str_eq(p[1].name, p[0].name);
+	cr_expect_eq(p[0].count, 9);
 	end_scene(&s);
 }
 

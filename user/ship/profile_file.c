@@ -135,12 +135,27 @@ static int read_sums(struct shipment *s)
 
 /* ---- names ------------------------------------------------------------------------------------ */
 
+/* The value of a label; NULL: it is not given. */
+static const char *find_label(const struct ship_file_opts *opts, const char *name)
+{
+	const size_t len = strlen(name);
+
+	for (size_t i = 0; i < opts->label_cnt; i++)
+		if (!strncmp(opts->labels[i], name, len) && opts->labels[i][len] == '=')
+			return opts->labels[i] + len + 1;
+	return NULL;
+}
+
+/* A server takes the label in place of the name, so that all control groups must be one service. */
 static void put_service(void *ctx, const struct query_value *v, struct buf *out)
 {
 	const struct shipment *s = ctx;
+	const char *given = find_label(s->opts, "service_name");
 	struct buf name = { 0 };
 
-	if (v->type == QUERY_TEXT)
+	if (given)
+		buf_addstr(&name, given);
+	else if (v->type == QUERY_TEXT)
 		anonymizer_put(s->opts->anonymizer, ANONYMIZER_PRIVATE, v->data, v->sz, &name);
 	if (name.len)
 		pyroscope_put_service(out, name.data, name.len);
@@ -172,15 +187,13 @@ static void put_name(void *ctx, enum pprof_name what, uint32_t id, struct buf *o
 static void put_labels(struct shipment *s)
 {
 	const char *const *labels = s->opts->labels;
-	const char *host = s->file.host;
+	const char *host = find_label(s->opts, "host") ? NULL : s->file.host;
 	struct buf *out = &s->labels;
 
 	buf_addch(out, '{');
 	for (size_t i = 0; i < s->opts->label_cnt; i++) {
 		const size_t name = strcspn(labels[i], "=") + 1;
 
-		if (!strncmp(labels[i], "host=", name))
-			host = NULL;
 		buf_addstr(out, out->len > 1 ? "," : "");
 		buf_add(out, labels[i], name);
 		pyroscope_put_label(out, labels[i] + name, strlen(labels[i] + name));
