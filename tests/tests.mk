@@ -10,7 +10,7 @@ TESTS_ROOT := $(filter tests/bpf/% %_live_test.c,$(ALL_TESTS))
 TESTS      := $(filter-out $(TESTS_ROOT),$(ALL_TESTS))
 # Part of each test program.
 IN_ALL     := tests/support/limit.c
-HELPERS    := $(filter-out %_test.c tests/stimuli/% tests/fixtures/% tests/fuzz/% tests/web/% $(IN_ALL),$(call below,tests,*.c))
+HELPERS    := $(filter-out %_test.c tests/stimuli/% tests/fixtures/% tests/fuzz/% tests/web/% tests/fleet/clock_step.c $(IN_ALL),$(call below,tests,*.c))
 
 # Workloads of known truth; X.c -> $(O)/stimuli/X (X.cpp by $(CXX)).
 STIMULI := $(filter-out tests/stimuli/crate.rs,$(wildcard tests/stimuli/*.c tests/stimuli/*.cpp tests/stimuli/*.rs))
@@ -255,7 +255,12 @@ check-page: all $(JS_TOOLS)
 
 # Rows at real ClickHouse servers equal rows sent, whatever fails; needs root.
 FLEET_ROUNDS ?= 300
-check-fleet: all
+$(O)/tests/fleet/clock_step.so: tests/fleet/clock_step.c $(O)/flags
+	$(call msg,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(STIM_CFLAGS) -fPIC -shared -o $@ $<
+
+check-fleet: all $(O)/tests/fleet/clock_step.so
 	$(Q)$(TEST_ENV) python3 tests/fleet/faults.py $(O)/dial9-prof $(FLEET_ROUNDS)
 
 # Exports, read by the programs that they are made for; those that cannot be had from here are skipped.

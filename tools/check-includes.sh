@@ -58,7 +58,7 @@ folders() {
 		rewrite/merge: rewrite/copy profile events trace base
 		rewrite/symbolize: rewrite/copy symbol events trace kernel base
 		query: profile trace base
-		ship: query profile trace base
+		ship: query export profile trace base
 		fleet: ship query base
 		cmd/common: export formats profile trace base
 		cmd/report: cmd/common export profile trace base

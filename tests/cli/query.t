@@ -228,7 +228,7 @@ $ dial9-prof query --at http://localhost:1/x --param from=noon top-functions
 ? 1
 #
 $ dial9-prof query --at http://localhost:1/x --list | head -n 1
-top-functions     functions by CPU time, over all hosts (:limit='30', :host='*', :from='', :to='')
+top-functions     functions by CPU time, over all hosts (:limit='30', :service='*', :host='*', :from='', :to='')
 #
 $ dial9-prof query --at http://localhost:1/x --list noisy-neighbours | grep -c :range
 1

@@ -124,7 +124,7 @@ Flight recorder:
 Fleet:
       --ship=URL            Rotate the output (default every 1min, -o
                             dial9-spool/trace.bin) and send the files to
-                            ClickHouse, see dial9-prof ship
+                            ClickHouse or Pyroscope, see dial9-prof ship
       --label=NAME=VALUE    With --ship: put this label in each row; repeatable
       --anonymize           With --ship: send hashes in place of names; files on
                             this machine keep them
@@ -600,11 +600,19 @@ $ dial9-prof record -a --ship http://localhost:8123/x --anonymize-key key
 ? 1
 #
 $ dial9-prof record -a --ship localhost:8123
-! dial9-prof: record: bad value for --ship: expected http://USER@HOST:8123/DATABASE or https://...; see dial9-prof record --help
+! dial9-prof: record: bad value for --ship: expected http://USER@HOST:8123/DATABASE, https://... or pyroscope+http://HOST:4040; see dial9-prof record --help
 ? 1
 #
 $ dial9-prof record -a --ship http://me:secret@localhost:8123/x
 ! dial9-prof: record: the URL of --ship has a password, which others can see; use the environment variable DIAL9_SHIP_PASSWORD; see dial9-prof record --help
+? 1
+#
+$ dial9-prof record -a --ship pyroscope+ftp://localhost
+! dial9-prof: record: bad value for --ship: expected http://USER@HOST:8123/DATABASE, https://... or pyroscope+http://HOST:4040; see dial9-prof record --help
+? 1
+#
+$ dial9-prof record -a --ship pyroscope+http://localhost:4040 --raw-ttl 7
+! dial9-prof: record: --raw-ttl and --rollup-ttl need ClickHouse; see dial9-prof record --help
 ? 1
 #
 $ dial9-prof record -a --ship http://localhost:8123/x --label rack

@@ -1,4 +1,4 @@
-# Traces to ClickHouse: what the command line takes. What happens with a server is in tests/ship.
+# Traces to ClickHouse or Pyroscope: what the command line takes. What happens with a server is in tests/ship.
 #
 $ dial9-prof ship
 ! dial9-prof: ship: no directory given; use the one of record --switch-output
@@ -43,3 +43,15 @@ $ dial9-prof ship a --to http://localhost:8123/x --password-file /nonexistent
 $ dial9-prof ship /nonexistent --to http://localhost:8123/x
 ! dial9-prof: ship: cannot open /nonexistent: No such file or directory
 ? 5
+#
+$ dial9-prof ship a --to pyroscope+ftp://localhost
+! dial9-prof: ship: bad URL: expected pyroscope+http://HOST:4040 or pyroscope+https://USER@HOST
+? 1
+#
+$ dial9-prof ship a --to pyroscope+http://localhost:4040 --rollup-ttl 7d
+! dial9-prof: ship: --rollup-ttl needs ClickHouse; configure the time in Pyroscope
+? 1
+#
+$ dial9-prof ship a --to pyroscope+http://localhost:4040 --label a-b=c
+! dial9-prof: ship: bad value 'a-b=c' for --label: Pyroscope takes names of letters, digits, underscores and dots
+? 1

@@ -201,9 +201,33 @@ test('parameters select the same rows', { skip }, () => {
 	expectSame([all], ['offcpu-stacks', '--param', 'comm=*[^a-z]*', '--param', 'limit=-1']);
 	expectSame([all], ['build-diff', '--param', 'module=*/app', '--param', 'before=62', '--param', 'after=6f']);
 	for (const [params, hosts] of [[['host=h1'], 1], [['host=h?'], 2], [['host=nobody'], 0], [['from=2023-11-14 23:00'], 3],
-		[['to=2023-11-14 23:00'], 1], [['from=1h'], 0]])
+		[['to=2023-11-14 23:00'], 1], [['from=1h'], 0], [['host=h1,h2'], 2], [['host=nobody,h[1,2]'], 2]])
 		assert.strictEqual(ok('query', '--at', all, 'hosts', '--format', 'csv',
 			...params.flatMap((param) => ['--param', param])).trim().split('\n').length - 1, hosts, params[0]);
+});
+
+test('hosts, services and times select rows of named queries and of SQL', { skip }, () => {
+	const rows = (...words) => JSON.parse(ok('query', '--at', all, '--format', 'json', ...words));
+	const samples = (...params) => rows(...params.flatMap((param) => ['--param', param]), '--param', 'limit=-1', 'top-functions')
+		.reduce((sum, row) => sum + row.samples, 0);
+	const count = (...params) => Number(rows(...params.flatMap((param) => ['--param', param]),
+		"SELECT count() AS n FROM samples WHERE source = 'cpu' AND :range")[0].n);
+	const services = rows('SELECT DISTINCT service FROM samples WHERE source = \'cpu\'').map((row) => row.service);
+	let sum = 0;
+	assert(services.length > 1, services);
+	for (const service of services) {
+		const param = `service=${service}`;
+		sum += samples(param);
+		assert.strictEqual(samples(param), count(param), param);
+		assert.strictEqual(samples(param, 'host=h1'), count(param, 'host=h1'), param);
+	}
+	assert.strictEqual(sum, samples());
+	assert.strictEqual(samples(), count());
+	assert.strictEqual(count('host=h1,h2'), count('host=h1') + count('host=h2'));
+	assert(count('host=h1') > 0);
+	assert.strictEqual(count('from=1h'), 0);
+	assert.strictEqual(run('query', '--at', all, '--param', 'from=noon', 'SELECT 1 FROM samples WHERE :range').code, MISTAKE);
+	assert.strictEqual(run('query', '--at', all, '--param', 'host=h1', 'SELECT 1 FROM samples').code, MISTAKE);
 });
 
 test('text from outside stays a value', { skip }, async () => {

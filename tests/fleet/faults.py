@@ -23,8 +23,11 @@ import urllib.request
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FACTS = ("samples", "slices", "lost", "spans", "waits_rollup", "offcpu_rollup", "cpu_rollup")
-IN_A_ROW_MAX = 2  # faults of one batch: pauses of 1 and 2 s
-END_S = 250  # until ship has sent all, with such pauses
+IN_A_ROW_MAX = 2  # faults of one batch
+END_S = 250  # until ship has sent all
+# A tenth of the default pause: a round is as many faults in less time.
+RETRY = ("--retry", "100ms")
+HOUR_NS, DAY_NS = 3600 * 10**9, 24 * 3600 * 10**9
 
 
 # ---- servers --------------------------------------------------------------------------------------
@@ -187,11 +190,11 @@ class Round:
         for name in self.fleet.traces:
             shutil.copy(name, where or self.dir)
 
-    def ship(self, port=None, where=None, words=()):
+    def ship(self, port=None, where=None, words=RETRY, env=None):
         """Starts ship: finish() waits for it."""
         return subprocess.Popen([self.fleet.program, "ship", where or self.dir, "--once", "--to",
                                  f"http://127.0.0.1:{port or self.server.port}/fleet", "--timeout", "60", *words],
-                                stderr=subprocess.PIPE, text=True)
+                                stderr=subprocess.PIPE, text=True, env=env)
 
     def finish(self, process):
         try:
@@ -202,13 +205,13 @@ class Round:
         self.codes.append(process.returncode)
         return process.returncode
 
-    def through(self, plan, words=()):
+    def through(self, plan, **more):
         self.proxy = Proxy(self.server, plan)
-        return self.ship(self.proxy.port, words=words)
+        return self.ship(self.proxy.port, **more)
 
-    def run_through(self, plan):
+    def run_through(self, plan, **more):
         self.fill()
-        code = self.finish(self.through(plan))
+        code = self.finish(self.through(plan, **more))
         assert code in (0, 4), f"status {code}\n{self.log}"
 
     def target(self):
@@ -270,7 +273,8 @@ class Round:
     def late_requests(self):
         """What a proxy may do, and no server without tokens can detect in time."""
         target = self.target()
-        self.run_through(lambda insert, n: {"late": self.random.random() * 4} if target(insert, n) else {})
+        # with the default pause: what it protects from
+        self.run_through(lambda insert, n: {"late": self.random.random() * 4} if target(insert, n) else {}, words=())
 
     def ship_killed(self):
         """At a stage of an insert, or at any moment; several times."""
@@ -404,13 +408,75 @@ class Round:
             assert self.finish(recorder) == -9, self.log
             assert not glob.glob(spool + "/*.bin"), self.log
         assert self.finish(self.ship(where=spool)) == 0, self.log
+        self.compare_sent()
+        self.checked = True
+
+    def clock_steps(self):
+        """The wall clock goes back and forth during a recording, between its files, and while they are sent."""
+        spool, step = self.dir + "/spool", self.dir + "/step"
+        os.mkdir(spool)
+        steps = [0]
+
+        def set_step():
+            steps.append(self.random.choice([-2 * DAY_NS, -HOUR_NS, -10**9, 10**9, HOUR_NS, 2 * DAY_NS, 0]))
+            with open(step, "r+b" if os.path.exists(step) else "wb") as f:
+                f.write(steps[-1].to_bytes(8, "little", signed=True))
+
+        set_step()
+        env = dict(os.environ, LD_PRELOAD=self.fleet.clock_step, D9_CLOCK_STEP=step)
+        live = self.random.random() < 0.3
+        began = time.time_ns()
+        recorder = subprocess.Popen(
+            [self.fleet.program, "record", "-q", "--switch-output=300ms", "-o", spool + "/t.bin",
+             *(["--ship", f"http://127.0.0.1:{self.server.port}/fleet"] if live else []), "--", "sh", "-c",
+             "for i in 1 2 3 4 5 6 7 8 9 10; do date; sleep 0.2; done"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=env)
+        while recorder.poll() is None:
+            time.sleep(self.random.random() / 3)
+            set_step()
+        assert self.finish(recorder) == 0, self.log
+        ended = time.time_ns()
+        files = glob.glob(spool + "/*.bin")
+        assert live or len(files) > 2, files
+        rows = {table: sum(self.fleet.query(f"SELECT count(*) FROM {table}{where}", name) for name in files)
+                for table, where in (("samples", " WHERE source <> 'switch'"), ("slices", ""), ("lost", ""))}
+        for name in files:
+            stat = os.stat(name)
+            os.utime(name, ns=(stat.st_atime_ns, stat.st_mtime_ns + self.random.choice(steps)))
+        stop = threading.Event()
+
+        def keep_stepping():
+            while not stop.wait(self.random.random() / 3):
+                set_step()
+
+        stepper = threading.Thread(target=keep_stepping)
+        stepper.start()
+        code = self.finish(self.through(self.sometimes(lambda: {"drop": True}), where=spool, env=env))
+        stop.set()
+        stepper.join()
+        assert code in (0, 4), f"status {code}\n{self.log}"
+        assert not glob.glob(spool + "/*.bin*"), self.log
+        extra = sum(self.server.number(f"SELECT count() FROM fleet.{table}") - rows[table] for table in rows)
+        if code == 0:
+            assert live or extra == 0, f"{extra} rows\n{self.log}"
+            self.compare_sent()
+        else:
+            assert extra > 0 and " doubled row" in self.log, f"{extra} rows\n{self.log}"
+        first, last = began + min(steps) - 10**9, ended + max(steps) + 10**9
+        for table in ("samples", "slices", "waits_rollup", "offcpu_rollup", "cpu_rollup"):
+            wrong = self.server.number(f"SELECT count() FROM fleet.{table} WHERE wall + 10000000000 < {first} OR wall > {last}"
+                                       f" OR day != toDate(intDiv(wall, {DAY_NS}))")
+            assert wrong == 0, f"{wrong} rows of {table} have other times\n{self.log}"
+        self.checked = True
+
+    # -- afterwards
+
+    def compare_sent(self):
+        """The rows that ship sent, by the ledger, are there once."""
         sent, seen = (self.server.number(f"SELECT sum({n}) FROM (SELECT batch, any({n}) AS {n} FROM fleet.ledger"
                                          " GROUP BY batch)") for n in ("rows", "rows_seen"))
         there = sum(self.server.number(f"SELECT count() FROM fleet.{t}") for t in FACTS)
         assert sent == seen == there > 0, f"sent {sent}, seen {seen}, there {there}\n{self.log}"
-        self.checked = True
-
-    # -- afterwards
 
     def compare(self, server):
         """The difference of rows: 0, or what ship or the ledger report."""
@@ -450,11 +516,13 @@ class Round:
 
 class Fleet:
     kinds = ["server_killed", "ship_killed", "lost_answers", "other_schemas", "server_disk_full", "cut_requests",
-             "shard_down", "record_ship", "ship_disk_full", "server_killed_before", "late_requests", "partial_answers"]
-    need_root = ("ship_disk_full", "server_disk_full", "record_ship")
+             "shard_down", "record_ship", "ship_disk_full", "server_killed_before", "late_requests", "partial_answers",
+             "clock_steps"]
+    need_root = ("ship_disk_full", "server_disk_full", "record_ship", "clock_steps")
 
     def __init__(self, program):
         self.program, self.mounts = os.path.abspath(program), []
+        self.clock_step = os.path.join(os.path.dirname(self.program), "tests/fleet/clock_step.so")
         self.dir = tempfile.mkdtemp(prefix="dial9-fleet-")
         self.servers = [Server(f"{self.dir}/{name}") for name in ("one", "two")]
 

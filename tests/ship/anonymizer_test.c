@@ -229,18 +229,19 @@ static struct fake_clickhouse *send_trace(bool anonymize, uint64_t disk_max)
 	write_trace(&p, "zwriter.0.bin");
 	snprintf(text, sizeof(text), "http://me@127.0.0.1:%u/fleet", fake_port(f));
 	cr_assert_eq(http_url_parse("ship", text, &url), 0);
-	cr_expect_eq(ship_run(&(struct ship_opts){ .dir = p.path,
-						   .sender = { .server = { .url = &url,
-									   .timeout_ns = RUN_SEC },
-							       .end_fd = -1,
-							       .pause_min_ns = 1000,
-							       .pause_max_ns = 1000 },
-						   .labels = labels,
-						   .label_cnt = 1,
-						   .anonymize = anonymize,
-						   .disk_max = disk_max,
-						   .once = true },
-			      &counts),
+	cr_expect_eq(ship_run(
+			     &(struct ship_opts){
+				     .dir = p.path,
+				     .sender = { .server = { .url = &url, .timeout_ns = RUN_SEC } },
+				     .attempts = { .end_fd = -1,
+						   .pause_min_ns = 1000,
+						   .pause_max_ns = 1000 },
+				     .labels = labels,
+				     .label_cnt = 1,
+				     .anonymize = anonymize,
+				     .disk_max = disk_max,
+				     .once = true },
+			     &counts),
 		     0);
 	cr_expect_eq(counts.missing + counts.doubled, 0);
 	http_url_fini(&url);

@@ -1,33 +1,27 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The fake server: one thread, one connection at a time. */
+/* The fake server. */
 #include "tests/ship/fake_clickhouse.h"
 
-#include <arpa/inet.h>
 #include <criterion/criterion.h>
 #include <inttypes.h>
 #include <pthread.h>
-#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include "base/buf.h"
 #include "ship/ship_tables.h"
+#include "tests/ship/fake_http.h"
 #include "tests/ship/native_rows.h"
 
 #define BATCHES_MAX 4096
 
 struct fake_clickhouse {
 	struct fake_opts opts;
-	int listener;
-	unsigned int port;
-	pthread_t thread;
-	sem_t ready; /* the thread is in accept() */
+	struct fake_http http;
 	pthread_mutex_t lock;
-	bool stopped;
 	struct fake_batch batches[BATCHES_MAX];
 	struct buf blocks[BATCHES_MAX]; /* of these, unpacked */
 	size_t batch_cnt;
@@ -35,57 +29,6 @@ struct fake_clickhouse {
 	struct buf seen; /* heads, and statements */
 	struct buf bodies; /* of inserts, unpacked */
 };
-
-/* ---- requests --------------------------------------------------------------------------------- */
-
-struct request {
-	struct buf head; /* unescaped */
-	struct buf body;
-	size_t length;
-};
-
-static void unescape(struct buf *b)
-{
-	size_t to = 0;
-
-	for (size_t i = 0; i < b->len; i++) {
-		unsigned int c = (unsigned char)b->data[i];
-
-		if (c == '%' && sscanf(b->data + i + 1, "%2x", &c) == 1)
-			i += 2;
-		b->data[to++] = (char)c;
-	}
-	b->len = to;
-	b->data[to] = '\0';
-}
-
-static bool read_until(int fd, struct buf *b, size_t len)
-{
-	while (b->len < len) {
-		const size_t want = len - b->len;
-		ssize_t n = read(fd, buf_reserve(b, want), want);
-
-		if (n <= 0)
-			return false;
-		b->len += (size_t)n;
-		b->data[b->len] = '\0';
-	}
-	return true;
-}
-
-static bool read_head(int fd, struct request *r)
-{
-	const char *at;
-
-	do {
-		if (!read_until(fd, &r->head, r->head.len + 1))
-			return false;
-	} while (r->head.len < 4 || memcmp(r->head.data + r->head.len - 4, "\r\n\r\n", 4) != 0);
-	at = strcasestr(r->head.data, "\r\nContent-Length: ");
-	r->length = at ? strtoull(at + strlen("\r\nContent-Length: "), NULL, 10) : 0;
-	unescape(&r->head);
-	return true;
-}
 
 /* ---- inserts ---------------------------------------------------------------------------------- */
 
@@ -116,30 +59,14 @@ static uint64_t count_rows(const struct buf *body)
 	return read_varint(&at);
 }
 
-static void unpack(const struct buf *body, struct buf *out)
-{
-	char piece[4096];
-	z_stream z = { .next_in = (Bytef *)body->data, .avail_in = (uInt)body->len };
-	int ret = Z_OK;
-
-	inflateInit2(&z, 15 + 16);
-	while (ret == Z_OK) {
-		z.next_out = (Bytef *)piece;
-		z.avail_out = sizeof(piece);
-		ret = inflate(&z, Z_NO_FLUSH);
-		buf_add(out, piece, sizeof(piece) - z.avail_out);
-	}
-	inflateEnd(&z);
-}
-
 static void keep_body(struct fake_clickhouse *f, const struct buf *body)
 {
 	pthread_mutex_lock(&f->lock);
-	unpack(body, &f->bodies);
+	fake_http_unpack(body->data, body->len, &f->bodies);
 	pthread_mutex_unlock(&f->lock);
 }
 
-static void store(struct fake_clickhouse *f, const struct request *r)
+static void store(struct fake_clickhouse *f, const struct fake_request *r)
 {
 	struct fake_batch b = { .rows = count_rows(&r->body) };
 	const char *token = strstr(r->head.data, "query_id=");
@@ -153,20 +80,10 @@ static void store(struct fake_clickhouse *f, const struct request *r)
 	for (size_t i = 0; i < f->batch_cnt && f->opts.tokens; i++)
 		known |= f->batches[i].id == b.id;
 	if (!known && f->batch_cnt < BATCHES_MAX) {
-		unpack(&r->body, &f->blocks[f->batch_cnt]);
+		fake_http_unpack(r->body.data, r->body.len, &f->blocks[f->batch_cnt]);
 		f->batches[f->batch_cnt++] = b;
 	}
 	pthread_mutex_unlock(&f->lock);
-}
-
-static void answer(int fd, const char *status, const char *header, const char *body)
-{
-	struct buf out = { 0 };
-
-	buf_printf(&out, "HTTP/1.1 %s\r\n%sContent-Length: %zu\r\n\r\n%s", status, header,
-		   strlen(body), body);
-	(void)!send(fd, out.data, out.len, MSG_NOSIGNAL);
-	buf_free(&out);
 }
 
 static void answer_forever(int fd)
@@ -186,13 +103,13 @@ static void answer_forever(int fd)
 }
 
 /* false: the connection is closed. */
-static bool take_insert(struct fake_clickhouse *f, int fd, struct request *r)
+static bool take_insert(struct fake_clickhouse *f, int fd, struct fake_request *r)
 {
 	const enum fake_fault fault =
 		f->opts.fault ? f->opts.fault(f->opts.ctx, f->inserts) : FAKE_FINE;
 
 	f->inserts++;
-	if (!read_until(fd, &r->body, fault == FAKE_CUT ? r->length / 2 : r->length) ||
+	if (!fake_http_read(fd, &r->body, fault == FAKE_CUT ? r->length / 2 : r->length) ||
 	    fault == FAKE_CUT)
 		return false;
 	keep_body(f, &r->body);
@@ -201,7 +118,7 @@ static bool take_insert(struct fake_clickhouse *f, int fd, struct request *r)
 		store(f, r);
 	switch (fault) {
 	case FAKE_SILENT:
-		(void)!read_until(fd, &r->body, r->length + 1);
+		(void)!fake_http_read(fd, &r->body, r->length + 1);
 		return false;
 	case FAKE_EAT:
 	case FAKE_CUT:
@@ -213,25 +130,27 @@ static bool take_insert(struct fake_clickhouse *f, int fd, struct request *r)
 		answer_forever(fd);
 		return false;
 	case FAKE_ERROR:
-		answer(fd, "500 Error", "", "Code: 252, e.displayText() = Too many parts");
+		fake_http_answer(fd, "500 Error", "",
+				 "Code: 252, e.displayText() = Too many parts");
 		break;
 	case FAKE_STATUS:
-		answer(fd, "302 Found", "Location: http://127.0.0.1:1/\r\n", "");
+		fake_http_answer(fd, "302 Found", "Location: http://127.0.0.1:1/\r\n", "");
 		break;
 	case FAKE_HEADER:
-		answer(fd, "200 OK", "X-ClickHouse-Exception-Code: 241\r\n", "");
+		fake_http_answer(fd, "200 OK", "X-ClickHouse-Exception-Code: 241\r\n", "");
 		break;
 	case FAKE_BODY:
-		answer(fd, "200 OK", "", "<html>please log in</html>");
+		fake_http_answer(fd, "200 OK", "", "<html>please log in</html>");
 		break;
 	case FAKE_TABLE:
-		answer(fd, "404 Not Found", "", "Code: 60. DB::Exception: Table x does not exist");
+		fake_http_answer(fd, "404 Not Found", "",
+				 "Code: 60. DB::Exception: Table x does not exist");
 		break;
 	case FAKE_DOUBLE:
 		store(f, r);
 		/* fall through */
 	case FAKE_FINE:
-		answer(fd, "200 OK", "", "");
+		fake_http_answer(fd, "200 OK", "", "");
 		break;
 	}
 	return true;
@@ -244,7 +163,7 @@ static void answer_number(int fd, uint64_t n)
 	char text[32];
 
 	snprintf(text, sizeof(text), "%" PRIu64 "\n", n);
-	answer(fd, "200 OK", "", text);
+	fake_http_answer(fd, "200 OK", "", text);
 }
 
 /* Of each table, one column is missing: the program adds it. */
@@ -259,7 +178,7 @@ static void answer_columns(int fd, const char *sql)
 		for (size_t k = 1; strstr(sql, table) && k < ship_tables[i].column_cnt; k++)
 			buf_printf(&out, "%s\n", ship_tables[i].columns[k].name);
 	}
-	answer(fd, "200 OK", "", buf_cstr(&out));
+	fake_http_answer(fd, "200 OK", "", buf_cstr(&out));
 	buf_free(&out);
 }
 
@@ -286,7 +205,7 @@ static uint64_t count_fact_tables(void)
 static void run(struct fake_clickhouse *f, int fd, const char *sql)
 {
 	if (strstr(sql, "version()"))
-		answer(fd, "200 OK", "", "26.7.1\n");
+		fake_http_answer(fd, "200 OK", "", "26.7.1\n");
 	else if (strstr(sql, "system.settings"))
 		answer_number(fd, f->opts.tokens);
 	else if (strstr(sql, "system.tables"))
@@ -298,88 +217,51 @@ static void run(struct fake_clickhouse *f, int fd, const char *sql)
 	else if (strstr(sql, "batch = "))
 		answer_number(fd, count_batch(f, sql));
 	else if (f->opts.old && strstr(sql, "SETTINGS"))
-		answer(fd, "500 Error", "", "Code: 36, e.displayText() = Unknown setting");
+		fake_http_answer(fd, "500 Error", "",
+				 "Code: 36, e.displayText() = Unknown setting");
 	else
-		answer(fd, "200 OK", "", "");
+		fake_http_answer(fd, "200 OK", "", "");
 }
 
 /* ---- life ------------------------------------------------------------------------------------- */
 
-static bool serve_one(struct fake_clickhouse *f, int fd)
-{
-	struct request r = { 0 };
-	bool more = read_head(fd, &r);
-
-	if (more) {
-		pthread_mutex_lock(&f->lock);
-		buf_add(&f->seen, r.head.data, r.head.len);
-		pthread_mutex_unlock(&f->lock);
-	}
-	if (more && strstr(r.head.data, "query=INSERT")) {
-		more = take_insert(f, fd, &r);
-	} else if (more) {
-		more = read_until(fd, &r.body, r.length);
-		pthread_mutex_lock(&f->lock);
-		buf_add(&f->seen, r.body.data, r.body.len);
-		pthread_mutex_unlock(&f->lock);
-		if (more)
-			run(f, fd, buf_cstr(&r.body));
-	}
-	buf_free(&r.head);
-	buf_free(&r.body);
-	return more;
-}
-
-static void *serve(void *ctx)
+static bool serve(void *ctx, int fd, struct fake_request *r)
 {
 	struct fake_clickhouse *f = ctx;
-	int fd;
+	bool more;
 
-	sem_post(&f->ready);
-	while ((fd = accept(f->listener, NULL, NULL)) >= 0) {
-		while (serve_one(f, fd))
-			;
-		close(fd);
-	}
-	return NULL;
+	pthread_mutex_lock(&f->lock);
+	buf_add(&f->seen, r->head.data, r->head.len);
+	pthread_mutex_unlock(&f->lock);
+	if (strstr(r->head.data, "query=INSERT"))
+		return take_insert(f, fd, r);
+	more = fake_http_read(fd, &r->body, r->length);
+	pthread_mutex_lock(&f->lock);
+	buf_add(&f->seen, r->body.data, r->body.len);
+	pthread_mutex_unlock(&f->lock);
+	if (more)
+		run(f, fd, buf_cstr(&r->body));
+	return more;
 }
 
 struct fake_clickhouse *fake_start(const struct fake_opts *opts)
 {
-	struct sockaddr_in at = { .sin_family = AF_INET,
-				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	struct fake_clickhouse *f = calloc(1, sizeof(*f));
-	socklen_t len = sizeof(at);
 
 	f->opts = *opts;
 	pthread_mutex_init(&f->lock, NULL);
-	f->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	cr_assert_eq(bind(f->listener, (struct sockaddr *)&at, sizeof(at)), 0);
-	cr_assert_eq(listen(f->listener, 8), 0);
-	cr_assert_eq(getsockname(f->listener, (struct sockaddr *)&at, &len), 0);
-	f->port = ntohs(at.sin_port);
-	cr_assert_eq(sem_init(&f->ready, 0, 0), 0);
-	cr_assert_eq(pthread_create(&f->thread, NULL, serve, f), 0);
-	/* A thread that starts holds locks of the allocator, which a child of fork() would wait for. */
-	cr_assert_eq(sem_wait(&f->ready), 0);
+	fake_http_start(&f->http, serve, f);
 	return f;
 }
 
-/* Clients are gone by then, so that the thread is in accept(). */
 void fake_stop(struct fake_clickhouse *f)
 {
-	if (f->stopped)
-		return;
-	shutdown(f->listener, SHUT_RDWR);
-	pthread_join(f->thread, NULL);
-	close(f->listener);
-	f->stopped = true;
+	fake_http_stop(&f->http);
 }
 
 void fake_free(struct fake_clickhouse *f)
 {
 	fake_stop(f);
-	sem_destroy(&f->ready);
 	for (size_t i = 0; i < f->batch_cnt; i++)
 		buf_free(&f->blocks[i]);
 	buf_free(&f->seen);
@@ -389,7 +271,7 @@ void fake_free(struct fake_clickhouse *f)
 
 unsigned int fake_port(const struct fake_clickhouse *f)
 {
-	return f->port;
+	return f->http.port;
 }
 
 void fake_put_rows(struct fake_clickhouse *f, const char *table, const char *columns,

@@ -62,6 +62,43 @@ Test(ship_state, survives_reopening)
 	temp_dir_remove(path);
 }
 
+/* What is reported together stays the same until it is reported. */
+Test(ship_state, a_batch_of_drops_survives_reopening)
+{
+	const struct ship_state_drop drop = { (char *)"a.7.bin", 100, 200 };
+	struct ship_state *s;
+	char path[64];
+	size_t cnt;
+	int dir;
+
+	temp_dir_make(path, sizeof(path));
+	dir = open(path, O_RDONLY | O_DIRECTORY);
+	cr_assert_eq(ship_state_open(dir, path, &s), 0);
+	cr_expect_eq(ship_state_batch_drops(s), 0);
+	for (int i = 0; i < 3; i++)
+		cr_expect_eq(ship_state_drop(s, &drop), 0);
+	cr_expect_eq(ship_state_batch_drops(s), 3);
+	cr_expect_eq(ship_state_drop(s, &drop), 0);
+	cr_expect_eq(ship_state_batch_drops(s), 3);
+	ship_state_close(s);
+
+	for (int i = 0; i < 2; i++) {
+		cr_assert_eq(ship_state_open(dir, path, &s), 0);
+		cr_expect_eq(ship_state_batch_drops(s), 3);
+		/* writes all of it */
+		cr_expect_eq(ship_state_done(s, A), 0);
+		ship_state_close(s);
+	}
+	cr_assert_eq(ship_state_open(dir, path, &s), 0);
+	cr_expect_eq(ship_state_forget_drops(s, 3), 0);
+	cr_expect_eq(ship_state_batch_drops(s), 1);
+	ship_state_drops(s, &cnt);
+	cr_expect_eq(cnt, 1);
+	ship_state_close(s);
+	close(dir);
+	temp_dir_remove(path);
+}
+
 Test(ship_state, a_torn_line_is_ignored)
 {
 	static const char text[] = "dial9-ship 3\nfile 00000000000000030000000000000004\n"

@@ -95,12 +95,12 @@ static int run_until(struct scene *s, uint64_t give_up_ns, uint64_t disk_max, in
 	err = ship_run(&(struct ship_opts){ .dir = s->dir,
 					    .sender = { .server = { .url = &url,
 								    .timeout_ns = 20000 * MS },
-							.end_fd = end_fd,
-							.end_give_up_ns = 1000 * MS,
-							.pause_min_ns = MS,
-							.pause_max_ns = 2 * MS,
-							.give_up_ns = give_up_ns,
 							.grace_ns = MS },
+					    .attempts = { .end_fd = end_fd,
+							  .end_give_up_ns = 1000 * MS,
+							  .pause_min_ns = MS,
+							  .pause_max_ns = 2 * MS,
+							  .give_up_ns = give_up_ns },
 					    .labels = labels,
 					    .label_cnt = 1,
 					    .disk_max = disk_max,
@@ -445,6 +445,61 @@ Test(ship, a_full_budget_drops_the_oldest_file_and_reports_it)
 	cr_expect_eq(run_once(&s), 0);
 	cr_expect_eq(fake_rows(s.fake, "lost"), 1);
 	end(&s);
+}
+
+/* As after a long time without a server: one insert for all of them, whenever it or the program fails. */
+Test(ship, lost_files_are_reported_together, .timeout = 60)
+{
+	static const enum fake_fault faults[] = { FAKE_FINE, FAKE_ERROR, FAKE_CUT, FAKE_EAT };
+
+	for (int i = 0; i < 8; i++) {
+		struct scene s = { .fault = faults[i / 2], .first = 0, .count = 1 };
+		const bool tokens = i % 2;
+		char name[32];
+
+		begin(&s, tokens);
+		for (int k = 1; k < 20; k++) {
+			snprintf(name, sizeof(name), "a.%d.bin", k);
+			copy_trace(&s, name);
+		}
+		cr_expect_eq(run_with(&s, 20000 * MS, 1), 0);
+		cr_expect_eq(s.counts.dropped, 20);
+		cr_expect_eq(fake_rows(s.fake, "lost"), 20, "fault %d: %lu rows", s.fault,
+			     fake_rows(s.fake, "lost"));
+		cr_expect_leq(fake_inserts(s.fake), 2);
+		end(&s);
+	}
+}
+
+Test(ship, killed_while_it_reports_lost_files_it_reports_them_once, .timeout = 60)
+{
+	for (int tokens = 0; tokens < 2; tokens++) {
+		struct scene s = { 0 };
+		int go[2], status;
+		char byte = 0;
+		pid_t child;
+
+		cr_assert_eq(pipe(go), 0);
+		begin(&s, tokens);
+		copy_trace(&s, "a.1.bin");
+		copy_trace(&s, "a.2.bin");
+		child = fork();
+		if (!child) {
+			cr_assert_eq(read(go[0], &byte, 1), 1);
+			_exit(run_with(&s, 20000 * MS, 1) ? 1 : 0);
+		}
+		s.victim = child;
+		cr_assert_eq(write(go[1], &byte, 1), 1);
+		cr_assert_eq(waitpid(child, &status, 0), child);
+		cr_expect(WIFSIGNALED(status));
+		s.victim = 0;
+		copy_trace(&s, "a.3.bin");
+		cr_expect_eq(run_with(&s, 20000 * MS, 1), 0);
+		cr_expect_eq(fake_rows(s.fake, "lost"), 4, "%lu", fake_rows(s.fake, "lost"));
+		close(go[0]);
+		close(go[1]);
+		end(&s);
+	}
 }
 
 Test(ship, a_file_that_cannot_be_deleted_is_not_lost)

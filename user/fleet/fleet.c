@@ -86,6 +86,11 @@ void fleet_close(struct fleet *f)
 	free(f);
 }
 
+bool fleet_is_filtered(const struct fleet_statement *s)
+{
+	return s->query || fleet_params_are_filtered(s->sql);
+}
+
 const char *fleet_error(const struct fleet *f)
 {
 	return f->error.len ? f->error.data : "unknown error";
@@ -262,14 +267,15 @@ static int ask_all(struct fleet *f, const char *sql, struct rows *r)
 
 /* ---- SQL -------------------------------------------------------------------------------------- */
 
-static int check_used(struct fleet *f, const struct fleet_params *p)
+/* @given_cnt: the first of the values; others need not be used. */
+static int check_used(struct fleet *f, const struct fleet_params *p, size_t given_cnt)
 {
-	for (size_t i = 0; i < p->cnt; i++) {
+	for (size_t i = 0; i < given_cnt; i++) {
 		bool used = false;
 
 		for (size_t k = 0; k < p->cnt; k++)
 			used |= p->values[k].used && !strcmp(p->values[k].name, p->values[i].name);
-		if (used)
+		if (used || (p->has_filters && fleet_params_is_filter(p->values[i].name)))
 			continue;
 		buf_clear(&f->error);
 		buf_addstr(&f->error, "the query has no parameter :");
@@ -283,12 +289,12 @@ static int check_used(struct fleet *f, const struct fleet_params *p)
 static int make_sql(struct fleet *f, const struct fleet_statement *s, struct fleet_params *p,
 		    struct buf *sql)
 {
-	int err = fleet_params_of_sql(p, s->params, s->param_cnt, &f->error);
+	int err = fleet_params_of_sql(p, s->sql, s->params, s->param_cnt, &f->error);
 
 	if (err)
 		return err;
 	sql_template_put(sql, s->sql, p->values, p->cnt);
-	return check_used(f, p);
+	return check_used(f, p, s->param_cnt);
 }
 
 static int run_sql(struct fleet *f, const struct fleet_statement *s)

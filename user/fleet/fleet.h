@@ -42,6 +42,9 @@ int fleet_check(struct fleet *f, const struct fleet_statement *s);
 int fleet_run(struct fleet *f, const struct fleet_statement *s);
 const char *fleet_error(const struct fleet *f);
 
+/* Whether the values of `host`, `from` and `to` decide which rows a statement reads. */
+bool fleet_is_filtered(const struct fleet_statement *s);
+
 /*
  * Reports losses of the hosts, and times without data, in a line each. @params: of `host`, `from` and `to` only. Results
  * as fleet_run(); -EINVAL also if the tables are made otherwise than by `ship`.

@@ -76,15 +76,43 @@ static void add_time(struct conditions *c, int64_t ns, bool from)
 	buf_printf(&c->days, " AND day %s toDate(%" PRId64 ")", from ? ">=" : "<=", ns / DAY_NS);
 }
 
-static void add_host(struct conditions *c, const char *glob)
+/* Up to the next comma that is not in a set. */
+static size_t glob_length(const char *s)
 {
-	struct buf *all[] = { &c->range, &c->span, &c->days };
+	bool in_set = false;
+	size_t n = 0;
 
-	for (size_t i = 0; strcmp(glob, "*") != 0 && i < 3; i++) {
-		buf_addstr(all[i], " AND match(host, ");
-		sql_template_put_glob(all[i], glob);
-		buf_addch(all[i], ')');
-	}
+	for (; s[n] && (in_set || s[n] != ','); n++)
+		in_set = in_set ? s[n] != ']' : s[n] == '[';
+	return n;
+}
+
+/* " AND (match(COLUMN, 'a') OR match(COLUMN, 'b'))" */
+static void add_globs(struct buf *out, const char *column, const char *globs)
+{
+	const char *at = globs, *sep = " AND (";
+
+	if (!strcmp(globs, "*"))
+		return;
+	do {
+		const size_t len = glob_length(at);
+		char *glob = xstrndup(at, len);
+
+		buf_printf(out, "%smatch(%s, ", sep, column);
+		sql_template_put_glob(out, glob);
+		buf_addch(out, ')');
+		free(glob);
+		sep = " OR ";
+		at += len;
+	} while (*at++ == ',');
+	buf_addch(out, ')');
+}
+
+static void add_host(struct conditions *c, const char *globs)
+{
+	add_globs(&c->range, "host", globs);
+	add_globs(&c->span, "host", globs);
+	add_globs(&c->days, "host", globs);
 }
 
 /* ---- values ----------------------------------------------------------------------------------- */
@@ -148,6 +176,9 @@ static int put_value(struct buf *literal, const struct fleet_param *known,
 		return 0;
 	case FLEET_PARAM_HOST:
 		add_host(c, v->value);
+		return 0;
+	case FLEET_PARAM_SERVICE:
+		add_globs(&c->range, "service", v->value);
 		return 0;
 	case FLEET_PARAM_FROM:
 	case FLEET_PARAM_TO:
@@ -227,6 +258,14 @@ static void add_rows(struct fleet_params *p, bool limits_rows)
 	add(p, "rows", &literal);
 }
 
+/* After the values of the user, which may have these names. */
+static void add_conditions(struct fleet_params *p, struct conditions *c)
+{
+	add_condition(p, "range", &c->range);
+	add_condition(p, "span", &c->span);
+	add_condition(p, "days", &c->days);
+}
+
 int fleet_params_of_query(struct fleet_params *p, const struct fleet_query *query,
 			  const struct query_param *given, size_t given_cnt, bool limits_rows,
 			  struct buf *message)
@@ -245,14 +284,58 @@ int fleet_params_of_query(struct fleet_params *p, const struct fleet_query *quer
 		add(p, v.name, &literal);
 	}
 	add_rows(p, limits_rows);
-	add_condition(p, "range", &c.range);
-	add_condition(p, "span", &c.span);
-	add_condition(p, "days", &c.days);
+	add_conditions(p, &c);
 	return err;
 }
 
-int fleet_params_of_sql(struct fleet_params *p, const struct query_param *given, size_t given_cnt,
-			struct buf *message)
+/* ---- SQL -------------------------------------------------------------------------------------- */
+
+static const struct fleet_param filters[] = {
+	{ "host", "*", FLEET_PARAM_HOST },
+	{ "service", "*", FLEET_PARAM_SERVICE },
+	{ "from", "", FLEET_PARAM_FROM },
+	{ "to", "", FLEET_PARAM_TO },
+};
+#define FILTER_CNT (sizeof(filters) / sizeof(filters[0]))
+
+bool fleet_params_are_filtered(const char *sql)
+{
+	struct sql_template_value places[] = { { "range", "", false },
+					       { "span", "", false },
+					       { "days", "", false } };
+	struct buf scratch = { 0 };
+
+	sql_template_put(&scratch, sql, places, 3);
+	buf_free(&scratch);
+	return places[0].used || places[1].used || places[2].used;
+}
+
+bool fleet_params_is_filter(const char *name)
+{
+	for (size_t i = 0; i < FILTER_CNT; i++)
+		if (!strcmp(filters[i].name, name))
+			return true;
+	return false;
+}
+
+static int add_filters(struct fleet_params *p, const struct query_param *given, size_t given_cnt,
+		       struct buf *message)
+{
+	struct conditions c = { 0 };
+	int err = 0;
+
+	for (size_t i = 0; i < FILTER_CNT && !err; i++) {
+		const struct query_param v = value_of(&filters[i], given, given_cnt);
+
+		err = put_value(NULL, &filters[i], &v, &c, message);
+	}
+	add_conditions(p, &c);
+	p->has_filters = true;
+	return err;
+}
+
+int fleet_params_of_sql(struct fleet_params *p, const char *sql, const struct query_param *given,
+			size_t given_cnt, struct buf *message)
 {
 	int err = 0;
 
@@ -263,6 +346,8 @@ int fleet_params_of_sql(struct fleet_params *p, const struct query_param *given,
 		err = put_any(&literal, &given[i], message);
 		add(p, given[i].name, &literal);
 	}
+	if (!err && fleet_params_are_filtered(sql))
+		err = add_filters(p, given, given_cnt, message);
 	return err;
 }
 

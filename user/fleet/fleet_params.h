@@ -16,6 +16,7 @@ struct fleet_params {
 	size_t cnt;
 	struct query_param *merge;
 	size_t merge_cnt;
+	bool has_filters; /* of SQL: hosts, services and times are in its conditions */
 };
 
 /*
@@ -26,9 +27,12 @@ struct fleet_params {
 int fleet_params_of_query(struct fleet_params *p, const struct fleet_query *query,
 			  const struct query_param *given, size_t given_cnt, bool limits_rows,
 			  struct buf *message);
-/* The same for SQL: numbers and text. */
-int fleet_params_of_sql(struct fleet_params *p, const struct query_param *given, size_t given_cnt,
-			struct buf *message);
+/* The same for SQL: numbers and text; and its places :range, :span and :days as conditions. */
+int fleet_params_of_sql(struct fleet_params *p, const char *sql, const struct query_param *given,
+			size_t given_cnt, struct buf *message);
+/* Whether SQL has such a place; and whether a parameter is part of these. */
+bool fleet_params_are_filtered(const char *sql);
+bool fleet_params_is_filter(const char *name);
 /* Adds a value that a server gave. At most FLEET_PARAMS_PICKED. */
 void fleet_params_add(struct fleet_params *p, const char *name, const struct query_value *v);
 void fleet_params_fini(struct fleet_params *p);

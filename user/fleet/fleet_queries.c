@@ -86,6 +86,7 @@
 
 #define COMMON_PARAMS \
 	{ "host", "*", FLEET_PARAM_HOST }, { "from", "", FLEET_PARAM_FROM }, { "to", "", FLEET_PARAM_TO }
+#define SERVICE_PARAMS { "service", "*", FLEET_PARAM_SERVICE }, COMMON_PARAMS
 #define LIMIT { "limit", "30", FLEET_PARAM_COUNT }
 
 /* ---- hosts and losses ------------------------------------------------------------------------- */
@@ -144,14 +145,14 @@ const struct fleet_query fleet_queries[] = {
 	{
 		.name = "top-functions",
 		.brief = "functions by CPU time, over all hosts",
-		.params = { LIMIT, COMMON_PARAMS },
+		.params = { LIMIT, SERVICE_PARAMS },
 		.parts = { TOP_FUNCTIONS("count() AS n, sum(weight) AS ns", CPU_SAMPLES) },
 		.merge = TOP_FUNCTIONS_MERGE,
 	},
 	{
 		.name = "runq-latency",
 		.brief = "p99 run-queue latency of each service (control group), by minute",
-		.params = { { "q", "0.99", FLEET_PARAM_SHARE }, COMMON_PARAMS },
+		.params = { { "q", "0.99", FLEET_PARAM_SHARE }, SERVICE_PARAMS },
 		.parts = {
 "SELECT intDiv(wall, 60000000000) AS minute, host, service, count() AS n, max(dur) AS longest,\n"
 "  arraySort(groupArray(dur))[greatest(1, least(toInt64(count()), " RANK "))] AS quantile\n"
@@ -168,7 +169,7 @@ const struct fleet_query fleet_queries[] = {
 	{
 		.name = "offcpu-stacks",
 		.brief = "stacks by blocked time, over all hosts",
-		.params = { LIMIT, { "comm", "*", FLEET_PARAM_GLOB }, COMMON_PARAMS },
+		.params = { LIMIT, { "comm", "*", FLEET_PARAM_GLOB }, SERVICE_PARAMS },
 		.parts = { OFFCPU_STACKS("count() AS n, sum(dur) AS ns, max(dur) AS longest", BLOCKED) },
 		.merge = OFFCPU_STACKS_MERGE,
 	},
@@ -176,7 +177,7 @@ const struct fleet_query fleet_queries[] = {
 		.name = "build-diff",
 		.brief = "functions whose share of CPU time differs between two builds of a file",
 		.params = { { "module", "*", FLEET_PARAM_GLOB }, { "before", "", FLEET_PARAM_TEXT },
-			    { "after", "", FLEET_PARAM_TEXT }, LIMIT, COMMON_PARAMS },
+			    { "after", "", FLEET_PARAM_TEXT }, LIMIT, SERVICE_PARAMS },
 		.parts = {
 "SELECT module, build_id, function, sum(n) AS n, min(first) AS first\n"
 "FROM (SELECT frame, n, first\n"
@@ -235,7 +236,7 @@ const struct fleet_query fleet_queries[] = {
 	{
 		.name = "noisy-neighbours",
 		.brief = "which threads ran while a service (control group) waited for a CPU",
-		.params = { LIMIT, COMMON_PARAMS },
+		.params = { LIMIT, SERVICE_PARAMS },
 		.parts = {
 "SELECT service, if(ran_tid = 0, '(idle CPU)', ran_comm) AS ran_instead, ran_service AS its_service, count() AS n,\n"
 "  sumIf(ran_ns, ran_tid != -1) AS ran, countIf(ran_tid != -1) AS known, sum(dur) AS latency\n"
@@ -249,21 +250,21 @@ const struct fleet_query fleet_queries[] = {
 	{
 		.name = "rollup-functions",
 		.brief = "top-functions from sums by 10 seconds, which are kept longer",
-		.params = { LIMIT, COMMON_PARAMS },
+		.params = { LIMIT, SERVICE_PARAMS },
 		.parts = { TOP_FUNCTIONS("sum(count) AS n, sum(cpu_rollup.ns) AS ns", CPU_ROLLUP) },
 		.merge = TOP_FUNCTIONS_MERGE,
 	},
 	{
 		.name = "rollup-offcpu",
 		.brief = "offcpu-stacks from sums by 10 seconds, which are kept longer",
-		.params = { LIMIT, { "comm", "*", FLEET_PARAM_GLOB }, COMMON_PARAMS },
+		.params = { LIMIT, { "comm", "*", FLEET_PARAM_GLOB }, SERVICE_PARAMS },
 		.parts = { OFFCPU_STACKS("sum(count) AS n, sum(offcpu_rollup.ns) AS ns, max(max_ns) AS longest", BLOCKED_ROLLUP) },
 		.merge = OFFCPU_STACKS_MERGE,
 	},
 	{
 		.name = "rollup-latency",
 		.brief = "runq-latency from sums by second, which are kept longer: the quantile is at most twice as large",
-		.params = { { "q", "0.99", FLEET_PARAM_SHARE }, COMMON_PARAMS },
+		.params = { { "q", "0.99", FLEET_PARAM_SHARE }, SERVICE_PARAMS },
 		.parts = {
 "SELECT intDiv(wall, 60000000000) AS minute, host, service, log2_ns, sum(waits) AS n, max(max_ns) AS longest\n"
 "FROM waits_rollup WHERE :range GROUP BY minute, host, service, log2_ns" },

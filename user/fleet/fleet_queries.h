@@ -12,7 +12,8 @@ enum fleet_param_kind {
 	FLEET_PARAM_SHARE,
 	FLEET_PARAM_FROM, /* a time: part of :range and :span */
 	FLEET_PARAM_TO,
-	FLEET_PARAM_HOST, /* a GLOB: part of :range and :span */
+	FLEET_PARAM_HOST, /* GLOBs, separated by commas: part of :range, :span and :days */
+	FLEET_PARAM_SERVICE, /* the same: part of :range */
 };
 
 struct fleet_param {
@@ -28,7 +29,7 @@ struct fleet_param {
  * results become the tables part1, part2 and part3, with a column `server`; @merge makes the answer, in SQLite's SQL.
  *
  * Places in the parts: names of parameters, and
- *	:range	a condition on host and wall of a table
+ *	:range	a condition on host, service and wall of a table
  *	:span	the same on host, first_wall and last_wall
  *	:rows	the LIMIT of rows that are summed up: no limit if there are several servers
  */

@@ -34,7 +34,21 @@ static int by_age(const void *a, const void *b)
 	return strverscmp(x->name, y->name);
 }
 
-static void add(struct finished_files *s, int dir, const char *name)
+static bool is_refused(const char *name)
+{
+	const size_t len = strlen(name), suffix = strlen(FINISHED_FILES_REFUSED);
+	char *sent;
+	bool is;
+
+	if (len <= suffix || strcmp(name + len - suffix, FINISHED_FILES_REFUSED) != 0)
+		return false;
+	sent = xstrndup(name, len - suffix);
+	is = is_finished(sent);
+	free(sent);
+	return is;
+}
+
+static void add(struct finished_files *s, int dir, const char *name, bool refused)
 {
 	struct stat st;
 
@@ -45,12 +59,13 @@ static void add(struct finished_files *s, int dir, const char *name)
 	s->files[s->cnt++] = (struct finished_file){
 		.name = xstrdup(name),
 		.bytes = (uint64_t)st.st_size,
+		.refused = refused,
 		.wall = (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec,
 	};
 	s->bytes += (uint64_t)st.st_size;
 }
 
-int finished_files_list(int dir, struct finished_files *out)
+static int list(int dir, bool all, struct finished_files *out)
 {
 	char **names;
 	int cnt = file_names(dir, false, &names);
@@ -60,11 +75,18 @@ int finished_files_list(int dir, struct finished_files *out)
 		return cnt;
 	for (int i = 0; i < cnt; i++)
 		if (is_finished(names[i]))
-			add(out, dir, names[i]);
+			add(out, dir, names[i], false);
+		else if (all && is_refused(names[i]))
+			add(out, dir, names[i], true);
 	file_names_free(names, cnt);
 	if (out->cnt)
 		qsort(out->files, out->cnt, sizeof(*out->files), by_age);
 	return 0;
+}
+
+int finished_files_list(int dir, struct finished_files *out)
+{
+	return list(dir, false, out);
 }
 
 void finished_files_fini(struct finished_files *s)
@@ -75,6 +97,15 @@ void finished_files_fini(struct finished_files *s)
 	*s = (struct finished_files){ 0 };
 }
 
+static bool delete_file(int dir, const struct finished_file *f)
+{
+	if (!unlinkat(dir, f->name, 0) || errno == ENOENT)
+		return true;
+	log_warn("ship: --disk-max is exceeded, and %s cannot be deleted: %s", f->name,
+		 strerror(errno));
+	return false;
+}
+
 /* False: it stays, so nothing is lost. */
 static bool drop_file(int dir, const struct finished_file *f, struct ship_state *state)
 {
@@ -82,11 +113,11 @@ static bool drop_file(int dir, const struct finished_file *f, struct ship_state 
 	char size[32];
 
 	/* on a full disk the state cannot be written before something is deleted */
-	(void)ship_state_drop(state, &drop);
-	if (unlinkat(dir, f->name, 0) && errno != ENOENT) {
-		log_warn("ship: --disk-max is exceeded, and %s cannot be deleted: %s", f->name,
-			 strerror(errno));
-		(void)ship_state_keep(state);
+	if (state)
+		(void)ship_state_drop(state, &drop);
+	if (!delete_file(dir, f)) {
+		if (state)
+			(void)ship_state_keep(state);
 		return false;
 	}
 	str_bytes(size, f->bytes);
@@ -99,16 +130,16 @@ size_t finished_files_trim(int dir, uint64_t max, const char *keep, struct ship_
 	struct finished_files s;
 	size_t cnt = 0;
 
-	if (!max || finished_files_list(dir, &s))
+	if (!max || list(dir, true, &s))
 		return 0;
 	for (size_t i = 0; i < s.cnt && s.bytes > max; i++) {
 		const struct finished_file *f = &s.files[i];
 		if (keep && !strcmp(f->name, keep))
 			continue;
-		if (!drop_file(dir, f, state))
+		if (!(f->refused ? delete_file(dir, f) : drop_file(dir, f, state)))
 			continue;
 		s.bytes -= f->bytes;
-		cnt++;
+		cnt += !f->refused;
 	}
 	finished_files_fini(&s);
 	return cnt;

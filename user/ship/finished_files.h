@@ -2,15 +2,20 @@
 #ifndef D9_SHIP_FINISHED_FILES_H
 #define D9_SHIP_FINISHED_FILES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct ship_state;
 
+/* Appended to the name of a file that the server did not take. */
+#define FINISHED_FILES_REFUSED ".refused"
+
 /* A finished file of the directory. */
 struct finished_file {
 	char *name;
 	uint64_t bytes, wall; /* ns since 1970 of its last change */
+	bool refused; /* was, so that it is no longer to be sent */
 };
 
 /* Finished files, oldest first. {0}: none. */
@@ -25,8 +30,9 @@ int finished_files_list(int dir, struct finished_files *out);
 void finished_files_fini(struct finished_files *s);
 
 /*
- * Deletes the oldest files until at most @max bytes are left, except the file @keep, which may be NULL. Each is noted in the
- * state as lost, before it is deleted, and printed. Returns their number.
+ * Deletes the oldest files, refused ones too, until at most @max bytes are left, except the file @keep, which may be NULL.
+ * Each file that was not sent is noted in the state as lost, unless that is NULL, before it is deleted, and printed. Returns
+ * the number of these.
  */
 size_t finished_files_trim(int dir, uint64_t max, const char *keep, struct ship_state *state);
 

@@ -109,6 +109,9 @@ static bool set_user(struct http_client *c, const struct http_client_opts *opts)
 {
 	if (!opts->user && !opts->password)
 		return true;
+	if (!opts->user && opts->bearer)
+		return !c->lib.easy_setopt(c->curl, CURLOPT_HTTPAUTH, (long)CURLAUTH_BEARER) &&
+		       !c->lib.easy_setopt(c->curl, CURLOPT_XOAUTH2_BEARER, opts->password);
 	return !c->lib.easy_setopt(c->curl, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC) &&
 	       !c->lib.easy_setopt(c->curl, CURLOPT_USERNAME, opts->user ?: "default") &&
 	       !c->lib.easy_setopt(c->curl, CURLOPT_PASSWORD, opts->password ?: "");
@@ -127,11 +130,14 @@ static bool set_callbacks(struct http_client *c)
 }
 
 /* Without "Expect" a request takes one round trip, and fails at once if the server is gone. */
-static struct curl_slist *make_headers(const struct curl_library *lib, bool gzip)
+static struct curl_slist *make_headers(const struct curl_library *lib, const char *type, bool gzip)
 {
 	struct curl_slist *list = lib->slist_append(NULL, "Expect:");
+	struct buf line = { 0 };
 
-	list = lib->slist_append(list, "Content-Type: application/octet-stream");
+	buf_printf(&line, "Content-Type: %s", type ?: "application/octet-stream");
+	list = lib->slist_append(list, buf_cstr(&line));
+	buf_free(&line);
 	return gzip ? lib->slist_append(list, "Content-Encoding: gzip") : list;
 }
 
@@ -149,8 +155,8 @@ int http_client_new(const struct http_client_opts *opts, struct http_client **ou
 	c->stop = opts->stop;
 	c->gives_up = opts->gives_up;
 	c->ctx = opts->ctx;
-	c->headers = make_headers(&c->lib, false);
-	c->gzip_headers = make_headers(&c->lib, true);
+	c->headers = make_headers(&c->lib, opts->content_type, false);
+	c->gzip_headers = make_headers(&c->lib, opts->content_type, true);
 	c->curl = c->lib.easy_init();
 	if (!c->curl || !c->headers || !c->gzip_headers || !set_limits(c, opts) ||
 	    !set_user(c, opts) || !set_callbacks(c)) {
@@ -277,13 +283,13 @@ static char *url_part(const struct curl_library *lib, const CURLU *u, CURLUPart 
 	return copy;
 }
 
-static void report_bad_url(const char *command)
+static void report_bad_url(const char *command, const char *expected)
 {
-	log_error("%s: bad URL: expected http://USER@HOST:8123/DATABASE or https://...", command);
+	log_error("%s: bad URL: expected %s", command, expected);
 }
 
-static int split_url(const char *command, const struct curl_library *lib, CURLU *u,
-		     struct http_url *out)
+static int split_url(const char *command, const char *expected, const struct curl_library *lib,
+		     CURLU *u, struct http_url *out)
 {
 	char *password = url_part(lib, u, CURLUPART_PASSWORD, 0),
 	     *scheme = url_part(lib, u, CURLUPART_SCHEME, 0), *path, *query;
@@ -298,7 +304,7 @@ static int split_url(const char *command, const struct curl_library *lib, CURLU 
 	query = url_part(lib, u, CURLUPART_QUERY, 0);
 	out->tls = scheme && !strcmp(scheme, "https");
 	if (!err && (!scheme || query || (!out->tls && strcmp(scheme, "http") != 0))) {
-		report_bad_url(command);
+		report_bad_url(command, expected);
 		err = -EINVAL;
 	}
 	if (!err) {
@@ -317,7 +323,8 @@ static int split_url(const char *command, const struct curl_library *lib, CURLU 
 	return err;
 }
 
-int http_url_parse(const char *command, const char *text, struct http_url *out)
+int http_url_parse_as(const char *command, const char *expected, const char *text,
+		      struct http_url *out)
 {
 	struct curl_library lib;
 	int err = curl_library_open(&lib);
@@ -328,14 +335,20 @@ int http_url_parse(const char *command, const char *text, struct http_url *out)
 		return err;
 	u = lib.url();
 	if (!u || lib.url_set(u, CURLUPART_URL, text, 0)) {
-		report_bad_url(command);
+		report_bad_url(command, expected);
 		err = -EINVAL;
 	} else {
-		err = split_url(command, &lib, u, out);
+		err = split_url(command, expected, &lib, u, out);
 	}
 	lib.url_cleanup(u);
 	curl_library_close(&lib);
 	return err;
+}
+
+int http_url_parse(const char *command, const char *text, struct http_url *out)
+{
+	return http_url_parse_as(command, "http://USER@HOST:8123/DATABASE or https://...", text,
+				 out);
 }
 
 void http_url_fini(struct http_url *u)

@@ -12,8 +12,10 @@
 struct http_client;
 
 struct http_client_opts {
-	const char *base; /* http(s)://host:port/, without user */
+	const char *base; /* http(s)://host:port/path, without user */
 	const char *user, *password; /* NULL: none */
+	bool bearer; /* without a user: the password is a token */
+	const char *content_type; /* NULL: application/octet-stream */
 	const char *ca_file; /* NULL: the system's */
 	uint64_t timeout_ns; /* of a whole request */
 	uint64_t body_max; /* bytes of an answer; 0: HTTP_CLIENT_BODY_MAX */
@@ -64,7 +66,11 @@ struct http_url {
 
 /*
  * -EINVAL after one line, which begins with @command: not such a URL, or it has a password. Free with http_url_fini().
+ * @expected: the form of a URL, for that line.
  */
+int http_url_parse_as(const char *command, const char *expected, const char *text,
+		      struct http_url *out);
+/* The same, for a URL of a database. */
 int http_url_parse(const char *command, const char *text, struct http_url *out);
 void http_url_fini(struct http_url *u);
 

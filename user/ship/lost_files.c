@@ -3,9 +3,11 @@
 #include "ship/lost_files.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "base/alloc.h"
 #include "base/log.h"
 #include "profile/sums/content_ids.h"
 #include "ship/batch_writer.h"
@@ -60,19 +62,49 @@ static void put_value(const struct lost_files *l, struct native_block *b, size_t
 		native_block_put(b, column, (uint64_t)c->none);
 }
 
-static int send_one(struct lost_files *l, const struct ship_state_drop *drop,
-		    const char *const *labels, size_t label_cnt)
+static void identify(struct lost_files *l, const struct ship_state_drop *drop)
 {
-	const struct ship_table *t = &ship_tables[SHIP_LOST];
-	struct batch_writer *w;
-	struct native_block *b;
-	int err;
-
 	l->file[0] = anonymizer_id(l->anonymizer, content_ids_hash(CONTENT_IDS_HASH, drop->name,
 								   strlen(drop->name) + 1));
 	l->file[1] = content_ids_hash(l->file[0], &drop->wall, sizeof(drop->wall));
+}
+
+/* Equal drops have equal ids, in any process. */
+static void identify_all(struct lost_files *l, const struct ship_state_drop *drops, size_t cnt)
+{
+	uint64_t hash[2] = { CONTENT_IDS_HASH, ~CONTENT_IDS_HASH };
+
+	for (size_t i = 0; i < cnt; i++) {
+		identify(l, &drops[i]);
+		hash[0] = content_ids_hash(hash[0], l->file, sizeof(l->file));
+		hash[1] = content_ids_hash(hash[1], hash, sizeof(hash[0]));
+	}
+	if (cnt > 1)
+		memcpy(l->file, hash, sizeof(hash));
+}
+
+static int put_row(const struct lost_files *l, struct batch_writer *w,
+		   const struct ship_state_drop *drop)
+{
+	const struct ship_table *t = &ship_tables[SHIP_LOST];
+	struct native_block *b;
+	int err = batch_writer_row(w, ship_tables_day((int64_t)drop->wall), &b);
+
+	for (size_t i = 0; i < t->column_cnt && !err; i++)
+		if (t->columns[i].value == SHIP_COLUMN)
+			put_value(l, b, i, &t->columns[i], drop);
+	return err ?: batch_writer_end_row(w);
+}
+
+static int send_rows(struct lost_files *l, const struct ship_state_drop *drops, size_t cnt,
+		     const char *const *labels, size_t label_cnt)
+{
+	struct batch_writer *w;
+	int err = 0;
+
+	identify_all(l, drops, cnt);
 	w = batch_writer_new(&(struct batch_writer_opts){
-		.table = t,
+		.table = &ship_tables[SHIP_LOST],
 		.packer = l->packer,
 		.file = { l->file[0], l->file[1] },
 		.labels = labels,
@@ -80,12 +112,8 @@ static int send_one(struct lost_files *l, const struct ship_state_drop *drop,
 		.put = send_batch,
 		.ctx = l,
 	});
-	err = batch_writer_row(w, ship_tables_day((int64_t)drop->wall), &b);
-	for (size_t i = 0; i < t->column_cnt && !err; i++)
-		if (t->columns[i].value == SHIP_COLUMN)
-			put_value(l, b, i, &t->columns[i], drop);
-	if (!err)
-		err = batch_writer_end_row(w);
+	for (size_t i = 0; i < cnt && !err; i++)
+		err = put_row(l, w, &drops[i]);
 	if (!err)
 		err = batch_writer_end(w);
 	batch_writer_free(w);
@@ -96,11 +124,10 @@ int lost_files_send(struct sender *sender, struct ship_state *state, const char 
 		    size_t label_cnt, const struct anonymizer *anonymizer)
 {
 	struct lost_files l = { .sender = sender, .anonymizer = anonymizer };
-	const struct ship_state_drop *drops;
-	size_t cnt;
+	struct ship_state_drop *copy;
+	size_t cnt = ship_state_batch_drops(state), all;
 	int err = 0;
 
-	ship_state_drops(state, &cnt);
 	if (!cnt)
 		return 0;
 	l.packer = packer_new();
@@ -108,13 +135,13 @@ int lost_files_send(struct sender *sender, struct ship_state *state, const char 
 		log_error("ship: out of memory");
 		return -ENOMEM;
 	}
-	/* more may be added while the server is down */
-	while (!err && (drops = ship_state_drops(state, &cnt), cnt)) {
-		const struct ship_state_drop drop = drops[0];
-
-		err = send_one(&l, &drop, labels, label_cnt);
+	for (; !err && cnt; cnt = err ? 0 : ship_state_batch_drops(state)) {
+		/* more may be added while the server is down, which moves them */
+		copy = xmemdup(ship_state_drops(state, &all), cnt * sizeof(*copy));
+		err = send_rows(&l, copy, cnt, labels, label_cnt);
 		if (!err)
-			(void)ship_state_forget_drops(state, 1);
+			(void)ship_state_forget_drops(state, cnt);
+		free(copy);
 	}
 	packer_free(l.packer);
 	return err;

@@ -2,22 +2,17 @@
 #ifndef D9_SHIP_SENDER_H
 #define D9_SHIP_SENDER_H
 
+#include "ship/attempts.h"
 #include "ship/clickhouse.h"
 
 /* Sends batches to one server until it has them. */
 struct sender;
 
 struct sender_opts {
-	struct clickhouse_opts server;
+	struct clickhouse_opts server; /* without gives_up and ctx */
 	struct ship_ttl ttl;
-	uint64_t pause_min_ns, pause_max_ns; /* between attempts: doubles up to the maximum */
-	uint64_t give_up_ns; /* after this time without success; 0: never */
-	int end_fd; /* at its end of file no more batches come; -1: none */
-	uint64_t end_give_up_ns; /* as give_up_ns, from then on */
 	uint64_t grace_ns; /* before a batch is asked for at a server without tokens: it may still arrive */
-	/* While the server is down, after each attempt: NULL: nothing */
-	void (*idle)(void *ctx);
-	void *ctx;
+	struct attempts *attempts; /* borrowed */
 };
 
 /* Free with sender_free(). 0 or -errno, after one line. */
@@ -47,11 +42,6 @@ struct sender_batch {
 int sender_insert(struct sender *s, const struct sender_batch *batch);
 /* How many rows of the batch the server has. */
 int sender_count(struct sender *s, const struct sender_batch *batch, uint64_t *rows);
-
-/* Waits until @ns passed, a signal comes, or end_fd ends. */
-void sender_pause(struct sender *s, uint64_t ns);
-/* Whether end_fd ended. */
-bool sender_is_ending(struct sender *s);
 
 bool sender_has_tokens(const struct sender *s);
 

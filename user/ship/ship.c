@@ -17,6 +17,7 @@
 #include "ship/batch_writer.h"
 #include "ship/lost_files.h"
 #include "ship/finished_files.h"
+#include "ship/profile_file.h"
 
 /* Appended to the name of a file that is not a trace, which takes it out of the set. */
 #define UNREADABLE ".unreadable"
@@ -24,7 +25,9 @@
 struct ship {
 	const struct ship_opts *opts;
 	struct ship_counts *counts;
-	struct sender *sender;
+	struct attempts *attempts;
+	struct sender *sender; /* of a database */
+	struct pyroscope *profiles; /* the server of profiles */
 	struct ship_state *state;
 	struct ship_seen seen;
 	struct anonymizer key;
@@ -38,7 +41,9 @@ static void trim(void *ctx)
 {
 	struct ship *s = ctx;
 
-	s->counts->dropped += finished_files_trim(s->dir, s->opts->disk_max, s->current, s->state);
+	/* a server of profiles has no place for losses */
+	s->counts->dropped += finished_files_trim(s->dir, s->opts->disk_max, s->current,
+						  s->profiles ? NULL : s->state);
 }
 
 static bool is_stopped(const struct ship *s)
@@ -54,16 +59,14 @@ static void forget_seen(struct ship *s)
 	memset(&s->seen.rows, 0, sizeof(s->seen.rows));
 }
 
-static int set_aside(struct ship *s, const char *name)
+/* Takes a file out of the set: a name that does not end as the others. */
+static int set_aside(struct ship *s, const char *name, const char *suffix, const char *why)
 {
 	char to[NAME_MAX + 1];
 
-	s->counts->unreadable++;
-	if ((size_t)snprintf(to, sizeof(to), "%s" UNREADABLE, name) < sizeof(to) &&
+	if ((size_t)snprintf(to, sizeof(to), "%s%s", name, suffix) < sizeof(to) &&
 	    !renameat(s->dir, name, s->dir, to)) {
-		log_warn("ship: %s is not a complete trace: what is readable was shipped; it is "
-			 "kept as %s",
-			 name, to);
+		log_warn("ship: %s %s; it is kept as %s", name, why, to);
 		return 0;
 	}
 	log_error("ship: cannot rename %s: %s", name, strerror(errno));
@@ -92,7 +95,7 @@ static int send_file(struct ship *s, int fd, const char *name)
 		.stop = s->opts->stop,
 	};
 	uint64_t id[2];
-	int err = ship_file_id(fd, id);
+	int err = trace_file_id(fd, id);
 
 	if (err) {
 		log_error("ship: cannot read %s: %s", name, strerror(-err));
@@ -101,7 +104,8 @@ static int send_file(struct ship *s, int fd, const char *name)
 	if (ship_state_is_done(s->state, id))
 		return 0;
 	s->current = name;
-	err = ship_file_send(&opts, fd, name, id);
+	err = s->profiles ? profile_file_send(&opts, s->profiles, fd, name, id) :
+			    ship_file_send(&opts, fd, name, id);
 	s->current = NULL;
 	if (err)
 		forget_seen(s);
@@ -122,8 +126,14 @@ static int ship_one(struct ship *s, const char *name)
 	}
 	err = send_file(s, fd, name);
 	close(fd);
-	if (err == -EBADMSG)
-		return set_aside(s, name);
+	if (err == -EBADE)
+		return set_aside(s, name, FINISHED_FILES_REFUSED,
+				 "has profiles that the server does not take");
+	if (err == -EBADMSG) {
+		s->counts->unreadable++;
+		return set_aside(s, name, UNREADABLE,
+				 "is not a complete trace: what is readable was shipped");
+	}
 	return err ?: remove_file(s, name);
 }
 
@@ -132,11 +142,12 @@ static int ship_one(struct ship *s, const char *name)
 static int ship_pending(struct ship *s, bool *any)
 {
 	struct finished_files found;
-	int err;
+	int err = 0;
 
 	trim(s);
-	err = lost_files_send(s->sender, s->state, s->opts->labels, s->opts->label_cnt,
-			      s->anonymizer);
+	if (s->sender)
+		err = lost_files_send(s->sender, s->state, s->opts->labels, s->opts->label_cnt,
+				      s->anonymizer);
 	if (err)
 		return err;
 	err = finished_files_list(s->dir, &found);
@@ -156,18 +167,45 @@ static int ship_pending(struct ship *s, bool *any)
 static int run(struct ship *s)
 {
 	bool any = true, last;
-	int err = sender_connect(s->sender);
+	int err = s->sender ? sender_connect(s->sender) : 0;
 
 	while (!err && !is_stopped(s)) {
-		last = s->opts->once || sender_is_ending(s->sender);
+		last = s->opts->once || attempts_is_ending(s->attempts);
 		err = ship_pending(s, &any);
 		if (err || any)
 			continue;
 		if (last)
 			break;
-		sender_pause(s->sender, s->opts->poll_ns);
+		attempts_pause(s->attempts, s->opts->poll_ns);
 	}
 	return err == -EINTR ? 0 : err;
+}
+
+static int open_profiles(struct ship *s)
+{
+	const struct clickhouse_opts *server = &s->opts->sender.server;
+
+	return pyroscope_new(&(struct pyroscope_opts){ .url = server->url,
+						       .password = server->password,
+						       .ca_file = server->ca_file,
+						       .timeout_ns = server->timeout_ns,
+						       .stop = server->stop,
+						       .attempts = s->attempts },
+			     &s->profiles);
+}
+
+static int open_server(struct ship *s)
+{
+	struct attempts_opts attempts = s->opts->attempts;
+	struct sender_opts sender = s->opts->sender;
+
+	attempts.idle = trim;
+	attempts.ctx = s;
+	attempts.stop = s->opts->stop;
+	s->attempts = attempts_new(&attempts, sender.server.url->base);
+	sender.attempts = s->attempts;
+	return s->opts->target == SHIP_TO_PYROSCOPE ? open_profiles(s) :
+						      sender_new(&sender, &s->sender);
 }
 
 int ship_run(const struct ship_opts *opts, struct ship_counts *counts)
@@ -178,7 +216,6 @@ int ship_run(const struct ship_opts *opts, struct ship_counts *counts)
 		.may_be_there = true,
 		.seen.number = clock_real_ns(),
 	};
-	struct sender_opts sender = opts->sender;
 	int err;
 
 	s.dir = open(opts->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -187,19 +224,19 @@ int ship_run(const struct ship_opts *opts, struct ship_counts *counts)
 		log_error("ship: cannot open %s: %s", opts->dir, strerror(-err));
 		return err;
 	}
-	sender.idle = trim;
-	sender.ctx = &s;
 	err = ship_state_open(s.dir, opts->dir, &s.state);
 	if (!err && opts->anonymize) {
 		s.anonymizer = &s.key;
 		err = anonymizer_read(s.dir, opts->key_file, &s.key);
 	}
 	if (!err)
-		err = sender_new(&sender, &s.sender);
+		err = open_server(&s);
 	if (!err)
 		err = run(&s);
 	explicit_bzero(&s.key, sizeof(s.key));
 	sender_free(s.sender);
+	pyroscope_free(s.profiles);
+	attempts_free(s.attempts);
 	ship_state_close(s.state);
 	hmap_fini(&s.seen.rows);
 	close(s.dir);

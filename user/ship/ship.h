@@ -4,9 +4,16 @@
 
 #include "ship/ship_file.h"
 
+enum ship_target {
+	SHIP_TO_CLICKHOUSE, /* rows, as the tables of ship_tables.h */
+	SHIP_TO_PYROSCOPE, /* profiles; of sender only the server is used */
+};
+
 struct ship_opts {
 	const char *dir;
-	struct sender_opts sender; /* without idle and ctx */
+	enum ship_target target;
+	struct sender_opts sender; /* without attempts */
+	struct attempts_opts attempts; /* without idle, ctx and stop */
 	const char *const *labels; /* "key=value" */
 	size_t label_cnt;
 	bool anonymize;
@@ -19,7 +26,7 @@ struct ship_opts {
 
 /*
  * Ships the finished files of a directory, oldest first, and deletes each when the server has it. 0 when stopped, or with
- * @once at the end; -ETIMEDOUT, -EPROTO as sender_insert(); other -errno of the directory. Errors are printed.
+ * @once at the end; -ETIMEDOUT, -EPROTO as sender_insert() or pyroscope_send(); other -errno of the directory. Errors are printed.
  */
 int ship_run(const struct ship_opts *opts, struct ship_counts *counts);
 

@@ -9,11 +9,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "profile/sums/content_ids.h"
@@ -25,9 +22,6 @@
 #include "ship/batch_writer.h"
 #include "ship/rollup.h"
 #include "ship/stack_rows.h"
-
-/* Of the start and the end of a file, for its id. */
-#define ID_BYTES (64u << 10)
 
 /* A batch at the server, for the ledger. */
 struct sent {
@@ -53,11 +47,8 @@ static const enum ship_table_id fed[] = { SHIP_LOST,  SHIP_SAMPLES, SHIP_SLICES,
 
 struct shipment {
 	const struct ship_file_opts *opts;
-	const char *path;
-	int fd;
+	struct trace_file file;
 	uint64_t id[2];
-	struct trace_inputs traces; /* one */
-	char *host; /* of all rows; NULL: several */
 	uint64_t first_day, last_day;
 	struct packer *packer;
 	struct row_values *values;
@@ -70,102 +61,9 @@ struct shipment {
 	size_t sent_cnt, sent_cap;
 };
 
-/* ---- the file --------------------------------------------------------------------------------- */
-
-static int hash_piece(int fd, off_t at, uint64_t id[2])
-{
-	char *bytes = xmalloc(ID_BYTES);
-	const ssize_t n = pread(fd, bytes, ID_BYTES, at);
-	const int err = n < 0 ? -errno : 0;
-
-	if (n > 0) {
-		id[0] = content_ids_hash(id[0], bytes, (size_t)n);
-		/* a second one, over the first one's results */
-		for (ssize_t i = 0; i < n; i += 64) {
-			const size_t sz = n - i < 64 ? (size_t)(n - i) : 64;
-			const uint64_t word =
-				content_ids_hash(CONTENT_IDS_HASH ^ id[1], bytes + i, sz);
-
-			id[1] = content_ids_hash(id[1], &word, sizeof(word));
-		}
-	}
-	free(bytes);
-	return err;
-}
-
-int ship_file_id(int fd, uint64_t id[2])
-{
-	struct stat st;
-	uint64_t sz;
-	int err;
-
-	if (fstat(fd, &st))
-		return -errno;
-	sz = (uint64_t)st.st_size;
-	id[0] = content_ids_hash(CONTENT_IDS_HASH, &sz, sizeof(sz));
-	id[1] = ~id[0];
-	err = hash_piece(fd, 0, id);
-	return err || sz <= ID_BYTES ? err : hash_piece(fd, (off_t)(sz - ID_BYTES), id);
-}
-
-static int open_again(void *ctx, struct source **out)
-{
-	const struct shipment *s = ctx;
-	const int fd = file_reopen(s->fd);
-
-	if (fd < 0) {
-		log_error("ship: cannot read %s again: %s", s->path, strerror(-fd));
-		return fd;
-	}
-	return source_open_fd(fd, s->path, out);
-}
-
-static int open_trace(struct shipment *s)
-{
-	struct source *src;
-	struct reader *r;
-	int err = open_again(s, &src);
-
-	if (!err)
-		err = reader_new(src, READER_ONE_PASS, &r);
-	return err ?: trace_inputs_add(&s->traces, r, &(struct trace_input_again){ open_again, s });
-}
-
 static struct trace_input *trace_of(const struct shipment *s)
 {
-	return s->traces.v[0];
-}
-
-/* The host of all recordings in the file, as rows have it; NULL: there are several. */
-static char *host_of(const struct trace_input *in, const struct anonymizer *a)
-{
-	const struct trace_input_part *parts = in->parts;
-	struct buf host = { 0 };
-
-	for (size_t i = 1; i < in->part_cnt; i++)
-		if (!parts[i].host != !parts[0].host ||
-		    (parts[0].host && strcmp(parts[i].host, parts[0].host) != 0))
-			return NULL;
-	if (parts[0].host)
-		anonymizer_put(a, ANONYMIZER_PRIVATE, parts[0].host, parts[0].host_len, &host);
-	return buf_steal(&host);
-}
-
-static void find_days(struct shipment *s)
-{
-	const struct trace_input *in = trace_of(s);
-	int64_t wall, first = INT64_MAX, last = INT64_MIN;
-
-	for (uint32_t i = 0; i < in->part_cnt; i++) {
-		const struct trace_input_part *p = &in->parts[i];
-
-		if (p->any && trace_input_wall(in, i, p->first_ts, &wall))
-			first = wall < first ? wall : first;
-		if (p->any && trace_input_wall(in, i, p->last_ts, &wall))
-			last = wall > last ? wall : last;
-	}
-	s->first_day = first != INT64_MAX ? ship_tables_day(first) : 0;
-	s->last_day = last != INT64_MIN ? ship_tables_day(last) : 0;
+	return s->file.trace;
 }
 
 /* ---- batches ---------------------------------------------------------------------------------- */
@@ -197,7 +95,7 @@ static int send_batch(void *ctx, const struct batch_writer_batch *b)
 		.table = b->table,
 		.block = b->block,
 		.day = b->day,
-		.host = s->host,
+		.host = s->file.host,
 		.file = { s->id[0], s->id[1] },
 		.id = b->id,
 		.may_be_there = o->may_be_there,
@@ -210,7 +108,7 @@ static int send_batch(void *ctx, const struct batch_writer_batch *b)
 		if (err)
 			return err;
 		if (acks)
-			save(ship_state_ack(o->state, s->id, b->id), s->path);
+			save(ship_state_ack(o->state, s->id, b->id), s->file.path);
 	}
 	if (err)
 		return err;
@@ -244,8 +142,8 @@ static struct batch_writer *new_writer(struct shipment *s, enum ship_table_id ta
 static int send_stacks(struct shipment *s)
 {
 	const struct stack_rows rows = {
-		&s->traces, trace_of(s), row_values_stacks(s->values), &s->opts->seen->rows,
-		s->stacks,  s->frames,	 s->opts->anonymizer
+		&s->file.traces, trace_of(s), row_values_stacks(s->values), &s->opts->seen->rows,
+		s->stacks,	 s->frames,   s->opts->anonymizer
 	};
 	int err = stack_rows_put(&rows, s->stack_cnt, s->first_day, s->last_day);
 
@@ -317,8 +215,8 @@ static int send_list(struct shipment *s, enum ship_table_id id, const struct mem
 
 static int send_lists(struct shipment *s)
 {
-	const struct memory_table tasks = memory_tables_tasks(&s->traces);
-	const struct memory_table traces = memory_tables_traces(&s->traces);
+	const struct memory_table tasks = memory_tables_tasks(&s->file.traces);
+	const struct memory_table traces = memory_tables_traces(&s->file.traces);
 	const int err = send_list(s, SHIP_TASKS, &tasks);
 
 	return err ?: send_list(s, SHIP_TRACES, &traces);
@@ -369,10 +267,10 @@ static int begin_feeds(struct shipment *s)
 {
 	int err = 0;
 
-	s->tables[LOST] = sample_rows_lost_table(&s->traces);
-	s->tables[SAMPLES] = sample_rows_table(&s->traces);
-	s->tables[SLICES] = slice_rows_table(&s->traces);
-	s->tables[SPANS] = span_rows_table(&s->traces);
+	s->tables[LOST] = sample_rows_lost_table(&s->file.traces);
+	s->tables[SAMPLES] = sample_rows_table(&s->file.traces);
+	s->tables[SLICES] = slice_rows_table(&s->file.traces);
+	s->tables[SPANS] = span_rows_table(&s->file.traces);
 	for (size_t i = 0; i < SCAN_CNT; i++)
 		scan_init(&s->scans[i], &s->tables[i]);
 	for (size_t i = 0; i < FEED_CNT; i++)
@@ -434,7 +332,7 @@ static int audit(struct shipment *s)
 	for (size_t i = 0; i < s->sent_cnt && !err; i++) {
 		struct sent *sent = &s->sent[i];
 		const struct sender_batch batch = {
-			.table = sent->table, .day = sent->day, .host = s->host, .id = sent->id
+			.table = sent->table, .day = sent->day, .host = s->file.host, .id = sent->id
 		};
 
 		err = sender_count(s->opts->sender, &batch, &sent->seen);
@@ -442,7 +340,7 @@ static int audit(struct shipment *s)
 			continue;
 		log_warn("ship: %s: table %s has %" PRIu64 " rows of batch %" PRIu64 ", sent were "
 			 "%" PRIu64,
-			 s->path, sent->table->name, sent->seen, sent->id, sent->rows);
+			 s->file.path, sent->table->name, sent->seen, sent->id, sent->rows);
 		if (sent->seen > sent->rows)
 			counts->doubled += sent->seen - sent->rows;
 		else
@@ -455,7 +353,7 @@ static int send_ledger(struct shipment *s)
 {
 	const size_t cnt = s->sent_cnt;
 	struct batch_writer *w = new_writer(s, SHIP_LEDGER);
-	const char *host = s->host ?: "";
+	const char *host = s->file.host ?: "";
 	struct native_block *b;
 	int err = 0;
 
@@ -479,23 +377,20 @@ static int send_ledger(struct shipment *s)
 	return err;
 }
 
-/* What this machine lacks is not the file's fault. */
-static bool is_shortage(int err)
-{
-	return err == -EMFILE || err == -ENFILE || err == -ENOMEM || err == -ENOSPC;
-}
-
 static int send_all(struct shipment *s)
 {
 	int err;
 
-	s->values = row_values_new(&s->traces, s->opts->anonymizer);
+	s->values = row_values_new(&s->file.traces, s->opts->anonymizer);
 	s->packer = packer_new();
 	if (!s->packer) {
 		log_error("ship: out of memory");
 		return -ENOMEM;
 	}
-	find_days(s);
+	if (s->file.has_wall) {
+		s->first_day = ship_tables_day(s->file.first_wall);
+		s->last_day = ship_tables_day(s->file.last_wall);
+	}
 	err = send_lists(s);
 	if (!err)
 		err = send_events(s);
@@ -508,40 +403,34 @@ static void free_shipment(struct shipment *s)
 {
 	row_values_free(s->values);
 	packer_free(s->packer);
-	trace_inputs_fini(&s->traces);
-	free(s->host);
+	trace_file_close(&s->file);
 	free(s->sent);
+}
+
+void ship_file_finish(const struct ship_file_opts *opts, const struct trace_file *file,
+		      const uint64_t id[2])
+{
+	save(ship_state_done(opts->state, id), file->path);
+	opts->counts->files++;
+	opts->counts->torn += file->trace->torn;
+	if (file->trace->torn)
+		log_warn("ship: the end of %s is missing: what is readable was shipped",
+			 file->path);
 }
 
 int ship_file_send(const struct ship_file_opts *opts, int fd, const char *path,
 		   const uint64_t id[2])
 {
-	struct shipment s = {
-		.opts = opts,
-		.path = path,
-		.fd = fd,
-		.id = { id[0], id[1] },
-		.traces = { .stop = opts->stop },
-	};
-	bool damaged = false, torn = false;
-	int err = open_trace(&s);
+	struct shipment s = { .opts = opts, .id = { id[0], id[1] } };
+	bool damaged = false;
+	int err = trace_file_open(&s.file, fd, path, opts->anonymizer, opts->stop);
 
-	if (err && err != -EINTR && !is_shortage(err))
-		err = -EBADMSG;
 	if (!err) {
 		damaged = trace_of(&s)->damaged;
-		torn = trace_of(&s)->torn;
-		s.host = host_of(trace_of(&s), opts->anonymizer);
 		err = send_all(&s);
 	}
-	if (!err) {
-		save(ship_state_done(opts->state, id), path);
-		opts->counts->files++;
-		opts->counts->torn += torn;
-		if (torn)
-			log_warn("ship: the end of %s is missing: what is readable was shipped",
-				 path);
-	}
+	if (!err)
+		ship_file_finish(opts, &s.file, id);
 	free_shipment(&s);
 	return err ?: damaged ? -EBADMSG : 0;
 }

@@ -8,12 +8,14 @@
 #include "ship/anonymizer.h"
 #include "ship/sender.h"
 #include "ship/ship_state.h"
+#include "ship/trace_file.h"
 
 struct ship_counts {
-	uint64_t files, rows, batches; /* at the server */
+	uint64_t files, rows, batches; /* at the server; a profile is a batch, without rows */
 	uint64_t unreadable, dropped; /* files */
 	uint64_t torn; /* of the files: their end is missing */
 	uint64_t missing, doubled; /* rows, by counting them at the server */
+	uint64_t refused; /* profiles that the server does not take */
 };
 
 /* Stacks and frames that this process sent, by hash of day and content: they are not sent again. */
@@ -34,9 +36,6 @@ struct ship_file_opts {
 	const volatile sig_atomic_t *stop;
 };
 
-/* The id of a file, by its size and content. 0 or -errno. */
-int ship_file_id(int fd, uint64_t id[2]);
-
 /*
  * Sends everything of a trace: tasks and recordings, rows of events as batches fill, each after its stacks and frames, then
  * rollups, then the ledger. The results of sender_insert(), or -EBADMSG after one line: the file is not a trace, or only its
@@ -44,5 +43,9 @@ int ship_file_id(int fd, uint64_t id[2]);
  */
 int ship_file_send(const struct ship_file_opts *opts, int fd, const char *path,
 		   const uint64_t id[2]);
+
+/* After all of a file is at the server: notes and counts that. */
+void ship_file_finish(const struct ship_file_opts *opts, const struct trace_file *file,
+		      const uint64_t id[2]);
 
 #endif /* D9_SHIP_SHIP_FILE_H */

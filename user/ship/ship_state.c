@@ -23,6 +23,8 @@
 
 #define HEADER "dial9-ship"
 #define TEMPORARY SHIP_STATE_NAME ".tmp"
+/* Drops that are reported together, at most. */
+#define DROPS_MAX 10000
 /* A state has a line for each batch of one file; a larger one is not ours. */
 #define STATE_MAX (16u << 20)
 
@@ -34,6 +36,7 @@ struct ship_state {
 	struct hmap acked; /* batches of the current file */
 	struct ship_state_drop *drops;
 	size_t drop_cnt, drop_cap;
+	size_t batched; /* of them, the first ones, are reported together; 0: not begun */
 };
 
 static bool is_equal(bool has, const uint64_t a[2], const uint64_t b[2])
@@ -78,6 +81,8 @@ static void read_line(struct ship_state *s, char *line)
 		   name && line[name]) {
 		drop.name = line + name;
 		add_drop(s, &drop);
+	} else if (sscanf(line, "batch %" SCNu64, &batch) == 1 && batch <= s->drop_cnt) {
+		s->batched = batch;
 	}
 }
 
@@ -175,6 +180,11 @@ static void put_drop(struct buf *out, const struct ship_state_drop *d)
 	buf_printf(out, "drop %" PRIu64 " %" PRIu64 " %s\n", d->bytes, d->wall, d->name);
 }
 
+static void put_batched(struct buf *out, size_t cnt)
+{
+	buf_printf(out, "batch %zu\n", cnt);
+}
+
 static void put_all(const struct ship_state *s, struct buf *out)
 {
 	size_t pos = 0;
@@ -184,6 +194,8 @@ static void put_all(const struct ship_state *s, struct buf *out)
 	buf_printf(out, HEADER " %d\n", SHIP_TABLES_VERSION);
 	for (size_t i = 0; i < s->drop_cnt; i++)
 		put_drop(out, &s->drops[i]);
+	if (s->batched)
+		put_batched(out, s->batched);
 	if (s->has_done)
 		put_id(out, "done", s->done);
 	if (!s->has_current)
@@ -290,12 +302,28 @@ int ship_state_keep(struct ship_state *s)
 	return write_anew(s);
 }
 
+size_t ship_state_batch_drops(struct ship_state *s)
+{
+	const size_t cnt = s->drop_cnt < DROPS_MAX ? s->drop_cnt : DROPS_MAX;
+	struct buf line = { 0 };
+
+	if (s->batched || cnt < 2)
+		return s->batched ?: cnt;
+	s->batched = cnt;
+	put_batched(&line, cnt);
+	if (append(s, &line))
+		s->batched = 0;
+	buf_free(&line);
+	return s->batched ?: 1;
+}
+
 int ship_state_forget_drops(struct ship_state *s, size_t cnt)
 {
 	for (size_t i = 0; i < cnt; i++)
 		free(s->drops[i].name);
 	memmove(s->drops, s->drops + cnt, (s->drop_cnt - cnt) * sizeof(*s->drops));
 	s->drop_cnt -= cnt;
+	s->batched = 0;
 	return write_anew(s);
 }
 

@@ -37,6 +37,11 @@ int ship_state_done(struct ship_state *s, const uint64_t id[2]);
 int ship_state_drop(struct ship_state *s, const struct ship_state_drop *drop);
 /* The file of the last drop could not be deleted: it is no loss. */
 int ship_state_keep(struct ship_state *s);
+/*
+ * How many of the first drops are to be reported together: the same number until they are reported, also after a crash. 1
+ * if the state cannot be written.
+ */
+size_t ship_state_batch_drops(struct ship_state *s);
 /* The first @cnt drops are reported. */
 int ship_state_forget_drops(struct ship_state *s, size_t cnt);
 const struct ship_state_drop *ship_state_drops(const struct ship_state *s, size_t *cnt);

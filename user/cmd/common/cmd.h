@@ -28,7 +28,7 @@
 	COMMAND(convert, false, "convert perf.data, Tonbandgeraet, Heph and apitrace") \
 	COMMAND(diff, false, "compare two traces, with significance") \
 	COMMAND(query, false, "query traces with SQL") \
-	COMMAND(ship, false, "send rotated traces to ClickHouse as they are finished") \
+	COMMAND(ship, false, "send rotated traces to ClickHouse or Pyroscope as they are finished") \
 	COMMAND(export, false, "write a trace for flame graphs and other viewers") \
 	COMMAND(view, false, "open a trace in a browser: timeline, flame graph, tables") \
 	COMMAND(cut, false, "write a smaller trace of selected events, or an anonymous one") \

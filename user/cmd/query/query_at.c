@@ -99,18 +99,17 @@ static int exit_code(const struct fleet *f, int err, int code)
 	return code == CMD_OK && (fleet_is_partial(f) || fleet_is_damaged(f)) ? CMD_INPUT : code;
 }
 
-/* For the hosts and times of a named query; SQL may read any. *@unlisted: why they cannot be listed. */
-static int report_losses(struct fleet *f, const struct fleet_query *query,
-			 const struct query_param *params, size_t param_cnt, char **unlisted)
+/* For the hosts and times of the rows; SQL without conditions may read any. *@unlisted: why they cannot be listed. */
+static int report_losses(struct fleet *f, const struct fleet_statement *s, char **unlisted)
 {
 	static const char *const common[] = { "host", "from", "to" };
-	struct query_param *own = xcalloc(param_cnt + 1, sizeof(*own));
+	struct query_param *own = xcalloc(s->param_cnt + 1, sizeof(*own));
 	size_t cnt = 0;
 	int err;
 
-	for (size_t i = 0; query && i < param_cnt; i++)
-		if (opts_word(params[i].name, strlen(params[i].name), common, 3) >= 0)
-			own[cnt++] = params[i];
+	for (size_t i = 0; fleet_is_filtered(s) && i < s->param_cnt; i++)
+		if (opts_word(s->params[i].name, strlen(s->params[i].name), common, 3) >= 0)
+			own[cnt++] = s->params[i];
 	err = fleet_report_losses(f, own, cnt);
 	free(own);
 	if (err != -EINVAL)
@@ -138,7 +137,7 @@ static int run(struct fleet *f, const struct query_cmd_opts *opts, const char *w
 	query_signals_begin();
 	err = fleet_check(f, &s);
 	if (!err)
-		err = report_losses(f, query, params, param_cnt, &unlisted);
+		err = report_losses(f, &s, &unlisted);
 	if (!err)
 		err = fleet_run(f, &s);
 	query_signals_end();

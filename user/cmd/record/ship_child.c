@@ -28,6 +28,7 @@
 /* Shipping may wait, the target should not. */
 #define NICE 10
 #define PASSWORD_VARIABLE "DIAL9_SHIP_PASSWORD"
+#define PYROSCOPE "pyroscope+"
 
 struct ship_child {
 	pid_t pid;
@@ -45,6 +46,11 @@ static const char *check_label(const char *label)
 	return equals && equals != label ? NULL : "bad value for --label: expected NAME=VALUE";
 }
 
+static bool is_pyroscope(const char *url)
+{
+	return !strncmp(url, PYROSCOPE, strlen(PYROSCOPE));
+}
+
 /* A URL with a password would be on the child's command line, in the trace and in messages. */
 static const char *check_url(const char *url)
 {
@@ -55,9 +61,11 @@ static const char *check_url(const char *url)
 	if (at && memchr(user, ':', (size_t)(at - user)))
 		return "the URL of --ship has a password, which others can see; use the "
 		       "environment variable " PASSWORD_VARIABLE;
+	if (is_pyroscope(url))
+		url += strlen(PYROSCOPE);
 	if (strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0)
-		return "bad value for --ship: expected http://USER@HOST:8123/DATABASE or "
-		       "https://...";
+		return "bad value for --ship: expected http://USER@HOST:8123/DATABASE, "
+		       "https://... or " PYROSCOPE "http://HOST:4040";
 	return NULL;
 }
 
@@ -96,6 +104,8 @@ static const char *check_values(const struct ship_child_opts *o)
 		wrong = check_days(o->raw_ttl, "bad value for --raw-ttl: expected " STR_DAYS);
 	if (!wrong)
 		wrong = check_days(o->rollup_ttl, "bad value for --rollup-ttl: expected " STR_DAYS);
+	if (!wrong && is_pyroscope(o->to) && (o->raw_ttl || o->rollup_ttl))
+		wrong = "--raw-ttl and --rollup-ttl need ClickHouse";
 	return wrong ?: check_url(o->to);
 }
 

@@ -28,7 +28,8 @@ struct ship_child_opts {
 	  .arg = "URL",                                                                            \
 	  .group = "Fleet",                                                                        \
 	  .help = "Rotate the output (default every " SHIP_CHILD_SWITCHING                         \
-		  ", -o " SHIP_CHILD_OUTPUT ") and send the files to ClickHouse, see "             \
+		  ", -o " SHIP_CHILD_OUTPUT                                                        \
+		  ") and send the files to ClickHouse or Pyroscope, see "                          \
 		  "dial9-prof ship" },                                                             \
 		{ .name = "label",                                                                 \
 		  .kind = OPT_LIST,                                                                \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * `dial9-prof ship`: finished files of --switch-output to ClickHouse. Owns the options, the password and the exit code. How
- * files are sent is user/ship's.
+ * `dial9-prof ship`: finished files of --switch-output to ClickHouse or Pyroscope. Owns the options, the password and the
+ * exit code. How files are sent is user/ship's.
  */
 #include <errno.h>
 #include <limits.h>
@@ -15,16 +15,18 @@
 #include "base/opts.h"
 #include "base/str.h"
 #include "cmd/common/cmd.h"
+#include "ship/pyroscope.h"
 #include "ship/server_password.h"
 #include "ship/ship.h"
 
 #define SECOND 1000000000ULL
 #define LABELS_MAX 16
+#define PYROSCOPE "pyroscope+"
 
 struct ship_cmd_opts {
 	const char *to, *password_file, *ca_file, *ttl, *rollup_ttl, *key_file;
 	struct opt_list labels;
-	uint64_t disk_max, timeout_ns;
+	uint64_t disk_max, timeout_ns, retry_ns;
 	uint32_t end_fd;
 	bool anonymize, once, quiet;
 };
@@ -36,7 +38,8 @@ static const struct opt ship_opts_rows[] = {
 	  .kind = OPT_STR,
 	  .off = O(to),
 	  .arg = "URL",
-	  .help = "Server and database: http://USER@HOST:8123/DATABASE or https://...",
+	  .help = "ClickHouse: http://USER@HOST:8123/DATABASE or https://...; Pyroscope: " PYROSCOPE
+		  "http://HOST:4040 or " PYROSCOPE "https://USER@HOST",
 	  .group = "Server" },
 	{ .name = "password-file",
 	  .kind = OPT_STR,
@@ -54,7 +57,7 @@ static const struct opt ship_opts_rows[] = {
 	  .off = O(ttl),
 	  .arg = "DAYS",
 	  .help = "Create tables of samples, slices and spans whose rows the server deletes after DAYS "
-		  "(1 to 36500; 7 or 7d), if it can" },
+		  "(1 to 36500; 7 or 7d), if it can; ClickHouse only" },
 	{ .name = "rollup-ttl",
 	  .kind = OPT_STR,
 	  .off = O(rollup_ttl),
@@ -98,6 +101,12 @@ static const struct opt ship_opts_rows[] = {
 	  .min = 1,
 	  .arg = "DUR",
 	  .help = "Exit after DUR without an answer from the server (default: never)" },
+	{ .name = "retry",
+	  .kind = OPT_DURATION,
+	  .off = O(retry_ns),
+	  .min = 1,
+	  .arg = "DUR",
+	  .help = "Try again DUR after a failed request, then after up to 60 times DUR (default 1s)" },
 	OPT_ROW_QUIET(O(quiet)),
 	OPT_ROW_HELP,
 };
@@ -105,12 +114,14 @@ static const struct opt ship_opts_rows[] = {
 static const struct opt_spec ship_spec = {
 	.name = "ship",
 	.usage = "dial9-prof ship [OPTIONS] DIR --to URL",
-	.brief = "Send finished files of record --switch-output to ClickHouse, and delete them.",
+	.brief = "Send finished files of record --switch-output to ClickHouse or Pyroscope, and "
+		 "delete them.",
 	OPT_ROWS(ship_opts_rows),
 	.examples =
 		"  dial9-prof ship /var/lib/dial9 --to http://dial9@ch1:8123/fleet\n"
 		"  dial9-prof ship DIR --to https://dial9@ch1:8443/fleet --password-file /etc/dial9.pw\n"
-		"  dial9-prof ship DIR --to http://localhost:8123/test --once --label rack=b7\n",
+		"  dial9-prof ship DIR --to http://localhost:8123/test --once --label rack=b7\n"
+		"  dial9-prof ship DIR --to " PYROSCOPE "http://pyroscope:4040 --label rack=b7\n",
 };
 
 /* ---- stopping --------------------------------------------------------------------------------- */
@@ -133,21 +144,48 @@ static void catch_signals(void)
 
 /* ---- options ---------------------------------------------------------------------------------- */
 
-static int check_labels(const struct opt_list *labels)
+static int check_label(const char *label, enum ship_target target)
 {
-	for (size_t i = 0; i < labels->cnt; i++) {
-		const char *equals = strchr(labels->v[i], '=');
+	const size_t name = strcspn(label, "=");
 
-		if (!equals || equals == labels->v[i]) {
-			log_error("ship: bad value '%s' for --label: expected NAME=VALUE",
-				  labels->v[i]);
-			return -EINVAL;
-		}
+	if (!name || !label[name]) {
+		log_error("ship: bad value '%s' for --label: expected NAME=VALUE", label);
+		return -EINVAL;
 	}
+	if (target == SHIP_TO_PYROSCOPE && !pyroscope_is_label_name(label, name)) {
+		log_error(
+			"ship: bad value '%s' for --label: Pyroscope takes names of letters, digits, "
+			"underscores and dots",
+			label);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int check_labels(const struct opt_list *labels, enum ship_target target)
+{
+	for (size_t i = 0; i < labels->cnt; i++)
+		if (check_label(labels->v[i], target))
+			return -EINVAL;
 	if (labels->cnt <= LABELS_MAX)
 		return 0;
 	log_error("ship: too many labels: at most %d", LABELS_MAX);
 	return -EINVAL;
+}
+
+static int parse_url(const struct ship_cmd_opts *opts, enum ship_target target,
+		     struct http_url *out)
+{
+	if (target == SHIP_TO_CLICKHOUSE)
+		return http_url_parse("ship", opts->to, out);
+	if (opts->ttl || opts->rollup_ttl) {
+		log_error("ship: %s needs ClickHouse; configure the time in Pyroscope",
+			  opts->ttl ? "--raw-ttl" : "--rollup-ttl");
+		return -EINVAL;
+	}
+	return http_url_parse_as("ship",
+				 PYROSCOPE "http://HOST:4040 or " PYROSCOPE "https://USER@HOST",
+				 opts->to + strlen(PYROSCOPE), out);
 }
 
 static int parse_ttl(const char *option, const char *text, uint64_t *days)
@@ -161,28 +199,37 @@ static int parse_ttl(const char *option, const char *text, uint64_t *days)
 
 /* ---- the run ---------------------------------------------------------------------------------- */
 
-static void print_summary(const struct ship_counts *c)
+static void put_sent(struct buf *out, const struct ship_counts *c, enum ship_target target)
+{
+	buf_addstr(out, "dial9-prof: ship: ");
+	str_counted(out, c->files, "file");
+	buf_addstr(out, ", ");
+	if (target == SHIP_TO_PYROSCOPE) {
+		str_counted(out, c->batches, "profile");
+		return;
+	}
+	str_counted(out, c->rows, "row");
+	buf_addstr(out, " in ");
+	str_counted(out, c->batches, "insert");
+}
+
+static void put_unless_0(struct buf *out, const char *what, uint64_t cnt, const char *noun)
+{
+	if (!cnt)
+		return;
+	buf_printf(out, "; %s: ", what);
+	str_counted(out, cnt, noun);
+}
+
+static void print_summary(const struct ship_counts *c, enum ship_target target)
 {
 	struct buf out = { 0 };
 
-	buf_addstr(&out, "dial9-prof: ship: ");
-	str_counted(&out, c->files, "file");
-	buf_addstr(&out, ", ");
-	str_counted(&out, c->rows, "row");
-	buf_addstr(&out, " in ");
-	str_counted(&out, c->batches, "insert");
-	if (c->dropped) {
-		buf_addstr(&out, "; lost: ");
-		str_counted(&out, c->dropped, "file");
-	}
-	if (c->torn) {
-		buf_addstr(&out, "; end missing: ");
-		str_counted(&out, c->torn, "file");
-	}
-	if (c->unreadable) {
-		buf_addstr(&out, "; incomplete: ");
-		str_counted(&out, c->unreadable, "file");
-	}
+	put_sent(&out, c, target);
+	put_unless_0(&out, "lost", c->dropped, "file");
+	put_unless_0(&out, "end missing", c->torn, "file");
+	put_unless_0(&out, "incomplete", c->unreadable, "file");
+	put_unless_0(&out, "not taken by the server", c->refused, "profile");
 	if (c->doubled || c->missing) {
 		buf_addstr(&out, "; at the server: ");
 		str_counted(&out, c->doubled, "doubled row");
@@ -197,7 +244,7 @@ static int exit_code(int err, const struct ship_counts *c)
 {
 	switch (err) {
 	case 0:
-		if (c->dropped || c->doubled || c->missing)
+		if (c->dropped || c->doubled || c->missing || c->refused)
 			return CMD_LOSS;
 		return c->unreadable ? CMD_INPUT : CMD_OK;
 	case -EPROTO:
@@ -209,11 +256,12 @@ static int exit_code(int err, const struct ship_counts *c)
 	}
 }
 
-static int run(const struct ship_cmd_opts *opts, const char *dir, const struct http_url *url,
-	       const char *password, const struct ship_ttl *ttl)
+static int run(const struct ship_cmd_opts *opts, const char *dir, enum ship_target target,
+	       const struct http_url *url, const char *password, const struct ship_ttl *ttl)
 {
 	const struct ship_opts o = {
 		.dir = dir,
+		.target = target,
 		.sender = {
 			.server = { .url = url,
 				    .password = password,
@@ -221,12 +269,15 @@ static int run(const struct ship_cmd_opts *opts, const char *dir, const struct h
 				    .timeout_ns = 300 * SECOND,
 				    .stop = &stop },
 			.ttl = *ttl,
-			.pause_min_ns = SECOND,
-			.pause_max_ns = 60 * SECOND,
+			.grace_ns = opts->retry_ns,
+		},
+		.attempts = {
+			.pause_min_ns = opts->retry_ns,
+			.pause_max_ns = opts->retry_ns < UINT64_MAX / 60 ? 60 * opts->retry_ns :
+									   UINT64_MAX,
 			.give_up_ns = opts->timeout_ns,
 			.end_fd = opts->end_fd ? (int)opts->end_fd : -1,
 			.end_give_up_ns = 10 * SECOND,
-			.grace_ns = SECOND,
 		},
 		.labels = opts->labels.v,
 		.label_cnt = opts->labels.cnt,
@@ -243,13 +294,14 @@ static int run(const struct ship_cmd_opts *opts, const char *dir, const struct h
 	server_password_warn("ship", password, url, 1);
 	catch_signals();
 	err = ship_run(&o, &counts);
-	if (!opts->quiet && (!err || counts.files))
-		print_summary(&counts);
+	if (!opts->quiet && (!err || counts.files || counts.refused))
+		print_summary(&counts, target);
 	return exit_code(err, &counts);
 }
 
 static int check_and_run(const struct ship_cmd_opts *opts, int cnt, char **words)
 {
+	enum ship_target target = SHIP_TO_CLICKHOUSE;
 	struct http_url url = { 0 };
 	char *password = NULL;
 	struct ship_ttl ttl;
@@ -271,11 +323,13 @@ static int check_and_run(const struct ship_cmd_opts *opts, int cnt, char **words
 		log_error("ship: --anonymize-key needs --anonymize");
 		return CMD_USAGE;
 	}
-	if (!check_labels(&opts->labels) && !parse_ttl("--raw-ttl", opts->ttl, &ttl.raw) &&
+	if (!strncmp(opts->to, PYROSCOPE, strlen(PYROSCOPE)))
+		target = SHIP_TO_PYROSCOPE;
+	if (!check_labels(&opts->labels, target) && !parse_ttl("--raw-ttl", opts->ttl, &ttl.raw) &&
 	    !parse_ttl("--rollup-ttl", opts->rollup_ttl, &ttl.rollup) &&
-	    !http_url_parse("ship", opts->to, &url) &&
+	    !parse_url(opts, target, &url) &&
 	    !server_password_read("ship", opts->password_file, &password))
-		code = run(opts, words[0], &url, password, &ttl);
+		code = run(opts, words[0], target, &url, password, &ttl);
 	server_password_free(password);
 	http_url_fini(&url);
 	return code;
@@ -283,7 +337,7 @@ static int check_and_run(const struct ship_cmd_opts *opts, int cnt, char **words
 
 int cmd_ship(int argc, char **argv)
 {
-	struct ship_cmd_opts opts = { 0 };
+	struct ship_cmd_opts opts = { .retry_ns = SECOND };
 	int first, code = CMD_USAGE, ret = opts_parse(&ship_spec, argc, argv, &opts, &first);
 
 	if (ret == 1)
