@@ -419,7 +419,7 @@ static void add_plain(struct buf *out, uint64_t ts, const struct plain *raw)
 }
 
 /* Every bit that counts, between two records that are the same. */
-Test(translate, records_that_differ_in_one_bit_are_told_apart, .init = setup, .fini = teardown)
+Test(translate, records_that_differ_in_one_bit_stay_different, .init = setup, .fini = teardown)
 {
 	const struct plain same = { 1, 2, 3, 4, 5, 6, 7, 8, 9, .i = "name", .j = 10 };
 	struct buf want = { 0 };
