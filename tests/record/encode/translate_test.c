@@ -421,7 +421,9 @@ static void add_plain(struct buf *out, uint64_t ts, const struct plain *raw)
 /* Every bit that counts, between two records that are the same. */
 Test(translate, records_that_differ_in_one_bit_stay_different, .init = setup, .fini = teardown)
 {
-	const struct plain same = { 1, 2, 3, 4, 5, 6, 7, 8, 9, .i = "name", .j = 10 };
+	const struct plain same = {
+		.a = 1, .b = 2, .c = 3, .d = 4, .e = 5, .f = 6, .g = 7, .h = 8, .i = "name", .j = 10
+	};
 	struct buf want = { 0 };
 	struct plain raw;
 	uint64_t ts = 0;
