@@ -302,17 +302,18 @@ static int by_tid(const void *a, const void *b)
 	return x->tid < y->tid ? -1 : x->tid > y->tid;
 }
 
-/* "TID,NS\n" for each thread with time, from the rows of a command's JSON. */
-static char *sums_of_json(const char *json, const char *key)
+/* "ID,NS\n" for each thread or process (@id) with time, from the rows of a command's JSON. */
+static char *sums_of_json(const char *json, const char *id, const char *key)
 {
 	const char *rows = strstr(json, "\"rows\":");
 	static struct sum v[4096];
 	struct buf out = { 0 };
-	char wanted[32];
+	char wanted[32], member[8];
 	size_t n = 0;
 
 	snprintf(wanted, sizeof(wanted), "\"%s\":", key);
-	for (const char *at = rows; at && (at = strstr(at, "\"tid\":")); at++) {
+	snprintf(member, sizeof(member), "\"%s\":", id);
+	for (const char *at = rows; at && (at = strstr(at, member)); at++) {
 		/* members of a row come in any order, it ends with the line or where the next row starts */
 		const char *begin = at, *ns;
 
@@ -350,15 +351,16 @@ static char *sums_of_sql(uint64_t seed, const char *sql)
 	return rows;
 }
 
-static size_t expect_same(uint64_t seed, struct run r, const char *key, const char *state)
+static size_t expect_same(uint64_t seed, struct run r, const char *id, const char *key,
+			  const char *state)
 {
-	char sql[256], *want = sums_of_json(r.out, key), *got;
+	char sql[256], *want = sums_of_json(r.out, id, key), *got;
 	size_t len = strlen(want);
 
 	snprintf(
 		sql, sizeof(sql),
-		"SELECT tid, sum(dur) FROM slices WHERE state = '%s' GROUP BY tid HAVING sum(dur) ORDER BY tid",
-		state);
+		"SELECT coalesce(%s, 0), sum(dur) FROM slices WHERE state = '%s' GROUP BY 1 HAVING sum(dur) ORDER BY 1",
+		id, state);
 	got = sums_of_sql(seed, sql);
 	cr_expect_str_eq(got, want, "seed %" PRIu64 ", %s:\n%s\ncommand:\n%s", seed, state, got,
 			 want);
@@ -375,7 +377,7 @@ static size_t expect_same_cpu_time(uint64_t seed)
 			       "--json", NULL);
 
 	if (strstr(r.out, "\"run_ns\":") && !strstr(r.out, "\"run_ns\":null"))
-		return expect_same(seed, r, "run_ns", "running");
+		return expect_same(seed, r, "tid", "run_ns", "running");
 	run_free(&r);
 	return 0;
 }
@@ -391,11 +393,20 @@ Test(query_command, sums_equal_offcpu_latency_and_report, .timeout = 120)
 		compared += expect_same(seed,
 					run_cmd(cmd_offcpu, random_trace(seed, STEPS), "offcpu",
 						"-", "--include-self", "--by=tid", "--json", NULL),
-					"ns", "blocked");
+					"tid", "ns", "blocked");
+		compared +=
+			expect_same(seed,
+				    run_cmd(cmd_offcpu, random_trace(seed, STEPS), "offcpu", "-",
+					    "--include-self", "--by=pid,state", "--json", NULL),
+				    "pid", "ns", "blocked");
 		compared += expect_same(seed,
 					run_cmd(sched_latency, random_trace(seed, STEPS), "latency",
 						"-", "--include-self", "--json", NULL),
-					"runnable_ns", "runnable");
+					"tid", "runnable_ns", "runnable");
+		compared += expect_same(seed,
+					run_cmd(sched_latency, random_trace(seed, STEPS), "latency",
+						"-", "--include-self", "--by=pid", "--json", NULL),
+					"pid", "runnable_ns", "runnable");
 		compared += expect_same_cpu_time(seed);
 	}
 	cr_expect_gt(compared, SEEDS * 100, "%zu", compared);

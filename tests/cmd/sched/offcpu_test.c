@@ -130,6 +130,34 @@ Test(offcpu, rows_are_grouped_by_control_group)
 	run_free(&r);
 }
 
+/* Three threads, asleep since before the recording, are named after they woke. */
+Test(offcpu, processes_that_are_named_late_have_their_own_rows)
+{
+	const uint64_t s = RUN_SEC;
+	struct make m;
+
+	make_init(&m, NULL);
+	make_clock(&m, s, 1700000000 * s);
+	make_task(&m, s, 10, 10, "first");
+	make_switch(&m, s, 3, "first", 10, 0, "swapper/3", 0);
+	for (uint32_t i = 0; i < 3; i++) {
+		make_waking(&m, (2 + i) * s, i, 0, "late", 11 + i);
+		make_switch(&m, (2 + i) * s, i, "swapper", 0, 0, "late", 11 + i);
+	}
+	make_task(&m, 5 * s, 11, 11, "late");
+	make_task(&m, 5 * s, 12, 12, "late");
+	make_task(&m, 5 * s, 12, 13, "late");
+	run_expect(run_cmd(cmd_offcpu, make_file(&m), "offcpu", "-", "--by", "pid,state", NULL),
+		   CMD_OK,
+		   "# standard input: blocked time over 3.000 s\n"
+		   "# lost: nothing\n"
+		   "# 3 off-CPU intervals, 6.000 s in total; *: includes fragments (3)\n" COLUMNS
+		   "    5.000 s*  83.33%        2    2.500 s    3.000 s  pid 12  ?\n"
+		   "    1.000 s*  16.67%        1    1.000 s    1.000 s  pid 11  ?\n",
+		   "");
+	make_fini(&m);
+}
+
 Test(offcpu, excluded_intervals_do_not_count)
 {
 	run_expect(OFFCPU("--by", "comm", "--max", "600ms", "-q"), CMD_USAGE, "",

@@ -31,7 +31,8 @@ static void put_at(struct make *m, uint64_t t, unsigned int what)
 	}
 }
 
-static int input(const char *recorder)
+/* The threads are named at @named, in ms. */
+static int input_named(const char *recorder, unsigned int named)
 {
 	const char *const kv[] = {
 		"target_pids", "60", recorder ? "recorder_helpers" : NULL, "49,51", "recorder_pid",
@@ -39,14 +40,24 @@ static int input(const char *recorder)
 	};
 	static const struct {
 		unsigned int ms, what;
-	} steps[] = { { 0, 0 }, { 1, 1 }, { 2, 2 }, { 3, 3 }, { 5, 1 }, { 7, 2 }, { 8, 3 } };
+	} steps[] = { { 1, 1 }, { 2, 2 }, { 3, 3 }, { 5, 1 }, { 7, 2 }, { 8, 3 } };
 	struct make m;
 
 	make_init(&m, NULL);
 	make_metadata(&m, 20 * RUN_SEC, kv);
-	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+	if (!named)
+		put_at(&m, 20 * RUN_SEC, 0);
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
 		put_at(&m, 20 * RUN_SEC + steps[i].ms * 1000000ULL, steps[i].what);
+		if (named == steps[i].ms)
+			put_at(&m, 20 * RUN_SEC + named * 1000000ULL, 0);
+	}
 	return make_done(&m);
+}
+
+static int input(const char *recorder)
+{
+	return input_named(recorder, 0);
 }
 
 #define LATENCY(...) run_cmd(cmd_sched, input("50"), "sched", "latency", "-", __VA_ARGS__)
@@ -134,6 +145,23 @@ Test(self, recorder_is_hidden_in_offcpu)
 Test(self, recorder_is_hidden_in_wakeup)
 {
 	run_expect(run_cmd(cmd_wakeup, input("50"), "wakeup", "-", NULL), CMD_OK, woken, "");
+}
+
+/* Whenever the trace names the threads: a helper that sleeps as the recording begins is named after it woke. */
+Test(self, recorder_is_hidden_before_its_name)
+{
+	static const unsigned int ms[] = { 1, 2, 3, 5, 7, 8 };
+
+	for (size_t i = 0; i < sizeof(ms) / sizeof(ms[0]); i++) {
+		run_expect(run_cmd(cmd_sched, input_named("50", ms[i]), "sched", "latency", "-",
+				   NULL),
+			   CMD_OK, hidden, "");
+		run_expect(run_cmd(cmd_offcpu, input_named("50", ms[i]), "offcpu", "-", "--by",
+				   "tid", NULL),
+			   CMD_OK, blocked, "");
+		run_expect(run_cmd(cmd_wakeup, input_named("50", ms[i]), "wakeup", "-", NULL),
+			   CMD_OK, woken, "");
+	}
 }
 
 Test(self, recorder_is_counted_in_json)

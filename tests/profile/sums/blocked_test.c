@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "profile/sums/blocked.h"
+#include "tests/support/chance.h"
 
 TestSuite(blocked, .timeout = 60);
 
@@ -130,6 +131,79 @@ Test(blocked, threads_that_were_named_late_join_the_row_of_their_name)
 	cr_expect_eq(w.rows[1].comm, NAMES_NONE);
 	blocked_fini(&w);
 	names_free(names);
+}
+
+enum { SEEDS = 200, INTERVALS = 60, PARTS = 2, TIDS = 12, PIDS = 4 };
+
+/* Of two recordings on different clocks. The last thread of each is never named. */
+static void learn_threads(struct names *names)
+{
+	for (uint32_t part = 0; part < PARTS; part++) {
+		parts_merged(&names->parts, part, part, part, 0);
+		cr_assert_eq(names_part(names, part)->clock, part);
+		for (uint32_t tid = 1; tid < TIDS; tid++)
+			names_task_learn(names, part,
+					 &(struct names_task){ .tid = tid,
+							       .pid = 100 + (tid + part) % PIDS,
+							       .comm = 200 + tid % 3,
+							       .cgroup = 300 + tid % 2,
+							       .recorded = true });
+	}
+}
+
+/* Intervals that may lack what blocked_finish() will know; @ns: the sums by process, the last unknown. */
+static void add_random(struct blocked *w, struct chance *c, const struct names *names,
+		       uint64_t ns[PIDS + 1])
+{
+	for (unsigned int k = 0; k < INTERVALS; k++) {
+		struct interval i = { .tid = 1 + chance_below(c, TIDS),
+				      .part = chance_below(c, PARTS),
+				      .pid = TRACE_NONE,
+				      .comm = NAMES_NONE,
+				      .state = INTERVAL_BLOCKED,
+				      .end = 1 + chance_below(c, 1000),
+				      .flags = chance_below(c, 2) ? INTERVAL_EDGE_START : 0,
+				      .stack = INTERVAL_NO_STACK };
+		const struct names_task *task = names_task_first(names, i.part, i.tid);
+
+		if (task && chance_below(c, 2))
+			i.pid = task->pid;
+		if (task && chance_below(c, 2))
+			i.comm = task->comm;
+		blocked_add(w, &i, task && chance_below(c, 2) ? task->cgroup : NAMES_NONE);
+		ns[task ? task->pid - 100 : PIDS] += i.end;
+	}
+}
+
+/* Whatever else rows are grouped by, and whenever a thread's process becomes known. */
+Test(blocked, each_process_has_its_own_time)
+{
+	static const unsigned int more[] = { 0,
+					     1u << BLOCKED_COMM,
+					     1u << BLOCKED_STATE,
+					     1u << BLOCKED_TID,
+					     1u << BLOCKED_CGROUP,
+					     1u << BLOCKED_STACK };
+
+	for (uint64_t seed = 0; seed < SEEDS; seed++) {
+		struct blocked w = { .opts.keys = 1u << BLOCKED_PID | more[seed % 6] };
+		uint64_t want[PIDS + 1] = { 0 }, got[PIDS + 1] = { 0 };
+		struct chance c = { seed };
+		struct names *names;
+
+		cr_assert_eq(names_new(&names), 0);
+		learn_threads(names);
+		add_random(&w, &c, names, want);
+		blocked_finish(&w, names);
+		for (size_t i = 0; i < w.cnt; i++)
+			got[w.rows[i].pid == TRACE_NONE ? PIDS : w.rows[i].pid - 100] +=
+				w.rows[i].ns;
+		cr_expect_arr_eq(got, want, sizeof(got), "seed %d", (int)seed);
+		if (w.opts.keys == 1u << BLOCKED_PID)
+			cr_expect_leq(w.cnt, PIDS + 1);
+		blocked_fini(&w);
+		names_free(names);
+	}
 }
 
 Test(blocked, buckets_are_powers_of_two)

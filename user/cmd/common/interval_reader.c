@@ -6,7 +6,9 @@
  * A loss is written after its time, so earlier intervals would appear complete. Few traces have losses: a file is
  * read once, and again from the start when a loss is found. A command that prints while reading cannot undo its
  * output, so it always reads a file twice. The same holds if threads are selected by properties that may be written
- * later. If the input cannot be read twice, only intervals that end after the loss event are marked.
+ * later. A file is also read again when a thread whose intervals were passed on turns out to be the recorder's: threads
+ * that were blocked before the recording wake before they are named. If the input cannot be read twice, only intervals
+ * that end after the loss event are marked, and only those after its name are hidden.
  */
 #include "cmd/common/interval_reader.h"
 
@@ -32,6 +34,9 @@ static void forward_interval(void *ctx, const struct interval *i)
 
 	if (interval_reader_hides(r, i->part, i->pid, i->tid))
 		return;
+	if (r->opts.hide_recorder)
+		hmap_set(&r->shown, names_task_key(r->names, i->part, i->tid),
+			 (void *)((uintptr_t)i->part + 1));
 	if (i->end_by != INTERVAL_TO_NOTHING || interval_reader_has_switches(r, i->part))
 		r->opts.fn(r->opts.ctx, i);
 }
@@ -48,6 +53,7 @@ static void begin_engine(struct interval_reader *r)
 	memset(&r->losses, 0, sizeof(r->losses));
 	recorded_time_fini(&r->observed);
 	hmap_fini(&r->hidden);
+	hmap_fini(&r->shown);
 	recorder_tasks_fini(&r->recorder);
 	r->any = false;
 	r->first_ts = r->last_ts = r->switches = 0;
@@ -151,19 +157,55 @@ static void read_for_losses(struct interval_reader *r, bool tasks_are_told)
 	reader_skip_kinds(r->reader, TRACE_KINDS_QUIET | (tasks_are_told ? 1u << TRACE_SAMPLE : 0));
 }
 
-/* Reads on to the end for losses alone, then starts over with what was learnt. */
-static int start_over(struct interval_reader *r, const struct trace_event *loss)
+/* Whether @ev names a thread of the recorder after an interval of it was passed on. */
+static bool names_recorder(struct interval_reader *r, const struct trace_event *ev)
 {
-	struct trace_event ev = *loss;
-	int ret = 1;
+	uint64_t tid;
+
+	return ev->kind == TRACE_TASK && r->shown.cnt && trace_u64(ev, ROLE_TID, &tid) &&
+	       tid < TRACE_NONE &&
+	       hmap_get(&r->shown, names_task_key(r->names, ev->part, (uint32_t)tid)) &&
+	       interval_reader_hides(r, ev->part, TRACE_NONE, (uint32_t)tid);
+}
+
+/* Whether any thread with an interval that was passed on is the recorder's by now. */
+static bool shows_recorder(struct interval_reader *r)
+{
+	uint64_t key;
+	void *part;
+
+	for (size_t at = 0; hmap_next(&r->shown, &at, &key, &part);)
+		if (interval_reader_hides(r, (uint32_t)((uintptr_t)part - 1), TRACE_NONE,
+					  (uint32_t)key))
+			return true;
+	return false;
+}
+
+/* Reads on from @at, NULL at the end, for losses and names alone; then starts over with what was learnt. */
+static int start_over(struct interval_reader *r, const struct trace_event *at)
+{
+	struct trace_event ev;
+	int ret = 0;
 
 	r->opts.reset(r->opts.ctx);
 	begin_engine(r);
 	/* parts with losses contain TaskEvents */
 	read_for_losses(r, true);
+	if (at) {
+		ev = *at;
+		ret = 1;
+	}
 	for (; ret == 1; ret = reader_next(r->reader, &ev))
 		intervals_add_gaps(r->intervals, reader_trace(r->reader), &ev);
 	return ret ? ret : reader_rewind(r->reader);
+}
+
+/* Whether @ev, or NULL the end, shows that what was passed on before is wrong. */
+static bool must_start_over(struct interval_reader *r, const struct trace_event *ev)
+{
+	if (!ev)
+		return shows_recorder(r);
+	return hides_switches(reader_trace(r->reader), ev) || names_recorder(r, ev);
 }
 
 static int read_all(struct interval_reader *r)
@@ -172,17 +214,19 @@ static int read_all(struct interval_reader *r)
 	struct trace_event ev;
 	int ret;
 
-	while ((ret = reader_next(r->reader, &ev)) == 1) {
-		if (again && hides_switches(reader_trace(r->reader), &ev)) {
+	for (;;) {
+		ret = reader_next(r->reader, &ev);
+		if (again && ret >= 0 && must_start_over(r, ret ? &ev : NULL)) {
 			again = false;
-			ret = start_over(r, &ev);
+			ret = start_over(r, ret ? &ev : NULL);
 			if (ret)
 				return ret;
 			continue;
 		}
+		if (ret != 1)
+			return ret;
 		add_event(r, &ev);
 	}
-	return ret;
 }
 
 /* Losses, and names: a thread may be named after its first interval. */
@@ -293,6 +337,7 @@ void interval_reader_fini(struct interval_reader *r)
 	recorded_time_fini(&r->observed);
 	hmap_fini(&r->switched);
 	hmap_fini(&r->hidden);
+	hmap_fini(&r->shown);
 	recorder_tasks_fini(&r->recorder);
 	select_fini(&r->sel);
 	reader_free(r->reader);
@@ -301,8 +346,14 @@ void interval_reader_fini(struct interval_reader *r)
 
 bool interval_reader_hides(struct interval_reader *r, uint32_t part, uint32_t pid, uint32_t tid)
 {
-	if (!r->opts.hide_recorder || select_by_thread(&r->sel) ||
-	    !recorder_tasks_has(&r->recorder, reader_trace(r->reader), r->names, r->part, part,
+	const struct names_task *task;
+
+	if (!r->opts.hide_recorder || select_by_thread(&r->sel))
+		return false;
+	task = pid == TRACE_NONE ? names_task_first(r->names, part, tid) : NULL;
+	if (task)
+		pid = task->pid;
+	if (!recorder_tasks_has(&r->recorder, reader_trace(r->reader), r->names, r->part, part,
 				pid))
 		return false;
 	hmap_set(&r->hidden, names_task_key(r->names, part, tid), r);

@@ -21,7 +21,8 @@ struct interval_reader_opts {
 	void (*event)(void *ctx, const struct trace *t, const struct trace_event *ev);
 	/*
 	 * Resets all sums: reading starts again, because a loss was found and earlier times must be evaluated
-	 * again. NULL: the command prints while reading, so losses are searched first.
+	 * again, or because a thread to hide was named after its first interval. NULL: the command prints while
+	 * reading, so losses are searched first.
 	 */
 	void (*reset)(void *ctx);
 	void *ctx;
@@ -61,6 +62,7 @@ struct interval_reader {
 	uint32_t part; /* of the event at hand */
 	uint64_t switches; /* or off-CPU intervals in the whole trace; without: interval_reader_has_states() */
 	struct hmap hidden; /* threads hidden by opts.hide_recorder: clock << 32 | tid */
+	struct hmap shown; /* with it: all others with an interval so far; the same -> part + 1 */
 	struct recorder_tasks recorder;
 	struct hmap switched; /* see interval_reader_has_switches() */
 };
@@ -90,7 +92,7 @@ bool interval_reader_has_states(const struct interval_reader *r);
  * offcpu_interval_is_recorded(). Their threads' states in between are unknown.
  */
 bool interval_reader_stays(const struct interval_reader *r, uint64_t *min_ns, uint64_t *max_ns);
-/* Whether opts.hide_recorder leaves this thread out; counts it if so. */
+/* Whether opts.hide_recorder leaves this thread out; counts it if so. @pid TRACE_NONE: as the thread was named. */
 bool interval_reader_hides(struct interval_reader *r, uint32_t part, uint32_t pid, uint32_t tid);
 /* Whether the time of an event that has one is in the window. */
 bool interval_reader_has_time(const struct interval_reader *r, const struct trace_event *ev);

@@ -10,15 +10,23 @@
 /* What rows are grouped by; members that are not in the keys are 0. */
 struct blocked_id {
 	uint64_t raw;
-	uint32_t stack, waker_stack, comm, pid, tid, cgroup, waker_comm, waker_tid;
+	uint32_t stack, waker_stack, comm, pid, tid, part, cgroup, waker_comm, waker_tid;
 	int32_t number;
 	uint8_t state, woken, context,
-		pad[1]; /* explicit padding to eight bytes: ids are compared as bytes */
+		pad[5]; /* explicit padding to eight bytes: ids are compared as bytes */
 };
 
 static bool by(const struct blocked *w, enum blocked_key key)
 {
 	return w->opts.keys & 1u << key;
+}
+
+/* Whether the trace may still name a key of the row: blocked_finish() knows. */
+static bool awaits_name(const struct blocked *w, const struct blocked_row *r)
+{
+	return !w->named && ((by(w, BLOCKED_COMM) && r->comm == NAMES_NONE) ||
+			     (by(w, BLOCKED_PID) && r->pid == TRACE_NONE) ||
+			     (by(w, BLOCKED_CGROUP) && r->cgroup == NAMES_NONE));
 }
 
 static struct blocked_id id_of(const struct blocked *w, const struct blocked_row *r)
@@ -34,9 +42,12 @@ static struct blocked_id id_of(const struct blocked *w, const struct blocked_row
 	if (by(w, BLOCKED_CGROUP))
 		k.cgroup = r->cgroup;
 	/* without a name it is unknown whether it has the same name as another thread */
-	if (by(w, BLOCKED_TID) || (by(w, BLOCKED_COMM) && r->comm == NAMES_NONE) ||
-	    (by(w, BLOCKED_CGROUP) && r->cgroup == NAMES_NONE && !w->named))
+	if (by(w, BLOCKED_TID) || (by(w, BLOCKED_COMM) && r->comm == NAMES_NONE))
 		k.tid = r->tid;
+	if (awaits_name(w, r)) {
+		k.tid = r->tid;
+		k.part = r->part;
+	}
 	if (by(w, BLOCKED_STATE))
 		k.state = (uint8_t)r->state;
 	if (by(w, BLOCKED_WAKER) && r->woken) {
@@ -160,8 +171,7 @@ static void name_row(const struct names *names, struct blocked_row *r)
 {
 	const struct names_task *task;
 
-	if (r->comm == NAMES_NONE)
-		names_task_fill(names, r->part, r->tid, &r->pid, &r->comm);
+	names_task_fill(names, r->part, r->tid, &r->pid, &r->comm);
 	if (r->cgroup != NAMES_NONE)
 		return;
 	task = names_task_first(names, r->part, r->tid);
