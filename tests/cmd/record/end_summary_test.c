@@ -141,3 +141,36 @@ Test(end_summary, without_a_terminal_it_is_one_line)
 		    "dial9-prof: record: 3.0 s, 1,200 events (5 lost) and 1 sample in 12.0 kB "
 		    "(10.0 B each)\n");
 }
+
+static void warn_nothing(const struct recorder_cfg *cfg, const struct status_totals *totals,
+			 const char *want)
+{
+	int saved = dup(STDERR_FILENO);
+	FILE *output = tmpfile();
+
+	dup2(fileno(output), STDERR_FILENO);
+	end_summary_warn_nothing(cfg, totals);
+	expect_text(output, saved, want);
+}
+
+Test(end_summary, recording_without_a_matching_task_is_reported)
+{
+	static const char *const comms[] = { "hot", "b*" }, *const users[] = { "web" };
+	const struct status_totals none = { .at_most = 0 }, some = { .stats.samples = 1 },
+				   lost = { .stats = { .produced = 1, .lost = 1 } },
+				   cut = { .samples_lost = 1 };
+	const struct recorder_cfg all = { .names_wait_ns = 0 };
+	struct recorder_cfg cfg = {
+		.selection = { .comms = { comms, 2 }, .users = { users, 1 } },
+	};
+
+	warn_nothing(&cfg, &none,
+		     "dial9-prof: record: nothing recorded: no event or sample belongs to a "
+		     "matching task (user web, process hot, process b*)\n");
+	warn_nothing(&cfg, &some, "");
+	warn_nothing(&cfg, &lost, "");
+	warn_nothing(&cfg, &cut, "");
+	warn_nothing(&all, &none, "");
+	cfg.when.control = "fd:3";
+	warn_nothing(&cfg, &none, "");
+}

@@ -25,6 +25,7 @@
 #include "profile/sums/profile.h"
 #include "profile/sums/thread_times.h"
 #include "record/recorder.h"
+#include "record/target/selection.h"
 #include "trace/read/names.h"
 #include "trace/read/trace.h"
 #include "trace/source/source.h"
@@ -368,6 +369,22 @@ void end_summary_print(const struct end_summary *s, const struct recorder_cfg *c
 	fprintf(stderr, "  written to %s%s; next: dial9-prof report%s%s\n", s->file,
 		many ? ".N.bin" : "", strcmp(s->file, "dial9.bin") ? " " : "",
 		strcmp(s->file, "dial9.bin") ? s->file : "");
+}
+
+void end_summary_warn_nothing(const struct recorder_cfg *cfg, const struct status_totals *t)
+{
+	struct buf line = { 0 };
+
+	if (t->stats.produced || t->stats.samples || t->samples_lost ||
+	    !selection_is_by_task(&cfg->selection))
+		return;
+	/* these have no events, or say themselves when they record */
+	if (cfg->summary_ns || cfg->flight.ns || cfg->when.control)
+		return;
+	selection_describe(&cfg->selection, &line);
+	log_warn("record: nothing recorded: no event or sample belongs to a matching task (%s)",
+		 buf_cstr(&line));
+	buf_free(&line);
 }
 
 void end_summary_print_stacks(const struct status_totals *t, bool quiet)

@@ -37,6 +37,9 @@ void end_summary_print(const struct end_summary *s, const struct recorder_cfg *c
 void end_summary_print_line(const struct end_summary *s, const struct recorder_cfg *cfg,
 			    const struct status_totals *totals);
 
+/* The end: warns if no task that the options select had anything to record. */
+void end_summary_warn_nothing(const struct recorder_cfg *cfg, const struct status_totals *totals);
+
 /* What --debug=verify-stacks found: an error if any stack differed; else said unless `quiet`. */
 void end_summary_print_stacks(const struct status_totals *totals, bool quiet);
 

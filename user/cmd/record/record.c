@@ -667,8 +667,10 @@ static int record(struct record_opts *o, char **command, const char *command_lin
 		end_summary_clear_progress();
 	summary.file = result.file;
 	/* the rest of the figures is unknown, and the reader has enough */
-	if (!err && result.end != RECORDER_READER_GONE)
+	if (!err && result.end != RECORDER_READER_GONE) {
 		print_end(o, show, &summary, &result);
+		end_summary_warn_nothing(&cfg, &result.totals);
+	}
 	if (!err && o->cfg.capture.verify_stacks)
 		end_summary_print_stacks(&result.totals, o->quiet);
 	code = exit_code(err, &result);

@@ -175,16 +175,27 @@ struct recorder {
 	bool ended;
 };
 
-/* It is not in the terminal's foreground process group: Ctrl-C is for the displaying process, which ends it. */
-static void run_recorder(const struct words *w, int trace, int messages)
+/* From here on @fd is the only descriptor of a pipe: there is no exec, which would close the others. */
+static void keep_write_end(const int ends[2], int fd)
+{
+	close(ends[0]);
+	dup2(ends[1], fd);
+	close(ends[1]);
+}
+
+/*
+ * It is not in the terminal's foreground process group: Ctrl-C is for the displaying process, which ends it. If that
+ * process is killed, the trace has no reader any more, which ends the recorder.
+ */
+static void run_recorder(const struct words *w, const int trace[2], const int messages[2])
 {
 	int null = file_null(O_RDONLY);
 
 	setpgid(0, 0);
 	if (null >= 0)
 		dup2(null, STDIN_FILENO);
-	dup2(trace, STDOUT_FILENO);
-	dup2(messages, STDERR_FILENO);
+	keep_write_end(trace, STDOUT_FILENO);
+	keep_write_end(messages, STDERR_FILENO);
 	exit(cmd_record((int)w->cnt, w->v));
 }
 
@@ -202,12 +213,14 @@ static int start_recorder(struct recorder *r, const struct words *w)
 	fflush(NULL);
 	r->pid = fork();
 	if (!r->pid)
-		run_recorder(w, trace[1], messages[1]);
+		run_recorder(w, trace, messages);
 	close(trace[1]);
 	close(messages[1]);
 	r->trace = trace[0];
 	r->messages = messages[0];
 	fcntl(r->messages, F_SETFL, O_NONBLOCK);
+	/* without a reader of the screens the recorder must be ended */
+	signal(SIGPIPE, SIG_IGN);
 	return r->pid < 0 ? -errno : 0;
 }
 
