@@ -525,6 +525,84 @@ Test(query_command, traces_do_not_mix)
 	temp_dir_remove(dir);
 }
 
+/* Two files: of one recording if @start is 5, otherwise of two. */
+static void put_two(const char *dir, const char *first, const char *second, const char *start)
+{
+	struct make m;
+
+	run_make_segment(&m, 100, 3, (const uint64_t[]){ 3, 3, 0, PROF_CLOSED_SEGMENT });
+	temp_dir_put(dir, first, make_done(&m));
+	make_init(&m, NULL);
+	make_metadata(&m, 900, (const char *const[]){ "start_realtime_ns", start, NULL });
+	make_switch(&m, 1000, 0, "a", 11, 1, "b", 12);
+	temp_dir_put(dir, second, make_done(&m));
+}
+
+static void expect_traces(const char *a, const char *b, const char *want, const char *err)
+{
+	struct run r = run_cmd(cmd_query, -1, "query", "SELECT group_concat(path, ' ') FROM traces",
+			       "--format", "json", a, b, NULL);
+	char out[256];
+
+	snprintf(out, sizeof(out), "[\n{\"group_concat(path, ' ')\":\"%s\"}\n]\n", want);
+	cr_expect_eq(r.code, CMD_OK);
+	cr_expect_str_eq(r.out, out);
+	cr_expect_str_eq(r.err, err);
+	run_free(&r);
+}
+
+/* What begins in one file and ends in the next would be missing from sums. */
+Test(query_command, files_of_a_set_are_one_trace_in_any_order)
+{
+	static const char sql[] = "SELECT ts, dur, tid, state, cut FROM slices ORDER BY 1, 3";
+	char dir[64], set[80], a[80], b[80];
+	struct run one, two;
+
+	temp_dir_make(dir, sizeof(dir));
+	put_two(dir, "w.0.bin", "w.1.bin", "5");
+	snprintf(set, sizeof(set), "%s/w", dir);
+	snprintf(a, sizeof(a), "%s/w.0.bin", dir);
+	snprintf(b, sizeof(b), "%s/w.1.bin", dir);
+	expect_traces(b, a, set, "");
+	one = run_cmd(cmd_query, -1, "query", sql, set, NULL);
+	two = run_cmd(cmd_query, -1, "query", sql, b, a, NULL);
+	cr_expect_eq(one.code, CMD_OK);
+	cr_expect_str_eq(two.out, one.out);
+	run_free(&one);
+	run_free(&two);
+	temp_dir_remove(dir);
+}
+
+Test(query_command, recordings_with_numbered_names_remain_two)
+{
+	char dir[64], a[80], b[80], both[170];
+
+	temp_dir_make(dir, sizeof(dir));
+	put_two(dir, "w.1.bin", "w.3.bin", "6");
+	snprintf(a, sizeof(a), "%s/w.1.bin", dir);
+	snprintf(b, sizeof(b), "%s/w.3.bin", dir);
+	snprintf(both, sizeof(both), "%s %s", a, b);
+	expect_traces(a, b, both, "");
+	temp_dir_remove(dir);
+}
+
+Test(query_command, renamed_parts_of_a_recording_are_reported)
+{
+	char dir[64], a[80], b[80], both[170], err[400];
+
+	temp_dir_make(dir, sizeof(dir));
+	put_two(dir, "x.bin", "y.bin", "5");
+	snprintf(a, sizeof(a), "%s/x.bin", dir);
+	snprintf(b, sizeof(b), "%s/y.bin", dir);
+	snprintf(both, sizeof(both), "%s %s", a, b);
+	snprintf(err, sizeof(err),
+		 "dial9-prof: %s and %s are parts of one recording, but are read as two: "
+		 "sums may differ (dial9-prof merge joins them)\n",
+		 a, b);
+	expect_traces(a, b, both, err);
+	temp_dir_remove(dir);
+}
+
 Test(query_command, nested_scans_do_not_disturb_each_other)
 {
 	char *got = sums_of_sql(
