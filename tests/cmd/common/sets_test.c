@@ -361,3 +361,19 @@ Test(sets, two_files_with_the_greatest_number_have_no_file_between_them)
 		unlink(path[i]);
 	remove_all(dir);
 }
+
+Test(sets, command_that_reads_one_trace_names_the_set_of_two_files)
+{
+	char dir[] = "/tmp/d9-info-XXXXXX", err[256];
+
+	put_three(dir);
+	snprintf(
+		err, sizeof(err),
+		"dial9-prof: report: %s and %s are parts of one recording: name %s/a to read all of it\n",
+		name(dir, 0), name(dir, 1), dir);
+	run_expect(run_cmd(cmd_report, -1, "report", name(dir, 0), name(dir, 1), NULL), CMD_USAGE,
+		   "", err);
+	for (unsigned int i = 0; i < FILES; i++)
+		unlink(name(dir, i));
+	cr_expect_eq(rmdir(dir), 0);
+}
