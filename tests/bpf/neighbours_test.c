@@ -218,7 +218,7 @@ static void expect_slices_of_one_thread(const char *path)
 		(const char *const[]){ "query", "--format", "csv",
 				       "SELECT count(DISTINCT tid) AS n FROM slices", path, NULL });
 
-	cr_expect_str_eq(buf_cstr(&out), "n\r\n1\r\n");
+	cr_expect_str_eq(buf_cstr(&out), "n\n1\n");
 	buf_free(&out);
 }
 

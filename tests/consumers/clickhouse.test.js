@@ -110,14 +110,14 @@ function ok(...args) {
 
 const local = (...args) => ok('query', '--format', 'csv', ...args, ...traces);
 const at = (urls, ...args) => run('query', '--format', 'csv', ...urls.flatMap((url) => ['--at', url]), ...args);
-const sorted = (rows) => rows.split('\r\n').sort().join('\n');
+const sorted = (rows) => rows.split('\n').sort().join('\n');
 
 function expectSame(urls, args, more = []) {
 	const r = at(urls, ...args), want = local(...args, ...more);
 	assert.strictEqual(r.code, 0, r.err);
 	/* rows that compare equal have no order */
 	assert.strictEqual(sorted(r.out), sorted(want), args.join(' '));
-	return want.split('\r\n').length;
+	return want.split('\n').length;
 }
 
 /* Starts it: shipping waits for a second now and then. */
@@ -174,7 +174,7 @@ test('named queries of a server have the rows of local ones', { skip }, () => {
 test('rollups have the sums of the rows', { skip }, async () => {
 	for (const [name, raw] of [['rollup-functions', 'top-functions'], ['rollup-offcpu', 'offcpu-stacks']])
 		assert.strictEqual(sorted(at([all], name, '--param', 'limit=-1').out), sorted(local(raw, '--param', 'limit=-1')));
-	const byKey = (rows) => new Map(rows.trim().split('\r\n').slice(1).map((row) => row.split(','))
+	const byKey = (rows) => new Map(rows.trim().split('\n').slice(1).map((row) => row.split(','))
 		.map((row) => [row.slice(0, -3).join(), row.slice(-3).map(Number)]));
 	for (const q of ['0', '0.5', '0.99', '1']) {
 		const got = byKey(at([all], 'rollup-latency', '--param', `q=${q}`).out);
@@ -294,8 +294,8 @@ test('values keep their types', { skip }, () => {
 /* ---- several servers ----------------------------------------------------------------------------- */
 
 test('losses are reported, and hosts without data', { skip }, () => {
-	const r = at([all], 'losses'), lost = local('SELECT sum(lost) FROM traces').split('\r\n')[1];
-	const counts = r.out.split('\r\n').filter((line) => /,(events|samples),/.test(line)).map((line) => Number(line.split(',').pop()));
+	const r = at([all], 'losses'), lost = local('SELECT sum(lost) FROM traces').split('\n')[1];
+	const counts = r.out.split('\n').filter((line) => /,(events|samples),/.test(line)).map((line) => Number(line.split(',').pop()));
 	assert.strictEqual(counts.reduce((x, y) => x + y, 0), Number(lost));
 	assert.match(r.err, /h1: lost: \d+ events/);
 	assert.match(r.err, /h1: no data: 1 gap, 3599\.\d s \(2023-11-14 22:13:20 to 2023-11-14 23:13:20 UTC\)/);
@@ -308,8 +308,8 @@ test('servers and distributed tables give one answer, and say when a server is d
 		expectSame(two, [name, ...PARAMS[name] || []], MORE[name]);
 		expectSame(both, [name, ...PARAMS[name] || []], MORE[name]);
 	}
-	const want = local('SELECT count(*) FROM slices').split('\r\n')[1];
-	const rows = at(two, 'SELECT count() AS n FROM slices').out.trim().split('\r\n').slice(1);
+	const want = local('SELECT count(*) FROM slices').split('\n')[1];
+	const rows = at(two, 'SELECT count() AS n FROM slices').out.trim().split('\n').slice(1);
 	assert.strictEqual(rows.map((row) => Number(row.split(',')[1])).reduce((x, y) => x + y), Number(want));
 	assert(rows[0].startsWith(`http://127.0.0.1:${a.http}/half,`), rows[0]);
 	await stop(a);

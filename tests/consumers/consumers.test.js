@@ -75,7 +75,7 @@ function learn() {
 
 /* The plainest format, as numbers. */
 function csv(...options) {
-	return run(PROGRAM, ['export', 'csv', ...options, trace]).split('\r\n').slice(1, -1).map((line) => {
+	return run(PROGRAM, ['export', 'csv', ...options, trace]).split('\n').slice(1, -1).map((line) => {
 		const [what, start, , ns, cpu, , tid] = line.split(',');
 		return { what, start: Number(start), ns: Number(ns), cpu: Number(cpu), tid: Number(tid) };
 	});

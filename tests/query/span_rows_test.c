@@ -53,9 +53,9 @@ Test(span_rows, pairs_of_a_thread)
 	expect_rows(requests(),
 		    "SELECT ts, dur, tid, pid, comm, end_tid, event, call, cut"
 		    " FROM spans('app:work_start', 'app:*_end')",
-		    "ts,dur,tid,pid,comm,end_tid,event,call,cut\r\n"
-		    "20,10,6,5,back,6,app:work_start,,0\r\n"
-		    "10,35,5,5,front,5,app:work_start,,0\r\n");
+		    "ts,dur,tid,pid,comm,end_tid,event,call,cut\n"
+		    "20,10,6,5,back,6,app:work_start,,0\n"
+		    "10,35,5,5,front,5,app:work_start,,0\n");
 }
 
 Test(span_rows, pairs_of_a_field_cross_threads)
@@ -63,12 +63,12 @@ Test(span_rows, pairs_of_a_field_cross_threads)
 	expect_rows(
 		requests(),
 		"SELECT ts, dur, tid, end_tid, id FROM spans('app:work_start', 'app:work_end', 'request')",
-		"ts,dur,tid,end_tid,id\r\n"
-		"10,20,5,6,1\r\n20,25,6,5,2\r\n50,40,5,6,3\r\n");
+		"ts,dur,tid,end_tid,id\n"
+		"10,20,5,6,1\n20,25,6,5,2\n50,40,5,6,3\n");
 	expect_rows(requests(),
 		    "SELECT ts FROM spans('app:work_start', 'app:work_end', 'request')"
 		    " WHERE tid = 5 AND ts > 10",
-		    "ts\r\n50\r\n");
+		    "ts\n50\n");
 }
 
 Test(span_rows, arguments_can_come_from_another_table)
@@ -76,7 +76,7 @@ Test(span_rows, arguments_can_come_from_another_table)
 	expect_rows(requests(),
 		    "SELECT x.e, count(*) FROM (SELECT 'app:work_end' AS e UNION SELECT 'none') x,"
 		    " spans('app:work_start', x.e) GROUP BY 1",
-		    "e,count(*)\r\napp:work_end,2\r\n");
+		    "e,count(*)\napp:work_end,2\n");
 }
 
 Test(span_rows, a_second_value_of_an_argument_is_compared)
@@ -84,11 +84,11 @@ Test(span_rows, a_second_value_of_an_argument_is_compared)
 	expect_rows(
 		requests(),
 		"SELECT count(*) FROM spans('app:work_start', 'app:work_end') WHERE start = 'app:other'",
-		"count(*)\r\n0\r\n");
+		"count(*)\n0\n");
 	expect_rows(requests(),
 		    "SELECT count(*) FROM spans('app:work_start', 'app:work_end')"
 		    " WHERE start IN ('app:other', 'app:work_start')",
-		    "count(*)\r\n2\r\n");
+		    "count(*)\n2\n");
 }
 
 Test(span_rows, a_loss_cuts_the_pair_around_it)
@@ -103,7 +103,7 @@ Test(span_rows, a_loss_cuts_the_pair_around_it)
 	at(&m, 50, "app:work_end", 5, 2);
 	expect_rows(make_done(&m),
 		    "SELECT ts, dur, cut FROM spans('app:work_start', 'app:work_end')",
-		    "ts,dur,cut\r\n10,20,1\r\n40,10,0\r\n");
+		    "ts,dur,cut\n10,20,1\n40,10,0\n");
 }
 
 Test(span_rows, polls_have_the_thread_of_their_worker)
@@ -118,8 +118,8 @@ Test(span_rows, polls_have_the_thread_of_their_worker)
 	make_poll_start(&m, 30, 4, 98, "src/b.rs:1:1");
 	MAKE_NUMBERS(&m, 70, "PollEndEvent", { "worker_id", 4 });
 	expect_rows(make_done(&m), "SELECT ts, dur, tid, pid, comm, event FROM polls",
-		    "ts,dur,tid,pid,comm,event\r\n"
-		    "10,15,7,5,tokio-worker,PollStartEvent\r\n30,40,,,,PollStartEvent\r\n");
+		    "ts,dur,tid,pid,comm,event\n"
+		    "10,15,7,5,tokio-worker,PollStartEvent\n30,40,,,,PollStartEvent\n");
 }
 
 Test(span_rows, system_calls_have_names_without_arguments)
@@ -135,7 +135,7 @@ Test(span_rows, system_calls_have_names_without_arguments)
 	at(&m, 20, "syscalls:sys_enter_read", 6, 0);
 	at(&m, 30, "syscalls:sys_exit_read", 6, 0);
 	expect_rows(make_done(&m), "SELECT tid, call, dur FROM spans",
-		    "tid,call,dur\r\n5,getpid,4\r\n6,read,10\r\n");
+		    "tid,call,dur\n5,getpid,4\n6,read,10\n");
 }
 
 Test(span_rows, half_a_pair_is_refused)
@@ -178,7 +178,7 @@ Test(span_rows, sums_equal_count)
 
 		run_free(&r);
 		all += pairs;
-		snprintf(want, sizeof(want), "n,cut,ns\r\n%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\r\n",
+		snprintf(want, sizeof(want), "n,cut,ns\n%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
 			 pairs, cut, ns);
 		expect_rows(
 			random_trace(seed, 400),

@@ -138,7 +138,7 @@ void native_rows_put(struct buf *csv, const struct buf *block, const char *colum
 		for (int i = 0; i < wanted; i++) {
 			cr_assert_not_null(places[i], "column %d of %s", i, columns);
 			buf_add(csv, places[i][k].data, places[i][k].len);
-			buf_addstr(csv, i + 1 < wanted ? "," : "\r\n");
+			buf_addstr(csv, i + 1 < wanted ? "," : "\n");
 			buf_free(&places[i][k]);
 		}
 	for (int i = 0; i < wanted; i++)

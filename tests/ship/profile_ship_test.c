@@ -269,7 +269,7 @@ static void expect_sums(struct scene *s, uint64_t seed, const char *type, const 
 
 	for (size_t i = 0; i < cnt; i++)
 		if (strstr(p[i].types.data, type))
-			buf_printf(&got, "%.*s,%lu,%lu,%lu\r\n", (int)strcspn(p[i].name, "{"),
+			buf_printf(&got, "%.*s,%lu,%lu,%lu\n", (int)strcspn(p[i].name, "{"),
 				   p[i].name, p[i].samples, p[i].count, p[i].ns);
 	cr_assert_eq(r.code, CMD_OK, "%s", r.err);
 	cr_expect_str_eq(buf_cstr(&got), strchr(r.out, '\n') + 1, "seed %lu, %s:\n%s\nwanted:\n%s",

@@ -176,7 +176,7 @@ static size_t read_numbers(const char *text, uint64_t **out)
 	uint64_t *v = NULL;
 	char *end;
 
-	for (const char *at = text; *at; at = end + strspn(end, "\r\n")) {
+	for (const char *at = text; *at; at = end + strspn(end, "\n")) {
 		v = array_reserve(v, &cap, cnt + 1, sizeof(*v));
 		v[cnt++] = strtoull(at, &end, 10);
 	}
@@ -323,7 +323,7 @@ static bool has_groups(uint64_t seed)
 		query_file(long_trace(seed),
 			   "SELECT count(DISTINCT wall / 10000000000) > 2, count(DISTINCT host),"
 			   " count(DISTINCT cgroup) FROM slices WHERE NOT recorder");
-	const bool has = !strcmp(sums, "1,1,2\r\n");
+	const bool has = !strcmp(sums, "1,1,2\n");
 
 	free(sums);
 	return has;

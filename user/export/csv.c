@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Comma-separated values (RFC 4180, one header): a row for each sample, interval and event. Owns
- * the columns; missing values are empty.
+ * Comma-separated values (RFC 4180, but lines end with LF; one header): a row for each sample, interval and event.
+ * Owns the columns; missing values are empty.
  */
 #include <string.h>
 
@@ -27,7 +27,7 @@ static void csv_begin(struct export *x)
 	c->stacks.slot_cnt = STACKS_KEPT;
 	c->stacks.bytes_max = STACK_BYTES_KEPT;
 	buf_addstr(&x->out, "what,start_ns,end_ns,ns,cpu,pid,tid,thread,state,waker,waker_tid,"
-			    "fields,stack\r\n");
+			    "fields,stack\n");
 }
 
 /* ---- cells ------------------------------------------------------------------------------------- */
@@ -101,7 +101,7 @@ static void put_stack(struct export *x, const uint64_t *frames, uint32_t cnt)
 		buf_clear(&c->text);
 		bytes_cache_put(&c->stacks, frames, sz, x->out.data + before, x->out.len - before);
 	}
-	buf_addstr(&x->out, "\r\n");
+	buf_addch(&x->out, '\n');
 }
 
 /* ---- rows -------------------------------------------------------------------------------------- */

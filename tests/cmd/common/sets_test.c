@@ -361,3 +361,45 @@ Test(sets, two_files_with_the_greatest_number_have_no_file_between_them)
 		unlink(path[i]);
 	remove_all(dir);
 }
+
+Test(sets, command_that_reads_one_trace_names_the_set_of_two_files)
+{
+	char dir[] = "/tmp/d9-info-XXXXXX", err[256];
+
+	put_three(dir);
+	snprintf(
+		err, sizeof(err),
+		"dial9-prof: report: %s and %s are parts of one recording: name %s/a to read all of it\n",
+		name(dir, 0), name(dir, 1), dir);
+	run_expect(run_cmd(cmd_report, -1, "report", name(dir, 0), name(dir, 1), NULL), CMD_USAGE,
+		   "", err);
+	for (unsigned int i = 0; i < FILES; i++)
+		unlink(name(dir, i));
+	cr_expect_eq(rmdir(dir), 0);
+}
+
+Test(sets, query_of_a_damaged_file_has_an_exit_status_in_all_forms)
+{
+	char dir[] = "/tmp/d9-info-XXXXXX", set[64];
+	const char *a[] = { dir, set, NULL }, *b[] = { NULL, NULL, NULL };
+	struct make m;
+
+	put_three(dir);
+	run_make_segment(&m, RUN_SEC, 2, NULL);
+	put_segment(dir, 0, &m, 4);
+	snprintf(set, sizeof(set), "%s/a", dir);
+	a[2] = name(dir, 0);
+	b[2] = name(dir, 1);
+	for (int i = 0; i < 3; i++) {
+		struct run r = run_cmd(cmd_query, -1, "query", "SELECT count(*) AS n FROM traces",
+				       "--format", "csv", a[i], b[i], NULL);
+
+		cr_expect_eq(r.code, CMD_INPUT, "%d: %s", i, a[i]);
+		cr_expect_str_eq(r.out, "n\n1\n");
+		run_expect_in(r.err, ": damaged: ");
+		run_free(&r);
+	}
+	for (unsigned int i = 0; i < FILES; i++)
+		unlink(name(dir, i));
+	cr_expect_eq(rmdir(dir), 0);
+}

@@ -231,8 +231,7 @@ Test(export, tid_reused_between_a_wakeup_and_the_switch_is_another_thread)
 	make_switch(&m, 5 * RUN_SEC, 0, "swapper/0", 0, 0, "b", 11);
 	r = run_cmd(cmd_export, make_done(&m), "export", "csv", "--kind=runq", "-", NULL);
 	cr_assert_eq(r.code, CMD_OK, "%s", r.err);
-	run_expect_in(r.out,
-		      "\r\nrunnable,3000000000,5000000000,2000000000,0,20,11,b,,a/11,11,,\r\n");
+	run_expect_in(r.out, "\nrunnable,3000000000,5000000000,2000000000,0,20,11,b,,a/11,11,,\n");
 	run_free(&r);
 }
 

@@ -34,31 +34,31 @@ Test(query_command, samples)
 {
 	/* 8 samples of 10.10101 ms, and the stack of a switch */
 	expect_rows("SELECT source, count(*), sum(weight) FROM samples GROUP BY 1",
-		    "source,count(*),sum(weight)\r\ncpu,8,80808080\r\nswitch,1,\r\n");
+		    "source,count(*),sum(weight)\ncpu,8,80808080\nswitch,1,\n");
 	expect_rows("SELECT count(*) FROM samples WHERE source = 'cpu' AND tid = 11",
-		    "count(*)\r\n2\r\n");
+		    "count(*)\n2\n");
 	expect_rows(
 		"SELECT comm, cpu, pid, host, count(*) FROM samples WHERE source = 'cpu' GROUP BY tid, cpu",
-		"comm,cpu,pid,host,count(*)\r\napp,0,10,box,2\r\napp,1,10,box,4\r\n"
-		"pool,1,10,box,2\r\n");
+		"comm,cpu,pid,host,count(*)\napp,0,10,box,2\napp,1,10,box,4\n"
+		"pool,1,10,box,2\n");
 }
 
 Test(query_command, functions_of_stacks)
 {
 	expect_rows(
 		"SELECT leaf(stack), folded(stack), count(*) FROM samples GROUP BY stack ORDER BY 3 DESC",
-		"leaf(stack),folded(stack),count(*)\r\n"
-		"leaf (inlined),main;work;hot;leaf (inlined),6\r\n"
-		"[unknown],main;[unknown],2\r\n"
-		"schedule,main;work;schedule,1\r\n");
+		"leaf(stack),folded(stack),count(*)\n"
+		"leaf (inlined),main;work;hot;leaf (inlined),6\n"
+		"[unknown],main;[unknown],2\n"
+		"schedule,main;work;schedule,1\n");
 	expect_rows("SELECT sum(has_frame(stack, 'work')), sum(has_frame(stack, 'sche*')),"
 		    " sum(has_frame(stack, 'wor')) FROM samples",
 		    "\"sum(has_frame(stack, 'work'))\",\"sum(has_frame(stack, 'sche*'))\","
-		    "\"sum(has_frame(stack, 'wor'))\"\r\n7,1,0\r\n");
+		    "\"sum(has_frame(stack, 'wor'))\"\n7,1,0\n");
 	expect_rows(
 		"SELECT leaf(NULL) IS NULL, folded(-1) IS NULL, leaf(1 << 40) IS NULL, has_frame(7, NULL) IS NULL",
-		"leaf(NULL) IS NULL,folded(-1) IS NULL,leaf(1 << 40) IS NULL,\"has_frame(7, NULL) IS NULL\"\r\n"
-		"1,1,1,1\r\n");
+		"leaf(NULL) IS NULL,folded(-1) IS NULL,leaf(1 << 40) IS NULL,\"has_frame(7, NULL) IS NULL\"\n"
+		"1,1,1,1\n");
 }
 
 Test(query_command, frames_of_a_stack)
@@ -66,13 +66,13 @@ Test(query_command, frames_of_a_stack)
 	expect_rows(
 		"SELECT f.depth, f.function, f.module, f.offset, f.file, f.line, f.inlined, f.kernel"
 		" FROM (SELECT min(stack) AS s FROM samples) m, frames(m.s) f",
-		"depth,function,module,offset,file,line,inlined,kernel\r\n"
-		"0,leaf,/opt/app/bin/app,784,leaf.h,7,1,0\r\n"
-		"1,hot,/opt/app/bin/app,784,app.c,21,0,0\r\n"
-		"2,work,/opt/app/bin/app,528,app.c,15,0,0\r\n"
-		"3,main,/opt/app/bin/app,272,app.c,5,0,0\r\n");
-	expect_rows("SELECT count(*) FROM frames(123456)", "count(*)\r\n0\r\n");
-	expect_rows("SELECT count(*) FROM frames", "count(*)\r\n0\r\n");
+		"depth,function,module,offset,file,line,inlined,kernel\n"
+		"0,leaf,/opt/app/bin/app,784,leaf.h,7,1,0\n"
+		"1,hot,/opt/app/bin/app,784,app.c,21,0,0\n"
+		"2,work,/opt/app/bin/app,528,app.c,15,0,0\n"
+		"3,main,/opt/app/bin/app,272,app.c,5,0,0\n");
+	expect_rows("SELECT count(*) FROM frames(123456)", "count(*)\n0\n");
+	expect_rows("SELECT count(*) FROM frames", "count(*)\n0\n");
 }
 
 Test(query_command, buckets)
@@ -81,8 +81,8 @@ Test(query_command, buckets)
 		"SELECT ilog2(0) IS NULL, ilog2(-1) IS NULL, ilog2(NULL) IS NULL, ilog2(1), ilog2(2), ilog2(3),"
 		" ilog2((1 << 53) - 1), ilog2(1 << 53), ilog2(9223372036854775807)",
 		"ilog2(0) IS NULL,ilog2(-1) IS NULL,ilog2(NULL) IS NULL,ilog2(1),ilog2(2),"
-		"ilog2(3),ilog2((1 << 53) - 1),ilog2(1 << 53),ilog2(9223372036854775807)\r\n"
-		"1,1,1,0,1,1,52,53,62\r\n");
+		"ilog2(3),ilog2((1 << 53) - 1),ilog2(1 << 53),ilog2(9223372036854775807)\n"
+		"1,1,1,0,1,1,52,53,62\n");
 }
 
 Test(query_command, slices_and_their_wakers)
@@ -91,35 +91,33 @@ Test(query_command, slices_and_their_wakers)
 	expect_rows(
 		"SELECT ts, dur, tid, comm, task_state, end, waker, waker_comm, leaf(stack), cut, host"
 		" FROM slices WHERE state = 'blocked'",
-		"ts,dur,tid,comm,task_state,end,waker,waker_comm,leaf(stack),cut,host\r\n"
-		"12001234567,998765433,11,pool,S,wakeup,unknown,app,schedule,0,box\r\n");
+		"ts,dur,tid,comm,task_state,end,waker,waker_comm,leaf(stack),cut,host\n"
+		"12001234567,998765433,11,pool,S,wakeup,unknown,app,schedule,0,box\n");
 }
 
 Test(query_command, times_of_day_follow_from_the_clock_event)
 {
 	/* 10 s on the clock of the trace were 1700000000 s since 1970 */
-	expect_rows("SELECT wall - ts FROM samples GROUP BY 1",
-		    "wall - ts\r\n1699999990000000000\r\n");
+	expect_rows("SELECT wall - ts FROM samples GROUP BY 1", "wall - ts\n1699999990000000000\n");
 }
 
 Test(query_command, losses_and_traces)
 {
-	expect_rows(
-		"SELECT ts, last_ts, kind, class, count FROM lost",
-		"ts,last_ts,kind,class,count\r\n13000005000,13000007000,ring_full,events,3\r\n");
+	expect_rows("SELECT ts, last_ts, kind, class, count FROM lost",
+		    "ts,last_ts,kind,class,count\n13000005000,13000007000,ring_full,events,3\n");
 	expect_rows(
 		"SELECT trace, path, host, first_ts, last_ts, lost, incomplete, period, schema_version FROM traces",
-		"trace,path,host,first_ts,last_ts,lost,incomplete,period,schema_version\r\n"
-		"1,standard input,box,10000000000,14000000000,3,1,10101010,1\r\n");
+		"trace,path,host,first_ts,last_ts,lost,incomplete,period,schema_version\n"
+		"1,standard input,box,10000000000,14000000000,3,1,10101010,1\n");
 }
 
 Test(query_command, tasks_of_a_thread)
 {
 	expect_rows("SELECT tid, pid, comm, host FROM tasks ORDER BY tid",
-		    "tid,pid,comm,host\r\n10,10,app,box\r\n11,10,pool,box\r\n");
-	expect_rows("SELECT comm FROM tasks WHERE tid = 11", "comm\r\npool\r\n");
-	expect_rows("SELECT comm FROM tasks WHERE tid = 12", "comm\r\n");
-	expect_rows("SELECT comm FROM tasks WHERE tid = -1", "comm\r\n");
+		    "tid,pid,comm,host\n10,10,app,box\n11,10,pool,box\n");
+	expect_rows("SELECT comm FROM tasks WHERE tid = 11", "comm\npool\n");
+	expect_rows("SELECT comm FROM tasks WHERE tid = 12", "comm\n");
+	expect_rows("SELECT comm FROM tasks WHERE tid = -1", "comm\n");
 }
 
 Test(query_command, a_table_for_each_event)
@@ -128,11 +126,11 @@ Test(query_command, a_table_for_each_event)
 		"SELECT ts, task_tid, task_cpu, prev_comm, prev_pid, prev_state, next_comm, next_pid,"
 		" typeof(prev_comm), typeof(next_pid) FROM \"sched:sched_switch\"",
 		"ts,task_tid,task_cpu,prev_comm,prev_pid,prev_state,next_comm,next_pid,"
-		"typeof(prev_comm),typeof(next_pid)\r\n"
-		"12001234567,11,1,pool,11,1,swapper/1,0,text,integer\r\n");
+		"typeof(prev_comm),typeof(next_pid)\n"
+		"12001234567,11,1,pool,11,1,swapper/1,0,text,integer\n");
 	expect_rows(
 		"SELECT event, json_extract(fields, '$.next_comm') FROM events WHERE event = 'sched:sched_switch'",
-		"event,\"json_extract(fields, '$.next_comm')\"\r\nsched:sched_switch,swapper/1\r\n");
+		"event,\"json_extract(fields, '$.next_comm')\"\nsched:sched_switch,swapper/1\n");
 }
 
 /* Two threads of a process; the system call of thread 8 is the longest. */
@@ -166,13 +164,13 @@ Test(query_command, slowest_request_names_its_call_and_thread_first)
 
 	run_expect(
 		r, CMD_OK,
-		"request,request_tid,request_ns,at_ns,ns,state,tid,comm,cpu,other,host,ts,stack\r\n"
-		"nanosleep,8,80,0,20,running,8,slow,1,,,10,\r\n"
-		"nanosleep,8,80,20,50,blocked,8,slow,1,swapper,,40,\r\n"
-		"nanosleep,8,80,70,5,runnable,8,slow,1,swapper,,90,\r\n"
-		"nanosleep,8,80,75,5,running,8,slow,1,,,95,\r\n"
-		"nanosleep,8,80,0,10,running,7,other,0,,,10,\r\n"
-		"nanosleep,8,80,10,70,blocked,7,other,0,,,30,\r\n",
+		"request,request_tid,request_ns,at_ns,ns,state,tid,comm,cpu,other,host,ts,stack\n"
+		"nanosleep,8,80,0,20,running,8,slow,1,,,10,\n"
+		"nanosleep,8,80,20,50,blocked,8,slow,1,swapper,,40,\n"
+		"nanosleep,8,80,70,5,runnable,8,slow,1,swapper,,90,\n"
+		"nanosleep,8,80,75,5,running,8,slow,1,,,95,\n"
+		"nanosleep,8,80,0,10,running,7,other,0,,,10,\n"
+		"nanosleep,8,80,10,70,blocked,7,other,0,,,30,\n",
 		"");
 }
 
@@ -180,7 +178,7 @@ Test(query_command, losses_are_reported_on_stderr)
 {
 	struct run r = query(run_app_file(), "csv", "SELECT 1");
 
-	run_expect(r, CMD_OK, "1\r\n1\r\n",
+	run_expect(r, CMD_OK, "1\n1\n",
 		   "dial9-prof: standard input: lost: 3 events (see dial9-prof info)\n");
 }
 
@@ -205,7 +203,7 @@ Test(query_command, formats)
 		"[\n{\"a\":1,\"b\":\"x|y\",\"c\":null,\"d\":0.1,\"e\":\"00ff\",\"f\":\"=1+1\"}\n]\n");
 	run_free(&r);
 	r = query(run_app_file(), "csv", sql);
-	cr_expect_str_eq(r.out, "a,b,c,d,e,f\r\n1,x|y,,0.1,00ff,\"'=1+1\"\r\n");
+	cr_expect_str_eq(r.out, "a,b,c,d,e,f\n1,x|y,,0.1,00ff,\"'=1+1\"\n");
 	run_free(&r);
 }
 
@@ -245,7 +243,7 @@ Test(query_command, text_of_a_trace_is_never_sql)
 	cr_expect_str_eq(
 		r.out,
 		"trace,host,ts,wall,task_tid,task_pid,task_comm,task_cgroup,task_cpu,\"a\"\"b\","
-		"\"field_A\"\"B\",field_ts\r\n1,,2,,,,,,,7,8,9\r\n",
+		"\"field_A\"\"B\",field_ts\n1,,2,,,,,,,7,8,9\n",
 		"%s%s", r.out, r.err);
 	run_free(&r);
 	make_init(&m, NULL);
@@ -253,8 +251,7 @@ Test(query_command, text_of_a_trace_is_never_sql)
 	make_task(&m, 1, 5, 5, name);
 	r = query(make_done(&m), "csv",
 		  "SELECT x, (SELECT comm FROM tasks) AS comm FROM \"event:SLICES\"");
-	cr_expect_str_eq(r.out, "x,comm\r\n1,\"x'); DROP TABLE t; --\"\"\"\r\n", "%s%s", r.out,
-			 r.err);
+	cr_expect_str_eq(r.out, "x,comm\n1,\"x'); DROP TABLE t; --\"\"\"\n", "%s%s", r.out, r.err);
 	run_free(&r);
 }
 
@@ -332,7 +329,7 @@ static char *sums_of_json(const char *json, const char *id, const char *key)
 		for (; i < n && v[i].tid == s.tid; i++)
 			s.ns += v[i].ns;
 		if (s.ns)
-			buf_printf(&out, "%" PRIu64 ",%" PRIu64 "\r\n", s.tid, s.ns);
+			buf_printf(&out, "%" PRIu64 ",%" PRIu64 "\n", s.tid, s.ns);
 	}
 	return buf_steal(&out);
 }
@@ -463,7 +460,7 @@ Test(query_command, conditions_that_skip_rows_change_nothing, .timeout = 120)
 	char *first = sums_of_sql(2, "SELECT min(first_ts) FROM traces"),
 	     *last = sums_of_sql(2, "SELECT (min(first_ts) + max(last_ts)) / 2 FROM traces");
 
-	first[strcspn(first, "\r")] = last[strcspn(last, "\r")] = '\0';
+	first[strcspn(first, "\n")] = last[strcspn(last, "\n")] = '\0';
 	for (size_t t = 0; t < sizeof(tables) / sizeof(tables[0]); t++)
 		for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
 			char a[256], b[256];
@@ -536,12 +533,90 @@ Test(query_command, traces_do_not_mix)
 	temp_dir_remove(dir);
 }
 
+/* Two files: of one recording if @start is 5, otherwise of two. */
+static void put_two(const char *dir, const char *first, const char *second, const char *start)
+{
+	struct make m;
+
+	run_make_segment(&m, 100, 3, (const uint64_t[]){ 3, 3, 0, PROF_CLOSED_SEGMENT });
+	temp_dir_put(dir, first, make_done(&m));
+	make_init(&m, NULL);
+	make_metadata(&m, 900, (const char *const[]){ "start_realtime_ns", start, NULL });
+	make_switch(&m, 1000, 0, "a", 11, 1, "b", 12);
+	temp_dir_put(dir, second, make_done(&m));
+}
+
+static void expect_traces(const char *a, const char *b, const char *want, const char *err)
+{
+	struct run r = run_cmd(cmd_query, -1, "query", "SELECT group_concat(path, ' ') FROM traces",
+			       "--format", "json", a, b, NULL);
+	char out[256];
+
+	snprintf(out, sizeof(out), "[\n{\"group_concat(path, ' ')\":\"%s\"}\n]\n", want);
+	cr_expect_eq(r.code, CMD_OK);
+	cr_expect_str_eq(r.out, out);
+	cr_expect_str_eq(r.err, err);
+	run_free(&r);
+}
+
+/* What begins in one file and ends in the next would be missing from sums. */
+Test(query_command, files_of_a_set_are_one_trace_in_any_order)
+{
+	static const char sql[] = "SELECT ts, dur, tid, state, cut FROM slices ORDER BY 1, 3";
+	char dir[64], set[80], a[80], b[80];
+	struct run one, two;
+
+	temp_dir_make(dir, sizeof(dir));
+	put_two(dir, "w.0.bin", "w.1.bin", "5");
+	snprintf(set, sizeof(set), "%s/w", dir);
+	snprintf(a, sizeof(a), "%s/w.0.bin", dir);
+	snprintf(b, sizeof(b), "%s/w.1.bin", dir);
+	expect_traces(b, a, set, "");
+	one = run_cmd(cmd_query, -1, "query", sql, set, NULL);
+	two = run_cmd(cmd_query, -1, "query", sql, b, a, NULL);
+	cr_expect_eq(one.code, CMD_OK);
+	cr_expect_str_eq(two.out, one.out);
+	run_free(&one);
+	run_free(&two);
+	temp_dir_remove(dir);
+}
+
+Test(query_command, recordings_with_numbered_names_remain_two)
+{
+	char dir[64], a[80], b[80], both[170];
+
+	temp_dir_make(dir, sizeof(dir));
+	put_two(dir, "w.1.bin", "w.3.bin", "6");
+	snprintf(a, sizeof(a), "%s/w.1.bin", dir);
+	snprintf(b, sizeof(b), "%s/w.3.bin", dir);
+	snprintf(both, sizeof(both), "%s %s", a, b);
+	expect_traces(a, b, both, "");
+	temp_dir_remove(dir);
+}
+
+Test(query_command, renamed_parts_of_a_recording_are_reported)
+{
+	char dir[64], a[80], b[80], both[170], err[400];
+
+	temp_dir_make(dir, sizeof(dir));
+	put_two(dir, "x.bin", "y.bin", "5");
+	snprintf(a, sizeof(a), "%s/x.bin", dir);
+	snprintf(b, sizeof(b), "%s/y.bin", dir);
+	snprintf(both, sizeof(both), "%s %s", a, b);
+	snprintf(err, sizeof(err),
+		 "dial9-prof: %s and %s are parts of one recording, but are read as two: "
+		 "sums may differ (dial9-prof merge joins them)\n",
+		 a, b);
+	expect_traces(a, b, both, err);
+	temp_dir_remove(dir);
+}
+
 Test(query_command, nested_scans_do_not_disturb_each_other)
 {
 	char *got = sums_of_sql(
 		2, "SELECT (SELECT count(*) FROM slices a, (SELECT 1 FROM slices LIMIT 3) b) ="
 		   " 3 * (SELECT count(*) FROM slices)");
 
-	cr_expect_str_eq(got, "1\r\n");
+	cr_expect_str_eq(got, "1\n");
 	free(got);
 }

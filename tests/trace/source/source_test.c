@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "tests/support/make_trace.h"
 #include "trace/source/source.h"
+#include "trace/source/source_set.h"
 
 static void quiet(void)
 {
@@ -551,6 +552,26 @@ Test(source, tenth_file_comes_after_the_ninth, IN_SET)
 	put_trace("a.10.bin", 10, 100);
 	put_trace("a.9.bin", 9, 100);
 	expect_set("a", "20x9 20x10 end", false);
+}
+
+Test(source, named_files_of_a_set_are_read_in_order, IN_SET)
+{
+	const char *const paths[] = { "./a.10.bin", "./a.9.bin.gz", "./a.9.bin" };
+	struct source *src;
+
+	put_trace("a.9.bin", 9, 100);
+	put_trace("a.9.bin.gz", 9, 100);
+	put_trace("a.10.bin", 10, 100);
+	put_trace("a.3.bin", 3, 100);
+	source_open_files("a", paths, 3, &src);
+	cr_expect_str_eq(summarize_events(src), "20x9 20x10 end");
+	cr_expect_str_eq(source_name(src), "a");
+	source_close(src);
+	unlink("a.9.bin.gz");
+	cr_expect(source_set_is_same(paths[0], paths[1]));
+	cr_expect_not(source_set_is_same("./a.10.bin", "a.9.bin"));
+	cr_expect_not(source_set_is_same("a.10.bin", "b.10.bin"));
+	cr_expect_not(source_set_is_same("a.bin", "a.bin"));
 }
 
 Test(source, active_file_counts_only_at_the_end, IN_SET)

@@ -21,15 +21,46 @@
 #include "cmd/common/cmd.h"
 #include "cmd/common/report_text.h"
 #include "profile/sched/intervals.h"
+#include "trace/source/recording_id.h"
+#include "trace/source/source_set.h"
 
 #define NS_PER_SEC 1000000000ULL
+
+/* Whether the files are parts of one recording: the first @len bytes of @a name all of them. */
+static bool are_parts(const char *a, const char *b, size_t *len)
+{
+	struct recording_id x, y;
+	uint64_t number;
+	bool yes;
+
+	if (!source_set_is_same(a, b) || !source_set_parse(a, len, &number))
+		return false;
+	recording_id_read(a, &x);
+	recording_id_read(b, &y);
+	yes = recording_id_is_same(&x, &y);
+	recording_id_fini(&x);
+	recording_id_fini(&y);
+	return yes;
+}
+
+static void report_unexpected(const char *command, const char *used, const char *unexpected)
+{
+	size_t len;
+
+	if (are_parts(used, unexpected, &len))
+		log_error("%s: %s and %s are parts of one recording: name %.*s to read all of it",
+			  command, used, unexpected, (int)len, used);
+	else
+		log_error(
+			"%s: unexpected argument '%s': only one trace is read; see dial9-prof %s --help",
+			command, unexpected, command);
+}
 
 const char *select_input(const struct select_opts *o, int argc, char **argv, int first)
 {
 	if (argc - first > (o->input ? 0 : 1)) {
-		log_error(
-			"%s: unexpected argument '%s': only one trace is read; see dial9-prof %s --help",
-			argv[0], argv[o->input ? first : first + 1], argv[0]);
+		report_unexpected(argv[0], o->input ? o->input : argv[first],
+				  argv[o->input ? first : first + 1]);
 		return NULL;
 	}
 	if (o->input)

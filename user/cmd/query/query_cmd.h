@@ -19,7 +19,10 @@ struct query_cmd_opts {
 
 /* A trace that can be opened again. */
 struct query_input {
-	const char *path;
+	const char *path; /* its name */
+	const char **files; /* more than one: files of a set that are read as one trace */
+	size_t file_cnt;
+	char *stem; /* their name without a number; NULL: one file */
 	int fd; /* of the copy of a pipe, or standard input; -1: open the path */
 };
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The traces of `query`. Owns how they are opened again for each scan, and the lines about losses. A pipe is copied to a
- * temporary file first.
+ * The traces of `query`. Owns which paths are parts of one trace, how traces are opened again for each scan, and the lines
+ * about losses. A pipe is copied to a temporary file first.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -16,12 +17,18 @@
 #include "cmd/common/report_text.h"
 #include "cmd/query/query_cmd.h"
 #include "rewrite/copy/spool.h"
+#include "trace/source/recording_id.h"
+#include "trace/source/source_set.h"
 
 static int open_again(void *ctx, struct source **out)
 {
 	const struct query_input *in = ctx;
 	int fd;
 
+	if (in->stem) {
+		source_open_files(in->path, in->files, in->file_cnt, out);
+		return 0;
+	}
 	if (in->fd < 0)
 		return source_open(in->path, out);
 	fd = file_reopen(in->fd);
@@ -32,13 +39,22 @@ static int open_again(void *ctx, struct source **out)
 	return source_open_fd(fd, in->path, out);
 }
 
+/* A directory holds a set, or cannot be read at all. */
+static bool can_open_again(const struct query_input *in)
+{
+	struct stat st;
+
+	return in->stem ||
+	       (strcmp(in->path, "-") &&
+		(spool_has_name(in->path) || (!stat(in->path, &st) && S_ISDIR(st.st_mode))));
+}
+
 /* Of a copy, or of standard input, the descriptor is all there is. */
 static int open_first(struct query_input *in, struct source **out)
 {
-	const bool has_name = strcmp(in->path, "-") != 0 && spool_has_name(in->path);
-	int err = spool_open("query", in->path, out);
+	const bool has_name = can_open_again(in);
+	int err = has_name ? open_again(in, out) : spool_open("query", in->path, out);
 
-	in->fd = -1;
 	if (err || has_name)
 		return err;
 	in->fd = dup(source_fd(*out));
@@ -81,17 +97,76 @@ static void report_losses(const struct trace_input *in)
 	buf_free(&line);
 }
 
+/* ---- which paths are parts of one trace ---------------------------------------------------------- */
+
+static bool are_files_of_set(const struct query_cmd *c, const struct recording_id *ids, size_t a,
+			     size_t b)
+{
+	return recording_id_is_same(&ids[a], &ids[b]) &&
+	       source_set_is_same(c->paths[a], c->paths[b]);
+}
+
+/* The input that begins with a path: also the later ones that belong to it, which are @used then. */
+static void add_input(struct query_cmd *c, const struct recording_id *ids, size_t first, bool *used)
+{
+	struct query_input *in = &c->inputs[c->input_cnt++];
+	uint64_t number;
+	size_t len;
+
+	*in = (struct query_input){ .path = c->paths[first],
+				    .fd = -1,
+				    .files = xcalloc(c->path_cnt, sizeof(*in->files)) };
+	for (size_t i = first; i < c->path_cnt; i++) {
+		if (i != first && (used[i] || !are_files_of_set(c, ids, first, i)))
+			continue;
+		in->files[in->file_cnt++] = c->paths[i];
+		used[i] = true;
+	}
+	if (in->file_cnt > 1 && source_set_parse(in->path, &len, &number))
+		in->path = in->stem = xstrndup(in->path, len);
+}
+
+/* Of files that were renamed, nothing shows the order. */
+static void warn_of_parts(const struct query_cmd *c, const struct recording_id *ids)
+{
+	for (size_t i = 0; i < c->path_cnt; i++)
+		for (size_t k = i + 1; k < c->path_cnt; k++)
+			if (recording_id_is_same(&ids[i], &ids[k]) &&
+			    !source_set_is_same(c->paths[i], c->paths[k])) {
+				log_warn(
+					"%s and %s are parts of one recording, but are read as two: sums "
+					"may differ (dial9-prof merge joins them)",
+					c->paths[i], c->paths[k]);
+				return;
+			}
+}
+
+static void find_inputs(struct query_cmd *c)
+{
+	struct recording_id *ids = xcalloc(c->path_cnt + 1, sizeof(*ids));
+	bool *used = xcalloc(c->path_cnt + 1, sizeof(*used));
+
+	c->inputs = xcalloc(c->path_cnt + 1, sizeof(*c->inputs));
+	for (size_t i = 0; c->path_cnt > 1 && i < c->path_cnt; i++)
+		recording_id_read(c->paths[i], &ids[i]);
+	for (size_t i = 0; i < c->path_cnt; i++)
+		if (!used[i])
+			add_input(c, ids, i, used);
+	warn_of_parts(c, ids);
+	for (size_t i = 0; i < c->path_cnt; i++)
+		recording_id_fini(&ids[i]);
+	free(ids);
+	free(used);
+}
+
 int query_input_open(struct query_cmd *c)
 {
 	const struct trace_inputs *all = query_traces(c->query);
 	int err = 0;
 
-	c->inputs = xcalloc(c->path_cnt + 1, sizeof(*c->inputs));
-	for (size_t i = 0; i < c->path_cnt && !err; i++) {
-		c->inputs[i].path = c->paths[i];
-		c->input_cnt++;
+	find_inputs(c);
+	for (size_t i = 0; i < c->input_cnt && !err; i++)
 		err = add_trace(c, &c->inputs[i]);
-	}
 	if (err)
 		return CMD_INPUT;
 	for (size_t i = 0; i < all->cnt; i++)
@@ -114,8 +189,11 @@ bool query_input_is_damaged(const struct query_cmd *c)
 
 void query_input_close(struct query_cmd *c)
 {
-	for (size_t i = 0; i < c->input_cnt; i++)
-		if (c->inputs[i].fd >= 0 && c->inputs[i].path)
+	for (size_t i = 0; i < c->input_cnt; i++) {
+		if (c->inputs[i].fd >= 0)
 			close(c->inputs[i].fd);
+		free(c->inputs[i].files);
+		free(c->inputs[i].stem);
+	}
 	free(c->inputs);
 }

@@ -243,7 +243,7 @@ static void put_csv_row(struct query_output *o, const struct query_value *values
 		else
 			put_value(&o->out, &values[i]);
 	}
-	buf_addstr(&o->out, "\r\n");
+	buf_addch(&o->out, '\n');
 }
 
 static void put_json_row(struct query_output *o, const struct query_value *values)
@@ -316,7 +316,7 @@ int query_output_begin(void *ctx, const char *const *columns, size_t cnt)
 		put_csv_text(o, columns[i], strlen(columns[i]));
 	}
 	if (o->format == QUERY_CSV)
-		buf_addstr(&o->out, "\r\n");
+		buf_addch(&o->out, '\n');
 	return 0;
 }
 

@@ -111,7 +111,7 @@ static const struct set_walk_ops file_ops = {
 };
 
 /* A set of files; without a descriptor until the first of them is read. */
-static int open_set(const char *path, struct source_set *set, struct source **out)
+static void open_set(const char *path, struct source_set *set, struct source **out)
 {
 	struct source *src = xcalloc(1, sizeof(*src));
 
@@ -120,7 +120,14 @@ static int open_set(const char *path, struct source_set *set, struct source **ou
 	src->name = xstrdup(path);
 	src->walk = set_walk_new(set, &file_ops);
 	*out = src;
-	return 0;
+}
+
+void source_open_files(const char *name, const char *const *paths, size_t cnt, struct source **out)
+{
+	struct source_set set;
+
+	source_set_of(paths, cnt, &set);
+	open_set(name, &set, out);
 }
 
 int source_open(const char *path, struct source **out)
@@ -130,8 +137,12 @@ int source_open(const char *path, struct source **out)
 
 	if (strcmp(path, "-")) {
 		err = source_set_find(path, &set);
-		if (err || set.cnt)
-			return err ? err : open_set(path, &set, out);
+		if (err)
+			return err;
+		if (set.cnt) {
+			open_set(path, &set, out);
+			return 0;
+		}
 	}
 	if (!strcmp(path, "-")) {
 		fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);

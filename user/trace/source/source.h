@@ -24,6 +24,9 @@ struct source;
  */
 int source_open(const char *path, struct source **out);
 
+/* Reads files of a set (source_set_of()) in order; @name is for messages. */
+void source_open_files(const char *name, const char *const *paths, size_t cnt, struct source **out);
+
 /* Owns @fd (closed by source_close()); @name is copied and used in messages only. */
 int source_open_fd(int fd, const char *name, struct source **out);
 

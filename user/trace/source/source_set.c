@@ -72,6 +72,13 @@ static bool is_stem(const struct member *m, const char *name, const char *stem, 
 	return m->stem_len == len && !memcmp(name, stem, len);
 }
 
+static void add(struct members *all, const struct member *m, const char *name)
+{
+	all->v = array_reserve(all->v, &all->cap, all->cnt + 1, sizeof(*all->v));
+	all->v[all->cnt] = *m;
+	all->v[all->cnt++].name = xstrdup(name);
+}
+
 /* Collects the members of a stem; NULL: of all stems. */
 static int collect(const char *dir, const char *stem, size_t stem_len, struct members *out)
 {
@@ -86,9 +93,7 @@ static int collect(const char *dir, const char *stem, size_t stem_len, struct me
 		if (!parse(ent->d_name, &m) || (stem && !is_stem(&m, ent->d_name, stem, stem_len)))
 			continue;
 		m.dir = !fstatat(dirfd(d), ent->d_name, &st, 0) && S_ISDIR(st.st_mode);
-		m.name = xstrdup(ent->d_name);
-		out->v = array_reserve(out->v, &out->cap, out->cnt + 1, sizeof(*out->v));
-		out->v[out->cnt++] = m;
+		add(out, &m, ent->d_name);
 	}
 	closedir(d);
 	return 0;
@@ -153,17 +158,11 @@ static bool is_any(const struct members *m)
 	return false;
 }
 
-static int fill_set(const char *dir, struct members *m, struct source_set *out)
+static void fill_set(const char *dir, struct members *m, struct source_set *out)
 {
 	size_t complete = 0, i;
 	struct buf path = { 0 };
 
-	if (!is_same_number(m)) {
-		log_error("cannot read %s: it holds several recordings; name one of them, such as "
-			  "%s/%.*s",
-			  dir, dir, (int)m->v[0].stem_len, m->v[0].name);
-		return -EINVAL;
-	}
 	qsort(m->v, m->cnt, sizeof(*m->v), by_number);
 	for (i = 0; i < m->cnt; i++)
 		if (!m->v[i].active && !m->v[i].dir)
@@ -176,6 +175,17 @@ static int fill_set(const char *dir, struct members *m, struct source_set *out)
 					      .number = m->v[i].number,
 					      .skipped = is_skipped(dir, m, i, complete) };
 	}
+}
+
+static int fill_one(const char *dir, struct members *m, struct source_set *out)
+{
+	if (!is_same_number(m)) {
+		log_error("cannot read %s: it holds several recordings; name one of them, such as "
+			  "%s/%.*s",
+			  dir, dir, (int)m->v[0].stem_len, m->v[0].name);
+		return -EINVAL;
+	}
+	fill_set(dir, m, out);
 	return 0;
 }
 
@@ -209,15 +219,48 @@ int source_set_find(const char *path, struct source_set *out)
 		return 0;
 	dir = stat(path, &st) ? split(path, &stem, &len) : xstrdup(path);
 	if (!collect(dir, stem, len, &m) && is_any(&m))
-		err = fill_set(dir, &m, out);
+		err = fill_one(dir, &m, out);
 	members_fini(&m);
 	free(dir);
 	return err;
 }
 
+static const char *name_in(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+void source_set_of(const char *const *paths, size_t cnt, struct source_set *out)
+{
+	struct members all = { 0 };
+	struct member m = { 0 };
+	const char *stem;
+	size_t len;
+	char *dir = split(paths[0], &stem, &len);
+
+	*out = (struct source_set){ 0 };
+	for (size_t i = 0; i < cnt; i++)
+		if (parse(name_in(paths[i]), &m))
+			add(&all, &m, name_in(paths[i]));
+	fill_set(dir, &all, out);
+	members_fini(&all);
+	free(dir);
+}
+
+bool source_set_is_same(const char *a, const char *b)
+{
+	size_t a_len, b_len;
+	uint64_t number;
+
+	return source_set_parse(a, &a_len, &number) && source_set_parse(b, &b_len, &number) &&
+	       a_len == b_len && !memcmp(a, b, a_len);
+}
+
 bool source_set_parse(const char *path, size_t *stem_len, uint64_t *number)
 {
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	const char *name = name_in(path);
 	struct member m;
 
 	if (!parse(name, &m))

@@ -30,6 +30,12 @@ struct source_set {
  */
 int source_set_find(const char *path, struct source_set *out);
 /*
+ * The set of these files, of which source_set_is_same() is true: in order, and skipped as source_set_find() skips them.
+ */
+void source_set_of(const char *const *paths, size_t cnt, struct source_set *out);
+/* Whether two paths differ only in the number of a file of a set, and perhaps in .gz, .zst and .active. */
+bool source_set_is_same(const char *a, const char *b);
+/*
  * Whether @path is a file of a set: its number, and the length of the common prefix of all its
  * paths.
  */
