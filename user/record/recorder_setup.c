@@ -59,12 +59,10 @@ _Static_assert((int)PROF_HELPERS_MAX == (int)SYM_CLIENT_PIDS_MAX, "room for all"
 
 /* ---- prepare ------------------------------------------------------------------------------------ */
 
-/* CPU time per second that --max-overhead allows; 0: any. */
-static uint64_t max_cost_ns(const struct recorder *r)
+static uint64_t max_cost_ns(const struct recorder_cfg *cfg)
 {
-	const uint64_t max_ppm = r->cfg->load_shedding.max_ppm;
-
-	return max_ppm ? max_ppm * (uint64_t)sysconf(_SC_NPROCESSORS_ONLN) * 1000 : 0;
+	return (uint64_t)cfg->load_shedding.max_ppm * (uint64_t)sysconf(_SC_NPROCESSORS_ONLN) *
+	       1000;
 }
 
 /* The output belongs to the user who called sudo, so that reading it needs no sudo. */
@@ -140,7 +138,7 @@ static int prepare_frames(struct recorder *r)
 		.all = r->cfg->capture.system_wide,
 		.table_bytes = r->cfg->unwind_mem,
 		.max_stack = r->cfg->capture.max_stack,
-		.proc_ns_per_s = max_cost_ns(r) / PROC_PARTS,
+		.proc_ns_per_s = r->max_cost_ns / PROC_PARTS,
 		.capabilities = 1ULL << CAP_BPF,
 	};
 	int err = frames_new(segments_emit(r->segments), r->broker, !r->cfg->no_names, &r->frames);
@@ -195,7 +193,7 @@ static int prepare_helpers(struct recorder *r)
 	const struct sym_client_cfg cfg = {
 		.nice = r->cfg->realtime.nice,
 		.mem_max = cache_limit_helpers_max(r->cfg->mem_max),
-		.lines_ns_per_s = max_cost_ns(r) / FILE_PARTS,
+		.lines_ns_per_s = r->max_cost_ns / FILE_PARTS,
 	};
 	int err = sym_client_new(&cfg, &r->broker);
 	size_t cnt;
@@ -244,6 +242,7 @@ int recorder_prepare(struct recorder *r)
 {
 	int err = notify_new(&r->cfg->notify, &r->notify);
 
+	r->max_cost_ns = max_cost_ns(r->cfg);
 	if (!err)
 		err = recorder_caps_check(!r->cfg->no_names, r->cfg->capture.btf);
 	if (err)
@@ -363,17 +362,17 @@ static bool may_use_helpers(void *ctx, pid_t pid, enum sym_client_work work)
 void recorder_limit_helpers(struct recorder *r, uint64_t now_ns)
 {
 	if (now_ns - r->start_ns >= UNLIMITED_NS)
-		sym_client_limit_reading(r->broker, max_cost_ns(r) / FILE_PARTS);
+		sym_client_limit_reading(r->broker, r->max_cost_ns / FILE_PARTS);
 }
 
 /* The first state of all processes was read without a limit of time. */
 static void limit_work(struct recorder *r)
 {
-	if (!max_cost_ns(r))
+	if (!r->max_cost_ns)
 		return;
-	work_budget_cap(tasks_work(r->tasks), max_cost_ns(r));
+	work_budget_cap(tasks_work(r->tasks), r->max_cost_ns);
 	if (r->proc_reader)
-		proc_reader_limit(r->proc_reader, max_cost_ns(r) / PROC_PARTS);
+		proc_reader_limit(r->proc_reader, r->max_cost_ns / PROC_PARTS);
 }
 
 int recorder_start(struct recorder *r)
@@ -383,7 +382,7 @@ int recorder_start(struct recorder *r)
 	r->tasks = tasks_new(r->cfg->capture.system_wide);
 	if (proc_reader_new(&r->proc_reader))
 		log_warn("record: no thread reads /proc: a process that hangs may delay the start");
-	else if (max_cost_ns(r))
+	else if (r->max_cost_ns)
 		proc_reader_limit(r->proc_reader, 0);
 	tasks_set_reader(r->tasks, r->proc_reader);
 	if (r->cfg->capture.system_wide)
