@@ -680,6 +680,17 @@ static void begin_pooled(struct pooled *p)
 	frames_next_segment(rig.frames, p->emit);
 }
 
+/* The rig's own segment is the current one again. */
+static void end_pooled(struct pooled *first, struct pooled *second)
+{
+	translate_next_segment(rig.translate, rig.enc, rig.emit);
+	frames_next_segment(rig.frames, rig.emit);
+	emit_free(first->emit);
+	emit_free(second->emit);
+	dial9_enc_free(first->enc);
+	dial9_enc_free(second->enc);
+}
+
 static void give_switch(uint16_t event, uint64_t ts, uint64_t addr)
 {
 	cr_assert_eq(give(&(struct rec_parts){ .event = event,
@@ -733,12 +744,7 @@ Test(translate, each_segment_has_its_own_ids_of_stacks, .init = setup, .fini = t
 	cr_expect(leaves[0] == 0x1000 && leaves[1] == 0x2000 && leaves[2] == 0x1000);
 	cr_assert_eq(read_leaves(&second, leaves, 4), 3);
 	cr_expect(leaves[0] == 0x2000 && leaves[1] == 0x1000 && leaves[2] == 0x2000);
-	translate_next_segment(rig.translate, rig.enc, rig.emit);
-	frames_next_segment(rig.frames, rig.emit);
-	emit_free(first.emit);
-	emit_free(second.emit);
-	dial9_enc_free(first.enc);
-	dial9_enc_free(second.enc);
+	end_pooled(&first, &second);
 }
 
 /* Texts have other ids in each segment. */
@@ -765,12 +771,7 @@ Test(translate, fields_of_an_earlier_segment_are_encoded_again, .init = setup, .
 			 "h=0 i=\"two\" j=0\n"
 			 "0 test:made common_cpu=0 common_pid=5000000 a=0 b=0 c=0 d=0 e=0 f=0 g=0 "
 			 "h=0 i=\"one\" j=0\n");
-	translate_next_segment(rig.translate, rig.enc, rig.emit);
-	frames_next_segment(rig.frames, rig.emit);
-	emit_free(first.emit);
-	emit_free(second.emit);
-	dial9_enc_free(first.enc);
-	dial9_enc_free(second.enc);
+	end_pooled(&first, &second);
 }
 
 Test(translate, stack_of_a_switch_follows_it_at_the_same_time, .init = setup, .fini = teardown)
