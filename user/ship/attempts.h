@@ -32,7 +32,10 @@ void attempts_pause_shortly(struct attempts *a);
 bool attempts_is_ending(struct attempts *a);
 bool attempts_is_stopped(const struct attempts *a);
 
-/* gives_up() of an HTTP client, whose ctx are the attempts: a server that takes a request and is silent must not hold the end. */
+/*
+ * gives_up() of an HTTP client, with the attempts as its ctx: a server that accepts a request and does not answer must not
+ * delay the end.
+ */
 bool attempts_is_silent(void *ctx, uint64_t silent_ns);
 
 /* After a request that succeeded. */

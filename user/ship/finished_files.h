@@ -15,7 +15,7 @@ struct ship_state;
 struct finished_file {
 	char *name;
 	uint64_t bytes, wall; /* ns since 1970 of its last change */
-	bool refused; /* was, so that it is no longer to be sent */
+	bool refused; /* by the server: it is not sent again */
 };
 
 /* Finished files, oldest first. {0}: none. */

@@ -378,7 +378,7 @@ void end_summary_warn_nothing(const struct recorder_cfg *cfg, const struct statu
 	if (t->stats.produced || t->stats.samples || t->samples_lost ||
 	    !selection_is_by_task(&cfg->selection))
 		return;
-	/* these have no events, or say themselves when they record */
+	/* a summary has no events; the others print when they record */
 	if (cfg->summary_ns || cfg->flight.ns || cfg->when.control)
 		return;
 	selection_describe(&cfg->selection, &line);
