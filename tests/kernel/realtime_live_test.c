@@ -148,6 +148,34 @@ Test(realtime, starts_on_request_too)
 	cr_expect_eq(policy_of(0), SCHED_OTHER);
 }
 
+static void wait_for_reads(unsigned int cnt)
+{
+	while (__atomic_load_n(&buffer.reads, __ATOMIC_ACQUIRE) < cnt)
+		;
+}
+
+/* 1% in 10 ms: 50 ms without a look, except for requests. */
+Test(realtime, governor_looks_seldom_at_buffers_that_fill_slowly)
+{
+	const uint64_t ms = 1000000;
+	struct realtime rt;
+	uint64_t start;
+
+	begin(&rt, PRIORITY);
+	realtime_note_pass(&rt, 1, 10 * ms);
+	realtime_note_pass(&rt, 1, 20 * ms);
+	report();
+	wait_for_reads(1);
+	start = clock_mono_ns();
+	report();
+	wait_for_reads(2);
+	cr_expect_geq(clock_mono_ns() - start, 45 * ms);
+	realtime_ask(&rt);
+	wait_for_policy(0, SCHED_FIFO);
+	cr_expect_lt(clock_mono_ns() - start, SECOND_NS);
+	realtime_end(&rt);
+}
+
 /* Endless work, as with a flood of events: most of the time is ordinary. */
 Test(realtime, uses_only_its_share_of_each_period)
 {

@@ -23,6 +23,7 @@
 
 #include <errno.h>
 #include <linux/capability.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -42,6 +43,8 @@ enum {
 	CALM_PERCENT = 16, /* below it, a buffer does not fill up */
 	LATE_PERCENT = 10, /* still filled after a report: the threads are late */
 	LATE_NS = 2000000, /* from the report */
+	REST_NS = 50000000, /* longest time without a look */
+	REST_PERCENT = 50, /* at twice the rate, a buffer is that full after it */
 	STEP_MIN_NS = 2000000, /* between two accountings */
 	RUNAWAY_US = 200000, /* CPU time at real-time priority without a sleep */
 	KERNEL_MARGIN = 5, /* percent, for other real-time tasks */
@@ -323,6 +326,30 @@ static bool is_late(const struct realtime *rt)
 	return rt->need.fill(rt->need.ctx) >= LATE_PERCENT;
 }
 
+uint64_t realtime_rest_ns(unsigned int fill, uint64_t ns)
+{
+	uint64_t rest;
+
+	if (fill >= REST_PERCENT)
+		return 0;
+	rest = ns * (REST_PERCENT - fill) / (2 * (fill ? fill : 1));
+	return rest < REST_NS ? rest : REST_NS;
+}
+
+/*
+ * At a high rate buffers report each few milliseconds, and are emptied each time. It costs more to look at
+ * each report than to write its records.
+ */
+static void rest(const struct realtime *rt)
+{
+	struct pollfd asked = { .fd = rt->event_fd, .events = POLLIN };
+	const uint64_t ns = __atomic_load_n(&rt->rest_ns, __ATOMIC_RELAXED);
+	const struct timespec ts = { .tv_nsec = (long)ns };
+
+	if (ns)
+		ppoll(&asked, 1, &ts, NULL);
+}
+
 static void *govern(void *ctx)
 {
 	struct realtime *rt = ctx;
@@ -339,8 +366,12 @@ static void *govern(void *ctx)
 			continue;
 		if (read(rt->event_fd, &drained, sizeof(drained)) < 0 && errno != EAGAIN)
 			break;
-		if (!is_over(rt) && is_late(rt))
+		if (is_over(rt))
+			break;
+		if (is_late(rt))
 			govern_until_calm(rt);
+		else
+			rest(rt);
 	}
 	return NULL;
 }
@@ -468,6 +499,16 @@ static void wake_governor(struct realtime *rt)
 	ssize_t n = write(rt->event_fd, &one, sizeof(one));
 
 	(void)n; /* a full counter wakes as well */
+}
+
+void realtime_note_pass(struct realtime *rt, unsigned int fill, uint64_t now_ns)
+{
+	if (!rt->governed)
+		return;
+	if (rt->pass_ns)
+		__atomic_store_n(&rt->rest_ns, realtime_rest_ns(fill, now_ns - rt->pass_ns),
+				 __ATOMIC_RELAXED);
+	rt->pass_ns = now_ns;
 }
 
 void realtime_ask(struct realtime *rt)

@@ -156,6 +156,7 @@ static int record_until_over(struct recorder *r)
 		mark = now - MARK_NS;
 		if (capture_is_filled(r->capture, FILLING_PART) || r->delayed > DELAYED_PERCENT)
 			realtime_ask(&r->realtime);
+		realtime_note_pass(&r->realtime, capture_ring_fill(r->capture), now);
 		err = pipeline_pass(r->pipeline, &mark, now + DRAIN_MS * MS_NS);
 		__atomic_store_n(&r->delayed, pipeline_delayed(r->pipeline), __ATOMIC_RELAXED);
 		blocked = pipeline_is_blocked(r->pipeline);
