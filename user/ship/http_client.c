@@ -6,6 +6,7 @@
 #include "ship/http_client.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,7 @@ struct http_client {
 	bool (*gives_up)(void *ctx, uint64_t silent_ns);
 	void *ctx;
 	struct http_answer *answer; /* of the running request */
+	bool has_headers; /* all of its headers are there */
 	curl_off_t sent; /* of its body */
 	uint64_t silent_since;
 	bool gave_up;
@@ -55,6 +57,10 @@ static size_t read_header(char *line, size_t size, size_t cnt, void *ctx)
 	char number[16] = "";
 	size_t len = size * cnt;
 
+	if (len >= 5 && !memcmp(line, "HTTP/", 5))
+		c->has_headers = false; /* after an interim answer */
+	else if (len == 2 && !memcmp(line, "\r\n", 2))
+		c->has_headers = true;
 	if (len < sizeof(name) || strncasecmp(line, name, sizeof(name) - 1) != 0)
 		return len;
 	len -= sizeof(name) - 1;
@@ -233,9 +239,14 @@ static void perform(struct http_client *c, struct http_answer *out)
 
 	c->sent = 0;
 	c->silent_since = clock_timer_ns();
-	c->gave_up = false;
+	c->gave_up = c->has_headers = false;
 	code = c->lib.easy_perform(c->curl);
 	out->err = c->gave_up ? -ETIMEDOUT : error_of(code);
+	/* libcurl takes headers without an end for an answer without a body */
+	if (!out->err && !c->has_headers) {
+		out->err = -ECONNRESET;
+		snprintf(c->error, sizeof(c->error), "the answer ends in its headers");
+	}
 	out->sent = out->err != -ECONNREFUSED && out->err != -EACCES;
 	c->lib.easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, &out->status);
 	if (out->err == -EMSGSIZE)
