@@ -179,7 +179,7 @@ one
   1
 #
 $ dial9-prof query --list | wc -l
-6
+7
 $ dial9-prof query --schema | grep -c '^[a-z"]'
 16
 #
@@ -232,6 +232,12 @@ top-functions     functions by CPU time, over all hosts (:limit='30', :service='
 #
 $ dial9-prof query --at http://localhost:1/x --list noisy-neighbours | grep -c :range
 1
+#
+$ dial9-prof query --format csv event-counts --param event='Poll*' --param field=worker_id --param limit=3 $T/golden/dial9/mixed_1k.bin
+events,hosts,event,value
+25,0,PollEnd,0
+25,0,PollEnd,1
+25,0,PollEnd,2
 #
 # A file without its end: what is there is read, and the table of traces marks it.
 $ cp $T/golden/dial9/mixed_1k.bin whole.bin; head -c -1 whole.bin >torn.bin; for f in whole torn; do dial9-prof query --format csv 'SELECT damaged FROM traces' $f.bin | tr -d '\r' | tail -n 1; done

@@ -126,6 +126,8 @@ Fleet:
                             dial9-spool/trace.bin) and send the files to
                             ClickHouse or Pyroscope, see dial9-prof ship
       --label=NAME=VALUE    With --ship: put this label in each row; repeatable
+      --ship-events         With --ship: send events of -e too, with their
+                            fields
       --anonymize           With --ship: send hashes in place of names; files on
                             this machine keep them
       --anonymize-key=FILE  With --anonymize: key of these hashes, 32
@@ -133,8 +135,8 @@ Fleet:
       --ca-file=FILE        With --ship: certificates (PEM) that may sign the
                             server's
       --raw-ttl=DAYS        With --ship: in tables that this run creates, the
-                            server deletes samples, slices and spans after DAYS
-                            (1 to 36500; 7 or 7d), if it can
+                            server deletes samples, slices, spans and events
+                            after DAYS (1 to 36500; 7 or 7d), if it can
       --rollup-ttl=DAYS     With --ship: the same for rollups, which are sums by
                             second or by 10 seconds
 
@@ -589,6 +591,18 @@ $ dial9-prof record -a --raw-ttl 7
 #
 $ dial9-prof record -a --anonymize
 ! dial9-prof: record: --anonymize needs --ship; see dial9-prof record --help
+? 1
+#
+$ dial9-prof record -a --ship-events
+! dial9-prof: record: --ship-events needs --ship; see dial9-prof record --help
+? 1
+#
+$ dial9-prof record -a --ship http://localhost:8123/x --ship-events --anonymize
+! dial9-prof: record: --ship-events cannot be combined with --anonymize: fields contain names and paths; see dial9-prof record --help
+? 1
+#
+$ dial9-prof record -a --ship pyroscope+http://localhost:4040 --ship-events
+! dial9-prof: record: --ship-events needs ClickHouse; see dial9-prof record --help
 ? 1
 #
 $ dial9-prof record -a --ship http://localhost:8123/x --rollup-ttl 0d

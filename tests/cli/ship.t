@@ -24,6 +24,14 @@ $ dial9-prof ship a --to http://localhost:8123/x --label rack
 ! dial9-prof: ship: bad value 'rack' for --label: expected NAME=VALUE
 ? 1
 #
+$ dial9-prof ship a --to http://localhost:8123/x --events --anonymize
+! dial9-prof: ship: --events cannot be combined with --anonymize: fields contain names and paths
+? 1
+#
+$ dial9-prof ship a --to pyroscope+http://localhost:4040 --events
+! dial9-prof: ship: --events needs ClickHouse; Pyroscope takes profiles only
+? 1
+#
 $ dial9-prof ship a --to http://localhost:8123/x --raw-ttl 7h
 ! dial9-prof: ship: bad value '7h' for --raw-ttl: expected 1 to 36500 days, for example 7d
 ? 1

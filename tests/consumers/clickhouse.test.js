@@ -17,9 +17,11 @@ const { after, before, test } = require('node:test');
 const BUILD = process.env.D9_BUILD || path.join(__dirname, '..', '..', 'build');
 const PROGRAM = path.join(BUILD, 'dial9-prof');
 const MAKE = path.join(BUILD, 'tests', 'web', 'sched_trace');
-const NAMED = ['top-functions', 'runq-latency', 'offcpu-stacks', 'build-diff', 'slowest-request', 'noisy-neighbours'];
+const NAMED = ['top-functions', 'runq-latency', 'offcpu-stacks', 'build-diff', 'slowest-request', 'event-counts',
+	'noisy-neighbours'];
 /* The traces have polls, and no system calls; local queries find pairs with any end. */
-const PARAMS = { 'slowest-request': ['--param', 'start=PollStartEvent'] };
+const PARAMS = { 'slowest-request': ['--param', 'start=PollStartEvent'],
+	'event-counts': ['--param', 'event=Poll*', '--param', 'field=worker_id'] };
 const MORE = { 'slowest-request': ['--param', 'end=PollEndEvent'] };
 /* What would end a literal, a comment or a row. */
 const HOSTILE = "'\\'; DROP TABLE slices; --\n\t/* \\N $$ `\"é";
@@ -125,7 +127,8 @@ function ship(server, db, files, ...options) {
 	const from = path.join(dir, `${server.name}-${db}`);
 	fs.mkdirSync(from);
 	files.forEach((file, i) => fs.copyFileSync(file, path.join(from, `t.${i}.bin`)));
-	const child = spawn(PROGRAM, ['ship', from, '--once', '--to', server.url(db), '--label', HOSTILE.replace('\n', '') + '=1', ...options]);
+	const child = spawn(PROGRAM, ['ship', from, '--once', '--to', server.url(db), '--label', HOSTILE.replace('\n', '') + '=1', '--events',
+		...options]);
 	let err = '';
 	child.stderr.on('data', (data) => { err += data; });
 	return new Promise((resolve) => child.on('exit', (code) => resolve({ code, err })));
@@ -197,6 +200,7 @@ test('parameters select the same rows', { skip }, () => {
 	expectSame([all], ['runq-latency', '--param', 'q=0.5']);
 	expectSame([all], ['runq-latency', '--param', 'q=1']);
 	expectSame([all], ['top-functions', '--param', 'limit=3']);
+	expectSame([all], ['event-counts', '--param', 'event=PollEndEvent', '--param', 'limit=2']);
 	expectSame([all], ['offcpu-stacks', '--param', 'comm=[a-t]as?', '--param', 'limit=7']);
 	expectSame([all], ['offcpu-stacks', '--param', 'comm=*[^a-z]*', '--param', 'limit=-1']);
 	expectSame([all], ['build-diff', '--param', 'module=*/app', '--param', 'before=62', '--param', 'after=6f']);
@@ -242,7 +246,7 @@ test('text from outside stays a value', { skip }, async () => {
 	for (const text of texts.slice(0, 2).concat('[]')) {
 		expectSame([all], ['offcpu-stacks', '--param', `comm=${text}`]);
 		expectSame([all], ['build-diff', '--param', `before=${text}`]);
-		for (const [name, param] of [['top-functions', 'host'], ['build-diff', 'module'], ['slowest-request', 'start']]) {
+		for (const [name, param] of [['top-functions', 'host'], ['build-diff', 'module'], ['event-counts', 'field'], ['event-counts', 'event'], ['slowest-request', 'start']]) {
 			const r = at([all], name, '--param', `${param}=${text}`);
 			assert.strictEqual(r.code, 0, r.err);
 		}

@@ -22,7 +22,7 @@ import urllib.parse
 import urllib.request
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-FACTS = ("samples", "slices", "lost", "spans", "waits_rollup", "offcpu_rollup", "cpu_rollup")
+FACTS = ("samples", "slices", "lost", "spans", "events", "waits_rollup", "offcpu_rollup", "cpu_rollup")
 IN_A_ROW_MAX = 2  # faults of one batch
 END_S = 250  # until ship has sent all
 # A tenth of the default pause: a round is as many faults in less time.
@@ -193,7 +193,8 @@ class Round:
     def ship(self, port=None, where=None, words=RETRY, env=None):
         """Starts ship: finish() waits for it."""
         return subprocess.Popen([self.fleet.program, "ship", where or self.dir, "--once", "--to",
-                                 f"http://127.0.0.1:{port or self.server.port}/fleet", "--timeout", "60", *words],
+                                 f"http://127.0.0.1:{port or self.server.port}/fleet", "--timeout", "60",
+                                 "--events", *words],
                                 stderr=subprocess.PIPE, text=True, env=env)
 
     def finish(self, process):

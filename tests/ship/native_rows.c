@@ -105,6 +105,23 @@ static int place_of(const char *name, const char *columns)
 	return -1;
 }
 
+/* As `query` writes a cell that does not look like a formula. */
+static void put_cell(struct buf *csv, const struct buf *cell)
+{
+	if (!cell->len ||
+	    (!memchr(cell->data, ',', cell->len) && !memchr(cell->data, '"', cell->len))) {
+		buf_add(csv, cell->data, cell->len);
+		return;
+	}
+	buf_addch(csv, '"');
+	for (size_t i = 0; i < cell->len; i++) {
+		if (cell->data[i] == '"')
+			buf_addch(csv, '"');
+		buf_addch(csv, cell->data[i]);
+	}
+	buf_addch(csv, '"');
+}
+
 void native_rows_put(struct buf *csv, const struct buf *block, const char *columns)
 {
 	struct cursor c = { (const unsigned char *)block->data,
@@ -137,7 +154,7 @@ void native_rows_put(struct buf *csv, const struct buf *block, const char *colum
 	for (uint64_t k = 0; k < cnt; k++)
 		for (int i = 0; i < wanted; i++) {
 			cr_assert_not_null(places[i], "column %d of %s", i, columns);
-			buf_add(csv, places[i][k].data, places[i][k].len);
+			put_cell(csv, &places[i][k]);
 			buf_addstr(csv, i + 1 < wanted ? "," : "\n");
 			buf_free(&places[i][k]);
 		}

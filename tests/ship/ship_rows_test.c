@@ -42,6 +42,7 @@ static struct fake_clickhouse *ship_file(int from)
 							    .pause_min_ns = 1000000,
 							    .pause_max_ns = 1000000,
 							    .give_up_ns = 20 * RUN_SEC },
+					      .events = true,
 					      .once = true },
 			 &counts),
 		0);
@@ -122,6 +123,12 @@ static void expect_table(struct fake_clickhouse *fake, uint64_t seed, enum ship_
 	buf_free(&sql);
 }
 
+/* Without what is in other tables. */
+static const char other_events[] =
+	"events WHERE event NOT IN ('sched:sched_switch', 'sched:sched_waking', 'sched:sched_wakeup_new',"
+	" 'dial9:off_cpu', 'dial9:cpu_watch', 'CpuSampleEvent', 'LostEvents', 'TaskEvent', 'ModuleEvent',"
+	" 'SymbolTableEntry', 'ClockSyncEvent', 'SegmentMetadataEvent')";
+
 Test(ship_rows, every_table_has_the_rows_of_query)
 {
 	for (int i = 0; i < SEEDS; i++) {
@@ -131,6 +138,7 @@ Test(ship_rows, every_table_has_the_rows_of_query)
 		expect_table(fake, seed, SHIP_SLICES, "slices");
 		expect_table(fake, seed, SHIP_SAMPLES, "samples WHERE source <> 'switch'");
 		expect_table(fake, seed, SHIP_SPANS, "spans");
+		expect_table(fake, seed, SHIP_EVENTS, other_events);
 		expect_table(fake, seed, SHIP_LOST, "lost");
 		expect_table(fake, seed, SHIP_TASKS, "tasks");
 		expect_table(fake, seed, SHIP_TRACES, "traces");

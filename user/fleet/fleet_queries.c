@@ -234,6 +234,21 @@ const struct fleet_query fleet_queries[] = {
 "FROM part2 p, slowest r ORDER BY p.tid <> r.tid, at_ns, ts",
 	},
 	{
+		.name = "event-counts",
+		.brief = "events that ship --events sent, by name, and by the value of a field",
+		.params = { LIMIT, { "event", "*:*", FLEET_PARAM_GLOB }, { "field", "", FLEET_PARAM_TEXT }, COMMON_PARAMS },
+		.parts = {
+"SELECT event, value, count() AS n, uniqExactIf(host, host != '') AS hosts\n"
+"FROM (SELECT event, host, if(:field = '', '', if(substring(raw, 1, 1) = '\"', visitParamExtractString(fields, :field), raw))\n"
+"    AS value\n"
+"  FROM (SELECT event, host, fields, visitParamExtractRaw(fields, :field) AS raw FROM events\n"
+"    WHERE match(event, :event) AND :range))\n"
+"GROUP BY event, value ORDER BY n DESC, event, value LIMIT :rows" },
+		.merge =
+"SELECT sum(n) AS events, sum(hosts) AS hosts, event, nullif(value, '') AS value\n"
+"FROM part1 p GROUP BY p.event, p.value ORDER BY 1 DESC, p.event, p.value LIMIT :limit",
+	},
+	{
 		.name = "noisy-neighbours",
 		.brief = "which threads ran while a service (control group) waited for a CPU",
 		.params = { LIMIT, SERVICE_PARAMS },

@@ -237,6 +237,11 @@ static bool is_event(struct scan *s, const struct trace_event *ev)
 	return true;
 }
 
+static bool is_other_event(struct scan *s, const struct trace_event *ev)
+{
+	return (ev->kind == TRACE_TRACEPOINT || ev->kind == TRACE_OTHER) && is_event(s, ev);
+}
+
 /* The field of each column in the schema of the current event; -1: it has none. */
 static const int32_t *map_of(struct scan *s, const struct event_name_table *t)
 {
@@ -333,6 +338,23 @@ struct scan_table event_tables_all(struct trace_inputs *all)
 				    .column_cnt = sizeof(all_columns) / sizeof(all_columns[0]),
 				    .ops = &event_ops,
 				    .all = all };
+}
+
+struct scan_table event_tables_other(struct trace_inputs *all)
+{
+	static const struct scan_ops ops = {
+		.begin = begin_events,
+		.event = is_other_event,
+		.end = end_events,
+		.column = event_column,
+		.fini = end_events,
+		.state_sz = sizeof(struct event_tables_scan),
+		.in_range = true,
+	};
+	struct scan_table table = event_tables_all(all);
+
+	table.ops = &ops;
+	return table;
 }
 
 /* ---- all tables --------------------------------------------------------------------------------- */

@@ -10,6 +10,9 @@
 /* The table `events`: all events, with their fields as JSON. */
 struct scan_table event_tables_all(struct trace_inputs *all);
 
+/* The same without events that have tables of their own: switches, wakeups, samples, losses, and what describes the trace. */
+struct scan_table event_tables_other(struct trace_inputs *all);
+
 /* A table for each name of events. {0} is empty. */
 struct event_tables {
 	struct event_name_table **v; /* in order of first use */

@@ -100,6 +100,18 @@ const struct named_query named_queries[] = {
 "FROM own o, request r ORDER BY o.tid <> r.tid, o.at_ns, o.ts",
 	},
 	{
+		.name = "event-counts",
+		.brief = "events by name, and by the value of a field",
+		.params = { { "limit", "30", QUERY_PARAM_COUNT }, { "event", "*:*", QUERY_PARAM_TEXT },
+			    { "field", "", QUERY_PARAM_TEXT } },
+		.sql =
+"WITH named AS (SELECT host, event, fields, '$.\"' || :field || '\"' AS path FROM events WHERE event GLOB :event)\n"
+"SELECT count(*) AS events, count(DISTINCT host) AS hosts, event,\n"
+"  CASE :field WHEN '' THEN NULL ELSE nullif(CASE json_type(fields, path) WHEN 'true' THEN 'true' WHEN 'false' THEN 'false'\n"
+"    ELSE CAST(json_extract(fields, path) AS TEXT) END, '') END AS value\n"
+"FROM named GROUP BY event, value ORDER BY 1 DESC, event, value LIMIT :limit",
+	},
+	{
 		.name = "noisy-neighbours",
 		.brief = "which threads ran while a service (control group) waited for a CPU",
 		.params = { { "limit", "30", QUERY_PARAM_COUNT } },

@@ -91,6 +91,7 @@ static int send_file(struct ship *s, int fd, const char *name)
 		.labels = s->opts->labels,
 		.label_cnt = s->opts->label_cnt,
 		.anonymizer = s->anonymizer,
+		.events = s->opts->events,
 		.may_be_there = s->may_be_there,
 		.stop = s->opts->stop,
 	};

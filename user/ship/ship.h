@@ -17,6 +17,7 @@ struct ship_opts {
 	const char *const *labels; /* "key=value" */
 	size_t label_cnt;
 	bool anonymize;
+	bool events; /* also rows of events that have no other table; not with @anonymize */
 	const char *key_file; /* of anonymizer_read(); NULL: a key in the directory */
 	uint64_t disk_max; /* of finished files; 0: no limit */
 	uint64_t poll_ns; /* between looks for new files */

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "profile/sums/content_ids.h"
+#include "query/event_tables.h"
 #include "query/memory_tables.h"
 #include "query/sample_rows.h"
 #include "query/scan_pass.h"
@@ -30,7 +31,7 @@ struct sent {
 };
 
 /* Tables of `query` that are read from events. */
-enum { LOST, SAMPLES, SLICES, SPANS, SCAN_CNT };
+enum { LOST, SAMPLES, SLICES, SPANS, EVENTS, SCAN_CNT };
 
 /* A table of the server that gets its rows from one of them. */
 struct feed {
@@ -42,7 +43,7 @@ struct feed {
 
 /* In the order in which they end. */
 static const enum ship_table_id fed[] = { SHIP_LOST,  SHIP_SAMPLES, SHIP_SLICES, SHIP_SPANS,
-					  SHIP_WAITS, SHIP_OFFCPU,  SHIP_CPU };
+					  SHIP_WAITS, SHIP_OFFCPU,  SHIP_CPU,	 SHIP_EVENTS };
 #define FEED_CNT (sizeof(fed) / sizeof(fed[0]))
 
 struct shipment {
@@ -55,6 +56,7 @@ struct shipment {
 	struct scan_table tables[SCAN_CNT];
 	struct scan scans[SCAN_CNT];
 	struct feed feeds[FEED_CNT];
+	size_t feed_cnt, scan_cnt; /* without events: of all but the last one */
 	struct batch_writer *stacks, *frames;
 	uint32_t stack_cnt; /* of these were put */
 	struct sent *sent;
@@ -235,7 +237,7 @@ static int add_row(void *ctx, struct scan *scan)
 	const struct source_row row = { event_value, scan };
 	int err = 0;
 
-	for (size_t i = 0; i < FEED_CNT && !err; i++) {
+	for (size_t i = 0; i < s->feed_cnt && !err; i++) {
 		struct feed *f = &s->feeds[i];
 
 		if (&s->scans[f->scan] != scan || !source_plan_wants(&f->plan, &row))
@@ -271,9 +273,12 @@ static int begin_feeds(struct shipment *s)
 	s->tables[SAMPLES] = sample_rows_table(&s->file.traces);
 	s->tables[SLICES] = slice_rows_table(&s->file.traces);
 	s->tables[SPANS] = span_rows_table(&s->file.traces);
-	for (size_t i = 0; i < SCAN_CNT; i++)
+	s->tables[EVENTS] = event_tables_other(&s->file.traces);
+	s->feed_cnt = s->opts->events ? FEED_CNT : FEED_CNT - 1;
+	s->scan_cnt = s->opts->events ? SCAN_CNT : SCAN_CNT - 1;
+	for (size_t i = 0; i < s->scan_cnt; i++)
 		scan_init(&s->scans[i], &s->tables[i]);
-	for (size_t i = 0; i < FEED_CNT; i++)
+	for (size_t i = 0; i < s->feed_cnt; i++)
 		err = begin_feed(s, &s->feeds[i], fed[i]) ?: err;
 	s->stacks = new_writer(s, SHIP_STACKS);
 	s->frames = new_writer(s, SHIP_FRAMES);
@@ -284,7 +289,7 @@ static int end_feeds(struct shipment *s)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < FEED_CNT && !err; i++) {
+	for (size_t i = 0; i < s->feed_cnt && !err; i++) {
 		struct feed *f = &s->feeds[i];
 
 		if (f->rollup)
@@ -298,12 +303,12 @@ static int end_feeds(struct shipment *s)
 
 static void free_feeds(struct shipment *s)
 {
-	for (size_t i = 0; i < FEED_CNT; i++) {
+	for (size_t i = 0; i < s->feed_cnt; i++) {
 		rollup_free(s->feeds[i].rollup);
 		batch_writer_free(s->feeds[i].writer);
 		source_plan_fini(&s->feeds[i].plan);
 	}
-	for (size_t i = 0; i < SCAN_CNT; i++)
+	for (size_t i = 0; i < s->scan_cnt; i++)
 		scan_fini(&s->scans[i]);
 	batch_writer_free(s->stacks);
 	batch_writer_free(s->frames);
@@ -314,7 +319,7 @@ static int send_events(struct shipment *s)
 	int err = begin_feeds(s);
 
 	if (!err)
-		err = scan_pass(trace_of(s), s->scans, SCAN_CNT, add_row, s);
+		err = scan_pass(trace_of(s), s->scans, s->scan_cnt, add_row, s);
 	if (!err)
 		err = end_feeds(s);
 	free_feeds(s);

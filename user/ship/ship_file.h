@@ -32,6 +32,7 @@ struct ship_file_opts {
 	const char *const *labels;
 	size_t label_cnt;
 	const struct anonymizer *anonymizer; /* NULL: none */
+	bool events; /* also the table `events` */
 	bool may_be_there; /* an earlier program may have sent some of it */
 	const volatile sig_atomic_t *stop;
 };

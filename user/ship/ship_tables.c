@@ -97,6 +97,12 @@ static const struct ship_column span_columns[] = {
 	TEXT("event", "event"), TEXT("call", "call"), FLAG("cut", "cut"),
 };
 
+static const struct ship_column event_columns[] = {
+	FACT,
+	PRIVATE("service", "task_cgroup"), ID("tid", "task_tid"), ID("pid", "task_pid"), PRIVATE("comm", "task_comm"),
+	CPU("cpu", "task_cpu"), TEXT("event", "event"), PATH("fields", "fields"),
+};
+
 /* The columns of the key come first, and rows are sorted by the time, then by these. */
 #define ROLLUP \
 	COMMON, \
@@ -185,6 +191,12 @@ const struct ship_table ship_tables[SHIP_TABLE_CNT] = {
 			 .wall = "wall",
 			 .order = "host, event, ts",
 			 .keep = SHIP_KEEP_RAW },
+	[SHIP_EVENTS] = { .name = "events",
+			  COLUMNS(event_columns),
+			  .from = "events",
+			  .wall = "wall",
+			  .order = "host, event, ts",
+			  .keep = SHIP_KEEP_RAW },
 	[SHIP_WAITS] = { .name = "waits_rollup",
 			 COLUMNS(wait_columns),
 			 .from = "slices",

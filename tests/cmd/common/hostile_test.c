@@ -55,6 +55,7 @@ static const struct row {
 	{ cmd_query, "query", "SELECT *, folded(stack) FROM slices" },
 	{ cmd_query, "query", "SELECT *, leaf(stack) FROM samples" },
 	{ cmd_query, "query", "SELECT * FROM events, traces, lost" },
+	{ cmd_query, "query", "event-counts" },
 	{ cmd_query, "query", "noisy-neighbours" },
 };
 

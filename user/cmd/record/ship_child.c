@@ -81,6 +81,8 @@ static const char *check_alone(const struct ship_child_opts *o)
 {
 	if (o->labels.cnt)
 		return "--label needs --ship";
+	if (o->events)
+		return "--ship-events needs --ship";
 	if (o->anonymize)
 		return "--anonymize needs --ship";
 	if (o->key_file)
@@ -100,6 +102,11 @@ static const char *check_values(const struct ship_child_opts *o)
 		wrong = check_label(o->labels.v[i]);
 	if (!wrong && o->key_file && !o->anonymize)
 		wrong = "--anonymize-key needs --anonymize";
+	if (!wrong && o->events && o->anonymize)
+		wrong = "--ship-events cannot be combined with --anonymize: fields contain names "
+			"and paths";
+	if (!wrong && o->events && is_pyroscope(o->to))
+		wrong = "--ship-events needs ClickHouse";
 	if (!wrong)
 		wrong = check_days(o->raw_ttl, "bad value for --raw-ttl: expected " STR_DAYS);
 	if (!wrong)
@@ -151,13 +158,15 @@ static size_t add_option(const char **words, const char *option, const char *val
 static const char **make_words(const struct ship_child *c, size_t more, size_t *cnt)
 {
 	const struct ship_child_opts *o = &c->opts;
-	const char **words = xcalloc(2 * o->labels.cnt + 14 + more, sizeof(*words));
+	const char **words = xcalloc(2 * o->labels.cnt + 15 + more, sizeof(*words));
 	size_t n = 0;
 
 	words[n++] = "dial9-prof";
 	words[n++] = "ship";
 	words[n++] = c->dir;
 	n += add_option(words + n, "--to", o->to);
+	if (o->events)
+		words[n++] = "--events";
 	if (o->anonymize)
 		words[n++] = "--anonymize";
 	n += add_option(words + n, "--anonymize-key", o->key_file);

@@ -17,52 +17,57 @@ struct ship_child_opts {
 	struct opt_list labels;
 	/* passed on; NULL: not given */
 	const char *ca_file, *raw_ttl, *rollup_ttl, *key_file;
-	bool anonymize;
+	bool anonymize, events;
 };
 
 /* Rows of an option table for a member `m` of type struct ship_child_opts in struct `s`. */
-#define SHIP_CHILD_OPTS(s, m)                                                                      \
-	{ .name = "ship",                                                                          \
-	  .kind = OPT_STR,                                                                         \
-	  .off = offsetof(s, m.to),                                                                \
-	  .arg = "URL",                                                                            \
-	  .group = "Fleet",                                                                        \
-	  .help = "Rotate the output (default every " SHIP_CHILD_SWITCHING                         \
-		  ", -o " SHIP_CHILD_OUTPUT                                                        \
-		  ") and send the files to ClickHouse or Pyroscope, see "                          \
-		  "dial9-prof ship" },                                                             \
-		{ .name = "label",                                                                 \
-		  .kind = OPT_LIST,                                                                \
-		  .off = offsetof(s, m.labels),                                                    \
-		  .arg = "NAME=VALUE",                                                             \
-		  .help = "With --ship: put this label in each row; repeatable" },                 \
-		{ .name = "anonymize",                                                             \
-		  .kind = OPT_FLAG,                                                                \
-		  .off = offsetof(s, m.anonymize),                                                 \
-		  .help = "With --ship: send hashes in place of names; files on this "             \
-			  "machine keep them" },                                                   \
-		{ .name = "anonymize-key",                                                         \
-		  .kind = OPT_STR,                                                                 \
-		  .off = offsetof(s, m.key_file),                                                  \
-		  .arg = "FILE",                                                                   \
-		  .help = "With --anonymize: key of these hashes, 32 hexadecimal digits" },        \
-		{ .name = "ca-file",                                                               \
-		  .kind = OPT_STR,                                                                 \
-		  .off = offsetof(s, m.ca_file),                                                   \
-		  .arg = "FILE",                                                                   \
-		  .help = "With --ship: certificates (PEM) that may sign the server's" },          \
-		{ .name = "raw-ttl",                                                               \
-		  .kind = OPT_STR,                                                                 \
-		  .off = offsetof(s, m.raw_ttl),                                                   \
-		  .arg = "DAYS",                                                                   \
-		  .help = "With --ship: in tables that this run creates, the server "              \
-			  "deletes samples, slices and spans after DAYS (1 to 36500; 7 or 7d), "   \
-			  "if it can" },                                                           \
-	{                                                                                          \
-		.name = "rollup-ttl", .kind = OPT_STR, .off = offsetof(s, m.rollup_ttl),           \
-		.arg = "DAYS",                                                                     \
-		.help = "With --ship: the same for rollups, which are sums by second or "          \
-			"by 10 seconds"                                                            \
+#define SHIP_CHILD_OPTS(s, m)                                                                       \
+	{ .name = "ship",                                                                           \
+	  .kind = OPT_STR,                                                                          \
+	  .off = offsetof(s, m.to),                                                                 \
+	  .arg = "URL",                                                                             \
+	  .group = "Fleet",                                                                         \
+	  .help = "Rotate the output (default every " SHIP_CHILD_SWITCHING                          \
+		  ", -o " SHIP_CHILD_OUTPUT                                                         \
+		  ") and send the files to ClickHouse or Pyroscope, see "                           \
+		  "dial9-prof ship" },                                                              \
+		{ .name = "label",                                                                  \
+		  .kind = OPT_LIST,                                                                 \
+		  .off = offsetof(s, m.labels),                                                     \
+		  .arg = "NAME=VALUE",                                                              \
+		  .help = "With --ship: put this label in each row; repeatable" },                  \
+		{ .name = "ship-events",                                                            \
+		  .kind = OPT_FLAG,                                                                 \
+		  .off = offsetof(s, m.events),                                                     \
+		  .help = "With --ship: send events of -e too, with their fields" },                \
+		{ .name = "anonymize",                                                              \
+		  .kind = OPT_FLAG,                                                                 \
+		  .off = offsetof(s, m.anonymize),                                                  \
+		  .help = "With --ship: send hashes in place of names; files on this "              \
+			  "machine keep them" },                                                    \
+		{ .name = "anonymize-key",                                                          \
+		  .kind = OPT_STR,                                                                  \
+		  .off = offsetof(s, m.key_file),                                                   \
+		  .arg = "FILE",                                                                    \
+		  .help = "With --anonymize: key of these hashes, 32 hexadecimal digits" },         \
+		{ .name = "ca-file",                                                                \
+		  .kind = OPT_STR,                                                                  \
+		  .off = offsetof(s, m.ca_file),                                                    \
+		  .arg = "FILE",                                                                    \
+		  .help = "With --ship: certificates (PEM) that may sign the server's" },           \
+		{ .name = "raw-ttl",                                                                \
+		  .kind = OPT_STR,                                                                  \
+		  .off = offsetof(s, m.raw_ttl),                                                    \
+		  .arg = "DAYS",                                                                    \
+		  .help = "With --ship: in tables that this run creates, the server "               \
+			  "deletes samples, slices, spans and events after DAYS (1 to 36500; 7 or " \
+			  "7d), "                                                                   \
+			  "if it can" },                                                            \
+	{                                                                                           \
+		.name = "rollup-ttl", .kind = OPT_STR, .off = offsetof(s, m.rollup_ttl),            \
+		.arg = "DAYS",                                                                      \
+		.help = "With --ship: the same for rollups, which are sums by second or "           \
+			"by 10 seconds"                                                             \
 	}
 
 /* `ship` next to a recording, in a process of its own. */

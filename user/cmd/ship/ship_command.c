@@ -28,7 +28,7 @@ struct ship_cmd_opts {
 	struct opt_list labels;
 	uint64_t disk_max, timeout_ns, retry_ns;
 	uint32_t end_fd;
-	bool anonymize, once, quiet;
+	bool anonymize, events, once, quiet;
 };
 
 #define O(m) offsetof(struct ship_cmd_opts, m)
@@ -56,7 +56,7 @@ static const struct opt ship_opts_rows[] = {
 	  .kind = OPT_STR,
 	  .off = O(ttl),
 	  .arg = "DAYS",
-	  .help = "Create tables of samples, slices and spans whose rows the server deletes after DAYS "
+	  .help = "Create tables of samples, slices, spans and events whose rows the server deletes after DAYS "
 		  "(1 to 36500; 7 or 7d), if it can; ClickHouse only" },
 	{ .name = "rollup-ttl",
 	  .kind = OPT_STR,
@@ -69,6 +69,11 @@ static const struct opt ship_opts_rows[] = {
 	  .arg = "NAME=VALUE",
 	  .help = "Put this label in each row; may be repeated",
 	  .group = "Rows" },
+	{ .name = "events",
+	  .kind = OPT_FLAG,
+	  .off = O(events),
+	  .help = "Send all other events too, such as tracepoints of record -e, with their fields as JSON; "
+		  "ClickHouse only" },
 	{ .name = "anonymize",
 	  .kind = OPT_FLAG,
 	  .off = O(anonymize),
@@ -178,6 +183,10 @@ static int parse_url(const struct ship_cmd_opts *opts, enum ship_target target,
 {
 	if (target == SHIP_TO_CLICKHOUSE)
 		return http_url_parse("ship", opts->to, out);
+	if (opts->events) {
+		log_error("ship: --events needs ClickHouse; Pyroscope takes profiles only");
+		return -EINVAL;
+	}
 	if (opts->ttl || opts->rollup_ttl) {
 		log_error("ship: %s needs ClickHouse; configure the time in Pyroscope",
 			  opts->ttl ? "--raw-ttl" : "--rollup-ttl");
@@ -282,6 +291,7 @@ static int run(const struct ship_cmd_opts *opts, const char *dir, enum ship_targ
 		.labels = opts->labels.v,
 		.label_cnt = opts->labels.cnt,
 		.anonymize = opts->anonymize,
+		.events = opts->events,
 		.key_file = opts->key_file,
 		.disk_max = opts->disk_max,
 		.poll_ns = SECOND,
@@ -321,6 +331,11 @@ static int check_and_run(const struct ship_cmd_opts *opts, int cnt, char **words
 	}
 	if (opts->key_file && !opts->anonymize) {
 		log_error("ship: --anonymize-key needs --anonymize");
+		return CMD_USAGE;
+	}
+	if (opts->events && opts->anonymize) {
+		log_error("ship: --events cannot be combined with --anonymize: fields contain "
+			  "names and paths");
 		return CMD_USAGE;
 	}
 	if (!strncmp(opts->to, PYROSCOPE, strlen(PYROSCOPE)))
