@@ -337,8 +337,8 @@ uint64_t realtime_rest_ns(unsigned int fill, uint64_t ns)
 }
 
 /*
- * At a high rate buffers report each few milliseconds, and are emptied each time. It costs more to look at
- * each report than to write its records.
+ * At a high rate buffers report each few milliseconds, and are emptied each time. A check of each report
+ * would cost two wakeups.
  */
 static void rest(const struct realtime *rt)
 {

@@ -77,7 +77,7 @@ void realtime_start(struct realtime *rt, const struct realtime_need *need);
 void realtime_ask(struct realtime *rt);
 /*
  * Buffers are emptied from @now_ns on, and the fullest has @fill percent. While they fill up as slowly
- * as that, the governor does not look at each report. For the thread that empties them.
+ * as that, the governor does not check each report. For the thread that empties them.
  */
 void realtime_note_pass(struct realtime *rt, unsigned int fill, uint64_t now_ns);
 /* Makes all threads ordinary. The caller, who called realtime_begin(), gets its nice value back. */
