@@ -212,11 +212,46 @@ static int report_stalls(struct ring_merge *m, const struct ring_merge_sink *sin
 	return err;
 }
 
+/* Up to this time the records of the source at the top of the heap come before those of all others. */
+static uint64_t run_ends(const struct ring_merge *m, uint64_t mark)
+{
+	uint64_t ends = mark;
+	size_t child;
+
+	for (child = 1; child <= 2 && child < m->heap_cnt; child++)
+		if (m->heap[child]->ts < ends)
+			ends = m->heap[child]->ts;
+	return ends;
+}
+
+/* Hands over such records. */
+static int hand_over_run(struct ring_merge *m, uint64_t mark, size_t max, size_t *n,
+			 const struct ring_merge_sink *sink)
+{
+	struct source *top = m->heap[0];
+	const uint64_t ends = run_ends(m, mark);
+	uint64_t ts;
+	int err;
+
+	do {
+		ts = top->ts;
+		err = hand_over(top, sink);
+		m->waits = err == RING_MERGE_LATER;
+		if (m->waits)
+			return err;
+		m->reached = ts;
+		++*n;
+		if (!refill(m, top)) {
+			m->heap[0] = m->heap[--m->heap_cnt];
+			break;
+		}
+	} while (!err && *n < max && top->ts <= ends);
+	return err;
+}
+
 long ring_merge_pass(struct ring_merge *m, uint64_t mark, size_t max,
 		     const struct ring_merge_sink *sink)
 {
-	struct source *top;
-	uint64_t ts;
 	size_t n = 0;
 	int err;
 
@@ -224,20 +259,9 @@ long ring_merge_pass(struct ring_merge *m, uint64_t mark, size_t max,
 	m->waits = false;
 	err = report_stalls(m, sink);
 	build_heap(m);
-	while (m->heap_cnt && n < max && !err) {
-		top = m->heap[0];
-		if (top->ts > mark)
-			break;
-		ts = top->ts;
-		err = hand_over(top, sink);
-		m->waits = err == RING_MERGE_LATER;
-		if (m->waits)
-			break;
-		m->reached = ts;
-		n++;
-		if (!refill(m, top))
-			m->heap[0] = m->heap[--m->heap_cnt];
-		if (m->heap_cnt)
+	while (m->heap_cnt && n < max && !err && m->heap[0]->ts <= mark) {
+		err = hand_over_run(m, mark, max, &n, sink);
+		if (m->heap_cnt && !m->waits)
 			sift_down(m, 0);
 	}
 	publish_all(m);
