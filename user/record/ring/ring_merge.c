@@ -212,7 +212,7 @@ static int report_stalls(struct ring_merge *m, const struct ring_merge_sink *sin
 	return err;
 }
 
-/* Up to this time the records of the source at the top of the heap come before those of all others. */
+/* Up to this time the records of the source at the top of the heap come before all records of others. */
 static uint64_t run_ends(const struct ring_merge *m, uint64_t mark)
 {
 	uint64_t ends = mark;
