@@ -181,6 +181,15 @@ bool report_text_recorded(struct buf *out, const struct names *n,
 	return mixed || first.what == RECORDED_OFF_CPU;
 }
 
+bool report_text_incomplete(struct buf *out, const struct reader *r)
+{
+	if (!reader_is_damaged(r) && !reader_is_newer(r))
+		return false;
+	buf_printf(out, "incomplete: the rest of the trace is missing (%s)",
+		   reader_is_damaged(r) ? "damaged" : "newer format");
+	return true;
+}
+
 /* By overhead, not by a fixed ratio from start to end. */
 static bool sheds_by_overhead(const struct names *n)
 {

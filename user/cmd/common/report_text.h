@@ -4,6 +4,7 @@
 
 #include "export/value_text.h"
 #include "profile/sched/loss_accounting.h"
+#include "trace/read/reader.h"
 
 /* Text for a terminal; names and values of a trace: export/value_text.h. Functions append to @out. */
 
@@ -12,6 +13,11 @@
  * samples".
  */
 void report_text_lost(struct buf *out, const struct loss_accounting *a);
+/*
+ * "incomplete: the rest of the trace is missing (damaged)"; false, without text, if it was read to its end. A
+ * truncated end is no reason.
+ */
+bool report_text_incomplete(struct buf *out, const struct reader *r);
 /*
  * The recorded fraction of @span_ns, and its effect on counts and sums, if --max-overhead or --sched-sample dropped
  * something: false, without text, if not. If the fraction changed, counts cannot be extrapolated: then it prints

@@ -238,8 +238,9 @@ static void put_size(struct info *in)
 	if (in->torn) {
 		put_label(in, "note");
 		buf_printf(&in->out, "the %s; everything before it is counted\n",
-			   reader_is_newer(in->reader) ? "rest has a newer format" :
-							 "end is truncated");
+			   reader_is_newer(in->reader)	 ? "rest has a newer format" :
+			   reader_is_damaged(in->reader) ? "rest is damaged and missing here" :
+							   "end is truncated");
 	}
 }
 
