@@ -225,7 +225,7 @@ Test(sched, time_without_switches_from_the_kernel_is_unknown)
 	run_expect_in(
 		r.out,
 		"# lost: nothing\n"
-		"# unknown: 1.000 s (all threads): the kernel did not emit some context switches\n");
+		"# unknown: 1.000 s (all threads): the kernel did not emit some context switches: worker 11 (CPU 0)\n");
 	run_free(&r);
 }
 
@@ -249,7 +249,7 @@ static void expect_why(const char *kind, const char *other, const char *why)
 /* 6 was switched out twice and in once, without a reported loss. */
 Test(sched, missing_switch_makes_seconds_uncertain)
 {
-	static const char why[] = "the kernel did not emit some context switches";
+	static const char why[] = "the kernel did not emit some context switches: six 6 (CPU 0)\n";
 	struct make m;
 	struct run r;
 

@@ -52,9 +52,9 @@ enum report_text_filter {
  * "filtered: only context switches with prev_pid == 1; " and the effect on times, if --filter excluded some. False, and nothing, where all are there.
  */
 bool report_text_filtered(struct buf *out, const struct names *n, enum report_text_filter of);
-/* Why switches may be missing, in words, as far as the trace says so. */
+/* Why switches may be missing, in words, as far as the trace says so; otherwise of which threads. */
 void report_text_why_unknown(struct buf *out, const struct loss_accounting *a,
-			     const struct names *n);
+			     const struct names *n, const struct intervals_holes *holes);
 /*
  * "unknown: 1.234 s (all threads): " and why. Threads are many, so that may
  * be more than the trace is long. False, and nothing, for 0.
