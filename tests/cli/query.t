@@ -118,8 +118,19 @@ $ dial9-prof query 'SELECT * FROM sample' $T/golden/dial9/mixed_1k.bin
 ? 1
 #
 $ dial9-prof query 'SELECT 1 FRM x y' $T/golden/dial9/mixed_1k.bin
-! dial9-prof: query: near "x": syntax error at column 14
+! dial9-prof: query: syntax error at column 14: "x" after "1 FRM" (did you mean FROM?)
 ? 1
+#
+# SQLite takes a misspelt keyword for a name and stops at the next word, so both are printed.
+$ for q in 'SELEC 1' 'SELECT comm FROM slices WHER x' 'SELECT comm FROM slices GROUP BY comm ODER BY 1' 'SELECT comm, FROM slices' 'SELECT comm tid pid FROM slices' 'SELECT 1 FROM ' 'SELECT count(* FROM slices'; do dial9-prof query "$q" m.bin; done; printf 'SELECT\n comm,\nFROM slices' >sql; dial9-prof query "$(cat sql)" m.bin; rm sql
+! dial9-prof: query: syntax error at column 1: "SELEC" (did you mean SELECT?)
+! dial9-prof: query: syntax error at column 30: "x" after "slices WHER" (did you mean WHERE?)
+! dial9-prof: query: syntax error at column 39: "ODER" after "BY comm" (did you mean ORDER?)
+! dial9-prof: query: syntax error at column 14: "FROM" after "SELECT comm,"
+! dial9-prof: query: syntax error at column 17: "pid" after "comm tid"
+! dial9-prof: query: incomplete input after "1 FROM"
+! dial9-prof: query: syntax error at column 16: "FROM" after "SELECT count(*"
+! dial9-prof: query: syntax error at line 3, column 1: "FROM" after "SELECT comm,"
 #
 $ dial9-prof query 'SELECT 1; SELECT 2' $T/golden/dial9/mixed_1k.bin
 ! dial9-prof: query: more than one statement; run them one by one
