@@ -96,6 +96,21 @@ $ dial9-prof query --param q=1.5 runq-latency m.bin
 #
 $ dial9-prof query --format csv --param before=00e5 --param after=77 build-diff m.bin | tr -d '\r'
 change,before_percent,after_percent,function,module,before,after
+! dial9-prof: query: no CPU samples in m.bin; record without --no-samples, and for longer if the target uses little CPU time
+#
+# A named query without rows says what the traces lack.
+$ dial9-prof query --format csv top-functions m.bin m.bin | tr -d '\r'
+percent,samples,cpu_ns,hosts,function
+! dial9-prof: query: no CPU samples in the traces; record without --no-samples, and for longer if the target uses little CPU time
+$ for q in runq-latency offcpu-stacks noisy-neighbours; do dial9-prof query $q m.bin >rows; wc -l <rows; done; rm rows
+2
+2
+2
+! dial9-prof: query: no context switches in m.bin; record without --no-sched
+! dial9-prof: query: no context switches in m.bin; record without --no-sched
+! dial9-prof: query: no context switches in m.bin; record without --no-sched
+$ dial9-prof convert -q $T/golden/perfdata/tp.data -o tp.d9; dial9-prof query --param comm=nobody offcpu-stacks tp.d9 | wc -l; rm tp.d9
+2
 #
 $ dial9-prof query "SELECT quantile(1, 'x')" m.bin
 ! dial9-prof: query: quantile(X, Q): Q must be a number from 0 to 1
