@@ -46,6 +46,18 @@ $ gzip -k1 whole.bin; printf '\377\377\377\377\377\377\377\377' | dd of=whole.bi
 5
 ! dial9-prof: whole.bin.gz: damaged gzip data after byte <N> of the uncompressed data; everything before it is used, the rest is missing (copy the file again)
 #
+# The page gets all bytes and shows what precedes the damage; a selection has only that.
+$ for o in '' '--time 0s,'; do dial9-prof export html $o -o page.html damaged.bin; echo $? $(grep -c '</html>' page.html); rm page.html; done
+5 1
+5 1
+! dial9-prof: damaged.bin: damaged: <*>
+! dial9-prof: damaged.bin: damaged: <*>
+$ printf 'TRC\000\001\000\001' >nothing; dial9-prof export html -o page.html nothing; echo $?; ls page.html
+5
+! dial9-prof: nothing: damaged: unknown frame tag at byte 5; no events before it (copy the file again)
+! ls: cannot access 'page.html': No such file or directory
+? 2
+#
 # symbolize would replace the file and lose the rest, so it writes nothing.
 $ cp damaged.bin kept; dial9-prof symbolize damaged.bin; echo $?; cmp damaged.bin kept
 5
