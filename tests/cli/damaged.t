@@ -45,6 +45,16 @@ $ cat damaged.bin | dial9-prof script - | cmp - have
 $ gzip -k1 whole.bin; printf '\377\377\377\377\377\377\377\377' | dd of=whole.bin.gz bs=1 seek=$(($(wc -c <whole.bin.gz) - 8)) conv=notrunc 2>/dev/null; dial9-prof script whole.bin.gz >unpacked; echo $?; dial9-prof script whole.bin | cmp - unpacked
 5
 ! dial9-prof: whole.bin.gz: damaged gzip data after byte <N> of the uncompressed data; everything before it is used, the rest is missing (copy the file again)
+$ for c in 'cut -o part' 'merge -o part' 'query SELECT(1)'; do cat whole.bin.gz | dial9-prof $c - >/dev/null; echo $?; done
+5
+5
+5
+! dial9-prof: cannot read the rest of standard input: damaged compressed data
+! dial9-prof: cut: kept <N> of <N> events, <*>; the rest of the trace is missing
+! dial9-prof: cannot read the rest of standard input: damaged compressed data
+! dial9-prof: merge: <N> events of 1 trace, <*>; the rest of an input is missing
+! dial9-prof: cannot read the rest of standard input: damaged compressed data
+$ cat whole.bin.gz | dial9-prof cut -q -o part - 2>/dev/null; dial9-prof script part >have.part; dial9-prof script whole.bin | cmp - have.part
 #
 # The page gets all bytes and shows what precedes the damage; a selection has only that.
 $ for o in '' '--time 0s,'; do dial9-prof export html $o -o page.html damaged.bin; echo $? $(grep -c '</html>' page.html); rm page.html; done
