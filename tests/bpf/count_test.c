@@ -211,3 +211,24 @@ Test(count, counts_equal_bpftrace)
 	free(their_path);
 	buf_free(&said);
 }
+
+/* The search in PATH, and what the child does to become the command's user, precede the recording. */
+Test(count, started_command_has_one_exec)
+{
+	const char *path = live_path("started");
+	const char *const args[] = { "record", "-q", "-e", "raw_syscalls:*", "--no-sched",
+				     "-o",     path, "--", "true",	     NULL };
+	struct live_proc p;
+	struct buf said;
+	char *row;
+
+	cr_assert_eq(live_run(&p, args, NULL), 0, "%s", live_errors(&p).data);
+	live_proc_fini(&p);
+	said = live_output((const char *[]){ "count", path, "--syscalls", "--json", NULL });
+	row = strstr(said.data, "\"syscall\":\"execve\"");
+	cr_assert(row, "%s", said.data);
+	cr_expect_eq(live_output_number(row, "\"count\":"), 1);
+	cr_expect_eq(live_output_number(row, "\"errors\":"), 0);
+	cr_expect_null(strstr(said.data, "\"syscall\":\"setuid\""));
+	buf_free(&said);
+}

@@ -11,7 +11,6 @@ silent: dial9-prof convert core0.bin@0 core1.bin@1 -o both.d9
 silent: cat core0.bin | dial9-prof convert --follow - -o live.d9
 silent: dial9-prof convert --to tonbandgeraet both.d9 -o both.bin
 silent: dial9-prof convert perf.data -o perf.d9
-silent: dial9-prof convert --to perf-data trace.bin -o perf.data
 #
 $ dial9-prof info both.bin | grep -v '^trace'
 format          Tonbandgerät trace (no version in the file), binary

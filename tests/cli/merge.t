@@ -102,7 +102,7 @@ part: good: <N> frames, <N> events, in <N> bytes
 $ { cat mixed; head -c 100 /dev/zero; } >zeros; dial9-prof merge -q zeros -o part; echo $?; dial9-prof info --verify part
 5
 part: good: 1005 frames, 1000 events, in 37497 bytes
-! dial9-prof: zeros: damaged: unknown frame tag at byte 37497 <*>
+! dial9-prof: zeros: damaged: unknown frame tag at byte 37497; <*>
 #
 # One input is one trace.
 $ dial9-prof merge - mixed - -o none <mixed; ls none

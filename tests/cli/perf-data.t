@@ -175,6 +175,7 @@ command         /usr/bin/perf record -q -e sched:sched_switch,sched:sched_waking
 clock           CLOCK_MONOTONIC
 event           sched:sched_switch: 7 samples
 event           sched:sched_waking: 3 samples
+! note              1  perf sched latency prints runtimes of 0: for these, also record -e sched:sched_stat_runtime
 #
 $ dial9-prof convert --to perf-data clock.d9 -o clock.back; dial9-prof convert -q clock.back -o clock2.d9; dial9-prof report clock2.d9 | grep '^ .* 0\.000 ' | grep -v '  0  '
     40.00%   80.00%        2     0.000  [unknown]  ld-linux-x86-64.so.2

@@ -96,6 +96,21 @@ $ dial9-prof query --param q=1.5 runq-latency m.bin
 #
 $ dial9-prof query --format csv --param before=00e5 --param after=77 build-diff m.bin | tr -d '\r'
 change,before_percent,after_percent,function,module,before,after
+! dial9-prof: query: no CPU samples in m.bin; record without --no-samples, and for longer if the target uses little CPU time
+#
+# A named query without rows says what the traces lack.
+$ dial9-prof query --format csv top-functions m.bin m.bin | tr -d '\r'
+percent,samples,cpu_ns,hosts,function
+! dial9-prof: query: no CPU samples in the traces; record without --no-samples, and for longer if the target uses little CPU time
+$ for q in runq-latency offcpu-stacks noisy-neighbours; do dial9-prof query $q m.bin >rows; wc -l <rows; done; rm rows
+2
+2
+2
+! dial9-prof: query: no context switches in m.bin; record without --no-sched
+! dial9-prof: query: no context switches in m.bin; record without --no-sched
+! dial9-prof: query: no context switches in m.bin; record without --no-sched
+$ dial9-prof convert -q $T/golden/perfdata/tp.data -o tp.d9; dial9-prof query --param comm=nobody offcpu-stacks tp.d9 | wc -l; rm tp.d9
+2
 #
 $ dial9-prof query "SELECT quantile(1, 'x')" m.bin
 ! dial9-prof: query: quantile(X, Q): Q must be a number from 0 to 1
@@ -118,8 +133,19 @@ $ dial9-prof query 'SELECT * FROM sample' $T/golden/dial9/mixed_1k.bin
 ? 1
 #
 $ dial9-prof query 'SELECT 1 FRM x y' $T/golden/dial9/mixed_1k.bin
-! dial9-prof: query: near "x": syntax error at column 14
+! dial9-prof: query: syntax error at column 14: "x" after "1 FRM" (did you mean FROM?)
 ? 1
+#
+# SQLite takes a misspelt keyword for a name and stops at the next word, so both are printed.
+$ for q in 'SELEC 1' 'SELECT comm FROM slices WHER x' 'SELECT comm FROM slices GROUP BY comm ODER BY 1' 'SELECT comm, FROM slices' 'SELECT comm tid pid FROM slices' 'SELECT 1 FROM ' 'SELECT count(* FROM slices'; do dial9-prof query "$q" m.bin; done; printf 'SELECT\n comm,\nFROM slices' >sql; dial9-prof query "$(cat sql)" m.bin; rm sql
+! dial9-prof: query: syntax error at column 1: "SELEC" (did you mean SELECT?)
+! dial9-prof: query: syntax error at column 30: "x" after "slices WHER" (did you mean WHERE?)
+! dial9-prof: query: syntax error at column 39: "ODER" after "BY comm" (did you mean ORDER?)
+! dial9-prof: query: syntax error at column 14: "FROM" after "SELECT comm,"
+! dial9-prof: query: syntax error at column 17: "pid" after "comm tid"
+! dial9-prof: query: incomplete input after "1 FROM"
+! dial9-prof: query: syntax error at column 16: "FROM" after "SELECT count(*"
+! dial9-prof: query: syntax error at line 3, column 1: "FROM" after "SELECT comm,"
 #
 $ dial9-prof query 'SELECT 1; SELECT 2' $T/golden/dial9/mixed_1k.bin
 ! dial9-prof: query: more than one statement; run them one by one

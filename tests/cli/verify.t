@@ -34,6 +34,11 @@ bad: damaged: <N> frames, <N> events, in 13893 bytes
 ! dial9-prof: info: bad: damaged at byte 13893: unknown frame tag
 ? 5
 #
+$ for f in opt_prefix_ff has_ts_02; do dial9-prof info --verify $T/golden/dial9/hostile/$f.bin >/dev/null; done
+! dial9-prof: info: <*>opt_prefix_ff.bin: damaged at byte 49: optional value with a flag other than 0 (absent) or 1 (present)
+! dial9-prof: info: <*>has_ts_02.bin: damaged at byte 34: schema with a timestamp flag other than 0 or 1
+? 5
+#
 # A tag of a format after 0.4 is no damage.
 $ dial9-prof info --verify $T/golden/dial9/hostile/unknown_tag_80.bin
 <*>unknown_tag_80.bin: newer: 2 frames, 1 events, in 28 bytes

@@ -300,8 +300,9 @@ int foreign_end_dec(const struct foreign_input *in, int ret, const struct dial9_
 		return 0;
 	}
 	if (foreign_is_stop(ret)) {
-		log_error("convert: %s: %s at byte %" PRIu64 ": %s", in->name,
-			  ret == -EPROTONOSUPPORT ? "stopped" : "damaged", where->offset,
+		log_error("convert: %s: %s at byte %" PRIu64
+			  ": %s; everything before it is converted, the rest is missing",
+			  in->name, ret == -EPROTONOSUPPORT ? "stopped" : "damaged", where->offset,
 			  where->reason);
 		return -EBADMSG;
 	}

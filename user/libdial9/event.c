@@ -300,6 +300,9 @@ const struct event_type *event_quick(struct event_input *in, const uint8_t **sta
 	}
 }
 
+static const char bad_presence[] =
+	"optional value with a flag other than 0 (absent) or 1 (present)";
+
 static int parse_values(struct event_input *in, const uint8_t **pos, struct event_type *t)
 {
 	const uint8_t *type = t->schema->types, *type_end = type + t->schema->field_cnt, *p = *pos;
@@ -311,7 +314,7 @@ static int parse_values(struct event_input *in, const uint8_t **pos, struct even
 			if (p == in->end)
 				return value_short(&in->fault, (uint64_t)(type_end - type));
 			if (*p > 1)
-				return value_bad(&in->fault, p, "presence is neither 0 nor 1");
+				return value_bad(&in->fault, p, bad_presence);
 			if (!*p++) {
 				*v = (struct dial9_value){ 0 };
 				continue;

@@ -96,7 +96,7 @@ int schema_parse(const uint8_t **pos, const uint8_t *end, struct value_fault *f)
 	if (err)
 		return err;
 	if (end > p && *p > 1)
-		return value_bad(f, p, "has_timestamp is neither 0 nor 1");
+		return value_bad(f, p, "schema with a timestamp flag other than 0 or 1");
 	if (end - p < 3)
 		return value_short(f, (uint64_t)(3 - (end - p)));
 	left = wire_get_u16(p + 1);

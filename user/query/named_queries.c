@@ -12,6 +12,7 @@ const struct named_query named_queries[] = {
 	{
 		.name = "top-functions",
 		.brief = "functions by CPU time, over all hosts",
+		.needs = NAMED_QUERY_NEEDS_SAMPLES,
 		.params = { { "limit", "30", QUERY_PARAM_COUNT } },
 		.sql =
 "WITH leaves AS MATERIALIZED (\n"
@@ -25,6 +26,7 @@ const struct named_query named_queries[] = {
 	{
 		.name = "runq-latency",
 		.brief = "p99 run-queue latency of each service (control group), by minute",
+		.needs = NAMED_QUERY_NEEDS_SWITCHES,
 		.params = { { "q", "0.99", QUERY_PARAM_SHARE } },
 		.sql =
 "SELECT strftime('%Y-%m-%d %H:%M', wall / 1000000000, 'unixepoch') AS minute, host,\n"
@@ -35,6 +37,7 @@ const struct named_query named_queries[] = {
 	{
 		.name = "offcpu-stacks",
 		.brief = "stacks by blocked time, over all hosts",
+		.needs = NAMED_QUERY_NEEDS_SWITCHES,
 		.params = { { "limit", "30", QUERY_PARAM_COUNT }, { "comm", "*", QUERY_PARAM_TEXT } },
 		.sql =
 "WITH blocked AS MATERIALIZED (\n"
@@ -48,6 +51,7 @@ const struct named_query named_queries[] = {
 	{
 		.name = "build-diff",
 		.brief = "functions whose share of CPU time differs between two builds of a file",
+		.needs = NAMED_QUERY_NEEDS_SAMPLES,
 		.params = { { "module", "*", QUERY_PARAM_TEXT }, { "before", "", QUERY_PARAM_TEXT },
 			    { "after", "", QUERY_PARAM_TEXT }, { "limit", "30", QUERY_PARAM_COUNT } },
 		.sql =
@@ -114,6 +118,7 @@ const struct named_query named_queries[] = {
 	{
 		.name = "noisy-neighbours",
 		.brief = "which threads ran while a service (control group) waited for a CPU",
+		.needs = NAMED_QUERY_NEEDS_SWITCHES,
 		.params = { { "limit", "30", QUERY_PARAM_COUNT } },
 		.sql =
 "SELECT cgroup AS service, CASE ran_tid WHEN 0 THEN '(idle CPU)' ELSE ran_comm END AS ran_instead,\n"

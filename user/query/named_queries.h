@@ -8,9 +8,17 @@
 
 #define NAMED_QUERIES_PARAMS_MAX 4
 
+/* What a trace must have for a query to have rows. */
+enum named_query_needs {
+	NAMED_QUERY_NEEDS_EVENTS, /* any events */
+	NAMED_QUERY_NEEDS_SAMPLES, /* CPU samples */
+	NAMED_QUERY_NEEDS_SWITCHES,
+};
+
 /* A question that is asked often. */
 struct named_query {
 	const char *name, *brief;
+	enum named_query_needs needs;
 	const char *sql;
 	struct query_param params[NAMED_QUERIES_PARAMS_MAX]; /* with their defaults; the rest {0} */
 };

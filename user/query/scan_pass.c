@@ -56,8 +56,8 @@ int scan_pass(struct trace_input *in, struct scan *scans, size_t cnt,
 			err = -EINTR;
 	}
 	/* if the first pass has reported damage, what is before it counts */
-	if (!err && ret < 0 && !in->damaged)
-		err = ret;
+	if (!err && !in->damaged && (ret < 0 || reader_is_damaged(r)))
+		err = ret ?: -EBADMSG;
 	for (size_t i = 0; i < cnt; i++) {
 		scan_end(&scans[i]);
 		if (!err)

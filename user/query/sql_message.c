@@ -85,6 +85,113 @@ static void put_near(struct buf *out, const char *name, const char *const *known
 	free(word);
 }
 
+static bool is_one_of(const char *word, const char *const *known, size_t cnt)
+{
+	for (size_t i = 0; i < cnt; i++)
+		if (!strcasecmp(word, known[i]))
+			return true;
+	return false;
+}
+
+enum { KEYWORD_MAX = 16, SHOWN_MAX = 40 };
+
+/* "(did you mean WHERE?)" if the word is no name of the tables in the statement. */
+static bool put_near_keyword(struct buf *out, const char *word, size_t len,
+			     const struct sql_message_names *n)
+{
+	static const char *const keywords[] = { "SELECT", "FROM",    "WHERE", "GROUP", "ORDER",
+						"HAVING", "LIMIT",   "JOIN",  "UNION", "WITH",
+						"LEFT",	  "BETWEEN", "DESC",  "OFFSET" };
+	const size_t cnt = sizeof(keywords) / sizeof(keywords[0]);
+	char *upper = xstrndup(word, len);
+	const char *near = NULL;
+
+	for (char *c = upper; *c; c++)
+		if (*c >= 'a' && *c <= 'z')
+			*c = (char)(*c + 'A' - 'a');
+	if (len > 2 && len < KEYWORD_MAX && !is_one_of(upper, keywords, cnt) &&
+	    !is_one_of(upper, n->columns, n->column_cnt) &&
+	    !is_one_of(upper, n->tables, n->table_cnt))
+		near = opts_nearest(upper, keywords, cnt);
+	if (near)
+		buf_printf(out, " (did you mean %s?)", near);
+	free(upper);
+	return near;
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+/* The last word before *@end in @sql, whose end is *@end then. Empty at the start. */
+static const char *word_before(const char *sql, const char **end)
+{
+	const char *at;
+
+	while (*end > sql && is_blank((*end)[-1]))
+		--*end;
+	for (at = *end; at > sql && !is_blank(at[-1]); at--)
+		;
+	return at;
+}
+
+/* Of a long word its end. */
+static void put_end(struct buf *out, const char *word, const char *end)
+{
+	if (end - word > SHOWN_MAX) {
+		buf_addstr(out, "...");
+		word = end - SHOWN_MAX;
+	}
+	str_printable(out, word, (size_t)(end - word));
+}
+
+/*
+ * " after "slices WHER" (did you mean WHERE?)". SQLite takes a misspelt keyword for a name, and stops at the word after
+ * it, @token.
+ */
+static void put_after(struct buf *out, const char *sql, const char *end, const char *token,
+		      size_t token_len, const struct sql_message_names *n)
+{
+	const char *word = word_before(sql, &end), *first_end = word;
+	const char *first = word_before(sql, &first_end);
+
+	if (end > word) {
+		buf_addstr(out, " after \"");
+		put_end(out, first, first_end);
+		buf_addstr(out, first_end > first ? " " : "");
+		put_end(out, word, end);
+		buf_addch(out, '"');
+	}
+	if (!put_near_keyword(out, word, (size_t)(end - word), n))
+		put_near_keyword(out, token, token_len, n);
+}
+
+/* "near "x": syntax error" becomes "syntax error at column 14: "x" after "1 FRM"". False: another message. */
+static bool put_syntax_error(struct buf *out, const char *msg, const char *sql, int offset,
+			     const struct sql_message_names *n)
+{
+	static const char near[] = "near \"", syntax[] = "\": syntax error";
+	const size_t len = strlen(msg), around = sizeof(near) + sizeof(syntax) - 2;
+	const char *token = msg + sizeof(near) - 1;
+
+	if (!strcmp(msg, "incomplete input")) {
+		buf_addstr(out, msg);
+		put_after(out, sql, sql + strlen(sql), "", 0, n);
+		return true;
+	}
+	if (offset < 0 || len < around || !str_starts(msg, near) ||
+	    strcmp(msg + len - sizeof(syntax) + 1, syntax) != 0)
+		return false;
+	buf_addstr(out, "syntax error");
+	put_place(out, sql, offset);
+	buf_addstr(out, ": \"");
+	str_printable(out, token, len - around);
+	buf_addch(out, '"');
+	put_after(out, sql, sql + offset, token, len - around, n);
+	return true;
+}
+
 /* The first directory that SQLite can write to has its temporary files. */
 static const char *temp_dir(void)
 {
@@ -128,6 +235,8 @@ void sql_message_put(struct buf *out, sqlite3 *db, const char *sql,
 		put_no_space(out, code == SQLITE_FULL);
 		return;
 	}
+	if (put_syntax_error(out, msg, sql, offset, n))
+		return;
 	str_printable(out, msg, strlen(msg));
 	if (offset >= 0)
 		put_place(out, sql, offset);

@@ -92,6 +92,9 @@ static void learn_event(struct trace_input *in, const struct trace_event *ev)
 	intervals_add_gaps(in->gaps, t, ev);
 	if (ev->kind == TRACE_SCHED_SWITCH || ev->kind == TRACE_OFF_CPU)
 		p->switches = true;
+	if (ev->kind == TRACE_SAMPLE &&
+	    trace_u64_or(ev, ROLE_SOURCE, PROF_SOURCE_SAMPLE) == PROF_SOURCE_SAMPLE)
+		p->samples = true;
 	if (ev->kind == TRACE_TASK)
 		learn_task(in, t, ev);
 	if (!ev->has_ts)

@@ -28,6 +28,7 @@ struct trace_input_part {
 	bool any; /* an event with a time */
 	uint64_t first_ts, last_ts;
 	bool switches; /* context switches, or off-CPU intervals in their place */
+	bool samples; /* CPU samples */
 	uint64_t period_ns; /* of a CPU sample; 0: unknown */
 };
 

@@ -95,7 +95,7 @@ Test(end_summary, summary_has_the_figures_of_a_recording)
 
 	expect(&result,
 	       "[ dial9-prof: 2.0 s, 999 events (2 lost) and 1 sample in 25.0 kB (25.0 B "
-	       "each); cost: BPF 1.0% + recorder 2.0% of one CPU ]\n"
+	       "each with stacks and symbols); cost: BPF 1.0% + recorder 2.0% of one CPU ]\n"
 	       "  events lost: ring buffer full; use a larger one (-m 16M) or fewer events\n");
 }
 
@@ -133,13 +133,13 @@ Test(end_summary, without_a_terminal_it_is_one_line)
 
 	expect_line(&one, "x.bin",
 		    "dial9-prof: record: 3.0 s, 1,200 events (5 lost) and 1 sample in 12.0 kB "
-		    "(10.0 B each), written to x.bin\n");
+		    "(10.0 B each with stacks and symbols), written to x.bin\n");
 	expect_line(&many, "x",
 		    "dial9-prof: record: 3.0 s, 1,200 events (5 lost) and 1 sample in 12.0 kB "
-		    "(10.0 B each), written to x.N.bin\n");
+		    "(10.0 B each with stacks and symbols), written to x.N.bin\n");
 	expect_line(&one, "-",
 		    "dial9-prof: record: 3.0 s, 1,200 events (5 lost) and 1 sample in 12.0 kB "
-		    "(10.0 B each)\n");
+		    "(10.0 B each with stacks and symbols)\n");
 }
 
 static void warn_nothing(const struct recorder_cfg *cfg, const struct status_totals *totals,

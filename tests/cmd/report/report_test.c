@@ -610,8 +610,8 @@ Test(report, bad_input_is_one_clear_line_and_exit_status_5)
 		   "dial9-prof convert reads some other formats\n");
 	run_expect(
 		run_cmd(cmd_report, make_fd("TRC\0\1\0", 6), "report", "-", NULL), 5, "",
-		"dial9-prof: standard input: damaged: unknown frame tag at byte 5 (copy it again; "
-		"dial9-prof dump shows what comes before)\n");
+		"dial9-prof: standard input: damaged: unknown frame tag at byte 5; no events before it "
+		"(copy the file again)\n");
 	run_expect(run_cmd(cmd_report, make_fd("", 0), "report", "/nonexistent/x", NULL), 5, "",
 		   "dial9-prof: cannot open /nonexistent/x: No such file or directory\n");
 	run_expect(run_cmd(cmd_report, make_fd("", 0), "report", "/", NULL), 5, "",

@@ -328,8 +328,8 @@ Test(offcpu, thread_blocked_across_a_gap_is_not_counted_as_running)
 	make_fini(&m);
 }
 
-/* One process that was blocked twice in a second, for 3 ms and 1 ms, as `record --summary` has it. */
-static int sums_input(void)
+/* Two intervals of one process in a second, 3 ms and 1 ms long, as `record --summary` has them. */
+static int sums_input(uint8_t kind)
 {
 	static const char *const kv[] = { "summary_ns", "1000000000", NULL };
 	struct make m;
@@ -340,7 +340,7 @@ static int sums_input(void)
 	make_sums(&m, 2 * RUN_SEC,
 		  &(struct make_sums){ .pid = 7,
 				       .comm = "app",
-				       .kind = PROF_SUMMARY_BLOCKED,
+				       .kind = kind,
 				       .cnt = 2,
 				       .sum_ns = 4000000,
 				       .max_ns = 3000000,
@@ -360,14 +360,28 @@ Test(offcpu, sums_have_the_same_columns_and_colours)
 		"   4.000 ms  100.00%        2   2.000 ms   3.000 ms  app 7\n";
 	struct run r;
 
-	run_expect(run_cmd(cmd_offcpu, sums_input(), "offcpu", "-", NULL), CMD_OK, text, "");
-	r = run_cmd(cmd_offcpu, sums_input(), "offcpu", "-", "--color=always", NULL);
+	run_expect(run_cmd(cmd_offcpu, sums_input(PROF_SUMMARY_BLOCKED), "offcpu", "-", NULL),
+		   CMD_OK, text, "");
+	r = run_cmd(cmd_offcpu, sums_input(PROF_SUMMARY_BLOCKED), "offcpu", "-", "--color=always",
+		    NULL);
 	run_expect_in(r.out, "\33[31m 100.00%\33[0m");
 	run_free(&r);
-	r = run_cmd(cmd_offcpu, sums_input(), "offcpu", "-", "--json", NULL);
+	r = run_cmd(cmd_offcpu, sums_input(PROF_SUMMARY_BLOCKED), "offcpu", "-", "--json", NULL);
 	run_expect_in(r.out, "\"summary_ns\":1000000000,\"intervals\":2,\"ns\":4000000,"
 			     "\"unknown_intervals\":0,\"rows_not_shown\":0,\"rows\":[\n"
 			     "{\"ns\":4000000,\"intervals\":2,\"max_ns\":3000000,"
 			     "\"comm\":\"app\",\"pid\":7,\"log2_ns\":{\"20\":2}}]}\n");
+	run_free(&r);
+}
+
+Test(offcpu, latency_of_sums_has_a_total)
+{
+	struct run r =
+		run_cmd(cmd_sched, sums_input(PROF_SUMMARY_WAIT), "sched", "latency", "-", NULL);
+
+	run_expect_in(
+		r.out,
+		"#   Runtime  Switches Preempted   Count       Total        Avg     P50 <=     P99 <=        Max  Process\n"
+		"       0 ns         0         0       2    4.000 ms   2.000 ms   2.097 ms   2.097 ms   3.000 ms  app 7\n");
 	run_free(&r);
 }

@@ -36,20 +36,20 @@ static int input(void)
 #define HEAD "# standard input: run-queue latency over 4.000 s\n" \
 	     "# lost: nothing\n" \
 	     "#\n" \
-	     "#   Runtime  Switches   Count         Avg        P50        P99        Max  Max at            Task\n"
+	     "#   Runtime  Switches   Count       Total        Avg        P50        P99        Max  Max at            Task\n"
 
 #define UNSURE "# standard input: run-queue latency over 4.000 s\n" \
 	       "# lost: nothing\n" \
 	       "# unknown: 1.000 s (all threads) runnable or blocked: wakeup not recorded\n" \
 	       "#\n" \
-	       "#   Runtime  Switches   Count         Avg        P50        P99        Max  Max at            Task\n"
+	       "#   Runtime  Switches   Count       Total        Avg        P50        P99        Max  Max at            Task\n"
 
 static const char latency[] = UNSURE
-	"    2.000 s         3       2  375.000 ms 250.000 ms 500.000 ms 500.000 ms  21.000000         worker 11\n"
-	"    2.000 s         3       2  500.000 ms 500.000 ms 500.000 ms 500.000 ms  21.500000         hog 12\n";
+	"    2.000 s         3       2  750.000 ms 375.000 ms 250.000 ms 500.000 ms 500.000 ms  21.000000         worker 11\n"
+	"    2.000 s         3       2     1.000 s 500.000 ms 500.000 ms 500.000 ms 500.000 ms  21.500000         hog 12\n";
 
 static const char worst[] = HEAD
-	"    2.000 s         3       2  375.000 ms 250.000 ms 500.000 ms 500.000 ms  21.000000         worker 11\n"
+	"    2.000 s         3       2  750.000 ms 375.000 ms 250.000 ms 500.000 ms 500.000 ms  21.000000         worker 11\n"
 	"#\n# Longest run-queue intervals\n"
 	"21.000000  500.000 ms  worker 11  CPU 0  preempted in the kernel\n"
 	"      500.000 ms  ran instead: hog 12 on CPU 0\n"
@@ -80,14 +80,15 @@ Test(sched, longest_latencies_have_who_ran_instead)
 
 Test(sched, rows_are_sorted_and_grouped_on_request)
 {
-	run_expect(run_cmd(cmd_sched, input(), "sched", "latency", "-", "--by", "comm", "-s",
-			   "switch", "--limit", "1", NULL),
-		   CMD_OK,
-		   UNSURE
-		   "    2.000 s         3       2  375.000 ms 250.000 ms 500.000 ms 500.000 ms  "
-		   "21.000000         worker\n"
-		   "# 1 more row: --limit 0 shows all\n",
-		   "");
+	run_expect(
+		run_cmd(cmd_sched, input(), "sched", "latency", "-", "--by", "comm", "-s", "switch",
+			"--limit", "1", NULL),
+		CMD_OK,
+		UNSURE
+		"    2.000 s         3       2  750.000 ms 375.000 ms 250.000 ms 500.000 ms 500.000 ms  "
+		"21.000000         worker\n"
+		"# 1 more row: --limit 0 shows all\n",
+		"");
 }
 
 /* Of two groups and one thread without; the group of 14 is known after its intervals. */
@@ -112,13 +113,13 @@ Test(sched, latency_is_grouped_by_control_group)
 
 	run_expect_in(
 		r.out,
-		"1       1     5.000 s    5.000 s    5.000 s    5.000 s  2.000000          [unknown]\n");
+		"1       1     5.000 s    5.000 s    5.000 s    5.000 s    5.000 s  2.000000          [unknown]\n");
 	run_expect_in(
 		r.out,
-		"2       2     3.500 s    3.000 s    4.000 s    4.000 s  2.000000          /db\n");
+		"2       2     7.000 s    3.500 s    3.000 s    4.000 s    4.000 s  2.000000          /db\n");
 	run_expect_in(
 		r.out,
-		"2       2     1.500 s    1.000 s    2.000 s    2.000 s  2.000000          /web\n");
+		"2       2     3.000 s    1.500 s    1.000 s    2.000 s    2.000 s  2.000000          /web\n");
 	run_free(&r);
 	r = run_cmd(cmd_sched, groups(), "sched", "latency", "-", "--by", "cgroup", "--json", NULL);
 	run_expect_in(r.out, "\n{\"cgroup\":\"/db\",\"run_ns\":");
@@ -224,7 +225,7 @@ Test(sched, time_without_switches_from_the_kernel_is_unknown)
 	run_expect_in(
 		r.out,
 		"# lost: nothing\n"
-		"# unknown: 1.000 s (all threads): the kernel did not emit some context switches\n");
+		"# unknown: 1.000 s (all threads): the kernel did not emit some context switches: worker 11 (CPU 0)\n");
 	run_free(&r);
 }
 
@@ -248,7 +249,7 @@ static void expect_why(const char *kind, const char *other, const char *why)
 /* 6 was switched out twice and in once, without a reported loss. */
 Test(sched, missing_switch_makes_seconds_uncertain)
 {
-	static const char why[] = "the kernel did not emit some context switches";
+	static const char why[] = "the kernel did not emit some context switches: six 6 (CPU 0)\n";
 	struct make m;
 	struct run r;
 
@@ -731,9 +732,13 @@ Test(sched, tables_fit_their_terminal)
 			  pty_widest(t.text), t.text);
 	}
 	/* with enough room the output equals that in a pipe */
-	on_terminal(&t, 120, words[0]);
+	on_terminal(&t, 130, words[0]);
 	run_expect(run_cmd(cmd_sched, wide_input(), "sched", "latency", "-", NULL), CMD_OK, t.text,
 		   "");
+	/* the total needs less room than the time of the longest */
+	on_terminal(&t, 100, words[0]);
+	cr_expect_leq(pty_widest(t.text), 100);
+	cr_expect(strstr(t.text, " Total ") && !strstr(t.text, "Max at"), "%s", t.text);
 	on_terminal(&t, 120, words[1]);
 	run_expect(run_cmd(cmd_sched, wide_input(), "sched", "summary", "-", NULL), CMD_OK, t.text,
 		   "");

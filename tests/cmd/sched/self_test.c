@@ -68,29 +68,29 @@ static const char hidden[] =
 	"# lost: nothing\n"
 	"# hidden: 3 threads of dial9-prof; --include-self shows them\n"
 	"#\n"
-	"#   Runtime  Switches   Count         Avg        P50        P99        Max  Max at            Task\n"
-	"   2.000 ms         2       2    1.500 ms   1.000 ms   2.000 ms   2.000 ms  20.005000         command 60\n"
-	"   2.000 ms         2       2    1.500 ms   1.000 ms   2.000 ms   2.000 ms  20.005000         child 61\n"
-	"   2.000 ms         2       2    1.500 ms   1.000 ms   2.000 ms   2.000 ms  20.005000         other 70\n";
+	"#   Runtime  Switches   Count       Total        Avg        P50        P99        Max  Max at            Task\n"
+	"   2.000 ms         2       2    3.000 ms   1.500 ms   1.000 ms   2.000 ms   2.000 ms  20.005000         command 60\n"
+	"   2.000 ms         2       2    3.000 ms   1.500 ms   1.000 ms   2.000 ms   2.000 ms  20.005000         child 61\n"
+	"   2.000 ms         2       2    3.000 ms   1.500 ms   1.000 ms   2.000 ms   2.000 ms  20.005000         other 70\n";
 
 static const char shown[] =
 	"# standard input: run-queue latency over 0.007 s\n"
 	"# lost: nothing\n"
 	"#\n"
-	"#   Runtime  Switches   Count         Avg        P50        P99        Max  Max at            Task\n"
-	"   2.000 ms         2       2    1.500 ms   1.000 ms   2.000 ms   2.000 ms  20.005000         dial9-prof 50\n"
-	"   2.000 ms         2       2    1.500 ms   1.000 ms   2.000 ms   2.000 ms  20.005000         d9-spawner 51\n"
-	"   2.000 ms         2       2    1.500 ms   1.000 ms   2.000 ms   2.000 ms  20.005000         d9-names 52\n"
-	"   2.000 ms         2       2    1.500 ms   1.000 ms   2.000 ms   2.000 ms  20.005000         command 60\n"
-	"   2.000 ms         2       2    1.500 ms   1.000 ms   2.000 ms   2.000 ms  20.005000         child 61\n"
-	"   2.000 ms         2       2    1.500 ms   1.000 ms   2.000 ms   2.000 ms  20.005000         other 70\n";
+	"#   Runtime  Switches   Count       Total        Avg        P50        P99        Max  Max at            Task\n"
+	"   2.000 ms         2       2    3.000 ms   1.500 ms   1.000 ms   2.000 ms   2.000 ms  20.005000         dial9-prof 50\n"
+	"   2.000 ms         2       2    3.000 ms   1.500 ms   1.000 ms   2.000 ms   2.000 ms  20.005000         d9-spawner 51\n"
+	"   2.000 ms         2       2    3.000 ms   1.500 ms   1.000 ms   2.000 ms   2.000 ms  20.005000         d9-names 52\n"
+	"   2.000 ms         2       2    3.000 ms   1.500 ms   1.000 ms   2.000 ms   2.000 ms  20.005000         command 60\n"
+	"   2.000 ms         2       2    3.000 ms   1.500 ms   1.000 ms   2.000 ms   2.000 ms  20.005000         child 61\n"
+	"   2.000 ms         2       2    3.000 ms   1.500 ms   1.000 ms   2.000 ms   2.000 ms  20.005000         other 70\n";
 
 static const char chosen[] =
 	"# standard input: run-queue latency over 0.007 s\n"
 	"# lost: nothing\n"
 	"#\n"
-	"#   Runtime  Switches   Count         Avg        P50        P99        Max  Max at            Task\n"
-	"   2.000 ms         2       2    1.500 ms   1.000 ms   2.000 ms   2.000 ms  20.005000         d9-names 52\n";
+	"#   Runtime  Switches   Count       Total        Avg        P50        P99        Max  Max at            Task\n"
+	"   2.000 ms         2       2    3.000 ms   1.500 ms   1.000 ms   2.000 ms   2.000 ms  20.005000         d9-names 52\n";
 
 static const char blocked[] =
 	"# standard input: blocked time over 0.007 s\n"

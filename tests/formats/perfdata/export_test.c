@@ -444,6 +444,38 @@ Test(perfdata_export, a_switch_has_the_layout_of_the_kernel)
 	buf_free(&file);
 }
 
+/* perf sched latency sums what the kernel reports as runtime, so switches alone give 0. */
+Test(perfdata_export, missing_runtimes_of_perf_sched_latency_are_reported)
+{
+	static const struct dial9_field fields[] = { { "common_cpu", DIAL9_VARINT },
+						     { "common_pid", DIAL9_VARINT },
+						     { "runtime", DIAL9_VARINT } };
+	struct dial9_schema *runtime;
+
+	cr_assert_eq(dial9_schema_new("sched:sched_stat_runtime", true, fields, 3, &runtime), 0);
+	for (uint64_t has_runtime = 0; has_runtime < 2; has_runtime++) {
+		struct dial9_schema *schema = switch_schema();
+		struct foreign_notes notes = { 0 };
+		struct maker m;
+		struct buf file;
+
+		begin(&m);
+		put_switch(&m, schema, 50, 2);
+		if (has_runtime) {
+			dial9_enc_begin(m.enc, runtime, 60);
+			for (int i = 0; i < 3; i++)
+				dial9_enc_put_u64(m.enc, 1);
+			cr_assert_eq(dial9_enc_end(m.enc), 0);
+		}
+		file = finish(&m, &notes);
+		cr_expect_eq(foreign_notes_count(&notes, FOREIGN_NOTE_HINT, NULL), !has_runtime);
+		dial9_schema_free(schema);
+		foreign_notes_fini(&notes);
+		buf_free(&file);
+	}
+	dial9_schema_free(runtime);
+}
+
 /* An event of an application becomes a tracepoint of the system "dial9", with a name of C. */
 Test(perfdata_export, other_events_are_tracepoints)
 {

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -176,6 +178,113 @@ Test(launch, command_inherits_no_extra_descriptor)
 
 	cr_assert_gt(WEXITSTATUS(plain), 3);
 	cr_expect_eq(run(script, true), WEXITSTATUS(plain));
+}
+
+/* ---- the search in PATH ------------------------------------------------------------------------------ */
+
+static void put_script(const char *dir, const char *text)
+{
+	struct buf path = { 0 };
+	FILE *f;
+
+	buf_printf(&path, "%s/d9-searched", dir);
+	f = fopen(buf_cstr(&path), "w");
+	cr_assert_not_null(f);
+	fputs(text, f);
+	fclose(f);
+	cr_assert_eq(chmod(buf_cstr(&path), 0755), 0);
+	buf_free(&path);
+}
+
+static void remove_script(const char *dir)
+{
+	struct buf path = { 0 };
+
+	buf_printf(&path, "%s/d9-searched", dir);
+	unlink(buf_cstr(&path));
+	buf_free(&path);
+}
+
+/* The system call that a process is in, as in /proc. */
+static long syscall_of(pid_t pid)
+{
+	struct buf path = { 0 };
+	long nr = -1;
+	FILE *f;
+
+	buf_printf(&path, "/proc/%d/syscall", (int)pid);
+	f = fopen(buf_cstr(&path), "r");
+	if (f && fscanf(f, "%ld", &nr) != 1)
+		nr = -1;
+	if (f)
+		fclose(f);
+	buf_free(&path);
+	return nr;
+}
+
+/* d9-searched from the second of two directories; its exit status. @change: while it waits. */
+static int run_searched(const char *text, void (*change)(const char *first, const char *second))
+{
+	char first[] = "/tmp/d9-first-XXXXXX", second[] = "/tmp/d9-second-XXXXXX";
+	char *const argv[] = { (char *)"d9-searched", NULL };
+	struct buf path = { 0 };
+	struct launch *l = NULL;
+	int status;
+
+	cr_assert(mkdtemp(first) && mkdtemp(second));
+	put_script(second, text);
+	buf_printf(&path, "%s:%s:/usr/bin:/bin", first, second);
+	setenv("PATH", buf_cstr(&path), 1);
+	cr_assert_eq(launch_new(argv, true, false, &l), 0);
+	for (int i = 0; i < 500 && syscall_of(launch_pid(l)) != SYS_read; i++)
+		nap();
+	if (change)
+		change(first, second);
+	status = launch_go(l);
+	status = status ? status : status_of(l);
+	launch_free(l);
+	remove_script(first);
+	remove_script(second);
+	rmdir(first);
+	rmdir(second);
+	buf_free(&path);
+	return status;
+}
+
+static void add_to_first(const char *first, const char *second)
+{
+	put_script(first, "#!/bin/sh\nexit 4\n");
+}
+
+static void move_to_first(const char *first, const char *second)
+{
+	add_to_first(first, second);
+	remove_script(second);
+}
+
+static void remove_from_second(const char *first, const char *second)
+{
+	remove_script(second);
+}
+
+/* So that the trace has none of the search. */
+Test(launch, program_is_found_before_the_release)
+{
+	cr_expect_eq(run_searched("#!/bin/sh\nexit 3\n", NULL), 3);
+	cr_expect_eq(run_searched("#!/bin/sh\nexit 3\n", add_to_first), 3);
+}
+
+Test(launch, program_that_moved_is_searched_again)
+{
+	cr_expect_eq(run_searched("#!/bin/sh\nexit 3\n", move_to_first), 4);
+	support_catch_stderr();
+	cr_expect_eq(run_searched("#!/bin/sh\nexit 3\n", remove_from_second), -ENOENT);
+	support_stderr();
+}
+
+Test(launch, script_without_an_interpreter_runs_in_the_shell)
+{
+	cr_expect_eq(run_searched("exit 5\n", NULL), 5);
 }
 
 /* ---- users ------------------------------------------------------------------------------------------- */

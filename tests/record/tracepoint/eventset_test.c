@@ -226,6 +226,14 @@ Test(eventset, name_without_a_system_is_one_error_line, .init = setup, .fini = t
 {
 	expect_error("sched_switch", -EINVAL,
 		     "dial9-prof: record: 'sched_switch' is not an event: events are named "
+		     "system:event (did you mean sched:sched_switch?); dial9-prof list shows "
+		     "them\n");
+	expect_error("sched_swich", -EINVAL,
+		     "dial9-prof: record: 'sched_swich' is not an event: events are named "
+		     "system:event (did you mean sched:sched_switch?); dial9-prof list shows "
+		     "them\n");
+	expect_error("nothing_alike", -EINVAL,
+		     "dial9-prof: record: 'nothing_alike' is not an event: events are named "
 		     "system:event, such as sched:sched_switch; dial9-prof list shows them\n");
 	expect_error(
 		"", -EINVAL,

@@ -95,6 +95,8 @@ const OFFSETS = {
 	version_ff: [4, 'unknown version'],
 	magic_text: [3, 'not a dial9 stream'],
 	trailing_zero: [28, 'unknown frame tag'],
+	opt_prefix_ff: [49, 'optional value with a flag other than 0 (absent) or 1 (present)'],
+	has_ts_02: [34, 'schema with a timestamp flag other than 0 or 1'],
 	unknown_tag_80: [28, 'frame tag 0x80: a newer writer (format later than 0.4)'],
 };
 

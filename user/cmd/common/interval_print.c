@@ -49,6 +49,18 @@ void interval_print_filtered(struct buf *out, const struct interval_reader *t, b
 	buf_free(&line);
 }
 
+static void put_incomplete(struct buf *out, const struct interval_reader *t, bool color)
+{
+	struct buf line = { 0 };
+
+	if (report_text_incomplete(&line, t->reader)) {
+		buf_addch(&line, '\n');
+		buf_addstr(out, "# ");
+		color_put(out, color, COLOR_WARN, buf_cstr(&line), line.len);
+	}
+	buf_free(&line);
+}
+
 void interval_print_head(struct buf *out, const struct interval_reader *t, const char *what,
 			 bool color)
 {
@@ -66,6 +78,7 @@ void interval_print_head(struct buf *out, const struct interval_reader *t, const
 	buf_addstr(&line, loss_accounting_is_incomplete(a) ? " (see dial9-prof info)\n" : "\n");
 	color_put(out, color, loss_accounting_is_incomplete(a) ? COLOR_WARN : COLOR_PLAIN,
 		  buf_cstr(&line), line.len);
+	put_incomplete(out, t, color);
 	buf_clear(&line);
 	if (report_text_skipped_slices(&line, a, t->names, interval_reader_span_ns(t))) {
 		buf_addch(&line, '\n');

@@ -181,6 +181,15 @@ bool report_text_recorded(struct buf *out, const struct names *n,
 	return mixed || first.what == RECORDED_OFF_CPU;
 }
 
+bool report_text_incomplete(struct buf *out, const struct reader *r)
+{
+	if (!reader_is_damaged(r) && !reader_is_newer(r))
+		return false;
+	buf_printf(out, "incomplete: the rest of the trace is missing (%s)",
+		   reader_is_damaged(r) ? "damaged" : "newer format");
+	return true;
+}
+
 /* By overhead, not by a fixed ratio from start to end. */
 static bool sheds_by_overhead(const struct names *n)
 {
@@ -288,8 +297,26 @@ static bool excludes_switches(const struct names *n)
 	return excludes;
 }
 
+/* ": worker 11 (CPU 0), hog 12 (CPU 1) and others" */
+static void put_holes(struct buf *out, const struct names *n, const struct intervals_holes *holes)
+{
+	for (size_t i = 0; i < holes->cnt; i++) {
+		const struct intervals_hole *h = &holes->v[i];
+		uint32_t pid = TRACE_NONE, comm = h->comm;
+
+		names_task_fill(n, h->part, h->tid, &pid, &comm);
+		buf_addstr(out, i ? ", " : ": ");
+		value_text_name(out, n, comm);
+		buf_printf(out, " %" PRIu32, h->tid);
+		if (h->cpu != TRACE_NONE)
+			buf_printf(out, " (CPU %" PRIu32 ")", h->cpu);
+	}
+	if (holes->more)
+		buf_addstr(out, " and others");
+}
+
 void report_text_why_unknown(struct buf *out, const struct loss_accounting *a,
-			     const struct names *n)
+			     const struct names *n, const struct intervals_holes *holes)
 {
 	static const struct {
 		enum loss_accounting_class cls;
@@ -321,8 +348,10 @@ void report_text_why_unknown(struct buf *out, const struct loss_accounting *a,
 		buf_addstr(out, "threads on CPUs that are not in the trace");
 	}
 	/* where it says nothing, those that are there do not fit */
-	if (out->len == before)
-		buf_addstr(out, "the kernel did not emit some context switches");
+	if (out->len > before)
+		return;
+	buf_addstr(out, "the kernel did not emit some context switches");
+	put_holes(out, n, holes);
 }
 
 bool report_text_unknown(struct buf *out, const struct loss_accounting *a, const struct names *n,
@@ -335,7 +364,7 @@ bool report_text_unknown(struct buf *out, const struct loss_accounting *a, const
 	buf_addstr(out, "unknown: ");
 	value_text_duration(out, ns, 0);
 	buf_addstr(out, " (all threads): ");
-	report_text_why_unknown(out, a, n);
+	report_text_why_unknown(out, a, n, &u->holes);
 	return true;
 }
 

@@ -4,6 +4,7 @@
 
 #include "export/value_text.h"
 #include "profile/sched/loss_accounting.h"
+#include "trace/read/reader.h"
 
 /* Text for a terminal; names and values of a trace: export/value_text.h. Functions append to @out. */
 
@@ -12,6 +13,11 @@
  * samples".
  */
 void report_text_lost(struct buf *out, const struct loss_accounting *a);
+/*
+ * "incomplete: the rest of the trace is missing (damaged)"; false, without text, if it was read to its end. A
+ * truncated end is no reason.
+ */
+bool report_text_incomplete(struct buf *out, const struct reader *r);
 /*
  * The recorded fraction of @span_ns, and its effect on counts and sums, if --max-overhead or --sched-sample dropped
  * something: false, without text, if not. If the fraction changed, counts cannot be extrapolated: then it prints
@@ -46,9 +52,9 @@ enum report_text_filter {
  * "filtered: only context switches with prev_pid == 1; " and the effect on times, if --filter excluded some. False, and nothing, where all are there.
  */
 bool report_text_filtered(struct buf *out, const struct names *n, enum report_text_filter of);
-/* Why switches may be missing, in words, as far as the trace says so. */
+/* Why switches may be missing, in words, as far as the trace says so; otherwise of which threads. */
 void report_text_why_unknown(struct buf *out, const struct loss_accounting *a,
-			     const struct names *n);
+			     const struct names *n, const struct intervals_holes *holes);
 /*
  * "unknown: 1.234 s (all threads): " and why. Threads are many, so that may
  * be more than the trace is long. False, and nothing, for 0.

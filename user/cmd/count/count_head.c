@@ -32,6 +32,9 @@ static void put_losses(struct buf *out, const struct count *c)
 	count_put_line(out, c, incomplete, "lost: %s%s", buf_cstr(&line),
 		       incomplete ? " (see dial9-prof info)" : "");
 	buf_clear(&line);
+	if (report_text_incomplete(&line, c->reader))
+		count_put_line(out, c, true, "%s", buf_cstr(&line));
+	buf_clear(&line);
 	if (report_text_skipped_slices(&line, a, c->names, count_span_ns(c)))
 		count_put_line(out, c, true, "skipped: %s", buf_cstr(&line));
 	buf_free(&line);

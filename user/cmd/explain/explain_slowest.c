@@ -361,8 +361,9 @@ int explain_slowest_find(struct explain_slowest *s, const char *path, struct sou
 	s->spans.opts.by_thread = x->id || select_opts_are_used(&x->opts->sel);
 	s->spans.opts.ctx = s;
 	code = interval_reader_run(&x->timeline, &t, path);
-	/* of what a later format has no more can be sorted than was read */
-	s->unsorted &= s->wants_order && code == CMD_OK && !reader_is_newer(x->timeline.reader);
+	/* no more can be sorted than was read of damaged data or a later format */
+	s->unsorted &= s->wants_order && code == CMD_OK && !reader_is_newer(x->timeline.reader) &&
+		       !reader_is_damaged(x->timeline.reader);
 	if (s->unsorted)
 		return CMD_OK;
 	if (code == CMD_OK && spans_needs_rerun(&s->spans))

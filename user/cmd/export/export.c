@@ -16,6 +16,7 @@
 #include "cmd/common/interval_print.h"
 #include "cmd/rewrite/trace_bytes.h"
 #include "export/formats.h"
+#include "rewrite/copy/spool.h"
 
 struct export_cmd_opts {
 	struct select_opts sel;
@@ -240,17 +241,6 @@ static int finish(struct export_cmd *c)
 	return report_missing(c, code);
 }
 
-/* Events before the damage were written, so the last one is completed. Sums of a part would mislead. */
-static void abandon(struct export_cmd *c, int code)
-{
-	if (code == CMD_INPUT && c->x && !export_is_sum(c->format) && !stopped) {
-		c->x->losses = &c->timeline.losses;
-		if (!export_end(c->x))
-			commit(c);
-	}
-	out_file_close(c->sink);
-}
-
 static int export_file(const struct export_cmd_opts *opts, const struct exporter *format,
 		       const char *path)
 {
@@ -277,7 +267,7 @@ static int export_file(const struct export_cmd_opts *opts, const struct exporter
 	if (code == CMD_OK && !stopped)
 		code = finish(&c);
 	else
-		abandon(&c, code);
+		out_file_close(c.sink);
 	export_free(c.x);
 	out_dir_free(c.dir);
 	interval_reader_fini(&c.timeline);
@@ -302,16 +292,46 @@ static int export_copied_bytes(void *ctx, const void *data, size_t sz)
 	return export_bytes(c->x, data, sz);
 }
 
+/*
+ * Copied bytes were not decoded: reports damage, a later format and a truncated end, as for other formats. False: there
+ * is nothing good.
+ */
+static bool check_bytes(const char *path, int *code)
+{
+	struct trace_event ev;
+	struct source *src;
+	struct reader *r;
+	int ret;
+
+	*code = CMD_INPUT;
+	if (source_open(path, &src) || reader_new(src, READER_ONE_PASS, &r))
+		return false;
+	reader_skip_stacks(r);
+	reader_skip_tasks(r);
+	reader_skip_kinds(r, TRACE_KINDS_TRACEPOINT);
+	do
+		ret = reader_next(r, &ev);
+	while (ret == 1 && !stopped);
+	if (ret >= 0 && !reader_is_incomplete(r))
+		*code = CMD_OK;
+	reader_free(r);
+	return ret >= 0;
+}
+
 static int export_itself(const struct export_cmd_opts *opts, const struct exporter *format,
 			 const char *path)
 {
 	struct export_cmd c = { .opts = opts, .format = format, .file = path };
 	const struct cut_out out = { export_copied_bytes, &c };
 	int code = trace_bytes_write("export", &opts->sel, path, &out);
+	/* what precedes the damage is exported */
+	bool good = code == CMD_OK || code == CMD_INPUT;
 
-	if (code == CMD_OK && c.x && !stopped && (export_end(c.x) || commit(&c)))
+	if (code == CMD_OK && !select_opts_are_used(&opts->sel) && spool_has_name(path))
+		good = check_bytes(path, &code);
+	if (good && c.x && !stopped && (export_end(c.x) || commit(&c)))
 		code = CMD_OUTPUT;
-	if (out_file_close(c.sink) && code == CMD_OK)
+	if (out_file_close(c.sink) && good)
 		code = CMD_OUTPUT;
 	export_free(c.x);
 	return code;

@@ -205,6 +205,21 @@ static void put_ends(struct info *in)
 	}
 }
 
+/* What the last line of `record` counts: the rest comes from it, or names things. */
+static void put_recorded(struct info *in)
+{
+	const uint64_t recorded = in->counts.tracepoints;
+
+	if (!recorded)
+		return;
+	put_label(in, "");
+	str_counted(&in->out, recorded, "recorded event");
+	buf_addstr(&in->out, " and ");
+	str_counted(&in->out, in->counts.samples, "sample");
+	buf_addstr(&in->out,
+		   ", as record counts them; the others are stacks, symbols and metadata\n");
+}
+
 static void put_size(struct info *in)
 {
 	char events[32], bytes[32], stacks[32];
@@ -219,6 +234,7 @@ static void put_size(struct info *in)
 	buf_addstr(&in->out, ", ");
 	str_counted(&in->out, in->names->segment, "segment");
 	buf_addch(&in->out, '\n');
+	put_recorded(in);
 	str_count(stacks, c->switch_stacks);
 	put_label(in, "stacks");
 	str_counted(&in->out, c->samples, "sample");
@@ -238,8 +254,9 @@ static void put_size(struct info *in)
 	if (in->torn) {
 		put_label(in, "note");
 		buf_printf(&in->out, "the %s; everything before it is counted\n",
-			   reader_is_newer(in->reader) ? "rest has a newer format" :
-							 "end is truncated");
+			   reader_is_newer(in->reader)	 ? "rest has a newer format" :
+			   reader_is_damaged(in->reader) ? "rest is damaged and missing here" :
+							   "end is truncated");
 	}
 }
 

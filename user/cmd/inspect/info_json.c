@@ -254,18 +254,21 @@ static void json_level(struct info *in)
 void info_json(struct info *in)
 {
 	const char *file = reader_input(in->reader);
-	bool newer = reader_is_newer(in->reader);
+	const bool newer = reader_is_newer(in->reader);
+	const bool damaged = reader_is_damaged(in->reader);
 
 	value_text_json_begin(&in->out);
 	json_str(&in->out, "file", file);
 	if (reader_first_number(in->reader))
 		json_u64(&in->out, "first_file", reader_first_number(in->reader));
 	json_level(in);
-	json_bool(&in->out, "truncated", in->torn && !newer);
+	json_bool(&in->out, "truncated", in->torn && !newer && !damaged);
 	json_bool(&in->out, "newer", newer);
+	json_bool(&in->out, "damaged", damaged);
 	json_u64s(&in->out, { "segments", in->names->segment }, { "events", in->counts.events },
-		  { "bytes", in->bytes }, { "overhead_bytes", in->overhead_bytes },
-		  { "samples", in->counts.samples }, { "switch_stacks", in->counts.switch_stacks });
+		  { "recorded_events", in->counts.tracepoints }, { "bytes", in->bytes },
+		  { "overhead_bytes", in->overhead_bytes }, { "samples", in->counts.samples },
+		  { "switch_stacks", in->counts.switch_stacks });
 	if (in->names->parts.cnt == 1) {
 		json_part(in, 0);
 	} else {

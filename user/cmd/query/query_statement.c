@@ -34,6 +34,33 @@ static struct query_param *params_of(const struct query_cmd *c, const struct nam
 	return v;
 }
 
+static bool has_any(const struct trace_inputs *all, enum named_query_needs needs)
+{
+	for (size_t i = 0; i < all->cnt; i++)
+		for (size_t k = 0; k < all->v[i]->part_cnt; k++)
+			if (needs == NAMED_QUERY_NEEDS_SAMPLES ? all->v[i]->parts[k].samples :
+								 all->v[i]->parts[k].switches)
+				return true;
+	return false;
+}
+
+/* A table without rows does not show why it is empty. */
+static void report_no_rows(const struct query_cmd *c, enum named_query_needs needs)
+{
+	const struct trace_inputs *all = query_traces(c->query);
+	const char *where = all->cnt == 1 ? reader_input(all->v[0]->first) : "the traces";
+
+	if (needs == NAMED_QUERY_NEEDS_EVENTS || has_any(all, needs))
+		return;
+	if (needs == NAMED_QUERY_NEEDS_SAMPLES)
+		log_warn(
+			"query: no CPU samples in %s; record without --no-samples, and for longer if "
+			"the target uses little CPU time",
+			where);
+	else
+		log_warn("query: no context switches in %s; record without --no-sched", where);
+}
+
 int query_cmd_run(struct query_cmd *c, const char *sql)
 {
 	const struct named_query *named = named_queries_find(sql);
@@ -46,17 +73,21 @@ int query_cmd_run(struct query_cmd *c, const char *sql)
 				     .ctx = &out };
 	struct query_param *params = params_of(c, named, &s.param_cnt);
 	int err, code;
+	bool any;
 
 	s.params = params;
 	query_signals_begin();
 	err = query_run(c->query, &s);
 	query_signals_end();
+	any = out.rows;
 	code = query_output_end(&out);
 	free(params);
 	if (err == -EINTR)
 		log_error("query: stopped");
 	else if (err && err != -EPIPE)
 		log_error("query: %s", query_error(c->query));
+	else if (!err && named && !any)
+		report_no_rows(c, named->needs);
 	if (err == -EINTR)
 		return -EINTR;
 	return err && err != -EPIPE ? CMD_USAGE : code;

@@ -180,7 +180,7 @@ static void print_loss(const struct recorder_cfg *cfg, const struct status_total
 	buf_free(&line);
 }
 
-/* "3.0 s, 12 events (0 lost) and 1 sample in 6.6 kB (50.0 B each)" */
+/* "3.0 s, 12 events (0 lost) and 1 sample in 6.6 kB (50.0 B each with stacks and symbols)" */
 static void put_amounts(struct buf *line, const struct status_totals *t)
 {
 	struct loss_accounting account = account_of(t);
@@ -195,7 +195,8 @@ static void put_amounts(struct buf *line, const struct status_totals *t)
 	str_bytes(bytes, t->stats.bytes_written);
 	buf_printf(line, " in %s", bytes);
 	if (all)
-		buf_printf(line, " (%.1f B each)", (double)t->stats.bytes_written / all);
+		buf_printf(line, " (%.1f B each with stacks and symbols)",
+			   (double)t->stats.bytes_written / all);
 }
 
 static void print_figures(const struct recorder_cfg *cfg, const struct recorder_result *result)

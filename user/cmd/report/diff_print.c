@@ -197,6 +197,9 @@ static void print_side(const struct diff *d, enum delta_side side)
 		buf_printf(&text, "%s lost: %s", name_of(side), buf_cstr(&lost));
 		note(d, COLOR_WARN, &text);
 	}
+	buf_printf(&text, "%s ", name_of(side));
+	if (report_text_incomplete(&text, s->reader))
+		note(d, COLOR_WARN, &text);
 	print_dropped_stacks(d, side);
 	print_dropped_time(d, side);
 	print_recorded(d, side);

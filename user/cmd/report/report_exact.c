@@ -218,7 +218,7 @@ bool report_exact_doubt(const struct report *r, struct buf *out)
 		return false;
 	value_text_duration(out, r->cpu_time.uncertain_ns, 0);
 	buf_addstr(out, " of CPU time may be missing: ");
-	report_text_why_unknown(out, &r->counts.account, r->names);
+	report_text_why_unknown(out, &r->counts.account, r->names, &r->cpu_time.holes);
 	return true;
 }
 

@@ -166,6 +166,9 @@ static void print_loss(const struct report *r)
 	else
 		note(r, "lost: %s", buf_cstr(&line));
 	buf_clear(&line);
+	if (report_text_incomplete(&line, r->reader))
+		warn(r, "%s", buf_cstr(&line));
+	buf_clear(&line);
 	if (report_text_skipped_slices(&line, a, r->names, span))
 		warn(r, "skipped: %s", buf_cstr(&line));
 	buf_clear(&line);

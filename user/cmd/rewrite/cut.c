@@ -594,8 +594,9 @@ static int print_summary(const struct cut *c)
 	str_count(all, sum + left_out);
 	str_bytes(bytes, dial9_enc_bytes(c->copy.enc));
 	str_bytes(all_bytes, trace_consumed(reader_trace(c->reader)));
-	fprintf(stderr, "dial9-prof: cut: kept %s of %s events, %s of %s\n", kept_text, all, bytes,
-		all_bytes);
+	fprintf(stderr, "dial9-prof: cut: kept %s of %s events, %s of %s%s\n", kept_text, all,
+		bytes, all_bytes,
+		reader_is_incomplete(c->reader) ? "; the rest of the trace is missing" : "");
 	return CMD_OK;
 }
 

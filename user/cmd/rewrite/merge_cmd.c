@@ -103,7 +103,8 @@ static void print_summary(const struct merge_sum *sum)
 	buf_addstr(&line, " of ");
 	str_counted(&line, sum->inputs, "trace");
 	str_bytes(bytes, sum->bytes);
-	fprintf(stderr, "dial9-prof: merge: %s, %s\n", buf_cstr(&line), bytes);
+	fprintf(stderr, "dial9-prof: merge: %s, %s%s\n", buf_cstr(&line), bytes,
+		sum->incomplete ? "; the rest of an input is missing" : "");
 	buf_free(&line);
 }
 

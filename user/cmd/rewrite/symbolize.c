@@ -468,10 +468,10 @@ static bool has_news(const struct symbolize *s)
 	return false;
 }
 
-/* Data after a frame of a newer format would be lost. */
-static int refuse_newer(const struct symbolize *s)
+/* Data after damage or a frame of a newer format would be lost. */
+static int refuse_unreadable(const struct symbolize *s)
 {
-	if (!reader_is_newer(s->reader))
+	if (!reader_is_newer(s->reader) && !reader_is_damaged(s->reader))
 		return CMD_OK;
 	log_error("symbolize: nothing written: %s would lose data that this version cannot read",
 		  s->path);
@@ -489,7 +489,7 @@ static int run(struct symbolize *s)
 	s->cfg.names = reader_names(s->reader);
 	s->find = symbolize_find_new(&s->cfg);
 	err = symbolize_copy_scan(&s->copy, s->find, &stopped);
-	code = err ? CMD_INPUT : refuse_newer(s);
+	code = err ? CMD_INPUT : refuse_unreadable(s);
 	progress_end(s->progress);
 	s->progress = NULL;
 	if (code != CMD_OK)

@@ -159,6 +159,7 @@ static void put_latency(struct buf *out, const struct offcpu_sums_print *p,
 	value_text_duration(out, run->sum_ns, 11);
 	buf_printf(out, " %9" PRIu64 " %9" PRIu64 " %7" PRIu64 " ", run->cnt, r->involuntary,
 		   w->cnt);
+	value_text_duration(out, w->sum_ns, 11);
 	value_text_duration(out, average(w), 11);
 	value_text_duration(out, offcpu_sums_at_most(w, 0.5), 11);
 	value_text_duration(out, offcpu_sums_at_most(w, 0.99), 11);
@@ -173,8 +174,8 @@ void offcpu_sums_print_latency_text(struct buf *out, const struct offcpu_sums_pr
 	const size_t n = report_text_rows(p->limit, LATENCY_LIMIT, p->sums->cnt);
 
 	put_head(out, p);
-	buf_addstr(out, "#\n#   Runtime  Switches Preempted   Count         Avg      P50 <=     "
-			"P99 <=        Max  Process\n");
+	buf_addstr(out, "#\n#   Runtime  Switches Preempted   Count       Total        Avg"
+			"     P50 <=     P99 <=        Max  Process\n");
 	for (size_t i = 0; i < n; i++)
 		put_latency(out, p, &p->sums->rows[i]);
 	report_text_more_rows(out, p->sums->cnt - n, "");

@@ -126,7 +126,7 @@ static void put_task(struct buf *out, const struct latency *l, const struct runq
 }
 
 /* Columns that a narrow terminal has no room for, least wanted first, and the width from which on it has. */
-enum { P50_FROM = 118, MAX_AT_FROM = 107, AVG_FROM = 89, TASK_COLS = 24 };
+enum { P50_FROM = 129, MAX_AT_FROM = 118, TOTAL_FROM = 100, AVG_FROM = 89, TASK_COLS = 24 };
 
 static bool has_room(const struct latency *l, size_t from)
 {
@@ -164,6 +164,8 @@ static void put_row(struct buf *out, const struct latency *l, const struct runq_
 		buf_addstr(out, "          -         -");
 	}
 	buf_printf(out, " %7" PRIu64 "%c", q->cnt + r->cut, r->cut ? '*' : ' ');
+	if (has_room(l, TOTAL_FROM))
+		value_text_duration(out, r->wait_ns, 11);
 	if (has_room(l, AVG_FROM))
 		value_text_duration(out, q->cnt ? (uint64_t)(q->sum / (double)q->cnt) : 0, 11);
 	if (has_room(l, P50_FROM))
@@ -203,7 +205,8 @@ static void put_rows(struct buf *out, const struct latency *l)
 	const size_t n = report_text_rows(l->opts->common.limit, LIMIT_TEXT, d->cnt);
 
 	put_cut(out, d, n);
-	buf_printf(out, "#\n#   Runtime  Switches   Count  %s%s       P99        Max  %sTask\n",
+	buf_printf(out, "#\n#   Runtime  Switches   Count  %s%s%s       P99        Max  %sTask\n",
+		   has_room(l, TOTAL_FROM) ? "     Total " : "",
 		   has_room(l, AVG_FROM) ? "       Avg " : "",
 		   has_room(l, P50_FROM) ? "       P50 " : "",
 		   has_room(l, MAX_AT_FROM) ? "Max at            " : "");

@@ -168,6 +168,24 @@ static void learn(struct exporter *x, const struct trace_event *ev)
 	}
 }
 
+static bool has_event(const struct exporter *x, const char *event)
+{
+	for (size_t i = 0; i < x->layout.cnt; i++)
+		if (!strcmp(x->layout.v[i].system, "sched") && !strcmp(x->layout.v[i].event, event))
+			return true;
+	return false;
+}
+
+/* perf sums the runtimes that the kernel reports, not the times between switches. */
+static void note_runtimes(struct exporter *x)
+{
+	if (has_event(x, "sched_switch") && !has_event(x, "sched_stat_runtime"))
+		foreign_note(
+			x->notes, FOREIGN_NOTE_HINT, 1,
+			"perf sched latency prints runtimes of 0: for these, also record -e sched:sched_stat_runtime",
+			NULL);
+}
+
 /* ---- samples ----------------------------------------------------------------------------------- */
 
 static void end_record(struct exporter *x, uint32_t type, uint16_t misc)
@@ -431,6 +449,7 @@ static int export_trace(struct exporter *x, dial9_write_fn write, void *ctx,
 	/* what is good of a damaged trace is written, and the line was printed */
 	if (err && err != -EBADMSG)
 		return err;
+	note_runtimes(x);
 	perfdata_raw_layout_place(&x->layout);
 	/* a file without any event cannot be read */
 	x->header.has_samples |= !x->layout.cnt;

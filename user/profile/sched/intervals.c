@@ -204,6 +204,40 @@ struct interval_preemptor_sum intervals_preemptors(const struct intervals *iv,
 				       max);
 }
 
+/* The place of the thread of @i: its own, a free one, or the one with the shortest time; NULL: that is longer. */
+static struct intervals_hole *place_of(struct intervals_holes *h, const struct interval *i)
+{
+	const size_t max = sizeof(h->v) / sizeof(h->v[0]);
+
+	for (size_t k = 0; k < h->cnt; k++)
+		if (h->v[k].tid == i->tid && h->v[k].part == i->part)
+			return &h->v[k];
+	if (h->cnt < max)
+		return &h->v[h->cnt++];
+	h->more = true;
+	if (h->v[max - 1].ns >= i->end - i->start)
+		return NULL;
+	h->v[max - 1].ns = 0;
+	return &h->v[max - 1];
+}
+
+void intervals_holes_add(struct intervals_holes *h, const struct interval *i)
+{
+	struct intervals_hole *at, own;
+
+	if (!(i->flags & INTERVAL_HOLE) ||
+	    i->flags & (INTERVAL_LOSS | INTERVAL_NEIGHBOUR | INTERVAL_ELSEWHERE))
+		return;
+	at = place_of(h, i);
+	if (!at)
+		return;
+	own = (struct intervals_hole){ i->part, i->tid, i->comm, i->cpu,
+				       at->ns + i->end - i->start };
+	for (; at > h->v && at[-1].ns < own.ns; at--)
+		*at = at[-1];
+	*at = own;
+}
+
 void intervals_unknown_add(struct intervals_unknown *u, const struct interval *i)
 {
 	const uint64_t ns = i->end - i->start;
@@ -211,6 +245,7 @@ void intervals_unknown_add(struct intervals_unknown *u, const struct interval *i
 	if (i->state != INTERVAL_UNKNOWN)
 		return;
 	u->ns += ns;
+	intervals_holes_add(&u->holes, i);
 	if (interval_is_unsure(i->flags))
 		u->unsure_ns += ns;
 }

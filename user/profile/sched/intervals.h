@@ -176,10 +176,27 @@ struct interval {
  */
 bool interval_piece(const struct interval *i, uint32_t k, struct interval *piece);
 
+/* A thread with INTERVAL_HOLE, and the CPU that it was on or left before. */
+struct intervals_hole {
+	uint32_t part, tid, comm, cpu;
+	uint64_t ns;
+};
+
+/* Threads with the longest INTERVAL_HOLE that no loss explains, the longest first. {0}: none. */
+struct intervals_holes {
+	struct intervals_hole v[3];
+	size_t cnt;
+	bool more; /* other threads have some, too */
+};
+
+/* Accepts any interval. */
+void intervals_holes_add(struct intervals_holes *h, const struct interval *i);
+
 /* Total time of INTERVAL_UNKNOWN. */
 struct intervals_unknown {
 	uint64_t ns;
 	uint64_t unsure_ns; /* of ns: see interval_is_unsure() */
+	struct intervals_holes holes; /* of ns */
 };
 
 /* Whether these are the flags of an unknown interval in which the thread was off the CPU all the time. */

@@ -38,8 +38,10 @@ void cpu_time_add(struct cpu_time *c, const struct interval *i, uint32_t cgroup)
 
 	if (i->flags & (INTERVAL_NEIGHBOUR | INTERVAL_ELSEWHERE))
 		return;
-	if (i->state == INTERVAL_UNKNOWN && was_on_cpu(i))
+	if (i->state == INTERVAL_UNKNOWN && was_on_cpu(i)) {
 		c->uncertain_ns += ns;
+		intervals_holes_add(&c->holes, i);
+	}
 	if (i->state == INTERVAL_RUNNING)
 		add_run(c, i, cgroup, ns);
 }

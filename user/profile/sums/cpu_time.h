@@ -11,6 +11,7 @@ struct cpu_time {
 	uint64_t run_ns;
 	/* on a CPU at its start or end, for an unknown time; not in run_ns */
 	uint64_t uncertain_ns;
+	struct intervals_holes holes; /* of uncertain_ns */
 };
 
 /*

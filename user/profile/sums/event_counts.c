@@ -191,6 +191,7 @@ void event_counts_add(struct event_counts *c, const struct trace *t, struct name
 	add_type(c, ev);
 	part->events++;
 	part->tracepoints += ev->schema->role[ROLE_COMMON_PID] >= 0;
+	c->tracepoints += ev->schema->role[ROLE_COMMON_PID] >= 0;
 	update_continues(&part->stats, ev);
 	if (ev->has_ts && !trace_is_naming(ev->kind))
 		add_time(part, ev->ts);

@@ -63,6 +63,7 @@ struct event_counts {
 	uint64_t crashes, hangs; /* files that crashed or hung a symbol worker */
 	struct hmap frames; /* distinct frames of stacks */
 	uint64_t events;
+	uint64_t tracepoints; /* as in the parts */
 	uint64_t samples, switch_stacks, wakeup_stacks, event_stacks;
 	uint64_t user_truncated, kernel_truncated; /* samples with truncated stacks */
 	struct stack_ends ends; /* of samples and switch-outs */

@@ -3,16 +3,20 @@
  * launch.c - starts a command once recording is on
  *
  * The child waits at a pipe while programs are loaded and attached. So the trace contains all of the command, and
- * nothing of the recorder's start. A second pipe, closed by the exec, returns the error if the exec failed.
+ * nothing of the recorder's start: before it waits, the child has become the command's user and found its program, so
+ * that only one exec follows. A second pipe, closed by the exec, returns the error if the exec failed.
  */
 #include "record/target/launch.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,10 +39,31 @@ struct launch {
 	int status;
 };
 
+/* The file that execvp() would probably run. False: it has to search. */
+static bool find_program(const char *name, char path[PATH_MAX])
+{
+	const char *dirs = getenv("PATH");
+	struct stat st;
+	size_t len;
+	int n;
+
+	if (strchr(name, '/'))
+		return false;
+	for (; dirs; dirs = dirs[len] ? dirs + len + 1 : NULL) {
+		len = strcspn(dirs, ":");
+		n = snprintf(path, PATH_MAX, "%.*s%s%s", (int)len, dirs, len ? "/" : "", name);
+		if (n < PATH_MAX && !stat(path, &st) && S_ISREG(st.st_mode) &&
+		    !faccessat(AT_FDCWD, path, X_OK, AT_EACCESS))
+			return true;
+	}
+	return false;
+}
+
 static void run_child(char *const *argv, const struct sudo_user *user, int go_fd, int err_fd)
 {
+	char c, path[PATH_MAX];
 	sigset_t none;
-	char c;
+	bool found;
 	int err;
 
 	/* The command would inherit ignored signals; the exec resets caught ones. */
@@ -46,13 +71,17 @@ static void run_child(char *const *argv, const struct sudo_user *user, int go_fd
 	signal(SIGXFSZ, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	if (read(go_fd, &c, 1) != 1)
-		_exit(0);
 	err = user->known ? sudo_user_become(user) : 0;
 	/* our file capabilities must not affect the search for the command */
 	if (!err && geteuid())
 		err = privileges_suspend(UINT64_MAX);
+	found = !err && find_program(argv[0], path);
+	if (read(go_fd, &c, 1) != 1)
+		_exit(0);
+	if (found)
+		execv(path, argv);
 	if (!err) {
+		/* a script without an interpreter, or a file that has changed: as a shell does it */
 		execvp(argv[0], argv);
 		err = -errno;
 	}

@@ -169,11 +169,35 @@ static bool is_ftrace(const char *name)
 	return !strncmp(name, "ftrace:", 7);
 }
 
+/* The event of that name in any system, or the one with the nearest name; NULL: none. */
+static const char *nearest_in_systems(const struct catalog *cat, const char *event)
+{
+	const char **events = xcalloc(cat->cnt + 1, sizeof(*events)), *near, *found = NULL;
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < cat->cnt; i++)
+		if (!is_ftrace(cat->names[i]))
+			events[cnt++] = strchr(cat->names[i], ':') + 1;
+	near = opts_nearest(event, events, cnt);
+	for (size_t i = 0; near && i < cat->cnt && !found; i++)
+		if (!is_ftrace(cat->names[i]) && !strcmp(strchr(cat->names[i], ':') + 1, near))
+			found = cat->names[i];
+	free(events);
+	return found;
+}
+
 static int unknown_event(const struct catalog *cat, const char *pattern)
 {
-	const char *near = opts_nearest(pattern, (const char *const *)cat->names, cat->cnt);
+	const bool has_system = strchr(pattern, ':');
+	const char *near =
+		has_system ? opts_nearest(pattern, (const char *const *)cat->names, cat->cnt) :
+			     nearest_in_systems(cat, pattern);
 
-	if (!strchr(pattern, ':'))
+	if (!has_system && near)
+		log_error("record: '%s' is not an event: events are named system:event (did you "
+			  "mean %s?); dial9-prof list shows them",
+			  pattern, near);
+	else if (!has_system)
 		log_error("record: '%s' is not an event: events are named system:event, such as "
 			  "sched:sched_switch; dial9-prof list shows them",
 			  pattern);
@@ -188,7 +212,7 @@ static int unknown_event(const struct catalog *cat, const char *pattern)
 	else
 		log_error("record: this kernel has no event '%s'; dial9-prof list shows them",
 			  pattern);
-	return strchr(pattern, ':') ? -ENOENT : -EINVAL;
+	return has_system ? -ENOENT : -EINVAL;
 }
 
 static int add_glob(struct eventset *set, int tracefs_fd, const struct catalog *cat,

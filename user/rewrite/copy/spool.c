@@ -70,8 +70,8 @@ int spool_copy(struct source *src, const struct cut_out *out, bool any, enum spo
 	free(buf);
 	if (n >= 0)
 		return err;
-	log_error("cannot read %s: %s", source_name(src),
-		  n == -EBADMSG ? "damaged compressed data" : strerror((int)-n));
+	log_error("cannot read %s%s: %s", *found == SPOOL_TRACE ? "the rest of " : "",
+		  source_name(src), n == -EBADMSG ? "damaged compressed data" : strerror((int)-n));
 	return -ENODATA;
 }
 
@@ -80,11 +80,16 @@ static int copy(const char *word, struct source *src, struct source **out)
 {
 	int temp = spool_temp(word), err = temp < 0 ? temp : 0;
 	const struct cut_out to_temp = { spool_write, &temp };
-	enum spool_found found;
+	enum spool_found found = SPOOL_EMPTY;
+	bool damaged = false;
 
 	if (!err)
 		err = spool_copy(src, &to_temp, true, &found);
-	if (!err && source_is_cut(src))
+	if (err == -ENODATA && found == SPOOL_TRACE) {
+		damaged = true;
+		err = 0;
+	}
+	if (!err && !damaged && source_is_cut(src))
 		log_warn("%s: the %s data ends too early; everything before it is used",
 			 source_name(src), source_packing(src));
 	if (!err && lseek(temp, 0, SEEK_SET) < 0)
@@ -93,6 +98,8 @@ static int copy(const char *word, struct source *src, struct source **out)
 		err = source_open_fd(temp, source_name(src), out);
 	else if (temp >= 0)
 		close(temp);
+	if (!err && damaged)
+		source_mark_damaged(*out);
 	source_close(src);
 	return err;
 }

@@ -29,8 +29,8 @@ enum spool_found {
 int spool_copy(struct source *src, const struct cut_out *out, bool any, enum spool_found *found);
 /*
  * Opens @path for reading it several times. If it is not a regular file, copies it uncompressed to a temporary file
- * without a name; copies only the first bytes if it is not a trace. @word: the command, for messages. 0, or -errno
- * after one line. Free with source_close().
+ * without a name; copies only the first bytes if it is not a trace, and a damaged one up to the damage, after one line:
+ * source_is_damaged(). @word: the command, for messages. 0, or -errno after one line. Free with source_close().
  */
 int spool_open(const char *word, const char *path, struct source **out);
 

@@ -78,6 +78,7 @@ static int open_one(struct merge_plan *p, const char *path, size_t arg)
 		add(p, source_name(src), fd, arg, false);
 	else
 		log_error("%s: cannot open %s: %s", p->opts.word, path, strerror(errno));
+	p->incomplete |= source_is_damaged(src);
 	source_close(src);
 	return fd < 0 ? CMD_INPUT : CMD_OK;
 }

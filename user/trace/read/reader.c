@@ -23,6 +23,9 @@
 #define FOLLOW_STEP_US 100000
 #define FOLLOW_PATIENCE 20
 
+/* Bytes of a trace before its first frame. */
+#define HEADER_SIZE 5
+
 struct reader {
 	struct source *src;
 	struct names *names;
@@ -32,7 +35,7 @@ struct reader {
 	struct trace *events; /* returns events */
 	struct trace *lookahead; /* learns names; NULL: not needed */
 	bool ahead_done;
-	bool torn, newer, told_long;
+	bool torn, newer, damaged, told_long;
 	bool failed; /* an error was printed */
 	bool failed_before; /* the reader that has the names has printed it */
 	int read_err; /* error of the source itself */
@@ -53,12 +56,17 @@ static unsigned long long file_offset(const struct reader *r, uint64_t offset, c
 	return offset > before ? offset - before : 0;
 }
 
+static const char *of_unpacked(const struct reader *r)
+{
+	return source_is_packed(r->src) ? " of the uncompressed data" : "";
+}
+
+/* Nothing of the input is good. */
 static int print_error(struct reader *r, const struct trace *t, int err)
 {
-	const char *gz = source_is_packed(r->src) ? " of the uncompressed data" : "";
+	const char *gz = of_unpacked(r), *name;
 	unsigned long long consumed, at;
 	struct dial9_error de;
-	const char *name;
 
 	r->failed = true;
 	/* of a stop that was asked for there is nothing to report */
@@ -72,22 +80,56 @@ static int print_error(struct reader *r, const struct trace *t, int err)
 			  source_packing(r->src), consumed, gz);
 	else if (r->read_err)
 		log_error("cannot read %s: %s", name, strerror(-r->read_err));
-	else if (err == -EBADMSG && de.offset < 5 && source_print_perf_data(r->src))
+	else if (err == -EBADMSG && de.offset < HEADER_SIZE && source_print_perf_data(r->src))
 		return err;
-	else if (err == -EBADMSG && de.offset < 5)
+	else if (err == -EBADMSG && de.offset < HEADER_SIZE)
 		log_error(
 			"%s: not a dial9 trace: %s at byte %llu%s; dial9-prof convert reads some other formats",
 			name, de.reason, at, gz);
-	else if (err == -EBADMSG)
-		log_error("%s: damaged: %s at byte %llu%s (copy it again; dial9-prof dump shows "
-			  "what comes before)",
-			  name, de.reason, at, gz);
-	else if (err == -E2BIG)
-		log_error("%s: %s at byte %llu%s: more than a sane trace holds, so it is refused",
-			  name, de.reason, at, gz);
+	else if (err == -EBADMSG || err == -E2BIG)
+		log_error(
+			"%s: damaged: %s at byte %llu%s; no events before it (copy the file again)",
+			name, de.reason, at, gz);
 	else
 		log_error("cannot read %s: %s", name, strerror(-err));
 	return err;
+}
+
+/* Whether @err ends the input, but what was read before it is good. */
+static bool has_good_start(const struct reader *r, const struct trace *t, int err)
+{
+	return trace_consumed(t) > HEADER_SIZE && r->read_err != -EINTR &&
+	       (r->read_err || err == -EBADMSG || err == -E2BIG);
+}
+
+static void print_damage(const struct reader *r, const struct trace *t)
+{
+	static const char rest[] = "everything before it is used, the rest is missing";
+	const char *gz = of_unpacked(r), *name;
+	unsigned long long consumed, at;
+	struct dial9_error de;
+
+	trace_error(t, &de);
+	consumed = file_offset(r, trace_consumed(t), &name);
+	at = file_offset(r, de.offset, &name);
+	if (r->read_err == -EBADMSG)
+		log_error("%s: damaged %s data after byte %llu%s; %s (copy the file again)", name,
+			  source_packing(r->src), consumed, gz, rest);
+	else if (r->read_err)
+		log_error("cannot read %s after byte %llu%s: %s; %s", name, consumed, gz,
+			  strerror(-r->read_err), rest);
+	else
+		log_error("%s: damaged: %s at byte %llu%s; %s (copy the file again)", name,
+			  de.reason, at, gz, rest);
+}
+
+/* The rest is damaged or cannot be read. */
+static int end_at_damage(struct reader *r, const struct trace *t)
+{
+	if (!r->damaged)
+		print_damage(r, t);
+	r->torn = r->damaged = true;
+	return 0;
 }
 
 /* The rest is in a later format. */
@@ -102,8 +144,7 @@ static int end_at_newer(struct reader *r, const struct trace *t)
 	if (!r->newer)
 		log_error("%s: stopped at byte %llu%s: %s; everything before it is used (a later "
 			  "dial9-prof may read on)",
-			  name, at, source_is_packed(r->src) ? " of the uncompressed data" : "",
-			  de.reason);
+			  name, at, of_unpacked(r), de.reason);
 	r->torn = r->newer = true;
 	return 0;
 }
@@ -129,6 +170,8 @@ static int end(struct reader *r, const struct trace *t, int ret)
 	const bool cut = source_is_cut(r->src);
 
 	print_long_stacks(r, t);
+	if (has_good_start(r, t, ret))
+		return end_at_damage(r, t);
 	/* with a queue the decoder sees only the end of bytes; the source has the reason */
 	if (r->read_err)
 		return print_error(r, t, r->read_err);
@@ -148,7 +191,7 @@ static int end(struct reader *r, const struct trace *t, int ret)
 	if ((ret == -ENODATA || cut) && !r->torn) {
 		r->torn = true;
 		log_warn("%s: the end is cut off after byte %llu%s; everything before it is used",
-			 name, at, source_is_packed(r->src) ? " of the uncompressed data" : "");
+			 name, at, of_unpacked(r));
 	}
 	return 0;
 }
@@ -324,6 +367,7 @@ int reader_new_sharing(const struct reader *of, struct source *src, struct reade
 	r->shares_names = true;
 	r->torn = of->torn;
 	r->newer = of->newer;
+	r->damaged = of->damaged;
 	r->told_long = of->told_long;
 	r->failed_before = of->failed;
 	err = open_trace(r, read_source, EVENTS, &r->events);
@@ -428,7 +472,12 @@ bool reader_is_newer(const struct reader *r)
 	return r->newer;
 }
 
+bool reader_is_damaged(const struct reader *r)
+{
+	return r->damaged;
+}
+
 bool reader_is_incomplete(const struct reader *r)
 {
-	return r->newer || source_is_damaged(r->src);
+	return r->newer || r->damaged || source_is_damaged(r->src);
 }

@@ -33,9 +33,9 @@ void reader_free(struct reader *r);
 int reader_new_sharing(const struct reader *of, struct source *src, struct reader **out);
 
 /*
- * The next event: 1, 0 at the end, -errno if the input is bad. A truncated tail (a killed recorder
- * leaves one) and a frame of a later format count as the end and print one line. Bad input prints
- * one line: what is wrong, where, and what to do.
+ * The next event: 1, 0 at the end, -errno if the input is bad from its start. A truncated tail (a
+ * killed recorder leaves one), damage, and a frame of a later format count as the end and print one
+ * line: what is wrong, where, and what to do. So does bad input.
  */
 int reader_next(struct reader *r, struct trace_event *ev);
 
@@ -69,13 +69,15 @@ struct names *reader_names(const struct reader *r);
 const char *reader_input(const struct reader *r);
 /* source_first_number() of the input. */
 uint64_t reader_first_number(const struct reader *r);
-/* Whether the input ended before the trace: truncated, or a frame of a later format. */
+/* Whether the input ended before the trace: truncated, damaged, or a frame of a later format. */
 bool reader_is_truncated(const struct reader *r);
 /* Whether there was a frame of a later format: everything before it is good. */
 bool reader_is_newer(const struct reader *r);
+/* Whether the rest was damaged or could not be read: everything before it is good. */
+bool reader_is_damaged(const struct reader *r);
 /*
- * Whether reader_is_truncated(), or a file of the set was damaged or not a trace: what was read is good,
- * but incomplete.
+ * Whether reader_is_newer(), reader_is_damaged(), or a file of the set was damaged or not a trace: what was
+ * read is good, but incomplete.
  */
 bool reader_is_incomplete(const struct reader *r);
 

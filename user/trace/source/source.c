@@ -35,6 +35,7 @@ enum source_mode { SOURCE_UNKNOWN, SOURCE_PLAIN, SOURCE_GZIP, SOURCE_ZSTD };
 struct source {
 	int fd;
 	bool regular;
+	bool marked; /* source_mark_damaged() */
 	off_t start; /* standard input may have been partly read before */
 	bool in_member; /* inside a member whose end was not read */
 	struct set_walk *walk; /* NULL: one file */
@@ -472,7 +473,12 @@ bool source_has_holes(const struct source *src)
 
 bool source_is_damaged(const struct source *src)
 {
-	return src->walk && set_walk_is_damaged(src->walk);
+	return src->marked || (src->walk && set_walk_is_damaged(src->walk));
+}
+
+void source_mark_damaged(struct source *src)
+{
+	src->marked = true;
 }
 
 int source_missing(struct source_set *set, source_put_fn put, void *ctx)

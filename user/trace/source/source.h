@@ -59,6 +59,8 @@ const char *source_place(const struct source *src, uint64_t *before);
 bool source_has_holes(const struct source *src);
 /* Whether a file so far was damaged or not a trace, which was printed. */
 bool source_is_damaged(const struct source *src);
+/* From now on source_is_damaged(): @src is a copy of a damaged input up to the damage. */
+void source_mark_damaged(struct source *src);
 
 /*
  * Only the gaps in a set and between its files: passes them to @put as generated segments, and

@@ -168,7 +168,7 @@ class Cursor {
 	presence() {
 		const present = this.u8();
 		if (present > 1)
-			throw new Fault(this.at - 1, 'presence is neither 0 nor 1');
+			throw new Fault(this.at - 1, 'optional value with a flag other than 0 (absent) or 1 (present)');
 		return present === 1;
 	}
 
@@ -328,7 +328,7 @@ class Schema {
 		this.name = cursor.text(cursor.u16());
 		const flag = cursor.u8();
 		if (flag > 1)
-			throw new Fault(cursor.at - 1, 'has_timestamp is neither 0 nor 1');
+			throw new Fault(cursor.at - 1, 'schema with a timestamp flag other than 0 or 1');
 		for (let left = cursor.u16(); left; left--) {
 			const field = { name: cursor.text(cursor.u16()), type: cursor.u8() };
 			if (!(field.type & 0x7f) || (field.type & 0x7f) > 15)
