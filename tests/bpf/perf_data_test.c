@@ -143,7 +143,7 @@ Test(perf_data, perf_sched_latency_is_the_same_after_a_round_trip)
 	     "$D convert -q perf.data -o perf.d9; $D convert -q --to perf-data perf.d9 -o back.data\n"
 	     "for f in perf back; do perf sched latency -p -i $f.data 2>/dev/null |\n"
 	     "sed 's/^  .*:\\([0-9]* *|\\)/\\1/; s/ *|/|/' | sort >$f.latency\n"
-	     "perf script --ns -i $f.data 2>/dev/null | grep 'sched_switch:' >$f.script; done\n"
+	     "perf script --ns -F cpu,time,event,trace -i $f.data 2>/dev/null | grep 'sched_switch:' >$f.script; done\n"
 	     "diff perf.latency back.latency; diff perf.script back.script");
 	lines = shell("cat perf.latency");
 	cr_assert(strstr(lines.data, "avg:"), "no thread in the file of perf:\n%s", lines.data);
@@ -151,7 +151,7 @@ Test(perf_data, perf_sched_latency_is_the_same_after_a_round_trip)
 }
 
 static const char record[] =
-	"$D record -q --switch-stacks both -o ours.d9 -- '%s' --now 20 >/dev/null\n"
+	"$D record -q -F 999 --switch-stacks both -o ours.d9 -- '%s' --now 20 >/dev/null\n"
 	"$D convert -q --to perf-data ours.d9 -o ours.data\n";
 
 static void record_chain(void)
