@@ -140,6 +140,11 @@ static const char *status_of(enum fake_pyroscope_fault fault, const char **body)
 		*body = "{\"code\":\"unknown\",\"message\":\"pushing failed invalid_argument: "
 			"profile with timestamp is outside of ingestion window\"}";
 		return "422 Unprocessable Entity";
+	case PROFILE_LABELS:
+		*body = "{\"code\":\"unknown\",\"message\":\"pushing failed invalid_argument: "
+			"profile with labels '{host=\\\"unavailable: canceled\\\", "
+			"service_name=\\\"internal\\\"}' is outside of ingestion window\"}";
+		return "422 Unprocessable Entity";
 	case PROFILE_LARGE:
 		return "413 Request Entity Too Large";
 	case PROFILE_DENIED:

@@ -19,6 +19,7 @@ enum fake_pyroscope_fault {
 	PROFILE_BUSY, /* status 429 */
 	PROFILE_LIMIT, /* status 422, for a limit of the rate */
 	PROFILE_OLD, /* status 422, for the time of the profile */
+	PROFILE_LABELS, /* the same, with labels in the text that have the names of errors */
 	PROFILE_LARGE, /* status 413 */
 	PROFILE_DENIED, /* status 401 */
 	PROFILE_PAGE, /* status 200 with a page of a proxy, nothing stored */

@@ -32,6 +32,12 @@ enum result {
 	REFUSED, /* nothing will: rights, not Pyroscope */
 };
 
+/* Of an error of the server. */
+struct kind {
+	const char *name;
+	bool passes;
+};
+
 /* ---- life ------------------------------------------------------------------------------------- */
 
 /* Random: a name in a trace must not contain it. */
@@ -134,20 +140,48 @@ void pyroscope_put_label(struct buf *out, const char *s, size_t len)
 
 /* ---- answers ---------------------------------------------------------------------------------- */
 
-/* A current server answers most errors with the same status, and has the kind in the text. */
-static bool passes(const struct buf *body)
+/* The kind of an error that begins here, with a colon after it, or as the value of a JSON key. */
+static const struct kind *kind_at(const char *s)
 {
-	static const char *const kinds[] = { "resource_exhausted", "unavailable",
-					     "deadline_exceeded",  "aborted",
-					     "canceled",	   "internal" };
+	static const struct kind kinds[] = {
+		{ "resource_exhausted", true }, { "unavailable", true },
+		{ "deadline_exceeded", true },	{ "aborted", true },
+		{ "canceled", true },		{ "internal", true },
+		{ "invalid_argument", false },	{ "failed_precondition", false },
+		{ "out_of_range", false },	{ "not_found", false },
+		{ "already_exists", false },	{ "permission_denied", false },
+		{ "unauthenticated", false },	{ "unimplemented", false },
+		{ "data_loss", false },
+	};
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && body->len; i++)
-		if (strstr(body->data, kinds[i]))
-			return true;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		const size_t len = strlen(kinds[i].name);
+
+		if (!strncmp(s, kinds[i].name, len) && (s[len] == ':' || s[len] == '"'))
+			return &kinds[i];
+	}
+	return NULL;
+}
+
+/*
+ * A current server answers most errors with the same status, and has the kind in the text. The first one counts: names of
+ * services and values of labels come after it, and may be the same words.
+ */
+static bool passes(struct buf *body)
+{
+	const char *s = buf_cstr(body);
+
+	for (const char *at = s; *at; at++) {
+		const bool begins = at == s || at[-1] == ' ' || at[-1] == '"';
+		const struct kind *kind = begins ? kind_at(at) : NULL;
+
+		if (kind)
+			return kind->passes;
+	}
 	return false;
 }
 
-static enum result judge_status(const struct http_answer *a)
+static enum result judge_status(struct http_answer *a)
 {
 	if (a->status >= 500 || a->status == 408 || a->status == 429)
 		return PASSING;
@@ -156,7 +190,7 @@ static enum result judge_status(const struct http_answer *a)
 	return REFUSED;
 }
 
-static enum result judge(struct pyroscope *p, const struct http_answer *a)
+static enum result judge(struct pyroscope *p, struct http_answer *a)
 {
 	size_t len = a->body.len ? strcspn(a->body.data, "\r\n") : 0;
 
