@@ -76,7 +76,7 @@ bool attempts_is_ending(struct attempts *a)
 static uint64_t vary(struct attempts *a, uint64_t ns)
 {
 	a->jitter = a->jitter * 6364136223846793005ULL + 1442695040888963407ULL;
-	return ns - ns / 4 + (a->jitter >> 33) % (ns / 2 + 1);
+	return ns - ns / 4 + (uint64_t)(((unsigned __int128)a->jitter * (ns / 2 + 1)) >> 64);
 }
 
 /* ---- results ---------------------------------------------------------------------------------- */
