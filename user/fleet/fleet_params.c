@@ -310,11 +310,23 @@ bool fleet_params_are_filtered(const char *sql)
 	return places[0].used || places[1].used || places[2].used;
 }
 
-bool fleet_params_is_filter(const char *name)
+static bool has_place(const struct fleet_params *p, const char *name)
 {
-	for (size_t i = 0; i < FILTER_CNT; i++)
-		if (!strcmp(filters[i].name, name))
+	for (size_t i = 0; i < p->cnt; i++)
+		if (p->values[i].used && !strcmp(p->values[i].name, name))
 			return true;
+	return false;
+}
+
+bool fleet_params_is_used(const struct fleet_params *p, const char *name)
+{
+	if (has_place(p, name))
+		return true;
+	for (size_t i = 0; p->has_filters && i < FILTER_CNT; i++)
+		if (!strcmp(filters[i].name, name))
+			return has_place(p, "range") ||
+			       (filters[i].kind != FLEET_PARAM_SERVICE &&
+				(has_place(p, "span") || has_place(p, "days")));
 	return false;
 }
 
