@@ -437,6 +437,7 @@ Test(profile_ship, errors_that_pass_lose_nothing)
 	try_fault(PROFILE_ERROR, 0);
 	try_fault(PROFILE_BUSY, 0);
 	try_fault(PROFILE_LIMIT, 0);
+	try_fault(PROFILE_RING, 0);
 	try_fault(PROFILE_PAGE, 0);
 	try_fault(PROFILE_CUT, 0);
 }
