@@ -6,6 +6,7 @@
 #include <criterion/criterion.h>
 #include <poll.h>
 #include <time.h>
+#include <unistd.h>
 
 #define SECOND 1000000000ULL
 
@@ -13,13 +14,14 @@ static uint64_t paused_ns;
 
 int __wrap_ppoll(struct pollfd *fds, nfds_t cnt, const struct timespec *ts, const sigset_t *mask);
 
+int __real_ppoll(struct pollfd *fds, nfds_t cnt, const struct timespec *ts, const sigset_t *mask);
+
 int __wrap_ppoll(struct pollfd *fds, nfds_t cnt, const struct timespec *ts, const sigset_t *mask)
 {
-	(void)fds;
-	(void)cnt;
-	(void)mask;
+	const struct timespec none = { 0 };
+
 	paused_ns = (uint64_t)ts->tv_sec * SECOND + (uint64_t)ts->tv_nsec;
-	return 0;
+	return __real_ppoll(fds, cnt, &none, mask);
 }
 
 /* Many hosts lose the same server: they must not come back at once. */
@@ -47,4 +49,40 @@ Test(attempts, long_pauses_vary_as_much_as_short_ones)
 		cr_expect_gt(most, ns + ns / 4 - ns / 10);
 		attempts_free(a);
 	}
+}
+
+Test(attempts, a_pause_ends_when_it_is_time_to_give_up)
+{
+	struct attempts *a = attempts_new(&(struct attempts_opts){ .pause_min_ns = 60 * SECOND,
+								   .pause_max_ns = 60 * SECOND,
+								   .give_up_ns = 30 * SECOND,
+								   .end_fd = -1 },
+					  "server");
+
+	cr_expect_eq(attempts_fail(a, "reason"), 0);
+	cr_expect_leq(paused_ns, 30 * SECOND);
+	cr_expect_gt(paused_ns, 20 * SECOND);
+	attempts_free(a);
+}
+
+Test(attempts, a_pause_after_the_end_is_no_longer_than_the_time_for_it)
+{
+	struct attempts_opts opts = { .pause_min_ns = 60 * SECOND,
+				      .pause_max_ns = 60 * SECOND,
+				      .give_up_ns = 3600 * SECOND,
+				      .end_give_up_ns = 10 * SECOND };
+	struct attempts *a;
+	int ends[2];
+
+	cr_assert_eq(pipe(ends), 0);
+	opts.end_fd = ends[0];
+	a = attempts_new(&opts, "server");
+	cr_expect_eq(attempts_fail(a, "reason"), 0);
+	cr_expect_gt(paused_ns, 40 * SECOND);
+	close(ends[1]);
+	cr_expect_eq(attempts_fail(a, "reason"), 0);
+	cr_expect_leq(paused_ns, 10 * SECOND);
+	cr_expect_gt(paused_ns, 0);
+	attempts_free(a);
+	close(ends[0]);
 }
