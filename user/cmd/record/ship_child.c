@@ -24,6 +24,7 @@
 #include "base/str.h"
 #include "cmd/common/cmd.h"
 #include "ship/pyroscope.h"
+#include "ship/ship.h"
 #include "trace/source/source_set.h"
 
 /* Shipping may wait, the target should not. */
@@ -105,6 +106,8 @@ static const char *check_values(const struct ship_child_opts *o)
 
 	for (size_t i = 0; i < o->labels.cnt && !wrong; i++)
 		wrong = check_label(o->labels.v[i], o->to);
+	if (!wrong && o->labels.cnt > SHIP_LABELS_MAX)
+		wrong = SHIP_LABELS_TOO_MANY;
 	if (!wrong && o->key_file && !o->anonymize)
 		wrong = "--anonymize-key needs --anonymize";
 	if (!wrong)
