@@ -71,7 +71,8 @@ static const char *check_url(const char *url)
 		       "environment variable " PASSWORD_VARIABLE;
 	if (is_pyroscope(url))
 		url += strlen(PYROSCOPE);
-	if (strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0)
+	if ((strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0) || !len ||
+	    strchr(user, '?'))
 		return "bad value for --ship: expected http://USER@HOST:8123/DATABASE, "
 		       "https://... or " PYROSCOPE "http://HOST:4040";
 	return NULL;
