@@ -36,6 +36,11 @@ Test(fleet_params, hosts_and_services_are_lists_of_globs)
 		     "(1 AND (match(host, '(?s)^web.*$') OR match(host, '(?s)^db[1,2]$')))");
 	expect_range("host", "a,", "(1 AND (match(host, '(?s)^a$') OR match(host, '(?s)^$')))");
 	expect_range("host", "", "(1 AND (match(host, '(?s)^$')))");
+	expect_range("host", "[],]a,[^],]b",
+		     "(1 AND (match(host, '(?s)^[\\\\],]a$') OR match(host, '(?s)^[^\\\\],]b$')))");
+	expect_range("host", "[a],b,[,c",
+		     "(1 AND (match(host, '(?s)^[a]$') OR match(host, '(?s)^b$') OR match(host, "
+		     "'(?s)^\\\\z.')))");
 	expect_range("service", "*/a.service",
 		     "(1 AND (match(service, '(?s)^.*/a\\\\.service$')))");
 	expect_range("to", "2001-09-09",
