@@ -151,6 +151,8 @@ static const char *status_of(enum fake_pyroscope_fault fault, const char **body)
 		return "422 Unprocessable Entity";
 	case PROFILE_LARGE:
 		return "413 Request Entity Too Large";
+	case PROFILE_LONG:
+		return "414 URI Too Long";
 	case PROFILE_DENIED:
 		return "401 Unauthorized";
 	case PROFILE_PAGE:

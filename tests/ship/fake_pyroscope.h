@@ -22,6 +22,7 @@ enum fake_pyroscope_fault {
 	PROFILE_OLD, /* status 422, for the time of the profile */
 	PROFILE_LABELS, /* the same, with labels in the text that have the names of errors */
 	PROFILE_LARGE, /* status 413 */
+	PROFILE_LONG, /* status 414, of a proxy: the name is too long */
 	PROFILE_DENIED, /* status 401 */
 	PROFILE_PAGE, /* status 200 with a page of a proxy, nothing stored */
 	PROFILE_CUT, /* closes after half of the body, nothing stored */

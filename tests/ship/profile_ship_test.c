@@ -481,9 +481,9 @@ Test(profile_ship, a_refusal_ends_and_keeps_the_file)
 Test(profile_ship, a_profile_that_is_not_taken_is_counted_and_its_file_is_kept)
 {
 	static const enum fake_pyroscope_fault faults[] = { PROFILE_OLD, PROFILE_LABELS,
-							    PROFILE_LARGE };
+							    PROFILE_LARGE, PROFILE_LONG };
 
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 4; i++) {
 		struct scene s = { .fault = faults[i], .first = 0, .count = 1 };
 
 		begin_scene(&s, run_app_file());

@@ -17,6 +17,8 @@
 
 /* Of an error's text in messages. */
 #define ERROR_MAX 300
+/* Bytes of a service: servers take values of labels up to 2,048 bytes, and proxies URLs up to 8 KiB. */
+#define SERVICE_MAX 1000
 
 struct pyroscope {
 	struct http_client *http;
@@ -127,7 +129,7 @@ bool pyroscope_is_label_name(const char *s, size_t len)
 
 void pyroscope_put_service(struct buf *out, const char *s, size_t len)
 {
-	for (size_t i = 0; i < len; i++)
+	for (size_t i = 0; i < len && i < SERVICE_MAX; i++)
 		buf_addch(out, is_in_label_name(s[i]) || s[i] == '-' || s[i] == '/' ? s[i] : '_');
 }
 
@@ -186,7 +188,8 @@ static enum result judge_status(struct http_answer *a)
 {
 	if (a->status >= 500 || a->status == 408 || a->status == 429)
 		return PASSING;
-	if (a->status == 400 || a->status == 413 || a->status == 422)
+	if (a->status == 400 || a->status == 413 || a->status == 414 || a->status == 422 ||
+	    a->status == 431)
 		return passes(&a->body) ? PASSING : BAD_PROFILE;
 	return REFUSED;
 }
