@@ -70,7 +70,7 @@ folders() {
 		cmd/query: cmd/common fleet ship query rewrite export profile trace base
 		cmd/ship: cmd/common ship trace base
 		cmd/export: cmd/rewrite cmd/common rewrite export trace base
-		cmd/record: cmd/common record rewrite profile trace kernel base
+		cmd/record: cmd/common record rewrite ship profile trace kernel base
 		bpf:
 		include:
 	EOT

@@ -625,8 +625,20 @@ $ dial9-prof record -a --ship pyroscope+ftp://localhost
 ! dial9-prof: record: bad value for --ship: expected http://USER@HOST:8123/DATABASE, https://... or pyroscope+http://HOST:4040; see dial9-prof record --help
 ? 1
 #
+$ dial9-prof record -a --ship 'http://localhost:8123/x?user=me'
+! dial9-prof: record: bad value for --ship: expected http://USER@HOST:8123/DATABASE, https://... or pyroscope+http://HOST:4040; see dial9-prof record --help
+? 1
+#
+$ dial9-prof record -a --ship pyroscope+http://
+! dial9-prof: record: bad value for --ship: expected http://USER@HOST:8123/DATABASE, https://... or pyroscope+http://HOST:4040; see dial9-prof record --help
+? 1
+#
 $ dial9-prof record -a --ship pyroscope+http://localhost:4040 --raw-ttl 7
 ! dial9-prof: record: --raw-ttl and --rollup-ttl need ClickHouse; see dial9-prof record --help
+? 1
+#
+$ dial9-prof record -a --ship pyroscope+http://localhost:4040 --label a-b=c
+! dial9-prof: record: bad value for --label: Pyroscope takes names of letters, digits, underscores and dots; see dial9-prof record --help
 ? 1
 #
 $ dial9-prof record -a --ship http://localhost:8123/x --label rack

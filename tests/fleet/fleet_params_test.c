@@ -36,6 +36,11 @@ Test(fleet_params, hosts_and_services_are_lists_of_globs)
 		     "(1 AND (match(host, '(?s)^web.*$') OR match(host, '(?s)^db[1,2]$')))");
 	expect_range("host", "a,", "(1 AND (match(host, '(?s)^a$') OR match(host, '(?s)^$')))");
 	expect_range("host", "", "(1 AND (match(host, '(?s)^$')))");
+	expect_range("host", "[],]a,[^],]b",
+		     "(1 AND (match(host, '(?s)^[\\\\],]a$') OR match(host, '(?s)^[^\\\\],]b$')))");
+	expect_range("host", "[a],b,[,c",
+		     "(1 AND (match(host, '(?s)^[a]$') OR match(host, '(?s)^b$') OR match(host, "
+		     "'(?s)^\\\\z.')))");
 	expect_range("service", "*/a.service",
 		     "(1 AND (match(service, '(?s)^.*/a\\\\.service$')))");
 	expect_range("to", "2001-09-09",
@@ -79,6 +84,35 @@ Test(fleet_params, sql_gets_conditions_where_it_asks_for_them)
 	cr_expect_eq(fleet_params_of_sql(&p, "SELECT :host -- :range", given, 1, &message), 0);
 	cr_expect_not(p.has_filters);
 	fleet_params_fini(&p);
+}
+
+static bool uses(const char *sql, const char *name)
+{
+	const struct query_param given = { name, "1", QUERY_PARAM_ANY };
+	struct buf message = { 0 }, out = { 0 };
+	struct fleet_params p;
+	bool is;
+
+	cr_assert_eq(fleet_params_of_sql(&p, sql, &given, 1, &message), 0);
+	sql_template_put(&out, sql, p.values, p.cnt);
+	is = fleet_params_is_used(&p, name);
+	fleet_params_fini(&p);
+	buf_free(&out);
+	return is;
+}
+
+/* A value that no condition has would look as if it had selected the rows. */
+Test(fleet_params, a_value_without_a_place_is_noticed)
+{
+	cr_expect(uses("SELECT :service", "service"));
+	cr_expect(uses("SELECT 1 FROM t WHERE :range", "service"));
+	cr_expect(uses("SELECT 1 FROM t WHERE :range", "host"));
+	cr_expect(uses("SELECT 1 FROM t WHERE :span", "host"));
+	cr_expect(uses("SELECT 1 FROM t WHERE :days", "host"));
+	cr_expect_not(uses("SELECT 1 FROM t WHERE :span", "service"));
+	cr_expect_not(uses("SELECT 1 FROM t WHERE :days", "service"));
+	cr_expect_not(uses("SELECT 1 FROM t WHERE :range", "hosts"));
+	cr_expect_not(uses("SELECT 1 FROM t", "host"));
 }
 
 Test(fleet_params, a_wrong_time_is_refused_where_it_is_one)

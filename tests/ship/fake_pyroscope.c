@@ -136,12 +136,23 @@ static const char *status_of(enum fake_pyroscope_fault fault, const char **body)
 		*body = "{\"code\":\"unknown\",\"message\":\"pushing failed resource_exhausted: "
 			"ingestion rate limit\"}";
 		return "422 Unprocessable Entity";
+	case PROFILE_RING:
+		*body = "{\"code\":\"unknown\",\"message\":\"pushing failed at least 1 live replicas "
+			"required, could only find 0\"}";
+		return "422 Unprocessable Entity";
 	case PROFILE_OLD:
 		*body = "{\"code\":\"unknown\",\"message\":\"pushing failed invalid_argument: "
 			"profile with timestamp is outside of ingestion window\"}";
 		return "422 Unprocessable Entity";
+	case PROFILE_LABELS:
+		*body = "{\"code\":\"unknown\",\"message\":\"pushing failed invalid_argument: "
+			"profile with labels '{host=\\\"unavailable: canceled\\\", "
+			"service_name=\\\"internal\\\"}' is outside of ingestion window\"}";
+		return "422 Unprocessable Entity";
 	case PROFILE_LARGE:
 		return "413 Request Entity Too Large";
+	case PROFILE_LONG:
+		return "414 URI Too Long";
 	case PROFILE_DENIED:
 		return "401 Unauthorized";
 	case PROFILE_PAGE:

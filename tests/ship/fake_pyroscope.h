@@ -18,8 +18,11 @@ enum fake_pyroscope_fault {
 	PROFILE_ERROR, /* status 500, nothing stored */
 	PROFILE_BUSY, /* status 429 */
 	PROFILE_LIMIT, /* status 422, for a limit of the rate */
+	PROFILE_RING, /* status 422 without a kind of error, while other servers that it needs restart */
 	PROFILE_OLD, /* status 422, for the time of the profile */
+	PROFILE_LABELS, /* the same, with labels in the text that have the names of errors */
 	PROFILE_LARGE, /* status 413 */
+	PROFILE_LONG, /* status 414, of a proxy: the name is too long */
 	PROFILE_DENIED, /* status 401 */
 	PROFILE_PAGE, /* status 200 with a page of a proxy, nothing stored */
 	PROFILE_CUT, /* closes after half of the body, nothing stored */

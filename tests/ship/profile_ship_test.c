@@ -437,6 +437,7 @@ Test(profile_ship, errors_that_pass_lose_nothing)
 	try_fault(PROFILE_ERROR, 0);
 	try_fault(PROFILE_BUSY, 0);
 	try_fault(PROFILE_LIMIT, 0);
+	try_fault(PROFILE_RING, 0);
 	try_fault(PROFILE_PAGE, 0);
 	try_fault(PROFILE_CUT, 0);
 }
@@ -479,9 +480,10 @@ Test(profile_ship, a_refusal_ends_and_keeps_the_file)
 /* Other files go on, and nothing is deleted that the server does not have. */
 Test(profile_ship, a_profile_that_is_not_taken_is_counted_and_its_file_is_kept)
 {
-	static const enum fake_pyroscope_fault faults[] = { PROFILE_OLD, PROFILE_LARGE };
+	static const enum fake_pyroscope_fault faults[] = { PROFILE_OLD, PROFILE_LABELS,
+							    PROFILE_LARGE, PROFILE_LONG };
 
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < 4; i++) {
 		struct scene s = { .fault = faults[i], .first = 0, .count = 1 };
 
 		begin_scene(&s, run_app_file());

@@ -94,6 +94,15 @@ Test(ship_state, a_batch_of_drops_survives_reopening)
 	cr_expect_eq(ship_state_batch_drops(s), 1);
 	ship_state_drops(s, &cnt);
 	cr_expect_eq(cnt, 1);
+	/* a batch of one, too: the server may have it */
+	cr_expect_eq(ship_state_drop(s, &drop), 0);
+	ship_state_close(s);
+	cr_assert_eq(ship_state_open(dir, path, &s), 0);
+	cr_expect_eq(ship_state_batch_drops(s), 1);
+	cr_expect_eq(ship_state_forget_drops(s, 1), 0);
+	cr_expect_eq(ship_state_batch_drops(s), 1);
+	cr_expect_eq(ship_state_forget_drops(s, 1), 0);
+	cr_expect_eq(ship_state_batch_drops(s), 0);
 	ship_state_close(s);
 	close(dir);
 	temp_dir_remove(path);

@@ -271,11 +271,7 @@ static int ask_all(struct fleet *f, const char *sql, struct rows *r)
 static int check_used(struct fleet *f, const struct fleet_params *p, size_t given_cnt)
 {
 	for (size_t i = 0; i < given_cnt; i++) {
-		bool used = false;
-
-		for (size_t k = 0; k < p->cnt; k++)
-			used |= p->values[k].used && !strcmp(p->values[k].name, p->values[i].name);
-		if (used || (p->has_filters && fleet_params_is_filter(p->values[i].name)))
+		if (fleet_params_is_used(p, p->values[i].name))
 			continue;
 		buf_clear(&f->error);
 		buf_addstr(&f->error, "the query has no parameter :");

@@ -76,14 +76,22 @@ static void add_time(struct conditions *c, int64_t ns, bool from)
 	buf_printf(&c->days, " AND day %s toDate(%" PRId64 ")", from ? ">=" : "<=", ns / DAY_NS);
 }
 
+/* Of the set that begins with "[", as sql_template_put_glob() reads it: a "]" that is first belongs to it. */
+static size_t set_length(const char *s)
+{
+	const size_t first = 1 + (s[1] == '^');
+	const char *end = s[first] ? strchr(s + first + 1, ']') : NULL;
+
+	return end ? (size_t)(end + 1 - s) : strlen(s);
+}
+
 /* Up to the next comma that is not in a set. */
 static size_t glob_length(const char *s)
 {
-	bool in_set = false;
 	size_t n = 0;
 
-	for (; s[n] && (in_set || s[n] != ','); n++)
-		in_set = in_set ? s[n] != ']' : s[n] == '[';
+	while (s[n] && s[n] != ',')
+		n += s[n] == '[' ? set_length(s + n) : 1;
 	return n;
 }
 
@@ -310,11 +318,23 @@ bool fleet_params_are_filtered(const char *sql)
 	return places[0].used || places[1].used || places[2].used;
 }
 
-bool fleet_params_is_filter(const char *name)
+static bool has_place(const struct fleet_params *p, const char *name)
 {
-	for (size_t i = 0; i < FILTER_CNT; i++)
-		if (!strcmp(filters[i].name, name))
+	for (size_t i = 0; i < p->cnt; i++)
+		if (p->values[i].used && !strcmp(p->values[i].name, name))
 			return true;
+	return false;
+}
+
+bool fleet_params_is_used(const struct fleet_params *p, const char *name)
+{
+	if (has_place(p, name))
+		return true;
+	for (size_t i = 0; p->has_filters && i < FILTER_CNT; i++)
+		if (!strcmp(filters[i].name, name))
+			return has_place(p, "range") ||
+			       (filters[i].kind != FLEET_PARAM_SERVICE &&
+				(has_place(p, "span") || has_place(p, "days")));
 	return false;
 }
 

@@ -30,9 +30,10 @@ int fleet_params_of_query(struct fleet_params *p, const struct fleet_query *quer
 /* The same for SQL: numbers and text; and its places :range, :span and :days as conditions. */
 int fleet_params_of_sql(struct fleet_params *p, const char *sql, const struct query_param *given,
 			size_t given_cnt, struct buf *message);
-/* Whether SQL has such a place; and whether a parameter is part of these. */
+/* Whether SQL has such a place. */
 bool fleet_params_are_filtered(const char *sql);
-bool fleet_params_is_filter(const char *name);
+/* After sql_template_put(): whether SQL has a place for a parameter, or one of these places depends on it. */
+bool fleet_params_is_used(const struct fleet_params *p, const char *name);
 /* Adds a value that a server gave. At most FLEET_PARAMS_PICKED. */
 void fleet_params_add(struct fleet_params *p, const char *name, const struct query_value *v);
 void fleet_params_fini(struct fleet_params *p);

@@ -76,29 +76,32 @@ bool attempts_is_ending(struct attempts *a)
 static uint64_t vary(struct attempts *a, uint64_t ns)
 {
 	a->jitter = a->jitter * 6364136223846793005ULL + 1442695040888963407ULL;
-	return ns - ns / 4 + (a->jitter >> 33) % (ns / 2 + 1);
+	return ns - ns / 4 + (uint64_t)(((unsigned __int128)a->jitter * (ns / 2 + 1)) >> 64);
 }
 
 /* ---- results ---------------------------------------------------------------------------------- */
 
-/* Whether it has to give up what has not succeeded since a time. */
-static bool is_too_long(struct attempts *a, uint64_t since)
+/* Until it has to give up what has not succeeded since a time; 0: now, UINT64_MAX: never. */
+static uint64_t time_left(struct attempts *a, uint64_t since)
 {
 	const bool is_ending = attempts_is_ending(a);
-	const uint64_t now = clock_timer_ns(); /* not before ending_since */
+	const uint64_t passed = clock_timer_ns() - since;
+	uint64_t left = UINT64_MAX, ending;
 
-	if (a->opts.give_up_ns && now - since >= a->opts.give_up_ns)
-		return true;
+	if (a->opts.give_up_ns)
+		left = passed < a->opts.give_up_ns ? a->opts.give_up_ns - passed : 0;
 	if (!is_ending)
-		return false;
-	return now - (since > a->ending_since ? since : a->ending_since) >= a->opts.end_give_up_ns;
+		return left;
+	ending = since > a->ending_since ? passed : passed - (a->ending_since - since);
+	ending = ending < a->opts.end_give_up_ns ? a->opts.end_give_up_ns - ending : 0;
+	return ending < left ? ending : left;
 }
 
 bool attempts_is_silent(void *ctx, uint64_t silent_ns)
 {
 	struct attempts *a = ctx;
 
-	a->silent = is_too_long(a, clock_timer_ns() - silent_ns);
+	a->silent = !time_left(a, clock_timer_ns() - silent_ns);
 	return a->silent;
 }
 
@@ -113,19 +116,23 @@ void attempts_succeed(struct attempts *a)
 
 int attempts_fail(struct attempts *a, const char *why)
 {
+	uint64_t pause, left;
+
 	if (attempts_is_stopped(a))
 		return -EINTR;
 	if (!a->failing_since) {
 		a->failing_since = clock_timer_ns();
 		log_warn("ship: cannot reach %s: %s; trying again", a->server, why);
 	}
-	if (a->silent || is_too_long(a, a->failing_since)) {
+	left = time_left(a, a->failing_since);
+	if (a->silent || !left) {
 		log_error("ship: gave up: cannot reach %s: %s", a->server, why);
 		return -ETIMEDOUT;
 	}
 	if (a->opts.idle)
 		a->opts.idle(a->opts.ctx);
-	attempts_pause(a, vary(a, a->pause_ns));
+	pause = vary(a, a->pause_ns);
+	attempts_pause(a, pause < left ? pause : left);
 	if (a->ending_since)
 		a->pause_ns = a->opts.pause_min_ns;
 	a->pause_ns =

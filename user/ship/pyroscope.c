@@ -17,6 +17,8 @@
 
 /* Of an error's text in messages. */
 #define ERROR_MAX 300
+/* Bytes of a service: servers take values of labels up to 2,048 bytes, and proxies URLs up to 8 KiB. */
+#define SERVICE_MAX 1000
 
 struct pyroscope {
 	struct http_client *http;
@@ -30,6 +32,12 @@ enum result {
 	PASSING, /* an error that may pass */
 	BAD_PROFILE, /* this one will not be taken */
 	REFUSED, /* nothing will: rights, not Pyroscope */
+};
+
+/* Of an error of the server. */
+struct kind {
+	const char *name;
+	bool passes;
 };
 
 /* ---- life ------------------------------------------------------------------------------------- */
@@ -121,7 +129,7 @@ bool pyroscope_is_label_name(const char *s, size_t len)
 
 void pyroscope_put_service(struct buf *out, const char *s, size_t len)
 {
-	for (size_t i = 0; i < len; i++)
+	for (size_t i = 0; i < len && i < SERVICE_MAX; i++)
 		buf_addch(out, is_in_label_name(s[i]) || s[i] == '-' || s[i] == '/' ? s[i] : '_');
 }
 
@@ -134,29 +142,59 @@ void pyroscope_put_label(struct buf *out, const char *s, size_t len)
 
 /* ---- answers ---------------------------------------------------------------------------------- */
 
-/* A current server answers most errors with the same status, and has the kind in the text. */
-static bool passes(const struct buf *body)
+/* The kind of an error that begins here, with a colon after it, or as the value of a JSON key. */
+static const struct kind *kind_at(const char *s)
 {
-	static const char *const kinds[] = { "resource_exhausted", "unavailable",
-					     "deadline_exceeded",  "aborted",
-					     "canceled",	   "internal" };
+	static const struct kind kinds[] = {
+		{ "resource_exhausted", true }, { "unavailable", true },
+		{ "deadline_exceeded", true },	{ "aborted", true },
+		{ "canceled", true },		{ "internal", true },
+		{ "invalid_argument", false },	{ "failed_precondition", false },
+		{ "out_of_range", false },	{ "not_found", false },
+		{ "already_exists", false },	{ "permission_denied", false },
+		{ "unauthenticated", false },	{ "unimplemented", false },
+		{ "data_loss", false },
+	};
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && body->len; i++)
-		if (strstr(body->data, kinds[i]))
-			return true;
-	return false;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		const size_t len = strlen(kinds[i].name);
+
+		if (!strncmp(s, kinds[i].name, len) && (s[len] == ':' || s[len] == '"'))
+			return &kinds[i];
+	}
+	return NULL;
 }
 
-static enum result judge_status(const struct http_answer *a)
+/*
+ * A current server answers most errors with the same status, and has the kind in the text. The first one counts: names of
+ * services and values of labels come after it, and may be the same words.
+ */
+static bool passes(struct buf *body)
+{
+	const char *s = buf_cstr(body);
+
+	for (const char *at = s; *at; at++) {
+		const bool begins = at == s || at[-1] == ' ' || at[-1] == '"';
+		const struct kind *kind = begins ? kind_at(at) : NULL;
+
+		if (kind)
+			return kind->passes;
+	}
+	/* errors of a profile have a kind; without one, the server cannot reach others that store it */
+	return strstr(s, "pushing ");
+}
+
+static enum result judge_status(struct http_answer *a)
 {
 	if (a->status >= 500 || a->status == 408 || a->status == 429)
 		return PASSING;
-	if (a->status == 400 || a->status == 413 || a->status == 422)
+	if (a->status == 400 || a->status == 413 || a->status == 414 || a->status == 422 ||
+	    a->status == 431)
 		return passes(&a->body) ? PASSING : BAD_PROFILE;
 	return REFUSED;
 }
 
-static enum result judge(struct pyroscope *p, const struct http_answer *a)
+static enum result judge(struct pyroscope *p, struct http_answer *a)
 {
 	size_t len = a->body.len ? strcspn(a->body.data, "\r\n") : 0;
 

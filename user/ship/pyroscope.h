@@ -37,7 +37,7 @@ int pyroscope_send(struct pyroscope *p, const struct pyroscope_profile *profile)
 /* Why, in one line. Borrowed. */
 const char *pyroscope_error(struct pyroscope *p);
 
-/* Appends a text as the server accepts it in the name of a service: others become underscores. */
+/* Appends a text as the server accepts it in the name of a service: others become underscores, a long one is cut. */
 void pyroscope_put_service(struct buf *out, const char *s, size_t len);
 /* The same for the value of a label. */
 void pyroscope_put_label(struct buf *out, const char *s, size_t len);

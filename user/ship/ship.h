@@ -4,6 +4,9 @@
 
 #include "ship/ship_file.h"
 
+#define SHIP_LABELS_MAX 16
+#define SHIP_LABELS_TOO_MANY "too many labels: at most 16"
+
 enum ship_target {
 	SHIP_TO_CLICKHOUSE, /* rows, as the tables of ship_tables.h */
 	SHIP_TO_PYROSCOPE, /* profiles; of sender only the server is used */

@@ -307,8 +307,8 @@ size_t ship_state_batch_drops(struct ship_state *s)
 	const size_t cnt = s->drop_cnt < DROPS_MAX ? s->drop_cnt : DROPS_MAX;
 	struct buf line = { 0 };
 
-	if (s->batched || cnt < 2)
-		return s->batched ?: cnt;
+	if (s->batched || !cnt)
+		return s->batched;
 	s->batched = cnt;
 	put_batched(&line, cnt);
 	if (append(s, &line))

@@ -611,6 +611,40 @@ Test(query_command, renamed_parts_of_a_recording_are_reported)
 	temp_dir_remove(dir);
 }
 
+static size_t count_text(const char *s, const char *text)
+{
+	size_t cnt = 0;
+
+	for (; (s = strstr(s, text)); s++)
+		cnt++;
+	return cnt;
+}
+
+/* SQL may read a trace many times. */
+Test(query_command, faults_of_a_set_are_printed_once)
+{
+	static const char sql[] =
+		"SELECT count(*) FROM (SELECT 1 AS x FROM slices LIMIT 3) a, slices b "
+		"WHERE b.rowid > a.x";
+	char dir[64], set[80], a[80], b[80];
+	struct run runs[2];
+
+	temp_dir_make(dir, sizeof(dir));
+	put_two(dir, "w.0.bin", "w.2.bin", "5");
+	snprintf(set, sizeof(set), "%s/w", dir);
+	snprintf(a, sizeof(a), "%s/w.0.bin", dir);
+	snprintf(b, sizeof(b), "%s/w.2.bin", dir);
+	runs[0] = run_cmd(cmd_query, -1, "query", sql, set, NULL);
+	runs[1] = run_cmd(cmd_query, -1, "query", sql, a, b, NULL);
+	for (int i = 0; i < 2; i++) {
+		cr_expect_eq(runs[i].code, CMD_OK);
+		cr_expect_eq(count_text(runs[i].err, "file 1 is missing before"), 1, "%s",
+			     runs[i].err);
+		run_free(&runs[i]);
+	}
+	temp_dir_remove(dir);
+}
+
 Test(query_command, nested_scans_do_not_disturb_each_other)
 {
 	char *got = sums_of_sql(

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cmd/common/cmd.h"
+#include "ship/ship.h"
 #include "tests/support/temp_dir.h"
 
 /* The command line without the descriptor, to a file in its directory. */
@@ -139,6 +140,26 @@ Test(ship_child, options_are_passed_on)
 	cr_expect_str_eq(got, "--to http://localhost/words " OPTIONS
 			      "role=it's db --end-fd --disk-max 300 --quiet ");
 	temp_dir_remove(dir);
+}
+
+/* The child would end at once, and the recording would go on. */
+Test(ship_child, options_that_ship_refuses_are_refused_before)
+{
+	const char *labels[SHIP_LABELS_MAX + 1];
+	struct ship_child_opts o = { .to = "http://localhost/x", .labels = { .v = labels } };
+	struct output_opts output = { .path = "dir/t.bin" };
+
+	for (size_t i = 0; i <= SHIP_LABELS_MAX; i++)
+		labels[i] = "a=b";
+	o.labels.cnt = SHIP_LABELS_MAX;
+	cr_expect_null(ship_child_check(&o, &output, NULL));
+	o.labels.cnt++;
+	cr_expect_str_eq(ship_child_check(&o, &output, NULL), SHIP_LABELS_TOO_MANY);
+	labels[0] = "a-b=c";
+	o.labels.cnt = 1;
+	cr_expect_null(ship_child_check(&o, &output, NULL));
+	o.to = "pyroscope+http://localhost";
+	cr_expect(strstr(ship_child_check(&o, &output, NULL) ?: "", "Pyroscope takes names"));
 }
 
 /* A command without --anonymize would send names. */

@@ -563,7 +563,7 @@ Test(source, named_files_of_a_set_are_read_in_order, IN_SET)
 	put_trace("a.9.bin.gz", 9, 100);
 	put_trace("a.10.bin", 10, 100);
 	put_trace("a.3.bin", 3, 100);
-	source_open_files("a", paths, 3, &src);
+	source_open_files("a", paths, 3, false, &src);
 	cr_expect_str_eq(summarize_events(src), "20x9 20x10 end");
 	cr_expect_str_eq(source_name(src), "a");
 	source_close(src);

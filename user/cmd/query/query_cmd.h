@@ -24,6 +24,7 @@ struct query_input {
 	size_t file_cnt;
 	char *stem; /* their name without a number; NULL: one file */
 	int fd; /* of the copy of a pipe, or standard input; -1: open the path */
+	bool was_read; /* once to its end */
 };
 
 /* A run of the command. */

@@ -26,11 +26,11 @@ static int open_again(void *ctx, struct source **out)
 	int fd;
 
 	if (in->stem) {
-		source_open_files(in->path, in->files, in->file_cnt, out);
+		source_open_files(in->path, in->files, in->file_cnt, in->was_read, out);
 		return 0;
 	}
 	if (in->fd < 0)
-		return source_open(in->path, out);
+		return in->was_read ? source_open_again(in->path, out) : source_open(in->path, out);
 	fd = file_reopen(in->fd);
 	if (fd < 0) {
 		log_error("cannot read %s again: %s", in->path, strerror(-fd));
@@ -74,6 +74,7 @@ static int add_trace(struct query_cmd *c, struct query_input *in)
 		return err;
 	err = query_add(c->query, r, &(struct trace_input_again){ open_again, in });
 	progress_end(progress);
+	in->was_read = true;
 	return err;
 }
 

@@ -23,6 +23,8 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "cmd/common/cmd.h"
+#include "ship/pyroscope.h"
+#include "ship/ship.h"
 #include "trace/source/source_set.h"
 
 /* Shipping may wait, the target should not. */
@@ -39,16 +41,22 @@ struct ship_child {
 
 /* ---- options ---------------------------------------------------------------------------------- */
 
-static const char *check_label(const char *label)
-{
-	const char *equals = strchr(label, '=');
-
-	return equals && equals != label ? NULL : "bad value for --label: expected NAME=VALUE";
-}
-
 static bool is_pyroscope(const char *url)
 {
 	return !strncmp(url, PYROSCOPE, strlen(PYROSCOPE));
+}
+
+/* `ship` would end without having sent anything, and files would fill the disk. */
+static const char *check_label(const char *label, const char *url)
+{
+	const char *equals = strchr(label, '=');
+
+	if (!equals || equals == label)
+		return "bad value for --label: expected NAME=VALUE";
+	if (is_pyroscope(url) && !pyroscope_is_label_name(label, (size_t)(equals - label)))
+		return "bad value for --label: Pyroscope takes names of letters, digits, "
+		       "underscores and dots";
+	return NULL;
 }
 
 /* A URL with a password would be on the child's command line, in the trace and in messages. */
@@ -63,7 +71,8 @@ static const char *check_url(const char *url)
 		       "environment variable " PASSWORD_VARIABLE;
 	if (is_pyroscope(url))
 		url += strlen(PYROSCOPE);
-	if (strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0)
+	if ((strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0) || !len ||
+	    strchr(user, '?'))
 		return "bad value for --ship: expected http://USER@HOST:8123/DATABASE, "
 		       "https://... or " PYROSCOPE "http://HOST:4040";
 	return NULL;
@@ -99,7 +108,9 @@ static const char *check_values(const struct ship_child_opts *o)
 	const char *wrong = NULL;
 
 	for (size_t i = 0; i < o->labels.cnt && !wrong; i++)
-		wrong = check_label(o->labels.v[i]);
+		wrong = check_label(o->labels.v[i], o->to);
+	if (!wrong && o->labels.cnt > SHIP_LABELS_MAX)
+		wrong = SHIP_LABELS_TOO_MANY;
 	if (!wrong && o->key_file && !o->anonymize)
 		wrong = "--anonymize-key needs --anonymize";
 	if (!wrong && o->events && o->anonymize)

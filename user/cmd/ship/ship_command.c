@@ -20,7 +20,6 @@
 #include "ship/ship.h"
 
 #define SECOND 1000000000ULL
-#define LABELS_MAX 16
 #define PYROSCOPE "pyroscope+"
 
 struct ship_cmd_opts {
@@ -172,9 +171,9 @@ static int check_labels(const struct opt_list *labels, enum ship_target target)
 	for (size_t i = 0; i < labels->cnt; i++)
 		if (check_label(labels->v[i], target))
 			return -EINVAL;
-	if (labels->cnt <= LABELS_MAX)
+	if (labels->cnt <= SHIP_LABELS_MAX)
 		return 0;
-	log_error("ship: too many labels: at most %d", LABELS_MAX);
+	log_error("ship: " SHIP_LABELS_TOO_MANY);
 	return -EINVAL;
 }
 

@@ -60,9 +60,19 @@ static void read_first(struct source *src, struct recording_id *out)
 	dial9_dec_free(dec);
 }
 
+/* Another file is not even opened: a writer of a FIFO would begin to write, and lose its reader. */
+static int open_regular(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) || !S_ISREG(st.st_mode))
+		return -1;
+	return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+}
+
 void recording_id_read(const char *path, struct recording_id *out)
 {
-	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	const int fd = open_regular(path);
 	struct source *src;
 	struct stat st;
 

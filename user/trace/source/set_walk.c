@@ -216,7 +216,7 @@ static void decode(struct set_walk *w, size_t at, struct dial9_dec *dec, const s
 	if (f->torn || (is_last && f->good && (!err || err == -ENODATA || err == -EPROTONOSUPPORT)))
 		f->bad = false;
 	w->damaged |= f->bad && err && err != -ENODATA;
-	if (f->bad && !f->is_empty && !w->set.errors_reported)
+	if (f->bad && !f->is_empty && !w->set.errors_reported && !w->set.quiet)
 		print_damage(w->ops, path, dec, src, err);
 }
 
@@ -229,8 +229,9 @@ static void check_copy(struct set_walk *w, size_t at)
 	if (last == f || !f->has_ts || f->first_ts == f->last_ts || f->good != last->good ||
 	    f->first_ts != last->first_ts || f->last_ts != last->last_ts)
 		return;
-	log_warn("%s is a copy of %s; what should be in it is missing", w->set.files[at].path,
-		 w->set.files[w->last].path);
+	if (!w->set.quiet)
+		log_warn("%s is a copy of %s; what should be in it is missing",
+			 w->set.files[at].path, w->set.files[w->last].path);
 	f->bad = true;
 	f->good = 0;
 }
@@ -364,9 +365,11 @@ static void check_number(struct set_walk *w, const struct source_file *f, struct
 	const unsigned long long first = w->number + 1, last = f->number - 1;
 
 	if (w->any && f->number > w->number && f->number - w->number > 1) {
-		if (!found->gap_reported && first == last)
+		const bool reported = found->gap_reported || w->set.quiet;
+
+		if (!reported && first == last)
 			log_warn("file %llu is missing before %s", first, f->path);
-		else if (!found->gap_reported)
+		else if (!reported)
 			log_warn("files %llu to %llu are missing before %s", first, last, f->path);
 		found->gap_reported = w->gap = true;
 	}

@@ -123,21 +123,22 @@ static void open_set(const char *path, struct source_set *set, struct source **o
 	*out = src;
 }
 
-void source_open_files(const char *name, const char *const *paths, size_t cnt, struct source **out)
+void source_open_files(const char *name, const char *const *paths, size_t cnt, bool again,
+		       struct source **out)
 {
 	struct source_set set;
 
-	source_set_of(paths, cnt, &set);
+	source_set_of(paths, cnt, again, &set);
 	open_set(name, &set, out);
 }
 
-int source_open(const char *path, struct source **out)
+static int open_path(const char *path, bool again, struct source **out)
 {
 	struct source_set set;
 	int fd, err;
 
 	if (strcmp(path, "-")) {
-		err = source_set_find(path, &set);
+		err = source_set_find(path, again, &set);
 		if (err)
 			return err;
 		if (set.cnt) {
@@ -162,6 +163,16 @@ int source_open(const char *path, struct source **out)
 		return err;
 	}
 	return source_open_fd(fd, path, out);
+}
+
+int source_open(const char *path, struct source **out)
+{
+	return open_path(path, false, out);
+}
+
+int source_open_again(const char *path, struct source **out)
+{
+	return open_path(path, true, out);
 }
 
 static void end_unpacking(struct source *src)

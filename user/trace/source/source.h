@@ -23,9 +23,12 @@ struct source;
  * line with the file and what to do. 0, or -errno. Free with source_close().
  */
 int source_open(const char *path, struct source **out);
+/* The same, after all of it was read once: what is wrong with files of a set is not printed again. */
+int source_open_again(const char *path, struct source **out);
 
-/* Reads files of a set (source_set_of()) in order; @name is for messages. */
-void source_open_files(const char *name, const char *const *paths, size_t cnt, struct source **out);
+/* Reads files of a set (source_set_of()) in order; @name is for messages; @again as above. */
+void source_open_files(const char *name, const char *const *paths, size_t cnt, bool again,
+		       struct source **out);
 
 /* Owns @fd (closed by source_close()); @name is copied and used in messages only. */
 int source_open_fd(int fd, const char *name, struct source **out);

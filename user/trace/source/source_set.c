@@ -134,20 +134,22 @@ static const char *used_member(const struct members *m, size_t i)
 	return NULL;
 }
 
-static bool is_skipped(const char *dir, const struct members *m, size_t i, size_t complete)
+static bool is_skipped(const char *dir, const struct members *m, size_t i, size_t complete,
+		       bool quiet)
 {
+	const bool unfinished = m->v[i].active && i < complete;
 	const char *other;
 
 	if (m->v[i].dir)
 		return true;
 	other = used_member(m, i);
-	if (other) {
+	if (quiet)
+		return other || unfinished;
+	if (other)
 		log_warn("%s/%s has the same number as %s; skipped", dir, m->v[i].name, other);
-		return true;
-	}
-	if (m->v[i].active && i < complete)
+	else if (unfinished)
 		log_warn("%s/%s was never finished; skipped", dir, m->v[i].name);
-	return m->v[i].active && i < complete;
+	return other || unfinished;
 }
 
 static bool is_any(const struct members *m)
@@ -173,7 +175,8 @@ static void fill_set(const char *dir, struct members *m, struct source_set *out)
 		out->files[out->cnt++] =
 			(struct source_file){ .path = buf_steal(&path),
 					      .number = m->v[i].number,
-					      .skipped = is_skipped(dir, m, i, complete) };
+					      .skipped =
+						      is_skipped(dir, m, i, complete, out->quiet) };
 	}
 }
 
@@ -205,7 +208,7 @@ static char *split(const char *path, const char **stem, size_t *len)
 	return slash == path ? xstrdup("/") : xstrndup(path, slash - path);
 }
 
-int source_set_find(const char *path, struct source_set *out)
+int source_set_find(const char *path, bool quiet, struct source_set *out)
 {
 	struct members m = { 0 };
 	const char *stem = NULL;
@@ -214,7 +217,7 @@ int source_set_find(const char *path, struct source_set *out)
 	char *dir;
 	int err = 0;
 
-	*out = (struct source_set){ 0 };
+	*out = (struct source_set){ .quiet = quiet };
 	if (!*path || (!stat(path, &st) && !S_ISDIR(st.st_mode)))
 		return 0;
 	dir = stat(path, &st) ? split(path, &stem, &len) : xstrdup(path);
@@ -232,7 +235,7 @@ static const char *name_in(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-void source_set_of(const char *const *paths, size_t cnt, struct source_set *out)
+void source_set_of(const char *const *paths, size_t cnt, bool quiet, struct source_set *out)
 {
 	struct members all = { 0 };
 	struct member m = { 0 };
@@ -240,7 +243,7 @@ void source_set_of(const char *const *paths, size_t cnt, struct source_set *out)
 	size_t len;
 	char *dir = split(paths[0], &stem, &len);
 
-	*out = (struct source_set){ 0 };
+	*out = (struct source_set){ .quiet = quiet };
 	for (size_t i = 0; i < cnt; i++)
 		if (parse(name_in(paths[i]), &m))
 			add(&all, &m, name_in(paths[i]));

@@ -18,6 +18,7 @@ struct source_set {
 	} * files;
 	size_t cnt;
 	bool errors_reported; /* errors in the files are reported elsewhere */
+	bool quiet; /* what is wrong with the files was reported when they were read before */
 };
 
 /*
@@ -25,14 +26,14 @@ struct source_set {
  * with that name. NAME or NAME.bin stands for NAME.0.bin and so on, with .gz, .zst or .active at
  * the end. Active files count only after all others; earlier ones are left from a killed recorder.
  * If a number has a compressed and an uncompressed file, the uncompressed one is used; a directory
- * with such a name is skipped. Prints one line for each other skipped file. 0, also if there is
- * none; -errno after one line.
+ * with such a name is skipped. Prints one line for each other skipped file unless @quiet. 0, also
+ * if there is none; -errno after one line.
  */
-int source_set_find(const char *path, struct source_set *out);
+int source_set_find(const char *path, bool quiet, struct source_set *out);
 /*
  * The set of these files, of which source_set_is_same() is true: in order, and skipped as source_set_find() skips them.
  */
-void source_set_of(const char *const *paths, size_t cnt, struct source_set *out);
+void source_set_of(const char *const *paths, size_t cnt, bool quiet, struct source_set *out);
 /* Whether two paths differ only in the number of a file of a set, and perhaps in .gz, .zst and .active. */
 bool source_set_is_same(const char *a, const char *b);
 /*
