@@ -154,25 +154,71 @@ static void wait_for_reads(unsigned int cnt)
 		;
 }
 
-/* 1% in 10 ms: 50 ms without a look, except for requests. */
-Test(realtime, governor_looks_seldom_at_buffers_that_fill_slowly)
+/* 1% in 10 ms: 50 ms until the check. */
+static void fill_slowly(struct realtime *rt)
 {
 	const uint64_t ms = 1000000;
+
+	realtime_note_pass(rt, 1, 10 * ms);
+	realtime_note_pass(rt, 1, 20 * ms);
+}
+
+Test(realtime, buffers_that_fill_slowly_are_checked_seldom)
+{
 	struct realtime rt;
 	uint64_t start;
 
 	begin(&rt, PRIORITY);
-	realtime_note_pass(&rt, 1, 10 * ms);
-	realtime_note_pass(&rt, 1, 20 * ms);
-	report();
-	wait_for_reads(1);
+	fill_slowly(&rt);
 	start = clock_mono_ns();
 	report();
-	wait_for_reads(2);
-	cr_expect_geq(clock_mono_ns() - start, 45 * ms);
+	wait_for_reads(1);
+	cr_expect_geq(clock_mono_ns() - start, SECOND_NS / 20);
+	cr_expect_eq(policy_of(0), SCHED_OTHER);
+	realtime_end(&rt);
+}
+
+static uint64_t time_of_request(void)
+{
+	struct realtime rt;
+	uint64_t start, took;
+
+	begin(&rt, PRIORITY);
+	fill_slowly(&rt);
+	report();
+	start = clock_mono_ns();
 	realtime_ask(&rt);
 	wait_for_policy(0, SCHED_FIFO);
-	cr_expect_lt(clock_mono_ns() - start, SECOND_NS);
+	took = clock_mono_ns() - start;
+	realtime_end(&rt);
+	close(buffer.fd);
+	return took;
+}
+
+/* On a busy machine the governor may come late, but not each time. */
+Test(realtime, request_does_not_wait_for_the_check)
+{
+	uint64_t least = SECOND_NS, took;
+	int i;
+
+	for (i = 0; i < 20 && least >= SECOND_NS / 40; i++) {
+		took = time_of_request();
+		least = took < least ? took : least;
+	}
+	cr_expect_lt(least, SECOND_NS / 40);
+}
+
+/* 12%: reported a moment ago, or about to report. */
+Test(realtime, buffer_that_may_have_just_reported_is_checked_again)
+{
+	struct realtime rt;
+
+	begin(&rt, PRIORITY);
+	set_fill(12);
+	wait_for_reads(3);
+	cr_expect_eq(policy_of(0), SCHED_OTHER);
+	__atomic_store_n(&buffer.fill, 17, __ATOMIC_RELEASE);
+	wait_for_policy(0, SCHED_FIFO);
 	realtime_end(&rt);
 }
 

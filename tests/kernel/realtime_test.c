@@ -21,21 +21,21 @@ Test(realtime_share, share_is_0_if_the_kernel_would_throttle_the_threads)
 	cr_expect_eq(realtime_share_max(100000, 1000000), REALTIME_SHARE_MIN);
 }
 
-Test(realtime_rest, buffer_is_at_most_half_full_at_twice_the_rate)
+Test(realtime_rest, buffer_is_half_full_after_it)
 {
 	const uint64_t ms = 1000000;
 
-	/* 10% in 10 ms: 20% in 10 ms, so the other 40% take 20 ms */
-	cr_expect_eq(realtime_rest_ns(10, 10 * ms), 20 * ms);
-	cr_expect_eq(realtime_rest_ns(25, 4 * ms), 2 * ms);
-	cr_expect_eq(realtime_rest_ns(49, 49 * ms), ms / 2);
+	/* 10% in 10 ms: the other 40% take 40 ms */
+	cr_expect_eq(realtime_rest_ns(10, 10 * ms), 40 * ms);
+	cr_expect_eq(realtime_rest_ns(25, 4 * ms), 4 * ms);
 }
 
-Test(realtime_rest, no_rest_from_half_on_and_a_bounded_one_before)
+Test(realtime_rest, rest_is_neither_shorter_than_2_ms_nor_longer_than_50)
 {
-	cr_expect_eq(realtime_rest_ns(50, 1000000000), 0);
-	cr_expect_eq(realtime_rest_ns(100, 1000000000), 0);
+	cr_expect_eq(realtime_rest_ns(50, 1000000000), 2000000);
+	cr_expect_eq(realtime_rest_ns(100, 1000000000), 2000000);
+	cr_expect_eq(realtime_rest_ns(49, 49000000), 2000000);
+	cr_expect_eq(realtime_rest_ns(0, 0), 2000000);
 	cr_expect_eq(realtime_rest_ns(1, 1000000000), 50000000);
-	cr_expect_eq(realtime_rest_ns(0, 1000000), 25000000);
-	cr_expect_eq(realtime_rest_ns(0, 0), 0);
+	cr_expect_eq(realtime_rest_ns(0, 1000000), 50000000);
 }

@@ -41,10 +41,10 @@
 
 enum {
 	CALM_PERCENT = 16, /* below it, a buffer does not fill up */
-	LATE_PERCENT = 10, /* still filled after a report: the threads are late */
-	LATE_NS = 2000000, /* from the report */
-	REST_NS = 50000000, /* longest time without a look */
-	REST_PERCENT = 50, /* at twice the rate, a buffer is that full after it */
+	LATE_PERCENT = 10, /* a buffer that reports has more */
+	LATE_NS = 2000000, /* shortest time from a report to a check */
+	REST_NS = 50000000, /* longest one */
+	REST_PERCENT = 50, /* a buffer is that full after it, at an unchanged rate */
 	STEP_MIN_NS = 2000000, /* between two accountings */
 	RUNAWAY_US = 200000, /* CPU time at real-time priority without a sleep */
 	KERNEL_MARGIN = 5, /* percent, for other real-time tasks */
@@ -317,37 +317,55 @@ static void govern_until_calm(struct realtime *rt)
 	__atomic_store_n(&rt->asked, false, __ATOMIC_RELEASE);
 }
 
-/* Whether a buffer that has reported is not emptied by ordinary threads. */
-static bool is_late(const struct realtime *rt)
-{
-	if (__atomic_load_n(&rt->asked, __ATOMIC_ACQUIRE))
-		return true;
-	sleep_until(clock_mono_ns() + LATE_NS);
-	return rt->need.fill(rt->need.ctx) >= LATE_PERCENT;
-}
-
 uint64_t realtime_rest_ns(unsigned int fill, uint64_t ns)
 {
 	uint64_t rest;
 
 	if (fill >= REST_PERCENT)
-		return 0;
-	rest = ns * (REST_PERCENT - fill) / (2 * (fill ? fill : 1));
+		return LATE_NS;
+	rest = ns * (REST_PERCENT - fill) / (fill ? fill : 1);
+	if (rest < LATE_NS)
+		return LATE_NS;
 	return rest < REST_NS ? rest : REST_NS;
 }
 
-/*
- * At a high rate buffers report each few milliseconds, and are emptied each time. A check of each report
- * would cost two wakeups.
- */
+/* Ends when the threads ask for real-time priority, or when all is over. */
 static void rest(const struct realtime *rt)
 {
 	struct pollfd asked = { .fd = rt->event_fd, .events = POLLIN };
 	const uint64_t ns = __atomic_load_n(&rt->rest_ns, __ATOMIC_RELAXED);
-	const struct timespec ts = { .tv_nsec = (long)ns };
+	const struct timespec ts = { .tv_nsec = (long)(ns ? ns : LATE_NS) };
 
-	if (ns)
-		ppoll(&asked, 1, &ts, NULL);
+	ppoll(&asked, 1, &ts, NULL);
+}
+
+/* A report that came in between is older than the fill that is read next. */
+static void forget_reports(const struct realtime *rt)
+{
+	struct epoll_event ready[READY_MAX];
+
+	epoll_wait(rt->epoll_fd, ready, READY_MAX, 0);
+}
+
+/*
+ * Whether a buffer that has reported is not emptied by ordinary threads. At a high rate buffers report each few
+ * milliseconds, and are emptied each time, so this waits as long as their rate permits. A buffer that is about
+ * to report, and one that has just reported, cannot be told apart: this waits until it is empty, or too full.
+ */
+static bool is_late(const struct realtime *rt)
+{
+	unsigned int fill;
+
+	if (__atomic_load_n(&rt->asked, __ATOMIC_ACQUIRE))
+		return true;
+	do {
+		rest(rt);
+		forget_reports(rt);
+		if (__atomic_load_n(&rt->asked, __ATOMIC_ACQUIRE))
+			return true;
+		fill = rt->need.fill(rt->need.ctx);
+	} while (fill >= LATE_PERCENT && fill < CALM_PERCENT && !is_over(rt));
+	return fill >= CALM_PERCENT;
 }
 
 static void *govern(void *ctx)
@@ -366,12 +384,8 @@ static void *govern(void *ctx)
 			continue;
 		if (read(rt->event_fd, &drained, sizeof(drained)) < 0 && errno != EAGAIN)
 			break;
-		if (is_over(rt))
-			break;
-		if (is_late(rt))
+		if (!is_over(rt) && is_late(rt))
 			govern_until_calm(rt);
-		else
-			rest(rt);
 	}
 	return NULL;
 }

@@ -56,7 +56,7 @@ struct realtime {
 	bool asked, over;
 	uint64_t total_ns;
 	uint64_t pass_ns; /* start of the last pass; 0: none yet */
-	uint64_t rest_ns; /* how long reports need no look */
+	uint64_t rest_ns; /* from a report to a check; 0: not known yet */
 };
 
 /* The calling thread takes part and gets the nice value. */
@@ -77,7 +77,7 @@ void realtime_start(struct realtime *rt, const struct realtime_need *need);
 void realtime_ask(struct realtime *rt);
 /*
  * Buffers are emptied from @now_ns on, and the fullest has @fill percent. While they fill up as slowly
- * as that, the governor does not check each report. For the thread that empties them.
+ * as that, the governor checks them seldom. For the thread that empties them.
  */
 void realtime_note_pass(struct realtime *rt, unsigned int fill, uint64_t now_ns);
 /* Makes all threads ordinary. The caller, who called realtime_begin(), gets its nice value back. */
@@ -85,7 +85,7 @@ void realtime_end(struct realtime *rt);
 /* CPU time at real-time priority until now. */
 uint64_t realtime_ns(const struct realtime *rt);
 
-/* How long a buffer that got @fill percent full within @ns needs no look, even at twice that rate. */
+/* How long a buffer that got @fill percent full within @ns needs no check: then it is half full. */
 uint64_t realtime_rest_ns(unsigned int fill, uint64_t ns);
 /*
  * Whether the kernel allows the calling thread real-time priority: 0 or -errno. *why, if not NULL, is
