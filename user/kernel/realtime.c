@@ -349,8 +349,8 @@ static void forget_reports(const struct realtime *rt)
 
 /*
  * Whether a buffer that has reported is not emptied by ordinary threads. At a high rate buffers report each few
- * milliseconds, and are emptied each time, so this waits as long as their rate permits. A buffer that is about
- * to report, and one that has just reported, cannot be told apart: this waits until it is empty, or too full.
+ * milliseconds, and are emptied each time, so this waits for the time that their rate permits. A buffer may also have
+ * reported just now, or be about to report: this waits until it is empty, or too full.
  */
 static bool is_late(const struct realtime *rt)
 {
