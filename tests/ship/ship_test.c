@@ -411,6 +411,20 @@ Test(ship, a_file_that_is_no_trace_is_set_aside)
 	end(&s);
 }
 
+/* What is readable of it was shipped, so it is not lost. */
+Test(ship, the_disk_budget_includes_files_that_are_no_traces)
+{
+	struct scene s = { 0 };
+
+	begin(&s, false);
+	copy_trace(&s, "a.1.bin.unreadable");
+	cr_expect_eq(run_with(&s, 20000 * MS, 1), 0);
+	cr_expect_not(has_file(&s, "a.1.bin.unreadable"));
+	/* the other one, which was never shipped */
+	cr_expect_eq(s.counts.dropped, 1);
+	end(&s);
+}
+
 Test(ship, a_file_without_its_end_is_shipped_and_counted)
 {
 	struct scene s = { 0 };

@@ -34,21 +34,27 @@ static int by_age(const void *a, const void *b)
 	return strverscmp(x->name, y->name);
 }
 
-static bool is_refused(const char *name)
+static bool has_suffix(const char *name, const char *suffix)
 {
-	const size_t len = strlen(name), suffix = strlen(FINISHED_FILES_REFUSED);
-	char *sent;
-	bool is;
+	const size_t len = strlen(name), suffix_len = strlen(suffix);
+	char *finished;
+	bool has;
 
-	if (len <= suffix || strcmp(name + len - suffix, FINISHED_FILES_REFUSED) != 0)
+	if (len <= suffix_len || strcmp(name + len - suffix_len, suffix) != 0)
 		return false;
-	sent = xstrndup(name, len - suffix);
-	is = is_finished(sent);
-	free(sent);
-	return is;
+	finished = xstrndup(name, len - suffix_len);
+	has = is_finished(finished);
+	free(finished);
+	return has;
 }
 
-static void add(struct finished_files *s, int dir, const char *name, bool refused)
+static bool is_set_aside(const char *name)
+{
+	return has_suffix(name, FINISHED_FILES_REFUSED) ||
+	       has_suffix(name, FINISHED_FILES_UNREADABLE);
+}
+
+static void add(struct finished_files *s, int dir, const char *name, bool set_aside)
 {
 	struct stat st;
 
@@ -59,7 +65,7 @@ static void add(struct finished_files *s, int dir, const char *name, bool refuse
 	s->files[s->cnt++] = (struct finished_file){
 		.name = xstrdup(name),
 		.bytes = (uint64_t)st.st_size,
-		.refused = refused,
+		.set_aside = set_aside,
 		.wall = (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec,
 	};
 	s->bytes += (uint64_t)st.st_size;
@@ -76,7 +82,7 @@ static int list(int dir, bool all, struct finished_files *out)
 	for (int i = 0; i < cnt; i++)
 		if (is_finished(names[i]))
 			add(out, dir, names[i], false);
-		else if (all && is_refused(names[i]))
+		else if (all && is_set_aside(names[i]))
 			add(out, dir, names[i], true);
 	file_names_free(names, cnt);
 	if (out->cnt)
@@ -136,10 +142,10 @@ size_t finished_files_trim(int dir, uint64_t max, const char *keep, struct ship_
 		const struct finished_file *f = &s.files[i];
 		if (keep && !strcmp(f->name, keep))
 			continue;
-		if (!(f->refused ? delete_file(dir, f) : drop_file(dir, f, state)))
+		if (!(f->set_aside ? delete_file(dir, f) : drop_file(dir, f, state)))
 			continue;
 		s.bytes -= f->bytes;
-		cnt += !f->refused;
+		cnt += !f->set_aside;
 	}
 	finished_files_fini(&s);
 	return cnt;

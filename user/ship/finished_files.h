@@ -8,14 +8,15 @@
 
 struct ship_state;
 
-/* Appended to the name of a file that the server did not take. */
+/* Appended to the name of a file that is set aside: the server did not take all of it, or it is not a complete trace. */
 #define FINISHED_FILES_REFUSED ".refused"
+#define FINISHED_FILES_UNREADABLE ".unreadable"
 
 /* A finished file of the directory. */
 struct finished_file {
 	char *name;
 	uint64_t bytes, wall; /* ns since 1970 of its last change */
-	bool refused; /* by the server: it is not sent again */
+	bool set_aside; /* it is not sent again */
 };
 
 /* Finished files, oldest first. {0}: none. */
@@ -30,7 +31,7 @@ int finished_files_list(int dir, struct finished_files *out);
 void finished_files_fini(struct finished_files *s);
 
 /*
- * Deletes the oldest files, refused ones too, until at most @max bytes are left, except the file @keep, which may be NULL.
+ * Deletes the oldest files, also those set aside, until at most @max bytes are left, except the file @keep, which may be NULL.
  * Each file that was not sent is noted in the state as lost, unless that is NULL, before it is deleted, and printed. Returns
  * the number of these.
  */

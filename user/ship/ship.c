@@ -19,9 +19,6 @@
 #include "ship/finished_files.h"
 #include "ship/profile_file.h"
 
-/* Appended to the name of a file that is not a trace, which takes it out of the set. */
-#define UNREADABLE ".unreadable"
-
 struct ship {
 	const struct ship_opts *opts;
 	struct ship_counts *counts;
@@ -132,7 +129,7 @@ static int ship_one(struct ship *s, const char *name)
 				 "has profiles that the server does not take");
 	if (err == -EBADMSG) {
 		s->counts->unreadable++;
-		return set_aside(s, name, UNREADABLE,
+		return set_aside(s, name, FINISHED_FILES_UNREADABLE,
 				 "is not a complete trace: what is readable was shipped");
 	}
 	return err ?: remove_file(s, name);
