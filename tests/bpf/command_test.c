@@ -311,6 +311,22 @@ Test(command, summary_includes_cpu_time_of_the_commands_children)
 	live_proc_fini(&p);
 }
 
+Test(command, summary_without_inherit_names_the_recorded_threads)
+{
+	const char *args[] = { "--progress", "--no-inherit", "-o", live_path("c.bin"),
+			       "--",	     "/bin/sh",	     "-c", "sleep 0.1; exit 0",
+			       NULL };
+	struct live_proc p;
+	struct buf text;
+
+	cr_assert_eq(live_run(&p, args, NULL), 0);
+	text = live_errors(&p);
+	cr_expect(strstr(text.data, "\n  recorded threads of process "), "%s", text.data);
+	cr_expect_not(strstr(text.data, "all threads of"), "%s", text.data);
+	buf_free(&text);
+	live_proc_fini(&p);
+}
+
 /* ---- whose it is ------------------------------------------------------------------------------- */
 
 static void be_sudo(void)

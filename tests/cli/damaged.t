@@ -62,6 +62,13 @@ $ for o in '' '--time 0s,'; do dial9-prof export html $o -o page.html damaged.bi
 5 1
 ! dial9-prof: damaged.bin: damaged: <*>
 ! dial9-prof: damaged.bin: damaged: <*>
+$ cat damaged.bin | dial9-prof export html -o page.html -; echo $? $(grep -c '</html>' page.html); rm page.html; dial9-prof export html -o page.html - <damaged.bin; echo $?; rm page.html
+5 1
+5
+! dial9-prof: standard input: damaged: <*> at byte <N>; everything before it is used, the rest is missing (copy the file again)
+! dial9-prof: standard input: damaged: <*> at byte <N>; everything before it is used, the rest is missing (copy the file again)
+$ cat whole.bin | dial9-prof export html -o page.html -; echo $?; dial9-prof export html -o same.html whole.bin; sed 's/standard input/whole.bin/g' page.html | cmp - same.html; rm page.html same.html
+0
 $ printf 'TRC\000\001\000\001' >nothing; dial9-prof export html -o page.html nothing; echo $?; ls page.html
 5
 ! dial9-prof: nothing: damaged: unknown frame tag at byte 5; no events before it (copy the file again)

@@ -5,8 +5,9 @@
  *
  * Odd seeds record one process alone; seeds that are 3 modulo 4 also watch CPUs for it; seeds that are 2 modulo
  * 4 record a command; seeds that are 1 modulo 3 have polls of workers, too; multiples of 5 record two CPUs
- * only; multiples of 9 report now and then which threads are followed; seeds from 100 on have off-CPU interval
- * events instead of switches and wakeups. Each boot has ten seeds.
+ * only; multiples of 9 report now and then which threads are followed; seeds that are 3 modulo 7 do not record
+ * new threads; seeds from 100 on have off-CPU interval events instead of switches and wakeups. Each boot has ten
+ * seeds.
  *
  * Two readers must have the same result. NAME is the name of threads, functions and files, BUILD a part of the build-ids. With
  * STRETCH the trace lasts that many times as long, and its processes are in two control groups.
@@ -393,7 +394,7 @@ static void begin_trace(struct world *w, uint64_t seed)
 	static const char *const targets[] = { "system", "pid 103", "command task", "pid 103" };
 	const char *target = targets[seed % 4], *watched = seed % 4 == 3 ? "yes" : "no";
 	const char *reports_followed = seed % 18 ? "told" : "within";
-	struct dial9_str meta[9][2] = {
+	struct dial9_str meta[10][2] = {
 		{ { "start_realtime_ns", 17 }, { "1700000000000000000", 19 } },
 		{ { "target", 6 }, { target, strlen(target) } },
 		{ { "target_pids", 11 }, { "103,109", 7 } },
@@ -415,6 +416,10 @@ static void begin_trace(struct world *w, uint64_t seed)
 	if (w->reports_followed) {
 		meta[cnt][0] = (struct dial9_str){ PROF_META_FOLLOWED, 8 };
 		meta[cnt++][1] = (struct dial9_str){ reports_followed, strlen(reports_followed) };
+	}
+	if (seed % 7 == 3) {
+		meta[cnt][0] = (struct dial9_str){ PROF_META_INHERIT, 7 };
+		meta[cnt++][1] = (struct dial9_str){ "no", 2 };
 	}
 	w->off_cpu_events = seed >= 100;
 	if (w->off_cpu_events) {

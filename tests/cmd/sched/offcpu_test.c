@@ -385,3 +385,24 @@ Test(offcpu, latency_of_sums_has_a_total)
 		"       0 ns         0         0       2    4.000 ms   2.000 ms   2.097 ms   2.097 ms   3.000 ms  app 7\n");
 	run_free(&r);
 }
+
+/* Preempted threads, recorded with --min-block and --max-block: others may have blocked for shorter or longer. */
+Test(offcpu, without_blocked_time_the_recorded_intervals_are_reported)
+{
+	static const char *const kv[] = { PROF_META_OFF_MIN_NS, "50000", PROF_META_OFF_MAX_NS,
+					  "5000000", NULL };
+	struct make m;
+
+	make_init(&m, NULL);
+	make_metadata(&m, RUN_SEC, kv);
+	make_task(&m, RUN_SEC, 10, 11, "spinner");
+	MAKE_NUMBERS(&m, 2 * RUN_SEC, PROF_EV_OFF_CPU, { "common_cpu", 0 }, { "common_pid", 11 },
+		     { "off_ns", 100000 }, { "blocked_ns", 0 }, { "prev_state", 0 },
+		     { "waker_pid", 0 }, { "context", 0 }, { "from_cpu", 0 }, { "woken", 0 },
+		     { "unfinished", 0 });
+	run_expect(run_cmd(cmd_offcpu, make_file(&m), "offcpu", "-", NULL), CMD_OK,
+		   "No blocked time in standard input: not all off-CPU intervals were recorded.\n"
+		   "# switches: only off-CPU intervals from 50.000 us to 5.000 ms\n",
+		   "");
+	make_fini(&m);
+}

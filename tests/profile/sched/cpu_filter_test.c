@@ -58,6 +58,40 @@ Test(cpu_filter, followed_thread_is_known_from_its_task_event_on)
 		   "5 unknown 1600-1700 to nothing edge-end neighbour\n");
 }
 
+Test(cpu_filter, thread_that_becomes_a_target_while_it_runs_has_no_hole)
+{
+	struct run r = { .tid = 5 };
+	struct make m;
+
+	make_target(&m, "system", "followed", "told");
+	make_followed_task(&m, 1000, 6, 6, true);
+	make_switch(&m, 1100, 0, "b", 6, 1, "x", 8);
+	make_followed_task(&m, 1200, 5, 5, true);
+	make_switch(&m, 1300, 0, "a", 5, 1, "x", 8);
+	make_waking(&m, 1400, 0, 8, "a", 5);
+	run_expect(&r, &m,
+		   "5 running 1200-1300 to block cpu 0 edge-start\n"
+		   "5 blocked 1300-1400 to waking cpu 0 by 8 at 1400 S\n"
+		   "5 runnable 1400-1400 to nothing cpu 0 woken by 8 at 1400 edge-end\n");
+}
+
+Test(cpu_filter, switch_after_a_thread_became_a_target_is_missing)
+{
+	struct run r = { .tid = 5 };
+	struct make m;
+
+	make_target(&m, "system", "followed", "told");
+	make_followed_task(&m, 1000, 6, 6, true);
+	make_followed_task(&m, 1100, 5, 5, true);
+	make_switch(&m, 1200, 0, "b", 6, 1, "x", 8);
+	make_switch(&m, 1300, 0, "a", 5, 1, "x", 8);
+	make_waking(&m, 1300, 0, 8, "a", 5);
+	run_expect(&r, &m,
+		   "5 unknown (running) 1100-1300 to block cpu 0 hole edge-start\n"
+		   "5 blocked 1300-1300 to waking cpu 0 by 8 at 1300 S\n"
+		   "5 runnable 1300-1300 to nothing cpu 0 woken by 8 at 1300 edge-end\n");
+}
+
 Test(cpu_filter, task_events_inside_a_cut_count_from_its_start)
 {
 	const char *const kv[] = { "target", "pid 5", "followed", "within", "inherit", "no", NULL };

@@ -132,6 +132,45 @@ Test(target_threads, children_are_no_targets_without_inherit)
 	target_threads_fini(&f);
 }
 
+Test(target_threads, new_threads_are_no_targets_without_inherit)
+{
+	struct target_threads f = { 0 };
+	struct make m;
+
+	make_begin(&m, "pid 5", "inherit", "no");
+	make_task(&m, 2, 5, 6, "present");
+	make_fork(&m, 10, 5, 8);
+	make_task(&m, 11, 5, 8, "new");
+	read_all(&m, &f);
+	cr_expect(target_threads_has(&f, 5, 5) && target_threads_has(&f, 5, 6));
+	cr_expect(!target_threads_has(&f, 5, 8));
+	target_threads_forget(&f, 8);
+	cr_expect(!target_threads_has(&f, 5, 8), "what reuses its TID is new, too");
+	target_threads_fini(&f);
+}
+
+static void make_command_without_inherit(struct make *m, const char *pids)
+{
+	const char *const kv[] = { "target",	  "command ls", "inherit", "no",
+				   "target_pids", pids,		NULL };
+
+	make_init(m, NULL);
+	make_metadata(m, 1, kv);
+}
+
+Test(target_threads, command_is_its_first_thread_without_inherit)
+{
+	struct target_threads f = { 0 };
+	struct make m;
+
+	make_command_without_inherit(&m, "5");
+	make_exec(&m, 10, 5, 5);
+	make_task(&m, 11, 5, 6, "thread");
+	read_all(&m, &f);
+	cr_expect(target_threads_has(&f, 5, 5) && !target_threads_has(&f, 5, 6));
+	target_threads_fini(&f);
+}
+
 Test(target_threads, command_is_found_by_its_pid_or_its_exec)
 {
 	const uint64_t frame = make_frame(1, 0x10);

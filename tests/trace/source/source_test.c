@@ -403,6 +403,39 @@ Test(source, truncated_or_damaged_zstd_is_reported)
 	source_close(src);
 }
 
+static size_t append_block(ZSTD_CCtx *c, uint8_t *out, size_t cap, const char *text)
+{
+	ZSTD_outBuffer o = { out, cap, 0 };
+	ZSTD_inBuffer i = { text, strlen(text), 0 };
+
+	cr_assert_eq(ZSTD_compressStream2(c, &o, &i, ZSTD_e_flush), 0);
+	return o.pos;
+}
+
+Test(source, blocks_before_damage_in_a_zstd_frame_are_read)
+{
+	ZSTD_CCtx *c = ZSTD_createCCtx();
+	uint8_t data[512];
+	size_t good = append_block(c, data, sizeof(data), "first,");
+	struct source *src;
+	char out[64];
+	size_t n;
+	ssize_t r;
+
+	good += append_block(c, data + good, sizeof(data) - good, "second");
+	n = good + append_block(c, data + good, sizeof(data) - good, "third");
+	/* the header of the third block: a reserved type, and a size above all limits */
+	memset(data + good, 0xff, 3);
+	cr_assert_eq(source_open_fd(temp_with(data, n), "t", &src), 0);
+	for (n = 0; (r = source_read(src, out + n, sizeof(out) - n)) > 0;)
+		n += (size_t)r;
+	cr_expect_eq(r, -EBADMSG);
+	cr_expect_eq(n, 12);
+	cr_expect(!memcmp(out, "first,second", 12));
+	source_close(src);
+	ZSTD_freeCCtx(c);
+}
+
 /* ---- several files -------------------------------------------------------------------------------- */
 
 static char dir[] = "/tmp/d9-set-XXXXXX";

@@ -19,19 +19,21 @@ static bool part_has_switches(const void *ctx, uint32_t part)
 	return interval_reader_has_switches(ctx, part);
 }
 
-/* One line if the trace has off-CPU intervals instead of switches. */
-static void put_stays(struct buf *out, const struct interval_reader *t, bool color)
+bool interval_print_recorded(struct buf *out, const struct interval_reader *t, bool color)
 {
 	const struct report_text_recorded_opts opts = { part_has_switches, t,
 							!t->opts.each_switch };
 	struct buf line = { 0 };
+	bool any;
 
 	buf_addstr(&line, "# switches: ");
-	if (report_text_recorded(&line, t->names, &opts)) {
+	any = report_text_recorded(&line, t->names, &opts);
+	if (any) {
 		buf_addch(&line, '\n');
 		color_put(out, color, COLOR_WARN, buf_cstr(&line), line.len);
 	}
 	buf_free(&line);
+	return any;
 }
 
 void interval_print_filtered(struct buf *out, const struct interval_reader *t, bool color)
@@ -71,7 +73,7 @@ void interval_print_head(struct buf *out, const struct interval_reader *t, const
 	buf_addstr(out, "# ");
 	value_text_clean(out, file, strlen(file));
 	buf_printf(out, ": %s over %.3f s\n", what, (double)interval_reader_span_ns(t) / 1e9);
-	put_stays(out, t, color);
+	interval_print_recorded(out, t, color);
 	interval_print_filtered(out, t, color);
 	buf_addstr(&line, "# lost: ");
 	report_text_lost(&line, a);

@@ -25,6 +25,8 @@ void interval_print_head(struct buf *out, const struct interval_reader *t, const
 			 bool color);
 /* The first columns of a row: time (with a star: includes fragments), share of @all_ns, count, average, maximum. */
 void interval_print_sums(struct buf *out, const struct blocked_row *r, uint64_t all_ns, bool color);
+/* "# switches: ..." if the trace has off-CPU intervals or sums instead of switches. False: it has not. */
+bool interval_print_recorded(struct buf *out, const struct interval_reader *t, bool color);
 /* "# filtered: ..." of report_text_filtered(), a line each, as in interval_print_head(). */
 void interval_print_filtered(struct buf *out, const struct interval_reader *t, bool color);
 /* The lines of report_text_unknown() and report_text_unsure(); nothing for 0. */

@@ -29,7 +29,7 @@ static void print_none(const struct interval_report *r)
 {
 	const struct interval_report_ops *ops = r->ops;
 	const char *why = ops->why_none;
-	struct buf out = { 0 };
+	struct buf out = { 0 }, recorded = { 0 };
 
 	if (r->found)
 		return;
@@ -39,8 +39,11 @@ static void print_none(const struct interval_report *r)
 		why = ops->why_unknown;
 	else if (interval_reader_is_chosen(&r->timeline))
 		return;
+	else if (interval_print_recorded(&recorded, &r->timeline, r->view.color))
+		why = "not all off-CPU intervals were recorded";
 	printf("%s in %s%s%s.\n", ops->none, reader_input(r->timeline.reader), why ? ": " : "",
 	       why ? why : "");
+	buf_print(&recorded, stdout);
 	if (ops->why_unknown)
 		interval_print_unknown(&out, &r->timeline, &r->unknown, r->view.color);
 	buf_print(&out, stdout);

@@ -62,6 +62,7 @@ struct export_cmd {
 	struct out_file *sink;
 	struct out_dir *dir; /* of a format with directory */
 	const char *file; /* of a format that takes the trace itself */
+	int copied; /* its bytes, if the file cannot be read again; -1: none */
 };
 
 /* ---- ^C ---------------------------------------------------------------------------------------- */
@@ -283,6 +284,8 @@ static int export_copied_bytes(void *ctx, const void *data, size_t sz)
 	/* ends the copy without a line */
 	if (stopped)
 		return -EPIPE;
+	if (c->copied >= 0 && spool_write(&c->copied, data, sz))
+		return -EIO;
 	if (!c->x)
 		c->x = export_new(&(struct export_opts){ .format = c->format,
 							 .kind = EXPORT_ALL,
@@ -292,11 +295,25 @@ static int export_copied_bytes(void *ctx, const void *data, size_t sz)
 	return export_bytes(c->x, data, sz);
 }
 
+static int open_copied(struct export_cmd *c, struct source **out)
+{
+	const int fd = c->copied;
+
+	if (fd < 0)
+		return source_open(c->file, out);
+	c->copied = -1;
+	if (lseek(fd, 0, SEEK_SET) < 0) {
+		close(fd);
+		return -errno;
+	}
+	return source_open_fd(fd, strcmp(c->file, "-") ? c->file : "standard input", out);
+}
+
 /*
  * Copied bytes were not decoded: reports damage, a later format and a truncated end, as for other formats. False: there
  * is nothing good.
  */
-static bool check_bytes(const char *path, int *code)
+static bool check_bytes(struct export_cmd *c, int *code)
 {
 	struct trace_event ev;
 	struct source *src;
@@ -304,7 +321,7 @@ static bool check_bytes(const char *path, int *code)
 	int ret;
 
 	*code = CMD_INPUT;
-	if (source_open(path, &src) || reader_new(src, READER_ONE_PASS, &r))
+	if (open_copied(c, &src) || reader_new(src, READER_ONE_PASS, &r))
 		return false;
 	reader_skip_stacks(r);
 	reader_skip_tasks(r);
@@ -321,18 +338,28 @@ static bool check_bytes(const char *path, int *code)
 static int export_itself(const struct export_cmd_opts *opts, const struct exporter *format,
 			 const char *path)
 {
-	struct export_cmd c = { .opts = opts, .format = format, .file = path };
+	struct export_cmd c = { .opts = opts, .format = format, .file = path, .copied = -1 };
 	const struct cut_out out = { export_copied_bytes, &c };
-	int code = trace_bytes_write("export", &opts->sel, path, &out);
-	/* what precedes the damage is exported */
-	bool good = code == CMD_OK || code == CMD_INPUT;
+	const bool whole = !select_opts_are_used(&opts->sel);
+	bool good;
+	int code;
 
-	if (code == CMD_OK && !select_opts_are_used(&opts->sel) && spool_has_name(path))
-		good = check_bytes(path, &code);
+	if (whole && !spool_has_name(path)) {
+		c.copied = spool_temp("export");
+		if (c.copied < 0)
+			return CMD_OUTPUT;
+	}
+	code = trace_bytes_write("export", &opts->sel, path, &out);
+	/* what precedes the damage is exported */
+	good = code == CMD_OK || code == CMD_INPUT;
+	if (code == CMD_OK && whole && !stopped)
+		good = check_bytes(&c, &code);
 	if (good && c.x && !stopped && (export_end(c.x) || commit(&c)))
 		code = CMD_OUTPUT;
 	if (out_file_close(c.sink) && good)
 		code = CMD_OUTPUT;
+	if (c.copied >= 0)
+		close(c.copied);
 	export_free(c.x);
 	return code;
 }

@@ -302,10 +302,11 @@ static void print_times(struct story *story, uint32_t pid, bool children)
 	if (!all)
 		return;
 	fprintf(stderr,
-		"  all threads of process %u%s: running %.3f s (%.1f%%), "
+		"  %s threads of process %u%s: running %.3f s (%.1f%%), "
 		"runnable %.3f s (%.1f%%), blocked %.3f s (%.1f%%)\n",
-		pid, children ? " and its children" : "", sum.run / 1e9, percent(sum.run, all),
-		sum.wait / 1e9, percent(sum.wait, all), sum.off / 1e9, percent(sum.off, all));
+		children ? "all" : "recorded", pid, children ? " and its children" : "",
+		sum.run / 1e9, percent(sum.run, all), sum.wait / 1e9, percent(sum.wait, all),
+		sum.off / 1e9, percent(sum.off, all));
 }
 
 /* Of a single process or the command. */

@@ -45,6 +45,13 @@ uint32_t cpu_log_on(const struct cpu_log *log, uint32_t cpu)
 	return last ? last->tid : CPU_LOG_NOBODY;
 }
 
+uint64_t cpu_log_since(const struct cpu_log *log, uint32_t cpu)
+{
+	const struct cpu_log_slice *last = latest(log, cpu);
+
+	return last ? last->from : 0;
+}
+
 static void begin_slice(struct cpu_log *log, uint32_t cpu, uint64_t ts, uint32_t tid)
 {
 	const struct cpu_log_slice *last = latest(log, cpu);

@@ -46,6 +46,9 @@ uint32_t cpu_log_switch(struct cpu_log *log, uint32_t cpu, uint64_t ts, uint32_t
 /* The thread on @cpu; CPU_LOG_NOBODY or CPU_LOG_LATER if unknown. */
 uint32_t cpu_log_on(const struct cpu_log *log, uint32_t cpu);
 
+/* Since when; 0 if no switch of @cpu was added. */
+uint64_t cpu_log_since(const struct cpu_log *log, uint32_t cpu);
+
 /*
  * From @ts on, @tid (a TID or one of the constants above) is on @cpu and every switch is recorded.
  * The time from the last switch to @ts becomes CPU_LOG_NOBODY.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Targets of a recording, from its metadata ("system", "pid 1,2", "tid 3", "command ls") and then
- * from forks. Owns the two sets; numbers only. As in the BPF programs, a child of a target thread
+ * from forks. Owns the sets; numbers only. As in the BPF programs, a child of a target thread
  * is a target with its whole process. Children from before the segment are known from TaskEvents.
  */
 #include "profile/sched/target_threads.h"
@@ -64,10 +64,16 @@ void target_threads_init(struct target_threads *f, const struct names *n, uint32
 	}
 }
 
+/* Without inherit, a command is its first thread: the others are new. */
+static void add_command(struct target_threads *f, uint64_t pid)
+{
+	add(f->inherit ? &f->pids : &f->tids, pid, &named);
+}
+
 static void activate_pending(struct target_threads *f, uint64_t pid)
 {
 	if (f->pending.cnt && hmap_del(&f->pending, pid))
-		add(&f->pids, pid, &named);
+		add_command(f, pid);
 }
 
 static uint64_t number(const struct trace_event *ev, enum trace_role role)
@@ -80,11 +86,13 @@ static void handle_tracepoint(struct target_threads *f, const struct trace_event
 	void *how;
 
 	if (ev->schema->role[ROLE_CHILD_PID] >= 0) {
-		if (f->inherit && target_threads_has(f, ev->pid, ev->tid))
+		if (!f->inherit)
+			add(&f->excluded, number(ev, ROLE_CHILD_PID), &forked);
+		else if (target_threads_has(f, ev->pid, ev->tid))
 			add(&f->tids, number(ev, ROLE_CHILD_PID), &forked);
 	} else if (ev->schema->role[ROLE_OLD_PID] >= 0) {
 		if (f->command)
-			add(&f->pids, number(ev, ROLE_PID), &named);
+			add_command(f, number(ev, ROLE_PID));
 		f->command = false;
 		activate_pending(f, number(ev, ROLE_PID));
 		how = hmap_get(&f->tids, number(ev, ROLE_OLD_PID));
@@ -121,8 +129,9 @@ void target_threads_event(struct target_threads *f, const struct trace *t,
 
 bool target_threads_has(const struct target_threads *f, uint32_t pid, uint32_t tid)
 {
-	return !f->not_all || (pid != TRACE_NONE && hmap_get(&f->pids, pid)) ||
-	       hmap_get(&f->tids, tid);
+	if (!f->not_all || hmap_get(&f->tids, tid))
+		return true;
+	return pid != TRACE_NONE && hmap_get(&f->pids, pid) && !hmap_get(&f->excluded, tid);
 }
 
 void target_threads_forget(struct target_threads *f, uint32_t tid)
@@ -136,5 +145,6 @@ void target_threads_fini(struct target_threads *f)
 	hmap_fini(&f->pids);
 	hmap_fini(&f->pending);
 	hmap_fini(&f->tids);
+	hmap_fini(&f->excluded);
 	*f = (struct target_threads){ 0 };
 }

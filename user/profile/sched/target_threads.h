@@ -15,6 +15,8 @@ struct target_threads {
 	/* TaskEvents name targets (PROF_F_FOLLOWED); if within is set, only among the named PIDs */
 	bool from_task_events, within;
 	struct hmap pids, tids; /* keys */
+	/* Without inherit: TIDs of threads that are new. A reused TID is new, too. */
+	struct hmap excluded;
 	/*
 	 * PIDs of the command until the trace mentions them; before that the process runs the
 	 * recorder's code.

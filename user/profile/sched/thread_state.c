@@ -425,11 +425,14 @@ static void handle_switch(struct thread_state *iv, const struct trace *t,
 	struct thread *out = thread_of(iv, t, prev), *in = thread_of(iv, t, next), *was_running;
 	uint32_t prev_tid = prev < TRACE_NONE ? (uint32_t)prev : TRACE_NONE, was;
 	uint32_t next_tid = next < TRACE_NONE ? (uint32_t)next : TRACE_NONE;
-	bool sure = has_all_switches(iv) || is_target(iv, out);
+	bool sure = has_all_switches(iv) || is_target(iv, out), came_before;
 
 	iv->has_switch = true;
 	if (out && out->life == LIFE_GONE)
 		handle_switch_before_exec(iv, t, out, ev);
+	/* it came when its switches were not recorded */
+	came_before =
+		out && out->life == LIFE_UNSEEN && out->from >= cpu_log_since(&iv->cpus, ev->cpu);
 	was = cpu_log_switch(&iv->cpus, ev->cpu, ev->ts, prev_tid, next_tid, sure);
 	if (was != CPU_LOG_NOBODY && was != prev_tid) {
 		was_running = find(iv, was);
@@ -439,7 +442,7 @@ static void handle_switch(struct thread_state *iv, const struct trace *t,
 	}
 	if (out)
 		switched_out(iv, out, ev, trace_u64_or(ev, ROLE_PREV_STATE, 0), next_tid,
-			     was == CPU_LOG_NOBODY || was == prev_tid);
+			     came_before || was == CPU_LOG_NOBODY || was == prev_tid);
 	if (in)
 		switched_in(iv, in, ev, prev_tid);
 }

@@ -29,6 +29,7 @@
 #define KEPT_MAX (64 << 20)
 #define GZIP_MAGIC "\x1f\x8b"
 #define ZSTD_MAGIC "\x28\xb5\x2f\xfd"
+#define ZSTD_BLOCK_HEADER 3 /* bytes */
 
 enum source_mode { SOURCE_UNKNOWN, SOURCE_PLAIN, SOURCE_GZIP, SOURCE_ZSTD };
 
@@ -53,6 +54,7 @@ struct source {
 	char *name;
 	z_stream z;
 	ZSTD_DCtx *zstd;
+	size_t zstd_hint; /* input up to the end of a block, and the header of the next one */
 	size_t pos, len; /* unread part of buf */
 	uint8_t buf[SOURCE_BUF_SIZE];
 };
@@ -272,6 +274,7 @@ static int detect(struct source *src)
 		src->zstd = ZSTD_createDCtx();
 		if (!src->zstd)
 			return -ENOMEM;
+		src->zstd_hint = 1;
 		src->mode = SOURCE_ZSTD;
 	} else {
 		src->mode = SOURCE_PLAIN;
@@ -318,10 +321,16 @@ static ssize_t inflate_some(struct source *src, void *buf, size_t sz)
 	return (ssize_t)(sz - src->z.avail_out);
 }
 
-/* The same for zstd, which by default refuses windows above 128 MiB. */
+/*
+ * The same for zstd, which by default refuses windows above 128 MiB. When a call fails, zstd does
+ * not report what the same call decoded. So that only the damaged block is lost, a call gets no
+ * more than one block, or the header of one.
+ */
 static ssize_t unzstd_some(struct source *src, void *buf, size_t sz)
 {
-	ZSTD_inBuffer in = { src->buf + src->pos, src->len - src->pos, 0 };
+	const size_t have = src->len - src->pos, hint = src->zstd_hint;
+	const size_t want = hint > ZSTD_BLOCK_HEADER ? hint - ZSTD_BLOCK_HEADER : hint;
+	ZSTD_inBuffer in = { src->buf + src->pos, want < have ? want : have, 0 };
 	ZSTD_outBuffer out = { buf, sz, 0 };
 	size_t left;
 
@@ -332,6 +341,7 @@ static ssize_t unzstd_some(struct source *src, void *buf, size_t sz)
 		src->failed = -EBADMSG;
 	else if (!left)
 		src->in_member = false;
+	src->zstd_hint = left ? left : 1;
 	if (src->failed && !out.pos)
 		return src->failed;
 	return (ssize_t)out.pos;

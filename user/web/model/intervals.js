@@ -362,6 +362,9 @@ class Intervals {
 		const sure = this.#hasAllSwitches || out !== null && this.#isTarget(prev);
 		if (out && out.life === LIFE.GONE)
 			this.#handleSwitchBeforeExec(out, cpu, ts);
+		/* it came when its switches were not recorded */
+		const on = this.#cpus.get(cpu);
+		const cameBefore = out && out.life === LIFE.UNSEEN && (!on || out.from >= this.slices.start[on.slice]);
 		const was = this.#toCpu(cpu, ts, prev, next, sure);
 		if (was !== NOBODY && was !== prev) {
 			const running = this.#threads.get(was);
@@ -369,7 +372,7 @@ class Intervals {
 				running.flags |= FLAG.HOLE;
 		}
 		if (out)
-			this.#switchedOut(out, ts, cpu, state, next, was === NOBODY || was === prev);
+			this.#switchedOut(out, ts, cpu, state, next, cameBefore || was === NOBODY || was === prev);
 		if (into)
 			this.#switchedIn(into, ts, cpu, prev);
 	}

@@ -18,6 +18,7 @@ class TargetThreads {
 	#pids = new Map();
 	#tids = new Map();
 	#pending = new Set(); /* PIDs of the command until it runs */
+	#excluded = new Set(); /* without inherit: TIDs of threads that are new; a reused TID is new, too */
 	#inherit;
 	#command = false;
 	fromTaskEvents = false;
@@ -50,19 +51,28 @@ class TargetThreads {
 		}
 	}
 
+	/* Without inherit, a command is its first thread: the others are new. */
+	#addCommand(pid) {
+		(this.#inherit ? this.#pids : this.#tids).set(pid, NAMED);
+	}
+
 	/* An event shows that the process runs. */
 	activatePending(pid) {
 		if (this.#pending.size && this.#pending.delete(pid))
-			this.#pids.set(pid, NAMED);
+			this.#addCommand(pid);
 	}
 
 	/* Either may be NONE. */
 	has(pid, tid) {
-		return !this.some || pid !== NONE && this.#pids.has(pid) || this.#tids.has(tid);
+		return !this.some || this.#tids.has(tid) || pid !== NONE && this.#pids.has(pid) && !this.#excluded.has(tid);
 	}
 
 	fork(pid, tid, child) {
-		if (this.some && this.#inherit && this.has(pid, tid) && child !== NONE)
+		if (!this.some || child === NONE)
+			return;
+		if (!this.#inherit)
+			this.#excluded.add(child);
+		else if (this.has(pid, tid))
 			this.#tids.set(child, FORKED);
 	}
 
@@ -71,7 +81,7 @@ class TargetThreads {
 		if (!this.some)
 			return;
 		if (this.#command && tid !== NONE)
-			this.#pids.set(tid, NAMED);
+			this.#addCommand(tid);
 		this.#command = false;
 		this.activatePending(tid);
 		const how = this.#tids.get(old);
