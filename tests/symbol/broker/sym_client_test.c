@@ -74,9 +74,8 @@ static struct script *script;
 static void grow(void)
 {
 	volatile char *bytes = malloc(MEM_MAX + MEM_MAX / 2);
-	size_t i;
 
-	for (i = 0; i < MEM_MAX + MEM_MAX / 2; i += 4096)
+	for (size_t i = 0; i < MEM_MAX + MEM_MAX / 2; i += 4096)
 		bytes[i] = 1;
 }
 
@@ -206,8 +205,8 @@ static void setup(void)
 	script->bad = BAD;
 }
 
-/* @open_ns: how long a file may take to open. A busy machine needs seconds to start the opener. */
-static struct sym_client *start_with(uint64_t open_ns)
+/* @open_ns: for opening a file. A busy machine needs seconds to start the opener. */
+static struct sym_client *start(uint64_t open_ns)
 {
 	const struct sym_client_cfg cfg = {
 		.worker = fake_worker,
@@ -219,13 +218,8 @@ static struct sym_client *start_with(uint64_t open_ns)
 	};
 	struct sym_client *b;
 
-	cr_assert_eq(sym_client_new(&cfg, &b), 0);
+	cr_assert(!sym_client_new(&cfg, &b));
 	return b;
-}
-
-static struct sym_client *start(void)
-{
-	return start_with(60 * SECOND);
 }
 
 static void add_modules(struct sym_client *b, uint32_t hanging)
@@ -275,7 +269,7 @@ static void run(enum fault fault, int role, struct got *g)
 
 	script->fault = fault;
 	script->role = role;
-	b = start();
+	b = start(60 * SECOND);
 	add_modules(b, 0);
 	finish(b, g);
 	cr_expect_eq(sym_client_restarts(b), fault == NO_FAULT ? 0u : 1u);
@@ -374,7 +368,7 @@ Test(sym_client, worker_that_never_starts_is_given_up, .init = setup)
 	uint32_t id;
 
 	script->fault = DIES_AT_START;
-	b = start();
+	b = start(60 * SECOND);
 	add_modules(b, 0);
 	finish(b, &g);
 	for (id = 1; id <= MODULES; id++) {
@@ -389,7 +383,7 @@ Test(sym_client, worker_that_never_starts_is_given_up, .init = setup)
 Test(sym_client, file_that_never_opens_delays_no_other, .init = setup)
 {
 	struct got g = { 0 };
-	struct sym_client *b = start_with(SECOND);
+	struct sym_client *b = start(SECOND);
 	uint32_t id;
 
 	add_modules(b, MODULES / 2);
@@ -409,7 +403,7 @@ Test(sym_client, file_that_never_opens_delays_no_other, .init = setup)
 Test(sym_client, finished_modules_can_be_forgotten_and_added_again, .init = setup)
 {
 	struct got g = { 0 };
-	struct sym_client *b = start();
+	struct sym_client *b = start(60 * SECOND);
 	size_t bytes = 0, more;
 	uint32_t id;
 
@@ -447,7 +441,7 @@ static bool is_answered(struct sym_client *b)
 Test(sym_client, requests_are_sent_by_send, .init = setup)
 {
 	struct got g = { 0 };
-	struct sym_client *b = start();
+	struct sym_client *b = start(60 * SECOND);
 
 	add_modules(b, 0);
 	finish(b, &g);
@@ -471,7 +465,7 @@ Test(sym_client, module_without_open_requests_can_be_dropped, .init = setup)
 {
 	enum sym_client_status last = SYM_CLIENT_UNKNOWN;
 	struct got g = { 0 };
-	struct sym_client *b = start();
+	struct sym_client *b = start(60 * SECOND);
 
 	add_modules(b, 0);
 	cr_expect_not(sym_client_drop(b, 3, on_last, &last), "it has open questions");
@@ -490,7 +484,7 @@ Test(sym_client, module_without_open_requests_can_be_dropped, .init = setup)
 Test(sym_client, unanswered_modules_are_pending, .init = setup)
 {
 	struct got g = { 0 };
-	struct sym_client *b = start();
+	struct sym_client *b = start(60 * SECOND);
 	uint32_t id;
 
 	add_modules(b, 0);
@@ -652,7 +646,7 @@ static int pass(void *ctx, const struct sym_client_answer *a)
 Test(sym_client, each_module_reports_that_the_fork_server_is_missing, .init = setup)
 {
 	struct got g = { 0 };
-	struct sym_client *b = start();
+	struct sym_client *b = start(60 * SECOND);
 	struct pollfd fd = { .fd = sym_client_fd(b), .events = POLLIN };
 	struct sym_client_answer last;
 	uint32_t id;
