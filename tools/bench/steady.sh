@@ -162,11 +162,12 @@ while kill -0 $recorder 2>/dev/null; do
 	kb=$(pss_kb $(family $recorder))
 	[ "$kb" -le "$most" ] || most=$kb
 	[ "$ours" -eq 0 ] || { last_ours=$ours; last_theirs=$theirs; }
-	while [ -e "$dir/steady.$((next + 1)).bin" ] && [ -e "$dir/steady.$next.bin" ]; do
+	[ $(($(uptime_s) - began)) -le $((seconds + 60)) ] || { complain "the recorder does not end"; break; }
+	# one at a time: on this machine reading may take as long as recording, and CPU time is to be seen in between
+	if [ -e "$dir/steady.$((next + 1)).bin" ] && [ -e "$dir/steady.$next.bin" ]; then
 		read_file "$dir/steady.$next.bin"
 		next=$((next + 1))
-	done
-	[ $(($(uptime_s) - began)) -le $((seconds + 60)) ] || { complain "the recorder does not end"; break; }
+	fi
 	sleep 1
 done
 code=0
