@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/str.h"
 #include "profile/sums/content_ids.h"
 #include "ship/batch_writer.h"
 #include "ship/lost_files.h"
@@ -33,6 +34,26 @@ struct ship {
 	int dir;
 	bool may_be_there; /* the first file: an earlier program may have begun it */
 };
+
+/* ---- what the server takes -------------------------------------------------------------------- */
+
+enum ship_target ship_target_of(const char *url)
+{
+	return str_starts(url, SHIP_PYROSCOPE) ? SHIP_TO_PYROSCOPE : SHIP_TO_CLICKHOUSE;
+}
+
+enum ship_label ship_judge_label(const char *label, enum ship_target target)
+{
+	const size_t name = strcspn(label, "=");
+
+	if (!name || !label[name])
+		return SHIP_LABEL_NO_PAIR;
+	if (target == SHIP_TO_PYROSCOPE && !pyroscope_is_label_name(label, name))
+		return SHIP_LABEL_BAD_NAME;
+	return SHIP_LABEL_GOOD;
+}
+
+/* ---- files ------------------------------------------------------------------------------------ */
 
 static void trim(void *ctx)
 {

@@ -4,6 +4,9 @@
 
 #include "ship/ship_file.h"
 
+/* Precedes the URL of a Pyroscope server. */
+#define SHIP_PYROSCOPE "pyroscope+"
+
 #define SHIP_LABELS_MAX 16
 #define SHIP_LABELS_TOO_MANY "too many labels: at most 16"
 
@@ -11,6 +14,20 @@ enum ship_target {
 	SHIP_TO_CLICKHOUSE, /* rows, as the tables of ship_tables.h */
 	SHIP_TO_PYROSCOPE, /* profiles; of sender only the server is used */
 };
+
+enum ship_target ship_target_of(const char *url);
+
+enum ship_label {
+	SHIP_LABEL_GOOD,
+	SHIP_LABEL_NO_PAIR,
+	SHIP_LABEL_BAD_NAME, /* for Pyroscope */
+};
+
+#define SHIP_LABEL_NO_PAIR_TEXT "expected NAME=VALUE"
+#define SHIP_LABEL_BAD_NAME_TEXT "Pyroscope takes names of letters, digits, underscores and dots"
+
+/* Whether the server takes a label of --label. */
+enum ship_label ship_judge_label(const char *label, enum ship_target target);
 
 struct ship_opts {
 	const char *dir;

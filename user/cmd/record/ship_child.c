@@ -23,14 +23,12 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "cmd/common/cmd.h"
-#include "ship/pyroscope.h"
+#include "ship/server_password.h"
 #include "ship/ship.h"
 #include "trace/source/source_set.h"
 
 /* Shipping may wait, the target should not. */
 #define NICE 10
-#define PASSWORD_VARIABLE "DIAL9_SHIP_PASSWORD"
-#define PYROSCOPE "pyroscope+"
 
 struct ship_child {
 	pid_t pid;
@@ -43,20 +41,18 @@ struct ship_child {
 
 static bool is_pyroscope(const char *url)
 {
-	return !strncmp(url, PYROSCOPE, strlen(PYROSCOPE));
+	return ship_target_of(url) == SHIP_TO_PYROSCOPE;
 }
 
 /* `ship` would end without having sent anything, and files would fill the disk. */
 static const char *check_label(const char *label, const char *url)
 {
-	const char *equals = strchr(label, '=');
+	static const char *const wrong[] = {
+		[SHIP_LABEL_NO_PAIR] = "bad value for --label: " SHIP_LABEL_NO_PAIR_TEXT,
+		[SHIP_LABEL_BAD_NAME] = "bad value for --label: " SHIP_LABEL_BAD_NAME_TEXT,
+	};
 
-	if (!equals || equals == label)
-		return "bad value for --label: expected NAME=VALUE";
-	if (is_pyroscope(url) && !pyroscope_is_label_name(label, (size_t)(equals - label)))
-		return "bad value for --label: Pyroscope takes names of letters, digits, "
-		       "underscores and dots";
-	return NULL;
+	return wrong[ship_judge_label(label, ship_target_of(url))];
 }
 
 /* A URL with a password would be on the child's command line, in the trace and in messages. */
@@ -68,13 +64,13 @@ static const char *check_url(const char *url)
 
 	if (at && memchr(user, ':', (size_t)(at - user)))
 		return "the URL of --ship has a password, which others can see; use the "
-		       "environment variable " PASSWORD_VARIABLE;
+		       "environment variable " SERVER_PASSWORD_VARIABLE;
 	if (is_pyroscope(url))
-		url += strlen(PYROSCOPE);
+		url += strlen(SHIP_PYROSCOPE);
 	if ((strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0) || !len ||
 	    strchr(user, '?'))
 		return "bad value for --ship: expected http://USER@HOST:8123/DATABASE, "
-		       "https://... or " PYROSCOPE "http://HOST:4040";
+		       "https://... or " SHIP_PYROSCOPE "http://HOST:4040";
 	return NULL;
 }
 
@@ -242,7 +238,7 @@ static int start(struct ship_child *c, const struct output_opts *output, bool qu
 	close(ends[0]);
 	c->end = ends[1];
 	/* the command that is recorded needs no password */
-	unsetenv(PASSWORD_VARIABLE);
+	unsetenv(SERVER_PASSWORD_VARIABLE);
 	if (err)
 		log_error("record: cannot fork: %s", strerror(-err));
 	return err;

@@ -61,8 +61,7 @@ struct ship_child_opts {
 		  .arg = "DAYS",                                                                    \
 		  .help = "With --ship: in tables that this run creates, the server "               \
 			  "deletes samples, slices, spans and events after DAYS (1 to 36500; 7 or " \
-			  "7d), "                                                                   \
-			  "if it can" },                                                            \
+			  "7d), if it can" },                                                       \
 	{                                                                                           \
 		.name = "rollup-ttl", .kind = OPT_STR, .off = offsetof(s, m.rollup_ttl),            \
 		.arg = "DAYS",                                                                      \

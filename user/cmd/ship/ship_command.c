@@ -15,12 +15,10 @@
 #include "base/opts.h"
 #include "base/str.h"
 #include "cmd/common/cmd.h"
-#include "ship/pyroscope.h"
 #include "ship/server_password.h"
 #include "ship/ship.h"
 
 #define SECOND 1000000000ULL
-#define PYROSCOPE "pyroscope+"
 
 struct ship_cmd_opts {
 	const char *to, *password_file, *ca_file, *ttl, *rollup_ttl, *key_file;
@@ -37,8 +35,8 @@ static const struct opt ship_opts_rows[] = {
 	  .kind = OPT_STR,
 	  .off = O(to),
 	  .arg = "URL",
-	  .help = "ClickHouse: http://USER@HOST:8123/DATABASE or https://...; Pyroscope: " PYROSCOPE
-		  "http://HOST:4040 or " PYROSCOPE "https://USER@HOST",
+	  .help = "ClickHouse: http://USER@HOST:8123/DATABASE or https://...; Pyroscope: " SHIP_PYROSCOPE
+		  "http://HOST:4040 or " SHIP_PYROSCOPE "https://USER@HOST",
 	  .group = "Server" },
 	{ .name = "password-file",
 	  .kind = OPT_STR,
@@ -125,7 +123,8 @@ static const struct opt_spec ship_spec = {
 		"  dial9-prof ship /var/lib/dial9 --to http://dial9@ch1:8123/fleet\n"
 		"  dial9-prof ship DIR --to https://dial9@ch1:8443/fleet --password-file /etc/dial9.pw\n"
 		"  dial9-prof ship DIR --to http://localhost:8123/test --once --label rack=b7\n"
-		"  dial9-prof ship DIR --to " PYROSCOPE "http://pyroscope:4040 --label rack=b7\n",
+		"  dial9-prof ship DIR --to " SHIP_PYROSCOPE
+		"http://pyroscope:4040 --label rack=b7\n",
 };
 
 /* ---- stopping --------------------------------------------------------------------------------- */
@@ -150,20 +149,14 @@ static void catch_signals(void)
 
 static int check_label(const char *label, enum ship_target target)
 {
-	const size_t name = strcspn(label, "=");
+	static const char *const why[] = { [SHIP_LABEL_NO_PAIR] = SHIP_LABEL_NO_PAIR_TEXT,
+					   [SHIP_LABEL_BAD_NAME] = SHIP_LABEL_BAD_NAME_TEXT };
+	const enum ship_label judged = ship_judge_label(label, target);
 
-	if (!name || !label[name]) {
-		log_error("ship: bad value '%s' for --label: expected NAME=VALUE", label);
-		return -EINVAL;
-	}
-	if (target == SHIP_TO_PYROSCOPE && !pyroscope_is_label_name(label, name)) {
-		log_error(
-			"ship: bad value '%s' for --label: Pyroscope takes names of letters, digits, "
-			"underscores and dots",
-			label);
-		return -EINVAL;
-	}
-	return 0;
+	if (judged == SHIP_LABEL_GOOD)
+		return 0;
+	log_error("ship: bad value '%s' for --label: %s", label, why[judged]);
+	return -EINVAL;
 }
 
 static int check_labels(const struct opt_list *labels, enum ship_target target)
@@ -192,8 +185,9 @@ static int parse_url(const struct ship_cmd_opts *opts, enum ship_target target,
 		return -EINVAL;
 	}
 	return http_url_parse_as("ship",
-				 PYROSCOPE "http://HOST:4040 or " PYROSCOPE "https://USER@HOST",
-				 opts->to + strlen(PYROSCOPE), out);
+				 SHIP_PYROSCOPE "http://HOST:4040 or " SHIP_PYROSCOPE
+						"https://USER@HOST",
+				 opts->to + strlen(SHIP_PYROSCOPE), out);
 }
 
 static int parse_ttl(const char *option, const char *text, uint64_t *days)
@@ -310,7 +304,7 @@ static int run(const struct ship_cmd_opts *opts, const char *dir, enum ship_targ
 
 static int check_and_run(const struct ship_cmd_opts *opts, int cnt, char **words)
 {
-	enum ship_target target = SHIP_TO_CLICKHOUSE;
+	enum ship_target target;
 	struct http_url url = { 0 };
 	char *password = NULL;
 	struct ship_ttl ttl;
@@ -337,8 +331,7 @@ static int check_and_run(const struct ship_cmd_opts *opts, int cnt, char **words
 			  "names and paths");
 		return CMD_USAGE;
 	}
-	if (!strncmp(opts->to, PYROSCOPE, strlen(PYROSCOPE)))
-		target = SHIP_TO_PYROSCOPE;
+	target = ship_target_of(opts->to);
 	if (!check_labels(&opts->labels, target) && !parse_ttl("--raw-ttl", opts->ttl, &ttl.raw) &&
 	    !parse_ttl("--rollup-ttl", opts->rollup_ttl, &ttl.rollup) &&
 	    !parse_url(opts, target, &url) &&
