@@ -76,11 +76,10 @@ static void add_time(struct conditions *c, int64_t ns, bool from)
 	buf_printf(&c->days, " AND day %s toDate(%" PRId64 ")", from ? ">=" : "<=", ns / DAY_NS);
 }
 
-/* Of the set that begins with "[", as sql_template_put_glob() reads it: a "]" that is first belongs to it. */
+/* Of the set that begins with "[". */
 static size_t set_length(const char *s)
 {
-	const size_t first = 1 + (s[1] == '^');
-	const char *end = s[first] ? strchr(s + first + 1, ']') : NULL;
+	const char *end = sql_template_set_end(s + 1);
 
 	return end ? (size_t)(end + 1 - s) : strlen(s);
 }

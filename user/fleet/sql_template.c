@@ -41,11 +41,18 @@ static void put_regex_char(struct buf *out, char c)
 	buf_addch(out, c);
 }
 
+const char *sql_template_set_end(const char *at)
+{
+	const char *first = at + (*at == '^');
+
+	return strchr(first + (*first == ']'), ']');
+}
+
 /* The set after "[" as a class; NULL: it does not end, so that nothing matches. */
 static const char *put_class(struct buf *out, const char *at)
 {
 	const bool inverted = *at == '^';
-	const char *first = at + inverted, *end = strchr(first + (*first == ']'), ']');
+	const char *first = at + inverted, *end = sql_template_set_end(at);
 	bool may_range = false;
 
 	if (!end)

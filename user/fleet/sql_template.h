@@ -27,6 +27,8 @@ void sql_template_put(struct buf *out, const char *sql, struct sql_template_valu
 
 /* Appends a decimal number as statement_params_is_number() has it; false: it is too large. */
 bool sql_template_put_number(struct buf *out, const char *s, bool integer);
+/* The "]" that ends the set of a GLOB after its "["; a "]" at the start belongs to the set. NULL: the set does not end. */
+const char *sql_template_set_end(const char *at);
 /* Appends the regular expression of a GLOB of SQLite as a literal, for match(). */
 void sql_template_put_glob(struct buf *out, const char *glob);
 
