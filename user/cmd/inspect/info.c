@@ -208,7 +208,7 @@ static void put_ends(struct info *in)
 /* What the last line of `record` counts: the rest comes from it, or names things. */
 static void put_recorded(struct info *in)
 {
-	const uint64_t recorded = in->counts.tracepoints;
+	const uint64_t recorded = event_counts_tracepoints(&in->counts);
 
 	if (!recorded)
 		return;

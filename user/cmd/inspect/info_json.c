@@ -266,9 +266,9 @@ void info_json(struct info *in)
 	json_bool(&in->out, "newer", newer);
 	json_bool(&in->out, "damaged", damaged);
 	json_u64s(&in->out, { "segments", in->names->segment }, { "events", in->counts.events },
-		  { "recorded_events", in->counts.tracepoints }, { "bytes", in->bytes },
-		  { "overhead_bytes", in->overhead_bytes }, { "samples", in->counts.samples },
-		  { "switch_stacks", in->counts.switch_stacks });
+		  { "recorded_events", event_counts_tracepoints(&in->counts) },
+		  { "bytes", in->bytes }, { "overhead_bytes", in->overhead_bytes },
+		  { "samples", in->counts.samples }, { "switch_stacks", in->counts.switch_stacks });
 	if (in->names->parts.cnt == 1) {
 		json_part(in, 0);
 	} else {

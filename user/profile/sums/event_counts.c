@@ -41,6 +41,15 @@ static struct event_counts_part *part_of(struct event_counts *c, uint32_t part)
 	return &c->parts[part];
 }
 
+uint64_t event_counts_tracepoints(const struct event_counts *c)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < c->part_cnt; i++)
+		sum += c->parts[i].tracepoints;
+	return sum;
+}
+
 const struct event_counts_part *event_counts_part(const struct event_counts *c, uint32_t part)
 {
 	static const struct event_counts_part none;
@@ -191,7 +200,6 @@ void event_counts_add(struct event_counts *c, const struct trace *t, struct name
 	add_type(c, ev);
 	part->events++;
 	part->tracepoints += ev->schema->role[ROLE_COMMON_PID] >= 0;
-	c->tracepoints += ev->schema->role[ROLE_COMMON_PID] >= 0;
 	update_continues(&part->stats, ev);
 	if (ev->has_ts && !trace_is_naming(ev->kind))
 		add_time(part, ev->ts);

@@ -63,7 +63,6 @@ struct event_counts {
 	uint64_t crashes, hangs; /* files that crashed or hung a symbol worker */
 	struct hmap frames; /* distinct frames of stacks */
 	uint64_t events;
-	uint64_t tracepoints; /* as in the parts */
 	uint64_t samples, switch_stacks, wakeup_stacks, event_stacks;
 	uint64_t user_truncated, kernel_truncated; /* samples with truncated stacks */
 	struct stack_ends ends; /* of samples and switch-outs */
@@ -87,6 +86,8 @@ static inline void event_counts_add_loss(struct event_counts *c, const struct tr
 }
 void event_counts_fini(struct event_counts *c);
 
+/* Tracepoints of all parts. */
+uint64_t event_counts_tracepoints(const struct event_counts *c);
 /* Never NULL: empty if nothing was counted. Borrowed until the next event. */
 const struct event_counts_part *event_counts_part(const struct event_counts *c, uint32_t part);
 
