@@ -34,24 +34,25 @@ static int by_age(const void *a, const void *b)
 	return strverscmp(x->name, y->name);
 }
 
-static bool has_suffix(const char *name, const char *suffix)
+/* Whether a name is the name of a finished file and then the suffix. */
+static bool is_finished_with(const char *name, const char *suffix)
 {
 	const size_t len = strlen(name), suffix_len = strlen(suffix);
 	char *finished;
-	bool has;
+	bool is;
 
 	if (len <= suffix_len || strcmp(name + len - suffix_len, suffix) != 0)
 		return false;
 	finished = xstrndup(name, len - suffix_len);
-	has = is_finished(finished);
+	is = is_finished(finished);
 	free(finished);
-	return has;
+	return is;
 }
 
 static bool is_set_aside(const char *name)
 {
-	return has_suffix(name, FINISHED_FILES_REFUSED) ||
-	       has_suffix(name, FINISHED_FILES_UNREADABLE);
+	return is_finished_with(name, FINISHED_FILES_REFUSED) ||
+	       is_finished_with(name, FINISHED_FILES_UNREADABLE);
 }
 
 static void add(struct finished_files *s, int dir, const char *name, bool set_aside)
