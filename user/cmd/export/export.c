@@ -301,11 +301,9 @@ static int open_copied(struct export_cmd *c, struct source **out)
 
 	if (fd < 0)
 		return source_open(c->file, out);
-	c->copied = -1;
-	if (lseek(fd, 0, SEEK_SET) < 0) {
-		close(fd);
+	if (lseek(fd, 0, SEEK_SET) < 0)
 		return -errno;
-	}
+	c->copied = -1;
 	return source_open_fd(fd, strcmp(c->file, "-") ? c->file : "standard input", out);
 }
 
