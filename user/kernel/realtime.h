@@ -76,8 +76,8 @@ void realtime_start(struct realtime *rt, const struct realtime_need *need);
 /* Requests real-time priority before a buffer reports anything. */
 void realtime_ask(struct realtime *rt);
 /*
- * Buffers are emptied from @now_ns on, and the fullest has @fill percent. While they fill up as slowly
- * as that, the governor checks them seldom. For the thread that empties them.
+ * For the thread that empties the buffers: it begins at @now_ns, when the fullest buffer has @fill percent.
+ * The rate at which they fill up follows from that. At a low rate, the governor checks them seldom.
  */
 void realtime_note_pass(struct realtime *rt, unsigned int fill, uint64_t now_ns);
 /* Makes all threads ordinary. The caller, who called realtime_begin(), gets its nice value back. */
