@@ -300,7 +300,7 @@ static int open_copied(struct export_cmd *c, struct source **out)
 	const int fd = c->copied;
 
 	if (fd < 0)
-		return source_open(c->file, out);
+		return source_open_again(c->file, out);
 	c->copied = -1;
 	if (lseek(fd, 0, SEEK_SET) < 0) {
 		close(fd);
