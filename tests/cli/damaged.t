@@ -69,8 +69,11 @@ $ cat damaged.bin | dial9-prof export html -o page.html -; echo $? $(grep -c '</
 ! dial9-prof: standard input: damaged: <*> at byte <N>; everything before it is used, the rest is missing (copy the file again)
 $ cat whole.bin | dial9-prof export html -o page.html -; echo $?; dial9-prof export html -o same.html whole.bin; sed 's/standard input/whole.bin/g' page.html | cmp - same.html; rm page.html same.html
 0
-$ mkdir set; cp whole.bin set/r.0.bin; cp damaged.bin set/r.2.bin; dial9-prof export html -o page.html set/r; echo $?; rm -r set page.html
+$ mkdir set; cp whole.bin set/r.0.bin; cp damaged.bin set/r.2.bin; for s in set/r set; do dial9-prof export html -o page.html $s; echo $?; done; rm -r set page.html
 5
+5
+! dial9-prof: file 1 is missing before set/r.2.bin
+! dial9-prof: set/r.2.bin: damaged: <*>; the rest of it is missing
 ! dial9-prof: file 1 is missing before set/r.2.bin
 ! dial9-prof: set/r.2.bin: damaged: <*>; the rest of it is missing
 $ printf 'TRC\000\001\000\001' >nothing; dial9-prof export html -o page.html nothing; echo $?; ls page.html

@@ -344,7 +344,7 @@ static int export_itself(const struct export_cmd_opts *opts, const struct export
 	bool good;
 	int code;
 
-	if (whole && !spool_has_name(path)) {
+	if (whole && !spool_can_reopen(path)) {
 		c.copied = spool_temp("export");
 		if (c.copied < 0)
 			return CMD_OUTPUT;

@@ -29,6 +29,13 @@ bool spool_has_name(const char *path)
 	return strcmp(path, "-") && (stat(path, &st) || S_ISREG(st.st_mode));
 }
 
+bool spool_can_reopen(const char *path)
+{
+	struct stat st;
+
+	return strcmp(path, "-") && (stat(path, &st) || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode));
+}
+
 int spool_temp(const char *word)
 {
 	const int fd = file_temp();
