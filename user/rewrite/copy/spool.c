@@ -105,7 +105,7 @@ static int copy(const char *word, struct source *src, struct source **out)
 		err = source_open_fd(temp, source_name(src), out);
 	else if (temp >= 0)
 		close(temp);
-	if (!err && damaged)
+	if (!err && (damaged || source_is_damaged(src)))
 		source_mark_damaged(*out);
 	source_close(src);
 	return err;
