@@ -88,6 +88,14 @@ $ printf 'TRC\000\001\000\001' >nothing; dial9-prof export html -o page.html not
 ! dial9-prof: nothing: damaged: unknown frame tag at byte 5; no events before it (copy the file again)
 ! ls: cannot access 'page.html': No such file or directory
 ? 2
+$ end() { while kill -0 $1 2>/dev/null && [ ! -s url ]; do sleep 0.02; done; kill $1; wait $1; echo $? $(cat url); rm url; }; dial9-prof view --no-open --time 0s, damaged.bin >url & end $!; cat whole.bin.gz | dial9-prof view --no-open - >url & end $!
+5 http://127.0.0.1:<N>/<*>/
+5 http://127.0.0.1:<N>/<*>/
+! dial9-prof: damaged.bin: damaged: <*>
+! dial9-prof: cannot read the rest of standard input: damaged compressed data
+$ dial9-prof view --no-open --time 0s, nothing
+! dial9-prof: nothing: damaged: <*>; no events before it (copy the file again)
+? 5
 #
 # symbolize would replace the file and lose the rest, so it writes nothing.
 $ cp damaged.bin kept; dial9-prof symbolize damaged.bin; echo $?; cmp damaged.bin kept
