@@ -76,10 +76,11 @@ $ mkdir set; cp whole.bin set/r.0.bin; cp damaged.bin set/r.2.bin; for s in set/
 ! dial9-prof: set/r.2.bin: damaged: <*>; the rest of it is missing
 ! dial9-prof: file 1 is missing before set/r.2.bin
 ! dial9-prof: set/r.2.bin: damaged: <*>; the rest of it is missing
-$ for c in 'cut -q -o part' 'merge -q -o part' 'export html --time 0s, -o part'; do dial9-prof $c set/r 2>/dev/null; echo $? $c; rm part; done; dial9-prof cut -o part set/r; rm -r set part
+$ for c in 'cut -q -o part' 'merge -q -o part' 'export html --time 0s, -o part' 'symbolize -q -o part'; do dial9-prof $c set/r 2>/dev/null; echo $? $c; rm part; done; dial9-prof cut -o part set/r; rm -r set part
 5 cut -q -o part
 5 merge -q -o part
 5 export html --time 0s, -o part
+5 symbolize -q -o part
 ! dial9-prof: file 1 is missing before set/r.2.bin
 ! dial9-prof: set/r.2.bin: damaged: <*>; the rest of it is missing
 ! dial9-prof: cut: kept <N> of <N> events, <*>; part of the trace is missing
