@@ -28,11 +28,11 @@ $ dial9-prof info --json damaged.bin | jq -c '[.truncated, .newer, .damaged]'
 ! dial9-prof: damaged.bin: damaged: <*>
 $ dial9-prof cut -o cut damaged.bin
 ! dial9-prof: damaged.bin: damaged: <*>
-! dial9-prof: cut: kept <N> of <N> events, <*>; the rest of the trace is missing
+! dial9-prof: cut: kept <N> of <N> events, <*>; part of the trace is missing
 ? 5
 $ dial9-prof merge -o merged damaged.bin
 ! dial9-prof: damaged.bin: damaged: <*>
-! dial9-prof: merge: <N> events of 1 trace, <*>; the rest of an input is missing
+! dial9-prof: merge: <N> events of 1 trace, <*>; part of an input is missing
 ? 5
 $ for f in cut merged; do dial9-prof script $f | cmp - have; done
 $ dial9-prof convert --to heph -o out damaged.bin 2>err; echo $?; grep damaged err
@@ -50,9 +50,9 @@ $ for c in 'cut -o part' 'merge -o part' 'query SELECT(1)'; do cat whole.bin.gz 
 5
 5
 ! dial9-prof: cannot read the rest of standard input: damaged compressed data
-! dial9-prof: cut: kept <N> of <N> events, <*>; the rest of the trace is missing
+! dial9-prof: cut: kept <N> of <N> events, <*>; part of the trace is missing
 ! dial9-prof: cannot read the rest of standard input: damaged compressed data
-! dial9-prof: merge: <N> events of 1 trace, <*>; the rest of an input is missing
+! dial9-prof: merge: <N> events of 1 trace, <*>; part of an input is missing
 ! dial9-prof: cannot read the rest of standard input: damaged compressed data
 $ cat whole.bin.gz | dial9-prof cut -q -o part - 2>/dev/null; dial9-prof script part >have.part; dial9-prof script whole.bin | cmp - have.part
 #
@@ -69,11 +69,34 @@ $ cat damaged.bin | dial9-prof export html -o page.html -; echo $? $(grep -c '</
 ! dial9-prof: standard input: damaged: <*> at byte <N>; everything before it is used, the rest is missing (copy the file again)
 $ cat whole.bin | dial9-prof export html -o page.html -; echo $?; dial9-prof export html -o same.html whole.bin; sed 's/standard input/whole.bin/g' page.html | cmp - same.html; rm page.html same.html
 0
+$ mkdir set; cp whole.bin set/r.0.bin; cp damaged.bin set/r.2.bin; for s in set/r set; do dial9-prof export html -o page.html $s; echo $?; done; rm page.html
+5
+5
+! dial9-prof: file 1 is missing before set/r.2.bin
+! dial9-prof: set/r.2.bin: damaged: <*>; the rest of it is missing
+! dial9-prof: file 1 is missing before set/r.2.bin
+! dial9-prof: set/r.2.bin: damaged: <*>; the rest of it is missing
+$ for c in 'cut -q -o part' 'merge -q -o part' 'export html --time 0s, -o part' 'symbolize -q -o part'; do dial9-prof $c set/r 2>/dev/null; echo $? $c; rm part; done; dial9-prof cut -o part set/r; rm -r set part
+5 cut -q -o part
+5 merge -q -o part
+5 export html --time 0s, -o part
+5 symbolize -q -o part
+! dial9-prof: file 1 is missing before set/r.2.bin
+! dial9-prof: set/r.2.bin: damaged: <*>; the rest of it is missing
+! dial9-prof: cut: kept <N> of <N> events, <*>; part of the trace is missing
 $ printf 'TRC\000\001\000\001' >nothing; dial9-prof export html -o page.html nothing; echo $?; ls page.html
 5
 ! dial9-prof: nothing: damaged: unknown frame tag at byte 5; no events before it (copy the file again)
 ! ls: cannot access 'page.html': No such file or directory
 ? 2
+$ end() { while kill -0 $1 2>/dev/null && [ ! -s url ]; do sleep 0.02; done; kill $1; wait $1; echo $? $(cat url); rm url; }; dial9-prof view --no-open --time 0s, damaged.bin >url & end $!; cat whole.bin.gz | dial9-prof view --no-open - >url & end $!
+5 http://127.0.0.1:<N>/<*>/
+5 http://127.0.0.1:<N>/<*>/
+! dial9-prof: damaged.bin: damaged: <*>
+! dial9-prof: cannot read the rest of standard input: damaged compressed data
+$ dial9-prof view --no-open --time 0s, nothing
+! dial9-prof: nothing: damaged: <*>; no events before it (copy the file again)
+? 5
 #
 # symbolize would replace the file and lose the rest, so it writes nothing.
 $ cp damaged.bin kept; dial9-prof symbolize damaged.bin; echo $?; cmp damaged.bin kept

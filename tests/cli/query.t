@@ -264,6 +264,9 @@ events,hosts,event,value
 25,0,PollEnd,0
 25,0,PollEnd,1
 25,0,PollEnd,2
+$ dial9-prof query --format csv event-counts --param event=AllOptional --param field=o_varint --param limit=40 $T/golden/dial9/ext/mid_header.bin | grep '[0-9]\{20\}'
+1,0,AllOptional,18446744073709551614
+1,0,AllOptional,18446744073709551615
 #
 # A file without its end: what is there is read, and the table of traces marks it.
 $ cp $T/golden/dial9/mixed_1k.bin whole.bin; head -c -1 whole.bin >torn.bin; for f in whole torn; do dial9-prof query --format csv 'SELECT damaged FROM traces' $f.bin | tr -d '\r' | tail -n 1; done

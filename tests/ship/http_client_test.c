@@ -135,3 +135,20 @@ Test(http_client, part_of_an_answer_is_no_answer)
 		http_answer_fini(&got);
 	}
 }
+
+Test(http_client, header_lines_may_end_without_a_carriage_return)
+{
+	static const char *const answers[] = {
+		"HTTP/1.1 200 OK\nContent-Length: 3\n\nabc",
+		"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\nabc",
+	};
+	struct http_answer got;
+
+	for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
+		ask_cut(answers[i], strlen(answers[i]), &got);
+		cr_expect_eq(got.err, 0, "answer %zu: %d", i, got.err);
+		cr_expect_eq(got.status, 200);
+		cr_expect_str_eq(buf_cstr(&got.body), "abc");
+		http_answer_fini(&got);
+	}
+}

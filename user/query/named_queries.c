@@ -111,8 +111,8 @@ const struct named_query named_queries[] = {
 		.sql =
 "WITH named AS (SELECT host, event, fields, '$.\"' || :field || '\"' AS path FROM events WHERE event GLOB :event)\n"
 "SELECT count(*) AS events, count(DISTINCT host) AS hosts, event,\n"
-"  CASE :field WHEN '' THEN NULL ELSE nullif(CASE json_type(fields, path) WHEN 'true' THEN 'true' WHEN 'false' THEN 'false'\n"
-"    ELSE CAST(json_extract(fields, path) AS TEXT) END, '') END AS value\n"
+"  CASE :field WHEN '' THEN NULL ELSE nullif(CASE json_type(fields, path) WHEN 'text' THEN fields ->> path WHEN 'null' THEN NULL\n"
+"    ELSE fields -> path END, '') END AS value\n"
 "FROM named GROUP BY event, value ORDER BY 1 DESC, event, value LIMIT :limit",
 	},
 	{

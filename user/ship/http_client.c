@@ -59,7 +59,7 @@ static size_t read_header(char *line, size_t size, size_t cnt, void *ctx)
 
 	if (len >= 5 && !memcmp(line, "HTTP/", 5))
 		c->has_headers = false; /* after an interim answer */
-	else if (len == 2 && !memcmp(line, "\r\n", 2))
+	else if (len && (*line == '\n' || (len == 2 && !memcmp(line, "\r\n", 2))))
 		c->has_headers = true;
 	if (len < sizeof(name) || strncasecmp(line, name, sizeof(name) - 1) != 0)
 		return len;

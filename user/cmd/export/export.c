@@ -300,7 +300,7 @@ static int open_copied(struct export_cmd *c, struct source **out)
 	const int fd = c->copied;
 
 	if (fd < 0)
-		return source_open(c->file, out);
+		return source_open_again(c->file, out);
 	if (lseek(fd, 0, SEEK_SET) < 0)
 		return -errno;
 	c->copied = -1;
@@ -342,7 +342,7 @@ static int export_itself(const struct export_cmd_opts *opts, const struct export
 	bool good;
 	int code;
 
-	if (whole && !spool_has_name(path)) {
+	if (whole && !spool_can_reopen(path)) {
 		c.copied = spool_temp("export");
 		if (c.copied < 0)
 			return CMD_OUTPUT;

@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -397,13 +398,22 @@ static int prepare(struct server *s, const struct view_server_opts *opts)
 	return trace_bytes_to_temp("view", &opts->sel, s->path, &s->temp);
 }
 
+/* What precedes damage is shown. */
+static bool has_bytes(const struct server *s, int code)
+{
+	struct stat st;
+
+	return code == CMD_OK ||
+	       (code == CMD_INPUT && s->temp >= 0 && !fstat(s->temp, &st) && st.st_size > 0);
+}
+
 static int view_file(const void *arg, const char *path)
 {
 	const struct view_server_opts *opts = arg;
 	struct server s = { .path = path, .temp = -1, .listener = -1 };
-	int code = prepare(&s, opts), err;
+	int code = prepare(&s, opts), err = -ENODATA;
 
-	if (code == CMD_OK) {
+	if (has_bytes(&s, code)) {
 		err = make_token(&s);
 		err = err ? err : listen_at(&s, (uint16_t)opts->port);
 		if (err) {
@@ -415,7 +425,7 @@ static int view_file(const void *arg, const char *path)
 			code = CMD_START;
 		}
 	}
-	if (code == CMD_OK)
+	if (!err)
 		serve_address(&s, opts->no_open);
 	if (s.listener >= 0)
 		close(s.listener);

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -39,20 +38,10 @@ static int open_again(void *ctx, struct source **out)
 	return source_open_fd(fd, in->path, out);
 }
 
-/* A directory holds a set, or cannot be read at all. */
-static bool can_open_again(const struct query_input *in)
-{
-	struct stat st;
-
-	return in->stem ||
-	       (strcmp(in->path, "-") &&
-		(spool_has_name(in->path) || (!stat(in->path, &st) && S_ISDIR(st.st_mode))));
-}
-
 /* Of a copy, or of standard input, the descriptor is all there is. */
 static int open_first(struct query_input *in, struct source **out)
 {
-	const bool has_name = can_open_again(in);
+	const bool has_name = in->stem || spool_can_reopen(in->path);
 	int err = has_name ? open_again(in, out) : spool_open("query", in->path, out);
 
 	if (err || has_name)

@@ -596,7 +596,7 @@ static int print_summary(const struct cut *c)
 	str_bytes(all_bytes, trace_consumed(reader_trace(c->reader)));
 	fprintf(stderr, "dial9-prof: cut: kept %s of %s events, %s of %s%s\n", kept_text, all,
 		bytes, all_bytes,
-		reader_is_incomplete(c->reader) ? "; the rest of the trace is missing" : "");
+		reader_is_incomplete(c->reader) ? "; part of the trace is missing" : "");
 	return CMD_OK;
 }
 

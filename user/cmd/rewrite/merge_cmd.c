@@ -104,7 +104,7 @@ static void print_summary(const struct merge_sum *sum)
 	str_counted(&line, sum->inputs, "trace");
 	str_bytes(bytes, sum->bytes);
 	fprintf(stderr, "dial9-prof: merge: %s, %s%s\n", buf_cstr(&line), bytes,
-		sum->incomplete ? "; the rest of an input is missing" : "");
+		sum->incomplete ? "; part of an input is missing" : "");
 	buf_free(&line);
 }
 

@@ -509,7 +509,7 @@ static int run(struct symbolize *s)
 		code = put_output(s);
 	if (code == CMD_OK)
 		print_summary(s, output);
-	return code;
+	return code == CMD_OK && reader_is_incomplete(s->reader) ? CMD_INPUT : code;
 }
 
 static void set_servers(struct symbolize *s)

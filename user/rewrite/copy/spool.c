@@ -29,6 +29,13 @@ bool spool_has_name(const char *path)
 	return strcmp(path, "-") && (stat(path, &st) || S_ISREG(st.st_mode));
 }
 
+bool spool_can_reopen(const char *path)
+{
+	struct stat st;
+
+	return strcmp(path, "-") && (stat(path, &st) || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode));
+}
+
 int spool_temp(const char *word)
 {
 	const int fd = file_temp();
@@ -98,7 +105,7 @@ static int copy(const char *word, struct source *src, struct source **out)
 		err = source_open_fd(temp, source_name(src), out);
 	else if (temp >= 0)
 		close(temp);
-	if (!err && damaged)
+	if (!err && (damaged || source_is_damaged(src)))
 		source_mark_damaged(*out);
 	source_close(src);
 	return err;

@@ -9,6 +9,8 @@
 bool spool_is_regular(const char *path);
 /* Whether @path can be opened again by name: a regular file, or a missing one, which opening reports. */
 bool spool_has_name(const char *path);
+/* The same, or a directory with a set of files. */
+bool spool_can_reopen(const char *path);
 /* A temporary file without a name: its descriptor, or -errno after one line. @word: the command. */
 int spool_temp(const char *word);
 /* Writes to the descriptor at @ctx: 0, or -errno after one line. */
