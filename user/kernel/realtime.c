@@ -41,10 +41,12 @@
 
 enum {
 	CALM_PERCENT = 16, /* below it, a buffer does not fill up */
-	LATE_PERCENT = 10, /* a buffer that reports has more */
-	LATE_NS = 2000000, /* shortest time from a report to a check */
-	REST_NS = 50000000, /* longest one */
-	REST_PERCENT = 50, /* a buffer is that full after it, at an unchanged rate */
+	LATE_PERCENT = 10, /* still filled after a report: the threads are late */
+	LATE_NS = 2000000, /* from the report */
+	STEADY_NS =
+		20000000, /* reports that come within this time after a check show a steady rate */
+	REST_NS = 50000000, /* longest rest */
+	REST_PERCENT = 50, /* a buffer is that full after a rest, at an unchanged rate */
 	STEP_MIN_NS = 2000000, /* between two accountings */
 	RUNAWAY_US = 200000, /* CPU time at real-time priority without a sleep */
 	KERNEL_MARGIN = 5, /* percent, for other real-time tasks */
@@ -329,41 +331,52 @@ uint64_t realtime_rest_ns(unsigned int fill, uint64_t ns)
 	return rest < REST_NS ? rest : REST_NS;
 }
 
-/* Ends when the threads ask for real-time priority, or when all is over. */
-static void rest(const struct realtime *rt)
+/* Whether a buffer that has just reported is not emptied by ordinary threads. */
+static bool is_late(const struct realtime *rt)
+{
+	if (__atomic_load_n(&rt->asked, __ATOMIC_ACQUIRE))
+		return true;
+	sleep_until(clock_mono_ns() + LATE_NS);
+	return rt->need.fill(rt->need.ctx) >= LATE_PERCENT;
+}
+
+/* Ends sooner when the threads ask for real-time priority, or when all is over. */
+static void rest(const struct realtime *rt, uint64_t ns)
 {
 	struct pollfd asked = { .fd = rt->event_fd, .events = POLLIN };
-	const uint64_t ns = __atomic_load_n(&rt->rest_ns, __ATOMIC_RELAXED);
-	const struct timespec ts = { .tv_nsec = (long)(ns ? ns : LATE_NS) };
+	const struct timespec ts = { .tv_nsec = (long)ns };
 
 	ppoll(&asked, 1, &ts, NULL);
 }
 
-/* A report that came in between is older than the fill that is read next. */
+/* What was reported before is older than the fill, and the requests, that are read next. */
 static void forget_reports(const struct realtime *rt)
 {
 	struct epoll_event ready[READY_MAX];
+	uint64_t drained;
+	ssize_t n = read(rt->event_fd, &drained, sizeof(drained));
 
+	(void)n; /* nothing to read is no error */
 	epoll_wait(rt->epoll_fd, ready, READY_MAX, 0);
 }
 
 /*
- * Whether a buffer that has reported is not emptied by ordinary threads. At a high rate buffers report each few
- * milliseconds, and are emptied each time, so this waits for the time that their rate permits. A buffer may also have
- * reported just now, or be about to report: this waits until it is empty, or too full.
+ * At a steady high rate buffers report each few milliseconds, and are emptied each time: a check of each report would
+ * cost two wakeups. So the governor rests for the time that the rate permits. Then a buffer may have reported just
+ * now, or be about to report: this waits until it is empty, or too full. Returns whether the threads are late.
  */
-static bool is_late(const struct realtime *rt)
+static bool is_late_after_rest(const struct realtime *rt)
 {
+	uint64_t ns = __atomic_load_n(&rt->rest_ns, __ATOMIC_RELAXED);
 	unsigned int fill;
 
-	if (__atomic_load_n(&rt->asked, __ATOMIC_ACQUIRE))
-		return true;
 	do {
-		rest(rt);
+		rest(rt, ns ? ns : LATE_NS);
 		forget_reports(rt);
 		if (__atomic_load_n(&rt->asked, __ATOMIC_ACQUIRE))
 			return true;
 		fill = rt->need.fill(rt->need.ctx);
+		ns = LATE_NS;
 	} while (fill >= LATE_PERCENT && fill < CALM_PERCENT && !is_over(rt));
 	return fill >= CALM_PERCENT;
 }
@@ -373,7 +386,8 @@ static void *govern(void *ctx)
 	struct realtime *rt = ctx;
 	uint32_t higher = rt->cfg.priority + (rt->cfg.priority < PRIORITY_MAX);
 	struct epoll_event ready[READY_MAX];
-	uint64_t drained;
+	uint64_t drained, listens_ns = 0;
+	bool steady;
 
 	/* RLIMIT_RTPRIO may allow the threads' priority only */
 	if (make_real_time(0, higher))
@@ -384,8 +398,13 @@ static void *govern(void *ctx)
 			continue;
 		if (read(rt->event_fd, &drained, sizeof(drained)) < 0 && errno != EAGAIN)
 			break;
-		if (!is_over(rt) && is_late(rt))
+		if (is_over(rt))
+			break;
+		/* a burst begins with a report after a long time: the rate before it says nothing */
+		steady = clock_mono_ns() - listens_ns < STEADY_NS;
+		if (is_late(rt) || (steady && is_late_after_rest(rt)))
 			govern_until_calm(rt);
+		listens_ns = clock_mono_ns();
 	}
 	return NULL;
 }
