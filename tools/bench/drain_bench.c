@@ -2,10 +2,10 @@
 /*
  * drain_bench.c - what the loader spends on a record: from a merged ring to dial9 bytes
  *
- * Fills a ring in memory with switches among a few dozen tasks, as the BPF programs write them, and
+ * Fills a ring in memory with batches of switches among a few dozen tasks, as the BPF programs write them, and
  * times the pass that drains them, without and with stacks. Needs root for the kernel's formats.
  *
- *	build/bench/drain_bench [MILLIONS]
+ *	build/bench/drain_bench [MILLIONS [FRAMES]]
  */
 #include <linux/bpf.h>
 #include <stdio.h>
@@ -27,6 +27,7 @@
 #include "record/encode/translate.h"
 
 enum { RING_BYTES = 1 << 22, TASKS = 48, FRAMES = 12, RAW = 64 };
+enum { BATCH_BYTES = sizeof(struct prof_batch) + PROF_STAGE_BYTES };
 
 struct bench {
 	struct eventset *events;
@@ -37,6 +38,7 @@ struct bench {
 	struct stacks *stacks;
 	struct translate *translate;
 	uint8_t *data;
+	struct prof_stage *stage;
 	unsigned long producer, consumer;
 };
 
@@ -45,20 +47,23 @@ static int drop(void *ctx, const void *data, size_t sz)
 	return 0;
 }
 
-static void put_record(uint8_t *at, uint64_t i, uint64_t ts, size_t frame_cnt)
+static size_t record_size(size_t frame_cnt)
 {
-	uint32_t size = sizeof(struct prof_rec) + RAW + 8 * frame_cnt;
+	return sizeof(struct prof_rec) + RAW + 8 * frame_cnt;
+}
+
+static void put_record(uint8_t *at, uint64_t i, size_t frame_cnt)
+{
 	uint32_t prev = 1000 + i % TASKS, next = 1000 + (i + 1) % TASKS;
-	struct prof_rec *rec = (void *)(at + BPF_RINGBUF_HDR_SZ);
+	struct prof_rec *rec = (void *)at;
 	uint8_t *raw = (uint8_t *)(rec + 1);
 	uint64_t *frames = (uint64_t *)(raw + RAW);
 	size_t k;
 
-	*(uint32_t *)at = size;
 	*rec = (struct prof_rec){
-		.size = size,
+		.size = record_size(frame_cnt),
 		.kind = PROF_REC_TRACEPOINT,
-		.ts = ts,
+		.ts = 1000000 + i * 700,
 		.pid = prev,
 		.tid = prev,
 		.raw_len = RAW,
@@ -77,15 +82,34 @@ static void put_record(uint8_t *at, uint64_t i, uint64_t ts, size_t frame_cnt)
 		frames[k] = 0x400000 + (i % 7) * 64 + k * 4096;
 }
 
-/* As many whole records as the ring holds. */
+/* A batch of records from number @first on, with its header in the ring. Returns its bytes in the ring. */
+static size_t put_batch(uint8_t *at, uint32_t seq, uint64_t first, size_t cnt, size_t frame_cnt)
+{
+	struct prof_batch *batch = (void *)(at + BPF_RINGBUF_HDR_SZ);
+	size_t len = sizeof(*batch) + cnt * record_size(frame_cnt), i;
+
+	*(uint32_t *)at = len;
+	*batch = (struct prof_batch){
+		.size = sizeof(*batch),
+		.kind = PROF_REC_BATCH,
+		.cnt = cnt,
+		.seq = seq,
+	};
+	for (i = 0; i < cnt; i++)
+		put_record((uint8_t *)(batch + 1) + i * record_size(frame_cnt), first + i,
+			   frame_cnt);
+	return BPF_RINGBUF_HDR_SZ + len;
+}
+
+/* As many whole batches as the ring holds. Returns the number of records. */
 static size_t fill(struct bench *b, size_t frame_cnt)
 {
-	size_t step = BPF_RINGBUF_HDR_SZ + sizeof(struct prof_rec) + RAW + 8 * frame_cnt;
-	size_t cnt = RING_BYTES / step, i;
+	size_t per_batch = PROF_STAGE_BYTES / record_size(frame_cnt), cnt = 0;
+	uint32_t seq = 0;
 
-	for (i = 0; i < cnt; i++)
-		put_record(b->data + i * step, i, 1000000 + i * 700, frame_cnt);
-	b->producer = cnt * step;
+	for (b->producer = 0; b->producer + BATCH_BYTES + BPF_RINGBUF_HDR_SZ <= RING_BYTES;
+	     cnt += per_batch)
+		b->producer += put_batch(b->data + b->producer, seq++, cnt, per_batch, frame_cnt);
 	return cnt;
 }
 
@@ -127,6 +151,7 @@ static void set_up(struct bench *b)
 		.stacks = b->stacks,
 	});
 	b->data = xmalloc(RING_BYTES * 2);
+	b->stage = xcalloc(1, sizeof(*b->stage));
 }
 
 static void run(struct bench *b, size_t want, size_t frame_cnt)
@@ -136,19 +161,22 @@ static void run(struct bench *b, size_t want, size_t frame_cnt)
 	size_t per_pass = fill(b, frame_cnt), done = 0;
 
 	while (done < want) {
-		struct ring ring = {
+		struct ring rings[2] = { {
 			.data = b->data,
 			.consumer = &b->consumer,
 			.producer = &b->producer,
 			.sz = 2 * RING_BYTES,
-		};
-		struct ring_merge *merge = ring_merge_new(&ring, 1, NULL, 0);
+		} };
+		struct ring_merge *merge = ring_merge_new(rings, 2, NULL, 0);
 
+		ring_open_staged(&rings[0], b->stage, 0, &rings[1]);
 		start = cpu_ns();
 		if (ring_merge_pass(merge, UINT64_MAX, SIZE_MAX, &sink) < 0)
 			exit(1);
 		spent += cpu_ns() - start;
 		ring_merge_free(merge);
+		ring_close(&rings[1]);
+		b->consumer = 0;
 		done += per_pass;
 	}
 	printf("%2zu frames: %6.1f ns/record, %5.1f B/record\n", frame_cnt, (double)spent / done,
@@ -161,6 +189,10 @@ int main(int argc, char **argv)
 	struct bench b = { 0 };
 
 	set_up(&b);
+	if (argc > 2) {
+		run(&b, want, strtoul(argv[2], NULL, 10) % PROF_STACK_MAX);
+		return 0;
+	}
 	run(&b, want, 0);
 	run(&b, want, FRAMES);
 	return 0;
