@@ -20,6 +20,7 @@ enum {
 
 struct field_cache_slot {
 	uint64_t raw[FIELD_CACHE_WORDS];
+	uint64_t tail; /* the last 8 raw bytes: the rest of a word */
 	uint8_t fields[FIELD_CACHE_BYTES];
 	uint32_t event;
 	uint32_t sz; /* of fields; 0: free */
@@ -29,26 +30,38 @@ struct field_cache {
 	struct field_cache_slot slots[FIELD_CACHE_SLOTS];
 };
 
-/* The raw bytes of a record's fields, up to FIELD_CACHE_WORDS words; more are not kept. */
+/* Where the raw bytes of a record's fields are. Those of more than FIELD_CACHE_WORDS words are not kept. */
 struct field_cache_key {
-	uint64_t raw[FIELD_CACHE_WORDS];
+	const uint8_t *raw; /* borrowed */
+	uint64_t tail;
 	uint32_t event;
-	uint32_t words; /* 0: too many */
+	uint32_t words;
 	uint32_t slot;
 };
+
+static inline uint64_t field_cache_word(const uint8_t *at)
+{
+	uint64_t word;
+
+	memcpy(&word, at, sizeof(word));
+	return word;
+}
 
 /* sz: at least 8. Records of one event have the same size. */
 static inline void field_cache_key(struct field_cache_key *key, uint32_t event, const uint8_t *raw,
 				   size_t sz)
 {
-	uint64_t h = event;
-	uint32_t i;
+	uint32_t words = (uint32_t)sz / 8, i;
+	uint64_t h = field_cache_word(raw + sz - 8) ^ event;
 
-	key->event = event;
-	key->words = sz <= sizeof(key->raw) ? (uint32_t)((sz + 7) / 8) : 0;
-	for (i = 0; i < key->words; i++) {
-		memcpy(&key->raw[i], raw + (i + 1 < key->words ? 8UL * i : sz - 8), 8);
-		h = (h << 9 | h >> 55) ^ key->raw[i];
+	*key = (struct field_cache_key){
+		.raw = raw, .tail = h ^ event, .event = event, .words = words
+	};
+#pragma GCC unroll 8
+	for (i = 0; i < FIELD_CACHE_WORDS; i++) {
+		if (i == words)
+			break;
+		h = (h << 9 | h >> 55) ^ field_cache_word(raw + 8UL * i);
 	}
 	key->slot = (uint32_t)(h * 0x9e3779b97f4a7c15ULL >> 40) & (FIELD_CACHE_SLOTS - 1);
 }
@@ -58,11 +71,15 @@ static inline const struct field_cache_slot *field_cache_find(const struct field
 							      const struct field_cache_key *key)
 {
 	const struct field_cache_slot *slot = &c->slots[key->slot];
-	uint64_t differs = slot->event ^ key->event;
+	uint64_t differs = (slot->tail ^ key->tail) | (slot->event ^ key->event);
 
-	for (uint32_t i = 0; i < key->words; i++)
-		differs |= slot->raw[i] ^ key->raw[i];
-	return key->words && slot->sz && !differs ? slot : NULL;
+#pragma GCC unroll 8
+	for (uint32_t i = 0; i < FIELD_CACHE_WORDS; i++) {
+		if (i == key->words)
+			break;
+		differs |= slot->raw[i] ^ field_cache_word(key->raw + 8UL * i);
+	}
+	return slot->sz && !differs ? slot : NULL;
 }
 
 /* FIELD_CACHE_BYTES can be read at fields, of which sz count. */
@@ -71,10 +88,11 @@ static inline void field_cache_put(struct field_cache *c, const struct field_cac
 {
 	struct field_cache_slot *slot = &c->slots[key->slot];
 
-	if (!key->words || !sz || sz > FIELD_CACHE_BYTES)
+	if (key->words > FIELD_CACHE_WORDS || !sz || sz > FIELD_CACHE_BYTES)
 		return;
 	memcpy(slot->raw, key->raw, 8UL * key->words);
 	memcpy(slot->fields, fields, FIELD_CACHE_BYTES);
+	slot->tail = key->tail;
 	slot->event = key->event;
 	slot->sz = (uint32_t)sz;
 }

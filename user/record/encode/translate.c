@@ -299,8 +299,8 @@ static bool read_steps(struct translate *t, const struct prof_rec *rec, const st
 }
 
 /* Where the fields of a record go: after the CPU and the thread. */
-static uint8_t *begin_steps(struct translate *t, const struct prof_rec *rec, struct event_def *def,
-			    int *err)
+static inline uint8_t *begin_steps(struct translate *t, const struct prof_rec *rec,
+				   struct event_def *def, int *err)
 {
 	uint8_t *p = dial9_inline_begin(t->cfg.enc, &def->type, rec->ts, STEPS_SZ_MAX, err);
 
@@ -348,8 +348,8 @@ static int write_steps(struct translate *t, const struct prof_rec *rec, struct e
 	return 0;
 }
 
-static int write_fields(struct translate *t, const struct prof_rec *rec,
-			const struct event_def *def)
+static __attribute__((noinline)) int write_fields(struct translate *t, const struct prof_rec *rec,
+						  const struct event_def *def)
 {
 	const uint8_t *raw = (const uint8_t *)(rec + 1);
 	int err = def->any_code ? name_code(t, rec, def) : 0;
@@ -374,22 +374,28 @@ static int write_fields(struct translate *t, const struct prof_rec *rec,
 	return dial9_enc_end(t->cfg.enc);
 }
 
+static __attribute__((noinline)) int write_unknown(struct translate *t, const struct prof_rec *rec,
+						   struct event_def *def,
+						   const struct field_cache_key *key)
+{
+	uint64_t values[EVENT_STEPS_MAX];
+
+	return read_steps(t, rec, def, values) ? write_steps(t, rec, def, values, key) :
+						 write_fields(t, rec, def);
+}
+
 static int write_tracepoint(struct translate *t, const struct prof_rec *rec)
 {
 	struct event_def *def = t->cfg.events->defs[rec->event];
 	const uint8_t *raw = (const uint8_t *)(rec + 1);
 	const struct field_cache_slot *known;
-	uint64_t values[EVENT_STEPS_MAX];
 	struct field_cache_key key;
 
 	if (!def->steps || rec->raw_len < def->steps_sz)
 		return write_fields(t, rec, def);
 	field_cache_key(&key, rec->event, raw + def->steps_at, def->steps_sz - def->steps_at);
 	known = field_cache_find(&t->fields, &key);
-	if (known)
-		return write_known(t, rec, def, known);
-	return read_steps(t, rec, def, values) ? write_steps(t, rec, def, values, &key) :
-						 write_fields(t, rec, def);
+	return known ? write_known(t, rec, def, known) : write_unknown(t, rec, def, &key);
 }
 
 static uint8_t source_of(const struct translate *t, const struct prof_rec *rec)
@@ -490,7 +496,7 @@ static void count_dropped_stacks(struct translate *t, uint64_t ts)
 		t->thinned_at.first_ns = ts;
 }
 
-int translate_record(struct translate *t, const struct prof_rec *rec)
+static __attribute__((noinline)) int translate_any(struct translate *t, const struct prof_rec *rec)
 {
 	bool is_sample = rec->kind == PROF_REC_SAMPLE;
 	struct resolved stack = { 0 };
@@ -514,5 +520,24 @@ int translate_record(struct translate *t, const struct prof_rec *rec)
 		count_dropped_stacks(t, rec->ts);
 	if (!err)
 		t->written[is_sample ? PROF_CLASS_SAMPLE : PROF_CLASS_TRACEPOINT]++;
+	return err;
+}
+
+/* Most records: an event of a known thread, without stacks. */
+static bool is_plain(const struct translate *t, const struct prof_rec *rec)
+{
+	return rec->kind == PROF_REC_TRACEPOINT &&
+	       !(rec->flags & (PROF_REC_STACKS | PROF_REC_THINNED)) &&
+	       rec->event < t->cfg.events->cnt && tasks_is_announced(t->cfg.tasks, rec->tid);
+}
+
+int translate_record(struct translate *t, const struct prof_rec *rec)
+{
+	int err;
+
+	if (!is_plain(t, rec))
+		return translate_any(t, rec);
+	err = write_tracepoint(t, rec);
+	t->written[PROF_CLASS_TRACEPOINT] += !err;
 	return err;
 }
