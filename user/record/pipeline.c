@@ -59,6 +59,7 @@ struct pipeline {
 	struct record_queue *queue; /* if it has records, later ones go there, too */
 	struct birth_queue *births; /* NULL: no time slices are skipped */
 	bool started; /* symbols are known, records pass */
+	bool held; /* records go to the queue */
 	bool replaying; /* the queue's records */
 	bool backlog; /* the queue has records that need not wait */
 	bool skipped; /* the last pass was within a skipped time slice */
@@ -109,12 +110,6 @@ static bool is_holding(const struct pipeline *p)
 	return !p->started || record_queue_time(p->queue) != UINT64_MAX;
 }
 
-/* Whether records from the rings go to the queue. */
-static bool is_held(const struct pipeline *p)
-{
-	return !p->replaying && is_holding(p);
-}
-
 /* Applies a metadata record. 0 or -errno. */
 static int apply_side(void *ctx, const struct perf_side *side)
 {
@@ -145,11 +140,10 @@ static int release_births(struct pipeline *p)
 static int on_record(void *ctx, const struct prof_rec *rec)
 {
 	struct pipeline *p = ctx;
-	const bool held = is_held(p);
 	const struct prof_rec *ready;
 	int err;
 
-	if (!held && !p->oversize && segments_is_full(p->cfg.segments)) {
+	if (!p->held && !p->oversize && segments_is_full(p->cfg.segments)) {
 		p->cut = true;
 		return RING_MERGE_LATER;
 	}
@@ -157,10 +151,11 @@ static int on_record(void *ctx, const struct prof_rec *rec)
 	if (err)
 		return err;
 	segments_note(p->cfg.segments, rec->ts);
-	ready = p->cfg.unwind ? unwind_loader_record(p->cfg.unwind, rec, !held) : rec;
+	ready = p->cfg.unwind ? unwind_loader_record(p->cfg.unwind, rec, !p->held) : rec;
 	if (!ready && p->replaying)
 		return RING_MERGE_LATER;
-	if (held || !ready) {
+	if (p->held || !ready) {
+		p->held = true;
 		record_queue_add(p->queue, ready ? ready : rec);
 		return 0;
 	}
@@ -175,7 +170,7 @@ static int on_side(void *ctx, const struct perf_side *side)
 	struct perf_side early;
 	int err = 0;
 
-	if (is_held(p)) {
+	if (p->held) {
 		if (p->cfg.unwind)
 			unwind_loader_side(p->cfg.unwind, side);
 		early = *side;
@@ -221,6 +216,7 @@ static int replay(struct pipeline *p, uint64_t deadline, const struct ring_merge
 		deadline = now + REPLAY_MS * MS_NS;
 
 	p->replaying = true;
+	p->held = false;
 	do {
 		n = record_queue_release(p->queue, PASS_MAX, sink);
 		now = clock_mono_ns();
@@ -275,6 +271,7 @@ static int drain_rings(struct pipeline *p, uint64_t *mark, uint64_t deadline,
 			*mark = ring_merge_reached(p->merge);
 			return 0;
 		}
+		p->held = is_holding(p);
 		n = ring_merge_pass(p->merge, *mark, PASS_MAX, sink);
 		now = clock_mono_ns();
 	} while (n == PASS_MAX && now < deadline && !ring_merge_waits(p->merge));

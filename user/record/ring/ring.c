@@ -133,7 +133,7 @@ static size_t frame_size(uint32_t hdr)
 	return (len + BPF_RINGBUF_HDR_SZ + 7) & ~7UL;
 }
 
-static bool well_formed(const struct ring *r, const struct prof_rec *rec, size_t len)
+static inline bool well_formed(const struct ring *r, const struct prof_rec *rec, size_t len)
 {
 	if (len < sizeof(*rec) || rec->size > len)
 		return false;
@@ -434,19 +434,37 @@ static const struct prof_rec *expand(struct ring *r, const struct prof_rec *rec)
 	return r->expanded;
 }
 
+/* The record at r->at. NULL: none, or malformed. */
+static inline const struct prof_rec *record_at(struct ring *r)
+{
+	const struct prof_rec *rec = (const void *)r->at;
+
+	if (!r->left || !well_formed(r, rec, r->end - r->at) || rec->size % 8)
+		return NULL;
+	prefetch(r->at + PREFETCH_BYTES, rec->size);
+	return rec->flags & PROF_REC_NUMBERED ? expand(r, rec) : rec;
+}
+
 static const struct prof_rec *peek_staged(struct ring *r)
 {
 	const struct prof_rec *rec;
 
 	while (r->at || next_piece(r)) {
-		rec = (const void *)r->at;
-		if (r->left && well_formed(r, rec, r->end - r->at) && rec->size % 8 == 0) {
-			prefetch(r->at + PREFETCH_BYTES, rec->size);
-			return rec->flags & PROF_REC_NUMBERED ? expand(r, rec) : rec;
-		}
+		rec = record_at(r);
+		if (rec)
+			return rec;
 		finish(r);
 	}
 	return NULL;
+}
+
+static inline void pass_staged(struct ring *r)
+{
+	r->at += ((const struct prof_rec *)r->at)->size;
+	r->left--;
+	r->expanded = NULL;
+	if (r->at == r->end)
+		finish(r);
 }
 
 /* ---- both ---------------------------------------------------------------------------------------- */
@@ -458,15 +476,23 @@ const struct prof_rec *ring_peek(struct ring *r)
 
 void ring_pass(struct ring *r)
 {
-	if (!r->stage) {
+	if (r->stage)
+		pass_staged(r);
+	else
 		pass_single(r);
-		return;
+}
+
+const struct prof_rec *ring_next(struct ring *r)
+{
+	const struct prof_rec *rec;
+
+	if (r->stage) {
+		pass_staged(r);
+		rec = r->at ? record_at(r) : NULL;
+		return rec ? rec : peek_staged(r);
 	}
-	r->at += ((const struct prof_rec *)r->at)->size;
-	r->left--;
-	r->expanded = NULL;
-	if (r->at == r->end)
-		finish(r);
+	pass_single(r);
+	return peek_single(r);
 }
 
 /* Skips frames of other readers. */

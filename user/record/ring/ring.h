@@ -75,6 +75,8 @@ size_t ring_backlog(const struct ring *r);
 const struct prof_rec *ring_peek(struct ring *r);
 /* Steps over ring_peek()'s last record. */
 void ring_pass(struct ring *r);
+/* Both at once: steps over it, and returns the record after it. */
+const struct prof_rec *ring_next(struct ring *r);
 /* Returns the space that all readers of the ring have passed to the kernel. */
 void ring_publish(struct ring *r);
 

@@ -119,16 +119,32 @@ static bool refill_side(struct ring_merge *m, struct source *s)
 	return true;
 }
 
+static bool refill_ring(struct source *s, const struct prof_rec *rec)
+{
+	s->rec = rec;
+	if (rec)
+		s->ts = rec->ts;
+	return rec;
+}
+
 /* Finds the source's oldest record: false if it has none. */
 static bool refill(struct ring_merge *m, struct source *s)
 {
-	if (s->side)
+	return s->side ? refill_side(m, s) : refill_ring(s, ring_peek(s->ring));
+}
+
+/* Steps over that record, to the next one. */
+static bool advance(struct ring_merge *m, struct source *s)
+{
+	if (s->side) {
+		s->has_next = false;
 		return refill_side(m, s);
-	s->rec = ring_peek(s->ring);
-	if (!s->rec)
-		return false;
-	s->ts = s->rec->ts;
-	return true;
+	}
+	if (++s->unpublished >= PUBLISH_EVERY) {
+		ring_publish(s->ring);
+		s->unpublished = 0;
+	}
+	return refill_ring(s, ring_next(s->ring));
 }
 
 static void sift_down(struct ring_merge *m, size_t i)
@@ -161,23 +177,11 @@ static void build_heap(struct ring_merge *m)
 
 static int hand_over(struct source *s, const struct ring_merge_sink *sink)
 {
-	int err;
-
-	if (s->side) {
-		s->has_next = false;
-		s->next.looked = s->next.type != PERF_SIDE_DAMAGED &&
-				 s->next.type != PERF_SIDE_FULL && perf_ring_is_looked(s->side);
-		return sink->side(sink->ctx, &s->next);
-	}
-	err = sink->record(sink->ctx, s->rec);
-	if (err == RING_MERGE_LATER)
-		return err;
-	ring_pass(s->ring);
-	if (++s->unpublished >= PUBLISH_EVERY) {
-		ring_publish(s->ring);
-		s->unpublished = 0;
-	}
-	return err;
+	if (!s->side)
+		return sink->record(sink->ctx, s->rec);
+	s->next.looked = s->next.type != PERF_SIDE_DAMAGED && s->next.type != PERF_SIDE_FULL &&
+			 perf_ring_is_looked(s->side);
+	return sink->side(sink->ctx, &s->next);
 }
 
 /* Once per ring, since the readers of stages share its space. */
@@ -241,7 +245,7 @@ static int hand_over_run(struct ring_merge *m, uint64_t mark, size_t max, size_t
 			return err;
 		m->reached = ts;
 		++*n;
-		if (!refill(m, top)) {
+		if (!advance(m, top)) {
 			m->heap[0] = m->heap[--m->heap_cnt];
 			break;
 		}
