@@ -4,8 +4,8 @@
  *
  * One thread drains, on a timer: a wakeup for each record would cost the recorded programs many times what the
  * record does. At low rates the timer is slow, since a ring that fills up wakes the thread. Each pass takes the
- * records older than a few milliseconds, writes them in order of time, adds symbols that were found, and flushes:
- * the file is complete up to the last pass.
+ * records older than a few milliseconds, writes them in order of time and adds symbols that were found. The file is
+ * complete up to the last flush, some passes ago at most: few large writes cost less than many small ones.
  *
  * recorder_setup.c makes the parts, pipeline.c is the path of a record.
  */
@@ -42,7 +42,7 @@ enum {
 	SUMMARY_TICK_MS = 100,
 	RUSH_MS = 4,
 	MARK_NS = 5 * 1000000, /* records younger than this may still arrive out of order */
-	DRAIN_MS = 100, /* between two flushes */
+	DRAIN_MS = 100, /* longest pass, and longest time between two flushes */
 	PROGRESS_MS = 200,
 	LOSS_MS = 1000, /* between two checks for new losses */
 	CPUS_MS = 500, /* between two checks which CPUs are online */
@@ -136,6 +136,13 @@ static void report_loss(struct recorder *r, uint64_t now)
 		r->cfg->losing(r->cfg->progress_ctx, &totals);
 }
 
+/* Control requests and triggers are answered when what precedes them is written. */
+static bool needs_flush(struct recorder *r, uint64_t now)
+{
+	return pipeline_is_cut(r->pipeline) || r->trigger || r->window.control ||
+	       drain_timer_is_due(&r->flush_due_ns, now, DRAIN_MS * MS_NS);
+}
+
 static int record_until_over(struct recorder *r)
 {
 	uint64_t now = clock_mono_ns(), before, mark;
@@ -171,7 +178,7 @@ static int record_until_over(struct recorder *r)
 			err = trigger_step(r->trigger, r->status, mark);
 		if (!err)
 			err = load_shedding_step(&r->shedding, &r->window.pause, r->status, now);
-		if (!err)
+		if (!err && needs_flush(r, now))
 			err = pipeline_flush(r->pipeline, mark);
 		recorder_limit_helpers(r, now);
 		if (drain_timer_is_due(&r->cpus_due_ns, now, CPUS_MS * MS_NS))

@@ -53,7 +53,7 @@ struct recorder {
 	struct cache_limit memory;
 	uint64_t max_cost_ns; /* CPU time per second that --max-overhead allows; 0: any */
 	uint64_t capabilities; /* kept while recording */
-	uint64_t start_ns, progress_due_ns, loss_due_ns, cpus_due_ns;
+	uint64_t start_ns, progress_due_ns, loss_due_ns, cpus_due_ns, flush_due_ns;
 };
 
 #endif
