@@ -107,6 +107,39 @@ Test(helper_usage, memory_that_grew_since_the_last_read_counts)
 		cr_expect_eq(usage.v[0].read_ns, read_ns, "not read again");
 }
 
+/* The row is not read again until the process runs: it sleeps in a read here. */
+Test(helper_usage, process_that_did_not_run_keeps_its_row)
+{
+	struct helper_usage usage = { 0 };
+	int go[2], ready[2];
+	uint32_t pids[1];
+	char c;
+
+	cr_assert_eq(pipe(go) | pipe(ready), 0);
+	pids[0] = (uint32_t)fork();
+	if (!pids[0]) {
+		(void)!write(ready[1], "x", 1);
+		while (read(go[0], &c, 1) == 1) {
+			burn();
+			(void)!write(ready[1], "x", 1);
+		}
+		_exit(0);
+	}
+	cr_assert_eq(read(ready[0], &c, 1), 1);
+	do { /* until it has gone to sleep */
+		helper_usage_read(pids, 1, &usage);
+		usage.v[0].bytes = 12345;
+		helper_usage_read(pids, 1, &usage);
+	} while (usage.v[0].bytes != 12345);
+	cr_expect_eq(usage.bytes, 12345);
+	cr_assert_eq(write(go[1], "x", 1), 1);
+	cr_assert_eq(read(ready[0], &c, 1), 1);
+	helper_usage_read(pids, 1, &usage);
+	cr_expect_neq(usage.bytes, 12345);
+	kill((pid_t)pids[0], SIGKILL);
+	waitpid((pid_t)pids[0], NULL, 0);
+}
+
 Test(helper_usage, process_with_less_cpu_time_than_its_row_is_a_new_process)
 {
 	uint32_t pids[1] = { (uint32_t)getpid() };

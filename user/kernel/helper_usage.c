@@ -73,24 +73,32 @@ static void read_name(struct helper_process *p)
 	buf_free(&name);
 }
 
-/* Without a row only the process's own pages count, since nothing is remembered of it. */
-static uint64_t update_row(struct helper_usage *u, uint32_t pid, uint64_t cpu_ns, uint64_t now_ns)
+static void read_memory(struct helper_process *p, uint64_t now_ns)
 {
-	struct helper_process *p = find_row(u, pid, cpu_ns);
-	const uint64_t own = proc_own_bytes((pid_t)pid);
+	const uint64_t own = proc_own_bytes((pid_t)p->pid);
 
-	if (!p)
-		return own;
 	if (!p->read_ns || now_ns - p->read_ns >= HELPER_USAGE_READ_NS) {
-		p->read_bytes = resident_bytes((pid_t)pid);
+		p->read_bytes = resident_bytes((pid_t)p->pid);
 		p->read_own = own;
 		p->read_ns = now_ns;
 		read_name(p);
 	}
-	p->cpu_ns = cpu_ns;
 	p->bytes = p->read_bytes + own > p->read_own ? p->read_bytes + own - p->read_own : 0;
 	p->peak_bytes = p->bytes > p->peak_bytes ? p->bytes : p->peak_bytes;
-	return p->bytes;
+}
+
+/* A process that did not run since the last reading is not read: nothing of it has changed. NULL: no room. */
+static struct helper_process *update_row(struct helper_usage *u, uint32_t pid, uint64_t cpu_ns,
+					 uint64_t now_ns)
+{
+	struct helper_process *p = find_row(u, pid, cpu_ns);
+
+	if (!p || (p->read_ns && p->cpu_ns == cpu_ns))
+		return p;
+	read_memory(p, now_ns);
+	p->children_ns = ended_children_ns((pid_t)pid);
+	p->cpu_ns = cpu_ns;
+	return p;
 }
 
 static bool read_cpu_time(pid_t pid, uint64_t *ns)
@@ -112,14 +120,17 @@ void helper_usage_read_one(uint32_t pid, struct helper_usage *u)
 		update_row(u, pid, ns, clock_mono_ns());
 }
 
+/* Without a row only its own pages count, since nothing is remembered of it. */
 static void add_process(pid_t pid, uint64_t now_ns, struct helper_usage *u)
 {
+	const struct helper_process *p;
 	uint64_t ns;
 
 	if (!read_cpu_time(pid, &ns))
 		return;
-	u->cpu_ns += ns + ended_children_ns(pid);
-	u->bytes += update_row(u, (uint32_t)pid, ns, now_ns);
+	p = update_row(u, (uint32_t)pid, ns, now_ns);
+	u->cpu_ns += ns + (p ? p->children_ns : ended_children_ns(pid));
+	u->bytes += p ? p->bytes : proc_own_bytes(pid);
 	u->cnt++;
 }
 

@@ -14,6 +14,7 @@ struct helper_process {
 	char name[16];
 	bool ended;
 	uint64_t cpu_ns; /* its own */
+	uint64_t children_ns; /* of its children that have ended */
 	uint64_t bytes; /* resident memory; shared pages count in part */
 	uint64_t peak_bytes; /* highest reading */
 	uint64_t read_ns; /* time of the last read of its shared memory */
