@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # What recording costs, by dial9-prof and by other recorders that are installed: perf, wprof, offcputime and runqlat
 # (of bcc), trace-cmd and bpftrace. All record the same load in turn. One that does not start here is skipped.
-# tools/bench/peers.sh pipe|messaging|redis [ROUNDS [RECORDER...]]   (5, all; needs root, perf and bash)
+# tools/bench/peers.sh LOAD [ROUNDS [RECORDER...]]   (5, all; needs root, perf and bash)
+# LOAD: pipe, messaging; or the requests to a server: redis, nginx, postgres, whose CPU time is the load's.
 # D9_BENCH_DIR=DIR keeps the figures: a later run with the same load adds its rounds.
 #
 # Columns: CPU time of the load per operation, its least and median over all rounds, and what the recorder adds to
@@ -10,11 +11,10 @@
 # system; losses in the median round; rounds that count.
 set -eu
 
-load=${1:?pipe, messaging or redis}
+load=${1:?pipe, messaging, redis, nginx or postgres}
 rounds=${2:-5}
 prog=${D9_BUILD:-build}/dial9-prof
 dir=${D9_BENCH_DIR:-$(mktemp -d)}
-port=17999
 recorder=
 server=
 
@@ -58,15 +58,29 @@ ran_ns() { # PID...
 	done | awk '{ n += $1 } END { printf "%.0f\n", n }'
 }
 
+# CPU time of the server, its children and its ended children in microseconds.
+served_us() {
+	for pid in "$server" $(pgrep -P "$server"); do
+		sed 's/.*) //' "/proc/$pid/stat" 2>/dev/null || :
+	done | awk -v hz="$(getconf CLK_TCK)" '{ n += $12 + $13 + $14 + $15 } END { printf "%.0f\n", n * 1e6 / hz }'
+}
+
+# Prints the CPU time of the server per operation while a client runs.
+request_usecs() { # OPERATIONS CLIENT...
+	before=$(served_us)
+	n=$1
+	shift
+	"$@" >/dev/null
+	echo "$before $(served_us) $n" | awk '{ printf "%.3f\n", ($2 - $1) / $3 }'
+}
+
 run_load() {
 	case $load in
 	pipe) cpu_usecs 200000 taskset -c 0 perf bench sched pipe -l 200000 ;;
 	messaging) cpu_usecs 160000 perf bench sched messaging -g 2 -l 200 ;;
-	redis)
-		before=$(ran_ns "$server")
-		redis-benchmark -q -p $port -n 60000 -c 20 -t get >/dev/null
-		echo "$before $(ran_ns "$server")" | awk '{ printf "%.3f\n", ($2 - $1) / 60000e3 }'
-		;;
+	redis) request_usecs 300000 redis-benchmark -q -s "$dir/redis" -n 300000 -c 20 -t get ;;
+	nginx) request_usecs 20000 curl -s --unix-socket "$dir/nginx" 'http://x/[1-20000]' ;;
+	postgres) request_usecs 40000 runuser -u nobody -- pgbench -h "$dir/database" -n -c 2 -t 20000 -b select-only postgres ;;
 	esac
 }
 
@@ -74,16 +88,69 @@ operations() {
 	case $load in
 	pipe) echo 200000 ;;
 	messaging) echo 160000 ;;
-	redis) echo 60000 ;;
+	redis) echo 300000 ;;
+	nginx) echo 20000 ;;
+	postgres) echo 40000 ;;
 	esac
 }
 
+need() { # PROGRAM
+	command -v "$1" >/dev/null || fail "$1 is not installed"
+}
+
+await() { # COMMAND...
+	tries=0
+	until "$@" >/dev/null 2>&1; do
+		tries=$((tries + 1))
+		[ $tries -lt 200 ] || fail "the server does not start"
+		sleep 0.05
+	done
+}
+
+start_nginx() {
+	cat >"$dir/nginx.conf" <<-NGINX
+		daemon off; master_process off; pid $dir/nginx.pid;
+		events { }
+		http {
+			access_log off; client_body_temp_path $dir; proxy_temp_path $dir;
+			fastcgi_temp_path $dir; uwsgi_temp_path $dir; scgi_temp_path $dir;
+			gzip on; gzip_types *; keepalive_requests 1000000;
+			server { listen unix:$dir/nginx; location / { return 200 "$(seq 500 | tr '\n' ' ')"; } }
+		}
+	NGINX
+	nginx -p "$dir/" -c "$dir/nginx.conf" -e stderr &
+	server=$!
+	await curl -s --unix-socket "$dir/nginx" http://x/
+}
+
+start_postgres() {
+	chmod 711 "$dir"
+	install -d -o nobody -m 700 "$dir/database"
+	runuser -u nobody -- initdb -D "$dir/database" -A trust -U nobody >/dev/null
+	setpriv --reuid nobody --clear-groups postgres -D "$dir/database" -k "$dir/database" -h '' \
+		>"$dir/server" 2>&1 &
+	server=$!
+	await runuser -u nobody -- psql -h "$dir/database" -c '' postgres
+	runuser -u nobody -- pgbench -h "$dir/database" -i -q -s 5 postgres 2>/dev/null
+}
+
+PATH=$PATH:$(printf '%s:' /usr/lib/postgresql/*/bin)
 case $load in
 pipe | messaging) ;;
 redis)
-	command -v redis-server >/dev/null || fail "redis-server is not installed"
-	redis-server --port $port --bind 127.0.0.1 --save '' >/dev/null &
+	need redis-server
+	redis-server --port 0 --unixsocket "$dir/redis" --save '' >/dev/null &
 	server=$!
+	await redis-cli -s "$dir/redis" ping
+	;;
+nginx)
+	need nginx
+	need curl
+	start_nginx
+	;;
+postgres)
+	need initdb
+	start_postgres
 	;;
 *) fail "no load '$load'" ;;
 esac
@@ -111,6 +178,8 @@ start() { # RECORDER
 	ours-stacks) "$prog" -a -q --no-samples --no-sched -e sched:sched_switch --switch-stacks both -o "$out" & ;;
 	perf) perf record -q -B -N -e sched:sched_switch -a -o "$out" & ;;
 	perf-g) perf record -q -B -N -e sched:sched_switch -g -a -o "$out" & ;;
+	perf-pid) perf record -q -F 99 -g -p "${server:-$$}" -o "$out" & ;;
+	perf-dwarf) perf record -q -F 99 --call-graph dwarf -p "${server:-$$}" -o "$out" & ;;
 	perf-sched) perf sched record -q -B -N -o "$out" 2>/dev/null & ;;
 	wprof) stdbuf -oL wprof -d 1h --stats -D "$out" >"$dir/log" 2>&1 & ;;
 	wprof-stacks) stdbuf -oL wprof -d 1h --stats -S -D "$out" >"$dir/log" 2>&1 & ;;
@@ -191,7 +260,7 @@ if [ $# -gt 2 ]; then
 	all="none $*"
 else
 	all="none"
-	for name in ours-switch ours-stacks ours ours-pid perf perf-g perf-sched wprof wprof-stacks offcputime \
+	for name in ours-switch ours-stacks ours ours-pid perf perf-g perf-pid perf-dwarf perf-sched wprof wprof-stacks offcputime \
 		runqlat trace-cmd trace-cmd-stacks bpftrace; do
 		command -v "$(program_of $name)" >/dev/null && all="$all $name" || echo "bench: no $name here" >&2
 	done
