@@ -31,6 +31,8 @@ stop() {
 
 # shellcheck source=tools/bench/work.sh
 . "$here/work.sh"
+# shellcheck source=tools/bench/servers.sh
+. "$here/servers.sh"
 cat >"$dir/work.pl" <<'PL'
 for (my $i = 0;; $i++) {
 	my %h = map { $_ => join('-', reverse split(//, $_ * $i)) } 1 .. 500;
@@ -174,19 +176,13 @@ build_go() { # NAME FILE [OPTION...]
 	(cd "$dir/$name.src" && go mod init work && go build -o "$dir/$name" "$@" .) >"$dir/err" 2>&1
 }
 
-start_database() {
-	chmod 711 "$dir"
-	install -d -o nobody -m 700 "$dir/database"
-	runuser -u nobody -- initdb -D "$dir/database" -A trust -U nobody
-}
-
 can_run() { # WORKLOAD
 	case $1 in
 	rsa | aes | hash) command -v openssl ;;
 	throw | rust | signals | bare) [ -x "$build/stimuli/unwind_$1" ] ;;
 	redis) command -v redis-server ;;
 	cc1) command -v gcc ;;
-	postgres) command -v runuser && command -v initdb && start_database ;;
+	postgres) command -v runuser && command -v initdb && write_database ;;
 	go) command -v go && build_go go call.go ;;
 	gostrip) command -v go && build_go gostrip call.go -ldflags='-s -w' ;;
 	gopie) command -v go && build_go gopie call.go -buildmode=pie ;;
@@ -210,15 +206,15 @@ start() { # WORKLOAD
 	php) exec php "$dir/work.php" ;;
 	awk) exec awk -f "$dir/work.awk" ;;
 	rustc) while :; do rustc -O --crate-type lib -o "$dir/work.rlib" "$dir/work.rs"; done ;;
-	postgres) exec runuser -u nobody -- postgres -D "$dir/database" -k "$dir/database" -h '' -c fsync=off ;;
+	postgres) serve_postgres ;;
 	sort) exec sort -m -k2,2 -g /dev/urandom /dev/urandom ;;
 	rsa) exec openssl speed -seconds 3000 rsa2048 ecdsap256 ;;
 	aes) while :; do openssl speed -seconds 1 -evp aes-256-gcm; done ;;
 	hash) while :; do openssl speed -seconds 1 sha256 sha512 md5; done ;;
 	ffmpeg) exec ffmpeg -nostdin -v error -f lavfi -i testsrc2=s=640x360:r=30 -vf scale=854x480 -c:v libx264 \
 		-preset medium -f null - ;;
-	redis) exec redis-server --port 0 --unixsocket "$dir/redis" --save '' ;;
-	nginx) exec nginx -p "$dir/" -c "$dir/nginx.conf" -e stderr ;;
+	redis) serve_redis ;;
+	nginx) serve_nginx ;;
 	cc1) while :; do gcc -O2 -c -o "$dir/work.o" "$dir/work.c"; done ;;
 	git) while :; do git log -p --stat -200; done ;;
 	throw | rust | signals) exec "$build/stimuli/unwind_$1" ;;
@@ -231,24 +227,14 @@ load() { # WORKLOAD: what makes a server work
 	case $1 in
 	redis) exec redis-benchmark -s "$dir/redis" -n 100000000 -P 4 -q ;;
 	postgres)
-		runuser -u nobody -- pgbench -h "$dir/database" -i -s 5 postgres
+		fill_database
 		exec runuser -u nobody -- pgbench -h "$dir/database" -c 2 -T 3600 -b simple-update -b select-only postgres
 		;;
 	nginx) while :; do curl -s --unix-socket "$dir/nginx" "http://x/[1-2000]" ; done ;;
 	esac
 }
 
-cat >"$dir/nginx.conf" <<NGINX
-daemon off; master_process off; pid $dir/nginx.pid;
-events { }
-http {
-	access_log off; client_body_temp_path $dir; proxy_temp_path $dir;
-	fastcgi_temp_path $dir; uwsgi_temp_path $dir; scgi_temp_path $dir;
-	gzip on; gzip_types *;
-	server { listen unix:$dir/nginx; location / { return 200 "$(seq 500 | tr '\n' ' ')"; } }
-}
-NGINX
-
+write_nginx_conf
 printf '%-12s %8s %10s %9s %10s %8s %10s %9s\n' program stacks complete pairs impossible guessed impossible unchecked
 failed=0
 [ $# -gt 0 ] || set -- xz gzip zstd python3 perl ruby php awk node sqlite3 postgres sort git rsa aes hash ffmpeg redis nginx \

@@ -41,6 +41,8 @@ fail() {
 command -v perf >/dev/null || fail "perf is not installed (linux-perf)"
 [ -x "$prog" ] || fail "no $prog: run make"
 mkdir -p "$dir"
+# shellcheck source=tools/bench/servers.sh
+. "$(dirname "$0")/servers.sh"
 
 # ---- the loads ------------------------------------------------------------------------------------------------------
 
@@ -58,6 +60,8 @@ ran_ns() { # PID...
 	done | awk '{ n += $1 } END { printf "%.0f\n", n }'
 }
 
+children() { pgrep -P "$server" | wc -l; }
+
 # CPU time of the server, its children and its ended children in microseconds.
 served_us() {
 	for pid in "$server" $(pgrep -P "$server"); do
@@ -68,9 +72,12 @@ served_us() {
 # Prints the CPU time of the server per operation while a client runs.
 request_usecs() { # OPERATIONS CLIENT...
 	before=$(served_us)
+	processes=$(children)
 	n=$1
 	shift
 	"$@" >/dev/null
+	# those that serve a client end after it, and count when the server has waited for them
+	while [ "$(children)" -gt "$processes" ]; do sleep 0.01; done
 	echo "$before $(served_us) $n" | awk '{ printf "%.3f\n", ($2 - $1) / $3 }'
 }
 
@@ -80,7 +87,10 @@ run_load() {
 	messaging) cpu_usecs 160000 perf bench sched messaging -g 2 -l 200 ;;
 	redis) request_usecs 300000 redis-benchmark -q -s "$dir/redis" -n 300000 -c 20 -t get ;;
 	nginx) request_usecs 20000 curl -s --unix-socket "$dir/nginx" 'http://x/[1-20000]' ;;
-	postgres) request_usecs 40000 runuser -u nobody -- pgbench -h "$dir/database" -n -c 2 -t 20000 -b select-only postgres ;;
+	postgres)
+		request_usecs 40000 runuser -u nobody -- pgbench -h "$dir/database" -n -c 2 -t 20000 -b select-only \
+			postgres 2>/dev/null
+		;;
 	esac
 }
 
@@ -107,50 +117,29 @@ await() { # COMMAND...
 	done
 }
 
-start_nginx() {
-	cat >"$dir/nginx.conf" <<-NGINX
-		daemon off; master_process off; pid $dir/nginx.pid;
-		events { }
-		http {
-			access_log off; client_body_temp_path $dir; proxy_temp_path $dir;
-			fastcgi_temp_path $dir; uwsgi_temp_path $dir; scgi_temp_path $dir;
-			gzip on; gzip_types *; keepalive_requests 1000000;
-			server { listen unix:$dir/nginx; location / { return 200 "$(seq 500 | tr '\n' ' ')"; } }
-		}
-	NGINX
-	nginx -p "$dir/" -c "$dir/nginx.conf" -e stderr &
-	server=$!
-	await curl -s --unix-socket "$dir/nginx" http://x/
-}
-
-start_postgres() {
-	chmod 711 "$dir"
-	install -d -o nobody -m 700 "$dir/database"
-	runuser -u nobody -- initdb -D "$dir/database" -A trust -U nobody >/dev/null
-	setpriv --reuid nobody --clear-groups postgres -D "$dir/database" -k "$dir/database" -h '' \
-		>"$dir/server" 2>&1 &
-	server=$!
-	await runuser -u nobody -- psql -h "$dir/database" -c '' postgres
-	runuser -u nobody -- pgbench -h "$dir/database" -i -q -s 5 postgres 2>/dev/null
-}
-
-PATH=$PATH:$(printf '%s:' /usr/lib/postgresql/*/bin)
 case $load in
 pipe | messaging) ;;
 redis)
 	need redis-server
-	redis-server --port 0 --unixsocket "$dir/redis" --save '' >/dev/null &
+	serve_redis >/dev/null &
 	server=$!
 	await redis-cli -s "$dir/redis" ping
 	;;
 nginx)
 	need nginx
 	need curl
-	start_nginx
+	write_nginx_conf
+	serve_nginx &
+	server=$!
+	await curl -s --unix-socket "$dir/nginx" http://x/
 	;;
 postgres)
 	need initdb
-	start_postgres
+	write_database >/dev/null
+	serve_postgres >"$dir/server" 2>&1 &
+	server=$!
+	await runuser -u nobody -- psql -h "$dir/database" -c '' postgres
+	fill_database 2>/dev/null
 	;;
 *) fail "no load '$load'" ;;
 esac
@@ -260,8 +249,8 @@ if [ $# -gt 2 ]; then
 	all="none $*"
 else
 	all="none"
-	for name in ours-switch ours-stacks ours ours-pid perf perf-g perf-pid perf-dwarf perf-sched wprof wprof-stacks offcputime \
-		runqlat trace-cmd trace-cmd-stacks bpftrace; do
+	for name in ours-switch ours-stacks ours ours-pid perf perf-g perf-pid perf-dwarf perf-sched wprof \
+		wprof-stacks offcputime runqlat trace-cmd trace-cmd-stacks bpftrace; do
 		command -v "$(program_of $name)" >/dev/null && all="$all $name" || echo "bench: no $name here" >&2
 	done
 fi
