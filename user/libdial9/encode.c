@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "frame_buf.h"
 #include "schema.h"
 #include "versioned.h"
 #include "wire.h"
@@ -173,7 +174,7 @@ int encode_grow(struct dial9_enc *enc, size_t n)
 		cap = used + n;
 	if (cap > enc->buf_max)
 		cap = enc->buf_max;
-	buf = realloc(enc->buf, cap);
+	buf = frame_buf_grow(enc->buf, (size_t)(enc->end - enc->buf), cap);
 	if (!buf)
 		return -ENOMEM;
 	buf_moved(enc, buf, cap);
@@ -254,7 +255,7 @@ void dial9_enc_free(struct dial9_enc *enc)
 	schema_set_fini(&enc->schemas);
 	pool_fini(&enc->strings);
 	pool_fini(&enc->stacks);
-	free(enc->buf);
+	frame_buf_free(enc->buf, (size_t)(enc->end - enc->buf));
 	free(enc);
 }
 
