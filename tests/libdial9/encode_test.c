@@ -481,3 +481,29 @@ Test(encode, streams_in_memory_grow_to_many_megabytes)
 	dial9_enc_free(enc);
 	dial9_schema_free(s);
 }
+
+/* The short way to begin an event must end where the head changes. */
+Test(encode, events_after_an_error_and_at_the_limits_of_a_delta_begin_as_the_first)
+{
+	struct dial9_enc *enc = encoder((struct dial9_enc_opts){ 0 });
+	struct dial9_schema *s = tick(), *plain = schema("P", false, tick_fields, 1);
+
+	cr_assert_eq(put_tick(enc, s, 7, 1), 0);
+	cr_assert_eq(put_tick(enc, s, 7 + 0xffffff, 2), 0);
+	cr_assert_eq(dial9_enc_begin(enc, s, 0x2000000), 0);
+	cr_assert_eq(dial9_enc_begin(enc, s, 0x2000000), -EBUSY);
+	cr_assert_eq(dial9_enc_put_none(enc), -EPROTOTYPE);
+	cr_assert_eq(dial9_enc_end(enc), -EPROTOTYPE);
+	cr_assert_eq(put_tick(enc, s, 7 + 0x1ffffff, 3), 0);
+	cr_assert_eq(put_tick(enc, s, 6 + 0x1ffffff, 4), 0);
+	cr_assert_eq(put_tick(enc, plain, 1000, 5), 0);
+	cr_assert_eq(put_tick(enc, plain, 1, 6), 0);
+	assert_stream(enc, HEADER, TICK_SCHEMA(0), 2, 0, 0, 7, 0, 0, 1, /* delta 7 from 0 */
+		      2, 0, 0, 0xff, 0xff, 0xff, 2, /* the largest delta */
+		      5, 6, 0, 0, 2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 3, /* one more: a reset */
+		      5, 5, 0, 0, 2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 4, /* a step back */
+		      1, 1, 0, 1, 0, 'P', 0, 1, 0, 1, 0, 'n', 9, 2, 1, 0, 5, 2, 1, 0, 6);
+	dial9_schema_free(plain);
+	dial9_schema_free(s);
+	dial9_enc_free(enc);
+}

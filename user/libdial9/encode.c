@@ -297,6 +297,19 @@ static int refuse_level(struct dial9_enc *enc, const struct dial9_schema *s)
 			    dial9_type_name(s->types[i]));
 }
 
+/* The event's head was written up to cur; its fields follow. */
+static inline void open_event(struct dial9_enc *enc, const struct dial9_schema *s, uint8_t *cur,
+			      uint64_t ts)
+{
+	enc->cur = cur;
+	enc->ts = ts;
+	enc->type = s->types;
+	enc->type_end = s->types + s->field_cnt;
+	enc->reserve = s->fixed_max;
+	enc->open = true;
+	enc->h.limit = NULL;
+}
+
 static int begin_event(struct dial9_enc *enc, const struct dial9_schema *s, uint64_t ts)
 {
 	int err = 0;
@@ -317,13 +330,7 @@ static int begin_event(struct dial9_enc *enc, const struct dial9_schema *s, uint
 		return explain(enc, s, err);
 	if (!enc->entry->emitted)
 		enc->cur = put_schema(enc->cur, enc->entry);
-	enc->cur = put_event_head(enc, enc->cur, ts);
-	enc->ts = s->has_ts ? ts : enc->h.ts_base;
-	enc->type = s->types;
-	enc->type_end = s->types + s->field_cnt;
-	enc->reserve = s->fixed_max;
-	enc->open = true;
-	enc->h.limit = NULL;
+	open_event(enc, s, put_event_head(enc, enc->cur, ts), s->has_ts ? ts : enc->h.ts_base);
 	return 0;
 }
 
@@ -338,7 +345,8 @@ static int must_be_closed(struct dial9_enc *enc)
 	return enc->open ? explain(enc, enc->entry->schema, -EBUSY) : 0;
 }
 
-int dial9_enc_begin(struct dial9_enc *enc, const struct dial9_schema *s, uint64_t ts)
+static __attribute__((noinline)) int careful_begin(struct dial9_enc *enc,
+						   const struct dial9_schema *s, uint64_t ts)
 {
 	int err = must_be_closed(enc);
 
@@ -348,36 +356,70 @@ int dial9_enc_begin(struct dial9_enc *enc, const struct dial9_schema *s, uint64_
 	return err ? encode_poison(enc, err) : 0;
 }
 
+/* Most events have room before the limit, a known schema and a small delta. */
+int dial9_enc_begin(struct dial9_enc *enc, const struct dial9_schema *s, uint64_t ts)
+{
+	uint64_t delta = ts - enc->h.ts_base;
+	struct schema_set_entry *entry;
+	uint8_t *p = enc->h.pos;
+
+	if (enc->err || !s->has_ts || delta > WIRE_DELTA_MAX || ts < enc->h.ts_base ||
+	    (uintptr_t)p + s->fixed_max + DIAL9_INLINE_SLACK > (uintptr_t)enc->h.limit)
+		return careful_begin(enc, s, ts);
+	entry = schema_set_find(&enc->schemas, s);
+	if (!entry || !entry->emitted)
+		return careful_begin(enc, s, ts);
+	wire_put_u64(p, WIRE_EVENT | (uint64_t)entry->id << 8 | delta << 24);
+	enc->entry = entry;
+	open_event(enc, s, p + WIRE_EVENT_TS_SZ, ts);
+	return 0;
+}
+
+static inline void close_event(struct dial9_enc *enc)
+{
+	enc->type = enc->type_end = NULL;
+	enc->open = false;
+	enc->reserve = 0;
+	set_limit(enc);
+}
+
 void dial9_enc_cancel(struct dial9_enc *enc)
 {
 	encode_poison(enc, 0);
-	enc->open = false;
-	enc->reserve = 0;
 	enc->cur = enc->h.pos;
-	set_limit(enc);
+	close_event(enc);
+}
+
+/* Why the event cannot end here. */
+static int incomplete(struct dial9_enc *enc)
+{
+	const struct dial9_schema *s;
+
+	if (enc->err)
+		return enc->err;
+	if (!enc->open)
+		return encode_error(enc, NULL, -1, -EINVAL, "no event is begun");
+	s = enc->entry->schema;
+	if (enc->depth)
+		return encode_error(enc, s, (long)(enc->outer_type - s->types) - 1, -EPROTOTYPE,
+				    "a list or map is still open");
+	return encode_error(enc, s, (long)(enc->type - s->types), -EPROTOTYPE, "has no value");
 }
 
 int dial9_enc_end(struct dial9_enc *enc)
 {
-	int err = enc->err;
+	int err;
 
-	if (!enc->open && !err)
-		return encode_error(enc, NULL, -1, -EINVAL, "no event is begun");
-	if (!err && enc->depth)
-		err = encode_error(enc, enc->entry->schema,
-				   (long)(enc->outer_type - enc->entry->schema->types) - 1,
-				   -EPROTOTYPE, "a list or map is still open");
-	else if (!err && enc->type != enc->type_end)
-		err = encode_error(enc, enc->entry->schema,
-				   (long)(enc->type - enc->entry->schema->types), -EPROTOTYPE,
-				   "has no value");
-	if (!err) {
-		commit(enc);
-		enc->entry->emitted = true;
-		enc->h.ts_base = enc->ts;
+	if (!enc->open || enc->err || enc->depth || enc->type != enc->type_end) {
+		err = incomplete(enc);
+		dial9_enc_cancel(enc);
+		return err;
 	}
-	dial9_enc_cancel(enc);
-	return err;
+	commit(enc);
+	enc->entry->emitted = true;
+	enc->h.ts_base = enc->ts;
+	close_event(enc);
+	return 0;
 }
 
 uint8_t *dial9_enc_reserve(struct dial9_enc *enc, struct dial9_event_type *type, uint64_t ts,
