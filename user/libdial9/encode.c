@@ -523,20 +523,21 @@ int dial9_enc_intern(struct dial9_enc *enc, const char *s, size_t len, uint32_t 
 	return 0;
 }
 
-/* Writes the frames in wire order at p. */
-static void put_frames(uint8_t *p, const uint64_t *frames, size_t cnt)
+/* The frames in wire order: as they are, or written to scratch. */
+static const void *frames_le(const uint64_t *frames, size_t cnt, uint8_t *scratch)
 {
-	size_t i;
-
-	for (i = 0; i < cnt; i++)
-		p = wire_put_u64(p, frames[i]);
+	if (WIRE_IS_NATIVE)
+		return frames;
+	wire_put_frames(scratch, frames, cnt);
+	return scratch;
 }
 
 int dial9_enc_intern_stack(struct dial9_enc *enc, const uint64_t *frames, size_t cnt, uint32_t *id)
 {
 	size_t sz = POOL_FRAME_SZ(cnt * 8);
-	uint8_t *at, *scratch;
+	const void *le;
 	uint64_t hash;
+	uint8_t *at;
 	int err;
 
 	settle(enc);
@@ -548,16 +549,15 @@ int dial9_enc_intern_stack(struct dial9_enc *enc, const uint64_t *frames, size_t
 	if (err)
 		return explain(enc, NULL, err);
 	/* Leave enough distance for the open event to move. */
-	scratch = enc->cur + sz;
-	put_frames(scratch, frames, cnt);
-	hash = pool_hash(&enc->stacks, scratch, cnt * 8);
-	if (pool_find(&enc->stacks, hash, scratch, (uint32_t)cnt * 8, id))
+	le = frames_le(frames, cnt, enc->cur + sz);
+	hash = pool_hash(&enc->stacks, le, cnt * 8);
+	if (pool_find(&enc->stacks, hash, le, (uint32_t)cnt * 8, id))
 		return 0;
-	err = intern_new(&enc->stacks, hash, scratch, (uint32_t)cnt * 8, id);
+	err = intern_new(&enc->stacks, hash, le, (uint32_t)cnt * 8, id);
 	if (err)
 		return explain(enc, NULL, err);
 	insert(enc, sz, &at);
-	put_pool_frame(at, WIRE_STACKS, *id, (uint32_t)cnt, scratch, cnt * 8);
+	put_pool_frame(at, WIRE_STACKS, *id, (uint32_t)cnt, le, cnt * 8);
 	return 0;
 }
 
@@ -607,7 +607,7 @@ int dial9_enc_define_stack(struct dial9_enc *enc, uint32_t id, const uint64_t *f
 		return explain(enc, NULL, err);
 	insert(enc, sz, &at);
 	put_pool_frame(at, WIRE_STACKS, id, (uint32_t)cnt, NULL, 0);
-	put_frames(at + sz - cnt * 8, frames, cnt);
+	wire_put_frames(at + sz - cnt * 8, frames, cnt);
 	claim_id(&enc->stacks, id);
 	return 0;
 }
