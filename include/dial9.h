@@ -505,9 +505,10 @@ struct dial9_visitor {
 DIAL9_API int dial9_dec_visit(struct dial9_dec *dec, const struct dial9_visitor *visitor);
 
 /*
- * Copies an event: one allocation, independent of the decoder and of later input. Defined pool ids
- * become STRING and STACK values, except within lists and maps; stacks are aligned. 0 or -ENOMEM.
- * Release the copy with dial9_event_free().
+ * Copies an event, independent of the decoder and of later input. Defined pool ids become STRING and
+ * STACK values, except within lists and maps; stacks are aligned. 0 or -ENOMEM. Release the copy with
+ * dial9_event_free(), in any thread. Small copies of one decoder share blocks of 4 KiB: a block is
+ * freed with its last copy.
  */
 DIAL9_API int dial9_event_copy(const struct dial9_dec *dec, const struct dial9_event *ev,
 			       struct dial9_event **out);

@@ -156,3 +156,65 @@ Test(alloc, decoding_an_event_allocates_nothing)
 	dial9_schema_free(s);
 	dial9_enc_free(enc);
 }
+
+/* Copies each event; copies are freed ten events later. */
+static void check_copying(struct dial9_dec *dec, unsigned int cnt)
+{
+	struct dial9_event *kept[10] = { 0 };
+	struct dial9_frame f;
+	unsigned int copies = 0, i;
+	size_t during = 0;
+
+	while (dial9_dec_next(dec, &f) == 1) {
+		if (f.kind != DIAL9_FRAME_EVENT)
+			continue;
+		dial9_event_free(kept[copies % 10]);
+		if (copies == 100)
+			start_counting();
+		cr_assert_eq(dial9_event_copy(dec, &f.event, &kept[copies++ % 10]), 0);
+		during = allocations;
+	}
+	cr_assert_eq(copies, cnt);
+	cr_assert_lt(during, cnt / 10, "an allocation for many copies");
+	for (i = 0; i < 10; i++)
+		dial9_event_free(kept[i]);
+	dial9_dec_free(dec);
+}
+
+/* The same without one to keep. */
+static void check_copying_one(struct dial9_dec *dec)
+{
+	struct dial9_event *copy;
+	struct dial9_frame f;
+	size_t copies = 0, during = 0;
+
+	while (dial9_dec_next(dec, &f) == 1) {
+		if (f.kind != DIAL9_FRAME_EVENT)
+			continue;
+		if (copies++ == 100)
+			start_counting();
+		cr_assert_eq(dial9_event_copy(dec, &f.event, &copy), 0);
+		dial9_event_free(copy);
+		during = allocations;
+	}
+	cr_assert_eq(during, 0);
+	dial9_dec_free(dec);
+}
+
+Test(alloc, copies_that_are_soon_freed_hardly_allocate)
+{
+	struct dial9_schema *s = schema("E", true, fields, 6);
+	struct dial9_enc *enc;
+	const uint8_t *p;
+	uint64_t i;
+	size_t n;
+
+	cr_assert_eq(dial9_enc_new(NULL, &enc), 0);
+	for (i = 0; i < 20000; i++)
+		cr_assert_eq(put_event(enc, s, i), 0);
+	p = enc_bytes(enc, &n);
+	check_copying(dec_memory(p, n), 20000);
+	check_copying_one(dec_memory(p, n));
+	dial9_schema_free(s);
+	dial9_enc_free(enc);
+}

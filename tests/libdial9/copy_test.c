@@ -2,6 +2,8 @@
 /* Copies of events: independent of decoder, input and trace, pool ids resolved, stacks aligned. */
 #include "tests/libdial9/support.h"
 
+#include <pthread.h>
+
 enum { MANY = 3000, SCHEMAS = 100 };
 
 static const struct dial9_field fields[] = {
@@ -165,4 +167,49 @@ Test(copy, copies_of_many_events_outlive_their_source_and_each_other)
 	check_many(evs, 1000000);
 	dial9_copies_free(copies);
 	dial9_copies_free(NULL);
+}
+
+/* Single copies of all events; the source is gone when it returns. */
+static void copy_singly(struct dial9_event **out)
+{
+	struct dial9_schema *schemas[SCHEMAS];
+	struct dial9_enc *enc = write_many(1, schemas);
+	struct dial9_frame f;
+	struct dial9_dec *dec;
+	struct bytes b;
+	size_t cnt = 0;
+
+	b.p = (uint8_t *)enc_bytes(enc, &b.n);
+	dec = dec_memory(b.p, b.n);
+	while (dial9_dec_next(dec, &f) == 1)
+		if (f.kind == DIAL9_FRAME_EVENT)
+			cr_assert_eq(dial9_event_copy(dec, &f.event, &out[cnt++]), 0);
+	cr_assert_eq(cnt, MANY);
+	dial9_dec_free(dec);
+	dial9_enc_free(enc);
+	for (cnt = 0; cnt < SCHEMAS; cnt++)
+		dial9_schema_free(schemas[cnt]);
+}
+
+/* Frees every second copy from the given one on. */
+static void *free_every_second(void *copies)
+{
+	struct dial9_event **ev = copies;
+	int i;
+
+	for (i = 0; i + 1 < MANY; i += 2)
+		dial9_event_free(ev[i]);
+	return NULL;
+}
+
+Test(copy, two_threads_may_free_copies_of_one_decoder)
+{
+	static struct dial9_event *evs[MANY + 1];
+	pthread_t thread;
+
+	copy_singly(evs);
+	check_many((const struct dial9_event **)evs, 1);
+	cr_assert_eq(pthread_create(&thread, NULL, free_every_second, evs + 1), 0);
+	free_every_second(evs);
+	cr_assert_eq(pthread_join(thread, NULL), 0);
 }

@@ -445,3 +445,65 @@ Test(encode, options_are_checked)
 	cr_assert_eq(dial9_enc_new(&o, &enc), -EINVAL);
 	cr_assert_null(enc);
 }
+
+Test(encode, streams_in_memory_grow_to_many_megabytes)
+{
+	const struct dial9_field two[] = { { "n", DIAL9_VARINT }, { "b", DIAL9_BYTES } };
+	static uint8_t bytes[5 << 20];
+	struct dial9_schema *s = schema("T", true, two, 2);
+	struct dial9_enc *enc = encoder((struct dial9_enc_opts){ 0 });
+	struct dial9_dec *dec;
+	struct dial9_frame f;
+	uint64_t i, events = 0;
+	const uint8_t *p;
+	size_t n;
+
+	for (i = 0; i < 100; i++) {
+		dial9_enc_begin(enc, s, i);
+		dial9_enc_put_u64(enc, i);
+		memset(bytes, (int)i, 100);
+		dial9_enc_put_bytes(enc, bytes, i == 50 ? sizeof(bytes) : 100 * i);
+		cr_assert_eq(dial9_enc_end(enc), 0);
+	}
+	p = enc_bytes(enc, &n);
+	dec = dec_memory(p, n);
+	while (dial9_dec_next(dec, &f) == 1) {
+		if (f.kind != DIAL9_FRAME_EVENT)
+			continue;
+		cr_assert_eq(f.event.values[0].u64, events);
+		cr_assert_eq(f.event.values[1].str.len,
+			     events == 50 ? sizeof(bytes) : 100 * events);
+		cr_assert(!events || (uint8_t)f.event.values[1].str.ptr[99] == events);
+		events++;
+	}
+	cr_assert_eq(events, 100);
+	dial9_dec_free(dec);
+	dial9_enc_free(enc);
+	dial9_schema_free(s);
+}
+
+/* The short way to begin an event must end where the head changes. */
+Test(encode, events_after_an_error_and_at_the_limits_of_a_delta_begin_as_the_first)
+{
+	struct dial9_enc *enc = encoder((struct dial9_enc_opts){ 0 });
+	struct dial9_schema *s = tick(), *plain = schema("P", false, tick_fields, 1);
+
+	cr_assert_eq(put_tick(enc, s, 7, 1), 0);
+	cr_assert_eq(put_tick(enc, s, 7 + 0xffffff, 2), 0);
+	cr_assert_eq(dial9_enc_begin(enc, s, 0x2000000), 0);
+	cr_assert_eq(dial9_enc_begin(enc, s, 0x2000000), -EBUSY);
+	cr_assert_eq(dial9_enc_put_none(enc), -EPROTOTYPE);
+	cr_assert_eq(dial9_enc_end(enc), -EPROTOTYPE);
+	cr_assert_eq(put_tick(enc, s, 7 + 0x1ffffff, 3), 0);
+	cr_assert_eq(put_tick(enc, s, 6 + 0x1ffffff, 4), 0);
+	cr_assert_eq(put_tick(enc, plain, 1000, 5), 0);
+	cr_assert_eq(put_tick(enc, plain, 1, 6), 0);
+	assert_stream(enc, HEADER, TICK_SCHEMA(0), 2, 0, 0, 7, 0, 0, 1, /* delta 7 from 0 */
+		      2, 0, 0, 0xff, 0xff, 0xff, 2, /* the largest delta */
+		      5, 6, 0, 0, 2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 3, /* one more: a reset */
+		      5, 5, 0, 0, 2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 4, /* a step back */
+		      1, 1, 0, 1, 0, 'P', 0, 1, 0, 1, 0, 'n', 9, 2, 1, 0, 5, 2, 1, 0, 6);
+	dial9_schema_free(plain);
+	dial9_schema_free(s);
+	dial9_enc_free(enc);
+}

@@ -16,6 +16,29 @@ static int find(const struct pool *p, const char *s)
 	return pool_find(p, pool_hash(p, s, strlen(s)), s, (uint32_t)strlen(s), &id) ? (int)id : -1;
 }
 
+Test(pool, each_byte_the_length_and_the_seed_change_the_hash)
+{
+	uint8_t data[140] = { 0 };
+	struct pool p, other;
+	size_t sz, at;
+	uint64_t hash;
+
+	pool_init(&p, 0);
+	pool_init(&other, 0);
+	for (sz = 0; sz <= 130; sz++) {
+		hash = pool_hash(&p, data, sz);
+		cr_assert_neq(hash, pool_hash(&p, data, sz + 1));
+		cr_assert_neq(hash, pool_hash(&other, data, sz));
+		for (at = 0; at < sz; at++) {
+			data[at] = 1;
+			cr_assert_neq(hash, pool_hash(&p, data, sz), "byte %zu of %zu", at, sz);
+			data[at] = 0;
+		}
+	}
+	pool_fini(&p);
+	pool_fini(&other);
+}
+
 Test(pool, finds_added_strings_while_it_grows)
 {
 	struct pool p;

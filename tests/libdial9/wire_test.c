@@ -156,3 +156,23 @@ Test(wire, only_the_types_of_the_specification_are_known)
 		cr_assert_eq(wire_base_type((uint8_t)type),
 			     (type & 0x7f) >= 1 && (type & 0x7f) <= 15 ? (type & 0x7f) : 0);
 }
+
+Test(wire, utf8_validation_finds_an_invalid_byte_at_each_place_of_each_length)
+{
+	char text[150];
+	size_t len, at;
+
+	memset(text, 'a', sizeof(text));
+	for (len = 0; len <= 140; len++) {
+		cr_assert_eq(dial9_utf8_valid_len(text, len), len);
+		for (at = 0; at < len; at++) {
+			text[at] = (char)0x80;
+			cr_assert_eq(dial9_utf8_valid_len(text, len), at);
+			text[at] = (char)0xc3;
+			cr_assert_eq(dial9_utf8_valid_len(text, len), at);
+			text[at + 1] = (char)0xa9;
+			cr_assert_eq(dial9_utf8_valid_len(text, len), at + 1 < len ? len : at);
+			text[at] = text[at + 1] = 'a';
+		}
+	}
+}

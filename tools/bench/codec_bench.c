@@ -54,7 +54,7 @@ DIAL9_EVENT(deep_sample, "DeepSample", DEEP_SAMPLE)
 #define STACK_CNT 2000
 #define DEPTH_MAX 64
 #define ROUNDS_MAX 101
-#define BATCH 1000 /* copies that are released together */
+#define BATCH 1000 /* copies that are released together, or events of a short stream */
 
 struct bench {
 	struct dial9_event_type types[TYPE_CNT];
@@ -85,18 +85,26 @@ static void must(int err)
 	}
 }
 
+static void new_enc(struct bench *b)
+{
+	struct dial9_enc_opts o = { .sz = sizeof(o), .level = DIAL9_LEVEL_4 };
+
+	dial9_enc_free(b->enc);
+	must(dial9_enc_new(&o, &b->enc));
+}
+
 static uint64_t next_ts(uint64_t ts, uint64_t i)
 {
 	return ts + 500 + i % 200;
 }
 
-static void encode_declared(struct bench *b)
+static void declare_events(struct bench *b, uint64_t from, uint64_t to)
 {
 	struct dial9_event_type *t = b->types;
-	uint64_t i, ts = 1000000000;
+	uint64_t i, ts = 1000000000 + from * 600;
 	int err = 0;
 
-	for (i = 0; i < EVENTS; i++) {
+	for (i = from; i < to; i++) {
 		ts = next_ts(ts, i);
 		switch (i % 5) {
 		case 0:
@@ -127,6 +135,11 @@ static void encode_declared(struct bench *b)
 		}
 	}
 	must(err);
+}
+
+static void encode_declared(struct bench *b)
+{
+	declare_events(b, 0, EVENTS);
 }
 
 /* Types are set beforehand, as they are known when a run-time schema is made. */
@@ -218,6 +231,17 @@ static void encode_puts(struct bench *b)
 		err |= dial9_enc_end(b->enc);
 	}
 	must(err);
+}
+
+/* Many short streams, as of threads that each fill a buffer: most of the cost is their beginning. */
+static void encode_short(struct bench *b)
+{
+	uint64_t i;
+
+	for (i = 0; i < EVENTS; i += BATCH) {
+		new_enc(b);
+		declare_events(b, i, i + BATCH);
+	}
 }
 
 /* ---- the mix of a service ------------------------------------------------------------------------- */
@@ -495,6 +519,7 @@ static const struct row {
 	{ "encode, run-time, puts", encode_puts, false, true },
 	{ "encode fresh, compile-time", encode_declared, true, true },
 	{ "encode fresh, run-time", encode_values, true, true },
+	{ "encode, 1000 short streams", encode_short, false, true },
 	{ "decode, visitor", decode_visitor, false, false },
 	{ "decode, views", decode_views, false, false },
 	{ "decode, owned copies", decode_owned, false, false },
@@ -518,14 +543,6 @@ static int compare_ns(const void *a, const void *b)
 	const uint64_t *x = a, *y = b;
 
 	return (*x > *y) - (*x < *y);
-}
-
-static void new_enc(struct bench *b)
-{
-	struct dial9_enc_opts o = { .sz = sizeof(o), .level = DIAL9_LEVEL_4 };
-
-	dial9_enc_free(b->enc);
-	must(dial9_enc_new(&o, &b->enc));
 }
 
 /* The times of all rounds, sorted. */

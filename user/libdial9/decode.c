@@ -17,10 +17,13 @@
  * Events need no allocation: their values are stored in one array, sized by the widest schema, and
  * borrow the window.
  */
+#include "decode.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "copy_slab.h"
 #include "dial9.h"
 #include "event.h"
 #include "pool.h"
@@ -42,6 +45,7 @@ struct dial9_dec {
 	struct dial9_limits limits;
 	size_t schema_bytes;
 	struct pool_defs strings, stacks;
+	struct copy_slabs slabs;
 	dial9_read_fn read; /* NULL: the window is the caller's memory */
 	void *ctx;
 	uint8_t *buf;
@@ -127,7 +131,13 @@ void dial9_dec_free(struct dial9_dec *d)
 	free(d->in.types);
 	free(d->known_ids);
 	free(d->buf);
+	copy_slab_close(&d->slabs);
 	free(d);
+}
+
+struct copy_slabs *decode_slabs(const struct dial9_dec *d)
+{
+	return (struct copy_slabs *)&d->slabs;
 }
 
 static size_t left(const uint8_t *p, const uint8_t *end)

@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "frame_buf.h"
 #include "schema.h"
 #include "versioned.h"
 #include "wire.h"
@@ -173,7 +174,7 @@ int encode_grow(struct dial9_enc *enc, size_t n)
 		cap = used + n;
 	if (cap > enc->buf_max)
 		cap = enc->buf_max;
-	buf = realloc(enc->buf, cap);
+	buf = frame_buf_grow(enc->buf, (size_t)(enc->end - enc->buf), cap);
 	if (!buf)
 		return -ENOMEM;
 	buf_moved(enc, buf, cap);
@@ -254,7 +255,7 @@ void dial9_enc_free(struct dial9_enc *enc)
 	schema_set_fini(&enc->schemas);
 	pool_fini(&enc->strings);
 	pool_fini(&enc->stacks);
-	free(enc->buf);
+	frame_buf_free(enc->buf, (size_t)(enc->end - enc->buf));
 	free(enc);
 }
 
@@ -296,6 +297,19 @@ static int refuse_level(struct dial9_enc *enc, const struct dial9_schema *s)
 			    dial9_type_name(s->types[i]));
 }
 
+/* The event's head was written up to cur; its fields follow. */
+static inline void open_event(struct dial9_enc *enc, const struct dial9_schema *s, uint8_t *cur,
+			      uint64_t ts)
+{
+	enc->cur = cur;
+	enc->ts = ts;
+	enc->type = s->types;
+	enc->type_end = s->types + s->field_cnt;
+	enc->reserve = s->fixed_max;
+	enc->open = true;
+	enc->h.limit = NULL;
+}
+
 static int begin_event(struct dial9_enc *enc, const struct dial9_schema *s, uint64_t ts)
 {
 	int err = 0;
@@ -316,13 +330,7 @@ static int begin_event(struct dial9_enc *enc, const struct dial9_schema *s, uint
 		return explain(enc, s, err);
 	if (!enc->entry->emitted)
 		enc->cur = put_schema(enc->cur, enc->entry);
-	enc->cur = put_event_head(enc, enc->cur, ts);
-	enc->ts = s->has_ts ? ts : enc->h.ts_base;
-	enc->type = s->types;
-	enc->type_end = s->types + s->field_cnt;
-	enc->reserve = s->fixed_max;
-	enc->open = true;
-	enc->h.limit = NULL;
+	open_event(enc, s, put_event_head(enc, enc->cur, ts), s->has_ts ? ts : enc->h.ts_base);
 	return 0;
 }
 
@@ -337,7 +345,8 @@ static int must_be_closed(struct dial9_enc *enc)
 	return enc->open ? explain(enc, enc->entry->schema, -EBUSY) : 0;
 }
 
-int dial9_enc_begin(struct dial9_enc *enc, const struct dial9_schema *s, uint64_t ts)
+static __attribute__((noinline)) int careful_begin(struct dial9_enc *enc,
+						   const struct dial9_schema *s, uint64_t ts)
 {
 	int err = must_be_closed(enc);
 
@@ -347,36 +356,70 @@ int dial9_enc_begin(struct dial9_enc *enc, const struct dial9_schema *s, uint64_
 	return err ? encode_poison(enc, err) : 0;
 }
 
+/* Most events have room before the limit, a known schema and a small delta. */
+int dial9_enc_begin(struct dial9_enc *enc, const struct dial9_schema *s, uint64_t ts)
+{
+	uint64_t delta = ts - enc->h.ts_base;
+	struct schema_set_entry *entry;
+	uint8_t *p = enc->h.pos;
+
+	if (enc->err || !s->has_ts || delta > WIRE_DELTA_MAX || ts < enc->h.ts_base ||
+	    (uintptr_t)p + s->fixed_max + DIAL9_INLINE_SLACK > (uintptr_t)enc->h.limit)
+		return careful_begin(enc, s, ts);
+	entry = schema_set_find(&enc->schemas, s);
+	if (!entry || !entry->emitted)
+		return careful_begin(enc, s, ts);
+	wire_put_u64(p, WIRE_EVENT | (uint64_t)entry->id << 8 | delta << 24);
+	enc->entry = entry;
+	open_event(enc, s, p + WIRE_EVENT_TS_SZ, ts);
+	return 0;
+}
+
+static inline void close_event(struct dial9_enc *enc)
+{
+	enc->type = enc->type_end = NULL;
+	enc->open = false;
+	enc->reserve = 0;
+	set_limit(enc);
+}
+
 void dial9_enc_cancel(struct dial9_enc *enc)
 {
 	encode_poison(enc, 0);
-	enc->open = false;
-	enc->reserve = 0;
 	enc->cur = enc->h.pos;
-	set_limit(enc);
+	close_event(enc);
+}
+
+/* Why the event cannot end here. */
+static int incomplete(struct dial9_enc *enc)
+{
+	const struct dial9_schema *s;
+
+	if (enc->err)
+		return enc->err;
+	if (!enc->open)
+		return encode_error(enc, NULL, -1, -EINVAL, "no event is begun");
+	s = enc->entry->schema;
+	if (enc->depth)
+		return encode_error(enc, s, (long)(enc->outer_type - s->types) - 1, -EPROTOTYPE,
+				    "a list or map is still open");
+	return encode_error(enc, s, (long)(enc->type - s->types), -EPROTOTYPE, "has no value");
 }
 
 int dial9_enc_end(struct dial9_enc *enc)
 {
-	int err = enc->err;
+	int err;
 
-	if (!enc->open && !err)
-		return encode_error(enc, NULL, -1, -EINVAL, "no event is begun");
-	if (!err && enc->depth)
-		err = encode_error(enc, enc->entry->schema,
-				   (long)(enc->outer_type - enc->entry->schema->types) - 1,
-				   -EPROTOTYPE, "a list or map is still open");
-	else if (!err && enc->type != enc->type_end)
-		err = encode_error(enc, enc->entry->schema,
-				   (long)(enc->type - enc->entry->schema->types), -EPROTOTYPE,
-				   "has no value");
-	if (!err) {
-		commit(enc);
-		enc->entry->emitted = true;
-		enc->h.ts_base = enc->ts;
+	if (!enc->open || enc->err || enc->depth || enc->type != enc->type_end) {
+		err = incomplete(enc);
+		dial9_enc_cancel(enc);
+		return err;
 	}
-	dial9_enc_cancel(enc);
-	return err;
+	commit(enc);
+	enc->entry->emitted = true;
+	enc->h.ts_base = enc->ts;
+	close_event(enc);
+	return 0;
 }
 
 uint8_t *dial9_enc_reserve(struct dial9_enc *enc, struct dial9_event_type *type, uint64_t ts,
@@ -480,20 +523,21 @@ int dial9_enc_intern(struct dial9_enc *enc, const char *s, size_t len, uint32_t 
 	return 0;
 }
 
-/* Writes the frames in wire order at p. */
-static void put_frames(uint8_t *p, const uint64_t *frames, size_t cnt)
+/* The frames in wire order: as they are, or written to scratch. */
+static const void *frames_le(const uint64_t *frames, size_t cnt, uint8_t *scratch)
 {
-	size_t i;
-
-	for (i = 0; i < cnt; i++)
-		p = wire_put_u64(p, frames[i]);
+	if (WIRE_IS_NATIVE)
+		return frames;
+	wire_put_frames(scratch, frames, cnt);
+	return scratch;
 }
 
 int dial9_enc_intern_stack(struct dial9_enc *enc, const uint64_t *frames, size_t cnt, uint32_t *id)
 {
 	size_t sz = POOL_FRAME_SZ(cnt * 8);
-	uint8_t *at, *scratch;
+	const void *le;
 	uint64_t hash;
+	uint8_t *at;
 	int err;
 
 	settle(enc);
@@ -505,16 +549,15 @@ int dial9_enc_intern_stack(struct dial9_enc *enc, const uint64_t *frames, size_t
 	if (err)
 		return explain(enc, NULL, err);
 	/* Leave enough distance for the open event to move. */
-	scratch = enc->cur + sz;
-	put_frames(scratch, frames, cnt);
-	hash = pool_hash(&enc->stacks, scratch, cnt * 8);
-	if (pool_find(&enc->stacks, hash, scratch, (uint32_t)cnt * 8, id))
+	le = frames_le(frames, cnt, enc->cur + sz);
+	hash = pool_hash(&enc->stacks, le, cnt * 8);
+	if (pool_find(&enc->stacks, hash, le, (uint32_t)cnt * 8, id))
 		return 0;
-	err = intern_new(&enc->stacks, hash, scratch, (uint32_t)cnt * 8, id);
+	err = intern_new(&enc->stacks, hash, le, (uint32_t)cnt * 8, id);
 	if (err)
 		return explain(enc, NULL, err);
 	insert(enc, sz, &at);
-	put_pool_frame(at, WIRE_STACKS, *id, (uint32_t)cnt, scratch, cnt * 8);
+	put_pool_frame(at, WIRE_STACKS, *id, (uint32_t)cnt, le, cnt * 8);
 	return 0;
 }
 
@@ -564,7 +607,7 @@ int dial9_enc_define_stack(struct dial9_enc *enc, uint32_t id, const uint64_t *f
 		return explain(enc, NULL, err);
 	insert(enc, sz, &at);
 	put_pool_frame(at, WIRE_STACKS, id, (uint32_t)cnt, NULL, 0);
-	put_frames(at + sz - cnt * 8, frames, cnt);
+	wire_put_frames(at + sz - cnt * 8, frames, cnt);
 	claim_id(&enc->stacks, id);
 	return 0;
 }

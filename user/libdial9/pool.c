@@ -87,16 +87,28 @@ static uint64_t mix(uint64_t a, uint64_t b)
 	return (uint64_t)r ^ (uint64_t)(r >> 64);
 }
 
+/*
+ * Two lanes, so that the multiplications of a stack do not wait for each other. The seed keeps the
+ * factors secret.
+ */
 uint64_t pool_hash(const struct pool *p, const void *data, size_t sz)
 {
+	const uint64_t k1 = 0xa0761d6478bd642full ^ p->seed, k2 = 0xe7037ed1a0b428dbull ^ p->seed;
+	uint64_t h = p->seed ^ sz, other = h, tail[2] = { 0 };
 	const uint8_t *pos = data;
-	uint64_t h = p->seed ^ sz, tail = 0;
 
-	for (; sz >= 8; sz -= 8, pos += 8)
-		h = mix(h ^ wire_get_u64(pos), 0xa0761d6478bd642full ^ p->seed);
-	if (sz)
-		memcpy(&tail, pos, sz);
-	return mix(h ^ tail, 0xe7037ed1a0b428dbull);
+	for (; sz >= 32; sz -= 32, pos += 32) {
+		h = mix(wire_get_u64(pos) ^ k1, wire_get_u64(pos + 8) ^ h);
+		other = mix(wire_get_u64(pos + 16) ^ k2, wire_get_u64(pos + 24) ^ other);
+	}
+	h ^= mix(other, k2);
+	if (sz >= 16) {
+		h = mix(wire_get_u64(pos) ^ k1, wire_get_u64(pos + 8) ^ h);
+		sz -= 16;
+		pos += 16;
+	}
+	wire_put_bytes((uint8_t *)tail, pos, sz);
+	return mix(mix(tail[0] ^ k1, tail[1] ^ h), k2);
 }
 
 bool pool_find(const struct pool *p, uint64_t hash, const void *data, uint32_t sz, uint32_t *id)

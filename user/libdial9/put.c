@@ -247,7 +247,6 @@ int dial9_enc_put_stack(struct dial9_enc *enc, const uint64_t *frames, size_t cn
 {
 	int err, type = next_field(enc, BIT(DIAL9_STACK) | BIT(DIAL9_POOLED_STACK), DIAL9_STACK);
 	uint32_t id;
-	size_t i;
 
 	if (type < 0)
 		return type;
@@ -264,8 +263,7 @@ int dial9_enc_put_stack(struct dial9_enc *enc, const uint64_t *frames, size_t cn
 	if (err)
 		return fail(enc, err);
 	enc->cur = wire_put_u32(enc->cur, (uint32_t)cnt);
-	for (i = 0; i < cnt; i++)
-		enc->cur = wire_put_u64(enc->cur, frames[i]);
+	enc->cur = wire_put_frames(enc->cur, frames, cnt);
 	return 0;
 }
 

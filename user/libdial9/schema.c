@@ -145,22 +145,6 @@ static const uint8_t *copy_name(const uint8_t *p, struct schema_name *name, char
 	return p + 2 + name->len;
 }
 
-/* Whether values of the type are more than a number. */
-static bool has_payload(uint8_t type)
-{
-	switch (type & 0x7f) {
-	case DIAL9_I64:
-	case DIAL9_F64:
-	case DIAL9_BOOL:
-	case DIAL9_VARINT:
-	case DIAL9_U8:
-	case DIAL9_U16:
-	case DIAL9_U32:
-		return false;
-	}
-	return true;
-}
-
 static void fill(struct dial9_schema *s, struct schema_name *names, struct schema_op *op,
 		 uint8_t *types, char *text)
 {
@@ -176,7 +160,6 @@ static void fill(struct dial9_schema *s, struct schema_name *names, struct schem
 		op = add_op(s->ops, op, types[i]);
 		s->fixed_max += fixed_sz[types[i] & 0x7f] + (types[i] >> 7);
 		s->level4 |= wire_is_level4(types[i]);
-		s->payloads |= has_payload(types[i]);
 	}
 	s->ops_end = op;
 }

@@ -30,7 +30,6 @@ struct dial9_schema {
 	int refs; /* atomic */
 	bool has_ts;
 	bool level4; /* uses a type that 0.3 lacks */
-	bool payloads; /* some values are more than a number */
 	uint32_t field_cnt; /* <= 65535 */
 	/* maximum size of the event header and all fields without variable payloads */
 	uint32_t fixed_max;

@@ -6,7 +6,7 @@
  * and distinguishes truncated input (-ENODATA) from invalid input (-EBADMSG). All layers above keep
  * this difference, because a file that is still being written can end anywhere.
  *
- * Text is nearly always ASCII, so UTF-8 is checked eight bytes at a time until a high bit occurs.
+ * Text is nearly always ASCII, so UTF-8 is checked many bytes at a time until a high bit occurs.
  */
 #include "wire.h"
 
@@ -70,19 +70,48 @@ static size_t sequence_len(const uint8_t *s, size_t left)
 	return len;
 }
 
+#define HIGH_BITS 0x8080808080808080ull
+
+static inline uint64_t load(const uint8_t *p)
+{
+	uint64_t word;
+
+	memcpy(&word, p, sizeof(word));
+	return word;
+}
+
+/*
+ * The length of a prefix of ASCII: len if all of s is ASCII. Reads the last eight bytes once more
+ * rather than one by one.
+ */
+static size_t ascii_len(const uint8_t *s, size_t len)
+{
+	size_t i = 0;
+
+	if (len < 8) {
+		while (i < len && s[i] < 0x80)
+			i++;
+		return i;
+	}
+	for (; len - i >= 32; i += 32)
+		if ((load(s + i) | load(s + i + 8) | load(s + i + 16) | load(s + i + 24)) &
+		    HIGH_BITS)
+			return i;
+	for (; len - i >= 8; i += 8)
+		if (load(s + i) & HIGH_BITS)
+			return i;
+	return load(s + len - 8) & HIGH_BITS ? i : len;
+}
+
 size_t dial9_utf8_valid_len(const char *s, size_t len)
 {
 	const uint8_t *p = (const uint8_t *)s;
-	size_t i = 0, n;
-	uint64_t word;
+	size_t i = ascii_len(p, len), n;
 
 	while (i < len) {
-		if (len - i >= sizeof(word)) {
-			memcpy(&word, p + i, sizeof(word));
-			if (!(word & 0x8080808080808080ull)) {
-				i += sizeof(word);
-				continue;
-			}
+		if (len - i >= sizeof(uint64_t) && !(load(p + i) & HIGH_BITS)) {
+			i += sizeof(uint64_t);
+			continue;
 		}
 		n = sequence_len(p + i, len - i);
 		if (!n)

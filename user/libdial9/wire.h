@@ -79,6 +79,20 @@ static inline uint8_t *wire_put_bytes(uint8_t *p, const void *src, size_t sz)
 	return p + sz;
 }
 
+#define WIRE_IS_NATIVE (htole64(1) == 1)
+
+/* Writes addresses. */
+static inline uint8_t *wire_put_frames(uint8_t *p, const uint64_t *frames, size_t cnt)
+{
+	size_t i;
+
+	if (WIRE_IS_NATIVE)
+		return dial9_inline_copy(p, frames, cnt * 8);
+	for (i = 0; i < cnt; i++)
+		p = wire_put_u64(p, frames[i]);
+	return p;
+}
+
 /* May write all WIRE_VARINT_MAX bytes; returns the end of the varint. */
 static inline uint8_t *wire_put_varint(uint8_t *p, uint64_t v)
 {
