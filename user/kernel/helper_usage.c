@@ -4,7 +4,7 @@
  *
  * The helpers descend from a few fork servers, which wait for them: the fork servers' counters have the time of
  * those that have ended. Memory is the proportional set size, since all helpers share pages with the recorder. The
- * kernel walks all pages of a process for it. So it is read every few seconds, and in between the change of the
+ * kernel walks all pages of a process for it. So it is read a few times a minute, and in between the change of the
  * process's own pages is added.
  */
 #include "kernel/helper_usage.h"
@@ -81,7 +81,6 @@ static void read_memory(struct helper_process *p, uint64_t now_ns)
 		p->read_bytes = resident_bytes((pid_t)p->pid);
 		p->read_own = own;
 		p->read_ns = now_ns;
-		read_name(p);
 	}
 	p->bytes = p->read_bytes + own > p->read_own ? p->read_bytes + own - p->read_own : 0;
 	p->peak_bytes = p->bytes > p->peak_bytes ? p->bytes : p->peak_bytes;
@@ -96,6 +95,7 @@ static struct helper_process *update_row(struct helper_usage *u, uint32_t pid, u
 	if (!p || (p->read_ns && p->cpu_ns == cpu_ns))
 		return p;
 	read_memory(p, now_ns);
+	read_name(p); /* a spare process gets another one with its work */
 	p->children_ns = ended_children_ns((pid_t)pid);
 	p->cpu_ns = cpu_ns;
 	return p;

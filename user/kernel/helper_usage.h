@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 enum { HELPER_PROCESSES_MAX = 64 };
-#define HELPER_USAGE_READ_NS 5000000000ULL /* between two reads of a process's shared memory */
+#define HELPER_USAGE_READ_NS 20000000000ULL /* between two reads of a process's shared memory */
 
 struct helper_process {
 	uint32_t pid;
