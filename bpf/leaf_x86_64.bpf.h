@@ -86,9 +86,7 @@ __attribute__((noinline)) int unwind_sets_up_frame(struct prof_walk *w, __u64 fr
 	if (!w)
 		return 1;
 	words = (const void *)w->code;
-	sz = w->ip - from;
-	if (sz > SETUP_MAX)
-		sz = SETUP_MAX;
+	sz = PROF_BOUND_SIZE(w->ip - from, SETUP_MAX);
 	if (sz < 4)
 		return 0;
 	if (bpf_probe_read_user(w->code, PROF_BOUND_SIZE(sz, SETUP_MAX), (void *)from))

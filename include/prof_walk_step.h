@@ -124,8 +124,7 @@ PROF_WALK_PART int prof_walk_change_map(struct prof_walk *w, __u64 addr)
 	w->in = other;
 	if (prof_walk_is_in(&w->in, addr))
 		return 0;
-	if (cnt > PROF_WALK_MAPS_MAX)
-		cnt = PROF_WALK_MAPS_MAX;
+	cnt = PROF_BOUND_SIZE(cnt, PROF_WALK_MAPS_MAX);
 	for (i = 0; i < 21; i++) {
 		if (!cnt)
 			break;
