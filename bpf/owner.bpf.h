@@ -140,7 +140,7 @@ static __always_inline int find_known(struct prof_walk *w, __u64 owner)
 {
 	__u64 next;
 
-	if (!may_search(w) || w->fp - w->sp > 8 * BARE_WORDS || prof_walk_word(w, w->fp, &next) ||
+	if (!may_search(w) || w->fp - w->sp > 8 * BARE_WORDS || prof_walk_rare(w, w->fp, &next) ||
 	    next - w->fp >= PROF_UNWIND_SP_MAX || next == w->fp || !begins_with_frame(owner))
 		return PROF_WALK_OWNER_SELF;
 	return unwind_may_be_bare(w) ? PROF_WALK_OWNER_LIKELY : PROF_WALK_OWNER_KNOWN;

@@ -40,7 +40,7 @@ __attribute__((noinline)) int unwind_leads_on(struct prof_walk *w, __u32 row, __
 {
 	__u64 cfa, ret;
 
-	if (!w || prof_walk_cfa(w, row, &cfa) || cfa <= w->sp || prof_walk_word(w, cfa - 8, &ret))
+	if (!w || prof_walk_cfa(w, row, &cfa) || cfa <= w->sp || prof_walk_rare(w, cfa - 8, &ret))
 		return -1;
 	if (unwind_called(w, ret))
 		return -1;
