@@ -52,9 +52,11 @@ DEPFLAGS = -MMD -MP
 below     = $(sort $(wildcard $(1)/$(2) $(1)/*/$(2) $(1)/*/*/$(2)))
 LAYERS   := libdial9 base kernel unwind symbol events record trace profile export formats rewrite query ship fleet cmd
 SRCS_all := $(foreach l,$(LAYERS),$(call below,user/$(l),*.c))
-# libbpf's linker wants maps defined before a file that declares them extern.
+# libbpf's linker wants maps defined before a file that declares them extern. Programs are loaded in this order: those
+# that threads load come first.
+BPF_FIRST := $(addprefix bpf/,core.bpf.c sample.bpf.c sched.bpf.c)
 BPF_LAST := $(addprefix bpf/,offcpu.bpf.c latency.bpf.c extract.bpf.c summary.bpf.c)
-BPF_SRCS := $(filter-out $(BPF_LAST),$(sort $(wildcard bpf/*.bpf.c))) $(BPF_LAST)
+BPF_SRCS := $(BPF_FIRST) $(filter-out $(BPF_FIRST) $(BPF_LAST),$(sort $(wildcard bpf/*.bpf.c))) $(BPF_LAST)
 # What `export html` and `view` show.
 PAGE_PARTS := user/web/assemble.sh $(wildcard user/web/*/*.js user/web/view/page.html user/web/view/style.css)
 

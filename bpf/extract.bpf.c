@@ -21,6 +21,7 @@
 #include "prof_extract.h"
 
 enum {
+	EFAULT = 14,
 	EVENT_BYTES = 4096, /* a power of two */
 	NULL_TEXT_SZ = 7,
 	ARG_SLOTS = 16, /* a power of two */

@@ -60,7 +60,7 @@ static __always_inline __u32 add_stacks(void *ctx, struct prof_rec *rec, __u32 r
 		rec->kstack_cnt = kernel_stack_helped(ctx, frames, skip, &rec->flags);
 	frames += kstack_words(rec);
 	if (user && is_target(rec->tid, rec->pid) && context_now(rec->cpu) == PROF_CONTEXT_TASK)
-		user_stack(rec, task, frames, walker);
+		user_stack(rec, (void *)frames, walker);
 	return 8 * (kstack_words(rec) + ustack_words(rec));
 }
 

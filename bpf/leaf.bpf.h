@@ -67,7 +67,7 @@ static __always_inline int find_leaf_return(struct prof_walk *w)
 
 	if (off < 0 || returning)
 		return off;
-	if (w->fp - w->sp < PROF_UNWIND_SP_MAX && !prof_walk_word(w, w->fp + 8, &ret))
+	if (w->fp - w->sp < PROF_UNWIND_SP_MAX && !prof_walk_rare(w, w->fp + 8, &ret))
 		find_call(&framed, prof_walk_code(w, ret));
 	return is_callee(w, &call, &framed) ? off : -1;
 }

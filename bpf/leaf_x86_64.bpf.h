@@ -58,13 +58,20 @@ static __always_inline bool find_call(struct call *c, __u64 ret)
 }
 
 /*
- * Whether one of the instructions that begin in @code makes the stack pointer the frame pointer. @next: the code
- * after it; @sz: bytes of both. A global function: the verifier checks it once instead of once per word.
+ * Whether one of the instructions that begin in word @n of w->code, which has @sz bytes from there on, makes the stack
+ * pointer the frame pointer. A global function: the verifier checks it once instead of once per word.
  */
-__attribute__((noinline)) int unwind_sets_frame(__u64 code, __u64 next, __u32 sz)
+__attribute__((noinline)) int unwind_sets_frame(const struct prof_walk *w, __u32 n, __u32 sz)
 {
+	const __u64 *words;
 	__u32 i, insn;
+	__u64 code, next;
 
+	if (!w)
+		return 0;
+	words = (const void *)w->code;
+	code = words[PROF_BOUND_INDEX(n, SETUP_MAX / 8)];
+	next = words[PROF_BOUND_INDEX(n + 1, SETUP_MAX / 8)];
 	for (i = 0; i < sizeof(code) && i + 4 <= sz; i++) {
 		insn = code;
 		if ((insn & 0xffffff) == 0xe58948 || (insn & 0xffffff) == 0xec8b48 || /* mov */
@@ -79,23 +86,19 @@ __attribute__((noinline)) int unwind_sets_frame(__u64 code, __u64 next, __u32 sz
 /* Whether the code from @from up to the leaf's address makes the stack pointer the frame pointer. */
 __attribute__((noinline)) int unwind_sets_up_frame(struct prof_walk *w, __u64 from)
 {
-	const __u64 *words;
 	__u64 sz;
 	__u32 i;
 
 	if (!w)
 		return 1;
-	words = (const void *)w->code;
-	sz = w->ip - from;
-	if (sz > SETUP_MAX)
-		sz = SETUP_MAX;
+	sz = PROF_BOUND_SIZE(w->ip - from, SETUP_MAX);
 	if (sz < 4)
 		return 0;
 	if (bpf_probe_read_user(w->code, PROF_BOUND_SIZE(sz, SETUP_MAX), (void *)from))
 		return 1;
+	ROLLED
 	for (i = 0; i < SETUP_MAX / 8 && 8 * i < sz; i++)
-		if (unwind_sets_frame(words[i], i + 1 < SETUP_MAX / 8 ? words[i + 1] : 0,
-				      sz - 8 * i))
+		if (unwind_sets_frame(w, i, sz - 8 * i))
 			return 1;
 	return 0;
 }

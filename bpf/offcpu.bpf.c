@@ -79,7 +79,7 @@ static __always_inline void put_stacks(void *ctx, struct prof_rec *rec, struct t
 		rec->kstack_cnt = kernel_stack(ctx, rec, frames, ORC_OF_SWITCH, orc);
 	frames += kstack_words(rec);
 	if (user)
-		user_stack(rec, task, frames, UNWIND_OF_SWITCH);
+		user_stack_of_switch(rec, (void *)frames);
 }
 
 static __always_inline __u32 rec_size(const struct prof_rec *rec)

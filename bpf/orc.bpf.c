@@ -29,7 +29,9 @@ enum {
 	REGS_SP = 19 * 8,
 	ROW_SIZE = 6,
 	STACK_SIZE = 16384, /* at least */
+	START_PART = 9, /* words */
 	SEARCH_FROM = 1 << 20, /* more than half of the maximum number of rows */
+	SEARCH_STEPS = 7, /* three times, with the last of one row */
 	/* a rule: the caller's frame is at sp or bp + 8 * a signed number; 0: no rule */
 	RULE_UNUSUAL = 1,
 	RULE_END = 2,
@@ -95,13 +97,14 @@ static __always_inline __u32 rule_of(__u64 row)
 
 #define HIDE(x) __asm__ volatile("" : "+r"(x))
 
-/* The rule of the last row that starts at or before @addr. */
-__attribute__((noinline)) int orc_rule_at(__u64 addr)
+/* Continues the search for @addr after row @at by SEARCH_STEPS steps, the first of @half rows. */
+__attribute__((noinline)) __u64 orc_search(__u64 addr, __u64 at, __u64 half)
 {
-	__u64 ips = orc_tables.ips, last = orc_tables.cnt - 1, at = 0, half, next, in;
+	__u64 ips = orc_tables.ips, last = orc_tables.cnt - 1, next, in;
 	__s64 no;
+	__u32 i;
 
-	for (half = SEARCH_FROM; half; half /= 2) {
+	for (i = 0; i < SEARCH_STEPS; i++) {
 		next = at + half;
 		no = (__s64)(last - next) >> 63;
 		HIDE(no);
@@ -109,7 +112,19 @@ __attribute__((noinline)) int orc_rule_at(__u64 addr)
 		no |= (__s64)(addr - (in + (__s32)word_at(in))) >> 63;
 		HIDE(no);
 		at += half & ~no;
+		half /= 2;
 	}
+	return at;
+}
+
+/* The rule of the last row that starts at or before @addr. */
+__attribute__((noinline)) int orc_rule_at(__u64 addr)
+{
+	__u64 at = 0, half;
+
+	ROLLED
+	for (half = SEARCH_FROM; half; half >>= SEARCH_STEPS)
+		at = orc_search(addr, at, half);
 	return rule_of(word_at(orc_tables.rows + ROW_SIZE * at));
 }
 
@@ -177,20 +192,42 @@ __attribute__((noinline)) int orc_step(struct orc_place *p)
 	return is_text(p->ip) ? 0 : -1;
 }
 
-__attribute__((noinline)) int orc_walk_registers(struct orc_place *p, struct stack_frames *frames)
+/* Walks a part of the stack. Returns the number of frames, STACK_PART + 1 if there are more, or 0. */
+__attribute__((noinline)) int orc_walk_part(struct orc_place *p, struct stack_part *frames)
 {
-	int end = 0;
+	int end;
 	__u32 i;
 
-	if (!p || !frames || !is_text(p->ip) || p->top - p->sp > STACK_SIZE)
+	if (!p || !frames)
 		return 0;
-	for (i = 0; i < ORC_FRAMES_MAX; i++) {
+	ROLLED
+	for (i = 0; i < STACK_PART; i++) {
 		frames->at[i] = p->ip;
 		end = orc_step(p);
 		if (end)
-			break;
+			return end > 0 ? i + 1 : 0;
 	}
-	return end > 0 ? i + 1 : 0;
+	return STACK_PART + 1;
+}
+
+static __always_inline int walk(struct orc_place *p, struct stack_frames *frames)
+{
+	__u32 i, cnt;
+
+	if (!is_text(p->ip) || p->top - p->sp > STACK_SIZE)
+		return 0;
+	ROLLED
+	for (i = 0; i < ORC_PARTS; i++) {
+		cnt = orc_walk_part(p, &frames->parts[i]);
+		if (cnt <= STACK_PART)
+			return cnt ? i * STACK_PART + cnt : 0;
+	}
+	return 0;
+}
+
+__attribute__((noinline)) int orc_walk_registers(struct orc_place *p, struct stack_frames *frames)
+{
+	return p && frames ? walk(p, frames) : 0;
 }
 
 __attribute__((noinline)) int orc_walk_context(struct orc_place *p, struct stack_frames *frames,
@@ -206,7 +243,18 @@ __attribute__((noinline)) int orc_walk_context(struct orc_place *p, struct stack
 	p->bp = word_at(ret + 8 * (__s64)(__s32)(start >> 32));
 	p->exact = 0;
 	p->keep = 1;
-	return orc_walk_registers(p, frames);
+	return walk(p, frames);
+}
+
+/* Searches a part of the words after the context for the address of the second frame: its distance, or 0. */
+__attribute__((noinline)) int orc_find_word(const struct orc_place *p, __u32 first)
+{
+	__u32 i;
+
+	for (i = 0; p && i < START_PART; i++)
+		if (word_at(p->ctx + 8 * (__u64)(first + i)) == p->check.at[1])
+			return first + i;
+	return 0;
 }
 
 /*
@@ -215,16 +263,19 @@ __attribute__((noinline)) int orc_walk_context(struct orc_place *p, struct stack
  */
 __attribute__((noinline)) __u64 orc_find_start(struct orc_place *p, __u32 cnt)
 {
-	__u32 rule, i;
+	__u32 rule, start, i;
 
 	if (!p || cnt < 2 || !is_text(p->check.at[0]))
 		return ORC_START_NEVER;
 	rule = orc_rule_at(p->check.at[0] - 1);
 	if ((rule & RULE_KIND) != RULE_CALL || !(rule & RULE_BP_SAVED))
 		return ORC_START_NEVER;
-	for (i = ORC_START_KNOWN; i < ORC_START_WORDS; i++)
-		if (word_at(p->ctx + 8 * i) == p->check.at[1])
-			return i | (__u64)(offset_of(rule, RULE_BP_SHIFT) + 1) << 32;
+	ROLLED
+	for (i = ORC_START_KNOWN; i < ORC_START_WORDS; i += START_PART) {
+		start = orc_find_word(p, i);
+		if (start)
+			return start | (__u64)(offset_of(rule, RULE_BP_SHIFT) + 1) << 32;
+	}
 	return ORC_START_NEVER;
 }
 
@@ -251,12 +302,7 @@ __attribute__((noinline)) __u64 orc_find_start(struct orc_place *p, __u32 cnt)
 __attribute__((noinline)) int orc_is_same(const struct orc_place *p,
 					  const struct stack_frames *frames, __u32 cnt, long bytes)
 {
-	__u64 differ = 0;
-	__u32 i;
-
 	if (!p || !frames || bytes != 8 * (long)cnt)
 		return 0;
-	for (i = 0; i < PROF_STACK_MAX && i < cnt; i++)
-		differ |= p->check.at[i] ^ frames->at[i];
-	return !differ;
+	return words_are_same(p->check.groups, frames->groups, STACK_GROUPS, cnt);
 }

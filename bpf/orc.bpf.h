@@ -37,7 +37,7 @@ enum orc_from {
 enum {
 	ORC_ROWS = 16384, /* of the cache; a power of two */
 	ORC_CHECKS = 64,
-	ORC_FRAMES_MAX = 120, /* bpf_get_stack() walks longer stacks */
+	ORC_PARTS = 7, /* bpf_get_stack() walks longer stacks */
 };
 
 /* A walk, and memory for the stack that it is compared with. */
@@ -95,7 +95,7 @@ static __always_inline struct prof_kstack_stat *orc_stat(__u32 cpu, enum orc_fro
 /* Finds a tracepoint's start in the stack that bpf_get_stack() returns. */
 static __always_inline void orc_calibrate(void *ctx, struct orc_place *p, enum orc_from from)
 {
-	long n = bpf_get_stack(ctx, p->check.at, sizeof(p->check.at), 1);
+	long n = bpf_get_stack(ctx, p->check.at, 8 * PROF_STACK_MAX, 1);
 
 	if (n > 0)
 		orc_starts[from] = orc_find_start(p, n / sizeof(*p->check.at));
@@ -113,7 +113,7 @@ static __always_inline bool orc_check(void *ctx, struct orc_place *p,
 			return true;
 		p->checks[from]++;
 	}
-	n = bpf_get_stack(ctx, p->check.at, sizeof(p->check.at), skip);
+	n = bpf_get_stack(ctx, p->check.at, 8 * PROF_STACK_MAX, skip);
 	stat->compared++;
 	if (orc_is_same(p, frames, cnt, n))
 		return true;

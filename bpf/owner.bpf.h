@@ -30,11 +30,11 @@ __attribute__((noinline)) int unwind_called(struct prof_walk *w, __u64 ret)
 }
 
 #ifdef PROF_MACHINE_X86_64
-enum { BARE_WORDS = 32, FRAME_WORDS = 64 };
+enum { BARE_WORDS = 32, FRAME_WORDS = 64, OWNER_PART = 8 };
 
 /*
- * Whether the word at an address is the return address of the current function. @owner: the function that the frame
- * belongs to, 0 if unknown.
+ * Whether the word at an address is the return address of the current function, if the function at w->call_target does
+ * not set up a frame. @owner: the function that the frame belongs to, 0 if unknown.
  */
 __attribute__((noinline)) int unwind_bare_word(struct prof_walk *w, __u64 at, __u64 owner)
 {
@@ -52,7 +52,7 @@ __attribute__((noinline)) int unwind_bare_word(struct prof_walk *w, __u64 at, __
 		return may_be ? PROF_WALK_OWNER_UNSURE : PROF_WALK_OWNER_SELF;
 	}
 	if (ip - w->call_target > (near_owner ? FUNCTION_MAX : SETUP_MAX) ||
-	    (near_owner && w->call_target <= owner) || unwind_sets_up_frame(w, w->call_target))
+	    (near_owner && w->call_target <= owner))
 		return PROF_WALK_OWNER_SELF;
 	w->bare_at = at;
 	return PROF_WALK_OWNER_CALLER;
@@ -64,27 +64,42 @@ static __always_inline bool may_search(const struct prof_walk *w)
 	return w->searches && w->in.map.slot != PROF_UNWIND_NO_SLOT;
 }
 
-/*
- * Searches the stack below the frame; of a leaf, which leaf.bpf.h has checked, the first word may do. This and
- * unwind_may_be_bare() are global functions, because the verifier would check their loops at each of their calls.
- */
-__attribute__((noinline)) int unwind_find_bare(struct prof_walk *w, __u64 owner)
+/* Searches OWNER_PART words of the stack below the frame. */
+__attribute__((noinline)) int unwind_bare_part(struct prof_walk *w, __u64 from, __u64 owner)
 {
 	int found = PROF_WALK_OWNER_SELF, one;
-	__u32 cnt, i;
-	__u64 sp;
+	__u32 i;
 
-	if (!w)
-		return found;
-	cnt = w->regs_at == PROF_WALK_REGS_START && !may_search(w) ? 1 : BARE_WORDS;
-	sp = w->sp;
+	ROLLED
+	for (i = 0; w && i < OWNER_PART && from + 8 * i < w->fp; i++) {
+		one = unwind_bare_word(w, from + 8 * i, owner);
+		if (one == PROF_WALK_OWNER_CALLER && !unwind_sets_up_frame(w, w->call_target))
+			return one;
+		if (one == PROF_WALK_OWNER_UNSURE)
+			found = one;
+	}
+	return found;
+}
+
+/* Searches the stack below the frame; of a leaf, which leaf.bpf.h has checked, the first word may do. */
+static __always_inline int find_bare(struct prof_walk *w, __u64 owner)
+{
+	int found = PROF_WALK_OWNER_SELF, one;
+	__u64 sp = w->sp;
+	__u32 i;
+
+	if (w->regs_at == PROF_WALK_REGS_START && !may_search(w)) {
+		one = sp < w->fp ? unwind_bare_word(w, sp, owner) : found;
+		if (one == PROF_WALK_OWNER_CALLER && unwind_sets_up_frame(w, w->call_target))
+			return found;
+		return one;
+	}
 	/* generated code is known to use frame pointers */
-	if (cnt > 1 && w->in.map.slot == PROF_UNWIND_NO_SLOT)
+	if (w->in.map.slot == PROF_UNWIND_NO_SLOT)
 		return found;
-	for (i = 0; i < BARE_WORDS && i < cnt; i++) {
-		if (sp + 8 * i >= w->fp)
-			break;
-		one = unwind_bare_word(w, sp + 8 * i, owner);
+	ROLLED
+	for (i = 0; i < BARE_WORDS && sp + 8 * i < w->fp; i += OWNER_PART) {
+		one = unwind_bare_part(w, sp + 8 * i, owner);
 		if (one == PROF_WALK_OWNER_CALLER)
 			return one;
 		if (one == PROF_WALK_OWNER_UNSURE)
@@ -103,33 +118,39 @@ __attribute__((noinline)) int unwind_may_return(struct prof_walk *w, __u64 at)
 	return !unwind_called(w, ret) && !prof_walk_find_map(w, ret - 1);
 }
 
+/* Whether one of OWNER_PART words below the frame is, or may be, the return address of a call. */
+__attribute__((noinline)) int unwind_return_part(struct prof_walk *w, __u64 from)
+{
+	__u32 i;
+
+	ROLLED
+	for (i = 0; w && i < OWNER_PART && from + 8 * i < w->fp; i++)
+		if (unwind_may_return(w, from + 8 * i))
+			return 1;
+	return 0;
+}
+
 /*
  * Whether the current function may have no frame: its return address is then between the stack pointer and the frame
  * pointer.
  */
-__attribute__((noinline)) int unwind_may_be_bare(struct prof_walk *w)
+static __always_inline bool may_be_bare(struct prof_walk *w)
 {
-	bool found;
-	__u64 sp;
+	bool found = w->fp - w->sp > 8 * FRAME_WORDS;
+	__u64 sp = w->sp;
 	__u32 i;
 
-	if (!w)
-		return 1;
-	found = w->fp - w->sp > 8 * FRAME_WORDS;
-	sp = w->sp;
-	for (i = 0; i < FRAME_WORDS && !found && sp + 8 * i < w->fp; i++)
-		found = unwind_may_return(w, sp + 8 * i);
+	ROLLED
+	for (i = 0; i < FRAME_WORDS && !found && sp + 8 * i < w->fp; i += OWNER_PART)
+		found = unwind_return_part(w, sp + 8 * i);
 	prof_walk_find_map(w, w->ip - w->called);
 	return found;
 }
 
 /* Whether the function begins with the instructions that set up a frame. */
-static __always_inline bool begins_with_frame(__u64 func)
+static __always_inline bool begins_with_frame(struct prof_walk *w, __u64 func)
 {
-	__u64 code[2];
-
-	return !bpf_probe_read_user(code, sizeof(code), (void *)func) &&
-	       unwind_sets_frame(code[0], code[1], sizeof(code));
+	return !bpf_probe_read_user(w->code, 16, (void *)func) && unwind_sets_frame(w, 0, 16);
 }
 
 /*
@@ -140,18 +161,18 @@ static __always_inline int find_known(struct prof_walk *w, __u64 owner)
 {
 	__u64 next;
 
-	if (!may_search(w) || w->fp - w->sp > 8 * BARE_WORDS || prof_walk_word(w, w->fp, &next) ||
-	    next - w->fp >= PROF_UNWIND_SP_MAX || next == w->fp || !begins_with_frame(owner))
+	if (!may_search(w) || w->fp - w->sp > 8 * BARE_WORDS || prof_walk_rare(w, w->fp, &next) ||
+	    next - w->fp >= PROF_UNWIND_SP_MAX || next == w->fp || !begins_with_frame(w, owner))
 		return PROF_WALK_OWNER_SELF;
-	return unwind_may_be_bare(w) ? PROF_WALK_OWNER_LIKELY : PROF_WALK_OWNER_KNOWN;
+	return may_be_bare(w) ? PROF_WALK_OWNER_LIKELY : PROF_WALK_OWNER_KNOWN;
 }
 #else
-static __always_inline int unwind_find_bare(struct prof_walk *w, __u64 owner)
+static __always_inline int find_bare(struct prof_walk *w, __u64 owner)
 {
 	return PROF_WALK_OWNER_SELF;
 }
 
-static __always_inline bool unwind_may_be_bare(struct prof_walk *w)
+static __always_inline bool may_be_bare(struct prof_walk *w)
 {
 	return true;
 }
@@ -182,11 +203,11 @@ static __always_inline int read_owner(struct prof_walk *w, __u64 ret)
 	if (unwind_called(w, ret))
 		return without_call(w, ret);
 	func = w->call_target;
-	owner = unwind_find_bare(w, func);
+	owner = find_bare(w, func);
 	if (owner != PROF_WALK_OWNER_SELF || !func)
 		return owner;
 	if (w->ip - w->called - func > FUNCTION_MAX)
-		return unwind_may_be_bare(w) ? PROF_WALK_OWNER_UNSURE : PROF_WALK_OWNER_SELF;
+		return may_be_bare(w) ? PROF_WALK_OWNER_UNSURE : PROF_WALK_OWNER_SELF;
 	return find_known(w, func);
 }
 
@@ -199,20 +220,21 @@ __attribute__((noinline)) int unwind_owner(struct prof_walk *w, __u64 ret)
 {
 	struct prof_walk_rule *rule;
 	__u32 first, owner;
+	bool cached;
 	__u64 key;
 
 	if (!w)
 		return PROF_WALK_OWNER_NONE;
-	if (w->regs_at == PROF_WALK_REGS_START)
-		return read_owner(w, ret);
 	key = (w->ip * 0x9e3779b97f4a7c15ULL ^ ret ^ w->in.map.slot) * 0xff51afd7ed558ccdULL;
 	key = (key & ~1ULL) | !!w->searches | 1ULL << 63;
 	first = w->list >> 32;
 	rule = &w->rules[PROF_BOUND_INDEX(key >> 20, PROF_WALK_RULES)];
-	if (rule->key == key && rule->row >> 2 == first && rule->generation == w->generation)
+	cached = w->regs_at != PROF_WALK_REGS_START;
+	if (cached && rule->key == key && rule->row >> 2 == first &&
+	    rule->generation == w->generation)
 		return rule->row & 3;
 	owner = read_owner(w, ret);
-	if (owner <= PROF_WALK_OWNER_KNOWN) {
+	if (cached && owner <= PROF_WALK_OWNER_KNOWN) {
 		rule->key = key;
 		rule->row = first << 2 | owner;
 		rule->generation = w->generation;

@@ -16,6 +16,7 @@
 #include "prof_abi.h"
 #include "prof_bound.h"
 #include "prof_select.h"
+#include "words.bpf.h"
 
 enum { PF_KTHREAD = 0x00200000, TASK_DEAD = 0x80, RING_AVAIL_DATA = 0 };
 
@@ -47,9 +48,24 @@ extern __u64 target_tids[PROF_TASK_WORDS];
 extern __u64 target_tgids[PROF_TASK_WORDS];
 extern struct prof_cpu_stat cpu_stats[PROF_CPUS_MAX];
 
+enum {
+	STACK_GROUPS = PROF_STACK_MAX / WORDS_GROUP + 1,
+	STACK_PARTS = STACK_GROUPS / 2,
+	STACK_PART = 2 * WORDS_GROUP,
+};
+
+/* A walk fills in one part at a time. */
+struct stack_part {
+	__u64 at[STACK_PART];
+};
+
 /* As an argument of global functions: the verifier checks that there is room for all frames. */
 struct stack_frames {
-	__u64 at[PROF_STACK_MAX];
+	union {
+		__u64 at[STACK_PARTS * STACK_PART];
+		struct words_group groups[STACK_GROUPS];
+		struct stack_part parts[STACK_PARTS];
+	};
 };
 
 /* The clock of the trace. */

@@ -2,50 +2,59 @@
 /*
  * repeat.bpf.c - the places of the stacks that the loader has already
  *
- * Each loop is a global function, which the verifier checks once. In one function it would check the second loop for
- * each length at which the first one may end.
+ * The loops handle whole groups, then the words of the last one. After a loop, the verifier knows the number of words
+ * for each number of iterations. The next loop gets that number from memory, so that it is checked once.
  */
 #include "repeat.bpf.h"
 
-/* Equal stacks have the same index. */
-__attribute__((noinline)) int repeat_index(const struct repeat_words *stack, __u32 cnt)
-{
-	__u64 sum = 0, sums = 0;
-	__u32 i;
+enum { GROUPS = PROF_REPEAT_WORDS / WORDS_GROUP };
 
-	if (!stack)
-		return 0;
-	for (i = 0; i < PROF_REPEAT_WORDS && i < cnt; i++) {
-		sum += stack->at[i];
+/* The words of the last group, if it is incomplete. */
+static __always_inline const __u64 *last_words(const struct repeat_words *stack, __u32 cnt)
+{
+	return stack->groups[PROF_BOUND_INDEX(cnt / WORDS_GROUP, GROUPS)].at;
+}
+
+/* Equal stacks have the same index. */
+static __always_inline __u32 index_of(const struct repeat_words *stack, __u32 cnt)
+{
+	const __u64 *last = last_words(stack, cnt);
+	__u64 sum = 0, sums = 0;
+	__u32 i, k;
+
+	ROLLED
+	for (i = 0; i < WORDS_GROUP && i < cnt % WORDS_GROUP; i++) {
+		sum += last[i];
 		sums += sum;
+	}
+	ROLLED
+	for (i = 0; i < GROUPS && (i + 1) * WORDS_GROUP <= cnt; i++) {
+#pragma unroll
+		for (k = 0; k < WORDS_GROUP; k++) {
+			sum += stack->groups[i].at[k];
+			sums += sum;
+		}
 	}
 	return PROF_BOUND_MASK(sums * 0x9e3779b97f4a7c15ULL >> 40, cfg_repeats - 1);
 }
 
-__attribute__((noinline)) int repeat_is_same(const struct repeat_place *p,
-					     const struct repeat_words *stack, __u32 cnt)
+static __always_inline bool is_same(const struct repeat_words *a, const struct repeat_words *b,
+				    __u32 cnt)
 {
+	const __u64 *last_a = last_words(a, cnt), *last_b = last_words(b, cnt);
 	__u64 differ = 0;
-	__u32 i;
+	__u32 i, k;
 
-	if (!p || !stack)
-		return 0;
-	for (i = 0; i < PROF_REPEAT_WORDS && i < cnt; i++)
-		differ |= p->words.at[i] ^ stack->at[i];
+	ROLLED
+	for (i = 0; i < WORDS_GROUP && i < cnt % WORDS_GROUP; i++)
+		differ |= last_a[i] ^ last_b[i];
+	ROLLED
+	for (i = 0; i < GROUPS && (i + 1) * WORDS_GROUP <= cnt; i++) {
+#pragma unroll
+		for (k = 0; k < WORDS_GROUP; k++)
+			differ |= a->groups[i].at[k] ^ b->groups[i].at[k];
+	}
 	return !differ;
-}
-
-__attribute__((noinline)) int repeat_store(struct repeat_place *p, const struct repeat_words *stack,
-					   __u32 cnt)
-{
-	__u32 i;
-
-	if (!p || !stack)
-		return -1;
-	p->cnt = cnt;
-	for (i = 0; i < PROF_REPEAT_WORDS && i < cnt; i++)
-		p->words.at[i] = stack->at[i];
-	return 0;
 }
 
 __attribute__((noinline)) int repeat_number(const struct repeat_words *stack, __u32 cnt,
@@ -56,14 +65,14 @@ __attribute__((noinline)) int repeat_number(const struct repeat_words *stack, __
 
 	if (!stack)
 		return -1;
-	idx = repeat_index(stack, cnt);
+	idx = index_of(stack, cnt);
 	p = bpf_map_lookup_elem(&repeats, &idx);
 	if (!p)
 		return -1;
-	if (p->cnt == cnt && p->epoch == epoch && repeat_is_same(p, stack, cnt))
+	if (p->cnt == cnt && p->epoch == epoch && is_same(&p->words, stack, STAGE_PLAIN(p->cnt)))
 		return idx | PROF_REPEAT_SAME;
-	if (repeat_store(p, stack, cnt))
-		return -1;
+	p->cnt = cnt;
 	p->epoch = epoch;
+	words_copy(p->words.groups, stack->groups, GROUPS, STAGE_PLAIN(p->cnt));
 	return idx;
 }

@@ -17,7 +17,7 @@
 enum { REPEAT_WORDS_MIN = 3 }; /* less is not worth a number */
 
 struct repeat_words {
-	__u64 at[PROF_REPEAT_WORDS];
+	struct words_group groups[PROF_REPEAT_WORDS / WORDS_GROUP];
 };
 
 struct repeat_place {

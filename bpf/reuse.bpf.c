@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * reuse.bpf.c - the words of a stack that a walk used, and whether they are unchanged
+ * reuse.bpf.c - stores the words of a stack that a walk used
  *
  * A read costs as much as copying some kilobytes. So neighbouring words are read together with the bytes between
  * them. Global functions: the verifier checks each once.
@@ -13,43 +13,12 @@ enum {
 	BELOW = 56, /* bytes below the return address, where a function saves registers */
 };
 
-__attribute__((noinline)) int unwind_reuse(const struct unwind_known *known,
-					   struct unwind_stack *stack, struct stack_frames *frames)
-{
-	__u64 changed = 0;
-	__u32 i, at, sz;
-
-	if (!known || !stack || !frames)
-		return 0;
-	for (i = 0; i < KNOWN_PIECES && i < known->piece_cnt; i++) {
-		at = PROF_BOUND_INDEX(known->pieces[i].at, KNOWN_STACK);
-		sz = known->pieces[i].sz;
-		if (sz > 8 * KNOWN_STACK ||
-		    bpf_probe_read_user(&stack->words[at], PROF_BOUND_SIZE(sz, 8 * KNOWN_STACK),
-					(void *)known->pieces[i].from))
-			return 0;
-	}
-	for (i = 0; i < PROF_WALK_SEEN && i < known->word_cnt; i++)
-		changed |=
-			stack->words[PROF_BOUND_INDEX(known->at[i], KNOWN_STACK)] ^ known->words[i];
-	if (changed)
-		return 0;
-	for (i = 0; i < KNOWN_FRAMES && i < known->frame_cnt; i++)
-		frames->at[i] = known->frames[i];
-	return 1;
-}
-
 __attribute__((noinline)) int unwind_is_same(const struct unwind_known *known,
 					     const struct stack_frames *frames, __u32 cnt)
 {
-	__u64 differ = 0;
-	__u32 i;
-
 	if (!known || !frames || cnt != known->frame_cnt)
 		return 0;
-	for (i = 0; i < KNOWN_FRAMES && i < cnt; i++)
-		differ |= known->frames[i] ^ frames->at[i];
-	return !differ;
+	return words_are_same(known->frames, frames->groups, KNOWN_GROUPS, cnt);
 }
 
 /* The piece with room for the word at @addr: the last piece or a new one. NULL: there are too many. */
@@ -96,6 +65,27 @@ __attribute__((noinline)) int unwind_note_word(struct unwind_known *known, __u64
 	return p->at + p->sz / 8 > KNOWN_STACK ? -1 : 0;
 }
 
+/* Stores a group of the words that the walk used, likewise. Pads the last group by the first word. */
+__attribute__((noinline)) int unwind_note_group(struct unwind_known *known,
+						const struct prof_walk *w, __u32 first)
+{
+	__u32 i, n;
+
+	if (!known || !w)
+		return -1;
+	ROLLED
+	for (i = 0; i < WORDS_GROUP; i++) {
+		n = PROF_BOUND_INDEX(first + i, PROF_WALK_SEEN);
+		if (n >= w->seen.cnt) {
+			known->at[n] = known->at[0];
+			known->words[n] = known->words[0];
+		} else if (unwind_note_word(known, w->seen.at[n], w->seen.words[n])) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
 __attribute__((noinline)) int unwind_keep(struct unwind_known *known, const struct prof_walk *w,
 					  const struct stack_frames *frames, __u32 cnt)
 {
@@ -105,11 +95,11 @@ __attribute__((noinline)) int unwind_keep(struct unwind_known *known, const stru
 		return -1;
 	known->piece_cnt = 0;
 	known->word_cnt = 0;
-	for (i = 0; i < PROF_WALK_SEEN && i < w->seen.cnt; i++)
-		if (unwind_note_word(known, w->seen.at[i], w->seen.words[i]))
+	ROLLED
+	for (i = 0; i < PROF_WALK_SEEN && i < w->seen.cnt; i += WORDS_GROUP)
+		if (unwind_note_group(known, w, i))
 			return -1;
 	known->frame_cnt = cnt;
-	for (i = 0; i < KNOWN_FRAMES && i < cnt; i++)
-		known->frames[i] = frames->at[i];
+	words_copy(known->frames, frames->groups, KNOWN_GROUPS, cnt);
 	return 0;
 }

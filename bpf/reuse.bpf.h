@@ -19,7 +19,8 @@
 #include "unwind.bpf.h"
 
 enum {
-	KNOWN_FRAMES = 80,
+	KNOWN_GROUPS = 10,
+	KNOWN_FRAMES = KNOWN_GROUPS * WORDS_GROUP,
 	KNOWN_PIECES = 4,
 	KNOWN_STACK = 1024, /* words in all pieces; a power of two */
 	KNOWN_NS = 500000000,
@@ -38,9 +39,10 @@ struct unwind_known {
 	__u16 frame_cnt, word_cnt;
 	__u8 piece_cnt, user_end;
 	struct unwind_piece pieces[KNOWN_PIECES];
+	/* whole groups: the first word follows the last one */
 	__u16 at[PROF_WALK_SEEN]; /* index of each word in struct unwind_stack */
 	__u64 words[PROF_WALK_SEEN];
-	__u64 frames[KNOWN_FRAMES];
+	struct words_group frames[KNOWN_GROUPS];
 };
 
 /* Only for switches, which do not interrupt each other. */
@@ -66,9 +68,6 @@ struct unwind_stack_map {
 extern struct unwind_known_map unwind_knowns SEC(".maps");
 extern struct unwind_stack_map unwind_stacks SEC(".maps");
 
-/* Copies the stored frames if the words of the stack are unchanged since the walk: 1 or 0. */
-int unwind_reuse(const struct unwind_known *known, struct unwind_stack *stack,
-		 struct stack_frames *frames);
 /* Whether a new walk found the stored stack: 1 or 0. */
 int unwind_is_same(const struct unwind_known *known, const struct stack_frames *frames, __u32 cnt);
 /* Stores the words that the walk used, and its @cnt frames. 0, or -1 if there is no room. */
@@ -84,6 +83,42 @@ static __always_inline struct unwind_known *unwind_known(struct pt_regs *regs, _
 	return bpf_map_lookup_elem(&unwind_knowns, &idx);
 }
 
+/* Reads the pieces of the stack: false if one is not there. */
+static __always_inline bool read_pieces(const struct unwind_known *known,
+					struct unwind_stack *stack)
+{
+	__u32 i, at, sz;
+
+	for (i = 0; i < KNOWN_PIECES && i < known->piece_cnt; i++) {
+		at = PROF_BOUND_INDEX(known->pieces[i].at, KNOWN_STACK);
+		sz = known->pieces[i].sz;
+		if (sz > 8 * KNOWN_STACK ||
+		    bpf_probe_read_user(&stack->words[at], PROF_BOUND_SIZE(sz, 8 * KNOWN_STACK),
+					(void *)known->pieces[i].from))
+			return false;
+	}
+	return true;
+}
+
+/* Whether the words of the stack are unchanged since the walk. */
+static __always_inline bool is_unchanged(const struct unwind_known *known,
+					 struct unwind_stack *stack)
+{
+	__u64 changed = 0;
+	__u32 i, k;
+
+	if (!read_pieces(known, stack))
+		return false;
+	ROLLED
+	for (i = 0; i < PROF_WALK_SEEN && i < known->word_cnt; i += WORDS_GROUP) {
+#pragma unroll
+		for (k = 0; k < WORDS_GROUP; k++)
+			changed |= stack->words[PROF_BOUND_INDEX(known->at[i + k], KNOWN_STACK)] ^
+				   known->words[i + k];
+	}
+	return !changed;
+}
+
 /* Writes the stored stack, if it is still valid. */
 static __always_inline bool reuse_walk(struct prof_rec *rec, struct pt_regs *regs, __u64 list,
 				       const struct unwind_known *known, __u64 *frames)
@@ -95,8 +130,9 @@ static __always_inline bool reuse_walk(struct prof_rec *rec, struct pt_regs *reg
 	    known->fp != PTREGS_FP(regs) || known->lr != PTREGS_LR(regs) || known->list != list ||
 	    known->generation != unwind_generation ||
 	    known->list_generation != unwind_list_generation || rec->ts - known->ts >= KNOWN_NS ||
-	    !unwind_reuse(known, stack, (void *)frames))
+	    !is_unchanged(known, stack))
 		return false;
+	words_copy((void *)frames, known->frames, KNOWN_GROUPS, known->frame_cnt);
 	rec->ustack_cnt = known->frame_cnt;
 	rec->user_end = known->user_end;
 	rec->flags |= PROF_REC_WALKED;

@@ -47,7 +47,7 @@ static __always_inline int on_sample(__u64 *ctx, bool orc)
 		rec->kstack_cnt = sampled_kernel_stack(ctx, rec, frames, orc);
 	frames += kstack_words(rec);
 	if (user)
-		user_stack(rec, task, frames, UNWIND_OF_SAMPLE);
+		user_stack(rec, (void *)frames, UNWIND_OF_SAMPLE);
 	rec_output(rec, sizeof(*rec) + 8 * (kstack_words(rec) + ustack_words(rec)), PROF_REC_MAX,
 		   PROF_CLASS_SAMPLE);
 	count_run(cpu, PROF_PROG_SAMPLE, start);

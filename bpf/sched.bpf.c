@@ -113,7 +113,7 @@ static __always_inline __u32 rec_add_stacks(void *ctx, struct prof_stage *s, str
 		rec->kstack_cnt = kernel_stack(ctx, rec, frames, from, orc);
 	frames += kstack_words(rec);
 	if (user)
-		user_stack(rec, task, frames, UNWIND_OF_SWITCH);
+		user_stack_of_switch(rec, (void *)frames);
 	words = repeat_omit(s, rec, stack, kstack_words(rec) + ustack_words(rec));
 	return sizeof(*rec) + raw_sz + 8 * words;
 }

@@ -20,7 +20,7 @@
 
 #include "unwind.bpf.h"
 
-enum { SEARCH_WORDS = 64 };
+enum { SEARCH_WORDS = 64, SEARCH_PART = 16 };
 
 /* Enters the mapping of an address. Its row; or the row of a place without information. Below 0: not code. */
 __attribute__((noinline)) int unwind_row_at(struct prof_walk *w, __u64 addr)
@@ -35,12 +35,11 @@ __attribute__((noinline)) int unwind_row_at(struct prof_walk *w, __u64 addr)
 }
 
 /* Whether a row leads from the stack pointer to the return address of a call: 0. @strict: the call shows @callee. */
-__attribute__((noinline)) int unwind_leads_on(struct prof_walk *w, __u32 row, __u64 callee,
-					      int strict)
+static __always_inline int leads_on(struct prof_walk *w, __u32 row, __u64 callee, int strict)
 {
 	__u64 cfa, ret;
 
-	if (!w || prof_walk_cfa(w, row, &cfa) || cfa <= w->sp || prof_walk_word(w, cfa - 8, &ret))
+	if (prof_walk_cfa(w, row, &cfa) || cfa <= w->sp || prof_walk_rare(w, cfa - 8, &ret))
 		return -1;
 	if (unwind_called(w, ret))
 		return -1;
@@ -65,11 +64,23 @@ __attribute__((noinline)) int unwind_try(struct prof_walk *w, __u64 at, int stri
 	prof_walk_find_map(w, ret - 1);
 	sp = w->sp;
 	w->sp = at + 8;
-	if (!unwind_leads_on(w, row, ret, strict)) {
+	if (!leads_on(w, row, ret, strict)) {
 		w->ip = ret;
 		return 0;
 	}
 	w->sp = sp;
+	return -1;
+}
+
+/* The same for a part of the words of the stack. */
+__attribute__((noinline)) int unwind_search_part(struct prof_walk *w, __u64 from, int strict)
+{
+	__u32 i;
+
+	ROLLED
+	for (i = 0; i < SEARCH_PART; i++)
+		if (!unwind_try(w, from + 8 * i, strict))
+			return 0;
 	return -1;
 }
 
@@ -84,18 +95,20 @@ __attribute__((noinline)) int unwind_search(struct prof_walk *w)
 	left = w->searches - 1;
 	w->searches = 0;
 	sp = w->sp;
-	for (i = 0; i < 2 * SEARCH_WORDS; i++) {
-		if (unwind_try(w, sp + 8 * (i % SEARCH_WORDS), i < SEARCH_WORDS))
-			continue;
-		w->called = 1;
-		w->searches = left;
-		w->regs_at = PROF_WALK_REGS_NONE;
-		w->stepped = 0;
-		w->flags |= PROF_USER_GUESSED;
+	ROLLED
+	for (i = 0; i < 2 * SEARCH_WORDS; i += SEARCH_PART)
+		if (!unwind_search_part(w, sp + 8 * (i % SEARCH_WORDS), i < SEARCH_WORDS))
+			break;
+	if (i >= 2 * SEARCH_WORDS) {
+		w->sp = sp;
+		prof_walk_find_map(w, w->ip);
 		return 0;
 	}
-	w->sp = sp;
-	prof_walk_find_map(w, w->ip);
+	w->called = 1;
+	w->searches = left;
+	w->regs_at = PROF_WALK_REGS_NONE;
+	w->stepped = 0;
+	w->flags |= PROF_USER_GUESSED;
 	return 0;
 }
 

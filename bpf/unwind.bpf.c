@@ -113,13 +113,14 @@ __attribute__((noinline)) int unwind_step(struct prof_walk *w)
 	return w ? prof_walk_step(w) : PROF_END_NOT_WALKED;
 }
 
-__attribute__((noinline)) int unwind_walk(struct prof_walk *w, struct stack_frames *frames)
+__attribute__((noinline)) int unwind_walk(struct prof_walk *w, struct stack_part *frames, __u32 max)
 {
 	__u32 i;
 
 	if (!w || !frames)
 		return 0;
-	for (i = 0; i < PROF_STACK_MAX && i < cfg_max_stack; i++) {
+	ROLLED
+	for (i = 0; i < STACK_PART && i < max; i++) {
 		if (unwind_step(w) && (unwind_search(w) || unwind_step(w)))
 			break;
 		frames->at[i] = w->frame;
@@ -161,13 +162,15 @@ __attribute__((noinline)) int unwind_pair(struct prof_walk *w)
 	return 0;
 }
 
-__attribute__((noinline)) int unwind_pairs(struct prof_walk *w, struct stack_frames *frames)
+__attribute__((noinline)) int unwind_pairs(struct prof_walk *w, struct unwind_pair_frames *frames,
+					   __u32 max)
 {
 	__u32 i;
 
 	if (!w || !frames)
 		return 0;
-	for (i = 1; i < PROF_STACK_MAX && i < cfg_max_stack; i++) {
+	ROLLED
+	for (i = 0; i < UNWIND_PAIRS && i < max; i++) {
 		if (unwind_pair(w))
 			break;
 		frames->at[i] = w->frame;

@@ -69,13 +69,22 @@ static __always_inline int unwind_search(struct prof_walk *w)
 }
 #define UNWIND_SEARCHES 0
 #endif
-/* Walks by tables from unwind_start()'s place on. Returns the number of frames, at most cfg_max_stack. */
-int unwind_walk(struct prof_walk *w, struct stack_frames *frames);
+/* Walks by tables, first from unwind_start()'s place. Returns the number of frames, at most @max or a part. */
+int unwind_walk(struct prof_walk *w, struct stack_part *frames, __u32 max);
+
+enum { UNWIND_PAIRS = (PROF_STACK_MAX - 1) / 9 };
+
+struct unwind_pair_frames {
+	__u64 at[UNWIND_PAIRS];
+};
+
+_Static_assert(UNWIND_PAIRS * 9 == PROF_STACK_MAX - 1, "all frames but the first");
+
 /*
- * Walks by the frame pointer alone, unchecked; guesses for a leaf without one. The caller has set the first frame.
- * Returns the number of frames, at most cfg_max_stack.
+ * Walks by the frame pointer alone, unchecked; guesses for a leaf without one. Returns the number of frames, at most
+ * @max or UNWIND_PAIRS.
  */
-int unwind_pairs(struct prof_walk *w, struct stack_frames *frames);
+int unwind_pairs(struct prof_walk *w, struct unwind_pair_frames *frames, __u32 max);
 
 static __always_inline struct unwind_place *unwind_place(enum unwind_walker walker)
 {

@@ -31,11 +31,16 @@
 		bound_i;                                                                           \
 	})
 
-/* The minimum of sz and max. @max: a constant */
+/*
+ * The minimum of sz and max. @max: a constant. The verifier follows the smaller sizes first. It then finds that the
+ * maximum is one of them, and does not check the code below again.
+ */
 #define PROF_BOUND_SIZE(sz, max)                                                                   \
 	({                                                                                         \
-		__u64 bound_sz = (sz);                                                             \
-		asm volatile("if %0 <= %1 goto +1\n%0 = %1" : "+r"(bound_sz) : "i"(max));          \
+		__u64 bound_sz;                                                                    \
+		asm volatile("%0 = %2\nif %1 > %2 goto +1\n%0 = %1"                                \
+			     : "=&r"(bound_sz)                                                     \
+			     : "r"((__u64)(sz)), "i"(max));                                        \
 		bound_sz;                                                                          \
 	})
 

@@ -93,11 +93,13 @@ struct prof_walk {
 	 */
 	__u8 searches;
 	__u64 gregs;
+	__u64 loaded[2]; /* by prof_walk_load() and prof_walk_load_pair() */
 	__u64 call_target; /* of the call that was found last */
 	__u64 bare_at; /* PROF_WALK_OWNER_CALLER: the address of the return address */
 	struct prof_walk_place in; /* of the last frame */
 	/* of the frame before: callbacks alternate between two modules */
 	struct prof_walk_place before;
+	struct prof_walk_place other; /* memory for an exchange of both: a program's stack is small */
 	__u64 words_at; /* address of the first word */
 	__u64 words_sz; /* bytes that were read */
 	__u64 words[PROF_WALK_WORDS];

@@ -72,6 +72,27 @@ PROF_WALK_INLINE int prof_walk_word(struct prof_walk *w, __u64 addr, __u64 *val)
 	return 0;
 }
 
+/* The same for words that few walks read: the code of prof_walk_word() is long. */
+PROF_WALK_PART int prof_walk_load(struct prof_walk *w, __u64 addr)
+{
+	return w ? prof_walk_word(w, addr, &w->loaded[0]) : -1;
+}
+
+PROF_WALK_PART int prof_walk_load_pair(struct prof_walk *w, __u64 addr)
+{
+	return w && !prof_walk_word(w, addr, &w->loaded[0]) ?
+		       prof_walk_word(w, addr + 8, &w->loaded[1]) :
+		       -1;
+}
+
+PROF_WALK_INLINE int prof_walk_rare(struct prof_walk *w, __u64 addr, __u64 *val)
+{
+	if (prof_walk_load(w, addr))
+		return -1;
+	*val = w->loaded[0];
+	return 0;
+}
+
 /*
  * ---- the mapping of an address -----------------------------------------------------------------
  */
@@ -111,7 +132,6 @@ PROF_WALK_INLINE bool prof_walk_is_in(const struct prof_walk_place *p, __u64 add
 PROF_WALK_PART int prof_walk_change_map(struct prof_walk *w, __u64 addr)
 {
 	__u32 low, cnt, half, i;
-	struct prof_walk_place other;
 	const struct prof_unwind_map *m;
 	__s64 below;
 
@@ -119,13 +139,12 @@ PROF_WALK_PART int prof_walk_change_map(struct prof_walk *w, __u64 addr)
 		return -1;
 	low = w->list >> 32;
 	cnt = w->list;
-	other = w->before;
+	w->other = w->before;
 	w->before = w->in;
-	w->in = other;
+	w->in = w->other;
 	if (prof_walk_is_in(&w->in, addr))
 		return 0;
-	if (cnt > PROF_WALK_MAPS_MAX)
-		cnt = PROF_WALK_MAPS_MAX;
+	cnt = PROF_BOUND_SIZE(cnt, PROF_WALK_MAPS_MAX);
 	for (i = 0; i < 21; i++) {
 		if (!cnt)
 			break;
@@ -243,10 +262,10 @@ PROF_WALK_INLINE int prof_walk_by_fp(struct prof_walk *w, int why)
 	if (!fp && (why == PROF_END_FRAME_POINTER ||
 		    (why == PROF_END_NO_TABLE && w->flags & PROF_USER_FRAME_POINTERS)))
 		return PROF_END_COMPLETE;
-	if (fp - w->sp >= PROF_UNWIND_SP_MAX || prof_walk_word(w, fp, &next) ||
-	    prof_walk_word(w, fp + 8, &ret))
+	if (fp - w->sp >= PROF_UNWIND_SP_MAX || prof_walk_load_pair(w, fp))
 		return why;
-	ret = prof_walk_code(w, ret);
+	next = w->loaded[0];
+	ret = prof_walk_code(w, w->loaded[1]);
 	owner = prof_walk_owner(w, ret);
 	if (owner == PROF_WALK_OWNER_NONE || (search && owner < PROF_WALK_OWNER_LIKELY))
 		return why;
@@ -255,7 +274,7 @@ PROF_WALK_INLINE int prof_walk_by_fp(struct prof_walk *w, int why)
 	if (w->guessed) {
 		sp = w->bare_at + 8;
 		next = fp;
-		if (prof_walk_word(w, w->bare_at, &ret))
+		if (prof_walk_rare(w, w->bare_at, &ret))
 			return why;
 	}
 	w->ip = ret;

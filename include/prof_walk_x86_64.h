@@ -42,7 +42,7 @@ PROF_WALK_INLINE int prof_walk_other(struct prof_walk *w, __u32 reg, __u64 *val)
 		return prof_walk_register(w, word, val);
 	}
 	if (w->regs_at == PROF_WALK_REGS_SIGNAL)
-		return prof_walk_word(w, w->gregs + 8 * greg, val);
+		return prof_walk_rare(w, w->gregs + 8 * greg, val);
 	return -1;
 }
 
@@ -68,7 +68,7 @@ PROF_WALK_INLINE bool prof_walk_guess(struct prof_walk *w)
 
 	/* generated code may change until the next walk */
 	w->unseen |= w->in.map.slot == PROF_UNWIND_NO_SLOT;
-	if (off < 0 || prof_walk_word(w, at, &ret))
+	if (off < 0 || prof_walk_rare(w, at, &ret))
 		return false;
 	w->ip = ret;
 	w->sp = at + 8;
@@ -83,9 +83,9 @@ PROF_WALK_INLINE int prof_walk_signal(struct prof_walk *w)
 {
 	__u64 gregs = w->sp + PROF_WALK_GREGS, ip, sp, fp;
 
-	if (prof_walk_word(w, gregs + 8 * PROF_WALK_GREG_FP, &fp) ||
-	    prof_walk_word(w, gregs + 8 * PROF_WALK_GREG_SP, &sp) ||
-	    prof_walk_word(w, gregs + 8 * PROF_WALK_GREG_IP, &ip))
+	if (prof_walk_rare(w, gregs + 8 * PROF_WALK_GREG_FP, &fp) ||
+	    prof_walk_rare(w, gregs + 8 * PROF_WALK_GREG_SP, &sp) ||
+	    prof_walk_rare(w, gregs + 8 * PROF_WALK_GREG_IP, &ip))
 		return PROF_END_READ_FAILED;
 	w->ip = ip;
 	w->sp = sp;
@@ -136,7 +136,7 @@ PROF_WALK_INLINE int prof_walk_cfa(struct prof_walk *w, __u32 row, __u64 *cfa)
 	case PROF_UNWIND_AT_SP:
 	case PROF_UNWIND_AT_FP:
 		base += 8 * (__s64)((__s32)(off << 20) >> 20);
-		if (prof_walk_word(w, base, &base))
+		if (prof_walk_rare(w, base, &base))
 			return PROF_END_READ_FAILED;
 		*cfa = base + (row & PROF_UNWIND_ROW_ADD8 ? 8 : 0);
 		return 0;
@@ -172,9 +172,9 @@ PROF_WALK_INLINE int prof_walk_context(struct prof_walk *w, __u32 big)
 {
 	__u64 context = w->fp - big, cfa;
 
-	if (w->fp_lost || prof_walk_word(w, context + PROF_UNWIND_CONTEXT_CFA, &cfa) ||
+	if (w->fp_lost || prof_walk_rare(w, context + PROF_UNWIND_CONTEXT_CFA, &cfa) ||
 	    cfa != w->fp + 16 || cfa <= w->sp ||
-	    prof_walk_word(w, context + PROF_UNWIND_CONTEXT_RA, &w->ip))
+	    prof_walk_rare(w, context + PROF_UNWIND_CONTEXT_RA, &w->ip))
 		return PROF_END_UNSUPPORTED;
 	w->sp = cfa;
 	w->fp_lost = 1;
@@ -195,13 +195,13 @@ PROF_WALK_INLINE int prof_walk_pushed(struct prof_walk *w, __u32 offs)
 		w->unseen = 1;
 		if (prof_walk_register(w, PROF_WALK_PT_RBX, &cfa))
 			return PROF_END_UNSUPPORTED;
-	} else if (prof_walk_word(w, at, &cfa)) {
+	} else if (prof_walk_rare(w, at, &cfa)) {
 		return PROF_END_READ_FAILED;
 	}
 	cfa += 8 * (offs >> 8 & 0xff);
 	if (cfa <= w->sp || cfa - w->sp >= PROF_UNWIND_SP_MAX)
 		return PROF_END_NO_PROGRESS;
-	if (prof_walk_word(w, cfa - 8, &w->ip))
+	if (prof_walk_rare(w, cfa - 8, &w->ip))
 		return PROF_END_READ_FAILED;
 	w->sp = cfa;
 	return 0;
@@ -221,10 +221,10 @@ PROF_WALK_INLINE int prof_walk_find_g(struct prof_walk *w, __u32 offs, __u64 *g)
 	__u64 m, m_of_g0;
 
 	w->unseen = 1;
-	if (prof_walk_register(w, PROF_WALK_PT_R14, g) || prof_walk_word(w, *g + m_off, &m) ||
-	    prof_walk_word(w, m, g) || prof_walk_word(w, *g + m_off, &m_of_g0) || m_of_g0 != m)
+	if (prof_walk_register(w, PROF_WALK_PT_R14, g) || prof_walk_rare(w, *g + m_off, &m) ||
+	    prof_walk_rare(w, m, g) || prof_walk_rare(w, *g + m_off, &m_of_g0) || m_of_g0 != m)
 		return PROF_END_UNSUPPORTED;
-	if (prof_walk_word(w, m + 8 * (offs >> PROF_UNWIND_GO_CURG_SHIFT & 0xff), g))
+	if (prof_walk_rare(w, m + 8 * (offs >> PROF_UNWIND_GO_CURG_SHIFT & 0xff), g))
 		return PROF_END_READ_FAILED;
 	return *g ? 0 : PROF_END_COMPLETE;
 }
@@ -238,9 +238,9 @@ PROF_WALK_INLINE int prof_walk_goroutine(struct prof_walk *w, __u32 offs, bool g
 	if (end)
 		return end;
 	at = g + 8 * (offs >> PROF_UNWIND_GO_SP_SHIFT & 0xff);
-	if (prof_walk_word(w, at, &sp) || prof_walk_word(w, goes_on ? at + 8 : sp, &w->ip))
+	if (prof_walk_rare(w, at, &sp) || prof_walk_rare(w, goes_on ? at + 8 : sp, &w->ip))
 		return PROF_END_READ_FAILED;
-	if (goes_on && prof_walk_word(w, g + 8 * (offs >> PROF_UNWIND_GO_FP_SHIFT & 0xff), &fp))
+	if (goes_on && prof_walk_rare(w, g + 8 * (offs >> PROF_UNWIND_GO_FP_SHIFT & 0xff), &fp))
 		return PROF_END_READ_FAILED;
 	w->fp = fp;
 	w->sp = goes_on ? sp : sp + 8;
@@ -252,9 +252,9 @@ PROF_WALK_INLINE int prof_walk_go_call(struct prof_walk *w, __u32 offs)
 {
 	__u64 g, depth, top;
 
-	if (prof_walk_word(w, w->sp + 8 * (offs & 0xff), &g) ||
-	    prof_walk_word(w, w->sp + 8 * (offs >> 8 & 0xff), &depth) ||
-	    prof_walk_word(w, g + 8, &top) || prof_walk_word(w, top - depth, &w->ip))
+	if (prof_walk_rare(w, w->sp + 8 * (offs & 0xff), &g) ||
+	    prof_walk_rare(w, w->sp + 8 * (offs >> 8 & 0xff), &depth) ||
+	    prof_walk_rare(w, g + 8, &top) || prof_walk_rare(w, top - depth, &w->ip))
 		return PROF_END_READ_FAILED;
 	w->sp = top - depth + 8;
 	return 0;

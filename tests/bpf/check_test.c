@@ -115,7 +115,7 @@ Test(check, json_has_the_same_result)
 /* Each thousand instructions take the verifier a millisecond before the first event. */
 Test(check, verifier_is_fast_on_every_program_of_a_process)
 {
-	enum { INSNS_MAX = 60000 };
+	enum { INSNS_MAX = 30000 };
 	char *line, *next, name[64];
 	unsigned int insns;
 	size_t cnt = 0;

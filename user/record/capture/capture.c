@@ -103,6 +103,8 @@ static int load_in_order(struct capture *c, struct capture_refusal *why)
 	err = capture_configure(c->skel, &how);
 	if (!err)
 		err = capture_files_check(c->skel, &how, why);
+	if (!err)
+		err = why->err = load_aside_find_targets(c->skel);
 	return err ? err : capture_load(c->skel, why);
 }
 
@@ -114,7 +116,7 @@ static void unload(struct capture *c)
 	c->extracts = (struct capture_field_extract){ 0 };
 }
 
-/* The program of samples in a thread. If that fails, all again in order: libbpf then gets the reason. */
+/* The largest programs in threads. If that fails, all again in order: libbpf then gets the reason. */
 static int load_once(struct capture *c, struct capture_refusal *why)
 {
 	int err;

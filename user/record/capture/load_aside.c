@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * load_aside.c - two programs in the verifier at the same time
+ * load_aside.c - several programs in the verifier at the same time
  *
- * The verifier needs most of the time before a recording starts, for two programs: the one of switches and the one of
- * samples. libbpf loads one program after the other. Before it loads the program of samples, it calls prepare() with
- * the finished instructions. A thread loads a copy of them, and libbpf loads an empty program in their place. In the
- * end the loaded program replaces the empty one under its descriptor.
+ * The verifier needs most of the time before a recording starts, mainly for two programs: the one of switches and the
+ * one of samples. libbpf loads one program after the other. Before it loads one of the two, it calls prepare() with the
+ * finished instructions. A thread loads a copy of them, and libbpf loads an empty program in their place. In the end
+ * the loaded program replaces the empty one under its descriptor.
+ *
+ * libbpf does not look up the tracepoint of a program whose section has a registered handler.
  */
 #include "record/capture/load_aside.h"
 
@@ -25,6 +27,11 @@
 #include "prof_select.h"
 #include "prof.skel.h"
 
+#define SWITCH "sched_switch"
+
+enum { SAMPLES, SWITCHES, ASIDES };
+
+/* The first program of a section. */
 struct aside {
 	const struct bpf_program *prog; /* NULL: none is loaded in the thread */
 	pthread_t thread;
@@ -36,8 +43,8 @@ struct aside {
 };
 
 /* libbpf fixes the context of the callback at its registration, for the whole process. */
-static struct aside aside;
-static bool registered, enabled;
+static struct aside asides[ASIDES];
+static bool registered[ASIDES], enabled;
 
 static void *run(void *ctx)
 {
@@ -88,7 +95,7 @@ static int empty(struct bpf_program *prog, struct bpf_prog_load_opts *opts)
 
 static int prepare(struct bpf_program *prog, struct bpf_prog_load_opts *opts, long cookie)
 {
-	struct aside *a = &aside;
+	struct aside *a = &asides[cookie];
 
 	if (!enabled || a->prog)
 		return 0;
@@ -109,22 +116,42 @@ static int prepare(struct bpf_program *prog, struct bpf_prog_load_opts *opts, lo
 	return empty(prog, opts);
 }
 
+static void register_section(int which, const char *section, enum bpf_prog_type type,
+			     enum bpf_attach_type attach)
+{
+	LIBBPF_OPTS(libbpf_prog_handler_opts, opts, .cookie = which,
+		    .prog_prepare_load_fn = prepare);
+
+	if (!registered[which])
+		registered[which] = libbpf_register_prog_handler(section, type, attach, &opts) > 0;
+}
+
 void load_aside_begin(void)
 {
-	LIBBPF_OPTS(libbpf_prog_handler_opts, opts, .prog_prepare_load_fn = prepare);
-
-	if (!registered)
-		registered = libbpf_register_prog_handler("perf_event", BPF_PROG_TYPE_PERF_EVENT, 0,
-							  &opts) > 0;
+	register_section(SAMPLES, "perf_event", BPF_PROG_TYPE_PERF_EVENT, 0);
+	register_section(SWITCHES, "tp_btf/" SWITCH, BPF_PROG_TYPE_TRACING, BPF_TRACE_RAW_TP);
 	enabled = true;
 }
 
-int load_aside_end(struct prof *skel)
+int load_aside_find_targets(struct prof *skel)
 {
-	struct aside *a = &aside;
+	struct bpf_program *prog;
+	int err = 0;
+
+	if (!registered[SWITCHES])
+		return 0;
+	bpf_object__for_each_program(prog, skel->obj)
+		if (!err && bpf_program__autoload(prog) &&
+		    !strcmp(bpf_program__section_name(prog), "tp_btf/" SWITCH))
+			err = bpf_program__set_attach_target(prog, 0, SWITCH);
+	return err;
+}
+
+/* Replaces the empty program. */
+static int finish(struct aside *a, struct prof *skel)
+{
 	int at, err = 0;
 
-	enabled = false;
 	if (!a->prog)
 		return 0;
 	pthread_join(a->thread, NULL);
@@ -136,5 +163,17 @@ int load_aside_end(struct prof *skel)
 	if (a->fd >= 0)
 		close(a->fd);
 	free_copies(a);
+	return err;
+}
+
+int load_aside_end(struct prof *skel)
+{
+	int i, one, err = 0;
+
+	enabled = false;
+	for (i = 0; i < ASIDES; i++) {
+		one = finish(&asides[i], skel);
+		err = err ? err : one;
+	}
 	return err;
 }
