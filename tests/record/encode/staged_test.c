@@ -373,7 +373,7 @@ Test(staged, unreadable_ring_is_abandoned_by_all_its_readers)
 }
 
 /* The other reader abandons it between ring_peek() and the next call. */
-Test(staged, unreadable_ring_has_no_record_after_one_that_was_returned)
+Test(staged, unreadable_ring_has_no_record_after_the_returned_record)
 {
 	struct bench *b = bench_new();
 	unsigned long end = 1UL << 40;

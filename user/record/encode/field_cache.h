@@ -30,7 +30,7 @@ struct field_cache {
 	struct field_cache_slot slots[FIELD_CACHE_SLOTS];
 };
 
-/* Where the raw bytes of a record's fields are. Those of more than FIELD_CACHE_WORDS words are not kept. */
+/* Where the raw bytes of a record's fields are. More than FIELD_CACHE_WORDS words are not kept. */
 struct field_cache_key {
 	const uint8_t *raw; /* borrowed */
 	uint64_t tail;
