@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -136,6 +137,43 @@ Test(helper_usage, process_that_did_not_run_keeps_its_row)
 	cr_assert_eq(read(ready[0], &c, 1), 1);
 	helper_usage_read(pids, 1, &usage);
 	cr_expect_neq(usage.bytes, 12345);
+	kill((pid_t)pids[0], SIGKILL);
+	waitpid((pid_t)pids[0], NULL, 0);
+}
+
+/* It was read before it had its name, and slept when the next reading was due. */
+Test(helper_usage, process_that_sleeps_is_read_once_more)
+{
+	struct helper_usage usage = { 0 };
+	int go[2], ready[2];
+	uint32_t pids[1];
+	char c;
+
+	cr_assert_eq(pipe(go) | pipe(ready), 0);
+	pids[0] = (uint32_t)fork();
+	if (!pids[0]) {
+		(void)!read(go[0], &c, 1);
+		prctl(PR_SET_NAME, "sleeper");
+		burn();
+		(void)!write(ready[1], "x", 1);
+		(void)!read(go[0], &c, 1);
+		_exit(0);
+	}
+	helper_usage_read(pids, 1, &usage);
+	cr_assert_eq(write(go[1], "x", 1), 1);
+	cr_assert_eq(read(ready[0], &c, 1), 1);
+	do { /* until it has gone to sleep */
+		helper_usage_read(pids, 1, &usage);
+		usage.v[0].bytes = 12345;
+		helper_usage_read(pids, 1, &usage);
+	} while (usage.v[0].bytes != 12345);
+	usage.v[0].read_ns -= HELPER_USAGE_READ_NS;
+	helper_usage_read(pids, 1, &usage);
+	cr_expect_str_eq(usage.v[0].name, "sleeper");
+	usage.v[0].bytes = 12345;
+	usage.v[0].read_ns -= HELPER_USAGE_READ_NS;
+	helper_usage_read(pids, 1, &usage);
+	cr_expect_eq(usage.v[0].bytes, 12345, "not a second time");
 	kill((pid_t)pids[0], SIGKILL);
 	waitpid((pid_t)pids[0], NULL, 0);
 }

@@ -2,6 +2,9 @@
 /* An encoder's buffer on both sides of the size from which it is a mapping. */
 #include "tests/libdial9/support.h"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include "libdial9/frame_buf.h"
 
 static void fill(uint32_t *p, size_t from, size_t sz)
@@ -70,4 +73,33 @@ Test(frame_buf, without_memory_the_old_buffer_stays)
 		check(p, old[i]);
 		frame_buf_free(p, old[i]);
 	}
+}
+
+static uint64_t address_space(void)
+{
+	unsigned long pages = 0;
+	FILE *f = fopen("/proc/self/statm", "re");
+
+	cr_assert(f && fscanf(f, "%lu", &pages) == 1);
+	fclose(f);
+	return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* As realloc() does: not the room of the old buffer and of the new one at once. */
+Test(frame_buf, growing_needs_room_for_the_added_bytes_only)
+{
+	const size_t old = 256 << 20, sz = 320 << 20;
+	uint32_t *p = frame_buf_grow(NULL, 0, old);
+	struct rlimit lim;
+
+	cr_assert(p);
+	fill(p, 0, 4096);
+	cr_assert_eq(getrlimit(RLIMIT_AS, &lim), 0);
+	lim.rlim_cur = address_space() + (128 << 20);
+	cr_assert_eq(setrlimit(RLIMIT_AS, &lim), 0);
+	p = frame_buf_grow(p, old, sz);
+	cr_assert(p);
+	check(p, 4096);
+	fill(p + (sz - 4096) / sizeof(*p), 0, 4096);
+	frame_buf_free(p, sz);
 }

@@ -10,7 +10,7 @@
 /* LINK: -Wl,--wrap=segments_is_full,--wrap=segments_have_room,--wrap=segments_note */
 /* LINK: -Wl,--wrap=segments_step,--wrap=segments_flush,--wrap=tasks_expire */
 /* LINK: -Wl,--wrap=cache_limit_enforce,--wrap=notify_step,--wrap=unwind_loader_be_idle */
-/* LINK: -Wl,--wrap=unwind_loader_ended */
+/* LINK: -Wl,--wrap=unwind_loader_ended,--wrap=segments_check_output */
 /* LINK: -Wl,--wrap=unwind_loader_side,--wrap=tasks_side,--wrap=frames_side,--wrap=status_side_lost */
 /* LINK: -Wl,--wrap=tasks_work,--wrap=work_budget_charge_needed */
 /* The order of the stages, and what stops a pass. The stages are stubs that record their calls. */
@@ -80,6 +80,7 @@ bool __wrap_segments_have_room(const struct segments *s);
 void __wrap_segments_note(struct segments *s, uint64_t ts);
 int __wrap_segments_step(struct segments *s, uint64_t mark_ns);
 int __wrap_segments_flush(struct segments *s);
+int __wrap_segments_check_output(struct segments *s, uint64_t mark_ns);
 void __wrap_tasks_expire(struct tasks *t, uint64_t before_ns);
 void __wrap_cache_limit_enforce(struct cache_limit *m);
 void __wrap_notify_step(struct notify *n, uint64_t now_ns, struct status *s);
@@ -243,6 +244,12 @@ int __wrap_segments_flush(struct segments *s)
 	return 0;
 }
 
+int __wrap_segments_check_output(struct segments *s, uint64_t mark_ns)
+{
+	buf_addstr(&stages, "check ");
+	return 0;
+}
+
 void __wrap_tasks_expire(struct tasks *t, uint64_t before_ns)
 {
 }
@@ -335,6 +342,20 @@ Test(pipeline, records_are_held_until_files_are_identified)
 	identifying = false;
 	expect_pass(3, "walk0 trigger0 write0 walk1 trigger1 write1 walk2 trigger2 write2 ");
 	cr_expect(pipeline_is_drained(p));
+}
+
+/* Until then, a segment cannot end. */
+Test(pipeline, output_is_asked_between_two_flushes_when_records_pass)
+{
+	identifying = true;
+	expect_pass(2, "hold0 hold1 ");
+	cr_assert_eq(pipeline_check_output(p, 2), 0);
+	cr_expect_str_eq(buf_cstr(&stages), "hold0 hold1 ");
+	identifying = false;
+	expect_pass(2, "walk0 trigger0 write0 walk1 trigger1 write1 ");
+	buf_clear(&stages);
+	cr_assert_eq(pipeline_check_output(p, 2), 0);
+	cr_expect_str_eq(buf_cstr(&stages), "check ");
 }
 
 /* While held records are written, the rings fill up: later records join the queue. */

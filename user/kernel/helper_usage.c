@@ -73,7 +73,7 @@ static void read_name(struct helper_process *p)
 	buf_free(&name);
 }
 
-static void read_memory(struct helper_process *p, uint64_t now_ns)
+static void read_memory(struct helper_process *p, uint64_t cpu_ns, uint64_t now_ns)
 {
 	const uint64_t own = proc_own_bytes((pid_t)p->pid);
 
@@ -81,20 +81,31 @@ static void read_memory(struct helper_process *p, uint64_t now_ns)
 		p->read_bytes = resident_bytes((pid_t)p->pid);
 		p->read_own = own;
 		p->read_ns = now_ns;
+		p->read_cpu_ns = cpu_ns;
 	}
 	p->bytes = p->read_bytes + own > p->read_own ? p->read_bytes + own - p->read_own : 0;
 	p->peak_bytes = p->bytes > p->peak_bytes ? p->bytes : p->peak_bytes;
 }
 
-/* A process that did not run since the last reading is not read: nothing of it has changed. NULL: no room. */
+/*
+ * A process that did not run since the last reading changed nothing of its own. It is read once more when its
+ * shared memory is due, because it may have run after that was read.
+ */
+static bool is_current(const struct helper_process *p, uint64_t cpu_ns, uint64_t now_ns)
+{
+	return p->read_ns && p->cpu_ns == cpu_ns &&
+	       (p->read_cpu_ns == cpu_ns || now_ns - p->read_ns < HELPER_USAGE_READ_NS);
+}
+
+/* NULL: no room. */
 static struct helper_process *update_row(struct helper_usage *u, uint32_t pid, uint64_t cpu_ns,
 					 uint64_t now_ns)
 {
 	struct helper_process *p = find_row(u, pid, cpu_ns);
 
-	if (!p || (p->read_ns && p->cpu_ns == cpu_ns))
+	if (!p || is_current(p, cpu_ns, now_ns))
 		return p;
-	read_memory(p, now_ns);
+	read_memory(p, cpu_ns, now_ns);
 	read_name(p); /* a spare process gets another one with its work */
 	p->children_ns = ended_children_ns((pid_t)pid);
 	p->cpu_ns = cpu_ns;

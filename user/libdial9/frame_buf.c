@@ -27,14 +27,13 @@ static void unmap(uint8_t *from, const uint8_t *to)
 }
 
 /* Address space of sz bytes that begins at a multiple of a huge page; NULL if there is none. */
-static uint8_t *map_aligned(size_t sz)
+static uint8_t *map_aligned(size_t sz, int protection)
 {
 	uint8_t *map, *start;
 
 	if (!sz || sz > SIZE_MAX - FRAME_BUF_MAPPED)
 		return NULL;
-	map = mmap(NULL, sz + FRAME_BUF_MAPPED, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-		   -1, 0);
+	map = mmap(NULL, sz + FRAME_BUF_MAPPED, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (map == MAP_FAILED)
 		return NULL;
 	start = (uint8_t *)mapped_size((uintptr_t)map);
@@ -45,7 +44,7 @@ static uint8_t *map_aligned(size_t sz)
 
 static uint8_t *map_new(size_t sz)
 {
-	uint8_t *buf = map_aligned(sz);
+	uint8_t *buf = map_aligned(sz, PROT_READ | PROT_WRITE);
 
 	/* Without huge pages everything works, only slower. */
 	if (buf)
@@ -55,10 +54,15 @@ static uint8_t *map_new(size_t sz)
 
 static uint8_t *move_mapping(uint8_t *old, size_t old_sz, size_t sz)
 {
-	uint8_t *buf = map_aligned(sz);
+	/* PROT_NONE: the kernel's limit of memory counts only the added bytes. */
+	uint8_t *buf = map_aligned(sz, PROT_NONE);
+	void *anywhere;
 
-	if (!buf)
-		return NULL;
+	if (!buf) {
+		/* RLIMIT_AS leaves too little address space for both: huge pages matter less. */
+		anywhere = mremap(old, old_sz, sz, MREMAP_MAYMOVE);
+		return anywhere == MAP_FAILED ? NULL : anywhere;
+	}
 	if (mremap(old, old_sz, sz, MREMAP_MAYMOVE | MREMAP_FIXED, buf) == MAP_FAILED) {
 		munmap(buf, sz);
 		return NULL;

@@ -329,6 +329,11 @@ int pipeline_flush(struct pipeline *p, uint64_t mark)
 	return err;
 }
 
+int pipeline_check_output(struct pipeline *p, uint64_t mark)
+{
+	return p->started ? segments_check_output(p->cfg.segments, mark) : 0;
+}
+
 bool pipeline_is_blocked(const struct pipeline *p)
 {
 	return p->blocked;

@@ -53,6 +53,8 @@ void pipeline_free(struct pipeline *p);
 int pipeline_pass(struct pipeline *p, uint64_t *mark_ns, uint64_t deadline_ns);
 /* Flushes the segment after a pass, and begins the next one if it is due. 0 or -errno. */
 int pipeline_flush(struct pipeline *p, uint64_t mark_ns);
+/* Instead of a flush: begins the next segment if it is due, or ends the recording. 0 or -errno. */
+int pipeline_check_output(struct pipeline *p, uint64_t mark_ns);
 /* Recording is over: writes all records left, also those that wait for an unwind table. *end_ns: the end. */
 int pipeline_finish(struct pipeline *p, struct notify *notify, uint64_t *end_ns);
 

@@ -178,8 +178,9 @@ static int record_until_over(struct recorder *r)
 			err = trigger_step(r->trigger, r->status, mark);
 		if (!err)
 			err = load_shedding_step(&r->shedding, &r->window.pause, r->status, now);
-		if (!err && needs_flush(r, now))
-			err = pipeline_flush(r->pipeline, mark);
+		if (!err)
+			err = needs_flush(r, now) ? pipeline_flush(r->pipeline, mark) :
+						    pipeline_check_output(r->pipeline, mark);
 		recorder_limit_helpers(r, now);
 		if (drain_timer_is_due(&r->cpus_due_ns, now, CPUS_MS * MS_NS))
 			capture_follow_cpus(r->capture);

@@ -319,6 +319,26 @@ Test(segments, segment_ends_on_request_only)
 	cr_expect(segments_is_over(segments));
 }
 
+/* At a high rate, megabytes are written between two flushes. */
+Test(segments, requests_of_the_output_do_not_wait_for_a_flush)
+{
+	size_t flushed;
+
+	step(SEGMENT_OPS_GO_ON, 0);
+	flushed = store[0].bytes.len;
+	record(0);
+	request = SEGMENT_OPS_GO_ON;
+	cr_assert_eq(segments_check_output(segments, START), 0);
+	cr_expect_eq(store[0].bytes.len, flushed, "that is no flush");
+	request = SEGMENT_OPS_NEXT;
+	cr_assert_eq(segments_check_output(segments, START + 1000), 0);
+	cr_expect_eq(begun, 2);
+	cr_expect_eq(has(0, "made:made"), 1);
+	request = SEGMENT_OPS_STOP;
+	cr_assert_eq(segments_check_output(segments, START + 1000), 0);
+	cr_expect(segments_is_over(segments));
+}
+
 enum { OWN_BYTES = 32 << 10, LARGE = 64 << 10 };
 
 Test(segments, segment_is_full_when_it_has_its_maximum_size)

@@ -372,6 +372,68 @@ Test(staged, unreadable_ring_is_abandoned_by_all_its_readers)
 	bench_end(b);
 }
 
+/* The other reader abandons it between ring_peek() and the next call. */
+Test(staged, unreadable_ring_has_no_record_after_the_returned_record)
+{
+	struct bench *b = bench_new();
+	unsigned long end = 1UL << 40;
+
+	for (int i = 0; i < 2; i++, end <<= 1) {
+		put_single(b, 1);
+		put_single(b, 2);
+		stage(b, 1, 0);
+		stage(b, 2, 0);
+		flush(b);
+		cr_assert_not_null(ring_peek(&b->staged));
+		cr_assert_not_null(ring_peek(&b->m.ring));
+		b->m.producer = end;
+		ring_publish(&b->staged);
+		if (i) {
+			ring_pass(&b->staged);
+			ring_pass(&b->m.ring);
+		} else {
+			cr_expect_null(ring_next(&b->staged));
+			cr_expect_null(ring_next(&b->m.ring));
+		}
+		cr_expect_eq(b->staged.pos, end);
+		cr_expect_eq(b->m.ring.pos, end);
+		cr_expect_null(ring_peek(&b->staged));
+		cr_expect_null(ring_peek(&b->m.ring));
+		b->m.consumer = end;
+	}
+	bench_end(b);
+}
+
+static int break_ring(void *ctx, const struct prof_rec *rec)
+{
+	struct bench *b = ctx;
+
+	b->m.producer = 1UL << 40;
+	return 0;
+}
+
+Test(staged, ring_that_becomes_unreadable_ends_the_pass)
+{
+	struct bench *b = bench_new();
+	const struct ring_merge_sink sink = { .record = break_ring, .ctx = b };
+	struct ring readers[2];
+	struct ring_merge *m;
+
+	for (int i = 0; i < 100; i++)
+		stage(b, 1, 0);
+	flush(b);
+	readers[0] = b->m.ring;
+	ring_close(&b->staged);
+	readers[0].next = NULL;
+	ring_open_staged(&readers[0], &b->stage, CPU, &readers[1]);
+	m = ring_merge_new(readers, 2, NULL, 0);
+	cr_expect_lt(ring_merge_pass(m, 100, 1000, &sink), 100);
+	cr_expect(readers[0].torn);
+	ring_merge_free(m);
+	ring_close(&readers[1]);
+	membuf_fini(&b->m);
+}
+
 /* ---- what only a broken kernel writes ------------------------------------------------------------ */
 
 Test(staged, impossible_positions_are_not_used)

@@ -270,13 +270,13 @@ int segments_flush(struct segments *s)
 	return err;
 }
 
-int segments_step(struct segments *s, uint64_t mark_ns)
+int segments_check_output(struct segments *s, uint64_t mark_ns)
 {
 	enum segment_request request;
-	int err = segments_flush(s);
+	int err = 0;
 
-	if (err || !s->cfg.outlet.request)
-		return err;
+	if (!s->cfg.outlet.request)
+		return 0;
 	if (s->cfg.outlet.many)
 		err = seal_those_done(s);
 	/* missing symbols are better than a file that exceeds its limit */
@@ -290,6 +290,13 @@ int segments_step(struct segments *s, uint64_t mark_ns)
 		err = next(s, mark_ns);
 	set_full(s);
 	return err;
+}
+
+int segments_step(struct segments *s, uint64_t mark_ns)
+{
+	int err = segments_flush(s);
+
+	return err ? err : segments_check_output(s, mark_ns);
 }
 
 int segments_finish(struct segments *s)

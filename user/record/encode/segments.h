@@ -57,6 +57,8 @@ bool segments_may_be_many(const struct segments *s);
 int segments_step(struct segments *s, uint64_t mark_ns);
 /* Only flushes. */
 int segments_flush(struct segments *s);
+/* The same as segments_step() without the flush, for the passes between two flushes: limits do not wait for one. */
+int segments_check_output(struct segments *s, uint64_t mark_ns);
 /* Notes the time of a record in the current segment. */
 void segments_note(struct segments *s, uint64_t ts);
 /* The current segment has reached its size limit: the next records belong to another one. */

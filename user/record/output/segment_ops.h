@@ -29,7 +29,7 @@ struct segment_ops {
 	int (*write)(void *segment, const void *data, size_t sz);
 	/* Ends the segment and frees the handle, also on errors. */
 	int (*end)(void *segment);
-	/* Called at each flush. @bytes: written to the current segment, or queued. NULL: SEGMENT_OPS_GO_ON. */
+	/* Called at each pass. @bytes: written to the current segment, or queued. NULL: SEGMENT_OPS_GO_ON. */
 	enum segment_request (*request)(void *ctx, uint64_t now_ns, uint64_t bytes);
 	/* Bytes that may be added to a segment of @bytes before the next one has to begin. NULL: any number. */
 	uint64_t (*left)(void *ctx, uint64_t bytes);

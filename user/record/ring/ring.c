@@ -163,7 +163,8 @@ static void begin_batch(struct ring *r, const void *at, size_t sz, uint16_t cnt,
 
 /*
  * Impossible positions or lengths: skip to the end, because the next record cannot be found. The number of skipped
- * records is unknown, so event accounting stays open.
+ * records is unknown, so event accounting stays open. Another reader may skip this way between ring_peek() and
+ * ring_pass(): at is then NULL, or no frame is at peeked, and ring_pass() does nothing.
  */
 static void skip_to_end(struct ring *r, unsigned long end)
 {
@@ -174,7 +175,8 @@ static void skip_to_end(struct ring *r, unsigned long end)
 	do {
 		if (other->in_ring)
 			begin_batch(other, NULL, 0, 0, false);
-		other->pos = other->peeked = end;
+		other->pos = end;
+		other->peeked = end + 1;
 		other->late_cnt = 0;
 		restart_repeats(other);
 		other = other->next;
@@ -460,6 +462,8 @@ static const struct prof_rec *peek_staged(struct ring *r)
 
 static inline void pass_staged(struct ring *r)
 {
+	if (!r->at)
+		return;
 	r->at += ((const struct prof_rec *)r->at)->size;
 	r->left--;
 	r->expanded = NULL;
