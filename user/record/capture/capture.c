@@ -103,8 +103,6 @@ static int load_in_order(struct capture *c, struct capture_refusal *why)
 	err = capture_configure(c->skel, &how);
 	if (!err)
 		err = capture_files_check(c->skel, &how, why);
-	if (!err)
-		err = why->err = load_aside_find_targets(c->skel);
 	return err ? err : capture_load(c->skel, why);
 }
 

@@ -20,6 +20,7 @@
 #include "prof_select.h"
 #include "prof.skel.h"
 #include "record/capture/capture_files.h"
+#include "record/capture/load_aside.h"
 
 /* The largest size that all kernels accept. Untouched pages cost nothing. */
 #define LOG_BYTES ((16U << 20) - 1)
@@ -145,7 +146,9 @@ int capture_load(struct prof *skel, struct capture_refusal *why)
 	lacked_file = 0;
 	if (log)
 		set_logs(skel, NULL, log);
-	err = prof__load(skel);
+	err = load_aside_find_targets(skel);
+	if (!err)
+		err = prof__load(skel);
 	if (err)
 		refuse(skel, why, err, log);
 	if (err && log && *log && log_get_level() >= LOG_LEVEL_DEBUG)
