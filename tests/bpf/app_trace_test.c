@@ -92,6 +92,8 @@ struct seen {
 struct worker {
 	uint32_t tid;
 	uint64_t from, to;
+	int64_t id; /* at the last event so far */
+	bool replaced; /* since then another thread is that worker */
 };
 
 static struct worker *find_worker(struct worker *v, size_t cnt, uint32_t tid)
@@ -116,7 +118,12 @@ static size_t read_workers(const char *path, struct worker *v, size_t max)
 		w = find_worker(v, n, (uint32_t)live_int(&ev, "tid"));
 		if (!w && n < max) {
 			w = &v[n++];
-			*w = (struct worker){ (uint32_t)live_int(&ev, "tid"), ev.ts, ev.ts };
+			*w = (struct worker){
+				.tid = (uint32_t)live_int(&ev, "tid"),
+				.from = ev.ts,
+				.to = ev.ts,
+				.id = -1,
+			};
 		}
 		if (w && ev.ts > w->to)
 			w->to = ev.ts;
@@ -125,9 +132,25 @@ static size_t read_workers(const char *path, struct worker *v, size_t max)
 	return n;
 }
 
+static void follow_worker(struct worker *v, size_t cnt, const struct trace_event *ev)
+{
+	struct worker *w;
+
+	if (!live_is(ev, "WorkerParkEvent") && !live_is(ev, "WorkerUnparkEvent"))
+		return;
+	w = find_worker(v, cnt, (uint32_t)live_int(ev, "tid"));
+	if (!w)
+		return;
+	w->id = live_int(ev, "worker_id");
+	w->replaced = false;
+	for (size_t i = 0; i < cnt; i++)
+		if (&v[i] != w && v[i].id == w->id)
+			v[i].replaced = true;
+}
+
 /*
- * Samples of a worker have its number, and no others have one. Before its first and after its last event, a thread is
- * not known to be a worker.
+ * Samples of a worker have its number, and no others have one. Before its first and after its last event, and between
+ * two rounds from when the other thread has its number until it has another one, a thread is not known to be a worker.
  */
 static struct seen read_trace_counts(const char *path)
 {
@@ -145,12 +168,13 @@ static struct seen read_trace_counts(const char *path)
 		last = ev.ts;
 		seen.polls += live_is(&ev, "PollStartEvent");
 		seen.switches += ev.kind == TRACE_SCHED_SWITCH;
+		follow_worker(workers, n, &ev);
 		if (ev.kind != TRACE_SAMPLE)
 			continue;
 		w = find_worker(workers, n, ev.tid);
 		seen.samples++;
 		seen.of_workers += w != NULL;
-		if (w && (ev.ts < w->from || ev.ts > w->to))
+		if (w && (ev.ts < w->from || ev.ts > w->to || w->replaced))
 			continue;
 		if (!w == (live_int(&ev, "worker_id") == PROF_WORKER_NONE))
 			continue;
