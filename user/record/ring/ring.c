@@ -436,31 +436,22 @@ static const struct prof_rec *expand(struct ring *r, const struct prof_rec *rec)
 	return r->expanded;
 }
 
-/* The record at r->at. NULL: none, or malformed. */
-static inline const struct prof_rec *record_at(struct ring *r)
-{
-	const struct prof_rec *rec = (const void *)r->at;
-
-	if (!r->left || !well_formed(r, rec, r->end - r->at) || rec->size % 8)
-		return NULL;
-	prefetch(r->at + PREFETCH_BYTES, rec->size);
-	return rec->flags & PROF_REC_NUMBERED ? expand(r, rec) : rec;
-}
-
 static const struct prof_rec *peek_staged(struct ring *r)
 {
 	const struct prof_rec *rec;
 
 	while (r->at || next_piece(r)) {
-		rec = record_at(r);
-		if (rec)
-			return rec;
+		rec = (const void *)r->at;
+		if (r->left && well_formed(r, rec, r->end - r->at) && rec->size % 8 == 0) {
+			prefetch(r->at + PREFETCH_BYTES, rec->size);
+			return rec->flags & PROF_REC_NUMBERED ? expand(r, rec) : rec;
+		}
 		finish(r);
 	}
 	return NULL;
 }
 
-static inline void pass_staged(struct ring *r)
+static void pass_staged(struct ring *r)
 {
 	if (!r->at)
 		return;
@@ -488,15 +479,8 @@ void ring_pass(struct ring *r)
 
 const struct prof_rec *ring_next(struct ring *r)
 {
-	const struct prof_rec *rec;
-
-	if (r->stage) {
-		pass_staged(r);
-		rec = r->at ? record_at(r) : NULL;
-		return rec ? rec : peek_staged(r);
-	}
-	pass_single(r);
-	return peek_single(r);
+	ring_pass(r);
+	return ring_peek(r);
 }
 
 /* Skips frames of other readers. */
