@@ -72,14 +72,6 @@ static size_t sequence_len(const uint8_t *s, size_t left)
 
 #define HIGH_BITS 0x8080808080808080ull
 
-static inline uint64_t load(const uint8_t *p)
-{
-	uint64_t word;
-
-	memcpy(&word, p, sizeof(word));
-	return word;
-}
-
 /*
  * The length of a prefix of ASCII: len if all of s is ASCII. Reads the last eight bytes once more
  * rather than one by one.
@@ -94,13 +86,14 @@ static size_t ascii_len(const uint8_t *s, size_t len)
 		return i;
 	}
 	for (; len - i >= 32; i += 32)
-		if ((load(s + i) | load(s + i + 8) | load(s + i + 16) | load(s + i + 24)) &
+		if ((wire_get_u64(s + i) | wire_get_u64(s + i + 8) | wire_get_u64(s + i + 16) |
+		     wire_get_u64(s + i + 24)) &
 		    HIGH_BITS)
 			return i;
 	for (; len - i >= 8; i += 8)
-		if (load(s + i) & HIGH_BITS)
+		if (wire_get_u64(s + i) & HIGH_BITS)
 			return i;
-	return load(s + len - 8) & HIGH_BITS ? i : len;
+	return wire_get_u64(s + len - 8) & HIGH_BITS ? i : len;
 }
 
 size_t dial9_utf8_valid_len(const char *s, size_t len)
@@ -109,7 +102,7 @@ size_t dial9_utf8_valid_len(const char *s, size_t len)
 	size_t i = ascii_len(p, len), n;
 
 	while (i < len) {
-		if (len - i >= sizeof(uint64_t) && !(load(p + i) & HIGH_BITS)) {
+		if (len - i >= sizeof(uint64_t) && !(wire_get_u64(p + i) & HIGH_BITS)) {
 			i += sizeof(uint64_t);
 			continue;
 		}
