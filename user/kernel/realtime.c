@@ -43,8 +43,7 @@ enum {
 	CALM_PERCENT = 16, /* below it, a buffer does not fill up */
 	LATE_PERCENT = 10, /* still filled after a report: the threads are late */
 	LATE_NS = 2000000, /* from the report */
-	STEADY_NS =
-		20000000, /* reports that come within this time after a check show a steady rate */
+	STEADY_NS = 20000000, /* a report that soon after a check shows a steady rate */
 	REST_NS = 50000000, /* longest rest */
 	REST_PERCENT = 50, /* a buffer is that full after a rest, at an unchanged rate */
 	STEP_MIN_NS = 2000000, /* between two accountings */
@@ -349,14 +348,20 @@ static void rest(const struct realtime *rt, uint64_t ns)
 	ppoll(&asked, 1, &ts, NULL);
 }
 
+/* Takes the threads' requests. False: that is not possible. */
+static bool take_requests(const struct realtime *rt)
+{
+	uint64_t cnt;
+
+	return read(rt->event_fd, &cnt, sizeof(cnt)) >= 0 || errno == EAGAIN;
+}
+
 /* What was reported before is older than the fill, and the requests, that are read next. */
 static void forget_reports(const struct realtime *rt)
 {
 	struct epoll_event ready[READY_MAX];
-	uint64_t drained;
-	ssize_t n = read(rt->event_fd, &drained, sizeof(drained));
 
-	(void)n; /* nothing to read is no error */
+	take_requests(rt);
 	epoll_wait(rt->epoll_fd, ready, READY_MAX, 0);
 }
 
@@ -386,7 +391,7 @@ static void *govern(void *ctx)
 	struct realtime *rt = ctx;
 	uint32_t higher = rt->cfg.priority + (rt->cfg.priority < PRIORITY_MAX);
 	struct epoll_event ready[READY_MAX];
-	uint64_t drained, listens_ns = 0;
+	uint64_t listens_ns = 0;
 	bool steady;
 
 	/* RLIMIT_RTPRIO may allow the threads' priority only */
@@ -396,9 +401,7 @@ static void *govern(void *ctx)
 	while (!is_over(rt)) {
 		if (epoll_wait(rt->epoll_fd, ready, READY_MAX, -1) < 1)
 			continue;
-		if (read(rt->event_fd, &drained, sizeof(drained)) < 0 && errno != EAGAIN)
-			break;
-		if (is_over(rt))
+		if (!take_requests(rt) || is_over(rt))
 			break;
 		/* a burst begins with a report after a long time: the rate before it says nothing */
 		steady = clock_mono_ns() - listens_ns < STEADY_NS;
