@@ -108,6 +108,18 @@ Test(helper_usage, memory_that_grew_since_the_last_read_counts)
 		cr_expect_eq(usage.v[0].read_ns, read_ns, "not read again");
 }
 
+enum { MARK = 12345 }; /* bytes that no reading has */
+
+/* A reading of a process that runs would replace the mark. */
+static void read_until_asleep(const uint32_t *pids, struct helper_usage *usage)
+{
+	do {
+		helper_usage_read(pids, 1, usage);
+		usage->v[0].bytes = MARK;
+		helper_usage_read(pids, 1, usage);
+	} while (usage->v[0].bytes != MARK);
+}
+
 /* The row is not read again until the process runs: it sleeps in a read here. */
 Test(helper_usage, process_that_did_not_run_keeps_its_row)
 {
@@ -127,16 +139,12 @@ Test(helper_usage, process_that_did_not_run_keeps_its_row)
 		_exit(0);
 	}
 	cr_assert_eq(read(ready[0], &c, 1), 1);
-	do { /* until it has gone to sleep */
-		helper_usage_read(pids, 1, &usage);
-		usage.v[0].bytes = 12345;
-		helper_usage_read(pids, 1, &usage);
-	} while (usage.v[0].bytes != 12345);
-	cr_expect_eq(usage.bytes, 12345);
+	read_until_asleep(pids, &usage);
+	cr_expect_eq(usage.bytes, MARK);
 	cr_assert_eq(write(go[1], "x", 1), 1);
 	cr_assert_eq(read(ready[0], &c, 1), 1);
 	helper_usage_read(pids, 1, &usage);
-	cr_expect_neq(usage.bytes, 12345);
+	cr_expect_neq(usage.bytes, MARK);
 	kill((pid_t)pids[0], SIGKILL);
 	waitpid((pid_t)pids[0], NULL, 0);
 }
@@ -162,18 +170,14 @@ Test(helper_usage, process_that_sleeps_is_read_once_more)
 	helper_usage_read(pids, 1, &usage);
 	cr_assert_eq(write(go[1], "x", 1), 1);
 	cr_assert_eq(read(ready[0], &c, 1), 1);
-	do { /* until it has gone to sleep */
-		helper_usage_read(pids, 1, &usage);
-		usage.v[0].bytes = 12345;
-		helper_usage_read(pids, 1, &usage);
-	} while (usage.v[0].bytes != 12345);
+	read_until_asleep(pids, &usage);
 	usage.v[0].read_ns -= HELPER_USAGE_READ_NS;
 	helper_usage_read(pids, 1, &usage);
 	cr_expect_str_eq(usage.v[0].name, "sleeper");
-	usage.v[0].bytes = 12345;
+	usage.v[0].bytes = MARK;
 	usage.v[0].read_ns -= HELPER_USAGE_READ_NS;
 	helper_usage_read(pids, 1, &usage);
-	cr_expect_eq(usage.v[0].bytes, 12345, "not a second time");
+	cr_expect_eq(usage.v[0].bytes, MARK, "not a second time");
 	kill((pid_t)pids[0], SIGKILL);
 	waitpid((pid_t)pids[0], NULL, 0);
 }

@@ -17,7 +17,7 @@ struct helper_process {
 	uint64_t children_ns; /* of its children that have ended */
 	uint64_t bytes; /* resident memory; shared pages count in part */
 	uint64_t peak_bytes; /* highest reading */
-	uint64_t read_ns; /* time of the last read of its name and its shared memory */
+	uint64_t read_ns; /* time of the last read of its shared memory */
 	uint64_t read_cpu_ns; /* CPU time before that read */
 	uint64_t read_bytes; /* proportional, at that time */
 	uint64_t read_own; /* anonymous, at that time */
