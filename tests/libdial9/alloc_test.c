@@ -137,19 +137,26 @@ static void check_decoding(struct dial9_dec *dec, unsigned int cnt)
 	dial9_dec_free(dec);
 }
 
+/* 20,000 events. The bytes are the encoder's. */
+static const uint8_t *encode_events(struct dial9_schema *s, struct dial9_enc **enc, size_t *n)
+{
+	uint64_t i;
+
+	cr_assert_eq(dial9_enc_new(NULL, enc), 0);
+	for (i = 0; i < 20000; i++)
+		cr_assert_eq(put_event(*enc, s, i), 0);
+	return enc_bytes(*enc, n);
+}
+
 Test(alloc, decoding_an_event_allocates_nothing)
 {
 	struct dial9_schema *s = schema("E", true, fields, 6);
 	struct dial9_enc *enc;
 	struct feed feed;
 	const uint8_t *p;
-	uint64_t i;
 	size_t n;
 
-	cr_assert_eq(dial9_enc_new(NULL, &enc), 0);
-	for (i = 0; i < 20000; i++)
-		cr_assert_eq(put_event(enc, s, i), 0);
-	p = enc_bytes(enc, &n);
+	p = encode_events(s, &enc, &n);
 	check_decoding(dec_memory(p, n), 20000);
 	feed = (struct feed){ p, n, 0, 4096, 0 };
 	check_decoding(dec_feed(&feed), 20000);
@@ -206,13 +213,9 @@ Test(alloc, copies_that_are_soon_freed_hardly_allocate)
 	struct dial9_schema *s = schema("E", true, fields, 6);
 	struct dial9_enc *enc;
 	const uint8_t *p;
-	uint64_t i;
 	size_t n;
 
-	cr_assert_eq(dial9_enc_new(NULL, &enc), 0);
-	for (i = 0; i < 20000; i++)
-		cr_assert_eq(put_event(enc, s, i), 0);
-	p = enc_bytes(enc, &n);
+	p = encode_events(s, &enc, &n);
 	check_copying(dec_memory(p, n), 20000);
 	check_copying_one(dec_memory(p, n));
 	dial9_schema_free(s);

@@ -302,6 +302,23 @@ static int on_record(void *ctx, const struct prof_rec *rec)
 	return 0;
 }
 
+/* Both readers of the ring, in one array. */
+static struct ring_merge *merge_readers(struct bench *b, struct ring readers[2])
+{
+	readers[0] = b->m.ring;
+	ring_close(&b->staged);
+	readers[0].next = NULL;
+	ring_open_staged(&readers[0], &b->stage, CPU, &readers[1]);
+	return ring_merge_new(readers, 2, NULL, 0);
+}
+
+static void end_merge(struct bench *b, struct ring_merge *m, struct ring readers[2])
+{
+	ring_merge_free(m);
+	ring_close(&readers[1]);
+	membuf_fini(&b->m);
+}
+
 Test(staged, single_records_and_batches_of_one_ring_are_sorted_by_time)
 {
 	const struct ring_merge_sink sink = { .record = on_record };
@@ -318,19 +335,13 @@ Test(staged, single_records_and_batches_of_one_ring_are_sorted_by_time)
 	flush(b);
 	put_single(b, 6);
 	stage(b, 7, 0);
-	readers[0] = b->m.ring;
-	ring_close(&b->staged);
-	readers[0].next = NULL;
-	ring_open_staged(&readers[0], &b->stage, CPU, &readers[1]);
-	m = ring_merge_new(readers, 2, NULL, 0);
+	m = merge_readers(b, readers);
 	cr_assert_eq(ring_merge_pass(m, 4, 100, &sink), 4);
 	cr_assert_eq(ring_merge_pass(m, 100, 100, &sink), 3);
 	for (i = 0; i < 7; i++)
 		cr_expect_eq(seen[i], i + 1);
 	cr_expect_eq(b->m.consumer, b->m.producer);
-	ring_merge_free(m);
-	ring_close(&readers[1]);
-	membuf_fini(&b->m);
+	end_merge(b, m, readers);
 }
 
 Test(staged, space_is_returned_when_both_readers_have_passed_it)
@@ -422,16 +433,10 @@ Test(staged, ring_that_becomes_unreadable_ends_the_pass)
 	for (int i = 0; i < 100; i++)
 		stage(b, 1, 0);
 	flush(b);
-	readers[0] = b->m.ring;
-	ring_close(&b->staged);
-	readers[0].next = NULL;
-	ring_open_staged(&readers[0], &b->stage, CPU, &readers[1]);
-	m = ring_merge_new(readers, 2, NULL, 0);
+	m = merge_readers(b, readers);
 	cr_expect_lt(ring_merge_pass(m, 100, 1000, &sink), 100);
 	cr_expect(readers[0].torn);
-	ring_merge_free(m);
-	ring_close(&readers[1]);
-	membuf_fini(&b->m);
+	end_merge(b, m, readers);
 }
 
 /* ---- what only a broken kernel writes ------------------------------------------------------------ */
