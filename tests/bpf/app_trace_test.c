@@ -174,9 +174,9 @@ static struct seen read_trace_counts(const char *path)
 		w = find_worker(workers, n, ev.tid);
 		seen.samples++;
 		seen.of_workers += w != NULL;
-		if (w && (ev.ts < w->from || ev.ts > w->to || w->replaced))
+		if (w && (ev.ts < w->from || ev.ts > w->to))
 			continue;
-		if (!w == (live_int(&ev, "worker_id") == PROF_WORKER_NONE))
+		if (live_int(&ev, "worker_id") == (w && !w->replaced ? w->id : PROF_WORKER_NONE))
 			continue;
 		seen.wrong++;
 		seen.wrong_tid = ev.tid;
