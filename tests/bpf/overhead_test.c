@@ -167,7 +167,7 @@ Test(overhead, dropped_stacks_are_reported_and_the_rest_is_weighted)
 	struct live_rec rec;
 	struct buf out;
 
-	record_naps(&s, &rec, NAPS, "100", "--max-overhead", "0.1");
+	record_naps(&s, &rec, NAPS, "100", "--max-overhead", "0.2");
 	cr_assert_geq(s.levels, 2);
 	cr_expect_gt(s.one_in_max, 1);
 	cr_expect_gt(s.stacks_off, 0);
