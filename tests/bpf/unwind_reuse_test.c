@@ -210,6 +210,17 @@ static uint32_t make_stack(const struct nap *n, const struct expected *e, uint64
 	return cnt;
 }
 
+static void print_difference(const struct prof_rec *rec, const uint64_t *frames,
+			     const uint64_t *truth, uint32_t cnt)
+{
+	uint32_t i;
+
+	fprintf(stderr, "thread %u: flags %#x, end %u\n", rec->tid, rec->flags, rec->user_end);
+	for (i = 0; i < cnt || i < rec->ustack_cnt; i++)
+		fprintf(stderr, "  %#18lx, expected %#18lx\n", i < rec->ustack_cnt ? frames[i] : 0,
+			i < cnt ? truth[i] : 0);
+}
+
 static void check_one_record(const struct prof_rec *rec, const struct expected *e)
 {
 	const uint64_t *frames = prof_rec_frames(rec) + rec->kstack_cnt;
@@ -226,8 +237,11 @@ static void check_one_record(const struct prof_rec *rec, const struct expected *
 		return;
 	stack_cnt++;
 	cnt = make_stack(n, e, truth);
-	wrong_cnt += rec->ustack_cnt != cnt || rec->user_end != PROF_END_COMPLETE ||
-		     memcmp(frames, truth, cnt * sizeof(*truth)) != 0;
+	if (rec->ustack_cnt != cnt || rec->user_end != PROF_END_COMPLETE ||
+	    memcmp(frames, truth, cnt * sizeof(*truth)) != 0) {
+		if (wrong_cnt++ == 0)
+			print_difference(rec, frames, truth, cnt);
+	}
 }
 
 static void check_records(const struct expected *e)

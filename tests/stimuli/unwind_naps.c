@@ -76,6 +76,7 @@ __asm__(
 "	jmp 2f\n"
 "1:	syscall\n"
 "naps_leaf_1:\n"
+"	nop\n" /* the other way never has this address */
 "2:	pop %rbx\n"
 "	pop %rbp\n"
 "	ret\n"
