@@ -17,7 +17,7 @@ struct shape {
 	const char *function, *caller;
 	const char *above; /* the caller's caller */
 	bool returns; /* the next instruction, so the caller is certain */
-	uint64_t stacks, found, complete, unmarked;
+	uint64_t found, complete, unmarked;
 };
 
 static struct shape shapes[] = {
@@ -30,6 +30,14 @@ static struct shape shapes[] = {
 	{ .function = "search_leaf", .caller = "caller_leaf", .above = "main", .returns = true },
 };
 
+enum { SHAPES = sizeof(shapes) / sizeof(*shapes) };
+
+/* Stacks without all callers, which are no shape's. */
+struct others {
+	uint64_t early; /* before the tables were loaded: copies, which are not searched */
+	uint64_t missing, wrong;
+};
+
 const char *live_missing(void)
 {
 #ifdef PROF_MACHINE_X86_64
@@ -39,31 +47,54 @@ const char *live_missing(void)
 #endif
 }
 
-static void add_stack(const struct live_trace *lt, const struct trace_event *ev,
-		      uint64_t *false_cnt)
+/* The shape of a stack, as far as the stack goes; NULL: none. */
+static struct shape *find_shape(const struct live_trace *lt, const uint64_t *user, uint32_t cnt)
 {
-	uint32_t cnt, i, known = 0;
+	size_t i;
+
+	for (i = 0; i < SHAPES; i++)
+		if (live_frame_in(lt, user[0], shapes[i].function) &&
+		    (cnt < 2 || live_frame_in(lt, user[1], shapes[i].caller)) &&
+		    (cnt < 3 || live_frame_in(lt, user[2], shapes[i].above)))
+			return &shapes[i];
+	return NULL;
+}
+
+static bool is_in_shape(const struct live_trace *lt, uint64_t leaf)
+{
+	size_t i;
+
+	for (i = 0; i < SHAPES; i++)
+		if (live_frame_in(lt, leaf, shapes[i].function))
+			return true;
+	return false;
+}
+
+static void add_stack(const struct live_trace *lt, const struct trace_event *ev,
+		      struct others *others)
+{
+	const uint8_t end = ev->user_end & PROF_USER_END_MASK;
+	const struct shape *searched = &shapes[0];
+	uint32_t cnt;
 	const uint64_t *user = workload_user(ev, &cnt);
+	struct shape *s;
 
-	for (i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
-		struct shape *s = &shapes[i];
-
-		if (!cnt || !live_frame_in(lt, user[0], s->function))
-			continue;
-		known++;
-		s->stacks++;
-		if (cnt < 3 || !live_frame_in(lt, user[1], s->caller) ||
-		    !live_frame_in(lt, user[2], s->above))
-			continue;
+	if (!cnt || !is_in_shape(lt, user[0]))
+		return;
+	/* preempted in a call that does not sleep */
+	if (cnt > 1 && live_frame_in(lt, user[1], "leave_traces"))
+		return;
+	s = find_shape(lt, user, cnt);
+	if (!s) {
+		others->wrong++;
+	} else if (cnt < 3) {
+		others->early += !searched->found && end == PROF_END_NO_ROW;
+		others->missing += searched->found || end != PROF_END_NO_ROW;
+	} else {
 		s->found++;
 		s->unmarked += !(ev->user_end & PROF_USER_GUESSED);
-		s->complete += (ev->user_end & PROF_USER_END_MASK) == PROF_END_COMPLETE;
-		known = 0;
-		break;
+		s->complete += end == PROF_END_COMPLETE;
 	}
-	/* preempted in a call that does not sleep */
-	if (known && cnt > 1 && !live_frame_in(lt, user[1], "leave_traces"))
-		++*false_cnt;
 }
 
 Test(unwind_search, callers_of_assembler_functions_are_found)
@@ -72,7 +103,7 @@ Test(unwind_search, callers_of_assembler_functions_are_found)
 	struct trace_event ev;
 	struct live_proc proc;
 	struct live_rec rec;
-	uint64_t false_cnt = 0;
+	struct others others = { 0 };
 
 	live_stimulus(&proc, "unwind_search", live_number(ROUNDS), NULL);
 	live_record(&rec, "--switch-stacks", "user", "-p", live_number(proc.pid), NULL);
@@ -83,20 +114,24 @@ Test(unwind_search, callers_of_assembler_functions_are_found)
 	live_open(&lt, rec.path, false);
 	while (live_event(&lt, &ev))
 		if (ev.kind == TRACE_SAMPLE && ev.source != PROF_SOURCE_SAMPLE)
-			add_stack(&lt, &ev, &false_cnt);
+			add_stack(&lt, &ev, &others);
 	live_assert_no_loss(&lt);
 	live_close(&lt);
-	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
+	for (size_t i = 0; i < SHAPES; i++) {
 		const struct shape *s = &shapes[i];
 
-		printf("%s < %s: %llu stacks, %llu found, %llu complete, %llu unmarked\n",
-		       s->function, s->caller, (unsigned long long)s->stacks,
-		       (unsigned long long)s->found, (unsigned long long)s->complete,
+		printf("%s < %s: %llu found, %llu complete, %llu unmarked\n", s->function,
+		       s->caller, (unsigned long long)s->found, (unsigned long long)s->complete,
 		       (unsigned long long)s->unmarked);
-		cr_expect_geq(s->found, ROUNDS, "%s", s->caller);
+		cr_expect_geq(s->found + others.early, ROUNDS, "%s", s->caller);
+		cr_expect_gt(s->found, ROUNDS / 2, "%s", s->caller);
 		cr_expect_eq(s->complete, s->found, "%s", s->caller);
-		cr_expect(s->returns || !s->unmarked, "%s", s->caller);
+		/* preempted at an instruction that proves the caller: not one of the naps */
+		cr_expect(s->returns || s->unmarked <= s->found + others.early - ROUNDS, "%s",
+			  s->caller);
 	}
-	cr_expect_eq(false_cnt, 0, "%llu stacks have a false caller",
-		     (unsigned long long)false_cnt);
+	printf("others: %llu early, %llu missing, %llu wrong\n", (unsigned long long)others.early,
+	       (unsigned long long)others.missing, (unsigned long long)others.wrong);
+	cr_expect_eq(others.missing, 0);
+	cr_expect_eq(others.wrong, 0);
 }

@@ -3,13 +3,14 @@
  * unwind_search [--now] [ROUNDS]
  *
  * Sleeps ROUNDS (100) times in each of several functions in assembler without unwind information, which use the
- * stack like such functions: search_X, called by caller_X. The frame pointer has another value. Below the frame
+ * stack like such functions: search_X, called by caller_X. Naps that were over before the thread slept are repeated. The frame pointer has another value. Below the frame
  * of each caller are return addresses of earlier calls.
  */
+#include <sys/resource.h>
+
 #include "stimulus.h"
 
-/* A shorter nap may be over before the thread sleeps, if the host takes the CPU away. */
-enum { NAP_NS = 1000000, TRACES = 20 };
+enum { NAP_NS = 200000, TRACES = 20 };
 
 static volatile unsigned long sink;
 
@@ -66,16 +67,26 @@ static const search_fn callers[] = { caller_leaf,    caller_pushes, caller_reser
 static const search_fn callers[] = { NULL };
 #endif
 
+static long sleeps(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_THREAD, &usage);
+	return usage.ru_nvcsw;
+}
+
 int main(int argc, char **argv)
 {
 	const struct timespec nap = { .tv_nsec = NAP_NS };
 	bool now = stim_parse_now(&argc, &argv);
 	unsigned long rounds = stim_arg(argc, argv, 1, 100), i;
+	long before;
 
 	stim_start(now, "");
 	for (i = 0; i < rounds; i++)
 		for (size_t k = 0; callers[k]; k++)
-			callers[k](&nap);
+			for (before = sleeps(); sleeps() == before;)
+				callers[k](&nap);
 	stim_done(now);
 	return 0;
 }
