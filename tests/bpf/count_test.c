@@ -4,10 +4,13 @@
  * equal. The thread runs the shell by a link, whose name no other process has.
  */
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -120,12 +123,13 @@ static void find_thread(const char *path, uint32_t *tid, uint64_t *from)
 static void record(struct live_rec *r, const char *const *command)
 {
 	struct live_proc p;
+	struct buf errors;
 
 	live_record(r, "-a", "-e", "raw_syscalls:*", "--no-sched", "--no-samples", NULL);
 	live_recording(r);
 	live_spawn(&p, command, NULL);
 	live_read_rest(&p);
-	cr_assert_eq(live_wait(&p), 0);
+	cr_assert_eq(live_wait(&p), 0, "%s", (errors = live_errors(&p)).data);
 	live_proc_fini(&p);
 	cr_assert_eq(live_stop(r), 0);
 }
@@ -164,6 +168,14 @@ Test(count, system_calls_equal_strace)
 	buf_free(&said);
 }
 
+/* bpftrace needs tracefs at its usual place. */
+static void mount_tracefs(void)
+{
+	cr_assert_eq(unshare(CLONE_NEWNS), 0);
+	cr_assert_eq(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
+	cr_assert(!mount("tracefs", "/sys/kernel/tracing", "tracefs", 0, NULL) || errno == EBUSY);
+}
+
 /* "@[231]: 1" */
 static void read_bpftrace(const char *path, struct lines *out)
 {
@@ -194,6 +206,7 @@ Test(count, counts_equal_bpftrace)
 
 	if (access(bpftrace_path, X_OK))
 		cr_skip("needs %s (Debian: bpftrace)", bpftrace_path);
+	mount_tracefs();
 	/* it splits the command at blanks */
 	snprintf(shell, sizeof(shell), "%s %s", shell_link(), live_path("script"));
 	f = fopen(live_path("script"), "we");
