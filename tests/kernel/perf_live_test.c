@@ -362,6 +362,20 @@ Test(perf_live, sampler_opens_on_each_cpu_and_reports_its_clock)
 	free(cpus);
 }
 
+/* Of CPU 0, while this thread sleeps there. */
+static uint64_t switches_counted(int fd)
+{
+	cpu_set_t cpus;
+	uint64_t cnt;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(0, &cpus);
+	cr_assert_eq(sched_setaffinity(0, sizeof(cpus), &cpus), 0);
+	usleep(1000);
+	cr_assert_eq(read(fd, &cnt, sizeof(cnt)), sizeof(cnt));
+	return cnt;
+}
+
 Test(perf_live, tracepoint_opens_by_its_id)
 {
 	uint32_t id;
@@ -369,12 +383,15 @@ Test(perf_live, tracepoint_opens_by_its_id)
 
 	cr_assert_eq(tracefs_open(&dirfd), 0);
 	cr_assert_eq(tracefs_event_id(dirfd, "sched", "sched_switch", &id), 0);
-	cr_assert_eq(perf_open_tracepoint(id, &fd), 0);
+	cr_assert_eq(perf_open_tracepoint(id, 0, &fd), 0);
+	cr_expect_eq(switches_counted(fd), 0);
+	perf_enable(fd);
+	cr_expect_gt(switches_counted(fd), 0);
 	close(fd);
-	cr_assert_lt(perf_open_tracepoint(0x7fffffff, &fd), 0);
+	cr_assert_lt(perf_open_tracepoint(0x7fffffff, 0, &fd), 0);
 	/* a tracepoint that the kernel does not allow to sample */
 	if (!tracefs_event_id(dirfd, "irq_vectors", "irq_work_exit", &id)) {
-		cr_assert_eq(perf_open_tracepoint(id, &fd), 0);
+		cr_assert_eq(perf_open_tracepoint(id, 0, &fd), 0);
 		close(fd);
 	}
 	close(dirfd);

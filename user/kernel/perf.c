@@ -35,17 +35,20 @@ static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu, int *fd)
 }
 
 /*
- * Opens a counter, because it only carries a program, and the kernel does not allow sampling of
- * some events.
+ * The event only carries a program, which runs for all CPUs and tasks whatever the event is open for. So the event
+ * is a disabled counter: the kernel does not allow sampling of some events, and an enabled one has a cost per
+ * occurrence. An event for a task has a cost at each context switch of the machine, and the first one waits for
+ * an RCU grace period.
  */
-int perf_open_tracepoint(uint32_t id, int *fd)
+int perf_open_tracepoint(uint32_t id, uint32_t cpu, int *fd)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_TRACEPOINT,
 		.config = id,
+		.disabled = 1,
 	};
 
-	return open_event(&attr, 0, -1, fd);
+	return open_event(&attr, -1, (int)cpu, fd);
 }
 
 static int open_clock(uint32_t cpu, const struct perf_sampler_cfg *cfg, bool cycles, int *fd)

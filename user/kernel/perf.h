@@ -15,8 +15,8 @@
  * disabled. perf_open_error() has the remedy.
  */
 
-/* For attaching a BPF program with a cookie: pid = self, cpu = -1 */
-int perf_open_tracepoint(uint32_t id, int *fd);
+/* For attaching a BPF program with a cookie; @cpu: any online one. */
+int perf_open_tracepoint(uint32_t id, uint32_t cpu, int *fd);
 
 enum perf_sampler { PERF_SAMPLER_AUTO, PERF_SAMPLER_CPU_CLOCK, PERF_SAMPLER_CYCLES };
 

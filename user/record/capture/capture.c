@@ -240,7 +240,7 @@ static int attach_event(struct capture *c, size_t idx)
 			log_error("record: cannot attach %s: %s", def->name, strerror(-err));
 		return err;
 	}
-	err = perf_open_tracepoint(def->format->id, &fd);
+	err = perf_open_tracepoint(def->format->id, c->cpus.v[0].cpu, &fd);
 	if (err) {
 		log_error("record: cannot attach %s: %s (%s)", def->name, strerror(-err),
 			  perf_open_error(err));
@@ -254,6 +254,7 @@ static int attach_event(struct capture *c, size_t idx)
 		return err;
 	}
 	keep_link(c, link);
+	perf_disable(fd); /* bpf_program__attach_perf_event_opts() has enabled it */
 	return 0;
 }
 
