@@ -27,7 +27,7 @@ stop() {
 
 finish() {
 	stop
-	[ -z "$server" ] || kill "$server"
+	[ -z "$server" ] || { kill "$server" && wait "$server"; } || :
 	[ -n "${D9_BENCH_DIR:-}" ] || rm -rf "$dir"
 }
 trap finish EXIT
@@ -85,10 +85,10 @@ run_load() {
 	case $load in
 	pipe) cpu_usecs 200000 taskset -c 0 perf bench sched pipe -l 200000 ;;
 	messaging) cpu_usecs 160000 perf bench sched messaging -g 2 -l 200 ;;
-	redis) request_usecs 300000 redis-benchmark -q -s "$dir/redis" -n 300000 -c 20 -t get ;;
-	nginx) request_usecs 20000 curl -s --unix-socket "$dir/nginx" 'http://x/[1-20000]' ;;
+	redis) request_usecs 600000 redis-benchmark -q -s "$dir/redis" -n 600000 -c 20 -t get ;;
+	nginx) request_usecs 100000 curl -s --unix-socket "$dir/nginx" 'http://x/[1-100000]' ;;
 	postgres)
-		request_usecs 40000 runuser -u nobody -- pgbench -h "$dir/database" -n -c 2 -t 20000 -b select-only \
+		request_usecs 200000 runuser -u nobody -- pgbench -h "$dir/database" -n -c 2 -t 100000 -b select-only \
 			postgres 2>/dev/null
 		;;
 	esac
@@ -98,9 +98,9 @@ operations() {
 	case $load in
 	pipe) echo 200000 ;;
 	messaging) echo 160000 ;;
-	redis) echo 300000 ;;
-	nginx) echo 20000 ;;
-	postgres) echo 40000 ;;
+	redis) echo 600000 ;;
+	nginx) echo 100000 ;;
+	postgres) echo 200000 ;;
 	esac
 }
 
