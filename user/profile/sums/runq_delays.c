@@ -12,7 +12,11 @@
 
 /* ---- rows -------------------------------------------------------------------------------------- */
 
-static uint64_t key_of(const struct runq_delays *d, const struct runq_delays_row *r)
+struct ids {
+	uint32_t tid, pid, comm, cgroup, part;
+};
+
+static uint64_t key_of(const struct runq_delays *d, const struct ids *r)
 {
 	/* without a process, name or control group it has a row of its own */
 	const uint64_t alone = 1ULL << 32 | r->tid;
@@ -43,6 +47,19 @@ static struct runq_delays_row *append(struct runq_delays *d, uint64_t key,
 	return &d->rows[d->cnt - 1];
 }
 
+static struct runq_delays_row *begin(struct runq_delays *d, uint64_t key, const struct ids *ids)
+{
+	const struct runq_delays_row r = {
+		.tid = ids->tid,
+		.pid = ids->pid,
+		.comm = ids->comm,
+		.cgroup = ids->cgroup,
+		.part = ids->part,
+	};
+
+	return append(d, key, &r);
+}
+
 /* The last name counts; a process has the name of its main thread. */
 static void name_row(struct runq_delays_row *r, uint32_t comm, bool main, uint64_t ns)
 {
@@ -58,14 +75,12 @@ static void name_row(struct runq_delays_row *r, uint32_t comm, bool main, uint64
 static struct runq_delays_row *row_of(struct runq_delays *d, const struct interval *i,
 				      uint32_t cgroup)
 {
-	const struct runq_delays_row one = {
-		.tid = i->tid, .pid = i->pid, .comm = i->comm, .cgroup = cgroup, .part = i->part
-	};
-	const uint64_t key = key_of(d, &one);
+	const struct ids ids = { i->tid, i->pid, i->comm, cgroup, i->part };
+	const uint64_t key = key_of(d, &ids);
 	struct runq_delays_row *r = find(d, key);
 
 	if (!r)
-		r = append(d, key, &one);
+		r = begin(d, key, &ids);
 	name_row(r, i->comm, i->tid == i->pid, i->end);
 	if (i->pid != TRACE_NONE)
 		r->pid = i->pid;
@@ -157,7 +172,8 @@ static void name_rows(struct runq_delays *d, const struct names *names)
 			rows[i].main = rows[i].tid == rows[i].pid;
 		if (d->by == RUNQ_DELAYS_BY_CGROUP)
 			name_cgroup(names, &rows[i]);
-		key = key_of(d, &rows[i]);
+		key = key_of(d, &(struct ids){ rows[i].tid, rows[i].pid, rows[i].comm,
+					       rows[i].cgroup, rows[i].part });
 		same = find(d, key);
 		if (same)
 			merge(same, &rows[i]);
