@@ -185,6 +185,31 @@ Test(command, blocked_stop_signal_still_stops_the_recording)
 	live_proc_fini(&p);
 }
 
+static void be_interrupted_at_start(void)
+{
+	block_signals();
+	raise(SIGINT);
+}
+
+Test(command, interrupt_before_the_command_starts_cancels_it)
+{
+	const char *ran = live_path("ran");
+	const char *argv[] = { live_program(), "-o", live_path("c.bin"), "--", "touch", ran, NULL };
+	struct live_proc p;
+	struct buf errors;
+
+	live_spawn(&p, argv, be_interrupted_at_start);
+	live_read_rest(&p);
+	cr_expect_eq(live_wait(&p), 2);
+	errors = live_errors(&p);
+	cr_expect_str_eq(errors.data,
+			 "dial9-prof: record: interrupted before 'touch' was started\n");
+	cr_expect_neq(access(ran, F_OK), 0);
+	cr_expect_neq(access(live_path("c.bin"), F_OK), 0);
+	buf_free(&errors);
+	live_proc_fini(&p);
+}
+
 static void be_badly_named(void)
 {
 	setenv("SUDO_UID", "l000", 1);

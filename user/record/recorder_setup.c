@@ -7,6 +7,7 @@
  */
 #include "record/recorder_setup.h"
 
+#include <errno.h>
 #include <linux/capability.h>
 #include <string.h>
 #include <unistd.h>
@@ -375,6 +376,17 @@ static void limit_work(struct recorder *r)
 		proc_reader_limit(r->proc_reader, r->max_cost_ns / PROC_PARTS);
 }
 
+/* A user who has cancelled the recording does not want the command either. */
+static int start_command(struct recorder *r)
+{
+	if (!r->launch)
+		return 0;
+	if (!*r->cfg->stop)
+		return launch_go(r->launch);
+	log_error("record: interrupted before '%s' was started", r->cfg->command[0]);
+	return -EINTR;
+}
+
 int recorder_start(struct recorder *r)
 {
 	int err;
@@ -409,11 +421,9 @@ int recorder_start(struct recorder *r)
 	trigger_window_begin(&r->window, r->capture, r->start_ns);
 	if (recorder_capture_has_kernel_code(r->cfg, r->events))
 		r->kallsyms = kallsyms_thread_new(NULL, NULL, &r->realtime);
-	if (r->launch) {
-		err = launch_go(r->launch);
-		if (err)
-			return err;
-	}
+	err = start_command(r);
+	if (err)
+		return err;
 	limit_work(r);
 	prepare_translation(r);
 	r->summary =

@@ -166,8 +166,9 @@ int launch_go(struct launch *l)
 	int err = 0;
 
 	l->gone = true;
+	/* nobody reads: it was killed while it waited */
 	if (write(l->go_fd, "", 1) != 1)
-		err = -errno;
+		err = errno == EPIPE ? -EINTR : -errno;
 	l->starting = !err;
 	if (!err)
 		err = check_start(l, START_MS);
