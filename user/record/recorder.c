@@ -112,6 +112,8 @@ static void wait_tick(struct recorder *r, uint64_t now)
 
 	if (slice_ns > now && slice_ns < until)
 		until = slice_ns;
+	if (r->flush_due_ns > now && r->flush_due_ns < until)
+		until = r->flush_due_ns;
 	drain_timer_wait(&cfg, now, end > now && end < until ? end : until);
 }
 
