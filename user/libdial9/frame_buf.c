@@ -58,16 +58,14 @@ static uint8_t *move_mapping(uint8_t *old, size_t old_sz, size_t sz)
 	uint8_t *buf = map_aligned(sz, PROT_NONE);
 	void *anywhere;
 
-	if (!buf) {
-		/* RLIMIT_AS leaves too little address space for both: huge pages matter less. */
-		anywhere = mremap(old, old_sz, sz, MREMAP_MAYMOVE);
-		return anywhere == MAP_FAILED ? NULL : anywhere;
-	}
-	if (mremap(old, old_sz, sz, MREMAP_MAYMOVE | MREMAP_FIXED, buf) == MAP_FAILED) {
-		munmap(buf, sz);
-		return NULL;
-	}
-	return buf;
+	if (buf && mremap(old, old_sz, sz, MREMAP_MAYMOVE | MREMAP_FIXED, buf) != MAP_FAILED)
+		return buf;
+	/*
+	 * Not enough address space for both, or for one more mapping: huge pages matter less. @buf stays, because
+	 * older kernels unmap it before they fail, and then it may be another thread's.
+	 */
+	anywhere = mremap(old, old_sz, sz, MREMAP_MAYMOVE);
+	return anywhere == MAP_FAILED ? NULL : anywhere;
 }
 
 void *frame_buf_grow(void *old, size_t old_sz, size_t sz)
