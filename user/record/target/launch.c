@@ -166,7 +166,7 @@ int launch_go(struct launch *l)
 	int err = 0;
 
 	l->gone = true;
-	/* nobody reads: it was killed while it waited */
+	/* EPIPE: the command was killed while it waited */
 	if (write(l->go_fd, "", 1) != 1)
 		err = errno == EPIPE ? -EINTR : -errno;
 	l->starting = !err;
