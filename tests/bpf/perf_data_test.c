@@ -196,6 +196,11 @@ Test(perf_data, perf_report_counts_the_same_leaves_of_our_recording)
 	buf_free(&lines);
 }
 
+/* How many switches have a function on their stack, in the output of either script: frames begin with a tab. */
+#define SWITCHES_OF(function)                                                                      \
+	"awk '/^[^\\t]/ { on = /sched:sched_switch:/; next } on && / " function                    \
+	"/ { n++ } END { print n + 0 }'"
+
 /* Off-CPU stacks belong to their switch: each chain that sleeps has its caller. */
 Test(perf_data, perf_script_has_the_stacks_of_switches)
 {
@@ -203,14 +208,11 @@ Test(perf_data, perf_script_has_the_stacks_of_switches)
 	long ours, theirs;
 
 	record_chain();
-	n = shell("$D script -F ip,sym,event ours.d9 | awk '\n"
-		  "/^[^\\t]*sched:sched_switch:/ { on = 1; next } /^$/ { on = 0 }\n"
-		  "on && / chain_sleeps/ { n++ } END { print n + 0 }'");
+	n = shell("$D script -F ip,sym,event ours.d9 | " SWITCHES_OF("chain_sleeps"));
 	ours = atol(n.data);
 	buf_free(&n);
-	n = shell("perf script -F ip,sym,event -i ours.data 2>/dev/null | awk '\n"
-		  "/sched:sched_switch:/ { on = 1; next } /^$/ { on = 0 }\n"
-		  "on && / chain_sleeps/ { n++ } END { print n + 0 }'");
+	n = shell("perf script -F ip,sym,event -i ours.data 2>/dev/null |\n" SWITCHES_OF(
+		"chain_sleeps"));
 	theirs = atol(n.data);
 	buf_free(&n);
 	cr_assert_gt(ours, 10);
