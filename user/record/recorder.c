@@ -92,6 +92,12 @@ static bool is_calm(struct recorder *r, uint64_t now)
 	       !capture_is_filled(r->capture, CALM_PART);
 }
 
+/* The earlier of two times; @due counts if it is in the future. */
+static uint64_t earlier(uint64_t until, uint64_t due, uint64_t now)
+{
+	return due > now && due < until ? due : until;
+}
+
 static void wait_tick(struct recorder *r, uint64_t now)
 {
 	/* The records left after a pass are milliseconds old. If they fill an eighth of a ring, the ring would be
@@ -106,15 +112,16 @@ static void wait_tick(struct recorder *r, uint64_t now)
 		.sides = calm ? r->sideband : NULL,
 		.hurry_ns = calm && !r->window.pause.skips_slice ? now + TICK_MS * MS_NS : 0,
 	};
-	const uint64_t slice_ns = load_shedding_due_ns(&r->shedding, &r->window.pause);
-	uint64_t ms = rush ? RUSH_MS : r->summary ? SUMMARY_TICK_MS : calm ? CALM_TICK_MS : TICK_MS;
-	uint64_t until = now + ms * MS_NS, end = trigger_window_ends(&r->window);
+	const uint64_t ms = rush       ? RUSH_MS :
+			    r->summary ? SUMMARY_TICK_MS :
+			    calm       ? CALM_TICK_MS :
+					 TICK_MS;
+	uint64_t until = now + ms * MS_NS;
 
-	if (slice_ns > now && slice_ns < until)
-		until = slice_ns;
-	if (r->flush_due_ns > now && r->flush_due_ns < until)
-		until = r->flush_due_ns;
-	drain_timer_wait(&cfg, now, end > now && end < until ? end : until);
+	until = earlier(until, load_shedding_due_ns(&r->shedding, &r->window.pause), now);
+	until = earlier(until, r->flush_due_ns, now);
+	until = earlier(until, trigger_window_ends(&r->window), now);
+	drain_timer_wait(&cfg, now, until);
 }
 
 static void report_progress(struct recorder *r, uint64_t now)
