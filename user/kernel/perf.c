@@ -35,10 +35,10 @@ static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu, int *fd)
 }
 
 /*
- * The event only carries a program, which runs for all CPUs and tasks whatever the event is open for. So the event
- * is a disabled counter: the kernel does not allow sampling of some events, and an enabled one has a cost per
- * occurrence. An event for a task has a cost at each context switch of the machine, and the first one waits for
- * an RCU grace period.
+ * The event only carries a program, which runs on all CPUs and for all tasks. So it is a counter, because the kernel
+ * does not allow sampling of some events, and it is disabled, because counting has a cost. It belongs to a CPU:
+ * with an event of a task, the kernel does more at each context switch, and the first such event waits for an RCU
+ * grace period.
  */
 int perf_open_tracepoint(uint32_t id, uint32_t cpu, int *fd)
 {
