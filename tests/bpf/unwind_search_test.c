@@ -17,6 +17,7 @@ struct shape {
 	const char *function, *caller;
 	const char *above; /* the caller's caller */
 	bool returns; /* the next instruction, so the caller is certain */
+	uint64_t early; /* before the tables were loaded: copies, which are not searched */
 	uint64_t found, complete, unmarked;
 };
 
@@ -32,9 +33,8 @@ static struct shape shapes[] = {
 
 enum { SHAPES = sizeof(shapes) / sizeof(*shapes) };
 
-/* Stacks without all callers, which are no shape's. */
-struct others {
-	uint64_t early; /* before the tables were loaded: copies, which are not searched */
+/* Stacks that end early later on, and stacks with a caller that did not call. */
+struct faults {
 	uint64_t missing, wrong;
 };
 
@@ -71,7 +71,7 @@ static bool is_in_shape(const struct live_trace *lt, uint64_t leaf)
 }
 
 static void add_stack(const struct live_trace *lt, const struct trace_event *ev,
-		      struct others *others)
+		      struct faults *faults)
 {
 	const uint8_t end = ev->user_end & PROF_USER_END_MASK;
 	const struct shape *searched = &shapes[0];
@@ -86,10 +86,10 @@ static void add_stack(const struct live_trace *lt, const struct trace_event *ev,
 		return;
 	s = find_shape(lt, user, cnt);
 	if (!s) {
-		others->wrong++;
+		faults->wrong++;
 	} else if (cnt < 3) {
-		others->early += !searched->found && end == PROF_END_NO_ROW;
-		others->missing += searched->found || end != PROF_END_NO_ROW;
+		s->early += !searched->found && end == PROF_END_NO_ROW;
+		faults->missing += searched->found || end != PROF_END_NO_ROW;
 	} else {
 		s->found++;
 		s->unmarked += !(ev->user_end & PROF_USER_GUESSED);
@@ -103,7 +103,7 @@ Test(unwind_search, callers_of_assembler_functions_are_found)
 	struct trace_event ev;
 	struct live_proc proc;
 	struct live_rec rec;
-	struct others others = { 0 };
+	struct faults faults = { 0 };
 
 	live_stimulus(&proc, "unwind_search", live_number(ROUNDS), NULL);
 	live_record(&rec, "--switch-stacks", "user", "-p", live_number(proc.pid), NULL);
@@ -114,24 +114,23 @@ Test(unwind_search, callers_of_assembler_functions_are_found)
 	live_open(&lt, rec.path, false);
 	while (live_event(&lt, &ev))
 		if (ev.kind == TRACE_SAMPLE && ev.source != PROF_SOURCE_SAMPLE)
-			add_stack(&lt, &ev, &others);
+			add_stack(&lt, &ev, &faults);
 	live_assert_no_loss(&lt);
 	live_close(&lt);
 	for (size_t i = 0; i < SHAPES; i++) {
 		const struct shape *s = &shapes[i];
 
-		printf("%s < %s: %llu found, %llu complete, %llu unmarked\n", s->function,
-		       s->caller, (unsigned long long)s->found, (unsigned long long)s->complete,
+		printf("%s < %s: %llu early, %llu found, %llu complete, %llu unmarked\n",
+		       s->function, s->caller, (unsigned long long)s->early,
+		       (unsigned long long)s->found, (unsigned long long)s->complete,
 		       (unsigned long long)s->unmarked);
-		cr_expect_geq(s->found + others.early, ROUNDS, "%s", s->caller);
+		cr_expect_geq(s->found + s->early, ROUNDS, "%s", s->caller);
 		cr_expect_gt(s->found, ROUNDS / 2, "%s", s->caller);
 		cr_expect_eq(s->complete, s->found, "%s", s->caller);
 		/* preempted at an instruction that proves the caller: not one of the naps */
-		cr_expect(s->returns || s->unmarked <= s->found + others.early - ROUNDS, "%s",
+		cr_expect(s->returns || s->unmarked <= s->found + s->early - ROUNDS, "%s",
 			  s->caller);
 	}
-	printf("others: %llu early, %llu missing, %llu wrong\n", (unsigned long long)others.early,
-	       (unsigned long long)others.missing, (unsigned long long)others.wrong);
-	cr_expect_eq(others.missing, 0);
-	cr_expect_eq(others.wrong, 0);
+	cr_expect_eq(faults.missing, 0);
+	cr_expect_eq(faults.wrong, 0);
 }

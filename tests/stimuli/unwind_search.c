@@ -3,8 +3,8 @@
  * unwind_search [--now] [ROUNDS]
  *
  * Sleeps ROUNDS (100) times in each of several functions in assembler without unwind information, which use the
- * stack like such functions: search_X, called by caller_X. Naps that were over before the thread slept are repeated. The frame pointer has another value. Below the frame
- * of each caller are return addresses of earlier calls.
+ * stack like such functions: search_X, called by caller_X. The frame pointer has another value. Below the frame
+ * of each caller are return addresses of earlier calls. A nap that is over before the thread sleeps is repeated.
  */
 #include <sys/resource.h>
 
