@@ -123,13 +123,12 @@ static void find_thread(const char *path, uint32_t *tid, uint64_t *from)
 static void record(struct live_rec *r, const char *const *command)
 {
 	struct live_proc p;
-	struct buf errors;
 
 	live_record(r, "-a", "-e", "raw_syscalls:*", "--no-sched", "--no-samples", NULL);
 	live_recording(r);
 	live_spawn(&p, command, NULL);
 	live_read_rest(&p);
-	cr_assert_eq(live_wait(&p), 0, "%s", (errors = live_errors(&p)).data);
+	cr_assert_eq(live_wait(&p), 0, "%s", live_errors(&p).data);
 	live_proc_fini(&p);
 	cr_assert_eq(live_stop(r), 0);
 }
