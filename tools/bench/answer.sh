@@ -24,10 +24,9 @@ clean_up() {
 trap clean_up EXIT
 trap 'exit 1' INT TERM
 
-[ "$(id -u)" -eq 0 ] || { echo "bench: recording needs root" >&2; exit 1; }
-command -v perf >/dev/null || { echo "bench: perf is not installed (linux-perf)" >&2; exit 1; }
+# shellcheck source=tools/bench/needs.sh
+. "$(dirname "$0")/needs.sh"
 [ -x /usr/bin/time ] || { echo "bench: GNU time is not installed (time)" >&2; exit 1; }
-[ -x "$prog" ] || { echo "bench: no $prog: run make" >&2; exit 1; }
 
 # Some 20,000 switches a second between six processes, with work between them.
 start_load() {

@@ -22,9 +22,8 @@ stop() {
 	recorder=
 }
 
-[ "$(id -u)" -eq 0 ] || { echo "bench: recording needs root" >&2; exit 1; }
-command -v perf >/dev/null || { echo "bench: perf is not installed (linux-perf)" >&2; exit 1; }
-[ -x "$prog" ] || { echo "bench: no $prog: run make" >&2; exit 1; }
+# shellcheck source=tools/bench/needs.sh
+. "$(dirname "$0")/needs.sh"
 
 # Microseconds an operation, of the benchmark's processes in user mode and in the kernel.
 pipe_usecs() {

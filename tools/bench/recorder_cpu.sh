@@ -30,9 +30,8 @@ clean_up() {
 trap clean_up EXIT
 trap 'exit 1' INT TERM
 
-[ "$(id -u)" -eq 0 ] || { echo "bench: recording needs root" >&2; exit 1; }
-command -v perf >/dev/null || { echo "bench: perf is not installed (linux-perf)" >&2; exit 1; }
-[ -x "$prog" ] || { echo "bench: no $prog: run make" >&2; exit 1; }
+# shellcheck source=tools/bench/needs.sh
+. "$(dirname "$0")/needs.sh"
 
 # Nanoseconds on a CPU, of all threads of the recorder and of its children.
 cpu_ns() {

@@ -21,9 +21,8 @@ drop() {
 	target=
 }
 
-[ "$(id -u)" -eq 0 ] || { echo "bench: recording needs root" >&2; exit 1; }
-command -v perf >/dev/null || { echo "bench: perf is not installed (linux-perf)" >&2; exit 1; }
-[ -x "$prog" ] || { echo "bench: no $prog: run make" >&2; exit 1; }
+# shellcheck source=tools/bench/needs.sh
+. "$(dirname "$0")/needs.sh"
 
 # shellcheck source=tools/bench/work.sh
 . "$(dirname "$0")/work.sh"

@@ -12,9 +12,8 @@ prog=${D9_BUILD:-build}/dial9-prof
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
-[ "$(id -u)" -eq 0 ] || { echo "bench: recording needs root" >&2; exit 1; }
-command -v perf >/dev/null || { echo "bench: perf is not installed (linux-perf)" >&2; exit 1; }
-[ -x "$prog" ] || { echo "bench: no $prog: run make" >&2; exit 1; }
+# shellcheck source=tools/bench/needs.sh
+. "$(dirname "$0")/needs.sh"
 
 "$prog" -q --no-sched --no-samples -e sched:sched_switch -o "$dir/ours" -- \
 	perf bench sched pipe -l "$ops" >/dev/null
