@@ -4,6 +4,7 @@
  * recording has the one, with as many switches as /proc counts, and of the other none.
  */
 #include <criterion/criterion.h>
+#include <inttypes.h>
 #include <fcntl.h>
 #include <mntent.h>
 #include <sched.h>
@@ -508,13 +509,19 @@ Test(select, process_that_later_execs_under_a_name_is_recorded_from_its_exec)
 	live_end(&later);
 }
 
-/* Of the chain: each but the first executes what it was forked by as /proc/self/exe. */
-static bool is_link(const char *comm)
+/* Whether a process belongs to this chain, which prints its process ids: others may have the same name. */
+static bool is_link(struct live_proc *chain, int64_t pid)
 {
-	return !strcmp(comm, "shortlived") || !strcmp(comm, "exe");
+	char line[32];
+
+	snprintf(line, sizeof(line), " pid=%" PRId64 "\n", pid);
+	return strstr(buf_cstr(&chain->output), line);
 }
 
-/* Each of them lives for milliseconds, and is there to its end. */
+/*
+ * Each of them lives for milliseconds, and is there to its end. Each but the first executes what it was forked by, as
+ * /proc/self/exe.
+ */
 Test(select, short_lived_children_are_complete)
 {
 	struct live_proc chain;
@@ -537,9 +544,9 @@ Test(select, short_lived_children_are_complete)
 	live_open(&lt, rec.path, false);
 	while (live_event(&lt, &ev)) {
 		exits += live_is(&ev, "sched:sched_process_exit") &&
-			 is_link(live_text(&lt, &ev, "comm"));
+			 is_link(&chain, live_int(&ev, "pid"));
 		ends += ev.kind == TRACE_SCHED_SWITCH && live_int(&ev, "prev_state") & 0x30 &&
-			is_link(live_text(&lt, &ev, "prev_comm"));
+			is_link(&chain, live_int(&ev, "prev_pid"));
 	}
 	live_expect_all(&lt, exits, 20, "exits");
 	/* the last has closed its output, and may not have left the CPU yet */
