@@ -41,20 +41,43 @@ static uint64_t set_of(const char *status, const char *name)
 	return v;
 }
 
+/* False: the thread has ended. */
+static bool read_status(const char *path, char *text, size_t sz)
+{
+	FILE *f = fopen(path, "re");
+	size_t len;
+
+	if (!f)
+		return false;
+	len = fread(text, 1, sz - 1, f);
+	text[len] = '\0';
+	fclose(f);
+	return len > 0;
+}
+
+/* A thread drops privileges before all else, but a new thread may not have run yet. */
+static bool read_when_dropped(const char *path, uint64_t may, char *text, size_t sz)
+{
+	int tries;
+
+	for (tries = 0; tries < 5000; tries++) {
+		if (!read_status(path, text, sz))
+			return false;
+		if (!(set_of(text, "CapPrm") & ~(may | for_cpus)))
+			break;
+		usleep(1000);
+	}
+	return true;
+}
+
 static void check_thread(const char *path, uint64_t may)
 {
 	static const char *const sets[] = { "CapPrm", "CapEff", "CapInh", "CapAmb", "CapBnd" };
-	char text[8192] = "";
-	FILE *f = fopen(path, "re");
+	char text[8192];
 	size_t i;
 
-	if (!f)
-		return; /* a thread that has ended */
-	if (!fread(text, 1, sizeof(text) - 1, f)) {
-		fclose(f);
+	if (!read_when_dropped(path, may, text, sizeof(text)))
 		return;
-	}
-	fclose(f);
 	for (i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
 		cr_expect_eq(set_of(text, sets[i]) & ~(may | (i ? 0 : for_cpus)), 0,
 			     "%s of %s: %llx", sets[i], path,
